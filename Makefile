@@ -1,0 +1,42 @@
+# simhash: near-duplicate text in PostgreSQL
+#
+#     make && make install && make installcheck    [PG_CONFIG=/path/to/pg_config]
+
+EXTENSION = simhash
+MODULE_big = simhash
+DATA = sql/simhash--1.0.sql
+DOCS = doc/algorithm.md
+PGFILEDESC = "simhash - near-duplicate text"
+
+OBJS = \
+	src/ball.o \
+	src/cast.o \
+	src/construct.o \
+	src/features.o \
+	src/fingerprint.o \
+	src/gist.o \
+	src/hamming.o \
+	src/normalize.o \
+	src/operators.o \
+	src/planner.o \
+	src/selectivity.o \
+	src/shingle.o \
+	src/tokens.o \
+	src/type.o
+
+SHLIB_LINK = -lutf8proc
+
+REGRESS = \
+	install
+ISOLATION = 
+TAP_TESTS = 1
+
+PG_CONFIG = pg_config
+PGXS := $(shell $(PG_CONFIG) --pgxs)
+include $(PGXS)
+
+$(OBJS) $(OBJS:.o=.bc): $(wildcard $(srcdir)/src/*.h) | src
+
+# for a build outside the source tree
+src:
+	mkdir -p $@

@@ -1,0 +1,212 @@
+# What script/demo and script/test share: packages, a private copy of the
+# PostgreSQL installation, and a throwaway server.  Sourced by bash.
+
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+work=
+
+say()
+{
+	printf '%s\n' "$*"
+}
+
+fail()
+{
+	printf '%s: %s\n' "${0##*/}" "$*" >&2
+	exit 1
+}
+
+# The pg_config of a PostgreSQL that extensions can be built for: $PG_CONFIG,
+# else the newest one.
+find_pg_config()
+{
+	local candidate
+
+	for candidate in ${PG_CONFIG:-$(ls -d /usr/lib/postgresql/*/bin/pg_config \
+		2>/dev/null | sort -rV) $(command -v pg_config || true)}; do
+		if [ -f "$("$candidate" --pgxs 2>/dev/null)" ] &&
+			[ -f "$("$candidate" --includedir-server)/postgres.h" ] &&
+			[ -x "$("$candidate" --bindir)/postgres" ]; then
+			printf '%s\n' "$candidate"
+			return
+		fi
+	done
+	return 1
+}
+
+# Those of the named Debian packages that are not installed.
+missing_packages()
+{
+	local package
+
+	for package; do
+		[ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" \
+			= installed ] || printf '%s\n' "$package"
+	done
+}
+
+# apt-get, as root or through sudo; says which.
+apt()
+{
+	local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -y "$@")
+
+	if [ "$(id -u)" -eq 0 ]; then
+		say "As root: apt-get $*"
+		"${apt[@]}"
+	elif command -v sudo >/dev/null; then
+		say "Through sudo: apt-get $*"
+		sudo "${apt[@]}"
+	else
+		fail "needs root or sudo for: apt-get $*"
+	fi
+}
+
+# The newest version of PostgreSQL that the distribution has; a server that
+# is there already decides.
+postgresql_version()
+{
+	local installed
+
+	installed=$(ls -d /usr/lib/postgresql/*/bin/postgres 2>/dev/null |
+		sort -rV | head -n 1 | cut -d / -f 5)
+	if [ -n "$installed" ]; then
+		printf '%s\n' "$installed"
+	else
+		apt-cache depends postgresql |
+			sed -n 's/.*Depends: postgresql-\([0-9][0-9]*\)$/\1/p' | head -n 1
+	fi
+}
+
+# Install what is missing to build and run simhash, and the named packages.
+install_packages()
+{
+	local wanted version
+
+	wanted=(gcc make libc6-dev libutf8proc-dev libxxhash-dev "$@")
+	if find_pg_config >/dev/null && ! command -v dpkg-query >/dev/null; then
+		return    # another system: the compiler will say what is missing
+	fi
+	command -v apt-get >/dev/null ||
+		fail "install PostgreSQL's server headers, utf8proc and xxHash first"
+	if ! find_pg_config >/dev/null; then
+		[ -z "${PG_CONFIG:-}" ] ||
+			fail "$PG_CONFIG has no server or no server headers"
+		apt update >/dev/null || fail "apt-get update failed"
+		version=$(postgresql_version)
+		[ -n "$version" ] || fail "found no package of PostgreSQL"
+		wanted+=("postgresql-$version" "postgresql-server-dev-$version")
+	fi
+	mapfile -t wanted < <(missing_packages "${wanted[@]}")
+	if [ ${#wanted[@]} -gt 0 ]; then
+		apt update >/dev/null || fail "apt-get update failed"
+		say "Installing: ${wanted[*]}"
+		apt install --no-install-recommends "${wanted[@]}" >"$work/apt.log" 2>&1 || {
+			tail -n 20 "$work/apt.log" >&2
+			fail "apt-get install failed"
+		}
+	fi
+	find_pg_config >/dev/null || fail "no PostgreSQL to build for"
+}
+
+# Run a command as a user whom PostgreSQL accepts.
+unprivileged()
+{
+	local user=nobody
+
+	if [ "$(id -u)" -ne 0 ]; then
+		env HOME="$work" "$@"
+		return
+	fi
+	id postgres >/dev/null 2>&1 && user=postgres
+	setpriv --reuid="$user" --regid="$(id -g "$user")" --clear-groups \
+		env HOME="$work" "$@"
+}
+
+# Make the temporary directory $work, and clean up when the script ends.
+begin_work()
+{
+	work=$(mktemp -d "${TMPDIR:-/tmp}/simhash.XXXXXX")
+	chmod 755 "$work"
+	trap end_work EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM HUP
+}
+
+end_work()
+{
+	trap '' INT TERM HUP
+	trap - EXIT
+	stop_server
+	rm -rf "$work"
+}
+
+# Copy the sources and the PostgreSQL installation, so that neither the clone
+# nor the system is written to; then build and install.  The programs of a
+# copied installation find its other directories from where they are.
+# Arguments go to make.
+build()
+{
+	local pg_config directory
+
+	pg_config=$(find_pg_config)
+	mkdir "$work/src" "$work/pg"
+	tar -C "$root" --exclude=.git --exclude='*.o' --exclude='*.bc' \
+		--exclude='*.so' --exclude=tmp_check -cf - . | tar -C "$work/src" -xf -
+	for directory in $("$pg_config" --bindir) $("$pg_config" --pkglibdir) \
+		$("$pg_config" --sharedir); do
+		mkdir -p "$work/pg$directory"
+	done
+	cp -R "$("$pg_config" --bindir)/." "$work/pg$("$pg_config" --bindir)"
+	for directory in $("$pg_config" --pkglibdir) $("$pg_config" --sharedir); do
+		cp -Rs "$directory/." "$work/pg$directory"
+	done
+	directory=$("$pg_config" --includedir)
+	mkdir -p "$work/pg$(dirname "$directory")"
+	ln -sfn "$directory" "$work/pg$directory"
+	bindir=$work/pg$("$pg_config" --bindir)
+	if [ "$(id -u)" -eq 0 ]; then
+		chown -R "$(unprivileged id -u):$(unprivileged id -g)" "$work"
+	fi
+	for directory in all install; do
+		unprivileged make -C "$work/src" -j2 PG_CONFIG="$bindir/pg_config" \
+			"$@" "$directory" >"$work/build.log" 2>&1 || {
+			cat "$work/build.log" >&2
+			fail "the build failed"
+		}
+	done
+}
+
+# Start a server in $work; its socket is there, and it has no other port.
+start_server()
+{
+	unprivileged "$bindir/initdb" -D "$work/data" -A trust -U postgres \
+		-E UTF8 --locale=C --no-sync >"$work/initdb.log" 2>&1 || {
+		cat "$work/initdb.log" >&2
+		fail "initdb failed"
+	}
+	cat >>"$work/data/postgresql.conf" <<-CONF
+		listen_addresses = ''
+		unix_socket_directories = '$work'
+		fsync = off
+		shared_buffers = 256MB
+		maintenance_work_mem = 256MB
+		max_wal_size = 2GB
+	CONF
+	unprivileged "$bindir/pg_ctl" -D "$work/data" -l "$work/server.log" -w \
+		start >/dev/null || {
+		cat "$work/server.log" >&2
+		fail "the server did not start"
+	}
+	export PGHOST=$work PGUSER=postgres PGDATABASE=postgres
+	export PGOPTIONS= PGTZ= PGAPPNAME=simhash
+	unset PGPORT PGSERVICE PGPASSFILE PGOPTIONS PGTZ
+}
+
+stop_server()
+{
+	if [ -f "$work/data/postmaster.pid" ]; then
+		unprivileged "$bindir/pg_ctl" -D "$work/data" -m immediate stop \
+			>/dev/null 2>&1 || true
+	fi
+}

@@ -1,0 +1,807 @@
+/* simhash: near-duplicate text.  The install script of version 1.0. */
+
+-- complain if the script is sourced in psql, rather than via CREATE EXTENSION
+\echo Use "CREATE EXTENSION simhash" to load this file. \quit
+
+-------------------------------------------------------------------------------
+-- The type simhash64
+-------------------------------------------------------------------------------
+
+CREATE TYPE simhash64;
+COMMENT ON TYPE simhash64 IS
+	'64-bit fingerprint: near-duplicate texts differ in few bits';
+
+CREATE FUNCTION simhash64_in(cstring) RETURNS simhash64
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION simhash64_out(simhash64) RETURNS cstring
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION simhash64_recv(internal) RETURNS simhash64
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION simhash64_send(simhash64) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE TYPE simhash64 (
+	INPUT = simhash64_in,
+	OUTPUT = simhash64_out,
+	RECEIVE = simhash64_recv,
+	SEND = simhash64_send,
+	LIKE = pg_catalog.int8
+);
+
+-------------------------------------------------------------------------------
+-- Casts: all keep the 64 bits
+-------------------------------------------------------------------------------
+
+CREATE CAST (bigint AS simhash64) WITHOUT FUNCTION AS ASSIGNMENT;
+CREATE CAST (simhash64 AS bigint) WITHOUT FUNCTION AS ASSIGNMENT;
+
+CREATE FUNCTION simhash64_from_bit(bit) RETURNS simhash64
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE CAST (bit AS simhash64) WITH FUNCTION simhash64_from_bit(bit);
+
+CREATE FUNCTION simhash64_to_bit(simhash64) RETURNS bit
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE CAST (simhash64 AS bit) WITH FUNCTION simhash64_to_bit(simhash64);
+
+CREATE FUNCTION simhash64_from_numeric(numeric) RETURNS simhash64
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE CAST (numeric AS simhash64) WITH FUNCTION simhash64_from_numeric(numeric);
+
+CREATE FUNCTION simhash64_to_numeric(simhash64) RETURNS numeric
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE CAST (simhash64 AS numeric) WITH FUNCTION simhash64_to_numeric(simhash64);
+
+CREATE FUNCTION simhash64_from_bytea(bytea) RETURNS simhash64
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE CAST (bytea AS simhash64) WITH FUNCTION simhash64_from_bytea(bytea);
+
+CREATE FUNCTION simhash64_to_bytea(simhash64) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE CAST (simhash64 AS bytea) WITH FUNCTION simhash64_to_bytea(simhash64);
+
+-------------------------------------------------------------------------------
+-- Order, equality and hashing.  These operator classes are apart from those of
+-- the distance, so that a distance index is never asked for equality.
+-------------------------------------------------------------------------------
+
+CREATE FUNCTION simhash64_lt(simhash64, simhash64) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE FUNCTION simhash64_le(simhash64, simhash64) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE FUNCTION simhash64_eq(simhash64, simhash64) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE FUNCTION simhash64_ne(simhash64, simhash64) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE FUNCTION simhash64_ge(simhash64, simhash64) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE FUNCTION simhash64_gt(simhash64, simhash64) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE OPERATOR < (
+	LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash64_lt,
+	COMMUTATOR = >, NEGATOR = >=,
+	RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+COMMENT ON OPERATOR < (simhash64, simhash64) IS 'less than';
+
+CREATE OPERATOR <= (
+	LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash64_le,
+	COMMUTATOR = >=, NEGATOR = >,
+	RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+COMMENT ON OPERATOR <= (simhash64, simhash64) IS 'less than or equal to';
+
+CREATE OPERATOR = (
+	LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash64_eq,
+	COMMUTATOR = =, NEGATOR = <>,
+	RESTRICT = eqsel, JOIN = eqjoinsel,
+	HASHES, MERGES
+);
+COMMENT ON OPERATOR = (simhash64, simhash64) IS 'equal to';
+
+CREATE OPERATOR <> (
+	LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash64_ne,
+	COMMUTATOR = <>, NEGATOR = =,
+	RESTRICT = neqsel, JOIN = neqjoinsel
+);
+COMMENT ON OPERATOR <> (simhash64, simhash64) IS 'not equal to';
+
+CREATE OPERATOR >= (
+	LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash64_ge,
+	COMMUTATOR = <=, NEGATOR = <,
+	RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+COMMENT ON OPERATOR >= (simhash64, simhash64) IS 'greater than or equal to';
+
+CREATE OPERATOR > (
+	LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash64_gt,
+	COMMUTATOR = <, NEGATOR = <=,
+	RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+COMMENT ON OPERATOR > (simhash64, simhash64) IS 'greater than';
+
+CREATE FUNCTION simhash64_cmp(simhash64, simhash64) RETURNS integer
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE FUNCTION simhash64_sortsupport(internal) RETURNS void
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE OPERATOR CLASS simhash64_btree_ops
+	DEFAULT FOR TYPE simhash64 USING btree AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 simhash64_cmp(simhash64, simhash64),
+	FUNCTION 2 simhash64_sortsupport(internal),
+	FUNCTION 4 btequalimage(oid);
+
+CREATE FUNCTION simhash64_hash(simhash64) RETURNS integer
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE FUNCTION simhash64_hash_extended(simhash64, bigint) RETURNS bigint
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE OPERATOR CLASS simhash64_hash_ops
+	DEFAULT FOR TYPE simhash64 USING hash AS
+	OPERATOR 1 =,
+	FUNCTION 1 simhash64_hash(simhash64),
+	FUNCTION 2 simhash64_hash_extended(simhash64, bigint);
+
+CREATE FUNCTION simhash64_smaller(simhash64, simhash64) RETURNS simhash64
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE AGGREGATE min(simhash64) (
+	SFUNC = simhash64_smaller,
+	STYPE = simhash64,
+	COMBINEFUNC = simhash64_smaller,
+	SORTOP = <,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE min(simhash64) IS
+	'least fingerprint, in unsigned order';
+
+CREATE FUNCTION simhash64_larger(simhash64, simhash64) RETURNS simhash64
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE AGGREGATE max(simhash64) (
+	SFUNC = simhash64_larger,
+	STYPE = simhash64,
+	COMBINEFUNC = simhash64_larger,
+	SORTOP = >,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE max(simhash64) IS
+	'greatest fingerprint, in unsigned order';
+
+-------------------------------------------------------------------------------
+-- Constructors
+-------------------------------------------------------------------------------
+
+-- COST: measured on a document of 2 kB, in units of an integer comparison.
+
+CREATE FUNCTION simhash(
+	body text, words integer DEFAULT NULL, chars integer DEFAULT NULL)
+	RETURNS simhash64
+	AS 'MODULE_PATHNAME', 'simhash_text' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION simhash(text, integer, integer) IS
+	'fingerprint of a text: of its words, of shingles of several words or of characters';
+
+CREATE FUNCTION simhash(tokens text[], weights float8[] DEFAULT NULL)
+	RETURNS simhash64
+	AS 'MODULE_PATHNAME', 'simhash_tokens' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION simhash(text[], float8[]) IS
+	'fingerprint of weighted tokens, taken as they are';
+
+CREATE FUNCTION simhash_features(
+	body text, words integer DEFAULT NULL, chars integer DEFAULT NULL)
+	RETURNS TABLE (feature text, hash bigint, count integer)
+	AS 'MODULE_PATHNAME' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE COST 1000 ROWS 100;
+COMMENT ON FUNCTION simhash_features(text, integer, integer) IS
+	'features that the fingerprint of a text is made of';
+
+-------------------------------------------------------------------------------
+-- Distance
+--
+-- <-> has a result type of its own, so that the comparison operators below are
+-- chosen over those of integer; <~> is the same distance as a plain integer,
+-- which is what operator classes order by.
+-------------------------------------------------------------------------------
+
+CREATE DOMAIN hamming_distance AS integer;
+COMMENT ON DOMAIN hamming_distance IS
+	'number of bits in which two fingerprints differ';
+
+CREATE FUNCTION simhash_distance_support(internal) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C STRICT;
+
+CREATE FUNCTION simhash_distance(simhash64, simhash64) RETURNS hamming_distance
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+	SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance(simhash64, simhash64) IS
+	'number of bits that differ';
+
+CREATE FUNCTION simhash_distance_int(simhash64, simhash64) RETURNS integer
+	AS 'MODULE_PATHNAME', 'simhash_distance' LANGUAGE C
+	IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_distance_int(simhash64, simhash64) IS
+	'number of bits that differ, as integer';
+
+CREATE OPERATOR <-> (
+	LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash_distance,
+	COMMUTATOR = <->
+);
+COMMENT ON OPERATOR <-> (simhash64, simhash64) IS 'Hamming distance';
+
+CREATE OPERATOR <~> (
+	LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash_distance_int,
+	COMMUTATOR = <~>
+);
+COMMENT ON OPERATOR <~> (simhash64, simhash64) IS
+	'Hamming distance, as integer';
+
+CREATE FUNCTION simhash_similarity(simhash64, simhash64) RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_similarity(simhash64, simhash64) IS
+	'1 - distance / 64';
+
+CREATE FUNCTION simhash_cosine(simhash64, simhash64) RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_cosine(simhash64, simhash64) IS
+	'cos(pi * distance / 64): estimate of the cosine of the feature vectors';
+
+-------------------------------------------------------------------------------
+-- Predicates.  They are LEAKPROOF, which lets an index serve them under a row
+-- security policy.
+-------------------------------------------------------------------------------
+
+CREATE FUNCTION simhash_restrict(internal, oid, internal, integer) RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION simhash_join(internal, oid, internal, smallint, internal)
+	RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION simhash_within_support(internal) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C STRICT;
+
+CREATE FUNCTION simhash_within(a simhash64, b simhash64, k bigint)
+	RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+	SUPPORT simhash_within_support;
+COMMENT ON FUNCTION simhash_within(simhash64, simhash64, bigint) IS
+	'is the distance at most k?';
+
+CREATE FUNCTION simhash_near(simhash64, simhash64) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_near(simhash64, simhash64) IS
+	'is the distance at most 3?';
+
+CREATE OPERATOR % (
+	LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash_near,
+	COMMUTATOR = %,
+	RESTRICT = simhash_restrict, JOIN = simhash_join
+);
+COMMENT ON OPERATOR % (simhash64, simhash64) IS
+	'near-duplicate: distance at most 3';
+
+CREATE TYPE hamming_ball;
+COMMENT ON TYPE hamming_ball IS
+	'all fingerprints within a radius of a centre';
+
+CREATE FUNCTION hamming_ball_in(cstring) RETURNS hamming_ball
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION hamming_ball_out(hamming_ball) RETURNS cstring
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION hamming_ball_recv(internal) RETURNS hamming_ball
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION hamming_ball_send(hamming_ball) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE TYPE hamming_ball (
+	INPUT = hamming_ball_in,
+	OUTPUT = hamming_ball_out,
+	RECEIVE = hamming_ball_recv,
+	SEND = hamming_ball_send,
+	INTERNALLENGTH = 16,
+	ALIGNMENT = double
+);
+
+CREATE FUNCTION hamming_ball(centre simhash64, radius bigint)
+	RETURNS hamming_ball
+	AS 'MODULE_PATHNAME', 'hamming_ball_make' LANGUAGE C
+	IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_ball(simhash64, bigint) IS
+	'all fingerprints within a radius of a centre';
+
+CREATE FUNCTION simhash_in_ball(simhash64, hamming_ball) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_in_ball(simhash64, hamming_ball) IS
+	'is the fingerprint within the ball?';
+
+CREATE FUNCTION hamming_ball_contains(hamming_ball, simhash64) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_ball_contains(hamming_ball, simhash64) IS
+	'is the fingerprint within the ball?';
+
+CREATE OPERATOR <@ (
+	LEFTARG = simhash64, RIGHTARG = hamming_ball, FUNCTION = simhash_in_ball,
+	COMMUTATOR = @>,
+	RESTRICT = simhash_restrict, JOIN = simhash_join
+);
+COMMENT ON OPERATOR <@ (simhash64, hamming_ball) IS 'within the ball';
+
+CREATE OPERATOR @> (
+	LEFTARG = hamming_ball, RIGHTARG = simhash64, FUNCTION = hamming_ball_contains,
+	COMMUTATOR = <@,
+	RESTRICT = simhash_restrict, JOIN = simhash_join
+);
+COMMENT ON OPERATOR @> (hamming_ball, simhash64) IS 'ball contains';
+
+-------------------------------------------------------------------------------
+-- Bounds of a distance: hamming_distance against every integer type, both ways
+-- round.  They run core's integer comparison; their support functions turn
+-- "distance <= k" into simhash_within.
+-------------------------------------------------------------------------------
+
+CREATE FUNCTION hamming_distance_lt_support(internal) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C STRICT;
+
+CREATE FUNCTION hamming_distance_le_support(internal) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C STRICT;
+
+CREATE FUNCTION hamming_distance_ge_support(internal) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C STRICT;
+
+CREATE FUNCTION hamming_distance_gt_support(internal) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C STRICT;
+
+-- hamming_distance and smallint
+
+CREATE FUNCTION hamming_distance_lt(hamming_distance, smallint)
+	RETURNS boolean
+	AS 'int42lt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+	SUPPORT hamming_distance_lt_support;
+
+CREATE FUNCTION hamming_distance_le(hamming_distance, smallint)
+	RETURNS boolean
+	AS 'int42le' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+	SUPPORT hamming_distance_le_support;
+
+CREATE FUNCTION hamming_distance_ge(hamming_distance, smallint)
+	RETURNS boolean
+	AS 'int42ge' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+	SUPPORT hamming_distance_ge_support;
+
+CREATE FUNCTION hamming_distance_gt(hamming_distance, smallint)
+	RETURNS boolean
+	AS 'int42gt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+	SUPPORT hamming_distance_gt_support;
+
+CREATE OPERATOR < (
+	LEFTARG = hamming_distance, RIGHTARG = smallint,
+	FUNCTION = hamming_distance_lt, COMMUTATOR = >, NEGATOR = >=,
+	RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+COMMENT ON OPERATOR < (hamming_distance, smallint) IS
+	'less than';
+
+CREATE OPERATOR <= (
+	LEFTARG = hamming_distance, RIGHTARG = smallint,
+	FUNCTION = hamming_distance_le, COMMUTATOR = >=, NEGATOR = >,
+	RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+COMMENT ON OPERATOR <= (hamming_distance, smallint) IS
+	'less than or equal to';
+
+CREATE OPERATOR >= (
+	LEFTARG = hamming_distance, RIGHTARG = smallint,
+	FUNCTION = hamming_distance_ge, COMMUTATOR = <=, NEGATOR = <,
+	RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+COMMENT ON OPERATOR >= (hamming_distance, smallint) IS
+	'greater than or equal to';
+
+CREATE OPERATOR > (
+	LEFTARG = hamming_distance, RIGHTARG = smallint,
+	FUNCTION = hamming_distance_gt, COMMUTATOR = <, NEGATOR = <=,
+	RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+COMMENT ON OPERATOR > (hamming_distance, smallint) IS
+	'greater than';
+
+-- smallint and hamming_distance
+
+CREATE FUNCTION hamming_distance_lt(smallint, hamming_distance)
+	RETURNS boolean
+	AS 'int24lt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+	SUPPORT hamming_distance_lt_support;
+
+CREATE FUNCTION hamming_distance_le(smallint, hamming_distance)
+	RETURNS boolean
+	AS 'int24le' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+	SUPPORT hamming_distance_le_support;
+
+CREATE FUNCTION hamming_distance_ge(smallint, hamming_distance)
+	RETURNS boolean
+	AS 'int24ge' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+	SUPPORT hamming_distance_ge_support;
+
+CREATE FUNCTION hamming_distance_gt(smallint, hamming_distance)
+	RETURNS boolean
+	AS 'int24gt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+	SUPPORT hamming_distance_gt_support;
+
+CREATE OPERATOR < (
+	LEFTARG = smallint, RIGHTARG = hamming_distance,
+	FUNCTION = hamming_distance_lt, COMMUTATOR = >, NEGATOR = >=,
+	RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+COMMENT ON OPERATOR < (smallint, hamming_distance) IS
+	'less than';
+
+CREATE OPERATOR <= (
+	LEFTARG = smallint, RIGHTARG = hamming_distance,
+	FUNCTION = hamming_distance_le, COMMUTATOR = >=, NEGATOR = >,
+	RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+COMMENT ON OPERATOR <= (smallint, hamming_distance) IS
+	'less than or equal to';
+
+CREATE OPERATOR >= (
+	LEFTARG = smallint, RIGHTARG = hamming_distance,
+	FUNCTION = hamming_distance_ge, COMMUTATOR = <=, NEGATOR = <,
+	RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+COMMENT ON OPERATOR >= (smallint, hamming_distance) IS
+	'greater than or equal to';
+
+CREATE OPERATOR > (
+	LEFTARG = smallint, RIGHTARG = hamming_distance,
+	FUNCTION = hamming_distance_gt, COMMUTATOR = <, NEGATOR = <=,
+	RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+COMMENT ON OPERATOR > (smallint, hamming_distance) IS
+	'greater than';
+
+-- hamming_distance and integer
+
+CREATE FUNCTION hamming_distance_lt(hamming_distance, integer)
+	RETURNS boolean
+	AS 'int4lt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+	SUPPORT hamming_distance_lt_support;
+
+CREATE FUNCTION hamming_distance_le(hamming_distance, integer)
+	RETURNS boolean
+	AS 'int4le' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+	SUPPORT hamming_distance_le_support;
+
+CREATE FUNCTION hamming_distance_ge(hamming_distance, integer)
+	RETURNS boolean
+	AS 'int4ge' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+	SUPPORT hamming_distance_ge_support;
+
+CREATE FUNCTION hamming_distance_gt(hamming_distance, integer)
+	RETURNS boolean
+	AS 'int4gt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+	SUPPORT hamming_distance_gt_support;
+
+CREATE OPERATOR < (
+	LEFTARG = hamming_distance, RIGHTARG = integer,
+	FUNCTION = hamming_distance_lt, COMMUTATOR = >, NEGATOR = >=,
+	RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+COMMENT ON OPERATOR < (hamming_distance, integer) IS
+	'less than';
+
+CREATE OPERATOR <= (
+	LEFTARG = hamming_distance, RIGHTARG = integer,
+	FUNCTION = hamming_distance_le, COMMUTATOR = >=, NEGATOR = >,
+	RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+COMMENT ON OPERATOR <= (hamming_distance, integer) IS
+	'less than or equal to';
+
+CREATE OPERATOR >= (
+	LEFTARG = hamming_distance, RIGHTARG = integer,
+	FUNCTION = hamming_distance_ge, COMMUTATOR = <=, NEGATOR = <,
+	RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+COMMENT ON OPERATOR >= (hamming_distance, integer) IS
+	'greater than or equal to';
+
+CREATE OPERATOR > (
+	LEFTARG = hamming_distance, RIGHTARG = integer,
+	FUNCTION = hamming_distance_gt, COMMUTATOR = <, NEGATOR = <=,
+	RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+COMMENT ON OPERATOR > (hamming_distance, integer) IS
+	'greater than';
+
+-- integer and hamming_distance
+
+CREATE FUNCTION hamming_distance_lt(integer, hamming_distance)
+	RETURNS boolean
+	AS 'int4lt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+	SUPPORT hamming_distance_lt_support;
+
+CREATE FUNCTION hamming_distance_le(integer, hamming_distance)
+	RETURNS boolean
+	AS 'int4le' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+	SUPPORT hamming_distance_le_support;
+
+CREATE FUNCTION hamming_distance_ge(integer, hamming_distance)
+	RETURNS boolean
+	AS 'int4ge' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+	SUPPORT hamming_distance_ge_support;
+
+CREATE FUNCTION hamming_distance_gt(integer, hamming_distance)
+	RETURNS boolean
+	AS 'int4gt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+	SUPPORT hamming_distance_gt_support;
+
+CREATE OPERATOR < (
+	LEFTARG = integer, RIGHTARG = hamming_distance,
+	FUNCTION = hamming_distance_lt, COMMUTATOR = >, NEGATOR = >=,
+	RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+COMMENT ON OPERATOR < (integer, hamming_distance) IS
+	'less than';
+
+CREATE OPERATOR <= (
+	LEFTARG = integer, RIGHTARG = hamming_distance,
+	FUNCTION = hamming_distance_le, COMMUTATOR = >=, NEGATOR = >,
+	RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+COMMENT ON OPERATOR <= (integer, hamming_distance) IS
+	'less than or equal to';
+
+CREATE OPERATOR >= (
+	LEFTARG = integer, RIGHTARG = hamming_distance,
+	FUNCTION = hamming_distance_ge, COMMUTATOR = <=, NEGATOR = <,
+	RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+COMMENT ON OPERATOR >= (integer, hamming_distance) IS
+	'greater than or equal to';
+
+CREATE OPERATOR > (
+	LEFTARG = integer, RIGHTARG = hamming_distance,
+	FUNCTION = hamming_distance_gt, COMMUTATOR = <, NEGATOR = <=,
+	RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+COMMENT ON OPERATOR > (integer, hamming_distance) IS
+	'greater than';
+
+-- hamming_distance and bigint
+
+CREATE FUNCTION hamming_distance_lt(hamming_distance, bigint)
+	RETURNS boolean
+	AS 'int48lt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+	SUPPORT hamming_distance_lt_support;
+
+CREATE FUNCTION hamming_distance_le(hamming_distance, bigint)
+	RETURNS boolean
+	AS 'int48le' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+	SUPPORT hamming_distance_le_support;
+
+CREATE FUNCTION hamming_distance_ge(hamming_distance, bigint)
+	RETURNS boolean
+	AS 'int48ge' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+	SUPPORT hamming_distance_ge_support;
+
+CREATE FUNCTION hamming_distance_gt(hamming_distance, bigint)
+	RETURNS boolean
+	AS 'int48gt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+	SUPPORT hamming_distance_gt_support;
+
+CREATE OPERATOR < (
+	LEFTARG = hamming_distance, RIGHTARG = bigint,
+	FUNCTION = hamming_distance_lt, COMMUTATOR = >, NEGATOR = >=,
+	RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+COMMENT ON OPERATOR < (hamming_distance, bigint) IS
+	'less than';
+
+CREATE OPERATOR <= (
+	LEFTARG = hamming_distance, RIGHTARG = bigint,
+	FUNCTION = hamming_distance_le, COMMUTATOR = >=, NEGATOR = >,
+	RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+COMMENT ON OPERATOR <= (hamming_distance, bigint) IS
+	'less than or equal to';
+
+CREATE OPERATOR >= (
+	LEFTARG = hamming_distance, RIGHTARG = bigint,
+	FUNCTION = hamming_distance_ge, COMMUTATOR = <=, NEGATOR = <,
+	RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+COMMENT ON OPERATOR >= (hamming_distance, bigint) IS
+	'greater than or equal to';
+
+CREATE OPERATOR > (
+	LEFTARG = hamming_distance, RIGHTARG = bigint,
+	FUNCTION = hamming_distance_gt, COMMUTATOR = <, NEGATOR = <=,
+	RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+COMMENT ON OPERATOR > (hamming_distance, bigint) IS
+	'greater than';
+
+-- bigint and hamming_distance
+
+CREATE FUNCTION hamming_distance_lt(bigint, hamming_distance)
+	RETURNS boolean
+	AS 'int84lt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+	SUPPORT hamming_distance_lt_support;
+
+CREATE FUNCTION hamming_distance_le(bigint, hamming_distance)
+	RETURNS boolean
+	AS 'int84le' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+	SUPPORT hamming_distance_le_support;
+
+CREATE FUNCTION hamming_distance_ge(bigint, hamming_distance)
+	RETURNS boolean
+	AS 'int84ge' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+	SUPPORT hamming_distance_ge_support;
+
+CREATE FUNCTION hamming_distance_gt(bigint, hamming_distance)
+	RETURNS boolean
+	AS 'int84gt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+	SUPPORT hamming_distance_gt_support;
+
+CREATE OPERATOR < (
+	LEFTARG = bigint, RIGHTARG = hamming_distance,
+	FUNCTION = hamming_distance_lt, COMMUTATOR = >, NEGATOR = >=,
+	RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+COMMENT ON OPERATOR < (bigint, hamming_distance) IS
+	'less than';
+
+CREATE OPERATOR <= (
+	LEFTARG = bigint, RIGHTARG = hamming_distance,
+	FUNCTION = hamming_distance_le, COMMUTATOR = >=, NEGATOR = >,
+	RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+COMMENT ON OPERATOR <= (bigint, hamming_distance) IS
+	'less than or equal to';
+
+CREATE OPERATOR >= (
+	LEFTARG = bigint, RIGHTARG = hamming_distance,
+	FUNCTION = hamming_distance_ge, COMMUTATOR = <=, NEGATOR = <,
+	RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+COMMENT ON OPERATOR >= (bigint, hamming_distance) IS
+	'greater than or equal to';
+
+CREATE OPERATOR > (
+	LEFTARG = bigint, RIGHTARG = hamming_distance,
+	FUNCTION = hamming_distance_gt, COMMUTATOR = <, NEGATOR = <=,
+	RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+COMMENT ON OPERATOR > (bigint, hamming_distance) IS
+	'greater than';
+
+-- hamming_distance and hamming_distance
+
+CREATE FUNCTION hamming_distance_lt(hamming_distance, hamming_distance)
+	RETURNS boolean
+	AS 'int4lt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+	SUPPORT hamming_distance_lt_support;
+
+CREATE FUNCTION hamming_distance_le(hamming_distance, hamming_distance)
+	RETURNS boolean
+	AS 'int4le' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+	SUPPORT hamming_distance_le_support;
+
+CREATE FUNCTION hamming_distance_ge(hamming_distance, hamming_distance)
+	RETURNS boolean
+	AS 'int4ge' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+	SUPPORT hamming_distance_ge_support;
+
+CREATE FUNCTION hamming_distance_gt(hamming_distance, hamming_distance)
+	RETURNS boolean
+	AS 'int4gt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+	SUPPORT hamming_distance_gt_support;
+
+CREATE OPERATOR < (
+	LEFTARG = hamming_distance, RIGHTARG = hamming_distance,
+	FUNCTION = hamming_distance_lt, COMMUTATOR = >, NEGATOR = >=,
+	RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+COMMENT ON OPERATOR < (hamming_distance, hamming_distance) IS
+	'less than';
+
+CREATE OPERATOR <= (
+	LEFTARG = hamming_distance, RIGHTARG = hamming_distance,
+	FUNCTION = hamming_distance_le, COMMUTATOR = >=, NEGATOR = >,
+	RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+COMMENT ON OPERATOR <= (hamming_distance, hamming_distance) IS
+	'less than or equal to';
+
+CREATE OPERATOR >= (
+	LEFTARG = hamming_distance, RIGHTARG = hamming_distance,
+	FUNCTION = hamming_distance_ge, COMMUTATOR = <=, NEGATOR = <,
+	RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+COMMENT ON OPERATOR >= (hamming_distance, hamming_distance) IS
+	'greater than or equal to';
+
+CREATE OPERATOR > (
+	LEFTARG = hamming_distance, RIGHTARG = hamming_distance,
+	FUNCTION = hamming_distance_gt, COMMUTATOR = <, NEGATOR = <=,
+	RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+COMMENT ON OPERATOR > (hamming_distance, hamming_distance) IS
+	'greater than';
+
+-------------------------------------------------------------------------------
+-- GiST
+-------------------------------------------------------------------------------
+
+CREATE FUNCTION gist_simhash64_consistent(
+	internal, simhash64, smallint, oid, internal)
+	RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION gist_simhash64_union(internal, internal) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION gist_simhash64_compress(internal) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION gist_simhash64_penalty(internal, internal, internal) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION gist_simhash64_picksplit(internal, internal) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION gist_simhash64_same(bytea, bytea, internal) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION gist_simhash64_distance(
+	internal, simhash64, smallint, oid, internal)
+	RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION gist_simhash64_fetch(internal) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION gist_simhash64_sortsupport(internal) RETURNS void
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE OPERATOR CLASS gist_simhash64_ops
+	DEFAULT FOR TYPE simhash64 USING gist AS
+	OPERATOR 1 %,
+	OPERATOR 2 <@ (simhash64, hamming_ball),
+	OPERATOR 15 <~> FOR ORDER BY pg_catalog.integer_ops,
+	FUNCTION 1 gist_simhash64_consistent(internal, simhash64, smallint, oid, internal),
+	FUNCTION 2 gist_simhash64_union(internal, internal),
+	FUNCTION 3 gist_simhash64_compress(internal),
+	FUNCTION 5 gist_simhash64_penalty(internal, internal, internal),
+	FUNCTION 6 gist_simhash64_picksplit(internal, internal),
+	FUNCTION 7 gist_simhash64_same(bytea, bytea, internal),
+	FUNCTION 8 gist_simhash64_distance(internal, simhash64, smallint, oid, internal),
+	FUNCTION 9 gist_simhash64_fetch(internal),
+	FUNCTION 11 gist_simhash64_sortsupport(internal),
+	STORAGE bytea;

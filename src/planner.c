@@ -1,0 +1,358 @@
+/*
+ * planner.c
+ *	  Planner support: how "fp <-> q <= 3" comes to use an index.
+ *
+ * The planner looks for an index only where the indexed column is a direct
+ * argument of the clause, and in (fp <-> q) <= 3 it is not.  So:
+ *
+ *	a <-> b			becomes	(a <~> b)::hamming_distance
+ *	(a <~> b) <= k	becomes	simhash_within(a, b, k)
+ *	simhash_within	asks the index for	a <@ hamming_ball(b, k)
+ *
+ * doc/algorithm.md proves that no step changes a result.  Everything is
+ * looked up in the schema of the function that is being simplified, so that
+ * the extension can live in, and move to, any schema; what is not found
+ * there is left as it is.
+ */
+#include "postgres.h"
+
+#include "access/stratnum.h"
+#include "catalog/pg_opfamily.h"
+#include "catalog/pg_operator.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/supportnodes.h"
+#include "optimizer/optimizer.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+#include "selectivity.h"
+#include "simhash.h"
+
+PG_FUNCTION_INFO_V1(simhash_distance_support);
+PG_FUNCTION_INFO_V1(hamming_distance_lt_support);
+PG_FUNCTION_INFO_V1(hamming_distance_le_support);
+PG_FUNCTION_INFO_V1(hamming_distance_gt_support);
+PG_FUNCTION_INFO_V1(hamming_distance_ge_support);
+PG_FUNCTION_INFO_V1(simhash_within_support);
+
+/* Objects of the extension, by name; InvalidOid where there is none. */
+
+static Oid
+find_type(Oid schema, const char *name)
+{
+	return GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
+						   CStringGetDatum(name), ObjectIdGetDatum(schema));
+}
+
+static Oid
+find_function(Oid schema, const char *name, int count, const Oid *types)
+{
+	return GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
+						   CStringGetDatum(name),
+						   PointerGetDatum(buildoidvector(types, count)),
+						   ObjectIdGetDatum(schema));
+}
+
+static Oid
+find_operator(Oid schema, const char *name, Oid left, Oid right)
+{
+	return GetSysCacheOid4(OPERNAMENSP, Anum_pg_operator_oid,
+						   CStringGetDatum(name), ObjectIdGetDatum(left),
+						   ObjectIdGetDatum(right), ObjectIdGetDatum(schema));
+}
+
+static Expr *
+make_operator(Oid operator, Oid result, Expr *left, Expr *right)
+{
+	Expr *clause = make_opclause(operator, result, false, left, right,
+								 InvalidOid, InvalidOid);
+
+	set_opfuncid((OpExpr *) clause);
+	return clause;
+}
+
+static Expr *
+make_call(Oid function, Oid result, List *args)
+{
+	return (Expr *) makeFuncExpr(function, result, args, InvalidOid,
+								 InvalidOid, COERCE_EXPLICIT_CALL);
+}
+
+static Expr *
+make_bigint(int64 value)
+{
+	return (Expr *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
+							  Int64GetDatum(value), false, FLOAT8PASSBYVAL);
+}
+
+/*
+ * a <-> b becomes (a <~> b)::hamming_distance.
+ *
+ * <~> is what operator classes order by.  Above a sort key of a domain type
+ * the planner puts a relabelling to the base type, which would hide the
+ * operator from the index; with this one it cancels out.
+ */
+static Node *
+simplify_distance(FuncExpr *call)
+{
+	Oid schema = get_func_namespace(call->funcid);
+	Oid fingerprint = find_type(schema, "simhash64");
+	Oid operator = find_operator(schema, "<~>", fingerprint, fingerprint);
+
+	if (!OidIsValid(operator))
+		return NULL;
+	return (Node *) makeRelabelType(make_operator(operator, INT4OID,
+												  linitial(call->args),
+												  lsecond(call->args)),
+									call->funcresulttype, -1, InvalidOid,
+									COERCE_IMPLICIT_CAST);
+}
+
+Datum
+simhash_distance_support(PG_FUNCTION_ARGS)
+{
+	Node *request = (Node *) PG_GETARG_POINTER(0);
+	Node *result = NULL;
+
+	if (IsA(request, SupportRequestSimplify))
+		result = simplify_distance(((SupportRequestSimplify *) request)->fcall);
+	PG_RETURN_POINTER(result);
+}
+
+/* The arguments of a distance, whichever way it is written; NIL if it is none. */
+static List *
+distance_arguments(Node *node, Oid schema)
+{
+	Oid fingerprint = find_type(schema, "simhash64");
+	Oid types[] = { fingerprint, fingerprint };
+	Oid function;
+	List *args;
+
+	node = strip_implicit_coercions(node);
+	while (IsA(node, RelabelType))
+		node = (Node *) ((RelabelType *) node)->arg;
+	if (IsA(node, OpExpr))
+	{
+		set_opfuncid((OpExpr *) node);
+		function = ((OpExpr *) node)->opfuncid;
+		args = ((OpExpr *) node)->args;
+	}
+	else if (IsA(node, FuncExpr))
+	{
+		function = ((FuncExpr *) node)->funcid;
+		args = ((FuncExpr *) node)->args;
+	}
+	else
+		return NIL;
+	if (function == find_function(schema, "simhash_distance", 2, types) ||
+		function == find_function(schema, "simhash_distance_int", 2, types))
+		return args;
+	return NIL;
+}
+
+/* A bound of any integer type as bigint. */
+static Expr *
+bigint_bound(Expr *bound, Oid type)
+{
+	if (type == INT8OID)
+		return bound;
+	return make_call(type == INT2OID ? F_INT8_INT2 : F_INT8_INT4, INT8OID,
+					 list_make1(bound));
+}
+
+/*
+ * The comparison of a distance with a bound, as simhash_within.  With
+ * w(k) for "distance <= k":
+ *
+ *		<= k is w(k)			> k is NOT w(k)
+ *		<  k is w(k - 1)		>= k is NOT w(k - 1)
+ *
+ * where k - 1 is computed as greatest(k, 0) - 1: no overflow, and for k <= 0
+ * it is -1, which no distance is within.  All of it is strict, so NULL stays
+ * NULL.
+ */
+static Node *
+compare_distance(PlannerInfo *root, Oid schema, StrategyNumber strategy,
+				 List *distance, Expr *bound)
+{
+	Oid fingerprint = find_type(schema, "simhash64");
+	Oid types[] = { fingerprint, fingerprint, INT8OID };
+	Oid within = find_function(schema, "simhash_within", 3, types);
+	Expr *result;
+
+	if (!OidIsValid(within))
+		return NULL;
+	if (strategy == BTLessStrategyNumber ||
+		strategy == BTGreaterEqualStrategyNumber)
+		bound = make_call(
+			F_INT8MI, INT8OID,
+			list_make2(make_call(F_INT8LARGER, INT8OID,
+								 list_make2(bound, make_bigint(0))),
+					   make_bigint(1)));
+	bound = (Expr *) eval_const_expressions(root, (Node *) bound);
+	result = make_call(within, BOOLOID,
+					   list_make3(linitial(distance), lsecond(distance),
+								  bound));
+	if (strategy == BTGreaterStrategyNumber ||
+		strategy == BTGreaterEqualStrategyNumber)
+		result = makeBoolExpr(NOT_EXPR, list_make1(result), -1);
+	return (Node *) result;
+}
+
+/* a op b as b commuted-op a */
+static StrategyNumber
+commute(StrategyNumber strategy)
+{
+	return BTGreaterStrategyNumber + BTLessStrategyNumber - strategy;
+}
+
+/* An argument of type hamming_distance as the integer that it is. */
+static Expr *
+integer_argument(Expr *arg, Oid type, Oid *integer_type)
+{
+	if (type == INT2OID || type == INT4OID || type == INT8OID)
+	{
+		*integer_type = type;
+		return arg;
+	}
+	*integer_type = INT4OID;
+	return (Expr *) applyRelabelType((Node *) arg, INT4OID, -1, InvalidOid,
+									 COERCE_IMPLICIT_CAST, -1, false);
+}
+
+/*
+ * A comparison in which hamming_distance takes part.  Where neither side is
+ * a distance, as for a stored column, it becomes core's comparison of
+ * integers, so that a btree index of such a column is used.
+ */
+static Node *
+simplify_comparison(SupportRequestSimplify *request, StrategyNumber strategy)
+{
+	Oid schema = get_func_namespace(request->fcall->funcid);
+	Oid *types;
+	int count;
+	Expr *left;
+	Expr *right;
+	Oid left_type;
+	Oid right_type;
+	List *distance;
+	Oid operator;
+
+	get_func_signature(request->fcall->funcid, &types, &count);
+	left = integer_argument(linitial(request->fcall->args), types[0],
+							&left_type);
+	right = integer_argument(lsecond(request->fcall->args), types[1],
+							 &right_type);
+
+	distance = distance_arguments((Node *) left, schema);
+	if (distance != NIL)
+		return compare_distance(request->root, schema, strategy, distance,
+								bigint_bound(right, right_type));
+	distance = distance_arguments((Node *) right, schema);
+	if (distance != NIL)
+		return compare_distance(request->root, schema, commute(strategy),
+								distance, bigint_bound(left, left_type));
+
+	operator = get_opfamily_member(INTEGER_BTREE_FAM_OID, left_type,
+								   right_type, strategy);
+	return (Node *) make_operator(operator, BOOLOID, left, right);
+}
+
+static Datum
+comparison_support(FunctionCallInfo fcinfo, StrategyNumber strategy)
+{
+	Node *request = (Node *) PG_GETARG_POINTER(0);
+	Node *result = NULL;
+
+	if (IsA(request, SupportRequestSimplify))
+		result = simplify_comparison((SupportRequestSimplify *) request,
+									 strategy);
+	PG_RETURN_POINTER(result);
+}
+
+Datum
+hamming_distance_lt_support(PG_FUNCTION_ARGS)
+{
+	return comparison_support(fcinfo, BTLessStrategyNumber);
+}
+
+Datum
+hamming_distance_le_support(PG_FUNCTION_ARGS)
+{
+	return comparison_support(fcinfo, BTLessEqualStrategyNumber);
+}
+
+Datum
+hamming_distance_gt_support(PG_FUNCTION_ARGS)
+{
+	return comparison_support(fcinfo, BTGreaterStrategyNumber);
+}
+
+Datum
+hamming_distance_ge_support(PG_FUNCTION_ARGS)
+{
+	return comparison_support(fcinfo, BTGreaterEqualStrategyNumber);
+}
+
+/*
+ * simhash_within(a, b, k), where a or b is the indexed column, as the index
+ * condition column <@ hamming_ball(the other, k).  It is exact: both say
+ * that the distance is at most k.
+ */
+static List *
+index_condition(SupportRequestIndexCondition *request)
+{
+	FuncExpr *clause = (FuncExpr *) request->node;
+	Oid schema = get_func_namespace(request->funcid);
+	Oid fingerprint = find_type(schema, "simhash64");
+	Oid ball = find_type(schema, "hamming_ball");
+	Oid types[] = { fingerprint, INT8OID };
+	Oid make_ball = find_function(schema, "hamming_ball", 2, types);
+	Oid operator = get_opfamily_member(request->opfamily, fingerprint, ball,
+									   SIMHASH_BALL_STRATEGY);
+	Expr *column;
+	Expr *centre;
+	Expr *radius;
+
+	if (!IsA(clause, FuncExpr) || request->indexarg > 1 ||
+		!OidIsValid(make_ball) || !OidIsValid(operator))
+		return NIL;
+	column = list_nth(clause->args, request->indexarg);
+	centre = list_nth(clause->args, 1 - request->indexarg);
+	radius = lthird(clause->args);
+	if (!is_pseudo_constant_for_index(request->root, (Node *) centre,
+									  request->index) ||
+		!is_pseudo_constant_for_index(request->root, (Node *) radius,
+									  request->index))
+		return NIL;
+
+	request->lossy = false;
+	return list_make1(make_operator(
+		operator, BOOLOID, column,
+		(Expr *) eval_const_expressions(request->root,
+										(Node *) make_call(
+											make_ball, ball,
+											list_make2(centre, radius)))));
+}
+
+Datum
+simhash_within_support(PG_FUNCTION_ARGS)
+{
+	Node *request = (Node *) PG_GETARG_POINTER(0);
+	Node *result = NULL;
+
+	if (IsA(request, SupportRequestSelectivity))
+	{
+		within_selectivity((SupportRequestSelectivity *) request);
+		result = request;
+	}
+	else if (IsA(request, SupportRequestIndexCondition))
+		result = (Node *) index_condition(
+			(SupportRequestIndexCondition *) request);
+	PG_RETURN_POINTER(result);
+}

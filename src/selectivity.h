@@ -1,0 +1,12 @@
+/*
+ * selectivity.h
+ *	  How many rows lie within a Hamming ball.
+ */
+#ifndef SELECTIVITY_H
+#define SELECTIVITY_H
+
+#include "nodes/supportnodes.h"
+
+extern void within_selectivity(SupportRequestSelectivity *request);
+
+#endif /* SELECTIVITY_H */

@@ -1,0 +1,80 @@
+/*
+ * utf8.h
+ *	  UTF-8, one code point at a time.
+ */
+#ifndef UTF8_H
+#define UTF8_H
+
+/*
+ * Decode the code point at p, before end.  Returns its length, or 0 where the
+ * bytes are not valid UTF-8: truncated, overlong, a surrogate or above
+ * U+10FFFF.
+ */
+static inline size_t
+utf8_decode(const uint8 *p, const uint8 *end, uint32 *cp)
+{
+	size_t left = end - p;
+
+#define UTF8_TAIL(i) ((uint32) (p[i] & 0x3F))
+#define UTF8_IS_TAIL(i) ((p[i] & 0xC0) == 0x80)
+	if (p[0] < 0x80)
+	{
+		*cp = p[0];
+		return 1;
+	}
+	if (p[0] < 0xE0)
+	{
+		if (p[0] < 0xC2 || left < 2 || !UTF8_IS_TAIL(1))
+			return 0;
+		*cp = (uint32) (p[0] & 0x1F) << 6 | UTF8_TAIL(1);
+		return 2;
+	}
+	if (p[0] < 0xF0)
+	{
+		if (left < 3 || !UTF8_IS_TAIL(1) || !UTF8_IS_TAIL(2))
+			return 0;
+		*cp = (uint32) (p[0] & 0x0F) << 12 | UTF8_TAIL(1) << 6 | UTF8_TAIL(2);
+		return *cp < 0x800 || (*cp >= 0xD800 && *cp <= 0xDFFF) ? 0 : 3;
+	}
+	if (p[0] > 0xF4 || left < 4 || !UTF8_IS_TAIL(1) || !UTF8_IS_TAIL(2) ||
+		!UTF8_IS_TAIL(3))
+		return 0;
+	*cp = (uint32) (p[0] & 0x07) << 18 | UTF8_TAIL(1) << 12 |
+		  UTF8_TAIL(2) << 6 | UTF8_TAIL(3);
+	return *cp < 0x10000 || *cp > 0x10FFFF ? 0 : 4;
+#undef UTF8_TAIL
+#undef UTF8_IS_TAIL
+}
+
+#define UTF8_MAX 4 /* bytes of the longest code point */
+
+/* Write a valid code point to out; returns its length. */
+static inline size_t
+utf8_encode(uint32 cp, uint8 *out)
+{
+	if (cp < 0x80)
+	{
+		out[0] = cp;
+		return 1;
+	}
+	if (cp < 0x800)
+	{
+		out[0] = 0xC0 | cp >> 6;
+		out[1] = 0x80 | (cp & 0x3F);
+		return 2;
+	}
+	if (cp < 0x10000)
+	{
+		out[0] = 0xE0 | cp >> 12;
+		out[1] = 0x80 | (cp >> 6 & 0x3F);
+		out[2] = 0x80 | (cp & 0x3F);
+		return 3;
+	}
+	out[0] = 0xF0 | cp >> 18;
+	out[1] = 0x80 | (cp >> 12 & 0x3F);
+	out[2] = 0x80 | (cp >> 6 & 0x3F);
+	out[3] = 0x80 | (cp & 0x3F);
+	return 4;
+}
+
+#endif /* UTF8_H */
