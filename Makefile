@@ -27,13 +27,28 @@ OBJS = \
 SHLIB_LINK = -lutf8proc
 
 REGRESS = \
-	install
-ISOLATION = 
+	install \
+	type \
+	vectors \
+	construct \
+	distance \
+	plans \
+	estimates \
+	gist \
+	fuzz
+ISOLATION = exclude
 TAP_TESTS = 1
+ENCODING = UTF8
+NO_LOCALE = 1
 
 PG_CONFIG = pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
+
+# soft input errors arrived in PostgreSQL 16
+ifneq ($(MAJORVERSION),15)
+REGRESS += soft_errors
+endif
 
 $(OBJS) $(OBJS:.o=.bc): $(wildcard $(srcdir)/src/*.h) | src
 

@@ -1,0 +1,60 @@
+-- Row estimates of a Hamming ball.
+CREATE FUNCTION estimate(query text) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+	RETURN plan->0->'Plan'->>'Plan Rows';
+END $$;
+
+CREATE TABLE million (fp simhash64);
+INSERT INTO million SELECT substr(md5(i::text), 1, 16)::simhash64
+FROM generate_series(1, 1000000) i;
+ANALYZE million;
+-- between 1 and 1,000 for k = 0 .. 6, growing with k, with any way to ask
+CREATE VIEW asked AS
+SELECT name, k, estimate(format(query, k)) AS rows FROM generate_series(0, 6) k, (VALUES
+	('constant', 'SELECT FROM million WHERE fp <-> ''0123456789abcdef'' <= %s'),
+	('below', 'SELECT FROM million WHERE fp <-> ''0123456789abcdef'' < %s + 1'),
+	('ball', 'SELECT FROM million WHERE fp <@ hamming_ball(''0123456789abcdef'', %s)'),
+	('unknown', 'SELECT FROM million WHERE fp <-> (SELECT ''0123456789abcdef''::simhash64) <= %s')
+	) q(name, query);
+SELECT name, min(rows) >= 1 AND max(rows) <= 1000 AS sane,
+	bool_and(grows) AS grows
+FROM (SELECT *, rows > lag(rows, 1, 0.0::float8) OVER (PARTITION BY name ORDER BY k) AS grows
+	FROM asked) s GROUP BY name ORDER BY name;
+SELECT estimate($$SELECT FROM million WHERE fp % '0123456789abcdef'$$)
+	= estimate($$SELECT FROM million WHERE fp <-> '0123456789abcdef' <= 3$$) AS same;
+-- half of the rows at 32, all at 64, none below 0
+SELECT k, round((estimate(format('SELECT FROM million WHERE fp <-> ''0123456789abcdef'' <= %s',
+	k)) / 1000000)::numeric, 2) AS part
+FROM unnest('{-1,24,28,32,36,40,64,100}'::int[]) k;
+SELECT round((estimate($$SELECT FROM million WHERE fp <-> '0123456789abcdef' > 32$$)
+	/ 1000000)::numeric, 2) AS more_than_32;
+-- a join, and a semijoin
+SELECT estimate('SELECT FROM million a JOIN million b ON a.fp <-> b.fp <= 3')
+	BETWEEN 1e6 AND 1e7 AS joined,
+	estimate('SELECT FROM million a WHERE EXISTS
+		(SELECT FROM million b WHERE a.fp <-> b.fp <= 3)') <= 1e6 AS semijoined;
+-- without statistics, too
+CREATE TABLE unanalyzed (fp simhash64) WITH (autovacuum_enabled = off);
+INSERT INTO unanalyzed SELECT fp FROM million LIMIT 100000;
+SELECT estimate($$SELECT FROM unanalyzed WHERE fp <-> '0123456789abcdef' <= 6$$)
+	BETWEEN 1 AND 1000 AS sane;
+
+-- the most common values within k are counted
+CREATE TABLE common (fp simhash64);
+INSERT INTO common SELECT CASE WHEN i % 10 < 4 THEN '00000000000000ff'
+	WHEN i % 10 < 6 THEN '00000000000000fc'
+	WHEN i % 10 > 6 THEN substr(md5(i::text), 1, 16) END::simhash64
+FROM generate_series(1, 10000) i;
+ANALYZE common;
+SELECT k, round(estimate(format(
+	'SELECT FROM common WHERE fp <-> ''00000000000000ff'' <= %s', k))::numeric, -3) AS rows
+FROM unnest('{0,1,2,3,64}'::int[]) k;
+SELECT round(estimate($$SELECT FROM common WHERE fp <-> 'ffffffffffffffff' <= 3$$)
+	::numeric, -3) AS rows;
+SELECT estimate('SELECT FROM common WHERE fp <-> NULL <= 3') AS null_centre,
+	estimate('SELECT FROM common WHERE fp <-> (SELECT NULL::simhash64) <= 3') < 100 AS unknown;
+DROP VIEW asked;
+DROP TABLE million, unanalyzed, common;

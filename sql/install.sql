@@ -1,0 +1,80 @@
+CREATE EXTENSION simhash;
+
+-- no operator class is wrong
+SELECT amname, opcname
+FROM pg_opclass opc JOIN pg_am am ON am.oid = opcmethod
+WHERE opc.oid >= 16384 AND NOT amvalidate(opc.oid);
+
+-- the distance has operator classes of its own
+SELECT amname, opcname, opcdefault
+FROM pg_opclass opc JOIN pg_am am ON am.oid = opcmethod
+WHERE opc.oid >= 16384 ORDER BY 1, 2;
+
+-- every function is safe in parallel plans, and those that must not leak do not
+SELECT proname FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid
+WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
+	AND d.classid = 'pg_proc'::regclass
+	AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'simhash')
+	AND proparallel <> 's' AND prorettype <> 'internal'::regtype;
+SELECT oid::regprocedure FROM pg_proc
+WHERE proname IN ('simhash_within', 'simhash_near', 'simhash_in_ball',
+		'hamming_ball_contains')
+	AND NOT proleakproof;
+
+-- every operator and every function that people call is described
+SELECT d.classid::regclass, pg_describe_object(d.classid, d.objid, 0)
+FROM pg_depend d
+WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
+	AND d.classid IN ('pg_operator'::regclass, 'pg_type'::regclass)
+	AND NOT EXISTS (SELECT FROM pg_type t
+		WHERE t.oid = d.objid AND t.typtype NOT IN ('b', 'd')
+			OR t.oid = d.objid AND t.typelem <> 0)
+	AND obj_description(d.objid, d.classid::regclass::name) IS NULL;
+SELECT count(*) AS described FROM pg_proc
+WHERE obj_description(oid, 'pg_proc') IS NOT NULL
+	AND proname ~ '^(simhash|hamming_ball|min|max)'
+	AND oid >= 16384;
+
+-- What the other tests use: the error of a statement.
+CREATE FUNCTION error_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	detail text;
+BEGIN
+	EXECUTE statement;
+	RETURN 'no error: ' || statement;
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+	RETURN SQLSTATE || ': ' || SQLERRM || coalesce(' / ' || nullif(detail, ''), '');
+END $$;
+
+-- The lines of a plan that say how an index is used.
+CREATE FUNCTION index_use(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+		IF line ~ 'Index Cond|Order By|Seq Scan|Index Only' THEN
+			RETURN NEXT regexp_replace(line, '^[ >-]*', '');
+		END IF;
+	END LOOP;
+END $$;
+
+-- Do the indexes give the rows that a sequential scan gives?
+CREATE FUNCTION same_rows(query text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+	by_index text[];
+	by_scan text[];
+	aggregate text := 'SELECT array_agg(r::text ORDER BY r::text) FROM (%s) r';
+BEGIN
+	PERFORM set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true);
+	EXECUTE format(aggregate, query) INTO by_index;
+	PERFORM set_config('enable_seqscan', 'on', true),
+		set_config('enable_indexscan', 'off', true),
+		set_config('enable_indexonlyscan', 'off', true),
+		set_config('enable_bitmapscan', 'off', true);
+	EXECUTE format(aggregate, query) INTO by_scan;
+	PERFORM set_config('enable_indexscan', 'on', true),
+		set_config('enable_indexonlyscan', 'on', true),
+		set_config('enable_bitmapscan', 'on', true);
+	RETURN by_index IS NOT DISTINCT FROM by_scan;
+END $$;

@@ -1,0 +1,212 @@
+-- The literal query uses an index, however it is written.
+
+CREATE TABLE docs (id int PRIMARY KEY, body text, fp simhash64, k int);
+INSERT INTO docs
+SELECT i, md5(i::text) || ' ' || md5((i % 7)::text),
+	CASE WHEN i % 10 = 0 THEN NULL
+		-- near-duplicates of row i - 1, at distance 1 to 6
+		WHEN i % 10 = 1 THEN
+			(substr(md5((i - 2)::text), 1, 16)::simhash64::bigint
+			# ((1 << (i / 10 % 6 + 1)) - 1))::simhash64
+		ELSE substr(md5(i::text), 1, 16)::simhash64 END,
+	i % 5
+FROM generate_series(1, 100000) i;
+CREATE INDEX docs_fp ON docs USING gist (fp);
+VACUUM ANALYZE docs;
+CREATE TABLE queries (q simhash64, k smallint);
+INSERT INTO queries SELECT fp, 3 FROM docs WHERE id IN (9, 19, 29, 39, 49);
+INSERT INTO queries VALUES (NULL, 3), ('0000000000000000', NULL);
+ANALYZE queries;
+SELECT fp AS q FROM docs WHERE id = 49 \gset
+
+-- Show how the index is used, and that it loses no row.
+CREATE FUNCTION proves(query text) RETURNS SETOF text LANGUAGE sql AS $$
+	SELECT index_use(query)
+	UNION ALL
+	SELECT CASE WHEN same_rows(query) THEN 'same rows' ELSE 'WRONG ROWS' END
+$$;
+
+\set VERBOSITY terse
+SELECT form, proves(format('SELECT id FROM docs WHERE ' || form, :'q'))
+FROM (VALUES ('fp <-> %L <= 3'), ('fp <-> %L < 4'), ('%L <-> fp <= 3'),
+	('3 >= fp <-> %L'), ('4 > %L <-> fp'), ('fp <-> %L BETWEEN 0 AND 3'),
+	('fp <-> %L BETWEEN 2 AND 6'),
+	('fp <-> %L <= 3::smallint'), ('fp <-> %L <= 3::bigint'),
+	('fp <-> %L <= 3::hamming_distance'), ('fp <-> %L <= ''3'''),
+	('3::smallint >= fp <-> %L'), ('3::bigint >= fp <-> %L'),
+	('simhash_distance(fp, %L) <= 3'), ('simhash_within(fp, %L, 3)'),
+	('fp %% %L'), ('%L %% fp'), ('fp <@ hamming_ball(%L, 3)'),
+	('hamming_ball(%L, 3) @> fp'),
+	('fp <-> %L <= 0'), ('fp <-> %L <= 6 AND k = 3')) f(form);
+
+-- a bound that is no bound
+SELECT form, proves(format('SELECT id FROM docs WHERE ' || form, :'q'))
+FROM (VALUES ('fp <-> %L <= -1'), ('fp <-> %L < 0'),
+	('fp <-> %L < -9223372036854775808'), ('fp <-> %L <= NULL')) f(form);
+SELECT count(*) FROM docs WHERE fp <-> :'q' <= NULL;
+SELECT count(*) FROM docs WHERE fp <-> NULL <= 3;
+SELECT same_rows(format('SELECT id FROM docs WHERE ' || form, :'q')), form
+FROM (VALUES ('fp <-> %L <= 64'), ('fp <-> %L < 65'),
+	('fp <-> %L <= 9223372036854775807'), ('fp <-> %L >= 0'), ('fp <-> %L > 3'),
+	('fp <-> %L >= -9223372036854775808'), ('NOT fp <-> %L <= 3')) f(form);
+SELECT count(*), count(fp) FROM docs WHERE fp <-> :'q' <= 64;
+SELECT count(*), count(fp) FROM docs WHERE fp <-> :'q' >= 0;
+SELECT count(*) FROM docs WHERE (fp <-> :'q' <= 3) IS NULL;
+
+-- equality and lists give right rows, without an index
+SELECT form, proves(format('SELECT id FROM docs WHERE ' || form, :'q'))
+FROM (VALUES ('fp <-> %L = 2'), ('fp <-> %L IN (0, 2)')) f(form);
+
+-- a fingerprint of a text, and a fingerprint of another row
+SELECT proves($$SELECT id FROM docs WHERE fp <-> simhash('of text') <= 10$$);
+SELECT proves($$SELECT id, q FROM queries JOIN docs ON fp <-> q <= 3$$);
+SELECT proves($$SELECT id, q FROM queries q JOIN docs d ON fp <-> q <= q.k$$);
+SELECT proves($$SELECT id, q FROM queries q LEFT JOIN docs d ON fp <-> q <= 3$$);
+SELECT proves($$SELECT q FROM queries WHERE EXISTS (
+	SELECT FROM docs WHERE fp <-> q <= 3)$$);
+SELECT proves($$SELECT q, n.* FROM queries, LATERAL (
+	SELECT id FROM docs WHERE fp <-> q <= 3 ORDER BY id LIMIT 2) n$$);
+SELECT proves($$SELECT d.id FROM (VALUES ('x y z'), ('a b c')) other(body)
+	JOIN docs d ON d.fp <-> simhash(other.body) <= 8$$);
+SELECT proves($$SELECT b.id FROM docs a JOIN docs b ON a.fp <-> b.fp <= 2
+	WHERE a.id < 100$$);
+
+-- the nearest
+SELECT proves(format('SELECT fp <-> %1$L FROM docs ORDER BY fp <-> %1$L LIMIT 10',
+	:'q'));
+SELECT proves(format('SELECT fp <-> %1$L FROM docs ORDER BY %1$L <-> fp LIMIT 10',
+	:'q'));
+SELECT proves(format('SELECT fp <-> %1$L FROM docs ORDER BY fp <~> %1$L LIMIT 10',
+	:'q'));
+SELECT proves(format('SELECT fp <-> %1$L d FROM docs ORDER BY d LIMIT 10', :'q'));
+SELECT proves($$SELECT q, n.d FROM queries, LATERAL (
+	SELECT fp <-> q d FROM docs ORDER BY fp <-> q LIMIT 2) n WHERE q IS NOT NULL$$);
+SET enable_bitmapscan = off;
+SET enable_sort = off;
+SELECT index_use(format('SELECT fp <-> %1$L FROM docs WHERE fp <-> %1$L <= 6
+	ORDER BY fp <-> %1$L LIMIT 10', :'q'));
+RESET enable_bitmapscan;
+RESET enable_sort;
+SELECT same_rows(format('SELECT fp <-> %1$L FROM docs WHERE fp <-> %1$L <= 6
+	ORDER BY fp <-> %1$L LIMIT 10', :'q'));
+
+-- parameters, under a generic plan
+SET plan_cache_mode = force_generic_plan;
+PREPARE untyped AS SELECT id FROM docs WHERE fp <-> $1 <= $2;
+PREPARE typed(simhash64, smallint) AS SELECT id FROM docs WHERE fp <-> $1 <= $2;
+PREPARE below(simhash64, bigint) AS SELECT id FROM docs WHERE fp <-> $1 < $2;
+PREPARE body(text) AS SELECT id FROM docs WHERE fp <-> simhash($1) <= 3;
+PREPARE nearest(simhash64) AS
+	SELECT fp <-> $1 FROM docs ORDER BY fp <-> $1 LIMIT 3;
+SELECT index_use(format('EXECUTE ' || form, :'q'))
+FROM (VALUES ('untyped(%L, 3)'), ('typed(%L, 3)'), ('below(%L, 4)'),
+	('body(%L)'), ('nearest(%L)')) f(form);
+EXECUTE untyped(:'q', 3);
+EXECUTE untyped(:'q', NULL);
+EXECUTE typed(:'q', -1);
+EXECUTE below(:'q', -9223372036854775808);
+EXECUTE body('');
+EXECUTE nearest(:'q');
+RESET plan_cache_mode;
+SELECT parameter_types FROM pg_prepared_statements WHERE name = 'untyped';
+DEALLOCATE ALL;
+
+-- views, CTEs, functions
+CREATE VIEW distances AS SELECT id, fp <-> '0123456789abcdef' AS distance FROM docs;
+SELECT proves('SELECT id FROM distances WHERE distance <= 3');
+SELECT proves('SELECT distance FROM distances ORDER BY distance LIMIT 3');
+SELECT proves(format('WITH c AS (SELECT * FROM docs)
+	SELECT id FROM c WHERE fp <-> %L <= 3', :'q'));
+SELECT proves(format('WITH c AS MATERIALIZED (SELECT id FROM docs WHERE fp <-> %L <= 3)
+	SELECT * FROM c', :'q'));
+CREATE FUNCTION near_sql(q simhash64, radius int) RETURNS SETOF int STABLE
+	LANGUAGE sql AS 'SELECT id FROM docs WHERE fp <-> q <= radius';
+SELECT proves(format('SELECT * FROM near_sql(%L, 3)', :'q'));
+CREATE FUNCTION near_plpgsql(q simhash64, radius int) RETURNS SETOF text
+	LANGUAGE plpgsql AS $$
+DECLARE
+	r text;
+BEGIN
+	FOR r IN EXPLAIN (COSTS OFF) SELECT id FROM docs WHERE fp <-> q <= radius LOOP
+		IF r ~ 'Index Cond' THEN RETURN NEXT trim(r); END IF;
+	END LOOP;
+	FOR r IN SELECT id FROM docs WHERE fp <-> q <= radius LOOP RETURN NEXT r; END LOOP;
+END $$;
+SELECT near_plpgsql(:'q', 3);
+SELECT near_plpgsql(:'q', NULL);
+
+-- UPDATE and DELETE
+SELECT index_use(format('UPDATE docs SET k = 0 WHERE fp <-> %L <= 3', :'q'));
+SELECT index_use('DELETE FROM docs USING queries WHERE fp <-> q <= 3');
+BEGIN;
+DELETE FROM docs USING queries WHERE fp <-> q <= 3 RETURNING id;
+ROLLBACK;
+
+-- expression and partial indexes
+CREATE INDEX docs_body ON docs USING gist (simhash(body));
+CREATE INDEX docs_partial ON docs USING gist (fp) WHERE k = 2;
+ANALYZE docs;
+SELECT proves($$SELECT id FROM docs WHERE simhash(body) <-> simhash('x') <= 18$$);
+SELECT proves($$SELECT simhash(body) <-> simhash('x') FROM docs
+	ORDER BY simhash(body) <-> simhash('x') LIMIT 3$$);
+DROP INDEX docs_fp;
+SELECT proves(format('SELECT id FROM docs WHERE fp <-> %L <= 6 AND k = 2', :'q'));
+SELECT proves(format('SELECT id FROM docs WHERE fp <-> %L <= 6', :'q'));
+DROP INDEX docs_body, docs_partial;
+CREATE INDEX docs_fp ON docs USING gist (fp);
+
+-- row-level security
+CREATE ROLE simhash_reader;
+GRANT SELECT ON docs TO simhash_reader;
+ALTER TABLE docs ENABLE ROW LEVEL SECURITY;
+CREATE POLICY even ON docs TO simhash_reader USING (id % 2 = 0 OR k = 4);
+SET ROLE simhash_reader;
+SELECT proves(format('SELECT id FROM docs WHERE fp <-> %L <= 6', :'q'));
+SELECT proves(format('SELECT id FROM docs WHERE fp %% %L', :'q'));
+SELECT proves(format('SELECT fp <-> %1$L FROM docs ORDER BY fp <-> %1$L LIMIT 3', :'q'));
+RESET ROLE;
+ALTER TABLE docs DISABLE ROW LEVEL SECURITY;
+DROP OWNED BY simhash_reader;
+DROP ROLE simhash_reader;
+
+-- partitions
+CREATE TABLE parted (id int, fp simhash64) PARTITION BY RANGE (id);
+CREATE TABLE parted1 PARTITION OF parted FOR VALUES FROM (0) TO (50001);
+CREATE TABLE parted2 PARTITION OF parted FOR VALUES FROM (50001) TO (100001);
+INSERT INTO parted SELECT id, fp FROM docs;
+CREATE INDEX ON parted USING gist (fp);
+ANALYZE parted;
+SELECT proves(format('SELECT id FROM parted WHERE fp <-> %L <= 6', :'q'));
+SELECT proves(format('SELECT fp <-> %1$L FROM parted ORDER BY fp <-> %1$L LIMIT 3', :'q'));
+DROP TABLE parted;
+
+-- a stored distance uses a btree index
+CREATE TABLE stored AS SELECT id, (id % 65)::hamming_distance AS d FROM docs;
+CREATE INDEX stored_d ON stored (d);
+ANALYZE stored;
+SELECT form, proves('SELECT id FROM stored WHERE ' || form)
+FROM (VALUES ('d <= 1'), ('d < 1::smallint'), ('63::bigint < d'), ('d >= ''63'''),
+	('d <= 1::hamming_distance')) f(form);
+SELECT proves('SELECT d FROM stored ORDER BY d LIMIT 3');
+DROP TABLE stored;
+
+-- in a schema that is not searched, and moved
+CREATE SCHEMA elsewhere;
+ALTER EXTENSION simhash SET SCHEMA elsewhere;
+SELECT proves(format('SELECT id FROM docs WHERE fp OPERATOR(elsewhere.<->) %L
+	OPERATOR(elsewhere.<=) 3', :'q'));
+SELECT proves(format('SELECT fp OPERATOR(elsewhere.<->) %1$L FROM docs
+	ORDER BY fp OPERATOR(elsewhere.<->) %1$L LIMIT 3', :'q'));
+SELECT proves('SELECT id FROM distances WHERE distance OPERATOR(elsewhere.<=) 3');
+SET search_path = elsewhere, public;
+SELECT proves(format('SELECT id FROM docs WHERE fp <-> %L <= 3', :'q'));
+RESET search_path;
+ALTER EXTENSION simhash SET SCHEMA public;
+DROP SCHEMA elsewhere;
+
+-- what is not there is not used
+ALTER FUNCTION simhash_within(simhash64, simhash64, bigint) RENAME TO renamed;
+SELECT same_rows(format('SELECT id FROM docs WHERE fp <-> %L <= 3', :'q'));
+ALTER FUNCTION renamed(simhash64, simhash64, bigint) RENAME TO simhash_within;
+DROP VIEW distances;
+DROP TABLE docs, queries;

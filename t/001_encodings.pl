@@ -1,0 +1,91 @@
+# The same text has the same fingerprint in a database of any encoding.
+
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('encodings');
+$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
+$node->start;
+
+# UTF-8 that the client sends, whatever the database has
+local $ENV{PGCLIENTENCODING} = 'UTF8';
+my %texts = (
+	LATIN1 => "Stra\xc3\x9fe, CAF\xc3\x89 na\xc3\xafve \xc2\xbd 5\xc2\xb5m",
+	EUC_JP => "\xe6\x9d\xb1\xe4\xba\xac\xe9\x83\xbd\xe3\x81\xab PostgreSQL"
+	  . "\xe3\x82\xab\xe3\x82\xbf",
+	SQL_ASCII => "caf\xc3\xa9 na\xc3\xafve \xe6\x9d\xb1\xe4\xba\xac");
+my @forms = ("simhash('%s')", "simhash('%s', words => 2)",
+	"simhash('%s', chars => 3)", "simhash(ARRAY['%s', 'b'])",
+	"simhash(repeat('%s ', 20000), words => 3)");
+
+$node->safe_psql('postgres', 'CREATE EXTENSION simhash');
+for my $encoding (sort keys %texts)
+{
+	my $database = lc "in_$encoding";
+
+	$node->safe_psql('postgres',
+		"CREATE DATABASE $database ENCODING '$encoding' LOCALE 'C' TEMPLATE template0"
+	);
+	$node->safe_psql($database, 'CREATE EXTENSION simhash');
+	for my $form (@forms)
+	{
+		my $query = 'SELECT ' . sprintf $form, $texts{$encoding};
+		my $here = $node->safe_psql($database, $query);
+
+		is($here, $node->safe_psql('postgres', $query), "$encoding: $form");
+		like($here, qr/^[0-9a-f]{16}$/, "$encoding: a fingerprint");
+	}
+}
+
+# Features are shown in the database's encoding.  The normalisation of a micro
+# sign is a Greek letter, which Latin-1 lacks.
+is( $node->safe_psql(
+		'in_latin1',
+		"SELECT feature FROM simhash_features('CAF\xc3\x89 \xc2\xb5m')"),
+	"caf\xc3\xa9\nU+03BCm",
+	'features in LATIN1');
+is( $node->safe_psql(
+		'in_euc_jp',
+		"SELECT feature FROM simhash_features('\xe6\x9d\xb1\xe4\xba\xac x')"),
+	"\xe6\x9d\xb1\xe4\xba\xac\nx",
+	'features in EUC_JP');
+
+# In SQL_ASCII, bytes that are not valid UTF-8 are separators, also where a
+# text is read in pieces: 65536 bytes each.
+$ENV{PGCLIENTENCODING} = 'SQL_ASCII';
+my %separators = (
+	'continuation byte' => '\x80',
+	'overlong' => '\xc0\xaf',
+	'truncated' => '\xe6\x9d',
+	'surrogate' => '\xed\xa0\x80',
+	'above U+10FFFF' => '\xf4\x90\x80\x80',
+	'no lead byte' => '\xff',
+	'at the end' => '\xf0');
+for my $name (sort keys %separators)
+{
+	for my $filler (1, 65530 .. 65540)
+	{
+		my $left = "repeat('a', $filler) || 'b'";
+
+		is( $node->safe_psql(
+				'in_sql_ascii',
+				"SELECT simhash($left || E'$separators{$name}' || 'c' || E'$separators{$name}') = simhash($left || ' c')"
+			),
+			't',
+			"$name after $filler bytes");
+	}
+}
+is( $node->safe_psql(
+		'in_sql_ascii',
+		q{SELECT bool_and(simhash(repeat('x', n) || repeat(E'\xe6\x9d\xb1', 30000))
+			= simhash(ARRAY[repeat('x', n)] || array_fill(E'\xe6\x9d\xb1\xe6\x9d\xb1'::text, ARRAY[29999])))
+		FROM generate_series(65530, 65540) n}),
+	't',
+	'pieces end between code points');
+
+$node->stop;
+done_testing();
