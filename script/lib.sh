@@ -1,8 +1,10 @@
 # What script/demo and script/test share: packages, a private copy of the
 # PostgreSQL installation, and a throwaway server.  Sourced by bash.
 
-set -euo pipefail
+set -Eeuo pipefail
+trap 'printf "%s: line %s failed\n" "${0##*/}" "$LINENO" >&2' ERR
 
+server_environment=()    # NAME=VALUE for the server only
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 work=
 
@@ -193,8 +195,8 @@ start_server()
 		maintenance_work_mem = 256MB
 		max_wal_size = 2GB
 	CONF
-	unprivileged "$bindir/pg_ctl" -D "$work/data" -l "$work/server.log" -w \
-		start >/dev/null || {
+	unprivileged env "${server_environment[@]}" "$bindir/pg_ctl" \
+		-D "$work/data" -l "$work/server.log" -t 300 -w start >/dev/null || {
 		cat "$work/server.log" >&2
 		fail "the server did not start"
 	}

@@ -45,11 +45,10 @@ simhash64_from_bit(PG_FUNCTION_ARGS)
 	VarBit *bits = PG_GETARG_VARBIT_P(0);
 
 	if (VARBITLEN(bits) != 64)
-		ereport(ERROR,
-				(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
-				 errmsg("bit string length %d does not match type %s",
-						VARBITLEN(bits), "simhash64"),
-				 errdetail("A simhash64 has 64 bits.")));
+		ereport(ERROR, (errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
+						errmsg("bit string length %d does not match type %s",
+							   VARBITLEN(bits), "simhash64"),
+						errdetail("A simhash64 has 64 bits.")));
 	PG_RETURN_SIMHASH(read_bytes(VARBITS(bits)));
 }
 
@@ -93,8 +92,7 @@ simhash64_from_numeric(PG_FUNCTION_ARGS)
 	uint64 value;
 
 	if (!read_decimal(
-			DatumGetCString(DirectFunctionCall1(numeric_out, rounded)),
-			&value))
+			DatumGetCString(DirectFunctionCall1(numeric_out, rounded)), &value))
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
@@ -111,8 +109,7 @@ simhash64_to_numeric(PG_FUNCTION_ARGS)
 
 	snprintf(digits, sizeof(digits), UINT64_FORMAT, PG_GETARG_SIMHASH(0));
 	return DirectFunctionCall3(numeric_in, CStringGetDatum(digits),
-							   ObjectIdGetDatum(InvalidOid),
-							   Int32GetDatum(-1));
+							   ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
 }
 
 /* Error: 22P03 for any length but 8. */
@@ -122,11 +119,10 @@ simhash64_from_bytea(PG_FUNCTION_ARGS)
 	bytea *bytes = PG_GETARG_BYTEA_PP(0);
 
 	if (VARSIZE_ANY_EXHDR(bytes) != sizeof(uint64))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-				 errmsg("invalid input length for type %s", "simhash64"),
-				 errdetail("Expected 8 bytes, got %d.",
-						   (int) VARSIZE_ANY_EXHDR(bytes))));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+						errmsg("invalid input length for type %s", "simhash64"),
+						errdetail("Expected 8 bytes, got %d.",
+								  (int) VARSIZE_ANY_EXHDR(bytes))));
 	PG_RETURN_SIMHASH(read_bytes(VARDATA_ANY(bytes)));
 }
 

@@ -200,11 +200,11 @@ token_weight(Datum datum, bool isnull)
 		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 						errmsg("weight must not be null")));
 	if (!weight_from_double(DatumGetFloat8(datum), &weight))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("weight must be between 0 and 2147483648, not %s",
-						DatumGetCString(
-							DirectFunctionCall1(float8out, datum)))));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("weight must be between 0 and 2147483648, not %s",
+					DatumGetCString(DirectFunctionCall1(float8out, datum)))));
 	return weight;
 }
 

@@ -99,9 +99,9 @@ utf8_to_text(const uint8 *bytes, size_t length)
 	text *result;
 
 	if (length > MaxAllocSize / 4)
-		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-						errmsg("feature of %zu bytes is too long to show",
-							   length)));
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("feature of %zu bytes is too long to show", length)));
 	if (GetDatabaseEncoding() == PG_UTF8 ||
 		GetDatabaseEncoding() == PG_SQL_ASCII)
 		return cstring_to_text_with_len((const char *) bytes, length);
@@ -118,9 +118,9 @@ utf8_to_text(const uint8 *bytes, size_t length)
 			appendStringInfoCharMacro(&buf, *bytes);
 		else if (pg_do_encoding_conversion_buf(
 					 FindDefaultConversionProc(PG_UTF8, GetDatabaseEncoding()),
-					 PG_UTF8, GetDatabaseEncoding(),
-					 unconstify(uint8 *, bytes), bytes_read, converted,
-					 sizeof(converted), true) == (int) bytes_read)
+					 PG_UTF8, GetDatabaseEncoding(), unconstify(uint8 *, bytes),
+					 bytes_read, converted, sizeof(converted),
+					 true) == (int) bytes_read)
 			appendStringInfoString(&buf, (char *) converted);
 		else
 			appendStringInfo(&buf, "U+%04X", cp);
@@ -161,8 +161,7 @@ simhash_features(PG_FUNCTION_ARGS)
 			utf8_to_text(feature->key.bytes, feature->key.length));
 		values[1] = Int64GetDatum(feature->key.hash);
 		values[2] = Int32GetDatum(feature->count);
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values,
-							 nulls);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 		pfree(DatumGetPointer(values[0]));
 	}
 	return (Datum) 0;

@@ -94,8 +94,8 @@ gist_simhash64_fetch(PG_FUNCTION_ARGS)
 	GISTENTRY *entry = (GISTENTRY *) PG_GETARG_POINTER(0);
 	GISTENTRY *result = palloc(sizeof(GISTENTRY));
 
-	gistentryinit(*result, SimhashGetDatum(read_key(entry->key).lo),
-				  entry->rel, entry->page, entry->offset, false);
+	gistentryinit(*result, SimhashGetDatum(read_key(entry->key).lo), entry->rel,
+				  entry->page, entry->offset, false);
 	PG_RETURN_POINTER(result);
 }
 
@@ -215,8 +215,8 @@ choose_cut(const SplitItem *items, int count)
 		uint64 parts = items[i - 1].bounds.lo ^ items[i].bounds.lo;
 		int bit = parts == 0 ? -1 : pg_leftmost_one_pos64(parts);
 
-		if (bit > cut_bit || (bit == cut_bit && abs(2 * i - count) <
-													abs(2 * cut - count)))
+		if (bit > cut_bit ||
+			(bit == cut_bit && abs(2 * i - count) < abs(2 * cut - count)))
 		{
 			cut = i;
 			cut_bit = bit;

@@ -16,7 +16,8 @@
 
 #if UTF8PROC_VERSION_MAJOR < 2 || \
 	(UTF8PROC_VERSION_MAJOR == 2 && UTF8PROC_VERSION_MINOR < 8)
-#error "simhash needs utf8proc 2.8 or later: earlier ones do not know Unicode 15.0"
+#error \
+	"simhash needs utf8proc 2.8 or later: earlier ones do not know Unicode 15.0"
 #endif
 
 /* NFKD of one code point has at most 18; the folding adds none to that. */
@@ -116,8 +117,7 @@ normalize_flush(Normalizer *n)
 		if (!n->sorted)
 			reorder_segment(n);
 		composed = utf8proc_normalize_utf32(n->segment, n->length,
-											UTF8PROC_COMPOSE |
-												UTF8PROC_STABLE);
+											UTF8PROC_COMPOSE | UTF8PROC_STABLE);
 		Assert(composed > 0);
 		n->length = composed;
 	}

@@ -45,8 +45,8 @@ PG_FUNCTION_INFO_V1(simhash_within_support);
 static Oid
 find_type(Oid schema, const char *name)
 {
-	return GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
-						   CStringGetDatum(name), ObjectIdGetDatum(schema));
+	return GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum(name),
+						   ObjectIdGetDatum(schema));
 }
 
 static Oid
@@ -67,10 +67,10 @@ find_operator(Oid schema, const char *name, Oid left, Oid right)
 }
 
 static Expr *
-make_operator(Oid operator, Oid result, Expr *left, Expr *right)
+make_operator(Oid opno, Oid result, Expr *left, Expr *right)
 {
-	Expr *clause = make_opclause(operator, result, false, left, right,
-								 InvalidOid, InvalidOid);
+	Expr *clause = make_opclause(opno, result, false, left, right, InvalidOid,
+								 InvalidOid);
 
 	set_opfuncid((OpExpr *) clause);
 	return clause;
@@ -79,8 +79,8 @@ make_operator(Oid operator, Oid result, Expr *left, Expr *right)
 static Expr *
 make_call(Oid function, Oid result, List *args)
 {
-	return (Expr *) makeFuncExpr(function, result, args, InvalidOid,
-								 InvalidOid, COERCE_EXPLICIT_CALL);
+	return (Expr *) makeFuncExpr(function, result, args, InvalidOid, InvalidOid,
+								 COERCE_EXPLICIT_CALL);
 }
 
 static Expr *
@@ -102,15 +102,13 @@ simplify_distance(FuncExpr *call)
 {
 	Oid schema = get_func_namespace(call->funcid);
 	Oid fingerprint = find_type(schema, "simhash64");
-	Oid operator = find_operator(schema, "<~>", fingerprint, fingerprint);
+	Oid opno = find_operator(schema, "<~>", fingerprint, fingerprint);
 
-	if (!OidIsValid(operator))
+	if (!OidIsValid(opno))
 		return NULL;
-	return (Node *) makeRelabelType(make_operator(operator, INT4OID,
-												  linitial(call->args),
-												  lsecond(call->args)),
-									call->funcresulttype, -1, InvalidOid,
-									COERCE_IMPLICIT_CAST);
+	return (Node *) makeRelabelType(
+		make_operator(opno, INT4OID, linitial(call->args), lsecond(call->args)),
+		call->funcresulttype, -1, InvalidOid, COERCE_IMPLICIT_CAST);
 }
 
 Datum
@@ -124,7 +122,7 @@ simhash_distance_support(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(result);
 }
 
-/* The arguments of a distance, whichever way it is written; NIL if it is none. */
+/* The arguments of a distance, however it is written; NIL if it is none. */
 static List *
 distance_arguments(Node *node, Oid schema)
 {
@@ -195,9 +193,9 @@ compare_distance(PlannerInfo *root, Oid schema, StrategyNumber strategy,
 								 list_make2(bound, make_bigint(0))),
 					   make_bigint(1)));
 	bound = (Expr *) eval_const_expressions(root, (Node *) bound);
-	result = make_call(within, BOOLOID,
-					   list_make3(linitial(distance), lsecond(distance),
-								  bound));
+	result = make_call(
+		within, BOOLOID,
+		list_make3(linitial(distance), lsecond(distance), bound));
 	if (strategy == BTGreaterStrategyNumber ||
 		strategy == BTGreaterEqualStrategyNumber)
 		result = makeBoolExpr(NOT_EXPR, list_make1(result), -1);
@@ -241,7 +239,7 @@ simplify_comparison(SupportRequestSimplify *request, StrategyNumber strategy)
 	Oid left_type;
 	Oid right_type;
 	List *distance;
-	Oid operator;
+	Oid opno;
 
 	get_func_signature(request->fcall->funcid, &types, &count);
 	left = integer_argument(linitial(request->fcall->args), types[0],
@@ -258,9 +256,9 @@ simplify_comparison(SupportRequestSimplify *request, StrategyNumber strategy)
 		return compare_distance(request->root, schema, commute(strategy),
 								distance, bigint_bound(left, left_type));
 
-	operator = get_opfamily_member(INTEGER_BTREE_FAM_OID, left_type,
-								   right_type, strategy);
-	return (Node *) make_operator(operator, BOOLOID, left, right);
+	opno = get_opfamily_member(INTEGER_BTREE_FAM_OID, left_type, right_type,
+							   strategy);
+	return (Node *) make_operator(opno, BOOLOID, left, right);
 }
 
 static Datum
@@ -313,14 +311,14 @@ index_condition(SupportRequestIndexCondition *request)
 	Oid ball = find_type(schema, "hamming_ball");
 	Oid types[] = { fingerprint, INT8OID };
 	Oid make_ball = find_function(schema, "hamming_ball", 2, types);
-	Oid operator = get_opfamily_member(request->opfamily, fingerprint, ball,
-									   SIMHASH_BALL_STRATEGY);
+	Oid opno = get_opfamily_member(request->opfamily, fingerprint, ball,
+								   SIMHASH_BALL_STRATEGY);
 	Expr *column;
 	Expr *centre;
 	Expr *radius;
 
 	if (!IsA(clause, FuncExpr) || request->indexarg > 1 ||
-		!OidIsValid(make_ball) || !OidIsValid(operator))
+		!OidIsValid(make_ball) || !OidIsValid(opno))
 		return NIL;
 	column = list_nth(clause->args, request->indexarg);
 	centre = list_nth(clause->args, 1 - request->indexarg);
@@ -333,11 +331,10 @@ index_condition(SupportRequestIndexCondition *request)
 
 	request->lossy = false;
 	return list_make1(make_operator(
-		operator, BOOLOID, column,
-		(Expr *) eval_const_expressions(request->root,
-										(Node *) make_call(
-											make_ball, ball,
-											list_make2(centre, radius)))));
+		opno, BOOLOID, column,
+		(Expr *) eval_const_expressions(
+			request->root,
+			(Node *) make_call(make_ball, ball, list_make2(centre, radius)))));
 }
 
 Datum

@@ -155,8 +155,8 @@ join_selectivity_of(PlannerInfo *root, List *args, JoinType jointype,
 	Selectivity selectivity;
 
 	get_join_variables(root, args, sjinfo, &left, &right, &reversed);
-	selectivity = ball_fraction(radius, Max(distinct_values(&left),
-											distinct_values(&right)));
+	selectivity = ball_fraction(
+		radius, Max(distinct_values(&left), distinct_values(&right)));
 	selectivity *= 1 - null_fraction(&right);
 	if (jointype == JOIN_SEMI || jointype == JOIN_ANTI)
 	{
@@ -241,8 +241,8 @@ within_selectivity(SupportRequestSelectivity *request)
 	List *args = list_make2(linitial(request->args), lsecond(request->args));
 	KnownBall ball = { .radius = SIMHASH_NEAR_RADIUS };
 
-	know_radius(&ball, estimate_expression_value(request->root,
-												 lthird(request->args)));
+	know_radius(
+		&ball, estimate_expression_value(request->root, lthird(request->args)));
 	if (request->is_join)
 		request->selectivity = join_selectivity_of(
 			request->root, args, request->jointype, request->sjinfo,
@@ -254,12 +254,12 @@ within_selectivity(SupportRequestSelectivity *request)
 
 /* Does the operator take a ball, and not two fingerprints? */
 static bool
-takes_ball(Oid operator)
+takes_ball(Oid opno)
 {
 	Oid left;
 	Oid right;
 
-	op_input_types(operator, & left, & right);
+	op_input_types(opno, &left, &right);
 	return left != right;
 }
 
@@ -268,14 +268,14 @@ Datum
 simhash_restrict(PG_FUNCTION_ARGS)
 {
 	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
-	Oid operator = PG_GETARG_OID(1);
+	Oid opno = PG_GETARG_OID(1);
 	List *args = (List *) PG_GETARG_POINTER(2);
 	int varRelid = PG_GETARG_INT32(3);
 	KnownBall ball = { .radius = SIMHASH_NEAR_RADIUS };
 
-	PG_RETURN_FLOAT8(restriction_selectivity_of(
-		root, args, varRelid, &ball,
-		takes_ball(operator) ? know_ball : know_centre));
+	PG_RETURN_FLOAT8(
+		restriction_selectivity_of(root, args, varRelid, &ball,
+								   takes_ball(opno) ? know_ball : know_centre));
 }
 
 /* Join estimator of %, <@ and @>. */
@@ -283,13 +283,13 @@ Datum
 simhash_join(PG_FUNCTION_ARGS)
 {
 	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
-	Oid operator = PG_GETARG_OID(1);
+	Oid opno = PG_GETARG_OID(1);
 	List *args = (List *) PG_GETARG_POINTER(2);
 	JoinType jointype = (JoinType) PG_GETARG_INT16(3);
 	SpecialJoinInfo *sjinfo = (SpecialJoinInfo *) PG_GETARG_POINTER(4);
 	KnownBall ball = { .radius = SIMHASH_NEAR_RADIUS };
 
-	if (takes_ball(operator))
+	if (takes_ball(opno))
 	{
 		know_ball(&ball, linitial(args));
 		know_ball(&ball, lsecond(args));

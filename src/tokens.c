@@ -103,11 +103,11 @@ static void
 add_codepoint(void *arg, uint32 cp)
 {
 	Tokenizer *t = arg;
-	uint8 class = unicode_class(cp);
+	uint8 properties = unicode_class(cp);
 	uint8 bytes[UTF8_MAX];
 	size_t length;
 
-	if (!(class & UC_WORD))
+	if (!(properties & UC_WORD))
 	{
 		add_separator(t);
 		return;
@@ -115,7 +115,7 @@ add_codepoint(void *arg, uint32 cp)
 	length = utf8_encode(cp, bytes);
 	if (t->chars)
 		add_char(t, bytes, length);
-	else if (class & UC_UNSPACED)
+	else if (properties & UC_UNSPACED)
 		add_unspaced(t, bytes, length);
 	else
 		add_spaced(t, bytes, length);
@@ -178,14 +178,14 @@ feed_codepoint(Tokenizer *t, const uint8 *text, const uint8 *end, bool last)
 {
 	uint32 cp;
 	size_t length = utf8_decode(text, end, &cp);
-	uint8 class = length > 0 ? unicode_class(cp) : 0;
+	uint8 properties = length > 0 ? unicode_class(cp) : 0;
 
-	if (!(class & UC_ASSIGNED))
+	if (!(properties & UC_ASSIGNED))
 	{
 		normalize_flush(&t->normalizer);
 		add_separator(t);
 	}
-	else if ((class & UC_INERT) && starts_anew(text + length, end, last))
+	else if ((properties & UC_INERT) && starts_anew(text + length, end, last))
 	{
 		normalize_flush(&t->normalizer);
 		add_codepoint(t, cp);
@@ -202,8 +202,8 @@ feed_codepoint(Tokenizer *t, const uint8 *text, const uint8 *end, bool last)
  */
 void
 tokens_init(Tokenizer *t, uint32 size, bool chars,
-			void *(*resize)(void *, size_t), bool keep_bytes,
-			FeatureSink sink, void *arg)
+			void *(*resize)(void *, size_t), bool keep_bytes, FeatureSink sink,
+			void *arg)
 {
 	t->chars = chars;
 	t->run = RUN_NONE;

@@ -99,8 +99,8 @@ simhash64_in(PG_FUNCTION_ARGS)
 	if (!simhash_from_text(text, strlen(text), &fingerprint))
 		ereturn(fcinfo->context, (Datum) 0,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("invalid input syntax for type %s: \"%s\"",
-						"simhash64", text)));
+				 errmsg("invalid input syntax for type %s: \"%s\"", "simhash64",
+						text)));
 	PG_RETURN_SIMHASH(fingerprint);
 }
 

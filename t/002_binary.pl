@@ -16,7 +16,7 @@ $node->safe_psql(
 	CREATE EXTENSION simhash;
 	CREATE TABLE docs (id int PRIMARY KEY, body text,
 		fp simhash64 GENERATED ALWAYS AS (simhash(body)) STORED, ball hamming_ball);
-	INSERT INTO docs SELECT i, CASE WHEN i % 10 > 0 THEN md5(i::text) END,
+	INSERT INTO docs(id, body, ball) SELECT i, CASE WHEN i % 10 > 0 THEN md5(i::text) END,
 		hamming_ball(substr(md5(i::text), 1, 16)::simhash64, i % 70 - 3)
 	FROM generate_series(1, 1000) i;
 	CREATE INDEX docs_fp ON docs USING gist (fp);
