@@ -50,8 +50,7 @@ ifneq ($(MAJORVERSION),15)
 REGRESS += soft_errors
 endif
 
-$(OBJS) $(OBJS:.o=.bc): $(wildcard $(srcdir)/src/*.h) | src
+$(OBJS) $(OBJS:.o=.bc): $(wildcard $(srcdir)/src/*.h)
 
-# for a build outside the source tree
-src:
-	mkdir -p $@
+# where the objects go in a build outside the source tree
+$(shell mkdir -p src)

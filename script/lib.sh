@@ -48,20 +48,24 @@ missing_packages()
 	done
 }
 
-# apt-get, as root or through sudo; says which.
+# apt-get, as root or through sudo; says which.  Its output is shown where it
+# fails.
 apt()
 {
 	local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -y "$@")
 
 	if [ "$(id -u)" -eq 0 ]; then
 		say "As root: apt-get $*"
-		"${apt[@]}"
 	elif command -v sudo >/dev/null; then
 		say "Through sudo: apt-get $*"
-		sudo "${apt[@]}"
+		apt=(sudo "${apt[@]}")
 	else
 		fail "needs root or sudo for: apt-get $*"
 	fi
+	"${apt[@]}" >"$work/apt.log" 2>&1 || {
+		tail -n 20 "$work/apt.log" >&2
+		fail "apt-get $1 failed"
+	}
 }
 
 # The newest version of PostgreSQL that the distribution has; a server that
@@ -94,19 +98,16 @@ install_packages()
 	if ! find_pg_config >/dev/null; then
 		[ -z "${PG_CONFIG:-}" ] ||
 			fail "$PG_CONFIG has no server or no server headers"
-		apt update >/dev/null || fail "apt-get update failed"
+		apt update
 		version=$(postgresql_version)
 		[ -n "$version" ] || fail "found no package of PostgreSQL"
 		wanted+=("postgresql-$version" "postgresql-server-dev-$version")
 	fi
 	mapfile -t wanted < <(missing_packages "${wanted[@]}")
 	if [ ${#wanted[@]} -gt 0 ]; then
-		apt update >/dev/null || fail "apt-get update failed"
-		say "Installing: ${wanted[*]}"
-		apt install --no-install-recommends "${wanted[@]}" >"$work/apt.log" 2>&1 || {
-			tail -n 20 "$work/apt.log" >&2
-			fail "apt-get install failed"
-		}
+		say "Missing packages: ${wanted[*]}"
+		apt update
+		apt install --no-install-recommends "${wanted[@]}"
 	fi
 	find_pg_config >/dev/null || fail "no PostgreSQL to build for"
 }
@@ -117,19 +118,26 @@ unprivileged()
 	local user=nobody
 
 	if [ "$(id -u)" -ne 0 ]; then
-		env HOME="$work" "$@"
+		env HOME="$work" TMPDIR="$work" "$@"
 		return
 	fi
 	id postgres >/dev/null 2>&1 && user=postgres
 	setpriv --reuid="$user" --regid="$(id -g "$user")" --clear-groups \
-		env HOME="$work" "$@"
+		env HOME="$work" TMPDIR="$work" "$@"
 }
 
-# Make the temporary directory $work, and clean up when the script ends.
+# Make the temporary directory $work, which nobody else can enter (its server
+# trusts who can), forget the caller's connection settings, and clean up when
+# the script ends.
 begin_work()
 {
-	work=$(mktemp -d "${TMPDIR:-/tmp}/simhash.XXXXXX")
-	chmod 755 "$work"
+	local variable
+
+	# a short path: that of a socket has a limit of about 100 bytes
+	work=$(mktemp -d /tmp/simhash.XXXXXX) || fail "cannot write to /tmp"
+	for variable in ${!PG*}; do
+		[ "$variable" = PG_CONFIG ] || unset "$variable"
+	done
 	trap end_work EXIT
 	trap 'exit 130' INT
 	trap 'exit 143' TERM HUP
@@ -138,7 +146,11 @@ begin_work()
 end_work()
 {
 	trap '' INT TERM HUP
-	trap - EXIT
+	trap - EXIT ERR
+	jobs -p | xargs -r kill 2>/dev/null || true
+	stop_server
+	# a test that was interrupted may have been about to start a server
+	sleep 0.2
 	stop_server
 	rm -rf "$work"
 }
@@ -201,14 +213,15 @@ start_server()
 		fail "the server did not start"
 	}
 	export PGHOST=$work PGUSER=postgres PGDATABASE=postgres
-	export PGOPTIONS= PGTZ= PGAPPNAME=simhash
-	unset PGPORT PGSERVICE PGPASSFILE PGOPTIONS PGTZ
 }
 
+# Stop every server in $work: ours, and those of tests that were interrupted.
 stop_server()
 {
-	if [ -f "$work/data/postmaster.pid" ]; then
-		unprivileged "$bindir/pg_ctl" -D "$work/data" -m immediate stop \
+	local file
+
+	find "$work" -name postmaster.pid 2>/dev/null | while read -r file; do
+		unprivileged "$bindir/pg_ctl" -D "${file%/*}" -m immediate stop \
 			>/dev/null 2>&1 || true
-	fi
+	done
 }

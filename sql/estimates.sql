@@ -36,6 +36,14 @@ SELECT estimate('SELECT FROM million a JOIN million b ON a.fp <-> b.fp <= 3')
 	BETWEEN 1e6 AND 1e7 AS joined,
 	estimate('SELECT FROM million a WHERE EXISTS
 		(SELECT FROM million b WHERE a.fp <-> b.fp <= 3)') <= 1e6 AS semijoined;
+-- neither none nor all where a semijoin or an antijoin cannot know
+SELECT estimate('SELECT FROM million a WHERE EXISTS
+		(SELECT FROM million b WHERE a.fp <-> b.fp <= 3)') BETWEEN 1e5 AND 9e5 AS semijoin,
+	estimate('SELECT FROM million a WHERE NOT EXISTS
+		(SELECT FROM million b WHERE a.fp <-> b.fp <= 3)') BETWEEN 1e5 AND 9e5 AS antijoin;
+-- two columns of one row, of which nothing is known
+SELECT estimate('SELECT FROM (SELECT fp, fp AS other FROM million OFFSET 0) s
+	WHERE fp <-> other <= 3') BETWEEN 1e3 AND 1e5 AS two_columns;
 -- without statistics, too
 CREATE TABLE unanalyzed (fp simhash64) WITH (autovacuum_enabled = off);
 INSERT INTO unanalyzed SELECT fp FROM million LIMIT 100000;

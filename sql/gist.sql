@@ -127,6 +127,38 @@ SELECT count(*), min(d) FROM (SELECT fp <-> '0123456789abcde0' AS d FROM equal
 RESET enable_seqscan;
 DROP TABLE equal;
 
+-- A search within 3 reads at most 10 % of the pages of an index on a million
+-- uniform rows, after row-by-row inserts and after a sorted build.
+CREATE FUNCTION pages_read(q simhash64) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	SET LOCAL enable_seqscan = off;
+	SET LOCAL jit = off;
+	EXECUTE format('EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON)
+		SELECT FROM million WHERE fp <-> %L <= 3', q) INTO plan;
+	plan := plan->0->'Plan'->'Plans'->0;
+	IF plan->>'Index Name' IS DISTINCT FROM 'million_fp' THEN RAISE 'no index'; END IF;
+	RETURN (plan->>'Shared Hit Blocks')::int + (plan->>'Shared Read Blocks')::int;
+END $$;
+CREATE TABLE million (fp simhash64);
+CREATE INDEX million_fp ON million USING gist (fp);
+CREATE VIEW reads AS
+SELECT count(*) AS searches, avg(pages_read(substr(md5('q' || i), 1, 16)::simhash64))
+	<= 0.1 * pg_relation_size('million_fp') / current_setting('block_size')::int AS few
+FROM generate_series(1, 20) i;
+INSERT INTO million SELECT substr(md5(i::text), 1, 16)::simhash64
+FROM generate_series(1, 1000000) i;
+SET enable_indexscan = off;
+SET enable_indexonlyscan = off;
+TABLE reads;
+REINDEX INDEX million_fp;
+TABLE reads;
+RESET enable_indexscan;
+RESET enable_indexonlyscan;
+DROP VIEW reads;
+DROP TABLE million;
+
 -- index-only scans, INCLUDE
 CREATE INDEX uniform_include ON uniform USING gist (fp) INCLUDE (id);
 DROP INDEX uniform_fp;

@@ -157,12 +157,13 @@ CREATE INDEX docs_fp ON docs USING gist (fp);
 
 -- row-level security
 CREATE ROLE simhash_reader;
-GRANT SELECT ON docs TO simhash_reader;
+GRANT SELECT ON docs, queries TO simhash_reader;
 ALTER TABLE docs ENABLE ROW LEVEL SECURITY;
 CREATE POLICY even ON docs TO simhash_reader USING (id % 2 = 0 OR k = 4);
 SET ROLE simhash_reader;
 SELECT proves(format('SELECT id FROM docs WHERE fp <-> %L <= 6', :'q'));
 SELECT proves(format('SELECT id FROM docs WHERE fp %% %L', :'q'));
+SELECT index_use('SELECT id FROM queries q JOIN docs ON fp <-> q < q.k');
 SELECT proves(format('SELECT fp <-> %1$L FROM docs ORDER BY fp <-> %1$L LIMIT 3', :'q'));
 RESET ROLE;
 ALTER TABLE docs DISABLE ROW LEVEL SECURITY;

@@ -290,6 +290,11 @@ CREATE FUNCTION simhash_within(a simhash64, b simhash64, k bigint)
 COMMENT ON FUNCTION simhash_within(simhash64, simhash64, bigint) IS
 	'is the distance at most k?';
 
+CREATE FUNCTION hamming_bound_below(bound bigint) RETURNS bigint
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_bound_below(bigint) IS
+	'the k for which distance <= k says distance < bound';
+
 CREATE FUNCTION simhash_near(simhash64, simhash64) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_near(simhash64, simhash64) IS
@@ -754,6 +759,47 @@ CREATE OPERATOR > (
 );
 COMMENT ON OPERATOR > (hamming_distance, hamming_distance) IS
 	'greater than';
+
+-- What a row comparison, (fp <-> q, id) > (3, 5), needs to know of them.
+-- They are of no default operator class: a column of this type sorts as integer.
+
+CREATE OPERATOR FAMILY hamming_distance_ops USING btree;
+ALTER OPERATOR FAMILY hamming_distance_ops USING btree ADD
+	OPERATOR 1 < (hamming_distance, smallint),
+	OPERATOR 2 <= (hamming_distance, smallint),
+	OPERATOR 4 >= (hamming_distance, smallint),
+	OPERATOR 5 > (hamming_distance, smallint),
+	FUNCTION 1 (hamming_distance, smallint) btint42cmp(integer, smallint),
+	OPERATOR 1 < (smallint, hamming_distance),
+	OPERATOR 2 <= (smallint, hamming_distance),
+	OPERATOR 4 >= (smallint, hamming_distance),
+	OPERATOR 5 > (smallint, hamming_distance),
+	FUNCTION 1 (smallint, hamming_distance) btint24cmp(smallint, integer),
+	OPERATOR 1 < (hamming_distance, integer),
+	OPERATOR 2 <= (hamming_distance, integer),
+	OPERATOR 4 >= (hamming_distance, integer),
+	OPERATOR 5 > (hamming_distance, integer),
+	FUNCTION 1 (hamming_distance, integer) btint4cmp(integer, integer),
+	OPERATOR 1 < (integer, hamming_distance),
+	OPERATOR 2 <= (integer, hamming_distance),
+	OPERATOR 4 >= (integer, hamming_distance),
+	OPERATOR 5 > (integer, hamming_distance),
+	FUNCTION 1 (integer, hamming_distance) btint4cmp(integer, integer),
+	OPERATOR 1 < (hamming_distance, bigint),
+	OPERATOR 2 <= (hamming_distance, bigint),
+	OPERATOR 4 >= (hamming_distance, bigint),
+	OPERATOR 5 > (hamming_distance, bigint),
+	FUNCTION 1 (hamming_distance, bigint) btint48cmp(integer, bigint),
+	OPERATOR 1 < (bigint, hamming_distance),
+	OPERATOR 2 <= (bigint, hamming_distance),
+	OPERATOR 4 >= (bigint, hamming_distance),
+	OPERATOR 5 > (bigint, hamming_distance),
+	FUNCTION 1 (bigint, hamming_distance) btint84cmp(bigint, integer),
+	OPERATOR 1 < (hamming_distance, hamming_distance),
+	OPERATOR 2 <= (hamming_distance, hamming_distance),
+	OPERATOR 4 >= (hamming_distance, hamming_distance),
+	OPERATOR 5 > (hamming_distance, hamming_distance),
+	FUNCTION 1 (hamming_distance, hamming_distance) btint4cmp(integer, integer);
 
 -------------------------------------------------------------------------------
 -- GiST

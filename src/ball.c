@@ -30,7 +30,10 @@ make_ball(uint64 centre, int32 radius)
 	return ball;
 }
 
-/* Read "(centre,radius)", white space allowed around each part. */
+/*
+ * Read "(centre,radius)", white space allowed around each part.  A radius too
+ * large for strtol() becomes the largest that it has, and is clamped, too.
+ */
 static bool
 ball_from_text(const char *text, uint64 *centre, int32 *radius)
 {
@@ -42,9 +45,8 @@ ball_from_text(const char *text, uint64 *centre, int32 *radius)
 	if (comma == NULL || *open != '(' ||
 		!simhash_from_text(open + 1, comma - open - 1, centre))
 		return false;
-	errno = 0;
 	value = strtol(comma + 1, &end, 10);
-	if (end == comma + 1 || errno != 0)
+	if (end == comma + 1)
 		return false;
 	end += strspn(end, " \t\n\r\v\f");
 	if (*end != ')' || end[1 + strspn(end + 1, " \t\n\r\v\f")] != '\0')

@@ -41,15 +41,22 @@ resize_array(void *array, size_t bytes)
 static int
 clip_text(const char *text, int length, int limit)
 {
-	int clipped = limit;
+	const uint8 *bytes = (const uint8 *) text;
+	int from;
 
 	if (length <= limit)
 		return length;
 	if (GetDatabaseEncoding() != PG_SQL_ASCII)
 		return pg_mbcliplen(text, length, limit);
-	while (clipped > limit - UTF8_MAX && (text[clipped] & 0xC0) == 0x80)
-		clipped--;
-	return clipped;
+	/* only a character that begins less than UTF8_MAX before can be parted */
+	for (from = limit - UTF8_MAX + 1; from < limit; from++)
+	{
+		uint32 cp;
+
+		if (from + (int) utf8_decode(bytes + from, bytes + length, &cp) > limit)
+			return from;
+	}
+	return limit;
 }
 
 /*

@@ -15,6 +15,7 @@ PG_FUNCTION_INFO_V1(simhash_distance);
 PG_FUNCTION_INFO_V1(simhash_similarity);
 PG_FUNCTION_INFO_V1(simhash_cosine);
 PG_FUNCTION_INFO_V1(simhash_within);
+PG_FUNCTION_INFO_V1(hamming_bound_below);
 PG_FUNCTION_INFO_V1(simhash_near);
 PG_FUNCTION_INFO_V1(simhash_in_ball);
 PG_FUNCTION_INFO_V1(hamming_ball_contains);
@@ -58,6 +59,16 @@ Datum
 simhash_within(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(argument_distance(fcinfo) <= PG_GETARG_INT64(2));
+}
+
+/*
+ * The bound k for which "distance <= k" says "distance < bound": bound - 1
+ * without overflow, and -1, which no distance is within, for any bound <= 0.
+ */
+Datum
+hamming_bound_below(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT64(Max(PG_GETARG_INT64(0), 0) - 1);
 }
 
 /* Is the distance at most 3? */

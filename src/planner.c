@@ -83,13 +83,6 @@ make_call(Oid function, Oid result, List *args)
 								 COERCE_EXPLICIT_CALL);
 }
 
-static Expr *
-make_bigint(int64 value)
-{
-	return (Expr *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
-							  Int64GetDatum(value), false, FLOAT8PASSBYVAL);
-}
-
 /*
  * a <-> b becomes (a <~> b)::hamming_distance.
  *
@@ -170,9 +163,9 @@ bigint_bound(Expr *bound, Oid type)
  *		<= k is w(k)			> k is NOT w(k)
  *		<  k is w(k - 1)		>= k is NOT w(k - 1)
  *
- * where k - 1 is computed as greatest(k, 0) - 1: no overflow, and for k <= 0
- * it is -1, which no distance is within.  All of it is strict, so NULL stays
- * NULL.
+ * where k - 1 is computed by hamming_bound_below().  All of it is strict, so
+ * NULL stays NULL, and leakproof, so that an index serves it under a row
+ * security policy.
  */
 static Node *
 compare_distance(PlannerInfo *root, Oid schema, StrategyNumber strategy,
@@ -181,17 +174,14 @@ compare_distance(PlannerInfo *root, Oid schema, StrategyNumber strategy,
 	Oid fingerprint = find_type(schema, "simhash64");
 	Oid types[] = { fingerprint, fingerprint, INT8OID };
 	Oid within = find_function(schema, "simhash_within", 3, types);
+	Oid below = find_function(schema, "hamming_bound_below", 1, types + 2);
 	Expr *result;
 
-	if (!OidIsValid(within))
+	if (!OidIsValid(within) || !OidIsValid(below))
 		return NULL;
 	if (strategy == BTLessStrategyNumber ||
 		strategy == BTGreaterEqualStrategyNumber)
-		bound = make_call(
-			F_INT8MI, INT8OID,
-			list_make2(make_call(F_INT8LARGER, INT8OID,
-								 list_make2(bound, make_bigint(0))),
-					   make_bigint(1)));
+		bound = make_call(below, INT8OID, list_make1(bound));
 	bound = (Expr *) eval_const_expressions(root, (Node *) bound);
 	result = make_call(
 		within, BOOLOID,

@@ -133,7 +133,7 @@ restriction_selectivity_of(PlannerInfo *root, List *args, int varRelid,
 
 	if (!get_restriction_variable(root, args, varRelid, &variable, &other,
 								  &on_left))
-		return ball_volume(known.radius);
+		return ball_fraction(known.radius, DEFAULT_NUM_DISTINCT);
 	know(&known, other);
 	selectivity = column_fraction(&variable, &known);
 	ReleaseVariableStats(variable);
@@ -162,9 +162,12 @@ join_selectivity_of(PlannerInfo *root, List *args, JoinType jointype,
 	{
 		RelOptInfo *inner = reversed ? left.rel : right.rel;
 
-		/* the part of the outer rows that meets at least one */
+		/*
+		 * The part of the outer rows that meets at least one.  With m to be
+		 * expected on average, m / (1 + m) is neither none nor all.
+		 */
 		if (inner != NULL)
-			selectivity *= inner->rows;
+			selectivity *= inner->rows / (1 + selectivity * inner->rows);
 	}
 	CLAMP_PROBABILITY(selectivity);
 	selectivity *= 1 - null_fraction(&left);

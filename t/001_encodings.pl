@@ -79,6 +79,16 @@ for my $name (sort keys %separators)
 			"$name after $filler bytes");
 	}
 }
+# a character followed by bytes that look like more of it
+for my $character ('\xe3\x81\x82\x80\x80\x80\x80', '\xf0\xa0\x80\x80\x80\x80\x80\x80')
+{
+	is( $node->safe_psql(
+			'in_sql_ascii',
+			"SELECT bool_and(simhash(repeat(' ', n) || E'$character') = simhash(E'$character'))
+			FROM generate_series(65520, 65540) n"),
+		't',
+		"$character at the end of a piece");
+}
 is( $node->safe_psql(
 		'in_sql_ascii',
 		q{SELECT bool_and(simhash(repeat('x', n) || repeat(E'\xe6\x9d\xb1', 30000))
