@@ -150,6 +150,8 @@ CREATE OPERATOR CLASS simhash64_btree_ops
 	FUNCTION 1 simhash64_cmp(simhash64, simhash64),
 	FUNCTION 2 simhash64_sortsupport(internal),
 	FUNCTION 4 btequalimage(oid);
+COMMENT ON OPERATOR CLASS simhash64_btree_ops USING btree IS
+	'unsigned order';
 
 CREATE FUNCTION simhash64_hash(simhash64) RETURNS integer
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
@@ -162,6 +164,8 @@ CREATE OPERATOR CLASS simhash64_hash_ops
 	OPERATOR 1 =,
 	FUNCTION 1 simhash64_hash(simhash64),
 	FUNCTION 2 simhash64_hash_extended(simhash64, bigint);
+COMMENT ON OPERATOR CLASS simhash64_hash_ops USING hash IS
+	'equality';
 
 CREATE FUNCTION simhash64_smaller(simhash64, simhash64) RETURNS simhash64
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -764,6 +768,8 @@ COMMENT ON OPERATOR > (hamming_distance, hamming_distance) IS
 -- They are of no default operator class: a column of this type sorts as integer.
 
 CREATE OPERATOR FAMILY hamming_distance_ops USING btree;
+COMMENT ON OPERATOR FAMILY hamming_distance_ops USING btree IS
+	'row comparisons of distances';
 ALTER OPERATOR FAMILY hamming_distance_ops USING btree ADD
 	OPERATOR 1 < (hamming_distance, smallint),
 	OPERATOR 2 <= (hamming_distance, smallint),
@@ -851,3 +857,5 @@ CREATE OPERATOR CLASS gist_simhash64_ops
 	FUNCTION 9 gist_simhash64_fetch(internal),
 	FUNCTION 11 gist_simhash64_sortsupport(internal),
 	STORAGE bytea;
+COMMENT ON OPERATOR CLASS gist_simhash64_ops USING gist IS
+	'Hamming distance: within a ball, near-duplicate, nearest neighbours';
