@@ -19,6 +19,15 @@ fail()
 	exit 1
 }
 
+# The last line of a test script: how many passed, how many failed.
+finish()
+{
+	say "$1 passed, $2 failed"
+	if [ "$2" -gt 0 ]; then
+		exit 1
+	fi
+}
+
 # The pg_config of a PostgreSQL that extensions can be built for: $PG_CONFIG,
 # else the newest one.
 find_pg_config()
@@ -87,7 +96,7 @@ postgresql_version()
 # Install what is missing to build and run simhash, and the named packages.
 install_packages()
 {
-	local wanted version
+	local wanted version updated=no
 
 	wanted=(gcc make libc6-dev libutf8proc-dev libxxhash-dev "$@")
 	if find_pg_config >/dev/null && ! command -v dpkg-query >/dev/null; then
@@ -99,6 +108,7 @@ install_packages()
 		[ -z "${PG_CONFIG:-}" ] ||
 			fail "$PG_CONFIG has no server or no server headers"
 		apt update
+		updated=yes
 		version=$(postgresql_version)
 		[ -n "$version" ] || fail "found no package of PostgreSQL"
 		wanted+=("postgresql-$version" "postgresql-server-dev-$version")
@@ -106,7 +116,7 @@ install_packages()
 	mapfile -t wanted < <(missing_packages "${wanted[@]}")
 	if [ ${#wanted[@]} -gt 0 ]; then
 		say "Missing packages: ${wanted[*]}"
-		apt update
+		[ "$updated" = yes ] || apt update
 		apt install --no-install-recommends "${wanted[@]}"
 	fi
 	find_pg_config >/dev/null || fail "no PostgreSQL to build for"

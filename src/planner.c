@@ -124,7 +124,6 @@ distance_arguments(Node *node, Oid schema)
 	Oid function;
 	List *args;
 
-	node = strip_implicit_coercions(node);
 	while (IsA(node, RelabelType))
 		node = (Node *) ((RelabelType *) node)->arg;
 	if (IsA(node, OpExpr))
