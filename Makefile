@@ -9,6 +9,21 @@ DOCS = doc/algorithm.md
 PGFILEDESC = "simhash - near-duplicate text"
 
 OBJS = \
+	src/am_build.o \
+	src/am_cost.o \
+	src/am_handler.o \
+	src/am_insert.o \
+	src/am_inspect.o \
+	src/am_nearest.o \
+	src/am_page.o \
+	src/am_plan.o \
+	src/am_scan.o \
+	src/am_search.o \
+	src/am_sort.o \
+	src/am_tree.o \
+	src/am_vacuum.o \
+	src/am_validate.o \
+	src/am_wal.o \
 	src/ball.o \
 	src/cast.o \
 	src/construct.o \
@@ -16,6 +31,7 @@ OBJS = \
 	src/fingerprint.o \
 	src/gist.o \
 	src/hamming.o \
+	src/match.o \
 	src/normalize.o \
 	src/operators.o \
 	src/planner.o \

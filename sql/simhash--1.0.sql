@@ -859,3 +859,37 @@ CREATE OPERATOR CLASS gist_simhash64_ops
 	STORAGE bytea;
 COMMENT ON OPERATOR CLASS gist_simhash64_ops USING gist IS
 	'Hamming distance: within a ball, near-duplicate, nearest neighbours';
+
+-------------------------------------------------------------------------------
+-- The access method hamming
+-------------------------------------------------------------------------------
+
+CREATE FUNCTION hamming_handler(internal) RETURNS index_am_handler
+	AS 'MODULE_PATHNAME' LANGUAGE C;
+
+CREATE ACCESS METHOD hamming TYPE INDEX HANDLER hamming_handler;
+COMMENT ON ACCESS METHOD hamming IS
+	'block index: exact search within a Hamming distance';
+
+CREATE OPERATOR CLASS simhash64_ops
+	DEFAULT FOR TYPE simhash64 USING hamming AS
+	OPERATOR 1 %,
+	OPERATOR 2 <@ (simhash64, hamming_ball),
+	OPERATOR 3 =,
+	OPERATOR 15 <~> FOR ORDER BY pg_catalog.integer_ops;
+COMMENT ON OPERATOR CLASS simhash64_ops USING hamming IS
+	'Hamming distance: within a ball, near-duplicate, equal, nearest neighbours';
+
+CREATE FUNCTION hamming_index_stats(
+	index regclass,
+	OUT rows bigint, OUT nulls bigint, OUT tables int, OUT height int,
+	OUT pages bigint, OUT free_pages bigint, OUT bytes bigint,
+	OUT average_block float8, OUT largest_block bigint)
+	AS 'MODULE_PATHNAME' LANGUAGE C STRICT;
+COMMENT ON FUNCTION hamming_index_stats IS
+	'size and shape of a hamming index';
+
+CREATE FUNCTION hamming_index_check(index regclass) RETURNS void
+	AS 'MODULE_PATHNAME' LANGUAGE C STRICT;
+COMMENT ON FUNCTION hamming_index_check IS
+	'verify a hamming index, and that it agrees with its table';

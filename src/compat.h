@@ -26,6 +26,30 @@
 	} while (0)
 #endif
 
+/* Before PostgreSQL 16 there was no choice: a datum was always copied. */
+#if PG_VERSION_NUM < 160000
+#define tuplesort_getdatum(state, forward, copy, value, isnull, abbreviated) \
+	tuplesort_getdatum(state, forward, value, isnull, abbreviated)
+#define object_ownercheck(class, object, role) pg_class_ownercheck(object, role)
+#endif
+
+/* PostgreSQL 18 says whether the delay is that of an ANALYZE. */
+#if PG_VERSION_NUM < 180000
+#define vacuum_delay_point(analyze) vacuum_delay_point()
+#endif
+
+/* EXPLAIN ANALYZE counts searches from PostgreSQL 18 on. */
+#if PG_VERSION_NUM >= 180000
+#define count_index_search(scan) \
+	do \
+	{ \
+		if ((scan)->instrument != NULL) \
+			(scan)->instrument->nsearches++; \
+	} while (0)
+#else
+#define count_index_search(scan) ((void) 0)
+#endif
+
 #ifdef PG_MODULE_MAGIC_EXT
 #define SIMHASH_MODULE_MAGIC \
 	PG_MODULE_MAGIC_EXT(.name = "simhash", .version = "1.0.0")

@@ -1,6 +1,7 @@
 /*
  * hamming.c
- *	  The least distance from a fingerprint to a bounded set of them.
+ *	  The least distance from a fingerprint to a bounded set of them, and the
+ *	  order of the fingerprints in a ball.
  */
 #include "postgres.h"
 
@@ -76,4 +77,92 @@ hamming_bounds_distance(const HammingBounds *b, uint64 q, int enough)
 	below = (UINT64CONST(1) << pg_leftmost_one_pos64(span)) - 1;
 	best = one_sided_distance(b->lo, b->all, b->any, q, below, 64);
 	return one_sided_distance(~b->hi, ~b->any, ~b->all, ~q, below, best);
+}
+
+/* Position of the n-th highest of the bits, of which there are so many. */
+static int
+nth_highest_bit(uint64 bits, int n)
+{
+	while (--n > 0)
+		bits ^= UINT64CONST(1) << pg_leftmost_one_pos64(bits);
+	return pg_leftmost_one_pos64(bits);
+}
+
+/*
+ * The least x >= from that is within radius of the centre and in its leading
+ * block within leading_radius; both radii are 0 or more.  False if there is
+ * none.
+ *
+ * Such an x is from itself, or it first leaves it at some bit i where from
+ * has 0 and x has 1.  Above i it equals from, and the longer it does the less
+ * it is: so the lowest i will do for which the distances above i, and at i
+ * itself, are within the radii.  (Below, x can always equal the centre.)
+ *
+ * Let p be the highest bit at which from, read from the top, exceeds a
+ * radius.  Below p no i will do, as x would exceed it, too.
+ *
+ * Below i the least x has zeros as high as it can: where the centre has 0
+ * anyway, and then instead of the highest ones of the centre, each of which
+ * takes 1 of what is left of the radii.
+ */
+bool
+hamming_ball_next(uint64 centre, int leading_radius, int radius, uint64 from,
+				  uint64 *next)
+{
+	const uint64 leading = ~(~UINT64CONST(0) >> HAMMING_BLOCK_BITS);
+	uint64 differs = from ^ centre;
+	uint64 bit;
+	uint64 ones;
+	int p = -1;
+	int i;
+
+	if (pg_popcount64(differs) > radius)
+		p = nth_highest_bit(differs, radius + 1);
+	if (hamming_leading_distance(differs) > leading_radius)
+		p = Max(p, nth_highest_bit(differs & leading, leading_radius + 1));
+	*next = from;
+	if (p < 0)
+		return true;
+
+	for (i = p; i < 64; i++)
+	{
+		uint64 above;
+		int used;
+		int leading_used;
+
+		bit = UINT64CONST(1) << i;
+		if (from & bit)
+			continue;
+		above = differs & ~(bit | (bit - 1));
+		above |= ~centre & bit;
+		used = pg_popcount64(above);
+		leading_used = hamming_leading_distance(above);
+		if (used <= radius && leading_used <= leading_radius)
+		{
+			radius -= used;
+			leading_radius -= leading_used;
+			break;
+		}
+	}
+	if (i == 64)
+		return false;
+
+	*next = (from & ~(bit - 1)) | bit;
+	ones = centre & (bit - 1);
+	*next |= ones;
+	while (ones != 0 && radius > 0)
+	{
+		uint64 highest = UINT64CONST(1) << pg_leftmost_one_pos64(ones);
+
+		ones ^= highest;
+		if (highest & leading)
+		{
+			if (leading_radius == 0)
+				continue;
+			leading_radius--;
+		}
+		*next ^= highest;
+		radius--;
+	}
+	return true;
 }

@@ -30,8 +30,8 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
+#include "am.h"
 #include "selectivity.h"
-#include "simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_distance_support);
 PG_FUNCTION_INFO_V1(hamming_distance_lt_support);
@@ -287,6 +287,32 @@ hamming_distance_ge_support(PG_FUNCTION_ARGS)
 }
 
 /*
+ * Is the index one of another method, of this column alone, and there is a
+ * hamming index of the same?  That is better for every k, which the cost of a
+ * GiST index, estimated by PostgreSQL from the number of matches, ignores.
+ */
+static bool
+is_superseded(IndexOptInfo *index)
+{
+	ListCell *lc;
+
+	if (index->amcostestimate == hamming_cost_estimate ||
+		index->nkeycolumns > 1)
+		return false;
+	foreach (lc, index->rel->indexlist)
+	{
+		IndexOptInfo *other = lfirst(lc);
+
+		if (other->amcostestimate == hamming_cost_estimate &&
+			other->indexkeys[0] == index->indexkeys[0] &&
+			equal(other->indexprs, index->indexprs) &&
+			(other->indpred == NIL || other->predOK))
+			return true;
+	}
+	return false;
+}
+
+/*
  * simhash_within(a, b, k), where a or b is the indexed column, as the index
  * condition column <@ hamming_ball(the other, k).  It is exact: both say
  * that the distance is at most k.
@@ -307,7 +333,8 @@ index_condition(SupportRequestIndexCondition *request)
 	Expr *radius;
 
 	if (!IsA(clause, FuncExpr) || request->indexarg > 1 ||
-		!OidIsValid(make_ball) || !OidIsValid(opno))
+		!OidIsValid(make_ball) || !OidIsValid(opno) ||
+		is_superseded(request->index))
 		return NIL;
 	column = list_nth(clause->args, request->indexarg);
 	centre = list_nth(clause->args, 1 - request->indexarg);

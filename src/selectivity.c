@@ -237,6 +237,16 @@ know_ball(KnownBall *ball, Node *other)
 	}
 }
 
+/* The radius of a hamming_ball, as far as it is known. */
+int32
+known_radius(Node *ball)
+{
+	KnownBall known = { .radius = SIMHASH_NEAR_RADIUS };
+
+	know_ball(&known, ball);
+	return known.radius;
+}
+
 /* simhash_within(a, b, k) */
 void
 within_selectivity(SupportRequestSelectivity *request)

@@ -7,6 +7,7 @@
 
 #include "nodes/supportnodes.h"
 
+extern int32 known_radius(Node *ball);
 extern void within_selectivity(SupportRequestSelectivity *request);
 
 #endif /* SELECTIVITY_H */

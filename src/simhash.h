@@ -40,6 +40,7 @@ typedef struct HammingBall
 /* Strategy numbers of the operators in every distance operator class. */
 #define SIMHASH_NEAR_STRATEGY 1		 /* simhash64 % simhash64 */
 #define SIMHASH_BALL_STRATEGY 2		 /* simhash64 <@ hamming_ball */
+#define SIMHASH_EQUAL_STRATEGY 3	 /* simhash64 = simhash64, not in GiST */
 #define SIMHASH_DISTANCE_STRATEGY 15 /* simhash64 <~> simhash64, ordering */
 
 /* The distance of the operator %, from the literature. */

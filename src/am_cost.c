@@ -1,0 +1,110 @@
+/*
+ * am_cost.c
+ *	  What an index scan costs.
+ *
+ * The unit is what PostgreSQL counts in.  A sequential scan that computes a
+ * distance for each row takes 0.02 of it a row, some 80 nanoseconds; a leaf
+ * of hundreds of fingerprints takes about 5 times that, which is what the
+ * factors below say.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+#include "utils/spccache.h"
+
+#include "am.h"
+#include "selectivity.h"
+
+/* In units of cpu_operator_cost: to come to a page, to look at an entry. */
+#define PAGE_ACCESS 20.0
+#define ENTRY_LOOK 0.04
+
+/* The radius that the conditions leave; 64 without any. */
+static int
+clauses_radius(IndexPath *path)
+{
+	int radius = 64;
+	ListCell *lc;
+
+	foreach (lc, get_quals_from_indexclauses(path->indexclauses))
+	{
+		Expr *clause = lfirst_node(RestrictInfo, lc)->clause;
+		int32 its;
+
+		if (!IsA(clause, OpExpr))
+			continue; /* IS NULL, IS NOT NULL */
+		switch (get_op_opfamily_strategy(((OpExpr *) clause)->opno,
+										 path->indexinfo->opfamily[0]))
+		{
+			case SIMHASH_EQUAL_STRATEGY:
+				its = 0;
+				break;
+			case SIMHASH_BALL_STRATEGY:
+				its = known_radius(lsecond(((OpExpr *) clause)->args));
+				break;
+			default:
+				its = SIMHASH_NEAR_RADIUS;
+		}
+		radius = Min(radius, its);
+	}
+	return radius;
+}
+
+/*
+ * Cost of the I/O for one page.  An index that is searched is in memory as
+ * far as there is room: only what is beyond effective_cache_size is read.
+ */
+static double
+page_io_cost(PlannerInfo *root, IndexOptInfo *index, bool sequential)
+{
+	double pages = Max(root->total_table_pages, 1) + index->pages;
+	double cached = Min(effective_cache_size / pages, 1);
+	double random_cost;
+	double sequential_cost;
+
+	get_tablespace_page_costs(index->reltablespace, &random_cost,
+							  &sequential_cost);
+	return (1 - cached) * (sequential ? sequential_cost : random_cost);
+}
+
+void
+hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
+					  Cost *startup_cost, Cost *total_cost,
+					  Selectivity *selectivity, double *correlation,
+					  double *pages)
+{
+	IndexOptInfo *index = path->indexinfo;
+	List *quals = get_quals_from_indexclauses(path->indexclauses);
+	double leaves = Max(index->pages / HAMMING_BLOCKS, 1);
+	double entries = index->tuples / leaves;
+	double height = 1 + ceil(log(leaves) / log(HAMMING_INNER_CAPACITY));
+	int radius = clauses_radius(path);
+	HammingPlan plan = { 0 };
+	Cost descent = height * PAGE_ACCESS * cpu_operator_cost;
+	Cost leaf;
+
+	(void) loop_count;
+	*selectivity = clauselist_selectivity(
+		root, add_predicate_to_index_quals(index, quals), index->rel->relid,
+		JOIN_INNER, NULL);
+	*correlation = 0;
+	if (radius >= 0)
+		plan = hamming_plan(leaves, radius);
+	leaf = (PAGE_ACCESS + ENTRY_LOOK * entries) * cpu_operator_cost +
+		   page_io_cost(root, index, plan.tables == 1);
+	*pages = plan.leaves;
+
+	/*
+	 * What is nearest may be far or near, which decides whether all leaves
+	 * are read or some: so those are a matter of how many rows are wanted.
+	 */
+	*startup_cost = descent + index_other_operands_eval_cost(root, quals);
+	*total_cost = *startup_cost + plan.tables * descent + plan.leaves * leaf +
+				  *selectivity * index->tuples *
+					  (cpu_index_tuple_cost + cpu_operator_cost);
+}

@@ -1,0 +1,340 @@
+/*
+ * am_tree.c
+ *	  How the pages of a table hang together: descents, splits and merges.
+ *
+ * A page covers a range of keys, and the pages of one level part the whole
+ * key space among them.  Every change of the tree (a root that grows, a split
+ * with its downlink, a merge with its) is one WAL record and is made while
+ * all pages that it changes are locked, so that there are no incomplete
+ * states, and a page that covers a key, at the right level of the right
+ * table, is the one that does.  Therefore:
+ *
+ * - A descent locks one page at a time.  If a page was changed before the
+ *   descent comes to it, it no longer covers the key, and the descent starts
+ *   again.
+ * - A page that a merge has emptied can be used again at once.
+ * - Who walks a level needs no links: the next page is the one that covers
+ *   the end of the last one's range.  Entries never leave the key order, so
+ *   that each is met once, whatever is split or merged on the way.
+ *
+ * Buffer locks are taken upwards within a table, from left to right on a
+ * level, and then from table to table, so that there is no deadlock.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "storage/indexfsm.h"
+#include "storage/lmgr.h"
+
+#include "am.h"
+
+/* A page, locked as told and found to be sound. */
+Buffer
+hamming_read(Relation index, BlockNumber block, int mode,
+			 BufferAccessStrategy strategy)
+{
+	Buffer buffer = ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL,
+									   strategy);
+
+	LockBuffer(buffer, mode);
+	hamming_page_check(index, buffer);
+	return buffer;
+}
+
+/* Is this a page of the table's level that covers the key? */
+bool
+hamming_page_is_for(Page page, int table, int level, HammingKey key)
+{
+	HammingSpecial *special = hamming_special(page);
+
+	return special->kind == HAMMING_PAGE_TREE && special->table == table &&
+		   special->level == level && hamming_page_covers(page, key);
+}
+
+/*
+ * The page of a table's level that covers a key, locked as told.
+ * InvalidBuffer if the table has no such level.
+ */
+Buffer
+hamming_find(Relation index, int table, int level, HammingKey key, int mode,
+			 BufferAccessStrategy strategy)
+{
+	int descents;
+
+	for (descents = 0; descents < HAMMING_MAX_DESCENTS; descents++)
+	{
+		BlockNumber block = HAMMING_ROOT(table);
+		Buffer buffer = hamming_read(index, block, BUFFER_LOCK_SHARE, strategy);
+		Page page = BufferGetPage(buffer);
+		int height = hamming_special(page)->level;
+
+		if (!hamming_page_is_for(page, table, height, key))
+			hamming_corrupted(index, block, "page is not the root of a table");
+		if (height < level)
+		{
+			UnlockReleaseBuffer(buffer);
+			return InvalidBuffer;
+		}
+		if (height == level && mode != BUFFER_LOCK_SHARE)
+		{
+			/* a root may grow, but is never another page */
+			LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+			LockBuffer(buffer, mode);
+			hamming_page_check(index, buffer);
+			height = hamming_special(page)->level;
+			if (height != level)
+			{
+				UnlockReleaseBuffer(buffer);
+				continue;
+			}
+		}
+		while (height > level)
+		{
+			block = hamming_inner_child(page, hamming_inner_find(page, key));
+			UnlockReleaseBuffer(buffer);
+			height--;
+			buffer = hamming_read(index, block,
+								  height == level ? mode : BUFFER_LOCK_SHARE,
+								  strategy);
+			page = BufferGetPage(buffer);
+			if (!hamming_page_is_for(page, table, height, key))
+				break;
+		}
+		if (hamming_page_is_for(page, table, level, key))
+			return buffer;
+		UnlockReleaseBuffer(buffer);
+		CHECK_FOR_INTERRUPTS();
+	}
+	hamming_corrupted(index, HAMMING_ROOT(table),
+					  "no page covers a key of the table");
+}
+
+/* Is a page in no table?  It may have been made for one that it never met. */
+bool
+hamming_is_free_page(Relation index, BlockNumber block,
+					 BufferAccessStrategy strategy)
+{
+	Buffer buffer = ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL,
+									   strategy);
+	Page page = BufferGetPage(buffer);
+	bool is_free;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	is_free = PageIsNew(page);
+	if (!is_free)
+	{
+		hamming_page_check(index, buffer);
+		is_free = hamming_special(page)->kind == HAMMING_PAGE_FREE;
+	}
+	UnlockReleaseBuffer(buffer);
+	return is_free;
+}
+
+/* A new page at the end of the index. */
+Buffer
+hamming_extend(Relation index, ForkNumber fork)
+{
+	bool others = fork == MAIN_FORKNUM && !RELATION_IS_LOCAL(index);
+	Buffer buffer;
+
+	if (others)
+		LockRelationForExtension(index, ExclusiveLock);
+	buffer = ReadBufferExtended(index, fork, P_NEW, RBM_NORMAL, NULL);
+	if (others)
+		UnlockRelationForExtension(index, ExclusiveLock);
+	return buffer;
+}
+
+/*
+ * Lock a page for new content, if it is free.  The free space map is not
+ * logged and may name pages in use, so it is not believed.
+ */
+static bool
+claim(Relation index, Buffer buffer)
+{
+	Page page = BufferGetPage(buffer);
+
+	/* who holds other locks must not wait: order does not rule this one */
+	if (!ConditionalLockBuffer(buffer))
+		return false;
+	if (PageIsNew(page))
+		return true;
+	hamming_page_check(index, buffer);
+	if (hamming_special(page)->kind == HAMMING_PAGE_FREE)
+		return true;
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	return false;
+}
+
+/* A page that is probably free, pinned. */
+static Buffer
+allocate(Relation index)
+{
+	BlockNumber block;
+
+	while ((block = GetFreeIndexPage(index)) != InvalidBlockNumber)
+	{
+		Buffer buffer = ReadBuffer(index, block);
+
+		if (claim(index, buffer))
+		{
+			LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+			return buffer;
+		}
+		ReleaseBuffer(buffer);
+	}
+	return hamming_extend(index, MAIN_FORKNUM);
+}
+
+/* Give back a page that is not, or no more, used. */
+static void
+give_back(Relation index, Buffer buffer)
+{
+	BlockNumber block = BufferGetBlockNumber(buffer);
+
+	ReleaseBuffer(buffer);
+	RecordFreeIndexPage(index, block);
+}
+
+/* Put one level more between the root and what it holds. */
+static void
+grow_root(Relation index, Buffer root, Buffer child)
+{
+	GenericXLogState *state = GenericXLogStart(index);
+	Page root_page = GenericXLogRegisterBuffer(state, root, 0);
+	Page child_page = GenericXLogRegisterBuffer(state, child,
+												GENERIC_XLOG_FULL_IMAGE);
+	int table = hamming_special(root_page)->table;
+	int level = hamming_special(root_page)->level;
+
+	memcpy(child_page, root_page, BLCKSZ);
+	hamming_page_init(root_page, HAMMING_PAGE_TREE, table, level + 1,
+					  hamming_least_key, hamming_greatest_key);
+	hamming_inner_insert(root_page, 0, hamming_least_key,
+						 BufferGetBlockNumber(child));
+	GenericXLogFinish(state);
+}
+
+static void
+split(Relation index, Buffer left, Buffer right, Buffer parent,
+	  HammingKey added)
+{
+	GenericXLogState *state = GenericXLogStart(index);
+	Page left_page = GenericXLogRegisterBuffer(state, left, 0);
+	Page right_page = GenericXLogRegisterBuffer(state, right,
+												GENERIC_XLOG_FULL_IMAGE);
+	Page parent_page = GenericXLogRegisterBuffer(state, parent, 0);
+	HammingKey cut;
+
+	hamming_page_split(left_page, right_page, added);
+	cut = hamming_special(right_page)->low;
+	hamming_inner_insert(parent_page, hamming_inner_find(parent_page, cut) + 1,
+						 cut, BufferGetBlockNumber(right));
+	GenericXLogFinish(state);
+}
+
+/*
+ * Take one step towards a page that covers the key and has room.  The caller
+ * holds no locks and looks again: another process may have been faster, or
+ * fill the room first.
+ */
+void
+hamming_make_room(Relation index, int table, int level, HammingKey key)
+{
+	/* before all buffer locks, as it takes a heavyweight one */
+	Buffer spare = allocate(index);
+	Buffer full = hamming_find(index, table, level, key, BUFFER_LOCK_EXCLUSIVE,
+							   NULL);
+	Buffer parent = InvalidBuffer;
+	bool parent_full = false;
+	bool used = false;
+
+	if (hamming_page_is_full(BufferGetPage(full)))
+	{
+		bool is_root = BufferGetBlockNumber(full) == HAMMING_ROOT(table);
+
+		if (!is_root)
+		{
+			parent = hamming_find(index, table, level + 1, key,
+								  BUFFER_LOCK_EXCLUSIVE, NULL);
+			parent_full = hamming_page_is_full(BufferGetPage(parent));
+		}
+		used = !parent_full && claim(index, spare);
+		if (used && is_root)
+			grow_root(index, full, spare);
+		else if (used)
+			split(index, full, spare, parent, key);
+	}
+	if (BufferIsValid(parent))
+		UnlockReleaseBuffer(parent);
+	UnlockReleaseBuffer(full);
+	if (used)
+		UnlockReleaseBuffer(spare);
+	else
+		give_back(index, spare);
+
+	if (parent_full)
+		hamming_make_room(index, table, level + 1, key);
+	CHECK_FOR_INTERRUPTS();
+}
+
+static void
+merge(Relation index, Buffer left, Buffer right, Buffer parent)
+{
+	GenericXLogState *state = GenericXLogStart(index);
+	Page left_page = GenericXLogRegisterBuffer(state, left, 0);
+	Page right_page = GenericXLogRegisterBuffer(state, right, 0);
+	Page parent_page = GenericXLogRegisterBuffer(state, parent, 0);
+	HammingSpecial *special = hamming_special(right_page);
+
+	hamming_inner_remove(parent_page,
+						 hamming_inner_find(parent_page, special->low));
+	hamming_page_merge(left_page, right_page);
+	hamming_page_init(right_page, HAMMING_PAGE_FREE, special->table, 0,
+					  hamming_least_key, hamming_least_key);
+	GenericXLogFinish(state);
+}
+
+/*
+ * Merge the page that covers the key with its right neighbour, if they have
+ * the same parent and a page would not be fuller than after a build.
+ */
+bool
+hamming_merge(Relation index, int table, int level, HammingKey key,
+			  BufferAccessStrategy strategy)
+{
+	Buffer left = hamming_find(index, table, level, key, BUFFER_LOCK_EXCLUSIVE,
+							   strategy);
+	Page left_page = BufferGetPage(left);
+	HammingKey next = hamming_special(left_page)->high;
+	Buffer right = InvalidBuffer;
+	Buffer parent = InvalidBuffer;
+	bool merged = false;
+
+	if (hamming_key_compare(next, hamming_greatest_key) < 0)
+		right = hamming_find(index, table, level, next, BUFFER_LOCK_EXCLUSIVE,
+							 strategy);
+	if (BufferIsValid(right) &&
+		hamming_page_count(left_page) +
+				hamming_page_count(BufferGetPage(right)) <=
+			hamming_fill(index, hamming_capacity(left_page)))
+	{
+		parent = hamming_find(index, table, level + 1, next,
+							  BUFFER_LOCK_EXCLUSIVE, strategy);
+		/* the parent's first child has its left neighbour elsewhere */
+		merged = hamming_key_compare(
+					 hamming_special(BufferGetPage(parent))->low, next) < 0;
+	}
+	if (merged)
+		merge(index, left, right, parent);
+	if (BufferIsValid(parent))
+		UnlockReleaseBuffer(parent);
+	UnlockReleaseBuffer(left);
+	if (BufferIsValid(right))
+		LockBuffer(right, BUFFER_LOCK_UNLOCK);
+	if (merged)
+		give_back(index, right);
+	else if (BufferIsValid(right))
+		ReleaseBuffer(right);
+	return merged;
+}
