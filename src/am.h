@@ -68,7 +68,8 @@ hamming_item_pointer(uint64 tid)
  * ever.  A leaf holds the entries of its range in no order: fingerprints in
  * an array that grows from the front, up to pd_lower, and their TIDs in one
  * that grows from the back, down to pd_upper.  Between them nothing is
- * stored, nor logged.
+ * stored, nor logged.  Arrays of leaves grow by HAMMING_LEAF_STEP, so that few
+ * insertions log their bounds; a TID of 0 ends the entries.
  *
  * An inner page has two such arrays, too, of its children's least keys, and
  * in front of them an array with the order of the entries: an insertion moves
@@ -122,6 +123,7 @@ typedef struct HammingDownlink
 	(BLCKSZ - HAMMING_CONTENT - MAXALIGN(sizeof(HammingSpecial)))
 #define HAMMING_LEAF_CAPACITY \
 	((int) (HAMMING_SPACE / (sizeof(uint64) + sizeof(ItemPointerData))))
+#define HAMMING_LEAF_STEP 16
 #define HAMMING_INNER_CAPACITY \
 	((int) ((HAMMING_SPACE - MAXIMUM_ALIGNOF) / \
 			(sizeof(uint16) + sizeof(uint64) + sizeof(HammingDownlink))))
@@ -154,17 +156,12 @@ hamming_page_bits(Page page)
 	return (uint64 *) ((char *) page + hamming_keys_offset(page));
 }
 
+/* How many entries the arrays have room for. */
 static inline int
-hamming_page_count(Page page)
+hamming_page_slots(Page page)
 {
 	return (((PageHeader) page)->pd_lower - hamming_keys_offset(page)) /
 		   sizeof(uint64);
-}
-
-static inline bool
-hamming_page_is_full(Page page)
-{
-	return hamming_page_count(page) == hamming_capacity(page);
 }
 
 /* TID of entry i of a leaf. */
@@ -172,6 +169,23 @@ static inline ItemPointer
 hamming_leaf_tid(Page page, int i)
 {
 	return (ItemPointer) hamming_special(page) - (i + 1);
+}
+
+static inline int
+hamming_page_count(Page page)
+{
+	int count = hamming_page_slots(page);
+
+	if (hamming_special(page)->level == 0)
+		while (count > 0 && hamming_tid(hamming_leaf_tid(page, count - 1)) == 0)
+			count--;
+	return count;
+}
+
+static inline bool
+hamming_page_is_full(Page page)
+{
+	return hamming_page_count(page) == hamming_capacity(page);
 }
 
 static inline HammingKey

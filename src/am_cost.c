@@ -72,6 +72,27 @@ page_io_cost(PlannerInfo *root, IndexOptInfo *index, bool sequential)
 	return (1 - cached) * (sequential ? sequential_cost : random_cost);
 }
 
+/*
+ * PostgreSQL offers an index-only scan of any index where no column is
+ * wanted, as for count(*).  Ours cannot be: nothing keeps a row that a scan
+ * has seen in the index from being removed before the scan looks at the
+ * visibility map.  Make it a plain one, which costs what PostgreSQL has left
+ * out, the pages of the heap that are all visible.
+ */
+static Cost
+as_plain_scan(PlannerInfo *root, IndexPath *path, double rows)
+{
+	RelOptInfo *rel = path->indexinfo->rel;
+	double random_cost;
+
+	if (path->path.pathtype != T_IndexOnlyScan)
+		return 0;
+	path->path.pathtype = T_IndexScan;
+	get_tablespace_page_costs(rel->reltablespace, &random_cost, NULL);
+	return index_pages_fetched(rows, rel->pages, path->indexinfo->pages, root) *
+		   rel->allvisfrac * random_cost;
+}
+
 void
 hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 					  Cost *startup_cost, Cost *total_cost,
@@ -86,6 +107,7 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	int radius = clauses_radius(path);
 	HammingPlan plan = { 0 };
 	Cost descent = height * PAGE_ACCESS * cpu_operator_cost;
+	double rows;
 	Cost leaf;
 
 	(void) loop_count;
@@ -93,6 +115,7 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 		root, add_predicate_to_index_quals(index, quals), index->rel->relid,
 		JOIN_INNER, NULL);
 	*correlation = 0;
+	rows = *selectivity * index->tuples;
 	if (radius >= 0)
 		plan = hamming_plan(leaves, radius);
 	leaf = (PAGE_ACCESS + ENTRY_LOOK * entries) * cpu_operator_cost +
@@ -105,6 +128,6 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	 */
 	*startup_cost = descent + index_other_operands_eval_cost(root, quals);
 	*total_cost = *startup_cost + plan.tables * descent + plan.leaves * leaf +
-				  *selectivity * index->tuples *
-					  (cpu_index_tuple_cost + cpu_operator_cost);
+				  rows * (cpu_index_tuple_cost + cpu_operator_cost) +
+				  as_plain_scan(root, path, rows);
 }

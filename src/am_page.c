@@ -34,12 +34,25 @@ tail_size(Page page)
 }
 
 static void
-set_count(Page page, int count)
+set_slots(Page page, int slots)
 {
 	PageHeader header = (PageHeader) page;
 
-	header->pd_lower = hamming_keys_offset(page) + count * sizeof(uint64);
-	header->pd_upper = header->pd_special - count * tail_size(page);
+	header->pd_lower = hamming_keys_offset(page) + slots * sizeof(uint64);
+	header->pd_upper = header->pd_special - slots * tail_size(page);
+}
+
+/* Make room in the arrays for so many entries, or give up those beyond. */
+static void
+set_leaf_count(Page page, int count)
+{
+	int slots = Min(TYPEALIGN(HAMMING_LEAF_STEP, count), HAMMING_LEAF_CAPACITY);
+	int unused = slots - count;
+
+	set_slots(page, slots);
+	memset(hamming_page_bits(page) + count, 0, unused * sizeof(uint64));
+	memset(hamming_leaf_tid(page, slots - 1), 0,
+		   unused * sizeof(ItemPointerData));
 }
 
 /* What is wrong with a page, as far as itself can tell; NULL if nothing. */
@@ -48,7 +61,7 @@ page_fault(Page page)
 {
 	PageHeader header = (PageHeader) page;
 	HammingSpecial *special;
-	int count;
+	int slots;
 
 	if (PageIsNew(page))
 		return "page is empty";
@@ -71,12 +84,12 @@ page_fault(Page page)
 	if (header->pd_lower < hamming_keys_offset(page) ||
 		header->pd_lower > header->pd_special)
 		return "end of the keys is out of range";
-	count = hamming_page_count(page);
-	if (count > hamming_capacity(page) || (special->level > 0 && count < 1))
+	slots = hamming_page_slots(page);
+	if (slots > hamming_capacity(page) || (special->level > 0 && slots < 1))
 		return "number of entries is out of range";
 	if (header->pd_lower !=
-			hamming_keys_offset(page) + count * sizeof(uint64) ||
-		header->pd_upper != header->pd_special - count * tail_size(page))
+			hamming_keys_offset(page) + slots * sizeof(uint64) ||
+		header->pd_upper != header->pd_special - slots * tail_size(page))
 		return "arrays of entries differ in length";
 	return NULL;
 }
@@ -110,7 +123,8 @@ hamming_leaf_append(Page page, HammingKey key)
 {
 	int count = hamming_page_count(page);
 
-	set_count(page, count + 1);
+	if (count == hamming_page_slots(page))
+		set_leaf_count(page, count + 1);
 	hamming_page_bits(page)[count] = key.bits;
 	*hamming_leaf_tid(page, count) = hamming_item_pointer(key.tid);
 }
@@ -123,7 +137,7 @@ hamming_leaf_remove(Page page, int i)
 
 	hamming_page_bits(page)[i] = hamming_page_bits(page)[last];
 	*hamming_leaf_tid(page, i) = *hamming_leaf_tid(page, last);
-	set_count(page, last);
+	set_leaf_count(page, last);
 }
 
 /*
@@ -192,7 +206,7 @@ hamming_inner_insert(Page page, int rank, HammingKey key, BlockNumber child)
 	uint16 *order = inner_order(page);
 	HammingDownlink *downlink = inner_downlink(page, count);
 
-	set_count(page, count + 1);
+	set_slots(page, count + 1);
 	hamming_page_bits(page)[count] = key.bits;
 	downlink->tid = hamming_item_pointer(key.tid);
 	BlockIdSet(&downlink->child, child);
@@ -216,7 +230,7 @@ hamming_inner_remove(Page page, int rank)
 	for (r = 0; r < last; r++)
 		if (order[r] == last)
 			order[r] = i;
-	set_count(page, last);
+	set_slots(page, last);
 }
 
 /* Does each entry have one rank? */

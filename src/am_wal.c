@@ -27,23 +27,26 @@ add_region(char *record, Page page, void *start, uint16 length)
 }
 
 #define APPEND_RECORD_SIZE \
-	(3 * 2 * sizeof(uint16) + sizeof(PageHeaderData) + sizeof(uint64) + \
-	 sizeof(ItemPointerData))
+	(4 * 2 * sizeof(uint16) + sizeof(uint64) + sizeof(ItemPointerData))
 
-/* What a generic record says of the last entry's arrival on a leaf. */
+/* Append a key, and say what a generic record says of it. */
 static int
-describe_append(Page page, char *record)
+append_and_describe(Page page, HammingKey key, char *record)
 {
 	PageHeader header = (PageHeader) page;
-	int last = hamming_page_count(page) - 1;
+	int slots = hamming_page_slots(page);
+	int i = hamming_page_count(page);
 	char *end = record;
 
 	StaticAssertStmt(offsetof(PageHeaderData, pd_upper) ==
 						 offsetof(PageHeaderData, pd_lower) + sizeof(uint16),
 					 "the bounds of a page are not next to each other");
-	end = add_region(end, page, &header->pd_lower, 2 * sizeof(uint16));
-	end = add_region(end, page, hamming_page_bits(page) + last, sizeof(uint64));
-	end = add_region(end, page, hamming_leaf_tid(page, last),
+	hamming_leaf_append(page, key);
+	/* replay leaves zeros where the arrays have grown */
+	if (hamming_page_slots(page) != slots)
+		end = add_region(end, page, &header->pd_lower, 2 * sizeof(uint16));
+	end = add_region(end, page, hamming_page_bits(page) + i, sizeof(uint64));
+	end = add_region(end, page, hamming_leaf_tid(page, i),
 					 sizeof(ItemPointerData));
 	return end - record;
 }
@@ -67,12 +70,11 @@ hamming_log_appends(Relation index, int count, const Buffer *leaves,
 	{
 		Page page = BufferGetPage(leaves[i]);
 
-		hamming_leaf_append(page, keys[i]);
+		int length = append_and_describe(page, keys[i], records[i]);
+
 		MarkBufferDirty(leaves[i]);
 		if (logged)
 		{
-			int length = describe_append(page, records[i]);
-
 			XLogRegisterBuffer(i, leaves[i], REGBUF_STANDARD);
 			XLogRegisterBufData(i, records[i], length);
 		}
