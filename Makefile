@@ -49,10 +49,13 @@ REGRESS = \
 	construct \
 	distance \
 	plans \
+	plans_hamming \
 	estimates \
+	datasets \
 	gist \
+	hamming \
 	fuzz
-ISOLATION = exclude
+ISOLATION = exclude concurrency
 TAP_TESTS = 1
 ENCODING = UTF8
 NO_LOCALE = 1

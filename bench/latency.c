@@ -5,9 +5,11 @@
  *		latency STATEMENT <values
  *
  * connects as libpq's environment variables say, goes through the values
- * twice, and prints the median time of the second pass in microseconds and
- * the number of rows that it brought.
+ * twice, and prints of the second pass: the median time in microseconds, the
+ * number of rows, and a sum over the rows' first columns, which does not
+ * depend on the order of a value's rows.
  */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,11 +48,31 @@ compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* The sum over the rows of FNV-1a of the value's number and the column. */
+static uint64_t
+checksum(uint64_t number, const PGresult *result)
+{
+	uint64_t sum = 0;
+	int row;
+
+	for (row = 0; row < PQntuples(result); row++)
+	{
+		uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ number;
+		const char *c;
+
+		for (c = PQgetvalue(result, row, 0); *c != '\0'; c++)
+			hash = (hash ^ (unsigned char) *c) * UINT64_C(0x100000001b3);
+		sum += hash;
+	}
+	return sum;
+}
+
 int
 main(int argc, char **argv)
 {
 	PGconn *connection = PQconnectdb("");
 	PGresult *result;
+	uint64_t sum = 0;
 	long rows = 0;
 	int count = 0;
 	int pass;
@@ -69,6 +91,7 @@ main(int argc, char **argv)
 	for (pass = 0; pass < 2; pass++)
 	{
 		rows = 0;
+		sum = 0;
 		for (i = 0; i < count; i++)
 		{
 			const char *value = values[i];
@@ -79,13 +102,15 @@ main(int argc, char **argv)
 			if (PQresultStatus(result) != PGRES_TUPLES_OK)
 				die(connection);
 			rows += PQntuples(result);
+			sum += checksum(i, result);
 			PQclear(result);
 		}
 	}
 	if (count == 0)
 		return 1;
 	qsort(times, count, sizeof(double), compare);
-	printf("%.1f %ld\n", times[count / 2], rows);
+	printf("%.1f %ld %016llx\n", times[count / 2], rows,
+		   (unsigned long long) sum);
 	PQfinish(connection);
 	return 0;
 }

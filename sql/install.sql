@@ -15,7 +15,9 @@ SELECT proname FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid
 WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
 	AND d.classid = 'pg_proc'::regclass
 	AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'simhash')
-	AND proparallel <> 's' AND prorettype <> 'internal'::regtype;
+	AND proparallel <> 's' AND prorettype <> 'internal'::regtype
+	-- temporary indexes are out of reach of parallel workers
+	AND proname !~ '^hamming_index_';
 SELECT oid::regprocedure FROM pg_proc
 WHERE proname IN ('simhash_within', 'simhash_near', 'simhash_in_ball',
 		'hamming_ball_contains')

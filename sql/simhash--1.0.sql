@@ -865,7 +865,9 @@ COMMENT ON OPERATOR CLASS gist_simhash64_ops USING gist IS
 -------------------------------------------------------------------------------
 
 CREATE FUNCTION hamming_handler(internal) RETURNS index_am_handler
-	AS 'MODULE_PATHNAME' LANGUAGE C;
+	AS 'MODULE_PATHNAME' LANGUAGE C PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_handler IS
+	'handler of the access method hamming';
 
 CREATE ACCESS METHOD hamming TYPE INDEX HANDLER hamming_handler;
 COMMENT ON ACCESS METHOD hamming IS
@@ -885,11 +887,11 @@ CREATE FUNCTION hamming_index_stats(
 	OUT rows bigint, OUT nulls bigint, OUT tables int, OUT height int,
 	OUT pages bigint, OUT free_pages bigint, OUT bytes bigint,
 	OUT average_block float8, OUT largest_block bigint)
-	AS 'MODULE_PATHNAME' LANGUAGE C STRICT;
+	AS 'MODULE_PATHNAME' LANGUAGE C STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION hamming_index_stats IS
 	'size and shape of a hamming index';
 
 CREATE FUNCTION hamming_index_check(index regclass) RETURNS void
-	AS 'MODULE_PATHNAME' LANGUAGE C STRICT;
+	AS 'MODULE_PATHNAME' LANGUAGE C STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION hamming_index_check IS
 	'verify a hamming index, and that it agrees with its table';

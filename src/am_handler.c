@@ -40,6 +40,20 @@ read_options(Datum options, bool validate)
 									  lengthof(known));
 }
 
+/* Each column can be ordered by distance; the rest is as PostgreSQL thinks. */
+static bool
+read_property(Oid index, int column, IndexAMProperty property, const char *name,
+			  bool *result, bool *isnull)
+{
+	(void) index;
+	(void) name;
+	if (column == 0 || property != AMPROP_DISTANCE_ORDERABLE)
+		return false;
+	*isnull = false;
+	*result = true;
+	return true;
+}
+
 Datum
 hamming_handler(PG_FUNCTION_ARGS)
 {
@@ -67,6 +81,7 @@ hamming_handler(PG_FUNCTION_ARGS)
 	routine->amvacuumcleanup = hamming_vacuum_cleanup;
 	routine->amcostestimate = hamming_cost_estimate;
 	routine->amoptions = read_options;
+	routine->amproperty = read_property;
 	routine->ambuildphasename = hamming_build_phase_name;
 	routine->amvalidate = hamming_validate;
 	routine->ambeginscan = hamming_begin_scan;

@@ -52,6 +52,19 @@ check_is_ours(Relation index)
 							   RelationGetRelationName(index))));
 }
 
+/* Error: 42P01 where there is no such relation. */
+static Relation
+open_index(Oid oid, LOCKMODE mode)
+{
+	Relation index = try_relation_open(oid, mode);
+
+	if (index == NULL)
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
+						errmsg("relation with OID %u does not exist", oid)));
+	check_is_ours(index);
+	return index;
+}
+
 /*
  * Statistics
  */
@@ -123,7 +136,7 @@ table_height(Relation index)
 Datum
 hamming_index_stats(PG_FUNCTION_ARGS)
 {
-	Relation index = relation_open(PG_GETARG_OID(0), AccessShareLock);
+	Relation index = open_index(PG_GETARG_OID(0), AccessShareLock);
 	Shape shape = { 0 };
 	Shape nulls = { 0 };
 	BlockNumber blocks;
@@ -134,7 +147,6 @@ hamming_index_stats(PG_FUNCTION_ARGS)
 
 	if (get_call_result_type(fcinfo, NULL, &description) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	check_is_ours(index);
 	blocks = RelationGetNumberOfBlocks(index);
 	for (table = 0; table < HAMMING_BLOCKS; table++)
 		measure_table(index, table, &shape);
@@ -418,12 +430,10 @@ hamming_index_check(PG_FUNCTION_ARGS)
 	int level;
 
 	/* before others are locked out, and then once more */
-	check.index = relation_open(oid, AccessShareLock);
-	check_is_ours(check.index);
+	check.index = open_index(oid, AccessShareLock);
 	heap = table_open(check.index->rd_index->indrelid, ShareLock);
 	relation_close(check.index, AccessShareLock);
-	check.index = index_open(oid, ShareLock);
-	check_is_ours(check.index);
+	check.index = open_index(oid, ShareLock);
 
 	/* expressions of the index are evaluated with its owner's rights */
 	GetUserIdAndSecContext(&user, &security);
@@ -440,7 +450,7 @@ hamming_index_check(PG_FUNCTION_ARGS)
 
 	AtEOXact_GUC(false, level);
 	SetUserIdAndSecContext(user, security);
-	index_close(check.index, ShareLock);
+	relation_close(check.index, ShareLock);
 	table_close(heap, ShareLock);
 	PG_RETURN_VOID();
 }

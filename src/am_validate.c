@@ -49,7 +49,6 @@ hamming_validate(Oid opclass)
 	HeapTuple tuple;
 	Form_pg_opclass form;
 	CatCList *operators;
-	CatCList *functions;
 	char *name;
 	bool valid = true;
 	bool searches = false;
@@ -61,8 +60,6 @@ hamming_validate(Oid opclass)
 	form = (Form_pg_opclass) GETSTRUCT(tuple);
 	name = NameStr(form->opcname);
 	operators = SearchSysCacheList1(AMOPSTRATEGY,
-									ObjectIdGetDatum(form->opcfamily));
-	functions = SearchSysCacheList1(AMPROCNUM,
 									ObjectIdGetDatum(form->opcfamily));
 
 	for (i = 0; i < operators->n_members; i++)
@@ -91,16 +88,7 @@ hamming_validate(Oid opclass)
 							  name, "hamming", SIMHASH_BALL_STRATEGY)));
 		valid = false;
 	}
-	if (functions->n_members > 0)
-	{
-		ereport(INFO, (errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-					   errmsg("operator class \"%s\" of access method %s "
-							  "contains support functions, and needs none",
-							  name, "hamming")));
-		valid = false;
-	}
 
-	ReleaseCatCacheList(functions);
 	ReleaseCatCacheList(operators);
 	ReleaseSysCache(tuple);
 	return valid;

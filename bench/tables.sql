@@ -1,0 +1,27 @@
+-- The tables of a run, from what uniform.sql or skewed.sql has generated: one
+-- for the access methods, one with the blocks that four B-trees need, the rows
+-- to be added later, and the queries.  Physical order is that of the ids.
+
+CREATE TABLE plain (id int PRIMARY KEY, fp simhash64);
+INSERT INTO plain SELECT id, fp FROM generated WHERE id <= :rows ORDER BY id;
+
+CREATE TABLE blocks (id int PRIMARY KEY, fp simhash64,
+	b0 int GENERATED ALWAYS AS ((fp::bigint & 65535)::int) STORED,
+	b1 int GENERATED ALWAYS AS ((fp::bigint >> 16 & 65535)::int) STORED,
+	b2 int GENERATED ALWAYS AS ((fp::bigint >> 32 & 65535)::int) STORED,
+	b3 int GENERATED ALWAYS AS ((fp::bigint >> 48 & 65535)::int) STORED);
+INSERT INTO blocks (id, fp) SELECT id, fp FROM plain ORDER BY id;
+
+CREATE UNLOGGED TABLE more AS
+SELECT id - :rows AS id, fp FROM generated WHERE id > :rows ORDER BY id;
+DROP TABLE generated;
+
+-- Even ones are a row of the table, less 0 to 3 bits; odd ones are random.
+CREATE TABLE queries AS
+SELECT n, draw(n, 40, :rows) + 1 AS id,
+	CASE WHEN n % 2 = 0
+		THEN (fp::bigint # flips(n, draw(n, 41, 4)))::simhash64
+		ELSE hashint8extended(n, 42)::simhash64 END AS fp
+FROM generate_series(1, 1000) n JOIN plain ON plain.id = draw(n, 43, :rows) + 1;
+VACUUM ANALYZE;
+CHECKPOINT;

@@ -1,0 +1,316 @@
+-- The hamming index gives exactly the rows of a sequential scan.
+
+\set VERBOSITY terse
+
+-- Is every index of the tables sound, and does it agree with its table?
+CREATE FUNCTION check_tables() RETURNS TABLE (tab text, searches text)
+LANGUAGE plpgsql AS $$
+DECLARE
+	i regclass;
+BEGIN
+	FOR i IN SELECT indexrelid FROM pg_index WHERE indrelid IN
+			(SELECT t.tab::regclass FROM tables t) LOOP
+		PERFORM hamming_index_check(i);
+	END LOOP;
+	RETURN QUERY SELECT t.tab, check_index(t.tab) FROM tables t;
+END $$;
+
+CALL make_tables();
+-- small pages make high tables
+CALL for_each_table('CREATE INDEX %1$s_fp ON %1$s USING hamming (fp)
+	WITH (fillfactor = 10)');
+SELECT * FROM hamming_index_stats('uniform_fp');
+SELECT * FROM check_tables();
+CALL change_tables();
+SELECT * FROM check_tables();
+VACUUM uniform, skewed, duplicates, half_bits, ascending, descending, extremes, only_null;
+SELECT * FROM check_tables();
+-- row by row
+CALL refill_tables();
+SELECT * FROM check_tables();
+CALL for_each_table('DROP INDEX %1$s_fp');
+CALL for_each_table('CREATE INDEX %1$s_fp ON %1$s USING hamming (fp)');
+SELECT * FROM check_tables();
+REINDEX INDEX CONCURRENTLY uniform_fp;
+REINDEX TABLE skewed;
+TRUNCATE ascending;
+INSERT INTO ascending SELECT i, i::bigint::simhash64 FROM generate_series(1, 3000) i;
+DROP INDEX descending_fp;
+CREATE INDEX CONCURRENTLY descending_fp ON descending USING hamming (fp);
+SELECT * FROM check_tables() WHERE tab IN ('uniform', 'skewed', 'ascending', 'descending');
+
+-- conditions, also several, and orders
+VACUUM ANALYZE uniform;
+SET enable_seqscan = off;
+SET jit = off;
+SELECT fp AS q FROM uniform WHERE fp IS NOT NULL ORDER BY id LIMIT 1 \gset
+CREATE FUNCTION proves(query text) RETURNS SETOF text LANGUAGE sql AS $$
+	SELECT index_use(query)
+	UNION ALL
+	SELECT CASE WHEN same_rows(query) THEN 'same rows' ELSE 'WRONG ROWS' END
+$$;
+SELECT form, proves(format('SELECT id FROM uniform ' || form, :'q'))
+FROM (VALUES ('WHERE fp = %L'), ('WHERE fp %% %L'), ('WHERE fp IS NULL'),
+	('WHERE fp IS NOT NULL'), ('WHERE fp IS NULL AND fp %% %L'),
+	('WHERE fp IS NOT NULL AND fp <-> %L <= 20'),
+	('WHERE fp <-> %1$L <= 26 AND fp <-> ''00000000ffffffff'' <= 28'),
+	('WHERE fp <-> %1$L <= 30 AND fp <-> ''00000000ffffffff'' <= 24'),
+	('WHERE fp <-> %1$L <= 30 AND fp <-> %1$L <= -1'),
+	('WHERE fp = %1$L AND fp %% %1$L'), ('WHERE fp = ANY (ARRAY[%1$L, NULL]::simhash64[])'),
+	('WHERE fp = NULL'), ('WHERE fp <@ NULL')) f(form);
+SET enable_bitmapscan = off;
+SELECT form, proves(format('SELECT id FROM uniform ' || form, :'q'))
+FROM (VALUES ('WHERE fp = %L'), ('WHERE fp %% %L'), ('WHERE fp IS NULL'),
+	('WHERE fp IS NOT NULL'), ('WHERE fp <-> %L <= 24'),
+	('WHERE fp <-> %1$L <= 26 AND fp <-> ''00000000ffffffff'' <= 28')) f(form);
+
+-- whole orders: the same distances as those of a sort, NULL last
+CREATE FUNCTION same_order(query text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+	by_index int[];
+	by_sort int[];
+BEGIN
+	EXECUTE format('SELECT array_agg(d) FROM (%s) s', query) INTO by_index;
+	EXECUTE format('SELECT array_agg(d ORDER BY d) FROM (%s) s', query) INTO by_sort;
+	RETURN by_index IS NOT DISTINCT FROM by_sort;
+END $$;
+SELECT index_use('SELECT id FROM uniform ORDER BY fp <-> ''0123456789abcdef''');
+SELECT form, same_order('SELECT fp <-> ''0123456789abcdef'' AS d FROM ' || form
+	|| ' ORDER BY fp <-> ''0123456789abcdef''') AS same
+FROM (VALUES ('uniform'), ('skewed'), ('duplicates'), ('extremes'), ('only_null'), ('empty'),
+	('uniform WHERE fp <-> ''0123456789abcdef'' <= 22'),
+	('uniform WHERE fp <-> ''0123456789abcd00'' <= 24'),
+	('uniform WHERE fp <-> ''fedcba9876543210'' <= 40'),
+	('uniform WHERE fp IS NULL'), ('uniform WHERE fp IS NOT NULL'),
+	('uniform WHERE id % 2 = 0')) f(form);
+SELECT same_rows('SELECT id FROM uniform ORDER BY fp <-> ''0123456789abcdef''');
+SELECT index_use('SELECT id FROM uniform ORDER BY fp <-> NULL');
+SELECT same_rows('SELECT id FROM uniform ORDER BY fp <-> NULL');
+-- two distances
+SELECT count(*), bool_and((a, b) >= (pa, pb)) AS ordered FROM (
+	SELECT a, b, lag(a) OVER () AS pa, lag(b) OVER () AS pb FROM (
+	SELECT fp <~> '0123456789abcdef' AS a, fp <~> 'ffff000000000000' AS b FROM uniform
+	WHERE fp IS NOT NULL ORDER BY fp <-> '0123456789abcdef', fp <-> 'ffff000000000000') s) t;
+-- more than work_mem holds
+SET work_mem = '64kB';
+CREATE TABLE many AS SELECT i AS id, substr(md5((i % 7000)::text), 1, 16)::simhash64 AS fp
+FROM generate_series(1, 40000) i;
+CREATE INDEX many_fp ON many USING hamming (fp);
+ANALYZE many;
+SELECT index_use('SELECT id FROM many ORDER BY fp <-> ''0123456789abcdef''');
+SELECT same_order('SELECT fp <-> ''0123456789abcdef'' AS d FROM many
+	ORDER BY fp <-> ''0123456789abcdef''');
+SELECT count(DISTINCT id) FROM (SELECT id FROM many ORDER BY fp <-> '0123456789abcdef') s;
+RESET work_mem;
+
+-- cursors, forward and back, and closed early
+BEGIN;
+DECLARE c SCROLL CURSOR FOR SELECT fp <-> '0123456789abcdef' AS d FROM many
+	ORDER BY fp <-> '0123456789abcdef';
+FETCH 3 FROM c;
+FETCH BACKWARD 2 FROM c;
+MOVE ABSOLUTE 30000 IN c;
+FETCH RELATIVE 0 FROM c;
+DECLARE n CURSOR FOR SELECT id FROM many WHERE fp <-> '0123456789abcdef' <= 32;
+MOVE 1000 IN n;
+COMMIT;
+-- no column is wanted, and yet no index-only scan
+EXPLAIN (COSTS OFF) SELECT count(*) FROM many;
+SELECT count(*) FROM many;
+RESET enable_bitmapscan;
+RESET enable_seqscan;
+
+-- what the planner chooses: as long as few rows match, the index
+SELECT k, index_use(format('SELECT id FROM many WHERE fp <-> %L <= %s',
+	'0123456789abcdef', k))
+FROM unnest('{0, 3, 10, 20, 32, 64}'::int[]) k;
+-- and of two indexes the better one
+CREATE INDEX many_gist ON many USING gist (fp);
+VACUUM ANALYZE many;
+CREATE FUNCTION index_names(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+		IF line ~ 'many_' THEN
+			RETURN NEXT substring(line FROM 'many_\w+');
+		END IF;
+	END LOOP;
+END $$;
+SELECT form, index_names('SELECT id FROM many ' || form)
+FROM (VALUES ('WHERE fp <-> ''0123456789abcdef'' <= 0'),
+	('WHERE fp <-> ''0123456789abcdef'' <= 3'), ('WHERE fp <-> ''0123456789abcdef'' < 11'),
+	('WHERE fp <-> ''0123456789abcdef'' <= 16'), ('WHERE fp % ''0123456789abcdef'''),
+	('ORDER BY fp <-> ''0123456789abcdef'' LIMIT 10'),
+	('ORDER BY fp <-> ''0123456789abcdef'' LIMIT 500'),
+	('WHERE fp <-> ''0123456789abcdef'' <= 12 ORDER BY fp <-> ''0123456789abcdef'' LIMIT 3'))
+	f(form);
+SELECT index_names('SELECT count(*) FROM many WHERE fp <-> ''0123456789abcdef'' <= 3');
+DROP TABLE many;
+
+-- parallel plans around it
+CREATE TABLE outer_rows AS SELECT id, fp FROM uniform;
+ALTER TABLE outer_rows SET (parallel_workers = 2);
+ANALYZE outer_rows;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM outer_rows o JOIN uniform u ON u.fp <-> o.fp <= 3;
+SELECT count(*) FROM outer_rows o JOIN uniform u ON u.fp <-> o.fp <= 3;
+SELECT count(*) FROM outer_rows o JOIN uniform u ON u.fp <~> o.fp <= 3;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
+DROP TABLE outer_rows;
+
+-- 100,000 equal fingerprints, inserted one by one and sorted, also equal NULLs
+CREATE TABLE equal (id int, fp simhash64);
+CREATE INDEX equal_fp ON equal USING hamming (fp);
+INSERT INTO equal SELECT i, CASE WHEN i <= 100000 THEN '0123456789abcdef'::simhash64 END
+FROM generate_series(1, 130000) i;
+SELECT hamming_index_check('equal_fp');
+-- full pages: the keys ascend
+SELECT rows, nulls, pages, largest_block FROM hamming_index_stats('equal_fp');
+SET enable_seqscan = off;
+SELECT count(*) FROM equal WHERE fp % '0123456789abcdee';
+SELECT count(*) FROM equal WHERE fp IS NULL;
+REINDEX INDEX equal_fp;
+SELECT hamming_index_check('equal_fp');
+SELECT count(*) FROM equal WHERE fp % '0123456789abcdee';
+SELECT count(*) FROM equal WHERE fp % '0123456789abcde0';
+SELECT count(*), min(d), max(d) FROM (SELECT fp <-> '0123456789abcde0' AS d FROM equal
+	ORDER BY fp <-> '0123456789abcde0' LIMIT 50000) s;
+-- the pages of rows that are gone are used again
+DELETE FROM equal;
+VACUUM equal;
+SELECT rows, pages - free_pages AS used FROM hamming_index_stats('equal_fp');
+INSERT INTO equal SELECT i, '0123456789abcdef' FROM generate_series(1, 100000) i;
+SELECT hamming_index_check('equal_fp');
+SELECT count(*) FROM equal WHERE fp % '0123456789abcdee';
+RESET enable_seqscan;
+DROP TABLE equal;
+
+-- A table whose rows are all replaced 20 times, while what they have in common
+-- moves, keeps its index below twice the size of a new one.
+CREATE TABLE churned (id int, fp simhash64) WITH (autovacuum_enabled = off);
+CREATE FUNCTION churned_fp(round int, i int) RETURNS simhash64 LANGUAGE sql AS $$
+	SELECT ((round::bigint << 59) # (round::bigint << 43) #
+		(('x' || substr(md5(round || ' ' || i), 1, 16))::bit(64)::bigint & x'07ffffffffffffff'::bigint))::simhash64
+$$;
+INSERT INTO churned SELECT i, churned_fp(0, i) FROM generate_series(1, 20000) i;
+CREATE INDEX churned_fp ON churned USING hamming (fp);
+SELECT pages AS fresh FROM hamming_index_stats('churned_fp') \gset
+\set ECHO none
+SELECT format(statement, part * 4000 + 1, (part + 1) * 4000, round)
+FROM generate_series(1, 20) round, generate_series(0, 4) part, (VALUES
+	(1, 'DELETE FROM churned WHERE id BETWEEN %1$s AND %2$s'),
+	(2, 'VACUUM (INDEX_CLEANUP on) churned'),
+	(3, 'INSERT INTO churned SELECT i, churned_fp(%3$s, i)
+		FROM generate_series(%1$s, %2$s) i')) s(step, statement)
+ORDER BY round, part, step \gexec
+\set ECHO all
+SELECT rows, pages < 2 * :fresh AS small FROM hamming_index_stats('churned_fp');
+SELECT hamming_index_check('churned_fp');
+DROP TABLE churned;
+DROP FUNCTION churned_fp;
+
+-- every kind of table and index
+CREATE UNLOGGED TABLE unlogged AS SELECT id, fp FROM uniform;
+CREATE INDEX unlogged_fp ON unlogged USING hamming (fp);
+CREATE TEMP TABLE temporary AS SELECT id, fp FROM uniform;
+CREATE INDEX temporary_fp ON temporary USING hamming (fp);
+INSERT INTO unlogged SELECT id + 10000, fp FROM uniform;
+INSERT INTO temporary SELECT id + 10000, fp FROM uniform;
+SELECT check_index('unlogged'), check_index('temporary');
+SELECT hamming_index_check('unlogged_fp'), hamming_index_check('temporary_fp');
+DROP TABLE unlogged, temporary;
+SET allow_in_place_tablespaces = on;
+CREATE TABLESPACE simhash_space LOCATION '';
+ALTER INDEX skewed_fp SET TABLESPACE simhash_space;
+SELECT check_index('skewed');
+ALTER INDEX skewed_fp SET TABLESPACE pg_default;
+DROP TABLESPACE simhash_space;
+CREATE TABLE parted (id int, fp simhash64) PARTITION BY HASH (id);
+CREATE TABLE parted1 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+CREATE TABLE parted2 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+CREATE INDEX parted_fp ON parted USING hamming (fp);
+INSERT INTO parted SELECT id, fp FROM uniform;
+SELECT check_index('parted');
+SELECT hamming_index_check('parted1_fp_idx');
+-- made and filled in one transaction
+BEGIN;
+CREATE TABLE fresh (id int, fp simhash64);
+CREATE INDEX fresh_fp ON fresh USING hamming (fp);
+INSERT INTO fresh SELECT id, fp FROM uniform;
+SAVEPOINT s;
+INSERT INTO fresh SELECT id + 10000, fp FROM uniform;
+ROLLBACK TO s;
+COMMIT;
+SELECT check_index('fresh');
+DROP TABLE parted, fresh;
+
+-- exclusion constraints
+CREATE TABLE refusing (id int, fp simhash64,
+	CONSTRAINT no_near_duplicate EXCLUDE USING hamming (fp WITH %));
+INSERT INTO refusing VALUES (1, '00000000000000ff'), (2, '000000000000000f'), (3, NULL),
+	(4, NULL);
+INSERT INTO refusing VALUES (5, '00000000000000f8');
+INSERT INTO refusing VALUES (5, '00000000000000f8') ON CONFLICT DO NOTHING;
+UPDATE refusing SET fp = '0000000000000007' WHERE id = 2;
+UPDATE refusing SET fp = '00000000000000fe' WHERE id = 2;
+TABLE refusing ORDER BY id;
+DROP TABLE refusing;
+CREATE TABLE refusing (fp simhash64, EXCLUDE USING hamming (fp WITH =));
+INSERT INTO refusing VALUES ('00000000000000ff'), ('00000000000000fe'), (NULL), (NULL);
+INSERT INTO refusing VALUES ('00000000000000ff');
+DROP TABLE refusing;
+
+-- options
+CREATE INDEX bad ON uniform USING hamming (fp) WITH (fillfactor = 9);
+CREATE INDEX bad ON uniform USING hamming (fp) WITH (fillfactor = 101);
+CREATE INDEX bad ON uniform USING hamming (fp) WITH (pages_per_range = 2);
+CREATE INDEX bad ON uniform USING hamming (fp, id);
+CREATE INDEX bad ON uniform USING hamming (fp) INCLUDE (id);
+CREATE UNIQUE INDEX bad ON uniform USING hamming (fp);
+CREATE INDEX bad ON uniform USING hamming (fp DESC);
+CREATE INDEX bad ON uniform USING hamming (id);
+ALTER INDEX uniform_fp SET (fillfactor = 100);
+REINDEX INDEX uniform_fp;
+SELECT hamming_index_check('uniform_fp');
+SELECT check_index('uniform');
+
+-- what PostgreSQL knows of it
+SELECT phase, pg_indexam_progress_phasename(oid, phase)
+FROM pg_am, generate_series(0, 14) phase WHERE amname = 'hamming';
+SELECT property, pg_indexam_has_property(oid, property) AS method
+FROM pg_am, unnest('{can_order,can_unique,can_multi_col,can_exclude,can_include}'::text[])
+	property WHERE amname = 'hamming';
+SELECT property, pg_index_column_has_property('uniform_fp', 1, property) AS of_column
+FROM unnest('{orderable,distance_orderable,returnable,search_array,search_nulls}'::text[])
+	property;
+-- operator classes that are wrong
+CREATE OPERATOR CLASS bad_ops FOR TYPE simhash64 USING hamming AS
+	FUNCTION 1 simhash64_cmp(simhash64, simhash64);
+CREATE OPERATOR CLASS bad_ops FOR TYPE simhash64 USING hamming AS OPERATOR 4 =,
+	OPERATOR 15 <~> FOR ORDER BY integer_ops, OPERATOR 2 = (bigint, bigint);
+SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'bad_ops';
+DROP OPERATOR FAMILY bad_ops USING hamming;
+
+-- inspection is for owners, and of hamming indexes
+CREATE INDEX uniform_btree ON uniform (fp);
+CREATE INDEX uniform_gist ON uniform USING gist (fp);
+CREATE VIEW a_view AS SELECT 1 AS x;
+SELECT error_of(format('SELECT %s(%L)', f, r))
+FROM unnest('{hamming_index_stats,hamming_index_check}'::text[]) f,
+	unnest('{uniform,uniform_btree,uniform_gist,a_view,nothing,4294967295}'::text[]) r;
+SELECT hamming_index_stats(NULL), hamming_index_check(NULL);
+CREATE ROLE simhash_stranger;
+SET ROLE simhash_stranger;
+SELECT error_of(format('SELECT %s(%L)', f, 'uniform_fp'))
+FROM unnest('{hamming_index_stats,hamming_index_check}'::text[]) f;
+RESET ROLE;
+DROP ROLE simhash_stranger;
+DROP VIEW a_view;
+
+CALL for_each_table('DROP TABLE %1$s');
+DROP FUNCTION check_tables, proves, same_order, index_names;
