@@ -24,34 +24,51 @@
 #define PAGE_ACCESS 20.0
 #define ENTRY_LOOK 0.04
 
-/* The radius that the conditions leave; 64 without any. */
+/* The radius of one condition. */
+static int32
+operator_radius(IndexPath *path, Oid opno, List *args)
+{
+	switch (get_op_opfamily_strategy(opno, path->indexinfo->opfamily[0]))
+	{
+		case SIMHASH_EQUAL_STRATEGY:
+			return 0;
+		case SIMHASH_BALL_STRATEGY:
+			return known_radius(lsecond(args));
+		default:
+			return SIMHASH_NEAR_RADIUS;
+	}
+}
+
+/*
+ * The radius that the conditions leave, 64 without any, and how often the
+ * index is searched: once for each element of an array.
+ */
 static int
-clauses_radius(IndexPath *path)
+clauses_radius(PlannerInfo *root, IndexPath *path, double *searches)
 {
 	int radius = 64;
 	ListCell *lc;
 
+	*searches = 1;
 	foreach (lc, get_quals_from_indexclauses(path->indexclauses))
 	{
 		Expr *clause = lfirst_node(RestrictInfo, lc)->clause;
-		int32 its;
+		int32 its = 64; /* IS NULL, IS NOT NULL */
 
-		if (!IsA(clause, OpExpr))
-			continue; /* IS NULL, IS NOT NULL */
-		switch (get_op_opfamily_strategy(((OpExpr *) clause)->opno,
-										 path->indexinfo->opfamily[0]))
+		if (IsA(clause, OpExpr))
+			its = operator_radius(path, ((OpExpr *) clause)->opno,
+								  ((OpExpr *) clause)->args);
+		else if (IsA(clause, ScalarArrayOpExpr))
 		{
-			case SIMHASH_EQUAL_STRATEGY:
-				its = 0;
-				break;
-			case SIMHASH_BALL_STRATEGY:
-				its = known_radius(lsecond(((OpExpr *) clause)->args));
-				break;
-			default:
-				its = SIMHASH_NEAR_RADIUS;
+			List *args = ((ScalarArrayOpExpr *) clause)->args;
+
+			its = operator_radius(path, ((ScalarArrayOpExpr *) clause)->opno,
+								  args);
+			*searches *= estimate_array_length(root, lsecond(args));
 		}
 		radius = Min(radius, its);
 	}
+	(void) root;
 	return radius;
 }
 
@@ -104,7 +121,8 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	double leaves = Max(index->pages / HAMMING_BLOCKS, 1);
 	double entries = index->tuples / leaves;
 	double height = 1 + ceil(log(leaves) / log(HAMMING_INNER_CAPACITY));
-	int radius = clauses_radius(path);
+	double searches;
+	int radius = clauses_radius(root, path, &searches);
 	HammingPlan plan = { 0 };
 	Cost descent = height * PAGE_ACCESS * cpu_operator_cost;
 	double rows;
@@ -127,7 +145,8 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	 * are read or some: so those are a matter of how many rows are wanted.
 	 */
 	*startup_cost = descent + index_other_operands_eval_cost(root, quals);
-	*total_cost = *startup_cost + plan.tables * descent + plan.leaves * leaf +
+	*total_cost = *startup_cost +
+				  searches * (plan.tables * descent + plan.leaves * leaf) +
 				  rows * (cpu_index_tuple_cost + cpu_operator_cost) +
 				  as_plain_scan(root, path, rows);
 }

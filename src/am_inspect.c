@@ -214,6 +214,8 @@ check_leaf(Check *check, BlockNumber block, Page page, int table)
 		if (!hamming_page_covers(page, key))
 			hamming_corrupted(check->index, block,
 							  "entry is outside the range of its page");
+		if ((OffsetNumber) key.tid == InvalidOffsetNumber)
+			hamming_corrupted(check->index, block, "entry has no valid TID");
 		if (table == HAMMING_NULLS && key.bits != 0)
 			hamming_corrupted(check->index, block,
 							  "row without fingerprint has one");
@@ -384,6 +386,23 @@ is_subset(Tuplesortstate *part, Tuplesortstate *whole)
 	return found;
 }
 
+static bool
+has_duplicates(Tuplesortstate *entries)
+{
+	HammingKey previous = hamming_least_key;
+	HammingKey key;
+
+	tuplesort_rescan(entries);
+	while (hamming_sort_get(entries, &key))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (hamming_key_compare(previous, key) == 0)
+			return true;
+		previous = key;
+	}
+	return false;
+}
+
 /*
  * Every row of the heap is in every table, and a table has nothing that
  * table 0 has not, as dead rows leave that last.
@@ -400,6 +419,9 @@ check_entries(Check *check, Relation heap)
 	{
 		Tuplesortstate *entries = check_table(check, table);
 
+		if (has_duplicates(entries))
+			hamming_corrupted(check->index, HAMMING_ROOT(table),
+							  "an entry of the table occurs twice");
 		if (!is_subset(rows[table == HAMMING_NULLS ? 1 : 0], entries))
 			hamming_corrupted(check->index, HAMMING_ROOT(table),
 							  "a row of the heap is not in the table");
@@ -425,14 +447,16 @@ hamming_index_check(PG_FUNCTION_ARGS)
 	Oid oid = PG_GETARG_OID(0);
 	Check check = { 0 };
 	Relation heap;
+	Oid heap_oid;
 	Oid user;
 	int security;
 	int level;
 
-	/* before others are locked out, and then once more */
+	/* before others are locked out, and then in the order of all commands */
 	check.index = open_index(oid, AccessShareLock);
-	heap = table_open(check.index->rd_index->indrelid, ShareLock);
+	heap_oid = check.index->rd_index->indrelid;
 	relation_close(check.index, AccessShareLock);
+	heap = table_open(heap_oid, ShareLock);
 	check.index = open_index(oid, ShareLock);
 
 	/* expressions of the index are evaluated with its owner's rights */
@@ -440,6 +464,7 @@ hamming_index_check(PG_FUNCTION_ARGS)
 	SetUserIdAndSecContext(heap->rd_rel->relowner,
 						   security | SECURITY_RESTRICTED_OPERATION);
 	level = NewGUCNestLevel();
+	RestrictSearchPath();
 
 	check.blocks = RelationGetNumberOfBlocks(check.index);
 	check.seen = palloc_extended(Max(check.blocks, 1) * sizeof(bool),

@@ -42,17 +42,12 @@ set_slots(Page page, int slots)
 	header->pd_upper = header->pd_special - slots * tail_size(page);
 }
 
-/* Make room in the arrays for so many entries, or give up those beyond. */
+/* Let the arrays of a leaf have room for so many entries. */
 static void
 set_leaf_count(Page page, int count)
 {
-	int slots = Min(TYPEALIGN(HAMMING_LEAF_STEP, count), HAMMING_LEAF_CAPACITY);
-	int unused = slots - count;
-
-	set_slots(page, slots);
-	memset(hamming_page_bits(page) + count, 0, unused * sizeof(uint64));
-	memset(hamming_leaf_tid(page, slots - 1), 0,
-		   unused * sizeof(ItemPointerData));
+	set_slots(page, Min((int) TYPEALIGN(HAMMING_LEAF_STEP, count),
+						HAMMING_LEAF_CAPACITY));
 }
 
 /* What is wrong with a page, as far as itself can tell; NULL if nothing. */
@@ -129,7 +124,11 @@ hamming_leaf_append(Page page, HammingKey key)
 	*hamming_leaf_tid(page, count) = hamming_item_pointer(key.tid);
 }
 
-/* The last entry takes the place of the one removed. */
+/*
+ * The last entry takes the place of the one removed, and leaves zeros: what
+ * is between the arrays is always zero, so that replay, which finds it so,
+ * sees the same when they grow.
+ */
 void
 hamming_leaf_remove(Page page, int i)
 {
@@ -137,6 +136,8 @@ hamming_leaf_remove(Page page, int i)
 
 	hamming_page_bits(page)[i] = hamming_page_bits(page)[last];
 	*hamming_leaf_tid(page, i) = *hamming_leaf_tid(page, last);
+	hamming_page_bits(page)[last] = 0;
+	ItemPointerSet(hamming_leaf_tid(page, last), 0, 0);
 	set_leaf_count(page, last);
 }
 
@@ -151,6 +152,13 @@ inner_order(Page page)
 	return (uint16 *) ((char *) page + HAMMING_CONTENT);
 }
 
+/* Where in the arrays it is; not beyond them, even on a page that is corrupted. */
+static inline int
+inner_entry(Page page, int rank)
+{
+	return Min(inner_order(page)[rank], hamming_page_slots(page) - 1);
+}
+
 static inline HammingDownlink *
 inner_downlink(Page page, int i)
 {
@@ -160,7 +168,7 @@ inner_downlink(Page page, int i)
 HammingKey
 hamming_inner_key(Page page, int rank)
 {
-	int i = inner_order(page)[rank];
+	int i = inner_entry(page, rank);
 
 	return (HammingKey){ hamming_page_bits(page)[i],
 						 hamming_tid(&inner_downlink(page, i)->tid) };
@@ -170,14 +178,13 @@ BlockNumber
 hamming_inner_child(Page page, int rank)
 {
 	return BlockIdGetBlockNumber(
-		&inner_downlink(page, inner_order(page)[rank])->child);
+		&inner_downlink(page, inner_entry(page, rank))->child);
 }
 
 /* Rank of the child whose range has the key, which is in the page's range. */
 int
 hamming_inner_find(Page page, HammingKey key)
 {
-	const uint16 *order = inner_order(page);
 	const uint64 *bits = hamming_page_bits(page);
 	int low = 0;
 	int high = hamming_page_count(page);
@@ -186,11 +193,11 @@ hamming_inner_find(Page page, HammingKey key)
 	while (high - low > 1)
 	{
 		int middle = (low + high) / 2;
-		uint64 b = bits[order[middle]];
+		int i = inner_entry(page, middle);
 
-		if (b < key.bits ||
-			(b == key.bits &&
-			 hamming_tid(&inner_downlink(page, order[middle])->tid) <= key.tid))
+		if (bits[i] < key.bits ||
+			(bits[i] == key.bits &&
+			 hamming_tid(&inner_downlink(page, i)->tid) <= key.tid))
 			low = middle;
 		else
 			high = middle;
@@ -220,7 +227,7 @@ hamming_inner_remove(Page page, int rank)
 {
 	int last = hamming_page_count(page) - 1;
 	uint16 *order = inner_order(page);
-	int i = order[rank];
+	int i = inner_entry(page, rank);
 	int r;
 
 	hamming_page_bits(page)[i] = hamming_page_bits(page)[last];

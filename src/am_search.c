@@ -72,10 +72,9 @@ push_step(HammingSearch *search, BlockNumber block, int level)
 
 	if (search->depth == HAMMING_MAX_HEIGHT)
 		hamming_corrupted(search->index, block, "table is too high");
-	step->buffer = ReadBuffer(search->index, block);
+	step->buffer = hamming_read(search->index, block, BUFFER_LOCK_SHARE, NULL);
 	step->level = level;
 	search->depth++;
-	LockBuffer(step->buffer, BUFFER_LOCK_SHARE);
 	return step;
 }
 
@@ -97,6 +96,7 @@ last_step(HammingSearch *search)
 			hamming_key_compare(search->next, step->high) < 0)
 		{
 			LockBuffer(step->buffer, BUFFER_LOCK_SHARE);
+			hamming_page_check(search->index, step->buffer);
 			return step;
 		}
 		pop_step(search);
@@ -120,7 +120,6 @@ find_leaf(HammingSearch *search)
 			Page page = BufferGetPage(step->buffer);
 			BlockNumber child;
 
-			hamming_page_check(search->index, step->buffer);
 			if (search->depth == 1)
 				step->level = hamming_special(page)->level;
 			if (!hamming_page_is_for(page, search->table, step->level,

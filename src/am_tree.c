@@ -23,6 +23,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "storage/freespace.h"
 #include "storage/indexfsm.h"
 #include "storage/lmgr.h"
 
@@ -186,7 +187,7 @@ allocate(Relation index)
 	return hamming_extend(index, MAIN_FORKNUM);
 }
 
-/* Give back a page that is not, or no more, used. */
+/* Give back a page that is not, or no more, used, so that it is found. */
 static void
 give_back(Relation index, Buffer buffer)
 {
@@ -194,6 +195,19 @@ give_back(Relation index, Buffer buffer)
 
 	ReleaseBuffer(buffer);
 	RecordFreeIndexPage(index, block);
+	FreeSpaceMapVacuumRange(index, block, block + 1);
+}
+
+/* Is the page that covers the key full? */
+static bool
+is_full(Relation index, int table, int level, HammingKey key)
+{
+	Buffer buffer = hamming_find(index, table, level, key, BUFFER_LOCK_SHARE,
+								 NULL);
+	bool full = hamming_page_is_full(BufferGetPage(buffer));
+
+	UnlockReleaseBuffer(buffer);
+	return full;
 }
 
 /* Put one level more between the root and what it holds. */
@@ -241,14 +255,17 @@ split(Relation index, Buffer left, Buffer right, Buffer parent,
 void
 hamming_make_room(Relation index, int table, int level, HammingKey key)
 {
-	/* before all buffer locks, as it takes a heavyweight one */
-	Buffer spare = allocate(index);
-	Buffer full = hamming_find(index, table, level, key, BUFFER_LOCK_EXCLUSIVE,
-							   NULL);
+	Buffer spare;
+	Buffer full;
 	Buffer parent = InvalidBuffer;
 	bool parent_full = false;
 	bool used = false;
 
+	if (!is_full(index, table, level, key))
+		return;
+	/* before all buffer locks, as it takes a heavyweight one */
+	spare = allocate(index);
+	full = hamming_find(index, table, level, key, BUFFER_LOCK_EXCLUSIVE, NULL);
 	if (hamming_page_is_full(BufferGetPage(full)))
 	{
 		bool is_root = BufferGetBlockNumber(full) == HAMMING_ROOT(table);

@@ -189,7 +189,7 @@ record_free_pages(IndexVacuumInfo *info, BlockNumber blocks)
 	return count;
 }
 
-/* Nothing needs to be done where nothing was removed. */
+/* Without a bulk deletion nothing needs to be done. */
 IndexBulkDeleteResult *
 hamming_vacuum_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {
@@ -197,10 +197,7 @@ hamming_vacuum_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 		return stats;
 	stats->num_pages = RelationGetNumberOfBlocks(info->index);
 	stats->estimated_count = false;
-	if (stats->tuples_removed > 0)
-	{
-		stats->pages_free = record_free_pages(info, stats->num_pages);
-		IndexFreeSpaceMapVacuum(info->index);
-	}
+	stats->pages_free = record_free_pages(info, stats->num_pages);
+	IndexFreeSpaceMapVacuum(info->index);
 	return stats;
 }

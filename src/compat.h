@@ -1,7 +1,7 @@
 /*
  * compat.h
  *	  The oldest PostgreSQL that simhash builds with, and what newer ones
- *	  have that older ones lack.
+ *	  have that older ones lack.  Include it after PostgreSQL's headers.
  */
 #ifndef COMPAT_H
 #define COMPAT_H
@@ -31,6 +31,12 @@
 #define tuplesort_getdatum(state, forward, copy, value, isnull, abbreviated) \
 	tuplesort_getdatum(state, forward, value, isnull, abbreviated)
 #define object_ownercheck(class, object, role) pg_class_ownercheck(object, role)
+#endif
+
+/* Indexed expressions are evaluated with a search path of their own. */
+#if PG_VERSION_NUM < 170000
+#define RestrictSearchPath() ((void) 0)
+#define estimate_array_length(root, array) estimate_array_length(array)
 #endif
 
 /* PostgreSQL 18 says whether the delay is that of an ANALYZE. */

@@ -1,0 +1,187 @@
+# A hamming index survives crashes under load, gives the same answers on a
+# standby, after promotion and after point-in-time recovery.
+
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(usleep);
+
+my $primary = PostgreSQL::Test::Cluster->new('primary');
+$primary->init(
+	allows_streaming => 1,
+	has_archiving => 1,
+	extra => [ '--locale=C', '--encoding=UTF8', '--data-checksums' ]);
+$primary->append_conf('postgresql.conf', <<'CONF');
+wal_consistency_checking = 'generic'
+max_wal_size = 2GB
+log_statement = none
+CONF
+$primary->start;
+my $setup = slurp_file('t/load/setup.sql');
+$primary->safe_psql('postgres', $setup);
+
+# Start a load of some seconds in the background.
+sub start_load
+{
+	my ($node, $seconds) = @_;
+
+	return IPC::Run::start(
+		[
+			'pgbench', '--no-vacuum', '--client=8', "--time=$seconds",
+			'--file=t/load/change.sql@200', '--file=t/load/search.sql@5',
+			'--file=t/load/purge.sql@1', $node->connstr('postgres')
+		],
+		'>', \my $out, '2>', \my $err);
+}
+
+# Kill the server with signal 9, and start it again when its processes have
+# noticed.
+sub crash
+{
+	my ($node) = @_;
+	my $tries = 100;
+
+	$node->kill9;
+	until ($node->start(fail_ok => 1))
+	{
+		die 'the server does not start' unless $tries--;
+		usleep(100_000);
+		$node->stop('fast', fail_ok => 1);
+	}
+	return;
+}
+
+sub check
+{
+	my ($node, $when) = @_;
+
+	is($node->safe_psql('postgres', "SELECT hamming_index_check('docs_fp')"),
+		'', "the index is sound $when");
+	is($node->safe_psql('postgres', 'SELECT verify_all()'),
+		'as the table', "the index agrees with the table $when");
+}
+
+# What searches find, to compare servers.
+sub answers
+{
+	my ($node) = @_;
+
+	return $node->safe_psql('postgres', <<'SQL');
+SET enable_seqscan = off;
+SELECT r, k, count(id), sum(id) FROM unnest('{1,2,3,77}'::int[]) r
+	CROSS JOIN unnest('{0,1,3,6,10,20,64}'::int[]) k LEFT JOIN docs ON fp <-> some_fp(r) <= k
+GROUP BY r, k ORDER BY r, k;
+SELECT count(*) FROM docs WHERE fp IS NULL;
+SQL
+}
+
+# crashes
+for my $round (1 .. 3)
+{
+	my $load = start_load($primary, 60);
+
+	sleep 2;
+	crash($primary);
+	eval { $load->finish };    # pgbench has lost its connections
+	check($primary, "after crash $round");
+}
+
+# Sessions that all want to split a page take no more pages than they use.
+$primary->safe_psql('postgres', <<'SQL');
+CREATE TABLE equal (fp simhash64);
+CREATE INDEX equal_fp ON equal USING hamming (fp);
+SQL
+my $insert = $primary->basedir . '/insert.sql';
+append_to_file($insert,
+	'INSERT INTO equal SELECT 7::bigint::simhash64 FROM generate_series(1, 100)');
+command_ok(
+	[
+		'pgbench', '--no-vacuum', '--client=8', '--transactions=200',
+		"--file=$insert", $primary->connstr('postgres')
+	],
+	'8 sessions insert equal fingerprints');
+is( $primary->safe_psql(
+		'postgres',
+		"SELECT rows, free_pages <= 16, hamming_index_check('equal_fp') FROM hamming_index_stats('equal_fp')"
+	),
+	'160000|t|',
+	'few pages are left over');
+
+# a standby, while the primary is loaded
+$primary->backup('base');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($primary, 'base', has_streaming => 1);
+$standby->append_conf('postgresql.conf', 'max_standby_streaming_delay = -1');
+$standby->start;
+$primary->wait_for_catchup($standby);
+my $load = start_load($primary, 5);
+for my $i (1 .. 5)
+{
+	is( $standby->safe_psql(
+			'postgres', "SELECT verify(some_fp($i * 7), k) FROM generate_series(0, 12) k"
+		  ) =~ s/\n//gr,
+		'',
+		"standby: the index agrees with the table under load, $i");
+}
+ok($load->finish, 'the load on the primary ended without an error');
+$primary->wait_for_catchup($standby);
+is(answers($standby), answers($primary), 'standby: the answers of the primary');
+
+# point-in-time recovery, from the same backup
+my $before = answers($primary);
+$primary->safe_psql('postgres', "SELECT pg_create_restore_point('here')");
+$primary->safe_psql('postgres',
+	'DELETE FROM docs WHERE id % 2 = 0; SELECT pg_switch_wal()');
+my $recovered = PostgreSQL::Test::Cluster->new('recovered');
+$recovered->init_from_backup($primary, 'base', has_restoring => 1);
+$recovered->append_conf('postgresql.conf', <<'CONF');
+recovery_target_name = 'here'
+recovery_target_action = 'promote'
+CONF
+$recovered->start;
+$recovered->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()')
+  or die 'recovery did not end';
+is(answers($recovered), $before, 'point-in-time recovery: the answers of then');
+check($recovered, 'after point-in-time recovery');
+$recovered->stop;
+
+# promotion
+$primary->wait_for_catchup($standby);
+$before = answers($primary);
+$primary->stop;
+$standby->promote;
+is(answers($standby), $before, 'promoted standby: the answers of the primary');
+$load = start_load($standby, 3);
+ok($load->finish, 'promoted standby: a load without an error');
+check($standby, 'on the promoted standby');
+$standby->stop;
+
+# checksums
+command_ok([ 'pg_checksums', '--check', '-D', $standby->data_dir ],
+	'checksums are right');
+
+# without WAL: unlogged, and wal_level = minimal
+my $minimal = PostgreSQL::Test::Cluster->new('minimal');
+$minimal->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
+$minimal->append_conf('postgresql.conf', <<'CONF');
+wal_level = minimal
+max_wal_senders = 0
+CONF
+$minimal->start;
+$minimal->safe_psql('postgres', "BEGIN; $setup; INSERT INTO docs (fp)
+	SELECT some_fp(i) FROM generate_series(1, 5000) i; COMMIT;
+	CREATE UNLOGGED TABLE unlogged AS SELECT * FROM docs;
+	CREATE INDEX unlogged_fp ON unlogged USING hamming (fp)");
+crash($minimal);
+check($minimal, 'made under wal_level = minimal, after a crash');
+is( $minimal->safe_psql('postgres', <<'SQL'), "|0\n|5000", 'an unlogged index is empty after a crash');
+SELECT hamming_index_check('unlogged_fp'), rows FROM hamming_index_stats('unlogged_fp');
+INSERT INTO unlogged SELECT * FROM docs LIMIT 5000;
+SELECT hamming_index_check('unlogged_fp'), rows FROM hamming_index_stats('unlogged_fp');
+SQL
+$minimal->stop;
+
+done_testing();

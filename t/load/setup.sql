@@ -1,0 +1,49 @@
+-- A table that sessions change and search at the same time; each search compares
+-- the index with a sequential scan under one snapshot.
+
+CREATE EXTENSION simhash;
+CREATE TABLE docs (id bigserial, fp simhash64) WITH (autovacuum_enabled = off);
+
+-- half near one of a hundred others, some without fingerprint
+CREATE FUNCTION some_fp(r int) RETURNS simhash64 LANGUAGE sql AS $$
+	SELECT CASE WHEN r % 50 = 0 THEN NULL
+		WHEN r % 2 = 0 THEN substr(md5(r::text), 1, 16)::simhash64
+		ELSE (substr(md5((r % 100)::text), 1, 16)::simhash64::bigint
+			# (1::bigint << r % 64) # (1::bigint << r / 64 % 64))::simhash64 END
+$$;
+INSERT INTO docs (fp) SELECT some_fp((random() * 1e6)::int) FROM generate_series(1, 20000);
+CREATE INDEX docs_fp ON docs USING hamming (fp) WITH (fillfactor = 20);
+
+CREATE FUNCTION verify(q simhash64, k int) RETURNS void LANGUAGE plpgsql
+SET enable_seqscan = off SET jit = off AS $$
+DECLARE
+	wrong boolean;
+BEGIN
+	SELECT (SELECT array_agg(id ORDER BY id) FROM docs WHERE fp <-> q <= k)
+		IS DISTINCT FROM (SELECT array_agg(id ORDER BY id) FROM docs WHERE fp <~> q <= k)
+		INTO wrong;
+	IF wrong THEN
+		RAISE 'index and table differ within % of %', k, q;
+	END IF;
+	SELECT (SELECT array_agg(d) FROM
+			(SELECT fp <~> q AS d FROM docs ORDER BY fp <-> q LIMIT 300) s)
+		IS DISTINCT FROM (SELECT array_agg(d) FROM
+			(SELECT fp <~> q AS d FROM docs ORDER BY (fp <~> q) + 0 LIMIT 300) s)
+		INTO wrong;
+	IF wrong THEN
+		RAISE 'index and table differ in the nearest of %', q;
+	END IF;
+END $$;
+
+-- for every k, and the NULLs
+CREATE FUNCTION verify_all() RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM verify(some_fp(r), k) FROM unnest('{1,2,50}'::int[]) r,
+		generate_series(-1, 64) k;
+	PERFORM set_config('enable_seqscan', 'off', true);
+	IF (SELECT count(*) FROM docs WHERE fp IS NULL)
+			<> (SELECT count(*) FROM docs WHERE fp::bigint IS NULL) THEN
+		RAISE 'index and table differ in NULLs';
+	END IF;
+	RETURN 'as the table';
+END $$;
