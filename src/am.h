@@ -249,6 +249,8 @@ extern HammingKey hamming_separator(HammingKey left, HammingKey right);
  */
 #define HAMMING_MAX_DESCENTS 10000
 
+extern void hamming_check_metapage(Relation index);
+extern void hamming_open(Relation index);
 extern Buffer hamming_read(Relation index, BlockNumber block, int mode,
 						   BufferAccessStrategy strategy);
 extern bool hamming_page_is_for(Page page, int table, int level,

@@ -70,6 +70,7 @@ hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 	(void) check_unique;
 	(void) unchanged;
 	(void) info;
+	hamming_open(index);
 	if (isnull[0])
 	{
 		keys[0] = (HammingKey){ 0, hamming_tid(tid) };

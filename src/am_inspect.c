@@ -184,24 +184,6 @@ typedef struct Check
 	Tuplesortstate *entries;
 } Check;
 
-/* The metapage is that of an index that this version reads. */
-static void
-check_metapage(Relation index)
-{
-	Buffer buffer = hamming_read(index, HAMMING_METAPAGE, BUFFER_LOCK_SHARE,
-								 NULL);
-	Page page = BufferGetPage(buffer);
-	HammingMeta meta;
-
-	memcpy(&meta, PageGetContents(page), sizeof(meta));
-	if (hamming_special(page)->kind != HAMMING_PAGE_META ||
-		meta.magic != HAMMING_MAGIC)
-		hamming_corrupted(index, HAMMING_METAPAGE, "page is not a metapage");
-	if (meta.version != HAMMING_VERSION)
-		hamming_corrupted(index, HAMMING_METAPAGE, "version is not supported");
-	UnlockReleaseBuffer(buffer);
-}
-
 static void
 check_leaf(Check *check, BlockNumber block, Page page, int table)
 {
@@ -469,7 +451,7 @@ hamming_index_check(PG_FUNCTION_ARGS)
 	check.blocks = RelationGetNumberOfBlocks(check.index);
 	check.seen = palloc_extended(Max(check.blocks, 1) * sizeof(bool),
 								 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	check_metapage(check.index);
+	hamming_check_metapage(check.index);
 	check_entries(&check, heap);
 	check_other_pages(&check);
 

@@ -39,6 +39,7 @@ hamming_begin_scan(Relation index, int keys, int order_bys)
 	IndexScanDesc scan = RelationGetIndexScan(index, keys, order_bys);
 	HammingScan *state = palloc0(sizeof(HammingScan));
 
+	hamming_open(index);
 	state->balls = palloc(Max(keys, 1) * sizeof(HammingBall));
 	state->matches = palloc(HAMMING_LEAF_CAPACITY * sizeof(HammingMatch));
 	state->context = AllocSetContextCreate(

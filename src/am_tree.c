@@ -42,6 +42,34 @@ hamming_read(Relation index, BlockNumber block, int mode,
 	return buffer;
 }
 
+/* Error: XX002 unless the metapage is one of an index that we can read. */
+void
+hamming_check_metapage(Relation index)
+{
+	Buffer buffer = hamming_read(index, HAMMING_METAPAGE, BUFFER_LOCK_SHARE,
+								 NULL);
+	Page page = BufferGetPage(buffer);
+	HammingMeta meta;
+
+	memcpy(&meta, PageGetContents(page), sizeof(meta));
+	if (hamming_special(page)->kind != HAMMING_PAGE_META ||
+		meta.magic != HAMMING_MAGIC)
+		hamming_corrupted(index, HAMMING_METAPAGE, "page is not a metapage");
+	if (meta.version != HAMMING_VERSION)
+		hamming_corrupted(index, HAMMING_METAPAGE, "version is not supported");
+	UnlockReleaseBuffer(buffer);
+}
+
+/* Check the metapage before an index is used, once for each session. */
+void
+hamming_open(Relation index)
+{
+	if (index->rd_amcache != NULL)
+		return;
+	hamming_check_metapage(index);
+	index->rd_amcache = MemoryContextAllocZero(index->rd_indexcxt, 1);
+}
+
 /* Is this a page of the table's level that covers the key? */
 bool
 hamming_page_is_for(Page page, int table, int level, HammingKey key)
