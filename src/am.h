@@ -222,12 +222,15 @@ hamming_fill(Relation index, int capacity)
 	return Max(capacity * percent / 100, 2);
 }
 
+/* A page may be cut so far from where it should be, as a part of its keys. */
+#define HAMMING_CUT_SLACK 12
+
 /* am_page.c */
 extern void hamming_page_init(Page page, HammingPageKind kind, int table,
 							  int level, HammingKey low, HammingKey high);
 extern void hamming_page_check(Relation index, Buffer buffer);
-extern void hamming_corrupted(Relation index, BlockNumber block,
-							  const char *fault) pg_attribute_noreturn();
+pg_noreturn extern void hamming_corrupted(Relation index, BlockNumber block,
+										  const char *fault);
 extern void hamming_leaf_append(Page page, HammingKey key);
 extern void hamming_leaf_remove(Page page, int i);
 extern HammingKey hamming_inner_key(Page page, int rank);
@@ -239,6 +242,7 @@ extern bool hamming_inner_is_permutation(Page page);
 extern void hamming_inner_remove(Page page, int rank);
 extern void hamming_page_split(Page left, Page right, HammingKey added);
 extern void hamming_page_merge(Page left, Page right);
+extern int hamming_choose_cut(const HammingKey *keys, int least, int most);
 extern HammingKey hamming_separator(HammingKey left, HammingKey right);
 
 /* am_tree.c */

@@ -58,6 +58,10 @@ typedef struct TableWriter
 {
 	Relation index;
 	int table;
+	HammingKey keys[BLCKSZ / sizeof(uint64)]; /* of the next leaf and beyond */
+	int count;
+	int least;	/* a leaf takes from so many */
+	int most;	/* up to so many of them */
 	int height; /* levels in use */
 	PGAlignedBlock pages[HAMMING_MAX_HEIGHT];
 } TableWriter;
@@ -80,12 +84,9 @@ start_page(TableWriter *writer, int level, HammingKey low)
 
 static void finish_page(TableWriter *writer, int level);
 
-/*
- * The page that the next entry of a level goes to, where cut is the least key
- * that a page which begins with it can have.
- */
+/* The inner page that the next child goes to, which begins at the key. */
 static Page
-page_with_room(TableWriter *writer, int level, HammingKey cut)
+parent_with_room(TableWriter *writer, int level, HammingKey low)
 {
 	Page page = (Page) writer->pages[level].data;
 
@@ -97,9 +98,9 @@ page_with_room(TableWriter *writer, int level, HammingKey cut)
 	else if (hamming_page_count(page) >=
 			 hamming_fill(writer->index, hamming_capacity(page)))
 	{
-		hamming_special(page)->high = cut;
+		hamming_special(page)->high = low;
 		finish_page(writer, level);
-		start_page(writer, level, cut);
+		start_page(writer, level, low);
 	}
 	return page;
 }
@@ -112,18 +113,53 @@ finish_page(TableWriter *writer, int level)
 	HammingKey low = hamming_special(page)->low;
 	Buffer buffer = hamming_extend(writer->index, MAIN_FORKNUM);
 	BlockNumber block = BufferGetBlockNumber(buffer);
-	Page parent = page_with_room(writer, level + 1, low);
+	Page parent = parent_with_room(writer, level + 1, low);
 
 	write_page(buffer, page);
 	hamming_inner_insert(parent, hamming_page_count(parent), low, block);
 }
 
-/* Write a table from a sort that is ready to be read; returns its rows. */
+/* Put so many of the keys on the leaf that is being filled. */
+static void
+fill_leaf(TableWriter *writer, int count)
+{
+	int i;
+
+	for (i = 0; i < count; i++)
+		hamming_leaf_append((Page) writer->pages[0].data, writer->keys[i]);
+	writer->count -= count;
+	memmove(writer->keys, writer->keys + count,
+			writer->count * sizeof(HammingKey));
+}
+
+/*
+ * Add the next key.  Leaves are as full as wanted on average, so that there is
+ * a choice where to cut.
+ */
+static void
+add_key(TableWriter *writer, HammingKey key)
+{
+	HammingKey cut;
+	int count;
+
+	writer->keys[writer->count++] = key;
+	if (writer->count <= writer->most)
+		return;
+	count = hamming_choose_cut(writer->keys, writer->least, writer->most);
+	cut = hamming_separator(writer->keys[count - 1], writer->keys[count]);
+	fill_leaf(writer, count);
+	hamming_special((Page) writer->pages[0].data)->high = cut;
+	finish_page(writer, 0);
+	start_page(writer, 0, cut);
+}
+
+/* Write a table from a sort that is filled; returns its rows. */
 static double
 write_table(Relation index, int table, Tuplesortstate *sort)
 {
 	TableWriter *writer = palloc0(sizeof(TableWriter));
-	HammingKey previous = hamming_least_key;
+	int fill = hamming_fill(index, HAMMING_LEAF_CAPACITY);
+	int slack = Min(fill / HAMMING_CUT_SLACK, HAMMING_LEAF_CAPACITY - fill);
 	HammingKey key;
 	double rows = 0;
 	int level;
@@ -133,17 +169,19 @@ write_table(Relation index, int table, Tuplesortstate *sort)
 	report_phase(PHASE_WRITE + 2 * table);
 	writer->index = index;
 	writer->table = table;
-	page_with_room(writer, 0, hamming_least_key);
+	writer->least = fill - slack;
+	writer->most = fill + slack;
+	writer->height = 1;
+	start_page(writer, 0, hamming_least_key);
 	while (hamming_sort_get(sort, &key))
 	{
-		hamming_leaf_append(
-			page_with_room(writer, 0, hamming_separator(previous, key)), key);
-		previous = key;
+		add_key(writer, key);
 		rows++;
 		CHECK_FOR_INTERRUPTS();
 	}
 	tuplesort_end(sort);
 
+	fill_leaf(writer, writer->count);
 	for (level = 0; level + 1 < writer->height; level++)
 		finish_page(writer, level);
 	write_page(ReadBuffer(index, HAMMING_ROOT(table)),

@@ -296,18 +296,51 @@ compare_keys(const void *a, const void *b)
 }
 
 /*
- * Where to cut the sorted keys of a full leaf: in the middle, but where the
- * key to come is beyond all others, as in ascending or descending input,
+ * How many of the sorted keys to put left of a cut, least .. most, where there
+ * is at least one key more: where the two next to the cut differ in the
+ * highest bit.  The more ranges of leaves are prefixes, the fewer of them have
+ * a part of a ball.
+ */
+int
+hamming_choose_cut(const HammingKey *keys, int least, int most)
+{
+	int best = least;
+	uint64 best_difference = 0;
+	int i;
+
+	for (i = least; i <= most; i++)
+	{
+		uint64 difference = keys[i - 1].bits ^ keys[i].bits;
+
+		/* the one with the higher first bit is greater than their difference */
+		if (difference > best_difference &&
+			(difference ^ best_difference) > best_difference)
+		{
+			best = i;
+			best_difference = difference;
+		}
+	}
+	return best_difference == 0 ? (least + most) / 2 : best;
+}
+
+/*
+ * Where to cut the sorted keys of a full leaf: about in the middle, but where
+ * the key to come is beyond all others, as in ascending or descending input,
  * leave them together.
  */
 static HammingKey
-choose_cut(const HammingKey *keys, int count, HammingKey added)
+choose_separator(const HammingKey *keys, int count, HammingKey added)
 {
+	int middle = count / 2;
+	int slack = middle / HAMMING_CUT_SLACK;
+	int cut;
+
 	if (hamming_key_compare(added, keys[count - 1]) > 0)
 		return hamming_separator(keys[count - 1], added);
 	if (hamming_key_compare(added, keys[0]) < 0)
 		return hamming_separator(added, keys[0]);
-	return hamming_separator(keys[count / 2 - 1], keys[count / 2]);
+	cut = hamming_choose_cut(keys, middle - slack, middle + slack);
+	return hamming_separator(keys[cut - 1], keys[cut]);
 }
 
 static void
@@ -321,7 +354,7 @@ split_leaf(Page left, Page right, HammingKey added)
 	for (i = 0; i < count; i++)
 		keys[i] = hamming_leaf_key(left, i);
 	qsort(keys, count, sizeof(HammingKey), compare_keys);
-	cut = choose_cut(keys, count, added);
+	cut = choose_separator(keys, count, added);
 	hamming_page_init(right, HAMMING_PAGE_TREE, hamming_special(left)->table, 0,
 					  cut, hamming_special(left)->high);
 

@@ -162,7 +162,7 @@ collect(HammingSearch *search, Page page, HammingKey from, uint64 centre,
 		int leading_radius, HammingMatch *matches)
 {
 	uint16 found[BLCKSZ / sizeof(uint64)];
-	int count = hamming_match(hamming_page_bits(page), hamming_page_count(page),
+	int count = hamming_match(hamming_page_bits(page), hamming_page_slots(page),
 							  centre, search->radius, found);
 	int kept = 0;
 	int i;
@@ -172,7 +172,9 @@ collect(HammingSearch *search, Page page, HammingKey from, uint64 centre,
 		HammingKey key = hamming_leaf_key(page, found[i]);
 		uint64 difference = key.bits ^ centre;
 
-		if (hamming_leading_distance(difference) > leading_radius ||
+		/* TID 0: the slot is not used */
+		if (key.tid == 0 ||
+			hamming_leading_distance(difference) > leading_radius ||
 			hamming_key_compare(key, from) < 0 ||
 			(search->table < HAMMING_BLOCKS &&
 			 found_before(search, difference)))

@@ -44,6 +44,11 @@
 #define vacuum_delay_point(analyze) vacuum_delay_point()
 #endif
 
+/* From PostgreSQL 18 on it is spelt so, and comes first. */
+#ifndef pg_noreturn
+#define pg_noreturn pg_attribute_noreturn()
+#endif
+
 /* EXPLAIN ANALYZE counts searches from PostgreSQL 18 on. */
 #if PG_VERSION_NUM >= 180000
 #define count_index_search(scan) \
