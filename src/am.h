@@ -209,7 +209,7 @@ typedef struct HammingOptions
 	int fillfactor; /* percent of a page that a build fills */
 } HammingOptions;
 
-#define HAMMING_DEFAULT_FILLFACTOR 90
+#define HAMMING_DEFAULT_FILLFACTOR 88
 #define HAMMING_MIN_FILLFACTOR 10
 
 /* How many entries of a page a build or a merge fills. */
