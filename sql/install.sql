@@ -84,3 +84,10 @@ BEGIN
 		set_config('enable_bitmapscan', 'on', true);
 	RETURN by_index IS NOT DISTINCT FROM by_scan;
 END $$;
+
+-- Show how the index is used, and that it loses no row.
+CREATE FUNCTION proves(query text) RETURNS SETOF text LANGUAGE sql AS $$
+	SELECT index_use(query)
+	UNION ALL
+	SELECT CASE WHEN same_rows(query) THEN 'same rows' ELSE 'WRONG ROWS' END
+$$;

@@ -9,14 +9,14 @@
  */
 #include "postgres.h"
 
-#include "hamming.h"
 #include "match.h"
 
 typedef int (*MatchFunction)(const uint64 *, int, uint64, int, uint16 *);
 
-static int
-match_portable(const uint64 *fingerprints, int count, uint64 centre, int radius,
-			   uint16 *matches)
+/* Compiled once for each kind of processor below. */
+static pg_attribute_always_inline int
+match_each(const uint64 *fingerprints, int count, uint64 centre, int radius,
+		   uint16 *matches)
 {
 	int found = 0;
 	int i;
@@ -25,9 +25,16 @@ match_portable(const uint64 *fingerprints, int count, uint64 centre, int radius,
 	{
 		/* without a branch, which could not be predicted */
 		matches[found] = i;
-		found += hamming_distance(fingerprints[i], centre) <= radius;
+		found += __builtin_popcountll(fingerprints[i] ^ centre) <= radius;
 	}
 	return found;
+}
+
+static int
+match_portable(const uint64 *fingerprints, int count, uint64 centre, int radius,
+			   uint16 *matches)
+{
+	return match_each(fingerprints, count, centre, radius, matches);
 }
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(SIMHASH_PORTABLE)
@@ -38,15 +45,7 @@ __attribute__((target("popcnt"))) static int
 match_popcnt(const uint64 *fingerprints, int count, uint64 centre, int radius,
 			 uint16 *matches)
 {
-	int found = 0;
-	int i;
-
-	for (i = 0; i < count; i++)
-	{
-		matches[found] = i;
-		found += __builtin_popcountll(fingerprints[i] ^ centre) <= radius;
-	}
-	return found;
+	return match_each(fingerprints, count, centre, radius, matches);
 }
 
 __attribute__((target("avx512f,avx512vpopcntdq"))) static int

@@ -19,7 +19,7 @@ $node->safe_psql(
 	INSERT INTO docs(id, body, ball) SELECT i, CASE WHEN i % 10 > 0 THEN md5(i::text) END,
 		hamming_ball(substr(md5(i::text), 1, 16)::simhash64, i % 70 - 3)
 	FROM generate_series(1, 1000) i;
-	CREATE INDEX docs_fp ON docs USING gist (fp);
+	CREATE INDEX docs_fp ON docs USING hamming (fp);
 	CREATE INDEX docs_body ON docs USING gist (simhash(body, words => 2));
 	CREATE VIEW near AS SELECT id FROM docs WHERE fp <-> '0123456789abcdef' <= 28;
 	CREATE TABLE stored AS SELECT id, fp, ball FROM docs;

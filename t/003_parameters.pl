@@ -17,7 +17,7 @@ $node->safe_psql(
 	CREATE EXTENSION simhash;
 	CREATE TABLE docs AS SELECT i AS id, substr(md5(i::text), 1, 16)::simhash64 AS fp
 	FROM generate_series(1, 20000) i;
-	CREATE INDEX docs_fp ON docs USING gist (fp);
+	CREATE INDEX docs_fp ON docs USING hamming (fp);
 	VACUUM ANALYZE docs;
 });
 my $q = $node->safe_psql('postgres', 'SELECT fp FROM docs WHERE id = 42');

@@ -1,5 +1,5 @@
-# What the README shows is what one gets: each SQL block with its output, and
-# each example of a reference table with its result.
+# What the documentation shows is what one gets: each SQL block with its output,
+# and each example of a reference table with its result.
 
 use strict;
 use warnings;
@@ -15,7 +15,7 @@ $node->append_conf('postgresql.conf',
 	"enable_seqscan = off\nenable_bitmapscan = off");
 $node->start;
 
-my $readme = slurp_file('README.md');
+my $documentation = slurp_file('README.md') . slurp_file('doc/indexing.md');
 my $blocks = 0;
 my $rows = 0;
 
@@ -41,14 +41,14 @@ sub trimmed
 	return $text;
 }
 
-while ($readme =~ /^```sql\n(.*?)^```\n(?:```\n(.*?)^```\n)?/msg)
+while ($documentation =~ /^```sql\n(.*?)^```\n(?:```\n(.*?)^```\n)?/msg)
 {
 	my ($sql, $shown) = ($1, $2 // '');
 
 	is(trimmed(run_sql($sql)), trimmed($shown), "block: " . substr $sql, 0, 60);
 	$blocks++;
 }
-while ($readme =~ /^\| .* \| `([^|]+?)` \| `([^|]+)` \|$/mg)
+while ($documentation =~ /^\| .* \| `([^|]+?)` \| `([^|]+)` \|$/mg)
 {
 	my ($example, $result) = ($1, $2);
 
@@ -57,7 +57,7 @@ while ($readme =~ /^\| .* \| `([^|]+?)` \| `([^|]+)` \|$/mg)
 	$rows++;
 }
 # the patterns above must not come to match nothing
-cmp_ok($blocks, '>=', 8, 'blocks');
+cmp_ok($blocks, '>=', 9, 'blocks');
 cmp_ok($rows, '>=', 20, 'examples');
 
 $node->stop;
