@@ -332,22 +332,26 @@ typedef struct HammingStep
 typedef struct HammingSearch
 {
 	Relation index;
+	double leaves; /* of a table, about */
 	uint64 centre;
-	int radius; /* may be lowered while the search goes on */
+	int radius;		 /* may be lowered while the search goes on */
+	int plan_radius; /* what the plan is for; -1 if there is none */
 	HammingPlan plan;
 	int table;		 /* being searched */
 	bool table_done; /* to its end */
 	HammingKey next; /* the table has been searched up to there */
 	int depth;
 	HammingStep path[HAMMING_MAX_HEIGHT];
+	Buffer roots[HAMMING_TABLES]; /* pinned from their first use to the close */
 } HammingSearch;
 
-extern double hamming_count_leaves(Relation index);
-extern void hamming_search_begin(HammingSearch *search, Relation index,
-								 uint64 centre, int radius);
-extern void hamming_search_begin_nulls(HammingSearch *search, Relation index);
+extern void hamming_search_init(HammingSearch *search, Relation index);
+extern void hamming_search_begin(HammingSearch *search, uint64 centre,
+								 int radius);
+extern void hamming_search_begin_nulls(HammingSearch *search);
 extern int hamming_search_next(HammingSearch *search, HammingMatch *matches);
 extern void hamming_search_end(HammingSearch *search);
+extern void hamming_search_close(HammingSearch *search);
 
 /* am_nearest.c */
 typedef struct HammingNearest HammingNearest;

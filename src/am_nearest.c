@@ -33,12 +33,10 @@
 
 struct HammingNearest
 {
-	Relation index;
 	uint64 centre;
 	const HammingBall *balls; /* each of which holds all rows */
 	int ball_count;
 	int limit;			  /* no row is farther */
-	double leaves;		  /* of a table */
 	HammingSearch search; /* the round under way */
 	HammingMatch *matches;
 
@@ -78,7 +76,6 @@ hamming_nearest_begin(Relation index, uint64 centre, const HammingBall *balls,
 	HammingNearest *nearest = palloc0(sizeof(HammingNearest));
 	int i;
 
-	nearest->index = index;
 	nearest->centre = centre;
 	nearest->balls = balls;
 	nearest->ball_count = count;
@@ -87,7 +84,7 @@ hamming_nearest_begin(Relation index, uint64 centre, const HammingBall *balls,
 		nearest->limit = Min(nearest->limit,
 							 hamming_distance(centre, balls[i].centre) +
 								 balls[i].radius);
-	nearest->leaves = hamming_count_leaves(index);
+	hamming_search_init(&nearest->search, index);
 	nearest->radius = -1;
 	nearest->capacity = FIRST_CAPACITY;
 	nearest->matches = palloc(HAMMING_LEAF_CAPACITY * sizeof(HammingMatch));
@@ -180,7 +177,8 @@ next_radius(HammingNearest *nearest)
 	int radius = nearest->radius + HAMMING_BLOCKS;
 
 	if (radius >= nearest->limit ||
-		hamming_plan(nearest->leaves, radius).leaves > nearest->leaves / 8)
+		hamming_plan(nearest->search.leaves, radius).leaves >
+			nearest->search.leaves / 8)
 		return nearest->limit;
 	return radius;
 }
@@ -201,8 +199,7 @@ next_round(HammingNearest *nearest)
 	else
 		nearest->radius = next_radius(nearest);
 
-	hamming_search_begin(&nearest->search, nearest->index, nearest->centre,
-						 nearest->radius);
+	hamming_search_begin(&nearest->search, nearest->centre, nearest->radius);
 	size = 2 * nearest->capacity * sizeof(uint64);
 	if (size > Min(work_mem * (Size) 1024, MaxAllocSize))
 		sort_round(nearest);
@@ -256,7 +253,7 @@ hamming_nearest_next(HammingNearest *nearest, uint64 *tid, int *distance)
 void
 hamming_nearest_end(HammingNearest *nearest)
 {
-	hamming_search_end(&nearest->search);
+	hamming_search_close(&nearest->search);
 	if (nearest->sort != NULL)
 		tuplesort_end(nearest->sort);
 }

@@ -40,6 +40,7 @@ hamming_begin_scan(Relation index, int keys, int order_bys)
 	HammingScan *state = palloc0(sizeof(HammingScan));
 
 	hamming_open(index);
+	hamming_search_init(&state->search, index);
 	state->balls = palloc(Max(keys, 1) * sizeof(HammingBall));
 	state->matches = palloc(HAMMING_LEAF_CAPACITY * sizeof(HammingMatch));
 	state->context = AllocSetContextCreate(
@@ -158,7 +159,7 @@ start_nulls(IndexScanDesc scan)
 	HammingScan *state = scan->opaque;
 
 	state->in_nulls = true;
-	hamming_search_begin_nulls(&state->search, scan->indexRelation);
+	hamming_search_begin_nulls(&state->search);
 }
 
 static void
@@ -182,10 +183,10 @@ start_scan(IndexScanDesc scan, bool ordered)
 		MemoryContextSwitchTo(caller);
 	}
 	else if (state->ball_count > 0)
-		hamming_search_begin(&state->search, index, state->balls[0].centre,
+		hamming_search_begin(&state->search, state->balls[0].centre,
 							 state->balls[0].radius);
 	else
-		hamming_search_begin(&state->search, index, 0, 64);
+		hamming_search_begin(&state->search, 0, 64);
 }
 
 /* Those of the matches that are in every ball, not only the first one. */
@@ -322,5 +323,6 @@ hamming_end_scan(IndexScanDesc scan)
 	HammingScan *state = scan->opaque;
 
 	reset_scan(state);
+	hamming_search_close(&state->search);
 	MemoryContextDelete(state->context);
 }

@@ -16,8 +16,8 @@
 #include "match.h"
 
 /* About how many leaves a block table has. */
-double
-hamming_count_leaves(Relation index)
+static double
+count_leaves(Relation index)
 {
 	Buffer root = hamming_read(index, HAMMING_ROOT(0), BUFFER_LOCK_SHARE, NULL);
 	Page page = BufferGetPage(root);
@@ -31,6 +31,16 @@ hamming_count_leaves(Relation index)
 	return leaves;
 }
 
+/* Prepare for searches, one after the other, of an index. */
+void
+hamming_search_init(HammingSearch *search, Relation index)
+{
+	memset(search, 0, sizeof(HammingSearch)); /* all buffers are invalid */
+	search->index = index;
+	search->leaves = count_leaves(index);
+	search->plan_radius = -1;
+}
+
 static void
 start_table(HammingSearch *search, int table)
 {
@@ -42,40 +52,54 @@ start_table(HammingSearch *search, int table)
 
 /* The radius is 0 .. 64. */
 void
-hamming_search_begin(HammingSearch *search, Relation index, uint64 centre,
-					 int radius)
+hamming_search_begin(HammingSearch *search, uint64 centre, int radius)
 {
-	search->index = index;
 	search->centre = centre;
 	search->radius = radius;
-	search->plan = hamming_plan(hamming_count_leaves(index), radius);
-	search->depth = 0;
+	if (search->plan_radius != radius)
+		search->plan = hamming_plan(search->leaves, radius);
+	search->plan_radius = radius;
 	start_table(search, 0);
 }
 
 /* All rows without a fingerprint: those with that of 0 in their table. */
 void
-hamming_search_begin_nulls(HammingSearch *search, Relation index)
+hamming_search_begin_nulls(HammingSearch *search)
 {
-	search->index = index;
 	search->centre = 0;
 	search->radius = 0;
 	search->plan.tables = HAMMING_TABLES;
-	search->depth = 0;
+	search->plan_radius = -1;
 	start_table(search, HAMMING_NULLS);
 }
 
 static HammingStep *
-push_step(HammingSearch *search, BlockNumber block, int level)
+push_step(HammingSearch *search, Buffer buffer, int level)
 {
 	HammingStep *step = &search->path[search->depth];
 
 	if (search->depth == HAMMING_MAX_HEIGHT)
-		hamming_corrupted(search->index, block, "table is too high");
-	step->buffer = hamming_read(search->index, block, BUFFER_LOCK_SHARE, NULL);
+		hamming_corrupted(search->index, BufferGetBlockNumber(buffer),
+						  "table is too high");
+	step->buffer = buffer;
 	step->level = level;
 	search->depth++;
 	return step;
+}
+
+/* The root of the table, locked.  It stays pinned for the next search. */
+static HammingStep *
+push_root(HammingSearch *search)
+{
+	Buffer *root = &search->roots[search->table];
+
+	if (!BufferIsValid(*root))
+		*root = ReadBuffer(search->index, HAMMING_ROOT(search->table));
+	IncrBufferRefCount(*root);
+	LockBuffer(*root, BUFFER_LOCK_SHARE);
+	hamming_page_check(search->index, *root);
+	return push_step(search, *root,
+					 hamming_special(BufferGetPage(*root))->level);
 }
 
 static void
@@ -101,8 +125,7 @@ last_step(HammingSearch *search)
 		}
 		pop_step(search);
 	}
-	/* level: whatever the root is found to have */
-	return push_step(search, HAMMING_ROOT(search->table), -1);
+	return push_root(search);
 }
 
 /* The leaf that covers the next key, locked; see hamming_find(). */
@@ -120,6 +143,7 @@ find_leaf(HammingSearch *search)
 			Page page = BufferGetPage(step->buffer);
 			BlockNumber child;
 
+			/* a root may have grown */
 			if (search->depth == 1)
 				step->level = hamming_special(page)->level;
 			if (!hamming_page_is_for(page, search->table, step->level,
@@ -132,7 +156,10 @@ find_leaf(HammingSearch *search)
 			child = hamming_inner_child(page,
 										hamming_inner_find(page, search->next));
 			LockBuffer(step->buffer, BUFFER_LOCK_UNLOCK);
-			step = push_step(search, child, step->level - 1);
+			step = push_step(
+				search,
+				hamming_read(search->index, child, BUFFER_LOCK_SHARE, NULL),
+				step->level - 1);
 		}
 		LockBuffer(step->buffer, BUFFER_LOCK_UNLOCK);
 		pop_step(search);
@@ -211,8 +238,7 @@ hamming_search_next(HammingSearch *search, HammingMatch *matches)
 			!hamming_ball_next(centre, leading_radius, search->radius,
 							   search->next.bits, &bits))
 		{
-			while (search->depth > 0)
-				pop_step(search);
+			hamming_search_end(search);
 			start_table(search, search->table + 1);
 			continue;
 		}
@@ -231,10 +257,22 @@ hamming_search_next(HammingSearch *search, HammingMatch *matches)
 	return -1;
 }
 
-/* Release what a search holds, at its end or before. */
+/* End a search before it has come to its end. */
 void
 hamming_search_end(HammingSearch *search)
 {
 	while (search->depth > 0)
 		pop_step(search);
+}
+
+/* After the last search. */
+void
+hamming_search_close(HammingSearch *search)
+{
+	int table;
+
+	hamming_search_end(search);
+	for (table = 0; table < HAMMING_TABLES; table++)
+		if (BufferIsValid(search->roots[table]))
+			ReleaseBuffer(search->roots[table]);
 }
