@@ -42,7 +42,7 @@ END $$;
 
 CREATE TABLE tables(tab text);
 INSERT INTO tables VALUES ('uniform'), ('skewed'), ('duplicates'), ('half_bits'),
-	('ascending'), ('descending'), ('extremes'), ('empty'), ('only_null');
+	('one_block'), ('ascending'), ('descending'), ('extremes'), ('empty'), ('only_null');
 
 CREATE PROCEDURE make_tables() LANGUAGE plpgsql AS $$
 BEGIN
@@ -59,6 +59,9 @@ BEGIN
 	-- one half of the bits constant, as those of 32-bit hashes are
 	CREATE TABLE half_bits AS SELECT i AS id,
 		('00000000' || substr(md5(i::text), 1, 8))::simhash64 AS fp
+	FROM generate_series(1, 3000) i;
+	CREATE TABLE one_block AS SELECT i AS id,
+		(substr(md5(i::text), 1, 8) || 'abcd' || substr(md5(i::text), 13, 4))::simhash64 AS fp
 	FROM generate_series(1, 3000) i;
 	CREATE TABLE ascending AS SELECT i AS id, i::bigint::simhash64 AS fp
 	FROM generate_series(1, 3000) i;

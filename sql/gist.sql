@@ -6,7 +6,7 @@ CALL for_each_table('CREATE INDEX %1$s_fp ON %1$s USING gist (fp)');
 SELECT tab, check_index(tab) FROM tables;
 CALL change_tables();
 SELECT tab, check_index(tab) FROM tables;
-VACUUM uniform, skewed, duplicates, half_bits, ascending, descending, extremes;
+VACUUM uniform, skewed, duplicates, half_bits, one_block, ascending, descending, extremes;
 SELECT tab, check_index(tab) FROM tables;
 -- row by row
 CALL refill_tables();

@@ -66,24 +66,21 @@ BEGIN
 END $$;
 
 -- Do the indexes give the rows that a sequential scan gives?
-CREATE FUNCTION same_rows(query text) RETURNS boolean LANGUAGE plpgsql AS $$
+CREATE FUNCTION rows_of(query text) RETURNS text[] LANGUAGE plpgsql AS $$
 DECLARE
-	by_index text[];
-	by_scan text[];
-	aggregate text := 'SELECT array_agg(r::text ORDER BY r::text) FROM (%s) r';
+	result text[];
 BEGIN
-	PERFORM set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true);
-	EXECUTE format(aggregate, query) INTO by_index;
-	PERFORM set_config('enable_seqscan', 'on', true),
-		set_config('enable_indexscan', 'off', true),
-		set_config('enable_indexonlyscan', 'off', true),
-		set_config('enable_bitmapscan', 'off', true);
-	EXECUTE format(aggregate, query) INTO by_scan;
-	PERFORM set_config('enable_indexscan', 'on', true),
-		set_config('enable_indexonlyscan', 'on', true),
-		set_config('enable_bitmapscan', 'on', true);
-	RETURN by_index IS NOT DISTINCT FROM by_scan;
+	EXECUTE format('SELECT array_agg(r::text ORDER BY r::text) FROM (%s) r', query)
+		INTO result;
+	RETURN result;
 END $$;
+CREATE FUNCTION rows_by_index(query text) RETURNS text[] LANGUAGE sql
+SET enable_seqscan = off SET jit = off AS 'SELECT rows_of(query)';
+CREATE FUNCTION rows_by_scan(query text) RETURNS text[] LANGUAGE sql
+SET enable_seqscan = on SET enable_indexscan = off SET enable_indexonlyscan = off
+SET enable_bitmapscan = off AS 'SELECT rows_of(query)';
+CREATE FUNCTION same_rows(query text) RETURNS boolean LANGUAGE sql AS
+	'SELECT rows_by_index(query) IS NOT DISTINCT FROM rows_by_scan(query)';
 
 -- Show how the index is used, and that it loses no row.
 CREATE FUNCTION proves(query text) RETURNS SETOF text LANGUAGE sql AS $$

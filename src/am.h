@@ -12,7 +12,6 @@
 #define AM_H
 
 #include "access/genam.h"
-#include "access/generic_xlog.h"
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
 #include "storage/bufmgr.h"
@@ -80,15 +79,15 @@ hamming_item_pointer(uint64 tid)
 #define HAMMING_TABLES (HAMMING_BLOCKS + 1)
 #define HAMMING_METAPAGE 0
 #define HAMMING_ROOT(table) ((BlockNumber) (table) + 1)
-#define HAMMING_MAX_HEIGHT 16 /* never reached: a page has 100s of children */
+#define HAMMING_MAX_HEIGHT 16 /* never reached: a page has many children */
 
 #define HAMMING_MAGIC 0x48414D4D
 #define HAMMING_VERSION 1
 
 typedef struct HammingMeta
 {
-	uint32 magic;
-	uint32 version;
+	uint32 magic;	/* HAMMING_MAGIC */
+	uint32 version; /* HAMMING_VERSION */
 } HammingMeta;
 
 typedef enum HammingPageKind
@@ -115,7 +114,7 @@ typedef struct HammingSpecial
 typedef struct HammingDownlink
 {
 	ItemPointerData tid; /* of the child's least key */
-	BlockIdData child;
+	BlockIdData child;	 /* its block number */
 } HammingDownlink;
 
 #define HAMMING_CONTENT MAXALIGN(SizeOfPageHeaderData)

@@ -58,7 +58,8 @@ typedef struct TableWriter
 {
 	Relation index;
 	int table;
-	HammingKey keys[BLCKSZ / sizeof(uint64)]; /* of the next leaf and beyond */
+	HammingKey
+		keys[HAMMING_LEAF_CAPACITY + 1]; /* of the next leaf and beyond */
 	int count;
 	int least;	/* a leaf takes from so many */
 	int most;	/* up to so many of them */

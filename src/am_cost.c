@@ -3,9 +3,9 @@
  *	  What an index scan costs.
  *
  * The unit is what PostgreSQL counts in.  A sequential scan that computes a
- * distance for each row takes 0.02 of it a row, some 80 nanoseconds; a leaf
- * of hundreds of fingerprints takes about 5 times that, which is what the
- * factors below say.
+ * distance for each row takes 0.02 of it a row.  A leaf of hundreds of
+ * fingerprints takes about 5 to 10 times as long, which is what the factors
+ * below say.
  */
 #include "postgres.h"
 
@@ -53,22 +53,22 @@ clauses_radius(PlannerInfo *root, IndexPath *path, double *searches)
 	foreach (lc, get_quals_from_indexclauses(path->indexclauses))
 	{
 		Expr *clause = lfirst_node(RestrictInfo, lc)->clause;
-		int32 its = 64; /* IS NULL, IS NOT NULL */
+		int32 clause_radius = 64; /* IS NULL, IS NOT NULL */
 
 		if (IsA(clause, OpExpr))
-			its = operator_radius(path, ((OpExpr *) clause)->opno,
-								  ((OpExpr *) clause)->args);
+			clause_radius = operator_radius(path, ((OpExpr *) clause)->opno,
+											((OpExpr *) clause)->args);
 		else if (IsA(clause, ScalarArrayOpExpr))
 		{
 			List *args = ((ScalarArrayOpExpr *) clause)->args;
 
-			its = operator_radius(path, ((ScalarArrayOpExpr *) clause)->opno,
-								  args);
+			clause_radius = operator_radius(
+				path, ((ScalarArrayOpExpr *) clause)->opno, args);
 			*searches *= estimate_array_length(root, lsecond(args));
 		}
-		radius = Min(radius, its);
+		radius = Min(radius, clause_radius);
 	}
-	(void) root;
+	(void) root; /* not used before PostgreSQL 17 */
 	return radius;
 }
 

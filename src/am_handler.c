@@ -7,14 +7,10 @@
 #include "access/amapi.h"
 #include "access/reloptions.h"
 #include "commands/vacuum.h"
-#include "utils/guc.h"
 
 #include "am.h"
 
 PG_FUNCTION_INFO_V1(hamming_handler);
-
-/* exported in fmgr.h from PostgreSQL 16 on */
-extern PGDLLEXPORT void _PG_init(void);
 
 static relopt_kind option_kind;
 
@@ -32,7 +28,9 @@ static bytea *
 read_options(Datum options, bool validate)
 {
 	static const relopt_parse_elt known[] = {
-		{ "fillfactor", RELOPT_TYPE_INT, offsetof(HammingOptions, fillfactor) }
+		{ .optname = "fillfactor",
+		  .opttype = RELOPT_TYPE_INT,
+		  .offset = offsetof(HammingOptions, fillfactor) }
 	};
 
 	return (bytea *) build_reloptions(options, validate, option_kind,

@@ -10,14 +10,12 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/transam.h"
-#include "access/xact.h"
 #include "catalog/index.h"
 #include "catalog/pg_class.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
-#include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 #include "utils/tuplesort.h"
 
@@ -180,8 +178,9 @@ typedef struct Check
 {
 	Relation index;
 	BlockNumber blocks;
-	bool *seen; /* which pages have been reached */
-	Tuplesortstate *entries;
+	bool *seen;				 /* which pages have been reached */
+	Tuplesortstate *entries; /* of the table being checked */
+	Tuplesortstate *tids;	 /* of tables 0 and NULLs, to find any twice */
 } Check;
 
 static void
@@ -203,6 +202,8 @@ check_leaf(Check *check, BlockNumber block, Page page, int table)
 							  "row without fingerprint has one");
 		key.bits = hamming_unrotate(key.bits, table);
 		hamming_sort_put(check->entries, key);
+		if (table == 0 || table == HAMMING_NULLS)
+			hamming_sort_put(check->tids, (HammingKey){ key.tid, 0 });
 	}
 }
 
@@ -269,11 +270,11 @@ check_page(Check *check, BlockNumber block, int table, int level,
 				   rank + 1 < count ? hamming_inner_key(page, rank + 1) : high);
 }
 
-/* There are four at a time: two of the heap and two of the index. */
+/* There are five at a time: two of the heap and three of the index. */
 static Tuplesortstate *
 begin_sort(void)
 {
-	return hamming_sort_begin(maintenance_work_mem / 4, TUPLESORT_RANDOMACCESS);
+	return hamming_sort_begin(maintenance_work_mem / 5, TUPLESORT_RANDOMACCESS);
 }
 
 /* Check a table; returns its entries, unrotated and sorted. */
@@ -386,7 +387,7 @@ has_duplicates(Tuplesortstate *entries)
 }
 
 /*
- * Every row of the heap is in every table, and a table has nothing that
+ * No row is in the index twice, every row of the heap is in every table, and a table has nothing that
  * table 0 has not, as dead rows leave that last.
  */
 static void
@@ -396,14 +397,12 @@ check_entries(Check *check, Relation heap)
 	Tuplesortstate *first = NULL;
 	int table;
 
+	check->tids = begin_sort();
 	sort_heap(heap, check->index, rows);
 	for (table = 0; table < HAMMING_TABLES; table++)
 	{
 		Tuplesortstate *entries = check_table(check, table);
 
-		if (has_duplicates(entries))
-			hamming_corrupted(check->index, HAMMING_ROOT(table),
-							  "an entry of the table occurs twice");
 		if (!is_subset(rows[table == HAMMING_NULLS ? 1 : 0], entries))
 			hamming_corrupted(check->index, HAMMING_ROOT(table),
 							  "a row of the heap is not in the table");
@@ -417,6 +416,11 @@ check_entries(Check *check, Relation heap)
 			tuplesort_end(entries);
 		}
 	}
+	tuplesort_performsort(check->tids);
+	if (has_duplicates(check->tids))
+		hamming_corrupted(check->index, HAMMING_METAPAGE,
+						  "a row is in the index twice");
+	tuplesort_end(check->tids);
 	tuplesort_end(first);
 	tuplesort_end(rows[0]);
 	tuplesort_end(rows[1]);

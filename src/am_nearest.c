@@ -10,7 +10,7 @@
  * A round keeps only so many rows, those of the lowest ranks.  Where it finds
  * more, the next round does, and keeps 16 times as many; when that would take
  * more than work_mem, the last round sorts all the rest, on disk if need be.
- * So the number of rounds does not depend on the number of rows.
+ * So the number of rounds within a radius does not depend on that of the rows.
  */
 #include "postgres.h"
 
@@ -34,7 +34,7 @@
 struct HammingNearest
 {
 	uint64 centre;
-	const HammingBall *balls; /* each of which holds all rows */
+	const HammingBall *balls; /* a row is returned if it is in all of them */
 	int ball_count;
 	int limit;			  /* no row is farther */
 	HammingSearch search; /* the round under way */
@@ -129,7 +129,7 @@ static void
 keep_round(HammingNearest *nearest)
 {
 	uint64 bound = rank_beyond(nearest->radius);
-	uint64 ranks[BLCKSZ / sizeof(uint64)];
+	uint64 ranks[HAMMING_LEAF_CAPACITY];
 	int count;
 	int i;
 
@@ -153,7 +153,7 @@ keep_round(HammingNearest *nearest)
 static void
 sort_round(HammingNearest *nearest)
 {
-	uint64 ranks[BLCKSZ / sizeof(uint64)];
+	uint64 ranks[HAMMING_LEAF_CAPACITY];
 	int count;
 	int i;
 

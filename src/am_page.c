@@ -244,7 +244,7 @@ hamming_inner_remove(Page page, int rank)
 bool
 hamming_inner_is_permutation(Page page)
 {
-	bool seen[BLCKSZ / sizeof(uint64)] = { false };
+	bool seen[HAMMING_INNER_CAPACITY] = { false };
 	int count = hamming_page_count(page);
 	int rank;
 
@@ -347,7 +347,7 @@ static void
 split_leaf(Page left, Page right, HammingKey added)
 {
 	int count = hamming_page_count(left);
-	HammingKey keys[BLCKSZ / sizeof(uint64)];
+	HammingKey keys[HAMMING_LEAF_CAPACITY];
 	HammingKey cut;
 	int i;
 

@@ -302,7 +302,7 @@ int64
 hamming_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 {
 	HammingScan *state = scan->opaque;
-	ItemPointerData tids[BLCKSZ / sizeof(uint64)];
+	ItemPointerData tids[HAMMING_LEAF_CAPACITY];
 	int64 rows = 0;
 	int i;
 

@@ -188,7 +188,7 @@ static int
 collect(HammingSearch *search, Page page, HammingKey from, uint64 centre,
 		int leading_radius, HammingMatch *matches)
 {
-	uint16 found[BLCKSZ / sizeof(uint64)];
+	uint16 found[HAMMING_LEAF_CAPACITY];
 	int count = hamming_match(hamming_page_bits(page), hamming_page_slots(page),
 							  centre, search->radius, found);
 	int kept = 0;

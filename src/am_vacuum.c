@@ -8,6 +8,7 @@
  */
 #include "postgres.h"
 
+#include "access/generic_xlog.h"
 #include "commands/vacuum.h"
 #include "storage/indexfsm.h"
 
@@ -43,7 +44,7 @@ any_dead(Vacuum *vacuum)
 
 	while (hamming_key_compare(key, hamming_greatest_key) < 0)
 	{
-		int dead[BLCKSZ / sizeof(uint64)];
+		int dead[HAMMING_LEAF_CAPACITY];
 		Buffer leaf = hamming_find(vacuum->info->index, 0, 0, key,
 								   BUFFER_LOCK_SHARE, vacuum->info->strategy);
 		Page page = BufferGetPage(leaf);
@@ -63,7 +64,7 @@ any_dead(Vacuum *vacuum)
 static int
 clean_leaf(Vacuum *vacuum, Buffer leaf)
 {
-	int dead[BLCKSZ / sizeof(uint64)];
+	int dead[HAMMING_LEAF_CAPACITY];
 	int count = find_dead(vacuum, BufferGetPage(leaf), dead);
 	int i;
 

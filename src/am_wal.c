@@ -10,6 +10,7 @@
  */
 #include "postgres.h"
 
+#include "access/generic_xlog.h"
 #include "access/xloginsert.h"
 #include "miscadmin.h"
 

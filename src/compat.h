@@ -26,6 +26,11 @@
 	} while (0)
 #endif
 
+/* Before PostgreSQL 16 each module declared it itself. */
+#if PG_VERSION_NUM < 160000
+extern PGDLLEXPORT void _PG_init(void);
+#endif
+
 /* Before PostgreSQL 16 there was no choice: a datum was always copied. */
 #if PG_VERSION_NUM < 160000
 #define tuplesort_getdatum(state, forward, copy, value, isnull, abbreviated) \

@@ -88,6 +88,66 @@ nth_highest_bit(uint64 bits, int n)
 	return pg_leftmost_one_pos64(bits);
 }
 
+/* What is left of a radius, and of that of the leading block. */
+typedef struct Radii
+{
+	int whole;
+	int leading;
+} Radii;
+
+#define LEADING_BLOCK (~(~UINT64CONST(0) >> HAMMING_BLOCK_BITS))
+
+/*
+ * The lowest bit from p on at which x may leave from, where from has 0 and x
+ * has 1, if x equals from above it; takes the distances there from the radii.
+ * 64 if there is none.
+ */
+static int
+lowest_turn(uint64 centre, uint64 from, int p, Radii *left)
+{
+	int i;
+
+	for (i = p; i < 64; i++)
+	{
+		uint64 bit = UINT64CONST(1) << i;
+		uint64 differs = ((from ^ centre) & ~(bit | (bit - 1))) |
+						 (~centre & bit);
+		int whole = pg_popcount64(differs);
+		int leading = hamming_leading_distance(differs);
+
+		if (!(from & bit) && whole <= left->whole && leading <= left->leading)
+		{
+			left->whole -= whole;
+			left->leading -= leading;
+			break;
+		}
+	}
+	return i;
+}
+
+/* The least word within what is left of the radii of some bits of the centre. */
+static uint64
+least_word(uint64 bits, Radii left)
+{
+	uint64 ones = bits;
+
+	while (ones != 0 && left.whole > 0)
+	{
+		uint64 highest = UINT64CONST(1) << pg_leftmost_one_pos64(ones);
+
+		ones ^= highest;
+		if (highest & LEADING_BLOCK)
+		{
+			if (left.leading == 0)
+				continue;
+			left.leading--;
+		}
+		left.whole--;
+		bits ^= highest;
+	}
+	return bits;
+}
+
 /*
  * The least x >= from that is within radius of the centre and in its leading
  * block within leading_radius; both radii are 0 or more.  False if there is
@@ -109,60 +169,25 @@ bool
 hamming_ball_next(uint64 centre, int leading_radius, int radius, uint64 from,
 				  uint64 *next)
 {
-	const uint64 leading = ~(~UINT64CONST(0) >> HAMMING_BLOCK_BITS);
 	uint64 differs = from ^ centre;
+	Radii left = { radius, leading_radius };
 	uint64 bit;
-	uint64 ones;
 	int p = -1;
 	int i;
 
 	if (pg_popcount64(differs) > radius)
 		p = nth_highest_bit(differs, radius + 1);
 	if (hamming_leading_distance(differs) > leading_radius)
-		p = Max(p, nth_highest_bit(differs & leading, leading_radius + 1));
+		p = Max(p,
+				nth_highest_bit(differs & LEADING_BLOCK, leading_radius + 1));
 	*next = from;
 	if (p < 0)
 		return true;
 
-	for (i = p; i < 64; i++)
-	{
-		uint64 above;
-		int used;
-		int leading_used;
-
-		bit = UINT64CONST(1) << i;
-		if (from & bit)
-			continue;
-		above = differs & ~(bit | (bit - 1));
-		above |= ~centre & bit;
-		used = pg_popcount64(above);
-		leading_used = hamming_leading_distance(above);
-		if (used <= radius && leading_used <= leading_radius)
-		{
-			radius -= used;
-			leading_radius -= leading_used;
-			break;
-		}
-	}
+	i = lowest_turn(centre, from, p, &left);
 	if (i == 64)
 		return false;
-
-	*next = (from & ~(bit - 1)) | bit;
-	ones = centre & (bit - 1);
-	*next |= ones;
-	while (ones != 0 && radius > 0)
-	{
-		uint64 highest = UINT64CONST(1) << pg_leftmost_one_pos64(ones);
-
-		ones ^= highest;
-		if (highest & leading)
-		{
-			if (leading_radius == 0)
-				continue;
-			leading_radius--;
-		}
-		*next ^= highest;
-		radius--;
-	}
+	bit = UINT64CONST(1) << i;
+	*next = (from & ~(bit - 1)) | bit | least_word(centre & (bit - 1), left);
 	return true;
 }
