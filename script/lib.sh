@@ -149,8 +149,8 @@ begin_work()
 		[ "$variable" = PG_CONFIG ] || unset "$variable"
 	done
 	trap end_work EXIT
-	trap 'exit 130' INT
-	trap 'exit 143' TERM HUP
+	trap 'trap "" INT TERM HUP; exit 130' INT
+	trap 'trap "" INT TERM HUP; exit 143' TERM HUP
 }
 
 end_work()

@@ -277,6 +277,7 @@ write_fixed_pages(Relation index, ForkNumber fork)
 	}
 }
 
+/* Build an index of all rows, and log it. */
 IndexBuildResult *
 hamming_build(Relation heap, Relation index, IndexInfo *info)
 {

@@ -110,6 +110,7 @@ as_plain_scan(PlannerInfo *root, IndexPath *path, double rows)
 		   rel->allvisfrac * random_cost;
 }
 
+/* All costs are for one scan; index pages are the leaves that it reads. */
 void
 hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 					  Cost *startup_cost, Cost *total_cost,

@@ -58,6 +58,7 @@ insert_keys(Relation index, int first_table, int count, const HammingKey *keys)
 	}
 }
 
+/* Add a row, with a fingerprint or without.  No index is unique: false. */
 bool
 hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 			   Relation heap, IndexUniqueCheck check_unique, bool unchanged,

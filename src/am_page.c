@@ -33,6 +33,7 @@ tail_size(Page page)
 											 : sizeof(HammingDownlink);
 }
 
+/* Set the bounds of both arrays. */
 static void
 set_slots(Page page, int slots)
 {
@@ -165,6 +166,7 @@ inner_downlink(Page page, int i)
 	return (HammingDownlink *) hamming_special(page) - (i + 1);
 }
 
+/* The least key of the child of a rank. */
 HammingKey
 hamming_inner_key(Page page, int rank)
 {
@@ -174,6 +176,7 @@ hamming_inner_key(Page page, int rank)
 						 hamming_tid(&inner_downlink(page, i)->tid) };
 }
 
+/* The block of the child of a rank. */
 BlockNumber
 hamming_inner_child(Page page, int rank)
 {

@@ -33,6 +33,7 @@ typedef struct HammingScan
 	MemoryContext context; /* of all that is allocated after the start */
 } HammingScan;
 
+/* Prepare for a scan; hamming_rescan() brings its conditions. */
 IndexScanDesc
 hamming_begin_scan(Relation index, int keys, int order_bys)
 {
@@ -131,6 +132,7 @@ read_conditions(HammingScan *state, ScanKey keys, int count)
 		state->values = false;
 }
 
+/* Begin a scan, or begin it again with other conditions. */
 void
 hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey order_bys,
 			   int norder_bys)
@@ -265,6 +267,7 @@ store_distance(IndexScanDesc scan, bool isnull, int distance)
 	scan->xs_recheckorderby = scan->numberOfOrderBys > 1;
 }
 
+/* The next row, in order if there is one; false after the last. */
 bool
 hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
 {
@@ -298,6 +301,7 @@ hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
 	return true;
 }
 
+/* Add all rows to the bitmap; returns their number. */
 int64
 hamming_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 {
@@ -317,6 +321,7 @@ hamming_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 	return rows;
 }
 
+/* Release what a scan holds. */
 void
 hamming_end_scan(IndexScanDesc scan)
 {

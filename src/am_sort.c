@@ -25,6 +25,7 @@ hamming_sort_begin(int memory, int options)
 								 memory, NULL, options);
 }
 
+/* Add a key, before tuplesort_performsort(). */
 void
 hamming_sort_put(Tuplesortstate *sort, HammingKey key)
 {

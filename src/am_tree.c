@@ -301,9 +301,9 @@ split(Relation index, Buffer left, Buffer right, Buffer parent,
 }
 
 /*
- * Take one step towards a page that covers the key and has room.  The caller
- * holds no locks and looks again: another process may have been faster, or
- * fill the room first.
+ * Take one step towards a page of the level, 0 for a leaf, that covers the key
+ * and has room.  The caller holds no locks and looks again: another process
+ * may have been faster, or fill the room first.
  */
 void
 hamming_make_room(Relation index, int table, int level, HammingKey key)
@@ -367,7 +367,8 @@ merge(Relation index, Buffer left, Buffer right, Buffer parent)
 
 /*
  * Merge the page that covers the key with its right neighbour, if they have
- * the same parent and a page would not be fuller than after a build.
+ * the same parent and a page would not be fuller than after a build.  The
+ * caller holds no locks; returns whether they were merged.
  */
 bool
 hamming_merge(Relation index, int table, int level, HammingKey key,

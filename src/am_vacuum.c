@@ -61,6 +61,7 @@ any_dead(Vacuum *vacuum)
 	return false;
 }
 
+/* Remove the dead entries of a leaf; returns their number. */
 static int
 clean_leaf(Vacuum *vacuum, Buffer leaf)
 {
@@ -144,6 +145,7 @@ vacuum_table(Vacuum *vacuum, int table, double *removed, double *left)
 		level++;
 }
 
+/* Remove the rows that the callback calls dead from all tables. */
 IndexBulkDeleteResult *
 hamming_bulk_delete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 					IndexBulkDeleteCallback callback, void *callback_state)
