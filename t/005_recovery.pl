@@ -145,6 +145,18 @@ for my $i (1 .. 5)
 		"standby: the index agrees with the table under load, $i");
 }
 ok($load->finish, 'the load on the primary ended without an error');
+
+# indexes that are made while their table changes
+$load = start_load($primary, 5);
+$primary->safe_psql('postgres', 'REINDEX INDEX CONCURRENTLY docs_fp');
+$primary->safe_psql('postgres',
+	'CREATE INDEX CONCURRENTLY docs_other ON docs USING hamming (fp)');
+ok($load->finish, 'the load beside index builds ended without an error');
+is( $primary->safe_psql('postgres',
+		"SELECT hamming_index_check('docs_fp'), hamming_index_check('docs_other')"),
+	'|',
+	'indexes made concurrently are sound');
+$primary->safe_psql('postgres', 'DROP INDEX docs_other');
 $primary->wait_for_catchup($standby);
 is(answers($standby), answers($primary), 'standby: the answers of the primary');
 
