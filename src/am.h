@@ -296,7 +296,7 @@ hamming_in_balls(uint64 fingerprint, const HammingBall *balls, int count)
 	int i;
 
 	for (i = 0; i < count; i++)
-		if (hamming_distance(fingerprint, balls[i].centre) > balls[i].radius)
+		if (!hamming_in_ball(&balls[i], fingerprint))
 			return false;
 	return true;
 }
@@ -355,9 +355,9 @@ extern void hamming_search_close(HammingSearch *search);
 /* am_nearest.c */
 typedef struct HammingNearest HammingNearest;
 
-extern HammingNearest *hamming_nearest_begin(Relation index, uint64 centre,
-											 const HammingBall *balls,
-											 int count);
+extern HammingNearest *
+hamming_nearest_begin(HammingSearch *search, HammingMatch *matches,
+					  uint64 centre, const HammingBall *balls, int count);
 extern bool hamming_nearest_next(HammingNearest *nearest, uint64 *tid,
 								 int *distance);
 extern void hamming_nearest_end(HammingNearest *nearest);

@@ -387,8 +387,8 @@ has_duplicates(Tuplesortstate *entries)
 }
 
 /*
- * No row is in the index twice, every row of the heap is in every table, and a table has nothing that
- * table 0 has not, as dead rows leave that last.
+ * No row is in the index twice, every row of the heap is in every table, and
+ * a table has nothing that table 0 has not, as dead rows leave that last.
  */
 static void
 check_entries(Check *check, Relation heap)

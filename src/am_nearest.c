@@ -36,9 +36,9 @@ struct HammingNearest
 	uint64 centre;
 	const HammingBall *balls; /* a row is returned if it is in all of them */
 	int ball_count;
-	int limit;			  /* no row is farther */
-	HammingSearch search; /* the round under way */
-	HammingMatch *matches;
+	int limit;			   /* no row is farther */
+	HammingSearch *search; /* the round under way; the scan's */
+	HammingMatch *matches; /* room for those of a leaf; the scan's */
 
 	/* the ranks that the rounds so far have not passed: from .. */
 	uint64 from;
@@ -70,12 +70,14 @@ rank_beyond(int distance)
  * of a ball is, plus its radius.
  */
 HammingNearest *
-hamming_nearest_begin(Relation index, uint64 centre, const HammingBall *balls,
-					  int count)
+hamming_nearest_begin(HammingSearch *search, HammingMatch *matches,
+					  uint64 centre, const HammingBall *balls, int count)
 {
 	HammingNearest *nearest = palloc0(sizeof(HammingNearest));
 	int i;
 
+	nearest->search = search;
+	nearest->matches = matches;
 	nearest->centre = centre;
 	nearest->balls = balls;
 	nearest->ball_count = count;
@@ -84,10 +86,8 @@ hamming_nearest_begin(Relation index, uint64 centre, const HammingBall *balls,
 		nearest->limit = Min(nearest->limit,
 							 hamming_distance(centre, balls[i].centre) +
 								 balls[i].radius);
-	hamming_search_init(&nearest->search, index);
 	nearest->radius = -1;
 	nearest->capacity = FIRST_CAPACITY;
-	nearest->matches = palloc(HAMMING_LEAF_CAPACITY * sizeof(HammingMatch));
 	nearest->ranks = palloc(2 * FIRST_CAPACITY * sizeof(uint64));
 	return nearest;
 }
@@ -96,7 +96,7 @@ hamming_nearest_begin(Relation index, uint64 centre, const HammingBall *balls,
 static bool
 next_ranks(HammingNearest *nearest, uint64 *ranks, int *count)
 {
-	int found = hamming_search_next(&nearest->search, nearest->matches);
+	int found = hamming_search_next(nearest->search, nearest->matches);
 	int i;
 
 	*count = 0;
@@ -143,7 +143,7 @@ keep_round(HammingNearest *nearest)
 			if (nearest->count == 2 * nearest->capacity)
 			{
 				bound = keep_lowest(nearest, bound);
-				nearest->search.radius = rank_distance(bound);
+				nearest->search->radius = rank_distance(bound);
 			}
 		}
 	nearest->from = keep_lowest(nearest, bound);
@@ -177,8 +177,8 @@ next_radius(HammingNearest *nearest)
 	int radius = nearest->radius + HAMMING_BLOCKS;
 
 	if (radius >= nearest->limit ||
-		hamming_plan(nearest->search.leaves, radius).leaves >
-			nearest->search.leaves / 8)
+		hamming_plan(nearest->search->leaves, radius).leaves >
+			nearest->search->leaves / 8)
 		return nearest->limit;
 	return radius;
 }
@@ -199,7 +199,7 @@ next_round(HammingNearest *nearest)
 	else
 		nearest->radius = next_radius(nearest);
 
-	hamming_search_begin(&nearest->search, nearest->centre, nearest->radius);
+	hamming_search_begin(nearest->search, nearest->centre, nearest->radius);
 	size = 2 * nearest->capacity * sizeof(uint64);
 	if (size > Min(work_mem * (Size) 1024, MaxAllocSize))
 		sort_round(nearest);
@@ -208,7 +208,7 @@ next_round(HammingNearest *nearest)
 		nearest->ranks = repalloc(nearest->ranks, size);
 		keep_round(nearest);
 	}
-	hamming_search_end(&nearest->search);
+	hamming_search_end(nearest->search);
 	return true;
 }
 
@@ -253,7 +253,7 @@ hamming_nearest_next(HammingNearest *nearest, uint64 *tid, int *distance)
 void
 hamming_nearest_end(HammingNearest *nearest)
 {
-	hamming_search_close(&nearest->search);
+	hamming_search_end(nearest->search);
 	if (nearest->sort != NULL)
 		tuplesort_end(nearest->sort);
 }

@@ -153,7 +153,7 @@ inner_order(Page page)
 	return (uint16 *) ((char *) page + HAMMING_CONTENT);
 }
 
-/* Where in the arrays it is; not beyond them, even on a page that is corrupted. */
+/* Where in the arrays it is; never beyond them, on a corrupted page either. */
 static inline int
 inner_entry(Page page, int rank)
 {

@@ -168,10 +168,9 @@ static void
 start_scan(IndexScanDesc scan, bool ordered)
 {
 	HammingScan *state = scan->opaque;
-	Relation index = scan->indexRelation;
 
 	state->started = true;
-	pgstat_count_index_scan(index);
+	pgstat_count_index_scan(scan->indexRelation);
 	count_index_search(scan);
 	if (!state->values)
 		start_nulls(scan);
@@ -180,8 +179,9 @@ start_scan(IndexScanDesc scan, bool ordered)
 		MemoryContext caller = MemoryContextSwitchTo(state->context);
 
 		state->nearest = hamming_nearest_begin(
-			index, DatumGetSimhash(scan->orderByData[0].sk_argument),
-			state->balls, state->ball_count);
+			&state->search, state->matches,
+			DatumGetSimhash(scan->orderByData[0].sk_argument), state->balls,
+			state->ball_count);
 		MemoryContextSwitchTo(caller);
 	}
 	else if (state->ball_count > 0)

@@ -163,25 +163,31 @@ hamming_find(Relation index, int table, int level, HammingKey key, int mode,
 					  "no page covers a key of the table");
 }
 
-/* Is a page in no table?  It may have been made for one that it never met. */
+/* Is a locked page in no table?  It may have been made for one in vain. */
+static bool
+is_free(Relation index, Buffer buffer)
+{
+	Page page = BufferGetPage(buffer);
+
+	if (PageIsNew(page))
+		return true;
+	hamming_page_check(index, buffer);
+	return hamming_special(page)->kind == HAMMING_PAGE_FREE;
+}
+
+/* The same of a page that is not locked. */
 bool
 hamming_is_free_page(Relation index, BlockNumber block,
 					 BufferAccessStrategy strategy)
 {
 	Buffer buffer = ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL,
 									   strategy);
-	Page page = BufferGetPage(buffer);
-	bool is_free;
+	bool result;
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	is_free = PageIsNew(page);
-	if (!is_free)
-	{
-		hamming_page_check(index, buffer);
-		is_free = hamming_special(page)->kind == HAMMING_PAGE_FREE;
-	}
+	result = is_free(index, buffer);
 	UnlockReleaseBuffer(buffer);
-	return is_free;
+	return result;
 }
 
 /* A new page at the end of the index. */
@@ -206,15 +212,10 @@ hamming_extend(Relation index, ForkNumber fork)
 static bool
 claim(Relation index, Buffer buffer)
 {
-	Page page = BufferGetPage(buffer);
-
 	/* who holds other locks must not wait: order does not rule this one */
 	if (!ConditionalLockBuffer(buffer))
 		return false;
-	if (PageIsNew(page))
-		return true;
-	hamming_page_check(index, buffer);
-	if (hamming_special(page)->kind == HAMMING_PAGE_FREE)
+	if (is_free(index, buffer))
 		return true;
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	return false;

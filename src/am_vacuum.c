@@ -87,13 +87,14 @@ clean_leaf(Vacuum *vacuum, Buffer leaf)
  * leaves, and merge pages with much room.  False if there is no such level.
  */
 static bool
-vacuum_level(Vacuum *vacuum, int table, int level, double *removed,
-			 double *left)
+vacuum_level(Vacuum *vacuum, int table, int level)
 {
 	Relation index = vacuum->info->index;
 	HammingKey key = hamming_least_key;
 	HammingKey previous_low = hamming_least_key;
 	int previous_count = -1;
+	/* each row is in one of these two */
+	bool counted = level == 0 && (table == 0 || table == HAMMING_NULLS);
 
 	while (hamming_key_compare(key, hamming_greatest_key) < 0)
 	{
@@ -104,18 +105,23 @@ vacuum_level(Vacuum *vacuum, int table, int level, double *removed,
 		HammingKey low;
 		int capacity;
 		int count;
+		int removed = 0;
 
 		if (!BufferIsValid(buffer))
 			return false;
 		page = BufferGetPage(buffer);
 		if (level == 0)
-			*removed += clean_leaf(vacuum, buffer);
+			removed = clean_leaf(vacuum, buffer);
 		low = hamming_special(page)->low;
 		key = hamming_special(page)->high;
 		capacity = hamming_capacity(page);
 		count = hamming_page_count(page);
-		*left += count;
 		UnlockReleaseBuffer(buffer);
+		if (counted)
+		{
+			vacuum->stats->tuples_removed += removed;
+			vacuum->stats->num_index_tuples += count;
+		}
 
 		if (previous_count >= 0 &&
 			previous_count + count <= hamming_fill(index, capacity) &&
@@ -132,16 +138,13 @@ vacuum_level(Vacuum *vacuum, int table, int level, double *removed,
 	return true;
 }
 
-/* Clean a table; counts what was removed and what is left. */
+/* Clean a table, level by level. */
 static void
-vacuum_table(Vacuum *vacuum, int table, double *removed, double *left)
+vacuum_table(Vacuum *vacuum, int table)
 {
-	double ignored = 0;
-	int level = 1;
+	int level = 0;
 
-	*removed = *left = 0;
-	vacuum_level(vacuum, table, 0, removed, left);
-	while (vacuum_level(vacuum, table, level, &ignored, &ignored))
+	while (vacuum_level(vacuum, table, level))
 		level++;
 }
 
@@ -151,8 +154,6 @@ hamming_bulk_delete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 					IndexBulkDeleteCallback callback, void *callback_state)
 {
 	Vacuum vacuum = { info, stats, callback, callback_state };
-	double removed;
-	double left;
 	int table;
 
 	if (stats == NULL)
@@ -161,15 +162,9 @@ hamming_bulk_delete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	vacuum.stats->num_index_tuples = 0;
 
 	if (any_dead(&vacuum))
-	{
 		for (table = HAMMING_BLOCKS - 1; table >= 0; table--)
-			vacuum_table(&vacuum, table, &removed, &left);
-		vacuum.stats->tuples_removed += removed;
-		vacuum.stats->num_index_tuples += left;
-	}
-	vacuum_table(&vacuum, HAMMING_NULLS, &removed, &left);
-	vacuum.stats->tuples_removed += removed;
-	vacuum.stats->num_index_tuples += left;
+			vacuum_table(&vacuum, table);
+	vacuum_table(&vacuum, HAMMING_NULLS);
 	return vacuum.stats;
 }
 

@@ -78,22 +78,16 @@ simhash_near(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(argument_distance(fcinfo) <= SIMHASH_NEAR_RADIUS);
 }
 
-static bool
-ball_contains(const HammingBall *ball, uint64 fingerprint)
-{
-	return hamming_distance(ball->centre, fingerprint) <= ball->radius;
-}
-
 Datum
 simhash_in_ball(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(
-		ball_contains(PG_GETARG_HAMMING_BALL(1), PG_GETARG_SIMHASH(0)));
+		hamming_in_ball(PG_GETARG_HAMMING_BALL(1), PG_GETARG_SIMHASH(0)));
 }
 
 Datum
 hamming_ball_contains(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(
-		ball_contains(PG_GETARG_HAMMING_BALL(0), PG_GETARG_SIMHASH(1)));
+		hamming_in_ball(PG_GETARG_HAMMING_BALL(0), PG_GETARG_SIMHASH(1)));
 }

@@ -34,6 +34,12 @@ typedef struct HammingBall
 	int32 unused; /* zero */
 } HammingBall;
 
+static inline bool
+hamming_in_ball(const HammingBall *ball, uint64 fingerprint)
+{
+	return hamming_distance(ball->centre, fingerprint) <= ball->radius;
+}
+
 #define DatumGetHammingBall(d) ((HammingBall *) DatumGetPointer(d))
 #define PG_GETARG_HAMMING_BALL(n) DatumGetHammingBall(PG_GETARG_DATUM(n))
 
