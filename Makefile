@@ -9,6 +9,7 @@ DOCS = doc/algorithm.md doc/indexing.md
 PGFILEDESC = "simhash - near-duplicate text"
 
 OBJS = \
+	src/aggregate.o \
 	src/am_build.o \
 	src/am_cost.o \
 	src/am_handler.o \
@@ -27,10 +28,12 @@ OBJS = \
 	src/ball.o \
 	src/cast.o \
 	src/construct.o \
+	src/encoding.o \
 	src/features.o \
 	src/fingerprint.o \
 	src/gist.o \
 	src/hamming.o \
+	src/idf.o \
 	src/match.o \
 	src/normalize.o \
 	src/operators.o \
@@ -38,7 +41,10 @@ OBJS = \
 	src/selectivity.o \
 	src/shingle.o \
 	src/tokens.o \
-	src/type.o
+	src/type.o \
+	src/weights_cache.o \
+	src/weights_type.o \
+	src/weights_value.o
 
 SHLIB_LINK = -lutf8proc
 

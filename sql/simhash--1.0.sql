@@ -194,33 +194,332 @@ COMMENT ON AGGREGATE max(simhash64) IS
 	'greatest fingerprint, in unsigned order';
 
 -------------------------------------------------------------------------------
+-- The type simhash_weights.  Its category makes it win over arrays where two
+-- literals are given: simhash('a b', '{"the": 0}').
+-------------------------------------------------------------------------------
+
+CREATE TYPE simhash_weights;
+COMMENT ON TYPE simhash_weights IS
+	'weights of tokens, as a JSON object; the key "" has the default';
+
+CREATE FUNCTION simhash_weights_in(cstring) RETURNS simhash_weights
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION simhash_weights_out(simhash_weights) RETURNS cstring
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION simhash_weights_recv(internal) RETURNS simhash_weights
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION simhash_weights_send(simhash_weights) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE TYPE simhash_weights (
+	INPUT = simhash_weights_in,
+	OUTPUT = simhash_weights_out,
+	RECEIVE = simhash_weights_recv,
+	SEND = simhash_weights_send,
+	STORAGE = extended,
+	CATEGORY = 'S'
+);
+
+CREATE CAST (simhash_weights AS jsonb) WITH INOUT;
+CREATE CAST (jsonb AS simhash_weights) WITH INOUT;
+
+CREATE FUNCTION simhash_weights_eq(simhash_weights, simhash_weights)
+	RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE FUNCTION simhash_weights_ne(simhash_weights, simhash_weights)
+	RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE OPERATOR = (
+	LEFTARG = simhash_weights, RIGHTARG = simhash_weights,
+	FUNCTION = simhash_weights_eq,
+	COMMUTATOR = =, NEGATOR = <>,
+	RESTRICT = eqsel, JOIN = eqjoinsel,
+	HASHES
+);
+COMMENT ON OPERATOR = (simhash_weights, simhash_weights) IS 'equal to';
+
+CREATE OPERATOR <> (
+	LEFTARG = simhash_weights, RIGHTARG = simhash_weights,
+	FUNCTION = simhash_weights_ne,
+	COMMUTATOR = <>, NEGATOR = =,
+	RESTRICT = neqsel, JOIN = neqjoinsel
+);
+COMMENT ON OPERATOR <> (simhash_weights, simhash_weights) IS 'not equal to';
+
+CREATE FUNCTION simhash_weights_hash(simhash_weights) RETURNS integer
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE FUNCTION simhash_weights_hash_extended(simhash_weights, bigint)
+	RETURNS bigint
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE OPERATOR CLASS simhash_weights_hash_ops
+	DEFAULT FOR TYPE simhash_weights USING hash AS
+	OPERATOR 1 =,
+	FUNCTION 1 simhash_weights_hash(simhash_weights),
+	FUNCTION 2 simhash_weights_hash_extended(simhash_weights, bigint);
+COMMENT ON OPERATOR CLASS simhash_weights_hash_ops USING hash IS
+	'equality';
+
+CREATE FUNCTION simhash_idf_transition(internal, text) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
+
+CREATE FUNCTION simhash_idf_transition(internal, text, integer)
+	RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
+
+CREATE FUNCTION simhash_idf_combine(internal, internal) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION simhash_idf_serialize(internal) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION simhash_idf_deserialize(bytea, internal) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION simhash_idf_final(internal) RETURNS simhash_weights
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE simhash_idf(body text) (
+	SFUNC = simhash_idf_transition,
+	STYPE = internal,
+	SSPACE = 1048576,
+	FINALFUNC = simhash_idf_final,
+	COMBINEFUNC = simhash_idf_combine,
+	SERIALFUNC = simhash_idf_serialize,
+	DESERIALFUNC = simhash_idf_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE simhash_idf(text) IS
+	'inverse document frequencies of the tokens that at least 2 texts have';
+
+CREATE AGGREGATE simhash_idf(body text, min_df integer) (
+	SFUNC = simhash_idf_transition,
+	STYPE = internal,
+	SSPACE = 1048576,
+	FINALFUNC = simhash_idf_final,
+	COMBINEFUNC = simhash_idf_combine,
+	SERIALFUNC = simhash_idf_serialize,
+	DESERIALFUNC = simhash_idf_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE simhash_idf(text, integer) IS
+	'inverse document frequencies of the tokens that at least min_df texts have';
+
+-------------------------------------------------------------------------------
 -- Constructors
 -------------------------------------------------------------------------------
 
 -- COST: measured on a document of 2 kB, in units of an integer comparison.
 
 CREATE FUNCTION simhash(
-	body text, words integer DEFAULT NULL, chars integer DEFAULT NULL)
+	body text, weights simhash_weights DEFAULT NULL,
+	words integer DEFAULT NULL, chars integer DEFAULT NULL)
 	RETURNS simhash64
 	AS 'MODULE_PATHNAME', 'simhash_text' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 500;
-COMMENT ON FUNCTION simhash(text, integer, integer) IS
+COMMENT ON FUNCTION simhash(text, simhash_weights, integer, integer) IS
 	'fingerprint of a text: of its words, of shingles of several words or of characters';
 
-CREATE FUNCTION simhash(tokens text[], weights float8[] DEFAULT NULL)
+CREATE FUNCTION simhash(
+	tokens text[], weights float8[] DEFAULT NULL)
 	RETURNS simhash64
 	AS 'MODULE_PATHNAME', 'simhash_tokens' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION simhash(text[], float8[]) IS
 	'fingerprint of weighted tokens, taken as they are';
 
+CREATE FUNCTION simhash(
+	hashes bigint[], weights float8[] DEFAULT NULL)
+	RETURNS simhash64
+	AS 'MODULE_PATHNAME', 'simhash_hashes' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION simhash(bigint[], float8[]) IS
+	'fingerprint of weighted features, given by their hashes';
+
+CREATE FUNCTION simhash(
+	doc tsvector, weights float4[] DEFAULT '{0.1,0.2,0.4,1.0}')
+	RETURNS simhash64
+	AS 'MODULE_PATHNAME', 'simhash_tsvector' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION simhash(tsvector, float4[]) IS
+	'fingerprint of the lexemes of a tsvector, by their labels D, C, B and A';
+
 CREATE FUNCTION simhash_features(
-	body text, words integer DEFAULT NULL, chars integer DEFAULT NULL)
-	RETURNS TABLE (feature text, hash bigint, count integer)
-	AS 'MODULE_PATHNAME' LANGUAGE C
+	body text, weights simhash_weights DEFAULT NULL,
+	words integer DEFAULT NULL, chars integer DEFAULT NULL)
+	RETURNS TABLE (feature text, hash bigint, count integer, weight float8)
+	AS 'MODULE_PATHNAME', 'simhash_features_text' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 1000 ROWS 100;
-COMMENT ON FUNCTION simhash_features(text, integer, integer) IS
-	'features that the fingerprint of a text is made of';
+COMMENT ON FUNCTION simhash_features(text, simhash_weights, integer, integer) IS
+	'features and weights that the fingerprint of a text is made of';
+
+CREATE FUNCTION simhash_features(
+	tokens text[], weights float8[] DEFAULT NULL)
+	RETURNS TABLE (feature text, hash bigint, count integer, weight float8)
+	AS 'MODULE_PATHNAME', 'simhash_features_tokens' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE COST 1000 ROWS 100;
+COMMENT ON FUNCTION simhash_features(text[], float8[]) IS
+	'features and weights that the fingerprint of weighted tokens is made of';
+
+CREATE FUNCTION simhash_features(
+	hashes bigint[], weights float8[] DEFAULT NULL)
+	RETURNS TABLE (feature text, hash bigint, count integer, weight float8)
+	AS 'MODULE_PATHNAME', 'simhash_features_hashes' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE COST 1000 ROWS 100;
+COMMENT ON FUNCTION simhash_features(bigint[], float8[]) IS
+	'features and weights that the fingerprint of weighted features is made of';
+
+CREATE FUNCTION simhash_features(
+	doc tsvector, weights float4[] DEFAULT '{0.1,0.2,0.4,1.0}')
+	RETURNS TABLE (feature text, hash bigint, count integer, weight float8)
+	AS 'MODULE_PATHNAME', 'simhash_features_tsvector' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE COST 1000 ROWS 100;
+COMMENT ON FUNCTION simhash_features(tsvector, float4[]) IS
+	'features and weights that the fingerprint of the lexemes of a tsvector is made of';
+
+-------------------------------------------------------------------------------
+-- Votes over rows
+-------------------------------------------------------------------------------
+
+CREATE FUNCTION simhash_agg_token(internal, text) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION simhash_agg_token_inverse(internal, text) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION simhash_agg_token(internal, text, float8) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION simhash_agg_token_inverse(internal, text, float8) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION simhash_agg_hash(internal, bigint) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION simhash_agg_hash_inverse(internal, bigint) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION simhash_agg_hash(internal, bigint, float8) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION simhash_agg_hash_inverse(internal, bigint, float8) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION simhash_centroid_row(internal, simhash64) RETURNS internal
+	AS 'MODULE_PATHNAME', 'simhash_agg_hash' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION simhash_centroid_row_inverse(internal, simhash64) RETURNS internal
+	AS 'MODULE_PATHNAME', 'simhash_agg_hash_inverse' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION simhash_agg_combine(internal, internal) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION simhash_agg_serialize(internal) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION simhash_agg_deserialize(bytea, internal) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION simhash_agg_final(internal) RETURNS simhash64
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE simhash_agg(feature text) (
+	SFUNC = simhash_agg_token,
+	STYPE = internal,
+	SSPACE = 520,
+	FINALFUNC = simhash_agg_final,
+	COMBINEFUNC = simhash_agg_combine,
+	SERIALFUNC = simhash_agg_serialize,
+	DESERIALFUNC = simhash_agg_deserialize,
+	MSFUNC = simhash_agg_token,
+	MINVFUNC = simhash_agg_token_inverse,
+	MSTYPE = internal,
+	MSSPACE = 520,
+	MFINALFUNC = simhash_agg_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE simhash_agg(text) IS
+	'fingerprint of the features in all rows';
+
+CREATE AGGREGATE simhash_agg(feature text, weight float8) (
+	SFUNC = simhash_agg_token,
+	STYPE = internal,
+	SSPACE = 520,
+	FINALFUNC = simhash_agg_final,
+	COMBINEFUNC = simhash_agg_combine,
+	SERIALFUNC = simhash_agg_serialize,
+	DESERIALFUNC = simhash_agg_deserialize,
+	MSFUNC = simhash_agg_token,
+	MINVFUNC = simhash_agg_token_inverse,
+	MSTYPE = internal,
+	MSSPACE = 520,
+	MFINALFUNC = simhash_agg_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE simhash_agg(text, float8) IS
+	'fingerprint of the weighted features in all rows';
+
+CREATE AGGREGATE simhash_agg(hash bigint) (
+	SFUNC = simhash_agg_hash,
+	STYPE = internal,
+	SSPACE = 520,
+	FINALFUNC = simhash_agg_final,
+	COMBINEFUNC = simhash_agg_combine,
+	SERIALFUNC = simhash_agg_serialize,
+	DESERIALFUNC = simhash_agg_deserialize,
+	MSFUNC = simhash_agg_hash,
+	MINVFUNC = simhash_agg_hash_inverse,
+	MSTYPE = internal,
+	MSSPACE = 520,
+	MFINALFUNC = simhash_agg_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE simhash_agg(bigint) IS
+	'fingerprint of the features in all rows, given by their hashes';
+
+CREATE AGGREGATE simhash_agg(hash bigint, weight float8) (
+	SFUNC = simhash_agg_hash,
+	STYPE = internal,
+	SSPACE = 520,
+	FINALFUNC = simhash_agg_final,
+	COMBINEFUNC = simhash_agg_combine,
+	SERIALFUNC = simhash_agg_serialize,
+	DESERIALFUNC = simhash_agg_deserialize,
+	MSFUNC = simhash_agg_hash,
+	MINVFUNC = simhash_agg_hash_inverse,
+	MSTYPE = internal,
+	MSSPACE = 520,
+	MFINALFUNC = simhash_agg_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE simhash_agg(bigint, float8) IS
+	'fingerprint of the weighted features in all rows, given by their hashes';
+
+CREATE AGGREGATE simhash_centroid(simhash64) (
+	SFUNC = simhash_centroid_row,
+	STYPE = internal,
+	SSPACE = 520,
+	FINALFUNC = simhash_agg_final,
+	COMBINEFUNC = simhash_agg_combine,
+	SERIALFUNC = simhash_agg_serialize,
+	DESERIALFUNC = simhash_agg_deserialize,
+	MSFUNC = simhash_centroid_row,
+	MINVFUNC = simhash_centroid_row_inverse,
+	MSTYPE = internal,
+	MSSPACE = 520,
+	MFINALFUNC = simhash_agg_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE simhash_centroid(simhash64) IS
+	'fingerprint of those bits that more than half of the fingerprints have';
 
 -------------------------------------------------------------------------------
 -- Distance

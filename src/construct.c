@@ -5,18 +5,23 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
-#include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "tsearch/ts_type.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "construct.h"
-#include "fingerprint.h"
+#include "encoding.h"
 #include "simhash.h"
+#include "tokens.h"
+#include "weights_cache.h"
 
 PG_FUNCTION_INFO_V1(simhash_text);
 PG_FUNCTION_INFO_V1(simhash_tokens);
+PG_FUNCTION_INFO_V1(simhash_hashes);
+PG_FUNCTION_INFO_V1(simhash_tsvector);
 
 /* Bytes between two checks for a cancel request. */
 #define PIECE_BYTES 65536
@@ -33,51 +38,8 @@ resize_array(void *array, size_t bytes)
 	return NULL;
 }
 
-/*
- * Length of the longest prefix of text that has at most limit bytes and does
- * not part the bytes of a character.  SQL_ASCII holds UTF-8 as far as we are
- * concerned, and possibly bytes that are none.
- */
-static int
-clip_text(const char *text, int length, int limit)
-{
-	const uint8 *bytes = (const uint8 *) text;
-	int from;
-
-	if (length <= limit)
-		return length;
-	if (GetDatabaseEncoding() != PG_SQL_ASCII)
-		return pg_mbcliplen(text, length, limit);
-	/* only a character that begins less than UTF8_MAX before can be parted */
-	for (from = limit - UTF8_MAX + 1; from < limit; from++)
-	{
-		uint32 cp;
-
-		if (from + (int) utf8_decode(bytes + from, bytes + length, &cp) > limit)
-			return from;
-	}
-	return limit;
-}
-
-/*
- * The same text in UTF-8: the argument itself where that is what it is.
- * Error: 22P05 for a character that has no equivalent.
- */
-static const char *
-text_to_utf8(const char *text, int length, int *utf8_length)
-{
-	const char *utf8 = text;
-
-	*utf8_length = length;
-	if (GetDatabaseEncoding() != PG_SQL_ASCII)
-		utf8 = pg_server_to_any(text, length, PG_UTF8);
-	if (utf8 != text)
-		*utf8_length = strlen(utf8);
-	return utf8;
-}
-
 /* Feed a text in the server's encoding, one piece at a time. */
-static void
+void
 feed_text(Tokenizer *tokenizer, const char *text, int length)
 {
 	do
@@ -108,104 +70,53 @@ shingle_size(const char *name, int32 size)
 }
 
 /*
- * Make the features of the SQL arguments (body text, words int, chars int),
- * of which the first is not null.  Error: 22023 if both words and chars are
- * given, or either is out of range.
+ * (body text, weights simhash_weights, words int, chars int)
+ *
+ * Error: 22023 if chars is given together with weights or words, or if words
+ * or chars is out of range.
  */
 void
-feed_arguments(FunctionCallInfo fcinfo, bool keep_bytes, FeatureSink sink,
-			   void *arg)
+make_text_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
 {
 	text *body = PG_GETARG_TEXT_PP(0);
-	bool chars = !PG_ARGISNULL(2);
+	bool words = !PG_ARGISNULL(2);
+	bool chars = !PG_ARGISNULL(3);
+	const WeightTable *weights = NULL;
 	uint32 size = 1;
 	Tokenizer tokenizer;
 
-	if (chars && !PG_ARGISNULL(1))
+	if (chars && words)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("words and chars exclude each other"),
 						errdetail("words is %d, chars is %d.",
-								  PG_GETARG_INT32(1), PG_GETARG_INT32(2))));
+								  PG_GETARG_INT32(2), PG_GETARG_INT32(3))));
+	if (chars && !PG_ARGISNULL(1))
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("weights and chars exclude each other"),
+						errdetail("Weights are those of words; chars is %d.",
+								  PG_GETARG_INT32(3))));
 	if (chars)
-		size = shingle_size("chars", PG_GETARG_INT32(2));
-	else if (!PG_ARGISNULL(1))
-		size = shingle_size("words", PG_GETARG_INT32(1));
+		size = shingle_size("chars", PG_GETARG_INT32(3));
+	else if (words)
+		size = shingle_size("words", PG_GETARG_INT32(2));
+	if (!PG_ARGISNULL(1))
+		weights = cached_weights(fcinfo, 1);
 
-	tokens_init(&tokenizer, size, chars, resize_array, keep_bytes, sink, arg);
+	feature_begin(target, weights != NULL);
+	tokens_init(&tokenizer, size, chars, weights, resize_array, *target);
 	feed_text(&tokenizer, VARDATA_ANY(body), VARSIZE_ANY_EXHDR(body));
 	PG_FREE_IF_COPY(body, 0);
 }
 
-static void
-count_feature(void *votes, const uint8 *bytes, size_t length, uint64 hash)
-{
-	(void) bytes;
-	(void) length;
-	votes_add(votes, hash);
-}
-
-/* NULL where nothing has voted. */
-static Datum
-elected(FunctionCallInfo fcinfo, Votes *votes)
-{
-	uint64 fingerprint;
-
-	if (!votes_fingerprint(votes, &fingerprint))
-		PG_RETURN_NULL();
-	PG_RETURN_SIMHASH(fingerprint);
-}
-
-/* simhash(body text, words int, chars int) */
-Datum
-simhash_text(PG_FUNCTION_ARGS)
-{
-	Votes votes;
-
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	votes_init(&votes);
-	feed_arguments(fcinfo, false, count_feature, &votes);
-	return elected(fcinfo, &votes);
-}
-
-/* Hash of a caller's token, as it is, in UTF-8. */
-static uint64
-hash_token(Datum datum)
-{
-	text *token = DatumGetTextPP(datum);
-	int length;
-	const char *utf8 = text_to_utf8(VARDATA_ANY(token),
-									VARSIZE_ANY_EXHDR(token), &length);
-	uint64 hash = XXH3_64bits(utf8, length);
-
-	if (utf8 != VARDATA_ANY(token))
-		pfree(unconstify(char *, utf8));
-	return hash;
-}
-
-/* Error: 2202E for an array of more than one dimension. */
-static void
-check_dimension(const char *name, ArrayType *array)
-{
-	if (ARR_NDIM(array) > 1)
-		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-						errmsg("%s must be a one-dimensional array, not one "
-							   "of %d dimensions",
-							   name, ARR_NDIM(array))));
-}
-
 /*
- * The weight of a token, in units of 2^-16.
- * Errors: 22004 for NULL, 22023 for a value outside 0 .. 2^31.
+ * A float8 as a weight, in units of 2^-16.  Error: 22023 for a value outside
+ * 0 .. 2^31.
  */
-static int64
-token_weight(Datum datum, bool isnull)
+int64
+weight_from_datum(Datum datum)
 {
 	int64 weight;
 
-	if (isnull)
-		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-						errmsg("weight must not be null")));
 	if (!weight_from_double(DatumGetFloat8(datum), &weight))
 		ereport(
 			ERROR,
@@ -215,53 +126,221 @@ token_weight(Datum datum, bool isnull)
 	return weight;
 }
 
-/* simhash(tokens text[], weights float8[]) */
-Datum
-simhash_tokens(PG_FUNCTION_ARGS)
+void
+weight_overflow(void)
 {
-	ArrayType *tokens;
-	Datum *token;
-	bool *token_isnull;
+	ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					errmsg("total weight out of range")));
+}
+
+/* The elements of an array argument. */
+typedef struct Elements
+{
+	Datum *values;
 	int count;
-	Datum *weight = NULL;
-	bool *weight_isnull;
-	Votes votes;
+} Elements;
+
+/*
+ * The elements of the array that the user knows by this name.
+ * Errors: 2202E for more than one dimension, 22004 for a NULL.
+ */
+static Elements
+array_elements(ArrayType *array, const char *name)
+{
+	Elements result;
+	bool *nulls;
+	int16 length;
+	bool by_value;
+	char alignment;
 	int i;
+
+	if (ARR_NDIM(array) > 1)
+		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+						errmsg("%s must be a one-dimensional array, not one "
+							   "of %d dimensions",
+							   name, ARR_NDIM(array))));
+	get_typlenbyvalalign(ARR_ELEMTYPE(array), &length, &by_value, &alignment);
+	deconstruct_array(array, ARR_ELEMTYPE(array), length, by_value, alignment,
+					  &result.values, &nulls, &result.count);
+	for (i = 0; i < result.count; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+							errmsg("%s must not contain nulls", name)));
+	}
+	return result;
+}
+
+/* Adds an element of an array as a feature. */
+typedef void (*ElementAdder)(const FeatureTarget *target, Datum element,
+							 int64 weight);
+
+/*
+ * (elements anyarray, weights float8[])
+ *
+ * Error: 2202E if there are weights, but not as many as elements.
+ */
+static void
+make_element_features(FunctionCallInfo fcinfo, const FeatureTarget *target,
+					  const char *names, ElementAdder add)
+{
+	Elements elements = array_elements(PG_GETARG_ARRAYTYPE_P(0), names);
+	Elements weights = { NULL, 0 };
+	int i;
+
+	if (!PG_ARGISNULL(1))
+	{
+		weights = array_elements(PG_GETARG_ARRAYTYPE_P(1), "weights");
+		if (weights.count != elements.count)
+			ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+							errmsg("%d elements of %s do not match %d weights",
+								   elements.count, names, weights.count)));
+	}
+	feature_begin(target, weights.values != NULL);
+	for (i = 0; i < elements.count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		add(target, elements.values[i],
+			weights.values ? weight_from_datum(weights.values[i])
+						   : WEIGHT_UNIT);
+	}
+}
+
+/* A caller's token, as it is. */
+void
+add_token_feature(const FeatureTarget *target, Datum element, int64 weight)
+{
+	text *token = DatumGetTextPP(element);
+	int length;
+	const char *utf8 = text_to_utf8(VARDATA_ANY(token),
+									VARSIZE_ANY_EXHDR(token), &length);
+
+	feature_add(target, (const uint8 *) utf8, length, XXH3_64bits(utf8, length),
+				weight);
+	if (utf8 != VARDATA_ANY(token))
+		pfree(unconstify(char *, utf8));
+}
+
+static void
+add_hash_feature(const FeatureTarget *target, Datum element, int64 weight)
+{
+	feature_add(target, NULL, 0, DatumGetInt64(element), weight);
+}
+
+/* (tokens text[], weights float8[]) */
+void
+make_token_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
+{
+	make_element_features(fcinfo, target, "tokens", add_token_feature);
+}
+
+/* (hashes bigint[], weights float8[]) */
+void
+make_hash_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
+{
+	make_element_features(fcinfo, target, "hashes", add_hash_feature);
+}
+
+/*
+ * The weights of the labels D, C, B and A, in units of 2^-16.
+ *
+ * Errors: 2202E for an array that has not one element for each, and those of
+ * array_elements and weight_from_datum.
+ */
+static void
+label_weights(ArrayType *array, int64 *weight)
+{
+	Elements elements = array_elements(array, "weights");
+	int i;
+
+	if (elements.count != 4)
+		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+						errmsg("weights must be four, of the labels D, C, B "
+							   "and A, not %d",
+							   elements.count)));
+	for (i = 0; i < 4; i++)
+		weight[i] = weight_from_datum(
+			Float8GetDatum(DatumGetFloat4(elements.values[i])));
+}
+
+/*
+ * (doc tsvector, weights float4[])
+ *
+ * A lexeme counts once for each of its positions, by the position's label;
+ * without positions once, as label D.
+ */
+void
+make_tsvector_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
+{
+	TSVector doc = PG_GETARG_TSVECTOR(0);
+	/* those of ts_rank, which are float4: they are not 0.1 and so on */
+	int64 weight[4] = { 6554, 13107, 26214, 65536 };
+	int i;
+	int j;
+
+	if (!PG_ARGISNULL(1))
+		label_weights(PG_GETARG_ARRAYTYPE_P(1), weight);
+	feature_begin(target, true);
+	for (i = 0; i < doc->size; i++)
+	{
+		WordEntry *entry = ARRPTR(doc) + i;
+		WordEntryPos *position = POSDATAPTR(doc, entry);
+		int length;
+		const char *lexeme = text_to_utf8(STRPTR(doc) + entry->pos, entry->len,
+										  &length);
+		const uint8 *bytes = (const uint8 *) lexeme;
+		uint64 hash = XXH3_64bits(lexeme, length);
+
+		CHECK_FOR_INTERRUPTS();
+		if (!entry->haspos)
+			feature_add(target, bytes, length, hash, weight[0]);
+		for (j = 0; j < POSDATALEN(doc, entry); j++)
+			feature_add(target, bytes, length, hash,
+						weight[WEP_GETWEIGHT(position[j])]);
+		if (lexeme != STRPTR(doc) + entry->pos)
+			pfree(unconstify(char *, lexeme));
+	}
+	PG_FREE_IF_COPY(doc, 0);
+}
+
+/* NULL where the first argument is, and where nothing has voted. */
+static Datum
+elect(FunctionCallInfo fcinfo, FeatureMaker make)
+{
+	Votes votes;
+	FeatureTarget target = { .votes = &votes };
+	uint64 fingerprint;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	tokens = PG_GETARG_ARRAYTYPE_P(0);
-	check_dimension("tokens", tokens);
-	deconstruct_array(tokens, TEXTOID, -1, false, TYPALIGN_INT, &token,
-					  &token_isnull, &count);
-	if (!PG_ARGISNULL(1))
-	{
-		ArrayType *weights = PG_GETARG_ARRAYTYPE_P(1);
-		int weight_count;
+	make(fcinfo, &target);
+	if (votes.overflow)
+		weight_overflow();
+	if (!votes_fingerprint(&votes, &fingerprint))
+		PG_RETURN_NULL();
+	PG_RETURN_SIMHASH(fingerprint);
+}
 
-		check_dimension("weights", weights);
-		deconstruct_array(weights, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
-						  TYPALIGN_DOUBLE, &weight, &weight_isnull,
-						  &weight_count);
-		if (weight_count != count)
-			ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-							errmsg("%d tokens do not match %d weights", count,
-								   weight_count)));
-	}
+Datum
+simhash_text(PG_FUNCTION_ARGS)
+{
+	return elect(fcinfo, make_text_features);
+}
 
-	votes_init(&votes);
-	for (i = 0; i < count; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (token_isnull[i])
-			ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-							errmsg("token must not be null")));
-		if (!votes_add_weighted(&votes, hash_token(token[i]),
-								weight
-									? token_weight(weight[i], weight_isnull[i])
-									: WEIGHT_UNIT))
-			ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-							errmsg("total weight out of range")));
-	}
-	return elected(fcinfo, &votes);
+Datum
+simhash_tokens(PG_FUNCTION_ARGS)
+{
+	return elect(fcinfo, make_token_features);
+}
+
+Datum
+simhash_hashes(PG_FUNCTION_ARGS)
+{
+	return elect(fcinfo, make_hash_features);
+}
+
+Datum
+simhash_tsvector(PG_FUNCTION_ARGS)
+{
+	return elect(fcinfo, make_tsvector_features);
 }

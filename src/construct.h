@@ -1,14 +1,36 @@
 /*
  * construct.h
- *	  Reading SQL arguments into features.
+ *	  From SQL arguments to features.
  */
 #ifndef CONSTRUCT_H
 #define CONSTRUCT_H
 
+#include "fmgr.h"
+
+#include "compat.h"
 #include "tokens.h"
 
-extern void feed_arguments(FunctionCallInfo fcinfo, bool keep_bytes,
-						   FeatureSink sink, void *arg);
+/*
+ * Makes the features of the arguments, of which the first is not null, and
+ * calls feature_begin before.
+ */
+typedef void (*FeatureMaker)(FunctionCallInfo fcinfo,
+							 const FeatureTarget *target);
+
+/* construct.c */
+extern void make_text_features(FunctionCallInfo fcinfo,
+							   const FeatureTarget *target);
+extern void make_token_features(FunctionCallInfo fcinfo,
+								const FeatureTarget *target);
+extern void make_hash_features(FunctionCallInfo fcinfo,
+							   const FeatureTarget *target);
+extern void make_tsvector_features(FunctionCallInfo fcinfo,
+								   const FeatureTarget *target);
+extern void feed_text(Tokenizer *tokenizer, const char *text, int length);
+extern void add_token_feature(const FeatureTarget *target, Datum token,
+							  int64 weight);
+extern int64 weight_from_datum(Datum datum);
 extern void *resize_array(void *array, size_t bytes);
+extern pg_noreturn void weight_overflow(void);
 
 #endif /* CONSTRUCT_H */

@@ -4,24 +4,27 @@
  */
 #include "postgres.h"
 
-#include "catalog/namespace.h"
 #include "funcapi.h"
-#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
 #include "construct.h"
+#include "encoding.h"
 #include "simhash.h"
 
-PG_FUNCTION_INFO_V1(simhash_features);
+PG_FUNCTION_INFO_V1(simhash_features_text);
+PG_FUNCTION_INFO_V1(simhash_features_tokens);
+PG_FUNCTION_INFO_V1(simhash_features_hashes);
+PG_FUNCTION_INFO_V1(simhash_features_tsvector);
 
-/* A feature's bytes and hash: the bytes tell it from any other. */
+/* What tells a feature from any other. */
 typedef struct FeatureKey
 {
 	uint64 hash;
+	int64 weight; /* of one occurrence, in units of 2^-16 */
 	size_t length;
-	const uint8 *bytes;
+	const uint8 *bytes; /* NULL where there is nothing but the hash */
 } FeatureKey;
 
 typedef struct FeatureSlot
@@ -31,14 +34,20 @@ typedef struct FeatureSlot
 	char status;
 } FeatureSlot;
 
+static inline bool
+same_feature(const FeatureKey *a, const FeatureKey *b)
+{
+	return a->hash == b->hash && a->weight == b->weight &&
+		   a->length == b->length &&
+		   (a->length == 0 || memcmp(a->bytes, b->bytes, a->length) == 0);
+}
+
 #define SH_PREFIX feature
 #define SH_ELEMENT_TYPE FeatureSlot
 #define SH_KEY_TYPE FeatureKey
 #define SH_KEY key
 #define SH_HASH_KEY(tb, key) ((uint32) (key).hash)
-#define SH_EQUAL(tb, a, b) \
-	((a).hash == (b).hash && (a).length == (b).length && \
-	 memcmp((a).bytes, (b).bytes, (a).length) == 0)
+#define SH_EQUAL(tb, a, b) same_feature(&(a), &(b))
 #define SH_SCOPE static inline
 #define SH_DECLARE
 #define SH_DEFINE
@@ -60,20 +69,20 @@ typedef struct FeatureList
 } FeatureList;
 
 static void
-list_feature(void *arg, const uint8 *bytes, size_t length, uint64 hash)
+list_feature(void *arg, const uint8 *bytes, size_t length, uint64 hash,
+			 int64 weight)
 {
 	FeatureList *list = arg;
-	FeatureKey key = { hash, length, bytes };
+	FeatureKey key = { hash, weight, length, bytes };
 	FeatureSlot *slot;
 	bool found;
 
 	slot = feature_insert(list->table, key, &found);
 	if (!found)
 	{
-		uint8 *copy = resize_array(NULL, Max(length, 1));
-
-		memcpy(copy, bytes, length);
-		slot->key.bytes = copy;
+		if (bytes != NULL)
+			slot->key.bytes = memcpy(resize_array(NULL, Max(length, 1)), bytes,
+									 length);
 		slot->number = list->length;
 		if (list->length == list->capacity)
 		{
@@ -88,56 +97,40 @@ list_feature(void *arg, const uint8 *bytes, size_t length, uint64 hash)
 	list->features[slot->number].count++;
 }
 
+static void
+write_codepoint(StringInfo buf, uint32 cp)
+{
+	appendStringInfo(buf, "U+%04X", cp);
+}
+
 /*
- * UTF-8 in the server's encoding.  A character that this encoding lacks (the
- * normalisation of a text may have some) is shown as U+ and its code point.
+ * A feature as text.  Error: 54000 for one that text could not hold, however
+ * it is converted.
  */
 static text *
-utf8_to_text(const uint8 *bytes, size_t length)
+feature_to_text(const FeatureKey *key)
 {
 	StringInfoData buf;
 	text *result;
 
-	if (length > MaxAllocSize / 4)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("feature of %zu bytes is too long to show", length)));
-	if (GetDatabaseEncoding() == PG_UTF8 ||
-		GetDatabaseEncoding() == PG_SQL_ASCII)
-		return cstring_to_text_with_len((const char *) bytes, length);
-
+	if (key->length > MaxAllocSize / 4)
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("feature of %zu bytes is too long to show",
+							   key->length)));
 	initStringInfo(&buf);
-	while (length > 0)
-	{
-		unsigned char converted[MAX_CONVERSION_GROWTH * UTF8_MAX + 1];
-		uint32 cp = 0;
-		size_t bytes_read = utf8_decode(bytes, bytes + length, &cp);
-
-		Assert(bytes_read > 0);
-		if (bytes_read == 1)
-			appendStringInfoCharMacro(&buf, *bytes);
-		else if (pg_do_encoding_conversion_buf(
-					 FindDefaultConversionProc(PG_UTF8, GetDatabaseEncoding()),
-					 PG_UTF8, GetDatabaseEncoding(), unconstify(uint8 *, bytes),
-					 bytes_read, converted, sizeof(converted),
-					 true) == (int) bytes_read)
-			appendStringInfoString(&buf, (char *) converted);
-		else
-			appendStringInfo(&buf, "U+%04X", cp);
-		bytes += bytes_read;
-		length -= bytes_read;
-	}
+	append_utf8(&buf, key->bytes, key->length, write_codepoint);
 	result = cstring_to_text_with_len(buf.data, buf.len);
 	pfree(buf.data);
 	return result;
 }
 
-/* simhash_features(body text, words int, chars int) */
-Datum
-simhash_features(PG_FUNCTION_ARGS)
+/* The features that votes would have been counted of. */
+static Datum
+list_features(FunctionCallInfo fcinfo, FeatureMaker make)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	FeatureList list;
+	FeatureTarget target = { .sink = list_feature, .arg = &list };
 	size_t i;
 
 	InitMaterializedSRF(fcinfo, 0);
@@ -148,21 +141,48 @@ simhash_features(PG_FUNCTION_ARGS)
 	list.length = 0;
 	list.capacity = 256;
 	list.features = palloc(list.capacity * sizeof(FeatureCount));
-	feed_arguments(fcinfo, true, list_feature, &list);
+	make(fcinfo, &target);
 
 	for (i = 0; i < list.length; i++)
 	{
 		FeatureCount *feature = &list.features[i];
-		Datum values[3];
-		bool nulls[3] = { false };
+		Datum values[4] = { 0 };
+		bool nulls[4] = { false };
 
 		CHECK_FOR_INTERRUPTS();
-		values[0] = PointerGetDatum(
-			utf8_to_text(feature->key.bytes, feature->key.length));
+		nulls[0] = feature->key.bytes == NULL;
+		if (!nulls[0])
+			values[0] = PointerGetDatum(feature_to_text(&feature->key));
 		values[1] = Int64GetDatum(feature->key.hash);
 		values[2] = Int32GetDatum(feature->count);
+		values[3] = Float8GetDatum((double) feature->key.weight / WEIGHT_UNIT);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-		pfree(DatumGetPointer(values[0]));
+		if (!nulls[0])
+			pfree(DatumGetPointer(values[0]));
 	}
 	return (Datum) 0;
+}
+
+Datum
+simhash_features_text(PG_FUNCTION_ARGS)
+{
+	return list_features(fcinfo, make_text_features);
+}
+
+Datum
+simhash_features_tokens(PG_FUNCTION_ARGS)
+{
+	return list_features(fcinfo, make_token_features);
+}
+
+Datum
+simhash_features_hashes(PG_FUNCTION_ARGS)
+{
+	return list_features(fcinfo, make_hash_features);
+}
+
+Datum
+simhash_features_tsvector(PG_FUNCTION_ARGS)
+{
+	return list_features(fcinfo, make_tsvector_features);
 }

@@ -6,70 +6,236 @@
 
 #include <math.h>
 
+#include "port/pg_bitutils.h"
+
 #include "fingerprint.h"
 
 void
-votes_init(Votes *v)
+votes_init(Votes *v, bool weighted)
 {
-	memset(v, 0, sizeof(*v));
-}
-
-/* Move the byte counts into the sums, before one of them can overflow. */
-void
-votes_flush(Votes *v)
-{
-	int bit;
-
-	for (bit = 0; bit < 64; bit++)
-	{
-		int64 count = (v->lanes[bit % 8] >> (bit / 8 * 8)) & 0xFF;
-
-		v->ones[bit] += count * WEIGHT_UNIT;
-	}
-	v->total += (int64) v->waiting * WEIGHT_UNIT;
 	v->waiting = 0;
-	memset(v->lanes, 0, sizeof(v->lanes));
+	v->weighted = weighted;
+	v->overflow = false;
+	v->count = 0;
+	if (weighted)
+		memset(&v->sums, 0, sizeof(v->sums));
+	else
+		memset(v->plane, 0, sizeof(v->plane));
 }
 
 /*
- * Add a feature of any weight, in units of 2^-16.  Returns false, and adds
- * nothing, if the total would pass 2^63 - 1; no sum is larger than the total.
- *
- * Features of weight 1 still in the lanes are at most 255 * 2^16: far below
- * the headroom that a document of 2^30 bytes leaves, so only weighted
- * features can overflow.
+ * A full adder for each of 64 bits: *low and the result are the two bits of
+ * *low + a + b.
  */
-bool
-votes_add_weighted(Votes *v, uint64 hash, int64 weight)
+static inline uint64
+add_planes(uint64 *low, uint64 a, uint64 b)
 {
-	int bit;
+	uint64 half = *low ^ a;
+	uint64 high = (*low & a) | (half & b);
 
-	if (weight > PG_INT64_MAX - v->total)
-		return false;
-	v->total += weight;
-	for (bit = 0; bit < 64; bit++)
-		v->ones[bit] += weight & -(int64) (hash >> bit & 1);
-	return true;
+	*low = half ^ b;
+	return high;
+}
+
+/* Count the waiting features of weight 1: a tree of adders, after Harley and Seal. */
+static void
+count_plain(Votes *v)
+{
+	uint64 *h = v->hash;
+	uint64 *plane = v->plane;
+	uint64 carry[8];
+	int i;
+
+	v->count += v->waiting;
+	memset(h + v->waiting, 0, (VOTES_BATCH - v->waiting) * sizeof(uint64));
+
+	for (i = 0; i < 8; i++)
+		carry[i] = add_planes(&plane[0], h[2 * i], h[2 * i + 1]);
+	for (i = 0; i < 4; i++)
+		carry[i] = add_planes(&plane[1], carry[2 * i], carry[2 * i + 1]);
+	for (i = 0; i < 2; i++)
+		carry[i] = add_planes(&plane[2], carry[2 * i], carry[2 * i + 1]);
+	carry[0] = add_planes(&plane[3], carry[0], carry[1]);
+	for (i = 4; carry[0] != 0; i++)
+	{
+		uint64 sum = plane[i] ^ carry[0];
+
+		Assert(i < VOTES_PLANES);
+		carry[0] &= plane[i];
+		plane[i] = sum;
+	}
+}
+
+void
+votes_count(Votes *v)
+{
+	if (v->weighted)
+		sums_add(&v->sums, v->hash, v->weight, v->waiting);
+	else
+		count_plain(v);
+	v->waiting = 0;
+}
+
+/*
+ * The fingerprint of counted features.  For an integer, "more than count / 2"
+ * is "more than the integer part of that": each bit's count is compared with
+ * it, from the highest plane down.
+ */
+static uint64
+majority(const Votes *v)
+{
+	uint64 half = v->count / 2;
+	uint64 more = 0;
+	uint64 equal = ~UINT64CONST(0);
+	int i;
+
+	for (i = pg_leftmost_one_pos64(v->count); i >= 0; i--)
+	{
+		if (half >> i & 1)
+			equal &= v->plane[i];
+		else
+		{
+			more |= equal & v->plane[i];
+			equal &= ~v->plane[i];
+		}
+	}
+	return more;
 }
 
 /*
  * Bit i is set if the features with bit i weigh more than half of all: a tie
- * gives 0.  Returns false if there is no weight at all.
+ * gives 0.  Returns false if there is no weight at all.  Means nothing after
+ * an overflow.
  */
 bool
 votes_fingerprint(Votes *v, uint64 *fingerprint)
 {
+	votes_count(v);
+	if (v->weighted)
+		return sums_fingerprint(&v->sums, fingerprint);
+	if (v->count == 0)
+		return false;
+	*fingerprint = majority(v);
+	return true;
+}
+
+typedef void (*SumsFunction)(WeightSums *, const uint64 *, const int64 *, int);
+
+static void
+sums_add_portable(WeightSums *sums, const uint64 *hash, const int64 *weight,
+				  int count)
+{
+	int i;
 	int bit;
 
-	votes_flush(v);
+	for (i = 0; i < count; i++)
+	{
+		for (bit = 0; bit < 64; bit++)
+			sums->ones[bit] += weight[i] & -(int64) (hash[i] >> bit & 1);
+	}
+}
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(SIMHASH_PORTABLE)
+
+#include <immintrin.h>
+
+/* Eight accumulators of eight bits each; a byte of the hash masks each. */
+__attribute__((target("avx512f"))) static void
+sums_add_avx512(WeightSums *sums, const uint64 *hash, const int64 *weight,
+				int count)
+{
+	__m512i ones[8];
+	int i;
+	int j;
+
+	for (j = 0; j < 8; j++)
+		ones[j] = _mm512_loadu_si512(sums->ones + 8 * j);
+	for (i = 0; i < count; i++)
+	{
+		__m512i weights = _mm512_set1_epi64(weight[i]);
+
+		for (j = 0; j < 8; j++)
+			ones[j] = _mm512_mask_add_epi64(
+				ones[j], (__mmask8) (hash[i] >> (8 * j)), ones[j], weights);
+	}
+	for (j = 0; j < 8; j++)
+		_mm512_storeu_si512(sums->ones + 8 * j, ones[j]);
+}
+
+/* The same loop as the portable one, for a processor with wider words. */
+__attribute__((target("avx2"))) static void
+sums_add_avx2(WeightSums *sums, const uint64 *hash, const int64 *weight,
+			  int count)
+{
+	const __m256i one = _mm256_set_epi64x(8, 4, 2, 1);
+	int i;
+	int j;
+
+	for (j = 0; j < 16; j++)
+	{
+		__m256i bits = _mm256_slli_epi64(one, 4 * j);
+		__m256i ones = _mm256_loadu_si256((__m256i *) sums->ones + j);
+
+		for (i = 0; i < count; i++)
+		{
+			__m256i set = _mm256_cmpeq_epi64(
+				_mm256_and_si256(_mm256_set1_epi64x(hash[i]), bits), bits);
+
+			ones = _mm256_add_epi64(
+				ones, _mm256_and_si256(set, _mm256_set1_epi64x(weight[i])));
+		}
+		_mm256_storeu_si256((__m256i *) sums->ones + j, ones);
+	}
+}
+
+static SumsFunction
+choose_sums(void)
+{
+	if (__builtin_cpu_supports("avx512f"))
+		return sums_add_avx512;
+	if (__builtin_cpu_supports("avx2"))
+		return sums_add_avx2;
+	return sums_add_portable;
+}
+
+#else
+
+static SumsFunction
+choose_sums(void)
+{
+	return sums_add_portable;
+}
+
+#endif
+
+/*
+ * Add the weight of each feature to the sums of the bits that its hash has
+ * set, but not to the total; a negative one takes an addition back.
+ */
+void
+sums_add(WeightSums *sums, const uint64 *hash, const int64 *weight, int count)
+{
+	static SumsFunction add = NULL;
+
+	if (unlikely(add == NULL))
+		add = choose_sums();
+	add(sums, hash, weight, count);
+}
+
+/* As votes_fingerprint. */
+bool
+sums_fingerprint(const WeightSums *sums, uint64 *fingerprint)
+{
+	int bit;
+
 	*fingerprint = 0;
 	for (bit = 0; bit < 64; bit++)
 	{
 		/* not 2 * ones > total, which could overflow */
-		if (v->ones[bit] > v->total - v->ones[bit])
+		if (sums->ones[bit] > sums->total - sums->ones[bit])
 			*fingerprint |= UINT64CONST(1) << bit;
 	}
-	return v->total > 0;
+	return sums->total > 0;
 }
 
 /*

@@ -16,35 +16,64 @@
 #define WEIGHT_UNIT 65536
 #define WEIGHT_MAX 2147483648.0 /* the largest weight of a feature: 2^31 */
 
-typedef struct Votes
+#define VOTES_BATCH 16 /* features that are counted at once */
+
+/* Features of weight 1: fewer than 2^VOTES_PLANES, as a text has. */
+#define VOTES_PLANES 32
+
+/* What features of any weight add up to. */
+typedef struct WeightSums
 {
 	int64 ones[64]; /* weight of the features whose hash has bit i set */
 	int64 total;	/* weight of all features */
+} WeightSums;
 
-	/*
-	 * Features of weight 1, not yet in the sums above: byte j of lanes[i]
-	 * counts hash bit 8 * j + i.
-	 */
-	uint64 lanes[8];
-	uint32 waiting;
+/* Votes of features that all weigh 1, or that all come with a weight. */
+typedef struct Votes
+{
+	uint64 hash[VOTES_BATCH];  /* not yet counted */
+	int64 weight[VOTES_BATCH]; /* of these, if weighted */
+	uint32 waiting;			   /* how many they are */
+	bool weighted;
+	bool overflow; /* has the total weight passed 2^63 - 1? */
+
+	/* Not weighted: bit i of plane[j] is bit j of the count of bit i. */
+	uint64 count; /* features */
+	uint64 plane[VOTES_PLANES];
+
+	/* Weighted; waiting features are in the total only. */
+	WeightSums sums;
 } Votes;
 
-extern void votes_init(Votes *v);
-extern void votes_flush(Votes *v);
-extern bool votes_add_weighted(Votes *v, uint64 hash, int64 weight);
+extern void votes_init(Votes *v, bool weighted);
+extern void votes_count(Votes *v);
 extern bool votes_fingerprint(Votes *v, uint64 *fingerprint);
+extern void sums_add(WeightSums *sums, const uint64 *hash, const int64 *weight,
+					 int count);
+extern bool sums_fingerprint(const WeightSums *sums, uint64 *fingerprint);
 extern bool weight_from_double(double weight, int64 *result);
 
 /* Add a feature of weight 1. */
 static inline void
 votes_add(Votes *v, uint64 hash)
 {
-	int i;
+	v->hash[v->waiting++] = hash;
+	if (v->waiting == VOTES_BATCH)
+		votes_count(v);
+}
 
-	for (i = 0; i < 8; i++)
-		v->lanes[i] += (hash >> i) & UINT64CONST(0x0101010101010101);
-	if (++v->waiting == 255)
-		votes_flush(v);
+/* Add a feature of any weight, 0 or more, in units of 2^-16. */
+static inline void
+votes_add_weighted(Votes *v, uint64 hash, int64 weight)
+{
+	if (unlikely(weight > PG_INT64_MAX - v->sums.total))
+	{
+		v->overflow = true;
+		return;
+	}
+	v->sums.total += weight;
+	v->weight[v->waiting] = weight;
+	votes_add(v, hash);
 }
 
 #endif /* FINGERPRINT_H */

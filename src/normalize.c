@@ -104,9 +104,9 @@ reorder_segment(Normalizer *n)
 	}
 }
 
-/* End the combining sequence: order, compose and emit it. */
+/* Order, compose and emit the combining sequence. */
 void
-normalize_flush(Normalizer *n)
+normalize_sequence(Normalizer *n)
 {
 	size_t i;
 

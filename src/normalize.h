@@ -32,7 +32,15 @@ typedef struct Normalizer
 extern void normalize_init(Normalizer *n, void *(*resize)(void *, size_t),
 						   void (*emit)(void *, uint32), void *arg);
 extern void normalize_push(Normalizer *n, uint32 cp);
-extern void normalize_flush(Normalizer *n);
+extern void normalize_sequence(Normalizer *n);
 extern void normalize_finish(Normalizer *n);
+
+/* End the combining sequence, if there is one. */
+static inline void
+normalize_flush(Normalizer *n)
+{
+	if (n->length > 0)
+		normalize_sequence(n);
+}
 
 #endif /* NORMALIZE_H */

@@ -1,64 +1,130 @@
 /*
  * shingle.h
- *	  Overlapping sequences of n tokens, and their hashes.
+ *	  Overlapping sequences of n tokens: the features of a text.
  */
 #ifndef SHINGLE_H
 #define SHINGLE_H
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
-#if XXH_VERSION_NUMBER < 800
-#error "simhash needs xxHash 0.8.0 or later: XXH3 was not final before"
-#endif
+#include "feature.h"
+#include "utf8.h"
+#include "weights.h"
 
 #define SHINGLE_MAX 64		/* tokens of a shingle */
-#define SHINGLE_INLINE 8192 /* bytes kept without allocation */
+#define SHINGLE_BYTES 8192	/* kept without allocation */
+#define SHINGLE_TOKENS 2048 /* kept */
+#define SHINGLE_PIECE 64	/* bytes that are appended without a loop */
+
+/* An open shingle that has outgrown the buffer. */
+typedef struct LongShingle
+{
+	XXH3_state_t hash;
+	int64 weight;  /* of its complete tokens */
+	uint32 tokens; /* how many these are */
+} LongShingle;
 
 /*
- * Takes each feature.  bytes is NULL for a feature that is not kept in full
- * (see Shingler.grow).
- */
-typedef void (*FeatureSink)(void *arg, const uint8 *bytes, size_t length,
-							uint64 hash);
-
-/*
- * A shingle opens with each token and closes, as a feature, with the token
- * n - 1 further on.  The open ones share one buffer.  If they outgrow it,
- * each goes on as the state of a streaming hash, so that a token of any
- * length takes constant memory; shingles that open later are buffered again.
+ * Tokens gather in a buffer, joined as in a shingle, so that each shingle is
+ * a stretch of it.  Whenever the buffer is full its shingles become features,
+ * and all but its last n - 1 tokens are dropped.
+ *
+ * If even that leaves no room, the open shingles go on as states of a
+ * streaming hash, so that a token of any length takes constant memory;
+ * shingles that open later are in the buffer again.
  */
 typedef struct Shingler
 {
 	uint32 size;   /* n */
-	bool joined;   /* is there one space between two tokens? */
+	uint32 joint;  /* length of what joins two tokens: 1, a space, or 0 */
 	bool complete; /* has a shingle of n tokens been seen? */
+	const WeightTable *weights; /* of the tokens; NULL: all weigh 1 */
+	FeatureTarget target;
 
-	uint32 first;	 /* slot of the oldest open shingle */
-	uint32 open;	 /* how many are open */
-	uint32 streamed; /* how many of these, the oldest, are in state[] */
-	size_t start[SHINGLE_MAX]; /* where the others begin in bytes[] */
-
+	/*
+	 * Token i begins at start[i], and ends joint bytes before start[i + 1].
+	 * An open one begins at start[count].
+	 */
 	uint8 *bytes;
 	size_t length;
 	size_t capacity;
+	uint32 count;
+	size_t start[SHINGLE_TOKENS + 1];
+
+	uint32 first;	   /* slot of the oldest long shingle */
+	uint32 streamed;   /* how many there are */
+	bool joint_due;	   /* do they lack the joint after their last token? */
+	bool open_is_long; /* is the open token in them alone? */
+	XXH3_state_t open_token; /* its own hash, for its weight */
 
 	/* Enlarges the buffer if features are wanted in full, else NULL. */
 	void *(*grow)(void *array, size_t bytes);
 
-	FeatureSink sink;
-	void *arg;
-
-	uint8 space[SHINGLE_INLINE];
-	XXH3_state_t state[SHINGLE_MAX];
+	uint8 space[SHINGLE_BYTES];
+	LongShingle slots[SHINGLE_MAX];
 } Shingler;
 
 extern void shingle_init(Shingler *s, uint32 size, bool joined,
-						 void *(*grow)(void *, size_t), FeatureSink sink,
-						 void *arg);
-extern void shingle_begin(Shingler *s);
-extern void shingle_append(Shingler *s, const uint8 *bytes, size_t length);
-extern void shingle_end(Shingler *s);
+						 const WeightTable *weights,
+						 void *(*grow)(void *, size_t), FeatureTarget target);
+extern void shingle_append_long(Shingler *s, const uint8 *bytes, size_t length);
+extern void shingle_end_long(Shingler *s);
+extern void shingle_flush(Shingler *s);
 extern void shingle_finish(Shingler *s);
+
+/* Is there a long shingle, or no room in the buffer? */
+static inline bool
+shingle_is_full(const Shingler *s)
+{
+	return s->streamed > 0 || s->length + SHINGLE_PIECE + 1 > s->capacity;
+}
+
+/*
+ * Add length bytes, at most SHINGLE_PIECE, to the open token.  So many can be
+ * read, whatever length is.
+ */
+static inline void
+shingle_append(Shingler *s, const uint8 *bytes, size_t length)
+{
+	uint8 *to = s->bytes + s->length;
+
+	if (unlikely(shingle_is_full(s)))
+	{
+		shingle_append_long(s, bytes, length);
+		return;
+	}
+	/* most words are short, and copies of a fixed size are quick */
+	memcpy(to, bytes, 16);
+	if (unlikely(length > 16))
+		memcpy(to + 16, bytes + 16, SHINGLE_PIECE - 16);
+	s->length += length;
+}
+
+/* Add a code point of length bytes to the open token. */
+static inline void
+shingle_append_char(Shingler *s, const uint8 bytes[UTF8_MAX], size_t length)
+{
+	if (unlikely(shingle_is_full(s)))
+	{
+		shingle_append_long(s, bytes, length);
+		return;
+	}
+	memcpy(s->bytes + s->length, bytes, UTF8_MAX);
+	s->length += length;
+}
+
+/* The open token ends. */
+static inline void
+shingle_end(Shingler *s)
+{
+	if (unlikely(s->streamed > 0))
+	{
+		shingle_end_long(s);
+		return;
+	}
+	s->bytes[s->length] = ' ';
+	s->length += s->joint;
+	s->start[++s->count] = s->length;
+	if (unlikely(s->count == SHINGLE_TOKENS))
+		shingle_flush(s);
+}
 
 #endif /* SHINGLE_H */

@@ -7,7 +7,6 @@
 
 #include "normalize.h"
 #include "shingle.h"
-#include "utf8.h"
 
 typedef enum TokenRun
 {
@@ -33,8 +32,8 @@ typedef struct Tokenizer
 } Tokenizer;
 
 extern void tokens_init(Tokenizer *t, uint32 size, bool chars,
-						void *(*resize)(void *, size_t), bool keep_bytes,
-						FeatureSink sink, void *arg);
+						const WeightTable *weights,
+						void *(*resize)(void *, size_t), FeatureTarget target);
 extern void tokens_feed(Tokenizer *t, const uint8 *text, size_t length,
 						bool last);
 

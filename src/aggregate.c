@@ -1,0 +1,179 @@
+/*
+ * aggregate.c
+ *	  simhash_agg() and simhash_centroid(): votes over rows.
+ *
+ * Sums are integers, so that the order of the rows does not matter, parallel
+ * workers can each have a part, and a moving window can take rows back.
+ */
+#include "postgres.h"
+
+#include "libpq/pqformat.h"
+
+#include "construct.h"
+#include "simhash.h"
+
+PG_FUNCTION_INFO_V1(simhash_agg_token);
+PG_FUNCTION_INFO_V1(simhash_agg_token_inverse);
+PG_FUNCTION_INFO_V1(simhash_agg_hash);
+PG_FUNCTION_INFO_V1(simhash_agg_hash_inverse);
+PG_FUNCTION_INFO_V1(simhash_agg_combine);
+PG_FUNCTION_INFO_V1(simhash_agg_serialize);
+PG_FUNCTION_INFO_V1(simhash_agg_deserialize);
+PG_FUNCTION_INFO_V1(simhash_agg_final);
+
+static WeightSums *
+create_state(FunctionCallInfo fcinfo)
+{
+	MemoryContext context;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		elog(ERROR, "aggregate function called in non-aggregate context");
+	return MemoryContextAllocZero(context, sizeof(WeightSums));
+}
+
+/* The first argument, or nothing yet where it is null. */
+static WeightSums *
+get_state(FunctionCallInfo fcinfo)
+{
+	if (PG_ARGISNULL(0))
+		return create_state(fcinfo);
+	return (WeightSums *) PG_GETARG_POINTER(0);
+}
+
+/*
+ * Take a row in, or back where sign is -1; one with a NULL counts for nothing.
+ * (state internal, feature[, weight float8])
+ */
+static Datum
+add_row(FunctionCallInfo fcinfo, uint64 (*hash_of)(Datum), int sign)
+{
+	WeightSums *sums = get_state(fcinfo);
+	int64 weight = WEIGHT_UNIT;
+	uint64 hash;
+
+	if (PG_ARGISNULL(1) || (PG_NARGS() > 2 && PG_ARGISNULL(2)))
+		PG_RETURN_POINTER(sums);
+	if (PG_NARGS() > 2)
+		weight = weight_from_datum(PG_GETARG_DATUM(2));
+	if (sign > 0 && weight > PG_INT64_MAX - sums->total)
+		weight_overflow();
+	hash = hash_of(PG_GETARG_DATUM(1));
+	weight *= sign;
+	sums->total += weight;
+	sums_add(sums, &hash, &weight, 1);
+	PG_RETURN_POINTER(sums);
+}
+
+static void
+take_hash(void *arg, const uint8 *bytes, size_t length, uint64 hash,
+		  int64 weight)
+{
+	(void) bytes;
+	(void) length;
+	(void) weight;
+	*(uint64 *) arg = hash;
+}
+
+/* The feature is a text. */
+static uint64
+hash_token(Datum token)
+{
+	uint64 hash;
+
+	add_token_feature(&(FeatureTarget){ .sink = take_hash, .arg = &hash },
+					  token, 0);
+	return hash;
+}
+
+/* The feature is a bigint, or a simhash64. */
+static uint64
+hash_itself(Datum hash)
+{
+	return DatumGetInt64(hash);
+}
+
+Datum
+simhash_agg_token(PG_FUNCTION_ARGS)
+{
+	return add_row(fcinfo, hash_token, 1);
+}
+
+Datum
+simhash_agg_token_inverse(PG_FUNCTION_ARGS)
+{
+	return add_row(fcinfo, hash_token, -1);
+}
+
+Datum
+simhash_agg_hash(PG_FUNCTION_ARGS)
+{
+	return add_row(fcinfo, hash_itself, 1);
+}
+
+Datum
+simhash_agg_hash_inverse(PG_FUNCTION_ARGS)
+{
+	return add_row(fcinfo, hash_itself, -1);
+}
+
+Datum
+simhash_agg_combine(PG_FUNCTION_ARGS)
+{
+	WeightSums *sums = get_state(fcinfo);
+	const WeightSums *other;
+	int bit;
+
+	if (PG_ARGISNULL(1))
+		PG_RETURN_POINTER(sums);
+	other = (const WeightSums *) PG_GETARG_POINTER(1);
+	if (other->total > PG_INT64_MAX - sums->total)
+		weight_overflow();
+	sums->total += other->total;
+	for (bit = 0; bit < 64; bit++)
+		sums->ones[bit] += other->ones[bit];
+	PG_RETURN_POINTER(sums);
+}
+
+Datum
+simhash_agg_serialize(PG_FUNCTION_ARGS)
+{
+	const WeightSums *sums = get_state(fcinfo);
+	StringInfoData buf;
+	int bit;
+
+	pq_begintypsend(&buf);
+	pq_sendint64(&buf, sums->total);
+	for (bit = 0; bit < 64; bit++)
+		pq_sendint64(&buf, sums->ones[bit]);
+	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
+}
+
+/* (serialized bytea, unused internal) */
+Datum
+simhash_agg_deserialize(PG_FUNCTION_ARGS)
+{
+	bytea *value = PG_GETARG_BYTEA_PP(0);
+	WeightSums *sums = create_state(fcinfo);
+	StringInfoData buf;
+	int bit;
+
+	buf.data = VARDATA_ANY(value);
+	buf.len = buf.maxlen = VARSIZE_ANY_EXHDR(value);
+	buf.cursor = 0;
+	sums->total = pq_getmsgint64(&buf);
+	for (bit = 0; bit < 64; bit++)
+		sums->ones[bit] = pq_getmsgint64(&buf);
+	pq_getmsgend(&buf);
+	PG_RETURN_POINTER(sums);
+}
+
+/* NULL where nothing has voted. */
+Datum
+simhash_agg_final(PG_FUNCTION_ARGS)
+{
+	uint64 fingerprint;
+
+	if (PG_ARGISNULL(0) || !sums_fingerprint(get_state(fcinfo), &fingerprint))
+		PG_RETURN_NULL();
+	PG_RETURN_SIMHASH(fingerprint);
+}

@@ -1,0 +1,18 @@
+/*
+ * encoding.h
+ *	  Text between the server's encoding and UTF-8.
+ */
+#ifndef ENCODING_H
+#define ENCODING_H
+
+#include "lib/stringinfo.h"
+
+/* Shows a code point that the server's encoding lacks. */
+typedef void (*CodePointWriter)(StringInfo buf, uint32 cp);
+
+extern int clip_text(const char *text, int length, int limit);
+extern const char *text_to_utf8(const char *text, int length, int *utf8_length);
+extern void append_utf8(StringInfo buf, const uint8 *bytes, size_t length,
+						CodePointWriter lacking);
+
+#endif /* ENCODING_H */

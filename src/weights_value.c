@@ -1,0 +1,104 @@
+/*
+ * weights_value.c
+ *	  simhash_weights as it is stored.
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "compat.h"
+#include "weights_value.h"
+
+/* Bytes of a token beside its own. */
+#define TOKEN_OVERHEAD (sizeof(double) + sizeof(uint32))
+
+static int
+compare_tokens(const void *a, const void *b)
+{
+	const TokenWeight *x = a;
+	const TokenWeight *y = b;
+	int order = memcmp(x->token, y->token, Min(x->length, y->length));
+
+	if (order != 0)
+		return order;
+	return x->length < y->length ? -1 : x->length > y->length;
+}
+
+/*
+ * The value with these tokens, which are sorted.  Returns NULL, and one of
+ * them, if two are the same.  Error: 54000 for a value of more than 1 GB.
+ */
+struct varlena *
+weights_pack(TokenWeight *tokens, size_t count, double rest,
+			 const TokenWeight **twice)
+{
+	WeightsHeader header = { .rest = rest + 0.0, .count = count };
+	size_t size = VARHDRSZ + sizeof(header);
+	struct varlena *value;
+	XXH128_hash_t digest;
+	uint8 *to;
+	size_t i;
+
+	qsort(tokens, count, sizeof(TokenWeight), compare_tokens);
+	for (i = 0; i < count; i++)
+	{
+		if (i > 0 && compare_tokens(&tokens[i - 1], &tokens[i]) == 0)
+		{
+			*twice = &tokens[i];
+			return NULL;
+		}
+		size += TOKEN_OVERHEAD + tokens[i].length;
+	}
+	if (!AllocSizeIsValid(size))
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("simhash_weights of %zu tokens would take %zu "
+							   "bytes, which is too much",
+							   count, size)));
+
+	value = palloc(size);
+	SET_VARSIZE(value, size);
+	to = (uint8 *) VARDATA(value) + sizeof(header);
+	for (i = 0; i < count; i++)
+	{
+		double weight = tokens[i].weight + 0.0; /* no -0 */
+
+		memcpy(to, &weight, sizeof(double));
+		memcpy(to + sizeof(double), &tokens[i].length, sizeof(uint32));
+		memcpy(to + TOKEN_OVERHEAD, tokens[i].token, tokens[i].length);
+		to += TOKEN_OVERHEAD + tokens[i].length;
+	}
+	memcpy(VARDATA(value), &header, sizeof(header));
+	digest = XXH3_128bits(VARDATA(value) + sizeof(header.digest),
+						  size - VARHDRSZ - sizeof(header.digest));
+	header.digest[0] = digest.low64;
+	header.digest[1] = digest.high64;
+	memcpy(VARDATA(value), &header, sizeof(header));
+	return value;
+}
+
+/* Begin to read a value, which is not compressed but may be packed. */
+WeightsReader
+weights_read(const struct varlena *value)
+{
+	WeightsReader reader;
+
+	memcpy(&reader.header, VARDATA_ANY(value), sizeof(reader.header));
+	reader.next = (const uint8 *) VARDATA_ANY(value) + sizeof(reader.header);
+	return reader;
+}
+
+/* The next token, as often as there are tokens. */
+TokenWeight
+weights_next(WeightsReader *reader)
+{
+	TokenWeight result;
+
+	memcpy(&result.weight, reader->next, sizeof(double));
+	memcpy(&result.length, reader->next + sizeof(double), sizeof(uint32));
+	result.token = reader->next + TOKEN_OVERHEAD;
+	reader->next = result.token + result.length;
+	return result;
+}
