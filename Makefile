@@ -28,6 +28,7 @@ OBJS = \
 	src/ball.o \
 	src/cast.o \
 	src/construct.o \
+	src/distances.o \
 	src/encoding.o \
 	src/features.o \
 	src/fingerprint.o \
@@ -54,6 +55,7 @@ REGRESS = \
 	vectors \
 	construct \
 	distance \
+	distances \
 	plans \
 	plans_hamming \
 	estimates \

@@ -572,6 +572,18 @@ COMMENT ON FUNCTION simhash_cosine(simhash64, simhash64) IS
 	'cos(pi * distance / 64): estimate of the cosine of the feature vectors';
 
 -------------------------------------------------------------------------------
+-- Choosing k
+-------------------------------------------------------------------------------
+
+-- not safe in parallel plans: rel may be a view of anything
+CREATE FUNCTION simhash_distances(
+	rel regclass, column_name name, sample integer)
+	RETURNS TABLE (distance integer, pairs bigint)
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 65;
+COMMENT ON FUNCTION simhash_distances(regclass, name, integer) IS
+	'how many pairs of a sample of a column are at each distance';
+
+-------------------------------------------------------------------------------
 -- Predicates.  They are LEAKPROOF, which lets an index serve them under a row
 -- security policy.
 -------------------------------------------------------------------------------

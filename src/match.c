@@ -1,6 +1,7 @@
 /*
  * match.c
- *	  Which fingerprints of an array are within a radius?
+ *	  Distances of an array of fingerprints: which are within a radius, and
+ *	  how many are at each?
  *
  * This is where a search spends its time: on hundreds of fingerprints a leaf.
  * Processors that count the bits of eight words at once, or of one in one
@@ -11,9 +12,14 @@
 
 #include "match.h"
 
-typedef int (*MatchFunction)(const uint64 *, int, uint64, int, uint16 *);
+/* What there is for a kind of processor. */
+typedef struct MatchRoutines
+{
+	int (*match)(const uint64 *, int, uint64, int, uint16 *);
+	void (*count)(const uint64 *, int, uint64, int64 *);
+} MatchRoutines;
 
-/* Compiled once for each kind of processor below. */
+/* Both are compiled once for each kind of processor below. */
 static pg_attribute_always_inline int
 match_each(const uint64 *fingerprints, int count, uint64 centre, int radius,
 		   uint16 *matches)
@@ -30,12 +36,30 @@ match_each(const uint64 *fingerprints, int count, uint64 centre, int radius,
 	return found;
 }
 
+static pg_attribute_always_inline void
+count_each(const uint64 *fingerprints, int count, uint64 centre, int64 *counts)
+{
+	int i;
+
+	for (i = 0; i < count; i++)
+		counts[__builtin_popcountll(fingerprints[i] ^ centre)]++;
+}
+
 static int
 match_portable(const uint64 *fingerprints, int count, uint64 centre, int radius,
 			   uint16 *matches)
 {
 	return match_each(fingerprints, count, centre, radius, matches);
 }
+
+static void
+count_portable(const uint64 *fingerprints, int count, uint64 centre,
+			   int64 *counts)
+{
+	count_each(fingerprints, count, centre, counts);
+}
+
+static const MatchRoutines portable = { match_portable, count_portable };
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(SIMHASH_PORTABLE)
 
@@ -47,6 +71,15 @@ match_popcnt(const uint64 *fingerprints, int count, uint64 centre, int radius,
 {
 	return match_each(fingerprints, count, centre, radius, matches);
 }
+
+__attribute__((target("popcnt"))) static void
+count_popcnt(const uint64 *fingerprints, int count, uint64 centre,
+			 int64 *counts)
+{
+	count_each(fingerprints, count, centre, counts);
+}
+
+static const MatchRoutines popcnt = { match_popcnt, count_popcnt };
 
 __attribute__((target("avx512f,avx512vpopcntdq"))) static int
 match_avx512(const uint64 *fingerprints, int count, uint64 centre, int radius,
@@ -75,25 +108,38 @@ match_avx512(const uint64 *fingerprints, int count, uint64 centre, int radius,
 	return found;
 }
 
-static MatchFunction
-choose_match(void)
+/* Counting gains nothing: it waits for its counters. */
+static const MatchRoutines avx512 = { match_avx512, count_popcnt };
+
+static const MatchRoutines *
+choose_routines(void)
 {
 	if (__builtin_cpu_supports("avx512vpopcntdq"))
-		return match_avx512;
+		return &avx512;
 	if (__builtin_cpu_supports("popcnt"))
-		return match_popcnt;
-	return match_portable;
+		return &popcnt;
+	return &portable;
 }
 
 #else
 
-static MatchFunction
-choose_match(void)
+static const MatchRoutines *
+choose_routines(void)
 {
-	return match_portable;
+	return &portable;
 }
 
 #endif
+
+static const MatchRoutines *
+routines(void)
+{
+	static const MatchRoutines *chosen = NULL;
+
+	if (unlikely(chosen == NULL))
+		chosen = choose_routines();
+	return chosen;
+}
 
 /*
  * Collect the indexes of those within the radius, ascending; returns their
@@ -103,9 +149,13 @@ int
 hamming_match(const uint64 *fingerprints, int count, uint64 centre, int radius,
 			  uint16 *matches)
 {
-	static MatchFunction match = NULL;
+	return routines()->match(fingerprints, count, centre, radius, matches);
+}
 
-	if (unlikely(match == NULL))
-		match = choose_match();
-	return match(fingerprints, count, centre, radius, matches);
+/* Add to counts, which has one for each distance 0 .. 64. */
+void
+hamming_count(const uint64 *fingerprints, int count, uint64 centre,
+			  int64 *counts)
+{
+	routines()->count(fingerprints, count, centre, counts);
 }

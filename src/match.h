@@ -1,11 +1,13 @@
 /*
  * match.h
- *	  Which fingerprints of an array are within a radius?
+ *	  Distances of an array of fingerprints.
  */
 #ifndef MATCH_H
 #define MATCH_H
 
 extern int hamming_match(const uint64 *fingerprints, int count, uint64 centre,
 						 int radius, uint16 *matches);
+extern void hamming_count(const uint64 *fingerprints, int count, uint64 centre,
+						  int64 *counts);
 
 #endif /* MATCH_H */
