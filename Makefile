@@ -54,6 +54,7 @@ REGRESS = \
 	type \
 	vectors \
 	construct \
+	statistics \
 	distance \
 	distances \
 	plans \
