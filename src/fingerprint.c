@@ -37,17 +37,13 @@ add_planes(uint64 *low, uint64 a, uint64 b)
 	return high;
 }
 
-/* Count the waiting features of weight 1: a tree of adders, after Harley and Seal. */
-static void
-count_plain(Votes *v)
+/* Count VOTES_BATCH hashes: a tree of adders, after Harley and Seal. */
+static inline void
+count_batch(Votes *v, const uint64 *h)
 {
-	uint64 *h = v->hash;
 	uint64 *plane = v->plane;
 	uint64 carry[8];
 	int i;
-
-	v->count += v->waiting;
-	memset(h + v->waiting, 0, (VOTES_BATCH - v->waiting) * sizeof(uint64));
 
 	for (i = 0; i < 8; i++)
 		carry[i] = add_planes(&plane[0], h[2 * i], h[2 * i + 1]);
@@ -72,8 +68,54 @@ votes_count(Votes *v)
 	if (v->weighted)
 		sums_add(&v->sums, v->hash, v->weight, v->waiting);
 	else
-		count_plain(v);
+	{
+		memset(v->hash + v->waiting, 0,
+			   (VOTES_BATCH - v->waiting) * sizeof(uint64));
+		count_batch(v, v->hash);
+		v->count += v->waiting;
+	}
 	v->waiting = 0;
+}
+
+/* Add up to 2^15 features: their weights, of at most 2^47 each, add up. */
+static void
+add_all_weighted(Votes *v, const uint64 *hash, const int64 *weight,
+				 uint32 count)
+{
+	int64 total = 0;
+	uint32 i;
+
+	Assert(count <= 1 << 15);
+	for (i = 0; i < count; i++)
+		total += weight[i];
+	if (total > PG_INT64_MAX - v->sums.total)
+		v->overflow = true;
+	else
+	{
+		v->sums.total += total;
+		sums_add(&v->sums, hash, weight, count);
+	}
+}
+
+/*
+ * Add features, at most 2^15 of them.  Their weights are not looked at unless
+ * votes are weighted.
+ */
+void
+votes_add_all(Votes *v, const uint64 *hash, const int64 *weight, uint32 count)
+{
+	uint32 i;
+
+	if (v->weighted)
+	{
+		add_all_weighted(v, hash, weight, count);
+		return;
+	}
+	for (i = 0; i + VOTES_BATCH <= count; i += VOTES_BATCH)
+		count_batch(v, hash + i);
+	v->count += i;
+	for (; i < count; i++)
+		votes_add(v, hash[i]);
 }
 
 /*

@@ -47,6 +47,8 @@ typedef struct Votes
 
 extern void votes_init(Votes *v, bool weighted);
 extern void votes_count(Votes *v);
+extern void votes_add_all(Votes *v, const uint64 *hash, const int64 *weight,
+						  uint32 count);
 extern bool votes_fingerprint(Votes *v, uint64 *fingerprint);
 extern void sums_add(WeightSums *sums, const uint64 *hash, const int64 *weight,
 					 int count);

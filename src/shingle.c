@@ -28,58 +28,106 @@ shingle_init(Shingler *s, uint32 size, bool joined, const WeightTable *weights,
 	s->grow = grow;
 }
 
-/* Emit the shingles of the buffer, where all tokens weigh 1. */
-static void
-emit_plain(Shingler *s, uint32 shingles)
+/* Bytes of the n tokens from token i on. */
+static inline size_t
+stretch_length(const Shingler *s, uint32 i, uint32 n)
 {
-	const FeatureTarget target = s->target;
-	const uint8 *bytes = s->bytes;
-	const size_t *start = s->start;
+	return s->start[i + n] - s->joint - s->start[i];
+}
+
+static inline uint64
+hash_stretch(const Shingler *s, uint32 i, uint32 n)
+{
+	return XXH3_64bits(s->bytes + s->start[i], stretch_length(s, i, n));
+}
+
+/*
+ * hash[i] becomes the hash of the n tokens from token i on, for i < count.
+ *
+ * XXH3 branches on the length of what it hashes, which for words no processor
+ * can predict; so those of a similar length are hashed after each other.
+ */
+static void
+hash_stretches(const Shingler *s, uint32 n, uint32 count, uint64 *hash)
+{
+	uint16 order[3][SHINGLE_TOKENS];
+	uint32 filled[3] = { 0 };
 	uint32 i;
+	int kind;
 
-	for (i = 0; i < shingles; i++)
+	if (n > 1 || !s->joint)
 	{
-		const uint8 *shingle = bytes + start[i];
-		size_t length = start[i + s->size] - s->joint - start[i];
+		for (i = 0; i < count; i++)
+			hash[i] = hash_stretch(s, i, n);
+		return;
+	}
+	for (i = 0; i < count; i++)
+	{
+		size_t length = stretch_length(s, i, 1);
 
-		feature_add(&target, shingle, length, XXH3_64bits(shingle, length),
-					WEIGHT_UNIT);
+		/* without a branch */
+		order[0][filled[0]] = i;
+		filled[0] += length <= 3;
+		order[1][filled[1]] = i;
+		filled[1] += length > 3 && length <= 8;
+		order[2][filled[2]] = i;
+		filled[2] += length > 8;
+	}
+	for (kind = 0; kind < 3; kind++)
+	{
+		for (i = 0; i < filled[kind]; i++)
+			hash[order[kind][i]] = hash_stretch(s, order[kind][i], 1);
 	}
 }
 
-/* The same by weight: that of a shingle is the mean of its tokens'. */
+/* Weights of the shingles: that of each is the mean of its tokens'. */
 static void
-emit_weighted(Shingler *s, uint32 shingles)
+weigh_shingles(const Shingler *s, uint32 shingles, const uint64 *hash,
+			   int64 *weight)
 {
-	const FeatureTarget target = s->target;
-	const uint8 *bytes = s->bytes;
-	const size_t *start = s->start;
-	int64 weight[SHINGLE_TOKENS];
+	uint64 token_hash[SHINGLE_TOKENS];
 	int64 sum = 0;
 	uint32 i;
 
-	for (i = 0; i < shingles + s->size - 1; i++)
+	if (s->size == 1)
 	{
-		const uint8 *token = bytes + start[i];
-		size_t length = start[i + 1] - s->joint - start[i];
-		uint64 hash = XXH3_64bits(token, length);
-
-		weight[i] = weight_of(s->weights, hash);
-		sum += weight[i];
-		if (i + 1 >= s->size)
-		{
-			uint32 oldest = i + 1 - s->size;
-
-			if (s->size > 1)
-			{
-				token = bytes + start[oldest];
-				length = start[i + 1] - s->joint - start[oldest];
-				hash = XXH3_64bits(token, length);
-			}
-			feature_add(&target, token, length, hash, sum / s->size);
-			sum -= weight[oldest];
-		}
+		weights_of(s->weights, hash, weight, shingles);
+		return;
 	}
+	hash_stretches(s, 1, shingles + s->size - 1, token_hash);
+	weights_of(s->weights, token_hash, weight, shingles + s->size - 1);
+	for (i = 0; i < s->size - 1; i++)
+		sum += weight[i];
+	for (i = 0; i < shingles; i++)
+	{
+		int64 oldest = weight[i];
+
+		sum += weight[i + s->size - 1];
+		weight[i] = sum / s->size;
+		sum -= oldest;
+	}
+}
+
+/* Make features of the first shingles of the buffer. */
+static void
+emit_shingles(Shingler *s, uint32 shingles)
+{
+	uint64 hash[SHINGLE_TOKENS];
+	int64 weight[SHINGLE_TOKENS];
+	uint32 i;
+
+	hash_stretches(s, s->size, shingles, hash);
+	if (s->weights)
+		weigh_shingles(s, shingles, hash, weight);
+	if (s->target.sink == NULL)
+	{
+		votes_add_all(s->target.votes, hash, weight, shingles);
+		return;
+	}
+	for (i = 0; i < shingles; i++)
+		s->target.sink(s->target.arg, s->bytes + s->start[i],
+					   stretch_length(s, i, s->size), hash[i],
+					   s->weights ? weight[i] : WEIGHT_UNIT);
 }
 
 /* Turn the shingles of the buffer into features, and make room. */
@@ -93,10 +141,7 @@ shingle_flush(Shingler *s)
 	if (s->count < s->size)
 		return;
 	shingles = s->count - s->size + 1;
-	if (s->weights)
-		emit_weighted(s, shingles);
-	else
-		emit_plain(s, shingles);
+	emit_shingles(s, shingles);
 	s->complete = true;
 
 	drop = s->start[shingles];
@@ -246,6 +291,19 @@ shingle_end_long(Shingler *s)
 			shingle_flush(s);
 	}
 	s->open_is_long = false;
+}
+
+/* shingle_add_ascii where there is no room, or a long shingle is open. */
+void
+shingle_add_ascii_long(Shingler *s, const uint8 *bytes, size_t length)
+{
+	size_t i;
+
+	for (i = 0; i < length; i++)
+	{
+		shingle_append_long(s, bytes + i, 1);
+		shingle_end(s);
+	}
 }
 
 /* The text ends.  If it has fewer than n tokens, all of it is one feature. */

@@ -67,6 +67,8 @@ extern void shingle_init(Shingler *s, uint32 size, bool joined,
 						 void *(*grow)(void *, size_t), FeatureTarget target);
 extern void shingle_append_long(Shingler *s, const uint8 *bytes, size_t length);
 extern void shingle_end_long(Shingler *s);
+extern void shingle_add_ascii_long(Shingler *s, const uint8 *bytes,
+								   size_t length);
 extern void shingle_flush(Shingler *s);
 extern void shingle_finish(Shingler *s);
 
@@ -96,6 +98,26 @@ shingle_append(Shingler *s, const uint8 *bytes, size_t length)
 	if (unlikely(length > 16))
 		memcpy(to + 16, bytes + 16, SHINGLE_PIECE - 16);
 	s->length += length;
+}
+
+/* Add a token for each of length bytes, under the same conditions. */
+static inline void
+shingle_add_ascii(Shingler *s, const uint8 *bytes, size_t length)
+{
+	size_t *start = s->start + s->count;
+	size_t i;
+
+	if (unlikely(shingle_is_full(s) ||
+				 s->count + SHINGLE_PIECE > SHINGLE_TOKENS))
+	{
+		shingle_add_ascii_long(s, bytes, length);
+		return;
+	}
+	memcpy(s->bytes + s->length, bytes, SHINGLE_PIECE);
+	for (i = 1; i <= length; i++)
+		start[i] = s->length + i;
+	s->length += length;
+	s->count += length;
 }
 
 /* Add a code point of length bytes to the open token. */

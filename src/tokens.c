@@ -120,8 +120,6 @@ add_codepoint(void *arg, uint32 cp)
 static inline void
 add_ascii(Tokenizer *t, const uint8 *folded, size_t length)
 {
-	size_t i;
-
 	if (!t->chars)
 	{
 		enter_spaced(t);
@@ -129,8 +127,7 @@ add_ascii(Tokenizer *t, const uint8 *folded, size_t length)
 		return;
 	}
 	close_gap(t);
-	for (i = 0; i < length; i++)
-		add_char_token(&t->shingler, folded + i, 1);
+	shingle_add_ascii(&t->shingler, folded, length);
 }
 
 /*
@@ -202,7 +199,7 @@ typedef struct Decoded
 	size_t length;
 } Decoded;
 
-static inline Decoded
+static pg_attribute_always_inline Decoded
 decode(const uint8 *text, const uint8 *end)
 {
 	Decoded d = { 0 };

@@ -5,40 +5,105 @@
 #ifndef WEIGHTS_H
 #define WEIGHTS_H
 
-/*
- * An open-addressing hash table.  Two tokens with one hash are one token: no
- * fingerprint could tell them apart.
- */
-typedef struct WeightSlot
-{
-	uint64 hash;
-	int64 weight; /* in units of 2^-16; -1 where the slot is free */
-} WeightSlot;
+#define WEIGHT_BUCKET 4	 /* tokens of a bucket, which is a cache line */
+#define WEIGHTS_AHEAD 16 /* lookups for which memory is fetched early */
 
+typedef struct WeightBucket
+{
+	uint64 hash[WEIGHT_BUCKET];
+	int64 weight[WEIGHT_BUCKET]; /* in units of 2^-16; -1: this place is free */
+} WeightBucket;
+
+/*
+ * A hash table.  A token is in the first bucket from that of its hash on which
+ * was not full.  Two tokens with one hash are one token: no fingerprint could
+ * tell them apart.
+ */
 typedef struct WeightTable
 {
-	WeightSlot *slots;
-	uint64 mask; /* number of slots, a power of two, - 1 */
+	WeightBucket *buckets;
+	uint64 mask; /* number of buckets, a power of two, - 1 */
 	int64 rest;	 /* weight of the tokens that are not in the table */
 } WeightTable;
 
-/* The slot of a hash, or the free one where it belongs. */
-static inline WeightSlot *
-weight_slot(const WeightTable *table, uint64 hash)
+/* The i-th weight if it is that of the hash, else the other one. */
+static inline int64
+choose_weight(const WeightBucket *bucket, int i, uint64 hash, int64 other)
 {
-	uint64 i = hash & table->mask;
+	int64 match = -(int64) (bucket->hash[i] == hash);
 
-	while (table->slots[i].weight >= 0 && table->slots[i].hash != hash)
-		i = (i + 1) & table->mask;
-	return &table->slots[i];
+	return (bucket->weight[i] & match) | (other & ~match);
+}
+
+/*
+ * The weight of a token of this hash in a bucket, -1 if there is none: without
+ * a branch, which could not be predicted.  Places are taken from the first on,
+ * so that a free one never hides a token, whatever is in it.
+ */
+static inline int64
+bucket_weight(const WeightBucket *bucket, uint64 hash)
+{
+	int64 weight = choose_weight(bucket, 3, hash, -1);
+
+	weight = choose_weight(bucket, 2, hash, weight);
+	weight = choose_weight(bucket, 1, hash, weight);
+	return choose_weight(bucket, 0, hash, weight);
 }
 
 static inline int64
 weight_of(const WeightTable *table, uint64 hash)
 {
-	int64 weight = weight_slot(table, hash)->weight;
+	uint64 i;
 
-	return weight >= 0 ? weight : table->rest;
+	for (i = hash & table->mask;; i = (i + 1) & table->mask)
+	{
+		const WeightBucket *bucket = &table->buckets[i];
+		int64 weight = bucket_weight(bucket, hash);
+
+		if (likely(weight >= 0))
+			return weight;
+		if (bucket->weight[WEIGHT_BUCKET - 1] < 0)
+			return table->rest;
+	}
+}
+
+/* The same for many. */
+static inline void
+weights_of(const WeightTable *table, const uint64 *hash, int64 *weight,
+		   uint32 count)
+{
+	uint32 i;
+
+	for (i = 0; i < count; i++)
+	{
+		if (i + WEIGHTS_AHEAD < count)
+			__builtin_prefetch(
+				&table->buckets[hash[i + WEIGHTS_AHEAD] & table->mask]);
+		weight[i] = weight_of(table, hash[i]);
+	}
+}
+
+/* Add a token, unless it is there, to a table that has room. */
+static inline void
+weights_add(WeightTable *table, uint64 hash, int64 weight)
+{
+	WeightBucket *bucket;
+	uint64 i = hash & table->mask;
+	int j = 0;
+
+	for (;;)
+	{
+		bucket = &table->buckets[i];
+		if (bucket_weight(bucket, hash) >= 0)
+			return;
+		if (bucket->weight[WEIGHT_BUCKET - 1] < 0)
+			break;
+		i = (i + 1) & table->mask;
+	}
+	while (bucket->weight[j] >= 0)
+		j++;
+	bucket->hash[j] = hash;
+	bucket->weight[j] = weight;
 }
 
 #endif /* WEIGHTS_H */

@@ -27,13 +27,14 @@ typedef struct CachedWeights
 	bool external;
 	struct varatt_external pointer; /* if external */
 	uint64 digest[2];				/* if not */
-	size_t bytes;					/* of the slots */
+	void *memory;					/* of the table */
+	size_t bytes;					/* of that */
 	WeightTable table;
 } CachedWeights;
 
 /*
- * Fill a table.  Two tokens of one hash are one token for it: the first in
- * order of their bytes.
+ * Fill a table, at most half.  Of two tokens with one hash the first in order
+ * of their bytes counts.
  */
 static void
 fill_table(CachedWeights *entry, const struct varlena *value,
@@ -41,26 +42,24 @@ fill_table(CachedWeights *entry, const struct varlena *value,
 {
 	WeightsReader reader = weights_read(value);
 	WeightTable *table = &entry->table;
-	uint64 slots = pg_nextpower2_64(Max(reader.header.count, 4) *
-									UINT64CONST(2));
+	uint64 buckets = pg_nextpower2_64(
+		Max(reader.header.count / (WEIGHT_BUCKET / 2), 1));
 	uint32 i;
 
-	entry->bytes = slots * sizeof(WeightSlot);
-	table->slots = MemoryContextAllocHuge(context, entry->bytes);
-	memset(table->slots, 0xFF, entry->bytes); /* weight -1: free */
-	table->mask = slots - 1;
+	entry->bytes = buckets * sizeof(WeightBucket) + PG_CACHE_LINE_SIZE;
+	entry->memory = MemoryContextAllocHuge(context, entry->bytes);
+	memset(entry->memory, 0xFF, entry->bytes); /* weights -1 */
+	table->buckets = (WeightBucket *) CACHELINEALIGN(entry->memory);
+	table->mask = buckets - 1;
 	weight_from_double(reader.header.rest, &table->rest);
 	for (i = 0; i < reader.header.count; i++)
 	{
 		TokenWeight token = weights_next(&reader);
 		uint64 hash = XXH3_64bits(token.token, token.length);
-		WeightSlot *slot = weight_slot(table, hash);
+		int64 weight;
 
-		if (slot->weight < 0)
-		{
-			slot->hash = hash;
-			weight_from_double(token.weight, &slot->weight);
-		}
+		weight_from_double(token.weight, &weight);
+		weights_add(table, hash, weight);
 	}
 }
 
@@ -89,7 +88,7 @@ trim_cache(CachedWeights *first)
 		if (kept + entry->bytes > work_mem * (size_t) 1024)
 		{
 			*link = entry->next;
-			pfree(entry->table.slots);
+			pfree(entry->memory);
 			pfree(entry);
 		}
 		else

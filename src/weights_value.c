@@ -27,6 +27,22 @@ compare_tokens(const void *a, const void *b)
 	return x->length < y->length ? -1 : x->length > y->length;
 }
 
+/* What was written by write_weights is in order already. */
+static void
+sort_tokens(TokenWeight *tokens, size_t count)
+{
+	size_t i;
+
+	for (i = 1; i < count; i++)
+	{
+		if (compare_tokens(&tokens[i - 1], &tokens[i]) > 0)
+		{
+			qsort(tokens, count, sizeof(TokenWeight), compare_tokens);
+			return;
+		}
+	}
+}
+
 /*
  * The value with these tokens, which are sorted.  Returns NULL, and one of
  * them, if two are the same.  Error: 54000 for a value of more than 1 GB.
@@ -42,7 +58,7 @@ weights_pack(TokenWeight *tokens, size_t count, double rest,
 	uint8 *to;
 	size_t i;
 
-	qsort(tokens, count, sizeof(TokenWeight), compare_tokens);
+	sort_tokens(tokens, count);
 	for (i = 0; i < count; i++)
 	{
 		if (i > 0 && compare_tokens(&tokens[i - 1], &tokens[i]) == 0)
