@@ -54,6 +54,8 @@ REGRESS = \
 	type \
 	vectors \
 	construct \
+	weights \
+	aggregates \
 	statistics \
 	distance \
 	distances \

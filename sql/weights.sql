@@ -1,0 +1,172 @@
+-- the text form: a JSON object, in one order, without what is the default
+SELECT '{"the": 0, "postgres": 2.5, "": 1}'::simhash_weights,
+	'{}'::simhash_weights, ' { } '::simhash_weights, '{"":0.25}'::simhash_weights,
+	E'\t{"b" :1e0,\n"a":-0 ,"c":1E-3}'::simhash_weights;
+SELECT '{"x": 0.1, "y": 2147483648, "z": 5e-324, "v": 1e-400, "w": 3.141592653589793238}'::simhash_weights;
+-- keys are normalised as text is
+SELECT '{"The": 1, "CAFÉ": 2, "\uFF21\u0301": 3, " \"x\" ": 4, "日本": 5, "字": 6, "\ud801\udc00": 7, "\\\/\b\f\n\r\ty": 8}'::simhash_weights;
+
+-- round trips: text, binary, jsonb, rows
+SELECT bool_and(w = w::text::simhash_weights) AS text,
+	bool_and(w = w::jsonb::simhash_weights) AS jsonb
+FROM (VALUES ('{}'::simhash_weights), ('{"": 0}'), ('{"": 1.5, "a": 0.1, "é": 1e-7, "日本": 2147483648}')) v(w);
+SELECT simhash_weights_send('{"a": 0.5}');
+SELECT '{"b": 1, "a": 0.5}'::simhash_weights::jsonb, '{"A": [1]}'::jsonb -> 'A' AS jsonb;
+SELECT (random_weights::text::simhash_weights = random_weights) AS same
+FROM (SELECT jsonb_object_agg('t' || i, 1 / (i::float8 + 1))::simhash_weights AS random_weights
+	FROM generate_series(0, 5000) i) s;
+
+-- equality
+SELECT '{"A": 1.0, "b": 2}'::simhash_weights = '{"b": 2, "a": 1}' AS same,
+	'{"a": 1}'::simhash_weights = '{}' AS default_is_no_token,
+	'{"": 1}'::simhash_weights = '{}' AS default,
+	'{"a": 1}'::simhash_weights <> '{"a": 1.0000000001}' AS other,
+	'{"a": -0}'::simhash_weights = '{"a": 0}' AS zero;
+SELECT w, count(*) FROM (VALUES ('{"a": 1}'::simhash_weights), ('{"A": 1}'), ('{"b": 1}')) v(w)
+GROUP BY w ORDER BY w::text;
+
+SELECT error_of(format('SELECT %L::simhash_weights', w)) FROM (VALUES
+	(''), ('{'), ('}'), ('[]'), ('null'), ('1'), ('{"a"}'), ('{"a":}'), ('{"a":1,}'), ('{"a":1 "b":2}'),
+	('{a:1}'), ('{"a":1}x'), ('{"a":1'), ('{"a'), ('{"a":"1"}'), ('{"a":null}'), ('{"a":true}'), ('{"a":{}}'),
+	('{"a":[1]}'), ('{"a":01}'), ('{"a":.5}'), ('{"a":1.}'), ('{"a":1e}'), ('{"a":+1}'), ('{"a":0x10}'), ('{"a":-}'),
+	('{"a":NaN}'), ('{"a":Infinity}'), ('{"a":-1}'), ('{"a":-1e-300}'), ('{"a":2147483648.5}'), ('{"a":1e400}'),
+	('{"a b":1}'), ('{"日本語":1}'), ('{"!":1}'), ('{" ":1}'), ('{"\u00ad":1}'),
+	('{"a":1,"A":2}'), ('{"a":1,"a":1}'), ('{"":1,"":2}'), ('{"é":1,"e\u0301":2}'),
+	('{"\x":1}'), ('{"\u12":1}'), ('{"\u0000":1}'), ('{"\ud800":1}'), ('{"\ud800\u0041":1}'), ('{"\udc00":1}'), ('{"\'),
+	('{"' || chr(10) || '":1}'), ('{"' || repeat('é', 100) || ' x":1}')) v(w);
+SELECT error_of($$SELECT '{"a": "x"}'::jsonb::simhash_weights$$);
+SELECT error_of($$SELECT '[1]'::jsonb::simhash_weights$$);
+
+-- literals and parameters resolve
+SELECT simhash('a the', '{"the": 0}') = simhash('a') AS literals,
+	simhash('a the', weights => '{"the": 0}') = simhash('a') AS named,
+	simhash(weights => '{"the": 0}', body => 'a the') = simhash('a') AS both_named,
+	simhash('{1,2}') = simhash('1 2') AS lone;
+SELECT feature, weight FROM simhash_features('a the', '{"the": 0.5}');
+PREPARE q AS SELECT simhash($1, $2);
+EXECUTE q('a the', '{"the": 0}');
+PREPARE q1 AS SELECT simhash($1);
+EXECUTE q1('{1,2}');
+
+-- weights are those of the words
+SELECT simhash('to be or not to be', '{}') = simhash('to be or not to be') AS all_one,
+	simhash('to be or not to be', '{"": 7}') = simhash('to be or not to be') AS all_seven,
+	simhash('to be or not to be', NULL) = simhash('to be or not to be') AS none,
+	simhash('to be or not to be', '{"To": 3, "or": 0, "": 0.5}')
+		= simhash('{to,be,not}'::text[], '{6,1,0.5}') AS words,
+	simhash('the THE', '{"the": 0}') IS NULL AS no_weight,
+	simhash('a b', '{"": 0}') IS NULL AS default_zero,
+	simhash('', '{"a": 1}') IS NULL AS no_word,
+	simhash(NULL, '{"a": 1}') IS NULL AS nothing;
+-- a shingle weighs the mean of its words: floor of the sum of rounded weights / n
+SELECT feature, count, weight FROM simhash_features('a b c a b', '{"a": 1, "b": 3, "c": 0.5}', words => 2);
+SELECT feature, weight * 65536 AS units
+FROM simhash_features('a b c', '{"a": 0.0000152587890625, "b": 0.000030517578125, "": 0}', words => 3);
+SELECT feature, weight FROM simhash_features('a b', '{"a": 1, "b": 3}', words => 9);
+SELECT simhash('a b c a b', '{"a": 1, "b": 3, "c": 0.5}', words => 2) = (SELECT simhash(array_agg(feature), array_agg(count * weight))
+	FROM simhash_features('a b c a b', '{"a": 1, "b": 3, "c": 0.5}', words => 2)) AS same;
+-- long words, too
+SELECT simhash('a ' || repeat('x', 100000) || ' b b', ('{"b": 2, "' || repeat('X', 100000) || '": 5}')::simhash_weights, words => n)
+	= (SELECT simhash(array_agg(feature), array_agg(count * weight))
+		FROM simhash_features('a ' || repeat('x', 100000) || ' b b',
+			('{"b": 2, "' || repeat('X', 100000) || '": 5}')::simhash_weights, words => n)) AS same,
+	(SELECT array_agg(weight) FROM simhash_features('a ' || repeat('x', 100000) || ' b b',
+			('{"b": 2, "' || repeat('X', 100000) || '": 5}')::simhash_weights, words => n)) AS weights
+FROM generate_series(1, 5) n;
+
+SELECT error_of(statement) FROM (VALUES
+	($$SELECT simhash('a', '{}', chars => 3)$$),
+	($$SELECT simhash('a', '{}', words => 0)$$),
+	($$SELECT simhash('a', '{"a": 1}', 1, 1)$$),
+	($$SELECT simhash_features('a', '{}', chars => 3)$$),
+	($$SELECT simhash(repeat('a ', 65536), '{"a": 2147483648}')$$),
+	($$SELECT simhash(repeat('a ', 65537), '{"a": 2147483648}', words => 2)$$)) t(statement);
+SELECT simhash(repeat('a ', 65535), '{"a": 2147483648}') = simhash('a') AS largest_total;
+
+-- tf-idf: ln((1 + N) / (1 + df)) + 1
+CREATE TABLE texts (id int, body text);
+INSERT INTO texts VALUES (1, 'The cat'), (2, 'the cat, the dog'), (3, 'the bird'), (4, '!'), (5, NULL);
+SELECT simhash_idf(body) FROM texts;
+SELECT key, round(value::numeric, 6) AS weight,
+	round(ln(5.0 / (1 + CASE key WHEN '' THEN 0 WHEN 'the' THEN 3 WHEN 'cat' THEN 2 ELSE 1 END)) + 1, 6) AS expected
+FROM texts, LATERAL (SELECT 1) l, jsonb_each_text((SELECT simhash_idf(body, 1) FROM texts)::jsonb)
+WHERE id = 1 ORDER BY key;
+SELECT simhash_idf(body, 3), simhash_idf(body, 4), simhash_idf(body, 2) = simhash_idf(body) AS default_min_df FROM texts;
+SELECT simhash_idf(body) IS NULL AS no_rows FROM texts WHERE false;
+SELECT simhash_idf(body) IS NULL AS no_text FROM texts WHERE body IS NULL;
+SELECT error_of('SELECT simhash_idf(body, 0) FROM texts');
+SELECT error_of('SELECT simhash_idf(body, id) FROM texts');
+SELECT id, simhash(body, idf) AS fp FROM texts, (SELECT simhash_idf(body) AS idf FROM texts) s WHERE id < 3 ORDER BY id;
+-- a token is a bigram where there are no spaces, and may be long
+SELECT simhash_idf(t, 1) FROM (VALUES ('日本語')) v(t);
+SELECT length(simhash_idf(repeat('x', 100000), 1)::text) FROM generate_series(1, 2);
+DROP TABLE texts;
+
+-- Weights from everywhere, several in one query: each row gets its own.
+CREATE TABLE idf (lang int, w simhash_weights, j jsonb);
+ALTER TABLE idf ALTER w SET STORAGE EXTERNAL;
+INSERT INTO idf (lang, j) SELECT lang, jsonb_object_agg('t' || i, (i * lang) % 7)
+FROM generate_series(1, 3000) i, generate_series(1, 6) lang GROUP BY lang;
+INSERT INTO idf (lang, j) VALUES (7, '{"t1": 4}'), (8, NULL);
+UPDATE idf SET w = j::simhash_weights;
+CREATE TABLE docs AS
+SELECT id, id % 8 + 1 AS lang, string_agg('t' || (id * i) % 4000, ' ') AS body
+FROM generate_series(1, 200) id, generate_series(1, 50) i GROUP BY id;
+CREATE FUNCTION by_hand(body text, j jsonb) RETURNS simhash64 LANGUAGE sql AS $$
+	SELECT simhash(array_agg(t), array_agg(coalesce((j ->> t)::float8, 1)))
+	FROM regexp_split_to_table(body, ' ') t
+$$;
+SELECT count(*), count(*) FILTER (WHERE simhash(body, w) IS DISTINCT FROM by_hand(body, j)) AS wrong
+FROM docs JOIN idf USING (lang);
+SET work_mem = '64kB';
+SELECT count(*), count(*) FILTER (WHERE simhash(body, w) IS DISTINCT FROM by_hand(body, j)) AS wrong
+FROM docs JOIN idf USING (lang);
+SELECT count(*) FILTER (WHERE fp IS DISTINCT FROM by_hand(body, j)) AS wrong
+FROM (SELECT body, j, simhash(body, w) AS fp FROM docs JOIN idf USING (lang) ORDER BY md5(id::text)) s;
+RESET work_mem;
+-- in PL/pgSQL, with a value that changes from call to call
+DO $$
+DECLARE
+	weights simhash_weights;
+	by_key jsonb;
+	wrong int := 0;
+BEGIN
+	FOR l IN 1 .. 8 LOOP
+		SELECT w, j INTO weights, by_key FROM idf WHERE lang = l;
+		wrong := wrong + (SELECT count(*) FILTER (WHERE simhash(body, weights) IS DISTINCT FROM by_hand(body, by_key)) FROM docs);
+	END LOOP;
+	UPDATE idf SET w = '{"t1": 0}', j = '{"t1": 0}' WHERE lang = 1 RETURNING w, j INTO weights, by_key;
+	wrong := wrong + (SELECT count(*) FILTER (WHERE simhash(body, weights) IS DISTINCT FROM by_hand(body, by_key)) FROM docs);
+	RAISE NOTICE '% wrong', wrong;
+END $$;
+-- a generated column and an index
+CREATE TABLE weighted (body text,
+	fp simhash64 GENERATED ALWAYS AS (simhash(body, '{"the": 0}')) STORED);
+INSERT INTO weighted VALUES ('the cat'), ('a cat'), ('the');
+SELECT body, fp = simhash('cat') AS same FROM weighted;
+CREATE INDEX ON weighted USING hamming (simhash(body, '{"a": 0}', words => 2));
+DROP TABLE weighted;
+
+-- one result serially and in parallel
+ALTER TABLE docs SET (parallel_workers = 2);
+SET max_parallel_workers_per_gather = 0;
+SELECT md5(simhash_idf(body)::text) AS idf, count(DISTINCT simhash(body, w)) AS fps
+FROM docs, idf WHERE idf.lang = 2 \gset serial_
+SET max_parallel_workers_per_gather = 2;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+EXPLAIN (COSTS OFF) SELECT simhash_idf(body) FROM docs;
+SELECT md5(simhash_idf(body)::text) = :'serial_idf' AS same FROM docs;
+SELECT md5(simhash_idf(body, 2)::text) = :'serial_idf' AS same FROM docs;
+SELECT count(DISTINCT simhash(body, w)) = :serial_fps AS same FROM docs, idf WHERE idf.lang = 2;
+RESET max_parallel_workers_per_gather;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
+-- the order of the texts does not matter, and grouping works
+SELECT count(DISTINCT idf::text) FROM (
+	SELECT simhash_idf(body ORDER BY md5(n || body)) AS idf
+	FROM docs, generate_series(1, 4) n GROUP BY n) s;
+DROP FUNCTION by_hand;
+DROP TABLE docs, idf;
