@@ -39,6 +39,7 @@ OBJS = \
 	src/normalize.o \
 	src/operators.o \
 	src/planner.o \
+	src/read_text.o \
 	src/selectivity.o \
 	src/shingle.o \
 	src/tokens.o \

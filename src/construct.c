@@ -14,49 +14,14 @@
 
 #include "construct.h"
 #include "encoding.h"
+#include "read_text.h"
 #include "simhash.h"
-#include "tokens.h"
 #include "weights_cache.h"
 
 PG_FUNCTION_INFO_V1(simhash_text);
 PG_FUNCTION_INFO_V1(simhash_tokens);
 PG_FUNCTION_INFO_V1(simhash_hashes);
 PG_FUNCTION_INFO_V1(simhash_tsvector);
-
-/* Bytes between two checks for a cancel request. */
-#define PIECE_BYTES 65536
-
-/* As the algorithms want it: NULL to begin with, 0 bytes to free. */
-void *
-resize_array(void *array, size_t bytes)
-{
-	if (array == NULL)
-		return MemoryContextAllocHuge(CurrentMemoryContext, bytes);
-	if (bytes > 0)
-		return repalloc_huge(array, bytes);
-	pfree(array);
-	return NULL;
-}
-
-/* Feed a text in the server's encoding, one piece at a time. */
-void
-feed_text(Tokenizer *tokenizer, const char *text, int length)
-{
-	do
-	{
-		int clipped = clip_text(text, length, PIECE_BYTES);
-		int utf8_length;
-		const char *utf8 = text_to_utf8(text, clipped, &utf8_length);
-
-		CHECK_FOR_INTERRUPTS();
-		tokens_feed(tokenizer, (const uint8 *) utf8, utf8_length,
-					clipped == length);
-		if (utf8 != text)
-			pfree(unconstify(char *, utf8));
-		text += clipped;
-		length -= clipped;
-	} while (length > 0);
-}
 
 /* Error: 22023 for a shingle of none, too few or too many tokens. */
 static uint32
@@ -103,7 +68,7 @@ make_text_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
 		weights = cached_weights(fcinfo, 1);
 
 	feature_begin(target, weights != NULL);
-	tokens_init(&tokenizer, size, chars, weights, resize_array, *target);
+	begin_text(&tokenizer, size, chars, weights, *target);
 	feed_text(&tokenizer, VARDATA_ANY(body), VARSIZE_ANY_EXHDR(body));
 	PG_FREE_IF_COPY(body, 0);
 }

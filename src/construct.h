@@ -8,7 +8,7 @@
 #include "fmgr.h"
 
 #include "compat.h"
-#include "tokens.h"
+#include "feature.h"
 
 /*
  * Makes the features of the arguments, of which the first is not null, and
@@ -26,11 +26,9 @@ extern void make_hash_features(FunctionCallInfo fcinfo,
 							   const FeatureTarget *target);
 extern void make_tsvector_features(FunctionCallInfo fcinfo,
 								   const FeatureTarget *target);
-extern void feed_text(Tokenizer *tokenizer, const char *text, int length);
 extern void add_token_feature(const FeatureTarget *target, Datum token,
 							  int64 weight);
 extern int64 weight_from_datum(Datum datum);
-extern void *resize_array(void *array, size_t bytes);
 extern pg_noreturn void weight_overflow(void);
 
 #endif /* CONSTRUCT_H */

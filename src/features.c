@@ -11,6 +11,7 @@
 
 #include "construct.h"
 #include "encoding.h"
+#include "read_text.h"
 #include "simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_features_text);

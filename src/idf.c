@@ -11,7 +11,7 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
-#include "construct.h"
+#include "read_text.h"
 #include "simhash.h"
 #include "weights_value.h"
 
@@ -169,8 +169,8 @@ simhash_idf_transition(PG_FUNCTION_ARGS)
 
 	state->documents++;
 	body = PG_GETARG_TEXT_PP(1);
-	tokens_init(&tokenizer, 1, false, NULL, resize_array,
-				(FeatureTarget){ .sink = count_token, .arg = state });
+	begin_text(&tokenizer, 1, false, NULL,
+			   (FeatureTarget){ .sink = count_token, .arg = state });
 	feed_text(&tokenizer, VARDATA_ANY(body), VARSIZE_ANY_EXHDR(body));
 	PG_FREE_IF_COPY(body, 1);
 	PG_RETURN_POINTER(state);

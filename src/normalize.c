@@ -5,7 +5,9 @@
  * The Unicode Standard, section 3.13, R5: map each code point by
  * NFKC_Casefold, then normalise to NFC.  Canonical ordering and composition
  * never reach across a code point that starts a sequence (UC_STARTS), so one
- * combining sequence at a time is kept.
+ * combining sequence at a time is kept.  A long one goes through files, one
+ * for each combining class: read in the order of the classes they are in
+ * canonical order, however long it is, in constant memory.
  */
 #include "postgres.h"
 
@@ -20,20 +22,21 @@
 	"simhash needs utf8proc 2.8 or later: earlier ones do not know Unicode 15.0"
 #endif
 
+#define CHUNK 1024 /* marks that are read from a file at once */
+
 /* NFKD of one code point has at most 18; the folding adds none to that. */
 #define MAPPED_MAX 32
 
 void
-normalize_init(Normalizer *n, void *(*resize)(void *, size_t),
+normalize_init(Normalizer *n, const MarkFiles *files,
 			   void (*emit)(void *, uint32), void *arg)
 {
-	n->segment = n->space;
 	n->length = 0;
-	n->capacity = SEGMENT_INLINE;
 	n->sorted = true;
-	n->resize = resize;
 	n->emit = emit;
 	n->arg = arg;
+	n->is_long = false;
+	n->files = files;
 }
 
 static inline int
@@ -42,53 +45,29 @@ combining_class(int32 cp)
 	return utf8proc_get_property(cp)->combining_class;
 }
 
-static void
-segment_append(Normalizer *n, int32 cp)
-{
-	if (n->length == n->capacity)
-	{
-		bool allocated = n->segment != n->space;
-		size_t bytes = n->capacity * sizeof(int32);
-
-		n->segment = n->resize(allocated ? n->segment : NULL, bytes * 2);
-		if (!allocated)
-			memcpy(n->segment, n->space, bytes);
-		n->capacity *= 2;
-	}
-	if (n->length > 0 &&
-		combining_class(cp) < combining_class(n->segment[n->length - 1]))
-		n->sorted = false;
-	n->segment[n->length++] = cp;
-}
-
 /*
  * Sort cp[0 .. length) by combining class, keeping the order within a class:
- * a counting sort, so that no input takes quadratic time.
+ * a counting sort.
  */
 static void
-sort_marks(Normalizer *n, int32 *cp, size_t length)
+sort_marks(int32 *cp, size_t length)
 {
-	int32 *copy;
-	size_t start[257] = { 0 };
+	int32 copy[SEQUENCE_MAX];
+	size_t start[COMBINING_CLASSES + 1] = { 0 };
 	size_t i;
-	int32 space[SEGMENT_INLINE];
-	bool allocated = length > SEGMENT_INLINE;
 
-	copy = allocated ? n->resize(NULL, length * sizeof(int32)) : space;
 	memcpy(copy, cp, length * sizeof(int32));
 	for (i = 0; i < length; i++)
 		start[combining_class(cp[i]) + 1]++;
-	for (i = 1; i < 257; i++)
+	for (i = 1; i <= COMBINING_CLASSES; i++)
 		start[i] += start[i - 1];
 	for (i = 0; i < length; i++)
 		cp[start[combining_class(copy[i])]++] = copy[i];
-	if (allocated)
-		n->resize(copy, 0);
 }
 
 /* Canonical ordering: sort each run of code points of a class other than 0. */
 static void
-reorder_segment(Normalizer *n)
+reorder_sequence(Normalizer *n)
 {
 	size_t i = 0;
 
@@ -96,17 +75,17 @@ reorder_segment(Normalizer *n)
 	{
 		size_t from = i;
 
-		while (i < n->length && combining_class(n->segment[i]) != 0)
+		while (i < n->length && combining_class(n->sequence[i]) != 0)
 			i++;
 		if (i - from > 1)
-			sort_marks(n, n->segment + from, i - from);
+			sort_marks(n->sequence + from, i - from);
 		i++;
 	}
 }
 
-/* Order, compose and emit the combining sequence. */
-void
-normalize_sequence(Normalizer *n)
+/* Order, compose and emit a sequence that is in memory. */
+static void
+end_short(Normalizer *n)
 {
 	size_t i;
 
@@ -115,16 +94,176 @@ normalize_sequence(Normalizer *n)
 		utf8proc_ssize_t composed;
 
 		if (!n->sorted)
-			reorder_segment(n);
-		composed = utf8proc_normalize_utf32(n->segment, n->length,
+			reorder_sequence(n);
+		composed = utf8proc_normalize_utf32(n->sequence, n->length,
 											UTF8PROC_COMPOSE | UTF8PROC_STABLE);
 		Assert(composed > 0);
 		n->length = composed;
 	}
 	for (i = 0; i < n->length; i++)
-		n->emit(n->arg, n->segment[i]);
+		n->emit(n->arg, n->sequence[i]);
 	n->length = 0;
 	n->sorted = true;
+}
+
+/* Compose a code point with the starter, if they do. */
+static bool
+compose(Normalizer *n, int32 cp)
+{
+	int32 pair[2] = { n->starter, cp };
+
+	if (n->starter < 0 || utf8proc_normalize_utf32(
+							  pair, 2, UTF8PROC_COMPOSE | UTF8PROC_STABLE) != 1)
+		return false;
+	n->starter = pair[0];
+	return true;
+}
+
+/*
+ * Compose the starter with the first marks of a file, as far as they do;
+ * returns with how many, and sets *stays if any is left.  One that stays keeps
+ * those of its own class that follow from the starter, but none of a higher
+ * class.
+ */
+static size_t
+compose_marks(Normalizer *n, void *file, bool *stays)
+{
+	size_t composed = 0;
+	int32 mark;
+
+	n->files->rewind(file);
+	while (n->files->read(file, &mark, 1) > 0)
+	{
+		if (!compose(n, mark))
+		{
+			*stays = true;
+			break;
+		}
+		composed++;
+	}
+	return composed;
+}
+
+/* Emit the marks of a file, but for the first ones. */
+static void
+emit_marks(Normalizer *n, void *file, size_t without)
+{
+	int32 marks[CHUNK];
+	size_t read = 0;
+	size_t count;
+	size_t i;
+
+	n->files->rewind(file);
+	while ((count = n->files->read(file, marks, CHUNK)) > 0)
+	{
+		for (i = 0; i < count; i++)
+		{
+			if (read++ >= without)
+				n->emit(n->arg, marks[i]);
+		}
+	}
+}
+
+static void
+emit_starter(Normalizer *n)
+{
+	if (n->starter >= 0)
+		n->emit(n->arg, n->starter);
+	n->starter = -1;
+}
+
+/*
+ * Order and compose the marks in the files.  Where any stays, nothing that
+ * follows combines with the starter.
+ */
+static void
+end_marks(Normalizer *n)
+{
+	size_t composed[COMBINING_CLASSES] = { 0 };
+	bool stays = false;
+	int class;
+
+	for (class = 0; class < COMBINING_CLASSES; class ++)
+	{
+		if (n->marks[class])
+			composed[class] = compose_marks(n, n->marks[class], &stays);
+	}
+	if (stays)
+		emit_starter(n);
+	for (class = 0; class < COMBINING_CLASSES; class ++)
+	{
+		if (n->marks[class] == NULL)
+			continue;
+		if (stays)
+			emit_marks(n, n->marks[class], composed[class]);
+		n->files->close(n->marks[class]);
+		n->marks[class] = NULL;
+	}
+}
+
+/* Take a code point of a long sequence. */
+static void
+push_long(Normalizer *n, int32 cp)
+{
+	int class = combining_class(cp);
+
+	if (class != 0)
+	{
+		if (n->marks[class] == NULL)
+			n->marks[class] = n->files->create();
+		n->files->write(n->marks[class], &cp, 1);
+		return;
+	}
+	end_marks(n);
+	if (!compose(n, cp))
+	{
+		emit_starter(n);
+		n->starter = cp;
+	}
+}
+
+/* The sequence does not fit into memory. */
+static void
+become_long(Normalizer *n)
+{
+	size_t i;
+
+	n->is_long = true;
+	n->starter = -1;
+	memset(n->marks, 0, sizeof(n->marks));
+	for (i = 0; i < n->length; i++)
+		push_long(n, n->sequence[i]);
+	n->length = 0;
+}
+
+static void
+append(Normalizer *n, int32 cp)
+{
+	if (!n->is_long && n->length == SEQUENCE_MAX)
+		become_long(n);
+	if (n->is_long)
+	{
+		push_long(n, cp);
+		return;
+	}
+	if (n->length > 0 &&
+		combining_class(cp) < combining_class(n->sequence[n->length - 1]))
+		n->sorted = false;
+	n->sequence[n->length++] = cp;
+}
+
+/* Order, compose and emit the combining sequence. */
+void
+normalize_end(Normalizer *n)
+{
+	if (n->is_long)
+	{
+		end_marks(n);
+		emit_starter(n);
+		n->is_long = false;
+	}
+	else
+		end_short(n);
 }
 
 /* Take one code point, which Unicode 15.0 assigns. */
@@ -146,17 +285,6 @@ normalize_push(Normalizer *n, uint32 cp)
 	{
 		if (unicode_class(mapped[i]) & UC_STARTS)
 			normalize_flush(n);
-		segment_append(n, mapped[i]);
+		append(n, mapped[i]);
 	}
-}
-
-/* End the text, and give back what a long combining sequence took. */
-void
-normalize_finish(Normalizer *n)
-{
-	normalize_flush(n);
-	if (n->segment != n->space)
-		n->resize(n->segment, 0);
-	n->segment = n->space;
-	n->capacity = SEGMENT_INLINE;
 }

@@ -5,8 +5,23 @@
 #ifndef NORMALIZE_H
 #define NORMALIZE_H
 
-/* Code points kept without allocation; a longer combining sequence grows. */
-#define SEGMENT_INLINE 64
+/* Code points of a combining sequence that are kept in memory. */
+#define SEQUENCE_MAX 128
+
+#define COMBINING_CLASSES 256
+
+/*
+ * Files for the marks of a longer sequence, one for each combining class that
+ * occurs.  What is written is read in the same order after a rewind.
+ */
+typedef struct MarkFiles
+{
+	void *(*create)(void);
+	void (*write)(void *file, const int32 *marks, size_t count);
+	void (*rewind)(void *file);
+	size_t (*read)(void *file, int32 *marks, size_t count);
+	void (*close)(void *file);
+} MarkFiles;
 
 typedef struct Normalizer
 {
@@ -14,33 +29,32 @@ typedef struct Normalizer
 	 * The combining sequence that is being read, mapped and decomposed: its
 	 * first code point starts a sequence, no other does.
 	 */
-	int32 *segment;
+	int32 sequence[SEQUENCE_MAX];
 	size_t length;
-	size_t capacity;
 	bool sorted; /* in canonical order so far? */
-
-	/* Enlarge, or shrink to nothing, an allocated array; never fails. */
-	void *(*resize)(void *array, size_t bytes);
 
 	/* Takes each normalised code point. */
 	void (*emit)(void *arg, uint32 cp);
 	void *arg;
 
-	int32 space[SEGMENT_INLINE];
+	/* Once the sequence is longer than that, it is empty, and goes on here. */
+	bool is_long;
+	const MarkFiles *files;
+	int32 starter; /* what marks can still compose with; -1 if nothing */
+	void *marks[COMBINING_CLASSES]; /* after it, NULL where there are none */
 } Normalizer;
 
-extern void normalize_init(Normalizer *n, void *(*resize)(void *, size_t),
+extern void normalize_init(Normalizer *n, const MarkFiles *files,
 						   void (*emit)(void *, uint32), void *arg);
 extern void normalize_push(Normalizer *n, uint32 cp);
-extern void normalize_sequence(Normalizer *n);
-extern void normalize_finish(Normalizer *n);
+extern void normalize_end(Normalizer *n);
 
-/* End the combining sequence, if there is one. */
+/* End the combining sequence, if there is one: nothing combines any more. */
 static inline void
 normalize_flush(Normalizer *n)
 {
-	if (n->length > 0)
-		normalize_sequence(n);
+	if (n->length > 0 || n->is_long)
+		normalize_end(n);
 }
 
 #endif /* NORMALIZE_H */

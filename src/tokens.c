@@ -268,14 +268,15 @@ feed_codepoints(Tokenizer *t, const uint8 *text, const uint8 *end, bool last)
  */
 void
 tokens_init(Tokenizer *t, uint32 size, bool chars, const WeightTable *weights,
-			void *(*resize)(void *, size_t), FeatureTarget target)
+			const MarkFiles *files, void *(*resize)(void *, size_t),
+			FeatureTarget target)
 {
 	t->chars = chars;
 	t->run = RUN_NONE;
 	t->bigram = false;
 	t->started = false;
 	t->gap = false;
-	normalize_init(&t->normalizer, resize, add_codepoint, t);
+	normalize_init(&t->normalizer, files, add_codepoint, t);
 	shingle_init(&t->shingler, size, !chars, weights,
 				 target.sink ? resize : NULL, target);
 }
@@ -298,7 +299,7 @@ tokens_feed(Tokenizer *t, const uint8 *text, size_t length, bool last)
 	}
 	if (last)
 	{
-		normalize_finish(&t->normalizer);
+		normalize_flush(&t->normalizer);
 		if (!t->chars)
 			end_run(t);
 		shingle_finish(&t->shingler);

@@ -32,7 +32,7 @@ typedef struct Tokenizer
 } Tokenizer;
 
 extern void tokens_init(Tokenizer *t, uint32 size, bool chars,
-						const WeightTable *weights,
+						const WeightTable *weights, const MarkFiles *files,
 						void *(*resize)(void *, size_t), FeatureTarget target);
 extern void tokens_feed(Tokenizer *t, const uint8 *text, size_t length,
 						bool last);

@@ -12,8 +12,8 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
-#include "construct.h"
 #include "encoding.h"
+#include "read_text.h"
 #include "simhash.h"
 #include "weights_value.h"
 
@@ -311,8 +311,8 @@ add_weight(Parser *p, double weight)
 		return true;
 	}
 
-	tokens_init(&tokenizer, 1, false, NULL, resize_array,
-				(FeatureTarget){ .sink = take_key_token, .arg = &tokens });
+	begin_text(&tokenizer, 1, false, NULL,
+			   (FeatureTarget){ .sink = take_key_token, .arg = &tokens });
 	tokens_feed(&tokenizer, p->key, p->key_length, true);
 	if (tokens.count != 1)
 		ereturn(p->escontext, false,

@@ -1,0 +1,15 @@
+/*
+ * read_text.h
+ *	  Text from SQL to the tokeniser.
+ */
+#ifndef READ_TEXT_H
+#define READ_TEXT_H
+
+#include "tokens.h"
+
+extern void *resize_array(void *array, size_t bytes);
+extern void begin_text(Tokenizer *tokenizer, uint32 size, bool chars,
+					   const WeightTable *weights, FeatureTarget target);
+extern void feed_text(Tokenizer *tokenizer, const char *text, int length);
+
+#endif /* READ_TEXT_H */
