@@ -44,6 +44,7 @@ OBJS = \
 	src/shingle.o \
 	src/tokens.o \
 	src/type.o \
+	src/weights.o \
 	src/weights_cache.o \
 	src/weights_type.o \
 	src/weights_value.o
@@ -82,6 +83,9 @@ REGRESS += soft_errors
 endif
 
 $(OBJS) $(OBJS:.o=.bc): $(wildcard $(srcdir)/src/*.h)
+
+# what PostgreSQL builds its own inner loops with
+src/fingerprint.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS) $(CFLAGS_VECTORIZE)
 
 # where the objects go in a build outside the source tree
 $(shell mkdir -p src)

@@ -181,30 +181,10 @@ sums_add_portable(WeightSums *sums, const uint64 *hash, const int64 *weight,
 
 #include <immintrin.h>
 
-/* Eight accumulators of eight bits each; a byte of the hash masks each. */
-__attribute__((target("avx512f"))) static void
-sums_add_avx512(WeightSums *sums, const uint64 *hash, const int64 *weight,
-				int count)
-{
-	__m512i ones[8];
-	int i;
-	int j;
+#define NARROW_BATCH 64
+#define NARROW_WEIGHT (UINT64CONST(1) << 25) /* 64 of less fit 32 bits */
 
-	for (j = 0; j < 8; j++)
-		ones[j] = _mm512_loadu_si512(sums->ones + 8 * j);
-	for (i = 0; i < count; i++)
-	{
-		__m512i weights = _mm512_set1_epi64(weight[i]);
-
-		for (j = 0; j < 8; j++)
-			ones[j] = _mm512_mask_add_epi64(
-				ones[j], (__mmask8) (hash[i] >> (8 * j)), ones[j], weights);
-	}
-	for (j = 0; j < 8; j++)
-		_mm512_storeu_si512(sums->ones + 8 * j, ones[j]);
-}
-
-/* The same loop as the portable one, for a processor with wider words. */
+/* Four bits at a time. */
 __attribute__((target("avx2"))) static void
 sums_add_avx2(WeightSums *sums, const uint64 *hash, const int64 *weight,
 			  int count)
@@ -227,6 +207,61 @@ sums_add_avx2(WeightSums *sums, const uint64 *hash, const int64 *weight,
 				ones, _mm256_and_si256(set, _mm256_set1_epi64x(weight[i])));
 		}
 		_mm256_storeu_si256((__m256i *) sums->ones + j, ones);
+	}
+}
+
+/*
+ * Sixteen bits at a time, which mask sums of 32 bits: for NARROW_BATCH features
+ * at most, of little weight.
+ */
+__attribute__((target("avx512f"))) static void
+sums_add_narrow(WeightSums *sums, const uint64 *hash, const int64 *weight,
+				int count)
+{
+	__m512i ones[4];
+	int i;
+	int j;
+
+	for (j = 0; j < 4; j++)
+		ones[j] = _mm512_setzero_si512();
+	for (i = 0; i < count; i++)
+	{
+		__m512i weights = _mm512_set1_epi32((int32) weight[i]);
+
+		for (j = 0; j < 4; j++)
+			ones[j] = _mm512_mask_add_epi32(
+				ones[j], (__mmask16) (hash[i] >> (16 * j)), ones[j], weights);
+	}
+	for (j = 0; j < 8; j++)
+	{
+		__m256i half = _mm512_extracti64x4_epi64(ones[j / 2], 0);
+		__m512i sum = _mm512_loadu_si512(sums->ones + 8 * j);
+
+		if (j % 2 == 1)
+			half = _mm512_extracti64x4_epi64(ones[j / 2], 1);
+		sum = _mm512_add_epi64(sum, _mm512_cvtepu32_epi64(half));
+		_mm512_storeu_si512(sums->ones + 8 * j, sum);
+	}
+}
+
+static void
+sums_add_avx512(WeightSums *sums, const uint64 *hash, const int64 *weight,
+				int count)
+{
+	int i;
+	int j;
+
+	for (i = 0; i < count; i += NARROW_BATCH)
+	{
+		int batch = Min(count - i, NARROW_BATCH);
+		uint64 bits = 0;
+
+		for (j = 0; j < batch; j++)
+			bits |= (uint64) weight[i + j];
+		if (bits < NARROW_WEIGHT)
+			sums_add_narrow(sums, hash + i, weight + i, batch);
+		else
+			sums_add_avx2(sums, hash + i, weight + i, batch);
 	}
 }
 

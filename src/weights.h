@@ -5,8 +5,7 @@
 #ifndef WEIGHTS_H
 #define WEIGHTS_H
 
-#define WEIGHT_BUCKET 4	 /* tokens of a bucket, which is a cache line */
-#define WEIGHTS_AHEAD 16 /* lookups for which memory is fetched early */
+#define WEIGHT_BUCKET 4 /* tokens of a bucket, which is a cache line */
 
 typedef struct WeightBucket
 {
@@ -26,84 +25,9 @@ typedef struct WeightTable
 	int64 rest;	 /* weight of the tokens that are not in the table */
 } WeightTable;
 
-/* The i-th weight if it is that of the hash, else the other one. */
-static inline int64
-choose_weight(const WeightBucket *bucket, int i, uint64 hash, int64 other)
-{
-	int64 match = -(int64) (bucket->hash[i] == hash);
-
-	return (bucket->weight[i] & match) | (other & ~match);
-}
-
-/*
- * The weight of a token of this hash in a bucket, -1 if there is none: without
- * a branch, which could not be predicted.  Places are taken from the first on,
- * so that a free one never hides a token, whatever is in it.
- */
-static inline int64
-bucket_weight(const WeightBucket *bucket, uint64 hash)
-{
-	int64 weight = choose_weight(bucket, 3, hash, -1);
-
-	weight = choose_weight(bucket, 2, hash, weight);
-	weight = choose_weight(bucket, 1, hash, weight);
-	return choose_weight(bucket, 0, hash, weight);
-}
-
-static inline int64
-weight_of(const WeightTable *table, uint64 hash)
-{
-	uint64 i;
-
-	for (i = hash & table->mask;; i = (i + 1) & table->mask)
-	{
-		const WeightBucket *bucket = &table->buckets[i];
-		int64 weight = bucket_weight(bucket, hash);
-
-		if (likely(weight >= 0))
-			return weight;
-		if (bucket->weight[WEIGHT_BUCKET - 1] < 0)
-			return table->rest;
-	}
-}
-
-/* The same for many. */
-static inline void
-weights_of(const WeightTable *table, const uint64 *hash, int64 *weight,
-		   uint32 count)
-{
-	uint32 i;
-
-	for (i = 0; i < count; i++)
-	{
-		if (i + WEIGHTS_AHEAD < count)
-			__builtin_prefetch(
-				&table->buckets[hash[i + WEIGHTS_AHEAD] & table->mask]);
-		weight[i] = weight_of(table, hash[i]);
-	}
-}
-
-/* Add a token, unless it is there, to a table that has room. */
-static inline void
-weights_add(WeightTable *table, uint64 hash, int64 weight)
-{
-	WeightBucket *bucket;
-	uint64 i = hash & table->mask;
-	int j = 0;
-
-	for (;;)
-	{
-		bucket = &table->buckets[i];
-		if (bucket_weight(bucket, hash) >= 0)
-			return;
-		if (bucket->weight[WEIGHT_BUCKET - 1] < 0)
-			break;
-		i = (i + 1) & table->mask;
-	}
-	while (bucket->weight[j] >= 0)
-		j++;
-	bucket->hash[j] = hash;
-	bucket->weight[j] = weight;
-}
+extern int64 weight_of(const WeightTable *table, uint64 hash);
+extern void weights_of(const WeightTable *table, const uint64 *hash,
+					   int64 *weight, uint32 count);
+extern void weights_add(WeightTable *table, uint64 hash, int64 weight);
 
 #endif /* WEIGHTS_H */
