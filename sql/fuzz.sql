@@ -36,13 +36,17 @@ BEGIN
 			IF input <> output THEN RETURN format('%s became %s', output, input); END IF;
 			accepted := accepted + 1;
 		EXCEPTION WHEN invalid_text_representation THEN
-			IF position(input IN SQLERRM) = 0 THEN RETURN SQLERRM; END IF;
+			-- of weights, the errors name the key
+			IF position(input IN SQLERRM) = 0 AND type <> 'simhash_weights' THEN
+				RETURN SQLERRM;
+			END IF;
 		END;
 	END LOOP;
 	RETURN CASE WHEN accepted < 50 THEN 'too few valid inputs' ELSE 'as documented' END;
 END $$;
 SELECT fuzz_input('simhash64', '0123456789abcdef', 3000);
 SELECT fuzz_input('hamming_ball', '(0123456789abcdef,3)', 3000);
+SELECT fuzz_input('simhash_weights', '{"a": 1, "é": 0.5, "\u3042": 1e-3, "": 2}', 3000);
 
 -- texts: features and fingerprint agree, however they are cut
 CREATE FUNCTION fuzz_texts(rounds int) RETURNS text LANGUAGE plpgsql AS $$
@@ -51,6 +55,7 @@ DECLARE
 	n int;
 	tokens text[];
 	counts float8[];
+	weights simhash_weights;
 BEGIN
 	FOR i IN 1 .. rounds LOOP
 		input := random_text((random() * 60)::int);
@@ -59,6 +64,14 @@ BEGIN
 		FROM simhash_features(input, words => n);
 		IF simhash(input, words => n) IS DISTINCT FROM simhash(tokens, counts) THEN
 			RETURN 'words: ' || quote_literal(input);
+		END IF;
+		-- weights of the words that begin with a
+		SELECT coalesce(jsonb_object_agg(feature, length(feature) / 3.0), '{}') INTO weights
+		FROM simhash_features(input) WHERE feature ~ '^a';
+		SELECT array_agg(feature), array_agg(count * weight) INTO tokens, counts
+		FROM simhash_features(input, weights, words => n);
+		IF simhash(input, weights, words => n) IS DISTINCT FROM simhash(tokens, counts) THEN
+			RETURN 'weights: ' || quote_literal(input);
 		END IF;
 		SELECT array_agg(feature), array_agg(count) INTO tokens, counts
 		FROM simhash_features(input, chars => n);

@@ -54,6 +54,30 @@ is( $node->safe_psql(
 	"\xe6\x9d\xb1\xe4\xba\xac\nx",
 	'features in EUC_JP');
 
+# So are weights, but that JSON has an escape for what the encoding lacks.
+for my $weights (
+	[ 'in_latin1', "{\"\xc2\xb5m\": 0, \"CAF\xc3\x89\": 3}",
+		"{\"caf\xc3\xa9\": 3, \"\\u03bcm\": 0}", "5 \xc2\xb5m Caf\xc3\xa9" ],
+	[ 'in_euc_jp', "{\"\xe6\x9d\xb1\xe4\xba\xac\": 2}",
+		"{\"\xe6\x9d\xb1\xe4\xba\xac\": 2}", "\xe6\x9d\xb1\xe4\xba\xac\xe9\x83\xbd" ],
+	[ 'in_sql_ascii', "{\"\xc3\x89\": 2}", "{\"\xc3\xa9\": 2}", "\xc3\x89 a b" ])
+{
+	my ($database, $input, $output, $text) = @$weights;
+
+	is($node->safe_psql($database, "SELECT '$input'::simhash_weights"),
+		$output, "weights in $database");
+	is( $node->safe_psql($database,
+			"SELECT w = w::text::simhash_weights FROM (SELECT simhash_idf('$text', 1)) s(w)"),
+		't', "idf in $database");
+	is( $node->safe_psql($database, "SELECT simhash('$text', '$input')"),
+		$node->safe_psql('postgres', "SELECT simhash('$text', '$input')"),
+		"the same weights in $database");
+}
+like(
+	($node->psql('in_latin1', "SELECT simhash_idf('5 \xc2\xb5m', 1)::jsonb"))[2],
+	qr/unsupported Unicode escape sequence|cannot be translated|no equivalent/i,
+	'jsonb in LATIN1 cannot have that character');
+
 # In SQL_ASCII, bytes that are not valid UTF-8 are separators, also where a
 # text is read in pieces: 65536 bytes each.
 $ENV{PGCLIENTENCODING} = 'SQL_ASCII';

@@ -15,14 +15,17 @@ $node->safe_psql(
 	'postgres', q{
 	CREATE EXTENSION simhash;
 	CREATE TABLE docs (id int PRIMARY KEY, body text,
-		fp simhash64 GENERATED ALWAYS AS (simhash(body)) STORED, ball hamming_ball);
-	INSERT INTO docs(id, body, ball) SELECT i, CASE WHEN i % 10 > 0 THEN md5(i::text) END,
-		hamming_ball(substr(md5(i::text), 1, 16)::simhash64, i % 70 - 3)
+		fp simhash64 GENERATED ALWAYS AS (simhash(body)) STORED, ball hamming_ball,
+		weights simhash_weights,
+		weighted simhash64 GENERATED ALWAYS AS (simhash(body || ' a é', weights)) STORED);
+	INSERT INTO docs(id, body, ball, weights) SELECT i, CASE WHEN i % 10 > 0 THEN md5(i::text) END,
+		hamming_ball(substr(md5(i::text), 1, 16)::simhash64, i % 70 - 3),
+		jsonb_build_object('é', 1 / i::float8, md5(i::text), 1e-7, '', i % 3)::simhash_weights
 	FROM generate_series(1, 1000) i;
 	CREATE INDEX docs_fp ON docs USING hamming (fp);
 	CREATE INDEX docs_body ON docs USING gist (simhash(body, words => 2));
 	CREATE VIEW near AS SELECT id FROM docs WHERE fp <-> '0123456789abcdef' <= 28;
-	CREATE TABLE stored AS SELECT id, fp, ball FROM docs;
+	CREATE TABLE stored AS SELECT id, fp, ball, weights FROM docs;
 });
 my $contents = 'SELECT md5(string_agg(d::text, $$,$$ ORDER BY id)) FROM %s d';
 my $docs = $node->safe_psql('postgres', sprintf $contents, 'docs');
@@ -73,6 +76,20 @@ for my $type (sort keys %size)
 				"$type of $length bytes");
 		}
 	}
+}
+# of weights: a version, and the text form
+for my $field ([ "\1{\"A\": 2}", qr/^\{"a": 2\}$/ ], [ "\1{}", qr/^\{\}$/ ],
+	[ '', qr/insufficient data left in message/ ],
+	[ "\1", qr/invalid input syntax for type simhash_weights/ ],
+	[ "\2{}", qr/unsupported simhash_weights version number 2/ ],
+	[ "{}", qr/unsupported simhash_weights version number 123/ ],
+	[ "\1{}\0", qr/invalid byte sequence/ ],
+	[ "\1{\"\xff\": 1}", qr/invalid byte sequence/ ],
+	[ "\1{\"a\": -1}", qr/weight must be between 0 and 2147483648, not -1, for key "a"/ ])
+{
+	my ($code, $out, $err) = copy_field('simhash_weights', $field->[0]);
+
+	like($out . $err, $field->[1], 'weights ' . unpack 'H*', $field->[0]);
 }
 srand 64;
 for (1 .. 50)
