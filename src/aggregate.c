@@ -9,6 +9,7 @@
 
 #include "libpq/pqformat.h"
 
+#include "aggregate.h"
 #include "construct.h"
 #include "simhash.h"
 
@@ -21,14 +22,33 @@ PG_FUNCTION_INFO_V1(simhash_agg_serialize);
 PG_FUNCTION_INFO_V1(simhash_agg_deserialize);
 PG_FUNCTION_INFO_V1(simhash_agg_final);
 
-static WeightSums *
-create_state(FunctionCallInfo fcinfo)
+/* Where a state lives; nobody but an aggregate can have one. */
+MemoryContext
+aggregate_context(FunctionCallInfo fcinfo)
 {
 	MemoryContext context;
 
 	if (!AggCheckCallContext(fcinfo, &context))
 		elog(ERROR, "aggregate function called in non-aggregate context");
-	return MemoryContextAllocZero(context, sizeof(WeightSums));
+	return context;
+}
+
+/* Begin to read the first argument, a serialized state. */
+void
+read_state(FunctionCallInfo fcinfo, StringInfo buf)
+{
+	bytea *value = PG_GETARG_BYTEA_PP(0);
+
+	buf->data = VARDATA_ANY(value);
+	buf->len = buf->maxlen = VARSIZE_ANY_EXHDR(value);
+	buf->cursor = 0;
+}
+
+static WeightSums *
+create_state(FunctionCallInfo fcinfo)
+{
+	return MemoryContextAllocZero(aggregate_context(fcinfo),
+								  sizeof(WeightSums));
 }
 
 /* The first argument, or nothing yet where it is null. */
@@ -152,14 +172,11 @@ simhash_agg_serialize(PG_FUNCTION_ARGS)
 Datum
 simhash_agg_deserialize(PG_FUNCTION_ARGS)
 {
-	bytea *value = PG_GETARG_BYTEA_PP(0);
 	WeightSums *sums = create_state(fcinfo);
 	StringInfoData buf;
 	int bit;
 
-	buf.data = VARDATA_ANY(value);
-	buf.len = buf.maxlen = VARSIZE_ANY_EXHDR(value);
-	buf.cursor = 0;
+	read_state(fcinfo, &buf);
 	sums->total = pq_getmsgint64(&buf);
 	for (bit = 0; bit < 64; bit++)
 		sums->ones[bit] = pq_getmsgint64(&buf);

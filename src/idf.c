@@ -11,6 +11,7 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
+#include "aggregate.h"
 #include "read_text.h"
 #include "simhash.h"
 #include "weights_value.h"
@@ -142,23 +143,22 @@ set_min_df(IdfState *state, int32 min_df)
 	state->min_df = min_df;
 }
 
-static MemoryContext
-aggregate_context(FunctionCallInfo fcinfo)
+/* The first argument, or nothing yet where it is null. */
+static IdfState *
+get_state(FunctionCallInfo fcinfo)
 {
-	MemoryContext context;
+	MemoryContext context = aggregate_context(fcinfo);
 
-	if (!AggCheckCallContext(fcinfo, &context))
-		elog(ERROR, "aggregate function called in non-aggregate context");
-	return context;
+	if (PG_ARGISNULL(0))
+		return create_state(context);
+	return (IdfState *) PG_GETARG_POINTER(0);
 }
 
 /* (state internal, body text[, min_df int]) */
 Datum
 simhash_idf_transition(PG_FUNCTION_ARGS)
 {
-	MemoryContext context = aggregate_context(fcinfo);
-	IdfState *state = PG_ARGISNULL(0) ? create_state(context)
-									  : (IdfState *) PG_GETARG_POINTER(0);
+	IdfState *state = get_state(fcinfo);
 	text *body;
 	Tokenizer tokenizer;
 
@@ -180,9 +180,7 @@ simhash_idf_transition(PG_FUNCTION_ARGS)
 Datum
 simhash_idf_combine(PG_FUNCTION_ARGS)
 {
-	MemoryContext context = aggregate_context(fcinfo);
-	IdfState *state = PG_ARGISNULL(0) ? create_state(context)
-									  : (IdfState *) PG_GETARG_POINTER(0);
+	IdfState *state = get_state(fcinfo);
 	IdfState *other;
 	document_iterator iterator;
 	DocumentSlot *slot;
@@ -232,14 +230,11 @@ simhash_idf_serialize(PG_FUNCTION_ARGS)
 Datum
 simhash_idf_deserialize(PG_FUNCTION_ARGS)
 {
-	bytea *value = PG_GETARG_BYTEA_PP(0);
 	IdfState *state = create_state(aggregate_context(fcinfo));
 	StringInfoData buf;
 	uint32 count;
 
-	buf.data = VARDATA_ANY(value);
-	buf.len = buf.maxlen = VARSIZE_ANY_EXHDR(value);
-	buf.cursor = 0;
+	read_state(fcinfo, &buf);
 	state->documents = pq_getmsgint64(&buf);
 	state->min_df = pq_getmsgint(&buf, 4);
 	for (count = pq_getmsgint(&buf, 4); count > 0; count--)
