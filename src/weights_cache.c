@@ -1,6 +1,10 @@
 /*
  * weights_cache.c
- *	  Weights that are read once per query, not once per row.
+ *	  Weights that are read once, not once per row.
+ *
+ * A value is known by the digest in its header, so that the rest of it is not
+ * even fetched if its table is there.  Tables stay for the session, as far as
+ * work_mem has room for them: a trigger, say, is a query for each row.
  */
 #include "postgres.h"
 
@@ -17,69 +21,119 @@
 #include "weights_cache.h"
 #include "weights_value.h"
 
-/*
- * A value that is stored out of line is known by its TOAST pointer, so that
- * it need not be fetched; any other by the digest in its header.
- */
 typedef struct CachedWeights
 {
 	struct CachedWeights *next; /* used less recently */
-	bool external;
-	struct varatt_external pointer; /* if external */
-	uint64 digest[2];				/* if not */
-	void *memory;					/* of the table */
-	size_t bytes;					/* of that */
+	MemoryContext context;		/* of all this */
+	size_t bytes;				/* of the table */
+	WeightsDigest digest;
 	WeightTable table;
 } CachedWeights;
+
+static CachedWeights *most_recent = NULL;
+
+/*
+ * What fn_extra points to: digests of values that are stored out of line.
+ * While a query runs nothing else can come to have such a pointer.
+ */
+#define KNOWN_POINTERS 8
+
+typedef struct KnownPointers
+{
+	struct varatt_external pointer[KNOWN_POINTERS];
+	WeightsDigest digest[KNOWN_POINTERS];
+	uint32 count; /* ever known; the oldest is overwritten */
+} KnownPointers;
+
+static WeightsDigest
+read_digest(struct varlena *value)
+{
+	struct varlena *slice = pg_detoast_datum_slice(value, 0,
+												   sizeof(WeightsDigest));
+	WeightsDigest digest;
+
+	memcpy(&digest, VARDATA_ANY(slice), sizeof(digest));
+	pfree(slice);
+	return digest;
+}
+
+static WeightsDigest
+digest_of(FunctionCallInfo fcinfo, struct varlena *value)
+{
+	KnownPointers *known = fcinfo->flinfo->fn_extra;
+	struct varatt_external pointer;
+	uint32 i;
+
+	if (!VARATT_IS_EXTERNAL_ONDISK(value))
+		return read_digest(value);
+	VARATT_EXTERNAL_GET_POINTER(pointer, value);
+	if (known == NULL)
+		known = fcinfo->flinfo->fn_extra = MemoryContextAllocZero(
+			fcinfo->flinfo->fn_mcxt, sizeof(KnownPointers));
+	for (i = 0; i < Min(known->count, KNOWN_POINTERS); i++)
+	{
+		if (memcmp(&known->pointer[i], &pointer, sizeof(pointer)) == 0)
+			return known->digest[i];
+	}
+	i = known->count % KNOWN_POINTERS;
+	known->digest[i] = read_digest(value);
+	known->pointer[i] = pointer;
+	known->count++;
+	return known->digest[i];
+}
 
 /*
  * Fill a table, at most half.  Of two tokens with one hash the first in order
  * of their bytes counts.
  */
 static void
-fill_table(CachedWeights *entry, const struct varlena *value,
-		   MemoryContext context)
+fill_table(WeightTable *table, WeightsReader *reader, uint64 buckets)
 {
-	WeightsReader reader = weights_read(value);
-	WeightTable *table = &entry->table;
-	uint64 buckets = pg_nextpower2_64(
-		Max(reader.header.count / (WEIGHT_BUCKET / 2), 1));
 	uint32 i;
 
-	entry->bytes = buckets * sizeof(WeightBucket) + PG_CACHE_LINE_SIZE;
-	entry->memory = MemoryContextAllocHuge(context, entry->bytes);
-	memset(entry->memory, 0xFF, entry->bytes); /* weights -1 */
-	table->buckets = (WeightBucket *) CACHELINEALIGN(entry->memory);
+	memset(table->buckets, 0xFF, buckets * sizeof(WeightBucket)); /* free */
 	table->mask = buckets - 1;
-	weight_from_double(reader.header.rest, &table->rest);
-	for (i = 0; i < reader.header.count; i++)
+	weight_from_double(reader->header.rest, &table->rest);
+	for (i = 0; i < reader->header.count; i++)
 	{
-		TokenWeight token = weights_next(&reader);
-		uint64 hash = XXH3_64bits(token.token, token.length);
+		TokenWeight token = weights_next(reader);
 		int64 weight;
 
 		weight_from_double(token.weight, &weight);
-		weights_add(table, hash, weight);
+		weights_add(table, XXH3_64bits(token.token, token.length), weight);
 	}
 }
 
-static bool
-is_entry(const CachedWeights *entry, const CachedWeights *wanted)
+static CachedWeights *
+read_weights(struct varlena *value)
 {
-	if (entry->external != wanted->external)
-		return false;
-	if (entry->external)
-		return memcmp(&entry->pointer, &wanted->pointer,
-					  sizeof(entry->pointer)) == 0;
-	return memcmp(entry->digest, wanted->digest, sizeof(entry->digest)) == 0;
+	struct varlena *detoasted = pg_detoast_datum_packed(value);
+	WeightsReader reader = weights_read(detoasted);
+	uint64 buckets = pg_nextpower2_64(
+		Max(reader.header.count / (WEIGHT_BUCKET / 2), 1));
+	MemoryContext context = AllocSetContextCreate(
+		CurrentMemoryContext, "simhash weights", ALLOCSET_SMALL_SIZES);
+	CachedWeights *entry = MemoryContextAlloc(context, sizeof(CachedWeights));
+
+	entry->context = context;
+	entry->digest = reader.header.digest;
+	entry->bytes = buckets * sizeof(WeightBucket) + PG_CACHE_LINE_SIZE;
+	entry->table.buckets = (WeightBucket *) CACHELINEALIGN(
+		MemoryContextAllocHuge(context, entry->bytes));
+	fill_table(&entry->table, &reader, buckets);
+	if (detoasted != value)
+		pfree(detoasted);
+	/* nothing can fail any more */
+	MemoryContextSetParent(context, TopMemoryContext);
+	return entry;
 }
 
 /* Drop what was used least recently and goes beyond work_mem. */
 static void
-trim_cache(CachedWeights *first)
+trim_cache(void)
 {
-	CachedWeights **link = &first->next;
-	size_t kept = first->bytes;
+	CachedWeights **link = &most_recent->next;
+	size_t kept = most_recent->bytes;
 
 	while (*link != NULL)
 	{
@@ -88,8 +142,7 @@ trim_cache(CachedWeights *first)
 		if (kept + entry->bytes > work_mem * (size_t) 1024)
 		{
 			*link = entry->next;
-			pfree(entry->memory);
-			pfree(entry);
+			MemoryContextDelete(entry->context);
 		}
 		else
 		{
@@ -100,52 +153,27 @@ trim_cache(CachedWeights *first)
 }
 
 /*
- * The table of a simhash_weights argument that is not null.  A query may use
- * several in turn, for several languages, say: as many are kept as work_mem
- * has room for, and at least one.
+ * The table of a simhash_weights argument that is not null, until the next
+ * call.
  */
 const WeightTable *
 cached_weights(FunctionCallInfo fcinfo, int argument)
 {
-	MemoryContext context = fcinfo->flinfo->fn_mcxt;
-	CachedWeights *first = fcinfo->flinfo->fn_extra;
-	struct varlena *given = PG_GETARG_RAW_VARLENA_P(argument);
-	struct varlena *value = NULL;
-	CachedWeights wanted = { .external = VARATT_IS_EXTERNAL_ONDISK(given) };
-	CachedWeights **link;
+	struct varlena *value = PG_GETARG_RAW_VARLENA_P(argument);
+	WeightsDigest digest = digest_of(fcinfo, value);
+	CachedWeights **link = &most_recent;
 	CachedWeights *entry;
 
-	if (wanted.external)
-		VARATT_EXTERNAL_GET_POINTER(wanted.pointer, given);
-	else
-	{
-		WeightsReader reader;
-
-		value = pg_detoast_datum_packed(given);
-		reader = weights_read(value);
-		memcpy(wanted.digest, reader.header.digest, sizeof(wanted.digest));
-	}
-
-	for (link = &first; *link != NULL; link = &(*link)->next)
-	{
-		if (is_entry(*link, &wanted))
-			break;
-	}
+	while (*link != NULL &&
+		   memcmp(&(*link)->digest, &digest, sizeof(digest)) != 0)
+		link = &(*link)->next;
 	entry = *link;
 	if (entry != NULL)
 		*link = entry->next;
 	else
-	{
-		if (wanted.external)
-			value = pg_detoast_datum_packed(given);
-		fill_table(&wanted, value, context);
-		entry = MemoryContextAlloc(context, sizeof(CachedWeights));
-		*entry = wanted;
-	}
-	entry->next = first;
-	fcinfo->flinfo->fn_extra = entry;
-	trim_cache(entry);
-	if (value != NULL && value != given)
-		pfree(value);
+		entry = read_weights(value);
+	entry->next = most_recent;
+	most_recent = entry;
+	trim_cache();
 	return &entry->table;
 }

@@ -1,6 +1,6 @@
 /*
  * weights_cache.h
- *	  Weights that are read once per query, not once per row.
+ *	  Weights that are read once, not once per row.
  */
 #ifndef WEIGHTS_CACHE_H
 #define WEIGHTS_CACHE_H

@@ -507,7 +507,7 @@ simhash_weights_hash(PG_FUNCTION_ARGS)
 {
 	WeightsReader reader = weights_read(PG_GETARG_VARLENA_PP(0));
 
-	PG_RETURN_INT32((int32) reader.header.digest[0]);
+	PG_RETURN_INT32((int32) reader.header.digest.low);
 }
 
 Datum
@@ -515,5 +515,5 @@ simhash_weights_hash_extended(PG_FUNCTION_ARGS)
 {
 	WeightsReader reader = weights_read(PG_GETARG_VARLENA_PP(0));
 
-	PG_RETURN_INT64(reader.header.digest[0] + PG_GETARG_INT64(1));
+	PG_RETURN_INT64(reader.header.digest.low + PG_GETARG_INT64(1));
 }

@@ -89,8 +89,8 @@ weights_pack(TokenWeight *tokens, size_t count, double rest,
 	memcpy(VARDATA(value), &header, sizeof(header));
 	digest = XXH3_128bits(VARDATA(value) + sizeof(header.digest),
 						  size - VARHDRSZ - sizeof(header.digest));
-	header.digest[0] = digest.low64;
-	header.digest[1] = digest.high64;
+	header.digest.low = digest.low64;
+	header.digest.high = digest.high64;
 	memcpy(VARDATA(value), &header, sizeof(header));
 	return value;
 }

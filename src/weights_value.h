@@ -13,6 +13,13 @@ typedef struct TokenWeight
 	double weight;
 } TokenWeight;
 
+/* XXH3_128bits of a value: equal values have the same. */
+typedef struct WeightsDigest
+{
+	uint64 low;
+	uint64 high;
+} WeightsDigest;
+
 /*
  * A varlena: this, and then for each token its weight as double, the length
  * of the token as uint32, and its bytes, without any alignment.  The tokens
@@ -21,10 +28,10 @@ typedef struct TokenWeight
  */
 typedef struct WeightsHeader
 {
-	uint64 digest[2]; /* XXH3 of all that follows: equal values have it */
-	double rest;	  /* weight of the tokens that are not there */
-	uint32 count;	  /* tokens */
-	uint32 unused;	  /* zero */
+	WeightsDigest digest; /* of all that follows */
+	double rest;		  /* weight of the tokens that are not there */
+	uint32 count;		  /* tokens */
+	uint32 unused;		  /* zero */
 } WeightsHeader;
 
 /* Where a walk over the tokens stands. */
