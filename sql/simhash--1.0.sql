@@ -322,7 +322,7 @@ CREATE FUNCTION simhash(
 	words integer DEFAULT NULL, chars integer DEFAULT NULL)
 	RETURNS simhash64
 	AS 'MODULE_PATHNAME', 'simhash_text' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE COST 500;
+	IMMUTABLE PARALLEL SAFE COST 250;
 COMMENT ON FUNCTION simhash(text, simhash_weights, integer, integer) IS
 	'fingerprint of a text: of its words, of shingles of several words or of characters';
 
@@ -330,7 +330,7 @@ CREATE FUNCTION simhash(
 	tokens text[], weights float8[] DEFAULT NULL)
 	RETURNS simhash64
 	AS 'MODULE_PATHNAME', 'simhash_tokens' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE COST 500;
+	IMMUTABLE PARALLEL SAFE COST 250;
 COMMENT ON FUNCTION simhash(text[], float8[]) IS
 	'fingerprint of weighted tokens, taken as they are';
 
@@ -338,7 +338,7 @@ CREATE FUNCTION simhash(
 	hashes bigint[], weights float8[] DEFAULT NULL)
 	RETURNS simhash64
 	AS 'MODULE_PATHNAME', 'simhash_hashes' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE COST 500;
+	IMMUTABLE PARALLEL SAFE COST 250;
 COMMENT ON FUNCTION simhash(bigint[], float8[]) IS
 	'fingerprint of weighted features, given by their hashes';
 
@@ -346,7 +346,7 @@ CREATE FUNCTION simhash(
 	doc tsvector, weights float4[] DEFAULT '{0.1,0.2,0.4,1.0}')
 	RETURNS simhash64
 	AS 'MODULE_PATHNAME', 'simhash_tsvector' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE COST 500;
+	IMMUTABLE PARALLEL SAFE COST 250;
 COMMENT ON FUNCTION simhash(tsvector, float4[]) IS
 	'fingerprint of the lexemes of a tsvector, by their labels D, C, B and A';
 
