@@ -136,6 +136,61 @@ unprivileged()
 		env HOME="$work" TMPDIR="$work" "$@"
 }
 
+# Read file names from standard input, write rows for COPY.  What is not text
+# in UTF-8 is named and skipped.
+read_files()
+{
+	perl -e '
+		use strict;
+		use warnings;
+
+		sub is_utf8 {
+			my ($bytes) = @_;
+			1 while $bytes =~ /\G(?:[\x01-\x7f]+|[\xc2-\xdf][\x80-\xbf]
+				|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}
+				|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}
+				|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2})/gcx;
+			return (pos($bytes) // 0) == length $bytes;
+		}
+
+		sub field {
+			my ($text) = @_;
+			$text =~ s/\\/\\\\/g;
+			$text =~ s/\t/\\t/g;
+			$text =~ s/\n/\\n/g;
+			$text =~ s/\r/\\r/g;
+			return $text;
+		}
+
+		my ($read, $skipped, $last) = (0, 0, time);
+		local $/ = "\0";
+		while (my $name = <STDIN>) {
+			chomp $name;
+			my ($why, $body);
+			if (!open my $file, "<:raw", $name) { $why = $! }
+			elsif (-s $file > 250_000_000) { $why = "larger than 250 MB" }
+			else {
+				local $/;
+				$body = <$file> // "";
+				$why = "not UTF-8 text" if !is_utf8($body);
+			}
+			if (defined $why) {
+				print STDERR "skipped: $name: $why\n";
+				$skipped++;
+				next;
+			}
+			(my $shown = $name) =~ s/[\x80-\xff]/?/g if !is_utf8($name);
+			print field($shown // $name), "\t", field($body), "\n";
+			$read++;
+			if (time > $last) {
+				print STDERR "... $read files\n";
+				$last = time;
+			}
+		}
+		print STDERR "$read files read, $skipped skipped\n";
+	'
+}
+
 # Make the temporary directory $work, which nobody else can enter (its server
 # trusts who can), forget the caller's connection settings, and clean up when
 # the script ends.
