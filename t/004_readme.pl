@@ -16,7 +16,7 @@ $node->append_conf('postgresql.conf',
 $node->start;
 
 my $documentation = join '',
-  map { slurp_file($_) } qw(README.md doc/indexing.md doc/recipes.md);
+  map { slurp_file($_) } qw(README.md doc/choosing.md doc/indexing.md doc/recipes.md);
 my $blocks = 0;
 my $rows = 0;
 
