@@ -100,8 +100,25 @@ SELECT simhash(repeat('x', 1000000)) = simhash(ARRAY[repeat('x', 1000000)])
 	AS fewer_than_n;
 SELECT simhash('e' || repeat(U&'\0323\0301', 10000))
 	= simhash('e' || repeat(U&'\0301\0323', 10000)) AS canonical_order;
+-- what combines, but is no mark, between marks
+SELECT simhash('e' || repeat(U&'\09be\0301\0323', 20000))
+	= simhash('e' || repeat(U&'\09be\0323\0301', 20000)) AS canonical_order;
 SELECT length(feature), count FROM simhash_features(
 	'a ' || repeat('x', 100000) || ' b', words => 2);
+-- so do buffers full of short tokens, wherever a run of letters ends
+SELECT count(*), count(*) FILTER (WHERE simhash(body, chars => c) IS DISTINCT FROM simhash(ARRAY(
+	SELECT encode(substr(bytes, i, c), 'escape')
+	FROM generate_series(1, greatest(length(body) - c + 1, 1)) i))) AS wrong
+FROM (SELECT left(repeat(md5(n::text), 200), n) AS body, left(repeat(md5(n::text), 200), n)::bytea AS bytes
+	FROM unnest(ARRAY(SELECT generate_series(1, 140)) || ARRAY(SELECT generate_series(1975, 2125))
+		|| ARRAY[4100, 6400]) n OFFSET 0) s, unnest('{1,4,64}'::int[]) c;
+SELECT count(*), count(*) FILTER (WHERE simhash(repeat('é', p) || body, chars => 3) IS DISTINCT FROM simhash(ARRAY(
+	SELECT substr(repeat('é', p) || body, i, 3) FROM generate_series(1, length(body) + p - 2) i))) AS wrong
+FROM (SELECT repeat(md5('x'), 70) AS body) s, generate_series(0, 66) p;
+SELECT count(*), count(*) FILTER (WHERE simhash(array_to_string(words, ' '), words => n) IS DISTINCT FROM simhash(ARRAY(
+	SELECT array_to_string(words[i:i + n - 1], ' ') FROM generate_series(1, cardinality(words) - n + 1) i))) AS wrong
+FROM (SELECT ARRAY(SELECT left(md5(i::text), 1 + i % width) FROM generate_series(1, 2500) i) AS words
+	FROM unnest('{1,2,7,17,31}'::int[]) width) s, unnest('{1,2,3,64}'::int[]) n;
 -- a text is read in pieces, wherever they end
 SELECT bool_and(simhash(repeat('a', n) || U&'e\0301' || repeat('日本', 40000))
 	= simhash(repeat('a', n) || 'é' || repeat('日本', 40000))) AS same

@@ -36,37 +36,45 @@ CREATE TYPE simhash64 (
 -------------------------------------------------------------------------------
 
 CREATE CAST (bigint AS simhash64) WITHOUT FUNCTION AS ASSIGNMENT;
+COMMENT ON CAST (bigint AS simhash64) IS 'the same 64 bits, two''s complement';
 CREATE CAST (simhash64 AS bigint) WITHOUT FUNCTION AS ASSIGNMENT;
+COMMENT ON CAST (simhash64 AS bigint) IS 'the same 64 bits, two''s complement';
 
 CREATE FUNCTION simhash64_from_bit(bit) RETURNS simhash64
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE CAST (bit AS simhash64) WITH FUNCTION simhash64_from_bit(bit);
+COMMENT ON CAST (bit AS simhash64) IS 'the same 64 bits';
 
 CREATE FUNCTION simhash64_to_bit(simhash64) RETURNS bit
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE CAST (simhash64 AS bit) WITH FUNCTION simhash64_to_bit(simhash64);
+COMMENT ON CAST (simhash64 AS bit) IS 'the same 64 bits';
 
 CREATE FUNCTION simhash64_from_numeric(numeric) RETURNS simhash64
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE CAST (numeric AS simhash64) WITH FUNCTION simhash64_from_numeric(numeric);
+COMMENT ON CAST (numeric AS simhash64) IS 'the unsigned value';
 
 CREATE FUNCTION simhash64_to_numeric(simhash64) RETURNS numeric
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE CAST (simhash64 AS numeric) WITH FUNCTION simhash64_to_numeric(simhash64);
+COMMENT ON CAST (simhash64 AS numeric) IS 'the unsigned value';
 
 CREATE FUNCTION simhash64_from_bytea(bytea) RETURNS simhash64
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE CAST (bytea AS simhash64) WITH FUNCTION simhash64_from_bytea(bytea);
+COMMENT ON CAST (bytea AS simhash64) IS '8 bytes, the highest first';
 
 CREATE FUNCTION simhash64_to_bytea(simhash64) RETURNS bytea
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE CAST (simhash64 AS bytea) WITH FUNCTION simhash64_to_bytea(simhash64);
+COMMENT ON CAST (simhash64 AS bytea) IS '8 bytes, the highest first';
 
 -------------------------------------------------------------------------------
 -- Order, equality and hashing.  These operator classes are apart from those of
@@ -223,8 +231,26 @@ CREATE TYPE simhash_weights (
 	CATEGORY = 'S'
 );
 
-CREATE CAST (simhash_weights AS jsonb) WITH INOUT;
-CREATE CAST (jsonb AS simhash_weights) WITH INOUT;
+CREATE CAST (simhash_weights AS jsonb) WITH INOUT AS ASSIGNMENT;
+COMMENT ON CAST (simhash_weights AS jsonb) IS 'the same object';
+CREATE CAST (jsonb AS simhash_weights) WITH INOUT AS ASSIGNMENT;
+COMMENT ON CAST (jsonb AS simhash_weights) IS 'the same object';
+
+CREATE FUNCTION simhash_weights_to_json(simhash_weights) RETURNS json
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+-- by a function: that is what to_json() and its like look for
+CREATE CAST (simhash_weights AS json)
+	WITH FUNCTION simhash_weights_to_json(simhash_weights) AS ASSIGNMENT;
+COMMENT ON CAST (simhash_weights AS json) IS 'the same object';
+
+CREATE FUNCTION simhash_weights_lt(simhash_weights, simhash_weights)
+	RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE FUNCTION simhash_weights_le(simhash_weights, simhash_weights)
+	RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
 CREATE FUNCTION simhash_weights_eq(simhash_weights, simhash_weights)
 	RETURNS boolean
@@ -234,12 +260,36 @@ CREATE FUNCTION simhash_weights_ne(simhash_weights, simhash_weights)
 	RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
+CREATE FUNCTION simhash_weights_ge(simhash_weights, simhash_weights)
+	RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE FUNCTION simhash_weights_gt(simhash_weights, simhash_weights)
+	RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE OPERATOR < (
+	LEFTARG = simhash_weights, RIGHTARG = simhash_weights,
+	FUNCTION = simhash_weights_lt,
+	COMMUTATOR = >, NEGATOR = >=,
+	RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+COMMENT ON OPERATOR < (simhash_weights, simhash_weights) IS 'less than';
+
+CREATE OPERATOR <= (
+	LEFTARG = simhash_weights, RIGHTARG = simhash_weights,
+	FUNCTION = simhash_weights_le,
+	COMMUTATOR = >=, NEGATOR = >,
+	RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+COMMENT ON OPERATOR <= (simhash_weights, simhash_weights) IS 'less than or equal to';
+
 CREATE OPERATOR = (
 	LEFTARG = simhash_weights, RIGHTARG = simhash_weights,
 	FUNCTION = simhash_weights_eq,
 	COMMUTATOR = =, NEGATOR = <>,
 	RESTRICT = eqsel, JOIN = eqjoinsel,
-	HASHES
+	HASHES, MERGES
 );
 COMMENT ON OPERATOR = (simhash_weights, simhash_weights) IS 'equal to';
 
@@ -250,6 +300,38 @@ CREATE OPERATOR <> (
 	RESTRICT = neqsel, JOIN = neqjoinsel
 );
 COMMENT ON OPERATOR <> (simhash_weights, simhash_weights) IS 'not equal to';
+
+CREATE OPERATOR >= (
+	LEFTARG = simhash_weights, RIGHTARG = simhash_weights,
+	FUNCTION = simhash_weights_ge,
+	COMMUTATOR = <=, NEGATOR = <,
+	RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+COMMENT ON OPERATOR >= (simhash_weights, simhash_weights) IS 'greater than or equal to';
+
+CREATE OPERATOR > (
+	LEFTARG = simhash_weights, RIGHTARG = simhash_weights,
+	FUNCTION = simhash_weights_gt,
+	COMMUTATOR = <, NEGATOR = <=,
+	RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+COMMENT ON OPERATOR > (simhash_weights, simhash_weights) IS 'greater than';
+
+CREATE FUNCTION simhash_weights_cmp(simhash_weights, simhash_weights)
+	RETURNS integer
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE OPERATOR CLASS simhash_weights_btree_ops
+	DEFAULT FOR TYPE simhash_weights USING btree AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 simhash_weights_cmp(simhash_weights, simhash_weights),
+	FUNCTION 4 btequalimage(oid);
+COMMENT ON OPERATOR CLASS simhash_weights_btree_ops USING btree IS
+	'some order';
 
 CREATE FUNCTION simhash_weights_hash(simhash_weights) RETURNS integer
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
@@ -579,7 +661,8 @@ COMMENT ON FUNCTION simhash_cosine(simhash64, simhash64) IS
 CREATE FUNCTION simhash_distances(
 	rel regclass, column_name name, sample integer)
 	RETURNS TABLE (distance integer, pairs bigint)
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 65;
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
+	COST 100000 ROWS 65;
 COMMENT ON FUNCTION simhash_distances(regclass, name, integer) IS
 	'how many pairs of a sample of a column are at each distance';
 

@@ -25,6 +25,19 @@ SELECT '{"A": 1.0, "b": 2}'::simhash_weights = '{"b": 2, "a": 1}' AS same,
 SELECT w, count(*) FROM (VALUES ('{"a": 1}'::simhash_weights), ('{"A": 1}'), ('{"b": 1}')) v(w)
 GROUP BY w ORDER BY w::text;
 
+-- and an order, for whatever sorts
+CREATE TABLE sorted (w simhash_weights PRIMARY KEY, j jsonb);
+INSERT INTO sorted (w) SELECT ('{"a": ' || i || '}')::simhash_weights FROM generate_series(1, 100) i;
+SELECT error_of($$INSERT INTO sorted VALUES ('{"A": 7.0}')$$) ~ '^23505' AS refused;
+SELECT count(DISTINCT w), count(*) FILTER (WHERE w < previous) AS wrong,
+	count(*) FILTER (WHERE NOT (w > previous AND w >= previous AND previous <= w AND w <> previous)) AS wrong_too
+FROM (SELECT w, lag(w) OVER (ORDER BY w) AS previous FROM sorted) s;
+SELECT count(*) FROM sorted a JOIN sorted b USING (w) WHERE a.w <= b.w AND NOT a.w < b.w;
+-- assignment
+INSERT INTO sorted (w) VALUES ('{"b": 1}'::jsonb);
+UPDATE sorted SET j = w WHERE w = '{"b": 1}' RETURNING j, to_jsonb(w), to_json(w);
+DROP TABLE sorted;
+
 SELECT error_of(format('SELECT %L::simhash_weights', w)) FROM (VALUES
 	(''), ('{'), ('}'), ('[]'), ('null'), ('1'), ('{"a"}'), ('{"a":}'), ('{"a":1,}'), ('{"a":1 "b":2}'),
 	('{a:1}'), ('{"a":1}x'), ('{"a":1'), ('{"a'), ('{"a":"1"}'), ('{"a":null}'), ('{"a":true}'), ('{"a":{}}'),
@@ -168,5 +181,11 @@ RESET min_parallel_table_scan_size;
 SELECT count(DISTINCT idf::text) FROM (
 	SELECT simhash_idf(body ORDER BY md5(n || body)) AS idf
 	FROM docs, generate_series(1, 4) n GROUP BY n) s;
+-- thousands of values: a few are kept, and none is confused with another
+CREATE TABLE many AS SELECT i, jsonb_build_object('w' || i, i)::simhash_weights AS w FROM generate_series(1, 20000) i;
+SELECT count(*), count(DISTINCT w) AS values, count(*) FILTER (WHERE simhash(t, w) <> simhash(ARRAY[t])) AS wrong
+FROM (SELECT i, w, 'w' || i AS t FROM many) s;
+SELECT sum(total_bytes) <= 16 * 1024 AS small FROM pg_backend_memory_contexts WHERE name = 'simhash weights';
+DROP TABLE many;
 DROP FUNCTION by_hand;
 DROP TABLE docs, idf;

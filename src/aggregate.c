@@ -33,7 +33,10 @@ aggregate_context(FunctionCallInfo fcinfo)
 	return context;
 }
 
-/* Begin to read the first argument, a serialized state. */
+/*
+ * Begin to read the first argument, a serialized state.  It is combined with
+ * another one at once: it need not live as long as that.
+ */
 void
 read_state(FunctionCallInfo fcinfo, StringInfo buf)
 {
@@ -44,19 +47,14 @@ read_state(FunctionCallInfo fcinfo, StringInfo buf)
 	buf->cursor = 0;
 }
 
-static WeightSums *
-create_state(FunctionCallInfo fcinfo)
-{
-	return MemoryContextAllocZero(aggregate_context(fcinfo),
-								  sizeof(WeightSums));
-}
-
 /* The first argument, or nothing yet where it is null. */
 static WeightSums *
 get_state(FunctionCallInfo fcinfo)
 {
+	MemoryContext context = aggregate_context(fcinfo);
+
 	if (PG_ARGISNULL(0))
-		return create_state(fcinfo);
+		return MemoryContextAllocZero(context, sizeof(WeightSums));
 	return (WeightSums *) PG_GETARG_POINTER(0);
 }
 
@@ -172,10 +170,11 @@ simhash_agg_serialize(PG_FUNCTION_ARGS)
 Datum
 simhash_agg_deserialize(PG_FUNCTION_ARGS)
 {
-	WeightSums *sums = create_state(fcinfo);
+	WeightSums *sums = palloc(sizeof(WeightSums));
 	StringInfoData buf;
 	int bit;
 
+	(void) aggregate_context(fcinfo);
 	read_state(fcinfo, &buf);
 	sums->total = pq_getmsgint64(&buf);
 	for (bit = 0; bit < 64; bit++)

@@ -23,8 +23,11 @@ clip_text(const char *text, int length, int limit)
 
 	if (length <= limit)
 		return length;
-	if (GetDatabaseEncoding() != PG_SQL_ASCII)
-		return pg_mbcliplen(text, length, limit);
+	if (GetDatabaseEncoding() != PG_UTF8 &&
+		GetDatabaseEncoding() != PG_SQL_ASCII)
+		return pg_database_encoding_max_length() == 1
+				   ? limit
+				   : pg_mbcliplen(text, length, limit);
 	/* only a character that begins less than UTF8_MAX before can be parted */
 	for (from = limit - UTF8_MAX + 1; from < limit; from++)
 	{

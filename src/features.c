@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "common/hashfn.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -47,7 +48,10 @@ same_feature(const FeatureKey *a, const FeatureKey *b)
 #define SH_ELEMENT_TYPE FeatureSlot
 #define SH_KEY_TYPE FeatureKey
 #define SH_KEY key
-#define SH_HASH_KEY(tb, key) ((uint32) (key).hash)
+/* hashes may be the caller's own, and differ in few bits */
+#define SH_HASH_KEY(tb, key) \
+	hash_combine(murmurhash32((uint32) (key).hash), \
+				 murmurhash32((uint32) ((key).hash >> 32)))
 #define SH_EQUAL(tb, a, b) same_feature(&(a), &(b))
 #define SH_SCOPE static inline
 #define SH_DECLARE

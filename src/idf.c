@@ -201,6 +201,17 @@ simhash_idf_combine(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
+/* Error: 54000 where one more token does not fit a message of 1 GB. */
+static void
+check_state_size(size_t size, size_t token_length)
+{
+	if (size + sizeof(int64) + sizeof(int32) + token_length < MaxAllocSize)
+		return;
+	ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					errmsg("too many distinct tokens for a parallel worker"),
+					errhint("Set max_parallel_workers_per_gather to 0.")));
+}
+
 Datum
 simhash_idf_serialize(PG_FUNCTION_ARGS)
 {
@@ -218,7 +229,7 @@ simhash_idf_serialize(PG_FUNCTION_ARGS)
 	while ((slot = document_iterate(state->tokens, &iterator)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		pq_sendint64(&buf, slot->hash);
+		check_state_size(buf.len, slot->token->length);
 		pq_sendint64(&buf, slot->token->documents);
 		pq_sendint32(&buf, slot->token->length);
 		pq_sendbytes(&buf, (const char *) slot->token->bytes,
@@ -230,22 +241,23 @@ simhash_idf_serialize(PG_FUNCTION_ARGS)
 Datum
 simhash_idf_deserialize(PG_FUNCTION_ARGS)
 {
-	IdfState *state = create_state(aggregate_context(fcinfo));
+	IdfState *state = create_state(CurrentMemoryContext);
 	StringInfoData buf;
 	uint32 count;
 
+	(void) aggregate_context(fcinfo);
 	read_state(fcinfo, &buf);
 	state->documents = pq_getmsgint64(&buf);
 	state->min_df = pq_getmsgint(&buf, 4);
 	for (count = pq_getmsgint(&buf, 4); count > 0; count--)
 	{
-		uint64 hash = pq_getmsgint64(&buf);
 		int64 documents = pq_getmsgint64(&buf);
 		uint32 length = pq_getmsgint(&buf, 4);
+		const char *bytes = pq_getmsgbytes(&buf, length);
 
 		CHECK_FOR_INTERRUPTS();
-		find_token(state, (const uint8 *) pq_getmsgbytes(&buf, length), length,
-				   hash)
+		find_token(state, (const uint8 *) bytes, length,
+				   XXH3_64bits(bytes, length))
 			->documents = documents;
 	}
 	pq_getmsgend(&buf);
@@ -288,6 +300,7 @@ simhash_idf_final(PG_FUNCTION_ARGS)
 	{
 		DocumentToken *token = slot->token;
 
+		CHECK_FOR_INTERRUPTS();
 		if (token->documents >= min_df)
 			tokens[count++] = (TokenWeight){ .token = token->bytes,
 											 .length = token->length,

@@ -5,9 +5,10 @@
  * The Unicode Standard, section 3.13, R5: map each code point by
  * NFKC_Casefold, then normalise to NFC.  Canonical ordering and composition
  * never reach across a code point that starts a sequence (UC_STARTS), so one
- * combining sequence at a time is kept.  A long one goes through files, one
- * for each combining class: read in the order of the classes they are in
- * canonical order, however long it is, in constant memory.
+ * combining sequence at a time is kept.  If it is long, it is composed as it
+ * comes, and if there are many marks after one starter, they go through files,
+ * one for each combining class: read in the order of the classes they are in
+ * canonical order, however many they are, in constant memory.
  */
 #include "postgres.h"
 
@@ -173,16 +174,62 @@ emit_starter(Normalizer *n)
 }
 
 /*
- * Order and compose the marks in the files.  Where any stays, nothing that
- * follows combines with the starter.
+ * Order and compose the marks of a long sequence that are in memory.  Where
+ * any stays, nothing that follows combines with the starter.
  */
 static void
-end_marks(Normalizer *n)
+end_marks_in_memory(Normalizer *n)
+{
+	int last_class = 0; /* of those that stay */
+	size_t stay = 0;
+	size_t i;
+
+	sort_marks(n->sequence, n->length);
+	for (i = 0; i < n->length; i++)
+	{
+		int32 mark = n->sequence[i];
+
+		/* one that stays keeps those of its own class from the starter */
+		if (combining_class(mark) == last_class || !compose(n, mark))
+		{
+			last_class = combining_class(mark);
+			n->sequence[stay++] = mark;
+		}
+	}
+	if (stay > 0)
+		emit_starter(n);
+	for (i = 0; i < stay; i++)
+		n->emit(n->arg, n->sequence[i]);
+	n->length = 0;
+}
+
+/* Move the marks that are in memory to files. */
+static void
+spill_marks(Normalizer *n)
+{
+	size_t i;
+
+	for (i = 0; i < n->length; i++)
+	{
+		void **file = &n->marks[combining_class(n->sequence[i])];
+
+		if (*file == NULL)
+			*file = n->files->create();
+		n->files->write(*file, &n->sequence[i], 1);
+	}
+	n->length = 0;
+	n->spilled = true;
+}
+
+/* The same as end_marks_in_memory for those in files. */
+static void
+end_spilled_marks(Normalizer *n)
 {
 	size_t composed[COMBINING_CLASSES] = { 0 };
 	bool stays = false;
 	int class;
 
+	spill_marks(n);
 	for (class = 0; class < COMBINING_CLASSES; class ++)
 	{
 		if (n->marks[class])
@@ -199,19 +246,27 @@ end_marks(Normalizer *n)
 		n->files->close(n->marks[class]);
 		n->marks[class] = NULL;
 	}
+	n->spilled = false;
+}
+
+static void
+end_marks(Normalizer *n)
+{
+	if (n->spilled)
+		end_spilled_marks(n);
+	else if (n->length > 0)
+		end_marks_in_memory(n);
 }
 
 /* Take a code point of a long sequence. */
 static void
 push_long(Normalizer *n, int32 cp)
 {
-	int class = combining_class(cp);
-
-	if (class != 0)
+	if (combining_class(cp) != 0)
 	{
-		if (n->marks[class] == NULL)
-			n->marks[class] = n->files->create();
-		n->files->write(n->marks[class], &cp, 1);
+		if (n->length == SEQUENCE_MAX)
+			spill_marks(n);
+		n->sequence[n->length++] = cp;
 		return;
 	}
 	end_marks(n);
@@ -226,14 +281,18 @@ push_long(Normalizer *n, int32 cp)
 static void
 become_long(Normalizer *n)
 {
+	int32 sequence[SEQUENCE_MAX];
+	size_t length = n->length;
 	size_t i;
 
+	memcpy(sequence, n->sequence, length * sizeof(int32));
+	n->length = 0;
 	n->is_long = true;
 	n->starter = -1;
+	n->spilled = false;
 	memset(n->marks, 0, sizeof(n->marks));
-	for (i = 0; i < n->length; i++)
-		push_long(n, n->sequence[i]);
-	n->length = 0;
+	for (i = 0; i < length; i++)
+		push_long(n, sequence[i]);
 }
 
 static void
@@ -261,6 +320,7 @@ normalize_end(Normalizer *n)
 		end_marks(n);
 		emit_starter(n);
 		n->is_long = false;
+		n->sorted = true;
 	}
 	else
 		end_short(n);

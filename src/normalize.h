@@ -5,7 +5,7 @@
 #ifndef NORMALIZE_H
 #define NORMALIZE_H
 
-/* Code points of a combining sequence that are kept in memory. */
+/* Code points of a combining sequence, or marks, that are kept in memory. */
 #define SEQUENCE_MAX 128
 
 #define COMBINING_CLASSES 256
@@ -37,11 +37,12 @@ typedef struct Normalizer
 	void (*emit)(void *arg, uint32 cp);
 	void *arg;
 
-	/* Once the sequence is longer than that, it is empty, and goes on here. */
+	/* Once the sequence is longer than that, it has but marks after: */
 	bool is_long;
+	int32 starter; /* what they can still compose with; -1 if nothing */
 	const MarkFiles *files;
-	int32 starter; /* what marks can still compose with; -1 if nothing */
-	void *marks[COMBINING_CLASSES]; /* after it, NULL where there are none */
+	bool spilled;					/* are there earlier ones in files? */
+	void *marks[COMBINING_CLASSES]; /* these, NULL where there are none */
 } Normalizer;
 
 extern void normalize_init(Normalizer *n, const MarkFiles *files,

@@ -100,7 +100,10 @@ shingle_append(Shingler *s, const uint8 *bytes, size_t length)
 	s->length += length;
 }
 
-/* Add a token for each of length bytes, under the same conditions. */
+/*
+ * Add a token for each of length bytes, under the same conditions.  The buffer
+ * stays short of SHINGLE_TOKENS, which only shingle_end may reach.
+ */
 static inline void
 shingle_add_ascii(Shingler *s, const uint8 *bytes, size_t length)
 {
@@ -108,7 +111,7 @@ shingle_add_ascii(Shingler *s, const uint8 *bytes, size_t length)
 	size_t i;
 
 	if (unlikely(shingle_is_full(s) ||
-				 s->count + SHINGLE_PIECE > SHINGLE_TOKENS))
+				 s->count + SHINGLE_PIECE >= SHINGLE_TOKENS))
 	{
 		shingle_add_ascii_long(s, bytes, length);
 		return;

@@ -3,8 +3,8 @@
  *	  Weights that are read once, not once per row.
  *
  * A value is known by the digest in its header, so that the rest of it is not
- * even fetched if its table is there.  Tables stay for the session, as far as
- * work_mem has room for them: a trigger, say, is a query for each row.
+ * even fetched if its table is there.  A few tables stay for the session, as
+ * far as work_mem has room for them: a trigger, say, is a query for each row.
  */
 #include "postgres.h"
 
@@ -21,11 +21,13 @@
 #include "weights_cache.h"
 #include "weights_value.h"
 
+#define CACHED_TABLES 16 /* looked through for each row */
+
 typedef struct CachedWeights
 {
 	struct CachedWeights *next; /* used less recently */
 	MemoryContext context;		/* of all this */
-	size_t bytes;				/* of the table */
+	size_t bytes;				/* which it takes */
 	WeightsDigest digest;
 	WeightTable table;
 } CachedWeights;
@@ -117,9 +119,10 @@ read_weights(struct varlena *value)
 
 	entry->context = context;
 	entry->digest = reader.header.digest;
-	entry->bytes = buckets * sizeof(WeightBucket) + PG_CACHE_LINE_SIZE;
 	entry->table.buckets = (WeightBucket *) CACHELINEALIGN(
-		MemoryContextAllocHuge(context, entry->bytes));
+		MemoryContextAllocHuge(context, buckets * sizeof(WeightBucket) +
+											PG_CACHE_LINE_SIZE));
+	entry->bytes = MemoryContextMemAllocated(context, false);
 	fill_table(&entry->table, &reader, buckets);
 	if (detoasted != value)
 		pfree(detoasted);
@@ -128,18 +131,20 @@ read_weights(struct varlena *value)
 	return entry;
 }
 
-/* Drop what was used least recently and goes beyond work_mem. */
+/* Drop what was used least recently and goes beyond the limits. */
 static void
 trim_cache(void)
 {
 	CachedWeights **link = &most_recent->next;
 	size_t kept = most_recent->bytes;
+	int count = 1;
 
 	while (*link != NULL)
 	{
 		CachedWeights *entry = *link;
 
-		if (kept + entry->bytes > work_mem * (size_t) 1024)
+		if (count == CACHED_TABLES ||
+			kept + entry->bytes > work_mem * (size_t) 1024)
 		{
 			*link = entry->next;
 			MemoryContextDelete(entry->context);
@@ -147,6 +152,7 @@ trim_cache(void)
 		else
 		{
 			kept += entry->bytes;
+			count++;
 			link = &entry->next;
 		}
 	}
@@ -169,11 +175,17 @@ cached_weights(FunctionCallInfo fcinfo, int argument)
 		link = &(*link)->next;
 	entry = *link;
 	if (entry != NULL)
+	{
 		*link = entry->next;
+		entry->next = most_recent;
+		most_recent = entry;
+	}
 	else
+	{
 		entry = read_weights(value);
-	entry->next = most_recent;
-	most_recent = entry;
-	trim_cache();
+		entry->next = most_recent;
+		most_recent = entry;
+		trim_cache();
+	}
 	return &entry->table;
 }

@@ -21,8 +21,14 @@ PG_FUNCTION_INFO_V1(simhash_weights_in);
 PG_FUNCTION_INFO_V1(simhash_weights_out);
 PG_FUNCTION_INFO_V1(simhash_weights_recv);
 PG_FUNCTION_INFO_V1(simhash_weights_send);
+PG_FUNCTION_INFO_V1(simhash_weights_to_json);
+PG_FUNCTION_INFO_V1(simhash_weights_lt);
+PG_FUNCTION_INFO_V1(simhash_weights_le);
 PG_FUNCTION_INFO_V1(simhash_weights_eq);
 PG_FUNCTION_INFO_V1(simhash_weights_ne);
+PG_FUNCTION_INFO_V1(simhash_weights_ge);
+PG_FUNCTION_INFO_V1(simhash_weights_gt);
+PG_FUNCTION_INFO_V1(simhash_weights_cmp);
 PG_FUNCTION_INFO_V1(simhash_weights_hash);
 PG_FUNCTION_INFO_V1(simhash_weights_hash_extended);
 
@@ -252,7 +258,8 @@ read_weight(Parser *p, double *weight)
 	const uint8 *end = number_end(p);
 	int64 units;
 
-	if (end == NULL)
+	/* strtod() would read hexadecimal digits, too */
+	if (end == NULL || (end < p->end && (*end | 0x20) == 'x'))
 		return expected(p, psprintf("a number as weight of key \"%s\"",
 									excerpt(p->key, p->key_length)));
 	/* the input ends with a byte that is no part of a number */
@@ -479,27 +486,73 @@ simhash_weights_send(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
 }
 
-static bool
-weights_equal(FunctionCallInfo fcinfo)
+Datum
+simhash_weights_to_json(PG_FUNCTION_ARGS)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	write_weights(&buf, PG_GETARG_VARLENA_PP(0));
+	PG_RETURN_TEXT_P(cstring_to_text_with_len(buf.data, buf.len));
+}
+
+/* An order without a meaning, for sorting; what differs does so at once. */
+static int
+compare_weights(FunctionCallInfo fcinfo)
 {
 	struct varlena *a = PG_GETARG_VARLENA_PP(0);
 	struct varlena *b = PG_GETARG_VARLENA_PP(1);
+	size_t a_size = VARSIZE_ANY_EXHDR(a);
+	size_t b_size = VARSIZE_ANY_EXHDR(b);
+	int order = memcmp(VARDATA_ANY(a), VARDATA_ANY(b), Min(a_size, b_size));
 
-	/* the digest comes first: what differs does so at once */
-	return VARSIZE_ANY_EXHDR(a) == VARSIZE_ANY_EXHDR(b) &&
-		   memcmp(VARDATA_ANY(a), VARDATA_ANY(b), VARSIZE_ANY_EXHDR(a)) == 0;
+	if (order == 0)
+		order = a_size < b_size ? -1 : a_size > b_size;
+	PG_FREE_IF_COPY(a, 0);
+	PG_FREE_IF_COPY(b, 1);
+	return order;
+}
+
+Datum
+simhash_weights_lt(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare_weights(fcinfo) < 0);
+}
+
+Datum
+simhash_weights_le(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare_weights(fcinfo) <= 0);
 }
 
 Datum
 simhash_weights_eq(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(weights_equal(fcinfo));
+	PG_RETURN_BOOL(compare_weights(fcinfo) == 0);
 }
 
 Datum
 simhash_weights_ne(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(!weights_equal(fcinfo));
+	PG_RETURN_BOOL(compare_weights(fcinfo) != 0);
+}
+
+Datum
+simhash_weights_ge(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare_weights(fcinfo) >= 0);
+}
+
+Datum
+simhash_weights_gt(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare_weights(fcinfo) > 0);
+}
+
+Datum
+simhash_weights_cmp(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT32(compare_weights(fcinfo));
 }
 
 Datum

@@ -4,10 +4,10 @@
  */
 #include "postgres.h"
 
+#include "common/cryptohash.h"
+#include "common/sha2.h"
+#include "miscadmin.h"
 #include "utils/memutils.h"
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 #include "compat.h"
 #include "weights_value.h"
@@ -16,12 +16,13 @@
 #define TOKEN_OVERHEAD (sizeof(double) + sizeof(uint32))
 
 static int
-compare_tokens(const void *a, const void *b)
+compare_tokens(const void *a, const void *b, void *arg)
 {
 	const TokenWeight *x = a;
 	const TokenWeight *y = b;
 	int order = memcmp(x->token, y->token, Min(x->length, y->length));
 
+	(void) arg;
 	if (order != 0)
 		return order;
 	return x->length < y->length ? -1 : x->length > y->length;
@@ -35,12 +36,34 @@ sort_tokens(TokenWeight *tokens, size_t count)
 
 	for (i = 1; i < count; i++)
 	{
-		if (compare_tokens(&tokens[i - 1], &tokens[i]) > 0)
+		if (compare_tokens(&tokens[i - 1], &tokens[i], NULL) > 0)
 		{
-			qsort(tokens, count, sizeof(TokenWeight), compare_tokens);
+			qsort_interruptible(tokens, count, sizeof(TokenWeight),
+								compare_tokens, NULL);
 			return;
 		}
 	}
+}
+
+/*
+ * Two values must never be taken for one, not even if somebody tries: a
+ * cryptographic hash.
+ */
+static WeightsDigest
+digest_value(const void *bytes, size_t length)
+{
+	uint8 hash[PG_SHA256_DIGEST_LENGTH];
+	pg_cryptohash_ctx *context = pg_cryptohash_create(PG_SHA256);
+	WeightsDigest digest;
+
+	if (pg_cryptohash_init(context) < 0 ||
+		pg_cryptohash_update(context, bytes, length) < 0 ||
+		pg_cryptohash_final(context, hash, sizeof(hash)) < 0)
+		elog(ERROR, "could not compute SHA-256: %s",
+			 pg_cryptohash_error(context));
+	pg_cryptohash_free(context);
+	memcpy(&digest, hash, sizeof(digest));
+	return digest;
 }
 
 /*
@@ -54,14 +77,14 @@ weights_pack(TokenWeight *tokens, size_t count, double rest,
 	WeightsHeader header = { .rest = rest + 0.0, .count = count };
 	size_t size = VARHDRSZ + sizeof(header);
 	struct varlena *value;
-	XXH128_hash_t digest;
 	uint8 *to;
 	size_t i;
 
 	sort_tokens(tokens, count);
 	for (i = 0; i < count; i++)
 	{
-		if (i > 0 && compare_tokens(&tokens[i - 1], &tokens[i]) == 0)
+		CHECK_FOR_INTERRUPTS();
+		if (i > 0 && compare_tokens(&tokens[i - 1], &tokens[i], NULL) == 0)
 		{
 			*twice = &tokens[i];
 			return NULL;
@@ -81,16 +104,15 @@ weights_pack(TokenWeight *tokens, size_t count, double rest,
 	{
 		double weight = tokens[i].weight + 0.0; /* no -0 */
 
+		CHECK_FOR_INTERRUPTS();
 		memcpy(to, &weight, sizeof(double));
 		memcpy(to + sizeof(double), &tokens[i].length, sizeof(uint32));
 		memcpy(to + TOKEN_OVERHEAD, tokens[i].token, tokens[i].length);
 		to += TOKEN_OVERHEAD + tokens[i].length;
 	}
 	memcpy(VARDATA(value), &header, sizeof(header));
-	digest = XXH3_128bits(VARDATA(value) + sizeof(header.digest),
-						  size - VARHDRSZ - sizeof(header.digest));
-	header.digest.low = digest.low64;
-	header.digest.high = digest.high64;
+	header.digest = digest_value(VARDATA(value) + sizeof(header.digest),
+								 size - VARHDRSZ - sizeof(header.digest));
 	memcpy(VARDATA(value), &header, sizeof(header));
 	return value;
 }

@@ -13,7 +13,7 @@ typedef struct TokenWeight
 	double weight;
 } TokenWeight;
 
-/* XXH3_128bits of a value: equal values have the same. */
+/* The first half of the SHA-256 of a value: only equal values have the same. */
 typedef struct WeightsDigest
 {
 	uint64 low;
