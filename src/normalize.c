@@ -227,24 +227,24 @@ end_spilled_marks(Normalizer *n)
 {
 	size_t composed[COMBINING_CLASSES] = { 0 };
 	bool stays = false;
-	int class;
+	int ccc;
 
 	spill_marks(n);
-	for (class = 0; class < COMBINING_CLASSES; class ++)
+	for (ccc = 0; ccc < COMBINING_CLASSES; ccc++)
 	{
-		if (n->marks[class])
-			composed[class] = compose_marks(n, n->marks[class], &stays);
+		if (n->marks[ccc])
+			composed[ccc] = compose_marks(n, n->marks[ccc], &stays);
 	}
 	if (stays)
 		emit_starter(n);
-	for (class = 0; class < COMBINING_CLASSES; class ++)
+	for (ccc = 0; ccc < COMBINING_CLASSES; ccc++)
 	{
-		if (n->marks[class] == NULL)
+		if (n->marks[ccc] == NULL)
 			continue;
 		if (stays)
-			emit_marks(n, n->marks[class], composed[class]);
-		n->files->close(n->marks[class]);
-		n->marks[class] = NULL;
+			emit_marks(n, n->marks[ccc], composed[ccc]);
+		n->files->close(n->marks[ccc]);
+		n->marks[ccc] = NULL;
 	}
 	n->spilled = false;
 }
