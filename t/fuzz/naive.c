@@ -1,0 +1,202 @@
+/*
+ * naive.c
+ *	  What doc/algorithm.md says, word for word: a text is normalised as a whole
+ *	  and split into tokens, and each feature is put together from its tokens.
+ *
+ * Of the sources under test this uses nothing but the table of the classes of
+ * code points.
+ */
+#include "postgres.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <utf8proc.h>
+
+#include "naive.h"
+#include "unicode_class.h"
+
+/* Returns the length of the code point at p, or 1 for a byte that is none. */
+size_t
+naive_decode(const uint8 *p, const uint8 *end, int32 *cp)
+{
+	utf8proc_ssize_t length = utf8proc_iterate(p, end - p, cp);
+
+	if (length <= 0)
+		*cp = -1;
+	return Max(length, 1);
+}
+
+/* NFKC_Casefold of valid UTF-8, all of it assigned. */
+static void
+naive_casefold(Buffer *normal, const uint8 *bytes, size_t length)
+{
+	uint8 *folded;
+	utf8proc_ssize_t folded_length = utf8proc_map(
+		bytes, length, &folded,
+		UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT |
+			UTF8PROC_CASEFOLD | UTF8PROC_IGNORE);
+
+	if (folded_length < 0)
+		abort();
+	append(normal, folded, folded_length);
+	free(folded);
+}
+
+/* Normalise; a space stands for what is no assigned code point. */
+static void
+naive_normalize(Buffer *normal, const Buffer *text)
+{
+	const uint8 *end = text->bytes + text->length;
+	const uint8 *from = text->bytes;
+	const uint8 *p;
+	size_t length;
+	int32 cp;
+
+	normal->length = 0;
+	for (p = from; p < end; p += length)
+	{
+		length = naive_decode(p, end, &cp);
+		if (cp >= 0 && (unicode_class(cp) & UC_ASSIGNED))
+			continue;
+		naive_casefold(normal, from, p - from);
+		append(normal, " ", 1);
+		from = p + length;
+	}
+	naive_casefold(normal, from, end - from);
+}
+
+static void
+add_token(Naive *n, const uint8 *from, const uint8 *end)
+{
+	n->token[n->tokens++] = (Token){ from, end - from, 1 << 16 };
+}
+
+/* The properties by which runs are told apart; returns the next code point. */
+static const uint8 *
+naive_kind(const uint8 *p, const uint8 *end, uint8 *kind)
+{
+	int32 cp;
+	size_t length = naive_decode(p, end, &cp);
+
+	*kind = unicode_class(cp) & (UC_WORD | UC_UNSPACED);
+	return p + length;
+}
+
+static void
+naive_words(Naive *n, const uint8 *p, const uint8 *end)
+{
+	while (p < end)
+	{
+		uint8 kind;
+		uint8 other;
+		const uint8 *second = naive_kind(p, end, &kind);
+		const uint8 *run_end = second;
+		const uint8 *after;
+
+		while (run_end < end &&
+			   (after = naive_kind(run_end, end, &other), other == kind))
+			run_end = after;
+		if (kind == UC_WORD || (kind != 0 && second == run_end))
+			add_token(n, p, run_end);
+		else if (kind != 0)
+		{
+			/* bigrams */
+			for (; second < run_end; second = after)
+			{
+				after = naive_kind(second, end, &other);
+				add_token(n, p, after);
+				p = second;
+			}
+		}
+		p = run_end;
+	}
+}
+
+static void
+naive_chars(Naive *n, const uint8 *p, const uint8 *end)
+{
+	static const uint8 space[] = " ";
+	bool gap = false;
+
+	while (p < end)
+	{
+		uint8 kind;
+		const uint8 *after = naive_kind(p, end, &kind);
+
+		if (kind != 0)
+		{
+			if (gap && n->tokens > 0)
+				add_token(n, space, space + 1);
+			add_token(n, p, after);
+		}
+		gap = kind == 0;
+		p = after;
+	}
+}
+
+/* Split a text into tokens, which all weigh 1. */
+void
+naive_split(Naive *n, const Buffer *text, size_t size, bool chars)
+{
+	const uint8 *end;
+
+	naive_normalize(&n->normal, text);
+	end = n->normal.bytes + n->normal.length;
+	/* each byte gives one token at most, and chars a space before it */
+	n->token = resize(n->token, (2 * n->normal.length + 1) * sizeof(Token));
+	n->tokens = 0;
+	n->chars = chars;
+	if (chars)
+		naive_chars(n, n->normal.bytes, end);
+	else
+		naive_words(n, n->normal.bytes, end);
+	n->size = Min(size, n->tokens);
+	n->features = n->tokens > 0 ? n->tokens - n->size + 1 : 0;
+}
+
+/* Make feature i: its bytes, and the mean weight of its tokens. */
+int64
+naive_feature(const Naive *n, size_t i, Buffer *bytes)
+{
+	int64 sum = 0;
+	size_t k;
+
+	bytes->length = 0;
+	for (k = i; k < i + n->size; k++)
+	{
+		if (!n->chars && k > i)
+			append(bytes, " ", 1);
+		append(bytes, n->token[k].bytes, n->token[k].length);
+		sum += n->token[k].weight;
+	}
+	return sum / n->size;
+}
+
+/* Elect the fingerprint. */
+void
+naive_vote(Naive *n)
+{
+	static Buffer bytes;
+	int128 total = (int128) n->earlier * n->earlier_weight;
+	int128 ones[64];
+	size_t i;
+	int bit;
+
+	for (bit = 0; bit < 64; bit++)
+		ones[bit] = n->earlier_hash >> bit & 1 ? total : 0;
+	for (i = 0; i < n->features; i++)
+	{
+		int64 weight = naive_feature(n, i, &bytes);
+		uint64 hash = XXH3_64bits(bytes.bytes, bytes.length);
+
+		total += weight;
+		for (bit = 0; bit < 64; bit++)
+			ones[bit] += hash >> bit & 1 ? weight : 0;
+	}
+	n->fingerprint = 0;
+	for (bit = 0; bit < 64; bit++)
+		n->fingerprint |= (uint64) (2 * ones[bit] > total) << bit;
+	n->elected = total > 0;
+	n->overflow = total > PG_INT64_MAX;
+}

@@ -1,0 +1,367 @@
+/*
+ * tokens.c
+ *	  Random texts, through the tokeniser and through a naive one.
+ *
+ *	  tokens ROUNDS SEED
+ *
+ * What src makes of each text, in pieces of any size, must be what naive.c
+ * makes of it.  script/soak fuzz builds this with sanitizers, outside the
+ * server, which would hide an overrun within a larger allocation.  They end
+ * with abort(), as every difference does, so that the text can be told.
+ */
+#include "postgres.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "naive.h"
+#include "texts.h"
+#include "tokens.h"
+
+/* PostgreSQL's own printf is in the server, which is not there. */
+#undef printf
+#undef fprintf
+
+/* A text, and what is expected of it. */
+typedef struct Case
+{
+	uint64 seed;
+	Buffer text;
+	uint32 size;
+	WeightTable *weights;
+	Naive naive;
+} Case;
+
+#define LARGEST_WEIGHT ((int64) WEIGHT_MAX * WEIGHT_UNIT)
+
+static Case this;
+
+/* What has been covered. */
+static uint64 texts;
+static size_t text_bytes;
+static size_t features;
+static size_t mark_files;
+static size_t overflows;
+
+/* Something is wrong: tell where, and end. */
+static void
+tell_case(int signo pg_attribute_unused())
+{
+	fprintf(stderr,
+			"%s => %u%s, a text of %zu bytes\n"
+			"again: script/soak fuzz 1 %llu\n",
+			this.naive.chars ? "chars" : "words", this.size,
+			this.weights ? ", with weights" : "", this.text.length,
+			(unsigned long long) this.seed);
+	_exit(1);
+}
+
+/* Two values that ought to be the same. */
+static void
+expect_same(const char *what, uint64 got, uint64 expected)
+{
+	if (got == expected)
+		return;
+	fprintf(stderr, "%s: %llx, expected %llx\n", what, (unsigned long long) got,
+			(unsigned long long) expected);
+	abort();
+}
+
+/* What a failed Assert calls. */
+void
+ExceptionalCondition(const char *condition,
+#if PG_VERSION_NUM < 160000
+					 const char *type pg_attribute_unused(),
+#endif
+					 const char *file, int line)
+{
+	fprintf(stderr, "%s:%d: failed Assert(%s)\n", file, line, condition);
+	abort();
+}
+
+/* Files for marks, in memory */
+
+typedef struct MemoryFile
+{
+	Buffer content;
+	size_t at;
+} MemoryFile;
+
+static void *
+create_file(void)
+{
+	MemoryFile *file = resize(NULL, sizeof(MemoryFile));
+
+	memset(file, 0, sizeof(MemoryFile));
+	mark_files++;
+	return file;
+}
+
+static void
+write_file(void *file, const int32 *marks, size_t count)
+{
+	append(&((MemoryFile *) file)->content, marks, count * sizeof(int32));
+}
+
+static void
+rewind_file(void *file)
+{
+	((MemoryFile *) file)->at = 0;
+}
+
+static size_t
+read_file(void *file, int32 *marks, size_t count)
+{
+	MemoryFile *f = file;
+	size_t bytes = Min(count * sizeof(int32), f->content.length - f->at);
+
+	memcpy(marks, f->content.bytes + f->at, bytes);
+	f->at += bytes;
+	return bytes / sizeof(int32);
+}
+
+static void
+close_file(void *file)
+{
+	free(((MemoryFile *) file)->content.bytes);
+	free(file);
+}
+
+static const MarkFiles memory_files = { create_file, write_file, rewind_file,
+										read_file, close_file };
+
+/* A weight, up to the largest one. */
+static int64
+random_weight(void)
+{
+	/* 2^25 is where sums need more than 32 bits */
+	const int64 weight[] = { 0,
+							 1,
+							 WEIGHT_UNIT,
+							 (1 << 25) - 1,
+							 1 << 25,
+							 LARGEST_WEIGHT,
+							 random_bits() % LARGEST_WEIGHT };
+
+	return ONE_OF(weight);
+}
+
+/* Give a weight to each token like one of them, unless these have one. */
+static void
+weigh_tokens_like(const Token *like, int64 weight)
+{
+	size_t i;
+
+	weights_add(this.weights, XXH3_64bits(like->bytes, like->length), weight);
+	for (i = 0; i < this.naive.tokens; i++)
+	{
+		Token *token = &this.naive.token[i];
+
+		if (token->weight < 0 && token->length == like->length &&
+			memcmp(token->bytes, like->bytes, like->length) == 0)
+			token->weight = weight;
+	}
+}
+
+/* Weigh the tokens, with a table that is as full as it may be. */
+static void
+make_weights(void)
+{
+	static WeightTable table;
+	size_t keys = this.naive.tokens > 0 ? below(50) : 0;
+	size_t buckets = 1;
+	size_t i;
+
+	while (buckets * WEIGHT_BUCKET <= keys)
+		buckets *= 2;
+	free(table.buckets);
+	table.buckets = aligned_alloc(sizeof(WeightBucket),
+								  buckets * sizeof(WeightBucket));
+	memset(table.buckets, 0xFF, buckets * sizeof(WeightBucket));
+	table.mask = buckets - 1;
+	table.rest = random_weight();
+	this.weights = &table;
+	for (i = 0; i < this.naive.tokens; i++)
+		this.naive.token[i].weight = -1;
+	while (keys-- > 0)
+		weigh_tokens_like(&this.naive.token[below(this.naive.tokens)],
+						  random_weight());
+	for (i = 0; i < this.naive.tokens; i++)
+	{
+		if (this.naive.token[i].weight < 0)
+			this.naive.token[i].weight = table.rest;
+	}
+}
+
+/* Let so much precede the text that the total is close to an overflow. */
+static void
+precede_text(void)
+{
+	this.naive.earlier = PG_INT64_MAX / LARGEST_WEIGHT + 1 - below(40);
+	this.naive.earlier_weight = LARGEST_WEIGHT;
+	this.naive.earlier_hash = random_bits();
+}
+
+/* Make the text of a seed, and find out what to expect of it. */
+static void
+make_case(uint64 seed)
+{
+	static const uint32 size[] = { 1, 1, 2, 3, 4, 5, 7, 63, SHINGLE_MAX };
+
+	seed_random(seed);
+	this.seed = seed;
+	make_text(&this.text);
+	this.size = below(5) > 0 ? ONE_OF(size) : 1 + below(SHINGLE_MAX);
+	naive_split(&this.naive, &this.text, this.size, below(3) == 0);
+	this.weights = NULL;
+	/* weights are those of words */
+	if (!this.naive.chars && below(2) == 0)
+		make_weights();
+	this.naive.earlier = 0;
+	if (this.weights && below(4) == 0)
+		precede_text();
+	naive_vote(&this.naive);
+}
+
+/* Skip about length bytes, to the end of a code point. */
+static const uint8 *
+skip(const uint8 *p, const uint8 *end, size_t length)
+{
+	const uint8 *stop = p + Min(length, (size_t) (end - p));
+	int32 cp;
+
+	while (p < stop)
+		p += naive_decode(p, end, &cp);
+	return p;
+}
+
+/* Feed a copy, beyond which nothing may be read. */
+static void
+feed_piece(Tokenizer *t, const uint8 *bytes, size_t length, bool last)
+{
+	uint8 *copy = malloc(length);
+
+	if (length > 0)
+		memcpy(copy, bytes, length);
+	tokens_feed(t, copy, length, last);
+	free(copy);
+}
+
+/* Feed the text in pieces of up to about longest bytes, or 0: in one. */
+static void
+feed_text(FeatureTarget target, size_t longest)
+{
+	const uint8 *p = this.text.bytes;
+	const uint8 *end = p + this.text.length;
+	bool last_is_empty = below(4) == 0;
+	Tokenizer *t = aligned_alloc(64, sizeof(Tokenizer));
+
+	memset(t, 0xAA, sizeof(Tokenizer)); /* nothing in it is relied on */
+	tokens_init(t, this.size, this.naive.chars, this.weights, &memory_files,
+				resize, target);
+	do
+	{
+		const uint8 *from = p;
+		size_t length = this.text.length;
+
+		if (longest > 0) /* about as many as are folded at once, or any */
+			length = below(4) == 0 ? 62 + below(5) : 1 + below(longest);
+		p = skip(from, end, length);
+		feed_piece(t, from, p - from, p == end && !last_is_empty);
+	} while (p < end);
+	if (last_is_empty)
+		feed_piece(t, p, 0, true);
+	free(t);
+}
+
+/* A FeatureSink: arg is the number of features seen. */
+static void
+check_feature(void *arg, const uint8 *bytes, size_t length, uint64 hash,
+			  int64 weight)
+{
+	static Buffer expected;
+	size_t *seen = arg;
+	int64 expected_weight;
+
+	expect_same("is there such a feature?", *seen < this.naive.features, true);
+	expected_weight = naive_feature(&this.naive, (*seen)++, &expected);
+	expect_same("length of a feature", length, expected.length);
+	expect_same("difference in a feature",
+				memcmp(bytes, expected.bytes, length), 0);
+	expect_same("hash of a feature", hash, XXH3_64bits(expected.bytes, length));
+	expect_same("weight of a feature", weight, expected_weight);
+}
+
+static void
+check_features(size_t longest)
+{
+	size_t seen = 0;
+	FeatureTarget target = { .sink = check_feature, .arg = &seen };
+
+	feed_text(target, longest);
+	expect_same("number of features", seen, this.naive.features);
+}
+
+static void
+check_votes(size_t longest)
+{
+	Votes votes;
+	FeatureTarget target = { .votes = &votes };
+	uint64 fingerprint = 0;
+	size_t i;
+
+	memset(&votes, 0xAA, sizeof(votes));
+	feature_begin(&target, this.weights != NULL);
+	for (i = 0; i < this.naive.earlier; i++)
+		votes_add_weighted(&votes, this.naive.earlier_hash,
+						   this.naive.earlier_weight);
+	feed_text(target, longest);
+	expect_same("overflow", votes.overflow, this.naive.overflow);
+	if (votes.overflow)
+		return;
+	expect_same("is there a fingerprint?",
+				votes_fingerprint(&votes, &fingerprint), this.naive.elected);
+	if (this.naive.elected)
+		expect_same("fingerprint", fingerprint, this.naive.fingerprint);
+}
+
+static void
+run_case(uint64 seed)
+{
+	static const size_t longest[] = { 0, 4, 70, 700, 9000 }; /* 0: in one */
+	size_t i;
+
+	make_case(seed);
+	for (i = 0; i < lengthof(longest); i++)
+	{
+		check_features(longest[i]);
+		check_votes(longest[i]);
+	}
+	texts++;
+	text_bytes += this.text.length;
+	features += this.naive.features;
+	overflows += this.naive.overflow;
+}
+
+int
+main(int argc, char **argv)
+{
+	uint64 rounds;
+	uint64 seed;
+
+	if (argc != 3)
+	{
+		fprintf(stderr, "usage: %s ROUNDS SEED\n", argv[0]);
+		return 2;
+	}
+	rounds = strtoull(argv[1], NULL, 10);
+	seed = strtoull(argv[2], NULL, 10);
+	signal(SIGABRT, tell_case);
+	while (texts < rounds)
+		run_case(seed + texts);
+	printf("%llu texts, %zu bytes, %zu features, %zu files of marks, "
+		   "%zu overflows\n",
+		   (unsigned long long) texts, text_bytes, features, mark_files,
+		   overflows);
+	return 0;
+}
