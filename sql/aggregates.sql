@@ -83,7 +83,8 @@ ALTER TABLE features SET (parallel_workers = 2);
 SET max_parallel_workers_per_gather = 0;
 SELECT simhash_agg(feature) AS a, simhash_agg(feature, weight) AS b,
 	simhash_agg(hashtextextended(feature, 0), weight) AS c,
-	simhash_centroid(simhash(feature)) AS d FROM features \gset serial_
+	simhash_centroid(simhash(feature)) AS d,
+	simhash_agg(hashtextextended(feature, 0)) AS e FROM features \gset serial_
 SET max_parallel_workers_per_gather = 2;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
@@ -91,7 +92,8 @@ SET min_parallel_table_scan_size = 0;
 EXPLAIN (COSTS OFF) SELECT simhash_agg(feature, weight), simhash_centroid(simhash(feature)) FROM features;
 SELECT simhash_agg(feature) = :'serial_a' AS a, simhash_agg(feature, weight) = :'serial_b' AS b,
 	simhash_agg(hashtextextended(feature, 0), weight) = :'serial_c' AS c,
-	simhash_centroid(simhash(feature)) = :'serial_d' AS d FROM features;
+	simhash_centroid(simhash(feature)) = :'serial_d' AS d,
+	simhash_agg(hashtextextended(feature, 0)) = :'serial_e' AS e FROM features;
 SELECT error_of('SELECT simhash_agg(feature, 2147483648) FROM features, generate_series(1, 22)');
 RESET max_parallel_workers_per_gather;
 RESET parallel_setup_cost;

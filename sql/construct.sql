@@ -85,7 +85,7 @@ SELECT error_of(statement) FROM (VALUES
 SELECT simhash(array_fill('a'::text, '{65535}'),
 	array_fill(2147483648::float8, '{65535}')) = simhash('a') AS largest_total;
 
--- long words, runs of marks and shingles take constant memory
+-- long words, runs of marks and shingles
 SELECT simhash(repeat('x', 1000000)) = simhash(ARRAY[repeat('x', 1000000)])
 	AS long_word,
 	simhash('a ' || repeat('x', 100000) || ' b', words => 2)
@@ -105,7 +105,15 @@ SELECT simhash('e' || repeat(U&'\09be\0301\0323', 20000))
 	= simhash('e' || repeat(U&'\09be\0323\0301', 20000)) AS canonical_order;
 SELECT length(feature), count FROM simhash_features(
 	'a ' || repeat('x', 100000) || ' b', words => 2);
--- so do buffers full of short tokens, wherever a run of letters ends
+-- a cancel is noticed within one combining sequence
+CREATE TEMP TABLE sequence (body text);
+ALTER TABLE sequence ALTER body SET STORAGE EXTERNAL;
+INSERT INTO sequence SELECT 'e' || repeat(U&'\0323\0301', 20000000);
+SET statement_timeout = '200ms';
+SELECT simhash(body) FROM sequence;
+RESET statement_timeout;
+DROP TABLE sequence;
+-- so are buffers full of short tokens, wherever a run of letters ends
 SELECT count(*), count(*) FILTER (WHERE simhash(body, chars => c) IS DISTINCT FROM simhash(ARRAY(
 	SELECT encode(substr(bytes, i, c), 'escape')
 	FROM generate_series(1, greatest(length(body) - c + 1, 1)) i))) AS wrong

@@ -29,7 +29,8 @@ WHERE proname IN ('simhash_within', 'simhash_near', 'simhash_in_ball',
 SELECT d.classid::regclass, pg_describe_object(d.classid, d.objid, 0)
 FROM pg_depend d
 WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
-	AND d.classid IN ('pg_operator'::regclass, 'pg_type'::regclass)
+	AND d.classid IN ('pg_operator'::regclass, 'pg_type'::regclass, 'pg_cast'::regclass,
+		'pg_opclass'::regclass)
 	AND NOT EXISTS (SELECT FROM pg_type t
 		WHERE t.oid = d.objid AND t.typtype NOT IN ('b', 'd')
 			OR t.oid = d.objid AND t.typelem <> 0)
@@ -42,6 +43,9 @@ WHERE oid IN (SELECT objid FROM pg_depend WHERE classid = 'pg_proc'::regclass
 	-- what operators, types, operator classes and the planner call
 	AND proname !~ '^(simhash64_|simhash_weights_|gist_|hamming_distance_)|_(in|out|recv|send|support)$'
 	AND 'internal'::regtype <> ALL (proargtypes);
+
+-- two literals mean a text and its weights, one a text
+SELECT typcategory, typispreferred FROM pg_type WHERE typname = 'simhash_weights';
 
 -- What the other tests use: the error of a statement.
 CREATE FUNCTION error_of(statement text) RETURNS text LANGUAGE plpgsql AS $$

@@ -397,7 +397,8 @@ COMMENT ON AGGREGATE simhash_idf(text, integer) IS
 -- Constructors
 -------------------------------------------------------------------------------
 
--- COST: measured on a document of 2 kB, in units of an integer comparison.
+-- COST here and of simhash_idf: measured on a document of 2 kB, in units of an
+-- integer comparison.
 
 CREATE FUNCTION simhash(
 	body text, weights simhash_weights DEFAULT NULL,
@@ -408,16 +409,14 @@ CREATE FUNCTION simhash(
 COMMENT ON FUNCTION simhash(text, simhash_weights, integer, integer) IS
 	'fingerprint of a text: of its words, of shingles of several words or of characters';
 
-CREATE FUNCTION simhash(
-	tokens text[], weights float8[] DEFAULT NULL)
+CREATE FUNCTION simhash(tokens text[], weights float8[] DEFAULT NULL)
 	RETURNS simhash64
 	AS 'MODULE_PATHNAME', 'simhash_tokens' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 250;
 COMMENT ON FUNCTION simhash(text[], float8[]) IS
 	'fingerprint of weighted tokens, taken as they are';
 
-CREATE FUNCTION simhash(
-	hashes bigint[], weights float8[] DEFAULT NULL)
+CREATE FUNCTION simhash(hashes bigint[], weights float8[] DEFAULT NULL)
 	RETURNS simhash64
 	AS 'MODULE_PATHNAME', 'simhash_hashes' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 250;

@@ -107,6 +107,7 @@ WHERE id = 1 ORDER BY key;
 SELECT simhash_idf(body, 3), simhash_idf(body, 4), simhash_idf(body, 2) = simhash_idf(body) AS default_min_df FROM texts;
 SELECT simhash_idf(body) IS NULL AS no_rows FROM texts WHERE false;
 SELECT simhash_idf(body) IS NULL AS no_text FROM texts WHERE body IS NULL;
+SELECT simhash_idf(body, NULL) = simhash_idf(body) AS null_min_df FROM texts;
 SELECT error_of('SELECT simhash_idf(body, 0) FROM texts');
 SELECT error_of('SELECT simhash_idf(body, id) FROM texts');
 SELECT id, simhash(body, idf) AS fp FROM texts, (SELECT simhash_idf(body) AS idf FROM texts) s WHERE id < 3 ORDER BY id;
@@ -119,11 +120,11 @@ DROP TABLE texts;
 CREATE TABLE idf (lang int, w simhash_weights, j jsonb);
 ALTER TABLE idf ALTER w SET STORAGE EXTERNAL;
 INSERT INTO idf (lang, j) SELECT lang, jsonb_object_agg('t' || i, (i * lang) % 7)
-FROM generate_series(1, 3000) i, generate_series(1, 6) lang GROUP BY lang;
-INSERT INTO idf (lang, j) VALUES (7, '{"t1": 4}'), (8, NULL);
+FROM generate_series(1, 3000) i, generate_series(1, 12) lang GROUP BY lang;
+INSERT INTO idf (lang, j) VALUES (13, '{"t1": 4}'), (14, NULL);
 UPDATE idf SET w = j::simhash_weights;
 CREATE TABLE docs AS
-SELECT id, id % 8 + 1 AS lang, string_agg('t' || (id * i) % 4000, ' ') AS body
+SELECT id, id % 14 + 1 AS lang, string_agg('t' || (id * i) % 4000, ' ') AS body
 FROM generate_series(1, 200) id, generate_series(1, 50) i GROUP BY id;
 CREATE FUNCTION by_hand(body text, j jsonb) RETURNS simhash64 LANGUAGE sql AS $$
 	SELECT simhash(array_agg(t), array_agg(coalesce((j ->> t)::float8, 1)))
@@ -144,7 +145,7 @@ DECLARE
 	by_key jsonb;
 	wrong int := 0;
 BEGIN
-	FOR l IN 1 .. 8 LOOP
+	FOR l IN 1 .. 14 LOOP
 		SELECT w, j INTO weights, by_key FROM idf WHERE lang = l;
 		wrong := wrong + (SELECT count(*) FILTER (WHERE simhash(body, weights) IS DISTINCT FROM by_hand(body, by_key)) FROM docs);
 	END LOOP;

@@ -29,6 +29,6 @@ extern void make_tsvector_features(FunctionCallInfo fcinfo,
 extern void add_token_feature(const FeatureTarget *target, Datum token,
 							  int64 weight);
 extern int64 weight_from_datum(Datum datum);
-extern pg_noreturn void weight_overflow(void);
+pg_noreturn extern void weight_overflow(void);
 
 #endif /* CONSTRUCT_H */

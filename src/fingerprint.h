@@ -18,8 +18,11 @@
 
 #define VOTES_BATCH 16 /* features that are counted at once */
 
-/* Features of weight 1: fewer than 2^VOTES_PLANES, as a text has. */
-#define VOTES_PLANES 32
+/*
+ * Features of weight 1: fewer than 2^VOTES_PLANES.  A text of 1 GB has fewer
+ * than 2^33: one code point of three bytes becomes 18 at most.
+ */
+#define VOTES_PLANES 36
 
 /* What features of any weight add up to. */
 typedef struct WeightSums

@@ -8,7 +8,6 @@
 
 #include "libpq/pqformat.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
 #include "utils/memutils.h"
 
 #include "aggregate.h"
@@ -40,7 +39,10 @@ typedef struct DocumentSlot
 	char status;
 } DocumentSlot;
 
-/* Two tokens of one hash are one token, as they are for a fingerprint. */
+/*
+ * Two tokens of one hash are one token, as they are for a fingerprint; the
+ * first that is seen lends its bytes.
+ */
 #define SH_PREFIX document
 #define SH_ELEMENT_TYPE DocumentSlot
 #define SH_KEY_TYPE uint64

@@ -6,7 +6,7 @@
 #define NORMALIZE_H
 
 /* Code points of a combining sequence, or marks, that are kept in memory. */
-#define SEQUENCE_MAX 128
+#define SEQUENCE_MAX 2048
 
 #define COMBINING_CLASSES 256
 
@@ -26,8 +26,9 @@ typedef struct MarkFiles
 typedef struct Normalizer
 {
 	/*
-	 * The combining sequence that is being read, mapped and decomposed: its
-	 * first code point starts a sequence, no other does.
+	 * What is being read, mapped and decomposed: a combining sequence, of
+	 * which only the first code point starts one; or, if it is long, the
+	 * marks after its last starter.
 	 */
 	int32 sequence[SEQUENCE_MAX];
 	size_t length;
@@ -37,9 +38,9 @@ typedef struct Normalizer
 	void (*emit)(void *arg, uint32 cp);
 	void *arg;
 
-	/* Once the sequence is longer than that, it has but marks after: */
 	bool is_long;
-	int32 starter; /* what they can still compose with; -1 if nothing */
+	/* of a long sequence: */
+	int32 starter; /* what marks can still compose with; -1 if nothing */
 	const MarkFiles *files;
 	bool spilled;					/* are there earlier ones in files? */
 	void *marks[COMBINING_CLASSES]; /* these, NULL where there are none */

@@ -8,7 +8,6 @@
 #include "storage/buffile.h"
 #include "utils/memutils.h"
 
-#include "compat.h"
 #include "encoding.h"
 #include "read_text.h"
 
@@ -45,7 +44,8 @@ static void
 rewind_file(void *file)
 {
 	if (BufFileSeek(file, 0, 0, SEEK_SET) != 0)
-		elog(ERROR, "could not rewind a temporary file");
+		ereport(ERROR, (errcode_for_file_access(),
+						errmsg("could not rewind temporary file: %m")));
 }
 
 static size_t

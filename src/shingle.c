@@ -250,7 +250,6 @@ static void
 close_long(Shingler *s)
 {
 	LongShingle *shingle = long_shingle(s, 0);
-
 	uint64 hash = XXH3_64bits_digest(&shingle->hash);
 
 	feature_add(&s->target, NULL, 0, hash, shingle->weight / shingle->tokens);
@@ -293,7 +292,10 @@ shingle_end_long(Shingler *s)
 	s->open_is_long = false;
 }
 
-/* shingle_add_ascii where there is no room, or a long shingle is open. */
+/*
+ * shingle_add_ascii where there is no room, SHINGLE_TOKENS is near, or a long
+ * shingle is open.
+ */
 void
 shingle_add_ascii_long(Shingler *s, const uint8 *bytes, size_t length)
 {

@@ -262,9 +262,8 @@ feed_codepoints(Tokenizer *t, const uint8 *text, const uint8 *end, bool last)
 
 /*
  * Prepare to make features of size words (or code points, if chars) each, by
- * weight if there are weights.
- * A sink gets the bytes of every feature, at the price of memory for the
- * longest one; votes take long ones in constant memory.
+ * weight if there are weights.  A sink gets the bytes of every feature, at the
+ * price of memory for the longest one; votes take long ones in constant memory.
  */
 void
 tokens_init(Tokenizer *t, uint32 size, bool chars, const WeightTable *weights,

@@ -13,11 +13,8 @@
 #include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "compat.h"
-#include "fingerprint.h"
+#include "feature.h"
 #include "weights_cache.h"
 #include "weights_value.h"
 
@@ -36,7 +33,7 @@ static CachedWeights *most_recent = NULL;
 
 /*
  * What fn_extra points to: digests of values that are stored out of line.
- * While a query runs nothing else can come to have such a pointer.
+ * Such a pointer is of one value until the counter of OIDs has gone round.
  */
 #define KNOWN_POINTERS 8
 
@@ -48,18 +45,6 @@ typedef struct KnownPointers
 } KnownPointers;
 
 static WeightsDigest
-read_digest(struct varlena *value)
-{
-	struct varlena *slice = pg_detoast_datum_slice(value, 0,
-												   sizeof(WeightsDigest));
-	WeightsDigest digest;
-
-	memcpy(&digest, VARDATA_ANY(slice), sizeof(digest));
-	pfree(slice);
-	return digest;
-}
-
-static WeightsDigest
 digest_of(FunctionCallInfo fcinfo, struct varlena *value)
 {
 	KnownPointers *known = fcinfo->flinfo->fn_extra;
@@ -67,7 +52,7 @@ digest_of(FunctionCallInfo fcinfo, struct varlena *value)
 	uint32 i;
 
 	if (!VARATT_IS_EXTERNAL_ONDISK(value))
-		return read_digest(value);
+		return weights_digest(value);
 	VARATT_EXTERNAL_GET_POINTER(pointer, value);
 	if (known == NULL)
 		known = fcinfo->flinfo->fn_extra = MemoryContextAllocZero(
@@ -78,14 +63,14 @@ digest_of(FunctionCallInfo fcinfo, struct varlena *value)
 			return known->digest[i];
 	}
 	i = known->count % KNOWN_POINTERS;
-	known->digest[i] = read_digest(value);
+	known->digest[i] = weights_digest(value);
 	known->pointer[i] = pointer;
 	known->count++;
 	return known->digest[i];
 }
 
 /*
- * Fill a table, at most half.  Of two tokens with one hash the first in order
+ * Fill a table, of which a place or more stays free.  Of two tokens with one hash the first in order
  * of their bytes counts.
  */
 static void
@@ -101,6 +86,7 @@ fill_table(WeightTable *table, WeightsReader *reader, uint64 buckets)
 		TokenWeight token = weights_next(reader);
 		int64 weight;
 
+		CHECK_FOR_INTERRUPTS();
 		weight_from_double(token.weight, &weight);
 		weights_add(table, XXH3_64bits(token.token, token.length), weight);
 	}
@@ -131,7 +117,9 @@ read_weights(struct varlena *value)
 	return entry;
 }
 
-/* Drop what was used least recently and goes beyond the limits. */
+/*
+ * Drop what goes beyond the limits; what was used more recently comes first.
+ */
 static void
 trim_cache(void)
 {

@@ -7,11 +7,11 @@
 #include "common/shortest_dec.h"
 #include "lib/stringinfo.h"
 #include "libpq/pqformat.h"
-#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
+#include "compat.h"
 #include "encoding.h"
 #include "read_text.h"
 #include "simhash.h"
@@ -328,8 +328,8 @@ add_weight(Parser *p, double weight)
 						excerpt(p->key, p->key_length)),
 				 tokens.count == 0
 					 ? errdetail("It normalises to nothing.")
-					 : errdetail("It normalises to " UINT64_FORMAT " tokens.",
-								 tokens.count)));
+					 : errdetail("It normalises to %llu tokens.",
+								 (unsigned long long) tokens.count)));
 	if (p->count == p->capacity)
 	{
 		p->capacity *= 2;
@@ -496,21 +496,19 @@ simhash_weights_to_json(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(buf.data, buf.len));
 }
 
-/* An order without a meaning, for sorting; what differs does so at once. */
+/*
+ * An order without a meaning, for sorting: by digest, so that values that
+ * differ need not be fetched.
+ */
 static int
 compare_weights(FunctionCallInfo fcinfo)
 {
-	struct varlena *a = PG_GETARG_VARLENA_PP(0);
-	struct varlena *b = PG_GETARG_VARLENA_PP(1);
-	size_t a_size = VARSIZE_ANY_EXHDR(a);
-	size_t b_size = VARSIZE_ANY_EXHDR(b);
-	int order = memcmp(VARDATA_ANY(a), VARDATA_ANY(b), Min(a_size, b_size));
+	WeightsDigest a = weights_digest(PG_GETARG_RAW_VARLENA_P(0));
+	WeightsDigest b = weights_digest(PG_GETARG_RAW_VARLENA_P(1));
 
-	if (order == 0)
-		order = a_size < b_size ? -1 : a_size > b_size;
-	PG_FREE_IF_COPY(a, 0);
-	PG_FREE_IF_COPY(b, 1);
-	return order;
+	if (a.high != b.high)
+		return a.high < b.high ? -1 : 1;
+	return a.low < b.low ? -1 : a.low > b.low;
 }
 
 Datum
@@ -558,15 +556,12 @@ simhash_weights_cmp(PG_FUNCTION_ARGS)
 Datum
 simhash_weights_hash(PG_FUNCTION_ARGS)
 {
-	WeightsReader reader = weights_read(PG_GETARG_VARLENA_PP(0));
-
-	PG_RETURN_INT32((int32) reader.header.digest.low);
+	PG_RETURN_INT32((int32) weights_digest(PG_GETARG_RAW_VARLENA_P(0)).low);
 }
 
 Datum
 simhash_weights_hash_extended(PG_FUNCTION_ARGS)
 {
-	WeightsReader reader = weights_read(PG_GETARG_VARLENA_PP(0));
-
-	PG_RETURN_INT64(reader.header.digest.low + PG_GETARG_INT64(1));
+	PG_RETURN_INT64(weights_digest(PG_GETARG_RAW_VARLENA_P(0)).low +
+					PG_GETARG_INT64(1));
 }

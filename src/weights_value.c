@@ -6,6 +6,7 @@
 
 #include "common/cryptohash.h"
 #include "common/sha2.h"
+#include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -14,6 +15,9 @@
 
 /* Bytes of a token beside its own. */
 #define TOKEN_OVERHEAD (sizeof(double) + sizeof(uint32))
+
+/* Bytes between two checks for a cancel request. */
+#define DIGEST_PIECE 1048576
 
 static int
 compare_tokens(const void *a, const void *b, void *arg)
@@ -28,7 +32,7 @@ compare_tokens(const void *a, const void *b, void *arg)
 	return x->length < y->length ? -1 : x->length > y->length;
 }
 
-/* What was written by write_weights is in order already. */
+/* The text form of a value is in order already. */
 static void
 sort_tokens(TokenWeight *tokens, size_t count)
 {
@@ -50,16 +54,25 @@ sort_tokens(TokenWeight *tokens, size_t count)
  * cryptographic hash.
  */
 static WeightsDigest
-digest_value(const void *bytes, size_t length)
+digest_bytes(const char *bytes, size_t length)
 {
 	uint8 hash[PG_SHA256_DIGEST_LENGTH];
 	pg_cryptohash_ctx *context = pg_cryptohash_create(PG_SHA256);
+	bool failed = pg_cryptohash_init(context) < 0;
 	WeightsDigest digest;
 
-	if (pg_cryptohash_init(context) < 0 ||
-		pg_cryptohash_update(context, bytes, length) < 0 ||
-		pg_cryptohash_final(context, hash, sizeof(hash)) < 0)
-		elog(ERROR, "could not compute SHA-256: %s",
+	while (length > 0 && !failed)
+	{
+		size_t piece = Min(length, DIGEST_PIECE);
+
+		CHECK_FOR_INTERRUPTS();
+		failed = pg_cryptohash_update(context, (const uint8 *) bytes, piece) <
+				 0;
+		bytes += piece;
+		length -= piece;
+	}
+	if (failed || pg_cryptohash_final(context, hash, sizeof(hash)) < 0)
+		elog(ERROR, "could not compute %s hash: %s", "SHA-256",
 			 pg_cryptohash_error(context));
 	pg_cryptohash_free(context);
 	memcpy(&digest, hash, sizeof(digest));
@@ -67,7 +80,7 @@ digest_value(const void *bytes, size_t length)
 }
 
 /*
- * The value with these tokens, which are sorted.  Returns NULL, and one of
+ * The value with these tokens, which this sorts.  Returns NULL, and one of
  * them, if two are the same.  Error: 54000 for a value of more than 1 GB.
  */
 struct varlena *
@@ -111,10 +124,23 @@ weights_pack(TokenWeight *tokens, size_t count, double rest,
 		to += TOKEN_OVERHEAD + tokens[i].length;
 	}
 	memcpy(VARDATA(value), &header, sizeof(header));
-	header.digest = digest_value(VARDATA(value) + sizeof(header.digest),
+	header.digest = digest_bytes(VARDATA(value) + sizeof(header.digest),
 								 size - VARHDRSZ - sizeof(header.digest));
 	memcpy(VARDATA(value), &header, sizeof(header));
 	return value;
+}
+
+/* The digest of a value, whether or not it is compressed or out of line. */
+WeightsDigest
+weights_digest(struct varlena *value)
+{
+	struct varlena *slice = pg_detoast_datum_slice(value, 0,
+												   sizeof(WeightsDigest));
+	WeightsDigest digest;
+
+	memcpy(&digest, VARDATA_ANY(slice), sizeof(digest));
+	pfree(slice);
+	return digest;
 }
 
 /* Begin to read a value, which is not compressed but may be packed. */

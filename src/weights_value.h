@@ -43,6 +43,7 @@ typedef struct WeightsReader
 
 extern struct varlena *weights_pack(TokenWeight *tokens, size_t count,
 									double rest, const TokenWeight **twice);
+extern WeightsDigest weights_digest(struct varlena *value);
 extern WeightsReader weights_read(const struct varlena *value);
 extern TokenWeight weights_next(WeightsReader *reader);
 
