@@ -42,6 +42,7 @@ read_state(FunctionCallInfo fcinfo, StringInfo buf)
 {
 	bytea *value = PG_GETARG_BYTEA_PP(0);
 
+	(void) aggregate_context(fcinfo);
 	buf->data = VARDATA_ANY(value);
 	buf->len = buf->maxlen = VARSIZE_ANY_EXHDR(value);
 	buf->cursor = 0;
@@ -58,16 +59,28 @@ get_state(FunctionCallInfo fcinfo)
 	return (WeightSums *) PG_GETARG_POINTER(0);
 }
 
+static void
+sum_feature(void *arg, const uint8 *bytes, size_t length, uint64 hash,
+			int64 weight)
+{
+	WeightSums *sums = arg;
+
+	(void) bytes;
+	(void) length;
+	sums->total += weight;
+	sums_add(sums, &hash, &weight, 1);
+}
+
 /*
  * Take a row in, or back where sign is -1; one with a NULL counts for nothing.
  * (state internal, feature[, weight float8])
  */
 static Datum
-add_row(FunctionCallInfo fcinfo, uint64 (*hash_of)(Datum), int sign)
+add_row(FunctionCallInfo fcinfo, FeatureAdder add, int sign)
 {
 	WeightSums *sums = get_state(fcinfo);
+	FeatureTarget target = { .sink = sum_feature, .arg = sums };
 	int64 weight = WEIGHT_UNIT;
-	uint64 hash;
 
 	if (PG_ARGISNULL(1) || (PG_NARGS() > 2 && PG_ARGISNULL(2)))
 		PG_RETURN_POINTER(sums);
@@ -75,63 +88,33 @@ add_row(FunctionCallInfo fcinfo, uint64 (*hash_of)(Datum), int sign)
 		weight = weight_from_datum(PG_GETARG_DATUM(2));
 	if (sign > 0 && weight > PG_INT64_MAX - sums->total)
 		weight_overflow();
-	hash = hash_of(PG_GETARG_DATUM(1));
-	weight *= sign;
-	sums->total += weight;
-	sums_add(sums, &hash, &weight, 1);
+	add(&target, PG_GETARG_DATUM(1), sign * weight);
 	PG_RETURN_POINTER(sums);
-}
-
-static void
-take_hash(void *arg, const uint8 *bytes, size_t length, uint64 hash,
-		  int64 weight)
-{
-	(void) bytes;
-	(void) length;
-	(void) weight;
-	*(uint64 *) arg = hash;
-}
-
-/* The feature is a text. */
-static uint64
-hash_token(Datum token)
-{
-	uint64 hash;
-
-	add_token_feature(&(FeatureTarget){ .sink = take_hash, .arg = &hash },
-					  token, 0);
-	return hash;
-}
-
-/* The feature is a bigint, or a simhash64. */
-static uint64
-hash_itself(Datum hash)
-{
-	return DatumGetInt64(hash);
 }
 
 Datum
 simhash_agg_token(PG_FUNCTION_ARGS)
 {
-	return add_row(fcinfo, hash_token, 1);
+	return add_row(fcinfo, add_token_feature, 1);
 }
 
 Datum
 simhash_agg_token_inverse(PG_FUNCTION_ARGS)
 {
-	return add_row(fcinfo, hash_token, -1);
+	return add_row(fcinfo, add_token_feature, -1);
 }
 
+/* The feature is a bigint, or a simhash64. */
 Datum
 simhash_agg_hash(PG_FUNCTION_ARGS)
 {
-	return add_row(fcinfo, hash_itself, 1);
+	return add_row(fcinfo, add_hash_feature, 1);
 }
 
 Datum
 simhash_agg_hash_inverse(PG_FUNCTION_ARGS)
 {
-	return add_row(fcinfo, hash_itself, -1);
+	return add_row(fcinfo, add_hash_feature, -1);
 }
 
 Datum
@@ -174,7 +157,6 @@ simhash_agg_deserialize(PG_FUNCTION_ARGS)
 	StringInfoData buf;
 	int bit;
 
-	(void) aggregate_context(fcinfo);
 	read_state(fcinfo, &buf);
 	sums->total = pq_getmsgint64(&buf);
 	for (bit = 0; bit < 64; bit++)

@@ -134,10 +134,6 @@ array_elements(ArrayType *array, const char *name)
 	return result;
 }
 
-/* Adds an element of an array as a feature. */
-typedef void (*ElementAdder)(const FeatureTarget *target, Datum element,
-							 int64 weight);
-
 /*
  * (elements anyarray, weights float8[])
  *
@@ -145,7 +141,7 @@ typedef void (*ElementAdder)(const FeatureTarget *target, Datum element,
  */
 static void
 make_element_features(FunctionCallInfo fcinfo, const FeatureTarget *target,
-					  const char *names, ElementAdder add)
+					  const char *names, FeatureAdder add)
 {
 	Elements elements = array_elements(PG_GETARG_ARRAYTYPE_P(0), names);
 	Elements weights = { NULL, 0 };
@@ -184,7 +180,8 @@ add_token_feature(const FeatureTarget *target, Datum element, int64 weight)
 		pfree(unconstify(char *, utf8));
 }
 
-static void
+/* A caller's hash. */
+void
 add_hash_feature(const FeatureTarget *target, Datum element, int64 weight)
 {
 	feature_add(target, NULL, 0, DatumGetInt64(element), weight);

@@ -17,6 +17,10 @@
 typedef void (*FeatureMaker)(FunctionCallInfo fcinfo,
 							 const FeatureTarget *target);
 
+/* Adds a datum as a feature. */
+typedef void (*FeatureAdder)(const FeatureTarget *target, Datum datum,
+							 int64 weight);
+
 /* construct.c */
 extern void make_text_features(FunctionCallInfo fcinfo,
 							   const FeatureTarget *target);
@@ -28,6 +32,8 @@ extern void make_tsvector_features(FunctionCallInfo fcinfo,
 								   const FeatureTarget *target);
 extern void add_token_feature(const FeatureTarget *target, Datum token,
 							  int64 weight);
+extern void add_hash_feature(const FeatureTarget *target, Datum hash,
+							 int64 weight);
 extern int64 weight_from_datum(Datum datum);
 pg_noreturn extern void weight_overflow(void);
 

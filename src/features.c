@@ -86,8 +86,7 @@ list_feature(void *arg, const uint8 *bytes, size_t length, uint64 hash,
 	if (!found)
 	{
 		if (bytes != NULL)
-			slot->key.bytes = memcpy(resize_array(NULL, Max(length, 1)), bytes,
-									 length);
+			slot->key.bytes = copy_bytes(bytes, length);
 		slot->number = list->length;
 		if (list->length == list->capacity)
 		{

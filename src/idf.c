@@ -247,7 +247,6 @@ simhash_idf_deserialize(PG_FUNCTION_ARGS)
 	StringInfoData buf;
 	uint32 count;
 
-	(void) aggregate_context(fcinfo);
 	read_state(fcinfo, &buf);
 	state->documents = pq_getmsgint64(&buf);
 	state->min_df = pq_getmsgint(&buf, 4);

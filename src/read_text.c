@@ -15,7 +15,7 @@
 #define PIECE_BYTES 65536
 
 /* As the algorithms want it: NULL to begin with, 0 bytes to free. */
-void *
+static void *
 resize_array(void *array, size_t bytes)
 {
 	if (array == NULL)
@@ -24,6 +24,13 @@ resize_array(void *array, size_t bytes)
 		return repalloc_huge(array, bytes);
 	pfree(array);
 	return NULL;
+}
+
+/* A copy of a feature that is to be kept. */
+uint8 *
+copy_bytes(const uint8 *bytes, size_t length)
+{
+	return memcpy(resize_array(NULL, Max(length, 1)), bytes, length);
 }
 
 /* Files go away with the query, whatever happens. */

@@ -7,7 +7,7 @@
 
 #include "tokens.h"
 
-extern void *resize_array(void *array, size_t bytes);
+extern uint8 *copy_bytes(const uint8 *bytes, size_t length);
 extern void begin_text(Tokenizer *tokenizer, uint32 size, bool chars,
 					   const WeightTable *weights, FeatureTarget target);
 extern void feed_text(Tokenizer *tokenizer, const char *text, int length);

@@ -223,10 +223,10 @@ shingle_append_long(Shingler *s, const uint8 *bytes, size_t length)
 			XXH3_64bits_update(&long_shingle(s, i)->hash, " ", 1);
 		s->joint_due = false;
 	}
-	if (!s->open_is_long && s->length + SHINGLE_PIECE + 1 > s->capacity)
+	if (!s->open_is_long && !shingle_has_room(s))
 	{
 		shingle_flush(s);
-		if (s->length + SHINGLE_PIECE + 1 > s->capacity)
+		if (!shingle_has_room(s))
 		{
 			if (s->grow)
 				enlarge(s, s->length + SHINGLE_PIECE + 1);
@@ -282,13 +282,7 @@ shingle_end_long(Shingler *s)
 	s->joint_due = s->joint > 0;
 
 	if (!s->open_is_long)
-	{
-		s->bytes[s->length] = ' ';
-		s->length += s->joint;
-		s->start[++s->count] = s->length;
-		if (s->count == SHINGLE_TOKENS)
-			shingle_flush(s);
-	}
+		shingle_end_buffered(s);
 	s->open_is_long = false;
 }
 

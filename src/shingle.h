@@ -72,11 +72,18 @@ extern void shingle_add_ascii_long(Shingler *s, const uint8 *bytes,
 extern void shingle_flush(Shingler *s);
 extern void shingle_finish(Shingler *s);
 
+/* Has the buffer room for SHINGLE_PIECE bytes, and the joint? */
+static inline bool
+shingle_has_room(const Shingler *s)
+{
+	return s->length + SHINGLE_PIECE + 1 <= s->capacity;
+}
+
 /* Is there a long shingle, or no room in the buffer? */
 static inline bool
 shingle_is_full(const Shingler *s)
 {
-	return s->streamed > 0 || s->length + SHINGLE_PIECE + 1 > s->capacity;
+	return s->streamed > 0 || !shingle_has_room(s);
 }
 
 /*
@@ -136,20 +143,25 @@ shingle_append_char(Shingler *s, const uint8 bytes[UTF8_MAX], size_t length)
 	s->length += length;
 }
 
-/* The open token ends. */
+/* The open token, which is in the buffer, ends there. */
 static inline void
-shingle_end(Shingler *s)
+shingle_end_buffered(Shingler *s)
 {
-	if (unlikely(s->streamed > 0))
-	{
-		shingle_end_long(s);
-		return;
-	}
 	s->bytes[s->length] = ' ';
 	s->length += s->joint;
 	s->start[++s->count] = s->length;
 	if (unlikely(s->count == SHINGLE_TOKENS))
 		shingle_flush(s);
+}
+
+/* The open token ends. */
+static inline void
+shingle_end(Shingler *s)
+{
+	if (unlikely(s->streamed > 0))
+		shingle_end_long(s);
+	else
+		shingle_end_buffered(s);
 }
 
 #endif /* SHINGLE_H */

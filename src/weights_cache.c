@@ -157,23 +157,20 @@ cached_weights(FunctionCallInfo fcinfo, int argument)
 	WeightsDigest digest = digest_of(fcinfo, value);
 	CachedWeights **link = &most_recent;
 	CachedWeights *entry;
+	bool known;
 
 	while (*link != NULL &&
 		   memcmp(&(*link)->digest, &digest, sizeof(digest)) != 0)
 		link = &(*link)->next;
 	entry = *link;
-	if (entry != NULL)
-	{
+	known = entry != NULL;
+	if (known)
 		*link = entry->next;
-		entry->next = most_recent;
-		most_recent = entry;
-	}
 	else
-	{
 		entry = read_weights(value);
-		entry->next = most_recent;
-		most_recent = entry;
+	entry->next = most_recent;
+	most_recent = entry;
+	if (!known)
 		trim_cache();
-	}
 	return &entry->table;
 }

@@ -293,9 +293,7 @@ take_key_token(void *arg, const uint8 *bytes, size_t length, uint64 hash,
 	(void) weight;
 	if (tokens->count++ > 0)
 		return;
-	tokens->bytes = MemoryContextAllocHuge(CurrentMemoryContext,
-										   Max(length, 1));
-	memcpy(tokens->bytes, bytes, length);
+	tokens->bytes = copy_bytes(bytes, length);
 	tokens->length = length;
 }
 
