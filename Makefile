@@ -27,16 +27,22 @@ OBJS = \
 	src/am_wal.o \
 	src/ball.o \
 	src/cast.o \
+	src/cluster.o \
+	src/components.o \
 	src/construct.o \
 	src/distances.o \
 	src/encoding.o \
 	src/features.o \
 	src/fingerprint.o \
+	src/fplist.o \
 	src/gist.o \
 	src/hamming.o \
 	src/idf.o \
+	src/join.o \
+	src/leaders.o \
 	src/match.o \
 	src/normalize.o \
+	src/numbering.o \
 	src/operators.o \
 	src/planner.o \
 	src/read_text.o \

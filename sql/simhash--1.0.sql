@@ -666,6 +666,17 @@ COMMENT ON FUNCTION simhash_distances(regclass, name, integer) IS
 	'how many pairs of a sample of a column are at each distance';
 
 -------------------------------------------------------------------------------
+-- Deduplication
+-------------------------------------------------------------------------------
+
+CREATE FUNCTION simhash_cluster(
+	fp simhash64, max_distance integer, method text DEFAULT 'connected')
+	RETURNS bigint
+	AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION simhash_cluster(simhash64, integer, text) IS
+	'number of the row''s group of near-duplicates in the window partition';
+
+-------------------------------------------------------------------------------
 -- Predicates.  They are LEAKPROOF, which lets an index serve them under a row
 -- security policy.
 -------------------------------------------------------------------------------

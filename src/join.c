@@ -1,0 +1,341 @@
+/*
+ * join.c
+ *	  Exact similarity joins, by the pigeonhole principle, again and again.
+ *
+ * Fingerprints within k bits of each other agree in at least one of any k + 1
+ * parts that the 64 bits are cut into.  So a list is sorted by one part after
+ * the other; what is within k is side by side in a group that agrees in the
+ * part.  A group that is too large for comparing each with each, as it is
+ * where many texts share much, is cut again in the same way: for its own
+ * parts, which are chosen so that each tells its fingerprints apart equally
+ * well.  A part of a group holds a bit at least that varies in it, so that
+ * each of its groups is smaller, and agrees in one bit more.
+ *
+ * The order within the lists is changed on the way.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+
+#include "components.h"
+#include "join.h"
+
+/* What sorting an element by a part takes, in comparisons. */
+#define SORT_COST 100
+
+/* Pairs that show how much the bits vary. */
+#define SAMPLE_SIZE 256
+
+static inline bool
+is_self_join(const HammingJoin *join)
+{
+	return join->x == join->y;
+}
+
+/* Comparisons of each with each. */
+static double
+number_of_pairs(const HammingJoin *join, const Candidates *group)
+{
+	double x = group->x_end - group->x;
+
+	return is_self_join(join) ? x * (x - 1) / 2 : x * (group->y_end - group->y);
+}
+
+static double
+number_of_elements(const HammingJoin *join, const Candidates *group)
+{
+	double x = group->x_end - group->x;
+
+	return is_self_join(join) ? x : x + (group->y_end - group->y);
+}
+
+/* The bits that differ between any of the fingerprints and the given one. */
+static uint64
+find_varying(const uint64 *fps, uint32 count, uint64 from)
+{
+	uint64 varying = 0;
+	uint32 i;
+
+	for (i = 0; i < count; i++)
+		varying |= fps[i] ^ from;
+	return varying;
+}
+
+static inline bool
+in_same_set(const HammingJoin *join, uint32 x, uint32 y)
+{
+	return join->sets != NULL && find_set(join->sets, join->x->ids[x]) ==
+									 find_set(join->sets, join->y->ids[y]);
+}
+
+/*
+ * The information of each bit: n bits of information leave one of 2^n pairs
+ * agreeing in it.  Bits that do not vary have none, the others some.  What
+ * counts is a sample of the pairs that need a comparison; returns their share
+ * of all.
+ */
+static double
+measure_bits(const HammingJoin *join, const Candidates *group, uint64 varying,
+			 double *information)
+{
+	uint32 x_size = group->x_end - group->x;
+	uint32 y_size = group->y_end - group->y;
+	int differ[64] = { 0 };
+	int needed = 0;
+	int bit;
+	int i;
+
+	for (i = 0; i < SAMPLE_SIZE; i++)
+	{
+		/* spread evenly, in orders that have nothing to do with each other */
+		uint32 x = group->x + (uint32) ((uint64) x_size * i / SAMPLE_SIZE);
+		uint32 y = group->y + (i * UINT64CONST(2654435761)) % y_size;
+		uint64 difference = join->x->fps[x] ^ join->y->fps[y];
+
+		if (in_same_set(join, x, y))
+			continue;
+		needed++;
+		for (bit = 0; bit < 64; bit++)
+			differ[bit] += difference >> bit & 1;
+	}
+	for (bit = 0; bit < 64; bit++)
+	{
+		/* half a pair more, as none in the sample is not none at all */
+		double agree = (needed - differ[bit] + 0.5) / (needed + 0.5);
+
+		information[bit] = varying >> bit & 1 ? Max(-log2(agree), 1e-3) : 0;
+	}
+	return Max(needed, 0.5) / SAMPLE_SIZE;
+}
+
+/*
+ * Cut the bits into parts of about the same information, each of which has a
+ * bit that varies; there are at least as many of these as parts.  Returns the
+ * share of pairs that agree in a part, added up over all parts.
+ */
+static double
+cut_bits(JoinNode *node, int parts, const double *information)
+{
+	int varying_left = pg_popcount64(node->varying);
+	double left = 0; /* information in this part and later ones */
+	double agree = 0;
+	double in_part = 0;
+	int varying_in_part = 0;
+	int part = 0;
+	int bit;
+
+	memset(node->parts, 0, parts * sizeof(uint64));
+	for (bit = 0; bit < 64; bit++)
+		left += information[bit];
+	for (bit = 0; bit < 64; bit++)
+	{
+		if (node->varying >> bit & 1)
+		{
+			int later = parts - part - 1;
+
+			if (varying_in_part > 0 && later > 0 &&
+				(varying_left <= later ||
+				 in_part + information[bit] / 2 > left / (later + 1)))
+			{
+				agree += exp2(-in_part);
+				left -= in_part;
+				in_part = 0;
+				varying_in_part = 0;
+				part++;
+			}
+			in_part += information[bit];
+			varying_in_part++;
+			varying_left--;
+		}
+		node->parts[part] |= UINT64CONST(1) << bit;
+	}
+	return agree + exp2(-in_part);
+}
+
+/*
+ * Would cutting the group take less time than comparing each with each?  If
+ * so, push it.
+ */
+static bool
+push_node(HammingJoin *join, const Candidates *group)
+{
+	double pairs = number_of_pairs(join, group);
+	double sorting = SORT_COST * number_of_elements(join, group) *
+					 (join->radius + 1);
+	JoinNode *node = &join->nodes[join->depth];
+	const uint64 *x = join->x->fps;
+	double information[64];
+
+	if (pairs <= sorting)
+		return false;
+	node->varying = find_varying(x + group->x, group->x_end - group->x,
+								 x[group->x]);
+	if (!is_self_join(join))
+		node->varying |= find_varying(join->y->fps + group->y,
+									  group->y_end - group->y, x[group->x]);
+	/* too few, and all pairs are within the radius */
+	if (pg_popcount64(node->varying) <= join->radius)
+		return false;
+	measure_bits(join, group, node->varying, information);
+	if (pairs * cut_bits(node, join->radius + 1, information) + sorting >=
+		pairs)
+		return false;
+	node->all = *group;
+	node->part = -1;
+	/* sorted by no part, it has no group left */
+	node->x = group->x_end;
+	node->y = group->y_end;
+	join->depth++;
+	return true;
+}
+
+static void
+sort_by_part(HammingJoin *join, JoinNode *node)
+{
+	uint64 bits = node->parts[node->part] & node->varying;
+	int low = pg_rightmost_one_pos64(bits);
+	int high = pg_leftmost_one_pos64(bits) + 1;
+
+	fplist_sort(join->x, node->all.x, node->all.x_end, low, high);
+	if (!is_self_join(join))
+		fplist_sort(join->y, node->all.y, node->all.y_end, low, high);
+	node->x = node->all.x;
+	node->y = node->all.y;
+}
+
+/* The end of the fingerprints that agree with the first in some bits. */
+static inline uint32
+end_of_group(const uint64 *fps, uint32 from, uint32 end, uint64 bits)
+{
+	uint32 i = from + 1;
+
+	while (i < end && ((fps[i] ^ fps[from]) & bits) == 0)
+		i++;
+	return i;
+}
+
+/* The next group that agrees in the part which the node is sorted by. */
+static bool
+next_group(const HammingJoin *join, JoinNode *node, Candidates *group)
+{
+	uint64 bits = node->parts[node->part];
+	const uint64 *x = join->x->fps;
+	const uint64 *y = join->y->fps;
+
+	while (node->x < node->all.x_end && node->y < node->all.y_end)
+	{
+		uint64 x_key = x[node->x] & bits;
+		uint64 y_key = y[node->y] & bits;
+
+		group->x = node->x;
+		group->y = node->y;
+		if (x_key <= y_key)
+			node->x = end_of_group(x, node->x, node->all.x_end, bits);
+		if (is_self_join(join))
+			node->y = node->x;
+		else if (y_key <= x_key)
+			node->y = end_of_group(y, node->y, node->all.y_end, bits);
+		group->x_end = node->x;
+		group->y_end = node->y;
+		if (x_key == y_key && number_of_pairs(join, group) > 0)
+			return true;
+	}
+	return false;
+}
+
+/* Does no pair of the group need a comparison? */
+static bool
+is_done(const HammingJoin *join, const Candidates *group)
+{
+	uint32 y;
+
+	if (join->sets == NULL)
+		return false;
+	for (y = group->y; y < group->y_end; y++)
+		if (!in_same_set(join, group->x, y))
+			return false;
+	return true;
+}
+
+/*
+ * Sort the node by its next part; false if there is none, or no need.
+ */
+static bool
+next_part(HammingJoin *join, JoinNode *node)
+{
+	if (node->part == join->radius || is_done(join, &node->all))
+		return false;
+	node->part++;
+	sort_by_part(join, node);
+	return true;
+}
+
+/*
+ * Begin a join of two lists, or, where both are the same, of a list with
+ * itself.  The radius is 0 .. 64.  A list that is joined with itself may have
+ * sets, see components.h, whose members need no comparison with each other;
+ * they may be united on the way.
+ */
+HammingJoin *
+join_begin(FingerprintList *x, FingerprintList *y, int radius, uint32 *sets)
+{
+	HammingJoin *join = palloc(sizeof(HammingJoin));
+
+	join->x = x;
+	join->y = y;
+	join->radius = radius;
+	join->sets = sets;
+	join->depth = -1;
+	return join;
+}
+
+/*
+ * The next candidates; false if there are no more.  All pairs within the
+ * radius are among them, some several times: see join_is_first.  The caller
+ * may sort the stretches, until the next call.
+ */
+bool
+join_next(HammingJoin *join, Candidates *candidates)
+{
+	if (join->depth < 0)
+	{
+		*candidates = (Candidates){ 0, join->x->count, 0, join->y->count };
+		join->depth = 0;
+		if (!push_node(join, candidates))
+			return number_of_pairs(join, candidates) > 0;
+	}
+	while (join->depth > 0)
+	{
+		JoinNode *node = &join->nodes[join->depth - 1];
+
+		CHECK_FOR_INTERRUPTS();
+		if (node->part >= 0 && next_group(join, node, candidates))
+		{
+			if (!is_done(join, candidates) && !push_node(join, candidates))
+				return true;
+		}
+		else if (!next_part(join, node))
+			join->depth--;
+	}
+	return false;
+}
+
+/*
+ * Is this the first time that a pair with such a difference is among the
+ * candidates?  It is in those of the first part in which it agrees, at each
+ * level.
+ */
+bool
+join_is_first(const HammingJoin *join, uint64 difference)
+{
+	int depth;
+	int part;
+
+	for (depth = 0; depth < join->depth; depth++)
+		for (part = 0; part < join->nodes[depth].part; part++)
+			if ((difference & join->nodes[depth].parts[part]) == 0)
+				return false;
+	return true;
+}

@@ -1,0 +1,246 @@
+/*
+ * leaders.c
+ *	  Clusters of what is near to their first member, the leader.
+ *
+ * In the order of their numbers, each fingerprint joins the least leader
+ * within the radius, or, if there is none, becomes a leader.  Whoever joins a
+ * leader is connected with it, so that this is done in each connected
+ * component by itself; most are small.  In a large one the first half is done
+ * first; then a join finds the leaders of what is in the second half, and
+ * what has found none is done by itself.
+ *
+ * Leaders are farther than the radius from each other.  So however many
+ * fingerprints there are, few leaders are near each.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "join.h"
+#include "leaders.h"
+#include "match.h"
+
+/* Fingerprints that are compared in one go. */
+#define STRETCH 1024
+
+typedef struct Leaders
+{
+	FingerprintList *list;
+	int radius;
+	uint32 *leaders; /* of each number; itself if it has none yet */
+	/* what the joins in the component that begins at start need */
+	uint32 start;
+	uint64 *spare_fps;
+	uint32 *spare_ids;
+} Leaders;
+
+/*
+ * Sort the list by component, and then by number; components has the least
+ * number of each.
+ */
+static void
+sort_by_component(FingerprintList *list, uint32 *components)
+{
+	uint64 *fps = list->spare_fps;
+	uint32 *places = list->spare_ids;
+	uint32 place = 0;
+	uint32 i;
+
+	for (i = 0; i < list->count; i++)
+	{
+		fps[list->ids[i]] = list->fps[i];
+		places[i] = 0;
+	}
+	for (i = 0; i < list->count; i++)
+	{
+		/* what comes before is flat already */
+		components[i] = components[components[i]];
+		places[components[i]]++;
+	}
+	CHECK_FOR_INTERRUPTS();
+	for (i = 0; i < list->count; i++)
+	{
+		uint32 size = places[i];
+
+		places[i] = place;
+		place += size;
+	}
+	for (i = 0; i < list->count; i++)
+	{
+		place = places[components[i]]++;
+		list->fps[place] = fps[i];
+		list->ids[place] = i;
+	}
+}
+
+/* Does it join one of the leaders at from .. to - 1? */
+static bool
+join_leader(Leaders *l, uint32 i, uint32 from, uint32 to)
+{
+	FingerprintList *list = l->list;
+	uint16 matches[STRETCH];
+
+	/* the first to match is the least */
+	if (hamming_match(list->fps + from, to - from, list->fps[i], l->radius,
+					  matches) == 0)
+		return false;
+	l->leaders[list->ids[i]] = list->ids[from + matches[0]];
+	return true;
+}
+
+/*
+ * Choose among from .. to - 1, which are few, comparing each with each; move
+ * the leaders to the front, and return where they end.
+ */
+static uint32
+choose_among_few(Leaders *l, uint32 from, uint32 to)
+{
+	FingerprintList *list = l->list;
+	uint32 end = from;
+	uint32 i;
+
+	CHECK_FOR_INTERRUPTS();
+	for (i = from; i < to; i++)
+		if (!join_leader(l, i, from, end))
+			fplist_swap(list, end++, i);
+	return end;
+}
+
+/* A stretch of the list, copied: a join would change its order. */
+static FingerprintList
+copy_stretch(Leaders *l, uint32 from, uint32 to)
+{
+	FingerprintList *list = l->list;
+	FingerprintList copy = { .fps = list->spare_fps + from,
+							 .ids = list->spare_ids + from,
+							 .count = to - from,
+							 .spare_fps = l->spare_fps + (from - l->start),
+							 .spare_ids = l->spare_ids + (from - l->start) };
+
+	memcpy(copy.fps, list->fps + from, copy.count * sizeof(uint64));
+	memcpy(copy.ids, list->ids + from, copy.count * sizeof(uint32));
+	return copy;
+}
+
+/* Compare each of a stretch with each of another, which is the longer one. */
+static void
+compare_stretches(Leaders *l, const FingerprintList *few, uint32 from,
+				  uint32 to, const FingerprintList *many, uint32 many_from,
+				  uint32 many_to)
+{
+	uint32 i;
+
+	for (i = from; i < to; i++)
+	{
+		uint32 start;
+
+		CHECK_FOR_INTERRUPTS();
+		for (start = many_from; start < many_to; start += STRETCH)
+		{
+			uint16 matches[STRETCH];
+			int count = hamming_match(many->fps + start,
+									  Min(many_to - start, STRETCH),
+									  few->fps[i], l->radius, matches);
+			int m;
+
+			for (m = 0; m < count; m++)
+			{
+				uint32 a = few->ids[i];
+				uint32 b = many->ids[start + matches[m]];
+				uint32 *leader = &l->leaders[Max(a, b)];
+
+				/* leaders come before what is to join them */
+				*leader = Min(*leader, Min(a, b));
+			}
+		}
+	}
+}
+
+/* Let those at middle .. to - 1 join the leaders at from .. end - 1. */
+static void
+join_leaders(Leaders *l, uint32 from, uint32 end, uint32 middle, uint32 to)
+{
+	FingerprintList x = copy_stretch(l, from, end);
+	FingerprintList y = copy_stretch(l, middle, to);
+	HammingJoin *join = join_begin(&x, &y, l->radius, NULL);
+	Candidates group;
+
+	while (join_next(join, &group))
+	{
+		if (group.x_end - group.x <= group.y_end - group.y)
+			compare_stretches(l, &x, group.x, group.x_end, &y, group.y,
+							  group.y_end);
+		else
+			compare_stretches(l, &y, group.y, group.y_end, &x, group.x,
+							  group.x_end);
+	}
+	pfree(join);
+}
+
+/*
+ * Choose among from .. to - 1; move the leaders to the front, and return
+ * where they end.
+ */
+static uint32
+choose_among(Leaders *l, uint32 from, uint32 to)
+{
+	FingerprintList *list = l->list;
+	uint32 middle = from + (to - from) / 2;
+	uint32 end;
+	uint32 left;
+	uint32 i;
+
+	if (to - from <= STRETCH)
+		return choose_among_few(l, from, to);
+	end = choose_among(l, from, middle);
+	join_leaders(l, from, end, middle, to);
+	left = end;
+	for (i = middle; i < to; i++)
+		if (l->leaders[list->ids[i]] == list->ids[i])
+			fplist_swap(list, left++, i);
+	return choose_among(l, end, left);
+}
+
+/* Choose in a component. */
+static void
+choose_in_component(Leaders *l, uint32 from, uint32 to)
+{
+	Size size = to - from;
+
+	l->start = from;
+	if (size > STRETCH)
+	{
+		l->spare_fps = palloc_extended(size * sizeof(uint64), MCXT_ALLOC_HUGE);
+		l->spare_ids = palloc_extended(size * sizeof(uint32), MCXT_ALLOC_HUGE);
+	}
+	choose_among(l, from, to);
+	if (size > STRETCH)
+	{
+		pfree(l->spare_fps);
+		pfree(l->spare_ids);
+	}
+}
+
+/*
+ * clusters has the least number of each connected component, and gets the
+ * number of each one's leader.  Changes the order of the list.
+ */
+void
+choose_leaders(FingerprintList *list, int radius, uint32 *clusters)
+{
+	Leaders l = { .list = list, .radius = radius, .leaders = clusters };
+	uint32 from;
+	uint32 to;
+
+	sort_by_component(list, clusters);
+	for (from = 0; from < list->count; from = to)
+	{
+		uint32 component = clusters[list->ids[from]];
+
+		for (to = from;
+			 to < list->count && clusters[list->ids[to]] == component; to++)
+			clusters[list->ids[to]] = list->ids[to];
+		choose_in_component(&l, from, to);
+	}
+}
