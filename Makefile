@@ -41,10 +41,14 @@ OBJS = \
 	src/join.o \
 	src/leaders.o \
 	src/match.o \
+	src/near.o \
 	src/normalize.o \
 	src/numbering.o \
 	src/operators.o \
+	src/pair_rows.o \
+	src/pairs.o \
 	src/planner.o \
+	src/query.o \
 	src/read_text.o \
 	src/selectivity.o \
 	src/shingle.o \

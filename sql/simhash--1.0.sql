@@ -676,6 +676,21 @@ CREATE FUNCTION simhash_cluster(
 COMMENT ON FUNCTION simhash_cluster(simhash64, integer, text) IS
 	'number of the row''s group of near-duplicates in the window partition';
 
+-- UNSAFE, as the query may be anything
+CREATE FUNCTION simhash_pairs(query text, max_distance integer)
+	RETURNS TABLE (a bigint, b bigint, distance integer)
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL UNSAFE COST 100000;
+COMMENT ON FUNCTION simhash_pairs(text, integer) IS
+	'all pairs of near-duplicates among the rows (id, fingerprint) of a query';
+
+CREATE FUNCTION simhash_pairs(
+	new_query text, corpus_query text, max_distance integer)
+	RETURNS TABLE (a bigint, b bigint, distance integer)
+	AS 'MODULE_PATHNAME', 'simhash_pairs_between'
+	LANGUAGE C STABLE STRICT PARALLEL UNSAFE COST 100000;
+COMMENT ON FUNCTION simhash_pairs(text, text, integer) IS
+	'all pairs of near-duplicates of which one is a row of each query';
+
 -------------------------------------------------------------------------------
 -- Predicates.  They are LEAKPROOF, which lets an index serve them under a row
 -- security policy.

@@ -40,18 +40,6 @@ get_argument(WindowObject window, int argument, int64 row, bool *isnull)
 									false, isnull, &isout);
 }
 
-static int
-check_radius(Datum value)
-{
-	int radius = DatumGetInt32(value);
-
-	if (radius < 0 || radius > 64)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("max_distance must be 0 to 64, not %d", radius)));
-	return radius;
-}
-
 static ClusterMethod
 check_method(Datum value)
 {
@@ -77,7 +65,7 @@ get_arguments(WindowObject window, int64 row)
 	arguments.is_null = isnull[0] || isnull[1];
 	if (!arguments.is_null)
 	{
-		arguments.radius = check_radius(radius);
+		arguments.radius = check_max_distance(DatumGetInt32(radius));
 		arguments.method = check_method(method);
 	}
 	return arguments;

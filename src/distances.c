@@ -5,17 +5,15 @@
 #include "postgres.h"
 
 #include "access/table.h"
-#include "executor/spi.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "tcop/dest.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/sampling.h"
-#include "utils/syscache.h"
 
 #include "match.h"
+#include "query.h"
 #include "simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_distances);
@@ -26,7 +24,6 @@ PG_FUNCTION_INFO_V1(simhash_distances);
  */
 typedef struct Reservoir
 {
-	DestReceiver receiver; /* first: the executor knows only this */
 	uint64 *sample;
 	int count;
 	int capacity;			  /* grows, up to wanted */
@@ -49,10 +46,10 @@ keep_fingerprint(Reservoir *r, uint64 fingerprint)
 }
 
 /* Vitter's reservoir sampling, as ANALYZE does it. */
-static bool
-receive_fingerprint(TupleTableSlot *slot, DestReceiver *self)
+static void
+receive_fingerprint(TupleTableSlot *slot, void *arg)
 {
-	Reservoir *r = (Reservoir *) self;
+	Reservoir *r = arg;
 	bool isnull;
 	uint64 fingerprint = DatumGetSimhash(slot_getattr(slot, 1, &isnull));
 
@@ -69,21 +66,6 @@ receive_fingerprint(TupleTableSlot *slot, DestReceiver *self)
 		r->skip--;
 	}
 	r->received++;
-	return true;
-}
-
-static void
-begin_receiving(DestReceiver *self, int operation, TupleDesc description)
-{
-	(void) self;
-	(void) operation;
-	(void) description;
-}
-
-static void
-end_receiving(DestReceiver *self)
-{
-	(void) self;
 }
 
 static Reservoir *
@@ -91,11 +73,6 @@ make_reservoir(int wanted)
 {
 	Reservoir *r = palloc0(sizeof(Reservoir));
 
-	r->receiver.receiveSlot = receive_fingerprint;
-	r->receiver.rStartup = begin_receiving;
-	r->receiver.rShutdown = end_receiving;
-	r->receiver.rDestroy = end_receiving;
-	r->receiver.mydest = DestTuplestore; /* the nearest: nothing is sent */
 	r->wanted = wanted;
 	r->capacity = Min(wanted, 1024);
 	r->sample = palloc(r->capacity * sizeof(uint64));
@@ -108,11 +85,8 @@ make_reservoir(int wanted)
  * Errors: 42703 if there is no such column, 42804 if it is of another type.
  */
 static void
-check_column(Relation relation, const char *column, Oid schema)
+check_column(Relation relation, const char *column, Oid fingerprint)
 {
-	Oid fingerprint = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
-									  CStringGetDatum("simhash64"),
-									  ObjectIdGetDatum(schema));
 	AttrNumber number = get_attnum(RelationGetRelid(relation), column);
 	Oid type;
 
@@ -131,26 +105,18 @@ check_column(Relation relation, const char *column, Oid schema)
 						format_type_be(type), "simhash64")));
 }
 
-/*
- * Read the column with the rights and the snapshot of the caller.  Nothing
- * in the query depends on the search path.
- */
+/* Nothing in the query depends on the search path. */
 static void
 read_column(Relation relation, const char *column, Reservoir *r)
 {
-	SPIExecuteOptions options = { .read_only = true, .dest = &r->receiver };
 	const char *table = quote_qualified_identifier(
 		get_namespace_name(RelationGetNamespace(relation)),
 		RelationGetRelationName(relation));
-	char *query;
 
 	column = quote_identifier(column);
-	query = psprintf("SELECT %s FROM %s WHERE %s IS NOT NULL", column, table,
-					 column);
-	SPI_connect();
-	if (SPI_execute_extended(query, &options) != SPI_OK_SELECT)
-		elog(ERROR, "could not execute: %s", query);
-	SPI_finish();
+	query_read(psprintf("SELECT %s FROM %s WHERE %s IS NOT NULL", column, table,
+						column),
+			   NULL, receive_fingerprint, r);
 }
 
 /*
@@ -159,7 +125,7 @@ read_column(Relation relation, const char *column, Reservoir *r)
  * a wrong column, and whatever reading it may raise.
  */
 static Reservoir *
-sample_column(Oid oid, const char *column, int wanted, Oid schema)
+sample_column(Oid oid, const char *column, int wanted, Oid fingerprint)
 {
 	Reservoir *r;
 	Relation relation;
@@ -171,7 +137,7 @@ sample_column(Oid oid, const char *column, int wanted, Oid schema)
 	if (relation == NULL)
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
 						errmsg("relation with OID %u does not exist", oid)));
-	check_column(relation, column, schema);
+	check_column(relation, column, fingerprint);
 	r = make_reservoir(wanted);
 	read_column(relation, column, r);
 	table_close(relation, AccessShareLock);
@@ -189,8 +155,7 @@ simhash_distances(PG_FUNCTION_ARGS)
 
 	InitMaterializedSRF(fcinfo, 0);
 	r = sample_column(PG_GETARG_OID(0), NameStr(*PG_GETARG_NAME(1)),
-					  PG_GETARG_INT32(2),
-					  get_func_namespace(fcinfo->flinfo->fn_oid));
+					  PG_GETARG_INT32(2), simhash_type(fcinfo->flinfo->fn_oid));
 	for (i = 0; i < r->count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();

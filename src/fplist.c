@@ -17,7 +17,7 @@
 /* elements between two looks for interrupts: a millisecond or so */
 #define INTERRUPT_STRIDE 65536
 
-/* Errors: 53200 where there is no memory. */
+/* Errors, here and below: 53200 where there is no memory. */
 void
 fplist_allocate(FingerprintList *list, Size capacity)
 {
@@ -30,6 +30,15 @@ fplist_allocate(FingerprintList *list, Size capacity)
 	list->spare_ids = palloc_extended(Max(capacity, 1) * sizeof(uint32),
 									  MCXT_ALLOC_HUGE);
 	list->count = 0;
+}
+
+void
+fplist_enlarge(FingerprintList *list, Size capacity)
+{
+	list->fps = repalloc_huge(list->fps, capacity * sizeof(uint64));
+	list->ids = repalloc_huge(list->ids, capacity * sizeof(uint32));
+	list->spare_fps = repalloc_huge(list->spare_fps, capacity * sizeof(uint64));
+	list->spare_ids = repalloc_huge(list->spare_ids, capacity * sizeof(uint32));
 }
 
 void

@@ -21,6 +21,7 @@ typedef struct FingerprintList
 } FingerprintList;
 
 extern void fplist_allocate(FingerprintList *list, Size capacity);
+extern void fplist_enlarge(FingerprintList *list, Size capacity);
 extern void fplist_free(FingerprintList *list);
 extern void fplist_sort(FingerprintList *list, uint32 from, uint32 to, int low,
 						int high);

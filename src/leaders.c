@@ -17,12 +17,12 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "join.h"
 #include "leaders.h"
 #include "match.h"
+#include "near.h"
 
-/* Fingerprints that are compared in one go. */
-#define STRETCH 1024
+/* As many are compared each with each. */
+#define FEW 1024
 
 typedef struct Leaders
 {
@@ -79,7 +79,7 @@ static bool
 join_leader(Leaders *l, uint32 i, uint32 from, uint32 to)
 {
 	FingerprintList *list = l->list;
-	uint16 matches[STRETCH];
+	uint16 matches[FEW];
 
 	/* the first to match is the least */
 	if (hamming_match(list->fps + from, to - from, list->fps[i], l->radius,
@@ -123,59 +123,24 @@ copy_stretch(Leaders *l, uint32 from, uint32 to)
 	return copy;
 }
 
-/* Compare each of a stretch with each of another, which is the longer one. */
-static void
-compare_stretches(Leaders *l, const FingerprintList *few, uint32 from,
-				  uint32 to, const FingerprintList *many, uint32 many_from,
-				  uint32 many_to)
-{
-	uint32 i;
-
-	for (i = from; i < to; i++)
-	{
-		uint32 start;
-
-		CHECK_FOR_INTERRUPTS();
-		for (start = many_from; start < many_to; start += STRETCH)
-		{
-			uint16 matches[STRETCH];
-			int count = hamming_match(many->fps + start,
-									  Min(many_to - start, STRETCH),
-									  few->fps[i], l->radius, matches);
-			int m;
-
-			for (m = 0; m < count; m++)
-			{
-				uint32 a = few->ids[i];
-				uint32 b = many->ids[start + matches[m]];
-				uint32 *leader = &l->leaders[Max(a, b)];
-
-				/* leaders come before what is to join them */
-				*leader = Min(*leader, Min(a, b));
-			}
-		}
-	}
-}
-
 /* Let those at middle .. to - 1 join the leaders at from .. end - 1. */
 static void
 join_leaders(Leaders *l, uint32 from, uint32 end, uint32 middle, uint32 to)
 {
-	FingerprintList x = copy_stretch(l, from, end);
-	FingerprintList y = copy_stretch(l, middle, to);
-	HammingJoin *join = join_begin(&x, &y, l->radius, NULL);
-	Candidates group;
+	FingerprintList leaders = copy_stretch(l, from, end);
+	FingerprintList others = copy_stretch(l, middle, to);
+	NearPairs *near = near_begin(&leaders, &others, l->radius);
+	uint32 x;
+	uint32 y;
 
-	while (join_next(join, &group))
+	while (near_next(near, &x, &y))
 	{
-		if (group.x_end - group.x <= group.y_end - group.y)
-			compare_stretches(l, &x, group.x, group.x_end, &y, group.y,
-							  group.y_end);
-		else
-			compare_stretches(l, &y, group.y, group.y_end, &x, group.x,
-							  group.x_end);
+		/* as long as there is none it is the fingerprint itself, a later one */
+		uint32 *leader = &l->leaders[others.ids[y]];
+
+		*leader = Min(*leader, leaders.ids[x]);
 	}
-	pfree(join);
+	near_end(near);
 }
 
 /*
@@ -191,7 +156,7 @@ choose_among(Leaders *l, uint32 from, uint32 to)
 	uint32 left;
 	uint32 i;
 
-	if (to - from <= STRETCH)
+	if (to - from <= FEW)
 		return choose_among_few(l, from, to);
 	end = choose_among(l, from, middle);
 	join_leaders(l, from, end, middle, to);
@@ -209,13 +174,13 @@ choose_in_component(Leaders *l, uint32 from, uint32 to)
 	Size size = to - from;
 
 	l->start = from;
-	if (size > STRETCH)
+	if (size > FEW)
 	{
 		l->spare_fps = palloc_extended(size * sizeof(uint64), MCXT_ALLOC_HUGE);
 		l->spare_ids = palloc_extended(size * sizeof(uint32), MCXT_ALLOC_HUGE);
 	}
 	choose_among(l, from, to);
-	if (size > STRETCH)
+	if (size > FEW)
 	{
 		pfree(l->spare_fps);
 		pfree(l->spare_ids);

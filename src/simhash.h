@@ -57,5 +57,7 @@ hamming_in_ball(const HammingBall *ball, uint64 fingerprint)
 extern void simhash_to_hex(uint64 fingerprint, char *hex);
 extern bool simhash_from_text(const char *text, size_t length,
 							  uint64 *fingerprint);
+extern Oid simhash_type(Oid function);
+extern int check_max_distance(int max_distance);
 
 #endif /* SIMHASH_H */

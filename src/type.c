@@ -4,10 +4,13 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "libpq/pqformat.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/sortsupport.h"
+#include "utils/syscache.h"
 
 #include "simhash.h"
 
@@ -209,4 +212,24 @@ Datum
 simhash64_larger(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_SIMHASH(Max(PG_GETARG_SIMHASH(0), PG_GETARG_SIMHASH(1)));
+}
+
+/* The type simhash64, which is where a function of the extension is. */
+Oid
+simhash_type(Oid function)
+{
+	return GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
+						   CStringGetDatum("simhash64"),
+						   ObjectIdGetDatum(get_func_namespace(function)));
+}
+
+/* Errors: 22023 for a distance that fingerprints cannot have. */
+int
+check_max_distance(int max_distance)
+{
+	if (max_distance < 0 || max_distance > 64)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("max_distance must be 0 to 64, not %d", max_distance)));
+	return max_distance;
 }
