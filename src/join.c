@@ -1,15 +1,18 @@
 /*
  * join.c
- *	  Exact similarity joins, by the pigeonhole principle, again and again.
+ *	  Exact similarity joins, by the pigeonhole principle.
  *
- * Fingerprints within k bits of each other agree in at least one of any k + 1
- * parts that the 64 bits are cut into.  So a list is sorted by one part after
- * the other; what is within k is side by side in a group that agrees in the
- * part.  A group that is too large for comparing each with each, as it is
- * where many texts share much, is cut again in the same way: for its own
- * parts, which are chosen so that each tells its fingerprints apart equally
- * well.  A part of a group holds a bit at least that varies in it, so that
- * each of its groups is smaller, and agrees in one bit more.
+ * Fingerprints within k bits of each other agree in at least l of any k + l
+ * parts that the 64 bits are cut into (Manku, Jain and Das Sarma 2007).  So a
+ * list is sorted by one part after the other; what agrees in it is a group,
+ * side by side, which is sorted by one later part after the other, and so on,
+ * until groups agree in l parts.
+ *
+ * A group that then is still too large for comparing each with each, as it is
+ * where many texts share much, is cut again in the same way: into parts of
+ * its own, chosen so that each tells its fingerprints apart equally well.  A
+ * part has a bit at least that varies in what is cut, so that fewer bits vary
+ * in a group.
  *
  * The order within the lists is changed on the way.
  */
@@ -110,37 +113,28 @@ measure_bits(const HammingJoin *join, const Candidates *group, uint64 varying,
 	return Max(needed, 0.5) / SAMPLE_SIZE;
 }
 
-/*
- * Cut the bits into parts of about the same information, each of which has a
- * bit that varies; there are at least as many of these as parts.  Returns the
- * share of pairs that agree in a part, added up over all parts.
- */
-static double
-cut_bits(JoinNode *node, int parts, const double *information)
+/* Cut into parts of about the same information, each with a varying bit. */
+static void
+cut_bits(JoinCut *cut, int parts, const double *information, double total)
 {
-	int varying_left = pg_popcount64(node->varying);
-	double left = 0; /* information in this part and later ones */
-	double agree = 0;
-	double in_part = 0;
+	int varying_left = pg_popcount64(cut->varying);
 	int varying_in_part = 0;
+	double in_part = 0;
 	int part = 0;
 	int bit;
 
-	memset(node->parts, 0, parts * sizeof(uint64));
-	for (bit = 0; bit < 64; bit++)
-		left += information[bit];
+	memset(cut->parts, 0, sizeof(cut->parts));
 	for (bit = 0; bit < 64; bit++)
 	{
-		if (node->varying >> bit & 1)
+		if (cut->varying >> bit & 1)
 		{
 			int later = parts - part - 1;
 
 			if (varying_in_part > 0 && later > 0 &&
 				(varying_left <= later ||
-				 in_part + information[bit] / 2 > left / (later + 1)))
+				 in_part + information[bit] / 2 > total / (later + 1)))
 			{
-				agree += exp2(-in_part);
-				left -= in_part;
+				total -= in_part;
 				in_part = 0;
 				varying_in_part = 0;
 				part++;
@@ -149,52 +143,126 @@ cut_bits(JoinNode *node, int parts, const double *information)
 			varying_in_part++;
 			varying_left--;
 		}
-		node->parts[part] |= UINT64CONST(1) << bit;
+		cut->parts[part] |= UINT64CONST(1) << bit;
 	}
-	return agree + exp2(-in_part);
 }
 
 /*
- * Would cutting the group take less time than comparing each with each?  If
- * so, push it.
+ * Choose the number of levels that takes the fewest comparisons, where
+ * sorting all by a part takes as long as sort of them: 0 if comparing each
+ * pair takes no more.
+ *
+ * The first part that agrees is among the first radius + 1, the second among
+ * the first radius + 2, and so on: there are C(radius + l, l) ways to choose
+ * l of them, each of which takes a sort.
  */
-static bool
-push_node(HammingJoin *join, const Candidates *group)
+static int
+choose_levels(int radius, double pairs, double sort, double information,
+			  int varying)
 {
+	double least = pairs;
+	double sorting = 0;
+	double ways = 1;
+	int best = 0;
+	int levels;
+
+	for (levels = 1; levels <= JOIN_MAX_LEVELS && radius + levels <= varying;
+		 levels++)
+	{
+		double cost;
+
+		ways *= (double) (radius + levels) / levels;
+		sorting += ways * sort;
+		cost = sorting +
+			   pairs * ways * exp2(-information * levels / (radius + levels));
+		if (cost < least)
+		{
+			least = cost;
+			best = levels;
+		}
+	}
+	return best;
+}
+
+/* Cut a group into parts of its own; false if that does not pay. */
+static bool
+make_cut(HammingJoin *join, const Candidates *group, JoinCut *cut)
+{
+	double sort = SORT_COST * number_of_elements(join, group);
 	double pairs = number_of_pairs(join, group);
-	double sorting = SORT_COST * number_of_elements(join, group) *
-					 (join->radius + 1);
-	JoinNode *node = &join->nodes[join->depth];
 	const uint64 *x = join->x->fps;
 	double information[64];
+	double total = 0;
+	int bit;
 
-	if (pairs <= sorting)
+	if (pairs <= sort * (join->radius + 1))
 		return false;
-	node->varying = find_varying(x + group->x, group->x_end - group->x,
-								 x[group->x]);
+	cut->varying = find_varying(x + group->x, group->x_end - group->x,
+								x[group->x]);
 	if (!is_self_join(join))
-		node->varying |= find_varying(join->y->fps + group->y,
-									  group->y_end - group->y, x[group->x]);
-	/* too few, and all pairs are within the radius */
-	if (pg_popcount64(node->varying) <= join->radius)
+		cut->varying |= find_varying(join->y->fps + group->y,
+									 group->y_end - group->y, x[group->x]);
+	pairs *= measure_bits(join, group, cut->varying, information);
+	for (bit = 0; bit < 64; bit++)
+		total += information[bit];
+	cut->levels = choose_levels(join->radius, pairs, sort, total,
+								pg_popcount64(cut->varying));
+	if (cut->levels == 0)
 		return false;
-	measure_bits(join, group, node->varying, information);
-	if (pairs * cut_bits(node, join->radius + 1, information) + sorting >=
-		pairs)
-		return false;
+	cut_bits(cut, join->radius + cut->levels, information, total);
+	return true;
+}
+
+/* Push a node whose groups agree in a part of the cut from first on. */
+static void
+push_node(HammingJoin *join, const Candidates *group, JoinCut *cut, int level,
+		  int first)
+{
+	JoinNode *node = &join->nodes[join->depth++];
+
 	node->all = *group;
-	node->part = -1;
+	node->cut = cut;
+	node->level = level;
+	node->first = first;
+	node->last = join->radius + level - 1;
+	node->part = first - 1;
 	/* sorted by no part, it has no group left */
 	node->x = group->x_end;
 	node->y = group->y_end;
-	join->depth++;
+}
+
+/*
+ * If it takes less time than comparing each with each, divide a group of the
+ * node on top further.
+ */
+static bool
+divide(HammingJoin *join, const Candidates *group)
+{
+	JoinNode *top = join->depth == 0 ? NULL : &join->nodes[join->depth - 1];
+	JoinCut *cut = top == NULL ? join->cuts : top->cut;
+
+	if (top != NULL && top->level < cut->levels)
+	{
+		int parts = join->radius + top->level - top->part;
+
+		if (number_of_pairs(join, group) <=
+			SORT_COST * number_of_elements(join, group) * parts)
+			return false;
+		push_node(join, group, cut, top->level + 1, top->part + 1);
+		return true;
+	}
+	if (top != NULL)
+		cut++;
+	if (!make_cut(join, group, cut))
+		return false;
+	push_node(join, group, cut, 1, 0);
 	return true;
 }
 
 static void
 sort_by_part(HammingJoin *join, JoinNode *node)
 {
-	uint64 bits = node->parts[node->part] & node->varying;
+	uint64 bits = node->cut->parts[node->part] & node->cut->varying;
 	int low = pg_rightmost_one_pos64(bits);
 	int high = pg_leftmost_one_pos64(bits) + 1;
 
@@ -220,7 +288,7 @@ end_of_group(const uint64 *fps, uint32 from, uint32 end, uint64 bits)
 static bool
 next_group(const HammingJoin *join, JoinNode *node, Candidates *group)
 {
-	uint64 bits = node->parts[node->part];
+	uint64 bits = node->cut->parts[node->part];
 	const uint64 *x = join->x->fps;
 	const uint64 *y = join->y->fps;
 
@@ -265,7 +333,7 @@ is_done(const HammingJoin *join, const Candidates *group)
 static bool
 next_part(HammingJoin *join, JoinNode *node)
 {
-	if (node->part == join->radius || is_done(join, &node->all))
+	if (node->part == node->last || is_done(join, &node->all))
 		return false;
 	node->part++;
 	sort_by_part(join, node);
@@ -303,7 +371,7 @@ join_next(HammingJoin *join, Candidates *candidates)
 	{
 		*candidates = (Candidates){ 0, join->x->count, 0, join->y->count };
 		join->depth = 0;
-		if (!push_node(join, candidates))
+		if (!divide(join, candidates))
 			return number_of_pairs(join, candidates) > 0;
 	}
 	while (join->depth > 0)
@@ -311,9 +379,9 @@ join_next(HammingJoin *join, Candidates *candidates)
 		JoinNode *node = &join->nodes[join->depth - 1];
 
 		CHECK_FOR_INTERRUPTS();
-		if (node->part >= 0 && next_group(join, node, candidates))
+		if (node->part >= node->first && next_group(join, node, candidates))
 		{
-			if (!is_done(join, candidates) && !push_node(join, candidates))
+			if (!is_done(join, candidates) && !divide(join, candidates))
 				return true;
 		}
 		else if (!next_part(join, node))
@@ -324,8 +392,7 @@ join_next(HammingJoin *join, Candidates *candidates)
 
 /*
  * Is this the first time that a pair with such a difference is among the
- * candidates?  It is in those of the first part in which it agrees, at each
- * level.
+ * candidates?  It is in those of the first parts in which it agrees.
  */
 bool
 join_is_first(const HammingJoin *join, uint64 difference)
@@ -334,8 +401,12 @@ join_is_first(const HammingJoin *join, uint64 difference)
 	int part;
 
 	for (depth = 0; depth < join->depth; depth++)
-		for (part = 0; part < join->nodes[depth].part; part++)
-			if ((difference & join->nodes[depth].parts[part]) == 0)
+	{
+		const JoinNode *node = &join->nodes[depth];
+
+		for (part = node->first; part < node->part; part++)
+			if ((difference & node->cut->parts[part]) == 0)
 				return false;
+	}
 	return true;
 }

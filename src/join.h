@@ -21,14 +21,30 @@ typedef struct Candidates
 	uint32 y_end;
 } Candidates;
 
-/* A stretch of each list that is cut by one part of its bits after another. */
+/* At most so many parts are asked to agree at once. */
+#define JOIN_MAX_LEVELS 4
+
+/*
+ * radius + levels parts of the bits, as masks.  What is within the radius
+ * agrees in levels of them at least.
+ */
+typedef struct JoinCut
+{
+	int levels;
+	uint64 varying; /* bits that are not the same in all of the group */
+	uint64 parts[64];
+} JoinCut;
+
+/* A stretch of each list that is sorted by one part after another. */
 typedef struct JoinNode
 {
 	Candidates all;
-	uint64 varying;	  /* bits that are not the same in all */
-	uint64 parts[64]; /* the radius + 1 parts, as masks */
-	int part;		  /* that the stretches are sorted by */
-	uint32 x;		  /* where its next group begins */
+	JoinCut *cut;
+	int level; /* parts in which its groups agree, by choice */
+	int first; /* these parts, up to last, are candidates for another one */
+	int last;
+	int part; /* that the stretches are sorted by */
+	uint32 x; /* where its next group begins */
 	uint32 y;
 } JoinNode;
 
@@ -39,9 +55,10 @@ typedef struct HammingJoin
 	int radius;
 	/* sets of those numbers of the fingerprints that need no comparison */
 	uint32 *sets;
+	/* in a group of a cut fewer bits vary than in what was cut */
+	JoinCut cuts[64];
 	int depth; /* nodes in use */
-	/* each node's groups agree in one bit more that varies in it */
-	JoinNode nodes[64];
+	JoinNode nodes[64 * JOIN_MAX_LEVELS];
 } HammingJoin;
 
 extern HammingJoin *join_begin(FingerprintList *x, FingerprintList *y,
