@@ -16,7 +16,8 @@ $node->append_conf('postgresql.conf',
 $node->start;
 
 my $documentation = join '',
-  map { slurp_file($_) } qw(README.md doc/choosing.md doc/indexing.md doc/recipes.md);
+  map { slurp_file($_) } qw(README.md doc/choosing.md doc/deduplicating.md
+  doc/indexing.md doc/recipes.md);
 my $blocks = 0;
 my $rows = 0;
 
@@ -58,8 +59,8 @@ while ($documentation =~ /^\| .* \| `([^|]+?)` \| `([^|]+)` \|$/mg)
 	$rows++;
 }
 # the patterns above must not come to match nothing
-cmp_ok($blocks, '>=', 25, 'blocks');
-cmp_ok($rows, '>=', 40, 'examples');
+cmp_ok($blocks, '>=', 50, 'blocks');
+cmp_ok($rows, '>=', 50, 'examples');
 
 $node->stop;
 done_testing();
