@@ -26,7 +26,7 @@
 #include "join.h"
 
 /* What sorting an element by a part takes, in comparisons. */
-#define SORT_COST 100
+#define SORT_COST 50
 
 /* Pairs that show how much the bits vary. */
 #define SAMPLE_SIZE 256

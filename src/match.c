@@ -81,7 +81,27 @@ count_popcnt(const uint64 *fingerprints, int count, uint64 centre,
 
 static const MatchRoutines popcnt = { match_popcnt, count_popcnt };
 
-__attribute__((target("avx512f,avx512vpopcntdq"))) static int
+/* The target of a function that is inlined must not exceed the caller's. */
+#define AVX512 __attribute__((target("avx512f,avx512vpopcntdq")))
+
+/* Collect the matches among the wanted ones of the eight words from i on. */
+AVX512 static inline int
+match_eight(__m512i words, __m512i centres, __m512i radii, __mmask8 wanted,
+			int i, uint16 *matches)
+{
+	__m512i distances = _mm512_popcnt_epi64(_mm512_xor_si512(words, centres));
+	unsigned within = _mm512_mask_cmple_epi64_mask(wanted, distances, radii);
+	int found = 0;
+
+	while (unlikely(within != 0))
+	{
+		matches[found++] = i + __builtin_ctz(within);
+		within &= within - 1;
+	}
+	return found;
+}
+
+AVX512 static int
 match_avx512(const uint64 *fingerprints, int count, uint64 centre, int radius,
 			 uint16 *matches)
 {
@@ -90,20 +110,15 @@ match_avx512(const uint64 *fingerprints, int count, uint64 centre, int radius,
 	int found = 0;
 	int i;
 
-	for (i = 0; i < count; i += 8)
+	for (i = 0; i + 8 <= count; i += 8)
+		found += match_eight(_mm512_loadu_si512(fingerprints + i), centres,
+							 radii, 0xFF, i, matches + found);
+	if (i < count)
 	{
-		__mmask8 wanted = count - i >= 8 ? 0xFF : (1 << (count - i)) - 1;
-		__m512i words = _mm512_maskz_loadu_epi64(wanted, fingerprints + i);
-		__m512i distances = _mm512_popcnt_epi64(
-			_mm512_xor_si512(words, centres));
-		unsigned within = _mm512_mask_cmple_epi64_mask(wanted, distances,
-													   radii);
+		__mmask8 wanted = (1 << (count - i)) - 1;
 
-		while (unlikely(within != 0))
-		{
-			matches[found++] = i + __builtin_ctz(within);
-			within &= within - 1;
-		}
+		found += match_eight(_mm512_maskz_loadu_epi64(wanted, fingerprints + i),
+							 centres, radii, wanted, i, matches + found);
 	}
 	return found;
 }
