@@ -14,9 +14,6 @@
 #define RADIX_BITS 8
 #define RADIX (1 << RADIX_BITS)
 
-/* elements between two looks for interrupts: a millisecond or so */
-#define INTERRUPT_STRIDE 65536
-
 /* Errors, here and below: 53200 where there is no memory. */
 void
 fplist_allocate(FingerprintList *list, Size capacity)
@@ -63,8 +60,7 @@ find_places(const uint64 *fps, uint32 count, int shift, uint64 mask,
 	memset(places, 0, RADIX * sizeof(uint32));
 	for (i = 0; i < count; i++)
 	{
-		if (i % INTERRUPT_STRIDE == 0)
-			CHECK_FOR_INTERRUPTS();
+		CHECK_FOR_INTERRUPTS();
 		places[fps[i] >> shift & mask]++;
 	}
 	if (places[fps[0] >> shift & mask] == count)
@@ -109,8 +105,7 @@ fplist_sort(FingerprintList *list, uint32 from, uint32 to, int low, int high)
 		{
 			uint32 place = places[fps[i] >> shift & mask]++;
 
-			if (i % INTERRUPT_STRIDE == 0)
-				CHECK_FOR_INTERRUPTS();
+			CHECK_FOR_INTERRUPTS();
 			to_fps[place] = fps[i];
 			to_ids[place] = ids[i];
 		}

@@ -322,8 +322,11 @@ is_done(const HammingJoin *join, const Candidates *group)
 	if (join->sets == NULL)
 		return false;
 	for (y = group->y; y < group->y_end; y++)
+	{
+		CHECK_FOR_INTERRUPTS();
 		if (!in_same_set(join, group->x, y))
 			return false;
+	}
 	return true;
 }
 

@@ -49,16 +49,17 @@ sort_by_component(FingerprintList *list, uint32 *components)
 
 	for (i = 0; i < list->count; i++)
 	{
+		CHECK_FOR_INTERRUPTS();
 		fps[list->ids[i]] = list->fps[i];
 		places[i] = 0;
 	}
 	for (i = 0; i < list->count; i++)
 	{
+		CHECK_FOR_INTERRUPTS();
 		/* what comes before is flat already */
 		components[i] = components[components[i]];
 		places[components[i]]++;
 	}
-	CHECK_FOR_INTERRUPTS();
 	for (i = 0; i < list->count; i++)
 	{
 		uint32 size = places[i];
@@ -68,6 +69,7 @@ sort_by_component(FingerprintList *list, uint32 *components)
 	}
 	for (i = 0; i < list->count; i++)
 	{
+		CHECK_FOR_INTERRUPTS();
 		place = places[components[i]]++;
 		list->fps[place] = fps[i];
 		list->ids[place] = i;

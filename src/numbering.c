@@ -38,6 +38,7 @@ merge_equal(FingerprintList *list, uint32 rows, uint32 *members)
 	{
 		uint32 row = list->ids[i];
 
+		CHECK_FOR_INTERRUPTS();
 		if (distinct == 0 || list->fps[i] != list->fps[distinct - 1])
 		{
 			list->fps[distinct] = list->fps[i];
@@ -47,16 +48,19 @@ merge_equal(FingerprintList *list, uint32 rows, uint32 *members)
 	}
 	list->count = distinct;
 
-	CHECK_FOR_INTERRUPTS();
 	for (i = 0; i < rows; i++)
 	{
+		CHECK_FOR_INTERRUPTS();
 		if (members[i] == i)
 			members[i] = next++;
 		else if (members[i] != NO_MEMBER)
 			members[i] = members[members[i]];
 	}
 	for (i = 0; i < distinct; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
 		list->ids[i] = members[list->ids[i]];
+	}
 }
 
 /*
@@ -70,7 +74,10 @@ number_members(uint32 *clusters, uint32 count)
 	uint32 i;
 
 	for (i = 0; i < count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
 		clusters[i] = clusters[i] == i ? next++ : clusters[clusters[i]];
+	}
 }
 
 /*
@@ -92,9 +99,11 @@ number_clusters(FingerprintList *list, uint32 rows, int radius,
 	if (method == CLUSTER_LEADER)
 		choose_leaders(list, radius, clusters);
 	number_members(clusters, list->count);
-	CHECK_FOR_INTERRUPTS();
 	for (i = 0; i < rows; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
 		numbers[i] = numbers[i] == NO_MEMBER ? NO_CLUSTER
 											 : clusters[numbers[i]];
+	}
 	pfree(clusters);
 }

@@ -54,7 +54,10 @@ sort_ids(PairSide *side)
 	uint32 row;
 
 	for (row = 0; row < list->count; row++)
+	{
+		CHECK_FOR_INTERRUPTS();
 		sorted[row] = side->ids[list->ids[row]];
+	}
 	memcpy(side->ids, sorted, list->count * sizeof(int64));
 }
 

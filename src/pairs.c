@@ -31,11 +31,10 @@ check_columns(TupleDesc description, void *arg)
 	PairReceiver *r = arg;
 
 	if (description->natts != 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("query must return an id and a simhash64, not %d "
-						"columns",
-						description->natts)));
+		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+						errmsg("query must return two columns, an id and a "
+							   "simhash64, not %d",
+							   description->natts)));
 	r->id = getBaseType(TupleDescAttr(description, 0)->atttypid);
 	if (r->id != INT2OID && r->id != INT4OID && r->id != INT8OID)
 		ereport(
