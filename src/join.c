@@ -24,9 +24,7 @@
 
 #include "components.h"
 #include "join.h"
-
-/* What sorting an element by a part takes, in comparisons. */
-#define SORT_COST 50
+#include "match.h"
 
 /* Pairs that show how much the bits vary. */
 #define SAMPLE_SIZE 256
@@ -46,12 +44,14 @@ number_of_pairs(const HammingJoin *join, const Candidates *group)
 	return is_self_join(join) ? x * (x - 1) / 2 : x * (group->y_end - group->y);
 }
 
+/* What sorting a group by a part takes, in comparisons. */
 static double
-number_of_elements(const HammingJoin *join, const Candidates *group)
+cost_of_sort(const HammingJoin *join, const Candidates *group)
 {
 	double x = group->x_end - group->x;
+	double size = is_self_join(join) ? x : x + (group->y_end - group->y);
 
-	return is_self_join(join) ? x : x + (group->y_end - group->y);
+	return size * hamming_comparisons();
 }
 
 /* The bits that differ between any of the fingerprints and the given one. */
@@ -188,7 +188,7 @@ choose_levels(int radius, double pairs, double sort, double information,
 static bool
 make_cut(HammingJoin *join, const Candidates *group, JoinCut *cut)
 {
-	double sort = SORT_COST * number_of_elements(join, group);
+	double sort = cost_of_sort(join, group);
 	double pairs = number_of_pairs(join, group);
 	const uint64 *x = join->x->fps;
 	double information[64];
@@ -245,8 +245,7 @@ divide(HammingJoin *join, const Candidates *group)
 	{
 		int parts = join->radius + top->level - top->part;
 
-		if (number_of_pairs(join, group) <=
-			SORT_COST * number_of_elements(join, group) * parts)
+		if (number_of_pairs(join, group) <= cost_of_sort(join, group) * parts)
 			return false;
 		push_node(join, group, cut, top->level + 1, top->part + 1);
 		return true;

@@ -17,6 +17,7 @@ typedef struct MatchRoutines
 {
 	int (*match)(const uint64 *, int, uint64, int, uint16 *);
 	void (*count)(const uint64 *, int, uint64, int64 *);
+	int comparisons; /* see hamming_comparisons */
 } MatchRoutines;
 
 /* Both are compiled once for each kind of processor below. */
@@ -59,7 +60,7 @@ count_portable(const uint64 *fingerprints, int count, uint64 centre,
 	count_each(fingerprints, count, centre, counts);
 }
 
-static const MatchRoutines portable = { match_portable, count_portable };
+static const MatchRoutines portable = { match_portable, count_portable, 2 };
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(SIMHASH_PORTABLE)
 
@@ -79,7 +80,7 @@ count_popcnt(const uint64 *fingerprints, int count, uint64 centre,
 	count_each(fingerprints, count, centre, counts);
 }
 
-static const MatchRoutines popcnt = { match_popcnt, count_popcnt };
+static const MatchRoutines popcnt = { match_popcnt, count_popcnt, 8 };
 
 /* The target of a function that is inlined must not exceed the caller's. */
 #define AVX512 __attribute__((target("avx512f,avx512vpopcntdq")))
@@ -124,7 +125,7 @@ match_avx512(const uint64 *fingerprints, int count, uint64 centre, int radius,
 }
 
 /* Counting gains nothing: it waits for its counters. */
-static const MatchRoutines avx512 = { match_avx512, count_popcnt };
+static const MatchRoutines avx512 = { match_avx512, count_popcnt, 50 };
 
 static const MatchRoutines *
 choose_routines(void)
@@ -173,4 +174,14 @@ hamming_count(const uint64 *fingerprints, int count, uint64 centre,
 			  int64 *counts)
 {
 	routines()->count(fingerprints, count, centre, counts);
+}
+
+/*
+ * How many comparisons take as long as sorting a fingerprint by one part of
+ * its bits?  About, as measured.
+ */
+int
+hamming_comparisons(void)
+{
+	return routines()->comparisons;
 }

@@ -9,5 +9,6 @@ extern int hamming_match(const uint64 *fingerprints, int count, uint64 centre,
 						 int radius, uint16 *matches);
 extern void hamming_count(const uint64 *fingerprints, int count, uint64 centre,
 						  int64 *counts);
+extern int hamming_comparisons(void);
 
 #endif /* MATCH_H */
