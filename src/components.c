@@ -50,7 +50,8 @@ reach_from(Components *c, uint32 i, uint32 reached, uint32 end)
 
 /*
  * Find the components within a group.  What is reached is not compared with
- * again, so that the nearer all are to each other the less it takes.
+ * again, so that the nearer all are to each other the less it takes.  What
+ * was reached last goes first: it leads to where nothing is reached yet.
  */
 static void
 connect_group(Components *c, const Candidates *group)
@@ -63,6 +64,7 @@ connect_group(Components *c, const Candidates *group)
 		CHECK_FOR_INTERRUPTS();
 		if (i == reached)
 			reached++; /* begins a component */
+		fplist_swap(c->list, i, reached - 1);
 		reached = reach_from(c, i, reached, group->x_end);
 	}
 }
