@@ -13,12 +13,60 @@
 /* Fingerprints that are compared in one go. */
 #define STRETCH 4096
 
+/*
+ * After how many comparisons with each, on average, it is time to look where
+ * all of these are, if there are so many at least.  That takes some ten
+ * comparisons.
+ */
+#define COMPARISONS 128
+#define MANY 1024
+
 typedef struct Components
 {
 	FingerprintList *list;
 	uint32 *parents;
 	int radius;
 } Components;
+
+/* A ball that holds those fingerprints of a group that are not reached yet. */
+typedef struct Rest
+{
+	uint64 centre;
+	int radius;
+	double compared; /* comparisons since then */
+} Rest;
+
+/* The bits that most fingerprints of a sample have. */
+static uint64
+find_centre(const uint64 *fps, uint32 count)
+{
+	uint32 stride = Max(count / 255, 1);
+	int ones[64] = { 0 };
+	uint64 centre = 0;
+	int size = 0;
+	uint32 i;
+	int bit;
+
+	for (i = 0; i < count; i += stride, size++)
+		for (bit = 0; bit < 64; bit++)
+			ones[bit] += fps[i] >> bit & 1;
+	for (bit = 0; bit < 64; bit++)
+		centre |= (uint64) (ones[bit] > size / 2) << bit;
+	return centre;
+}
+
+static void
+measure_rest(Rest *rest, const uint64 *fps, uint32 count)
+{
+	int64 counts[65] = { 0 };
+
+	rest->centre = find_centre(fps, count);
+	hamming_count(fps, count, rest->centre, counts);
+	rest->radius = 64;
+	while (counts[rest->radius] == 0)
+		rest->radius--;
+	rest->compared = 0;
+}
 
 /*
  * Connect i with those of reached .. end - 1 that are near it, and move them
@@ -52,19 +100,33 @@ reach_from(Components *c, uint32 i, uint32 reached, uint32 end)
  * Find the components within a group.  What is reached is not compared with
  * again, so that the nearer all are to each other the less it takes.  What
  * was reached last goes first: it leads to where nothing is reached yet.
+ *
+ * By the triangle inequality nothing in a ball is near what is farther from
+ * its centre than both radii together.  That tells apart clusters of which
+ * each is dense, and too large to be compared with the other.
  */
 static void
 connect_group(Components *c, const Candidates *group)
 {
+	FingerprintList *list = c->list;
+	Rest rest = { .radius = 64 };
 	uint32 reached = group->x;
 	uint32 i;
 
 	for (i = group->x; reached < group->x_end; i++)
 	{
+		uint32 left = group->x_end - reached;
+
 		CHECK_FOR_INTERRUPTS();
 		if (i == reached)
 			reached++; /* begins a component */
-		fplist_swap(c->list, i, reached - 1);
+		fplist_swap(list, i, reached - 1);
+		if (left >= MANY && rest.compared > (double) COMPARISONS * left)
+			measure_rest(&rest, list->fps + reached, group->x_end - reached);
+		if (hamming_distance(list->fps[i], rest.centre) >
+			rest.radius + c->radius)
+			continue;
+		rest.compared += left;
 		reached = reach_from(c, i, reached, group->x_end);
 	}
 }
