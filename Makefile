@@ -78,6 +78,8 @@ REGRESS = \
 	datasets \
 	gist \
 	hamming \
+	pairs \
+	cluster \
 	fuzz
 ISOLATION = exclude concurrency
 TAP_TESTS = 1

@@ -1,0 +1,318 @@
+-- simhash_pairs: the pairs of near-duplicates among the rows of queries
+
+CREATE TABLE docs (id int, fp simhash64);
+INSERT INTO docs VALUES (1, '0000000000000000'), (2, '0000000000000007'), (3, NULL),
+	(4, '000000000000003f'), (5, 'ffff000000000000'), (6, '0000000000000001'),
+	(NULL, '0000000000000000'), (8, 'ffff000000000000');
+SELECT * FROM simhash_pairs('SELECT id, fp FROM docs', 3) ORDER BY a, b;
+SELECT (pair).* FROM (SELECT simhash_pairs('SELECT id, fp FROM docs', 0) AS pair) s;
+SELECT a, b, distance FROM simhash_pairs('SELECT 0, ''0000000000000003''::simhash64',
+	'SELECT id, fp FROM docs', 1) ORDER BY b;
+-- of two queries, a is of the first
+SELECT * FROM simhash_pairs('SELECT id, fp FROM docs WHERE id = 6',
+	'SELECT id, fp FROM docs WHERE id < 6', 2) ORDER BY b;
+SELECT * FROM simhash_pairs('SELECT id, fp FROM docs WHERE id < 6',
+	'SELECT id, fp FROM docs WHERE id = 6', 2) ORDER BY a;
+-- no rows, one row, only NULLs
+SELECT source, simhash_pairs(source, 64), simhash_pairs(source, 'SELECT id, fp FROM docs', 64)
+FROM (VALUES ('SELECT id, fp FROM docs WHERE false'), ('SELECT id, fp FROM docs WHERE id = 3'),
+	('SELECT id, fp FROM docs WHERE id IS NULL'), ('SELECT NULL::int, NULL::simhash64')) s (source);
+SELECT simhash_pairs('SELECT id, fp FROM docs WHERE id = 1', 64);
+SELECT count(*) FROM (SELECT simhash_pairs(NULL, 3) UNION ALL SELECT simhash_pairs('x', NULL)
+	UNION ALL SELECT simhash_pairs(NULL, 'x', 3) UNION ALL SELECT simhash_pairs('x', NULL, 3)
+	UNION ALL SELECT simhash_pairs('x', 'x', NULL)) s;
+
+-- Compare both forms with nested loops on the rows (id, fp) of a query.
+CREATE FUNCTION check_pairs(source text, ks int[]) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	k int;
+	found text;
+	expected text;
+	results int := 0;
+	wrong int := 0;
+BEGIN
+	SET LOCAL jit = off;
+	EXECUTE 'CREATE TEMP TABLE input ON COMMIT DROP AS ' || source;
+	CREATE TEMP TABLE near ON COMMIT DROP AS
+	SELECT a.id::bigint AS a, b.id::bigint AS b, (a.fp <~> b.fp)::int AS distance
+	FROM input a JOIN input b ON a.id < b.id AND a.fp <~> b.fp <= (SELECT max(i) FROM unnest(ks) i);
+	CREATE TEMP TABLE near_third ON COMMIT DROP AS
+	SELECT a.id::bigint AS a, b.id::bigint AS b, (a.fp <~> b.fp)::int AS distance
+	FROM input a JOIN input b ON a.fp <~> b.fp <= (SELECT max(i) FROM unnest(ks) i)
+	WHERE a.id % 3 = 0 AND b.id IS NOT NULL;
+	FOREACH k IN ARRAY ks LOOP
+		SELECT (count(*), sum(hash_record_extended((a, b, distance), 0)))::text INTO expected
+		FROM near n WHERE distance <= k;
+		SELECT (count(*), sum(hash_record_extended((a, b, distance), 0)))::text INTO found
+		FROM simhash_pairs('SELECT id, fp FROM input', k);
+		results := results + 1;
+		wrong := wrong + (found <> expected)::int;
+		SELECT (count(*), sum(hash_record_extended((a, b, distance), 0)))::text INTO expected
+		FROM near_third n WHERE distance <= k;
+		SELECT (count(*), sum(hash_record_extended((a, b, distance), 0)))::text INTO found
+		FROM simhash_pairs('SELECT id, fp FROM input WHERE id % 3 = 0',
+			'SELECT id, fp FROM input', k);
+		results := results + 1;
+		wrong := wrong + (found <> expected)::int;
+	END LOOP;
+	DROP TABLE input, near, near_third;
+	RETURN format('%s results, %s wrong', results, wrong);
+END $$;
+
+CALL make_tables();
+-- ids in no order, some of them negative
+SELECT shape, check_pairs(format('SELECT id * 7919 %% 10007 - 5000 AS id, fp
+	FROM (%s) s WHERE id <= 100', source), array(SELECT generate_series(0, 64))) FROM shapes;
+SELECT tab, check_pairs(format('SELECT id::smallint, fp FROM %s WHERE id <= 900', tab),
+	'{0,1,2,3,6}') FROM tables;
+-- ids that are not unique, and NULLs
+SELECT check_pairs('SELECT nullif(id % 20, 7) AS id, fp FROM ' || tab || ' WHERE id <= 600',
+	'{0,1,3,5,12,32,64}') FROM tables WHERE tab IN ('skewed', 'duplicates', 'extremes');
+SELECT * FROM simhash_pairs('SELECT id, ''0000000000000000''::simhash64
+	FROM unnest(''{-9223372036854775808,9223372036854775807,-1,0,0}''::bigint[]) id', 0)
+ORDER BY a, b;
+
+-- More rows: simhash_distances, which compares each with each, tells how many
+-- pairs there are; no pair is wrong and none comes twice.
+CREATE TABLE many (id int, fp simhash64);
+CREATE FUNCTION check_many(ks int[]) RETURNS TABLE (k int, pairs bigint, not_as_many bigint,
+	wrong bigint, twice bigint) LANGUAGE plpgsql SET jit = off AS $$
+BEGIN
+	CREATE TEMP TABLE counted ON COMMIT DROP AS
+	SELECT * FROM simhash_distances('many', 'fp', 2147483647);
+	FOREACH k IN ARRAY ks LOOP
+		CREATE TEMP TABLE found ON COMMIT DROP AS
+		SELECT f.*, x.fp <~> y.fp AS real
+		FROM simhash_pairs('SELECT id, fp FROM many', k) f
+			LEFT JOIN many x ON x.id = f.a LEFT JOIN many y ON y.id = f.b;
+		SELECT count(*), count(*) FILTER (WHERE (a < b AND distance = real) IS NOT TRUE),
+			count(*) - count(DISTINCT (a, b)) INTO pairs, wrong, twice FROM found;
+		SELECT count(*) INTO not_as_many FROM counted c
+			FULL JOIN (SELECT distance, count(*) AS pairs FROM found GROUP BY 1) f USING (distance)
+		WHERE distance <= k AND c.pairs <> coalesce(f.pairs, 0) OR distance > k AND f.pairs > 0;
+		DROP TABLE found;
+		RETURN NEXT;
+	END LOOP;
+	DROP TABLE counted;
+END $$;
+INSERT INTO many SELECT * FROM many_uniform(100000);
+SELECT * FROM check_many('{0,1,3,4,6,8,12,16}');
+-- a batch against all, as the index finds it
+CREATE INDEX many_fp ON many USING hamming (fp);
+ANALYZE many;
+CREATE TABLE batch AS SELECT -id AS id, (fp::bigint # bits(id, 9, id % 8))::simhash64 AS fp
+FROM many WHERE id % 33 = 0;
+SET enable_seqscan = off;
+SET jit = off;
+SELECT k, count(*) FILTER (WHERE found) AS found,
+	count(*) FILTER (WHERE NOT (found AND expected)) AS wrong
+FROM unnest('{0,3,6,8,10}'::int[]) k, LATERAL (
+	SELECT count(*) FILTER (WHERE source = 1) = 1 AS found,
+		count(*) FILTER (WHERE source = 2) = 1 AS expected
+	FROM (SELECT 1 AS source, a, b, distance
+			FROM simhash_pairs('SELECT id, fp FROM batch', 'SELECT id, fp FROM many', k)
+		UNION ALL SELECT 2, b.id, m.id, b.fp <-> m.fp
+			FROM batch b JOIN many m ON m.fp <-> b.fp <= k) s
+	GROUP BY a, b, distance) s
+GROUP BY k ORDER BY k;
+RESET enable_seqscan;
+RESET jit;
+TRUNCATE many;
+-- with NULLs, many of the same, and parallel workers in the query
+INSERT INTO many SELECT id, CASE WHEN id % 100 > 0 THEN fp
+	WHEN id % 300 > 0 THEN '0123456789abcdef' END FROM many_skewed(100000);
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SELECT * FROM check_many('{0,3,5}');
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
+-- pairs, and nothing else
+SELECT k, of_all, count(*) AS pairs,
+	count(*) FILTER (WHERE (b, distance) IS DISTINCT FROM (a + 20000, k)) AS wrong,
+	count(DISTINCT a) AS different
+FROM generate_series(1, 11) k, unnest('{t,f}'::boolean[]) of_all, LATERAL simhash_pairs(
+	format('SELECT * FROM many_pairs(%s, 20000, %L)', k, of_all), k)
+GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT count(*) FROM generate_series(1, 11) k, unnest('{t,f}'::boolean[]) of_all,
+	LATERAL simhash_pairs(format('SELECT * FROM many_pairs(%s, 20000, %L)', k, of_all), k - 1);
+
+-- every kind of query
+CREATE DOMAIN fingerprint AS simhash64;
+CREATE DOMAIN stored_fingerprint AS fingerprint NOT NULL;
+CREATE DOMAIN doc_id AS smallint;
+CREATE VIEW all_docs AS SELECT id AS "Id", fp AS "fp" FROM docs;
+SELECT source, (SELECT count(*) FROM simhash_pairs(source, 3)) FROM unnest(ARRAY[
+	'SELECT id, fp FROM docs;', ' ; SELECT id, fp FROM docs ; ;', 'TABLE docs', 'TABLE all_docs;',
+	'(SELECT * FROM docs ORDER BY fp LIMIT 5) -- five',
+	'/* SELECT */ WITH d AS (SELECT * FROM docs) SELECT * FROM d UNION ALL SELECT * FROM d',
+	'SELECT id::smallint, fp::fingerprint FROM docs',
+	'SELECT id::doc_id, fp::stored_fingerprint FROM docs WHERE fp IS NOT NULL',
+	'SELECT count(*), max(fp) FROM docs GROUP BY id',
+	'SELECT id, lag(fp) OVER (ORDER BY id) AS distance FROM docs',
+	-- itself
+	'SELECT 100 * a + b, fp FROM simhash_pairs(''SELECT id, fp FROM docs'', 3) JOIN docs ON id = a'])
+	source;
+SELECT count(*) FROM simhash_pairs('VALUES (1, ''0123456789abcdef''::simhash64)',
+	'SELECT 1::bigint, fp FROM docs', 64);
+-- two at once
+SELECT simhash_pairs('SELECT id, fp FROM docs', 0), simhash_pairs('SELECT -id, fp FROM docs', 0),
+	simhash_pairs('SELECT id, fp FROM docs WHERE id IN (1, 6)', 'SELECT id, fp FROM docs WHERE id = 2', 2);
+-- for each row of another table
+SELECT k, count(*) FROM generate_series(0, 3) k,
+	simhash_pairs('SELECT id, fp FROM docs WHERE id > ' || k, k) GROUP BY k ORDER BY k;
+SELECT id, (SELECT count(*) FROM simhash_pairs(format('SELECT id, fp FROM docs WHERE id <> %s', id), 3))
+FROM docs WHERE id < 5 ORDER BY id;
+
+-- the search path of the caller
+CREATE TEMP TABLE docs AS SELECT * FROM public.docs WHERE id > 4;
+SELECT count(*) FROM simhash_pairs('SELECT id, fp FROM docs', 3);
+SELECT count(*) FROM simhash_pairs('SELECT id, fp FROM public.docs', 3);
+DROP TABLE pg_temp.docs;
+SET search_path = '';
+SELECT pg_catalog.count(*) FROM public.simhash_pairs('SELECT id, fp FROM public.docs', 3);
+SELECT public.error_of($$SELECT public.simhash_pairs('SELECT id, fp FROM docs', 3)$$);
+RESET search_path;
+BEGIN;
+CREATE SCHEMA elsewhere;
+ALTER EXTENSION simhash SET SCHEMA elsewhere;
+CREATE TYPE simhash64 AS ENUM ('0000000000000000');
+SELECT count(*) FROM elsewhere.simhash_pairs('SELECT id, fp FROM docs', 3);
+SELECT error_of($$SELECT elsewhere.simhash_pairs('SELECT 1, ''0000000000000000''::simhash64', 3)$$);
+ROLLBACK;
+
+-- the snapshot of the caller: what the statement itself inserts is not in it
+WITH inserted AS (INSERT INTO docs VALUES (9, '0000000000000001') RETURNING 1)
+SELECT count(*) FROM inserted, simhash_pairs('SELECT id, fp FROM docs', 3);
+SELECT count(*) FROM simhash_pairs('SELECT id, fp FROM docs', 3);
+DELETE FROM docs WHERE id = 9;
+BEGIN TRANSACTION READ ONLY;
+SELECT count(*) FROM simhash_pairs('SELECT id, fp FROM docs', 3);
+COMMIT;
+
+-- the rights of the caller
+CREATE ROLE simhash_reader;
+SET ROLE simhash_reader;
+SELECT error_of($$SELECT simhash_pairs('SELECT id, fp FROM docs', 3)$$);
+SELECT error_of($$SELECT simhash_pairs('SELECT 1, ''0000000000000000''::simhash64',
+	'SELECT id, fp FROM docs', 3)$$);
+RESET ROLE;
+GRANT SELECT (id, fp) ON docs TO simhash_reader;
+SET ROLE simhash_reader;
+SELECT count(*) FROM simhash_pairs('SELECT id, fp FROM docs', 3);
+RESET ROLE;
+ALTER TABLE docs ENABLE ROW LEVEL SECURITY;
+CREATE POLICY not_6 ON docs USING (id <> 6);
+SET ROLE simhash_reader;
+SELECT * FROM simhash_pairs('SELECT id, fp FROM docs', 3) ORDER BY a, b;
+RESET ROLE;
+SELECT count(*) FROM simhash_pairs('SELECT id, fp FROM docs', 3);
+ALTER TABLE docs DISABLE ROW LEVEL SECURITY;
+
+-- errors
+SELECT error_of(format('SELECT simhash_pairs(''SELECT id, fp FROM docs'', %s)', k))
+FROM unnest('{-1,65,-2147483648,2147483647}'::int[]) k;
+SELECT error_of('SELECT simhash_pairs(''TABLE docs'', ''TABLE docs'', 65)');
+CREATE FUNCTION errors_of(queries text[]) RETURNS TABLE (query text, error text)
+LANGUAGE sql AS $$
+	SELECT q, error_of(format('SELECT simhash_pairs(%L, 3)', q)) FROM unnest(queries) q
+	UNION ALL SELECT 'TABLE docs, ' || q, e FROM unnest(queries) q,
+		LATERAL (SELECT error_of(format('SELECT simhash_pairs(''TABLE docs'', %L, 3)', q))) s (e)
+	WHERE e IS DISTINCT FROM error_of(format('SELECT simhash_pairs(%L, 3)', q))
+$$;
+-- columns
+SELECT * FROM errors_of(ARRAY['SELECT id FROM docs', 'SELECT FROM docs', 'SELECT id, fp, 1 FROM docs',
+	'SELECT fp, id FROM docs', 'SELECT id::numeric, fp FROM docs', 'SELECT id::text, fp FROM docs',
+	'SELECT ctid, fp FROM docs', 'SELECT NULL, fp FROM docs', 'SELECT id, NULL FROM docs',
+	'SELECT id, fp::text FROM docs', 'SELECT id, fp::bigint FROM docs', 'SELECT docs FROM docs',
+	'SELECT id, ''0123456789abcdef'' FROM docs', 'SELECT id, ARRAY[fp] FROM docs',
+	'SELECT id::text, fp FROM docs WHERE false']);
+-- more than reading
+CREATE PROCEDURE nothing() LANGUAGE sql AS '';
+PREPARE of_docs AS SELECT id, fp FROM docs;
+SELECT * FROM errors_of(ARRAY['INSERT INTO docs VALUES (10, NULL) RETURNING *',
+	'INSERT INTO docs VALUES (10, NULL)', 'UPDATE docs SET id = id RETURNING *',
+	'DELETE FROM docs RETURNING *',
+	'WITH d AS (DELETE FROM docs RETURNING *) SELECT * FROM d', 'SELECT * FROM docs FOR UPDATE',
+	'SELECT * FROM docs FOR KEY SHARE', 'SELECT id, fp INTO other FROM docs',
+	'CREATE TABLE other AS TABLE docs', 'TRUNCATE docs', 'DROP TABLE docs', 'CALL nothing()',
+	'SET work_mem = 64', 'SHOW work_mem', 'EXECUTE of_docs', 'EXPLAIN SELECT id, fp FROM docs',
+	'DECLARE c CURSOR FOR TABLE docs', 'DO ''BEGIN END''', 'COMMIT', 'BEGIN', 'ROLLBACK', 'SAVEPOINT s',
+	'COPY docs TO STDOUT', 'VACUUM docs', 'LISTEN x',
+	'SELECT * FROM docs; DELETE FROM docs']);
+DEALLOCATE of_docs;
+DROP PROCEDURE nothing;
+SELECT count(*) FROM docs;
+-- not one statement, or none
+SELECT * FROM errors_of(ARRAY['', ' ', ';', '-- nothing', 'TABLE docs; TABLE docs',
+	'SELECT id, fp FROM docs WHERE false; TABLE docs', 'TABLE docs; SELECT 1']);
+-- what core says
+SELECT * FROM errors_of(ARRAY['SELECT id, fp FORM docs', 'SELECT id, fp FROM nothing', 'SELECT a, fp FROM docs',
+	'SELECT $1, fp FROM docs', 'SELECT id / 0, fp FROM docs', 'SELECT id, ''x''::simhash64 FROM docs',
+	'SELECT 9223372036854775808, fp FROM docs']);
+SELECT error_of('SELECT simhash_pairs(''SELECT a, b FROM docs; x'', 65)');
+
+-- Ten billion pairs: they come one at a time.
+CREATE TABLE equal AS SELECT id, '0123456789abcdef'::simhash64 AS fp
+FROM generate_series(1, 150000) id;
+SET statement_timeout = '60s';
+SELECT count(*), count(DISTINCT pair), max((pair).distance) FROM (
+	SELECT simhash_pairs('SELECT id, fp FROM equal', 3) AS pair LIMIT 1000) s;
+SELECT count(*), count(DISTINCT pair), max((pair).distance) FROM (
+	SELECT simhash_pairs('SELECT id, fp FROM equal', 'SELECT id, fp FROM equal', 3) AS pair LIMIT 1000) s;
+SELECT EXISTS (SELECT simhash_pairs('SELECT id, fp FROM equal', 3));
+DO $$
+DECLARE
+	pair record;
+	pairs int := 0;
+BEGIN
+	FOR pair IN SELECT (simhash_pairs('SELECT id, fp FROM equal', 3)).* LOOP
+		IF pair.a >= pair.b OR pair.distance <> 0 THEN RAISE 'wrong'; END IF;
+		pairs := pairs + 1;
+		EXIT WHEN pairs = 500;
+	END LOOP;
+	FOR pair IN SELECT * FROM simhash_pairs('SELECT id, fp FROM docs', 3) LOOP
+		pairs := pairs + 1;
+	END LOOP;
+	RAISE NOTICE '% pairs', pairs;
+END $$;
+BEGIN;
+DECLARE c CURSOR FOR SELECT simhash_pairs('SELECT id, fp FROM equal', 3);
+MOVE 150001 IN c;
+DECLARE d CURSOR FOR SELECT a, b FROM simhash_pairs('SELECT id, fp FROM docs', 3) ORDER BY 1, 2;
+FETCH 2 FROM d;
+DELETE FROM docs;
+MOVE 10 IN c;
+FETCH ALL FROM d;
+CLOSE c;
+ROLLBACK;
+-- in FROM, beyond work_mem in temporary files
+SET work_mem = '64kB';
+SELECT count(*), sum(distance), sum(b - a) FROM simhash_pairs('SELECT id, fp FROM equal WHERE id <= 1000', 3);
+RESET work_mem;
+
+-- work of half a minute can be cancelled long before its end: while the query
+-- runs, while pairs are searched for, while they come and while none does
+TRUNCATE many;
+INSERT INTO many SELECT * FROM many_uniform(500000);
+SELECT clock_timestamp() AS start \gset
+SET statement_timeout = '500ms';
+\set VERBOSITY sqlstate
+SELECT count(*) FROM simhash_pairs('SELECT 1, fp FROM docs, pg_sleep(30)', 3);
+SELECT count(*) FROM simhash_pairs('SELECT id, fp FROM many', 15);
+SELECT count(*) FROM simhash_pairs('SELECT id, fp FROM many', 'SELECT id, fp FROM many', 15);
+SELECT count(*) FROM (SELECT simhash_pairs('SELECT id, fp FROM equal', 3)) s;
+SELECT count(*) FROM (SELECT simhash_pairs('SELECT 1, fp FROM equal', 3)) s;
+\set VERBOSITY default
+RESET statement_timeout;
+SELECT clock_timestamp() - :'start' < interval '20 s' AS at_once;
+SELECT count(*) FROM simhash_pairs('SELECT id, fp FROM docs', 3);
+
+CALL for_each_table('DROP TABLE %1$s');
+DROP OWNED BY simhash_reader;
+DROP ROLE simhash_reader;
+DROP VIEW all_docs;
+DROP TABLE docs, many, batch, equal;
+DROP DOMAIN stored_fingerprint, fingerprint, doc_id;
+DROP FUNCTION check_pairs, check_many, errors_of;

@@ -1,0 +1,123 @@
+# Wherever simhash_cluster and simhash_pairs run out of memory or are canceled,
+# they raise an error, and the session goes on.
+
+use strict;
+use warnings;
+
+use POSIX qw(sysconf _SC_PAGESIZE);
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+# what limits the memory of one backend
+plan skip_all => 'needs prlimit and /proc'
+  if !-e '/proc/self/statm' || system('prlimit --version >/dev/null 2>&1') != 0;
+
+my $node = PostgreSQL::Test::Cluster->new('limits');
+$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
+$node->append_conf('postgresql.conf', <<'CONF');
+jit = off
+work_mem = 1MB
+max_parallel_workers_per_gather = 0
+autovacuum = off
+CONF
+$node->start;
+
+# Each two rows of docs are near-duplicates; those of path are all connected.
+$node->safe_psql('postgres', <<'SQL');
+CREATE EXTENSION simhash;
+CREATE TABLE docs AS SELECT i AS id,
+	(substr(md5((i / 2)::text), 1, 16)::simhash64::bigint # (i % 2))::simhash64 AS fp
+FROM generate_series(0, 199999) i;
+CREATE TABLE path AS SELECT i AS id, (i # (i >> 1))::bigint::simhash64 AS fp
+FROM generate_series(0, 199999) i;
+CREATE TABLE million AS SELECT i AS id, i::bigint::simhash64 AS fp
+FROM generate_series(1, 1000000) i;
+SQL
+my $started = $node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()');
+
+my %statements = (
+	'connected' => "SELECT max(c) FROM
+		(SELECT simhash_cluster(fp, 3) OVER () AS c FROM docs) s",
+	'leader' => "SELECT max(c) FROM
+		(SELECT simhash_cluster(fp, 2, 'leader') OVER () AS c FROM path) s",
+	'pairs' => "SELECT count(*) FROM
+		(SELECT simhash_pairs('SELECT id, fp FROM docs', 3)) s",
+	'pairs of two' => "SELECT count(*) FROM
+		(SELECT simhash_pairs('SELECT id, fp FROM docs WHERE id % 2 = 0',
+			'TABLE docs', 3)) s",
+	'pairs in FROM' => "SELECT count(*) FROM simhash_pairs('TABLE docs', 3) s");
+# milliseconds that it may take, and what it may add to the memory in use
+my @timeouts = map { 8 * $_ } 1 .. 8;
+my @megabytes = map { 3 * $_ } 1 .. 9;
+
+# Where a stack cannot grow, no error can be raised: let it grow before.
+my $begin = <<'SQL';
+SELECT pg_backend_pid() AS pid \gset
+\setenv PID :pid
+\set VERBOSITY sqlstate
+DO $$ BEGIN
+	EXECUTE 'SELECT ' || repeat('(1 + ', 2000) || '1' || repeat(')', 2000);
+END $$;
+SQL
+my $page = sysconf(_SC_PAGESIZE);
+
+sub with_megabytes
+{
+	my ($statement, $megabytes) = @_;
+
+	return "\\! prlimit --pid \$PID --as=\$((\$(cut -d ' ' -f 1 /proc/\$PID/statm)"
+	  . " * $page + $megabytes * 1048576)):\n"
+	  . "$statement;\n\\! prlimit --pid \$PID --as=unlimited:";
+}
+
+# Run the statement without and with limits, in one session: each time it has
+# the expected result or the expected error, which does occur.
+sub run_limited
+{
+	my ($name, $statement, $expected, $sqlstate, @runs) = @_;
+	my ($out, $err) = ('', '');
+
+	$node->psql('postgres', join("\n", $begin, "$statement;", @runs, "$statement;", ''),
+		on_error_stop => 0, stdout => \$out, stderr => \$err);
+	my @results = split /\n/, $out;
+	my @errors = split /\n/, $err;
+
+	cmp_ok(scalar @errors, '>', 0, "$name: not enough for all");
+	# some may have both: it can be canceled when all is done
+	cmp_ok(@results + @errors, '>=', @runs + 2, "$name: all have a result or an error");
+	is_deeply([ grep { $_ ne $expected } @results ], [], "$name: right results");
+	is_deeply([ grep { !/: ERROR:  $sqlstate$/ } @errors ], [], "$name: $sqlstate");
+}
+
+for my $name (sort keys %statements)
+{
+	my $statement = $statements{$name};
+	my $expected = $node->safe_psql('postgres', $statement);
+
+	run_limited("$name, memory", $statement, $expected, '53200',
+		map { with_megabytes($statement, $_) } @megabytes);
+	run_limited("$name, time", $statement, $expected, '57014',
+		map { "SET statement_timeout = $_;\n$statement;\nRESET statement_timeout;" } @timeouts);
+}
+
+# A million rows take no more than documented, and a few megabytes for the rest.
+my @needs = (
+	[ 32, 'SELECT max(c) FROM (SELECT simhash_cluster(fp, 3) OVER () AS c FROM million) s' ],
+	[ 44, "SELECT max(c) FROM
+		(SELECT simhash_cluster(fp, 1, 'leader') OVER () AS c FROM million) s" ],
+	[ 36, "SELECT count(*) FROM (SELECT simhash_pairs('TABLE million', 0)) s" ]);
+for my $needs (@needs)
+{
+	my ($bytes, $statement) = @$needs;
+	my ($out, $err) = ('', '');
+
+	$node->psql('postgres', join("\n", $begin, with_megabytes($statement, $bytes + 8), ''),
+		on_error_stop => 0, stdout => \$out, stderr => \$err);
+	is("$out$err", $node->safe_psql('postgres', $statement), "$bytes bytes a row");
+}
+is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'),
+	$started, 'the server has not crashed');
+$node->stop;
+
+done_testing();
