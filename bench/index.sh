@@ -8,8 +8,6 @@
 inserts=20000           # rows of a loop of single INSERTs
 copies=100000           # rows of a COPY
 repeats=3               # of these, and of a build of at most 2 million rows
-declare -A result       # of "ROW COLUMN"
-columns=()              # "DATA MILLIONS"
 notes=()
 crossover=()
 one_process='SET max_parallel_maintenance_workers = 0'
@@ -31,27 +29,11 @@ time_sql()
 		times | awk '{ s += $1 } END { print s }')
 }
 
-put()
-{
-	result["$1 $column"]=$2
-	say "    $1: $2"
-}
-
-get()
-{
-	printf '%s\n' "${result["$1 $column"]:-}"
-}
-
 load()
 {
-	local data=$1
-
 	say "$column million rows: loading"
-	sql -c 'DROP SCHEMA public CASCADE; CREATE SCHEMA public;
-		CREATE EXTENSION simhash' 2>/dev/null
-	sql -f "$root/bench/random.sql" -c "CREATE UNLOGGED TABLE ids AS
-		SELECT id FROM generate_series(1, $rows + $more) id" -c 'ANALYZE ids'
-	sql -v rows="$rows" -f "$root/bench/$data.sql" -f "$root/bench/tables.sql"
+	generate "$1" "$more"
+	sql -v rows="$rows" -f "$root/bench/tables.sql"
 	sql -c 'SELECT fp FROM queries ORDER BY n' >"$work/fps"
 	sql -c 'SELECT id FROM queries ORDER BY n' >"$work/ids"
 	head -n "$few" "$work/fps" >"$work/few"
@@ -371,29 +353,6 @@ run()
 	writes
 }
 
-# table_row TITLE GOAL KEY
-table_row()
-{
-	local line="| $1 | $2 |"
-
-	for column in "${columns[@]}"; do
-		line+=" $(get "$3") |"
-	done
-	say "$line"
-}
-
-table_head()
-{
-	local line="| | goal |" rule="|---|---|"
-
-	for column in "${columns[@]}"; do
-		line+=" ${column/ /, } M |"
-		rule+="--:|"
-	done
-	say "$line"
-	say "$rule"
-}
-
 print_method()
 {
 	cat <<-METHOD
@@ -500,6 +459,8 @@ bench_index()
 {
 	local millions
 
+	columns=()
+	result=()
 	gcc -O2 -I"$("$bindir/pg_config" --includedir)" -o "$work/latency" \
 		"$root/bench/latency.c" -L"$("$bindir/pg_config" --libdir)" -lpq
 	for millions; do

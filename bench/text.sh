@@ -124,27 +124,6 @@ size()
 		FROM $1")
 }
 
-# row CELL...: of the table that is being written
-row()
-{
-	printf '|'
-	printf ' %s |' "$@"
-	say
-}
-
-# table TITLE RULE CELL...: begin one
-table()
-{
-	local title=$1 rule=$2
-
-	shift 2
-	say
-	say "## $title"
-	say
-	row "$@"
-	say "$rule"
-}
-
 # text_row TITLE CALL GOAL MS: of documents of a size
 text_row()
 {

@@ -191,6 +191,39 @@ read_files()
 	'
 }
 
+# Write package descriptions, in the language named, as rows for COPY.  The
+# lists of packages are in $work.
+read_descriptions()
+{
+	local get=(unprivileged apt-get -q -o Dir::State="$work/apt"
+		-o Dir::State::lists="$work/apt/lists" -o Dir::Cache="$work/apt"
+		-o Acquire::Languages="$1") list
+
+	unprivileged mkdir -p "$work/apt/lists/partial" "$work/apt/archives/partial"
+	"${get[@]}" update >"$work/apt.log" 2>&1 || {
+		tail -n 20 "$work/apt.log" >&2
+		fail "apt-get update failed"
+	}
+	"${get[@]}" indextargets --format '$(FILENAME)' 'Created-By: Translations' |
+		while read -r list; do
+			unprivileged /usr/lib/apt/apt-helper cat-file "$list"
+		done | perl -e '
+			use strict;
+			use warnings;
+
+			my %escape = ("\\" => "\\\\", "\t" => "\\t", "\n" => "\\n", "\r" => "\\r");
+			my %seen;
+			local $/ = "";
+			while (<STDIN>) {
+				my ($name) = /^Package: (.*)/m;
+				my ($body) = /^Description-(?!md5)\w+: (.*\n(?: .*\n)*)/m;
+				next if !defined $name || !defined $body || $seen{$name}++;
+				$body =~ s/^ (?:\.$)?//mg;
+				$body =~ s/([\\\t\n\r])/$escape{$1}/g;
+				print "$name\t$body\n";
+			}'
+}
+
 # Make the temporary directory $work, which nobody else can enter (its server
 # trusts who can), forget the caller's connection settings, and clean up when
 # the script ends.
