@@ -117,7 +117,9 @@ measure_clusters()
 	turns rank "$ranks" k3 "$(clusters 3)" leader "$(clusters "3, 'leader'")"
 	ratio k3_rank k3 rank
 	memory rank k3 leader
-	put k3_beyond "$(($(get k3_bytes) - $(get rank_bytes)))"
+	if [ -n "$(get k3_bytes)" ] && [ -n "$(get rank_bytes)" ]; then
+		put k3_beyond $(($(get k3_bytes) - $(get rank_bytes)))
+	fi
 	if [ "$kind" != huge ]; then
 		turns k6 "$(clusters 6)" k8 "$(clusters 8)"
 		ratio k6_k3 k6 k3

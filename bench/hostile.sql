@@ -26,6 +26,13 @@ SELECT (hashint8extended(id, 1) & x'00ff00ff00ff00ff'::bigint)::simhash64 AS fp 
 CREATE VIEW "five bits of each block constant" AS
 SELECT (hashint8extended(id, 1) & x'07ff07ff07ff07ff'::bigint)::simhash64 AS fp FROM ids;
 
+CREATE VIEW "one bit in four set" AS
+SELECT (hashint8extended(id, 1) & hashint8extended(id, 2))::simhash64 AS fp FROM ids;
+
+CREATE VIEW "one bit in eight set" AS
+SELECT (hashint8extended(id, 1) & hashint8extended(id, 2) & hashint8extended(id, 3))::simhash64 AS fp
+FROM ids;
+
 -- Half of them within a distance of each of two centres, all distinct but
 -- where the balls overlap: at most 4, and 5 or 6.
 CREATE TABLE ball4 AS
