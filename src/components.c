@@ -44,7 +44,7 @@ find_centre(const uint64 *fps, uint32 count)
 	int ones[64] = { 0 };
 	uint64 centre = 0;
 	int size = 0;
-	uint32 i;
+	uint64 i; /* may pass the largest count */
 	int bit;
 
 	for (i = 0; i < count; i += stride, size++)
@@ -77,15 +77,18 @@ reach_from(Components *c, uint32 i, uint32 reached, uint32 end)
 {
 	FingerprintList *list = c->list;
 	uint64 centre = list->fps[i];
+	uint32 compared;
 	uint32 from;
 
-	for (from = reached; from < end; from += STRETCH)
+	for (from = reached; from < end; from += compared)
 	{
 		uint16 matches[STRETCH];
-		int count = hamming_match(list->fps + from, Min(end - from, STRETCH),
-								  centre, c->radius, matches);
+		int count;
 		int m;
 
+		compared = Min(end - from, STRETCH);
+		count = hamming_match(list->fps + from, compared, centre, c->radius,
+							  matches);
 		for (m = 0; m < count; m++)
 		{
 			unite_sets(c->parents, list->ids[i], list->ids[from + matches[m]]);
