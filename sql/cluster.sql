@@ -196,6 +196,21 @@ FROM unnest('{12,15}'::int[]) k, LATERAL (SELECT i, simhash_cluster(fp, k) OVER 
 		simhash_cluster(fp, k, 'leader') OVER w AS leader
 	FROM balls WINDOW w AS (ORDER BY n, i)) s
 GROUP BY k ORDER BY k;
+-- pairs of rows 14 bits apart, where too much agrees in any part
+SELECT check_clusters('SELECT (substr(md5((i / 2)::text), 1, 16)::simhash64::bigint
+		# (i % 2 * bits(i, 5, 14)))::simhash64 AS fp FROM generate_series(1, 30000) i', '{13,14}',
+	'SELECT * FROM simhash_pairs(''SELECT place, fp FROM input'', 14)', 14);
+-- a ball, and the sphere around it, 8 bits away: they meet in one pair
+WITH words AS MATERIALIZED (SELECT i, bit_count(i::bit(14)) AS ones,
+		row_number() OVER (PARTITION BY bit_count(i::bit(14)) ORDER BY i) AS n
+	FROM generate_series(0, 16383) i)
+SELECT part, count(*), max(within8) AS within8, max(within7) AS within7 FROM (
+	SELECT part, simhash_cluster(fp, 8) OVER w AS within8, simhash_cluster(fp, 7) OVER w AS within7
+	FROM generate_series(1, 5) part, LATERAL (
+		SELECT i::bigint::simhash64 AS fp FROM words WHERE ones < 5 OR ones = 5 AND n = part * 400
+		UNION ALL SELECT (i + (255::bigint << 20))::simhash64 FROM words WHERE ones = 5) s
+	WINDOW w AS (PARTITION BY part)) s
+GROUP BY part ORDER BY part;
 -- a path of steps of one bit, from an end and from anywhere
 SELECT max(connected) AS connected, max(shuffled) AS shuffled, max(alone) AS alone FROM (
 	SELECT simhash_cluster(fp, 1) OVER (ORDER BY i) AS connected,
