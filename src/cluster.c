@@ -93,13 +93,14 @@ count_rows(WindowObject window)
 {
 	int64 rows = WinGetPartitionRowCount(window);
 
-	if (rows >= PG_UINT32_MAX)
+	/* a place in a partition is an int to WinGetFuncArgInPartition */
+	if (rows > PG_INT32_MAX)
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 			 errmsg("a partition of " INT64_FORMAT " rows is too large", rows),
-			 errdetail("simhash_cluster takes at most %u rows.",
-					   PG_UINT32_MAX - 1)));
+			 errdetail("simhash_cluster takes at most %d rows.",
+					   PG_INT32_MAX)));
 	return (uint32) rows;
 }
 

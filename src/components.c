@@ -16,7 +16,7 @@
 /*
  * After how many comparisons with each, on average, it is time to look where
  * all of these are, if there are so many at least.  That takes some ten
- * comparisons.
+ * comparisons.  As many are worth a look at their sets, too.
  */
 #define COMPARISONS 128
 #define MANY 1024
@@ -100,6 +100,95 @@ reach_from(Components *c, uint32 i, uint32 reached, uint32 end)
 }
 
 /*
+ * The set of more than half of a group, if there is one, else any (Boyer and
+ * Moore 1991).
+ */
+static uint32
+find_majority(const Components *c, const Candidates *group)
+{
+	uint32 majority = 0;
+	uint32 votes = 0;
+	uint32 i;
+
+	for (i = group->x; i < group->x_end; i++)
+	{
+		uint32 set = find_set(c->parents, c->list->ids[i]);
+
+		CHECK_FOR_INTERRUPTS();
+		if (votes == 0)
+			majority = set;
+		if (set == majority)
+			votes++;
+		else
+			votes--;
+	}
+	return majority;
+}
+
+/* Move the members of a set to the front; returns where they end. */
+static uint32
+gather_set(Components *c, const Candidates *group, uint32 set)
+{
+	uint32 end = group->x;
+	uint32 i;
+
+	for (i = group->x; i < group->x_end; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (find_set(c->parents, c->list->ids[i]) == set)
+			fplist_swap(c->list, end++, i);
+	}
+	return end;
+}
+
+/* Connect those from others on with all of the group that are near them. */
+static void
+connect_others(Components *c, const Candidates *group, uint32 others)
+{
+	FingerprintList *list = c->list;
+	uint32 i;
+
+	for (i = others; i < group->x_end; i++)
+	{
+		uint32 compared;
+		uint32 from;
+
+		for (from = group->x; from < group->x_end; from += compared)
+		{
+			uint16 matches[STRETCH];
+			int count;
+			int m;
+
+			CHECK_FOR_INTERRUPTS();
+			compared = Min(group->x_end - from, STRETCH);
+			count = hamming_match(list->fps + from, compared, list->fps[i],
+								  c->radius, matches);
+			for (m = 0; m < count; m++)
+				unite_sets(c->parents, list->ids[i],
+						   list->ids[from + matches[m]]);
+		}
+	}
+}
+
+/*
+ * Is most of a group one set already?  Then it suffices to compare the others
+ * with all, which is done here.
+ */
+static bool
+connect_to_majority(Components *c, const Candidates *group)
+{
+	uint32 others;
+
+	if (group->x_end - group->x < MANY)
+		return false;
+	others = gather_set(c, group, find_majority(c, group));
+	if (group->x_end - others >= (others - group->x) / 4)
+		return false;
+	connect_others(c, group, others);
+	return true;
+}
+
+/*
  * Find the components within a group.  What is reached is not compared with
  * again, so that the nearer all are to each other the less it takes.  What
  * was reached last goes first: it leads to where nothing is reached yet.
@@ -149,6 +238,7 @@ connect_near(FingerprintList *list, int radius, uint32 *parents)
 	for (i = 0; i < list->count; i++)
 		parents[i] = i;
 	while (join_next(join, &group))
-		connect_group(&c, &group);
+		if (!connect_to_majority(&c, &group))
+			connect_group(&c, &group);
 	pfree(join);
 }

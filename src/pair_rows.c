@@ -31,10 +31,10 @@ pair_side_add(PairSide *side, int64 id, uint64 fingerprint)
 {
 	uint32 row = side->list.count;
 
-	if (row == PG_UINT32_MAX)
+	if (row == PG_INT32_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("more than %u rows cannot be paired", PG_UINT32_MAX)));
+				 errmsg("more than %d rows cannot be paired", PG_INT32_MAX)));
 	if (row == side->capacity)
 	{
 		side->capacity *= 2;
