@@ -260,6 +260,10 @@ extern bool hamming_page_is_for(Page page, int table, int level,
 								HammingKey key);
 extern Buffer hamming_find(Relation index, int table, int level, HammingKey key,
 						   int mode, BufferAccessStrategy strategy);
+extern Buffer hamming_pin(Relation index, int table, int level, HammingKey key,
+						  BufferAccessStrategy strategy);
+extern bool hamming_lock_pinned(Relation index, Buffer buffer, int table,
+								int level, HammingKey key);
 extern void hamming_make_room(Relation index, int table, int level,
 							  HammingKey key);
 extern bool hamming_merge(Relation index, int table, int level, HammingKey key,

@@ -4,57 +4,76 @@
  */
 #include "postgres.h"
 
-#include "am.h"
+#include "miscadmin.h"
 
-static void
-release_all(Buffer *leaves, int count)
+#include "am.h"
+#include "test_stop.h"
+
+/*
+ * Append keys[i] to leaves[i], for all i below count, if each leaf is still
+ * the one for its key and has room.  Returns the first i for which that is
+ * not so, or count.
+ *
+ * On entry the leaves are pinned, and the caller holds no buffer lock.  On
+ * return it holds neither locks nor pins.
+ */
+static int
+append_all(Relation index, int first_table, int count, const HammingKey *keys,
+		   const Buffer *leaves)
 {
-	while (count-- > 0)
-		UnlockReleaseBuffer(leaves[count]);
+	int locked;
+	int i;
+
+	for (locked = 0; locked < count; locked++)
+	{
+		Buffer leaf = leaves[locked];
+
+		if (!hamming_lock_pinned(index, leaf, first_table + locked, 0,
+								 keys[locked]) ||
+			hamming_page_is_full(BufferGetPage(leaf)))
+		{
+			LockBuffer(leaf, BUFFER_LOCK_UNLOCK);
+			break;
+		}
+	}
+	if (locked == count)
+		hamming_log_appends(index, count, leaves, keys);
+	for (i = 0; i < count; i++)
+	{
+		if (i < locked)
+			LockBuffer(leaves[i], BUFFER_LOCK_UNLOCK);
+		ReleaseBuffer(leaves[i]);
+	}
+	return locked;
 }
 
 /*
  * Add a row to its tables, in all of them by one WAL record.
  *
  * The leaves are found first, and then locked together, so that none is
- * locked while another is read from disk.
+ * locked while another is read from disk.  The lock rule wants that, too: see
+ * am_tree.c.
  */
 static void
 insert_keys(Relation index, int first_table, int count, const HammingKey *keys)
 {
-	Buffer leaves[HAMMING_BLOCKS];
-	bool done = false;
-	int i;
-
-	while (!done)
+	for (;;)
 	{
-		int full = -1;
+		Buffer leaves[HAMMING_BLOCKS];
+		int done;
+		int i;
 
 		for (i = 0; i < count; i++)
 		{
-			leaves[i] = hamming_find(index, first_table + i, 0, keys[i],
-									 BUFFER_LOCK_SHARE, NULL);
-			LockBuffer(leaves[i], BUFFER_LOCK_UNLOCK);
+			leaves[i] = hamming_pin(index, first_table + i, 0, keys[i], NULL);
+			test_stop("insert: a leaf");
 		}
-		done = true;
-		for (i = 0; i < count; i++)
-		{
-			LockBuffer(leaves[i], BUFFER_LOCK_EXCLUSIVE);
-			/* it may have changed while it was not locked */
-			if (!hamming_page_is_for(BufferGetPage(leaves[i]), first_table + i,
-									 0, keys[i]))
-				done = false;
-			else if (hamming_page_is_full(BufferGetPage(leaves[i])))
-			{
-				done = false;
-				full = i;
-			}
-		}
-		if (done)
-			hamming_log_appends(index, count, leaves, keys);
-		release_all(leaves, count);
-		if (full >= 0)
-			hamming_make_room(index, first_table + full, 0, keys[full]);
+		test_stop("insert: all leaves");
+		done = append_all(index, first_table, count, keys, leaves);
+		if (done == count)
+			return;
+		hamming_make_room(index, first_table + done, 0, keys[done]);
+		CHECK_FOR_INTERRUPTS();
 	}
 }
 

@@ -30,29 +30,41 @@ typedef struct HammingScan
 	int count;
 	int position;
 
-	MemoryContext context; /* of all that is allocated after the start */
+	MemoryContext context;		/* of this and all that the scan keeps */
+	MemoryContext ordered_scan; /* of what an ordered scan keeps */
 } HammingScan;
 
-/* Prepare for a scan; hamming_rescan() brings its conditions. */
+/*
+ * Prepare for a scan; hamming_rescan() brings its conditions.
+ *
+ * A statement may begin and end a scan for each of its rows, as it does under
+ * an exclusion constraint, in a context that lives as long as the statement.
+ * So a scan has a context of its own.
+ */
 IndexScanDesc
 hamming_begin_scan(Relation index, int keys, int order_bys)
 {
 	IndexScanDesc scan = RelationGetIndexScan(index, keys, order_bys);
+	MemoryContext context = AllocSetContextCreate(
+		CurrentMemoryContext, "hamming index scan", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(context);
 	HammingScan *state = palloc0(sizeof(HammingScan));
 
 	hamming_open(index);
 	hamming_search_init(&state->search, index);
+	state->context = context;
 	state->balls = palloc(Max(keys, 1) * sizeof(HammingBall));
 	state->matches = palloc(HAMMING_LEAF_CAPACITY * sizeof(HammingMatch));
-	state->context = AllocSetContextCreate(
-		CurrentMemoryContext, "hamming index scan", ALLOCSET_DEFAULT_SIZES);
 	scan->opaque = state;
 	if (order_bys > 0)
 	{
+		state->ordered_scan = AllocSetContextCreate(
+			context, "hamming ordered scan", ALLOCSET_DEFAULT_SIZES);
 		scan->xs_orderbyvals = palloc0(order_bys * sizeof(Datum));
 		scan->xs_orderbynulls = palloc(order_bys * sizeof(bool));
 		memset(scan->xs_orderbynulls, true, order_bys * sizeof(bool));
 	}
+	MemoryContextSwitchTo(caller);
 	return scan;
 }
 
@@ -64,7 +76,8 @@ reset_scan(HammingScan *state)
 		hamming_nearest_end(state->nearest);
 	state->nearest = NULL;
 	hamming_search_end(&state->search);
-	MemoryContextReset(state->context);
+	if (state->ordered_scan != NULL)
+		MemoryContextReset(state->ordered_scan);
 	state->started = state->in_nulls = false;
 	state->count = state->position = 0;
 }
@@ -176,7 +189,7 @@ start_scan(IndexScanDesc scan, bool ordered)
 		start_nulls(scan);
 	else if (ordered)
 	{
-		MemoryContext caller = MemoryContextSwitchTo(state->context);
+		MemoryContext caller = MemoryContextSwitchTo(state->ordered_scan);
 
 		state->nearest = hamming_nearest_begin(
 			&state->search, state->matches,
@@ -236,7 +249,7 @@ static bool
 next_nearest(IndexScanDesc scan, uint64 *tid, int *distance)
 {
 	HammingScan *state = scan->opaque;
-	MemoryContext caller = MemoryContextSwitchTo(state->context);
+	MemoryContext caller = MemoryContextSwitchTo(state->ordered_scan);
 	bool found = hamming_nearest_next(state->nearest, tid, distance);
 
 	MemoryContextSwitchTo(caller);

@@ -17,8 +17,40 @@
  *   the end of the last one's range.  Entries never leave the key order, so
  *   that each is met once, whatever is split or merged on the way.
  *
- * Buffer locks are taken upwards within a table, from left to right on a
- * level, and then from table to table, so that there is no deadlock.
+ * The lock rule
+ *
+ * A page of a tree has a role: its table, its level (a root counts as higher
+ * than every level) and the low end of its range.  Roles are ordered in this
+ * way: by table, then by level, then by low end.  A free page has no role.
+ *
+ * 1. A merge frees a page only while the merge holds the page's exclusive
+ *    lock and the only pin on the page.
+ * 2. A process that waits for the lock of a page while it holds other locks
+ *    has pinned that page before it took the first of these locks.  Since
+ *    then it has kept the pin, and under the pin it has read the page's role.
+ * 3. That role is greater than those of the pages whose locks it holds.
+ * 4. A process that holds locks only tries the lock of a page that has no
+ *    role (claim).
+ *
+ * Roles do not change under a pin.  A split, a merge and a root that grows
+ * leave each page in its table, with its level and its low end, but for the
+ * page that the merge frees.  By rule 1 that page is not pinned by others.
+ *
+ * So nobody waits for ever.  Suppose that some processes wait for each other
+ * in a circle.  Each holds the lock of a page that the one before waits for,
+ * and waits for the page of the one after.  As pinned pages keep their roles,
+ * all have read the same role of the same page.  By rule 3 the page that a
+ * process waits for has a greater role than the page that it holds.  Around
+ * the circle roles would grow without end.  The circle may be one process,
+ * which then waits for itself: two pages that it has locked are never one.
+ *
+ * Without rule 1 both can happen.  Between a look at a page and the wait for
+ * the page's lock, a vacuum can free the page, and a split can take it for
+ * another table or another place of the level.
+ *
+ * Searches, descents and walks hold no lock while they wait.  The replay of
+ * WAL on a standby locks all pages of a record, and is the only process there
+ * that holds a lock while it waits for another.
  */
 #include "postgres.h"
 
@@ -29,6 +61,7 @@
 #include "storage/lmgr.h"
 
 #include "am.h"
+#include "test_stop.h"
 
 /*
  * Let the processor fetch what will be looked at first: the ends of the page,
@@ -106,8 +139,11 @@ hamming_page_is_for(Page page, int table, int level, HammingKey key)
 }
 
 /*
- * The page of a table's level that covers a key, locked as told.
- * InvalidBuffer if the table has no such level.
+ * The page of a table's level that covers a key.  InvalidBuffer if the table
+ * has no such level.
+ *
+ * On entry the caller holds no buffer lock.  On return the page is pinned,
+ * and locked in the mode.
  */
 Buffer
 hamming_find(Relation index, int table, int level, HammingKey key, int mode,
@@ -163,6 +199,40 @@ hamming_find(Relation index, int table, int level, HammingKey key, int mode,
 					  "no page covers a key of the table");
 }
 
+/*
+ * The same page, pinned but not locked: before a caller holds the locks of
+ * several pages, it pins all of them (rule 2).
+ *
+ * On entry the caller holds no buffer lock.
+ */
+Buffer
+hamming_pin(Relation index, int table, int level, HammingKey key,
+			BufferAccessStrategy strategy)
+{
+	Buffer buffer = hamming_find(index, table, level, key, BUFFER_LOCK_SHARE,
+								 strategy);
+
+	if (BufferIsValid(buffer))
+		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	return buffer;
+}
+
+/*
+ * Lock a page that hamming_pin() has returned for the same arguments.  False
+ * if the page has changed since then, and is no longer the one to take.
+ *
+ * On entry the pages whose locks the caller holds have lower roles (rule 3).
+ * On return the page is locked exclusively, whatever the result.
+ */
+bool
+hamming_lock_pinned(Relation index, Buffer buffer, int table, int level,
+					HammingKey key)
+{
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	hamming_page_check(index, buffer);
+	return hamming_page_is_for(BufferGetPage(buffer), table, level, key);
+}
+
 /* Is a locked page in no table?  It may have been made for one in vain. */
 static bool
 is_free(Relation index, Buffer buffer)
@@ -212,7 +282,7 @@ hamming_extend(Relation index, ForkNumber fork)
 static bool
 claim(Relation index, Buffer buffer)
 {
-	/* who holds other locks must not wait: order does not rule this one */
+	/* the caller may hold other locks (rule 4) */
 	if (!ConditionalLockBuffer(buffer))
 		return false;
 	if (is_free(index, buffer))
@@ -302,9 +372,31 @@ split(Relation index, Buffer left, Buffer right, Buffer parent,
 }
 
 /*
+ * Split a full page, where is a parent, or let it grow, where it is a root,
+ * with the spare page if that is still free.  Returns whether it was.
+ *
+ * On entry the full page and the parent are locked exclusively, the spare
+ * page is pinned.  On return the spare page is locked if it was used.
+ */
+static bool
+relieve(Relation index, Buffer full, Buffer parent, Buffer spare,
+		HammingKey key)
+{
+	if (!claim(index, spare))
+		return false;
+	if (BufferIsValid(parent))
+		split(index, full, spare, parent, key);
+	else
+		grow_root(index, full, spare);
+	return true;
+}
+
+/*
  * Take one step towards a page of the level, 0 for a leaf, that covers the key
- * and has room.  The caller holds no locks and looks again: another process
- * may have been faster, or fill the room first.
+ * and has room.  The caller looks again: another process may have been
+ * faster, or fill the room first.
+ *
+ * On entry and on return the caller holds no buffer lock.
  */
 void
 hamming_make_room(Relation index, int table, int level, HammingKey key)
@@ -319,26 +411,29 @@ hamming_make_room(Relation index, int table, int level, HammingKey key)
 		return;
 	/* before all buffer locks, as it takes a heavyweight one */
 	spare = allocate(index);
-	full = hamming_find(index, table, level, key, BUFFER_LOCK_EXCLUSIVE, NULL);
-	if (hamming_page_is_full(BufferGetPage(full)))
-	{
-		bool is_root = BufferGetBlockNumber(full) == HAMMING_ROOT(table);
+	full = hamming_pin(index, table, level, key, NULL);
+	if (BufferGetBlockNumber(full) != HAMMING_ROOT(table))
+		parent = hamming_pin(index, table, level + 1, key, NULL);
+	test_stop("make room");
 
-		if (!is_root)
+	if (hamming_lock_pinned(index, full, table, level, key) &&
+		hamming_page_is_full(BufferGetPage(full)))
+	{
+		bool found = true;
+
+		if (BufferIsValid(parent))
 		{
-			parent = hamming_find(index, table, level + 1, key,
-								  BUFFER_LOCK_EXCLUSIVE, NULL);
-			parent_full = hamming_page_is_full(BufferGetPage(parent));
+			found = hamming_lock_pinned(index, parent, table, level + 1, key);
+			parent_full = found && hamming_page_is_full(BufferGetPage(parent));
 		}
-		used = !parent_full && claim(index, spare);
-		if (used && is_root)
-			grow_root(index, full, spare);
-		else if (used)
-			split(index, full, spare, parent, key);
+		used = found && !parent_full &&
+			   relieve(index, full, parent, spare, key);
+		if (BufferIsValid(parent))
+			LockBuffer(parent, BUFFER_LOCK_UNLOCK);
 	}
-	if (BufferIsValid(parent))
-		UnlockReleaseBuffer(parent);
 	UnlockReleaseBuffer(full);
+	if (BufferIsValid(parent))
+		ReleaseBuffer(parent);
 	if (used)
 		UnlockReleaseBuffer(spare);
 	else
@@ -367,46 +462,67 @@ merge(Relation index, Buffer left, Buffer right, Buffer parent)
 }
 
 /*
+ * May the locked pages left and right be merged?  They must be neighbours
+ * below the locked parent, a page must not be fuller than after a build, and
+ * nobody else may have a pin on the right one (rule 1).
+ */
+static bool
+may_merge(Relation index, Buffer left, Buffer right, Buffer parent)
+{
+	Page left_page = BufferGetPage(left);
+	Page right_page = BufferGetPage(right);
+	HammingKey low = hamming_special(right_page)->low;
+
+	return hamming_key_compare(hamming_special(left_page)->high, low) == 0 &&
+		   /* the parent's first child has its left neighbour elsewhere */
+		   hamming_key_compare(hamming_special(BufferGetPage(parent))->low,
+							   low) < 0 &&
+		   hamming_page_count(left_page) + hamming_page_count(right_page) <=
+			   hamming_fill(index, hamming_capacity(left_page)) &&
+		   IsBufferCleanupOK(right);
+}
+
+/*
  * Merge the page that covers the key with its right neighbour, if they have
- * the same parent and a page would not be fuller than after a build.  The
- * caller holds no locks; returns whether they were merged.
+ * the same parent and a page would not be fuller than after a build.  Returns
+ * whether they were merged.  A right neighbour that somebody else has pinned
+ * stays, for the next vacuum.
+ *
+ * On entry and on return the caller holds no buffer lock.
  */
 bool
 hamming_merge(Relation index, int table, int level, HammingKey key,
 			  BufferAccessStrategy strategy)
 {
-	Buffer left = hamming_find(index, table, level, key, BUFFER_LOCK_EXCLUSIVE,
+	Buffer left = hamming_find(index, table, level, key, BUFFER_LOCK_SHARE,
 							   strategy);
-	Page left_page = BufferGetPage(left);
-	HammingKey next = hamming_special(left_page)->high;
-	Buffer right = InvalidBuffer;
-	Buffer parent = InvalidBuffer;
-	bool merged = false;
+	HammingKey next = hamming_special(BufferGetPage(left))->high;
+	Buffer right;
+	Buffer parent;
+	bool merged;
 
-	if (hamming_key_compare(next, hamming_greatest_key) < 0)
-		right = hamming_find(index, table, level, next, BUFFER_LOCK_EXCLUSIVE,
-							 strategy);
-	if (BufferIsValid(right) &&
-		hamming_page_count(left_page) +
-				hamming_page_count(BufferGetPage(right)) <=
-			hamming_fill(index, hamming_capacity(left_page)))
+	LockBuffer(left, BUFFER_LOCK_UNLOCK);
+	if (hamming_key_compare(next, hamming_greatest_key) >= 0)
 	{
-		parent = hamming_find(index, table, level + 1, next,
-							  BUFFER_LOCK_EXCLUSIVE, strategy);
-		/* the parent's first child has its left neighbour elsewhere */
-		merged = hamming_key_compare(
-					 hamming_special(BufferGetPage(parent))->low, next) < 0;
+		ReleaseBuffer(left);
+		return false;
 	}
+	right = hamming_pin(index, table, level, next, strategy);
+	parent = hamming_pin(index, table, level + 1, next, strategy);
+	test_stop("merge");
+
+	merged = hamming_lock_pinned(index, left, table, level, key);
+	merged &= hamming_lock_pinned(index, right, table, level, next);
+	merged &= hamming_lock_pinned(index, parent, table, level + 1, next);
+	merged = merged && may_merge(index, left, right, parent);
 	if (merged)
 		merge(index, left, right, parent);
-	if (BufferIsValid(parent))
-		UnlockReleaseBuffer(parent);
+	UnlockReleaseBuffer(parent);
 	UnlockReleaseBuffer(left);
-	if (BufferIsValid(right))
-		LockBuffer(right, BUFFER_LOCK_UNLOCK);
+	LockBuffer(right, BUFFER_LOCK_UNLOCK);
 	if (merged)
 		give_back(index, right);
-	else if (BufferIsValid(right))
+	else
 		ReleaseBuffer(right);
 	return merged;
 }

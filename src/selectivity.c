@@ -39,7 +39,13 @@ typedef struct KnownBall
 	int32 radius; /* SIMHASH_NEAR_RADIUS if not known */
 } KnownBall;
 
-/* Volume of a ball of radius -1 .. 64 as a part of the whole space. */
+/*
+ * Volume of a ball of radius -1 .. 64 as a part of the whole space, 0 .. 1.
+ *
+ * Close to the whole, the volume has more digits than a double: rounding may
+ * take the sum above 2^64, and what the planner takes for a probability above
+ * 1 is an error.
+ */
 static double
 ball_volume(int32 radius)
 {
@@ -52,7 +58,7 @@ ball_volume(int32 radius)
 		volume += shell;
 		shell = shell * (64 - i) / (i + 1);
 	}
-	return ldexp(volume, -64);
+	return Min(ldexp(volume, -64), 1);
 }
 
 /* The part of the rows, with this many distinct values, that is in a ball. */
