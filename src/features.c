@@ -137,7 +137,7 @@ list_features(FunctionCallInfo fcinfo, FeatureMaker make)
 	FeatureTarget target = { .sink = list_feature, .arg = &list };
 	size_t i;
 
-	InitMaterializedSRF(fcinfo, 0);
+	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
 	if (PG_ARGISNULL(0))
 		return (Datum) 0;
 

@@ -116,6 +116,42 @@ for my $needs (@needs)
 		on_error_stop => 0, stdout => \$out, stderr => \$err);
 	is("$out$err", $node->safe_psql('postgres', $statement), "$bytes bytes a row");
 }
+
+# What a statement takes for a row it gives back before the next one: 30,000
+# rows, each of which begins a scan or calls a function, take 8 MB at most.
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE source AS SELECT i AS id, substr(md5(i::text), 1, 16)::simhash64 AS fp
+FROM generate_series(1, 30000) i;
+CREATE TABLE refusing (id int, fp simhash64, EXCLUDE USING hamming (fp WITH %));
+CREATE TABLE one AS SELECT * FROM source LIMIT 1;
+SQL
+my $file = $node->data_dir . '/source';
+$node->safe_psql('postgres', "COPY source TO '$file'");
+for my $statement (
+	'INSERT INTO refusing TABLE source',
+	'UPDATE refusing SET fp = (fp::bigint # 1)::simhash64',
+	'INSERT INTO refusing TABLE source ON CONFLICT DO NOTHING',
+	"TRUNCATE refusing; COPY refusing FROM '$file'",
+	'SELECT count(*) FROM source s WHERE EXISTS (SELECT FROM refusing r WHERE r.fp <-> s.fp <= 3)',
+	'SELECT count(*) FROM source s, LATERAL
+		(SELECT FROM refusing r ORDER BY r.fp <-> s.fp LIMIT 1) n',
+	'DO $$ BEGIN FOR i IN 1 .. 30000 LOOP
+		PERFORM FROM refusing WHERE fp <-> i::bigint::simhash64 <= 3; END LOOP; END $$',
+	'SELECT count(c) FROM (SELECT simhash_cluster(fp, 3) OVER (PARTITION BY id) AS c FROM source) s',
+	"SELECT count(*) FROM source s, LATERAL simhash_pairs('TABLE one', 'TABLE one', s.id % 65)",
+	"SELECT count(*) FROM source, LATERAL simhash_features(id::text || ' and more')",
+	"SELECT count(*) FROM source, LATERAL simhash_distances('one', 'fp', id)",
+	"SELECT count(simhash(id::text, format('{\"%s\": 2}', id)::simhash_weights)) FROM source",
+	"SELECT count(*) FROM source, LATERAL (SELECT simhash_idf(t), simhash_agg(t)
+		FROM unnest(ARRAY[id::text, 'a']) t) s")
+{
+	my ($out, $err) = ('', '');
+
+	$node->psql('postgres',
+		join("\n", $begin, 'SET enable_seqscan = off;', with_megabytes($statement, 8), ''),
+		on_error_stop => 0, stdout => \$out, stderr => \$err);
+	is($err, '', 'memory of each row is given back: ' . $statement =~ s/\s+/ /gr);
+}
 is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'),
 	$started, 'the server has not crashed');
 $node->stop;
