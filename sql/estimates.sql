@@ -66,3 +66,60 @@ SELECT estimate('SELECT FROM common WHERE fp <-> NULL <= 3') AS null_centre,
 	estimate('SELECT FROM common WHERE fp <-> (SELECT NULL::simhash64) <= 3') < 100 AS unknown;
 DROP VIEW asked;
 DROP TABLE million, unanalyzed, common;
+
+-- every bound in every position: no error, and as many rows as without the
+-- planner's help
+CREATE TABLE points (id int, a simhash64, b simhash64);
+INSERT INTO points
+SELECT id, substr(md5(id::text), 1, 16)::simhash64,
+	(substr(md5((id + id % 3)::text), 1, 16)::simhash64::bigint # ((1::bigint << id % 63) - 1))::simhash64
+FROM generate_series(1, 20) id;
+INSERT INTO points VALUES (21, NULL, '00000000000000ff'), (22, '00000000000000ff', NULL),
+	(23, '00000000000000ff', 'ffffffffffffff00'), (24, '00000000000000ff', '00000000000000ff');
+CREATE INDEX ON points USING hamming (a);
+ANALYZE points;
+-- the number of rows that a statement returns or changes, undone, or its error
+CREATE FUNCTION rows_or_error(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	n bigint;
+BEGIN
+	EXECUTE statement;
+	GET DIAGNOSTICS n = ROW_COUNT;
+	RAISE EXCEPTION USING ERRCODE = 'UNDO1', MESSAGE = n;
+EXCEPTION
+	WHEN SQLSTATE 'UNDO1' THEN RETURN SQLERRM;
+	WHEN OTHERS THEN RETURN SQLSTATE || ': ' || SQLERRM;
+END $$;
+CREATE TABLE statements (n int, left_side text, right_side text, statement text);
+INSERT INTO statements VALUES (1, 'p.a', 'p.b', 'SELECT FROM points p WHERE %s'),
+	(2, 'p.a', '''00000000000000ff''', 'SELECT FROM points p WHERE %s'),
+	(3, 'p.a', 'q.b', 'SELECT FROM points p JOIN points q ON %s'),
+	(4, '''00000000000000ff''', 'p.a', 'SELECT FROM points p WHERE %s ORDER BY p.a <-> ''ff00000000000000'' LIMIT 9'),
+	(5, '(SELECT ''00000000000000ff''::simhash64)', 'p.a', 'SELECT FROM points p WHERE %s OR p.id = 1'),
+	(6, 'p.a', 'q.b', 'SELECT FROM points q LEFT JOIN points p ON %s'),
+	(7, 'p.a', 'q.b', 'SELECT FROM points q WHERE EXISTS (SELECT FROM points p WHERE %s)'),
+	(8, 'p.a', 'q.b', 'SELECT FROM points q WHERE NOT EXISTS (SELECT FROM points p WHERE %s)'),
+	(9, 'p.a', 'p.b', 'UPDATE points p SET id = 0 WHERE %s'),
+	(10, 'p.a', 'q.b', 'UPDATE points p SET id = 0 FROM points q WHERE q.id = 7 AND %s'),
+	(11, 'q.a', 'p.b', 'DELETE FROM points p USING points q WHERE q.id < p.id AND %s');
+CREATE TABLE conditions (condition text);
+INSERT INTO conditions VALUES ('%s <-> %s <= %s'), ('%3$s::bigint >= %1$s <-> %2$s'),
+	('%s <-> %s < %s + 1'), ('%3$s::smallint + 1 > %1$s <-> %2$s'), ('%s <-> %s BETWEEN 0 AND %s'),
+	('NOT %s <-> %s > %s'), ('simhash_within(%s, %s, %s)'), ('%s <@ hamming_ball(%s, %s)'),
+	('hamming_ball(%1$s, %3$s) @> %2$s');
+SET enable_seqscan = off;
+CREATE TABLE plain AS
+SELECT n, k, rows_or_error(format(statement, format('(%s <~> %s) + 0 <= %s', left_side, right_side, k))) AS rows
+FROM statements, generate_series(-1, 65) k;
+CREATE TABLE asked AS
+SELECT n, k, condition, rows_or_error(format(statement, format(condition, left_side, right_side, k))) AS rows
+FROM statements, generate_series(-1, 65) k, conditions
+-- each row that is changed and undone makes the next statement slower
+WHERE n <= 8 OR condition = '%s <-> %s <= %s';
+RESET enable_seqscan;
+SELECT n, condition, array_agg(k ORDER BY k) AS k, min(asked.rows) AS wrong
+FROM plain JOIN asked USING (n, k) WHERE plain.rows <> asked.rows GROUP BY n, condition ORDER BY 1, 2;
+SELECT n, count(DISTINCT condition), count(DISTINCT rows) >= 3 AS varies
+FROM asked GROUP BY n ORDER BY n;
+DROP FUNCTION rows_or_error;
+DROP TABLE points, statements, conditions, plain, asked;
