@@ -38,6 +38,7 @@ OBJS = \
 	src/fplist.o \
 	src/gist.o \
 	src/hamming.o \
+	src/hash.o \
 	src/idf.o \
 	src/join.o \
 	src/leaders.o \

@@ -5,14 +5,8 @@
 #ifndef FEATURE_H
 #define FEATURE_H
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
-#if XXH_VERSION_NUMBER < 800
-#error "simhash needs xxHash 0.8.0 or later: XXH3 was not final before"
-#endif
-
 #include "fingerprint.h"
+#include "hash.h"
 
 /*
  * Takes each feature, with its weight in units of 2^-16.  bytes is NULL where

@@ -4,7 +4,6 @@
  */
 #include "postgres.h"
 
-#include "common/hashfn.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -44,14 +43,24 @@ same_feature(const FeatureKey *a, const FeatureKey *b)
 		   (a->length == 0 || memcmp(a->bytes, b->bytes, a->length) == 0);
 }
 
+/* Features may have one hash and differ in weights, or in bytes. */
+static inline uint32
+feature_hash_key(const FeatureKey *key)
+{
+	const uint64 numbers[] = { key->hash, (uint64) key->weight };
+	uint64 seed = process_seed();
+	uint64 hash = seeded_hash(seed, numbers, sizeof(numbers));
+
+	if (key->length > 0)
+		hash ^= seeded_hash(seed, key->bytes, key->length);
+	return (uint32) hash;
+}
+
 #define SH_PREFIX feature
 #define SH_ELEMENT_TYPE FeatureSlot
 #define SH_KEY_TYPE FeatureKey
 #define SH_KEY key
-/* hashes may be the caller's own, and differ in few bits */
-#define SH_HASH_KEY(tb, key) \
-	hash_combine(murmurhash32((uint32) (key).hash), \
-				 murmurhash32((uint32) ((key).hash >> 32)))
+#define SH_HASH_KEY(tb, key) feature_hash_key(&(key))
 #define SH_EQUAL(tb, a, b) same_feature(&(a), &(b))
 #define SH_SCOPE static inline
 #define SH_DECLARE

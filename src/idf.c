@@ -47,7 +47,8 @@ typedef struct DocumentSlot
 #define SH_ELEMENT_TYPE DocumentSlot
 #define SH_KEY_TYPE uint64
 #define SH_KEY hash
-#define SH_HASH_KEY(tb, key) ((uint32) (key))
+#define SH_HASH_KEY(tb, key) \
+	((uint32) seeded_hash(process_seed(), &(key), sizeof(key)))
 #define SH_EQUAL(tb, a, b) ((a) == (b))
 #define SH_SCOPE static inline
 #define SH_DECLARE

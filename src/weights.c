@@ -4,9 +4,27 @@
  */
 #include "postgres.h"
 
+#include "port/pg_bitutils.h"
+
 #include "weights.h"
 
 #define AHEAD 16 /* lookups for which memory is fetched early */
+
+/*
+ * Begin a table without tokens.  The number of buckets, count, is a power of
+ * two, 2 at least.  The seed is any number that is not known to others.
+ */
+void
+weights_init(WeightTable *table, WeightBucket *buckets, uint64 count,
+			 uint64 seed, int64 rest)
+{
+	memset(buckets, 0xFF, count * sizeof(WeightBucket)); /* free */
+	table->buckets = buckets;
+	table->mask = count - 1;
+	table->shift = 64 - pg_leftmost_one_pos64(count);
+	table->multiplier = seed | 1;
+	table->rest = rest;
+}
 
 /* The i-th weight if it is that of the hash, else the other one. */
 static inline int64
@@ -32,12 +50,24 @@ bucket_weight(const WeightBucket *bucket, uint64 hash)
 	return choose_weight(bucket, 0, hash, weight);
 }
 
+/*
+ * The bucket where the search for a token of this hash begins: the highest bits
+ * of the product with a random odd number.  Whoever chooses words, or hashes,
+ * without knowing that number has two of them collide with a probability of at
+ * most 2 / buckets (Dietzfelbinger, Hagerup, Katajainen and Penttonen 1997).
+ */
+static inline uint64
+first_bucket(const WeightTable *table, uint64 hash)
+{
+	return (hash * table->multiplier) >> table->shift;
+}
+
 static inline int64
 look_up(const WeightTable *table, uint64 hash)
 {
 	uint64 i;
 
-	for (i = hash & table->mask;; i = (i + 1) & table->mask)
+	for (i = first_bucket(table, hash);; i = (i + 1) & table->mask)
 	{
 		const WeightBucket *bucket = &table->buckets[i];
 		int64 weight = bucket_weight(bucket, hash);
@@ -66,7 +96,8 @@ weights_of(const WeightTable *table, const uint64 *hash, int64 *weight,
 	for (i = 0; i < count; i++)
 	{
 		if (i + AHEAD < count)
-			__builtin_prefetch(&copy.buckets[hash[i + AHEAD] & copy.mask]);
+			__builtin_prefetch(
+				&copy.buckets[first_bucket(&copy, hash[i + AHEAD])]);
 		weight[i] = look_up(&copy, hash[i]);
 	}
 }
@@ -76,7 +107,7 @@ void
 weights_add(WeightTable *table, uint64 hash, int64 weight)
 {
 	WeightBucket *bucket;
-	uint64 i = hash & table->mask;
+	uint64 i = first_bucket(table, hash);
 	int j = 0;
 
 	for (;;)

@@ -70,17 +70,14 @@ digest_of(FunctionCallInfo fcinfo, struct varlena *value)
 }
 
 /*
- * Fill a table, of which a place or more stays free.  Of two tokens with one hash the first in order
- * of their bytes counts.
+ * Fill a table in which a place or more stays free, so that every search ends.
+ * Of two tokens with one hash the first in order of their bytes counts.
  */
 static void
-fill_table(WeightTable *table, WeightsReader *reader, uint64 buckets)
+fill_table(WeightTable *table, WeightsReader *reader)
 {
 	uint32 i;
 
-	memset(table->buckets, 0xFF, buckets * sizeof(WeightBucket)); /* free */
-	table->mask = buckets - 1;
-	weight_from_double(reader->header.rest, &table->rest);
 	for (i = 0; i < reader->header.count; i++)
 	{
 		TokenWeight token = weights_next(reader);
@@ -98,18 +95,22 @@ read_weights(struct varlena *value)
 	struct varlena *detoasted = pg_detoast_datum_packed(value);
 	WeightsReader reader = weights_read(detoasted);
 	uint64 buckets = pg_nextpower2_64(
-		Max(reader.header.count / (WEIGHT_BUCKET / 2), 1));
+		Max(reader.header.count / (WEIGHT_BUCKET / 2), 2));
 	MemoryContext context = AllocSetContextCreate(
 		CurrentMemoryContext, "simhash weights", ALLOCSET_SMALL_SIZES);
 	CachedWeights *entry = MemoryContextAlloc(context, sizeof(CachedWeights));
+	void *space;
+	int64 rest;
 
 	entry->context = context;
 	entry->digest = reader.header.digest;
-	entry->table.buckets = (WeightBucket *) CACHELINEALIGN(
-		MemoryContextAllocHuge(context, buckets * sizeof(WeightBucket) +
-											PG_CACHE_LINE_SIZE));
+	space = MemoryContextAllocHuge(context, buckets * sizeof(WeightBucket) +
+												PG_CACHE_LINE_SIZE);
 	entry->bytes = MemoryContextMemAllocated(context, false);
-	fill_table(&entry->table, &reader, buckets);
+	weight_from_double(reader.header.rest, &rest);
+	weights_init(&entry->table, (WeightBucket *) CACHELINEALIGN(space), buckets,
+				 process_seed(), rest);
+	fill_table(&entry->table, &reader);
 	if (detoasted != value)
 		pfree(detoasted);
 	/* nothing can fail any more */

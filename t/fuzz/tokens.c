@@ -169,17 +169,17 @@ make_weights(void)
 {
 	static WeightTable table;
 	size_t keys = this.naive.tokens > 0 ? below(50) : 0;
-	size_t buckets = 1;
+	size_t buckets = 2;
 	size_t i;
 
 	while (buckets * WEIGHT_BUCKET <= keys)
 		buckets *= 2;
 	free(table.buckets);
-	table.buckets = aligned_alloc(sizeof(WeightBucket),
-								  buckets * sizeof(WeightBucket));
-	memset(table.buckets, 0xFF, buckets * sizeof(WeightBucket));
-	table.mask = buckets - 1;
-	table.rest = random_weight();
+	weights_init(
+		&table,
+		aligned_alloc(sizeof(WeightBucket), buckets * sizeof(WeightBucket)),
+		buckets, (uint64) below(PG_UINT32_MAX) << 32 | below(1000),
+		random_weight());
 	this.weights = &table;
 	for (i = 0; i < this.naive.tokens; i++)
 		this.naive.token[i].weight = -1;
