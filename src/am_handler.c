@@ -52,40 +52,43 @@ read_property(Oid index, int column, IndexAMProperty property, const char *name,
 	return true;
 }
 
-Datum
-hamming_handler(PG_FUNCTION_ARGS)
-{
-	IndexAmRoutine *routine = makeNode(IndexAmRoutine);
+static const IndexAmRoutine routine = {
+	.type = T_IndexAmRoutine,
 
-	(void) fcinfo;
 	/* operators, by strategy number */
-	routine->amstrategies = SIMHASH_DISTANCE_STRATEGY;
-	routine->amcanorderbyop = true;
+	.amstrategies = SIMHASH_DISTANCE_STRATEGY,
+	.amcanorderbyop = true,
 
 	/*
 	 * One column, which may be NULL.  Scans go one way, and may need no
 	 * condition, as NULLs are in the index, too.
 	 */
-	routine->amoptionalkey = true;
-	routine->amsearchnulls = true;
-	routine->amkeytype = InvalidOid;
-	routine->amparallelvacuumoptions = VACUUM_OPTION_PARALLEL_BULKDEL |
-									   VACUUM_OPTION_PARALLEL_CLEANUP;
+	.amoptionalkey = true,
+	.amsearchnulls = true,
+	.amkeytype = InvalidOid,
+	.amparallelvacuumoptions = VACUUM_OPTION_PARALLEL_BULKDEL |
+							   VACUUM_OPTION_PARALLEL_CLEANUP,
 
-	routine->ambuild = hamming_build;
-	routine->ambuildempty = hamming_build_empty;
-	routine->aminsert = hamming_insert;
-	routine->ambulkdelete = hamming_bulk_delete;
-	routine->amvacuumcleanup = hamming_vacuum_cleanup;
-	routine->amcostestimate = hamming_cost_estimate;
-	routine->amoptions = read_options;
-	routine->amproperty = read_property;
-	routine->ambuildphasename = hamming_build_phase_name;
-	routine->amvalidate = hamming_validate;
-	routine->ambeginscan = hamming_begin_scan;
-	routine->amrescan = hamming_rescan;
-	routine->amgettuple = hamming_get_tuple;
-	routine->amgetbitmap = hamming_get_bitmap;
-	routine->amendscan = hamming_end_scan;
-	PG_RETURN_POINTER(routine);
+	.ambuild = hamming_build,
+	.ambuildempty = hamming_build_empty,
+	.aminsert = hamming_insert,
+	.ambulkdelete = hamming_bulk_delete,
+	.amvacuumcleanup = hamming_vacuum_cleanup,
+	.amcostestimate = hamming_cost_estimate,
+	.amoptions = read_options,
+	.amproperty = read_property,
+	.ambuildphasename = hamming_build_phase_name,
+	.amvalidate = hamming_validate,
+	.ambeginscan = hamming_begin_scan,
+	.amrescan = hamming_rescan,
+	.amgettuple = hamming_get_tuple,
+	.amgetbitmap = hamming_get_bitmap,
+	.amendscan = hamming_end_scan,
+};
+
+Datum
+hamming_handler(PG_FUNCTION_ARGS)
+{
+	(void) fcinfo;
+	return_am_routine(&routine);
 }

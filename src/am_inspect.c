@@ -195,8 +195,7 @@ check_leaf(Check *check, BlockNumber block, Page page, int table)
 		if (!hamming_page_covers(page, key))
 			hamming_corrupted(check->index, block,
 							  "entry is outside the range of its page");
-		if ((OffsetNumber) key.tid == InvalidOffsetNumber)
-			hamming_corrupted(check->index, block, "entry has no valid TID");
+		hamming_check_tid(check->index, block, key.tid);
 		if (table == HAMMING_NULLS && key.bits != 0)
 			hamming_corrupted(check->index, block,
 							  "row without fingerprint has one");
@@ -444,6 +443,12 @@ hamming_index_check(PG_FUNCTION_ARGS)
 	relation_close(check.index, AccessShareLock);
 	heap = table_open(heap_oid, ShareLock);
 	check.index = open_index(oid, ShareLock);
+	/* without a lock, the index may have been dropped and its OID used again */
+	if (check.index->rd_index->indrelid != heap_oid)
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
+						errmsg("index \"%s\" is no longer one of table \"%s\"",
+							   RelationGetRelationName(check.index),
+							   RelationGetRelationName(heap))));
 
 	/* expressions of the index are evaluated with its owner's rights */
 	GetUserIdAndSecContext(&user, &security);

@@ -109,6 +109,14 @@ hamming_page_check(Relation index, Buffer buffer)
 		hamming_corrupted(index, BufferGetBlockNumber(buffer), fault);
 }
 
+/* Error: XX002 for a TID of an entry that no row can have. */
+void
+hamming_check_tid(Relation index, BlockNumber leaf, uint64 tid)
+{
+	if (unlikely((OffsetNumber) tid == InvalidOffsetNumber))
+		hamming_corrupted(index, leaf, "entry has no valid TID");
+}
+
 /*
  * Leaves
  */

@@ -183,11 +183,15 @@ found_before(HammingSearch *search, uint64 difference)
 	return false;
 }
 
-/* Collect the matches of a leaf that are not below the key from. */
+/*
+ * Collect the matches of a locked leaf that are not below the key from.
+ * Error: XX002 for a TID that no row can have.
+ */
 static int
-collect(HammingSearch *search, Page page, HammingKey from, uint64 centre,
+collect(HammingSearch *search, Buffer leaf, HammingKey from, uint64 centre,
 		int leading_radius, HammingMatch *matches)
 {
+	Page page = BufferGetPage(leaf);
 	uint16 found[HAMMING_LEAF_CAPACITY];
 	int count = hamming_match(hamming_page_bits(page), hamming_page_slots(page),
 							  centre, search->radius, found);
@@ -206,6 +210,7 @@ collect(HammingSearch *search, Page page, HammingKey from, uint64 centre,
 			(search->table < HAMMING_BLOCKS &&
 			 found_before(search, difference)))
 			continue;
+		hamming_check_tid(search->index, BufferGetBlockNumber(leaf), key.tid);
 		matches[kept].fingerprint = hamming_unrotate(key.bits, search->table);
 		matches[kept].tid = key.tid;
 		matches[kept].distance = pg_popcount64(difference);
@@ -246,8 +251,7 @@ hamming_search_next(HammingSearch *search, HammingMatch *matches)
 			search->next = (HammingKey){ bits, 0 };
 		from = search->next;
 		leaf = find_leaf(search);
-		count = collect(search, BufferGetPage(leaf), from, centre,
-						leading_radius, matches);
+		count = collect(search, leaf, from, centre, leading_radius, matches);
 		search->next = hamming_special(BufferGetPage(leaf))->high;
 		UnlockReleaseBuffer(leaf);
 		search->table_done = hamming_key_compare(search->next,

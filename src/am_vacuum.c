@@ -22,16 +22,27 @@ typedef struct Vacuum
 	void *callback_state;
 } Vacuum;
 
-/* The dead entries of a leaf, ascending. */
+/*
+ * The dead entries of a locked leaf, ascending.  Error: XX002 for a TID that
+ * no row can have.
+ */
 static int
-find_dead(Vacuum *vacuum, Page page, int *dead)
+find_dead(Vacuum *vacuum, Buffer leaf, int *dead)
 {
+	Page page = BufferGetPage(leaf);
+	int entries = hamming_page_count(page);
 	int count = 0;
 	int i;
 
-	for (i = 0; i < hamming_page_count(page); i++)
-		if (vacuum->callback(hamming_leaf_tid(page, i), vacuum->callback_state))
+	for (i = 0; i < entries; i++)
+	{
+		ItemPointer tid = hamming_leaf_tid(page, i);
+
+		hamming_check_tid(vacuum->info->index, BufferGetBlockNumber(leaf),
+						  hamming_tid(tid));
+		if (vacuum->callback(tid, vacuum->callback_state))
 			dead[count++] = i;
+	}
 	return count;
 }
 
@@ -48,7 +59,7 @@ any_dead(Vacuum *vacuum)
 		Buffer leaf = hamming_find(vacuum->info->index, 0, 0, key,
 								   BUFFER_LOCK_SHARE, vacuum->info->strategy);
 		Page page = BufferGetPage(leaf);
-		int count = find_dead(vacuum, page, dead);
+		int count = find_dead(vacuum, leaf, dead);
 
 		rows += hamming_page_count(page);
 		key = hamming_special(page)->high;
@@ -66,7 +77,7 @@ static int
 clean_leaf(Vacuum *vacuum, Buffer leaf)
 {
 	int dead[HAMMING_LEAF_CAPACITY];
-	int count = find_dead(vacuum, BufferGetPage(leaf), dead);
+	int count = find_dead(vacuum, leaf, dead);
 	int i;
 
 	if (count > 0)

@@ -49,6 +49,22 @@ extern PGDLLEXPORT void _PG_init(void);
 #define vacuum_delay_point(analyze) vacuum_delay_point()
 #endif
 
+/*
+ * Up to PostgreSQL 18 the description of an access method is allocated, as
+ * PostgreSQL frees it.  From 19 on it is static, as PostgreSQL keeps it.
+ */
+#if PG_VERSION_NUM < 190000
+#define return_am_routine(routine) \
+	do \
+	{ \
+		IndexAmRoutine *allocated = palloc(sizeof(IndexAmRoutine)); \
+		*allocated = *(routine); \
+		PG_RETURN_POINTER(allocated); \
+	} while (0)
+#else
+#define return_am_routine(routine) PG_RETURN_POINTER(routine)
+#endif
+
 /* From PostgreSQL 18 on it is spelt so, and comes first. */
 #ifndef pg_noreturn
 #define pg_noreturn pg_attribute_noreturn()

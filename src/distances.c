@@ -11,6 +11,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/sampling.h"
+#include "utils/tuplestore.h"
 
 #include "match.h"
 #include "query.h"

@@ -349,7 +349,7 @@ read_object(Parser *p)
 	{
 		do
 		{
-			double weight;
+			double weight = 0;
 
 			CHECK_FOR_INTERRUPTS();
 			if (!accept(p, '"'))

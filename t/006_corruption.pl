@@ -74,7 +74,8 @@ my @damages = (
 	[ 'leaf: level', 6, $special + 36, "\1\0" ],
 	[ 'leaf: page identifier', 6, $special + 38, "\0\0" ],
 	[ 'leaf: fingerprints', 6, 24, "\xff" x 80 ],
-	[ 'leaf: TIDs', 6, $special - 60, "\xfe" x 60 ]);
+	[ 'leaf: TIDs', 6, $special - 60, "\xfe" x 60 ],
+	[ 'leaf: TIDs without offset', 6, $special - 60, "\0\0\1\0\0\0" x 10 ]);
 push @damages, [ "random $_", undef, undef, undef ]
   for scalar(@damages) .. $copies - 1;
 
@@ -124,6 +125,11 @@ SQL
 		"$name: an error, if any, of corruption");
 	like($results[0], qr/^XX00[12] /, "$name: found by the check")
 	  if $name !~ /^random/;
+
+	# such a TID is not handed on
+	next if $name !~ /without offset/;
+	like($_, qr/^XX002 .*: entry has no valid TID/, "$name: found by whoever meets it")
+	  for @results[ 4, 5 ], $err =~ s/.*ERROR:  /XX002 /r;
 }
 is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'),
 	$started, 'the server has not crashed');
