@@ -40,6 +40,21 @@ COMMENT ON CAST (bigint AS simhash64) IS 'the same 64 bits, two''s complement';
 CREATE CAST (simhash64 AS bigint) WITHOUT FUNCTION AS ASSIGNMENT;
 COMMENT ON CAST (simhash64 AS bigint) IS 'the same 64 bits, two''s complement';
 
+-- drivers send an integer as the smallest type that has it
+CREATE FUNCTION simhash64_from_smallint(smallint) RETURNS simhash64
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE CAST (smallint AS simhash64)
+	WITH FUNCTION simhash64_from_smallint(smallint) AS ASSIGNMENT;
+COMMENT ON CAST (smallint AS simhash64) IS 'as of the same bigint';
+
+CREATE FUNCTION simhash64_from_integer(integer) RETURNS simhash64
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE CAST (integer AS simhash64)
+	WITH FUNCTION simhash64_from_integer(integer) AS ASSIGNMENT;
+COMMENT ON CAST (integer AS simhash64) IS 'as of the same bigint';
+
 CREATE FUNCTION simhash64_from_bit(bit) RETURNS simhash64
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
@@ -55,8 +70,10 @@ COMMENT ON CAST (simhash64 AS bit) IS 'the same 64 bits';
 CREATE FUNCTION simhash64_from_numeric(numeric) RETURNS simhash64
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-CREATE CAST (numeric AS simhash64) WITH FUNCTION simhash64_from_numeric(numeric);
-COMMENT ON CAST (numeric AS simhash64) IS 'the unsigned value';
+CREATE CAST (numeric AS simhash64)
+	WITH FUNCTION simhash64_from_numeric(numeric) AS ASSIGNMENT;
+COMMENT ON CAST (numeric AS simhash64) IS
+	'the unsigned value; below 0, as of the same bigint';
 
 CREATE FUNCTION simhash64_to_numeric(simhash64) RETURNS numeric
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

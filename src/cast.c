@@ -1,6 +1,7 @@
 /*
  * cast.c
- *	  Casts between simhash64 and bit(64), numeric and bytea.
+ *	  Casts between simhash64 and bit(64), numeric and bytea, and from the
+ *	  smaller integers.
  *
  * bigint needs no function: it is the same 64 bits.
  */
@@ -13,12 +14,28 @@
 
 #include "simhash.h"
 
+PG_FUNCTION_INFO_V1(simhash64_from_smallint);
+PG_FUNCTION_INFO_V1(simhash64_from_integer);
 PG_FUNCTION_INFO_V1(simhash64_from_bit);
 PG_FUNCTION_INFO_V1(simhash64_to_bit);
 PG_FUNCTION_INFO_V1(simhash64_from_numeric);
 PG_FUNCTION_INFO_V1(simhash64_to_numeric);
 PG_FUNCTION_INFO_V1(simhash64_from_bytea);
 PG_FUNCTION_INFO_V1(simhash64_to_bytea);
+
+/* A sign is extended to 64 bits, as a cast to bigint extends it. */
+
+Datum
+simhash64_from_smallint(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_SIMHASH((int64) PG_GETARG_INT16(0));
+}
+
+Datum
+simhash64_from_integer(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_SIMHASH((int64) PG_GETARG_INT32(0));
+}
 
 /* Eight bytes in network order. */
 
@@ -63,7 +80,7 @@ simhash64_to_bit(PG_FUNCTION_ARGS)
 	PG_RETURN_VARBIT_P(bits);
 }
 
-/* Read decimal digits; false for a sign, NaN, infinity or too large a value. */
+/* Read decimal digits; false for anything else or too large a value. */
 static bool
 read_decimal(const char *digits, uint64 *value)
 {
@@ -79,9 +96,22 @@ read_decimal(const char *digits, uint64 *value)
 	return true;
 }
 
+/* Read an integer of -2^63 .. 2^64 - 1; false for NaN, infinity or another. */
+static bool
+read_integer(const char *number, uint64 *value)
+{
+	if (*number != '-')
+		return read_decimal(number, value);
+	if (!read_decimal(number + 1, value) || *value > (uint64) PG_INT64_MAX + 1)
+		return false;
+	*value = -*value; /* two's complement, as of the same bigint */
+	return true;
+}
+
 /*
- * The unsigned value of a number, rounded as core rounds to bigint.
- * Error: 22003 outside 0 .. 2^64 - 1.
+ * The unsigned value of a number, rounded as core rounds to bigint.  A number
+ * below 0 is taken as the same bigint: the driver chooses which type to send.
+ * Error: 22003 outside -2^63 .. 2^64 - 1.
  */
 Datum
 simhash64_from_numeric(PG_FUNCTION_ARGS)
@@ -91,7 +121,7 @@ simhash64_from_numeric(PG_FUNCTION_ARGS)
 										Int32GetDatum(0));
 	uint64 value;
 
-	if (!read_decimal(
+	if (!read_integer(
 			DatumGetCString(DirectFunctionCall1(numeric_out, rounded)), &value))
 		ereport(
 			ERROR,
