@@ -234,6 +234,20 @@ SELECT * FROM errors_of(ARRAY['SELECT id FROM docs', 'SELECT FROM docs', 'SELECT
 	'SELECT id, fp::text FROM docs', 'SELECT id, fp::bigint FROM docs', 'SELECT docs FROM docs',
 	'SELECT id, ''0123456789abcdef'' FROM docs', 'SELECT id, ARRAY[fp] FROM docs',
 	'SELECT id::text, fp FROM docs WHERE false']);
+-- the hint is what works
+SELECT * FROM simhash_pairs('SELECT fp, id FROM docs', 3);
+SELECT * FROM simhash_pairs('SELECT id::numeric, fp FROM docs', 3);
+SELECT count(*) FROM simhash_pairs('SELECT id::numeric::bigint, fp FROM docs', 3);
+CREATE TABLE keyed AS SELECT 'key ' || id AS key, fp FROM docs WHERE id IS NOT NULL;
+SELECT * FROM simhash_pairs('SELECT key, fp FROM keyed', 3);
+WITH numbered AS (SELECT key, row_number() OVER (ORDER BY key) AS n FROM keyed)
+SELECT x.key, y.key, distance
+FROM simhash_pairs('SELECT row_number() OVER (ORDER BY key), fp FROM keyed', 3)
+	JOIN numbered x ON x.n = a JOIN numbered y ON y.n = b ORDER BY a, b;
+DROP TABLE keyed;
+SELECT * FROM simhash_pairs('SELECT id, fp::text FROM docs', 3);
+SELECT count(*) FROM simhash_pairs('SELECT id, fp::text::simhash64 FROM docs', 3);
+SELECT count(*) FROM simhash_pairs('SELECT id, simhash(fp::text) FROM docs', 3);
 -- more than reading
 CREATE PROCEDURE nothing() LANGUAGE sql AS '';
 PREPARE of_docs AS SELECT id, fp FROM docs;

@@ -7,6 +7,7 @@
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
+#include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -25,31 +26,54 @@ typedef struct PairReceiver
 	Oid id;			 /* type of the ids */
 } PairReceiver;
 
+static bool
+is_id_type(Oid type)
+{
+	return type == INT8OID || type == INT4OID || type == INT2OID;
+}
+
+/* What to do about a first column that has the given type, which is no id's. */
+static const char *
+id_hint(Oid type, Oid fingerprint)
+{
+	if (type == fingerprint)
+		return "Return the id before the fingerprint.";
+	if (TypeCategory(type) == TYPCATEGORY_NUMERIC)
+		return "Cast it to bigint.";
+	return "Number the rows by row_number() OVER (ORDER BY key), and join the "
+		   "keys to the numbers.";
+}
+
 /* Errors: 42804 where the columns are others than an id and a fingerprint. */
 static void
 check_columns(TupleDesc description, void *arg)
 {
 	PairReceiver *r = arg;
+	Oid types[2];
+	int i;
 
 	if (description->natts != 2)
 		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
 						errmsg("query must return two columns, an id and a "
 							   "simhash64, not %d",
 							   description->natts)));
-	r->id = getBaseType(TupleDescAttr(description, 0)->atttypid);
-	if (r->id != INT2OID && r->id != INT4OID && r->id != INT8OID)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("first column of query must be of type bigint, not %s",
-					format_type_be(TupleDescAttr(description, 0)->atttypid))));
-	if (getBaseType(TupleDescAttr(description, 1)->atttypid) != r->fingerprint)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("second column of query must be of type simhash64, "
-					"not %s",
-					format_type_be(TupleDescAttr(description, 1)->atttypid))));
+	for (i = 0; i < 2; i++)
+		types[i] = TupleDescAttr(description, i)->atttypid;
+	r->id = getBaseType(types[0]);
+	if (!is_id_type(r->id))
+		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+						errmsg("first column of query must be of type bigint, "
+							   "integer or smallint, not %s",
+							   format_type_be(types[0])),
+						errhint("%s", id_hint(r->id, r->fingerprint))));
+	if (getBaseType(types[1]) != r->fingerprint)
+		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+						errmsg("second column of query must be of type "
+							   "simhash64, not %s",
+							   format_type_be(types[1])),
+						errhint("Make the fingerprint of a text with "
+								"simhash(), or cast to simhash64 what is a "
+								"fingerprint.")));
 }
 
 static int64
