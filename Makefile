@@ -5,7 +5,7 @@
 EXTENSION = simhash
 MODULE_big = simhash
 DATA = sql/simhash--1.0.sql
-DOCS = doc/algorithm.md doc/choosing.md doc/deduplicating.md \
+DOCS = doc/algorithm.md doc/choosing.md doc/clients.md doc/deduplicating.md \
 	doc/indexing.md doc/recipes.md
 PGFILEDESC = "simhash - near-duplicate text"
 
