@@ -46,14 +46,14 @@ CREATE FUNCTION simhash64_from_smallint(smallint) RETURNS simhash64
 
 CREATE CAST (smallint AS simhash64)
 	WITH FUNCTION simhash64_from_smallint(smallint) AS ASSIGNMENT;
-COMMENT ON CAST (smallint AS simhash64) IS 'as of the same bigint';
+COMMENT ON CAST (smallint AS simhash64) IS 'as the same bigint';
 
 CREATE FUNCTION simhash64_from_integer(integer) RETURNS simhash64
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE CAST (integer AS simhash64)
 	WITH FUNCTION simhash64_from_integer(integer) AS ASSIGNMENT;
-COMMENT ON CAST (integer AS simhash64) IS 'as of the same bigint';
+COMMENT ON CAST (integer AS simhash64) IS 'as the same bigint';
 
 CREATE FUNCTION simhash64_from_bit(bit) RETURNS simhash64
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -73,7 +73,7 @@ CREATE FUNCTION simhash64_from_numeric(numeric) RETURNS simhash64
 CREATE CAST (numeric AS simhash64)
 	WITH FUNCTION simhash64_from_numeric(numeric) AS ASSIGNMENT;
 COMMENT ON CAST (numeric AS simhash64) IS
-	'the unsigned value; below 0, as of the same bigint';
+	'the unsigned value; below 0, as the same bigint';
 
 CREATE FUNCTION simhash64_to_numeric(simhash64) RETURNS numeric
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

@@ -104,7 +104,7 @@ read_integer(const char *number, uint64 *value)
 		return read_decimal(number, value);
 	if (!read_decimal(number + 1, value) || *value > (uint64) PG_INT64_MAX + 1)
 		return false;
-	*value = -*value; /* two's complement, as of the same bigint */
+	*value = -*value; /* two's complement, as the same bigint */
 	return true;
 }
 
