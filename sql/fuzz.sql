@@ -132,9 +132,12 @@ BEGIN
 		END;
 		number := (random() - 0.2)::numeric * 10::numeric ^ floor(random() * 24);
 		BEGIN
-			IF number::simhash64::numeric <> round(number) THEN RETURN number::text; END IF;
+			IF number::simhash64::numeric <> round(number)
+				+ (CASE WHEN round(number) < 0 THEN 18446744073709551616 ELSE 0 END)
+			THEN RETURN number::text; END IF;
 		EXCEPTION WHEN numeric_value_out_of_range THEN
-			IF round(number) BETWEEN 0 AND 18446744073709551615 THEN RETURN SQLERRM; END IF;
+			IF round(number) BETWEEN -9223372036854775808 AND 18446744073709551615
+			THEN RETURN SQLERRM; END IF;
 		END;
 	END LOOP;
 	RETURN 'as documented';
