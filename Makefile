@@ -5,8 +5,6 @@
 EXTENSION = simhash
 MODULE_big = simhash
 DATA = sql/simhash--1.0.sql
-DOCS = doc/algorithm.md doc/choosing.md doc/clients.md doc/deduplicating.md \
-	doc/indexing.md doc/recipes.md
 PGFILEDESC = "simhash - near-duplicate text"
 
 OBJS = \
@@ -61,6 +59,20 @@ OBJS = \
 	src/weights_type.o \
 	src/weights_value.o
 
+# what the documents link to is installed with them
+DOCUMENTS = \
+	LICENSE \
+	README.md \
+	bench/results/2026-11-21-pg15-cluster.md \
+	bench/results/2026-11-21-pg15-index.md \
+	bench/results/2026-11-21-pg15-text.md \
+	doc/algorithm.md \
+	doc/choosing.md \
+	doc/clients.md \
+	doc/deduplicating.md \
+	doc/indexing.md \
+	doc/recipes.md
+
 SHLIB_LINK = -lutf8proc
 
 REGRESS = \
@@ -90,6 +102,28 @@ NO_LOCALE = 1
 PG_CONFIG = pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
+
+# The DOCS of PGXS would all lie in one folder, which the extensions share, and
+# "make uninstall" would look for them in a doc/ below it.  Ours keep the paths
+# that they have here, which the links between them need, in a folder of the
+# extension's own.
+ifdef docdir
+documentsdir = $(DESTDIR)$(docdir)/$(docmoduledir)/$(EXTENSION)
+
+install: install-documents
+uninstall: uninstall-documents
+
+install-documents:
+	$(MKDIR_P) $(addprefix '$(documentsdir)'/, $(sort $(dir $(DOCUMENTS))))
+	for document in $(DOCUMENTS); do \
+		$(INSTALL_DATA) "$(srcdir)/$$document" '$(documentsdir)'/"$$document" || exit; \
+	done
+
+uninstall-documents:
+	rm -rf '$(documentsdir)'
+
+.PHONY: install-documents uninstall-documents
+endif
 
 # soft input errors arrived in PostgreSQL 16
 ifneq ($(MAJORVERSION),15)
