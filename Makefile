@@ -63,9 +63,6 @@ OBJS = \
 DOCUMENTS = \
 	LICENSE \
 	README.md \
-	bench/results/2026-11-21-pg15-cluster.md \
-	bench/results/2026-11-21-pg15-index.md \
-	bench/results/2026-11-21-pg15-text.md \
 	doc/algorithm.md \
 	doc/choosing.md \
 	doc/clients.md \

@@ -461,7 +461,7 @@ bench_index()
 
 	columns=()
 	result=()
-	gcc -O2 -I"$("$bindir/pg_config" --includedir)" -o "$work/latency" \
+	gcc -O2 -I"$("$(find_pg_config)" --includedir)" -o "$work/latency" \
 		"$root/bench/latency.c" -L"$("$bindir/pg_config" --libdir)" -lpq
 	for millions; do
 		for data in uniform skewed; do

@@ -1,8 +1,10 @@
-# What script/demo and script/test share: packages, a private copy of the
-# PostgreSQL installation, and a throwaway server.  Sourced by bash.
+# shellcheck shell=bash
+# What the scripts share: packages, a private copy of the PostgreSQL
+# installation, and a throwaway server.  Sourced by bash.
 
 set -Eeuo pipefail
-trap 'printf "%s: line %s failed\n" "${0##*/}" "$LINENO" >&2' ERR
+export LC_ALL=C    # messages to be searched, numbers with a decimal point
+trap 'say_error "${BASH_SOURCE[0]##*/}" "$LINENO"' ERR
 
 server_environment=()    # NAME=VALUE for the server only
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -11,6 +13,13 @@ work=
 say()
 {
 	printf '%s\n' "$*"
+}
+
+# Say which line of which file ends the script.  Not in a subshell: it may fail
+# where that is an answer, and where it is none, what waits for it fails, too.
+say_error()
+{
+	[ "$BASH_SUBSHELL" -gt 0 ] || printf '%s: line %s failed\n' "$@" >&2
 }
 
 fail()
@@ -64,9 +73,9 @@ apt()
 	local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -y "$@")
 
 	if [ "$(id -u)" -eq 0 ]; then
-		say "As root: apt-get $*"
+		say "Installing what is missing, as root: apt-get $*"
 	elif command -v sudo >/dev/null; then
-		say "Through sudo: apt-get $*"
+		say "Installing what is missing, through sudo: apt-get $*"
 		apt=(sudo "${apt[@]}")
 	else
 		fail "needs root or sudo for: apt-get $*"
@@ -115,25 +124,25 @@ install_packages()
 	fi
 	mapfile -t wanted < <(missing_packages "${wanted[@]}")
 	if [ ${#wanted[@]} -gt 0 ]; then
-		say "Missing packages: ${wanted[*]}"
 		[ "$updated" = yes ] || apt update
 		apt install --no-install-recommends "${wanted[@]}"
 	fi
 	find_pg_config >/dev/null || fail "no PostgreSQL to build for"
 }
 
-# Run a command as a user whom PostgreSQL accepts.
+# Run a command as a user whom PostgreSQL accepts.  That user may not be allowed
+# into the directory of the caller.
 unprivileged()
 {
 	local user=nobody
 
 	if [ "$(id -u)" -ne 0 ]; then
-		env HOME="$work" TMPDIR="$work" "$@"
+		env -C / HOME="$work" TMPDIR="$work" "$@"
 		return
 	fi
 	id postgres >/dev/null 2>&1 && user=postgres
 	setpriv --reuid="$user" --regid="$(id -g "$user")" --clear-groups \
-		env HOME="$work" TMPDIR="$work" "$@"
+		env -C / HOME="$work" TMPDIR="$work" "$@"
 }
 
 # Read file names from standard input, write rows for COPY.  What is not text
@@ -175,6 +184,7 @@ read_files()
 				$why = "not UTF-8 text" if !is_utf8($body);
 			}
 			if (defined $why) {
+				$name =~ s/[^\x20-\x7e]/?/g;
 				print STDERR "skipped: $name: $why\n";
 				$skipped++;
 				next;
@@ -182,7 +192,7 @@ read_files()
 			(my $shown = $name) =~ s/[\x80-\xff]/?/g if !is_utf8($name);
 			print field($shown // $name), "\t", field($body), "\n";
 			$read++;
-			if (time > $last) {
+			if (time > $last + 4) {
 				print STDERR "... $read files\n";
 				$last = time;
 			}
@@ -253,39 +263,62 @@ end_work()
 	rm -rf "$work"
 }
 
+# Copy the PostgreSQL installation of the named pg_config to $work/pg.  The
+# programs of a copied installation find its other directories from where they
+# are, and so does the server its $libdir.  No link is kept, neither of a file
+# nor of a directory: "make install" writes through links.  A simhash that is
+# installed stays behind, so that none of its files is taken for ours; so do
+# links to nothing.
+copy_postgresql()
+{
+	local option directory
+
+	for option in bindir pkglibdir sharedir includedir-server; do
+		directory=$("$1" "--$option")
+		mkdir -p "$work/pg$directory"
+		(cd "$directory" &&
+			find -L . -name 'simhash*' -prune -o ! -type l -print0 |
+			tar --no-recursion --null -T - -chf -) |
+			tar -C "$work/pg$directory" -xf -
+	done
+	bindir=$work/pg$("$1" --bindir)
+	for option in pkglibdir sharedir docdir includedir-server; do
+		directory=$("$bindir/pg_config" "--$option")
+		case $directory in
+			"$work"/* | '') ;;
+			*) fail "a copy of $1 would install into $directory" ;;
+		esac
+	done
+}
+
+# Run make on the copied sources; arguments go to make.  Where it fails, show
+# the first error: without the commands (-s), little else is in the output.
+make_copy()
+{
+	unprivileged make -s -C "$work/src" PG_CONFIG="$bindir/pg_config" "$@" \
+		>"$work/build.log" 2>&1 || {
+		grep -i -m 1 -B 5 -A 14 error "$work/build.log" >&2 ||
+			tail -n 20 "$work/build.log" >&2
+		fail "the build failed; all of its output:" \
+			"make -C $root PG_CONFIG=$(find_pg_config)"
+	}
+}
+
 # Copy the sources and the PostgreSQL installation, so that neither the clone
-# nor the system is written to; then build and install.  The programs of a
-# copied installation find its other directories from where they are.
-# Arguments go to make.
+# nor the system is written to; then build and install.  Arguments go to make.
 build()
 {
-	local pg_config directory
+	local target
 
-	pg_config=$(find_pg_config)
-	mkdir "$work/src" "$work/pg"
+	mkdir "$work/src"
 	tar -C "$root" --exclude=.git --exclude='*.o' --exclude='*.bc' \
 		--exclude='*.so' --exclude=tmp_check -cf - . | tar -C "$work/src" -xf -
-	for directory in $("$pg_config" --bindir) $("$pg_config" --pkglibdir) \
-		$("$pg_config" --sharedir); do
-		mkdir -p "$work/pg$directory"
-	done
-	cp -R "$("$pg_config" --bindir)/." "$work/pg$("$pg_config" --bindir)"
-	for directory in $("$pg_config" --pkglibdir) $("$pg_config" --sharedir); do
-		cp -Rs "$directory/." "$work/pg$directory"
-	done
-	directory=$("$pg_config" --includedir)
-	mkdir -p "$work/pg$(dirname "$directory")"
-	ln -sfn "$directory" "$work/pg$directory"
-	bindir=$work/pg$("$pg_config" --bindir)
+	copy_postgresql "$(find_pg_config)"
 	if [ "$(id -u)" -eq 0 ]; then
 		chown -R "$(unprivileged id -u):$(unprivileged id -g)" "$work"
 	fi
-	for directory in all install; do
-		unprivileged make -C "$work/src" -j2 PG_CONFIG="$bindir/pg_config" \
-			"$@" "$directory" >"$work/build.log" 2>&1 || {
-			cat "$work/build.log" >&2
-			fail "the build failed"
-		}
+	for target in all install; do
+		make_copy -j2 "$@" "$target"
 	done
 }
 

@@ -1,0 +1,173 @@
+# shellcheck shell=bash disable=SC2154
+# Tests of "make install" and of the scripts.  Sourced by script/test, when it
+# has no more use for the server and the copy of PostgreSQL: the one is stopped,
+# the other spoilt.
+
+# Run a command as one test.
+check()
+{
+	local name=$1
+
+	shift
+	if "$@" >"$work/check.log" 2>&1; then
+		say "ok: $name"
+		passed=$((passed + 1))
+	else
+		cat "$work/check.log"
+		say "not ok: $name"
+		failed=$((failed + 1))
+	fi
+}
+
+# Run a command that must write nothing.
+silent()
+{
+	[ -z "$("$@" 2>&1 | tee /dev/stderr)" ]
+}
+
+# Whatever is installed, arguments go to make, has a name of ours, so that it
+# can be told from what others install, and goes again.
+install_and_uninstall()
+{
+	local pg=$work/scratch$work/pg
+
+	rm -rf "$work/scratch" &&
+		unprivileged mkdir "$work/scratch" &&
+		make_copy DESTDIR="$work/scratch" "$@" install &&
+		[ -n "$(find "$pg" -name 'simhash*.so')" ] &&
+		silent find "$work/scratch" ! -type d ! -path "$pg/*/simhash*" &&
+		silent broken_links "$pg" &&
+		make_copy DESTDIR="$work/scratch" "$@" uninstall &&
+		silent find "$work/scratch" ! -type d &&
+		silent find "$pg" -name '*simhash*'
+}
+
+# The links in the documents below a directory that lead to no file there.
+broken_links()
+{
+	local count=0 document link
+
+	while read -r document; do
+		while read -r link; do
+			count=$((count + 1))
+			[ -e "${document%/*}/${link%%#*}" ] ||
+				say "$document: $link"
+		done < <(grep -oP '\]\(\K[\w.][^):]*(?=\))' "$document")
+	done < <(find "$1" -name '*.md')
+	[ "$count" -ge 10 ] || say "only $count links"
+}
+
+# Run the lines of a script that sources lib.sh, in a shell of its own.
+script()
+{
+	printf '%s\n' ". '$root/script/lib.sh'" "$@" >"$work/lines"
+	bash "$work/lines" 2>&1 || true
+}
+
+# As on a machine that has none.
+no_postgresql()
+{
+	script 'ls() { return 2; }' 'command() { return 1; }' 'unset PG_CONFIG' \
+		'if find_pg_config; then echo found; fi' 'say end' | diff - <(echo end)
+}
+
+failing_script()
+{
+	script 'f() { (exit 3) | cat; }' 'x=$(f; f)' 'say end' |
+		diff - <(echo 'lines: line 3 failed')
+}
+
+# The compiler's message is shown, and neither its call nor much more.
+failing_build()
+{
+	! (make_copy COPT='-include missing.h' -B src/type.o) >"$work/failing.log" 2>&1 &&
+		grep 'fatal error: missing.h' "$work/failing.log" &&
+		! grep -e '-O2' "$work/failing.log" &&
+		[ "$(wc -l <"$work/failing.log")" -le 10 ]
+}
+
+# Make the copy of PostgreSQL one in which another simhash is installed, whose
+# files nobody may write to.
+install_another()
+{
+	local library share
+
+	library=$("$bindir/pg_config" --pkglibdir)
+	share=$("$bindir/pg_config" --sharedir)
+	echo 'not a library' >"$library/simhash.so"
+	echo "default_version = '9.9'" >"$share/extension/simhash.control"
+	echo 'SELECT 1 / 0;' >"$share/extension/simhash--9.9.sql"
+	ln -s nowhere "$share/tsearch_data/link"
+	find "$work/pg" -type f -exec chmod a-w {} +
+}
+
+list_files()
+{
+	find "$work/pg" -printf '%p %m %i %T@ %l\n' | sort
+}
+
+# Texts that differ in a word, one of another kind, and what is no text; with
+# names that a terminal, a shell and COPY take for something else.
+write_texts()
+{
+	local day name number=0
+
+	mkdir "$work/texts"
+	for day in Monday Tuesday Wednesday; do
+		for name in "$day" "of $day" $'it\'s `'"$day" $'\e[31m\n'"$day" $'caf\xe9 '"$day"; do
+			number=$((number + 1))
+			{
+				seq -s ' ' 1000 1200
+				echo "The committee met on $day."
+			} >"$work/texts/$name"
+		done
+	done
+	seq -s ' ' 3000 3200 >"$work/texts/other"
+	: >"$work/texts/empty"
+	printf '\xff' >"$work/texts/"$'\e[31mbinary'
+}
+
+# In a directory that the server's user cannot enter.
+demo()
+{
+	mkdir -m 700 "$work/closed"
+	(cd "$work/closed" && PG_CONFIG="$bindir/pg_config" MAKEFLAGS=COPT=-O0 \
+		"$root/script/demo" "$work/texts") >"$work/demo.log" 2>&1 ||
+		{ cat "$work/demo.log"; return 1; }
+}
+
+demo_begins()
+{
+	head -n 1 "$work/demo.log" |
+		grep "^Looking for near-duplicates below $work/texts, "
+}
+
+demo_says()
+{
+	grep -q -- "$1" "$work/demo.log" || { cat "$work/demo.log"; return 1; }
+}
+
+demo_keeps_silent()
+{
+	silent grep -iE 'fail|error|denied' "$work/demo.log" &&
+		silent grep -P '[^\x20-\x7e\n]' "$work/demo.log"
+}
+
+say "== scripts"
+stop_server
+check 'make uninstall removes what make install installs' install_and_uninstall
+check 'so it does without LLVM' install_and_uninstall with_llvm=no
+check 'a search for a PostgreSQL that is not there is silent' no_postgresql
+check 'a script that fails says where, once' failing_script
+check 'a build that fails says why' failing_build
+check 'the copy of PostgreSQL has no links' silent find "$work/pg" -type l
+install_another
+list_files >"$work/before"
+write_texts
+check 'script/demo runs where another simhash is installed' demo
+check 'and changes nothing there' diff "$work/before" <(list_files)
+check 'it says first what it does' demo_begins
+check 'it finds the groups' \
+	demo_says '^15 of 17 files have near-duplicates; they form groups: 1\.$'
+check 'it says what differs' demo_says '+ tuesday  - monday$'
+check 'it says nothing else' demo_keeps_silent
