@@ -68,7 +68,8 @@ DOCUMENTS = \
 	doc/clients.md \
 	doc/deduplicating.md \
 	doc/indexing.md \
-	doc/recipes.md
+	doc/recipes.md \
+	$(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/bench/results/*.md))
 
 SHLIB_LINK = -lutf8proc
 
