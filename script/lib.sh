@@ -322,6 +322,19 @@ build()
 	done
 }
 
+# Build t/match.c, which needs no server, as the server's sources are built;
+# the arguments are a compiler and its flags.
+build_match()
+{
+	# shellcheck disable=SC2086
+	"$@" -Wall -Wextra -Werror -g -O2 ${COPT:-} -o "$work/match" \
+		-I"$("$(find_pg_config)" --includedir-server)" "$root/t/match.c" \
+		>"$work/build.log" 2>&1 || {
+		cat "$work/build.log" >&2
+		fail "the build failed"
+	}
+}
+
 # Start a server in $work; its socket is there, and it has no other port.
 start_server()
 {

@@ -1,0 +1,244 @@
+/*
+ * match.c
+ *	  What src/match.c finds, in every way that this processor can.
+ *
+ *	  match					the name of the way that is chosen here
+ *	  match ROUNDS SEED		compare each way with the plainest loop
+ *
+ * This needs no server: script/soak match builds it for this processor and for
+ * aarch64.  Fingerprints and matches end where a page does that cannot be
+ * touched.
+ */
+#include "../src/match.c"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* PostgreSQL's own printf is in the server, which is not there. */
+#undef printf
+#undef fprintf
+
+/* Best first: a processor that can do one can do those after it. */
+static const struct
+{
+	const char *name;
+	const MatchRoutines *routines;
+} way[] = {
+#if defined(__x86_64__) && !defined(SIMHASH_PORTABLE)
+	{ "AVX-512 VPOPCNTDQ", &avx512 },
+	{ "AVX2", &avx2 },
+	{ "POPCNT", &popcnt },
+#elif defined(__aarch64__) && !defined(SIMHASH_PORTABLE)
+	{ "NEON", &neon },
+#endif
+	{ "portable C", &portable }
+};
+
+/* A group, a leaf and a stretch have at most as many. */
+#define MOST 4096
+#define FEW 70
+
+/* How far a fingerprint is from the centre. */
+typedef enum Data
+{
+	ANY,	   /* 0 .. 64, each as often */
+	UNIFORM,   /* as random ones are */
+	EDGE,	   /* the radius, or one more */
+	ALL_MATCH, /* within the radius */
+	FEW_MATCH, /* one in a hundred is */
+	NONE_MATCH,
+	DATA_KINDS
+} Data;
+
+static uint64 *fingerprints;
+static uint16 *matches;
+static uint64 centre;
+
+static uint64 random_state;
+
+/* splitmix64 */
+static uint64
+random_bits(void)
+{
+	uint64 z = (random_state += UINT64CONST(0x9E3779B97F4A7C15));
+
+	z = (z ^ z >> 30) * UINT64CONST(0xBF58476D1CE4E5B9);
+	z = (z ^ z >> 27) * UINT64CONST(0x94D049BB133111EB);
+	return z ^ z >> 31;
+}
+
+static int
+below(int limit)
+{
+	return random_bits() % limit;
+}
+
+/* The end of so many bytes, after which nothing can be touched. */
+static void *
+end_of_memory(size_t bytes)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	size_t room = (bytes + page - 1) / page * page;
+	char *memory = mmap(NULL, room + page, PROT_READ | PROT_WRITE,
+						MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED || mprotect(memory + room, page, PROT_NONE) != 0)
+		abort();
+	return memory + room;
+}
+
+/* A fingerprint so far from the centre. */
+static uint64
+at_distance(int distance)
+{
+	uint64 difference = 0;
+
+	while (distance > 0)
+	{
+		uint64 bit = UINT64CONST(1) << below(64);
+
+		distance -= (difference & bit) == 0;
+		difference |= bit;
+	}
+	return centre ^ difference;
+}
+
+static uint64
+make_fingerprint(Data data, int radius)
+{
+	int nearest = Min(radius + 1, 64);
+
+	switch (data)
+	{
+		case ANY:
+			return at_distance(below(65));
+		case UNIFORM:
+			return random_bits();
+		case EDGE:
+			return at_distance(below(2) == 0 ? radius : nearest);
+		case ALL_MATCH:
+			return at_distance(below(radius + 1));
+		case FEW_MATCH:
+			if (below(100) == 0)
+				return at_distance(below(radius + 1));
+			/* FALLTHROUGH */
+		default:
+			return at_distance(nearest + below(65 - nearest));
+	}
+}
+
+static int
+naive_distance(uint64 a, uint64 b)
+{
+	int distance = 0;
+	int bit;
+
+	for (bit = 0; bit < 64; bit++)
+		distance += (a ^ b) >> bit & 1;
+	return distance;
+}
+
+/* Does this way find the expected ones, and no more? */
+static bool
+finds(const MatchRoutines *routines, int count, int radius,
+	  const uint16 *expected, int expected_count)
+{
+	uint16 *found = matches - count;
+
+	memset(found, 0xFF, count * sizeof(uint16));
+	return routines->match(fingerprints - count, count, centre, radius,
+						   found) == expected_count &&
+		   memcmp(found, expected, expected_count * sizeof(uint16)) == 0;
+}
+
+static bool
+counts(const MatchRoutines *routines, int count, const int64 *expected)
+{
+	int64 counted[65] = { 0 };
+
+	routines->count(fingerprints - count, count, centre, counted);
+	return memcmp(counted, expected, sizeof(counted)) == 0;
+}
+
+/* Compare those ways that there are, from the best one on; false on failure. */
+static bool
+try_ways(unsigned best, int count, int radius, Data data)
+{
+	const uint64 *first = fingerprints - count;
+	uint16 expected[MOST];
+	int64 distances[65] = { 0 };
+	int expected_count = 0;
+	unsigned w;
+	int i;
+
+	for (i = 0; i < count; i++)
+	{
+		int distance = naive_distance(first[i], centre);
+
+		distances[distance]++;
+		if (distance <= radius)
+			expected[expected_count++] = i;
+	}
+	for (w = best; w < lengthof(way); w++)
+	{
+		if (finds(way[w].routines, count, radius, expected, expected_count) &&
+			counts(way[w].routines, count, distances))
+			continue;
+		fprintf(stderr, "%s is wrong: %d fingerprints, radius %d, data %d\n",
+				way[w].name, count, radius, data);
+		return false;
+	}
+	return true;
+}
+
+/* Try one number of fingerprints, with all radii and all kinds of data. */
+static bool
+try_count(unsigned best, int count)
+{
+	int radius;
+	int data;
+	int i;
+
+	for (radius = 0; radius <= 64; radius++)
+		for (data = 0; data < DATA_KINDS; data++)
+		{
+			centre = below(4) > 0 ? random_bits() : -(uint64) below(2);
+			for (i = 1; i <= count; i++)
+				fingerprints[-i] = make_fingerprint(data, radius);
+			if (!try_ways(best, count, radius, data))
+				return false;
+		}
+	return true;
+}
+
+int
+main(int argc, char **argv)
+{
+	int rounds = argc == 3 ? atoi(argv[1]) : 0;
+	unsigned best = 0;
+	unsigned w;
+	int count;
+	int round;
+
+	while (way[best].routines != routines())
+		best++;
+	if (rounds == 0)
+	{
+		printf("%s\n", way[best].name);
+		return 0;
+	}
+	random_state = strtoull(argv[2], NULL, 10);
+	fingerprints = end_of_memory(MOST * sizeof(uint64));
+	matches = end_of_memory(MOST * sizeof(uint16));
+	for (round = 0; round < rounds; round++)
+	{
+		for (count = 0; count <= FEW; count++)
+			if (!try_count(best, count))
+				return 1;
+		if (!try_count(best, MOST) || !try_count(best, below(MOST)))
+			return 1;
+	}
+	for (w = best; w < lengthof(way); w++)
+		printf("ok: %s\n", way[w].name);
+	return 0;
+}
