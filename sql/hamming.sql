@@ -274,7 +274,7 @@ CREATE INDEX bad ON uniform USING hamming (fp) WITH (pages_per_range = 2);
 CREATE INDEX bad ON uniform USING hamming (fp, id);
 CREATE INDEX bad ON uniform USING hamming (fp) INCLUDE (id);
 CREATE UNIQUE INDEX bad ON uniform USING hamming (fp);
-CREATE INDEX bad ON uniform USING hamming (fp DESC);
+SELECT error_of('CREATE INDEX bad ON uniform USING hamming (fp DESC)');
 CREATE INDEX bad ON uniform USING hamming (id);
 ALTER INDEX uniform_fp SET (fillfactor = 100);
 REINDEX INDEX uniform_fp;
