@@ -230,7 +230,7 @@ extern void hamming_page_init(Page page, HammingPageKind kind, int table,
 extern void hamming_page_check(Relation index, Buffer buffer);
 pg_noreturn extern void hamming_corrupted(Relation index, BlockNumber block,
 										  const char *fault);
-extern void hamming_check_tid(Relation index, BlockNumber leaf, uint64 tid);
+extern void hamming_check_tid(Relation index, BlockNumber block, uint64 tid);
 extern void hamming_leaf_append(Page page, HammingKey key);
 extern void hamming_leaf_remove(Page page, int i);
 extern HammingKey hamming_inner_key(Page page, int rank);

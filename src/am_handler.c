@@ -90,5 +90,5 @@ Datum
 hamming_handler(PG_FUNCTION_ARGS)
 {
 	(void) fcinfo;
-	return_am_routine(&routine);
+	PG_RETURN_AM_ROUTINE(&routine);
 }

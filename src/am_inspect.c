@@ -20,6 +20,7 @@
 #include "utils/tuplesort.h"
 
 #include "am.h"
+#include "test_stop.h"
 
 PG_FUNCTION_INFO_V1(hamming_index_stats);
 PG_FUNCTION_INFO_V1(hamming_index_check);
@@ -441,14 +442,14 @@ hamming_index_check(PG_FUNCTION_ARGS)
 	check.index = open_index(oid, AccessShareLock);
 	heap_oid = check.index->rd_index->indrelid;
 	relation_close(check.index, AccessShareLock);
-	heap = table_open(heap_oid, ShareLock);
+	test_stop("index check");
+	heap = try_table_open(heap_oid, ShareLock);
 	check.index = open_index(oid, ShareLock);
-	/* without a lock, the index may have been dropped and its OID used again */
-	if (check.index->rd_index->indrelid != heap_oid)
+	/* without a lock, both may have been dropped, and their OIDs used again */
+	if (heap == NULL || check.index->rd_index->indrelid != heap_oid)
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
-						errmsg("index \"%s\" is no longer one of table \"%s\"",
-							   RelationGetRelationName(check.index),
-							   RelationGetRelationName(heap))));
+						errmsg("could not open the table of index \"%s\"",
+							   RelationGetRelationName(check.index))));
 
 	/* expressions of the index are evaluated with its owner's rights */
 	GetUserIdAndSecContext(&user, &security);

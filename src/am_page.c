@@ -109,12 +109,17 @@ hamming_page_check(Relation index, Buffer buffer)
 		hamming_corrupted(index, BufferGetBlockNumber(buffer), fault);
 }
 
-/* Error: XX002 for a TID of an entry that no row can have. */
+/*
+ * Error: XX002 if no row can have the TID, which an entry of the leaf at block
+ * holds.  To PostgreSQL the invalid block number would mean a new page of the
+ * table.
+ */
 void
-hamming_check_tid(Relation index, BlockNumber leaf, uint64 tid)
+hamming_check_tid(Relation index, BlockNumber block, uint64 tid)
 {
-	if (unlikely((OffsetNumber) tid == InvalidOffsetNumber))
-		hamming_corrupted(index, leaf, "entry has no valid TID");
+	if (unlikely(!OffsetNumberIsValid((OffsetNumber) tid) ||
+				 !BlockNumberIsValid((BlockNumber) (tid >> 16))))
+		hamming_corrupted(index, block, "entry has no valid TID");
 }
 
 /*

@@ -30,11 +30,19 @@
  *    then it has kept the pin, and under the pin it has read the page's role.
  * 3. That role is greater than those of the pages whose locks it holds.
  * 4. A process that holds locks only tries the lock of a page that has no
- *    role (claim).
+ *    role (claim), and waits for no other page's lock after that.
+ * 5. One process at a time merges pages of an index.  It holds the table's
+ *    ShareUpdateExclusiveLock, and one process of a parallel vacuum has the
+ *    index.
  *
  * Roles do not change under a pin.  A split, a merge and a root that grows
  * leave each page in its table, with its level and its low end, but for the
  * page that the merge frees.  By rule 1 that page is not pinned by others.
+ *
+ * A merge locks two neighbours and their parent.  The right neighbour covers
+ * the high end that the left one had when it was pinned.  By rule 5 nobody
+ * else moves that end up.  So the two are different pages, and the low end of
+ * the right one is greater.
  *
  * So nobody waits for ever.  Suppose that some processes wait for each other
  * in a circle.  Each holds the lock of a page that the one before waits for,
@@ -43,14 +51,16 @@
  * process waits for has a greater role than the page that it holds.  Around
  * the circle roles would grow without end.  The circle may be one process,
  * which then waits for itself: two pages that it has locked are never one.
+ * By rule 4 a page that was claimed closes no circle, as its holder does not
+ * wait.
  *
  * Without rule 1 both can happen.  Between a look at a page and the wait for
  * the page's lock, a vacuum can free the page, and a split can take it for
  * another table or another place of the level.
  *
- * Searches, descents and walks hold no lock while they wait.  The replay of
- * WAL on a standby locks all pages of a record, and is the only process there
- * that holds a lock while it waits for another.
+ * Searches, descents and walks hold the lock of one page at a time.  The
+ * replay of WAL on a standby locks all pages of a record, and is the only
+ * process there that holds a lock while it waits for another.
  */
 #include "postgres.h"
 
@@ -372,11 +382,12 @@ split(Relation index, Buffer left, Buffer right, Buffer parent,
 }
 
 /*
- * Split a full page, where is a parent, or let it grow, where it is a root,
- * with the spare page if that is still free.  Returns whether it was.
+ * If the spare page is still free, split a full page with it, or let a full
+ * root grow, which has no parent.  Returns whether the spare page was used.
  *
- * On entry the full page and the parent are locked exclusively, the spare
- * page is pinned.  On return the spare page is locked if it was used.
+ * On entry the full page and the parent are locked exclusively, and the spare
+ * page is pinned.  On return the spare page is locked exclusively if it was
+ * used.
  */
 static bool
 relieve(Relation index, Buffer full, Buffer parent, Buffer spare,
@@ -509,6 +520,7 @@ hamming_merge(Relation index, int table, int level, HammingKey key,
 	}
 	right = hamming_pin(index, table, level, next, strategy);
 	parent = hamming_pin(index, table, level + 1, next, strategy);
+	Assert(left != right);
 	test_stop("merge");
 
 	merged = hamming_lock_pinned(index, left, table, level, key);

@@ -54,7 +54,7 @@ extern PGDLLEXPORT void _PG_init(void);
  * PostgreSQL frees it.  From 19 on it is static, as PostgreSQL keeps it.
  */
 #if PG_VERSION_NUM < 190000
-#define return_am_routine(routine) \
+#define PG_RETURN_AM_ROUTINE(routine) \
 	do \
 	{ \
 		IndexAmRoutine *allocated = palloc(sizeof(IndexAmRoutine)); \
@@ -62,7 +62,7 @@ extern PGDLLEXPORT void _PG_init(void);
 		PG_RETURN_POINTER(allocated); \
 	} while (0)
 #else
-#define return_am_routine(routine) PG_RETURN_POINTER(routine)
+#define PG_RETURN_AM_ROUTINE(routine) PG_RETURN_POINTER(routine)
 #endif
 
 /* From PostgreSQL 18 on it is spelt so, and comes first. */

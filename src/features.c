@@ -49,11 +49,10 @@ static inline uint32
 feature_hash_key(const FeatureKey *key)
 {
 	const uint64 numbers[] = { key->hash, (uint64) key->weight };
-	uint64 seed = process_seed();
-	uint64 hash = seeded_hash(seed, numbers, sizeof(numbers));
+	uint64 hash = seeded_hash(process_seed(), numbers, sizeof(numbers));
 
 	if (key->length > 0)
-		hash ^= seeded_hash(seed, key->bytes, key->length);
+		hash = seeded_hash(hash, key->bytes, key->length);
 	return (uint32) hash;
 }
 

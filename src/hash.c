@@ -7,9 +7,9 @@
 #include "hash.h"
 
 /*
- * A secret number for seeded_hash(), which stays the same as long as the
- * process runs.  Processes have different ones, so that nothing that one hands
- * to another, or returns, may depend on it.
+ * A secret number, which stays the same as long as the process runs.  Each
+ * process has its own.  What a function returns, or hands to another process,
+ * must not depend on it.
  *
  * Error: XX000 if the system has no random numbers.
  */

@@ -52,9 +52,11 @@ bucket_weight(const WeightBucket *bucket, uint64 hash)
 
 /*
  * The bucket where the search for a token of this hash begins: the highest bits
- * of the product with a random odd number.  Whoever chooses words, or hashes,
- * without knowing that number has two of them collide with a probability of at
+ * of the product with a random odd number.  For whoever chooses words without
+ * knowing that number, two of them begin in one bucket with a probability of at
  * most 2 / buckets (Dietzfelbinger, Hagerup, Katajainen and Penttonen 1997).
+ * Chains of full buckets stay short, as a bucket has room for four tokens and
+ * there are two a bucket at most.
  */
 static inline uint64
 first_bucket(const WeightTable *table, uint64 hash)

@@ -15,8 +15,8 @@ typedef struct WeightBucket
 
 /*
  * A hash table.  A token is in the first bucket, from the one where its search
- * begins, that was not full.  Two tokens with one hash are one token: no fingerprint could
- * tell them apart.
+ * begins, that was not full.  Two tokens with one hash are one token: no
+ * fingerprint could tell them apart.
  */
 typedef struct WeightTable
 {

@@ -75,7 +75,8 @@ my @damages = (
 	[ 'leaf: page identifier', 6, $special + 38, "\0\0" ],
 	[ 'leaf: fingerprints', 6, 24, "\xff" x 80 ],
 	[ 'leaf: TIDs', 6, $special - 60, "\xfe" x 60 ],
-	[ 'leaf: TIDs without offset', 6, $special - 60, "\0\0\1\0\0\0" x 10 ]);
+	[ 'leaf: TIDs without offset', 6, $special - 60, "\0\0\1\0\0\0" x 10 ],
+	[ 'leaf: TIDs without block', 6, $special - 60, "\xff\xff\xff\xff\1\0" x 10 ]);
 push @damages, [ "random $_", undef, undef, undef ]
   for scalar(@damages) .. $copies - 1;
 
@@ -127,7 +128,7 @@ SQL
 	  if $name !~ /^random/;
 
 	# such a TID is not handed on
-	next if $name !~ /without offset/;
+	next if $name !~ /without/;
 	like($_, qr/^XX002 .*: entry has no valid TID/, "$name: found by whoever meets it")
 	  for @results[ 4, 5 ], $err =~ s/.*ERROR:  /XX002 /r;
 }
