@@ -200,6 +200,11 @@ GROUP BY k ORDER BY k;
 SELECT check_clusters('SELECT (substr(md5((i / 2)::text), 1, 16)::simhash64::bigint
 		# (i % 2 * bits(i, 5, 14)))::simhash64 AS fp FROM generate_series(1, 30000) i', '{13,14}',
 	'SELECT * FROM simhash_pairs(''SELECT place, fp FROM input'', 14)', 14);
+-- Dense: most of all are connected long before the last pair is found, and the
+-- others have one near-duplicate each, or none.
+SELECT check_clusters('SELECT (substr(md5(i::text), 1, 16)::simhash64::bigint
+		& x''0fff0fff0fff0000''::bigint)::simhash64 AS fp FROM generate_series(1, 100000) i', '{5,6}',
+	'SELECT * FROM simhash_pairs(''SELECT place, fp FROM input'', 6)', 6);
 -- a ball, and the sphere around it, 8 bits away: they meet in one pair
 WITH words AS MATERIALIZED (SELECT i, bit_count(i::bit(14)) AS ones,
 		row_number() OVER (PARTITION BY bit_count(i::bit(14)) ORDER BY i) AS n

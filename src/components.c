@@ -16,10 +16,14 @@
 /*
  * After how many comparisons with each, on average, it is time to look where
  * all of these are, if there are so many at least.  That takes some ten
- * comparisons.  As many are worth a look at their sets, too.
+ * comparisons.
  */
 #define COMPARISONS 128
 #define MANY 1024
+
+/* Of a group of as many, eight members are worth a look at their sets. */
+#define SEVERAL 128
+#define SAMPLE_SIZE 8
 
 typedef struct Components
 {
@@ -100,29 +104,29 @@ reach_from(Components *c, uint32 i, uint32 reached, uint32 end)
 }
 
 /*
- * The set of more than half of a group, if there is one, else any (Boyer and
- * Moore 1991).
+ * The set of most of a sample, if there is one, is probably that of most of
+ * the group.  It is what is left when pairs of different sets are struck out
+ * (Boyer and Moore 1991); half of the sample has to be left.
  */
-static uint32
-find_majority(const Components *c, const Candidates *group)
+static bool
+find_majority(const Components *c, const Candidates *group, uint32 *majority)
 {
-	uint32 majority = 0;
+	uint32 stride = (group->x_end - group->x) / SAMPLE_SIZE;
 	uint32 votes = 0;
-	uint32 i;
+	int i;
 
-	for (i = group->x; i < group->x_end; i++)
+	for (i = 0; i < SAMPLE_SIZE; i++)
 	{
-		uint32 set = find_set(c->parents, c->list->ids[i]);
+		uint32 set = find_set(c->parents, c->list->ids[group->x + i * stride]);
 
-		CHECK_FOR_INTERRUPTS();
 		if (votes == 0)
-			majority = set;
-		if (set == majority)
+			*majority = set;
+		if (set == *majority)
 			votes++;
 		else
 			votes--;
 	}
-	return majority;
+	return votes >= SAMPLE_SIZE / 2;
 }
 
 /* Move the members of a set to the front; returns where they end. */
@@ -177,11 +181,13 @@ connect_others(Components *c, const Candidates *group, uint32 others)
 static bool
 connect_to_majority(Components *c, const Candidates *group)
 {
+	uint32 majority;
 	uint32 others;
 
-	if (group->x_end - group->x < MANY)
+	if (group->x_end - group->x < SEVERAL ||
+		!find_majority(c, group, &majority))
 		return false;
-	others = gather_set(c, group, find_majority(c, group));
+	others = gather_set(c, group, majority);
 	if (group->x_end - others >= (others - group->x) / 4)
 		return false;
 	connect_others(c, group, others);

@@ -29,6 +29,9 @@
 /* Pairs that show how much the bits vary. */
 #define SAMPLE_SIZE 256
 
+/* Of a group of as many, a sample takes little beside a sort. */
+#define MANY 2048
+
 static inline bool
 is_self_join(const HammingJoin *join)
 {
@@ -73,6 +76,51 @@ in_same_set(const HammingJoin *join, uint32 x, uint32 y)
 									 find_set(join->sets, join->y->ids[y]);
 }
 
+/* The i-th pair of a sample; false if it needs no comparison. */
+static bool
+sample_pair(const HammingJoin *join, const Candidates *group, int i,
+			uint64 *difference)
+{
+	uint64 x_size = group->x_end - group->x;
+	uint32 y_size = group->y_end - group->y;
+	/* spread evenly, in orders that have nothing to do with each other */
+	uint32 x = group->x + (uint32) (x_size * i / SAMPLE_SIZE);
+	uint32 y = group->y + (i * UINT64CONST(2654435761)) % y_size;
+
+	*difference = join->x->fps[x] ^ join->y->fps[y];
+	return !in_same_set(join, x, y);
+}
+
+/* So many pairs of a group need a comparison, about, and not 0. */
+static double
+number_needed(const HammingJoin *join, const Candidates *group)
+{
+	double pairs = number_of_pairs(join, group);
+	uint64 difference;
+	int needed = 0;
+	int i;
+
+	if (join->sets == NULL || group->x_end - group->x < MANY)
+		return pairs;
+	/* every fourth pair will do */
+	for (i = 0; i < SAMPLE_SIZE; i += 4)
+		needed += sample_pair(join, group, i, &difference);
+	return pairs * Max(needed, 0.5) / (SAMPLE_SIZE / 4);
+}
+
+/*
+ * Does comparing each pair of a group that needs it take no longer than
+ * sorting the group by so many parts?
+ */
+static bool
+is_compared_sooner(const HammingJoin *join, const Candidates *group, int parts)
+{
+	double sorts = cost_of_sort(join, group) * parts;
+
+	return number_of_pairs(join, group) <= sorts ||
+		   number_needed(join, group) <= sorts;
+}
+
 /*
  * The information of each bit: n bits of information leave one of 2^n pairs
  * agreeing in it.  Bits that do not vary have none, the others some.  What
@@ -83,8 +131,6 @@ static double
 measure_bits(const HammingJoin *join, const Candidates *group, uint64 varying,
 			 double *information)
 {
-	uint32 x_size = group->x_end - group->x;
-	uint32 y_size = group->y_end - group->y;
 	int differ[64] = { 0 };
 	int needed = 0;
 	int bit;
@@ -92,12 +138,9 @@ measure_bits(const HammingJoin *join, const Candidates *group, uint64 varying,
 
 	for (i = 0; i < SAMPLE_SIZE; i++)
 	{
-		/* spread evenly, in orders that have nothing to do with each other */
-		uint32 x = group->x + (uint32) ((uint64) x_size * i / SAMPLE_SIZE);
-		uint32 y = group->y + (i * UINT64CONST(2654435761)) % y_size;
-		uint64 difference = join->x->fps[x] ^ join->y->fps[y];
+		uint64 difference;
 
-		if (in_same_set(join, x, y))
+		if (!sample_pair(join, group, i, &difference))
 			continue;
 		needed++;
 		for (bit = 0; bit < 64; bit++)
@@ -243,9 +286,8 @@ divide(HammingJoin *join, const Candidates *group)
 
 	if (top != NULL && top->level < cut->levels)
 	{
-		int parts = join->radius + top->level - top->part;
-
-		if (number_of_pairs(join, group) <= cost_of_sort(join, group) * parts)
+		if (is_compared_sooner(join, group,
+							   join->radius + top->level - top->part))
 			return false;
 		push_node(join, group, cut, top->level + 1, top->part + 1);
 		return true;
@@ -259,9 +301,9 @@ divide(HammingJoin *join, const Candidates *group)
 }
 
 static void
-sort_by_part(HammingJoin *join, JoinNode *node)
+sort_by_next_part(HammingJoin *join, JoinNode *node)
 {
-	uint64 bits = node->cut->parts[node->part] & node->cut->varying;
+	uint64 bits = node->cut->parts[++node->part] & node->cut->varying;
 	int low = pg_rightmost_one_pos64(bits);
 	int high = pg_leftmost_one_pos64(bits) + 1;
 
@@ -330,16 +372,17 @@ is_done(const HammingJoin *join, const Candidates *group)
 }
 
 /*
- * Sort the node by its next part; false if there is none, or no need.
+ * As sets are united, fewer pairs need a comparison: does it take less time by
+ * now to make those in all of the node than to sort by its other parts?
+ *
+ * The groups of the parts are within all of the node, so that no pair is lost.
+ * Some come again: without sets, where join_is_first counts, none may.
  */
 static bool
-next_part(HammingJoin *join, JoinNode *node)
+is_nearly_done(const HammingJoin *join, const JoinNode *node)
 {
-	if (node->part == node->last || is_done(join, &node->all))
-		return false;
-	node->part++;
-	sort_by_part(join, node);
-	return true;
+	return join->sets != NULL && node->part >= node->first &&
+		   is_compared_sooner(join, &node->all, node->last - node->part);
 }
 
 /*
@@ -386,8 +429,16 @@ join_next(HammingJoin *join, Candidates *candidates)
 			if (!is_done(join, candidates) && !divide(join, candidates))
 				return true;
 		}
-		else if (!next_part(join, node))
+		else if (node->part == node->last || is_done(join, &node->all))
 			join->depth--;
+		else if (is_nearly_done(join, node))
+		{
+			*candidates = node->all;
+			join->depth--;
+			return true;
+		}
+		else
+			sort_by_next_part(join, node);
 	}
 	return false;
 }
