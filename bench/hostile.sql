@@ -67,6 +67,16 @@ SELECT fp FROM balls(x'0f1e2d3c4b5a6978'::bigint, x'5a4b78691e0f3c2d'::bigint, '
 CREATE VIEW "balls of 5 and 6, 10 apart" AS
 SELECT fp FROM balls(x'0f1e2d3c4b5a6978'::bigint, x'0f1d2d3f4b5d697f'::bigint, 'ball6') fp;
 
+-- Around one centre, at about the distances from it that take longest: at k = 8
+-- most of them are connected, each with few others.
+CREATE VIEW "three bits in sixteen set" AS
+SELECT (hashint8extended(id, 1) & hashint8extended(id, 2)
+	& (hashint8extended(id, 3) | hashint8extended(id, 4)))::simhash64 AS fp FROM ids;
+
+CREATE VIEW "ball of 16" AS
+SELECT (x'0f1e2d3c4b5a6978'::bigint # (flips(id, 6) | flips(id + :rows, 6)
+	| flips(id + 2 * :rows, 4)))::simhash64 AS fp FROM ids;
+
 -- Each with a year and eight words of its own.
 CREATE TABLE licensed AS
 SELECT id, simhash(concat_ws(' ', 'Copyright', 1980 + draw(id, 2, 45),
