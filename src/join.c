@@ -91,7 +91,11 @@ sample_pair(const HammingJoin *join, const Candidates *group, int i,
 	return !in_same_set(join, x, y);
 }
 
-/* So many pairs of a group need a comparison, about, and not 0. */
+/*
+ * About how many pairs of a group need a comparison, and not 0.  Where it is
+ * more than an eighth of them, all are said to: most groups of most data are
+ * such, and then few pairs need be looked at.
+ */
 static double
 number_needed(const HammingJoin *join, const Candidates *group)
 {
@@ -104,7 +108,11 @@ number_needed(const HammingJoin *join, const Candidates *group)
 		return pairs;
 	/* every fourth pair will do */
 	for (i = 0; i < SAMPLE_SIZE; i += 4)
+	{
 		needed += sample_pair(join, group, i, &difference);
+		if (needed == SAMPLE_SIZE / 4 / 8)
+			return pairs;
+	}
 	return pairs * Max(needed, 0.5) / (SAMPLE_SIZE / 4);
 }
 
