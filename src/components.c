@@ -14,16 +14,19 @@
 #define STRETCH 4096
 
 /*
- * After how many comparisons with each, on average, it is time to look where
- * all of these are, if there are so many at least.  That takes some ten
- * comparisons.
+ * When the fingerprints that are not reached yet have been compared this often
+ * each, on average, and are WORTH_MEASURING or more, the ball that holds them
+ * is measured again.  That takes about ten comparisons for each.
  */
-#define COMPARISONS 128
-#define MANY 1024
+#define REMEASURE_AFTER 128
+#define WORTH_MEASURING 1024
 
-/* Of a group of as many, eight members are worth a look at their sets. */
-#define SEVERAL 128
-#define SAMPLE_SIZE 8
+/*
+ * From a group of WORTH_SAMPLING on, the sets of MAJORITY_SAMPLE members tell
+ * whether one set may have most of the group.
+ */
+#define WORTH_SAMPLING 128
+#define MAJORITY_SAMPLE 8
 
 typedef struct Components
 {
@@ -37,7 +40,7 @@ typedef struct Rest
 {
 	uint64 centre;
 	int radius;
-	double compared; /* comparisons since then */
+	double compared; /* comparisons since the ball was measured */
 } Rest;
 
 /* The bits that most fingerprints of a sample have. */
@@ -104,18 +107,19 @@ reach_from(Components *c, uint32 i, uint32 reached, uint32 end)
 }
 
 /*
- * The set of most of a sample, if there is one, is probably that of most of
- * the group.  It is what is left when pairs of different sets are struck out
- * (Boyer and Moore 1991); half of the sample has to be left.
+ * Find the set that has most of a sample of the group, which is probably the
+ * set of most of the group.  Pairs of members of different sets are struck out
+ * until what is left is of one set (Boyer and Moore 1991).  False if less than
+ * half of the sample is left.
  */
 static bool
 find_majority(const Components *c, const Candidates *group, uint32 *majority)
 {
-	uint32 stride = (group->x_end - group->x) / SAMPLE_SIZE;
+	uint32 stride = (group->x_end - group->x) / MAJORITY_SAMPLE;
 	uint32 votes = 0;
 	int i;
 
-	for (i = 0; i < SAMPLE_SIZE; i++)
+	for (i = 0; i < MAJORITY_SAMPLE; i++)
 	{
 		uint32 set = find_set(c->parents, c->list->ids[group->x + i * stride]);
 
@@ -126,7 +130,7 @@ find_majority(const Components *c, const Candidates *group, uint32 *majority)
 		else
 			votes--;
 	}
-	return votes >= SAMPLE_SIZE / 2;
+	return votes >= MAJORITY_SAMPLE / 2;
 }
 
 /* Move the members of a set to the front; returns where they end. */
@@ -184,7 +188,7 @@ connect_to_majority(Components *c, const Candidates *group)
 	uint32 majority;
 	uint32 others;
 
-	if (group->x_end - group->x < SEVERAL ||
+	if (group->x_end - group->x < WORTH_SAMPLING ||
 		!find_majority(c, group, &majority))
 		return false;
 	others = gather_set(c, group, majority);
@@ -219,7 +223,8 @@ connect_group(Components *c, const Candidates *group)
 		if (i == reached)
 			reached++; /* begins a component */
 		fplist_swap(list, i, reached - 1);
-		if (left >= MANY && rest.compared > (double) COMPARISONS * left)
+		if (left >= WORTH_MEASURING &&
+			rest.compared > (double) REMEASURE_AFTER * left)
 			measure_rest(&rest, list->fps + reached, group->x_end - reached);
 		if (hamming_distance(list->fps[i], rest.centre) >
 			rest.radius + c->radius)

@@ -29,8 +29,8 @@
 /* Pairs that show how much the bits vary. */
 #define SAMPLE_SIZE 256
 
-/* Of a group of as many, a sample takes little beside a sort. */
-#define MANY 2048
+/* From a group of this size on, a sample takes little beside a sort. */
+#define WORTH_SAMPLING 2048
 
 static inline bool
 is_self_join(const HammingJoin *join)
@@ -104,7 +104,7 @@ number_needed(const HammingJoin *join, const Candidates *group)
 	int needed = 0;
 	int i;
 
-	if (join->sets == NULL || group->x_end - group->x < MANY)
+	if (join->sets == NULL || group->x_end - group->x < WORTH_SAMPLING)
 		return pairs;
 	/* every fourth pair will do */
 	for (i = 0; i < SAMPLE_SIZE; i += 4)
@@ -380,11 +380,14 @@ is_done(const HammingJoin *join, const Candidates *group)
 }
 
 /*
- * As sets are united, fewer pairs need a comparison: does it take less time by
- * now to make those in all of the node than to sort by its other parts?
+ * Does it take no longer to compare all pairs of the node that still need it
+ * than to sort the node by its other parts?  As sets are united on the way,
+ * fewer and fewer pairs need a comparison.
  *
- * The groups of the parts are within all of the node, so that no pair is lost.
- * Some come again: without sets, where join_is_first counts, none may.
+ * All of the node as candidates loses no pair: the groups of the other parts
+ * lie within the node.  Some pairs are among the candidates a second time.
+ * Unions of sets do not mind, but join_is_first() would be wrong: so this is
+ * for joins with sets only.
  */
 static bool
 is_nearly_done(const HammingJoin *join, const JoinNode *node)
