@@ -58,8 +58,9 @@
  * the page's lock, a vacuum can free the page, and a split can take it for
  * another table or another place of the level.
  *
- * Searches, descents and walks hold the lock of one page at a time.  The
- * replay of WAL on a standby locks all pages of a record, and is the only
+ * Searches, descents and walks hold the lock of one page at a time.  A search
+ * keeps the inner pages on its path pinned, so that a merge may leave those.
+ * The replay of WAL on a standby locks all pages of a record, and is the only
  * process there that holds a lock while it waits for another.
  */
 #include "postgres.h"

@@ -96,7 +96,7 @@ read_decimal(const char *digits, uint64 *value)
 	return true;
 }
 
-/* Read an integer of -2^63 .. 2^64 - 1; false for NaN, infinity or another. */
+/* Read an integer of -2^63 .. 2^64 - 1; false for anything else. */
 static bool
 read_integer(const char *number, uint64 *value)
 {

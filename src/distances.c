@@ -154,6 +154,7 @@ simhash_distances(PG_FUNCTION_ARGS)
 	Reservoir *r;
 	int i;
 
+	/* the executor frees its own description of the rows, and no other */
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
 	r = sample_column(PG_GETARG_OID(0), NameStr(*PG_GETARG_NAME(1)),
 					  PG_GETARG_INT32(2), simhash_type(fcinfo->flinfo->fn_oid));

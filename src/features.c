@@ -146,6 +146,7 @@ list_features(FunctionCallInfo fcinfo, FeatureMaker make)
 	FeatureTarget target = { .sink = list_feature, .arg = &list };
 	size_t i;
 
+	/* the executor frees its own description of the rows, and no other */
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
 	if (PG_ARGISNULL(0))
 		return (Datum) 0;

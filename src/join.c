@@ -30,7 +30,7 @@
 #define SAMPLE_SIZE 256
 
 /* From a group of this size on, a sample takes little beside a sort. */
-#define WORTH_SAMPLING 2048
+#define WORTH_ESTIMATING 2048
 
 static inline bool
 is_self_join(const HammingJoin *join)
@@ -104,7 +104,7 @@ number_needed(const HammingJoin *join, const Candidates *group)
 	int needed = 0;
 	int i;
 
-	if (join->sets == NULL || group->x_end - group->x < WORTH_SAMPLING)
+	if (join->sets == NULL || group->x_end - group->x < WORTH_ESTIMATING)
 		return pairs;
 	/* every fourth pair will do */
 	for (i = 0; i < SAMPLE_SIZE; i += 4)

@@ -56,7 +56,7 @@ bucket_weight(const WeightBucket *bucket, uint64 hash)
  * knowing that number, two of them begin in one bucket with a probability of at
  * most 2 / buckets (Dietzfelbinger, Hagerup, Katajainen and Penttonen 1997).
  * Chains of full buckets stay short, as a bucket has room for four tokens and
- * there are two a bucket at most.
+ * there are about two for each.
  */
 static inline uint64
 first_bucket(const WeightTable *table, uint64 hash)

@@ -11,20 +11,27 @@ use Test::More;
 
 my $node = PostgreSQL::Test::Cluster->new('clients');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
-# JDBC has no other way in
+# JDBC has no other way in, and others must not come in by it
+open my $random, '<:raw', '/dev/urandom' or plan skip_all => 'needs /dev/urandom';
+read $random, my $bytes, 16;
+my $password = unpack 'H*', $bytes;
 $node->append_conf('postgresql.conf', "listen_addresses = '127.0.0.1'");
+unlink $node->data_dir . '/pg_hba.conf';
+$node->append_conf('pg_hba.conf',
+	"local all all trust\nhost all all 127.0.0.1/32 scram-sha-256");
 $node->start;
+$node->safe_psql('postgres', "ALTER ROLE CURRENT_USER PASSWORD '$password'");
 $node->safe_psql('postgres',
 	'CREATE EXTENSION simhash; CREATE TABLE sent (fp simhash64)');
 
 my $user = $node->safe_psql('postgres', 'SELECT current_user');
-my $url = 'jdbc:postgresql://127.0.0.1:' . $node->port . "/postgres?user=$user";
+my $url = 'jdbc:postgresql://127.0.0.1:' . $node->port . "/postgres?user=$user&password=$password";
 my $classpath = $ENV{CLASSPATH} // '/usr/share/java/postgresql.jar';
 my $directory = PostgreSQL::Test::Utils::tempdir;
 
 delete @ENV{ grep { /^PG/ } keys %ENV };
-@ENV{qw(PGHOST PGPORT PGUSER PGDATABASE)} =
-  ('127.0.0.1', $node->port, $user, 'postgres');
+@ENV{qw(PGHOST PGPORT PGUSER PGPASSWORD PGDATABASE)} =
+  ('127.0.0.1', $node->port, $user, $password, 'postgres');
 $ENV{GOPATH} //= '/usr/share/gocode';
 $ENV{GO111MODULE} //= 'off';
 

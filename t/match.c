@@ -34,7 +34,7 @@ static const struct
 	{ "portable C", &portable }
 };
 
-/* A group, a leaf and a stretch have at most as many. */
+/* A leaf and a stretch have at most as many. */
 #define MOST 4096
 #define FEW 70
 
