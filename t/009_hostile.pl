@@ -1,4 +1,5 @@
-# Features that are made to collide take no longer than others.
+# What is hard to tell apart takes no longer than it has to: features that are
+# made to collide, and fingerprints that are near each other.
 
 use strict;
 use warnings;
@@ -118,6 +119,19 @@ for my $test (
 			'<=', 4 * $usual + 20, "words whose $agree bits agree, $name");
 	}
 }
+
+# Fingerprints of which 44 bits vary: within 8 nearly all of them are connected,
+# each with few others.  Few of the pairs that agree in a part need a comparison.
+my $rows = 600_000;
+$node->safe_psql('postgres', <<SQL);
+CREATE TABLE scattered AS SELECT hashint8extended(i, 1)::simhash64 AS fp FROM generate_series(1, $rows) i;
+CREATE TABLE dense AS SELECT (fp::bigint & ((1::bigint << 44) - 1))::simhash64 AS fp FROM scattered;
+SQL
+my $clusters =
+  'SELECT count(DISTINCT c) BETWEEN %s FROM (SELECT simhash_cluster(fp, 8) OVER () AS c FROM %s) s';
+my $usual = processor_time(sprintf($clusters, "$rows * 0.99 AND $rows", 'scattered'), 't');
+cmp_ok(processor_time(sprintf($clusters, '2 AND 1000', 'dense'), 't'),
+	'<=', 2.5 * $usual, 'dense fingerprints');
 
 $node->stop;
 done_testing();
