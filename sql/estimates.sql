@@ -117,7 +117,7 @@ CREATE TABLE asked AS
 SELECT n, k, condition, rows_or_error(format(statement, format(condition, left_side, right_side, k))) AS rows
 FROM statements, generate_series(-1, 65) k, conditions
 -- each row that is changed and undone makes the next statement slower
-WHERE n <= 8 OR condition = '%s <-> %s <= %s';
+WHERE n <= 8 OR condition = '%s <-> %s <= %s' OR k NOT BETWEEN 1 AND 59;
 RESET enable_seqscan;
 RESET jit;
 SELECT n, condition, array_agg(k ORDER BY k) AS k, min(asked.rows) AS wrong

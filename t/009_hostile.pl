@@ -131,7 +131,7 @@ my $clusters =
   'SELECT count(DISTINCT c) BETWEEN %s FROM (SELECT simhash_cluster(fp, 8) OVER () AS c FROM %s) s';
 my $usual = processor_time(sprintf($clusters, "$rows * 0.99 AND $rows", 'scattered'), 't');
 cmp_ok(processor_time(sprintf($clusters, '2 AND 1000', 'dense'), 't'),
-	'<=', 2.5 * $usual, 'dense fingerprints');
+	'<=', 2 * $usual, 'dense fingerprints');
 
 $node->stop;
 done_testing();
