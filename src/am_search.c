@@ -192,6 +192,7 @@ collect(HammingSearch *search, Buffer leaf, HammingKey from, uint64 centre,
 		int leading_radius, HammingMatch *matches)
 {
 	Page page = BufferGetPage(leaf);
+	BlockNumber block = BufferGetBlockNumber(leaf);
 	uint16 found[HAMMING_LEAF_CAPACITY];
 	int count = hamming_match(hamming_page_bits(page), hamming_page_slots(page),
 							  centre, search->radius, found);
@@ -210,7 +211,7 @@ collect(HammingSearch *search, Buffer leaf, HammingKey from, uint64 centre,
 			(search->table < HAMMING_BLOCKS &&
 			 found_before(search, difference)))
 			continue;
-		hamming_check_tid(search->index, BufferGetBlockNumber(leaf), key.tid);
+		hamming_check_tid(search->index, block, key.tid);
 		matches[kept].fingerprint = hamming_unrotate(key.bits, search->table);
 		matches[kept].tid = key.tid;
 		matches[kept].distance = pg_popcount64(difference);

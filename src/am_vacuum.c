@@ -30,6 +30,7 @@ static int
 find_dead(Vacuum *vacuum, Buffer leaf, int *dead)
 {
 	Page page = BufferGetPage(leaf);
+	BlockNumber block = BufferGetBlockNumber(leaf);
 	int entries = hamming_page_count(page);
 	int count = 0;
 	int i;
@@ -38,8 +39,7 @@ find_dead(Vacuum *vacuum, Buffer leaf, int *dead)
 	{
 		ItemPointer tid = hamming_leaf_tid(page, i);
 
-		hamming_check_tid(vacuum->info->index, BufferGetBlockNumber(leaf),
-						  hamming_tid(tid));
+		hamming_check_tid(vacuum->info->index, block, hamming_tid(tid));
 		if (vacuum->callback(tid, vacuum->callback_state))
 			dead[count++] = i;
 	}

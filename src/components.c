@@ -109,8 +109,8 @@ reach_from(Components *c, uint32 i, uint32 reached, uint32 end)
 /*
  * Find the set that has most of a sample of the group, which is probably the
  * set of most of the group.  Pairs of members of different sets are struck out
- * until what is left is of one set (Boyer and Moore 1991).  False if less than
- * half of the sample is left.
+ * of the sample until the members left are of one set (Boyer and Moore 1991).
+ * Returns false if less than half of the sample is left.
  */
 static bool
 find_majority(const Components *c, const Candidates *group, uint32 *majority)

@@ -117,8 +117,9 @@ number_needed(const HammingJoin *join, const Candidates *group)
 }
 
 /*
- * Does comparing each pair of a group that needs it take no longer than
- * sorting the group by so many parts?
+ * Does it take no longer to compare those pairs of the group that need a
+ * comparison than to sort the group once for each of the parts?  parts is their
+ * number.
  */
 static bool
 is_compared_sooner(const HammingJoin *join, const Candidates *group, int parts)

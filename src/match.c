@@ -71,8 +71,9 @@ count_each(const uint64 *fingerprints, int count, uint64 centre, int64 *counts)
 }
 
 /*
- * Collect the matches among the fingerprints from i on.  Each has as many
- * bits of within as width says, the lowest of which is set if it matches.
+ * Collect the matches among the fingerprints from i on.  within has width bits
+ * for each fingerprint.  If a fingerprint matches, the lowest of its bits is
+ * set.  All other bits are 0.
  */
 static inline int
 collect(uint64 within, int width, int i, uint16 *matches)

@@ -42,9 +42,8 @@ typedef struct KnownBall
 /*
  * Volume of a ball of radius -1 .. 64 as a part of the whole space, 0 .. 1.
  *
- * Close to the whole, the volume has more digits than a double: rounding may
- * take the sum above 2^64, and what the planner takes for a probability above
- * 1 is an error.
+ * A volume close to 2^64 has more digits than a double.  So rounding may take
+ * the sum above 2^64.  The planner raises an error for a selectivity above 1.
  */
 static double
 ball_volume(int32 radius)

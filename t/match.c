@@ -34,7 +34,7 @@ static const struct
 	{ "portable C", &portable }
 };
 
-/* A leaf and a stretch have at most as many. */
+/* Fingerprints that one call compares: no leaf and no stretch has more. */
 #define MOST 4096
 #define FEW 70
 
@@ -73,7 +73,10 @@ below(int limit)
 	return random_bits() % limit;
 }
 
-/* The end of so many bytes, after which nothing can be touched. */
+/*
+ * Allocate room for bytes, and return its end.  The page that begins there
+ * cannot be touched.
+ */
 static void *
 end_of_memory(size_t bytes)
 {
