@@ -8,56 +8,56 @@ DATA = sql/simhash--1.0.sql
 PGFILEDESC = "simhash - near-duplicate text"
 
 OBJS = \
-	src/aggregate.o \
-	src/am_build.o \
-	src/am_cost.o \
-	src/am_handler.o \
-	src/am_insert.o \
-	src/am_inspect.o \
-	src/am_nearest.o \
-	src/am_page.o \
-	src/am_plan.o \
-	src/am_scan.o \
-	src/am_search.o \
-	src/am_sort.o \
-	src/am_tree.o \
-	src/am_vacuum.o \
-	src/am_validate.o \
-	src/am_wal.o \
-	src/ball.o \
-	src/cast.o \
-	src/cluster.o \
-	src/components.o \
-	src/construct.o \
-	src/distances.o \
-	src/encoding.o \
-	src/features.o \
-	src/fingerprint.o \
-	src/fplist.o \
-	src/gist.o \
-	src/hamming.o \
-	src/hash.o \
-	src/idf.o \
-	src/join.o \
-	src/leaders.o \
-	src/match.o \
-	src/near.o \
-	src/normalize.o \
-	src/numbering.o \
-	src/operators.o \
-	src/pair_rows.o \
-	src/pairs.o \
 	src/planner.o \
-	src/query.o \
-	src/read_text.o \
-	src/selectivity.o \
-	src/shingle.o \
-	src/tokens.o \
-	src/type.o \
-	src/weights.o \
-	src/weights_cache.o \
-	src/weights_type.o \
-	src/weights_value.o
+	src/am/am_build.o \
+	src/am/am_cost.o \
+	src/am/am_handler.o \
+	src/am/am_insert.o \
+	src/am/am_inspect.o \
+	src/am/am_nearest.o \
+	src/am/am_page.o \
+	src/am/am_plan.o \
+	src/am/am_scan.o \
+	src/am/am_search.o \
+	src/am/am_sort.o \
+	src/am/am_tree.o \
+	src/am/am_vacuum.o \
+	src/am/am_validate.o \
+	src/am/am_wal.o \
+	src/dedup/cluster.o \
+	src/dedup/connect.o \
+	src/dedup/fplist.o \
+	src/dedup/join.o \
+	src/dedup/join_pairs.o \
+	src/dedup/leaders.o \
+	src/dedup/numbering.o \
+	src/dedup/pair_rows.o \
+	src/dedup/pairs.o \
+	src/dedup/sample.o \
+	src/dedup/user_query.o \
+	src/text/aggregate.o \
+	src/text/arguments.o \
+	src/text/encoding.o \
+	src/text/fingerprint.o \
+	src/text/hash.o \
+	src/text/idf.o \
+	src/text/normalize.o \
+	src/text/read_text.o \
+	src/text/shingle.o \
+	src/text/show_features.o \
+	src/text/tokens.o \
+	src/text/weights_cache.o \
+	src/text/weights_table.o \
+	src/text/weights_type.o \
+	src/text/weights_value.o \
+	src/type/ball.o \
+	src/type/cast.o \
+	src/type/distance_array.o \
+	src/type/gist.o \
+	src/type/hamming.o \
+	src/type/operators.o \
+	src/type/selectivity.o \
+	src/type/type.o
 
 # what the documents link to is installed with them
 DOCUMENTS = \
@@ -71,6 +71,8 @@ DOCUMENTS = \
 	doc/recipes.md \
 	$(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/bench/results/*.md))
 
+# also where the caller gives flags of his own
+override PG_CPPFLAGS += -I$(srcdir)/src
 SHLIB_LINK = -lutf8proc
 
 REGRESS = \
@@ -128,10 +130,10 @@ ifneq ($(MAJORVERSION),15)
 REGRESS += soft_errors
 endif
 
-$(OBJS) $(OBJS:.o=.bc): $(wildcard $(srcdir)/src/*.h)
+$(OBJS) $(OBJS:.o=.bc): $(wildcard $(srcdir)/src/*/*.h)
 
 # what PostgreSQL builds its own inner loops with
-src/fingerprint.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS) $(CFLAGS_VECTORIZE)
+src/text/fingerprint.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS) $(CFLAGS_VECTORIZE)
 
 # where the objects go in a build outside the source tree
-$(shell mkdir -p src)
+$(shell mkdir -p $(sort $(dir $(OBJS))))

@@ -328,7 +328,7 @@ build_match()
 {
 	# shellcheck disable=SC2086
 	"$@" -Wall -Wextra -Werror -g -O2 ${COPT:-} -o "$work/match" \
-		-I"$("$(find_pg_config)" --includedir-server)" "$root/t/match.c" \
+		-I"$("$(find_pg_config)" --includedir-server)" -I"$root/src" "$root/t/match.c" \
 		>"$work/build.log" 2>&1 || {
 		cat "$work/build.log" >&2
 		fail "the build failed"

@@ -30,8 +30,8 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "am.h"
-#include "selectivity.h"
+#include "am/am.h"
+#include "type/selectivity.h"
 
 PG_FUNCTION_INFO_V1(simhash_distance_support);
 PG_FUNCTION_INFO_V1(hamming_distance_lt_support);

@@ -1,6 +1,6 @@
 /*
  * match.c
- *	  What src/match.c finds, in every way that this processor can.
+ *	  What src/type/distance_array.c finds, in every way that this processor can.
  *
  *	  match					the name of the way that is chosen here
  *	  match ROUNDS SEED		compare each way with the plainest loop
@@ -9,7 +9,7 @@
  * aarch64.  Fingerprints and matches end where a page does that cannot be
  * touched.
  */
-#include "../src/match.c"
+#include "type/distance_array.c"
 
 #include <sys/mman.h>
 #include <unistd.h>

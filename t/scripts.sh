@@ -80,7 +80,7 @@ failing_script()
 # The compiler's message is shown, and neither its call nor much more.
 failing_build()
 {
-	! (make_copy COPT='-include missing.h' -B src/type.o) >"$work/failing.log" 2>&1 &&
+	! (make_copy COPT='-include missing.h' -B src/type/type.o) >"$work/failing.log" 2>&1 &&
 		grep 'error:.*missing\.h' "$work/failing.log" &&
 		! grep -e '-O2' "$work/failing.log" &&
 		[ "$(wc -l <"$work/failing.log")" -le 10 ]

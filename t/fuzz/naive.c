@@ -14,7 +14,7 @@
 #include <utf8proc.h>
 
 #include "naive.h"
-#include "unicode_class.h"
+#include "text/unicode_class.h"
 
 /* Returns the length of the code point at p, or 1 for a byte that is none. */
 size_t

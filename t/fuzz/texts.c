@@ -6,8 +6,8 @@
 
 #include <utf8proc.h>
 
-#include "normalize.h"
-#include "shingle.h"
+#include "text/normalize.h"
+#include "text/shingle.h"
 #include "texts.h"
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyzXYZ019"

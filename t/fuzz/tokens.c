@@ -16,7 +16,7 @@
 
 #include "naive.h"
 #include "texts.h"
-#include "tokens.h"
+#include "text/tokens.h"
 
 /* PostgreSQL's own printf is in the server, which is not there. */
 #undef printf

@@ -1,0 +1,395 @@
+/*
+ * am.h
+ *	  The access method "hamming": a block index.
+ *
+ * An index has four tables, and a fifth for the rows without a fingerprint.
+ * Each is a B+tree ordered by (fingerprint rotated so that block j leads,
+ * TID), whose pages know the range of keys that they answer for.  Pages of
+ * one level part the whole key space among them, and the range of a page is
+ * within that of its parent.  doc/indexing.md has a picture.
+ */
+#ifndef AM_H
+#define AM_H
+
+#include "access/genam.h"
+#include "nodes/execnodes.h"
+#include "nodes/pathnodes.h"
+#include "storage/bufmgr.h"
+#include "storage/bufpage.h"
+#include "storage/itemptr.h"
+#include "utils/rel.h"
+
+#include "type/simhash.h"
+
+/*
+ * Keys
+ */
+
+/* Order: by bits, then by tid.  Keys of a table are unique. */
+typedef struct HammingKey
+{
+	uint64 bits; /* rotated fingerprint; 0 in the table of NULLs */
+	uint64 tid;	 /* block number << 16 | offset; no row has 0 */
+} HammingKey;
+
+static const HammingKey hamming_least_key = { 0, 0 };
+static const HammingKey hamming_greatest_key = { ~UINT64CONST(0),
+												 ~UINT64CONST(0) };
+
+static inline int
+hamming_key_compare(HammingKey a, HammingKey b)
+{
+	if (a.bits != b.bits)
+		return a.bits < b.bits ? -1 : 1;
+	return (a.tid > b.tid) - (a.tid < b.tid);
+}
+
+static inline uint64
+hamming_tid(const ItemPointerData *tid)
+{
+	return ((uint64) ItemPointerGetBlockNumberNoCheck(tid) << 16) |
+		   ItemPointerGetOffsetNumberNoCheck(tid);
+}
+
+static inline ItemPointerData
+hamming_item_pointer(uint64 tid)
+{
+	ItemPointerData result;
+
+	ItemPointerSet(&result, (BlockNumber) (tid >> 16), (OffsetNumber) tid);
+	return result;
+}
+
+/*
+ * Pages
+ *
+ * Block 0 is the metapage, and blocks 1 to 5 are the roots of the tables, for
+ * ever.  A leaf holds the entries of its range in no order: fingerprints in
+ * an array that grows from the front, up to pd_lower, and their TIDs in one
+ * that grows from the back, down to pd_upper.  Between them nothing is
+ * stored, nor logged.  Arrays of leaves grow by HAMMING_LEAF_STEP, so that few
+ * insertions log their bounds; a TID of 0 ends the entries.
+ *
+ * An inner page has two such arrays, too, of its children's least keys, and
+ * in front of them an array with the order of the entries: an insertion moves
+ * that, and the WAL need not hold half of the keys.
+ */
+
+#define HAMMING_NULLS HAMMING_BLOCKS /* table of rows without fingerprint */
+#define HAMMING_TABLES (HAMMING_BLOCKS + 1)
+#define HAMMING_METAPAGE 0
+#define HAMMING_ROOT(table) ((BlockNumber) (table) + 1)
+#define HAMMING_MAX_HEIGHT 16 /* never reached: a page has many children */
+
+#define HAMMING_MAGIC 0x48414D4D
+#define HAMMING_VERSION 1
+
+typedef struct HammingMeta
+{
+	uint32 magic;	/* HAMMING_MAGIC */
+	uint32 version; /* HAMMING_VERSION */
+} HammingMeta;
+
+typedef enum HammingPageKind
+{
+	HAMMING_PAGE_META = 1,
+	HAMMING_PAGE_TREE,
+	HAMMING_PAGE_FREE
+} HammingPageKind;
+
+/* The special space of every page. */
+typedef struct HammingSpecial
+{
+	HammingKey low;	 /* the least key of the page's range */
+	HammingKey high; /* the least key beyond; the greatest if there is none */
+	uint16 kind;	 /* HammingPageKind */
+	uint16 table;	 /* 0 .. 4 */
+	uint16 level;	 /* 0 is a leaf */
+	uint16 page_id;	 /* HAMMING_PAGE_ID, for tools that look at files */
+} HammingSpecial;
+
+#define HAMMING_PAGE_ID 0xFF91
+
+/* What the array at the back of an inner page holds. */
+typedef struct HammingDownlink
+{
+	ItemPointerData tid; /* of the child's least key */
+	BlockIdData child;	 /* its block number */
+} HammingDownlink;
+
+#define HAMMING_CONTENT MAXALIGN(SizeOfPageHeaderData)
+#define HAMMING_SPACE \
+	(BLCKSZ - HAMMING_CONTENT - MAXALIGN(sizeof(HammingSpecial)))
+#define HAMMING_LEAF_CAPACITY \
+	((int) (HAMMING_SPACE / (sizeof(uint64) + sizeof(ItemPointerData))))
+#define HAMMING_LEAF_STEP 16
+#define HAMMING_INNER_CAPACITY \
+	((int) ((HAMMING_SPACE - MAXIMUM_ALIGNOF) / \
+			(sizeof(uint16) + sizeof(uint64) + sizeof(HammingDownlink))))
+#define HAMMING_ORDER_SPACE MAXALIGN(HAMMING_INNER_CAPACITY * sizeof(uint16))
+
+static inline HammingSpecial *
+hamming_special(Page page)
+{
+	return (HammingSpecial *) PageGetSpecialPointer(page);
+}
+
+static inline int
+hamming_capacity(Page page)
+{
+	return hamming_special(page)->level == 0 ? HAMMING_LEAF_CAPACITY
+											 : HAMMING_INNER_CAPACITY;
+}
+
+/* Offset of the array of keys. */
+static inline int
+hamming_keys_offset(Page page)
+{
+	return HAMMING_CONTENT +
+		   (hamming_special(page)->level == 0 ? 0 : HAMMING_ORDER_SPACE);
+}
+
+static inline uint64 *
+hamming_page_bits(Page page)
+{
+	return (uint64 *) ((char *) page + hamming_keys_offset(page));
+}
+
+/* How many entries the arrays have room for. */
+static inline int
+hamming_page_slots(Page page)
+{
+	return (((PageHeader) page)->pd_lower - hamming_keys_offset(page)) /
+		   sizeof(uint64);
+}
+
+/* TID of entry i of a leaf. */
+static inline ItemPointer
+hamming_leaf_tid(Page page, int i)
+{
+	return (ItemPointer) hamming_special(page) - (i + 1);
+}
+
+static inline int
+hamming_page_count(Page page)
+{
+	int count = hamming_page_slots(page);
+
+	if (hamming_special(page)->level == 0)
+		while (count > 0 && hamming_tid(hamming_leaf_tid(page, count - 1)) == 0)
+			count--;
+	return count;
+}
+
+static inline bool
+hamming_page_is_full(Page page)
+{
+	return hamming_page_count(page) == hamming_capacity(page);
+}
+
+static inline HammingKey
+hamming_leaf_key(Page page, int i)
+{
+	return (HammingKey){ hamming_page_bits(page)[i],
+						 hamming_tid(hamming_leaf_tid(page, i)) };
+}
+
+static inline bool
+hamming_page_covers(Page page, HammingKey key)
+{
+	return hamming_key_compare(hamming_special(page)->low, key) <= 0 &&
+		   hamming_key_compare(key, hamming_special(page)->high) < 0;
+}
+
+/* WITH (fillfactor = ...) */
+typedef struct HammingOptions
+{
+	int32 vl_len_;	/* varlena header, for PostgreSQL only */
+	int fillfactor; /* percent of a page that a build fills */
+} HammingOptions;
+
+#define HAMMING_DEFAULT_FILLFACTOR 88
+#define HAMMING_MIN_FILLFACTOR 10
+
+/* How many entries of a page a build or a merge fills. */
+static inline int
+hamming_fill(Relation index, int capacity)
+{
+	HammingOptions *options = (HammingOptions *) index->rd_options;
+	int percent = options ? options->fillfactor : HAMMING_DEFAULT_FILLFACTOR;
+
+	return Max(capacity * percent / 100, 2);
+}
+
+/* A page may be cut so far from where it should be, as a part of its keys. */
+#define HAMMING_CUT_SLACK 12
+
+/* am_page.c */
+extern void hamming_page_init(Page page, HammingPageKind kind, int table,
+							  int level, HammingKey low, HammingKey high);
+extern void hamming_page_check(Relation index, Buffer buffer);
+pg_noreturn extern void hamming_corrupted(Relation index, BlockNumber block,
+										  const char *fault);
+extern void hamming_check_tid(Relation index, BlockNumber block, uint64 tid);
+extern void hamming_leaf_append(Page page, HammingKey key);
+extern void hamming_leaf_remove(Page page, int i);
+extern HammingKey hamming_inner_key(Page page, int rank);
+extern BlockNumber hamming_inner_child(Page page, int rank);
+extern int hamming_inner_find(Page page, HammingKey key);
+extern void hamming_inner_insert(Page page, int rank, HammingKey key,
+								 BlockNumber child);
+extern bool hamming_inner_is_permutation(Page page);
+extern void hamming_inner_remove(Page page, int rank);
+extern void hamming_page_split(Page left, Page right, HammingKey added);
+extern void hamming_page_merge(Page left, Page right);
+extern int hamming_choose_cut(const HammingKey *keys, int least, int most);
+extern HammingKey hamming_separator(HammingKey left, HammingKey right);
+
+/* am_tree.c */
+
+/*
+ * How often a descent may start again before it is taken for lost: each time
+ * some other process must have changed a page in the instant between.
+ */
+#define HAMMING_MAX_DESCENTS 10000
+
+extern void hamming_check_metapage(Relation index);
+extern void hamming_open(Relation index);
+extern Buffer hamming_read(Relation index, BlockNumber block, int mode,
+						   BufferAccessStrategy strategy);
+extern bool hamming_page_is_for(Page page, int table, int level,
+								HammingKey key);
+extern Buffer hamming_find(Relation index, int table, int level, HammingKey key,
+						   int mode, BufferAccessStrategy strategy);
+extern Buffer hamming_pin(Relation index, int table, int level, HammingKey key,
+						  BufferAccessStrategy strategy);
+extern bool hamming_lock_pinned(Relation index, Buffer buffer, int table,
+								int level, HammingKey key);
+extern void hamming_make_room(Relation index, int table, int level,
+							  HammingKey key);
+extern bool hamming_merge(Relation index, int table, int level, HammingKey key,
+						  BufferAccessStrategy strategy);
+extern bool hamming_is_free_page(Relation index, BlockNumber block,
+								 BufferAccessStrategy strategy);
+extern Buffer hamming_extend(Relation index, ForkNumber fork);
+
+/* am_wal.c */
+extern void hamming_log_appends(Relation index, int count, const Buffer *leaves,
+								const HammingKey *keys);
+
+/* am_sort.c */
+extern struct Tuplesortstate *hamming_sort_begin(int memory, int options);
+extern void hamming_sort_put(struct Tuplesortstate *sort, HammingKey key);
+extern bool hamming_sort_get(struct Tuplesortstate *sort, HammingKey *key);
+
+/* am_build.c */
+extern IndexBuildResult *hamming_build(Relation heap, Relation index,
+									   IndexInfo *info);
+extern void hamming_build_empty(Relation index);
+extern char *hamming_build_phase_name(int64 phase);
+
+/* am_insert.c */
+extern bool hamming_insert(Relation index, Datum *values, bool *isnull,
+						   ItemPointer tid, Relation heap,
+						   IndexUniqueCheck check_unique, bool unchanged,
+						   IndexInfo *info);
+
+/* Is a fingerprint in all of the balls? */
+static inline bool
+hamming_in_balls(uint64 fingerprint, const HammingBall *balls, int count)
+{
+	int i;
+
+	for (i = 0; i < count; i++)
+		if (!hamming_in_ball(&balls[i], fingerprint))
+			return false;
+	return true;
+}
+
+/* am_plan.c */
+typedef struct HammingPlan
+{
+	int tables;						  /* the first so many are searched */
+	int block_radius[HAMMING_BLOCKS]; /* within what; -1 if not at all */
+	double leaves;					  /* pages that are expected to be read */
+} HammingPlan;
+
+extern HammingPlan hamming_plan(double leaves, int radius);
+
+/* am_search.c */
+typedef struct HammingMatch
+{
+	uint64 fingerprint;
+	uint64 tid;
+	int distance;
+} HammingMatch;
+
+/* An inner page on the way to the leaf that was read last, pinned. */
+typedef struct HammingStep
+{
+	Buffer buffer;
+	int level;
+	HammingKey low; /* its range when it was last locked */
+	HammingKey high;
+} HammingStep;
+
+typedef struct HammingSearch
+{
+	Relation index;
+	double leaves; /* of a table, about */
+	uint64 centre;
+	int radius;		 /* may be lowered while the search goes on */
+	int plan_radius; /* what the plan is for; -1 if there is none */
+	HammingPlan plan;
+	int table;		 /* being searched */
+	bool table_done; /* to its end */
+	HammingKey next; /* the table has been searched up to there */
+	int depth;
+	HammingStep path[HAMMING_MAX_HEIGHT];
+	Buffer roots[HAMMING_TABLES]; /* pinned from their first use to the close */
+} HammingSearch;
+
+extern void hamming_search_init(HammingSearch *search, Relation index);
+extern void hamming_search_begin(HammingSearch *search, uint64 centre,
+								 int radius);
+extern void hamming_search_begin_nulls(HammingSearch *search);
+extern int hamming_search_next(HammingSearch *search, HammingMatch *matches);
+extern void hamming_search_end(HammingSearch *search);
+extern void hamming_search_close(HammingSearch *search);
+
+/* am_nearest.c */
+typedef struct HammingNearest HammingNearest;
+
+extern HammingNearest *
+hamming_nearest_begin(HammingSearch *search, HammingMatch *matches,
+					  uint64 centre, const HammingBall *balls, int count);
+extern bool hamming_nearest_next(HammingNearest *nearest, uint64 *tid,
+								 int *distance);
+extern void hamming_nearest_end(HammingNearest *nearest);
+
+/* am_scan.c */
+extern IndexScanDesc hamming_begin_scan(Relation index, int keys,
+										int order_bys);
+extern void hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
+						   ScanKey order_bys, int norder_bys);
+extern bool hamming_get_tuple(IndexScanDesc scan, ScanDirection direction);
+extern int64 hamming_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap);
+extern void hamming_end_scan(IndexScanDesc scan);
+
+/* am_vacuum.c */
+extern IndexBulkDeleteResult *
+hamming_bulk_delete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
+					IndexBulkDeleteCallback callback, void *callback_state);
+extern IndexBulkDeleteResult *
+hamming_vacuum_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats);
+
+/* am_cost.c */
+extern void hamming_cost_estimate(PlannerInfo *root, IndexPath *path,
+								  double loop_count, Cost *startup_cost,
+								  Cost *total_cost, Selectivity *selectivity,
+								  double *correlation, double *pages);
+
+/* am_validate.c */
+extern bool hamming_validate(Oid opclass);
+
+#endif /* AM_H */

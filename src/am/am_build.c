@@ -1,0 +1,320 @@
+/*
+ * am_build.c
+ *	  CREATE INDEX.
+ *
+ * The table is read once, into the sort that table 0 is written from; the
+ * other tables are sorted from what table 0 holds.
+ */
+#include "postgres.h"
+
+#include "access/tableam.h"
+#include "access/xloginsert.h"
+#include "commands/progress.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "utils/tuplesort.h"
+
+#include "am/am.h"
+
+/* Phases of pg_stat_progress_create_index; the first is PostgreSQL's. */
+#define PHASE_SCAN (PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE + 1)
+#define PHASE_SORT (PHASE_SCAN + 1) /* + 2 * table */
+#define PHASE_WRITE (PHASE_SORT + 1)
+
+/* Name of a phase; NULL if there is none. */
+char *
+hamming_build_phase_name(int64 phase)
+{
+	int64 table = (phase - PHASE_SORT) / 2;
+
+	if (phase == PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE)
+		return "initializing";
+	if (phase == PHASE_SCAN)
+		return "scanning table";
+	if (phase < PHASE_SCAN || table >= HAMMING_TABLES)
+		return NULL;
+	if (table == HAMMING_NULLS)
+		return (phase - PHASE_SORT) % 2 == 0
+				   ? "sorting rows without fingerprint"
+				   : "writing rows without fingerprint";
+	return psprintf("%s block table " INT64_FORMAT " of %d",
+					(phase - PHASE_SORT) % 2 == 0 ? "sorting" : "writing",
+					table + 1, HAMMING_BLOCKS);
+}
+
+static void
+report_phase(int64 phase)
+{
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, phase);
+}
+
+/*
+ * Writing a table, leaves first.  On each level one page is being filled, in
+ * memory; it is written when its end is known, which is when the next one
+ * begins.
+ */
+
+typedef struct TableWriter
+{
+	Relation index;
+	int table;
+	HammingKey
+		keys[HAMMING_LEAF_CAPACITY + 1]; /* of the next leaf and beyond */
+	int count;
+	int least;	/* a leaf takes from so many */
+	int most;	/* up to so many of them */
+	int height; /* levels in use */
+	PGAlignedBlock pages[HAMMING_MAX_HEIGHT];
+} TableWriter;
+
+static void
+write_page(Buffer buffer, Page page)
+{
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	memcpy(BufferGetPage(buffer), page, BLCKSZ);
+	MarkBufferDirty(buffer);
+	UnlockReleaseBuffer(buffer);
+}
+
+static void
+start_page(TableWriter *writer, int level, HammingKey low)
+{
+	hamming_page_init((Page) writer->pages[level].data, HAMMING_PAGE_TREE,
+					  writer->table, level, low, hamming_greatest_key);
+}
+
+static void finish_page(TableWriter *writer, int level);
+
+/* The inner page that the next child goes to, which begins at the key. */
+static Page
+parent_with_room(TableWriter *writer, int level, HammingKey low)
+{
+	Page page = (Page) writer->pages[level].data;
+
+	if (level == writer->height)
+	{
+		writer->height++;
+		start_page(writer, level, hamming_least_key);
+	}
+	else if (hamming_page_count(page) >=
+			 hamming_fill(writer->index, hamming_capacity(page)))
+	{
+		hamming_special(page)->high = low;
+		finish_page(writer, level);
+		start_page(writer, level, low);
+	}
+	return page;
+}
+
+/* Write a page that is not the root, and enter it above. */
+static void
+finish_page(TableWriter *writer, int level)
+{
+	Page page = (Page) writer->pages[level].data;
+	HammingKey low = hamming_special(page)->low;
+	Buffer buffer = hamming_extend(writer->index, MAIN_FORKNUM);
+	BlockNumber block = BufferGetBlockNumber(buffer);
+	Page parent = parent_with_room(writer, level + 1, low);
+
+	write_page(buffer, page);
+	hamming_inner_insert(parent, hamming_page_count(parent), low, block);
+}
+
+/* Put so many of the keys on the leaf that is being filled. */
+static void
+fill_leaf(TableWriter *writer, int count)
+{
+	int i;
+
+	for (i = 0; i < count; i++)
+		hamming_leaf_append((Page) writer->pages[0].data, writer->keys[i]);
+	writer->count -= count;
+	memmove(writer->keys, writer->keys + count,
+			writer->count * sizeof(HammingKey));
+}
+
+/*
+ * Add the next key.  Leaves are as full as wanted on average, so that there is
+ * a choice where to cut.
+ */
+static void
+add_key(TableWriter *writer, HammingKey key)
+{
+	HammingKey cut;
+	int count;
+
+	writer->keys[writer->count++] = key;
+	if (writer->count <= writer->most)
+		return;
+	count = hamming_choose_cut(writer->keys, writer->least, writer->most);
+	cut = hamming_separator(writer->keys[count - 1], writer->keys[count]);
+	fill_leaf(writer, count);
+	hamming_special((Page) writer->pages[0].data)->high = cut;
+	finish_page(writer, 0);
+	start_page(writer, 0, cut);
+}
+
+/* Write a table from a sort that is filled; returns its rows. */
+static double
+write_table(Relation index, int table, Tuplesortstate *sort)
+{
+	TableWriter *writer = palloc0(sizeof(TableWriter));
+	int fill = hamming_fill(index, HAMMING_LEAF_CAPACITY);
+	int slack = Min(fill / HAMMING_CUT_SLACK, HAMMING_LEAF_CAPACITY - fill);
+	HammingKey key;
+	double rows = 0;
+	int level;
+
+	report_phase(PHASE_SORT + 2 * table);
+	tuplesort_performsort(sort);
+	report_phase(PHASE_WRITE + 2 * table);
+	writer->index = index;
+	writer->table = table;
+	writer->least = fill - slack;
+	writer->most = fill + slack;
+	writer->height = 1;
+	start_page(writer, 0, hamming_least_key);
+	while (hamming_sort_get(sort, &key))
+	{
+		add_key(writer, key);
+		rows++;
+		CHECK_FOR_INTERRUPTS();
+	}
+	tuplesort_end(sort);
+
+	fill_leaf(writer, writer->count);
+	for (level = 0; level + 1 < writer->height; level++)
+		finish_page(writer, level);
+	write_page(ReadBuffer(index, HAMMING_ROOT(table)),
+			   (Page) writer->pages[level].data);
+	pfree(writer);
+	return rows;
+}
+
+/* Sort for one table what the leaves of table 0 hold. */
+static Tuplesortstate *
+sort_leaves(Relation index, int table, BlockNumber blocks)
+{
+	Tuplesortstate *sort = hamming_sort_begin(maintenance_work_mem,
+											  TUPLESORT_NONE);
+	BlockNumber block;
+	int i;
+
+	for (block = HAMMING_ROOT(0); block < blocks; block++)
+	{
+		Buffer buffer;
+		Page page;
+
+		CHECK_FOR_INTERRUPTS();
+		buffer = hamming_read(index, block, BUFFER_LOCK_SHARE, NULL);
+		page = BufferGetPage(buffer);
+		if (hamming_special(page)->table == 0 &&
+			hamming_special(page)->level == 0)
+			for (i = 0; i < hamming_page_count(page); i++)
+			{
+				HammingKey key = hamming_leaf_key(page, i);
+
+				key.bits = hamming_rotate(key.bits, table);
+				hamming_sort_put(sort, key);
+			}
+		UnlockReleaseBuffer(buffer);
+	}
+	return sort;
+}
+
+/* Collecting the rows */
+
+typedef struct BuildState
+{
+	Tuplesortstate *fingerprints; /* sorted for table 0 */
+	Tuplesortstate *nulls;
+} BuildState;
+
+static void
+add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
+		bool alive, void *callback_state)
+{
+	BuildState *state = callback_state;
+	HammingKey key = { 0, hamming_tid(tid) };
+
+	(void) index;
+	(void) alive;
+	if (isnull[0])
+		hamming_sort_put(state->nulls, key);
+	else
+	{
+		key.bits = DatumGetSimhash(values[0]);
+		hamming_sort_put(state->fingerprints, key);
+	}
+}
+
+static void
+make_metapage(Page page)
+{
+	HammingMeta *meta = (HammingMeta *) PageGetContents(page);
+
+	hamming_page_init(page, HAMMING_PAGE_META, 0, 0, hamming_least_key,
+					  hamming_least_key);
+	meta->magic = HAMMING_MAGIC;
+	meta->version = HAMMING_VERSION;
+	((PageHeader) page)->pd_lower += sizeof(HammingMeta);
+}
+
+/* Blocks 0 to 5 of an index without rows. */
+static void
+write_fixed_pages(Relation index, ForkNumber fork)
+{
+	PGAlignedBlock page;
+	int table;
+
+	make_metapage((Page) page.data);
+	write_page(hamming_extend(index, fork), (Page) page.data);
+	for (table = 0; table < HAMMING_TABLES; table++)
+	{
+		hamming_page_init((Page) page.data, HAMMING_PAGE_TREE, table, 0,
+						  hamming_least_key, hamming_greatest_key);
+		write_page(hamming_extend(index, fork), (Page) page.data);
+	}
+}
+
+/* Build an index of all rows, and log it. */
+IndexBuildResult *
+hamming_build(Relation heap, Relation index, IndexInfo *info)
+{
+	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
+	BuildState state;
+	BlockNumber blocks;
+	int table;
+
+	if (RelationGetNumberOfBlocks(index) != 0)
+		elog(ERROR, "index \"%s\" already contains data",
+			 RelationGetRelationName(index));
+	write_fixed_pages(index, MAIN_FORKNUM);
+
+	report_phase(PHASE_SCAN);
+	state.nulls = hamming_sort_begin(maintenance_work_mem / 8, TUPLESORT_NONE);
+	state.fingerprints = hamming_sort_begin(
+		maintenance_work_mem - maintenance_work_mem / 8, TUPLESORT_NONE);
+	result->heap_tuples = table_index_build_scan(heap, index, info, true, true,
+												 add_row, &state, NULL);
+	result->index_tuples = write_table(index, 0, state.fingerprints);
+	blocks = RelationGetNumberOfBlocks(index);
+	for (table = 1; table < HAMMING_BLOCKS; table++)
+		write_table(index, table, sort_leaves(index, table, blocks));
+	result->index_tuples += write_table(index, HAMMING_NULLS, state.nulls);
+
+	if (RelationNeedsWAL(index))
+		log_newpage_range(index, MAIN_FORKNUM, 0,
+						  RelationGetNumberOfBlocks(index), true);
+	return result;
+}
+
+/* The initial fork of an unlogged index. */
+void
+hamming_build_empty(Relation index)
+{
+	write_fixed_pages(index, INIT_FORKNUM);
+	log_newpage_range(index, INIT_FORKNUM, 0,
+					  RelationGetNumberOfBlocksInFork(index, INIT_FORKNUM),
+					  true);
+}

@@ -1,0 +1,94 @@
+/*
+ * am_handler.c
+ *	  What PostgreSQL is told of the access method, and its options.
+ */
+#include "postgres.h"
+
+#include "access/amapi.h"
+#include "access/reloptions.h"
+#include "commands/vacuum.h"
+
+#include "am/am.h"
+
+PG_FUNCTION_INFO_V1(hamming_handler);
+
+static relopt_kind option_kind;
+
+void
+_PG_init(void)
+{
+	option_kind = add_reloption_kind();
+	add_int_reloption(option_kind, "fillfactor",
+					  "Percent of an index page that a build fills",
+					  HAMMING_DEFAULT_FILLFACTOR, HAMMING_MIN_FILLFACTOR, 100,
+					  AccessExclusiveLock);
+}
+
+static bytea *
+read_options(Datum options, bool validate)
+{
+	static const relopt_parse_elt known[] = {
+		{ .optname = "fillfactor",
+		  .opttype = RELOPT_TYPE_INT,
+		  .offset = offsetof(HammingOptions, fillfactor) }
+	};
+
+	return (bytea *) build_reloptions(options, validate, option_kind,
+									  sizeof(HammingOptions), known,
+									  lengthof(known));
+}
+
+/* Each column can be ordered by distance; the rest is as PostgreSQL thinks. */
+static bool
+read_property(Oid index, int column, IndexAMProperty property, const char *name,
+			  bool *result, bool *isnull)
+{
+	(void) index;
+	(void) name;
+	if (column == 0 || property != AMPROP_DISTANCE_ORDERABLE)
+		return false;
+	*isnull = false;
+	*result = true;
+	return true;
+}
+
+static const IndexAmRoutine routine = {
+	.type = T_IndexAmRoutine,
+
+	/* operators, by strategy number */
+	.amstrategies = SIMHASH_DISTANCE_STRATEGY,
+	.amcanorderbyop = true,
+
+	/*
+	 * One column, which may be NULL.  Scans go one way, and may need no
+	 * condition, as NULLs are in the index, too.
+	 */
+	.amoptionalkey = true,
+	.amsearchnulls = true,
+	.amkeytype = InvalidOid,
+	.amparallelvacuumoptions = VACUUM_OPTION_PARALLEL_BULKDEL |
+							   VACUUM_OPTION_PARALLEL_CLEANUP,
+
+	.ambuild = hamming_build,
+	.ambuildempty = hamming_build_empty,
+	.aminsert = hamming_insert,
+	.ambulkdelete = hamming_bulk_delete,
+	.amvacuumcleanup = hamming_vacuum_cleanup,
+	.amcostestimate = hamming_cost_estimate,
+	.amoptions = read_options,
+	.amproperty = read_property,
+	.ambuildphasename = hamming_build_phase_name,
+	.amvalidate = hamming_validate,
+	.ambeginscan = hamming_begin_scan,
+	.amrescan = hamming_rescan,
+	.amgettuple = hamming_get_tuple,
+	.amgetbitmap = hamming_get_bitmap,
+	.amendscan = hamming_end_scan,
+};
+
+Datum
+hamming_handler(PG_FUNCTION_ARGS)
+{
+	(void) fcinfo;
+	PG_RETURN_AM_ROUTINE(&routine);
+}

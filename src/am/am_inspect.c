@@ -1,0 +1,473 @@
+/*
+ * am_inspect.c
+ *	  hamming_index_stats() and hamming_index_check().
+ */
+#include "postgres.h"
+
+#include "access/amapi.h"
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/transam.h"
+#include "catalog/index.h"
+#include "catalog/pg_class.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/guc.h"
+#include "utils/snapmgr.h"
+#include "utils/tuplesort.h"
+
+#include "am/am.h"
+#include "am/test_stop.h"
+
+PG_FUNCTION_INFO_V1(hamming_index_stats);
+PG_FUNCTION_INFO_V1(hamming_index_check);
+
+/*
+ * Errors: 42501 for anybody but the owner of the index, 42809 for anything
+ * but a hamming index, 55000 where its data cannot be read.
+ */
+static void
+check_is_ours(Relation index)
+{
+	if (index->rd_rel->relkind != RELKIND_INDEX ||
+		index->rd_indam->amcostestimate != hamming_cost_estimate)
+		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
+						errmsg("\"%s\" is not a hamming index",
+							   RelationGetRelationName(index))));
+	if (!object_ownercheck(RelationRelationId, RelationGetRelid(index),
+						   GetUserId()))
+		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX,
+					   RelationGetRelationName(index));
+	if (RELATION_IS_OTHER_TEMP(index))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot access temporary indexes of other sessions")));
+	if (!index->rd_index->indisvalid)
+		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+						errmsg("index \"%s\" is not valid",
+							   RelationGetRelationName(index))));
+}
+
+/* Error: 42P01 where there is no such relation. */
+static Relation
+open_index(Oid oid, LOCKMODE mode)
+{
+	Relation index = try_relation_open(oid, mode);
+
+	if (index == NULL)
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
+						errmsg("relation with OID %u does not exist", oid)));
+	check_is_ours(index);
+	return index;
+}
+
+/*
+ * Statistics
+ */
+
+typedef struct Shape
+{
+	int64 rows;
+	int64 largest_block; /* rows that share a block, at most */
+	int64 blocks;		 /* blocks that occur */
+} Shape;
+
+/* Walk the leaves of a table. */
+static void
+measure_table(Relation index, int table, Shape *shape)
+{
+	const int values = 1 << HAMMING_BLOCK_BITS;
+	int64 *counts = palloc0(values * sizeof(int64));
+	HammingKey key = hamming_least_key;
+	int64 rows = 0;
+	int i;
+
+	while (hamming_key_compare(key, hamming_greatest_key) < 0)
+	{
+		Buffer leaf = hamming_find(index, table, 0, key, BUFFER_LOCK_SHARE,
+								   NULL);
+		Page page = BufferGetPage(leaf);
+
+		for (i = 0; i < hamming_page_count(page); i++)
+			counts[hamming_page_bits(page)[i] >> (64 - HAMMING_BLOCK_BITS)]++;
+		rows += hamming_page_count(page);
+		key = hamming_special(page)->high;
+		UnlockReleaseBuffer(leaf);
+		CHECK_FOR_INTERRUPTS();
+	}
+	for (i = 0; i < values; i++)
+	{
+		shape->blocks += counts[i] > 0;
+		shape->largest_block = Max(shape->largest_block, counts[i]);
+	}
+	shape->rows += rows;
+	pfree(counts);
+}
+
+static int64
+count_free_pages(Relation index, BlockNumber blocks)
+{
+	int64 count = 0;
+	BlockNumber block;
+
+	for (block = HAMMING_ROOT(HAMMING_TABLES); block < blocks; block++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		count += hamming_is_free_page(index, block, NULL);
+	}
+	return count;
+}
+
+static int
+table_height(Relation index)
+{
+	Buffer root = hamming_read(index, HAMMING_ROOT(0), BUFFER_LOCK_SHARE, NULL);
+	int height = hamming_special(BufferGetPage(root))->level + 1;
+
+	UnlockReleaseBuffer(root);
+	return height;
+}
+
+/* hamming_index_stats(index regclass) */
+Datum
+hamming_index_stats(PG_FUNCTION_ARGS)
+{
+	Relation index = open_index(PG_GETARG_OID(0), AccessShareLock);
+	Shape shape = { 0 };
+	Shape nulls = { 0 };
+	BlockNumber blocks;
+	TupleDesc description;
+	Datum values[9];
+	bool isnull[9] = { false };
+	int table;
+
+	if (get_call_result_type(fcinfo, NULL, &description) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	blocks = RelationGetNumberOfBlocks(index);
+	for (table = 0; table < HAMMING_BLOCKS; table++)
+		measure_table(index, table, &shape);
+	measure_table(index, HAMMING_NULLS, &nulls);
+
+	values[0] = Int64GetDatum(shape.rows / HAMMING_BLOCKS + nulls.rows);
+	values[1] = Int64GetDatum(nulls.rows);
+	values[2] = Int32GetDatum(HAMMING_BLOCKS);
+	values[3] = Int32GetDatum(table_height(index));
+	values[4] = Int64GetDatum(blocks);
+	values[5] = Int64GetDatum(count_free_pages(index, blocks));
+	values[6] = Int64GetDatum((int64) blocks * BLCKSZ);
+	values[7] = Float8GetDatum((double) shape.rows / Max(shape.blocks, 1));
+	values[8] = Int64GetDatum(shape.largest_block);
+	relation_close(index, AccessShareLock);
+	PG_RETURN_DATUM(
+		HeapTupleGetDatum(heap_form_tuple(description, values, isnull)));
+}
+
+/*
+ * Verification
+ *
+ * Writers are locked out, so that the index stands still.  Every page is
+ * reached from a root, exactly once; what it says of itself must agree with
+ * what its parent says of it.  Then the entries are compared, sorted: those
+ * of each table with those of table 0, and of these the ones that the heap
+ * needs.
+ */
+
+typedef struct Check
+{
+	Relation index;
+	BlockNumber blocks;
+	bool *seen;				 /* which pages have been reached */
+	Tuplesortstate *entries; /* of the table being checked */
+	Tuplesortstate *tids;	 /* of tables 0 and NULLs, to find any twice */
+} Check;
+
+static void
+check_leaf(Check *check, BlockNumber block, Page page, int table)
+{
+	int i;
+
+	for (i = 0; i < hamming_page_count(page); i++)
+	{
+		HammingKey key = hamming_leaf_key(page, i);
+
+		if (!hamming_page_covers(page, key))
+			hamming_corrupted(check->index, block,
+							  "entry is outside the range of its page");
+		hamming_check_tid(check->index, block, key.tid);
+		if (table == HAMMING_NULLS && key.bits != 0)
+			hamming_corrupted(check->index, block,
+							  "row without fingerprint has one");
+		key.bits = hamming_unrotate(key.bits, table);
+		hamming_sort_put(check->entries, key);
+		if (table == 0 || table == HAMMING_NULLS)
+			hamming_sort_put(check->tids, (HammingKey){ key.tid, 0 });
+	}
+}
+
+static void
+check_order(Check *check, BlockNumber block, Page page)
+{
+	int count = hamming_page_count(page);
+	int rank;
+
+	if (!hamming_inner_is_permutation(page))
+		hamming_corrupted(check->index, block,
+						  "order of the children is not a permutation");
+	if (hamming_key_compare(hamming_inner_key(page, 0),
+							hamming_special(page)->low) != 0)
+		hamming_corrupted(check->index, block,
+						  "first child does not begin where its parent does");
+	for (rank = 1; rank < count; rank++)
+		if (hamming_key_compare(hamming_inner_key(page, rank - 1),
+								hamming_inner_key(page, rank)) >= 0)
+			hamming_corrupted(check->index, block, "children are out of order");
+}
+
+/* Check a page of which its parent says this, and all below. */
+static void
+check_page(Check *check, BlockNumber block, int table, int level,
+		   HammingKey low, HammingKey high)
+{
+	Buffer buffer;
+	PGAlignedBlock copy;
+	Page page = (Page) copy.data;
+	HammingSpecial *special;
+	int count;
+	int rank;
+
+	CHECK_FOR_INTERRUPTS();
+	if (block >= check->blocks)
+		hamming_corrupted(check->index, block, "page is beyond the end");
+	if (check->seen[block])
+		hamming_corrupted(check->index, block, "page has two parents");
+	check->seen[block] = true;
+	buffer = hamming_read(check->index, block, BUFFER_LOCK_SHARE, NULL);
+	memcpy(page, BufferGetPage(buffer), BLCKSZ);
+	UnlockReleaseBuffer(buffer);
+
+	special = hamming_special(page);
+	if (special->kind != HAMMING_PAGE_TREE || special->table != table ||
+		(level >= 0 && special->level != level))
+		hamming_corrupted(check->index, block,
+						  "page is not of the table and level of its parent");
+	if (hamming_key_compare(special->low, low) != 0 ||
+		hamming_key_compare(special->high, high) != 0)
+		hamming_corrupted(check->index, block,
+						  "range is not what the parent says");
+	if (special->level == 0)
+	{
+		check_leaf(check, block, page, table);
+		return;
+	}
+	check_order(check, block, page);
+	count = hamming_page_count(page);
+	for (rank = 0; rank < count; rank++)
+		check_page(check, hamming_inner_child(page, rank), table,
+				   special->level - 1, hamming_inner_key(page, rank),
+				   rank + 1 < count ? hamming_inner_key(page, rank + 1) : high);
+}
+
+/* There are five at a time: two of the heap and three of the index. */
+static Tuplesortstate *
+begin_sort(void)
+{
+	return hamming_sort_begin(maintenance_work_mem / 5, TUPLESORT_RANDOMACCESS);
+}
+
+/* Check a table; returns its entries, unrotated and sorted. */
+static Tuplesortstate *
+check_table(Check *check, int table)
+{
+	check->entries = begin_sort();
+	check_page(check, HAMMING_ROOT(table), table, -1, hamming_least_key,
+			   hamming_greatest_key);
+	tuplesort_performsort(check->entries);
+	return check->entries;
+}
+
+/* Pages in no table must be free. */
+static void
+check_other_pages(Check *check)
+{
+	BlockNumber block;
+
+	for (block = HAMMING_ROOT(HAMMING_TABLES); block < check->blocks; block++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!check->seen[block] &&
+			!hamming_is_free_page(check->index, block, NULL))
+			hamming_corrupted(check->index, block, "page has no parent");
+	}
+}
+
+static void
+add_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
+			 bool alive, void *callback_state)
+{
+	Tuplesortstate **sorts = callback_state;
+	HammingKey key = { isnull[0] ? 0 : DatumGetSimhash(values[0]),
+					   hamming_tid(tid) };
+
+	(void) index;
+	(void) alive;
+	hamming_sort_put(sorts[isnull[0] ? 1 : 0], key);
+}
+
+/*
+ * What the heap has for the index: rows with a fingerprint, and without.
+ * Error: 55000 where the snapshot is older than the index.
+ */
+static void
+sort_heap(Relation heap, Relation index, Tuplesortstate **sorts)
+{
+	IndexInfo *info = BuildIndexInfo(index);
+	Snapshot snapshot = RegisterSnapshot(GetTransactionSnapshot());
+	TableScanDesc scan;
+
+	if (index->rd_index->indcheckxmin &&
+		!TransactionIdPrecedes(
+			HeapTupleHeaderGetXmin(index->rd_indextuple->t_data),
+			snapshot->xmin))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" cannot be checked by this transaction",
+						RelationGetRelationName(index)),
+				 errhint("Try it in a new transaction.")));
+
+	/* rows as the snapshot sees them, not as CREATE INDEX does */
+	info->ii_Concurrent = true;
+	info->ii_ExclusionOps = NULL;
+	scan = table_beginscan_strat(heap, snapshot, 0, NULL, true, true);
+	table_index_build_scan(heap, index, info, true, false, add_heap_row, sorts,
+						   scan);
+	UnregisterSnapshot(snapshot);
+	tuplesort_performsort(sorts[0]);
+	tuplesort_performsort(sorts[1]);
+}
+
+/* Is everything of the one in the other? */
+static bool
+is_subset(Tuplesortstate *part, Tuplesortstate *whole)
+{
+	HammingKey wanted;
+	HammingKey key;
+	bool found = true;
+
+	tuplesort_rescan(part);
+	tuplesort_rescan(whole);
+	while (found && hamming_sort_get(part, &wanted))
+	{
+		CHECK_FOR_INTERRUPTS();
+		do
+			found = hamming_sort_get(whole, &key);
+		while (found && hamming_key_compare(key, wanted) < 0);
+		found = found && hamming_key_compare(key, wanted) == 0;
+	}
+	return found;
+}
+
+static bool
+has_duplicates(Tuplesortstate *entries)
+{
+	HammingKey previous = hamming_least_key;
+	HammingKey key;
+
+	tuplesort_rescan(entries);
+	while (hamming_sort_get(entries, &key))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (hamming_key_compare(previous, key) == 0)
+			return true;
+		previous = key;
+	}
+	return false;
+}
+
+/*
+ * No row is in the index twice, every row of the heap is in every table, and
+ * a table has nothing that table 0 has not, as dead rows leave that last.
+ */
+static void
+check_entries(Check *check, Relation heap)
+{
+	Tuplesortstate *rows[2] = { begin_sort(), begin_sort() };
+	Tuplesortstate *first = NULL;
+	int table;
+
+	check->tids = begin_sort();
+	sort_heap(heap, check->index, rows);
+	for (table = 0; table < HAMMING_TABLES; table++)
+	{
+		Tuplesortstate *entries = check_table(check, table);
+
+		if (!is_subset(rows[table == HAMMING_NULLS ? 1 : 0], entries))
+			hamming_corrupted(check->index, HAMMING_ROOT(table),
+							  "a row of the heap is not in the table");
+		if (table == 0)
+			first = entries;
+		else
+		{
+			if (table != HAMMING_NULLS && !is_subset(entries, first))
+				hamming_corrupted(check->index, HAMMING_ROOT(table),
+								  "an entry of the table is not in the first");
+			tuplesort_end(entries);
+		}
+	}
+	tuplesort_performsort(check->tids);
+	if (has_duplicates(check->tids))
+		hamming_corrupted(check->index, HAMMING_METAPAGE,
+						  "a row is in the index twice");
+	tuplesort_end(check->tids);
+	tuplesort_end(first);
+	tuplesort_end(rows[0]);
+	tuplesort_end(rows[1]);
+}
+
+/* hamming_index_check(index regclass) */
+Datum
+hamming_index_check(PG_FUNCTION_ARGS)
+{
+	Oid oid = PG_GETARG_OID(0);
+	Check check = { 0 };
+	Relation heap;
+	Oid heap_oid;
+	Oid user;
+	int security;
+	int level;
+
+	/* before others are locked out, and then in the order of all commands */
+	check.index = open_index(oid, AccessShareLock);
+	heap_oid = check.index->rd_index->indrelid;
+	relation_close(check.index, AccessShareLock);
+	test_stop("index check");
+	heap = try_table_open(heap_oid, ShareLock);
+	check.index = open_index(oid, ShareLock);
+	/* without a lock, both may have been dropped, and their OIDs used again */
+	if (heap == NULL || check.index->rd_index->indrelid != heap_oid)
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
+						errmsg("could not open the table of index \"%s\"",
+							   RelationGetRelationName(check.index))));
+
+	/* expressions of the index are evaluated with its owner's rights */
+	GetUserIdAndSecContext(&user, &security);
+	SetUserIdAndSecContext(heap->rd_rel->relowner,
+						   security | SECURITY_RESTRICTED_OPERATION);
+	level = NewGUCNestLevel();
+	RestrictSearchPath();
+
+	check.blocks = RelationGetNumberOfBlocks(check.index);
+	check.seen = palloc_extended(Max(check.blocks, 1) * sizeof(bool),
+								 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	hamming_check_metapage(check.index);
+	check_entries(&check, heap);
+	check_other_pages(&check);
+
+	AtEOXact_GUC(false, level);
+	SetUserIdAndSecContext(user, security);
+	relation_close(check.index, ShareLock);
+	table_close(heap, ShareLock);
+	PG_RETURN_VOID();
+}

@@ -1,0 +1,441 @@
+/*
+ * am_page.c
+ *	  What a page of the hamming index holds, and how entries enter, leave
+ *	  and part.
+ */
+#include "postgres.h"
+
+#include "am/am.h"
+
+/* A page without entries. */
+void
+hamming_page_init(Page page, HammingPageKind kind, int table, int level,
+				  HammingKey low, HammingKey high)
+{
+	HammingSpecial *special;
+
+	PageInit(page, BLCKSZ, sizeof(HammingSpecial));
+	special = hamming_special(page);
+	special->low = low;
+	special->high = high;
+	special->kind = kind;
+	special->table = table;
+	special->level = level;
+	special->page_id = HAMMING_PAGE_ID;
+	((PageHeader) page)->pd_lower = hamming_keys_offset(page);
+}
+
+/* Size of an element of the array at the back. */
+static int
+tail_size(Page page)
+{
+	return hamming_special(page)->level == 0 ? sizeof(ItemPointerData)
+											 : sizeof(HammingDownlink);
+}
+
+/* Set the bounds of both arrays. */
+static void
+set_slots(Page page, int slots)
+{
+	PageHeader header = (PageHeader) page;
+
+	header->pd_lower = hamming_keys_offset(page) + slots * sizeof(uint64);
+	header->pd_upper = header->pd_special - slots * tail_size(page);
+}
+
+/* Let the arrays of a leaf have room for so many entries. */
+static void
+set_leaf_count(Page page, int count)
+{
+	set_slots(page, Min((int) TYPEALIGN(HAMMING_LEAF_STEP, count),
+						HAMMING_LEAF_CAPACITY));
+}
+
+/* What is wrong with a page, as far as itself can tell; NULL if nothing. */
+static const char *
+page_fault(Page page)
+{
+	PageHeader header = (PageHeader) page;
+	HammingSpecial *special;
+	int slots;
+
+	if (PageIsNew(page))
+		return "page is empty";
+	if (PageGetSpecialSize(page) != MAXALIGN(sizeof(HammingSpecial)) ||
+		PageGetPageSize(page) != BLCKSZ)
+		return "special space has the wrong size";
+	special = hamming_special(page);
+	if (special->page_id != HAMMING_PAGE_ID)
+		return "page is not of a hamming index";
+	if (special->kind == HAMMING_PAGE_META ||
+		special->kind == HAMMING_PAGE_FREE)
+		return NULL;
+	if (special->kind != HAMMING_PAGE_TREE)
+		return "page is of no known kind";
+	if (special->table >= HAMMING_TABLES ||
+		special->level >= HAMMING_MAX_HEIGHT)
+		return "table or level is out of range";
+	if (hamming_key_compare(special->low, special->high) >= 0)
+		return "key range is empty";
+	if (header->pd_lower < hamming_keys_offset(page) ||
+		header->pd_lower > header->pd_special)
+		return "end of the keys is out of range";
+	slots = hamming_page_slots(page);
+	if (slots > hamming_capacity(page) || (special->level > 0 && slots < 1))
+		return "number of entries is out of range";
+	if (header->pd_lower !=
+			hamming_keys_offset(page) + slots * sizeof(uint64) ||
+		header->pd_upper != header->pd_special - slots * tail_size(page))
+		return "arrays of entries differ in length";
+	return NULL;
+}
+
+void
+hamming_corrupted(Relation index, BlockNumber block, const char *fault)
+{
+	ereport(ERROR, (errcode(ERRCODE_INDEX_CORRUPTED),
+					errmsg("index \"%s\" is corrupted at block %u: %s",
+						   RelationGetRelationName(index), block, fault),
+					errhint("REINDEX it.")));
+}
+
+/* Error: XX002 where a page cannot be used. */
+void
+hamming_page_check(Relation index, Buffer buffer)
+{
+	const char *fault = page_fault(BufferGetPage(buffer));
+
+	if (unlikely(fault != NULL))
+		hamming_corrupted(index, BufferGetBlockNumber(buffer), fault);
+}
+
+/*
+ * Error: XX002 if no row can have the TID, which an entry of the leaf at block
+ * holds.  To PostgreSQL the invalid block number would mean a new page of the
+ * table.
+ */
+void
+hamming_check_tid(Relation index, BlockNumber block, uint64 tid)
+{
+	if (unlikely(!OffsetNumberIsValid((OffsetNumber) tid) ||
+				 !BlockNumberIsValid((BlockNumber) (tid >> 16))))
+		hamming_corrupted(index, block, "entry has no valid TID");
+}
+
+/*
+ * Leaves
+ */
+
+/* The page must have room. */
+void
+hamming_leaf_append(Page page, HammingKey key)
+{
+	int count = hamming_page_count(page);
+
+	if (count == hamming_page_slots(page))
+		set_leaf_count(page, count + 1);
+	hamming_page_bits(page)[count] = key.bits;
+	*hamming_leaf_tid(page, count) = hamming_item_pointer(key.tid);
+}
+
+/*
+ * The last entry takes the place of the one removed, and leaves zeros: what
+ * is between the arrays is always zero, so that replay, which finds it so,
+ * sees the same when they grow.
+ */
+void
+hamming_leaf_remove(Page page, int i)
+{
+	int last = hamming_page_count(page) - 1;
+
+	hamming_page_bits(page)[i] = hamming_page_bits(page)[last];
+	*hamming_leaf_tid(page, i) = *hamming_leaf_tid(page, last);
+	hamming_page_bits(page)[last] = 0;
+	ItemPointerSet(hamming_leaf_tid(page, last), 0, 0);
+	set_leaf_count(page, last);
+}
+
+/*
+ * Inner pages.  An entry is known by its rank, 0 .. count - 1, in the order
+ * of the keys; order[rank] is where it is in the arrays.
+ */
+
+static inline uint16 *
+inner_order(Page page)
+{
+	return (uint16 *) ((char *) page + HAMMING_CONTENT);
+}
+
+/* Where in the arrays it is; never beyond them, on a corrupted page either. */
+static inline int
+inner_entry(Page page, int rank)
+{
+	return Min(inner_order(page)[rank], hamming_page_slots(page) - 1);
+}
+
+static inline HammingDownlink *
+inner_downlink(Page page, int i)
+{
+	return (HammingDownlink *) hamming_special(page) - (i + 1);
+}
+
+/* The least key of the child of a rank. */
+HammingKey
+hamming_inner_key(Page page, int rank)
+{
+	int i = inner_entry(page, rank);
+
+	return (HammingKey){ hamming_page_bits(page)[i],
+						 hamming_tid(&inner_downlink(page, i)->tid) };
+}
+
+/* The block of the child of a rank. */
+BlockNumber
+hamming_inner_child(Page page, int rank)
+{
+	return BlockIdGetBlockNumber(
+		&inner_downlink(page, inner_entry(page, rank))->child);
+}
+
+/* Rank of the child whose range has the key, which is in the page's range. */
+int
+hamming_inner_find(Page page, HammingKey key)
+{
+	const uint64 *bits = hamming_page_bits(page);
+	int low = 0;
+	int high = hamming_page_count(page);
+
+	/* the key of low is at most the key, that of high is greater */
+	while (high - low > 1)
+	{
+		int middle = (low + high) / 2;
+		int i = inner_entry(page, middle);
+
+		if (bits[i] < key.bits ||
+			(bits[i] == key.bits &&
+			 hamming_tid(&inner_downlink(page, i)->tid) <= key.tid))
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The page must have room; the new entry gets the rank. */
+void
+hamming_inner_insert(Page page, int rank, HammingKey key, BlockNumber child)
+{
+	int count = hamming_page_count(page);
+	uint16 *order = inner_order(page);
+	HammingDownlink *downlink = inner_downlink(page, count);
+
+	set_slots(page, count + 1);
+	hamming_page_bits(page)[count] = key.bits;
+	downlink->tid = hamming_item_pointer(key.tid);
+	BlockIdSet(&downlink->child, child);
+	memmove(order + rank + 1, order + rank, (count - rank) * sizeof(uint16));
+	order[rank] = count;
+}
+
+/* The last entry of the arrays takes the place of the one removed. */
+void
+hamming_inner_remove(Page page, int rank)
+{
+	int last = hamming_page_count(page) - 1;
+	uint16 *order = inner_order(page);
+	int i = inner_entry(page, rank);
+	int r;
+
+	hamming_page_bits(page)[i] = hamming_page_bits(page)[last];
+	*inner_downlink(page, i) = *inner_downlink(page, last);
+	memmove(order + rank, order + rank + 1, (last - rank) * sizeof(uint16));
+	order[last] = 0;
+	for (r = 0; r < last; r++)
+		if (order[r] == last)
+			order[r] = i;
+	set_slots(page, last);
+}
+
+/* Does each entry have one rank? */
+bool
+hamming_inner_is_permutation(Page page)
+{
+	bool seen[HAMMING_INNER_CAPACITY] = { false };
+	int count = hamming_page_count(page);
+	int rank;
+
+	for (rank = 0; rank < count; rank++)
+	{
+		int i = inner_order(page)[rank];
+
+		if (i >= count || seen[i])
+			return false;
+		seen[i] = true;
+	}
+	return true;
+}
+
+/* Give up the entries from a rank on. */
+static void
+inner_truncate(Page page, int rank)
+{
+	while (hamming_page_count(page) > rank)
+		hamming_inner_remove(page, hamming_page_count(page) - 1);
+}
+
+/*
+ * Splits and merges
+ */
+
+/*
+ * The key from which on a page is to take the keys, where left is the
+ * greatest key that it must not have, and right the least that it must.  Of
+ * the possible ones this has the most low zeros, so that the ranges of pages
+ * are, as far as they can be, prefixes.
+ */
+HammingKey
+hamming_separator(HammingKey left, HammingKey right)
+{
+	int highest;
+
+	if (left.bits == right.bits)
+		return right;
+	highest = pg_leftmost_one_pos64(left.bits ^ right.bits);
+	return (HammingKey){ right.bits & ~((UINT64CONST(1) << highest) - 1), 0 };
+}
+
+static int
+compare_keys(const void *a, const void *b)
+{
+	return hamming_key_compare(*(const HammingKey *) a,
+							   *(const HammingKey *) b);
+}
+
+/*
+ * How many of the sorted keys to put left of a cut, least .. most, where there
+ * is at least one key more: where the two next to the cut differ in the
+ * highest bit.  The more ranges of leaves are prefixes, the fewer of them have
+ * a part of a ball.
+ */
+int
+hamming_choose_cut(const HammingKey *keys, int least, int most)
+{
+	int best = least;
+	uint64 best_difference = 0;
+	int i;
+
+	for (i = least; i <= most; i++)
+	{
+		uint64 difference = keys[i - 1].bits ^ keys[i].bits;
+
+		/* the one with the higher first bit is greater than their difference */
+		if (difference > best_difference &&
+			(difference ^ best_difference) > best_difference)
+		{
+			best = i;
+			best_difference = difference;
+		}
+	}
+	return best_difference == 0 ? (least + most) / 2 : best;
+}
+
+/*
+ * Where to cut the sorted keys of a full leaf: about in the middle, but where
+ * the key to come is beyond all others, as in ascending or descending input,
+ * leave them together.
+ */
+static HammingKey
+choose_separator(const HammingKey *keys, int count, HammingKey added)
+{
+	int middle = count / 2;
+	int slack = middle / HAMMING_CUT_SLACK;
+	int cut;
+
+	if (hamming_key_compare(added, keys[count - 1]) > 0)
+		return hamming_separator(keys[count - 1], added);
+	if (hamming_key_compare(added, keys[0]) < 0)
+		return hamming_separator(added, keys[0]);
+	cut = hamming_choose_cut(keys, middle - slack, middle + slack);
+	return hamming_separator(keys[cut - 1], keys[cut]);
+}
+
+static void
+split_leaf(Page left, Page right, HammingKey added)
+{
+	int count = hamming_page_count(left);
+	HammingKey keys[HAMMING_LEAF_CAPACITY];
+	HammingKey cut;
+	int i;
+
+	for (i = 0; i < count; i++)
+		keys[i] = hamming_leaf_key(left, i);
+	qsort(keys, count, sizeof(HammingKey), compare_keys);
+	cut = choose_separator(keys, count, added);
+	hamming_page_init(right, HAMMING_PAGE_TREE, hamming_special(left)->table, 0,
+					  cut, hamming_special(left)->high);
+
+	/* from the back, so that few of the entries that stay are moved */
+	for (i = count - 1; i >= 0; i--)
+	{
+		HammingKey key = hamming_leaf_key(left, i);
+
+		if (hamming_key_compare(key, cut) >= 0)
+		{
+			hamming_leaf_append(right, key);
+			hamming_leaf_remove(left, i);
+		}
+	}
+	hamming_special(left)->high = cut;
+}
+
+static void
+split_inner(Page left, Page right, HammingKey added)
+{
+	int count = hamming_page_count(left);
+	int cut = count / 2;
+	int rank;
+
+	/* ascending input: leave the page nearly full */
+	if (hamming_inner_find(left, added) == count - 1)
+		cut = count - 1;
+	hamming_page_init(right, HAMMING_PAGE_TREE, hamming_special(left)->table,
+					  hamming_special(left)->level,
+					  hamming_inner_key(left, cut),
+					  hamming_special(left)->high);
+	for (rank = cut; rank < count; rank++)
+		hamming_inner_insert(right, rank - cut, hamming_inner_key(left, rank),
+							 hamming_inner_child(left, rank));
+	inner_truncate(left, cut);
+	hamming_special(left)->high = hamming_special(right)->low;
+}
+
+/*
+ * Move the upper part of a full page to an empty one, which becomes its right
+ * neighbour, to make room for a key.
+ */
+void
+hamming_page_split(Page left, Page right, HammingKey added)
+{
+	if (hamming_special(left)->level == 0)
+		split_leaf(left, right, added);
+	else
+		split_inner(left, right, added);
+}
+
+/* Move all of a page to its left neighbour, which has room for it. */
+void
+hamming_page_merge(Page left, Page right)
+{
+	int count = hamming_page_count(left);
+	int i;
+
+	for (i = 0; i < hamming_page_count(right); i++)
+	{
+		if (hamming_special(left)->level == 0)
+			hamming_leaf_append(left, hamming_leaf_key(right, i));
+		else
+			hamming_inner_insert(left, count + i, hamming_inner_key(right, i),
+								 hamming_inner_child(right, i));
+	}
+	hamming_special(left)->high = hamming_special(right)->high;
+}

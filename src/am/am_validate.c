@@ -1,0 +1,93 @@
+/*
+ * am_validate.c
+ *	  Is an operator class fit for the access method?
+ */
+#include "postgres.h"
+
+#include "access/amvalidate.h"
+#include "access/htup_details.h"
+#include "catalog/pg_amop.h"
+#include "catalog/pg_opclass.h"
+#include "catalog/pg_opfamily.h"
+#include "catalog/pg_type.h"
+#include "utils/regproc.h"
+#include "utils/syscache.h"
+
+#include "am/am.h"
+
+/* What is wrong with an operator of the family; NULL if nothing. */
+static const char *
+operator_fault(Form_pg_amop member, Oid fingerprint)
+{
+	bool orders = member->amopstrategy == SIMHASH_DISTANCE_STRATEGY;
+
+	if (member->amopstrategy != SIMHASH_NEAR_STRATEGY &&
+		member->amopstrategy != SIMHASH_BALL_STRATEGY &&
+		member->amopstrategy != SIMHASH_EQUAL_STRATEGY && !orders)
+		return "an invalid strategy number";
+	if (member->amoppurpose != (orders ? AMOP_ORDER : AMOP_SEARCH))
+		return "a purpose other than that of its strategy";
+	if (orders && member->amopsortfamily != INTEGER_BTREE_FAM_OID)
+		return "an order other than that of integers";
+	if (member->amoplefttype != fingerprint)
+		return "a left argument of another type";
+	if ((member->amoprighttype != fingerprint) !=
+		(member->amopstrategy == SIMHASH_BALL_STRATEGY))
+		return "a right argument of the wrong type";
+	if (!check_amop_signature(member->amopopr, orders ? INT4OID : BOOLOID,
+							  member->amoplefttype, member->amoprighttype))
+		return "the wrong result type";
+	return NULL;
+}
+
+/* Report each fault of the operator class, and return whether it has none. */
+bool
+hamming_validate(Oid opclass)
+{
+	HeapTuple tuple;
+	Form_pg_opclass form;
+	CatCList *operators;
+	char *name;
+	bool valid = true;
+	bool searches = false;
+	int i;
+
+	tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(opclass));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for operator class %u", opclass);
+	form = (Form_pg_opclass) GETSTRUCT(tuple);
+	name = NameStr(form->opcname);
+	operators = SearchSysCacheList1(AMOPSTRATEGY,
+									ObjectIdGetDatum(form->opcfamily));
+
+	for (i = 0; i < operators->n_members; i++)
+	{
+		Form_pg_amop member = (Form_pg_amop) GETSTRUCT(
+			&operators->members[i]->tuple);
+		const char *fault = operator_fault(member, form->opcintype);
+
+		if (member->amopstrategy == SIMHASH_BALL_STRATEGY)
+			searches = true;
+		if (fault != NULL)
+		{
+			ereport(INFO, (errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+						   errmsg("operator class \"%s\" of access method %s "
+								  "contains operator %s with %s",
+								  name, "hamming",
+								  format_operator(member->amopopr), fault)));
+			valid = false;
+		}
+	}
+	if (!searches)
+	{
+		ereport(INFO, (errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+					   errmsg("operator class \"%s\" of access method %s is "
+							  "missing the operator with strategy %d",
+							  name, "hamming", SIMHASH_BALL_STRATEGY)));
+		valid = false;
+	}
+
+	ReleaseCatCacheList(operators);
+	ReleaseSysCache(tuple);
+	return valid;
+}

@@ -1,0 +1,176 @@
+/*
+ * cluster.c
+ *	  simhash_cluster(...) OVER (...): numbers groups of near-duplicates.
+ *
+ * At the first row of a partition all of it is read and numbered.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "windowapi.h"
+
+#include "dedup/numbering.h"
+#include "type/simhash.h"
+
+PG_FUNCTION_INFO_V1(simhash_cluster);
+
+/* What is kept for a partition. */
+typedef struct Partition
+{
+	bool is_numbered;
+	uint32 *numbers; /* of each row's cluster; NULL where an argument is */
+} Partition;
+
+/* Arguments that are the same for all rows of a partition. */
+typedef struct Arguments
+{
+	bool is_null; /* one of them */
+	int radius;
+	ClusterMethod method;
+} Arguments;
+
+static Datum
+get_argument(WindowObject window, int argument, int64 row, bool *isnull)
+{
+	bool isout;
+
+	return WinGetFuncArgInPartition(window, argument, row, WINDOW_SEEK_HEAD,
+									false, isnull, &isout);
+}
+
+static ClusterMethod
+check_method(Datum value)
+{
+	char *name = TextDatumGetCString(value);
+
+	if (strcmp(name, "connected") == 0)
+		return CLUSTER_CONNECTED;
+	if (strcmp(name, "leader") == 0)
+		return CLUSTER_LEADER;
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					errmsg("unknown method \"%s\"", name),
+					errhint("The methods are \"connected\" and \"leader\".")));
+}
+
+static Arguments
+get_arguments(WindowObject window, int64 row)
+{
+	Arguments arguments = { 0 };
+	bool isnull[2];
+	Datum radius = get_argument(window, 1, row, &isnull[0]);
+	Datum method = get_argument(window, 2, row, &isnull[1]);
+
+	arguments.is_null = isnull[0] || isnull[1];
+	if (!arguments.is_null)
+	{
+		arguments.radius = check_max_distance(DatumGetInt32(radius));
+		arguments.method = check_method(method);
+	}
+	return arguments;
+}
+
+/*
+ * Errors: 22023 where an argument is wrong, or not the same in all rows.
+ */
+static void
+check_constant(WindowObject window, int64 row, const Arguments *first)
+{
+	Arguments here = get_arguments(window, row);
+
+	if (here.is_null != first->is_null || here.radius != first->radius ||
+		here.method != first->method)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("max_distance and method must be the same in all rows "
+						"of a partition")));
+}
+
+/* Errors: 54000 where there are too many to be numbered. */
+static uint32
+count_rows(WindowObject window)
+{
+	int64 rows = WinGetPartitionRowCount(window);
+
+	/* a place in a partition is an int to WinGetFuncArgInPartition */
+	if (rows > PG_INT32_MAX)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("a partition of " INT64_FORMAT " rows is too large", rows),
+			 errdetail("simhash_cluster takes at most %d rows.",
+					   PG_INT32_MAX)));
+	return (uint32) rows;
+}
+
+/*
+ * Read the fingerprints of a partition.  No row is marked as done with: that
+ * would take longer than to read it, and free nothing.
+ */
+static void
+read_partition(WindowObject window, uint32 rows, const Arguments *arguments,
+			   bool may_vary, FingerprintList *list)
+{
+	MemoryContext each_row = AllocSetContextCreate(
+		CurrentMemoryContext, "simhash_cluster row", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(each_row);
+	uint32 row;
+
+	for (row = 0; row < rows; row++)
+	{
+		bool isnull;
+		Datum fingerprint = get_argument(window, 0, row, &isnull);
+
+		if (!isnull)
+			fplist_append(list, DatumGetSimhash(fingerprint), row);
+		if (may_vary)
+			check_constant(window, row, arguments);
+		MemoryContextReset(each_row);
+		CHECK_FOR_INTERRUPTS();
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(each_row);
+}
+
+/* Number the clusters of the partition, in its memory context. */
+static void
+number_partition(WindowObject window, bool may_vary, Partition *partition)
+{
+	uint32 rows = count_rows(window);
+	Arguments arguments = get_arguments(window, 0);
+	FingerprintList list;
+
+	fplist_allocate(&list, rows);
+	read_partition(window, rows, &arguments, may_vary, &list);
+	if (!arguments.is_null)
+	{
+		partition->numbers = MemoryContextAllocHuge(
+			GetMemoryChunkContext(partition), (Size) rows * sizeof(uint32));
+		number_clusters(&list, rows, arguments.radius, arguments.method,
+						partition->numbers);
+	}
+	fplist_free(&list);
+	partition->is_numbered = true;
+}
+
+/* simhash_cluster(fp simhash64, max_distance int, method text) */
+Datum
+simhash_cluster(PG_FUNCTION_ARGS)
+{
+	WindowObject window = PG_WINDOW_OBJECT();
+	Partition *partition = WinGetPartitionLocalMemory(window,
+													  sizeof(Partition));
+	uint32 number = NO_CLUSTER;
+
+	if (!partition->is_numbered)
+		number_partition(window,
+						 !get_fn_expr_arg_stable(fcinfo->flinfo, 1) ||
+							 !get_fn_expr_arg_stable(fcinfo->flinfo, 2),
+						 partition);
+	if (partition->numbers != NULL)
+		number = partition->numbers[WinGetCurrentPosition(window)];
+	if (number == NO_CLUSTER)
+		PG_RETURN_NULL();
+	PG_RETURN_INT64(number);
+}

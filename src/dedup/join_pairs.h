@@ -1,0 +1,35 @@
+/*
+ * join_pairs.h
+ *	  The pairs of a similarity join, one at a time.
+ */
+#ifndef NEAR_H
+#define NEAR_H
+
+#include "dedup/join.h"
+
+/* Fingerprints that are compared with another in one go. */
+#define NEAR_STRETCH 1024
+
+typedef struct NearPairs
+{
+	HammingJoin *join;
+	bool is_swapped;		/* x is compared with stretches of y, or y of x? */
+	FingerprintList *outer; /* of which one is compared ... */
+	uint32 i;
+	uint32 end;
+	FingerprintList *inner; /* ... with stretches of these */
+	uint32 inner_from;
+	uint32 inner_end;
+	uint32 stretch; /* where the last one begins, and the next one */
+	uint32 next_stretch;
+	int next; /* of the matches */
+	int count;
+	uint16 matches[NEAR_STRETCH];
+} NearPairs;
+
+extern NearPairs *near_begin(FingerprintList *x, FingerprintList *y,
+							 int radius);
+extern bool near_next(NearPairs *near, uint32 *x, uint32 *y);
+extern void near_end(NearPairs *near);
+
+#endif /* NEAR_H */

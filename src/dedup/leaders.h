@@ -1,0 +1,12 @@
+/*
+ * leaders.h
+ *	  Clusters of what is near to their first member.
+ */
+#ifndef LEADERS_H
+#define LEADERS_H
+
+#include "dedup/fplist.h"
+
+extern void choose_leaders(FingerprintList *list, int radius, uint32 *clusters);
+
+#endif /* LEADERS_H */

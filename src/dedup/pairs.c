@@ -1,0 +1,173 @@
+/*
+ * pairs.c
+ *	  simhash_pairs(...): the near-duplicates among the rows of queries.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "funcapi.h"
+#include "parser/parse_coerce.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "dedup/pair_rows.h"
+#include "dedup/user_query.h"
+#include "type/simhash.h"
+
+PG_FUNCTION_INFO_V1(simhash_pairs);
+PG_FUNCTION_INFO_V1(simhash_pairs_between);
+
+/* What receives the rows of a query. */
+typedef struct PairReceiver
+{
+	PairSide *side;
+	Oid fingerprint; /* the type simhash64 */
+	Oid id;			 /* type of the ids */
+} PairReceiver;
+
+static bool
+is_id_type(Oid type)
+{
+	return type == INT8OID || type == INT4OID || type == INT2OID;
+}
+
+/* What to do about a first column that has the given type, which is no id's. */
+static const char *
+id_hint(Oid type, Oid fingerprint)
+{
+	if (type == fingerprint)
+		return "Return the id before the fingerprint.";
+	if (TypeCategory(type) == TYPCATEGORY_NUMERIC)
+		return "Cast it to bigint.";
+	return "Number the rows by row_number() OVER (ORDER BY key), and join the "
+		   "keys to the numbers.";
+}
+
+/* Errors: 42804 where the columns are others than an id and a fingerprint. */
+static void
+check_columns(TupleDesc description, void *arg)
+{
+	PairReceiver *r = arg;
+	Oid types[2];
+	int i;
+
+	if (description->natts != 2)
+		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+						errmsg("query must return two columns, an id and a "
+							   "simhash64, not %d",
+							   description->natts)));
+	for (i = 0; i < 2; i++)
+		types[i] = TupleDescAttr(description, i)->atttypid;
+	r->id = getBaseType(types[0]);
+	if (!is_id_type(r->id))
+		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+						errmsg("first column of query must be of type bigint, "
+							   "integer or smallint, not %s",
+							   format_type_be(types[0])),
+						errhint("%s", id_hint(r->id, r->fingerprint))));
+	if (getBaseType(types[1]) != r->fingerprint)
+		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+						errmsg("second column of query must be of type "
+							   "simhash64, not %s",
+							   format_type_be(types[1])),
+						errhint("Make the fingerprint of a text with "
+								"simhash(), or cast to simhash64 what is a "
+								"fingerprint.")));
+}
+
+static int64
+get_id(Datum value, Oid type)
+{
+	switch (type)
+	{
+		case INT2OID:
+			return DatumGetInt16(value);
+		case INT4OID:
+			return DatumGetInt32(value);
+		default:
+			return DatumGetInt64(value);
+	}
+}
+
+static void
+receive_pair_row(TupleTableSlot *slot, void *arg)
+{
+	PairReceiver *r = arg;
+	bool isnull[2];
+	Datum id = slot_getattr(slot, 1, &isnull[0]);
+	Datum fingerprint = slot_getattr(slot, 2, &isnull[1]);
+
+	if (!isnull[0] && !isnull[1])
+		pair_side_add(r->side, get_id(id, r->id), DatumGetSimhash(fingerprint));
+}
+
+static PairSide *
+read_side(Datum query, Oid function)
+{
+	PairReceiver r = { .side = pair_side_begin(),
+					   .fingerprint = simhash_type(function) };
+
+	query_read(TextDatumGetCString(query), check_columns, receive_pair_row, &r);
+	return r.side;
+}
+
+/* Read the one query or the two that come before the largest distance. */
+static PairRows *
+begin_pairs(FunctionCallInfo fcinfo, int queries)
+{
+	Oid function = fcinfo->flinfo->fn_oid;
+	int radius = check_max_distance(PG_GETARG_INT32(queries));
+	PairSide *x = read_side(PG_GETARG_DATUM(0), function);
+	PairSide *y = queries == 1 ? x : read_side(PG_GETARG_DATUM(1), function);
+
+	return pair_rows_begin(x, y, radius);
+}
+
+static Datum
+return_pairs(FunctionCallInfo fcinfo, int queries)
+{
+	FuncCallContext *context;
+	int64 a;
+	int64 b;
+	int distance;
+
+	if (SRF_IS_FIRSTCALL())
+	{
+		MemoryContext old;
+
+		context = SRF_FIRSTCALL_INIT();
+		old = MemoryContextSwitchTo(context->multi_call_memory_ctx);
+		if (get_call_result_type(fcinfo, NULL, &context->tuple_desc) !=
+			TYPEFUNC_COMPOSITE)
+			elog(ERROR, "simhash_pairs must return rows");
+		BlessTupleDesc(context->tuple_desc);
+		context->user_fctx = begin_pairs(fcinfo, queries);
+		MemoryContextSwitchTo(old);
+	}
+	context = SRF_PERCALL_SETUP();
+	if (pair_rows_next(context->user_fctx, &a, &b, &distance))
+	{
+		Datum values[] = { Int64GetDatum(a), Int64GetDatum(b),
+						   Int32GetDatum(distance) };
+		bool nulls[] = { false, false, false };
+		HeapTuple row = heap_form_tuple(context->tuple_desc, values, nulls);
+
+		SRF_RETURN_NEXT(context, HeapTupleGetDatum(row));
+	}
+	SRF_RETURN_DONE(context);
+}
+
+/* simhash_pairs(query text, max_distance int) */
+Datum
+simhash_pairs(PG_FUNCTION_ARGS)
+{
+	return return_pairs(fcinfo, 1);
+}
+
+/* simhash_pairs(new_query text, corpus_query text, max_distance int) */
+Datum
+simhash_pairs_between(PG_FUNCTION_ARGS)
+{
+	return return_pairs(fcinfo, 2);
+}

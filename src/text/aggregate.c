@@ -1,0 +1,177 @@
+/*
+ * aggregate.c
+ *	  simhash_agg() and simhash_centroid(): votes over rows.
+ *
+ * Sums are integers, so that the order of the rows does not matter, parallel
+ * workers can each have a part, and a moving window can take rows back.
+ */
+#include "postgres.h"
+
+#include "libpq/pqformat.h"
+
+#include "text/aggregate.h"
+#include "text/arguments.h"
+#include "type/simhash.h"
+
+PG_FUNCTION_INFO_V1(simhash_agg_token);
+PG_FUNCTION_INFO_V1(simhash_agg_token_inverse);
+PG_FUNCTION_INFO_V1(simhash_agg_hash);
+PG_FUNCTION_INFO_V1(simhash_agg_hash_inverse);
+PG_FUNCTION_INFO_V1(simhash_agg_combine);
+PG_FUNCTION_INFO_V1(simhash_agg_serialize);
+PG_FUNCTION_INFO_V1(simhash_agg_deserialize);
+PG_FUNCTION_INFO_V1(simhash_agg_final);
+
+/* Where a state lives; nobody but an aggregate can have one. */
+MemoryContext
+aggregate_context(FunctionCallInfo fcinfo)
+{
+	MemoryContext context;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		elog(ERROR, "aggregate function called in non-aggregate context");
+	return context;
+}
+
+/*
+ * Begin to read the first argument, a serialized state.  It is combined with
+ * another one at once: it need not live as long as that.
+ */
+void
+read_state(FunctionCallInfo fcinfo, StringInfo buf)
+{
+	bytea *value = PG_GETARG_BYTEA_PP(0);
+
+	(void) aggregate_context(fcinfo);
+	buf->data = VARDATA_ANY(value);
+	buf->len = buf->maxlen = VARSIZE_ANY_EXHDR(value);
+	buf->cursor = 0;
+}
+
+/* The first argument, or nothing yet where it is null. */
+static WeightSums *
+get_state(FunctionCallInfo fcinfo)
+{
+	MemoryContext context = aggregate_context(fcinfo);
+
+	if (PG_ARGISNULL(0))
+		return MemoryContextAllocZero(context, sizeof(WeightSums));
+	return (WeightSums *) PG_GETARG_POINTER(0);
+}
+
+static void
+sum_feature(void *arg, const uint8 *bytes, size_t length, uint64 hash,
+			int64 weight)
+{
+	WeightSums *sums = arg;
+
+	(void) bytes;
+	(void) length;
+	sums->total += weight;
+	sums_add(sums, &hash, &weight, 1);
+}
+
+/*
+ * Take a row in, or back where sign is -1; one with a NULL counts for nothing.
+ * (state internal, feature[, weight float8])
+ */
+static Datum
+add_row(FunctionCallInfo fcinfo, FeatureAdder add, int sign)
+{
+	WeightSums *sums = get_state(fcinfo);
+	FeatureTarget target = { .sink = sum_feature, .arg = sums };
+	int64 weight = WEIGHT_UNIT;
+
+	if (PG_ARGISNULL(1) || (PG_NARGS() > 2 && PG_ARGISNULL(2)))
+		PG_RETURN_POINTER(sums);
+	if (PG_NARGS() > 2)
+		weight = weight_from_datum(PG_GETARG_DATUM(2));
+	if (sign > 0 && weight > PG_INT64_MAX - sums->total)
+		weight_overflow();
+	add(&target, PG_GETARG_DATUM(1), sign * weight);
+	PG_RETURN_POINTER(sums);
+}
+
+Datum
+simhash_agg_token(PG_FUNCTION_ARGS)
+{
+	return add_row(fcinfo, add_token_feature, 1);
+}
+
+Datum
+simhash_agg_token_inverse(PG_FUNCTION_ARGS)
+{
+	return add_row(fcinfo, add_token_feature, -1);
+}
+
+/* The feature is a bigint, or a simhash64. */
+Datum
+simhash_agg_hash(PG_FUNCTION_ARGS)
+{
+	return add_row(fcinfo, add_hash_feature, 1);
+}
+
+Datum
+simhash_agg_hash_inverse(PG_FUNCTION_ARGS)
+{
+	return add_row(fcinfo, add_hash_feature, -1);
+}
+
+Datum
+simhash_agg_combine(PG_FUNCTION_ARGS)
+{
+	WeightSums *sums = get_state(fcinfo);
+	const WeightSums *other;
+	int bit;
+
+	if (PG_ARGISNULL(1))
+		PG_RETURN_POINTER(sums);
+	other = (const WeightSums *) PG_GETARG_POINTER(1);
+	if (other->total > PG_INT64_MAX - sums->total)
+		weight_overflow();
+	sums->total += other->total;
+	for (bit = 0; bit < 64; bit++)
+		sums->ones[bit] += other->ones[bit];
+	PG_RETURN_POINTER(sums);
+}
+
+Datum
+simhash_agg_serialize(PG_FUNCTION_ARGS)
+{
+	const WeightSums *sums = get_state(fcinfo);
+	StringInfoData buf;
+	int bit;
+
+	pq_begintypsend(&buf);
+	pq_sendint64(&buf, sums->total);
+	for (bit = 0; bit < 64; bit++)
+		pq_sendint64(&buf, sums->ones[bit]);
+	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
+}
+
+/* (serialized bytea, unused internal) */
+Datum
+simhash_agg_deserialize(PG_FUNCTION_ARGS)
+{
+	WeightSums *sums = palloc(sizeof(WeightSums));
+	StringInfoData buf;
+	int bit;
+
+	read_state(fcinfo, &buf);
+	sums->total = pq_getmsgint64(&buf);
+	for (bit = 0; bit < 64; bit++)
+		sums->ones[bit] = pq_getmsgint64(&buf);
+	pq_getmsgend(&buf);
+	PG_RETURN_POINTER(sums);
+}
+
+/* NULL where nothing has voted. */
+Datum
+simhash_agg_final(PG_FUNCTION_ARGS)
+{
+	uint64 fingerprint;
+
+	if (PG_ARGISNULL(0) || !sums_fingerprint(get_state(fcinfo), &fingerprint))
+		PG_RETURN_NULL();
+	PG_RETURN_SIMHASH(fingerprint);
+}

@@ -1,0 +1,306 @@
+/*
+ * arguments.c
+ *	  The constructors simhash(...).
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "tsearch/ts_type.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "text/arguments.h"
+#include "text/encoding.h"
+#include "text/read_text.h"
+#include "type/simhash.h"
+#include "text/weights_cache.h"
+
+PG_FUNCTION_INFO_V1(simhash_text);
+PG_FUNCTION_INFO_V1(simhash_tokens);
+PG_FUNCTION_INFO_V1(simhash_hashes);
+PG_FUNCTION_INFO_V1(simhash_tsvector);
+
+/* Error: 22023 for a shingle of none, too few or too many tokens. */
+static uint32
+shingle_size(const char *name, int32 size)
+{
+	if (size < 1 || size > SHINGLE_MAX)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("%s must be between 1 and %d, not %d", name,
+							   SHINGLE_MAX, size)));
+	return size;
+}
+
+/*
+ * (body text, weights simhash_weights, words int, chars int)
+ *
+ * Error: 22023 if chars is given together with weights or words, or if words
+ * or chars is out of range.
+ */
+void
+make_text_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
+{
+	text *body = PG_GETARG_TEXT_PP(0);
+	bool words = !PG_ARGISNULL(2);
+	bool chars = !PG_ARGISNULL(3);
+	const WeightTable *weights = NULL;
+	uint32 size = 1;
+	Tokenizer tokenizer;
+
+	if (chars && words)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("words and chars exclude each other"),
+						errdetail("words is %d, chars is %d.",
+								  PG_GETARG_INT32(2), PG_GETARG_INT32(3))));
+	if (chars && !PG_ARGISNULL(1))
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("weights and chars exclude each other"),
+						errdetail("Weights are those of words; chars is %d.",
+								  PG_GETARG_INT32(3))));
+	if (chars)
+		size = shingle_size("chars", PG_GETARG_INT32(3));
+	else if (words)
+		size = shingle_size("words", PG_GETARG_INT32(2));
+	if (!PG_ARGISNULL(1))
+		weights = cached_weights(fcinfo, 1);
+
+	feature_begin(target, weights != NULL);
+	begin_text(&tokenizer, size, chars, weights, *target);
+	feed_text(&tokenizer, VARDATA_ANY(body), VARSIZE_ANY_EXHDR(body));
+	PG_FREE_IF_COPY(body, 0);
+}
+
+/*
+ * A float8 as a weight, in units of 2^-16.  Error: 22023 for a value outside
+ * 0 .. 2^31.
+ */
+int64
+weight_from_datum(Datum datum)
+{
+	int64 weight;
+
+	if (!weight_from_double(DatumGetFloat8(datum), &weight))
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("weight must be between 0 and 2147483648, not %s",
+					DatumGetCString(DirectFunctionCall1(float8out, datum)))));
+	return weight;
+}
+
+void
+weight_overflow(void)
+{
+	ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					errmsg("total weight out of range")));
+}
+
+/* The elements of an array argument. */
+typedef struct Elements
+{
+	Datum *values;
+	int count;
+} Elements;
+
+/*
+ * The elements of the array that the user knows by this name.
+ * Errors: 2202E for more than one dimension, 22004 for a NULL.
+ */
+static Elements
+array_elements(ArrayType *array, const char *name)
+{
+	Elements result;
+	bool *nulls;
+	int16 length;
+	bool by_value;
+	char alignment;
+	int i;
+
+	if (ARR_NDIM(array) > 1)
+		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+						errmsg("%s must be a one-dimensional array, not one "
+							   "of %d dimensions",
+							   name, ARR_NDIM(array))));
+	get_typlenbyvalalign(ARR_ELEMTYPE(array), &length, &by_value, &alignment);
+	deconstruct_array(array, ARR_ELEMTYPE(array), length, by_value, alignment,
+					  &result.values, &nulls, &result.count);
+	for (i = 0; i < result.count; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+							errmsg("%s must not contain nulls", name)));
+	}
+	return result;
+}
+
+/*
+ * (elements anyarray, weights float8[])
+ *
+ * Error: 2202E if there are weights, but not as many as elements.
+ */
+static void
+make_element_features(FunctionCallInfo fcinfo, const FeatureTarget *target,
+					  const char *names, FeatureAdder add)
+{
+	Elements elements = array_elements(PG_GETARG_ARRAYTYPE_P(0), names);
+	Elements weights = { NULL, 0 };
+	int i;
+
+	if (!PG_ARGISNULL(1))
+	{
+		weights = array_elements(PG_GETARG_ARRAYTYPE_P(1), "weights");
+		if (weights.count != elements.count)
+			ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+							errmsg("%d elements of %s do not match %d weights",
+								   elements.count, names, weights.count)));
+	}
+	feature_begin(target, weights.values != NULL);
+	for (i = 0; i < elements.count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		add(target, elements.values[i],
+			weights.values ? weight_from_datum(weights.values[i])
+						   : WEIGHT_UNIT);
+	}
+}
+
+/* A caller's token, as it is. */
+void
+add_token_feature(const FeatureTarget *target, Datum element, int64 weight)
+{
+	text *token = DatumGetTextPP(element);
+	int length;
+	const char *utf8 = text_to_utf8(VARDATA_ANY(token),
+									VARSIZE_ANY_EXHDR(token), &length);
+
+	feature_add(target, (const uint8 *) utf8, length, XXH3_64bits(utf8, length),
+				weight);
+	if (utf8 != VARDATA_ANY(token))
+		pfree(unconstify(char *, utf8));
+}
+
+/* A caller's hash. */
+void
+add_hash_feature(const FeatureTarget *target, Datum element, int64 weight)
+{
+	feature_add(target, NULL, 0, DatumGetInt64(element), weight);
+}
+
+/* (tokens text[], weights float8[]) */
+void
+make_token_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
+{
+	make_element_features(fcinfo, target, "tokens", add_token_feature);
+}
+
+/* (hashes bigint[], weights float8[]) */
+void
+make_hash_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
+{
+	make_element_features(fcinfo, target, "hashes", add_hash_feature);
+}
+
+/*
+ * The weights of the labels D, C, B and A, in units of 2^-16.
+ *
+ * Errors: 2202E for an array that has not one element for each, and those of
+ * array_elements and weight_from_datum.
+ */
+static void
+label_weights(ArrayType *array, int64 *weight)
+{
+	Elements elements = array_elements(array, "weights");
+	int i;
+
+	if (elements.count != 4)
+		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+						errmsg("weights must be four, of the labels D, C, B "
+							   "and A, not %d",
+							   elements.count)));
+	for (i = 0; i < 4; i++)
+		weight[i] = weight_from_datum(
+			Float8GetDatum(DatumGetFloat4(elements.values[i])));
+}
+
+/*
+ * (doc tsvector, weights float4[])
+ *
+ * A lexeme counts once for each of its positions, by the position's label;
+ * without positions once, as label D.
+ */
+void
+make_tsvector_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
+{
+	TSVector doc = PG_GETARG_TSVECTOR(0);
+	/* those of ts_rank, which are float4: they are not 0.1 and so on */
+	int64 weight[4] = { 6554, 13107, 26214, 65536 };
+	int i;
+	int j;
+
+	if (!PG_ARGISNULL(1))
+		label_weights(PG_GETARG_ARRAYTYPE_P(1), weight);
+	feature_begin(target, true);
+	for (i = 0; i < doc->size; i++)
+	{
+		WordEntry *entry = ARRPTR(doc) + i;
+		WordEntryPos *position = POSDATAPTR(doc, entry);
+		int length;
+		const char *lexeme = text_to_utf8(STRPTR(doc) + entry->pos, entry->len,
+										  &length);
+		const uint8 *bytes = (const uint8 *) lexeme;
+		uint64 hash = XXH3_64bits(lexeme, length);
+
+		CHECK_FOR_INTERRUPTS();
+		if (!entry->haspos)
+			feature_add(target, bytes, length, hash, weight[0]);
+		for (j = 0; j < POSDATALEN(doc, entry); j++)
+			feature_add(target, bytes, length, hash,
+						weight[WEP_GETWEIGHT(position[j])]);
+		if (lexeme != STRPTR(doc) + entry->pos)
+			pfree(unconstify(char *, lexeme));
+	}
+	PG_FREE_IF_COPY(doc, 0);
+}
+
+/* NULL where the first argument is, and where nothing has voted. */
+static Datum
+elect(FunctionCallInfo fcinfo, FeatureMaker make)
+{
+	Votes votes;
+	FeatureTarget target = { .votes = &votes };
+	uint64 fingerprint;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	make(fcinfo, &target);
+	if (votes.overflow)
+		weight_overflow();
+	if (!votes_fingerprint(&votes, &fingerprint))
+		PG_RETURN_NULL();
+	PG_RETURN_SIMHASH(fingerprint);
+}
+
+Datum
+simhash_text(PG_FUNCTION_ARGS)
+{
+	return elect(fcinfo, make_text_features);
+}
+
+Datum
+simhash_tokens(PG_FUNCTION_ARGS)
+{
+	return elect(fcinfo, make_token_features);
+}
+
+Datum
+simhash_hashes(PG_FUNCTION_ARGS)
+{
+	return elect(fcinfo, make_hash_features);
+}
+
+Datum
+simhash_tsvector(PG_FUNCTION_ARGS)
+{
+	return elect(fcinfo, make_tsvector_features);
+}

@@ -1,0 +1,330 @@
+/*
+ * fingerprint.c
+ *	  Votes of weighted features, and the fingerprint that they elect.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "port/pg_bitutils.h"
+
+#include "text/fingerprint.h"
+
+void
+votes_init(Votes *v, bool weighted)
+{
+	v->waiting = 0;
+	v->weighted = weighted;
+	v->overflow = false;
+	v->count = 0;
+	if (weighted)
+		memset(&v->sums, 0, sizeof(v->sums));
+	else
+		memset(v->plane, 0, sizeof(v->plane));
+}
+
+/*
+ * A full adder for each of 64 bits: *low and the result are the two bits of
+ * *low + a + b.
+ */
+static inline uint64
+add_planes(uint64 *low, uint64 a, uint64 b)
+{
+	uint64 half = *low ^ a;
+	uint64 high = (*low & a) | (half & b);
+
+	*low = half ^ b;
+	return high;
+}
+
+/* Count VOTES_BATCH hashes: a tree of adders, after Harley and Seal. */
+static inline void
+count_batch(Votes *v, const uint64 *h)
+{
+	uint64 *plane = v->plane;
+	uint64 carry[8];
+	int i;
+
+	for (i = 0; i < 8; i++)
+		carry[i] = add_planes(&plane[0], h[2 * i], h[2 * i + 1]);
+	for (i = 0; i < 4; i++)
+		carry[i] = add_planes(&plane[1], carry[2 * i], carry[2 * i + 1]);
+	for (i = 0; i < 2; i++)
+		carry[i] = add_planes(&plane[2], carry[2 * i], carry[2 * i + 1]);
+	carry[0] = add_planes(&plane[3], carry[0], carry[1]);
+	for (i = 4; carry[0] != 0; i++)
+	{
+		uint64 sum = plane[i] ^ carry[0];
+
+		Assert(i < VOTES_PLANES);
+		carry[0] &= plane[i];
+		plane[i] = sum;
+	}
+}
+
+void
+votes_count(Votes *v)
+{
+	if (v->weighted)
+		sums_add(&v->sums, v->hash, v->weight, v->waiting);
+	else
+	{
+		memset(v->hash + v->waiting, 0,
+			   (VOTES_BATCH - v->waiting) * sizeof(uint64));
+		count_batch(v, v->hash);
+		v->count += v->waiting;
+	}
+	v->waiting = 0;
+}
+
+/* Add up to 2^15 features: their weights, of at most 2^47 each, add up. */
+static void
+add_all_weighted(Votes *v, const uint64 *hash, const int64 *weight,
+				 uint32 count)
+{
+	int64 total = 0;
+	uint32 i;
+
+	Assert(count <= 1 << 15);
+	for (i = 0; i < count; i++)
+		total += weight[i];
+	if (total > PG_INT64_MAX - v->sums.total)
+		v->overflow = true;
+	else
+	{
+		v->sums.total += total;
+		sums_add(&v->sums, hash, weight, count);
+	}
+}
+
+/*
+ * Add features, at most 2^15 of them.  Their weights are not looked at unless
+ * votes are weighted.
+ */
+void
+votes_add_all(Votes *v, const uint64 *hash, const int64 *weight, uint32 count)
+{
+	uint32 i;
+
+	if (v->weighted)
+	{
+		add_all_weighted(v, hash, weight, count);
+		return;
+	}
+	for (i = 0; i + VOTES_BATCH <= count; i += VOTES_BATCH)
+		count_batch(v, hash + i);
+	v->count += i;
+	for (; i < count; i++)
+		votes_add(v, hash[i]);
+}
+
+/*
+ * The fingerprint of counted features.  For an integer, "more than count / 2"
+ * is "more than the integer part of that": each bit's count is compared with
+ * it, from the highest plane down.
+ */
+static uint64
+majority(const Votes *v)
+{
+	uint64 half = v->count / 2;
+	uint64 more = 0;
+	uint64 equal = ~UINT64CONST(0);
+	int i;
+
+	for (i = pg_leftmost_one_pos64(v->count); i >= 0; i--)
+	{
+		if (half >> i & 1)
+			equal &= v->plane[i];
+		else
+		{
+			more |= equal & v->plane[i];
+			equal &= ~v->plane[i];
+		}
+	}
+	return more;
+}
+
+/*
+ * Bit i is set if the features with bit i weigh more than half of all: a tie
+ * gives 0.  Returns false if there is no weight at all.  Means nothing after
+ * an overflow.
+ */
+bool
+votes_fingerprint(Votes *v, uint64 *fingerprint)
+{
+	votes_count(v);
+	if (v->weighted)
+		return sums_fingerprint(&v->sums, fingerprint);
+	if (v->count == 0)
+		return false;
+	*fingerprint = majority(v);
+	return true;
+}
+
+typedef void (*SumsFunction)(WeightSums *, const uint64 *, const int64 *, int);
+
+static void
+sums_add_portable(WeightSums *sums, const uint64 *hash, const int64 *weight,
+				  int count)
+{
+	int i;
+	int bit;
+
+	for (i = 0; i < count; i++)
+	{
+		for (bit = 0; bit < 64; bit++)
+			sums->ones[bit] += weight[i] & -(int64) (hash[i] >> bit & 1);
+	}
+}
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(SIMHASH_PORTABLE)
+
+#include <immintrin.h>
+
+#define NARROW_BATCH 64
+#define NARROW_WEIGHT (UINT64CONST(1) << 25) /* 64 of less fit 32 bits */
+
+/* Four bits at a time. */
+__attribute__((target("avx2"))) static void
+sums_add_avx2(WeightSums *sums, const uint64 *hash, const int64 *weight,
+			  int count)
+{
+	const __m256i one = _mm256_set_epi64x(8, 4, 2, 1);
+	int i;
+	int j;
+
+	for (j = 0; j < 16; j++)
+	{
+		__m256i bits = _mm256_slli_epi64(one, 4 * j);
+		__m256i ones = _mm256_loadu_si256((__m256i *) sums->ones + j);
+
+		for (i = 0; i < count; i++)
+		{
+			__m256i set = _mm256_cmpeq_epi64(
+				_mm256_and_si256(_mm256_set1_epi64x(hash[i]), bits), bits);
+
+			ones = _mm256_add_epi64(
+				ones, _mm256_and_si256(set, _mm256_set1_epi64x(weight[i])));
+		}
+		_mm256_storeu_si256((__m256i *) sums->ones + j, ones);
+	}
+}
+
+/*
+ * Sixteen bits at a time, which mask sums of 32 bits: for NARROW_BATCH features
+ * at most, of little weight.
+ */
+__attribute__((target("avx512f"))) static void
+sums_add_narrow(WeightSums *sums, const uint64 *hash, const int64 *weight,
+				int count)
+{
+	__m512i ones[4];
+	int i;
+	int j;
+
+	for (j = 0; j < 4; j++)
+		ones[j] = _mm512_setzero_si512();
+	for (i = 0; i < count; i++)
+	{
+		__m512i weights = _mm512_set1_epi32((int32) weight[i]);
+
+		for (j = 0; j < 4; j++)
+			ones[j] = _mm512_mask_add_epi32(
+				ones[j], (__mmask16) (hash[i] >> (16 * j)), ones[j], weights);
+	}
+	for (j = 0; j < 8; j++)
+	{
+		__m256i half = _mm512_extracti64x4_epi64(ones[j / 2], 0);
+		__m512i sum = _mm512_loadu_si512(sums->ones + 8 * j);
+
+		if (j % 2 == 1)
+			half = _mm512_extracti64x4_epi64(ones[j / 2], 1);
+		sum = _mm512_add_epi64(sum, _mm512_cvtepu32_epi64(half));
+		_mm512_storeu_si512(sums->ones + 8 * j, sum);
+	}
+}
+
+static void
+sums_add_avx512(WeightSums *sums, const uint64 *hash, const int64 *weight,
+				int count)
+{
+	int i;
+	int j;
+
+	for (i = 0; i < count; i += NARROW_BATCH)
+	{
+		int batch = Min(count - i, NARROW_BATCH);
+		uint64 bits = 0;
+
+		for (j = 0; j < batch; j++)
+			bits |= (uint64) weight[i + j];
+		if (bits < NARROW_WEIGHT)
+			sums_add_narrow(sums, hash + i, weight + i, batch);
+		else
+			sums_add_avx2(sums, hash + i, weight + i, batch);
+	}
+}
+
+static SumsFunction
+choose_sums(void)
+{
+	if (__builtin_cpu_supports("avx512f"))
+		return sums_add_avx512;
+	if (__builtin_cpu_supports("avx2"))
+		return sums_add_avx2;
+	return sums_add_portable;
+}
+
+#else
+
+static SumsFunction
+choose_sums(void)
+{
+	return sums_add_portable;
+}
+
+#endif
+
+/*
+ * Add the weight of each feature to the sums of the bits that its hash has
+ * set, but not to the total; a negative one takes an addition back.
+ */
+void
+sums_add(WeightSums *sums, const uint64 *hash, const int64 *weight, int count)
+{
+	static SumsFunction add = NULL;
+
+	if (unlikely(add == NULL))
+		add = choose_sums();
+	add(sums, hash, weight, count);
+}
+
+/* As votes_fingerprint. */
+bool
+sums_fingerprint(const WeightSums *sums, uint64 *fingerprint)
+{
+	int bit;
+
+	*fingerprint = 0;
+	for (bit = 0; bit < 64; bit++)
+	{
+		/* not 2 * ones > total, which could overflow */
+		if (sums->ones[bit] > sums->total - sums->ones[bit])
+			*fingerprint |= UINT64CONST(1) << bit;
+	}
+	return sums->total > 0;
+}
+
+/*
+ * A weight in units of 2^-16, rounded half to even: rint() does that in the
+ * rounding mode in which PostgreSQL runs, and the product is exact.  Returns
+ * false for a negative, infinite or NaN weight and for one above 2^31.
+ */
+bool
+weight_from_double(double weight, int64 *result)
+{
+	if (!(weight >= 0 && weight <= WEIGHT_MAX))
+		return false;
+	*result = (int64) rint(weight * WEIGHT_UNIT);
+	return true;
+}

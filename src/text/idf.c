@@ -1,0 +1,314 @@
+/*
+ * idf.c
+ *	  simhash_idf(): inverse document frequencies as weights.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "libpq/pqformat.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "text/aggregate.h"
+#include "text/read_text.h"
+#include "type/simhash.h"
+#include "text/weights_value.h"
+
+PG_FUNCTION_INFO_V1(simhash_idf_transition);
+PG_FUNCTION_INFO_V1(simhash_idf_combine);
+PG_FUNCTION_INFO_V1(simhash_idf_serialize);
+PG_FUNCTION_INFO_V1(simhash_idf_deserialize);
+PG_FUNCTION_INFO_V1(simhash_idf_final);
+
+#define DEFAULT_MIN_DF 2
+#define ARENA_BYTES 65536 /* of a block for tokens */
+
+typedef struct DocumentToken
+{
+	int64 documents; /* how many have it */
+	int64 last;		 /* the last of these */
+	uint32 length;
+	uint8 bytes[FLEXIBLE_ARRAY_MEMBER];
+} DocumentToken;
+
+typedef struct DocumentSlot
+{
+	uint64 hash;
+	DocumentToken *token;
+	char status;
+} DocumentSlot;
+
+/*
+ * Two tokens of one hash are one token, as they are for a fingerprint; the
+ * first that is seen lends its bytes.
+ */
+#define SH_PREFIX document
+#define SH_ELEMENT_TYPE DocumentSlot
+#define SH_KEY_TYPE uint64
+#define SH_KEY hash
+#define SH_HASH_KEY(tb, key) \
+	((uint32) seeded_hash(process_seed(), &(key), sizeof(key)))
+#define SH_EQUAL(tb, a, b) ((a) == (b))
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+typedef struct IdfState
+{
+	MemoryContext context;
+	document_hash *tokens;
+	int64 documents; /* texts that are not null */
+	int32 min_df;	 /* 0: not known yet */
+	uint8 *arena;	 /* room for the next tokens */
+	size_t arena_left;
+} IdfState;
+
+static IdfState *
+create_state(MemoryContext context)
+{
+	IdfState *state = MemoryContextAllocZero(context, sizeof(IdfState));
+
+	state->context = context;
+	state->tokens = document_create(context, 1024, NULL);
+	return state;
+}
+
+static DocumentToken *
+create_token(IdfState *state, const uint8 *bytes, size_t length)
+{
+	size_t size = MAXALIGN(offsetof(DocumentToken, bytes) + length);
+	DocumentToken *token;
+
+	if (size > ARENA_BYTES / 8)
+		token = MemoryContextAllocHuge(state->context, size);
+	else
+	{
+		if (size > state->arena_left)
+		{
+			state->arena = MemoryContextAlloc(state->context, ARENA_BYTES);
+			state->arena_left = ARENA_BYTES;
+		}
+		token = (DocumentToken *) state->arena;
+		state->arena += size;
+		state->arena_left -= size;
+	}
+	token->documents = 0;
+	token->last = 0;
+	token->length = length;
+	memcpy(token->bytes, bytes, length);
+	return token;
+}
+
+/* The token of these bytes, which is new if no document has it. */
+static DocumentToken *
+find_token(IdfState *state, const uint8 *bytes, size_t length, uint64 hash)
+{
+	bool found;
+	DocumentSlot *slot = document_insert(state->tokens, hash, &found);
+
+	if (!found)
+		slot->token = create_token(state, bytes, length);
+	return slot->token;
+}
+
+static void
+count_token(void *arg, const uint8 *bytes, size_t length, uint64 hash,
+			int64 weight)
+{
+	IdfState *state = arg;
+	DocumentToken *token = find_token(state, bytes, length, hash);
+
+	(void) weight;
+	if (token->last != state->documents)
+	{
+		token->last = state->documents;
+		token->documents++;
+	}
+}
+
+/*
+ * All rows must give the same min_df.  Errors: 22023 if they do not, or for
+ * less than 1.
+ */
+static void
+set_min_df(IdfState *state, int32 min_df)
+{
+	if (min_df < 1)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("min_df must be at least 1, not %d", min_df)));
+	if (state->min_df != 0 && state->min_df != min_df)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("min_df must be the same in all rows, not %d and %d",
+						state->min_df, min_df)));
+	state->min_df = min_df;
+}
+
+/* The first argument, or nothing yet where it is null. */
+static IdfState *
+get_state(FunctionCallInfo fcinfo)
+{
+	MemoryContext context = aggregate_context(fcinfo);
+
+	if (PG_ARGISNULL(0))
+		return create_state(context);
+	return (IdfState *) PG_GETARG_POINTER(0);
+}
+
+/* (state internal, body text[, min_df int]) */
+Datum
+simhash_idf_transition(PG_FUNCTION_ARGS)
+{
+	IdfState *state = get_state(fcinfo);
+	text *body;
+	Tokenizer tokenizer;
+
+	if (PG_NARGS() > 2 && !PG_ARGISNULL(2))
+		set_min_df(state, PG_GETARG_INT32(2));
+	if (PG_ARGISNULL(1))
+		PG_RETURN_POINTER(state);
+
+	state->documents++;
+	body = PG_GETARG_TEXT_PP(1);
+	begin_text(&tokenizer, 1, false, NULL,
+			   (FeatureTarget){ .sink = count_token, .arg = state });
+	feed_text(&tokenizer, VARDATA_ANY(body), VARSIZE_ANY_EXHDR(body));
+	PG_FREE_IF_COPY(body, 1);
+	PG_RETURN_POINTER(state);
+}
+
+/* Add the tokens of the second state to the first. */
+Datum
+simhash_idf_combine(PG_FUNCTION_ARGS)
+{
+	IdfState *state = get_state(fcinfo);
+	IdfState *other;
+	document_iterator iterator;
+	DocumentSlot *slot;
+
+	if (PG_ARGISNULL(1))
+		PG_RETURN_POINTER(state);
+	other = (IdfState *) PG_GETARG_POINTER(1);
+	if (other->min_df != 0)
+		set_min_df(state, other->min_df);
+	state->documents += other->documents;
+	document_start_iterate(other->tokens, &iterator);
+	while ((slot = document_iterate(other->tokens, &iterator)) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		find_token(state, slot->token->bytes, slot->token->length, slot->hash)
+			->documents += slot->token->documents;
+	}
+	PG_RETURN_POINTER(state);
+}
+
+/* Error: 54000 where one more token does not fit a message of 1 GB. */
+static void
+check_state_size(size_t size, size_t token_length)
+{
+	if (size + sizeof(int64) + sizeof(int32) + token_length < MaxAllocSize)
+		return;
+	ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					errmsg("too many distinct tokens for a parallel worker"),
+					errhint("Set max_parallel_workers_per_gather to 0.")));
+}
+
+Datum
+simhash_idf_serialize(PG_FUNCTION_ARGS)
+{
+	IdfState *state = (IdfState *) PG_GETARG_POINTER(0);
+	StringInfoData buf;
+	document_iterator iterator;
+	DocumentSlot *slot;
+
+	(void) aggregate_context(fcinfo);
+	pq_begintypsend(&buf);
+	pq_sendint64(&buf, state->documents);
+	pq_sendint32(&buf, state->min_df);
+	pq_sendint32(&buf, state->tokens->members);
+	document_start_iterate(state->tokens, &iterator);
+	while ((slot = document_iterate(state->tokens, &iterator)) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		check_state_size(buf.len, slot->token->length);
+		pq_sendint64(&buf, slot->token->documents);
+		pq_sendint32(&buf, slot->token->length);
+		pq_sendbytes(&buf, (const char *) slot->token->bytes,
+					 slot->token->length);
+	}
+	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
+}
+
+Datum
+simhash_idf_deserialize(PG_FUNCTION_ARGS)
+{
+	IdfState *state = create_state(CurrentMemoryContext);
+	StringInfoData buf;
+	uint32 count;
+
+	read_state(fcinfo, &buf);
+	state->documents = pq_getmsgint64(&buf);
+	state->min_df = pq_getmsgint(&buf, 4);
+	for (count = pq_getmsgint(&buf, 4); count > 0; count--)
+	{
+		int64 documents = pq_getmsgint64(&buf);
+		uint32 length = pq_getmsgint(&buf, 4);
+		const char *bytes = pq_getmsgbytes(&buf, length);
+
+		CHECK_FOR_INTERRUPTS();
+		find_token(state, (const uint8 *) bytes, length,
+				   XXH3_64bits(bytes, length))
+			->documents = documents;
+	}
+	pq_getmsgend(&buf);
+	PG_RETURN_POINTER(state);
+}
+
+/*
+ * The weight of a token that so many of all documents have: Jones, "A
+ * statistical interpretation of term specificity and its application in
+ * retrieval" (1972), smoothed as if one more document had every token.
+ */
+static double
+idf(int64 all, int64 documents)
+{
+	return log((1.0 + all) / (1.0 + documents)) + 1.0;
+}
+
+/* NULL where there is no text. */
+Datum
+simhash_idf_final(PG_FUNCTION_ARGS)
+{
+	IdfState *state = PG_ARGISNULL(0) ? NULL
+									  : (IdfState *) PG_GETARG_POINTER(0);
+	const TokenWeight *twice;
+	TokenWeight *tokens;
+	size_t count = 0;
+	int32 min_df;
+	document_iterator iterator;
+	DocumentSlot *slot;
+
+	(void) aggregate_context(fcinfo);
+	if (state == NULL || state->documents == 0)
+		PG_RETURN_NULL();
+	min_df = state->min_df != 0 ? state->min_df : DEFAULT_MIN_DF;
+	tokens = MemoryContextAllocHuge(CurrentMemoryContext,
+									Max(state->tokens->members, 1) *
+										sizeof(TokenWeight));
+	document_start_iterate(state->tokens, &iterator);
+	while ((slot = document_iterate(state->tokens, &iterator)) != NULL)
+	{
+		DocumentToken *token = slot->token;
+
+		CHECK_FOR_INTERRUPTS();
+		if (token->documents >= min_df)
+			tokens[count++] = (TokenWeight){ .token = token->bytes,
+											 .length = token->length,
+											 .weight = idf(state->documents,
+														   token->documents) };
+	}
+	PG_RETURN_POINTER(
+		weights_pack(tokens, count, idf(state->documents, 0), &twice));
+}

@@ -1,0 +1,15 @@
+/*
+ * read_text.h
+ *	  Text from SQL to the tokeniser.
+ */
+#ifndef READ_TEXT_H
+#define READ_TEXT_H
+
+#include "text/tokens.h"
+
+extern uint8 *copy_bytes(const uint8 *bytes, size_t length);
+extern void begin_text(Tokenizer *tokenizer, uint32 size, bool chars,
+					   const WeightTable *weights, FeatureTarget target);
+extern void feed_text(Tokenizer *tokenizer, const char *text, int length);
+
+#endif /* READ_TEXT_H */

@@ -1,0 +1,319 @@
+/*
+ * shingle.c
+ *	  Overlapping sequences of n tokens: the features of a text.
+ */
+#include "postgres.h"
+
+#include "text/shingle.h"
+
+void
+shingle_init(Shingler *s, uint32 size, bool joined, const WeightTable *weights,
+			 void *(*grow)(void *, size_t), FeatureTarget target)
+{
+	Assert(size >= 1 && size <= SHINGLE_MAX);
+	s->size = size;
+	s->joint = joined ? 1 : 0;
+	s->complete = false;
+	s->weights = weights;
+	s->target = target;
+	s->bytes = s->space;
+	s->length = 0;
+	s->capacity = SHINGLE_BYTES;
+	s->count = 0;
+	s->start[0] = 0;
+	s->first = 0;
+	s->streamed = 0;
+	s->joint_due = false;
+	s->open_is_long = false;
+	s->grow = grow;
+}
+
+/* Bytes of the n tokens from token i on. */
+static inline size_t
+stretch_length(const Shingler *s, uint32 i, uint32 n)
+{
+	return s->start[i + n] - s->joint - s->start[i];
+}
+
+static inline uint64
+hash_stretch(const Shingler *s, uint32 i, uint32 n)
+{
+	return XXH3_64bits(s->bytes + s->start[i], stretch_length(s, i, n));
+}
+
+/*
+ * hash[i] becomes the hash of the n tokens from token i on, for i < count.
+ *
+ * XXH3 branches on the length of what it hashes, which for words no processor
+ * can predict; so those of a similar length are hashed after each other.
+ */
+static void
+hash_stretches(const Shingler *s, uint32 n, uint32 count, uint64 *hash)
+{
+	uint16 order[3][SHINGLE_TOKENS];
+	uint32 filled[3] = { 0 };
+	uint32 i;
+	int kind;
+
+	if (n > 1 || !s->joint)
+	{
+		for (i = 0; i < count; i++)
+			hash[i] = hash_stretch(s, i, n);
+		return;
+	}
+	for (i = 0; i < count; i++)
+	{
+		size_t length = stretch_length(s, i, 1);
+
+		/* without a branch */
+		order[0][filled[0]] = i;
+		filled[0] += length <= 3;
+		order[1][filled[1]] = i;
+		filled[1] += length > 3 && length <= 8;
+		order[2][filled[2]] = i;
+		filled[2] += length > 8;
+	}
+	for (kind = 0; kind < 3; kind++)
+	{
+		for (i = 0; i < filled[kind]; i++)
+			hash[order[kind][i]] = hash_stretch(s, order[kind][i], 1);
+	}
+}
+
+/* Weights of the shingles: that of each is the mean of its tokens'. */
+static void
+weigh_shingles(const Shingler *s, uint32 shingles, const uint64 *hash,
+			   int64 *weight)
+{
+	uint64 token_hash[SHINGLE_TOKENS];
+	int64 sum = 0;
+	uint32 i;
+
+	if (s->size == 1)
+	{
+		weights_of(s->weights, hash, weight, shingles);
+		return;
+	}
+	hash_stretches(s, 1, shingles + s->size - 1, token_hash);
+	weights_of(s->weights, token_hash, weight, shingles + s->size - 1);
+	for (i = 0; i < s->size - 1; i++)
+		sum += weight[i];
+	for (i = 0; i < shingles; i++)
+	{
+		int64 oldest = weight[i];
+
+		sum += weight[i + s->size - 1];
+		weight[i] = sum / s->size;
+		sum -= oldest;
+	}
+}
+
+/* Make features of the first shingles of the buffer. */
+static void
+emit_shingles(Shingler *s, uint32 shingles)
+{
+	uint64 hash[SHINGLE_TOKENS];
+	int64 weight[SHINGLE_TOKENS];
+	uint32 i;
+
+	hash_stretches(s, s->size, shingles, hash);
+	if (s->weights)
+		weigh_shingles(s, shingles, hash, weight);
+	if (s->target.sink == NULL)
+	{
+		votes_add_all(s->target.votes, hash, weight, shingles);
+		return;
+	}
+	for (i = 0; i < shingles; i++)
+		s->target.sink(s->target.arg, s->bytes + s->start[i],
+					   stretch_length(s, i, s->size), hash[i],
+					   s->weights ? weight[i] : WEIGHT_UNIT);
+}
+
+/* Turn the shingles of the buffer into features, and make room. */
+void
+shingle_flush(Shingler *s)
+{
+	uint32 shingles;
+	size_t drop;
+	uint32 i;
+
+	if (s->count < s->size)
+		return;
+	shingles = s->count - s->size + 1;
+	emit_shingles(s, shingles);
+	s->complete = true;
+
+	drop = s->start[shingles];
+	memmove(s->bytes, s->bytes + drop, s->length - drop);
+	s->length -= drop;
+	s->count -= shingles;
+	for (i = 0; i <= s->count; i++)
+		s->start[i] = s->start[i + shingles] - drop;
+}
+
+static void
+enlarge(Shingler *s, size_t needed)
+{
+	bool allocated = s->bytes != s->space;
+
+	while (s->capacity < needed)
+		s->capacity *= 2;
+	s->bytes = s->grow(allocated ? s->bytes : NULL, s->capacity);
+	if (!allocated)
+		memcpy(s->bytes, s->space, s->length);
+}
+
+/* The i-th oldest long shingle. */
+static inline LongShingle *
+long_shingle(Shingler *s, uint32 i)
+{
+	return &s->slots[(s->first + i) % SHINGLE_MAX];
+}
+
+/* Weight of token i of the buffer, which ends at the given place. */
+static int64
+token_weight(const Shingler *s, uint32 i, size_t end)
+{
+	if (s->weights == NULL)
+		return WEIGHT_UNIT;
+	return weight_of(s->weights,
+					 XXH3_64bits(s->bytes + s->start[i], end - s->start[i]));
+}
+
+/*
+ * Empty the buffer: its shingles, and that of the open token, which may have
+ * no byte yet, go on as long ones.
+ */
+static void
+stream(Shingler *s)
+{
+	uint32 i;
+	uint32 j;
+
+	for (i = 0; i <= s->count; i++)
+	{
+		LongShingle *shingle = long_shingle(s, s->streamed++);
+
+		XXH3_64bits_reset(&shingle->hash);
+		XXH3_64bits_update(&shingle->hash, s->bytes + s->start[i],
+						   s->length - s->start[i]);
+		shingle->tokens = s->count - i;
+		shingle->weight = 0;
+		for (j = i; j < s->count; j++)
+			shingle->weight += token_weight(s, j, s->start[j + 1] - s->joint);
+	}
+	XXH3_64bits_reset(&s->open_token);
+	XXH3_64bits_update(&s->open_token, s->bytes + s->start[s->count],
+					   s->length - s->start[s->count]);
+	s->open_is_long = true;
+	s->length = 0;
+	s->count = 0;
+}
+
+/* shingle_append where there is no room, or a long shingle is open. */
+void
+shingle_append_long(Shingler *s, const uint8 *bytes, size_t length)
+{
+	uint32 i;
+
+	if (s->joint_due)
+	{
+		for (i = 0; i < s->streamed; i++)
+			XXH3_64bits_update(&long_shingle(s, i)->hash, " ", 1);
+		s->joint_due = false;
+	}
+	if (!s->open_is_long && !shingle_has_room(s))
+	{
+		shingle_flush(s);
+		if (!shingle_has_room(s))
+		{
+			if (s->grow)
+				enlarge(s, s->length + SHINGLE_PIECE + 1);
+			else
+				stream(s);
+		}
+	}
+	for (i = 0; i < s->streamed; i++)
+		XXH3_64bits_update(&long_shingle(s, i)->hash, bytes, length);
+	if (s->open_is_long)
+		XXH3_64bits_update(&s->open_token, bytes, length);
+	else
+	{
+		memcpy(s->bytes + s->length, bytes, length);
+		s->length += length;
+	}
+}
+
+/* Close the oldest long shingle, as a feature. */
+static void
+close_long(Shingler *s)
+{
+	LongShingle *shingle = long_shingle(s, 0);
+	uint64 hash = XXH3_64bits_digest(&shingle->hash);
+
+	feature_add(&s->target, NULL, 0, hash, shingle->weight / shingle->tokens);
+	s->first = (s->first + 1) % SHINGLE_MAX;
+	s->streamed--;
+	s->complete = true;
+}
+
+/* shingle_end where a long shingle is open. */
+void
+shingle_end_long(Shingler *s)
+{
+	int64 weight;
+	uint32 i;
+
+	if (!s->open_is_long)
+		weight = token_weight(s, s->count, s->length);
+	else if (s->weights)
+		weight = weight_of(s->weights, XXH3_64bits_digest(&s->open_token));
+	else
+		weight = WEIGHT_UNIT;
+
+	for (i = 0; i < s->streamed; i++)
+	{
+		long_shingle(s, i)->tokens++;
+		long_shingle(s, i)->weight += weight;
+	}
+	if (long_shingle(s, 0)->tokens == s->size)
+		close_long(s);
+	s->joint_due = s->joint > 0;
+
+	if (!s->open_is_long)
+		shingle_end_buffered(s);
+	s->open_is_long = false;
+}
+
+/*
+ * shingle_add_ascii where there is no room, SHINGLE_TOKENS is near, or a long
+ * shingle is open.
+ */
+void
+shingle_add_ascii_long(Shingler *s, const uint8 *bytes, size_t length)
+{
+	size_t i;
+
+	for (i = 0; i < length; i++)
+	{
+		shingle_append_long(s, bytes + i, 1);
+		shingle_end(s);
+	}
+}
+
+/* The text ends.  If it has fewer than n tokens, all of it is one feature. */
+void
+shingle_finish(Shingler *s)
+{
+	shingle_flush(s);
+	if (!s->complete && s->streamed > 0)
+		close_long(s);
+	else if (!s->complete && s->count > 0)
+	{
+		s->size = s->count;
+		shingle_flush(s);
+	}
+	if (s->bytes != s->space)
+		s->grow(s->bytes, 0);
+}

@@ -1,0 +1,14 @@
+/*
+ * weights_cache.h
+ *	  Weights that are read once, not once per row.
+ */
+#ifndef WEIGHTS_CACHE_H
+#define WEIGHTS_CACHE_H
+
+#include "fmgr.h"
+
+#include "text/weights_table.h"
+
+extern const WeightTable *cached_weights(FunctionCallInfo fcinfo, int argument);
+
+#endif /* WEIGHTS_CACHE_H */

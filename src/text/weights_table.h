@@ -1,0 +1,37 @@
+/*
+ * weights_table.h
+ *	  The weight of a token, looked up by its hash.
+ */
+#ifndef WEIGHTS_H
+#define WEIGHTS_H
+
+#define WEIGHT_BUCKET 4 /* tokens of a bucket, which is a cache line */
+
+typedef struct WeightBucket
+{
+	uint64 hash[WEIGHT_BUCKET];
+	int64 weight[WEIGHT_BUCKET]; /* in units of 2^-16; -1: this place is free */
+} WeightBucket;
+
+/*
+ * A hash table.  A token is in the first bucket, from the one where its search
+ * begins, that was not full.  Two tokens with one hash are one token: no
+ * fingerprint could tell them apart.
+ */
+typedef struct WeightTable
+{
+	WeightBucket *buckets;
+	uint64 mask;	   /* number of buckets, a power of two from 2 on, - 1 */
+	int shift;		   /* 64 - log2(number of buckets) */
+	uint64 multiplier; /* odd, and secret: see first_bucket() */
+	int64 rest;		   /* weight of the tokens that are not in the table */
+} WeightTable;
+
+extern void weights_init(WeightTable *table, WeightBucket *buckets,
+						 uint64 count, uint64 seed, int64 rest);
+extern int64 weight_of(const WeightTable *table, uint64 hash);
+extern void weights_of(const WeightTable *table, const uint64 *hash,
+					   int64 *weight, uint32 count);
+extern void weights_add(WeightTable *table, uint64 hash, int64 weight);
+
+#endif /* WEIGHTS_H */

@@ -1,0 +1,168 @@
+/*
+ * weights_value.c
+ *	  simhash_weights as it is stored.
+ */
+#include "postgres.h"
+
+#include "common/cryptohash.h"
+#include "common/sha2.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "type/compat.h"
+#include "text/weights_value.h"
+
+/* Bytes of a token beside its own. */
+#define TOKEN_OVERHEAD (sizeof(double) + sizeof(uint32))
+
+/* Bytes between two checks for a cancel request. */
+#define DIGEST_PIECE 1048576
+
+static int
+compare_tokens(const void *a, const void *b, void *arg)
+{
+	const TokenWeight *x = a;
+	const TokenWeight *y = b;
+	int order = memcmp(x->token, y->token, Min(x->length, y->length));
+
+	(void) arg;
+	if (order != 0)
+		return order;
+	return x->length < y->length ? -1 : x->length > y->length;
+}
+
+/* The text form of a value is in order already. */
+static void
+sort_tokens(TokenWeight *tokens, size_t count)
+{
+	size_t i;
+
+	for (i = 1; i < count; i++)
+	{
+		if (compare_tokens(&tokens[i - 1], &tokens[i], NULL) > 0)
+		{
+			qsort_interruptible(tokens, count, sizeof(TokenWeight),
+								compare_tokens, NULL);
+			return;
+		}
+	}
+}
+
+/*
+ * Two values must never be taken for one, not even if somebody tries: a
+ * cryptographic hash.
+ */
+static WeightsDigest
+digest_bytes(const char *bytes, size_t length)
+{
+	uint8 hash[PG_SHA256_DIGEST_LENGTH];
+	pg_cryptohash_ctx *context = pg_cryptohash_create(PG_SHA256);
+	bool failed = pg_cryptohash_init(context) < 0;
+	WeightsDigest digest;
+
+	while (length > 0 && !failed)
+	{
+		size_t piece = Min(length, DIGEST_PIECE);
+
+		CHECK_FOR_INTERRUPTS();
+		failed = pg_cryptohash_update(context, (const uint8 *) bytes, piece) <
+				 0;
+		bytes += piece;
+		length -= piece;
+	}
+	if (failed || pg_cryptohash_final(context, hash, sizeof(hash)) < 0)
+		elog(ERROR, "could not compute %s hash: %s", "SHA-256",
+			 pg_cryptohash_error(context));
+	pg_cryptohash_free(context);
+	memcpy(&digest, hash, sizeof(digest));
+	return digest;
+}
+
+/*
+ * The value with these tokens, which this sorts.  Returns NULL, and one of
+ * them, if two are the same.  Error: 54000 for a value of more than 1 GB.
+ */
+struct varlena *
+weights_pack(TokenWeight *tokens, size_t count, double rest,
+			 const TokenWeight **twice)
+{
+	WeightsHeader header = { .rest = rest + 0.0, .count = count };
+	size_t size = VARHDRSZ + sizeof(header);
+	struct varlena *value;
+	uint8 *to;
+	size_t i;
+
+	sort_tokens(tokens, count);
+	for (i = 0; i < count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (i > 0 && compare_tokens(&tokens[i - 1], &tokens[i], NULL) == 0)
+		{
+			*twice = &tokens[i];
+			return NULL;
+		}
+		size += TOKEN_OVERHEAD + tokens[i].length;
+	}
+	if (!AllocSizeIsValid(size))
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("simhash_weights of %zu tokens would take %zu "
+							   "bytes, which is too much",
+							   count, size)));
+
+	value = palloc(size);
+	SET_VARSIZE(value, size);
+	to = (uint8 *) VARDATA(value) + sizeof(header);
+	for (i = 0; i < count; i++)
+	{
+		double weight = tokens[i].weight + 0.0; /* no -0 */
+
+		CHECK_FOR_INTERRUPTS();
+		memcpy(to, &weight, sizeof(double));
+		memcpy(to + sizeof(double), &tokens[i].length, sizeof(uint32));
+		memcpy(to + TOKEN_OVERHEAD, tokens[i].token, tokens[i].length);
+		to += TOKEN_OVERHEAD + tokens[i].length;
+	}
+	memcpy(VARDATA(value), &header, sizeof(header));
+	header.digest = digest_bytes(VARDATA(value) + sizeof(header.digest),
+								 size - VARHDRSZ - sizeof(header.digest));
+	memcpy(VARDATA(value), &header, sizeof(header));
+	return value;
+}
+
+/* The digest of a value, whether or not it is compressed or out of line. */
+WeightsDigest
+weights_digest(struct varlena *value)
+{
+	struct varlena *slice = pg_detoast_datum_slice(value, 0,
+												   sizeof(WeightsDigest));
+	WeightsDigest digest;
+
+	memcpy(&digest, VARDATA_ANY(slice), sizeof(digest));
+	pfree(slice);
+	return digest;
+}
+
+/* Begin to read a value, which is not compressed but may be packed. */
+WeightsReader
+weights_read(const struct varlena *value)
+{
+	WeightsReader reader;
+
+	memcpy(&reader.header, VARDATA_ANY(value), sizeof(reader.header));
+	reader.next = (const uint8 *) VARDATA_ANY(value) + sizeof(reader.header);
+	return reader;
+}
+
+/* The next token, as often as there are tokens. */
+TokenWeight
+weights_next(WeightsReader *reader)
+{
+	TokenWeight result;
+
+	memcpy(&result.weight, reader->next, sizeof(double));
+	memcpy(&result.length, reader->next + sizeof(double), sizeof(uint32));
+	result.token = reader->next + TOKEN_OVERHEAD;
+	reader->next = result.token + result.length;
+	return result;
+}

@@ -1,0 +1,122 @@
+/*
+ * ball.c
+ *	  The type hamming_ball: a centre and a radius, "(centre,radius)".
+ *
+ * A search operator of an index takes one argument beside the column; this
+ * is the one that says "within k of q".
+ */
+#include "postgres.h"
+
+#include "lib/stringinfo.h"
+#include "libpq/pqformat.h"
+#include "utils/builtins.h"
+
+#include "type/simhash.h"
+
+PG_FUNCTION_INFO_V1(hamming_ball_in);
+PG_FUNCTION_INFO_V1(hamming_ball_out);
+PG_FUNCTION_INFO_V1(hamming_ball_recv);
+PG_FUNCTION_INFO_V1(hamming_ball_send);
+PG_FUNCTION_INFO_V1(hamming_ball_make);
+
+static HammingBall *
+make_ball(uint64 centre, int32 radius)
+{
+	/* zeroed: constants are compared byte by byte */
+	HammingBall *ball = palloc0(sizeof(HammingBall));
+
+	ball->centre = centre;
+	ball->radius = radius;
+	return ball;
+}
+
+/*
+ * Read "(centre,radius)", white space allowed around each part.  A radius too
+ * large for strtol() becomes the largest that it has, and is clamped, too.
+ */
+static bool
+ball_from_text(const char *text, uint64 *centre, int32 *radius)
+{
+	const char *comma = strchr(text, ',');
+	const char *open = text + strspn(text, " \t\n\r\v\f");
+	char *end;
+	long value;
+
+	if (comma == NULL || *open != '(' ||
+		!simhash_from_text(open + 1, comma - open - 1, centre))
+		return false;
+	value = strtol(comma + 1, &end, 10);
+	if (end == comma + 1)
+		return false;
+	end += strspn(end, " \t\n\r\v\f");
+	if (*end != ')' || end[1 + strspn(end + 1, " \t\n\r\v\f")] != '\0')
+		return false;
+	*radius = hamming_radius(value);
+	return true;
+}
+
+/* Error: 22P02 for anything but (centre,radius). */
+Datum
+hamming_ball_in(PG_FUNCTION_ARGS)
+{
+	char *text = PG_GETARG_CSTRING(0);
+	uint64 centre;
+	int32 radius;
+
+	if (!ball_from_text(text, &centre, &radius))
+		ereturn(fcinfo->context, (Datum) 0,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 errmsg("invalid input syntax for type %s: \"%s\"",
+						"hamming_ball", text)));
+	PG_RETURN_POINTER(make_ball(centre, radius));
+}
+
+Datum
+hamming_ball_out(PG_FUNCTION_ARGS)
+{
+	HammingBall *ball = PG_GETARG_HAMMING_BALL(0);
+	char hex[SIMHASH_HEX_DIGITS];
+
+	simhash_to_hex(ball->centre, hex);
+	PG_RETURN_CSTRING(
+		psprintf("(%.*s,%d)", SIMHASH_HEX_DIGITS, hex, ball->radius));
+}
+
+/*
+ * 8 bytes of centre and 2 of radius, network order.
+ * Error: 22P03 for a radius outside -1 .. 64.
+ */
+Datum
+hamming_ball_recv(PG_FUNCTION_ARGS)
+{
+	StringInfo buf = (StringInfo) PG_GETARG_POINTER(0);
+	uint64 centre = pq_getmsgint64(buf);
+	int16 radius = pq_getmsgint(buf, sizeof(int16));
+
+	if (radius != hamming_radius(radius))
+		ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+						errmsg("invalid radius in external value of type %s: "
+							   "%d",
+							   "hamming_ball", radius)));
+	PG_RETURN_POINTER(make_ball(centre, radius));
+}
+
+Datum
+hamming_ball_send(PG_FUNCTION_ARGS)
+{
+	HammingBall *ball = PG_GETARG_HAMMING_BALL(0);
+	StringInfoData buf;
+
+	pq_begintypsend(&buf);
+	pq_sendint64(&buf, ball->centre);
+	pq_sendint16(&buf, ball->radius);
+	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
+}
+
+/* hamming_ball(centre simhash64, radius bigint) */
+Datum
+hamming_ball_make(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_POINTER(
+		make_ball(PG_GETARG_SIMHASH(0), hamming_radius(PG_GETARG_INT64(1))));
+}

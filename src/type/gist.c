@@ -1,0 +1,300 @@
+/*
+ * gist.c
+ *	  The GiST operator class gist_simhash64_ops.
+ *
+ * A leaf key is a fingerprint.  An inner key bounds the fingerprints below
+ * it both ways that HammingBounds knows: by value range, which partitions
+ * them well, and by the bits that all or any of them have, which adds what
+ * the low bits of real data have in common.
+ *
+ * All cases served by these functions are exact: a leaf is judged by its
+ * distance, an inner key by a lower bound of the distances below it
+ * (hamming.c proves it).
+ */
+#include "postgres.h"
+
+#include "access/gist.h"
+#include "access/stratnum.h"
+#include "utils/sortsupport.h"
+
+#include "type/simhash.h"
+
+PG_FUNCTION_INFO_V1(gist_simhash64_consistent);
+PG_FUNCTION_INFO_V1(gist_simhash64_union);
+PG_FUNCTION_INFO_V1(gist_simhash64_compress);
+PG_FUNCTION_INFO_V1(gist_simhash64_penalty);
+PG_FUNCTION_INFO_V1(gist_simhash64_picksplit);
+PG_FUNCTION_INFO_V1(gist_simhash64_same);
+PG_FUNCTION_INFO_V1(gist_simhash64_distance);
+PG_FUNCTION_INFO_V1(gist_simhash64_fetch);
+PG_FUNCTION_INFO_V1(gist_simhash64_sortsupport);
+
+/*
+ * On disk a key is a variable-length datum: a fingerprint on a leaf, a
+ * HammingBounds on an inner page.  It may have a short header, and so no
+ * alignment.
+ */
+
+static Datum
+make_key(const void *data, size_t length)
+{
+	struct varlena *key = palloc(VARHDRSZ + length);
+
+	SET_VARSIZE(key, VARHDRSZ + length);
+	memcpy(VARDATA(key), data, length);
+	return PointerGetDatum(key);
+}
+
+static HammingBounds
+read_key(Datum datum)
+{
+	struct varlena *key = (struct varlena *) DatumGetPointer(datum);
+	HammingBounds bounds;
+
+	if (VARSIZE_ANY_EXHDR(key) == sizeof(uint64))
+	{
+		memcpy(&bounds.lo, VARDATA_ANY(key), sizeof(uint64));
+		bounds.hi = bounds.all = bounds.any = bounds.lo;
+	}
+	else
+		memcpy(&bounds, VARDATA_ANY(key), sizeof(bounds));
+	return bounds;
+}
+
+static void
+extend(HammingBounds *bounds, const HammingBounds *more)
+{
+	bounds->lo = Min(bounds->lo, more->lo);
+	bounds->hi = Max(bounds->hi, more->hi);
+	bounds->all &= more->all;
+	bounds->any |= more->any;
+}
+
+Datum
+gist_simhash64_compress(PG_FUNCTION_ARGS)
+{
+	GISTENTRY *entry = (GISTENTRY *) PG_GETARG_POINTER(0);
+	GISTENTRY *result = entry;
+
+	if (entry->leafkey)
+	{
+		uint64 fingerprint = DatumGetSimhash(entry->key);
+
+		result = palloc(sizeof(GISTENTRY));
+		gistentryinit(*result, make_key(&fingerprint, sizeof(fingerprint)),
+					  entry->rel, entry->page, entry->offset, false);
+	}
+	PG_RETURN_POINTER(result);
+}
+
+/* For index-only scans. */
+Datum
+gist_simhash64_fetch(PG_FUNCTION_ARGS)
+{
+	GISTENTRY *entry = (GISTENTRY *) PG_GETARG_POINTER(0);
+	GISTENTRY *result = palloc(sizeof(GISTENTRY));
+
+	gistentryinit(*result, SimhashGetDatum(read_key(entry->key).lo), entry->rel,
+				  entry->page, entry->offset, false);
+	PG_RETURN_POINTER(result);
+}
+
+/* Can there be, or on a leaf is there, a match at or below this key? */
+Datum
+gist_simhash64_consistent(PG_FUNCTION_ARGS)
+{
+	GISTENTRY *entry = (GISTENTRY *) PG_GETARG_POINTER(0);
+	StrategyNumber strategy = PG_GETARG_UINT16(2);
+	bool *recheck = (bool *) PG_GETARG_POINTER(4);
+	HammingBounds bounds = read_key(entry->key);
+	uint64 centre;
+	int32 radius;
+
+	if (strategy == SIMHASH_NEAR_STRATEGY)
+	{
+		centre = PG_GETARG_SIMHASH(1);
+		radius = SIMHASH_NEAR_RADIUS;
+	}
+	else if (strategy == SIMHASH_BALL_STRATEGY)
+	{
+		centre = PG_GETARG_HAMMING_BALL(1)->centre;
+		radius = PG_GETARG_HAMMING_BALL(1)->radius;
+	}
+	else
+		elog(ERROR, "unrecognized strategy number: %d", strategy);
+
+	*recheck = false;
+	PG_RETURN_BOOL(hamming_bounds_distance(&bounds, centre, radius + 1) <=
+				   radius);
+}
+
+Datum
+gist_simhash64_distance(PG_FUNCTION_ARGS)
+{
+	GISTENTRY *entry = (GISTENTRY *) PG_GETARG_POINTER(0);
+	bool *recheck = (bool *) PG_GETARG_POINTER(4);
+	HammingBounds bounds = read_key(entry->key);
+
+	*recheck = false;
+	PG_RETURN_FLOAT8(
+		hamming_bounds_distance(&bounds, PG_GETARG_SIMHASH(1), 65));
+}
+
+Datum
+gist_simhash64_union(PG_FUNCTION_ARGS)
+{
+	GistEntryVector *entries = (GistEntryVector *) PG_GETARG_POINTER(0);
+	int *size = (int *) PG_GETARG_POINTER(1);
+	HammingBounds bounds = read_key(entries->vector[0].key);
+	int i;
+
+	for (i = 1; i < entries->n; i++)
+	{
+		HammingBounds more = read_key(entries->vector[i].key);
+
+		extend(&bounds, &more);
+	}
+	*size = VARHDRSZ + sizeof(bounds);
+	PG_RETURN_DATUM(make_key(&bounds, sizeof(bounds)));
+}
+
+/*
+ * How far the value range must be widened.  Ranges split by value do not
+ * overlap, and a new value goes to the range that holds or is next to it, so
+ * they stay so.
+ */
+Datum
+gist_simhash64_penalty(PG_FUNCTION_ARGS)
+{
+	GISTENTRY *origin = (GISTENTRY *) PG_GETARG_POINTER(0);
+	GISTENTRY *added = (GISTENTRY *) PG_GETARG_POINTER(1);
+	float *penalty = (float *) PG_GETARG_POINTER(2);
+	HammingBounds bounds = read_key(origin->key);
+	HammingBounds more = read_key(added->key);
+
+	*penalty = 0;
+	if (more.lo < bounds.lo)
+		*penalty += (float) (bounds.lo - more.lo);
+	if (more.hi > bounds.hi)
+		*penalty += (float) (more.hi - bounds.hi);
+	PG_RETURN_POINTER(penalty);
+}
+
+typedef struct SplitItem
+{
+	HammingBounds bounds;
+	OffsetNumber offset;
+} SplitItem;
+
+static int
+compare_items(const void *a, const void *b)
+{
+	const HammingBounds *x = &((const SplitItem *) a)->bounds;
+	const HammingBounds *y = &((const SplitItem *) b)->bounds;
+
+	if (x->lo != y->lo)
+		return x->lo < y->lo ? -1 : 1;
+	return (x->hi > y->hi) - (x->hi < y->hi);
+}
+
+/*
+ * Where to cut items sorted by value: in the middle third, between the two
+ * neighbours that part at the highest bit, so that the members of each half
+ * share as many leading bits as they can; nearest to the middle if several
+ * places are as good.
+ */
+static int
+choose_cut(const SplitItem *items, int count)
+{
+	int cut = count / 2;
+	int cut_bit = -1;
+	int i;
+
+	for (i = Max(count / 3, 1); i <= Min(count - count / 3, count - 1); i++)
+	{
+		uint64 parts = items[i - 1].bounds.lo ^ items[i].bounds.lo;
+		int bit = parts == 0 ? -1 : pg_leftmost_one_pos64(parts);
+
+		if (bit > cut_bit ||
+			(bit == cut_bit && abs(2 * i - count) < abs(2 * cut - count)))
+		{
+			cut = i;
+			cut_bit = bit;
+		}
+	}
+	return cut;
+}
+
+/* Collect one side of a split; returns the key that bounds it. */
+static Datum
+fill_side(const SplitItem *items, int count, OffsetNumber *offsets)
+{
+	HammingBounds bounds = items[0].bounds;
+	int i;
+
+	for (i = 0; i < count; i++)
+	{
+		extend(&bounds, &items[i].bounds);
+		offsets[i] = items[i].offset;
+	}
+	return make_key(&bounds, sizeof(bounds));
+}
+
+Datum
+gist_simhash64_picksplit(PG_FUNCTION_ARGS)
+{
+	GistEntryVector *entries = (GistEntryVector *) PG_GETARG_POINTER(0);
+	GIST_SPLITVEC *split = (GIST_SPLITVEC *) PG_GETARG_POINTER(1);
+	int count = entries->n - FirstOffsetNumber;
+	SplitItem *items = palloc(count * sizeof(SplitItem));
+	int cut;
+	int i;
+
+	for (i = 0; i < count; i++)
+	{
+		items[i].offset = FirstOffsetNumber + i;
+		items[i].bounds = read_key(entries->vector[items[i].offset].key);
+	}
+	qsort(items, count, sizeof(SplitItem), compare_items);
+	cut = choose_cut(items, count);
+
+	split->spl_nleft = cut;
+	split->spl_left = palloc(cut * sizeof(OffsetNumber));
+	split->spl_ldatum = fill_side(items, cut, split->spl_left);
+	split->spl_nright = count - cut;
+	split->spl_right = palloc((count - cut) * sizeof(OffsetNumber));
+	split->spl_rdatum = fill_side(items + cut, count - cut, split->spl_right);
+	PG_RETURN_POINTER(split);
+}
+
+Datum
+gist_simhash64_same(PG_FUNCTION_ARGS)
+{
+	HammingBounds a = read_key(PG_GETARG_DATUM(0));
+	HammingBounds b = read_key(PG_GETARG_DATUM(1));
+	bool *result = (bool *) PG_GETARG_POINTER(2);
+
+	*result = memcmp(&a, &b, sizeof(a)) == 0;
+	PG_RETURN_POINTER(result);
+}
+
+/* Sorted builds order the leaf keys by value. */
+
+static int
+compare_keys(Datum a, Datum b, SortSupport ssup)
+{
+	uint64 x = read_key(a).lo;
+	uint64 y = read_key(b).lo;
+
+	(void) ssup;
+	return (x > y) - (x < y);
+}
+
+Datum
+gist_simhash64_sortsupport(PG_FUNCTION_ARGS)
+{
+	SortSupport ssup = (SortSupport) PG_GETARG_POINTER(0);
+
+	ssup->comparator = compare_keys;
+	PG_RETURN_VOID();
+}

@@ -1,0 +1,93 @@
+/*
+ * operators.c
+ *	  Distances, and the predicates made of them.
+ *
+ * The predicates raise no error, whatever their arguments: they are declared
+ * LEAKPROOF, which lets an index serve them under a row security policy.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "type/simhash.h"
+
+PG_FUNCTION_INFO_V1(simhash_distance);
+PG_FUNCTION_INFO_V1(simhash_similarity);
+PG_FUNCTION_INFO_V1(simhash_cosine);
+PG_FUNCTION_INFO_V1(simhash_within);
+PG_FUNCTION_INFO_V1(hamming_bound_below);
+PG_FUNCTION_INFO_V1(simhash_near);
+PG_FUNCTION_INFO_V1(simhash_in_ball);
+PG_FUNCTION_INFO_V1(hamming_ball_contains);
+
+static inline int
+argument_distance(FunctionCallInfo fcinfo)
+{
+	return hamming_distance(PG_GETARG_SIMHASH(0), PG_GETARG_SIMHASH(1));
+}
+
+/* Number of bits that differ: 0 .. 64. */
+Datum
+simhash_distance(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT32(argument_distance(fcinfo));
+}
+
+/* 1 - distance / 64: from 0 to 1. */
+Datum
+simhash_similarity(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_FLOAT8(1.0 - argument_distance(fcinfo) / 64.0);
+}
+
+/*
+ * cos(pi * distance / 64), an estimate of the cosine of the angle between
+ * the two feature vectors: a random hyperplane parts them with probability
+ * angle / pi (Charikar 2002, after Goemans and Williamson 1995).
+ */
+Datum
+simhash_cosine(PG_FUNCTION_ARGS)
+{
+	int distance = argument_distance(fcinfo);
+
+	/* cos() of the nearest double to pi / 2 is not 0 */
+	PG_RETURN_FLOAT8(distance == 32 ? 0.0 : cos(M_PI * distance / 64.0));
+}
+
+/* Is the distance at most k? */
+Datum
+simhash_within(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(argument_distance(fcinfo) <= PG_GETARG_INT64(2));
+}
+
+/*
+ * The bound k for which "distance <= k" says "distance < bound": bound - 1
+ * without overflow, and -1, which no distance is within, for any bound <= 0.
+ */
+Datum
+hamming_bound_below(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT64(Max(PG_GETARG_INT64(0), 0) - 1);
+}
+
+/* Is the distance at most 3? */
+Datum
+simhash_near(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(argument_distance(fcinfo) <= SIMHASH_NEAR_RADIUS);
+}
+
+Datum
+simhash_in_ball(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(
+		hamming_in_ball(PG_GETARG_HAMMING_BALL(1), PG_GETARG_SIMHASH(0)));
+}
+
+Datum
+hamming_ball_contains(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(
+		hamming_in_ball(PG_GETARG_HAMMING_BALL(0), PG_GETARG_SIMHASH(1)));
+}

@@ -1,0 +1,317 @@
+/*
+ * selectivity.c
+ *	  How many rows lie within a Hamming ball.
+ *
+ * For a fingerprint q and a radius k the estimate is the sum of
+ *
+ * - the frequencies of the column's most common values within k of q, if q
+ *   is known;
+ * - of the other rows, the part that chance puts there, which is the volume
+ *   of the ball, sum over i <= k of C(64, i), over 2^64;
+ * - and a floor for real duplicates, which chance knows nothing of: k + 1
+ *   values of those that the column has, since edits make near-duplicates at
+ *   small distances, of which a larger radius takes in more.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "catalog/pg_statistic.h"
+#include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/pathnodes.h"
+#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+
+#include "type/selectivity.h"
+#include "type/simhash.h"
+
+PG_FUNCTION_INFO_V1(simhash_restrict);
+PG_FUNCTION_INFO_V1(simhash_join);
+
+/* What is known of a ball at planning time. */
+typedef struct KnownBall
+{
+	bool has_centre;
+	uint64 centre;
+	int32 radius; /* SIMHASH_NEAR_RADIUS if not known */
+} KnownBall;
+
+/*
+ * Volume of a ball of radius -1 .. 64 as a part of the whole space, 0 .. 1.
+ *
+ * A volume close to 2^64 has more digits than a double.  So rounding may take
+ * the sum above 2^64.  The planner raises an error for a selectivity above 1.
+ */
+static double
+ball_volume(int32 radius)
+{
+	double shell = 1; /* C(64, i) */
+	double volume = 0;
+	int i;
+
+	for (i = 0; i <= radius; i++)
+	{
+		volume += shell;
+		shell = shell * (64 - i) / (i + 1);
+	}
+	return Min(ldexp(volume, -64), 1);
+}
+
+/* The part of the rows, with this many distinct values, that is in a ball. */
+static double
+ball_fraction(int32 radius, double distinct)
+{
+	double volume = ball_volume(radius);
+	double duplicates = Min((radius + 1) / Max(distinct, 1), 1);
+
+	return volume + (1 - volume) * duplicates;
+}
+
+/* Without statistics, suppose that all rows differ. */
+static double
+distinct_values(VariableStatData *variable)
+{
+	bool isdefault;
+	double distinct = get_variable_numdistinct(variable, &isdefault);
+
+	if (isdefault && variable->rel != NULL)
+		return variable->rel->tuples;
+	return distinct;
+}
+
+static double
+null_fraction(VariableStatData *variable)
+{
+	if (!HeapTupleIsValid(variable->statsTuple))
+		return 0;
+	return ((Form_pg_statistic) GETSTRUCT(variable->statsTuple))->stanullfrac;
+}
+
+/*
+ * The part of a column's rows within a ball.
+ *
+ * Statistics are used without statistic_proc_security_check(): all that
+ * could be asked of them here is a leakproof function.
+ */
+static double
+column_fraction(VariableStatData *variable, const KnownBall *ball)
+{
+	double common = 0;		  /* rows that hold a most common value */
+	double common_within = 0; /* and one within the ball */
+	double distinct = distinct_values(variable);
+	AttStatsSlot slot;
+	int i;
+
+	if (ball->has_centre && HeapTupleIsValid(variable->statsTuple) &&
+		get_attstatsslot(&slot, variable->statsTuple, STATISTIC_KIND_MCV,
+						 InvalidOid,
+						 ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS))
+	{
+		for (i = 0; i < slot.nvalues; i++)
+		{
+			common += slot.numbers[i];
+			if (hamming_distance(DatumGetSimhash(slot.values[i]),
+								 ball->centre) <= ball->radius)
+				common_within += slot.numbers[i];
+		}
+		distinct -= slot.nvalues;
+		free_attstatsslot(&slot);
+	}
+	return common_within + Max(1 - null_fraction(variable) - common, 0) *
+							   ball_fraction(ball->radius, distinct);
+}
+
+/* Selectivity of "one of args is within the ball". */
+static Selectivity
+restriction_selectivity_of(PlannerInfo *root, List *args, int varRelid,
+						   const KnownBall *ball,
+						   void (*know)(KnownBall *ball, Node *other))
+{
+	VariableStatData variable;
+	Node *other;
+	bool on_left;
+	KnownBall known = *ball;
+	Selectivity selectivity;
+
+	if (!get_restriction_variable(root, args, varRelid, &variable, &other,
+								  &on_left))
+		return ball_fraction(known.radius, DEFAULT_NUM_DISTINCT);
+	know(&known, other);
+	selectivity = column_fraction(&variable, &known);
+	ReleaseVariableStats(variable);
+	CLAMP_PROBABILITY(selectivity);
+	return selectivity;
+}
+
+/*
+ * Selectivity of a join, like that of an equality join but for the ball: a
+ * row meets ball_fraction() of the rows on the side with more values.
+ */
+static Selectivity
+join_selectivity_of(PlannerInfo *root, List *args, JoinType jointype,
+					SpecialJoinInfo *sjinfo, int32 radius)
+{
+	VariableStatData left;
+	VariableStatData right;
+	bool reversed;
+	Selectivity selectivity;
+
+	get_join_variables(root, args, sjinfo, &left, &right, &reversed);
+	selectivity = ball_fraction(
+		radius, Max(distinct_values(&left), distinct_values(&right)));
+	selectivity *= 1 - null_fraction(&right);
+	if (jointype == JOIN_SEMI || jointype == JOIN_ANTI)
+	{
+		RelOptInfo *inner = reversed ? left.rel : right.rel;
+
+		/*
+		 * The part of the outer rows that meets at least one.  With m to be
+		 * expected on average, m / (1 + m) is neither none nor all.
+		 */
+		if (inner != NULL)
+			selectivity *= inner->rows / (1 + selectivity * inner->rows);
+	}
+	CLAMP_PROBABILITY(selectivity);
+	selectivity *= 1 - null_fraction(&left);
+	ReleaseVariableStats(left);
+	ReleaseVariableStats(right);
+	return selectivity;
+}
+
+/*
+ * If the node is a constant of a type of this length, its value.  Nothing is
+ * within a ball of NULL.
+ */
+static bool
+known_value(KnownBall *ball, Node *node, int length, Datum *value)
+{
+	if (!IsA(node, Const) || ((Const *) node)->constlen != length)
+		return false;
+	if (((Const *) node)->constisnull)
+	{
+		ball->radius = -1;
+		return false;
+	}
+	*value = ((Const *) node)->constvalue;
+	return true;
+}
+
+/* The other side of simhash64 % simhash64, or of simhash_within. */
+static void
+know_centre(KnownBall *ball, Node *other)
+{
+	Datum value;
+
+	if (known_value(ball, other, sizeof(uint64), &value))
+	{
+		ball->has_centre = true;
+		ball->centre = DatumGetSimhash(value);
+	}
+}
+
+/* A radius, as bigint. */
+static void
+know_radius(KnownBall *ball, Node *radius)
+{
+	Datum value;
+
+	if (exprType(radius) == INT8OID &&
+		known_value(ball, radius, sizeof(int64), &value))
+		ball->radius = hamming_radius(DatumGetInt64(value));
+}
+
+/* A hamming_ball: a constant, or hamming_ball(centre, radius). */
+static void
+know_ball(KnownBall *ball, Node *other)
+{
+	Datum value;
+
+	if (IsA(other, FuncExpr) && list_length(((FuncExpr *) other)->args) == 2)
+	{
+		know_radius(ball, lsecond(((FuncExpr *) other)->args));
+		know_centre(ball, linitial(((FuncExpr *) other)->args));
+	}
+	else if (known_value(ball, other, sizeof(HammingBall), &value))
+	{
+		ball->has_centre = true;
+		ball->centre = DatumGetHammingBall(value)->centre;
+		ball->radius = DatumGetHammingBall(value)->radius;
+	}
+}
+
+/* The radius of a hamming_ball, as far as it is known. */
+int32
+known_radius(Node *ball)
+{
+	KnownBall known = { .radius = SIMHASH_NEAR_RADIUS };
+
+	know_ball(&known, ball);
+	return known.radius;
+}
+
+/* simhash_within(a, b, k) */
+void
+within_selectivity(SupportRequestSelectivity *request)
+{
+	List *args = list_make2(linitial(request->args), lsecond(request->args));
+	KnownBall ball = { .radius = SIMHASH_NEAR_RADIUS };
+
+	know_radius(
+		&ball, estimate_expression_value(request->root, lthird(request->args)));
+	if (request->is_join)
+		request->selectivity = join_selectivity_of(
+			request->root, args, request->jointype, request->sjinfo,
+			ball.radius);
+	else
+		request->selectivity = restriction_selectivity_of(
+			request->root, args, request->varRelid, &ball, know_centre);
+}
+
+/* Does the operator take a ball, and not two fingerprints? */
+static bool
+takes_ball(Oid opno)
+{
+	Oid left;
+	Oid right;
+
+	op_input_types(opno, &left, &right);
+	return left != right;
+}
+
+/* Restriction estimator of %, <@ and @>. */
+Datum
+simhash_restrict(PG_FUNCTION_ARGS)
+{
+	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
+	Oid opno = PG_GETARG_OID(1);
+	List *args = (List *) PG_GETARG_POINTER(2);
+	int varRelid = PG_GETARG_INT32(3);
+	KnownBall ball = { .radius = SIMHASH_NEAR_RADIUS };
+
+	PG_RETURN_FLOAT8(
+		restriction_selectivity_of(root, args, varRelid, &ball,
+								   takes_ball(opno) ? know_ball : know_centre));
+}
+
+/* Join estimator of %, <@ and @>. */
+Datum
+simhash_join(PG_FUNCTION_ARGS)
+{
+	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
+	Oid opno = PG_GETARG_OID(1);
+	List *args = (List *) PG_GETARG_POINTER(2);
+	JoinType jointype = (JoinType) PG_GETARG_INT16(3);
+	SpecialJoinInfo *sjinfo = (SpecialJoinInfo *) PG_GETARG_POINTER(4);
+	KnownBall ball = { .radius = SIMHASH_NEAR_RADIUS };
+
+	if (takes_ball(opno))
+	{
+		know_ball(&ball, linitial(args));
+		know_ball(&ball, lsecond(args));
+	}
+	PG_RETURN_FLOAT8(
+		join_selectivity_of(root, args, jointype, sjinfo, ball.radius));
+}
