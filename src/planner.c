@@ -361,7 +361,7 @@ simhash_within_support(PG_FUNCTION_ARGS)
 
 	if (IsA(request, SupportRequestSelectivity))
 	{
-		within_selectivity((SupportRequestSelectivity *) request);
+		hamming_within_selectivity((SupportRequestSelectivity *) request);
 		result = request;
 	}
 	else if (IsA(request, SupportRequestIndexCondition))

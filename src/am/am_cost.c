@@ -33,7 +33,7 @@ operator_radius(IndexPath *path, Oid opno, List *args)
 		case SIMHASH_EQUAL_STRATEGY:
 			return 0;
 		case SIMHASH_BALL_STRATEGY:
-			return known_radius(lsecond(args));
+			return hamming_known_radius(lsecond(args));
 		default:
 			return SIMHASH_NEAR_RADIUS;
 	}

@@ -65,7 +65,7 @@ get_arguments(WindowObject window, int64 row)
 	arguments.is_null = isnull[0] || isnull[1];
 	if (!arguments.is_null)
 	{
-		arguments.radius = check_max_distance(DatumGetInt32(radius));
+		arguments.radius = simhash_check_max_distance(DatumGetInt32(radius));
 		arguments.method = check_method(method);
 	}
 	return arguments;
@@ -141,16 +141,16 @@ number_partition(WindowObject window, bool may_vary, Partition *partition)
 	Arguments arguments = get_arguments(window, 0);
 	FingerprintList list;
 
-	fplist_allocate(&list, rows);
+	simhash_fplist_allocate(&list, rows);
 	read_partition(window, rows, &arguments, may_vary, &list);
 	if (!arguments.is_null)
 	{
 		partition->numbers = MemoryContextAllocHuge(
 			GetMemoryChunkContext(partition), (Size) rows * sizeof(uint32));
-		number_clusters(&list, rows, arguments.radius, arguments.method,
-						partition->numbers);
+		simhash_number_clusters(&list, rows, arguments.radius, arguments.method,
+								partition->numbers);
 	}
-	fplist_free(&list);
+	simhash_fplist_free(&list);
 	partition->is_numbered = true;
 }
 

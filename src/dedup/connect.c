@@ -239,16 +239,16 @@ connect_group(Components *c, const Candidates *group)
  * Changes the order of the list.
  */
 void
-connect_near(FingerprintList *list, int radius, uint32 *parents)
+simhash_connect(FingerprintList *list, int radius, uint32 *parents)
 {
 	Components c = { list, parents, radius };
-	HammingJoin *join = join_begin(list, list, radius, parents);
+	HammingJoin *join = hamming_join_begin(list, list, radius, parents);
 	Candidates group;
 	uint32 i;
 
 	for (i = 0; i < list->count; i++)
 		parents[i] = i;
-	while (join_next(join, &group))
+	while (hamming_join_next(join, &group))
 		if (!connect_to_majority(&c, &group))
 			connect_group(&c, &group);
 	pfree(join);

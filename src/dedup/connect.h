@@ -3,8 +3,8 @@
  *	  Connected components: disjoint sets of numbers from 0 on, and those of
  *	  fingerprints that are connected by steps within a radius.
  */
-#ifndef COMPONENTS_H
-#define COMPONENTS_H
+#ifndef CONNECT_H
+#define CONNECT_H
 
 #include "dedup/fplist.h"
 
@@ -34,6 +34,6 @@ unite_sets(uint32 *parents, uint32 a, uint32 b)
 		parents[a] = b;
 }
 
-extern void connect_near(FingerprintList *list, int radius, uint32 *parents);
+extern void simhash_connect(FingerprintList *list, int radius, uint32 *parents);
 
-#endif /* COMPONENTS_H */
+#endif /* CONNECT_H */

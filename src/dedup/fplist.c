@@ -16,7 +16,7 @@
 
 /* Errors, here and below: 53200 where there is no memory. */
 void
-fplist_allocate(FingerprintList *list, Size capacity)
+simhash_fplist_allocate(FingerprintList *list, Size capacity)
 {
 	list->fps = palloc_extended(Max(capacity, 1) * sizeof(uint64),
 								MCXT_ALLOC_HUGE);
@@ -30,7 +30,7 @@ fplist_allocate(FingerprintList *list, Size capacity)
 }
 
 void
-fplist_enlarge(FingerprintList *list, Size capacity)
+simhash_fplist_enlarge(FingerprintList *list, Size capacity)
 {
 	list->fps = repalloc_huge(list->fps, capacity * sizeof(uint64));
 	list->ids = repalloc_huge(list->ids, capacity * sizeof(uint32));
@@ -39,7 +39,7 @@ fplist_enlarge(FingerprintList *list, Size capacity)
 }
 
 void
-fplist_free(FingerprintList *list)
+simhash_fplist_free(FingerprintList *list)
 {
 	pfree(list->fps);
 	pfree(list->ids);
@@ -80,7 +80,8 @@ find_places(const uint64 *fps, uint32 count, int shift, uint64 mask,
  * fingerprints, of which bit 0 is the lowest.  The sort is stable.
  */
 void
-fplist_sort(FingerprintList *list, uint32 from, uint32 to, int low, int high)
+simhash_fplist_sort(FingerprintList *list, uint32 from, uint32 to, int low,
+					int high)
 {
 	uint64 *fps = list->fps + from;
 	uint32 *ids = list->ids + from;

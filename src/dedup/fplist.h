@@ -20,11 +20,11 @@ typedef struct FingerprintList
 	uint32 *spare_ids;
 } FingerprintList;
 
-extern void fplist_allocate(FingerprintList *list, Size capacity);
-extern void fplist_enlarge(FingerprintList *list, Size capacity);
-extern void fplist_free(FingerprintList *list);
-extern void fplist_sort(FingerprintList *list, uint32 from, uint32 to, int low,
-						int high);
+extern void simhash_fplist_allocate(FingerprintList *list, Size capacity);
+extern void simhash_fplist_enlarge(FingerprintList *list, Size capacity);
+extern void simhash_fplist_free(FingerprintList *list);
+extern void simhash_fplist_sort(FingerprintList *list, uint32 from, uint32 to,
+								int low, int high);
 
 static inline void
 fplist_append(FingerprintList *list, uint64 fingerprint, uint32 id)

@@ -316,9 +316,9 @@ sort_by_next_part(HammingJoin *join, JoinNode *node)
 	int low = pg_rightmost_one_pos64(bits);
 	int high = pg_leftmost_one_pos64(bits) + 1;
 
-	fplist_sort(join->x, node->all.x, node->all.x_end, low, high);
+	simhash_fplist_sort(join->x, node->all.x, node->all.x_end, low, high);
 	if (!is_self_join(join))
-		fplist_sort(join->y, node->all.y, node->all.y_end, low, high);
+		simhash_fplist_sort(join->y, node->all.y, node->all.y_end, low, high);
 	node->x = node->all.x;
 	node->y = node->all.y;
 }
@@ -387,8 +387,8 @@ is_done(const HammingJoin *join, const Candidates *group)
  *
  * All of the node as candidates loses no pair: the groups of the other parts
  * lie within the node.  Some pairs are among the candidates a second time.
- * Unions of sets do not mind, but join_is_first() would be wrong: so this is
- * for joins with sets only.
+ * Unions of sets do not mind, but hamming_join_is_first() would be wrong: so
+ * this is for joins with sets only.
  */
 static bool
 is_nearly_done(const HammingJoin *join, const JoinNode *node)
@@ -404,7 +404,8 @@ is_nearly_done(const HammingJoin *join, const JoinNode *node)
  * they may be united on the way.
  */
 HammingJoin *
-join_begin(FingerprintList *x, FingerprintList *y, int radius, uint32 *sets)
+hamming_join_begin(FingerprintList *x, FingerprintList *y, int radius,
+				   uint32 *sets)
 {
 	HammingJoin *join = palloc(sizeof(HammingJoin));
 
@@ -418,11 +419,11 @@ join_begin(FingerprintList *x, FingerprintList *y, int radius, uint32 *sets)
 
 /*
  * The next candidates; false if there are no more.  All pairs within the
- * radius are among them, some several times: see join_is_first.  The caller
- * may sort the stretches, until the next call.
+ * radius are among them, some several times: see hamming_join_is_first.  The
+ * caller may sort the stretches, until the next call.
  */
 bool
-join_next(HammingJoin *join, Candidates *candidates)
+hamming_join_next(HammingJoin *join, Candidates *candidates)
 {
 	if (join->depth < 0)
 	{
@@ -460,7 +461,7 @@ join_next(HammingJoin *join, Candidates *candidates)
  * candidates?  It is in those of the first parts in which it agrees.
  */
 bool
-join_is_first(const HammingJoin *join, uint64 difference)
+hamming_join_is_first(const HammingJoin *join, uint64 difference)
 {
 	int depth;
 	int part;

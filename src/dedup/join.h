@@ -61,9 +61,9 @@ typedef struct HammingJoin
 	JoinNode nodes[64 * JOIN_MAX_LEVELS];
 } HammingJoin;
 
-extern HammingJoin *join_begin(FingerprintList *x, FingerprintList *y,
-							   int radius, uint32 *sets);
-extern bool join_next(HammingJoin *join, Candidates *candidates);
-extern bool join_is_first(const HammingJoin *join, uint64 difference);
+extern HammingJoin *hamming_join_begin(FingerprintList *x, FingerprintList *y,
+									   int radius, uint32 *sets);
+extern bool hamming_join_next(HammingJoin *join, Candidates *candidates);
+extern bool hamming_join_is_first(const HammingJoin *join, uint64 difference);
 
 #endif /* JOIN_H */

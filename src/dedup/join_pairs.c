@@ -10,17 +10,17 @@
 #include "dedup/join_pairs.h"
 
 /* Begin a join of two lists, or of a list with itself. */
-NearPairs *
-near_begin(FingerprintList *x, FingerprintList *y, int radius)
+JoinPairs *
+hamming_join_pairs_begin(FingerprintList *x, FingerprintList *y, int radius)
 {
-	NearPairs *near = palloc0(sizeof(NearPairs));
+	JoinPairs *near = palloc0(sizeof(JoinPairs));
 
-	near->join = join_begin(x, y, radius, NULL);
+	near->join = hamming_join_begin(x, y, radius, NULL);
 	return near;
 }
 
 void
-near_end(NearPairs *near)
+hamming_join_pairs_end(JoinPairs *near)
 {
 	pfree(near->join);
 	pfree(near);
@@ -28,7 +28,7 @@ near_end(NearPairs *near)
 
 /* Prepare to compare each of the shorter stretch with the longer one. */
 static void
-begin_group(NearPairs *near, const Candidates *group)
+begin_group(JoinPairs *near, const Candidates *group)
 {
 	HammingJoin *join = near->join;
 
@@ -43,7 +43,7 @@ begin_group(NearPairs *near, const Candidates *group)
 
 /* Each pair of a list once, and none with itself. */
 static void
-begin_element(NearPairs *near)
+begin_element(JoinPairs *near)
 {
 	near->next_stretch = near->outer == near->inner ? near->i + 1
 													: near->inner_from;
@@ -51,7 +51,7 @@ begin_element(NearPairs *near)
 
 /* Find the matches in the next stretch; false if there is none. */
 static bool
-match_stretch(NearPairs *near)
+match_stretch(JoinPairs *near)
 {
 	Candidates group;
 
@@ -60,14 +60,15 @@ match_stretch(NearPairs *near)
 	{
 		if (near->i + 1 < near->end)
 			near->i++;
-		else if (join_next(near->join, &group))
+		else if (hamming_join_next(near->join, &group))
 			begin_group(near, &group);
 		else
 			return false;
 		begin_element(near);
 	}
 	near->stretch = near->next_stretch;
-	near->next_stretch += Min(near->inner_end - near->stretch, NEAR_STRETCH);
+	near->next_stretch += Min(near->inner_end - near->stretch,
+							  JOIN_PAIRS_STRETCH);
 	near->count = hamming_match(
 		near->inner->fps + near->stretch, near->next_stretch - near->stretch,
 		near->outer->fps[near->i], near->join->radius, near->matches);
@@ -77,10 +78,10 @@ match_stretch(NearPairs *near)
 
 /*
  * The next pair, by its places in the lists.  Some come more than once: see
- * join_is_first.
+ * hamming_join_is_first.
  */
 bool
-near_next(NearPairs *near, uint32 *x, uint32 *y)
+hamming_join_pairs_next(JoinPairs *near, uint32 *x, uint32 *y)
 {
 	uint32 inner;
 

@@ -2,15 +2,15 @@
  * join_pairs.h
  *	  The pairs of a similarity join, one at a time.
  */
-#ifndef NEAR_H
-#define NEAR_H
+#ifndef JOIN_PAIRS_H
+#define JOIN_PAIRS_H
 
 #include "dedup/join.h"
 
 /* Fingerprints that are compared with another in one go. */
-#define NEAR_STRETCH 1024
+#define JOIN_PAIRS_STRETCH 1024
 
-typedef struct NearPairs
+typedef struct JoinPairs
 {
 	HammingJoin *join;
 	bool is_swapped;		/* x is compared with stretches of y, or y of x? */
@@ -24,12 +24,12 @@ typedef struct NearPairs
 	uint32 next_stretch;
 	int next; /* of the matches */
 	int count;
-	uint16 matches[NEAR_STRETCH];
-} NearPairs;
+	uint16 matches[JOIN_PAIRS_STRETCH];
+} JoinPairs;
 
-extern NearPairs *near_begin(FingerprintList *x, FingerprintList *y,
-							 int radius);
-extern bool near_next(NearPairs *near, uint32 *x, uint32 *y);
-extern void near_end(NearPairs *near);
+extern JoinPairs *hamming_join_pairs_begin(FingerprintList *x,
+										   FingerprintList *y, int radius);
+extern bool hamming_join_pairs_next(JoinPairs *near, uint32 *x, uint32 *y);
+extern void hamming_join_pairs_end(JoinPairs *near);
 
-#endif /* NEAR_H */
+#endif /* JOIN_PAIRS_H */

@@ -131,18 +131,18 @@ join_leaders(Leaders *l, uint32 from, uint32 end, uint32 middle, uint32 to)
 {
 	FingerprintList leaders = copy_stretch(l, from, end);
 	FingerprintList others = copy_stretch(l, middle, to);
-	NearPairs *near = near_begin(&leaders, &others, l->radius);
+	JoinPairs *near = hamming_join_pairs_begin(&leaders, &others, l->radius);
 	uint32 x;
 	uint32 y;
 
-	while (near_next(near, &x, &y))
+	while (hamming_join_pairs_next(near, &x, &y))
 	{
 		/* as long as there is none it is the fingerprint itself, a later one */
 		uint32 *leader = &l->leaders[others.ids[y]];
 
 		*leader = Min(*leader, leaders.ids[x]);
 	}
-	near_end(near);
+	hamming_join_pairs_end(near);
 }
 
 /*
@@ -194,7 +194,7 @@ choose_in_component(Leaders *l, uint32 from, uint32 to)
  * number of each one's leader.  Changes the order of the list.
  */
 void
-choose_leaders(FingerprintList *list, int radius, uint32 *clusters)
+simhash_choose_leaders(FingerprintList *list, int radius, uint32 *clusters)
 {
 	Leaders l = { .list = list, .radius = radius, .leaders = clusters };
 	uint32 from;

@@ -7,6 +7,7 @@
 
 #include "dedup/fplist.h"
 
-extern void choose_leaders(FingerprintList *list, int radius, uint32 *clusters);
+extern void simhash_choose_leaders(FingerprintList *list, int radius,
+								   uint32 *clusters);
 
 #endif /* LEADERS_H */

@@ -33,7 +33,7 @@ merge_equal(FingerprintList *list, uint32 rows, uint32 *members)
 		members[i] = NO_MEMBER;
 
 	/* first, a member is called by its first row: the sort is stable */
-	fplist_sort(list, 0, list->count, 0, 64);
+	simhash_fplist_sort(list, 0, list->count, 0, 64);
 	for (i = 0; i < list->count; i++)
 	{
 		uint32 row = list->ids[i];
@@ -86,8 +86,8 @@ number_members(uint32 *clusters, uint32 count)
  * Errors: 53200 where there is no memory.
  */
 void
-number_clusters(FingerprintList *list, uint32 rows, int radius,
-				ClusterMethod method, uint32 *numbers)
+simhash_number_clusters(FingerprintList *list, uint32 rows, int radius,
+						ClusterMethod method, uint32 *numbers)
 {
 	uint32 *clusters;
 	uint32 i;
@@ -95,9 +95,9 @@ number_clusters(FingerprintList *list, uint32 rows, int radius,
 	merge_equal(list, rows, numbers);
 	clusters = palloc_extended((Size) list->count * sizeof(uint32),
 							   MCXT_ALLOC_HUGE);
-	connect_near(list, radius, clusters);
+	simhash_connect(list, radius, clusters);
 	if (method == CLUSTER_LEADER)
-		choose_leaders(list, radius, clusters);
+		simhash_choose_leaders(list, radius, clusters);
 	number_members(clusters, list->count);
 	for (i = 0; i < rows; i++)
 	{

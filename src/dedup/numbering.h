@@ -16,7 +16,8 @@ typedef enum ClusterMethod
 	CLUSTER_LEADER	   /* within the radius of the cluster's first row */
 } ClusterMethod;
 
-extern void number_clusters(FingerprintList *list, uint32 rows, int radius,
-							ClusterMethod method, uint32 *numbers);
+extern void simhash_number_clusters(FingerprintList *list, uint32 rows,
+									int radius, ClusterMethod method,
+									uint32 *numbers);
 
 #endif /* NUMBERING_H */

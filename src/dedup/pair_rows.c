@@ -15,19 +15,19 @@
 
 /* Errors, here and below: 53200 where there is no memory. */
 PairSide *
-pair_side_begin(void)
+simhash_pair_side_begin(void)
 {
 	PairSide *side = palloc0(sizeof(PairSide));
 
 	side->capacity = FIRST_CAPACITY;
-	fplist_allocate(&side->list, side->capacity);
+	simhash_fplist_allocate(&side->list, side->capacity);
 	side->ids = palloc(side->capacity * sizeof(int64));
 	return side;
 }
 
 /* Errors: 54000 where there are too many rows to be numbered. */
 void
-pair_side_add(PairSide *side, int64 id, uint64 fingerprint)
+simhash_pair_side_add(PairSide *side, int64 id, uint64 fingerprint)
 {
 	uint32 row = side->list.count;
 
@@ -38,7 +38,7 @@ pair_side_add(PairSide *side, int64 id, uint64 fingerprint)
 	if (row == side->capacity)
 	{
 		side->capacity *= 2;
-		fplist_enlarge(&side->list, side->capacity);
+		simhash_fplist_enlarge(&side->list, side->capacity);
 		side->ids = repalloc_huge(side->ids, side->capacity * sizeof(int64));
 	}
 	fplist_append(&side->list, fingerprint, row);
@@ -69,7 +69,7 @@ merge_equal(PairSide *side)
 	uint32 distinct = 0;
 	uint32 row;
 
-	fplist_sort(list, 0, list->count, 0, 64);
+	simhash_fplist_sort(list, 0, list->count, 0, 64);
 	sort_ids(side);
 	CHECK_FOR_INTERRUPTS();
 	side->starts = palloc_extended(((Size) list->count + 1) * sizeof(uint32),
@@ -90,7 +90,7 @@ merge_equal(PairSide *side)
  * one.
  */
 PairRows *
-pair_rows_begin(PairSide *x, PairSide *y, int radius)
+simhash_pair_rows_begin(PairSide *x, PairSide *y, int radius)
 {
 	PairRows *pairs = palloc0(sizeof(PairRows));
 
@@ -99,7 +99,7 @@ pair_rows_begin(PairSide *x, PairSide *y, int radius)
 		merge_equal(y);
 	pairs->x = x;
 	pairs->y = y;
-	pairs->near = near_begin(&x->list, &y->list, radius);
+	pairs->near = hamming_join_pairs_begin(&x->list, &y->list, radius);
 	/* two sides have their equal fingerprints joined */
 	pairs->distinct = x == y ? 0 : x->list.count;
 	return pairs;
@@ -143,11 +143,11 @@ next_fingerprints(PairRows *pairs)
 		pairs->distinct++;
 		return true;
 	}
-	while (near_next(pairs->near, &x, &y))
+	while (hamming_join_pairs_next(pairs->near, &x, &y))
 	{
 		uint64 difference = xs->fps[x] ^ ys->fps[y];
 
-		if (join_is_first(pairs->near->join, difference))
+		if (hamming_join_is_first(pairs->near->join, difference))
 		{
 			begin_fingerprints(pairs, xs->ids[x], ys->ids[y],
 							   pg_popcount64(difference));
@@ -173,7 +173,7 @@ next_row(PairRows *pairs)
  * rows with the same id are no pair.
  */
 bool
-pair_rows_next(PairRows *pairs, int64 *a, int64 *b, int *distance)
+simhash_pair_rows_next(PairRows *pairs, int64 *a, int64 *b, int *distance)
 {
 	bool is_self_join = pairs->x == pairs->y;
 

@@ -21,7 +21,7 @@ typedef struct PairRows
 {
 	PairSide *x;
 	PairSide *y; /* may be the same */
-	NearPairs *near;
+	JoinPairs *near;
 	uint32 distinct; /* the next fingerprint to be paired with itself */
 	/* rows of two fingerprints at this distance, which are being paired */
 	int distance;
@@ -33,9 +33,10 @@ typedef struct PairRows
 	uint32 b_end;
 } PairRows;
 
-extern PairSide *pair_side_begin(void);
-extern void pair_side_add(PairSide *side, int64 id, uint64 fingerprint);
-extern PairRows *pair_rows_begin(PairSide *x, PairSide *y, int radius);
-extern bool pair_rows_next(PairRows *pairs, int64 *a, int64 *b, int *distance);
+extern PairSide *simhash_pair_side_begin(void);
+extern void simhash_pair_side_add(PairSide *side, int64 id, uint64 fingerprint);
+extern PairRows *simhash_pair_rows_begin(PairSide *x, PairSide *y, int radius);
+extern bool simhash_pair_rows_next(PairRows *pairs, int64 *a, int64 *b,
+								   int *distance);
 
 #endif /* PAIR_ROWS_H */

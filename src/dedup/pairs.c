@@ -99,16 +99,18 @@ receive_pair_row(TupleTableSlot *slot, void *arg)
 	Datum fingerprint = slot_getattr(slot, 2, &isnull[1]);
 
 	if (!isnull[0] && !isnull[1])
-		pair_side_add(r->side, get_id(id, r->id), DatumGetSimhash(fingerprint));
+		simhash_pair_side_add(r->side, get_id(id, r->id),
+							  DatumGetSimhash(fingerprint));
 }
 
 static PairSide *
 read_side(Datum query, Oid function)
 {
-	PairReceiver r = { .side = pair_side_begin(),
+	PairReceiver r = { .side = simhash_pair_side_begin(),
 					   .fingerprint = simhash_type(function) };
 
-	query_read(TextDatumGetCString(query), check_columns, receive_pair_row, &r);
+	simhash_read_user_query(TextDatumGetCString(query), check_columns,
+							receive_pair_row, &r);
 	return r.side;
 }
 
@@ -117,11 +119,11 @@ static PairRows *
 begin_pairs(FunctionCallInfo fcinfo, int queries)
 {
 	Oid function = fcinfo->flinfo->fn_oid;
-	int radius = check_max_distance(PG_GETARG_INT32(queries));
+	int radius = simhash_check_max_distance(PG_GETARG_INT32(queries));
 	PairSide *x = read_side(PG_GETARG_DATUM(0), function);
 	PairSide *y = queries == 1 ? x : read_side(PG_GETARG_DATUM(1), function);
 
-	return pair_rows_begin(x, y, radius);
+	return simhash_pair_rows_begin(x, y, radius);
 }
 
 static Datum
@@ -146,7 +148,7 @@ return_pairs(FunctionCallInfo fcinfo, int queries)
 		MemoryContextSwitchTo(old);
 	}
 	context = SRF_PERCALL_SETUP();
-	if (pair_rows_next(context->user_fctx, &a, &b, &distance))
+	if (simhash_pair_rows_next(context->user_fctx, &a, &b, &distance))
 	{
 		Datum values[] = { Int64GetDatum(a), Int64GetDatum(b),
 						   Int32GetDatum(distance) };

@@ -115,9 +115,9 @@ read_column(Relation relation, const char *column, Reservoir *r)
 		RelationGetRelationName(relation));
 
 	column = quote_identifier(column);
-	query_read(psprintf("SELECT %s FROM %s WHERE %s IS NOT NULL", column, table,
-						column),
-			   NULL, receive_fingerprint, r);
+	simhash_read_user_query(psprintf("SELECT %s FROM %s WHERE %s IS NOT NULL",
+									 column, table, column),
+							NULL, receive_fingerprint, r);
 }
 
 /*

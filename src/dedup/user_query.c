@@ -55,8 +55,8 @@ end_rows(DestReceiver *self)
  * and whatever running it may raise.
  */
 void
-query_read(const char *query, void (*check)(TupleDesc, void *),
-		   void (*receive)(TupleTableSlot *, void *), void *arg)
+simhash_read_user_query(const char *query, void (*check)(TupleDesc, void *),
+						void (*receive)(TupleTableSlot *, void *), void *arg)
 {
 	QueryReceiver r = { .receiver = { .receiveSlot = receive_row,
 									  .rStartup = begin_rows,

@@ -24,7 +24,7 @@ PG_FUNCTION_INFO_V1(simhash_agg_final);
 
 /* Where a state lives; nobody but an aggregate can have one. */
 MemoryContext
-aggregate_context(FunctionCallInfo fcinfo)
+simhash_aggregate_context(FunctionCallInfo fcinfo)
 {
 	MemoryContext context;
 
@@ -38,11 +38,11 @@ aggregate_context(FunctionCallInfo fcinfo)
  * another one at once: it need not live as long as that.
  */
 void
-read_state(FunctionCallInfo fcinfo, StringInfo buf)
+simhash_read_state(FunctionCallInfo fcinfo, StringInfo buf)
 {
 	bytea *value = PG_GETARG_BYTEA_PP(0);
 
-	(void) aggregate_context(fcinfo);
+	(void) simhash_aggregate_context(fcinfo);
 	buf->data = VARDATA_ANY(value);
 	buf->len = buf->maxlen = VARSIZE_ANY_EXHDR(value);
 	buf->cursor = 0;
@@ -52,7 +52,7 @@ read_state(FunctionCallInfo fcinfo, StringInfo buf)
 static WeightSums *
 get_state(FunctionCallInfo fcinfo)
 {
-	MemoryContext context = aggregate_context(fcinfo);
+	MemoryContext context = simhash_aggregate_context(fcinfo);
 
 	if (PG_ARGISNULL(0))
 		return MemoryContextAllocZero(context, sizeof(WeightSums));
@@ -68,7 +68,7 @@ sum_feature(void *arg, const uint8 *bytes, size_t length, uint64 hash,
 	(void) bytes;
 	(void) length;
 	sums->total += weight;
-	sums_add(sums, &hash, &weight, 1);
+	simhash_sums_add(sums, &hash, &weight, 1);
 }
 
 /*
@@ -85,9 +85,9 @@ add_row(FunctionCallInfo fcinfo, FeatureAdder add, int sign)
 	if (PG_ARGISNULL(1) || (PG_NARGS() > 2 && PG_ARGISNULL(2)))
 		PG_RETURN_POINTER(sums);
 	if (PG_NARGS() > 2)
-		weight = weight_from_datum(PG_GETARG_DATUM(2));
+		weight = simhash_weight_from_datum(PG_GETARG_DATUM(2));
 	if (sign > 0 && weight > PG_INT64_MAX - sums->total)
-		weight_overflow();
+		simhash_weight_overflow();
 	add(&target, PG_GETARG_DATUM(1), sign * weight);
 	PG_RETURN_POINTER(sums);
 }
@@ -95,26 +95,26 @@ add_row(FunctionCallInfo fcinfo, FeatureAdder add, int sign)
 Datum
 simhash_agg_token(PG_FUNCTION_ARGS)
 {
-	return add_row(fcinfo, add_token_feature, 1);
+	return add_row(fcinfo, simhash_add_token_feature, 1);
 }
 
 Datum
 simhash_agg_token_inverse(PG_FUNCTION_ARGS)
 {
-	return add_row(fcinfo, add_token_feature, -1);
+	return add_row(fcinfo, simhash_add_token_feature, -1);
 }
 
 /* The feature is a bigint, or a simhash64. */
 Datum
 simhash_agg_hash(PG_FUNCTION_ARGS)
 {
-	return add_row(fcinfo, add_hash_feature, 1);
+	return add_row(fcinfo, simhash_add_hash_feature, 1);
 }
 
 Datum
 simhash_agg_hash_inverse(PG_FUNCTION_ARGS)
 {
-	return add_row(fcinfo, add_hash_feature, -1);
+	return add_row(fcinfo, simhash_add_hash_feature, -1);
 }
 
 Datum
@@ -128,7 +128,7 @@ simhash_agg_combine(PG_FUNCTION_ARGS)
 		PG_RETURN_POINTER(sums);
 	other = (const WeightSums *) PG_GETARG_POINTER(1);
 	if (other->total > PG_INT64_MAX - sums->total)
-		weight_overflow();
+		simhash_weight_overflow();
 	sums->total += other->total;
 	for (bit = 0; bit < 64; bit++)
 		sums->ones[bit] += other->ones[bit];
@@ -157,7 +157,7 @@ simhash_agg_deserialize(PG_FUNCTION_ARGS)
 	StringInfoData buf;
 	int bit;
 
-	read_state(fcinfo, &buf);
+	simhash_read_state(fcinfo, &buf);
 	sums->total = pq_getmsgint64(&buf);
 	for (bit = 0; bit < 64; bit++)
 		sums->ones[bit] = pq_getmsgint64(&buf);
@@ -171,7 +171,8 @@ simhash_agg_final(PG_FUNCTION_ARGS)
 {
 	uint64 fingerprint;
 
-	if (PG_ARGISNULL(0) || !sums_fingerprint(get_state(fcinfo), &fingerprint))
+	if (PG_ARGISNULL(0) ||
+		!simhash_sums_fingerprint(get_state(fcinfo), &fingerprint))
 		PG_RETURN_NULL();
 	PG_RETURN_SIMHASH(fingerprint);
 }

@@ -8,7 +8,7 @@
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 
-extern MemoryContext aggregate_context(FunctionCallInfo fcinfo);
-extern void read_state(FunctionCallInfo fcinfo, StringInfo buf);
+extern MemoryContext simhash_aggregate_context(FunctionCallInfo fcinfo);
+extern void simhash_read_state(FunctionCallInfo fcinfo, StringInfo buf);
 
 #endif /* AGGREGATE_H */

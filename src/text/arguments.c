@@ -39,7 +39,7 @@ shingle_size(const char *name, int32 size)
  * or chars is out of range.
  */
 void
-make_text_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
+simhash_make_text_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
 {
 	text *body = PG_GETARG_TEXT_PP(0);
 	bool words = !PG_ARGISNULL(2);
@@ -63,11 +63,11 @@ make_text_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
 	else if (words)
 		size = shingle_size("words", PG_GETARG_INT32(2));
 	if (!PG_ARGISNULL(1))
-		weights = cached_weights(fcinfo, 1);
+		weights = simhash_cached_weights(fcinfo, 1);
 
 	feature_begin(target, weights != NULL);
-	begin_text(&tokenizer, size, chars, weights, *target);
-	feed_text(&tokenizer, VARDATA_ANY(body), VARSIZE_ANY_EXHDR(body));
+	simhash_begin_text(&tokenizer, size, chars, weights, *target);
+	simhash_feed_text(&tokenizer, VARDATA_ANY(body), VARSIZE_ANY_EXHDR(body));
 	PG_FREE_IF_COPY(body, 0);
 }
 
@@ -76,11 +76,11 @@ make_text_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
  * 0 .. 2^31.
  */
 int64
-weight_from_datum(Datum datum)
+simhash_weight_from_datum(Datum datum)
 {
 	int64 weight;
 
-	if (!weight_from_double(DatumGetFloat8(datum), &weight))
+	if (!simhash_weight_from_double(DatumGetFloat8(datum), &weight))
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -90,7 +90,7 @@ weight_from_datum(Datum datum)
 }
 
 void
-weight_overflow(void)
+simhash_weight_overflow(void)
 {
 	ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 					errmsg("total weight out of range")));
@@ -160,19 +160,20 @@ make_element_features(FunctionCallInfo fcinfo, const FeatureTarget *target,
 	{
 		CHECK_FOR_INTERRUPTS();
 		add(target, elements.values[i],
-			weights.values ? weight_from_datum(weights.values[i])
+			weights.values ? simhash_weight_from_datum(weights.values[i])
 						   : WEIGHT_UNIT);
 	}
 }
 
 /* A caller's token, as it is. */
 void
-add_token_feature(const FeatureTarget *target, Datum element, int64 weight)
+simhash_add_token_feature(const FeatureTarget *target, Datum element,
+						  int64 weight)
 {
 	text *token = DatumGetTextPP(element);
 	int length;
-	const char *utf8 = text_to_utf8(VARDATA_ANY(token),
-									VARSIZE_ANY_EXHDR(token), &length);
+	const char *utf8 = simhash_text_to_utf8(VARDATA_ANY(token),
+											VARSIZE_ANY_EXHDR(token), &length);
 
 	feature_add(target, (const uint8 *) utf8, length, XXH3_64bits(utf8, length),
 				weight);
@@ -182,30 +183,32 @@ add_token_feature(const FeatureTarget *target, Datum element, int64 weight)
 
 /* A caller's hash. */
 void
-add_hash_feature(const FeatureTarget *target, Datum element, int64 weight)
+simhash_add_hash_feature(const FeatureTarget *target, Datum element,
+						 int64 weight)
 {
 	feature_add(target, NULL, 0, DatumGetInt64(element), weight);
 }
 
 /* (tokens text[], weights float8[]) */
 void
-make_token_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
+simhash_make_token_features(FunctionCallInfo fcinfo,
+							const FeatureTarget *target)
 {
-	make_element_features(fcinfo, target, "tokens", add_token_feature);
+	make_element_features(fcinfo, target, "tokens", simhash_add_token_feature);
 }
 
 /* (hashes bigint[], weights float8[]) */
 void
-make_hash_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
+simhash_make_hash_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
 {
-	make_element_features(fcinfo, target, "hashes", add_hash_feature);
+	make_element_features(fcinfo, target, "hashes", simhash_add_hash_feature);
 }
 
 /*
  * The weights of the labels D, C, B and A, in units of 2^-16.
  *
  * Errors: 2202E for an array that has not one element for each, and those of
- * array_elements and weight_from_datum.
+ * array_elements and simhash_weight_from_datum.
  */
 static void
 label_weights(ArrayType *array, int64 *weight)
@@ -219,7 +222,7 @@ label_weights(ArrayType *array, int64 *weight)
 							   "and A, not %d",
 							   elements.count)));
 	for (i = 0; i < 4; i++)
-		weight[i] = weight_from_datum(
+		weight[i] = simhash_weight_from_datum(
 			Float8GetDatum(DatumGetFloat4(elements.values[i])));
 }
 
@@ -230,7 +233,8 @@ label_weights(ArrayType *array, int64 *weight)
  * without positions once, as label D.
  */
 void
-make_tsvector_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
+simhash_make_tsvector_features(FunctionCallInfo fcinfo,
+							   const FeatureTarget *target)
 {
 	TSVector doc = PG_GETARG_TSVECTOR(0);
 	/* those of ts_rank, which are float4: they are not 0.1 and so on */
@@ -246,8 +250,8 @@ make_tsvector_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
 		WordEntry *entry = ARRPTR(doc) + i;
 		WordEntryPos *position = POSDATAPTR(doc, entry);
 		int length;
-		const char *lexeme = text_to_utf8(STRPTR(doc) + entry->pos, entry->len,
-										  &length);
+		const char *lexeme = simhash_text_to_utf8(STRPTR(doc) + entry->pos,
+												  entry->len, &length);
 		const uint8 *bytes = (const uint8 *) lexeme;
 		uint64 hash = XXH3_64bits(lexeme, length);
 
@@ -275,8 +279,8 @@ elect(FunctionCallInfo fcinfo, FeatureMaker make)
 		PG_RETURN_NULL();
 	make(fcinfo, &target);
 	if (votes.overflow)
-		weight_overflow();
-	if (!votes_fingerprint(&votes, &fingerprint))
+		simhash_weight_overflow();
+	if (!simhash_votes_fingerprint(&votes, &fingerprint))
 		PG_RETURN_NULL();
 	PG_RETURN_SIMHASH(fingerprint);
 }
@@ -284,23 +288,23 @@ elect(FunctionCallInfo fcinfo, FeatureMaker make)
 Datum
 simhash_text(PG_FUNCTION_ARGS)
 {
-	return elect(fcinfo, make_text_features);
+	return elect(fcinfo, simhash_make_text_features);
 }
 
 Datum
 simhash_tokens(PG_FUNCTION_ARGS)
 {
-	return elect(fcinfo, make_token_features);
+	return elect(fcinfo, simhash_make_token_features);
 }
 
 Datum
 simhash_hashes(PG_FUNCTION_ARGS)
 {
-	return elect(fcinfo, make_hash_features);
+	return elect(fcinfo, simhash_make_hash_features);
 }
 
 Datum
 simhash_tsvector(PG_FUNCTION_ARGS)
 {
-	return elect(fcinfo, make_tsvector_features);
+	return elect(fcinfo, simhash_make_tsvector_features);
 }

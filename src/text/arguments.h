@@ -2,8 +2,8 @@
  * arguments.h
  *	  From SQL arguments to features.
  */
-#ifndef CONSTRUCT_H
-#define CONSTRUCT_H
+#ifndef ARGUMENTS_H
+#define ARGUMENTS_H
 
 #include "fmgr.h"
 
@@ -22,19 +22,19 @@ typedef void (*FeatureAdder)(const FeatureTarget *target, Datum datum,
 							 int64 weight);
 
 /* construct.c */
-extern void make_text_features(FunctionCallInfo fcinfo,
-							   const FeatureTarget *target);
-extern void make_token_features(FunctionCallInfo fcinfo,
-								const FeatureTarget *target);
-extern void make_hash_features(FunctionCallInfo fcinfo,
-							   const FeatureTarget *target);
-extern void make_tsvector_features(FunctionCallInfo fcinfo,
-								   const FeatureTarget *target);
-extern void add_token_feature(const FeatureTarget *target, Datum token,
-							  int64 weight);
-extern void add_hash_feature(const FeatureTarget *target, Datum hash,
-							 int64 weight);
-extern int64 weight_from_datum(Datum datum);
-pg_noreturn extern void weight_overflow(void);
+extern void simhash_make_text_features(FunctionCallInfo fcinfo,
+									   const FeatureTarget *target);
+extern void simhash_make_token_features(FunctionCallInfo fcinfo,
+										const FeatureTarget *target);
+extern void simhash_make_hash_features(FunctionCallInfo fcinfo,
+									   const FeatureTarget *target);
+extern void simhash_make_tsvector_features(FunctionCallInfo fcinfo,
+										   const FeatureTarget *target);
+extern void simhash_add_token_feature(const FeatureTarget *target, Datum token,
+									  int64 weight);
+extern void simhash_add_hash_feature(const FeatureTarget *target, Datum hash,
+									 int64 weight);
+extern int64 simhash_weight_from_datum(Datum datum);
+pg_noreturn extern void simhash_weight_overflow(void);
 
-#endif /* CONSTRUCT_H */
+#endif /* ARGUMENTS_H */

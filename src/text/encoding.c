@@ -16,7 +16,7 @@
  * concerned, and possibly bytes that are none.
  */
 int
-clip_text(const char *text, int length, int limit)
+simhash_clip_text(const char *text, int length, int limit)
 {
 	const uint8 *bytes = (const uint8 *) text;
 	int from;
@@ -44,7 +44,7 @@ clip_text(const char *text, int length, int limit)
  * Error: 22P05 for a character that has no equivalent.
  */
 const char *
-text_to_utf8(const char *text, int length, int *utf8_length)
+simhash_text_to_utf8(const char *text, int length, int *utf8_length)
 {
 	const char *utf8 = text;
 
@@ -61,8 +61,8 @@ text_to_utf8(const char *text, int length, int *utf8_length)
  * lacks (the normalisation of a text may have some) is left to the writer.
  */
 void
-append_utf8(StringInfo buf, const uint8 *bytes, size_t length,
-			CodePointWriter lacking)
+simhash_append_utf8(StringInfo buf, const uint8 *bytes, size_t length,
+					CodePointWriter lacking)
 {
 	if (GetDatabaseEncoding() == PG_UTF8 ||
 		GetDatabaseEncoding() == PG_SQL_ASCII)

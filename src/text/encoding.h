@@ -10,9 +10,10 @@
 /* Shows a code point that the server's encoding lacks. */
 typedef void (*CodePointWriter)(StringInfo buf, uint32 cp);
 
-extern int clip_text(const char *text, int length, int limit);
-extern const char *text_to_utf8(const char *text, int length, int *utf8_length);
-extern void append_utf8(StringInfo buf, const uint8 *bytes, size_t length,
-						CodePointWriter lacking);
+extern int simhash_clip_text(const char *text, int length, int limit);
+extern const char *simhash_text_to_utf8(const char *text, int length,
+										int *utf8_length);
+extern void simhash_append_utf8(StringInfo buf, const uint8 *bytes,
+								size_t length, CodePointWriter lacking);
 
 #endif /* ENCODING_H */

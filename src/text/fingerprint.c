@@ -11,7 +11,7 @@
 #include "text/fingerprint.h"
 
 void
-votes_init(Votes *v, bool weighted)
+simhash_votes_init(Votes *v, bool weighted)
 {
 	v->waiting = 0;
 	v->weighted = weighted;
@@ -63,10 +63,10 @@ count_batch(Votes *v, const uint64 *h)
 }
 
 void
-votes_count(Votes *v)
+simhash_votes_count(Votes *v)
 {
 	if (v->weighted)
-		sums_add(&v->sums, v->hash, v->weight, v->waiting);
+		simhash_sums_add(&v->sums, v->hash, v->weight, v->waiting);
 	else
 	{
 		memset(v->hash + v->waiting, 0,
@@ -93,7 +93,7 @@ add_all_weighted(Votes *v, const uint64 *hash, const int64 *weight,
 	else
 	{
 		v->sums.total += total;
-		sums_add(&v->sums, hash, weight, count);
+		simhash_sums_add(&v->sums, hash, weight, count);
 	}
 }
 
@@ -102,7 +102,8 @@ add_all_weighted(Votes *v, const uint64 *hash, const int64 *weight,
  * votes are weighted.
  */
 void
-votes_add_all(Votes *v, const uint64 *hash, const int64 *weight, uint32 count)
+simhash_votes_add_all(Votes *v, const uint64 *hash, const int64 *weight,
+					  uint32 count)
 {
 	uint32 i;
 
@@ -150,11 +151,11 @@ majority(const Votes *v)
  * an overflow.
  */
 bool
-votes_fingerprint(Votes *v, uint64 *fingerprint)
+simhash_votes_fingerprint(Votes *v, uint64 *fingerprint)
 {
-	votes_count(v);
+	simhash_votes_count(v);
 	if (v->weighted)
-		return sums_fingerprint(&v->sums, fingerprint);
+		return simhash_sums_fingerprint(&v->sums, fingerprint);
 	if (v->count == 0)
 		return false;
 	*fingerprint = majority(v);
@@ -290,7 +291,8 @@ choose_sums(void)
  * set, but not to the total; a negative one takes an addition back.
  */
 void
-sums_add(WeightSums *sums, const uint64 *hash, const int64 *weight, int count)
+simhash_sums_add(WeightSums *sums, const uint64 *hash, const int64 *weight,
+				 int count)
 {
 	static SumsFunction add = NULL;
 
@@ -299,9 +301,9 @@ sums_add(WeightSums *sums, const uint64 *hash, const int64 *weight, int count)
 	add(sums, hash, weight, count);
 }
 
-/* As votes_fingerprint. */
+/* As simhash_votes_fingerprint. */
 bool
-sums_fingerprint(const WeightSums *sums, uint64 *fingerprint)
+simhash_sums_fingerprint(const WeightSums *sums, uint64 *fingerprint)
 {
 	int bit;
 
@@ -321,7 +323,7 @@ sums_fingerprint(const WeightSums *sums, uint64 *fingerprint)
  * false for a negative, infinite or NaN weight and for one above 2^31.
  */
 bool
-weight_from_double(double weight, int64 *result)
+simhash_weight_from_double(double weight, int64 *result)
 {
 	if (!(weight >= 0 && weight <= WEIGHT_MAX))
 		return false;

@@ -48,15 +48,16 @@ typedef struct Votes
 	WeightSums sums;
 } Votes;
 
-extern void votes_init(Votes *v, bool weighted);
-extern void votes_count(Votes *v);
-extern void votes_add_all(Votes *v, const uint64 *hash, const int64 *weight,
-						  uint32 count);
-extern bool votes_fingerprint(Votes *v, uint64 *fingerprint);
-extern void sums_add(WeightSums *sums, const uint64 *hash, const int64 *weight,
-					 int count);
-extern bool sums_fingerprint(const WeightSums *sums, uint64 *fingerprint);
-extern bool weight_from_double(double weight, int64 *result);
+extern void simhash_votes_init(Votes *v, bool weighted);
+extern void simhash_votes_count(Votes *v);
+extern void simhash_votes_add_all(Votes *v, const uint64 *hash,
+								  const int64 *weight, uint32 count);
+extern bool simhash_votes_fingerprint(Votes *v, uint64 *fingerprint);
+extern void simhash_sums_add(WeightSums *sums, const uint64 *hash,
+							 const int64 *weight, int count);
+extern bool simhash_sums_fingerprint(const WeightSums *sums,
+									 uint64 *fingerprint);
+extern bool simhash_weight_from_double(double weight, int64 *result);
 
 /* Add a feature of weight 1. */
 static inline void
@@ -64,7 +65,7 @@ votes_add(Votes *v, uint64 hash)
 {
 	v->hash[v->waiting++] = hash;
 	if (v->waiting == VOTES_BATCH)
-		votes_count(v);
+		simhash_votes_count(v);
 }
 
 /* Add a feature of any weight, 0 or more, in units of 2^-16. */

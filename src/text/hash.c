@@ -14,7 +14,7 @@
  * Error: XX000 if the system has no random numbers.
  */
 uint64
-process_seed(void)
+simhash_process_seed(void)
 {
 	static uint64 seed;
 	static bool is_chosen = false;

@@ -25,6 +25,6 @@ seeded_hash(uint64 seed, const void *key, size_t length)
 	return XXH3_64bits_withSeed(key, length, seed);
 }
 
-extern uint64 process_seed(void);
+extern uint64 simhash_process_seed(void);
 
 #endif /* HASH_H */

@@ -48,7 +48,7 @@ typedef struct DocumentSlot
 #define SH_KEY_TYPE uint64
 #define SH_KEY hash
 #define SH_HASH_KEY(tb, key) \
-	((uint32) seeded_hash(process_seed(), &(key), sizeof(key)))
+	((uint32) seeded_hash(simhash_process_seed(), &(key), sizeof(key)))
 #define SH_EQUAL(tb, a, b) ((a) == (b))
 #define SH_SCOPE static inline
 #define SH_DECLARE
@@ -150,7 +150,7 @@ set_min_df(IdfState *state, int32 min_df)
 static IdfState *
 get_state(FunctionCallInfo fcinfo)
 {
-	MemoryContext context = aggregate_context(fcinfo);
+	MemoryContext context = simhash_aggregate_context(fcinfo);
 
 	if (PG_ARGISNULL(0))
 		return create_state(context);
@@ -172,9 +172,9 @@ simhash_idf_transition(PG_FUNCTION_ARGS)
 
 	state->documents++;
 	body = PG_GETARG_TEXT_PP(1);
-	begin_text(&tokenizer, 1, false, NULL,
-			   (FeatureTarget){ .sink = count_token, .arg = state });
-	feed_text(&tokenizer, VARDATA_ANY(body), VARSIZE_ANY_EXHDR(body));
+	simhash_begin_text(&tokenizer, 1, false, NULL,
+					   (FeatureTarget){ .sink = count_token, .arg = state });
+	simhash_feed_text(&tokenizer, VARDATA_ANY(body), VARSIZE_ANY_EXHDR(body));
 	PG_FREE_IF_COPY(body, 1);
 	PG_RETURN_POINTER(state);
 }
@@ -223,7 +223,7 @@ simhash_idf_serialize(PG_FUNCTION_ARGS)
 	document_iterator iterator;
 	DocumentSlot *slot;
 
-	(void) aggregate_context(fcinfo);
+	(void) simhash_aggregate_context(fcinfo);
 	pq_begintypsend(&buf);
 	pq_sendint64(&buf, state->documents);
 	pq_sendint32(&buf, state->min_df);
@@ -248,7 +248,7 @@ simhash_idf_deserialize(PG_FUNCTION_ARGS)
 	StringInfoData buf;
 	uint32 count;
 
-	read_state(fcinfo, &buf);
+	simhash_read_state(fcinfo, &buf);
 	state->documents = pq_getmsgint64(&buf);
 	state->min_df = pq_getmsgint(&buf, 4);
 	for (count = pq_getmsgint(&buf, 4); count > 0; count--)
@@ -290,7 +290,7 @@ simhash_idf_final(PG_FUNCTION_ARGS)
 	document_iterator iterator;
 	DocumentSlot *slot;
 
-	(void) aggregate_context(fcinfo);
+	(void) simhash_aggregate_context(fcinfo);
 	if (state == NULL || state->documents == 0)
 		PG_RETURN_NULL();
 	min_df = state->min_df != 0 ? state->min_df : DEFAULT_MIN_DF;
@@ -310,5 +310,5 @@ simhash_idf_final(PG_FUNCTION_ARGS)
 														   token->documents) };
 	}
 	PG_RETURN_POINTER(
-		weights_pack(tokens, count, idf(state->documents, 0), &twice));
+		simhash_weights_pack(tokens, count, idf(state->documents, 0), &twice));
 }

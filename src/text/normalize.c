@@ -29,8 +29,8 @@
 #define MAPPED_MAX 32
 
 void
-normalize_init(Normalizer *n, const MarkFiles *files,
-			   void (*emit)(void *, uint32), void *arg)
+simhash_normalize_init(Normalizer *n, const MarkFiles *files,
+					   void (*emit)(void *, uint32), void *arg)
 {
 	n->length = 0;
 	n->sorted = true;
@@ -313,7 +313,7 @@ append(Normalizer *n, int32 cp)
 
 /* Order, compose and emit the combining sequence. */
 void
-normalize_end(Normalizer *n)
+simhash_normalize_end(Normalizer *n)
 {
 	if (n->is_long)
 	{
@@ -328,7 +328,7 @@ normalize_end(Normalizer *n)
 
 /* Take one code point, which Unicode 15.0 assigns. */
 void
-normalize_push(Normalizer *n, uint32 cp)
+simhash_normalize_push(Normalizer *n, uint32 cp)
 {
 	int32 mapped[MAPPED_MAX];
 	int boundclass;

@@ -46,17 +46,17 @@ typedef struct Normalizer
 	void *marks[COMBINING_CLASSES]; /* these, NULL where there are none */
 } Normalizer;
 
-extern void normalize_init(Normalizer *n, const MarkFiles *files,
-						   void (*emit)(void *, uint32), void *arg);
-extern void normalize_push(Normalizer *n, uint32 cp);
-extern void normalize_end(Normalizer *n);
+extern void simhash_normalize_init(Normalizer *n, const MarkFiles *files,
+								   void (*emit)(void *, uint32), void *arg);
+extern void simhash_normalize_push(Normalizer *n, uint32 cp);
+extern void simhash_normalize_end(Normalizer *n);
 
 /* End the combining sequence, if there is one: nothing combines any more. */
 static inline void
 normalize_flush(Normalizer *n)
 {
 	if (n->length > 0 || n->is_long)
-		normalize_end(n);
+		simhash_normalize_end(n);
 }
 
 #endif /* NORMALIZE_H */

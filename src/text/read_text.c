@@ -28,7 +28,7 @@ resize_array(void *array, size_t bytes)
 
 /* A copy of a feature that is to be kept. */
 uint8 *
-copy_bytes(const uint8 *bytes, size_t length)
+simhash_copy_bytes(const uint8 *bytes, size_t length)
 {
 	return memcpy(resize_array(NULL, Max(length, 1)), bytes, length);
 }
@@ -71,28 +71,28 @@ close_file(void *file)
 static const MarkFiles mark_files = { create_file, write_file, rewind_file,
 									  read_file, close_file };
 
-/* Prepare to read a text, as tokens_init. */
+/* Prepare to read a text, as simhash_tokens_init. */
 void
-begin_text(Tokenizer *tokenizer, uint32 size, bool chars,
-		   const WeightTable *weights, FeatureTarget target)
+simhash_begin_text(Tokenizer *tokenizer, uint32 size, bool chars,
+				   const WeightTable *weights, FeatureTarget target)
 {
-	tokens_init(tokenizer, size, chars, weights, &mark_files, resize_array,
-				target);
+	simhash_tokens_init(tokenizer, size, chars, weights, &mark_files,
+						resize_array, target);
 }
 
 /* Feed a text in the server's encoding, one piece at a time. */
 void
-feed_text(Tokenizer *tokenizer, const char *text, int length)
+simhash_feed_text(Tokenizer *tokenizer, const char *text, int length)
 {
 	do
 	{
-		int clipped = clip_text(text, length, PIECE_BYTES);
+		int clipped = simhash_clip_text(text, length, PIECE_BYTES);
 		int utf8_length;
-		const char *utf8 = text_to_utf8(text, clipped, &utf8_length);
+		const char *utf8 = simhash_text_to_utf8(text, clipped, &utf8_length);
 
 		CHECK_FOR_INTERRUPTS();
-		tokens_feed(tokenizer, (const uint8 *) utf8, utf8_length,
-					clipped == length);
+		simhash_tokens_feed(tokenizer, (const uint8 *) utf8, utf8_length,
+							clipped == length);
 		if (utf8 != text)
 			pfree(unconstify(char *, utf8));
 		text += clipped;

@@ -7,8 +7,9 @@
 #include "text/shingle.h"
 
 void
-shingle_init(Shingler *s, uint32 size, bool joined, const WeightTable *weights,
-			 void *(*grow)(void *, size_t), FeatureTarget target)
+simhash_shingle_init(Shingler *s, uint32 size, bool joined,
+					 const WeightTable *weights, void *(*grow)(void *, size_t),
+					 FeatureTarget target)
 {
 	Assert(size >= 1 && size <= SHINGLE_MAX);
 	s->size = size;
@@ -91,11 +92,11 @@ weigh_shingles(const Shingler *s, uint32 shingles, const uint64 *hash,
 
 	if (s->size == 1)
 	{
-		weights_of(s->weights, hash, weight, shingles);
+		simhash_weights_of(s->weights, hash, weight, shingles);
 		return;
 	}
 	hash_stretches(s, 1, shingles + s->size - 1, token_hash);
-	weights_of(s->weights, token_hash, weight, shingles + s->size - 1);
+	simhash_weights_of(s->weights, token_hash, weight, shingles + s->size - 1);
 	for (i = 0; i < s->size - 1; i++)
 		sum += weight[i];
 	for (i = 0; i < shingles; i++)
@@ -121,7 +122,7 @@ emit_shingles(Shingler *s, uint32 shingles)
 		weigh_shingles(s, shingles, hash, weight);
 	if (s->target.sink == NULL)
 	{
-		votes_add_all(s->target.votes, hash, weight, shingles);
+		simhash_votes_add_all(s->target.votes, hash, weight, shingles);
 		return;
 	}
 	for (i = 0; i < shingles; i++)
@@ -132,7 +133,7 @@ emit_shingles(Shingler *s, uint32 shingles)
 
 /* Turn the shingles of the buffer into features, and make room. */
 void
-shingle_flush(Shingler *s)
+simhash_shingle_flush(Shingler *s)
 {
 	uint32 shingles;
 	size_t drop;
@@ -177,8 +178,8 @@ token_weight(const Shingler *s, uint32 i, size_t end)
 {
 	if (s->weights == NULL)
 		return WEIGHT_UNIT;
-	return weight_of(s->weights,
-					 XXH3_64bits(s->bytes + s->start[i], end - s->start[i]));
+	return simhash_weight_of(
+		s->weights, XXH3_64bits(s->bytes + s->start[i], end - s->start[i]));
 }
 
 /*
@@ -213,7 +214,7 @@ stream(Shingler *s)
 
 /* shingle_append where there is no room, or a long shingle is open. */
 void
-shingle_append_long(Shingler *s, const uint8 *bytes, size_t length)
+simhash_shingle_append_long(Shingler *s, const uint8 *bytes, size_t length)
 {
 	uint32 i;
 
@@ -225,7 +226,7 @@ shingle_append_long(Shingler *s, const uint8 *bytes, size_t length)
 	}
 	if (!s->open_is_long && !shingle_has_room(s))
 	{
-		shingle_flush(s);
+		simhash_shingle_flush(s);
 		if (!shingle_has_room(s))
 		{
 			if (s->grow)
@@ -260,7 +261,7 @@ close_long(Shingler *s)
 
 /* shingle_end where a long shingle is open. */
 void
-shingle_end_long(Shingler *s)
+simhash_shingle_end_long(Shingler *s)
 {
 	int64 weight;
 	uint32 i;
@@ -268,7 +269,8 @@ shingle_end_long(Shingler *s)
 	if (!s->open_is_long)
 		weight = token_weight(s, s->count, s->length);
 	else if (s->weights)
-		weight = weight_of(s->weights, XXH3_64bits_digest(&s->open_token));
+		weight = simhash_weight_of(s->weights,
+								   XXH3_64bits_digest(&s->open_token));
 	else
 		weight = WEIGHT_UNIT;
 
@@ -291,28 +293,28 @@ shingle_end_long(Shingler *s)
  * shingle is open.
  */
 void
-shingle_add_ascii_long(Shingler *s, const uint8 *bytes, size_t length)
+simhash_shingle_add_ascii_long(Shingler *s, const uint8 *bytes, size_t length)
 {
 	size_t i;
 
 	for (i = 0; i < length; i++)
 	{
-		shingle_append_long(s, bytes + i, 1);
+		simhash_shingle_append_long(s, bytes + i, 1);
 		shingle_end(s);
 	}
 }
 
 /* The text ends.  If it has fewer than n tokens, all of it is one feature. */
 void
-shingle_finish(Shingler *s)
+simhash_shingle_finish(Shingler *s)
 {
-	shingle_flush(s);
+	simhash_shingle_flush(s);
 	if (!s->complete && s->streamed > 0)
 		close_long(s);
 	else if (!s->complete && s->count > 0)
 	{
 		s->size = s->count;
-		shingle_flush(s);
+		simhash_shingle_flush(s);
 	}
 	if (s->bytes != s->space)
 		s->grow(s->bytes, 0);

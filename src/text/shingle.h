@@ -62,15 +62,17 @@ typedef struct Shingler
 	LongShingle slots[SHINGLE_MAX];
 } Shingler;
 
-extern void shingle_init(Shingler *s, uint32 size, bool joined,
-						 const WeightTable *weights,
-						 void *(*grow)(void *, size_t), FeatureTarget target);
-extern void shingle_append_long(Shingler *s, const uint8 *bytes, size_t length);
-extern void shingle_end_long(Shingler *s);
-extern void shingle_add_ascii_long(Shingler *s, const uint8 *bytes,
-								   size_t length);
-extern void shingle_flush(Shingler *s);
-extern void shingle_finish(Shingler *s);
+extern void simhash_shingle_init(Shingler *s, uint32 size, bool joined,
+								 const WeightTable *weights,
+								 void *(*grow)(void *, size_t),
+								 FeatureTarget target);
+extern void simhash_shingle_append_long(Shingler *s, const uint8 *bytes,
+										size_t length);
+extern void simhash_shingle_end_long(Shingler *s);
+extern void simhash_shingle_add_ascii_long(Shingler *s, const uint8 *bytes,
+										   size_t length);
+extern void simhash_shingle_flush(Shingler *s);
+extern void simhash_shingle_finish(Shingler *s);
 
 /* Has the buffer room for SHINGLE_PIECE bytes, and the joint? */
 static inline bool
@@ -97,7 +99,7 @@ shingle_append(Shingler *s, const uint8 *bytes, size_t length)
 
 	if (unlikely(shingle_is_full(s)))
 	{
-		shingle_append_long(s, bytes, length);
+		simhash_shingle_append_long(s, bytes, length);
 		return;
 	}
 	/* most words are short, and copies of a fixed size are quick */
@@ -120,7 +122,7 @@ shingle_add_ascii(Shingler *s, const uint8 *bytes, size_t length)
 	if (unlikely(shingle_is_full(s) ||
 				 s->count + SHINGLE_PIECE >= SHINGLE_TOKENS))
 	{
-		shingle_add_ascii_long(s, bytes, length);
+		simhash_shingle_add_ascii_long(s, bytes, length);
 		return;
 	}
 	memcpy(s->bytes + s->length, bytes, SHINGLE_PIECE);
@@ -136,7 +138,7 @@ shingle_append_char(Shingler *s, const uint8 bytes[UTF8_MAX], size_t length)
 {
 	if (unlikely(shingle_is_full(s)))
 	{
-		shingle_append_long(s, bytes, length);
+		simhash_shingle_append_long(s, bytes, length);
 		return;
 	}
 	memcpy(s->bytes + s->length, bytes, UTF8_MAX);
@@ -151,7 +153,7 @@ shingle_end_buffered(Shingler *s)
 	s->length += s->joint;
 	s->start[++s->count] = s->length;
 	if (unlikely(s->count == SHINGLE_TOKENS))
-		shingle_flush(s);
+		simhash_shingle_flush(s);
 }
 
 /* The open token ends. */
@@ -159,7 +161,7 @@ static inline void
 shingle_end(Shingler *s)
 {
 	if (unlikely(s->streamed > 0))
-		shingle_end_long(s);
+		simhash_shingle_end_long(s);
 	else
 		shingle_end_buffered(s);
 }

@@ -49,7 +49,7 @@ static inline uint32
 feature_hash_key(const FeatureKey *key)
 {
 	const uint64 numbers[] = { key->hash, (uint64) key->weight };
-	uint64 hash = seeded_hash(process_seed(), numbers, sizeof(numbers));
+	uint64 hash = seeded_hash(simhash_process_seed(), numbers, sizeof(numbers));
 
 	if (key->length > 0)
 		hash = seeded_hash(hash, key->bytes, key->length);
@@ -95,7 +95,7 @@ list_feature(void *arg, const uint8 *bytes, size_t length, uint64 hash,
 	if (!found)
 	{
 		if (bytes != NULL)
-			slot->key.bytes = copy_bytes(bytes, length);
+			slot->key.bytes = simhash_copy_bytes(bytes, length);
 		slot->number = list->length;
 		if (list->length == list->capacity)
 		{
@@ -131,7 +131,7 @@ feature_to_text(const FeatureKey *key)
 						errmsg("feature of %zu bytes is too long to show",
 							   key->length)));
 	initStringInfo(&buf);
-	append_utf8(&buf, key->bytes, key->length, write_codepoint);
+	simhash_append_utf8(&buf, key->bytes, key->length, write_codepoint);
 	result = cstring_to_text_with_len(buf.data, buf.len);
 	pfree(buf.data);
 	return result;
@@ -180,23 +180,23 @@ list_features(FunctionCallInfo fcinfo, FeatureMaker make)
 Datum
 simhash_features_text(PG_FUNCTION_ARGS)
 {
-	return list_features(fcinfo, make_text_features);
+	return list_features(fcinfo, simhash_make_text_features);
 }
 
 Datum
 simhash_features_tokens(PG_FUNCTION_ARGS)
 {
-	return list_features(fcinfo, make_token_features);
+	return list_features(fcinfo, simhash_make_token_features);
 }
 
 Datum
 simhash_features_hashes(PG_FUNCTION_ARGS)
 {
-	return list_features(fcinfo, make_hash_features);
+	return list_features(fcinfo, simhash_make_hash_features);
 }
 
 Datum
 simhash_features_tsvector(PG_FUNCTION_ARGS)
 {
-	return list_features(fcinfo, make_tsvector_features);
+	return list_features(fcinfo, simhash_make_tsvector_features);
 }

@@ -2,8 +2,8 @@
  * sink.h
  *	  Where features go: to votes, or to whoever wants to see them.
  */
-#ifndef FEATURE_H
-#define FEATURE_H
+#ifndef SINK_H
+#define SINK_H
 
 #include "text/fingerprint.h"
 #include "text/hash.h"
@@ -27,7 +27,7 @@ static inline void
 feature_begin(const FeatureTarget *target, bool weighted)
 {
 	if (target->sink == NULL)
-		votes_init(target->votes, weighted);
+		simhash_votes_init(target->votes, weighted);
 }
 
 static inline void
@@ -42,4 +42,4 @@ feature_add(const FeatureTarget *target, const uint8 *bytes, size_t length,
 		votes_add(target->votes, hash);
 }
 
-#endif /* FEATURE_H */
+#endif /* SINK_H */

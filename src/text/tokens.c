@@ -253,7 +253,7 @@ feed_codepoints(Tokenizer *t, const uint8 *text, const uint8 *end, bool last)
 			add_utf8(t, this.properties, bytes, this.length);
 		}
 		else
-			normalize_push(&t->normalizer, this.cp);
+			simhash_normalize_push(&t->normalizer, this.cp);
 		text = after;
 		this = next;
 	} while (text < end && !is_ascii(text, end));
@@ -266,23 +266,23 @@ feed_codepoints(Tokenizer *t, const uint8 *text, const uint8 *end, bool last)
  * price of memory for the longest one; votes take long ones in constant memory.
  */
 void
-tokens_init(Tokenizer *t, uint32 size, bool chars, const WeightTable *weights,
-			const MarkFiles *files, void *(*resize)(void *, size_t),
-			FeatureTarget target)
+simhash_tokens_init(Tokenizer *t, uint32 size, bool chars,
+					const WeightTable *weights, const MarkFiles *files,
+					void *(*resize)(void *, size_t), FeatureTarget target)
 {
 	t->chars = chars;
 	t->run = RUN_NONE;
 	t->bigram = false;
 	t->started = false;
 	t->gap = false;
-	normalize_init(&t->normalizer, files, add_codepoint, t);
-	shingle_init(&t->shingler, size, !chars, weights,
-				 target.sink ? resize : NULL, target);
+	simhash_normalize_init(&t->normalizer, files, add_codepoint, t);
+	simhash_shingle_init(&t->shingler, size, !chars, weights,
+						 target.sink ? resize : NULL, target);
 }
 
 /* Take a piece of the text; last says that it is the last one. */
 void
-tokens_feed(Tokenizer *t, const uint8 *text, size_t length, bool last)
+simhash_tokens_feed(Tokenizer *t, const uint8 *text, size_t length, bool last)
 {
 	const uint8 *end = text + length;
 
@@ -301,6 +301,6 @@ tokens_feed(Tokenizer *t, const uint8 *text, size_t length, bool last)
 		normalize_flush(&t->normalizer);
 		if (!t->chars)
 			end_run(t);
-		shingle_finish(&t->shingler);
+		simhash_shingle_finish(&t->shingler);
 	}
 }

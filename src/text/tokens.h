@@ -31,10 +31,12 @@ typedef struct Tokenizer
 	Shingler shingler;
 } Tokenizer;
 
-extern void tokens_init(Tokenizer *t, uint32 size, bool chars,
-						const WeightTable *weights, const MarkFiles *files,
-						void *(*resize)(void *, size_t), FeatureTarget target);
-extern void tokens_feed(Tokenizer *t, const uint8 *text, size_t length,
-						bool last);
+extern void simhash_tokens_init(Tokenizer *t, uint32 size, bool chars,
+								const WeightTable *weights,
+								const MarkFiles *files,
+								void *(*resize)(void *, size_t),
+								FeatureTarget target);
+extern void simhash_tokens_feed(Tokenizer *t, const uint8 *text, size_t length,
+								bool last);
 
 #endif /* TOKENS_H */

@@ -52,7 +52,7 @@ digest_of(FunctionCallInfo fcinfo, struct varlena *value)
 	uint32 i;
 
 	if (!VARATT_IS_EXTERNAL_ONDISK(value))
-		return weights_digest(value);
+		return simhash_weights_digest(value);
 	VARATT_EXTERNAL_GET_POINTER(pointer, value);
 	if (known == NULL)
 		known = fcinfo->flinfo->fn_extra = MemoryContextAllocZero(
@@ -63,7 +63,7 @@ digest_of(FunctionCallInfo fcinfo, struct varlena *value)
 			return known->digest[i];
 	}
 	i = known->count % KNOWN_POINTERS;
-	known->digest[i] = weights_digest(value);
+	known->digest[i] = simhash_weights_digest(value);
 	known->pointer[i] = pointer;
 	known->count++;
 	return known->digest[i];
@@ -80,12 +80,13 @@ fill_table(WeightTable *table, WeightsReader *reader)
 
 	for (i = 0; i < reader->header.count; i++)
 	{
-		TokenWeight token = weights_next(reader);
+		TokenWeight token = simhash_weights_next(reader);
 		int64 weight;
 
 		CHECK_FOR_INTERRUPTS();
-		weight_from_double(token.weight, &weight);
-		weights_add(table, XXH3_64bits(token.token, token.length), weight);
+		simhash_weight_from_double(token.weight, &weight);
+		simhash_weights_add(table, XXH3_64bits(token.token, token.length),
+							weight);
 	}
 }
 
@@ -93,7 +94,7 @@ static CachedWeights *
 read_weights(struct varlena *value)
 {
 	struct varlena *detoasted = pg_detoast_datum_packed(value);
-	WeightsReader reader = weights_read(detoasted);
+	WeightsReader reader = simhash_weights_read(detoasted);
 	uint64 buckets = pg_nextpower2_64(
 		Max(reader.header.count / (WEIGHT_BUCKET / 2), 2));
 	MemoryContext context = AllocSetContextCreate(
@@ -107,9 +108,9 @@ read_weights(struct varlena *value)
 	space = MemoryContextAllocHuge(context, buckets * sizeof(WeightBucket) +
 												PG_CACHE_LINE_SIZE);
 	entry->bytes = MemoryContextMemAllocated(context, false);
-	weight_from_double(reader.header.rest, &rest);
-	weights_init(&entry->table, (WeightBucket *) CACHELINEALIGN(space), buckets,
-				 process_seed(), rest);
+	simhash_weight_from_double(reader.header.rest, &rest);
+	simhash_weights_init(&entry->table, (WeightBucket *) CACHELINEALIGN(space),
+						 buckets, simhash_process_seed(), rest);
 	fill_table(&entry->table, &reader);
 	if (detoasted != value)
 		pfree(detoasted);
@@ -152,7 +153,7 @@ trim_cache(void)
  * call.
  */
 const WeightTable *
-cached_weights(FunctionCallInfo fcinfo, int argument)
+simhash_cached_weights(FunctionCallInfo fcinfo, int argument)
 {
 	struct varlena *value = PG_GETARG_RAW_VARLENA_P(argument);
 	WeightsDigest digest = digest_of(fcinfo, value);

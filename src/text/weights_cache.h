@@ -9,6 +9,7 @@
 
 #include "text/weights_table.h"
 
-extern const WeightTable *cached_weights(FunctionCallInfo fcinfo, int argument);
+extern const WeightTable *simhash_cached_weights(FunctionCallInfo fcinfo,
+												 int argument);
 
 #endif /* WEIGHTS_CACHE_H */

@@ -15,8 +15,8 @@
  * two, 2 at least.  The seed is any number that is not known to others.
  */
 void
-weights_init(WeightTable *table, WeightBucket *buckets, uint64 count,
-			 uint64 seed, int64 rest)
+simhash_weights_init(WeightTable *table, WeightBucket *buckets, uint64 count,
+					 uint64 seed, int64 rest)
 {
 	memset(buckets, 0xFF, count * sizeof(WeightBucket)); /* free */
 	table->buckets = buckets;
@@ -82,15 +82,15 @@ look_up(const WeightTable *table, uint64 hash)
 }
 
 int64
-weight_of(const WeightTable *table, uint64 hash)
+simhash_weight_of(const WeightTable *table, uint64 hash)
 {
 	return look_up(table, hash);
 }
 
 /* The same for many. */
 void
-weights_of(const WeightTable *table, const uint64 *hash, int64 *weight,
-		   uint32 count)
+simhash_weights_of(const WeightTable *table, const uint64 *hash, int64 *weight,
+				   uint32 count)
 {
 	const WeightTable copy = *table; /* which the weights do not overwrite */
 	uint32 i;
@@ -106,7 +106,7 @@ weights_of(const WeightTable *table, const uint64 *hash, int64 *weight,
 
 /* Add a token, unless it is there, to a table that has room. */
 void
-weights_add(WeightTable *table, uint64 hash, int64 weight)
+simhash_weights_add(WeightTable *table, uint64 hash, int64 weight)
 {
 	WeightBucket *bucket;
 	uint64 i = first_bucket(table, hash);

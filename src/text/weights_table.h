@@ -2,8 +2,8 @@
  * weights_table.h
  *	  The weight of a token, looked up by its hash.
  */
-#ifndef WEIGHTS_H
-#define WEIGHTS_H
+#ifndef WEIGHTS_TABLE_H
+#define WEIGHTS_TABLE_H
 
 #define WEIGHT_BUCKET 4 /* tokens of a bucket, which is a cache line */
 
@@ -27,11 +27,11 @@ typedef struct WeightTable
 	int64 rest;		   /* weight of the tokens that are not in the table */
 } WeightTable;
 
-extern void weights_init(WeightTable *table, WeightBucket *buckets,
-						 uint64 count, uint64 seed, int64 rest);
-extern int64 weight_of(const WeightTable *table, uint64 hash);
-extern void weights_of(const WeightTable *table, const uint64 *hash,
-					   int64 *weight, uint32 count);
-extern void weights_add(WeightTable *table, uint64 hash, int64 weight);
+extern void simhash_weights_init(WeightTable *table, WeightBucket *buckets,
+								 uint64 count, uint64 seed, int64 rest);
+extern int64 simhash_weight_of(const WeightTable *table, uint64 hash);
+extern void simhash_weights_of(const WeightTable *table, const uint64 *hash,
+							   int64 *weight, uint32 count);
+extern void simhash_weights_add(WeightTable *table, uint64 hash, int64 weight);
 
-#endif /* WEIGHTS_H */
+#endif /* WEIGHTS_TABLE_H */

@@ -80,7 +80,7 @@ excerpt(const uint8 *bytes, size_t length)
 	while (shown < length && shown > 0 && (bytes[shown] & 0xC0) == 0x80)
 		shown--;
 	initStringInfo(&buf);
-	append_utf8(&buf, bytes, shown, write_escape);
+	simhash_append_utf8(&buf, bytes, shown, write_escape);
 	if (shown < length)
 		appendStringInfoString(&buf, "...");
 	return buf.data;
@@ -264,7 +264,7 @@ read_weight(Parser *p, double *weight)
 									excerpt(p->key, p->key_length)));
 	/* the input ends with a byte that is no part of a number */
 	*weight = strtod((const char *) p->at, NULL);
-	if (!weight_from_double(*weight, &units))
+	if (!simhash_weight_from_double(*weight, &units))
 		ereturn(p->escontext, false,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("weight must be between 0 and 2147483648, not %s, for "
@@ -293,7 +293,7 @@ take_key_token(void *arg, const uint8 *bytes, size_t length, uint64 hash,
 	(void) weight;
 	if (tokens->count++ > 0)
 		return;
-	tokens->bytes = copy_bytes(bytes, length);
+	tokens->bytes = simhash_copy_bytes(bytes, length);
 	tokens->length = length;
 }
 
@@ -316,9 +316,10 @@ add_weight(Parser *p, double weight)
 		return true;
 	}
 
-	begin_text(&tokenizer, 1, false, NULL,
-			   (FeatureTarget){ .sink = take_key_token, .arg = &tokens });
-	tokens_feed(&tokenizer, p->key, p->key_length, true);
+	simhash_begin_text(
+		&tokenizer, 1, false, NULL,
+		(FeatureTarget){ .sink = take_key_token, .arg = &tokens });
+	simhash_tokens_feed(&tokenizer, p->key, p->key_length, true);
 	if (tokens.count != 1)
 		ereturn(p->escontext, false,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
@@ -380,7 +381,7 @@ static struct varlena *
 parse_weights(const char *text, Node *escontext)
 {
 	int length;
-	const char *utf8 = text_to_utf8(text, strlen(text), &length);
+	const char *utf8 = simhash_text_to_utf8(text, strlen(text), &length);
 	const TokenWeight *twice;
 	struct varlena *value;
 	Parser p = { .at = (const uint8 *) utf8,
@@ -394,7 +395,7 @@ parse_weights(const char *text, Node *escontext)
 	p.tokens = palloc(p.capacity * sizeof(TokenWeight));
 	if (!read_object(&p))
 		return NULL;
-	value = weights_pack(p.tokens, p.count, p.rest, &twice);
+	value = simhash_weights_pack(p.tokens, p.count, p.rest, &twice);
 	if (value == NULL)
 		ereturn(escontext, NULL,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
@@ -413,7 +414,7 @@ write_entry(StringInfo buf, const uint8 *token, size_t length, double weight)
 		appendStringInfoString(buf, ", ");
 	appendStringInfoChar(buf, '"');
 	/* letters, marks and digits: nothing that JSON would want escaped */
-	append_utf8(buf, token, length, write_escape);
+	simhash_append_utf8(buf, token, length, write_escape);
 	double_to_shortest_decimal_buf(weight, number);
 	appendStringInfo(buf, "\": %s", number);
 }
@@ -422,7 +423,7 @@ write_entry(StringInfo buf, const uint8 *token, size_t length, double weight)
 static void
 write_weights(StringInfo buf, const struct varlena *value)
 {
-	WeightsReader reader = weights_read(value);
+	WeightsReader reader = simhash_weights_read(value);
 	uint32 i;
 
 	appendStringInfoChar(buf, '{');
@@ -430,7 +431,7 @@ write_weights(StringInfo buf, const struct varlena *value)
 		write_entry(buf, NULL, 0, reader.header.rest);
 	for (i = 0; i < reader.header.count; i++)
 	{
-		TokenWeight token = weights_next(&reader);
+		TokenWeight token = simhash_weights_next(&reader);
 
 		CHECK_FOR_INTERRUPTS();
 		write_entry(buf, token.token, token.length, token.weight);
@@ -501,8 +502,8 @@ simhash_weights_to_json(PG_FUNCTION_ARGS)
 static int
 compare_weights(FunctionCallInfo fcinfo)
 {
-	WeightsDigest a = weights_digest(PG_GETARG_RAW_VARLENA_P(0));
-	WeightsDigest b = weights_digest(PG_GETARG_RAW_VARLENA_P(1));
+	WeightsDigest a = simhash_weights_digest(PG_GETARG_RAW_VARLENA_P(0));
+	WeightsDigest b = simhash_weights_digest(PG_GETARG_RAW_VARLENA_P(1));
 
 	if (a.high != b.high)
 		return a.high < b.high ? -1 : 1;
@@ -554,12 +555,13 @@ simhash_weights_cmp(PG_FUNCTION_ARGS)
 Datum
 simhash_weights_hash(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT32((int32) weights_digest(PG_GETARG_RAW_VARLENA_P(0)).low);
+	PG_RETURN_INT32(
+		(int32) simhash_weights_digest(PG_GETARG_RAW_VARLENA_P(0)).low);
 }
 
 Datum
 simhash_weights_hash_extended(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT64(weights_digest(PG_GETARG_RAW_VARLENA_P(0)).low +
+	PG_RETURN_INT64(simhash_weights_digest(PG_GETARG_RAW_VARLENA_P(0)).low +
 					PG_GETARG_INT64(1));
 }

@@ -84,8 +84,8 @@ digest_bytes(const char *bytes, size_t length)
  * them, if two are the same.  Error: 54000 for a value of more than 1 GB.
  */
 struct varlena *
-weights_pack(TokenWeight *tokens, size_t count, double rest,
-			 const TokenWeight **twice)
+simhash_weights_pack(TokenWeight *tokens, size_t count, double rest,
+					 const TokenWeight **twice)
 {
 	WeightsHeader header = { .rest = rest + 0.0, .count = count };
 	size_t size = VARHDRSZ + sizeof(header);
@@ -132,7 +132,7 @@ weights_pack(TokenWeight *tokens, size_t count, double rest,
 
 /* The digest of a value, whether or not it is compressed or out of line. */
 WeightsDigest
-weights_digest(struct varlena *value)
+simhash_weights_digest(struct varlena *value)
 {
 	struct varlena *slice = pg_detoast_datum_slice(value, 0,
 												   sizeof(WeightsDigest));
@@ -145,7 +145,7 @@ weights_digest(struct varlena *value)
 
 /* Begin to read a value, which is not compressed but may be packed. */
 WeightsReader
-weights_read(const struct varlena *value)
+simhash_weights_read(const struct varlena *value)
 {
 	WeightsReader reader;
 
@@ -156,7 +156,7 @@ weights_read(const struct varlena *value)
 
 /* The next token, as often as there are tokens. */
 TokenWeight
-weights_next(WeightsReader *reader)
+simhash_weights_next(WeightsReader *reader)
 {
 	TokenWeight result;
 

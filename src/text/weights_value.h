@@ -41,10 +41,11 @@ typedef struct WeightsReader
 	const uint8 *next;
 } WeightsReader;
 
-extern struct varlena *weights_pack(TokenWeight *tokens, size_t count,
-									double rest, const TokenWeight **twice);
-extern WeightsDigest weights_digest(struct varlena *value);
-extern WeightsReader weights_read(const struct varlena *value);
-extern TokenWeight weights_next(WeightsReader *reader);
+extern struct varlena *simhash_weights_pack(TokenWeight *tokens, size_t count,
+											double rest,
+											const TokenWeight **twice);
+extern WeightsDigest simhash_weights_digest(struct varlena *value);
+extern WeightsReader simhash_weights_read(const struct varlena *value);
+extern TokenWeight simhash_weights_next(WeightsReader *reader);
 
 #endif /* WEIGHTS_VALUE_H */

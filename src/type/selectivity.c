@@ -244,7 +244,7 @@ know_ball(KnownBall *ball, Node *other)
 
 /* The radius of a hamming_ball, as far as it is known. */
 int32
-known_radius(Node *ball)
+hamming_known_radius(Node *ball)
 {
 	KnownBall known = { .radius = SIMHASH_NEAR_RADIUS };
 
@@ -254,7 +254,7 @@ known_radius(Node *ball)
 
 /* simhash_within(a, b, k) */
 void
-within_selectivity(SupportRequestSelectivity *request)
+hamming_within_selectivity(SupportRequestSelectivity *request)
 {
 	List *args = list_make2(linitial(request->args), lsecond(request->args));
 	KnownBall ball = { .radius = SIMHASH_NEAR_RADIUS };

@@ -7,7 +7,7 @@
 
 #include "nodes/supportnodes.h"
 
-extern int32 known_radius(Node *ball);
-extern void within_selectivity(SupportRequestSelectivity *request);
+extern int32 hamming_known_radius(Node *ball);
+extern void hamming_within_selectivity(SupportRequestSelectivity *request);
 
 #endif /* SELECTIVITY_H */

@@ -58,6 +58,6 @@ extern void simhash_to_hex(uint64 fingerprint, char *hex);
 extern bool simhash_from_text(const char *text, size_t length,
 							  uint64 *fingerprint);
 extern Oid simhash_type(Oid function);
-extern int check_max_distance(int max_distance);
+extern int simhash_check_max_distance(int max_distance);
 
 #endif /* SIMHASH_H */

@@ -225,7 +225,7 @@ simhash_type(Oid function)
 
 /* Errors: 22023 for a distance that fingerprints cannot have. */
 int
-check_max_distance(int max_distance)
+simhash_check_max_distance(int max_distance)
 {
 	if (max_distance < 0 || max_distance > 64)
 		ereport(ERROR,

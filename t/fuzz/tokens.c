@@ -152,7 +152,8 @@ weigh_tokens_like(const Token *like, int64 weight)
 {
 	size_t i;
 
-	weights_add(this.weights, XXH3_64bits(like->bytes, like->length), weight);
+	simhash_weights_add(this.weights, XXH3_64bits(like->bytes, like->length),
+						weight);
 	for (i = 0; i < this.naive.tokens; i++)
 	{
 		Token *token = &this.naive.token[i];
@@ -175,7 +176,7 @@ make_weights(void)
 	while (buckets * WEIGHT_BUCKET <= keys)
 		buckets *= 2;
 	free(table.buckets);
-	weights_init(
+	simhash_weights_init(
 		&table,
 		aligned_alloc(sizeof(WeightBucket), buckets * sizeof(WeightBucket)),
 		buckets, (uint64) below(PG_UINT32_MAX) << 32 | below(1000),
@@ -243,13 +244,13 @@ feed_piece(Tokenizer *t, const uint8 *bytes, size_t length, bool last)
 
 	if (length > 0)
 		memcpy(copy, bytes, length);
-	tokens_feed(t, copy, length, last);
+	simhash_tokens_feed(t, copy, length, last);
 	free(copy);
 }
 
 /* Feed the text in pieces of up to about longest bytes, or 0: in one. */
 static void
-feed_text(FeatureTarget target, size_t longest)
+simhash_feed_text(FeatureTarget target, size_t longest)
 {
 	const uint8 *p = this.text.bytes;
 	const uint8 *end = p + this.text.length;
@@ -257,8 +258,8 @@ feed_text(FeatureTarget target, size_t longest)
 	Tokenizer *t = aligned_alloc(64, sizeof(Tokenizer));
 
 	memset(t, 0xAA, sizeof(Tokenizer)); /* nothing in it is relied on */
-	tokens_init(t, this.size, this.naive.chars, this.weights, &memory_files,
-				resize, target);
+	simhash_tokens_init(t, this.size, this.naive.chars, this.weights,
+						&memory_files, resize, target);
 	do
 	{
 		const uint8 *from = p;
@@ -298,7 +299,7 @@ check_features(size_t longest)
 	size_t seen = 0;
 	FeatureTarget target = { .sink = check_feature, .arg = &seen };
 
-	feed_text(target, longest);
+	simhash_feed_text(target, longest);
 	expect_same("number of features", seen, this.naive.features);
 }
 
@@ -315,12 +316,13 @@ check_votes(size_t longest)
 	for (i = 0; i < this.naive.earlier; i++)
 		votes_add_weighted(&votes, this.naive.earlier_hash,
 						   this.naive.earlier_weight);
-	feed_text(target, longest);
+	simhash_feed_text(target, longest);
 	expect_same("overflow", votes.overflow, this.naive.overflow);
 	if (votes.overflow)
 		return;
 	expect_same("is there a fingerprint?",
-				votes_fingerprint(&votes, &fingerprint), this.naive.elected);
+				simhash_votes_fingerprint(&votes, &fingerprint),
+				this.naive.elected);
 	if (this.naive.elected)
 		expect_same("fingerprint", fingerprint, this.naive.fingerprint);
 }
