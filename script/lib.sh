@@ -327,7 +327,7 @@ build()
 build_match()
 {
 	# shellcheck disable=SC2086
-	"$@" -Wall -Wextra -Werror -g -O2 ${COPT:-} -o "$work/match" \
+	"$@" -Wall -Wextra -Wno-unused-parameter -Werror -g -O2 ${COPT:-} -o "$work/match" \
 		-I"$("$(find_pg_config)" --includedir-server)" -I"$root/src" "$root/t/match.c" \
 		>"$work/build.log" 2>&1 || {
 		cat "$work/build.log" >&2

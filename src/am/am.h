@@ -33,8 +33,15 @@ typedef struct HammingKey
 } HammingKey;
 
 static const HammingKey hamming_least_key = { 0, 0 };
-static const HammingKey hamming_greatest_key = { ~UINT64CONST(0),
-												 ~UINT64CONST(0) };
+static const HammingKey hamming_greatest_key = { PG_UINT64_MAX, PG_UINT64_MAX };
+
+static inline HammingKey
+hamming_key(uint64 bits, uint64 tid)
+{
+	HammingKey key = { bits, tid };
+
+	return key;
+}
 
 static inline int
 hamming_key_compare(HammingKey a, HammingKey b)
@@ -190,8 +197,8 @@ hamming_page_is_full(Page page)
 static inline HammingKey
 hamming_leaf_key(Page page, int i)
 {
-	return (HammingKey){ hamming_page_bits(page)[i],
-						 hamming_tid(hamming_leaf_tid(page, i)) };
+	return hamming_key(hamming_page_bits(page)[i],
+					   hamming_tid(hamming_leaf_tid(page, i)));
 }
 
 static inline bool

@@ -237,8 +237,6 @@ add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 	BuildState *state = callback_state;
 	HammingKey key = { 0, hamming_tid(tid) };
 
-	(void) index;
-	(void) alive;
 	if (isnull[0])
 		hamming_sort_put(state->nulls, key);
 	else

@@ -68,7 +68,6 @@ clauses_radius(PlannerInfo *root, IndexPath *path, double *searches)
 		}
 		radius = Min(radius, clause_radius);
 	}
-	(void) root; /* not used before PostgreSQL 17 */
 	return radius;
 }
 
@@ -129,7 +128,6 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	double rows;
 	Cost leaf;
 
-	(void) loop_count;
 	*selectivity = clauselist_selectivity(
 		root, add_predicate_to_index_quals(index, quals), index->rel->relid,
 		JOIN_INNER, NULL);

@@ -43,8 +43,6 @@ static bool
 read_property(Oid index, int column, IndexAMProperty property, const char *name,
 			  bool *result, bool *isnull)
 {
-	(void) index;
-	(void) name;
 	if (column == 0 || property != AMPROP_DISTANCE_ORDERABLE)
 		return false;
 	*isnull = false;
@@ -89,6 +87,5 @@ static const IndexAmRoutine routine = {
 Datum
 hamming_handler(PG_FUNCTION_ARGS)
 {
-	(void) fcinfo;
 	PG_RETURN_AM_ROUTINE(&routine);
 }

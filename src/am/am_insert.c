@@ -86,21 +86,17 @@ hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 	HammingKey keys[HAMMING_BLOCKS];
 	int table;
 
-	(void) heap;
-	(void) check_unique;
-	(void) unchanged;
-	(void) info;
 	hamming_open(index);
 	if (isnull[0])
 	{
-		keys[0] = (HammingKey){ 0, hamming_tid(tid) };
+		keys[0] = hamming_key(0, hamming_tid(tid));
 		insert_keys(index, HAMMING_NULLS, 1, keys);
 		return false;
 	}
 	for (table = 0; table < HAMMING_BLOCKS; table++)
-		keys[table] = (HammingKey){
-			hamming_rotate(DatumGetSimhash(values[0]), table), hamming_tid(tid)
-		};
+		keys[table] =
+			hamming_key(hamming_rotate(DatumGetSimhash(values[0]), table),
+						hamming_tid(tid));
 	insert_keys(index, 0, HAMMING_BLOCKS, keys);
 	return false;
 }

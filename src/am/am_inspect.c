@@ -203,7 +203,7 @@ check_leaf(Check *check, BlockNumber block, Page page, int table)
 		key.bits = hamming_unrotate(key.bits, table);
 		hamming_sort_put(check->entries, key);
 		if (table == 0 || table == HAMMING_NULLS)
-			hamming_sort_put(check->tids, (HammingKey){ key.tid, 0 });
+			hamming_sort_put(check->tids, hamming_key(key.tid, 0));
 	}
 }
 
@@ -311,8 +311,6 @@ add_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 	HammingKey key = { isnull[0] ? 0 : DatumGetSimhash(values[0]),
 					   hamming_tid(tid) };
 
-	(void) index;
-	(void) alive;
 	hamming_sort_put(sorts[isnull[0] ? 1 : 0], key);
 }
 

@@ -161,7 +161,7 @@ sort_round(HammingNearest *nearest)
 	nearest->sort = hamming_sort_begin(work_mem, TUPLESORT_NONE);
 	while (next_ranks(nearest, ranks, &count))
 		for (i = 0; i < count; i++)
-			hamming_sort_put(nearest->sort, (HammingKey){ ranks[i], 0 });
+			hamming_sort_put(nearest->sort, hamming_key(ranks[i], 0));
 	tuplesort_performsort(nearest->sort);
 	nearest->from = rank_beyond(nearest->radius);
 }

@@ -185,8 +185,8 @@ hamming_inner_key(Page page, int rank)
 {
 	int i = inner_entry(page, rank);
 
-	return (HammingKey){ hamming_page_bits(page)[i],
-						 hamming_tid(&inner_downlink(page, i)->tid) };
+	return hamming_key(hamming_page_bits(page)[i],
+					   hamming_tid(&inner_downlink(page, i)->tid));
 }
 
 /* The block of the child of a rank. */
@@ -301,7 +301,7 @@ hamming_separator(HammingKey left, HammingKey right)
 	if (left.bits == right.bits)
 		return right;
 	highest = pg_leftmost_one_pos64(left.bits ^ right.bits);
-	return (HammingKey){ right.bits & ~((UINT64CONST(1) << highest) - 1), 0 };
+	return hamming_key(right.bits & ~((UINT64CONST(1) << highest) - 1), 0);
 }
 
 static int

@@ -288,7 +288,6 @@ hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
 	uint64 tid;
 	int distance;
 
-	(void) direction;
 	if (!state->started)
 		start_scan(scan, has_order(scan));
 

@@ -249,7 +249,7 @@ hamming_search_next(HammingSearch *search, HammingMatch *matches)
 			continue;
 		}
 		if (bits != search->next.bits)
-			search->next = (HammingKey){ bits, 0 };
+			search->next = hamming_key(bits, 0);
 		from = search->next;
 		leaf = find_leaf(search);
 		count = collect(search, leaf, from, centre, leading_radius, matches);

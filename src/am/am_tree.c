@@ -89,7 +89,6 @@ fetch_ahead(Page page)
 	for (i = 0; i < 1024; i += 64)
 		__builtin_prefetch((char *) page + i);
 #else
-	(void) page;
 #endif
 }
 

@@ -427,7 +427,10 @@ hamming_join_next(HammingJoin *join, Candidates *candidates)
 {
 	if (join->depth < 0)
 	{
-		*candidates = (Candidates){ 0, join->x->count, 0, join->y->count };
+		candidates->x = 0;
+		candidates->x_end = join->x->count;
+		candidates->y = 0;
+		candidates->y_end = join->y->count;
 		join->depth = 0;
 		if (!divide(join, candidates))
 			return number_of_pairs(join, candidates) > 0;

@@ -23,7 +23,6 @@ begin_rows(DestReceiver *self, int operation, TupleDesc description)
 {
 	QueryReceiver *r = (QueryReceiver *) self;
 
-	(void) operation;
 	if (r->has_begun)
 		ereport(ERROR, (errcode(ERRCODE_SYNTAX_ERROR),
 						errmsg("query must be one statement, not several")));
@@ -44,7 +43,6 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 static void
 end_rows(DestReceiver *self)
 {
-	(void) self;
 }
 
 /*

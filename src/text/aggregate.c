@@ -65,8 +65,6 @@ sum_feature(void *arg, const uint8 *bytes, size_t length, uint64 hash,
 {
 	WeightSums *sums = arg;
 
-	(void) bytes;
-	(void) length;
 	sums->total += weight;
 	simhash_sums_add(sums, &hash, &weight, 1);
 }

@@ -120,7 +120,6 @@ count_token(void *arg, const uint8 *bytes, size_t length, uint64 hash,
 	IdfState *state = arg;
 	DocumentToken *token = find_token(state, bytes, length, hash);
 
-	(void) weight;
 	if (token->last != state->documents)
 	{
 		token->last = state->documents;
@@ -162,6 +161,7 @@ Datum
 simhash_idf_transition(PG_FUNCTION_ARGS)
 {
 	IdfState *state = get_state(fcinfo);
+	FeatureTarget target = { .sink = count_token, .arg = state };
 	text *body;
 	Tokenizer tokenizer;
 
@@ -172,8 +172,7 @@ simhash_idf_transition(PG_FUNCTION_ARGS)
 
 	state->documents++;
 	body = PG_GETARG_TEXT_PP(1);
-	simhash_begin_text(&tokenizer, 1, false, NULL,
-					   (FeatureTarget){ .sink = count_token, .arg = state });
+	simhash_begin_text(&tokenizer, 1, false, NULL, target);
 	simhash_feed_text(&tokenizer, VARDATA_ANY(body), VARSIZE_ANY_EXHDR(body));
 	PG_FREE_IF_COPY(body, 1);
 	PG_RETURN_POINTER(state);
@@ -304,10 +303,11 @@ simhash_idf_final(PG_FUNCTION_ARGS)
 
 		CHECK_FOR_INTERRUPTS();
 		if (token->documents >= min_df)
-			tokens[count++] = (TokenWeight){ .token = token->bytes,
-											 .length = token->length,
-											 .weight = idf(state->documents,
-														   token->documents) };
+		{
+			tokens[count].token = token->bytes;
+			tokens[count].length = token->length;
+			tokens[count++].weight = idf(state->documents, token->documents);
+		}
 	}
 	PG_RETURN_POINTER(
 		simhash_weights_pack(tokens, count, idf(state->documents, 0), &twice));

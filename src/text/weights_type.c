@@ -289,8 +289,6 @@ take_key_token(void *arg, const uint8 *bytes, size_t length, uint64 hash,
 {
 	KeyTokens *tokens = arg;
 
-	(void) hash;
-	(void) weight;
 	if (tokens->count++ > 0)
 		return;
 	tokens->bytes = simhash_copy_bytes(bytes, length);
@@ -302,7 +300,9 @@ static bool
 add_weight(Parser *p, double weight)
 {
 	KeyTokens tokens = { 0 };
+	FeatureTarget target = { .sink = take_key_token, .arg = &tokens };
 	Tokenizer tokenizer;
+	TokenWeight *added;
 
 	if (p->key_length == 0)
 	{
@@ -316,9 +316,7 @@ add_weight(Parser *p, double weight)
 		return true;
 	}
 
-	simhash_begin_text(
-		&tokenizer, 1, false, NULL,
-		(FeatureTarget){ .sink = take_key_token, .arg = &tokens });
+	simhash_begin_text(&tokenizer, 1, false, NULL, target);
 	simhash_tokens_feed(&tokenizer, p->key, p->key_length, true);
 	if (tokens.count != 1)
 		ereturn(p->escontext, false,
@@ -334,9 +332,10 @@ add_weight(Parser *p, double weight)
 		p->capacity *= 2;
 		p->tokens = repalloc_huge(p->tokens, p->capacity * sizeof(TokenWeight));
 	}
-	p->tokens[p->count++] = (TokenWeight){ .token = tokens.bytes,
-										   .length = tokens.length,
-										   .weight = weight };
+	added = &p->tokens[p->count++];
+	added->token = tokens.bytes;
+	added->length = tokens.length;
+	added->weight = weight;
 	return true;
 }
 

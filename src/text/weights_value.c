@@ -26,7 +26,6 @@ compare_tokens(const void *a, const void *b, void *arg)
 	const TokenWeight *y = b;
 	int order = memcmp(x->token, y->token, Min(x->length, y->length));
 
-	(void) arg;
 	if (order != 0)
 		return order;
 	return x->length < y->length ? -1 : x->length > y->length;

@@ -286,7 +286,6 @@ compare_keys(Datum a, Datum b, SortSupport ssup)
 	uint64 x = read_key(a).lo;
 	uint64 y = read_key(b).lo;
 
-	(void) ssup;
 	return (x > y) - (x < y);
 }
 

@@ -166,7 +166,6 @@ simhash64_cmp(PG_FUNCTION_ARGS)
 static int
 simhash_fast_compare(Datum a, Datum b, SortSupport ssup)
 {
-	(void) ssup;
 	return simhash_compare(DatumGetSimhash(a), DatumGetSimhash(b));
 }
 #endif

@@ -69,7 +69,9 @@ naive_normalize(Buffer *normal, const Buffer *text)
 static void
 add_token(Naive *n, const uint8 *from, const uint8 *end)
 {
-	n->token[n->tokens++] = (Token){ from, end - from, 1 << 16 };
+	Token token = { from, end - from, 1 << 16 };
+
+	n->token[n->tokens++] = token;
 }
 
 /* The properties by which runs are told apart; returns the next code point. */
