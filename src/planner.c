@@ -69,8 +69,8 @@ find_operator(Oid schema, const char *name, Oid left, Oid right)
 static Expr *
 make_operator(Oid opno, Oid result, Expr *left, Expr *right)
 {
-	Expr *clause = make_opclause(opno, result, false, left, right, InvalidOid,
-								 InvalidOid);
+	Expr	   *clause = make_opclause(opno, result, false, left, right, InvalidOid,
+									   InvalidOid);
 
 	set_opfuncid((OpExpr *) clause);
 	return clause;
@@ -93,22 +93,22 @@ make_call(Oid function, Oid result, List *args)
 static Node *
 simplify_distance(FuncExpr *call)
 {
-	Oid schema = get_func_namespace(call->funcid);
-	Oid fingerprint = find_type(schema, "simhash64");
-	Oid opno = find_operator(schema, "<~>", fingerprint, fingerprint);
+	Oid			schema = get_func_namespace(call->funcid);
+	Oid			fingerprint = find_type(schema, "simhash64");
+	Oid			opno = find_operator(schema, "<~>", fingerprint, fingerprint);
 
 	if (!OidIsValid(opno))
 		return NULL;
 	return (Node *) makeRelabelType(
-		make_operator(opno, INT4OID, linitial(call->args), lsecond(call->args)),
-		call->funcresulttype, -1, InvalidOid, COERCE_IMPLICIT_CAST);
+									make_operator(opno, INT4OID, linitial(call->args), lsecond(call->args)),
+									call->funcresulttype, -1, InvalidOid, COERCE_IMPLICIT_CAST);
 }
 
 Datum
 simhash_distance_support(PG_FUNCTION_ARGS)
 {
-	Node *request = (Node *) PG_GETARG_POINTER(0);
-	Node *result = NULL;
+	Node	   *request = (Node *) PG_GETARG_POINTER(0);
+	Node	   *result = NULL;
 
 	if (IsA(request, SupportRequestSimplify))
 		result = simplify_distance(((SupportRequestSimplify *) request)->fcall);
@@ -119,10 +119,10 @@ simhash_distance_support(PG_FUNCTION_ARGS)
 static List *
 distance_arguments(Node *node, Oid schema)
 {
-	Oid fingerprint = find_type(schema, "simhash64");
-	Oid types[] = { fingerprint, fingerprint };
-	Oid function;
-	List *args;
+	Oid			fingerprint = find_type(schema, "simhash64");
+	Oid			types[] = {fingerprint, fingerprint};
+	Oid			function;
+	List	   *args;
 
 	while (IsA(node, RelabelType))
 		node = (Node *) ((RelabelType *) node)->arg;
@@ -170,11 +170,11 @@ static Node *
 compare_distance(PlannerInfo *root, Oid schema, StrategyNumber strategy,
 				 List *distance, Expr *bound)
 {
-	Oid fingerprint = find_type(schema, "simhash64");
-	Oid types[] = { fingerprint, fingerprint, INT8OID };
-	Oid within = find_function(schema, "simhash_within", 3, types);
-	Oid below = find_function(schema, "hamming_bound_below", 1, types + 2);
-	Expr *result;
+	Oid			fingerprint = find_type(schema, "simhash64");
+	Oid			types[] = {fingerprint, fingerprint, INT8OID};
+	Oid			within = find_function(schema, "simhash_within", 3, types);
+	Oid			below = find_function(schema, "hamming_bound_below", 1, types + 2);
+	Expr	   *result;
 
 	if (!OidIsValid(within) || !OidIsValid(below))
 		return NULL;
@@ -183,8 +183,8 @@ compare_distance(PlannerInfo *root, Oid schema, StrategyNumber strategy,
 		bound = make_call(below, INT8OID, list_make1(bound));
 	bound = (Expr *) eval_const_expressions(root, (Node *) bound);
 	result = make_call(
-		within, BOOLOID,
-		list_make3(linitial(distance), lsecond(distance), bound));
+					   within, BOOLOID,
+					   list_make3(linitial(distance), lsecond(distance), bound));
 	if (strategy == BTGreaterStrategyNumber ||
 		strategy == BTGreaterEqualStrategyNumber)
 		result = makeBoolExpr(NOT_EXPR, list_make1(result), -1);
@@ -220,15 +220,15 @@ integer_argument(Expr *arg, Oid type, Oid *integer_type)
 static Node *
 simplify_comparison(SupportRequestSimplify *request, StrategyNumber strategy)
 {
-	Oid schema = get_func_namespace(request->fcall->funcid);
-	Oid *types;
-	int count;
-	Expr *left;
-	Expr *right;
-	Oid left_type;
-	Oid right_type;
-	List *distance;
-	Oid opno;
+	Oid			schema = get_func_namespace(request->fcall->funcid);
+	Oid		   *types;
+	int			count;
+	Expr	   *left;
+	Expr	   *right;
+	Oid			left_type;
+	Oid			right_type;
+	List	   *distance;
+	Oid			opno;
 
 	get_func_signature(request->fcall->funcid, &types, &count);
 	left = integer_argument(linitial(request->fcall->args), types[0],
@@ -253,8 +253,8 @@ simplify_comparison(SupportRequestSimplify *request, StrategyNumber strategy)
 static Datum
 comparison_support(FunctionCallInfo fcinfo, StrategyNumber strategy)
 {
-	Node *request = (Node *) PG_GETARG_POINTER(0);
-	Node *result = NULL;
+	Node	   *request = (Node *) PG_GETARG_POINTER(0);
+	Node	   *result = NULL;
 
 	if (IsA(request, SupportRequestSimplify))
 		result = simplify_comparison((SupportRequestSimplify *) request,
@@ -294,12 +294,12 @@ hamming_distance_ge_support(PG_FUNCTION_ARGS)
 static bool
 is_superseded(IndexOptInfo *index)
 {
-	ListCell *lc;
+	ListCell   *lc;
 
 	if (index->amcostestimate == hamming_cost_estimate ||
 		index->nkeycolumns > 1)
 		return false;
-	foreach (lc, index->rel->indexlist)
+	foreach(lc, index->rel->indexlist)
 	{
 		IndexOptInfo *other = lfirst(lc);
 
@@ -320,17 +320,17 @@ is_superseded(IndexOptInfo *index)
 static List *
 index_condition(SupportRequestIndexCondition *request)
 {
-	FuncExpr *clause = (FuncExpr *) request->node;
-	Oid schema = get_func_namespace(request->funcid);
-	Oid fingerprint = find_type(schema, "simhash64");
-	Oid ball = find_type(schema, "hamming_ball");
-	Oid types[] = { fingerprint, INT8OID };
-	Oid make_ball = find_function(schema, "hamming_ball", 2, types);
-	Oid opno = get_opfamily_member(request->opfamily, fingerprint, ball,
-								   SIMHASH_BALL_STRATEGY);
-	Expr *column;
-	Expr *centre;
-	Expr *radius;
+	FuncExpr   *clause = (FuncExpr *) request->node;
+	Oid			schema = get_func_namespace(request->funcid);
+	Oid			fingerprint = find_type(schema, "simhash64");
+	Oid			ball = find_type(schema, "hamming_ball");
+	Oid			types[] = {fingerprint, INT8OID};
+	Oid			make_ball = find_function(schema, "hamming_ball", 2, types);
+	Oid			opno = get_opfamily_member(request->opfamily, fingerprint, ball,
+										   SIMHASH_BALL_STRATEGY);
+	Expr	   *column;
+	Expr	   *centre;
+	Expr	   *radius;
 
 	if (!IsA(clause, FuncExpr) || request->indexarg > 1 ||
 		!OidIsValid(make_ball) || !OidIsValid(opno) ||
@@ -347,17 +347,17 @@ index_condition(SupportRequestIndexCondition *request)
 
 	request->lossy = false;
 	return list_make1(make_operator(
-		opno, BOOLOID, column,
-		(Expr *) eval_const_expressions(
-			request->root,
-			(Node *) make_call(make_ball, ball, list_make2(centre, radius)))));
+									opno, BOOLOID, column,
+									(Expr *) eval_const_expressions(
+																	request->root,
+																	(Node *) make_call(make_ball, ball, list_make2(centre, radius)))));
 }
 
 Datum
 simhash_within_support(PG_FUNCTION_ARGS)
 {
-	Node *request = (Node *) PG_GETARG_POINTER(0);
-	Node *result = NULL;
+	Node	   *request = (Node *) PG_GETARG_POINTER(0);
+	Node	   *result = NULL;
 
 	if (IsA(request, SupportRequestSelectivity))
 	{
@@ -366,6 +366,6 @@ simhash_within_support(PG_FUNCTION_ARGS)
 	}
 	else if (IsA(request, SupportRequestIndexCondition))
 		result = (Node *) index_condition(
-			(SupportRequestIndexCondition *) request);
+										  (SupportRequestIndexCondition *) request);
 	PG_RETURN_POINTER(result);
 }

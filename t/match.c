@@ -23,15 +23,15 @@ static const struct
 {
 	const char *name;
 	const MatchRoutines *routines;
-} way[] = {
+}			way[] = {
 #if defined(__x86_64__) && !defined(SIMHASH_PORTABLE)
-	{ "AVX-512 VPOPCNTDQ", &avx512 },
-	{ "AVX2", &avx2 },
-	{ "POPCNT", &popcnt },
+	{"AVX-512 VPOPCNTDQ", &avx512},
+	{"AVX2", &avx2},
+	{"POPCNT", &popcnt},
 #elif defined(__aarch64__) && !defined(SIMHASH_PORTABLE)
-	{ "NEON", &neon },
+	{"NEON", &neon},
 #endif
-	{ "portable C", &portable }
+	{"portable C", &portable}
 };
 
 /* Fingerprints that one call compares: no leaf and no stretch has more. */
@@ -41,11 +41,11 @@ static const struct
 /* How far a fingerprint is from the centre. */
 typedef enum Data
 {
-	ANY,	   /* 0 .. 64, each as often */
-	UNIFORM,   /* as random ones are */
-	EDGE,	   /* the radius, or one more */
-	ALL_MATCH, /* within the radius */
-	FEW_MATCH, /* one in a hundred is */
+	ANY,						/* 0 .. 64, each as often */
+	UNIFORM,					/* as random ones are */
+	EDGE,						/* the radius, or one more */
+	ALL_MATCH,					/* within the radius */
+	FEW_MATCH,					/* one in a hundred is */
 	NONE_MATCH,
 	DATA_KINDS
 } Data;
@@ -60,7 +60,7 @@ static uint64 random_state;
 static uint64
 random_bits(void)
 {
-	uint64 z = (random_state += UINT64CONST(0x9E3779B97F4A7C15));
+	uint64		z = (random_state += UINT64CONST(0x9E3779B97F4A7C15));
 
 	z = (z ^ z >> 30) * UINT64CONST(0xBF58476D1CE4E5B9);
 	z = (z ^ z >> 27) * UINT64CONST(0x94D049BB133111EB);
@@ -80,10 +80,10 @@ below(int limit)
 static void *
 end_of_memory(size_t bytes)
 {
-	size_t page = sysconf(_SC_PAGESIZE);
-	size_t room = (bytes + page - 1) / page * page;
-	char *memory = mmap(NULL, room + page, PROT_READ | PROT_WRITE,
-						MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t		page = sysconf(_SC_PAGESIZE);
+	size_t		room = (bytes + page - 1) / page * page;
+	char	   *memory = mmap(NULL, room + page, PROT_READ | PROT_WRITE,
+							  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (memory == MAP_FAILED || mprotect(memory + room, page, PROT_NONE) != 0)
 		abort();
@@ -94,11 +94,11 @@ end_of_memory(size_t bytes)
 static uint64
 at_distance(int distance)
 {
-	uint64 difference = 0;
+	uint64		difference = 0;
 
 	while (distance > 0)
 	{
-		uint64 bit = UINT64CONST(1) << below(64);
+		uint64		bit = UINT64CONST(1) << below(64);
 
 		distance -= (difference & bit) == 0;
 		difference |= bit;
@@ -109,7 +109,7 @@ at_distance(int distance)
 static uint64
 make_fingerprint(Data data, int radius)
 {
-	int nearest = Min(radius + 1, 64);
+	int			nearest = Min(radius + 1, 64);
 
 	switch (data)
 	{
@@ -133,8 +133,8 @@ make_fingerprint(Data data, int radius)
 static int
 naive_distance(uint64 a, uint64 b)
 {
-	int distance = 0;
-	int bit;
+	int			distance = 0;
+	int			bit;
 
 	for (bit = 0; bit < 64; bit++)
 		distance += (a ^ b) >> bit & 1;
@@ -146,18 +146,18 @@ static bool
 finds(const MatchRoutines *routines, int count, int radius,
 	  const uint16 *expected, int expected_count)
 {
-	uint16 *found = matches - count;
+	uint16	   *found = matches - count;
 
 	memset(found, 0xFF, count * sizeof(uint16));
 	return routines->match(fingerprints - count, count, centre, radius,
 						   found) == expected_count &&
-		   memcmp(found, expected, expected_count * sizeof(uint16)) == 0;
+		memcmp(found, expected, expected_count * sizeof(uint16)) == 0;
 }
 
 static bool
 counts(const MatchRoutines *routines, int count, const int64 *expected)
 {
-	int64 counted[65] = { 0 };
+	int64		counted[65] = {0};
 
 	routines->count(fingerprints - count, count, centre, counted);
 	return memcmp(counted, expected, sizeof(counted)) == 0;
@@ -168,15 +168,15 @@ static bool
 try_ways(unsigned best, int count, int radius, Data data)
 {
 	const uint64 *first = fingerprints - count;
-	uint16 expected[MOST];
-	int64 distances[65] = { 0 };
-	int expected_count = 0;
-	unsigned w;
-	int i;
+	uint16		expected[MOST];
+	int64		distances[65] = {0};
+	int			expected_count = 0;
+	unsigned	w;
+	int			i;
 
 	for (i = 0; i < count; i++)
 	{
-		int distance = naive_distance(first[i], centre);
+		int			distance = naive_distance(first[i], centre);
 
 		distances[distance]++;
 		if (distance <= radius)
@@ -198,9 +198,9 @@ try_ways(unsigned best, int count, int radius, Data data)
 static bool
 try_count(unsigned best, int count)
 {
-	int radius;
-	int data;
-	int i;
+	int			radius;
+	int			data;
+	int			i;
 
 	for (radius = 0; radius <= 64; radius++)
 		for (data = 0; data < DATA_KINDS; data++)
@@ -217,11 +217,11 @@ try_count(unsigned best, int count)
 int
 main(int argc, char **argv)
 {
-	int rounds = argc == 3 ? atoi(argv[1]) : 0;
-	unsigned best = 0;
-	unsigned w;
-	int count;
-	int round;
+	int			rounds = argc == 3 ? atoi(argv[1]) : 0;
+	unsigned	best = 0;
+	unsigned	w;
+	int			count;
+	int			round;
 
 	while (way[best].routines != routines())
 		best++;

@@ -28,17 +28,18 @@
 /* Order: by bits, then by tid.  Keys of a table are unique. */
 typedef struct HammingKey
 {
-	uint64 bits; /* rotated fingerprint; 0 in the table of NULLs */
-	uint64 tid;	 /* block number << 16 | offset; no row has 0 */
+	uint64		bits;			/* rotated fingerprint; 0 in the table of
+								 * NULLs */
+	uint64		tid;			/* block number << 16 | offset; no row has 0 */
 } HammingKey;
 
-static const HammingKey hamming_least_key = { 0, 0 };
-static const HammingKey hamming_greatest_key = { PG_UINT64_MAX, PG_UINT64_MAX };
+static const HammingKey hamming_least_key = {0, 0};
+static const HammingKey hamming_greatest_key = {PG_UINT64_MAX, PG_UINT64_MAX};
 
 static inline HammingKey
 hamming_key(uint64 bits, uint64 tid)
 {
-	HammingKey key = { bits, tid };
+	HammingKey	key = {bits, tid};
 
 	return key;
 }
@@ -55,7 +56,7 @@ static inline uint64
 hamming_tid(const ItemPointerData *tid)
 {
 	return ((uint64) ItemPointerGetBlockNumberNoCheck(tid) << 16) |
-		   ItemPointerGetOffsetNumberNoCheck(tid);
+		ItemPointerGetOffsetNumberNoCheck(tid);
 }
 
 static inline ItemPointerData
@@ -82,19 +83,19 @@ hamming_item_pointer(uint64 tid)
  * that, and the WAL need not hold half of the keys.
  */
 
-#define HAMMING_NULLS HAMMING_BLOCKS /* table of rows without fingerprint */
+#define HAMMING_NULLS HAMMING_BLOCKS	/* table of rows without fingerprint */
 #define HAMMING_TABLES (HAMMING_BLOCKS + 1)
 #define HAMMING_METAPAGE 0
 #define HAMMING_ROOT(table) ((BlockNumber) (table) + 1)
-#define HAMMING_MAX_HEIGHT 16 /* never reached: a page has many children */
+#define HAMMING_MAX_HEIGHT 16	/* never reached: a page has many children */
 
 #define HAMMING_MAGIC 0x48414D4D
 #define HAMMING_VERSION 1
 
 typedef struct HammingMeta
 {
-	uint32 magic;	/* HAMMING_MAGIC */
-	uint32 version; /* HAMMING_VERSION */
+	uint32		magic;			/* HAMMING_MAGIC */
+	uint32		version;		/* HAMMING_VERSION */
 } HammingMeta;
 
 typedef enum HammingPageKind
@@ -107,12 +108,14 @@ typedef enum HammingPageKind
 /* The special space of every page. */
 typedef struct HammingSpecial
 {
-	HammingKey low;	 /* the least key of the page's range */
-	HammingKey high; /* the least key beyond; the greatest if there is none */
-	uint16 kind;	 /* HammingPageKind */
-	uint16 table;	 /* 0 .. 4 */
-	uint16 level;	 /* 0 is a leaf */
-	uint16 page_id;	 /* HAMMING_PAGE_ID, for tools that look at files */
+	HammingKey	low;			/* the least key of the page's range */
+	HammingKey	high;			/* the least key beyond; the greatest if there
+								 * is none */
+	uint16		kind;			/* HammingPageKind */
+	uint16		table;			/* 0 .. 4 */
+	uint16		level;			/* 0 is a leaf */
+	uint16		page_id;		/* HAMMING_PAGE_ID, for tools that look at
+								 * files */
 } HammingSpecial;
 
 #define HAMMING_PAGE_ID 0xFF91
@@ -120,8 +123,8 @@ typedef struct HammingSpecial
 /* What the array at the back of an inner page holds. */
 typedef struct HammingDownlink
 {
-	ItemPointerData tid; /* of the child's least key */
-	BlockIdData child;	 /* its block number */
+	ItemPointerData tid;		/* of the child's least key */
+	BlockIdData child;			/* its block number */
 } HammingDownlink;
 
 #define HAMMING_CONTENT MAXALIGN(SizeOfPageHeaderData)
@@ -145,7 +148,7 @@ static inline int
 hamming_capacity(Page page)
 {
 	return hamming_special(page)->level == 0 ? HAMMING_LEAF_CAPACITY
-											 : HAMMING_INNER_CAPACITY;
+		: HAMMING_INNER_CAPACITY;
 }
 
 /* Offset of the array of keys. */
@@ -153,7 +156,7 @@ static inline int
 hamming_keys_offset(Page page)
 {
 	return HAMMING_CONTENT +
-		   (hamming_special(page)->level == 0 ? 0 : HAMMING_ORDER_SPACE);
+		(hamming_special(page)->level == 0 ? 0 : HAMMING_ORDER_SPACE);
 }
 
 static inline uint64 *
@@ -167,7 +170,7 @@ static inline int
 hamming_page_slots(Page page)
 {
 	return (((PageHeader) page)->pd_lower - hamming_keys_offset(page)) /
-		   sizeof(uint64);
+		sizeof(uint64);
 }
 
 /* TID of entry i of a leaf. */
@@ -180,7 +183,7 @@ hamming_leaf_tid(Page page, int i)
 static inline int
 hamming_page_count(Page page)
 {
-	int count = hamming_page_slots(page);
+	int			count = hamming_page_slots(page);
 
 	if (hamming_special(page)->level == 0)
 		while (count > 0 && hamming_tid(hamming_leaf_tid(page, count - 1)) == 0)
@@ -205,14 +208,14 @@ static inline bool
 hamming_page_covers(Page page, HammingKey key)
 {
 	return hamming_key_compare(hamming_special(page)->low, key) <= 0 &&
-		   hamming_key_compare(key, hamming_special(page)->high) < 0;
+		hamming_key_compare(key, hamming_special(page)->high) < 0;
 }
 
 /* WITH (fillfactor = ...) */
 typedef struct HammingOptions
 {
-	int32 vl_len_;	/* varlena header, for PostgreSQL only */
-	int fillfactor; /* percent of a page that a build fills */
+	int32		vl_len_;		/* varlena header, for PostgreSQL only */
+	int			fillfactor;		/* percent of a page that a build fills */
 } HammingOptions;
 
 #define HAMMING_DEFAULT_FILLFACTOR 88
@@ -223,7 +226,7 @@ static inline int
 hamming_fill(Relation index, int capacity)
 {
 	HammingOptions *options = (HammingOptions *) index->rd_options;
-	int percent = options ? options->fillfactor : HAMMING_DEFAULT_FILLFACTOR;
+	int			percent = options ? options->fillfactor : HAMMING_DEFAULT_FILLFACTOR;
 
 	return Max(capacity * percent / 100, 2);
 }
@@ -242,14 +245,14 @@ extern void hamming_leaf_append(Page page, HammingKey key);
 extern void hamming_leaf_remove(Page page, int i);
 extern HammingKey hamming_inner_key(Page page, int rank);
 extern BlockNumber hamming_inner_child(Page page, int rank);
-extern int hamming_inner_find(Page page, HammingKey key);
+extern int	hamming_inner_find(Page page, HammingKey key);
 extern void hamming_inner_insert(Page page, int rank, HammingKey key,
 								 BlockNumber child);
 extern bool hamming_inner_is_permutation(Page page);
 extern void hamming_inner_remove(Page page, int rank);
 extern void hamming_page_split(Page left, Page right, HammingKey added);
 extern void hamming_page_merge(Page left, Page right);
-extern int hamming_choose_cut(const HammingKey *keys, int least, int most);
+extern int	hamming_choose_cut(const HammingKey *keys, int least, int most);
 extern HammingKey hamming_separator(HammingKey left, HammingKey right);
 
 /* am_tree.c */
@@ -305,7 +308,7 @@ extern bool hamming_insert(Relation index, Datum *values, bool *isnull,
 static inline bool
 hamming_in_balls(uint64 fingerprint, const HammingBall *balls, int count)
 {
-	int i;
+	int			i;
 
 	for (i = 0; i < count; i++)
 		if (!hamming_in_ball(&balls[i], fingerprint))
@@ -316,9 +319,10 @@ hamming_in_balls(uint64 fingerprint, const HammingBall *balls, int count)
 /* am_plan.c */
 typedef struct HammingPlan
 {
-	int tables;						  /* the first so many are searched */
-	int block_radius[HAMMING_BLOCKS]; /* within what; -1 if not at all */
-	double leaves;					  /* pages that are expected to be read */
+	int			tables;			/* the first so many are searched */
+	int			block_radius[HAMMING_BLOCKS];	/* within what; -1 if not at
+												 * all */
+	double		leaves;			/* pages that are expected to be read */
 } HammingPlan;
 
 extern HammingPlan hamming_plan(double leaves, int radius);
@@ -326,50 +330,50 @@ extern HammingPlan hamming_plan(double leaves, int radius);
 /* am_search.c */
 typedef struct HammingMatch
 {
-	uint64 fingerprint;
-	uint64 tid;
-	int distance;
+	uint64		fingerprint;
+	uint64		tid;
+	int			distance;
 } HammingMatch;
 
 /* An inner page on the way to the leaf that was read last, pinned. */
 typedef struct HammingStep
 {
-	Buffer buffer;
-	int level;
-	HammingKey low; /* its range when it was last locked */
-	HammingKey high;
+	Buffer		buffer;
+	int			level;
+	HammingKey	low;			/* its range when it was last locked */
+	HammingKey	high;
 } HammingStep;
 
 typedef struct HammingSearch
 {
-	Relation index;
-	double leaves; /* of a table, about */
-	uint64 centre;
-	int radius;		 /* may be lowered while the search goes on */
-	int plan_radius; /* what the plan is for; -1 if there is none */
+	Relation	index;
+	double		leaves;			/* of a table, about */
+	uint64		centre;
+	int			radius;			/* may be lowered while the search goes on */
+	int			plan_radius;	/* what the plan is for; -1 if there is none */
 	HammingPlan plan;
-	int table;		 /* being searched */
-	bool table_done; /* to its end */
-	HammingKey next; /* the table has been searched up to there */
-	int depth;
+	int			table;			/* being searched */
+	bool		table_done;		/* to its end */
+	HammingKey	next;			/* the table has been searched up to there */
+	int			depth;
 	HammingStep path[HAMMING_MAX_HEIGHT];
-	Buffer roots[HAMMING_TABLES]; /* pinned from their first use to the close */
+	Buffer		roots[HAMMING_TABLES];	/* pinned from their first use to the
+										 * close */
 } HammingSearch;
 
 extern void hamming_search_init(HammingSearch *search, Relation index);
 extern void hamming_search_begin(HammingSearch *search, uint64 centre,
 								 int radius);
 extern void hamming_search_begin_nulls(HammingSearch *search);
-extern int hamming_search_next(HammingSearch *search, HammingMatch *matches);
+extern int	hamming_search_next(HammingSearch *search, HammingMatch *matches);
 extern void hamming_search_end(HammingSearch *search);
 extern void hamming_search_close(HammingSearch *search);
 
 /* am_nearest.c */
 typedef struct HammingNearest HammingNearest;
 
-extern HammingNearest *
-hamming_nearest_begin(HammingSearch *search, HammingMatch *matches,
-					  uint64 centre, const HammingBall *balls, int count);
+extern HammingNearest *hamming_nearest_begin(HammingSearch *search, HammingMatch *matches,
+											 uint64 centre, const HammingBall *balls, int count);
 extern bool hamming_nearest_next(HammingNearest *nearest, uint64 *tid,
 								 int *distance);
 extern void hamming_nearest_end(HammingNearest *nearest);
@@ -384,11 +388,9 @@ extern int64 hamming_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap);
 extern void hamming_end_scan(IndexScanDesc scan);
 
 /* am_vacuum.c */
-extern IndexBulkDeleteResult *
-hamming_bulk_delete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
-					IndexBulkDeleteCallback callback, void *callback_state);
-extern IndexBulkDeleteResult *
-hamming_vacuum_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats);
+extern IndexBulkDeleteResult *hamming_bulk_delete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
+												  IndexBulkDeleteCallback callback, void *callback_state);
+extern IndexBulkDeleteResult *hamming_vacuum_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats);
 
 /* am_cost.c */
 extern void hamming_cost_estimate(PlannerInfo *root, IndexPath *path,
@@ -399,4 +401,4 @@ extern void hamming_cost_estimate(PlannerInfo *root, IndexPath *path,
 /* am_validate.c */
 extern bool hamming_validate(Oid opclass);
 
-#endif /* AM_H */
+#endif							/* AM_H */

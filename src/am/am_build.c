@@ -25,7 +25,7 @@
 char *
 hamming_build_phase_name(int64 phase)
 {
-	int64 table = (phase - PHASE_SORT) / 2;
+	int64		table = (phase - PHASE_SORT) / 2;
 
 	if (phase == PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE)
 		return "initializing";
@@ -35,8 +35,8 @@ hamming_build_phase_name(int64 phase)
 		return NULL;
 	if (table == HAMMING_NULLS)
 		return (phase - PHASE_SORT) % 2 == 0
-				   ? "sorting rows without fingerprint"
-				   : "writing rows without fingerprint";
+			? "sorting rows without fingerprint"
+			: "writing rows without fingerprint";
 	return psprintf("%s block table " INT64_FORMAT " of %d",
 					(phase - PHASE_SORT) % 2 == 0 ? "sorting" : "writing",
 					table + 1, HAMMING_BLOCKS);
@@ -56,14 +56,15 @@ report_phase(int64 phase)
 
 typedef struct TableWriter
 {
-	Relation index;
-	int table;
+	Relation	index;
+	int			table;
 	HammingKey
-		keys[HAMMING_LEAF_CAPACITY + 1]; /* of the next leaf and beyond */
-	int count;
-	int least;	/* a leaf takes from so many */
-	int most;	/* up to so many of them */
-	int height; /* levels in use */
+				keys[HAMMING_LEAF_CAPACITY + 1];	/* of the next leaf and
+													 * beyond */
+	int			count;
+	int			least;			/* a leaf takes from so many */
+	int			most;			/* up to so many of them */
+	int			height;			/* levels in use */
 	PGAlignedBlock pages[HAMMING_MAX_HEIGHT];
 } TableWriter;
 
@@ -89,7 +90,7 @@ static void finish_page(TableWriter *writer, int level);
 static Page
 parent_with_room(TableWriter *writer, int level, HammingKey low)
 {
-	Page page = (Page) writer->pages[level].data;
+	Page		page = (Page) writer->pages[level].data;
 
 	if (level == writer->height)
 	{
@@ -110,11 +111,11 @@ parent_with_room(TableWriter *writer, int level, HammingKey low)
 static void
 finish_page(TableWriter *writer, int level)
 {
-	Page page = (Page) writer->pages[level].data;
-	HammingKey low = hamming_special(page)->low;
-	Buffer buffer = hamming_extend(writer->index, MAIN_FORKNUM);
+	Page		page = (Page) writer->pages[level].data;
+	HammingKey	low = hamming_special(page)->low;
+	Buffer		buffer = hamming_extend(writer->index, MAIN_FORKNUM);
 	BlockNumber block = BufferGetBlockNumber(buffer);
-	Page parent = parent_with_room(writer, level + 1, low);
+	Page		parent = parent_with_room(writer, level + 1, low);
 
 	write_page(buffer, page);
 	hamming_inner_insert(parent, hamming_page_count(parent), low, block);
@@ -124,7 +125,7 @@ finish_page(TableWriter *writer, int level)
 static void
 fill_leaf(TableWriter *writer, int count)
 {
-	int i;
+	int			i;
 
 	for (i = 0; i < count; i++)
 		hamming_leaf_append((Page) writer->pages[0].data, writer->keys[i]);
@@ -140,8 +141,8 @@ fill_leaf(TableWriter *writer, int count)
 static void
 add_key(TableWriter *writer, HammingKey key)
 {
-	HammingKey cut;
-	int count;
+	HammingKey	cut;
+	int			count;
 
 	writer->keys[writer->count++] = key;
 	if (writer->count <= writer->most)
@@ -159,11 +160,11 @@ static double
 write_table(Relation index, int table, Tuplesortstate *sort)
 {
 	TableWriter *writer = palloc0(sizeof(TableWriter));
-	int fill = hamming_fill(index, HAMMING_LEAF_CAPACITY);
-	int slack = Min(fill / HAMMING_CUT_SLACK, HAMMING_LEAF_CAPACITY - fill);
-	HammingKey key;
-	double rows = 0;
-	int level;
+	int			fill = hamming_fill(index, HAMMING_LEAF_CAPACITY);
+	int			slack = Min(fill / HAMMING_CUT_SLACK, HAMMING_LEAF_CAPACITY - fill);
+	HammingKey	key;
+	double		rows = 0;
+	int			level;
 
 	report_phase(PHASE_SORT + 2 * table);
 	tuplesort_performsort(sort);
@@ -198,12 +199,12 @@ sort_leaves(Relation index, int table, BlockNumber blocks)
 	Tuplesortstate *sort = hamming_sort_begin(maintenance_work_mem,
 											  TUPLESORT_NONE);
 	BlockNumber block;
-	int i;
+	int			i;
 
 	for (block = HAMMING_ROOT(0); block < blocks; block++)
 	{
-		Buffer buffer;
-		Page page;
+		Buffer		buffer;
+		Page		page;
 
 		CHECK_FOR_INTERRUPTS();
 		buffer = hamming_read(index, block, BUFFER_LOCK_SHARE, NULL);
@@ -212,7 +213,7 @@ sort_leaves(Relation index, int table, BlockNumber blocks)
 			hamming_special(page)->level == 0)
 			for (i = 0; i < hamming_page_count(page); i++)
 			{
-				HammingKey key = hamming_leaf_key(page, i);
+				HammingKey	key = hamming_leaf_key(page, i);
 
 				key.bits = hamming_rotate(key.bits, table);
 				hamming_sort_put(sort, key);
@@ -226,7 +227,7 @@ sort_leaves(Relation index, int table, BlockNumber blocks)
 
 typedef struct BuildState
 {
-	Tuplesortstate *fingerprints; /* sorted for table 0 */
+	Tuplesortstate *fingerprints;	/* sorted for table 0 */
 	Tuplesortstate *nulls;
 } BuildState;
 
@@ -235,7 +236,7 @@ add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 		bool alive, void *callback_state)
 {
 	BuildState *state = callback_state;
-	HammingKey key = { 0, hamming_tid(tid) };
+	HammingKey	key = {0, hamming_tid(tid)};
 
 	if (isnull[0])
 		hamming_sort_put(state->nulls, key);
@@ -263,7 +264,7 @@ static void
 write_fixed_pages(Relation index, ForkNumber fork)
 {
 	PGAlignedBlock page;
-	int table;
+	int			table;
 
 	make_metapage((Page) page.data);
 	write_page(hamming_extend(index, fork), (Page) page.data);
@@ -280,9 +281,9 @@ IndexBuildResult *
 hamming_build(Relation heap, Relation index, IndexInfo *info)
 {
 	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
-	BuildState state;
+	BuildState	state;
 	BlockNumber blocks;
-	int table;
+	int			table;
 
 	if (RelationGetNumberOfBlocks(index) != 0)
 		elog(ERROR, "index \"%s\" already contains data",
@@ -292,7 +293,7 @@ hamming_build(Relation heap, Relation index, IndexInfo *info)
 	report_phase(PHASE_SCAN);
 	state.nulls = hamming_sort_begin(maintenance_work_mem / 8, TUPLESORT_NONE);
 	state.fingerprints = hamming_sort_begin(
-		maintenance_work_mem - maintenance_work_mem / 8, TUPLESORT_NONE);
+											maintenance_work_mem - maintenance_work_mem / 8, TUPLESORT_NONE);
 	result->heap_tuples = table_index_build_scan(heap, index, info, true, true,
 												 add_row, &state, NULL);
 	result->index_tuples = write_table(index, 0, state.fingerprints);

@@ -46,24 +46,24 @@ operator_radius(IndexPath *path, Oid opno, List *args)
 static int
 clauses_radius(PlannerInfo *root, IndexPath *path, double *searches)
 {
-	int radius = 64;
-	ListCell *lc;
+	int			radius = 64;
+	ListCell   *lc;
 
 	*searches = 1;
-	foreach (lc, get_quals_from_indexclauses(path->indexclauses))
+	foreach(lc, get_quals_from_indexclauses(path->indexclauses))
 	{
-		Expr *clause = lfirst_node(RestrictInfo, lc)->clause;
-		int32 clause_radius = 64; /* IS NULL, IS NOT NULL */
+		Expr	   *clause = lfirst_node(RestrictInfo, lc)->clause;
+		int32		clause_radius = 64; /* IS NULL, IS NOT NULL */
 
 		if (IsA(clause, OpExpr))
 			clause_radius = operator_radius(path, ((OpExpr *) clause)->opno,
 											((OpExpr *) clause)->args);
 		else if (IsA(clause, ScalarArrayOpExpr))
 		{
-			List *args = ((ScalarArrayOpExpr *) clause)->args;
+			List	   *args = ((ScalarArrayOpExpr *) clause)->args;
 
 			clause_radius = operator_radius(
-				path, ((ScalarArrayOpExpr *) clause)->opno, args);
+											path, ((ScalarArrayOpExpr *) clause)->opno, args);
 			*searches *= estimate_array_length(root, lsecond(args));
 		}
 		radius = Min(radius, clause_radius);
@@ -78,10 +78,10 @@ clauses_radius(PlannerInfo *root, IndexPath *path, double *searches)
 static double
 page_io_cost(PlannerInfo *root, IndexOptInfo *index, bool sequential)
 {
-	double pages = Max(root->total_table_pages, 1) + index->pages;
-	double cached = Min(effective_cache_size / pages, 1);
-	double random_cost;
-	double sequential_cost;
+	double		pages = Max(root->total_table_pages, 1) + index->pages;
+	double		cached = Min(effective_cache_size / pages, 1);
+	double		random_cost;
+	double		sequential_cost;
 
 	get_tablespace_page_costs(index->reltablespace, &random_cost,
 							  &sequential_cost);
@@ -99,14 +99,14 @@ static Cost
 as_plain_scan(PlannerInfo *root, IndexPath *path, double rows)
 {
 	RelOptInfo *rel = path->indexinfo->rel;
-	double random_cost;
+	double		random_cost;
 
 	if (path->path.pathtype != T_IndexOnlyScan)
 		return 0;
 	path->path.pathtype = T_IndexScan;
 	get_tablespace_page_costs(rel->reltablespace, &random_cost, NULL);
 	return index_pages_fetched(rows, rel->pages, path->indexinfo->pages, root) *
-		   rel->allvisfrac * random_cost;
+		rel->allvisfrac * random_cost;
 }
 
 /* All costs are for one scan; index pages are the leaves that it reads. */
@@ -117,26 +117,26 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 					  double *pages)
 {
 	IndexOptInfo *index = path->indexinfo;
-	List *quals = get_quals_from_indexclauses(path->indexclauses);
-	double leaves = Max(index->pages / HAMMING_BLOCKS, 1);
-	double entries = index->tuples / leaves;
-	double height = 1 + ceil(log(leaves) / log(HAMMING_INNER_CAPACITY));
-	double searches;
-	int radius = clauses_radius(root, path, &searches);
-	HammingPlan plan = { 0 };
-	Cost descent = height * PAGE_ACCESS * cpu_operator_cost;
-	double rows;
-	Cost leaf;
+	List	   *quals = get_quals_from_indexclauses(path->indexclauses);
+	double		leaves = Max(index->pages / HAMMING_BLOCKS, 1);
+	double		entries = index->tuples / leaves;
+	double		height = 1 + ceil(log(leaves) / log(HAMMING_INNER_CAPACITY));
+	double		searches;
+	int			radius = clauses_radius(root, path, &searches);
+	HammingPlan plan = {0};
+	Cost		descent = height * PAGE_ACCESS * cpu_operator_cost;
+	double		rows;
+	Cost		leaf;
 
 	*selectivity = clauselist_selectivity(
-		root, add_predicate_to_index_quals(index, quals), index->rel->relid,
-		JOIN_INNER, NULL);
+										  root, add_predicate_to_index_quals(index, quals), index->rel->relid,
+										  JOIN_INNER, NULL);
 	*correlation = 0;
 	rows = *selectivity * index->tuples;
 	if (radius >= 0)
 		plan = hamming_plan(leaves, radius);
 	leaf = (PAGE_ACCESS + ENTRY_LOOK * entries) * cpu_operator_cost +
-		   page_io_cost(root, index, plan.tables == 1);
+		page_io_cost(root, index, plan.tables == 1);
 	*pages = plan.leaves;
 
 	/*
@@ -145,7 +145,7 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	 */
 	*startup_cost = descent + index_other_operands_eval_cost(root, quals);
 	*total_cost = *startup_cost +
-				  searches * (plan.tables * descent + plan.leaves * leaf) +
-				  rows * (cpu_index_tuple_cost + cpu_operator_cost) +
-				  as_plain_scan(root, path, rows);
+		searches * (plan.tables * descent + plan.leaves * leaf) +
+		rows * (cpu_index_tuple_cost + cpu_operator_cost) +
+		as_plain_scan(root, path, rows);
 }

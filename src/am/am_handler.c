@@ -28,9 +28,9 @@ static bytea *
 read_options(Datum options, bool validate)
 {
 	static const relopt_parse_elt known[] = {
-		{ .optname = "fillfactor",
-		  .opttype = RELOPT_TYPE_INT,
-		  .offset = offsetof(HammingOptions, fillfactor) }
+		{.optname = "fillfactor",
+			.opttype = RELOPT_TYPE_INT,
+		.offset = offsetof(HammingOptions, fillfactor)}
 	};
 
 	return (bytea *) build_reloptions(options, validate, option_kind,
@@ -65,7 +65,7 @@ static const IndexAmRoutine routine = {
 	.amsearchnulls = true,
 	.amkeytype = InvalidOid,
 	.amparallelvacuumoptions = VACUUM_OPTION_PARALLEL_BULKDEL |
-							   VACUUM_OPTION_PARALLEL_CLEANUP,
+	VACUUM_OPTION_PARALLEL_CLEANUP,
 
 	.ambuild = hamming_build,
 	.ambuildempty = hamming_build_empty,

@@ -21,12 +21,12 @@ static int
 append_all(Relation index, int first_table, int count, const HammingKey *keys,
 		   const Buffer *leaves)
 {
-	int locked;
-	int i;
+	int			locked;
+	int			i;
 
 	for (locked = 0; locked < count; locked++)
 	{
-		Buffer leaf = leaves[locked];
+		Buffer		leaf = leaves[locked];
 
 		if (!hamming_lock_pinned(index, leaf, first_table + locked, 0,
 								 keys[locked]) ||
@@ -59,9 +59,9 @@ insert_keys(Relation index, int first_table, int count, const HammingKey *keys)
 {
 	for (;;)
 	{
-		Buffer leaves[HAMMING_BLOCKS];
-		int done;
-		int i;
+		Buffer		leaves[HAMMING_BLOCKS];
+		int			done;
+		int			i;
 
 		for (i = 0; i < count; i++)
 		{
@@ -83,8 +83,8 @@ hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 			   Relation heap, IndexUniqueCheck check_unique, bool unchanged,
 			   IndexInfo *info)
 {
-	HammingKey keys[HAMMING_BLOCKS];
-	int table;
+	HammingKey	keys[HAMMING_BLOCKS];
+	int			table;
 
 	hamming_open(index);
 	if (isnull[0])

@@ -55,7 +55,7 @@ check_is_ours(Relation index)
 static Relation
 open_index(Oid oid, LOCKMODE mode)
 {
-	Relation index = try_relation_open(oid, mode);
+	Relation	index = try_relation_open(oid, mode);
 
 	if (index == NULL)
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
@@ -70,26 +70,26 @@ open_index(Oid oid, LOCKMODE mode)
 
 typedef struct Shape
 {
-	int64 rows;
-	int64 largest_block; /* rows that share a block, at most */
-	int64 blocks;		 /* blocks that occur */
+	int64		rows;
+	int64		largest_block;	/* rows that share a block, at most */
+	int64		blocks;			/* blocks that occur */
 } Shape;
 
 /* Walk the leaves of a table. */
 static void
 measure_table(Relation index, int table, Shape *shape)
 {
-	const int values = 1 << HAMMING_BLOCK_BITS;
-	int64 *counts = palloc0(values * sizeof(int64));
-	HammingKey key = hamming_least_key;
-	int64 rows = 0;
-	int i;
+	const int	values = 1 << HAMMING_BLOCK_BITS;
+	int64	   *counts = palloc0(values * sizeof(int64));
+	HammingKey	key = hamming_least_key;
+	int64		rows = 0;
+	int			i;
 
 	while (hamming_key_compare(key, hamming_greatest_key) < 0)
 	{
-		Buffer leaf = hamming_find(index, table, 0, key, BUFFER_LOCK_SHARE,
-								   NULL);
-		Page page = BufferGetPage(leaf);
+		Buffer		leaf = hamming_find(index, table, 0, key, BUFFER_LOCK_SHARE,
+										NULL);
+		Page		page = BufferGetPage(leaf);
 
 		for (i = 0; i < hamming_page_count(page); i++)
 			counts[hamming_page_bits(page)[i] >> (64 - HAMMING_BLOCK_BITS)]++;
@@ -110,7 +110,7 @@ measure_table(Relation index, int table, Shape *shape)
 static int64
 count_free_pages(Relation index, BlockNumber blocks)
 {
-	int64 count = 0;
+	int64		count = 0;
 	BlockNumber block;
 
 	for (block = HAMMING_ROOT(HAMMING_TABLES); block < blocks; block++)
@@ -124,8 +124,8 @@ count_free_pages(Relation index, BlockNumber blocks)
 static int
 table_height(Relation index)
 {
-	Buffer root = hamming_read(index, HAMMING_ROOT(0), BUFFER_LOCK_SHARE, NULL);
-	int height = hamming_special(BufferGetPage(root))->level + 1;
+	Buffer		root = hamming_read(index, HAMMING_ROOT(0), BUFFER_LOCK_SHARE, NULL);
+	int			height = hamming_special(BufferGetPage(root))->level + 1;
 
 	UnlockReleaseBuffer(root);
 	return height;
@@ -135,14 +135,14 @@ table_height(Relation index)
 Datum
 hamming_index_stats(PG_FUNCTION_ARGS)
 {
-	Relation index = open_index(PG_GETARG_OID(0), AccessShareLock);
-	Shape shape = { 0 };
-	Shape nulls = { 0 };
+	Relation	index = open_index(PG_GETARG_OID(0), AccessShareLock);
+	Shape		shape = {0};
+	Shape		nulls = {0};
 	BlockNumber blocks;
-	TupleDesc description;
-	Datum values[9];
-	bool isnull[9] = { false };
-	int table;
+	TupleDesc	description;
+	Datum		values[9];
+	bool		isnull[9] = {false};
+	int			table;
 
 	if (get_call_result_type(fcinfo, NULL, &description) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
@@ -162,7 +162,7 @@ hamming_index_stats(PG_FUNCTION_ARGS)
 	values[8] = Int64GetDatum(shape.largest_block);
 	relation_close(index, AccessShareLock);
 	PG_RETURN_DATUM(
-		HeapTupleGetDatum(heap_form_tuple(description, values, isnull)));
+					HeapTupleGetDatum(heap_form_tuple(description, values, isnull)));
 }
 
 /*
@@ -177,21 +177,21 @@ hamming_index_stats(PG_FUNCTION_ARGS)
 
 typedef struct Check
 {
-	Relation index;
+	Relation	index;
 	BlockNumber blocks;
-	bool *seen;				 /* which pages have been reached */
-	Tuplesortstate *entries; /* of the table being checked */
-	Tuplesortstate *tids;	 /* of tables 0 and NULLs, to find any twice */
+	bool	   *seen;			/* which pages have been reached */
+	Tuplesortstate *entries;	/* of the table being checked */
+	Tuplesortstate *tids;		/* of tables 0 and NULLs, to find any twice */
 } Check;
 
 static void
 check_leaf(Check *check, BlockNumber block, Page page, int table)
 {
-	int i;
+	int			i;
 
 	for (i = 0; i < hamming_page_count(page); i++)
 	{
-		HammingKey key = hamming_leaf_key(page, i);
+		HammingKey	key = hamming_leaf_key(page, i);
 
 		if (!hamming_page_covers(page, key))
 			hamming_corrupted(check->index, block,
@@ -210,8 +210,8 @@ check_leaf(Check *check, BlockNumber block, Page page, int table)
 static void
 check_order(Check *check, BlockNumber block, Page page)
 {
-	int count = hamming_page_count(page);
-	int rank;
+	int			count = hamming_page_count(page);
+	int			rank;
 
 	if (!hamming_inner_is_permutation(page))
 		hamming_corrupted(check->index, block,
@@ -231,12 +231,12 @@ static void
 check_page(Check *check, BlockNumber block, int table, int level,
 		   HammingKey low, HammingKey high)
 {
-	Buffer buffer;
+	Buffer		buffer;
 	PGAlignedBlock copy;
-	Page page = (Page) copy.data;
+	Page		page = (Page) copy.data;
 	HammingSpecial *special;
-	int count;
-	int rank;
+	int			count;
+	int			rank;
 
 	CHECK_FOR_INTERRUPTS();
 	if (block >= check->blocks)
@@ -308,8 +308,8 @@ add_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 			 bool alive, void *callback_state)
 {
 	Tuplesortstate **sorts = callback_state;
-	HammingKey key = { isnull[0] ? 0 : DatumGetSimhash(values[0]),
-					   hamming_tid(tid) };
+	HammingKey	key = {isnull[0] ? 0 : DatumGetSimhash(values[0]),
+	hamming_tid(tid)};
 
 	hamming_sort_put(sorts[isnull[0] ? 1 : 0], key);
 }
@@ -321,14 +321,14 @@ add_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 static void
 sort_heap(Relation heap, Relation index, Tuplesortstate **sorts)
 {
-	IndexInfo *info = BuildIndexInfo(index);
-	Snapshot snapshot = RegisterSnapshot(GetTransactionSnapshot());
+	IndexInfo  *info = BuildIndexInfo(index);
+	Snapshot	snapshot = RegisterSnapshot(GetTransactionSnapshot());
 	TableScanDesc scan;
 
 	if (index->rd_index->indcheckxmin &&
 		!TransactionIdPrecedes(
-			HeapTupleHeaderGetXmin(index->rd_indextuple->t_data),
-			snapshot->xmin))
+							   HeapTupleHeaderGetXmin(index->rd_indextuple->t_data),
+							   snapshot->xmin))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("index \"%s\" cannot be checked by this transaction",
@@ -350,9 +350,9 @@ sort_heap(Relation heap, Relation index, Tuplesortstate **sorts)
 static bool
 is_subset(Tuplesortstate *part, Tuplesortstate *whole)
 {
-	HammingKey wanted;
-	HammingKey key;
-	bool found = true;
+	HammingKey	wanted;
+	HammingKey	key;
+	bool		found = true;
 
 	tuplesort_rescan(part);
 	tuplesort_rescan(whole);
@@ -370,8 +370,8 @@ is_subset(Tuplesortstate *part, Tuplesortstate *whole)
 static bool
 has_duplicates(Tuplesortstate *entries)
 {
-	HammingKey previous = hamming_least_key;
-	HammingKey key;
+	HammingKey	previous = hamming_least_key;
+	HammingKey	key;
 
 	tuplesort_rescan(entries);
 	while (hamming_sort_get(entries, &key))
@@ -391,9 +391,9 @@ has_duplicates(Tuplesortstate *entries)
 static void
 check_entries(Check *check, Relation heap)
 {
-	Tuplesortstate *rows[2] = { begin_sort(), begin_sort() };
+	Tuplesortstate *rows[2] = {begin_sort(), begin_sort()};
 	Tuplesortstate *first = NULL;
-	int table;
+	int			table;
 
 	check->tids = begin_sort();
 	sort_heap(heap, check->index, rows);
@@ -428,13 +428,13 @@ check_entries(Check *check, Relation heap)
 Datum
 hamming_index_check(PG_FUNCTION_ARGS)
 {
-	Oid oid = PG_GETARG_OID(0);
-	Check check = { 0 };
-	Relation heap;
-	Oid heap_oid;
-	Oid user;
-	int security;
-	int level;
+	Oid			oid = PG_GETARG_OID(0);
+	Check		check = {0};
+	Relation	heap;
+	Oid			heap_oid;
+	Oid			user;
+	int			security;
+	int			level;
 
 	/* before others are locked out, and then in the order of all commands */
 	check.index = open_index(oid, AccessShareLock);

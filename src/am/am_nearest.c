@@ -33,21 +33,22 @@
 
 struct HammingNearest
 {
-	uint64 centre;
-	const HammingBall *balls; /* a row is returned if it is in all of them */
-	int ball_count;
-	int limit;			   /* no row is farther */
-	HammingSearch *search; /* the round under way; the scan's */
-	HammingMatch *matches; /* room for those of a leaf; the scan's */
+	uint64		centre;
+	const HammingBall *balls;	/* a row is returned if it is in all of them */
+	int			ball_count;
+	int			limit;			/* no row is farther */
+	HammingSearch *search;		/* the round under way; the scan's */
+	HammingMatch *matches;		/* room for those of a leaf; the scan's */
 
 	/* the ranks that the rounds so far have not passed: from .. */
-	uint64 from;
-	int radius;	   /* of the last round, -1 before the first */
-	int capacity;  /* rows that a round keeps */
-	uint64 *ranks; /* what the last round kept, sorted: room for twice that */
-	int count;
-	int position;
-	Tuplesortstate *sort; /* the last round, where it sorts */
+	uint64		from;
+	int			radius;			/* of the last round, -1 before the first */
+	int			capacity;		/* rows that a round keeps */
+	uint64	   *ranks;			/* what the last round kept, sorted: room for
+								 * twice that */
+	int			count;
+	int			position;
+	Tuplesortstate *sort;		/* the last round, where it sorts */
 };
 
 static int
@@ -74,7 +75,7 @@ hamming_nearest_begin(HammingSearch *search, HammingMatch *matches,
 					  uint64 centre, const HammingBall *balls, int count)
 {
 	HammingNearest *nearest = palloc0(sizeof(HammingNearest));
-	int i;
+	int			i;
 
 	nearest->search = search;
 	nearest->matches = matches;
@@ -85,7 +86,7 @@ hamming_nearest_begin(HammingSearch *search, HammingMatch *matches,
 	for (i = 0; i < count; i++)
 		nearest->limit = Min(nearest->limit,
 							 hamming_distance(centre, balls[i].centre) +
-								 balls[i].radius);
+							 balls[i].radius);
 	nearest->radius = -1;
 	nearest->capacity = FIRST_CAPACITY;
 	nearest->ranks = palloc(2 * FIRST_CAPACITY * sizeof(uint64));
@@ -96,14 +97,14 @@ hamming_nearest_begin(HammingSearch *search, HammingMatch *matches,
 static bool
 next_ranks(HammingNearest *nearest, uint64 *ranks, int *count)
 {
-	int found = hamming_search_next(nearest->search, nearest->matches);
-	int i;
+	int			found = hamming_search_next(nearest->search, nearest->matches);
+	int			i;
 
 	*count = 0;
 	for (i = 0; i < found; i++)
 	{
 		HammingMatch *match = &nearest->matches[i];
-		uint64 rank = ((uint64) match->distance << TID_BITS) | match->tid;
+		uint64		rank = ((uint64) match->distance << TID_BITS) | match->tid;
 
 		if (rank >= nearest->from &&
 			hamming_in_balls(match->fingerprint, nearest->balls,
@@ -128,10 +129,10 @@ keep_lowest(HammingNearest *nearest, uint64 bound)
 static void
 keep_round(HammingNearest *nearest)
 {
-	uint64 bound = rank_beyond(nearest->radius);
-	uint64 ranks[HAMMING_LEAF_CAPACITY];
-	int count;
-	int i;
+	uint64		bound = rank_beyond(nearest->radius);
+	uint64		ranks[HAMMING_LEAF_CAPACITY];
+	int			count;
+	int			i;
 
 	nearest->count = nearest->position = 0;
 	while (next_ranks(nearest, ranks, &count))
@@ -153,9 +154,9 @@ keep_round(HammingNearest *nearest)
 static void
 sort_round(HammingNearest *nearest)
 {
-	uint64 ranks[HAMMING_LEAF_CAPACITY];
-	int count;
-	int i;
+	uint64		ranks[HAMMING_LEAF_CAPACITY];
+	int			count;
+	int			i;
 
 	nearest->count = nearest->position = 0;
 	nearest->sort = hamming_sort_begin(work_mem, TUPLESORT_NONE);
@@ -174,11 +175,11 @@ sort_round(HammingNearest *nearest)
 static int
 next_radius(HammingNearest *nearest)
 {
-	int radius = nearest->radius + HAMMING_BLOCKS;
+	int			radius = nearest->radius + HAMMING_BLOCKS;
 
 	if (radius >= nearest->limit ||
 		hamming_plan(nearest->search->leaves, radius).leaves >
-			nearest->search->leaves / 8)
+		nearest->search->leaves / 8)
 		return nearest->limit;
 	return radius;
 }
@@ -187,7 +188,7 @@ next_radius(HammingNearest *nearest)
 static bool
 next_round(HammingNearest *nearest)
 {
-	Size size;
+	Size		size;
 
 	if (nearest->from < rank_beyond(nearest->radius))
 	{
@@ -216,7 +217,7 @@ next_round(HammingNearest *nearest)
 static bool
 next_rank(HammingNearest *nearest, uint64 *rank)
 {
-	HammingKey key;
+	HammingKey	key;
 
 	if (nearest->position < nearest->count)
 	{
@@ -239,7 +240,7 @@ next_rank(HammingNearest *nearest, uint64 *rank)
 bool
 hamming_nearest_next(HammingNearest *nearest, uint64 *tid, int *distance)
 {
-	uint64 rank;
+	uint64		rank;
 
 	while (!next_rank(nearest, &rank))
 		if (!next_round(nearest))

@@ -30,14 +30,14 @@ static int
 tail_size(Page page)
 {
 	return hamming_special(page)->level == 0 ? sizeof(ItemPointerData)
-											 : sizeof(HammingDownlink);
+		: sizeof(HammingDownlink);
 }
 
 /* Set the bounds of both arrays. */
 static void
 set_slots(Page page, int slots)
 {
-	PageHeader header = (PageHeader) page;
+	PageHeader	header = (PageHeader) page;
 
 	header->pd_lower = hamming_keys_offset(page) + slots * sizeof(uint64);
 	header->pd_upper = header->pd_special - slots * tail_size(page);
@@ -55,9 +55,9 @@ set_leaf_count(Page page, int count)
 static const char *
 page_fault(Page page)
 {
-	PageHeader header = (PageHeader) page;
+	PageHeader	header = (PageHeader) page;
 	HammingSpecial *special;
-	int slots;
+	int			slots;
 
 	if (PageIsNew(page))
 		return "page is empty";
@@ -84,7 +84,7 @@ page_fault(Page page)
 	if (slots > hamming_capacity(page) || (special->level > 0 && slots < 1))
 		return "number of entries is out of range";
 	if (header->pd_lower !=
-			hamming_keys_offset(page) + slots * sizeof(uint64) ||
+		hamming_keys_offset(page) + slots * sizeof(uint64) ||
 		header->pd_upper != header->pd_special - slots * tail_size(page))
 		return "arrays of entries differ in length";
 	return NULL;
@@ -130,7 +130,7 @@ hamming_check_tid(Relation index, BlockNumber block, uint64 tid)
 void
 hamming_leaf_append(Page page, HammingKey key)
 {
-	int count = hamming_page_count(page);
+	int			count = hamming_page_count(page);
 
 	if (count == hamming_page_slots(page))
 		set_leaf_count(page, count + 1);
@@ -146,7 +146,7 @@ hamming_leaf_append(Page page, HammingKey key)
 void
 hamming_leaf_remove(Page page, int i)
 {
-	int last = hamming_page_count(page) - 1;
+	int			last = hamming_page_count(page) - 1;
 
 	hamming_page_bits(page)[i] = hamming_page_bits(page)[last];
 	*hamming_leaf_tid(page, i) = *hamming_leaf_tid(page, last);
@@ -183,7 +183,7 @@ inner_downlink(Page page, int i)
 HammingKey
 hamming_inner_key(Page page, int rank)
 {
-	int i = inner_entry(page, rank);
+	int			i = inner_entry(page, rank);
 
 	return hamming_key(hamming_page_bits(page)[i],
 					   hamming_tid(&inner_downlink(page, i)->tid));
@@ -194,7 +194,7 @@ BlockNumber
 hamming_inner_child(Page page, int rank)
 {
 	return BlockIdGetBlockNumber(
-		&inner_downlink(page, inner_entry(page, rank))->child);
+								 &inner_downlink(page, inner_entry(page, rank))->child);
 }
 
 /* Rank of the child whose range has the key, which is in the page's range. */
@@ -202,14 +202,14 @@ int
 hamming_inner_find(Page page, HammingKey key)
 {
 	const uint64 *bits = hamming_page_bits(page);
-	int low = 0;
-	int high = hamming_page_count(page);
+	int			low = 0;
+	int			high = hamming_page_count(page);
 
 	/* the key of low is at most the key, that of high is greater */
 	while (high - low > 1)
 	{
-		int middle = (low + high) / 2;
-		int i = inner_entry(page, middle);
+		int			middle = (low + high) / 2;
+		int			i = inner_entry(page, middle);
 
 		if (bits[i] < key.bits ||
 			(bits[i] == key.bits &&
@@ -225,8 +225,8 @@ hamming_inner_find(Page page, HammingKey key)
 void
 hamming_inner_insert(Page page, int rank, HammingKey key, BlockNumber child)
 {
-	int count = hamming_page_count(page);
-	uint16 *order = inner_order(page);
+	int			count = hamming_page_count(page);
+	uint16	   *order = inner_order(page);
 	HammingDownlink *downlink = inner_downlink(page, count);
 
 	set_slots(page, count + 1);
@@ -241,10 +241,10 @@ hamming_inner_insert(Page page, int rank, HammingKey key, BlockNumber child)
 void
 hamming_inner_remove(Page page, int rank)
 {
-	int last = hamming_page_count(page) - 1;
-	uint16 *order = inner_order(page);
-	int i = inner_entry(page, rank);
-	int r;
+	int			last = hamming_page_count(page) - 1;
+	uint16	   *order = inner_order(page);
+	int			i = inner_entry(page, rank);
+	int			r;
 
 	hamming_page_bits(page)[i] = hamming_page_bits(page)[last];
 	*inner_downlink(page, i) = *inner_downlink(page, last);
@@ -260,13 +260,13 @@ hamming_inner_remove(Page page, int rank)
 bool
 hamming_inner_is_permutation(Page page)
 {
-	bool seen[HAMMING_INNER_CAPACITY] = { false };
-	int count = hamming_page_count(page);
-	int rank;
+	bool		seen[HAMMING_INNER_CAPACITY] = {false};
+	int			count = hamming_page_count(page);
+	int			rank;
 
 	for (rank = 0; rank < count; rank++)
 	{
-		int i = inner_order(page)[rank];
+		int			i = inner_order(page)[rank];
 
 		if (i >= count || seen[i])
 			return false;
@@ -296,7 +296,7 @@ inner_truncate(Page page, int rank)
 HammingKey
 hamming_separator(HammingKey left, HammingKey right)
 {
-	int highest;
+	int			highest;
 
 	if (left.bits == right.bits)
 		return right;
@@ -320,13 +320,13 @@ compare_keys(const void *a, const void *b)
 int
 hamming_choose_cut(const HammingKey *keys, int least, int most)
 {
-	int best = least;
-	uint64 best_difference = 0;
-	int i;
+	int			best = least;
+	uint64		best_difference = 0;
+	int			i;
 
 	for (i = least; i <= most; i++)
 	{
-		uint64 difference = keys[i - 1].bits ^ keys[i].bits;
+		uint64		difference = keys[i - 1].bits ^ keys[i].bits;
 
 		/* the one with the higher first bit is greater than their difference */
 		if (difference > best_difference &&
@@ -347,9 +347,9 @@ hamming_choose_cut(const HammingKey *keys, int least, int most)
 static HammingKey
 choose_separator(const HammingKey *keys, int count, HammingKey added)
 {
-	int middle = count / 2;
-	int slack = middle / HAMMING_CUT_SLACK;
-	int cut;
+	int			middle = count / 2;
+	int			slack = middle / HAMMING_CUT_SLACK;
+	int			cut;
 
 	if (hamming_key_compare(added, keys[count - 1]) > 0)
 		return hamming_separator(keys[count - 1], added);
@@ -362,10 +362,10 @@ choose_separator(const HammingKey *keys, int count, HammingKey added)
 static void
 split_leaf(Page left, Page right, HammingKey added)
 {
-	int count = hamming_page_count(left);
-	HammingKey keys[HAMMING_LEAF_CAPACITY];
-	HammingKey cut;
-	int i;
+	int			count = hamming_page_count(left);
+	HammingKey	keys[HAMMING_LEAF_CAPACITY];
+	HammingKey	cut;
+	int			i;
 
 	for (i = 0; i < count; i++)
 		keys[i] = hamming_leaf_key(left, i);
@@ -377,7 +377,7 @@ split_leaf(Page left, Page right, HammingKey added)
 	/* from the back, so that few of the entries that stay are moved */
 	for (i = count - 1; i >= 0; i--)
 	{
-		HammingKey key = hamming_leaf_key(left, i);
+		HammingKey	key = hamming_leaf_key(left, i);
 
 		if (hamming_key_compare(key, cut) >= 0)
 		{
@@ -391,9 +391,9 @@ split_leaf(Page left, Page right, HammingKey added)
 static void
 split_inner(Page left, Page right, HammingKey added)
 {
-	int count = hamming_page_count(left);
-	int cut = count / 2;
-	int rank;
+	int			count = hamming_page_count(left);
+	int			cut = count / 2;
+	int			rank;
 
 	/* ascending input: leave the page nearly full */
 	if (hamming_inner_find(left, added) == count - 1)
@@ -426,8 +426,8 @@ hamming_page_split(Page left, Page right, HammingKey added)
 void
 hamming_page_merge(Page left, Page right)
 {
-	int count = hamming_page_count(left);
-	int i;
+	int			count = hamming_page_count(left);
+	int			i;
 
 	for (i = 0; i < hamming_page_count(right); i++)
 	{

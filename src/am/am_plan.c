@@ -12,9 +12,9 @@
 static double
 ball_size(double bits, int radius)
 {
-	double shell = 1;
-	double size = 0;
-	int i;
+	double		shell = 1;
+	double		size = 0;
+	int			i;
 
 	for (i = 0; i <= radius && shell > 0; i++)
 	{
@@ -33,11 +33,11 @@ ball_size(double bits, int radius)
 static double
 leaves_visited(double leaves, int leading_radius, int radius)
 {
-	double bits = log2(leaves);
-	double leading_bits = Min(bits, HAMMING_BLOCK_BITS);
-	double shell = 1;
-	double visited = 0;
-	int i;
+	double		bits = log2(leaves);
+	double		leading_bits = Min(bits, HAMMING_BLOCK_BITS);
+	double		shell = 1;
+	double		visited = 0;
+	int			i;
 
 	for (i = 0; i <= Min(leading_radius, radius) && shell > 0; i++)
 	{
@@ -56,9 +56,9 @@ leaves_visited(double leaves, int leading_radius, int radius)
 HammingPlan
 hamming_plan(double leaves, int radius)
 {
-	HammingPlan blocks = { .tables = HAMMING_BLOCKS };
-	HammingPlan whole = { .tables = 1, .block_radius = { HAMMING_BLOCK_BITS } };
-	int j;
+	HammingPlan blocks = {.tables = HAMMING_BLOCKS};
+	HammingPlan whole = {.tables = 1,.block_radius = {HAMMING_BLOCK_BITS}};
+	int			j;
 
 	for (j = 0; j < HAMMING_BLOCKS; j++)
 	{

@@ -16,19 +16,20 @@
 typedef struct HammingScan
 {
 	/* which rows can match */
-	bool values;		/* those with a fingerprint, in all of the balls */
-	bool nulls;			/* those without one */
-	HammingBall *balls; /* the smallest first */
-	int ball_count;
+	bool		values;			/* those with a fingerprint, in all of the
+								 * balls */
+	bool		nulls;			/* those without one */
+	HammingBall *balls;			/* the smallest first */
+	int			ball_count;
 
 	/* how far the scan is */
-	bool started;
-	bool in_nulls; /* done with those that have a fingerprint */
+	bool		started;
+	bool		in_nulls;		/* done with those that have a fingerprint */
 	HammingSearch search;
-	HammingNearest *nearest; /* for ordered scans */
+	HammingNearest *nearest;	/* for ordered scans */
 	HammingMatch *matches;
-	int count;
-	int position;
+	int			count;
+	int			position;
 
 	MemoryContext context;		/* of this and all that the scan keeps */
 	MemoryContext ordered_scan; /* of what an ordered scan keeps */
@@ -46,7 +47,7 @@ hamming_begin_scan(Relation index, int keys, int order_bys)
 {
 	IndexScanDesc scan = RelationGetIndexScan(index, keys, order_bys);
 	MemoryContext context = AllocSetContextCreate(
-		CurrentMemoryContext, "hamming index scan", ALLOCSET_DEFAULT_SIZES);
+												  CurrentMemoryContext, "hamming index scan", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
 	HammingScan *state = palloc0(sizeof(HammingScan));
 
@@ -59,7 +60,7 @@ hamming_begin_scan(Relation index, int keys, int order_bys)
 	if (order_bys > 0)
 	{
 		state->ordered_scan = AllocSetContextCreate(
-			context, "hamming ordered scan", ALLOCSET_DEFAULT_SIZES);
+													context, "hamming ordered scan", ALLOCSET_DEFAULT_SIZES);
 		scan->xs_orderbyvals = palloc0(order_bys * sizeof(Datum));
 		scan->xs_orderbynulls = palloc(order_bys * sizeof(bool));
 		memset(scan->xs_orderbynulls, true, order_bys * sizeof(bool));
@@ -86,7 +87,7 @@ reset_scan(HammingScan *state)
 static HammingBall
 condition_ball(ScanKey key)
 {
-	HammingBall ball = { 0 };
+	HammingBall ball = {0};
 
 	switch (key->sk_strategy)
 	{
@@ -123,7 +124,7 @@ add_ball(HammingScan *state, HammingBall ball)
 static void
 read_conditions(HammingScan *state, ScanKey keys, int count)
 {
-	int i;
+	int			i;
 
 	state->values = state->nulls = true;
 	state->ball_count = 0;
@@ -165,7 +166,7 @@ static bool
 has_order(IndexScanDesc scan)
 {
 	return scan->numberOfOrderBys > 0 &&
-		   !(scan->orderByData[0].sk_flags & SK_ISNULL);
+		!(scan->orderByData[0].sk_flags & SK_ISNULL);
 }
 
 static void
@@ -192,9 +193,9 @@ start_scan(IndexScanDesc scan, bool ordered)
 		MemoryContext caller = MemoryContextSwitchTo(state->ordered_scan);
 
 		state->nearest = hamming_nearest_begin(
-			&state->search, state->matches,
-			DatumGetSimhash(scan->orderByData[0].sk_argument), state->balls,
-			state->ball_count);
+											   &state->search, state->matches,
+											   DatumGetSimhash(scan->orderByData[0].sk_argument), state->balls,
+											   state->ball_count);
 		MemoryContextSwitchTo(caller);
 	}
 	else if (state->ball_count > 0)
@@ -208,8 +209,8 @@ start_scan(IndexScanDesc scan, bool ordered)
 static int
 filter_matches(HammingScan *state, int count)
 {
-	int kept = 0;
-	int i;
+	int			kept = 0;
+	int			i;
 
 	if (state->ball_count <= 1 || state->in_nulls)
 		return count;
@@ -228,7 +229,7 @@ next_leaf(IndexScanDesc scan)
 
 	for (;;)
 	{
-		int count = -1;
+		int			count = -1;
 
 		if (!state->in_nulls || state->nulls)
 			count = hamming_search_next(&state->search, state->matches);
@@ -250,7 +251,7 @@ next_nearest(IndexScanDesc scan, uint64 *tid, int *distance)
 {
 	HammingScan *state = scan->opaque;
 	MemoryContext caller = MemoryContextSwitchTo(state->ordered_scan);
-	bool found = hamming_nearest_next(state->nearest, tid, distance);
+	bool		found = hamming_nearest_next(state->nearest, tid, distance);
 
 	MemoryContextSwitchTo(caller);
 	if (!found)
@@ -270,7 +271,7 @@ next_nearest(IndexScanDesc scan, uint64 *tid, int *distance)
 static void
 store_distance(IndexScanDesc scan, bool isnull, int distance)
 {
-	int i;
+	int			i;
 
 	for (i = 0; i < scan->numberOfOrderBys; i++)
 	{
@@ -285,8 +286,8 @@ bool
 hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
 {
 	HammingScan *state = scan->opaque;
-	uint64 tid;
-	int distance;
+	uint64		tid;
+	int			distance;
 
 	if (!state->started)
 		start_scan(scan, has_order(scan));
@@ -309,7 +310,7 @@ hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
 			return false;
 	store_distance(scan, true, 0);
 	scan->xs_heaptid = hamming_item_pointer(
-		state->matches[state->position++].tid);
+											state->matches[state->position++].tid);
 	return true;
 }
 
@@ -319,8 +320,8 @@ hamming_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 {
 	HammingScan *state = scan->opaque;
 	ItemPointerData tids[HAMMING_LEAF_CAPACITY];
-	int64 rows = 0;
-	int i;
+	int64		rows = 0;
+	int			i;
 
 	start_scan(scan, false);
 	while (next_leaf(scan))

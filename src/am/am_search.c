@@ -19,10 +19,10 @@
 static double
 count_leaves(Relation index)
 {
-	Buffer root = hamming_read(index, HAMMING_ROOT(0), BUFFER_LOCK_SHARE, NULL);
-	Page page = BufferGetPage(root);
-	int level = hamming_special(page)->level;
-	double leaves = level == 0 ? 1 : hamming_page_count(page);
+	Buffer		root = hamming_read(index, HAMMING_ROOT(0), BUFFER_LOCK_SHARE, NULL);
+	Page		page = BufferGetPage(root);
+	int			level = hamming_special(page)->level;
+	double		leaves = level == 0 ? 1 : hamming_page_count(page);
 
 	UnlockReleaseBuffer(root);
 	/* pages that fill by insertion are full to ln 2 on average (Yao 1978) */
@@ -35,7 +35,7 @@ count_leaves(Relation index)
 void
 hamming_search_init(HammingSearch *search, Relation index)
 {
-	memset(search, 0, sizeof(HammingSearch)); /* all buffers are invalid */
+	memset(search, 0, sizeof(HammingSearch));	/* all buffers are invalid */
 	search->index = index;
 	search->leaves = count_leaves(index);
 	search->plan_radius = -1;
@@ -46,7 +46,7 @@ start_table(HammingSearch *search, int table)
 {
 	search->table = table;
 	search->table_done = table < HAMMING_BLOCKS &&
-						 search->plan.block_radius[table] < 0;
+		search->plan.block_radius[table] < 0;
 	search->next = hamming_least_key;
 }
 
@@ -91,7 +91,7 @@ push_step(HammingSearch *search, Buffer buffer, int level)
 static HammingStep *
 push_root(HammingSearch *search)
 {
-	Buffer *root = &search->roots[search->table];
+	Buffer	   *root = &search->roots[search->table];
 
 	if (!BufferIsValid(*root))
 		*root = ReadBuffer(search->index, HAMMING_ROOT(search->table));
@@ -132,7 +132,7 @@ last_step(HammingSearch *search)
 static Buffer
 find_leaf(HammingSearch *search)
 {
-	int descents;
+	int			descents;
 
 	for (descents = 0; descents < HAMMING_MAX_DESCENTS; descents++)
 	{
@@ -140,7 +140,7 @@ find_leaf(HammingSearch *search)
 
 		for (;;)
 		{
-			Page page = BufferGetPage(step->buffer);
+			Page		page = BufferGetPage(step->buffer);
 			BlockNumber child;
 
 			/* a root may have grown */
@@ -157,9 +157,9 @@ find_leaf(HammingSearch *search)
 										hamming_inner_find(page, search->next));
 			LockBuffer(step->buffer, BUFFER_LOCK_UNLOCK);
 			step = push_step(
-				search,
-				hamming_read(search->index, child, BUFFER_LOCK_SHARE, NULL),
-				step->level - 1);
+							 search,
+							 hamming_read(search->index, child, BUFFER_LOCK_SHARE, NULL),
+							 step->level - 1);
 		}
 		LockBuffer(step->buffer, BUFFER_LOCK_UNLOCK);
 		pop_step(search);
@@ -173,11 +173,11 @@ find_leaf(HammingSearch *search)
 static bool
 found_before(HammingSearch *search, uint64 difference)
 {
-	int j;
+	int			j;
 
 	for (j = 0; j < search->table; j++)
 		if (hamming_leading_distance(hamming_rotate(
-				difference, HAMMING_BLOCKS + j - search->table)) <=
+													difference, HAMMING_BLOCKS + j - search->table)) <=
 			search->plan.block_radius[j])
 			return true;
 	return false;
@@ -191,18 +191,18 @@ static int
 collect(HammingSearch *search, Buffer leaf, HammingKey from, uint64 centre,
 		int leading_radius, HammingMatch *matches)
 {
-	Page page = BufferGetPage(leaf);
+	Page		page = BufferGetPage(leaf);
 	BlockNumber block = BufferGetBlockNumber(leaf);
-	uint16 found[HAMMING_LEAF_CAPACITY];
-	int count = hamming_match(hamming_page_bits(page), hamming_page_slots(page),
-							  centre, search->radius, found);
-	int kept = 0;
-	int i;
+	uint16		found[HAMMING_LEAF_CAPACITY];
+	int			count = hamming_match(hamming_page_bits(page), hamming_page_slots(page),
+									  centre, search->radius, found);
+	int			kept = 0;
+	int			i;
 
 	for (i = 0; i < count; i++)
 	{
-		HammingKey key = hamming_leaf_key(page, found[i]);
-		uint64 difference = key.bits ^ centre;
+		HammingKey	key = hamming_leaf_key(page, found[i]);
+		uint64		difference = key.bits ^ centre;
 
 		/* TID 0: the slot is not used */
 		if (key.tid == 0 ||
@@ -230,14 +230,14 @@ hamming_search_next(HammingSearch *search, HammingMatch *matches)
 {
 	while (search->table < search->plan.tables)
 	{
-		uint64 centre = hamming_rotate(search->centre, search->table);
-		int leading_radius = search->table == HAMMING_NULLS
-								 ? 0
-								 : search->plan.block_radius[search->table];
-		uint64 bits;
-		HammingKey from;
-		Buffer leaf;
-		int count;
+		uint64		centre = hamming_rotate(search->centre, search->table);
+		int			leading_radius = search->table == HAMMING_NULLS
+		? 0
+		: search->plan.block_radius[search->table];
+		uint64		bits;
+		HammingKey	from;
+		Buffer		leaf;
+		int			count;
 
 		CHECK_FOR_INTERRUPTS();
 		if (search->table_done ||
@@ -274,7 +274,7 @@ hamming_search_end(HammingSearch *search)
 void
 hamming_search_close(HammingSearch *search)
 {
-	int table;
+	int			table;
 
 	hamming_search_end(search);
 	for (table = 0; table < HAMMING_TABLES; table++)

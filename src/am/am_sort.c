@@ -29,7 +29,7 @@ hamming_sort_begin(int memory, int options)
 void
 hamming_sort_put(Tuplesortstate *sort, HammingKey key)
 {
-	pg_uuid_t uuid;
+	pg_uuid_t	uuid;
 
 	StaticAssertStmt(sizeof(uuid) == sizeof(key), "a key is not 16 bytes long");
 	key.bits = pg_hton64(key.bits);
@@ -42,8 +42,8 @@ hamming_sort_put(Tuplesortstate *sort, HammingKey key)
 bool
 hamming_sort_get(Tuplesortstate *sort, HammingKey *key)
 {
-	Datum value;
-	bool isnull;
+	Datum		value;
+	bool		isnull;
 
 	if (!tuplesort_getdatum(sort, true, true, &value, &isnull, NULL))
 		return false;

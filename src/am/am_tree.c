@@ -83,7 +83,7 @@ static void
 fetch_ahead(Page page)
 {
 #ifdef __GNUC__
-	int i;
+	int			i;
 
 	__builtin_prefetch((char *) page + BLCKSZ - sizeof(HammingSpecial));
 	for (i = 0; i < 1024; i += 64)
@@ -97,7 +97,7 @@ Buffer
 hamming_read(Relation index, BlockNumber block, int mode,
 			 BufferAccessStrategy strategy)
 {
-	Buffer buffer;
+	Buffer		buffer;
 
 	/* to PostgreSQL this one would mean a new page */
 	if (!BlockNumberIsValid(block))
@@ -114,9 +114,9 @@ hamming_read(Relation index, BlockNumber block, int mode,
 void
 hamming_check_metapage(Relation index)
 {
-	Buffer buffer = hamming_read(index, HAMMING_METAPAGE, BUFFER_LOCK_SHARE,
-								 NULL);
-	Page page = BufferGetPage(buffer);
+	Buffer		buffer = hamming_read(index, HAMMING_METAPAGE, BUFFER_LOCK_SHARE,
+									  NULL);
+	Page		page = BufferGetPage(buffer);
 	HammingMeta meta;
 
 	memcpy(&meta, PageGetContents(page), sizeof(meta));
@@ -145,7 +145,7 @@ hamming_page_is_for(Page page, int table, int level, HammingKey key)
 	HammingSpecial *special = hamming_special(page);
 
 	return special->kind == HAMMING_PAGE_TREE && special->table == table &&
-		   special->level == level && hamming_page_covers(page, key);
+		special->level == level && hamming_page_covers(page, key);
 }
 
 /*
@@ -159,14 +159,14 @@ Buffer
 hamming_find(Relation index, int table, int level, HammingKey key, int mode,
 			 BufferAccessStrategy strategy)
 {
-	int descents;
+	int			descents;
 
 	for (descents = 0; descents < HAMMING_MAX_DESCENTS; descents++)
 	{
 		BlockNumber block = HAMMING_ROOT(table);
-		Buffer buffer = hamming_read(index, block, BUFFER_LOCK_SHARE, strategy);
-		Page page = BufferGetPage(buffer);
-		int height = hamming_special(page)->level;
+		Buffer		buffer = hamming_read(index, block, BUFFER_LOCK_SHARE, strategy);
+		Page		page = BufferGetPage(buffer);
+		int			height = hamming_special(page)->level;
 
 		if (!hamming_page_is_for(page, table, height, key))
 			hamming_corrupted(index, block, "page is not the root of a table");
@@ -219,8 +219,8 @@ Buffer
 hamming_pin(Relation index, int table, int level, HammingKey key,
 			BufferAccessStrategy strategy)
 {
-	Buffer buffer = hamming_find(index, table, level, key, BUFFER_LOCK_SHARE,
-								 strategy);
+	Buffer		buffer = hamming_find(index, table, level, key, BUFFER_LOCK_SHARE,
+									  strategy);
 
 	if (BufferIsValid(buffer))
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
@@ -247,7 +247,7 @@ hamming_lock_pinned(Relation index, Buffer buffer, int table, int level,
 static bool
 is_free(Relation index, Buffer buffer)
 {
-	Page page = BufferGetPage(buffer);
+	Page		page = BufferGetPage(buffer);
 
 	if (PageIsNew(page))
 		return true;
@@ -260,9 +260,9 @@ bool
 hamming_is_free_page(Relation index, BlockNumber block,
 					 BufferAccessStrategy strategy)
 {
-	Buffer buffer = ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL,
-									   strategy);
-	bool result;
+	Buffer		buffer = ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL,
+											strategy);
+	bool		result;
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	result = is_free(index, buffer);
@@ -274,8 +274,8 @@ hamming_is_free_page(Relation index, BlockNumber block,
 Buffer
 hamming_extend(Relation index, ForkNumber fork)
 {
-	bool others = fork == MAIN_FORKNUM && !RELATION_IS_LOCAL(index);
-	Buffer buffer;
+	bool		others = fork == MAIN_FORKNUM && !RELATION_IS_LOCAL(index);
+	Buffer		buffer;
 
 	if (others)
 		LockRelationForExtension(index, ExclusiveLock);
@@ -309,7 +309,7 @@ allocate(Relation index)
 
 	while ((block = GetFreeIndexPage(index)) != InvalidBlockNumber)
 	{
-		Buffer buffer = ReadBuffer(index, block);
+		Buffer		buffer = ReadBuffer(index, block);
 
 		if (claim(index, buffer))
 		{
@@ -336,9 +336,9 @@ give_back(Relation index, Buffer buffer)
 static bool
 is_full(Relation index, int table, int level, HammingKey key)
 {
-	Buffer buffer = hamming_find(index, table, level, key, BUFFER_LOCK_SHARE,
-								 NULL);
-	bool full = hamming_page_is_full(BufferGetPage(buffer));
+	Buffer		buffer = hamming_find(index, table, level, key, BUFFER_LOCK_SHARE,
+									  NULL);
+	bool		full = hamming_page_is_full(BufferGetPage(buffer));
 
 	UnlockReleaseBuffer(buffer);
 	return full;
@@ -349,11 +349,11 @@ static void
 grow_root(Relation index, Buffer root, Buffer child)
 {
 	GenericXLogState *state = GenericXLogStart(index);
-	Page root_page = GenericXLogRegisterBuffer(state, root, 0);
-	Page child_page = GenericXLogRegisterBuffer(state, child,
-												GENERIC_XLOG_FULL_IMAGE);
-	int table = hamming_special(root_page)->table;
-	int level = hamming_special(root_page)->level;
+	Page		root_page = GenericXLogRegisterBuffer(state, root, 0);
+	Page		child_page = GenericXLogRegisterBuffer(state, child,
+													   GENERIC_XLOG_FULL_IMAGE);
+	int			table = hamming_special(root_page)->table;
+	int			level = hamming_special(root_page)->level;
 
 	memcpy(child_page, root_page, BLCKSZ);
 	hamming_page_init(root_page, HAMMING_PAGE_TREE, table, level + 1,
@@ -368,11 +368,11 @@ split(Relation index, Buffer left, Buffer right, Buffer parent,
 	  HammingKey added)
 {
 	GenericXLogState *state = GenericXLogStart(index);
-	Page left_page = GenericXLogRegisterBuffer(state, left, 0);
-	Page right_page = GenericXLogRegisterBuffer(state, right,
-												GENERIC_XLOG_FULL_IMAGE);
-	Page parent_page = GenericXLogRegisterBuffer(state, parent, 0);
-	HammingKey cut;
+	Page		left_page = GenericXLogRegisterBuffer(state, left, 0);
+	Page		right_page = GenericXLogRegisterBuffer(state, right,
+													   GENERIC_XLOG_FULL_IMAGE);
+	Page		parent_page = GenericXLogRegisterBuffer(state, parent, 0);
+	HammingKey	cut;
 
 	hamming_page_split(left_page, right_page, added);
 	cut = hamming_special(right_page)->low;
@@ -412,11 +412,11 @@ relieve(Relation index, Buffer full, Buffer parent, Buffer spare,
 void
 hamming_make_room(Relation index, int table, int level, HammingKey key)
 {
-	Buffer spare;
-	Buffer full;
-	Buffer parent = InvalidBuffer;
-	bool parent_full = false;
-	bool used = false;
+	Buffer		spare;
+	Buffer		full;
+	Buffer		parent = InvalidBuffer;
+	bool		parent_full = false;
+	bool		used = false;
 
 	if (!is_full(index, table, level, key))
 		return;
@@ -430,7 +430,7 @@ hamming_make_room(Relation index, int table, int level, HammingKey key)
 	if (hamming_lock_pinned(index, full, table, level, key) &&
 		hamming_page_is_full(BufferGetPage(full)))
 	{
-		bool found = true;
+		bool		found = true;
 
 		if (BufferIsValid(parent))
 		{
@@ -438,7 +438,7 @@ hamming_make_room(Relation index, int table, int level, HammingKey key)
 			parent_full = found && hamming_page_is_full(BufferGetPage(parent));
 		}
 		used = found && !parent_full &&
-			   relieve(index, full, parent, spare, key);
+			relieve(index, full, parent, spare, key);
 		if (BufferIsValid(parent))
 			LockBuffer(parent, BUFFER_LOCK_UNLOCK);
 	}
@@ -459,9 +459,9 @@ static void
 merge(Relation index, Buffer left, Buffer right, Buffer parent)
 {
 	GenericXLogState *state = GenericXLogStart(index);
-	Page left_page = GenericXLogRegisterBuffer(state, left, 0);
-	Page right_page = GenericXLogRegisterBuffer(state, right, 0);
-	Page parent_page = GenericXLogRegisterBuffer(state, parent, 0);
+	Page		left_page = GenericXLogRegisterBuffer(state, left, 0);
+	Page		right_page = GenericXLogRegisterBuffer(state, right, 0);
+	Page		parent_page = GenericXLogRegisterBuffer(state, parent, 0);
 	HammingSpecial *special = hamming_special(right_page);
 
 	hamming_inner_remove(parent_page,
@@ -480,17 +480,17 @@ merge(Relation index, Buffer left, Buffer right, Buffer parent)
 static bool
 may_merge(Relation index, Buffer left, Buffer right, Buffer parent)
 {
-	Page left_page = BufferGetPage(left);
-	Page right_page = BufferGetPage(right);
-	HammingKey low = hamming_special(right_page)->low;
+	Page		left_page = BufferGetPage(left);
+	Page		right_page = BufferGetPage(right);
+	HammingKey	low = hamming_special(right_page)->low;
 
 	return hamming_key_compare(hamming_special(left_page)->high, low) == 0 &&
-		   /* the parent's first child has its left neighbour elsewhere */
-		   hamming_key_compare(hamming_special(BufferGetPage(parent))->low,
-							   low) < 0 &&
-		   hamming_page_count(left_page) + hamming_page_count(right_page) <=
-			   hamming_fill(index, hamming_capacity(left_page)) &&
-		   IsBufferCleanupOK(right);
+	/* the parent's first child has its left neighbour elsewhere */
+		hamming_key_compare(hamming_special(BufferGetPage(parent))->low,
+							low) < 0 &&
+		hamming_page_count(left_page) + hamming_page_count(right_page) <=
+		hamming_fill(index, hamming_capacity(left_page)) &&
+		IsBufferCleanupOK(right);
 }
 
 /*
@@ -505,12 +505,12 @@ bool
 hamming_merge(Relation index, int table, int level, HammingKey key,
 			  BufferAccessStrategy strategy)
 {
-	Buffer left = hamming_find(index, table, level, key, BUFFER_LOCK_SHARE,
-							   strategy);
-	HammingKey next = hamming_special(BufferGetPage(left))->high;
-	Buffer right;
-	Buffer parent;
-	bool merged;
+	Buffer		left = hamming_find(index, table, level, key, BUFFER_LOCK_SHARE,
+									strategy);
+	HammingKey	next = hamming_special(BufferGetPage(left))->high;
+	Buffer		right;
+	Buffer		parent;
+	bool		merged;
 
 	LockBuffer(left, BUFFER_LOCK_UNLOCK);
 	if (hamming_key_compare(next, hamming_greatest_key) >= 0)

@@ -19,7 +19,7 @@ typedef struct Vacuum
 	IndexVacuumInfo *info;
 	IndexBulkDeleteResult *stats;
 	IndexBulkDeleteCallback callback;
-	void *callback_state;
+	void	   *callback_state;
 } Vacuum;
 
 /*
@@ -29,11 +29,11 @@ typedef struct Vacuum
 static int
 find_dead(Vacuum *vacuum, Buffer leaf, int *dead)
 {
-	Page page = BufferGetPage(leaf);
+	Page		page = BufferGetPage(leaf);
 	BlockNumber block = BufferGetBlockNumber(leaf);
-	int entries = hamming_page_count(page);
-	int count = 0;
-	int i;
+	int			entries = hamming_page_count(page);
+	int			count = 0;
+	int			i;
 
 	for (i = 0; i < entries; i++)
 	{
@@ -50,16 +50,16 @@ find_dead(Vacuum *vacuum, Buffer leaf, int *dead)
 static bool
 any_dead(Vacuum *vacuum)
 {
-	HammingKey key = hamming_least_key;
-	double rows = 0;
+	HammingKey	key = hamming_least_key;
+	double		rows = 0;
 
 	while (hamming_key_compare(key, hamming_greatest_key) < 0)
 	{
-		int dead[HAMMING_LEAF_CAPACITY];
-		Buffer leaf = hamming_find(vacuum->info->index, 0, 0, key,
-								   BUFFER_LOCK_SHARE, vacuum->info->strategy);
-		Page page = BufferGetPage(leaf);
-		int count = find_dead(vacuum, leaf, dead);
+		int			dead[HAMMING_LEAF_CAPACITY];
+		Buffer		leaf = hamming_find(vacuum->info->index, 0, 0, key,
+										BUFFER_LOCK_SHARE, vacuum->info->strategy);
+		Page		page = BufferGetPage(leaf);
+		int			count = find_dead(vacuum, leaf, dead);
 
 		rows += hamming_page_count(page);
 		key = hamming_special(page)->high;
@@ -76,14 +76,14 @@ any_dead(Vacuum *vacuum)
 static int
 clean_leaf(Vacuum *vacuum, Buffer leaf)
 {
-	int dead[HAMMING_LEAF_CAPACITY];
-	int count = find_dead(vacuum, leaf, dead);
-	int i;
+	int			dead[HAMMING_LEAF_CAPACITY];
+	int			count = find_dead(vacuum, leaf, dead);
+	int			i;
 
 	if (count > 0)
 	{
 		GenericXLogState *state = GenericXLogStart(vacuum->info->index);
-		Page page = GenericXLogRegisterBuffer(state, leaf, 0);
+		Page		page = GenericXLogRegisterBuffer(state, leaf, 0);
 
 		/* the last first, as the last entry takes the place of one removed */
 		for (i = count - 1; i >= 0; i--)
@@ -100,23 +100,24 @@ clean_leaf(Vacuum *vacuum, Buffer leaf)
 static bool
 vacuum_level(Vacuum *vacuum, int table, int level)
 {
-	Relation index = vacuum->info->index;
-	HammingKey key = hamming_least_key;
-	HammingKey previous_low = hamming_least_key;
-	int previous_count = -1;
+	Relation	index = vacuum->info->index;
+	HammingKey	key = hamming_least_key;
+	HammingKey	previous_low = hamming_least_key;
+	int			previous_count = -1;
+
 	/* each row is in one of these two */
-	bool counted = level == 0 && (table == 0 || table == HAMMING_NULLS);
+	bool		counted = level == 0 && (table == 0 || table == HAMMING_NULLS);
 
 	while (hamming_key_compare(key, hamming_greatest_key) < 0)
 	{
-		Buffer buffer = hamming_find(index, table, level, key,
-									 BUFFER_LOCK_EXCLUSIVE,
-									 vacuum->info->strategy);
-		Page page;
-		HammingKey low;
-		int capacity;
-		int count;
-		int removed = 0;
+		Buffer		buffer = hamming_find(index, table, level, key,
+										  BUFFER_LOCK_EXCLUSIVE,
+										  vacuum->info->strategy);
+		Page		page;
+		HammingKey	low;
+		int			capacity;
+		int			count;
+		int			removed = 0;
 
 		if (!BufferIsValid(buffer))
 			return false;
@@ -153,7 +154,7 @@ vacuum_level(Vacuum *vacuum, int table, int level)
 static void
 vacuum_table(Vacuum *vacuum, int table)
 {
-	int level = 0;
+	int			level = 0;
 
 	while (vacuum_level(vacuum, table, level))
 		level++;
@@ -164,8 +165,8 @@ IndexBulkDeleteResult *
 hamming_bulk_delete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 					IndexBulkDeleteCallback callback, void *callback_state)
 {
-	Vacuum vacuum = { info, stats, callback, callback_state };
-	int table;
+	Vacuum		vacuum = {info, stats, callback, callback_state};
+	int			table;
 
 	if (stats == NULL)
 		vacuum.stats = palloc0(sizeof(IndexBulkDeleteResult));

@@ -19,7 +19,7 @@
 static const char *
 operator_fault(Form_pg_amop member, Oid fingerprint)
 {
-	bool orders = member->amopstrategy == SIMHASH_DISTANCE_STRATEGY;
+	bool		orders = member->amopstrategy == SIMHASH_DISTANCE_STRATEGY;
 
 	if (member->amopstrategy != SIMHASH_NEAR_STRATEGY &&
 		member->amopstrategy != SIMHASH_BALL_STRATEGY &&
@@ -44,13 +44,13 @@ operator_fault(Form_pg_amop member, Oid fingerprint)
 bool
 hamming_validate(Oid opclass)
 {
-	HeapTuple tuple;
+	HeapTuple	tuple;
 	Form_pg_opclass form;
-	CatCList *operators;
-	char *name;
-	bool valid = true;
-	bool searches = false;
-	int i;
+	CatCList   *operators;
+	char	   *name;
+	bool		valid = true;
+	bool		searches = false;
+	int			i;
 
 	tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(opclass));
 	if (!HeapTupleIsValid(tuple))
@@ -63,7 +63,7 @@ hamming_validate(Oid opclass)
 	for (i = 0; i < operators->n_members; i++)
 	{
 		Form_pg_amop member = (Form_pg_amop) GETSTRUCT(
-			&operators->members[i]->tuple);
+													   &operators->members[i]->tuple);
 		const char *fault = operator_fault(member, form->opcintype);
 
 		if (member->amopstrategy == SIMHASH_BALL_STRATEGY)

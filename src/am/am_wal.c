@@ -20,7 +20,7 @@
 static char *
 add_region(char *record, Page page, void *start, uint16 length)
 {
-	uint16 header[] = { (char *) start - (char *) page, length };
+	uint16		header[] = {(char *) start - (char *) page, length};
 
 	memcpy(record, header, sizeof(header));
 	memcpy(record + sizeof(header), start, length);
@@ -34,13 +34,13 @@ add_region(char *record, Page page, void *start, uint16 length)
 static int
 append_and_describe(Page page, HammingKey key, char *record)
 {
-	PageHeader header = (PageHeader) page;
-	int slots = hamming_page_slots(page);
-	int i = hamming_page_count(page);
-	char *end = record;
+	PageHeader	header = (PageHeader) page;
+	int			slots = hamming_page_slots(page);
+	int			i = hamming_page_count(page);
+	char	   *end = record;
 
 	StaticAssertStmt(offsetof(PageHeaderData, pd_upper) ==
-						 offsetof(PageHeaderData, pd_lower) + sizeof(uint16),
+					 offsetof(PageHeaderData, pd_lower) + sizeof(uint16),
 					 "the bounds of a page are not next to each other");
 	hamming_leaf_append(page, key);
 	/* replay leaves zeros where the arrays have grown */
@@ -60,18 +60,18 @@ void
 hamming_log_appends(Relation index, int count, const Buffer *leaves,
 					const HammingKey *keys)
 {
-	char records[MAX_GENERIC_XLOG_PAGES][APPEND_RECORD_SIZE];
-	bool logged = RelationNeedsWAL(index);
-	int i;
+	char		records[MAX_GENERIC_XLOG_PAGES][APPEND_RECORD_SIZE];
+	bool		logged = RelationNeedsWAL(index);
+	int			i;
 
 	START_CRIT_SECTION();
 	if (logged)
 		XLogBeginInsert();
 	for (i = 0; i < count; i++)
 	{
-		Page page = BufferGetPage(leaves[i]);
+		Page		page = BufferGetPage(leaves[i]);
 
-		int length = append_and_describe(page, keys[i], records[i]);
+		int			length = append_and_describe(page, keys[i], records[i]);
 
 		MarkBufferDirty(leaves[i]);
 		if (logged)
@@ -82,7 +82,7 @@ hamming_log_appends(Relation index, int count, const Buffer *leaves,
 	}
 	if (logged)
 	{
-		XLogRecPtr lsn = XLogInsert(RM_GENERIC_ID, 0);
+		XLogRecPtr	lsn = XLogInsert(RM_GENERIC_ID, 0);
 
 		for (i = 0; i < count; i++)
 			PageSetLSN(BufferGetPage(leaves[i]), lsn);

@@ -35,4 +35,4 @@ test_stop(const char *place)
 
 #endif
 
-#endif /* TEST_STOP_H */
+#endif							/* TEST_STOP_H */

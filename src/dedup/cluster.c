@@ -19,22 +19,23 @@ PG_FUNCTION_INFO_V1(simhash_cluster);
 /* What is kept for a partition. */
 typedef struct Partition
 {
-	bool is_numbered;
-	uint32 *numbers; /* of each row's cluster; NULL where an argument is */
+	bool		is_numbered;
+	uint32	   *numbers;		/* of each row's cluster; NULL where an
+								 * argument is */
 } Partition;
 
 /* Arguments that are the same for all rows of a partition. */
 typedef struct Arguments
 {
-	bool is_null; /* one of them */
-	int radius;
+	bool		is_null;		/* one of them */
+	int			radius;
 	ClusterMethod method;
 } Arguments;
 
 static Datum
 get_argument(WindowObject window, int argument, int64 row, bool *isnull)
 {
-	bool isout;
+	bool		isout;
 
 	return WinGetFuncArgInPartition(window, argument, row, WINDOW_SEEK_HEAD,
 									false, isnull, &isout);
@@ -43,7 +44,7 @@ get_argument(WindowObject window, int argument, int64 row, bool *isnull)
 static ClusterMethod
 check_method(Datum value)
 {
-	char *name = TextDatumGetCString(value);
+	char	   *name = TextDatumGetCString(value);
 
 	if (strcmp(name, "connected") == 0)
 		return CLUSTER_CONNECTED;
@@ -57,10 +58,10 @@ check_method(Datum value)
 static Arguments
 get_arguments(WindowObject window, int64 row)
 {
-	Arguments arguments = { 0 };
-	bool isnull[2];
-	Datum radius = get_argument(window, 1, row, &isnull[0]);
-	Datum method = get_argument(window, 2, row, &isnull[1]);
+	Arguments	arguments = {0};
+	bool		isnull[2];
+	Datum		radius = get_argument(window, 1, row, &isnull[0]);
+	Datum		method = get_argument(window, 2, row, &isnull[1]);
 
 	arguments.is_null = isnull[0] || isnull[1];
 	if (!arguments.is_null)
@@ -77,7 +78,7 @@ get_arguments(WindowObject window, int64 row)
 static void
 check_constant(WindowObject window, int64 row, const Arguments *first)
 {
-	Arguments here = get_arguments(window, row);
+	Arguments	here = get_arguments(window, row);
 
 	if (here.is_null != first->is_null || here.radius != first->radius ||
 		here.method != first->method)
@@ -91,16 +92,16 @@ check_constant(WindowObject window, int64 row, const Arguments *first)
 static uint32
 count_rows(WindowObject window)
 {
-	int64 rows = WinGetPartitionRowCount(window);
+	int64		rows = WinGetPartitionRowCount(window);
 
 	/* a place in a partition is an int to WinGetFuncArgInPartition */
 	if (rows > PG_INT32_MAX)
 		ereport(
-			ERROR,
-			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-			 errmsg("a partition of " INT64_FORMAT " rows is too large", rows),
-			 errdetail("simhash_cluster takes at most %d rows.",
-					   PG_INT32_MAX)));
+				ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a partition of " INT64_FORMAT " rows is too large", rows),
+				 errdetail("simhash_cluster takes at most %d rows.",
+						   PG_INT32_MAX)));
 	return (uint32) rows;
 }
 
@@ -113,14 +114,14 @@ read_partition(WindowObject window, uint32 rows, const Arguments *arguments,
 			   bool may_vary, FingerprintList *list)
 {
 	MemoryContext each_row = AllocSetContextCreate(
-		CurrentMemoryContext, "simhash_cluster row", ALLOCSET_DEFAULT_SIZES);
+												   CurrentMemoryContext, "simhash_cluster row", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(each_row);
-	uint32 row;
+	uint32		row;
 
 	for (row = 0; row < rows; row++)
 	{
-		bool isnull;
-		Datum fingerprint = get_argument(window, 0, row, &isnull);
+		bool		isnull;
+		Datum		fingerprint = get_argument(window, 0, row, &isnull);
 
 		if (!isnull)
 			fplist_append(list, DatumGetSimhash(fingerprint), row);
@@ -137,8 +138,8 @@ read_partition(WindowObject window, uint32 rows, const Arguments *arguments,
 static void
 number_partition(WindowObject window, bool may_vary, Partition *partition)
 {
-	uint32 rows = count_rows(window);
-	Arguments arguments = get_arguments(window, 0);
+	uint32		rows = count_rows(window);
+	Arguments	arguments = get_arguments(window, 0);
 	FingerprintList list;
 
 	simhash_fplist_allocate(&list, rows);
@@ -146,7 +147,7 @@ number_partition(WindowObject window, bool may_vary, Partition *partition)
 	if (!arguments.is_null)
 	{
 		partition->numbers = MemoryContextAllocHuge(
-			GetMemoryChunkContext(partition), (Size) rows * sizeof(uint32));
+													GetMemoryChunkContext(partition), (Size) rows * sizeof(uint32));
 		simhash_number_clusters(&list, rows, arguments.radius, arguments.method,
 								partition->numbers);
 	}
@@ -159,14 +160,14 @@ Datum
 simhash_cluster(PG_FUNCTION_ARGS)
 {
 	WindowObject window = PG_WINDOW_OBJECT();
-	Partition *partition = WinGetPartitionLocalMemory(window,
-													  sizeof(Partition));
-	uint32 number = NO_CLUSTER;
+	Partition  *partition = WinGetPartitionLocalMemory(window,
+													   sizeof(Partition));
+	uint32		number = NO_CLUSTER;
 
 	if (!partition->is_numbered)
 		number_partition(window,
 						 !get_fn_expr_arg_stable(fcinfo->flinfo, 1) ||
-							 !get_fn_expr_arg_stable(fcinfo->flinfo, 2),
+						 !get_fn_expr_arg_stable(fcinfo->flinfo, 2),
 						 partition);
 	if (partition->numbers != NULL)
 		number = partition->numbers[WinGetCurrentPosition(window)];

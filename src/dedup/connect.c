@@ -31,28 +31,28 @@
 typedef struct Components
 {
 	FingerprintList *list;
-	uint32 *parents;
-	int radius;
+	uint32	   *parents;
+	int			radius;
 } Components;
 
 /* A ball that holds those fingerprints of a group that are not reached yet. */
 typedef struct Rest
 {
-	uint64 centre;
-	int radius;
-	double compared; /* comparisons since the ball was measured */
+	uint64		centre;
+	int			radius;
+	double		compared;		/* comparisons since the ball was measured */
 } Rest;
 
 /* The bits that most fingerprints of a sample have. */
 static uint64
 find_centre(const uint64 *fps, uint32 count)
 {
-	uint32 stride = Max(count / 255, 1);
-	int ones[64] = { 0 };
-	uint64 centre = 0;
-	int size = 0;
-	uint64 i; /* may pass the largest count */
-	int bit;
+	uint32		stride = Max(count / 255, 1);
+	int			ones[64] = {0};
+	uint64		centre = 0;
+	int			size = 0;
+	uint64		i;				/* may pass the largest count */
+	int			bit;
 
 	for (i = 0; i < count; i += stride, size++)
 		for (bit = 0; bit < 64; bit++)
@@ -65,7 +65,7 @@ find_centre(const uint64 *fps, uint32 count)
 static void
 measure_rest(Rest *rest, const uint64 *fps, uint32 count)
 {
-	int64 counts[65] = { 0 };
+	int64		counts[65] = {0};
 
 	rest->centre = find_centre(fps, count);
 	hamming_count(fps, count, rest->centre, counts);
@@ -83,15 +83,15 @@ static uint32
 reach_from(Components *c, uint32 i, uint32 reached, uint32 end)
 {
 	FingerprintList *list = c->list;
-	uint64 centre = list->fps[i];
-	uint32 compared;
-	uint32 from;
+	uint64		centre = list->fps[i];
+	uint32		compared;
+	uint32		from;
 
 	for (from = reached; from < end; from += compared)
 	{
-		uint16 matches[STRETCH];
-		int count;
-		int m;
+		uint16		matches[STRETCH];
+		int			count;
+		int			m;
 
 		compared = Min(end - from, STRETCH);
 		count = hamming_match(list->fps + from, compared, centre, c->radius,
@@ -115,13 +115,13 @@ reach_from(Components *c, uint32 i, uint32 reached, uint32 end)
 static bool
 find_majority(const Components *c, const Candidates *group, uint32 *majority)
 {
-	uint32 stride = (group->x_end - group->x) / MAJORITY_SAMPLE;
-	uint32 votes = 0;
-	int i;
+	uint32		stride = (group->x_end - group->x) / MAJORITY_SAMPLE;
+	uint32		votes = 0;
+	int			i;
 
 	for (i = 0; i < MAJORITY_SAMPLE; i++)
 	{
-		uint32 set = find_set(c->parents, c->list->ids[group->x + i * stride]);
+		uint32		set = find_set(c->parents, c->list->ids[group->x + i * stride]);
 
 		if (votes == 0)
 			*majority = set;
@@ -137,8 +137,8 @@ find_majority(const Components *c, const Candidates *group, uint32 *majority)
 static uint32
 gather_set(Components *c, const Candidates *group, uint32 set)
 {
-	uint32 end = group->x;
-	uint32 i;
+	uint32		end = group->x;
+	uint32		i;
 
 	for (i = group->x; i < group->x_end; i++)
 	{
@@ -154,18 +154,18 @@ static void
 connect_others(Components *c, const Candidates *group, uint32 others)
 {
 	FingerprintList *list = c->list;
-	uint32 i;
+	uint32		i;
 
 	for (i = others; i < group->x_end; i++)
 	{
-		uint32 compared;
-		uint32 from;
+		uint32		compared;
+		uint32		from;
 
 		for (from = group->x; from < group->x_end; from += compared)
 		{
-			uint16 matches[STRETCH];
-			int count;
-			int m;
+			uint16		matches[STRETCH];
+			int			count;
+			int			m;
 
 			CHECK_FOR_INTERRUPTS();
 			compared = Min(group->x_end - from, STRETCH);
@@ -185,8 +185,8 @@ connect_others(Components *c, const Candidates *group, uint32 others)
 static bool
 connect_to_majority(Components *c, const Candidates *group)
 {
-	uint32 majority;
-	uint32 others;
+	uint32		majority;
+	uint32		others;
 
 	if (group->x_end - group->x < WORTH_SAMPLING ||
 		!find_majority(c, group, &majority))
@@ -211,17 +211,17 @@ static void
 connect_group(Components *c, const Candidates *group)
 {
 	FingerprintList *list = c->list;
-	Rest rest = { .radius = 64 };
-	uint32 reached = group->x;
-	uint32 i;
+	Rest		rest = {.radius = 64};
+	uint32		reached = group->x;
+	uint32		i;
 
 	for (i = group->x; reached < group->x_end; i++)
 	{
-		uint32 left = group->x_end - reached;
+		uint32		left = group->x_end - reached;
 
 		CHECK_FOR_INTERRUPTS();
 		if (i == reached)
-			reached++; /* begins a component */
+			reached++;			/* begins a component */
 		fplist_swap(list, i, reached - 1);
 		if (left >= WORTH_MEASURING &&
 			rest.compared > (double) REMEASURE_AFTER * left)
@@ -241,10 +241,10 @@ connect_group(Components *c, const Candidates *group)
 void
 simhash_connect(FingerprintList *list, int radius, uint32 *parents)
 {
-	Components c = { list, parents, radius };
+	Components	c = {list, parents, radius};
 	HammingJoin *join = hamming_join_begin(list, list, radius, parents);
-	Candidates group;
-	uint32 i;
+	Candidates	group;
+	uint32		i;
 
 	for (i = 0; i < list->count; i++)
 		parents[i] = i;

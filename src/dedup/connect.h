@@ -36,4 +36,4 @@ unite_sets(uint32 *parents, uint32 a, uint32 b)
 
 extern void simhash_connect(FingerprintList *list, int radius, uint32 *parents);
 
-#endif /* CONNECT_H */
+#endif							/* CONNECT_H */

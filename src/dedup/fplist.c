@@ -54,8 +54,8 @@ static bool
 find_places(const uint64 *fps, uint32 count, int shift, uint64 mask,
 			uint32 *places)
 {
-	uint32 next = 0;
-	uint32 i;
+	uint32		next = 0;
+	uint32		i;
 
 	memset(places, 0, RADIX * sizeof(uint32));
 	for (i = 0; i < count; i++)
@@ -67,7 +67,7 @@ find_places(const uint64 *fps, uint32 count, int shift, uint64 mask,
 		return false;
 	for (i = 0; i < RADIX; i++)
 	{
-		uint32 size = places[i];
+		uint32		size = places[i];
 
 		places[i] = next;
 		next += size;
@@ -83,28 +83,28 @@ void
 simhash_fplist_sort(FingerprintList *list, uint32 from, uint32 to, int low,
 					int high)
 {
-	uint64 *fps = list->fps + from;
-	uint32 *ids = list->ids + from;
-	uint64 *to_fps = list->spare_fps + from;
-	uint32 *to_ids = list->spare_ids + from;
-	uint32 count = to - from;
-	uint32 places[RADIX];
-	int shift;
-	uint32 i;
+	uint64	   *fps = list->fps + from;
+	uint32	   *ids = list->ids + from;
+	uint64	   *to_fps = list->spare_fps + from;
+	uint32	   *to_ids = list->spare_ids + from;
+	uint32		count = to - from;
+	uint32		places[RADIX];
+	int			shift;
+	uint32		i;
 
 	if (count < 2)
 		return;
 	for (shift = low; shift < high; shift += RADIX_BITS)
 	{
-		uint64 mask = (UINT64CONST(1) << Min(RADIX_BITS, high - shift)) - 1;
-		uint64 *fps_sorted = to_fps;
-		uint32 *ids_sorted = to_ids;
+		uint64		mask = (UINT64CONST(1) << Min(RADIX_BITS, high - shift)) - 1;
+		uint64	   *fps_sorted = to_fps;
+		uint32	   *ids_sorted = to_ids;
 
 		if (!find_places(fps, count, shift, mask, places))
 			continue;
 		for (i = 0; i < count; i++)
 		{
-			uint32 place = places[fps[i] >> shift & mask]++;
+			uint32		place = places[fps[i] >> shift & mask]++;
 
 			CHECK_FOR_INTERRUPTS();
 			to_fps[place] = fps[i];

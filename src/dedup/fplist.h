@@ -13,11 +13,11 @@
  */
 typedef struct FingerprintList
 {
-	uint64 *fps;
-	uint32 *ids;
-	uint32 count;
-	uint64 *spare_fps; /* room for as many, which sorting needs */
-	uint32 *spare_ids;
+	uint64	   *fps;
+	uint32	   *ids;
+	uint32		count;
+	uint64	   *spare_fps;		/* room for as many, which sorting needs */
+	uint32	   *spare_ids;
 } FingerprintList;
 
 extern void simhash_fplist_allocate(FingerprintList *list, Size capacity);
@@ -36,8 +36,8 @@ fplist_append(FingerprintList *list, uint64 fingerprint, uint32 id)
 static inline void
 fplist_swap(FingerprintList *list, uint32 i, uint32 j)
 {
-	uint64 fingerprint = list->fps[i];
-	uint32 id = list->ids[i];
+	uint64		fingerprint = list->fps[i];
+	uint32		id = list->ids[i];
 
 	list->fps[i] = list->fps[j];
 	list->ids[i] = list->ids[j];
@@ -45,4 +45,4 @@ fplist_swap(FingerprintList *list, uint32 i, uint32 j)
 	list->ids[j] = id;
 }
 
-#endif /* FPLIST_H */
+#endif							/* FPLIST_H */

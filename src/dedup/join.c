@@ -42,7 +42,7 @@ is_self_join(const HammingJoin *join)
 static double
 number_of_pairs(const HammingJoin *join, const Candidates *group)
 {
-	double x = group->x_end - group->x;
+	double		x = group->x_end - group->x;
 
 	return is_self_join(join) ? x * (x - 1) / 2 : x * (group->y_end - group->y);
 }
@@ -51,8 +51,8 @@ number_of_pairs(const HammingJoin *join, const Candidates *group)
 static double
 cost_of_sort(const HammingJoin *join, const Candidates *group)
 {
-	double x = group->x_end - group->x;
-	double size = is_self_join(join) ? x : x + (group->y_end - group->y);
+	double		x = group->x_end - group->x;
+	double		size = is_self_join(join) ? x : x + (group->y_end - group->y);
 
 	return size * hamming_comparisons();
 }
@@ -61,8 +61,8 @@ cost_of_sort(const HammingJoin *join, const Candidates *group)
 static uint64
 find_varying(const uint64 *fps, uint32 count, uint64 from)
 {
-	uint64 varying = 0;
-	uint32 i;
+	uint64		varying = 0;
+	uint32		i;
 
 	for (i = 0; i < count; i++)
 		varying |= fps[i] ^ from;
@@ -73,7 +73,7 @@ static inline bool
 in_same_set(const HammingJoin *join, uint32 x, uint32 y)
 {
 	return join->sets != NULL && find_set(join->sets, join->x->ids[x]) ==
-									 find_set(join->sets, join->y->ids[y]);
+		find_set(join->sets, join->y->ids[y]);
 }
 
 /* The i-th pair of a sample; false if it needs no comparison. */
@@ -81,11 +81,12 @@ static bool
 sample_pair(const HammingJoin *join, const Candidates *group, int i,
 			uint64 *difference)
 {
-	uint64 x_size = group->x_end - group->x;
-	uint32 y_size = group->y_end - group->y;
+	uint64		x_size = group->x_end - group->x;
+	uint32		y_size = group->y_end - group->y;
+
 	/* spread evenly, in orders that have nothing to do with each other */
-	uint32 x = group->x + (uint32) (x_size * i / SAMPLE_SIZE);
-	uint32 y = group->y + (i * UINT64CONST(2654435761)) % y_size;
+	uint32		x = group->x + (uint32) (x_size * i / SAMPLE_SIZE);
+	uint32		y = group->y + (i * UINT64CONST(2654435761)) % y_size;
 
 	*difference = join->x->fps[x] ^ join->y->fps[y];
 	return !in_same_set(join, x, y);
@@ -99,10 +100,10 @@ sample_pair(const HammingJoin *join, const Candidates *group, int i,
 static double
 number_needed(const HammingJoin *join, const Candidates *group)
 {
-	double pairs = number_of_pairs(join, group);
-	uint64 difference;
-	int needed = 0;
-	int i;
+	double		pairs = number_of_pairs(join, group);
+	uint64		difference;
+	int			needed = 0;
+	int			i;
 
 	if (join->sets == NULL || group->x_end - group->x < WORTH_ESTIMATING)
 		return pairs;
@@ -124,10 +125,10 @@ number_needed(const HammingJoin *join, const Candidates *group)
 static bool
 is_compared_sooner(const HammingJoin *join, const Candidates *group, int parts)
 {
-	double sorts = cost_of_sort(join, group) * parts;
+	double		sorts = cost_of_sort(join, group) * parts;
 
 	return number_of_pairs(join, group) <= sorts ||
-		   number_needed(join, group) <= sorts;
+		number_needed(join, group) <= sorts;
 }
 
 /*
@@ -140,14 +141,14 @@ static double
 measure_bits(const HammingJoin *join, const Candidates *group, uint64 varying,
 			 double *information)
 {
-	int differ[64] = { 0 };
-	int needed = 0;
-	int bit;
-	int i;
+	int			differ[64] = {0};
+	int			needed = 0;
+	int			bit;
+	int			i;
 
 	for (i = 0; i < SAMPLE_SIZE; i++)
 	{
-		uint64 difference;
+		uint64		difference;
 
 		if (!sample_pair(join, group, i, &difference))
 			continue;
@@ -158,7 +159,7 @@ measure_bits(const HammingJoin *join, const Candidates *group, uint64 varying,
 	for (bit = 0; bit < 64; bit++)
 	{
 		/* half a pair more, as none in the sample is not none at all */
-		double agree = (needed - differ[bit] + 0.5) / (needed + 0.5);
+		double		agree = (needed - differ[bit] + 0.5) / (needed + 0.5);
 
 		information[bit] = varying >> bit & 1 ? Max(-log2(agree), 1e-3) : 0;
 	}
@@ -169,18 +170,18 @@ measure_bits(const HammingJoin *join, const Candidates *group, uint64 varying,
 static void
 cut_bits(JoinCut *cut, int parts, const double *information, double total)
 {
-	int varying_left = pg_popcount64(cut->varying);
-	int varying_in_part = 0;
-	double in_part = 0;
-	int part = 0;
-	int bit;
+	int			varying_left = pg_popcount64(cut->varying);
+	int			varying_in_part = 0;
+	double		in_part = 0;
+	int			part = 0;
+	int			bit;
 
 	memset(cut->parts, 0, sizeof(cut->parts));
 	for (bit = 0; bit < 64; bit++)
 	{
 		if (cut->varying >> bit & 1)
 		{
-			int later = parts - part - 1;
+			int			later = parts - part - 1;
 
 			if (varying_in_part > 0 && later > 0 &&
 				(varying_left <= later ||
@@ -212,21 +213,21 @@ static int
 choose_levels(int radius, double pairs, double sort, double information,
 			  int varying)
 {
-	double least = pairs;
-	double sorting = 0;
-	double ways = 1;
-	int best = 0;
-	int levels;
+	double		least = pairs;
+	double		sorting = 0;
+	double		ways = 1;
+	int			best = 0;
+	int			levels;
 
 	for (levels = 1; levels <= JOIN_MAX_LEVELS && radius + levels <= varying;
 		 levels++)
 	{
-		double cost;
+		double		cost;
 
 		ways *= (double) (radius + levels) / levels;
 		sorting += ways * sort;
 		cost = sorting +
-			   pairs * ways * exp2(-information * levels / (radius + levels));
+			pairs * ways * exp2(-information * levels / (radius + levels));
 		if (cost < least)
 		{
 			least = cost;
@@ -240,12 +241,12 @@ choose_levels(int radius, double pairs, double sort, double information,
 static bool
 make_cut(HammingJoin *join, const Candidates *group, JoinCut *cut)
 {
-	double sort = cost_of_sort(join, group);
-	double pairs = number_of_pairs(join, group);
+	double		sort = cost_of_sort(join, group);
+	double		pairs = number_of_pairs(join, group);
 	const uint64 *x = join->x->fps;
-	double information[64];
-	double total = 0;
-	int bit;
+	double		information[64];
+	double		total = 0;
+	int			bit;
 
 	if (pairs <= sort * (join->radius + 1))
 		return false;
@@ -270,7 +271,7 @@ static void
 push_node(HammingJoin *join, const Candidates *group, JoinCut *cut, int level,
 		  int first)
 {
-	JoinNode *node = &join->nodes[join->depth++];
+	JoinNode   *node = &join->nodes[join->depth++];
 
 	node->all = *group;
 	node->cut = cut;
@@ -290,8 +291,8 @@ push_node(HammingJoin *join, const Candidates *group, JoinCut *cut, int level,
 static bool
 divide(HammingJoin *join, const Candidates *group)
 {
-	JoinNode *top = join->depth == 0 ? NULL : &join->nodes[join->depth - 1];
-	JoinCut *cut = top == NULL ? join->cuts : top->cut;
+	JoinNode   *top = join->depth == 0 ? NULL : &join->nodes[join->depth - 1];
+	JoinCut    *cut = top == NULL ? join->cuts : top->cut;
 
 	if (top != NULL && top->level < cut->levels)
 	{
@@ -312,9 +313,9 @@ divide(HammingJoin *join, const Candidates *group)
 static void
 sort_by_next_part(HammingJoin *join, JoinNode *node)
 {
-	uint64 bits = node->cut->parts[++node->part] & node->cut->varying;
-	int low = pg_rightmost_one_pos64(bits);
-	int high = pg_leftmost_one_pos64(bits) + 1;
+	uint64		bits = node->cut->parts[++node->part] & node->cut->varying;
+	int			low = pg_rightmost_one_pos64(bits);
+	int			high = pg_leftmost_one_pos64(bits) + 1;
 
 	simhash_fplist_sort(join->x, node->all.x, node->all.x_end, low, high);
 	if (!is_self_join(join))
@@ -327,7 +328,7 @@ sort_by_next_part(HammingJoin *join, JoinNode *node)
 static inline uint32
 end_of_group(const uint64 *fps, uint32 from, uint32 end, uint64 bits)
 {
-	uint32 i = from + 1;
+	uint32		i = from + 1;
 
 	while (i < end && ((fps[i] ^ fps[from]) & bits) == 0)
 		i++;
@@ -338,14 +339,14 @@ end_of_group(const uint64 *fps, uint32 from, uint32 end, uint64 bits)
 static bool
 next_group(const HammingJoin *join, JoinNode *node, Candidates *group)
 {
-	uint64 bits = node->cut->parts[node->part];
+	uint64		bits = node->cut->parts[node->part];
 	const uint64 *x = join->x->fps;
 	const uint64 *y = join->y->fps;
 
 	while (node->x < node->all.x_end && node->y < node->all.y_end)
 	{
-		uint64 x_key = x[node->x] & bits;
-		uint64 y_key = y[node->y] & bits;
+		uint64		x_key = x[node->x] & bits;
+		uint64		y_key = y[node->y] & bits;
 
 		group->x = node->x;
 		group->y = node->y;
@@ -367,7 +368,7 @@ next_group(const HammingJoin *join, JoinNode *node, Candidates *group)
 static bool
 is_done(const HammingJoin *join, const Candidates *group)
 {
-	uint32 y;
+	uint32		y;
 
 	if (join->sets == NULL)
 		return false;
@@ -394,7 +395,7 @@ static bool
 is_nearly_done(const HammingJoin *join, const JoinNode *node)
 {
 	return join->sets != NULL && node->part >= node->first &&
-		   is_compared_sooner(join, &node->all, node->last - node->part);
+		is_compared_sooner(join, &node->all, node->last - node->part);
 }
 
 /*
@@ -437,7 +438,7 @@ hamming_join_next(HammingJoin *join, Candidates *candidates)
 	}
 	while (join->depth > 0)
 	{
-		JoinNode *node = &join->nodes[join->depth - 1];
+		JoinNode   *node = &join->nodes[join->depth - 1];
 
 		CHECK_FOR_INTERRUPTS();
 		if (node->part >= node->first && next_group(join, node, candidates))
@@ -466,8 +467,8 @@ hamming_join_next(HammingJoin *join, Candidates *candidates)
 bool
 hamming_join_is_first(const HammingJoin *join, uint64 difference)
 {
-	int depth;
-	int part;
+	int			depth;
+	int			part;
 
 	for (depth = 0; depth < join->depth; depth++)
 	{

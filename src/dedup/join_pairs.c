@@ -13,7 +13,7 @@
 JoinPairs *
 hamming_join_pairs_begin(FingerprintList *x, FingerprintList *y, int radius)
 {
-	JoinPairs *near = palloc0(sizeof(JoinPairs));
+	JoinPairs  *near = palloc0(sizeof(JoinPairs));
 
 	near->join = hamming_join_begin(x, y, radius, NULL);
 	return near;
@@ -46,14 +46,14 @@ static void
 begin_element(JoinPairs *near)
 {
 	near->next_stretch = near->outer == near->inner ? near->i + 1
-													: near->inner_from;
+		: near->inner_from;
 }
 
 /* Find the matches in the next stretch; false if there is none. */
 static bool
 match_stretch(JoinPairs *near)
 {
-	Candidates group;
+	Candidates	group;
 
 	CHECK_FOR_INTERRUPTS();
 	while (near->next_stretch >= near->inner_end)
@@ -70,8 +70,8 @@ match_stretch(JoinPairs *near)
 	near->next_stretch += Min(near->inner_end - near->stretch,
 							  JOIN_PAIRS_STRETCH);
 	near->count = hamming_match(
-		near->inner->fps + near->stretch, near->next_stretch - near->stretch,
-		near->outer->fps[near->i], near->join->radius, near->matches);
+								near->inner->fps + near->stretch, near->next_stretch - near->stretch,
+								near->outer->fps[near->i], near->join->radius, near->matches);
 	near->next = 0;
 	return true;
 }
@@ -83,7 +83,7 @@ match_stretch(JoinPairs *near)
 bool
 hamming_join_pairs_next(JoinPairs *near, uint32 *x, uint32 *y)
 {
-	uint32 inner;
+	uint32		inner;
 
 	while (near->next == near->count)
 		if (!match_stretch(near))

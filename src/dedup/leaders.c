@@ -27,12 +27,12 @@
 typedef struct Leaders
 {
 	FingerprintList *list;
-	int radius;
-	uint32 *leaders; /* of each number; itself if it has none yet */
+	int			radius;
+	uint32	   *leaders;		/* of each number; itself if it has none yet */
 	/* what the joins in the component that begins at start need */
-	uint32 start;
-	uint64 *spare_fps;
-	uint32 *spare_ids;
+	uint32		start;
+	uint64	   *spare_fps;
+	uint32	   *spare_ids;
 } Leaders;
 
 /*
@@ -42,10 +42,10 @@ typedef struct Leaders
 static void
 sort_by_component(FingerprintList *list, uint32 *components)
 {
-	uint64 *fps = list->spare_fps;
-	uint32 *places = list->spare_ids;
-	uint32 place = 0;
-	uint32 i;
+	uint64	   *fps = list->spare_fps;
+	uint32	   *places = list->spare_ids;
+	uint32		place = 0;
+	uint32		i;
 
 	for (i = 0; i < list->count; i++)
 	{
@@ -62,7 +62,7 @@ sort_by_component(FingerprintList *list, uint32 *components)
 	}
 	for (i = 0; i < list->count; i++)
 	{
-		uint32 size = places[i];
+		uint32		size = places[i];
 
 		places[i] = place;
 		place += size;
@@ -81,7 +81,7 @@ static bool
 join_leader(Leaders *l, uint32 i, uint32 from, uint32 to)
 {
 	FingerprintList *list = l->list;
-	uint16 matches[FEW];
+	uint16		matches[FEW];
 
 	/* the first to match is the least */
 	if (hamming_match(list->fps + from, to - from, list->fps[i], l->radius,
@@ -99,8 +99,8 @@ static uint32
 choose_among_few(Leaders *l, uint32 from, uint32 to)
 {
 	FingerprintList *list = l->list;
-	uint32 end = from;
-	uint32 i;
+	uint32		end = from;
+	uint32		i;
 
 	CHECK_FOR_INTERRUPTS();
 	for (i = from; i < to; i++)
@@ -114,11 +114,11 @@ static FingerprintList
 copy_stretch(Leaders *l, uint32 from, uint32 to)
 {
 	FingerprintList *list = l->list;
-	FingerprintList copy = { .fps = list->spare_fps + from,
-							 .ids = list->spare_ids + from,
-							 .count = to - from,
-							 .spare_fps = l->spare_fps + (from - l->start),
-							 .spare_ids = l->spare_ids + (from - l->start) };
+	FingerprintList copy = {.fps = list->spare_fps + from,
+		.ids = list->spare_ids + from,
+		.count = to - from,
+		.spare_fps = l->spare_fps + (from - l->start),
+	.spare_ids = l->spare_ids + (from - l->start)};
 
 	memcpy(copy.fps, list->fps + from, copy.count * sizeof(uint64));
 	memcpy(copy.ids, list->ids + from, copy.count * sizeof(uint32));
@@ -131,14 +131,14 @@ join_leaders(Leaders *l, uint32 from, uint32 end, uint32 middle, uint32 to)
 {
 	FingerprintList leaders = copy_stretch(l, from, end);
 	FingerprintList others = copy_stretch(l, middle, to);
-	JoinPairs *near = hamming_join_pairs_begin(&leaders, &others, l->radius);
-	uint32 x;
-	uint32 y;
+	JoinPairs  *near = hamming_join_pairs_begin(&leaders, &others, l->radius);
+	uint32		x;
+	uint32		y;
 
 	while (hamming_join_pairs_next(near, &x, &y))
 	{
 		/* as long as there is none it is the fingerprint itself, a later one */
-		uint32 *leader = &l->leaders[others.ids[y]];
+		uint32	   *leader = &l->leaders[others.ids[y]];
 
 		*leader = Min(*leader, leaders.ids[x]);
 	}
@@ -153,10 +153,10 @@ static uint32
 choose_among(Leaders *l, uint32 from, uint32 to)
 {
 	FingerprintList *list = l->list;
-	uint32 middle = from + (to - from) / 2;
-	uint32 end;
-	uint32 left;
-	uint32 i;
+	uint32		middle = from + (to - from) / 2;
+	uint32		end;
+	uint32		left;
+	uint32		i;
 
 	if (to - from <= FEW)
 		return choose_among_few(l, from, to);
@@ -173,7 +173,7 @@ choose_among(Leaders *l, uint32 from, uint32 to)
 static void
 choose_in_component(Leaders *l, uint32 from, uint32 to)
 {
-	Size size = to - from;
+	Size		size = to - from;
 
 	l->start = from;
 	if (size > FEW)
@@ -196,14 +196,14 @@ choose_in_component(Leaders *l, uint32 from, uint32 to)
 void
 simhash_choose_leaders(FingerprintList *list, int radius, uint32 *clusters)
 {
-	Leaders l = { .list = list, .radius = radius, .leaders = clusters };
-	uint32 from;
-	uint32 to;
+	Leaders		l = {.list = list,.radius = radius,.leaders = clusters};
+	uint32		from;
+	uint32		to;
 
 	sort_by_component(list, clusters);
 	for (from = 0; from < list->count; from = to)
 	{
-		uint32 component = clusters[list->ids[from]];
+		uint32		component = clusters[list->ids[from]];
 
 		for (to = from;
 			 to < list->count && clusters[list->ids[to]] == component; to++)

@@ -10,4 +10,4 @@
 extern void simhash_choose_leaders(FingerprintList *list, int radius,
 								   uint32 *clusters);
 
-#endif /* LEADERS_H */
+#endif							/* LEADERS_H */

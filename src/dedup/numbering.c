@@ -25,9 +25,9 @@
 static void
 merge_equal(FingerprintList *list, uint32 rows, uint32 *members)
 {
-	uint32 distinct = 0;
-	uint32 next = 0;
-	uint32 i;
+	uint32		distinct = 0;
+	uint32		next = 0;
+	uint32		i;
 
 	for (i = 0; i < rows; i++)
 		members[i] = NO_MEMBER;
@@ -36,7 +36,7 @@ merge_equal(FingerprintList *list, uint32 rows, uint32 *members)
 	simhash_fplist_sort(list, 0, list->count, 0, 64);
 	for (i = 0; i < list->count; i++)
 	{
-		uint32 row = list->ids[i];
+		uint32		row = list->ids[i];
 
 		CHECK_FOR_INTERRUPTS();
 		if (distinct == 0 || list->fps[i] != list->fps[distinct - 1])
@@ -70,8 +70,8 @@ merge_equal(FingerprintList *list, uint32 rows, uint32 *members)
 static void
 number_members(uint32 *clusters, uint32 count)
 {
-	uint32 next = NO_CLUSTER + 1;
-	uint32 i;
+	uint32		next = NO_CLUSTER + 1;
+	uint32		i;
 
 	for (i = 0; i < count; i++)
 	{
@@ -89,8 +89,8 @@ void
 simhash_number_clusters(FingerprintList *list, uint32 rows, int radius,
 						ClusterMethod method, uint32 *numbers)
 {
-	uint32 *clusters;
-	uint32 i;
+	uint32	   *clusters;
+	uint32		i;
 
 	merge_equal(list, rows, numbers);
 	clusters = palloc_extended((Size) list->count * sizeof(uint32),
@@ -103,7 +103,7 @@ simhash_number_clusters(FingerprintList *list, uint32 rows, int radius,
 	{
 		CHECK_FOR_INTERRUPTS();
 		numbers[i] = numbers[i] == NO_MEMBER ? NO_CLUSTER
-											 : clusters[numbers[i]];
+			: clusters[numbers[i]];
 	}
 	pfree(clusters);
 }

@@ -12,12 +12,13 @@
 
 typedef enum ClusterMethod
 {
-	CLUSTER_CONNECTED, /* connected by steps within the radius */
-	CLUSTER_LEADER	   /* within the radius of the cluster's first row */
+	CLUSTER_CONNECTED,			/* connected by steps within the radius */
+	CLUSTER_LEADER				/* within the radius of the cluster's first
+								 * row */
 } ClusterMethod;
 
 extern void simhash_number_clusters(FingerprintList *list, uint32 rows,
 									int radius, ClusterMethod method,
 									uint32 *numbers);
 
-#endif /* NUMBERING_H */
+#endif							/* NUMBERING_H */

@@ -17,7 +17,7 @@
 PairSide *
 simhash_pair_side_begin(void)
 {
-	PairSide *side = palloc0(sizeof(PairSide));
+	PairSide   *side = palloc0(sizeof(PairSide));
 
 	side->capacity = FIRST_CAPACITY;
 	simhash_fplist_allocate(&side->list, side->capacity);
@@ -29,7 +29,7 @@ simhash_pair_side_begin(void)
 void
 simhash_pair_side_add(PairSide *side, int64 id, uint64 fingerprint)
 {
-	uint32 row = side->list.count;
+	uint32		row = side->list.count;
 
 	if (row == PG_INT32_MAX)
 		ereport(ERROR,
@@ -50,8 +50,8 @@ static void
 sort_ids(PairSide *side)
 {
 	FingerprintList *list = &side->list;
-	int64 *sorted = (int64 *) list->spare_fps;
-	uint32 row;
+	int64	   *sorted = (int64 *) list->spare_fps;
+	uint32		row;
 
 	for (row = 0; row < list->count; row++)
 	{
@@ -66,8 +66,8 @@ static void
 merge_equal(PairSide *side)
 {
 	FingerprintList *list = &side->list;
-	uint32 distinct = 0;
-	uint32 row;
+	uint32		distinct = 0;
+	uint32		row;
 
 	simhash_fplist_sort(list, 0, list->count, 0, 64);
 	sort_ids(side);
@@ -92,7 +92,7 @@ merge_equal(PairSide *side)
 PairRows *
 simhash_pair_rows_begin(PairSide *x, PairSide *y, int radius)
 {
-	PairRows *pairs = palloc0(sizeof(PairRows));
+	PairRows   *pairs = palloc0(sizeof(PairRows));
 
 	merge_equal(x);
 	if (y != x)
@@ -134,8 +134,8 @@ next_fingerprints(PairRows *pairs)
 {
 	FingerprintList *xs = &pairs->x->list;
 	FingerprintList *ys = &pairs->y->list;
-	uint32 x;
-	uint32 y;
+	uint32		x;
+	uint32		y;
 
 	if (pairs->distinct < xs->count)
 	{
@@ -145,7 +145,7 @@ next_fingerprints(PairRows *pairs)
 	}
 	while (hamming_join_pairs_next(pairs->near, &x, &y))
 	{
-		uint64 difference = xs->fps[x] ^ ys->fps[y];
+		uint64		difference = xs->fps[x] ^ ys->fps[y];
 
 		if (hamming_join_is_first(pairs->near->join, difference))
 		{
@@ -175,12 +175,12 @@ next_row(PairRows *pairs)
 bool
 simhash_pair_rows_next(PairRows *pairs, int64 *a, int64 *b, int *distance)
 {
-	bool is_self_join = pairs->x == pairs->y;
+	bool		is_self_join = pairs->x == pairs->y;
 
 	for (;;)
 	{
-		int64 x;
-		int64 y;
+		int64		x;
+		int64		y;
 
 		CHECK_FOR_INTERRUPTS();
 		while (pairs->b == pairs->b_end)

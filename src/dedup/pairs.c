@@ -21,9 +21,9 @@ PG_FUNCTION_INFO_V1(simhash_pairs_between);
 /* What receives the rows of a query. */
 typedef struct PairReceiver
 {
-	PairSide *side;
-	Oid fingerprint; /* the type simhash64 */
-	Oid id;			 /* type of the ids */
+	PairSide   *side;
+	Oid			fingerprint;	/* the type simhash64 */
+	Oid			id;				/* type of the ids */
 } PairReceiver;
 
 static bool
@@ -41,7 +41,7 @@ id_hint(Oid type, Oid fingerprint)
 	if (TypeCategory(type) == TYPCATEGORY_NUMERIC)
 		return "Cast it to bigint.";
 	return "Number the rows by row_number() OVER (ORDER BY key), and join the "
-		   "keys to the numbers.";
+		"keys to the numbers.";
 }
 
 /* Errors: 42804 where the columns are others than an id and a fingerprint. */
@@ -49,8 +49,8 @@ static void
 check_columns(TupleDesc description, void *arg)
 {
 	PairReceiver *r = arg;
-	Oid types[2];
-	int i;
+	Oid			types[2];
+	int			i;
 
 	if (description->natts != 2)
 		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -94,9 +94,9 @@ static void
 receive_pair_row(TupleTableSlot *slot, void *arg)
 {
 	PairReceiver *r = arg;
-	bool isnull[2];
-	Datum id = slot_getattr(slot, 1, &isnull[0]);
-	Datum fingerprint = slot_getattr(slot, 2, &isnull[1]);
+	bool		isnull[2];
+	Datum		id = slot_getattr(slot, 1, &isnull[0]);
+	Datum		fingerprint = slot_getattr(slot, 2, &isnull[1]);
 
 	if (!isnull[0] && !isnull[1])
 		simhash_pair_side_add(r->side, get_id(id, r->id),
@@ -106,8 +106,8 @@ receive_pair_row(TupleTableSlot *slot, void *arg)
 static PairSide *
 read_side(Datum query, Oid function)
 {
-	PairReceiver r = { .side = simhash_pair_side_begin(),
-					   .fingerprint = simhash_type(function) };
+	PairReceiver r = {.side = simhash_pair_side_begin(),
+	.fingerprint = simhash_type(function)};
 
 	simhash_read_user_query(TextDatumGetCString(query), check_columns,
 							receive_pair_row, &r);
@@ -118,10 +118,10 @@ read_side(Datum query, Oid function)
 static PairRows *
 begin_pairs(FunctionCallInfo fcinfo, int queries)
 {
-	Oid function = fcinfo->flinfo->fn_oid;
-	int radius = simhash_check_max_distance(PG_GETARG_INT32(queries));
-	PairSide *x = read_side(PG_GETARG_DATUM(0), function);
-	PairSide *y = queries == 1 ? x : read_side(PG_GETARG_DATUM(1), function);
+	Oid			function = fcinfo->flinfo->fn_oid;
+	int			radius = simhash_check_max_distance(PG_GETARG_INT32(queries));
+	PairSide   *x = read_side(PG_GETARG_DATUM(0), function);
+	PairSide   *y = queries == 1 ? x : read_side(PG_GETARG_DATUM(1), function);
 
 	return simhash_pair_rows_begin(x, y, radius);
 }
@@ -130,9 +130,9 @@ static Datum
 return_pairs(FunctionCallInfo fcinfo, int queries)
 {
 	FuncCallContext *context;
-	int64 a;
-	int64 b;
-	int distance;
+	int64		a;
+	int64		b;
+	int			distance;
 
 	if (SRF_IS_FIRSTCALL())
 	{
@@ -150,10 +150,10 @@ return_pairs(FunctionCallInfo fcinfo, int queries)
 	context = SRF_PERCALL_SETUP();
 	if (simhash_pair_rows_next(context->user_fctx, &a, &b, &distance))
 	{
-		Datum values[] = { Int64GetDatum(a), Int64GetDatum(b),
-						   Int32GetDatum(distance) };
-		bool nulls[] = { false, false, false };
-		HeapTuple row = heap_form_tuple(context->tuple_desc, values, nulls);
+		Datum		values[] = {Int64GetDatum(a), Int64GetDatum(b),
+		Int32GetDatum(distance)};
+		bool		nulls[] = {false, false, false};
+		HeapTuple	row = heap_form_tuple(context->tuple_desc, values, nulls);
 
 		SRF_RETURN_NEXT(context, HeapTupleGetDatum(row));
 	}

@@ -25,13 +25,13 @@ PG_FUNCTION_INFO_V1(simhash_distances);
  */
 typedef struct Reservoir
 {
-	uint64 *sample;
-	int count;
-	int capacity;			  /* grows, up to wanted */
-	int wanted;				  /* size of the sample */
-	double received;		  /* fingerprints so far */
-	double skip;			  /* to leave out before the next replacement */
-	ReservoirStateData state; /* chooses skip */
+	uint64	   *sample;
+	int			count;
+	int			capacity;		/* grows, up to wanted */
+	int			wanted;			/* size of the sample */
+	double		received;		/* fingerprints so far */
+	double		skip;			/* to leave out before the next replacement */
+	ReservoirStateData state;	/* chooses skip */
 } Reservoir;
 
 static void
@@ -50,9 +50,9 @@ keep_fingerprint(Reservoir *r, uint64 fingerprint)
 static void
 receive_fingerprint(TupleTableSlot *slot, void *arg)
 {
-	Reservoir *r = arg;
-	bool isnull;
-	uint64 fingerprint = DatumGetSimhash(slot_getattr(slot, 1, &isnull));
+	Reservoir  *r = arg;
+	bool		isnull;
+	uint64		fingerprint = DatumGetSimhash(slot_getattr(slot, 1, &isnull));
 
 	if (r->count < r->wanted)
 		keep_fingerprint(r, fingerprint);
@@ -72,7 +72,7 @@ receive_fingerprint(TupleTableSlot *slot, void *arg)
 static Reservoir *
 make_reservoir(int wanted)
 {
-	Reservoir *r = palloc0(sizeof(Reservoir));
+	Reservoir  *r = palloc0(sizeof(Reservoir));
 
 	r->wanted = wanted;
 	r->capacity = Min(wanted, 1024);
@@ -88,8 +88,8 @@ make_reservoir(int wanted)
 static void
 check_column(Relation relation, const char *column, Oid fingerprint)
 {
-	AttrNumber number = get_attnum(RelationGetRelid(relation), column);
-	Oid type;
+	AttrNumber	number = get_attnum(RelationGetRelid(relation), column);
+	Oid			type;
 
 	if (number == InvalidAttrNumber)
 		ereport(ERROR,
@@ -111,8 +111,8 @@ static void
 read_column(Relation relation, const char *column, Reservoir *r)
 {
 	const char *table = quote_qualified_identifier(
-		get_namespace_name(RelationGetNamespace(relation)),
-		RelationGetRelationName(relation));
+												   get_namespace_name(RelationGetNamespace(relation)),
+												   RelationGetRelationName(relation));
 
 	column = quote_identifier(column);
 	simhash_read_user_query(psprintf("SELECT %s FROM %s WHERE %s IS NOT NULL",
@@ -128,8 +128,8 @@ read_column(Relation relation, const char *column, Reservoir *r)
 static Reservoir *
 sample_column(Oid oid, const char *column, int wanted, Oid fingerprint)
 {
-	Reservoir *r;
-	Relation relation;
+	Reservoir  *r;
+	Relation	relation;
 
 	if (wanted < 1)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -150,9 +150,9 @@ Datum
 simhash_distances(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	int64 pairs[65] = { 0 };
-	Reservoir *r;
-	int i;
+	int64		pairs[65] = {0};
+	Reservoir  *r;
+	int			i;
 
 	/* the executor frees its own description of the rows, and no other */
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
@@ -165,8 +165,8 @@ simhash_distances(PG_FUNCTION_ARGS)
 	}
 	for (i = 0; i <= 64; i++)
 	{
-		Datum values[] = { Int32GetDatum(i), Int64GetDatum(pairs[i]) };
-		bool nulls[] = { false, false };
+		Datum		values[] = {Int32GetDatum(i), Int64GetDatum(pairs[i])};
+		bool		nulls[] = {false, false};
 
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}

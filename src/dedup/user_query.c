@@ -11,11 +11,11 @@
 
 typedef struct QueryReceiver
 {
-	DestReceiver receiver; /* first: the executor knows only this */
-	void (*check)(TupleDesc, void *);
-	void (*receive)(TupleTableSlot *, void *);
-	void *arg;
-	bool has_begun;
+	DestReceiver receiver;		/* first: the executor knows only this */
+	void		(*check) (TupleDesc, void *);
+	void		(*receive) (TupleTableSlot *, void *);
+	void	   *arg;
+	bool		has_begun;
 } QueryReceiver;
 
 static void
@@ -53,24 +53,24 @@ end_rows(DestReceiver *self)
  * and whatever running it may raise.
  */
 void
-simhash_read_user_query(const char *query, void (*check)(TupleDesc, void *),
-						void (*receive)(TupleTableSlot *, void *), void *arg)
+simhash_read_user_query(const char *query, void (*check) (TupleDesc, void *),
+						void (*receive) (TupleTableSlot *, void *), void *arg)
 {
-	QueryReceiver r = { .receiver = { .receiveSlot = receive_row,
-									  .rStartup = begin_rows,
-									  .rShutdown = end_rows,
-									  .rDestroy = end_rows,
-									  /* the nearest: nothing is sent */
-									  .mydest = DestTuplestore },
-						.check = check,
-						.receive = receive,
-						.arg = arg };
-	SPIExecuteOptions options = { .read_only = true, .dest = &r.receiver };
-	int result;
+	QueryReceiver r = {.receiver = {.receiveSlot = receive_row,
+			.rStartup = begin_rows,
+			.rShutdown = end_rows,
+			.rDestroy = end_rows,
+			/* the nearest: nothing is sent */
+	.mydest = DestTuplestore},
+	.check = check,
+	.receive = receive,
+	.arg = arg};
+	SPIExecuteOptions options = {.read_only = true,.dest = &r.receiver};
+	int			result;
 
 	SPI_connect();
 	result = SPI_execute_extended(query, &options);
-	if (result < 0) /* COPY or COMMIT, say */
+	if (result < 0)				/* COPY or COMMIT, say */
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 						errmsg("query must be one that only reads"),
 						errdetail("%s", SPI_result_code_string(result))));

@@ -9,8 +9,8 @@
 #include "executor/tuptable.h"
 
 extern void simhash_read_user_query(const char *query,
-									void (*check)(TupleDesc, void *),
-									void (*receive)(TupleTableSlot *, void *),
+									void (*check) (TupleDesc, void *),
+									void (*receive) (TupleTableSlot *, void *),
 									void *arg);
 
-#endif /* USER_QUERY_H */
+#endif							/* USER_QUERY_H */

@@ -40,7 +40,7 @@ simhash_aggregate_context(FunctionCallInfo fcinfo)
 void
 simhash_read_state(FunctionCallInfo fcinfo, StringInfo buf)
 {
-	bytea *value = PG_GETARG_BYTEA_PP(0);
+	bytea	   *value = PG_GETARG_BYTEA_PP(0);
 
 	(void) simhash_aggregate_context(fcinfo);
 	buf->data = VARDATA_ANY(value);
@@ -77,8 +77,8 @@ static Datum
 add_row(FunctionCallInfo fcinfo, FeatureAdder add, int sign)
 {
 	WeightSums *sums = get_state(fcinfo);
-	FeatureTarget target = { .sink = sum_feature, .arg = sums };
-	int64 weight = WEIGHT_UNIT;
+	FeatureTarget target = {.sink = sum_feature,.arg = sums};
+	int64		weight = WEIGHT_UNIT;
 
 	if (PG_ARGISNULL(1) || (PG_NARGS() > 2 && PG_ARGISNULL(2)))
 		PG_RETURN_POINTER(sums);
@@ -120,7 +120,7 @@ simhash_agg_combine(PG_FUNCTION_ARGS)
 {
 	WeightSums *sums = get_state(fcinfo);
 	const WeightSums *other;
-	int bit;
+	int			bit;
 
 	if (PG_ARGISNULL(1))
 		PG_RETURN_POINTER(sums);
@@ -138,7 +138,7 @@ simhash_agg_serialize(PG_FUNCTION_ARGS)
 {
 	const WeightSums *sums = get_state(fcinfo);
 	StringInfoData buf;
-	int bit;
+	int			bit;
 
 	pq_begintypsend(&buf);
 	pq_sendint64(&buf, sums->total);
@@ -153,7 +153,7 @@ simhash_agg_deserialize(PG_FUNCTION_ARGS)
 {
 	WeightSums *sums = palloc(sizeof(WeightSums));
 	StringInfoData buf;
-	int bit;
+	int			bit;
 
 	simhash_read_state(fcinfo, &buf);
 	sums->total = pq_getmsgint64(&buf);
@@ -167,7 +167,7 @@ simhash_agg_deserialize(PG_FUNCTION_ARGS)
 Datum
 simhash_agg_final(PG_FUNCTION_ARGS)
 {
-	uint64 fingerprint;
+	uint64		fingerprint;
 
 	if (PG_ARGISNULL(0) ||
 		!simhash_sums_fingerprint(get_state(fcinfo), &fingerprint))

@@ -11,4 +11,4 @@
 extern MemoryContext simhash_aggregate_context(FunctionCallInfo fcinfo);
 extern void simhash_read_state(FunctionCallInfo fcinfo, StringInfo buf);
 
-#endif /* AGGREGATE_H */
+#endif							/* AGGREGATE_H */

@@ -41,12 +41,12 @@ shingle_size(const char *name, int32 size)
 void
 simhash_make_text_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
 {
-	text *body = PG_GETARG_TEXT_PP(0);
-	bool words = !PG_ARGISNULL(2);
-	bool chars = !PG_ARGISNULL(3);
+	text	   *body = PG_GETARG_TEXT_PP(0);
+	bool		words = !PG_ARGISNULL(2);
+	bool		chars = !PG_ARGISNULL(3);
 	const WeightTable *weights = NULL;
-	uint32 size = 1;
-	Tokenizer tokenizer;
+	uint32		size = 1;
+	Tokenizer	tokenizer;
 
 	if (chars && words)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -78,14 +78,14 @@ simhash_make_text_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
 int64
 simhash_weight_from_datum(Datum datum)
 {
-	int64 weight;
+	int64		weight;
 
 	if (!simhash_weight_from_double(DatumGetFloat8(datum), &weight))
 		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("weight must be between 0 and 2147483648, not %s",
-					DatumGetCString(DirectFunctionCall1(float8out, datum)))));
+				ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("weight must be between 0 and 2147483648, not %s",
+						DatumGetCString(DirectFunctionCall1(float8out, datum)))));
 	return weight;
 }
 
@@ -99,8 +99,8 @@ simhash_weight_overflow(void)
 /* The elements of an array argument. */
 typedef struct Elements
 {
-	Datum *values;
-	int count;
+	Datum	   *values;
+	int			count;
 } Elements;
 
 /*
@@ -110,12 +110,12 @@ typedef struct Elements
 static Elements
 array_elements(ArrayType *array, const char *name)
 {
-	Elements result;
-	bool *nulls;
-	int16 length;
-	bool by_value;
-	char alignment;
-	int i;
+	Elements	result;
+	bool	   *nulls;
+	int16		length;
+	bool		by_value;
+	char		alignment;
+	int			i;
 
 	if (ARR_NDIM(array) > 1)
 		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
@@ -143,9 +143,9 @@ static void
 make_element_features(FunctionCallInfo fcinfo, const FeatureTarget *target,
 					  const char *names, FeatureAdder add)
 {
-	Elements elements = array_elements(PG_GETARG_ARRAYTYPE_P(0), names);
-	Elements weights = { NULL, 0 };
-	int i;
+	Elements	elements = array_elements(PG_GETARG_ARRAYTYPE_P(0), names);
+	Elements	weights = {NULL, 0};
+	int			i;
 
 	if (!PG_ARGISNULL(1))
 	{
@@ -161,7 +161,7 @@ make_element_features(FunctionCallInfo fcinfo, const FeatureTarget *target,
 		CHECK_FOR_INTERRUPTS();
 		add(target, elements.values[i],
 			weights.values ? simhash_weight_from_datum(weights.values[i])
-						   : WEIGHT_UNIT);
+			: WEIGHT_UNIT);
 	}
 }
 
@@ -170,8 +170,8 @@ void
 simhash_add_token_feature(const FeatureTarget *target, Datum element,
 						  int64 weight)
 {
-	text *token = DatumGetTextPP(element);
-	int length;
+	text	   *token = DatumGetTextPP(element);
+	int			length;
 	const char *utf8 = simhash_text_to_utf8(VARDATA_ANY(token),
 											VARSIZE_ANY_EXHDR(token), &length);
 
@@ -213,8 +213,8 @@ simhash_make_hash_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
 static void
 label_weights(ArrayType *array, int64 *weight)
 {
-	Elements elements = array_elements(array, "weights");
-	int i;
+	Elements	elements = array_elements(array, "weights");
+	int			i;
 
 	if (elements.count != 4)
 		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
@@ -223,7 +223,7 @@ label_weights(ArrayType *array, int64 *weight)
 							   elements.count)));
 	for (i = 0; i < 4; i++)
 		weight[i] = simhash_weight_from_datum(
-			Float8GetDatum(DatumGetFloat4(elements.values[i])));
+											  Float8GetDatum(DatumGetFloat4(elements.values[i])));
 }
 
 /*
@@ -236,24 +236,25 @@ void
 simhash_make_tsvector_features(FunctionCallInfo fcinfo,
 							   const FeatureTarget *target)
 {
-	TSVector doc = PG_GETARG_TSVECTOR(0);
+	TSVector	doc = PG_GETARG_TSVECTOR(0);
+
 	/* those of ts_rank, which are float4: they are not 0.1 and so on */
-	int64 weight[4] = { 6554, 13107, 26214, 65536 };
-	int i;
-	int j;
+	int64		weight[4] = {6554, 13107, 26214, 65536};
+	int			i;
+	int			j;
 
 	if (!PG_ARGISNULL(1))
 		label_weights(PG_GETARG_ARRAYTYPE_P(1), weight);
 	feature_begin(target, true);
 	for (i = 0; i < doc->size; i++)
 	{
-		WordEntry *entry = ARRPTR(doc) + i;
+		WordEntry  *entry = ARRPTR(doc) + i;
 		WordEntryPos *position = POSDATAPTR(doc, entry);
-		int length;
+		int			length;
 		const char *lexeme = simhash_text_to_utf8(STRPTR(doc) + entry->pos,
 												  entry->len, &length);
 		const uint8 *bytes = (const uint8 *) lexeme;
-		uint64 hash = XXH3_64bits(lexeme, length);
+		uint64		hash = XXH3_64bits(lexeme, length);
 
 		CHECK_FOR_INTERRUPTS();
 		if (!entry->haspos)
@@ -271,9 +272,9 @@ simhash_make_tsvector_features(FunctionCallInfo fcinfo,
 static Datum
 elect(FunctionCallInfo fcinfo, FeatureMaker make)
 {
-	Votes votes;
-	FeatureTarget target = { .votes = &votes };
-	uint64 fingerprint;
+	Votes		votes;
+	FeatureTarget target = {.votes = &votes};
+	uint64		fingerprint;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();

@@ -14,12 +14,12 @@
  * Makes the features of the arguments, of which the first is not null, and
  * calls feature_begin before.
  */
-typedef void (*FeatureMaker)(FunctionCallInfo fcinfo,
-							 const FeatureTarget *target);
+typedef void (*FeatureMaker) (FunctionCallInfo fcinfo,
+							  const FeatureTarget *target);
 
 /* Adds a datum as a feature. */
-typedef void (*FeatureAdder)(const FeatureTarget *target, Datum datum,
-							 int64 weight);
+typedef void (*FeatureAdder) (const FeatureTarget *target, Datum datum,
+							  int64 weight);
 
 /* construct.c */
 extern void simhash_make_text_features(FunctionCallInfo fcinfo,
@@ -37,4 +37,4 @@ extern void simhash_add_hash_feature(const FeatureTarget *target, Datum hash,
 extern int64 simhash_weight_from_datum(Datum datum);
 pg_noreturn extern void simhash_weight_overflow(void);
 
-#endif /* ARGUMENTS_H */
+#endif							/* ARGUMENTS_H */

@@ -19,19 +19,19 @@ int
 simhash_clip_text(const char *text, int length, int limit)
 {
 	const uint8 *bytes = (const uint8 *) text;
-	int from;
+	int			from;
 
 	if (length <= limit)
 		return length;
 	if (GetDatabaseEncoding() != PG_UTF8 &&
 		GetDatabaseEncoding() != PG_SQL_ASCII)
 		return pg_database_encoding_max_length() == 1
-				   ? limit
-				   : pg_mbcliplen(text, length, limit);
+			? limit
+			: pg_mbcliplen(text, length, limit);
 	/* only a character that begins less than UTF8_MAX before can be parted */
 	for (from = limit - UTF8_MAX + 1; from < limit; from++)
 	{
-		uint32 cp;
+		uint32		cp;
 
 		if (from + (int) utf8_decode(bytes + from, bytes + length, &cp) > limit)
 			return from;
@@ -73,17 +73,17 @@ simhash_append_utf8(StringInfo buf, const uint8 *bytes, size_t length,
 	while (length > 0)
 	{
 		unsigned char converted[MAX_CONVERSION_GROWTH * UTF8_MAX + 1];
-		uint32 cp = 0;
-		size_t bytes_read = utf8_decode(bytes, bytes + length, &cp);
+		uint32		cp = 0;
+		size_t		bytes_read = utf8_decode(bytes, bytes + length, &cp);
 
 		Assert(bytes_read > 0);
 		if (bytes_read == 1)
 			appendStringInfoCharMacro(buf, *bytes);
 		else if (pg_do_encoding_conversion_buf(
-					 FindDefaultConversionProc(PG_UTF8, GetDatabaseEncoding()),
-					 PG_UTF8, GetDatabaseEncoding(), unconstify(uint8 *, bytes),
-					 bytes_read, converted, sizeof(converted),
-					 true) == (int) bytes_read)
+											   FindDefaultConversionProc(PG_UTF8, GetDatabaseEncoding()),
+											   PG_UTF8, GetDatabaseEncoding(), unconstify(uint8 *, bytes),
+											   bytes_read, converted, sizeof(converted),
+											   true) == (int) bytes_read)
 			appendStringInfoString(buf, (char *) converted);
 		else
 			lacking(buf, cp);

@@ -30,8 +30,8 @@ simhash_votes_init(Votes *v, bool weighted)
 static inline uint64
 add_planes(uint64 *low, uint64 a, uint64 b)
 {
-	uint64 half = *low ^ a;
-	uint64 high = (*low & a) | (half & b);
+	uint64		half = *low ^ a;
+	uint64		high = (*low & a) | (half & b);
 
 	*low = half ^ b;
 	return high;
@@ -41,9 +41,9 @@ add_planes(uint64 *low, uint64 a, uint64 b)
 static inline void
 count_batch(Votes *v, const uint64 *h)
 {
-	uint64 *plane = v->plane;
-	uint64 carry[8];
-	int i;
+	uint64	   *plane = v->plane;
+	uint64		carry[8];
+	int			i;
 
 	for (i = 0; i < 8; i++)
 		carry[i] = add_planes(&plane[0], h[2 * i], h[2 * i + 1]);
@@ -54,7 +54,7 @@ count_batch(Votes *v, const uint64 *h)
 	carry[0] = add_planes(&plane[3], carry[0], carry[1]);
 	for (i = 4; carry[0] != 0; i++)
 	{
-		uint64 sum = plane[i] ^ carry[0];
+		uint64		sum = plane[i] ^ carry[0];
 
 		Assert(i < VOTES_PLANES);
 		carry[0] &= plane[i];
@@ -82,8 +82,8 @@ static void
 add_all_weighted(Votes *v, const uint64 *hash, const int64 *weight,
 				 uint32 count)
 {
-	int64 total = 0;
-	uint32 i;
+	int64		total = 0;
+	uint32		i;
 
 	Assert(count <= 1 << 15);
 	for (i = 0; i < count; i++)
@@ -105,7 +105,7 @@ void
 simhash_votes_add_all(Votes *v, const uint64 *hash, const int64 *weight,
 					  uint32 count)
 {
-	uint32 i;
+	uint32		i;
 
 	if (v->weighted)
 	{
@@ -127,10 +127,10 @@ simhash_votes_add_all(Votes *v, const uint64 *hash, const int64 *weight,
 static uint64
 majority(const Votes *v)
 {
-	uint64 half = v->count / 2;
-	uint64 more = 0;
-	uint64 equal = ~UINT64CONST(0);
-	int i;
+	uint64		half = v->count / 2;
+	uint64		more = 0;
+	uint64		equal = ~UINT64CONST(0);
+	int			i;
 
 	for (i = pg_leftmost_one_pos64(v->count); i >= 0; i--)
 	{
@@ -162,14 +162,14 @@ simhash_votes_fingerprint(Votes *v, uint64 *fingerprint)
 	return true;
 }
 
-typedef void (*SumsFunction)(WeightSums *, const uint64 *, const int64 *, int);
+typedef void (*SumsFunction) (WeightSums *, const uint64 *, const int64 *, int);
 
 static void
 sums_add_portable(WeightSums *sums, const uint64 *hash, const int64 *weight,
 				  int count)
 {
-	int i;
-	int bit;
+	int			i;
+	int			bit;
 
 	for (i = 0; i < count; i++)
 	{
@@ -183,7 +183,7 @@ sums_add_portable(WeightSums *sums, const uint64 *hash, const int64 *weight,
 #include <immintrin.h>
 
 #define NARROW_BATCH 64
-#define NARROW_WEIGHT (UINT64CONST(1) << 25) /* 64 of less fit 32 bits */
+#define NARROW_WEIGHT (UINT64CONST(1) << 25)	/* 64 of less fit 32 bits */
 
 /* Four bits at a time. */
 __attribute__((target("avx2"))) static void
@@ -191,21 +191,21 @@ sums_add_avx2(WeightSums *sums, const uint64 *hash, const int64 *weight,
 			  int count)
 {
 	const __m256i one = _mm256_set_epi64x(8, 4, 2, 1);
-	int i;
-	int j;
+	int			i;
+	int			j;
 
 	for (j = 0; j < 16; j++)
 	{
-		__m256i bits = _mm256_slli_epi64(one, 4 * j);
-		__m256i ones = _mm256_loadu_si256((__m256i *) sums->ones + j);
+		__m256i		bits = _mm256_slli_epi64(one, 4 * j);
+		__m256i		ones = _mm256_loadu_si256((__m256i *) sums->ones + j);
 
 		for (i = 0; i < count; i++)
 		{
-			__m256i set = _mm256_cmpeq_epi64(
-				_mm256_and_si256(_mm256_set1_epi64x(hash[i]), bits), bits);
+			__m256i		set = _mm256_cmpeq_epi64(
+												 _mm256_and_si256(_mm256_set1_epi64x(hash[i]), bits), bits);
 
 			ones = _mm256_add_epi64(
-				ones, _mm256_and_si256(set, _mm256_set1_epi64x(weight[i])));
+									ones, _mm256_and_si256(set, _mm256_set1_epi64x(weight[i])));
 		}
 		_mm256_storeu_si256((__m256i *) sums->ones + j, ones);
 	}
@@ -219,24 +219,24 @@ __attribute__((target("avx512f"))) static void
 sums_add_narrow(WeightSums *sums, const uint64 *hash, const int64 *weight,
 				int count)
 {
-	__m512i ones[4];
-	int i;
-	int j;
+	__m512i		ones[4];
+	int			i;
+	int			j;
 
 	for (j = 0; j < 4; j++)
 		ones[j] = _mm512_setzero_si512();
 	for (i = 0; i < count; i++)
 	{
-		__m512i weights = _mm512_set1_epi32((int32) weight[i]);
+		__m512i		weights = _mm512_set1_epi32((int32) weight[i]);
 
 		for (j = 0; j < 4; j++)
 			ones[j] = _mm512_mask_add_epi32(
-				ones[j], (__mmask16) (hash[i] >> (16 * j)), ones[j], weights);
+											ones[j], (__mmask16) (hash[i] >> (16 * j)), ones[j], weights);
 	}
 	for (j = 0; j < 8; j++)
 	{
-		__m256i half = _mm512_extracti64x4_epi64(ones[j / 2], 0);
-		__m512i sum = _mm512_loadu_si512(sums->ones + 8 * j);
+		__m256i		half = _mm512_extracti64x4_epi64(ones[j / 2], 0);
+		__m512i		sum = _mm512_loadu_si512(sums->ones + 8 * j);
 
 		if (j % 2 == 1)
 			half = _mm512_extracti64x4_epi64(ones[j / 2], 1);
@@ -249,13 +249,13 @@ static void
 sums_add_avx512(WeightSums *sums, const uint64 *hash, const int64 *weight,
 				int count)
 {
-	int i;
-	int j;
+	int			i;
+	int			j;
 
 	for (i = 0; i < count; i += NARROW_BATCH)
 	{
-		int batch = Min(count - i, NARROW_BATCH);
-		uint64 bits = 0;
+		int			batch = Min(count - i, NARROW_BATCH);
+		uint64		bits = 0;
 
 		for (j = 0; j < batch; j++)
 			bits |= (uint64) weight[i + j];
@@ -305,7 +305,7 @@ simhash_sums_add(WeightSums *sums, const uint64 *hash, const int64 *weight,
 bool
 simhash_sums_fingerprint(const WeightSums *sums, uint64 *fingerprint)
 {
-	int bit;
+	int			bit;
 
 	*fingerprint = 0;
 	for (bit = 0; bit < 64; bit++)

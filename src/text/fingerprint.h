@@ -16,7 +16,7 @@
 #define WEIGHT_UNIT 65536
 #define WEIGHT_MAX 2147483648.0 /* the largest weight of a feature: 2^31 */
 
-#define VOTES_BATCH 16 /* features that are counted at once */
+#define VOTES_BATCH 16			/* features that are counted at once */
 
 /*
  * Features of weight 1: fewer than 2^VOTES_PLANES.  A text of 1 GB has fewer
@@ -27,25 +27,26 @@
 /* What features of any weight add up to. */
 typedef struct WeightSums
 {
-	int64 ones[64]; /* weight of the features whose hash has bit i set */
-	int64 total;	/* weight of all features */
+	int64		ones[64];		/* weight of the features whose hash has bit i
+								 * set */
+	int64		total;			/* weight of all features */
 } WeightSums;
 
 /* Votes of features that all weigh 1, or that all come with a weight. */
 typedef struct Votes
 {
-	uint64 hash[VOTES_BATCH];  /* not yet counted */
-	int64 weight[VOTES_BATCH]; /* of these, if weighted */
-	uint32 waiting;			   /* how many they are */
-	bool weighted;
-	bool overflow; /* has the total weight passed 2^63 - 1? */
+	uint64		hash[VOTES_BATCH];	/* not yet counted */
+	int64		weight[VOTES_BATCH];	/* of these, if weighted */
+	uint32		waiting;		/* how many they are */
+	bool		weighted;
+	bool		overflow;		/* has the total weight passed 2^63 - 1? */
 
 	/* Not weighted: bit i of plane[j] is bit j of the count of bit i. */
-	uint64 count; /* features */
-	uint64 plane[VOTES_PLANES];
+	uint64		count;			/* features */
+	uint64		plane[VOTES_PLANES];
 
 	/* Weighted; waiting features are in the total only. */
-	WeightSums sums;
+	WeightSums	sums;
 } Votes;
 
 extern void simhash_votes_init(Votes *v, bool weighted);
@@ -82,4 +83,4 @@ votes_add_weighted(Votes *v, uint64 hash, int64 weight)
 	votes_add(v, hash);
 }
 
-#endif /* FINGERPRINT_H */
+#endif							/* FINGERPRINT_H */

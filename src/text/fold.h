@@ -25,17 +25,17 @@ fold_ascii(const uint8 *bytes, uint8 *folded, uint64 *words, uint64 *others)
 	const __m128i letters = _mm_set1_epi8((char) (0x80 + 26));
 	const __m128i digits = _mm_set1_epi8((char) (0x80 + 10));
 	const __m128i case_bit = _mm_set1_epi8(0x20);
-	int i;
+	int			i;
 
 	*words = 0;
 	*others = 0;
 	for (i = 0; i < FOLD_BYTES; i += 16)
 	{
-		__m128i x = _mm_loadu_si128((const __m128i *) (bytes + i));
-		__m128i lower = _mm_or_si128(x, case_bit);
-		__m128i letter = _mm_cmplt_epi8(_mm_sub_epi8(lower, first_letter),
-										letters);
-		__m128i digit = _mm_cmplt_epi8(_mm_sub_epi8(x, first_digit), digits);
+		__m128i		x = _mm_loadu_si128((const __m128i *) (bytes + i));
+		__m128i		lower = _mm_or_si128(x, case_bit);
+		__m128i		letter = _mm_cmplt_epi8(_mm_sub_epi8(lower, first_letter),
+											letters);
+		__m128i		digit = _mm_cmplt_epi8(_mm_sub_epi8(x, first_digit), digits);
 
 		/* a digit has the case bit already */
 		_mm_storeu_si128((__m128i *) (folded + i), lower);
@@ -49,14 +49,14 @@ fold_ascii(const uint8 *bytes, uint8 *folded, uint64 *words, uint64 *others)
 static inline void
 fold_ascii(const uint8 *bytes, uint8 *folded, uint64 *words, uint64 *others)
 {
-	int i;
+	int			i;
 
 	*words = 0;
 	*others = 0;
 	for (i = 0; i < FOLD_BYTES; i++)
 	{
-		uint8 lower = bytes[i] | 0x20;
-		bool word = (uint8) (lower - 'a') < 26 || (uint8) (bytes[i] - '0') < 10;
+		uint8		lower = bytes[i] | 0x20;
+		bool		word = (uint8) (lower - 'a') < 26 || (uint8) (bytes[i] - '0') < 10;
 
 		folded[i] = lower;
 		*words |= (uint64) word << i;
@@ -66,4 +66,4 @@ fold_ascii(const uint8 *bytes, uint8 *folded, uint64 *words, uint64 *others)
 
 #endif
 
-#endif /* FOLD_H */
+#endif							/* FOLD_H */

@@ -27,4 +27,4 @@ seeded_hash(uint64 seed, const void *key, size_t length)
 
 extern uint64 simhash_process_seed(void);
 
-#endif /* HASH_H */
+#endif							/* HASH_H */

@@ -22,21 +22,21 @@ PG_FUNCTION_INFO_V1(simhash_idf_deserialize);
 PG_FUNCTION_INFO_V1(simhash_idf_final);
 
 #define DEFAULT_MIN_DF 2
-#define ARENA_BYTES 65536 /* of a block for tokens */
+#define ARENA_BYTES 65536		/* of a block for tokens */
 
 typedef struct DocumentToken
 {
-	int64 documents; /* how many have it */
-	int64 last;		 /* the last of these */
-	uint32 length;
-	uint8 bytes[FLEXIBLE_ARRAY_MEMBER];
+	int64		documents;		/* how many have it */
+	int64		last;			/* the last of these */
+	uint32		length;
+	uint8		bytes[FLEXIBLE_ARRAY_MEMBER];
 } DocumentToken;
 
 typedef struct DocumentSlot
 {
-	uint64 hash;
+	uint64		hash;
 	DocumentToken *token;
-	char status;
+	char		status;
 } DocumentSlot;
 
 /*
@@ -59,16 +59,16 @@ typedef struct IdfState
 {
 	MemoryContext context;
 	document_hash *tokens;
-	int64 documents; /* texts that are not null */
-	int32 min_df;	 /* 0: not known yet */
-	uint8 *arena;	 /* room for the next tokens */
-	size_t arena_left;
+	int64		documents;		/* texts that are not null */
+	int32		min_df;			/* 0: not known yet */
+	uint8	   *arena;			/* room for the next tokens */
+	size_t		arena_left;
 } IdfState;
 
 static IdfState *
 create_state(MemoryContext context)
 {
-	IdfState *state = MemoryContextAllocZero(context, sizeof(IdfState));
+	IdfState   *state = MemoryContextAllocZero(context, sizeof(IdfState));
 
 	state->context = context;
 	state->tokens = document_create(context, 1024, NULL);
@@ -78,7 +78,7 @@ create_state(MemoryContext context)
 static DocumentToken *
 create_token(IdfState *state, const uint8 *bytes, size_t length)
 {
-	size_t size = MAXALIGN(offsetof(DocumentToken, bytes) + length);
+	size_t		size = MAXALIGN(offsetof(DocumentToken, bytes) + length);
 	DocumentToken *token;
 
 	if (size > ARENA_BYTES / 8)
@@ -105,7 +105,7 @@ create_token(IdfState *state, const uint8 *bytes, size_t length)
 static DocumentToken *
 find_token(IdfState *state, const uint8 *bytes, size_t length, uint64 hash)
 {
-	bool found;
+	bool		found;
 	DocumentSlot *slot = document_insert(state->tokens, hash, &found);
 
 	if (!found)
@@ -117,7 +117,7 @@ static void
 count_token(void *arg, const uint8 *bytes, size_t length, uint64 hash,
 			int64 weight)
 {
-	IdfState *state = arg;
+	IdfState   *state = arg;
 	DocumentToken *token = find_token(state, bytes, length, hash);
 
 	if (token->last != state->documents)
@@ -160,10 +160,10 @@ get_state(FunctionCallInfo fcinfo)
 Datum
 simhash_idf_transition(PG_FUNCTION_ARGS)
 {
-	IdfState *state = get_state(fcinfo);
-	FeatureTarget target = { .sink = count_token, .arg = state };
-	text *body;
-	Tokenizer tokenizer;
+	IdfState   *state = get_state(fcinfo);
+	FeatureTarget target = {.sink = count_token,.arg = state};
+	text	   *body;
+	Tokenizer	tokenizer;
 
 	if (PG_NARGS() > 2 && !PG_ARGISNULL(2))
 		set_min_df(state, PG_GETARG_INT32(2));
@@ -182,8 +182,8 @@ simhash_idf_transition(PG_FUNCTION_ARGS)
 Datum
 simhash_idf_combine(PG_FUNCTION_ARGS)
 {
-	IdfState *state = get_state(fcinfo);
-	IdfState *other;
+	IdfState   *state = get_state(fcinfo);
+	IdfState   *other;
 	document_iterator iterator;
 	DocumentSlot *slot;
 
@@ -217,7 +217,7 @@ check_state_size(size_t size, size_t token_length)
 Datum
 simhash_idf_serialize(PG_FUNCTION_ARGS)
 {
-	IdfState *state = (IdfState *) PG_GETARG_POINTER(0);
+	IdfState   *state = (IdfState *) PG_GETARG_POINTER(0);
 	StringInfoData buf;
 	document_iterator iterator;
 	DocumentSlot *slot;
@@ -243,17 +243,17 @@ simhash_idf_serialize(PG_FUNCTION_ARGS)
 Datum
 simhash_idf_deserialize(PG_FUNCTION_ARGS)
 {
-	IdfState *state = create_state(CurrentMemoryContext);
+	IdfState   *state = create_state(CurrentMemoryContext);
 	StringInfoData buf;
-	uint32 count;
+	uint32		count;
 
 	simhash_read_state(fcinfo, &buf);
 	state->documents = pq_getmsgint64(&buf);
 	state->min_df = pq_getmsgint(&buf, 4);
 	for (count = pq_getmsgint(&buf, 4); count > 0; count--)
 	{
-		int64 documents = pq_getmsgint64(&buf);
-		uint32 length = pq_getmsgint(&buf, 4);
+		int64		documents = pq_getmsgint64(&buf);
+		uint32		length = pq_getmsgint(&buf, 4);
 		const char *bytes = pq_getmsgbytes(&buf, length);
 
 		CHECK_FOR_INTERRUPTS();
@@ -280,12 +280,12 @@ idf(int64 all, int64 documents)
 Datum
 simhash_idf_final(PG_FUNCTION_ARGS)
 {
-	IdfState *state = PG_ARGISNULL(0) ? NULL
-									  : (IdfState *) PG_GETARG_POINTER(0);
+	IdfState   *state = PG_ARGISNULL(0) ? NULL
+	: (IdfState *) PG_GETARG_POINTER(0);
 	const TokenWeight *twice;
 	TokenWeight *tokens;
-	size_t count = 0;
-	int32 min_df;
+	size_t		count = 0;
+	int32		min_df;
 	document_iterator iterator;
 	DocumentSlot *slot;
 
@@ -295,7 +295,7 @@ simhash_idf_final(PG_FUNCTION_ARGS)
 	min_df = state->min_df != 0 ? state->min_df : DEFAULT_MIN_DF;
 	tokens = MemoryContextAllocHuge(CurrentMemoryContext,
 									Max(state->tokens->members, 1) *
-										sizeof(TokenWeight));
+									sizeof(TokenWeight));
 	document_start_iterate(state->tokens, &iterator);
 	while ((slot = document_iterate(state->tokens, &iterator)) != NULL)
 	{
@@ -310,5 +310,5 @@ simhash_idf_final(PG_FUNCTION_ARGS)
 		}
 	}
 	PG_RETURN_POINTER(
-		simhash_weights_pack(tokens, count, idf(state->documents, 0), &twice));
+					  simhash_weights_pack(tokens, count, idf(state->documents, 0), &twice));
 }

@@ -23,14 +23,14 @@
 	"simhash needs utf8proc 2.8 or later: earlier ones do not know Unicode 15.0"
 #endif
 
-#define CHUNK 1024 /* marks that are read from a file at once */
+#define CHUNK 1024				/* marks that are read from a file at once */
 
 /* NFKD of one code point has at most 18; the folding adds none to that. */
 #define MAPPED_MAX 32
 
 void
 simhash_normalize_init(Normalizer *n, const MarkFiles *files,
-					   void (*emit)(void *, uint32), void *arg)
+					   void (*emit) (void *, uint32), void *arg)
 {
 	n->length = 0;
 	n->sorted = true;
@@ -53,9 +53,9 @@ combining_class(int32 cp)
 static void
 sort_marks(int32 *cp, size_t length)
 {
-	int32 copy[SEQUENCE_MAX];
-	size_t start[COMBINING_CLASSES + 1] = { 0 };
-	size_t i;
+	int32		copy[SEQUENCE_MAX];
+	size_t		start[COMBINING_CLASSES + 1] = {0};
+	size_t		i;
 
 	memcpy(copy, cp, length * sizeof(int32));
 	for (i = 0; i < length; i++)
@@ -70,11 +70,11 @@ sort_marks(int32 *cp, size_t length)
 static void
 reorder_sequence(Normalizer *n)
 {
-	size_t i = 0;
+	size_t		i = 0;
 
 	while (i < n->length)
 	{
-		size_t from = i;
+		size_t		from = i;
 
 		while (i < n->length && combining_class(n->sequence[i]) != 0)
 			i++;
@@ -88,7 +88,7 @@ reorder_sequence(Normalizer *n)
 static void
 end_short(Normalizer *n)
 {
-	size_t i;
+	size_t		i;
 
 	if (n->length > 1)
 	{
@@ -111,10 +111,10 @@ end_short(Normalizer *n)
 static bool
 compose(Normalizer *n, int32 cp)
 {
-	int32 pair[2] = { n->starter, cp };
+	int32		pair[2] = {n->starter, cp};
 
 	if (n->starter < 0 || utf8proc_normalize_utf32(
-							  pair, 2, UTF8PROC_COMPOSE | UTF8PROC_STABLE) != 1)
+												   pair, 2, UTF8PROC_COMPOSE | UTF8PROC_STABLE) != 1)
 		return false;
 	n->starter = pair[0];
 	return true;
@@ -129,8 +129,8 @@ compose(Normalizer *n, int32 cp)
 static size_t
 compose_marks(Normalizer *n, void *file, bool *stays)
 {
-	size_t composed = 0;
-	int32 mark;
+	size_t		composed = 0;
+	int32		mark;
 
 	n->files->rewind(file);
 	while (n->files->read(file, &mark, 1) > 0)
@@ -149,10 +149,10 @@ compose_marks(Normalizer *n, void *file, bool *stays)
 static void
 emit_marks(Normalizer *n, void *file, size_t without)
 {
-	int32 marks[CHUNK];
-	size_t read = 0;
-	size_t count;
-	size_t i;
+	int32		marks[CHUNK];
+	size_t		read = 0;
+	size_t		count;
+	size_t		i;
 
 	n->files->rewind(file);
 	while ((count = n->files->read(file, marks, CHUNK)) > 0)
@@ -180,14 +180,14 @@ emit_starter(Normalizer *n)
 static void
 end_marks_in_memory(Normalizer *n)
 {
-	int last_class = 0; /* of those that stay */
-	size_t stay = 0;
-	size_t i;
+	int			last_class = 0; /* of those that stay */
+	size_t		stay = 0;
+	size_t		i;
 
 	sort_marks(n->sequence, n->length);
 	for (i = 0; i < n->length; i++)
 	{
-		int32 mark = n->sequence[i];
+		int32		mark = n->sequence[i];
 
 		/* one that stays keeps those of its own class from the starter */
 		if (combining_class(mark) == last_class || !compose(n, mark))
@@ -207,11 +207,11 @@ end_marks_in_memory(Normalizer *n)
 static void
 spill_marks(Normalizer *n)
 {
-	size_t i;
+	size_t		i;
 
 	for (i = 0; i < n->length; i++)
 	{
-		void **file = &n->marks[combining_class(n->sequence[i])];
+		void	  **file = &n->marks[combining_class(n->sequence[i])];
 
 		if (*file == NULL)
 			*file = n->files->create();
@@ -225,9 +225,9 @@ spill_marks(Normalizer *n)
 static void
 end_spilled_marks(Normalizer *n)
 {
-	size_t composed[COMBINING_CLASSES] = { 0 };
-	bool stays = false;
-	int ccc;
+	size_t		composed[COMBINING_CLASSES] = {0};
+	bool		stays = false;
+	int			ccc;
 
 	spill_marks(n);
 	for (ccc = 0; ccc < COMBINING_CLASSES; ccc++)
@@ -281,9 +281,9 @@ push_long(Normalizer *n, int32 cp)
 static void
 become_long(Normalizer *n)
 {
-	int32 sequence[SEQUENCE_MAX];
-	size_t length = n->length;
-	size_t i;
+	int32		sequence[SEQUENCE_MAX];
+	size_t		length = n->length;
+	size_t		i;
 
 	memcpy(sequence, n->sequence, length * sizeof(int32));
 	n->length = 0;
@@ -330,15 +330,15 @@ simhash_normalize_end(Normalizer *n)
 void
 simhash_normalize_push(Normalizer *n, uint32 cp)
 {
-	int32 mapped[MAPPED_MAX];
-	int boundclass;
+	int32		mapped[MAPPED_MAX];
+	int			boundclass;
 	utf8proc_ssize_t count;
 	utf8proc_ssize_t i;
 
 	/* COMPOSE here only asks for canonical decompositions as well */
 	count = utf8proc_decompose_char(cp, mapped, MAPPED_MAX,
 									UTF8PROC_COMPOSE | UTF8PROC_COMPAT |
-										UTF8PROC_CASEFOLD | UTF8PROC_IGNORE,
+									UTF8PROC_CASEFOLD | UTF8PROC_IGNORE,
 									&boundclass);
 	Assert(count >= 0 && count <= MAPPED_MAX);
 	for (i = 0; i < count; i++)

@@ -16,11 +16,11 @@
  */
 typedef struct MarkFiles
 {
-	void *(*create)(void);
-	void (*write)(void *file, const int32 *marks, size_t count);
-	void (*rewind)(void *file);
-	size_t (*read)(void *file, int32 *marks, size_t count);
-	void (*close)(void *file);
+	void	   *(*create) (void);
+	void		(*write) (void *file, const int32 *marks, size_t count);
+	void		(*rewind) (void *file);
+	size_t		(*read) (void *file, int32 *marks, size_t count);
+	void		(*close) (void *file);
 } MarkFiles;
 
 typedef struct Normalizer
@@ -30,24 +30,26 @@ typedef struct Normalizer
 	 * which only the first code point starts one; or, if it is long, the
 	 * marks after its last starter.
 	 */
-	int32 sequence[SEQUENCE_MAX];
-	size_t length;
-	bool sorted; /* in canonical order so far? */
+	int32		sequence[SEQUENCE_MAX];
+	size_t		length;
+	bool		sorted;			/* in canonical order so far? */
 
 	/* Takes each normalised code point. */
-	void (*emit)(void *arg, uint32 cp);
-	void *arg;
+	void		(*emit) (void *arg, uint32 cp);
+	void	   *arg;
 
-	bool is_long;
+	bool		is_long;
 	/* of a long sequence: */
-	int32 starter; /* what marks can still compose with; -1 if nothing */
+	int32		starter;		/* what marks can still compose with; -1 if
+								 * nothing */
 	const MarkFiles *files;
-	bool spilled;					/* are there earlier ones in files? */
-	void *marks[COMBINING_CLASSES]; /* these, NULL where there are none */
+	bool		spilled;		/* are there earlier ones in files? */
+	void	   *marks[COMBINING_CLASSES];	/* these, NULL where there are
+											 * none */
 } Normalizer;
 
 extern void simhash_normalize_init(Normalizer *n, const MarkFiles *files,
-								   void (*emit)(void *, uint32), void *arg);
+								   void (*emit) (void *, uint32), void *arg);
 extern void simhash_normalize_push(Normalizer *n, uint32 cp);
 extern void simhash_normalize_end(Normalizer *n);
 
@@ -59,4 +61,4 @@ normalize_flush(Normalizer *n)
 		simhash_normalize_end(n);
 }
 
-#endif /* NORMALIZE_H */
+#endif							/* NORMALIZE_H */

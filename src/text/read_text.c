@@ -68,8 +68,8 @@ close_file(void *file)
 	BufFileClose(file);
 }
 
-static const MarkFiles mark_files = { create_file, write_file, rewind_file,
-									  read_file, close_file };
+static const MarkFiles mark_files = {create_file, write_file, rewind_file,
+read_file, close_file};
 
 /* Prepare to read a text, as simhash_tokens_init. */
 void
@@ -86,8 +86,8 @@ simhash_feed_text(Tokenizer *tokenizer, const char *text, int length)
 {
 	do
 	{
-		int clipped = simhash_clip_text(text, length, PIECE_BYTES);
-		int utf8_length;
+		int			clipped = simhash_clip_text(text, length, PIECE_BYTES);
+		int			utf8_length;
 		const char *utf8 = simhash_text_to_utf8(text, clipped, &utf8_length);
 
 		CHECK_FOR_INTERRUPTS();
@@ -95,7 +95,8 @@ simhash_feed_text(Tokenizer *tokenizer, const char *text, int length)
 							clipped == length);
 		if (utf8 != text)
 			pfree(unconstify(char *, utf8));
-		text += clipped;
+		text	  +=clipped;
+
 		length -= clipped;
 	} while (length > 0);
 }

@@ -14,4 +14,4 @@ extern void simhash_begin_text(Tokenizer *tokenizer, uint32 size, bool chars,
 extern void simhash_feed_text(Tokenizer *tokenizer, const char *text,
 							  int length);
 
-#endif /* READ_TEXT_H */
+#endif							/* READ_TEXT_H */

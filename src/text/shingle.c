@@ -8,7 +8,7 @@
 
 void
 simhash_shingle_init(Shingler *s, uint32 size, bool joined,
-					 const WeightTable *weights, void *(*grow)(void *, size_t),
+					 const WeightTable *weights, void *(*grow) (void *, size_t),
 					 FeatureTarget target)
 {
 	Assert(size >= 1 && size <= SHINGLE_MAX);
@@ -51,10 +51,10 @@ hash_stretch(const Shingler *s, uint32 i, uint32 n)
 static void
 hash_stretches(const Shingler *s, uint32 n, uint32 count, uint64 *hash)
 {
-	uint16 order[3][SHINGLE_TOKENS];
-	uint32 filled[3] = { 0 };
-	uint32 i;
-	int kind;
+	uint16		order[3][SHINGLE_TOKENS];
+	uint32		filled[3] = {0};
+	uint32		i;
+	int			kind;
 
 	if (n > 1 || !s->joint)
 	{
@@ -64,7 +64,7 @@ hash_stretches(const Shingler *s, uint32 n, uint32 count, uint64 *hash)
 	}
 	for (i = 0; i < count; i++)
 	{
-		size_t length = stretch_length(s, i, 1);
+		size_t		length = stretch_length(s, i, 1);
 
 		/* without a branch */
 		order[0][filled[0]] = i;
@@ -86,9 +86,9 @@ static void
 weigh_shingles(const Shingler *s, uint32 shingles, const uint64 *hash,
 			   int64 *weight)
 {
-	uint64 token_hash[SHINGLE_TOKENS];
-	int64 sum = 0;
-	uint32 i;
+	uint64		token_hash[SHINGLE_TOKENS];
+	int64		sum = 0;
+	uint32		i;
 
 	if (s->size == 1)
 	{
@@ -101,7 +101,7 @@ weigh_shingles(const Shingler *s, uint32 shingles, const uint64 *hash,
 		sum += weight[i];
 	for (i = 0; i < shingles; i++)
 	{
-		int64 oldest = weight[i];
+		int64		oldest = weight[i];
 
 		sum += weight[i + s->size - 1];
 		weight[i] = sum / s->size;
@@ -113,9 +113,9 @@ weigh_shingles(const Shingler *s, uint32 shingles, const uint64 *hash,
 static void
 emit_shingles(Shingler *s, uint32 shingles)
 {
-	uint64 hash[SHINGLE_TOKENS];
-	int64 weight[SHINGLE_TOKENS];
-	uint32 i;
+	uint64		hash[SHINGLE_TOKENS];
+	int64		weight[SHINGLE_TOKENS];
+	uint32		i;
 
 	hash_stretches(s, s->size, shingles, hash);
 	if (s->weights)
@@ -135,9 +135,9 @@ emit_shingles(Shingler *s, uint32 shingles)
 void
 simhash_shingle_flush(Shingler *s)
 {
-	uint32 shingles;
-	size_t drop;
-	uint32 i;
+	uint32		shingles;
+	size_t		drop;
+	uint32		i;
 
 	if (s->count < s->size)
 		return;
@@ -156,7 +156,7 @@ simhash_shingle_flush(Shingler *s)
 static void
 enlarge(Shingler *s, size_t needed)
 {
-	bool allocated = s->bytes != s->space;
+	bool		allocated = s->bytes != s->space;
 
 	while (s->capacity < needed)
 		s->capacity *= 2;
@@ -179,7 +179,7 @@ token_weight(const Shingler *s, uint32 i, size_t end)
 	if (s->weights == NULL)
 		return WEIGHT_UNIT;
 	return simhash_weight_of(
-		s->weights, XXH3_64bits(s->bytes + s->start[i], end - s->start[i]));
+							 s->weights, XXH3_64bits(s->bytes + s->start[i], end - s->start[i]));
 }
 
 /*
@@ -189,8 +189,8 @@ token_weight(const Shingler *s, uint32 i, size_t end)
 static void
 stream(Shingler *s)
 {
-	uint32 i;
-	uint32 j;
+	uint32		i;
+	uint32		j;
 
 	for (i = 0; i <= s->count; i++)
 	{
@@ -216,7 +216,7 @@ stream(Shingler *s)
 void
 simhash_shingle_append_long(Shingler *s, const uint8 *bytes, size_t length)
 {
-	uint32 i;
+	uint32		i;
 
 	if (s->joint_due)
 	{
@@ -251,7 +251,7 @@ static void
 close_long(Shingler *s)
 {
 	LongShingle *shingle = long_shingle(s, 0);
-	uint64 hash = XXH3_64bits_digest(&shingle->hash);
+	uint64		hash = XXH3_64bits_digest(&shingle->hash);
 
 	feature_add(&s->target, NULL, 0, hash, shingle->weight / shingle->tokens);
 	s->first = (s->first + 1) % SHINGLE_MAX;
@@ -263,8 +263,8 @@ close_long(Shingler *s)
 void
 simhash_shingle_end_long(Shingler *s)
 {
-	int64 weight;
-	uint32 i;
+	int64		weight;
+	uint32		i;
 
 	if (!s->open_is_long)
 		weight = token_weight(s, s->count, s->length);
@@ -295,7 +295,7 @@ simhash_shingle_end_long(Shingler *s)
 void
 simhash_shingle_add_ascii_long(Shingler *s, const uint8 *bytes, size_t length)
 {
-	size_t i;
+	size_t		i;
 
 	for (i = 0; i < length; i++)
 	{

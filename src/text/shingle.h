@@ -9,17 +9,17 @@
 #include "text/utf8.h"
 #include "text/weights_table.h"
 
-#define SHINGLE_MAX 64		/* tokens of a shingle */
-#define SHINGLE_BYTES 8192	/* kept without allocation */
-#define SHINGLE_TOKENS 2048 /* kept */
-#define SHINGLE_PIECE 64	/* bytes that are appended without a loop */
+#define SHINGLE_MAX 64			/* tokens of a shingle */
+#define SHINGLE_BYTES 8192		/* kept without allocation */
+#define SHINGLE_TOKENS 2048		/* kept */
+#define SHINGLE_PIECE 64		/* bytes that are appended without a loop */
 
 /* An open shingle that has outgrown the buffer. */
 typedef struct LongShingle
 {
 	XXH3_state_t hash;
-	int64 weight;  /* of its complete tokens */
-	uint32 tokens; /* how many these are */
+	int64		weight;			/* of its complete tokens */
+	uint32		tokens;			/* how many these are */
 } LongShingle;
 
 /*
@@ -33,9 +33,10 @@ typedef struct LongShingle
  */
 typedef struct Shingler
 {
-	uint32 size;   /* n */
-	uint32 joint;  /* length of what joins two tokens: 1, a space, or 0 */
-	bool complete; /* has a shingle of n tokens been seen? */
+	uint32		size;			/* n */
+	uint32		joint;			/* length of what joins two tokens: 1, a
+								 * space, or 0 */
+	bool		complete;		/* has a shingle of n tokens been seen? */
 	const WeightTable *weights; /* of the tokens; NULL: all weigh 1 */
 	FeatureTarget target;
 
@@ -43,28 +44,29 @@ typedef struct Shingler
 	 * Token i begins at start[i], and ends joint bytes before start[i + 1].
 	 * An open one begins at start[count].
 	 */
-	uint8 *bytes;
-	size_t length;
-	size_t capacity;
-	uint32 count;
-	size_t start[SHINGLE_TOKENS + 1];
+	uint8	   *bytes;
+	size_t		length;
+	size_t		capacity;
+	uint32		count;
+	size_t		start[SHINGLE_TOKENS + 1];
 
-	uint32 first;	   /* slot of the oldest long shingle */
-	uint32 streamed;   /* how many there are */
-	bool joint_due;	   /* do they lack the joint after their last token? */
-	bool open_is_long; /* is the open token in them alone? */
-	XXH3_state_t open_token; /* its own hash, for its weight */
+	uint32		first;			/* slot of the oldest long shingle */
+	uint32		streamed;		/* how many there are */
+	bool		joint_due;		/* do they lack the joint after their last
+								 * token? */
+	bool		open_is_long;	/* is the open token in them alone? */
+	XXH3_state_t open_token;	/* its own hash, for its weight */
 
 	/* Enlarges the buffer if features are wanted in full, else NULL. */
-	void *(*grow)(void *array, size_t bytes);
+	void	   *(*grow) (void *array, size_t bytes);
 
-	uint8 space[SHINGLE_BYTES];
+	uint8		space[SHINGLE_BYTES];
 	LongShingle slots[SHINGLE_MAX];
 } Shingler;
 
 extern void simhash_shingle_init(Shingler *s, uint32 size, bool joined,
 								 const WeightTable *weights,
-								 void *(*grow)(void *, size_t),
+								 void *(*grow) (void *, size_t),
 								 FeatureTarget target);
 extern void simhash_shingle_append_long(Shingler *s, const uint8 *bytes,
 										size_t length);
@@ -95,7 +97,7 @@ shingle_is_full(const Shingler *s)
 static inline void
 shingle_append(Shingler *s, const uint8 *bytes, size_t length)
 {
-	uint8 *to = s->bytes + s->length;
+	uint8	   *to = s->bytes + s->length;
 
 	if (unlikely(shingle_is_full(s)))
 	{
@@ -116,8 +118,8 @@ shingle_append(Shingler *s, const uint8 *bytes, size_t length)
 static inline void
 shingle_add_ascii(Shingler *s, const uint8 *bytes, size_t length)
 {
-	size_t *start = s->start + s->count;
-	size_t i;
+	size_t	   *start = s->start + s->count;
+	size_t		i;
 
 	if (unlikely(shingle_is_full(s) ||
 				 s->count + SHINGLE_PIECE >= SHINGLE_TOKENS))
@@ -166,4 +168,4 @@ shingle_end(Shingler *s)
 		shingle_end_buffered(s);
 }
 
-#endif /* SHINGLE_H */
+#endif							/* SHINGLE_H */

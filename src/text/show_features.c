@@ -23,33 +23,33 @@ PG_FUNCTION_INFO_V1(simhash_features_tsvector);
 /* What tells a feature from any other. */
 typedef struct FeatureKey
 {
-	uint64 hash;
-	int64 weight; /* of one occurrence, in units of 2^-16 */
-	size_t length;
-	const uint8 *bytes; /* NULL where there is nothing but the hash */
+	uint64		hash;
+	int64		weight;			/* of one occurrence, in units of 2^-16 */
+	size_t		length;
+	const uint8 *bytes;			/* NULL where there is nothing but the hash */
 } FeatureKey;
 
 typedef struct FeatureSlot
 {
-	FeatureKey key;
-	size_t number; /* in order of first appearance */
-	char status;
+	FeatureKey	key;
+	size_t		number;			/* in order of first appearance */
+	char		status;
 } FeatureSlot;
 
 static inline bool
 same_feature(const FeatureKey *a, const FeatureKey *b)
 {
 	return a->hash == b->hash && a->weight == b->weight &&
-		   a->length == b->length &&
-		   (a->length == 0 || memcmp(a->bytes, b->bytes, a->length) == 0);
+		a->length == b->length &&
+		(a->length == 0 || memcmp(a->bytes, b->bytes, a->length) == 0);
 }
 
 /* Features may have one hash and differ in weights, or in bytes. */
 static inline uint32
 feature_hash_key(const FeatureKey *key)
 {
-	const uint64 numbers[] = { key->hash, (uint64) key->weight };
-	uint64 hash = seeded_hash(simhash_process_seed(), numbers, sizeof(numbers));
+	const uint64 numbers[] = {key->hash, (uint64) key->weight};
+	uint64		hash = seeded_hash(simhash_process_seed(), numbers, sizeof(numbers));
 
 	if (key->length > 0)
 		hash = seeded_hash(hash, key->bytes, key->length);
@@ -69,8 +69,8 @@ feature_hash_key(const FeatureKey *key)
 
 typedef struct FeatureCount
 {
-	FeatureKey key;
-	int32 count;
+	FeatureKey	key;
+	int32		count;
 } FeatureCount;
 
 /* Distinct features in order of first appearance. */
@@ -78,8 +78,8 @@ typedef struct FeatureList
 {
 	feature_hash *table;
 	FeatureCount *features;
-	size_t length;
-	size_t capacity;
+	size_t		length;
+	size_t		capacity;
 } FeatureList;
 
 static void
@@ -87,9 +87,9 @@ list_feature(void *arg, const uint8 *bytes, size_t length, uint64 hash,
 			 int64 weight)
 {
 	FeatureList *list = arg;
-	FeatureKey key = { hash, weight, length, bytes };
+	FeatureKey	key = {hash, weight, length, bytes};
 	FeatureSlot *slot;
-	bool found;
+	bool		found;
 
 	slot = feature_insert(list->table, key, &found);
 	if (!found)
@@ -101,7 +101,7 @@ list_feature(void *arg, const uint8 *bytes, size_t length, uint64 hash,
 		{
 			list->capacity *= 2;
 			list->features = repalloc_huge(
-				list->features, list->capacity * sizeof(FeatureCount));
+										   list->features, list->capacity * sizeof(FeatureCount));
 		}
 		list->features[list->length].key = slot->key;
 		list->features[list->length].count = 0;
@@ -124,7 +124,7 @@ static text *
 feature_to_text(const FeatureKey *key)
 {
 	StringInfoData buf;
-	text *result;
+	text	   *result;
 
 	if (key->length > MaxAllocSize / 4)
 		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -143,8 +143,8 @@ list_features(FunctionCallInfo fcinfo, FeatureMaker make)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	FeatureList list;
-	FeatureTarget target = { .sink = list_feature, .arg = &list };
-	size_t i;
+	FeatureTarget target = {.sink = list_feature,.arg = &list};
+	size_t		i;
 
 	/* the executor frees its own description of the rows, and no other */
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
@@ -160,8 +160,8 @@ list_features(FunctionCallInfo fcinfo, FeatureMaker make)
 	for (i = 0; i < list.length; i++)
 	{
 		FeatureCount *feature = &list.features[i];
-		Datum values[4] = { 0 };
-		bool nulls[4] = { false };
+		Datum		values[4] = {0};
+		bool		nulls[4] = {false};
 
 		CHECK_FOR_INTERRUPTS();
 		nulls[0] = feature->key.bytes == NULL;

@@ -12,14 +12,14 @@
  * Takes each feature, with its weight in units of 2^-16.  bytes is NULL where
  * there is nothing but the hash.
  */
-typedef void (*FeatureSink)(void *arg, const uint8 *bytes, size_t length,
-							uint64 hash, int64 weight);
+typedef void (*FeatureSink) (void *arg, const uint8 *bytes, size_t length,
+							 uint64 hash, int64 weight);
 
 typedef struct FeatureTarget
 {
-	FeatureSink sink; /* if NULL: */
-	Votes *votes;
-	void *arg; /* of the sink */
+	FeatureSink sink;			/* if NULL: */
+	Votes	   *votes;
+	void	   *arg;			/* of the sink */
 } FeatureTarget;
 
 /* The features that follow all weigh 1, or else come with their weights. */
@@ -42,4 +42,4 @@ feature_add(const FeatureTarget *target, const uint8 *bytes, size_t length,
 		votes_add(target->votes, hash);
 }
 
-#endif /* SINK_H */
+#endif							/* SINK_H */

@@ -110,8 +110,8 @@ add_utf8(Tokenizer *t, uint8 properties, const uint8 bytes[UTF8_MAX],
 static void
 add_codepoint(void *arg, uint32 cp)
 {
-	uint8 bytes[UTF8_MAX] = { 0 };
-	size_t length = utf8_encode(cp, bytes);
+	uint8		bytes[UTF8_MAX] = {0};
+	size_t		length = utf8_encode(cp, bytes);
 
 	add_utf8(arg, unicode_class(cp), bytes, length);
 }
@@ -138,13 +138,13 @@ add_ascii(Tokenizer *t, const uint8 *folded, size_t length)
 static size_t
 feed_ascii(Tokenizer *t, const uint8 *text, const uint8 *end, bool last)
 {
-	uint8 bytes[FOLD_BYTES];
-	uint8 folded[FOLD_BYTES + SHINGLE_PIECE];
-	uint64 words;
-	uint64 others;
-	size_t left = end - text;
-	size_t taken = Min(left, FOLD_BYTES);
-	size_t at = 0;
+	uint8		bytes[FOLD_BYTES];
+	uint8		folded[FOLD_BYTES + SHINGLE_PIECE];
+	uint64		words;
+	uint64		others;
+	size_t		left = end - text;
+	size_t		taken = Min(left, FOLD_BYTES);
+	size_t		at = 0;
 
 	if (left < FOLD_BYTES)
 	{
@@ -165,9 +165,9 @@ feed_ascii(Tokenizer *t, const uint8 *text, const uint8 *end, bool last)
 
 	while (words != 0)
 	{
-		int skipped = pg_rightmost_one_pos64(words);
-		uint64 after;
-		size_t length;
+		int			skipped = pg_rightmost_one_pos64(words);
+		uint64		after;
+		size_t		length;
 
 		if (skipped > 0)
 			add_separator(t);
@@ -188,21 +188,21 @@ feed_ascii(Tokenizer *t, const uint8 *text, const uint8 *end, bool last)
 static inline bool
 is_ascii(const uint8 *text, const uint8 *end)
 {
-	return end - text > 1 && (text[0] | text[1]) < 0x80;
+	return end - text >1 && (text[0] | text[1]) <0x80;
 }
 
 /* A code point in the text, or a byte that is none. */
 typedef struct Decoded
 {
-	uint32 cp;
-	uint8 properties; /* 0 for a byte that is none */
-	size_t length;
+	uint32		cp;
+	uint8		properties;		/* 0 for a byte that is none */
+	size_t		length;
 } Decoded;
 
 static pg_attribute_always_inline Decoded
 decode(const uint8 *text, const uint8 *end)
 {
-	Decoded d = { 0 };
+	Decoded		d = {0};
 
 	d.length = utf8_decode(text, end, &d.cp);
 	if (d.length == 0)
@@ -219,13 +219,14 @@ decode(const uint8 *text, const uint8 *end)
 static const uint8 *
 feed_codepoints(Tokenizer *t, const uint8 *text, const uint8 *end, bool last)
 {
-	Decoded this = decode(text, end);
+	Decoded		this = decode(text, end);
 
 	do
 	{
-		const uint8 *after = text + this.length;
-		Decoded next = { 0 };
-		bool starts; /* does nothing that follows combine with this one? */
+		const uint8 *after = text +this.length;
+		Decoded		next = {0};
+		bool		starts;		/* does nothing that follows combine with this
+								 * one? */
 
 		if (after == end)
 			starts = last;
@@ -233,7 +234,7 @@ feed_codepoints(Tokenizer *t, const uint8 *text, const uint8 *end, bool last)
 		{
 			next = decode(after, end);
 			starts = (next.properties & (UC_ASSIGNED | UC_STARTS)) !=
-					 UC_ASSIGNED;
+				UC_ASSIGNED;
 		}
 
 		if (!(this.properties & UC_ASSIGNED))
@@ -243,10 +244,10 @@ feed_codepoints(Tokenizer *t, const uint8 *text, const uint8 *end, bool last)
 		}
 		else if ((this.properties & UC_INERT) && starts)
 		{
-			uint8 bytes[UTF8_MAX] = { 0 };
+			uint8		bytes[UTF8_MAX] = {0};
 
 			normalize_flush(&t->normalizer);
-			if (end - text >= UTF8_MAX)
+			if (end - text >=UTF8_MAX)
 				memcpy(bytes, text, UTF8_MAX);
 			else
 				memcpy(bytes, text, this.length);
@@ -255,8 +256,9 @@ feed_codepoints(Tokenizer *t, const uint8 *text, const uint8 *end, bool last)
 		else
 			simhash_normalize_push(&t->normalizer, this.cp);
 		text = after;
+
 		this = next;
-	} while (text < end && !is_ascii(text, end));
+	} while (text <end && !is_ascii(text, end));
 	return text;
 }
 
@@ -268,7 +270,7 @@ feed_codepoints(Tokenizer *t, const uint8 *text, const uint8 *end, bool last)
 void
 simhash_tokens_init(Tokenizer *t, uint32 size, bool chars,
 					const WeightTable *weights, const MarkFiles *files,
-					void *(*resize)(void *, size_t), FeatureTarget target)
+					void *(*resize) (void *, size_t), FeatureTarget target)
 {
 	t->chars = chars;
 	t->run = RUN_NONE;
@@ -284,14 +286,14 @@ simhash_tokens_init(Tokenizer *t, uint32 size, bool chars,
 void
 simhash_tokens_feed(Tokenizer *t, const uint8 *text, size_t length, bool last)
 {
-	const uint8 *end = text + length;
+	const uint8 *end = text +length;
 
-	while (text < end)
+	while (text <end)
 	{
 		if (is_ascii(text, end))
 		{
 			normalize_flush(&t->normalizer);
-			text += feed_ascii(t, text, end, last);
+			text	  +=feed_ascii(t, text, end, last);
 		}
 		else
 			text = feed_codepoints(t, text, end, last);

@@ -10,33 +10,34 @@
 
 typedef enum TokenRun
 {
-	RUN_NONE,	 /* between two runs */
-	RUN_SPACED,	 /* in a script written with spaces */
-	RUN_UNSPACED /* in a script written without */
+	RUN_NONE,					/* between two runs */
+	RUN_SPACED,					/* in a script written with spaces */
+	RUN_UNSPACED				/* in a script written without */
 } TokenRun;
 
 typedef struct Tokenizer
 {
-	bool chars; /* shingles of code points, not of words? */
+	bool		chars;			/* shingles of code points, not of words? */
 
-	TokenRun run;			  /* words: what the last code point was part of */
-	uint8 previous[UTF8_MAX]; /* the last code point of an unspaced run */
-	size_t previous_length;
-	bool bigram; /* has that run had a bigram? */
+	TokenRun	run;			/* words: what the last code point was part of */
+	uint8		previous[UTF8_MAX]; /* the last code point of an unspaced run */
+	size_t		previous_length;
+	bool		bigram;			/* has that run had a bigram? */
 
-	bool started; /* chars: has there been a letter, mark or digit? */
-	bool gap;	  /* and anything else since the last one? */
+	bool		started;		/* chars: has there been a letter, mark or
+								 * digit? */
+	bool		gap;			/* and anything else since the last one? */
 
-	Normalizer normalizer;
-	Shingler shingler;
+	Normalizer	normalizer;
+	Shingler	shingler;
 } Tokenizer;
 
 extern void simhash_tokens_init(Tokenizer *t, uint32 size, bool chars,
 								const WeightTable *weights,
 								const MarkFiles *files,
-								void *(*resize)(void *, size_t),
+								void *(*resize) (void *, size_t),
 								FeatureTarget target);
 extern void simhash_tokens_feed(Tokenizer *t, const uint8 *text, size_t length,
 								bool last);
 
-#endif /* TOKENS_H */
+#endif							/* TOKENS_H */

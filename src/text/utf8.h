@@ -13,7 +13,7 @@
 static inline size_t
 utf8_decode(const uint8 *p, const uint8 *end, uint32 *cp)
 {
-	size_t left = end - p;
+	size_t		left = end - p;
 
 #define UTF8_TAIL(i) ((uint32) (p[i] & 0x3F))
 #define UTF8_IS_TAIL(i) ((p[i] & 0xC0) == 0x80)
@@ -40,13 +40,13 @@ utf8_decode(const uint8 *p, const uint8 *end, uint32 *cp)
 		!UTF8_IS_TAIL(3))
 		return 0;
 	*cp = (uint32) (p[0] & 0x07) << 18 | UTF8_TAIL(1) << 12 |
-		  UTF8_TAIL(2) << 6 | UTF8_TAIL(3);
+		UTF8_TAIL(2) << 6 | UTF8_TAIL(3);
 	return *cp < 0x10000 || *cp > 0x10FFFF ? 0 : 4;
 #undef UTF8_TAIL
 #undef UTF8_IS_TAIL
 }
 
-#define UTF8_MAX 4 /* bytes of the longest code point */
+#define UTF8_MAX 4				/* bytes of the longest code point */
 
 /* Write a valid code point to out; returns its length. */
 static inline size_t
@@ -77,4 +77,4 @@ utf8_encode(uint32 cp, uint8 *out)
 	return 4;
 }
 
-#endif /* UTF8_H */
+#endif							/* UTF8_H */

@@ -18,13 +18,13 @@
 #include "text/weights_cache.h"
 #include "text/weights_value.h"
 
-#define CACHED_TABLES 16 /* looked through for each row */
+#define CACHED_TABLES 16		/* looked through for each row */
 
 typedef struct CachedWeights
 {
 	struct CachedWeights *next; /* used less recently */
 	MemoryContext context;		/* of all this */
-	size_t bytes;				/* which it takes */
+	size_t		bytes;			/* which it takes */
 	WeightsDigest digest;
 	WeightTable table;
 } CachedWeights;
@@ -41,7 +41,7 @@ typedef struct KnownPointers
 {
 	struct varatt_external pointer[KNOWN_POINTERS];
 	WeightsDigest digest[KNOWN_POINTERS];
-	uint32 count; /* ever known; the oldest is overwritten */
+	uint32		count;			/* ever known; the oldest is overwritten */
 } KnownPointers;
 
 static WeightsDigest
@@ -49,14 +49,14 @@ digest_of(FunctionCallInfo fcinfo, struct varlena *value)
 {
 	KnownPointers *known = fcinfo->flinfo->fn_extra;
 	struct varatt_external pointer;
-	uint32 i;
+	uint32		i;
 
 	if (!VARATT_IS_EXTERNAL_ONDISK(value))
 		return simhash_weights_digest(value);
 	VARATT_EXTERNAL_GET_POINTER(pointer, value);
 	if (known == NULL)
 		known = fcinfo->flinfo->fn_extra = MemoryContextAllocZero(
-			fcinfo->flinfo->fn_mcxt, sizeof(KnownPointers));
+																  fcinfo->flinfo->fn_mcxt, sizeof(KnownPointers));
 	for (i = 0; i < Min(known->count, KNOWN_POINTERS); i++)
 	{
 		if (memcmp(&known->pointer[i], &pointer, sizeof(pointer)) == 0)
@@ -76,12 +76,12 @@ digest_of(FunctionCallInfo fcinfo, struct varlena *value)
 static void
 fill_table(WeightTable *table, WeightsReader *reader)
 {
-	uint32 i;
+	uint32		i;
 
 	for (i = 0; i < reader->header.count; i++)
 	{
 		TokenWeight token = simhash_weights_next(reader);
-		int64 weight;
+		int64		weight;
 
 		CHECK_FOR_INTERRUPTS();
 		simhash_weight_from_double(token.weight, &weight);
@@ -95,18 +95,18 @@ read_weights(struct varlena *value)
 {
 	struct varlena *detoasted = pg_detoast_datum_packed(value);
 	WeightsReader reader = simhash_weights_read(detoasted);
-	uint64 buckets = pg_nextpower2_64(
-		Max(reader.header.count / (WEIGHT_BUCKET / 2), 2));
+	uint64		buckets = pg_nextpower2_64(
+										   Max(reader.header.count / (WEIGHT_BUCKET / 2), 2));
 	MemoryContext context = AllocSetContextCreate(
-		CurrentMemoryContext, "simhash weights", ALLOCSET_SMALL_SIZES);
+												  CurrentMemoryContext, "simhash weights", ALLOCSET_SMALL_SIZES);
 	CachedWeights *entry = MemoryContextAlloc(context, sizeof(CachedWeights));
-	void *space;
-	int64 rest;
+	void	   *space;
+	int64		rest;
 
 	entry->context = context;
 	entry->digest = reader.header.digest;
 	space = MemoryContextAllocHuge(context, buckets * sizeof(WeightBucket) +
-												PG_CACHE_LINE_SIZE);
+								   PG_CACHE_LINE_SIZE);
 	entry->bytes = MemoryContextMemAllocated(context, false);
 	simhash_weight_from_double(reader.header.rest, &rest);
 	simhash_weights_init(&entry->table, (WeightBucket *) CACHELINEALIGN(space),
@@ -126,8 +126,8 @@ static void
 trim_cache(void)
 {
 	CachedWeights **link = &most_recent->next;
-	size_t kept = most_recent->bytes;
-	int count = 1;
+	size_t		kept = most_recent->bytes;
+	int			count = 1;
 
 	while (*link != NULL)
 	{
@@ -159,7 +159,7 @@ simhash_cached_weights(FunctionCallInfo fcinfo, int argument)
 	WeightsDigest digest = digest_of(fcinfo, value);
 	CachedWeights **link = &most_recent;
 	CachedWeights *entry;
-	bool known;
+	bool		known;
 
 	while (*link != NULL &&
 		   memcmp(&(*link)->digest, &digest, sizeof(digest)) != 0)

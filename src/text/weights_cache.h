@@ -12,4 +12,4 @@
 extern const WeightTable *simhash_cached_weights(FunctionCallInfo fcinfo,
 												 int argument);
 
-#endif /* WEIGHTS_CACHE_H */
+#endif							/* WEIGHTS_CACHE_H */

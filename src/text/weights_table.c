@@ -8,7 +8,7 @@
 
 #include "text/weights_table.h"
 
-#define AHEAD 16 /* lookups for which memory is fetched early */
+#define AHEAD 16				/* lookups for which memory is fetched early */
 
 /*
  * Begin a table without tokens.  The number of buckets, count, is a power of
@@ -18,7 +18,7 @@ void
 simhash_weights_init(WeightTable *table, WeightBucket *buckets, uint64 count,
 					 uint64 seed, int64 rest)
 {
-	memset(buckets, 0xFF, count * sizeof(WeightBucket)); /* free */
+	memset(buckets, 0xFF, count * sizeof(WeightBucket));	/* free */
 	table->buckets = buckets;
 	table->mask = count - 1;
 	table->shift = 64 - pg_leftmost_one_pos64(count);
@@ -30,7 +30,7 @@ simhash_weights_init(WeightTable *table, WeightBucket *buckets, uint64 count,
 static inline int64
 choose_weight(const WeightBucket *bucket, int i, uint64 hash, int64 other)
 {
-	int64 match = -(int64) (bucket->hash[i] == hash);
+	int64		match = -(int64) (bucket->hash[i] == hash);
 
 	return (bucket->weight[i] & match) | (other & ~match);
 }
@@ -43,7 +43,7 @@ choose_weight(const WeightBucket *bucket, int i, uint64 hash, int64 other)
 static inline int64
 bucket_weight(const WeightBucket *bucket, uint64 hash)
 {
-	int64 weight = choose_weight(bucket, 3, hash, -1);
+	int64		weight = choose_weight(bucket, 3, hash, -1);
 
 	weight = choose_weight(bucket, 2, hash, weight);
 	weight = choose_weight(bucket, 1, hash, weight);
@@ -67,12 +67,12 @@ first_bucket(const WeightTable *table, uint64 hash)
 static inline int64
 look_up(const WeightTable *table, uint64 hash)
 {
-	uint64 i;
+	uint64		i;
 
 	for (i = first_bucket(table, hash);; i = (i + 1) & table->mask)
 	{
 		const WeightBucket *bucket = &table->buckets[i];
-		int64 weight = bucket_weight(bucket, hash);
+		int64		weight = bucket_weight(bucket, hash);
 
 		if (likely(weight >= 0))
 			return weight;
@@ -92,14 +92,14 @@ void
 simhash_weights_of(const WeightTable *table, const uint64 *hash, int64 *weight,
 				   uint32 count)
 {
-	const WeightTable copy = *table; /* which the weights do not overwrite */
-	uint32 i;
+	const WeightTable copy = *table;	/* which the weights do not overwrite */
+	uint32		i;
 
 	for (i = 0; i < count; i++)
 	{
 		if (i + AHEAD < count)
 			__builtin_prefetch(
-				&copy.buckets[first_bucket(&copy, hash[i + AHEAD])]);
+							   &copy.buckets[first_bucket(&copy, hash[i + AHEAD])]);
 		weight[i] = look_up(&copy, hash[i]);
 	}
 }
@@ -109,8 +109,8 @@ void
 simhash_weights_add(WeightTable *table, uint64 hash, int64 weight)
 {
 	WeightBucket *bucket;
-	uint64 i = first_bucket(table, hash);
-	int j = 0;
+	uint64		i = first_bucket(table, hash);
+	int			j = 0;
 
 	for (;;)
 	{

@@ -5,12 +5,13 @@
 #ifndef WEIGHTS_TABLE_H
 #define WEIGHTS_TABLE_H
 
-#define WEIGHT_BUCKET 4 /* tokens of a bucket, which is a cache line */
+#define WEIGHT_BUCKET 4			/* tokens of a bucket, which is a cache line */
 
 typedef struct WeightBucket
 {
-	uint64 hash[WEIGHT_BUCKET];
-	int64 weight[WEIGHT_BUCKET]; /* in units of 2^-16; -1: this place is free */
+	uint64		hash[WEIGHT_BUCKET];
+	int64		weight[WEIGHT_BUCKET];	/* in units of 2^-16; -1: this place
+										 * is free */
 } WeightBucket;
 
 /*
@@ -21,10 +22,12 @@ typedef struct WeightBucket
 typedef struct WeightTable
 {
 	WeightBucket *buckets;
-	uint64 mask;	   /* number of buckets, a power of two from 2 on, - 1 */
-	int shift;		   /* 64 - log2(number of buckets) */
-	uint64 multiplier; /* odd, and secret: see first_bucket() */
-	int64 rest;		   /* weight of the tokens that are not in the table */
+	uint64		mask;			/* number of buckets, a power of two from 2
+								 * on, - 1 */
+	int			shift;			/* 64 - log2(number of buckets) */
+	uint64		multiplier;		/* odd, and secret: see first_bucket() */
+	int64		rest;			/* weight of the tokens that are not in the
+								 * table */
 } WeightTable;
 
 extern void simhash_weights_init(WeightTable *table, WeightBucket *buckets,
@@ -34,4 +37,4 @@ extern void simhash_weights_of(const WeightTable *table, const uint64 *hash,
 							   int64 *weight, uint32 count);
 extern void simhash_weights_add(WeightTable *table, uint64 hash, int64 weight);
 
-#endif /* WEIGHTS_TABLE_H */
+#endif							/* WEIGHTS_TABLE_H */

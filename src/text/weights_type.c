@@ -34,7 +34,8 @@ PG_FUNCTION_INFO_V1(simhash_weights_hash_extended);
 
 #define DEFAULT_REST 1.0
 #define BINARY_VERSION 1
-#define NAMED_BYTES 64 /* of a wrong key or value, that an error shows */
+#define NAMED_BYTES 64			/* of a wrong key or value, that an error
+								 * shows */
 
 /*
  * The tokens read so far.  The JSON is parsed here, not by PostgreSQL's
@@ -43,18 +44,19 @@ PG_FUNCTION_INFO_V1(simhash_weights_hash_extended);
  */
 typedef struct Parser
 {
-	const uint8 *at; /* what is to be read, in UTF-8 */
+	const uint8 *at;			/* what is to be read, in UTF-8 */
 	const uint8 *end;
-	Node *escontext; /* takes soft errors */
+	Node	   *escontext;		/* takes soft errors */
 
-	uint8 *key; /* the last one, without escapes; has room for any */
-	size_t key_length;
-	double rest;
-	bool has_rest;
+	uint8	   *key;			/* the last one, without escapes; has room for
+								 * any */
+	size_t		key_length;
+	double		rest;
+	bool		has_rest;
 
 	TokenWeight *tokens;
-	size_t count;
-	size_t capacity;
+	size_t		count;
+	size_t		capacity;
 } Parser;
 
 /* A code point as JSON shows it. */
@@ -74,7 +76,7 @@ static char *
 excerpt(const uint8 *bytes, size_t length)
 {
 	StringInfoData buf;
-	size_t shown = Min(length, NAMED_BYTES);
+	size_t		shown = Min(length, NAMED_BYTES);
 
 	/* not within a character */
 	while (shown < length && shown > 0 && (bytes[shown] & 0xC0) == 0x80)
@@ -94,9 +96,9 @@ expected(Parser *p, const char *what)
 			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 			 errmsg("invalid input syntax for type %s", "simhash_weights"),
 			 p->at < p->end
-				 ? errdetail("Expected %s, but found \"%s\".", what,
-							 excerpt(p->at, p->end - p->at))
-				 : errdetail("Expected %s, but the input ended.", what)));
+			 ? errdetail("Expected %s, but found \"%s\".", what,
+						 excerpt(p->at, p->end - p->at))
+			 : errdetail("Expected %s, but the input ended.", what)));
 }
 
 static void
@@ -122,14 +124,14 @@ accept(Parser *p, uint8 c)
 static int32
 read_hex4(const Parser *p)
 {
-	int32 value = 0;
-	int i;
+	int32		value = 0;
+	int			i;
 
 	if (p->end - p->at < 4)
 		return -1;
 	for (i = 0; i < 4; i++)
 	{
-		uint8 c = p->at[i];
+		uint8		c = p->at[i];
 
 		if (c >= '0' && c <= '9')
 			value = value << 4 | (c - '0');
@@ -145,7 +147,7 @@ read_hex4(const Parser *p)
 static bool
 read_unicode_escape(Parser *p)
 {
-	int32 cp = read_hex4(p);
+	int32		cp = read_hex4(p);
 
 	if (cp < 0)
 		return expected(p, "four hexadecimal digits");
@@ -154,7 +156,7 @@ read_unicode_escape(Parser *p)
 	p->at += 4;
 	if (cp >= 0xD800 && cp <= 0xDBFF)
 	{
-		int32 low = -1;
+		int32		low = -1;
 
 		if (p->end - p->at >= 6 && p->at[0] == '\\' && p->at[1] == 'u')
 		{
@@ -256,7 +258,7 @@ static bool
 read_weight(Parser *p, double *weight)
 {
 	const uint8 *end = number_end(p);
-	int64 units;
+	int64		units;
 
 	/* strtod() would read hexadecimal digits, too */
 	if (end == NULL || (end < p->end && (*end | 0x20) == 'x'))
@@ -278,16 +280,16 @@ read_weight(Parser *p, double *weight)
 /* The tokens that a key is made of. */
 typedef struct KeyTokens
 {
-	uint8 *bytes; /* of the first */
-	size_t length;
-	uint64 count;
+	uint8	   *bytes;			/* of the first */
+	size_t		length;
+	uint64		count;
 } KeyTokens;
 
 static void
 take_key_token(void *arg, const uint8 *bytes, size_t length, uint64 hash,
 			   int64 weight)
 {
-	KeyTokens *tokens = arg;
+	KeyTokens  *tokens = arg;
 
 	if (tokens->count++ > 0)
 		return;
@@ -299,9 +301,9 @@ take_key_token(void *arg, const uint8 *bytes, size_t length, uint64 hash,
 static bool
 add_weight(Parser *p, double weight)
 {
-	KeyTokens tokens = { 0 };
-	FeatureTarget target = { .sink = take_key_token, .arg = &tokens };
-	Tokenizer tokenizer;
+	KeyTokens	tokens = {0};
+	FeatureTarget target = {.sink = take_key_token,.arg = &tokens};
+	Tokenizer	tokenizer;
 	TokenWeight *added;
 
 	if (p->key_length == 0)
@@ -324,9 +326,9 @@ add_weight(Parser *p, double weight)
 				 errmsg("key \"%s\" is not one token",
 						excerpt(p->key, p->key_length)),
 				 tokens.count == 0
-					 ? errdetail("It normalises to nothing.")
-					 : errdetail("It normalises to %llu tokens.",
-								 (unsigned long long) tokens.count)));
+				 ? errdetail("It normalises to nothing.")
+				 : errdetail("It normalises to %llu tokens.",
+							 (unsigned long long) tokens.count)));
 	if (p->count == p->capacity)
 	{
 		p->capacity *= 2;
@@ -349,7 +351,7 @@ read_object(Parser *p)
 	{
 		do
 		{
-			double weight = 0;
+			double		weight = 0;
 
 			CHECK_FOR_INTERRUPTS();
 			if (!accept(p, '"'))
@@ -379,15 +381,15 @@ read_object(Parser *p)
 static struct varlena *
 parse_weights(const char *text, Node *escontext)
 {
-	int length;
+	int			length;
 	const char *utf8 = simhash_text_to_utf8(text, strlen(text), &length);
 	const TokenWeight *twice;
 	struct varlena *value;
-	Parser p = { .at = (const uint8 *) utf8,
-				 .end = (const uint8 *) utf8 + length,
-				 .escontext = escontext,
-				 .rest = DEFAULT_REST,
-				 .capacity = 64 };
+	Parser		p = {.at = (const uint8 *) utf8,
+		.end = (const uint8 *) utf8 + length,
+		.escontext = escontext,
+		.rest = DEFAULT_REST,
+	.capacity = 64};
 
 	/* no escape is shorter than what it stands for */
 	p.key = palloc(length + 1);
@@ -407,7 +409,7 @@ parse_weights(const char *text, Node *escontext)
 static void
 write_entry(StringInfo buf, const uint8 *token, size_t length, double weight)
 {
-	char number[DOUBLE_SHORTEST_DECIMAL_LEN];
+	char		number[DOUBLE_SHORTEST_DECIMAL_LEN];
 
 	if (buf->len > 1)
 		appendStringInfoString(buf, ", ");
@@ -423,7 +425,7 @@ static void
 write_weights(StringInfo buf, const struct varlena *value)
 {
 	WeightsReader reader = simhash_weights_read(value);
-	uint32 i;
+	uint32		i;
 
 	appendStringInfoChar(buf, '{');
 	if (reader.header.rest != DEFAULT_REST)
@@ -458,16 +460,16 @@ simhash_weights_out(PG_FUNCTION_ARGS)
 Datum
 simhash_weights_recv(PG_FUNCTION_ARGS)
 {
-	StringInfo buf = (StringInfo) PG_GETARG_POINTER(0);
-	int version = pq_getmsgint(buf, 1);
-	int length;
+	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);
+	int			version = pq_getmsgint(buf, 1);
+	int			length;
 
 	if (version != BINARY_VERSION)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 						errmsg("unsupported simhash_weights version number %d",
 							   version)));
 	PG_RETURN_POINTER(parse_weights(
-		pq_getmsgtext(buf, buf->len - buf->cursor, &length), NULL));
+									pq_getmsgtext(buf, buf->len - buf->cursor, &length), NULL));
 }
 
 Datum
@@ -555,7 +557,7 @@ Datum
 simhash_weights_hash(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_INT32(
-		(int32) simhash_weights_digest(PG_GETARG_RAW_VARLENA_P(0)).low);
+					(int32) simhash_weights_digest(PG_GETARG_RAW_VARLENA_P(0)).low);
 }
 
 Datum

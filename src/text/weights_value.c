@@ -24,7 +24,7 @@ compare_tokens(const void *a, const void *b, void *arg)
 {
 	const TokenWeight *x = a;
 	const TokenWeight *y = b;
-	int order = memcmp(x->token, y->token, Min(x->length, y->length));
+	int			order = memcmp(x->token, y->token, Min(x->length, y->length));
 
 	if (order != 0)
 		return order;
@@ -35,7 +35,7 @@ compare_tokens(const void *a, const void *b, void *arg)
 static void
 sort_tokens(TokenWeight *tokens, size_t count)
 {
-	size_t i;
+	size_t		i;
 
 	for (i = 1; i < count; i++)
 	{
@@ -55,18 +55,18 @@ sort_tokens(TokenWeight *tokens, size_t count)
 static WeightsDigest
 digest_bytes(const char *bytes, size_t length)
 {
-	uint8 hash[PG_SHA256_DIGEST_LENGTH];
+	uint8		hash[PG_SHA256_DIGEST_LENGTH];
 	pg_cryptohash_ctx *context = pg_cryptohash_create(PG_SHA256);
-	bool failed = pg_cryptohash_init(context) < 0;
+	bool		failed = pg_cryptohash_init(context) < 0;
 	WeightsDigest digest;
 
 	while (length > 0 && !failed)
 	{
-		size_t piece = Min(length, DIGEST_PIECE);
+		size_t		piece = Min(length, DIGEST_PIECE);
 
 		CHECK_FOR_INTERRUPTS();
 		failed = pg_cryptohash_update(context, (const uint8 *) bytes, piece) <
-				 0;
+			0;
 		bytes += piece;
 		length -= piece;
 	}
@@ -86,11 +86,11 @@ struct varlena *
 simhash_weights_pack(TokenWeight *tokens, size_t count, double rest,
 					 const TokenWeight **twice)
 {
-	WeightsHeader header = { .rest = rest + 0.0, .count = count };
-	size_t size = VARHDRSZ + sizeof(header);
+	WeightsHeader header = {.rest = rest + 0.0,.count = count};
+	size_t		size = VARHDRSZ + sizeof(header);
 	struct varlena *value;
-	uint8 *to;
-	size_t i;
+	uint8	   *to;
+	size_t		i;
 
 	sort_tokens(tokens, count);
 	for (i = 0; i < count; i++)
@@ -114,7 +114,7 @@ simhash_weights_pack(TokenWeight *tokens, size_t count, double rest,
 	to = (uint8 *) VARDATA(value) + sizeof(header);
 	for (i = 0; i < count; i++)
 	{
-		double weight = tokens[i].weight + 0.0; /* no -0 */
+		double		weight = tokens[i].weight + 0.0;	/* no -0 */
 
 		CHECK_FOR_INTERRUPTS();
 		memcpy(to, &weight, sizeof(double));

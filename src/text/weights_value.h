@@ -8,16 +8,16 @@
 /* Weights as the user gave them; votes round them to multiples of 2^-16. */
 typedef struct TokenWeight
 {
-	const uint8 *token; /* normalised, in UTF-8 */
-	uint32 length;
-	double weight;
+	const uint8 *token;			/* normalised, in UTF-8 */
+	uint32		length;
+	double		weight;
 } TokenWeight;
 
 /* The first half of the SHA-256 of a value: only equal values have the same. */
 typedef struct WeightsDigest
 {
-	uint64 low;
-	uint64 high;
+	uint64		low;
+	uint64		high;
 } WeightsDigest;
 
 /*
@@ -28,10 +28,10 @@ typedef struct WeightsDigest
  */
 typedef struct WeightsHeader
 {
-	WeightsDigest digest; /* of all that follows */
-	double rest;		  /* weight of the tokens that are not there */
-	uint32 count;		  /* tokens */
-	uint32 unused;		  /* zero */
+	WeightsDigest digest;		/* of all that follows */
+	double		rest;			/* weight of the tokens that are not there */
+	uint32		count;			/* tokens */
+	uint32		unused;			/* zero */
 } WeightsHeader;
 
 /* Where a walk over the tokens stands. */
@@ -48,4 +48,4 @@ extern WeightsDigest simhash_weights_digest(struct varlena *value);
 extern WeightsReader simhash_weights_read(const struct varlena *value);
 extern TokenWeight simhash_weights_next(WeightsReader *reader);
 
-#endif /* WEIGHTS_VALUE_H */
+#endif							/* WEIGHTS_VALUE_H */

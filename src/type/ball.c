@@ -38,9 +38,9 @@ static bool
 ball_from_text(const char *text, uint64 *centre, int32 *radius)
 {
 	const char *comma = strchr(text, ',');
-	const char *open = text + strspn(text, " \t\n\r\v\f");
-	char *end;
-	long value;
+	const char *open = text +strspn(text, " \t\n\r\v\f");
+	char	   *end;
+	long		value;
 
 	if (comma == NULL || *open != '(' ||
 		!simhash_from_text(open + 1, comma - open - 1, centre))
@@ -59,9 +59,9 @@ ball_from_text(const char *text, uint64 *centre, int32 *radius)
 Datum
 hamming_ball_in(PG_FUNCTION_ARGS)
 {
-	char *text = PG_GETARG_CSTRING(0);
-	uint64 centre;
-	int32 radius;
+	char	   *text = PG_GETARG_CSTRING(0);
+	uint64		centre;
+	int32		radius;
 
 	if (!ball_from_text(text, &centre, &radius))
 		ereturn(fcinfo->context, (Datum) 0,
@@ -75,11 +75,11 @@ Datum
 hamming_ball_out(PG_FUNCTION_ARGS)
 {
 	HammingBall *ball = PG_GETARG_HAMMING_BALL(0);
-	char hex[SIMHASH_HEX_DIGITS];
+	char		hex[SIMHASH_HEX_DIGITS];
 
 	simhash_to_hex(ball->centre, hex);
 	PG_RETURN_CSTRING(
-		psprintf("(%.*s,%d)", SIMHASH_HEX_DIGITS, hex, ball->radius));
+					  psprintf("(%.*s,%d)", SIMHASH_HEX_DIGITS, hex, ball->radius));
 }
 
 /*
@@ -89,9 +89,9 @@ hamming_ball_out(PG_FUNCTION_ARGS)
 Datum
 hamming_ball_recv(PG_FUNCTION_ARGS)
 {
-	StringInfo buf = (StringInfo) PG_GETARG_POINTER(0);
-	uint64 centre = pq_getmsgint64(buf);
-	int16 radius = pq_getmsgint(buf, sizeof(int16));
+	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);
+	uint64		centre = pq_getmsgint64(buf);
+	int16		radius = pq_getmsgint(buf, sizeof(int16));
 
 	if (radius != hamming_radius(radius))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
@@ -118,5 +118,5 @@ Datum
 hamming_ball_make(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_POINTER(
-		make_ball(PG_GETARG_SIMHASH(0), hamming_radius(PG_GETARG_INT64(1))));
+					  make_ball(PG_GETARG_SIMHASH(0), hamming_radius(PG_GETARG_INT64(1))));
 }

@@ -42,7 +42,7 @@ simhash64_from_integer(PG_FUNCTION_ARGS)
 static uint64
 read_bytes(const void *bytes)
 {
-	uint64 value;
+	uint64		value;
 
 	memcpy(&value, bytes, sizeof(value));
 	return pg_ntoh64(value);
@@ -59,7 +59,7 @@ write_bytes(uint64 value, void *bytes)
 Datum
 simhash64_from_bit(PG_FUNCTION_ARGS)
 {
-	VarBit *bits = PG_GETARG_VARBIT_P(0);
+	VarBit	   *bits = PG_GETARG_VARBIT_P(0);
 
 	if (VARBITLEN(bits) != 64)
 		ereport(ERROR, (errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
@@ -72,7 +72,7 @@ simhash64_from_bit(PG_FUNCTION_ARGS)
 Datum
 simhash64_to_bit(PG_FUNCTION_ARGS)
 {
-	VarBit *bits = palloc(VARBITTOTALLEN(64));
+	VarBit	   *bits = palloc(VARBITTOTALLEN(64));
 
 	SET_VARSIZE(bits, VARBITTOTALLEN(64));
 	VARBITLEN(bits) = 64;
@@ -87,7 +87,7 @@ read_decimal(const char *digits, uint64 *value)
 	*value = 0;
 	for (; *digits; digits++)
 	{
-		uint64 digit = *digits - '0';
+		uint64		digit = *digits - '0';
 
 		if (digit > 9 || *value > (PG_UINT64_MAX - digit) / 10)
 			return false;
@@ -104,7 +104,7 @@ read_integer(const char *number, uint64 *value)
 		return read_decimal(number, value);
 	if (!read_decimal(number + 1, value) || *value > (uint64) PG_INT64_MAX + 1)
 		return false;
-	*value = -*value; /* two's complement, as the same bigint */
+	*value = -*value;			/* two's complement, as the same bigint */
 	return true;
 }
 
@@ -116,26 +116,26 @@ read_integer(const char *number, uint64 *value)
 Datum
 simhash64_from_numeric(PG_FUNCTION_ARGS)
 {
-	Datum number = PG_GETARG_DATUM(0);
-	Datum rounded = DirectFunctionCall2(numeric_round, number,
-										Int32GetDatum(0));
-	uint64 value;
+	Datum		number = PG_GETARG_DATUM(0);
+	Datum		rounded = DirectFunctionCall2(numeric_round, number,
+											  Int32GetDatum(0));
+	uint64		value;
 
 	if (!read_integer(
-			DatumGetCString(DirectFunctionCall1(numeric_out, rounded)), &value))
+					  DatumGetCString(DirectFunctionCall1(numeric_out, rounded)), &value))
 		ereport(
-			ERROR,
-			(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-			 errmsg("value \"%s\" is out of range for type %s",
-					DatumGetCString(DirectFunctionCall1(numeric_out, number)),
-					"simhash64")));
+				ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("value \"%s\" is out of range for type %s",
+						DatumGetCString(DirectFunctionCall1(numeric_out, number)),
+						"simhash64")));
 	PG_RETURN_SIMHASH(value);
 }
 
 Datum
 simhash64_to_numeric(PG_FUNCTION_ARGS)
 {
-	char digits[32];
+	char		digits[32];
 
 	snprintf(digits, sizeof(digits), UINT64_FORMAT, PG_GETARG_SIMHASH(0));
 	return DirectFunctionCall3(numeric_in, CStringGetDatum(digits),
@@ -146,7 +146,7 @@ simhash64_to_numeric(PG_FUNCTION_ARGS)
 Datum
 simhash64_from_bytea(PG_FUNCTION_ARGS)
 {
-	bytea *bytes = PG_GETARG_BYTEA_PP(0);
+	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
 
 	if (VARSIZE_ANY_EXHDR(bytes) != sizeof(uint64))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
@@ -159,7 +159,7 @@ simhash64_from_bytea(PG_FUNCTION_ARGS)
 Datum
 simhash64_to_bytea(PG_FUNCTION_ARGS)
 {
-	bytea *bytes = palloc(VARHDRSZ + sizeof(uint64));
+	bytea	   *bytes = palloc(VARHDRSZ + sizeof(uint64));
 
 	SET_VARSIZE(bytes, VARHDRSZ + sizeof(uint64));
 	write_bytes(PG_GETARG_SIMHASH(0), VARDATA(bytes));

@@ -89,4 +89,4 @@ extern PGDLLEXPORT void _PG_init(void);
 #define SIMHASH_MODULE_MAGIC PG_MODULE_MAGIC
 #endif
 
-#endif /* COMPAT_H */
+#endif							/* COMPAT_H */

@@ -25,9 +25,9 @@
 /* What there is for a kind of processor. */
 typedef struct MatchRoutines
 {
-	int (*match)(const uint64 *, int, uint64, int, uint16 *);
-	void (*count)(const uint64 *, int, uint64, int64 *);
-	int comparisons; /* see hamming_comparisons */
+	int			(*match) (const uint64 *, int, uint64, int, uint16 *);
+	void		(*count) (const uint64 *, int, uint64, int64 *);
+	int			comparisons;	/* see hamming_comparisons */
 } MatchRoutines;
 
 /*
@@ -49,8 +49,8 @@ static pg_attribute_always_inline int
 match_each(const uint64 *fingerprints, int count, uint64 centre, int radius,
 		   uint16 *matches)
 {
-	int found = 0;
-	int i;
+	int			found = 0;
+	int			i;
 
 	for (i = 0; i < count; i++)
 	{
@@ -64,7 +64,7 @@ match_each(const uint64 *fingerprints, int count, uint64 centre, int radius,
 static pg_attribute_always_inline void
 count_each(const uint64 *fingerprints, int count, uint64 centre, int64 *counts)
 {
-	int i;
+	int			i;
 
 	for (i = 0; i < count; i++)
 		counts[count_bits(fingerprints[i] ^ centre)]++;
@@ -78,7 +78,7 @@ count_each(const uint64 *fingerprints, int count, uint64 centre, int64 *counts)
 static inline int
 collect(uint64 within, int width, int i, uint16 *matches)
 {
-	int found = 0;
+	int			found = 0;
 
 	while (unlikely(within != 0))
 	{
@@ -102,7 +102,7 @@ count_portable(const uint64 *fingerprints, int count, uint64 centre,
 	count_each(fingerprints, count, centre, counts);
 }
 
-static const MatchRoutines portable = { match_portable, count_portable, 10 };
+static const MatchRoutines portable = {match_portable, count_portable, 10};
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(SIMHASH_PORTABLE)
 
@@ -122,7 +122,7 @@ count_popcnt(const uint64 *fingerprints, int count, uint64 centre,
 	count_each(fingerprints, count, centre, counts);
 }
 
-static const MatchRoutines popcnt = { match_popcnt, count_popcnt, 20 };
+static const MatchRoutines popcnt = {match_popcnt, count_popcnt, 20};
 
 /* The target of a function that is inlined must not exceed the caller's. */
 #define AVX2 __attribute__((target("avx2")))
@@ -139,12 +139,12 @@ distances_of_four(__m256i words, __m256i centres)
 {
 	const __m256i half = _mm256_set1_epi8(0x0F);
 	const __m256i more = _mm256_broadcastsi128_si256(
-		_mm_setr_epi8(4, 5, 5, 6, 5, 6, 6, 7, 5, 6, 6, 7, 6, 7, 7, 8));
+													 _mm_setr_epi8(4, 5, 5, 6, 5, 6, 6, 7, 5, 6, 6, 7, 6, 7, 7, 8));
 	const __m256i less = _mm256_broadcastsi128_si256(
-		_mm_setr_epi8(4, 3, 3, 2, 3, 2, 2, 1, 3, 2, 2, 1, 2, 1, 1, 0));
-	__m256i x = _mm256_xor_si256(words, centres);
-	__m256i lower = _mm256_and_si256(x, half);
-	__m256i upper = _mm256_and_si256(_mm256_srli_epi16(x, 4), half);
+													 _mm_setr_epi8(4, 3, 3, 2, 3, 2, 2, 1, 3, 2, 2, 1, 2, 1, 1, 0));
+	__m256i		x = _mm256_xor_si256(words, centres);
+	__m256i		lower = _mm256_and_si256(x, half);
+	__m256i		upper = _mm256_and_si256(_mm256_srli_epi16(x, 4), half);
 
 	return _mm256_sad_epu8(_mm256_shuffle_epi8(more, lower),
 						   _mm256_shuffle_epi8(less, upper));
@@ -155,7 +155,7 @@ AVX2 static inline unsigned
 four_below(__m256i distances, __m256i limits)
 {
 	return _mm256_movemask_pd(
-		_mm256_castsi256_pd(_mm256_cmpgt_epi64(limits, distances)));
+							  _mm256_castsi256_pd(_mm256_cmpgt_epi64(limits, distances)));
 }
 
 /* Collect the matches among sixteen words from i on: most often none. */
@@ -164,17 +164,17 @@ match_sixteen(const uint64 *fingerprints, __m256i centres, __m256i limits,
 			  int i, uint16 *matches)
 {
 	const __m256i *words = (const __m256i *) (fingerprints + i);
-	__m256i a = distances_of_four(_mm256_loadu_si256(words), centres);
-	__m256i b = distances_of_four(_mm256_loadu_si256(words + 1), centres);
-	__m256i c = distances_of_four(_mm256_loadu_si256(words + 2), centres);
-	__m256i d = distances_of_four(_mm256_loadu_si256(words + 3), centres);
-	__m256i least = _mm256_min_epi32(_mm256_min_epi32(a, b),
-									 _mm256_min_epi32(c, d));
+	__m256i		a = distances_of_four(_mm256_loadu_si256(words), centres);
+	__m256i		b = distances_of_four(_mm256_loadu_si256(words + 1), centres);
+	__m256i		c = distances_of_four(_mm256_loadu_si256(words + 2), centres);
+	__m256i		d = distances_of_four(_mm256_loadu_si256(words + 3), centres);
+	__m256i		least = _mm256_min_epi32(_mm256_min_epi32(a, b),
+										 _mm256_min_epi32(c, d));
 
 	if (likely(four_below(least, limits) == 0))
 		return 0;
 	return collect(four_below(a, limits) | four_below(b, limits) << 4 |
-					   four_below(c, limits) << 8 | four_below(d, limits) << 12,
+				   four_below(c, limits) << 8 | four_below(d, limits) << 12,
 				   1, i, matches);
 }
 
@@ -184,18 +184,18 @@ match_avx2(const uint64 *fingerprints, int count, uint64 centre, int radius,
 {
 	const __m256i centres = _mm256_set1_epi64x(centre);
 	const __m256i limits = _mm256_set1_epi64x(radius + 1);
-	int found = 0;
-	int i;
+	int			found = 0;
+	int			i;
 
 	for (i = 0; i + 16 <= count; i += 16)
 		found += match_sixteen(fingerprints, centres, limits, i,
 							   matches + found);
 	for (; i < count; i += 4)
 	{
-		__m256i wanted = _mm256_cmpgt_epi64(_mm256_set1_epi64x(count - i),
-											_mm256_setr_epi64x(0, 1, 2, 3));
-		__m256i words = _mm256_maskload_epi64(
-			(const long long *) (fingerprints + i), wanted);
+		__m256i		wanted = _mm256_cmpgt_epi64(_mm256_set1_epi64x(count - i),
+												_mm256_setr_epi64x(0, 1, 2, 3));
+		__m256i		words = _mm256_maskload_epi64(
+												  (const long long *) (fingerprints + i), wanted);
 
 		found += collect(four_below(distances_of_four(words, centres),
 									_mm256_and_si256(limits, wanted)),
@@ -205,14 +205,14 @@ match_avx2(const uint64 *fingerprints, int count, uint64 centre, int radius,
 }
 
 /* Counting gains nothing: it waits for its counters. */
-static const MatchRoutines avx2 = { match_avx2, count_popcnt, 45 };
+static const MatchRoutines avx2 = {match_avx2, count_popcnt, 45};
 
 /* Collect the matches among the wanted ones of the eight words from i on. */
 AVX512 static inline int
 match_eight(__m512i words, __m512i centres, __m512i radii, __mmask8 wanted,
 			int i, uint16 *matches)
 {
-	__m512i distances = _mm512_popcnt_epi64(_mm512_xor_si512(words, centres));
+	__m512i		distances = _mm512_popcnt_epi64(_mm512_xor_si512(words, centres));
 
 	return collect(_mm512_mask_cmple_epi64_mask(wanted, distances, radii), 1, i,
 				   matches);
@@ -224,15 +224,15 @@ match_avx512(const uint64 *fingerprints, int count, uint64 centre, int radius,
 {
 	const __m512i centres = _mm512_set1_epi64(centre);
 	const __m512i radii = _mm512_set1_epi64(radius);
-	int found = 0;
-	int i;
+	int			found = 0;
+	int			i;
 
 	for (i = 0; i + 8 <= count; i += 8)
 		found += match_eight(_mm512_loadu_si512(fingerprints + i), centres,
 							 radii, 0xFF, i, matches + found);
 	if (i < count)
 	{
-		__mmask8 wanted = (1 << (count - i)) - 1;
+		__mmask8	wanted = (1 << (count - i)) - 1;
 
 		found += match_eight(_mm512_maskz_loadu_epi64(wanted, fingerprints + i),
 							 centres, radii, wanted, i, matches + found);
@@ -240,7 +240,7 @@ match_avx512(const uint64 *fingerprints, int count, uint64 centre, int radius,
 	return found;
 }
 
-static const MatchRoutines avx512 = { match_avx512, count_popcnt, 50 };
+static const MatchRoutines avx512 = {match_avx512, count_popcnt, 50};
 
 static const MatchRoutines *
 choose_routines(void)
@@ -286,13 +286,13 @@ differences_of_eight(const uint64 *words, uint8x16_t centres)
 static inline uint64
 sixteen_within(const uint64 *words, uint8x16_t centres, uint8x16_t radii)
 {
-	uint8x16_t distances = vpaddq_u8(differences_of_eight(words, centres),
-									 differences_of_eight(words + 8, centres));
-	uint8x16_t within = vcleq_u8(distances, radii);
-	uint8x8_t halves = vshrn_n_u16(vreinterpretq_u16_u8(within), 4);
+	uint8x16_t	distances = vpaddq_u8(differences_of_eight(words, centres),
+									  differences_of_eight(words + 8, centres));
+	uint8x16_t	within = vcleq_u8(distances, radii);
+	uint8x8_t	halves = vshrn_n_u16(vreinterpretq_u16_u8(within), 4);
 
 	return vget_lane_u64(vreinterpret_u64_u8(halves), 0) &
-		   UINT64CONST(0x1111111111111111);
+		UINT64CONST(0x1111111111111111);
 }
 
 static int
@@ -301,16 +301,16 @@ match_neon(const uint64 *fingerprints, int count, uint64 centre, int radius,
 {
 	const uint8x16_t centres = vreinterpretq_u8_u64(vdupq_n_u64(centre));
 	const uint8x16_t radii = vdupq_n_u8(radius);
-	int found = 0;
-	int i;
+	int			found = 0;
+	int			i;
 
 	for (i = 0; i + 16 <= count; i += 16)
 		found += collect(sixteen_within(fingerprints + i, centres, radii), 4, i,
 						 matches + found);
 	if (i < count)
 	{
-		uint64 wanted = (UINT64CONST(1) << (4 * (count - i))) - 1;
-		uint64 rest[16] = { 0 };
+		uint64		wanted = (UINT64CONST(1) << (4 * (count - i))) - 1;
+		uint64		rest[16] = {0};
 
 		memcpy(rest, fingerprints + i, (count - i) * sizeof(uint64));
 		found += collect(sixteen_within(rest, centres, radii) & wanted, 4, i,
@@ -319,7 +319,7 @@ match_neon(const uint64 *fingerprints, int count, uint64 centre, int radius,
 	return found;
 }
 
-static const MatchRoutines neon = { match_neon, count_portable, 40 };
+static const MatchRoutines neon = {match_neon, count_portable, 40};
 
 static const MatchRoutines *
 choose_routines(void)

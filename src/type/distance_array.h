@@ -5,10 +5,10 @@
 #ifndef DISTANCE_ARRAY_H
 #define DISTANCE_ARRAY_H
 
-extern int hamming_match(const uint64 *fingerprints, int count, uint64 centre,
-						 int radius, uint16 *matches);
+extern int	hamming_match(const uint64 *fingerprints, int count, uint64 centre,
+						  int radius, uint16 *matches);
 extern void hamming_count(const uint64 *fingerprints, int count, uint64 centre,
 						  int64 *counts);
-extern int hamming_comparisons(void);
+extern int	hamming_comparisons(void);
 
-#endif /* DISTANCE_ARRAY_H */
+#endif							/* DISTANCE_ARRAY_H */

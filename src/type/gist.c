@@ -73,12 +73,12 @@ extend(HammingBounds *bounds, const HammingBounds *more)
 Datum
 gist_simhash64_compress(PG_FUNCTION_ARGS)
 {
-	GISTENTRY *entry = (GISTENTRY *) PG_GETARG_POINTER(0);
-	GISTENTRY *result = entry;
+	GISTENTRY  *entry = (GISTENTRY *) PG_GETARG_POINTER(0);
+	GISTENTRY  *result = entry;
 
 	if (entry->leafkey)
 	{
-		uint64 fingerprint = DatumGetSimhash(entry->key);
+		uint64		fingerprint = DatumGetSimhash(entry->key);
 
 		result = palloc(sizeof(GISTENTRY));
 		gistentryinit(*result, make_key(&fingerprint, sizeof(fingerprint)),
@@ -91,8 +91,8 @@ gist_simhash64_compress(PG_FUNCTION_ARGS)
 Datum
 gist_simhash64_fetch(PG_FUNCTION_ARGS)
 {
-	GISTENTRY *entry = (GISTENTRY *) PG_GETARG_POINTER(0);
-	GISTENTRY *result = palloc(sizeof(GISTENTRY));
+	GISTENTRY  *entry = (GISTENTRY *) PG_GETARG_POINTER(0);
+	GISTENTRY  *result = palloc(sizeof(GISTENTRY));
 
 	gistentryinit(*result, SimhashGetDatum(read_key(entry->key).lo), entry->rel,
 				  entry->page, entry->offset, false);
@@ -103,12 +103,12 @@ gist_simhash64_fetch(PG_FUNCTION_ARGS)
 Datum
 gist_simhash64_consistent(PG_FUNCTION_ARGS)
 {
-	GISTENTRY *entry = (GISTENTRY *) PG_GETARG_POINTER(0);
+	GISTENTRY  *entry = (GISTENTRY *) PG_GETARG_POINTER(0);
 	StrategyNumber strategy = PG_GETARG_UINT16(2);
-	bool *recheck = (bool *) PG_GETARG_POINTER(4);
+	bool	   *recheck = (bool *) PG_GETARG_POINTER(4);
 	HammingBounds bounds = read_key(entry->key);
-	uint64 centre;
-	int32 radius;
+	uint64		centre;
+	int32		radius;
 
 	if (strategy == SIMHASH_NEAR_STRATEGY)
 	{
@@ -131,22 +131,22 @@ gist_simhash64_consistent(PG_FUNCTION_ARGS)
 Datum
 gist_simhash64_distance(PG_FUNCTION_ARGS)
 {
-	GISTENTRY *entry = (GISTENTRY *) PG_GETARG_POINTER(0);
-	bool *recheck = (bool *) PG_GETARG_POINTER(4);
+	GISTENTRY  *entry = (GISTENTRY *) PG_GETARG_POINTER(0);
+	bool	   *recheck = (bool *) PG_GETARG_POINTER(4);
 	HammingBounds bounds = read_key(entry->key);
 
 	*recheck = false;
 	PG_RETURN_FLOAT8(
-		hamming_bounds_distance(&bounds, PG_GETARG_SIMHASH(1), 65));
+					 hamming_bounds_distance(&bounds, PG_GETARG_SIMHASH(1), 65));
 }
 
 Datum
 gist_simhash64_union(PG_FUNCTION_ARGS)
 {
 	GistEntryVector *entries = (GistEntryVector *) PG_GETARG_POINTER(0);
-	int *size = (int *) PG_GETARG_POINTER(1);
+	int		   *size = (int *) PG_GETARG_POINTER(1);
 	HammingBounds bounds = read_key(entries->vector[0].key);
-	int i;
+	int			i;
 
 	for (i = 1; i < entries->n; i++)
 	{
@@ -166,9 +166,9 @@ gist_simhash64_union(PG_FUNCTION_ARGS)
 Datum
 gist_simhash64_penalty(PG_FUNCTION_ARGS)
 {
-	GISTENTRY *origin = (GISTENTRY *) PG_GETARG_POINTER(0);
-	GISTENTRY *added = (GISTENTRY *) PG_GETARG_POINTER(1);
-	float *penalty = (float *) PG_GETARG_POINTER(2);
+	GISTENTRY  *origin = (GISTENTRY *) PG_GETARG_POINTER(0);
+	GISTENTRY  *added = (GISTENTRY *) PG_GETARG_POINTER(1);
+	float	   *penalty = (float *) PG_GETARG_POINTER(2);
 	HammingBounds bounds = read_key(origin->key);
 	HammingBounds more = read_key(added->key);
 
@@ -206,14 +206,14 @@ compare_items(const void *a, const void *b)
 static int
 choose_cut(const SplitItem *items, int count)
 {
-	int cut = count / 2;
-	int cut_bit = -1;
-	int i;
+	int			cut = count / 2;
+	int			cut_bit = -1;
+	int			i;
 
 	for (i = Max(count / 3, 1); i <= Min(count - count / 3, count - 1); i++)
 	{
-		uint64 parts = items[i - 1].bounds.lo ^ items[i].bounds.lo;
-		int bit = parts == 0 ? -1 : pg_leftmost_one_pos64(parts);
+		uint64		parts = items[i - 1].bounds.lo ^ items[i].bounds.lo;
+		int			bit = parts == 0 ? -1 : pg_leftmost_one_pos64(parts);
 
 		if (bit > cut_bit ||
 			(bit == cut_bit && abs(2 * i - count) < abs(2 * cut - count)))
@@ -230,7 +230,7 @@ static Datum
 fill_side(const SplitItem *items, int count, OffsetNumber *offsets)
 {
 	HammingBounds bounds = items[0].bounds;
-	int i;
+	int			i;
 
 	for (i = 0; i < count; i++)
 	{
@@ -245,10 +245,10 @@ gist_simhash64_picksplit(PG_FUNCTION_ARGS)
 {
 	GistEntryVector *entries = (GistEntryVector *) PG_GETARG_POINTER(0);
 	GIST_SPLITVEC *split = (GIST_SPLITVEC *) PG_GETARG_POINTER(1);
-	int count = entries->n - FirstOffsetNumber;
-	SplitItem *items = palloc(count * sizeof(SplitItem));
-	int cut;
-	int i;
+	int			count = entries->n - FirstOffsetNumber;
+	SplitItem  *items = palloc(count * sizeof(SplitItem));
+	int			cut;
+	int			i;
 
 	for (i = 0; i < count; i++)
 	{
@@ -272,7 +272,7 @@ gist_simhash64_same(PG_FUNCTION_ARGS)
 {
 	HammingBounds a = read_key(PG_GETARG_DATUM(0));
 	HammingBounds b = read_key(PG_GETARG_DATUM(1));
-	bool *result = (bool *) PG_GETARG_POINTER(2);
+	bool	   *result = (bool *) PG_GETARG_POINTER(2);
 
 	*result = memcmp(&a, &b, sizeof(a)) == 0;
 	PG_RETURN_POINTER(result);
@@ -283,8 +283,8 @@ gist_simhash64_same(PG_FUNCTION_ARGS)
 static int
 compare_keys(Datum a, Datum b, SortSupport ssup)
 {
-	uint64 x = read_key(a).lo;
-	uint64 y = read_key(b).lo;
+	uint64		x = read_key(a).lo;
+	uint64		y = read_key(b).lo;
 
 	return (x > y) - (x < y);
 }

@@ -27,16 +27,16 @@ static int
 one_sided_distance(uint64 lo, uint64 all, uint64 any, uint64 q, uint64 below,
 				   int best)
 {
-	uint64 differs = lo ^ q;
-	uint64 forced = (all & ~q) | (~any & q);
-	uint64 turns = ~lo & any & below;
+	uint64		differs = lo ^ q;
+	uint64		forced = (all & ~q) | (~any & q);
+	uint64		turns = ~lo & any & below;
 
 	best = Min(best, pg_popcount64(differs));
 	while (turns != 0)
 	{
-		int j = pg_leftmost_one_pos64(turns);
-		uint64 bit = UINT64CONST(1) << j;
-		int above = pg_popcount64(differs & ~(bit | (bit - 1)));
+		int			j = pg_leftmost_one_pos64(turns);
+		uint64		bit = UINT64CONST(1) << j;
+		int			above = pg_popcount64(differs & ~(bit | (bit - 1)));
 
 		if (above >= best)
 			break;
@@ -64,10 +64,10 @@ one_sided_distance(uint64 lo, uint64 all, uint64 any, uint64 q, uint64 below,
 int
 hamming_bounds_distance(const HammingBounds *b, uint64 q, int enough)
 {
-	uint64 span = b->lo ^ b->hi;
-	uint64 below;
-	int masks;
-	int best;
+	uint64		span = b->lo ^ b->hi;
+	uint64		below;
+	int			masks;
+	int			best;
 
 	masks = pg_popcount64((b->all & ~q) | (~b->any & q));
 	if (span == 0 || masks >= enough)
@@ -91,8 +91,8 @@ nth_highest_bit(uint64 bits, int n)
 /* What is left of a radius, and of that of the leading block. */
 typedef struct Radii
 {
-	int whole;
-	int leading;
+	int			whole;
+	int			leading;
 } Radii;
 
 #define LEADING_BLOCK (~(~UINT64CONST(0) >> HAMMING_BLOCK_BITS))
@@ -105,15 +105,15 @@ typedef struct Radii
 static int
 lowest_turn(uint64 centre, uint64 from, int p, Radii *left)
 {
-	int i;
+	int			i;
 
 	for (i = p; i < 64; i++)
 	{
-		uint64 bit = UINT64CONST(1) << i;
-		uint64 differs = ((from ^ centre) & ~(bit | (bit - 1))) |
-						 (~centre & bit);
-		int whole = pg_popcount64(differs);
-		int leading = hamming_leading_distance(differs);
+		uint64		bit = UINT64CONST(1) << i;
+		uint64		differs = ((from ^ centre) & ~(bit | (bit - 1))) |
+		(~centre & bit);
+		int			whole = pg_popcount64(differs);
+		int			leading = hamming_leading_distance(differs);
 
 		if (!(from & bit) && whole <= left->whole && leading <= left->leading)
 		{
@@ -129,11 +129,11 @@ lowest_turn(uint64 centre, uint64 from, int p, Radii *left)
 static uint64
 least_word(uint64 bits, Radii left)
 {
-	uint64 ones = bits;
+	uint64		ones = bits;
 
 	while (ones != 0 && left.whole > 0)
 	{
-		uint64 highest = UINT64CONST(1) << pg_leftmost_one_pos64(ones);
+		uint64		highest = UINT64CONST(1) << pg_leftmost_one_pos64(ones);
 
 		ones ^= highest;
 		if (highest & LEADING_BLOCK)
@@ -169,11 +169,11 @@ bool
 hamming_ball_next(uint64 centre, int leading_radius, int radius, uint64 from,
 				  uint64 *next)
 {
-	uint64 differs = from ^ centre;
-	Radii left = { radius, leading_radius };
-	uint64 bit;
-	int p = -1;
-	int i;
+	uint64		differs = from ^ centre;
+	Radii		left = {radius, leading_radius};
+	uint64		bit;
+	int			p = -1;
+	int			i;
 
 	if (pg_popcount64(differs) > radius)
 		p = nth_highest_bit(differs, radius + 1);

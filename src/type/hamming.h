@@ -34,10 +34,10 @@ hamming_radius(int64 k)
 static inline uint64
 hamming_rotate(uint64 fingerprint, int block)
 {
-	int bits = block % HAMMING_BLOCKS * HAMMING_BLOCK_BITS;
+	int			bits = block % HAMMING_BLOCKS * HAMMING_BLOCK_BITS;
 
 	return bits == 0 ? fingerprint
-					 : (fingerprint << bits) | (fingerprint >> (64 - bits));
+		: (fingerprint << bits) | (fingerprint >> (64 - bits));
 }
 
 static inline uint64
@@ -80,13 +80,13 @@ extern bool hamming_ball_next(uint64 centre, int leading_radius, int radius,
  */
 typedef struct HammingBounds
 {
-	uint64 lo;
-	uint64 hi;
-	uint64 all;
-	uint64 any;
+	uint64		lo;
+	uint64		hi;
+	uint64		all;
+	uint64		any;
 } HammingBounds;
 
-extern int hamming_bounds_distance(const HammingBounds *b, uint64 q,
-								   int enough);
+extern int	hamming_bounds_distance(const HammingBounds *b, uint64 q,
+									int enough);
 
-#endif /* HAMMING_H */
+#endif							/* HAMMING_H */

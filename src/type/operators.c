@@ -48,7 +48,7 @@ simhash_similarity(PG_FUNCTION_ARGS)
 Datum
 simhash_cosine(PG_FUNCTION_ARGS)
 {
-	int distance = argument_distance(fcinfo);
+	int			distance = argument_distance(fcinfo);
 
 	/* cos() of the nearest double to pi / 2 is not 0 */
 	PG_RETURN_FLOAT8(distance == 32 ? 0.0 : cos(M_PI * distance / 64.0));
@@ -82,12 +82,12 @@ Datum
 simhash_in_ball(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(
-		hamming_in_ball(PG_GETARG_HAMMING_BALL(1), PG_GETARG_SIMHASH(0)));
+				   hamming_in_ball(PG_GETARG_HAMMING_BALL(1), PG_GETARG_SIMHASH(0)));
 }
 
 Datum
 hamming_ball_contains(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(
-		hamming_in_ball(PG_GETARG_HAMMING_BALL(0), PG_GETARG_SIMHASH(1)));
+				   hamming_in_ball(PG_GETARG_HAMMING_BALL(0), PG_GETARG_SIMHASH(1)));
 }

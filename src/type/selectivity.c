@@ -34,9 +34,9 @@ PG_FUNCTION_INFO_V1(simhash_join);
 /* What is known of a ball at planning time. */
 typedef struct KnownBall
 {
-	bool has_centre;
-	uint64 centre;
-	int32 radius; /* SIMHASH_NEAR_RADIUS if not known */
+	bool		has_centre;
+	uint64		centre;
+	int32		radius;			/* SIMHASH_NEAR_RADIUS if not known */
 } KnownBall;
 
 /*
@@ -48,9 +48,9 @@ typedef struct KnownBall
 static double
 ball_volume(int32 radius)
 {
-	double shell = 1; /* C(64, i) */
-	double volume = 0;
-	int i;
+	double		shell = 1;		/* C(64, i) */
+	double		volume = 0;
+	int			i;
 
 	for (i = 0; i <= radius; i++)
 	{
@@ -64,8 +64,8 @@ ball_volume(int32 radius)
 static double
 ball_fraction(int32 radius, double distinct)
 {
-	double volume = ball_volume(radius);
-	double duplicates = Min((radius + 1) / Max(distinct, 1), 1);
+	double		volume = ball_volume(radius);
+	double		duplicates = Min((radius + 1) / Max(distinct, 1), 1);
 
 	return volume + (1 - volume) * duplicates;
 }
@@ -74,8 +74,8 @@ ball_fraction(int32 radius, double distinct)
 static double
 distinct_values(VariableStatData *variable)
 {
-	bool isdefault;
-	double distinct = get_variable_numdistinct(variable, &isdefault);
+	bool		isdefault;
+	double		distinct = get_variable_numdistinct(variable, &isdefault);
 
 	if (isdefault && variable->rel != NULL)
 		return variable->rel->tuples;
@@ -99,11 +99,11 @@ null_fraction(VariableStatData *variable)
 static double
 column_fraction(VariableStatData *variable, const KnownBall *ball)
 {
-	double common = 0;		  /* rows that hold a most common value */
-	double common_within = 0; /* and one within the ball */
-	double distinct = distinct_values(variable);
+	double		common = 0;		/* rows that hold a most common value */
+	double		common_within = 0;	/* and one within the ball */
+	double		distinct = distinct_values(variable);
 	AttStatsSlot slot;
-	int i;
+	int			i;
 
 	if (ball->has_centre && HeapTupleIsValid(variable->statsTuple) &&
 		get_attstatsslot(&slot, variable->statsTuple, STATISTIC_KIND_MCV,
@@ -121,19 +121,19 @@ column_fraction(VariableStatData *variable, const KnownBall *ball)
 		free_attstatsslot(&slot);
 	}
 	return common_within + Max(1 - null_fraction(variable) - common, 0) *
-							   ball_fraction(ball->radius, distinct);
+		ball_fraction(ball->radius, distinct);
 }
 
 /* Selectivity of "one of args is within the ball". */
 static Selectivity
 restriction_selectivity_of(PlannerInfo *root, List *args, int varRelid,
 						   const KnownBall *ball,
-						   void (*know)(KnownBall *ball, Node *other))
+						   void (*know) (KnownBall *ball, Node *other))
 {
 	VariableStatData variable;
-	Node *other;
-	bool on_left;
-	KnownBall known = *ball;
+	Node	   *other;
+	bool		on_left;
+	KnownBall	known = *ball;
 	Selectivity selectivity;
 
 	if (!get_restriction_variable(root, args, varRelid, &variable, &other,
@@ -156,12 +156,12 @@ join_selectivity_of(PlannerInfo *root, List *args, JoinType jointype,
 {
 	VariableStatData left;
 	VariableStatData right;
-	bool reversed;
+	bool		reversed;
 	Selectivity selectivity;
 
 	get_join_variables(root, args, sjinfo, &left, &right, &reversed);
 	selectivity = ball_fraction(
-		radius, Max(distinct_values(&left), distinct_values(&right)));
+								radius, Max(distinct_values(&left), distinct_values(&right)));
 	selectivity *= 1 - null_fraction(&right);
 	if (jointype == JOIN_SEMI || jointype == JOIN_ANTI)
 	{
@@ -203,7 +203,7 @@ known_value(KnownBall *ball, Node *node, int length, Datum *value)
 static void
 know_centre(KnownBall *ball, Node *other)
 {
-	Datum value;
+	Datum		value;
 
 	if (known_value(ball, other, sizeof(uint64), &value))
 	{
@@ -216,7 +216,7 @@ know_centre(KnownBall *ball, Node *other)
 static void
 know_radius(KnownBall *ball, Node *radius)
 {
-	Datum value;
+	Datum		value;
 
 	if (exprType(radius) == INT8OID &&
 		known_value(ball, radius, sizeof(int64), &value))
@@ -227,7 +227,7 @@ know_radius(KnownBall *ball, Node *radius)
 static void
 know_ball(KnownBall *ball, Node *other)
 {
-	Datum value;
+	Datum		value;
 
 	if (IsA(other, FuncExpr) && list_length(((FuncExpr *) other)->args) == 2)
 	{
@@ -246,7 +246,7 @@ know_ball(KnownBall *ball, Node *other)
 int32
 hamming_known_radius(Node *ball)
 {
-	KnownBall known = { .radius = SIMHASH_NEAR_RADIUS };
+	KnownBall	known = {.radius = SIMHASH_NEAR_RADIUS};
 
 	know_ball(&known, ball);
 	return known.radius;
@@ -256,26 +256,26 @@ hamming_known_radius(Node *ball)
 void
 hamming_within_selectivity(SupportRequestSelectivity *request)
 {
-	List *args = list_make2(linitial(request->args), lsecond(request->args));
-	KnownBall ball = { .radius = SIMHASH_NEAR_RADIUS };
+	List	   *args = list_make2(linitial(request->args), lsecond(request->args));
+	KnownBall	ball = {.radius = SIMHASH_NEAR_RADIUS};
 
 	know_radius(
-		&ball, estimate_expression_value(request->root, lthird(request->args)));
+				&ball, estimate_expression_value(request->root, lthird(request->args)));
 	if (request->is_join)
 		request->selectivity = join_selectivity_of(
-			request->root, args, request->jointype, request->sjinfo,
-			ball.radius);
+												   request->root, args, request->jointype, request->sjinfo,
+												   ball.radius);
 	else
 		request->selectivity = restriction_selectivity_of(
-			request->root, args, request->varRelid, &ball, know_centre);
+														  request->root, args, request->varRelid, &ball, know_centre);
 }
 
 /* Does the operator take a ball, and not two fingerprints? */
 static bool
 takes_ball(Oid opno)
 {
-	Oid left;
-	Oid right;
+	Oid			left;
+	Oid			right;
 
 	op_input_types(opno, &left, &right);
 	return left != right;
@@ -286,14 +286,14 @@ Datum
 simhash_restrict(PG_FUNCTION_ARGS)
 {
 	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
-	Oid opno = PG_GETARG_OID(1);
-	List *args = (List *) PG_GETARG_POINTER(2);
-	int varRelid = PG_GETARG_INT32(3);
-	KnownBall ball = { .radius = SIMHASH_NEAR_RADIUS };
+	Oid			opno = PG_GETARG_OID(1);
+	List	   *args = (List *) PG_GETARG_POINTER(2);
+	int			varRelid = PG_GETARG_INT32(3);
+	KnownBall	ball = {.radius = SIMHASH_NEAR_RADIUS};
 
 	PG_RETURN_FLOAT8(
-		restriction_selectivity_of(root, args, varRelid, &ball,
-								   takes_ball(opno) ? know_ball : know_centre));
+					 restriction_selectivity_of(root, args, varRelid, &ball,
+												takes_ball(opno) ? know_ball : know_centre));
 }
 
 /* Join estimator of %, <@ and @>. */
@@ -301,11 +301,11 @@ Datum
 simhash_join(PG_FUNCTION_ARGS)
 {
 	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
-	Oid opno = PG_GETARG_OID(1);
-	List *args = (List *) PG_GETARG_POINTER(2);
-	JoinType jointype = (JoinType) PG_GETARG_INT16(3);
+	Oid			opno = PG_GETARG_OID(1);
+	List	   *args = (List *) PG_GETARG_POINTER(2);
+	JoinType	jointype = (JoinType) PG_GETARG_INT16(3);
 	SpecialJoinInfo *sjinfo = (SpecialJoinInfo *) PG_GETARG_POINTER(4);
-	KnownBall ball = { .radius = SIMHASH_NEAR_RADIUS };
+	KnownBall	ball = {.radius = SIMHASH_NEAR_RADIUS};
 
 	if (takes_ball(opno))
 	{
@@ -313,5 +313,5 @@ simhash_join(PG_FUNCTION_ARGS)
 		know_ball(&ball, lsecond(args));
 	}
 	PG_RETURN_FLOAT8(
-		join_selectivity_of(root, args, jointype, sjinfo, ball.radius));
+					 join_selectivity_of(root, args, jointype, sjinfo, ball.radius));
 }

@@ -10,4 +10,4 @@
 extern int32 hamming_known_radius(Node *ball);
 extern void hamming_within_selectivity(SupportRequestSelectivity *request);
 
-#endif /* SELECTIVITY_H */
+#endif							/* SELECTIVITY_H */

@@ -29,9 +29,10 @@ SimhashGetDatum(uint64 fingerprint)
 /* hamming_ball: all fingerprints within a radius of a centre. */
 typedef struct HammingBall
 {
-	uint64 centre;
-	int32 radius; /* -1, which holds nothing, .. 64, which holds all */
-	int32 unused; /* zero */
+	uint64		centre;
+	int32		radius;			/* -1, which holds nothing, .. 64, which holds
+								 * all */
+	int32		unused;			/* zero */
 } HammingBall;
 
 static inline bool
@@ -44,10 +45,10 @@ hamming_in_ball(const HammingBall *ball, uint64 fingerprint)
 #define PG_GETARG_HAMMING_BALL(n) DatumGetHammingBall(PG_GETARG_DATUM(n))
 
 /* Strategy numbers of the operators in every distance operator class. */
-#define SIMHASH_NEAR_STRATEGY 1		 /* simhash64 % simhash64 */
-#define SIMHASH_BALL_STRATEGY 2		 /* simhash64 <@ hamming_ball */
-#define SIMHASH_EQUAL_STRATEGY 3	 /* simhash64 = simhash64, not in GiST */
-#define SIMHASH_DISTANCE_STRATEGY 15 /* simhash64 <~> simhash64, ordering */
+#define SIMHASH_NEAR_STRATEGY 1 /* simhash64 % simhash64 */
+#define SIMHASH_BALL_STRATEGY 2 /* simhash64 <@ hamming_ball */
+#define SIMHASH_EQUAL_STRATEGY 3	/* simhash64 = simhash64, not in GiST */
+#define SIMHASH_DISTANCE_STRATEGY 15	/* simhash64 <~> simhash64, ordering */
 
 /* The distance of the operator %, from the literature. */
 #define SIMHASH_NEAR_RADIUS 3
@@ -57,7 +58,7 @@ hamming_in_ball(const HammingBall *ball, uint64 fingerprint)
 extern void simhash_to_hex(uint64 fingerprint, char *hex);
 extern bool simhash_from_text(const char *text, size_t length,
 							  uint64 *fingerprint);
-extern Oid simhash_type(Oid function);
-extern int simhash_check_max_distance(int max_distance);
+extern Oid	simhash_type(Oid function);
+extern int	simhash_check_max_distance(int max_distance);
 
-#endif /* SIMHASH_H */
+#endif							/* SIMHASH_H */

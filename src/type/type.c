@@ -37,7 +37,7 @@ PG_FUNCTION_INFO_V1(simhash64_larger);
 void
 simhash_to_hex(uint64 fingerprint, char *hex)
 {
-	int i;
+	int			i;
 
 	for (i = 0; i < SIMHASH_HEX_DIGITS; i++)
 		hex[i] = "0123456789abcdef"[fingerprint >> (60 - 4 * i) & 0xF];
@@ -69,13 +69,15 @@ is_space(char c)
 bool
 simhash_from_text(const char *text, size_t length, uint64 *fingerprint)
 {
-	int base;
-	size_t i;
+	int			base;
+	size_t		i;
 
 	while (length > 0 && is_space(text[length - 1]))
 		length--;
 	while (length > 0 && is_space(*text))
-		text++, length--;
+		text	  ++,
+					length--;
+
 	if (length != 16 && length != 64)
 		return false;
 
@@ -83,7 +85,7 @@ simhash_from_text(const char *text, size_t length, uint64 *fingerprint)
 	*fingerprint = 0;
 	for (i = 0; i < length; i++)
 	{
-		int digit = digit_value(text[i], base);
+		int			digit = digit_value(text[i], base);
 
 		if (digit < 0)
 			return false;
@@ -96,8 +98,8 @@ simhash_from_text(const char *text, size_t length, uint64 *fingerprint)
 Datum
 simhash64_in(PG_FUNCTION_ARGS)
 {
-	char *text = PG_GETARG_CSTRING(0);
-	uint64 fingerprint;
+	char	   *text = PG_GETARG_CSTRING(0);
+	uint64		fingerprint;
 
 	if (!simhash_from_text(text, strlen(text), &fingerprint))
 		ereturn(fcinfo->context, (Datum) 0,
@@ -110,7 +112,7 @@ simhash64_in(PG_FUNCTION_ARGS)
 Datum
 simhash64_out(PG_FUNCTION_ARGS)
 {
-	char *hex = palloc(SIMHASH_HEX_DIGITS + 1);
+	char	   *hex = palloc(SIMHASH_HEX_DIGITS + 1);
 
 	simhash_to_hex(PG_GETARG_SIMHASH(0), hex);
 	hex[SIMHASH_HEX_DIGITS] = '\0';
@@ -159,7 +161,7 @@ Datum
 simhash64_cmp(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_INT32(
-		simhash_compare(PG_GETARG_SIMHASH(0), PG_GETARG_SIMHASH(1)));
+					simhash_compare(PG_GETARG_SIMHASH(0), PG_GETARG_SIMHASH(1)));
 }
 
 #if SIZEOF_DATUM < 8
@@ -187,7 +189,7 @@ simhash64_sortsupport(PG_FUNCTION_ARGS)
 Datum
 simhash64_hash(PG_FUNCTION_ARGS)
 {
-	uint64 fingerprint = PG_GETARG_SIMHASH(0);
+	uint64		fingerprint = PG_GETARG_SIMHASH(0);
 
 	return hash_any((unsigned char *) &fingerprint, sizeof(fingerprint));
 }
@@ -195,7 +197,7 @@ simhash64_hash(PG_FUNCTION_ARGS)
 Datum
 simhash64_hash_extended(PG_FUNCTION_ARGS)
 {
-	uint64 fingerprint = PG_GETARG_SIMHASH(0);
+	uint64		fingerprint = PG_GETARG_SIMHASH(0);
 
 	return hash_any_extended((unsigned char *) &fingerprint,
 							 sizeof(fingerprint), PG_GETARG_INT64(1));

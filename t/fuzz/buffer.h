@@ -7,9 +7,9 @@
 
 typedef struct Buffer
 {
-	uint8 *bytes;
-	size_t length;
-	size_t capacity;
+	uint8	   *bytes;
+	size_t		length;
+	size_t		capacity;
 } Buffer;
 
 /* realloc, or free where no bytes are left. */
@@ -40,4 +40,4 @@ append(Buffer *b, const void *bytes, size_t length)
 	b->length += length;
 }
 
-#endif /* BUFFER_H */
+#endif							/* BUFFER_H */

@@ -31,11 +31,11 @@ naive_decode(const uint8 *p, const uint8 *end, int32 *cp)
 static void
 naive_casefold(Buffer *normal, const uint8 *bytes, size_t length)
 {
-	uint8 *folded;
+	uint8	   *folded;
 	utf8proc_ssize_t folded_length = utf8proc_map(
-		bytes, length, &folded,
-		UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT |
-			UTF8PROC_CASEFOLD | UTF8PROC_IGNORE);
+												  bytes, length, &folded,
+												  UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT |
+												  UTF8PROC_CASEFOLD | UTF8PROC_IGNORE);
 
 	if (folded_length < 0)
 		abort();
@@ -50,8 +50,8 @@ naive_normalize(Buffer *normal, const Buffer *text)
 	const uint8 *end = text->bytes + text->length;
 	const uint8 *from = text->bytes;
 	const uint8 *p;
-	size_t length;
-	int32 cp;
+	size_t		length;
+	int32		cp;
 
 	normal->length = 0;
 	for (p = from; p < end; p += length)
@@ -69,7 +69,7 @@ naive_normalize(Buffer *normal, const Buffer *text)
 static void
 add_token(Naive *n, const uint8 *from, const uint8 *end)
 {
-	Token token = { from, end - from, 1 << 16 };
+	Token		token = {from, end - from, 1 << 16};
 
 	n->token[n->tokens++] = token;
 }
@@ -78,8 +78,8 @@ add_token(Naive *n, const uint8 *from, const uint8 *end)
 static const uint8 *
 naive_kind(const uint8 *p, const uint8 *end, uint8 *kind)
 {
-	int32 cp;
-	size_t length = naive_decode(p, end, &cp);
+	int32		cp;
+	size_t		length = naive_decode(p, end, &cp);
 
 	*kind = unicode_class(cp) & (UC_WORD | UC_UNSPACED);
 	return p + length;
@@ -90,8 +90,8 @@ naive_words(Naive *n, const uint8 *p, const uint8 *end)
 {
 	while (p < end)
 	{
-		uint8 kind;
-		uint8 other;
+		uint8		kind;
+		uint8		other;
 		const uint8 *second = naive_kind(p, end, &kind);
 		const uint8 *run_end = second;
 		const uint8 *after;
@@ -119,11 +119,11 @@ static void
 naive_chars(Naive *n, const uint8 *p, const uint8 *end)
 {
 	static const uint8 space[] = " ";
-	bool gap = false;
+	bool		gap = false;
 
 	while (p < end)
 	{
-		uint8 kind;
+		uint8		kind;
 		const uint8 *after = naive_kind(p, end, &kind);
 
 		if (kind != 0)
@@ -161,8 +161,8 @@ naive_split(Naive *n, const Buffer *text, size_t size, bool chars)
 int64
 naive_feature(const Naive *n, size_t i, Buffer *bytes)
 {
-	int64 sum = 0;
-	size_t k;
+	int64		sum = 0;
+	size_t		k;
 
 	bytes->length = 0;
 	for (k = i; k < i + n->size; k++)
@@ -180,17 +180,17 @@ void
 naive_vote(Naive *n)
 {
 	static Buffer bytes;
-	int128 total = (int128) n->earlier * n->earlier_weight;
-	int128 ones[64];
-	size_t i;
-	int bit;
+	int128		total = (int128) n->earlier * n->earlier_weight;
+	int128		ones[64];
+	size_t		i;
+	int			bit;
 
 	for (bit = 0; bit < 64; bit++)
 		ones[bit] = n->earlier_hash >> bit & 1 ? total : 0;
 	for (i = 0; i < n->features; i++)
 	{
-		int64 weight = naive_feature(n, i, &bytes);
-		uint64 hash = XXH3_64bits(bytes.bytes, bytes.length);
+		int64		weight = naive_feature(n, i, &bytes);
+		uint64		hash = XXH3_64bits(bytes.bytes, bytes.length);
 
 		total += weight;
 		for (bit = 0; bit < 64; bit++)

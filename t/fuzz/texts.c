@@ -24,7 +24,7 @@ seed_random(uint64 seed)
 uint64
 random_bits(void)
 {
-	uint64 z = (random_state += UINT64CONST(0x9E3779B97F4A7C15));
+	uint64		z = (random_state += UINT64CONST(0x9E3779B97F4A7C15));
 
 	z = (z ^ z >> 30) * UINT64CONST(0xBF58476D1CE4E5B9);
 	z = (z ^ z >> 27) * UINT64CONST(0x94D049BB133111EB);
@@ -40,7 +40,7 @@ below(uint32 limit)
 static void
 append_codepoint(Buffer *b, int32 cp)
 {
-	uint8 bytes[4];
+	uint8		bytes[4];
 
 	append(b, bytes, utf8proc_encode_char(cp, bytes));
 }
@@ -85,10 +85,10 @@ static void
 add_long_token(Buffer *text)
 {
 	/* SHINGLE_PIECE, _TOKENS and _BYTES; what XXH3 takes in another way */
-	static const uint32 limit[] = { 64,	  128,	240,  2048,	 4096,
-									8064, 8128, 8192, 16384, 20000 };
-	size_t end = text->length + ONE_OF(limit) + below(9) - 4;
-	uint32 script = below(3);
+	static const uint32 limit[] = {64, 128, 240, 2048, 4096,
+	8064, 8128, 8192, 16384, 20000};
+	size_t		end = text->length + ONE_OF(limit) + below(9) - 4;
+	uint32		script = below(3);
 
 	while (text->length < end)
 	{
@@ -106,12 +106,12 @@ static void
 add_marks(Buffer *text)
 {
 	/* of several classes; also vowels and Jamo that compose, and nothing */
-	static const int32 mark[] = { 0x301, 0x323,	 0x345,	 0x3099, 0x5B0,
-								  0x9BE, 0x1161, 0x11A8, 0xAD };
-	static const uint32 limit[] = { 5, 5, 5, 5, SEQUENCE_MAX + 9, 300, 3000 };
-	int32 often = ONE_OF(mark);
-	int32 seldom = ONE_OF(mark);
-	uint32 count = below(ONE_OF(limit));
+	static const int32 mark[] = {0x301, 0x323, 0x345, 0x3099, 0x5B0,
+	0x9BE, 0x1161, 0x11A8, 0xAD};
+	static const uint32 limit[] = {5, 5, 5, 5, SEQUENCE_MAX + 9, 300, 3000};
+	int32		often = ONE_OF(mark);
+	int32		seldom = ONE_OF(mark);
+	uint32		count = below(ONE_OF(limit));
 
 	while (count-- > 0)
 		append_codepoint(text, below(3) > 0 ? often : seldom);
@@ -122,9 +122,9 @@ static void
 add_run(Buffer *text)
 {
 	/* Han, Hiragana, Thai, Cyrillic, Hangul */
-	static const int32 start[] = { 0x4E00, 0x3041, 0xE01, 0x430, 0xAC00 };
-	int32 from = ONE_OF(start);
-	uint32 length = 1 + below(60);
+	static const int32 start[] = {0x4E00, 0x3041, 0xE01, 0x430, 0xAC00};
+	int32		from = ONE_OF(start);
+	uint32		length = 1 + below(60);
 
 	while (length-- > 0)
 		append_codepoint(text, from + below(40));
@@ -136,12 +136,12 @@ add_special(Buffer *text)
 {
 	/* marks, Hangul, what has cases or mappings, unspaced, and no words */
 	static const int32 special[] = {
-		0x301,	 0x323,	 0x344,	  0x345,   0x3099, 0x309A,	0x5B0,	 0x591,
-		0xF73,	 0x9BE,	 0x9C7,	  0xE31,   0xE48,  0x1D165, 0x1100,	 0x1161,
-		0x115F,	 0x11A8, 0xAC00,  0xAC01,  0xDF,   0x130,	0x1E9E,	 0x1FB3,
-		0x3B1,	 0x430,	 0xFB01,  0xBC,	   0xC5,   0x212B,	0x2126,	 0x2460,
-		0xFDFA,	 0xFF21, 0x1D15E, 0x2F800, 0x304B, 0x3042,	0x4E00,	 0xE01,
-		0x20000, 0xAD,	 0x200D,  0x2028,  0x3000, 0x378,	0x10FFFF
+		0x301, 0x323, 0x344, 0x345, 0x3099, 0x309A, 0x5B0, 0x591,
+		0xF73, 0x9BE, 0x9C7, 0xE31, 0xE48, 0x1D165, 0x1100, 0x1161,
+		0x115F, 0x11A8, 0xAC00, 0xAC01, 0xDF, 0x130, 0x1E9E, 0x1FB3,
+		0x3B1, 0x430, 0xFB01, 0xBC, 0xC5, 0x212B, 0x2126, 0x2460,
+		0xFDFA, 0xFF21, 0x1D15E, 0x2F800, 0x304B, 0x3042, 0x4E00, 0xE01,
+		0x20000, 0xAD, 0x200D, 0x2028, 0x3000, 0x378, 0x10FFFF
 	};
 
 	append_codepoint(text, ONE_OF(special));
@@ -150,7 +150,7 @@ add_special(Buffer *text)
 static void
 add_any(Buffer *text)
 {
-	int32 cp = below(0x110000 - 0x800);
+	int32		cp = below(0x110000 - 0x800);
 
 	append_codepoint(text, cp < 0xD800 ? cp : cp + 0x800);
 }
@@ -159,7 +159,7 @@ add_any(Buffer *text)
 static void
 add_byte(Buffer *text)
 {
-	uint8 byte = 0x80 + below(0x80);
+	uint8		byte = 0x80 + below(0x80);
 
 	append(text, &byte, 1);
 }
@@ -168,18 +168,19 @@ add_byte(Buffer *text)
 void
 make_text(Buffer *text)
 {
-	static void (*const add[])(Buffer *) = {
-		add_word,  add_letter, add_full_pieces, add_separator, add_long_token,
-		add_marks, add_run,	   add_special,		add_any,	   add_byte
+	static void (*const add[]) (Buffer *) = {
+		add_word, add_letter, add_full_pieces, add_separator, add_long_token,
+		add_marks, add_run, add_special, add_any, add_byte
 	};
-	void (*chosen[4])(Buffer *);
-	uint32 kinds = 1 + below(lengthof(chosen));
-	size_t length = below(1 << below(19));
-	uint32 i;
+	void		(*chosen[4]) (Buffer *);
+	uint32		kinds = 1 + below(lengthof(chosen));
+	size_t		length = below(1 << below(19));
+	uint32		i;
 
 	for (i = 0; i < kinds; i++)
 		chosen[i] = ONE_OF(add);
-	text->length = 0;
+	text	  ->length = 0;
+
 	while (text->length < length)
-		chosen[below(kinds)](text);
+		chosen[below(kinds)] (text);
 }

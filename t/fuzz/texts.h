@@ -15,4 +15,4 @@ extern uint64 random_bits(void);
 extern uint32 below(uint32 limit);
 extern void make_text(Buffer *text);
 
-#endif /* TEXTS_H */
+#endif							/* TEXTS_H */

@@ -25,11 +25,11 @@
 /* A text, and what is expected of it. */
 typedef struct Case
 {
-	uint64 seed;
+	uint64		seed;
 	Buffer text;
-	uint32 size;
+	uint32		size;
 	WeightTable *weights;
-	Naive naive;
+	Naive		naive;
 } Case;
 
 #define LARGEST_WEIGHT ((int64) WEIGHT_MAX * WEIGHT_UNIT)
@@ -83,8 +83,8 @@ ExceptionalCondition(const char *condition,
 
 typedef struct MemoryFile
 {
-	Buffer content;
-	size_t at;
+	Buffer		content;
+	size_t		at;
 } MemoryFile;
 
 static void *
@@ -113,7 +113,7 @@ static size_t
 read_file(void *file, int32 *marks, size_t count)
 {
 	MemoryFile *f = file;
-	size_t bytes = Min(count * sizeof(int32), f->content.length - f->at);
+	size_t		bytes = Min(count * sizeof(int32), f->content.length - f->at);
 
 	memcpy(marks, f->content.bytes + f->at, bytes);
 	f->at += bytes;
@@ -127,21 +127,21 @@ close_file(void *file)
 	free(file);
 }
 
-static const MarkFiles memory_files = { create_file, write_file, rewind_file,
-										read_file, close_file };
+static const MarkFiles memory_files = {create_file, write_file, rewind_file,
+read_file, close_file};
 
 /* A weight, up to the largest one. */
 static int64
 random_weight(void)
 {
 	/* 2^25 is where sums need more than 32 bits */
-	const int64 weight[] = { 0,
-							 1,
-							 WEIGHT_UNIT,
-							 (1 << 25) - 1,
-							 1 << 25,
-							 LARGEST_WEIGHT,
-							 random_bits() % LARGEST_WEIGHT };
+	const int64 weight[] = {0,
+		1,
+		WEIGHT_UNIT,
+		(1 << 25) - 1,
+		1 << 25,
+		LARGEST_WEIGHT,
+	random_bits() % LARGEST_WEIGHT};
 
 	return ONE_OF(weight);
 }
@@ -150,13 +150,13 @@ random_weight(void)
 static void
 weigh_tokens_like(const Token *like, int64 weight)
 {
-	size_t i;
+	size_t		i;
 
 	simhash_weights_add(this.weights, XXH3_64bits(like->bytes, like->length),
 						weight);
 	for (i = 0; i < this.naive.tokens; i++)
 	{
-		Token *token = &this.naive.token[i];
+		Token	   *token = &this.naive.token[i];
 
 		if (token->weight < 0 && token->length == like->length &&
 			memcmp(token->bytes, like->bytes, like->length) == 0)
@@ -169,18 +169,18 @@ static void
 make_weights(void)
 {
 	static WeightTable table;
-	size_t keys = this.naive.tokens > 0 ? below(50) : 0;
-	size_t buckets = 2;
-	size_t i;
+	size_t		keys = this.naive.tokens > 0 ? below(50) : 0;
+	size_t		buckets = 2;
+	size_t		i;
 
 	while (buckets * WEIGHT_BUCKET <= keys)
 		buckets *= 2;
 	free(table.buckets);
 	simhash_weights_init(
-		&table,
-		aligned_alloc(sizeof(WeightBucket), buckets * sizeof(WeightBucket)),
-		buckets, (uint64) below(PG_UINT32_MAX) << 32 | below(1000),
-		random_weight());
+						 &table,
+						 aligned_alloc(sizeof(WeightBucket), buckets * sizeof(WeightBucket)),
+						 buckets, (uint64) below(PG_UINT32_MAX) << 32 | below(1000),
+						 random_weight());
 	this.weights = &table;
 	for (i = 0; i < this.naive.tokens; i++)
 		this.naive.token[i].weight = -1;
@@ -207,7 +207,7 @@ precede_text(void)
 static void
 make_case(uint64 seed)
 {
-	static const uint32 size[] = { 1, 1, 2, 3, 4, 5, 7, 63, SHINGLE_MAX };
+	static const uint32 size[] = {1, 1, 2, 3, 4, 5, 7, 63, SHINGLE_MAX};
 
 	seed_random(seed);
 	this.seed = seed;
@@ -229,7 +229,7 @@ static const uint8 *
 skip(const uint8 *p, const uint8 *end, size_t length)
 {
 	const uint8 *stop = p + Min(length, (size_t) (end - p));
-	int32 cp;
+	int32		cp;
 
 	while (p < stop)
 		p += naive_decode(p, end, &cp);
@@ -240,7 +240,7 @@ skip(const uint8 *p, const uint8 *end, size_t length)
 static void
 feed_piece(Tokenizer *t, const uint8 *bytes, size_t length, bool last)
 {
-	uint8 *copy = malloc(length);
+	uint8	   *copy = malloc(length);
 
 	if (length > 0)
 		memcpy(copy, bytes, length);
@@ -254,8 +254,8 @@ simhash_feed_text(FeatureTarget target, size_t longest)
 {
 	const uint8 *p = this.text.bytes;
 	const uint8 *end = p + this.text.length;
-	bool last_is_empty = below(4) == 0;
-	Tokenizer *t = aligned_alloc(64, sizeof(Tokenizer));
+	bool		last_is_empty = below(4) == 0;
+	Tokenizer  *t = aligned_alloc(64, sizeof(Tokenizer));
 
 	memset(t, 0xAA, sizeof(Tokenizer)); /* nothing in it is relied on */
 	simhash_tokens_init(t, this.size, this.naive.chars, this.weights,
@@ -263,9 +263,9 @@ simhash_feed_text(FeatureTarget target, size_t longest)
 	do
 	{
 		const uint8 *from = p;
-		size_t length = this.text.length;
+		size_t		length = this.text.length;
 
-		if (longest > 0) /* about as many as are folded at once, or any */
+		if (longest > 0)		/* about as many as are folded at once, or any */
 			length = below(4) == 0 ? 62 + below(5) : 1 + below(longest);
 		p = skip(from, end, length);
 		feed_piece(t, from, p - from, p == end && !last_is_empty);
@@ -281,8 +281,8 @@ check_feature(void *arg, const uint8 *bytes, size_t length, uint64 hash,
 			  int64 weight)
 {
 	static Buffer expected;
-	size_t *seen = arg;
-	int64 expected_weight;
+	size_t	   *seen = arg;
+	int64		expected_weight;
 
 	expect_same("is there such a feature?", *seen < this.naive.features, true);
 	expected_weight = naive_feature(&this.naive, (*seen)++, &expected);
@@ -296,8 +296,8 @@ check_feature(void *arg, const uint8 *bytes, size_t length, uint64 hash,
 static void
 check_features(size_t longest)
 {
-	size_t seen = 0;
-	FeatureTarget target = { .sink = check_feature, .arg = &seen };
+	size_t		seen = 0;
+	FeatureTarget target = {.sink = check_feature,.arg = &seen};
 
 	simhash_feed_text(target, longest);
 	expect_same("number of features", seen, this.naive.features);
@@ -306,10 +306,10 @@ check_features(size_t longest)
 static void
 check_votes(size_t longest)
 {
-	Votes votes;
-	FeatureTarget target = { .votes = &votes };
-	uint64 fingerprint = 0;
-	size_t i;
+	Votes		votes;
+	FeatureTarget target = {.votes = &votes};
+	uint64		fingerprint = 0;
+	size_t		i;
 
 	memset(&votes, 0xAA, sizeof(votes));
 	feature_begin(&target, this.weights != NULL);
@@ -330,8 +330,8 @@ check_votes(size_t longest)
 static void
 run_case(uint64 seed)
 {
-	static const size_t longest[] = { 0, 4, 70, 700, 9000 }; /* 0: in one */
-	size_t i;
+	static const size_t longest[] = {0, 4, 70, 700, 9000};	/* 0: in one */
+	size_t		i;
 
 	make_case(seed);
 	for (i = 0; i < lengthof(longest); i++)
@@ -348,8 +348,8 @@ run_case(uint64 seed)
 int
 main(int argc, char **argv)
 {
-	uint64 rounds;
-	uint64 seed;
+	uint64		rounds;
+	uint64		seed;
 
 	if (argc != 3)
 	{
