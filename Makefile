@@ -52,6 +52,7 @@ OBJS = \
 	src/text/weights_value.o \
 	src/type/ball.o \
 	src/type/cast.o \
+	src/type/catalog.o \
 	src/type/distance_array.o \
 	src/type/gist.o \
 	src/type/hamming.o \

@@ -18,19 +18,16 @@
 
 #include "access/stratnum.h"
 #include "catalog/pg_opfamily.h"
-#include "catalog/pg_operator.h"
-#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/supportnodes.h"
 #include "optimizer/optimizer.h"
-#include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
 
 #include "am/am.h"
+#include "type/catalog.h"
 #include "type/selectivity.h"
 
 PG_FUNCTION_INFO_V1(simhash_distance_support);
@@ -39,32 +36,6 @@ PG_FUNCTION_INFO_V1(hamming_distance_le_support);
 PG_FUNCTION_INFO_V1(hamming_distance_gt_support);
 PG_FUNCTION_INFO_V1(hamming_distance_ge_support);
 PG_FUNCTION_INFO_V1(simhash_within_support);
-
-/* Objects of the extension, by name; InvalidOid where there is none. */
-
-static Oid
-find_type(Oid schema, const char *name)
-{
-	return GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum(name),
-						   ObjectIdGetDatum(schema));
-}
-
-static Oid
-find_function(Oid schema, const char *name, int count, const Oid *types)
-{
-	return GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
-						   CStringGetDatum(name),
-						   PointerGetDatum(buildoidvector(types, count)),
-						   ObjectIdGetDatum(schema));
-}
-
-static Oid
-find_operator(Oid schema, const char *name, Oid left, Oid right)
-{
-	return GetSysCacheOid4(OPERNAMENSP, Anum_pg_operator_oid,
-						   CStringGetDatum(name), ObjectIdGetDatum(left),
-						   ObjectIdGetDatum(right), ObjectIdGetDatum(schema));
-}
 
 static Expr *
 make_operator(Oid opno, Oid result, Expr *left, Expr *right)
@@ -94,8 +65,8 @@ static Node *
 simplify_distance(FuncExpr *call)
 {
 	Oid			schema = get_func_namespace(call->funcid);
-	Oid			fingerprint = find_type(schema, "simhash64");
-	Oid			opno = find_operator(schema, "<~>", fingerprint, fingerprint);
+	Oid			fingerprint = simhash_find_type(schema, "simhash64");
+	Oid			opno = simhash_find_operator(schema, "<~>", fingerprint, fingerprint);
 
 	if (!OidIsValid(opno))
 		return NULL;
@@ -119,7 +90,7 @@ simhash_distance_support(PG_FUNCTION_ARGS)
 static List *
 distance_arguments(Node *node, Oid schema)
 {
-	Oid			fingerprint = find_type(schema, "simhash64");
+	Oid			fingerprint = simhash_find_type(schema, "simhash64");
 	Oid			types[] = {fingerprint, fingerprint};
 	Oid			function;
 	List	   *args;
@@ -139,8 +110,8 @@ distance_arguments(Node *node, Oid schema)
 	}
 	else
 		return NIL;
-	if (function == find_function(schema, "simhash_distance", 2, types) ||
-		function == find_function(schema, "simhash_distance_int", 2, types))
+	if (function == simhash_find_function(schema, "simhash_distance", 2, types) ||
+		function == simhash_find_function(schema, "simhash_distance_int", 2, types))
 		return args;
 	return NIL;
 }
@@ -170,10 +141,10 @@ static Node *
 compare_distance(PlannerInfo *root, Oid schema, StrategyNumber strategy,
 				 List *distance, Expr *bound)
 {
-	Oid			fingerprint = find_type(schema, "simhash64");
+	Oid			fingerprint = simhash_find_type(schema, "simhash64");
 	Oid			types[] = {fingerprint, fingerprint, INT8OID};
-	Oid			within = find_function(schema, "simhash_within", 3, types);
-	Oid			below = find_function(schema, "hamming_bound_below", 1, types + 2);
+	Oid			within = simhash_find_function(schema, "simhash_within", 3, types);
+	Oid			below = simhash_find_function(schema, "hamming_bound_below", 1, types + 2);
 	Expr	   *result;
 
 	if (!OidIsValid(within) || !OidIsValid(below))
@@ -296,14 +267,14 @@ is_superseded(IndexOptInfo *index)
 {
 	ListCell   *lc;
 
-	if (index->amcostestimate == hamming_cost_estimate ||
+	if (hamming_is_cost_function(index->amcostestimate) ||
 		index->nkeycolumns > 1)
 		return false;
 	foreach(lc, index->rel->indexlist)
 	{
 		IndexOptInfo *other = lfirst(lc);
 
-		if (other->amcostestimate == hamming_cost_estimate &&
+		if (hamming_is_cost_function(other->amcostestimate) &&
 			other->indexkeys[0] == index->indexkeys[0] &&
 			equal(other->indexprs, index->indexprs) &&
 			(other->indpred == NIL || other->predOK))
@@ -322,10 +293,10 @@ index_condition(SupportRequestIndexCondition *request)
 {
 	FuncExpr   *clause = (FuncExpr *) request->node;
 	Oid			schema = get_func_namespace(request->funcid);
-	Oid			fingerprint = find_type(schema, "simhash64");
-	Oid			ball = find_type(schema, "hamming_ball");
+	Oid			fingerprint = simhash_find_type(schema, "simhash64");
+	Oid			ball = simhash_find_type(schema, "hamming_ball");
 	Oid			types[] = {fingerprint, INT8OID};
-	Oid			make_ball = find_function(schema, "hamming_ball", 2, types);
+	Oid			make_ball = simhash_find_function(schema, "hamming_ball", 2, types);
 	Oid			opno = get_opfamily_member(request->opfamily, fingerprint, ball,
 										   SIMHASH_BALL_STRATEGY);
 	Expr	   *column;

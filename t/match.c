@@ -24,11 +24,11 @@ static const struct
 	const char *name;
 	const MatchRoutines *routines;
 }			way[] = {
-#if defined(__x86_64__) && !defined(SIMHASH_PORTABLE)
+#ifdef SIMHASH_X86
 	{"AVX-512 VPOPCNTDQ", &avx512},
 	{"AVX2", &avx2},
 	{"POPCNT", &popcnt},
-#elif defined(__aarch64__) && !defined(SIMHASH_PORTABLE)
+#elif defined(SIMHASH_NEON)
 	{"NEON", &neon},
 #endif
 	{"portable C", &portable}

@@ -11,6 +11,7 @@
 #ifndef AM_H
 #define AM_H
 
+#include "access/amapi.h"
 #include "access/genam.h"
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
@@ -391,6 +392,9 @@ extern void hamming_end_scan(IndexScanDesc scan);
 extern IndexBulkDeleteResult *hamming_bulk_delete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 												  IndexBulkDeleteCallback callback, void *callback_state);
 extern IndexBulkDeleteResult *hamming_vacuum_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats);
+
+/* am_handler.c */
+extern bool hamming_is_cost_function(amcostestimate_function function);
 
 /* am_cost.c */
 extern void hamming_cost_estimate(PlannerInfo *root, IndexPath *path,

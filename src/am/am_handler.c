@@ -84,6 +84,20 @@ static const IndexAmRoutine routine = {
 	.amendscan = hamming_end_scan,
 };
 
+/*
+ * Is the access method of an index this one, given its cost function?
+ *
+ * The planner and a relation descriptor both know the functions of an access
+ * method by address.  No other access method has this one.  A look-up by name
+ * in pg_am would take time for each index, and would be wrong where somebody
+ * has made a second access method with this handler, or renamed the first.
+ */
+bool
+hamming_is_cost_function(amcostestimate_function function)
+{
+	return function == hamming_cost_estimate;
+}
+
 Datum
 hamming_handler(PG_FUNCTION_ARGS)
 {

@@ -33,7 +33,7 @@ static void
 check_is_ours(Relation index)
 {
 	if (index->rd_rel->relkind != RELKIND_INDEX ||
-		index->rd_indam->amcostestimate != hamming_cost_estimate)
+		!hamming_is_cost_function(index->rd_indam->amcostestimate))
 		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
 						errmsg("\"%s\" is not a hamming index",
 							   RelationGetRelationName(index))));

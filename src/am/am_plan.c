@@ -8,22 +8,6 @@
 
 #include "am/am.h"
 
-/* Number of words of so many bits, not only whole ones, within a radius. */
-static double
-ball_size(double bits, int radius)
-{
-	double		shell = 1;
-	double		size = 0;
-	int			i;
-
-	for (i = 0; i <= radius && shell > 0; i++)
-	{
-		size += shell;
-		shell *= Max(bits - i, 0) / (i + 1);
-	}
-	return size;
-}
-
 /*
  * Expected number of leaves, out of so many that part the key space evenly,
  * with a key within radius of the centre and within leading_radius in its
@@ -41,7 +25,7 @@ leaves_visited(double leaves, int leading_radius, int radius)
 
 	for (i = 0; i <= Min(leading_radius, radius) && shell > 0; i++)
 	{
-		visited += shell * ball_size(bits - leading_bits, radius - i);
+		visited += shell * hamming_ball_size(bits - leading_bits, radius - i);
 		shell *= Max(leading_bits - i, 0) / (i + 1);
 	}
 	return Min(visited, leaves);

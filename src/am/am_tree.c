@@ -73,6 +73,7 @@
 
 #include "am/am.h"
 #include "am/test_stop.h"
+#include "type/cpu.h"
 
 /*
  * Let the processor fetch what will be looked at first: the ends of the page,
@@ -82,14 +83,11 @@
 static void
 fetch_ahead(Page page)
 {
-#ifdef __GNUC__
 	int			i;
 
-	__builtin_prefetch((char *) page + BLCKSZ - sizeof(HammingSpecial));
+	cpu_prefetch((char *) page + BLCKSZ - sizeof(HammingSpecial));
 	for (i = 0; i < 1024; i += 64)
-		__builtin_prefetch((char *) page + i);
-#else
-#endif
+		cpu_prefetch((char *) page + i);
 }
 
 /* A page, locked as told and found to be sound. */

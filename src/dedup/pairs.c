@@ -13,6 +13,7 @@
 
 #include "dedup/pair_rows.h"
 #include "dedup/user_query.h"
+#include "type/catalog.h"
 #include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_pairs);

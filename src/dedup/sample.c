@@ -15,6 +15,7 @@
 
 #include "type/distance_array.h"
 #include "dedup/user_query.h"
+#include "type/catalog.h"
 #include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_distances);

@@ -9,6 +9,7 @@
 #include "port/pg_bitutils.h"
 
 #include "text/fingerprint.h"
+#include "type/cpu.h"
 
 void
 simhash_votes_init(Votes *v, bool weighted)
@@ -178,15 +179,13 @@ sums_add_portable(WeightSums *sums, const uint64 *hash, const int64 *weight,
 	}
 }
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(SIMHASH_PORTABLE)
-
-#include <immintrin.h>
+#ifdef SIMHASH_X86
 
 #define NARROW_BATCH 64
 #define NARROW_WEIGHT (UINT64CONST(1) << 25)	/* 64 of less fit 32 bits */
 
 /* Four bits at a time. */
-__attribute__((target("avx2"))) static void
+TARGET_AVX2 static void
 sums_add_avx2(WeightSums *sums, const uint64 *hash, const int64 *weight,
 			  int count)
 {
@@ -215,7 +214,7 @@ sums_add_avx2(WeightSums *sums, const uint64 *hash, const int64 *weight,
  * Sixteen bits at a time, which mask sums of 32 bits: for NARROW_BATCH features
  * at most, of little weight.
  */
-__attribute__((target("avx512f"))) static void
+TARGET_AVX512F static void
 sums_add_narrow(WeightSums *sums, const uint64 *hash, const int64 *weight,
 				int count)
 {
@@ -269,9 +268,9 @@ sums_add_avx512(WeightSums *sums, const uint64 *hash, const int64 *weight,
 static SumsFunction
 choose_sums(void)
 {
-	if (__builtin_cpu_supports("avx512f"))
+	if (CPU_HAS(4, "avx512f"))
 		return sums_add_avx512;
-	if (__builtin_cpu_supports("avx2"))
+	if (CPU_HAS(3, "avx2"))
 		return sums_add_avx2;
 	return sums_add_portable;
 }

@@ -5,6 +5,8 @@
 #ifndef FOLD_H
 #define FOLD_H
 
+#include "type/cpu.h"
+
 #define FOLD_BYTES 64
 
 /*
@@ -12,9 +14,7 @@
  * ASCII letter or digit, bit i of *others that it is no ASCII; folded[i]
  * means nothing where byte i is no letter or digit.
  */
-#if defined(__SSE2__) && !defined(SIMHASH_PORTABLE)
-
-#include <emmintrin.h>
+#ifdef SIMHASH_SSE2
 
 static inline void
 fold_ascii(const uint8 *bytes, uint8 *folded, uint64 *words, uint64 *others)

@@ -7,6 +7,7 @@
 #include "port/pg_bitutils.h"
 
 #include "text/weights_table.h"
+#include "type/cpu.h"
 
 #define AHEAD 16				/* lookups for which memory is fetched early */
 
@@ -98,8 +99,7 @@ simhash_weights_of(const WeightTable *table, const uint64 *hash, int64 *weight,
 	for (i = 0; i < count; i++)
 	{
 		if (i + AHEAD < count)
-			__builtin_prefetch(
-							   &copy.buckets[first_bucket(&copy, hash[i + AHEAD])]);
+			cpu_prefetch(&copy.buckets[first_bucket(&copy, hash[i + AHEAD])]);
 		weight[i] = look_up(&copy, hash[i]);
 	}
 }

@@ -30,15 +30,22 @@ make_ball(uint64 centre, int32 radius)
 	return ball;
 }
 
+static const char *
+skip_space(const char *input)
+{
+	return input + strspn(input, " \t\n\r\v\f");
+}
+
 /*
  * Read "(centre,radius)", white space allowed around each part.  A radius too
  * large for strtol() becomes the largest that it has, and is clamped, too.
  */
 static bool
-ball_from_text(const char *text, uint64 *centre, int32 *radius)
+ball_from_text(const char *input, uint64 *centre, int32 *radius)
 {
-	const char *comma = strchr(text, ',');
-	const char *open = text +strspn(text, " \t\n\r\v\f");
+	const char *comma = strchr(input, ',');
+	const char *open = skip_space(input);
+	const char *close;
 	char	   *end;
 	long		value;
 
@@ -48,8 +55,8 @@ ball_from_text(const char *text, uint64 *centre, int32 *radius)
 	value = strtol(comma + 1, &end, 10);
 	if (end == comma + 1)
 		return false;
-	end += strspn(end, " \t\n\r\v\f");
-	if (*end != ')' || end[1 + strspn(end + 1, " \t\n\r\v\f")] != '\0')
+	close = skip_space(end);
+	if (*close != ')' || *skip_space(close + 1) != '\0')
 		return false;
 	*radius = hamming_radius(value);
 	return true;
@@ -78,8 +85,8 @@ hamming_ball_out(PG_FUNCTION_ARGS)
 	char		hex[SIMHASH_HEX_DIGITS];
 
 	simhash_to_hex(ball->centre, hex);
-	PG_RETURN_CSTRING(
-					  psprintf("(%.*s,%d)", SIMHASH_HEX_DIGITS, hex, ball->radius));
+	PG_RETURN_CSTRING(psprintf("(%.*s,%d)", SIMHASH_HEX_DIGITS, hex,
+							   ball->radius));
 }
 
 /*
@@ -95,8 +102,7 @@ hamming_ball_recv(PG_FUNCTION_ARGS)
 
 	if (radius != hamming_radius(radius))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-						errmsg("invalid radius in external value of type %s: "
-							   "%d",
+						errmsg("invalid radius in external value of type %s: %d",
 							   "hamming_ball", radius)));
 	PG_RETURN_POINTER(make_ball(centre, radius));
 }
@@ -117,6 +123,6 @@ hamming_ball_send(PG_FUNCTION_ARGS)
 Datum
 hamming_ball_make(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_POINTER(
-					  make_ball(PG_GETARG_SIMHASH(0), hamming_radius(PG_GETARG_INT64(1))));
+	PG_RETURN_POINTER(make_ball(PG_GETARG_SIMHASH(0),
+								hamming_radius(PG_GETARG_INT64(1))));
 }

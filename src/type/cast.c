@@ -61,7 +61,7 @@ simhash64_from_bit(PG_FUNCTION_ARGS)
 {
 	VarBit	   *bits = PG_GETARG_VARBIT_P(0);
 
-	if (VARBITLEN(bits) != 64)
+	if (VARBITLEN(bits) != HAMMING_BITS)
 		ereport(ERROR, (errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
 						errmsg("bit string length %d does not match type %s",
 							   VARBITLEN(bits), "simhash64"),
@@ -72,10 +72,10 @@ simhash64_from_bit(PG_FUNCTION_ARGS)
 Datum
 simhash64_to_bit(PG_FUNCTION_ARGS)
 {
-	VarBit	   *bits = palloc(VARBITTOTALLEN(64));
+	VarBit	   *bits = palloc(VARBITTOTALLEN(HAMMING_BITS));
 
-	SET_VARSIZE(bits, VARBITTOTALLEN(64));
-	VARBITLEN(bits) = 64;
+	SET_VARSIZE(bits, VARBITTOTALLEN(HAMMING_BITS));
+	VARBITLEN(bits) = HAMMING_BITS;
 	write_bytes(PG_GETARG_SIMHASH(0), VARBITS(bits));
 	PG_RETURN_VARBIT_P(bits);
 }
@@ -108,6 +108,13 @@ read_integer(const char *number, uint64 *value)
 	return true;
 }
 
+/* A numeric in decimal digits. */
+static const char *
+decimal(Datum number)
+{
+	return DatumGetCString(DirectFunctionCall1(numeric_out, number));
+}
+
 /*
  * The unsigned value of a number, rounded as core rounds to bigint.  A number
  * below 0 is taken as the same bigint: the driver chooses which type to send.
@@ -121,14 +128,11 @@ simhash64_from_numeric(PG_FUNCTION_ARGS)
 											  Int32GetDatum(0));
 	uint64		value;
 
-	if (!read_integer(
-					  DatumGetCString(DirectFunctionCall1(numeric_out, rounded)), &value))
-		ereport(
-				ERROR,
+	if (!read_integer(decimal(rounded), &value))
+		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("value \"%s\" is out of range for type %s",
-						DatumGetCString(DirectFunctionCall1(numeric_out, number)),
-						"simhash64")));
+						decimal(number), "simhash64")));
 	PG_RETURN_SIMHASH(value);
 }
 

@@ -4,23 +4,13 @@
  *	  how many are at each?
  *
  * This is where a search spends its time: on hundreds of fingerprints a leaf.
- * What an x86-64 processor can do is found out at run time, every aarch64 one
- * has NEON, and -DSIMHASH_PORTABLE leaves only what every processor can do.
  */
 #include "postgres.h"
 
 #include "port/pg_bitutils.h"
 
+#include "type/cpu.h"
 #include "type/distance_array.h"
-
-/*
- * The most that is used of a processor: 1 is what every one can do.  Of
- * x86-64 its levels are meant, where 2 has POPCNT, 3 AVX2 and 4 AVX-512; of
- * aarch64 2 is NEON.  Less than all is for tests and measurements.
- */
-#ifndef SIMHASH_LEVEL
-#define SIMHASH_LEVEL 4
-#endif
 
 /* What there is for a kind of processor. */
 typedef struct MatchRoutines
@@ -104,18 +94,16 @@ count_portable(const uint64 *fingerprints, int count, uint64 centre,
 
 static const MatchRoutines portable = {match_portable, count_portable, 10};
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(SIMHASH_PORTABLE)
+#ifdef SIMHASH_X86
 
-#include <immintrin.h>
-
-__attribute__((target("popcnt"))) static int
+TARGET_POPCNT static int
 match_popcnt(const uint64 *fingerprints, int count, uint64 centre, int radius,
 			 uint16 *matches)
 {
 	return match_each(fingerprints, count, centre, radius, matches);
 }
 
-__attribute__((target("popcnt"))) static void
+TARGET_POPCNT static void
 count_popcnt(const uint64 *fingerprints, int count, uint64 centre,
 			 int64 *counts)
 {
@@ -124,24 +112,22 @@ count_popcnt(const uint64 *fingerprints, int count, uint64 centre,
 
 static const MatchRoutines popcnt = {match_popcnt, count_popcnt, 20};
 
-/* The target of a function that is inlined must not exceed the caller's. */
-#define AVX2 __attribute__((target("avx2")))
-#define AVX512 __attribute__((target("avx512f,avx512vpopcntdq")))
-
 /*
  * The distances of four words.  A table has the bits of each half byte:
  * 4 + those of the lower one less 4 - those of the upper one is what the
  * byte has, and these differences are what the instruction sums up (Mula,
  * Kurz and Lemire 2018).
  */
-AVX2 static inline __m256i
+TARGET_AVX2 static inline __m256i
 distances_of_four(__m256i words, __m256i centres)
 {
 	const __m256i half = _mm256_set1_epi8(0x0F);
-	const __m256i more = _mm256_broadcastsi128_si256(
-													 _mm_setr_epi8(4, 5, 5, 6, 5, 6, 6, 7, 5, 6, 6, 7, 6, 7, 7, 8));
-	const __m256i less = _mm256_broadcastsi128_si256(
-													 _mm_setr_epi8(4, 3, 3, 2, 3, 2, 2, 1, 3, 2, 2, 1, 2, 1, 1, 0));
+	const __m128i plus = _mm_setr_epi8(4, 5, 5, 6, 5, 6, 6, 7,
+									   5, 6, 6, 7, 6, 7, 7, 8);
+	const __m128i minus = _mm_setr_epi8(4, 3, 3, 2, 3, 2, 2, 1,
+										3, 2, 2, 1, 2, 1, 1, 0);
+	const __m256i more = _mm256_broadcastsi128_si256(plus);
+	const __m256i less = _mm256_broadcastsi128_si256(minus);
 	__m256i		x = _mm256_xor_si256(words, centres);
 	__m256i		lower = _mm256_and_si256(x, half);
 	__m256i		upper = _mm256_and_si256(_mm256_srli_epi16(x, 4), half);
@@ -151,15 +137,16 @@ distances_of_four(__m256i words, __m256i centres)
 }
 
 /* A bit for each of four distances below the limits. */
-AVX2 static inline unsigned
+TARGET_AVX2 static inline unsigned
 four_below(__m256i distances, __m256i limits)
 {
-	return _mm256_movemask_pd(
-							  _mm256_castsi256_pd(_mm256_cmpgt_epi64(limits, distances)));
+	__m256i		below = _mm256_cmpgt_epi64(limits, distances);
+
+	return _mm256_movemask_pd(_mm256_castsi256_pd(below));
 }
 
 /* Collect the matches among sixteen words from i on: most often none. */
-AVX2 static inline int
+TARGET_AVX2 static inline int
 match_sixteen(const uint64 *fingerprints, __m256i centres, __m256i limits,
 			  int i, uint16 *matches)
 {
@@ -178,7 +165,7 @@ match_sixteen(const uint64 *fingerprints, __m256i centres, __m256i limits,
 				   1, i, matches);
 }
 
-AVX2 static int
+TARGET_AVX2 static int
 match_avx2(const uint64 *fingerprints, int count, uint64 centre, int radius,
 		   uint16 *matches)
 {
@@ -194,8 +181,8 @@ match_avx2(const uint64 *fingerprints, int count, uint64 centre, int radius,
 	{
 		__m256i		wanted = _mm256_cmpgt_epi64(_mm256_set1_epi64x(count - i),
 												_mm256_setr_epi64x(0, 1, 2, 3));
-		__m256i		words = _mm256_maskload_epi64(
-												  (const long long *) (fingerprints + i), wanted);
+		const long long *rest = (const long long *) (fingerprints + i);
+		__m256i		words = _mm256_maskload_epi64(rest, wanted);
 
 		found += collect(four_below(distances_of_four(words, centres),
 									_mm256_and_si256(limits, wanted)),
@@ -208,7 +195,7 @@ match_avx2(const uint64 *fingerprints, int count, uint64 centre, int radius,
 static const MatchRoutines avx2 = {match_avx2, count_popcnt, 45};
 
 /* Collect the matches among the wanted ones of the eight words from i on. */
-AVX512 static inline int
+TARGET_AVX512_POPCNT static inline int
 match_eight(__m512i words, __m512i centres, __m512i radii, __mmask8 wanted,
 			int i, uint16 *matches)
 {
@@ -218,7 +205,7 @@ match_eight(__m512i words, __m512i centres, __m512i radii, __mmask8 wanted,
 				   matches);
 }
 
-AVX512 static int
+TARGET_AVX512_POPCNT static int
 match_avx512(const uint64 *fingerprints, int count, uint64 centre, int radius,
 			 uint16 *matches)
 {
@@ -245,19 +232,16 @@ static const MatchRoutines avx512 = {match_avx512, count_popcnt, 50};
 static const MatchRoutines *
 choose_routines(void)
 {
-	if (SIMHASH_LEVEL >= 4 && __builtin_cpu_supports("avx512vpopcntdq"))
+	if (CPU_HAS(4, "avx512vpopcntdq"))
 		return &avx512;
-	if (SIMHASH_LEVEL >= 3 && __builtin_cpu_supports("avx2"))
+	if (CPU_HAS(3, "avx2"))
 		return &avx2;
-	if (SIMHASH_LEVEL >= 2 && __builtin_cpu_supports("popcnt"))
+	if (CPU_HAS(2, "popcnt"))
 		return &popcnt;
 	return &portable;
 }
 
-#elif defined(__aarch64__) && defined(__ARM_NEON) && \
-	!defined(WORDS_BIGENDIAN) && !defined(SIMHASH_PORTABLE)
-
-#include <arm_neon.h>
+#elif defined(SIMHASH_NEON)
 
 /* How many bits differ, in each byte of two words. */
 static inline uint8x16_t

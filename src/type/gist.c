@@ -136,8 +136,9 @@ gist_simhash64_distance(PG_FUNCTION_ARGS)
 	HammingBounds bounds = read_key(entry->key);
 
 	*recheck = false;
-	PG_RETURN_FLOAT8(
-					 hamming_bounds_distance(&bounds, PG_GETARG_SIMHASH(1), 65));
+	/* no distance is enough: the exact one is wanted */
+	PG_RETURN_FLOAT8(hamming_bounds_distance(&bounds, PG_GETARG_SIMHASH(1),
+											 HAMMING_BITS + 1));
 }
 
 Datum
@@ -281,7 +282,7 @@ gist_simhash64_same(PG_FUNCTION_ARGS)
 /* Sorted builds order the leaf keys by value. */
 
 static int
-compare_keys(Datum a, Datum b, SortSupport ssup)
+compare_leaf_keys(Datum a, Datum b, SortSupport ssup)
 {
 	uint64		x = read_key(a).lo;
 	uint64		y = read_key(b).lo;
@@ -294,6 +295,6 @@ gist_simhash64_sortsupport(PG_FUNCTION_ARGS)
 {
 	SortSupport ssup = (SortSupport) PG_GETARG_POINTER(0);
 
-	ssup->comparator = compare_keys;
+	ssup->comparator = compare_leaf_keys;
 	PG_RETURN_VOID();
 }

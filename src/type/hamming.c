@@ -75,8 +75,27 @@ hamming_bounds_distance(const HammingBounds *b, uint64 q, int enough)
 
 	/* the bits below d, in which x may leave lo or hi */
 	below = (UINT64CONST(1) << pg_leftmost_one_pos64(span)) - 1;
-	best = one_sided_distance(b->lo, b->all, b->any, q, below, 64);
+	best = one_sided_distance(b->lo, b->all, b->any, q, below, HAMMING_BITS);
 	return one_sided_distance(~b->hi, ~b->any, ~b->all, ~q, below, best);
+}
+
+/*
+ * The number of words of this many bits within radius of a word: the sum over
+ * i <= radius of C(bits, i).  radius is -1 or more.  bits need not be whole.
+ */
+double
+hamming_ball_size(double bits, int radius)
+{
+	double		shell = 1;		/* C(bits, i) */
+	double		size = 0;
+	int			i;
+
+	for (i = 0; i <= radius && shell > 0; i++)
+	{
+		size += shell;
+		shell = shell * Max(bits - i, 0) / (i + 1);
+	}
+	return size;
 }
 
 /* Position of the n-th highest of the bits, of which there are so many. */
@@ -100,14 +119,14 @@ typedef struct Radii
 /*
  * The lowest bit from p on at which x may leave from, where from has 0 and x
  * has 1, if x equals from above it; takes the distances there from the radii.
- * 64 if there is none.
+ * HAMMING_BITS if there is none.
  */
 static int
 lowest_turn(uint64 centre, uint64 from, int p, Radii *left)
 {
 	int			i;
 
-	for (i = p; i < 64; i++)
+	for (i = p; i < HAMMING_BITS; i++)
 	{
 		uint64		bit = UINT64CONST(1) << i;
 		uint64		differs = ((from ^ centre) & ~(bit | (bit - 1))) |
@@ -185,7 +204,7 @@ hamming_ball_next(uint64 centre, int leading_radius, int radius, uint64 from,
 		return true;
 
 	i = lowest_turn(centre, from, p, &left);
-	if (i == 64)
+	if (i == HAMMING_BITS)
 		return false;
 	bit = UINT64CONST(1) << i;
 	*next = (from & ~(bit - 1)) | bit | least_word(centre & (bit - 1), left);

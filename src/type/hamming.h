@@ -7,6 +7,8 @@
 
 #include "port/pg_bitutils.h"
 
+#define HAMMING_BITS 64			/* of a fingerprint: the greatest distance */
+
 static inline int
 hamming_distance(uint64 a, uint64 b)
 {
@@ -14,13 +16,14 @@ hamming_distance(uint64 a, uint64 b)
 }
 
 /*
- * A bound of any size as a radius.  No distance is below 0 or above 64, so
- * that -1 stands for every negative bound and 64 for every larger one.
+ * A bound k of any size as a radius.  No distance is below 0 or above
+ * HAMMING_BITS: so -1 stands for every negative bound, and HAMMING_BITS for
+ * every larger one.
  */
 static inline int32
 hamming_radius(int64 k)
 {
-	return (int32) Max(-1, Min(k, 64));
+	return (int32) Max(-1, Min(k, HAMMING_BITS));
 }
 
 /*
@@ -37,7 +40,7 @@ hamming_rotate(uint64 fingerprint, int block)
 	int			bits = block % HAMMING_BLOCKS * HAMMING_BLOCK_BITS;
 
 	return bits == 0 ? fingerprint
-		: (fingerprint << bits) | (fingerprint >> (64 - bits));
+		: (fingerprint << bits) | (fingerprint >> (HAMMING_BITS - bits));
 }
 
 static inline uint64
@@ -50,7 +53,8 @@ hamming_unrotate(uint64 rotated, int block)
 static inline int
 hamming_leading_distance(uint64 difference)
 {
-	return pg_popcount32((uint32) (difference >> (64 - HAMMING_BLOCK_BITS)));
+	return pg_popcount32((uint32) (difference >>
+								   (HAMMING_BITS - HAMMING_BLOCK_BITS)));
 }
 
 /*
@@ -70,6 +74,7 @@ hamming_block_radius(int k, int block)
 	return (k - block + HAMMING_BLOCKS) / HAMMING_BLOCKS - 1;
 }
 
+extern double hamming_ball_size(double bits, int radius);
 extern bool hamming_ball_next(uint64 centre, int leading_radius, int radius,
 							  uint64 from, uint64 *next);
 

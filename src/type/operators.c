@@ -37,7 +37,7 @@ simhash_distance(PG_FUNCTION_ARGS)
 Datum
 simhash_similarity(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_FLOAT8(1.0 - argument_distance(fcinfo) / 64.0);
+	PG_RETURN_FLOAT8(1.0 - argument_distance(fcinfo) / (double) HAMMING_BITS);
 }
 
 /*
@@ -51,7 +51,8 @@ simhash_cosine(PG_FUNCTION_ARGS)
 	int			distance = argument_distance(fcinfo);
 
 	/* cos() of the nearest double to pi / 2 is not 0 */
-	PG_RETURN_FLOAT8(distance == 32 ? 0.0 : cos(M_PI * distance / 64.0));
+	PG_RETURN_FLOAT8(distance == HAMMING_BITS / 2 ? 0.0 :
+					 cos(M_PI * distance / HAMMING_BITS));
 }
 
 /* Is the distance at most k? */
@@ -81,13 +82,13 @@ simhash_near(PG_FUNCTION_ARGS)
 Datum
 simhash_in_ball(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(
-				   hamming_in_ball(PG_GETARG_HAMMING_BALL(1), PG_GETARG_SIMHASH(0)));
+	PG_RETURN_BOOL(hamming_in_ball(PG_GETARG_HAMMING_BALL(1),
+								   PG_GETARG_SIMHASH(0)));
 }
 
 Datum
 hamming_ball_contains(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(
-				   hamming_in_ball(PG_GETARG_HAMMING_BALL(0), PG_GETARG_SIMHASH(1)));
+	PG_RETURN_BOOL(hamming_in_ball(PG_GETARG_HAMMING_BALL(0),
+								   PG_GETARG_SIMHASH(1)));
 }

@@ -48,16 +48,9 @@ typedef struct KnownBall
 static double
 ball_volume(int32 radius)
 {
-	double		shell = 1;		/* C(64, i) */
-	double		volume = 0;
-	int			i;
+	double		size = hamming_ball_size(HAMMING_BITS, radius);
 
-	for (i = 0; i <= radius; i++)
-	{
-		volume += shell;
-		shell = shell * (64 - i) / (i + 1);
-	}
-	return Min(ldexp(volume, -64), 1);
+	return Min(ldexp(size, -HAMMING_BITS), 1);
 }
 
 /* The part of the rows, with this many distinct values, that is in a ball. */

@@ -56,9 +56,8 @@ hamming_in_ball(const HammingBall *ball, uint64 fingerprint)
 /* type.c */
 #define SIMHASH_HEX_DIGITS 16
 extern void simhash_to_hex(uint64 fingerprint, char *hex);
-extern bool simhash_from_text(const char *text, size_t length,
+extern bool simhash_from_text(const char *input, size_t length,
 							  uint64 *fingerprint);
-extern Oid	simhash_type(Oid function);
 extern int	simhash_check_max_distance(int max_distance);
 
 #endif							/* SIMHASH_H */

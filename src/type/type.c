@@ -4,13 +4,10 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "libpq/pqformat.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 #include "utils/sortsupport.h"
-#include "utils/syscache.h"
 
 #include "type/simhash.h"
 
@@ -63,29 +60,32 @@ is_space(char c)
 }
 
 /*
- * Read 16 hexadecimal or 64 binary digits, with white space on either side.
- * Returns false if the text is anything else.
+ * Read 16 hexadecimal or 64 binary digits of the input, which has length bytes.
+ * White space may stand on either side.  Returns false if the input is anything
+ * else.
  */
 bool
-simhash_from_text(const char *text, size_t length, uint64 *fingerprint)
+simhash_from_text(const char *input, size_t length, uint64 *fingerprint)
 {
 	int			base;
 	size_t		i;
 
-	while (length > 0 && is_space(text[length - 1]))
+	while (length > 0 && is_space(input[length - 1]))
 		length--;
-	while (length > 0 && is_space(*text))
-		text	  ++,
-					length--;
+	while (length > 0 && is_space(*input))
+	{
+		input++;
+		length--;
+	}
 
-	if (length != 16 && length != 64)
+	if (length != SIMHASH_HEX_DIGITS && length != HAMMING_BITS)
 		return false;
 
-	base = length == 16 ? 16 : 2;
+	base = length == SIMHASH_HEX_DIGITS ? 16 : 2;
 	*fingerprint = 0;
 	for (i = 0; i < length; i++)
 	{
-		int			digit = digit_value(text[i], base);
+		int			digit = digit_value(input[i], base);
 
 		if (digit < 0)
 			return false;
@@ -160,8 +160,8 @@ COMPARISON(simhash64_ge, >=)
 Datum
 simhash64_cmp(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT32(
-					simhash_compare(PG_GETARG_SIMHASH(0), PG_GETARG_SIMHASH(1)));
+	PG_RETURN_INT32(simhash_compare(PG_GETARG_SIMHASH(0),
+									PG_GETARG_SIMHASH(1)));
 }
 
 #if SIZEOF_DATUM < 8
@@ -215,22 +215,14 @@ simhash64_larger(PG_FUNCTION_ARGS)
 	PG_RETURN_SIMHASH(Max(PG_GETARG_SIMHASH(0), PG_GETARG_SIMHASH(1)));
 }
 
-/* The type simhash64, which is where a function of the extension is. */
-Oid
-simhash_type(Oid function)
-{
-	return GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
-						   CStringGetDatum("simhash64"),
-						   ObjectIdGetDatum(get_func_namespace(function)));
-}
-
 /* Errors: 22023 for a distance that fingerprints cannot have. */
 int
 simhash_check_max_distance(int max_distance)
 {
-	if (max_distance < 0 || max_distance > 64)
+	if (max_distance < 0 || max_distance > HAMMING_BITS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("max_distance must be 0 to 64, not %d", max_distance)));
+				 errmsg("max_distance must be 0 to %d, not %d",
+						HAMMING_BITS, max_distance)));
 	return max_distance;
 }

@@ -1,0 +1,59 @@
+/*
+ * catalog.c
+ *	  Objects of the extension, looked up by name.
+ *
+ * The extension can live in any schema, and move to another one.  So each
+ * look-up is in the schema of a function of the extension, and the search
+ * path has no part in it.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_operator.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+#include "type/catalog.h"
+
+/* The type of this name in the schema; InvalidOid if there is none. */
+Oid
+simhash_find_type(Oid schema, const char *name)
+{
+	return GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum(name),
+						   ObjectIdGetDatum(schema));
+}
+
+/*
+ * The function of this name in the schema that takes count arguments of these
+ * types; InvalidOid if there is none.
+ */
+Oid
+simhash_find_function(Oid schema, const char *name, int count,
+					  const Oid *types)
+{
+	return GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
+						   CStringGetDatum(name),
+						   PointerGetDatum(buildoidvector(types, count)),
+						   ObjectIdGetDatum(schema));
+}
+
+/*
+ * The operator of this name in the schema that takes the types left and
+ * right; InvalidOid if there is none.
+ */
+Oid
+simhash_find_operator(Oid schema, const char *name, Oid left, Oid right)
+{
+	return GetSysCacheOid4(OPERNAMENSP, Anum_pg_operator_oid,
+						   CStringGetDatum(name), ObjectIdGetDatum(left),
+						   ObjectIdGetDatum(right), ObjectIdGetDatum(schema));
+}
+
+/* The type simhash64 in the schema that the function is in. */
+Oid
+simhash_type(Oid function)
+{
+	return simhash_find_type(get_func_namespace(function), "simhash64");
+}

@@ -1,0 +1,15 @@
+/*
+ * catalog.h
+ *	  Objects of the extension, looked up by name.
+ */
+#ifndef CATALOG_H
+#define CATALOG_H
+
+extern Oid	simhash_find_type(Oid schema, const char *name);
+extern Oid	simhash_find_function(Oid schema, const char *name, int count,
+								  const Oid *types);
+extern Oid	simhash_find_operator(Oid schema, const char *name, Oid left,
+								  Oid right);
+extern Oid	simhash_type(Oid function);
+
+#endif							/* CATALOG_H */
