@@ -9,10 +9,12 @@
  *	(a <~> b) <= k	becomes	simhash_within(a, b, k)
  *	simhash_within	asks the index for	a <@ hamming_ball(b, k)
  *
- * doc/algorithm.md proves that no step changes a result.  Everything is
- * looked up in the schema of the function that is being simplified, so that
- * the extension can live in, and move to, any schema; what is not found
- * there is left as it is.
+ * doc/algorithm.md proves that no step changes a result.  Every type, function
+ * and operator is looked up in the schema of the function that is being
+ * simplified.  Where one is missing, the clause stays as it is.
+ *
+ * This file is above the rooms of the source tree: it knows the type, whose
+ * operators it rewrites, and the access method, which it prefers to others.
  */
 #include "postgres.h"
 
@@ -37,42 +39,47 @@ PG_FUNCTION_INFO_V1(hamming_distance_gt_support);
 PG_FUNCTION_INFO_V1(hamming_distance_ge_support);
 PG_FUNCTION_INFO_V1(simhash_within_support);
 
+/* The clause "left op right", which has the given type. */
 static Expr *
-make_operator(Oid opno, Oid result, Expr *left, Expr *right)
+make_operator(Oid opno, Oid type, Expr *left, Expr *right)
 {
-	Expr	   *clause = make_opclause(opno, result, false, left, right, InvalidOid,
-									   InvalidOid);
+	Expr	   *clause = make_opclause(opno, type, false, left, right,
+									   InvalidOid, InvalidOid);
 
 	set_opfuncid((OpExpr *) clause);
 	return clause;
 }
 
+/* A call of the function, whose result has the given type. */
 static Expr *
-make_call(Oid function, Oid result, List *args)
+make_call(Oid function, Oid type, List *args)
 {
-	return (Expr *) makeFuncExpr(function, result, args, InvalidOid, InvalidOid,
+	return (Expr *) makeFuncExpr(function, type, args, InvalidOid, InvalidOid,
 								 COERCE_EXPLICIT_CALL);
 }
 
 /*
  * a <-> b becomes (a <~> b)::hamming_distance.
  *
- * <~> is what operator classes order by.  Above a sort key of a domain type
- * the planner puts a relabelling to the base type, which would hide the
- * operator from the index; with this one it cancels out.
+ * Operator classes order by <~>.  Above a sort key of a domain type the planner
+ * puts a relabelling to the base type, which would hide the operator from the
+ * index.  The planner removes its relabelling together with ours.
  */
 static Node *
 simplify_distance(FuncExpr *call)
 {
 	Oid			schema = get_func_namespace(call->funcid);
 	Oid			fingerprint = simhash_find_type(schema, "simhash64");
-	Oid			opno = simhash_find_operator(schema, "<~>", fingerprint, fingerprint);
+	Oid			opno = simhash_find_operator(schema, "<~>", fingerprint,
+											 fingerprint);
+	Expr	   *distance;
 
 	if (!OidIsValid(opno))
 		return NULL;
-	return (Node *) makeRelabelType(
-									make_operator(opno, INT4OID, linitial(call->args), lsecond(call->args)),
-									call->funcresulttype, -1, InvalidOid, COERCE_IMPLICIT_CAST);
+	distance = make_operator(opno, INT4OID, linitial(call->args),
+							 lsecond(call->args));
+	return (Node *) makeRelabelType(distance, call->funcresulttype, -1,
+									InvalidOid, COERCE_IMPLICIT_CAST);
 }
 
 Datum
@@ -86,12 +93,26 @@ simhash_distance_support(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(result);
 }
 
-/* The arguments of a distance, however it is written; NIL if it is none. */
-static List *
-distance_arguments(Node *node, Oid schema)
+/* Is this the function behind <-> or behind <~>? */
+static bool
+is_distance_function(Oid function, Oid schema)
 {
 	Oid			fingerprint = simhash_find_type(schema, "simhash64");
 	Oid			types[] = {fingerprint, fingerprint};
+
+	return function == simhash_find_function(schema, "simhash_distance", 2,
+											 types) ||
+		function == simhash_find_function(schema, "simhash_distance_int", 2,
+										  types);
+}
+
+/*
+ * The two arguments of a distance that is written as an operator or as a
+ * function, under any relabellings; NIL if the node is no distance.
+ */
+static List *
+distance_arguments(Node *node, Oid schema)
+{
 	Oid			function;
 	List	   *args;
 
@@ -110,10 +131,7 @@ distance_arguments(Node *node, Oid schema)
 	}
 	else
 		return NIL;
-	if (function == simhash_find_function(schema, "simhash_distance", 2, types) ||
-		function == simhash_find_function(schema, "simhash_distance_int", 2, types))
-		return args;
-	return NIL;
+	return is_distance_function(function, schema) ? args : NIL;
 }
 
 /* A bound of any integer type as bigint. */
@@ -127,14 +145,15 @@ bigint_bound(Expr *bound, Oid type)
 }
 
 /*
- * The comparison of a distance with a bound, as simhash_within.  With
- * w(k) for "distance <= k":
+ * The comparison of a distance, given by its two arguments, with a bound of
+ * type bigint, as a call of simhash_within; NULL where a function is missing.
+ * With w(k) for "distance <= k":
  *
  *		<= k is w(k)			> k is NOT w(k)
  *		<  k is w(k - 1)		>= k is NOT w(k - 1)
  *
- * where k - 1 is computed by hamming_bound_below().  All of it is strict, so
- * NULL stays NULL, and leakproof, so that an index serves it under a row
+ * where hamming_bound_below() computes k - 1.  Both functions are strict: NULL
+ * stays NULL.  Both are leakproof: an index serves the clause under a row
  * security policy.
  */
 static Node *
@@ -143,8 +162,10 @@ compare_distance(PlannerInfo *root, Oid schema, StrategyNumber strategy,
 {
 	Oid			fingerprint = simhash_find_type(schema, "simhash64");
 	Oid			types[] = {fingerprint, fingerprint, INT8OID};
-	Oid			within = simhash_find_function(schema, "simhash_within", 3, types);
-	Oid			below = simhash_find_function(schema, "hamming_bound_below", 1, types + 2);
+	Oid			within = simhash_find_function(schema, "simhash_within", 3,
+											   types);
+	Oid			below = simhash_find_function(schema, "hamming_bound_below", 1,
+											  types + 2);
 	Expr	   *result;
 
 	if (!OidIsValid(within) || !OidIsValid(below))
@@ -153,23 +174,25 @@ compare_distance(PlannerInfo *root, Oid schema, StrategyNumber strategy,
 		strategy == BTGreaterEqualStrategyNumber)
 		bound = make_call(below, INT8OID, list_make1(bound));
 	bound = (Expr *) eval_const_expressions(root, (Node *) bound);
-	result = make_call(
-					   within, BOOLOID,
-					   list_make3(linitial(distance), lsecond(distance), bound));
+	result = make_call(within, BOOLOID, list_make3(linitial(distance),
+												   lsecond(distance), bound));
 	if (strategy == BTGreaterStrategyNumber ||
 		strategy == BTGreaterEqualStrategyNumber)
 		result = makeBoolExpr(NOT_EXPR, list_make1(result), -1);
 	return (Node *) result;
 }
 
-/* a op b as b commuted-op a */
+/* The strategy with which "b op a" says what "a strategy b" says. */
 static StrategyNumber
 commute(StrategyNumber strategy)
 {
 	return BTGreaterStrategyNumber + BTLessStrategyNumber - strategy;
 }
 
-/* An argument of type hamming_distance as the integer that it is. */
+/*
+ * The argument as an integer, whose type is stored in *integer_type.  A
+ * hamming_distance is a domain over integer, and needs a relabelling.
+ */
 static Expr *
 integer_argument(Expr *arg, Oid type, Oid *integer_type)
 {
@@ -184,9 +207,10 @@ integer_argument(Expr *arg, Oid type, Oid *integer_type)
 }
 
 /*
- * A comparison in which hamming_distance takes part.  Where neither side is
- * a distance, as for a stored column, it becomes core's comparison of
- * integers, so that a btree index of such a column is used.
+ * Simplify a comparison of a hamming_distance with an integer or with another
+ * hamming_distance.  Where neither side is a distance of two fingerprints, as
+ * where a column holds distances, the comparison becomes core's comparison of
+ * integers: a btree index of such a column serves that one.
  */
 static Node *
 simplify_comparison(SupportRequestSimplify *request, StrategyNumber strategy)
@@ -258,9 +282,10 @@ hamming_distance_ge_support(PG_FUNCTION_ARGS)
 }
 
 /*
- * Is the index one of another method, of this column alone, and there is a
- * hamming index of the same?  That is better for every k, which the cost of a
- * GiST index, estimated by PostgreSQL from the number of matches, ignores.
+ * Is there a hamming index of the same single column as the index, which is of
+ * another method?  The hamming index is better for every k.  The cost of a GiST
+ * index does not show that: PostgreSQL estimates the cost from the number of
+ * matches, and not from the pages that a search for them reads.
  */
 static bool
 is_superseded(IndexOptInfo *index)
@@ -284,24 +309,28 @@ is_superseded(IndexOptInfo *index)
 }
 
 /*
- * simhash_within(a, b, k), where a or b is the indexed column, as the index
- * condition column <@ hamming_ball(the other, k).  It is exact: both say
- * that the distance is at most k.
+ * What the planner asks with a SupportRequestIndexCondition, node: the clause
+ * simhash_within(a, b, k), where a or b is the indexed column, as the condition
+ * "column <@ hamming_ball(the other, k)"; NIL where the index cannot serve the
+ * clause.  The condition is exact: both say that the distance is at most k.
  */
 static List *
-index_condition(SupportRequestIndexCondition *request)
+index_condition(Node *node)
 {
+	SupportRequestIndexCondition *request = (SupportRequestIndexCondition *) node;
 	FuncExpr   *clause = (FuncExpr *) request->node;
 	Oid			schema = get_func_namespace(request->funcid);
 	Oid			fingerprint = simhash_find_type(schema, "simhash64");
 	Oid			ball = simhash_find_type(schema, "hamming_ball");
 	Oid			types[] = {fingerprint, INT8OID};
-	Oid			make_ball = simhash_find_function(schema, "hamming_ball", 2, types);
+	Oid			make_ball = simhash_find_function(schema, "hamming_ball", 2,
+												  types);
 	Oid			opno = get_opfamily_member(request->opfamily, fingerprint, ball,
 										   SIMHASH_BALL_STRATEGY);
 	Expr	   *column;
 	Expr	   *centre;
 	Expr	   *radius;
+	Node	   *known_ball;
 
 	if (!IsA(clause, FuncExpr) || request->indexarg > 1 ||
 		!OidIsValid(make_ball) || !OidIsValid(opno) ||
@@ -317,11 +346,11 @@ index_condition(SupportRequestIndexCondition *request)
 		return NIL;
 
 	request->lossy = false;
-	return list_make1(make_operator(
-									opno, BOOLOID, column,
-									(Expr *) eval_const_expressions(
-																	request->root,
-																	(Node *) make_call(make_ball, ball, list_make2(centre, radius)))));
+	known_ball = (Node *) make_call(make_ball, ball,
+									list_make2(centre, radius));
+	known_ball = eval_const_expressions(request->root, known_ball);
+	return list_make1(make_operator(opno, BOOLOID, column,
+									(Expr *) known_ball));
 }
 
 Datum
@@ -336,7 +365,6 @@ simhash_within_support(PG_FUNCTION_ARGS)
 		result = request;
 	}
 	else if (IsA(request, SupportRequestIndexCondition))
-		result = (Node *) index_condition(
-										  (SupportRequestIndexCondition *) request);
+		result = (Node *) index_condition(request);
 	PG_RETURN_POINTER(result);
 }

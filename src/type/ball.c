@@ -102,7 +102,8 @@ hamming_ball_recv(PG_FUNCTION_ARGS)
 
 	if (radius != hamming_radius(radius))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-						errmsg("invalid radius in external value of type %s: %d",
+						errmsg("invalid radius in external value of type "
+							   "%s: %d",
 							   "hamming_ball", radius)));
 	PG_RETURN_POINTER(make_ball(centre, radius));
 }

@@ -23,7 +23,7 @@ PG_FUNCTION_INFO_V1(simhash64_to_numeric);
 PG_FUNCTION_INFO_V1(simhash64_from_bytea);
 PG_FUNCTION_INFO_V1(simhash64_to_bytea);
 
-/* A sign is extended to 64 bits, as a cast to bigint extends it. */
+/* The sign is extended to 64 bits, as in a cast to bigint. */
 
 Datum
 simhash64_from_smallint(PG_FUNCTION_ARGS)
@@ -37,7 +37,7 @@ simhash64_from_integer(PG_FUNCTION_ARGS)
 	PG_RETURN_SIMHASH((int64) PG_GETARG_INT32(0));
 }
 
-/* Eight bytes in network order. */
+/* Fingerprints as eight bytes in network order. */
 
 static uint64
 read_bytes(const void *bytes)

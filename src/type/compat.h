@@ -35,12 +35,20 @@ extern PGDLLEXPORT void _PG_init(void);
 #if PG_VERSION_NUM < 160000
 #define tuplesort_getdatum(state, forward, copy, value, isnull, abbreviated) \
 	tuplesort_getdatum(state, forward, value, isnull, abbreviated)
+#endif
+
+/* PostgreSQL 16 has one function in place of one for each catalog. */
+#if PG_VERSION_NUM < 160000
 #define object_ownercheck(class, object, role) pg_class_ownercheck(object, role)
 #endif
 
-/* Indexed expressions are evaluated with a search path of their own. */
+/* From PostgreSQL 17 on, expressions of an index have their own search path. */
 #if PG_VERSION_NUM < 170000
 #define RestrictSearchPath() ((void) 0)
+#endif
+
+/* From PostgreSQL 17 on, statistics tell the length of an array. */
+#if PG_VERSION_NUM < 170000
 #define estimate_array_length(root, array) estimate_array_length(array)
 #endif
 

@@ -17,7 +17,7 @@ typedef struct MatchRoutines
 {
 	int			(*match) (const uint64 *, int, uint64, int, uint16 *);
 	void		(*count) (const uint64 *, int, uint64, int64 *);
-	int			comparisons;	/* see hamming_comparisons */
+	int			comparisons;	/* see hamming_comparisons() */
 } MatchRoutines;
 
 /*
@@ -34,7 +34,7 @@ count_bits(uint64 x)
 	return x * UINT64CONST(0x0101010101010101) >> 56;
 }
 
-/* Both are compiled once for each kind of processor below. */
+/* This and count_each() are compiled once for each kind of processor below. */
 static pg_attribute_always_inline int
 match_each(const uint64 *fingerprints, int count, uint64 centre, int radius,
 		   uint16 *matches)
@@ -199,7 +199,8 @@ TARGET_AVX512_POPCNT static inline int
 match_eight(__m512i words, __m512i centres, __m512i radii, __mmask8 wanted,
 			int i, uint16 *matches)
 {
-	__m512i		distances = _mm512_popcnt_epi64(_mm512_xor_si512(words, centres));
+	__m512i		differences = _mm512_xor_si512(words, centres);
+	__m512i		distances = _mm512_popcnt_epi64(differences);
 
 	return collect(_mm512_mask_cmple_epi64_mask(wanted, distances, radii), 1, i,
 				   matches);
@@ -332,8 +333,9 @@ routines(void)
 }
 
 /*
- * Collect the indexes of those within the radius, which is 0 .. 64, ascending;
- * returns their number.  matches has room for all.
+ * Store in matches the indexes of the fingerprints within radius of the centre,
+ * ascending, and return their number.  There are count fingerprints, at most
+ * 65,536.  radius is 0 .. HAMMING_BITS.  matches has room for count indexes.
  */
 int
 hamming_match(const uint64 *fingerprints, int count, uint64 centre, int radius,
@@ -342,7 +344,10 @@ hamming_match(const uint64 *fingerprints, int count, uint64 centre, int radius,
 	return routines()->match(fingerprints, count, centre, radius, matches);
 }
 
-/* Add to counts, which has one for each distance 0 .. 64. */
+/*
+ * Add to counts[d] the number of fingerprints at distance d of the centre, for
+ * each d of 0 .. HAMMING_BITS.  There are count fingerprints.
+ */
 void
 hamming_count(const uint64 *fingerprints, int count, uint64 centre,
 			  int64 *counts)

@@ -8,20 +8,20 @@
 #include "type/hamming.h"
 
 /*
- * Least distance from q to an x >= lo that respects the masks and equals lo
- * outside the bits of below (which are all the bits under some bit); best if
- * that is less.
+ * The lesser of best and the least distance from q to an x >= lo that respects
+ * the masks and equals lo outside the bits of below, which are all the bits under
+ * some bit.
  *
  * Such an x is lo itself, or it first leaves lo at some bit j where lo has 0
- * and x has 1; above j it equals lo, below j it is bound by the masks alone.
+ * and x has 1.  Above j, x equals lo.  Below j, the masks alone bind x.
  * So the least distance is the least of
  *
  *		distance(lo, q)  and, for each j of below, 0 in lo and 1 in any,
  *		distance(lo, q) above j + (q has 0 at j) + mask distance below j,
  *
  * where the mask distance counts the bits of q that every x must differ in.
- * Going down from the highest bit, the first of the three terms only grows:
- * once it reaches the best so far, no lower j can be better.
+ * From the highest j down, the first of the three terms only grows: once that
+ * term reaches the best distance so far, no lower j can be better.
  */
 static int
 one_sided_distance(uint64 lo, uint64 all, uint64 any, uint64 q, uint64 below,
@@ -48,10 +48,10 @@ one_sided_distance(uint64 lo, uint64 all, uint64 any, uint64 q, uint64 below,
 }
 
 /*
- * Least distance from q to any value within the bounds: exact, and so a
- * lower bound for the distance to every member of a set that they bound.
- * Once it is known to be at least enough, any value from enough up to the
- * exact one may be returned instead.
+ * The least distance from q to any value within the bounds, which is exact, and
+ * so a lower bound for the distance to every member of a set that they bound.
+ * Where that distance is at least enough, any value from enough up to the exact
+ * one may be returned instead.
  *
  * Proof.  Every x within the bounds differs from q in the forced bits of the
  * masks, which is the early return.  Let d be the highest bit in which lo
@@ -59,7 +59,8 @@ one_sided_distance(uint64 lo, uint64 all, uint64 any, uint64 q, uint64 below,
  * x with 0 at d is below hi whatever follows, so only x >= lo binds it; an x
  * with 1 at d is above lo, so only x <= hi binds it.  The second case is the
  * first one with every bit complemented.  If lo = hi there is one value, and
- * as a set of that alone has all = any = lo, its distance is the masks'.
+ * as the bounds of that value alone have all = any = lo, the distance of the
+ * masks is exact.
  */
 int
 hamming_bounds_distance(const HammingBounds *b, uint64 q, int enough)
@@ -98,7 +99,7 @@ hamming_ball_size(double bits, int radius)
 	return size;
 }
 
-/* Position of the n-th highest of the bits, of which there are so many. */
+/* Position of the n-th highest bit that is set; there are at least n. */
 static int
 nth_highest_bit(uint64 bits, int n)
 {
@@ -107,7 +108,7 @@ nth_highest_bit(uint64 bits, int n)
 	return pg_leftmost_one_pos64(bits);
 }
 
-/* What is left of a radius, and of that of the leading block. */
+/* Distances that are allowed: the whole one, and that in the leading block. */
 typedef struct Radii
 {
 	int			whole;
@@ -117,9 +118,10 @@ typedef struct Radii
 #define LEADING_BLOCK (~(~UINT64CONST(0) >> HAMMING_BLOCK_BITS))
 
 /*
- * The lowest bit from p on at which x may leave from, where from has 0 and x
- * has 1, if x equals from above it; takes the distances there from the radii.
- * HAMMING_BITS if there is none.
+ * The lowest bit i >= p at which a word x within the radii may leave from: from
+ * has 0 at i, x has 1, and x equals from above i.  The distances of x to the
+ * centre above i and at i are subtracted from *left.  HAMMING_BITS if there is
+ * no such bit.
  */
 static int
 lowest_turn(uint64 centre, uint64 from, int p, Radii *left)
@@ -144,7 +146,10 @@ lowest_turn(uint64 centre, uint64 from, int p, Radii *left)
 	return i;
 }
 
-/* The least word within what is left of the radii of some bits of the centre. */
+/*
+ * The least word within the radii left of bits, which are the bits of the centre
+ * below the turn: clear the highest bits that are set while the radii allow it.
+ */
 static uint64
 least_word(uint64 bits, Radii left)
 {
@@ -172,17 +177,18 @@ least_word(uint64 bits, Radii left)
  * block within leading_radius; both radii are 0 or more.  False if there is
  * none.
  *
- * Such an x is from itself, or it first leaves it at some bit i where from
- * has 0 and x has 1.  Above i it equals from, and the longer it does the less
- * it is: so the lowest i will do for which the distances above i, and at i
- * itself, are within the radii.  (Below, x can always equal the centre.)
+ * Such an x is from itself, or it first leaves from at some bit i where from
+ * has 0 and x has 1.  Above i, x equals from.  The lower i is, the less x is: so
+ * the lowest i is right for which the distances above i, and at i itself, are
+ * within the radii.  (Below i, x can always equal the centre.)
  *
- * Let p be the highest bit at which from, read from the top, exceeds a
- * radius.  Below p no i will do, as x would exceed it, too.
+ * Let p be the highest bit at which the distance of from to the centre, counted
+ * from the top, exceeds a radius.  No i below p is right: x would equal from
+ * at p and above, and exceed that radius, too.
  *
- * Below i the least x has zeros as high as it can: where the centre has 0
- * anyway, and then instead of the highest ones of the centre, each of which
- * takes 1 of what is left of the radii.
+ * Below i the least x has zeros as high as it can.  Where the centre has 0, a
+ * zero costs nothing.  Where the centre has 1, a zero takes 1 of the radii that
+ * are left: these zeros go to the highest ones.
  */
 bool
 hamming_ball_next(uint64 centre, int leading_radius, int radius, uint64 from,

@@ -31,7 +31,7 @@
 PG_FUNCTION_INFO_V1(simhash_restrict);
 PG_FUNCTION_INFO_V1(simhash_join);
 
-/* What is known of a ball at planning time. */
+/* What is known of a ball when a query is planned. */
 typedef struct KnownBall
 {
 	bool		has_centre;
@@ -53,7 +53,10 @@ ball_volume(int32 radius)
 	return Min(ldexp(size, -HAMMING_BITS), 1);
 }
 
-/* The part of the rows, with this many distinct values, that is in a ball. */
+/*
+ * The part of the rows of a column that is in a ball, where the column has this
+ * many distinct values and nothing is known of the centre.
+ */
 static double
 ball_fraction(int32 radius, double distinct)
 {
@@ -63,7 +66,7 @@ ball_fraction(int32 radius, double distinct)
 	return volume + (1 - volume) * duplicates;
 }
 
-/* Without statistics, suppose that all rows differ. */
+/* How many values the column has; all rows differ where nothing is known. */
 static double
 distinct_values(VariableStatData *variable)
 {
@@ -117,7 +120,11 @@ column_fraction(VariableStatData *variable, const KnownBall *ball)
 		ball_fraction(ball->radius, distinct);
 }
 
-/* Selectivity of "one of args is within the ball". */
+/*
+ * Selectivity of a clause with two args: the one of them that belongs to the
+ * relation varRelid is within the ball.  know() adds to the ball what the other
+ * one tells.
+ */
 static Selectivity
 restriction_selectivity_of(PlannerInfo *root, List *args, int varRelid,
 						   const KnownBall *ball,
@@ -150,11 +157,12 @@ join_selectivity_of(PlannerInfo *root, List *args, JoinType jointype,
 	VariableStatData left;
 	VariableStatData right;
 	bool		reversed;
+	double		distinct;
 	Selectivity selectivity;
 
 	get_join_variables(root, args, sjinfo, &left, &right, &reversed);
-	selectivity = ball_fraction(
-								radius, Max(distinct_values(&left), distinct_values(&right)));
+	distinct = Max(distinct_values(&left), distinct_values(&right));
+	selectivity = ball_fraction(radius, distinct);
 	selectivity *= 1 - null_fraction(&right);
 	if (jointype == JOIN_SEMI || jointype == JOIN_ANTI)
 	{
@@ -175,8 +183,9 @@ join_selectivity_of(PlannerInfo *root, List *args, JoinType jointype,
 }
 
 /*
- * If the node is a constant of a type of this length, its value.  Nothing is
- * within a ball of NULL.
+ * If the node is a constant of a type of this length, store its value and return
+ * true.  A constant that is NULL gives the ball the radius -1: nothing is within
+ * a ball of NULL.
  */
 static bool
 known_value(KnownBall *ball, Node *node, int length, Datum *value)
@@ -192,7 +201,7 @@ known_value(KnownBall *ball, Node *node, int length, Datum *value)
 	return true;
 }
 
-/* The other side of simhash64 % simhash64, or of simhash_within. */
+/* Take the centre from the other side of %, or of simhash_within(). */
 static void
 know_centre(KnownBall *ball, Node *other)
 {
@@ -205,7 +214,7 @@ know_centre(KnownBall *ball, Node *other)
 	}
 }
 
-/* A radius, as bigint. */
+/* Take the radius from a node of type bigint. */
 static void
 know_radius(KnownBall *ball, Node *radius)
 {
@@ -216,7 +225,7 @@ know_radius(KnownBall *ball, Node *radius)
 		ball->radius = hamming_radius(DatumGetInt64(value));
 }
 
-/* A hamming_ball: a constant, or hamming_ball(centre, radius). */
+/* Take both from a constant ball, or from hamming_ball(centre, radius). */
 static void
 know_ball(KnownBall *ball, Node *other)
 {
@@ -235,7 +244,10 @@ know_ball(KnownBall *ball, Node *other)
 	}
 }
 
-/* The radius of a hamming_ball, as far as it is known. */
+/*
+ * The radius of a node of type hamming_ball: -1 .. HAMMING_BITS where the
+ * planner can know it, else SIMHASH_NEAR_RADIUS.
+ */
 int32
 hamming_known_radius(Node *ball)
 {
@@ -245,22 +257,25 @@ hamming_known_radius(Node *ball)
 	return known.radius;
 }
 
-/* simhash_within(a, b, k) */
+/* Answer the planner's request for the selectivity of simhash_within(a, b, k). */
 void
 hamming_within_selectivity(SupportRequestSelectivity *request)
 {
-	List	   *args = list_make2(linitial(request->args), lsecond(request->args));
+	PlannerInfo *root = request->root;
+	List	   *args = list_make2(linitial(request->args),
+								  lsecond(request->args));
+	Node	   *radius = estimate_expression_value(root, lthird(request->args));
 	KnownBall	ball = {.radius = SIMHASH_NEAR_RADIUS};
 
-	know_radius(
-				&ball, estimate_expression_value(request->root, lthird(request->args)));
+	know_radius(&ball, radius);
 	if (request->is_join)
-		request->selectivity = join_selectivity_of(
-												   request->root, args, request->jointype, request->sjinfo,
-												   ball.radius);
+		request->selectivity =
+			join_selectivity_of(root, args, request->jointype, request->sjinfo,
+								ball.radius);
 	else
-		request->selectivity = restriction_selectivity_of(
-														  request->root, args, request->varRelid, &ball, know_centre);
+		request->selectivity =
+			restriction_selectivity_of(root, args, request->varRelid, &ball,
+									   know_centre);
 }
 
 /* Does the operator take a ball, and not two fingerprints? */
@@ -284,9 +299,9 @@ simhash_restrict(PG_FUNCTION_ARGS)
 	int			varRelid = PG_GETARG_INT32(3);
 	KnownBall	ball = {.radius = SIMHASH_NEAR_RADIUS};
 
-	PG_RETURN_FLOAT8(
-					 restriction_selectivity_of(root, args, varRelid, &ball,
-												takes_ball(opno) ? know_ball : know_centre));
+	PG_RETURN_FLOAT8(restriction_selectivity_of(root, args, varRelid, &ball,
+												takes_ball(opno) ? know_ball :
+												know_centre));
 }
 
 /* Join estimator of %, <@ and @>. */
@@ -305,6 +320,6 @@ simhash_join(PG_FUNCTION_ARGS)
 		know_ball(&ball, linitial(args));
 		know_ball(&ball, lsecond(args));
 	}
-	PG_RETURN_FLOAT8(
-					 join_selectivity_of(root, args, jointype, sjinfo, ball.radius));
+	PG_RETURN_FLOAT8(join_selectivity_of(root, args, jointype, sjinfo,
+										 ball.radius));
 }

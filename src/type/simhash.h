@@ -10,7 +10,7 @@
 #include "type/compat.h"
 #include "type/hamming.h"
 
-/* simhash64: 64 bits, passed as int8 is. */
+/* simhash64: HAMMING_BITS bits, passed as int8 is. */
 static inline uint64
 DatumGetSimhash(Datum d)
 {
@@ -30,8 +30,8 @@ SimhashGetDatum(uint64 fingerprint)
 typedef struct HammingBall
 {
 	uint64		centre;
-	int32		radius;			/* -1, which holds nothing, .. 64, which holds
-								 * all */
+	int32		radius;			/* -1, which holds nothing, .. HAMMING_BITS,
+								 * which holds all */
 	int32		unused;			/* zero */
 } HammingBall;
 
