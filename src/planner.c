@@ -317,7 +317,7 @@ is_superseded(IndexOptInfo *index)
 static List *
 index_condition(Node *node)
 {
-	SupportRequestIndexCondition *request = (SupportRequestIndexCondition *) node;
+	SupportRequestIndexCondition *request = (void *) node;
 	FuncExpr   *clause = (FuncExpr *) request->node;
 	Oid			schema = get_func_namespace(request->funcid);
 	Oid			fingerprint = simhash_find_type(schema, "simhash64");

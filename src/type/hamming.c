@@ -8,9 +8,9 @@
 #include "type/hamming.h"
 
 /*
- * The lesser of best and the least distance from q to an x >= lo that respects
- * the masks and equals lo outside the bits of below, which are all the bits under
- * some bit.
+ * The lesser of best and the least distance from q to an x >= lo that
+ * respects the masks and equals lo outside the bits of below, which are all
+ * the bits under some bit.
  *
  * Such an x is lo itself, or it first leaves lo at some bit j where lo has 0
  * and x has 1.  Above j, x equals lo.  Below j, the masks alone bind x.
@@ -48,10 +48,10 @@ one_sided_distance(uint64 lo, uint64 all, uint64 any, uint64 q, uint64 below,
 }
 
 /*
- * The least distance from q to any value within the bounds, which is exact, and
- * so a lower bound for the distance to every member of a set that they bound.
- * Where that distance is at least enough, any value from enough up to the exact
- * one may be returned instead.
+ * The least distance from q to any value within the bounds, which is exact,
+ * and so a lower bound for the distance to every member of a set that they
+ * bound.  Where that distance is at least enough, any value from enough up to
+ * the exact one may be returned instead.
  *
  * Proof.  Every x within the bounds differs from q in the forced bits of the
  * masks, which is the early return.  Let d be the highest bit in which lo
@@ -118,10 +118,10 @@ typedef struct Radii
 #define LEADING_BLOCK (~(~UINT64CONST(0) >> HAMMING_BLOCK_BITS))
 
 /*
- * The lowest bit i >= p at which a word x within the radii may leave from: from
- * has 0 at i, x has 1, and x equals from above i.  The distances of x to the
- * centre above i and at i are subtracted from *left.  HAMMING_BITS if there is
- * no such bit.
+ * The lowest bit i >= p at which a word x within the radii may leave from:
+ * from has 0 at i, x has 1, and x equals from above i.  The distances of x to
+ * the centre above i and at i are subtracted from *left.  HAMMING_BITS if
+ * there is no such bit.
  */
 static int
 lowest_turn(uint64 centre, uint64 from, int p, Radii *left)
@@ -147,8 +147,9 @@ lowest_turn(uint64 centre, uint64 from, int p, Radii *left)
 }
 
 /*
- * The least word within the radii left of bits, which are the bits of the centre
- * below the turn: clear the highest bits that are set while the radii allow it.
+ * The least word within the radii left of bits, which are the bits of the
+ * centre below the turn: clear the highest bits that are set while the radii
+ * allow it.
  */
 static uint64
 least_word(uint64 bits, Radii left)
@@ -178,17 +179,17 @@ least_word(uint64 bits, Radii left)
  * none.
  *
  * Such an x is from itself, or it first leaves from at some bit i where from
- * has 0 and x has 1.  Above i, x equals from.  The lower i is, the less x is: so
- * the lowest i is right for which the distances above i, and at i itself, are
- * within the radii.  (Below i, x can always equal the centre.)
+ * has 0 and x has 1.  Above i, x equals from.  The lower i is, the less x is:
+ * so the lowest i is right for which the distances above i, and at i itself,
+ * are within the radii.  (Below i, x can always equal the centre.)
  *
- * Let p be the highest bit at which the distance of from to the centre, counted
- * from the top, exceeds a radius.  No i below p is right: x would equal from
- * at p and above, and exceed that radius, too.
+ * Let p be the highest bit at which the distance of from to the centre,
+ * counted from the top, exceeds a radius.  No i below p is right: x would
+ * equal from at p and above, and exceed that radius, too.
  *
  * Below i the least x has zeros as high as it can.  Where the centre has 0, a
- * zero costs nothing.  Where the centre has 1, a zero takes 1 of the radii that
- * are left: these zeros go to the highest ones.
+ * zero costs nothing.  Where the centre has 1, a zero takes 1 of the radii
+ * that are left: these zeros go to the highest ones.
  */
 bool
 hamming_ball_next(uint64 centre, int leading_radius, int radius, uint64 from,

@@ -54,8 +54,8 @@ ball_volume(int32 radius)
 }
 
 /*
- * The part of the rows of a column that is in a ball, where the column has this
- * many distinct values and nothing is known of the centre.
+ * The part of the rows of a column that is in a ball, where the column has
+ * this many distinct values and nothing is known of the centre.
  */
 static double
 ball_fraction(int32 radius, double distinct)
@@ -122,8 +122,8 @@ column_fraction(VariableStatData *variable, const KnownBall *ball)
 
 /*
  * Selectivity of a clause with two args: the one of them that belongs to the
- * relation varRelid is within the ball.  know() adds to the ball what the other
- * one tells.
+ * relation varRelid is within the ball.  know() adds to the ball what the
+ * other one tells.
  */
 static Selectivity
 restriction_selectivity_of(PlannerInfo *root, List *args, int varRelid,
@@ -183,9 +183,9 @@ join_selectivity_of(PlannerInfo *root, List *args, JoinType jointype,
 }
 
 /*
- * If the node is a constant of a type of this length, store its value and return
- * true.  A constant that is NULL gives the ball the radius -1: nothing is within
- * a ball of NULL.
+ * If the node is a constant of a type of this length, store its value and
+ * return true.  A constant that is NULL gives the ball the radius -1: nothing
+ * is within a ball of NULL.
  */
 static bool
 known_value(KnownBall *ball, Node *node, int length, Datum *value)
@@ -257,7 +257,7 @@ hamming_known_radius(Node *ball)
 	return known.radius;
 }
 
-/* Answer the planner's request for the selectivity of simhash_within(a, b, k). */
+/* Answer the planner's request for the selectivity of simhash_within(). */
 void
 hamming_within_selectivity(SupportRequestSelectivity *request)
 {
