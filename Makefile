@@ -62,6 +62,8 @@ OBJS = \
 
 # what the documents link to is installed with them
 DOCUMENTS = \
+	CHANGELOG.md \
+	CONTRIBUTING.md \
 	LICENSE \
 	README.md \
 	doc/algorithm.md \
@@ -70,6 +72,7 @@ DOCUMENTS = \
 	doc/deduplicating.md \
 	doc/indexing.md \
 	doc/recipes.md \
+	doc/reference.md \
 	$(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/bench/results/*.md))
 
 # also where the caller gives flags of his own
