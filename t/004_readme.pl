@@ -1,9 +1,11 @@
 # What the documentation shows is what one gets: each SQL block with its output,
-# and each example of a reference table with its result.
+# and each example of a table with its result.  The reference names all that the
+# extension offers, links lead somewhere, and tables fit a screen.
 
 use strict;
 use warnings;
 
+use Encode qw(decode_utf8);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -15,11 +17,15 @@ $node->append_conf('postgresql.conf',
 	"enable_seqscan = off\nenable_bitmapscan = off");
 $node->start;
 
-my $documentation = join '',
-  map { slurp_file($_) } qw(README.md doc/choosing.md doc/deduplicating.md
-  doc/indexing.md doc/recipes.md);
+# The SQL in these is run, in this order, in one database.
+my @shown = qw(README.md doc/choosing.md doc/deduplicating.md doc/indexing.md
+  doc/recipes.md doc/reference.md);
+my %text = map { $_ => slurp_file($_) } @shown,
+  qw(doc/algorithm.md doc/clients.md CHANGELOG.md CONTRIBUTING.md);
+my $documentation = join '', @text{@shown};
 my $blocks = 0;
 my $rows = 0;
+my $links = 0;
 
 # Notices and details are not shown.
 sub run_sql
@@ -35,12 +41,45 @@ sub run_sql
 	return $out . $err;
 }
 
+# The value of an example; several rows have commas between them.
+sub value_of
+{
+	my ($example) = @_;
+
+	return join ', ', split /\n/,
+	  run_sql("\\pset tuples_only on\n\\pset format unaligned\nSELECT $example;");
+}
+
 sub trimmed
 {
 	my ($text) = @_;
 	$text =~ s/[ \t]+$//mg;
 	$text =~ s/\n+\z//;
 	return $text;
+}
+
+# A document without its code, in which nothing is a link, a heading or a table.
+sub prose
+{
+	my ($text) = @_;
+	$text =~ s/^```.*?^```\n//msg;
+	return $text;
+}
+
+# The anchors of a document's headings, as GitHub makes them.
+sub anchors
+{
+	my ($text) = @_;
+	my %anchors;
+
+	for my $heading (decode_utf8(prose($text)) =~ /^#+ (.*)$/mg)
+	{
+		my $anchor = lc $heading;
+		$anchor =~ s/[^\w\- ]//g;
+		$anchor =~ tr/ /-/;
+		$anchors{$anchor} = 1;
+	}
+	return \%anchors;
 }
 
 while ($documentation =~ /^```sql\n(.*?)^```\n(?:```\n(.*?)^```\n)?/msg)
@@ -54,13 +93,66 @@ while ($documentation =~ /^\| .* \| `([^|]+?)` \| `([^|]+)` \|$/mg)
 {
 	my ($example, $result) = ($1, $2);
 
-	is(run_sql("\\pset tuples_only on\n\\pset format unaligned\nSELECT $example;"),
-		"$result\n", "example: $example");
+	is(value_of($example), $result, "example: $example");
 	$rows++;
 }
 # the patterns above must not come to match nothing
 cmp_ok($blocks, '>=', 50, 'blocks');
 cmp_ok($rows, '>=', 50, 'examples');
+
+# no row of a table with examples is without one
+my @without;
+while ($documentation =~ /^\| .* \| Example \| Result \|\n\|[-|]+\|\n((?:\|.*\n)+)/mg)
+{
+	push @without, grep { !/ \| `[^|]+` \| `[^|]+` \|$/ } split /\n/, $1;
+}
+is(join("\n", @without), '', 'every row has an example');
+
+# What the extension says it is for, it wants to be called.
+my @public = split /\n/, $node->safe_psql('postgres', q{
+	SELECT CASE classid
+		WHEN 'pg_proc'::regclass THEN (SELECT proname || '(' FROM pg_proc WHERE oid = objid)
+		WHEN 'pg_operator'::regclass THEN (SELECT oprname FROM pg_operator WHERE oid = objid)
+		WHEN 'pg_type'::regclass THEN (SELECT typname FROM pg_type WHERE oid = objid)
+		WHEN 'pg_opclass'::regclass THEN (SELECT opcname FROM pg_opclass WHERE oid = objid)
+		WHEN 'pg_opfamily'::regclass THEN (SELECT opfname FROM pg_opfamily WHERE oid = objid)
+		WHEN 'pg_am'::regclass THEN (SELECT amname FROM pg_am WHERE oid = objid)
+		WHEN 'pg_cast'::regclass THEN (SELECT format('%s` → `%s', castsource::regtype,
+			casttarget::regtype) FROM pg_cast WHERE oid = objid)
+		ELSE 'an object of class ' || classid::regclass END
+	FROM pg_depend JOIN pg_extension e ON e.oid = refobjid
+	WHERE extname = 'simhash' AND refclassid = 'pg_extension'::regclass AND deptype = 'e'
+		AND obj_description(objid, classid::regclass::name) IS NOT NULL
+	GROUP BY 1 ORDER BY 1});
+cmp_ok(@public, '>=', 50, 'public objects');
+my @missing = grep {
+	$text{'doc/reference.md'} !~ /`(?:\w+ )?\Q$_\E(?:(?<=\()[^`]*| [^`]*)?`/
+} @public;
+is("@missing", '', 'the reference has all public objects');
+
+for my $document (sort keys %text)
+{
+	my ($folder) = $document =~ m{^(.*/)?};
+	my $prose = prose($text{$document});
+	my @wide = grep { length decode_utf8($_) > 120 } $prose =~ /^(\|.*)$/mg;
+	my @broken;
+
+	while ($prose =~ /\]\(([^)\s]+)\)/g)
+	{
+		my $link = $1;
+		my ($file, $anchor) = $link =~ /^([^#]*)#?(.*)$/;
+		next if $file =~ /^https?:/;
+		my $path = $file eq '' ? $document : ($folder // '') . $file;
+		1 while $path =~ s{[^/]+/\.\./}{};
+
+		push @broken, $link
+		  unless -e $path && ($anchor eq '' || anchors($text{$path} // '')->{$anchor});
+		$links++;
+	}
+	is("@broken", '', "$document: links lead somewhere");
+	is(join("\n", @wide), '', "$document: table rows fit a screen");
+}
+cmp_ok($links, '>=', 50, 'links');
 
 $node->stop;
 done_testing();
