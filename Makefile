@@ -79,25 +79,34 @@ DOCUMENTS = \
 override PG_CPPFLAGS += -I$(srcdir)/src
 SHLIB_LINK = -lutf8proc
 
+# Every test needs "helpers" and no other one.
 REGRESS = \
+	helpers \
 	install \
 	type \
 	vectors \
 	construct \
 	weights \
 	aggregates \
-	statistics \
 	distance \
 	distances \
 	plans \
 	plans_hamming \
 	estimates \
-	datasets \
 	gist \
 	hamming \
 	pairs \
 	cluster \
 	fuzz
+ifneq ($(SIMHASH_TEST_EXTRA),)
+REGRESS += \
+	statistics \
+	estimates_large \
+	gist_large \
+	hamming_large \
+	pairs_large \
+	cluster_large
+endif
 ISOLATION = exclude concurrency
 TAP_TESTS = 1
 ENCODING = UTF8

@@ -76,153 +76,25 @@ SELECT left(error_of(statement), 5) FROM (VALUES ('SELECT simhash_cluster(fp, 3)
 	('SELECT simhash_cluster(id, 3) OVER () FROM chain'),
 	('SELECT id FROM chain WHERE simhash_cluster(fp, 3) OVER () = 1')) s(statement);
 
--- Compare both methods with brute force on the rows of a query, in their
--- order.  Pairs (a, b, distance) of their places say which are near; either
--- all pairs, or those up to a limit within which all rows are connected or
--- beyond which no k is.
-CREATE FUNCTION check_clusters(source text, ks int[], pairs text DEFAULT
-	'SELECT a.place AS a, b.place AS b, a.fp <~> b.fp AS distance
-	FROM input a JOIN input b ON a.place < b.place WHERE a.fp <~> b.fp IS NOT NULL',
-	up_to int DEFAULT 64)
-RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	root int[];  -- of each place, the first one of its component
-	a int;
-	b int;
-	k int;
-	parts int;
-	done int := -1;
-	differ int;
-	results int := 0;
-	wrong int := 0;
-BEGIN
-	SET LOCAL jit = off;
-	EXECUTE format('CREATE TEMP TABLE input ON COMMIT DROP AS
-		SELECT row_number() OVER ()::int AS place, fp FROM (%s) s', source);
-	EXECUTE 'CREATE TEMP TABLE near ON COMMIT DROP AS ' || pairs;
-	CREATE INDEX ON near (distance);
-	ANALYZE input, near;
-	SELECT coalesce(array_agg(place ORDER BY place), '{}'), count(fp) INTO root, parts FROM input;
-	FOREACH k IN ARRAY ks LOOP
-		FOR a, b IN SELECT n.a, n.b FROM near n WHERE distance > done AND distance <= k LOOP
-			EXIT WHEN parts <= 1;
-			WHILE root[a] <> a LOOP root[a] := root[root[a]]; a := root[a]; END LOOP;
-			WHILE root[b] <> b LOOP root[b] := root[root[b]]; b := root[b]; END LOOP;
-			IF a <> b THEN
-				root[greatest(a, b)] := least(a, b);
-				parts := parts - 1;
-			END IF;
-		END LOOP;
-		done := k;
-		IF k > up_to AND parts > 1 THEN RAISE 'not all pairs are known'; END IF;
-		FOR place IN 1 .. cardinality(root) LOOP
-			root[place] := root[root[place]];
-		END LOOP;
-		-- the first places, numbered in their order
-		SELECT count(*) INTO differ FROM (
-			SELECT simhash_cluster(fp, k) OVER (ORDER BY place) AS result,
-				CASE WHEN fp IS NOT NULL THEN dense_rank()
-					OVER (PARTITION BY fp IS NULL ORDER BY root[place]) END AS expected
-			FROM input) s
-		WHERE result IS DISTINCT FROM expected;
-		results := results + 1;
-		wrong := wrong + (differ > 0)::int;
-
-		-- the number of the first leader near it, or else the next number
-		EXECUTE format('WITH results AS MATERIALIZED (
-				SELECT place, fp, simhash_cluster(fp, %1$s, ''leader'') OVER (ORDER BY place)
-					AS number
-				FROM input),
-			leaders AS MATERIALIZED (
-				SELECT DISTINCT ON (number) place, number, fp FROM results
-				WHERE number IS NOT NULL ORDER BY number, place),
-			joined AS (
-				SELECT place, min(number) AS number FROM (%2$s) s GROUP BY 1)
-			SELECT count(*) FROM (
-				SELECT r.number AS result,
-					CASE WHEN r.fp IS NOT NULL THEN coalesce(j.number, 1
-						- (l.number IS NOT NULL)::int + count(l.number) OVER (ORDER BY place))
-					END AS expected
-				FROM results r LEFT JOIN joined j USING (place)
-					LEFT JOIN leaders l USING (place)) s
-			WHERE result IS DISTINCT FROM expected', k, format(CASE WHEN k <= least(up_to, 20) THEN
-				'SELECT b AS place, number FROM near JOIN leaders ON place = a
-				WHERE distance <= %1$s'
-			ELSE
-				'SELECT r.place, l.number FROM results r JOIN leaders l
-				ON l.place < r.place AND l.fp <~> r.fp <= %1$s' END, k))
-		INTO differ;
-		results := results + 1;
-		wrong := wrong + (differ > 0)::int;
-	END LOOP;
-	DROP TABLE input, near;
-	RETURN format('%s results, %s wrong', results, wrong);
-END $$;
-
-CALL make_tables();
-SELECT shape, check_clusters(source, array(SELECT generate_series(0, 64))) FROM shapes;
+CALL make_tables(200);
+SELECT shape, check_clusters(source, '{0,1,3,6,16,64}') FROM shapes
+WHERE shape NOT IN ('cube', 'next neighbours');
 -- in other orders
-SELECT form, check_clusters('SELECT fp FROM skewed WHERE id <= 700 ' || form, '{0,2,3,4,8,25}')
+SELECT form, check_clusters('SELECT fp FROM skewed ' || form, '{0,2,3,4,8,25}')
 FROM (VALUES ('ORDER BY id DESC'), ('ORDER BY md5(id::text)'), ('ORDER BY fp'),
-	('ORDER BY fp DESC NULLS LAST'), ('AND id % 3 > 0 ORDER BY id % 5, id')) f (form);
-
+	('ORDER BY fp DESC NULLS LAST'), ('WHERE id % 3 > 0 ORDER BY id % 5, id')) f (form);
 -- more rows; simhash_pairs has its own tests
-SELECT check_clusters('SELECT fp FROM many_uniform(10000)',
-	'{0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,18,20,24,28,32,48,64}',
-	'SELECT * FROM simhash_pairs(''SELECT place, fp FROM input'', 21)', 21);
-SELECT check_clusters('SELECT fp FROM many_uniform(100000)', '{1,3,6,8,12}',
-	'SELECT * FROM simhash_pairs(''SELECT place, fp FROM input'', 12)', 12);
-SELECT check_clusters('SELECT fp FROM many_skewed(100000)', '{0,3,5}',
+SELECT check_clusters('SELECT fp FROM many_uniform(3000)', '{1,3,6,12,18}',
+	'SELECT * FROM simhash_pairs(''SELECT place, fp FROM input'', 18)', 18);
+SELECT check_clusters('SELECT fp FROM many_skewed(3000)', '{0,3,5}',
 	'SELECT * FROM simhash_pairs(''SELECT place, fp FROM input'', 5)', 5);
-
--- pairs, and nothing else, far apart in the order; max_distance is no constant
-SELECT k, of_all, count(*), count(*) FILTER (WHERE (connected, leader, connected_less, leader_less)
-	IS DISTINCT FROM (id % 20000 + 1, id % 20000 + 1, id + 1, id + 1)) AS wrong
-FROM generate_series(1, 11) k, unnest('{t,f}'::boolean[]) of_all, LATERAL (
-	SELECT id, simhash_cluster(fp, k) OVER w AS connected,
-		simhash_cluster(fp, k, 'leader') OVER w AS leader,
-		simhash_cluster(fp, k - 1) OVER w AS connected_less,
-		simhash_cluster(fp, k - 1, 'leader') OVER w AS leader_less
-	FROM many_pairs(k, 20000, of_all) WINDOW w AS (ORDER BY id)) s
-GROUP BY 1, 2 ORDER BY 1, 2;
--- dense balls, all of whose members are within 12 of each other
-WITH masks AS MATERIALIZED (SELECT n, bits(n * 7, n % 31 * 2 + 1, n % 7) AS mask
-	FROM generate_series(0, 99) n),
-balls AS MATERIALIZED (SELECT n, i, (word # mask)::simhash64 AS fp
-	FROM codewords(28, 1000, true), masks)
-SELECT k, count(*), count(*) FILTER (WHERE connected IS DISTINCT FROM i + 1) AS connected_wrong,
-	count(*) FILTER (WHERE leader IS DISTINCT FROM i + 1) AS leader_wrong
-FROM unnest('{12,15}'::int[]) k, LATERAL (SELECT i, simhash_cluster(fp, k) OVER w AS connected,
-		simhash_cluster(fp, k, 'leader') OVER w AS leader
-	FROM balls WINDOW w AS (ORDER BY n, i)) s
-GROUP BY k ORDER BY k;
--- pairs of rows 14 bits apart, where too much agrees in any part
-SELECT check_clusters('SELECT (substr(md5((i / 2)::text), 1, 16)::simhash64::bigint
-		# (i % 2 * bits(i, 5, 14)))::simhash64 AS fp FROM generate_series(1, 30000) i', '{13,14}',
-	'SELECT * FROM simhash_pairs(''SELECT place, fp FROM input'', 14)', 14);
--- Dense: most of all are connected long before the last pair is found, and the
--- others have one near-duplicate each, or none.
-SELECT check_clusters('SELECT (substr(md5(i::text), 1, 16)::simhash64::bigint
-		& x''0fff0fff0fff0000''::bigint)::simhash64 AS fp FROM generate_series(1, 100000) i', '{5,6}',
-	'SELECT * FROM simhash_pairs(''SELECT place, fp FROM input'', 6)', 6);
--- a ball, and the sphere around it, 8 bits away: they meet in one pair
-WITH words AS MATERIALIZED (SELECT i, bit_count(i::bit(14)) AS ones,
-		row_number() OVER (PARTITION BY bit_count(i::bit(14)) ORDER BY i) AS n
-	FROM generate_series(0, 16383) i)
-SELECT part, count(*), max(within8) AS within8, max(within7) AS within7 FROM (
-	SELECT part, simhash_cluster(fp, 8) OVER w AS within8, simhash_cluster(fp, 7) OVER w AS within7
-	FROM generate_series(1, 5) part, LATERAL (
-		SELECT i::bigint::simhash64 AS fp FROM words WHERE ones < 5 OR ones = 5 AND n = part * 400
-		UNION ALL SELECT (i + (255::bigint << 20))::simhash64 FROM words WHERE ones = 5) s
-	WINDOW w AS (PARTITION BY part)) s
-GROUP BY part ORDER BY part;
 -- a path of steps of one bit, from an end and from anywhere
 SELECT max(connected) AS connected, max(shuffled) AS shuffled, max(alone) AS alone FROM (
 	SELECT simhash_cluster(fp, 1) OVER (ORDER BY i) AS connected,
 		simhash_cluster(fp, 1) OVER (ORDER BY i * 7919 % 100003) AS shuffled,
 		simhash_cluster(fp, 0) OVER (ORDER BY i) AS alone
 	FROM (SELECT i, (i # (i >> 1))::bigint::simhash64 AS fp
-		FROM generate_series(1, 100000) i) s) s;
+		FROM generate_series(1, 10000) i) s) s;
 
 -- Partitions, however they are read.
 CREATE TABLE docs AS
@@ -324,7 +196,7 @@ WHERE kept.id = d.id AND n > 1;
 SELECT count(*), count(*) = (SELECT max(c) FROM (
 	SELECT simhash_cluster(fp, 3, 'leader') OVER (ORDER BY id) AS c FROM docs) s) AS leaders
 FROM kept;
-SELECT count(*) FROM kept a JOIN kept b ON a.id < b.id AND a.fp <~> b.fp <= 3;
+SELECT count(*) FROM simhash_pairs('SELECT id, fp FROM kept', 3);
 
 -- parallel workers below the window
 CREATE FUNCTION nodes(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
@@ -348,19 +220,8 @@ RESET min_parallel_table_scan_size;
 SELECT (count(*), sum(connected), sum(leader))
 	= (:parallel_count, :parallel_connected, :parallel_leader) AS same FROM clusters;
 
--- work of half a minute can be cancelled long before its end
-CREATE TABLE endless AS SELECT * FROM many_uniform(500000);
-SELECT clock_timestamp() AS start \gset
-SET statement_timeout = '500ms';
-\set VERBOSITY sqlstate
-SELECT sum(c) FROM (SELECT simhash_cluster(fp, 15) OVER () AS c FROM endless) s;
-SELECT sum(c) FROM (SELECT simhash_cluster(fp, 15, 'leader') OVER () AS c FROM endless) s;
-\set VERBOSITY default
-RESET statement_timeout;
-SELECT clock_timestamp() - :'start' < interval '10 s' AS at_once;
-
 CALL for_each_table('DROP TABLE %1$s');
 DROP VIEW clusters;
-DROP TABLE chain, docs, kept, endless;
+DROP TABLE chain, docs, kept;
 DROP DOMAIN fingerprint, distance;
-DROP FUNCTION check_clusters, same_as_view, nodes;
+DROP FUNCTION same_as_view, nodes;

@@ -1,4 +1,4 @@
-CREATE EXTENSION simhash;
+-- What CREATE EXTENSION has made.
 
 -- no operator class is wrong
 SELECT amname, opcname
@@ -46,51 +46,3 @@ WHERE oid IN (SELECT objid FROM pg_depend WHERE classid = 'pg_proc'::regclass
 
 -- two literals mean a text and its weights, one a text
 SELECT typcategory, typispreferred FROM pg_type WHERE typname = 'simhash_weights';
-
--- What the other tests use: the error of a statement.
-CREATE FUNCTION error_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	detail text;
-BEGIN
-	EXECUTE statement;
-	RETURN 'no error: ' || statement;
-EXCEPTION WHEN OTHERS THEN
-	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
-	RETURN SQLSTATE || ': ' || SQLERRM || coalesce(' / ' || nullif(detail, ''), '');
-END $$;
-
--- The lines of a plan that say how an index is used.
-CREATE FUNCTION index_use(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		IF line ~ 'Index Cond|Order By|Seq Scan|Index Only' THEN
-			RETURN NEXT regexp_replace(line, '^[ >-]*', '');
-		END IF;
-	END LOOP;
-END $$;
-
--- Do the indexes give the rows that a sequential scan gives?
-CREATE FUNCTION rows_of(query text) RETURNS text[] LANGUAGE plpgsql AS $$
-DECLARE
-	result text[];
-BEGIN
-	EXECUTE format('SELECT array_agg(r::text ORDER BY r::text) FROM (%s) r', query)
-		INTO result;
-	RETURN result;
-END $$;
-CREATE FUNCTION rows_by_index(query text) RETURNS text[] LANGUAGE sql
-SET enable_seqscan = off SET jit = off AS 'SELECT rows_of(query)';
-CREATE FUNCTION rows_by_scan(query text) RETURNS text[] LANGUAGE sql
-SET enable_seqscan = on SET enable_indexscan = off SET enable_indexonlyscan = off
-SET enable_bitmapscan = off AS 'SELECT rows_of(query)';
-CREATE FUNCTION same_rows(query text) RETURNS boolean LANGUAGE sql AS
-	'SELECT rows_by_index(query) IS NOT DISTINCT FROM rows_by_scan(query)';
-
--- Show how the index is used, and that it loses no row.
-CREATE FUNCTION proves(query text) RETURNS SETOF text LANGUAGE sql AS $$
-	SELECT index_use(query)
-	UNION ALL
-	SELECT CASE WHEN same_rows(query) THEN 'same rows' ELSE 'WRONG ROWS' END
-$$;

@@ -22,127 +22,26 @@ SELECT count(*) FROM (SELECT simhash_pairs(NULL, 3) UNION ALL SELECT simhash_pai
 	UNION ALL SELECT simhash_pairs(NULL, 'x', 3) UNION ALL SELECT simhash_pairs('x', NULL, 3)
 	UNION ALL SELECT simhash_pairs('x', 'x', NULL)) s;
 
--- Compare both forms with nested loops on the rows (id, fp) of a query.
-CREATE FUNCTION check_pairs(source text, ks int[]) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	k int;
-	found text;
-	expected text;
-	results int := 0;
-	wrong int := 0;
-BEGIN
-	SET LOCAL jit = off;
-	EXECUTE 'CREATE TEMP TABLE input ON COMMIT DROP AS ' || source;
-	CREATE TEMP TABLE near ON COMMIT DROP AS
-	SELECT a.id::bigint AS a, b.id::bigint AS b, (a.fp <~> b.fp)::int AS distance
-	FROM input a JOIN input b ON a.id < b.id AND a.fp <~> b.fp <= (SELECT max(i) FROM unnest(ks) i);
-	CREATE TEMP TABLE near_third ON COMMIT DROP AS
-	SELECT a.id::bigint AS a, b.id::bigint AS b, (a.fp <~> b.fp)::int AS distance
-	FROM input a JOIN input b ON a.fp <~> b.fp <= (SELECT max(i) FROM unnest(ks) i)
-	WHERE a.id % 3 = 0 AND b.id IS NOT NULL;
-	FOREACH k IN ARRAY ks LOOP
-		SELECT (count(*), sum(hash_record_extended((a, b, distance), 0)))::text INTO expected
-		FROM near n WHERE distance <= k;
-		SELECT (count(*), sum(hash_record_extended((a, b, distance), 0)))::text INTO found
-		FROM simhash_pairs('SELECT id, fp FROM input', k);
-		results := results + 1;
-		wrong := wrong + (found <> expected)::int;
-		SELECT (count(*), sum(hash_record_extended((a, b, distance), 0)))::text INTO expected
-		FROM near_third n WHERE distance <= k;
-		SELECT (count(*), sum(hash_record_extended((a, b, distance), 0)))::text INTO found
-		FROM simhash_pairs('SELECT id, fp FROM input WHERE id % 3 = 0',
-			'SELECT id, fp FROM input', k);
-		results := results + 1;
-		wrong := wrong + (found <> expected)::int;
-	END LOOP;
-	DROP TABLE input, near, near_third;
-	RETURN format('%s results, %s wrong', results, wrong);
-END $$;
-
-CALL make_tables();
+CALL make_tables(200);
 -- ids in no order, some of them negative
 SELECT shape, check_pairs(format('SELECT id * 7919 %% 10007 - 5000 AS id, fp
-	FROM (%s) s WHERE id <= 100', source), array(SELECT generate_series(0, 64))) FROM shapes;
-SELECT tab, check_pairs(format('SELECT id::smallint, fp FROM %s WHERE id <= 900', tab),
-	'{0,1,2,3,6}') FROM tables;
+	FROM (%s) s WHERE id <= 100', source), '{0,1,3,6,16,64}') FROM shapes;
 -- ids that are not unique, and NULLs
-SELECT check_pairs('SELECT nullif(id % 20, 7) AS id, fp FROM ' || tab || ' WHERE id <= 600',
+SELECT check_pairs('SELECT nullif(id % 20, 7) AS id, fp FROM ' || tab,
 	'{0,1,3,5,12,32,64}') FROM tables WHERE tab IN ('skewed', 'duplicates', 'extremes');
+-- pairs, and nothing else
+SELECT k, of_all, count(*) AS pairs,
+	count(*) FILTER (WHERE (b, distance) IS DISTINCT FROM (a + 2000, k)) AS wrong,
+	count(DISTINCT a) AS different
+FROM generate_series(1, 11) k, unnest('{t,f}'::boolean[]) of_all, LATERAL simhash_pairs(
+	format('SELECT * FROM many_pairs(%s, 2000, %L)', k, of_all), k)
+GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT count(*) FROM generate_series(1, 11) k, unnest('{t,f}'::boolean[]) of_all,
+	LATERAL simhash_pairs(format('SELECT * FROM many_pairs(%s, 2000, %L)', k, of_all), k - 1);
+-- the ends of bigint
 SELECT * FROM simhash_pairs('SELECT id, ''0000000000000000''::simhash64
 	FROM unnest(''{-9223372036854775808,9223372036854775807,-1,0,0}''::bigint[]) id', 0)
 ORDER BY a, b;
-
--- More rows: simhash_distances, which compares each with each, tells how many
--- pairs there are; no pair is wrong and none comes twice.
-CREATE TABLE many (id int, fp simhash64);
-CREATE FUNCTION check_many(ks int[]) RETURNS TABLE (k int, pairs bigint, not_as_many bigint,
-	wrong bigint, twice bigint) LANGUAGE plpgsql SET jit = off AS $$
-BEGIN
-	CREATE TEMP TABLE counted ON COMMIT DROP AS
-	SELECT * FROM simhash_distances('many', 'fp', 2147483647);
-	FOREACH k IN ARRAY ks LOOP
-		CREATE TEMP TABLE found ON COMMIT DROP AS
-		SELECT f.*, x.fp <~> y.fp AS real
-		FROM simhash_pairs('SELECT id, fp FROM many', k) f
-			LEFT JOIN many x ON x.id = f.a LEFT JOIN many y ON y.id = f.b;
-		SELECT count(*), count(*) FILTER (WHERE (a < b AND distance = real) IS NOT TRUE),
-			count(*) - count(DISTINCT (a, b)) INTO pairs, wrong, twice FROM found;
-		SELECT count(*) INTO not_as_many FROM counted c
-			FULL JOIN (SELECT distance, count(*) AS pairs FROM found GROUP BY 1) f USING (distance)
-		WHERE distance <= k AND c.pairs <> coalesce(f.pairs, 0) OR distance > k AND f.pairs > 0;
-		DROP TABLE found;
-		RETURN NEXT;
-	END LOOP;
-	DROP TABLE counted;
-END $$;
-INSERT INTO many SELECT * FROM many_uniform(100000);
-SELECT * FROM check_many('{0,1,3,4,6,8,12,16}');
--- batches against all, as the index finds it: one like all, and one that has bits
--- in common in which some of all differ
-CREATE TABLE batch (id int, fp simhash64);
-CREATE FUNCTION check_batch(ks int[]) RETURNS TABLE (k int, pairs bigint, wrong bigint)
-LANGUAGE sql SET enable_seqscan = off SET jit = off AS $$
-	SELECT k, count(*) FILTER (WHERE found = 1), count(*) FILTER (WHERE found <> 1 OR expected <> 1)
-	FROM unnest(ks) k, LATERAL (
-		SELECT count(*) FILTER (WHERE source = 1) AS found,
-			count(*) FILTER (WHERE source = 2) AS expected
-		FROM (SELECT 1 AS source, a, b, distance
-				FROM simhash_pairs('SELECT id, fp FROM batch', 'SELECT id, fp FROM many', k)
-			UNION ALL SELECT 2, b.id, m.id, b.fp <-> m.fp
-				FROM batch b JOIN many m ON m.fp <-> b.fp <= k) s
-		GROUP BY a, b, distance) s
-	GROUP BY k ORDER BY k
-$$;
-INSERT INTO many SELECT 100000 + id, (fp::bigint # bits(id, 17, id % 9))::simhash64
-FROM half_bits;
-CREATE INDEX many_fp ON many USING hamming (fp);
-ANALYZE many;
-INSERT INTO batch SELECT -id, (fp::bigint # bits(id, 9, id % 8))::simhash64
-FROM many WHERE id % 33 = 0;
-SELECT * FROM check_batch('{0,3,6,8,10}');
-TRUNCATE batch;
-INSERT INTO batch TABLE half_bits;
-SELECT * FROM check_batch('{0,1,2,3,4,6}');
-TRUNCATE many;
--- with NULLs, many of the same, and parallel workers in the query
-INSERT INTO many SELECT id, CASE WHEN id % 100 > 0 THEN fp
-	WHEN id % 300 > 0 THEN '0123456789abcdef' END FROM many_skewed(100000);
-SET parallel_setup_cost = 0;
-SET parallel_tuple_cost = 0;
-SET min_parallel_table_scan_size = 0;
-SELECT * FROM check_many('{0,3,5}');
-RESET parallel_setup_cost;
-RESET parallel_tuple_cost;
-RESET min_parallel_table_scan_size;
--- pairs, and nothing else
-SELECT k, of_all, count(*) AS pairs,
-	count(*) FILTER (WHERE (b, distance) IS DISTINCT FROM (a + 20000, k)) AS wrong,
-	count(DISTINCT a) AS different
-FROM generate_series(1, 11) k, unnest('{t,f}'::boolean[]) of_all, LATERAL simhash_pairs(
-	format('SELECT * FROM many_pairs(%s, 20000, %L)', k, of_all), k)
-GROUP BY 1, 2 ORDER BY 1, 2;
-SELECT count(*) FROM generate_series(1, 11) k, unnest('{t,f}'::boolean[]) of_all,
-	LATERAL simhash_pairs(format('SELECT * FROM many_pairs(%s, 20000, %L)', k, of_all), k - 1);
 
 -- every kind of query
 CREATE DOMAIN fingerprint AS simhash64;
@@ -273,10 +172,11 @@ SELECT * FROM errors_of(ARRAY['SELECT id, fp FORM docs', 'SELECT id, fp FROM not
 	'SELECT 9223372036854775808, fp FROM docs']);
 SELECT error_of('SELECT simhash_pairs(''SELECT a, b FROM docs; x'', 65)');
 
--- Ten billion pairs: they come one at a time.
+-- Ten billion pairs come one at a time: to keep them all would take temporary
+-- files.
 CREATE TABLE equal AS SELECT id, '0123456789abcdef'::simhash64 AS fp
 FROM generate_series(1, 150000) id;
-SET statement_timeout = '60s';
+SET temp_file_limit = '1MB';
 SELECT count(*), count(DISTINCT pair), max((pair).distance) FROM (
 	SELECT simhash_pairs('SELECT id, fp FROM equal', 3) AS pair LIMIT 1000) s;
 SELECT count(*), count(DISTINCT pair), max((pair).distance) FROM (
@@ -307,32 +207,16 @@ MOVE 10 IN c;
 FETCH ALL FROM d;
 CLOSE c;
 ROLLBACK;
+RESET temp_file_limit;
 -- in FROM, beyond work_mem in temporary files
 SET work_mem = '64kB';
 SELECT count(*), sum(distance), sum(b - a) FROM simhash_pairs('SELECT id, fp FROM equal WHERE id <= 1000', 3);
 RESET work_mem;
 
--- work of half a minute can be cancelled long before its end: while the query
--- runs, while pairs are searched for, while they come and while none does
-TRUNCATE many;
-INSERT INTO many SELECT * FROM many_uniform(500000);
-SELECT clock_timestamp() AS start \gset
-SET statement_timeout = '500ms';
-\set VERBOSITY sqlstate
-SELECT count(*) FROM simhash_pairs('SELECT 1, fp FROM docs, pg_sleep(30)', 3);
-SELECT count(*) FROM simhash_pairs('SELECT id, fp FROM many', 15);
-SELECT count(*) FROM simhash_pairs('SELECT id, fp FROM many', 'SELECT id, fp FROM many', 15);
-SELECT count(*) FROM (SELECT simhash_pairs('SELECT id, fp FROM equal', 3)) s;
-SELECT count(*) FROM (SELECT simhash_pairs('SELECT 1, fp FROM equal', 3)) s;
-\set VERBOSITY default
-RESET statement_timeout;
-SELECT clock_timestamp() - :'start' < interval '20 s' AS at_once;
-SELECT count(*) FROM simhash_pairs('SELECT id, fp FROM docs', 3);
-
 CALL for_each_table('DROP TABLE %1$s');
 DROP OWNED BY simhash_reader;
 DROP ROLE simhash_reader;
 DROP VIEW all_docs;
-DROP TABLE docs, many, batch, equal;
+DROP TABLE docs, equal;
 DROP DOMAIN stored_fingerprint, fingerprint, doc_id;
-DROP FUNCTION check_pairs, check_many, check_batch, errors_of;
+DROP FUNCTION errors_of;

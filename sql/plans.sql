@@ -16,7 +16,7 @@ SELECT i, md5(i::text) || ' ' || md5((i % 7)::text),
 			# ((1 << (i / 10 % 6 + 1)) - 1))::simhash64
 		ELSE substr(md5(i::text), 1, 16)::simhash64 END,
 	i % 5
-FROM generate_series(1, 100000) i;
+FROM generate_series(1, 20000) i;
 CREATE INDEX docs_fp ON docs USING :method (fp);
 VACUUM ANALYZE docs;
 CREATE TABLE queries (q simhash64, k smallint);
@@ -171,8 +171,8 @@ DROP ROLE simhash_reader;
 
 -- partitions
 CREATE TABLE parted (id int, fp simhash64) PARTITION BY RANGE (id);
-CREATE TABLE parted1 PARTITION OF parted FOR VALUES FROM (0) TO (50001);
-CREATE TABLE parted2 PARTITION OF parted FOR VALUES FROM (50001) TO (100001);
+CREATE TABLE parted1 PARTITION OF parted FOR VALUES FROM (0) TO (10001);
+CREATE TABLE parted2 PARTITION OF parted FOR VALUES FROM (10001) TO (20001);
 INSERT INTO parted SELECT id, fp FROM docs;
 CREATE INDEX ON parted USING :method (fp);
 ANALYZE parted;

@@ -80,4 +80,4 @@ JOIN (SELECT how, bits(array_agg(u ORDER BY i) || array_agg(v ORDER BY i)) AS bi
 ORDER BY how COLLATE "C";
 
 DROP TABLE drawn, angles, pairs, variants;
-DROP FUNCTION draw, dot, is_mean, is_half, bits, are_balanced, are_uncorrelated;
+DROP FUNCTION draw, dot, is_mean, is_half, bits(bigint[]), are_balanced, are_uncorrelated;

@@ -125,7 +125,7 @@ INSERT INTO idf (lang, j) VALUES (13, '{"t1": 4}'), (14, NULL);
 UPDATE idf SET w = j::simhash_weights;
 CREATE TABLE docs AS
 SELECT id, id % 14 + 1 AS lang, string_agg('t' || (id * i) % 4000, ' ') AS body
-FROM generate_series(1, 200) id, generate_series(1, 50) i GROUP BY id;
+FROM generate_series(1, 100) id, generate_series(1, 50) i GROUP BY id;
 CREATE FUNCTION by_hand(body text, j jsonb) RETURNS simhash64 LANGUAGE sql AS $$
 	SELECT simhash(array_agg(t), array_agg(coalesce((j ->> t)::float8, 1)))
 	FROM regexp_split_to_table(body, ' ') t
@@ -147,10 +147,12 @@ DECLARE
 BEGIN
 	FOR l IN 1 .. 14 LOOP
 		SELECT w, j INTO weights, by_key FROM idf WHERE lang = l;
-		wrong := wrong + (SELECT count(*) FILTER (WHERE simhash(body, weights) IS DISTINCT FROM by_hand(body, by_key)) FROM docs);
+		wrong := wrong + (SELECT count(*) FILTER (WHERE simhash(body, weights) IS DISTINCT FROM by_hand(body, by_key))
+			FROM docs WHERE id <= 30);
 	END LOOP;
 	UPDATE idf SET w = '{"t1": 0}', j = '{"t1": 0}' WHERE lang = 1 RETURNING w, j INTO weights, by_key;
-	wrong := wrong + (SELECT count(*) FILTER (WHERE simhash(body, weights) IS DISTINCT FROM by_hand(body, by_key)) FROM docs);
+	wrong := wrong + (SELECT count(*) FILTER (WHERE simhash(body, weights) IS DISTINCT FROM by_hand(body, by_key))
+		FROM docs WHERE id <= 30);
 	RAISE NOTICE '% wrong', wrong;
 END $$;
 -- a generated column and an index

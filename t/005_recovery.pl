@@ -9,6 +9,8 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(usleep);
 
+plan skip_all => 'set SIMHASH_TEST_EXTRA for tests that take long' if !$ENV{SIMHASH_TEST_EXTRA};
+
 my $primary = PostgreSQL::Test::Cluster->new('primary');
 $primary->init(
 	allows_streaming => 1,

@@ -13,9 +13,10 @@ my @options = ('--locale=C', '--encoding=UTF8');
 # PostgreSQL 18 has checksums by default, which would see it all first
 push @options, '--no-data-checksums' if $node->pg_version >= 18;
 $node->init(extra => \@options);
-$node->append_conf('postgresql.conf', <<'CONF');
+# an endless loop would be an error of its own, long after any other one
+$node->append_conf('postgresql.conf', <<CONF);
 autovacuum = off
-statement_timeout = '30s'
+statement_timeout = '${PostgreSQL::Test::Utils::timeout_default}s'
 enable_seqscan = off
 enable_bitmapscan = off
 CONF
@@ -51,32 +52,48 @@ my @paths = split /\n/,
 	"SELECT pg_relation_filepath(format('docs%s_fp', n)) FROM generate_series(0, $copies) n");
 $node->stop;
 
-# Where to put what, as offsets in an inner page, a leaf or the metapage.  Block
-# 1 is the root of table 0, block 6 its first leaf.
-my $special = $block_size - 40;
+# The layout of a page, as src/am/am.h has it: the page header, from its end on the
+# contents (of the metapage, HammingMeta), and at the end of the page a
+# HammingSpecial.
+my ($metapage, $root, $leaf) = (0, 1, 6);    # blocks; the first leaf of table 0
+my %header = (pd_lower => 12, pd_upper => 14, pd_special => 16);
+my $contents = 24;
+my %meta = (magic => $contents, version => $contents + 4);
+my $special_size = 40;
+my $special = $block_size - $special_size;
+my %special = (
+	low => $special,
+	high => $special + 16,
+	kind => $special + 32,
+	table => $special + 34,
+	level => $special + 36,
+	page_id => $special + 38);
+
+# Which damage, to which block, from which offset on, and the bytes to put there.
+# What comes before the special space is the last part of the array at the back.
 my @damages = (
-	[ 'metapage: magic', 0, 24, "\1\2\3\4" ],
-	[ 'metapage: version', 0, 28, "\xff\0\0\0" ],
-	[ 'metapage: kind', 0, $special + 32, "\2\0" ],
-	[ 'root: zeros', 1, 0, "\0" x $block_size ],
-	[ 'root: not a root', 1, $special + 16, "\1" ],
-	[ 'root: order of the children', 1, 24, "\xff" x 200 ],
-	[ 'root: no child', 1, $special - 400, "\xff" x 400 ],
-	[ 'root: itself as child', 1, $special - 400, "\0\0\1\0" x 100 ],
-	[ 'leaf: zeros', 6, 0, "\0" x $block_size ],
-	[ 'leaf: pd_lower', 6, 12, "\xf0\x1f" ],
-	[ 'leaf: pd_upper', 6, 14, "\x18\0" ],
-	[ 'leaf: pd_special', 6, 16, "\x18\0" ],
-	[ 'leaf: low key', 6, $special, "\xff" x 16 ],
-	[ 'leaf: high key', 6, $special + 16, "\0" x 16 ],
-	[ 'leaf: kind', 6, $special + 32, "\3\0" ],
-	[ 'leaf: table', 6, $special + 34, "\1\0" ],
-	[ 'leaf: level', 6, $special + 36, "\1\0" ],
-	[ 'leaf: page identifier', 6, $special + 38, "\0\0" ],
-	[ 'leaf: fingerprints', 6, 24, "\xff" x 80 ],
-	[ 'leaf: TIDs', 6, $special - 60, "\xfe" x 60 ],
-	[ 'leaf: TIDs without offset', 6, $special - 60, "\0\0\1\0\0\0" x 10 ],
-	[ 'leaf: TIDs without block', 6, $special - 60, "\xff\xff\xff\xff\1\0" x 10 ]);
+	[ 'metapage: magic', $metapage, $meta{magic}, "\1\2\3\4" ],
+	[ 'metapage: version', $metapage, $meta{version}, "\xff\0\0\0" ],
+	[ 'metapage: kind', $metapage, $special{kind}, "\2\0" ],
+	[ 'root: zeros', $root, 0, "\0" x $block_size ],
+	[ 'root: not a root', $root, $special{high}, "\1" ],
+	[ 'root: order of the children', $root, $contents, "\xff" x 200 ],
+	[ 'root: no child', $root, $special - 400, "\xff" x 400 ],
+	[ 'root: itself as child', $root, $special - 400, "\0\0\1\0" x 100 ],
+	[ 'leaf: zeros', $leaf, 0, "\0" x $block_size ],
+	[ 'leaf: pd_lower', $leaf, $header{pd_lower}, "\xf0\x1f" ],
+	[ 'leaf: pd_upper', $leaf, $header{pd_upper}, "\x18\0" ],
+	[ 'leaf: pd_special', $leaf, $header{pd_special}, "\x18\0" ],
+	[ 'leaf: low key', $leaf, $special{low}, "\xff" x 16 ],
+	[ 'leaf: high key', $leaf, $special{high}, "\0" x 16 ],
+	[ 'leaf: kind', $leaf, $special{kind}, "\3\0" ],
+	[ 'leaf: table', $leaf, $special{table}, "\1\0" ],
+	[ 'leaf: level', $leaf, $special{level}, "\1\0" ],
+	[ 'leaf: page identifier', $leaf, $special{page_id}, "\0\0" ],
+	[ 'leaf: fingerprints', $leaf, $contents, "\xff" x 80 ],
+	[ 'leaf: TIDs', $leaf, $special - 60, "\xfe" x 60 ],
+	[ 'leaf: TIDs without offset', $leaf, $special - 60, "\0\0\1\0\0\0" x 10 ],
+	[ 'leaf: TIDs without block', $leaf, $special - 60, "\xff\xff\xff\xff\1\0" x 10 ]);
 push @damages, [ "random $_", undef, undef, undef ]
   for scalar(@damages) .. $copies - 1;
 
@@ -90,7 +107,7 @@ for my $n (0 .. $#damages)
 		$block = int(rand((-s $file) / $block_size));
 		$offset = int(rand($block_size));
 		# half of them in what describes the page
-		$offset = (rand() < 0.5 ? 12 : $special) + int(rand(36)) if rand() < 0.5;
+		$offset = (rand() < 0.5 ? $header{pd_lower} : $special) + int(rand(36)) if rand() < 0.5;
 		$bytes = join '', map { chr(int(rand(256))) } 1 .. 1 + int(rand(4));
 		$damages[$n][0] .= ": block $block, offset $offset, " . unpack('H*', $bytes);
 	}

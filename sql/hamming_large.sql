@@ -1,0 +1,65 @@
+-- The hamming index gives exactly the rows of a sequential scan, of
+-- more rows and within every radius; what repeats and what is replaced takes no
+-- more pages than it should.
+
+\set method hamming
+-- small pages make high tables
+\set options 'WITH (fillfactor = 10)'
+\set other_options ''
+\set rows 3000
+SELECT array(SELECT generate_series(-1, 65)) AS radii \gset
+\getenv directory PG_ABS_SRCDIR
+\set life :directory '/sql/index_life.sql'
+\i :life
+CALL for_each_table('DROP TABLE %1$s');
+
+-- 100,000 equal fingerprints, inserted one by one and sorted, also equal NULLs
+CREATE TABLE equal (id int, fp simhash64) WITH (autovacuum_enabled = off);
+CREATE INDEX equal_fp ON equal USING hamming (fp);
+INSERT INTO equal SELECT i, CASE WHEN i <= 100000 THEN '0123456789abcdef'::simhash64 END
+FROM generate_series(1, 130000) i;
+SELECT hamming_index_check('equal_fp');
+-- full pages: the keys ascend
+SELECT rows, nulls, pages, largest_block FROM hamming_index_stats('equal_fp');
+SET enable_seqscan = off;
+SELECT count(*) FROM equal WHERE fp % '0123456789abcdee';
+SELECT count(*) FROM equal WHERE fp IS NULL;
+REINDEX INDEX equal_fp;
+SELECT hamming_index_check('equal_fp');
+SELECT count(*) FROM equal WHERE fp % '0123456789abcdee';
+SELECT count(*) FROM equal WHERE fp % '0123456789abcde0';
+SELECT count(*), min(d), max(d) FROM (SELECT fp <-> '0123456789abcde0' AS d FROM equal
+	ORDER BY fp <-> '0123456789abcde0' LIMIT 50000) s;
+-- the pages of rows that are gone are used again
+DELETE FROM equal;
+VACUUM equal;
+SELECT rows, pages - free_pages AS used FROM hamming_index_stats('equal_fp');
+INSERT INTO equal SELECT i, '0123456789abcdef' FROM generate_series(1, 100000) i;
+SELECT hamming_index_check('equal_fp');
+SELECT count(*) FROM equal WHERE fp % '0123456789abcdee';
+RESET enable_seqscan;
+DROP TABLE equal;
+
+-- A table whose rows are all replaced 20 times, while what they have in common
+-- moves, keeps its index below twice the size of a new one.
+CREATE TABLE churned (id int, fp simhash64) WITH (autovacuum_enabled = off);
+CREATE FUNCTION churned_fp(round int, i int) RETURNS simhash64 LANGUAGE sql AS $$
+	SELECT ((round::bigint << 59) # (round::bigint << 43) #
+		(('x' || substr(md5(round || ' ' || i), 1, 16))::bit(64)::bigint & x'07ffffffffffffff'::bigint))::simhash64
+$$;
+INSERT INTO churned SELECT i, churned_fp(0, i) FROM generate_series(1, 20000) i;
+CREATE INDEX churned_fp ON churned USING hamming (fp);
+SELECT pages AS fresh FROM hamming_index_stats('churned_fp') \gset
+\set ECHO none
+SELECT format(statement, part * 4000 + 1, (part + 1) * 4000, round)
+FROM generate_series(1, 20) round, generate_series(0, 4) part, (VALUES
+	(1, 'DELETE FROM churned WHERE id BETWEEN %1$s AND %2$s'),
+	(2, 'VACUUM (INDEX_CLEANUP on) churned'),
+	(3, 'INSERT INTO churned SELECT i, churned_fp(%3$s, i)
+		FROM generate_series(%1$s, %2$s) i')) s(step, statement)
+ORDER BY round, part, step \gexec
+\set ECHO all
+SELECT rows, pages < 2 * :fresh AS small FROM hamming_index_stats('churned_fp');
+SELECT hamming_index_check('churned_fp');
+DROP TABLE churned;
+DROP FUNCTION churned_fp;

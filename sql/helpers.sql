@@ -1,0 +1,366 @@
+-- The extension, and what the other tests share.  Every other test needs this one
+-- to have run in the same database, and no third one.
+
+CREATE EXTENSION simhash;
+
+-- The error of a statement.
+CREATE FUNCTION error_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	detail text;
+BEGIN
+	EXECUTE statement;
+	RETURN 'no error: ' || statement;
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+	RETURN SQLSTATE || ': ' || SQLERRM || coalesce(' / ' || nullif(detail, ''), '');
+END $$;
+
+-- The lines of a plan that say how an index is used.
+CREATE FUNCTION index_use(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+		IF line ~ 'Index Cond|Order By|Seq Scan|Index Only' THEN
+			RETURN NEXT regexp_replace(line, '^[ >-]*', '');
+		END IF;
+	END LOOP;
+END $$;
+
+-- Do the indexes give the rows that a sequential scan gives?
+CREATE FUNCTION rows_of(query text) RETURNS text[] LANGUAGE plpgsql AS $$
+DECLARE
+	result text[];
+BEGIN
+	EXECUTE format('SELECT array_agg(r::text ORDER BY r::text) FROM (%s) r', query)
+		INTO result;
+	RETURN result;
+END $$;
+CREATE FUNCTION rows_by_index(query text) RETURNS text[] LANGUAGE sql
+SET enable_seqscan = off SET jit = off AS 'SELECT rows_of(query)';
+CREATE FUNCTION rows_by_scan(query text) RETURNS text[] LANGUAGE sql
+SET enable_seqscan = on SET enable_indexscan = off SET enable_indexonlyscan = off
+SET enable_bitmapscan = off AS 'SELECT rows_of(query)';
+CREATE FUNCTION same_rows(query text) RETURNS boolean LANGUAGE sql AS
+	'SELECT rows_by_index(query) IS NOT DISTINCT FROM rows_by_scan(query)';
+
+-- Show how the index is used, and that it loses no row.
+CREATE FUNCTION proves(query text) RETURNS SETOF text LANGUAGE sql AS $$
+	SELECT index_use(query)
+	UNION ALL
+	SELECT CASE WHEN same_rows(query) THEN 'same rows' ELSE 'WRONG ROWS' END
+$$;
+
+-- Compare an index of a table (id, fp) with sequential scans, within each of the
+-- radii and for the nearest 50, around values that are in the table, next to
+-- one, and in no way related.  <~> with a bound never uses an index.
+CREATE FUNCTION check_index(tab text, radii int[]) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	q simhash64;
+	by_index int[];
+	by_scan int[];
+	k int;
+	searches int := 0;
+	wrong int := 0;
+	plan text;
+BEGIN
+	SET LOCAL enable_seqscan = off;
+	SET LOCAL jit = off;
+	FOR q IN EXECUTE format('(SELECT fp FROM %1$s WHERE fp IS NOT NULL ORDER BY id LIMIT 2)
+		UNION ALL (SELECT (fp::bigint # 5)::simhash64 FROM %1$s ORDER BY id DESC LIMIT 1)
+		UNION ALL SELECT unnest(''{0000000000000000,ffffffffffffffff,
+			5555aaaa3333cccc}''::simhash64[])', tab) LOOP
+		FOREACH k IN ARRAY radii LOOP
+			EXECUTE format('SELECT array_agg(id ORDER BY id) FROM %s WHERE fp <-> %L <= %s',
+				tab, q, k) INTO by_index;
+			EXECUTE format('SELECT array_agg(id ORDER BY id) FROM %s WHERE fp <~> %L <= %s',
+				tab, q, k) INTO by_scan;
+			searches := searches + 1;
+			wrong := wrong + (by_index IS DISTINCT FROM by_scan)::int;
+		END LOOP;
+		EXECUTE format('SELECT array_agg(d) FROM (SELECT fp <-> %2$L AS d
+			FROM %1$s ORDER BY fp <-> %2$L LIMIT 50) s', tab, q) INTO by_index;
+		EXECUTE format('SELECT array_agg(d) FROM (SELECT fp <~> %2$L AS d
+			FROM %1$s ORDER BY (fp <~> %2$L) + 0 LIMIT 50) s', tab, q) INTO by_scan;
+		searches := searches + 1;
+		wrong := wrong + (by_index IS DISTINCT FROM by_scan)::int;
+	END LOOP;
+	EXECUTE format('EXPLAIN (FORMAT JSON) SELECT id FROM %s WHERE fp <-> %L <= 3', tab, q)
+		INTO plan;
+	IF plan !~ 'Index Cond' THEN RETURN 'no index was used'; END IF;
+	SET LOCAL enable_seqscan = on;
+	RETURN format('%s searches, %s wrong', searches, wrong);
+END $$;
+
+-- Data on which indexes are compared with sequential scans.
+CREATE TABLE tables(tab text);
+INSERT INTO tables VALUES ('uniform'), ('skewed'), ('duplicates'), ('half_bits'),
+	('one_block'), ('ascending'), ('descending'), ('extremes'), ('empty'), ('only_null');
+
+CREATE PROCEDURE make_tables(row_count int) LANGUAGE plpgsql AS $$
+BEGIN
+	CREATE TABLE uniform AS SELECT i AS id,
+		CASE WHEN i % 9 > 0 THEN substr(md5(i::text), 1, 16)::simhash64 END AS fp
+	FROM generate_series(1, row_count) i;
+	-- near-duplicates, most of them of a few texts
+	CREATE TABLE skewed AS SELECT i AS id,
+		(substr(md5((sqrt(i)::int / 4)::text), 1, 16)::simhash64::bigint
+		# (1::bigint << (i % 64)) # (1::bigint << (i * 7 % 64)))::simhash64 AS fp
+	FROM generate_series(1, row_count) i;
+	CREATE TABLE duplicates AS SELECT i AS id, substr(md5((i % 3)::text), 1, 16)::simhash64 AS fp
+	FROM generate_series(1, row_count) i;
+	-- one half of the bits constant, as those of 32-bit hashes are
+	CREATE TABLE half_bits AS SELECT i AS id,
+		('00000000' || substr(md5(i::text), 1, 8))::simhash64 AS fp
+	FROM generate_series(1, row_count) i;
+	CREATE TABLE one_block AS SELECT i AS id,
+		(substr(md5(i::text), 1, 8) || 'abcd' || substr(md5(i::text), 13, 4))::simhash64 AS fp
+	FROM generate_series(1, row_count) i;
+	CREATE TABLE ascending AS SELECT i AS id, i::bigint::simhash64 AS fp
+	FROM generate_series(1, row_count) i;
+	CREATE TABLE descending AS SELECT i AS id, (-i)::bigint::simhash64 AS fp
+	FROM generate_series(1, row_count) i;
+	CREATE TABLE extremes AS SELECT i AS id,
+		(CASE i % 3 WHEN 0 THEN '0000000000000000' WHEN 1 THEN 'ffffffffffffffff' END)::simhash64
+		AS fp
+	FROM generate_series(1, row_count) i;
+	CREATE TABLE empty (id int, fp simhash64);
+	CREATE TABLE only_null AS SELECT i AS id, NULL::simhash64 AS fp FROM generate_series(1, row_count / 10) i;
+END $$;
+
+-- %1$s is the name of the table.
+CREATE PROCEDURE for_each_table(statement text) LANGUAGE plpgsql AS $$
+DECLARE
+	t text;
+BEGIN
+	FOR t IN SELECT tab FROM tables LOOP
+		EXECUTE format(statement, t);
+	END LOOP;
+END $$;
+
+CREATE PROCEDURE change_tables() LANGUAGE plpgsql AS $$
+BEGIN
+	CALL for_each_table('DELETE FROM %1$s WHERE id %% 5 = 0');
+	CALL for_each_table('UPDATE %1$s SET fp = (fp::bigint # (id << (id %% 48)))::simhash64
+		WHERE id %% 4 = 1');
+	CALL for_each_table('UPDATE %1$s SET fp = NULL WHERE id %% 17 = 1');
+END $$;
+
+CREATE PROCEDURE refill_tables() LANGUAGE plpgsql AS $$
+BEGIN
+	CALL for_each_table('CREATE TEMP TABLE %1$s_moved AS SELECT * FROM %1$s');
+	CALL for_each_table('TRUNCATE %1$s');
+	CALL for_each_table('INSERT INTO %1$s SELECT * FROM %1$s_moved');
+	CALL for_each_table('DROP TABLE %1$s_moved');
+END $$;
+
+-- Is every hamming index of the tables sound, and does each index agree with its
+-- table?
+CREATE FUNCTION check_tables(radii int[]) RETURNS TABLE (tab text, searches text)
+LANGUAGE plpgsql AS $$
+DECLARE
+	i regclass;
+BEGIN
+	FOR i IN SELECT indexrelid FROM pg_index JOIN pg_class c ON c.oid = indexrelid
+			JOIN pg_am am ON am.oid = relam
+		WHERE amname = 'hamming' AND indrelid IN (SELECT t.tab::regclass FROM tables t) LOOP
+		PERFORM hamming_index_check(i);
+	END LOOP;
+	RETURN QUERY SELECT t.tab, check_index(t.tab, radii) FROM tables t;
+END $$;
+
+-- More data, for what compares all rows with all.
+
+-- So many bits, from start on, step apart: side by side, or 17 apart, so that
+-- each is in another block of 16 than the one before.
+CREATE FUNCTION bits(start int, step int, count int) RETURNS bigint
+LANGUAGE sql IMMUTABLE AS $$
+	SELECT coalesce(bit_or(1::bigint << ((start + i * step) % 64)), 0)
+	FROM generate_series(0, count - 1) i
+$$;
+-- Words of extended BCH codes: any two of a code are at least so far apart.
+CREATE TABLE codes (distance int, dimension int, generator bigint);
+INSERT INTO codes VALUES (4, 57, x'43'::bigint), (6, 51, x'1539'::bigint),
+	(8, 45, x'782cf'::bigint), (10, 39, x'1db2777'::bigint), (12, 36, x'86e8113'::bigint),
+	(14, 30, x'37cd0eb67'::bigint), (16, 24, x'f69ac20921'::bigint),
+	(22, 18, x'2f30b529d3d5'::bigint), (24, 16, x'cd930bdd3b2b'::bigint),
+	(28, 10, x'2759262d5d506d'::bigint), (32, 7, x'153225b1d0d73df'::bigint);
+-- The first n, or n of all, of the code of least distance that will do;
+-- each is the sum of the one before and a multiple of the generator.
+CREATE FUNCTION codewords(apart int, n int, of_all boolean) RETURNS TABLE (i int, word bigint)
+LANGUAGE sql IMMUTABLE AS $$
+	SELECT i, sum | (bit_count(sum::bit(64)) % 2 << 63)
+	FROM (SELECT i, bit_xor(CASE WHEN i > 0 THEN generator <<
+			(bit_count(((i & -i) - 1)::bit(32)) * CASE WHEN of_all
+				THEN dimension / ceil(log(2, n)) ELSE 1 END)::int ELSE 0 END)
+			OVER (ORDER BY i) AS sum
+		FROM generate_series(0, n - 1) i,
+			(SELECT * FROM codes WHERE distance >= apart ORDER BY distance LIMIT 1) c) s
+$$;
+
+-- Queries for (id, fp).
+CREATE TABLE shapes (shape text, source text);
+INSERT INTO shapes
+SELECT tab, format('SELECT id, fp FROM %s WHERE id <= 400', tab) FROM tables
+UNION ALL VALUES
+	-- steps of 0 to 32 bits from each to the next, near each other and far apart
+	('steps', 'SELECT i AS id, (bit_xor(bits(i * 11, i % 2 * 16 + 1, i * 7 % 33))
+		OVER (ORDER BY i))::simhash64 AS fp FROM generate_series(1, 400) i'),
+	('path', 'SELECT i AS id, ((i # (i >> 1))::bigint << 20)::simhash64 AS fp
+		FROM generate_series(1, 400) i'),
+	('cube', 'SELECT i AS id, (SELECT bit_or((i::bigint >> b & 1) << (b * 7 % 64))
+		FROM generate_series(0, 9) b)::simhash64 AS fp FROM generate_series(0, 1023) i'),
+	('balls', 'SELECT id, (word # bits(id * 13, id % 31 * 2 + 1, id % 9))::simhash64 AS fp
+		FROM generate_series(1, 400) g (id) JOIN codewords(24, 4, false) c ON i = id % 4'),
+	('star', 'SELECT i AS id, (bits(i, 1, i / 64 % 3) # bits(i * i, 1, i / 192 % 2))::simhash64
+		AS fp FROM generate_series(1, 400) i'),
+	('one bit', 'SELECT i AS id, CASE WHEN i % 5 > 0 THEN (i % 2)::bigint::simhash64 END AS fp
+		FROM generate_series(1, 400) i'),
+	('opposites', 'SELECT i AS id, word::simhash64 AS fp FROM codewords(32, 128, true)'),
+	('next neighbours', 'SELECT i AS id, word::simhash64 AS fp FROM codewords(4, 600, false)');
+
+-- Every tenth one is near another one.
+CREATE FUNCTION many_uniform(n int) RETURNS TABLE (id int, fp simhash64)
+LANGUAGE sql IMMUTABLE AS $$
+	SELECT i, (substr(md5((i - (i % 10 = 0)::int)::text), 1, 16)::simhash64::bigint
+		# CASE WHEN i % 10 = 0 THEN bits(i, i / 20 % 2 * 16 + 1, i / 10 % 9) ELSE 0 END)::simhash64
+	FROM generate_series(1, n) i
+$$;
+-- Half of them have a block in common, and few have a second one to themselves.
+CREATE FUNCTION many_skewed(n int) RETURNS TABLE (id int, fp simhash64)
+LANGUAGE sql IMMUTABLE AS $$
+	SELECT i, (CASE WHEN i % 2 = 0 THEN 'abcd' ELSE substr(h, 1, 4) END || lpad(to_hex(i % 16), 4, '0')
+		|| '0' || substr(h, 5, 7))::simhash64
+	FROM generate_series(1, n) i, LATERAL (SELECT md5(i::text) AS h) m
+$$;
+-- n words with half of k bits changed, and the same with k / 2 other bits
+-- changed: pairs that are k bits apart, and more than k from all others.
+CREATE FUNCTION many_pairs(k int, n int, of_all boolean) RETURNS TABLE (id int, fp simhash64)
+LANGUAGE sql IMMUTABLE AS $$
+	WITH masks AS MATERIALIZED (
+		SELECT half, start + 64 * spread AS kind, bits(start + half * (1 + spread * 16) * ((k + 1) / 2),
+			1 + spread * 16, (k + 1 - half) / 2) AS mask
+		FROM generate_series(0, 1) half, generate_series(0, 63) start, generate_series(0, 1) spread)
+	SELECT i + n * half, (word # mask)::simhash64
+	FROM codewords(k + 1 + (k + 1) / 2 * 2, n, of_all) c JOIN masks ON kind = i % 128
+$$;
+
+-- Compare both forms of simhash_pairs with nested loops on the rows (id, fp) of a query.
+CREATE FUNCTION check_pairs(source text, ks int[]) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	k int;
+	found text;
+	expected text;
+	results int := 0;
+	wrong int := 0;
+BEGIN
+	SET LOCAL jit = off;
+	EXECUTE 'CREATE TEMP TABLE input ON COMMIT DROP AS ' || source;
+	CREATE TEMP TABLE near ON COMMIT DROP AS
+	SELECT a.id::bigint AS a, b.id::bigint AS b, (a.fp <~> b.fp)::int AS distance
+	FROM input a JOIN input b ON a.id < b.id AND a.fp <~> b.fp <= (SELECT max(i) FROM unnest(ks) i);
+	CREATE TEMP TABLE near_third ON COMMIT DROP AS
+	SELECT a.id::bigint AS a, b.id::bigint AS b, (a.fp <~> b.fp)::int AS distance
+	FROM input a JOIN input b ON a.fp <~> b.fp <= (SELECT max(i) FROM unnest(ks) i)
+	WHERE a.id % 3 = 0 AND b.id IS NOT NULL;
+	FOREACH k IN ARRAY ks LOOP
+		SELECT (count(*), sum(hash_record_extended((a, b, distance), 0)))::text INTO expected
+		FROM near n WHERE distance <= k;
+		SELECT (count(*), sum(hash_record_extended((a, b, distance), 0)))::text INTO found
+		FROM simhash_pairs('SELECT id, fp FROM input', k);
+		results := results + 1;
+		wrong := wrong + (found <> expected)::int;
+		SELECT (count(*), sum(hash_record_extended((a, b, distance), 0)))::text INTO expected
+		FROM near_third n WHERE distance <= k;
+		SELECT (count(*), sum(hash_record_extended((a, b, distance), 0)))::text INTO found
+		FROM simhash_pairs('SELECT id, fp FROM input WHERE id % 3 = 0',
+			'SELECT id, fp FROM input', k);
+		results := results + 1;
+		wrong := wrong + (found <> expected)::int;
+	END LOOP;
+	DROP TABLE input, near, near_third;
+	RETURN format('%s results, %s wrong', results, wrong);
+END $$;
+
+-- Compare both methods of simhash_cluster with brute force on the rows of a
+-- query, in their order.  Pairs (a, b, distance) of their places say which are near; either
+-- all pairs, or those up to a limit within which all rows are connected or
+-- beyond which no k is.
+CREATE FUNCTION check_clusters(source text, ks int[], pairs text DEFAULT
+	'SELECT a.place AS a, b.place AS b, a.fp <~> b.fp AS distance
+	FROM input a JOIN input b ON a.place < b.place WHERE a.fp <~> b.fp IS NOT NULL',
+	up_to int DEFAULT 64)
+RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	root int[];  -- of each place, the first one of its component
+	a int;
+	b int;
+	k int;
+	parts int;
+	done int := -1;
+	differ int;
+	results int := 0;
+	wrong int := 0;
+BEGIN
+	SET LOCAL jit = off;
+	EXECUTE format('CREATE TEMP TABLE input ON COMMIT DROP AS
+		SELECT row_number() OVER ()::int AS place, fp FROM (%s) s', source);
+	EXECUTE 'CREATE TEMP TABLE near ON COMMIT DROP AS ' || pairs;
+	CREATE INDEX ON near (distance);
+	ANALYZE input, near;
+	SELECT coalesce(array_agg(place ORDER BY place), '{}'), count(fp) INTO root, parts FROM input;
+	FOREACH k IN ARRAY ks LOOP
+		FOR a, b IN SELECT n.a, n.b FROM near n WHERE distance > done AND distance <= k LOOP
+			EXIT WHEN parts <= 1;
+			WHILE root[a] <> a LOOP root[a] := root[root[a]]; a := root[a]; END LOOP;
+			WHILE root[b] <> b LOOP root[b] := root[root[b]]; b := root[b]; END LOOP;
+			IF a <> b THEN
+				root[greatest(a, b)] := least(a, b);
+				parts := parts - 1;
+			END IF;
+		END LOOP;
+		done := k;
+		IF k > up_to AND parts > 1 THEN RAISE 'not all pairs are known'; END IF;
+		FOR place IN 1 .. cardinality(root) LOOP
+			root[place] := root[root[place]];
+		END LOOP;
+		-- the first places, numbered in their order
+		SELECT count(*) INTO differ FROM (
+			SELECT simhash_cluster(fp, k) OVER (ORDER BY place) AS result,
+				CASE WHEN fp IS NOT NULL THEN dense_rank()
+					OVER (PARTITION BY fp IS NULL ORDER BY root[place]) END AS expected
+			FROM input) s
+		WHERE result IS DISTINCT FROM expected;
+		results := results + 1;
+		wrong := wrong + (differ > 0)::int;
+
+		-- the number of the first leader near it, or else the next number
+		EXECUTE format('WITH results AS MATERIALIZED (
+				SELECT place, fp, simhash_cluster(fp, %1$s, ''leader'') OVER (ORDER BY place)
+					AS number
+				FROM input),
+			leaders AS MATERIALIZED (
+				SELECT DISTINCT ON (number) place, number, fp FROM results
+				WHERE number IS NOT NULL ORDER BY number, place),
+			joined AS (
+				SELECT place, min(number) AS number FROM (%2$s) s GROUP BY 1)
+			SELECT count(*) FROM (
+				SELECT r.number AS result,
+					CASE WHEN r.fp IS NOT NULL THEN coalesce(j.number, 1
+						- (l.number IS NOT NULL)::int + count(l.number) OVER (ORDER BY place))
+					END AS expected
+				FROM results r LEFT JOIN joined j USING (place)
+					LEFT JOIN leaders l USING (place)) s
+			WHERE result IS DISTINCT FROM expected', k, format(CASE WHEN k <= least(up_to, 20) THEN
+				'SELECT b AS place, number FROM near JOIN leaders ON place = a
+				WHERE distance <= %1$s'
+			ELSE
+				'SELECT r.place, l.number FROM results r JOIN leaders l
+				ON l.place < r.place AND l.fp <~> r.fp <= %1$s' END, k))
+		INTO differ;
+		results := results + 1;
+		wrong := wrong + (differ > 0)::int;
+	END LOOP;
+	DROP TABLE input, near;
+	RETURN format('%s results, %s wrong', results, wrong);
+END $$;

@@ -1,0 +1,87 @@
+-- simhash_pairs of more rows, and within every distance.
+
+CALL make_tables(3000);
+-- ids in no order, some of them negative
+SELECT shape, check_pairs(format('SELECT id * 7919 %% 10007 - 5000 AS id, fp
+	FROM (%s) s WHERE id <= 100', source), array(SELECT generate_series(0, 64))) FROM shapes;
+SELECT tab, check_pairs(format('SELECT id::smallint, fp FROM %s WHERE id <= 900', tab),
+	'{0,1,2,3,6}') FROM tables;
+-- ids that are not unique, and NULLs
+SELECT check_pairs('SELECT nullif(id % 20, 7) AS id, fp FROM ' || tab || ' WHERE id <= 600',
+	'{0,1,3,5,12,32,64}') FROM tables WHERE tab IN ('skewed', 'duplicates', 'extremes');
+
+-- More rows: simhash_distances, which compares each with each, tells how many
+-- pairs there are; no pair is wrong and none comes twice.
+CREATE TABLE many (id int, fp simhash64);
+CREATE FUNCTION check_many(ks int[]) RETURNS TABLE (k int, pairs bigint, not_as_many bigint,
+	wrong bigint, twice bigint) LANGUAGE plpgsql SET jit = off AS $$
+BEGIN
+	CREATE TEMP TABLE counted ON COMMIT DROP AS
+	SELECT * FROM simhash_distances('many', 'fp', 2147483647);
+	FOREACH k IN ARRAY ks LOOP
+		CREATE TEMP TABLE found ON COMMIT DROP AS
+		SELECT f.*, x.fp <~> y.fp AS real
+		FROM simhash_pairs('SELECT id, fp FROM many', k) f
+			LEFT JOIN many x ON x.id = f.a LEFT JOIN many y ON y.id = f.b;
+		SELECT count(*), count(*) FILTER (WHERE (a < b AND distance = real) IS NOT TRUE),
+			count(*) - count(DISTINCT (a, b)) INTO pairs, wrong, twice FROM found;
+		SELECT count(*) INTO not_as_many FROM counted c
+			FULL JOIN (SELECT distance, count(*) AS pairs FROM found GROUP BY 1) f USING (distance)
+		WHERE distance <= k AND c.pairs <> coalesce(f.pairs, 0) OR distance > k AND f.pairs > 0;
+		DROP TABLE found;
+		RETURN NEXT;
+	END LOOP;
+	DROP TABLE counted;
+END $$;
+INSERT INTO many SELECT * FROM many_uniform(100000);
+SELECT * FROM check_many('{0,1,3,4,6,8,12,16}');
+-- batches against all, as the index finds it: one like all, and one that has bits
+-- in common in which some of all differ
+CREATE TABLE batch (id int, fp simhash64);
+CREATE FUNCTION check_batch(ks int[]) RETURNS TABLE (k int, pairs bigint, wrong bigint)
+LANGUAGE sql SET enable_seqscan = off SET jit = off AS $$
+	SELECT k, count(*) FILTER (WHERE found = 1), count(*) FILTER (WHERE found <> 1 OR expected <> 1)
+	FROM unnest(ks) k, LATERAL (
+		SELECT count(*) FILTER (WHERE source = 1) AS found,
+			count(*) FILTER (WHERE source = 2) AS expected
+		FROM (SELECT 1 AS source, a, b, distance
+				FROM simhash_pairs('SELECT id, fp FROM batch', 'SELECT id, fp FROM many', k)
+			UNION ALL SELECT 2, b.id, m.id, b.fp <-> m.fp
+				FROM batch b JOIN many m ON m.fp <-> b.fp <= k) s
+		GROUP BY a, b, distance) s
+	GROUP BY k ORDER BY k
+$$;
+INSERT INTO many SELECT 100000 + id, (fp::bigint # bits(id, 17, id % 9))::simhash64
+FROM half_bits;
+CREATE INDEX many_fp ON many USING hamming (fp);
+ANALYZE many;
+INSERT INTO batch SELECT -id, (fp::bigint # bits(id, 9, id % 8))::simhash64
+FROM many WHERE id % 33 = 0;
+SELECT * FROM check_batch('{0,3,6,8,10}');
+TRUNCATE batch;
+INSERT INTO batch TABLE half_bits;
+SELECT * FROM check_batch('{0,1,2,3,4,6}');
+TRUNCATE many;
+-- with NULLs, many of the same, and parallel workers in the query
+INSERT INTO many SELECT id, CASE WHEN id % 100 > 0 THEN fp
+	WHEN id % 300 > 0 THEN '0123456789abcdef' END FROM many_skewed(100000);
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SELECT * FROM check_many('{0,3,5}');
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
+-- pairs, and nothing else
+SELECT k, of_all, count(*) AS pairs,
+	count(*) FILTER (WHERE (b, distance) IS DISTINCT FROM (a + 20000, k)) AS wrong,
+	count(DISTINCT a) AS different
+FROM generate_series(1, 11) k, unnest('{t,f}'::boolean[]) of_all, LATERAL simhash_pairs(
+	format('SELECT * FROM many_pairs(%s, 20000, %L)', k, of_all), k)
+GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT count(*) FROM generate_series(1, 11) k, unnest('{t,f}'::boolean[]) of_all,
+	LATERAL simhash_pairs(format('SELECT * FROM many_pairs(%s, 20000, %L)', k, of_all), k - 1);
+
+CALL for_each_table('DROP TABLE %1$s');
+DROP TABLE many, batch;
+DROP FUNCTION check_many, check_batch;

@@ -1,0 +1,144 @@
+# A cancel takes effect wherever it comes: what a statement still does after it
+# is a small part of what it does in all.  Both are measured in processor time of
+# its own backend, in the same run, so that neither the speed of the machine nor
+# what else it does matters.
+
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(usleep);
+
+plan skip_all => 'set SIMHASH_TEST_EXTRA for tests that take long' if !$ENV{SIMHASH_TEST_EXTRA};
+plan skip_all => 'needs /proc' if !-e '/proc/self/stat';
+
+# Each statement is canceled when it has done these parts of its work, and may do
+# one more part like the least of these.
+my @parts = map { $_ / 10 } 1 .. 9;
+my $may_take = 0.1;
+# Ticks, of a hundredth of a second as a rule, that a statement takes at least, so
+# that the part which it may take is more than the error of a measurement.
+my $least_ticks = 10;
+
+my $node = PostgreSQL::Test::Cluster->new('cancel');
+$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
+$node->append_conf('postgresql.conf', <<'CONF');
+jit = off
+max_parallel_workers_per_gather = 0
+maintenance_work_mem = 256MB
+work_mem = 256MB
+autovacuum = off
+CONF
+$node->start;
+
+# Each two rows of docs are near-duplicates; those of path are all connected, and
+# those of equal have one fingerprint.
+$node->safe_psql('postgres', <<'SQL');
+CREATE EXTENSION simhash;
+CREATE TABLE docs AS SELECT i AS id,
+	(hashint8extended(i / 2, 1) # (i % 2))::simhash64 AS fp
+FROM generate_series(0, 999999) i;
+CREATE TABLE path AS SELECT i AS id, (i # (i >> 1))::bigint::simhash64 AS fp
+FROM generate_series(0, 499999) i;
+CREATE TABLE equal AS SELECT i AS id, 7::bigint::simhash64 AS fp FROM generate_series(1, 30000) i;
+CREATE TABLE texts (marks text, words text, letters text);
+ALTER TABLE texts ALTER marks SET STORAGE EXTERNAL, ALTER words SET STORAGE EXTERNAL,
+	ALTER letters SET STORAGE EXTERNAL;
+INSERT INTO texts SELECT 'e' || repeat(U&'\0323\0301', 5000000),
+	(SELECT string_agg(md5(i::text), ' ') FROM generate_series(1, 400000) i), repeat('x', 30000000);
+SQL
+
+my %statements = (
+	'connected' => 'SELECT max(c) FROM (SELECT simhash_cluster(fp, 3) OVER () AS c FROM docs) s',
+	'connected, far' => 'SELECT max(c) FROM
+		(SELECT simhash_cluster(fp, 15) OVER () AS c FROM docs WHERE id < 60000) s',
+	'leader' => "SELECT max(c) FROM
+		(SELECT simhash_cluster(fp, 2, 'leader') OVER () AS c FROM path) s",
+	'leader, far' => "SELECT max(c) FROM
+		(SELECT simhash_cluster(fp, 15, 'leader') OVER () AS c FROM docs WHERE id < 60000) s",
+	'pairs' => "SELECT count(*) FROM (SELECT simhash_pairs('TABLE docs', 3)) s",
+	'pairs of two' => "SELECT count(*) FROM
+		(SELECT simhash_pairs('SELECT * FROM docs WHERE id % 2 = 0', 'TABLE docs', 3)) s",
+	'pairs, far' => "SELECT count(*) FROM
+		(SELECT simhash_pairs('SELECT * FROM docs WHERE id < 60000', 15)) s",
+	'pairs in FROM' => "SELECT count(*) FROM simhash_pairs('SELECT * FROM docs WHERE id < 500000', 3) s",
+	'pairs of equal rows' => "SELECT count(*) FROM
+		(SELECT simhash_pairs('SELECT * FROM equal WHERE id < 2500', 3)) s",
+	'pairs of which none comes' => "SELECT count(*) FROM
+		(SELECT simhash_pairs('SELECT 1, fp FROM equal', 3)) s",
+	'distances' => "SELECT sum(pairs) FROM simhash_distances('docs', 'fp', 25000)",
+	'a combining sequence' => 'SELECT simhash(marks) FROM texts',
+	'words' => 'SELECT simhash(repeat(words, 10), words => 3) FROM texts',
+	'characters' => 'SELECT simhash(letters, chars => 4) FROM texts',
+	'features' => 'SELECT count(*) FROM (SELECT simhash_features(words) FROM texts) s',
+	'weights of words' => 'SELECT simhash_idf(words, 1) IS NULL FROM texts');
+
+# Processor time that a process has used, in ticks.
+sub ticks
+{
+	my ($pid) = @_;
+	my @fields = split / /, slurp_file("/proc/$pid/stat") =~ s/.*\) //sr;
+
+	return $fields[11] + $fields[12];
+}
+
+# Run a statement, in a new session, which ends with its result or an error, and
+# then waits.  Cancel it when it has used some ticks, if any are given.  What it
+# says, and the ticks that it has used in all and since the cancel.
+sub run_statement
+{
+	my ($statement, $cancel_at) = @_;
+	my ($in, $out) = ('', '');
+	my $session = IPC::Run::start(
+		[ 'psql', '-X', '-q', '-A', '-t', '-v', 'VERBOSITY=sqlstate', $node->connstr('postgres') ],
+		'<', \$in, '>', \$out, '2>&1',
+		my $timeout = IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default));
+	my ($pid, $begin, $canceled);
+
+	$in = "SELECT 'pid ' || pg_backend_pid();\n";
+	$session->pump until $out =~ /^pid (\d+)\n/;
+	$pid = $1;
+	$begin = ticks($pid);
+	$out = '';
+	# the session goes on
+	$in = "$statement;\nSELECT 'the end';\n";
+	while ($out !~ /^the end$/m)
+	{
+		$session->pump_nb;
+		if (defined $cancel_at && !defined $canceled && ticks($pid) - $begin >= $cancel_at)
+		{
+			$canceled = ticks($pid);
+			kill 'INT', $pid;
+		}
+		usleep(2000);
+	}
+	my $end = ticks($pid);
+	$in = "\\q\n";
+	$session->finish;
+	return ($out =~ s/\n?the end\n//r, $end - $begin, defined $canceled ? $end - $canceled : undef);
+}
+
+for my $name (sort keys %statements)
+{
+	my ($result, $ticks) = run_statement($statements{$name});
+	my ($latest, @wrong) = (0);
+
+	cmp_ok($ticks, '>=', $least_ticks, "$name: work enough to be measured")
+	  or diag $result;
+	for my $part (@parts)
+	{
+		my ($said, undef, $after) = run_statement($statements{$name}, $part * $ticks);
+
+		# it may have done all of its work by then
+		push @wrong, "$part: $said"
+		  if $said !~ /ERROR:  57014/ && !($part > 0.6 && $said eq $result);
+		$latest = $after if defined $after && $after > $latest;
+	}
+	is_deeply(\@wrong, [], "$name: canceled, whenever the cancel comes");
+	cmp_ok($latest, '<=', $may_take * $ticks + 2, "$name: soon, $latest of $ticks ticks");
+}
+
+$node->stop;
+done_testing();
