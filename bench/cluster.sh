@@ -1,5 +1,6 @@
 # Deduplication: simhash_cluster() and simhash_pairs() against rank() and
-# hand-written SQL.  Sourced by script/bench.
+# hand-written SQL.  Sourced by script/bench, which lists the variables that
+# they share.
 #
 # On random fingerprints (uniform.sql), on those of made-up texts with many
 # copies (skewed.sql), of package descriptions (real.sql), and on inputs that

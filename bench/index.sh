@@ -1,5 +1,6 @@
 # The access method hamming against lookups of a primary key, sequential scans,
-# four B-trees, covering ones, and GiST.  Sourced by script/bench.
+# four B-trees, covering ones, and GiST.  Sourced by script/bench, which lists
+# the variables that they share.
 #
 # Everything is measured twice, on random fingerprints (uniform.sql) and on
 # those of texts with many copies (skewed.sql).  The baselines must find the

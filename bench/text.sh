@@ -1,5 +1,6 @@
 # Making fingerprints, against md5() and to_tsvector() of the same rows, and
-# against other programs.  Sourced by script/bench.
+# against other programs.  Sourced by script/bench, which lists the variables
+# that they share.
 #
 # The texts are manual pages from Debian packages, which are only unpacked in
 # $work (texts.pl).

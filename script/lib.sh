@@ -28,6 +28,23 @@ fail()
 	exit 1
 }
 
+# check NAME COMMAND...: run a command as one test, which adds to $passed or
+# $failed of the script; show its output where it fails.  Needs begin_work.
+check()
+{
+	local name=$1
+
+	shift
+	if "$@" >"$work/check.log" 2>&1; then
+		say "ok: $name"
+		passed=$((passed + 1))
+	else
+		cat "$work/check.log"
+		say "not ok: $name"
+		failed=$((failed + 1))
+	fi
+}
+
 # The last line of a test script: how many passed, how many failed.
 finish()
 {

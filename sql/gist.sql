@@ -5,7 +5,7 @@
 \set options ''
 \set other_options 'WITH (buffering = on)'
 \set rows 3000
-\set radii '{-1,0,1,3,6,12,24,40,64,65}'
+\set radii '{-1,0,1,3,6,16,64}'
 \getenv directory PG_ABS_SRCDIR
 \set life :directory '/sql/index_life.sql'
 \i :life

@@ -3,22 +3,6 @@
 # has no more use for the server and the copy of PostgreSQL: the one is stopped,
 # the other spoilt.
 
-# Run a command as one test.
-check()
-{
-	local name=$1
-
-	shift
-	if "$@" >"$work/check.log" 2>&1; then
-		say "ok: $name"
-		passed=$((passed + 1))
-	else
-		cat "$work/check.log"
-		say "not ok: $name"
-		failed=$((failed + 1))
-	fi
-}
-
 # Run a command that must write nothing.
 silent()
 {
