@@ -9,6 +9,7 @@ PGFILEDESC = "simhash - near-duplicate text"
 
 OBJS = \
 	src/planner.o \
+	src/am/am_buffer.o \
 	src/am/am_build.o \
 	src/am/am_cost.o \
 	src/am/am_handler.o \
@@ -20,6 +21,7 @@ OBJS = \
 	src/am/am_scan.o \
 	src/am/am_search.o \
 	src/am/am_sort.o \
+	src/am/am_space.o \
 	src/am/am_tree.o \
 	src/am/am_vacuum.o \
 	src/am/am_validate.o \

@@ -2,11 +2,12 @@
  * am.h
  *	  The access method "hamming": a block index.
  *
- * An index has four tables, and a fifth for the rows without a fingerprint.
- * Each is a B+tree ordered by (fingerprint rotated so that block j leads,
- * TID), whose pages know the range of keys that they answer for.  Pages of
- * one level part the whole key space among them, and the range of a page is
- * within that of its parent.  doc/indexing.md has a picture.
+ * An index has four tables, 0 to 3, and a fifth for the rows without a
+ * fingerprint.  Each table is a B+tree.  Table j is ordered by the fingerprint
+ * rotated so that block j leads, and then by TID.  Each page knows the range
+ * of keys that it answers for.  The pages of one level part the whole key
+ * space among them, and the range of a page is within that of its parent.
+ * doc/indexing.md has a picture; am_tree.c has the rules of locks and pins.
  */
 #ifndef AM_H
 #define AM_H
@@ -29,11 +30,12 @@
 /* Order: by bits, then by tid.  Keys of a table are unique. */
 typedef struct HammingKey
 {
-	uint64		bits;			/* rotated fingerprint; 0 in the table of
-								 * NULLs */
+	uint64		bits;			/* the rotated fingerprint; 0 in the table of
+								 * rows without one */
 	uint64		tid;			/* block number << 16 | offset; no row has 0 */
 } HammingKey;
 
+/* Of all keys; no row has either of them. */
 static const HammingKey hamming_least_key = {0, 0};
 static const HammingKey hamming_greatest_key = {PG_UINT64_MAX, PG_UINT64_MAX};
 
@@ -45,6 +47,7 @@ hamming_key(uint64 bits, uint64 tid)
 	return key;
 }
 
+/* Less than 0, 0, or greater than 0, as a comes before b, is b, or after. */
 static inline int
 hamming_key_compare(HammingKey a, HammingKey b)
 {
@@ -53,6 +56,7 @@ hamming_key_compare(HammingKey a, HammingKey b)
 	return (a.tid > b.tid) - (a.tid < b.tid);
 }
 
+/* A TID as a number, in the order of TIDs; the result is below 2^48. */
 static inline uint64
 hamming_tid(const ItemPointerData *tid)
 {
@@ -60,6 +64,7 @@ hamming_tid(const ItemPointerData *tid)
 		ItemPointerGetOffsetNumberNoCheck(tid);
 }
 
+/* The TID that hamming_tid() made a number of. */
 static inline ItemPointerData
 hamming_item_pointer(uint64 tid)
 {
@@ -73,22 +78,33 @@ hamming_item_pointer(uint64 tid)
  * Pages
  *
  * Block 0 is the metapage, and blocks 1 to 5 are the roots of the tables, for
- * ever.  A leaf holds the entries of its range in no order: fingerprints in
- * an array that grows from the front, up to pd_lower, and their TIDs in one
- * that grows from the back, down to pd_upper.  Between them nothing is
- * stored, nor logged.  Arrays of leaves grow by HAMMING_LEAF_STEP, so that few
- * insertions log their bounds; a TID of 0 ends the entries.
+ * ever.  A leaf holds the entries of its range in no order: rotated
+ * fingerprints in an array that grows from the front, up to pd_lower, and
+ * their TIDs in an array that grows from the back, down to pd_upper.  The
+ * bytes between the arrays are always zero, and are not logged.
  *
- * An inner page has two such arrays, too, of its children's least keys, and
- * in front of them an array with the order of the entries: an insertion moves
- * that, and the WAL need not hold half of the keys.
+ * The arrays of a leaf grow by HAMMING_LEAF_STEP slots at a time, so that one
+ * insertion in HAMMING_LEAF_STEP logs pd_lower and pd_upper.  The slots that
+ * are not used are the last ones, and have TID 0.
+ *
+ * An inner page has two such arrays, too, of its children's least keys and
+ * block numbers, in order of arrival.  In front of them an array says which
+ * entry comes first in the order of keys, which second, and so on.  An
+ * insertion moves elements of that array only, so that the WAL need not hold
+ * half of the keys.
  */
 
-#define HAMMING_NULLS HAMMING_BLOCKS	/* table of rows without fingerprint */
+#define HAMMING_NULLS HAMMING_BLOCKS	/* the table of rows without a
+										 * fingerprint */
 #define HAMMING_TABLES (HAMMING_BLOCKS + 1)
 #define HAMMING_METAPAGE 0
 #define HAMMING_ROOT(table) ((BlockNumber) (table) + 1)
-#define HAMMING_MAX_HEIGHT 16	/* never reached: a page has many children */
+
+/*
+ * The most levels of a table.  It is never reached: an inner page splits only
+ * when it has hundreds of children, and a build gives it dozens at least.
+ */
+#define HAMMING_MAX_HEIGHT 16
 
 #define HAMMING_MAGIC 0x48414D4D
 #define HAMMING_VERSION 1
@@ -110,8 +126,8 @@ typedef enum HammingPageKind
 typedef struct HammingSpecial
 {
 	HammingKey	low;			/* the least key of the page's range */
-	HammingKey	high;			/* the least key beyond; the greatest if there
-								 * is none */
+	HammingKey	high;			/* the least key beyond the range;
+								 * hamming_greatest_key if there is none */
 	uint16		kind;			/* HammingPageKind */
 	uint16		table;			/* 0 .. 4 */
 	uint16		level;			/* 0 is a leaf */
@@ -121,7 +137,7 @@ typedef struct HammingSpecial
 
 #define HAMMING_PAGE_ID 0xFF91
 
-/* What the array at the back of an inner page holds. */
+/* An element of the array at the back of an inner page. */
 typedef struct HammingDownlink
 {
 	ItemPointerData tid;		/* of the child's least key */
@@ -145,6 +161,7 @@ hamming_special(Page page)
 	return (HammingSpecial *) PageGetSpecialPointer(page);
 }
 
+/* How many entries a page holds at most. */
 static inline int
 hamming_capacity(Page page)
 {
@@ -152,7 +169,7 @@ hamming_capacity(Page page)
 		: HAMMING_INNER_CAPACITY;
 }
 
-/* Offset of the array of keys. */
+/* Offset of the array of fingerprints in the page. */
 static inline int
 hamming_keys_offset(Page page)
 {
@@ -160,13 +177,14 @@ hamming_keys_offset(Page page)
 		(hamming_special(page)->level == 0 ? 0 : HAMMING_ORDER_SPACE);
 }
 
+/* The array of fingerprints; it has hamming_page_slots() elements. */
 static inline uint64 *
 hamming_page_bits(Page page)
 {
 	return (uint64 *) ((char *) page + hamming_keys_offset(page));
 }
 
-/* How many entries the arrays have room for. */
+/* How many elements the arrays have now. */
 static inline int
 hamming_page_slots(Page page)
 {
@@ -174,13 +192,14 @@ hamming_page_slots(Page page)
 		sizeof(uint64);
 }
 
-/* TID of entry i of a leaf. */
+/* TID of entry i of a leaf, 0 .. hamming_page_slots() - 1. */
 static inline ItemPointer
 hamming_leaf_tid(Page page, int i)
 {
 	return (ItemPointer) hamming_special(page) - (i + 1);
 }
 
+/* How many entries a page holds: all elements, but for the unused of a leaf. */
 static inline int
 hamming_page_count(Page page)
 {
@@ -198,6 +217,7 @@ hamming_page_is_full(Page page)
 	return hamming_page_count(page) == hamming_capacity(page);
 }
 
+/* Key of entry i of a leaf. */
 static inline HammingKey
 hamming_leaf_key(Page page, int i)
 {
@@ -205,6 +225,7 @@ hamming_leaf_key(Page page, int i)
 					   hamming_tid(hamming_leaf_tid(page, i)));
 }
 
+/* Is the key in the page's range? */
 static inline bool
 hamming_page_covers(Page page, HammingKey key)
 {
@@ -222,17 +243,22 @@ typedef struct HammingOptions
 #define HAMMING_DEFAULT_FILLFACTOR 88
 #define HAMMING_MIN_FILLFACTOR 10
 
-/* How many entries of a page a build or a merge fills. */
+/* How many of a page's entries, out of capacity, a build or a merge fills. */
 static inline int
 hamming_fill(Relation index, int capacity)
 {
 	HammingOptions *options = (HammingOptions *) index->rd_options;
-	int			percent = options ? options->fillfactor : HAMMING_DEFAULT_FILLFACTOR;
+	int			percent = HAMMING_DEFAULT_FILLFACTOR;
 
+	if (options != NULL)
+		percent = options->fillfactor;
 	return Max(capacity * percent / 100, 2);
 }
 
-/* A page may be cut so far from where it should be, as a part of its keys. */
+/*
+ * A page of n keys may be cut up to n / HAMMING_CUT_SLACK keys away from where
+ * its fill says: see "Where pages are cut" in doc/indexing.md, section 4.
+ */
 #define HAMMING_CUT_SLACK 12
 
 /* am_page.c */
@@ -256,18 +282,29 @@ extern void hamming_page_merge(Page left, Page right);
 extern int	hamming_choose_cut(const HammingKey *keys, int least, int most);
 extern HammingKey hamming_separator(HammingKey left, HammingKey right);
 
+/* am_buffer.c */
+extern Buffer hamming_read(Relation index, BlockNumber block, int mode,
+						   BufferAccessStrategy strategy);
+extern void hamming_check_metapage(Relation index);
+extern void hamming_open(Relation index);
+
+/* am_space.c */
+extern bool hamming_is_free_page(Relation index, BlockNumber block,
+								 BufferAccessStrategy strategy);
+extern Buffer hamming_extend(Relation index, ForkNumber fork);
+extern bool hamming_claim_spare(Relation index, Buffer spare);
+extern Buffer hamming_find_spare(Relation index);
+extern void hamming_give_back(Relation index, Buffer buffer);
+
 /* am_tree.c */
 
 /*
- * How often a descent may start again before it is taken for lost: each time
- * some other process must have changed a page in the instant between.
+ * How often a descent may go back before the index is taken for corrupted.
+ * Each time another process must have changed a page in the instant between
+ * two locks of the descent, so that no sound index comes near this number.
  */
 #define HAMMING_MAX_DESCENTS 10000
 
-extern void hamming_check_metapage(Relation index);
-extern void hamming_open(Relation index);
-extern Buffer hamming_read(Relation index, BlockNumber block, int mode,
-						   BufferAccessStrategy strategy);
 extern bool hamming_page_is_for(Page page, int table, int level,
 								HammingKey key);
 extern Buffer hamming_find(Relation index, int table, int level, HammingKey key,
@@ -280,9 +317,6 @@ extern void hamming_make_room(Relation index, int table, int level,
 							  HammingKey key);
 extern bool hamming_merge(Relation index, int table, int level, HammingKey key,
 						  BufferAccessStrategy strategy);
-extern bool hamming_is_free_page(Relation index, BlockNumber block,
-								 BufferAccessStrategy strategy);
-extern Buffer hamming_extend(Relation index, ForkNumber fork);
 
 /* am_wal.c */
 extern void hamming_log_appends(Relation index, int count, const Buffer *leaves,
@@ -305,66 +339,66 @@ extern bool hamming_insert(Relation index, Datum *values, bool *isnull,
 						   IndexUniqueCheck check_unique, bool unchanged,
 						   IndexInfo *info);
 
-/* Is a fingerprint in all of the balls? */
-static inline bool
-hamming_in_balls(uint64 fingerprint, const HammingBall *balls, int count)
-{
-	int			i;
-
-	for (i = 0; i < count; i++)
-		if (!hamming_in_ball(&balls[i], fingerprint))
-			return false;
-	return true;
-}
-
 /* am_plan.c */
 typedef struct HammingPlan
 {
-	int			tables;			/* the first so many are searched */
-	int			block_radius[HAMMING_BLOCKS];	/* within what; -1 if not at
-												 * all */
-	double		leaves;			/* pages that are expected to be read */
+	int			tables;			/* tables 0 .. tables - 1 are searched */
+	int			block_radius[HAMMING_BLOCKS];	/* distance allowed in the
+												 * leading block of table j;
+												 * -1 to skip the table */
+	double		leaves;			/* how many are expected to be read, of all
+								 * these tables */
 } HammingPlan;
 
 extern HammingPlan hamming_plan(double leaves, int radius);
 
 /* am_search.c */
+
+/* A row that a search has found. */
 typedef struct HammingMatch
 {
-	uint64		fingerprint;
-	uint64		tid;
-	int			distance;
+	uint64		fingerprint;	/* not rotated */
+	uint64		tid;			/* as hamming_tid() has it */
+	int			distance;		/* of the fingerprint from the centre */
 } HammingMatch;
 
 /* An inner page on the way to the leaf that was read last, pinned. */
 typedef struct HammingStep
 {
-	Buffer		buffer;
-	int			level;
-	HammingKey	low;			/* its range when it was last locked */
+	Buffer		buffer;			/* pinned */
+	int			level;			/* expected of the page; see find_leaf() */
+	HammingKey	low;			/* the page's range when it was last locked */
 	HammingKey	high;
 } HammingStep;
 
+/*
+ * A search.  It is here for its size, which those need that embed one; only
+ * am_search.c writes to it.
+ */
 typedef struct HammingSearch
 {
 	Relation	index;
-	double		leaves;			/* of a table, about */
-	uint64		centre;
-	int			radius;			/* may be lowered while the search goes on */
-	int			plan_radius;	/* what the plan is for; -1 if there is none */
+	double		leaves;			/* of a block table, about */
+	uint64		centre;			/* not rotated */
+	int			radius;			/* 0 .. HAMMING_BITS; see
+								 * hamming_search_lower_radius() */
+	int			plan_radius;	/* that the plan is for; -1 without a plan for
+								 * a radius */
 	HammingPlan plan;
-	int			table;			/* being searched */
-	bool		table_done;		/* to its end */
-	HammingKey	next;			/* the table has been searched up to there */
-	int			depth;
+	int			table;			/* the table that is being searched */
+	bool		table_done;		/* has it been searched to its end? */
+	HammingKey	next;			/* all keys of the table below this one have
+								 * been searched */
+	int			depth;			/* elements of path in use, the root first */
 	HammingStep path[HAMMING_MAX_HEIGHT];
-	Buffer		roots[HAMMING_TABLES];	/* pinned from their first use to the
-										 * close */
+	Buffer		roots[HAMMING_TABLES];	/* pinned from their first use to
+										 * hamming_search_close() */
 } HammingSearch;
 
 extern void hamming_search_init(HammingSearch *search, Relation index);
 extern void hamming_search_begin(HammingSearch *search, uint64 centre,
 								 int radius);
+extern void hamming_search_lower_radius(HammingSearch *search, int radius);
 extern void hamming_search_begin_nulls(HammingSearch *search);
 extern int	hamming_search_next(HammingSearch *search, HammingMatch *matches);
 extern void hamming_search_end(HammingSearch *search);
@@ -373,8 +407,11 @@ extern void hamming_search_close(HammingSearch *search);
 /* am_nearest.c */
 typedef struct HammingNearest HammingNearest;
 
-extern HammingNearest *hamming_nearest_begin(HammingSearch *search, HammingMatch *matches,
-											 uint64 centre, const HammingBall *balls, int count);
+extern HammingNearest *hamming_nearest_begin(HammingSearch *search,
+											 HammingMatch *matches,
+											 uint64 centre,
+											 const HammingBall *balls,
+											 int count);
 extern bool hamming_nearest_next(HammingNearest *nearest, uint64 *tid,
 								 int *distance);
 extern void hamming_nearest_end(HammingNearest *nearest);
@@ -389,9 +426,12 @@ extern int64 hamming_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap);
 extern void hamming_end_scan(IndexScanDesc scan);
 
 /* am_vacuum.c */
-extern IndexBulkDeleteResult *hamming_bulk_delete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
-												  IndexBulkDeleteCallback callback, void *callback_state);
-extern IndexBulkDeleteResult *hamming_vacuum_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats);
+extern IndexBulkDeleteResult *hamming_vacuum(IndexVacuumInfo *info,
+											 IndexBulkDeleteResult *stats,
+											 IndexBulkDeleteCallback callback,
+											 void *callback_state);
+extern IndexBulkDeleteResult *hamming_cleanup(IndexVacuumInfo *info,
+											  IndexBulkDeleteResult *stats);
 
 /* am_handler.c */
 extern bool hamming_is_cost_function(amcostestimate_function function);

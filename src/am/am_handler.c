@@ -24,6 +24,7 @@ _PG_init(void)
 					  AccessExclusiveLock);
 }
 
+/* Read WITH (fillfactor = ...). */
 static bytea *
 read_options(Datum options, bool validate)
 {
@@ -38,7 +39,10 @@ read_options(Datum options, bool validate)
 									  lengthof(known));
 }
 
-/* Each column can be ordered by distance; the rest is as PostgreSQL thinks. */
+/*
+ * Tell PostgreSQL a property of a column.  A column can be ordered by distance.
+ * Returns false to leave all other properties to PostgreSQL.
+ */
 static bool
 read_property(Oid index, int column, IndexAMProperty property, const char *name,
 			  bool *result, bool *isnull)
@@ -70,8 +74,8 @@ static const IndexAmRoutine routine = {
 	.ambuild = hamming_build,
 	.ambuildempty = hamming_build_empty,
 	.aminsert = hamming_insert,
-	.ambulkdelete = hamming_bulk_delete,
-	.amvacuumcleanup = hamming_vacuum_cleanup,
+	.ambulkdelete = hamming_vacuum,
+	.amvacuumcleanup = hamming_cleanup,
 	.amcostestimate = hamming_cost_estimate,
 	.amoptions = read_options,
 	.amproperty = read_property,
@@ -85,12 +89,14 @@ static const IndexAmRoutine routine = {
 };
 
 /*
- * Is the access method of an index this one, given its cost function?
+ * Is an index a hamming index?  function is the cost function of its access
+ * method.
  *
- * The planner and a relation descriptor both know the functions of an access
- * method by address.  No other access method has this one.  A look-up by name
- * in pg_am would take time for each index, and would be wrong where somebody
- * has made a second access method with this handler, or renamed the first.
+ * Both the planner's IndexOptInfo and the IndexAmRoutine of a relation
+ * descriptor have that function's address, and no other access method has the
+ * address of ours.  A look-up by name in pg_am would take time for each index.
+ * It would be wrong where the access method was renamed, or where a second
+ * access method has the same handler.
  */
 bool
 hamming_is_cost_function(amcostestimate_function function)

@@ -2,15 +2,18 @@
  * am_nearest.c
  *	  Rows in the order of their distances.
  *
- * A row's rank is its distance and then its TID, in one number.  The search
- * goes in rounds.  Each continues where the last one ended, and finds the
- * next rows by rank: those within a radius, which grows by 4 as long as that
- * reads few pages, and then is as large as can be.
+ * A row's rank is a number: the row's distance, and below it the row's TID.
+ * Rows are found in rounds, in the order of their ranks.  A round is a search
+ * within a radius.  It returns the rows from the rank on at which the round
+ * before ended.  The radius grows by 4 from round to round as long as a search
+ * reads few leaves, and then becomes as large as can be.
  *
- * A round keeps only so many rows, those of the lowest ranks.  Where it finds
- * more, the next round does, and keeps 16 times as many; when that would take
- * more than work_mem, the last round sorts all the rest, on disk if need be.
- * So the number of rounds within a radius does not depend on that of the rows.
+ * A round keeps the rows of the lowest ranks, capacity of them.  Where it finds
+ * more, the next round has the same radius, and keeps CAPACITY_GROWTH times as
+ * many.  When these would take more than work_mem, a last round sorts all rows
+ * that are left, on disk if need be.  So the number of rounds within a radius
+ * depends on work_mem, and not on the number of rows: with 4 MB, three rounds
+ * keep 256, 4,096 and 65,536 rows, and a fourth one sorts.
  */
 #include "postgres.h"
 
@@ -20,9 +23,26 @@
 
 #include "am/am.h"
 
-#define TID_BITS 48
+#define TID_BITS 48				/* of a rank; the distance is above them */
+
+/*
+ * The first round keeps more rows than most queries want, in 4 kB.  The factor
+ * is large to keep the rounds few: each reads again what the ones before it
+ * have read.
+ */
 #define FIRST_CAPACITY 256
 #define CAPACITY_GROWTH 16
+
+/*
+ * A radius is searched by itself only if that is expected to read at most this
+ * part of a table's leaves.
+ *
+ * What such rounds read is in vain if the rows that are wanted are farther, and
+ * a pass through table 0 follows.  By the expectation of hamming_plan(), all
+ * such rounds together read less than a fifth of a table of up to 2^32 leaves:
+ * a radius that is greater by 4 has several times the leaves.
+ */
+#define MAX_PART (1.0 / 8)
 
 #define ST_SORT sort_ranks
 #define ST_ELEMENT_TYPE uint64
@@ -36,28 +56,29 @@ struct HammingNearest
 	uint64		centre;
 	const HammingBall *balls;	/* a row is returned if it is in all of them */
 	int			ball_count;
-	int			limit;			/* no row is farther */
-	HammingSearch *search;		/* the round under way; the scan's */
+	int			limit;			/* no row that is returned is farther */
+	HammingSearch *search;		/* of the round under way; the scan's */
 	HammingMatch *matches;		/* room for those of a leaf; the scan's */
 
-	/* the ranks that the rounds so far have not passed: from .. */
-	uint64		from;
-	int			radius;			/* of the last round, -1 before the first */
+	uint64		from;			/* rows below this rank have been found */
+	int			radius;			/* of the last round; -1 before the first */
 	int			capacity;		/* rows that a round keeps */
-	uint64	   *ranks;			/* what the last round kept, sorted: room for
-								 * twice that */
-	int			count;
-	int			position;
-	Tuplesortstate *sort;		/* the last round, where it sorts */
+	uint64	   *ranks;			/* what the last round kept, sorted; room for
+								 * 2 * capacity */
+	int			count;			/* of ranks */
+	int			position;		/* of the next one to return */
+	Tuplesortstate *sort;		/* what the last round sorts; NULL where it
+								 * keeps */
 };
 
+/* The distance in a rank, 0 .. HAMMING_BITS. */
 static int
 rank_distance(uint64 rank)
 {
 	return (int) (rank >> TID_BITS);
 }
 
-/* Rows at up to this distance have ranks below. */
+/* The least rank that is greater than all ranks of that distance. */
 static uint64
 rank_beyond(int distance)
 {
@@ -65,10 +86,16 @@ rank_beyond(int distance)
 }
 
 /*
- * Rows that are in all of the balls.
+ * Prepare to return the rows that are in all of count balls, by their distance
+ * from the centre.  matches has room for HAMMING_LEAF_CAPACITY.  search,
+ * matches and balls must stay until hamming_nearest_end().  The memory is that
+ * of the current context.
  *
- * By the triangle inequality none is farther from the centre than the centre
- * of a ball is, plus its radius.
+ * By the triangle inequality no row in a ball is farther from the centre than
+ * the ball's centre is, plus the ball's radius.
+ *
+ * On entry hamming_search_init() has prepared the search, and the search before
+ * has ended.  Takes neither locks nor pins.
  */
 HammingNearest *
 hamming_nearest_begin(HammingSearch *search, HammingMatch *matches,
@@ -82,7 +109,7 @@ hamming_nearest_begin(HammingSearch *search, HammingMatch *matches,
 	nearest->centre = centre;
 	nearest->balls = balls;
 	nearest->ball_count = count;
-	nearest->limit = 64;
+	nearest->limit = HAMMING_BITS;
 	for (i = 0; i < count; i++)
 		nearest->limit = Min(nearest->limit,
 							 hamming_distance(centre, balls[i].centre) +
@@ -93,7 +120,10 @@ hamming_nearest_begin(HammingSearch *search, HammingMatch *matches,
 	return nearest;
 }
 
-/* Ranks of the next matches that this round is for; false after the last. */
+/*
+ * Get the ranks, from nearest->from on, of the matches of the next leaf.
+ * Returns false after the last leaf.  ranks has room for HAMMING_LEAF_CAPACITY.
+ */
 static bool
 next_ranks(HammingNearest *nearest, uint64 *ranks, int *count)
 {
@@ -114,7 +144,13 @@ next_ranks(HammingNearest *nearest, uint64 *ranks, int *count)
 	return found >= 0;
 }
 
-/* Keep the lowest ranks; returns the one below which all that were are kept. */
+/*
+ * Sort the ranks, and keep the lowest ones, at most capacity.
+ *
+ * On entry all ranks below bound that this round has found are there.  Returns
+ * the new bound, of which the same is true: the least rank that is dropped, or
+ * bound where none is.
+ */
 static uint64
 keep_lowest(HammingNearest *nearest, uint64 bound)
 {
@@ -125,7 +161,12 @@ keep_lowest(HammingNearest *nearest, uint64 bound)
 	return nearest->ranks[nearest->capacity];
 }
 
-/* Find the next rows within the radius, as many as are kept. */
+/*
+ * Find the next rows within the radius, at most capacity, and keep their ranks.
+ *
+ * Every time that twice as many have been found, the upper half is dropped: the
+ * round then needs only rows below the least rank that was dropped.
+ */
 static void
 keep_round(HammingNearest *nearest)
 {
@@ -144,13 +185,14 @@ keep_round(HammingNearest *nearest)
 			if (nearest->count == 2 * nearest->capacity)
 			{
 				bound = keep_lowest(nearest, bound);
-				nearest->search->radius = rank_distance(bound);
+				hamming_search_lower_radius(nearest->search,
+											rank_distance(bound));
 			}
 		}
 	nearest->from = keep_lowest(nearest, bound);
 }
 
-/* Sort all of the rows within the radius that are left. */
+/* Sort the ranks of all rows within the radius from nearest->from on. */
 static void
 sort_round(HammingNearest *nearest)
 {
@@ -168,9 +210,12 @@ sort_round(HammingNearest *nearest)
 }
 
 /*
- * The next radius: 4 more reads nothing in vain, as radii within blocks are
- * then 1 more each; but to read all leaves of one table is better than to
- * read a good part of that in vain.
+ * The radius of the next round: greater by 4, or nearest->limit where a search
+ * within that would read more than MAX_PART of a table's leaves.
+ *
+ * The step is 4 because the radius in each of the four blocks then grows by 1.
+ * With a smaller step a round would search blocks again whose radius has not
+ * grown.
  */
 static int
 next_radius(HammingNearest *nearest)
@@ -179,12 +224,12 @@ next_radius(HammingNearest *nearest)
 
 	if (radius >= nearest->limit ||
 		hamming_plan(nearest->search->leaves, radius).leaves >
-		nearest->search->leaves / 8)
+		nearest->search->leaves * MAX_PART)
 		return nearest->limit;
 	return radius;
 }
 
-/* Start the next round; false if there is none. */
+/* Go through the next round.  Returns false if there is none. */
 static bool
 next_round(HammingNearest *nearest)
 {
@@ -192,7 +237,7 @@ next_round(HammingNearest *nearest)
 
 	if (nearest->from < rank_beyond(nearest->radius))
 	{
-		/* there is more than what was kept */
+		/* the last round has dropped rows within the radius */
 		nearest->capacity *= CAPACITY_GROWTH;
 	}
 	else if (nearest->radius >= nearest->limit)
@@ -213,7 +258,7 @@ next_round(HammingNearest *nearest)
 	return true;
 }
 
-/* The rank of the next row. */
+/* Get the next rank that the last round found; false after the last. */
 static bool
 next_rank(HammingNearest *nearest, uint64 *rank)
 {
@@ -236,7 +281,14 @@ next_rank(HammingNearest *nearest, uint64 *rank)
 	return false;
 }
 
-/* The next row; false after the last. */
+/*
+ * Get the next row: its TID, as hamming_tid() has it, and its distance.
+ * Returns false after the last.
+ *
+ * On entry and on return the caller holds no lock; one page at a time is locked
+ * meanwhile.  On return the search has ended, and pins no more than the roots
+ * that it has used.  Errors: as hamming_search_next().
+ */
 bool
 hamming_nearest_next(HammingNearest *nearest, uint64 *tid, int *distance)
 {
@@ -250,7 +302,13 @@ hamming_nearest_next(HammingNearest *nearest, uint64 *tid, int *distance)
 	return true;
 }
 
-/* Release what is not memory of the current context. */
+/*
+ * End the search and the sort, if they are under way.  The memory context that
+ * hamming_nearest_begin() was called in has the rest.
+ *
+ * On entry the caller holds no lock.  On return the search pins no more than
+ * the roots that it has used.
+ */
 void
 hamming_nearest_end(HammingNearest *nearest)
 {

@@ -3,10 +3,14 @@
  *	  Search for all fingerprints within a radius.
  *
  * Table by table, the search goes from one leaf that can hold a match to the
- * next.  It knows where it is by a key: everything below has been seen.
- * From there hamming_ball_next() tells the least key that can match, and so
- * which leaf to read; inner pages on the way to the last leaf stay pinned, as
- * the next one is mostly below one of them.
+ * next.  It knows its place by a key, search->next: every key of the table
+ * below that one has been searched.  hamming_ball_next() tells the least
+ * fingerprint from there on that can match, and so which leaf to read.  The
+ * inner pages on the path to the last leaf stay pinned, as the next leaf is
+ * mostly below one of them.
+ *
+ * A search locks one page at a time, in share mode, and holds no lock between
+ * two calls of hamming_search_next().
  */
 #include "postgres.h"
 
@@ -15,23 +19,39 @@
 #include "am/am.h"
 #include "type/distance_array.h"
 
-/* About how many leaves a block table has. */
+/*
+ * About how many leaves a block table has, at least 1: exact for a height of 1
+ * or 2.
+ */
 static double
 count_leaves(Relation index)
 {
-	Buffer		root = hamming_read(index, HAMMING_ROOT(0), BUFFER_LOCK_SHARE, NULL);
+	Buffer		root = hamming_read(index, HAMMING_ROOT(0), BUFFER_LOCK_SHARE,
+									NULL);
 	Page		page = BufferGetPage(root);
 	int			level = hamming_special(page)->level;
 	double		leaves = level == 0 ? 1 : hamming_page_count(page);
 
 	UnlockReleaseBuffer(root);
-	/* pages that fill by insertion are full to ln 2 on average (Yao 1978) */
+
+	/*
+	 * pages that fill by random insertions are full to ln 2 on average, about
+	 * 0.7 (Yao 1978)
+	 */
 	while (--level > 0)
 		leaves *= 0.7 * HAMMING_INNER_CAPACITY;
 	return leaves;
 }
 
-/* Prepare for searches, one after the other, of an index. */
+/*
+ * Prepare for searches of an index, one after the other.  A search goes from
+ * hamming_search_begin() or hamming_search_begin_nulls(), through calls of
+ * hamming_search_next(), to hamming_search_end().
+ *
+ * On entry and on return the caller holds no lock; the root of table 0 is
+ * locked meanwhile.  On return the search pins nothing.  Error: XX002 where
+ * that root cannot be used.
+ */
 void
 hamming_search_init(HammingSearch *search, Relation index)
 {
@@ -50,7 +70,12 @@ start_table(HammingSearch *search, int table)
 	search->next = hamming_least_key;
 }
 
-/* The radius is 0 .. 64. */
+/*
+ * Begin a search for all fingerprints within radius, 0 .. HAMMING_BITS, of the
+ * centre.
+ *
+ * On entry the search before has ended.  Takes neither locks nor pins.
+ */
 void
 hamming_search_begin(HammingSearch *search, uint64 centre, int radius)
 {
@@ -62,7 +87,26 @@ hamming_search_begin(HammingSearch *search, uint64 centre, int radius)
 	start_table(search, 0);
 }
 
-/* All rows without a fingerprint: those with that of 0 in their table. */
+/*
+ * Return only matches within radius from here on, 0 .. the radius so far.
+ *
+ * The plan stays that for the radius that the search began with.  So
+ * found_before() decides in each table as the search has done in the tables
+ * before.  Takes neither locks nor pins.
+ */
+void
+hamming_search_lower_radius(HammingSearch *search, int radius)
+{
+	Assert(radius >= 0 && radius <= search->radius);
+	search->radius = radius;
+}
+
+/*
+ * Begin a search for all rows without a fingerprint.  In their table each row
+ * has the fingerprint 0, so that this is a search within 0 of 0.
+ *
+ * On entry the search before has ended.  Takes neither locks nor pins.
+ */
 void
 hamming_search_begin_nulls(HammingSearch *search)
 {
@@ -73,6 +117,7 @@ hamming_search_begin_nulls(HammingSearch *search)
 	start_table(search, HAMMING_NULLS);
 }
 
+/* Add a pinned page, of which a level is expected, to the end of the path. */
 static HammingStep *
 push_step(HammingSearch *search, Buffer buffer, int level)
 {
@@ -87,7 +132,12 @@ push_step(HammingSearch *search, Buffer buffer, int level)
 	return step;
 }
 
-/* The root of the table, locked.  It stays pinned for the next search. */
+/*
+ * Begin the path with the root of the table.
+ *
+ * On entry the path is empty.  On return the root is locked.  It stays pinned
+ * for the next search, too, and so is pinned twice.
+ */
 static HammingStep *
 push_root(HammingSearch *search)
 {
@@ -102,13 +152,19 @@ push_root(HammingSearch *search)
 					 hamming_special(BufferGetPage(*root))->level);
 }
 
+/* Take the last page off the path.  On entry it is not locked. */
 static void
 pop_step(HammingSearch *search)
 {
 	ReleaseBuffer(search->path[--search->depth].buffer);
 }
 
-/* The deepest page of the path that covered the next key, locked. */
+/*
+ * The deepest page of the path that covered search->next when it was last
+ * locked.  The pages below it leave the path.
+ *
+ * On return the page is locked.
+ */
 static HammingStep *
 last_step(HammingSearch *search)
 {
@@ -128,7 +184,19 @@ last_step(HammingSearch *search)
 	return push_root(search);
 }
 
-/* The leaf that covers the next key, locked; see hamming_find(). */
+/*
+ * Find the leaf that covers search->next.
+ *
+ * On entry the caller holds no lock.  On return the leaf is locked, and is not
+ * on the path; the inner pages above it are.
+ *
+ * This is the protocol of hamming_find() in am_tree.c a second time.  What must
+ * stay equal in both is listed there.  This one differs in two ways.  It
+ * begins at the deepest page of the path that can still cover the key, and
+ * where a page is no longer the right one, it goes back to the page above and
+ * not to the root.  It keeps the pages of the path pinned, so that none of
+ * them is freed.
+ */
 static Buffer
 find_leaf(HammingSearch *search)
 {
@@ -143,7 +211,7 @@ find_leaf(HammingSearch *search)
 			Page		page = BufferGetPage(step->buffer);
 			BlockNumber child;
 
-			/* a root may have grown */
+			/* the first page of the path is a root, which may have grown */
 			if (search->depth == 1)
 				step->level = hamming_special(page)->level;
 			if (!hamming_page_is_for(page, search->table, step->level,
@@ -156,9 +224,9 @@ find_leaf(HammingSearch *search)
 			child = hamming_inner_child(page,
 										hamming_inner_find(page, search->next));
 			LockBuffer(step->buffer, BUFFER_LOCK_UNLOCK);
-			step = push_step(
-							 search,
-							 hamming_read(search->index, child, BUFFER_LOCK_SHARE, NULL),
+			step = push_step(search,
+							 hamming_read(search->index, child,
+										  BUFFER_LOCK_SHARE, NULL),
 							 step->level - 1);
 		}
 		LockBuffer(step->buffer, BUFFER_LOCK_UNLOCK);
@@ -169,23 +237,36 @@ find_leaf(HammingSearch *search)
 					  "no page covers a key of the table");
 }
 
-/* Would, or did, the search of an earlier table find it? */
+/*
+ * Does the search of an earlier table find a row whose fingerprint differs from
+ * the centre by difference, both rotated for the table that is being searched?
+ * It does if the row is within that table's radius in that table's block.
+ */
 static bool
 found_before(HammingSearch *search, uint64 difference)
 {
 	int			j;
 
 	for (j = 0; j < search->table; j++)
-		if (hamming_leading_distance(hamming_rotate(
-													difference, HAMMING_BLOCKS + j - search->table)) <=
-			search->plan.block_radius[j])
+	{
+		/* from the rotation of the search's table to that of table j */
+		int			turn = HAMMING_BLOCKS + j - search->table;
+		uint64		rotated = hamming_rotate(difference, turn);
+
+		if (hamming_leading_distance(rotated) <= search->plan.block_radius[j])
 			return true;
+	}
 	return false;
 }
 
 /*
- * Collect the matches of a locked leaf that are not below the key from.
- * Error: XX002 for a TID that no row can have.
+ * Collect the matches of a leaf that are not below the key from, and that no
+ * earlier table has found.  centre is rotated for the table; leading_radius
+ * bounds the distance in the leading block.  matches has room for
+ * HAMMING_LEAF_CAPACITY.  Returns the number of matches.
+ *
+ * On entry and on return the leaf is locked.  Error: XX002 for a TID that no
+ * row can have.
  */
 static int
 collect(HammingSearch *search, Buffer leaf, HammingKey from, uint64 centre,
@@ -194,8 +275,9 @@ collect(HammingSearch *search, Buffer leaf, HammingKey from, uint64 centre,
 	Page		page = BufferGetPage(leaf);
 	BlockNumber block = BufferGetBlockNumber(leaf);
 	uint16		found[HAMMING_LEAF_CAPACITY];
-	int			count = hamming_match(hamming_page_bits(page), hamming_page_slots(page),
-									  centre, search->radius, found);
+	int			count = hamming_match(hamming_page_bits(page),
+									  hamming_page_slots(page), centre,
+									  search->radius, found);
 	int			kept = 0;
 	int			i;
 
@@ -221,9 +303,14 @@ collect(HammingSearch *search, Buffer leaf, HammingKey from, uint64 centre,
 }
 
 /*
- * The matches on the next leaf that may have some; their number, which may be
- * 0, or -1 when there are no more leaves.  matches has room for
- * HAMMING_LEAF_CAPACITY.
+ * Get the matches on the next leaf that can have some, in no order.  Returns
+ * their number, which may be 0; or -1 after the last leaf, and then the search
+ * has ended.  matches has room for HAMMING_LEAF_CAPACITY.
+ *
+ * On entry and on return the caller holds no lock; one page at a time is locked
+ * meanwhile.  On return the search pins the roots that it has used and the
+ * inner pages of its path.  Errors: XX002 where a page cannot be used, or where
+ * no page covers a key.
  */
 int
 hamming_search_next(HammingSearch *search, HammingMatch *matches)
@@ -231,15 +318,15 @@ hamming_search_next(HammingSearch *search, HammingMatch *matches)
 	while (search->table < search->plan.tables)
 	{
 		uint64		centre = hamming_rotate(search->centre, search->table);
-		int			leading_radius = search->table == HAMMING_NULLS
-		? 0
-		: search->plan.block_radius[search->table];
+		int			leading_radius = 0;
 		uint64		bits;
 		HammingKey	from;
 		Buffer		leaf;
 		int			count;
 
 		CHECK_FOR_INTERRUPTS();
+		if (search->table < HAMMING_BLOCKS)
+			leading_radius = search->plan.block_radius[search->table];
 		if (search->table_done ||
 			!hamming_ball_next(centre, leading_radius, search->radius,
 							   search->next.bits, &bits))
@@ -262,7 +349,12 @@ hamming_search_next(HammingSearch *search, HammingMatch *matches)
 	return -1;
 }
 
-/* End a search before it has come to its end. */
+/*
+ * End a search, at its end or before.
+ *
+ * On entry the caller holds no lock.  On return the search pins no more than
+ * the roots that it has used.
+ */
 void
 hamming_search_end(HammingSearch *search)
 {
@@ -270,7 +362,12 @@ hamming_search_end(HammingSearch *search)
 		pop_step(search);
 }
 
-/* After the last search. */
+/*
+ * End a search, and release the roots.  After this hamming_search_init() must
+ * come before another search.
+ *
+ * On entry the caller holds no lock.  On return the search pins nothing.
+ */
 void
 hamming_search_close(HammingSearch *search)
 {

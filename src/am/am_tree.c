@@ -1,21 +1,29 @@
 /*
  * am_tree.c
- *	  How the pages of a table hang together: descents, splits and merges.
+ *	  Descents, splits and merges of the B+trees.
  *
  * A page covers a range of keys, and the pages of one level part the whole
- * key space among them.  Every change of the tree (a root that grows, a split
- * with its downlink, a merge with its) is one WAL record and is made while
- * all pages that it changes are locked, so that there are no incomplete
- * states, and a page that covers a key, at the right level of the right
- * table, is the one that does.  Therefore:
+ * key space among them.  A change of the tree is a root that grows, a split
+ * with its downlink, or a merge with its downlink.  Every change is one WAL
+ * record, and is made while all pages that it changes are locked.  So there
+ * are no incomplete states: a locked page that covers a key, at the wanted
+ * level of the wanted table, is the only one that does.  Therefore:
  *
  * - A descent locks one page at a time.  If a page was changed before the
  *   descent comes to it, it no longer covers the key, and the descent starts
  *   again.
  * - A page that a merge has emptied can be used again at once.
- * - Who walks a level needs no links: the next page is the one that covers
- *   the end of the last one's range.  Entries never leave the key order, so
- *   that each is met once, whatever is split or merged on the way.
+ * - A walk along a level needs no links: the next page is the one that covers
+ *   the end of the last page's range.  Entries never leave the key order, so
+ *   that a walk meets each entry once, whatever is split or merged meanwhile.
+ *
+ * In the comments of all am_*.c files, a lock without a kind is the lock of a
+ * buffer's content, and a locked page is pinned, too.  "On entry" and "on
+ * return" name the locks and pins that the caller holds.  Where the comment of
+ * a function that locks pages says nothing of them, the caller holds no lock on
+ * entry, and none on return.  A function that takes a Page and no Buffer locks
+ * nothing: the caller has locked the page, exclusively if the function changes
+ * it, or the page is in the caller's own memory.
  *
  * The lock rule
  *
@@ -30,10 +38,15 @@
  *    then it has kept the pin, and under the pin it has read the page's role.
  * 3. That role is greater than those of the pages whose locks it holds.
  * 4. A process that holds locks only tries the lock of a page that has no
- *    role (claim), and waits for no other page's lock after that.
+ *    role (hamming_claim_spare), and waits for no other page's lock after
+ *    that.
  * 5. One process at a time merges pages of an index.  It holds the table's
  *    ShareUpdateExclusiveLock, and one process of a parallel vacuum has the
  *    index.
+ * 6. A process that holds locks of pages waits for no heavyweight lock and for
+ *    no page of the free space map.  It extends the index, and uses the free
+ *    space map, before it takes the first lock or after it has released the
+ *    last one.
  *
  * Roles do not change under a pin.  A split, a merge and a root that grows
  * leave each page in its table, with its level and its low end, but for the
@@ -52,91 +65,33 @@
  * the circle roles would grow without end.  The circle may be one process,
  * which then waits for itself: two pages that it has locked are never one.
  * By rule 4 a page that was claimed closes no circle, as its holder does not
- * wait.
+ * wait.  By rule 6 no lock of another kind is part of a circle; those that
+ * PostgreSQL takes for a moment to write WAL or to find a buffer are held by
+ * nobody who waits for a page.
  *
- * Without rule 1 both can happen.  Between a look at a page and the wait for
- * the page's lock, a vacuum can free the page, and a split can take it for
- * another table or another place of the level.
+ * Without rule 1 both kinds of circle can happen.  Between a look at a page
+ * and the wait for the page's lock, a vacuum can free the page, and a split
+ * can take it for another table or another place of the level.
  *
  * Searches, descents and walks hold the lock of one page at a time.  A search
- * keeps the inner pages on its path pinned, so that a merge may leave those.
- * The replay of WAL on a standby locks all pages of a record, and is the only
- * process there that holds a lock while it waits for another.
+ * keeps the inner pages on its path pinned, so that a merge leaves these as
+ * they are.  The replay of WAL on a standby locks all pages of a record, and
+ * is the only process there that holds a lock while it waits for another.
  */
 #include "postgres.h"
 
 #include "access/generic_xlog.h"
 #include "miscadmin.h"
-#include "storage/freespace.h"
-#include "storage/indexfsm.h"
-#include "storage/lmgr.h"
 
 #include "am/am.h"
 #include "am/test_stop.h"
-#include "type/cpu.h"
 
 /*
- * Let the processor fetch what will be looked at first: the ends of the page,
- * and the beginning of its keys.  In a large index a search waits for memory
- * more than for anything else.
+ * Is this the page of the table's level that covers the key?
+ *
+ * On entry the page is locked.  The answer holds as long as the page is
+ * locked.
  */
-static void
-fetch_ahead(Page page)
-{
-	int			i;
-
-	cpu_prefetch((char *) page + BLCKSZ - sizeof(HammingSpecial));
-	for (i = 0; i < 1024; i += 64)
-		cpu_prefetch((char *) page + i);
-}
-
-/* A page, locked as told and found to be sound. */
-Buffer
-hamming_read(Relation index, BlockNumber block, int mode,
-			 BufferAccessStrategy strategy)
-{
-	Buffer		buffer;
-
-	/* to PostgreSQL this one would mean a new page */
-	if (!BlockNumberIsValid(block))
-		hamming_corrupted(index, block, "page has no number");
-	buffer = ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL,
-								strategy);
-	fetch_ahead(BufferGetPage(buffer));
-	LockBuffer(buffer, mode);
-	hamming_page_check(index, buffer);
-	return buffer;
-}
-
-/* Error: XX002 unless the metapage is one of an index that we can read. */
-void
-hamming_check_metapage(Relation index)
-{
-	Buffer		buffer = hamming_read(index, HAMMING_METAPAGE, BUFFER_LOCK_SHARE,
-									  NULL);
-	Page		page = BufferGetPage(buffer);
-	HammingMeta meta;
-
-	memcpy(&meta, PageGetContents(page), sizeof(meta));
-	if (hamming_special(page)->kind != HAMMING_PAGE_META ||
-		meta.magic != HAMMING_MAGIC)
-		hamming_corrupted(index, HAMMING_METAPAGE, "page is not a metapage");
-	if (meta.version != HAMMING_VERSION)
-		hamming_corrupted(index, HAMMING_METAPAGE, "version is not supported");
-	UnlockReleaseBuffer(buffer);
-}
-
-/* Check the metapage before an index is used, once for each session. */
-void
-hamming_open(Relation index)
-{
-	if (index->rd_amcache != NULL)
-		return;
-	hamming_check_metapage(index);
-	index->rd_amcache = MemoryContextAllocZero(index->rd_indexcxt, 1);
-}
-
-/* Is this a page of the table's level that covers the key? */
 bool
 hamming_page_is_for(Page page, int table, int level, HammingKey key)
 {
@@ -147,11 +102,27 @@ hamming_page_is_for(Page page, int table, int level, HammingKey key)
 }
 
 /*
- * The page of a table's level that covers a key.  InvalidBuffer if the table
- * has no such level.
+ * Find the page of a table's level, 0 for a leaf, that covers the key.  mode is
+ * BUFFER_LOCK_SHARE or BUFFER_LOCK_EXCLUSIVE; strategy may be NULL.  Returns
+ * InvalidBuffer if the table has no such level.
  *
- * On entry the caller holds no buffer lock.  On return the page is pinned,
- * and locked in the mode.
+ * On entry the caller holds no buffer lock.  On return the page is locked in
+ * the mode.  Errors: XX002 where a page on the way cannot be used, or where
+ * no page covers the key.
+ *
+ * find_leaf() in am_search.c is the same protocol a second time.  It differs in
+ * where it begins: it keeps its path pinned, and begins at the deepest page
+ * that can still be right.  What must stay equal in both:
+ *
+ * 1. One page is locked at a time: the parent is unlocked before the child's
+ *    lock is waited for.
+ * 2. The level and the child are read under the lock of the parent; the level
+ *    of a root is read again under each lock, as a root may grow.
+ * 3. Under each new lock hamming_page_check() and then hamming_page_is_for()
+ *    look at the page.  Where the page is another one by now, the descent
+ *    goes back, without any lock.
+ * 4. It goes back HAMMING_MAX_DESCENTS times at most, and can be canceled
+ *    each time.
  */
 Buffer
 hamming_find(Relation index, int table, int level, HammingKey key, int mode,
@@ -162,7 +133,8 @@ hamming_find(Relation index, int table, int level, HammingKey key, int mode,
 	for (descents = 0; descents < HAMMING_MAX_DESCENTS; descents++)
 	{
 		BlockNumber block = HAMMING_ROOT(table);
-		Buffer		buffer = hamming_read(index, block, BUFFER_LOCK_SHARE, strategy);
+		Buffer		buffer = hamming_read(index, block, BUFFER_LOCK_SHARE,
+										  strategy);
 		Page		page = BufferGetPage(buffer);
 		int			height = hamming_special(page)->level;
 
@@ -208,17 +180,19 @@ hamming_find(Relation index, int table, int level, HammingKey key, int mode,
 }
 
 /*
- * The same page, pinned but not locked: before a caller holds the locks of
- * several pages, it pins all of them (rule 2).
+ * Find the page that hamming_find() finds, and unlock it: before a caller holds
+ * the locks of several pages, it pins all of them (rule 2).  Returns
+ * InvalidBuffer if the table has no such level.
  *
- * On entry the caller holds no buffer lock.
+ * On entry the caller holds no buffer lock, and may hold pins.  On return the
+ * page is pinned, and not locked.  Errors: as hamming_find().
  */
 Buffer
 hamming_pin(Relation index, int table, int level, HammingKey key,
 			BufferAccessStrategy strategy)
 {
-	Buffer		buffer = hamming_find(index, table, level, key, BUFFER_LOCK_SHARE,
-									  strategy);
+	Buffer		buffer = hamming_find(index, table, level, key,
+									  BUFFER_LOCK_SHARE, strategy);
 
 	if (BufferIsValid(buffer))
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
@@ -226,11 +200,13 @@ hamming_pin(Relation index, int table, int level, HammingKey key,
 }
 
 /*
- * Lock a page that hamming_pin() has returned for the same arguments.  False
- * if the page has changed since then, and is no longer the one to take.
+ * Lock a page that hamming_pin() has returned for the same table, level and
+ * key.  Returns false if the page has changed since then, and no longer covers
+ * the key.
  *
- * On entry the pages whose locks the caller holds have lower roles (rule 3).
- * On return the page is locked exclusively, whatever the result.
+ * On entry the page is pinned, and the pages whose locks the caller holds have
+ * lower roles (rule 3).  On return the page is locked exclusively, whatever
+ * the result.  Error: XX002 where the page cannot be used.
  */
 bool
 hamming_lock_pinned(Relation index, Buffer buffer, int table, int level,
@@ -241,108 +217,24 @@ hamming_lock_pinned(Relation index, Buffer buffer, int table, int level,
 	return hamming_page_is_for(BufferGetPage(buffer), table, level, key);
 }
 
-/* Is a locked page in no table?  It may have been made for one in vain. */
-static bool
-is_free(Relation index, Buffer buffer)
-{
-	Page		page = BufferGetPage(buffer);
-
-	if (PageIsNew(page))
-		return true;
-	hamming_page_check(index, buffer);
-	return hamming_special(page)->kind == HAMMING_PAGE_FREE;
-}
-
-/* The same of a page that is not locked. */
-bool
-hamming_is_free_page(Relation index, BlockNumber block,
-					 BufferAccessStrategy strategy)
-{
-	Buffer		buffer = ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL,
-											strategy);
-	bool		result;
-
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	result = is_free(index, buffer);
-	UnlockReleaseBuffer(buffer);
-	return result;
-}
-
-/* A new page at the end of the index. */
-Buffer
-hamming_extend(Relation index, ForkNumber fork)
-{
-	bool		others = fork == MAIN_FORKNUM && !RELATION_IS_LOCAL(index);
-	Buffer		buffer;
-
-	if (others)
-		LockRelationForExtension(index, ExclusiveLock);
-	buffer = ReadBufferExtended(index, fork, P_NEW, RBM_NORMAL, NULL);
-	if (others)
-		UnlockRelationForExtension(index, ExclusiveLock);
-	return buffer;
-}
-
-/*
- * Lock a page for new content, if it is free.  The free space map is not
- * logged and may name pages in use, so it is not believed.
- */
-static bool
-claim(Relation index, Buffer buffer)
-{
-	/* the caller may hold other locks (rule 4) */
-	if (!ConditionalLockBuffer(buffer))
-		return false;
-	if (is_free(index, buffer))
-		return true;
-	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-	return false;
-}
-
-/* A page that is probably free, pinned. */
-static Buffer
-allocate(Relation index)
-{
-	BlockNumber block;
-
-	while ((block = GetFreeIndexPage(index)) != InvalidBlockNumber)
-	{
-		Buffer		buffer = ReadBuffer(index, block);
-
-		if (claim(index, buffer))
-		{
-			LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-			return buffer;
-		}
-		ReleaseBuffer(buffer);
-	}
-	return hamming_extend(index, MAIN_FORKNUM);
-}
-
-/* Give back a page that is not, or no more, used, so that it is found. */
-static void
-give_back(Relation index, Buffer buffer)
-{
-	BlockNumber block = BufferGetBlockNumber(buffer);
-
-	ReleaseBuffer(buffer);
-	RecordFreeIndexPage(index, block);
-	FreeSpaceMapVacuumRange(index, block, block + 1);
-}
-
-/* Is the page that covers the key full? */
+/* Is the page that covers the key full?  The answer may be out of date. */
 static bool
 is_full(Relation index, int table, int level, HammingKey key)
 {
-	Buffer		buffer = hamming_find(index, table, level, key, BUFFER_LOCK_SHARE,
-									  NULL);
+	Buffer		buffer = hamming_find(index, table, level, key,
+									  BUFFER_LOCK_SHARE, NULL);
 	bool		full = hamming_page_is_full(BufferGetPage(buffer));
 
 	UnlockReleaseBuffer(buffer);
 	return full;
 }
 
-/* Put one level more between the root and what it holds. */
+/*
+ * Let a root grow by one level: its content goes to the child, which becomes
+ * the root's only child.  The root stays at its block, for ever.
+ *
+ * On entry and on return both pages are locked exclusively.
+ */
 static void
 grow_root(Relation index, Buffer root, Buffer child)
 {
@@ -361,6 +253,12 @@ grow_root(Relation index, Buffer root, Buffer child)
 	GenericXLogFinish(state);
 }
 
+/*
+ * Move the upper part of the page left to the page right, and enter right in
+ * the parent, which has room.  added is the key that room is made for.
+ *
+ * On entry and on return the three pages are locked exclusively.
+ */
 static void
 split(Relation index, Buffer left, Buffer right, Buffer parent,
 	  HammingKey added)
@@ -380,18 +278,19 @@ split(Relation index, Buffer left, Buffer right, Buffer parent,
 }
 
 /*
- * If the spare page is still free, split a full page with it, or let a full
- * root grow, which has no parent.  Returns whether the spare page was used.
+ * If the spare page is still free, split a full page with it.  Where parent is
+ * InvalidBuffer, the full page is a root, and grows.  Returns whether the spare
+ * page was used.
  *
  * On entry the full page and the parent are locked exclusively, and the spare
- * page is pinned.  On return the spare page is locked exclusively if it was
- * used.
+ * page is pinned.  On return the locks are the same, and the spare page is
+ * locked exclusively if it was used.
  */
 static bool
 relieve(Relation index, Buffer full, Buffer parent, Buffer spare,
 		HammingKey key)
 {
-	if (!claim(index, spare))
+	if (!hamming_claim_spare(index, spare))
 		return false;
 	if (BufferIsValid(parent))
 		split(index, full, spare, parent, key);
@@ -405,7 +304,11 @@ relieve(Relation index, Buffer full, Buffer parent, Buffer spare,
  * and has room.  The caller looks again: another process may have been
  * faster, or fill the room first.
  *
- * On entry and on return the caller holds no buffer lock.
+ * The step is to split the page, or to let it grow if it is the root.  Where
+ * the parent is full, the step is one towards room in the parent.
+ *
+ * On entry and on return the caller holds neither locks nor pins of the tree's
+ * pages.  Errors: as hamming_find().
  */
 void
 hamming_make_room(Relation index, int table, int level, HammingKey key)
@@ -418,8 +321,8 @@ hamming_make_room(Relation index, int table, int level, HammingKey key)
 
 	if (!is_full(index, table, level, key))
 		return;
-	/* before all buffer locks, as it takes a heavyweight one */
-	spare = allocate(index);
+	/* before the first lock (rule 6) */
+	spare = hamming_find_spare(index);
 	full = hamming_pin(index, table, level, key, NULL);
 	if (BufferGetBlockNumber(full) != HAMMING_ROOT(table))
 		parent = hamming_pin(index, table, level + 1, key, NULL);
@@ -446,13 +349,20 @@ hamming_make_room(Relation index, int table, int level, HammingKey key)
 	if (used)
 		UnlockReleaseBuffer(spare);
 	else
-		give_back(index, spare);
+		hamming_give_back(index, spare);
 
 	if (parent_full)
 		hamming_make_room(index, table, level + 1, key);
 	CHECK_FOR_INTERRUPTS();
 }
 
+/*
+ * Move all of the page right to the page left, take right out of the parent,
+ * and make it a free page.
+ *
+ * On entry may_merge() has allowed it.  On entry and on return the three pages
+ * are locked exclusively.
+ */
 static void
 merge(Relation index, Buffer left, Buffer right, Buffer parent)
 {
@@ -471,9 +381,11 @@ merge(Relation index, Buffer left, Buffer right, Buffer parent)
 }
 
 /*
- * May the locked pages left and right be merged?  They must be neighbours
- * below the locked parent, a page must not be fuller than after a build, and
- * nobody else may have a pin on the right one (rule 1).
+ * May the pages left and right be merged?  They must be neighbours below the
+ * parent, both together must not be fuller than a page after a build, and no
+ * other process may have a pin on right (rule 1).
+ *
+ * On entry and on return the three pages are locked exclusively.
  */
 static bool
 may_merge(Relation index, Buffer left, Buffer right, Buffer parent)
@@ -482,22 +394,26 @@ may_merge(Relation index, Buffer left, Buffer right, Buffer parent)
 	Page		right_page = BufferGetPage(right);
 	HammingKey	low = hamming_special(right_page)->low;
 
-	return hamming_key_compare(hamming_special(left_page)->high, low) == 0 &&
-	/* the parent's first child has its left neighbour elsewhere */
-		hamming_key_compare(hamming_special(BufferGetPage(parent))->low,
-							low) < 0 &&
-		hamming_page_count(left_page) + hamming_page_count(right_page) <=
+	if (hamming_key_compare(hamming_special(left_page)->high, low) != 0)
+		return false;
+	/* the parent's first child has its left neighbour below another page */
+	if (hamming_key_compare(hamming_special(BufferGetPage(parent))->low,
+							low) >= 0)
+		return false;
+	return hamming_page_count(left_page) + hamming_page_count(right_page) <=
 		hamming_fill(index, hamming_capacity(left_page)) &&
 		IsBufferCleanupOK(right);
 }
 
 /*
- * Merge the page that covers the key with its right neighbour, if they have
- * the same parent and a page would not be fuller than after a build.  Returns
- * whether they were merged.  A right neighbour that somebody else has pinned
- * stays, for the next vacuum.
+ * Merge the page of the level that covers the key with its right neighbour, if
+ * they have the same parent and both together are not fuller than a page after
+ * a build.  Returns whether they were merged.  A right neighbour that another
+ * process has pinned stays, for the next vacuum.
  *
- * On entry and on return the caller holds no buffer lock.
+ * On entry the caller is the only process that merges pages of the index
+ * (rule 5).  On entry and on return the caller holds neither locks nor pins of
+ * the tree's pages.  Errors: as hamming_find().
  */
 bool
 hamming_merge(Relation index, int table, int level, HammingKey key,
@@ -531,7 +447,7 @@ hamming_merge(Relation index, int table, int level, HammingKey key,
 	UnlockReleaseBuffer(left);
 	LockBuffer(right, BUFFER_LOCK_UNLOCK);
 	if (merged)
-		give_back(index, right);
+		hamming_give_back(index, right);
 	else
 		ReleaseBuffer(right);
 	return merged;

@@ -2,9 +2,10 @@
  * am_vacuum.c
  *	  Removal of dead rows, and of the pages that they leave behind.
  *
- * A row may be in some tables and not in others only while it is dead, and
- * then it is in table 0, which is cleaned last: so a table 0 without dead
- * rows says that there are none, even where an earlier vacuum was broken off.
+ * An insertion enters a row in all block tables at once.  A vacuum removes a
+ * dead row from table 0 last.  So a row that is in some block tables and not
+ * in others is dead, and is in table 0.  Where table 0 has no dead row, no
+ * block table has one, even if an earlier vacuum was broken off.
  */
 #include "postgres.h"
 
@@ -18,13 +19,16 @@ typedef struct Vacuum
 {
 	IndexVacuumInfo *info;
 	IndexBulkDeleteResult *stats;
-	IndexBulkDeleteCallback callback;
+	IndexBulkDeleteCallback callback;	/* is the row with a TID dead? */
 	void	   *callback_state;
 } Vacuum;
 
 /*
- * The dead entries of a locked leaf, ascending.  Error: XX002 for a TID that
- * no row can have.
+ * Find the dead entries of a leaf.  dead gets their positions, ascending, and
+ * has room for HAMMING_LEAF_CAPACITY.  Returns their number.
+ *
+ * On entry and on return the leaf is locked.  Error: XX002 for a TID that no
+ * row can have.
  */
 static int
 find_dead(Vacuum *vacuum, Buffer leaf, int *dead)
@@ -46,33 +50,39 @@ find_dead(Vacuum *vacuum, Buffer leaf, int *dead)
 	return count;
 }
 
-/* Has table 0 any dead row?  If not, its rows have been counted. */
+/* Has table 0 a dead row?  If not, *rows gets the number of its rows. */
 static bool
-any_dead(Vacuum *vacuum)
+has_dead_rows(Vacuum *vacuum, double *rows)
 {
 	HammingKey	key = hamming_least_key;
-	double		rows = 0;
 
+	*rows = 0;
 	while (hamming_key_compare(key, hamming_greatest_key) < 0)
 	{
 		int			dead[HAMMING_LEAF_CAPACITY];
 		Buffer		leaf = hamming_find(vacuum->info->index, 0, 0, key,
-										BUFFER_LOCK_SHARE, vacuum->info->strategy);
+										BUFFER_LOCK_SHARE,
+										vacuum->info->strategy);
 		Page		page = BufferGetPage(leaf);
 		int			count = find_dead(vacuum, leaf, dead);
 
-		rows += hamming_page_count(page);
+		*rows += hamming_page_count(page);
 		key = hamming_special(page)->high;
 		UnlockReleaseBuffer(leaf);
 		if (count > 0)
 			return true;
 		vacuum_delay_point(false);
 	}
-	vacuum->stats->num_index_tuples += rows;
 	return false;
 }
 
-/* Remove the dead entries of a leaf; returns their number. */
+/*
+ * Remove the dead entries of a leaf.  Returns their number.
+ *
+ * On entry and on return the leaf is locked exclusively.  An exclusive lock is
+ * enough, and no pin of another process matters: a scan keeps no position
+ * within a leaf.
+ */
 static int
 clean_leaf(Vacuum *vacuum, Buffer leaf)
 {
@@ -94,8 +104,10 @@ clean_leaf(Vacuum *vacuum, Buffer leaf)
 }
 
 /*
- * Go through a level of a table, remove dead entries if it is that of the
- * leaves, and merge pages with much room.  False if there is no such level.
+ * Go through the pages of a table's level, in the order of their ranges.
+ * Remove dead entries where the level is 0, and merge a page into its left
+ * neighbour where both fit on a page that is filled as by a build.  Returns
+ * false if the table has no such level.
  */
 static bool
 vacuum_level(Vacuum *vacuum, int table, int level)
@@ -105,7 +117,7 @@ vacuum_level(Vacuum *vacuum, int table, int level)
 	HammingKey	previous_low = hamming_least_key;
 	int			previous_count = -1;
 
-	/* each row is in one of these two */
+	/* a row is in each block table or in that of NULLs, and counts once */
 	bool		counted = level == 0 && (table == 0 || table == HAMMING_NULLS);
 
 	while (hamming_key_compare(key, hamming_greatest_key) < 0)
@@ -150,7 +162,7 @@ vacuum_level(Vacuum *vacuum, int table, int level)
 	return true;
 }
 
-/* Clean a table, level by level. */
+/* Clean a table, level by level: merges of leaves make room above. */
 static void
 vacuum_table(Vacuum *vacuum, int table)
 {
@@ -160,27 +172,40 @@ vacuum_table(Vacuum *vacuum, int table)
 		level++;
 }
 
-/* Remove the rows that the callback calls dead from all tables. */
+/*
+ * ambulkdelete: remove the rows that the callback calls dead from all tables.
+ * stats is NULL in the first call for a vacuum.
+ *
+ * On entry the caller holds ShareUpdateExclusiveLock or more on the table, and
+ * no buffer lock.  On return it holds no more than that.  Errors: XX002 where
+ * a page cannot be used.
+ */
 IndexBulkDeleteResult *
-hamming_bulk_delete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
-					IndexBulkDeleteCallback callback, void *callback_state)
+hamming_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
+			   IndexBulkDeleteCallback callback, void *callback_state)
 {
 	Vacuum		vacuum = {info, stats, callback, callback_state};
+	double		rows;
 	int			table;
 
 	if (stats == NULL)
 		vacuum.stats = palloc0(sizeof(IndexBulkDeleteResult));
-	/* only what the last call found counts */
+	/* of several calls, the last one says how many rows are left */
 	vacuum.stats->num_index_tuples = 0;
 
-	if (any_dead(&vacuum))
+	if (has_dead_rows(&vacuum, &rows))
 		for (table = HAMMING_BLOCKS - 1; table >= 0; table--)
 			vacuum_table(&vacuum, table);
+	else
+		vacuum.stats->num_index_tuples = rows;
 	vacuum_table(&vacuum, HAMMING_NULLS);
 	return vacuum.stats;
 }
 
-/* Enter the pages that are not used in the free space map; returns how many. */
+/*
+ * Enter the free pages among the first blocks of the index in the free space
+ * map.  Returns their number.
+ */
 static BlockNumber
 record_free_pages(IndexVacuumInfo *info, BlockNumber blocks)
 {
@@ -199,9 +224,16 @@ record_free_pages(IndexVacuumInfo *info, BlockNumber blocks)
 	return count;
 }
 
-/* Without a bulk deletion nothing needs to be done. */
+/*
+ * amvacuumcleanup: count the pages, and enter free ones in the free space map.
+ * stats is what hamming_vacuum() returned, or NULL if it was not called:
+ * then nothing has changed, and nothing needs to be done.
+ *
+ * On entry and on return the caller holds no buffer lock.  Errors: XX002 where
+ * a page cannot be used.
+ */
 IndexBulkDeleteResult *
-hamming_vacuum_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
+hamming_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {
 	if (info->analyze_only || stats == NULL)
 		return stats;

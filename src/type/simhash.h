@@ -41,6 +41,18 @@ hamming_in_ball(const HammingBall *ball, uint64 fingerprint)
 	return hamming_distance(ball->centre, fingerprint) <= ball->radius;
 }
 
+/* Is a fingerprint in all of count balls? */
+static inline bool
+hamming_in_balls(uint64 fingerprint, const HammingBall *balls, int count)
+{
+	int			i;
+
+	for (i = 0; i < count; i++)
+		if (!hamming_in_ball(&balls[i], fingerprint))
+			return false;
+	return true;
+}
+
 #define DatumGetHammingBall(d) ((HammingBall *) DatumGetPointer(d))
 #define PG_GETARG_HAMMING_BALL(n) DatumGetHammingBall(PG_GETARG_DATUM(n))
 

@@ -1,0 +1,141 @@
+/*
+ * am_space.c
+ *	  Pages in no table: how one is found, taken, and given back.
+ *
+ * A spare page is a page in no table that a process has pinned, to split a
+ * page with it.  The process has no claim to the page before it has locked it
+ * and found it still free: see rule 4 in am_tree.c.
+ */
+#include "postgres.h"
+
+#include "storage/freespace.h"
+#include "storage/indexfsm.h"
+#include "storage/lmgr.h"
+
+#include "am/am.h"
+
+/*
+ * Is a page in no table?  A page is new where a process has extended the index
+ * and then has not used the page.
+ *
+ * On entry and on return the page is locked.
+ */
+static bool
+is_free(Relation index, Buffer buffer)
+{
+	Page		page = BufferGetPage(buffer);
+
+	if (PageIsNew(page))
+		return true;
+	hamming_page_check(index, buffer);
+	return hamming_special(page)->kind == HAMMING_PAGE_FREE;
+}
+
+/*
+ * Is the page at block in no table?  The answer may be out of date at once.
+ *
+ * On entry and on return the caller holds no buffer lock; the page is locked
+ * meanwhile.  Error: XX002 where the page cannot be used.
+ */
+bool
+hamming_is_free_page(Relation index, BlockNumber block,
+					 BufferAccessStrategy strategy)
+{
+	Buffer		buffer = ReadBufferExtended(index, MAIN_FORKNUM, block,
+											RBM_NORMAL, strategy);
+	bool		result;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	result = is_free(index, buffer);
+	UnlockReleaseBuffer(buffer);
+	return result;
+}
+
+/*
+ * Add a new page, of zeros, at the end of a fork of the index.
+ *
+ * On entry the caller holds no buffer lock.  The function takes the extension
+ * lock, which is a heavyweight one: a process that waited for it under a
+ * buffer lock could be in a deadlock that PostgreSQL does not detect.  On
+ * return the page is pinned, and not locked.
+ */
+Buffer
+hamming_extend(Relation index, ForkNumber fork)
+{
+	/* can another process extend this fork at the same time? */
+	bool		others = fork == MAIN_FORKNUM && !RELATION_IS_LOCAL(index);
+	Buffer		buffer;
+
+	if (others)
+		LockRelationForExtension(index, ExclusiveLock);
+	buffer = ReadBufferExtended(index, fork, P_NEW, RBM_NORMAL, NULL);
+	if (others)
+		UnlockRelationForExtension(index, ExclusiveLock);
+	return buffer;
+}
+
+/*
+ * Lock a spare page for new content, if it is still free.  The free space map
+ * is not logged and may name pages in use, so it is not believed.
+ *
+ * On entry the page is pinned.  The caller may hold buffer locks: a free page
+ * has no role, so that the lock order says nothing of it, and a wait for its
+ * lock could be a deadlock.  Therefore the function only tries the lock.  On
+ * return the page is pinned, and if the result is true, locked exclusively.
+ * Error: XX002 where the page cannot be used.
+ */
+bool
+hamming_claim_spare(Relation index, Buffer spare)
+{
+	if (!ConditionalLockBuffer(spare))
+		return false;
+	if (is_free(index, spare))
+		return true;
+	LockBuffer(spare, BUFFER_LOCK_UNLOCK);
+	return false;
+}
+
+/*
+ * Find a page that is probably free: one of those that the free space map
+ * names, or a new one.
+ *
+ * On entry the caller holds no buffer lock, for the reason that
+ * hamming_extend() gives, and because the free space map has buffer locks of
+ * its own.  On return the page is pinned, and not locked.  Errors: as
+ * hamming_claim_spare().
+ */
+Buffer
+hamming_find_spare(Relation index)
+{
+	BlockNumber block;
+
+	while ((block = GetFreeIndexPage(index)) != InvalidBlockNumber)
+	{
+		Buffer		buffer = ReadBuffer(index, block);
+
+		if (hamming_claim_spare(index, buffer))
+		{
+			LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+			return buffer;
+		}
+		ReleaseBuffer(buffer);
+	}
+	return hamming_extend(index, MAIN_FORKNUM);
+}
+
+/*
+ * Enter a page in the free space map: a spare page that was not used, or a
+ * page that a merge has freed.
+ *
+ * On entry the page is pinned, and the caller holds no buffer lock.  On return
+ * the page is not pinned by the caller.
+ */
+void
+hamming_give_back(Relation index, Buffer buffer)
+{
+	BlockNumber block = BufferGetBlockNumber(buffer);
+
+	ReleaseBuffer(buffer);
+	RecordFreeIndexPage(index, block);
+	FreeSpaceMapVacuumRange(index, block, block + 1);
+}
