@@ -2,10 +2,10 @@
  * am_cost.c
  *	  What an index scan costs.
  *
- * The unit is what PostgreSQL counts in.  A sequential scan that computes a
- * distance for each row takes 0.02 of it a row.  A leaf of hundreds of
- * fingerprints takes about 5 to 10 times as long, which is what the factors
- * below say.
+ * Costs are in PostgreSQL's unit, a page of a sequential read.  A sequential
+ * scan that computes a distance for each row costs 0.02 a row.  By the factors
+ * below a leaf of 510 to 580 fingerprints, which is 88 to 100 % full, costs
+ * 0.101 to 0.108, as much as 5.0 to 5.4 such rows.
  */
 #include "postgres.h"
 
@@ -20,11 +20,14 @@
 #include "am/am.h"
 #include "type/selectivity.h"
 
-/* In units of cpu_operator_cost: to come to a page, to look at an entry. */
-#define PAGE_ACCESS 20.0
-#define ENTRY_LOOK 0.04
+/* In units of cpu_operator_cost. */
+#define PAGE_ACCESS 20.0		/* to come to a page */
+#define ENTRY_LOOK 0.04			/* to look at an entry of a leaf */
 
-/* The radius of one condition. */
+/*
+ * The radius of a condition with the operator opno, -1 .. HAMMING_BITS.  args
+ * are its arguments, the indexed column first.
+ */
 static int32
 operator_radius(IndexPath *path, Oid opno, List *args)
 {
@@ -40,31 +43,31 @@ operator_radius(IndexPath *path, Oid opno, List *args)
 }
 
 /*
- * The radius that the conditions leave, 64 without any, and how often the
- * index is searched: once for each element of an array.
+ * The least radius of the conditions; HAMMING_BITS where none has one, and
+ * negative where no row can match.  *searches gets how often the index is
+ * searched: once, or once for each element of an array.
  */
 static int
 clauses_radius(PlannerInfo *root, IndexPath *path, double *searches)
 {
-	int			radius = 64;
+	int			radius = HAMMING_BITS;
 	ListCell   *lc;
 
 	*searches = 1;
 	foreach(lc, get_quals_from_indexclauses(path->indexclauses))
 	{
 		Expr	   *clause = lfirst_node(RestrictInfo, lc)->clause;
-		int32		clause_radius = 64; /* IS NULL, IS NOT NULL */
+		int32		clause_radius = HAMMING_BITS;	/* IS NULL, IS NOT NULL */
 
 		if (IsA(clause, OpExpr))
 			clause_radius = operator_radius(path, ((OpExpr *) clause)->opno,
 											((OpExpr *) clause)->args);
 		else if (IsA(clause, ScalarArrayOpExpr))
 		{
-			List	   *args = ((ScalarArrayOpExpr *) clause)->args;
+			ScalarArrayOpExpr *any = (ScalarArrayOpExpr *) clause;
 
-			clause_radius = operator_radius(
-											path, ((ScalarArrayOpExpr *) clause)->opno, args);
-			*searches *= estimate_array_length(root, lsecond(args));
+			clause_radius = operator_radius(path, any->opno, any->args);
+			*searches *= estimate_array_length(root, lsecond(any->args));
 		}
 		radius = Min(radius, clause_radius);
 	}
@@ -72,8 +75,11 @@ clauses_radius(PlannerInfo *root, IndexPath *path, double *searches)
 }
 
 /*
- * Cost of the I/O for one page.  An index that is searched is in memory as
- * far as there is room: only what is beyond effective_cache_size is read.
+ * Cost of the I/O for one page of the index.
+ *
+ * An index that is searched again and again is in memory as far as there is
+ * room for it and for the tables of the query.  So the cost is that of the part
+ * of these that does not fit in effective_cache_size.
  */
 static double
 page_io_cost(PlannerInfo *root, IndexOptInfo *index, bool sequential)
@@ -89,11 +95,39 @@ page_io_cost(PlannerInfo *root, IndexOptInfo *index, bool sequential)
 }
 
 /*
- * PostgreSQL offers an index-only scan of any index where no column is
- * wanted, as for count(*).  Ours cannot be: nothing keeps a row that a scan
+ * Make an index-only scan a plain index scan.  Returns what cost_index() does
+ * not count of the latter: the pages of the heap that are all visible.
+ *
+ * PostgreSQL plans an index-only scan of any index where no column is wanted,
+ * as for count(*).  A hamming index has none: nothing keeps a row that a scan
  * has seen in the index from being removed before the scan looks at the
- * visibility map.  Make it a plain one, which costs what PostgreSQL has left
- * out, the pages of the heap that are all visible.
+ * visibility map.
+ *
+ * Why path->path.pathtype may be changed here, in PostgreSQL 15 to 19:
+ *
+ * - create_index_path() sets the field and calls cost_index().  That copies it
+ *   to the variable indexonly, calls us, and then looks at the variable alone.
+ *   So cost_index() counts the pages of the heap that are not all visible, and
+ *   we add the others.
+ * - After that, the planner asks for the field where it makes a plan of the
+ *   path, in createplan.c.  It then makes a plain index scan.  A path for such
+ *   a scan is an IndexPath with the same fields, set in the same way.
+ * - Where reparameterize_path() copies the path, cost_index() takes the copy
+ *   for a plain scan from the beginning, and we add nothing.
+ *
+ * Compared were costsize.c, pathnode.c and createplan.c of 15.18, and of 16 to
+ * 19 when their branches were made.  Should a later version keep the first
+ * type, nobody gets a wrong result: an index-only scan of an index that
+ * returns no column raises "no data returned for index-only scan" at its first
+ * row (nodeIndexonlyscan.c).
+ *
+ * A high cost would not do.  With disable_cost, or disabled_nodes from 18 on,
+ * an index-only scan stays a choice where every other path is disabled, too,
+ * and then the query fails with that error.
+ *
+ * A bitmap scan that is made of the same path pays for these pages twice,
+ * which makes the plain scan the choice.  Whether the path is disabled was
+ * decided before; in 19 by enable_indexonlyscan, up to 18 by enable_indexscan.
  */
 static Cost
 as_plain_scan(PlannerInfo *root, IndexPath *path, double rows)
@@ -109,7 +143,15 @@ as_plain_scan(PlannerInfo *root, IndexPath *path, double rows)
 		rel->allvisfrac * random_cost;
 }
 
-/* All costs are for one scan; index pages are the leaves that it reads. */
+/*
+ * amcostestimate: what a scan by the path costs.
+ *
+ * loop_count is not used: all costs are for one scan, and page_io_cost() has
+ * seen to what repeated scans find in memory.  *selectivity gets the part of
+ * the heap's rows that the scan returns.  *correlation is 0, as the index has
+ * no order that the heap could have.  *pages gets the leaves that the scan
+ * reads.
+ */
 void
 hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 					  Cost *startup_cost, Cost *total_cost,
@@ -118,6 +160,7 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 {
 	IndexOptInfo *index = path->indexinfo;
 	List	   *quals = get_quals_from_indexclauses(path->indexclauses);
+	List	   *conditions = add_predicate_to_index_quals(index, quals);
 	double		leaves = Max(index->pages / HAMMING_BLOCKS, 1);
 	double		entries = index->tuples / leaves;
 	double		height = 1 + ceil(log(leaves) / log(HAMMING_INNER_CAPACITY));
@@ -128,8 +171,7 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	double		rows;
 	Cost		leaf;
 
-	*selectivity = clauselist_selectivity(
-										  root, add_predicate_to_index_quals(index, quals), index->rel->relid,
+	*selectivity = clauselist_selectivity(root, conditions, index->rel->relid,
 										  JOIN_INNER, NULL);
 	*correlation = 0;
 	rows = *selectivity * index->tuples;
@@ -140,8 +182,10 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	*pages = plan.leaves;
 
 	/*
-	 * What is nearest may be far or near, which decides whether all leaves
-	 * are read or some: so those are a matter of how many rows are wanted.
+	 * An ordered scan reads few leaves where the nearest rows are near, and
+	 * many where they are far.  Either way it reads more for more rows, so
+	 * that leaves count as part of the total cost and not of the startup
+	 * cost.
 	 */
 	*startup_cost = descent + index_other_operands_eval_cost(root, quals);
 	*total_cost = *startup_cost +
