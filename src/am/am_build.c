@@ -2,8 +2,12 @@
  * am_build.c
  *	  CREATE INDEX.
  *
- * The table is read once, into the sort that table 0 is written from; the
- * other tables are sorted from what table 0 holds.
+ * The heap is read once, into the sort that table 0 is written from.  Each
+ * other block table is sorted from the leaves of table 0.
+ *
+ * The index is written without WAL, and then logged page by page.  Nobody else
+ * writes to it: before CREATE INDEX has committed, or CREATE INDEX
+ * CONCURRENTLY has marked the index as ready, no session inserts into it.
  */
 #include "postgres.h"
 
@@ -16,12 +20,15 @@
 
 #include "am/am.h"
 
-/* Phases of pg_stat_progress_create_index; the first is PostgreSQL's. */
+/*
+ * Phases of pg_stat_progress_create_index.  PostgreSQL has reserved the one
+ * before these.
+ */
 #define PHASE_SCAN (PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE + 1)
-#define PHASE_SORT (PHASE_SCAN + 1) /* + 2 * table */
-#define PHASE_WRITE (PHASE_SORT + 1)
+#define PHASE_SORT (PHASE_SCAN + 1) /* of table 0; of others + 2 * table */
+#define PHASE_WRITE (PHASE_SORT + 1)	/* as PHASE_SORT */
 
-/* Name of a phase; NULL if there is none. */
+/* ambuildphasename: the name of a phase; NULL if there is no such phase. */
 char *
 hamming_build_phase_name(int64 phase)
 {
@@ -50,24 +57,29 @@ report_phase(int64 phase)
 
 /*
  * Writing a table, leaves first.  On each level one page is being filled, in
- * memory; it is written when its end is known, which is when the next one
- * begins.
+ * memory.  It is written when the end of its range is known, that is when the
+ * next page of the level begins.
  */
 
 typedef struct TableWriter
 {
 	Relation	index;
 	int			table;
-	HammingKey
-				keys[HAMMING_LEAF_CAPACITY + 1];	/* of the next leaf and
-													 * beyond */
-	int			count;
-	int			least;			/* a leaf takes from so many */
-	int			most;			/* up to so many of them */
-	int			height;			/* levels in use */
-	PGAlignedBlock pages[HAMMING_MAX_HEIGHT];
+	HammingKey	keys[HAMMING_LEAF_CAPACITY + 1];	/* not yet on a leaf,
+													 * sorted */
+	int			count;			/* of keys */
+	int			least;			/* keys that a leaf takes at least */
+	int			most;			/* and at most */
+	int			height;			/* levels that have a page */
+	PGAlignedBlock pages[HAMMING_MAX_HEIGHT];	/* by level: being filled */
 } TableWriter;
 
+/*
+ * Give a page its content.
+ *
+ * On entry the page is pinned, and not locked.  On return the caller holds
+ * neither the lock nor the pin.
+ */
 static void
 write_page(Buffer buffer, Page page)
 {
@@ -77,6 +89,7 @@ write_page(Buffer buffer, Page page)
 	UnlockReleaseBuffer(buffer);
 }
 
+/* Begin a page of a level, whose range begins at low. */
 static void
 start_page(TableWriter *writer, int level, HammingKey low)
 {
@@ -86,7 +99,10 @@ start_page(TableWriter *writer, int level, HammingKey low)
 
 static void finish_page(TableWriter *writer, int level);
 
-/* The inner page that the next child goes to, which begins at the key. */
+/*
+ * The inner page of the level that the next child goes to.  The child's range
+ * begins at low.
+ */
 static Page
 parent_with_room(TableWriter *writer, int level, HammingKey low)
 {
@@ -107,7 +123,7 @@ parent_with_room(TableWriter *writer, int level, HammingKey low)
 	return page;
 }
 
-/* Write a page that is not the root, and enter it above. */
+/* Write the page of a level that is not the root, and enter it above. */
 static void
 finish_page(TableWriter *writer, int level)
 {
@@ -121,7 +137,7 @@ finish_page(TableWriter *writer, int level)
 	hamming_inner_insert(parent, hamming_page_count(parent), low, block);
 }
 
-/* Put so many of the keys on the leaf that is being filled. */
+/* Put the first count of the keys on the leaf that is being filled. */
 static void
 fill_leaf(TableWriter *writer, int count)
 {
@@ -135,8 +151,8 @@ fill_leaf(TableWriter *writer, int count)
 }
 
 /*
- * Add the next key.  Leaves are as full as wanted on average, so that there is
- * a choice where to cut.
+ * Add the next key.  A leaf gets from least to most keys, whose middle is what
+ * the fillfactor says.  So there is a choice where to cut.
  */
 static void
 add_key(TableWriter *writer, HammingKey key)
@@ -155,13 +171,17 @@ add_key(TableWriter *writer, HammingKey key)
 	start_page(writer, 0, cut);
 }
 
-/* Write a table from a sort that is filled; returns its rows. */
+/*
+ * Write a table from a sort that all its keys were put in, and end the sort.
+ * Returns the number of keys.
+ */
 static double
 write_table(Relation index, int table, Tuplesortstate *sort)
 {
 	TableWriter *writer = palloc0(sizeof(TableWriter));
 	int			fill = hamming_fill(index, HAMMING_LEAF_CAPACITY);
-	int			slack = Min(fill / HAMMING_CUT_SLACK, HAMMING_LEAF_CAPACITY - fill);
+	int			slack = Min(fill / HAMMING_CUT_SLACK,
+							HAMMING_LEAF_CAPACITY - fill);
 	HammingKey	key;
 	double		rows = 0;
 	int			level;
@@ -192,7 +212,10 @@ write_table(Relation index, int table, Tuplesortstate *sort)
 	return rows;
 }
 
-/* Sort for one table what the leaves of table 0 hold. */
+/*
+ * Put what the leaves of table 0 hold, rotated for a table, in a sort.  The
+ * leaves are below block number blocks.
+ */
 static Tuplesortstate *
 sort_leaves(Relation index, int table, BlockNumber blocks)
 {
@@ -231,6 +254,7 @@ typedef struct BuildState
 	Tuplesortstate *nulls;
 } BuildState;
 
+/* Called for each row of the heap: put it in the sort that it belongs in. */
 static void
 add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 		bool alive, void *callback_state)
@@ -259,7 +283,7 @@ make_metapage(Page page)
 	((PageHeader) page)->pd_lower += sizeof(HammingMeta);
 }
 
-/* Blocks 0 to 5 of an index without rows. */
+/* Write blocks 0 to 5 of an index without rows. */
 static void
 write_fixed_pages(Relation index, ForkNumber fork)
 {
@@ -276,13 +300,24 @@ write_fixed_pages(Relation index, ForkNumber fork)
 	}
 }
 
-/* Build an index of all rows, and log it. */
+/*
+ * ambuild: build an index of all rows, and log it.
+ *
+ * The two sorts that the heap is read into share maintenance_work_mem.  The one
+ * of rows without a fingerprint gets an eighth, as these are mostly few.  A
+ * sort that needs more memory goes to disk.
+ *
+ * On entry and on return the caller holds no buffer lock; one page at a time is
+ * locked meanwhile.  On entry the caller has locked the heap, as PostgreSQL
+ * does for CREATE INDEX, and the index has no block.
+ */
 IndexBuildResult *
 hamming_build(Relation heap, Relation index, IndexInfo *info)
 {
 	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
 	BuildState	state;
 	BlockNumber blocks;
+	int			nulls_memory = maintenance_work_mem / 8;
 	int			table;
 
 	if (RelationGetNumberOfBlocks(index) != 0)
@@ -291,9 +326,9 @@ hamming_build(Relation heap, Relation index, IndexInfo *info)
 	write_fixed_pages(index, MAIN_FORKNUM);
 
 	report_phase(PHASE_SCAN);
-	state.nulls = hamming_sort_begin(maintenance_work_mem / 8, TUPLESORT_NONE);
-	state.fingerprints = hamming_sort_begin(
-											maintenance_work_mem - maintenance_work_mem / 8, TUPLESORT_NONE);
+	state.nulls = hamming_sort_begin(nulls_memory, TUPLESORT_NONE);
+	state.fingerprints = hamming_sort_begin(maintenance_work_mem - nulls_memory,
+											TUPLESORT_NONE);
 	result->heap_tuples = table_index_build_scan(heap, index, info, true, true,
 												 add_row, &state, NULL);
 	result->index_tuples = write_table(index, 0, state.fingerprints);
@@ -308,7 +343,12 @@ hamming_build(Relation heap, Relation index, IndexInfo *info)
 	return result;
 }
 
-/* The initial fork of an unlogged index. */
+/*
+ * ambuildempty: write and log the initial fork of an unlogged index, from which
+ * PostgreSQL makes the index anew after a crash.
+ *
+ * On entry and on return the caller holds no buffer lock.
+ */
 void
 hamming_build_empty(Relation index)
 {

@@ -10,12 +10,12 @@
 #include "am/test_stop.h"
 
 /*
- * Append keys[i] to leaves[i], for all i below count, if each leaf is still
- * the one for its key and has room.  Returns the first i for which that is
- * not so, or count.
+ * Append keys[i] to leaves[i] of table first_table + i, for all i below count,
+ * if each leaf still covers its key and has room.  Returns the first i for
+ * which that is not so, and then appends nothing; or count.
  *
  * On entry the leaves are pinned, and the caller holds no buffer lock.  On
- * return it holds neither locks nor pins.
+ * return the caller holds neither the locks nor the pins.
  */
 static int
 append_all(Relation index, int first_table, int count, const HammingKey *keys,
@@ -48,11 +48,13 @@ append_all(Relation index, int first_table, int count, const HammingKey *keys,
 }
 
 /*
- * Add a row to its tables, in all of them by one WAL record.
+ * Add keys[i] to table first_table + i, for all i below count, by one WAL
+ * record.
  *
- * The leaves are found first, and then locked together, so that none is
- * locked while another is read from disk.  The lock rule wants that, too: see
- * am_tree.c.
+ * First all leaves are found and pinned, and then all are locked, table by
+ * table.  So rules 2 and 3 in am_tree.c are kept, and no leaf is locked while
+ * another is read from disk.  A leaf that is full is split without these
+ * locks, and all leaves are looked for again.
  */
 static void
 insert_keys(Relation index, int first_table, int count, const HammingKey *keys)
@@ -77,7 +79,14 @@ insert_keys(Relation index, int first_table, int count, const HammingKey *keys)
 	}
 }
 
-/* Add a row, with a fingerprint or without.  No index is unique: false. */
+/*
+ * aminsert: add the row tid, with the fingerprint values[0], or without one if
+ * isnull[0].  Returns false, as PostgreSQL asks of an index that is not unique.
+ *
+ * On entry and on return the caller holds no buffer lock; the leaves of four
+ * tables are locked together meanwhile.  Errors: XX002 where a page cannot be
+ * used.
+ */
 bool
 hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 			   Relation heap, IndexUniqueCheck check_unique, bool unchanged,

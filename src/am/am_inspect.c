@@ -26,8 +26,12 @@ PG_FUNCTION_INFO_V1(hamming_index_stats);
 PG_FUNCTION_INFO_V1(hamming_index_check);
 
 /*
- * Errors: 42501 for anybody but the owner of the index, 42809 for anything
- * but a hamming index, 55000 where its data cannot be read.
+ * Check that the user may look into a relation, and that it is a hamming index
+ * that can be read.
+ *
+ * Errors: 42809 for anything but a hamming index, 42501 for anybody but its
+ * owner, 0A000 for a temporary index of another session, 55000 for an index
+ * that is not valid.
  */
 static void
 check_is_ours(Relation index)
@@ -51,7 +55,10 @@ check_is_ours(Relation index)
 							   RelationGetRelationName(index))));
 }
 
-/* Error: 42P01 where there is no such relation. */
+/*
+ * Open a hamming index, and lock it in the mode.  Errors: 42P01 where there is
+ * no such relation, and as check_is_ours().
+ */
 static Relation
 open_index(Oid oid, LOCKMODE mode)
 {
@@ -68,14 +75,16 @@ open_index(Oid oid, LOCKMODE mode)
  * Statistics
  */
 
+/* What measure_table() adds up, of one table or of several. */
 typedef struct Shape
 {
 	int64		rows;
-	int64		largest_block;	/* rows that share a block, at most */
-	int64		blocks;			/* blocks that occur */
+	int64		largest_block;	/* the most rows that share a value of the
+								 * table's leading block */
+	int64		blocks;			/* how many values of that block occur */
 } Shape;
 
-/* Walk the leaves of a table. */
+/* Walk along the leaves of a table, and add what they hold to shape. */
 static void
 measure_table(Relation index, int table, Shape *shape)
 {
@@ -92,7 +101,8 @@ measure_table(Relation index, int table, Shape *shape)
 		Page		page = BufferGetPage(leaf);
 
 		for (i = 0; i < hamming_page_count(page); i++)
-			counts[hamming_page_bits(page)[i] >> (64 - HAMMING_BLOCK_BITS)]++;
+			counts[hamming_page_bits(page)[i] >>
+				   (HAMMING_BITS - HAMMING_BLOCK_BITS)]++;
 		rows += hamming_page_count(page);
 		key = hamming_special(page)->high;
 		UnlockReleaseBuffer(leaf);
@@ -107,6 +117,7 @@ measure_table(Relation index, int table, Shape *shape)
 	pfree(counts);
 }
 
+/* How many of the first blocks of the index are in no table. */
 static int64
 count_free_pages(Relation index, BlockNumber blocks)
 {
@@ -124,7 +135,8 @@ count_free_pages(Relation index, BlockNumber blocks)
 static int
 table_height(Relation index)
 {
-	Buffer		root = hamming_read(index, HAMMING_ROOT(0), BUFFER_LOCK_SHARE, NULL);
+	Buffer		root = hamming_read(index, HAMMING_ROOT(0), BUFFER_LOCK_SHARE,
+									NULL);
 	int			height = hamming_special(BufferGetPage(root))->level + 1;
 
 	UnlockReleaseBuffer(root);
@@ -142,6 +154,7 @@ hamming_index_stats(PG_FUNCTION_ARGS)
 	TupleDesc	description;
 	Datum		values[9];
 	bool		isnull[9] = {false};
+	HeapTuple	result;
 	int			table;
 
 	if (get_call_result_type(fcinfo, NULL, &description) != TYPEFUNC_COMPOSITE)
@@ -161,29 +174,32 @@ hamming_index_stats(PG_FUNCTION_ARGS)
 	values[7] = Float8GetDatum((double) shape.rows / Max(shape.blocks, 1));
 	values[8] = Int64GetDatum(shape.largest_block);
 	relation_close(index, AccessShareLock);
-	PG_RETURN_DATUM(
-					HeapTupleGetDatum(heap_form_tuple(description, values, isnull)));
+	result = heap_form_tuple(description, values, isnull);
+	PG_RETURN_DATUM(HeapTupleGetDatum(result));
 }
 
 /*
  * Verification
  *
- * Writers are locked out, so that the index stands still.  Every page is
- * reached from a root, exactly once; what it says of itself must agree with
- * what its parent says of it.  Then the entries are compared, sorted: those
- * of each table with those of table 0, and of these the ones that the heap
- * needs.
+ * Writers are locked out, so that the index stands still.  Every page must be
+ * reached from a root exactly once, or be free.  What a page says of itself
+ * must agree with what its parent says of it.  The entries of each table are
+ * sorted, and compared: table 0 must have each entry of another block table,
+ * and every table must have each row of the heap.
  */
 
 typedef struct Check
 {
 	Relation	index;
 	BlockNumber blocks;
-	bool	   *seen;			/* which pages have been reached */
-	Tuplesortstate *entries;	/* of the table being checked */
-	Tuplesortstate *tids;		/* of tables 0 and NULLs, to find any twice */
+	bool	   *seen;			/* by block: has the page been reached? */
+	Tuplesortstate *entries;	/* of the table that is being checked, not
+								 * rotated */
+	Tuplesortstate *tids;		/* of table 0 and that of NULLs, to find a row
+								 * that is there twice */
 } Check;
 
+/* Check the entries of a leaf, and put them in the sorts. */
 static void
 check_leaf(Check *check, BlockNumber block, Page page, int table)
 {
@@ -226,7 +242,13 @@ check_order(Check *check, BlockNumber block, Page page)
 			hamming_corrupted(check->index, block, "children are out of order");
 }
 
-/* Check a page of which its parent says this, and all below. */
+/*
+ * Check a page and all pages below it.  table, level, low and high are what the
+ * parent says of the page; level is -1 for a root, which may have any level.
+ *
+ * The page is copied under its lock, so that no lock is held while pages below
+ * are read.
+ */
 static void
 check_page(Check *check, BlockNumber block, int table, int level,
 		   HammingKey low, HammingKey high)
@@ -270,14 +292,18 @@ check_page(Check *check, BlockNumber block, int table, int level,
 				   rank + 1 < count ? hamming_inner_key(page, rank + 1) : high);
 }
 
-/* There are five at a time: two of the heap and three of the index. */
+/*
+ * Begin one of the sorts, which share maintenance_work_mem.  There are five at
+ * a time: two of the heap, the entries of table 0 and of another table, and
+ * the TIDs.
+ */
 static Tuplesortstate *
 begin_sort(void)
 {
 	return hamming_sort_begin(maintenance_work_mem / 5, TUPLESORT_RANDOMACCESS);
 }
 
-/* Check a table; returns its entries, unrotated and sorted. */
+/* Check all pages of a table.  Returns its entries, not rotated, and sorted. */
 static Tuplesortstate *
 check_table(Check *check, int table)
 {
@@ -288,7 +314,7 @@ check_table(Check *check, int table)
 	return check->entries;
 }
 
-/* Pages in no table must be free. */
+/* Check that each page that was not reached from a root is free. */
 static void
 check_other_pages(Check *check)
 {
@@ -303,6 +329,10 @@ check_other_pages(Check *check)
 	}
 }
 
+/*
+ * Called for each row of the heap: put it in sorts[0] with its fingerprint, or
+ * in sorts[1] if it has none.
+ */
 static void
 add_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 			 bool alive, void *callback_state)
@@ -315,20 +345,22 @@ add_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 }
 
 /*
- * What the heap has for the index: rows with a fingerprint, and without.
- * Error: 55000 where the snapshot is older than the index.
+ * Sort the rows of the heap that the index must have: sorts[0] gets those with
+ * a fingerprint, sorts[1] those without.
+ *
+ * Error: 55000 where the snapshot is older than the index, which then may not
+ * have all rows that the snapshot sees.
  */
 static void
 sort_heap(Relation heap, Relation index, Tuplesortstate **sorts)
 {
 	IndexInfo  *info = BuildIndexInfo(index);
 	Snapshot	snapshot = RegisterSnapshot(GetTransactionSnapshot());
+	HeapTupleHeader header = index->rd_indextuple->t_data;
 	TableScanDesc scan;
 
 	if (index->rd_index->indcheckxmin &&
-		!TransactionIdPrecedes(
-							   HeapTupleHeaderGetXmin(index->rd_indextuple->t_data),
-							   snapshot->xmin))
+		!TransactionIdPrecedes(HeapTupleHeaderGetXmin(header), snapshot->xmin))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("index \"%s\" cannot be checked by this transaction",
@@ -346,7 +378,7 @@ sort_heap(Relation heap, Relation index, Tuplesortstate **sorts)
 	tuplesort_performsort(sorts[1]);
 }
 
-/* Is everything of the one in the other? */
+/* Is each key of the sort part in the sort whole, too? */
 static bool
 is_subset(Tuplesortstate *part, Tuplesortstate *whole)
 {
@@ -367,6 +399,7 @@ is_subset(Tuplesortstate *part, Tuplesortstate *whole)
 	return found;
 }
 
+/* Is a key in the sort twice?  hamming_least_key is in none. */
 static bool
 has_duplicates(Tuplesortstate *entries)
 {
@@ -385,8 +418,9 @@ has_duplicates(Tuplesortstate *entries)
 }
 
 /*
- * No row is in the index twice, every row of the heap is in every table, and
- * a table has nothing that table 0 has not, as dead rows leave that last.
+ * Check all tables: no row is in the index twice, every row of the heap is in
+ * every block table or in that of NULLs, and a block table has nothing that
+ * table 0 has not, as a vacuum removes dead rows from table 0 last.
  */
 static void
 check_entries(Check *check, Relation heap)
@@ -436,14 +470,17 @@ hamming_index_check(PG_FUNCTION_ARGS)
 	int			security;
 	int			level;
 
-	/* before others are locked out, and then in the order of all commands */
+	/*
+	 * Whether the user may do this is found out before others are locked out.
+	 * Then the table is locked before its index, as by all commands.
+	 */
 	check.index = open_index(oid, AccessShareLock);
 	heap_oid = check.index->rd_index->indrelid;
 	relation_close(check.index, AccessShareLock);
 	test_stop("index check");
 	heap = try_table_open(heap_oid, ShareLock);
 	check.index = open_index(oid, ShareLock);
-	/* without a lock, both may have been dropped, and their OIDs used again */
+	/* between the locks both may be dropped, and their OIDs used again */
 	if (heap == NULL || check.index->rd_index->indrelid != heap_oid)
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
 						errmsg("could not open the table of index \"%s\"",

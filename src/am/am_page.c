@@ -1,13 +1,21 @@
 /*
  * am_page.c
- *	  What a page of the hamming index holds, and how entries enter, leave
- *	  and part.
+ *	  Page layout: checking, appending, removing, splitting, merging.
+ *
+ * The functions work on the bytes of a page, and know neither buffers nor WAL.
+ * For a page in a shared buffer, the caller holds the lock, which is an
+ * exclusive one where the function changes the page.  am.h describes the
+ * layout.
  */
 #include "postgres.h"
 
 #include "am/am.h"
 
-/* A page without entries. */
+/*
+ * Make a page without entries.  low and high bound its range; those of a
+ * metapage and of a free page mean nothing.  level is 0 for a leaf, and for
+ * these.
+ */
 void
 hamming_page_init(Page page, HammingPageKind kind, int table, int level,
 				  HammingKey low, HammingKey high)
@@ -33,7 +41,7 @@ tail_size(Page page)
 		: sizeof(HammingDownlink);
 }
 
-/* Set the bounds of both arrays. */
+/* Let both arrays have that number of elements. */
 static void
 set_slots(Page page, int slots)
 {
@@ -43,7 +51,7 @@ set_slots(Page page, int slots)
 	header->pd_upper = header->pd_special - slots * tail_size(page);
 }
 
-/* Let the arrays of a leaf have room for so many entries. */
+/* Let the arrays of a leaf have room for count entries, and few more. */
 static void
 set_leaf_count(Page page, int count)
 {
@@ -51,7 +59,15 @@ set_leaf_count(Page page, int count)
 						HAMMING_LEAF_CAPACITY));
 }
 
-/* What is wrong with a page, as far as itself can tell; NULL if nothing. */
+/*
+ * What is wrong with a page, as far as the page itself tells; NULL if nothing
+ * is.
+ *
+ * A page that passes can be read and changed without looking outside the page:
+ * its arrays are within it.  What the entries say may still be wrong, and
+ * those who read them look: see inner_entry(), hamming_read() and
+ * hamming_check_tid().
+ */
 static const char *
 page_fault(Page page)
 {
@@ -90,6 +106,10 @@ page_fault(Page page)
 	return NULL;
 }
 
+/*
+ * Report that the page at block has a fault.  Error: XX002, always.  The caller
+ * may hold locks and pins: the end of the transaction releases them.
+ */
 void
 hamming_corrupted(Relation index, BlockNumber block, const char *fault)
 {
@@ -99,7 +119,12 @@ hamming_corrupted(Relation index, BlockNumber block, const char *fault)
 					errhint("REINDEX it.")));
 }
 
-/* Error: XX002 where a page cannot be used. */
+/*
+ * Check a page after it was locked and before it is used.
+ *
+ * On entry and on return the page is locked.  Error: XX002 where it cannot be
+ * used.
+ */
 void
 hamming_page_check(Relation index, Buffer buffer)
 {
@@ -110,9 +135,9 @@ hamming_page_check(Relation index, Buffer buffer)
 }
 
 /*
- * Error: XX002 if no row can have the TID, which an entry of the leaf at block
- * holds.  To PostgreSQL the invalid block number would mean a new page of the
- * table.
+ * Check the TID of an entry of the leaf at block, before it is given to
+ * PostgreSQL, for which the invalid block number would mean a new page of the
+ * heap.  Error: XX002 if no row can have the TID.
  */
 void
 hamming_check_tid(Relation index, BlockNumber block, uint64 tid)
@@ -126,7 +151,7 @@ hamming_check_tid(Relation index, BlockNumber block, uint64 tid)
  * Leaves
  */
 
-/* The page must have room. */
+/* Append a key to a leaf, which is not full. */
 void
 hamming_leaf_append(Page page, HammingKey key)
 {
@@ -139,9 +164,11 @@ hamming_leaf_append(Page page, HammingKey key)
 }
 
 /*
- * The last entry takes the place of the one removed, and leaves zeros: what
- * is between the arrays is always zero, so that replay, which finds it so,
- * sees the same when they grow.
+ * Remove entry i of a leaf.  The last entry takes its place.
+ *
+ * The place of the last entry is set to zero: the bytes between the arrays are
+ * always zero.  So replay, which sets them to zero, finds the same bytes there
+ * when the arrays grow again.
  */
 void
 hamming_leaf_remove(Page page, int i)
@@ -156,17 +183,23 @@ hamming_leaf_remove(Page page, int i)
 }
 
 /*
- * Inner pages.  An entry is known by its rank, 0 .. count - 1, in the order
- * of the keys; order[rank] is where it is in the arrays.
+ * Inner pages
+ *
+ * An entry is known by its rank: its place in the order of keys, 0 .. count -
+ * 1.  order[rank] is its place in the two arrays.
  */
 
+/* The array that holds, by rank, the place of each entry. */
 static inline uint16 *
 inner_order(Page page)
 {
 	return (uint16 *) ((char *) page + HAMMING_CONTENT);
 }
 
-/* Where in the arrays it is; never beyond them, on a corrupted page either. */
+/*
+ * The place in the arrays of the entry with a rank.  It is within the arrays
+ * even if the order of a corrupted page says otherwise.
+ */
 static inline int
 inner_entry(Page page, int rank)
 {
@@ -179,7 +212,7 @@ inner_downlink(Page page, int i)
 	return (HammingDownlink *) hamming_special(page) - (i + 1);
 }
 
-/* The least key of the child of a rank. */
+/* The least key of the child with a rank, 0 .. count - 1. */
 HammingKey
 hamming_inner_key(Page page, int rank)
 {
@@ -189,15 +222,22 @@ hamming_inner_key(Page page, int rank)
 					   hamming_tid(&inner_downlink(page, i)->tid));
 }
 
-/* The block of the child of a rank. */
+/*
+ * The block number of the child with a rank, 0 .. count - 1.  On a corrupted
+ * page it may be any number, hamming_read() looks at it.
+ */
 BlockNumber
 hamming_inner_child(Page page, int rank)
 {
-	return BlockIdGetBlockNumber(
-								 &inner_downlink(page, inner_entry(page, rank))->child);
+	HammingDownlink *downlink = inner_downlink(page, inner_entry(page, rank));
+
+	return BlockIdGetBlockNumber(&downlink->child);
 }
 
-/* Rank of the child whose range has the key, which is in the page's range. */
+/*
+ * The rank of the child whose range has the key.  The key is in the page's
+ * range, so that the first child begins at the key or below.
+ */
 int
 hamming_inner_find(Page page, HammingKey key)
 {
@@ -205,7 +245,7 @@ hamming_inner_find(Page page, HammingKey key)
 	int			low = 0;
 	int			high = hamming_page_count(page);
 
-	/* the key of low is at most the key, that of high is greater */
+	/* child low begins at the key or below, child high, if any, beyond it */
 	while (high - low > 1)
 	{
 		int			middle = (low + high) / 2;
@@ -221,7 +261,10 @@ hamming_inner_find(Page page, HammingKey key)
 	return low;
 }
 
-/* The page must have room; the new entry gets the rank. */
+/*
+ * Insert a child, whose least key is given, with a rank, 0 .. count.  On entry
+ * the page is not full.
+ */
 void
 hamming_inner_insert(Page page, int rank, HammingKey key, BlockNumber child)
 {
@@ -237,7 +280,11 @@ hamming_inner_insert(Page page, int rank, HammingKey key, BlockNumber child)
 	order[rank] = count;
 }
 
-/* The last entry of the arrays takes the place of the one removed. */
+/*
+ * Remove the child with a rank, 0 .. count - 1.  The last element of the arrays
+ * takes the place of the one removed.  GenericXLogFinish() sets to zero what
+ * the arrays no longer have.
+ */
 void
 hamming_inner_remove(Page page, int rank)
 {
@@ -256,7 +303,7 @@ hamming_inner_remove(Page page, int rank)
 	set_slots(page, last);
 }
 
-/* Does each entry have one rank? */
+/* Is each place in the arrays that of just one rank? */
 bool
 hamming_inner_is_permutation(Page page)
 {
@@ -275,7 +322,7 @@ hamming_inner_is_permutation(Page page)
 	return true;
 }
 
-/* Give up the entries from a rank on. */
+/* Remove the children from a rank on, the last first. */
 static void
 inner_truncate(Page page, int rank)
 {
@@ -288,10 +335,13 @@ inner_truncate(Page page, int rank)
  */
 
 /*
- * The key from which on a page is to take the keys, where left is the
- * greatest key that it must not have, and right the least that it must.  Of
- * the possible ones this has the most low zeros, so that the ranges of pages
- * are, as far as they can be, prefixes.
+ * Where the range of a page is to begin.  left is the greatest key that must
+ * come before the page, right the least key that must be on it.  left is less
+ * than right.
+ *
+ * Every key from the one after left up to right would do.  Of these the result
+ * has the most low zeros in its bits, so that the ranges of pages are prefixes
+ * as far as they can be.
  */
 HammingKey
 hamming_separator(HammingKey left, HammingKey right)
@@ -312,10 +362,11 @@ compare_keys(const void *a, const void *b)
 }
 
 /*
- * How many of the sorted keys to put left of a cut, least .. most, where there
- * is at least one key more: where the two next to the cut differ in the
- * highest bit.  The more ranges of leaves are prefixes, the fewer of them have
- * a part of a ball.
+ * How many of the sorted keys to put left of a cut.  The result is in least ..
+ * most; least is at least 1, and there are more than most keys.
+ *
+ * The cut is where the two keys beside it differ in the highest bit.  So more
+ * ranges of leaves are prefixes, and fewer leaves have a part of a ball.
  */
 int
 hamming_choose_cut(const HammingKey *keys, int least, int most)
@@ -328,7 +379,7 @@ hamming_choose_cut(const HammingKey *keys, int least, int most)
 	{
 		uint64		difference = keys[i - 1].bits ^ keys[i].bits;
 
-		/* the one with the higher first bit is greater than their difference */
+		/* the first 1 of difference is above that of best_difference */
 		if (difference > best_difference &&
 			(difference ^ best_difference) > best_difference)
 		{
@@ -340,9 +391,9 @@ hamming_choose_cut(const HammingKey *keys, int least, int most)
 }
 
 /*
- * Where to cut the sorted keys of a full leaf: about in the middle, but where
- * the key to come is beyond all others, as in ascending or descending input,
- * leave them together.
+ * Where to cut the count sorted keys of a full leaf, so that there is room for
+ * the key added: about in the middle.  Where added is beyond all of the keys,
+ * as in ascending or descending input, the keys stay together.
  */
 static HammingKey
 choose_separator(const HammingKey *keys, int count, HammingKey added)
@@ -410,8 +461,9 @@ split_inner(Page left, Page right, HammingKey added)
 }
 
 /*
- * Move the upper part of a full page to an empty one, which becomes its right
- * neighbour, to make room for a key.
+ * Move the upper part of the full page left to the page right, which becomes
+ * its right neighbour and whose content is lost.  added is the key that room is
+ * made for: after the split the page that covers it is not full.
  */
 void
 hamming_page_split(Page left, Page right, HammingKey added)
@@ -422,7 +474,10 @@ hamming_page_split(Page left, Page right, HammingKey added)
 		split_inner(left, right, added);
 }
 
-/* Move all of a page to its left neighbour, which has room for it. */
+/*
+ * Move all entries of the page right to its left neighbour, which has room for
+ * them, and which takes over its range.  right stays as it is.
+ */
 void
 hamming_page_merge(Page left, Page right)
 {

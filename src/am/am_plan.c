@@ -9,10 +9,16 @@
 #include "am/am.h"
 
 /*
- * Expected number of leaves, out of so many that part the key space evenly,
- * with a key within radius of the centre and within leading_radius in its
- * leading block.  Such a leaf is a prefix, of as many bits as tell the leaves
- * apart.
+ * Expected number of the leaves of a table, at least 1, whose range has a key
+ * within radius of the centre, and within leading_radius of it in the leading
+ * block.
+ *
+ * The keys are taken as uniform.  Then leaves part the key space evenly, and
+ * the range of each is a prefix of log2(leaves) bits.  A leaf is counted where
+ * its prefix is within the two radii: the bits of a key beyond the prefix may
+ * be those of the centre.  i goes through the differences in the part of the
+ * prefix that lies in the leading block; shell is the number of such parts
+ * with i differences, C(leading_bits, i).
  */
 static double
 leaves_visited(double leaves, int leading_radius, int radius)
@@ -32,10 +38,14 @@ leaves_visited(double leaves, int leading_radius, int radius)
 }
 
 /*
- * How to find what is within a radius, 0 .. 64, where a table has so many
- * leaves: each block in its table, or all of it in the first one, whichever
- * reads fewer pages.  Both are right for any data; it is for uniform data that
- * the choice is the better one.
+ * Choose how to find all fingerprints within radius, 0 .. HAMMING_BITS, where a
+ * block table has that number of leaves, at least 1.
+ *
+ * One way searches each block table within its block's radius: see
+ * hamming_block_radius().  The other searches table 0 within the whole radius,
+ * and allows every distance in its leading block.  Both ways find all, whatever
+ * the data.  The one with fewer expected leaves is returned; the expectation
+ * is that for uniform data.
  */
 HammingPlan
 hamming_plan(double leaves, int radius)

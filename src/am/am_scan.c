@@ -16,38 +16,45 @@
 typedef struct HammingScan
 {
 	/* which rows can match */
-	bool		values;			/* those with a fingerprint, in all of the
+	bool		want_values;	/* those with a fingerprint, in all of the
 								 * balls */
-	bool		nulls;			/* those without one */
+	bool		want_nulls;		/* those without one */
 	HammingBall *balls;			/* the smallest first */
 	int			ball_count;
 
 	/* how far the scan is */
-	bool		started;
-	bool		in_nulls;		/* done with those that have a fingerprint */
-	HammingSearch search;
-	HammingNearest *nearest;	/* for ordered scans */
-	HammingMatch *matches;
-	int			count;
-	int			position;
+	bool		started;		/* has it begun to search? */
+	bool		in_nulls;		/* are the rows with a fingerprint done? */
+	HammingSearch search;		/* of the rows of either kind */
+	HammingNearest *nearest;	/* of an ordered scan, until its rows with a
+								 * fingerprint are done */
+	HammingMatch *matches;		/* of the leaf that was read last */
+	int			count;			/* how many there are */
+	int			position;		/* of the next one to return */
 
-	MemoryContext context;		/* of this and all that the scan keeps */
-	MemoryContext ordered_scan; /* of what an ordered scan keeps */
+	MemoryContext context;		/* of this struct and all that it points to */
+	MemoryContext ordered_scan; /* of nearest; NULL where no order is wanted */
 } HammingScan;
 
 /*
- * Prepare for a scan; hamming_rescan() brings its conditions.
+ * ambeginscan: prepare for a scan with that number of conditions and sort keys.
+ * hamming_rescan() brings them.
  *
  * A statement may begin and end a scan for each of its rows, as it does under
- * an exclusion constraint, in a context that lives as long as the statement.
- * So a scan has a context of its own.
+ * an exclusion constraint, in a memory context that lives as long as the
+ * statement.  So a scan has a context of its own.
+ *
+ * On entry and on return the caller holds no buffer lock; the metapage and the
+ * root of table 0 are locked meanwhile, one after the other.  Errors: XX002
+ * where one of them cannot be used.
  */
 IndexScanDesc
 hamming_begin_scan(Relation index, int keys, int order_bys)
 {
 	IndexScanDesc scan = RelationGetIndexScan(index, keys, order_bys);
-	MemoryContext context = AllocSetContextCreate(
-												  CurrentMemoryContext, "hamming index scan", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "hamming index scan",
+												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
 	HammingScan *state = palloc0(sizeof(HammingScan));
 
@@ -59,8 +66,9 @@ hamming_begin_scan(Relation index, int keys, int order_bys)
 	scan->opaque = state;
 	if (order_bys > 0)
 	{
-		state->ordered_scan = AllocSetContextCreate(
-													context, "hamming ordered scan", ALLOCSET_DEFAULT_SIZES);
+		state->ordered_scan = AllocSetContextCreate(context,
+													"hamming ordered scan",
+													ALLOCSET_DEFAULT_SIZES);
 		scan->xs_orderbyvals = palloc0(order_bys * sizeof(Datum));
 		scan->xs_orderbynulls = palloc(order_bys * sizeof(bool));
 		memset(scan->xs_orderbynulls, true, order_bys * sizeof(bool));
@@ -69,7 +77,11 @@ hamming_begin_scan(Relation index, int keys, int order_bys)
 	return scan;
 }
 
-/* Stop what is under way. */
+/*
+ * Stop the search that is under way, if there is one, and forget its rows.
+ *
+ * On return the scan pins no more than the roots that it has used.
+ */
 static void
 reset_scan(HammingScan *state)
 {
@@ -83,7 +95,7 @@ reset_scan(HammingScan *state)
 	state->count = state->position = 0;
 }
 
-/* The ball that a condition asks for. */
+/* The ball that a condition asks for.  The condition's argument is not NULL. */
 static HammingBall
 condition_ball(ScanKey key)
 {
@@ -107,7 +119,7 @@ condition_ball(ScanKey key)
 	return ball;
 }
 
-/* Add a ball, so that the smallest comes first. */
+/* Add a ball, so that the smallest is the first: the scan searches that one. */
 static void
 add_ball(HammingScan *state, HammingBall ball)
 {
@@ -120,33 +132,43 @@ add_ball(HammingScan *state, HammingBall ball)
 	state->ball_count++;
 }
 
-/* Read the conditions, all of which must hold. */
+/*
+ * Read the conditions, all of which must hold.  A condition with a NULL
+ * argument holds for no row.
+ */
 static void
 read_conditions(HammingScan *state, ScanKey keys, int count)
 {
 	int			i;
 
-	state->values = state->nulls = true;
+	state->want_values = state->want_nulls = true;
 	state->ball_count = 0;
 	for (i = 0; i < count; i++)
 	{
 		if (keys[i].sk_flags & SK_SEARCHNULL)
-			state->values = false;
+			state->want_values = false;
 		else if (keys[i].sk_flags & SK_SEARCHNOTNULL)
-			state->nulls = false;
+			state->want_nulls = false;
 		else if (keys[i].sk_flags & SK_ISNULL)
-			state->values = state->nulls = false;
+			state->want_values = state->want_nulls = false;
 		else
 		{
-			state->nulls = false;
+			state->want_nulls = false;
 			add_ball(state, condition_ball(&keys[i]));
 		}
 	}
+	/* a ball with a negative radius holds nothing */
 	if (state->ball_count > 0 && state->balls[0].radius < 0)
-		state->values = false;
+		state->want_values = false;
 }
 
-/* Begin a scan, or begin it again with other conditions. */
+/*
+ * amrescan: begin a scan, or begin it again.  keys and order_bys may be NULL to
+ * keep the conditions and sort keys that the scan has.
+ *
+ * On entry and on return the caller holds no buffer lock.  On return the scan
+ * pins no more than the roots that it has used.
+ */
 void
 hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey order_bys,
 			   int norder_bys)
@@ -161,7 +183,10 @@ hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey order_bys,
 	read_conditions(state, scan->keyData, scan->numberOfKeys);
 }
 
-/* Is the order that of distances, or are all of them NULL? */
+/*
+ * Must the scan return rows by distance?  Where the fingerprint to order by is
+ * NULL, all distances are, and any order is right.
+ */
 static bool
 has_order(IndexScanDesc scan)
 {
@@ -169,6 +194,7 @@ has_order(IndexScanDesc scan)
 		!(scan->orderByData[0].sk_flags & SK_ISNULL);
 }
 
+/* Go on with the rows without a fingerprint.  On entry the search has ended. */
 static void
 start_nulls(IndexScanDesc scan)
 {
@@ -178,6 +204,7 @@ start_nulls(IndexScanDesc scan)
 	hamming_search_begin_nulls(&state->search);
 }
 
+/* Begin the search for the first row that is wanted. */
 static void
 start_scan(IndexScanDesc scan, bool ordered)
 {
@@ -186,15 +213,16 @@ start_scan(IndexScanDesc scan, bool ordered)
 	state->started = true;
 	pgstat_count_index_scan(scan->indexRelation);
 	count_index_search(scan);
-	if (!state->values)
+	if (!state->want_values)
 		start_nulls(scan);
 	else if (ordered)
 	{
 		MemoryContext caller = MemoryContextSwitchTo(state->ordered_scan);
+		Datum		centre = scan->orderByData[0].sk_argument;
 
-		state->nearest = hamming_nearest_begin(
-											   &state->search, state->matches,
-											   DatumGetSimhash(scan->orderByData[0].sk_argument), state->balls,
+		state->nearest = hamming_nearest_begin(&state->search, state->matches,
+											   DatumGetSimhash(centre),
+											   state->balls,
 											   state->ball_count);
 		MemoryContextSwitchTo(caller);
 	}
@@ -202,10 +230,13 @@ start_scan(IndexScanDesc scan, bool ordered)
 		hamming_search_begin(&state->search, state->balls[0].centre,
 							 state->balls[0].radius);
 	else
-		hamming_search_begin(&state->search, 0, 64);
+		hamming_search_begin(&state->search, 0, HAMMING_BITS);
 }
 
-/* Those of the matches that are in every ball, not only the first one. */
+/*
+ * Keep those of the first count matches that are in every ball.  Returns their
+ * number.  The search has seen to the first ball.
+ */
 static int
 filter_matches(HammingScan *state, int count)
 {
@@ -221,7 +252,10 @@ filter_matches(HammingScan *state, int count)
 	return kept;
 }
 
-/* Matches of the next leaf in no order; false after the last. */
+/*
+ * Get the matches of the next leaf, in no order; there may be none.  Returns
+ * false after the last leaf.
+ */
 static bool
 next_leaf(IndexScanDesc scan)
 {
@@ -231,7 +265,7 @@ next_leaf(IndexScanDesc scan)
 	{
 		int			count = -1;
 
-		if (!state->in_nulls || state->nulls)
+		if (!state->in_nulls || state->want_nulls)
 			count = hamming_search_next(&state->search, state->matches);
 		if (count >= 0)
 		{
@@ -245,7 +279,11 @@ next_leaf(IndexScanDesc scan)
 	}
 }
 
-/* The next row of an ordered scan that has a fingerprint. */
+/*
+ * Get the next row with a fingerprint of an ordered scan, and its distance.
+ * After the last one, go on with the rows without a fingerprint and return
+ * false.
+ */
 static bool
 next_nearest(IndexScanDesc scan, uint64 *tid, int *distance)
 {
@@ -264,9 +302,11 @@ next_nearest(IndexScanDesc scan, uint64 *tid, int *distance)
 }
 
 /*
- * Tell the executor the distance of the row, NULL for none.  Of further sort
- * keys, by which rows at one distance are to be ordered, it is told the least
- * that they could be, and sorts those rows itself.
+ * Tell the executor the distance of the row: NULL if isnull.
+ *
+ * There may be further sort keys, by which rows at the same distance are to be
+ * ordered.  The executor is told 0 for each of these, which is the least that
+ * it could be, and computes them and sorts these rows itself.
  */
 static void
 store_distance(IndexScanDesc scan, bool isnull, int distance)
@@ -281,7 +321,15 @@ store_distance(IndexScanDesc scan, bool isnull, int distance)
 	scan->xs_recheckorderby = scan->numberOfOrderBys > 1;
 }
 
-/* The next row, in order if there is one; false after the last. */
+/*
+ * amgettuple: get the next row, by distance if there is a sort key.  Returns
+ * false after the last.  direction is always forward.
+ *
+ * On entry and on return the caller holds no buffer lock; one page at a time is
+ * locked meanwhile.  On return the scan pins the roots that it has used, and
+ * the inner pages on its path, until hamming_rescan() or hamming_end_scan().
+ * Errors: XX002 where a page cannot be used.
+ */
 bool
 hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
 {
@@ -293,9 +341,10 @@ hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
 		start_scan(scan, has_order(scan));
 
 	/*
-	 * Nothing protects an entry that the scan has seen from a vacuum, after
-	 * which its TID may be that of another row.  An MVCC snapshot does not
-	 * see that row; others look at what it has.
+	 * The scan holds no lock on the leaf, so that a vacuum may remove an
+	 * entry that the scan has seen, and the entry's TID may become that of
+	 * another row.  An MVCC snapshot does not see that row.  With another
+	 * snapshot the executor must check the conditions again.
 	 */
 	scan->xs_recheck = !IsMVCCSnapshot(scan->xs_snapshot);
 
@@ -309,12 +358,18 @@ hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
 		if (!next_leaf(scan))
 			return false;
 	store_distance(scan, true, 0);
-	scan->xs_heaptid = hamming_item_pointer(
-											state->matches[state->position++].tid);
+	tid = state->matches[state->position++].tid;
+	scan->xs_heaptid = hamming_item_pointer(tid);
 	return true;
 }
 
-/* Add all rows to the bitmap; returns their number. */
+/*
+ * amgetbitmap: add all rows to the bitmap.  Returns their number.
+ *
+ * On entry and on return the caller holds no buffer lock; one page at a time is
+ * locked meanwhile.  On return the scan pins the roots that it has used.
+ * Errors: XX002 where a page cannot be used.
+ */
 int64
 hamming_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 {
@@ -334,7 +389,11 @@ hamming_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 	return rows;
 }
 
-/* Release what a scan holds. */
+/*
+ * amendscan: release what a scan holds.
+ *
+ * On entry the caller holds no buffer lock.  On return the scan pins nothing.
+ */
 void
 hamming_end_scan(IndexScanDesc scan)
 {

@@ -2,8 +2,9 @@
  * am_sort.c
  *	  Keys sorted by PostgreSQL's own sort, in memory or on disk.
  *
- * To it a key is a uuid: 16 bytes, of which the first 8 decide nearly always,
- * which is what it is quick at.
+ * A key is given to the sort as a uuid: 16 bytes, most significant first, which
+ * have the order of keys.  The first 8 bytes decide nearly always.  The sort
+ * keeps them beside the pointer to each uuid, and compares them first.
  */
 #include "postgres.h"
 
@@ -15,7 +16,13 @@
 
 #include "am/am.h"
 
-/* Memory in kilobytes; options: TUPLESORT_NONE or TUPLESORT_RANDOMACCESS. */
+/*
+ * Begin a sort in memory kilobytes; what does not fit goes to disk.  options is
+ * TUPLESORT_NONE, or TUPLESORT_RANDOMACCESS to read the result twice.
+ *
+ * The caller puts all keys, calls tuplesort_performsort(), gets the keys, and
+ * calls tuplesort_end().
+ */
 Tuplesortstate *
 hamming_sort_begin(int memory, int options)
 {
@@ -25,7 +32,7 @@ hamming_sort_begin(int memory, int options)
 								 memory, NULL, options);
 }
 
-/* Add a key, before tuplesort_performsort(). */
+/* Add a key.  On entry tuplesort_performsort() has not been called. */
 void
 hamming_sort_put(Tuplesortstate *sort, HammingKey key)
 {
@@ -38,7 +45,10 @@ hamming_sort_put(Tuplesortstate *sort, HammingKey key)
 	tuplesort_putdatum(sort, UUIDPGetDatum(&uuid), false);
 }
 
-/* The next key in order; false after the last. */
+/*
+ * Get the next key in order.  Returns false after the last one, and then leaves
+ * *key as it is.  On entry tuplesort_performsort() has been called.
+ */
 bool
 hamming_sort_get(Tuplesortstate *sort, HammingKey *key)
 {

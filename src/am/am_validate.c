@@ -15,7 +15,10 @@
 
 #include "am/am.h"
 
-/* What is wrong with an operator of the family; NULL if nothing. */
+/*
+ * What is wrong with an operator of the family; NULL if nothing is.
+ * fingerprint is the type that the operator class is for.
+ */
 static const char *
 operator_fault(Form_pg_amop member, Oid fingerprint)
 {
@@ -40,7 +43,13 @@ operator_fault(Form_pg_amop member, Oid fingerprint)
 	return NULL;
 }
 
-/* Report each fault of the operator class, and return whether it has none. */
+/*
+ * amvalidate: report each fault of the operator class as INFO, and return
+ * whether it has none.
+ *
+ * All operators of the family are looked at.  The family must have the
+ * operator <@, by which the planner support functions search.
+ */
 bool
 hamming_validate(Oid opclass)
 {
@@ -62,8 +71,8 @@ hamming_validate(Oid opclass)
 
 	for (i = 0; i < operators->n_members; i++)
 	{
-		Form_pg_amop member = (Form_pg_amop) GETSTRUCT(
-													   &operators->members[i]->tuple);
+		HeapTuple	entry = &operators->members[i]->tuple;
+		Form_pg_amop member = (Form_pg_amop) GETSTRUCT(entry);
 		const char *fault = operator_fault(member, form->opcintype);
 
 		if (member->amopstrategy == SIMHASH_BALL_STRATEGY)
