@@ -307,9 +307,11 @@ write_fixed_pages(Relation index, ForkNumber fork)
  * of rows without a fingerprint gets an eighth, as these are mostly few.  A
  * sort that needs more memory goes to disk.
  *
- * On entry and on return the caller holds no buffer lock; one page at a time is
- * locked meanwhile.  On entry the caller has locked the heap, as PostgreSQL
- * does for CREATE INDEX, and the index has no block.
+ * On entry and on return the caller holds no buffer lock.  On entry the caller
+ * has locked the heap, as PostgreSQL does for CREATE INDEX, and the index has
+ * no block.  One page at a time is locked to write or to read it.
+ * log_newpage_range() locks up to 32 together: no other process waits for a
+ * page of this index while it holds another.
  */
 IndexBuildResult *
 hamming_build(Relation heap, Relation index, IndexInfo *info)
@@ -345,9 +347,7 @@ hamming_build(Relation heap, Relation index, IndexInfo *info)
 
 /*
  * ambuildempty: write and log the initial fork of an unlogged index, from which
- * PostgreSQL makes the index anew after a crash.
- *
- * On entry and on return the caller holds no buffer lock.
+ * PostgreSQL makes the index anew after a crash.  Locks: as hamming_build().
  */
 void
 hamming_build_empty(Relation index)

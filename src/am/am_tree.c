@@ -121,8 +121,8 @@ hamming_page_is_for(Page page, int table, int level, HammingKey key)
  * 3. Under each new lock hamming_page_check() and then hamming_page_is_for()
  *    look at the page.  Where the page is another one by now, the descent
  *    goes back, without any lock.
- * 4. It goes back HAMMING_MAX_DESCENTS times at most, and can be canceled
- *    each time.
+ * 4. It goes back HAMMING_MAX_DESCENTS times at most, and after a page that
+ *    was not the right one it can be canceled.
  */
 Buffer
 hamming_find(Relation index, int table, int level, HammingKey key, int mode,
