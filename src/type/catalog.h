@@ -2,8 +2,8 @@
  * catalog.h
  *	  Objects of the extension, looked up by name.
  */
-#ifndef CATALOG_H
-#define CATALOG_H
+#ifndef SIMHASH_CATALOG_H
+#define SIMHASH_CATALOG_H
 
 extern Oid	simhash_find_type(Oid schema, const char *name);
 extern Oid	simhash_find_function(Oid schema, const char *name, int count,
@@ -12,4 +12,4 @@ extern Oid	simhash_find_operator(Oid schema, const char *name, Oid left,
 								  Oid right);
 extern Oid	simhash_type(Oid function);
 
-#endif							/* CATALOG_H */
+#endif							/* SIMHASH_CATALOG_H */
