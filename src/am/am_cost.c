@@ -111,7 +111,8 @@ page_io_cost(PlannerInfo *root, IndexOptInfo *index, bool sequential)
  *   we add the others.
  * - After that, the planner asks for the field where it makes a plan of the
  *   path, in createplan.c.  It then makes a plain index scan.  A path for such
- *   a scan is an IndexPath with the same fields, set in the same way.
+ *   a scan is an IndexPath with the same fields, set in the same way.  In
+ *   other places it treats both types alike.
  * - Where reparameterize_path() copies the path, cost_index() takes the copy
  *   for a plain scan from the beginning, and we add nothing.
  *
@@ -125,9 +126,9 @@ page_io_cost(PlannerInfo *root, IndexOptInfo *index, bool sequential)
  * an index-only scan stays a choice where every other path is disabled, too,
  * and then the query fails with that error.
  *
- * A bitmap scan that is made of the same path pays for these pages twice,
- * which makes the plain scan the choice.  Whether the path is disabled was
- * decided before; in 19 by enable_indexonlyscan, up to 18 by enable_indexscan.
+ * A bitmap scan that is made of the same path pays for these pages twice, which
+ * favours the plain scan.  Whether the path counts as disabled was decided
+ * before: up to 18 by enable_indexscan, in 19 by enable_indexonlyscan.
  */
 static Cost
 as_plain_scan(PlannerInfo *root, IndexPath *path, double rows)

@@ -63,10 +63,9 @@ set_leaf_count(Page page, int count)
  * What is wrong with a page, as far as the page itself tells; NULL if nothing
  * is.
  *
- * A page that passes can be read and changed without looking outside the page:
- * its arrays are within it.  What the entries say may still be wrong, and
- * those who read them look: see inner_entry(), hamming_read() and
- * hamming_check_tid().
+ * The arrays of a page that passes are within the page.  What the entries say
+ * may still be wrong: inner_entry(), hamming_read() and hamming_check_tid()
+ * look at that when an entry is used.
  */
 static const char *
 page_fault(Page page)
