@@ -151,8 +151,7 @@ hamming_find(Relation index, int table, int level, HammingKey key, int mode,
 			LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 			LockBuffer(buffer, mode);
 			hamming_page_check(index, buffer);
-			height = hamming_special(page)->level;
-			if (height != level)
+			if (hamming_special(page)->level != level)
 			{
 				UnlockReleaseBuffer(buffer);
 				continue;
