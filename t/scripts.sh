@@ -26,6 +26,14 @@ install_and_uninstall()
 		silent find "$pg" -name '*simhash*'
 }
 
+# The names that the library exports and that could be those of another one:
+# all but ours and those that PostgreSQL asks each library for.
+foreign_names()
+{
+	nm -D --defined-only "$work/src/simhash.so" | awk '$2 ~ /[A-Z]/ { print $3 }' |
+		grep -vE '^(pg_finfo_)?(simhash|simhash64|hamming|gist_simhash64)_|^Pg_magic_func$|^_(PG_init|init|fini)$'
+}
+
 # The links in the documents below a directory that lead to no file there.
 broken_links()
 {
@@ -139,6 +147,7 @@ demo_keeps_silent()
 
 say "== scripts"
 stop_server
+check 'every exported name begins with ours' silent foreign_names
 check 'make uninstall removes what make install installs' install_and_uninstall
 check 'so it does without LLVM' install_and_uninstall with_llvm=no
 check 'a search for a PostgreSQL that is not there is silent' no_postgresql
