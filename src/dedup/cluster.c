@@ -11,6 +11,7 @@
 #include "utils/memutils.h"
 #include "windowapi.h"
 
+#include "dedup/max_distance.h"
 #include "dedup/numbering.h"
 #include "type/simhash.h"
 
@@ -20,18 +21,19 @@ PG_FUNCTION_INFO_V1(simhash_cluster);
 typedef struct Partition
 {
 	bool		is_numbered;
-	uint32	   *numbers;		/* of each row's cluster; NULL where an
-								 * argument is */
+	uint32	   *numbers;		/* number of each row's cluster; NULL where an
+								 * argument is null */
 } Partition;
 
 /* Arguments that are the same for all rows of a partition. */
-typedef struct Arguments
+typedef struct ClusterArguments
 {
-	bool		is_null;		/* one of them */
+	bool		is_null;		/* is one of them null? */
 	int			radius;
 	ClusterMethod method;
-} Arguments;
+} ClusterArguments;
 
+/* Get an argument in a row of the partition, both counted from 0. */
 static Datum
 get_argument(WindowObject window, int argument, int64 row, bool *isnull)
 {
@@ -41,6 +43,7 @@ get_argument(WindowObject window, int argument, int64 row, bool *isnull)
 									false, isnull, &isout);
 }
 
+/* Errors: 22023 for a name that no method has. */
 static ClusterMethod
 check_method(Datum value)
 {
@@ -55,10 +58,14 @@ check_method(Datum value)
 					errhint("The methods are \"connected\" and \"leader\".")));
 }
 
-static Arguments
+/*
+ * Get the arguments that must be the same in all rows, from one row.
+ * Errors: 22023 where one is wrong.
+ */
+static ClusterArguments
 get_arguments(WindowObject window, int64 row)
 {
-	Arguments	arguments = {0};
+	ClusterArguments arguments = {0};
 	bool		isnull[2];
 	Datum		radius = get_argument(window, 1, row, &isnull[0]);
 	Datum		method = get_argument(window, 2, row, &isnull[1]);
@@ -66,19 +73,20 @@ get_arguments(WindowObject window, int64 row)
 	arguments.is_null = isnull[0] || isnull[1];
 	if (!arguments.is_null)
 	{
-		arguments.radius = simhash_check_max_distance(DatumGetInt32(radius));
+		arguments.radius = check_max_distance(DatumGetInt32(radius));
 		arguments.method = check_method(method);
 	}
 	return arguments;
 }
 
 /*
- * Errors: 22023 where an argument is wrong, or not the same in all rows.
+ * Check that the arguments in a row are those of the first row.
+ * Errors: 22023 where one is wrong, or not the same.
  */
 static void
-check_constant(WindowObject window, int64 row, const Arguments *first)
+check_constant(WindowObject window, int64 row, const ClusterArguments *first)
 {
-	Arguments	here = get_arguments(window, row);
+	ClusterArguments here = get_arguments(window, row);
 
 	if (here.is_null != first->is_null || here.radius != first->radius ||
 		here.method != first->method)
@@ -88,7 +96,10 @@ check_constant(WindowObject window, int64 row, const Arguments *first)
 						"of a partition")));
 }
 
-/* Errors: 54000 where there are too many to be numbered. */
+/*
+ * Return the number of rows of the partition.
+ * Errors: 54000 for more than PG_INT32_MAX.
+ */
 static uint32
 count_rows(WindowObject window)
 {
@@ -96,25 +107,30 @@ count_rows(WindowObject window)
 
 	/* a place in a partition is an int to WinGetFuncArgInPartition */
 	if (rows > PG_INT32_MAX)
-		ereport(
-				ERROR,
+		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("a partition of " INT64_FORMAT " rows is too large", rows),
+				 errmsg("a partition of " INT64_FORMAT " rows is too large",
+						rows),
 				 errdetail("simhash_cluster takes at most %d rows.",
 						   PG_INT32_MAX)));
 	return (uint32) rows;
 }
 
 /*
- * Read the fingerprints of a partition.  No row is marked as done with: that
- * would take longer than to read it, and free nothing.
+ * Read the fingerprints of the partition into the list, which has room for all
+ * rows.  Where the arguments may vary, check that they do not.
+ *
+ * No row is marked as done with (WinSetMarkPosition): that would take longer
+ * than to read the row, and free nothing.
  */
 static void
-read_partition(WindowObject window, uint32 rows, const Arguments *arguments,
-			   bool may_vary, FingerprintList *list)
+read_partition(WindowObject window, uint32 rows,
+			   const ClusterArguments *arguments, bool may_vary,
+			   FingerprintList *list)
 {
-	MemoryContext each_row = AllocSetContextCreate(
-												   CurrentMemoryContext, "simhash_cluster row", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext each_row = AllocSetContextCreate(CurrentMemoryContext,
+												   "simhash_cluster row",
+												   ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(each_row);
 	uint32		row;
 
@@ -134,20 +150,25 @@ read_partition(WindowObject window, uint32 rows, const Arguments *arguments,
 	MemoryContextDelete(each_row);
 }
 
-/* Number the clusters of the partition, in its memory context. */
+/*
+ * Number the rows of the partition.  The numbers are kept in the memory context
+ * that the partition is in.
+ */
 static void
 number_partition(WindowObject window, bool may_vary, Partition *partition)
 {
 	uint32		rows = count_rows(window);
-	Arguments	arguments = get_arguments(window, 0);
+	ClusterArguments arguments = get_arguments(window, 0);
 	FingerprintList list;
 
 	simhash_fplist_allocate(&list, rows);
 	read_partition(window, rows, &arguments, may_vary, &list);
 	if (!arguments.is_null)
 	{
-		partition->numbers = MemoryContextAllocHuge(
-													GetMemoryChunkContext(partition), (Size) rows * sizeof(uint32));
+		MemoryContext context = GetMemoryChunkContext(partition);
+
+		partition->numbers =
+			MemoryContextAllocHuge(context, (Size) rows * sizeof(uint32));
 		simhash_number_clusters(&list, rows, arguments.radius, arguments.method,
 								partition->numbers);
 	}
@@ -160,6 +181,8 @@ Datum
 simhash_cluster(PG_FUNCTION_ARGS)
 {
 	WindowObject window = PG_WINDOW_OBJECT();
+
+	/* zeroed before the first row of a partition */
 	Partition  *partition = WinGetPartitionLocalMemory(window,
 													   sizeof(Partition));
 	uint32		number = NO_CLUSTER;

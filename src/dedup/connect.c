@@ -1,6 +1,9 @@
 /*
  * connect.c
  *	  Connect fingerprints by steps within a radius.
+ *
+ * Fingerprints are united only where they are within the radius of each
+ * other.  doc/algorithm.md 6 proves that all that should be united are.
  */
 #include "postgres.h"
 
@@ -8,30 +11,36 @@
 
 #include "dedup/connect.h"
 #include "dedup/join.h"
-#include "type/distance_array.h"
-
-/* Fingerprints that are compared in one go. */
-#define STRETCH 4096
+#include "dedup/matches.h"
+#include "dedup/sets.h"
 
 /*
- * When the fingerprints that are not reached yet have been compared this often
- * each, on average, and are WORTH_MEASURING or more, the ball that holds them
- * is measured again.  That takes about ten comparisons for each.
+ * The ball that holds the rest of a group is measured again once the
+ * fingerprints of the rest have been compared REMEASURE_AFTER times each, on
+ * average, since it was measured last.  A measurement costs about ten
+ * comparisons for each fingerprint: so it adds less than a tenth to the time.
+ * A rest of less than WORTH_MEASURING is compared as it is.
  */
 #define REMEASURE_AFTER 128
 #define WORTH_MEASURING 1024
 
 /*
- * From a group of WORTH_SAMPLING on, the sets of MAJORITY_SAMPLE members tell
- * whether one set may have most of the group.
+ * In a group of WORTH_SAMPLING or more, the sets of MAJORITY_SAMPLE members
+ * tell whether one set may have most of the group.
  */
 #define WORTH_SAMPLING 128
 #define MAJORITY_SAMPLE 8
 
+/*
+ * A set has most of a group only if it has more than MAJORITY_RATIO times as
+ * many of its members as all other sets together.
+ */
+#define MAJORITY_RATIO 4
+
 typedef struct Components
 {
 	FingerprintList *list;
-	uint32	   *parents;
+	uint32	   *parents;		/* sets of the numbers of the fingerprints */
 	int			radius;
 } Components;
 
@@ -39,78 +48,70 @@ typedef struct Components
 typedef struct Rest
 {
 	uint64		centre;
-	int			radius;
+	int			radius;			/* HAMMING_BITS while it is not measured */
 	double		compared;		/* comparisons since the ball was measured */
 } Rest;
 
-/* The bits that most fingerprints of a sample have. */
+/* Return the bits that more than half of a sample of the fingerprints have. */
 static uint64
 find_centre(const uint64 *fps, uint32 count)
 {
 	uint32		stride = Max(count / 255, 1);
-	int			ones[64] = {0};
+	int			ones[HAMMING_BITS] = {0};
 	uint64		centre = 0;
 	int			size = 0;
 	uint64		i;				/* may pass the largest count */
 	int			bit;
 
 	for (i = 0; i < count; i += stride, size++)
-		for (bit = 0; bit < 64; bit++)
+		for (bit = 0; bit < HAMMING_BITS; bit++)
 			ones[bit] += fps[i] >> bit & 1;
-	for (bit = 0; bit < 64; bit++)
+	for (bit = 0; bit < HAMMING_BITS; bit++)
 		centre |= (uint64) (ones[bit] > size / 2) << bit;
 	return centre;
 }
 
+/* Measure a rest of count fingerprints, of which there must be one at least. */
 static void
 measure_rest(Rest *rest, const uint64 *fps, uint32 count)
 {
-	int64		counts[65] = {0};
+	int64		counts[HAMMING_BITS + 1] = {0}; /* for each distance */
 
 	rest->centre = find_centre(fps, count);
 	hamming_count(fps, count, rest->centre, counts);
-	rest->radius = 64;
+	rest->radius = HAMMING_BITS;
 	while (counts[rest->radius] == 0)
 		rest->radius--;
 	rest->compared = 0;
 }
 
 /*
- * Connect i with those of reached .. end - 1 that are near it, and move them
- * to the front; returns where the others begin.
+ * Unite the fingerprint at i with those at reached .. end - 1 within the
+ * radius, and move these to the front of that stretch.  Return where the
+ * others begin.
  */
 static uint32
 reach_from(Components *c, uint32 i, uint32 reached, uint32 end)
 {
 	FingerprintList *list = c->list;
-	uint64		centre = list->fps[i];
-	uint32		compared;
-	uint32		from;
+	Matches		matches;
+	uint32		place;
 
-	for (from = reached; from < end; from += compared)
+	matches_begin(&matches, list, reached, end, list->fps[i], c->radius);
+	while (matches_next(&matches, &place))
 	{
-		uint16		matches[STRETCH];
-		int			count;
-		int			m;
-
-		compared = Min(end - from, STRETCH);
-		count = hamming_match(list->fps + from, compared, centre, c->radius,
-							  matches);
-		for (m = 0; m < count; m++)
-		{
-			unite_sets(c->parents, list->ids[i], list->ids[from + matches[m]]);
-			/* what is moved out of the way was compared already */
-			fplist_swap(list, reached++, from + matches[m]);
-		}
+		unite_sets(c->parents, list->ids[i], list->ids[place]);
+		/* what this moves to place was compared already */
+		fplist_swap(list, reached++, place);
 	}
 	return reached;
 }
 
 /*
- * Find the set that has most of a sample of the group, which is probably the
- * set of most of the group.  Pairs of members of different sets are struck out
- * of the sample until the members left are of one set (Boyer and Moore 1991).
- * Returns false if less than half of the sample is left.
+ * Find the set that has most of a sample of the group, and so probably most of
+ * the group.  Pairs of members of different sets are struck out of the sample
+ * until all members left are of one set (Boyer and Moore 1991).  Return false
+ * if less than half of the sample is left.
  */
 static bool
 find_majority(const Components *c, const Candidates *group, uint32 *majority)
@@ -121,7 +122,8 @@ find_majority(const Components *c, const Candidates *group, uint32 *majority)
 
 	for (i = 0; i < MAJORITY_SAMPLE; i++)
 	{
-		uint32		set = find_set(c->parents, c->list->ids[group->x + i * stride]);
+		uint32		number = c->list->ids[group->x + i * stride];
+		uint32		set = find_set(c->parents, number);
 
 		if (votes == 0)
 			*majority = set;
@@ -133,23 +135,29 @@ find_majority(const Components *c, const Candidates *group, uint32 *majority)
 	return votes >= MAJORITY_SAMPLE / 2;
 }
 
-/* Move the members of a set to the front; returns where they end. */
+/*
+ * Move the members of a set to the front of the group.  Return where the
+ * others begin.
+ */
 static uint32
 gather_set(Components *c, const Candidates *group, uint32 set)
 {
-	uint32		end = group->x;
+	uint32		others = group->x;
 	uint32		i;
 
 	for (i = group->x; i < group->x_end; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (find_set(c->parents, c->list->ids[i]) == set)
-			fplist_swap(c->list, end++, i);
+			fplist_swap(c->list, others++, i);
 	}
-	return end;
+	return others;
 }
 
-/* Connect those from others on with all of the group that are near them. */
+/*
+ * Unite those at the places from others on with all of the group that are
+ * within the radius.
+ */
 static void
 connect_others(Components *c, const Candidates *group, uint32 others)
 {
@@ -158,29 +166,20 @@ connect_others(Components *c, const Candidates *group, uint32 others)
 
 	for (i = others; i < group->x_end; i++)
 	{
-		uint32		compared;
-		uint32		from;
+		Matches		matches;
+		uint32		place;
 
-		for (from = group->x; from < group->x_end; from += compared)
-		{
-			uint16		matches[STRETCH];
-			int			count;
-			int			m;
-
-			CHECK_FOR_INTERRUPTS();
-			compared = Min(group->x_end - from, STRETCH);
-			count = hamming_match(list->fps + from, compared, list->fps[i],
-								  c->radius, matches);
-			for (m = 0; m < count; m++)
-				unite_sets(c->parents, list->ids[i],
-						   list->ids[from + matches[m]]);
-		}
+		matches_begin(&matches, list, group->x, group->x_end, list->fps[i],
+					  c->radius);
+		while (matches_next(&matches, &place))
+			unite_sets(c->parents, list->ids[i], list->ids[place]);
 	}
 }
 
 /*
- * Is most of a group one set already?  Then it suffices to compare the others
- * with all, which is done here.
+ * If one set has most of the group, unite all of the group that are within the
+ * radius of each other, and return true.  Two members of that set need no
+ * comparison: so only the others are compared with all.
  */
 static bool
 connect_to_majority(Components *c, const Candidates *group)
@@ -192,26 +191,32 @@ connect_to_majority(Components *c, const Candidates *group)
 		!find_majority(c, group, &majority))
 		return false;
 	others = gather_set(c, group, majority);
-	if (group->x_end - others >= (others - group->x) / 4)
+	if (group->x_end - others >= (others - group->x) / MAJORITY_RATIO)
 		return false;
 	connect_others(c, group, others);
 	return true;
 }
 
 /*
- * Find the components within a group.  What is reached is not compared with
- * again, so that the nearer all are to each other the less it takes.  What
- * was reached last goes first: it leads to where nothing is reached yet.
+ * Unite all of the group that are within the radius of each other.
  *
- * By the triangle inequality nothing in a ball is near what is farther from
- * its centre than both radii together.  That tells apart clusters of which
- * each is dense, and too large to be compared with the other.
+ * This is a search through the group: what was compared with all of the rest
+ * stands before i, what is reached and not compared yet from i on, and the
+ * rest from reached on.  What is reached leaves the rest: so the nearer all
+ * are to each other, the less time it takes.  What was reached last is
+ * compared first, as it leads to where nothing is reached yet.
+ *
+ * By the triangle inequality, whatever is farther from the centre of a ball
+ * than both radii together is not near anything in the ball.  So one that is
+ * that far from the ball of the rest is not compared.  The rest only shrinks,
+ * so that there is no need to come back to it.  That tells clusters apart of
+ * which each is dense, and too large to be compared with the other.
  */
 static void
 connect_group(Components *c, const Candidates *group)
 {
 	FingerprintList *list = c->list;
-	Rest		rest = {.radius = 64};
+	Rest		rest = {.radius = HAMMING_BITS};
 	uint32		reached = group->x;
 	uint32		i;
 
@@ -221,7 +226,7 @@ connect_group(Components *c, const Candidates *group)
 
 		CHECK_FOR_INTERRUPTS();
 		if (i == reached)
-			reached++;			/* begins a component */
+			reached++;			/* begins a component of the group */
 		fplist_swap(list, i, reached - 1);
 		if (left >= WORTH_MEASURING &&
 			rest.compared > (double) REMEASURE_AFTER * left)
@@ -235,8 +240,13 @@ connect_group(Components *c, const Candidates *group)
 }
 
 /*
- * The numbers of the list are 0 .. count - 1; parents has room for as many.
- * Changes the order of the list.
+ * Find the connected components of the list, of which two fingerprints share
+ * one if steps of at most radius, 0 .. HAMMING_BITS, lead from one to the
+ * other.
+ *
+ * The numbers of the list must be 0 .. count - 1, each once, and parents must
+ * have room for as many.  parents gets the sets of the numbers (see sets.h),
+ * of which each is a component.  The order of the list changes.
  */
 void
 simhash_connect(FingerprintList *list, int radius, uint32 *parents)

@@ -1,8 +1,9 @@
 /*
  * fplist.c
- *	  Sort fingerprints by some of their bits, by radix.
+ *	  Lists of fingerprints, sorted by some of their bits, by radix.
  *
- * The time is the same for all data: one pass for each 8 bits of the key.
+ * Whatever the data, a sort takes two passes for each 8 bits of the key: one
+ * counts, and one moves, unless all fingerprints have the same 8 bits.
  */
 #include "postgres.h"
 
@@ -11,33 +12,45 @@
 
 #include "dedup/fplist.h"
 
+/* The places of all digits take 1 kB, and stay in the first cache. */
 #define RADIX_BITS 8
 #define RADIX (1 << RADIX_BITS)
 
-/* Errors, here and below: 53200 where there is no memory. */
+/*
+ * Make an empty list with room for capacity fingerprints, in the current memory
+ * context.  The list takes 24 bytes for each of them.
+ * Errors, here and below: 53200 where there is no memory.
+ */
 void
 simhash_fplist_allocate(FingerprintList *list, Size capacity)
 {
-	list->fps = palloc_extended(Max(capacity, 1) * sizeof(uint64),
-								MCXT_ALLOC_HUGE);
-	list->ids = palloc_extended(Max(capacity, 1) * sizeof(uint32),
-								MCXT_ALLOC_HUGE);
-	list->spare_fps = palloc_extended(Max(capacity, 1) * sizeof(uint64),
-									  MCXT_ALLOC_HUGE);
-	list->spare_ids = palloc_extended(Max(capacity, 1) * sizeof(uint32),
-									  MCXT_ALLOC_HUGE);
+	Size		fps_size = Max(capacity, 1) * sizeof(uint64);
+	Size		ids_size = Max(capacity, 1) * sizeof(uint32);
+
+	list->fps = palloc_extended(fps_size, MCXT_ALLOC_HUGE);
+	list->ids = palloc_extended(ids_size, MCXT_ALLOC_HUGE);
+	list->spare_fps = palloc_extended(fps_size, MCXT_ALLOC_HUGE);
+	list->spare_ids = palloc_extended(ids_size, MCXT_ALLOC_HUGE);
 	list->count = 0;
 }
 
+/*
+ * Give the list room for capacity fingerprints, which must not be less than it
+ * has.
+ */
 void
 simhash_fplist_enlarge(FingerprintList *list, Size capacity)
 {
-	list->fps = repalloc_huge(list->fps, capacity * sizeof(uint64));
-	list->ids = repalloc_huge(list->ids, capacity * sizeof(uint32));
-	list->spare_fps = repalloc_huge(list->spare_fps, capacity * sizeof(uint64));
-	list->spare_ids = repalloc_huge(list->spare_ids, capacity * sizeof(uint32));
+	Size		fps_size = capacity * sizeof(uint64);
+	Size		ids_size = capacity * sizeof(uint32);
+
+	list->fps = repalloc_huge(list->fps, fps_size);
+	list->ids = repalloc_huge(list->ids, ids_size);
+	list->spare_fps = repalloc_huge(list->spare_fps, fps_size);
+	list->spare_ids = repalloc_huge(list->spare_ids, ids_size);
 }
 
+/* Free what the list holds.  The struct itself is the caller's. */
 void
 simhash_fplist_free(FingerprintList *list)
 {
@@ -48,7 +61,9 @@ simhash_fplist_free(FingerprintList *list)
 }
 
 /*
- * Where the elements of each digit go; false if all have the same one.
+ * Find where the first element of each digit goes.  A digit is what shift and
+ * mask leave of a fingerprint, and places has room for RADIX of them.  Return
+ * false if all elements have the same digit: then there is nothing to move.
  */
 static bool
 find_places(const uint64 *fps, uint32 count, int shift, uint64 mask,
@@ -76,8 +91,9 @@ find_places(const uint64 *fps, uint32 count, int shift, uint64 mask,
 }
 
 /*
- * Sort elements from .. to - 1 by the bits low .. high - 1 of their
- * fingerprints, of which bit 0 is the lowest.  The sort is stable.
+ * Sort the elements at from .. to - 1 by the bits low .. high - 1 of their
+ * fingerprints, 0 <= low < high <= HAMMING_BITS, of which bit 0 is the lowest.
+ * The sort is stable.  It uses the spare arrays at the same places only.
  */
 void
 simhash_fplist_sort(FingerprintList *list, uint32 from, uint32 to, int low,
@@ -96,7 +112,8 @@ simhash_fplist_sort(FingerprintList *list, uint32 from, uint32 to, int low,
 		return;
 	for (shift = low; shift < high; shift += RADIX_BITS)
 	{
-		uint64		mask = (UINT64CONST(1) << Min(RADIX_BITS, high - shift)) - 1;
+		int			bits = Min(RADIX_BITS, high - shift);
+		uint64		mask = (UINT64CONST(1) << bits) - 1;
 		uint64	   *fps_sorted = to_fps;
 		uint32	   *ids_sorted = to_ids;
 

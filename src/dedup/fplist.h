@@ -1,6 +1,7 @@
 /*
  * fplist.h
- *	  Fingerprints with a number each, sorted by some of their bits.
+ *	  Lists of fingerprints, with a number each, that are sorted by some of
+ *	  their bits.
  */
 #ifndef FPLIST_H
 #define FPLIST_H
@@ -8,15 +9,17 @@
 #include "type/hamming.h"
 
 /*
- * Parallel arrays, so that the fingerprints of a stretch can be compared
- * eight at a time.  24 bytes for each of the count.
+ * The fingerprints stand side by side, apart from their numbers, so that
+ * hamming_match() can compare eight at a time.  A list takes 24 bytes for each
+ * fingerprint that it has room for.
  */
 typedef struct FingerprintList
 {
-	uint64	   *fps;
-	uint32	   *ids;
-	uint32		count;
-	uint64	   *spare_fps;		/* room for as many, which sorting needs */
+	uint64	   *fps;			/* fingerprints */
+	uint32	   *ids;			/* the number of each */
+	uint32		count;			/* fingerprints on the list */
+	/* of the same size, for sorting; others may use these between two sorts */
+	uint64	   *spare_fps;
 	uint32	   *spare_ids;
 } FingerprintList;
 
@@ -26,6 +29,7 @@ extern void simhash_fplist_free(FingerprintList *list);
 extern void simhash_fplist_sort(FingerprintList *list, uint32 from, uint32 to,
 								int low, int high);
 
+/* The list must have room for one more. */
 static inline void
 fplist_append(FingerprintList *list, uint64 fingerprint, uint32 id)
 {
@@ -33,6 +37,7 @@ fplist_append(FingerprintList *list, uint64 fingerprint, uint32 id)
 	list->ids[list->count++] = id;
 }
 
+/* Exchange what stands at the places i and j, which may be the same. */
 static inline void
 fplist_swap(FingerprintList *list, uint32 i, uint32 j)
 {
@@ -43,6 +48,22 @@ fplist_swap(FingerprintList *list, uint32 i, uint32 j)
 	list->ids[i] = list->ids[j];
 	list->fps[j] = fingerprint;
 	list->ids[j] = id;
+}
+
+/*
+ * Return where the run ends that begins at from: the fingerprints, before end,
+ * that agree in bits with the one at from and stand next to it.
+ */
+static inline uint32
+fplist_end_of_run(const FingerprintList *list, uint32 from, uint32 end,
+				  uint64 bits)
+{
+	const uint64 *fps = list->fps;
+	uint32		i = from + 1;
+
+	while (i < end && ((fps[i] ^ fps[from]) & bits) == 0)
+		i++;
+	return i;
 }
 
 #endif							/* FPLIST_H */

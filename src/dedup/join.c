@@ -2,19 +2,20 @@
  * join.c
  *	  Exact similarity joins, by the pigeonhole principle.
  *
- * Fingerprints within k bits of each other agree in at least l of any k + l
- * parts that the 64 bits are cut into (Manku, Jain and Das Sarma 2007).  So a
- * list is sorted by one part after the other; what agrees in it is a group,
- * side by side, which is sorted by one later part after the other, and so on,
- * until groups agree in l parts.
+ * Let 64 bits be cut into radius + levels parts.  Fingerprints within the
+ * radius of each other differ in at most radius parts, and so agree in at
+ * least levels parts (Manku, Jain and Das Sarma 2007).  So a list is sorted by
+ * one part after the other.  Fingerprints that agree in the part are a group
+ * then, side by side.  A group is sorted by one later part after the other,
+ * and so on, until groups agree in levels parts.
  *
- * A group that then is still too large for comparing each with each, as it is
- * where many texts share much, is cut again in the same way: into parts of
- * its own, chosen so that each tells its fingerprints apart equally well.  A
- * part has a bit at least that varies in what is cut, so that fewer bits vary
- * in a group.
+ * A group may be too large even then for comparing each with each, as where
+ * many texts share much.  Such a group gets a cut of its own, into parts that
+ * tell its fingerprints apart equally well.  Each part has at least one bit
+ * that varies in what is cut.  So in a group of the cut fewer bits vary than
+ * in what was cut, and at most 64 cuts are nested (see join.h).
  *
- * The order within the lists is changed on the way.
+ * doc/algorithm.md 6 proves that no pair within the radius is lost.
  */
 #include "postgres.h"
 
@@ -22,14 +23,18 @@
 
 #include "miscadmin.h"
 
-#include "dedup/connect.h"
 #include "dedup/join.h"
+#include "dedup/sets.h"
 #include "type/distance_array.h"
 
-/* Pairs that show how much the bits vary. */
+/* The number of pairs that show how much the bits vary. */
 #define SAMPLE_SIZE 256
 
-/* From a group of this size on, a sample takes little beside a sort. */
+/*
+ * Beside a sort of WORTH_ESTIMATING fingerprints a sample takes little: a pair
+ * of it may miss the processor's caches four times, for the fingerprints and
+ * the sets of both.
+ */
 #define WORTH_ESTIMATING 2048
 
 static inline bool
@@ -38,45 +43,55 @@ is_self_join(const HammingJoin *join)
 	return join->x == join->y;
 }
 
-/* Comparisons of each with each. */
+/* Return how many pairs comparing each with each takes. */
 static double
 number_of_pairs(const HammingJoin *join, const Candidates *group)
 {
 	double		x = group->x_end - group->x;
 
-	return is_self_join(join) ? x * (x - 1) / 2 : x * (group->y_end - group->y);
+	if (is_self_join(join))
+		return x * (x - 1) / 2;
+	return x * (group->y_end - group->y);
 }
 
-/* What sorting a group by a part takes, in comparisons. */
+/*
+ * Return what sorting a group by one part takes, in units of one comparison.
+ */
 static double
 cost_of_sort(const HammingJoin *join, const Candidates *group)
 {
 	double		x = group->x_end - group->x;
-	double		size = is_self_join(join) ? x : x + (group->y_end - group->y);
+	double		y = is_self_join(join) ? 0 : group->y_end - group->y;
 
-	return size * hamming_comparisons();
+	return (x + y) * hamming_comparisons();
 }
 
-/* The bits that differ between any of the fingerprints and the given one. */
+/* Return the bits in which any of the fingerprints differs from one. */
 static uint64
-find_varying(const uint64 *fps, uint32 count, uint64 from)
+find_varying(const uint64 *fps, uint32 count, uint64 one)
 {
 	uint64		varying = 0;
 	uint32		i;
 
 	for (i = 0; i < count; i++)
-		varying |= fps[i] ^ from;
+		varying |= fps[i] ^ one;
 	return varying;
 }
 
+/* Is there no need to compare x's fingerprint at x with y's at y? */
 static inline bool
 in_same_set(const HammingJoin *join, uint32 x, uint32 y)
 {
-	return join->sets != NULL && find_set(join->sets, join->x->ids[x]) ==
-		find_set(join->sets, join->y->ids[y]);
+	uint32	   *sets = join->sets;
+
+	return sets != NULL && find_set(sets, join->x->ids[x]) ==
+		find_set(sets, join->y->ids[y]);
 }
 
-/* The i-th pair of a sample; false if it needs no comparison. */
+/*
+ * Get the bits in which the i-th pair of a sample differs, 0 <= i <
+ * SAMPLE_SIZE.  Return false if the pair needs no comparison.
+ */
 static bool
 sample_pair(const HammingJoin *join, const Candidates *group, int i,
 			uint64 *difference)
@@ -84,7 +99,11 @@ sample_pair(const HammingJoin *join, const Candidates *group, int i,
 	uint64		x_size = group->x_end - group->x;
 	uint32		y_size = group->y_end - group->y;
 
-	/* spread evenly, in orders that have nothing to do with each other */
+	/*
+	 * Both are spread evenly, in orders that have nothing to do with each
+	 * other.  The factor is a prime near 2^32 over the golden ratio, as in
+	 * Knuth's multiplicative hashing.
+	 */
 	uint32		x = group->x + (uint32) (x_size * i / SAMPLE_SIZE);
 	uint32		y = group->y + (i * UINT64CONST(2654435761)) % y_size;
 
@@ -93,9 +112,10 @@ sample_pair(const HammingJoin *join, const Candidates *group, int i,
 }
 
 /*
- * About how many pairs of a group need a comparison, and not 0.  Where it is
- * more than an eighth of them, all are said to: most groups of most data are
- * such, and then few pairs need be looked at.
+ * Estimate how many pairs of a group need a comparison.  The estimate is above
+ * 0.  Where more than about an eighth of the pairs do, return the number of
+ * all pairs: most groups of most data are such, and a look at few pairs shows
+ * it.
  */
 static double
 number_needed(const HammingJoin *join, const Candidates *group)
@@ -107,7 +127,7 @@ number_needed(const HammingJoin *join, const Candidates *group)
 
 	if (join->sets == NULL || group->x_end - group->x < WORTH_ESTIMATING)
 		return pairs;
-	/* every fourth pair will do */
+	/* a quarter of the sample will do: it decides by a factor, no more */
 	for (i = 0; i < SAMPLE_SIZE; i += 4)
 	{
 		needed += sample_pair(join, group, i, &difference);
@@ -119,8 +139,7 @@ number_needed(const HammingJoin *join, const Candidates *group)
 
 /*
  * Does it take no longer to compare those pairs of the group that need a
- * comparison than to sort the group once for each of the parts?  parts is their
- * number.
+ * comparison than to sort the group by parts parts?
  */
 static bool
 is_compared_sooner(const HammingJoin *join, const Candidates *group, int parts)
@@ -132,16 +151,16 @@ is_compared_sooner(const HammingJoin *join, const Candidates *group, int parts)
 }
 
 /*
- * The information of each bit: n bits of information leave one of 2^n pairs
- * agreeing in it.  Bits that do not vary have none, the others some.  What
- * counts is a sample of the pairs that need a comparison; returns their share
- * of all.
+ * Measure the information of each bit, by a sample of the pairs that need a
+ * comparison: of n bits of information, one pair in 2^n agrees in the bit.
+ * Bits that do not vary have no information, and all others have some.  Return
+ * the share of the pairs that need a comparison, which is above 0.
  */
 static double
 measure_bits(const HammingJoin *join, const Candidates *group, uint64 varying,
 			 double *information)
 {
-	int			differ[64] = {0};
+	int			differ[HAMMING_BITS] = {0};
 	int			needed = 0;
 	int			bit;
 	int			i;
@@ -153,12 +172,12 @@ measure_bits(const HammingJoin *join, const Candidates *group, uint64 varying,
 		if (!sample_pair(join, group, i, &difference))
 			continue;
 		needed++;
-		for (bit = 0; bit < 64; bit++)
+		for (bit = 0; bit < HAMMING_BITS; bit++)
 			differ[bit] += difference >> bit & 1;
 	}
-	for (bit = 0; bit < 64; bit++)
+	for (bit = 0; bit < HAMMING_BITS; bit++)
 	{
-		/* half a pair more, as none in the sample is not none at all */
+		/* none in the sample is not none at all: so count half a pair more */
 		double		agree = (needed - differ[bit] + 0.5) / (needed + 0.5);
 
 		information[bit] = varying >> bit & 1 ? Max(-log2(agree), 1e-3) : 0;
@@ -166,7 +185,14 @@ measure_bits(const HammingJoin *join, const Candidates *group, uint64 varying,
 	return Max(needed, 0.5) / SAMPLE_SIZE;
 }
 
-/* Cut into parts of about the same information, each with a varying bit. */
+/*
+ * Cut the bits into parts of about the same information, of which total is the
+ * sum.  There must be at least as many varying bits as parts.
+ *
+ * Each part gets a varying bit: a part begins at a varying bit, and the next
+ * part begins here at the latest if varying_left <= later, that is, if the
+ * parts that are to come need all varying bits that are left.
+ */
 static void
 cut_bits(JoinCut *cut, int parts, const double *information, double total)
 {
@@ -177,7 +203,7 @@ cut_bits(JoinCut *cut, int parts, const double *information, double total)
 	int			bit;
 
 	memset(cut->parts, 0, sizeof(cut->parts));
-	for (bit = 0; bit < 64; bit++)
+	for (bit = 0; bit < HAMMING_BITS; bit++)
 	{
 		if (cut->varying >> bit & 1)
 		{
@@ -201,13 +227,15 @@ cut_bits(JoinCut *cut, int parts, const double *information, double total)
 }
 
 /*
- * Choose the number of levels that takes the fewest comparisons, where
- * sorting all by a part takes as long as sort of them: 0 if comparing each
- * pair takes no more.
+ * Choose the number of levels that takes the least time.  pairs need a
+ * comparison, a sort of the group by one part takes as long as sort
+ * comparisons, its bits have so much information together, and varying of them
+ * vary.  Return 0 if it takes no more time to compare all pairs, or if there
+ * are not enough varying bits for parts.
  *
- * The first part that agrees is among the first radius + 1, the second among
- * the first radius + 2, and so on: there are C(radius + l, l) ways to choose
- * l of them, each of which takes a sort.
+ * Of the parts in which a pair agrees, the first is among the first radius + 1
+ * parts, the second among the first radius + 2, and so on.  So there are
+ * C(radius + l, l) ways to choose l parts, each of which takes a sort.
  */
 static int
 choose_levels(int radius, double pairs, double sort, double information,
@@ -237,14 +265,14 @@ choose_levels(int radius, double pairs, double sort, double information,
 	return best;
 }
 
-/* Cut a group into parts of its own; false if that does not pay. */
+/* Cut a group into parts of its own.  Return false if that does not pay. */
 static bool
 make_cut(HammingJoin *join, const Candidates *group, JoinCut *cut)
 {
 	double		sort = cost_of_sort(join, group);
 	double		pairs = number_of_pairs(join, group);
 	const uint64 *x = join->x->fps;
-	double		information[64];
+	double		information[HAMMING_BITS];
 	double		total = 0;
 	int			bit;
 
@@ -256,7 +284,7 @@ make_cut(HammingJoin *join, const Candidates *group, JoinCut *cut)
 		cut->varying |= find_varying(join->y->fps + group->y,
 									 group->y_end - group->y, x[group->x]);
 	pairs *= measure_bits(join, group, cut->varying, information);
-	for (bit = 0; bit < 64; bit++)
+	for (bit = 0; bit < HAMMING_BITS; bit++)
 		total += information[bit];
 	cut->levels = choose_levels(join->radius, pairs, sort, total,
 								pg_popcount64(cut->varying));
@@ -266,27 +294,34 @@ make_cut(HammingJoin *join, const Candidates *group, JoinCut *cut)
 	return true;
 }
 
-/* Push a node whose groups agree in a part of the cut from first on. */
+/*
+ * Push a node that divides the group by the parts of the cut from first on.
+ *
+ * The last part that it goes through is number radius + level - 1.  For let a
+ * pair within the radius agree in the parts 0 .. p in level of them: it
+ * differs in the other p + 1 - level, which are radius at most.
+ */
 static void
 push_node(HammingJoin *join, const Candidates *group, JoinCut *cut, int level,
 		  int first)
 {
 	JoinNode   *node = &join->nodes[join->depth++];
 
+	Assert(join->depth <= HAMMING_BITS);
 	node->all = *group;
 	node->cut = cut;
 	node->level = level;
 	node->first = first;
 	node->last = join->radius + level - 1;
 	node->part = first - 1;
-	/* sorted by no part, it has no group left */
+	/* it is sorted by no part, and so has no smaller group */
 	node->x = group->x_end;
 	node->y = group->y_end;
 }
 
 /*
- * If it takes less time than comparing each with each, divide a group of the
- * node on top further.
+ * Divide a smaller group of the node on top, or all, if there is no node yet.
+ * Return false, and do nothing, if comparing each with each takes no more time.
  */
 static bool
 divide(HammingJoin *join, const Candidates *group)
@@ -310,6 +345,7 @@ divide(HammingJoin *join, const Candidates *group)
 	return true;
 }
 
+/* There must be a next part. */
 static void
 sort_by_next_part(HammingJoin *join, JoinNode *node)
 {
@@ -324,38 +360,30 @@ sort_by_next_part(HammingJoin *join, JoinNode *node)
 	node->y = node->all.y;
 }
 
-/* The end of the fingerprints that agree with the first in some bits. */
-static inline uint32
-end_of_group(const uint64 *fps, uint32 from, uint32 end, uint64 bits)
-{
-	uint32		i = from + 1;
-
-	while (i < end && ((fps[i] ^ fps[from]) & bits) == 0)
-		i++;
-	return i;
-}
-
-/* The next group that agrees in the part which the node is sorted by. */
+/*
+ * Get the next smaller group of the node that has a pair.  Return false if
+ * there is none in the part that the node is sorted by.
+ */
 static bool
 next_group(const HammingJoin *join, JoinNode *node, Candidates *group)
 {
 	uint64		bits = node->cut->parts[node->part];
-	const uint64 *x = join->x->fps;
-	const uint64 *y = join->y->fps;
+	uint32		x_end = node->all.x_end;
+	uint32		y_end = node->all.y_end;
 
-	while (node->x < node->all.x_end && node->y < node->all.y_end)
+	while (node->x < x_end && node->y < y_end)
 	{
-		uint64		x_key = x[node->x] & bits;
-		uint64		y_key = y[node->y] & bits;
+		uint64		x_key = join->x->fps[node->x] & bits;
+		uint64		y_key = join->y->fps[node->y] & bits;
 
 		group->x = node->x;
 		group->y = node->y;
 		if (x_key <= y_key)
-			node->x = end_of_group(x, node->x, node->all.x_end, bits);
+			node->x = fplist_end_of_run(join->x, node->x, x_end, bits);
 		if (is_self_join(join))
 			node->y = node->x;
 		else if (y_key <= x_key)
-			node->y = end_of_group(y, node->y, node->all.y_end, bits);
+			node->y = fplist_end_of_run(join->y, node->y, y_end, bits);
 		group->x_end = node->x;
 		group->y_end = node->y;
 		if (x_key == y_key && number_of_pairs(join, group) > 0)
@@ -364,7 +392,9 @@ next_group(const HammingJoin *join, JoinNode *node, Candidates *group)
 	return false;
 }
 
-/* Does no pair of the group need a comparison? */
+/*
+ * Does no pair of the group need a comparison, as all of it is in one set?
+ */
 static bool
 is_done(const HammingJoin *join, const Candidates *group)
 {
@@ -382,14 +412,14 @@ is_done(const HammingJoin *join, const Candidates *group)
 }
 
 /*
- * Does it take no longer to compare all pairs of the node that still need it
- * than to sort the node by its other parts?  As sets are united on the way,
- * fewer and fewer pairs need a comparison.
+ * Does it take no longer to compare those pairs of the node that still need a
+ * comparison than to sort the node by its other parts?  While sets are united,
+ * fewer and fewer pairs need one.
  *
- * All of the node as candidates loses no pair: the groups of the other parts
- * lie within the node.  Some pairs are among the candidates a second time.
- * Unions of sets do not mind, but hamming_join_is_first() would be wrong: so
- * this is for joins with sets only.
+ * If so, all of the node are candidates.  That loses no pair, as the smaller
+ * groups of the other parts lie within the node.  Pairs of the parts before
+ * are among the candidates once more.  Unions of sets do not mind that, but
+ * hamming_join_is_first() would be wrong: so this is for joins with sets only.
  */
 static bool
 is_nearly_done(const HammingJoin *join, const JoinNode *node)
@@ -399,10 +429,16 @@ is_nearly_done(const HammingJoin *join, const JoinNode *node)
 }
 
 /*
- * Begin a join of two lists, or, where both are the same, of a list with
- * itself.  The radius is 0 .. 64.  A list that is joined with itself may have
- * sets, see components.h, whose members need no comparison with each other;
- * they may be united on the way.
+ * Begin a join of the lists x and y, which may be the same list, within
+ * radius, 0 .. HAMMING_BITS.  The caller frees it by pfree().
+ *
+ * Until then nobody else may change the lists, except as hamming_join_next()
+ * says.  The join changes their order.
+ *
+ * If x and y are the same list, there may be sets (see sets.h) of the numbers
+ * of the list.  Members of a set need no comparison with each other.  The
+ * caller may unite sets while the join goes on: a pair that is left out is in
+ * one set by then, and stays in one.
  */
 HammingJoin *
 hamming_join_begin(FingerprintList *x, FingerprintList *y, int radius,
@@ -419,9 +455,12 @@ hamming_join_begin(FingerprintList *x, FingerprintList *y, int radius,
 }
 
 /*
- * The next candidates; false if there are no more.  All pairs within the
- * radius are among them, some several times: see hamming_join_is_first.  The
- * caller may sort the stretches, until the next call.
+ * Get the next candidates.  Return false if there are no more.
+ *
+ * All pairs within the radius are among the candidates, some of them several
+ * times: see hamming_join_is_first().  Pairs that are in one set by now may be
+ * left out.  Until the next call, the caller may change the order of the
+ * fingerprints within each stretch of the candidates.
  */
 bool
 hamming_join_next(HammingJoin *join, Candidates *candidates)
@@ -461,8 +500,13 @@ hamming_join_next(HammingJoin *join, Candidates *candidates)
 }
 
 /*
- * Is this the first time that a pair with such a difference is among the
- * candidates?  It is in those of the first parts in which it agrees.
+ * Is this the first time that a pair is among the candidates?  It must be
+ * among the current ones, and difference has the bits in which it differs.
+ * The join must have no sets.
+ *
+ * Each node goes through its parts in ascending order.  So the pair was not
+ * among the candidates before if, for each node, it agrees in none of the
+ * parts that the node went through before the current one.
  */
 bool
 hamming_join_is_first(const HammingJoin *join, uint64 difference)

@@ -9,9 +9,9 @@
 #include "dedup/fplist.h"
 
 /*
- * Stretches x .. x_end - 1 of one list and y .. y_end - 1 of another, of
- * which each is to be compared with each.  In the join of a list with itself
- * both are the same.
+ * Each of the fingerprints at the places x .. x_end - 1 of one list is to be
+ * compared with each of those at y .. y_end - 1 of another.  In the join of a
+ * list with itself both stretches are the same.
  */
 typedef struct Candidates
 {
@@ -21,46 +21,74 @@ typedef struct Candidates
 	uint32		y_end;
 } Candidates;
 
-/* At most so many parts are asked to agree at once. */
+/*
+ * The most parts that a cut asks to agree.  choose_levels() stops at
+ * JOIN_MAX_LEVELS, which bounds the number of ways to choose the parts.
+ */
 #define JOIN_MAX_LEVELS 4
 
 /*
- * radius + levels parts of the bits, as masks.  What is within the radius
- * agrees in levels of them at least.
+ * A cut of the 64 bits into radius + levels parts, for one group.
+ * Fingerprints within the radius of each other differ in at most radius parts,
+ * and so agree in at least levels parts.
  */
 typedef struct JoinCut
 {
-	int			levels;
+	int			levels;			/* 1 .. JOIN_MAX_LEVELS */
 	uint64		varying;		/* bits that are not the same in all of the
 								 * group */
-	uint64		parts[64];
+	uint64		parts[HAMMING_BITS];	/* masks; each has a varying bit */
 } JoinCut;
 
-/* A stretch of each list that is sorted by one part after another. */
+/*
+ * A node divides a group by the parts first .. last of a cut, one after the
+ * other: what agrees in the part is a smaller group.  The stretches of the
+ * group are sorted by the part, so that each smaller group stands side by
+ * side.
+ */
 typedef struct JoinNode
 {
-	Candidates	all;
+	Candidates	all;			/* the group that is divided */
 	JoinCut    *cut;
-	int			level;			/* parts in which its groups agree, by choice */
-	int			first;			/* these parts, up to last, are candidates for
-								 * another one */
+	int			level;			/* of the parts of the cut, its smaller groups
+								 * agree in level chosen ones: 1 .. levels */
+	int			first;
 	int			last;
-	int			part;			/* that the stretches are sorted by */
-	uint32		x;				/* where its next group begins */
+	int			part;			/* the stretches are sorted by this part;
+								 * before the first sort, it is first - 1 */
+	uint32		x;				/* the next smaller group begins here */
 	uint32		y;
 } JoinNode;
 
+/*
+ * The nodes are a stack: each divides a smaller group of the one below it.  A
+ * group that agrees in all levels of its cut may get a cut of its own.  Here
+ * the first cut has two levels, and the second one has one:
+ *
+ *		candidates		a smaller group of nodes[2]
+ *		nodes[2]		cuts[1], level 1: sorted by part 0, 1, 2, ...
+ *		nodes[1]		cuts[0], level 2: sorted by part 5, after 4
+ *		nodes[0]		cuts[0], level 1: sorted by part 3, after 0, 1, 2
+ *
+ * The smaller groups of a node agree in one part more than its group, and each
+ * part has a bit that varied before.  64 bits can be used up but once: so
+ * HAMMING_BITS nodes suffice.
+ *
+ * cuts[n] has at most 64 - n varying bits, as each cut below it has used up
+ * one at least.  make_cut() is called for one cut above those that have nodes,
+ * and makes none of fewer than radius + 1 varying bits.  So for a radius of 1
+ * or more, cuts[62] may have nodes, and cuts[63] is only tried.  For radius 0
+ * all parts agree after the first cut, so that cuts[1] is only tried.
+ */
 typedef struct HammingJoin
 {
 	FingerprintList *x;
-	FingerprintList *y;			/* may be the same */
+	FingerprintList *y;			/* may be the same list */
 	int			radius;
-	/* sets of those numbers of the fingerprints that need no comparison */
-	uint32	   *sets;
-	/* in a group of a cut fewer bits vary than in what was cut */
-	JoinCut		cuts[64];
-	int			depth;			/* nodes in use */
-	JoinNode	nodes[64 * JOIN_MAX_LEVELS];
+	uint32	   *sets;			/* see hamming_join_begin(); may be NULL */
+	JoinCut		cuts[HAMMING_BITS];
+	int			depth;			/* nodes in use; -1 before the first call */
+	JoinNode	nodes[HAMMING_BITS];
 } HammingJoin;
 
 extern HammingJoin *hamming_join_begin(FingerprintList *x, FingerprintList *y,

@@ -4,92 +4,101 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
-
-#include "type/distance_array.h"
 #include "dedup/join_pairs.h"
 
-/* Begin a join of two lists, or of a list with itself. */
+/*
+ * Begin a join of the lists x and y, which may be the same list, within
+ * radius, 0 .. HAMMING_BITS.  Until the end of the join the caller leaves the
+ * lists alone, and the join changes their order.
+ */
 JoinPairs *
 hamming_join_pairs_begin(FingerprintList *x, FingerprintList *y, int radius)
 {
-	JoinPairs  *near = palloc0(sizeof(JoinPairs));
+	JoinPairs  *pairs = palloc0(sizeof(JoinPairs));
 
-	near->join = hamming_join_begin(x, y, radius, NULL);
-	return near;
+	pairs->join = hamming_join_begin(x, y, radius, NULL);
+	return pairs;
 }
 
+/* Free a join, which need not have come to its end. */
 void
-hamming_join_pairs_end(JoinPairs *near)
+hamming_join_pairs_end(JoinPairs *pairs)
 {
-	pfree(near->join);
-	pfree(near);
+	pfree(pairs->join);
+	pfree(pairs);
 }
 
-/* Prepare to compare each of the shorter stretch with the longer one. */
+/* Take the shorter stretch of the group as the outer one. */
 static void
-begin_group(JoinPairs *near, const Candidates *group)
+begin_group(JoinPairs *pairs, const Candidates *group)
 {
-	HammingJoin *join = near->join;
+	HammingJoin *join = pairs->join;
 
-	near->is_swapped = group->x_end - group->x > group->y_end - group->y;
-	near->outer = near->is_swapped ? join->y : join->x;
-	near->i = near->is_swapped ? group->y : group->x;
-	near->end = near->is_swapped ? group->y_end : group->x_end;
-	near->inner = near->is_swapped ? join->x : join->y;
-	near->inner_from = near->is_swapped ? group->x : group->y;
-	near->inner_end = near->is_swapped ? group->x_end : group->y_end;
+	pairs->is_swapped = group->x_end - group->x > group->y_end - group->y;
+	pairs->outer = pairs->is_swapped ? join->y : join->x;
+	pairs->i = pairs->is_swapped ? group->y : group->x;
+	pairs->outer_end = pairs->is_swapped ? group->y_end : group->x_end;
+	pairs->inner = pairs->is_swapped ? join->x : join->y;
+	pairs->inner_from = pairs->is_swapped ? group->x : group->y;
+	pairs->inner_end = pairs->is_swapped ? group->x_end : group->y_end;
 }
 
-/* Each pair of a list once, and none with itself. */
+/*
+ * Begin to compare the i-th.  In the join of a list with itself it is compared
+ * with what comes after it: so each pair of places comes once, and none with
+ * itself.
+ */
 static void
-begin_element(JoinPairs *near)
+begin_element(JoinPairs *pairs)
 {
-	near->next_stretch = near->outer == near->inner ? near->i + 1
-		: near->inner_from;
+	uint32		from = pairs->outer == pairs->inner ? pairs->i + 1
+	: pairs->inner_from;
+
+	matches_begin(&pairs->matches, pairs->inner, from, pairs->inner_end,
+				  pairs->outer->fps[pairs->i], pairs->join->radius);
 }
 
-/* Find the matches in the next stretch; false if there is none. */
+/* Go on to the next one to be compared; return false if there is none. */
 static bool
-match_stretch(JoinPairs *near)
+next_element(JoinPairs *pairs)
 {
 	Candidates	group;
 
-	CHECK_FOR_INTERRUPTS();
-	while (near->next_stretch >= near->inner_end)
-	{
-		if (near->i + 1 < near->end)
-			near->i++;
-		else if (hamming_join_next(near->join, &group))
-			begin_group(near, &group);
-		else
-			return false;
-		begin_element(near);
-	}
-	near->stretch = near->next_stretch;
-	near->next_stretch += Min(near->inner_end - near->stretch,
-							  JOIN_PAIRS_STRETCH);
-	near->count = hamming_match(
-								near->inner->fps + near->stretch, near->next_stretch - near->stretch,
-								near->outer->fps[near->i], near->join->radius, near->matches);
-	near->next = 0;
+	if (pairs->i + 1 < pairs->outer_end)
+		pairs->i++;
+	else if (hamming_join_next(pairs->join, &group))
+		begin_group(pairs, &group);
+	else
+		return false;
+	begin_element(pairs);
 	return true;
 }
 
 /*
- * The next pair, by its places in the lists.  Some come more than once: see
- * hamming_join_is_first.
+ * Get the places of the next pair, *x in the list x and *y in the list y, in
+ * no particular order; return false if there is none.  The places hold until
+ * the next call.  A pair may come more than once: see
+ * hamming_join_pairs_is_first().
  */
 bool
-hamming_join_pairs_next(JoinPairs *near, uint32 *x, uint32 *y)
+hamming_join_pairs_next(JoinPairs *pairs, uint32 *x, uint32 *y)
 {
 	uint32		inner;
 
-	while (near->next == near->count)
-		if (!match_stretch(near))
+	while (!matches_next(&pairs->matches, &inner))
+		if (!next_element(pairs))
 			return false;
-	inner = near->stretch + near->matches[near->next++];
-	*x = near->is_swapped ? inner : near->i;
-	*y = near->is_swapped ? near->i : inner;
+	*x = pairs->is_swapped ? inner : pairs->i;
+	*y = pairs->is_swapped ? pairs->i : inner;
 	return true;
+}
+
+/*
+ * Is this the first time that the join has returned the current pair?
+ * difference has the bits in which its fingerprints differ.
+ */
+bool
+hamming_join_pairs_is_first(const JoinPairs *pairs, uint64 difference)
+{
+	return hamming_join_is_first(pairs->join, difference);
 }

@@ -6,31 +6,30 @@
 #define JOIN_PAIRS_H
 
 #include "dedup/join.h"
+#include "dedup/matches.h"
 
-/* Fingerprints that are compared with another in one go. */
-#define JOIN_PAIRS_STRETCH 1024
-
+/*
+ * Of the current candidates, each of the outer stretch is compared with all
+ * of the inner one, which is the longer one.
+ */
 typedef struct JoinPairs
 {
 	HammingJoin *join;
-	bool		is_swapped;		/* x is compared with stretches of y, or y of
-								 * x? */
-	FingerprintList *outer;		/* of which one is compared ... */
-	uint32		i;
-	uint32		end;
-	FingerprintList *inner;		/* ... with stretches of these */
+	bool		is_swapped;		/* outer is a stretch of y, and inner of x */
+	FingerprintList *outer;
+	uint32		i;				/* place of the outer one that is compared */
+	uint32		outer_end;
+	FingerprintList *inner;
 	uint32		inner_from;
 	uint32		inner_end;
-	uint32		stretch;		/* where the last one begins, and the next one */
-	uint32		next_stretch;
-	int			next;			/* of the matches */
-	int			count;
-	uint16		matches[JOIN_PAIRS_STRETCH];
+	Matches		matches;		/* of the outer one, in inner */
 } JoinPairs;
 
 extern JoinPairs *hamming_join_pairs_begin(FingerprintList *x,
 										   FingerprintList *y, int radius);
-extern bool hamming_join_pairs_next(JoinPairs *near, uint32 *x, uint32 *y);
-extern void hamming_join_pairs_end(JoinPairs *near);
+extern bool hamming_join_pairs_next(JoinPairs *pairs, uint32 *x, uint32 *y);
+extern bool hamming_join_pairs_is_first(const JoinPairs *pairs,
+										uint64 difference);
+extern void hamming_join_pairs_end(JoinPairs *pairs);
 
 #endif							/* JOIN_PAIRS_H */

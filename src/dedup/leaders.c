@@ -1,13 +1,20 @@
 /*
  * leaders.c
- *	  Clusters of what is near to their first member, the leader.
+ *	  Clusters of what is within the radius of their first member, the leader.
  *
  * In the order of their numbers, each fingerprint joins the least leader
- * within the radius, or, if there is none, becomes a leader.  Whoever joins a
- * leader is connected with it, so that this is done in each connected
- * component by itself; most are small.  In a large one the first half is done
- * first; then a join finds the leaders of what is in the second half, and
- * what has found none is done by itself.
+ * within the radius, or, if there is none, becomes a leader.
+ *
+ * Whoever joins a leader is connected with it.  So each connected component is
+ * done by itself; most are small.  A large one is divided and conquered:
+ *
+ * (1) Choose the leaders of the first half, in the same way.
+ * (2) Join the second half with these leaders.  Each of the second half that
+ *	   is within the radius of some of them takes the least of these.
+ * (3) Choose among those of the second half that found none, in the same way.
+ *
+ * That is right because a leader of the first half precedes all of the second
+ * half (doc/algorithm.md 6).
  *
  * Leaders are farther than the radius from each other.  So however many
  * fingerprints there are, few leaders are near each.
@@ -21,23 +28,24 @@
 #include "type/distance_array.h"
 #include "dedup/join_pairs.h"
 
-/* As many are compared each with each. */
+/* Up to FEW fingerprints are each compared with the leaders among them. */
 #define FEW 1024
 
 typedef struct Leaders
 {
 	FingerprintList *list;
 	int			radius;
-	uint32	   *leaders;		/* of each number; itself if it has none yet */
-	/* what the joins in the component that begins at start need */
-	uint32		start;
-	uint64	   *spare_fps;
+	uint32	   *leaders;		/* the leader of each number; the number
+								 * itself if it has joined none */
+	uint32		start;			/* the current component begins here */
+	uint64	   *spare_fps;		/* as large as it, for sorting in joins */
 	uint32	   *spare_ids;
 } Leaders;
 
 /*
- * Sort the list by component, and then by number; components has the least
- * number of each.
+ * Sort the list by component, and each component by number.  components has
+ * the sets that simhash_connect() made; it gets the least number of each one's
+ * component.
  */
 static void
 sort_by_component(FingerprintList *list, uint32 *components)
@@ -56,7 +64,7 @@ sort_by_component(FingerprintList *list, uint32 *components)
 	for (i = 0; i < list->count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		/* what comes before is flat already */
+		/* a parent comes before its child, and so has its root by now */
 		components[i] = components[components[i]];
 		places[components[i]]++;
 	}
@@ -76,7 +84,11 @@ sort_by_component(FingerprintList *list, uint32 *components)
 	}
 }
 
-/* Does it join one of the leaders at from .. to - 1? */
+/*
+ * Let the i-th of the list join the least leader within the radius among those
+ * at from .. to - 1, which are at most FEW, ascending by number.  Return false
+ * if there is none.
+ */
 static bool
 join_leader(Leaders *l, uint32 i, uint32 from, uint32 to)
 {
@@ -92,8 +104,8 @@ join_leader(Leaders *l, uint32 i, uint32 from, uint32 to)
 }
 
 /*
- * Choose among from .. to - 1, which are few, comparing each with each; move
- * the leaders to the front, and return where they end.
+ * Do what choose_among() does, for at most FEW, by comparing each with the
+ * leaders before it.
  */
 static uint32
 choose_among_few(Leaders *l, uint32 from, uint32 to)
@@ -109,45 +121,54 @@ choose_among_few(Leaders *l, uint32 from, uint32 to)
 	return end;
 }
 
-/* A stretch of the list, copied: a join would change its order. */
+/*
+ * Copy the places from .. to - 1 of the list, as a join changes the order.  The
+ * copy lies in the spare arrays of the list, and has those of l for its own.
+ */
 static FingerprintList
 copy_stretch(Leaders *l, uint32 from, uint32 to)
 {
 	FingerprintList *list = l->list;
-	FingerprintList copy = {.fps = list->spare_fps + from,
-		.ids = list->spare_ids + from,
-		.count = to - from,
-		.spare_fps = l->spare_fps + (from - l->start),
-	.spare_ids = l->spare_ids + (from - l->start)};
+	FingerprintList copy;
 
+	copy.fps = list->spare_fps + from;
+	copy.ids = list->spare_ids + from;
+	copy.count = to - from;
+	copy.spare_fps = l->spare_fps + (from - l->start);
+	copy.spare_ids = l->spare_ids + (from - l->start);
 	memcpy(copy.fps, list->fps + from, copy.count * sizeof(uint64));
 	memcpy(copy.ids, list->ids + from, copy.count * sizeof(uint32));
 	return copy;
 }
 
-/* Let those at middle .. to - 1 join the leaders at from .. end - 1. */
+/*
+ * Let each of those at middle .. to - 1 join the least leader within the radius
+ * among those at from .. end - 1.  Here end <= middle must hold.
+ */
 static void
 join_leaders(Leaders *l, uint32 from, uint32 end, uint32 middle, uint32 to)
 {
 	FingerprintList leaders = copy_stretch(l, from, end);
 	FingerprintList others = copy_stretch(l, middle, to);
-	JoinPairs  *near = hamming_join_pairs_begin(&leaders, &others, l->radius);
+	JoinPairs  *pairs = hamming_join_pairs_begin(&leaders, &others, l->radius);
 	uint32		x;
 	uint32		y;
 
-	while (hamming_join_pairs_next(near, &x, &y))
+	while (hamming_join_pairs_next(pairs, &x, &y))
 	{
-		/* as long as there is none it is the fingerprint itself, a later one */
+		/* before it joins one this is its own number, which is greater */
 		uint32	   *leader = &l->leaders[others.ids[y]];
 
 		*leader = Min(*leader, leaders.ids[x]);
 	}
-	hamming_join_pairs_end(near);
+	hamming_join_pairs_end(pairs);
 }
 
 /*
- * Choose among from .. to - 1; move the leaders to the front, and return
- * where they end.
+ * Choose leaders among those at from .. to - 1, which must be of one component,
+ * ascending by number, and farther than the radius from all leaders before
+ * from.  Move the leaders to the front, still ascending, and return where they
+ * end.  All others have joined one of these leaders then.
  */
 static uint32
 choose_among(Leaders *l, uint32 from, uint32 to)
@@ -169,7 +190,7 @@ choose_among(Leaders *l, uint32 from, uint32 to)
 	return choose_among(l, end, left);
 }
 
-/* Choose in a component. */
+/* Choose leaders in the component at from .. to - 1. */
 static void
 choose_in_component(Leaders *l, uint32 from, uint32 to)
 {
@@ -190,16 +211,25 @@ choose_in_component(Leaders *l, uint32 from, uint32 to)
 }
 
 /*
- * clusters has the least number of each connected component, and gets the
- * number of each one's leader.  Changes the order of the list.
+ * Find the leader of each fingerprint.  The numbers of the list must be
+ * 0 .. count - 1, each once.  clusters has the sets that simhash_connect() made
+ * within the same radius.  It gets the number of each one's leader, which for
+ * a leader is its own number.
+ *
+ * The order of the list changes.  This takes 12 bytes for each member of the
+ * largest component.
+ * Errors: 53200 where there is no memory.
  */
 void
 simhash_choose_leaders(FingerprintList *list, int radius, uint32 *clusters)
 {
-	Leaders		l = {.list = list,.radius = radius,.leaders = clusters};
+	Leaders		l = {0};
 	uint32		from;
 	uint32		to;
 
+	l.list = list;
+	l.radius = radius;
+	l.leaders = clusters;
 	sort_by_component(list, clusters);
 	for (from = 0; from < list->count; from = to)
 	{

@@ -1,6 +1,6 @@
 /*
  * leaders.h
- *	  Clusters of what is near to their first member.
+ *	  Clusters of what is within the radius of their first member.
  */
 #ifndef LEADERS_H
 #define LEADERS_H

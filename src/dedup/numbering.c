@@ -4,8 +4,8 @@
  *	  appearance.
  *
  * Equal fingerprints are one member of a cluster.  Members are numbered in
- * order of first appearance, too, so that the first row of a cluster is the
- * first one of its least member.
+ * order of first appearance, too.  So the first row of a cluster is the first
+ * row of its least member.
  */
 #include "postgres.h"
 
@@ -16,47 +16,64 @@
 #include "dedup/leaders.h"
 #include "dedup/numbering.h"
 
+/* Stands for the member in a row without a fingerprint. */
 #define NO_MEMBER PG_UINT32_MAX
 
 /*
- * Leave one of each fingerprint on the list, and tell for each row which
- * member it is.
+ * Leave one of each fingerprint on the list, with the number of the first row
+ * that has it.  The numbers of the list must be those of rows, ascending.
+ * firsts gets that first row for each row, or NO_MEMBER.
  */
 static void
-merge_equal(FingerprintList *list, uint32 rows, uint32 *members)
+merge_rows(FingerprintList *list, uint32 rows, uint32 *firsts)
 {
 	uint32		distinct = 0;
+	uint32		from;
+	uint32		to;
+	uint32		i;
+
+	for (i = 0; i < rows; i++)
+		firsts[i] = NO_MEMBER;
+
+	/* the sort is stable: the first of a run is the first row */
+	simhash_fplist_sort(list, 0, list->count, 0, HAMMING_BITS);
+	for (from = 0; from < list->count; from = to)
+	{
+		uint32		first = list->ids[from];
+
+		to = fplist_end_of_run(list, from, list->count, PG_UINT64_MAX);
+		for (i = from; i < to; i++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			firsts[list->ids[i]] = first;
+		}
+		list->fps[distinct] = list->fps[from];
+		list->ids[distinct++] = first;
+	}
+	list->count = distinct;
+}
+
+/*
+ * Number the distinct fingerprints from 0 on, in the order of their first
+ * rows.  members has the first row of each row's fingerprint, and gets the
+ * number of that fingerprint.  So does the list.
+ */
+static void
+number_distinct(FingerprintList *list, uint32 rows, uint32 *members)
+{
 	uint32		next = 0;
 	uint32		i;
 
 	for (i = 0; i < rows; i++)
-		members[i] = NO_MEMBER;
-
-	/* first, a member is called by its first row: the sort is stable */
-	simhash_fplist_sort(list, 0, list->count, 0, 64);
-	for (i = 0; i < list->count; i++)
-	{
-		uint32		row = list->ids[i];
-
-		CHECK_FOR_INTERRUPTS();
-		if (distinct == 0 || list->fps[i] != list->fps[distinct - 1])
-		{
-			list->fps[distinct] = list->fps[i];
-			list->ids[distinct++] = row;
-		}
-		members[row] = list->ids[distinct - 1];
-	}
-	list->count = distinct;
-
-	for (i = 0; i < rows; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
+		/* a first row comes before the others, and so has its number by now */
 		if (members[i] == i)
 			members[i] = next++;
 		else if (members[i] != NO_MEMBER)
 			members[i] = members[members[i]];
 	}
-	for (i = 0; i < distinct; i++)
+	for (i = 0; i < list->count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		list->ids[i] = members[list->ids[i]];
@@ -64,8 +81,9 @@ merge_equal(FingerprintList *list, uint32 rows, uint32 *members)
 }
 
 /*
- * Number the clusters from 1 on, where each member's is a member of the same
- * cluster that comes before it, or itself, if it is the first.
+ * Number the clusters from NO_CLUSTER + 1 on.  For each member, clusters has an
+ * earlier member of the same cluster, or itself if it is the first one.
+ * clusters gets the number of each member's cluster.
  */
 static void
 number_members(uint32 *clusters, uint32 count)
@@ -81,8 +99,15 @@ number_members(uint32 *clusters, uint32 count)
 }
 
 /*
- * The numbers on the list are those of rows, ascending; the rows that are not
- * on it are in no cluster.  numbers gets the number of each row's cluster.
+ * Number the rows 0 .. rows - 1 by their clusters within radius, 0 ..
+ * HAMMING_BITS.
+ *
+ * The numbers on the list must be those of rows, ascending.  Rows that are not
+ * on the list are in no cluster.  numbers must have room for all rows, and gets
+ * the number of each row's cluster: from 1 on, or NO_CLUSTER.
+ *
+ * The list is changed.  This takes 4 bytes for each distinct fingerprint, and
+ * what simhash_choose_leaders() takes.
  * Errors: 53200 where there is no memory.
  */
 void
@@ -92,7 +117,8 @@ simhash_number_clusters(FingerprintList *list, uint32 rows, int radius,
 	uint32	   *clusters;
 	uint32		i;
 
-	merge_equal(list, rows, numbers);
+	merge_rows(list, rows, numbers);
+	number_distinct(list, rows, numbers);
 	clusters = palloc_extended((Size) list->count * sizeof(uint32),
 							   MCXT_ALLOC_HUGE);
 	simhash_connect(list, radius, clusters);

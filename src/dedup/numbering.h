@@ -7,14 +7,13 @@
 
 #include "dedup/fplist.h"
 
-/* What a row has that has no fingerprint. */
+/* The number of a row that has no fingerprint, and so no cluster. */
 #define NO_CLUSTER 0
 
 typedef enum ClusterMethod
 {
-	CLUSTER_CONNECTED,			/* connected by steps within the radius */
-	CLUSTER_LEADER				/* within the radius of the cluster's first
-								 * row */
+	CLUSTER_CONNECTED,			/* rows connected by steps within the radius */
+	CLUSTER_LEADER				/* rows within the radius of the first one */
 } ClusterMethod;
 
 extern void simhash_number_clusters(FingerprintList *list, uint32 rows,

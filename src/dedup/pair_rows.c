@@ -1,8 +1,9 @@
 /*
  * pair_rows.c
- *	  The pairs of rows whose fingerprints are near each other, one at a time.
+ *	  The pairs of rows whose fingerprints are within a radius of each other,
+ *	  one at a time.
  *
- * Rows with equal fingerprints are compared with others once for all.
+ * The join compares each distinct fingerprint once, however many rows have it.
  */
 #include "postgres.h"
 
@@ -11,21 +12,29 @@
 
 #include "dedup/pair_rows.h"
 
-#define FIRST_CAPACITY 1024
+/* Rows that a side has room for at first. */
+#define SIDE_CAPACITY 1024
 
-/* Errors, here and below: 53200 where there is no memory. */
+/*
+ * Make a side without rows, in the current memory context.
+ * Errors, here and below: 53200 where there is no memory.
+ */
 PairSide *
 simhash_pair_side_begin(void)
 {
 	PairSide   *side = palloc0(sizeof(PairSide));
 
-	side->capacity = FIRST_CAPACITY;
+	side->capacity = SIDE_CAPACITY;
 	simhash_fplist_allocate(&side->list, side->capacity);
 	side->ids = palloc(side->capacity * sizeof(int64));
 	return side;
 }
 
-/* Errors: 54000 where there are too many rows to be numbered. */
+/*
+ * Add a row to a side.  A side takes 32 bytes for each row that it has room
+ * for.  Where there is no room left, it is doubled.
+ * Errors: 54000 for a row beyond PG_INT32_MAX.
+ */
 void
 simhash_pair_side_add(PairSide *side, int64 id, uint64 fingerprint)
 {
@@ -45,7 +54,10 @@ simhash_pair_side_add(PairSide *side, int64 id, uint64 fingerprint)
 	side->ids[row] = id;
 }
 
-/* The rows of the list are sorted by fingerprint: bring their ids in order. */
+/*
+ * Bring the ids into the order of the list, whose numbers must be those of the
+ * rows.
+ */
 static void
 sort_ids(PairSide *side)
 {
@@ -61,51 +73,63 @@ sort_ids(PairSide *side)
 	memcpy(side->ids, sorted, list->count * sizeof(int64));
 }
 
-/* Leave one of each fingerprint on the list. */
+/* Group the rows by their fingerprints: see PairSide. */
 static void
-merge_equal(PairSide *side)
+group_rows(PairSide *side)
 {
 	FingerprintList *list = &side->list;
 	uint32		distinct = 0;
 	uint32		row;
+	uint32		end;
 
-	simhash_fplist_sort(list, 0, list->count, 0, 64);
+	simhash_fplist_sort(list, 0, list->count, 0, HAMMING_BITS);
 	sort_ids(side);
 	CHECK_FOR_INTERRUPTS();
 	side->starts = palloc_extended(((Size) list->count + 1) * sizeof(uint32),
 								   MCXT_ALLOC_HUGE);
-	for (row = 0; row < list->count; row++)
-		if (distinct == 0 || list->fps[row] != list->fps[distinct - 1])
-		{
-			list->fps[distinct] = list->fps[row];
-			list->ids[distinct] = distinct;
-			side->starts[distinct++] = row;
-		}
+	for (row = 0; row < list->count; row = end)
+	{
+		end = fplist_end_of_run(list, row, list->count, PG_UINT64_MAX);
+		list->fps[distinct] = list->fps[row];
+		list->ids[distinct] = distinct;
+		side->starts[distinct++] = row;
+	}
 	side->starts[distinct] = list->count;
 	list->count = distinct;
 }
 
 /*
- * Begin to pair the rows of two sides, or, where both are the same, those of
- * one.
+ * Begin to pair the rows of x with those of y within radius, 0 ..
+ * HAMMING_BITS.  Where x and y are the same side, its rows are paired with each
+ * other.  No rows can be added to the sides from then on.  This takes 4 bytes
+ * for each row.
  */
 PairRows *
 simhash_pair_rows_begin(PairSide *x, PairSide *y, int radius)
 {
 	PairRows   *pairs = palloc0(sizeof(PairRows));
 
-	merge_equal(x);
+	group_rows(x);
 	if (y != x)
-		merge_equal(y);
+		group_rows(y);
 	pairs->x = x;
 	pairs->y = y;
-	pairs->near = hamming_join_pairs_begin(&x->list, &y->list, radius);
-	/* two sides have their equal fingerprints joined */
+	pairs->join_pairs = hamming_join_pairs_begin(&x->list, &y->list, radius);
+
+	/*
+	 * The join of two lists has pairs of equal fingerprints, too.  In the
+	 * join of a list with itself each fingerprint is there once: so rows that
+	 * share one are paired without the join.
+	 */
 	pairs->distinct = x == y ? 0 : x->list.count;
 	return pairs;
 }
 
-/* Begin with a row of x: the rows of y, or those that come after it. */
+/*
+ * Begin to pair the a-th row of x with all rows of y's fingerprint.  Where that
+ * is the row's own fingerprint, pair it with the rows after it: so each two of
+ * these rows are paired once.
+ */
 static void
 begin_row(PairRows *pairs, uint32 a)
 {
@@ -126,8 +150,8 @@ begin_fingerprints(PairRows *pairs, uint32 x, uint32 y, int distance)
 }
 
 /*
- * Find the next two fingerprints, which may be one and the same; false if
- * there are none.
+ * Begin to pair the rows of the next two fingerprints, which may be one and the
+ * same.  Return false if there are no more.
  */
 static bool
 next_fingerprints(PairRows *pairs)
@@ -143,11 +167,11 @@ next_fingerprints(PairRows *pairs)
 		pairs->distinct++;
 		return true;
 	}
-	while (hamming_join_pairs_next(pairs->near, &x, &y))
+	while (hamming_join_pairs_next(pairs->join_pairs, &x, &y))
 	{
 		uint64		difference = xs->fps[x] ^ ys->fps[y];
 
-		if (hamming_join_is_first(pairs->near->join, difference))
+		if (hamming_join_pairs_is_first(pairs->join_pairs, difference))
 		{
 			begin_fingerprints(pairs, xs->ids[x], ys->ids[y],
 							   pg_popcount64(difference));
@@ -157,7 +181,7 @@ next_fingerprints(PairRows *pairs)
 	return false;
 }
 
-/* The next row to be paired with others; false if there is none. */
+/* Go on to the next row of x to be paired; return false if there is none. */
 static bool
 next_row(PairRows *pairs)
 {
@@ -168,9 +192,11 @@ next_row(PairRows *pairs)
 }
 
 /*
- * The next pair of rows, by their ids and in no particular order; false if
- * there is none.  Of one side each pair comes once, the lesser id first, and
- * rows with the same id are no pair.
+ * Get the next pair of rows: the id *a of a row of x, the id *b of a row of y,
+ * and the distance of their fingerprints.  Return false if there is none.
+ *
+ * Each pair of rows comes once, in no particular order.  Where x and y are the
+ * same side, the lesser id is *a, and rows with the same id are no pair.
  */
 bool
 simhash_pair_rows_next(PairRows *pairs, int64 *a, int64 *b, int *distance)

@@ -1,36 +1,41 @@
 /*
  * pair_rows.h
- *	  The pairs of rows whose fingerprints are near each other.
+ *	  The pairs of rows whose fingerprints are within a radius of each other.
  */
 #ifndef PAIR_ROWS_H
 #define PAIR_ROWS_H
 
 #include "dedup/join_pairs.h"
 
-/* Rows of a query, which have an id and a fingerprint. */
+/*
+ * The rows of a query, which have an id and a fingerprint each.
+ *
+ * While rows are added, the list has the fingerprint of each row, and ids its
+ * id.  Then the rows are grouped: the list has each distinct fingerprint once,
+ * numbered from 0 on, and ids is sorted by fingerprint.  The rows of
+ * fingerprint n have ids[starts[n]] .. ids[starts[n + 1] - 1] then.
+ */
 typedef struct PairSide
 {
-	/* while rows are added, each one's; then each distinct one */
 	FingerprintList list;
-	int64	   *ids;			/* of the rows; then sorted by fingerprint */
-	uint32	   *starts;			/* where those of each distinct fingerprint
-								 * begin */
-	Size		capacity;
+	int64	   *ids;
+	uint32	   *starts;			/* one more than there are fingerprints */
+	Size		capacity;		/* rows that there is room for */
 } PairSide;
 
 typedef struct PairRows
 {
 	PairSide   *x;
-	PairSide   *y;				/* may be the same */
-	JoinPairs  *near;
-	uint32		distinct;		/* the next fingerprint to be paired with
-								 * itself */
-	/* rows of two fingerprints at this distance, which are being paired */
-	int			distance;
-	bool		is_same;		/* one fingerprint, with itself */
-	uint32		a;
+	PairSide   *y;				/* may be the same side */
+	JoinPairs  *join_pairs;
+	uint32		distinct;		/* number of the next fingerprint whose rows
+								 * are to be paired with each other */
+	/* the rows of two fingerprints that are being paired: indexes of ids */
+	int			distance;		/* of the two fingerprints */
+	bool		is_same;		/* are they one, with itself? */
+	uint32		a;				/* current row of x */
 	uint32		a_end;
-	uint32		b;
+	uint32		b;				/* next row of y to be paired with it */
 	uint32		b_from;
 	uint32		b_end;
 } PairRows;

@@ -11,6 +11,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "dedup/max_distance.h"
 #include "dedup/pair_rows.h"
 #include "dedup/user_query.h"
 #include "type/catalog.h"
@@ -19,12 +20,13 @@
 PG_FUNCTION_INFO_V1(simhash_pairs);
 PG_FUNCTION_INFO_V1(simhash_pairs_between);
 
-/* What receives the rows of a query. */
+/* What receives the rows of a query, and adds them to a side. */
 typedef struct PairReceiver
 {
 	PairSide   *side;
 	Oid			fingerprint;	/* the type simhash64 */
-	Oid			id;				/* type of the ids */
+	Oid			id;				/* the type of the ids; of a domain, its base
+								 * type */
 } PairReceiver;
 
 static bool
@@ -33,7 +35,10 @@ is_id_type(Oid type)
 	return type == INT8OID || type == INT4OID || type == INT2OID;
 }
 
-/* What to do about a first column that has the given type, which is no id's. */
+/*
+ * Return a hint on a first column of the type given, which ids cannot have.
+ * fingerprint is the type simhash64.
+ */
 static const char *
 id_hint(Oid type, Oid fingerprint)
 {
@@ -45,7 +50,10 @@ id_hint(Oid type, Oid fingerprint)
 		"keys to the numbers.";
 }
 
-/* Errors: 42804 where the columns are others than an id and a fingerprint. */
+/*
+ * Check the columns of a query, and note the type of its ids in the receiver.
+ * Errors: 42804 where the columns are others than an id and a fingerprint.
+ */
 static void
 check_columns(TupleDesc description, void *arg)
 {
@@ -77,6 +85,7 @@ check_columns(TupleDesc description, void *arg)
 								"fingerprint.")));
 }
 
+/* Return an id of one of the types of is_id_type(). */
 static int64
 get_id(Datum value, Oid type)
 {
@@ -91,6 +100,7 @@ get_id(Datum value, Oid type)
 	}
 }
 
+/* Add a row to the side, unless its id or its fingerprint is null. */
 static void
 receive_pair_row(TupleTableSlot *slot, void *arg)
 {
@@ -104,29 +114,35 @@ receive_pair_row(TupleTableSlot *slot, void *arg)
 							  DatumGetSimhash(fingerprint));
 }
 
+/* Run a query for the SQL function given, which has the OID function. */
 static PairSide *
 read_side(Datum query, Oid function)
 {
-	PairReceiver r = {.side = simhash_pair_side_begin(),
-	.fingerprint = simhash_type(function)};
+	PairReceiver r = {0};
 
+	r.side = simhash_pair_side_begin();
+	r.fingerprint = simhash_type(function);
 	simhash_read_user_query(TextDatumGetCString(query), check_columns,
 							receive_pair_row, &r);
 	return r.side;
 }
 
-/* Read the one query or the two that come before the largest distance. */
+/*
+ * Read the arguments, which are one or two queries and then max_distance, run
+ * the queries, and begin to pair their rows.
+ */
 static PairRows *
 begin_pairs(FunctionCallInfo fcinfo, int queries)
 {
 	Oid			function = fcinfo->flinfo->fn_oid;
-	int			radius = simhash_check_max_distance(PG_GETARG_INT32(queries));
+	int			radius = check_max_distance(PG_GETARG_INT32(queries));
 	PairSide   *x = read_side(PG_GETARG_DATUM(0), function);
 	PairSide   *y = queries == 1 ? x : read_side(PG_GETARG_DATUM(1), function);
 
 	return simhash_pair_rows_begin(x, y, radius);
 }
 
+/* Return one pair in each call, of one or two queries. */
 static Datum
 return_pairs(FunctionCallInfo fcinfo, int queries)
 {
@@ -151,11 +167,14 @@ return_pairs(FunctionCallInfo fcinfo, int queries)
 	context = SRF_PERCALL_SETUP();
 	if (simhash_pair_rows_next(context->user_fctx, &a, &b, &distance))
 	{
-		Datum		values[] = {Int64GetDatum(a), Int64GetDatum(b),
-		Int32GetDatum(distance)};
-		bool		nulls[] = {false, false, false};
-		HeapTuple	row = heap_form_tuple(context->tuple_desc, values, nulls);
+		Datum		values[3];
+		bool		nulls[3] = {false, false, false};
+		HeapTuple	row;
 
+		values[0] = Int64GetDatum(a);
+		values[1] = Int64GetDatum(b);
+		values[2] = Int32GetDatum(distance);
+		row = heap_form_tuple(context->tuple_desc, values, nulls);
 		SRF_RETURN_NEXT(context, HeapTupleGetDatum(row));
 	}
 	SRF_RETURN_DONE(context);

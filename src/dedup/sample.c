@@ -20,34 +20,39 @@
 
 PG_FUNCTION_INFO_V1(simhash_distances);
 
-/*
- * A uniform sample of the fingerprints that are received, of which only the
- * sample is kept.
- */
+/* Room for fingerprints that a sample has at first, if it is that large. */
+#define RESERVOIR_CAPACITY 1024
+
+/* A uniform sample of the fingerprints received.  Only the sample is kept. */
 typedef struct Reservoir
 {
 	uint64	   *sample;
 	int			count;
-	int			capacity;		/* grows, up to wanted */
+	int			capacity;		/* of sample; grows up to wanted */
 	int			wanted;			/* size of the sample */
-	double		received;		/* fingerprints so far */
-	double		skip;			/* to leave out before the next replacement */
+	double		received;		/* fingerprints received so far */
+	double		skip;			/* how many to leave out before the next one
+								 * that is kept; -1 if not yet chosen */
 	ReservoirStateData state;	/* chooses skip */
 } Reservoir;
 
+/* Add a fingerprint to a sample that is smaller than wanted. */
 static void
 keep_fingerprint(Reservoir *r, uint64 fingerprint)
 {
 	if (r->count == r->capacity)
 	{
-		/* the double, which might be too large for an int, or all */
+		/* double it, up to wanted: twice as much might overflow an int */
 		r->capacity += Min(r->capacity, r->wanted - r->capacity);
 		r->sample = repalloc_huge(r->sample, r->capacity * sizeof(uint64));
 	}
 	r->sample[r->count++] = fingerprint;
 }
 
-/* Vitter's reservoir sampling, as ANALYZE does it. */
+/*
+ * Receive a fingerprint.  This is Vitter's reservoir sampling (algorithm Z,
+ * 1985), as ANALYZE does it: see acquire_sample_rows().
+ */
 static void
 receive_fingerprint(TupleTableSlot *slot, void *arg)
 {
@@ -62,21 +67,24 @@ receive_fingerprint(TupleTableSlot *slot, void *arg)
 		if (r->skip < 0)
 			r->skip = reservoir_get_next_S(&r->state, r->received, r->wanted);
 		if (r->skip <= 0)
-			r->sample[(int) (r->wanted *
-							 sampler_random_fract(&r->state.randstate))] =
-				fingerprint;
+		{
+			double		fraction = sampler_random_fract(&r->state.randstate);
+
+			r->sample[(int) (r->wanted * fraction)] = fingerprint;
+		}
 		r->skip--;
 	}
 	r->received++;
 }
 
+/* Make a reservoir for a sample of wanted fingerprints, 1 or more. */
 static Reservoir *
 make_reservoir(int wanted)
 {
 	Reservoir  *r = palloc0(sizeof(Reservoir));
 
 	r->wanted = wanted;
-	r->capacity = Min(wanted, 1024);
+	r->capacity = Min(wanted, RESERVOIR_CAPACITY);
 	r->sample = palloc(r->capacity * sizeof(uint64));
 	r->skip = -1;
 	reservoir_init_selection_state(&r->state, wanted);
@@ -84,6 +92,8 @@ make_reservoir(int wanted)
 }
 
 /*
+ * Check that the relation has the column, of the type fingerprint or of a
+ * domain over it.
  * Errors: 42703 if there is no such column, 42804 if it is of another type.
  */
 static void
@@ -107,13 +117,16 @@ check_column(Relation relation, const char *column, Oid fingerprint)
 						format_type_be(type), "simhash64")));
 }
 
-/* Nothing in the query depends on the search path. */
+/*
+ * Read all fingerprints of a column.  Nothing in the query depends on the
+ * search path.
+ */
 static void
 read_column(Relation relation, const char *column, Reservoir *r)
 {
-	const char *table = quote_qualified_identifier(
-												   get_namespace_name(RelationGetNamespace(relation)),
-												   RelationGetRelationName(relation));
+	const char *schema = get_namespace_name(RelationGetNamespace(relation));
+	const char *name = RelationGetRelationName(relation);
+	const char *table = quote_qualified_identifier(schema, name);
 
 	column = quote_identifier(column);
 	simhash_read_user_query(psprintf("SELECT %s FROM %s WHERE %s IS NOT NULL",
@@ -122,9 +135,11 @@ read_column(Relation relation, const char *column, Reservoir *r)
 }
 
 /*
- * A sample of a column.  Errors: 22023 for one of less than 1, 42P01 if there
- * is no such relation, 42809 if it is none that has rows, 42703 and 42804 for
- * a wrong column, and whatever reading it may raise.
+ * Return a sample of wanted fingerprints of a column, or all if there are
+ * fewer.  fingerprint is the type simhash64.
+ * Errors: 22023 for a sample of less than 1, 42P01 if there is no relation with
+ * the OID, 42809 if it has no rows, as an index, 42703 and 42804 for a wrong
+ * column, and whatever reading the column may raise.
  */
 static Reservoir *
 sample_column(Oid oid, const char *column, int wanted, Oid fingerprint)
@@ -151,7 +166,7 @@ Datum
 simhash_distances(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	int64		pairs[65] = {0};
+	int64		pairs[HAMMING_BITS + 1] = {0};	/* for each distance */
 	Reservoir  *r;
 	int			i;
 
@@ -162,9 +177,10 @@ simhash_distances(PG_FUNCTION_ARGS)
 	for (i = 0; i < r->count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
+		/* with those after it: so each pair counts once */
 		hamming_count(r->sample + i + 1, r->count - i - 1, r->sample[i], pairs);
 	}
-	for (i = 0; i <= 64; i++)
+	for (i = 0; i <= HAMMING_BITS; i++)
 	{
 		Datum		values[] = {Int32GetDatum(i), Int64GetDatum(pairs[i])};
 		bool		nulls[] = {false, false};

@@ -11,13 +11,14 @@
 
 typedef struct QueryReceiver
 {
-	DestReceiver receiver;		/* first: the executor knows only this */
+	DestReceiver receiver;		/* must be first: the executor has no more */
 	void		(*check) (TupleDesc, void *);
 	void		(*receive) (TupleTableSlot *, void *);
 	void	   *arg;
-	bool		has_begun;
+	bool		has_begun;		/* has a statement begun to return rows? */
 } QueryReceiver;
 
+/* Errors: 42601 where a second statement begins to return rows. */
 static void
 begin_rows(DestReceiver *self, int operation, TupleDesc description)
 {
@@ -46,31 +47,36 @@ end_rows(DestReceiver *self)
 }
 
 /*
- * Run a query with the rights, the snapshot and the search path of the
- * caller; check, if there is one, is told what its columns are before receive
- * gets any row.
- * Errors: 0A000 if it is more than reading, 42601 if it is not one statement,
- * and whatever running it may raise.
+ * Run a query with the rights, the snapshot and the search path of the caller.
+ * check, unless it is NULL, gets the description of the columns first.  Then
+ * receive gets each row, which holds until receive returns.  Both get arg.
+ * What they allocate in the current memory context goes with the query.
+ * Errors: 0A000 if the query does more than read, 42601 if it is not one
+ * statement that returns rows, and whatever running it may raise.
  */
 void
 simhash_read_user_query(const char *query, void (*check) (TupleDesc, void *),
 						void (*receive) (TupleTableSlot *, void *), void *arg)
 {
-	QueryReceiver r = {.receiver = {.receiveSlot = receive_row,
-			.rStartup = begin_rows,
-			.rShutdown = end_rows,
-			.rDestroy = end_rows,
-			/* the nearest: nothing is sent */
-	.mydest = DestTuplestore},
-	.check = check,
-	.receive = receive,
-	.arg = arg};
-	SPIExecuteOptions options = {.read_only = true,.dest = &r.receiver};
+	QueryReceiver r = {0};
+	SPIExecuteOptions options = {0};
 	int			result;
+
+	r.receiver.receiveSlot = receive_row;
+	r.receiver.rStartup = begin_rows;
+	r.receiver.rShutdown = end_rows;
+	r.receiver.rDestroy = end_rows;
+	/* of core's destinations the nearest one: nothing is sent to a client */
+	r.receiver.mydest = DestTuplestore;
+	r.check = check;
+	r.receive = receive;
+	r.arg = arg;
+	options.read_only = true;
+	options.dest = &r.receiver;
 
 	SPI_connect();
 	result = SPI_execute_extended(query, &options);
-	if (result < 0)				/* COPY or COMMIT, say */
+	if (result < 0)				/* for instance COPY or COMMIT */
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 						errmsg("query must be one that only reads"),
 						errdetail("%s", SPI_result_code_string(result))));

@@ -70,6 +70,5 @@ hamming_in_balls(uint64 fingerprint, const HammingBall *balls, int count)
 extern void simhash_to_hex(uint64 fingerprint, char *hex);
 extern bool simhash_from_text(const char *input, size_t length,
 							  uint64 *fingerprint);
-extern int	simhash_check_max_distance(int max_distance);
 
 #endif							/* SIMHASH_H */

@@ -214,15 +214,3 @@ simhash64_larger(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_SIMHASH(Max(PG_GETARG_SIMHASH(0), PG_GETARG_SIMHASH(1)));
 }
-
-/* Errors: 22023 for a distance that fingerprints cannot have. */
-int
-simhash_check_max_distance(int max_distance)
-{
-	if (max_distance < 0 || max_distance > HAMMING_BITS)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("max_distance must be 0 to %d, not %d",
-						HAMMING_BITS, max_distance)));
-	return max_distance;
-}

@@ -1,0 +1,25 @@
+/*
+ * max_distance.h
+ *	  The argument max_distance of simhash_cluster() and simhash_pairs().
+ */
+#ifndef MAX_DISTANCE_H
+#define MAX_DISTANCE_H
+
+#include "type/hamming.h"
+
+/*
+ * Return max_distance as it is, 0 .. HAMMING_BITS.
+ * Errors: 22023 for a distance that no two fingerprints can have.
+ */
+static inline int
+check_max_distance(int max_distance)
+{
+	if (max_distance < 0 || max_distance > HAMMING_BITS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("max_distance must be 0 to %d, not %d",
+						HAMMING_BITS, max_distance)));
+	return max_distance;
+}
+
+#endif							/* MAX_DISTANCE_H */
