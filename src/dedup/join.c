@@ -227,11 +227,13 @@ cut_bits(JoinCut *cut, int parts, const double *information, double total)
 }
 
 /*
- * Choose the number of levels that takes the least time.  pairs need a
- * comparison, a sort of the group by one part takes as long as sort
- * comparisons, its bits have so much information together, and varying of them
- * vary.  Return 0 if it takes no more time to compare all pairs, or if there
- * are not enough varying bits for parts.
+ * Choose the number of levels that takes the least time for a group.  Return 0
+ * if comparing all pairs takes no more time, or if there are fewer varying
+ * bits than parts.
+ *
+ * pairs is the number of pairs that need a comparison, sort the time of a sort
+ * by one part, in comparisons, information the sum over all bits, and varying
+ * the number of bits that vary.
  *
  * Of the parts in which a pair agrees, the first is among the first radius + 1
  * parts, the second among the first radius + 2, and so on.  So there are
