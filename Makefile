@@ -48,6 +48,7 @@ OBJS = \
 	src/text/shingle.o \
 	src/text/show_features.o \
 	src/text/tokens.o \
+	src/text/unicode_table.o \
 	src/text/weights_cache.o \
 	src/text/weights_table.o \
 	src/text/weights_type.o \
