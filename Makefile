@@ -39,6 +39,7 @@ OBJS = \
 	src/dedup/user_query.o \
 	src/text/aggregate.o \
 	src/text/arguments.o \
+	src/text/construct.o \
 	src/text/encoding.o \
 	src/text/fingerprint.o \
 	src/text/hash.o \

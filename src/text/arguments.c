@@ -1,6 +1,6 @@
 /*
  * arguments.c
- *	  The constructors simhash(...).
+ *	  From the arguments of SQL functions to features.
  */
 #include "postgres.h"
 
@@ -15,11 +15,6 @@
 #include "text/read_text.h"
 #include "type/simhash.h"
 #include "text/weights_cache.h"
-
-PG_FUNCTION_INFO_V1(simhash_text);
-PG_FUNCTION_INFO_V1(simhash_tokens);
-PG_FUNCTION_INFO_V1(simhash_hashes);
-PG_FUNCTION_INFO_V1(simhash_tsvector);
 
 /* Error: 22023 for a shingle of none, too few or too many tokens. */
 static uint32
@@ -266,46 +261,4 @@ simhash_make_tsvector_features(FunctionCallInfo fcinfo,
 			pfree(unconstify(char *, lexeme));
 	}
 	PG_FREE_IF_COPY(doc, 0);
-}
-
-/* NULL where the first argument is, and where nothing has voted. */
-static Datum
-elect(FunctionCallInfo fcinfo, FeatureMaker make)
-{
-	Votes		votes;
-	FeatureTarget target = {.votes = &votes};
-	uint64		fingerprint;
-
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	make(fcinfo, &target);
-	if (votes.overflow)
-		simhash_weight_overflow();
-	if (!simhash_votes_fingerprint(&votes, &fingerprint))
-		PG_RETURN_NULL();
-	PG_RETURN_SIMHASH(fingerprint);
-}
-
-Datum
-simhash_text(PG_FUNCTION_ARGS)
-{
-	return elect(fcinfo, simhash_make_text_features);
-}
-
-Datum
-simhash_tokens(PG_FUNCTION_ARGS)
-{
-	return elect(fcinfo, simhash_make_token_features);
-}
-
-Datum
-simhash_hashes(PG_FUNCTION_ARGS)
-{
-	return elect(fcinfo, simhash_make_hash_features);
-}
-
-Datum
-simhash_tsvector(PG_FUNCTION_ARGS)
-{
-	return elect(fcinfo, simhash_make_tsvector_features);
 }

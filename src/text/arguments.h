@@ -21,7 +21,6 @@ typedef void (*FeatureMaker) (FunctionCallInfo fcinfo,
 typedef void (*FeatureAdder) (const FeatureTarget *target, Datum datum,
 							  int64 weight);
 
-/* construct.c */
 extern void simhash_make_text_features(FunctionCallInfo fcinfo,
 									   const FeatureTarget *target);
 extern void simhash_make_token_features(FunctionCallInfo fcinfo,
