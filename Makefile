@@ -51,6 +51,7 @@ OBJS = \
 	src/text/tokens.o \
 	src/text/unicode_table.o \
 	src/text/weights_cache.o \
+	src/text/weights_json.o \
 	src/text/weights_table.o \
 	src/text/weights_type.o \
 	src/text/weights_value.o \

@@ -52,6 +52,12 @@ extern PGDLLEXPORT void _PG_init(void);
 #define estimate_array_length(root, array) estimate_array_length(array)
 #endif
 
+/* Before PostgreSQL 17 the caller could not lend the memory of a JSON lexer. */
+#if PG_VERSION_NUM < 170000
+#define makeJsonLexContextCstringLen(lex, json, length, encoding, escapes) \
+	makeJsonLexContextCstringLen(json, length, encoding, escapes)
+#endif
+
 /* PostgreSQL 18 says whether the delay is that of an ANALYZE. */
 #if PG_VERSION_NUM < 180000
 #define vacuum_delay_point(analyze) vacuum_delay_point()

@@ -1,0 +1,454 @@
+/*
+ * weights_json.c
+ *	  simhash_weights from JSON, and to JSON.
+ */
+#include "postgres.h"
+
+#include "common/jsonapi.h"
+#include "common/shortest_dec.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "text/encoding.h"
+#include "text/read_text.h"
+#include "text/weights_json.h"
+#include "text/weights_value.h"
+#include "type/compat.h"
+
+#define DEFAULT_REST 1.0
+#define NAMED_BYTES 64			/* of a wrong key or value, in an error */
+
+/*
+ * PostgreSQL's lexer, json_lex(), splits the input into JSON tokens.  The
+ * escapes in keys are decoded here.  The lexer could do that, too, but it
+ * converts each escaped character to the server's encoding, and fails for a
+ * character that this encoding lacks.  simhash_weights_write() has to write
+ * such escapes: the micro sign of LATIN1 normalises to a Greek letter, which
+ * LATIN1 lacks.  So a dump could not be restored.
+ *
+ * pg_parse_json() is not used, as the grammar of an object of numbers is short:
+ * see read_object().  Without decoded escapes, pg_parse_json() would not pass
+ * the keys on.
+ */
+typedef struct Parser
+{
+	JsonLexContext *lex;		/* reads the input, in UTF-8 */
+	JsonTokenType token;		/* the last one; JSON_TOKEN_INVALID after an
+								 * error */
+	JsonParseErrorType error;	/* of the last token */
+	Node	   *escontext;		/* takes soft errors */
+
+	uint8	   *key;			/* the last one, decoded, with room for any */
+	size_t		key_length;
+	double		rest;			/* the default weight, of the key "" */
+	bool		has_rest;		/* has there been a key ""? */
+
+	TokenWeight *tokens;		/* of all other keys */
+	size_t		count;
+	size_t		capacity;
+} Parser;
+
+/* Append the JSON escape of cp: two escapes where cp is above U+FFFF. */
+static void
+write_escape(StringInfo buf, uint32 cp)
+{
+	if (cp >= 0x10000)
+	{
+		appendStringInfo(buf, "\\u%04x", 0xD7C0 + (cp >> 10));
+		cp = 0xDC00 | (cp & 0x3FF);
+	}
+	appendStringInfo(buf, "\\u%04x", cp);
+}
+
+/*
+ * The first NAMED_BYTES bytes at most of the UTF-8 in bytes[0 .. length), in
+ * the server's encoding: for an error.  A character that this encoding lacks
+ * is shown as its JSON escape.
+ */
+static char *
+excerpt(const uint8 *bytes, size_t length)
+{
+	StringInfoData buf;
+	size_t		shown = Min(length, NAMED_BYTES);
+
+	/* not within a character */
+	while (shown < length && shown > 0 && (bytes[shown] & 0xC0) == 0x80)
+		shown--;
+	initStringInfo(&buf);
+	simhash_append_utf8(&buf, bytes, shown, write_escape);
+	if (shown < length)
+		appendStringInfoString(&buf, "...");
+	return buf.data;
+}
+
+/*
+ * Say that the input lacks what at the place at, which may be its end.
+ * Returns false.  Error, soft if there is a context for it: 22P02.
+ */
+static bool
+expected_at(Parser *p, const char *what, const char *at)
+{
+	const char *end = p->lex->input + p->lex->input_length;
+
+	ereturn(p->escontext, false,
+			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+			 errmsg("invalid input syntax for type %s", "simhash_weights"),
+			 at < end
+			 ? errdetail("Expected %s, but found \"%s\".", what,
+						 excerpt((const uint8 *) at, end - at))
+			 : errdetail("Expected %s, but the input ended.", what)));
+}
+
+/* The same, at the last token. */
+static bool
+expected(Parser *p, const char *what)
+{
+	return expected_at(p, what,
+					   p->token == JSON_TOKEN_END ? p->lex->token_terminator
+					   : p->lex->token_start);
+}
+
+/* Read the next token, and return p->token. */
+static JsonTokenType
+next_token(Parser *p)
+{
+	p->error = json_lex(p->lex);
+	p->token = p->error == JSON_SUCCESS ? p->lex->token_type
+		: JSON_TOKEN_INVALID;
+	return p->token;
+}
+
+/* The last token is no key: raise the error that says why. */
+static bool
+wrong_key(Parser *p)
+{
+	const JsonLexContext *lex = p->lex;
+	const char *at;
+
+	switch (p->error)
+	{
+		case JSON_SUCCESS:
+			return expected(p, "a key in quotation marks");
+		case JSON_ESCAPING_INVALID:
+			/* token_start is at the character after the backslash */
+			return expected(p, "an escape");
+		case JSON_UNICODE_ESCAPE_FORMAT:
+			/* the lexer stops after the character that is no digit */
+			at = lex->token_terminator - 1;
+			while (at[-1] != 'u')
+				at--;
+			return expected_at(p, "four hexadecimal digits", at);
+		default:
+			/* the lexer stops at a control character, or where the input ends */
+			if (*lex->token_start == '"')
+				return expected_at(p, "the end of a key",
+								   lex->token_terminator);
+			return expected(p, "a key in quotation marks");
+	}
+}
+
+/* The value of four hexadecimal digits. */
+static uint32
+read_hex4(const char *digits)
+{
+	uint32		value = 0;
+	int			i;
+
+	for (i = 0; i < 4; i++)
+	{
+		char		c = digits[i];
+
+		value = value << 4 | (c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+	}
+	return value;
+}
+
+/*
+ * Append to p->key the code point of the escape whose digits are at the place
+ * at.  Two escapes may make one code point.  The lexer has checked that four
+ * digits follow each \u.  Returns the end of the escape, or NULL on error.
+ */
+static const char *
+read_unicode_escape(Parser *p, const char *at)
+{
+	uint32		cp = read_hex4(at);
+
+	if (cp == 0 || is_utf16_surrogate_second(cp))
+	{
+		expected_at(p, "a character other than \\u0000 or half of one", at);
+		return NULL;
+	}
+	at += 4;
+	if (is_utf16_surrogate_first(cp))
+	{
+		uint32		low = 0;
+
+		if (at[0] == '\\' && at[1] == 'u')
+		{
+			at += 2;
+			low = read_hex4(at);
+		}
+		if (!is_utf16_surrogate_second(low))
+		{
+			expected_at(p, "the second half of a surrogate pair", at);
+			return NULL;
+		}
+		at += 4;
+		cp = surrogate_pair_to_codepoint(cp, low);
+	}
+	p->key_length += utf8_encode(cp, p->key + p->key_length);
+	return at;
+}
+
+/* The character of an escape like \n, by what follows the backslash. */
+static uint8
+unescape(char c)
+{
+	static const char names[] = "bfnrt";
+	static const char characters[] = "\b\f\n\r\t";
+	const char *name = strchr(names, c);
+
+	return name ? characters[name - names] : c;
+}
+
+/*
+ * Decode the last token, which should be a string, into p->key.  There is
+ * room: no escape is shorter than the UTF-8 of its character.
+ */
+static bool
+decode_key(Parser *p)
+{
+	const char *at;
+	const char *end;
+
+	if (p->token != JSON_TOKEN_STRING)
+		return wrong_key(p);
+	/* between the quotation marks */
+	at = p->lex->token_start + 1;
+	end = p->lex->token_terminator - 1;
+	p->key_length = 0;
+	while (at < end)
+	{
+		if (*at != '\\')
+			p->key[p->key_length++] = *at++;
+		else if (at[1] != 'u')
+		{
+			p->key[p->key_length++] = unescape(at[1]);
+			at += 2;
+		}
+		else
+		{
+			at = read_unicode_escape(p, at + 2);
+			if (at == NULL)
+				return false;
+		}
+	}
+	return true;
+}
+
+/*
+ * Set *weight to the last token, which should be a number, as the weight of
+ * p->key.  Error, soft if there is a context for it: 22P02.
+ */
+static bool
+read_weight(Parser *p, double *weight)
+{
+	const JsonLexContext *lex = p->lex;
+	int64		units;
+
+	if (p->token != JSON_TOKEN_NUMBER)
+		return expected(p, psprintf("a number as weight of key \"%s\"",
+									excerpt(p->key, p->key_length)));
+	/* the lexer lets no letter or digit follow, so strtod() stops in time */
+	*weight = strtod(lex->token_start, NULL);
+	if (!simhash_weight_from_double(*weight, &units))
+		ereturn(p->escontext, false,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 errmsg("weight must be between 0 and 2147483648, not %s, for "
+						"key \"%s\"",
+						excerpt((const uint8 *) lex->token_start,
+								lex->token_terminator - lex->token_start),
+						excerpt(p->key, p->key_length))));
+	return true;
+}
+
+/* What the tokeniser has made of a key. */
+typedef struct KeyTokens
+{
+	uint8	   *bytes;			/* the first token, a copy */
+	size_t		length;			/* bytes of the first token */
+	uint64		count;			/* number of tokens */
+} KeyTokens;
+
+/* A FeatureSink; arg is a KeyTokens. */
+static void
+take_key_token(void *arg, const uint8 *bytes, size_t length, uint64 hash,
+			   int64 weight)
+{
+	KeyTokens  *tokens = arg;
+
+	if (tokens->count++ > 0)
+		return;
+	tokens->bytes = simhash_copy_bytes(bytes, length);
+	tokens->length = length;
+}
+
+/*
+ * Add p->key with this weight: as the default weight if the key is empty, else
+ * as the one token that it normalises to.  Error, soft if there is a context
+ * for it: 22P02.
+ */
+static bool
+add_weight(Parser *p, double weight)
+{
+	KeyTokens	tokens = {0};
+	FeatureTarget target = {.sink = take_key_token,.arg = &tokens};
+	Tokenizer	tokenizer;
+	TokenWeight *added;
+
+	if (p->key_length == 0)
+	{
+		if (p->has_rest)
+			ereturn(p->escontext, false,
+					(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+					 errmsg("key \"\" is given twice"),
+					 errdetail("It is the default weight.")));
+		p->rest = weight;
+		p->has_rest = true;
+		return true;
+	}
+
+	simhash_begin_text(&tokenizer, 1, false, NULL, target);
+	simhash_tokens_feed(&tokenizer, p->key, p->key_length, true);
+	if (tokens.count != 1)
+		ereturn(p->escontext, false,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 errmsg("key \"%s\" is not one token",
+						excerpt(p->key, p->key_length)),
+				 tokens.count == 0
+				 ? errdetail("It normalises to nothing.")
+				 : errdetail("It normalises to %llu tokens.",
+							 (unsigned long long) tokens.count)));
+	if (p->count == p->capacity)
+	{
+		p->capacity *= 2;
+		p->tokens = repalloc_huge(p->tokens, p->capacity * sizeof(TokenWeight));
+	}
+	added = &p->tokens[p->count++];
+	added->token = tokens.bytes;
+	added->length = tokens.length;
+	added->weight = weight;
+	return true;
+}
+
+/* Read a key and its weight; the last token is where the key should be. */
+static bool
+read_member(Parser *p)
+{
+	double		weight = 0;
+
+	if (!decode_key(p))
+		return false;
+	if (next_token(p) != JSON_TOKEN_COLON)
+		return expected(p, psprintf("\":\" after key \"%s\"",
+									excerpt(p->key, p->key_length)));
+	next_token(p);
+	return read_weight(p, &weight) && add_weight(p, weight);
+}
+
+/* Read the whole input: { key : number , ... } */
+static bool
+read_object(Parser *p)
+{
+	if (next_token(p) != JSON_TOKEN_OBJECT_START)
+		return expected(p, "\"{\"");
+	if (next_token(p) != JSON_TOKEN_OBJECT_END)
+	{
+		for (;;)
+		{
+			CHECK_FOR_INTERRUPTS();
+			if (!read_member(p))
+				return false;
+			if (next_token(p) != JSON_TOKEN_COMMA)
+				break;
+			next_token(p);
+		}
+		if (p->token != JSON_TOKEN_OBJECT_END)
+			return expected(p, "\",\" or \"}\"");
+	}
+	if (next_token(p) != JSON_TOKEN_END)
+		return expected(p, "nothing more");
+	return true;
+}
+
+/*
+ * The value of a JSON object in the server's encoding, 0-terminated.  Errors:
+ * 22P02, for which NULL is returned if escontext takes soft errors; 54000 for
+ * a value of more than 1 GB.
+ */
+struct varlena *
+simhash_weights_parse(const char *json, Node *escontext)
+{
+	int			length;
+	const char *utf8 = simhash_text_to_utf8(json, strlen(json), &length);
+	const TokenWeight *twice;
+	struct varlena *value;
+	Parser		p = {.escontext = escontext,.rest = DEFAULT_REST,.capacity = 64};
+
+	p.lex = makeJsonLexContextCstringLen(NULL, unconstify(char *, utf8), length,
+										 PG_UTF8, false);
+	p.key = palloc(length + 1);
+	p.tokens = palloc(p.capacity * sizeof(TokenWeight));
+	if (!read_object(&p))
+		return NULL;
+	value = simhash_weights_pack(p.tokens, p.count, p.rest, &twice);
+	if (value == NULL)
+		ereturn(escontext, NULL,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 errmsg("two keys are the token \"%s\"",
+						excerpt(twice->token, twice->length)),
+				 errdetail("Keys are normalised as text is.")));
+	return value;
+}
+
+/*
+ * Append a key, which is a token in UTF-8, and its weight to an object that is
+ * open in buf.
+ */
+static void
+write_entry(StringInfo buf, const uint8 *token, size_t length, double weight)
+{
+	char		number[DOUBLE_SHORTEST_DECIMAL_LEN];
+
+	if (buf->len > 1)
+		appendStringInfoString(buf, ", ");
+	appendStringInfoChar(buf, '"');
+	/* a token has only letters, marks and digits: JSON escapes none of them */
+	simhash_append_utf8(buf, token, length, write_escape);
+	double_to_shortest_decimal_buf(weight, number);
+	appendStringInfo(buf, "\": %s", number);
+}
+
+/*
+ * Append a value, which may be packed but not compressed, as a JSON object in
+ * the server's encoding.  A default weight of DEFAULT_REST is left out.
+ */
+void
+simhash_weights_write(StringInfo buf, const struct varlena *value)
+{
+	WeightsReader reader = simhash_weights_read(value);
+	uint32		i;
+
+	appendStringInfoChar(buf, '{');
+	if (reader.header.rest != DEFAULT_REST)
+		write_entry(buf, NULL, 0, reader.header.rest);
+	for (i = 0; i < reader.header.count; i++)
+	{
+		TokenWeight token = simhash_weights_next(&reader);
+
+		CHECK_FOR_INTERRUPTS();
+		write_entry(buf, token.token, token.length, token.weight);
+	}
+	appendStringInfoChar(buf, '}');
+}

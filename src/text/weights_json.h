@@ -1,0 +1,14 @@
+/*
+ * weights_json.h
+ *	  simhash_weights from JSON, and to JSON.
+ */
+#ifndef WEIGHTS_JSON_H
+#define WEIGHTS_JSON_H
+
+#include "lib/stringinfo.h"
+#include "nodes/nodes.h"
+
+extern struct varlena *simhash_weights_parse(const char *json, Node *escontext);
+extern void simhash_weights_write(StringInfo buf, const struct varlena *value);
+
+#endif							/* WEIGHTS_JSON_H */
