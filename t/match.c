@@ -1,6 +1,6 @@
 /*
  * match.c
- *	  What src/type/distance_array.c finds, in every way that this processor can.
+ *	  What src/type/distance_array.c finds, in each way that this processor has.
  *
  *	  match					the name of the way that is chosen here
  *	  match ROUNDS SEED		compare each way with the plainest loop

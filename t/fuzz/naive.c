@@ -32,10 +32,10 @@ static void
 naive_casefold(Buffer *normal, const uint8 *bytes, size_t length)
 {
 	uint8	   *folded;
-	utf8proc_ssize_t folded_length = utf8proc_map(
-												  bytes, length, &folded,
-												  UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT |
-												  UTF8PROC_CASEFOLD | UTF8PROC_IGNORE);
+	const int	mapping = UTF8PROC_COMPAT | UTF8PROC_CASEFOLD | UTF8PROC_IGNORE;
+	const int	nfc = UTF8PROC_STABLE | UTF8PROC_COMPOSE;
+	utf8proc_ssize_t folded_length = utf8proc_map(bytes, length, &folded,
+												  mapping | nfc);
 
 	if (folded_length < 0)
 		abort();
@@ -45,10 +45,10 @@ naive_casefold(Buffer *normal, const uint8 *bytes, size_t length)
 
 /* Normalise; a space stands for what is no assigned code point. */
 static void
-naive_normalize(Buffer *normal, const Buffer *text)
+naive_normalize(Buffer *normal, const Buffer *body)
 {
-	const uint8 *end = text->bytes + text->length;
-	const uint8 *from = text->bytes;
+	const uint8 *end = body->bytes + body->length;
+	const uint8 *from = body->bytes;
 	const uint8 *p;
 	size_t		length;
 	int32		cp;
@@ -139,11 +139,11 @@ naive_chars(Naive *n, const uint8 *p, const uint8 *end)
 
 /* Split a text into tokens, which all weigh 1. */
 void
-naive_split(Naive *n, const Buffer *text, size_t size, bool chars)
+naive_split(Naive *n, const Buffer *body, size_t size, bool chars)
 {
 	const uint8 *end;
 
-	naive_normalize(&n->normal, text);
+	naive_normalize(&n->normal, body);
 	end = n->normal.bytes + n->normal.length;
 	/* each byte gives one token at most, and chars a space before it */
 	n->token = resize(n->token, (2 * n->normal.length + 1) * sizeof(Token));

@@ -34,7 +34,7 @@ typedef struct Naive
 } Naive;
 
 extern size_t naive_decode(const uint8 *p, const uint8 *end, int32 *cp);
-extern void naive_split(Naive *n, const Buffer *text, size_t size, bool chars);
+extern void naive_split(Naive *n, const Buffer *body, size_t size, bool chars);
 extern int64 naive_feature(const Naive *n, size_t i, Buffer *bytes);
 extern void naive_vote(Naive *n);
 

@@ -47,63 +47,63 @@ append_codepoint(Buffer *b, int32 cp)
 
 /* Append bytes, each of them one of some. */
 static void
-append_some(Buffer *text, size_t count, const char *some)
+append_some(Buffer *body, size_t count, const char *some)
 {
 	while (count-- > 0)
-		append(text, some + below(strlen(some)), 1);
+		append(body, some + below(strlen(some)), 1);
 }
 
 static void
-add_word(Buffer *text)
+add_word(Buffer *body)
 {
-	append_some(text, 1 + below(below(4) > 0 ? 12 : 150), LETTERS);
+	append_some(body, 1 + below(below(4) > 0 ? 12 : 150), LETTERS);
 }
 
 /* As many tokens as the buffer of the shingler ever holds. */
 static void
-add_letter(Buffer *text)
+add_letter(Buffer *body)
 {
-	append_some(text, 1, LETTERS);
-	append(text, " ", 1);
+	append_some(body, 1, LETTERS);
+	append(body, " ", 1);
 }
 
 /* Whole pieces of what is appended without a loop. */
 static void
-add_full_pieces(Buffer *text)
+add_full_pieces(Buffer *body)
 {
-	append_some(text, SHINGLE_PIECE * (1 + below(4)), LETTERS);
+	append_some(body, SHINGLE_PIECE * (1 + below(4)), LETTERS);
 }
 
 static void
-add_separator(Buffer *text)
+add_separator(Buffer *body)
 {
-	append_some(text, 1, " .,-\n_\x01\x7f");
+	append_some(body, 1, " .,-\n_\x01\x7f");
 }
 
 /* A token about as long as something that is limited. */
 static void
-add_long_token(Buffer *text)
+add_long_token(Buffer *body)
 {
 	/* SHINGLE_PIECE, _TOKENS and _BYTES; what XXH3 takes in another way */
 	static const uint32 limit[] = {64, 128, 240, 2048, 4096,
 	8064, 8128, 8192, 16384, 20000};
-	size_t		end = text->length + ONE_OF(limit) + below(9) - 4;
+	size_t		end = body->length + ONE_OF(limit) + below(9) - 4;
 	uint32		script = below(3);
 
-	while (text->length < end)
+	while (body->length < end)
 	{
 		if (script == 0 || (script == 1 && below(9) > 0))
-			append_some(text, 1, LETTERS);
+			append_some(body, 1, LETTERS);
 		else
-			append_codepoint(text, 0x430 + below(32));
+			append_codepoint(body, 0x430 + below(32));
 	}
 	if (below(8) > 0)
-		append(text, " ", 1);
+		append(body, " ", 1);
 }
 
 /* A sequence of marks, sometimes more than memory keeps. */
 static void
-add_marks(Buffer *text)
+add_marks(Buffer *body)
 {
 	/* of several classes; also vowels and Jamo that compose, and nothing */
 	static const int32 mark[] = {0x301, 0x323, 0x345, 0x3099, 0x5B0,
@@ -114,12 +114,12 @@ add_marks(Buffer *text)
 	uint32		count = below(ONE_OF(limit));
 
 	while (count-- > 0)
-		append_codepoint(text, below(3) > 0 ? often : seldom);
+		append_codepoint(body, below(3) > 0 ? often : seldom);
 }
 
 /* A run in one script. */
 static void
-add_run(Buffer *text)
+add_run(Buffer *body)
 {
 	/* Han, Hiragana, Thai, Cyrillic, Hangul */
 	static const int32 start[] = {0x4E00, 0x3041, 0xE01, 0x430, 0xAC00};
@@ -127,12 +127,12 @@ add_run(Buffer *text)
 	uint32		length = 1 + below(60);
 
 	while (length-- > 0)
-		append_codepoint(text, from + below(40));
+		append_codepoint(body, from + below(40));
 }
 
 /* A code point that some rule treats in its own way. */
 static void
-add_special(Buffer *text)
+add_special(Buffer *body)
 {
 	/* marks, Hangul, what has cases or mappings, unspaced, and no words */
 	static const int32 special[] = {
@@ -144,29 +144,29 @@ add_special(Buffer *text)
 		0x20000, 0xAD, 0x200D, 0x2028, 0x3000, 0x378, 0x10FFFF
 	};
 
-	append_codepoint(text, ONE_OF(special));
+	append_codepoint(body, ONE_OF(special));
 }
 
 static void
-add_any(Buffer *text)
+add_any(Buffer *body)
 {
 	int32		cp = below(0x110000 - 0x800);
 
-	append_codepoint(text, cp < 0xD800 ? cp : cp + 0x800);
+	append_codepoint(body, cp < 0xD800 ? cp : cp + 0x800);
 }
 
 /* Hardly ever part of a code point. */
 static void
-add_byte(Buffer *text)
+add_byte(Buffer *body)
 {
 	uint8		byte = 0x80 + below(0x80);
 
-	append(text, &byte, 1);
+	append(body, &byte, 1);
 }
 
 /* Make a text of a few kinds of stretches. */
 void
-make_text(Buffer *text)
+make_text(Buffer *body)
 {
 	static void (*const add[]) (Buffer *) = {
 		add_word, add_letter, add_full_pieces, add_separator, add_long_token,
@@ -179,8 +179,7 @@ make_text(Buffer *text)
 
 	for (i = 0; i < kinds; i++)
 		chosen[i] = ONE_OF(add);
-	text	  ->length = 0;
-
-	while (text->length < length)
-		chosen[below(kinds)] (text);
+	body->length = 0;
+	while (body->length < length)
+		chosen[below(kinds)] (body);
 }

@@ -13,6 +13,6 @@
 extern void seed_random(uint64 seed);
 extern uint64 random_bits(void);
 extern uint32 below(uint32 limit);
-extern void make_text(Buffer *text);
+extern void make_text(Buffer *body);
 
 #endif							/* TEXTS_H */

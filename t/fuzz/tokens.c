@@ -26,7 +26,7 @@
 typedef struct Case
 {
 	uint64		seed;
-	Buffer text;
+	Buffer		body;
 	uint32		size;
 	WeightTable *weights;
 	Naive		naive;
@@ -51,7 +51,7 @@ tell_case(int signo pg_attribute_unused())
 			"%s => %u%s, a text of %zu bytes\n"
 			"again: script/soak fuzz 1 %llu\n",
 			this.naive.chars ? "chars" : "words", this.size,
-			this.weights ? ", with weights" : "", this.text.length,
+			this.weights ? ", with weights" : "", this.body.length,
 			(unsigned long long) this.seed);
 	_exit(1);
 }
@@ -135,13 +135,10 @@ static int64
 random_weight(void)
 {
 	/* 2^25 is where sums need more than 32 bits */
-	const int64 weight[] = {0,
-		1,
-		WEIGHT_UNIT,
-		(1 << 25) - 1,
-		1 << 25,
-		LARGEST_WEIGHT,
-	random_bits() % LARGEST_WEIGHT};
+	const int64 weight[] = {
+		0, 1, WEIGHT_UNIT, (1 << 25) - 1, 1 << 25, LARGEST_WEIGHT,
+		random_bits() % LARGEST_WEIGHT
+	};
 
 	return ONE_OF(weight);
 }
@@ -171,16 +168,17 @@ make_weights(void)
 	static WeightTable table;
 	size_t		keys = this.naive.tokens > 0 ? below(50) : 0;
 	size_t		buckets = 2;
+	WeightBucket *array;
+	uint64		seed;
 	size_t		i;
 
 	while (buckets * WEIGHT_BUCKET <= keys)
 		buckets *= 2;
 	free(table.buckets);
-	simhash_weights_init(
-						 &table,
-						 aligned_alloc(sizeof(WeightBucket), buckets * sizeof(WeightBucket)),
-						 buckets, (uint64) below(PG_UINT32_MAX) << 32 | below(1000),
-						 random_weight());
+	array = aligned_alloc(sizeof(WeightBucket), buckets * sizeof(WeightBucket));
+	seed = (uint64) below(PG_UINT32_MAX) << 32;
+	seed |= below(1000);
+	simhash_weights_init(&table, array, buckets, seed, random_weight());
 	this.weights = &table;
 	for (i = 0; i < this.naive.tokens; i++)
 		this.naive.token[i].weight = -1;
@@ -194,7 +192,7 @@ make_weights(void)
 	}
 }
 
-/* Let so much precede the text that the total is close to an overflow. */
+/* Let features precede the text, so that the total is close to an overflow. */
 static void
 precede_text(void)
 {
@@ -211,9 +209,9 @@ make_case(uint64 seed)
 
 	seed_random(seed);
 	this.seed = seed;
-	make_text(&this.text);
+	make_text(&this.body);
 	this.size = below(5) > 0 ? ONE_OF(size) : 1 + below(SHINGLE_MAX);
-	naive_split(&this.naive, &this.text, this.size, below(3) == 0);
+	naive_split(&this.naive, &this.body, this.size, below(3) == 0);
 	this.weights = NULL;
 	/* weights are those of words */
 	if (!this.naive.chars && below(2) == 0)
@@ -250,10 +248,10 @@ feed_piece(Tokenizer *t, const uint8 *bytes, size_t length, bool last)
 
 /* Feed the text in pieces of up to about longest bytes, or 0: in one. */
 static void
-simhash_feed_text(FeatureTarget target, size_t longest)
+feed_body(FeatureTarget target, size_t longest)
 {
-	const uint8 *p = this.text.bytes;
-	const uint8 *end = p + this.text.length;
+	const uint8 *p = this.body.bytes;
+	const uint8 *end = p + this.body.length;
 	bool		last_is_empty = below(4) == 0;
 	Tokenizer  *t = aligned_alloc(64, sizeof(Tokenizer));
 
@@ -263,9 +261,10 @@ simhash_feed_text(FeatureTarget target, size_t longest)
 	do
 	{
 		const uint8 *from = p;
-		size_t		length = this.text.length;
+		size_t		length = this.body.length;
 
-		if (longest > 0)		/* about as many as are folded at once, or any */
+		/* about as many as are folded at once, or any number */
+		if (longest > 0)
 			length = below(4) == 0 ? 62 + below(5) : 1 + below(longest);
 		p = skip(from, end, length);
 		feed_piece(t, from, p - from, p == end && !last_is_empty);
@@ -299,7 +298,7 @@ check_features(size_t longest)
 	size_t		seen = 0;
 	FeatureTarget target = {.sink = check_feature,.arg = &seen};
 
-	simhash_feed_text(target, longest);
+	feed_body(target, longest);
 	expect_same("number of features", seen, this.naive.features);
 }
 
@@ -316,7 +315,7 @@ check_votes(size_t longest)
 	for (i = 0; i < this.naive.earlier; i++)
 		votes_add_weighted(&votes, this.naive.earlier_hash,
 						   this.naive.earlier_weight);
-	simhash_feed_text(target, longest);
+	feed_body(target, longest);
 	expect_same("overflow", votes.overflow, this.naive.overflow);
 	if (votes.overflow)
 		return;
@@ -340,7 +339,7 @@ run_case(uint64 seed)
 		check_votes(longest[i]);
 	}
 	texts++;
-	text_bytes += this.text.length;
+	text_bytes += this.body.length;
 	features += this.naive.features;
 	overflows += this.naive.overflow;
 }
