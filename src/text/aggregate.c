@@ -2,8 +2,9 @@
  * aggregate.c
  *	  simhash_agg() and simhash_centroid(): votes over rows.
  *
- * Sums are integers, so that the order of the rows does not matter, parallel
- * workers can each have a part, and a moving window can take rows back.
+ * The state is a WeightSums.  Sums are integers, so that the order of the rows
+ * does not matter, parallel workers can each have a part of the rows, and a
+ * moving window can take rows back.
  */
 #include "postgres.h"
 
@@ -22,7 +23,10 @@ PG_FUNCTION_INFO_V1(simhash_agg_serialize);
 PG_FUNCTION_INFO_V1(simhash_agg_deserialize);
 PG_FUNCTION_INFO_V1(simhash_agg_final);
 
-/* Where a state lives; nobody but an aggregate can have one. */
+/*
+ * The memory context of the state of an aggregate.  Error: XX000 if fcinfo is
+ * not a call by an aggregate: then its internal argument could be anything.
+ */
 MemoryContext
 simhash_aggregate_context(FunctionCallInfo fcinfo)
 {
@@ -34,8 +38,9 @@ simhash_aggregate_context(FunctionCallInfo fcinfo)
 }
 
 /*
- * Begin to read the first argument, a serialized state.  It is combined with
- * another one at once: it need not live as long as that.
+ * Make buf read the first argument, a serialized state.  The state that a
+ * deserialize function makes of it may be in the current memory context: it is
+ * combined with another one at once.  Error: XX000 outside an aggregate.
  */
 void
 simhash_read_state(FunctionCallInfo fcinfo, StringInfo buf)
@@ -48,9 +53,12 @@ simhash_read_state(FunctionCallInfo fcinfo, StringInfo buf)
 	buf->cursor = 0;
 }
 
-/* The first argument, or nothing yet where it is null. */
+/*
+ * The state that is the first argument, or one of no features if that is null.
+ * Error: XX000 outside an aggregate.
+ */
 static WeightSums *
-get_state(FunctionCallInfo fcinfo)
+get_sums(FunctionCallInfo fcinfo)
 {
 	MemoryContext context = simhash_aggregate_context(fcinfo);
 
@@ -59,6 +67,7 @@ get_state(FunctionCallInfo fcinfo)
 	return (WeightSums *) PG_GETARG_POINTER(0);
 }
 
+/* A FeatureSink: arg is the WeightSums that the feature is added to. */
 static void
 sum_feature(void *arg, const uint8 *bytes, size_t length, uint64 hash,
 			int64 weight)
@@ -70,13 +79,15 @@ sum_feature(void *arg, const uint8 *bytes, size_t length, uint64 hash,
 }
 
 /*
- * Take a row in, or back where sign is -1; one with a NULL counts for nothing.
- * (state internal, feature[, weight float8])
+ * Add a row to the state if sign is 1, or take it back if sign is -1.  A row
+ * with a NULL counts for nothing.  (state internal, feature[, weight float8])
+ *
+ * Errors: 22003 for an overflow, and those of simhash_weight_from_datum().
  */
 static Datum
-add_row(FunctionCallInfo fcinfo, FeatureAdder add, int sign)
+take_row(FunctionCallInfo fcinfo, FeatureAdder add, int sign)
 {
-	WeightSums *sums = get_state(fcinfo);
+	WeightSums *sums = get_sums(fcinfo);
 	FeatureTarget target = {.sink = sum_feature,.arg = sums};
 	int64		weight = WEIGHT_UNIT;
 
@@ -93,32 +104,33 @@ add_row(FunctionCallInfo fcinfo, FeatureAdder add, int sign)
 Datum
 simhash_agg_token(PG_FUNCTION_ARGS)
 {
-	return add_row(fcinfo, simhash_add_token_feature, 1);
+	return take_row(fcinfo, simhash_add_token_feature, 1);
 }
 
 Datum
 simhash_agg_token_inverse(PG_FUNCTION_ARGS)
 {
-	return add_row(fcinfo, simhash_add_token_feature, -1);
+	return take_row(fcinfo, simhash_add_token_feature, -1);
 }
 
-/* The feature is a bigint, or a simhash64. */
+/* (state internal, hash[, weight float8]): a bigint, or a simhash64 */
 Datum
 simhash_agg_hash(PG_FUNCTION_ARGS)
 {
-	return add_row(fcinfo, simhash_add_hash_feature, 1);
+	return take_row(fcinfo, simhash_add_hash_feature, 1);
 }
 
 Datum
 simhash_agg_hash_inverse(PG_FUNCTION_ARGS)
 {
-	return add_row(fcinfo, simhash_add_hash_feature, -1);
+	return take_row(fcinfo, simhash_add_hash_feature, -1);
 }
 
+/* Add the second state to the first.  Error: 22003 for an overflow. */
 Datum
 simhash_agg_combine(PG_FUNCTION_ARGS)
 {
-	WeightSums *sums = get_state(fcinfo);
+	WeightSums *sums = get_sums(fcinfo);
 	const WeightSums *other;
 	int			bit;
 
@@ -128,21 +140,22 @@ simhash_agg_combine(PG_FUNCTION_ARGS)
 	if (other->total > PG_INT64_MAX - sums->total)
 		simhash_weight_overflow();
 	sums->total += other->total;
-	for (bit = 0; bit < 64; bit++)
+	for (bit = 0; bit < HAMMING_BITS; bit++)
 		sums->ones[bit] += other->ones[bit];
 	PG_RETURN_POINTER(sums);
 }
 
+/* The total, and then the sum of each bit, as int8 in network byte order. */
 Datum
 simhash_agg_serialize(PG_FUNCTION_ARGS)
 {
-	const WeightSums *sums = get_state(fcinfo);
+	const WeightSums *sums = get_sums(fcinfo);
 	StringInfoData buf;
 	int			bit;
 
 	pq_begintypsend(&buf);
 	pq_sendint64(&buf, sums->total);
-	for (bit = 0; bit < 64; bit++)
+	for (bit = 0; bit < HAMMING_BITS; bit++)
 		pq_sendint64(&buf, sums->ones[bit]);
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
 }
@@ -157,20 +170,20 @@ simhash_agg_deserialize(PG_FUNCTION_ARGS)
 
 	simhash_read_state(fcinfo, &buf);
 	sums->total = pq_getmsgint64(&buf);
-	for (bit = 0; bit < 64; bit++)
+	for (bit = 0; bit < HAMMING_BITS; bit++)
 		sums->ones[bit] = pq_getmsgint64(&buf);
 	pq_getmsgend(&buf);
 	PG_RETURN_POINTER(sums);
 }
 
-/* NULL where nothing has voted. */
+/* The fingerprint, or NULL if there is no feature or all weigh 0. */
 Datum
 simhash_agg_final(PG_FUNCTION_ARGS)
 {
 	uint64		fingerprint;
 
 	if (PG_ARGISNULL(0) ||
-		!simhash_sums_fingerprint(get_state(fcinfo), &fingerprint))
+		!simhash_sums_fingerprint(get_sums(fcinfo), &fingerprint))
 		PG_RETURN_NULL();
 	PG_RETURN_SIMHASH(fingerprint);
 }

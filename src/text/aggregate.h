@@ -1,6 +1,6 @@
 /*
  * aggregate.h
- *	  What the states of our aggregates have in common.
+ *	  What aggregate.c and idf.c share: access to the state of an aggregate.
  */
 #ifndef AGGREGATE_H
 #define AGGREGATE_H

@@ -16,7 +16,10 @@
 #include "type/simhash.h"
 #include "text/weights_cache.h"
 
-/* Error: 22023 for a shingle of none, too few or too many tokens. */
+/*
+ * size as the number of tokens of a feature.  Error: 22023, which calls the
+ * argument name, if it is not in 1 .. SHINGLE_MAX.
+ */
 static uint32
 shingle_size(const char *name, int32 size)
 {
@@ -28,6 +31,7 @@ shingle_size(const char *name, int32 size)
 }
 
 /*
+ * The features of a text.
  * (body text, weights simhash_weights, words int, chars int)
  *
  * Error: 22023 if chars is given together with weights or words, or if words
@@ -67,8 +71,8 @@ simhash_make_text_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
 }
 
 /*
- * A float8 as a weight, in units of 2^-16.  Error: 22023 for a value outside
- * 0 .. 2^31.
+ * The weight that a float8 datum is, in units of 2^-16.  Error: 22023 if it is
+ * not in 0 .. 2^31.
  */
 int64
 simhash_weight_from_datum(Datum datum)
@@ -76,14 +80,18 @@ simhash_weight_from_datum(Datum datum)
 	int64		weight;
 
 	if (!simhash_weight_from_double(DatumGetFloat8(datum), &weight))
-		ereport(
-				ERROR,
+	{
+		Datum		shown = DirectFunctionCall1(float8out, datum);
+
+		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("weight must be between 0 and 2147483648, not %s",
-						DatumGetCString(DirectFunctionCall1(float8out, datum)))));
+						DatumGetCString(shown))));
+	}
 	return weight;
 }
 
+/* Error: 22003, the weights of all features add up to more than 2^63 - 1. */
 void
 simhash_weight_overflow(void)
 {
@@ -99,8 +107,8 @@ typedef struct Elements
 } Elements;
 
 /*
- * The elements of the array that the user knows by this name.
- * Errors: 2202E for more than one dimension, 22004 for a NULL.
+ * The elements of an array.  Errors, which call the array name: 2202E for more
+ * than one dimension, 22004 for a NULL.
  */
 static Elements
 array_elements(ArrayType *array, const char *name)
@@ -130,9 +138,12 @@ array_elements(ArrayType *array, const char *name)
 }
 
 /*
+ * The features of an array: add() makes one of each element.  names is what
+ * errors call the elements.
  * (elements anyarray, weights float8[])
  *
- * Error: 2202E if there are weights, but not as many as elements.
+ * Errors: 2202E if there are weights, but not one for each element; those of
+ * array_elements() and simhash_weight_from_datum().
  */
 static void
 make_element_features(FunctionCallInfo fcinfo, const FeatureTarget *target,
@@ -160,7 +171,7 @@ make_element_features(FunctionCallInfo fcinfo, const FeatureTarget *target,
 	}
 }
 
-/* A caller's token, as it is. */
+/* A FeatureAdder: a text, which is one token as it is, not normalised. */
 void
 simhash_add_token_feature(const FeatureTarget *target, Datum element,
 						  int64 weight)
@@ -176,7 +187,7 @@ simhash_add_token_feature(const FeatureTarget *target, Datum element,
 		pfree(unconstify(char *, utf8));
 }
 
-/* A caller's hash. */
+/* A FeatureAdder: a bigint or a simhash64, which is the hash of a feature. */
 void
 simhash_add_hash_feature(const FeatureTarget *target, Datum element,
 						 int64 weight)
@@ -184,7 +195,7 @@ simhash_add_hash_feature(const FeatureTarget *target, Datum element,
 	feature_add(target, NULL, 0, DatumGetInt64(element), weight);
 }
 
-/* (tokens text[], weights float8[]) */
+/* The features of tokens.  (tokens text[], weights float8[]) */
 void
 simhash_make_token_features(FunctionCallInfo fcinfo,
 							const FeatureTarget *target)
@@ -192,7 +203,7 @@ simhash_make_token_features(FunctionCallInfo fcinfo,
 	make_element_features(fcinfo, target, "tokens", simhash_add_token_feature);
 }
 
-/* (hashes bigint[], weights float8[]) */
+/* The features of hashes.  (hashes bigint[], weights float8[]) */
 void
 simhash_make_hash_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
 {
@@ -200,10 +211,11 @@ simhash_make_hash_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
 }
 
 /*
- * The weights of the labels D, C, B and A, in units of 2^-16.
+ * Set weight[0 .. 3] to the weights of the labels D, C, B and A, from an array
+ * of four float4, in units of 2^-16.
  *
- * Errors: 2202E for an array that has not one element for each, and those of
- * array_elements and simhash_weight_from_datum.
+ * Errors: 2202E for another number of elements; those of array_elements() and
+ * simhash_weight_from_datum().
  */
 static void
 label_weights(ArrayType *array, int64 *weight)
@@ -217,12 +229,15 @@ label_weights(ArrayType *array, int64 *weight)
 							   "and A, not %d",
 							   elements.count)));
 	for (i = 0; i < 4; i++)
-		weight[i] = simhash_weight_from_datum(
-											  Float8GetDatum(DatumGetFloat4(elements.values[i])));
+	{
+		double		value = DatumGetFloat4(elements.values[i]);
+
+		weight[i] = simhash_weight_from_datum(Float8GetDatum(value));
+	}
 }
 
 /*
- * (doc tsvector, weights float4[])
+ * The features of a tsvector.  (doc tsvector, weights float4[])
  *
  * A lexeme counts once for each of its positions, by the position's label;
  * without positions once, as label D.
@@ -233,7 +248,7 @@ simhash_make_tsvector_features(FunctionCallInfo fcinfo,
 {
 	TSVector	doc = PG_GETARG_TSVECTOR(0);
 
-	/* those of ts_rank, which are float4: they are not 0.1 and so on */
+	/* ts_rank's 0.1, 0.2, 0.4 and 1, in units of 2^-16 */
 	int64		weight[4] = {6554, 13107, 26214, 65536};
 	int			i;
 	int			j;

@@ -11,13 +11,14 @@
 #include "text/sink.h"
 
 /*
- * Makes the features of the arguments, of which the first is not null, and
- * calls feature_begin before.
+ * A function that makes the features of its SQL arguments and hands them to
+ * target.  It calls feature_begin() itself.  The first argument must not be
+ * null.
  */
 typedef void (*FeatureMaker) (FunctionCallInfo fcinfo,
 							  const FeatureTarget *target);
 
-/* Adds a datum as a feature. */
+/* A function that hands a datum to target as one feature of this weight. */
 typedef void (*FeatureAdder) (const FeatureTarget *target, Datum datum,
 							  int64 weight);
 

@@ -11,14 +11,17 @@
 #include "text/utf8.h"
 
 /*
- * Length of the longest prefix of text that has at most limit bytes and does
- * not part the bytes of a character.  SQL_ASCII holds UTF-8 as far as we are
- * concerned, and possibly bytes that are none.
+ * The length of the longest prefix of body[0 .. length) that has at most limit
+ * bytes and does not part the bytes of a character.  body is in the server's
+ * encoding, and limit at least UTF8_MAX.
+ *
+ * Text in SQL_ASCII is taken as UTF-8, and each byte in it that is not part of
+ * valid UTF-8 as a character of its own.
  */
 int
-simhash_clip_text(const char *text, int length, int limit)
+simhash_clip_text(const char *body, int length, int limit)
 {
-	const uint8 *bytes = (const uint8 *) text;
+	const uint8 *bytes = (const uint8 *) body;
 	int			from;
 
 	if (length <= limit)
@@ -27,8 +30,8 @@ simhash_clip_text(const char *text, int length, int limit)
 		GetDatabaseEncoding() != PG_SQL_ASCII)
 		return pg_database_encoding_max_length() == 1
 			? limit
-			: pg_mbcliplen(text, length, limit);
-	/* only a character that begins less than UTF8_MAX before can be parted */
+			: pg_mbcliplen(body, length, limit);
+	/* a character across the limit begins less than UTF8_MAX bytes before */
 	for (from = limit - UTF8_MAX + 1; from < limit; from++)
 	{
 		uint32		cp;
@@ -40,25 +43,49 @@ simhash_clip_text(const char *text, int length, int limit)
 }
 
 /*
- * The same text in UTF-8: the argument itself where that is what it is.
- * Error: 22P05 for a character that has no equivalent.
+ * body[0 .. length), which is in the server's encoding, in UTF-8; its length
+ * in *utf8_length.  Returns body itself if nothing had to be converted, else
+ * an allocated string, which the caller frees.
+ *
+ * Error: 22P05 for a character that Unicode lacks.
  */
 const char *
-simhash_text_to_utf8(const char *text, int length, int *utf8_length)
+simhash_text_to_utf8(const char *body, int length, int *utf8_length)
 {
-	const char *utf8 = text;
+	const char *utf8 = body;
 
 	*utf8_length = length;
 	if (GetDatabaseEncoding() != PG_SQL_ASCII)
-		utf8 = pg_server_to_any(text, length, PG_UTF8);
-	if (utf8 != text)
+		utf8 = pg_server_to_any(body, length, PG_UTF8);
+	if (utf8 != body)
 		*utf8_length = strlen(utf8);
 	return utf8;
 }
 
 /*
- * Append UTF-8 in the server's encoding.  A character that this encoding
- * lacks (the normalisation of a text may have some) is left to the writer.
+ * Append one character, of length bytes in UTF-8, to buf in the server's
+ * encoding.  Returns false, and appends nothing, if this encoding lacks it.
+ */
+static bool
+append_converted(StringInfo buf, const uint8 *bytes, int length)
+{
+	unsigned char converted[MAX_CONVERSION_GROWTH * UTF8_MAX + 1];
+	int			encoding = GetDatabaseEncoding();
+	Oid			function = FindDefaultConversionProc(PG_UTF8, encoding);
+
+	if (pg_do_encoding_conversion_buf(function, PG_UTF8, encoding,
+									  unconstify(uint8 *, bytes), length,
+									  converted, sizeof(converted),
+									  true) != length)
+		return false;
+	appendStringInfoString(buf, (char *) converted);
+	return true;
+}
+
+/*
+ * Append bytes[0 .. length), valid UTF-8, to buf in the server's encoding.
+ * lacking() writes each character that this encoding lacks: the normalisation
+ * of a text may have such characters.
  */
 void
 simhash_append_utf8(StringInfo buf, const uint8 *bytes, size_t length,
@@ -72,20 +99,13 @@ simhash_append_utf8(StringInfo buf, const uint8 *bytes, size_t length,
 	}
 	while (length > 0)
 	{
-		unsigned char converted[MAX_CONVERSION_GROWTH * UTF8_MAX + 1];
 		uint32		cp = 0;
 		size_t		bytes_read = utf8_decode(bytes, bytes + length, &cp);
 
 		Assert(bytes_read > 0);
 		if (bytes_read == 1)
 			appendStringInfoCharMacro(buf, *bytes);
-		else if (pg_do_encoding_conversion_buf(
-											   FindDefaultConversionProc(PG_UTF8, GetDatabaseEncoding()),
-											   PG_UTF8, GetDatabaseEncoding(), unconstify(uint8 *, bytes),
-											   bytes_read, converted, sizeof(converted),
-											   true) == (int) bytes_read)
-			appendStringInfoString(buf, (char *) converted);
-		else
+		else if (!append_converted(buf, bytes, bytes_read))
 			lacking(buf, cp);
 		bytes += bytes_read;
 		length -= bytes_read;

@@ -7,11 +7,11 @@
 
 #include "lib/stringinfo.h"
 
-/* Shows a code point that the server's encoding lacks. */
+/* A function that appends to buf what stands for a code point. */
 typedef void (*CodePointWriter) (StringInfo buf, uint32 cp);
 
-extern int	simhash_clip_text(const char *text, int length, int limit);
-extern const char *simhash_text_to_utf8(const char *text, int length,
+extern int	simhash_clip_text(const char *body, int length, int limit);
+extern const char *simhash_text_to_utf8(const char *body, int length,
 										int *utf8_length);
 extern void simhash_append_utf8(StringInfo buf, const uint8 *bytes,
 								size_t length, CodePointWriter lacking);

@@ -11,6 +11,10 @@
 #include "text/fingerprint.h"
 #include "type/cpu.h"
 
+/*
+ * Begin with no votes.  All features that are added must come with a weight if
+ * weighted, and without one if not.
+ */
 void
 simhash_votes_init(Votes *v, bool weighted)
 {
@@ -25,8 +29,8 @@ simhash_votes_init(Votes *v, bool weighted)
 }
 
 /*
- * A full adder for each of 64 bits: *low and the result are the two bits of
- * *low + a + b.
+ * A full adder for each bit of a hash: adds the bits of *low, a and b.  The
+ * low bit of the sum is in *low, the high one is returned.
  */
 static inline uint64
 add_planes(uint64 *low, uint64 a, uint64 b)
@@ -38,7 +42,10 @@ add_planes(uint64 *low, uint64 a, uint64 b)
 	return high;
 }
 
-/* Count VOTES_BATCH hashes: a tree of adders, after Harley and Seal. */
+/*
+ * Count VOTES_BATCH hashes, at h: a tree of adders, after Harley and Seal,
+ * each level of which adds up pairs of carries.
+ */
 static inline void
 count_batch(Votes *v, const uint64 *h)
 {
@@ -63,6 +70,10 @@ count_batch(Votes *v, const uint64 *h)
 	}
 }
 
+/*
+ * Count the waiting features; none is waiting on return.  Where there are
+ * fewer than VOTES_BATCH, hashes of 0 fill the batch, which no bit counts.
+ */
 void
 simhash_votes_count(Votes *v)
 {
@@ -78,7 +89,10 @@ simhash_votes_count(Votes *v)
 	v->waiting = 0;
 }
 
-/* Add up to 2^15 features: their weights, of at most 2^47 each, add up. */
+/*
+ * Add count features to weighted votes.  count is 2^15 at most, and a weight
+ * 2^47 at most, so that their sum of 2^62 at most does not overflow.
+ */
 static void
 add_all_weighted(Votes *v, const uint64 *hash, const int64 *weight,
 				 uint32 count)
@@ -99,8 +113,8 @@ add_all_weighted(Votes *v, const uint64 *hash, const int64 *weight,
 }
 
 /*
- * Add features, at most 2^15 of them.  Their weights are not looked at unless
- * votes are weighted.
+ * Add count features, 2^15 at most, with these hashes.  weight is not looked
+ * at unless the votes are weighted.
  */
 void
 simhash_votes_add_all(Votes *v, const uint64 *hash, const int64 *weight,
@@ -121,9 +135,11 @@ simhash_votes_add_all(Votes *v, const uint64 *hash, const int64 *weight,
 }
 
 /*
- * The fingerprint of counted features.  For an integer, "more than count / 2"
- * is "more than the integer part of that": each bit's count is compared with
- * it, from the highest plane down.
+ * The fingerprint of v->count counted features, at least one, of weight 1.  An
+ * integer is more than count / 2 if it is more than the integer part of that,
+ * half.  The counts of all bits are compared with half at once, from the
+ * highest plane down: a bit of equal says that the planes so far are those of
+ * half, and a bit of more that they are more.
  */
 static uint64
 majority(const Votes *v)
@@ -147,9 +163,10 @@ majority(const Votes *v)
 }
 
 /*
- * Bit i is set if the features with bit i weigh more than half of all: a tie
- * gives 0.  Returns false if there is no weight at all.  Means nothing after
- * an overflow.
+ * Set *fingerprint: its bit i is set if the features whose hash has bit i set
+ * weigh more than half of all features, so that a tie gives 0.  Returns false,
+ * and *fingerprint means nothing, if there is no feature or all weigh 0.
+ * v->overflow must not be set.
  */
 bool
 simhash_votes_fingerprint(Votes *v, uint64 *fingerprint)
@@ -163,6 +180,7 @@ simhash_votes_fingerprint(Votes *v, uint64 *fingerprint)
 	return true;
 }
 
+/* The ways to do simhash_sums_add(). */
 typedef void (*SumsFunction) (WeightSums *, const uint64 *, const int64 *, int);
 
 static void
@@ -174,17 +192,18 @@ sums_add_portable(WeightSums *sums, const uint64 *hash, const int64 *weight,
 
 	for (i = 0; i < count; i++)
 	{
-		for (bit = 0; bit < 64; bit++)
+		for (bit = 0; bit < HAMMING_BITS; bit++)
 			sums->ones[bit] += weight[i] & -(int64) (hash[i] >> bit & 1);
 	}
 }
 
 #ifdef SIMHASH_X86
 
+/* The sum of NARROW_BATCH weights below NARROW_WEIGHT, 2^31, fits 32 bits. */
 #define NARROW_BATCH 64
-#define NARROW_WEIGHT (UINT64CONST(1) << 25)	/* 64 of less fit 32 bits */
+#define NARROW_WEIGHT (UINT64CONST(1) << 25)
 
-/* Four bits at a time. */
+/* The sums of four bits at a time. */
 TARGET_AVX2 static void
 sums_add_avx2(WeightSums *sums, const uint64 *hash, const int64 *weight,
 			  int count)
@@ -193,26 +212,28 @@ sums_add_avx2(WeightSums *sums, const uint64 *hash, const int64 *weight,
 	int			i;
 	int			j;
 
-	for (j = 0; j < 16; j++)
+	for (j = 0; j < HAMMING_BITS / 4; j++)
 	{
 		__m256i		bits = _mm256_slli_epi64(one, 4 * j);
 		__m256i		ones = _mm256_loadu_si256((__m256i *) sums->ones + j);
 
 		for (i = 0; i < count; i++)
 		{
-			__m256i		set = _mm256_cmpeq_epi64(
-												 _mm256_and_si256(_mm256_set1_epi64x(hash[i]), bits), bits);
+			__m256i		hashes = _mm256_set1_epi64x(hash[i]);
+			__m256i		weights = _mm256_set1_epi64x(weight[i]);
+			__m256i		common = _mm256_and_si256(hashes, bits);
+			__m256i		set = _mm256_cmpeq_epi64(common, bits);
 
-			ones = _mm256_add_epi64(
-									ones, _mm256_and_si256(set, _mm256_set1_epi64x(weight[i])));
+			ones = _mm256_add_epi64(ones, _mm256_and_si256(set, weights));
 		}
 		_mm256_storeu_si256((__m256i *) sums->ones + j, ones);
 	}
 }
 
 /*
- * Sixteen bits at a time, which mask sums of 32 bits: for NARROW_BATCH features
- * at most, of little weight.
+ * The sums of all bits at once, 32 bits each in four vectors, of which 16 bits
+ * of a hash are the mask.  There must be NARROW_BATCH features at most, of
+ * less than NARROW_WEIGHT each.
  */
 TARGET_AVX512F static void
 sums_add_narrow(WeightSums *sums, const uint64 *hash, const int64 *weight,
@@ -229,8 +250,11 @@ sums_add_narrow(WeightSums *sums, const uint64 *hash, const int64 *weight,
 		__m512i		weights = _mm512_set1_epi32((int32) weight[i]);
 
 		for (j = 0; j < 4; j++)
-			ones[j] = _mm512_mask_add_epi32(
-											ones[j], (__mmask16) (hash[i] >> (16 * j)), ones[j], weights);
+		{
+			__mmask16	set = (__mmask16) (hash[i] >> (16 * j));
+
+			ones[j] = _mm512_mask_add_epi32(ones[j], set, ones[j], weights);
+		}
 	}
 	for (j = 0; j < 8; j++)
 	{
@@ -244,6 +268,10 @@ sums_add_narrow(WeightSums *sums, const uint64 *hash, const int64 *weight,
 	}
 }
 
+/*
+ * Batches of little weight go to sums_add_narrow(), others to sums_add_avx2().
+ * A negative weight has its highest bit set: its batch goes to the latter.
+ */
 static void
 sums_add_avx512(WeightSums *sums, const uint64 *hash, const int64 *weight,
 				int count)
@@ -286,8 +314,9 @@ choose_sums(void)
 #endif
 
 /*
- * Add the weight of each feature to the sums of the bits that its hash has
- * set, but not to the total; a negative one takes an addition back.
+ * Add the weights of count features to sums->ones, but not to sums->total: the
+ * caller adds them there, and sees to it that the total does not overflow.  A
+ * negative weight takes an addition back.
  */
 void
 simhash_sums_add(WeightSums *sums, const uint64 *hash, const int64 *weight,
@@ -300,14 +329,14 @@ simhash_sums_add(WeightSums *sums, const uint64 *hash, const int64 *weight,
 	add(sums, hash, weight, count);
 }
 
-/* As simhash_votes_fingerprint. */
+/* The same as simhash_votes_fingerprint(), for sums that the caller keeps. */
 bool
 simhash_sums_fingerprint(const WeightSums *sums, uint64 *fingerprint)
 {
 	int			bit;
 
 	*fingerprint = 0;
-	for (bit = 0; bit < 64; bit++)
+	for (bit = 0; bit < HAMMING_BITS; bit++)
 	{
 		/* not 2 * ones > total, which could overflow */
 		if (sums->ones[bit] > sums->total - sums->ones[bit])
@@ -317,9 +346,10 @@ simhash_sums_fingerprint(const WeightSums *sums, uint64 *fingerprint)
 }
 
 /*
- * A weight in units of 2^-16, rounded half to even: rint() does that in the
- * rounding mode in which PostgreSQL runs, and the product is exact.  Returns
- * false for a negative, infinite or NaN weight and for one above 2^31.
+ * Set *result to a weight in units of 2^-16, rounded half to even: rint() does
+ * that in the rounding mode in which PostgreSQL runs, and the product is
+ * exact, as its factor is a power of two.  Returns false if the weight is
+ * negative, infinite, NaN or above WEIGHT_MAX.
  */
 bool
 simhash_weight_from_double(double weight, int64 *result)

@@ -9,6 +9,8 @@
 #ifndef FINGERPRINT_H
 #define FINGERPRINT_H
 
+#include "type/hamming.h"
+
 /*
  * Weights are integers, in units of 2^-16: sums do not depend on the order
  * of the features.
@@ -19,33 +21,41 @@
 #define VOTES_BATCH 16			/* features that are counted at once */
 
 /*
- * Features of weight 1: fewer than 2^VOTES_PLANES.  A text of 1 GB has fewer
- * than 2^33: one code point of three bytes becomes 18 at most.
+ * Planes of the counters: there must be fewer than 2^VOTES_PLANES features of
+ * weight 1.  A text of 1 GB, 2^30 bytes, has fewer than 2^33 features, as
+ * three bytes become 18 code points at most (U+FDFA), and a code point one
+ * feature.
  */
 #define VOTES_PLANES 36
 
-/* What features of any weight add up to. */
+/*
+ * Sums of the weights of features.  0 <= ones[i] <= total, so that nothing
+ * overflows as long as total does not.
+ */
 typedef struct WeightSums
 {
-	int64		ones[64];		/* weight of the features whose hash has bit i
-								 * set */
+	int64		ones[HAMMING_BITS]; /* weight of the features whose hash has
+									 * bit i set */
 	int64		total;			/* weight of all features */
 } WeightSums;
 
 /* Votes of features that all weigh 1, or that all come with a weight. */
 typedef struct Votes
 {
-	uint64		hash[VOTES_BATCH];	/* not yet counted */
+	uint64		hash[VOTES_BATCH];	/* of the features not yet counted */
 	int64		weight[VOTES_BATCH];	/* of these, if weighted */
-	uint32		waiting;		/* how many they are */
+	uint32		waiting;		/* number of these */
 	bool		weighted;
 	bool		overflow;		/* has the total weight passed 2^63 - 1? */
 
-	/* Not weighted: bit i of plane[j] is bit j of the count of bit i. */
-	uint64		count;			/* features */
+	/*
+	 * If not weighted: bit i of plane[j] is bit j of the number of counted
+	 * features whose hash has bit i set.
+	 */
+	uint64		count;			/* of counted features */
 	uint64		plane[VOTES_PLANES];
 
-	/* Weighted; waiting features are in the total only. */
+	/* If weighted: waiting features are in sums.total, not in sums.ones. */
 	WeightSums	sums;
 } Votes;
 
@@ -60,7 +70,7 @@ extern bool simhash_sums_fingerprint(const WeightSums *sums,
 									 uint64 *fingerprint);
 extern bool simhash_weight_from_double(double weight, int64 *result);
 
-/* Add a feature of weight 1. */
+/* Add a feature of weight 1, or one whose weight the caller has stored. */
 static inline void
 votes_add(Votes *v, uint64 hash)
 {
@@ -69,7 +79,10 @@ votes_add(Votes *v, uint64 hash)
 		simhash_votes_count(v);
 }
 
-/* Add a feature of any weight, 0 or more, in units of 2^-16. */
+/*
+ * Add a feature to weighted votes; its weight is 0 .. 2^47, in units of 2^-16.
+ * If the total would pass 2^63 - 1, v->overflow is set instead.
+ */
 static inline void
 votes_add_weighted(Votes *v, uint64 hash, int64 weight)
 {

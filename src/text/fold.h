@@ -1,25 +1,29 @@
 /*
  * fold.h
- *	  ASCII: case folding and word boundaries, 64 bytes at a time.
+ *	  Case folding and word boundaries of ASCII, 64 bytes at a time.
  */
 #ifndef FOLD_H
 #define FOLD_H
 
 #include "type/cpu.h"
 
-#define FOLD_BYTES 64
+#define FOLD_BYTES 64			/* as a mask has bits */
 
 /*
- * Fold the case of FOLD_BYTES bytes.  Bit i of *words says that byte i is an
- * ASCII letter or digit, bit i of *others that it is no ASCII; folded[i]
- * means nothing where byte i is no letter or digit.
+ * Fold the case of FOLD_BYTES bytes into folded[0 ..  FOLD_BYTES).  Bit i of
+ * *words says that byte i is an ASCII letter or digit, and bit i of *others
+ * that it is not ASCII.  folded[i] means nothing unless bit i of *words is
+ * set.
  */
 #ifdef SIMHASH_SSE2
 
 static inline void
 fold_ascii(const uint8 *bytes, uint8 *folded, uint64 *words, uint64 *others)
 {
-	/* signed comparison of x - first - 128 says whether x is in a range */
+	/*
+	 * x is one of count characters from first on if x - first < count,
+	 * unsigned.  SSE2 compares signed bytes, so 128 is taken from both sides.
+	 */
 	const __m128i first_letter = _mm_set1_epi8((char) (0x80 + 'a'));
 	const __m128i first_digit = _mm_set1_epi8((char) (0x80 + '0'));
 	const __m128i letters = _mm_set1_epi8((char) (0x80 + 26));
@@ -35,7 +39,8 @@ fold_ascii(const uint8 *bytes, uint8 *folded, uint64 *words, uint64 *others)
 		__m128i		lower = _mm_or_si128(x, case_bit);
 		__m128i		letter = _mm_cmplt_epi8(_mm_sub_epi8(lower, first_letter),
 											letters);
-		__m128i		digit = _mm_cmplt_epi8(_mm_sub_epi8(x, first_digit), digits);
+		__m128i		digit = _mm_cmplt_epi8(_mm_sub_epi8(x, first_digit),
+										   digits);
 
 		/* a digit has the case bit already */
 		_mm_storeu_si128((__m128i *) (folded + i), lower);
@@ -56,10 +61,11 @@ fold_ascii(const uint8 *bytes, uint8 *folded, uint64 *words, uint64 *others)
 	for (i = 0; i < FOLD_BYTES; i++)
 	{
 		uint8		lower = bytes[i] | 0x20;
-		bool		word = (uint8) (lower - 'a') < 26 || (uint8) (bytes[i] - '0') < 10;
+		bool		letter = (uint8) (lower - 'a') < 26;
+		bool		digit = (uint8) (bytes[i] - '0') < 10;
 
 		folded[i] = lower;
-		*words |= (uint64) word << i;
+		*words |= (uint64) (letter || digit) << i;
 		*others |= (uint64) (bytes[i] >> 7) << i;
 	}
 }

@@ -7,9 +7,9 @@
 #include "text/hash.h"
 
 /*
- * A secret number, which stays the same as long as the process runs.  Each
- * process has its own.  What a function returns, or hands to another process,
- * must not depend on it.
+ * A secret random number, the same one at each call in a process.  Another
+ * process has another one: no function may return, store or send anything that
+ * depends on this number.
  *
  * Error: XX000 if the system has no random numbers.
  */

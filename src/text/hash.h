@@ -1,10 +1,12 @@
 /*
  * hash.h
- *	  xxHash: hashes of features, which are frozen, and seeded hashes for tables
- *	  in memory.
+ *	  xxHash: XXH3_64bits() of features, and seeded hashes of tables in memory.
+ *
+ * The hash of a feature is part of the definition of a fingerprint, which is
+ * frozen.
  */
-#ifndef HASH_H
-#define HASH_H
+#ifndef SIMHASH_HASH_H
+#define SIMHASH_HASH_H
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -14,10 +16,13 @@
 #endif
 
 /*
- * Where a table in memory begins to look for a key.  Hashes of features will
- * not do: whoever writes the text, or hands in the hashes, can choose features
- * that collide, and each of n of them is then compared with all others.  Who
- * does not know the seed cannot choose keys that collide.
+ * The hash of key[0 .. length) for a table in memory; seed is
+ * simhash_process_seed(), or a hash of other parts of the key.
+ *
+ * The hash of a feature would not do.  Whoever writes a text, or hands in
+ * hashes, can choose n features that collide there, and the table would
+ * compare each of these with all others.  Nobody can choose keys that collide
+ * without knowing the seed.
  */
 static inline uint64
 seeded_hash(uint64 seed, const void *key, size_t length)
@@ -27,4 +32,4 @@ seeded_hash(uint64 seed, const void *key, size_t length)
 
 extern uint64 simhash_process_seed(void);
 
-#endif							/* HASH_H */
+#endif							/* SIMHASH_HASH_H */

@@ -22,12 +22,19 @@ PG_FUNCTION_INFO_V1(simhash_idf_deserialize);
 PG_FUNCTION_INFO_V1(simhash_idf_final);
 
 #define DEFAULT_MIN_DF 2
-#define ARENA_BYTES 65536		/* of a block for tokens */
+
+/*
+ * Tokens are stored in blocks of ARENA_BYTES, without the header of a palloc()
+ * each.  A token of more than LARGE_TOKEN_BYTES has a block of its own, so
+ * that the end of a block that stays unused is an eighth of it at most.
+ */
+#define ARENA_BYTES 65536
+#define LARGE_TOKEN_BYTES (ARENA_BYTES / 8)
 
 typedef struct DocumentToken
 {
-	int64		documents;		/* how many have it */
-	int64		last;			/* the last of these */
+	int64		documents;		/* number of texts with this token */
+	int64		last;			/* number of the last of these */
 	uint32		length;
 	uint8		bytes[FLEXIBLE_ARRAY_MEMBER];
 } DocumentToken;
@@ -40,8 +47,9 @@ typedef struct DocumentSlot
 } DocumentSlot;
 
 /*
- * Two tokens of one hash are one token, as they are for a fingerprint; the
- * first that is seen lends its bytes.
+ * A hash table of tokens by the hash of a feature.  Two tokens with one hash
+ * are one token, as they are for a fingerprint: the first that is seen lends
+ * its bytes.
  */
 #define SH_PREFIX document
 #define SH_ELEMENT_TYPE DocumentSlot
@@ -55,18 +63,20 @@ typedef struct DocumentSlot
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
+/* The state of the aggregate. */
 typedef struct IdfState
 {
-	MemoryContext context;
+	MemoryContext context;		/* of the aggregate, for all that follows */
 	document_hash *tokens;
 	int64		documents;		/* texts that are not null */
-	int32		min_df;			/* 0: not known yet */
-	uint8	   *arena;			/* room for the next tokens */
-	size_t		arena_left;
+	int32		min_df;			/* 0: not given yet */
+	uint8	   *arena;			/* room for the next tokens: */
+	size_t		arena_left;		/* so many bytes */
 } IdfState;
 
+/* A state of no texts, in a memory context. */
 static IdfState *
-create_state(MemoryContext context)
+create_idf_state(MemoryContext context)
 {
 	IdfState   *state = MemoryContextAllocZero(context, sizeof(IdfState));
 
@@ -75,13 +85,14 @@ create_state(MemoryContext context)
 	return state;
 }
 
+/* A token of bytes[0 .. length) that no text has. */
 static DocumentToken *
 create_token(IdfState *state, const uint8 *bytes, size_t length)
 {
 	size_t		size = MAXALIGN(offsetof(DocumentToken, bytes) + length);
 	DocumentToken *token;
 
-	if (size > ARENA_BYTES / 8)
+	if (size > LARGE_TOKEN_BYTES)
 		token = MemoryContextAllocHuge(state->context, size);
 	else
 	{
@@ -101,7 +112,7 @@ create_token(IdfState *state, const uint8 *bytes, size_t length)
 	return token;
 }
 
-/* The token of these bytes, which is new if no document has it. */
+/* The token of this hash; if there is none, a new one of bytes[0 .. length). */
 static DocumentToken *
 find_token(IdfState *state, const uint8 *bytes, size_t length, uint64 hash)
 {
@@ -113,6 +124,7 @@ find_token(IdfState *state, const uint8 *bytes, size_t length, uint64 hash)
 	return slot->token;
 }
 
+/* A FeatureSink: arg is the IdfState, and the token one of its last text. */
 static void
 count_token(void *arg, const uint8 *bytes, size_t length, uint64 hash,
 			int64 weight)
@@ -128,8 +140,8 @@ count_token(void *arg, const uint8 *bytes, size_t length, uint64 hash,
 }
 
 /*
- * All rows must give the same min_df.  Errors: 22023 if they do not, or for
- * less than 1.
+ * A row gives min_df.  Errors: 22023 if it is less than 1, or another one than
+ * an earlier row gave.
  */
 static void
 set_min_df(IdfState *state, int32 min_df)
@@ -145,22 +157,28 @@ set_min_df(IdfState *state, int32 min_df)
 	state->min_df = min_df;
 }
 
-/* The first argument, or nothing yet where it is null. */
+/*
+ * The state that is the first argument, or one of no texts if that is null.
+ * Error: XX000 outside an aggregate.
+ */
 static IdfState *
-get_state(FunctionCallInfo fcinfo)
+get_idf_state(FunctionCallInfo fcinfo)
 {
 	MemoryContext context = simhash_aggregate_context(fcinfo);
 
 	if (PG_ARGISNULL(0))
-		return create_state(context);
+		return create_idf_state(context);
 	return (IdfState *) PG_GETARG_POINTER(0);
 }
 
-/* (state internal, body text[, min_df int]) */
+/*
+ * Count the tokens of a row.  A null body counts for nothing.
+ * (state internal, body text[, min_df int])
+ */
 Datum
 simhash_idf_transition(PG_FUNCTION_ARGS)
 {
-	IdfState   *state = get_state(fcinfo);
+	IdfState   *state = get_idf_state(fcinfo);
 	FeatureTarget target = {.sink = count_token,.arg = state};
 	text	   *body;
 	Tokenizer	tokenizer;
@@ -178,14 +196,18 @@ simhash_idf_transition(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-/* Add the tokens of the second state to the first. */
+/*
+ * Add the counts of the second state to the first.  Error: 22023 if they have
+ * different min_df.
+ */
 Datum
 simhash_idf_combine(PG_FUNCTION_ARGS)
 {
-	IdfState   *state = get_state(fcinfo);
+	IdfState   *state = get_idf_state(fcinfo);
 	IdfState   *other;
 	document_iterator iterator;
 	DocumentSlot *slot;
+	DocumentToken *token;
 
 	if (PG_ARGISNULL(1))
 		PG_RETURN_POINTER(state);
@@ -197,13 +219,17 @@ simhash_idf_combine(PG_FUNCTION_ARGS)
 	while ((slot = document_iterate(other->tokens, &iterator)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		find_token(state, slot->token->bytes, slot->token->length, slot->hash)
-			->documents += slot->token->documents;
+		token = find_token(state, slot->token->bytes, slot->token->length,
+						   slot->hash);
+		token->documents += slot->token->documents;
 	}
 	PG_RETURN_POINTER(state);
 }
 
-/* Error: 54000 where one more token does not fit a message of 1 GB. */
+/*
+ * Error: 54000 if a message of size bytes would pass 1 GB with one more token
+ * of token_length bytes.
+ */
 static void
 check_state_size(size_t size, size_t token_length)
 {
@@ -214,6 +240,10 @@ check_state_size(size_t size, size_t token_length)
 					errhint("Set max_parallel_workers_per_gather to 0.")));
 }
 
+/*
+ * The number of texts, min_df, the number of tokens, and for each token the
+ * number of its texts, its length and its bytes.
+ */
 Datum
 simhash_idf_serialize(PG_FUNCTION_ARGS)
 {
@@ -243,7 +273,7 @@ simhash_idf_serialize(PG_FUNCTION_ARGS)
 Datum
 simhash_idf_deserialize(PG_FUNCTION_ARGS)
 {
-	IdfState   *state = create_state(CurrentMemoryContext);
+	IdfState   *state = create_idf_state(CurrentMemoryContext);
 	StringInfoData buf;
 	uint32		count;
 
@@ -255,18 +285,19 @@ simhash_idf_deserialize(PG_FUNCTION_ARGS)
 		int64		documents = pq_getmsgint64(&buf);
 		uint32		length = pq_getmsgint(&buf, 4);
 		const char *bytes = pq_getmsgbytes(&buf, length);
+		DocumentToken *token;
 
 		CHECK_FOR_INTERRUPTS();
-		find_token(state, (const uint8 *) bytes, length,
-				   XXH3_64bits(bytes, length))
-			->documents = documents;
+		token = find_token(state, (const uint8 *) bytes, length,
+						   XXH3_64bits(bytes, length));
+		token->documents = documents;
 	}
 	pq_getmsgend(&buf);
 	PG_RETURN_POINTER(state);
 }
 
 /*
- * The weight of a token that so many of all documents have: Jones, "A
+ * The weight of a token that is in documents of all texts: Jones, "A
  * statistical interpretation of term specificity and its application in
  * retrieval" (1972), smoothed as if one more document had every token.
  */
@@ -276,12 +307,14 @@ idf(int64 all, int64 documents)
 	return log((1.0 + all) / (1.0 + documents)) + 1.0;
 }
 
-/* NULL where there is no text. */
+/*
+ * The weights of all tokens that at least min_df texts have; that of a token
+ * in no text is the default weight.  NULL if there is no text.
+ */
 Datum
 simhash_idf_final(PG_FUNCTION_ARGS)
 {
-	IdfState   *state = PG_ARGISNULL(0) ? NULL
-	: (IdfState *) PG_GETARG_POINTER(0);
+	IdfState   *state = NULL;
 	const TokenWeight *twice;
 	TokenWeight *tokens;
 	size_t		count = 0;
@@ -290,6 +323,8 @@ simhash_idf_final(PG_FUNCTION_ARGS)
 	DocumentSlot *slot;
 
 	(void) simhash_aggregate_context(fcinfo);
+	if (!PG_ARGISNULL(0))
+		state = (IdfState *) PG_GETARG_POINTER(0);
 	if (state == NULL || state->documents == 0)
 		PG_RETURN_NULL();
 	min_df = state->min_df != 0 ? state->min_df : DEFAULT_MIN_DF;
@@ -309,6 +344,7 @@ simhash_idf_final(PG_FUNCTION_ARGS)
 			tokens[count++].weight = idf(state->documents, token->documents);
 		}
 	}
-	PG_RETURN_POINTER(
-					  simhash_weights_pack(tokens, count, idf(state->documents, 0), &twice));
+	/* no token is there twice: they have different hashes */
+	PG_RETURN_POINTER(simhash_weights_pack(tokens, count,
+										   idf(state->documents, 0), &twice));
 }

@@ -4,11 +4,16 @@
  *
  * The Unicode Standard, section 3.13, R5: map each code point by
  * NFKC_Casefold, then normalise to NFC.  Canonical ordering and composition
- * never reach across a code point that starts a sequence (UC_STARTS), so one
- * combining sequence at a time is kept.  If it is long, it is composed as it
- * comes, and if there are many marks after one starter, they go through files,
- * one for each combining class: read in the order of the classes they are in
- * canonical order, however many they are, in constant memory.
+ * never reach across a code point with UC_STARTS.  So only one combining
+ * sequence at a time is kept: a code point with UC_STARTS, and those without
+ * that follow it.
+ *
+ * A starter is a code point of combining class 0, and a mark here one of any
+ * other class.  A sequence may have several starters (Hangul Jamo, say).  A
+ * sequence of more than SEQUENCE_MAX code points is long: it is composed
+ * starter by starter, as it comes.  If one starter has more than SEQUENCE_MAX
+ * marks, they go to files, one for each combining class.  Read in the order of
+ * the classes, the marks are in canonical order, in constant memory.
  */
 #include "postgres.h"
 
@@ -23,11 +28,23 @@
 	"simhash needs utf8proc 2.8 or later: earlier ones do not know Unicode 15.0"
 #endif
 
-#define CHUNK 1024				/* marks that are read from a file at once */
+#define CHUNK 1024				/* marks that are read at once: 4 kB of stack */
 
-/* NFKD of one code point has at most 18; the folding adds none to that. */
+/*
+ * Room for what NFKC_Casefold maps one code point to.  The longest
+ * compatibility decomposition has 18 code points (U+FDFA), and case folding
+ * adds none to it.
+ */
 #define MAPPED_MAX 32
 
+/* NFC: because of STABLE, utf8proc heeds the composition exclusions. */
+#define COMPOSE_OPTIONS (UTF8PROC_COMPOSE | UTF8PROC_STABLE)
+
+/*
+ * Prepare n.  It will call emit(arg, cp) for each normalised code point cp, in
+ * their order.  files is for sequences of more than SEQUENCE_MAX marks; no
+ * file is open once simhash_normalize_end() has returned.
+ */
 void
 simhash_normalize_init(Normalizer *n, const MarkFiles *files,
 					   void (*emit) (void *, uint32), void *arg)
@@ -40,6 +57,7 @@ simhash_normalize_init(Normalizer *n, const MarkFiles *files,
 	n->files = files;
 }
 
+/* Canonical_Combining_Class of an assigned code point. */
 static inline int
 combining_class(int32 cp)
 {
@@ -47,8 +65,9 @@ combining_class(int32 cp)
 }
 
 /*
- * Sort cp[0 .. length) by combining class, keeping the order within a class:
- * a counting sort.
+ * Sort cp[0 .. length) by combining class, keeping the order within a class.
+ * length is SEQUENCE_MAX at most.  This is a counting sort, so that no order
+ * of marks takes quadratic time.
  */
 static void
 sort_marks(int32 *cp, size_t length)
@@ -66,7 +85,7 @@ sort_marks(int32 *cp, size_t length)
 		cp[start[combining_class(copy[i])]++] = copy[i];
 }
 
-/* Canonical ordering: sort each run of code points of a class other than 0. */
+/* Canonical ordering (D109): sort the marks between each two starters. */
 static void
 reorder_sequence(Normalizer *n)
 {
@@ -84,7 +103,7 @@ reorder_sequence(Normalizer *n)
 	}
 }
 
-/* Order, compose and emit a sequence that is in memory. */
+/* Order, compose and emit a sequence that is not long. */
 static void
 end_short(Normalizer *n)
 {
@@ -97,7 +116,7 @@ end_short(Normalizer *n)
 		if (!n->sorted)
 			reorder_sequence(n);
 		composed = utf8proc_normalize_utf32(n->sequence, n->length,
-											UTF8PROC_COMPOSE | UTF8PROC_STABLE);
+											COMPOSE_OPTIONS);
 		Assert(composed > 0);
 		n->length = composed;
 	}
@@ -107,24 +126,39 @@ end_short(Normalizer *n)
 	n->sorted = true;
 }
 
-/* Compose a code point with the starter, if they do. */
+/*
+ * Compose n->starter with cp, if there is a starter and a primary composite of
+ * the two.  cp must not be blocked from the starter.  Returns whether they are
+ * composed; if so, n->starter is the composite.
+ */
 static bool
 compose(Normalizer *n, int32 cp)
 {
 	int32		pair[2] = {n->starter, cp};
 
-	if (n->starter < 0 || utf8proc_normalize_utf32(
-												   pair, 2, UTF8PROC_COMPOSE | UTF8PROC_STABLE) != 1)
+	if (n->starter < 0)
+		return false;
+	if (utf8proc_normalize_utf32(pair, 2, COMPOSE_OPTIONS) != 1)
 		return false;
 	n->starter = pair[0];
 	return true;
 }
 
 /*
- * Compose the starter with the first marks of a file, as far as they do;
- * returns with how many, and sets *stays if any is left.  One that stays keeps
- * those of its own class that follow from the starter, but none of a higher
- * class.
+ * Marks after a starter, in canonical order, compose one after the other
+ * (D117).  A mark is blocked from the starter (D115) if a mark that did not
+ * compose stands between them and has the same combining class, or a higher
+ * one.  Canonical order rules out a higher one.  So a mark that does not
+ * compose blocks all later marks of its own class, and no mark of a higher
+ * class.  Any mark that does not compose blocks the next starter, whose class
+ * is 0.
+ */
+
+/*
+ * Compose n->starter with marks from a file, which holds those of one class,
+ * up to the first mark that does not compose: that one blocks all others.
+ * Returns the number of marks that are composed, and sets *stays if there is a
+ * mark that is not.
  */
 static size_t
 compose_marks(Normalizer *n, void *file, bool *stays)
@@ -145,9 +179,9 @@ compose_marks(Normalizer *n, void *file, bool *stays)
 	return composed;
 }
 
-/* Emit the marks of a file, but for the first ones. */
+/* Emit the marks of a file, except the first composed ones. */
 static void
-emit_marks(Normalizer *n, void *file, size_t without)
+emit_marks(Normalizer *n, void *file, size_t composed)
 {
 	int32		marks[CHUNK];
 	size_t		read = 0;
@@ -159,12 +193,13 @@ emit_marks(Normalizer *n, void *file, size_t without)
 	{
 		for (i = 0; i < count; i++)
 		{
-			if (read++ >= without)
+			if (read++ >= composed)
 				n->emit(n->arg, marks[i]);
 		}
 	}
 }
 
+/* Emit n->starter, if there is one: it composes no more. */
 static void
 emit_starter(Normalizer *n)
 {
@@ -174,13 +209,14 @@ emit_starter(Normalizer *n)
 }
 
 /*
- * Order and compose the marks of a long sequence that are in memory.  Where
- * any stays, nothing that follows combines with the starter.
+ * Order and compose the marks after n->starter, which all are in memory.  If
+ * any of them does not compose, it blocks what follows: emit the starter and
+ * the marks that are left.
  */
 static void
 end_marks_in_memory(Normalizer *n)
 {
-	int			last_class = 0; /* of those that stay */
+	int			blocked = 0;	/* class of the last mark that stays */
 	size_t		stay = 0;
 	size_t		i;
 
@@ -189,10 +225,9 @@ end_marks_in_memory(Normalizer *n)
 	{
 		int32		mark = n->sequence[i];
 
-		/* one that stays keeps those of its own class from the starter */
-		if (combining_class(mark) == last_class || !compose(n, mark))
+		if (combining_class(mark) == blocked || !compose(n, mark))
 		{
-			last_class = combining_class(mark);
+			blocked = combining_class(mark);
 			n->sequence[stay++] = mark;
 		}
 	}
@@ -203,7 +238,7 @@ end_marks_in_memory(Normalizer *n)
 	n->length = 0;
 }
 
-/* Move the marks that are in memory to files. */
+/* Move the marks that are in memory to the files of their classes. */
 static void
 spill_marks(Normalizer *n)
 {
@@ -221,7 +256,7 @@ spill_marks(Normalizer *n)
 	n->spilled = true;
 }
 
-/* The same as end_marks_in_memory for those in files. */
+/* The same as end_marks_in_memory() if some of the marks are in files. */
 static void
 end_spilled_marks(Normalizer *n)
 {
@@ -249,6 +284,7 @@ end_spilled_marks(Normalizer *n)
 	n->spilled = false;
 }
 
+/* Order and compose the marks after n->starter. */
 static void
 end_marks(Normalizer *n)
 {
@@ -258,7 +294,7 @@ end_marks(Normalizer *n)
 		end_marks_in_memory(n);
 }
 
-/* Take a code point of a long sequence. */
+/* Add a code point to a long sequence. */
 static void
 push_long(Normalizer *n, int32 cp)
 {
@@ -277,7 +313,7 @@ push_long(Normalizer *n, int32 cp)
 	}
 }
 
-/* The sequence does not fit into memory. */
+/* The sequence has SEQUENCE_MAX code points: make it a long one. */
 static void
 become_long(Normalizer *n)
 {
@@ -295,6 +331,7 @@ become_long(Normalizer *n)
 		push_long(n, sequence[i]);
 }
 
+/* Add a mapped and decomposed code point to the sequence. */
 static void
 append(Normalizer *n, int32 cp)
 {
@@ -311,7 +348,10 @@ append(Normalizer *n, int32 cp)
 	n->sequence[n->length++] = cp;
 }
 
-/* Order, compose and emit the combining sequence. */
+/*
+ * Order, compose and emit the combining sequence that has been pushed.  n is
+ * then as simhash_normalize_init() made it.
+ */
 void
 simhash_normalize_end(Normalizer *n)
 {
@@ -326,7 +366,10 @@ simhash_normalize_end(Normalizer *n)
 		end_short(n);
 }
 
-/* Take one code point, which Unicode 15.0 assigns. */
+/*
+ * Push a code point, which Unicode 15.0 must assign: utf8proc may know later
+ * versions, and what it does with others may change.
+ */
 void
 simhash_normalize_push(Normalizer *n, uint32 cp)
 {
@@ -335,7 +378,7 @@ simhash_normalize_push(Normalizer *n, uint32 cp)
 	utf8proc_ssize_t count;
 	utf8proc_ssize_t i;
 
-	/* COMPOSE here only asks for canonical decompositions as well */
+	/* here COMPOSE composes nothing: it asks for canonical decompositions */
 	count = utf8proc_decompose_char(cp, mapped, MAPPED_MAX,
 									UTF8PROC_COMPOSE | UTF8PROC_COMPAT |
 									UTF8PROC_CASEFOLD | UTF8PROC_IGNORE,

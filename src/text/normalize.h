@@ -5,47 +5,52 @@
 #ifndef NORMALIZE_H
 #define NORMALIZE_H
 
-/* Code points of a combining sequence, or marks, that are kept in memory. */
+/*
+ * Code points of a combining sequence, or marks, that are kept in memory.  The
+ * Stream-Safe Text Format (UAX #15) has at most 30 marks after a starter: only
+ * hostile text has more than these 8 kB.
+ */
 #define SEQUENCE_MAX 2048
 
-#define COMBINING_CLASSES 256
+#define COMBINING_CLASSES 256	/* Canonical_Combining_Class is a byte */
 
 /*
- * Files for the marks of a longer sequence, one for each combining class that
- * occurs.  What is written is read in the same order after a rewind.
+ * Temporary files for the marks of a longer sequence.  These functions do not
+ * return if they fail.
  */
 typedef struct MarkFiles
 {
 	void	   *(*create) (void);
 	void		(*write) (void *file, const int32 *marks, size_t count);
-	void		(*rewind) (void *file);
+	void		(*rewind) (void *file); /* to the first mark, for reading */
+	/* reads count marks, or all that are left; returns how many it has read */
 	size_t		(*read) (void *file, int32 *marks, size_t count);
-	void		(*close) (void *file);
+	void		(*close) (void *file);	/* and delete */
 } MarkFiles;
 
 typedef struct Normalizer
 {
 	/*
-	 * What is being read, mapped and decomposed: a combining sequence, of
-	 * which only the first code point starts one; or, if it is long, the
-	 * marks after its last starter.
+	 * The combining sequence so far, mapped and decomposed.  Only its first
+	 * code point may have UC_STARTS.  Of a long sequence, these are the marks
+	 * after the last starter that are not in files.
 	 */
 	int32		sequence[SEQUENCE_MAX];
 	size_t		length;
-	bool		sorted;			/* in canonical order so far? */
+	bool		sorted;			/* is sequence in canonical order? */
 
 	/* Takes each normalised code point. */
 	void		(*emit) (void *arg, uint32 cp);
 	void	   *arg;
 
-	bool		is_long;
-	/* of a long sequence: */
-	int32		starter;		/* what marks can still compose with; -1 if
-								 * nothing */
 	const MarkFiles *files;
-	bool		spilled;		/* are there earlier ones in files? */
-	void	   *marks[COMBINING_CLASSES];	/* these, NULL where there are
-											 * none */
+	bool		is_long;		/* has the sequence outgrown sequence[]? */
+
+	/* Of a long sequence only: */
+	int32		starter;		/* the last starter, not yet emitted, which
+								 * marks may compose with; -1: none */
+	bool		spilled;		/* are marks after starter in files? */
+	void	   *marks[COMBINING_CLASSES];	/* file of each class, or NULL */
 } Normalizer;
 
 extern void simhash_normalize_init(Normalizer *n, const MarkFiles *files,
@@ -53,7 +58,7 @@ extern void simhash_normalize_init(Normalizer *n, const MarkFiles *files,
 extern void simhash_normalize_push(Normalizer *n, uint32 cp);
 extern void simhash_normalize_end(Normalizer *n);
 
-/* End the combining sequence, if there is one: nothing combines any more. */
+/* Emit the combining sequence, if there is one: nothing else belongs to it. */
 static inline void
 normalize_flush(Normalizer *n)
 {

@@ -1,6 +1,6 @@
 /*
  * read_text.c
- *	  Text from SQL to the tokeniser, and what that needs of the server.
+ *	  Text from SQL to the tokeniser, with the server's memory and files.
  */
 #include "postgres.h"
 
@@ -11,10 +11,17 @@
 #include "text/encoding.h"
 #include "text/read_text.h"
 
-/* Bytes between two checks for a cancel request. */
+/*
+ * Bytes that are converted to UTF-8 at once, and between two checks for a
+ * cancel request.  64 kB of English take 0.4 ms: the overhead of a piece is
+ * lost in that.
+ */
 #define PIECE_BYTES 65536
 
-/* As the algorithms want it: NULL to begin with, 0 bytes to free. */
+/*
+ * realloc() for the algorithms: allocate if array is NULL; free, and return
+ * NULL, if bytes is 0.  A block may have more than 1 GB.
+ */
 static void *
 resize_array(void *array, size_t bytes)
 {
@@ -26,14 +33,17 @@ resize_array(void *array, size_t bytes)
 	return NULL;
 }
 
-/* A copy of a feature that is to be kept. */
+/* A copy of bytes[0 .. length), in the current memory context. */
 uint8 *
 simhash_copy_bytes(const uint8 *bytes, size_t length)
 {
 	return memcpy(resize_array(NULL, Max(length, 1)), bytes, length);
 }
 
-/* Files go away with the query, whatever happens. */
+/*
+ * The MarkFiles of the server.  The current resource owner closes and deletes
+ * the temporary files if an error keeps close_file() from being called.
+ */
 static void *
 create_file(void)
 {
@@ -71,7 +81,10 @@ close_file(void *file)
 static const MarkFiles mark_files = {create_file, write_file, rewind_file,
 read_file, close_file};
 
-/* Prepare to read a text, as simhash_tokens_init. */
+/*
+ * Prepare tokenizer for one text.  The other parameters are those of
+ * simhash_tokens_init().
+ */
 void
 simhash_begin_text(Tokenizer *tokenizer, uint32 size, bool chars,
 				   const WeightTable *weights, FeatureTarget target)
@@ -80,23 +93,27 @@ simhash_begin_text(Tokenizer *tokenizer, uint32 size, bool chars,
 						resize_array, target);
 }
 
-/* Feed a text in the server's encoding, one piece at a time. */
+/*
+ * Make the features of body[0 .. length), all of the text, which is in the
+ * server's encoding.  To be called once after simhash_begin_text().
+ *
+ * Error: 22P05 for a character that Unicode lacks.
+ */
 void
-simhash_feed_text(Tokenizer *tokenizer, const char *text, int length)
+simhash_feed_text(Tokenizer *tokenizer, const char *body, int length)
 {
 	do
 	{
-		int			clipped = simhash_clip_text(text, length, PIECE_BYTES);
+		int			clipped = simhash_clip_text(body, length, PIECE_BYTES);
 		int			utf8_length;
-		const char *utf8 = simhash_text_to_utf8(text, clipped, &utf8_length);
+		const char *utf8 = simhash_text_to_utf8(body, clipped, &utf8_length);
 
 		CHECK_FOR_INTERRUPTS();
 		simhash_tokens_feed(tokenizer, (const uint8 *) utf8, utf8_length,
 							clipped == length);
-		if (utf8 != text)
+		if (utf8 != body)
 			pfree(unconstify(char *, utf8));
-		text	  +=clipped;
-
+		body += clipped;
 		length -= clipped;
 	} while (length > 0);
 }

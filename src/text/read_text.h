@@ -11,7 +11,7 @@ extern uint8 *simhash_copy_bytes(const uint8 *bytes, size_t length);
 extern void simhash_begin_text(Tokenizer *tokenizer, uint32 size, bool chars,
 							   const WeightTable *weights,
 							   FeatureTarget target);
-extern void simhash_feed_text(Tokenizer *tokenizer, const char *text,
+extern void simhash_feed_text(Tokenizer *tokenizer, const char *body,
 							  int length);
 
 #endif							/* READ_TEXT_H */

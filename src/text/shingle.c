@@ -6,6 +6,16 @@
 
 #include "text/shingle.h"
 
+/*
+ * Prepare s for one text, whose features go to target.  size, 1 ..
+ * SHINGLE_MAX, is the number of tokens of a feature; if joined, there is a
+ * space between two tokens.  weights are those of the tokens; NULL: each
+ * weighs 1.
+ *
+ * grow is NULL if target has no sink: a feature goes on as a hash if the
+ * buffer has no room for it.  Else grow(), which is resize() of
+ * simhash_tokens_init(), enlarges the buffer.
+ */
 void
 simhash_shingle_init(Shingler *s, uint32 size, bool joined,
 					 const WeightTable *weights, void *(*grow) (void *, size_t),
@@ -29,13 +39,14 @@ simhash_shingle_init(Shingler *s, uint32 size, bool joined,
 	s->grow = grow;
 }
 
-/* Bytes of the n tokens from token i on. */
+/* Length of the n tokens from token i on; all of these must have ended. */
 static inline size_t
 stretch_length(const Shingler *s, uint32 i, uint32 n)
 {
 	return s->start[i + n] - s->joint - s->start[i];
 }
 
+/* Hash of these n tokens. */
 static inline uint64
 hash_stretch(const Shingler *s, uint32 i, uint32 n)
 {
@@ -43,10 +54,11 @@ hash_stretch(const Shingler *s, uint32 i, uint32 n)
 }
 
 /*
- * hash[i] becomes the hash of the n tokens from token i on, for i < count.
+ * Set hash[i] to the hash of the n tokens from token i on, for all i < count.
  *
- * XXH3 branches on the length of what it hashes, which for words no processor
- * can predict; so those of a similar length are hashed after each other.
+ * XXH3 branches on the length of its input: 1 to 3 bytes, 4 to 8, and more.
+ * No processor can predict that of words.  So all words of one of these
+ * lengths are hashed before those of the next.
  */
 static void
 hash_stretches(const Shingler *s, uint32 n, uint32 count, uint64 *hash)
@@ -81,7 +93,11 @@ hash_stretches(const Shingler *s, uint32 n, uint32 count, uint64 *hash)
 	}
 }
 
-/* Weights of the shingles: that of each is the mean of its tokens'. */
+/*
+ * Set weight[i] to the weight of shingle i, for all i < shingles: the mean of
+ * the weights of its tokens, rounded down.  hash[i] is the hash of shingle i.
+ * weight must have room for SHINGLE_TOKENS.
+ */
 static void
 weigh_shingles(const Shingler *s, uint32 shingles, const uint64 *hash,
 			   int64 *weight)
@@ -109,7 +125,7 @@ weigh_shingles(const Shingler *s, uint32 shingles, const uint64 *hash,
 	}
 }
 
-/* Make features of the first shingles of the buffer. */
+/* Make features of the first shingles in the buffer. */
 static void
 emit_shingles(Shingler *s, uint32 shingles)
 {
@@ -131,7 +147,10 @@ emit_shingles(Shingler *s, uint32 shingles)
 					   s->weights ? weight[i] : WEIGHT_UNIT);
 }
 
-/* Turn the shingles of the buffer into features, and make room. */
+/*
+ * Turn the complete shingles of the buffer into features, and drop the tokens
+ * that are in no later shingle.
+ */
 void
 simhash_shingle_flush(Shingler *s)
 {
@@ -153,6 +172,7 @@ simhash_shingle_flush(Shingler *s)
 		s->start[i] = s->start[i + shingles] - drop;
 }
 
+/* Give the buffer room for at least needed bytes. */
 static void
 enlarge(Shingler *s, size_t needed)
 {
@@ -172,19 +192,24 @@ long_shingle(Shingler *s, uint32 i)
 	return &s->slots[(s->first + i) % SHINGLE_MAX];
 }
 
-/* Weight of token i of the buffer, which ends at the given place. */
+/* Weight of token i of the buffer; end is where that token ends. */
 static int64
 token_weight(const Shingler *s, uint32 i, size_t end)
 {
 	if (s->weights == NULL)
 		return WEIGHT_UNIT;
-	return simhash_weight_of(
-							 s->weights, XXH3_64bits(s->bytes + s->start[i], end - s->start[i]));
+	return simhash_weight_of(s->weights,
+							 XXH3_64bits(s->bytes + s->start[i],
+										 end - s->start[i]));
 }
 
 /*
- * Empty the buffer: its shingles, and that of the open token, which may have
- * no byte yet, go on as long ones.
+ * Empty the buffer: its shingles go on as long ones, also the shingle that
+ * begins with the open token, which may have no byte yet.  The buffer must
+ * have been flushed.
+ *
+ * slots[] suffices: open shingles begin at different tokens and have size - 1
+ * complete tokens at most, so that there are never more than size of them.
  */
 static void
 stream(Shingler *s)
@@ -212,7 +237,7 @@ stream(Shingler *s)
 	s->count = 0;
 }
 
-/* shingle_append where there is no room, or a long shingle is open. */
+/* shingle_append() if shingle_is_full(). */
 void
 simhash_shingle_append_long(Shingler *s, const uint8 *bytes, size_t length)
 {
@@ -246,7 +271,7 @@ simhash_shingle_append_long(Shingler *s, const uint8 *bytes, size_t length)
 	}
 }
 
-/* Close the oldest long shingle, as a feature. */
+/* Make a feature of the oldest long shingle. */
 static void
 close_long(Shingler *s)
 {
@@ -259,7 +284,7 @@ close_long(Shingler *s)
 	s->complete = true;
 }
 
-/* shingle_end where a long shingle is open. */
+/* shingle_end() if there is a long shingle. */
 void
 simhash_shingle_end_long(Shingler *s)
 {
@@ -288,10 +313,7 @@ simhash_shingle_end_long(Shingler *s)
 	s->open_is_long = false;
 }
 
-/*
- * shingle_add_ascii where there is no room, SHINGLE_TOKENS is near, or a long
- * shingle is open.
- */
+/* shingle_add_ascii() if shingle_is_full(), or SHINGLE_TOKENS is near. */
 void
 simhash_shingle_add_ascii_long(Shingler *s, const uint8 *bytes, size_t length)
 {
@@ -304,7 +326,10 @@ simhash_shingle_add_ascii_long(Shingler *s, const uint8 *bytes, size_t length)
 	}
 }
 
-/* The text ends.  If it has fewer than n tokens, all of it is one feature. */
+/*
+ * The text ends: make its last features, and free the memory of grow().  If
+ * the text has fewer than n tokens, all of it is one feature.
+ */
 void
 simhash_shingle_finish(Shingler *s)
 {

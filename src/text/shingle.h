@@ -10,54 +10,54 @@
 #include "text/weights_table.h"
 
 #define SHINGLE_MAX 64			/* tokens of a shingle */
-#define SHINGLE_BYTES 8192		/* kept without allocation */
-#define SHINGLE_TOKENS 2048		/* kept */
-#define SHINGLE_PIECE 64		/* bytes that are appended without a loop */
+#define SHINGLE_BYTES 8192		/* of the buffer: a quarter of an L1 cache */
+#define SHINGLE_TOKENS 2048		/* of the buffer: of four bytes each */
+#define SHINGLE_PIECE 64		/* bytes that are appended at once */
 
 /* An open shingle that has outgrown the buffer. */
 typedef struct LongShingle
 {
 	XXH3_state_t hash;
-	int64		weight;			/* of its complete tokens */
-	uint32		tokens;			/* how many these are */
+	int64		weight;			/* sum of those of its complete tokens */
+	uint32		tokens;			/* number of complete tokens */
 } LongShingle;
 
 /*
  * Tokens gather in a buffer, joined as in a shingle, so that each shingle is
- * a stretch of it.  Whenever the buffer is full its shingles become features,
- * and all but its last n - 1 tokens are dropped.
+ * a stretch of the buffer.  Whenever the buffer is full, its shingles become
+ * features, and all but its last n - 1 tokens are dropped.
  *
- * If even that leaves no room, the open shingles go on as states of a
- * streaming hash, so that a token of any length takes constant memory;
- * shingles that open later are in the buffer again.
+ * If even that leaves no room, the open shingles go on as long shingles, which
+ * are states of a streaming hash: a token of any length takes constant memory.
+ * Shingles that open later are in the buffer again.  A shingle is open from
+ * its first byte until its n-th token ends.
  */
 typedef struct Shingler
 {
 	uint32		size;			/* n */
-	uint32		joint;			/* length of what joins two tokens: 1, a
-								 * space, or 0 */
-	bool		complete;		/* has a shingle of n tokens been seen? */
-	const WeightTable *weights; /* of the tokens; NULL: all weigh 1 */
+	uint32		joint;			/* bytes between two tokens: 1, a space, or 0 */
+	bool		complete;		/* has there been a shingle of n tokens? */
+	const WeightTable *weights; /* of tokens; NULL: each weighs 1 */
 	FeatureTarget target;
 
 	/*
-	 * Token i begins at start[i], and ends joint bytes before start[i + 1].
-	 * An open one begins at start[count].
+	 * The buffer.  Token i begins at start[i], and ends joint bytes before
+	 * start[i + 1].  The open token begins at start[count].
 	 */
-	uint8	   *bytes;
+	uint8	   *bytes;			/* space, or memory of grow() */
 	size_t		length;
 	size_t		capacity;
-	uint32		count;
+	uint32		count;			/* of tokens that have ended */
 	size_t		start[SHINGLE_TOKENS + 1];
 
-	uint32		first;			/* slot of the oldest long shingle */
-	uint32		streamed;		/* how many there are */
-	bool		joint_due;		/* do they lack the joint after their last
-								 * token? */
+	/* Long shingles: slots[(first + i) % SHINGLE_MAX], the oldest first. */
+	uint32		first;
+	uint32		streamed;		/* number of long shingles */
+	bool		joint_due;		/* must a joint precede their next byte? */
 	bool		open_is_long;	/* is the open token in them alone? */
-	XXH3_state_t open_token;	/* its own hash, for its weight */
+	XXH3_state_t open_token;	/* hash of such a token, for its weight */
 
-	/* Enlarges the buffer if features are wanted in full, else NULL. */
+	/* Enlarges the buffer: for a sink; NULL for votes. */
 	void	   *(*grow) (void *array, size_t bytes);
 
 	uint8		space[SHINGLE_BYTES];
@@ -76,14 +76,14 @@ extern void simhash_shingle_add_ascii_long(Shingler *s, const uint8 *bytes,
 extern void simhash_shingle_flush(Shingler *s);
 extern void simhash_shingle_finish(Shingler *s);
 
-/* Has the buffer room for SHINGLE_PIECE bytes, and the joint? */
+/* Has the buffer room for SHINGLE_PIECE bytes and a joint? */
 static inline bool
 shingle_has_room(const Shingler *s)
 {
 	return s->length + SHINGLE_PIECE + 1 <= s->capacity;
 }
 
-/* Is there a long shingle, or no room in the buffer? */
+/* Is there no room in the buffer, or is there a long shingle? */
 static inline bool
 shingle_is_full(const Shingler *s)
 {
@@ -91,8 +91,8 @@ shingle_is_full(const Shingler *s)
 }
 
 /*
- * Add length bytes, at most SHINGLE_PIECE, to the open token.  So many can be
- * read, whatever length is.
+ * Add bytes[0 .. length) to the open token.  length is SHINGLE_PIECE at most,
+ * and SHINGLE_PIECE bytes must be readable whatever it is.
  */
 static inline void
 shingle_append(Shingler *s, const uint8 *bytes, size_t length)
@@ -104,7 +104,7 @@ shingle_append(Shingler *s, const uint8 *bytes, size_t length)
 		simhash_shingle_append_long(s, bytes, length);
 		return;
 	}
-	/* most words are short, and copies of a fixed size are quick */
+	/* most words are short, and a copy of a fixed size is quick */
 	memcpy(to, bytes, 16);
 	if (unlikely(length > 16))
 		memcpy(to + 16, bytes + 16, SHINGLE_PIECE - 16);
@@ -112,8 +112,10 @@ shingle_append(Shingler *s, const uint8 *bytes, size_t length)
 }
 
 /*
- * Add a token for each of length bytes, under the same conditions.  The buffer
- * stays short of SHINGLE_TOKENS, which only shingle_end may reach.
+ * Add a token for each of bytes[0 .. length), ASCII, under the conditions of
+ * shingle_append().  There must be no joint and no open token.  The buffer
+ * stays short of SHINGLE_TOKENS: only shingle_end() may reach that, and
+ * flushes.
  */
 static inline void
 shingle_add_ascii(Shingler *s, const uint8 *bytes, size_t length)
@@ -134,7 +136,10 @@ shingle_add_ascii(Shingler *s, const uint8 *bytes, size_t length)
 	s->count += length;
 }
 
-/* Add a code point of length bytes to the open token. */
+/*
+ * Add a code point of length bytes to the open token.  UTF8_MAX bytes must be
+ * readable whatever length is.
+ */
 static inline void
 shingle_append_char(Shingler *s, const uint8 bytes[UTF8_MAX], size_t length)
 {
@@ -147,7 +152,7 @@ shingle_append_char(Shingler *s, const uint8 bytes[UTF8_MAX], size_t length)
 	s->length += length;
 }
 
-/* The open token, which is in the buffer, ends there. */
+/* End the open token in the buffer; the long shingles are not touched. */
 static inline void
 shingle_end_buffered(Shingler *s)
 {
@@ -158,7 +163,7 @@ shingle_end_buffered(Shingler *s)
 		simhash_shingle_flush(s);
 }
 
-/* The open token ends. */
+/* End the open token. */
 static inline void
 shingle_end(Shingler *s)
 {

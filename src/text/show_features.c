@@ -20,19 +20,19 @@ PG_FUNCTION_INFO_V1(simhash_features_tokens);
 PG_FUNCTION_INFO_V1(simhash_features_hashes);
 PG_FUNCTION_INFO_V1(simhash_features_tsvector);
 
-/* What tells a feature from any other. */
+/* What tells a feature from all others. */
 typedef struct FeatureKey
 {
 	uint64		hash;
 	int64		weight;			/* of one occurrence, in units of 2^-16 */
 	size_t		length;
-	const uint8 *bytes;			/* NULL where there is nothing but the hash */
+	const uint8 *bytes;			/* NULL if only the hash is known */
 } FeatureKey;
 
 typedef struct FeatureSlot
 {
 	FeatureKey	key;
-	size_t		number;			/* in order of first appearance */
+	size_t		number;			/* index into FeatureList.features */
 	char		status;
 } FeatureSlot;
 
@@ -44,12 +44,16 @@ same_feature(const FeatureKey *a, const FeatureKey *b)
 		(a->length == 0 || memcmp(a->bytes, b->bytes, a->length) == 0);
 }
 
-/* Features may have one hash and differ in weights, or in bytes. */
+/*
+ * A seeded hash of all parts of the key, as features of one hash may differ in
+ * weight, or in bytes.
+ */
 static inline uint32
 feature_hash_key(const FeatureKey *key)
 {
 	const uint64 numbers[] = {key->hash, (uint64) key->weight};
-	uint64		hash = seeded_hash(simhash_process_seed(), numbers, sizeof(numbers));
+	uint64		seed = simhash_process_seed();
+	uint64		hash = seeded_hash(seed, numbers, sizeof(numbers));
 
 	if (key->length > 0)
 		hash = seeded_hash(hash, key->bytes, key->length);
@@ -82,6 +86,7 @@ typedef struct FeatureList
 	size_t		capacity;
 } FeatureList;
 
+/* A FeatureSink: arg is the FeatureList. */
 static void
 list_feature(void *arg, const uint8 *bytes, size_t length, uint64 hash,
 			 int64 weight)
@@ -100,8 +105,9 @@ list_feature(void *arg, const uint8 *bytes, size_t length, uint64 hash,
 		if (list->length == list->capacity)
 		{
 			list->capacity *= 2;
-			list->features = repalloc_huge(
-										   list->features, list->capacity * sizeof(FeatureCount));
+			list->features = repalloc_huge(list->features,
+										   list->capacity *
+										   sizeof(FeatureCount));
 		}
 		list->features[list->length].key = slot->key;
 		list->features[list->length].count = 0;
@@ -110,6 +116,7 @@ list_feature(void *arg, const uint8 *bytes, size_t length, uint64 hash,
 	list->features[slot->number].count++;
 }
 
+/* A CodePointWriter: as U+ and hexadecimal digits. */
 static void
 write_codepoint(StringInfo buf, uint32 cp)
 {
@@ -117,8 +124,10 @@ write_codepoint(StringInfo buf, uint32 cp)
 }
 
 /*
- * A feature as text.  Error: 54000 for one that text could not hold, however
- * it is converted.
+ * The bytes of a feature as text.  Error: 54000 for more than MaxAllocSize / 4
+ * bytes.  Fewer always fit: the conversion of a character has four times its
+ * bytes at most, MAX_CONVERSION_GROWTH, and U+ with the digits of one of two
+ * bytes has six.
  */
 static text *
 feature_to_text(const FeatureKey *key)
@@ -137,7 +146,7 @@ feature_to_text(const FeatureKey *key)
 	return result;
 }
 
-/* The features that votes would have been counted of. */
+/* Return the features that make() makes of the arguments as a set of rows. */
 static Datum
 list_features(FunctionCallInfo fcinfo, FeatureMaker make)
 {

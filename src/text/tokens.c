@@ -1,9 +1,11 @@
 /*
  * tokens.c
- *	  From text to features: doc/algorithm.md, steps 1 to 3.
+ *	  From text to tokens: "Normalisation" and "Tokens" of doc/algorithm.md.
  *
- * The text comes in UTF-8, in pieces of any length that end between two code
- * points; bytes that are not valid UTF-8 are separators.
+ * A code point takes one of three ways.  ASCII is folded and split 64 bytes at
+ * a time.  A code point that normalisation leaves alone goes straight to
+ * add_utf8().  All others go there through the normaliser.  The shingler joins
+ * the tokens to features.
  */
 #include "postgres.h"
 
@@ -13,7 +15,10 @@
 #include "text/tokens.h"
 #include "text/unicode_class.h"
 
-/* One token, of one code point. */
+/*
+ * Add a token of one code point, of length bytes.  UTF8_MAX bytes must be
+ * readable; this holds for all functions here that take bytes[UTF8_MAX].
+ */
 static inline void
 add_char_token(Shingler *s, const uint8 bytes[UTF8_MAX], size_t length)
 {
@@ -21,7 +26,7 @@ add_char_token(Shingler *s, const uint8 bytes[UTF8_MAX], size_t length)
 	shingle_end(s);
 }
 
-/* Words: end the run. */
+/* Words: end the run, if there is one. */
 static inline void
 end_run(Tokenizer *t)
 {
@@ -32,7 +37,7 @@ end_run(Tokenizer *t)
 	t->run = RUN_NONE;
 }
 
-/* Words: what follows is in a script written with spaces. */
+/* Words: a code point of a script written with spaces is about to be added. */
 static inline void
 enter_spaced(Tokenizer *t)
 {
@@ -43,7 +48,7 @@ enter_spaced(Tokenizer *t)
 	}
 }
 
-/* Words: a code point of a script written without spaces. */
+/* Words: add a code point of a script written without spaces. */
 static inline void
 add_unspaced(Tokenizer *t, const uint8 bytes[UTF8_MAX], size_t length)
 {
@@ -75,7 +80,7 @@ close_gap(Tokenizer *t)
 	t->gap = false;
 }
 
-/* Anything that is not a letter, mark or digit. */
+/* Something that is not a letter, mark or digit stands here. */
 static inline void
 add_separator(Tokenizer *t)
 {
@@ -85,7 +90,7 @@ add_separator(Tokenizer *t)
 		end_run(t);
 }
 
-/* A normalised code point: its properties, and its UTF-8. */
+/* Add a normalised code point, by its UC_ properties and its UTF-8. */
 static inline void
 add_utf8(Tokenizer *t, uint8 properties, const uint8 bytes[UTF8_MAX],
 		 size_t length)
@@ -106,7 +111,7 @@ add_utf8(Tokenizer *t, uint8 properties, const uint8 bytes[UTF8_MAX],
 	}
 }
 
-/* The same for what comes out of the normaliser. */
+/* Add a code point that the normaliser emits; arg is the Tokenizer. */
 static void
 add_codepoint(void *arg, uint32 cp)
 {
@@ -116,7 +121,10 @@ add_codepoint(void *arg, uint32 cp)
 	add_utf8(arg, unicode_class(cp), bytes, length);
 }
 
-/* Part of a word, in ASCII: length bytes, of which SHINGLE_PIECE are there. */
+/*
+ * Add folded[0 .. length), a part of a word in ASCII.  length is FOLD_BYTES at
+ * most.  SHINGLE_PIECE bytes must be readable at folded.
+ */
 static inline void
 add_ascii(Tokenizer *t, const uint8 *folded, size_t length)
 {
@@ -131,36 +139,39 @@ add_ascii(Tokenizer *t, const uint8 *folded, size_t length)
 }
 
 /*
- * Take the ASCII bytes at text, at most FOLD_BYTES.  Where anything but ASCII
- * may follow, the last one is left alone: it may be the base of a combining
- * sequence.  Returns how many were taken.
+ * Add the ASCII bytes at from, FOLD_BYTES at most, and return their number.
+ * is_ascii(from, end) must hold; last says that the text ends at end.
+ *
+ * If something else than ASCII may follow the last one of these bytes, that
+ * one is left: it may be the base of a combining sequence.  As there are two,
+ * at least one is added.
  */
 static size_t
-feed_ascii(Tokenizer *t, const uint8 *text, const uint8 *end, bool last)
+feed_ascii(Tokenizer *t, const uint8 *from, const uint8 *end, bool last)
 {
 	uint8		bytes[FOLD_BYTES];
 	uint8		folded[FOLD_BYTES + SHINGLE_PIECE];
 	uint64		words;
 	uint64		others;
-	size_t		left = end - text;
+	size_t		left = end - from;
 	size_t		taken = Min(left, FOLD_BYTES);
 	size_t		at = 0;
 
 	if (left < FOLD_BYTES)
 	{
 		memset(bytes, 0, sizeof(bytes));
-		memcpy(bytes, text, left);
-		text = bytes;
+		memcpy(bytes, from, left);
+		from = bytes;
 	}
-	fold_ascii(text, folded, &words, &others);
+	fold_ascii(from, folded, &words, &others);
 	if (others != 0)
 	{
 		taken = pg_rightmost_one_pos64(others);
 		taken -= Min(taken, 1);
 	}
-	else if (left > FOLD_BYTES ? text[FOLD_BYTES] >= 0x80 : !last)
+	else if (left > FOLD_BYTES ? from[FOLD_BYTES] >= 0x80 : !last)
 		taken--;
-	if (taken < 64)
+	if (taken < FOLD_BYTES)
 		words &= (UINT64CONST(1) << taken) - 1;
 
 	while (words != 0)
@@ -174,37 +185,39 @@ feed_ascii(Tokenizer *t, const uint8 *text, const uint8 *end, bool last)
 		at += skipped;
 		words >>= skipped;
 		after = ~words;
-		length = after == 0 ? 64 : pg_rightmost_one_pos64(after);
+		length = after == 0 ? FOLD_BYTES : pg_rightmost_one_pos64(after);
+		/* at is below FOLD_BYTES: SHINGLE_PIECE bytes of folded follow it */
 		add_ascii(t, folded + at, length);
 		at += length;
-		words = length < 64 ? words >> length : 0;
+		words = length < FOLD_BYTES ? words >> length : 0;
 	}
 	if (at < taken)
 		add_separator(t);
 	return taken;
 }
 
-/* Can feed_ascii take anything at text? */
+/* Are the next two bytes ASCII, so that feed_ascii() can go on at from? */
 static inline bool
-is_ascii(const uint8 *text, const uint8 *end)
+is_ascii(const uint8 *from, const uint8 *end)
 {
-	return end - text >1 && (text[0] | text[1]) <0x80;
+	return end - from > 1 && (from[0] | from[1]) < 0x80;
 }
 
-/* A code point in the text, or a byte that is none. */
+/* A code point of the text, or a byte that is not part of valid UTF-8. */
 typedef struct Decoded
 {
-	uint32		cp;
-	uint8		properties;		/* 0 for a byte that is none */
-	size_t		length;
+	uint32		cp;				/* means nothing for such a byte */
+	uint8		properties;		/* UC_ bits; 0 for such a byte */
+	size_t		length;			/* bytes; 1 for such a byte */
 } Decoded;
 
+/* What stands at from, which must be before end. */
 static pg_attribute_always_inline Decoded
-decode(const uint8 *text, const uint8 *end)
+decode(const uint8 *from, const uint8 *end)
 {
 	Decoded		d = {0};
 
-	d.length = utf8_decode(text, end, &d.cp);
+	d.length = utf8_decode(from, end, &d.cp);
 	if (d.length == 0)
 		d.length = 1;
 	else
@@ -213,27 +226,27 @@ decode(const uint8 *text, const uint8 *end)
 }
 
 /*
- * Take code points, and bytes that are none, until feed_ascii can go on.
- * Returns where.
+ * Add code points, and bytes that are not valid UTF-8, from the place from on,
+ * which must be before end.  Returns where this stops: at end, or where
+ * feed_ascii() can go on.
  */
 static const uint8 *
-feed_codepoints(Tokenizer *t, const uint8 *text, const uint8 *end, bool last)
+feed_codepoints(Tokenizer *t, const uint8 *from, const uint8 *end, bool last)
 {
-	Decoded		this = decode(text, end);
+	Decoded		this = decode(from, end);
 
 	do
 	{
-		const uint8 *after = text +this.length;
+		const uint8 *after = from + this.length;
 		Decoded		next = {0};
-		bool		starts;		/* does nothing that follows combine with this
-								 * one? */
+		bool		is_whole;	/* does nothing later combine with it? */
 
 		if (after == end)
-			starts = last;
+			is_whole = last;
 		else
 		{
 			next = decode(after, end);
-			starts = (next.properties & (UC_ASSIGNED | UC_STARTS)) !=
+			is_whole = (next.properties & (UC_ASSIGNED | UC_STARTS)) !=
 				UC_ASSIGNED;
 		}
 
@@ -242,30 +255,37 @@ feed_codepoints(Tokenizer *t, const uint8 *text, const uint8 *end, bool last)
 			normalize_flush(&t->normalizer);
 			add_separator(t);
 		}
-		else if ((this.properties & UC_INERT) && starts)
+		else if ((this.properties & UC_INERT) && is_whole)
 		{
 			uint8		bytes[UTF8_MAX] = {0};
 
 			normalize_flush(&t->normalizer);
-			if (end - text >=UTF8_MAX)
-				memcpy(bytes, text, UTF8_MAX);
+			if (end - from >= UTF8_MAX)
+				memcpy(bytes, from, UTF8_MAX);
 			else
-				memcpy(bytes, text, this.length);
+				memcpy(bytes, from, this.length);
 			add_utf8(t, this.properties, bytes, this.length);
 		}
 		else
 			simhash_normalize_push(&t->normalizer, this.cp);
-		text = after;
-
+		from = after;
 		this = next;
-	} while (text <end && !is_ascii(text, end));
-	return text;
+	} while (from < end && !is_ascii(from, end));
+	return from;
 }
 
 /*
- * Prepare to make features of size words (or code points, if chars) each, by
- * weight if there are weights.  A sink gets the bytes of every feature, at the
- * price of memory for the longest one; votes take long ones in constant memory.
+ * Prepare t for one text, whose features go to target.  feature_begin(target)
+ * must come before the first feature, weighted if weights is not NULL.
+ *
+ * A feature is size tokens, 1 ..  SHINGLE_MAX: words and bigrams, or, if
+ * chars, code points.  weights is a table of weights of words, which must stay
+ * as long as t is used; if it is NULL, each token weighs 1.  files is for
+ * simhash_normalize_init().
+ *
+ * If target has a sink, the bytes of a feature that outgrows SHINGLE_BYTES are
+ * in memory of resize(): resize(NULL, bytes) allocates, resize(array, bytes)
+ * enlarges, and resize(array, 0) frees.  Votes need constant memory.
  */
 void
 simhash_tokens_init(Tokenizer *t, uint32 size, bool chars,
@@ -282,21 +302,26 @@ simhash_tokens_init(Tokenizer *t, uint32 size, bool chars,
 						 target.sink ? resize : NULL, target);
 }
 
-/* Take a piece of the text; last says that it is the last one. */
+/*
+ * Make features of bytes[0 .. length), the next piece of the text, in UTF-8.
+ * A piece may be empty, and must end between two code points.  Each byte that
+ * is not part of valid UTF-8 is a separator.  last says that this is the last
+ * piece: the last features are made, and t needs no freeing.
+ */
 void
-simhash_tokens_feed(Tokenizer *t, const uint8 *text, size_t length, bool last)
+simhash_tokens_feed(Tokenizer *t, const uint8 *bytes, size_t length, bool last)
 {
-	const uint8 *end = text +length;
+	const uint8 *end = bytes + length;
 
-	while (text <end)
+	while (bytes < end)
 	{
-		if (is_ascii(text, end))
+		if (is_ascii(bytes, end))
 		{
 			normalize_flush(&t->normalizer);
-			text	  +=feed_ascii(t, text, end, last);
+			bytes += feed_ascii(t, bytes, end, last);
 		}
 		else
-			text = feed_codepoints(t, text, end, last);
+			bytes = feed_codepoints(t, bytes, end, last);
 	}
 	if (last)
 	{

@@ -15,18 +15,23 @@ typedef enum TokenRun
 	RUN_UNSPACED				/* in a script written without */
 } TokenRun;
 
+/*
+ * From a text to tokens.  A token is a word or a bigram; or, if chars, a code
+ * point, or a space for what stands between words.
+ */
 typedef struct Tokenizer
 {
-	bool		chars;			/* shingles of code points, not of words? */
+	bool		chars;
 
-	TokenRun	run;			/* words: what the last code point was part of */
+	/* If not chars: */
+	TokenRun	run;			/* the run that the last code point is in */
 	uint8		previous[UTF8_MAX]; /* the last code point of an unspaced run */
 	size_t		previous_length;
 	bool		bigram;			/* has that run had a bigram? */
 
-	bool		started;		/* chars: has there been a letter, mark or
-								 * digit? */
-	bool		gap;			/* and anything else since the last one? */
+	/* If chars: */
+	bool		started;		/* has there been a letter, mark or digit? */
+	bool		gap;			/* has anything else followed the last one? */
 
 	Normalizer	normalizer;
 	Shingler	shingler;
@@ -37,7 +42,7 @@ extern void simhash_tokens_init(Tokenizer *t, uint32 size, bool chars,
 								const MarkFiles *files,
 								void *(*resize) (void *, size_t),
 								FeatureTarget target);
-extern void simhash_tokens_feed(Tokenizer *t, const uint8 *text, size_t length,
+extern void simhash_tokens_feed(Tokenizer *t, const uint8 *bytes, size_t length,
 								bool last);
 
 #endif							/* TOKENS_H */

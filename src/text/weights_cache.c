@@ -1,10 +1,11 @@
 /*
  * weights_cache.c
- *	  Weights that are read once, not once per row.
+ *	  Tables of weights that are made once, not once for each row.
  *
- * A value is known by the digest in its header, so that the rest of it is not
- * even fetched if its table is there.  A few tables stay for the session, as
- * far as work_mem has room for them: a trigger, say, is a query for each row.
+ * A value is known by the digest in its header: if there is a table for that,
+ * the rest of the value is not even fetched.  Tables stay for the session, as
+ * each row may be a query of its own, in a trigger for example: the last one
+ * used, and up to CACHED_TABLES - 1 others as far as work_mem has room.
  */
 #include "postgres.h"
 
@@ -18,22 +19,25 @@
 #include "text/weights_cache.h"
 #include "text/weights_value.h"
 
-#define CACHED_TABLES 16		/* looked through for each row */
+/* So few that comparing each digest for each row takes no time. */
+#define CACHED_TABLES 16
 
 typedef struct CachedWeights
 {
 	struct CachedWeights *next; /* used less recently */
-	MemoryContext context;		/* of all this */
-	size_t		bytes;			/* which it takes */
+	MemoryContext context;		/* of this and of its table */
+	size_t		bytes;			/* of this context */
 	WeightsDigest digest;
 	WeightTable table;
 } CachedWeights;
 
-static CachedWeights *most_recent = NULL;
+static CachedWeights *most_recent = NULL;	/* the first of a list */
 
 /*
- * What fn_extra points to: digests of values that are stored out of line.
- * Such a pointer is of one value until the counter of OIDs has gone round.
+ * What fn_extra points to: the digests of the last values that were stored out
+ * of line, by their TOAST pointers.  During a query, a TOAST pointer stands
+ * for one value: it could stand for another one only after the counter of OIDs
+ * has wrapped.  KNOWN_POINTERS are compared for each row, each about 16 bytes.
  */
 #define KNOWN_POINTERS 8
 
@@ -41,13 +45,15 @@ typedef struct KnownPointers
 {
 	struct varatt_external pointer[KNOWN_POINTERS];
 	WeightsDigest digest[KNOWN_POINTERS];
-	uint32		count;			/* ever known; the oldest is overwritten */
+	uint32		count;			/* added so far; each replaces the oldest */
 } KnownPointers;
 
+/* The digest of a value, which may be compressed or out of line. */
 static WeightsDigest
 digest_of(FunctionCallInfo fcinfo, struct varlena *value)
 {
-	KnownPointers *known = fcinfo->flinfo->fn_extra;
+	FmgrInfo   *flinfo = fcinfo->flinfo;
+	KnownPointers *known = flinfo->fn_extra;
 	struct varatt_external pointer;
 	uint32		i;
 
@@ -55,8 +61,10 @@ digest_of(FunctionCallInfo fcinfo, struct varlena *value)
 		return simhash_weights_digest(value);
 	VARATT_EXTERNAL_GET_POINTER(pointer, value);
 	if (known == NULL)
-		known = fcinfo->flinfo->fn_extra = MemoryContextAllocZero(
-																  fcinfo->flinfo->fn_mcxt, sizeof(KnownPointers));
+	{
+		known = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof(KnownPointers));
+		flinfo->fn_extra = known;
+	}
 	for (i = 0; i < Min(known->count, KNOWN_POINTERS); i++)
 	{
 		if (memcmp(&known->pointer[i], &pointer, sizeof(pointer)) == 0)
@@ -70,8 +78,9 @@ digest_of(FunctionCallInfo fcinfo, struct varlena *value)
 }
 
 /*
- * Fill a table in which a place or more stays free, so that every search ends.
- * Of two tokens with one hash the first in order of their bytes counts.
+ * Add the tokens of a value to a table, which must have more places than
+ * these.  Of two tokens with one hash, the first in the order of their bytes
+ * counts.
  */
 static void
 fill_table(WeightTable *table, WeightsReader *reader)
@@ -90,15 +99,22 @@ fill_table(WeightTable *table, WeightsReader *reader)
 	}
 }
 
+/*
+ * Make the table of a value.  The number of buckets is a power of two, at
+ * least 2 and at least half of the number of tokens, rounded down.  So there
+ * are at most 2 * buckets + 1 tokens for 4 * buckets places, and the table has
+ * a bucket that is not full, where every search ends.
+ */
 static CachedWeights *
 read_weights(struct varlena *value)
 {
 	struct varlena *detoasted = pg_detoast_datum_packed(value);
 	WeightsReader reader = simhash_weights_read(detoasted);
-	uint64		buckets = pg_nextpower2_64(
-										   Max(reader.header.count / (WEIGHT_BUCKET / 2), 2));
-	MemoryContext context = AllocSetContextCreate(
-												  CurrentMemoryContext, "simhash weights", ALLOCSET_SMALL_SIZES);
+	uint32		half = reader.header.count / (WEIGHT_BUCKET / 2);
+	uint64		buckets = pg_nextpower2_64(Max(half, 2));
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "simhash weights",
+												  ALLOCSET_SMALL_SIZES);
 	CachedWeights *entry = MemoryContextAlloc(context, sizeof(CachedWeights));
 	void	   *space;
 	int64		rest;
@@ -120,7 +136,8 @@ read_weights(struct varlena *value)
 }
 
 /*
- * Drop what goes beyond the limits; what was used more recently comes first.
+ * Drop tables beyond CACHED_TABLES and work_mem, except the most recent one.
+ * A table used more recently has a better claim to the room.
  */
 static void
 trim_cache(void)
@@ -149,8 +166,8 @@ trim_cache(void)
 }
 
 /*
- * The table of a simhash_weights argument that is not null, until the next
- * call.
+ * The table of a simhash_weights argument, which must not be null.  The table
+ * is valid until the next call of this function.
  */
 const WeightTable *
 simhash_cached_weights(FunctionCallInfo fcinfo, int argument)

@@ -1,6 +1,6 @@
 /*
  * weights_cache.h
- *	  Weights that are read once, not once per row.
+ *	  Tables of weights that are made once, not once for each row.
  */
 #ifndef WEIGHTS_CACHE_H
 #define WEIGHTS_CACHE_H

@@ -27,9 +27,9 @@
  * such escapes: the micro sign of LATIN1 normalises to a Greek letter, which
  * LATIN1 lacks.  So a dump could not be restored.
  *
- * pg_parse_json() is not used, as the grammar of an object of numbers is short:
- * see read_object().  Without decoded escapes, pg_parse_json() would not pass
- * the keys on.
+ * pg_parse_json() is not used, as the grammar of an object of numbers is
+ * short: see read_object().  Without decoded escapes, pg_parse_json() would
+ * not pass the keys on.
  */
 typedef struct Parser
 {
@@ -140,7 +140,7 @@ wrong_key(Parser *p)
 				at--;
 			return expected_at(p, "four hexadecimal digits", at);
 		default:
-			/* the lexer stops at a control character, or where the input ends */
+			/* the lexer stops at a control character, or at the end */
 			if (*lex->token_start == '"')
 				return expected_at(p, "the end of a key",
 								   lex->token_terminator);
@@ -394,8 +394,11 @@ simhash_weights_parse(const char *json, Node *escontext)
 	const char *utf8 = simhash_text_to_utf8(json, strlen(json), &length);
 	const TokenWeight *twice;
 	struct varlena *value;
-	Parser		p = {.escontext = escontext,.rest = DEFAULT_REST,.capacity = 64};
+	Parser		p = {0};
 
+	p.escontext = escontext;
+	p.rest = DEFAULT_REST;
+	p.capacity = 64;
 	p.lex = makeJsonLexContextCstringLen(NULL, unconstify(char *, utf8), length,
 										 PG_UTF8, false);
 	p.key = palloc(length + 1);

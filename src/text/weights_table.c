@@ -9,11 +9,17 @@
 #include "text/weights_table.h"
 #include "type/cpu.h"
 
-#define AHEAD 16				/* lookups for which memory is fetched early */
+/*
+ * Look-ups between the prefetch of a bucket and its use.  English with 100,000
+ * weights took 18 % longer without the prefetch, and 12 % with 64 look-ups; it
+ * made no difference from 4 to 32.
+ */
+#define AHEAD 16
 
 /*
- * Begin a table without tokens.  The number of buckets, count, is a power of
- * two, 2 at least.  The seed is any number that is not known to others.
+ * Begin a table without tokens in buckets[0 .. count).  count must be a power
+ * of two, 2 at least.  seed must be secret, for first_bucket(); rest is the
+ * weight of a token that is not in the table, in units of 2^-16.
  */
 void
 simhash_weights_init(WeightTable *table, WeightBucket *buckets, uint64 count,
@@ -27,7 +33,7 @@ simhash_weights_init(WeightTable *table, WeightBucket *buckets, uint64 count,
 	table->rest = rest;
 }
 
-/* The i-th weight if it is that of the hash, else the other one. */
+/* bucket->weight[i] if bucket->hash[i] is hash, else other; no branch. */
 static inline int64
 choose_weight(const WeightBucket *bucket, int i, uint64 hash, int64 other)
 {
@@ -37,9 +43,11 @@ choose_weight(const WeightBucket *bucket, int i, uint64 hash, int64 other)
 }
 
 /*
- * The weight of a token of this hash in a bucket, -1 if there is none: without
- * a branch, which could not be predicted.  Places are taken from the first on,
- * so that a free one never hides a token, whatever is in it.
+ * The weight of the token with this hash in a bucket, -1 if there is none:
+ * without a branch, which could not be predicted.  The hash of a free place
+ * may be any.  Its weight is -1, and places are taken from the first on, so
+ * that the first place of equal hash is that of the token, if the token is
+ * there.
  */
 static inline int64
 bucket_weight(const WeightBucket *bucket, uint64 hash)
@@ -52,12 +60,12 @@ bucket_weight(const WeightBucket *bucket, uint64 hash)
 }
 
 /*
- * The bucket where the search for a token of this hash begins: the highest bits
- * of the product with a random odd number.  For whoever chooses words without
- * knowing that number, two of them begin in one bucket with a probability of at
- * most 2 / buckets (Dietzfelbinger, Hagerup, Katajainen and Penttonen 1997).
- * Chains of full buckets stay short, as a bucket has room for four tokens and
- * there are about two for each.
+ * The bucket where the search for a token of this hash begins: the highest
+ * bits of its product with a random odd number, the multiplier.  For any two
+ * words, chosen without knowing the multiplier, the searches begin in one
+ * bucket with a probability of at most 2 / buckets (Dietzfelbinger, Hagerup,
+ * Katajainen and Penttonen 1997).  Chains of full buckets stay short: a bucket
+ * has room for four tokens, and fill_table() has about two for each.
  */
 static inline uint64
 first_bucket(const WeightTable *table, uint64 hash)
@@ -65,6 +73,10 @@ first_bucket(const WeightTable *table, uint64 hash)
 	return (hash * table->multiplier) >> table->shift;
 }
 
+/*
+ * The weight of the token with this hash.  At least one bucket must not be
+ * full: there the search ends.
+ */
 static inline int64
 look_up(const WeightTable *table, uint64 hash)
 {
@@ -82,18 +94,26 @@ look_up(const WeightTable *table, uint64 hash)
 	}
 }
 
+/*
+ * The weight of the token with this hash, in units of 2^-16: table->rest if
+ * the token is not in the table.
+ */
 int64
 simhash_weight_of(const WeightTable *table, uint64 hash)
 {
 	return look_up(table, hash);
 }
 
-/* The same for many. */
+/*
+ * Set weight[i] to the weight of the token with hash[i], for all i < count.
+ * The arrays must not overlap.
+ */
 void
 simhash_weights_of(const WeightTable *table, const uint64 *hash, int64 *weight,
 				   uint32 count)
 {
-	const WeightTable copy = *table;	/* which the weights do not overwrite */
+	const WeightTable copy = *table;	/* the compiler knows that storing a
+										 * weight does not change it */
 	uint32		i;
 
 	for (i = 0; i < count; i++)
@@ -104,7 +124,10 @@ simhash_weights_of(const WeightTable *table, const uint64 *hash, int64 *weight,
 	}
 }
 
-/* Add a token, unless it is there, to a table that has room. */
+/*
+ * Add a token by its hash, with a weight of 0 or more in units of 2^-16,
+ * unless the table has it.  A place must be free.
+ */
 void
 simhash_weights_add(WeightTable *table, uint64 hash, int64 weight)
 {

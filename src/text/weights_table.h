@@ -5,8 +5,9 @@
 #ifndef WEIGHTS_TABLE_H
 #define WEIGHTS_TABLE_H
 
-#define WEIGHT_BUCKET 4			/* tokens of a bucket, which is a cache line */
+#define WEIGHT_BUCKET 4			/* tokens of a bucket */
 
+/* As long as a cache line; the caller aligns buckets to cache lines. */
 typedef struct WeightBucket
 {
 	uint64		hash[WEIGHT_BUCKET];
@@ -15,19 +16,19 @@ typedef struct WeightBucket
 } WeightBucket;
 
 /*
- * A hash table.  A token is in the first bucket, from the one where its search
- * begins, that was not full.  Two tokens with one hash are one token: no
- * fingerprint could tell them apart.
+ * A hash table of tokens, which never shrinks.  The search for a token begins
+ * in first_bucket() and goes on to the next bucket, cyclically, as long as
+ * buckets are full.  A token is added to the first bucket on this way that is
+ * not full.  Two tokens with one hash are one token: no fingerprint could tell
+ * them apart.
  */
 typedef struct WeightTable
 {
 	WeightBucket *buckets;
-	uint64		mask;			/* number of buckets, a power of two from 2
-								 * on, - 1 */
+	uint64		mask;			/* number of buckets - 1 */
 	int			shift;			/* 64 - log2(number of buckets) */
 	uint64		multiplier;		/* odd, and secret: see first_bucket() */
-	int64		rest;			/* weight of the tokens that are not in the
-								 * table */
+	int64		rest;			/* weight of tokens that are not in the table */
 } WeightTable;
 
 extern void simhash_weights_init(WeightTable *table, WeightBucket *buckets,

@@ -13,12 +13,13 @@
 #include "type/compat.h"
 #include "text/weights_value.h"
 
-/* Bytes of a token beside its own. */
+/* Bytes that a token takes besides its own. */
 #define TOKEN_OVERHEAD (sizeof(double) + sizeof(uint32))
 
-/* Bytes between two checks for a cancel request. */
+/* Bytes between two checks for a cancel request: 5 ms of SHA-256. */
 #define DIGEST_PIECE 1048576
 
+/* By their bytes; a prefix comes first. */
 static int
 compare_tokens(const void *a, const void *b, void *arg)
 {
@@ -31,7 +32,10 @@ compare_tokens(const void *a, const void *b, void *arg)
 	return x->length < y->length ? -1 : x->length > y->length;
 }
 
-/* The text form of a value is in order already. */
+/*
+ * Sort tokens[0 .. count) by their bytes.  The text form of a value is in
+ * order already, which restoring a dump is quicker for.
+ */
 static void
 sort_tokens(TokenWeight *tokens, size_t count)
 {
@@ -49,8 +53,8 @@ sort_tokens(TokenWeight *tokens, size_t count)
 }
 
 /*
- * Two values must never be taken for one, not even if somebody tries: a
- * cryptographic hash.
+ * The digest of bytes[0 .. length).  It is made by a cryptographic hash, as
+ * two values must never be taken for one, not even if somebody tries.
  */
 static WeightsDigest
 digest_bytes(const char *bytes, size_t length)
@@ -79,8 +83,9 @@ digest_bytes(const char *bytes, size_t length)
 }
 
 /*
- * The value with these tokens, which this sorts.  Returns NULL, and one of
- * them, if two are the same.  Error: 54000 for a value of more than 1 GB.
+ * The value with these count tokens, and rest as the weight of all others.
+ * This sorts tokens.  If two tokens are the same, returns NULL, and sets
+ * *twice to one of them.  Error: 54000 for a value of more than 1 GB.
  */
 struct varlena *
 simhash_weights_pack(TokenWeight *tokens, size_t count, double rest,
@@ -129,7 +134,10 @@ simhash_weights_pack(TokenWeight *tokens, size_t count, double rest,
 	return value;
 }
 
-/* The digest of a value, whether or not it is compressed or out of line. */
+/*
+ * The digest of a value, which may be compressed or out of line.  Only as much
+ * of it is fetched as holds the digest.
+ */
 WeightsDigest
 simhash_weights_digest(struct varlena *value)
 {
@@ -142,7 +150,10 @@ simhash_weights_digest(struct varlena *value)
 	return digest;
 }
 
-/* Begin to read a value, which is not compressed but may be packed. */
+/*
+ * Begin to read a value, which may be packed, but not compressed or out of
+ * line.  It must stay as long as the reader and its tokens are used.
+ */
 WeightsReader
 simhash_weights_read(const struct varlena *value)
 {
@@ -153,7 +164,7 @@ simhash_weights_read(const struct varlena *value)
 	return reader;
 }
 
-/* The next token, as often as there are tokens. */
+/* The next token; to be called header.count times at most. */
 TokenWeight
 simhash_weights_next(WeightsReader *reader)
 {

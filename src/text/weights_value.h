@@ -5,7 +5,7 @@
 #ifndef WEIGHTS_VALUE_H
 #define WEIGHTS_VALUE_H
 
-/* Weights as the user gave them; votes round them to multiples of 2^-16. */
+/* A token and its weight as the user gave it, not yet rounded to units. */
 typedef struct TokenWeight
 {
 	const uint8 *token;			/* normalised, in UTF-8 */
@@ -13,7 +13,7 @@ typedef struct TokenWeight
 	double		weight;
 } TokenWeight;
 
-/* The first half of the SHA-256 of a value: only equal values have the same. */
+/* The first half of the SHA-256 of a value: it stands for the value. */
 typedef struct WeightsDigest
 {
 	uint64		low;
@@ -21,24 +21,28 @@ typedef struct WeightsDigest
 } WeightsDigest;
 
 /*
- * A varlena: this, and then for each token its weight as double, the length
- * of the token as uint32, and its bytes, without any alignment.  The tokens
- * are in order of their bytes, each different from all others.  What is equal
- * has the same bytes; -0 is stored as 0.
+ * What a value holds after the varlena header, on disk: this header, and then
+ * for each token its weight as double, its length as uint32, and its bytes,
+ * without any alignment.  The tokens are in order of their bytes, each
+ * different from all others, and -0 is stored as 0: equal values have equal
+ * bytes.
+ *
+ * This layout, in the byte order of the machine, is frozen.  It must not
+ * change as long as a column may hold a value.
  */
 typedef struct WeightsHeader
 {
 	WeightsDigest digest;		/* of all that follows */
-	double		rest;			/* weight of the tokens that are not there */
-	uint32		count;			/* tokens */
+	double		rest;			/* weight of all tokens that do not follow */
+	uint32		count;			/* number of tokens that follow */
 	uint32		unused;			/* zero */
 } WeightsHeader;
 
-/* Where a walk over the tokens stands. */
+/* A walk over the tokens of a value. */
 typedef struct WeightsReader
 {
 	WeightsHeader header;
-	const uint8 *next;
+	const uint8 *next;			/* where the next token is stored */
 } WeightsReader;
 
 extern struct varlena *simhash_weights_pack(TokenWeight *tokens, size_t count,
