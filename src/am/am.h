@@ -9,8 +9,8 @@
  * space among them, and the range of a page is within that of its parent.
  * doc/indexing.md has a picture; am_tree.c has the rules of locks and pins.
  */
-#ifndef AM_H
-#define AM_H
+#ifndef SIMHASH_AM_H
+#define SIMHASH_AM_H
 
 #include "access/amapi.h"
 #include "access/genam.h"
@@ -445,4 +445,4 @@ extern void hamming_cost_estimate(PlannerInfo *root, IndexPath *path,
 /* am_validate.c */
 extern bool hamming_validate(Oid opclass);
 
-#endif							/* AM_H */
+#endif							/* SIMHASH_AM_H */

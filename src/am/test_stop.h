@@ -4,8 +4,8 @@
  *
  * Only a build with -DSIMHASH_TEST_STOPS has them: see specs/stops.spec.
  */
-#ifndef TEST_STOP_H
-#define TEST_STOP_H
+#ifndef SIMHASH_TEST_STOP_H
+#define SIMHASH_TEST_STOP_H
 
 #ifdef SIMHASH_TEST_STOPS
 
@@ -35,4 +35,4 @@ test_stop(const char *place)
 
 #endif
 
-#endif							/* TEST_STOP_H */
+#endif							/* SIMHASH_TEST_STOP_H */

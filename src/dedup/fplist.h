@@ -3,8 +3,8 @@
  *	  Lists of fingerprints, with a number each, that are sorted by some of
  *	  their bits.
  */
-#ifndef FPLIST_H
-#define FPLIST_H
+#ifndef SIMHASH_FPLIST_H
+#define SIMHASH_FPLIST_H
 
 #include "type/hamming.h"
 
@@ -66,4 +66,4 @@ fplist_end_of_run(const FingerprintList *list, uint32 from, uint32 end,
 	return i;
 }
 
-#endif							/* FPLIST_H */
+#endif							/* SIMHASH_FPLIST_H */

@@ -3,8 +3,8 @@
  *	  Exact similarity joins: which fingerprints of two lists, or of one, may
  *	  be within a radius of each other?
  */
-#ifndef JOIN_H
-#define JOIN_H
+#ifndef SIMHASH_JOIN_H
+#define SIMHASH_JOIN_H
 
 #include "dedup/fplist.h"
 
@@ -96,4 +96,4 @@ extern HammingJoin *hamming_join_begin(FingerprintList *x, FingerprintList *y,
 extern bool hamming_join_next(HammingJoin *join, Candidates *candidates);
 extern bool hamming_join_is_first(const HammingJoin *join, uint64 difference);
 
-#endif							/* JOIN_H */
+#endif							/* SIMHASH_JOIN_H */

@@ -2,8 +2,8 @@
  * join_pairs.h
  *	  The pairs of a similarity join, one at a time.
  */
-#ifndef JOIN_PAIRS_H
-#define JOIN_PAIRS_H
+#ifndef SIMHASH_JOIN_PAIRS_H
+#define SIMHASH_JOIN_PAIRS_H
 
 #include "dedup/join.h"
 #include "dedup/matches.h"
@@ -32,4 +32,4 @@ extern bool hamming_join_pairs_is_first(const JoinPairs *pairs,
 										uint64 difference);
 extern void hamming_join_pairs_end(JoinPairs *pairs);
 
-#endif							/* JOIN_PAIRS_H */
+#endif							/* SIMHASH_JOIN_PAIRS_H */

@@ -2,12 +2,12 @@
  * leaders.h
  *	  Clusters of what is within the radius of their first member.
  */
-#ifndef LEADERS_H
-#define LEADERS_H
+#ifndef SIMHASH_LEADERS_H
+#define SIMHASH_LEADERS_H
 
 #include "dedup/fplist.h"
 
 extern void simhash_choose_leaders(FingerprintList *list, int radius,
 								   uint32 *clusters);
 
-#endif							/* LEADERS_H */
+#endif							/* SIMHASH_LEADERS_H */

@@ -5,8 +5,8 @@
  * hamming_match() numbers its matches by uint16.  So a stretch, which may have
  * any length, is compared piece by piece.
  */
-#ifndef MATCHES_H
-#define MATCHES_H
+#ifndef SIMHASH_MATCHES_H
+#define SIMHASH_MATCHES_H
 
 #include "miscadmin.h"
 
@@ -82,4 +82,4 @@ matches_next(Matches *m, uint32 *place)
 	return true;
 }
 
-#endif							/* MATCHES_H */
+#endif							/* SIMHASH_MATCHES_H */

@@ -2,8 +2,8 @@
  * max_distance.h
  *	  The argument max_distance of simhash_cluster() and simhash_pairs().
  */
-#ifndef MAX_DISTANCE_H
-#define MAX_DISTANCE_H
+#ifndef SIMHASH_MAX_DISTANCE_H
+#define SIMHASH_MAX_DISTANCE_H
 
 #include "type/hamming.h"
 
@@ -22,4 +22,4 @@ check_max_distance(int max_distance)
 	return max_distance;
 }
 
-#endif							/* MAX_DISTANCE_H */
+#endif							/* SIMHASH_MAX_DISTANCE_H */

@@ -2,8 +2,8 @@
  * numbering.h
  *	  Number rows by the clusters of their fingerprints.
  */
-#ifndef NUMBERING_H
-#define NUMBERING_H
+#ifndef SIMHASH_NUMBERING_H
+#define SIMHASH_NUMBERING_H
 
 #include "dedup/fplist.h"
 
@@ -20,4 +20,4 @@ extern void simhash_number_clusters(FingerprintList *list, uint32 rows,
 									int radius, ClusterMethod method,
 									uint32 *numbers);
 
-#endif							/* NUMBERING_H */
+#endif							/* SIMHASH_NUMBERING_H */

@@ -2,8 +2,8 @@
  * pair_rows.h
  *	  The pairs of rows whose fingerprints are within a radius of each other.
  */
-#ifndef PAIR_ROWS_H
-#define PAIR_ROWS_H
+#ifndef SIMHASH_PAIR_ROWS_H
+#define SIMHASH_PAIR_ROWS_H
 
 #include "dedup/join_pairs.h"
 
@@ -46,4 +46,4 @@ extern PairRows *simhash_pair_rows_begin(PairSide *x, PairSide *y, int radius);
 extern bool simhash_pair_rows_next(PairRows *pairs, int64 *a, int64 *b,
 								   int *distance);
 
-#endif							/* PAIR_ROWS_H */
+#endif							/* SIMHASH_PAIR_ROWS_H */

@@ -10,8 +10,8 @@
  * Sets are only ever united.  So two numbers that share a set share one for
  * ever.
  */
-#ifndef SETS_H
-#define SETS_H
+#ifndef SIMHASH_SETS_H
+#define SIMHASH_SETS_H
 
 /*
  * Return the least member of the set of member.  Each number on the way gets
@@ -41,4 +41,4 @@ unite_sets(uint32 *parents, uint32 a, uint32 b)
 		parents[a] = b;
 }
 
-#endif							/* SETS_H */
+#endif							/* SIMHASH_SETS_H */

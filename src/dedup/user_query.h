@@ -2,8 +2,8 @@
  * user_query.h
  *	  The rows of a query that a user gives as a text.
  */
-#ifndef USER_QUERY_H
-#define USER_QUERY_H
+#ifndef SIMHASH_USER_QUERY_H
+#define SIMHASH_USER_QUERY_H
 
 #include "access/tupdesc.h"
 #include "executor/tuptable.h"
@@ -13,4 +13,4 @@ extern void simhash_read_user_query(const char *query,
 									void (*receive) (TupleTableSlot *, void *),
 									void *arg);
 
-#endif							/* USER_QUERY_H */
+#endif							/* SIMHASH_USER_QUERY_H */

@@ -2,8 +2,8 @@
  * aggregate.h
  *	  What aggregate.c and idf.c share: access to the state of an aggregate.
  */
-#ifndef AGGREGATE_H
-#define AGGREGATE_H
+#ifndef SIMHASH_AGGREGATE_H
+#define SIMHASH_AGGREGATE_H
 
 #include "fmgr.h"
 #include "lib/stringinfo.h"
@@ -11,4 +11,4 @@
 extern MemoryContext simhash_aggregate_context(FunctionCallInfo fcinfo);
 extern void simhash_read_state(FunctionCallInfo fcinfo, StringInfo buf);
 
-#endif							/* AGGREGATE_H */
+#endif							/* SIMHASH_AGGREGATE_H */

@@ -2,8 +2,8 @@
  * arguments.h
  *	  From SQL arguments to features.
  */
-#ifndef ARGUMENTS_H
-#define ARGUMENTS_H
+#ifndef SIMHASH_ARGUMENTS_H
+#define SIMHASH_ARGUMENTS_H
 
 #include "fmgr.h"
 
@@ -37,4 +37,4 @@ extern void simhash_add_hash_feature(const FeatureTarget *target, Datum hash,
 extern int64 simhash_weight_from_datum(Datum datum);
 pg_noreturn extern void simhash_weight_overflow(void);
 
-#endif							/* ARGUMENTS_H */
+#endif							/* SIMHASH_ARGUMENTS_H */

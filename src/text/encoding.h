@@ -2,8 +2,8 @@
  * encoding.h
  *	  Text between the server's encoding and UTF-8.
  */
-#ifndef ENCODING_H
-#define ENCODING_H
+#ifndef SIMHASH_ENCODING_H
+#define SIMHASH_ENCODING_H
 
 #include "lib/stringinfo.h"
 
@@ -16,4 +16,4 @@ extern const char *simhash_text_to_utf8(const char *body, int length,
 extern void simhash_append_utf8(StringInfo buf, const uint8 *bytes,
 								size_t length, CodePointWriter lacking);
 
-#endif							/* ENCODING_H */
+#endif							/* SIMHASH_ENCODING_H */

@@ -6,8 +6,8 @@
  * (2002); Manku, Jain and Das Sarma, "Detecting near-duplicates for web
  * crawling" (2007).
  */
-#ifndef FINGERPRINT_H
-#define FINGERPRINT_H
+#ifndef SIMHASH_FINGERPRINT_H
+#define SIMHASH_FINGERPRINT_H
 
 #include "type/hamming.h"
 
@@ -96,4 +96,4 @@ votes_add_weighted(Votes *v, uint64 hash, int64 weight)
 	votes_add(v, hash);
 }
 
-#endif							/* FINGERPRINT_H */
+#endif							/* SIMHASH_FINGERPRINT_H */

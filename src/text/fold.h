@@ -2,8 +2,8 @@
  * fold.h
  *	  Case folding and word boundaries of ASCII, 64 bytes at a time.
  */
-#ifndef FOLD_H
-#define FOLD_H
+#ifndef SIMHASH_FOLD_H
+#define SIMHASH_FOLD_H
 
 #include "type/cpu.h"
 
@@ -72,4 +72,4 @@ fold_ascii(const uint8 *bytes, uint8 *folded, uint64 *words, uint64 *others)
 
 #endif
 
-#endif							/* FOLD_H */
+#endif							/* SIMHASH_FOLD_H */

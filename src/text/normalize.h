@@ -2,8 +2,8 @@
  * normalize.h
  *	  NFKC_Casefold of a stream of code points.
  */
-#ifndef NORMALIZE_H
-#define NORMALIZE_H
+#ifndef SIMHASH_NORMALIZE_H
+#define SIMHASH_NORMALIZE_H
 
 /*
  * Code points of a combining sequence, or marks, that are kept in memory.  The
@@ -66,4 +66,4 @@ normalize_flush(Normalizer *n)
 		simhash_normalize_end(n);
 }
 
-#endif							/* NORMALIZE_H */
+#endif							/* SIMHASH_NORMALIZE_H */

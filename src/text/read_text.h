@@ -2,8 +2,8 @@
  * read_text.h
  *	  Text from SQL to the tokeniser.
  */
-#ifndef READ_TEXT_H
-#define READ_TEXT_H
+#ifndef SIMHASH_READ_TEXT_H
+#define SIMHASH_READ_TEXT_H
 
 #include "text/tokens.h"
 
@@ -14,4 +14,4 @@ extern void simhash_begin_text(Tokenizer *tokenizer, uint32 size, bool chars,
 extern void simhash_feed_text(Tokenizer *tokenizer, const char *body,
 							  int length);
 
-#endif							/* READ_TEXT_H */
+#endif							/* SIMHASH_READ_TEXT_H */

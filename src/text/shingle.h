@@ -2,8 +2,8 @@
  * shingle.h
  *	  Overlapping sequences of n tokens: the features of a text.
  */
-#ifndef SHINGLE_H
-#define SHINGLE_H
+#ifndef SIMHASH_SHINGLE_H
+#define SIMHASH_SHINGLE_H
 
 #include "text/sink.h"
 #include "text/utf8.h"
@@ -173,4 +173,4 @@ shingle_end(Shingler *s)
 		shingle_end_buffered(s);
 }
 
-#endif							/* SHINGLE_H */
+#endif							/* SIMHASH_SHINGLE_H */

@@ -2,8 +2,8 @@
  * sink.h
  *	  Where features go: to votes, or to a function that wants to see them.
  */
-#ifndef SINK_H
-#define SINK_H
+#ifndef SIMHASH_SINK_H
+#define SIMHASH_SINK_H
 
 #include "text/fingerprint.h"
 #include "text/hash.h"
@@ -52,4 +52,4 @@ feature_add(const FeatureTarget *target, const uint8 *bytes, size_t length,
 		votes_add(target->votes, hash);
 }
 
-#endif							/* SINK_H */
+#endif							/* SIMHASH_SINK_H */

@@ -2,8 +2,8 @@
  * tokens.h
  *	  From text to features.
  */
-#ifndef TOKENS_H
-#define TOKENS_H
+#ifndef SIMHASH_TOKENS_H
+#define SIMHASH_TOKENS_H
 
 #include "text/normalize.h"
 #include "text/shingle.h"
@@ -45,4 +45,4 @@ extern void simhash_tokens_init(Tokenizer *t, uint32 size, bool chars,
 extern void simhash_tokens_feed(Tokenizer *t, const uint8 *bytes, size_t length,
 								bool last);
 
-#endif							/* TOKENS_H */
+#endif							/* SIMHASH_TOKENS_H */

@@ -5,8 +5,8 @@
  * The table is pinned to Unicode 15.0, whatever version utf8proc has: a
  * library upgrade must never change a stored fingerprint.
  */
-#ifndef UNICODE_CLASS_H
-#define UNICODE_CLASS_H
+#ifndef SIMHASH_UNICODE_CLASS_H
+#define SIMHASH_UNICODE_CLASS_H
 
 /*
  * The table has two stages: it holds each different block of 128 code points
@@ -35,4 +35,4 @@ unicode_class(uint32 cp)
 								   (cp & UC_BLOCK_MASK)];
 }
 
-#endif							/* UNICODE_CLASS_H */
+#endif							/* SIMHASH_UNICODE_CLASS_H */

@@ -2,8 +2,8 @@
  * utf8.h
  *	  UTF-8, one code point at a time.
  */
-#ifndef UTF8_H
-#define UTF8_H
+#ifndef SIMHASH_UTF8_H
+#define SIMHASH_UTF8_H
 
 /*
  * Set *cp to the code point at p, and return its length in bytes.  p must be
@@ -80,4 +80,4 @@ utf8_encode(uint32 cp, uint8 *out)
 	return 4;
 }
 
-#endif							/* UTF8_H */
+#endif							/* SIMHASH_UTF8_H */

@@ -2,8 +2,8 @@
  * weights_cache.h
  *	  Tables of weights that are made once, not once for each row.
  */
-#ifndef WEIGHTS_CACHE_H
-#define WEIGHTS_CACHE_H
+#ifndef SIMHASH_WEIGHTS_CACHE_H
+#define SIMHASH_WEIGHTS_CACHE_H
 
 #include "fmgr.h"
 
@@ -12,4 +12,4 @@
 extern const WeightTable *simhash_cached_weights(FunctionCallInfo fcinfo,
 												 int argument);
 
-#endif							/* WEIGHTS_CACHE_H */
+#endif							/* SIMHASH_WEIGHTS_CACHE_H */

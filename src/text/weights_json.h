@@ -2,8 +2,8 @@
  * weights_json.h
  *	  simhash_weights from JSON, and to JSON.
  */
-#ifndef WEIGHTS_JSON_H
-#define WEIGHTS_JSON_H
+#ifndef SIMHASH_WEIGHTS_JSON_H
+#define SIMHASH_WEIGHTS_JSON_H
 
 #include "lib/stringinfo.h"
 #include "nodes/nodes.h"
@@ -11,4 +11,4 @@
 extern struct varlena *simhash_weights_parse(const char *json, Node *escontext);
 extern void simhash_weights_write(StringInfo buf, const struct varlena *value);
 
-#endif							/* WEIGHTS_JSON_H */
+#endif							/* SIMHASH_WEIGHTS_JSON_H */

@@ -2,8 +2,8 @@
  * weights_table.h
  *	  The weight of a token, looked up by its hash.
  */
-#ifndef WEIGHTS_TABLE_H
-#define WEIGHTS_TABLE_H
+#ifndef SIMHASH_WEIGHTS_TABLE_H
+#define SIMHASH_WEIGHTS_TABLE_H
 
 #define WEIGHT_BUCKET 4			/* tokens of a bucket */
 
@@ -38,4 +38,4 @@ extern void simhash_weights_of(const WeightTable *table, const uint64 *hash,
 							   int64 *weight, uint32 count);
 extern void simhash_weights_add(WeightTable *table, uint64 hash, int64 weight);
 
-#endif							/* WEIGHTS_TABLE_H */
+#endif							/* SIMHASH_WEIGHTS_TABLE_H */

@@ -2,8 +2,8 @@
  * weights_value.h
  *	  simhash_weights as it is stored.
  */
-#ifndef WEIGHTS_VALUE_H
-#define WEIGHTS_VALUE_H
+#ifndef SIMHASH_WEIGHTS_VALUE_H
+#define SIMHASH_WEIGHTS_VALUE_H
 
 /* A token and its weight as the user gave it, not yet rounded to units. */
 typedef struct TokenWeight
@@ -52,4 +52,4 @@ extern WeightsDigest simhash_weights_digest(struct varlena *value);
 extern WeightsReader simhash_weights_read(const struct varlena *value);
 extern TokenWeight simhash_weights_next(WeightsReader *reader);
 
-#endif							/* WEIGHTS_VALUE_H */
+#endif							/* SIMHASH_WEIGHTS_VALUE_H */

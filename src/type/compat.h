@@ -3,8 +3,8 @@
  *	  The oldest PostgreSQL that simhash builds with, and what newer ones
  *	  have that older ones lack.  Include it after PostgreSQL's headers.
  */
-#ifndef COMPAT_H
-#define COMPAT_H
+#ifndef SIMHASH_COMPAT_H
+#define SIMHASH_COMPAT_H
 
 #if PG_VERSION_NUM < 150000
 #error "simhash needs PostgreSQL 15 or later"
@@ -103,4 +103,4 @@ extern PGDLLEXPORT void _PG_init(void);
 #define SIMHASH_MODULE_MAGIC PG_MODULE_MAGIC
 #endif
 
-#endif							/* COMPAT_H */
+#endif							/* SIMHASH_COMPAT_H */

@@ -7,8 +7,8 @@
  * processor has NEON.  A build with -DSIMHASH_PORTABLE has only the code for
  * every processor.
  */
-#ifndef CPU_H
-#define CPU_H
+#ifndef SIMHASH_CPU_H
+#define SIMHASH_CPU_H
 
 /*
  * The most that is used of a processor.  1 is what each processor of the
@@ -60,4 +60,4 @@ cpu_prefetch(const void *address)
 #endif
 }
 
-#endif							/* CPU_H */
+#endif							/* SIMHASH_CPU_H */

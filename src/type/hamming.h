@@ -2,8 +2,8 @@
  * hamming.h
  *	  Arithmetic of Hamming distances.
  */
-#ifndef HAMMING_H
-#define HAMMING_H
+#ifndef SIMHASH_HAMMING_H
+#define SIMHASH_HAMMING_H
 
 #include "port/pg_bitutils.h"
 
@@ -94,4 +94,4 @@ typedef struct HammingBounds
 extern int	hamming_bounds_distance(const HammingBounds *b, uint64 q,
 									int enough);
 
-#endif							/* HAMMING_H */
+#endif							/* SIMHASH_HAMMING_H */
