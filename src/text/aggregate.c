@@ -24,8 +24,9 @@ PG_FUNCTION_INFO_V1(simhash_agg_deserialize);
 PG_FUNCTION_INFO_V1(simhash_agg_final);
 
 /*
- * The memory context of the state of an aggregate.  Error: XX000 if fcinfo is
- * not a call by an aggregate: then its internal argument could be anything.
+ * Return the memory context of the state of an aggregate.  Error: XX000 if
+ * fcinfo is not a call by an aggregate: then its internal argument could be
+ * anything.
  */
 MemoryContext
 simhash_aggregate_context(FunctionCallInfo fcinfo)
@@ -38,8 +39,8 @@ simhash_aggregate_context(FunctionCallInfo fcinfo)
 }
 
 /*
- * Make buf read the first argument, a serialized state.  The state that a
- * deserialize function makes of it may be in the current memory context: it is
+ * Make buf read the first argument, a serialized state.  A deserialize
+ * function may make its state in the current memory context, as that state is
  * combined with another one at once.  Error: XX000 outside an aggregate.
  */
 void
@@ -54,8 +55,8 @@ simhash_read_state(FunctionCallInfo fcinfo, StringInfo buf)
 }
 
 /*
- * The state that is the first argument, or one of no features if that is null.
- * Error: XX000 outside an aggregate.
+ * Return the state that is the first argument, or one of no features if that
+ * is null.  Error: XX000 outside an aggregate.
  */
 static WeightSums *
 get_sums(FunctionCallInfo fcinfo)
@@ -145,7 +146,7 @@ simhash_agg_combine(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(sums);
 }
 
-/* The total, and then the sum of each bit, as int8 in network byte order. */
+/* Send the total and the sum of each bit, as int8 in network byte order. */
 Datum
 simhash_agg_serialize(PG_FUNCTION_ARGS)
 {
@@ -176,7 +177,7 @@ simhash_agg_deserialize(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(sums);
 }
 
-/* The fingerprint, or NULL if there is no feature or all weigh 0. */
+/* Return the fingerprint, or NULL if there is no feature or all weigh 0. */
 Datum
 simhash_agg_final(PG_FUNCTION_ARGS)
 {

@@ -13,12 +13,12 @@
 #include "text/arguments.h"
 #include "text/encoding.h"
 #include "text/read_text.h"
-#include "type/simhash.h"
 #include "text/weights_cache.h"
+#include "type/simhash.h"
 
 /*
- * size as the number of tokens of a feature.  Error: 22023, which calls the
- * argument name, if it is not in 1 .. SHINGLE_MAX.
+ * Return size as the number of tokens of a feature.  Error: 22023, which calls
+ * the argument name, if size is not in 1 .. SHINGLE_MAX.
  */
 static uint32
 shingle_size(const char *name, int32 size)
@@ -31,7 +31,7 @@ shingle_size(const char *name, int32 size)
 }
 
 /*
- * The features of a text.
+ * Make the features of a text.
  * (body text, weights simhash_weights, words int, chars int)
  *
  * Error: 22023 if chars is given together with weights or words, or if words
@@ -71,8 +71,8 @@ simhash_make_text_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
 }
 
 /*
- * The weight that a float8 datum is, in units of 2^-16.  Error: 22023 if it is
- * not in 0 .. 2^31.
+ * Return a float8 datum as a weight in units of 2^-16.  Error: 22023 if the
+ * float8 is not in 0 .. 2^31.
  */
 int64
 simhash_weight_from_datum(Datum datum)
@@ -91,7 +91,7 @@ simhash_weight_from_datum(Datum datum)
 	return weight;
 }
 
-/* Error: 22003, the weights of all features add up to more than 2^63 - 1. */
+/* Raise 22003: the weights of all features add up to more than 2^63 - 1. */
 void
 simhash_weight_overflow(void)
 {
@@ -107,8 +107,8 @@ typedef struct Elements
 } Elements;
 
 /*
- * The elements of an array.  Errors, which call the array name: 2202E for more
- * than one dimension, 22004 for a NULL.
+ * Return the elements of an array.  Errors, which call the array name: 2202E
+ * for more than one dimension, 22004 for a NULL.
  */
 static Elements
 array_elements(ArrayType *array, const char *name)
@@ -138,8 +138,8 @@ array_elements(ArrayType *array, const char *name)
 }
 
 /*
- * The features of an array: add() makes one of each element.  names is what
- * errors call the elements.
+ * Call add() for each element of an array.  names is what errors call the
+ * elements.
  * (elements anyarray, weights float8[])
  *
  * Errors: 2202E if there are weights, but not one for each element; those of
@@ -195,7 +195,7 @@ simhash_add_hash_feature(const FeatureTarget *target, Datum element,
 	feature_add(target, NULL, 0, DatumGetInt64(element), weight);
 }
 
-/* The features of tokens.  (tokens text[], weights float8[]) */
+/* Make the features of tokens.  (tokens text[], weights float8[]) */
 void
 simhash_make_token_features(FunctionCallInfo fcinfo,
 							const FeatureTarget *target)
@@ -203,7 +203,7 @@ simhash_make_token_features(FunctionCallInfo fcinfo,
 	make_element_features(fcinfo, target, "tokens", simhash_add_token_feature);
 }
 
-/* The features of hashes.  (hashes bigint[], weights float8[]) */
+/* Make the features of hashes.  (hashes bigint[], weights float8[]) */
 void
 simhash_make_hash_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
 {
@@ -237,7 +237,7 @@ label_weights(ArrayType *array, int64 *weight)
 }
 
 /*
- * The features of a tsvector.  (doc tsvector, weights float4[])
+ * Make the features of a tsvector.  (doc tsvector, weights float4[])
  *
  * A lexeme counts once for each of its positions, by the position's label;
  * without positions once, as label D.

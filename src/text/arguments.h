@@ -7,8 +7,8 @@
 
 #include "fmgr.h"
 
-#include "type/compat.h"
 #include "text/sink.h"
+#include "type/compat.h"
 
 /*
  * A function that makes the features of its SQL arguments and hands them to
@@ -18,7 +18,7 @@
 typedef void (*FeatureMaker) (FunctionCallInfo fcinfo,
 							  const FeatureTarget *target);
 
-/* A function that hands a datum to target as one feature of this weight. */
+/* A function that hands a datum to target as one feature of the weight. */
 typedef void (*FeatureAdder) (const FeatureTarget *target, Datum datum,
 							  int64 weight);
 

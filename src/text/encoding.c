@@ -11,9 +11,9 @@
 #include "text/utf8.h"
 
 /*
- * The length of the longest prefix of body[0 .. length) that has at most limit
- * bytes and does not part the bytes of a character.  body is in the server's
- * encoding, and limit at least UTF8_MAX.
+ * limit must be at least UTF8_MAX, and body in the server's encoding.  Return
+ * the length of the longest prefix of body[0 .. length) that has at most limit
+ * bytes and does not part the bytes of a character.
  *
  * Text in SQL_ASCII is taken as UTF-8, and each byte in it that is not part of
  * valid UTF-8 as a character of its own.
@@ -43,9 +43,9 @@ simhash_clip_text(const char *body, int length, int limit)
 }
 
 /*
- * body[0 .. length), which is in the server's encoding, in UTF-8; its length
- * in *utf8_length.  Returns body itself if nothing had to be converted, else
- * an allocated string, which the caller frees.
+ * Return body[0 .. length), which is in the server's encoding, in UTF-8, and
+ * set *utf8_length to its length.  The result is body itself if nothing had to
+ * be converted, else an allocated string, which the caller frees.
  *
  * Error: 22P05 for a character that Unicode lacks.
  */

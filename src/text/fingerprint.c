@@ -43,8 +43,8 @@ add_planes(uint64 *low, uint64 a, uint64 b)
 }
 
 /*
- * Count VOTES_BATCH hashes, at h: a tree of adders, after Harley and Seal,
- * each level of which adds up pairs of carries.
+ * Count the hashes h[0 .. VOTES_BATCH) by a tree of adders, after Harley and
+ * Seal.  Each level adds up pairs of carries.
  */
 static inline void
 count_batch(Votes *v, const uint64 *h)
@@ -71,8 +71,8 @@ count_batch(Votes *v, const uint64 *h)
 }
 
 /*
- * Count the waiting features; none is waiting on return.  Where there are
- * fewer than VOTES_BATCH, hashes of 0 fill the batch, which no bit counts.
+ * Count the waiting features; none is waiting on return.  Hashes of 0, which
+ * no bit counts, fill a batch of fewer than VOTES_BATCH.
  */
 void
 simhash_votes_count(Votes *v)
@@ -113,8 +113,8 @@ add_all_weighted(Votes *v, const uint64 *hash, const int64 *weight,
 }
 
 /*
- * Add count features, 2^15 at most, with these hashes.  weight is not looked
- * at unless the votes are weighted.
+ * count is at most 2^15.  Add the features with hash[0 .. count).  Read
+ * weight[0 .. count) only if the votes are weighted.
  */
 void
 simhash_votes_add_all(Votes *v, const uint64 *hash, const int64 *weight,
@@ -135,11 +135,12 @@ simhash_votes_add_all(Votes *v, const uint64 *hash, const int64 *weight,
 }
 
 /*
- * The fingerprint of v->count counted features, at least one, of weight 1.  An
- * integer is more than count / 2 if it is more than the integer part of that,
- * half.  The counts of all bits are compared with half at once, from the
- * highest plane down: a bit of equal says that the planes so far are those of
- * half, and a bit of more that they are more.
+ * v->count must be at least 1.  Return the fingerprint of the counted
+ * features, which weigh 1 each.
+ *
+ * half is count / 2 rounded down: an integer above count / 2 is above half.
+ * From the highest plane down, equal has the bits whose count agrees with half
+ * in all planes so far; more has the bits whose count is greater.
  */
 static uint64
 majority(const Votes *v)
@@ -199,11 +200,11 @@ sums_add_portable(WeightSums *sums, const uint64 *hash, const int64 *weight,
 
 #ifdef SIMHASH_X86
 
-/* The sum of NARROW_BATCH weights below NARROW_WEIGHT, 2^31, fits 32 bits. */
+/* NARROW_BATCH weights below NARROW_WEIGHT add up to less than 2^31. */
 #define NARROW_BATCH 64
 #define NARROW_WEIGHT (UINT64CONST(1) << 25)
 
-/* The sums of four bits at a time. */
+/* Do what simhash_sums_add() does, for four bits at a time. */
 TARGET_AVX2 static void
 sums_add_avx2(WeightSums *sums, const uint64 *hash, const int64 *weight,
 			  int count)
@@ -231,9 +232,9 @@ sums_add_avx2(WeightSums *sums, const uint64 *hash, const int64 *weight,
 }
 
 /*
- * The sums of all bits at once, 32 bits each in four vectors, of which 16 bits
- * of a hash are the mask.  There must be NARROW_BATCH features at most, of
- * less than NARROW_WEIGHT each.
+ * count is at most NARROW_BATCH, and each weight below NARROW_WEIGHT.  Do what
+ * simhash_sums_add() does, for all bits at once.  Vector j adds up 16 sums of
+ * 32 bits; bits 16 j to 16 j + 15 of a hash are its mask.
  */
 TARGET_AVX512F static void
 sums_add_narrow(WeightSums *sums, const uint64 *hash, const int64 *weight,
@@ -270,7 +271,7 @@ sums_add_narrow(WeightSums *sums, const uint64 *hash, const int64 *weight,
 
 /*
  * Batches of little weight go to sums_add_narrow(), others to sums_add_avx2().
- * A negative weight has its highest bit set: its batch goes to the latter.
+ * A negative weight has its highest bit set, and so goes to sums_add_avx2().
  */
 static void
 sums_add_avx512(WeightSums *sums, const uint64 *hash, const int64 *weight,
@@ -329,7 +330,7 @@ simhash_sums_add(WeightSums *sums, const uint64 *hash, const int64 *weight,
 	add(sums, hash, weight, count);
 }
 
-/* The same as simhash_votes_fingerprint(), for sums that the caller keeps. */
+/* Do what simhash_votes_fingerprint() does, for sums that the caller keeps. */
 bool
 simhash_sums_fingerprint(const WeightSums *sums, uint64 *fingerprint)
 {

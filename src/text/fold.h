@@ -10,7 +10,7 @@
 #define FOLD_BYTES 64			/* as a mask has bits */
 
 /*
- * Fold the case of FOLD_BYTES bytes into folded[0 ..  FOLD_BYTES).  Bit i of
+ * Fold the case of FOLD_BYTES bytes into folded[0 .. FOLD_BYTES).  Bit i of
  * *words says that byte i is an ASCII letter or digit, and bit i of *others
  * that it is not ASCII.  folded[i] means nothing unless bit i of *words is
  * set.

@@ -12,8 +12,8 @@
 
 #include "text/aggregate.h"
 #include "text/read_text.h"
-#include "type/simhash.h"
 #include "text/weights_value.h"
+#include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_idf_transition);
 PG_FUNCTION_INFO_V1(simhash_idf_combine);
@@ -34,7 +34,8 @@ PG_FUNCTION_INFO_V1(simhash_idf_final);
 typedef struct DocumentToken
 {
 	int64		documents;		/* number of texts with this token */
-	int64		last;			/* number of the last of these */
+	int64		last;			/* number of the last text that has it, from 1
+								 * on */
 	uint32		length;
 	uint8		bytes[FLEXIBLE_ARRAY_MEMBER];
 } DocumentToken;
@@ -70,11 +71,10 @@ typedef struct IdfState
 	document_hash *tokens;
 	int64		documents;		/* texts that are not null */
 	int32		min_df;			/* 0: not given yet */
-	uint8	   *arena;			/* room for the next tokens: */
-	size_t		arena_left;		/* so many bytes */
+	uint8	   *arena;			/* the free end of the last block */
+	size_t		arena_left;		/* free bytes at arena */
 } IdfState;
 
-/* A state of no texts, in a memory context. */
 static IdfState *
 create_idf_state(MemoryContext context)
 {
@@ -85,7 +85,7 @@ create_idf_state(MemoryContext context)
 	return state;
 }
 
-/* A token of bytes[0 .. length) that no text has. */
+/* Make a token of bytes[0 .. length) that no text has yet. */
 static DocumentToken *
 create_token(IdfState *state, const uint8 *bytes, size_t length)
 {
@@ -112,7 +112,7 @@ create_token(IdfState *state, const uint8 *bytes, size_t length)
 	return token;
 }
 
-/* The token of this hash; if there is none, a new one of bytes[0 .. length). */
+/* Return the token with the hash, made of bytes[0 .. length) if it is new. */
 static DocumentToken *
 find_token(IdfState *state, const uint8 *bytes, size_t length, uint64 hash)
 {
@@ -158,8 +158,8 @@ set_min_df(IdfState *state, int32 min_df)
 }
 
 /*
- * The state that is the first argument, or one of no texts if that is null.
- * Error: XX000 outside an aggregate.
+ * Return the state that is the first argument, or one of no texts if that is
+ * null.  Error: XX000 outside an aggregate.
  */
 static IdfState *
 get_idf_state(FunctionCallInfo fcinfo)
@@ -241,8 +241,8 @@ check_state_size(size_t size, size_t token_length)
 }
 
 /*
- * The number of texts, min_df, the number of tokens, and for each token the
- * number of its texts, its length and its bytes.
+ * Send the number of texts, min_df, the number of tokens, and for each token
+ * the number of its texts, its length and its bytes.
  */
 Datum
 simhash_idf_serialize(PG_FUNCTION_ARGS)
@@ -297,7 +297,7 @@ simhash_idf_deserialize(PG_FUNCTION_ARGS)
 }
 
 /*
- * The weight of a token that is in documents of all texts: Jones, "A
+ * Return the weight of a token that documents of all texts have: Jones, "A
  * statistical interpretation of term specificity and its application in
  * retrieval" (1972), smoothed as if one more document had every token.
  */
@@ -308,8 +308,8 @@ idf(int64 all, int64 documents)
 }
 
 /*
- * The weights of all tokens that at least min_df texts have; that of a token
- * in no text is the default weight.  NULL if there is no text.
+ * Return the weights of all tokens that at least min_df texts have, or NULL if
+ * there is no text.  The default weight is that of a token in no text.
  */
 Datum
 simhash_idf_final(PG_FUNCTION_ARGS)

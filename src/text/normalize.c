@@ -57,7 +57,7 @@ simhash_normalize_init(Normalizer *n, const MarkFiles *files,
 	n->files = files;
 }
 
-/* Canonical_Combining_Class of an assigned code point. */
+/* Return the Canonical_Combining_Class of an assigned code point. */
 static inline int
 combining_class(int32 cp)
 {
@@ -256,7 +256,7 @@ spill_marks(Normalizer *n)
 	n->spilled = true;
 }
 
-/* The same as end_marks_in_memory() if some of the marks are in files. */
+/* Do what end_marks_in_memory() does, where some of the marks are in files. */
 static void
 end_spilled_marks(Normalizer *n)
 {

@@ -33,7 +33,7 @@ resize_array(void *array, size_t bytes)
 	return NULL;
 }
 
-/* A copy of bytes[0 .. length), in the current memory context. */
+/* Return a copy of bytes[0 .. length), in the current memory context. */
 uint8 *
 simhash_copy_bytes(const uint8 *bytes, size_t length)
 {

@@ -39,14 +39,14 @@ simhash_shingle_init(Shingler *s, uint32 size, bool joined,
 	s->grow = grow;
 }
 
-/* Length of the n tokens from token i on; all of these must have ended. */
+/* Return the length of the tokens i .. i + n - 1, which must have ended. */
 static inline size_t
 stretch_length(const Shingler *s, uint32 i, uint32 n)
 {
 	return s->start[i + n] - s->joint - s->start[i];
 }
 
-/* Hash of these n tokens. */
+/* Return the hash of the tokens i .. i + n - 1, which must have ended. */
 static inline uint64
 hash_stretch(const Shingler *s, uint32 i, uint32 n)
 {
@@ -54,11 +54,11 @@ hash_stretch(const Shingler *s, uint32 i, uint32 n)
 }
 
 /*
- * Set hash[i] to the hash of the n tokens from token i on, for all i < count.
+ * Set hash[i] to the hash of the tokens i .. i + n - 1, for all i < count.
  *
- * XXH3 branches on the length of its input: 1 to 3 bytes, 4 to 8, and more.
- * No processor can predict that of words.  So all words of one of these
- * lengths are hashed before those of the next.
+ * XXH3 branches on the length of its input: 1 to 3 bytes, 4 to 8, and more.  A
+ * processor cannot predict this branch for words.  So words of 1 to 3 bytes
+ * are hashed first, then words of 4 to 8 bytes, then longer ones.
  */
 static void
 hash_stretches(const Shingler *s, uint32 n, uint32 count, uint64 *hash)
@@ -125,7 +125,7 @@ weigh_shingles(const Shingler *s, uint32 shingles, const uint64 *hash,
 	}
 }
 
-/* Make features of the first shingles in the buffer. */
+/* Make features of the shingles 0 .. shingles - 1 of the buffer. */
 static void
 emit_shingles(Shingler *s, uint32 shingles)
 {
@@ -185,14 +185,14 @@ enlarge(Shingler *s, size_t needed)
 		memcpy(s->bytes, s->space, s->length);
 }
 
-/* The i-th oldest long shingle. */
+/* Return the i-th oldest long shingle, counted from 0. */
 static inline LongShingle *
 long_shingle(Shingler *s, uint32 i)
 {
 	return &s->slots[(s->first + i) % SHINGLE_MAX];
 }
 
-/* Weight of token i of the buffer; end is where that token ends. */
+/* Return the weight of token i of the buffer, which ends at end. */
 static int64
 token_weight(const Shingler *s, uint32 i, size_t end)
 {
@@ -204,9 +204,9 @@ token_weight(const Shingler *s, uint32 i, size_t end)
 }
 
 /*
- * Empty the buffer: its shingles go on as long ones, also the shingle that
- * begins with the open token, which may have no byte yet.  The buffer must
- * have been flushed.
+ * On entry the buffer has been flushed.  Make each open shingle a long one,
+ * and empty the buffer.  The shingle that begins with the open token is open,
+ * too, even if that token has no byte yet.
  *
  * slots[] suffices: open shingles begin at different tokens and have size - 1
  * complete tokens at most, so that there are never more than size of them.
@@ -237,7 +237,7 @@ stream(Shingler *s)
 	s->count = 0;
 }
 
-/* shingle_append() if shingle_is_full(). */
+/* Do what shingle_append() does, also where shingle_is_full() is true. */
 void
 simhash_shingle_append_long(Shingler *s, const uint8 *bytes, size_t length)
 {
@@ -284,7 +284,7 @@ close_long(Shingler *s)
 	s->complete = true;
 }
 
-/* shingle_end() if there is a long shingle. */
+/* There must be a long shingle.  Do what shingle_end() does. */
 void
 simhash_shingle_end_long(Shingler *s)
 {
@@ -313,7 +313,7 @@ simhash_shingle_end_long(Shingler *s)
 	s->open_is_long = false;
 }
 
-/* shingle_add_ascii() if shingle_is_full(), or SHINGLE_TOKENS is near. */
+/* Do what shingle_add_ascii() does, whatever room the buffer has. */
 void
 simhash_shingle_add_ascii_long(Shingler *s, const uint8 *bytes, size_t length)
 {

@@ -45,8 +45,8 @@ same_feature(const FeatureKey *a, const FeatureKey *b)
 }
 
 /*
- * A seeded hash of all parts of the key, as features of one hash may differ in
- * weight, or in bytes.
+ * Return a seeded hash of all parts of the key, as features of one hash may
+ * differ in weight, or in bytes.
  */
 static inline uint32
 feature_hash_key(const FeatureKey *key)
@@ -124,10 +124,10 @@ write_codepoint(StringInfo buf, uint32 cp)
 }
 
 /*
- * The bytes of a feature as text.  Error: 54000 for more than MaxAllocSize / 4
- * bytes.  Fewer always fit: the conversion of a character has four times its
- * bytes at most, MAX_CONVERSION_GROWTH, and U+ with the digits of one of two
- * bytes has six.
+ * Return the bytes of a feature as text.  Error: 54000 for more than
+ * MaxAllocSize / 4 bytes.  Fewer always fit: the conversion of a character has
+ * four times its bytes at most, MAX_CONVERSION_GROWTH, and U+ with the digits
+ * of one of two bytes has six.
  */
 static text *
 feature_to_text(const FeatureKey *key)

@@ -139,12 +139,12 @@ add_ascii(Tokenizer *t, const uint8 *folded, size_t length)
 }
 
 /*
- * Add the ASCII bytes at from, FOLD_BYTES at most, and return their number.
- * is_ascii(from, end) must hold; last says that the text ends at end.
+ * is_ascii(from, end) must hold; last says that the text ends at end.  Add the
+ * ASCII bytes at from, FOLD_BYTES at most, and return their number.
  *
- * If something else than ASCII may follow the last one of these bytes, that
- * one is left: it may be the base of a combining sequence.  As there are two,
- * at least one is added.
+ * If something else than ASCII may follow the last of these bytes, that byte
+ * is left: it may be the base of a combining sequence.  As is_ascii() holds
+ * for two bytes, at least one is added.
  */
 static size_t
 feed_ascii(Tokenizer *t, const uint8 *from, const uint8 *end, bool last)
@@ -211,7 +211,7 @@ typedef struct Decoded
 	size_t		length;			/* bytes; 1 for such a byte */
 } Decoded;
 
-/* What stands at from, which must be before end. */
+/* from must be before end.  Return what stands at from. */
 static pg_attribute_always_inline Decoded
 decode(const uint8 *from, const uint8 *end)
 {
@@ -226,8 +226,8 @@ decode(const uint8 *from, const uint8 *end)
 }
 
 /*
- * Add code points, and bytes that are not valid UTF-8, from the place from on,
- * which must be before end.  Returns where this stops: at end, or where
+ * from must be before end.  Add the code points, and the bytes that are not
+ * valid UTF-8, from there on.  Returns where this stops: at end, or where
  * feed_ascii() can go on.
  */
 static const uint8 *
@@ -278,7 +278,7 @@ feed_codepoints(Tokenizer *t, const uint8 *from, const uint8 *end, bool last)
  * Prepare t for one text, whose features go to target.  feature_begin(target)
  * must come before the first feature, weighted if weights is not NULL.
  *
- * A feature is size tokens, 1 ..  SHINGLE_MAX: words and bigrams, or, if
+ * A feature is size tokens, 1 .. SHINGLE_MAX: words and bigrams, or, if
  * chars, code points.  weights is a table of weights of words, which must stay
  * as long as t is used; if it is NULL, each token weighs 1.  files is for
  * simhash_normalize_init().

@@ -14,12 +14,12 @@
 #include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
-#include "type/compat.h"
 #include "text/sink.h"
 #include "text/weights_cache.h"
 #include "text/weights_value.h"
+#include "type/compat.h"
 
-/* So few that comparing each digest for each row takes no time. */
+/* Few, as the digest of each table may be compared for each row. */
 #define CACHED_TABLES 16
 
 typedef struct CachedWeights
@@ -48,7 +48,7 @@ typedef struct KnownPointers
 	uint32		count;			/* added so far; each replaces the oldest */
 } KnownPointers;
 
-/* The digest of a value, which may be compressed or out of line. */
+/* Return the digest of value, which may be compressed or out of line. */
 static WeightsDigest
 digest_of(FunctionCallInfo fcinfo, struct varlena *value)
 {
@@ -78,9 +78,9 @@ digest_of(FunctionCallInfo fcinfo, struct varlena *value)
 }
 
 /*
- * Add the tokens of a value to a table, which must have more places than
- * these.  Of two tokens with one hash, the first in the order of their bytes
- * counts.
+ * table must have more places than the value has tokens.  Add the tokens of
+ * the value.  Of two tokens with one hash, the first in the order of their
+ * bytes counts.
  */
 static void
 fill_table(WeightTable *table, WeightsReader *reader)
@@ -166,8 +166,8 @@ trim_cache(void)
 }
 
 /*
- * The table of a simhash_weights argument, which must not be null.  The table
- * is valid until the next call of this function.
+ * Return the table of a simhash_weights argument, which must not be null.  The
+ * table is valid until the next call of this function.
  */
 const WeightTable *
 simhash_cached_weights(FunctionCallInfo fcinfo, int argument)

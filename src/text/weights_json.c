@@ -62,9 +62,9 @@ write_escape(StringInfo buf, uint32 cp)
 }
 
 /*
- * The first NAMED_BYTES bytes at most of the UTF-8 in bytes[0 .. length), in
- * the server's encoding: for an error.  A character that this encoding lacks
- * is shown as its JSON escape.
+ * Return the first NAMED_BYTES bytes at most of the UTF-8 in bytes[0 ..
+ * length), in the server's encoding: for an error.  A character that this
+ * encoding lacks is shown as its JSON escape.
  */
 static char *
 excerpt(const uint8 *bytes, size_t length)
@@ -83,7 +83,7 @@ excerpt(const uint8 *bytes, size_t length)
 }
 
 /*
- * Say that the input lacks what at the place at, which may be its end.
+ * Raise that the input lacks what at the place at, which may be its end.
  * Returns false.  Error, soft if there is a context for it: 22P02.
  */
 static bool
@@ -100,7 +100,7 @@ expected_at(Parser *p, const char *what, const char *at)
 			 : errdetail("Expected %s, but the input ended.", what)));
 }
 
-/* The same, at the last token. */
+/* Do what expected_at() does, at the last token. */
 static bool
 expected(Parser *p, const char *what)
 {
@@ -148,7 +148,6 @@ wrong_key(Parser *p)
 	}
 }
 
-/* The value of four hexadecimal digits. */
 static uint32
 read_hex4(const char *digits)
 {
@@ -201,7 +200,7 @@ read_unicode_escape(Parser *p, const char *at)
 	return at;
 }
 
-/* The character of an escape like \n, by what follows the backslash. */
+/* Return the character of an escape like \n, by what follows the backslash. */
 static uint8
 unescape(char c)
 {
@@ -383,9 +382,9 @@ read_object(Parser *p)
 }
 
 /*
- * The value of a JSON object in the server's encoding, 0-terminated.  Errors:
- * 22P02, for which NULL is returned if escontext takes soft errors; 54000 for
- * a value of more than 1 GB.
+ * Return the value of a JSON object in the server's encoding, 0-terminated.
+ * Errors: 22P02, for which NULL is returned if escontext takes soft errors;
+ * 54000 for a value of more than 1 GB.
  */
 struct varlena *
 simhash_weights_parse(const char *json, Node *escontext)

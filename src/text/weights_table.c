@@ -43,11 +43,10 @@ choose_weight(const WeightBucket *bucket, int i, uint64 hash, int64 other)
 }
 
 /*
- * The weight of the token with this hash in a bucket, -1 if there is none:
- * without a branch, which could not be predicted.  The hash of a free place
- * may be any.  Its weight is -1, and places are taken from the first on, so
- * that the first place of equal hash is that of the token, if the token is
- * there.
+ * Return the weight of the token with the hash in a bucket, -1 if there is
+ * none: without a branch, which could not be predicted.  A free place has the
+ * weight -1, and may have any hash.  Places are taken from the first on.  So
+ * if the token is in the bucket, its place is the first with its hash.
  */
 static inline int64
 bucket_weight(const WeightBucket *bucket, uint64 hash)
@@ -60,12 +59,13 @@ bucket_weight(const WeightBucket *bucket, uint64 hash)
 }
 
 /*
- * The bucket where the search for a token of this hash begins: the highest
- * bits of its product with a random odd number, the multiplier.  For any two
- * words, chosen without knowing the multiplier, the searches begin in one
- * bucket with a probability of at most 2 / buckets (Dietzfelbinger, Hagerup,
- * Katajainen and Penttonen 1997).  Chains of full buckets stay short: a bucket
- * has room for four tokens, and fill_table() has about two for each.
+ * Return the bucket where the search for a token with the hash begins: the
+ * highest bits of the product of hash with a random odd number, the
+ * multiplier.  For any two words, chosen without knowing the multiplier, the
+ * searches begin in one bucket with a probability of at most 2 / buckets
+ * (Dietzfelbinger, Hagerup, Katajainen and Penttonen 1997).  Chains of full
+ * buckets stay short: a bucket has room for four tokens, and fill_table() has
+ * about two for each.
  */
 static inline uint64
 first_bucket(const WeightTable *table, uint64 hash)
@@ -74,8 +74,8 @@ first_bucket(const WeightTable *table, uint64 hash)
 }
 
 /*
- * The weight of the token with this hash.  At least one bucket must not be
- * full: there the search ends.
+ * At least one bucket must not be full: there the search ends.  Return the
+ * weight of the token with the hash.
  */
 static inline int64
 look_up(const WeightTable *table, uint64 hash)
@@ -95,8 +95,8 @@ look_up(const WeightTable *table, uint64 hash)
 }
 
 /*
- * The weight of the token with this hash, in units of 2^-16: table->rest if
- * the token is not in the table.
+ * Return the weight of the token with the hash, in units of 2^-16: table->rest
+ * if the token is not in the table.
  */
 int64
 simhash_weight_of(const WeightTable *table, uint64 hash)
@@ -125,8 +125,8 @@ simhash_weights_of(const WeightTable *table, const uint64 *hash, int64 *weight,
 }
 
 /*
- * Add a token by its hash, with a weight of 0 or more in units of 2^-16,
- * unless the table has it.  A place must be free.
+ * A place must be free.  Add a token by its hash, with a weight of 0 or more
+ * in units of 2^-16, unless the table has the token.
  */
 void
 simhash_weights_add(WeightTable *table, uint64 hash, int64 weight)

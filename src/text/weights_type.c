@@ -7,9 +7,9 @@
 #include "libpq/pqformat.h"
 #include "utils/builtins.h"
 
-#include "type/compat.h"
 #include "text/weights_json.h"
 #include "text/weights_value.h"
+#include "type/compat.h"
 
 PG_FUNCTION_INFO_V1(simhash_weights_in);
 PG_FUNCTION_INFO_V1(simhash_weights_out);

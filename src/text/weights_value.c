@@ -10,8 +10,8 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "type/compat.h"
 #include "text/weights_value.h"
+#include "type/compat.h"
 
 /* Bytes that a token takes besides its own. */
 #define TOKEN_OVERHEAD (sizeof(double) + sizeof(uint32))
@@ -19,7 +19,7 @@
 /* Bytes between two checks for a cancel request: 5 ms of SHA-256. */
 #define DIGEST_PIECE 1048576
 
-/* By their bytes; a prefix comes first. */
+/* Compare two tokens by their bytes; a prefix comes first. */
 static int
 compare_tokens(const void *a, const void *b, void *arg)
 {
@@ -33,8 +33,8 @@ compare_tokens(const void *a, const void *b, void *arg)
 }
 
 /*
- * Sort tokens[0 .. count) by their bytes.  The text form of a value is in
- * order already, which restoring a dump is quicker for.
+ * Sort tokens[0 .. count) by their bytes.  The text form is in order, so that
+ * a dump is restored without a sort.
  */
 static void
 sort_tokens(TokenWeight *tokens, size_t count)
@@ -53,8 +53,8 @@ sort_tokens(TokenWeight *tokens, size_t count)
 }
 
 /*
- * The digest of bytes[0 .. length).  It is made by a cryptographic hash, as
- * two values must never be taken for one, not even if somebody tries.
+ * Return the digest of bytes[0 .. length).  The hash is cryptographic, as two
+ * values must never be taken for one, not even if somebody tries.
  */
 static WeightsDigest
 digest_bytes(const char *bytes, size_t length)
@@ -83,8 +83,8 @@ digest_bytes(const char *bytes, size_t length)
 }
 
 /*
- * The value with these count tokens, and rest as the weight of all others.
- * This sorts tokens.  If two tokens are the same, returns NULL, and sets
+ * Sort tokens[0 .. count), and return the value with these tokens and rest as
+ * the weight of all others.  If two tokens are the same, return NULL, and set
  * *twice to one of them.  Error: 54000 for a value of more than 1 GB.
  */
 struct varlena *
@@ -135,8 +135,8 @@ simhash_weights_pack(TokenWeight *tokens, size_t count, double rest,
 }
 
 /*
- * The digest of a value, which may be compressed or out of line.  Only as much
- * of it is fetched as holds the digest.
+ * Return the digest of a value, which may be compressed or out of line.  No
+ * more of the value is fetched than holds the digest.
  */
 WeightsDigest
 simhash_weights_digest(struct varlena *value)
@@ -152,7 +152,7 @@ simhash_weights_digest(struct varlena *value)
 
 /*
  * Begin to read a value, which may be packed, but not compressed or out of
- * line.  It must stay as long as the reader and its tokens are used.
+ * line.  The value must stay as long as the reader and its tokens are used.
  */
 WeightsReader
 simhash_weights_read(const struct varlena *value)
@@ -164,7 +164,7 @@ simhash_weights_read(const struct varlena *value)
 	return reader;
 }
 
-/* The next token; to be called header.count times at most. */
+/* Return the next token.  To be called header.count times at most. */
 TokenWeight
 simhash_weights_next(WeightsReader *reader)
 {
