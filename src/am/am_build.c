@@ -100,8 +100,8 @@ start_page(TableWriter *writer, int level, HammingKey low)
 static void finish_page(TableWriter *writer, int level);
 
 /*
- * The inner page of the level that the next child goes to.  The child's range
- * begins at low.
+ * low is where the range of the next child begins.  Return the inner page of
+ * the level that this child goes to.
  */
 static Page
 parent_with_room(TableWriter *writer, int level, HammingKey low)

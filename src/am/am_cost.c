@@ -2,10 +2,9 @@
  * am_cost.c
  *	  What an index scan costs.
  *
- * Costs are in PostgreSQL's unit, a page of a sequential read.  A sequential
- * scan that computes a distance for each row costs 0.02 a row.  By the factors
- * below a leaf of 510 to 580 fingerprints, which is 88 to 100 % full, costs
- * 0.101 to 0.108, as much as 5.0 to 5.4 such rows.
+ * Costs are in PostgreSQL's unit, a page of a sequential read.  A row of a
+ * sequential scan that computes a distance costs 0.02, and a leaf of 510 to 580
+ * fingerprints, which is 88 to 100 % full, 0.101 to 0.108.
  */
 #include "postgres.h"
 
@@ -20,13 +19,15 @@
 #include "am/am.h"
 #include "type/selectivity.h"
 
-/* In units of cpu_operator_cost. */
+/*
+ * Times cpu_operator_cost; a leaf costs about five rows (doc/indexing.md 4).
+ */
 #define PAGE_ACCESS 20.0		/* to come to a page */
 #define ENTRY_LOOK 0.04			/* to look at an entry of a leaf */
 
 /*
- * The radius of a condition with the operator opno, -1 .. HAMMING_BITS.  args
- * are its arguments, the indexed column first.
+ * Return the radius of a condition with the operator opno, -1 .. HAMMING_BITS.
+ * args are the arguments of the operator, the indexed column first.
  */
 static int32
 operator_radius(IndexPath *path, Oid opno, List *args)
@@ -43,8 +44,8 @@ operator_radius(IndexPath *path, Oid opno, List *args)
 }
 
 /*
- * The least radius of the conditions; HAMMING_BITS where none has one, and
- * negative where no row can match.  *searches gets how often the index is
+ * Return the least radius of the conditions; HAMMING_BITS where none has one,
+ * and -1 where no row can match.  *searches gets how often the index is
  * searched: once, or once for each element of an array.
  */
 static int
@@ -75,11 +76,9 @@ clauses_radius(PlannerInfo *root, IndexPath *path, double *searches)
 }
 
 /*
- * Cost of the I/O for one page of the index.
- *
- * An index that is searched again and again is in memory as far as there is
- * room for it and for the tables of the query.  So the cost is that of the part
- * of these that does not fit in effective_cache_size.
+ * Return the cost of the I/O for one page of the index: that of reading it,
+ * times the part of index and tables that effective_cache_size has no room
+ * for.
  */
 static double
 page_io_cost(PlannerInfo *root, IndexOptInfo *index, bool sequential)
@@ -95,40 +94,36 @@ page_io_cost(PlannerInfo *root, IndexOptInfo *index, bool sequential)
 }
 
 /*
- * Make an index-only scan a plain index scan.  Returns what cost_index() does
- * not count of the latter: the pages of the heap that are all visible.
+ * Make an index-only scan a plain index scan.  Return the cost of the
+ * all-visible heap pages, which cost_index() has left out.
  *
  * PostgreSQL plans an index-only scan of any index where no column is wanted,
  * as for count(*).  A hamming index has none: nothing keeps a row that a scan
  * has seen in the index from being removed before the scan looks at the
  * visibility map.
  *
- * Why path->path.pathtype may be changed here, in PostgreSQL 15 to 19:
+ * path->path.pathtype may be changed here, by costsize.c, pathnode.c and
+ * createplan.c of 15.18, and of 16 to 19 when their branches were made:
  *
- * - create_index_path() sets the field and calls cost_index().  That copies it
- *   to the variable indexonly, calls us, and then looks at the variable alone.
- *   So cost_index() counts the pages of the heap that are not all visible, and
- *   we add the others.
- * - After that, the planner asks for the field where it makes a plan of the
- *   path, in createplan.c.  It then makes a plain index scan.  A path for such
- *   a scan is an IndexPath with the same fields, set in the same way.  In
- *   other places it treats both types alike.
+ * - cost_index() copies the field to its variable indexonly, calls
+ *   hamming_cost_estimate(), and then reads only the variable.
+ * - createplan.c makes a plain index scan by the new value.  An IndexPath for
+ *   such a scan has the same fields, set in the same way.  In other places the
+ *   planner treats both types alike.
  * - Where reparameterize_path() copies the path, cost_index() takes the copy
- *   for a plain scan from the beginning, and we add nothing.
+ *   for a plain scan from the beginning, and nothing is added here.
  *
- * Compared were costsize.c, pathnode.c and createplan.c of 15.18, and of 16 to
- * 19 when their branches were made.  Should a later version keep the first
- * type, nobody gets a wrong result: an index-only scan of an index that
- * returns no column raises "no data returned for index-only scan" at its first
- * row (nodeIndexonlyscan.c).
+ * Should a later version keep the first type, the scan raises "no data
+ * returned for index-only scan" at its first row (nodeIndexonlyscan.c), as the
+ * index returns no column.  No result is wrong.
  *
- * A high cost would not do.  With disable_cost, or disabled_nodes from 18 on,
- * an index-only scan stays a choice where every other path is disabled, too,
- * and then the query fails with that error.
+ * A high cost in place of the change would not do: an index-only scan would
+ * stay a choice where every other path is disabled, and the query fail with
+ * that error.
  *
- * A bitmap scan that is made of the same path pays for these pages twice, which
- * favours the plain scan.  Whether the path counts as disabled was decided
- * before: up to 18 by enable_indexscan, in 19 by enable_indexonlyscan.
+ * A bitmap scan of the same path pays for these pages twice, which favours the
+ * plain scan.  Whether the path counts as disabled was decided before: up to
+ * 18 by enable_indexscan, in 19 by enable_indexonlyscan.
  */
 static Cost
 as_plain_scan(PlannerInfo *root, IndexPath *path, double rows)

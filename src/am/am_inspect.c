@@ -117,7 +117,7 @@ measure_table(Relation index, int table, Shape *shape)
 	pfree(counts);
 }
 
-/* How many of the first blocks of the index are in no table. */
+/* Return how many of the first blocks of the index are free. */
 static int64
 count_free_pages(Relation index, BlockNumber blocks)
 {
@@ -143,7 +143,12 @@ table_height(Relation index)
 	return height;
 }
 
-/* hamming_index_stats(index regclass) */
+/*
+ * hamming_index_stats(index regclass)
+ *
+ * The index is locked by AccessShareLock, and one of its pages at a time, in
+ * share mode.  Errors: as open_index(); XX002 where a page cannot be used.
+ */
 Datum
 hamming_index_stats(PG_FUNCTION_ARGS)
 {
@@ -458,7 +463,14 @@ check_entries(Check *check, Relation heap)
 	tuplesort_end(rows[1]);
 }
 
-/* hamming_index_check(index regclass) */
+/*
+ * hamming_index_check(index regclass)
+ *
+ * The index is locked by AccessShareLock, and unlocked.  Then the table and the
+ * index are locked by ShareLock, and one page of the index at a time, in share
+ * mode.  Errors: as open_index(), also where the table or the index is dropped
+ * between the locks; as sort_heap(); XX002 for the first fault that is found.
+ */
 Datum
 hamming_index_check(PG_FUNCTION_ARGS)
 {

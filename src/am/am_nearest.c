@@ -71,14 +71,14 @@ struct HammingNearest
 								 * keeps */
 };
 
-/* The distance in a rank, 0 .. HAMMING_BITS. */
+/* Return the distance in a rank, 0 .. HAMMING_BITS. */
 static int
 rank_distance(uint64 rank)
 {
 	return (int) (rank >> TID_BITS);
 }
 
-/* The least rank that is greater than all ranks of that distance. */
+/* Return the least rank above all ranks of the distance. */
 static uint64
 rank_beyond(int distance)
 {
@@ -145,11 +145,10 @@ next_ranks(HammingNearest *nearest, uint64 *ranks, int *count)
 }
 
 /*
- * Sort the ranks, and keep the lowest ones, at most capacity.
- *
- * On entry all ranks below bound that this round has found are there.  Returns
- * the new bound, of which the same is true: the least rank that is dropped, or
- * bound where none is.
+ * On entry nearest->ranks has every rank below bound that this round has
+ * found.  Sort the ranks, and keep the lowest, at most capacity.  Return the
+ * bound for which the same holds on return: the least rank that is dropped, if
+ * one is.
  */
 static uint64
 keep_lowest(HammingNearest *nearest, uint64 bound)
@@ -162,10 +161,10 @@ keep_lowest(HammingNearest *nearest, uint64 bound)
 }
 
 /*
- * Find the next rows within the radius, at most capacity, and keep their ranks.
+ * Find the next rows within the radius, at most capacity; keep their ranks.
  *
- * Every time that twice as many have been found, the upper half is dropped: the
- * round then needs only rows below the least rank that was dropped.
+ * Whenever 2 * capacity ranks are kept, the upper half is dropped: the round
+ * then needs only rows below the least rank that was dropped.
  */
 static void
 keep_round(HammingNearest *nearest)
@@ -210,8 +209,8 @@ sort_round(HammingNearest *nearest)
 }
 
 /*
- * The radius of the next round: greater by 4, or nearest->limit where a search
- * within that would read more than MAX_PART of a table's leaves.
+ * Return the radius of the next round: greater by 4, or nearest->limit where a
+ * search within that would read more than MAX_PART of a table's leaves.
  *
  * The step is 4 because the radius in each of the four blocks then grows by 1.
  * With a smaller step a round would search blocks again whose radius has not

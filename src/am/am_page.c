@@ -2,10 +2,10 @@
  * am_page.c
  *	  Page layout: checking, appending, removing, splitting, merging.
  *
- * The functions work on the bytes of a page, and know neither buffers nor WAL.
- * For a page in a shared buffer, the caller holds the lock, which is an
- * exclusive one where the function changes the page.  am.h describes the
- * layout.
+ * The functions work on the bytes of a page: they lock, pin and log nothing.
+ * For a page in a shared buffer, the caller holds the lock, exclusively where
+ * the function changes the page, and logs the change as generic WAL.  am.h
+ * describes the layout.
  */
 #include "postgres.h"
 
@@ -33,7 +33,7 @@ hamming_page_init(Page page, HammingPageKind kind, int table, int level,
 	((PageHeader) page)->pd_lower = hamming_keys_offset(page);
 }
 
-/* Size of an element of the array at the back. */
+/* Return the size of an element of the array at the back. */
 static int
 tail_size(Page page)
 {
@@ -41,7 +41,7 @@ tail_size(Page page)
 		: sizeof(HammingDownlink);
 }
 
-/* Let both arrays have that number of elements. */
+/* Set the length of both arrays to slots elements. */
 static void
 set_slots(Page page, int slots)
 {
@@ -60,8 +60,8 @@ set_leaf_count(Page page, int count)
 }
 
 /*
- * What is wrong with a page, as far as the page itself tells; NULL if nothing
- * is.
+ * Return what is wrong with a page, as far as the page itself tells; NULL if
+ * nothing is.
  *
  * The arrays of a page that passes are within the page.  What the entries say
  * may still be wrong: inner_entry(), hamming_read() and hamming_check_tid()
@@ -196,8 +196,8 @@ inner_order(Page page)
 }
 
 /*
- * The place in the arrays of the entry with a rank.  It is within the arrays
- * even if the order of a corrupted page says otherwise.
+ * Return the place in the arrays of the entry with a rank.  The place is
+ * within the arrays even if the order of a corrupted page says otherwise.
  */
 static inline int
 inner_entry(Page page, int rank)
@@ -211,7 +211,7 @@ inner_downlink(Page page, int i)
 	return (HammingDownlink *) hamming_special(page) - (i + 1);
 }
 
-/* The least key of the child with a rank, 0 .. count - 1. */
+/* Return the least key of the child with a rank, 0 .. count - 1. */
 HammingKey
 hamming_inner_key(Page page, int rank)
 {
@@ -222,8 +222,8 @@ hamming_inner_key(Page page, int rank)
 }
 
 /*
- * The block number of the child with a rank, 0 .. count - 1.  On a corrupted
- * page it may be any number, hamming_read() looks at it.
+ * Return the block number of the child with a rank, 0 .. count - 1.  On a
+ * corrupted page it may be any number, which hamming_read() looks at.
  */
 BlockNumber
 hamming_inner_child(Page page, int rank)
@@ -234,8 +234,8 @@ hamming_inner_child(Page page, int rank)
 }
 
 /*
- * The rank of the child whose range has the key.  The key is in the page's
- * range, so that the first child begins at the key or below.
+ * On entry the page's range has the key.  Return the rank of the child whose
+ * range has the key: the first child begins at the key or below.
  */
 int
 hamming_inner_find(Page page, HammingKey key)
@@ -261,8 +261,8 @@ hamming_inner_find(Page page, HammingKey key)
 }
 
 /*
- * Insert a child, whose least key is given, with a rank, 0 .. count.  On entry
- * the page is not full.
+ * On entry the page is not full, and rank is 0 .. count.  Insert the child,
+ * whose least key is key, with that rank.
  */
 void
 hamming_inner_insert(Page page, int rank, HammingKey key, BlockNumber child)
@@ -334,13 +334,12 @@ inner_truncate(Page page, int rank)
  */
 
 /*
- * Where the range of a page is to begin.  left is the greatest key that must
- * come before the page, right the least key that must be on it.  left is less
- * than right.
+ * left, the greatest key before a page, is less than right, the least key on
+ * it.  Return where the range of the page is to begin.
  *
- * Every key from the one after left up to right would do.  Of these the result
- * has the most low zeros in its bits, so that the ranges of pages are prefixes
- * as far as they can be.
+ * Every key above left, up to right, would do.  The result is the one with the
+ * most low zeros in its bits, so that the ranges of pages are prefixes as far
+ * as they can be.
  */
 HammingKey
 hamming_separator(HammingKey left, HammingKey right)
@@ -361,8 +360,8 @@ compare_keys(const void *a, const void *b)
 }
 
 /*
- * How many of the sorted keys to put left of a cut.  The result is in least ..
- * most; least is at least 1, and there are more than most keys.
+ * least is at least 1, and there are more than most sorted keys.  Return how
+ * many keys to put left of a cut, least .. most.
  *
  * The cut is where the two keys beside it differ in the highest bit.  So more
  * ranges of leaves are prefixes, and fewer leaves have a part of a ball.
@@ -390,9 +389,9 @@ hamming_choose_cut(const HammingKey *keys, int least, int most)
 }
 
 /*
- * Where to cut the count sorted keys of a full leaf, so that there is room for
- * the key added: about in the middle.  Where added is beyond all of the keys,
- * as in ascending or descending input, the keys stay together.
+ * Return where to cut the count sorted keys of a full leaf, so that there is
+ * room for the key added: about in the middle.  Where added is beyond all of
+ * the keys, as in ascending or descending input, the keys stay together.
  */
 static HammingKey
 choose_separator(const HammingKey *keys, int count, HammingKey added)

@@ -9,9 +9,9 @@
 #include "am/am.h"
 
 /*
- * Expected number of the leaves of a table, at least 1, whose range has a key
- * within radius of the centre, and within leading_radius of it in the leading
- * block.
+ * Return the expected number of leaves whose range has a key within radius of
+ * the centre, and within leading_radius of it in the leading block.  leaves,
+ * at least 1, is the number of leaves of the table.
  *
  * The keys are taken as uniform.  Then leaves part the key space evenly, and
  * the range of each is a prefix of log2(leaves) bits.  A leaf is counted where
@@ -38,14 +38,14 @@ leaves_visited(double leaves, int leading_radius, int radius)
 }
 
 /*
- * Choose how to find all fingerprints within radius, 0 .. HAMMING_BITS, where a
- * block table has that number of leaves, at least 1.
+ * Choose how to find all fingerprints within radius, 0 .. HAMMING_BITS.
+ * leaves, at least 1, is the number of leaves of a block table.
  *
  * One way searches each block table within its block's radius: see
  * hamming_block_radius().  The other searches table 0 within the whole radius,
- * and allows every distance in its leading block.  Both ways find all, whatever
- * the data.  The one with fewer expected leaves is returned; the expectation
- * is that for uniform data.
+ * and allows every distance in its leading block.  Both ways find all,
+ * whatever the data.  The one with fewer expected leaves is returned; the
+ * expectation is that for uniform data.
  */
 HammingPlan
 hamming_plan(double leaves, int radius)

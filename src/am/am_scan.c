@@ -37,8 +37,8 @@ typedef struct HammingScan
 } HammingScan;
 
 /*
- * ambeginscan: prepare for a scan with that number of conditions and sort keys.
- * hamming_rescan() brings them.
+ * ambeginscan: prepare for a scan with keys conditions and order_bys sort
+ * keys, which hamming_rescan() brings.
  *
  * A statement may begin and end a scan for each of its rows, as it does under
  * an exclusion constraint, in a memory context that lives as long as the
@@ -95,7 +95,7 @@ reset_scan(HammingScan *state)
 	state->count = state->position = 0;
 }
 
-/* The ball that a condition asks for.  The condition's argument is not NULL. */
+/* Return the ball of the condition key, whose argument is not NULL. */
 static HammingBall
 condition_ball(ScanKey key)
 {
@@ -234,8 +234,8 @@ start_scan(IndexScanDesc scan, bool ordered)
 }
 
 /*
- * Keep those of the first count matches that are in every ball.  Returns their
- * number.  The search has seen to the first ball.
+ * Keep those of the first count matches that are in every ball, and return
+ * their number.  The search has seen to the first ball.
  */
 static int
 filter_matches(HammingScan *state, int count)
@@ -304,9 +304,8 @@ next_nearest(IndexScanDesc scan, uint64 *tid, int *distance)
 /*
  * Tell the executor the distance of the row: NULL if isnull.
  *
- * There may be further sort keys, by which rows at the same distance are to be
- * ordered.  The executor is told 0 for each of these, which is the least that
- * it could be, and computes them and sorts these rows itself.
+ * For each further sort key the executor gets 0, a lower bound.  The executor
+ * computes these keys itself, and sorts rows of one distance by them.
  */
 static void
 store_distance(IndexScanDesc scan, bool isnull, int distance)

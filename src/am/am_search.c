@@ -20,8 +20,8 @@
 #include "type/distance_array.h"
 
 /*
- * About how many leaves a block table has, at least 1: exact for a height of 1
- * or 2.
+ * Return about how many leaves a block table has, at least 1; exactly how many
+ * for a height of 1 or 2.
  */
 static double
 count_leaves(Relation index)
@@ -117,7 +117,10 @@ hamming_search_begin_nulls(HammingSearch *search)
 	start_table(search, HAMMING_NULLS);
 }
 
-/* Add a pinned page, of which a level is expected, to the end of the path. */
+/*
+ * Add the pinned page buffer, which should be of level, to the end of the
+ * path.
+ */
 static HammingStep *
 push_step(HammingSearch *search, Buffer buffer, int level)
 {
@@ -160,8 +163,8 @@ pop_step(HammingSearch *search)
 }
 
 /*
- * The deepest page of the path that covered search->next when it was last
- * locked.  The pages below it leave the path.
+ * Return the deepest page of the path that covered search->next when it was
+ * last locked.  The pages below that page leave the path.
  *
  * On return the page is locked.
  */
@@ -188,14 +191,13 @@ last_step(HammingSearch *search)
  * Find the leaf that covers search->next.
  *
  * On entry the caller holds no lock.  On return the leaf is locked, and is not
- * on the path; the inner pages above it are.
+ * on the path; the inner pages above the leaf are.
  *
- * This is the protocol of hamming_find() in am_tree.c a second time.  What must
- * stay equal in both is listed there.  This one differs in two ways.  It
- * begins at the deepest page of the path that can still cover the key, and
- * where a page is no longer the right one, it goes back to the page above and
- * not to the root.  It keeps the pages of the path pinned, so that none of
- * them is freed.
+ * find_leaf() follows the protocol of hamming_find(); am_tree.c lists what
+ * must stay equal.  find_leaf() begins at the deepest page of the path that
+ * can still cover the key.  Where a page is no longer the right one,
+ * find_leaf() goes back to the page above, and not to the root.  The pages of
+ * the path stay pinned, so that none of them is freed.
  */
 static Buffer
 find_leaf(HammingSearch *search)
@@ -269,8 +271,8 @@ found_before(HammingSearch *search, uint64 difference)
  * row can have.
  */
 static int
-collect(HammingSearch *search, Buffer leaf, HammingKey from, uint64 centre,
-		int leading_radius, HammingMatch *matches)
+collect_matches(HammingSearch *search, Buffer leaf, HammingKey from,
+				uint64 centre, int leading_radius, HammingMatch *matches)
 {
 	Page		page = BufferGetPage(leaf);
 	BlockNumber block = BufferGetBlockNumber(leaf);
@@ -339,7 +341,8 @@ hamming_search_next(HammingSearch *search, HammingMatch *matches)
 			search->next = hamming_key(bits, 0);
 		from = search->next;
 		leaf = find_leaf(search);
-		count = collect(search, leaf, from, centre, leading_radius, matches);
+		count = collect_matches(search, leaf, from, centre, leading_radius,
+								matches);
 		search->next = hamming_special(BufferGetPage(leaf))->high;
 		UnlockReleaseBuffer(leaf);
 		search->table_done = hamming_key_compare(search->next,

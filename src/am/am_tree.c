@@ -75,8 +75,10 @@
  *
  * Searches, descents and walks hold the lock of one page at a time.  A search
  * keeps the inner pages on its path pinned, so that a merge leaves these as
- * they are.  The replay of WAL on a standby locks all pages of a record, and
- * is the only process there that holds a lock while it waits for another.
+ * they are.  CREATE INDEX logs up to 32 pages with all of them locked, when no
+ * other process waits for one under a lock (hamming_build).  The replay of WAL
+ * on a standby locks all pages of a record, and is the only process there that
+ * holds a lock while it waits for another.
  */
 #include "postgres.h"
 
@@ -110,9 +112,9 @@ hamming_page_is_for(Page page, int table, int level, HammingKey key)
  * the mode.  Errors: XX002 where a page on the way cannot be used, or where
  * no page covers the key.
  *
- * find_leaf() in am_search.c is the same protocol a second time.  It differs in
- * where it begins: it keeps its path pinned, and begins at the deepest page
- * that can still be right.  What must stay equal in both:
+ * find_leaf() in am_search.c follows the same protocol, but begins at the
+ * deepest page of its pinned path that can still be right.  What must stay
+ * equal in both:
  *
  * 1. One page is locked at a time: the parent is unlocked before the child's
  *    lock is waited for.

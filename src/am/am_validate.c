@@ -16,7 +16,7 @@
 #include "am/am.h"
 
 /*
- * What is wrong with an operator of the family; NULL if nothing is.
+ * Return what is wrong with an operator of the family; NULL if nothing is.
  * fingerprint is the type that the operator class is for.
  */
 static const char *
