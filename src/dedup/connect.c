@@ -15,25 +15,31 @@
 #include "dedup/sets.h"
 
 /*
- * The ball that holds the rest of a group is measured again once the
- * fingerprints of the rest have been compared REMEASURE_AFTER times each, on
- * average, since it was measured last.  A measurement costs about ten
- * comparisons for each fingerprint: so it adds less than a tenth to the time.
- * A rest of less than WORTH_MEASURING is compared as it is.
+ * The ball that holds the rest of a group saves comparing fingerprints that
+ * are far from all of the rest.  A measurement of the ball costs about ten
+ * comparisons for each fingerprint of the rest.  The ball is measured again
+ * once these have been compared REMEASURE_AFTER times each, on average, since
+ * the last time: so the measurements add less than a tenth to the time.  A
+ * rest of less than WORTH_MEASURING has few comparisons to save, and is
+ * compared as it is.
  */
 #define REMEASURE_AFTER 128
 #define WORTH_MEASURING 1024
 
 /*
- * In a group of WORTH_SAMPLING or more, the sets of MAJORITY_SAMPLE members
- * tell whether one set may have most of the group.
+ * The sets of MAJORITY_SAMPLE members tell whether one set may have most of
+ * the group.  A larger sample costs more look-ups; a smaller one is wrong more
+ * often, which costs gather_set() in vain, or comparisons within a set.  A
+ * group of fewer than WORTH_SAMPLING has few comparisons to save.
  */
 #define WORTH_SAMPLING 128
 #define MAJORITY_SAMPLE 8
 
 /*
  * A set has most of a group only if it has more than MAJORITY_RATIO times as
- * many of its members as all other sets together.
+ * many members as all others together.  connect_others() compares each of the
+ * others with all of the group, and connect_group() compares with the rest
+ * only: where the others are many, connect_others() takes longer.
  */
 #define MAJORITY_RATIO 4
 
@@ -71,7 +77,7 @@ find_centre(const uint64 *fps, uint32 count)
 	return centre;
 }
 
-/* Measure a rest of count fingerprints, of which there must be one at least. */
+/* count must be above 0.  Measure the ball of the rest, fps[0 .. count). */
 static void
 measure_rest(Rest *rest, const uint64 *fps, uint32 count)
 {
@@ -155,8 +161,8 @@ gather_set(Components *c, const Candidates *group, uint32 set)
 }
 
 /*
- * Unite those at the places from others on with all of the group that are
- * within the radius.
+ * Unite each fingerprint of the group at the places from others on with all of
+ * the group that are within the radius.
  */
 static void
 connect_others(Components *c, const Candidates *group, uint32 others)
@@ -178,8 +184,8 @@ connect_others(Components *c, const Candidates *group, uint32 others)
 
 /*
  * If one set has most of the group, unite all of the group that are within the
- * radius of each other, and return true.  Two members of that set need no
- * comparison: so only the others are compared with all.
+ * radius of each other, and return true.  Only the members of other sets are
+ * compared.
  */
 static bool
 connect_to_majority(Components *c, const Candidates *group)
@@ -200,17 +206,15 @@ connect_to_majority(Components *c, const Candidates *group)
 /*
  * Unite all of the group that are within the radius of each other.
  *
- * This is a search through the group: what was compared with all of the rest
- * stands before i, what is reached and not compared yet from i on, and the
- * rest from reached on.  What is reached leaves the rest: so the nearer all
- * are to each other, the less time it takes.  What was reached last is
- * compared first, as it leads to where nothing is reached yet.
+ * What is done stands before i, what is reached and not done from i on, and
+ * the rest from reached on.  What was reached last is compared first, as it
+ * leads to where nothing is reached yet.
  *
- * By the triangle inequality, whatever is farther from the centre of a ball
- * than both radii together is not near anything in the ball.  So one that is
- * that far from the ball of the rest is not compared.  The rest only shrinks,
- * so that there is no need to come back to it.  That tells clusters apart of
- * which each is dense, and too large to be compared with the other.
+ * By the triangle inequality, a fingerprint that is farther from the centre of
+ * the ball than both radii together is near nothing in the ball, and is
+ * skipped.  The rest only shrinks, so a skipped fingerprint stays far from it.
+ * Without the ball, two large dense clusters would be compared with each
+ * other.
  */
 static void
 connect_group(Components *c, const Candidates *group)
@@ -240,13 +244,12 @@ connect_group(Components *c, const Candidates *group)
 }
 
 /*
- * Find the connected components of the list, of which two fingerprints share
- * one if steps of at most radius, 0 .. HAMMING_BITS, lead from one to the
- * other.
+ * The numbers of the list must be 0 .. count - 1, each once, and radius 0 ..
+ * HAMMING_BITS.  parents must have room for count.
  *
- * The numbers of the list must be 0 .. count - 1, each once, and parents must
- * have room for as many.  parents gets the sets of the numbers (see sets.h),
- * of which each is a component.  The order of the list changes.
+ * Two fingerprints are connected if steps of at most radius lead from one to
+ * the other.  On return two numbers share a set of parents (see sets.h) if and
+ * only if their fingerprints are connected.  The order of the list changes.
  */
 void
 simhash_connect(FingerprintList *list, int radius, uint32 *parents)

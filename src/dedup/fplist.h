@@ -51,8 +51,8 @@ fplist_swap(FingerprintList *list, uint32 i, uint32 j)
 }
 
 /*
- * Return where the run ends that begins at from: the fingerprints, before end,
- * that agree in bits with the one at from and stand next to it.
+ * Return where the run that begins at from ends: the fingerprints side by
+ * side, before end, that agree in bits with the one at from.
  */
 static inline uint32
 fplist_end_of_run(const FingerprintList *list, uint32 from, uint32 end,

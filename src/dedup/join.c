@@ -11,11 +11,10 @@
  *
  * A group may be too large even then for comparing each with each, as where
  * many texts share much.  Such a group gets a cut of its own, into parts that
- * tell its fingerprints apart equally well.  Each part has at least one bit
- * that varies in what is cut.  So in a group of the cut fewer bits vary than
- * in what was cut, and at most 64 cuts are nested (see join.h).
+ * tell its fingerprints apart equally well.
  *
- * doc/algorithm.md 6 proves that no pair within the radius is lost.
+ * doc/algorithm.md 6 proves that no pair within the radius is lost, and that
+ * at most 64 cuts are nested.
  */
 #include "postgres.h"
 
@@ -36,8 +35,10 @@
 #define SAMPLE_SIZE 256
 
 /*
- * A group of fewer is compared or sorted without a sample of its sets: the
- * sample would take long beside the sort.
+ * The sample of number_needed() takes up to 64 looks at a pair and its two
+ * sets.  Where most pairs are in one set, it saves a sort of the group.  A
+ * group of fewer than WORTH_ESTIMATING is sorted too quickly for that:
+ * number_needed() takes all of its pairs.
  */
 #define WORTH_ESTIMATING 2048
 
@@ -58,9 +59,7 @@ number_of_pairs(const HammingJoin *join, const Candidates *group)
 	return x * (group->y_end - group->y);
 }
 
-/*
- * Return what sorting a group by one part takes, in units of one comparison.
- */
+/* Return what sorting a group by one part takes, in comparisons. */
 static double
 cost_of_sort(const HammingJoin *join, const Candidates *group)
 {
@@ -82,7 +81,7 @@ find_varying(const uint64 *fps, uint32 count, uint64 one)
 	return varying;
 }
 
-/* Is there no need to compare x's fingerprint at x with y's at y? */
+/* Are the fingerprints at x of join->x and at y of join->y in one set? */
 static inline bool
 in_same_set(const HammingJoin *join, uint32 x, uint32 y)
 {
@@ -116,10 +115,9 @@ sample_pair(const HammingJoin *join, const Candidates *group, int i,
 }
 
 /*
- * Estimate how many pairs of a group need a comparison.  The estimate is above
- * 0.  Where more than about an eighth of the pairs do, return the number of
- * all pairs: most groups of most data are such, and a look at few pairs shows
- * it.
+ * Estimate, above 0, how many pairs of a group need a comparison.  Where more
+ * than about an eighth of the pairs do, return the number of all pairs: most
+ * groups of most data are such, and a look at few pairs shows it.
  */
 static double
 number_needed(const HammingJoin *join, const Candidates *group)
@@ -190,8 +188,8 @@ measure_bits(const HammingJoin *join, const Candidates *group, uint64 varying,
 }
 
 /*
- * Cut the bits into parts of about the same information, of which total is the
- * sum.  There must be at least as many varying bits as parts.
+ * cut->varying must have parts bits or more.  Cut the 64 bits into parts of
+ * about the same information.  total is the sum of information[0 .. 63].
  *
  * Each part gets a varying bit: a part begins at a varying bit, and the next
  * part begins here at the latest if varying_left <= later, that is, if the
@@ -301,11 +299,9 @@ make_cut(HammingJoin *join, const Candidates *group, JoinCut *cut)
 }
 
 /*
- * Push a node that divides the group by the parts of the cut from first on.
- *
- * The last part that it goes through is number radius + level - 1.  For let a
- * pair within the radius agree in the parts 0 .. p in level of them: it
- * differs in the other p + 1 - level, which are radius at most.
+ * Push a node that divides the group by the parts of the cut from first to
+ * radius + level - 1: a pair within the radius differs in at most radius
+ * parts, and so agrees in level of the parts up to that one.
  */
 static void
 push_node(HammingJoin *join, const Candidates *group, JoinCut *cut, int level,
@@ -326,8 +322,9 @@ push_node(HammingJoin *join, const Candidates *group, JoinCut *cut, int level,
 }
 
 /*
- * Divide a smaller group of the node on top, or all, if there is no node yet.
- * Return false, and do nothing, if comparing each with each takes no more time.
+ * Divide a smaller group of the node on top, or all fingerprints, without a
+ * node.  Return false, and do nothing, if comparing each with each takes no
+ * more time.
  */
 static bool
 divide(HammingJoin *join, const Candidates *group)
@@ -351,7 +348,7 @@ divide(HammingJoin *join, const Candidates *group)
 	return true;
 }
 
-/* There must be a next part. */
+/* On entry node->part < node->last.  Sort node->all by the next part. */
 static void
 sort_by_next_part(HammingJoin *join, JoinNode *node)
 {
@@ -398,9 +395,7 @@ next_group(const HammingJoin *join, JoinNode *node, Candidates *group)
 	return false;
 }
 
-/*
- * Does no pair of the group need a comparison, as all of it is in one set?
- */
+/* Is all of the group in one set, so that no pair needs a comparison? */
 static bool
 is_done(const HammingJoin *join, const Candidates *group)
 {
@@ -422,10 +417,10 @@ is_done(const HammingJoin *join, const Candidates *group)
  * comparison than to sort the node by its other parts?  While sets are united,
  * fewer and fewer pairs need one.
  *
- * If so, all of the node are candidates.  That loses no pair, as the smaller
- * groups of the other parts lie within the node.  Pairs of the parts before
- * are among the candidates once more.  Unions of sets do not mind that, but
- * hamming_join_is_first() would be wrong: so this is for joins with sets only.
+ * If so, the caller hands out node->all.  No pair is lost, as the groups of
+ * the other parts lie within node->all.  A pair may come twice, which
+ * hamming_join_is_first() cannot tell.  So the answer is false for a join
+ * without sets.
  */
 static bool
 is_nearly_done(const HammingJoin *join, const JoinNode *node)
@@ -436,15 +431,14 @@ is_nearly_done(const HammingJoin *join, const JoinNode *node)
 
 /*
  * Begin a join of the lists x and y, which may be the same list, within
- * radius, 0 .. HAMMING_BITS.  The caller frees it by pfree().
+ * radius, 0 .. HAMMING_BITS.  The caller frees the join by pfree(), and until
+ * then changes the lists only as hamming_join_next() allows.  The join changes
+ * their order.
  *
- * Until then nobody else may change the lists, except as hamming_join_next()
- * says.  The join changes their order.
- *
- * If x and y are the same list, there may be sets (see sets.h) of the numbers
- * of the list.  Members of a set need no comparison with each other.  The
- * caller may unite sets while the join goes on: a pair that is left out is in
- * one set by then, and stays in one.
+ * If x and y are the same list, sets may be sets (see sets.h) of its numbers.
+ * Members of a set need no comparison with each other.  The caller may unite
+ * sets while the join goes on: a pair that is left out is in one set by then,
+ * and stays in one.
  */
 HammingJoin *
 hamming_join_begin(FingerprintList *x, FingerprintList *y, int radius,
@@ -506,9 +500,8 @@ hamming_join_next(HammingJoin *join, Candidates *candidates)
 }
 
 /*
- * Is this the first time that a pair is among the candidates?  It must be
- * among the current ones, and difference has the bits in which it differs.
- * The join must have no sets.
+ * The join must have no sets.  A pair of the current candidates differs in
+ * difference.  Is this the first time that the pair is among the candidates?
  *
  * Each node goes through its parts in ascending order.  So the pair was not
  * among the candidates before if, for each node, it agrees in none of the

@@ -70,15 +70,9 @@ typedef struct JoinNode
  *		nodes[1]		cuts[0], level 2: sorted by part 5, after 4
  *		nodes[0]		cuts[0], level 1: sorted by part 3, after 0, 1, 2
  *
- * The smaller groups of a node agree in one part more than its group, and each
- * part has a bit that varied before.  64 bits can be used up but once: so
- * HAMMING_BITS nodes suffice.
- *
- * cuts[n] has at most 64 - n varying bits, as each cut below it has used up
- * one at least.  make_cut() is called for one cut above those that have nodes,
- * and makes none of fewer than radius + 1 varying bits.  So for a radius of 1
- * or more, cuts[62] may have nodes, and cuts[63] is only tried.  For radius 0
- * all parts agree after the first cut, so that cuts[1] is only tried.
+ * Each node uses up a bit, which varies in no group further up.  So
+ * HAMMING_BITS nodes suffice, and as many cuts, with the one that make_cut()
+ * tries in vain (doc/algorithm.md 6).
  */
 typedef struct HammingJoin
 {

@@ -44,9 +44,9 @@ begin_group(JoinPairs *pairs, const Candidates *group)
 }
 
 /*
- * Begin to compare the i-th.  In the join of a list with itself it is compared
- * with what comes after it: so each pair of places comes once, and none with
- * itself.
+ * Begin to compare the fingerprint at pairs->i.  In the join of a list with
+ * itself it is compared with what comes after it: so each pair of places comes
+ * once, and none with itself.
  */
 static void
 begin_element(JoinPairs *pairs)

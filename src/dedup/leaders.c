@@ -5,16 +5,9 @@
  * In the order of their numbers, each fingerprint joins the least leader
  * within the radius, or, if there is none, becomes a leader.
  *
- * Whoever joins a leader is connected with it.  So each connected component is
- * done by itself; most are small.  A large one is divided and conquered:
- *
- * (1) Choose the leaders of the first half, in the same way.
- * (2) Join the second half with these leaders.  Each of the second half that
- *	   is within the radius of some of them takes the least of these.
- * (3) Choose among those of the second half that found none, in the same way.
- *
- * That is right because a leader of the first half precedes all of the second
- * half (doc/algorithm.md 6).
+ * A fingerprint is connected with its leader.  So each connected component is
+ * done by itself; most are small.  A large one is divided and conquered by
+ * choose_among(), which doc/algorithm.md 6 proves right.
  *
  * Leaders are farther than the radius from each other.  So however many
  * fingerprints there are, few leaders are near each.
@@ -24,9 +17,9 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "dedup/join_pairs.h"
 #include "dedup/leaders.h"
 #include "type/distance_array.h"
-#include "dedup/join_pairs.h"
 
 /*
  * Up to FEW fingerprints are each compared with the leaders among them.  FEW
@@ -48,9 +41,9 @@ typedef struct Leaders
 } Leaders;
 
 /*
- * Sort the list by component, and each component by number.  components has
- * the sets that simhash_connect() made; it gets the least number of each one's
- * component.
+ * On entry components has the sets that simhash_connect() made.  Sort the list
+ * by component, and each component by number.  On return components[number] is
+ * the least number of the component of number.
  */
 static void
 sort_by_component(FingerprintList *list, uint32 *components)
@@ -90,9 +83,9 @@ sort_by_component(FingerprintList *list, uint32 *components)
 }
 
 /*
- * Let the i-th of the list join the least leader within the radius among those
- * at from .. to - 1, which are at most FEW, ascending by number.  Return false
- * if there is none.
+ * The leaders at the places from .. to - 1 must be at most FEW, and ascend by
+ * number.  Let the fingerprint at i join the least of them within the radius.
+ * Return false if there is none.
  */
 static bool
 join_leader(Leaders *l, uint32 i, uint32 from, uint32 to)
@@ -109,8 +102,8 @@ join_leader(Leaders *l, uint32 i, uint32 from, uint32 to)
 }
 
 /*
- * Do what choose_among() does, for at most FEW, by comparing each with the
- * leaders before it.
+ * Do what choose_among() does, for at most FEW: compare each fingerprint with
+ * the leaders before it.
  */
 static uint32
 choose_among_few(Leaders *l, uint32 from, uint32 to)
@@ -127,8 +120,9 @@ choose_among_few(Leaders *l, uint32 from, uint32 to)
 }
 
 /*
- * Copy the places from .. to - 1 of the list, as a join changes the order.  The
- * copy lies in the spare arrays of the list, and has those of l for its own.
+ * Copy the places from .. to - 1 of the list, as a join changes the order.
+ * The copy lies in the spare arrays of the list; the spare arrays of the copy
+ * lie in those of l.
  */
 static FingerprintList
 copy_stretch(Leaders *l, uint32 from, uint32 to)
@@ -147,8 +141,9 @@ copy_stretch(Leaders *l, uint32 from, uint32 to)
 }
 
 /*
- * Let each of those at middle .. to - 1 join the least leader within the radius
- * among those at from .. end - 1.  Here end <= middle must hold.
+ * On entry end <= middle.  Let each fingerprint at the places middle .. to - 1
+ * join the least leader within the radius at the places from .. end - 1, if
+ * there is one.
  */
 static void
 join_leaders(Leaders *l, uint32 from, uint32 end, uint32 middle, uint32 to)
@@ -170,10 +165,10 @@ join_leaders(Leaders *l, uint32 from, uint32 end, uint32 middle, uint32 to)
 }
 
 /*
- * Choose leaders among those at from .. to - 1, which must be of one component,
- * ascending by number, and farther than the radius from all leaders before
- * from.  Move the leaders to the front, still ascending, and return where they
- * end.  All others have joined one of these leaders then.
+ * The fingerprints at the places from .. to - 1 must be of one component,
+ * ascend by number, and be farther than the radius from all leaders before
+ * from.  Move their leaders to the front, still ascending, and return where
+ * the leaders end.  All others have joined one of these leaders then.
  */
 static uint32
 choose_among(Leaders *l, uint32 from, uint32 to)
@@ -195,7 +190,7 @@ choose_among(Leaders *l, uint32 from, uint32 to)
 	return choose_among(l, end, left);
 }
 
-/* Choose leaders in the component at from .. to - 1. */
+/* Choose leaders in the component at the places from .. to - 1. */
 static void
 choose_in_component(Leaders *l, uint32 from, uint32 to)
 {
@@ -216,10 +211,10 @@ choose_in_component(Leaders *l, uint32 from, uint32 to)
 }
 
 /*
- * Find the leader of each fingerprint.  The numbers of the list must be
- * 0 .. count - 1, each once.  clusters has the sets that simhash_connect() made
- * within the same radius.  It gets the number of each one's leader, which for
- * a leader is its own number.
+ * The numbers of the list must be 0 .. count - 1, each once.  On entry
+ * clusters has the sets that simhash_connect() made within the same radius.
+ * On return clusters[number] is the number of the leader that number has
+ * joined; for a leader, its own number.
  *
  * The order of the list changes.  This takes 12 bytes for each member of the
  * largest component.

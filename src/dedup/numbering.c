@@ -20,9 +20,9 @@
 #define NO_MEMBER PG_UINT32_MAX
 
 /*
- * Leave one of each fingerprint on the list, with the number of the first row
- * that has it.  The numbers of the list must be those of rows, ascending.
- * firsts gets that first row for each row, or NO_MEMBER.
+ * On entry the numbers of the list are those of rows, ascending.  Leave one of
+ * each fingerprint on the list, with the number of the first row that has it.
+ * firsts[row] gets that first row for each row, or NO_MEMBER.
  */
 static void
 merge_rows(FingerprintList *list, uint32 rows, uint32 *firsts)
@@ -55,8 +55,9 @@ merge_rows(FingerprintList *list, uint32 rows, uint32 *firsts)
 
 /*
  * Number the distinct fingerprints from 0 on, in the order of their first
- * rows.  members has the first row of each row's fingerprint, and gets the
- * number of that fingerprint.  So does the list.
+ * rows.  On entry members[row] is the first row with the fingerprint of row,
+ * and the numbers of the list are first rows.  On return both are numbers of
+ * fingerprints.
  */
 static void
 number_distinct(FingerprintList *list, uint32 rows, uint32 *members)
@@ -81,9 +82,9 @@ number_distinct(FingerprintList *list, uint32 rows, uint32 *members)
 }
 
 /*
- * Number the clusters from NO_CLUSTER + 1 on.  For each member, clusters has an
- * earlier member of the same cluster, or itself if it is the first one.
- * clusters gets the number of each member's cluster.
+ * On entry clusters[member] is an earlier member of the same cluster, or
+ * member itself if it is the first.  Number the clusters from NO_CLUSTER + 1
+ * on.  On return clusters[member] is the number of the cluster.
  */
 static void
 number_members(uint32 *clusters, uint32 count)
@@ -103,8 +104,9 @@ number_members(uint32 *clusters, uint32 count)
  * HAMMING_BITS.
  *
  * The numbers on the list must be those of rows, ascending.  Rows that are not
- * on the list are in no cluster.  numbers must have room for all rows, and gets
- * the number of each row's cluster: from 1 on, or NO_CLUSTER.
+ * on the list are in no cluster.  numbers must have room for all rows.
+ * numbers[row] gets the number of the cluster of row: from 1 on, or
+ * NO_CLUSTER.
  *
  * The list is changed.  This takes 4 bytes for each distinct fingerprint, and
  * what simhash_choose_leaders() takes.

@@ -36,8 +36,8 @@ is_id_type(Oid type)
 }
 
 /*
- * Return a hint on a first column of the type given, which ids cannot have.
- * fingerprint is the type simhash64.
+ * Return a hint for a query whose first column is of type, which ids cannot
+ * have.  fingerprint is the type simhash64.
  */
 static const char *
 id_hint(Oid type, Oid fingerprint)
@@ -85,7 +85,7 @@ check_columns(TupleDesc description, void *arg)
 								"fingerprint.")));
 }
 
-/* Return an id of one of the types of is_id_type(). */
+/* type must be one of is_id_type().  Return the id that value has. */
 static int64
 get_id(Datum value, Oid type)
 {
@@ -114,7 +114,7 @@ receive_pair_row(TupleTableSlot *slot, void *arg)
 							  DatumGetSimhash(fingerprint));
 }
 
-/* Run a query for the SQL function given, which has the OID function. */
+/* Run query for the SQL function with the OID function; return its rows. */
 static PairSide *
 read_side(Datum query, Oid function)
 {

@@ -13,9 +13,9 @@
 #include "utils/sampling.h"
 #include "utils/tuplestore.h"
 
-#include "type/distance_array.h"
 #include "dedup/user_query.h"
 #include "type/catalog.h"
+#include "type/distance_array.h"
 #include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_distances);

@@ -47,10 +47,11 @@ end_rows(DestReceiver *self)
 }
 
 /*
- * Run a query with the rights, the snapshot and the search path of the caller.
- * check, unless it is NULL, gets the description of the columns first.  Then
- * receive gets each row, which holds until receive returns.  Both get arg.
- * What they allocate in the current memory context goes with the query.
+ * Run query with the rights, the snapshot and the search path of the caller.
+ * Unless check is NULL, call check(columns, arg) first.  Then call
+ * receive(row, arg) for each row, which is valid until receive() returns.
+ * What check() and receive() allocate in the current memory context is freed
+ * with the query.
  * Errors: 0A000 if the query does more than read, 42601 if it is not one
  * statement that returns rows, and whatever running it may raise.
  */
