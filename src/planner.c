@@ -39,7 +39,7 @@ PG_FUNCTION_INFO_V1(hamming_distance_gt_support);
 PG_FUNCTION_INFO_V1(hamming_distance_ge_support);
 PG_FUNCTION_INFO_V1(simhash_within_support);
 
-/* The clause "left op right", which has the given type. */
+/* Make the clause "left op right" of the operator opno, which returns type. */
 static Expr *
 make_operator(Oid opno, Oid type, Expr *left, Expr *right)
 {
@@ -50,7 +50,7 @@ make_operator(Oid opno, Oid type, Expr *left, Expr *right)
 	return clause;
 }
 
-/* A call of the function, whose result has the given type. */
+/* Make a call of the function, which returns type. */
 static Expr *
 make_call(Oid function, Oid type, List *args)
 {
@@ -107,8 +107,8 @@ is_distance_function(Oid function, Oid schema)
 }
 
 /*
- * The two arguments of a distance that is written as an operator or as a
- * function, under any relabellings; NIL if the node is no distance.
+ * Return the two arguments of a distance that is written as an operator or as
+ * a function, under any relabellings; NIL if node is no distance.
  */
 static List *
 distance_arguments(Node *node, Oid schema)
@@ -134,7 +134,6 @@ distance_arguments(Node *node, Oid schema)
 	return is_distance_function(function, schema) ? args : NIL;
 }
 
-/* A bound of any integer type as bigint. */
 static Expr *
 bigint_bound(Expr *bound, Oid type)
 {
@@ -145,8 +144,8 @@ bigint_bound(Expr *bound, Oid type)
 }
 
 /*
- * The comparison of a distance, given by its two arguments, with a bound of
- * type bigint, as a call of simhash_within; NULL where a function is missing.
+ * Make a call of simhash_within that compares the distance of the two elements
+ * of distance with bound, a bigint; return NULL where a function is missing.
  * With w(k) for "distance <= k":
  *
  *		<= k is w(k)			> k is NOT w(k)
@@ -182,7 +181,7 @@ compare_distance(PlannerInfo *root, Oid schema, StrategyNumber strategy,
 	return (Node *) result;
 }
 
-/* The strategy with which "b op a" says what "a strategy b" says. */
+/* Return the strategy with which "b op a" says what "a strategy b" says. */
 static StrategyNumber
 commute(StrategyNumber strategy)
 {
@@ -190,8 +189,9 @@ commute(StrategyNumber strategy)
 }
 
 /*
- * The argument as an integer, whose type is stored in *integer_type.  A
- * hamming_distance is a domain over integer, and needs a relabelling.
+ * Return arg, which is of type, as an integer, and store the integer's type in
+ * *integer_type.  A hamming_distance is a domain over integer, and needs a
+ * relabelling.
  */
 static Expr *
 integer_argument(Expr *arg, Oid type, Oid *integer_type)
@@ -282,10 +282,10 @@ hamming_distance_ge_support(PG_FUNCTION_ARGS)
 }
 
 /*
- * Is there a hamming index of the same single column as the index, which is of
- * another method?  The hamming index is better for every k.  The cost of a GiST
- * index does not show that: PostgreSQL estimates the cost from the number of
- * matches, and not from the pages that a search for them reads.
+ * Is index, of another method, of a single column that has a hamming index,
+ * too? The hamming index is better for every k.  The cost of a GiST index does
+ * not show that: PostgreSQL estimates the cost from the number of matches, and
+ * not from the pages that a search for them reads.
  */
 static bool
 is_superseded(IndexOptInfo *index)

@@ -80,7 +80,7 @@ simhash64_to_bit(PG_FUNCTION_ARGS)
 	PG_RETURN_VARBIT_P(bits);
 }
 
-/* Read decimal digits; false for anything else or too large a value. */
+/* Read decimal digits; return false for anything else or too large a value. */
 static bool
 read_decimal(const char *digits, uint64 *value)
 {
@@ -96,7 +96,7 @@ read_decimal(const char *digits, uint64 *value)
 	return true;
 }
 
-/* Read an integer of -2^63 .. 2^64 - 1; false for anything else. */
+/* Read an integer of -2^63 .. 2^64 - 1; return false for anything else. */
 static bool
 read_integer(const char *number, uint64 *value)
 {
@@ -108,7 +108,6 @@ read_integer(const char *number, uint64 *value)
 	return true;
 }
 
-/* A numeric in decimal digits. */
 static const char *
 decimal(Datum number)
 {
@@ -116,9 +115,9 @@ decimal(Datum number)
 }
 
 /*
- * The unsigned value of a number, rounded as core rounds to bigint.  A number
- * below 0 is taken as the same bigint: the driver chooses which type to send.
- * Error: 22003 outside -2^63 .. 2^64 - 1.
+ * Return the unsigned value of a number, rounded as core rounds to bigint.  A
+ * number below 0 is taken as the same bigint: the driver chooses which type to
+ * send.  Error: 22003 outside -2^63 .. 2^64 - 1.
  */
 Datum
 simhash64_from_numeric(PG_FUNCTION_ARGS)

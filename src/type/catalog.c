@@ -17,7 +17,7 @@
 
 #include "type/catalog.h"
 
-/* The type of this name in the schema; InvalidOid if there is none. */
+/* Return the type called name in the schema; InvalidOid if there is none. */
 Oid
 simhash_find_type(Oid schema, const char *name)
 {
@@ -26,8 +26,8 @@ simhash_find_type(Oid schema, const char *name)
 }
 
 /*
- * The function of this name in the schema that takes count arguments of these
- * types; InvalidOid if there is none.
+ * Return the function called name in the schema that takes the arguments
+ * types[0 .. count); InvalidOid if there is none.
  */
 Oid
 simhash_find_function(Oid schema, const char *name, int count,
@@ -40,7 +40,7 @@ simhash_find_function(Oid schema, const char *name, int count,
 }
 
 /*
- * The operator of this name in the schema that takes the types left and
+ * Return the operator called name in the schema that takes the types left and
  * right; InvalidOid if there is none.
  */
 Oid
@@ -51,7 +51,7 @@ simhash_find_operator(Oid schema, const char *name, Oid left, Oid right)
 						   ObjectIdGetDatum(right), ObjectIdGetDatum(schema));
 }
 
-/* The type simhash64 in the schema that the function is in. */
+/* Return the type simhash64 in the schema that the function is in. */
 Oid
 simhash_type(Oid function)
 {

@@ -21,8 +21,8 @@ typedef struct MatchRoutines
 } MatchRoutines;
 
 /*
- * The number of bits that are set.  Compilers know this form, and use the
- * instruction where the function that has it inlined may.
+ * Return the number of bits that are set in x.  Compilers know this form, and
+ * use the instruction where the function that has it inlined may.
  */
 static pg_attribute_always_inline int
 count_bits(uint64 x)
@@ -34,7 +34,7 @@ count_bits(uint64 x)
 	return x * UINT64CONST(0x0101010101010101) >> 56;
 }
 
-/* This and count_each() are compiled once for each kind of processor below. */
+/* match_each() and count_each() are compiled for each kind of processor. */
 static pg_attribute_always_inline int
 match_each(const uint64 *fingerprints, int count, uint64 centre, int radius,
 		   uint16 *matches)
@@ -113,10 +113,11 @@ count_popcnt(const uint64 *fingerprints, int count, uint64 centre,
 static const MatchRoutines popcnt = {match_popcnt, count_popcnt, 20};
 
 /*
- * The distances of four words.  A table has the bits of each half byte:
- * 4 + those of the lower one less 4 - those of the upper one is what the
- * byte has, and these differences are what the instruction sums up (Mula,
- * Kurz and Lemire 2018).
+ * Return the distances of four words (Mula, Kurz and Lemire 2018).
+ *
+ * more[h] = 4 + bits of h, less[h] = 4 - bits of h.  So more[lower half] -
+ * less[upper half] is the number of bits of the byte.  _mm256_sad_epu8() adds
+ * these differences.
  */
 TARGET_AVX2 static inline __m256i
 distances_of_four(__m256i words, __m256i centres)
@@ -136,7 +137,7 @@ distances_of_four(__m256i words, __m256i centres)
 						   _mm256_shuffle_epi8(less, upper));
 }
 
-/* A bit for each of four distances below the limits. */
+/* Return a bit for each of four distances, set if it is below its limit. */
 TARGET_AVX2 static inline unsigned
 four_below(__m256i distances, __m256i limits)
 {
@@ -244,14 +245,14 @@ choose_routines(void)
 
 #elif defined(SIMHASH_NEON)
 
-/* How many bits differ, in each byte of two words. */
+/* Return how many bits of two words and the centres differ, in each byte. */
 static inline uint8x16_t
 differences_of_two(const uint64 *words, uint8x16_t centres)
 {
 	return vcntq_u8(veorq_u8(vld1q_u8((const uint8 *) words), centres));
 }
 
-/* In each two bytes of four words: the sums of neighbours. */
+/* Return the same for four words, in each two bytes: add neighbours. */
 static inline uint8x16_t
 differences_of_four(const uint64 *words, uint8x16_t centres)
 {
@@ -259,7 +260,7 @@ differences_of_four(const uint64 *words, uint8x16_t centres)
 					 differences_of_two(words + 2, centres));
 }
 
-/* In each half of eight words. */
+/* Return the same for eight words, in each half of a word. */
 static inline uint8x16_t
 differences_of_eight(const uint64 *words, uint8x16_t centres)
 {
@@ -267,7 +268,10 @@ differences_of_eight(const uint64 *words, uint8x16_t centres)
 					 differences_of_four(words + 4, centres));
 }
 
-/* One of four bits for each of sixteen words: is it within the radius? */
+/*
+ * Return four bits for each of sixteen words, the lowest of which is set if
+ * the word is within the radius.
+ */
 static inline uint64
 sixteen_within(const uint64 *words, uint8x16_t centres, uint8x16_t radii)
 {

@@ -160,9 +160,9 @@ gist_simhash64_union(PG_FUNCTION_ARGS)
 }
 
 /*
- * How far the value range must be widened.  Ranges split by value do not
- * overlap, and a new value goes to the range that holds or is next to it, so
- * they stay so.
+ * Set *penalty to how far the value range must be widened.  Ranges split by
+ * value do not overlap.  A new value goes to the range that holds or is next
+ * to it, so they stay so.
  */
 Datum
 gist_simhash64_penalty(PG_FUNCTION_ARGS)
@@ -199,10 +199,10 @@ compare_items(const void *a, const void *b)
 }
 
 /*
- * Where to cut items sorted by value: in the middle third, between the two
- * neighbours that part at the highest bit, so that the members of each half
- * share as many leading bits as they can; nearest to the middle if several
- * places are as good.
+ * Return where to cut items sorted by value: in the middle third, between the
+ * two neighbours that part at the highest bit, so that the members of each
+ * half share as many leading bits as they can; nearest to the middle if
+ * several places are as good.
  */
 static int
 choose_cut(const SplitItem *items, int count)

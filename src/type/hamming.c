@@ -8,7 +8,7 @@
 #include "type/hamming.h"
 
 /*
- * The lesser of best and the least distance from q to an x >= lo that
+ * Return the lesser of best and the least distance from q to an x >= lo that
  * respects the masks and equals lo outside the bits of below, which are all
  * the bits under some bit.
  *
@@ -48,10 +48,10 @@ one_sided_distance(uint64 lo, uint64 all, uint64 any, uint64 q, uint64 below,
 }
 
 /*
- * The least distance from q to any value within the bounds, which is exact,
- * and so a lower bound for the distance to every member of a set that they
- * bound.  Where that distance is at least enough, any value from enough up to
- * the exact one may be returned instead.
+ * Return the least distance from q to any value within the bounds, which is
+ * exact, and so a lower bound for the distance to every member of a set that
+ * they bound.  Where that distance is at least enough, any value from enough
+ * up to the exact one may be returned instead.
  *
  * Proof.  Every x within the bounds differs from q in the forced bits of the
  * masks, which is the early return.  Let d be the highest bit in which lo
@@ -81,8 +81,9 @@ hamming_bounds_distance(const HammingBounds *b, uint64 q, int enough)
 }
 
 /*
- * The number of words of this many bits within radius of a word: the sum over
- * i <= radius of C(bits, i).  radius is -1 or more.  bits need not be whole.
+ * radius must be -1 or more.  Return the number of words of length bits within
+ * radius of a word: the sum over i <= radius of C(bits, i).  bits need not be
+ * whole.
  */
 double
 hamming_ball_size(double bits, int radius)
@@ -99,7 +100,7 @@ hamming_ball_size(double bits, int radius)
 	return size;
 }
 
-/* Position of the n-th highest bit that is set; there are at least n. */
+/* bits has n bits set or more.  Return the place of the n-th highest. */
 static int
 nth_highest_bit(uint64 bits, int n)
 {
@@ -118,10 +119,10 @@ typedef struct Radii
 #define LEADING_BLOCK (~(~UINT64CONST(0) >> HAMMING_BLOCK_BITS))
 
 /*
- * The lowest bit i >= p at which a word x within the radii may leave from:
- * from has 0 at i, x has 1, and x equals from above i.  The distances of x to
- * the centre above i and at i are subtracted from *left.  HAMMING_BITS if
- * there is no such bit.
+ * Find the lowest bit i >= p at which a word x within the radii may leave
+ * from: from has 0 at i, x has 1, and x equals from above i.  Return i, and
+ * subtract from *left the distances of x to the centre above i and at i.
+ * Return HAMMING_BITS if there is no such bit.
  */
 static int
 lowest_turn(uint64 centre, uint64 from, int p, Radii *left)
@@ -147,9 +148,9 @@ lowest_turn(uint64 centre, uint64 from, int p, Radii *left)
 }
 
 /*
- * The least word within the radii left of bits, which are the bits of the
- * centre below the turn: clear the highest bits that are set while the radii
- * allow it.
+ * Return the least word within the radii left of bits, which are the bits of
+ * the centre below the turn: clear the highest bits that are set while the
+ * radii allow it.
  */
 static uint64
 least_word(uint64 bits, Radii left)
@@ -174,9 +175,9 @@ least_word(uint64 bits, Radii left)
 }
 
 /*
- * The least x >= from that is within radius of the centre and in its leading
- * block within leading_radius; both radii are 0 or more.  False if there is
- * none.
+ * Set *next to the least x >= from that is within radius of the centre, and in
+ * its leading block within leading_radius; both radii are 0 or more.  Return
+ * false if there is none.
  *
  * Such an x is from itself, or it first leaves from at some bit i where from
  * has 0 and x has 1.  Above i, x equals from.  The lower i is, the less x is:

@@ -8,9 +8,9 @@
  *   is known;
  * - of the other rows, the part that chance puts there, which is the volume
  *   of the ball, sum over i <= k of C(64, i), over 2^64;
- * - and a floor for real duplicates, which chance knows nothing of: k + 1
- *   values of those that the column has, since edits make near-duplicates at
- *   small distances, of which a larger radius takes in more.
+ * - and a floor for real duplicates, which chance knows nothing of: k + 1 of
+ *   the column's values, as edits make near-duplicates at small distances, and
+ *   a larger radius takes in more of them.
  */
 #include "postgres.h"
 
@@ -40,7 +40,7 @@ typedef struct KnownBall
 } KnownBall;
 
 /*
- * Volume of a ball of radius -1 .. 64 as a part of the whole space, 0 .. 1.
+ * Return the volume of a ball of radius -1 .. 64 as a part of all, 0 .. 1.
  *
  * A volume close to 2^64 has more digits than a double.  So rounding may take
  * the sum above 2^64.  The planner raises an error for a selectivity above 1.
@@ -54,8 +54,8 @@ ball_volume(int32 radius)
 }
 
 /*
- * The part of the rows of a column that is in a ball, where the column has
- * this many distinct values and nothing is known of the centre.
+ * Return the part of a column's rows that is in a ball, where distinct is the
+ * number of the column's values and nothing is known of the centre.
  */
 static double
 ball_fraction(int32 radius, double distinct)
@@ -66,7 +66,7 @@ ball_fraction(int32 radius, double distinct)
 	return volume + (1 - volume) * duplicates;
 }
 
-/* How many values the column has; all rows differ where nothing is known. */
+/* Return how many values a column has; all differ where nothing is known. */
 static double
 distinct_values(VariableStatData *variable)
 {
@@ -87,10 +87,10 @@ null_fraction(VariableStatData *variable)
 }
 
 /*
- * The part of a column's rows within a ball.
+ * Return the part of a column's rows within the ball.
  *
- * Statistics are used without statistic_proc_security_check(): all that
- * could be asked of them here is a leakproof function.
+ * Statistics are used without statistic_proc_security_check(): all that could
+ * be asked of them here is a leakproof function.
  */
 static double
 column_fraction(VariableStatData *variable, const KnownBall *ball)
@@ -121,9 +121,9 @@ column_fraction(VariableStatData *variable, const KnownBall *ball)
 }
 
 /*
- * Selectivity of a clause with two args: the one of them that belongs to the
- * relation varRelid is within the ball.  know() adds to the ball what the
- * other one tells.
+ * args are the two arguments of a clause, which holds where the one of the
+ * relation varRelid is within the ball.  Return the selectivity of the clause.
+ * know(&known, other) adds to the ball what the other argument tells.
  */
 static Selectivity
 restriction_selectivity_of(PlannerInfo *root, List *args, int varRelid,
@@ -147,8 +147,8 @@ restriction_selectivity_of(PlannerInfo *root, List *args, int varRelid,
 }
 
 /*
- * Selectivity of a join, like that of an equality join but for the ball: a
- * row meets ball_fraction() of the rows on the side with more values.
+ * Return the selectivity of a join, like that of an equality join but for the
+ * ball: a row meets ball_fraction() of the rows on the side with more values.
  */
 static Selectivity
 join_selectivity_of(PlannerInfo *root, List *args, JoinType jointype,
@@ -183,9 +183,9 @@ join_selectivity_of(PlannerInfo *root, List *args, JoinType jointype,
 }
 
 /*
- * If the node is a constant of a type of this length, store its value and
- * return true.  A constant that is NULL gives the ball the radius -1: nothing
- * is within a ball of NULL.
+ * If node is a constant of length bytes, store it in *value and return true.
+ * A constant that is NULL gives the ball the radius -1: nothing is within a
+ * ball of NULL.
  */
 static bool
 known_value(KnownBall *ball, Node *node, int length, Datum *value)
@@ -225,7 +225,7 @@ know_radius(KnownBall *ball, Node *radius)
 		ball->radius = hamming_radius(DatumGetInt64(value));
 }
 
-/* Take both from a constant ball, or from hamming_ball(centre, radius). */
+/* Take centre and radius from a ball, or from hamming_ball(centre, radius). */
 static void
 know_ball(KnownBall *ball, Node *other)
 {
@@ -245,8 +245,8 @@ know_ball(KnownBall *ball, Node *other)
 }
 
 /*
- * The radius of a node of type hamming_ball: -1 .. HAMMING_BITS where the
- * planner can know it, else SIMHASH_NEAR_RADIUS.
+ * Return the radius of a node of type hamming_ball: -1 .. HAMMING_BITS where
+ * the planner can know it, else SIMHASH_NEAR_RADIUS.
  */
 int32
 hamming_known_radius(Node *ball)

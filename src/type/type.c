@@ -40,7 +40,7 @@ simhash_to_hex(uint64 fingerprint, char *hex)
 		hex[i] = "0123456789abcdef"[fingerprint >> (60 - 4 * i) & 0xF];
 }
 
-/* Value of a digit in base 2 or 16; -1 if it is none. */
+/* Return the value of a digit in base 2 or 16; -1 if it is none. */
 static int
 digit_value(char c, int base)
 {
