@@ -33,7 +33,9 @@ make_ball(uint64 centre, int32 radius)
 static const char *
 skip_space(const char *input)
 {
-	return input + strspn(input, " \t\n\r\v\f");
+	while (simhash_is_space(*input))
+		input++;
+	return input;
 }
 
 /*

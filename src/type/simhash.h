@@ -65,6 +65,13 @@ hamming_in_balls(uint64 fingerprint, const HammingBall *balls, int count)
 /* The distance of the operator %, from the literature. */
 #define SIMHASH_NEAR_RADIUS 3
 
+/* White space of the text forms: that of isspace() in the locale C. */
+static inline bool
+simhash_is_space(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
 /* type.c */
 #define SIMHASH_HEX_DIGITS 16
 extern void simhash_to_hex(uint64 fingerprint, char *hex);

@@ -53,12 +53,6 @@ digit_value(char c, int base)
 	return -1;
 }
 
-static bool
-is_space(char c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 /*
  * Read 16 hexadecimal or 64 binary digits of the input, which has length bytes.
  * White space may stand on either side.  Returns false if the input is anything
@@ -70,9 +64,9 @@ simhash_from_text(const char *input, size_t length, uint64 *fingerprint)
 	int			base;
 	size_t		i;
 
-	while (length > 0 && is_space(input[length - 1]))
+	while (length > 0 && simhash_is_space(input[length - 1]))
 		length--;
-	while (length > 0 && is_space(*input))
+	while (length > 0 && simhash_is_space(*input))
 	{
 		input++;
 		length--;
