@@ -81,7 +81,8 @@ hamming_item_pointer(uint64 tid)
  * ever.  A leaf holds the entries of its range in no order: rotated
  * fingerprints in an array that grows from the front, up to pd_lower, and
  * their TIDs in an array that grows from the back, down to pd_upper.  The
- * bytes between the arrays are always zero, and are not logged.
+ * bytes between the arrays are always zero, and are not logged.  (On an inner
+ * page of an unlogged index they may be anything: nothing logs that page.)
  *
  * The arrays of a leaf grow by HAMMING_LEAF_STEP slots at a time, so that one
  * insertion in HAMMING_LEAF_STEP logs pd_lower and pd_upper.  The slots that

@@ -121,6 +121,10 @@ page_io_cost(PlannerInfo *root, IndexOptInfo *index, bool sequential)
  * stay a choice where every other path is disabled, and the query fail with
  * that error.
  *
+ * What is added is about right where the index has all rows and is scanned
+ * once.  For a partial index it is too low, as rows counts the predicate twice.
+ * For a scan that is repeated it is too high.
+ *
  * A bitmap scan of the same path pays for these pages twice, which favours the
  * plain scan.  Whether the path counts as disabled was decided before: up to
  * 18 by enable_indexscan, in 19 by enable_indexonlyscan.

@@ -197,7 +197,8 @@ last_step(HammingSearch *search)
  * must stay equal.  find_leaf() begins at the deepest page of the path that
  * can still cover the key.  Where a page is no longer the right one,
  * find_leaf() goes back to the page above, and not to the root.  The pages of
- * the path stay pinned, so that none of them is freed.
+ * the path stay pinned, so that no merge frees one of them; on a standby,
+ * replay may.
  */
 static Buffer
 find_leaf(HammingSearch *search)

@@ -31,8 +31,8 @@
  * than every level) and the low end of its range.  Roles are ordered in this
  * way: by table, then by level, then by low end.  A free page has no role.
  *
- * 1. A merge frees a page only while the merge holds the page's exclusive
- *    lock and the only pin on the page.
+ * 1. A merge frees a page only under the page's exclusive lock, and only if
+ *    under that lock the merge has found no pin but its own.
  * 2. A process that waits for the lock of a page while it holds other locks
  *    has pinned that page before it took the first of these locks.  Since
  *    then it has kept the pin, and under the pin it has read the page's role.
@@ -48,9 +48,12 @@
  *    space map, before it takes the first lock or after it has released the
  *    last one.
  *
- * Roles do not change under a pin.  A split, a merge and a root that grows
- * leave each page in its table, with its level and its low end, but for the
- * page that the merge frees.  By rule 1 that page is not pinned by others.
+ * A role that was read under a pin does not change under that pin.  A split, a
+ * merge and a root that grows leave each page its role, but for the page that
+ * a merge frees: a root grows a level, but counts as the highest before and
+ * after.  Who pinned that page before the merge looked at the pins has
+ * prevented the merge.  Who pins the page later can read its role only after
+ * the merge has unlocked it.
  *
  * A merge locks two neighbours and their parent.  The right neighbour covers
  * the high end that the left one had when it was pinned.  By rule 5 nobody
@@ -74,8 +77,10 @@
  * can take it for another table or another place of the level.
  *
  * Searches, descents and walks hold the lock of one page at a time.  A search
- * keeps the inner pages on its path pinned, so that a merge leaves these as
- * they are.  CREATE INDEX logs up to 32 pages with all of them locked, when no
+ * keeps the inner pages on its path pinned, so that no merge frees these.  That
+ * saves descents, and nothing rests on it: on a standby replay frees pinned
+ * pages, too, and a search looks at each page again under the page's lock.
+ * CREATE INDEX logs up to 32 pages with all of them locked, when no
  * other process waits for one under a lock (hamming_build).  The replay of WAL
  * on a standby locks all pages of a record, and is the only process there that
  * holds a lock while it waits for another.
@@ -124,7 +129,8 @@ hamming_page_is_for(Page page, int table, int level, HammingKey key)
  *    look at the page.  Where the page is another one by now, the descent
  *    goes back, without any lock.
  * 4. It goes back HAMMING_MAX_DESCENTS times at most, and after a page that
- *    was not the right one it can be canceled.
+ *    was not the right one it can be canceled.  (A root that has grown is
+ *    simply read again.)
  */
 Buffer
 hamming_find(Relation index, int table, int level, HammingKey key, int mode,
@@ -171,7 +177,8 @@ hamming_find(Relation index, int table, int level, HammingKey key, int mode,
 			if (!hamming_page_is_for(page, table, height, key))
 				break;
 		}
-		if (hamming_page_is_for(page, table, level, key))
+		/* not a page above it, even if that one has come down to the level */
+		if (height == level && hamming_page_is_for(page, table, level, key))
 			return buffer;
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();

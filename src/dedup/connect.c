@@ -107,7 +107,7 @@ reach_from(Components *c, uint32 i, uint32 reached, uint32 end)
 	while (matches_next(&matches, &place))
 	{
 		unite_sets(c->parents, list->ids[i], list->ids[place]);
-		/* what this moves to place was compared already */
+		/* what this moves to place was compared already, or is the match */
 		fplist_swap(list, reached++, place);
 	}
 	return reached;

@@ -115,9 +115,9 @@ sample_pair(const HammingJoin *join, const Candidates *group, int i,
 }
 
 /*
- * Estimate, above 0, how many pairs of a group need a comparison.  Where more
- * than about an eighth of the pairs do, return the number of all pairs: most
- * groups of most data are such, and a look at few pairs shows it.
+ * Estimate, above 0, how many pairs of a group need a comparison.  Where an
+ * eighth or more of the sample do, return the number of all pairs: most groups
+ * of most data are such, and a look at few pairs shows it.
  */
 static double
 number_needed(const HammingJoin *join, const Candidates *group)
@@ -323,8 +323,8 @@ push_node(HammingJoin *join, const Candidates *group, JoinCut *cut, int level,
 
 /*
  * Divide a smaller group of the node on top, or all fingerprints, without a
- * node.  Return false, and do nothing, if comparing each with each takes no
- * more time.
+ * node.  Return false, and push no node, if comparing each with each takes no
+ * more time, or if too few bits vary for a cut.
  */
 static bool
 divide(HammingJoin *join, const Candidates *group)
@@ -501,11 +501,12 @@ hamming_join_next(HammingJoin *join, Candidates *candidates)
 
 /*
  * The join must have no sets.  A pair of the current candidates differs in
- * difference.  Is this the first time that the pair is among the candidates?
+ * difference, and is within the radius: a farther pair may get false each
+ * time.  Is this the first time that the pair is among the candidates?
  *
- * Each node goes through its parts in ascending order.  So the pair was not
- * among the candidates before if, for each node, it agrees in none of the
- * parts that the node went through before the current one.
+ * Each node goes through its parts in ascending order.  The pair was among the
+ * candidates before if and only if, for some node, it agrees in a part that
+ * the node went through before the current one (doc/algorithm.md 6).
  */
 bool
 hamming_join_is_first(const HammingJoin *join, uint64 difference)

@@ -14,6 +14,7 @@
 JoinPairs *
 hamming_join_pairs_begin(FingerprintList *x, FingerprintList *y, int radius)
 {
+	/* all zero: nothing is being compared, so the first call gets a group */
 	JoinPairs  *pairs = palloc0(sizeof(JoinPairs));
 
 	pairs->join = hamming_join_begin(x, y, radius, NULL);
