@@ -43,7 +43,6 @@ get_argument(WindowObject window, int argument, int64 row, bool *isnull)
 									false, isnull, &isout);
 }
 
-/* Errors: 22023 for a name that no method has. */
 static ClusterMethod
 check_method(Datum value)
 {
@@ -58,10 +57,7 @@ check_method(Datum value)
 					errhint("The methods are \"connected\" and \"leader\".")));
 }
 
-/*
- * Get the arguments that must be the same in all rows, from one row.
- * Errors: 22023 where one is wrong.
- */
+/* Get the arguments that must be the same in all rows, from one row. */
 static ClusterArguments
 get_arguments(WindowObject window, int64 row)
 {
@@ -79,10 +75,6 @@ get_arguments(WindowObject window, int64 row)
 	return arguments;
 }
 
-/*
- * Check that the arguments in a row are those of the first row.
- * Errors: 22023 where one is wrong, or not the same.
- */
 static void
 check_constant(WindowObject window, int64 row, const ClusterArguments *first)
 {
@@ -96,10 +88,6 @@ check_constant(WindowObject window, int64 row, const ClusterArguments *first)
 						"of a partition")));
 }
 
-/*
- * Return the number of rows of the partition.
- * Errors: 54000 for more than PG_INT32_MAX.
- */
 static uint32
 count_rows(WindowObject window)
 {
@@ -117,11 +105,9 @@ count_rows(WindowObject window)
 }
 
 /*
- * Read the fingerprints of the partition into the list, which has room for all
- * rows.  Where the arguments may vary, check that they do not.
- *
- * No row is marked as done with (WinSetMarkPosition): that would take longer
- * than to read the row, and free nothing.
+ * Read the fingerprints of the partition into the list.  Check the arguments
+ * in each row if they may vary.  WinSetMarkPosition() is not called: it would
+ * take longer than to read the row, and free nothing.
  */
 static void
 read_partition(WindowObject window, uint32 rows,
@@ -150,10 +136,7 @@ read_partition(WindowObject window, uint32 rows,
 	MemoryContextDelete(each_row);
 }
 
-/*
- * Number the rows of the partition.  The numbers are kept in the memory context
- * that the partition is in.
- */
+/* Number the rows, in the memory context that the partition is in. */
 static void
 number_partition(WindowObject window, bool may_vary, Partition *partition)
 {

@@ -2,8 +2,7 @@
  * connect.c
  *	  Connect fingerprints by steps within a radius.
  *
- * Fingerprints are united only where they are within the radius of each
- * other.  doc/algorithm.md 6 proves that all that should be united are.
+ * doc/algorithm.md 6 proves that all that should be united are.
  */
 #include "postgres.h"
 
@@ -15,13 +14,11 @@
 #include "dedup/sets.h"
 
 /*
- * The ball that holds the rest of a group saves comparing fingerprints that
- * are far from all of the rest.  A measurement of the ball costs about ten
- * comparisons for each fingerprint of the rest.  The ball is measured again
- * once these have been compared REMEASURE_AFTER times each, on average, since
- * the last time: so the measurements add less than a tenth to the time.  A
- * rest of less than WORTH_MEASURING has few comparisons to save, and is
- * compared as it is.
+ * The ball around the rest of a group saves comparing fingerprints that are
+ * far from all of the rest.  To measure the ball costs about ten comparisons
+ * for each of the rest.  The ball is measured again after REMEASURE_AFTER
+ * comparisons for each: less than a tenth of the time.  A rest of less than
+ * WORTH_MEASURING has few comparisons to save.
  */
 #define REMEASURE_AFTER 128
 #define WORTH_MEASURING 1024
@@ -29,17 +26,15 @@
 /*
  * The sets of MAJORITY_SAMPLE members tell whether one set may have most of
  * the group.  A larger sample costs more look-ups; a smaller one is wrong more
- * often, which costs gather_set() in vain, or comparisons within a set.  A
- * group of fewer than WORTH_SAMPLING has few comparisons to save.
+ * often.  A group below WORTH_SAMPLING has few comparisons to save.
  */
 #define WORTH_SAMPLING 128
 #define MAJORITY_SAMPLE 8
 
 /*
- * A set has most of a group only if it has more than MAJORITY_RATIO times as
- * many members as all others together.  connect_others() compares each of the
- * others with all of the group, and connect_group() compares with the rest
- * only: where the others are many, connect_others() takes longer.
+ * A set has most of a group if it has more than MAJORITY_RATIO times as many
+ * members as all others.  connect_others() compares each of the others with
+ * all of the group, but connect_group() with the rest only.
  */
 #define MAJORITY_RATIO 4
 
@@ -92,9 +87,8 @@ measure_rest(Rest *rest, const uint64 *fps, uint32 count)
 }
 
 /*
- * Unite the fingerprint at i with those at reached .. end - 1 within the
- * radius, and move these to the front of that stretch.  Return where the
- * others begin.
+ * Unite the fingerprint at i with its matches at reached .. end - 1, and move
+ * these to the front.  Return where the others begin.
  */
 static uint32
 reach_from(Components *c, uint32 i, uint32 reached, uint32 end)
@@ -114,10 +108,8 @@ reach_from(Components *c, uint32 i, uint32 reached, uint32 end)
 }
 
 /*
- * Find the set that has most of a sample of the group, and so probably most of
- * the group.  Pairs of members of different sets are struck out of the sample
- * until all members left are of one set (Boyer and Moore 1991).  Return false
- * if less than half of the sample is left.
+ * Find the set that has most of a sample of the group, by voting (Boyer and
+ * Moore 1991).  Return false if less than half of the votes are left.
  */
 static bool
 find_majority(const Components *c, const Candidates *group, uint32 *majority)
@@ -141,10 +133,7 @@ find_majority(const Components *c, const Candidates *group, uint32 *majority)
 	return votes >= MAJORITY_SAMPLE / 2;
 }
 
-/*
- * Move the members of a set to the front of the group.  Return where the
- * others begin.
- */
+/* Move the members of set to the front; return where the others begin. */
 static uint32
 gather_set(Components *c, const Candidates *group, uint32 set)
 {
@@ -160,10 +149,7 @@ gather_set(Components *c, const Candidates *group, uint32 set)
 	return others;
 }
 
-/*
- * Unite each fingerprint of the group at the places from others on with all of
- * the group that are within the radius.
- */
+/* Unite what stands from others on with its matches in all of the group. */
 static void
 connect_others(Components *c, const Candidates *group, uint32 others)
 {
@@ -182,11 +168,7 @@ connect_others(Components *c, const Candidates *group, uint32 others)
 	}
 }
 
-/*
- * If one set has most of the group, unite all of the group that are within the
- * radius of each other, and return true.  Only the members of other sets are
- * compared.
- */
+/* If one set has most of the group, compare only the others; return true. */
 static bool
 connect_to_majority(Components *c, const Candidates *group)
 {
@@ -210,11 +192,10 @@ connect_to_majority(Components *c, const Candidates *group)
  * the rest from reached on.  What was reached last is compared first, as it
  * leads to where nothing is reached yet.
  *
- * By the triangle inequality, a fingerprint that is farther from the centre of
- * the ball than both radii together is near nothing in the ball, and is
- * skipped.  The rest only shrinks, so a skipped fingerprint stays far from it.
- * Without the ball, two large dense clusters would be compared with each
- * other.
+ * A fingerprint that is farther from the centre of the ball than both radii
+ * together is near nothing in the ball, by the triangle inequality, and is
+ * skipped: the rest only shrinks.  Without the ball, two large dense clusters
+ * would be compared with each other.
  */
 static void
 connect_group(Components *c, const Candidates *group)
@@ -244,12 +225,10 @@ connect_group(Components *c, const Candidates *group)
 }
 
 /*
- * The numbers of the list must be 0 .. count - 1, each once, and radius 0 ..
- * HAMMING_BITS.  parents must have room for count.
- *
- * Two fingerprints are connected if steps of at most radius lead from one to
- * the other.  On return two numbers share a set of parents (see sets.h) if and
- * only if their fingerprints are connected.  The order of the list changes.
+ * The numbers of the list must be 0 .. count - 1, each once, and parents must
+ * have room for count.  On return two numbers share a set of parents (see
+ * sets.h) if and only if steps of at most radius lead from one fingerprint to
+ * the other.  The order of the list changes.
  */
 void
 simhash_connect(FingerprintList *list, int radius, uint32 *parents)

@@ -16,11 +16,7 @@
 #define RADIX_BITS 8
 #define RADIX (1 << RADIX_BITS)
 
-/*
- * Make an empty list with room for capacity fingerprints, in the current memory
- * context.  The list takes 24 bytes for each of them.
- * Errors, here and below: 53200 where there is no memory.
- */
+/* Make an empty list, in the current memory context. */
 void
 simhash_fplist_allocate(FingerprintList *list, Size capacity)
 {
@@ -34,10 +30,7 @@ simhash_fplist_allocate(FingerprintList *list, Size capacity)
 	list->count = 0;
 }
 
-/*
- * Give the list room for capacity fingerprints, which must not be less than it
- * has.
- */
+/* capacity must be at least list->count. */
 void
 simhash_fplist_enlarge(FingerprintList *list, Size capacity)
 {
@@ -60,11 +53,7 @@ simhash_fplist_free(FingerprintList *list)
 	pfree(list->spare_ids);
 }
 
-/*
- * Find where the first element of each digit goes.  A digit is what shift and
- * mask leave of a fingerprint, and places has room for RADIX of them.  Return
- * false if all elements have the same digit: then there is nothing to move.
- */
+/* Set places[digit] to its first place; return false if all have one digit. */
 static bool
 find_places(const uint64 *fps, uint32 count, int shift, uint64 mask,
 			uint32 *places)
@@ -91,9 +80,9 @@ find_places(const uint64 *fps, uint32 count, int shift, uint64 mask,
 }
 
 /*
- * Sort the elements at from .. to - 1 by the bits low .. high - 1 of their
- * fingerprints, 0 <= low < high <= HAMMING_BITS, of which bit 0 is the lowest.
- * The sort is stable.  It uses the spare arrays at the same places only.
+ * Sort the elements at from .. to - 1, stably, by the bits low .. high - 1 of
+ * their fingerprints, 0 <= low < high <= HAMMING_BITS.  Of the spare arrays,
+ * use the same places only.
  */
 void
 simhash_fplist_sort(FingerprintList *list, uint32 from, uint32 to, int low,

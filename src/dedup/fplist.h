@@ -9,9 +9,9 @@
 #include "type/hamming.h"
 
 /*
- * The fingerprints stand side by side, apart from their numbers, so that
- * hamming_match() can compare eight at a time.  A list takes 24 bytes for each
- * fingerprint that it has room for.
+ * The fingerprints stand apart from their numbers, so that hamming_match() can
+ * compare eight at a time.  A list takes 24 bytes for each that it has room
+ * for.
  */
 typedef struct FingerprintList
 {
@@ -37,7 +37,6 @@ fplist_append(FingerprintList *list, uint64 fingerprint, uint32 id)
 	list->ids[list->count++] = id;
 }
 
-/* Exchange what stands at the places i and j, which may be the same. */
 static inline void
 fplist_swap(FingerprintList *list, uint32 i, uint32 j)
 {
@@ -50,10 +49,7 @@ fplist_swap(FingerprintList *list, uint32 i, uint32 j)
 	list->ids[j] = id;
 }
 
-/*
- * Return where the run that begins at from ends: the fingerprints side by
- * side, before end, that agree in bits with the one at from.
- */
+/* Return where the fingerprints from from on cease to agree in bits. */
 static inline uint32
 fplist_end_of_run(const FingerprintList *list, uint32 from, uint32 end,
 				  uint64 bits)

@@ -5,16 +5,11 @@
  * Let 64 bits be cut into radius + levels parts.  Fingerprints within the
  * radius of each other differ in at most radius parts, and so agree in at
  * least levels parts (Manku, Jain and Das Sarma 2007).  So a list is sorted by
- * one part after the other.  Fingerprints that agree in the part are a group
- * then, side by side.  A group is sorted by one later part after the other,
- * and so on, until groups agree in levels parts.
- *
- * A group may be too large even then for comparing each with each, as where
- * many texts share much.  Such a group gets a cut of its own, into parts that
- * tell its fingerprints apart equally well.
- *
- * doc/algorithm.md 6 proves that no pair within the radius is lost, and that
- * at most 64 cuts are nested.
+ * one part after the other: what agrees in the part is a group then, side by
+ * side.  A group is sorted by one later part after the other, until groups
+ * agree in levels parts.  A group that is too large even then gets a cut of
+ * its own, into parts that tell its fingerprints apart equally well.
+ * doc/algorithm.md 6 proves that no pair within the radius is lost.
  */
 #include "postgres.h"
 
@@ -27,18 +22,15 @@
 #include "type/distance_array.h"
 
 /*
- * The number of pairs that show how much the bits vary.  64, 256 and 1024 took
- * the same time within 6 %, which is the noise of the measurement:
- * simhash_cluster(fp, 3), a million rows of "one bit in eight set"
+ * Pairs that show how much the bits vary.  64, 256 and 1024 took the same time
+ * within 6 %: simhash_cluster(fp, 3), a million rows of "one bit in eight set"
  * (bench/hostile.sql).
  */
 #define SAMPLE_SIZE 256
 
 /*
- * The sample of number_needed() takes up to 64 looks at a pair and its two
- * sets.  Where most pairs are in one set, it saves a sort of the group.  A
- * group of fewer than WORTH_ESTIMATING is sorted too quickly for that:
- * number_needed() takes all of its pairs.
+ * A group of fewer than WORTH_ESTIMATING is sorted too quickly for the sample
+ * of number_needed(), up to 64 looks at a pair and its two sets.
  */
 #define WORTH_ESTIMATING 2048
 
@@ -91,10 +83,7 @@ in_same_set(const HammingJoin *join, uint32 x, uint32 y)
 		find_set(sets, join->y->ids[y]);
 }
 
-/*
- * Get the bits in which the i-th pair of a sample differs, 0 <= i <
- * SAMPLE_SIZE.  Return false if the pair needs no comparison.
- */
+/* Get pair i of SAMPLE_SIZE; return false if it needs no comparison. */
 static bool
 sample_pair(const HammingJoin *join, const Candidates *group, int i,
 			uint64 *difference)
@@ -103,9 +92,8 @@ sample_pair(const HammingJoin *join, const Candidates *group, int i,
 	uint32		y_size = group->y_end - group->y;
 
 	/*
-	 * Both are spread evenly, in orders that have nothing to do with each
-	 * other.  The factor is a prime near 2^32 over the golden ratio, as in
-	 * Knuth's multiplicative hashing.
+	 * Both are spread evenly, in unrelated orders.  The factor is a prime
+	 * near 2^32 over the golden ratio, as in Knuth's multiplicative hashing.
 	 */
 	uint32		x = group->x + (uint32) (x_size * i / SAMPLE_SIZE);
 	uint32		y = group->y + (i * UINT64CONST(2654435761)) % y_size;
@@ -115,9 +103,8 @@ sample_pair(const HammingJoin *join, const Candidates *group, int i,
 }
 
 /*
- * Estimate, above 0, how many pairs of a group need a comparison.  Where an
- * eighth or more of the sample do, return the number of all pairs: most groups
- * of most data are such, and a look at few pairs shows it.
+ * Estimate, above 0, how many pairs of a group need a comparison: all, if an
+ * eighth or more of the sample do, as in most groups of most data.
  */
 static double
 number_needed(const HammingJoin *join, const Candidates *group)
@@ -139,10 +126,7 @@ number_needed(const HammingJoin *join, const Candidates *group)
 	return pairs * Max(needed, 0.5) / (SAMPLE_SIZE / 4);
 }
 
-/*
- * Does it take no longer to compare those pairs of the group that need a
- * comparison than to sort the group by parts parts?
- */
+/* Do the pairs that need a comparison take no longer than parts sorts? */
 static bool
 is_compared_sooner(const HammingJoin *join, const Candidates *group, int parts)
 {
@@ -153,10 +137,9 @@ is_compared_sooner(const HammingJoin *join, const Candidates *group, int parts)
 }
 
 /*
- * Measure the information of each bit, by a sample of the pairs that need a
- * comparison: of n bits of information, one pair in 2^n agrees in the bit.
- * Bits that do not vary have no information, and all others have some.  Return
- * the share of the pairs that need a comparison, which is above 0.
+ * Measure the information of each bit by a sample: of n bits of information,
+ * one pair in 2^n agrees in the bit.  A bit has some if and only if it varies.
+ * Return the share of the pairs that need a comparison, which is above 0.
  */
 static double
 measure_bits(const HammingJoin *join, const Candidates *group, uint64 varying,
@@ -189,11 +172,9 @@ measure_bits(const HammingJoin *join, const Candidates *group, uint64 varying,
 
 /*
  * cut->varying must have parts bits or more.  Cut the 64 bits into parts of
- * about the same information.  total is the sum of information[0 .. 63].
- *
- * Each part gets a varying bit: a part begins at a varying bit, and the next
- * part begins here at the latest if varying_left <= later, that is, if the
- * parts that are to come need all varying bits that are left.
+ * about the same information, whose sum is total.  Each part gets a varying
+ * bit: the next part begins here at the latest if the parts that are to come
+ * need all varying bits that are left.
  */
 static void
 cut_bits(JoinCut *cut, int parts, const double *information, double total)
@@ -229,13 +210,10 @@ cut_bits(JoinCut *cut, int parts, const double *information, double total)
 }
 
 /*
- * Choose the number of levels that takes the least time for a group.  Return 0
- * if comparing all pairs takes no more time, or if there are fewer varying
- * bits than parts.
- *
- * pairs is the number of pairs that need a comparison, sort the time of a sort
- * by one part, in comparisons, information the sum over all bits, and varying
- * the number of bits that vary.
+ * Choose the number of levels that takes the least time.  Return 0 if
+ * comparing all pairs takes no more, or if there are fewer varying bits than
+ * parts.  pairs is the number of pairs that need a comparison, sort the time
+ * of a sort by one part, in comparisons, information the sum over all bits.
  *
  * Of the parts in which a pair agrees, the first is among the first radius + 1
  * parts, the second among the first radius + 2, and so on.  So there are
@@ -299,9 +277,8 @@ make_cut(HammingJoin *join, const Candidates *group, JoinCut *cut)
 }
 
 /*
- * Push a node that divides the group by the parts of the cut from first to
- * radius + level - 1: a pair within the radius differs in at most radius
- * parts, and so agrees in level of the parts up to that one.
+ * Push a node that divides the group by the parts first .. radius + level - 1:
+ * a pair within the radius agrees in level of the parts up to that one.
  */
 static void
 push_node(HammingJoin *join, const Candidates *group, JoinCut *cut, int level,
@@ -321,11 +298,7 @@ push_node(HammingJoin *join, const Candidates *group, JoinCut *cut, int level,
 	node->y = group->y_end;
 }
 
-/*
- * Divide a smaller group of the node on top, or all fingerprints, without a
- * node.  Return false, and push no node, if comparing each with each takes no
- * more time, or if too few bits vary for a cut.
- */
+/* Push a node that divides the group; return false if that does not pay. */
 static bool
 divide(HammingJoin *join, const Candidates *group)
 {
@@ -363,10 +336,7 @@ sort_by_next_part(HammingJoin *join, JoinNode *node)
 	node->y = node->all.y;
 }
 
-/*
- * Get the next smaller group of the node that has a pair.  Return false if
- * there is none in the part that the node is sorted by.
- */
+/* Get the next smaller group that has a pair, in the current part. */
 static bool
 next_group(const HammingJoin *join, JoinNode *node, Candidates *group)
 {
@@ -413,14 +383,10 @@ is_done(const HammingJoin *join, const Candidates *group)
 }
 
 /*
- * Does it take no longer to compare those pairs of the node that still need a
- * comparison than to sort the node by its other parts?  While sets are united,
- * fewer and fewer pairs need one.
- *
- * If so, the caller hands out node->all.  No pair is lost, as the groups of
- * the other parts lie within node->all.  A pair may come twice, which
- * hamming_join_is_first() cannot tell.  So the answer is false for a join
- * without sets.
+ * Do the pairs of the node that need a comparison take no longer than its
+ * other sorts?  If so, the caller hands out node->all, where the groups of the
+ * other parts lie.  A pair may come twice, which hamming_join_is_first()
+ * cannot tell: so the answer is false for a join without sets.
  */
 static bool
 is_nearly_done(const HammingJoin *join, const JoinNode *node)
@@ -435,10 +401,9 @@ is_nearly_done(const HammingJoin *join, const JoinNode *node)
  * then changes the lists only as hamming_join_next() allows.  The join changes
  * their order.
  *
- * If x and y are the same list, sets may be sets (see sets.h) of its numbers.
- * Members of a set need no comparison with each other.  The caller may unite
- * sets while the join goes on: a pair that is left out is in one set by then,
- * and stays in one.
+ * If x and y are the same list, sets may be sets (see sets.h) of its numbers:
+ * members of one set need no comparison.  The caller may unite sets meanwhile,
+ * as a pair that was left out stays in one set.
  */
 HammingJoin *
 hamming_join_begin(FingerprintList *x, FingerprintList *y, int radius,
@@ -455,12 +420,10 @@ hamming_join_begin(FingerprintList *x, FingerprintList *y, int radius,
 }
 
 /*
- * Get the next candidates.  Return false if there are no more.
- *
- * All pairs within the radius are among the candidates, some of them several
- * times: see hamming_join_is_first().  Pairs that are in one set by now may be
- * left out.  Until the next call, the caller may change the order of the
- * fingerprints within each stretch of the candidates.
+ * All pairs within the radius are among the candidates, but for pairs in one
+ * set, which may be left out.  A pair may come several times: see
+ * hamming_join_is_first().  Until the next call, the caller may reorder each
+ * stretch of the candidates.
  */
 bool
 hamming_join_next(HammingJoin *join, Candidates *candidates)
@@ -502,11 +465,9 @@ hamming_join_next(HammingJoin *join, Candidates *candidates)
 /*
  * The join must have no sets.  A pair of the current candidates differs in
  * difference, and is within the radius: a farther pair may get false each
- * time.  Is this the first time that the pair is among the candidates?
- *
- * Each node goes through its parts in ascending order.  The pair was among the
- * candidates before if and only if, for some node, it agrees in a part that
- * the node went through before the current one (doc/algorithm.md 6).
+ * time.  Is this the first time that the pair is among the candidates?  A pair
+ * was before if and only if, for some node, it agrees in a part that the node
+ * went through before the current one (doc/algorithm.md 6).
  */
 bool
 hamming_join_is_first(const HammingJoin *join, uint64 difference)

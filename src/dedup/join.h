@@ -9,9 +9,9 @@
 #include "dedup/fplist.h"
 
 /*
- * Each of the fingerprints at the places x .. x_end - 1 of one list is to be
- * compared with each of those at y .. y_end - 1 of another.  In the join of a
- * list with itself both stretches are the same.
+ * Each fingerprint at the places x .. x_end - 1 of one list is to be compared
+ * with each at y .. y_end - 1 of another.  In the join of a list with itself
+ * both stretches are the same.
  */
 typedef struct Candidates
 {
@@ -21,17 +21,10 @@ typedef struct Candidates
 	uint32		y_end;
 } Candidates;
 
-/*
- * The most parts that a cut asks to agree.  choose_levels() stops at
- * JOIN_MAX_LEVELS, which bounds the number of ways to choose the parts.
- */
+/* The most parts that a cut asks to agree: a bound of the ways to choose. */
 #define JOIN_MAX_LEVELS 4
 
-/*
- * A cut of the 64 bits into radius + levels parts, for one group.
- * Fingerprints within the radius of each other differ in at most radius parts,
- * and so agree in at least levels parts.
- */
+/* A cut of the 64 bits into radius + levels parts, for one group. */
 typedef struct JoinCut
 {
 	int			levels;			/* 1 .. JOIN_MAX_LEVELS */
@@ -42,9 +35,7 @@ typedef struct JoinCut
 
 /*
  * A node divides a group by the parts first .. last of a cut, one after the
- * other: what agrees in the part is a smaller group.  The stretches of the
- * group are sorted by the part, so that each smaller group stands side by
- * side.
+ * other: what agrees in the part is a smaller group.
  */
 typedef struct JoinNode
 {
@@ -70,9 +61,7 @@ typedef struct JoinNode
  *		nodes[1]		cuts[0], level 2: sorted by part 5, after 4
  *		nodes[0]		cuts[0], level 1: sorted by part 3, after 0, 1, 2
  *
- * Each node uses up a bit, which varies in no group further up.  So
- * HAMMING_BITS nodes suffice, and as many cuts, with the one that make_cut()
- * tries in vain (doc/algorithm.md 6).
+ * HAMMING_BITS nodes and as many cuts suffice (doc/algorithm.md 6).
  */
 typedef struct HammingJoin
 {

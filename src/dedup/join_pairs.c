@@ -6,15 +6,11 @@
 
 #include "dedup/join_pairs.h"
 
-/*
- * Begin a join of the lists x and y, which may be the same list, within
- * radius, 0 .. HAMMING_BITS.  Until the end of the join the caller leaves the
- * lists alone, and the join changes their order.
- */
+/* See hamming_join_begin().  The caller leaves x and y alone meanwhile. */
 JoinPairs *
 hamming_join_pairs_begin(FingerprintList *x, FingerprintList *y, int radius)
 {
-	/* all zero: nothing is being compared, so the first call gets a group */
+	/* all zero: so the first call gets a group */
 	JoinPairs  *pairs = palloc0(sizeof(JoinPairs));
 
 	pairs->join = hamming_join_begin(x, y, radius, NULL);
@@ -29,7 +25,6 @@ hamming_join_pairs_end(JoinPairs *pairs)
 	pfree(pairs);
 }
 
-/* Take the shorter stretch of the group as the outer one. */
 static void
 begin_group(JoinPairs *pairs, const Candidates *group)
 {
@@ -44,11 +39,7 @@ begin_group(JoinPairs *pairs, const Candidates *group)
 	pairs->inner_end = pairs->is_swapped ? group->x_end : group->y_end;
 }
 
-/*
- * Begin to compare the fingerprint at pairs->i.  In the join of a list with
- * itself it is compared with what comes after it: so each pair of places comes
- * once, and none with itself.
- */
+/* A self-join compares with later places: so each pair comes once. */
 static void
 begin_element(JoinPairs *pairs)
 {
@@ -59,7 +50,6 @@ begin_element(JoinPairs *pairs)
 				  pairs->outer->fps[pairs->i], pairs->join->radius);
 }
 
-/* Go on to the next one to be compared; return false if there is none. */
 static bool
 next_element(JoinPairs *pairs)
 {
@@ -76,9 +66,8 @@ next_element(JoinPairs *pairs)
 }
 
 /*
- * Get the places of the next pair, *x in the list x and *y in the list y, in
- * no particular order; return false if there is none.  The places hold until
- * the next call.  A pair may come more than once: see
+ * Get the places of the next pair, *x in the list x and *y in the list y.  The
+ * places hold until the next call.  A pair may come more than once: see
  * hamming_join_pairs_is_first().
  */
 bool
@@ -94,10 +83,7 @@ hamming_join_pairs_next(JoinPairs *pairs, uint32 *x, uint32 *y)
 	return true;
 }
 
-/*
- * Is this the first time that the join has returned the current pair?
- * difference has the bits in which its fingerprints differ.
- */
+/* See hamming_join_is_first(). */
 bool
 hamming_join_pairs_is_first(const JoinPairs *pairs, uint64 difference)
 {

@@ -8,10 +8,7 @@
 #include "dedup/join.h"
 #include "dedup/matches.h"
 
-/*
- * Of the current candidates, each of the outer stretch is compared with all
- * of the inner one, which is the longer one.
- */
+/* Each of the outer stretch is compared with all of the longer, inner one. */
 typedef struct JoinPairs
 {
 	HammingJoin *join;

@@ -3,14 +3,11 @@
  *	  Clusters of what is within the radius of their first member, the leader.
  *
  * In the order of their numbers, each fingerprint joins the least leader
- * within the radius, or, if there is none, becomes a leader.
- *
- * A fingerprint is connected with its leader.  So each connected component is
- * done by itself; most are small.  A large one is divided and conquered by
- * choose_among(), which doc/algorithm.md 6 proves right.
- *
- * Leaders are farther than the radius from each other.  So however many
- * fingerprints there are, few leaders are near each.
+ * within the radius, or, if there is none, becomes a leader.  A fingerprint is
+ * connected with its leader: so each connected component is done by itself.  A
+ * large one is divided and conquered by choose_among(), which doc/algorithm.md
+ * 6 proves right.  Leaders are farther than the radius from each other: so few
+ * leaders are near each fingerprint.
  */
 #include "postgres.h"
 
@@ -22,10 +19,10 @@
 #include "type/distance_array.h"
 
 /*
- * Up to FEW fingerprints are each compared with the leaders among them.  FEW
- * must fit uint16.  256, 1024 and 4096 took the same time within 6 %, which is
- * the noise of the measurement: simhash_cluster(fp, 3, 'leader'), a million
- * rows of "one bit in eight set" (bench/hostile.sql).
+ * Up to FEW fingerprints, which must fit uint16, are each compared with the
+ * leaders among them.  256, 1024 and 4096 took the same time within 6 %:
+ * simhash_cluster(fp, 3, 'leader'), a million rows of "one bit in eight set"
+ * (bench/hostile.sql).
  */
 #define FEW 1024
 
@@ -41,9 +38,9 @@ typedef struct Leaders
 } Leaders;
 
 /*
- * On entry components has the sets that simhash_connect() made.  Sort the list
- * by component, and each component by number.  On return components[number] is
- * the least number of the component of number.
+ * On entry components has the sets of simhash_connect().  Sort the list by
+ * component, and each component by number.  On return components[number] is
+ * the least number of its component.
  */
 static void
 sort_by_component(FingerprintList *list, uint32 *components)
@@ -83,9 +80,8 @@ sort_by_component(FingerprintList *list, uint32 *components)
 }
 
 /*
- * The leaders at the places from .. to - 1 must be at most FEW, and ascend by
- * number.  Let the fingerprint at i join the least of them within the radius.
- * Return false if there is none.
+ * The leaders at from .. to - 1 must be at most FEW, and ascend by number.
+ * Let the fingerprint at i join the least of them within the radius, if any.
  */
 static bool
 join_leader(Leaders *l, uint32 i, uint32 from, uint32 to)
@@ -101,10 +97,7 @@ join_leader(Leaders *l, uint32 i, uint32 from, uint32 to)
 	return true;
 }
 
-/*
- * Do what choose_among() does, for at most FEW: compare each fingerprint with
- * the leaders before it.
- */
+/* Do what choose_among() does, for at most FEW. */
 static uint32
 choose_among_few(Leaders *l, uint32 from, uint32 to)
 {
@@ -120,9 +113,8 @@ choose_among_few(Leaders *l, uint32 from, uint32 to)
 }
 
 /*
- * Copy the places from .. to - 1 of the list, as a join changes the order.
- * The copy lies in the spare arrays of the list; the spare arrays of the copy
- * lie in those of l.
+ * Copy from .. to - 1 to the spare arrays of the list, as a join changes the
+ * order.  The spare arrays of the copy lie in those of l.
  */
 static FingerprintList
 copy_stretch(Leaders *l, uint32 from, uint32 to)
@@ -141,9 +133,8 @@ copy_stretch(Leaders *l, uint32 from, uint32 to)
 }
 
 /*
- * On entry end <= middle.  Let each fingerprint at the places middle .. to - 1
- * join the least leader within the radius at the places from .. end - 1, if
- * there is one.
+ * end must be at most middle.  Let each fingerprint at middle .. to - 1 join
+ * the least leader within the radius at from .. end - 1, if any.
  */
 static void
 join_leaders(Leaders *l, uint32 from, uint32 end, uint32 middle, uint32 to)
@@ -165,10 +156,10 @@ join_leaders(Leaders *l, uint32 from, uint32 end, uint32 middle, uint32 to)
 }
 
 /*
- * The fingerprints at the places from .. to - 1 must be of one component,
- * ascend by number, and be farther than the radius from all leaders before
- * from.  Move their leaders to the front, still ascending, and return where
- * the leaders end.  All others have joined one of these leaders then.
+ * The fingerprints at from .. to - 1 must be of one component, ascend by
+ * number, and be farther than the radius from all leaders before from.  Move
+ * their leaders to the front, still ascending, and return where the leaders
+ * end.  All others join one of these leaders.
  */
 static uint32
 choose_among(Leaders *l, uint32 from, uint32 to)
@@ -190,7 +181,6 @@ choose_among(Leaders *l, uint32 from, uint32 to)
 	return choose_among(l, end, left);
 }
 
-/* Choose leaders in the component at the places from .. to - 1. */
 static void
 choose_in_component(Leaders *l, uint32 from, uint32 to)
 {
@@ -212,13 +202,9 @@ choose_in_component(Leaders *l, uint32 from, uint32 to)
 
 /*
  * The numbers of the list must be 0 .. count - 1, each once.  On entry
- * clusters has the sets that simhash_connect() made within the same radius.
- * On return clusters[number] is the number of the leader that number has
- * joined; for a leader, its own number.
- *
- * The order of the list changes.  This takes 12 bytes for each member of the
- * largest component.
- * Errors: 53200 where there is no memory.
+ * clusters has the sets that simhash_connect() made within radius; on return,
+ * for each number the leader that it has joined, or itself.  The order of the
+ * list changes.
  */
 void
 simhash_choose_leaders(FingerprintList *list, int radius, uint32 *clusters)

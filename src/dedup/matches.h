@@ -14,11 +14,10 @@
 #include "type/distance_array.h"
 
 /*
- * Fingerprints that are compared in one go: any number will do that is not
- * tiny, and whose matches, 2 bytes each, stay in the first cache.  Pieces of
- * 256, 1024, 4096 and 16384 took the same time within 8 %, which is the noise
- * of the measurement: simhash_cluster and simhash_pairs at k = 3, a million
- * rows of bench/uniform.sql and of "one bit in eight set" (bench/hostile.sql).
+ * Fingerprints that are compared in one go.  256, 1024, 4096 and 16384 took
+ * the same time within 8 %: simhash_cluster and simhash_pairs at k = 3, a
+ * million rows of bench/uniform.sql and of "one bit in eight set"
+ * (bench/hostile.sql).
  */
 #define MATCHES_PIECE 4096
 
@@ -35,10 +34,7 @@ typedef struct Matches
 	uint16		matches[MATCHES_PIECE]; /* counted from its beginning */
 } Matches;
 
-/*
- * Begin to find those fingerprints at the places from .. end - 1 of the list
- * that are within radius, 0 .. HAMMING_BITS, of centre.
- */
+/* Begin to compare centre with the places from .. end - 1 of the list. */
 static inline void
 matches_begin(Matches *m, const FingerprintList *list, uint32 from, uint32 end,
 			  uint64 centre, int radius)
@@ -52,7 +48,6 @@ matches_begin(Matches *m, const FingerprintList *list, uint32 from, uint32 end,
 	m->count = 0;
 }
 
-/* Compare the next piece; return false if there is none. */
 static inline bool
 matches_next_piece(Matches *m)
 {
@@ -68,9 +63,8 @@ matches_next_piece(Matches *m)
 }
 
 /*
- * Get the place of the next match, in ascending order; return false if there
- * is none.  Everything up to *place is compared then: the caller may reorder
- * the fingerprints at from .. *place.
+ * Get the place of the next match, in ascending order.  All up to *place is
+ * compared then: the caller may reorder from .. *place.
  */
 static inline bool
 matches_next(Matches *m, uint32 *place)

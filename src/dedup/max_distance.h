@@ -7,10 +7,6 @@
 
 #include "type/hamming.h"
 
-/*
- * Return max_distance as it is, 0 .. HAMMING_BITS.
- * Errors: 22023 for a distance that no two fingerprints can have.
- */
 static inline int
 check_max_distance(int max_distance)
 {

@@ -21,8 +21,8 @@
 
 /*
  * On entry the numbers of the list are those of rows, ascending.  Leave one of
- * each fingerprint on the list, with the number of the first row that has it.
- * firsts[row] gets that first row for each row, or NO_MEMBER.
+ * each fingerprint, numbered by the first row that has it.  Set firsts[row] to
+ * that number for each row, or to NO_MEMBER.
  */
 static void
 merge_rows(FingerprintList *list, uint32 rows, uint32 *firsts)
@@ -55,9 +55,7 @@ merge_rows(FingerprintList *list, uint32 rows, uint32 *firsts)
 
 /*
  * Number the distinct fingerprints from 0 on, in the order of their first
- * rows.  On entry members[row] is the first row with the fingerprint of row,
- * and the numbers of the list are first rows.  On return both are numbers of
- * fingerprints.
+ * rows.  These numbers replace the first rows in members and on the list.
  */
 static void
 number_distinct(FingerprintList *list, uint32 rows, uint32 *members)
@@ -83,8 +81,7 @@ number_distinct(FingerprintList *list, uint32 rows, uint32 *members)
 
 /*
  * On entry clusters[member] is an earlier member of the same cluster, or
- * member itself if it is the first.  Number the clusters from NO_CLUSTER + 1
- * on.  On return clusters[member] is the number of the cluster.
+ * member itself if it is the first; on return, the number of the cluster.
  */
 static void
 number_members(uint32 *clusters, uint32 count)
@@ -100,17 +97,9 @@ number_members(uint32 *clusters, uint32 count)
 }
 
 /*
- * Number the rows 0 .. rows - 1 by their clusters within radius, 0 ..
- * HAMMING_BITS.
- *
- * The numbers on the list must be those of rows, ascending.  Rows that are not
- * on the list are in no cluster.  numbers must have room for all rows.
- * numbers[row] gets the number of the cluster of row: from 1 on, or
- * NO_CLUSTER.
- *
- * The list is changed.  This takes 4 bytes for each distinct fingerprint, and
- * what simhash_choose_leaders() takes.
- * Errors: 53200 where there is no memory.
+ * The numbers on the list must be those of rows, ascending.  Set numbers[row]
+ * for all rows to the number of the cluster, from 1 on, or to NO_CLUSTER for a
+ * row that is not on the list.  The list is changed.
  */
 void
 simhash_number_clusters(FingerprintList *list, uint32 rows, int radius,

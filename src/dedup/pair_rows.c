@@ -2,8 +2,6 @@
  * pair_rows.c
  *	  The pairs of rows whose fingerprints are within a radius of each other,
  *	  one at a time.
- *
- * The join compares each distinct fingerprint once, however many rows have it.
  */
 #include "postgres.h"
 
@@ -15,10 +13,7 @@
 /* Rows that a side has room for at first. */
 #define SIDE_CAPACITY 1024
 
-/*
- * Make a side without rows, in the current memory context.
- * Errors, here and below: 53200 where there is no memory.
- */
+/* Make a side without rows, in the current memory context. */
 PairSide *
 simhash_pair_side_begin(void)
 {
@@ -30,11 +25,7 @@ simhash_pair_side_begin(void)
 	return side;
 }
 
-/*
- * Add a row to a side.  A side takes 32 bytes for each row that it has room
- * for.  Where there is no room left, it is doubled.
- * Errors: 54000 for a row beyond PG_INT32_MAX.
- */
+/* A side takes 32 bytes for each row that there is room for. */
 void
 simhash_pair_side_add(PairSide *side, int64 id, uint64 fingerprint)
 {
@@ -54,10 +45,7 @@ simhash_pair_side_add(PairSide *side, int64 id, uint64 fingerprint)
 	side->ids[row] = id;
 }
 
-/*
- * Bring the ids into the order of the list, whose numbers must be those of the
- * rows.
- */
+/* Bring the ids, which are in the order of rows, into that of the list. */
 static void
 sort_ids(PairSide *side)
 {
@@ -99,10 +87,8 @@ group_rows(PairSide *side)
 }
 
 /*
- * Begin to pair the rows of x with those of y within radius, 0 ..
- * HAMMING_BITS.  Where x and y are the same side, its rows are paired with each
- * other.  No rows can be added to the sides from then on.  This takes 4 bytes
- * for each row.
+ * Begin to pair the rows of x with those of y, or with each other where x and
+ * y are the same side.  No rows can be added to the sides from then on.
  */
 PairRows *
 simhash_pair_rows_begin(PairSide *x, PairSide *y, int radius)
@@ -116,20 +102,12 @@ simhash_pair_rows_begin(PairSide *x, PairSide *y, int radius)
 	pairs->y = y;
 	pairs->join_pairs = hamming_join_pairs_begin(&x->list, &y->list, radius);
 
-	/*
-	 * The join of two lists has pairs of equal fingerprints, too.  In the
-	 * join of a list with itself each fingerprint is there once: so rows that
-	 * share one are paired without the join.
-	 */
+	/* a self-join has each fingerprint once: its rows are paired apart */
 	pairs->distinct = x == y ? 0 : x->list.count;
 	return pairs;
 }
 
-/*
- * Begin to pair the a-th row of x with all rows of y's fingerprint.  Where that
- * is the row's own fingerprint, pair it with the rows after it: so each two of
- * these rows are paired once.
- */
+/* Rows that share a fingerprint are paired with later ones: each two once. */
 static void
 begin_row(PairRows *pairs, uint32 a)
 {
@@ -149,10 +127,6 @@ begin_fingerprints(PairRows *pairs, uint32 x, uint32 y, int distance)
 	begin_row(pairs, pairs->x->starts[x]);
 }
 
-/*
- * Begin to pair the rows of the next two fingerprints, which may be one and the
- * same.  Return false if there are no more.
- */
 static bool
 next_fingerprints(PairRows *pairs)
 {
@@ -181,7 +155,6 @@ next_fingerprints(PairRows *pairs)
 	return false;
 }
 
-/* Go on to the next row of x to be paired; return false if there is none. */
 static bool
 next_row(PairRows *pairs)
 {
@@ -192,9 +165,7 @@ next_row(PairRows *pairs)
 }
 
 /*
- * Get the next pair of rows: the id *a of a row of x, the id *b of a row of y,
- * and the distance of their fingerprints.  Return false if there is none.
- *
+ * Get the id *a of a row of x, the id *b of a row of y, and their distance.
  * Each pair of rows comes once, in no particular order.  Where x and y are the
  * same side, the lesser id is *a, and rows with the same id are no pair.
  */

@@ -8,12 +8,10 @@
 #include "dedup/join_pairs.h"
 
 /*
- * The rows of a query, which have an id and a fingerprint each.
- *
- * While rows are added, the list has the fingerprint of each row, and ids its
- * id.  Then the rows are grouped: the list has each distinct fingerprint once,
- * numbered from 0 on, and ids is sorted by fingerprint.  The rows of
- * fingerprint n have ids[starts[n]] .. ids[starts[n + 1] - 1] then.
+ * The rows of a query.  While rows are added, the list has the fingerprint of
+ * each row, and ids its id.  Then the rows are grouped: the list has each
+ * distinct fingerprint once, numbered from 0 on, and the rows of fingerprint n
+ * have ids[starts[n]] .. ids[starts[n + 1] - 1].
  */
 typedef struct PairSide
 {

@@ -35,10 +35,7 @@ is_id_type(Oid type)
 	return type == INT8OID || type == INT4OID || type == INT2OID;
 }
 
-/*
- * Return a hint for a query whose first column is of type, which ids cannot
- * have.  fingerprint is the type simhash64.
- */
+/* Return a hint for a first column of type, which ids cannot have. */
 static const char *
 id_hint(Oid type, Oid fingerprint)
 {
@@ -50,10 +47,7 @@ id_hint(Oid type, Oid fingerprint)
 		"keys to the numbers.";
 }
 
-/*
- * Check the columns of a query, and note the type of its ids in the receiver.
- * Errors: 42804 where the columns are others than an id and a fingerprint.
- */
+/* Check the columns of a query, and note the type of its ids. */
 static void
 check_columns(TupleDesc description, void *arg)
 {
@@ -127,10 +121,7 @@ read_side(Datum query, Oid function)
 	return r.side;
 }
 
-/*
- * Read the arguments, which are one or two queries and then max_distance, run
- * the queries, and begin to pair their rows.
- */
+/* The arguments are one or two queries, and then max_distance. */
 static PairRows *
 begin_pairs(FunctionCallInfo fcinfo, int queries)
 {
@@ -142,7 +133,6 @@ begin_pairs(FunctionCallInfo fcinfo, int queries)
 	return simhash_pair_rows_begin(x, y, radius);
 }
 
-/* Return one pair in each call, of one or two queries. */
 static Datum
 return_pairs(FunctionCallInfo fcinfo, int queries)
 {

@@ -49,10 +49,7 @@ keep_fingerprint(Reservoir *r, uint64 fingerprint)
 	r->sample[r->count++] = fingerprint;
 }
 
-/*
- * Receive a fingerprint.  This is Vitter's reservoir sampling (algorithm Z,
- * 1985), as ANALYZE does it: see acquire_sample_rows().
- */
+/* Vitter's algorithm Z (1985), as in ANALYZE: see acquire_sample_rows(). */
 static void
 receive_fingerprint(TupleTableSlot *slot, void *arg)
 {
@@ -77,7 +74,6 @@ receive_fingerprint(TupleTableSlot *slot, void *arg)
 	r->received++;
 }
 
-/* Make a reservoir for a sample of wanted fingerprints, 1 or more. */
 static Reservoir *
 make_reservoir(int wanted)
 {
@@ -91,11 +87,7 @@ make_reservoir(int wanted)
 	return r;
 }
 
-/*
- * Check that the relation has the column, of the type fingerprint or of a
- * domain over it.
- * Errors: 42703 if there is no such column, 42804 if it is of another type.
- */
+/* Check that the column has the type fingerprint, or a domain over it. */
 static void
 check_column(Relation relation, const char *column, Oid fingerprint)
 {
@@ -117,10 +109,7 @@ check_column(Relation relation, const char *column, Oid fingerprint)
 						format_type_be(type), "simhash64")));
 }
 
-/*
- * Read all fingerprints of a column.  Nothing in the query depends on the
- * search path.
- */
+/* Nothing in the query depends on the search path. */
 static void
 read_column(Relation relation, const char *column, Reservoir *r)
 {
@@ -136,10 +125,7 @@ read_column(Relation relation, const char *column, Reservoir *r)
 
 /*
  * Return a sample of wanted fingerprints of a column, or all if there are
- * fewer.  fingerprint is the type simhash64.
- * Errors: 22023 for a sample of less than 1, 42P01 if there is no relation with
- * the OID, 42809 if it has no rows, as an index, 42703 and 42804 for a wrong
- * column, and whatever reading the column may raise.
+ * fewer.  try_table_open() raises 42809 for a relation without rows.
  */
 static Reservoir *
 sample_column(Oid oid, const char *column, int wanted, Oid fingerprint)

@@ -18,7 +18,6 @@ typedef struct QueryReceiver
 	bool		has_begun;		/* has a statement begun to return rows? */
 } QueryReceiver;
 
-/* Errors: 42601 where a second statement begins to return rows. */
 static void
 begin_rows(DestReceiver *self, int operation, TupleDesc description)
 {
@@ -48,12 +47,11 @@ end_rows(DestReceiver *self)
 
 /*
  * Run query with the rights, the snapshot and the search path of the caller.
- * Unless check is NULL, call check(columns, arg) first.  Then call
- * receive(row, arg) for each row, which is valid until receive() returns.
- * What check() and receive() allocate in the current memory context is freed
- * with the query.
- * Errors: 0A000 if the query does more than read, 42601 if it is not one
- * statement that returns rows, and whatever running it may raise.
+ * Call check(columns, arg) first, unless check is NULL, then receive(row, arg)
+ * for each row, which is valid until receive() returns.  What both allocate in
+ * the current memory context is freed with the query.  Errors: 0A000 if the
+ * query does more than read, 42601 if it is not one statement that returns
+ * rows.
  */
 void
 simhash_read_user_query(const char *query, void (*check) (TupleDesc, void *),
