@@ -23,11 +23,7 @@ PG_FUNCTION_INFO_V1(simhash_agg_serialize);
 PG_FUNCTION_INFO_V1(simhash_agg_deserialize);
 PG_FUNCTION_INFO_V1(simhash_agg_final);
 
-/*
- * Return the memory context of the state of an aggregate.  Error: XX000 if
- * fcinfo is not a call by an aggregate: then its internal argument could be
- * anything.
- */
+/* Error: outside an aggregate, an internal argument could be anything. */
 MemoryContext
 simhash_aggregate_context(FunctionCallInfo fcinfo)
 {
@@ -39,9 +35,8 @@ simhash_aggregate_context(FunctionCallInfo fcinfo)
 }
 
 /*
- * Make buf read the first argument, a serialized state.  A deserialize
- * function may make its state in the current memory context, as that state is
- * combined with another one at once.  Error: XX000 outside an aggregate.
+ * Make buf read the first argument, a serialized state.  The deserialized
+ * state may be in the current memory context, as it is combined at once.
  */
 void
 simhash_read_state(FunctionCallInfo fcinfo, StringInfo buf)
@@ -54,10 +49,7 @@ simhash_read_state(FunctionCallInfo fcinfo, StringInfo buf)
 	buf->cursor = 0;
 }
 
-/*
- * Return the state that is the first argument, or one of no features if that
- * is null.  Error: XX000 outside an aggregate.
- */
+/* Return the first argument, or a state of no features if that is null. */
 static WeightSums *
 get_sums(FunctionCallInfo fcinfo)
 {
@@ -80,10 +72,8 @@ sum_feature(void *arg, const uint8 *bytes, size_t length, uint64 hash,
 }
 
 /*
- * Add a row to the state if sign is 1, or take it back if sign is -1.  A row
- * with a NULL counts for nothing.  (state internal, feature[, weight float8])
- *
- * Errors: 22003 for an overflow, and those of simhash_weight_from_datum().
+ * Add a row, (state internal, feature[, weight float8]), to the state if sign
+ * is 1, or take it back if sign is -1.  A row with a NULL counts for nothing.
  */
 static Datum
 take_row(FunctionCallInfo fcinfo, FeatureAdder add, int sign)

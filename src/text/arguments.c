@@ -16,10 +16,6 @@
 #include "text/weights_cache.h"
 #include "type/simhash.h"
 
-/*
- * Return size as the number of tokens of a feature.  Error: 22023, which calls
- * the argument name, if size is not in 1 .. SHINGLE_MAX.
- */
 static uint32
 shingle_size(const char *name, int32 size)
 {
@@ -30,13 +26,7 @@ shingle_size(const char *name, int32 size)
 	return size;
 }
 
-/*
- * Make the features of a text.
- * (body text, weights simhash_weights, words int, chars int)
- *
- * Error: 22023 if chars is given together with weights or words, or if words
- * or chars is out of range.
- */
+/* (body text, weights simhash_weights, words int, chars int) */
 void
 simhash_make_text_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
 {
@@ -70,10 +60,7 @@ simhash_make_text_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
 	PG_FREE_IF_COPY(body, 0);
 }
 
-/*
- * Return a float8 datum as a weight in units of 2^-16.  Error: 22023 if the
- * float8 is not in 0 .. 2^31.
- */
+/* Return a float8 as a weight in units of 2^-16. */
 int64
 simhash_weight_from_datum(Datum datum)
 {
@@ -99,17 +86,13 @@ simhash_weight_overflow(void)
 					errmsg("total weight out of range")));
 }
 
-/* The elements of an array argument. */
 typedef struct Elements
 {
 	Datum	   *values;
 	int			count;
 } Elements;
 
-/*
- * Return the elements of an array.  Errors, which call the array name: 2202E
- * for more than one dimension, 22004 for a NULL.
- */
+/* Return the elements of an array, which errors call name. */
 static Elements
 array_elements(ArrayType *array, const char *name)
 {
@@ -137,14 +120,7 @@ array_elements(ArrayType *array, const char *name)
 	return result;
 }
 
-/*
- * Call add() for each element of an array.  names is what errors call the
- * elements.
- * (elements anyarray, weights float8[])
- *
- * Errors: 2202E if there are weights, but not one for each element; those of
- * array_elements() and simhash_weight_from_datum().
- */
+/* Call add() for each element.  (elements anyarray, weights float8[]) */
 static void
 make_element_features(FunctionCallInfo fcinfo, const FeatureTarget *target,
 					  const char *names, FeatureAdder add)
@@ -211,11 +187,8 @@ simhash_make_hash_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
 }
 
 /*
- * Set weight[0 .. 3] to the weights of the labels D, C, B and A, from an array
- * of four float4, in units of 2^-16.
- *
- * Errors: 2202E for another number of elements; those of array_elements() and
- * simhash_weight_from_datum().
+ * Set weight[0 .. 3] to the weights of the labels D, C, B and A, in units of
+ * 2^-16, from an array of four float4.
  */
 static void
 label_weights(ArrayType *array, int64 *weight)
@@ -237,10 +210,8 @@ label_weights(ArrayType *array, int64 *weight)
 }
 
 /*
- * Make the features of a tsvector.  (doc tsvector, weights float4[])
- *
- * A lexeme counts once for each of its positions, by the position's label;
- * without positions once, as label D.
+ * (doc tsvector, weights float4[]): a lexeme counts once for each of its
+ * positions, by the position's label; without positions once, as label D.
  */
 void
 simhash_make_tsvector_features(FunctionCallInfo fcinfo,

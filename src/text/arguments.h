@@ -11,9 +11,8 @@
 #include "type/compat.h"
 
 /*
- * A function that makes the features of its SQL arguments and hands them to
- * target.  It calls feature_begin() itself.  The first argument must not be
- * null.
+ * A function that calls feature_begin(), and hands the features of its SQL
+ * arguments to target.  The first argument must not be null.
  */
 typedef void (*FeatureMaker) (FunctionCallInfo fcinfo,
 							  const FeatureTarget *target);

@@ -13,10 +13,8 @@ PG_FUNCTION_INFO_V1(simhash_hashes);
 PG_FUNCTION_INFO_V1(simhash_tsvector);
 
 /*
- * Let the features that make() makes of the arguments vote.  The result is
- * NULL if the first argument is NULL, if there is no feature, and if all
- * features weigh 0.  Error: 22003 if the total weight is above 2^63 - 1 units
- * of 2^-16.
+ * Return the fingerprint of the features that make() makes of the arguments,
+ * or NULL if there is no feature, or if all features weigh 0.
  */
 static Datum
 elect(FunctionCallInfo fcinfo, FeatureMaker make)

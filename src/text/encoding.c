@@ -11,12 +11,10 @@
 #include "text/utf8.h"
 
 /*
- * limit must be at least UTF8_MAX, and body in the server's encoding.  Return
- * the length of the longest prefix of body[0 .. length) that has at most limit
- * bytes and does not part the bytes of a character.
- *
- * Text in SQL_ASCII is taken as UTF-8, and each byte in it that is not part of
- * valid UTF-8 as a character of its own.
+ * limit must be at least UTF8_MAX.  Return the length of the longest prefix of
+ * body[0 .. length) that has at most limit bytes and parts no character.
+ * SQL_ASCII is taken as UTF-8; each byte that is not part of valid UTF-8 is a
+ * character of its own then.
  */
 int
 simhash_clip_text(const char *body, int length, int limit)
@@ -43,10 +41,8 @@ simhash_clip_text(const char *body, int length, int limit)
 }
 
 /*
- * Return body[0 .. length), which is in the server's encoding, in UTF-8, and
- * set *utf8_length to its length.  The result is body itself if nothing had to
- * be converted, else an allocated string, which the caller frees.
- *
+ * Convert body[0 .. length) from the server's encoding to UTF-8.  The result
+ * is body itself if nothing had to be converted, else the caller frees it.
  * Error: 22P05 for a character that Unicode lacks.
  */
 const char *
@@ -62,10 +58,7 @@ simhash_text_to_utf8(const char *body, int length, int *utf8_length)
 	return utf8;
 }
 
-/*
- * Append one character, of length bytes in UTF-8, to buf in the server's
- * encoding.  Returns false, and appends nothing, if this encoding lacks it.
- */
+/* Append one character; return false if the server's encoding lacks it. */
 static bool
 append_converted(StringInfo buf, const uint8 *bytes, int length)
 {

@@ -11,10 +11,7 @@
 #include "text/fingerprint.h"
 #include "type/cpu.h"
 
-/*
- * Begin with no votes.  All features that are added must come with a weight if
- * weighted, and without one if not.
- */
+/* Either all features must come with a weight, if weighted, or none. */
 void
 simhash_votes_init(Votes *v, bool weighted)
 {
@@ -29,8 +26,7 @@ simhash_votes_init(Votes *v, bool weighted)
 }
 
 /*
- * A full adder for each bit of a hash: adds the bits of *low, a and b.  The
- * low bit of the sum is in *low, the high one is returned.
+ * Add *low, a and b bit by bit: *low gets the low bits; return the high ones.
  */
 static inline uint64
 add_planes(uint64 *low, uint64 a, uint64 b)
@@ -42,10 +38,7 @@ add_planes(uint64 *low, uint64 a, uint64 b)
 	return high;
 }
 
-/*
- * Count the hashes h[0 .. VOTES_BATCH) by a tree of adders, after Harley and
- * Seal.  Each level adds up pairs of carries.
- */
+/* Count VOTES_BATCH hashes by a tree of adders, after Harley and Seal. */
 static inline void
 count_batch(Votes *v, const uint64 *h)
 {
@@ -70,10 +63,7 @@ count_batch(Votes *v, const uint64 *h)
 	}
 }
 
-/*
- * Count the waiting features; none is waiting on return.  Hashes of 0, which
- * no bit counts, fill a batch of fewer than VOTES_BATCH.
- */
+/* Hashes of 0, which no bit counts, fill a batch below VOTES_BATCH. */
 void
 simhash_votes_count(Votes *v)
 {
@@ -112,10 +102,7 @@ add_all_weighted(Votes *v, const uint64 *hash, const int64 *weight,
 	}
 }
 
-/*
- * count is at most 2^15.  Add the features with hash[0 .. count).  Read
- * weight[0 .. count) only if the votes are weighted.
- */
+/* count is at most 2^15.  Only weighted votes read weight. */
 void
 simhash_votes_add_all(Votes *v, const uint64 *hash, const int64 *weight,
 					  uint32 count)
@@ -135,12 +122,10 @@ simhash_votes_add_all(Votes *v, const uint64 *hash, const int64 *weight,
 }
 
 /*
- * v->count must be at least 1.  Return the fingerprint of the counted
- * features, which weigh 1 each.
- *
- * half is count / 2 rounded down: an integer above count / 2 is above half.
- * From the highest plane down, equal has the bits whose count agrees with half
- * in all planes so far; more has the bits whose count is greater.
+ * v->count must be at least 1.  half is count / 2 rounded down: an integer
+ * above count / 2 is above half.  From the highest plane down, equal has the
+ * bits whose count agrees with half in all planes so far; more has the bits
+ * whose count is greater.
  */
 static uint64
 majority(const Votes *v)
@@ -164,10 +149,9 @@ majority(const Votes *v)
 }
 
 /*
- * Set *fingerprint: its bit i is set if the features whose hash has bit i set
- * weigh more than half of all features, so that a tie gives 0.  Returns false,
- * and *fingerprint means nothing, if there is no feature or all weigh 0.
- * v->overflow must not be set.
+ * v->overflow must not be set.  Set bit i of *fingerprint if the features
+ * whose hash has bit i set weigh more than half of all: a tie gives 0.  Return
+ * false if there is no feature or all weigh 0.
  */
 bool
 simhash_votes_fingerprint(Votes *v, uint64 *fingerprint)
@@ -232,9 +216,8 @@ sums_add_avx2(WeightSums *sums, const uint64 *hash, const int64 *weight,
 }
 
 /*
- * count is at most NARROW_BATCH, and each weight below NARROW_WEIGHT.  Do what
- * simhash_sums_add() does, for all bits at once.  Vector j adds up 16 sums of
- * 32 bits; bits 16 j to 16 j + 15 of a hash are its mask.
+ * count is at most NARROW_BATCH, and each weight below NARROW_WEIGHT.  Vector
+ * j adds up 16 sums of 32 bits; bits 16 j to 16 j + 15 of a hash are its mask.
  */
 TARGET_AVX512F static void
 sums_add_narrow(WeightSums *sums, const uint64 *hash, const int64 *weight,
@@ -269,10 +252,7 @@ sums_add_narrow(WeightSums *sums, const uint64 *hash, const int64 *weight,
 	}
 }
 
-/*
- * Batches of little weight go to sums_add_narrow(), others to sums_add_avx2().
- * A negative weight has its highest bit set, and so goes to sums_add_avx2().
- */
+/* A negative weight has its highest bit set, and so is not narrow. */
 static void
 sums_add_avx512(WeightSums *sums, const uint64 *hash, const int64 *weight,
 				int count)
@@ -315,9 +295,9 @@ choose_sums(void)
 #endif
 
 /*
- * Add the weights of count features to sums->ones, but not to sums->total: the
- * caller adds them there, and sees to it that the total does not overflow.  A
- * negative weight takes an addition back.
+ * Add the weights to sums->ones.  The caller adds them to sums->total, and
+ * sees to it that the total does not overflow.  A negative weight takes an
+ * addition back.
  */
 void
 simhash_sums_add(WeightSums *sums, const uint64 *hash, const int64 *weight,
@@ -347,9 +327,8 @@ simhash_sums_fingerprint(const WeightSums *sums, uint64 *fingerprint)
 }
 
 /*
- * Set *result to a weight in units of 2^-16, rounded half to even: rint() does
- * that in the rounding mode in which PostgreSQL runs, and the product is
- * exact, as its factor is a power of two.  Returns false if the weight is
+ * Set *result to weight in units of 2^-16, rounded half to even: the product
+ * is exact, as its factor is a power of two.  Return false if weight is
  * negative, infinite, NaN or above WEIGHT_MAX.
  */
 bool

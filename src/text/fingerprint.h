@@ -11,10 +11,7 @@
 
 #include "type/hamming.h"
 
-/*
- * Weights are integers, in units of 2^-16: sums do not depend on the order
- * of the features.
- */
+/* Weights are integers, in units of 2^-16: sums do not depend on the order. */
 #define WEIGHT_UNIT 65536
 #define WEIGHT_MAX 2147483648.0 /* the largest weight of a feature: 2^31 */
 
@@ -28,10 +25,7 @@
  */
 #define VOTES_PLANES 36
 
-/*
- * Sums of the weights of features.  0 <= ones[i] <= total, so that nothing
- * overflows as long as total does not.
- */
+/* 0 <= ones[i] <= total: nothing overflows as long as total does not. */
 typedef struct WeightSums
 {
 	int64		ones[HAMMING_BITS]; /* weight of the features whose hash has
@@ -79,10 +73,7 @@ votes_add(Votes *v, uint64 hash)
 		simhash_votes_count(v);
 }
 
-/*
- * Add a feature to weighted votes; its weight is 0 .. 2^47, in units of 2^-16.
- * If the total would pass 2^63 - 1, v->overflow is set instead.
- */
+/* weight is 0 .. 2^47.  Past 2^63 - 1 in total, v->overflow is set instead. */
 static inline void
 votes_add_weighted(Votes *v, uint64 hash, int64 weight)
 {

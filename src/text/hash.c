@@ -7,11 +7,8 @@
 #include "text/hash.h"
 
 /*
- * A secret random number, the same one at each call in a process.  Another
- * process has another one: no function may return, store or send anything that
- * depends on this number.
- *
- * Error: XX000 if the system has no random numbers.
+ * A secret random number, the same one at each call in a process.  No function
+ * may return, store or send anything that depends on this number.
  */
 uint64
 simhash_process_seed(void)

@@ -17,12 +17,10 @@
 
 /*
  * The hash of key[0 .. length) for a table in memory; seed is
- * simhash_process_seed(), or a hash of other parts of the key.
- *
- * The hash of a feature would not do.  Whoever writes a text, or hands in
- * hashes, can choose n features that collide there, and the table would
- * compare each of these with all others.  Nobody can choose keys that collide
- * without knowing the seed.
+ * simhash_process_seed(), or a hash of other parts of the key.  The hash of a
+ * feature would not do: whoever writes a text, or hands in hashes, can choose
+ * n features that collide there, and the table would compare each of these
+ * with all others.
  */
 static inline uint64
 seeded_hash(uint64 seed, const void *key, size_t length)

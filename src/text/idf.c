@@ -47,11 +47,7 @@ typedef struct DocumentSlot
 	char		status;
 } DocumentSlot;
 
-/*
- * A hash table of tokens by the hash of a feature.  Two tokens with one hash
- * are one token, as they are for a fingerprint: the first that is seen lends
- * its bytes.
- */
+/* Two tokens with one hash are one token, as they are for a fingerprint. */
 #define SH_PREFIX document
 #define SH_ELEMENT_TYPE DocumentSlot
 #define SH_KEY_TYPE uint64
@@ -139,10 +135,6 @@ count_token(void *arg, const uint8 *bytes, size_t length, uint64 hash,
 	}
 }
 
-/*
- * A row gives min_df.  Errors: 22023 if it is less than 1, or another one than
- * an earlier row gave.
- */
 static void
 set_min_df(IdfState *state, int32 min_df)
 {
@@ -157,10 +149,6 @@ set_min_df(IdfState *state, int32 min_df)
 	state->min_df = min_df;
 }
 
-/*
- * Return the state that is the first argument, or one of no texts if that is
- * null.  Error: XX000 outside an aggregate.
- */
 static IdfState *
 get_idf_state(FunctionCallInfo fcinfo)
 {
@@ -171,10 +159,7 @@ get_idf_state(FunctionCallInfo fcinfo)
 	return (IdfState *) PG_GETARG_POINTER(0);
 }
 
-/*
- * Count the tokens of a row.  A null body counts for nothing.
- * (state internal, body text[, min_df int])
- */
+/* (state internal, body text[, min_df int]): a null body counts for nothing */
 Datum
 simhash_idf_transition(PG_FUNCTION_ARGS)
 {
@@ -196,10 +181,7 @@ simhash_idf_transition(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-/*
- * Add the counts of the second state to the first.  Error: 22023 if they have
- * different min_df.
- */
+/* Add the counts of the second state to the first. */
 Datum
 simhash_idf_combine(PG_FUNCTION_ARGS)
 {
@@ -226,10 +208,7 @@ simhash_idf_combine(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-/*
- * Error: 54000 if a message of size bytes would pass 1 GB with one more token
- * of token_length bytes.
- */
+/* A message of size bytes must not pass 1 GB with one more token. */
 static void
 check_state_size(size_t size, size_t token_length)
 {
@@ -240,10 +219,6 @@ check_state_size(size_t size, size_t token_length)
 					errhint("Set max_parallel_workers_per_gather to 0.")));
 }
 
-/*
- * Send the number of texts, min_df, the number of tokens, and for each token
- * the number of its texts, its length and its bytes.
- */
 Datum
 simhash_idf_serialize(PG_FUNCTION_ARGS)
 {
@@ -297,9 +272,8 @@ simhash_idf_deserialize(PG_FUNCTION_ARGS)
 }
 
 /*
- * Return the weight of a token that documents of all texts have: Jones, "A
- * statistical interpretation of term specificity and its application in
- * retrieval" (1972), smoothed as if one more document had every token.
+ * Jones, "A statistical interpretation of term specificity and its application
+ * in retrieval" (1972), smoothed as if one more document had every token.
  */
 static double
 idf(int64 all, int64 documents)
@@ -307,10 +281,7 @@ idf(int64 all, int64 documents)
 	return log((1.0 + all) / (1.0 + documents)) + 1.0;
 }
 
-/*
- * Return the weights of all tokens that at least min_df texts have, or NULL if
- * there is no text.  The default weight is that of a token in no text.
- */
+/* The default weight is that of a token in no text. */
 Datum
 simhash_idf_final(PG_FUNCTION_ARGS)
 {

@@ -41,9 +41,8 @@
 #define COMPOSE_OPTIONS (UTF8PROC_COMPOSE | UTF8PROC_STABLE)
 
 /*
- * Prepare n.  It will call emit(arg, cp) for each normalised code point cp, in
- * their order.  files is for sequences of more than SEQUENCE_MAX marks; no
- * file is open once simhash_normalize_end() has returned.
+ * Prepare n to call emit(arg, cp) for each normalised code point cp.  files is
+ * for long sequences; simhash_normalize_end() closes all files.
  */
 void
 simhash_normalize_init(Normalizer *n, const MarkFiles *files,
@@ -65,9 +64,8 @@ combining_class(int32 cp)
 }
 
 /*
- * Sort cp[0 .. length) by combining class, keeping the order within a class.
- * length is SEQUENCE_MAX at most.  This is a counting sort, so that no order
- * of marks takes quadratic time.
+ * Sort cp[0 .. length), SEQUENCE_MAX at most, stably by combining class.  No
+ * order of marks makes a counting sort take quadratic time.
  */
 static void
 sort_marks(int32 *cp, size_t length)
@@ -127,9 +125,9 @@ end_short(Normalizer *n)
 }
 
 /*
- * Compose n->starter with cp, if there is a starter and a primary composite of
- * the two.  cp must not be blocked from the starter.  Returns whether they are
- * composed; if so, n->starter is the composite.
+ * cp must not be blocked from n->starter.  If there is a starter, and a
+ * primary composite of n->starter and cp, make that the starter, and return
+ * true.
  */
 static bool
 compose(Normalizer *n, int32 cp)
@@ -155,10 +153,9 @@ compose(Normalizer *n, int32 cp)
  */
 
 /*
- * Compose n->starter with marks from a file, which holds those of one class,
- * up to the first mark that does not compose: that one blocks all others.
- * Returns the number of marks that are composed, and sets *stays if there is a
- * mark that is not.
+ * Compose n->starter with marks of one class, from file, up to the first mark
+ * that does not compose: that one blocks all others.  Return the number of
+ * marks that are composed, and set *stays if there is a mark that is not.
  */
 static size_t
 compose_marks(Normalizer *n, void *file, bool *stays)
@@ -209,9 +206,8 @@ emit_starter(Normalizer *n)
 }
 
 /*
- * Order and compose the marks after n->starter, which all are in memory.  If
- * any of them does not compose, it blocks what follows: emit the starter and
- * the marks that are left.
+ * Order and compose the marks after n->starter.  A mark that does not compose
+ * blocks what follows: emit the starter and the marks that are left.
  */
 static void
 end_marks_in_memory(Normalizer *n)
@@ -348,10 +344,7 @@ append(Normalizer *n, int32 cp)
 	n->sequence[n->length++] = cp;
 }
 
-/*
- * Order, compose and emit the combining sequence that has been pushed.  n is
- * then as simhash_normalize_init() made it.
- */
+/* Emit the rest.  n is then as simhash_normalize_init() made it. */
 void
 simhash_normalize_end(Normalizer *n)
 {

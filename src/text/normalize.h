@@ -15,8 +15,7 @@
 #define COMBINING_CLASSES 256	/* Canonical_Combining_Class is a byte */
 
 /*
- * Temporary files for the marks of a longer sequence.  These functions do not
- * return if they fail.
+ * Temporary files for longer sequences.  A function that fails never returns.
  */
 typedef struct MarkFiles
 {

@@ -12,16 +12,12 @@
 #include "text/read_text.h"
 
 /*
- * Bytes that are converted to UTF-8 at once, and between two checks for a
- * cancel request.  64 kB of English take 0.4 ms: the overhead of a piece is
- * lost in that.
+ * Bytes that are converted at once, and between two checks for a cancel
+ * request: 64 kB of English take 0.4 ms, in which the overhead is lost.
  */
 #define PIECE_BYTES 65536
 
-/*
- * realloc() for the algorithms: allocate if array is NULL; free, and return
- * NULL, if bytes is 0.  A block may have more than 1 GB.
- */
+/* realloc() for the algorithms, also of more than 1 GB.  0 bytes: free. */
 static void *
 resize_array(void *array, size_t bytes)
 {
@@ -40,10 +36,7 @@ simhash_copy_bytes(const uint8 *bytes, size_t length)
 	return memcpy(resize_array(NULL, Max(length, 1)), bytes, length);
 }
 
-/*
- * The MarkFiles of the server.  The current resource owner closes and deletes
- * the temporary files if an error keeps close_file() from being called.
- */
+/* On an error the current resource owner deletes the temporary files. */
 static void *
 create_file(void)
 {
@@ -81,10 +74,7 @@ close_file(void *file)
 static const MarkFiles mark_files = {create_file, write_file, rewind_file,
 read_file, close_file};
 
-/*
- * Prepare tokenizer for one text.  The other parameters are those of
- * simhash_tokens_init().
- */
+/* See simhash_tokens_init(). */
 void
 simhash_begin_text(Tokenizer *tokenizer, uint32 size, bool chars,
 				   const WeightTable *weights, FeatureTarget target)
@@ -95,9 +85,7 @@ simhash_begin_text(Tokenizer *tokenizer, uint32 size, bool chars,
 
 /*
  * Make the features of body[0 .. length), all of the text, which is in the
- * server's encoding.  To be called once after simhash_begin_text().
- *
- * Error: 22P05 for a character that Unicode lacks.
+ * server's encoding.  Error: 22P05 for a character that Unicode lacks.
  */
 void
 simhash_feed_text(Tokenizer *tokenizer, const char *body, int length)

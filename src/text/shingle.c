@@ -7,14 +7,10 @@
 #include "text/shingle.h"
 
 /*
- * Prepare s for one text, whose features go to target.  size, 1 ..
- * SHINGLE_MAX, is the number of tokens of a feature; if joined, there is a
- * space between two tokens.  weights are those of the tokens; NULL: each
- * weighs 1.
- *
- * grow is NULL if target has no sink: a feature goes on as a hash if the
- * buffer has no room for it.  Else grow(), which is resize() of
- * simhash_tokens_init(), enlarges the buffer.
+ * A feature is size tokens, with a space between two of them if joined.
+ * weights are those of the tokens; NULL: each weighs 1.  grow is resize() of
+ * simhash_tokens_init(), to enlarge the buffer, or NULL if target has no sink:
+ * then a feature goes on as a hash if the buffer has no room for it.
  */
 void
 simhash_shingle_init(Shingler *s, uint32 size, bool joined,
@@ -46,7 +42,6 @@ stretch_length(const Shingler *s, uint32 i, uint32 n)
 	return s->start[i + n] - s->joint - s->start[i];
 }
 
-/* Return the hash of the tokens i .. i + n - 1, which must have ended. */
 static inline uint64
 hash_stretch(const Shingler *s, uint32 i, uint32 n)
 {
@@ -56,9 +51,8 @@ hash_stretch(const Shingler *s, uint32 i, uint32 n)
 /*
  * Set hash[i] to the hash of the tokens i .. i + n - 1, for all i < count.
  *
- * XXH3 branches on the length of its input: 1 to 3 bytes, 4 to 8, and more.  A
- * processor cannot predict this branch for words.  So words of 1 to 3 bytes
- * are hashed first, then words of 4 to 8 bytes, then longer ones.
+ * XXH3 branches on the length: 1 to 3 bytes, 4 to 8, and more.  A processor
+ * cannot predict this branch for words: so words are hashed in that order.
  */
 static void
 hash_stretches(const Shingler *s, uint32 n, uint32 count, uint64 *hash)
@@ -94,9 +88,8 @@ hash_stretches(const Shingler *s, uint32 n, uint32 count, uint64 *hash)
 }
 
 /*
- * Set weight[i] to the weight of shingle i, for all i < shingles: the mean of
- * the weights of its tokens, rounded down.  hash[i] is the hash of shingle i.
- * weight must have room for SHINGLE_TOKENS.
+ * Set weight[i] to the mean of the weights of the tokens of shingle i, rounded
+ * down.  weight must have room for SHINGLE_TOKENS.
  */
 static void
 weigh_shingles(const Shingler *s, uint32 shingles, const uint64 *hash,
@@ -147,10 +140,7 @@ emit_shingles(Shingler *s, uint32 shingles)
 					   s->weights ? weight[i] : WEIGHT_UNIT);
 }
 
-/*
- * Turn the complete shingles of the buffer into features, and drop the tokens
- * that are in no later shingle.
- */
+/* Make the complete shingles features; drop tokens that no other needs. */
 void
 simhash_shingle_flush(Shingler *s)
 {
@@ -204,9 +194,8 @@ token_weight(const Shingler *s, uint32 i, size_t end)
 }
 
 /*
- * On entry the buffer has been flushed.  Make each open shingle a long one,
- * and empty the buffer.  The shingle that begins with the open token is open,
- * too, even if that token has no byte yet.
+ * On entry the buffer has been flushed.  Make each open shingle a long one:
+ * also that of the open token, even if the token has no byte yet.
  *
  * slots[] suffices: open shingles begin at different tokens and have size - 1
  * complete tokens at most, so that there are never more than size of them.
@@ -326,10 +315,7 @@ simhash_shingle_add_ascii_long(Shingler *s, const uint8 *bytes, size_t length)
 	}
 }
 
-/*
- * The text ends: make its last features, and free the memory of grow().  If
- * the text has fewer than n tokens, all of it is one feature.
- */
+/* If the text has fewer than n tokens, all of it is one feature. */
 void
 simhash_shingle_finish(Shingler *s)
 {

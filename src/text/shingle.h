@@ -112,10 +112,9 @@ shingle_append(Shingler *s, const uint8 *bytes, size_t length)
 }
 
 /*
- * Add a token for each of bytes[0 .. length), ASCII, under the conditions of
- * shingle_append().  There must be no joint and no open token.  The buffer
- * stays short of SHINGLE_TOKENS: only shingle_end() may reach that, and
- * flushes.
+ * There must be no joint and no open token.  Add a token for each of bytes[0
+ * .. length), ASCII, as shingle_append() does.  The buffer stays short of
+ * SHINGLE_TOKENS: only shingle_end() may reach that, and flushes.
  */
 static inline void
 shingle_add_ascii(Shingler *s, const uint8 *bytes, size_t length)
@@ -136,10 +135,7 @@ shingle_add_ascii(Shingler *s, const uint8 *bytes, size_t length)
 	s->count += length;
 }
 
-/*
- * Add a code point of length bytes to the open token.  UTF8_MAX bytes must be
- * readable whatever length is.
- */
+/* Add a code point to the open token.  UTF8_MAX bytes must be readable. */
 static inline void
 shingle_append_char(Shingler *s, const uint8 bytes[UTF8_MAX], size_t length)
 {
@@ -163,7 +159,6 @@ shingle_end_buffered(Shingler *s)
 		simhash_shingle_flush(s);
 }
 
-/* End the open token. */
 static inline void
 shingle_end(Shingler *s)
 {

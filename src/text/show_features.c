@@ -44,10 +44,7 @@ same_feature(const FeatureKey *a, const FeatureKey *b)
 		(a->length == 0 || memcmp(a->bytes, b->bytes, a->length) == 0);
 }
 
-/*
- * Return a seeded hash of all parts of the key, as features of one hash may
- * differ in weight, or in bytes.
- */
+/* Hash all parts: features of one hash may differ in weight, or in bytes. */
 static inline uint32
 feature_hash_key(const FeatureKey *key)
 {
@@ -124,10 +121,9 @@ write_codepoint(StringInfo buf, uint32 cp)
 }
 
 /*
- * Return the bytes of a feature as text.  Error: 54000 for more than
- * MaxAllocSize / 4 bytes.  Fewer always fit: the conversion of a character has
- * four times its bytes at most, MAX_CONVERSION_GROWTH, and U+ with the digits
- * of one of two bytes has six.
+ * Fewer than MaxAllocSize / 4 bytes always fit: the conversion of a character
+ * has four times its bytes at most, MAX_CONVERSION_GROWTH, and U+ with the
+ * digits of one of two bytes has six.
  */
 static text *
 feature_to_text(const FeatureKey *key)

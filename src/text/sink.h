@@ -9,10 +9,9 @@
 #include "text/hash.h"
 
 /*
- * A function that takes one feature.  arg is that of the FeatureTarget.
- * bytes[0 .. length) is the feature in UTF-8, to be copied if it is needed
- * after the call; bytes is NULL if the caller of SQL gave a hash.  hash is the
- * hash of the feature, and weight that of one occurrence, in units of 2^-16.
+ * A function that takes one feature.  bytes[0 .. length) is the feature in
+ * UTF-8, to be copied if it is needed after the call, or NULL if the caller of
+ * SQL gave a hash.  weight is that of one occurrence, in units of 2^-16.
  */
 typedef void (*FeatureSink) (void *arg, const uint8 *bytes, size_t length,
 							 uint64 hash, int64 weight);
@@ -25,10 +24,7 @@ typedef struct FeatureTarget
 	void	   *arg;			/* first argument of sink */
 } FeatureTarget;
 
-/*
- * Prepare for features.  Unless weighted, each of them weighs 1.  To be called
- * once, before the first feature_add().
- */
+/* Call once, before feature_add().  Unless weighted, each feature weighs 1. */
 static inline void
 feature_begin(const FeatureTarget *target, bool weighted)
 {
@@ -36,10 +32,7 @@ feature_begin(const FeatureTarget *target, bool weighted)
 		simhash_votes_init(target->votes, weighted);
 }
 
-/*
- * Hand on a feature, as FeatureSink says.  Votes take a weight of 0 .. 2^47,
- * which they do not look at unless they are weighted.
- */
+/* Votes take a weight of 0 .. 2^47, which only weighted ones look at. */
 static inline void
 feature_add(const FeatureTarget *target, const uint8 *bytes, size_t length,
 			uint64 hash, int64 weight)

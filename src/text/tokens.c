@@ -121,10 +121,7 @@ add_codepoint(void *arg, uint32 cp)
 	add_utf8(arg, unicode_class(cp), bytes, length);
 }
 
-/*
- * Add folded[0 .. length), a part of a word in ASCII.  length is FOLD_BYTES at
- * most.  SHINGLE_PIECE bytes must be readable at folded.
- */
+/* length is FOLD_BYTES at most.  SHINGLE_PIECE bytes must be readable. */
 static inline void
 add_ascii(Tokenizer *t, const uint8 *folded, size_t length)
 {
@@ -143,7 +140,7 @@ add_ascii(Tokenizer *t, const uint8 *folded, size_t length)
  * ASCII bytes at from, FOLD_BYTES at most, and return their number.
  *
  * If something else than ASCII may follow the last of these bytes, that byte
- * is left: it may be the base of a combining sequence.  As is_ascii() holds
+ * is left, as it may be the base of a combining sequence.  As is_ascii() holds
  * for two bytes, at least one is added.
  */
 static size_t
@@ -226,9 +223,8 @@ decode(const uint8 *from, const uint8 *end)
 }
 
 /*
- * from must be before end.  Add the code points, and the bytes that are not
- * valid UTF-8, from there on.  Returns where this stops: at end, or where
- * feed_ascii() can go on.
+ * from must be before end.  Add code points, and bytes that are not valid
+ * UTF-8.  Return where this stops: at end, or where is_ascii() holds.
  */
 static const uint8 *
 feed_codepoints(Tokenizer *t, const uint8 *from, const uint8 *end, bool last)
@@ -278,14 +274,13 @@ feed_codepoints(Tokenizer *t, const uint8 *from, const uint8 *end, bool last)
  * Prepare t for one text, whose features go to target.  feature_begin(target)
  * must come before the first feature, weighted if weights is not NULL.
  *
- * A feature is size tokens, 1 .. SHINGLE_MAX: words and bigrams, or, if
- * chars, code points.  weights is a table of weights of words, which must stay
- * as long as t is used; if it is NULL, each token weighs 1.  files is for
- * simhash_normalize_init().
+ * A feature is size tokens, 1 .. SHINGLE_MAX: words and bigrams, or, if chars,
+ * code points.  weights must stay as long as t is used; NULL: each token
+ * weighs 1.
  *
- * If target has a sink, the bytes of a feature that outgrows SHINGLE_BYTES are
- * in memory of resize(): resize(NULL, bytes) allocates, resize(array, bytes)
- * enlarges, and resize(array, 0) frees.  Votes need constant memory.
+ * If target has a sink, features that outgrow SHINGLE_BYTES are in memory of
+ * resize(): resize(NULL, bytes) allocates, resize(array, bytes) enlarges, and
+ * resize(array, 0) frees.  Votes need constant memory.
  */
 void
 simhash_tokens_init(Tokenizer *t, uint32 size, bool chars,
@@ -303,10 +298,9 @@ simhash_tokens_init(Tokenizer *t, uint32 size, bool chars,
 }
 
 /*
- * Make features of bytes[0 .. length), the next piece of the text, in UTF-8.
- * A piece may be empty, and must end between two code points.  Each byte that
- * is not part of valid UTF-8 is a separator.  last says that this is the last
- * piece: the last features are made, and t needs no freeing.
+ * Make features of the next piece of the text.  A piece may be empty, and must
+ * end between two code points.  Each byte that is not part of valid UTF-8 is a
+ * separator.  After the last piece t needs no freeing.
  */
 void
 simhash_tokens_feed(Tokenizer *t, const uint8 *bytes, size_t length, bool last)

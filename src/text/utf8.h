@@ -6,9 +6,9 @@
 #define SIMHASH_UTF8_H
 
 /*
- * Set *cp to the code point at p, and return its length in bytes.  p must be
- * before end.  Returns 0, and *cp means nothing, if the bytes at p are not
- * valid UTF-8: truncated, overlong, a surrogate or above U+10FFFF.
+ * p must be before end.  Set *cp to the code point at p, and return its
+ * length.  Return 0 if the bytes at p are not valid UTF-8: truncated,
+ * overlong, a surrogate or above U+10FFFF.
  */
 static inline size_t
 utf8_decode(const uint8 *p, const uint8 *end, uint32 *cp)
@@ -48,10 +48,7 @@ utf8_decode(const uint8 *p, const uint8 *end, uint32 *cp)
 
 #define UTF8_MAX 4				/* bytes of the longest code point */
 
-/*
- * Write the code point cp, which must be valid, to out, which must have room
- * for UTF8_MAX bytes.  Returns the number of bytes written.
- */
+/* cp must be valid.  Write cp to out[0 .. UTF8_MAX); return the length. */
 static inline size_t
 utf8_encode(uint32 cp, uint8 *out)
 {

@@ -78,9 +78,8 @@ digest_of(FunctionCallInfo fcinfo, struct varlena *value)
 }
 
 /*
- * table must have more places than the value has tokens.  Add the tokens of
- * the value.  Of two tokens with one hash, the first in the order of their
- * bytes counts.
+ * table must have more places than the value has tokens.  Of two tokens with
+ * one hash, the first in the order of their bytes counts.
  */
 static void
 fill_table(WeightTable *table, WeightsReader *reader)
@@ -135,10 +134,7 @@ read_weights(struct varlena *value)
 	return entry;
 }
 
-/*
- * Drop tables beyond CACHED_TABLES and work_mem, except the most recent one.
- * A table used more recently has a better claim to the room.
- */
+/* Drop tables beyond CACHED_TABLES and work_mem, except the most recent. */
 static void
 trim_cache(void)
 {
@@ -165,10 +161,7 @@ trim_cache(void)
 	}
 }
 
-/*
- * Return the table of a simhash_weights argument, which must not be null.  The
- * table is valid until the next call of this function.
- */
+/* The table is valid until the next call of this function. */
 const WeightTable *
 simhash_cached_weights(FunctionCallInfo fcinfo, int argument)
 {

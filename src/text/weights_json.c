@@ -20,16 +20,11 @@
 #define NAMED_BYTES 64			/* of a wrong key or value, in an error */
 
 /*
- * PostgreSQL's lexer, json_lex(), splits the input into JSON tokens.  The
- * escapes in keys are decoded here.  The lexer could do that, too, but it
- * converts each escaped character to the server's encoding, and fails for a
- * character that this encoding lacks.  simhash_weights_write() has to write
- * such escapes: the micro sign of LATIN1 normalises to a Greek letter, which
- * LATIN1 lacks.  So a dump could not be restored.
- *
- * pg_parse_json() is not used, as the grammar of an object of numbers is
- * short: see read_object().  Without decoded escapes, pg_parse_json() would
- * not pass the keys on.
+ * PostgreSQL's json_lex() splits the input.  The escapes in keys are decoded
+ * here, as the lexer fails for an escaped character that the server's encoding
+ * lacks.  simhash_weights_write() has to write such escapes: the micro sign of
+ * LATIN1 normalises to a Greek letter, which LATIN1 lacks.  pg_parse_json()
+ * would not pass on keys without decoded escapes.
  */
 typedef struct Parser
 {
@@ -62,9 +57,8 @@ write_escape(StringInfo buf, uint32 cp)
 }
 
 /*
- * Return the first NAMED_BYTES bytes at most of the UTF-8 in bytes[0 ..
- * length), in the server's encoding: for an error.  A character that this
- * encoding lacks is shown as its JSON escape.
+ * Return the first NAMED_BYTES bytes at most of bytes[0 .. length), for an
+ * error.  JSON escapes show characters that the server's encoding lacks.
  */
 static char *
 excerpt(const uint8 *bytes, size_t length)
@@ -82,10 +76,7 @@ excerpt(const uint8 *bytes, size_t length)
 	return buf.data;
 }
 
-/*
- * Raise that the input lacks what at the place at, which may be its end.
- * Returns false.  Error, soft if there is a context for it: 22P02.
- */
+/* Raise that the input lacks what at the place at.  Return false. */
 static bool
 expected_at(Parser *p, const char *what, const char *at)
 {
@@ -164,9 +155,9 @@ read_hex4(const char *digits)
 }
 
 /*
- * Append to p->key the code point of the escape whose digits are at the place
- * at.  Two escapes may make one code point.  The lexer has checked that four
- * digits follow each \u.  Returns the end of the escape, or NULL on error.
+ * Append to p->key the code point of the escape, or of the two, whose digits
+ * are at the place at.  The lexer has checked the digits.  Return the end, or
+ * NULL on error.
  */
 static const char *
 read_unicode_escape(Parser *p, const char *at)
@@ -211,10 +202,7 @@ unescape(char c)
 	return name ? characters[name - names] : c;
 }
 
-/*
- * Decode the last token, which should be a string, into p->key.  There is
- * room: no escape is shorter than the UTF-8 of its character.
- */
+/* There is room: no escape is shorter than the UTF-8 of its character. */
 static bool
 decode_key(Parser *p)
 {
@@ -246,10 +234,7 @@ decode_key(Parser *p)
 	return true;
 }
 
-/*
- * Set *weight to the last token, which should be a number, as the weight of
- * p->key.  Error, soft if there is a context for it: 22P02.
- */
+/* Set *weight to the last token, as the weight of p->key. */
 static bool
 read_weight(Parser *p, double *weight)
 {
@@ -294,9 +279,8 @@ take_key_token(void *arg, const uint8 *bytes, size_t length, uint64 hash,
 }
 
 /*
- * Add p->key with this weight: as the default weight if the key is empty, else
- * as the one token that it normalises to.  Error, soft if there is a context
- * for it: 22P02.
+ * Add p->key: as the default weight if the key is empty, else as the one token
+ * that it normalises to.
  */
 static bool
 add_weight(Parser *p, double weight)
@@ -382,9 +366,8 @@ read_object(Parser *p)
 }
 
 /*
- * Return the value of a JSON object in the server's encoding, 0-terminated.
- * Errors: 22P02, for which NULL is returned if escontext takes soft errors;
- * 54000 for a value of more than 1 GB.
+ * json is in the server's encoding.  Return NULL for an error, 22P02, that
+ * escontext takes.  Error: 54000 for a value of more than 1 GB.
  */
 struct varlena *
 simhash_weights_parse(const char *json, Node *escontext)
@@ -414,10 +397,7 @@ simhash_weights_parse(const char *json, Node *escontext)
 	return value;
 }
 
-/*
- * Append a key, which is a token in UTF-8, and its weight to an object that is
- * open in buf.
- */
+/* Append a key and its weight to an object that is open in buf. */
 static void
 write_entry(StringInfo buf, const uint8 *token, size_t length, double weight)
 {
@@ -432,10 +412,7 @@ write_entry(StringInfo buf, const uint8 *token, size_t length, double weight)
 	appendStringInfo(buf, "\": %s", number);
 }
 
-/*
- * Append a value, which may be packed but not compressed, as a JSON object in
- * the server's encoding.  A default weight of DEFAULT_REST is left out.
- */
+/* value may be packed, not compressed.  DEFAULT_REST is left out. */
 void
 simhash_weights_write(StringInfo buf, const struct varlena *value)
 {

@@ -17,9 +17,8 @@
 #define AHEAD 16
 
 /*
- * Begin a table without tokens in buckets[0 .. count).  count must be a power
- * of two, 2 at least.  seed must be secret, for first_bucket(); rest is the
- * weight of a token that is not in the table, in units of 2^-16.
+ * count must be a power of two, 2 at least.  seed must be secret, for
+ * first_bucket(); rest is the weight of a token that is not in the table.
  */
 void
 simhash_weights_init(WeightTable *table, WeightBucket *buckets, uint64 count,
@@ -43,10 +42,9 @@ choose_weight(const WeightBucket *bucket, int i, uint64 hash, int64 other)
 }
 
 /*
- * Return the weight of the token with the hash in a bucket, -1 if there is
- * none: without a branch, which could not be predicted.  A free place has the
- * weight -1, and may have any hash.  Places are taken from the first on.  So
- * if the token is in the bucket, its place is the first with its hash.
+ * Return the weight of the token, -1 if there is none, without a branch, which
+ * could not be predicted.  A free place has the weight -1, and any hash.
+ * Places are taken from the first on: the token has the first with its hash.
  */
 static inline int64
 bucket_weight(const WeightBucket *bucket, uint64 hash)
@@ -73,10 +71,7 @@ first_bucket(const WeightTable *table, uint64 hash)
 	return (hash * table->multiplier) >> table->shift;
 }
 
-/*
- * At least one bucket must not be full: there the search ends.  Return the
- * weight of the token with the hash.
- */
+/* At least one bucket must not be full: there the search ends. */
 static inline int64
 look_up(const WeightTable *table, uint64 hash)
 {
@@ -94,20 +89,14 @@ look_up(const WeightTable *table, uint64 hash)
 	}
 }
 
-/*
- * Return the weight of the token with the hash, in units of 2^-16: table->rest
- * if the token is not in the table.
- */
+/* Return table->rest if the token is not in the table. */
 int64
 simhash_weight_of(const WeightTable *table, uint64 hash)
 {
 	return look_up(table, hash);
 }
 
-/*
- * Set weight[i] to the weight of the token with hash[i], for all i < count.
- * The arrays must not overlap.
- */
+/* Set weight[i] by hash[i], for all i < count.  The arrays do not overlap. */
 void
 simhash_weights_of(const WeightTable *table, const uint64 *hash, int64 *weight,
 				   uint32 count)
@@ -124,10 +113,7 @@ simhash_weights_of(const WeightTable *table, const uint64 *hash, int64 *weight,
 	}
 }
 
-/*
- * A place must be free.  Add a token by its hash, with a weight of 0 or more
- * in units of 2^-16, unless the table has the token.
- */
+/* A place must be free.  Add a token, unless the table has it already. */
 void
 simhash_weights_add(WeightTable *table, uint64 hash, int64 weight)
 {

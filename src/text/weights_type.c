@@ -88,10 +88,9 @@ simhash_weights_to_json(PG_FUNCTION_ARGS)
 }
 
 /*
- * Compare the first two arguments by their digests: an order without a
- * meaning, for B-trees, sorting and grouping.  Equal values have equal bytes,
- * so equal digests; that different ones have different digests is SHA-256's
- * promise.  Only the digest, which comes first, is fetched of a value.
+ * An order without a meaning, for B-trees, sorting and grouping.  Equal values
+ * have equal bytes, so equal digests; that different ones have different
+ * digests is SHA-256's promise.
  */
 static int
 compare_weights(FunctionCallInfo fcinfo)

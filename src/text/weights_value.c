@@ -32,10 +32,7 @@ compare_tokens(const void *a, const void *b, void *arg)
 	return x->length < y->length ? -1 : x->length > y->length;
 }
 
-/*
- * Sort tokens[0 .. count) by their bytes.  The text form is in order, so that
- * a dump is restored without a sort.
- */
+/* The text form is in order, so that a dump is restored without a sort. */
 static void
 sort_tokens(TokenWeight *tokens, size_t count)
 {
@@ -52,10 +49,7 @@ sort_tokens(TokenWeight *tokens, size_t count)
 	}
 }
 
-/*
- * Return the digest of bytes[0 .. length).  The hash is cryptographic, as two
- * values must never be taken for one, not even if somebody tries.
- */
+/* SHA-256, as two values must not pass for one even if somebody tries. */
 static WeightsDigest
 digest_bytes(const char *bytes, size_t length)
 {
@@ -83,9 +77,9 @@ digest_bytes(const char *bytes, size_t length)
 }
 
 /*
- * Sort tokens[0 .. count), and return the value with these tokens and rest as
- * the weight of all others.  If two tokens are the same, return NULL, and set
- * *twice to one of them.  Error: 54000 for a value of more than 1 GB.
+ * Return the value of tokens[0 .. count), which are sorted here, and of the
+ * weight rest of all others.  If two tokens are the same, return NULL, and set
+ * *twice to one of them.
  */
 struct varlena *
 simhash_weights_pack(TokenWeight *tokens, size_t count, double rest,
@@ -134,10 +128,7 @@ simhash_weights_pack(TokenWeight *tokens, size_t count, double rest,
 	return value;
 }
 
-/*
- * Return the digest of a value, which may be compressed or out of line.  No
- * more of the value is fetched than holds the digest.
- */
+/* value may be compressed or out of line.  Only the digest is fetched. */
 WeightsDigest
 simhash_weights_digest(struct varlena *value)
 {
@@ -151,8 +142,8 @@ simhash_weights_digest(struct varlena *value)
 }
 
 /*
- * Begin to read a value, which may be packed, but not compressed or out of
- * line.  The value must stay as long as the reader and its tokens are used.
+ * value may be packed, but not compressed or out of line, and must stay as
+ * long as the reader and its tokens are used.
  */
 WeightsReader
 simhash_weights_read(const struct varlena *value)
