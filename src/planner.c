@@ -12,9 +12,6 @@
  * doc/algorithm.md proves that no step changes a result.  Every type, function
  * and operator is looked up in the schema of the function that is being
  * simplified.  Where one is missing, the clause stays as it is.
- *
- * This file is above the rooms of the source tree: it knows the type, whose
- * operators it rewrites, and the access method, which it prefers to others.
  */
 #include "postgres.h"
 
@@ -39,7 +36,6 @@ PG_FUNCTION_INFO_V1(hamming_distance_gt_support);
 PG_FUNCTION_INFO_V1(hamming_distance_ge_support);
 PG_FUNCTION_INFO_V1(simhash_within_support);
 
-/* Make the clause "left op right" of the operator opno, which returns type. */
 static Expr *
 make_operator(Oid opno, Oid type, Expr *left, Expr *right)
 {
@@ -50,7 +46,6 @@ make_operator(Oid opno, Oid type, Expr *left, Expr *right)
 	return clause;
 }
 
-/* Make a call of the function, which returns type. */
 static Expr *
 make_call(Oid function, Oid type, List *args)
 {
@@ -283,9 +278,9 @@ hamming_distance_ge_support(PG_FUNCTION_ARGS)
 
 /*
  * Is index, of another method, of a single column that has a hamming index,
- * too? The hamming index is better for every k.  The cost of a GiST index does
- * not show that: PostgreSQL estimates the cost from the number of matches, and
- * not from the pages that a search for them reads.
+ * too?  The hamming index is better for every k.  The cost of a GiST index
+ * does not show that, as PostgreSQL estimates it from the number of matches,
+ * and not from the pages that a search for them reads.
  */
 static bool
 is_superseded(IndexOptInfo *index)

@@ -5,9 +5,8 @@
  * An index has four tables, 0 to 3, and a fifth for the rows without a
  * fingerprint.  Each table is a B+tree.  Table j is ordered by the fingerprint
  * rotated so that block j leads, and then by TID.  Each page knows the range
- * of keys that it answers for.  The pages of one level part the whole key
- * space among them, and the range of a page is within that of its parent.
- * doc/indexing.md has a picture; am_tree.c has the rules of locks and pins.
+ * of keys that it answers for.  The range of a page is within that of its
+ * parent.  doc/indexing.md has a picture; am_tree.c has the rules of locks.
  */
 #ifndef SIMHASH_AM_H
 #define SIMHASH_AM_H
@@ -23,9 +22,7 @@
 
 #include "type/simhash.h"
 
-/*
- * Keys
- */
+/* Keys */
 
 /* Order: by bits, then by tid.  Keys of a table are unique. */
 typedef struct HammingKey
@@ -47,7 +44,6 @@ hamming_key(uint64 bits, uint64 tid)
 	return key;
 }
 
-/* Less than 0, 0, or greater than 0, as a comes before b, is b, or after. */
 static inline int
 hamming_key_compare(HammingKey a, HammingKey b)
 {
@@ -64,7 +60,6 @@ hamming_tid(const ItemPointerData *tid)
 		ItemPointerGetOffsetNumberNoCheck(tid);
 }
 
-/* The TID that hamming_tid() made a number of. */
 static inline ItemPointerData
 hamming_item_pointer(uint64 tid)
 {
@@ -162,7 +157,6 @@ hamming_special(Page page)
 	return (HammingSpecial *) PageGetSpecialPointer(page);
 }
 
-/* How many entries a page holds at most. */
 static inline int
 hamming_capacity(Page page)
 {
@@ -170,7 +164,6 @@ hamming_capacity(Page page)
 		: HAMMING_INNER_CAPACITY;
 }
 
-/* Offset of the array of fingerprints in the page. */
 static inline int
 hamming_keys_offset(Page page)
 {
@@ -218,7 +211,6 @@ hamming_page_is_full(Page page)
 	return hamming_page_count(page) == hamming_capacity(page);
 }
 
-/* Key of entry i of a leaf. */
 static inline HammingKey
 hamming_leaf_key(Page page, int i)
 {
@@ -226,7 +218,6 @@ hamming_leaf_key(Page page, int i)
 					   hamming_tid(hamming_leaf_tid(page, i)));
 }
 
-/* Is the key in the page's range? */
 static inline bool
 hamming_page_covers(Page page, HammingKey key)
 {
@@ -372,10 +363,7 @@ typedef struct HammingStep
 	HammingKey	high;
 } HammingStep;
 
-/*
- * A search.  It is here for its size, which those need that embed one; only
- * am_search.c writes to it.
- */
+/* Only am_search.c writes to a search.  Others embed one, and need its size. */
 typedef struct HammingSearch
 {
 	Relation	index;

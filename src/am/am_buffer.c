@@ -11,21 +11,15 @@
 #include "am/am.h"
 #include "type/cpu.h"
 
-/* How many bytes at the beginning of a page are fetched ahead, line by line. */
-#define FETCHED_AHEAD 1024
+#define FETCHED_AHEAD 1024		/* bytes at the beginning of a page */
 #define CACHE_LINE 64
 
 /*
- * Let the processor fetch the parts of a page that are read first: its special
- * space, and its beginning.  In a large index a search waits for memory more
- * than for anything else.
- *
- * On an inner page of 8 kB the beginning holds the whole order of the
- * children, which a binary search reads out of sequence.  A leaf's
- * fingerprints are read in sequence, so that the processor foresees all but
- * the first of them.
- *
- * On entry the page is pinned.  No lock is needed, as nothing is looked at.
+ * Let the processor fetch the parts of a page that are read first: in a large
+ * index a search waits for memory more than for anything else.  These parts
+ * are the special space and the beginning, which on an inner page of 8 kB
+ * holds the whole order of the children.  No lock is needed, as nothing is
+ * looked at.
  */
 static void
 fetch_ahead(Page page)
@@ -38,11 +32,10 @@ fetch_ahead(Page page)
 }
 
 /*
- * Read the page at block, with the strategy, which may be NULL.  mode is
- * BUFFER_LOCK_SHARE or BUFFER_LOCK_EXCLUSIVE.
+ * Read the page at block.  strategy may be NULL.
  *
  * On entry the caller holds no buffer lock.  On return the page is locked in
- * the mode.  Error: XX002 where the page cannot be used.
+ * mode, BUFFER_LOCK_SHARE or BUFFER_LOCK_EXCLUSIVE.
  */
 Buffer
 hamming_read(Relation index, BlockNumber block, int mode,
@@ -62,11 +55,8 @@ hamming_read(Relation index, BlockNumber block, int mode,
 }
 
 /*
- * Check that the metapage is that of an index which this code can read.
- *
- * On entry and on return the caller holds no buffer lock; the metapage is
- * locked meanwhile.  Error: XX002 for another kind of page, and for another
- * version.
+ * Raise XX002 if this code cannot read the index that the metapage describes.
+ * On entry and on return the caller holds no buffer lock.
  */
 void
 hamming_check_metapage(Relation index)
@@ -87,15 +77,13 @@ hamming_check_metapage(Relation index)
 
 /*
  * Check the metapage before the first insertion or scan by means of this
- * relation descriptor.
+ * relation descriptor.  A vacuum checks each page that it changes, and not the
+ * metapage.
  *
- * rd_amcache keeps that it was checked.  PostgreSQL frees rd_amcache when it
- * rebuilds the descriptor, and REINDEX makes it do so: the next call checks
- * the new metapage.  A vacuum does not call this function: each page that it
- * changes has been checked by hamming_read().
+ * rd_amcache keeps that the metapage was checked.  PostgreSQL frees rd_amcache
+ * when it rebuilds the descriptor, as after REINDEX.
  *
- * On entry and on return the caller holds no buffer lock.  Errors: as
- * hamming_check_metapage().
+ * On entry and on return the caller holds no buffer lock.
  */
 void
 hamming_open(Relation index)

@@ -20,10 +20,7 @@
 
 #include "am/am.h"
 
-/*
- * Phases of pg_stat_progress_create_index.  PostgreSQL has reserved the one
- * before these.
- */
+/* Phases of pg_stat_progress_create_index; PostgreSQL has reserved phase 1. */
 #define PHASE_SCAN (PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE + 1)
 #define PHASE_SORT (PHASE_SCAN + 1) /* of table 0; of others + 2 * table */
 #define PHASE_WRITE (PHASE_SORT + 1)	/* as PHASE_SORT */
@@ -56,9 +53,9 @@ report_phase(int64 phase)
 }
 
 /*
- * Writing a table, leaves first.  On each level one page is being filled, in
- * memory.  It is written when the end of its range is known, that is when the
- * next page of the level begins.
+ * Writing a table, leaves first.  One page of each level is being filled, in
+ * memory.  It is written when the next page of the level begins, as only then
+ * the end of its range is known.
  */
 
 typedef struct TableWriter
@@ -74,12 +71,7 @@ typedef struct TableWriter
 	PGAlignedBlock pages[HAMMING_MAX_HEIGHT];	/* by level: being filled */
 } TableWriter;
 
-/*
- * Give a page its content.
- *
- * On entry the page is pinned, and not locked.  On return the caller holds
- * neither the lock nor the pin.
- */
+/* Fill a page that is pinned and not locked, and release the pin. */
 static void
 write_page(Buffer buffer, Page page)
 {
@@ -89,7 +81,6 @@ write_page(Buffer buffer, Page page)
 	UnlockReleaseBuffer(buffer);
 }
 
-/* Begin a page of a level, whose range begins at low. */
 static void
 start_page(TableWriter *writer, int level, HammingKey low)
 {
@@ -99,10 +90,7 @@ start_page(TableWriter *writer, int level, HammingKey low)
 
 static void finish_page(TableWriter *writer, int level);
 
-/*
- * low is where the range of the next child begins.  Return the inner page of
- * the level that this child goes to.
- */
+/* Return the inner page of the level for a child whose range begins at low. */
 static Page
 parent_with_room(TableWriter *writer, int level, HammingKey low)
 {
@@ -150,10 +138,7 @@ fill_leaf(TableWriter *writer, int count)
 			writer->count * sizeof(HammingKey));
 }
 
-/*
- * Add the next key.  A leaf gets from least to most keys, whose middle is what
- * the fillfactor says.  So there is a choice where to cut.
- */
+/* A leaf gets least to most keys, so that there is a choice where to cut. */
 static void
 add_key(TableWriter *writer, HammingKey key)
 {
@@ -172,8 +157,8 @@ add_key(TableWriter *writer, HammingKey key)
 }
 
 /*
- * Write a table from a sort that all its keys were put in, and end the sort.
- * Returns the number of keys.
+ * End the sort of all keys of a table, and write the keys.  Returns the number
+ * of keys.
  */
 static double
 write_table(Relation index, int table, Tuplesortstate *sort)
@@ -213,8 +198,8 @@ write_table(Relation index, int table, Tuplesortstate *sort)
 }
 
 /*
- * Put what the leaves of table 0 hold, rotated for a table, in a sort.  The
- * leaves are below block number blocks.
+ * Sort what the leaves of table 0, below block blocks, hold, rotated for
+ * table.
  */
 static Tuplesortstate *
 sort_leaves(Relation index, int table, BlockNumber blocks)
@@ -254,7 +239,6 @@ typedef struct BuildState
 	Tuplesortstate *nulls;
 } BuildState;
 
-/* Called for each row of the heap: put it in the sort that it belongs in. */
 static void
 add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 		bool alive, void *callback_state)
@@ -301,17 +285,13 @@ write_fixed_pages(Relation index, ForkNumber fork)
 }
 
 /*
- * ambuild: build an index of all rows, and log it.
+ * ambuild.  The two sorts that the heap is read into share
+ * maintenance_work_mem.  The one of rows without a fingerprint gets an eighth,
+ * as these are mostly few.
  *
- * The two sorts that the heap is read into share maintenance_work_mem.  The one
- * of rows without a fingerprint gets an eighth, as these are mostly few.  A
- * sort that needs more memory goes to disk.
- *
- * On entry and on return the caller holds no buffer lock.  On entry the caller
- * has locked the heap, as PostgreSQL does for CREATE INDEX, and the index has
- * no block.  One page at a time is locked to write or to read it.
- * log_newpage_range() locks up to 32 together: no other process waits for a
- * page of this index while it holds another.
+ * On entry and on return the caller holds no buffer lock.  One page at a time
+ * is locked, but log_newpage_range() locks up to 32 together: no other process
+ * waits for a page of this index while it holds another.
  */
 IndexBuildResult *
 hamming_build(Relation heap, Relation index, IndexInfo *info)
@@ -345,10 +325,7 @@ hamming_build(Relation heap, Relation index, IndexInfo *info)
 	return result;
 }
 
-/*
- * ambuildempty: write and log the initial fork of an unlogged index, from which
- * PostgreSQL makes the index anew after a crash.  Locks: as hamming_build().
- */
+/* ambuildempty: write and log the initial fork.  Locks: as hamming_build(). */
 void
 hamming_build_empty(Relation index)
 {

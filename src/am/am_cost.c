@@ -19,16 +19,11 @@
 #include "am/am.h"
 #include "type/selectivity.h"
 
-/*
- * Times cpu_operator_cost; a leaf costs about five rows (doc/indexing.md 4).
- */
+/* Times cpu_operator_cost; a leaf costs about five rows (doc/indexing.md 4). */
 #define PAGE_ACCESS 20.0		/* to come to a page */
 #define ENTRY_LOOK 0.04			/* to look at an entry of a leaf */
 
-/*
- * Return the radius of a condition with the operator opno, -1 .. HAMMING_BITS.
- * args are the arguments of the operator, the indexed column first.
- */
+/* Return the radius of the condition opno(args), the column first in args. */
 static int32
 operator_radius(IndexPath *path, Oid opno, List *args)
 {
@@ -44,9 +39,9 @@ operator_radius(IndexPath *path, Oid opno, List *args)
 }
 
 /*
- * Return the least radius of the conditions; HAMMING_BITS where none has one,
- * and -1 where no row can match.  *searches gets how often the index is
- * searched: once, or once for each element of an array.
+ * Return the least radius of the conditions: HAMMING_BITS if none has one, -1
+ * if no row can match.  *searches gets how often the index is searched: once,
+ * or once for each element of an array.
  */
 static int
 clauses_radius(PlannerInfo *root, IndexPath *path, double *searches)
@@ -76,9 +71,8 @@ clauses_radius(PlannerInfo *root, IndexPath *path, double *searches)
 }
 
 /*
- * Return the cost of the I/O for one page of the index: that of reading it,
- * times the part of index and tables that effective_cache_size has no room
- * for.
+ * Return the cost of reading a page of the index, times the part of index and
+ * tables that effective_cache_size has no room for.
  */
 static double
 page_io_cost(PlannerInfo *root, IndexOptInfo *index, bool sequential)
@@ -100,7 +94,8 @@ page_io_cost(PlannerInfo *root, IndexOptInfo *index, bool sequential)
  * PostgreSQL plans an index-only scan of any index where no column is wanted,
  * as for count(*).  A hamming index has none: nothing keeps a row that a scan
  * has seen in the index from being removed before the scan looks at the
- * visibility map.
+ * visibility map.  A high cost would not do: where every other path is
+ * disabled, the index-only scan would be chosen, and fail.
  *
  * path->path.pathtype may be changed here, by costsize.c, pathnode.c and
  * createplan.c of 15.18, and of 16 to 19 when their branches were made:
@@ -114,20 +109,14 @@ page_io_cost(PlannerInfo *root, IndexOptInfo *index, bool sequential)
  *   for a plain scan from the beginning, and nothing is added here.
  *
  * Should a later version keep the first type, the scan raises "no data
- * returned for index-only scan" at its first row (nodeIndexonlyscan.c), as the
- * index returns no column.  No result is wrong.
+ * returned for index-only scan" (nodeIndexonlyscan.c).  No result is wrong.
  *
- * A high cost in place of the change would not do: an index-only scan would
- * stay a choice where every other path is disabled, and the query fail with
- * that error.
- *
- * What is added is about right where the index has all rows and is scanned
- * once.  For a partial index it is too low, as rows counts the predicate twice.
- * For a scan that is repeated it is too high.
- *
- * A bitmap scan of the same path pays for these pages twice, which favours the
- * plain scan.  Whether the path counts as disabled was decided before: up to
- * 18 by enable_indexscan, in 19 by enable_indexonlyscan.
+ * The cost that is added is about right where the index has all rows and is
+ * scanned once.  For a partial index it is too low, as rows counts the
+ * predicate twice.  For a repeated scan it is too high.  A bitmap scan of the
+ * same path pays for these pages twice, which favours the plain scan.  Whether
+ * the path is disabled was decided before: up to 18 by enable_indexscan, in 19
+ * by enable_indexonlyscan.
  */
 static Cost
 as_plain_scan(PlannerInfo *root, IndexPath *path, double rows)
@@ -144,13 +133,9 @@ as_plain_scan(PlannerInfo *root, IndexPath *path, double rows)
 }
 
 /*
- * amcostestimate: what a scan by the path costs.
- *
- * loop_count is not used: all costs are for one scan, and page_io_cost() has
- * seen to what repeated scans find in memory.  *selectivity gets the part of
- * the heap's rows that the scan returns.  *correlation is 0, as the index has
- * no order that the heap could have.  *pages gets the leaves that the scan
- * reads.
+ * amcostestimate.  loop_count is not used: all costs are for one scan, and
+ * page_io_cost() has seen to what repeated scans find in memory.  *correlation
+ * is 0, as the index has no order that the heap could have.
  */
 void
 hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
@@ -183,9 +168,8 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 
 	/*
 	 * An ordered scan reads few leaves where the nearest rows are near, and
-	 * many where they are far.  Either way it reads more for more rows, so
-	 * that leaves count as part of the total cost and not of the startup
-	 * cost.
+	 * many where they are far.  Either way more rows need more leaves: the
+	 * leaves are part of the total cost, not of the startup cost.
 	 */
 	*startup_cost = descent + index_other_operands_eval_cost(root, quals);
 	*total_cost = *startup_cost +

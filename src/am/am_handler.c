@@ -24,7 +24,6 @@ _PG_init(void)
 					  AccessExclusiveLock);
 }
 
-/* Read WITH (fillfactor = ...). */
 static bytea *
 read_options(Datum options, bool validate)
 {
@@ -39,10 +38,7 @@ read_options(Datum options, bool validate)
 									  lengthof(known));
 }
 
-/*
- * Tell PostgreSQL a property of a column.  A column can be ordered by distance.
- * Returns false to leave all other properties to PostgreSQL.
- */
+/* A column can be ordered by distance.  PostgreSQL knows all else. */
 static bool
 read_property(Oid index, int column, IndexAMProperty property, const char *name,
 			  bool *result, bool *isnull)
@@ -61,10 +57,7 @@ static const IndexAmRoutine routine = {
 	.amstrategies = SIMHASH_DISTANCE_STRATEGY,
 	.amcanorderbyop = true,
 
-	/*
-	 * One column, which may be NULL.  Scans go one way, and may need no
-	 * condition, as NULLs are in the index, too.
-	 */
+	/* no condition is needed, as NULLs are in the index, too */
 	.amoptionalkey = true,
 	.amsearchnulls = true,
 	.amkeytype = InvalidOid,
@@ -89,14 +82,11 @@ static const IndexAmRoutine routine = {
 };
 
 /*
- * Is an index a hamming index?  function is the cost function of its access
- * method.
+ * Is function, the cost function of an access method, that of ours?
  *
- * Both the planner's IndexOptInfo and the IndexAmRoutine of a relation
- * descriptor have that function's address, and no other access method has the
- * address of ours.  A look-up by name in pg_am would take time for each index.
- * It would be wrong where the access method was renamed, or where a second
- * access method has the same handler.
+ * Both IndexOptInfo and IndexAmRoutine have that function.  A look-up by name
+ * in pg_am would take time for each index, and be wrong where the access
+ * method was renamed, or where a second one has the same handler.
  */
 bool
 hamming_is_cost_function(amcostestimate_function function)

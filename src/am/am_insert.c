@@ -12,10 +12,8 @@
 /*
  * Append keys[i] to leaves[i] of table first_table + i, for all i below count,
  * if each leaf still covers its key and has room.  Returns the first i for
- * which that is not so, and then appends nothing; or count.
- *
- * On entry the leaves are pinned, and the caller holds no buffer lock.  On
- * return the caller holds neither the locks nor the pins.
+ * which that is not so, and then appends nothing; or count.  On entry the
+ * leaves are pinned, and not locked.  On return the pins are released.
  */
 static int
 append_all(Relation index, int first_table, int count, const HammingKey *keys,
@@ -49,12 +47,9 @@ append_all(Relation index, int first_table, int count, const HammingKey *keys,
 
 /*
  * Add keys[i] to table first_table + i, for all i below count, by one WAL
- * record.
- *
- * First all leaves are found and pinned, and then all are locked, table by
- * table.  So rules 2 and 3 in am_tree.c are kept, and no leaf is locked while
- * another is read from disk.  A leaf that is full is split without these
- * locks, and all leaves are looked for again.
+ * record.  All leaves are pinned, and then locked table by table (rules 2 and
+ * 3 in am_tree.c): no leaf is locked while another is read from disk.  A full
+ * leaf is split without these locks, and all leaves are looked for again.
  */
 static void
 insert_keys(Relation index, int first_table, int count, const HammingKey *keys)
@@ -80,12 +75,8 @@ insert_keys(Relation index, int first_table, int count, const HammingKey *keys)
 }
 
 /*
- * aminsert: add the row tid, with the fingerprint values[0], or without one if
- * isnull[0].  Returns false, as PostgreSQL asks of an index that is not unique.
- *
- * On entry and on return the caller holds no buffer lock; the leaves of four
- * tables are locked together meanwhile.  Errors: XX002 where a page cannot be
- * used.
+ * aminsert.  Returns false, as for every index that is not unique.  On entry
+ * and on return the caller holds no buffer lock.
  */
 bool
 hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,

@@ -26,9 +26,7 @@ PG_FUNCTION_INFO_V1(hamming_index_stats);
 PG_FUNCTION_INFO_V1(hamming_index_check);
 
 /*
- * Check that the user may look into a relation, and that it is a hamming index
- * that can be read.
- *
+ * Check that a relation is a hamming index that the user may look into.
  * Errors: 42809 for anything but a hamming index, 42501 for anybody but its
  * owner, 0A000 for a temporary index of another session, 55000 for an index
  * that is not valid.
@@ -55,10 +53,7 @@ check_is_ours(Relation index)
 							   RelationGetRelationName(index))));
 }
 
-/*
- * Open a hamming index, and lock it in the mode.  Errors: 42P01 where there is
- * no such relation, and as check_is_ours().
- */
+/* Errors: 42P01 where there is no such relation, and as check_is_ours(). */
 static Relation
 open_index(Oid oid, LOCKMODE mode)
 {
@@ -71,9 +66,7 @@ open_index(Oid oid, LOCKMODE mode)
 	return index;
 }
 
-/*
- * Statistics
- */
+/* Statistics */
 
 /* What measure_table() adds up, of one table or of several. */
 typedef struct Shape
@@ -84,7 +77,6 @@ typedef struct Shape
 	int64		blocks;			/* how many values of that block occur */
 } Shape;
 
-/* Walk along the leaves of a table, and add what they hold to shape. */
 static void
 measure_table(Relation index, int table, Shape *shape)
 {
@@ -117,7 +109,6 @@ measure_table(Relation index, int table, Shape *shape)
 	pfree(counts);
 }
 
-/* Return how many of the first blocks of the index are free. */
 static int64
 count_free_pages(Relation index, BlockNumber blocks)
 {
@@ -146,8 +137,8 @@ table_height(Relation index)
 /*
  * hamming_index_stats(index regclass)
  *
- * The index is locked by AccessShareLock, and one of its pages at a time, in
- * share mode.  Errors: as open_index(); XX002 where a page cannot be used.
+ * The index is locked by AccessShareLock, and one page at a time in share
+ * mode.  Errors: as open_index(); XX002 where a page cannot be used.
  */
 Datum
 hamming_index_stats(PG_FUNCTION_ARGS)
@@ -204,7 +195,6 @@ typedef struct Check
 								 * that is there twice */
 } Check;
 
-/* Check the entries of a leaf, and put them in the sorts. */
 static void
 check_leaf(Check *check, BlockNumber block, Page page, int table)
 {
@@ -298,9 +288,8 @@ check_page(Check *check, BlockNumber block, int table, int level,
 }
 
 /*
- * Begin one of the sorts, which share maintenance_work_mem.  There are five at
- * a time: two of the heap, the entries of table 0 and of another table, and
- * the TIDs.
+ * Five sorts share maintenance_work_mem: two of the heap, the entries of table
+ * 0 and of another table, and the TIDs.
  */
 static Tuplesortstate *
 begin_sort(void)
@@ -319,7 +308,6 @@ check_table(Check *check, int table)
 	return check->entries;
 }
 
-/* Check that each page that was not reached from a root is free. */
 static void
 check_other_pages(Check *check)
 {
@@ -334,10 +322,7 @@ check_other_pages(Check *check)
 	}
 }
 
-/*
- * Called for each row of the heap: put it in sorts[0] with its fingerprint, or
- * in sorts[1] if it has none.
- */
+/* Called for each row of the heap; see sort_heap(). */
 static void
 add_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 			 bool alive, void *callback_state)
@@ -383,7 +368,6 @@ sort_heap(Relation heap, Relation index, Tuplesortstate **sorts)
 	tuplesort_performsort(sorts[1]);
 }
 
-/* Is each key of the sort part in the sort whole, too? */
 static bool
 is_subset(Tuplesortstate *part, Tuplesortstate *whole)
 {
@@ -466,9 +450,9 @@ check_entries(Check *check, Relation heap)
 /*
  * hamming_index_check(index regclass)
  *
- * The index is locked by AccessShareLock, and unlocked.  Then the table and the
- * index are locked by ShareLock, and one page of the index at a time, in share
- * mode.  Errors: as open_index(), also where the table or the index is dropped
+ * The index is locked by AccessShareLock, and unlocked.  Then the table and
+ * the index are locked by ShareLock, and one page at a time in share mode.
+ * Errors: as open_index(), also where the table or the index is dropped
  * between the locks; as sort_heap(); XX002 for the first fault that is found.
  */
 Datum

@@ -12,8 +12,7 @@
  * more, the next round has the same radius, and keeps CAPACITY_GROWTH times as
  * many.  When these would take more than work_mem, a last round sorts all rows
  * that are left, on disk if need be.  So the number of rounds within a radius
- * depends on work_mem, and not on the number of rows: with 4 MB, three rounds
- * keep 256, 4,096 and 65,536 rows, and a fourth one sorts.
+ * depends on work_mem, and not on the number of rows: it is four with 4 MB.
  */
 #include "postgres.h"
 
@@ -35,12 +34,10 @@
 
 /*
  * A radius is searched by itself only if that is expected to read at most this
- * part of a table's leaves.
- *
- * What such rounds read is in vain if the rows that are wanted are farther, and
- * a pass through table 0 follows.  By the expectation of hamming_plan(), all
- * such rounds together read less than a fifth of a table of up to 2^32 leaves:
- * a radius that is greater by 4 has several times the leaves.
+ * part of a table's leaves.  What such rounds read is in vain if the rows that
+ * are wanted are farther.  By the expectation of hamming_plan(), all such
+ * rounds together read less than a fifth of a table of up to 2^32 leaves: a
+ * radius that is greater by 4 has several times the leaves.
  */
 #define MAX_PART (1.0 / 8)
 
@@ -71,7 +68,6 @@ struct HammingNearest
 								 * keeps */
 };
 
-/* Return the distance in a rank, 0 .. HAMMING_BITS. */
 static int
 rank_distance(uint64 rank)
 {
@@ -87,15 +83,12 @@ rank_beyond(int distance)
 
 /*
  * Prepare to return the rows that are in all of count balls, by their distance
- * from the centre.  matches has room for HAMMING_LEAF_CAPACITY.  search,
- * matches and balls must stay until hamming_nearest_end().  The memory is that
- * of the current context.
+ * from the centre.  matches has room for HAMMING_LEAF_CAPACITY.  search, which
+ * is prepared and not under way, matches and balls must stay until
+ * hamming_nearest_end().
  *
  * By the triangle inequality no row in a ball is farther from the centre than
  * the ball's centre is, plus the ball's radius.
- *
- * On entry hamming_search_init() has prepared the search, and the search before
- * has ended.  Takes neither locks nor pins.
  */
 HammingNearest *
 hamming_nearest_begin(HammingSearch *search, HammingMatch *matches,
@@ -121,8 +114,7 @@ hamming_nearest_begin(HammingSearch *search, HammingMatch *matches,
 }
 
 /*
- * Get the ranks, from nearest->from on, of the matches of the next leaf.
- * Returns false after the last leaf.  ranks has room for HAMMING_LEAF_CAPACITY.
+ * Get the next leaf's ranks from nearest->from on; false after the last leaf.
  */
 static bool
 next_ranks(HammingNearest *nearest, uint64 *ranks, int *count)
@@ -209,10 +201,8 @@ sort_round(HammingNearest *nearest)
 }
 
 /*
- * Return the radius of the next round: greater by 4, or nearest->limit where a
- * search within that would read more than MAX_PART of a table's leaves.
- *
- * The step is 4 because the radius in each of the four blocks then grows by 1.
+ * Return the radius of the next round: greater by 4, or nearest->limit.  The
+ * step is 4 because the radius in each of the four blocks then grows by 1.
  * With a smaller step a round would search blocks again whose radius has not
  * grown.
  */
@@ -228,7 +218,7 @@ next_radius(HammingNearest *nearest)
 	return radius;
 }
 
-/* Go through the next round.  Returns false if there is none. */
+/* Returns false if there is no further round. */
 static bool
 next_round(HammingNearest *nearest)
 {
@@ -257,7 +247,7 @@ next_round(HammingNearest *nearest)
 	return true;
 }
 
-/* Get the next rank that the last round found; false after the last. */
+/* Returns false after the last rank that the last round found. */
 static bool
 next_rank(HammingNearest *nearest, uint64 *rank)
 {
@@ -281,12 +271,8 @@ next_rank(HammingNearest *nearest, uint64 *rank)
 }
 
 /*
- * Get the next row: its TID, as hamming_tid() has it, and its distance.
- * Returns false after the last.
- *
- * On entry and on return the caller holds no lock; one page at a time is locked
- * meanwhile.  On return the search has ended, and pins no more than the roots
- * that it has used.  Errors: as hamming_search_next().
+ * Get the next row.  Returns false after the last.  On entry and on return the
+ * caller holds no lock.  On return the search has ended, and pins only roots.
  */
 bool
 hamming_nearest_next(HammingNearest *nearest, uint64 *tid, int *distance)
@@ -302,11 +288,8 @@ hamming_nearest_next(HammingNearest *nearest, uint64 *tid, int *distance)
 }
 
 /*
- * End the search and the sort, if they are under way.  The memory context that
- * hamming_nearest_begin() was called in has the rest.
- *
- * On entry the caller holds no lock.  On return the search pins no more than
- * the roots that it has used.
+ * End the search and the sort, if they are under way.  On entry the caller
+ * holds no lock.  On return the search pins only roots.
  */
 void
 hamming_nearest_end(HammingNearest *nearest)

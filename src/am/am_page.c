@@ -2,19 +2,16 @@
  * am_page.c
  *	  Page layout: checking, appending, removing, splitting, merging.
  *
- * The functions work on the bytes of a page: they lock, pin and log nothing.
- * For a page in a shared buffer, the caller holds the lock, exclusively where
- * the function changes the page, and logs the change as generic WAL.  am.h
- * describes the layout.
+ * The functions work on the bytes of a page, whose lock is the caller's: they
+ * lock, pin and log nothing.  am.h describes the layout.
  */
 #include "postgres.h"
 
 #include "am/am.h"
 
 /*
- * Make a page without entries.  low and high bound its range; those of a
- * metapage and of a free page mean nothing.  level is 0 for a leaf, and for
- * these.
+ * Make a page without entries.  low, high and level mean nothing for a
+ * metapage or a free page.
  */
 void
 hamming_page_init(Page page, HammingPageKind kind, int table, int level,
@@ -41,7 +38,6 @@ tail_size(Page page)
 		: sizeof(HammingDownlink);
 }
 
-/* Set the length of both arrays to slots elements. */
 static void
 set_slots(Page page, int slots)
 {
@@ -60,8 +56,7 @@ set_leaf_count(Page page, int count)
 }
 
 /*
- * Return what is wrong with a page, as far as the page itself tells; NULL if
- * nothing is.
+ * Return what is wrong with a page; NULL if nothing is.
  *
  * The arrays of a page that passes are within the page.  What the entries say
  * may still be wrong: inner_entry(), hamming_read() and hamming_check_tid()
@@ -105,10 +100,7 @@ page_fault(Page page)
 	return NULL;
 }
 
-/*
- * Report that the page at block has a fault.  Error: XX002, always.  The caller
- * may hold locks and pins: the end of the transaction releases them.
- */
+/* Report a fault of the page at block: XX002.  The caller may hold locks. */
 void
 hamming_corrupted(Relation index, BlockNumber block, const char *fault)
 {
@@ -118,12 +110,7 @@ hamming_corrupted(Relation index, BlockNumber block, const char *fault)
 					errhint("REINDEX it.")));
 }
 
-/*
- * Check a page after it was locked and before it is used.
- *
- * On entry and on return the page is locked.  Error: XX002 where it cannot be
- * used.
- */
+/* Check a page before its use.  On entry and on return the page is locked. */
 void
 hamming_page_check(Relation index, Buffer buffer)
 {
@@ -134,9 +121,8 @@ hamming_page_check(Relation index, Buffer buffer)
 }
 
 /*
- * Check the TID of an entry of the leaf at block, before it is given to
- * PostgreSQL, for which the invalid block number would mean a new page of the
- * heap.  Error: XX002 if no row can have the TID.
+ * Check the TID of an entry of the leaf at block: for PostgreSQL the invalid
+ * block number would mean a new page of the heap.
  */
 void
 hamming_check_tid(Relation index, BlockNumber block, uint64 tid)
@@ -146,9 +132,7 @@ hamming_check_tid(Relation index, BlockNumber block, uint64 tid)
 		hamming_corrupted(index, block, "entry has no valid TID");
 }
 
-/*
- * Leaves
- */
+/* Leaves */
 
 /* Append a key to a leaf, which is not full. */
 void
@@ -165,9 +149,8 @@ hamming_leaf_append(Page page, HammingKey key)
 /*
  * Remove entry i of a leaf.  The last entry takes its place.
  *
- * The place of the last entry is set to zero: the bytes between the arrays are
- * always zero.  So replay, which sets them to zero, finds the same bytes there
- * when the arrays grow again.
+ * The bytes between the arrays are always zero, so that replay, which sets
+ * them to zero, finds the same bytes when the arrays grow again.
  */
 void
 hamming_leaf_remove(Page page, int i)
@@ -188,17 +171,13 @@ hamming_leaf_remove(Page page, int i)
  * 1.  order[rank] is its place in the two arrays.
  */
 
-/* The array that holds, by rank, the place of each entry. */
 static inline uint16 *
 inner_order(Page page)
 {
 	return (uint16 *) ((char *) page + HAMMING_CONTENT);
 }
 
-/*
- * Return the place in the arrays of the entry with a rank.  The place is
- * within the arrays even if the order of a corrupted page says otherwise.
- */
+/* The place is within the arrays even if the order of the page is corrupted. */
 static inline int
 inner_entry(Page page, int rank)
 {
@@ -221,10 +200,7 @@ hamming_inner_key(Page page, int rank)
 					   hamming_tid(&inner_downlink(page, i)->tid));
 }
 
-/*
- * Return the block number of the child with a rank, 0 .. count - 1.  On a
- * corrupted page it may be any number, which hamming_read() looks at.
- */
+/* On a corrupted page any number may be there: hamming_read() looks at it. */
 BlockNumber
 hamming_inner_child(Page page, int rank)
 {
@@ -260,10 +236,7 @@ hamming_inner_find(Page page, HammingKey key)
 	return low;
 }
 
-/*
- * On entry the page is not full, and rank is 0 .. count.  Insert the child,
- * whose least key is key, with that rank.
- */
+/* Insert a child whose least key is key.  On entry the page is not full. */
 void
 hamming_inner_insert(Page page, int rank, HammingKey key, BlockNumber child)
 {
@@ -280,9 +253,8 @@ hamming_inner_insert(Page page, int rank, HammingKey key, BlockNumber child)
 }
 
 /*
- * Remove the child with a rank, 0 .. count - 1.  The last element of the arrays
- * takes the place of the one removed.  GenericXLogFinish() sets to zero what
- * the arrays no longer have.
+ * The last element of the arrays takes the place of the one removed.
+ * GenericXLogFinish() sets to zero what the arrays no longer have.
  */
 void
 hamming_inner_remove(Page page, int rank)
@@ -302,7 +274,6 @@ hamming_inner_remove(Page page, int rank)
 	set_slots(page, last);
 }
 
-/* Is each place in the arrays that of just one rank? */
 bool
 hamming_inner_is_permutation(Page page)
 {
@@ -329,17 +300,13 @@ inner_truncate(Page page, int rank)
 		hamming_inner_remove(page, hamming_page_count(page) - 1);
 }
 
-/*
- * Splits and merges
- */
+/* Splits and merges */
 
 /*
  * left, the greatest key before a page, is less than right, the least key on
- * it.  Return where the range of the page is to begin.
- *
- * Every key above left, up to right, would do.  The result is the one with the
- * most low zeros in its bits, so that the ranges of pages are prefixes as far
- * as they can be.
+ * it.  Return where the range of the page is to begin: of all keys above left,
+ * up to right, the one with the most low zeros in its bits.  So the ranges of
+ * pages are prefixes as far as they can be.
  */
 HammingKey
 hamming_separator(HammingKey left, HammingKey right)

@@ -9,16 +9,15 @@
 #include "am/am.h"
 
 /*
- * Return the expected number of leaves whose range has a key within radius of
- * the centre, and within leading_radius of it in the leading block.  leaves,
- * at least 1, is the number of leaves of the table.
+ * leaves is the number of leaves of a table, at least 1.  Return how many
+ * leaves are expected to have in their range a key within radius of the
+ * centre, and within leading_radius of the centre in the leading block.
  *
- * The keys are taken as uniform.  Then leaves part the key space evenly, and
- * the range of each is a prefix of log2(leaves) bits.  A leaf is counted where
- * its prefix is within the two radii: the bits of a key beyond the prefix may
- * be those of the centre.  i goes through the differences in the part of the
- * prefix that lies in the leading block; shell is the number of such parts
- * with i differences, C(leading_bits, i).
+ * The keys are taken as uniform.  So the range of each leaf is a prefix of
+ * log2(leaves) bits.  A leaf is counted where its prefix is within the two
+ * radii: the bits of a key beyond the prefix may be those of the centre.  i
+ * goes through the differences in the part of the prefix that lies in the
+ * leading block; shell is the number of such parts, C(leading_bits, i).
  */
 static double
 leaves_visited(double leaves, int leading_radius, int radius)
@@ -41,11 +40,10 @@ leaves_visited(double leaves, int leading_radius, int radius)
  * Choose how to find all fingerprints within radius, 0 .. HAMMING_BITS.
  * leaves, at least 1, is the number of leaves of a block table.
  *
- * One way searches each block table within its block's radius: see
- * hamming_block_radius().  The other searches table 0 within the whole radius,
- * and allows every distance in its leading block.  Both ways find all,
- * whatever the data.  The one with fewer expected leaves is returned; the
- * expectation is that for uniform data.
+ * One way searches each block table within hamming_block_radius().  The other
+ * searches table 0 within the whole radius.  Both find all, whatever the
+ * data.  Only the expected number of leaves, by which the way is chosen, is
+ * that for uniform data.
  */
 HammingPlan
 hamming_plan(double leaves, int radius)

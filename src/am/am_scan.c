@@ -37,16 +37,11 @@ typedef struct HammingScan
 } HammingScan;
 
 /*
- * ambeginscan: prepare for a scan with keys conditions and order_bys sort
- * keys, which hamming_rescan() brings.
- *
- * A statement may begin and end a scan for each of its rows, as it does under
- * an exclusion constraint, in a memory context that lives as long as the
+ * ambeginscan.  A statement may begin and end a scan for each of its rows, as
+ * under an exclusion constraint, in a memory context that lives as long as the
  * statement.  So a scan has a context of its own.
  *
- * On entry and on return the caller holds no buffer lock; the metapage and the
- * root of table 0 are locked meanwhile, one after the other.  Errors: XX002
- * where one of them cannot be used.
+ * On entry and on return the caller holds no buffer lock.
  */
 IndexScanDesc
 hamming_begin_scan(Relation index, int keys, int order_bys)
@@ -77,11 +72,7 @@ hamming_begin_scan(Relation index, int keys, int order_bys)
 	return scan;
 }
 
-/*
- * Stop the search that is under way, if there is one, and forget its rows.
- *
- * On return the scan pins no more than the roots that it has used.
- */
+/* Stop the search, if one is under way.  On return the scan pins only roots. */
 static void
 reset_scan(HammingScan *state)
 {
@@ -132,10 +123,7 @@ add_ball(HammingScan *state, HammingBall ball)
 	state->ball_count++;
 }
 
-/*
- * Read the conditions, all of which must hold.  A condition with a NULL
- * argument holds for no row.
- */
+/* All conditions must hold.  One with a NULL argument holds for no row. */
 static void
 read_conditions(HammingScan *state, ScanKey keys, int count)
 {
@@ -163,8 +151,7 @@ read_conditions(HammingScan *state, ScanKey keys, int count)
 }
 
 /*
- * amrescan: begin a scan, or begin it again.  keys and order_bys may be NULL to
- * keep the conditions and sort keys that the scan has.
+ * amrescan.  keys and order_bys may be NULL to keep those that the scan has.
  *
  * On entry and on return the caller holds no buffer lock.  On return the scan
  * pins no more than the roots that it has used.
@@ -183,10 +170,7 @@ hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey order_bys,
 	read_conditions(state, scan->keyData, scan->numberOfKeys);
 }
 
-/*
- * Must the scan return rows by distance?  Where the fingerprint to order by is
- * NULL, all distances are, and any order is right.
- */
+/* If the fingerprint to order by is NULL, all distances are NULL. */
 static bool
 has_order(IndexScanDesc scan)
 {
@@ -204,7 +188,6 @@ start_nulls(IndexScanDesc scan)
 	hamming_search_begin_nulls(&state->search);
 }
 
-/* Begin the search for the first row that is wanted. */
 static void
 start_scan(IndexScanDesc scan, bool ordered)
 {
@@ -252,10 +235,7 @@ filter_matches(HammingScan *state, int count)
 	return kept;
 }
 
-/*
- * Get the matches of the next leaf, in no order; there may be none.  Returns
- * false after the last leaf.
- */
+/* Get the matches of the next leaf.  Returns false after the last leaf. */
 static bool
 next_leaf(IndexScanDesc scan)
 {
@@ -280,9 +260,8 @@ next_leaf(IndexScanDesc scan)
 }
 
 /*
- * Get the next row with a fingerprint of an ordered scan, and its distance.
- * After the last one, go on with the rows without a fingerprint and return
- * false.
+ * Get the next row with a fingerprint of an ordered scan.  After the last one,
+ * go on with the rows without a fingerprint and return false.
  */
 static bool
 next_nearest(IndexScanDesc scan, uint64 *tid, int *distance)
@@ -302,10 +281,8 @@ next_nearest(IndexScanDesc scan, uint64 *tid, int *distance)
 }
 
 /*
- * Tell the executor the distance of the row: NULL if isnull.
- *
- * For each further sort key the executor gets 0, a lower bound.  The executor
- * computes these keys itself, and sorts rows of one distance by them.
+ * Tell the executor the distance of the row: NULL if isnull.  For each further
+ * sort key the executor gets 0, a lower bound, and computes the key itself.
  */
 static void
 store_distance(IndexScanDesc scan, bool isnull, int distance)
@@ -321,13 +298,11 @@ store_distance(IndexScanDesc scan, bool isnull, int distance)
 }
 
 /*
- * amgettuple: get the next row, by distance if there is a sort key.  Returns
- * false after the last.  direction is always forward.
+ * amgettuple.
  *
- * On entry and on return the caller holds no buffer lock; one page at a time is
- * locked meanwhile.  On return the scan pins the roots that it has used, and
- * the inner pages on its path, until hamming_rescan() or hamming_end_scan().
- * Errors: XX002 where a page cannot be used.
+ * On entry and on return the caller holds no buffer lock.  On return the scan
+ * pins the roots that it has used and the inner pages on its path, until
+ * hamming_rescan() or hamming_end_scan().
  */
 bool
 hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
@@ -363,11 +338,8 @@ hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
 }
 
 /*
- * amgetbitmap: add all rows to the bitmap.  Returns their number.
- *
- * On entry and on return the caller holds no buffer lock; one page at a time is
- * locked meanwhile.  On return the scan pins the roots that it has used.
- * Errors: XX002 where a page cannot be used.
+ * amgetbitmap.  On entry and on return the caller holds no buffer lock.  On
+ * return the scan pins the roots that it has used.
  */
 int64
 hamming_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
@@ -388,11 +360,7 @@ hamming_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 	return rows;
 }
 
-/*
- * amendscan: release what a scan holds.
- *
- * On entry the caller holds no buffer lock.  On return the scan pins nothing.
- */
+/* amendscan.  On entry no page is locked.  On return the scan pins nothing. */
 void
 hamming_end_scan(IndexScanDesc scan)
 {

@@ -8,9 +8,6 @@
  * fingerprint from there on that can match, and so which leaf to read.  The
  * inner pages on the path to the last leaf stay pinned, as the next leaf is
  * mostly below one of them.
- *
- * A search locks one page at a time, in share mode, and holds no lock between
- * two calls of hamming_search_next().
  */
 #include "postgres.h"
 
@@ -19,10 +16,7 @@
 #include "am/am.h"
 #include "type/distance_array.h"
 
-/*
- * Return about how many leaves a block table has, at least 1; exactly how many
- * for a height of 1 or 2.
- */
+/* Return about how many leaves a block table has, at least 1. */
 static double
 count_leaves(Relation index)
 {
@@ -34,23 +28,19 @@ count_leaves(Relation index)
 
 	UnlockReleaseBuffer(root);
 
-	/*
-	 * pages that fill by random insertions are full to ln 2 on average, about
-	 * 0.7 (Yao 1978)
-	 */
+	/* pages that fill by random insertions are full to ln 2 (Yao 1978) */
 	while (--level > 0)
 		leaves *= 0.7 * HAMMING_INNER_CAPACITY;
 	return leaves;
 }
 
 /*
- * Prepare for searches of an index, one after the other.  A search goes from
- * hamming_search_begin() or hamming_search_begin_nulls(), through calls of
- * hamming_search_next(), to hamming_search_end().
+ * Prepare for searches of an index, one after the other: each from
+ * hamming_search_begin() or hamming_search_begin_nulls() to
+ * hamming_search_end().
  *
  * On entry and on return the caller holds no lock; the root of table 0 is
- * locked meanwhile.  On return the search pins nothing.  Error: XX002 where
- * that root cannot be used.
+ * locked meanwhile.  On return the search pins nothing.
  */
 void
 hamming_search_init(HammingSearch *search, Relation index)
@@ -71,10 +61,8 @@ start_table(HammingSearch *search, int table)
 }
 
 /*
- * Begin a search for all fingerprints within radius, 0 .. HAMMING_BITS, of the
- * centre.
- *
- * On entry the search before has ended.  Takes neither locks nor pins.
+ * Begin a search for all fingerprints within radius of the centre.  On entry
+ * the search before has ended.  The function takes neither locks nor pins.
  */
 void
 hamming_search_begin(HammingSearch *search, uint64 centre, int radius)
@@ -88,11 +76,9 @@ hamming_search_begin(HammingSearch *search, uint64 centre, int radius)
 }
 
 /*
- * Return only matches within radius from here on, 0 .. the radius so far.
- *
- * The plan stays that for the radius that the search began with.  So
- * found_before() decides in each table as the search has done in the tables
- * before.  Takes neither locks nor pins.
+ * Return only matches within radius from here on.  The plan stays that for the
+ * radius that the search began with.  So found_before() decides in each table
+ * as the search has done in the tables before.
  */
 void
 hamming_search_lower_radius(HammingSearch *search, int radius)
@@ -103,9 +89,7 @@ hamming_search_lower_radius(HammingSearch *search, int radius)
 
 /*
  * Begin a search for all rows without a fingerprint.  In their table each row
- * has the fingerprint 0, so that this is a search within 0 of 0.
- *
- * On entry the search before has ended.  Takes neither locks nor pins.
+ * has the fingerprint 0.  On entry the search before has ended.
  */
 void
 hamming_search_begin_nulls(HammingSearch *search)
@@ -117,10 +101,7 @@ hamming_search_begin_nulls(HammingSearch *search)
 	start_table(search, HAMMING_NULLS);
 }
 
-/*
- * Add the pinned page buffer, which should be of level, to the end of the
- * path.
- */
+/* Add a pinned page, which should be of level, to the end of the path. */
 static HammingStep *
 push_step(HammingSearch *search, Buffer buffer, int level)
 {
@@ -136,10 +117,8 @@ push_step(HammingSearch *search, Buffer buffer, int level)
 }
 
 /*
- * Begin the path with the root of the table.
- *
- * On entry the path is empty.  On return the root is locked.  It stays pinned
- * for the next search, too, and so is pinned twice.
+ * Begin the path with the root of the table.  On return the root is locked,
+ * and pinned twice, as it stays pinned for the next search, too.
  */
 static HammingStep *
 push_root(HammingSearch *search)
@@ -155,7 +134,7 @@ push_root(HammingSearch *search)
 					 hamming_special(BufferGetPage(*root))->level);
 }
 
-/* Take the last page off the path.  On entry it is not locked. */
+/* Take the last page, which is not locked, off the path. */
 static void
 pop_step(HammingSearch *search)
 {
@@ -163,10 +142,8 @@ pop_step(HammingSearch *search)
 }
 
 /*
- * Return the deepest page of the path that covered search->next when it was
- * last locked.  The pages below that page leave the path.
- *
- * On return the page is locked.
+ * Lock and return the deepest page of the path that covered search->next when
+ * it was last locked.  The pages below that page leave the path.
  */
 static HammingStep *
 last_step(HammingSearch *search)
@@ -193,12 +170,10 @@ last_step(HammingSearch *search)
  * On entry the caller holds no lock.  On return the leaf is locked, and is not
  * on the path; the inner pages above the leaf are.
  *
- * find_leaf() follows the protocol of hamming_find(); am_tree.c lists what
- * must stay equal.  find_leaf() begins at the deepest page of the path that
- * can still cover the key.  Where a page is no longer the right one,
- * find_leaf() goes back to the page above, and not to the root.  The pages of
- * the path stay pinned, so that no merge frees one of them; on a standby,
- * replay may.
+ * find_leaf() follows the protocol of hamming_find(), which lists what must
+ * stay equal, but begins at the deepest page of the path that can still cover
+ * the key.  Where a page is no longer the right one, find_leaf() goes back to
+ * the page above, and not to the root.
  */
 static Buffer
 find_leaf(HammingSearch *search)
@@ -263,13 +238,9 @@ found_before(HammingSearch *search, uint64 difference)
 }
 
 /*
- * Collect the matches of a leaf that are not below the key from, and that no
- * earlier table has found.  centre is rotated for the table; leading_radius
- * bounds the distance in the leading block.  matches has room for
- * HAMMING_LEAF_CAPACITY.  Returns the number of matches.
- *
- * On entry and on return the leaf is locked.  Error: XX002 for a TID that no
- * row can have.
+ * Collect the matches of a locked leaf that are not below the key from, and
+ * that no earlier table has found.  centre is rotated for the table;
+ * leading_radius bounds the distance in the leading block.
  */
 static int
 collect_matches(HammingSearch *search, Buffer leaf, HammingKey from,
@@ -307,13 +278,11 @@ collect_matches(HammingSearch *search, Buffer leaf, HammingKey from,
 
 /*
  * Get the matches on the next leaf that can have some, in no order.  Returns
- * their number, which may be 0; or -1 after the last leaf, and then the search
- * has ended.  matches has room for HAMMING_LEAF_CAPACITY.
+ * their number, which may be 0, or -1 after the last leaf, when the search has
+ * ended.  matches has room for HAMMING_LEAF_CAPACITY.
  *
- * On entry and on return the caller holds no lock; one page at a time is locked
- * meanwhile.  On return the search pins the roots that it has used and the
- * inner pages of its path.  Errors: XX002 where a page cannot be used, or where
- * no page covers a key.
+ * On entry and on return the caller holds no lock.  On return the search pins
+ * the roots that it has used and the inner pages of its path.
  */
 int
 hamming_search_next(HammingSearch *search, HammingMatch *matches)
@@ -354,10 +323,8 @@ hamming_search_next(HammingSearch *search, HammingMatch *matches)
 }
 
 /*
- * End a search, at its end or before.
- *
- * On entry the caller holds no lock.  On return the search pins no more than
- * the roots that it has used.
+ * End a search, at its end or before.  On entry the caller holds no lock.  On
+ * return the search pins no more than the roots that it has used.
  */
 void
 hamming_search_end(HammingSearch *search)
@@ -367,10 +334,9 @@ hamming_search_end(HammingSearch *search)
 }
 
 /*
- * End a search, and release the roots.  After this hamming_search_init() must
- * come before another search.
- *
- * On entry the caller holds no lock.  On return the search pins nothing.
+ * End a search, and release the roots: hamming_search_init() must come before
+ * another one.  On entry the caller holds no lock.  On return the search pins
+ * nothing.
  */
 void
 hamming_search_close(HammingSearch *search)

@@ -17,11 +17,8 @@
 #include "am/am.h"
 
 /*
- * Begin a sort in memory kilobytes; what does not fit goes to disk.  options is
- * TUPLESORT_NONE, or TUPLESORT_RANDOMACCESS to read the result twice.
- *
- * The caller puts all keys, calls tuplesort_performsort(), gets the keys, and
- * calls tuplesort_end().
+ * Begin a sort in memory kilobytes.  options is TUPLESORT_RANDOMACCESS to read
+ * the result twice, else TUPLESORT_NONE.
  */
 Tuplesortstate *
 hamming_sort_begin(int memory, int options)
@@ -32,7 +29,6 @@ hamming_sort_begin(int memory, int options)
 								 memory, NULL, options);
 }
 
-/* Add a key.  On entry tuplesort_performsort() has not been called. */
 void
 hamming_sort_put(Tuplesortstate *sort, HammingKey key)
 {
@@ -46,8 +42,7 @@ hamming_sort_put(Tuplesortstate *sort, HammingKey key)
 }
 
 /*
- * Get the next key in order.  Returns false after the last one, and then leaves
- * *key as it is.  On entry tuplesort_performsort() has been called.
+ * Get the next key in order.  After the last one return false, and keep *key.
  */
 bool
 hamming_sort_get(Tuplesortstate *sort, HammingKey *key)

@@ -14,12 +14,7 @@
 
 #include "am/am.h"
 
-/*
- * Is a page in no table?  A page is new where a process has extended the index
- * and then has not used the page.
- *
- * On entry and on return the page is locked.
- */
+/* Is a locked page in no table?  A new page has been added, and not used. */
 static bool
 is_free(Relation index, Buffer buffer)
 {
@@ -33,9 +28,7 @@ is_free(Relation index, Buffer buffer)
 
 /*
  * Is the page at block in no table?  The answer may be out of date at once.
- *
- * On entry and on return the caller holds no buffer lock; the page is locked
- * meanwhile.  Error: XX002 where the page cannot be used.
+ * On entry and on return the caller holds no buffer lock.
  */
 bool
 hamming_is_free_page(Relation index, BlockNumber block,
@@ -54,9 +47,8 @@ hamming_is_free_page(Relation index, BlockNumber block,
 /*
  * Add a new page, of zeros, at the end of a fork of the index.
  *
- * On entry the caller holds no buffer lock.  The function takes the extension
- * lock, which is a heavyweight one: a process that waited for it under a
- * buffer lock could be in a deadlock that PostgreSQL does not detect.  On
+ * On entry the caller holds no buffer lock (rule 6 in am_tree.c): PostgreSQL
+ * would not detect a deadlock of a buffer lock and the extension lock.  On
  * return the page is pinned, and not locked.
  */
 Buffer
@@ -78,11 +70,9 @@ hamming_extend(Relation index, ForkNumber fork)
  * Lock a spare page for new content, if it is still free.  The free space map
  * is not logged and may name pages in use, so it is not believed.
  *
- * On entry the page is pinned.  The caller may hold buffer locks: a free page
- * has no role, so that the lock order says nothing of it, and a wait for its
- * lock could be a deadlock.  Therefore the function only tries the lock.  On
- * return the page is pinned, and if the result is true, locked exclusively.
- * Error: XX002 where the page cannot be used.
+ * On entry the page is pinned.  The caller may hold buffer locks: the function
+ * only tries the lock, as rule 4 in am_tree.c demands.  On return the page is
+ * pinned, and if the result is true, locked exclusively.
  */
 bool
 hamming_claim_spare(Relation index, Buffer spare)
@@ -96,13 +86,9 @@ hamming_claim_spare(Relation index, Buffer spare)
 }
 
 /*
- * Find a page that is probably free: one of those that the free space map
- * names, or a new one.
- *
- * On entry the caller holds no buffer lock, for the reason that
- * hamming_extend() gives, and because the free space map has buffer locks of
- * its own.  On return the page is pinned, and not locked.  Errors: as
- * hamming_claim_spare().
+ * Find a page that is probably free, in the free space map or at the end.  On
+ * entry the caller holds no buffer lock (rule 6).  On return the page is
+ * pinned, and not locked.
  */
 Buffer
 hamming_find_spare(Relation index)
@@ -124,11 +110,8 @@ hamming_find_spare(Relation index)
 }
 
 /*
- * Enter a page in the free space map: a spare page that was not used, or a
- * page that a merge has freed.
- *
- * On entry the page is pinned, and the caller holds no buffer lock.  On return
- * the page is not pinned by the caller.
+ * Enter a page in the free space map.  On entry the page is pinned, and the
+ * caller holds no buffer lock.  On return the page is not pinned.
  */
 void
 hamming_give_back(Relation index, Buffer buffer)

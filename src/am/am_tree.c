@@ -23,7 +23,8 @@
  * a function that locks pages says nothing of them, the caller holds no lock on
  * entry, and none on return.  A function that takes a Page and no Buffer locks
  * nothing: the caller has locked the page, exclusively if the function changes
- * it, or the page is in the caller's own memory.
+ * it, or the page is in the caller's own memory.  A function that reads a page
+ * raises XX002 if the page cannot be used.
  *
  * The lock rule
  *
@@ -80,9 +81,8 @@
  * keeps the inner pages on its path pinned, so that no merge frees these.  That
  * saves descents, and nothing rests on it: on a standby replay frees pinned
  * pages, too, and a search looks at each page again under the page's lock.
- * CREATE INDEX logs up to 32 pages with all of them locked, when no
- * other process waits for one under a lock (hamming_build).  The replay of WAL
- * on a standby locks all pages of a record, and is the only process there that
+ * CREATE INDEX locks up to 32 pages together: see hamming_build().  On a
+ * standby, replay locks all pages of a record, and is the only process that
  * holds a lock while it waits for another.
  */
 #include "postgres.h"
@@ -94,10 +94,7 @@
 #include "am/test_stop.h"
 
 /*
- * Is this the page of the table's level that covers the key?
- *
- * On entry the page is locked.  The answer holds as long as the page is
- * locked.
+ * Does the page, which is locked on entry, cover the key on the table's level?
  */
 bool
 hamming_page_is_for(Page page, int table, int level, HammingKey key)
@@ -109,25 +106,23 @@ hamming_page_is_for(Page page, int table, int level, HammingKey key)
 }
 
 /*
- * Find the page of a table's level, 0 for a leaf, that covers the key.  mode is
- * BUFFER_LOCK_SHARE or BUFFER_LOCK_EXCLUSIVE; strategy may be NULL.  Returns
- * InvalidBuffer if the table has no such level.
+ * Find the page of a table's level, 0 for a leaf, that covers the key.
+ * strategy may be NULL.  Returns InvalidBuffer if the table has no such level.
  *
  * On entry the caller holds no buffer lock.  On return the page is locked in
- * the mode.  Errors: XX002 where a page on the way cannot be used, or where
+ * mode, BUFFER_LOCK_SHARE or BUFFER_LOCK_EXCLUSIVE.  Error: XX002, also where
  * no page covers the key.
  *
- * find_leaf() in am_search.c follows the same protocol, but begins at the
- * deepest page of its pinned path that can still be right.  What must stay
- * equal in both:
+ * find_leaf() in am_search.c follows the same protocol.  What must stay equal
+ * in both:
  *
  * 1. One page is locked at a time: the parent is unlocked before the child's
  *    lock is waited for.
  * 2. The level and the child are read under the lock of the parent; the level
  *    of a root is read again under each lock, as a root may grow.
  * 3. Under each new lock hamming_page_check() and then hamming_page_is_for()
- *    look at the page.  Where the page is another one by now, the descent
- *    goes back, without any lock.
+ *    look at the page.  Where the page is another one by now, the descent goes
+ *    back, without any lock.
  * 4. It goes back HAMMING_MAX_DESCENTS times at most, and after a page that
  *    was not the right one it can be canceled.  (A root that has grown is
  *    simply read again.)
@@ -188,12 +183,9 @@ hamming_find(Relation index, int table, int level, HammingKey key, int mode,
 }
 
 /*
- * Find the page that hamming_find() finds, and unlock it: before a caller holds
- * the locks of several pages, it pins all of them (rule 2).  Returns
- * InvalidBuffer if the table has no such level.
- *
- * On entry the caller holds no buffer lock, and may hold pins.  On return the
- * page is pinned, and not locked.  Errors: as hamming_find().
+ * Find the page that hamming_find() finds, and unlock it (rule 2).  On entry
+ * the caller holds no buffer lock, and may hold pins.  On return the page is
+ * pinned, and not locked.
  */
 Buffer
 hamming_pin(Relation index, int table, int level, HammingKey key,
@@ -209,12 +201,11 @@ hamming_pin(Relation index, int table, int level, HammingKey key,
 
 /*
  * Lock a page that hamming_pin() has returned for the same table, level and
- * key.  Returns false if the page has changed since then, and no longer covers
- * the key.
+ * key.  Returns false if the page no longer covers the key.
  *
  * On entry the page is pinned, and the pages whose locks the caller holds have
  * lower roles (rule 3).  On return the page is locked exclusively, whatever
- * the result.  Error: XX002 where the page cannot be used.
+ * the result.
  */
 bool
 hamming_lock_pinned(Relation index, Buffer buffer, int table, int level,
@@ -239,9 +230,7 @@ is_full(Relation index, int table, int level, HammingKey key)
 
 /*
  * Let a root grow by one level: its content goes to the child, which becomes
- * the root's only child.  The root stays at its block, for ever.
- *
- * On entry and on return both pages are locked exclusively.
+ * the root's only child.  Both pages are locked exclusively.
  */
 static void
 grow_root(Relation index, Buffer root, Buffer child)
@@ -263,9 +252,8 @@ grow_root(Relation index, Buffer root, Buffer child)
 
 /*
  * Move the upper part of the page left to the page right, and enter right in
- * the parent, which has room.  added is the key that room is made for.
- *
- * On entry and on return the three pages are locked exclusively.
+ * the parent, which has room.  added is the key that room is made for.  All
+ * three pages are locked exclusively.
  */
 static void
 split(Relation index, Buffer left, Buffer right, Buffer parent,
@@ -286,13 +274,12 @@ split(Relation index, Buffer left, Buffer right, Buffer parent,
 }
 
 /*
- * If the spare page is still free, split a full page with it.  Where parent is
- * InvalidBuffer, the full page is a root, and grows.  Returns whether the spare
- * page was used.
+ * If the spare page is still free, split a full page with it, or let the page
+ * grow if it is a root, which has no parent.  Returns whether the spare page
+ * was used; if so, it is locked exclusively on return.
  *
  * On entry the full page and the parent are locked exclusively, and the spare
- * page is pinned.  On return the locks are the same, and the spare page is
- * locked exclusively if it was used.
+ * page is pinned.
  */
 static bool
 relieve(Relation index, Buffer full, Buffer parent, Buffer spare,
@@ -309,14 +296,12 @@ relieve(Relation index, Buffer full, Buffer parent, Buffer spare,
 
 /*
  * Take one step towards a page of the level, 0 for a leaf, that covers the key
- * and has room.  The caller looks again: another process may have been
- * faster, or fill the room first.
- *
- * The step is to split the page, or to let it grow if it is the root.  Where
- * the parent is full, the step is one towards room in the parent.
+ * and has room: split the page, or let it grow if it is the root, or take a
+ * step towards room in its parent.  The caller looks again, as another process
+ * may have been faster, or fill the room first.
  *
  * On entry and on return the caller holds neither locks nor pins of the tree's
- * pages.  Errors: as hamming_find().
+ * pages.
  */
 void
 hamming_make_room(Relation index, int table, int level, HammingKey key)
@@ -366,10 +351,8 @@ hamming_make_room(Relation index, int table, int level, HammingKey key)
 
 /*
  * Move all of the page right to the page left, take right out of the parent,
- * and make it a free page.
- *
- * On entry may_merge() has allowed it.  On entry and on return the three pages
- * are locked exclusively.
+ * and make it a free page.  On entry may_merge() has allowed it, and the three
+ * pages are locked exclusively.
  */
 static void
 merge(Relation index, Buffer left, Buffer right, Buffer parent)
@@ -391,9 +374,8 @@ merge(Relation index, Buffer left, Buffer right, Buffer parent)
 /*
  * May the pages left and right be merged?  They must be neighbours below the
  * parent, both together must not be fuller than a page after a build, and no
- * other process may have a pin on right (rule 1).
- *
- * On entry and on return the three pages are locked exclusively.
+ * other process may have a pin on right (rule 1).  The three pages are locked
+ * exclusively.
  */
 static bool
 may_merge(Relation index, Buffer left, Buffer right, Buffer parent)
@@ -415,13 +397,11 @@ may_merge(Relation index, Buffer left, Buffer right, Buffer parent)
 
 /*
  * Merge the page of the level that covers the key with its right neighbour, if
- * they have the same parent and both together are not fuller than a page after
- * a build.  Returns whether they were merged.  A right neighbour that another
- * process has pinned stays, for the next vacuum.
+ * may_merge() allows it.  Returns whether they were merged.
  *
- * On entry the caller is the only process that merges pages of the index
- * (rule 5).  On entry and on return the caller holds neither locks nor pins of
- * the tree's pages.  Errors: as hamming_find().
+ * On entry the caller is the only process that merges pages of the index (rule
+ * 5).  On entry and on return the caller holds neither locks nor pins of the
+ * tree's pages.
  */
 bool
 hamming_merge(Relation index, int table, int level, HammingKey key,

@@ -24,11 +24,8 @@ typedef struct Vacuum
 } Vacuum;
 
 /*
- * Find the dead entries of a leaf.  dead gets their positions, ascending, and
- * has room for HAMMING_LEAF_CAPACITY.  Returns their number.
- *
- * On entry and on return the leaf is locked.  Error: XX002 for a TID that no
- * row can have.
+ * Find the dead entries of a locked leaf.  dead gets their positions,
+ * ascending.  Returns their number.
  */
 static int
 find_dead(Vacuum *vacuum, Buffer leaf, int *dead)
@@ -77,11 +74,8 @@ has_dead_rows(Vacuum *vacuum, double *rows)
 }
 
 /*
- * Remove the dead entries of a leaf.  Returns their number.
- *
- * On entry and on return the leaf is locked exclusively.  An exclusive lock is
- * enough, and no pin of another process matters: a scan keeps no position
- * within a leaf.
+ * Remove the dead entries of a leaf, which is locked exclusively.  No pin of
+ * another process matters: a scan keeps no position within a leaf.
  */
 static int
 clean_leaf(Vacuum *vacuum, Buffer leaf)
@@ -105,8 +99,7 @@ clean_leaf(Vacuum *vacuum, Buffer leaf)
 
 /*
  * Go through the pages of a table's level, in the order of their ranges.
- * Remove dead entries where the level is 0, and merge a page into its left
- * neighbour where both fit on a page that is filled as by a build.  Returns
+ * Remove dead entries where the level is 0, and merge neighbours.  Returns
  * false if the table has no such level.
  */
 static bool
@@ -173,12 +166,10 @@ vacuum_table(Vacuum *vacuum, int table)
 }
 
 /*
- * ambulkdelete: remove the rows that the callback calls dead from all tables.
- * stats is NULL in the first call for a vacuum.
+ * ambulkdelete.  stats is NULL in the first call for a vacuum.
  *
- * On entry the caller holds ShareUpdateExclusiveLock or more on the table, and
- * no buffer lock.  On return it holds no more than that.  Errors: XX002 where
- * a page cannot be used.
+ * On entry the caller holds ShareUpdateExclusiveLock or more on the table.  On
+ * entry and on return the caller holds no buffer lock.
  */
 IndexBulkDeleteResult *
 hamming_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
@@ -202,10 +193,7 @@ hamming_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	return vacuum.stats;
 }
 
-/*
- * Enter the free pages among the first blocks of the index in the free space
- * map.  Returns their number.
- */
+/* Enter the free pages in the free space map.  Returns their number. */
 static BlockNumber
 record_free_pages(IndexVacuumInfo *info, BlockNumber blocks)
 {
@@ -225,12 +213,8 @@ record_free_pages(IndexVacuumInfo *info, BlockNumber blocks)
 }
 
 /*
- * amvacuumcleanup: count the pages, and enter free ones in the free space map.
- * stats is what hamming_vacuum() returned, or NULL if it was not called:
- * then nothing has changed, and nothing needs to be done.
- *
- * On entry and on return the caller holds no buffer lock.  Errors: XX002 where
- * a page cannot be used.
+ * amvacuumcleanup.  If stats is NULL, no hamming_vacuum() has changed a page.
+ * On entry and on return the caller holds no buffer lock.
  */
 IndexBulkDeleteResult *
 hamming_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)

@@ -15,10 +15,7 @@
 
 #include "am/am.h"
 
-/*
- * Return what is wrong with an operator of the family; NULL if nothing is.
- * fingerprint is the type that the operator class is for.
- */
+/* Return what is wrong with an operator; NULL if nothing is. */
 static const char *
 operator_fault(Form_pg_amop member, Oid fingerprint)
 {
@@ -44,11 +41,8 @@ operator_fault(Form_pg_amop member, Oid fingerprint)
 }
 
 /*
- * amvalidate: report each fault of the operator class as INFO, and return
- * whether it has none.
- *
- * All operators of the family are looked at.  The family must have the
- * operator <@, by which the planner support functions search.
+ * amvalidate: report each fault as INFO, and return whether there is none.
+ * The family must have the operator <@, by which planner.c searches.
  */
 bool
 hamming_validate(Oid opclass)

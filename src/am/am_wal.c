@@ -9,10 +9,9 @@
  * changes four leaves, and knows what it did to them.  It writes a record of
  * the same format itself, in a tenth of that time.
  *
- * That format is private to src/backend/access/transam/generic_xlog.c of
- * PostgreSQL.  A record that its generic_redo() reads in another way corrupts
- * the index at replay.  So this file relies on the following, which was
- * compared with these functions there:
+ * That format is private to PostgreSQL's generic_xlog.c.  A record that its
+ * generic_redo() reads in another way corrupts the index at replay.  So this
+ * file relies on the following, which was compared with these functions there:
  *
  * - writeFragment(): what is logged of a page, its delta, is a sequence of
  *   fragments.  A fragment is an offset in the page and a length, both uint16
@@ -28,8 +27,7 @@
  *   there, as both primary and replay keep zeros between the arrays.
  * - GenericXLogFinish(): in one critical section, each page is changed, marked
  *   dirty and registered with REGBUF_STANDARD and its delta, XLogInsert()
- *   writes the record with info 0 and no other data, and the pages get its
- *   LSN.
+ *   writes the record with info 0 and no other data, and the pages get its LSN.
  *
  * Compared were the sources of 15.18, and those of 16 (June 2023), 17 (July
  * 2024), 18 (June 2025) and 19 (June 2026) when their branches were made.  In
@@ -50,15 +48,11 @@
 
 #include "am/am.h"
 
-/* The last major version whose generic_xlog.c was compared. */
 #define LAST_COMPARED 19
 
 #if PG_VERSION_NUM / 10000 <= LAST_COMPARED && !defined(SIMHASH_GENERIC_WAL)
 
-/*
- * Write a fragment to record: length bytes of the page, from start on.  Returns
- * the end of the fragment.
- */
+/* Write length bytes from start to record, as a fragment; return its end. */
 static char *
 add_region(char *record, Page page, void *start, uint16 length)
 {
@@ -74,10 +68,8 @@ add_region(char *record, Page page, void *start, uint16 length)
 	(4 * 2 * sizeof(uint16) + sizeof(uint64) + sizeof(ItemPointerData))
 
 /*
- * Append a key to a leaf, and write to record the delta that does the same.
- * record has APPEND_RECORD_SIZE bytes.  Returns the length of the delta.
- *
- * On entry and on return the leaf is locked exclusively, and it has room.
+ * Append a key to a leaf with room, and write to record the delta that does
+ * the same.  Returns the length of the delta.  The leaf is locked exclusively.
  */
 static int
 append_and_describe(Page page, HammingKey key, char *record)
@@ -101,9 +93,8 @@ append_and_describe(Page page, HammingKey key, char *record)
 }
 
 /*
- * Append keys[i] to leaves[i], for all i below count, by one WAL record: after
- * a crash all of the keys are there, or none.  count is 1 ..
- * MAX_GENERIC_XLOG_PAGES.
+ * Append keys[i] to leaves[i], for all i below count, by one WAL record.
+ * count is at most MAX_GENERIC_XLOG_PAGES.
  *
  * On entry and on return the leaves are locked exclusively.  On entry each of
  * them covers its key and has room, and they are different pages.

@@ -39,8 +39,7 @@ skip_space(const char *input)
 }
 
 /*
- * Read "(centre,radius)", white space allowed around each part.  A radius too
- * large for strtol() becomes the largest that it has, and is clamped, too.
+ * White space may stand around each part.  strtol() clamps too large a radius.
  */
 static bool
 ball_from_text(const char *input, uint64 *centre, int32 *radius)
@@ -92,8 +91,7 @@ hamming_ball_out(PG_FUNCTION_ARGS)
 }
 
 /*
- * 8 bytes of centre and 2 of radius, network order.
- * Error: 22P03 for a radius outside -1 .. 64.
+ * 8 bytes of centre, 2 of radius.  Error: 22P03 for a radius not in -1 .. 64.
  */
 Datum
 hamming_ball_recv(PG_FUNCTION_ARGS)

@@ -4,7 +4,7 @@
  *
  * The extension can live in any schema, and move to another one.  So each
  * look-up is in the schema of a function of the extension, and the search
- * path has no part in it.
+ * path has no part in it.  A look-up that finds nothing returns InvalidOid.
  */
 #include "postgres.h"
 
@@ -17,7 +17,6 @@
 
 #include "type/catalog.h"
 
-/* Return the type called name in the schema; InvalidOid if there is none. */
 Oid
 simhash_find_type(Oid schema, const char *name)
 {
@@ -25,10 +24,7 @@ simhash_find_type(Oid schema, const char *name)
 						   ObjectIdGetDatum(schema));
 }
 
-/*
- * Return the function called name in the schema that takes the arguments
- * types[0 .. count); InvalidOid if there is none.
- */
+/* The function takes the arguments types[0 .. count). */
 Oid
 simhash_find_function(Oid schema, const char *name, int count,
 					  const Oid *types)
@@ -39,10 +35,6 @@ simhash_find_function(Oid schema, const char *name, int count,
 						   ObjectIdGetDatum(schema));
 }
 
-/*
- * Return the operator called name in the schema that takes the types left and
- * right; InvalidOid if there is none.
- */
 Oid
 simhash_find_operator(Oid schema, const char *name, Oid left, Oid right)
 {

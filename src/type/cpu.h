@@ -2,7 +2,6 @@
  * cpu.h
  *	  What a processor and a compiler can do beyond C99.
  *
- * Each file that has code for some processors asks here, and nowhere else.
  * What an x86-64 processor can do is found out at run time.  Every aarch64
  * processor has NEON.  A build with -DSIMHASH_PORTABLE has only the code for
  * every processor.

@@ -195,7 +195,6 @@ match_avx2(const uint64 *fingerprints, int count, uint64 centre, int radius,
 /* Counting gains nothing: it waits for its counters. */
 static const MatchRoutines avx2 = {match_avx2, count_popcnt, 45};
 
-/* Collect the matches among the wanted ones of the eight words from i on. */
 TARGET_AVX512_POPCNT static inline int
 match_eight(__m512i words, __m512i centres, __m512i radii, __mmask8 wanted,
 			int i, uint16 *matches)
@@ -337,9 +336,9 @@ routines(void)
 }
 
 /*
- * Store in matches the indexes of the fingerprints within radius of the centre,
- * ascending, and return their number.  There are count fingerprints, at most
- * 65,536.  radius is 0 .. HAMMING_BITS.  matches has room for count indexes.
+ * Store in matches the indexes of the fingerprints within radius of the
+ * centre, ascending, and return their number.  count is at most 65,536, and
+ * radius 0 .. HAMMING_BITS.  matches has room for count indexes.
  */
 int
 hamming_match(const uint64 *fingerprints, int count, uint64 centre, int radius,
@@ -348,10 +347,7 @@ hamming_match(const uint64 *fingerprints, int count, uint64 centre, int radius,
 	return routines()->match(fingerprints, count, centre, radius, matches);
 }
 
-/*
- * Add to counts[d] the number of fingerprints at distance d of the centre, for
- * each d of 0 .. HAMMING_BITS.  There are count fingerprints.
- */
+/* Add to counts[d] the number of fingerprints at distance d of the centre. */
 void
 hamming_count(const uint64 *fingerprints, int count, uint64 centre,
 			  int64 *counts)
@@ -361,16 +357,16 @@ hamming_count(const uint64 *fingerprints, int count, uint64 centre,
 
 /*
  * About how many comparisons take as long as sorting a fingerprint by one part
- * of its bits.
+ * of its bits: by this number the join chooses how many levels it has.
  *
  * Measured with simhash_cluster at k = 8 and 1 M random fingerprints: a sort,
  * with all else that is done for a group, takes 12 to 30 ns a fingerprint.  A
  * comparison takes 0.25 ns with AVX-512, 0.45 with AVX2, 1.3 with POPCNT and
  * 2.9 with neither.  The number for NEON is an estimate from its instructions.
  *
- * The join chooses how many levels it has by this number.  Here two are best:
- * AVX2 and POPCNT take 1.2 and 2.8 times as long as AVX-512 with two, and both
- * take 3.6 times as long with three.  Below 17 the join would choose three.
+ * Here two levels are best: AVX2 and POPCNT take 1.2 and 2.8 times as long as
+ * AVX-512 with two, and both take 3.6 times as long with three.  Below 17 the
+ * join would choose three.
  */
 int
 hamming_comparisons(void)

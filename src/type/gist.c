@@ -30,9 +30,8 @@ PG_FUNCTION_INFO_V1(gist_simhash64_fetch);
 PG_FUNCTION_INFO_V1(gist_simhash64_sortsupport);
 
 /*
- * On disk a key is a variable-length datum: a fingerprint on a leaf, a
- * HammingBounds on an inner page.  It may have a short header, and so no
- * alignment.
+ * On disk a leaf key is a fingerprint, and an inner key a HammingBounds.
+ * Either may have a short header, and so no alignment.
  */
 
 static Datum
@@ -87,7 +86,6 @@ gist_simhash64_compress(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(result);
 }
 
-/* For index-only scans. */
 Datum
 gist_simhash64_fetch(PG_FUNCTION_ARGS)
 {
@@ -160,9 +158,9 @@ gist_simhash64_union(PG_FUNCTION_ARGS)
 }
 
 /*
- * Set *penalty to how far the value range must be widened.  Ranges split by
- * value do not overlap.  A new value goes to the range that holds or is next
- * to it, so they stay so.
+ * Set *penalty to how far the value range must be widened.  So a new value
+ * goes to the range that holds it or is next to it, and ranges that do not
+ * overlap stay so.
  */
 Datum
 gist_simhash64_penalty(PG_FUNCTION_ARGS)
@@ -226,7 +224,7 @@ choose_cut(const SplitItem *items, int count)
 	return cut;
 }
 
-/* Collect one side of a split; returns the key that bounds it. */
+/* Collect one side of a split.  Return the key that bounds this side. */
 static Datum
 fill_side(const SplitItem *items, int count, OffsetNumber *offsets)
 {

@@ -81,9 +81,8 @@ hamming_bounds_distance(const HammingBounds *b, uint64 q, int enough)
 }
 
 /*
- * radius must be -1 or more.  Return the number of words of length bits within
- * radius of a word: the sum over i <= radius of C(bits, i).  bits need not be
- * whole.
+ * Return the number of words of length bits within radius, -1 or more, of a
+ * word: the sum over i <= radius of C(bits, i).  bits need not be whole.
  */
 double
 hamming_ball_size(double bits, int radius)

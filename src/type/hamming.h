@@ -28,8 +28,8 @@ hamming_radius(int64 k)
 
 /*
  * A fingerprint is cut into blocks, the first of which has its highest bits.
- * Rotated so that block j leads, it is what table j of a block index is
- * sorted by.
+ * Table j of a block index is sorted by the fingerprint rotated so that block
+ * j leads.
  */
 #define HAMMING_BLOCKS 4
 #define HAMMING_BLOCK_BITS 16

@@ -26,14 +26,12 @@ argument_distance(FunctionCallInfo fcinfo)
 	return hamming_distance(PG_GETARG_SIMHASH(0), PG_GETARG_SIMHASH(1));
 }
 
-/* Number of bits that differ: 0 .. 64. */
 Datum
 simhash_distance(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_INT32(argument_distance(fcinfo));
 }
 
-/* 1 - distance / 64: from 0 to 1. */
 Datum
 simhash_similarity(PG_FUNCTION_ARGS)
 {
@@ -55,7 +53,6 @@ simhash_cosine(PG_FUNCTION_ARGS)
 					 cos(M_PI * distance / HAMMING_BITS));
 }
 
-/* Is the distance at most k? */
 Datum
 simhash_within(PG_FUNCTION_ARGS)
 {
@@ -72,7 +69,6 @@ hamming_bound_below(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(Max(PG_GETARG_INT64(0), 0) - 1);
 }
 
-/* Is the distance at most 3? */
 Datum
 simhash_near(PG_FUNCTION_ARGS)
 {

@@ -40,10 +40,8 @@ typedef struct KnownBall
 } KnownBall;
 
 /*
- * Return the volume of a ball of radius -1 .. 64 as a part of all, 0 .. 1.
- *
- * A volume close to 2^64 has more digits than a double.  So rounding may take
- * the sum above 2^64.  The planner raises an error for a selectivity above 1.
+ * Return the volume of a ball as a part of all.  Rounding may take a size
+ * close to 2^64 above 2^64, but the planner allows no selectivity above 1.
  */
 static double
 ball_volume(int32 radius)
@@ -184,8 +182,7 @@ join_selectivity_of(PlannerInfo *root, List *args, JoinType jointype,
 
 /*
  * If node is a constant of length bytes, store it in *value and return true.
- * A constant that is NULL gives the ball the radius -1: nothing is within a
- * ball of NULL.
+ * A NULL constant gives the ball the radius -1: no fingerprint is near NULL.
  */
 static bool
 known_value(KnownBall *ball, Node *node, int length, Datum *value)
@@ -214,7 +211,6 @@ know_centre(KnownBall *ball, Node *other)
 	}
 }
 
-/* Take the radius from a node of type bigint. */
 static void
 know_radius(KnownBall *ball, Node *radius)
 {
@@ -245,8 +241,7 @@ know_ball(KnownBall *ball, Node *other)
 }
 
 /*
- * Return the radius of a node of type hamming_ball: -1 .. HAMMING_BITS where
- * the planner can know it, else SIMHASH_NEAR_RADIUS.
+ * Return the radius of a ball; SIMHASH_NEAR_RADIUS where it is not known yet.
  */
 int32
 hamming_known_radius(Node *ball)
@@ -257,7 +252,6 @@ hamming_known_radius(Node *ball)
 	return known.radius;
 }
 
-/* Answer the planner's request for the selectivity of simhash_within(). */
 void
 hamming_within_selectivity(SupportRequestSelectivity *request)
 {
@@ -289,7 +283,7 @@ takes_ball(Oid opno)
 	return left != right;
 }
 
-/* Restriction estimator of %, <@ and @>. */
+/* Estimators of %, <@ and @>: for a restriction, and for a join. */
 Datum
 simhash_restrict(PG_FUNCTION_ARGS)
 {
@@ -304,7 +298,6 @@ simhash_restrict(PG_FUNCTION_ARGS)
 												know_centre));
 }
 
-/* Join estimator of %, <@ and @>. */
 Datum
 simhash_join(PG_FUNCTION_ARGS)
 {

@@ -41,7 +41,6 @@ hamming_in_ball(const HammingBall *ball, uint64 fingerprint)
 	return hamming_distance(ball->centre, fingerprint) <= ball->radius;
 }
 
-/* Is a fingerprint in all of count balls? */
 static inline bool
 hamming_in_balls(uint64 fingerprint, const HammingBall *balls, int count)
 {
