@@ -219,6 +219,7 @@ check_state_size(size_t size, size_t token_length)
 					errhint("Set max_parallel_workers_per_gather to 0.")));
 }
 
+/* The state as bytes, for parallel aggregation. */
 Datum
 simhash_idf_serialize(PG_FUNCTION_ARGS)
 {
