@@ -32,9 +32,9 @@
 #define MAJORITY_SAMPLE 8
 
 /*
- * A set has most of a group if it has more than MAJORITY_RATIO times as many
- * members as all others.  connect_others() compares each of the others with
- * all of the group, but connect_group() with the rest only.
+ * A set has most of a group if the group has more than MAJORITY_RATIO members
+ * of the set for each other fingerprint.  connect_others() compares each of
+ * these others with all of the group, but connect_group() with the rest only.
  */
 #define MAJORITY_RATIO 4
 

@@ -215,9 +215,10 @@ cut_bits(JoinCut *cut, int parts, const double *information, double total)
  * parts.  pairs is the number of pairs that need a comparison, sort the time
  * of a sort by one part, in comparisons, information the sum over all bits.
  *
- * Of the parts in which a pair agrees, the first is among the first radius + 1
- * parts, the second among the first radius + 2, and so on.  So there are
- * C(radius + l, l) ways to choose l parts, each of which takes a sort.
+ * Of the parts in which a pair agrees, the first is among the first
+ * radius + 1 parts, the second among the first radius + 2, and so on.  So l of
+ * the radius + l parts are chosen, in C(radius + l, l) ways.  Each way takes a
+ * sort.
  */
 static int
 choose_levels(int radius, double pairs, double sort, double information,

@@ -61,7 +61,8 @@ typedef struct JoinNode
  *		nodes[1]		cuts[0], level 2: sorted by part 5, after 4
  *		nodes[0]		cuts[0], level 1: sorted by part 3, after 0, 1, 2
  *
- * HAMMING_BITS nodes and as many cuts suffice (doc/algorithm.md 6).
+ * There are never more than HAMMING_BITS nodes, nor more than HAMMING_BITS
+ * cuts: doc/algorithm.md 6 has the proof.
  */
 typedef struct HammingJoin
 {

@@ -360,8 +360,9 @@ simhash_normalize_end(Normalizer *n)
 }
 
 /*
- * Push a code point, which Unicode 15.0 must assign: utf8proc may know later
- * versions, and what it does with others may change.
+ * Push a code point, which Unicode 15.0 must assign.  utf8proc may know a
+ * later version of Unicode, and may treat in a new way what Unicode 15.0 does
+ * not assign.
  */
 void
 simhash_normalize_push(Normalizer *n, uint32 cp)

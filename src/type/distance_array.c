@@ -268,8 +268,8 @@ differences_of_eight(const uint64 *words, uint8x16_t centres)
 }
 
 /*
- * Return four bits for each of sixteen words, the lowest of which is set if
- * the word is within the radius.
+ * Compare sixteen words with the centre.  Of the result, bit 4 * i says that
+ * words[i] is within the radius.  All other bits are 0.
  */
 static inline uint64
 sixteen_within(const uint64 *words, uint8x16_t centres, uint8x16_t radii)

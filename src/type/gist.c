@@ -197,10 +197,10 @@ compare_items(const void *a, const void *b)
 }
 
 /*
- * Return where to cut items sorted by value: in the middle third, between the
- * two neighbours that part at the highest bit, so that the members of each
- * half share as many leading bits as they can; nearest to the middle if
- * several places are as good.
+ * Return where to cut items, which are sorted by value.  The cut is in the
+ * middle third, between the two neighbours that differ in the highest bit: so
+ * the members of each half have many leading bits in common.  Of several such
+ * places, the one nearest to the middle is taken.
  */
 static int
 choose_cut(const SplitItem *items, int count)

@@ -263,7 +263,7 @@ feed_body(FeatureTarget target, size_t longest)
 		const uint8 *from = p;
 		size_t		length = this.body.length;
 
-		/* about as many as are folded at once, or any number */
+		/* about FOLD_BYTES bytes, or any number up to longest */
 		if (longest > 0)
 			length = below(4) == 0 ? 62 + below(5) : 1 + below(longest);
 		p = skip(from, end, length);
