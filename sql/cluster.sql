@@ -89,12 +89,7 @@ SELECT check_clusters('SELECT fp FROM many_uniform(3000)', '{1,3,6,12,18}',
 SELECT check_clusters('SELECT fp FROM many_skewed(3000)', '{0,3,5}',
 	'SELECT * FROM simhash_pairs(''SELECT place, fp FROM input'', 5)', 5);
 -- a path of steps of one bit, from an end and from anywhere
-SELECT max(connected) AS connected, max(shuffled) AS shuffled, max(alone) AS alone FROM (
-	SELECT simhash_cluster(fp, 1) OVER (ORDER BY i) AS connected,
-		simhash_cluster(fp, 1) OVER (ORDER BY i * 7919 % 100003) AS shuffled,
-		simhash_cluster(fp, 0) OVER (ORDER BY i) AS alone
-	FROM (SELECT i, (i # (i >> 1))::bigint::simhash64 AS fp
-		FROM generate_series(1, 10000) i) s) s;
+SELECT * FROM clusters_of_path(10000);
 
 -- Partitions, however they are read.
 CREATE TABLE docs AS
@@ -199,20 +194,11 @@ FROM kept;
 SELECT count(*) FROM simhash_pairs('SELECT id, fp FROM kept', 3);
 
 -- parallel workers below the window
-CREATE FUNCTION nodes(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		IF line ~ 'WindowAgg|Gather|Workers|Sort$|Scan' THEN
-			RETURN NEXT regexp_replace(line, '^[ >-]*', '');
-		END IF;
-	END LOOP;
-END $$;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
-SELECT nodes('SELECT count(*), sum(connected), sum(leader) FROM clusters');
+SELECT plan_lines('SELECT count(*), sum(connected), sum(leader) FROM clusters',
+	'WindowAgg|Gather|Workers|Sort$|Scan');
 SELECT count(*), sum(connected) AS connected, sum(leader) AS leader FROM clusters \gset parallel_
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
@@ -224,4 +210,4 @@ CALL for_each_table('DROP TABLE %1$s');
 DROP VIEW clusters;
 DROP TABLE chain, docs, kept;
 DROP DOMAIN fingerprint, distance;
-DROP FUNCTION same_as_view, nodes;
+DROP FUNCTION same_as_view;

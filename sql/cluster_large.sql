@@ -58,11 +58,6 @@ SELECT part, count(*), max(within8) AS within8, max(within7) AS within7 FROM (
 	WINDOW w AS (PARTITION BY part)) s
 GROUP BY part ORDER BY part;
 -- a path of steps of one bit, from an end and from anywhere
-SELECT max(connected) AS connected, max(shuffled) AS shuffled, max(alone) AS alone FROM (
-	SELECT simhash_cluster(fp, 1) OVER (ORDER BY i) AS connected,
-		simhash_cluster(fp, 1) OVER (ORDER BY i * 7919 % 100003) AS shuffled,
-		simhash_cluster(fp, 0) OVER (ORDER BY i) AS alone
-	FROM (SELECT i, (i # (i >> 1))::bigint::simhash64 AS fp
-		FROM generate_series(1, 100000) i) s) s;
+SELECT * FROM clusters_of_path(100000);
 
 CALL for_each_table('DROP TABLE %1$s');

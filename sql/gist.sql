@@ -4,7 +4,6 @@
 -- a sorted build, and one by insertion
 \set options ''
 \set other_options 'WITH (buffering = on)'
-\set rows 3000
 \set radii '{-1,0,1,3,6,16,64}'
 \getenv directory PG_ABS_SRCDIR
 \set life :directory '/sql/index_life.sql'

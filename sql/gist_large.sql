@@ -5,7 +5,6 @@
 -- a sorted build, and one by insertion
 \set options ''
 \set other_options 'WITH (buffering = on)'
-\set rows 3000
 SELECT array(SELECT generate_series(-1, 65)) AS radii \gset
 \getenv directory PG_ABS_SRCDIR
 \set life :directory '/sql/index_life.sql'

@@ -5,7 +5,6 @@
 -- small pages make high tables
 \set options 'WITH (fillfactor = 10)'
 \set other_options ''
-\set rows 3000
 \set radii '{-1,0,1,3,6,16,64}'
 \getenv directory PG_ABS_SRCDIR
 \set life :directory '/sql/index_life.sql'
@@ -97,16 +96,8 @@ FROM unnest('{0, 3, 10, 20, 32, 64}'::int[]) k;
 -- and of two indexes the better one
 CREATE INDEX many_gist ON many USING gist (fp);
 VACUUM ANALYZE many;
-CREATE FUNCTION index_names(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		IF line ~ 'many_' THEN
-			RETURN NEXT substring(line FROM 'many_\w+');
-		END IF;
-	END LOOP;
-END $$;
+CREATE FUNCTION index_names(query text) RETURNS SETOF text LANGUAGE sql AS
+	$$SELECT substring(line FROM 'many_\w+') FROM plan_lines(query, 'many_') line$$;
 SELECT form, index_names('SELECT id FROM many ' || form)
 FROM (VALUES ('WHERE fp <-> ''0123456789abcdef'' <= 0'),
 	('WHERE fp <-> ''0123456789abcdef'' <= 3'), ('WHERE fp <-> ''0123456789abcdef'' < 11'),

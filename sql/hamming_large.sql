@@ -6,7 +6,6 @@
 -- small pages make high tables
 \set options 'WITH (fillfactor = 10)'
 \set other_options ''
-\set rows 3000
 SELECT array(SELECT generate_series(-1, 65)) AS radii \gset
 \getenv directory PG_ABS_SRCDIR
 \set life :directory '/sql/index_life.sql'

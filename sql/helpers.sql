@@ -15,17 +15,20 @@ EXCEPTION WHEN OTHERS THEN
 	RETURN SQLSTATE || ': ' || SQLERRM || coalesce(' / ' || nullif(detail, ''), '');
 END $$;
 
--- The lines of a plan that say how an index is used.
-CREATE FUNCTION index_use(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+-- The lines of a plan that match a pattern, and those that say how an index is
+-- used.
+CREATE FUNCTION plan_lines(query text, pattern text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
 BEGIN
 	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		IF line ~ 'Index Cond|Order By|Seq Scan|Index Only' THEN
+		IF line ~ pattern THEN
 			RETURN NEXT regexp_replace(line, '^[ >-]*', '');
 		END IF;
 	END LOOP;
 END $$;
+CREATE FUNCTION index_use(query text) RETURNS SETOF text LANGUAGE sql AS
+	$$SELECT plan_lines(query, 'Index Cond|Order By|Seq Scan|Index Only')$$;
 
 -- Do the indexes give the rows that a sequential scan gives?
 CREATE FUNCTION rows_of(query text) RETURNS text[] LANGUAGE plpgsql AS $$
@@ -364,3 +367,27 @@ BEGIN
 	DROP TABLE input, near;
 	RETURN format('%s results, %s wrong', results, wrong);
 END $$;
+
+-- What simhash_pairs finds in many_pairs(k, n, of_all), within each k: all of the
+-- pairs, and nothing else?
+CREATE FUNCTION find_many_pairs(n int) RETURNS TABLE (k int, of_all boolean, pairs bigint,
+	wrong bigint, different bigint) LANGUAGE sql AS $$
+	SELECT k, of_all, count(*),
+		count(*) FILTER (WHERE (b, distance) IS DISTINCT FROM (a + n, k)),
+		count(DISTINCT a)
+	FROM generate_series(1, 11) k, unnest('{t,f}'::boolean[]) of_all, LATERAL simhash_pairs(
+		format('SELECT * FROM many_pairs(%s, %s, %L)', k, n, of_all), k)
+	GROUP BY 1, 2 ORDER BY 1, 2
+$$;
+
+-- How many clusters a path of n steps of one bit has, from an end and from
+-- anywhere.
+CREATE FUNCTION clusters_of_path(n int) RETURNS TABLE (connected int, shuffled int, alone int)
+LANGUAGE sql AS $$
+	SELECT max(connected), max(shuffled), max(alone) FROM (
+		SELECT simhash_cluster(fp, 1) OVER (ORDER BY i) AS connected,
+			simhash_cluster(fp, 1) OVER (ORDER BY i * 7919 % 100003) AS shuffled,
+			simhash_cluster(fp, 0) OVER (ORDER BY i) AS alone
+		FROM (SELECT i, (i # (i >> 1))::bigint::simhash64 AS fp
+			FROM generate_series(1, n) i) s) s
+$$;

@@ -1,9 +1,9 @@
 -- The life of an index of each of the tables: it is compared with sequential
 -- scans whenever something has happened to it.  For the tests that include this
--- file, which set the method, the options of the first and of the second index,
--- the rows of a table and the radii.
+-- file, which set the method, the options of the first and of the second index, and
+-- the radii.
 
-CALL make_tables(:rows);
+CALL make_tables(3000);
 CALL for_each_table('CREATE INDEX %1$s_fp ON %1$s USING ' || :'method' || ' (fp) ' || :'options');
 SELECT * FROM check_tables(:'radii');
 CALL change_tables();
@@ -24,7 +24,7 @@ COPY uniform FROM stdin;
 100001	0123456789abcdef
 100002	\N
 \.
-INSERT INTO ascending SELECT i, i::bigint::simhash64 FROM generate_series(1, :rows) i;
+INSERT INTO ascending SELECT i, i::bigint::simhash64 FROM generate_series(1, 3000) i;
 DROP INDEX descending_fp;
 CREATE INDEX CONCURRENTLY descending_fp ON descending USING :method (fp);
 SELECT * FROM check_tables(:'radii') WHERE tab IN ('uniform', 'skewed', 'ascending', 'descending');
