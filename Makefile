@@ -20,7 +20,6 @@ OBJS = \
 	src/am/am_plan.o \
 	src/am/am_scan.o \
 	src/am/am_search.o \
-	src/am/am_sort.o \
 	src/am/am_space.o \
 	src/am/am_tree.o \
 	src/am/am_vacuum.o \
@@ -41,13 +40,19 @@ OBJS = \
 	src/text/arguments.o \
 	src/text/construct.o \
 	src/text/encoding.o \
+	src/text/feature_set.o \
+	src/text/feature_table.o \
 	src/text/fingerprint.o \
 	src/text/hash.o \
 	src/text/idf.o \
+	src/text/minhash.o \
 	src/text/normalize.o \
 	src/text/read_text.o \
 	src/text/shingle.o \
 	src/text/show_features.o \
+	src/text/similarity.o \
+	src/text/sketch.o \
+	src/text/term_frequency.o \
 	src/text/tokens.o \
 	src/text/unicode_table.o \
 	src/text/weights_cache.o \
@@ -62,6 +67,7 @@ OBJS = \
 	src/type/gist.o \
 	src/type/hamming.o \
 	src/type/operators.o \
+	src/type/pair_sort.o \
 	src/type/selectivity.o \
 	src/type/type.o
 

@@ -419,11 +419,12 @@ COMMENT ON AGGREGATE simhash_idf(text, integer) IS
 
 CREATE FUNCTION simhash(
 	body text, weights simhash_weights DEFAULT NULL,
-	words integer DEFAULT NULL, chars integer DEFAULT NULL)
+	words integer DEFAULT NULL, chars integer DEFAULT NULL,
+	tf text DEFAULT 'once')
 	RETURNS simhash64
 	AS 'MODULE_PATHNAME', 'simhash_text' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 250;
-COMMENT ON FUNCTION simhash(text, simhash_weights, integer, integer) IS
+COMMENT ON FUNCTION simhash(text, simhash_weights, integer, integer, text) IS
 	'fingerprint of a text: of its words, of shingles of several words or of characters';
 
 CREATE FUNCTION simhash(tokens text[], weights float8[] DEFAULT NULL)
@@ -441,25 +442,29 @@ COMMENT ON FUNCTION simhash(bigint[], float8[]) IS
 	'fingerprint of weighted features, given by their hashes';
 
 CREATE FUNCTION simhash(
-	doc tsvector, weights float4[] DEFAULT '{0.1,0.2,0.4,1.0}')
+	doc tsvector, weights float4[] DEFAULT '{0.1,0.2,0.4,1.0}',
+	tf text DEFAULT 'once')
 	RETURNS simhash64
 	AS 'MODULE_PATHNAME', 'simhash_tsvector' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 250;
-COMMENT ON FUNCTION simhash(tsvector, float4[]) IS
+COMMENT ON FUNCTION simhash(tsvector, float4[], text) IS
 	'fingerprint of the lexemes of a tsvector, by their labels D, C, B and A';
 
 CREATE FUNCTION simhash_features(
 	body text, weights simhash_weights DEFAULT NULL,
-	words integer DEFAULT NULL, chars integer DEFAULT NULL)
-	RETURNS TABLE (feature text, hash bigint, count integer, weight float8)
+	words integer DEFAULT NULL, chars integer DEFAULT NULL,
+	tf text DEFAULT 'once')
+	RETURNS TABLE (
+		feature text, hash bigint, count integer, factor float8, weight float8)
 	AS 'MODULE_PATHNAME', 'simhash_features_text' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 1000 ROWS 100;
-COMMENT ON FUNCTION simhash_features(text, simhash_weights, integer, integer) IS
+COMMENT ON FUNCTION simhash_features(text, simhash_weights, integer, integer, text) IS
 	'features and weights that the fingerprint of a text is made of';
 
 CREATE FUNCTION simhash_features(
 	tokens text[], weights float8[] DEFAULT NULL)
-	RETURNS TABLE (feature text, hash bigint, count integer, weight float8)
+	RETURNS TABLE (
+		feature text, hash bigint, count integer, factor float8, weight float8)
 	AS 'MODULE_PATHNAME', 'simhash_features_tokens' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 1000 ROWS 100;
 COMMENT ON FUNCTION simhash_features(text[], float8[]) IS
@@ -467,19 +472,84 @@ COMMENT ON FUNCTION simhash_features(text[], float8[]) IS
 
 CREATE FUNCTION simhash_features(
 	hashes bigint[], weights float8[] DEFAULT NULL)
-	RETURNS TABLE (feature text, hash bigint, count integer, weight float8)
+	RETURNS TABLE (
+		feature text, hash bigint, count integer, factor float8, weight float8)
 	AS 'MODULE_PATHNAME', 'simhash_features_hashes' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 1000 ROWS 100;
 COMMENT ON FUNCTION simhash_features(bigint[], float8[]) IS
 	'features and weights that the fingerprint of weighted features is made of';
 
 CREATE FUNCTION simhash_features(
-	doc tsvector, weights float4[] DEFAULT '{0.1,0.2,0.4,1.0}')
-	RETURNS TABLE (feature text, hash bigint, count integer, weight float8)
+	doc tsvector, weights float4[] DEFAULT '{0.1,0.2,0.4,1.0}',
+	tf text DEFAULT 'once')
+	RETURNS TABLE (
+		feature text, hash bigint, count integer, factor float8, weight float8)
 	AS 'MODULE_PATHNAME', 'simhash_features_tsvector' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 1000 ROWS 100;
-COMMENT ON FUNCTION simhash_features(tsvector, float4[]) IS
+COMMENT ON FUNCTION simhash_features(tsvector, float4[], text) IS
 	'features and weights that the fingerprint of the lexemes of a tsvector is made of';
+
+CREATE FUNCTION minhash(
+	body text, words integer DEFAULT NULL, chars integer DEFAULT NULL)
+	RETURNS simhash64
+	AS 'MODULE_PATHNAME', 'minhash_text' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE COST 250;
+COMMENT ON FUNCTION minhash(text, integer, integer) IS
+	'MinHash of the set of features of a text, one bit of each of 64';
+
+CREATE FUNCTION minhash(
+	body text, weights simhash_weights,
+	words integer DEFAULT NULL, chars integer DEFAULT NULL)
+	RETURNS simhash64
+	AS 'MODULE_PATHNAME', 'minhash_text_stops' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE COST 250;
+COMMENT ON FUNCTION minhash(text, simhash_weights, integer, integer) IS
+	'MinHash of the features of a text without the words that weigh 0';
+
+CREATE FUNCTION minhash(tokens text[]) RETURNS simhash64
+	AS 'MODULE_PATHNAME', 'minhash_tokens' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE COST 250;
+COMMENT ON FUNCTION minhash(text[]) IS
+	'MinHash of a set of tokens, taken as they are';
+
+CREATE FUNCTION minhash(hashes bigint[]) RETURNS simhash64
+	AS 'MODULE_PATHNAME', 'minhash_hashes' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE COST 250;
+COMMENT ON FUNCTION minhash(bigint[]) IS
+	'MinHash of a set of features, given by their hashes';
+
+CREATE FUNCTION minhash(doc tsvector) RETURNS simhash64
+	AS 'MODULE_PATHNAME', 'minhash_tsvector' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE COST 250;
+COMMENT ON FUNCTION minhash(tsvector) IS
+	'MinHash of the set of lexemes of a tsvector';
+
+-------------------------------------------------------------------------------
+-- How similar two texts are
+-------------------------------------------------------------------------------
+
+CREATE FUNCTION simhash_jaccard(
+	a text, b text, words integer DEFAULT NULL, chars integer DEFAULT NULL)
+	RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 600;
+COMMENT ON FUNCTION simhash_jaccard(text, text, integer, integer) IS
+	'Jaccard similarity of the sets of features of two texts';
+
+CREATE FUNCTION simhash_containment(
+	a text, b text, words integer DEFAULT NULL, chars integer DEFAULT NULL)
+	RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 600;
+COMMENT ON FUNCTION simhash_containment(text, text, integer, integer) IS
+	'the part of the features of a that b has';
+
+CREATE FUNCTION simhash_cosine(
+	a text, b text, weights simhash_weights DEFAULT NULL,
+	words integer DEFAULT NULL, chars integer DEFAULT NULL)
+	RETURNS float8
+	AS 'MODULE_PATHNAME', 'simhash_cosine_text' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE COST 600;
+COMMENT ON FUNCTION simhash_cosine(text, text, simhash_weights, integer, integer) IS
+	'cosine of the vectors of weighted counts of the features of two texts';
 
 -------------------------------------------------------------------------------
 -- Votes over rows
@@ -620,6 +690,54 @@ COMMENT ON AGGREGATE simhash_centroid(simhash64) IS
 	'fingerprint of those bits that more than half of the fingerprints have';
 
 -------------------------------------------------------------------------------
+-- MinHash over rows
+-------------------------------------------------------------------------------
+
+CREATE FUNCTION minhash_agg_token(internal, text) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION minhash_agg_hash(internal, bigint) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION minhash_agg_combine(internal, internal) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION minhash_agg_serialize(internal) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION minhash_agg_deserialize(bytea, internal) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION minhash_agg_final(internal) RETURNS simhash64
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE minhash_agg(feature text) (
+	SFUNC = minhash_agg_token,
+	STYPE = internal,
+	SSPACE = 1056,
+	FINALFUNC = minhash_agg_final,
+	COMBINEFUNC = minhash_agg_combine,
+	SERIALFUNC = minhash_agg_serialize,
+	DESERIALFUNC = minhash_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE minhash_agg(text) IS
+	'MinHash of the set of features in all rows';
+
+CREATE AGGREGATE minhash_agg(hash bigint) (
+	SFUNC = minhash_agg_hash,
+	STYPE = internal,
+	SSPACE = 1056,
+	FINALFUNC = minhash_agg_final,
+	COMBINEFUNC = minhash_agg_combine,
+	SERIALFUNC = minhash_agg_serialize,
+	DESERIALFUNC = minhash_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE minhash_agg(bigint) IS
+	'MinHash of the set of features in all rows, given by their hashes';
+
+-------------------------------------------------------------------------------
 -- Distance
 --
 -- <-> has a result type of its own, so that the comparison operators below are
@@ -668,6 +786,11 @@ CREATE FUNCTION simhash_cosine(simhash64, simhash64) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_cosine(simhash64, simhash64) IS
 	'cos(pi * distance / 64): estimate of the cosine of the feature vectors';
+
+CREATE FUNCTION minhash_jaccard(simhash64, simhash64) RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_jaccard(simhash64, simhash64) IS
+	'max(0, 1 - distance / 32): estimate of the Jaccard similarity from MinHash';
 
 -------------------------------------------------------------------------------
 -- Choosing k

@@ -20,6 +20,7 @@
 #include "storage/itemptr.h"
 #include "utils/rel.h"
 
+#include "type/pair_sort.h"
 #include "type/simhash.h"
 
 /* Keys */
@@ -50,6 +51,26 @@ hamming_key_compare(HammingKey a, HammingKey b)
 	if (a.bits != b.bits)
 		return a.bits < b.bits ? -1 : 1;
 	return (a.tid > b.tid) - (a.tid < b.tid);
+}
+
+static inline void
+hamming_sort_put(struct Tuplesortstate *sort, HammingKey key)
+{
+	NumberPair	pair = {key.bits, key.tid};
+
+	simhash_pair_sort_put(sort, pair);
+}
+
+/* Get the next key in order.  After the last one return false. */
+static inline bool
+hamming_sort_get(struct Tuplesortstate *sort, HammingKey *key)
+{
+	NumberPair	pair;
+
+	if (!simhash_pair_sort_get(sort, &pair))
+		return false;
+	*key = hamming_key(pair.first, pair.second);
+	return true;
 }
 
 /* A TID as a number, in the order of TIDs; the result is below 2^48. */
@@ -313,11 +334,6 @@ extern bool hamming_merge(Relation index, int table, int level, HammingKey key,
 /* am_wal.c */
 extern void hamming_log_appends(Relation index, int count, const Buffer *leaves,
 								const HammingKey *keys);
-
-/* am_sort.c */
-extern struct Tuplesortstate *hamming_sort_begin(int memory, int options);
-extern void hamming_sort_put(struct Tuplesortstate *sort, HammingKey key);
-extern bool hamming_sort_get(struct Tuplesortstate *sort, HammingKey *key);
 
 /* am_build.c */
 extern IndexBuildResult *hamming_build(Relation heap, Relation index,

@@ -204,8 +204,8 @@ write_table(Relation index, int table, Tuplesortstate *sort)
 static Tuplesortstate *
 sort_leaves(Relation index, int table, BlockNumber blocks)
 {
-	Tuplesortstate *sort = hamming_sort_begin(maintenance_work_mem,
-											  TUPLESORT_NONE);
+	Tuplesortstate *sort = simhash_pair_sort_begin(maintenance_work_mem,
+												   TUPLESORT_NONE);
 	BlockNumber block;
 	int			i;
 
@@ -308,9 +308,9 @@ hamming_build(Relation heap, Relation index, IndexInfo *info)
 	write_fixed_pages(index, MAIN_FORKNUM);
 
 	report_phase(PHASE_SCAN);
-	state.nulls = hamming_sort_begin(nulls_memory, TUPLESORT_NONE);
-	state.fingerprints = hamming_sort_begin(maintenance_work_mem - nulls_memory,
-											TUPLESORT_NONE);
+	state.nulls = simhash_pair_sort_begin(nulls_memory, TUPLESORT_NONE);
+	state.fingerprints = simhash_pair_sort_begin(maintenance_work_mem - nulls_memory,
+												 TUPLESORT_NONE);
 	result->heap_tuples = table_index_build_scan(heap, index, info, true, true,
 												 add_row, &state, NULL);
 	result->index_tuples = write_table(index, 0, state.fingerprints);

@@ -192,7 +192,7 @@ sort_round(HammingNearest *nearest)
 	int			i;
 
 	nearest->count = nearest->position = 0;
-	nearest->sort = hamming_sort_begin(work_mem, TUPLESORT_NONE);
+	nearest->sort = simhash_pair_sort_begin(work_mem, TUPLESORT_NONE);
 	while (next_ranks(nearest, ranks, &count))
 		for (i = 0; i < count; i++)
 			hamming_sort_put(nearest->sort, hamming_key(ranks[i], 0));

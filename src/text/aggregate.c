@@ -12,6 +12,7 @@
 
 #include "text/aggregate.h"
 #include "text/arguments.h"
+#include "text/fingerprint.h"
 #include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_agg_token);

@@ -12,9 +12,34 @@
 
 #include "text/arguments.h"
 #include "text/encoding.h"
+#include "text/fingerprint.h"
 #include "text/read_text.h"
 #include "text/weights_cache.h"
 #include "type/simhash.h"
+
+/* Return the frequency that an argument names, TF_ONCE if it is null. */
+TermFrequency
+simhash_frequency_argument(FunctionCallInfo fcinfo, int argument)
+{
+	static const char *const names[] = {"count", "log", "once"};
+	text	   *value;
+	int			i;
+
+	if (PG_ARGISNULL(argument))
+		return TF_ONCE;
+	value = PG_GETARG_TEXT_PP(argument);
+	for (i = 0; i < (int) lengthof(names); i++)
+	{
+		size_t		length = strlen(names[i]);
+
+		if (VARSIZE_ANY_EXHDR(value) == length &&
+			memcmp(VARDATA_ANY(value), names[i], length) == 0)
+			return (TermFrequency) i;
+	}
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					errmsg("tf must be 'count', 'log' or 'once', not '%s'",
+						   text_to_cstring(value))));
+}
 
 static uint32
 shingle_size(const char *name, int32 size)
@@ -26,37 +51,99 @@ shingle_size(const char *name, int32 size)
 	return size;
 }
 
-/* (body text, weights simhash_weights, words int, chars int) */
-void
-simhash_make_text_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
+/*
+ * Return what (words int, chars int) say, which are the argument with that
+ * number and the next one; default_words if both are null.  Error: 22023 for a
+ * size out of range, and for both.
+ */
+FeatureOptions
+simhash_size_arguments(FunctionCallInfo fcinfo, int argument,
+					   uint32 default_words)
 {
-	text	   *body = PG_GETARG_TEXT_PP(0);
-	bool		words = !PG_ARGISNULL(2);
-	bool		chars = !PG_ARGISNULL(3);
-	const WeightTable *weights = NULL;
-	uint32		size = 1;
-	Tokenizer	tokenizer;
+	FeatureOptions options = {default_words, false, NULL, NULL};
+	bool		words = !PG_ARGISNULL(argument);
+	bool		chars = !PG_ARGISNULL(argument + 1);
 
 	if (chars && words)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("words and chars exclude each other"),
 						errdetail("words is %d, chars is %d.",
-								  PG_GETARG_INT32(2), PG_GETARG_INT32(3))));
-	if (chars && !PG_ARGISNULL(1))
+								  PG_GETARG_INT32(argument),
+								  PG_GETARG_INT32(argument + 1))));
+	options.chars = chars;
+	if (chars)
+		options.size = shingle_size("chars", PG_GETARG_INT32(argument + 1));
+	else if (words)
+		options.size = shingle_size("words", PG_GETARG_INT32(argument));
+	return options;
+}
+
+/* Error: 22023 if features are code points, for a function with weights. */
+static void
+refuse_chars(const FeatureOptions *options)
+{
+	if (options->chars)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("weights and chars exclude each other"),
-						errdetail("Weights are those of words; chars is %d.",
-								  PG_GETARG_INT32(3))));
-	if (chars)
-		size = shingle_size("chars", PG_GETARG_INT32(3));
-	else if (words)
-		size = shingle_size("words", PG_GETARG_INT32(2));
-	if (!PG_ARGISNULL(1))
-		weights = simhash_cached_weights(fcinfo, 1);
+						errdetail("Weights are those of words; chars is %u.",
+								  options->size)));
+}
 
-	feature_begin(target, weights != NULL);
-	simhash_begin_text(&tokenizer, size, chars, weights, *target);
+/*
+ * Return what (weights simhash_weights, words int, chars int) say, the first
+ * of which is the argument with that number.  The weights are valid as long as
+ * simhash_cached_weights() says.
+ */
+FeatureOptions
+simhash_weighted_arguments(FunctionCallInfo fcinfo, int argument)
+{
+	FeatureOptions options = simhash_size_arguments(fcinfo, argument + 1, 1);
+
+	if (!PG_ARGISNULL(argument))
+	{
+		refuse_chars(&options);
+		options.weights = simhash_cached_weights(fcinfo, argument);
+	}
+	return options;
+}
+
+/*
+ * Return what (stops simhash_weights, words int, chars int) say, as above.
+ * The first of them must not be null.
+ */
+FeatureOptions
+simhash_stops_arguments(FunctionCallInfo fcinfo, int argument,
+						uint32 default_words)
+{
+	FeatureOptions options = simhash_size_arguments(fcinfo, argument + 1,
+													default_words);
+
+	refuse_chars(&options);
+	options.stops = simhash_cached_stops(fcinfo, argument);
+	return options;
+}
+
+/* Hand the features of a text, as options say, to target. */
+void
+simhash_make_features(const struct varlena *body,
+					  const FeatureOptions *options,
+					  const FeatureTarget *target)
+{
+	Tokenizer	tokenizer;
+
+	feature_begin(target, options->weights != NULL);
+	simhash_begin_text(&tokenizer, options, *target);
 	simhash_feed_text(&tokenizer, VARDATA_ANY(body), VARSIZE_ANY_EXHDR(body));
+}
+
+/* (body text, weights simhash_weights, words int, chars int) */
+void
+simhash_make_text_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
+{
+	text	   *body = PG_GETARG_TEXT_PP(0);
+	FeatureOptions options = simhash_weighted_arguments(fcinfo, 1);
+
+	simhash_make_features(body, &options, target);
 	PG_FREE_IF_COPY(body, 0);
 }
 
@@ -120,7 +207,7 @@ array_elements(ArrayType *array, const char *name)
 	return result;
 }
 
-/* Call add() for each element.  (elements anyarray, weights float8[]) */
+/* Call add() for each element.  (elements anyarray[, weights float8[]]) */
 static void
 make_element_features(FunctionCallInfo fcinfo, const FeatureTarget *target,
 					  const char *names, FeatureAdder add)
@@ -129,7 +216,7 @@ make_element_features(FunctionCallInfo fcinfo, const FeatureTarget *target,
 	Elements	weights = {NULL, 0};
 	int			i;
 
-	if (!PG_ARGISNULL(1))
+	if (PG_NARGS() > 1 && !PG_ARGISNULL(1))
 	{
 		weights = array_elements(PG_GETARG_ARRAYTYPE_P(1), "weights");
 		if (weights.count != elements.count)
@@ -171,7 +258,7 @@ simhash_add_hash_feature(const FeatureTarget *target, Datum element,
 	feature_add(target, NULL, 0, DatumGetInt64(element), weight);
 }
 
-/* Make the features of tokens.  (tokens text[], weights float8[]) */
+/* Make the features of tokens.  (tokens text[][, weights float8[]]) */
 void
 simhash_make_token_features(FunctionCallInfo fcinfo,
 							const FeatureTarget *target)
@@ -179,7 +266,7 @@ simhash_make_token_features(FunctionCallInfo fcinfo,
 	make_element_features(fcinfo, target, "tokens", simhash_add_token_feature);
 }
 
-/* Make the features of hashes.  (hashes bigint[], weights float8[]) */
+/* Make the features of hashes.  (hashes bigint[][, weights float8[]]) */
 void
 simhash_make_hash_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
 {
@@ -210,7 +297,7 @@ label_weights(ArrayType *array, int64 *weight)
 }
 
 /*
- * (doc tsvector, weights float4[]): a lexeme counts once for each of its
+ * (doc tsvector[, weights float4[]]): a lexeme counts once for each of its
  * positions, by the position's label; without positions once, as label D.
  */
 void
@@ -224,7 +311,7 @@ simhash_make_tsvector_features(FunctionCallInfo fcinfo,
 	int			i;
 	int			j;
 
-	if (!PG_ARGISNULL(1))
+	if (PG_NARGS() > 1 && !PG_ARGISNULL(1))
 		label_weights(PG_GETARG_ARRAYTYPE_P(1), weight);
 	feature_begin(target, true);
 	for (i = 0; i < doc->size; i++)

@@ -7,7 +7,8 @@
 
 #include "fmgr.h"
 
-#include "text/sink.h"
+#include "text/shingle.h"
+#include "text/term_frequency.h"
 #include "type/compat.h"
 
 /*
@@ -21,6 +22,19 @@ typedef void (*FeatureMaker) (FunctionCallInfo fcinfo,
 typedef void (*FeatureAdder) (const FeatureTarget *target, Datum datum,
 							  int64 weight);
 
+extern TermFrequency simhash_frequency_argument(FunctionCallInfo fcinfo,
+												int argument);
+extern FeatureOptions simhash_size_arguments(FunctionCallInfo fcinfo,
+											 int argument,
+											 uint32 default_words);
+extern FeatureOptions simhash_weighted_arguments(FunctionCallInfo fcinfo,
+												 int argument);
+extern FeatureOptions simhash_stops_arguments(FunctionCallInfo fcinfo,
+											  int argument,
+											  uint32 default_words);
+extern void simhash_make_features(const struct varlena *body,
+								  const FeatureOptions *options,
+								  const FeatureTarget *target);
 extern void simhash_make_text_features(FunctionCallInfo fcinfo,
 									   const FeatureTarget *target);
 extern void simhash_make_token_features(FunctionCallInfo fcinfo,

@@ -5,6 +5,8 @@
 #include "postgres.h"
 
 #include "text/arguments.h"
+#include "text/feature_set.h"
+#include "text/fingerprint.h"
 #include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_text);
@@ -13,19 +15,58 @@ PG_FUNCTION_INFO_V1(simhash_hashes);
 PG_FUNCTION_INFO_V1(simhash_tsvector);
 
 /*
+ * Let each feature vote once, by its weight times the factor of tf.  A batch of
+ * 2^9 votes below 2^51 is what simhash_votes_add_all() takes.
+ */
+static void
+vote_once(FeatureSet *set, TermFrequency tf, Votes *votes)
+{
+	FeatureBatch batch;
+	uint32		i;
+
+	simhash_votes_init(votes, tf == TF_LOG || set->table.weighted);
+	while (simhash_set_read(set, &batch))
+	{
+		for (i = 0; votes->weighted && i < batch.length; i++)
+			batch.weight[i] = simhash_term_vote(tf, batch.count[0][i],
+												batch.weight[i]);
+		simhash_votes_add_all(votes, batch.hash, batch.weight, batch.length);
+	}
+}
+
+/* Make the features of the arguments, and let them vote as tf says. */
+static void
+hold_vote(FunctionCallInfo fcinfo, FeatureMaker make, TermFrequency tf,
+		  Votes *votes)
+{
+	FeatureTarget target = simhash_votes_target(votes);
+	FeatureSet	set;
+
+	if (tf == TF_COUNT)
+	{
+		make(fcinfo, &target);
+		return;
+	}
+	simhash_set_init(&set, tf == TF_LOG ? 1 : 0);
+	target = simhash_set_target(&set, 0);
+	make(fcinfo, &target);
+	vote_once(&set, tf, votes);
+	simhash_set_free(&set);
+}
+
+/*
  * Return the fingerprint of the features that make() makes of the arguments,
  * or NULL if there is no feature, or if all features weigh 0.
  */
 static Datum
-elect(FunctionCallInfo fcinfo, FeatureMaker make)
+elect(FunctionCallInfo fcinfo, FeatureMaker make, TermFrequency tf)
 {
 	Votes		votes;
-	FeatureTarget target = {.votes = &votes};
 	uint64		fingerprint;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	make(fcinfo, &target);
+	hold_vote(fcinfo, make, tf, &votes);
 	if (votes.overflow)
 		simhash_weight_overflow();
 	if (!simhash_votes_fingerprint(&votes, &fingerprint))
@@ -33,26 +74,32 @@ elect(FunctionCallInfo fcinfo, FeatureMaker make)
 	PG_RETURN_SIMHASH(fingerprint);
 }
 
+/* simhash(body text, weights simhash_weights, words int, chars int, tf text) */
 Datum
 simhash_text(PG_FUNCTION_ARGS)
 {
-	return elect(fcinfo, simhash_make_text_features);
+	return elect(fcinfo, simhash_make_text_features,
+				 simhash_frequency_argument(fcinfo, 4));
 }
 
+/* simhash(tokens text[], weights float8[]) */
 Datum
 simhash_tokens(PG_FUNCTION_ARGS)
 {
-	return elect(fcinfo, simhash_make_token_features);
+	return elect(fcinfo, simhash_make_token_features, TF_COUNT);
 }
 
+/* simhash(hashes bigint[], weights float8[]) */
 Datum
 simhash_hashes(PG_FUNCTION_ARGS)
 {
-	return elect(fcinfo, simhash_make_hash_features);
+	return elect(fcinfo, simhash_make_hash_features, TF_COUNT);
 }
 
+/* simhash(doc tsvector, weights float4[], tf text) */
 Datum
 simhash_tsvector(PG_FUNCTION_ARGS)
 {
-	return elect(fcinfo, simhash_make_tsvector_features);
+	return elect(fcinfo, simhash_make_tsvector_features,
+				 simhash_frequency_argument(fcinfo, 2));
 }

@@ -80,8 +80,8 @@ simhash_votes_count(Votes *v)
 }
 
 /*
- * Add count features to weighted votes.  count is 2^15 at most, and a weight
- * 2^47 at most, so that their sum of 2^62 at most does not overflow.
+ * Add count features to weighted votes.  The sum of their weights is 2^62 at
+ * most: see simhash_votes_add_all().
  */
 static void
 add_all_weighted(Votes *v, const uint64 *hash, const int64 *weight,
@@ -90,7 +90,6 @@ add_all_weighted(Votes *v, const uint64 *hash, const int64 *weight,
 	int64		total = 0;
 	uint32		i;
 
-	Assert(count <= 1 << 15);
 	for (i = 0; i < count; i++)
 		total += weight[i];
 	if (total > PG_INT64_MAX - v->sums.total)
@@ -102,13 +101,22 @@ add_all_weighted(Votes *v, const uint64 *hash, const int64 *weight,
 	}
 }
 
-/* count is at most 2^15.  Only weighted votes read weight. */
+/*
+ * count is at most 2^15, and each weight 2^47 at most; or count times the
+ * greatest weight is 2^62 at most.  Only weighted votes read weight.
+ */
 void
 simhash_votes_add_all(Votes *v, const uint64 *hash, const int64 *weight,
 					  uint32 count)
 {
 	uint32		i;
 
+	if (v->weighted && count < VOTES_BATCH)
+	{
+		for (i = 0; i < count; i++)
+			votes_add_weighted(v, hash[i], weight[i]);
+		return;
+	}
 	if (v->weighted)
 	{
 		add_all_weighted(v, hash, weight, count);
@@ -119,6 +127,27 @@ simhash_votes_add_all(Votes *v, const uint64 *hash, const int64 *weight,
 	v->count += i;
 	for (; i < count; i++)
 		votes_add(v, hash[i]);
+}
+
+static void
+begin_votes(void *votes, bool weighted)
+{
+	simhash_votes_init(votes, weighted);
+}
+
+static void
+add_votes(void *votes, const uint64 *hash, const int64 *weight, uint32 count)
+{
+	simhash_votes_add_all(votes, hash, weight, count);
+}
+
+/* Where features go that shall vote in v, once for each occurrence. */
+FeatureTarget
+simhash_votes_target(Votes *v)
+{
+	FeatureTarget target = {NULL, begin_votes, add_votes, v};
+
+	return target;
 }
 
 /*

@@ -9,11 +9,8 @@
 #ifndef SIMHASH_FINGERPRINT_H
 #define SIMHASH_FINGERPRINT_H
 
+#include "text/sink.h"
 #include "type/hamming.h"
-
-/* Weights are integers, in units of 2^-16: sums do not depend on the order. */
-#define WEIGHT_UNIT 65536
-#define WEIGHT_MAX 2147483648.0 /* the largest weight of a feature: 2^31 */
 
 #define VOTES_BATCH 16			/* features that are counted at once */
 
@@ -57,6 +54,7 @@ extern void simhash_votes_init(Votes *v, bool weighted);
 extern void simhash_votes_count(Votes *v);
 extern void simhash_votes_add_all(Votes *v, const uint64 *hash,
 								  const int64 *weight, uint32 count);
+extern FeatureTarget simhash_votes_target(Votes *v);
 extern bool simhash_votes_fingerprint(Votes *v, uint64 *fingerprint);
 extern void simhash_sums_add(WeightSums *sums, const uint64 *hash,
 							 const int64 *weight, int count);

@@ -175,7 +175,7 @@ simhash_idf_transition(PG_FUNCTION_ARGS)
 
 	state->documents++;
 	body = PG_GETARG_TEXT_PP(1);
-	simhash_begin_text(&tokenizer, 1, false, NULL, target);
+	simhash_begin_text(&tokenizer, &simhash_single_words, target);
 	simhash_feed_text(&tokenizer, VARDATA_ANY(body), VARSIZE_ANY_EXHDR(body));
 	PG_FREE_IF_COPY(body, 1);
 	PG_RETURN_POINTER(state);

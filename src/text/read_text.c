@@ -18,8 +18,8 @@
 #define PIECE_BYTES 65536
 
 /* realloc() for the algorithms, also of more than 1 GB.  0 bytes: free. */
-static void *
-resize_array(void *array, size_t bytes)
+void *
+simhash_resize_array(void *array, size_t bytes)
 {
 	if (array == NULL)
 		return MemoryContextAllocHuge(CurrentMemoryContext, bytes);
@@ -33,7 +33,7 @@ resize_array(void *array, size_t bytes)
 uint8 *
 simhash_copy_bytes(const uint8 *bytes, size_t length)
 {
-	return memcpy(resize_array(NULL, Max(length, 1)), bytes, length);
+	return memcpy(simhash_resize_array(NULL, Max(length, 1)), bytes, length);
 }
 
 /* On an error the current resource owner deletes the temporary files. */
@@ -71,16 +71,19 @@ close_file(void *file)
 	BufFileClose(file);
 }
 
+/* Features that are the words of a text, each of which weighs 1. */
+const FeatureOptions simhash_single_words = {1, false, NULL, NULL};
+
 static const MarkFiles mark_files = {create_file, write_file, rewind_file,
 read_file, close_file};
 
 /* See simhash_tokens_init(). */
 void
-simhash_begin_text(Tokenizer *tokenizer, uint32 size, bool chars,
-				   const WeightTable *weights, FeatureTarget target)
+simhash_begin_text(Tokenizer *tokenizer, const FeatureOptions *options,
+				   FeatureTarget target)
 {
-	simhash_tokens_init(tokenizer, size, chars, weights, &mark_files,
-						resize_array, target);
+	simhash_tokens_init(tokenizer, options, &mark_files, simhash_resize_array,
+						target);
 }
 
 /*

@@ -7,21 +7,24 @@
 #include "text/shingle.h"
 
 /*
- * A feature is size tokens, with a space between two of them if joined.
- * weights are those of the tokens; NULL: each weighs 1.  grow is resize() of
- * simhash_tokens_init(), to enlarge the buffer, or NULL if target has no sink:
- * then a feature goes on as a hash if the buffer has no room for it.
+ * A feature is options->size tokens, with a space between two of them unless
+ * these are code points.  resize is that of simhash_tokens_init().
+ *
+ * The buffer grows for a feature that it has no room for, if the bytes of that
+ * are needed: a sink gets all of the feature, and a stop word is known when the
+ * word has ended, so that the buffer must still have what comes before.  Else
+ * such a feature goes on as a long shingle.
  */
 void
-simhash_shingle_init(Shingler *s, uint32 size, bool joined,
-					 const WeightTable *weights, void *(*grow) (void *, size_t),
-					 FeatureTarget target)
+simhash_shingle_init(Shingler *s, const FeatureOptions *options,
+					 void *(*resize) (void *, size_t), FeatureTarget target)
 {
-	Assert(size >= 1 && size <= SHINGLE_MAX);
-	s->size = size;
-	s->joint = joined ? 1 : 0;
+	Assert(options->size >= 1 && options->size <= SHINGLE_MAX);
+	s->size = options->size;
+	s->joint = options->chars ? 0 : 1;
 	s->complete = false;
-	s->weights = weights;
+	s->weights = options->weights;
+	s->stops = options->stops;
 	s->target = target;
 	s->bytes = s->space;
 	s->length = 0;
@@ -32,7 +35,7 @@ simhash_shingle_init(Shingler *s, uint32 size, bool joined,
 	s->streamed = 0;
 	s->joint_due = false;
 	s->open_is_long = false;
-	s->grow = grow;
+	s->grow = target.sink || options->stops ? resize : NULL;
 }
 
 /* Return the length of the tokens i .. i + n - 1, which must have ended. */
@@ -131,13 +134,23 @@ emit_shingles(Shingler *s, uint32 shingles)
 		weigh_shingles(s, shingles, hash, weight);
 	if (s->target.sink == NULL)
 	{
-		simhash_votes_add_all(s->target.votes, hash, weight, shingles);
+		s->target.add_all(s->target.arg, hash, weight, shingles);
 		return;
 	}
 	for (i = 0; i < shingles; i++)
 		s->target.sink(s->target.arg, s->bytes + s->start[i],
 					   stretch_length(s, i, s->size), hash[i],
 					   s->weights ? weight[i] : WEIGHT_UNIT);
+}
+
+/* s->stops must not be NULL.  Is the open token, in the buffer, a stop word? */
+bool
+simhash_shingle_open_is_stop(const Shingler *s)
+{
+	size_t		from = s->start[s->count];
+	uint64		hash = XXH3_64bits(s->bytes + from, s->length - from);
+
+	return simhash_weight_of(s->stops, hash) == 0;
 }
 
 /* Make the complete shingles features; drop tokens that no other needs. */

@@ -14,6 +14,17 @@
 #define SHINGLE_TOKENS 2048		/* of the buffer: of four bytes each */
 #define SHINGLE_PIECE 64		/* bytes that are appended at once */
 
+/* What the features of a text are. */
+typedef struct FeatureOptions
+{
+	uint32		size;			/* tokens of a feature, 1 .. SHINGLE_MAX */
+	bool		chars;			/* is a token a code point?  Else it is a word
+								 * or bigram. */
+	const WeightTable *weights; /* of words; NULL: each feature weighs 1 */
+	const WeightTable *stops;	/* words of weight 0 here are left out; NULL:
+								 * none is */
+} FeatureOptions;
+
 /* An open shingle that has outgrown the buffer. */
 typedef struct LongShingle
 {
@@ -38,6 +49,7 @@ typedef struct Shingler
 	uint32		joint;			/* bytes between two tokens: 1, a space, or 0 */
 	bool		complete;		/* has there been a shingle of n tokens? */
 	const WeightTable *weights; /* of tokens; NULL: each weighs 1 */
+	const WeightTable *stops;	/* as in FeatureOptions */
 	FeatureTarget target;
 
 	/*
@@ -57,22 +69,22 @@ typedef struct Shingler
 	bool		open_is_long;	/* is the open token in them alone? */
 	XXH3_state_t open_token;	/* hash of such a token, for its weight */
 
-	/* Enlarges the buffer: for a sink; NULL for votes. */
+	/* Enlarges the buffer.  NULL: long shingles take its place. */
 	void	   *(*grow) (void *array, size_t bytes);
 
 	uint8		space[SHINGLE_BYTES];
 	LongShingle slots[SHINGLE_MAX];
 } Shingler;
 
-extern void simhash_shingle_init(Shingler *s, uint32 size, bool joined,
-								 const WeightTable *weights,
-								 void *(*grow) (void *, size_t),
+extern void simhash_shingle_init(Shingler *s, const FeatureOptions *options,
+								 void *(*resize) (void *, size_t),
 								 FeatureTarget target);
 extern void simhash_shingle_append_long(Shingler *s, const uint8 *bytes,
 										size_t length);
 extern void simhash_shingle_end_long(Shingler *s);
 extern void simhash_shingle_add_ascii_long(Shingler *s, const uint8 *bytes,
 										   size_t length);
+extern bool simhash_shingle_open_is_stop(const Shingler *s);
 extern void simhash_shingle_flush(Shingler *s);
 extern void simhash_shingle_finish(Shingler *s);
 
@@ -152,6 +164,11 @@ shingle_append_char(Shingler *s, const uint8 bytes[UTF8_MAX], size_t length)
 static inline void
 shingle_end_buffered(Shingler *s)
 {
+	if (unlikely(s->stops != NULL) && simhash_shingle_open_is_stop(s))
+	{
+		s->length = s->start[s->count];
+		return;
+	}
 	s->bytes[s->length] = ' ';
 	s->length += s->joint;
 	s->start[++s->count] = s->length;

@@ -70,47 +70,65 @@ feature_hash_key(const FeatureKey *key)
 
 typedef struct FeatureCount
 {
-	FeatureKey	key;
+	FeatureKey	shown;			/* with the greatest weight */
 	int32		count;
 } FeatureCount;
 
 /* Distinct features in order of first appearance. */
 typedef struct FeatureList
 {
+	TermFrequency tf;
 	feature_hash *table;
 	FeatureCount *features;
 	size_t		length;
 	size_t		capacity;
 } FeatureList;
 
-/* A FeatureSink: arg is the FeatureList. */
+/* Append a feature that is not on the list yet, whose bytes are kept. */
+static void
+append_feature(FeatureList *list, FeatureKey feature)
+{
+	if (list->length == list->capacity)
+	{
+		list->capacity *= 2;
+		list->features = repalloc_huge(list->features,
+									   list->capacity * sizeof(FeatureCount));
+	}
+	list->features[list->length].shown = feature;
+	list->features[list->length].count = 0;
+	list->length++;
+}
+
+/*
+ * A FeatureSink: arg is the FeatureList.  Features with one hash are one
+ * feature, unless each occurrence is a vote of its own: then what differs in
+ * its weight, or in its bytes, is shown apart.
+ */
 static void
 list_feature(void *arg, const uint8 *bytes, size_t length, uint64 hash,
 			 int64 weight)
 {
 	FeatureList *list = arg;
-	FeatureKey	key = {hash, weight, length, bytes};
+	FeatureKey	feature = {hash, weight, length, bytes};
+	FeatureKey	only_hash = {hash, 0, 0, NULL};
+	bool		apart = list->tf == TF_COUNT;
 	FeatureSlot *slot;
+	FeatureCount *entry;
 	bool		found;
 
-	slot = feature_insert(list->table, key, &found);
+	slot = feature_insert(list->table, apart ? feature : only_hash, &found);
 	if (!found)
 	{
 		if (bytes != NULL)
-			slot->key.bytes = simhash_copy_bytes(bytes, length);
+			feature.bytes = simhash_copy_bytes(bytes, length);
+		if (apart)
+			slot->key = feature;
 		slot->number = list->length;
-		if (list->length == list->capacity)
-		{
-			list->capacity *= 2;
-			list->features = repalloc_huge(list->features,
-										   list->capacity *
-										   sizeof(FeatureCount));
-		}
-		list->features[list->length].key = slot->key;
-		list->features[list->length].count = 0;
-		list->length++;
+		append_feature(list, feature);
 	}
-	list->features[slot->number].count++;
+	entry = &list->features[slot->number];
+	entry->shown.weight = Max(entry->shown.weight, weight);
+	entry->count++;
 }
 
 /* A CodePointWriter: as U+ and hexadecimal digits. */
@@ -142,12 +160,32 @@ feature_to_text(const FeatureKey *key)
 	return result;
 }
 
-/* Return the features that make() makes of the arguments as a set of rows. */
+/* Make row the row of a feature. */
+static void
+make_row(const FeatureCount *feature, TermFrequency tf, Datum *row,
+		 bool *nulls)
+{
+	const FeatureKey *shown = &feature->shown;
+	int64		factor = simhash_term_factor(tf, feature->count);
+
+	nulls[0] = shown->bytes == NULL;
+	if (!nulls[0])
+		row[0] = PointerGetDatum(feature_to_text(shown));
+	row[1] = Int64GetDatum(shown->hash);
+	row[2] = Int32GetDatum(feature->count);
+	row[3] = Float8GetDatum((double) factor / WEIGHT_UNIT);
+	row[4] = Float8GetDatum((double) shown->weight / WEIGHT_UNIT);
+}
+
+/*
+ * Return the features that make() makes of the arguments as a set of rows,
+ * which vote as tf says.
+ */
 static Datum
-list_features(FunctionCallInfo fcinfo, FeatureMaker make)
+list_features(FunctionCallInfo fcinfo, FeatureMaker make, TermFrequency tf)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	FeatureList list;
+	FeatureList list = {.tf = tf};
 	FeatureTarget target = {.sink = list_feature,.arg = &list};
 	size_t		i;
 
@@ -157,27 +195,20 @@ list_features(FunctionCallInfo fcinfo, FeatureMaker make)
 		return (Datum) 0;
 
 	list.table = feature_create(CurrentMemoryContext, 256, NULL);
-	list.length = 0;
 	list.capacity = 256;
 	list.features = palloc(list.capacity * sizeof(FeatureCount));
 	make(fcinfo, &target);
 
 	for (i = 0; i < list.length; i++)
 	{
-		FeatureCount *feature = &list.features[i];
-		Datum		values[4] = {0};
-		bool		nulls[4] = {false};
+		Datum		row[5] = {0};
+		bool		nulls[5] = {false};
 
 		CHECK_FOR_INTERRUPTS();
-		nulls[0] = feature->key.bytes == NULL;
+		make_row(&list.features[i], tf, row, nulls);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, row, nulls);
 		if (!nulls[0])
-			values[0] = PointerGetDatum(feature_to_text(&feature->key));
-		values[1] = Int64GetDatum(feature->key.hash);
-		values[2] = Int32GetDatum(feature->count);
-		values[3] = Float8GetDatum((double) feature->key.weight / WEIGHT_UNIT);
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-		if (!nulls[0])
-			pfree(DatumGetPointer(values[0]));
+			pfree(DatumGetPointer(row[0]));
 	}
 	return (Datum) 0;
 }
@@ -185,23 +216,25 @@ list_features(FunctionCallInfo fcinfo, FeatureMaker make)
 Datum
 simhash_features_text(PG_FUNCTION_ARGS)
 {
-	return list_features(fcinfo, simhash_make_text_features);
+	return list_features(fcinfo, simhash_make_text_features,
+						 simhash_frequency_argument(fcinfo, 4));
 }
 
 Datum
 simhash_features_tokens(PG_FUNCTION_ARGS)
 {
-	return list_features(fcinfo, simhash_make_token_features);
+	return list_features(fcinfo, simhash_make_token_features, TF_COUNT);
 }
 
 Datum
 simhash_features_hashes(PG_FUNCTION_ARGS)
 {
-	return list_features(fcinfo, simhash_make_hash_features);
+	return list_features(fcinfo, simhash_make_hash_features, TF_COUNT);
 }
 
 Datum
 simhash_features_tsvector(PG_FUNCTION_ARGS)
 {
-	return list_features(fcinfo, simhash_make_tsvector_features);
+	return list_features(fcinfo, simhash_make_tsvector_features,
+						 simhash_frequency_argument(fcinfo, 2));
 }

@@ -272,29 +272,26 @@ feed_codepoints(Tokenizer *t, const uint8 *from, const uint8 *end, bool last)
 
 /*
  * Prepare t for one text, whose features go to target.  feature_begin(target)
- * must come before the first feature, weighted if weights is not NULL.
+ * must come before the first feature, weighted if options->weights is not
+ * NULL.  The tables of options must stay as long as t is used.
  *
- * A feature is size tokens, 1 .. SHINGLE_MAX: words and bigrams, or, if chars,
- * code points.  weights must stay as long as t is used; NULL: each token
- * weighs 1.
- *
- * If target has a sink, features that outgrow SHINGLE_BYTES are in memory of
- * resize(): resize(NULL, bytes) allocates, resize(array, bytes) enlarges, and
- * resize(array, 0) frees.  Votes need constant memory.
+ * If target has a sink, or options a stop list, features that outgrow
+ * SHINGLE_BYTES are in memory of resize(): resize(NULL, bytes) allocates,
+ * resize(array, bytes) enlarges, and resize(array, 0) frees.  Else t needs
+ * constant memory.
  */
 void
-simhash_tokens_init(Tokenizer *t, uint32 size, bool chars,
-					const WeightTable *weights, const MarkFiles *files,
-					void *(*resize) (void *, size_t), FeatureTarget target)
+simhash_tokens_init(Tokenizer *t, const FeatureOptions *options,
+					const MarkFiles *files, void *(*resize) (void *, size_t),
+					FeatureTarget target)
 {
-	t->chars = chars;
+	t->chars = options->chars;
 	t->run = RUN_NONE;
 	t->bigram = false;
 	t->started = false;
 	t->gap = false;
 	simhash_normalize_init(&t->normalizer, files, add_codepoint, t);
-	simhash_shingle_init(&t->shingler, size, !chars, weights,
-						 target.sink ? resize : NULL, target);
+	simhash_shingle_init(&t->shingler, options, resize, target);
 }
 
 /*

@@ -37,8 +37,7 @@ typedef struct Tokenizer
 	Shingler	shingler;
 } Tokenizer;
 
-extern void simhash_tokens_init(Tokenizer *t, uint32 size, bool chars,
-								const WeightTable *weights,
+extern void simhash_tokens_init(Tokenizer *t, const FeatureOptions *options,
 								const MarkFiles *files,
 								void *(*resize) (void *, size_t),
 								FeatureTarget target);

@@ -14,8 +14,9 @@
 #include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
-#include "text/sink.h"
+#include "text/fingerprint.h"
 #include "text/weights_cache.h"
+#include "text/weights_json.h"
 #include "text/weights_value.h"
 #include "type/compat.h"
 
@@ -28,6 +29,7 @@ typedef struct CachedWeights
 	MemoryContext context;		/* of this and of its table */
 	size_t		bytes;			/* of this context */
 	WeightsDigest digest;
+	bool		is_stop_list;	/* is each weight 0 or 1? */
 	WeightTable table;
 } CachedWeights;
 
@@ -77,12 +79,18 @@ digest_of(FunctionCallInfo fcinfo, struct varlena *value)
 	return known->digest[i];
 }
 
+static inline bool
+is_stop_weight(double weight)
+{
+	return weight == 0 || weight == 1;
+}
+
 /*
- * table must have more places than the value has tokens.  Of two tokens with
- * one hash, the first in the order of their bytes counts.
+ * The table must have more places than the value has tokens.  Of two tokens
+ * with one hash, the first in the order of their bytes counts.
  */
 static void
-fill_table(WeightTable *table, WeightsReader *reader)
+fill_table(CachedWeights *entry, WeightsReader *reader)
 {
 	uint32		i;
 
@@ -92,8 +100,9 @@ fill_table(WeightTable *table, WeightsReader *reader)
 		int64		weight;
 
 		CHECK_FOR_INTERRUPTS();
+		entry->is_stop_list &= is_stop_weight(token.weight);
 		simhash_weight_from_double(token.weight, &weight);
-		simhash_weights_add(table, XXH3_64bits(token.token, token.length),
+		simhash_weights_add(&entry->table, XXH3_64bits(token.token, token.length),
 							weight);
 	}
 }
@@ -126,7 +135,8 @@ read_weights(struct varlena *value)
 	simhash_weight_from_double(reader.header.rest, &rest);
 	simhash_weights_init(&entry->table, (WeightBucket *) CACHELINEALIGN(space),
 						 buckets, simhash_process_seed(), rest);
-	fill_table(&entry->table, &reader);
+	entry->is_stop_list = is_stop_weight(reader.header.rest);
+	fill_table(entry, &reader);
 	if (detoasted != value)
 		pfree(detoasted);
 	/* nothing can fail any more */
@@ -161,9 +171,9 @@ trim_cache(void)
 	}
 }
 
-/* The table is valid until the next call of this function. */
-const WeightTable *
-simhash_cached_weights(FunctionCallInfo fcinfo, int argument)
+/* The entry is valid until the next call of this function. */
+static const CachedWeights *
+cached_weights(FunctionCallInfo fcinfo, int argument)
 {
 	struct varlena *value = PG_GETARG_RAW_VARLENA_P(argument);
 	WeightsDigest digest = digest_of(fcinfo, value);
@@ -184,5 +194,44 @@ simhash_cached_weights(FunctionCallInfo fcinfo, int argument)
 	most_recent = entry;
 	if (!known)
 		trim_cache();
+	return entry;
+}
+
+/* The table is valid until the next call of this function or of the next. */
+const WeightTable *
+simhash_cached_weights(FunctionCallInfo fcinfo, int argument)
+{
+	return &cached_weights(fcinfo, argument)->table;
+}
+
+/* value has a weight other than 0 and 1.  Raise 22023, which names it. */
+pg_noreturn static void
+refuse_weights(struct varlena *value)
+{
+	WeightsReader reader = simhash_weights_read(pg_detoast_datum_packed(value));
+	const char *word = "\"\"";
+	double		weight = reader.header.rest;
+
+	while (is_stop_weight(weight))
+	{
+		TokenWeight token = simhash_weights_next(&reader);
+
+		weight = token.weight;
+		word = psprintf("\"%s\"",
+						simhash_weights_excerpt(token.token, token.length));
+	}
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					errmsg("minhash has no weights: that of a word must be 0 or 1"),
+					errdetail("The weight of %s is %g.", word, weight)));
+}
+
+/* The same, for a stop list.  Error: 22023 for a weight other than 0 and 1. */
+const WeightTable *
+simhash_cached_stops(FunctionCallInfo fcinfo, int argument)
+{
+	const CachedWeights *entry = cached_weights(fcinfo, argument);
+
+	if (!entry->is_stop_list)
+		refuse_weights(PG_GETARG_RAW_VARLENA_P(argument));
 	return &entry->table;
 }

@@ -11,5 +11,7 @@
 
 extern const WeightTable *simhash_cached_weights(FunctionCallInfo fcinfo,
 												 int argument);
+extern const WeightTable *simhash_cached_stops(FunctionCallInfo fcinfo,
+											   int argument);
 
 #endif							/* SIMHASH_WEIGHTS_CACHE_H */

@@ -11,6 +11,7 @@
 #include "utils/memutils.h"
 
 #include "text/encoding.h"
+#include "text/fingerprint.h"
 #include "text/read_text.h"
 #include "text/weights_json.h"
 #include "text/weights_value.h"
@@ -60,8 +61,8 @@ write_escape(StringInfo buf, uint32 cp)
  * Return the first NAMED_BYTES bytes at most of bytes[0 .. length), for an
  * error.  JSON escapes show characters that the server's encoding lacks.
  */
-static char *
-excerpt(const uint8 *bytes, size_t length)
+char *
+simhash_weights_excerpt(const uint8 *bytes, size_t length)
 {
 	StringInfoData buf;
 	size_t		shown = Min(length, NAMED_BYTES);
@@ -87,7 +88,7 @@ expected_at(Parser *p, const char *what, const char *at)
 			 errmsg("invalid input syntax for type %s", "simhash_weights"),
 			 at < end
 			 ? errdetail("Expected %s, but found \"%s\".", what,
-						 excerpt((const uint8 *) at, end - at))
+						 simhash_weights_excerpt((const uint8 *) at, end - at))
 			 : errdetail("Expected %s, but the input ended.", what)));
 }
 
@@ -243,7 +244,7 @@ read_weight(Parser *p, double *weight)
 
 	if (p->token != JSON_TOKEN_NUMBER)
 		return expected(p, psprintf("a number as weight of key \"%s\"",
-									excerpt(p->key, p->key_length)));
+									simhash_weights_excerpt(p->key, p->key_length)));
 	/* the lexer lets no letter or digit follow, so strtod() stops in time */
 	*weight = strtod(lex->token_start, NULL);
 	if (!simhash_weight_from_double(*weight, &units))
@@ -251,9 +252,9 @@ read_weight(Parser *p, double *weight)
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("weight must be between 0 and 2147483648, not %s, for "
 						"key \"%s\"",
-						excerpt((const uint8 *) lex->token_start,
-								lex->token_terminator - lex->token_start),
-						excerpt(p->key, p->key_length))));
+						simhash_weights_excerpt((const uint8 *) lex->token_start,
+												lex->token_terminator - lex->token_start),
+						simhash_weights_excerpt(p->key, p->key_length))));
 	return true;
 }
 
@@ -302,13 +303,13 @@ add_weight(Parser *p, double weight)
 		return true;
 	}
 
-	simhash_begin_text(&tokenizer, 1, false, NULL, target);
+	simhash_begin_text(&tokenizer, &simhash_single_words, target);
 	simhash_tokens_feed(&tokenizer, p->key, p->key_length, true);
 	if (tokens.count != 1)
 		ereturn(p->escontext, false,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("key \"%s\" is not one token",
-						excerpt(p->key, p->key_length)),
+						simhash_weights_excerpt(p->key, p->key_length)),
 				 tokens.count == 0
 				 ? errdetail("It normalises to nothing.")
 				 : errdetail("It normalises to %llu tokens.",
@@ -335,7 +336,7 @@ read_member(Parser *p)
 		return false;
 	if (next_token(p) != JSON_TOKEN_COLON)
 		return expected(p, psprintf("\":\" after key \"%s\"",
-									excerpt(p->key, p->key_length)));
+									simhash_weights_excerpt(p->key, p->key_length)));
 	next_token(p);
 	return read_weight(p, &weight) && add_weight(p, weight);
 }
@@ -392,7 +393,7 @@ simhash_weights_parse(const char *json, Node *escontext)
 		ereturn(escontext, NULL,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("two keys are the token \"%s\"",
-						excerpt(twice->token, twice->length)),
+						simhash_weights_excerpt(twice->token, twice->length)),
 				 errdetail("Keys are normalised as text is.")));
 	return value;
 }

@@ -14,6 +14,7 @@
 PG_FUNCTION_INFO_V1(simhash_distance);
 PG_FUNCTION_INFO_V1(simhash_similarity);
 PG_FUNCTION_INFO_V1(simhash_cosine);
+PG_FUNCTION_INFO_V1(minhash_jaccard);
 PG_FUNCTION_INFO_V1(simhash_within);
 PG_FUNCTION_INFO_V1(hamming_bound_below);
 PG_FUNCTION_INFO_V1(simhash_near);
@@ -51,6 +52,19 @@ simhash_cosine(PG_FUNCTION_ARGS)
 	/* cos() of the nearest double to pi / 2 is not 0 */
 	PG_RETURN_FLOAT8(distance == HAMMING_BITS / 2 ? 0.0 :
 					 cos(M_PI * distance / HAMMING_BITS));
+}
+
+/*
+ * max(0, 1 - distance / 32), an estimate of the Jaccard similarity of the two
+ * sets of features.  A bit of two minhashes differs with probability (1 - J) /
+ * 2: where the minima are of different features, and then in half of all cases.
+ */
+Datum
+minhash_jaccard(PG_FUNCTION_ARGS)
+{
+	double		estimate = 1 - argument_distance(fcinfo) / (HAMMING_BITS / 2.0);
+
+	PG_RETURN_FLOAT8(Max(estimate, 0));
 }
 
 Datum

@@ -1,0 +1,167 @@
+/*
+ * feature_set.c
+ *	  The distinct features of one text or two, within work_mem.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/tuplesort.h"
+
+#include "text/feature_set.h"
+#include "text/hash.h"
+#include "text/read_text.h"
+
+/*
+ * sides is the number of texts whose occurrences are counted, each apart: 0 if
+ * it does not matter how often a feature occurs.
+ */
+void
+simhash_set_init(FeatureSet *set, int sides)
+{
+	memset(set, 0, sizeof(*set));
+	set->table.sides = sides;
+}
+
+/* Weights must be asked for by the first text, for both. */
+static void
+begin_set(void *arg, bool weighted)
+{
+	FeatureSet *set = arg;
+
+	if (set->table.resize == NULL)
+		simhash_table_init(&set->table, set->table.sides, weighted,
+						   work_mem * (size_t) 1024 / 2, simhash_process_seed(),
+						   simhash_resize_array);
+}
+
+/* A weight, 0 .. 2^47, and a side as the second number of a pair. */
+static inline uint64
+pack(int64 weight, int side)
+{
+	return (uint64) weight * FEATURE_SIDES + side;
+}
+
+/*
+ * Give an occurrence of a feature to the sort, unless the table, which is full
+ * by now, has the feature.
+ */
+static void
+add_late(FeatureSet *set, uint64 hash, int64 weight)
+{
+	NumberPair	pair = {hash, pack(weight, set->side)};
+
+	if (simhash_table_count(&set->table, set->side, hash, weight))
+		return;
+	if (set->sort == NULL)
+		set->sort = simhash_pair_sort_begin(Max(work_mem / 2, 64),
+											TUPLESORT_NONE);
+	simhash_pair_sort_put(set->sort, pair);
+}
+
+static void
+add_to_set(void *arg, const uint64 *hash, const int64 *weight, uint32 count)
+{
+	FeatureSet *set = arg;
+	uint32		i = 0;
+
+	if (set->sort == NULL)
+		i = simhash_table_add(&set->table, set->side, hash, weight, count);
+	for (; i < count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		add_late(set, hash[i], set->table.weight ? weight[i] : 0);
+	}
+}
+
+/* Where the features of one text go; side is 0, or 1 for a second text. */
+FeatureTarget
+simhash_set_target(FeatureSet *set, int side)
+{
+	FeatureTarget target = {NULL, begin_set, add_to_set, set};
+
+	set->side = side;
+	return target;
+}
+
+static void
+read_table(FeatureSet *set, FeatureBatch *batch)
+{
+	const FeatureTable *table = &set->table;
+	uint64		slots[FEATURE_BATCH];
+	uint32		i;
+	int			side;
+
+	batch->length = simhash_table_list(table, &set->next, slots, FEATURE_BATCH);
+	for (i = 0; i < batch->length; i++)
+	{
+		batch->hash[i] = table_hash(table, slots[i]);
+		batch->weight[i] = table->weight ? table->weight[slots[i]] : WEIGHT_UNIT;
+		for (side = 0; side < FEATURE_SIDES; side++)
+			batch->count[side][i] =
+				table->count[side] ? table->count[side][slots[i]] : 1;
+	}
+}
+
+static void
+next_pair(FeatureSet *set)
+{
+	CHECK_FOR_INTERRUPTS();
+	set->has_pair = simhash_pair_sort_get(set->sort, &set->pair);
+}
+
+/* Add the next feature of the sort, all of its occurrences, to the batch. */
+static void
+read_run(FeatureSet *set, FeatureBatch *batch)
+{
+	uint32		i = batch->length++;
+	int			side;
+
+	batch->hash[i] = set->pair.first;
+	batch->weight[i] = set->table.weighted ? 0 : WEIGHT_UNIT;
+	for (side = 0; side < FEATURE_SIDES; side++)
+		batch->count[side][i] = set->table.count[side] ? 0 : 1;
+	for (; set->has_pair && set->pair.first == batch->hash[i]; next_pair(set))
+	{
+		int64		weight = set->pair.second / FEATURE_SIDES;
+
+		side = set->pair.second % FEATURE_SIDES;
+		if (set->table.count[side])
+			batch->count[side][i]++;
+		batch->weight[i] = Max(batch->weight[i], weight);
+	}
+}
+
+static void
+read_sort(FeatureSet *set, FeatureBatch *batch)
+{
+	if (!set->is_sorted)
+	{
+		tuplesort_performsort(set->sort);
+		set->is_sorted = true;
+		next_pair(set);
+	}
+	while (set->has_pair && batch->length < FEATURE_BATCH)
+		read_run(set, batch);
+}
+
+/*
+ * Read the next features, in no particular order.  Return false if there are
+ * no more.  No feature may be added any more.
+ */
+bool
+simhash_set_read(FeatureSet *set, FeatureBatch *batch)
+{
+	CHECK_FOR_INTERRUPTS();
+	read_table(set, batch);
+	if (batch->length == 0 && set->sort != NULL)
+		read_sort(set, batch);
+	return batch->length > 0;
+}
+
+void
+simhash_set_free(FeatureSet *set)
+{
+	simhash_table_free(&set->table);
+	if (set->sort != NULL)
+		tuplesort_end(set->sort);
+}

@@ -1,0 +1,46 @@
+/*
+ * feature_set.h
+ *	  The distinct features of one text or two, within work_mem.
+ */
+#ifndef SIMHASH_FEATURE_SET_H
+#define SIMHASH_FEATURE_SET_H
+
+#include "text/feature_table.h"
+#include "text/sink.h"
+#include "type/pair_sort.h"
+
+#define FEATURE_BATCH 512		/* features that are read at once */
+
+/*
+ * Features with one hash are one feature.  A table has features as long as
+ * these fit into half of work_mem.  Later ones, and only these, go to a sort,
+ * which has the other half, and goes on in temporary files.
+ */
+typedef struct FeatureSet
+{
+	FeatureTable table;
+	int			side;			/* that features are added to */
+	struct Tuplesortstate *sort;	/* NULL: all are in the table */
+
+	/* Reading: the next slot of the table, and the next pair of the sort. */
+	uint64		next;
+	bool		is_sorted;		/* has reading the sort begun? */
+	bool		has_pair;
+	NumberPair	pair;
+} FeatureSet;
+
+/* Features that are different from each other and from those read before. */
+typedef struct FeatureBatch
+{
+	uint32		length;
+	uint64		hash[FEATURE_BATCH];
+	uint64		count[FEATURE_SIDES][FEATURE_BATCH];	/* 1 if not counted */
+	int64		weight[FEATURE_BATCH];	/* WEIGHT_UNIT if not weighted */
+} FeatureBatch;
+
+extern void simhash_set_init(FeatureSet *set, int sides);
+extern FeatureTarget simhash_set_target(FeatureSet *set, int side);
+extern bool simhash_set_read(FeatureSet *set, FeatureBatch *batch);
+extern void simhash_set_free(FeatureSet *set);
+
+#endif							/* SIMHASH_FEATURE_SET_H */

@@ -1,0 +1,234 @@
+/*
+ * feature_table.c
+ *	  The distinct features of one text or two, in a hash table in memory.
+ */
+#include "postgres.h"
+
+#include "port/pg_bitutils.h"
+
+#include "text/feature_table.h"
+#include "type/cpu.h"
+
+/* Slots of the first columns: as many as a title needs, or a long text. */
+#define LEAST_SLOTS 64
+#define MOST_FIRST_SLOTS 1024
+
+/*
+ * seed must be secret, for first_slot().  resize is that of
+ * simhash_tokens_init().  The columns may take limit bytes; the first ones are
+ * allocated whatever limit is.
+ */
+void
+simhash_table_init(FeatureTable *table, int sides, bool weighted, size_t limit,
+				   uint64 seed, void *(*resize) (void *, size_t))
+{
+	memset(table, 0, sizeof(*table));
+	table->multiplier = seed | 1;
+	table->sides = sides;
+	table->weighted = weighted;
+	table->limit = limit;
+	table->resize = resize;
+}
+
+/* Return the bytes of the columns of a table that has slots. */
+static size_t
+column_bytes(const FeatureTable *table, uint64 slots)
+{
+	return (slots + 1) * sizeof(uint64) * (1 + table->sides + table->weighted);
+}
+
+/* Give the table columns of slots, a power of two, that are all free. */
+static void
+allocate_columns(FeatureTable *table, uint64 slots)
+{
+	size_t		bytes = column_bytes(table, slots);
+	uint64	   *column = table->resize(NULL, bytes);
+	int			side;
+
+	memset(column, 0, bytes);
+	table->hash = column;
+	for (side = 0; side < table->sides; side++)
+		table->count[side] = column += slots + 1;
+	if (table->weighted)
+		table->weight = (int64 *) column + slots + 1;
+	table->slots = slots;
+	table->shift = 64 - pg_leftmost_one_pos64(slots);
+}
+
+/*
+ * Return the slot where the search for a hash begins: the highest bits of the
+ * product of hash with a random odd number.  Whoever chooses features does not
+ * know the multiplier, and so cannot choose many that begin in one slot
+ * (Dietzfelbinger, Hagerup, Katajainen and Penttonen 1997).
+ */
+static inline uint64
+first_slot(const FeatureTable *table, uint64 hash)
+{
+	return (hash * table->multiplier) >> table->shift;
+}
+
+/*
+ * Return the slot that has the hash, or the free slot where it belongs.  The
+ * search ends, because half of the slots are free.
+ */
+static inline uint64
+find_slot(const FeatureTable *table, uint64 hash)
+{
+	uint64		slot;
+
+	if (unlikely(hash == 0))
+		return table->slots;
+	slot = first_slot(table, hash);
+	while (table->hash[slot] != 0 && table->hash[slot] != hash)
+		slot = (slot + 1) & (table->slots - 1);
+	return slot;
+}
+
+/* Move the features to columns twice as long. */
+static void
+enlarge(FeatureTable *table)
+{
+	FeatureTable old = *table;
+	uint64		from;
+	int			side;
+
+	allocate_columns(table, 2 * old.slots);
+	for (from = 0; from <= old.slots; from++)
+	{
+		uint64		to;
+
+		if (old.hash[from] == 0)
+			continue;
+		to = find_slot(table, table_hash(&old, from));
+		table->hash[to] = old.hash[from];
+		for (side = 0; side < table->sides; side++)
+			table->count[side][to] = old.count[side][from];
+		if (table->weighted)
+			table->weight[to] = old.weight[from];
+	}
+	simhash_table_free(&old);
+}
+
+/*
+ * Return how many features there is room for, after the table was given more
+ * room if it had none.  0: the old columns and longer ones, both of which are
+ * needed for a moment, would take more than limit.  expected is the number of
+ * features to come, as far as the caller knows.
+ */
+static uint64
+make_room(FeatureTable *table, uint32 expected)
+{
+	if (table->slots == 0)
+	{
+		uint64		slots = pg_nextpower2_64(2 * (uint64) expected);
+
+		allocate_columns(table, Min(Max(slots, LEAST_SLOTS), MOST_FIRST_SLOTS));
+	}
+	else if (table->used >= table->slots / 2 &&
+			 column_bytes(table, 3 * table->slots) <= table->limit)
+		enlarge(table);
+	return table->slots / 2 - Min(table->used, table->slots / 2);
+}
+
+/* Count an occurrence of the feature that has the slot, of a side. */
+static inline void
+count_occurrence(FeatureTable *table, int side, uint64 slot, int64 weight)
+{
+	if (table->count[side])
+		table->count[side][slot]++;
+	if (table->weight)
+		table->weight[slot] = Max(table->weight[slot], weight);
+}
+
+/* The table must have room for count features.  See simhash_table_add(). */
+static void
+add_some(FeatureTable *table, int side, const uint64 *hash,
+		 const int64 *weight, uint32 count)
+{
+	uint32		i;
+
+	for (i = 0; i < count; i++)
+	{
+		uint64		slot = find_slot(table, hash[i]);
+
+		/* without a branch on whether the feature is new */
+		table->used += table->hash[slot] == 0;
+		table->hash[slot] = hash[i] | (hash[i] == 0);
+		count_occurrence(table, side, slot, table->weight ? weight[i] : 0);
+	}
+}
+
+/*
+ * Add count features, by their hashes and, if the table has a column for
+ * these, their weights.  Return the number of features that were added: fewer
+ * than count if the table has become full.
+ */
+uint32
+simhash_table_add(FeatureTable *table, int side, const uint64 *hash,
+				  const int64 *weight, uint32 count)
+{
+	uint32		added = 0;
+
+	while (added < count)
+	{
+		uint64		room = make_room(table, count - added);
+		uint32		some = Min(room, count - added);
+
+		if (some == 0)
+			break;
+		add_some(table, side, hash + added,
+				 table->weight ? weight + added : NULL, some);
+		added += some;
+	}
+	return added;
+}
+
+/*
+ * Count an occurrence of a feature that is in the table.  Return false if the
+ * feature is not there.
+ */
+bool
+simhash_table_count(FeatureTable *table, int side, uint64 hash, int64 weight)
+{
+	uint64		slot = find_slot(table, hash);
+
+	if (table->hash[slot] == 0)
+		return false;
+	count_occurrence(table, side, slot, weight);
+	return true;
+}
+
+/*
+ * Set slots[0 .. n) to the slots from *next on that are not free, and *next to
+ * where this stopped.  Return n: room at most, and 0 at the end.
+ */
+uint32
+simhash_table_list(const FeatureTable *table, uint64 *next, uint64 *slots,
+				   uint32 room)
+{
+	uint64		slot = *next;
+	uint64		end = table->slots > 0 ? table->slots + 1 : 0;
+	uint32		n = 0;
+
+	while (slot < end && n < room)
+	{
+		uint64		stop = Min(end, slot + room - n);
+
+		/* without a branch on whether the slot is free */
+		for (; slot < stop; slot++)
+		{
+			slots[n] = slot;
+			n += table->hash[slot] != 0;
+		}
+	}
+	*next = slot;
+	return n;
+}
+
+/* Free the columns.  The table must not be used any more. */
+void
+simhash_table_free(FeatureTable *table)
+{
+	if (table->slots > 0)
+		table->resize(table->hash, 0);
+}

@@ -1,0 +1,54 @@
+/*
+ * feature_table.h
+ *	  The distinct features of one text or two, in a hash table in memory.
+ */
+#ifndef SIMHASH_FEATURE_TABLE_H
+#define SIMHASH_FEATURE_TABLE_H
+
+#define FEATURE_SIDES 2			/* texts that a table can tell apart */
+
+/*
+ * Features with one hash are one feature.  A table has columns: the hash of
+ * each feature, and if they are asked for its weight, and how often it occurs
+ * in the text of each side.  A slot is a place in each column.  A hash of 0
+ * says that the slot is free.  The feature whose hash is 0 has a slot of its
+ * own, number slots, where the hash is 1 if there is such a feature.
+ */
+typedef struct FeatureTable
+{
+	uint64	   *hash;
+	uint64	   *count[FEATURE_SIDES];	/* NULL: not asked for */
+	int64	   *weight;			/* the greatest of all occurrences; NULL: not
+								 * asked for */
+	uint64		slots;			/* a power of two; 0: no column is allocated */
+	uint64		used;			/* features, at most slots / 2, and the one
+								 * whose hash is 0 */
+	int			shift;			/* 64 - log2(slots) */
+	uint64		multiplier;		/* odd, and secret: see first_slot() */
+
+	int			sides;			/* columns of counts */
+	bool		weighted;		/* is there a column of weights? */
+	size_t		limit;			/* bytes that the columns may take */
+	void	   *(*resize) (void *array, size_t bytes);
+} FeatureTable;
+
+extern void simhash_table_init(FeatureTable *table, int sides, bool weighted,
+							   size_t limit, uint64 seed,
+							   void *(*resize) (void *, size_t));
+extern uint32 simhash_table_add(FeatureTable *table, int side,
+								const uint64 *hash, const int64 *weight,
+								uint32 count);
+extern bool simhash_table_count(FeatureTable *table, int side, uint64 hash,
+								int64 weight);
+extern uint32 simhash_table_list(const FeatureTable *table, uint64 *next,
+								 uint64 *slots, uint32 room);
+extern void simhash_table_free(FeatureTable *table);
+
+/* The hash of the feature in a slot that is not free. */
+static inline uint64
+table_hash(const FeatureTable *table, uint64 slot)
+{
+	return slot < table->slots ? table->hash[slot] : 0;
+}
+
+#endif							/* SIMHASH_FEATURE_TABLE_H */

@@ -1,0 +1,222 @@
+/*
+ * sketch.c
+ *	  MinHash of a set of features, and the fingerprint of one bit each:
+ *	  "MinHash" of doc/algorithm.md.
+ *
+ * A sketch depends on the set of the features alone: not on their order, and
+ * not on how often each occurs.
+ */
+#include "postgres.h"
+
+#include "port/pg_bitutils.h"
+
+#include "text/sketch.h"
+
+/* In a value of a bin the round is above these bits. */
+#define VALUE_BITS 57
+#define VALUE_MASK ((UINT64CONST(1) << VALUE_BITS) - 1)
+#define BIN_SHIFT 58			/* the bin of a mixed hash is above this */
+
+/* seed must be secret, for drop_repeated(). */
+void
+simhash_sketch_init(Sketch *sketch, uint64 seed)
+{
+	memset(sketch->least, 0xFF, sizeof(sketch->least));
+	sketch->rounds = SKETCH_ROUNDS;
+	sketch->is_empty = true;
+	sketch->multiplier = seed | 1;
+	sketch->waiting = 0;
+}
+
+/*
+ * Return output number round, from 0 on, of SplitMix64 with the seed hash
+ * (Steele, Lea and Flood, "Fast splittable pseudorandom number generators",
+ * OOPSLA 2014).
+ */
+static inline uint64
+mix(uint64 hash, uint32 round)
+{
+	uint64		z = hash + (round + 1) * UINT64CONST(0x9E3779B97F4A7C15);
+
+	z = (z ^ (z >> 30)) * UINT64CONST(0xBF58476D1CE4E5B9);
+	z = (z ^ (z >> 27)) * UINT64CONST(0x94D049BB133111EB);
+	return z ^ (z >> 31);
+}
+
+/*
+ * Put the values of a round below SKETCH_BINS into the bins.  Return the bins
+ * that had one, bin i as bit i.
+ */
+static uint64
+fill_any(Sketch *sketch, const uint64 *hash, uint32 count, uint32 round)
+{
+	uint64		prefix = (uint64) round << VALUE_BITS;
+	uint64		filled = 0;
+	uint32		i;
+
+	for (i = 0; i < count; i++)
+	{
+		uint64		mixed = mix(hash[i], round);
+		uint64		value = prefix | (mixed & VALUE_MASK);
+		uint32		bin = mixed >> BIN_SHIFT;
+
+		filled |= UINT64CONST(1) << bin;
+		if (value < sketch->least[bin])
+			sketch->least[bin] = value;
+	}
+	return filled;
+}
+
+/* Put the values of a later round into the bin that the round is for. */
+static uint64
+fill_one(Sketch *sketch, const uint64 *hash, uint32 count, uint32 round)
+{
+	uint64		prefix = (uint64) round << VALUE_BITS;
+	uint32		bin = round - SKETCH_BINS;
+	uint64		least = sketch->least[bin];
+	uint32		i;
+
+	for (i = 0; i < count; i++)
+		least = Min(least, prefix | (mix(hash[i], round) & VALUE_MASK));
+	sketch->least[bin] = least;
+	return UINT64CONST(1) << bin;
+}
+
+/* Return the number of rounds until all bins have a value: see Sketch. */
+static uint32
+needed_rounds(const Sketch *sketch)
+{
+	uint64		last = 0;
+	int			bin;
+
+	for (bin = 0; bin < SKETCH_BINS; bin++)
+		last = Max(last, sketch->least[bin]);
+	return (last >> VALUE_BITS) + 1;
+}
+
+/*
+ * Copy count hashes, 1 .. SKETCH_BATCH, to kept, but for most of those that
+ * come again.  Return the number that was copied.
+ *
+ * What comes again changes nothing, and takes time.  A text of one word takes
+ * SKETCH_ROUNDS rounds, and is as long as its writer likes.  last[] has the
+ * place of the last hash that belongs there, by a random odd multiplier, so
+ * that nobody can choose two words that keep taking each other's place.
+ */
+static uint32
+drop_repeated(const Sketch *sketch, const uint64 *hash, uint32 count,
+			  uint64 *kept)
+{
+	uint16		last[SKETCH_BATCH];
+	int			bits = Max(pg_leftmost_one_pos32(count), 3);
+	uint32		n = 1;
+	uint32		i;
+
+	/* a place that is not in use stands for the first hash, which is kept */
+	memset(last, 0, sizeof(uint16) << bits);
+	kept[0] = hash[0];
+	for (i = 1; i < count; i++)
+	{
+		uint64		place = (hash[i] * sketch->multiplier) >> (64 - bits);
+
+		/* without a branch on whether the hash comes again */
+		kept[n] = hash[i];
+		n += hash[last[place]] != hash[i];
+		last[place] = i;
+	}
+	return n;
+}
+
+/* count is 1 .. SKETCH_BATCH. */
+static void
+sketch_batch(Sketch *sketch, const uint64 *hash, uint32 count)
+{
+	uint64		kept[SKETCH_BATCH];
+	uint64		filled = 0;
+	uint32		round;
+
+	sketch->is_empty = false;
+	count = drop_repeated(sketch, hash, count, kept);
+	for (round = 0; round < sketch->rounds && filled != PG_UINT64_MAX; round++)
+	{
+		if (round < SKETCH_BINS)
+			filled |= fill_any(sketch, kept, count, round);
+		else
+			filled |= fill_one(sketch, kept, count, round);
+	}
+	sketch->rounds = needed_rounds(sketch);
+}
+
+/* Sketch the features that wait. */
+void
+simhash_sketch_finish(Sketch *sketch)
+{
+	if (sketch->waiting > 0)
+		sketch_batch(sketch, sketch->hash, sketch->waiting);
+	sketch->waiting = 0;
+}
+
+/*
+ * Add count features to the set.  A few wait for others, because one alone
+ * takes as many rounds as many do.
+ */
+void
+simhash_sketch_add(Sketch *sketch, const uint64 *hash, uint32 count)
+{
+	uint32		i;
+
+	if (sketch->waiting + count <= SKETCH_WAITING)
+	{
+		memcpy(sketch->hash + sketch->waiting, hash, count * sizeof(uint64));
+		sketch->waiting += count;
+		return;
+	}
+	simhash_sketch_finish(sketch);
+	for (i = 0; i < count; i += SKETCH_BATCH)
+		sketch_batch(sketch, hash + i, Min(count - i, SKETCH_BATCH));
+}
+
+/* Add the features of another sketch, finished, whose values are least. */
+void
+simhash_sketch_merge(Sketch *sketch, const uint64 *least)
+{
+	int			bin;
+
+	simhash_sketch_finish(sketch);
+	sketch->is_empty = false;
+	for (bin = 0; bin < SKETCH_BINS; bin++)
+		sketch->least[bin] = Min(sketch->least[bin], least[bin]);
+	sketch->rounds = needed_rounds(sketch);
+}
+
+/*
+ * Set bit i of *fingerprint to the lowest bit of the value of bin i.  Return
+ * false if there is no feature.
+ */
+bool
+simhash_sketch_fingerprint(Sketch *sketch, uint64 *fingerprint)
+{
+	int			bin;
+
+	simhash_sketch_finish(sketch);
+	*fingerprint = 0;
+	for (bin = 0; bin < SKETCH_BINS; bin++)
+		*fingerprint |= (sketch->least[bin] & 1) << bin;
+	return !sketch->is_empty;
+}
+
+static void
+add_to_sketch(void *sketch, const uint64 *hash, const int64 *weight,
+			  uint32 count)
+{
+	simhash_sketch_add(sketch, hash, count);
+}
+
+/* Where features go that shall be in the set; their weights do not count. */
+FeatureTarget
+simhash_sketch_target(Sketch *sketch)
+{
+	FeatureTarget target = {NULL, NULL, add_to_sketch, sketch};
+
+	return target;
+}

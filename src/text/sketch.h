@@ -1,0 +1,43 @@
+/*
+ * sketch.h
+ *	  MinHash of a set of features, and the fingerprint of one bit each.
+ *
+ * Dahlgaard, Knudsen and Thorup, "Fast similarity sketching" (FOCS 2017); Li
+ * and Koenig, "b-bit minwise hashing" (WWW 2010).
+ */
+#ifndef SIMHASH_SKETCH_H
+#define SIMHASH_SKETCH_H
+
+#include "text/sink.h"
+#include "type/hamming.h"
+
+#define SKETCH_BINS HAMMING_BITS
+#define SKETCH_ROUNDS (2 * SKETCH_BINS)
+#define SKETCH_BATCH 2048		/* features that are sketched at once */
+#define SKETCH_WAITING 64		/* features that wait for others */
+
+/*
+ * The least value that any feature has put into each bin.  A value has its
+ * round in the highest 7 bits.  So the least is one of the earliest round, and
+ * the order in which rounds and features are gone through does not matter.
+ */
+typedef struct Sketch
+{
+	uint64		least[SKETCH_BINS]; /* PG_UINT64_MAX: none */
+	uint32		rounds;			/* values of this round and later ones are not
+								 * the least of any bin */
+	bool		is_empty;		/* has there been no feature? */
+	uint64		multiplier;		/* odd, and secret: see drop_repeated() */
+	uint32		waiting;		/* number of features that wait */
+	uint64		hash[SKETCH_WAITING];	/* of these */
+} Sketch;
+
+extern void simhash_sketch_init(Sketch *sketch, uint64 seed);
+extern void simhash_sketch_add(Sketch *sketch, const uint64 *hash,
+							   uint32 count);
+extern void simhash_sketch_finish(Sketch *sketch);
+extern void simhash_sketch_merge(Sketch *sketch, const uint64 *least);
+extern bool simhash_sketch_fingerprint(Sketch *sketch, uint64 *fingerprint);
+extern FeatureTarget simhash_sketch_target(Sketch *sketch);
+
+#endif							/* SIMHASH_SKETCH_H */

@@ -1,0 +1,62 @@
+/*
+ * term_frequency.c
+ *	  How often a feature counts that occurs more than once: "How often a
+ *	  feature counts" of doc/algorithm.md.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "text/sink.h"
+#include "text/term_frequency.h"
+
+/* More occurrences than this count like this many, for TF_LOG. */
+#define LOG_COUNT_MAX (1 << 20)
+
+/*
+ * Return 1 + ln(count) in units of 2^-16, rounded to the nearest integer.
+ * count is 1 .. LOG_COUNT_MAX.
+ *
+ * All processors find the same integer: for each of these counts the exact
+ * value is at least 2.9e-7 units from where the rounding changes, which is
+ * 1,000 times the error of the double that is rounded, should log() err in the
+ * last place.
+ */
+static int64
+log_factor(uint64 count)
+{
+	return (int64) rint(WEIGHT_UNIT * (1 + log((double) count)));
+}
+
+/* Return how often count occurrences count, in units of 2^-16. */
+int64
+simhash_term_factor(TermFrequency tf, uint64 count)
+{
+	/* of the counts that most features have; 0: not computed yet */
+	static int64 known[64];
+
+	if (tf == TF_ONCE)
+		return WEIGHT_UNIT;
+	if (tf == TF_COUNT)
+		return (int64) count * WEIGHT_UNIT;
+	if (count >= lengthof(known))
+		return log_factor(Min(count, LOG_COUNT_MAX));
+	if (known[count] == 0)
+		known[count] = log_factor(count);
+	return known[count];
+}
+
+/*
+ * tf is TF_LOG or TF_ONCE.  weight is that of one occurrence, 0 .. 2^47 units
+ * of 2^-16.  Return the vote of a feature that occurs count times, in the same
+ * units, rounded down.  A factor is below 2^20, so that nothing overflows: the
+ * vote is below 2^51.
+ */
+int64
+simhash_term_vote(TermFrequency tf, uint64 count, int64 weight)
+{
+	int64		factor = simhash_term_factor(tf, count);
+
+	return weight / WEIGHT_UNIT * factor +
+		weight % WEIGHT_UNIT * factor / WEIGHT_UNIT;
+}
