@@ -15,8 +15,8 @@ PG_FUNCTION_INFO_V1(simhash_hashes);
 PG_FUNCTION_INFO_V1(simhash_tsvector);
 
 /*
- * Let each feature vote once, by its weight times the factor of tf.  A batch of
- * 2^9 votes below 2^51 is what simhash_votes_add_all() takes.
+ * Let each feature of the set that has not voted yet do so once, by its weight
+ * times the factor of tf.
  */
 static void
 vote_once(FeatureSet *set, TermFrequency tf, Votes *votes)
@@ -24,7 +24,6 @@ vote_once(FeatureSet *set, TermFrequency tf, Votes *votes)
 	FeatureBatch batch;
 	uint32		i;
 
-	simhash_votes_init(votes, tf == TF_LOG || set->table.weighted);
 	while (simhash_set_read(set, &batch))
 	{
 		for (i = 0; votes->weighted && i < batch.length; i++)
@@ -47,7 +46,7 @@ hold_vote(FunctionCallInfo fcinfo, FeatureMaker make, TermFrequency tf,
 		make(fcinfo, &target);
 		return;
 	}
-	simhash_set_init(&set, tf == TF_LOG ? 1 : 0);
+	simhash_set_init(&set, tf == TF_LOG ? 1 : 0, &target);
 	target = simhash_set_target(&set, 0);
 	make(fcinfo, &target);
 	vote_once(&set, tf, votes);

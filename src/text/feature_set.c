@@ -14,12 +14,20 @@
 /*
  * sides is the number of texts whose occurrences are counted, each apart: 0 if
  * it does not matter how often a feature occurs.
+ *
+ * first may be NULL.  Else it is told whether features come with a weight or a
+ * count, and takes, where they do not, each feature that goes into the table
+ * when it comes first: without a second look at the table.  Those it has taken
+ * are not read by simhash_set_read().
  */
 void
-simhash_set_init(FeatureSet *set, int sides)
+simhash_set_init(FeatureSet *set, int sides, const FeatureTarget *first)
 {
-	memset(set, 0, sizeof(*set));
+	memset(set, 0, offsetof(FeatureSet, table));
+	if (first != NULL)
+		set->first = *first;
 	set->table.sides = sides;
+	set->table.resize = NULL;
 }
 
 /* Weights must be asked for by the first text, for both. */
@@ -27,11 +35,16 @@ static void
 begin_set(void *arg, bool weighted)
 {
 	FeatureSet *set = arg;
+	int			sides = set->table.sides;
 
-	if (set->table.resize == NULL)
-		simhash_table_init(&set->table, set->table.sides, weighted,
-						   work_mem * (size_t) 1024 / 2, simhash_process_seed(),
-						   simhash_resize_array);
+	if (set->table.resize != NULL)
+		return;
+	simhash_table_init(&set->table, sides, weighted,
+					   work_mem * (size_t) 1024 / 2, simhash_process_seed(),
+					   simhash_resize_array);
+	feature_begin(&set->first, weighted || sides > 0);
+	if (weighted || sides > 0)
+		set->first.add_all = NULL;
 }
 
 /* A weight, 0 .. 2^47, and a side as the second number of a pair. */
@@ -62,10 +75,15 @@ static void
 add_to_set(void *arg, const uint64 *hash, const int64 *weight, uint32 count)
 {
 	FeatureSet *set = arg;
+	uint64		fresh[FEATURES_AT_ONCE];
+	uint32		n = 0;
 	uint32		i = 0;
 
 	if (set->sort == NULL)
-		i = simhash_table_add(&set->table, set->side, hash, weight, count);
+		i = simhash_table_add(&set->table, set->side, hash, weight, count,
+							  fresh, &n);
+	if (set->first.add_all)
+		set->first.add_all(set->first.arg, fresh, NULL, n);
 	for (; i < count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -83,6 +101,7 @@ simhash_set_target(FeatureSet *set, int side)
 	return target;
 }
 
+/* Set the batch to the next features of the table. */
 static void
 read_table(FeatureSet *set, FeatureBatch *batch)
 {
@@ -131,6 +150,7 @@ read_run(FeatureSet *set, FeatureBatch *batch)
 	}
 }
 
+/* Add the next features of the sort to the batch. */
 static void
 read_sort(FeatureSet *set, FeatureBatch *batch)
 {
@@ -152,7 +172,9 @@ bool
 simhash_set_read(FeatureSet *set, FeatureBatch *batch)
 {
 	CHECK_FOR_INTERRUPTS();
-	read_table(set, batch);
+	batch->length = 0;
+	if (set->first.add_all == NULL)
+		read_table(set, batch);
 	if (batch->length == 0 && set->sort != NULL)
 		read_sort(set, batch);
 	return batch->length > 0;

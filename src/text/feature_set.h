@@ -18,7 +18,7 @@
  */
 typedef struct FeatureSet
 {
-	FeatureTable table;
+	FeatureTarget first;		/* see simhash_set_init() */
 	int			side;			/* that features are added to */
 	struct Tuplesortstate *sort;	/* NULL: all are in the table */
 
@@ -27,6 +27,8 @@ typedef struct FeatureSet
 	bool		is_sorted;		/* has reading the sort begun? */
 	bool		has_pair;
 	NumberPair	pair;
+
+	FeatureTable table;			/* large: what comes before is cleared */
 } FeatureSet;
 
 /* Features that are different from each other and from those read before. */
@@ -38,7 +40,8 @@ typedef struct FeatureBatch
 	int64		weight[FEATURE_BATCH];	/* WEIGHT_UNIT if not weighted */
 } FeatureBatch;
 
-extern void simhash_set_init(FeatureSet *set, int sides);
+extern void simhash_set_init(FeatureSet *set, int sides,
+							 const FeatureTarget *first);
 extern FeatureTarget simhash_set_target(FeatureSet *set, int side);
 extern bool simhash_set_read(FeatureSet *set, FeatureBatch *batch);
 extern void simhash_set_free(FeatureSet *set);

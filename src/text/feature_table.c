@@ -7,22 +7,20 @@
 #include "port/pg_bitutils.h"
 
 #include "text/feature_table.h"
-#include "type/cpu.h"
 
-/* Slots of the first columns: as many as a title needs, or a long text. */
+/* Slots of the first columns, at least. */
 #define LEAST_SLOTS 64
-#define MOST_FIRST_SLOTS 1024
 
 /*
  * seed must be secret, for first_slot().  resize is that of
- * simhash_tokens_init().  The columns may take limit bytes; the first ones are
- * allocated whatever limit is.
+ * simhash_tokens_init().  The columns may take limit bytes, or TABLE_SPACE if
+ * that is more.
  */
 void
 simhash_table_init(FeatureTable *table, int sides, bool weighted, size_t limit,
 				   uint64 seed, void *(*resize) (void *, size_t))
 {
-	memset(table, 0, sizeof(*table));
+	memset(table, 0, offsetof(FeatureTable, space));
 	table->multiplier = seed | 1;
 	table->sides = sides;
 	table->weighted = weighted;
@@ -30,22 +28,20 @@ simhash_table_init(FeatureTable *table, int sides, bool weighted, size_t limit,
 	table->resize = resize;
 }
 
-/* Return the bytes of the columns of a table that has slots. */
-static size_t
-column_bytes(const FeatureTable *table, uint64 slots)
+/* Return the numbers in all columns of a table that has slots. */
+static inline uint64
+column_numbers(const FeatureTable *table, uint64 slots)
 {
-	return (slots + 1) * sizeof(uint64) * (1 + table->sides + table->weighted);
+	return (slots + 1) * (1 + table->sides + table->weighted);
 }
 
 /* Give the table columns of slots, a power of two, that are all free. */
 static void
-allocate_columns(FeatureTable *table, uint64 slots)
+set_columns(FeatureTable *table, uint64 *column, uint64 slots)
 {
-	size_t		bytes = column_bytes(table, slots);
-	uint64	   *column = table->resize(NULL, bytes);
 	int			side;
 
-	memset(column, 0, bytes);
+	memset(column, 0, column_numbers(table, slots) * sizeof(uint64));
 	table->hash = column;
 	for (side = 0; side < table->sides; side++)
 		table->count[side] = column += slots + 1;
@@ -53,6 +49,18 @@ allocate_columns(FeatureTable *table, uint64 slots)
 		table->weight = (int64 *) column + slots + 1;
 	table->slots = slots;
 	table->shift = 64 - pg_leftmost_one_pos64(slots);
+}
+
+/* Make the first columns, for expected features, as far as space has room. */
+static void
+make_first_columns(FeatureTable *table, uint32 expected)
+{
+	uint64		slots = pg_nextpower2_64(Max(3 * (uint64) expected,
+											 LEAST_SLOTS));
+
+	while (column_numbers(table, slots) > TABLE_SPACE)
+		slots /= 2;
+	set_columns(table, table->space, slots);
 }
 
 /*
@@ -88,11 +96,13 @@ find_slot(const FeatureTable *table, uint64 hash)
 static void
 enlarge(FeatureTable *table)
 {
-	FeatureTable old = *table;
+	uint64		bytes = column_numbers(table, 2 * table->slots) * sizeof(uint64);
+	FeatureTable old;
 	uint64		from;
 	int			side;
 
-	allocate_columns(table, 2 * old.slots);
+	memcpy(&old, table, offsetof(FeatureTable, space));
+	set_columns(table, table->resize(NULL, bytes), 2 * old.slots);
 	for (from = 0; from <= old.slots; from++)
 	{
 		uint64		to;
@@ -106,7 +116,8 @@ enlarge(FeatureTable *table)
 		if (table->weighted)
 			table->weight[to] = old.weight[from];
 	}
-	simhash_table_free(&old);
+	if (old.hash != table->space)
+		table->resize(old.hash, 0);
 }
 
 /*
@@ -119,15 +130,12 @@ static uint64
 make_room(FeatureTable *table, uint32 expected)
 {
 	if (table->slots == 0)
-	{
-		uint64		slots = pg_nextpower2_64(2 * (uint64) expected);
-
-		allocate_columns(table, Min(Max(slots, LEAST_SLOTS), MOST_FIRST_SLOTS));
-	}
-	else if (table->used >= table->slots / 2 &&
-			 column_bytes(table, 3 * table->slots) <= table->limit)
+		make_first_columns(table, expected);
+	else if (table->used == table->slots / 2 &&
+			 column_numbers(table, 3 * table->slots) * sizeof(uint64) <=
+			 table->limit)
 		enlarge(table);
-	return table->slots / 2 - Min(table->used, table->slots / 2);
+	return table->slots / 2 - table->used;
 }
 
 /* Count an occurrence of the feature that has the slot, of a side. */
@@ -140,11 +148,16 @@ count_occurrence(FeatureTable *table, int side, uint64 slot, int64 weight)
 		table->weight[slot] = Max(table->weight[slot], weight);
 }
 
-/* The table must have room for count features.  See simhash_table_add(). */
-static void
-add_some(FeatureTable *table, int side, const uint64 *hash,
-		 const int64 *weight, uint32 count)
+/*
+ * The table must have room for count features, and no columns of counts or
+ * weights.  Set fresh[0 .. n) to the features that were not in the table, and
+ * return n.
+ */
+static uint32
+add_hashes(FeatureTable *table, const uint64 *hash, uint32 count,
+		   uint64 *fresh)
 {
+	uint32		n = 0;
 	uint32		i;
 
 	for (i = 0; i < count; i++)
@@ -152,6 +165,25 @@ add_some(FeatureTable *table, int side, const uint64 *hash,
 		uint64		slot = find_slot(table, hash[i]);
 
 		/* without a branch on whether the feature is new */
+		fresh[n] = hash[i];
+		n += table->hash[slot] == 0;
+		table->hash[slot] = hash[i] | (hash[i] == 0);
+	}
+	table->used += n;
+	return n;
+}
+
+/* The table must have room for count features. */
+static void
+count_hashes(FeatureTable *table, int side, const uint64 *hash,
+			 const int64 *weight, uint32 count)
+{
+	uint32		i;
+
+	for (i = 0; i < count; i++)
+	{
+		uint64		slot = find_slot(table, hash[i]);
+
 		table->used += table->hash[slot] == 0;
 		table->hash[slot] = hash[i] | (hash[i] == 0);
 		count_occurrence(table, side, slot, table->weight ? weight[i] : 0);
@@ -162,22 +194,28 @@ add_some(FeatureTable *table, int side, const uint64 *hash,
  * Add count features, by their hashes and, if the table has a column for
  * these, their weights.  Return the number of features that were added: fewer
  * than count if the table has become full.
+ *
+ * If the table has no columns of counts and weights, set fresh[0 .. *n) to the
+ * features that were not in the table.
  */
 uint32
 simhash_table_add(FeatureTable *table, int side, const uint64 *hash,
-				  const int64 *weight, uint32 count)
+				  const int64 *weight, uint32 count, uint64 *fresh, uint32 *n)
 {
+	bool		plain = table->sides == 0 && !table->weighted;
 	uint32		added = 0;
 
+	*n = 0;
 	while (added < count)
 	{
-		uint64		room = make_room(table, count - added);
-		uint32		some = Min(room, count - added);
+		uint32		some = Min(make_room(table, count), count - added);
 
 		if (some == 0)
 			break;
-		add_some(table, side, hash + added,
-				 table->weight ? weight + added : NULL, some);
+		if (plain)
+			*n += add_hashes(table, hash + added, some, fresh + *n);
+		else
+			count_hashes(table, side, hash + added, weight + added, some);
 		added += some;
 	}
 	return added;
@@ -229,6 +267,6 @@ simhash_table_list(const FeatureTable *table, uint64 *next, uint64 *slots,
 void
 simhash_table_free(FeatureTable *table)
 {
-	if (table->slots > 0)
+	if (table->slots > 0 && table->hash != table->space)
 		table->resize(table->hash, 0);
 }

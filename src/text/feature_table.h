@@ -6,6 +6,8 @@
 #define SIMHASH_FEATURE_TABLE_H
 
 #define FEATURE_SIDES 2			/* texts that a table can tell apart */
+#define TABLE_SPACE 8200		/* numbers that fit without an allocation: the
+								 * hashes of 8192 slots */
 
 /*
  * Features with one hash are one feature.  A table has columns: the hash of
@@ -16,13 +18,13 @@
  */
 typedef struct FeatureTable
 {
-	uint64	   *hash;
+	uint64	   *hash;			/* the columns are space, or memory of
+								 * resize() */
 	uint64	   *count[FEATURE_SIDES];	/* NULL: not asked for */
 	int64	   *weight;			/* the greatest of all occurrences; NULL: not
 								 * asked for */
-	uint64		slots;			/* a power of two; 0: no column is allocated */
-	uint64		used;			/* features, at most slots / 2, and the one
-								 * whose hash is 0 */
+	uint64		slots;			/* a power of two; 0: there are no columns yet */
+	uint64		used;			/* features, slots / 2 at most */
 	int			shift;			/* 64 - log2(slots) */
 	uint64		multiplier;		/* odd, and secret: see first_slot() */
 
@@ -30,6 +32,7 @@ typedef struct FeatureTable
 	bool		weighted;		/* is there a column of weights? */
 	size_t		limit;			/* bytes that the columns may take */
 	void	   *(*resize) (void *array, size_t bytes);
+	uint64		space[TABLE_SPACE];
 } FeatureTable;
 
 extern void simhash_table_init(FeatureTable *table, int sides, bool weighted,
@@ -37,7 +40,7 @@ extern void simhash_table_init(FeatureTable *table, int sides, bool weighted,
 							   void *(*resize) (void *, size_t));
 extern uint32 simhash_table_add(FeatureTable *table, int side,
 								const uint64 *hash, const int64 *weight,
-								uint32 count);
+								uint32 count, uint64 *fresh, uint32 *n);
 extern bool simhash_table_count(FeatureTable *table, int side, uint64 hash,
 								int64 weight);
 extern uint32 simhash_table_list(const FeatureTable *table, uint64 *next,

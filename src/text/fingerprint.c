@@ -90,6 +90,7 @@ add_all_weighted(Votes *v, const uint64 *hash, const int64 *weight,
 	int64		total = 0;
 	uint32		i;
 
+	Assert(count <= FEATURES_AT_ONCE);
 	for (i = 0; i < count; i++)
 		total += weight[i];
 	if (total > PG_INT64_MAX - v->sums.total)
@@ -102,8 +103,8 @@ add_all_weighted(Votes *v, const uint64 *hash, const int64 *weight,
 }
 
 /*
- * count is at most 2^15, and each weight 2^47 at most; or count times the
- * greatest weight is 2^62 at most.  Only weighted votes read weight.
+ * count is FEATURES_AT_ONCE at most, and each weight 2^51 at most, so that the
+ * weights add up to 2^62 at most.  Only weighted votes read weight.
  */
 void
 simhash_votes_add_all(Votes *v, const uint64 *hash, const int64 *weight,

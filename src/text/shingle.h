@@ -11,7 +11,7 @@
 
 #define SHINGLE_MAX 64			/* tokens of a shingle */
 #define SHINGLE_BYTES 8192		/* of the buffer: a quarter of an L1 cache */
-#define SHINGLE_TOKENS 2048		/* of the buffer: of four bytes each */
+#define SHINGLE_TOKENS FEATURES_AT_ONCE /* of the buffer, of four bytes each */
 #define SHINGLE_PIECE 64		/* bytes that are appended at once */
 
 /* What the features of a text are. */

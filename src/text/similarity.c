@@ -23,7 +23,7 @@ read_texts(FunctionCallInfo fcinfo, const FeatureOptions *options,
 {
 	int			side;
 
-	simhash_set_init(set, 2);
+	simhash_set_init(set, 2, NULL);
 	for (side = 0; side < 2; side++)
 	{
 		text	   *body = PG_GETARG_TEXT_PP(side);

@@ -8,6 +8,8 @@
 
 #include "text/hash.h"
 
+#define FEATURES_AT_ONCE 2048
+
 /* Weights are integers, in units of 2^-16: sums do not depend on the order. */
 #define WEIGHT_UNIT 65536
 #define WEIGHT_MAX 2147483648.0 /* the largest weight of a feature: 2^31 */
@@ -22,7 +24,7 @@ typedef void (*FeatureSink) (void *arg, const uint8 *bytes, size_t length,
 
 /*
  * Where features go.  If sink is not NULL, sink takes each feature.  Else
- * add_all takes features by their hashes, 2^15 at most at once, and reads
+ * add_all takes features by their hashes, FEATURES_AT_ONCE at most, and reads
  * their weights, 0 .. 2^47, only if begin was told that they are weighted.
  */
 typedef struct FeatureTarget

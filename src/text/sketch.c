@@ -12,15 +12,48 @@
 
 #include "text/sketch.h"
 
-/* In a value of a bin the round is above these bits. */
-#define VALUE_BITS 57
-#define VALUE_MASK ((UINT64CONST(1) << VALUE_BITS) - 1)
-#define BIN_SHIFT 58			/* the bin of a mixed hash is above this */
+/*
+ * A bin keeps the round in its highest 7 bits, and below these the highest 57
+ * bits of the value.  The lowest 7 bits of the value would decide only between
+ * two values whose other bits are the same, and the fingerprint with them.
+ */
+#define ROUND_SHIFT 57
+#define VALUE_SHIFT 7
+#define BIN_SHIFT 58			/* the bin of a value is above this */
+#define FINGERPRINT_SHIFT (32 - VALUE_SHIFT)	/* bit 32 of the value */
+
+/*
+ * Return output number i, from 0 on, of SplitMix64 with a seed (Steele, Lea and
+ * Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
+ */
+static inline uint64
+split_mix(uint64 seed, uint32 i)
+{
+	uint64		z = seed + (i + 1) * UINT64CONST(0x9E3779B97F4A7C15);
+
+	z = (z ^ (z >> 30)) * UINT64CONST(0xBF58476D1CE4E5B9);
+	z = (z ^ (z >> 27)) * UINT64CONST(0x94D049BB133111EB);
+	return z ^ (z >> 31);
+}
+
+/* The value of a feature in a round is its mixed hash times this odd number. */
+static uint64 round_multipliers[SKETCH_ROUNDS];
+
+static void
+fill_multipliers(void)
+{
+	uint32		round;
+
+	for (round = 0; round < SKETCH_ROUNDS; round++)
+		round_multipliers[round] = split_mix(0, round) | 1;
+}
 
 /* seed must be secret, for drop_repeated(). */
 void
 simhash_sketch_init(Sketch *sketch, uint64 seed)
 {
+	if (unlikely(round_multipliers[0] == 0))
+		fill_multipliers();
 	memset(sketch->least, 0xFF, sizeof(sketch->least));
 	sketch->rounds = SKETCH_ROUNDS;
 	sketch->is_empty = true;
@@ -28,19 +61,10 @@ simhash_sketch_init(Sketch *sketch, uint64 seed)
 	sketch->waiting = 0;
 }
 
-/*
- * Return output number round, from 0 on, of SplitMix64 with the seed hash
- * (Steele, Lea and Flood, "Fast splittable pseudorandom number generators",
- * OOPSLA 2014).
- */
 static inline uint64
-mix(uint64 hash, uint32 round)
+round_prefix(uint32 round)
 {
-	uint64		z = hash + (round + 1) * UINT64CONST(0x9E3779B97F4A7C15);
-
-	z = (z ^ (z >> 30)) * UINT64CONST(0xBF58476D1CE4E5B9);
-	z = (z ^ (z >> 27)) * UINT64CONST(0x94D049BB133111EB);
-	return z ^ (z >> 31);
+	return (uint64) round << ROUND_SHIFT;
 }
 
 /*
@@ -48,36 +72,38 @@ mix(uint64 hash, uint32 round)
  * that had one, bin i as bit i.
  */
 static uint64
-fill_any(Sketch *sketch, const uint64 *hash, uint32 count, uint32 round)
+fill_any(Sketch *sketch, const uint64 *mixed, uint32 count, uint32 round)
 {
-	uint64		prefix = (uint64) round << VALUE_BITS;
+	uint64		multiplier = round_multipliers[round];
+	uint64		prefix = round_prefix(round);
 	uint64		filled = 0;
 	uint32		i;
 
 	for (i = 0; i < count; i++)
 	{
-		uint64		mixed = mix(hash[i], round);
-		uint64		value = prefix | (mixed & VALUE_MASK);
-		uint32		bin = mixed >> BIN_SHIFT;
+		uint64		value = mixed[i] * multiplier;
+		uint64		new = prefix | value >> VALUE_SHIFT;
+		uint32		bin = value >> BIN_SHIFT;
 
 		filled |= UINT64CONST(1) << bin;
-		if (value < sketch->least[bin])
-			sketch->least[bin] = value;
+		/* without a branch on which of the two is less */
+		sketch->least[bin] = Min(sketch->least[bin], new);
 	}
 	return filled;
 }
 
 /* Put the values of a later round into the bin that the round is for. */
 static uint64
-fill_one(Sketch *sketch, const uint64 *hash, uint32 count, uint32 round)
+fill_one(Sketch *sketch, const uint64 *mixed, uint32 count, uint32 round)
 {
-	uint64		prefix = (uint64) round << VALUE_BITS;
+	uint64		multiplier = round_multipliers[round];
+	uint64		prefix = round_prefix(round);
 	uint32		bin = round - SKETCH_BINS;
 	uint64		least = sketch->least[bin];
 	uint32		i;
 
 	for (i = 0; i < count; i++)
-		least = Min(least, prefix | (mix(hash[i], round) & VALUE_MASK));
+		least = Min(least, prefix | (mixed[i] * multiplier) >> VALUE_SHIFT);
 	sketch->least[bin] = least;
 	return UINT64CONST(1) << bin;
 }
@@ -91,11 +117,11 @@ needed_rounds(const Sketch *sketch)
 
 	for (bin = 0; bin < SKETCH_BINS; bin++)
 		last = Max(last, sketch->least[bin]);
-	return (last >> VALUE_BITS) + 1;
+	return (last >> ROUND_SHIFT) + 1;
 }
 
 /*
- * Copy count hashes, 1 .. SKETCH_BATCH, to kept, but for most of those that
+ * Copy count hashes, 1 .. FEATURES_AT_ONCE, to kept, but for most of those that
  * come again.  Return the number that was copied.
  *
  * What comes again changes nothing, and takes time.  A text of one word takes
@@ -107,7 +133,7 @@ static uint32
 drop_repeated(const Sketch *sketch, const uint64 *hash, uint32 count,
 			  uint64 *kept)
 {
-	uint16		last[SKETCH_BATCH];
+	uint16		last[FEATURES_AT_ONCE];
 	int			bits = Max(pg_leftmost_one_pos32(count), 3);
 	uint32		n = 1;
 	uint32		i;
@@ -127,22 +153,26 @@ drop_repeated(const Sketch *sketch, const uint64 *hash, uint32 count,
 	return n;
 }
 
-/* count is 1 .. SKETCH_BATCH. */
+/* count is 1 .. FEATURES_AT_ONCE. */
 static void
 sketch_batch(Sketch *sketch, const uint64 *hash, uint32 count)
 {
-	uint64		kept[SKETCH_BATCH];
+	uint64		mixed[FEATURES_AT_ONCE];
 	uint64		filled = 0;
 	uint32		round;
+	uint32		i;
 
 	sketch->is_empty = false;
-	count = drop_repeated(sketch, hash, count, kept);
+	count = drop_repeated(sketch, hash, count, mixed);
+	/* the caller of SQL may have handed in any numbers as hashes */
+	for (i = 0; i < count; i++)
+		mixed[i] = split_mix(mixed[i], 0);
 	for (round = 0; round < sketch->rounds && filled != PG_UINT64_MAX; round++)
 	{
 		if (round < SKETCH_BINS)
-			filled |= fill_any(sketch, kept, count, round);
+			filled |= fill_any(sketch, mixed, count, round);
 		else
-			filled |= fill_one(sketch, kept, count, round);
+			filled |= fill_one(sketch, mixed, count, round);
 	}
 	sketch->rounds = needed_rounds(sketch);
 }
@@ -157,14 +187,12 @@ simhash_sketch_finish(Sketch *sketch)
 }
 
 /*
- * Add count features to the set.  A few wait for others, because one alone
+ * Add count features, FEATURES_AT_ONCE at most, to the set.  A few wait for others, because one alone
  * takes as many rounds as many do.
  */
 void
 simhash_sketch_add(Sketch *sketch, const uint64 *hash, uint32 count)
 {
-	uint32		i;
-
 	if (sketch->waiting + count <= SKETCH_WAITING)
 	{
 		memcpy(sketch->hash + sketch->waiting, hash, count * sizeof(uint64));
@@ -172,8 +200,7 @@ simhash_sketch_add(Sketch *sketch, const uint64 *hash, uint32 count)
 		return;
 	}
 	simhash_sketch_finish(sketch);
-	for (i = 0; i < count; i += SKETCH_BATCH)
-		sketch_batch(sketch, hash + i, Min(count - i, SKETCH_BATCH));
+	sketch_batch(sketch, hash, count);
 }
 
 /* Add the features of another sketch, finished, whose values are least. */
@@ -190,8 +217,8 @@ simhash_sketch_merge(Sketch *sketch, const uint64 *least)
 }
 
 /*
- * Set bit i of *fingerprint to the lowest bit of the value of bin i.  Return
- * false if there is no feature.
+ * Set bit i of *fingerprint to bit 32 of the value of bin i.  Return false if
+ * there is no feature.
  */
 bool
 simhash_sketch_fingerprint(Sketch *sketch, uint64 *fingerprint)
@@ -201,7 +228,7 @@ simhash_sketch_fingerprint(Sketch *sketch, uint64 *fingerprint)
 	simhash_sketch_finish(sketch);
 	*fingerprint = 0;
 	for (bin = 0; bin < SKETCH_BINS; bin++)
-		*fingerprint |= (sketch->least[bin] & 1) << bin;
+		*fingerprint |= (sketch->least[bin] >> FINGERPRINT_SHIFT & 1) << bin;
 	return !sketch->is_empty;
 }
 

@@ -13,13 +13,12 @@
 
 #define SKETCH_BINS HAMMING_BITS
 #define SKETCH_ROUNDS (2 * SKETCH_BINS)
-#define SKETCH_BATCH 2048		/* features that are sketched at once */
 #define SKETCH_WAITING 64		/* features that wait for others */
 
 /*
- * The least value that any feature has put into each bin.  A value has its
- * round in the highest 7 bits.  So the least is one of the earliest round, and
- * the order in which rounds and features are gone through does not matter.
+ * The least that any feature has put into each bin: a value, below its round in
+ * the highest 7 bits.  So the least is one of the earliest round, and the order
+ * in which rounds and features are gone through does not matter.
  */
 typedef struct Sketch
 {
