@@ -64,15 +64,35 @@ make_first_columns(FeatureTable *table, uint32 expected)
 }
 
 /*
+ * What a search needs, by value: in a loop that writes numbers to the columns
+ * the compiler would read it from the table again each time.
+ */
+typedef struct Probe
+{
+	uint64	   *hash;
+	uint64		slots;
+	uint64		multiplier;
+	int			shift;
+} Probe;
+
+static inline Probe
+make_probe(const FeatureTable *table)
+{
+	Probe		probe = {table->hash, table->slots, table->multiplier, table->shift};
+
+	return probe;
+}
+
+/*
  * Return the slot where the search for a hash begins: the highest bits of the
  * product of hash with a random odd number.  Whoever chooses features does not
  * know the multiplier, and so cannot choose many that begin in one slot
  * (Dietzfelbinger, Hagerup, Katajainen and Penttonen 1997).
  */
 static inline uint64
-first_slot(const FeatureTable *table, uint64 hash)
+first_slot(Probe probe, uint64 hash)
 {
-	return (hash * table->multiplier) >> table->shift;
+	return (hash * probe.multiplier) >> probe.shift;
 }
 
 /*
@@ -80,15 +100,16 @@ first_slot(const FeatureTable *table, uint64 hash)
  * search ends, because half of the slots are free.
  */
 static inline uint64
-find_slot(const FeatureTable *table, uint64 hash)
+find_slot(Probe probe, uint64 hash)
 {
 	uint64		slot;
 
 	if (unlikely(hash == 0))
-		return table->slots;
-	slot = first_slot(table, hash);
-	while (table->hash[slot] != 0 && table->hash[slot] != hash)
-		slot = (slot + 1) & (table->slots - 1);
+		return probe.slots;
+	slot = first_slot(probe, hash);
+	/* one branch: whether the slot is free or has the hash is hard to predict */
+	while (Min(probe.hash[slot], probe.hash[slot] ^ hash) != 0)
+		slot = (slot + 1) & (probe.slots - 1);
 	return slot;
 }
 
@@ -98,18 +119,20 @@ enlarge(FeatureTable *table)
 {
 	uint64		bytes = column_numbers(table, 2 * table->slots) * sizeof(uint64);
 	FeatureTable old;
+	Probe		probe;
 	uint64		from;
 	int			side;
 
 	memcpy(&old, table, offsetof(FeatureTable, space));
 	set_columns(table, table->resize(NULL, bytes), 2 * old.slots);
+	probe = make_probe(table);
 	for (from = 0; from <= old.slots; from++)
 	{
 		uint64		to;
 
 		if (old.hash[from] == 0)
 			continue;
-		to = find_slot(table, table_hash(&old, from));
+		to = find_slot(probe, table_hash(&old, from));
 		table->hash[to] = old.hash[from];
 		for (side = 0; side < table->sides; side++)
 			table->count[side][to] = old.count[side][from];
@@ -157,17 +180,18 @@ static uint32
 add_hashes(FeatureTable *table, const uint64 *hash, uint32 count,
 		   uint64 *fresh)
 {
+	Probe		probe = make_probe(table);
 	uint32		n = 0;
 	uint32		i;
 
 	for (i = 0; i < count; i++)
 	{
-		uint64		slot = find_slot(table, hash[i]);
+		uint64		slot = find_slot(probe, hash[i]);
 
 		/* without a branch on whether the feature is new */
 		fresh[n] = hash[i];
-		n += table->hash[slot] == 0;
-		table->hash[slot] = hash[i] | (hash[i] == 0);
+		n += probe.hash[slot] == 0;
+		probe.hash[slot] = hash[i] | (hash[i] == 0);
 	}
 	table->used += n;
 	return n;
@@ -178,14 +202,15 @@ static void
 count_hashes(FeatureTable *table, int side, const uint64 *hash,
 			 const int64 *weight, uint32 count)
 {
+	Probe		probe = make_probe(table);
 	uint32		i;
 
 	for (i = 0; i < count; i++)
 	{
-		uint64		slot = find_slot(table, hash[i]);
+		uint64		slot = find_slot(probe, hash[i]);
 
-		table->used += table->hash[slot] == 0;
-		table->hash[slot] = hash[i] | (hash[i] == 0);
+		table->used += probe.hash[slot] == 0;
+		probe.hash[slot] = hash[i] | (hash[i] == 0);
 		count_occurrence(table, side, slot, table->weight ? weight[i] : 0);
 	}
 }
@@ -228,7 +253,7 @@ simhash_table_add(FeatureTable *table, int side, const uint64 *hash,
 bool
 simhash_table_count(FeatureTable *table, int side, uint64 hash, int64 weight)
 {
-	uint64		slot = find_slot(table, hash);
+	uint64		slot = find_slot(make_probe(table), hash);
 
 	if (table->hash[slot] == 0)
 		return false;
