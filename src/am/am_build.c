@@ -309,8 +309,9 @@ hamming_build(Relation heap, Relation index, IndexInfo *info)
 
 	report_phase(PHASE_SCAN);
 	state.nulls = simhash_pair_sort_begin(nulls_memory, TUPLESORT_NONE);
-	state.fingerprints = simhash_pair_sort_begin(maintenance_work_mem - nulls_memory,
-												 TUPLESORT_NONE);
+	state.fingerprints =
+		simhash_pair_sort_begin(maintenance_work_mem - nulls_memory,
+								TUPLESORT_NONE);
 	result->heap_tuples = table_index_build_scan(heap, index, info, true, true,
 												 add_row, &state, NULL);
 	result->index_tuples = write_table(index, 0, state.fingerprints);

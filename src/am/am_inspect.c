@@ -294,7 +294,8 @@ check_page(Check *check, BlockNumber block, int table, int level,
 static Tuplesortstate *
 begin_sort(void)
 {
-	return simhash_pair_sort_begin(maintenance_work_mem / 5, TUPLESORT_RANDOMACCESS);
+	return simhash_pair_sort_begin(maintenance_work_mem / 5,
+								   TUPLESORT_RANDOMACCESS);
 }
 
 /* Check all pages of a table.  Returns its entries, not rotated, and sorted. */

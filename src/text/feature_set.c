@@ -114,7 +114,8 @@ read_table(FeatureSet *set, FeatureBatch *batch)
 	for (i = 0; i < batch->length; i++)
 	{
 		batch->hash[i] = table_hash(table, slots[i]);
-		batch->weight[i] = table->weight ? table->weight[slots[i]] : WEIGHT_UNIT;
+		batch->weight[i] =
+			table->weight ? table->weight[slots[i]] : WEIGHT_UNIT;
 		for (side = 0; side < FEATURE_SIDES; side++)
 			batch->count[side][i] =
 				table->count[side] ? table->count[side][slots[i]] : 1;

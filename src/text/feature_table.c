@@ -78,8 +78,12 @@ typedef struct Probe
 static inline Probe
 make_probe(const FeatureTable *table)
 {
-	Probe		probe = {table->hash, table->slots, table->multiplier, table->shift};
+	Probe		probe;
 
+	probe.hash = table->hash;
+	probe.slots = table->slots;
+	probe.multiplier = table->multiplier;
+	probe.shift = table->shift;
 	return probe;
 }
 
@@ -107,7 +111,7 @@ find_slot(Probe probe, uint64 hash)
 	if (unlikely(hash == 0))
 		return probe.slots;
 	slot = first_slot(probe, hash);
-	/* one branch: whether the slot is free or has the hash is hard to predict */
+	/* one branch, as nobody can predict whether the feature is new */
 	while (Min(probe.hash[slot], probe.hash[slot] ^ hash) != 0)
 		slot = (slot + 1) & (probe.slots - 1);
 	return slot;
@@ -117,14 +121,15 @@ find_slot(Probe probe, uint64 hash)
 static void
 enlarge(FeatureTable *table)
 {
-	uint64		bytes = column_numbers(table, 2 * table->slots) * sizeof(uint64);
+	uint64		numbers = column_numbers(table, 2 * table->slots);
 	FeatureTable old;
 	Probe		probe;
 	uint64		from;
 	int			side;
 
 	memcpy(&old, table, offsetof(FeatureTable, space));
-	set_columns(table, table->resize(NULL, bytes), 2 * old.slots);
+	set_columns(table, table->resize(NULL, numbers * sizeof(uint64)),
+				2 * old.slots);
 	probe = make_probe(table);
 	for (from = 0; from <= old.slots; from++)
 	{

@@ -23,7 +23,7 @@ typedef struct FeatureTable
 	uint64	   *count[FEATURE_SIDES];	/* NULL: not asked for */
 	int64	   *weight;			/* the greatest of all occurrences; NULL: not
 								 * asked for */
-	uint64		slots;			/* a power of two; 0: there are no columns yet */
+	uint64		slots;			/* a power of two; 0: no columns yet */
 	uint64		used;			/* features, slots / 2 at most */
 	int			shift;			/* 64 - log2(slots) */
 	uint64		multiplier;		/* odd, and secret: see first_slot() */

@@ -102,8 +102,8 @@ fill_table(CachedWeights *entry, WeightsReader *reader)
 		CHECK_FOR_INTERRUPTS();
 		entry->is_stop_list &= is_stop_weight(token.weight);
 		simhash_weight_from_double(token.weight, &weight);
-		simhash_weights_add(&entry->table, XXH3_64bits(token.token, token.length),
-							weight);
+		simhash_weights_add(&entry->table,
+							XXH3_64bits(token.token, token.length), weight);
 	}
 }
 
@@ -218,10 +218,10 @@ refuse_weights(struct varlena *value)
 
 		weight = token.weight;
 		word = psprintf("\"%s\"",
-						simhash_weights_excerpt(token.token, token.length));
+						simhash_excerpt(token.token, token.length));
 	}
 	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					errmsg("minhash has no weights: that of a word must be 0 or 1"),
+					errmsg("minhash has no weights: a word weighs 0 or 1"),
 					errdetail("The weight of %s is %g.", word, weight)));
 }
 

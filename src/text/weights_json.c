@@ -62,7 +62,7 @@ write_escape(StringInfo buf, uint32 cp)
  * error.  JSON escapes show characters that the server's encoding lacks.
  */
 char *
-simhash_weights_excerpt(const uint8 *bytes, size_t length)
+simhash_excerpt(const uint8 *bytes, size_t length)
 {
 	StringInfoData buf;
 	size_t		shown = Min(length, NAMED_BYTES);
@@ -88,7 +88,7 @@ expected_at(Parser *p, const char *what, const char *at)
 			 errmsg("invalid input syntax for type %s", "simhash_weights"),
 			 at < end
 			 ? errdetail("Expected %s, but found \"%s\".", what,
-						 simhash_weights_excerpt((const uint8 *) at, end - at))
+						 simhash_excerpt((const uint8 *) at, end - at))
 			 : errdetail("Expected %s, but the input ended.", what)));
 }
 
@@ -240,11 +240,12 @@ static bool
 read_weight(Parser *p, double *weight)
 {
 	const JsonLexContext *lex = p->lex;
+	const uint8 *number = (const uint8 *) lex->token_start;
 	int64		units;
 
 	if (p->token != JSON_TOKEN_NUMBER)
 		return expected(p, psprintf("a number as weight of key \"%s\"",
-									simhash_weights_excerpt(p->key, p->key_length)));
+									simhash_excerpt(p->key, p->key_length)));
 	/* the lexer lets no letter or digit follow, so strtod() stops in time */
 	*weight = strtod(lex->token_start, NULL);
 	if (!simhash_weight_from_double(*weight, &units))
@@ -252,9 +253,9 @@ read_weight(Parser *p, double *weight)
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("weight must be between 0 and 2147483648, not %s, for "
 						"key \"%s\"",
-						simhash_weights_excerpt((const uint8 *) lex->token_start,
-												lex->token_terminator - lex->token_start),
-						simhash_weights_excerpt(p->key, p->key_length))));
+						simhash_excerpt(number, lex->token_terminator -
+										lex->token_start),
+						simhash_excerpt(p->key, p->key_length))));
 	return true;
 }
 
@@ -309,7 +310,7 @@ add_weight(Parser *p, double weight)
 		ereturn(p->escontext, false,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("key \"%s\" is not one token",
-						simhash_weights_excerpt(p->key, p->key_length)),
+						simhash_excerpt(p->key, p->key_length)),
 				 tokens.count == 0
 				 ? errdetail("It normalises to nothing.")
 				 : errdetail("It normalises to %llu tokens.",
@@ -336,7 +337,7 @@ read_member(Parser *p)
 		return false;
 	if (next_token(p) != JSON_TOKEN_COLON)
 		return expected(p, psprintf("\":\" after key \"%s\"",
-									simhash_weights_excerpt(p->key, p->key_length)));
+									simhash_excerpt(p->key, p->key_length)));
 	next_token(p);
 	return read_weight(p, &weight) && add_weight(p, weight);
 }
@@ -393,7 +394,7 @@ simhash_weights_parse(const char *json, Node *escontext)
 		ereturn(escontext, NULL,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("two keys are the token \"%s\"",
-						simhash_weights_excerpt(twice->token, twice->length)),
+						simhash_excerpt(twice->token, twice->length)),
 				 errdetail("Keys are normalised as text is.")));
 	return value;
 }

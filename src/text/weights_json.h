@@ -8,7 +8,7 @@
 #include "lib/stringinfo.h"
 #include "nodes/nodes.h"
 
-extern char *simhash_weights_excerpt(const uint8 *bytes, size_t length);
+extern char *simhash_excerpt(const uint8 *bytes, size_t length);
 extern struct varlena *simhash_weights_parse(const char *json, Node *escontext);
 extern void simhash_weights_write(StringInfo buf, const struct varlena *value);
 

@@ -2,9 +2,9 @@
  * pair_sort.c
  *	  Pairs of numbers sorted by PostgreSQL's own sort, in memory or on disk.
  *
- * A pair is given to the sort as a uuid: 16 bytes, most significant first, which
- * have the order of pairs.  The first 8 bytes decide nearly always.  The sort
- * keeps them beside the pointer to each uuid, and compares them first.
+ * The sort gets a pair as a uuid: 16 bytes, most significant first, which have
+ * the order of pairs.  The first 8 bytes decide nearly always.  The sort keeps
+ * them beside the pointer to each uuid, and compares them first.
  */
 #include "postgres.h"
 
