@@ -1,5 +1,5 @@
 # Wherever simhash_cluster and simhash_pairs run out of memory, they raise an
-# error, and the session goes on.
+# error, and the session goes on.  Nothing takes more than is documented.
 
 use strict;
 use warnings;
@@ -131,6 +131,11 @@ for my $statement (
 	"SELECT count(*) FROM source s, LATERAL simhash_pairs('TABLE one', 'TABLE one', s.id % 65)",
 	"SELECT count(*) FROM source, LATERAL simhash_features(id::text || ' and more')",
 	"SELECT count(*) FROM source, LATERAL simhash_distances('one', 'fp', id)",
+	"SELECT count(simhash(id || ' and more')) + count(simhash(id || ' ', tf => 'log')) FROM source",
+	"SELECT count(minhash(id || ' and more')) + count(minhash(id::text, '{\"1\": 0}')) FROM source",
+	"SELECT count(simhash_jaccard(id || ' a b', id || ' b c')) FROM source",
+	"SELECT count(simhash_cosine(id || ' a b', id || ' b c', '{\"a\": 2}')) FROM source",
+	"SELECT count(*) FROM source, LATERAL (SELECT minhash_agg(t) FROM unnest(ARRAY[id::text, 'a']) t) s",
 	"SELECT count(simhash(id::text, format('{\"%s\": 2}', id)::simhash_weights)) FROM source",
 	"SELECT count(*) FROM source, LATERAL (SELECT simhash_idf(t), simhash_agg(t)
 		FROM unnest(ARRAY[id::text, 'a']) t) s")
@@ -141,6 +146,27 @@ for my $statement (
 		join("\n", $begin, 'SET enable_seqscan = off;', with_megabytes($statement, 8), ''),
 		on_error_stop => 0, stdout => \$out, stderr => \$err);
 	is($err, '', 'memory of each row is given back: ' . $statement =~ s/\s+/ /gr);
+}
+
+# Of a text of two million words, all different, no more is kept than work_mem
+# has room for, 1 MB: beside the text, of which two need 64 MB for their words.
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE long (body text);
+ALTER TABLE long ALTER body SET STORAGE EXTERNAL;
+INSERT INTO long SELECT string_agg(i::text, ' ') FROM generate_series(1, 2000000) i;
+SQL
+my $megabytes = $node->safe_psql('postgres', 'SELECT octet_length(body) / 1048576 + 1 FROM long');
+for my $call (
+	'simhash(body)', "simhash(body, tf => 'log')", 'simhash(body, \'{"1": 2}\')',
+	'minhash(body)', 'simhash_jaccard(body, $$a$$)', 'simhash_cosine(body, $$a$$)')
+{
+	my ($out, $err) = ('', '');
+
+	$node->psql('postgres',
+		join("\n", $begin, with_megabytes("SELECT $call FROM long", $megabytes + 8), ''),
+		on_error_stop => 0, stdout => \$out, stderr => \$err);
+	is("$out$err", $node->safe_psql('postgres', "SET work_mem = '256MB'; SELECT $call FROM long"),
+		"within work_mem: $call");
 }
 is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'),
 	$started, 'the server has not crashed');

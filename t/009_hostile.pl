@@ -109,7 +109,11 @@ FROM (VALUES ('none'), ('lowest'), ('highest')) kinds (agree),
 SQL
 for my $test (
 	[ 'weights', "SELECT simhash(body, weights) = simhash(body) FROM texts WHERE agree = '%s'", 't' ],
-	[ 'idf', "SELECT simhash_idf(body) IS NULL FROM texts WHERE agree = '%s'", 'f' ])
+	[ 'idf', "SELECT simhash_idf(body) IS NULL FROM texts WHERE agree = '%s'", 'f' ],
+	[ 'distinct words', "SELECT simhash(body) IS NULL FROM texts WHERE agree = '%s'", 'f' ],
+	[ 'counts', "SELECT simhash(body, tf => 'log') IS NULL FROM texts WHERE agree = '%s'", 'f' ],
+	[ 'two words', "SELECT minhash(repeat(substring(body FROM '\\w+ \\w+ '), 1000000), 1) IS NULL
+		FROM texts WHERE agree = '%s'", 'f' ])
 {
 	my ($name, $statement, $expected) = @$test;
 	my $usual = processor_time(sprintf($statement, 'none'), $expected);

@@ -72,6 +72,9 @@ my %statements = (
 	'a combining sequence' => 'SELECT simhash(marks) FROM texts',
 	'words' => 'SELECT simhash(repeat(words, 10), words => 3) FROM texts',
 	'characters' => 'SELECT simhash(letters, chars => 4) FROM texts',
+	'distinct words' => "SET work_mem = '256kB'; SELECT simhash(words) FROM texts",
+	'minima of words' => 'SELECT minhash(repeat(words, 10)) FROM texts',
+	'words of two texts' => "SET work_mem = '256kB'; SELECT simhash_jaccard(words, letters) FROM texts",
 	'features' => 'SELECT count(*) FROM (SELECT simhash_features(words) FROM texts) s',
 	'weights of words' => 'SELECT simhash_idf(words, 1) IS NULL FROM texts');
 
