@@ -459,7 +459,7 @@ CREATE FUNCTION simhash_features(
 	AS 'MODULE_PATHNAME', 'simhash_features_text' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 1000 ROWS 100;
 COMMENT ON FUNCTION simhash_features(text, simhash_weights, integer, integer, text) IS
-	'features and weights that the fingerprint of a text is made of';
+	'features that the simhash of a text is made of: counts, factors, weights';
 
 CREATE FUNCTION simhash_features(
 	tokens text[], weights float8[] DEFAULT NULL)
@@ -495,7 +495,7 @@ CREATE FUNCTION minhash(
 	AS 'MODULE_PATHNAME', 'minhash_text' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 250;
 COMMENT ON FUNCTION minhash(text, integer, integer) IS
-	'MinHash of the set of features of a text, one bit of each of 64';
+	'MinHash of a text, the set of its shingles of 2 words or others: one bit of each of 64 minima';
 
 CREATE FUNCTION minhash(
 	body text, weights simhash_weights,
@@ -504,7 +504,7 @@ CREATE FUNCTION minhash(
 	AS 'MODULE_PATHNAME', 'minhash_text_stops' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 250;
 COMMENT ON FUNCTION minhash(text, simhash_weights, integer, integer) IS
-	'MinHash of the features of a text without the words that weigh 0';
+	'MinHash of a text without the words of a stop list, which weigh 0';
 
 CREATE FUNCTION minhash(tokens text[]) RETURNS simhash64
 	AS 'MODULE_PATHNAME', 'minhash_tokens' LANGUAGE C
@@ -540,7 +540,7 @@ CREATE FUNCTION simhash_containment(
 	RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 600;
 COMMENT ON FUNCTION simhash_containment(text, text, integer, integer) IS
-	'the part of the features of a that b has';
+	'the part of the features of a that b has: 1 if a is an excerpt of b';
 
 CREATE FUNCTION simhash_cosine(
 	a text, b text, weights simhash_weights DEFAULT NULL,
