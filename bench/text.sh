@@ -3,11 +3,12 @@
 # that they share.
 #
 # The texts are manual pages from Debian packages, which are only unpacked in
-# $work (texts.pl).
+# $work (texts.pl), and descriptions of packages.
 
 rounds=7                # of statements that take turns, after one to warm up
 titles=10000000
 weights=100000
+pairs=10000             # of descriptions
 declare -A packages=(
 	[english]='manpages manpages-dev git-man perl-doc'
 	[chinese]='manpages-zh'
@@ -47,12 +48,43 @@ make_texts()
 		LC_ALL=C sort -u >"$work/texts/titles"
 }
 
-# create_texts TABLE COLUMN QUERY: a table that is not compressed
+# create_texts TABLE COLUMNS QUERY: a table that is not compressed
 create_texts()
 {
 	sql -c "CREATE UNLOGGED TABLE $1 AS $3 WITH NO DATA" \
-		-c "ALTER TABLE $1 ALTER $2 SET STORAGE EXTERNAL" \
+		-c "ALTER TABLE $1 ALTER ${2// / SET STORAGE EXTERNAL, ALTER } SET STORAGE EXTERNAL" \
 		-c "INSERT INTO $1 $3" -c "VACUUM ANALYZE $1"
+}
+
+# cut TABLE LENGTH: its texts in pieces of so many characters
+cut()
+{
+	create_texts "$1$2" body "SELECT substr(body, i, $2) AS body
+		FROM $1, generate_series(1, char_length(body) - $2 + 1, $2) i"
+}
+
+# Pairs of descriptions that a fingerprint finds, and the function that checked
+# pairs before simhash_jaccard().
+create_pairs()
+{
+	sql -c 'CREATE EXTENSION pg_trgm' -c "CREATE TABLE descriptions
+		(id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text, body text)"
+	read_descriptions en |
+		sql -c "COPY descriptions (name, body) FROM STDIN (ENCODING 'UTF8')"
+	create_texts pairs 'a b' "SELECT a.body AS a, b.body AS b
+		FROM simhash_pairs('SELECT id, minhash(body, words => 2) FROM descriptions', 8) p
+			JOIN descriptions a ON a.id = p.a JOIN descriptions b ON b.id = p.b
+		WHERE a.body <> b.body
+		ORDER BY md5(a.name || ' ' || b.name) LIMIT $pairs"
+	create_texts long_pairs 'a b' \
+		'SELECT body AS a, lead(body) OVER () AS b FROM english5000'
+	sql <<-'SQL'
+		CREATE FUNCTION jaccard(a text, b text) RETURNS float8
+		LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+		RETURN (SELECT count(*) FILTER (WHERE fa.hash = fb.hash)::float8 / nullif(count(*), 0)
+			FROM simhash_features(a, words => 3) fa
+				FULL JOIN simhash_features(b, words => 3) fb USING (hash));
+	SQL
 }
 
 create_tables()
@@ -76,14 +108,14 @@ create_tables()
 	create_texts features feature "SELECT document, feature
 		FROM (SELECT row_number() OVER () AS document, body FROM english) d,
 			string_to_table(body, ' ') feature"
-	create_texts cut50 body 'SELECT substr(body, i, 50) AS body
-		FROM chinese, generate_series(1, char_length(body) - 49, 50) i'
-	create_texts cut500 body 'SELECT substr(body, i, 500) AS body
-		FROM chinese, generate_series(1, char_length(body) - 499, 500) i'
+	cut chinese 50
+	cut chinese 500
+	cut english 500
+	cut english 5000
 	create_texts keywords tokens "SELECT ARRAY(SELECT substr(body, 5 * i + 1, 2)
 				FROM generate_series(0, 9) i) AS tokens,
 			'{11.7,10.9,10.6,10,9.6,9.5,9.1,8.7,8.5,8}'::float8[] AS weights
-		FROM cut50"
+		FROM chinese50"
 	create_texts weights w "SELECT jsonb_object_agg(token, weight)::simhash_weights AS w
 		FROM (SELECT key AS token, value::float8 AS weight
 				FROM (SELECT simhash_idf(body)::jsonb AS idf FROM english) e,
@@ -91,6 +123,7 @@ create_tables()
 			UNION ALL SELECT 'madeup' || i, 1 + i % 100 / 10.0
 				FROM generate_series(1, $weights) i
 			LIMIT $weights) w"
+	create_pairs
 }
 
 # The median milliseconds of each of the statements, which take turns, in the
@@ -125,6 +158,15 @@ size()
 		FROM $1")
 }
 
+# time_calls TABLE CALL...
+time_calls()
+{
+	local statements=("${@:2}")
+
+	statements=("${statements[@]/#/SELECT count(}")
+	take_turns '' "${statements[@]/%/) FROM $1}"
+}
+
 # text_row TITLE CALL GOAL MS: of documents of a size
 text_row()
 {
@@ -132,37 +174,109 @@ text_row()
 		"$(calculate "$mb * 1000 / $4" %.0f)" "$(calculate "1000 * $4 / $count")"
 }
 
-# compare TITLE TABLE GOAL GOAL GOAL: with md5
+# compare TITLE TABLE: its $calls, of which md5 is the first, with their $goals
 compare()
 {
+	local i
+
 	size "$2" body
-	take_turns '' "SELECT count(md5(body)) FROM $2" \
-		"SELECT count(simhash(body)) FROM $2" \
-		"SELECT count(simhash(body, words => 3)) FROM $2" \
-		"SELECT count(simhash(body, chars => 4)) FROM $2"
-	text_row "$1" 'md5(body)' '' "${ms[0]}"
-	text_row "$1" 'simhash(body)' "$3" "${ms[1]}"
-	text_row "$1" 'words => 3' "$4" "${ms[2]}"
-	text_row "$1" 'chars => 4' "$5" "${ms[3]}"
+	time_calls "$2" "${calls[@]}"
+	for i in "${!calls[@]}"; do
+		text_row "$1" "${calls[i]}" "${goals[i]}" "${ms[i]}"
+	done
 }
 
 compare_texts()
 {
+	local calls=('md5(body)') goals features
+
 	table 'Texts, against md5(body)' '|---|---|--:|--:|--:|--:|' \
 		text call goal '/ md5' MB/s 'µs a document'
-	compare English english 3 6 6
-	compare Chinese chinese 8 '' ''
-	compare Japanese japanese 8 '' ''
-	compare 'With accents' accents 12 '' ''
-	compare 'the same, NFD' accents_nfd 12 '' ''
-	compare Mixed mixed 12 '' ''
-	compare 'the same, NFD' mixed_nfd 12 '' ''
+	for features in '' ', words => 3' ', chars => 4'; do
+		calls+=("simhash(body$features, tf => 'count')" "simhash(body$features)"
+			"simhash(body$features, tf => 'log')")
+	done
+	goals=('' 1.11 2 '' 1.17 2.5 '' 2.94 5 '')
+	compare English english
+	goals=('' 2.08 4 '' 2.08 4 '' 2.59 4 '')
+	compare Chinese chinese
+	goals=('' 2.14 4 '' 2.11 4 '' 2.29 4 '')
+	compare Japanese japanese
+	calls=('md5(body)' 'simhash(body)' 'simhash(body, words => 3)' 'simhash(body, chars => 4)')
+	goals=('' 12 '' '')
+	compare 'With accents' accents
+	compare 'the same, NFD' accents_nfd
+	compare Mixed mixed
+	compare 'the same, NFD' mixed_nfd
 	size english body
 	take_turns '' 'SELECT count(md5(body)) FROM english' \
 		'SELECT simhash_idf(body) IS NULL FROM english' \
-		'SELECT count(simhash(doc)) FROM vectors'
+		'SELECT count(simhash(doc)) FROM vectors' \
+		'SELECT count(minhash(doc)) FROM vectors'
 	text_row English 'simhash_idf(body)' '' "${ms[1]}"
 	text_row English 'simhash(tsvector)' '' "${ms[2]}"
+	text_row English 'minhash(tsvector)' '' "${ms[3]}"
+	say
+	say "The goals of tf => 'count' are what simhash took before it had a choice."
+}
+
+# sketch TITLE TABLE: minhash, against simhash of the same features
+sketch()
+{
+	local features
+
+	size "$2" body
+	for features in 'words => 1' 'words => 2' 'chars => 4'; do
+		time_calls "$2" "simhash(body, $features, tf => 'count')" "minhash(body, $features)"
+		row "$1" "$features" 2 "$(calculate "${ms[1]} / ${ms[0]}")" \
+			"$(calculate "1000 * ${ms[0]} / $count")" "$(calculate "1000 * ${ms[1]} / $count")"
+	done
+}
+
+compare_sketches()
+{
+	table "minhash, against simhash with tf => 'count'" '|---|---|--:|--:|--:|--:|' \
+		text features goal '/ simhash' 'simhash, µs' 'minhash, µs'
+	sketch 'English, 500 bytes' english500
+	sketch 'English, 5 kB' english5000
+	sketch 'Chinese, 500 characters' chinese500
+	sketch Chinese chinese
+	sketch Japanese japanese
+}
+
+# check_pairs TITLE TABLE: of its pairs, $calls with their $goals; $ratios are goals
+# of how many times faster the first call is
+check_pairs()
+{
+	local i
+
+	count=$(sql -c "SELECT count(*) FROM $2")
+	time_calls "$2" "${calls[@]}"
+	for i in "${!calls[@]}"; do
+		row "$1" "${calls[i]}" "${ratios[i]}" "$(calculate "${ms[i]} / ${ms[0]}" %.1f)" \
+			"${goals[i]}" "$(calculate "1000 * ${ms[i]} / $count")"
+	done
+}
+
+compare_checks()
+{
+	local rounds=3 calls goals ratios
+
+	table 'Similarity of two texts' '|---|---|--:|--:|--:|--:|' \
+		pairs call goal '/ the first' goal 'µs a pair'
+	calls=('simhash_jaccard(a, b, words => 3)' 'simhash_jaccard(a, b)'
+		'simhash_containment(a, b, words => 3)' 'simhash_cosine(a, b, words => 3)'
+		'similarity(a, b)' 'jaccard(a, b)')
+	goals=('' '' '' '' '' '')
+	ratios=('' '' '' '' 20 50)
+	check_pairs 'descriptions that differ' pairs
+	calls=("${calls[@]:0:4}")
+	goals=(40 40 '' '')
+	check_pairs 'pieces of 5 kB' long_pairs
+	say
+	say 'The descriptions, of packages, are pairs within 8 bits by minhash(body, words => 2).'
+	say 'similarity(a, b) is that of pg_trgm; jaccard(a, b) counts what simhash_features() returns'
+	say 'for words => 3.'
 }
 
 compare_tsvector()
@@ -231,18 +345,23 @@ measure_call()
 
 measure_calls()
 {
-	local rounds=3
+	local rounds=3 title
 
 	table 'Short texts and features, µs each above an empty call' \
-		'|---|--:|--:|--:|--:|' what goal yanyiwu simhash 'empty call'
+		'|---|--:|--:|--:|--:|' what goal yanyiwu µs 'empty call'
 	size titles title
-	measure_call "$count titles of $(calculate "$mb * 1e6 / $count" %.0f) bytes" \
-		0.6 '' titles 'octet_length(title)' 'simhash(title)'
+	title="$count titles of $(calculate "$mb * 1e6 / $count" %.0f) bytes,"
+	measure_call "$title simhash" 0.3 '' titles 'octet_length(title)' 'simhash(title)'
+	measure_call "$title the same, tf => 'count'" '' '' titles 'octet_length(title)' \
+		"simhash(title, tf => 'count')"
+	measure_call "$title minhash" 1 '' titles 'octet_length(title)' 'minhash(title)'
+	measure_call "$title minhash, chars => 3" 1 '' titles 'octet_length(title)' \
+		'minhash(title, chars => 3)'
 	measure_call '10 keywords with weights' '' 0.735 keywords \
 		'cardinality(tokens)' 'simhash(tokens, weights)'
-	measure_call '50 characters of Chinese' '' 14.5 cut50 \
+	measure_call '50 characters of Chinese' '' 14.5 chinese50 \
 		'octet_length(body)' 'simhash(body)'
-	measure_call '500 characters of Chinese' '' 184 cut500 \
+	measure_call '500 characters of Chinese' '' 184 chinese500 \
 		'octet_length(body)' 'simhash(body)'
 	count=$(sql -c 'SELECT count(*) FROM features')
 	take_turns '' \
@@ -333,6 +452,8 @@ bench_text()
 		print_machine text
 		print_text_method
 		compare_texts
+		compare_sketches
+		compare_checks
 		compare_tsvector
 		compare_weights
 		measure_calls
