@@ -112,6 +112,7 @@ REGRESS = \
 	type \
 	vectors \
 	construct \
+	similarity \
 	weights \
 	aggregates \
 	distance \
