@@ -26,8 +26,11 @@ OBJS = \
 	src/am/am_validate.o \
 	src/am/am_wal.o \
 	src/dedup/cluster.o \
+	src/dedup/components.o \
 	src/dedup/connect.o \
 	src/dedup/fplist.o \
+	src/dedup/id_groups.o \
+	src/dedup/id_numbers.o \
 	src/dedup/join.o \
 	src/dedup/join_pairs.o \
 	src/dedup/leaders.o \
@@ -35,6 +38,7 @@ OBJS = \
 	src/dedup/pair_rows.o \
 	src/dedup/pairs.o \
 	src/dedup/sample.o \
+	src/dedup/user_ids.o \
 	src/dedup/user_query.o \
 	src/text/aggregate.o \
 	src/text/arguments.o \
@@ -123,6 +127,7 @@ REGRESS = \
 	gist \
 	hamming \
 	pairs \
+	components \
 	cluster \
 	fuzz
 ifneq ($(SIMHASH_TEST_EXTRA),)

@@ -831,6 +831,13 @@ CREATE FUNCTION simhash_pairs(
 COMMENT ON FUNCTION simhash_pairs(text, text, integer) IS
 	'all pairs of near-duplicates of which one is a row of each query';
 
+CREATE FUNCTION simhash_components(
+	query text, method text DEFAULT 'connected')
+	RETURNS TABLE (id bigint, cluster bigint)
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL UNSAFE COST 100000;
+COMMENT ON FUNCTION simhash_components(text, text) IS
+	'the groups of ids that the pairs of ids in the rows of a query make';
+
 -------------------------------------------------------------------------------
 -- Predicates.  They are LEAKPROOF, which lets an index serve them under a row
 -- security policy.

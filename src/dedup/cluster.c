@@ -7,11 +7,11 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "windowapi.h"
 
 #include "dedup/max_distance.h"
+#include "dedup/method.h"
 #include "dedup/numbering.h"
 #include "type/simhash.h"
 
@@ -41,20 +41,6 @@ get_argument(WindowObject window, int argument, int64 row, bool *isnull)
 
 	return WinGetFuncArgInPartition(window, argument, row, WINDOW_SEEK_HEAD,
 									false, isnull, &isout);
-}
-
-static ClusterMethod
-check_method(Datum value)
-{
-	char	   *name = TextDatumGetCString(value);
-
-	if (strcmp(name, "connected") == 0)
-		return CLUSTER_CONNECTED;
-	if (strcmp(name, "leader") == 0)
-		return CLUSTER_LEADER;
-	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					errmsg("unknown method \"%s\"", name),
-					errhint("The methods are \"connected\" and \"leader\".")));
 }
 
 /* Get the arguments that must be the same in all rows, from one row. */

@@ -6,15 +6,10 @@
 #define SIMHASH_NUMBERING_H
 
 #include "dedup/fplist.h"
+#include "dedup/method.h"
 
 /* The number of a row that has no fingerprint, and so no cluster. */
 #define NO_CLUSTER 0
-
-typedef enum ClusterMethod
-{
-	CLUSTER_CONNECTED,			/* rows connected by steps within the radius */
-	CLUSTER_LEADER				/* rows within the radius of the first one */
-} ClusterMethod;
 
 extern void simhash_number_clusters(FingerprintList *list, uint32 rows,
 									int radius, ClusterMethod method,

@@ -5,14 +5,13 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "catalog/pg_type.h"
 #include "funcapi.h"
-#include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "dedup/max_distance.h"
 #include "dedup/pair_rows.h"
+#include "dedup/user_ids.h"
 #include "dedup/user_query.h"
 #include "type/catalog.h"
 #include "type/simhash.h"
@@ -25,27 +24,8 @@ typedef struct PairReceiver
 {
 	PairSide   *side;
 	Oid			fingerprint;	/* the type simhash64 */
-	Oid			id;				/* the type of the ids; of a domain, its base
-								 * type */
+	Oid			id;				/* the type of the ids: see user_id() */
 } PairReceiver;
-
-static bool
-is_id_type(Oid type)
-{
-	return type == INT8OID || type == INT4OID || type == INT2OID;
-}
-
-/* Return a hint for a first column of type, which ids cannot have. */
-static const char *
-id_hint(Oid type, Oid fingerprint)
-{
-	if (type == fingerprint)
-		return "Return the id before the fingerprint.";
-	if (TypeCategory(type) == TYPCATEGORY_NUMERIC)
-		return "Cast it to bigint.";
-	return "Number the rows by row_number() OVER (ORDER BY key), and join the "
-		"keys to the numbers.";
-}
 
 /* Check the columns of a query, and note the type of its ids. */
 static void
@@ -62,13 +42,10 @@ check_columns(TupleDesc description, void *arg)
 							   description->natts)));
 	for (i = 0; i < 2; i++)
 		types[i] = TupleDescAttr(description, i)->atttypid;
-	r->id = getBaseType(types[0]);
-	if (!is_id_type(r->id))
-		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-						errmsg("first column of query must be of type bigint, "
-							   "integer or smallint, not %s",
-							   format_type_be(types[0])),
-						errhint("%s", id_hint(r->id, r->fingerprint))));
+	r->id = simhash_check_id_column(description, 0,
+									types[0] == r->fingerprint ?
+									"Return the id before the fingerprint." :
+									NULL);
 	if (getBaseType(types[1]) != r->fingerprint)
 		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
 						errmsg("second column of query must be of type "
@@ -77,21 +54,6 @@ check_columns(TupleDesc description, void *arg)
 						errhint("Make the fingerprint of a text with "
 								"simhash(), or cast to simhash64 what is a "
 								"fingerprint.")));
-}
-
-/* type must be one of is_id_type().  Return the id that value has. */
-static int64
-get_id(Datum value, Oid type)
-{
-	switch (type)
-	{
-		case INT2OID:
-			return DatumGetInt16(value);
-		case INT4OID:
-			return DatumGetInt32(value);
-		default:
-			return DatumGetInt64(value);
-	}
 }
 
 /* Add a row to the side, unless its id or its fingerprint is null. */
@@ -104,7 +66,7 @@ receive_pair_row(TupleTableSlot *slot, void *arg)
 	Datum		fingerprint = slot_getattr(slot, 2, &isnull[1]);
 
 	if (!isnull[0] && !isnull[1])
-		simhash_pair_side_add(r->side, get_id(id, r->id),
+		simhash_pair_side_add(r->side, user_id(id, r->id),
 							  DatumGetSimhash(fingerprint));
 }
 

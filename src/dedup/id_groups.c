@@ -1,0 +1,211 @@
+/*
+ * id_groups.c
+ *	  The groups of ids that pairs of ids make: connected components, or each
+ *	  leader with those that join it.
+ *
+ * A table gives each id a number.  Connected ids are united as their pairs
+ * come, and no pair is kept.  By leader, each pair is kept on a list of its
+ * lesser id.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "dedup/id_groups.h"
+#include "dedup/sets.h"
+
+/* Pairs that are kept: there is room for so many at first. */
+#define GREATER_CAPACITY 1024
+
+/* The end of a list of greater ids. */
+#define NO_GREATER PG_UINT32_MAX
+
+/* The group of an id that is in none yet. */
+#define NO_GROUP 0
+
+#define SIGN_BIT (UINT64CONST(1) << 63)
+
+/* Make groups without ids, in the current memory context. */
+IdGroups *
+simhash_id_groups_begin(ClusterMethod method)
+{
+	IdGroups   *groups = palloc0(sizeof(IdGroups));
+
+	groups->method = method;
+	simhash_id_numbers_begin(&groups->table);
+	groups->capacity = groups->table.capacity;
+	groups->links = palloc(groups->capacity * sizeof(uint32));
+	if (method == CLUSTER_LEADER)
+	{
+		groups->greater_capacity = GREATER_CAPACITY;
+		groups->greater = palloc(GREATER_CAPACITY * sizeof(GreaterId));
+	}
+	return groups;
+}
+
+/* Set the links of the ids from first on, which are new. */
+static void
+begin_links(IdGroups *groups, uint32 first)
+{
+	uint32		i;
+
+	if (groups->capacity < groups->table.capacity)
+	{
+		groups->capacity = groups->table.capacity;
+		groups->links = repalloc_huge(groups->links,
+									  groups->capacity * sizeof(uint32));
+	}
+	for (i = first; i < groups->table.count; i++)
+		groups->links[i] = groups->method == CLUSTER_LEADER ? NO_GREATER : i;
+}
+
+/* Put the number greater on the list of the number lesser. */
+static void
+add_greater(IdGroups *groups, uint32 lesser, uint32 greater)
+{
+	GreaterId  *added;
+
+	if (groups->greater_count == PG_INT32_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("more than %d pairs cannot be grouped by leader",
+						PG_INT32_MAX)));
+	if (groups->greater_count == groups->greater_capacity)
+	{
+		groups->greater_capacity *= 2;
+		groups->greater = repalloc_huge(groups->greater,
+										groups->greater_capacity *
+										sizeof(GreaterId));
+	}
+	added = &groups->greater[groups->greater_count];
+	added->number = greater;
+	added->next = groups->links[lesser];
+	groups->links[lesser] = groups->greater_count++;
+}
+
+/* Add the pairs that wait. */
+static void
+add_waiting(IdGroups *groups)
+{
+	const uint64 *ids = groups->waiting;
+	uint32		first = groups->table.count;
+	uint32		numbers[2 * ID_GROUPS_WAITING];
+	int			i;
+
+	simhash_id_numbers_find(&groups->table, ids, groups->waiting_count, numbers);
+	begin_links(groups, first);
+	for (i = 0; i < groups->waiting_count; i += 2)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (groups->method == CLUSTER_CONNECTED)
+			unite_sets(groups->links, numbers[i], numbers[i + 1]);
+		else if (ids[i] < ids[i + 1])
+			add_greater(groups, numbers[i], numbers[i + 1]);
+		else if (ids[i] > ids[i + 1])
+			add_greater(groups, numbers[i + 1], numbers[i]);
+	}
+	groups->waiting_count = 0;
+}
+
+/* a and b may be the same id. */
+void
+simhash_id_groups_add(IdGroups *groups, int64 a, int64 b)
+{
+	/* with the other sign, the order of int64 is that of uint64 */
+	groups->waiting[groups->waiting_count++] = (uint64) a ^ SIGN_BIT;
+	groups->waiting[groups->waiting_count++] = (uint64) b ^ SIGN_BIT;
+	if (groups->waiting_count == 2 * ID_GROUPS_WAITING)
+		add_waiting(groups);
+}
+
+/* Make the list of the ids, sorted, from the table, which is no more then. */
+static void
+sort_ids(IdGroups *groups)
+{
+	FingerprintList *list = &groups->list;
+	Size		count = groups->table.count;
+	Size		numbers_size = Max(count, 1) * sizeof(uint32);
+	uint32		i;
+
+	pfree(groups->table.slots);
+	list->count = groups->table.count;
+	list->fps = groups->table.ids;
+	list->ids = palloc_extended(numbers_size, MCXT_ALLOC_HUGE);
+	list->spare_fps = palloc_extended(2 * numbers_size, MCXT_ALLOC_HUGE);
+	list->spare_ids = palloc_extended(numbers_size, MCXT_ALLOC_HUGE);
+	for (i = 0; i < list->count; i++)
+		list->ids[i] = i;
+	simhash_fplist_sort(list, 0, list->count, 0, HAMMING_BITS);
+}
+
+/* The id with that number leads a group: let its greater ids join the group. */
+static void
+join_leader(const IdGroups *groups, uint32 number, uint32 *clusters)
+{
+	uint32		i = groups->links[number];
+
+	for (; i != NO_GREATER; i = groups->greater[i].next)
+	{
+		uint32	   *cluster = &clusters[groups->greater[i].number];
+
+		CHECK_FOR_INTERRUPTS();
+		if (*cluster == NO_GROUP)
+			*cluster = clusters[number];
+	}
+}
+
+/*
+ * Replace the numbers on the list, which is sorted by id, by those of groups.
+ * The least id of a group is the first of it that comes: it leads the group.
+ */
+static void
+number_groups(IdGroups *groups, uint32 *clusters)
+{
+	FingerprintList *list = &groups->list;
+	uint32		next = NO_GROUP + 1;
+	uint32		i;
+
+	memset(clusters, 0, list->count * sizeof(uint32));
+	for (i = 0; i < list->count; i++)
+	{
+		uint32		number = list->ids[i];
+
+		CHECK_FOR_INTERRUPTS();
+		if (groups->method == CLUSTER_CONNECTED)
+			number = find_set(groups->links, number);
+		if (clusters[number] == NO_GROUP)
+		{
+			clusters[number] = next++;
+			if (groups->method == CLUSTER_LEADER)
+				join_leader(groups, number, clusters);
+		}
+		list->ids[i] = clusters[number];
+	}
+}
+
+/*
+ * Group the ids: see IdGroups.  No pairs can be added from then on.  What is
+ * left takes 12 bytes for each id.
+ */
+void
+simhash_id_groups_finish(IdGroups *groups)
+{
+	FingerprintList *list = &groups->list;
+
+	add_waiting(groups);
+	sort_ids(groups);
+	pfree(list->spare_fps);
+	number_groups(groups, list->spare_ids);
+	pfree(list->spare_ids);
+	pfree(groups->links);
+	if (groups->greater != NULL)
+		pfree(groups->greater);
+}
+
+/* Return the i-th id, from 0 on, in ascending order. */
+int64
+simhash_id_groups_id(const IdGroups *groups, uint32 i)
+{
+	return (int64) (groups->list.fps[i] ^ SIGN_BIT);
+}

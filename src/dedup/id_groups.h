@@ -1,0 +1,50 @@
+/*
+ * id_groups.h
+ *	  The groups of ids that pairs of ids make.
+ */
+#ifndef SIMHASH_ID_GROUPS_H
+#define SIMHASH_ID_GROUPS_H
+
+#include "dedup/fplist.h"
+#include "dedup/id_numbers.h"
+#include "dedup/method.h"
+
+/* Pairs that wait, to be added together: see simhash_id_numbers_find(). */
+#define ID_GROUPS_WAITING 256
+
+/* A pair of a lesser id, whose list it is on, with a greater one. */
+typedef struct GreaterId
+{
+	uint32		number;			/* of the greater id */
+	uint32		next;			/* next on the list: index of greater */
+} GreaterId;
+
+/*
+ * While pairs are added, an id is its number in the table, and a bigint there
+ * is a uint64 of the same order.  Then the ids are grouped: the list has them
+ * in ascending order, as fingerprints, and as ids the numbers of their groups,
+ * from 1 on.
+ */
+typedef struct IdGroups
+{
+	ClusterMethod method;
+	uint64		waiting[2 * ID_GROUPS_WAITING]; /* ids of pairs, by twos */
+	int			waiting_count;
+	IdNumbers	table;
+	uint32	   *links;			/* of each id: if connected, its parent in a
+								 * set (sets.h); if by leader, the first on
+								 * the list of greater ids, or NO_GREATER */
+	Size		capacity;		/* links that there is room for */
+	/* only if by leader: */
+	GreaterId  *greater;
+	uint32		greater_count;
+	Size		greater_capacity;
+	FingerprintList list;		/* once the ids are grouped */
+} IdGroups;
+
+extern IdGroups *simhash_id_groups_begin(ClusterMethod method);
+extern void simhash_id_groups_add(IdGroups *groups, int64 a, int64 b);
+extern void simhash_id_groups_finish(IdGroups *groups);
+extern int64 simhash_id_groups_id(const IdGroups *groups, uint32 i);
+
+#endif							/* SIMHASH_ID_GROUPS_H */

@@ -1,0 +1,27 @@
+/*
+ * id_numbers.h
+ *	  Number ids from 0 on, in order of first appearance.
+ */
+#ifndef SIMHASH_ID_NUMBERS_H
+#define SIMHASH_ID_NUMBERS_H
+
+/*
+ * A hash table with open addressing and linear probing.  There are twice as
+ * many slots as there is room for ids: a table takes 16 bytes for each id that
+ * there is room for.
+ */
+typedef struct IdNumbers
+{
+	uint64	   *ids;			/* the id of each number */
+	uint32		count;			/* ids that are numbered */
+	Size		capacity;		/* ids that there is room for; a power of two */
+	uint32	   *slots;			/* 2 * capacity numbers of ids, or NO_NUMBER */
+	uint64		multiplier;		/* of the hash; odd, and secret */
+	int			shift;			/* brings a hash down to the slots */
+} IdNumbers;
+
+extern void simhash_id_numbers_begin(IdNumbers *table);
+extern void simhash_id_numbers_find(IdNumbers *table, const uint64 *ids,
+									int count, uint32 *numbers);
+
+#endif							/* SIMHASH_ID_NUMBERS_H */
