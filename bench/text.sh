@@ -56,8 +56,8 @@ create_texts()
 		-c "INSERT INTO $1 $3" -c "VACUUM ANALYZE $1"
 }
 
-# cut TABLE LENGTH: its texts in pieces of so many characters
-cut()
+# cut_texts TABLE LENGTH: its texts in pieces of so many characters
+cut_texts()
 {
 	create_texts "$1$2" body "SELECT substr(body, i, $2) AS body
 		FROM $1, generate_series(1, char_length(body) - $2 + 1, $2) i"
@@ -108,10 +108,10 @@ create_tables()
 	create_texts features feature "SELECT document, feature
 		FROM (SELECT row_number() OVER () AS document, body FROM english) d,
 			string_to_table(body, ' ') feature"
-	cut chinese 50
-	cut chinese 500
-	cut english 500
-	cut english 5000
+	cut_texts chinese 50
+	cut_texts chinese 500
+	cut_texts english 500
+	cut_texts english 5000
 	create_texts keywords tokens "SELECT ARRAY(SELECT substr(body, 5 * i + 1, 2)
 				FROM generate_series(0, 9) i) AS tokens,
 			'{11.7,10.9,10.6,10,9.6,9.5,9.1,8.7,8.5,8}'::float8[] AS weights
