@@ -41,9 +41,9 @@ split_mix(uint64 seed, uint32 i)
  *
  * Texts that are made from one template differ in the same features, so that it
  * depends on the numbers how many of such pairs come near each other.  Of the
- * first 16 seeds, MULTIPLIER_SEED is the one with which precision and recall
- * are at least 0.98 at k = 8, by words => 2, for all four kinds of text that
- * doc/choosing.md has.
+ * first 16 seeds, MULTIPLIER_SEED is one of two with which precision and recall
+ * are at least 0.98 at k = 8, by words => 2, for English and Japanese package
+ * descriptions, long files, and HTML pages.
  */
 static uint64 round_multipliers[SKETCH_ROUNDS];
 
