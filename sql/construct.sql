@@ -6,9 +6,10 @@ SELECT simhash(U&'cafe\0301') = simhash('café'), 'decomposed'
 UNION ALL
 SELECT simhash(U&'ca\00ADfé') = simhash('café'), 'soft hyphen';
 
--- the order of the words does not matter, their number does
+-- neither the order of the words matters nor, unless asked for, their number
 SELECT simhash('a b c') = simhash('c, b; a') AS same,
-	simhash('a a b c d') = simhash('a b c d') AS counted_once;
+	simhash('a a b c d') = simhash('a b c d') AS counted_once,
+	simhash('a a b c d', tf => 'count') = simhash('a b c d', tf => 'count') AS counted;
 SELECT simhash('a b c', words => 2) = simhash('c b a', words => 2) AS same;
 
 -- neither given means words => 1
@@ -40,8 +41,12 @@ SELECT count(*) FROM simhash_features(NULL);
 -- the fingerprint is the vote of its features
 SELECT simhash(body, words => n) = simhash(
 		(SELECT array_agg(f.feature) FROM simhash_features(body, words => n) f),
+		(SELECT array_agg(f.factor * f.weight) FROM simhash_features(body, words => n) f))
+	AS same,
+	simhash(body, words => n, tf => 'count') = simhash(
+		(SELECT array_agg(f.feature) FROM simhash_features(body, words => n) f),
 		(SELECT array_agg(f.count::float8) FROM simhash_features(body, words => n) f))
-	AS same
+	AS counted
 FROM (VALUES ('It was the best of times, it was the worst of times, it was the '
 	'age of wisdom, it was the age of foolishness')) t(body),
 	generate_series(1, 4) n;
@@ -105,20 +110,20 @@ SELECT simhash('e' || repeat(U&'\09be\0301\0323', 20000))
 SELECT length(feature), count FROM simhash_features(
 	'a ' || repeat('x', 100000) || ' b', words => 2);
 -- buffers full of short tokens, wherever a run of letters ends
-SELECT count(*), count(*) FILTER (WHERE simhash(body, chars => c) IS DISTINCT FROM simhash(ARRAY(
+SELECT count(*), count(*) FILTER (WHERE simhash(body, chars => c, tf => 'count') IS DISTINCT FROM simhash(ARRAY(
 	SELECT encode(substr(bytes, i, c), 'escape')
 	FROM generate_series(1, greatest(length(body) - c + 1, 1)) i))) AS wrong
 FROM (SELECT left(repeat(md5(n::text), 200), n) AS body, left(repeat(md5(n::text), 200), n)::bytea AS bytes
 	FROM unnest(ARRAY(SELECT generate_series(1, 140)) || ARRAY(SELECT generate_series(1975, 2125))
 		|| ARRAY[4100, 6400]) n OFFSET 0) s, unnest('{1,4,64}'::int[]) c;
-SELECT count(*), count(*) FILTER (WHERE simhash(repeat('é', p) || body, chars => 3) IS DISTINCT FROM simhash(ARRAY(
+SELECT count(*), count(*) FILTER (WHERE simhash(repeat('é', p) || body, chars => 3, tf => 'count') IS DISTINCT FROM simhash(ARRAY(
 	SELECT first || second || third
 	FROM (SELECT first, lead(first) OVER w AS second, lead(first, 2) OVER w AS third
 		FROM string_to_table(repeat('é', p) || body, NULL) WITH ORDINALITY c (first, i)
 		WINDOW w AS (ORDER BY i)) s
 	WHERE third IS NOT NULL))) AS wrong
 FROM (SELECT repeat(md5('x'), 70) AS body) s, generate_series(0, 66) p;
-SELECT count(*), count(*) FILTER (WHERE simhash(array_to_string(words, ' '), words => n) IS DISTINCT FROM simhash(ARRAY(
+SELECT count(*), count(*) FILTER (WHERE simhash(array_to_string(words, ' '), words => n, tf => 'count') IS DISTINCT FROM simhash(ARRAY(
 	SELECT array_to_string(words[i:i + n - 1], ' ') FROM generate_series(1, cardinality(words) - n + 1) i))) AS wrong
 FROM (SELECT ARRAY(SELECT left(md5(i::text), 1 + i % width) FROM generate_series(1, 2500) i) AS words
 	FROM unnest('{1,2,7,17,31}'::int[]) width) s, unnest('{1,2,3,64}'::int[]) n;
@@ -126,6 +131,82 @@ FROM (SELECT ARRAY(SELECT left(md5(i::text), 1 + i % width) FROM generate_series
 SELECT bool_and(simhash(repeat('a', n) || U&'e\0301' || repeat('日本', 40000))
 	= simhash(repeat('a', n) || 'é' || repeat('日本', 40000))) AS same
 FROM generate_series(65530, 65540) n;
+
+-- How often a feature counts: tf.  What the fingerprint of a text should be is
+-- put together by SQL: its features once, as often as they occur, and by vote.
+CREATE FUNCTION by_tf(body text, weights simhash_weights, words int, chars int) RETURNS TABLE (tf text, expected simhash64)
+LANGUAGE sql AS $$
+	SELECT 'once', simhash(array_agg(feature), array_agg(weight)) FROM simhash_features(body, weights, words, chars)
+	UNION ALL
+	SELECT 'count', simhash(array_agg(feature), array_agg(weight))
+	FROM simhash_features(body, weights, words, chars), generate_series(1, count)
+	UNION ALL
+	SELECT 'log', simhash(array_agg(feature), array_agg(floor(factor * weight * 65536) / 65536))
+	FROM simhash_features(body, weights, words, chars, 'log')
+$$;
+SELECT tf, count(*), count(DISTINCT expected) AS fingerprints,
+	count(*) FILTER (WHERE simhash(body, weights, words, chars, tf) IS DISTINCT FROM expected) AS wrong
+FROM (VALUES (''), ('a'), ('to be or not to be'), ('a a a a a a b b c d e f'), ('日本語日本語の日本'),
+		(repeat('a ', 3000) || repeat('b ', 100) || repeat('c ', 10) || 'd e f g'),
+		(repeat(repeat('x', 9000) || ' y z ', 3) || repeat('x', 9000) || ' w')) t(body),
+	(VALUES (NULL::simhash_weights, 1, NULL::int), (NULL, 2, NULL), (NULL, NULL, 3),
+		('{"a": 0.001, "to": 3, "": 0.3}', 1, NULL), ('{"a": 0, "b": 77.7, "y": 5e-5}', 2, NULL)) o(weights, words, chars),
+	by_tf(body, weights, words, chars)
+GROUP BY tf ORDER BY tf;
+-- the default is 'once', for NULL as well; not for tokens, each of which votes
+SELECT simhash(body) = simhash(body, tf => 'once') AS default, simhash(body, tf => NULL) = simhash(body) AS unknown,
+	simhash(body) = simhash('{to,be,or,not}'::text[]) AS once,
+	simhash(body, tf => 'count') = simhash('{to,be,or,not,to,be}'::text[]) AS count,
+	simhash(body) = simhash(body, tf => 'count') AS same
+FROM (VALUES ('to be or not to be')) t(body);
+-- 1 + ln(count), in units of 2^-16; more than 2^20 count as 2^20
+SELECT count, factor, factor * 65536 = round(65536 * (1 + ln(least(count, 1 << 20)))) AS rounded
+FROM unnest('{1,2,3,4,63,64,65,1000,1048575,1048576,1048577,1500000}'::int[]) n, simhash_features(repeat('a ', n), tf => 'log');
+SELECT tf, count, factor, weight FROM unnest('{once,count,log}'::text[]) tf, simhash_features('a b A', '{"a": 2.5}', tf => tf)
+WHERE feature = 'a';
+-- a vote is rounded down: of 1, 2 and 3 units, 1, 3 and 5 are 1.69 times as much
+SELECT simhash('a a b', ('{"a": ' || n / 65536.0 || ', "b": ' || m / 65536.0 || '}')::simhash_weights, tf => 'log')
+	= simhash('{a,b}'::text[], ARRAY[floor(n * 1.6931) / 65536, m / 65536.0]) AS same, n, m
+FROM generate_series(1, 3) n, LATERAL generate_series(floor(n * 1.6931)::int, floor(n * 1.6931)::int + 1) m;
+
+-- lexemes weigh what their heaviest label weighs; by 'count', all labels do
+SELECT tf, simhash(doc, tf => tf) = simhash('{a,b,c,d}'::text[], by_default) AS by_default,
+	simhash(doc, '{0.5,1,2,4}', tf) = simhash('{a,b,c,d}'::text[], by_own) AS by_own
+FROM (VALUES ('a:1A,2B,3B b:4,5,6,7C c:8C,9C d'::tsvector)) t(doc), (VALUES
+	('once', '{1,0.1999969482421875,0.1999969482421875,0.100006103515625}'::float8[], '{4,1,1,0.5}'::float8[]),
+	('count', '{1.8,0.5,0.4,0.1}', '{8,2.5,2,0.5}'),
+	('log', ARRAY[1 + ln(3), (1 + ln(4)) / 5, (1 + ln(2)) / 5, 0.1], ARRAY[4 * (1 + ln(3)), 1 + ln(4), 1 + ln(2), 0.5])) e(tf, by_default, by_own);
+SELECT feature, count, factor, weight, tf FROM unnest('{once,count,log}'::text[]) tf, simhash_features('a:1A,2,3 b:4C c'::tsvector, '{0.5,1,2,4}', tf);
+
+SELECT error_of(statement) FROM (VALUES
+	($$SELECT simhash('a', tf => 'twice')$$),
+	($$SELECT simhash('a', tf => '')$$),
+	($$SELECT simhash('', tf => 'Once')$$),
+	($$SELECT simhash('a'::tsvector, tf => 'tf')$$),
+	($$SELECT simhash_features('a', tf => 'ln')$$),
+	($$SELECT simhash_features('a'::tsvector, tf => 'x')$$)) t(statement);
+
+-- more distinct features than work_mem has room for
+CREATE TABLE long AS
+SELECT string_agg(i::text, ' ') || ' ' || string_agg((i * i % 70001)::text, ' ') AS body
+FROM generate_series(1::bigint, 70000) i;
+CREATE FUNCTION of_long(size text) RETURNS TABLE (tf text, plain simhash64, shingles simhash64, weighted simhash64)
+LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM set_config('work_mem', size, true);
+	RETURN QUERY SELECT t, simhash(body, tf => t), simhash(body, words => 2, tf => t),
+		simhash(body, '{"1": 3, "2": 5.5, "": 0.7}', tf => t)
+	FROM long, unnest('{once,count,log}'::text[]) t;
+END $$;
+SELECT tf, small.plain = large.plain AS plain, small.shingles = large.shingles AS shingles,
+	small.weighted = large.weighted AS weighted
+FROM of_long('64kB') small JOIN of_long('256MB') large USING (tf);
+SELECT tf, plain = CASE tf WHEN 'count' THEN every ELSE once END AS same
+FROM of_long('64kB'), (SELECT simhash(array_agg(w)) AS every, simhash(array_agg(DISTINCT w)) AS once
+	FROM long, string_to_table(body, ' ') w) a
+WHERE tf <> 'log';
+DROP TABLE long;
+DROP FUNCTION of_long, by_tf;
 
 -- generated columns and expression indexes
 CREATE TABLE docs (body text,

@@ -54,28 +54,31 @@ DECLARE
 	input text;
 	n int;
 	tokens text[];
-	counts float8[];
+	votes float8[];
 	weights simhash_weights;
+	tf text;
 BEGIN
 	FOR i IN 1 .. rounds LOOP
 		input := random_text((random() * 60)::int);
 		n := 1 + floor(random() * 6);
-		SELECT array_agg(feature), array_agg(count) INTO tokens, counts
-		FROM simhash_features(input, words => n);
-		IF simhash(input, words => n) IS DISTINCT FROM simhash(tokens, counts) THEN
+		tf := (ARRAY['once', 'count', 'log'])[1 + i % 3];
+		SELECT array_agg(feature), array_agg(factor * weight) INTO tokens, votes
+		FROM simhash_features(input, words => n, tf => tf);
+		IF simhash(input, words => n, tf => tf) IS DISTINCT FROM simhash(tokens, votes) THEN
 			RETURN 'words: ' || quote_literal(input);
 		END IF;
 		-- weights of the words that begin with a
 		SELECT coalesce(jsonb_object_agg(feature, length(feature) / 3.0), '{}') INTO weights
 		FROM simhash_features(input) WHERE feature ~ '^a';
-		SELECT array_agg(feature), array_agg(count * weight) INTO tokens, counts
-		FROM simhash_features(input, weights, words => n);
-		IF simhash(input, weights, words => n) IS DISTINCT FROM simhash(tokens, counts) THEN
+		-- which are rounded down, to multiples of 2^-16
+		SELECT array_agg(feature), array_agg(floor(factor * weight * 65536) / 65536) INTO tokens, votes
+		FROM simhash_features(input, weights, words => n, tf => tf);
+		IF simhash(input, weights, words => n, tf => tf) IS DISTINCT FROM simhash(tokens, votes) THEN
 			RETURN 'weights: ' || quote_literal(input);
 		END IF;
-		SELECT array_agg(feature), array_agg(count) INTO tokens, counts
-		FROM simhash_features(input, chars => n);
-		IF simhash(input, chars => n) IS DISTINCT FROM simhash(tokens, counts) THEN
+		SELECT array_agg(feature), array_agg(factor * weight) INTO tokens, votes
+		FROM simhash_features(input, chars => n, tf => tf);
+		IF simhash(input, chars => n, tf => tf) IS DISTINCT FROM simhash(tokens, votes) THEN
 			RETURN 'chars: ' || quote_literal(input);
 		END IF;
 		-- Canonical equivalents are one, but for U+0345: NFKC_Casefold makes a

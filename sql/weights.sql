@@ -76,10 +76,12 @@ SELECT feature, count, weight FROM simhash_features('a b c a b', '{"a": 1, "b": 
 SELECT feature, weight * 65536 AS units
 FROM simhash_features('a b c', '{"a": 0.0000152587890625, "b": 0.000030517578125, "": 0}', words => 3);
 SELECT feature, weight FROM simhash_features('a b', '{"a": 1, "b": 3}', words => 9);
-SELECT simhash('a b c a b', '{"a": 1, "b": 3, "c": 0.5}', words => 2) = (SELECT simhash(array_agg(feature), array_agg(count * weight))
-	FROM simhash_features('a b c a b', '{"a": 1, "b": 3, "c": 0.5}', words => 2)) AS same;
+SELECT simhash('a b c a b', '{"a": 1, "b": 3, "c": 0.5}', words => 2, tf => 'count') = (SELECT simhash(array_agg(feature), array_agg(count * weight))
+	FROM simhash_features('a b c a b', '{"a": 1, "b": 3, "c": 0.5}', words => 2)) AS same,
+	simhash('a b c a b', '{"a": 1, "b": 3, "c": 0.5}', words => 2) = (SELECT simhash(array_agg(feature), array_agg(weight))
+	FROM simhash_features('a b c a b', '{"a": 1, "b": 3, "c": 0.5}', words => 2)) AS once;
 -- long words, too
-SELECT simhash('a ' || repeat('x', 100000) || ' b b', ('{"b": 2, "' || repeat('X', 100000) || '": 5}')::simhash_weights, words => n)
+SELECT simhash('a ' || repeat('x', 100000) || ' b b', ('{"b": 2, "' || repeat('X', 100000) || '": 5}')::simhash_weights, words => n, tf => 'count')
 	= (SELECT simhash(array_agg(feature), array_agg(count * weight))
 		FROM simhash_features('a ' || repeat('x', 100000) || ' b b',
 			('{"b": 2, "' || repeat('X', 100000) || '": 5}')::simhash_weights, words => n)) AS same,
@@ -92,9 +94,21 @@ SELECT error_of(statement) FROM (VALUES
 	($$SELECT simhash('a', '{}', words => 0)$$),
 	($$SELECT simhash('a', '{"a": 1}', 1, 1)$$),
 	($$SELECT simhash_features('a', '{}', chars => 3)$$),
-	($$SELECT simhash(repeat('a ', 65536), '{"a": 2147483648}')$$),
-	($$SELECT simhash(repeat('a ', 65537), '{"a": 2147483648}', words => 2)$$)) t(statement);
-SELECT simhash(repeat('a ', 65535), '{"a": 2147483648}') = simhash('a') AS largest_total;
+	($$SELECT simhash(repeat('a ', 65536), '{"a": 2147483648}', tf => 'count')$$),
+	($$SELECT simhash(repeat('a ', 65537), '{"a": 2147483648}', words => 2, tf => 'count')$$)) t(statement);
+SELECT simhash(repeat('a ', 65535), '{"a": 2147483648}', tf => 'count') = simhash('a') AS largest_total;
+-- distinct words, each counted once, or 1 + ln 2 times
+CREATE FUNCTION heavy(n int, repeats int, tf text) RETURNS simhash64 LANGUAGE sql AS $$
+	SELECT simhash(repeat(string_agg(i::text, ' ') || ' ', repeats), '{"": 2147483648}', tf => tf)
+	FROM generate_series(1, n) i
+$$;
+SELECT error_of(statement) FROM (VALUES
+	($$SELECT heavy(65536, 1, 'once')$$),
+	($$SELECT heavy(65536, 3, 'once')$$),
+	($$SELECT heavy(65536, 1, 'log')$$),
+	($$SELECT heavy(38707, 2, 'log')$$)) t(statement);
+SELECT heavy(65535, 3, 'once') = heavy(65535, 1, 'count') AS once, heavy(38706, 2, 'log') = heavy(38706, 1, 'once') AS log;
+DROP FUNCTION heavy;
 
 -- tf-idf: ln((1 + N) / (1 + df)) + 1
 CREATE TABLE texts (id int, body text);
@@ -126,14 +140,16 @@ UPDATE idf SET w = j::simhash_weights;
 CREATE TABLE docs AS
 SELECT id, id % 14 + 1 AS lang, string_agg('t' || (id * i) % 4000, ' ') AS body
 FROM generate_series(1, 100) id, generate_series(1, 50) i GROUP BY id;
-CREATE FUNCTION by_hand(body text, j jsonb) RETURNS simhash64 LANGUAGE sql AS $$
-	SELECT simhash(array_agg(t), array_agg(coalesce((j ->> t)::float8, 1)))
-	FROM regexp_split_to_table(body, ' ') t
+CREATE FUNCTION by_hand(body text, j jsonb, tf text DEFAULT 'once') RETURNS simhash64 LANGUAGE sql AS $$
+	SELECT simhash(array_agg(t), array_agg(coalesce((j ->> t)::float8, 1) * CASE tf WHEN 'count' THEN n ELSE 1 END))
+	FROM (SELECT t, count(*) AS n FROM regexp_split_to_table(body, ' ') t GROUP BY t) s
 $$;
-SELECT count(*), count(*) FILTER (WHERE simhash(body, w) IS DISTINCT FROM by_hand(body, j)) AS wrong
+SELECT count(*), count(*) FILTER (WHERE simhash(body, w) IS DISTINCT FROM by_hand(body, j)) AS wrong,
+	count(*) FILTER (WHERE simhash(body, w, tf => 'count') IS DISTINCT FROM by_hand(body, j, 'count')) AS wrong_count
 FROM docs JOIN idf USING (lang);
 SET work_mem = '64kB';
-SELECT count(*), count(*) FILTER (WHERE simhash(body, w) IS DISTINCT FROM by_hand(body, j)) AS wrong
+SELECT count(*), count(*) FILTER (WHERE simhash(body, w) IS DISTINCT FROM by_hand(body, j)) AS wrong,
+	count(*) FILTER (WHERE simhash(body, w, tf => 'count') IS DISTINCT FROM by_hand(body, j, 'count')) AS wrong_count
 FROM docs JOIN idf USING (lang);
 SELECT count(*) FILTER (WHERE fp IS DISTINCT FROM by_hand(body, j)) AS wrong
 FROM (SELECT body, j, simhash(body, w) AS fp FROM docs JOIN idf USING (lang) ORDER BY md5(id::text)) s;
