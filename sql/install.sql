@@ -19,7 +19,7 @@ WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
 	-- temporary indexes are out of reach of parallel workers
 	AND proname !~ '^hamming_index_'
 	-- and a view or a query may be of anything
-	AND proname NOT IN ('simhash_distances', 'simhash_pairs');
+	AND proname NOT IN ('simhash_components', 'simhash_distances', 'simhash_pairs');
 SELECT oid::regprocedure FROM pg_proc
 WHERE proname IN ('simhash_within', 'simhash_near', 'simhash_in_ball',
 		'hamming_ball_contains')
