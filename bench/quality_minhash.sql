@@ -1,0 +1,28 @@
+-- MinHash with 128 numbers over the sets of three-word shingles, which
+-- bench/quality.sql has made: what it finds, as method :method.  Here a distance
+-- is how many of the 128 numbers differ.
+
+SELECT format('CREATE UNLOGGED TABLE minima AS SELECT id, ARRAY[%s] AS numbers
+		FROM shingles GROUP BY id',
+	string_agg(format('min(hashint8extended(hash, %s))', seed), ', '))
+FROM generate_series(1, 128) seed \gexec
+ALTER TABLE minima ADD PRIMARY KEY (id);
+
+-- Candidates are equal in one of 64 bands of two numbers: of two texts of which
+-- half the numbers are equal, one pair in 100 million is none.
+CREATE UNLOGGED TABLE bands AS
+SELECT id, band, numbers[2 * band - 1] AS odd, numbers[2 * band] AS even
+FROM minima, generate_series(1, 64) band;
+ANALYZE minima, bands;
+
+CREATE TABLE differences AS
+SELECT a, b, (SELECT count(*)::int FROM unnest(x.numbers, y.numbers) u (n, m) WHERE n <> m) AS distance
+FROM (SELECT DISTINCT a.id AS a, b.id AS b FROM bands a JOIN bands b USING (band, odd, even)
+		WHERE a.id < b.id) c
+	JOIN minima x ON x.id = a JOIN minima y ON y.id = b;
+
+INSERT INTO methods VALUES (:method, 'MinHash, 128 numbers, words => 3');
+INSERT INTO found SELECT :method, distance, count(*) FROM differences GROUP BY distance;
+INSERT INTO alike
+SELECT :method, distance, count(*), count(*) FILTER (WHERE jaccard >= 0.8)
+FROM pairs JOIN differences USING (a, b) GROUP BY distance;
