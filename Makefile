@@ -86,6 +86,7 @@ DOCUMENTS = \
 	doc/clients.md \
 	doc/deduplicating.md \
 	doc/indexing.md \
+	doc/quality.svg \
 	doc/recipes.md \
 	doc/reference.md \
 	$(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/bench/results/*.md))
