@@ -1,5 +1,5 @@
-# Wherever simhash_cluster and simhash_pairs run out of memory, they raise an
-# error, and the session goes on.  Nothing takes more than is documented.
+# Wherever simhash_cluster, simhash_pairs and simhash_components run out of memory,
+# they raise an error, and the session goes on.  Nothing takes more than is documented.
 
 use strict;
 use warnings;
@@ -47,7 +47,11 @@ my %statements = (
 	'pairs of two' => "SELECT count(*) FROM
 		(SELECT simhash_pairs('SELECT id, fp FROM docs WHERE id % 2 = 0',
 			'TABLE docs', 3)) s",
-	'pairs in FROM' => "SELECT count(*) FROM simhash_pairs('TABLE docs', 3) s");
+	'pairs in FROM' => "SELECT count(*) FROM simhash_pairs('TABLE docs', 3) s",
+	'components' => "SELECT max((c).cluster) FROM
+		(SELECT simhash_components('SELECT id, id / 2 FROM docs WHERE id % 3 > 0') AS c) s",
+	'components by leader' => "SELECT max((c).cluster) FROM
+		(SELECT simhash_components('SELECT id, id / 2 FROM docs', 'leader') AS c) s");
 # what each may add to the memory in use
 my @megabytes = map { 3 * $_ } 1 .. 9;
 
@@ -96,7 +100,12 @@ my @needs = (
 	[ 32, 'SELECT max(c) FROM (SELECT simhash_cluster(fp, 3) OVER () AS c FROM million) s' ],
 	[ 44, "SELECT max(c) FROM
 		(SELECT simhash_cluster(fp, 1, 'leader') OVER () AS c FROM million) s" ],
-	[ 36, "SELECT count(*) FROM (SELECT simhash_pairs('TABLE million', 0)) s" ]);
+	[ 36, "SELECT count(*) FROM (SELECT simhash_pairs('TABLE million', 0)) s" ],
+	# the pairs take none, unless by leader
+	[ 28, "SELECT max((c).cluster) FROM (SELECT simhash_components(
+		'SELECT id, id / n FROM million, generate_series(2, 5) n') AS c) s" ],
+	[ 28 + 8, "SELECT max((c).cluster) FROM (SELECT simhash_components(
+		'SELECT id, id / 2 FROM million', 'leader') AS c) s" ]);
 for my $needs (@needs)
 {
 	my ($bytes, $statement) = @$needs;
@@ -129,6 +138,7 @@ for my $statement (
 		PERFORM FROM refusing WHERE fp <-> i::bigint::simhash64 <= 3; END LOOP; END $$',
 	'SELECT count(c) FROM (SELECT simhash_cluster(fp, 3) OVER (PARTITION BY id) AS c FROM source) s',
 	"SELECT count(*) FROM source s, LATERAL simhash_pairs('TABLE one', 'TABLE one', s.id % 65)",
+	"SELECT count(*) FROM source, LATERAL simhash_components('SELECT 1, ' || id, 'leader')",
 	"SELECT count(*) FROM source, LATERAL simhash_features(id::text || ' and more')",
 	"SELECT count(*) FROM source, LATERAL simhash_distances('one', 'fp', id)",
 	"SELECT count(simhash(id || ' and more')) + count(simhash(id || ' ', tf => 'log')) FROM source",

@@ -68,6 +68,12 @@ my %statements = (
 		(SELECT simhash_pairs('SELECT * FROM equal WHERE id < 2500', 3)) s",
 	'pairs of which none comes' => "SELECT count(*) FROM
 		(SELECT simhash_pairs('SELECT 1, fp FROM equal', 3)) s",
+	'components' => "SELECT max((c).cluster) FROM (SELECT simhash_components(
+		'SELECT id, hashint8(id + n) FROM docs, generate_series(1, 3) n') AS c) s",
+	'components by leader' => "SELECT max((c).cluster) FROM (SELECT simhash_components(
+		'SELECT id, hashint8(id + n) & 1048575 FROM docs, generate_series(1, 3) n', 'leader') AS c) s",
+	'components of equal pairs' => "SELECT max((c).cluster) FROM (SELECT simhash_components(
+		'SELECT 1, 2 FROM docs, generate_series(1, 4)', 'leader') AS c) s",
 	'distances' => "SELECT sum(pairs) FROM simhash_distances('docs', 'fp', 25000)",
 	'a combining sequence' => 'SELECT simhash(marks) FROM texts',
 	'words' => 'SELECT simhash(repeat(words, 10), words => 3) FROM texts',
