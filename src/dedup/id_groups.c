@@ -93,7 +93,8 @@ add_waiting(IdGroups *groups)
 	uint32		numbers[2 * ID_GROUPS_WAITING];
 	int			i;
 
-	simhash_id_numbers_find(&groups->table, ids, groups->waiting_count, numbers);
+	simhash_id_numbers_find(&groups->table, ids, groups->waiting_count,
+							numbers);
 	begin_links(groups, first);
 	for (i = 0; i < groups->waiting_count; i += 2)
 	{
