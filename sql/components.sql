@@ -106,12 +106,11 @@ SELECT graph, c.* FROM graphs, LATERAL check_components(source) c;
 -- numbers of pairs at which tables grow
 SELECT count(*), sum(c.ids) AS ids, sum(c.wrong) AS wrong
 FROM unnest('{1,255,256,257,511,512,513,1023,1024,1025,2047,2048,2049}'::int[]) n,
-	unnest('{1,5}'::int[]) step,
-	LATERAL check_components(format('SELECT i, i + %s FROM generate_series(1, %s) i', step, n)) c;
+	LATERAL check_components(format('SELECT i, i + 5 FROM generate_series(1, %s) i', n)) c;
 -- more pairs, of which the groups are known
 SELECT method, count(*), max(cluster), count(*) FILTER (WHERE cluster <> (id + 9) / 10) AS wrong
 FROM unnest('{connected,leader}'::text[]) method, LATERAL simhash_components(
-	'SELECT (i - 1) / 10 * 10 + 1, i FROM generate_series(1, 200000) i ORDER BY hashint4(i)', method)
+	'SELECT (i - 1) / 10 * 10 + 1, i FROM generate_series(1, 40000) i ORDER BY hashint4(i)', method)
 GROUP BY 1 ORDER BY 1;
 
 -- what simhash_pairs finds: the clusters of simhash_cluster, of rows that are in a pair
