@@ -118,6 +118,7 @@ REGRESS = \
 	vectors \
 	construct \
 	similarity \
+	minhash \
 	weights \
 	aggregates \
 	distance \
