@@ -11,10 +11,14 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <math.h>
 #include <utf8proc.h>
 
 #include "naive.h"
 #include "text/unicode_class.h"
+
+/* PostgreSQL's own is in the server, which is not there. */
+#undef qsort
 
 /* Returns the length of the code point at p, or 1 for a byte that is none. */
 size_t
@@ -137,6 +141,13 @@ naive_chars(Naive *n, const uint8 *p, const uint8 *end)
 	}
 }
 
+static void
+make_features(Naive *n, size_t size)
+{
+	n->size = Min(size, n->tokens);
+	n->features = n->tokens > 0 ? n->tokens - n->size + 1 : 0;
+}
+
 /* Split a text into tokens, which all weigh 1. */
 void
 naive_split(Naive *n, const Buffer *body, size_t size, bool chars)
@@ -153,8 +164,25 @@ naive_split(Naive *n, const Buffer *body, size_t size, bool chars)
 		naive_chars(n, n->normal.bytes, end);
 	else
 		naive_words(n, n->normal.bytes, end);
-	n->size = Min(size, n->tokens);
-	n->features = n->tokens > 0 ? n->tokens - n->size + 1 : 0;
+	make_features(n, size);
+}
+
+/* Leave out the tokens that weigh 0, and give the others a weight of 1. */
+void
+naive_leave_out(Naive *n, size_t size)
+{
+	size_t		kept = 0;
+	size_t		i;
+
+	for (i = 0; i < n->tokens; i++)
+	{
+		if (n->token[i].weight == 0)
+			continue;
+		n->token[kept] = n->token[i];
+		n->token[kept++].weight = 1 << 16;
+	}
+	n->tokens = kept;
+	make_features(n, size);
 }
 
 /* Make feature i: its bytes, and the mean weight of its tokens. */
@@ -201,4 +229,120 @@ naive_vote(Naive *n)
 		n->fingerprint |= (uint64) (2 * ones[bit] > total) << bit;
 	n->elected = total > 0;
 	n->overflow = total > PG_INT64_MAX;
+}
+
+static int
+compare_hashes(const void *a, const void *b)
+{
+	uint64		x = ((const Occurrence *) a)->hash;
+	uint64		y = ((const Occurrence *) b)->hash;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * Put the occurrences in the order of their hashes, and make a feature of all
+ * that have the same hash.  Return the number of features.
+ */
+size_t
+naive_distinct(Occurrence *all, size_t count, Distinct *distinct)
+{
+	size_t		n = 0;
+	size_t		i;
+
+	if (count > 0)
+		qsort(all, count, sizeof(Occurrence), compare_hashes);
+	for (i = 0; i < count; i++)
+	{
+		Distinct   *d;
+
+		if (i == 0 || all[i].hash != all[i - 1].hash)
+			memset(&distinct[n++], 0, sizeof(Distinct));
+		d = &distinct[n - 1];
+		d->hash = all[i].hash;
+		d->count[all[i].side]++;
+		d->weight = Max(d->weight, all[i].weight);
+	}
+	return n;
+}
+
+/* The vote of a feature, by tf => 'once' or tf => 'log'. */
+int64
+naive_term_vote(bool once, uint64 count, int64 weight)
+{
+	long double factor = 65536 * (1 + logl(Min(count, 1 << 20)));
+
+	return once ? weight : (int64) ((int128) weight * llrintl(factor) / 65536);
+}
+
+/* Elect the fingerprint of features by how often they are on all sides. */
+bool
+naive_elect(const Distinct *distinct, size_t count, bool once,
+			bool *overflow, uint64 *fingerprint)
+{
+	int128		total = 0;
+	int128		ones[64] = {0};
+	size_t		i;
+	int			bit;
+
+	for (i = 0; i < count; i++)
+	{
+		const Distinct *d = &distinct[i];
+		int64		vote = naive_term_vote(once, d->count[0] + d->count[1],
+										   d->weight);
+
+		total += vote;
+		for (bit = 0; bit < 64; bit++)
+			ones[bit] += d->hash >> bit & 1 ? vote : 0;
+	}
+	*fingerprint = 0;
+	for (bit = 0; bit < 64; bit++)
+		*fingerprint |= (uint64) (2 * ones[bit] > total) << bit;
+	*overflow = total > PG_INT64_MAX;
+	return total > 0;
+}
+
+static uint64
+naive_split_mix(uint64 seed, uint64 i)
+{
+	uint64		z = seed + (i + 1) * UINT64CONST(0x9E3779B97F4A7C15);
+
+	z = (z ^ (z >> 30)) * UINT64CONST(0xBF58476D1CE4E5B9);
+	z = (z ^ (z >> 27)) * UINT64CONST(0x94D049BB133111EB);
+	return z ^ (z >> 31);
+}
+
+/* The minhash: all 128 rounds of each feature.  False: there is no feature. */
+bool
+naive_minhash(const Distinct *distinct, size_t count, uint64 *fingerprint)
+{
+	uint64		round_of[64];
+	uint64		value_of[64];
+	uint64		round;
+	size_t		i;
+	int			bin;
+
+	for (bin = 0; bin < 64; bin++)
+		round_of[bin] = value_of[bin] = PG_UINT64_MAX;
+	for (round = 0; round < 128; round++)
+	{
+		uint64		multiplier = naive_split_mix(4, round) | 1;
+
+		for (i = 0; i < count; i++)
+		{
+			uint64		x = naive_split_mix(distinct[i].hash, 0) * multiplier;
+
+			bin = round < 64 ? x >> 58 : round - 64;
+			if (round < round_of[bin] ||
+				(round == round_of[bin] && x < value_of[bin]))
+			{
+				round_of[bin] = round;
+				value_of[bin] = x;
+			}
+		}
+	}
+	*fingerprint = 0;
+	for (bin = 0; bin < 64; bin++)
+		*fingerprint |= (value_of[bin] >> 32 & 1) << bin;
+	return count > 0;
 }

@@ -33,9 +33,32 @@ typedef struct Naive
 	uint64		fingerprint;
 } Naive;
 
+/* A feature of one text or two, among others that may have the same hash. */
+typedef struct Occurrence
+{
+	uint64		hash;
+	int64		weight;
+	int			side;			/* 0 or 1: the text */
+} Occurrence;
+
+/* Features with one hash are one feature. */
+typedef struct Distinct
+{
+	uint64		hash;
+	uint64		count[2];		/* of occurrences, on each side */
+	int64		weight;			/* the greatest of them */
+} Distinct;
+
 extern size_t naive_decode(const uint8 *p, const uint8 *end, int32 *cp);
 extern void naive_split(Naive *n, const Buffer *body, size_t size, bool chars);
+extern void naive_leave_out(Naive *n, size_t size);
 extern int64 naive_feature(const Naive *n, size_t i, Buffer *bytes);
 extern void naive_vote(Naive *n);
+extern size_t naive_distinct(Occurrence *all, size_t count, Distinct *distinct);
+extern int64 naive_term_vote(bool once, uint64 count, int64 weight);
+extern bool naive_elect(const Distinct *distinct, size_t count, bool once,
+						bool *overflow, uint64 *fingerprint);
+extern bool naive_minhash(const Distinct *distinct, size_t count,
+						  uint64 *fingerprint);
 
 #endif							/* NAIVE_H */

@@ -1,6 +1,7 @@
 /*
  * tokens.c
- *	  Random texts, through the tokeniser and through a naive one.
+ *	  Random texts, through the tokeniser and through a naive one; and random
+ *	  sets of features.
  *
  *	  tokens ROUNDS SEED
  *
@@ -15,7 +16,9 @@
 #include <unistd.h>
 
 #include "naive.h"
+#include "sets.h"
 #include "texts.h"
+#include "text/fingerprint.h"
 #include "text/tokens.h"
 
 /* PostgreSQL's own printf is in the server, which is not there. */
@@ -28,7 +31,8 @@ typedef struct Case
 	uint64		seed;
 	Buffer		body;
 	uint32		size;
-	WeightTable *weights;
+	const WeightTable *weights;
+	const WeightTable *stops;
 	Naive		naive;
 } Case;
 
@@ -48,16 +52,17 @@ static void
 tell_case(int signo pg_attribute_unused())
 {
 	fprintf(stderr,
-			"%s => %u%s, a text of %zu bytes\n"
+			"%s => %u%s%s, a text of %zu bytes\n"
 			"again: script/soak fuzz 1 %llu\n",
 			this.naive.chars ? "chars" : "words", this.size,
-			this.weights ? ", with weights" : "", this.body.length,
+			this.weights ? ", with weights" : "",
+			this.stops ? ", with a stop list" : "", this.body.length,
 			(unsigned long long) this.seed);
 	_exit(1);
 }
 
 /* Two values that ought to be the same. */
-static void
+void
 expect_same(const char *what, uint64 got, uint64 expected)
 {
 	if (got == expected)
@@ -143,14 +148,20 @@ random_weight(void)
 	return ONE_OF(weight);
 }
 
+/* Is a word of a stop list left out, 0, or kept, WEIGHT_UNIT? */
+static int64
+random_stop(void)
+{
+	return below(2) * WEIGHT_UNIT;
+}
+
 /* Give a weight to each token like one of them, unless these have one. */
 static void
-weigh_tokens_like(const Token *like, int64 weight)
+weigh_tokens_like(WeightTable *table, const Token *like, int64 weight)
 {
 	size_t		i;
 
-	simhash_weights_add(this.weights, XXH3_64bits(like->bytes, like->length),
-						weight);
+	simhash_weights_add(table, XXH3_64bits(like->bytes, like->length), weight);
 	for (i = 0; i < this.naive.tokens; i++)
 	{
 		Token	   *token = &this.naive.token[i];
@@ -163,9 +174,8 @@ weigh_tokens_like(const Token *like, int64 weight)
 
 /* Weigh the tokens, with a table that is as full as it may be. */
 static void
-make_weights(void)
+make_weights(WeightTable *table, int64 (*random_number) (void))
 {
-	static WeightTable table;
 	size_t		keys = this.naive.tokens > 0 ? below(50) : 0;
 	size_t		buckets = 2;
 	WeightBucket *array;
@@ -174,21 +184,41 @@ make_weights(void)
 
 	while (buckets * WEIGHT_BUCKET <= keys)
 		buckets *= 2;
-	free(table.buckets);
+	free(table->buckets);
 	array = aligned_alloc(sizeof(WeightBucket), buckets * sizeof(WeightBucket));
 	seed = (uint64) below(PG_UINT32_MAX) << 32;
 	seed |= below(1000);
-	simhash_weights_init(&table, array, buckets, seed, random_weight());
-	this.weights = &table;
+	simhash_weights_init(table, array, buckets, seed, random_number());
 	for (i = 0; i < this.naive.tokens; i++)
 		this.naive.token[i].weight = -1;
 	while (keys-- > 0)
-		weigh_tokens_like(&this.naive.token[below(this.naive.tokens)],
-						  random_weight());
+		weigh_tokens_like(table,
+						  &this.naive.token[below(this.naive.tokens)],
+						  random_number());
 	for (i = 0; i < this.naive.tokens; i++)
 	{
 		if (this.naive.token[i].weight < 0)
-			this.naive.token[i].weight = table.rest;
+			this.naive.token[i].weight = table->rest;
+	}
+}
+
+/* Leave some of the words out, and weigh the others. */
+static void
+weigh_words(void)
+{
+	static WeightTable weights;
+	static WeightTable stops;
+
+	if (below(3) == 0)
+	{
+		make_weights(&stops, random_stop);
+		naive_leave_out(&this.naive, this.size);
+		this.stops = &stops;
+	}
+	if (below(2) == 0)
+	{
+		make_weights(&weights, random_weight);
+		this.weights = &weights;
 	}
 }
 
@@ -213,9 +243,9 @@ make_case(uint64 seed)
 	this.size = below(5) > 0 ? ONE_OF(size) : 1 + below(SHINGLE_MAX);
 	naive_split(&this.naive, &this.body, this.size, below(3) == 0);
 	this.weights = NULL;
-	/* weights are those of words */
-	if (!this.naive.chars && below(2) == 0)
-		make_weights();
+	this.stops = NULL;
+	if (!this.naive.chars)
+		weigh_words();
 	this.naive.earlier = 0;
 	if (this.weights && below(4) == 0)
 		precede_text();
@@ -254,10 +284,15 @@ feed_body(FeatureTarget target, size_t longest)
 	const uint8 *end = p + this.body.length;
 	bool		last_is_empty = below(4) == 0;
 	Tokenizer  *t = aligned_alloc(64, sizeof(Tokenizer));
+	FeatureOptions options = {
+		.size = this.size,
+		.chars = this.naive.chars,
+		.weights = this.weights,
+		.stops = this.stops
+	};
 
 	memset(t, 0xAA, sizeof(Tokenizer)); /* nothing in it is relied on */
-	simhash_tokens_init(t, this.size, this.naive.chars, this.weights,
-						&memory_files, resize, target);
+	simhash_tokens_init(t, &options, &memory_files, resize, target);
 	do
 	{
 		const uint8 *from = p;
@@ -306,7 +341,7 @@ static void
 check_votes(size_t longest)
 {
 	Votes		votes;
-	FeatureTarget target = {.votes = &votes};
+	FeatureTarget target = simhash_votes_target(&votes);
 	uint64		fingerprint = 0;
 	size_t		i;
 
@@ -326,6 +361,80 @@ check_votes(size_t longest)
 		expect_same("fingerprint", fingerprint, this.naive.fingerprint);
 }
 
+/* Features, as they come from the text or from elsewhere. */
+typedef struct Gathered
+{
+	Buffer		occurrences;
+	bool		weighted;
+	int			sides;
+} Gathered;
+
+static void
+gather_one(Gathered *g, uint64 hash, int64 weight)
+{
+	Occurrence	o = {hash, weight, below(g->sides)};
+
+	append(&g->occurrences, &o, sizeof(o));
+}
+
+static void
+begin_gathering(void *arg, bool weighted)
+{
+	((Gathered *) arg)->weighted = weighted;
+}
+
+static void
+gather(void *arg, const uint64 *hash, const int64 *weight, uint32 count)
+{
+	Gathered   *g = arg;
+	uint32		i;
+
+	expect_same("too many features at once", count > FEATURES_AT_ONCE, false);
+	for (i = 0; i < count; i++)
+		gather_one(g, hash[i], g->weighted ? weight[i] : WEIGHT_UNIT);
+}
+
+/* Features that nobody hashed: few or many, and some of them often. */
+static void
+gather_random(Gathered *g)
+{
+	static const uint32 limit[] = {1, 3, 100, 5000, 40000, PG_UINT32_MAX};
+	uint32		values = ONE_OF(limit);
+	uint32		shift = below(33);
+	uint32		length = below(1 << below(17));
+	int64		weight = random_weight();
+
+	for (; length > 0; length--)
+	{
+		uint64		hash = (uint64) below(values) << shift;
+
+		gather_one(g, below(1000) == 0 ? PG_UINT64_MAX : hash,
+				   below(3) == 0 ? random_weight() : weight);
+	}
+}
+
+static void
+check_as_set(size_t longest)
+{
+	static Gathered g;
+	FeatureTarget target = {
+		.begin = begin_gathering,
+		.add_all = gather,
+		.arg = &g
+	};
+
+	g.occurrences.length = 0;
+	g.sides = 1 + below(2);
+	feature_begin(&target, this.weights != NULL);
+	feed_body(target, longest);
+	expect_same("features in all", g.occurrences.length / sizeof(Occurrence),
+				this.naive.features);
+	if (below(3) == 0)
+		gather_random(&g);
+	check_set((Occurrence *) g.occurrences.bytes,
+			  g.occurrences.length / sizeof(Occurrence));
+}
+
 static void
 run_case(uint64 seed)
 {
@@ -338,6 +447,7 @@ run_case(uint64 seed)
 		check_features(longest[i]);
 		check_votes(longest[i]);
 	}
+	check_as_set(ONE_OF(longest));
 	texts++;
 	text_bytes += this.body.length;
 	features += this.naive.features;
@@ -349,6 +459,8 @@ main(int argc, char **argv)
 {
 	uint64		rounds;
 	uint64		seed;
+	size_t		sets;
+	size_t		full;
 
 	if (argc != 3)
 	{
@@ -360,9 +472,10 @@ main(int argc, char **argv)
 	signal(SIGABRT, tell_case);
 	while (texts < rounds)
 		run_case(seed + texts);
+	sets = sets_checked(&full);
 	printf("%llu texts, %zu bytes, %zu features, %zu files of marks, "
-		   "%zu overflows\n",
+		   "%zu overflows, %zu sets, %zu tables that were full\n",
 		   (unsigned long long) texts, text_bytes, features, mark_files,
-		   overflows);
+		   overflows, sets, full);
 	return 0;
 }

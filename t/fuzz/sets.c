@@ -1,0 +1,351 @@
+/*
+ * sets.c
+ *	  Sets of features: what src/text makes of these must be what naive.c makes
+ *	  of them.
+ */
+#include "postgres.h"
+
+#include "sets.h"
+#include "texts.h"
+#include "text/feature_table.h"
+#include "text/fingerprint.h"
+#include "text/sketch.h"
+#include "text/term_frequency.h"
+
+/* Features in the order in which they are handed in. */
+static Occurrence *given;
+static size_t count;
+
+/* The same, by their hashes. */
+static Distinct *distinct;
+static size_t features;
+
+static FeatureTable *table;
+static Occurrence *left;		/* what the table has no room for */
+static size_t left_count;
+static uint64 *fresh;			/* new features, of a table that says so */
+static size_t fresh_count;
+
+/* What has been covered. */
+static size_t sets;
+static size_t full_tables;
+
+size_t
+sets_checked(size_t *full)
+{
+	*full = full_tables;
+	return sets;
+}
+
+static int
+compare_distinct(const void *a, const void *b)
+{
+	uint64		x = ((const Distinct *) a)->hash;
+	uint64		y = ((const Distinct *) b)->hash;
+
+	return (x > y) - (x < y);
+}
+
+/* Return the number of a feature, which there must be. */
+static size_t
+number_of(uint64 hash)
+{
+	Distinct	key = {.hash = hash};
+	Distinct   *found = NULL;
+
+	if (features > 0)
+		found = bsearch(&key, distinct, features, sizeof(Distinct),
+						compare_distinct);
+	expect_same("is there such a hash?", found != NULL, true);
+	return found - distinct;
+}
+
+/* How many of the rest to hand in at once. */
+static uint32
+random_piece(size_t rest)
+{
+	uint32		n = 1 + below(1 << below(12));
+
+	return Min(n, rest);
+}
+
+/* Hand in count_of features, of one side, to the table that is not full. */
+static uint32
+add_piece(const Occurrence *from, uint32 count_of)
+{
+	uint64	   *hash = resize(NULL, count_of * sizeof(uint64));
+	int64	   *weight = resize(NULL, count_of * sizeof(int64));
+	uint64	   *new = resize(NULL, count_of * sizeof(uint64));
+	uint32		added;
+	uint32		n;
+	uint32		i;
+
+	for (i = 0; i < count_of; i++)
+	{
+		hash[i] = from[i].hash;
+		weight[i] = from[i].weight;
+	}
+	added = simhash_table_add(table, from->side, hash, weight, count_of, new,
+							  &n);
+	if (n > 0)
+		memcpy(fresh + fresh_count, new, n * sizeof(uint64));
+	fresh_count += n;
+	free(hash);
+	free(weight);
+	free(new);
+	return added;
+}
+
+/* Hand in all features in pieces; count those in the table once it is full. */
+static void
+fill_table(void)
+{
+	size_t		at = 0;
+
+	left_count = fresh_count = 0;
+	while (at < count)
+	{
+		uint32		most = random_piece(count - at);
+		uint32		n = 1;
+		uint32		added;
+
+		while (n < most && given[at + n].side == given[at].side)
+			n++;
+		added = add_piece(given + at, n);
+		at += added;
+		if (added < n)
+			break;
+	}
+	full_tables += at < count;
+	for (; at < count; at++)
+	{
+		const Occurrence *o = &given[at];
+
+		if (!simhash_table_count(table, o->side, o->hash, o->weight))
+			left[left_count++] = *o;
+	}
+}
+
+/* The table has each of its features once, as often as it was handed in. */
+static size_t
+check_slots(bool *seen)
+{
+	uint64		slots[100];
+	uint64		next = 0;
+	size_t		listed = 0;
+	uint32		n;
+	uint32		i;
+	int			side;
+
+	while ((n = simhash_table_list(table, &next, slots,
+								   1 + below(lengthof(slots)))) > 0)
+	{
+		for (i = 0; i < n; i++)
+		{
+			size_t		number = number_of(table_hash(table, slots[i]));
+			const Distinct *d = &distinct[number];
+
+			expect_same("is it listed again?", seen[number], false);
+			seen[number] = true;
+			for (side = 0; side < table->sides; side++)
+				expect_same("occurrences", table->count[side][slots[i]],
+							d->count[side]);
+			if (table->weighted)
+				expect_same("weight", table->weight[slots[i]], d->weight);
+		}
+		listed += n;
+	}
+	expect_same("features of the table", listed, table->used);
+	return listed;
+}
+
+/* What the table has no room for is all of the other features. */
+static void
+check_left(const bool *seen, size_t listed)
+{
+	Distinct   *others = resize(NULL, (left_count + 1) * sizeof(Distinct));
+	size_t		n = naive_distinct(left, left_count, others);
+	size_t		i;
+
+	expect_same("features", listed + n, features);
+	for (i = 0; i < n; i++)
+	{
+		size_t		number = number_of(others[i].hash);
+
+		expect_same("is what is left in the table?", seen[number], false);
+		expect_same("what is left of a feature",
+					memcmp(&others[i], &distinct[number], sizeof(Distinct)), 0);
+	}
+	free(others);
+}
+
+/* Each feature of a table without counts and weights was new once. */
+static void
+check_fresh(const bool *seen, size_t listed)
+{
+	bool	   *again = calloc(features + 1, sizeof(bool));
+	size_t		i;
+
+	expect_same("new features", fresh_count, listed);
+	for (i = 0; i < fresh_count; i++)
+	{
+		size_t		number = number_of(fresh[i]);
+
+		expect_same("is a new feature listed?", seen[number], true);
+		expect_same("is a feature new again?", again[number], false);
+		again[number] = true;
+	}
+	free(again);
+}
+
+/* sides must be as many as the features have, or 0: they are not counted. */
+static void
+check_table(int sides, bool weighted, size_t limit)
+{
+	bool	   *seen = calloc(features + 1, sizeof(bool));
+	size_t		listed;
+
+	table = resize(NULL, sizeof(FeatureTable));
+	memset(table, 0xAA, sizeof(FeatureTable));	/* nothing is relied on */
+	simhash_table_init(table, sides, weighted, limit, random_bits(), resize);
+	fill_table();
+	listed = check_slots(seen);
+	check_left(seen, listed);
+	if (sides == 0 && !weighted)
+		check_fresh(seen, listed);
+	simhash_table_free(table);
+	free(table);
+	free(seen);
+}
+
+/* Votes of the features by how often they occur. */
+static void
+check_votes_of(TermFrequency tf)
+{
+	Votes		votes;
+	FeatureTarget target = simhash_votes_target(&votes);
+	uint64		hash[FEATURES_AT_ONCE];
+	int64		vote[FEATURES_AT_ONCE];
+	size_t		at = 0;
+	bool		overflow;
+	uint64		expected;
+	uint64		fingerprint = 0;
+	bool		elected = naive_elect(distinct, features, tf == TF_ONCE,
+									  &overflow, &expected);
+
+	feature_begin(&target, true);
+	while (at < features)
+	{
+		uint32		n = random_piece(features - at);
+		uint32		i;
+
+		for (i = 0; i < n; i++, at++)
+		{
+			const Distinct *d = &distinct[at];
+			uint64		times = d->count[0] + d->count[1];
+
+			hash[i] = d->hash;
+			vote[i] = simhash_term_vote(tf, times, d->weight);
+			expect_same("vote", vote[i],
+						naive_term_vote(tf == TF_ONCE, times, d->weight));
+		}
+		simhash_votes_add_all(&votes, hash, vote, n);
+	}
+	expect_same("overflow of the votes", votes.overflow, overflow);
+	if (overflow)
+		return;
+	expect_same("is one elected?",
+				simhash_votes_fingerprint(&votes, &fingerprint), elected);
+	if (elected)
+		expect_same("fingerprint by tf", fingerprint, expected);
+}
+
+/* Hand in given[from .. to) in pieces. */
+static void
+sketch_part(Sketch *sketch, size_t from, size_t to)
+{
+	uint64		fingerprint;
+
+	while (from < to)
+	{
+		uint32		n = random_piece(to - from);
+		uint64	   *hash = resize(NULL, n * sizeof(uint64));
+		uint32		i;
+
+		for (i = 0; i < n; i++)
+			hash[i] = given[from++].hash;
+		simhash_sketch_add(sketch, hash, n);
+		free(hash);
+		/* a window asks, and goes on */
+		if (below(20) == 0)
+			simhash_sketch_fingerprint(sketch, &fingerprint);
+	}
+}
+
+static void
+new_sketch(Sketch *sketch)
+{
+	memset(sketch, 0xAA, sizeof(Sketch));	/* nothing is relied on */
+	simhash_sketch_init(sketch, random_bits());
+}
+
+/* Sketch the features in up to four parts, which may share some of them. */
+static void
+check_sketch(void)
+{
+	Sketch		whole;
+	Sketch		part;
+	size_t		from = 0;
+	uint32		parts = 1 + below(4);
+	uint64		expected;
+	uint64		fingerprint;
+
+	new_sketch(&whole);
+	while (--parts > 0 && from < count)
+	{
+		size_t		to = from + 1 + below(count - from);
+
+		new_sketch(&part);
+		sketch_part(&part, below(2) == 0 ? from : 0, to);
+		simhash_sketch_finish(&part);
+		simhash_sketch_merge(&whole, part.least);
+		from = to;
+	}
+	sketch_part(&whole, from, count);
+	expect_same("is there a minhash?",
+				simhash_sketch_fingerprint(&whole, &fingerprint),
+				naive_minhash(distinct, features, &expected));
+	if (features > 0)
+		expect_same("minhash", fingerprint, expected);
+}
+
+/* Check the set of some features. */
+void
+check_set(const Occurrence *all, size_t length)
+{
+	static const size_t limit[] = {0, 100000, 1000000, SIZE_MAX};
+	Occurrence *sorted = resize(NULL, (length + 1) * sizeof(Occurrence));
+
+	count = length;
+	given = resize(NULL, (length + 1) * sizeof(Occurrence));
+	left = resize(NULL, (length + 1) * sizeof(Occurrence));
+	distinct = resize(NULL, (length + 1) * sizeof(Distinct));
+	fresh = resize(NULL, (length + 1) * sizeof(uint64));
+	if (length > 0)
+	{
+		memcpy(given, all, length * sizeof(Occurrence));
+		memcpy(sorted, all, length * sizeof(Occurrence));
+	}
+	features = naive_distinct(sorted, length, distinct);
+	check_table(0, false, ONE_OF(limit));
+	check_table(FEATURE_SIDES, below(2) == 0, ONE_OF(limit));
+	check_votes_of(TF_ONCE);
+	check_votes_of(TF_LOG);
+	check_sketch();
+	sets++;
+	free(sorted);
+	free(given);
+	free(left);
+	free(distinct);
+	free(fresh);
+}
