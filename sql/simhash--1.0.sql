@@ -366,11 +366,11 @@ COMMENT ON OPERATOR CLASS simhash_weights_hash_ops USING hash IS
 	'equality';
 
 CREATE FUNCTION simhash_idf_transition(internal, text) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 800;
 
 CREATE FUNCTION simhash_idf_transition(internal, text, integer)
 	RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 800;
 
 CREATE FUNCTION simhash_idf_combine(internal, internal) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -423,21 +423,21 @@ CREATE FUNCTION simhash(
 	tf text DEFAULT 'once')
 	RETURNS simhash64
 	AS 'MODULE_PATHNAME', 'simhash_text' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE COST 250;
+	IMMUTABLE PARALLEL SAFE COST 280;
 COMMENT ON FUNCTION simhash(text, simhash_weights, integer, integer, text) IS
 	'fingerprint of a text: of its words, of shingles of several words or of characters';
 
 CREATE FUNCTION simhash(tokens text[], weights float8[] DEFAULT NULL)
 	RETURNS simhash64
 	AS 'MODULE_PATHNAME', 'simhash_tokens' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE COST 250;
+	IMMUTABLE PARALLEL SAFE COST 280;
 COMMENT ON FUNCTION simhash(text[], float8[]) IS
 	'fingerprint of weighted tokens, taken as they are';
 
 CREATE FUNCTION simhash(hashes bigint[], weights float8[] DEFAULT NULL)
 	RETURNS simhash64
 	AS 'MODULE_PATHNAME', 'simhash_hashes' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE COST 250;
+	IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION simhash(bigint[], float8[]) IS
 	'fingerprint of weighted features, given by their hashes';
 
@@ -446,7 +446,7 @@ CREATE FUNCTION simhash(
 	tf text DEFAULT 'once')
 	RETURNS simhash64
 	AS 'MODULE_PATHNAME', 'simhash_tsvector' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE COST 250;
+	IMMUTABLE PARALLEL SAFE COST 700;
 COMMENT ON FUNCTION simhash(tsvector, float4[], text) IS
 	'fingerprint of the lexemes of a tsvector, by their labels D, C, B and A';
 
@@ -457,7 +457,7 @@ CREATE FUNCTION simhash_features(
 	RETURNS TABLE (
 		feature text, hash bigint, count integer, factor float8, weight float8)
 	AS 'MODULE_PATHNAME', 'simhash_features_text' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE COST 1000 ROWS 100;
+	IMMUTABLE PARALLEL SAFE COST 1400 ROWS 100;
 COMMENT ON FUNCTION simhash_features(text, simhash_weights, integer, integer, text) IS
 	'features that the simhash of a text is made of: counts, factors, weights';
 
@@ -466,7 +466,7 @@ CREATE FUNCTION simhash_features(
 	RETURNS TABLE (
 		feature text, hash bigint, count integer, factor float8, weight float8)
 	AS 'MODULE_PATHNAME', 'simhash_features_tokens' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE COST 1000 ROWS 100;
+	IMMUTABLE PARALLEL SAFE COST 1300 ROWS 100;
 COMMENT ON FUNCTION simhash_features(text[], float8[]) IS
 	'features and weights that the fingerprint of weighted tokens is made of';
 
@@ -475,7 +475,7 @@ CREATE FUNCTION simhash_features(
 	RETURNS TABLE (
 		feature text, hash bigint, count integer, factor float8, weight float8)
 	AS 'MODULE_PATHNAME', 'simhash_features_hashes' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE COST 1000 ROWS 100;
+	IMMUTABLE PARALLEL SAFE COST 750 ROWS 100;
 COMMENT ON FUNCTION simhash_features(bigint[], float8[]) IS
 	'features and weights that the fingerprint of weighted features is made of';
 
@@ -485,7 +485,7 @@ CREATE FUNCTION simhash_features(
 	RETURNS TABLE (
 		feature text, hash bigint, count integer, factor float8, weight float8)
 	AS 'MODULE_PATHNAME', 'simhash_features_tsvector' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE COST 1000 ROWS 100;
+	IMMUTABLE PARALLEL SAFE COST 1500 ROWS 100;
 COMMENT ON FUNCTION simhash_features(tsvector, float4[], text) IS
 	'features and weights that the fingerprint of the lexemes of a tsvector is made of';
 
@@ -493,7 +493,7 @@ CREATE FUNCTION minhash(
 	body text, words integer DEFAULT NULL, chars integer DEFAULT NULL)
 	RETURNS simhash64
 	AS 'MODULE_PATHNAME', 'minhash_text' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE COST 250;
+	IMMUTABLE PARALLEL SAFE COST 300;
 COMMENT ON FUNCTION minhash(text, integer, integer) IS
 	'MinHash of a text, the set of its shingles of 2 words or others: one bit of each of 64 minima';
 
@@ -502,25 +502,25 @@ CREATE FUNCTION minhash(
 	words integer DEFAULT NULL, chars integer DEFAULT NULL)
 	RETURNS simhash64
 	AS 'MODULE_PATHNAME', 'minhash_text_stops' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE COST 250;
+	IMMUTABLE PARALLEL SAFE COST 470;
 COMMENT ON FUNCTION minhash(text, simhash_weights, integer, integer) IS
 	'MinHash of a text without the words of a stop list, which weigh 0';
 
 CREATE FUNCTION minhash(tokens text[]) RETURNS simhash64
 	AS 'MODULE_PATHNAME', 'minhash_tokens' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE COST 250;
+	IMMUTABLE PARALLEL SAFE COST 320;
 COMMENT ON FUNCTION minhash(text[]) IS
 	'MinHash of a set of tokens, taken as they are';
 
 CREATE FUNCTION minhash(hashes bigint[]) RETURNS simhash64
 	AS 'MODULE_PATHNAME', 'minhash_hashes' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE COST 250;
+	IMMUTABLE PARALLEL SAFE COST 130;
 COMMENT ON FUNCTION minhash(bigint[]) IS
 	'MinHash of a set of features, given by their hashes';
 
 CREATE FUNCTION minhash(doc tsvector) RETURNS simhash64
 	AS 'MODULE_PATHNAME', 'minhash_tsvector' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE COST 250;
+	IMMUTABLE PARALLEL SAFE COST 400;
 COMMENT ON FUNCTION minhash(tsvector) IS
 	'MinHash of the set of lexemes of a tsvector';
 
@@ -531,14 +531,14 @@ COMMENT ON FUNCTION minhash(tsvector) IS
 CREATE FUNCTION simhash_jaccard(
 	a text, b text, words integer DEFAULT NULL, chars integer DEFAULT NULL)
 	RETURNS float8
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 600;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 650;
 COMMENT ON FUNCTION simhash_jaccard(text, text, integer, integer) IS
 	'Jaccard similarity of the sets of features of two texts';
 
 CREATE FUNCTION simhash_containment(
 	a text, b text, words integer DEFAULT NULL, chars integer DEFAULT NULL)
 	RETURNS float8
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 600;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 650;
 COMMENT ON FUNCTION simhash_containment(text, text, integer, integer) IS
 	'the part of the features of a that b has: 1 if a is an excerpt of b';
 
@@ -547,7 +547,7 @@ CREATE FUNCTION simhash_cosine(
 	words integer DEFAULT NULL, chars integer DEFAULT NULL)
 	RETURNS float8
 	AS 'MODULE_PATHNAME', 'simhash_cosine_text' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE COST 600;
+	IMMUTABLE PARALLEL SAFE COST 650;
 COMMENT ON FUNCTION simhash_cosine(text, text, simhash_weights, integer, integer) IS
 	'cosine of the vectors of weighted counts of the features of two texts';
 
