@@ -12,6 +12,7 @@
 #include "access/detoast.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
+#include "utils/float.h"
 #include "utils/memutils.h"
 
 #include "text/fingerprint.h"
@@ -222,7 +223,8 @@ refuse_weights(struct varlena *value)
 	}
 	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					errmsg("minhash has no weights: a word weighs 0 or 1"),
-					errdetail("The weight of %s is %g.", word, weight)));
+					errdetail("The weight of %s is %s.", word,
+							  float8out_internal(weight))));
 }
 
 /* The same, for a stop list.  Error: 22023 for a weight other than 0 and 1. */
