@@ -14,23 +14,28 @@ PG_FUNCTION_INFO_V1(simhash_tokens);
 PG_FUNCTION_INFO_V1(simhash_hashes);
 PG_FUNCTION_INFO_V1(simhash_tsvector);
 
-/*
- * Let each feature of the set that has not voted yet do so once, by its weight
- * times the factor of tf.
- */
+/* Let features vote, each once, by its weight times the factor of tf. */
+static void
+vote_batch(FeatureBatch *batch, TermFrequency tf, Votes *votes)
+{
+	uint32		i;
+
+	for (i = 0; votes->weighted && i < batch->length; i++)
+		batch->weight[i] = simhash_term_vote(tf, batch->count[0][i],
+											 batch->weight[i]);
+	simhash_votes_add_all(votes, batch->hash, batch->weight, batch->length);
+}
+
+/* Let the features of the set vote that have not voted when they came. */
 static void
 vote_once(FeatureSet *set, TermFrequency tf, Votes *votes)
 {
 	FeatureBatch batch;
-	uint32		i;
 
-	while (simhash_set_read(set, &batch))
-	{
-		for (i = 0; votes->weighted && i < batch.length; i++)
-			batch.weight[i] = simhash_term_vote(tf, batch.count[0][i],
-												batch.weight[i]);
-		simhash_votes_add_all(votes, batch.hash, batch.weight, batch.length);
-	}
+	while (!set->takes_first && simhash_set_read_table(set, &batch))
+		vote_batch(&batch, tf, votes);
+	while (simhash_set_read_late(set, &batch))
+		vote_batch(&batch, tf, votes);
 }
 
 /* Make the features of the arguments, and let them vote as tf says. */

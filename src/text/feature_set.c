@@ -15,10 +15,9 @@
  * sides is the number of texts whose occurrences are counted, each apart: 0 if
  * it does not matter how often a feature occurs.
  *
- * first may be NULL.  Else it is told whether features come with a weight or a
- * count, and takes, where they do not, each feature that goes into the table
- * when it comes first: without a second look at the table.  Those it has taken
- * are not read by simhash_set_read().
+ * first may be NULL.  Else first is told whether features come with a weight or
+ * a count.  If they do not, first takes each feature that goes into the table
+ * when it comes: the table need not be read.
  */
 void
 simhash_set_init(FeatureSet *set, int sides, const FeatureTarget *first)
@@ -43,8 +42,7 @@ begin_set(void *arg, bool weighted)
 					   work_mem * (size_t) 1024 / 2, simhash_process_seed(),
 					   simhash_resize_array);
 	feature_begin(&set->first, weighted || sides > 0);
-	if (weighted || sides > 0)
-		set->first.add_all = NULL;
+	set->takes_first = set->first.add_all && !weighted && sides == 0;
 }
 
 /* A weight, 0 .. 2^47, and a side as the second number of a pair. */
@@ -82,7 +80,7 @@ add_to_set(void *arg, const uint64 *hash, const int64 *weight, uint32 count)
 	if (set->sort == NULL)
 		i = simhash_table_add(&set->table, set->side, hash, weight, count,
 							  fresh, &n);
-	if (set->first.add_all)
+	if (set->takes_first)
 		set->first.add_all(set->first.arg, fresh, NULL, n);
 	for (; i < count; i++)
 	{
@@ -101,15 +99,19 @@ simhash_set_target(FeatureSet *set, int side)
 	return target;
 }
 
-/* Set the batch to the next features of the table. */
-static void
-read_table(FeatureSet *set, FeatureBatch *batch)
+/*
+ * Read the next features of the table, in no particular order.  Return false if
+ * there are no more.  No feature may be added any more.
+ */
+bool
+simhash_set_read_table(FeatureSet *set, FeatureBatch *batch)
 {
 	const FeatureTable *table = &set->table;
 	uint64		slots[FEATURE_BATCH];
 	uint32		i;
 	int			side;
 
+	CHECK_FOR_INTERRUPTS();
 	batch->length = simhash_table_list(table, &set->next, slots, FEATURE_BATCH);
 	for (i = 0; i < batch->length; i++)
 	{
@@ -120,6 +122,7 @@ read_table(FeatureSet *set, FeatureBatch *batch)
 			batch->count[side][i] =
 				table->count[side] ? table->count[side][slots[i]] : 1;
 	}
+	return batch->length > 0;
 }
 
 static void
@@ -151,10 +154,13 @@ read_run(FeatureSet *set, FeatureBatch *batch)
 	}
 }
 
-/* Add the next features of the sort to the batch. */
-static void
-read_sort(FeatureSet *set, FeatureBatch *batch)
+/* The same for features that are not in the table: most sets have none. */
+bool
+simhash_set_read_late(FeatureSet *set, FeatureBatch *batch)
 {
+	batch->length = 0;
+	if (set->sort == NULL)
+		return false;
 	if (!set->is_sorted)
 	{
 		tuplesort_performsort(set->sort);
@@ -163,21 +169,6 @@ read_sort(FeatureSet *set, FeatureBatch *batch)
 	}
 	while (set->has_pair && batch->length < FEATURE_BATCH)
 		read_run(set, batch);
-}
-
-/*
- * Read the next features, in no particular order.  Return false if there are
- * no more.  No feature may be added any more.
- */
-bool
-simhash_set_read(FeatureSet *set, FeatureBatch *batch)
-{
-	CHECK_FOR_INTERRUPTS();
-	batch->length = 0;
-	if (set->first.add_all == NULL)
-		read_table(set, batch);
-	if (batch->length == 0 && set->sort != NULL)
-		read_sort(set, batch);
 	return batch->length > 0;
 }
 

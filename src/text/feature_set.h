@@ -19,6 +19,7 @@
 typedef struct FeatureSet
 {
 	FeatureTarget first;		/* see simhash_set_init() */
+	bool		takes_first;	/* does that target take features? */
 	int			side;			/* that features are added to */
 	struct Tuplesortstate *sort;	/* NULL: all are in the table */
 
@@ -43,7 +44,8 @@ typedef struct FeatureBatch
 extern void simhash_set_init(FeatureSet *set, int sides,
 							 const FeatureTarget *first);
 extern FeatureTarget simhash_set_target(FeatureSet *set, int side);
-extern bool simhash_set_read(FeatureSet *set, FeatureBatch *batch);
+extern bool simhash_set_read_table(FeatureSet *set, FeatureBatch *batch);
+extern bool simhash_set_read_late(FeatureSet *set, FeatureBatch *batch);
 extern void simhash_set_free(FeatureSet *set);
 
 #endif							/* SIMHASH_FEATURE_SET_H */

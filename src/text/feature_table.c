@@ -171,7 +171,7 @@ static inline void
 count_occurrence(FeatureTable *table, int side, uint64 slot, int64 weight)
 {
 	if (table->count[side])
-		table->count[side][slot]++;
+		table->distinct[side] += table->count[side][slot]++ == 0;
 	if (table->weight)
 		table->weight[slot] = Max(table->weight[slot], weight);
 }

@@ -25,6 +25,8 @@ typedef struct FeatureTable
 								 * asked for */
 	uint64		slots;			/* a power of two; 0: no columns yet */
 	uint64		used;			/* features, slots / 2 at most */
+	uint64		distinct[FEATURE_SIDES];	/* features of the text of each
+											 * side, if they are counted */
 	int			shift;			/* 64 - log2(slots) */
 	uint64		multiplier;		/* odd, and secret: see first_slot() */
 

@@ -47,13 +47,16 @@ static FeatureCounts
 count_features(FunctionCallInfo fcinfo)
 {
 	FeatureOptions options = simhash_size_arguments(fcinfo, 2, 1);
-	FeatureCounts counts = {0, 0, 0};
+	FeatureCounts counts;
 	FeatureSet	set;
 	FeatureBatch batch;
 	uint32		i;
 
 	read_texts(fcinfo, &options, &set);
-	while (simhash_set_read(&set, &batch))
+	counts.a = set.table.distinct[0];
+	counts.b = set.table.distinct[1];
+	counts.both = counts.a + counts.b - set.table.used;
+	while (simhash_set_read_late(&set, &batch))
 	{
 		for (i = 0; i < batch.length; i++)
 		{
@@ -199,7 +202,9 @@ simhash_cosine_text(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	options = simhash_weighted_arguments(fcinfo, 2);
 	read_texts(fcinfo, &options, &set);
-	while (simhash_set_read(&set, &batch))
+	while (simhash_set_read_table(&set, &batch))
+		add_to_cosine(&sums, &batch);
+	while (simhash_set_read_late(&set, &batch))
 		add_to_cosine(&sums, &batch);
 	simhash_set_free(&set);
 
