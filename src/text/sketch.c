@@ -1,7 +1,7 @@
 /*
  * sketch.c
  *	  MinHash of a set of features, and the fingerprint of one bit each:
- *	  "MinHash" of doc/algorithm.md.
+ *	  "Minima: minhash" of doc/algorithm.md.
  *
  * A sketch depends on the set of the features alone: not on their order, and
  * not on how often each occurs.
