@@ -714,7 +714,7 @@ CREATE FUNCTION minhash_agg_final(internal) RETURNS simhash64
 CREATE AGGREGATE minhash_agg(feature text) (
 	SFUNC = minhash_agg_token,
 	STYPE = internal,
-	SSPACE = 1056,
+	SSPACE = 1016,
 	FINALFUNC = minhash_agg_final,
 	COMBINEFUNC = minhash_agg_combine,
 	SERIALFUNC = minhash_agg_serialize,
@@ -727,7 +727,7 @@ COMMENT ON AGGREGATE minhash_agg(text) IS
 CREATE AGGREGATE minhash_agg(hash bigint) (
 	SFUNC = minhash_agg_hash,
 	STYPE = internal,
-	SSPACE = 1056,
+	SSPACE = 1016,
 	FINALFUNC = minhash_agg_final,
 	COMBINEFUNC = minhash_agg_combine,
 	SERIALFUNC = minhash_agg_serialize,

@@ -187,7 +187,7 @@ number_groups(IdGroups *groups, uint32 *clusters)
 
 /*
  * Group the ids: see IdGroups.  No pairs can be added from then on.  What is
- * left takes 12 bytes for each id.
+ * left takes 12 to 20 bytes for each id.
  */
 void
 simhash_id_groups_finish(IdGroups *groups)

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "tsearch/ts_type.h"
 #include "utils/array.h"
@@ -17,7 +18,13 @@
 #include "text/weights_cache.h"
 #include "type/simhash.h"
 
-/* Return the frequency that an argument names, TF_ONCE if it is null. */
+/* Bytes of a wrong tf that an error shows. */
+#define TF_SHOWN 64
+
+/*
+ * Return the frequency that the argument names, TF_ONCE if it is null.  0: the
+ * SQL function has no such argument, and each occurrence is a vote of its own.
+ */
 TermFrequency
 simhash_frequency_argument(FunctionCallInfo fcinfo, int argument)
 {
@@ -25,6 +32,8 @@ simhash_frequency_argument(FunctionCallInfo fcinfo, int argument)
 	text	   *value;
 	int			i;
 
+	if (argument == 0)
+		return TF_COUNT;
 	if (PG_ARGISNULL(argument))
 		return TF_ONCE;
 	value = PG_GETARG_TEXT_PP(argument);
@@ -38,7 +47,10 @@ simhash_frequency_argument(FunctionCallInfo fcinfo, int argument)
 	}
 	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					errmsg("tf must be 'count', 'log' or 'once', not '%s'",
-						   text_to_cstring(value))));
+						   pnstrdup(VARDATA_ANY(value),
+									pg_mbcliplen(VARDATA_ANY(value),
+												 VARSIZE_ANY_EXHDR(value),
+												 TF_SHOWN)))));
 }
 
 static uint32
@@ -108,8 +120,9 @@ simhash_weighted_arguments(FunctionCallInfo fcinfo, int argument)
 }
 
 /*
- * Return what (stops simhash_weights, words int, chars int) say, as above.
- * The first of them must not be null.
+ * Return what (stops simhash_weights, words int, chars int) say, the first of
+ * which is the argument with that number, and must not be null.  The stop list
+ * is valid as long as simhash_cached_stops() says.
  */
 FeatureOptions
 simhash_stops_arguments(FunctionCallInfo fcinfo, int argument,

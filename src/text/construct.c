@@ -60,17 +60,19 @@ hold_vote(FunctionCallInfo fcinfo, FeatureMaker make, TermFrequency tf,
 
 /*
  * Return the fingerprint of the features that make() makes of the arguments,
- * or NULL if there is no feature, or if all features weigh 0.
+ * or NULL if there is no feature, or if all features weigh 0.  They vote as
+ * simhash_frequency_argument(fcinfo, tf_argument) says.
  */
 static Datum
-elect(FunctionCallInfo fcinfo, FeatureMaker make, TermFrequency tf)
+elect(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument)
 {
 	Votes		votes;
 	uint64		fingerprint;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	hold_vote(fcinfo, make, tf, &votes);
+	hold_vote(fcinfo, make, simhash_frequency_argument(fcinfo, tf_argument),
+			  &votes);
 	if (votes.overflow)
 		simhash_weight_overflow();
 	if (!simhash_votes_fingerprint(&votes, &fingerprint))
@@ -82,28 +84,26 @@ elect(FunctionCallInfo fcinfo, FeatureMaker make, TermFrequency tf)
 Datum
 simhash_text(PG_FUNCTION_ARGS)
 {
-	return elect(fcinfo, simhash_make_text_features,
-				 simhash_frequency_argument(fcinfo, 4));
+	return elect(fcinfo, simhash_make_text_features, 4);
 }
 
 /* simhash(tokens text[], weights float8[]) */
 Datum
 simhash_tokens(PG_FUNCTION_ARGS)
 {
-	return elect(fcinfo, simhash_make_token_features, TF_COUNT);
+	return elect(fcinfo, simhash_make_token_features, 0);
 }
 
 /* simhash(hashes bigint[], weights float8[]) */
 Datum
 simhash_hashes(PG_FUNCTION_ARGS)
 {
-	return elect(fcinfo, simhash_make_hash_features, TF_COUNT);
+	return elect(fcinfo, simhash_make_hash_features, 0);
 }
 
 /* simhash(doc tsvector, weights float4[], tf text) */
 Datum
 simhash_tsvector(PG_FUNCTION_ARGS)
 {
-	return elect(fcinfo, simhash_make_tsvector_features,
-				 simhash_frequency_argument(fcinfo, 2));
+	return elect(fcinfo, simhash_make_tsvector_features, 2);
 }

@@ -25,8 +25,7 @@ simhash_set_init(FeatureSet *set, int sides, const FeatureTarget *first)
 	memset(set, 0, offsetof(FeatureSet, table));
 	if (first != NULL)
 		set->first = *first;
-	set->table.sides = sides;
-	set->table.resize = NULL;
+	set->sides = sides;
 }
 
 /* Weights must be asked for by the first text, for both. */
@@ -34,15 +33,16 @@ static void
 begin_set(void *arg, bool weighted)
 {
 	FeatureSet *set = arg;
-	int			sides = set->table.sides;
+	bool		counted = set->sides > 0;
 
-	if (set->table.resize != NULL)
+	if (set->has_begun)
 		return;
-	simhash_table_init(&set->table, sides, weighted,
+	set->has_begun = true;
+	simhash_table_init(&set->table, set->sides, weighted,
 					   work_mem * (size_t) 1024 / 2, simhash_process_seed(),
 					   simhash_resize_array);
-	feature_begin(&set->first, weighted || sides > 0);
-	set->takes_first = set->first.add_all && !weighted && sides == 0;
+	feature_begin(&set->first, weighted || counted);
+	set->takes_first = set->first.add_all && !weighted && !counted;
 }
 
 /* A weight, 0 .. 2^47, and a side as the second number of a pair. */
@@ -64,8 +64,7 @@ add_late(FeatureSet *set, uint64 hash, int64 weight)
 	if (simhash_table_count(&set->table, set->side, hash, weight))
 		return;
 	if (set->sort == NULL)
-		set->sort = simhash_pair_sort_begin(Max(work_mem / 2, 64),
-											TUPLESORT_NONE);
+		set->sort = simhash_pair_sort_begin(work_mem / 2, TUPLESORT_NONE);
 	simhash_pair_sort_put(set->sort, pair);
 }
 
@@ -89,7 +88,10 @@ add_to_set(void *arg, const uint64 *hash, const int64 *weight, uint32 count)
 	}
 }
 
-/* Where the features of one text go; side is 0, or 1 for a second text. */
+/*
+ * Where the features of one text go; side is 0, or 1 for a second text.  Call
+ * this just before the text: the set adds to one side at a time.
+ */
 FeatureTarget
 simhash_set_target(FeatureSet *set, int side)
 {
@@ -154,7 +156,10 @@ read_run(FeatureSet *set, FeatureBatch *batch)
 	}
 }
 
-/* The same for features that are not in the table: most sets have none. */
+/*
+ * Read the next features that are not in the table, as simhash_set_read_table()
+ * reads those that are.  Most sets have none.
+ */
 bool
 simhash_set_read_late(FeatureSet *set, FeatureBatch *batch)
 {
@@ -175,7 +180,8 @@ simhash_set_read_late(FeatureSet *set, FeatureBatch *batch)
 void
 simhash_set_free(FeatureSet *set)
 {
-	simhash_table_free(&set->table);
+	if (set->has_begun)
+		simhash_table_free(&set->table);
 	if (set->sort != NULL)
 		tuplesort_end(set->sort);
 }

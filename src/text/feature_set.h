@@ -20,6 +20,8 @@ typedef struct FeatureSet
 {
 	FeatureTarget first;		/* see simhash_set_init() */
 	bool		takes_first;	/* does that target take features? */
+	bool		has_begun;		/* has a text begun? */
+	int			sides;			/* texts whose occurrences are counted */
 	int			side;			/* that features are added to */
 	struct Tuplesortstate *sort;	/* NULL: all are in the table */
 

@@ -51,7 +51,10 @@ set_columns(FeatureTable *table, uint64 *column, uint64 slots)
 	table->shift = 64 - pg_leftmost_one_pos64(slots);
 }
 
-/* Make the first columns, for expected features, as far as space has room. */
+/*
+ * Make the first columns, for expected features, as far as space has room:
+ * three slots or more for each, so that few searches find their slot taken.
+ */
 static void
 make_first_columns(FeatureTable *table, uint32 expected)
 {
@@ -121,31 +124,34 @@ find_slot(Probe probe, uint64 hash)
 static void
 enlarge(FeatureTable *table)
 {
-	uint64		numbers = column_numbers(table, 2 * table->slots);
-	FeatureTable old;
+	uint64		slots = table->slots;
+	uint64		numbers = column_numbers(table, 2 * slots);
+	uint64	   *hash = table->hash;
+	uint64	   *count[FEATURE_SIDES];
+	int64	   *weight = table->weight;
 	Probe		probe;
 	uint64		from;
 	int			side;
 
-	memcpy(&old, table, offsetof(FeatureTable, space));
+	memcpy(count, table->count, sizeof(count));
 	set_columns(table, table->resize(NULL, numbers * sizeof(uint64)),
-				2 * old.slots);
+				2 * slots);
 	probe = make_probe(table);
-	for (from = 0; from <= old.slots; from++)
+	for (from = 0; from <= slots; from++)
 	{
 		uint64		to;
 
-		if (old.hash[from] == 0)
+		if (hash[from] == 0)
 			continue;
-		to = find_slot(probe, table_hash(&old, from));
-		table->hash[to] = old.hash[from];
+		to = find_slot(probe, from < slots ? hash[from] : 0);
+		table->hash[to] = hash[from];
 		for (side = 0; side < table->sides; side++)
-			table->count[side][to] = old.count[side][from];
+			table->count[side][to] = count[side][from];
 		if (table->weighted)
-			table->weight[to] = old.weight[from];
+			table->weight[to] = weight[from];
 	}
-	if (old.hash != table->space)
-		table->resize(old.hash, 0);
+	if (hash != table->space)
+		table->resize(hash, 0);
 }
 
 /*

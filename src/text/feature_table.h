@@ -6,8 +6,8 @@
 #define SIMHASH_FEATURE_TABLE_H
 
 #define FEATURE_SIDES 2			/* texts that a table can tell apart */
-#define TABLE_SPACE 8200		/* numbers that fit without an allocation: the
-								 * hashes of 8192 slots */
+#define TABLE_SPACE 12300		/* numbers that fit without an allocation:
+								 * three columns of 4096 slots, say */
 
 /*
  * Features with one hash are one feature.  A table has columns: the hash of
@@ -15,6 +15,8 @@
  * in the text of each side.  A slot is a place in each column.  A hash of 0
  * says that the slot is free.  The feature whose hash is 0 has a slot of its
  * own, number slots, where the hash is 1 if there is such a feature.
+ *
+ * A FeatureTable is for the stack, of which it takes 96 kB.
  */
 typedef struct FeatureTable
 {

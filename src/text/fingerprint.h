@@ -71,7 +71,7 @@ votes_add(Votes *v, uint64 hash)
 		simhash_votes_count(v);
 }
 
-/* weight is 0 .. 2^47.  Past 2^63 - 1 in total, v->overflow is set instead. */
+/* weight is 0 .. 2^51.  Past 2^63 - 1 in total, v->overflow is set instead. */
 static inline void
 votes_add_weighted(Votes *v, uint64 hash, int64 weight)
 {

@@ -21,6 +21,7 @@
 void *
 simhash_resize_array(void *array, size_t bytes)
 {
+	CHECK_FOR_INTERRUPTS();
 	if (array == NULL)
 		return MemoryContextAllocHuge(CurrentMemoryContext, bytes);
 	if (bytes > 0)

@@ -71,7 +71,8 @@ feature_hash_key(const FeatureKey *key)
 typedef struct FeatureCount
 {
 	FeatureKey	shown;			/* with the greatest weight */
-	int32		count;
+	int32		count;			/* below 2^31: of one code point, three bytes
+								 * of a text become five at most (U+FDFA) */
 } FeatureCount;
 
 /* Distinct features in order of first appearance. */
@@ -179,13 +180,13 @@ make_row(const FeatureCount *feature, TermFrequency tf, Datum *row,
 
 /*
  * Return the features that make() makes of the arguments as a set of rows,
- * which vote as tf says.
+ * which vote as simhash_frequency_argument(fcinfo, tf_argument) says.
  */
 static Datum
-list_features(FunctionCallInfo fcinfo, FeatureMaker make, TermFrequency tf)
+list_features(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	FeatureList list = {.tf = tf};
+	FeatureList list = {0};
 	FeatureTarget target = {.sink = list_feature,.arg = &list};
 	size_t		i;
 
@@ -194,6 +195,7 @@ list_features(FunctionCallInfo fcinfo, FeatureMaker make, TermFrequency tf)
 	if (PG_ARGISNULL(0))
 		return (Datum) 0;
 
+	list.tf = simhash_frequency_argument(fcinfo, tf_argument);
 	list.table = feature_create(CurrentMemoryContext, 256, NULL);
 	list.capacity = 256;
 	list.features = palloc(list.capacity * sizeof(FeatureCount));
@@ -205,7 +207,7 @@ list_features(FunctionCallInfo fcinfo, FeatureMaker make, TermFrequency tf)
 		bool		nulls[5] = {false};
 
 		CHECK_FOR_INTERRUPTS();
-		make_row(&list.features[i], tf, row, nulls);
+		make_row(&list.features[i], list.tf, row, nulls);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, row, nulls);
 		if (!nulls[0])
 			pfree(DatumGetPointer(row[0]));
@@ -216,25 +218,23 @@ list_features(FunctionCallInfo fcinfo, FeatureMaker make, TermFrequency tf)
 Datum
 simhash_features_text(PG_FUNCTION_ARGS)
 {
-	return list_features(fcinfo, simhash_make_text_features,
-						 simhash_frequency_argument(fcinfo, 4));
+	return list_features(fcinfo, simhash_make_text_features, 4);
 }
 
 Datum
 simhash_features_tokens(PG_FUNCTION_ARGS)
 {
-	return list_features(fcinfo, simhash_make_token_features, TF_COUNT);
+	return list_features(fcinfo, simhash_make_token_features, 0);
 }
 
 Datum
 simhash_features_hashes(PG_FUNCTION_ARGS)
 {
-	return list_features(fcinfo, simhash_make_hash_features, TF_COUNT);
+	return list_features(fcinfo, simhash_make_hash_features, 0);
 }
 
 Datum
 simhash_features_tsvector(PG_FUNCTION_ARGS)
 {
-	return list_features(fcinfo, simhash_make_tsvector_features,
-						 simhash_frequency_argument(fcinfo, 2));
+	return list_features(fcinfo, simhash_make_tsvector_features, 2);
 }

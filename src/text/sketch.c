@@ -203,14 +203,15 @@ simhash_sketch_finish(Sketch *sketch)
 void
 simhash_sketch_add(Sketch *sketch, const uint64 *hash, uint32 count)
 {
-	if (sketch->waiting + count <= SKETCH_WAITING)
+	if (sketch->waiting + count > SKETCH_WAITING)
+		simhash_sketch_finish(sketch);
+	if (count > SKETCH_WAITING)
 	{
-		memcpy(sketch->hash + sketch->waiting, hash, count * sizeof(uint64));
-		sketch->waiting += count;
+		sketch_batch(sketch, hash, count);
 		return;
 	}
-	simhash_sketch_finish(sketch);
-	sketch_batch(sketch, hash, count);
+	memcpy(sketch->hash + sketch->waiting, hash, count * sizeof(uint64));
+	sketch->waiting += count;
 }
 
 /* Add the features of another sketch, finished, whose values are least. */

@@ -13,7 +13,8 @@
 
 #define SKETCH_BINS HAMMING_BITS
 #define SKETCH_ROUNDS (2 * SKETCH_BINS)
-#define SKETCH_WAITING 64		/* features that wait for others */
+#define SKETCH_WAITING 60		/* features that wait for others: a Sketch is
+								 * below 1024 bytes then */
 
 /*
  * The least that any feature has put into each bin: a value, below its round in

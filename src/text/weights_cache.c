@@ -205,29 +205,30 @@ simhash_cached_weights(FunctionCallInfo fcinfo, int argument)
 	return &cached_weights(fcinfo, argument)->table;
 }
 
-/* value has a weight other than 0 and 1.  Raise 22023, which names it. */
+/* A weight of value is neither 0 nor 1.  Raise 22023, which names the word. */
 pg_noreturn static void
 refuse_weights(struct varlena *value)
 {
 	WeightsReader reader = simhash_weights_read(pg_detoast_datum_packed(value));
-	const char *word = "\"\"";
-	double		weight = reader.header.rest;
+	TokenWeight token = {0};
 
-	while (is_stop_weight(weight))
+	token.weight = reader.header.rest;
+	while (is_stop_weight(token.weight))
 	{
-		TokenWeight token = simhash_weights_next(&reader);
-
-		weight = token.weight;
-		word = psprintf("\"%s\"",
-						simhash_excerpt(token.token, token.length));
+		CHECK_FOR_INTERRUPTS();
+		token = simhash_weights_next(&reader);
 	}
 	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					errmsg("minhash has no weights: a word weighs 0 or 1"),
-					errdetail("The weight of %s is %s.", word,
-							  float8out_internal(weight))));
+					errdetail("The weight of \"%s\" is %s.",
+							  simhash_excerpt(token.token, token.length),
+							  float8out_internal(token.weight))));
 }
 
-/* The same, for a stop list.  Error: 22023 for a weight other than 0 and 1. */
+/*
+ * Return the table of a stop list, valid as long as that of
+ * simhash_cached_weights().  Error: 22023 for a weight other than 0 and 1.
+ */
 const WeightTable *
 simhash_cached_stops(FunctionCallInfo fcinfo, int argument)
 {
