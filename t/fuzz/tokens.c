@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "naive.h"
-#include "sets.h"
+#include "feature_sets.h"
 #include "texts.h"
 #include "text/fingerprint.h"
 #include "text/tokens.h"

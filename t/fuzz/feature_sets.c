@@ -1,11 +1,11 @@
 /*
- * sets.c
+ * feature_sets.c
  *	  Sets of features: what src/text makes of these must be what naive.c makes
  *	  of them.
  */
 #include "postgres.h"
 
-#include "sets.h"
+#include "feature_sets.h"
 #include "texts.h"
 #include "text/feature_table.h"
 #include "text/fingerprint.h"

@@ -1,9 +1,9 @@
 /*
- * sets.h
+ * feature_sets.h
  *	  Sets of features, by src and by naive.c.
  */
-#ifndef SETS_H
-#define SETS_H
+#ifndef FEATURE_SETS_H
+#define FEATURE_SETS_H
 
 #include "naive.h"
 
@@ -13,4 +13,4 @@ extern size_t sets_checked(size_t *full);
 /* tokens.c */
 extern void expect_same(const char *what, uint64 got, uint64 expected);
 
-#endif							/* SETS_H */
+#endif							/* FEATURE_SETS_H */
