@@ -492,7 +492,7 @@ COMMENT ON FUNCTION simhash_features(tsvector, float4[], text) IS
 CREATE FUNCTION minhash(
 	body text, words integer DEFAULT NULL, chars integer DEFAULT NULL)
 	RETURNS simhash64
-	AS 'MODULE_PATHNAME', 'minhash_text' LANGUAGE C
+	AS 'MODULE_PATHNAME', 'simhash_minhash_text' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 300;
 COMMENT ON FUNCTION minhash(text, integer, integer) IS
 	'MinHash of a text, the set of its shingles of 2 words or others: one bit of each of 64 minima';
@@ -501,25 +501,25 @@ CREATE FUNCTION minhash(
 	body text, weights simhash_weights,
 	words integer DEFAULT NULL, chars integer DEFAULT NULL)
 	RETURNS simhash64
-	AS 'MODULE_PATHNAME', 'minhash_text_stops' LANGUAGE C
+	AS 'MODULE_PATHNAME', 'simhash_minhash_text_stops' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 470;
 COMMENT ON FUNCTION minhash(text, simhash_weights, integer, integer) IS
 	'MinHash of a text without the words of a stop list, which weigh 0';
 
 CREATE FUNCTION minhash(tokens text[]) RETURNS simhash64
-	AS 'MODULE_PATHNAME', 'minhash_tokens' LANGUAGE C
+	AS 'MODULE_PATHNAME', 'simhash_minhash_tokens' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 320;
 COMMENT ON FUNCTION minhash(text[]) IS
 	'MinHash of a set of tokens, taken as they are';
 
 CREATE FUNCTION minhash(hashes bigint[]) RETURNS simhash64
-	AS 'MODULE_PATHNAME', 'minhash_hashes' LANGUAGE C
+	AS 'MODULE_PATHNAME', 'simhash_minhash_hashes' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 130;
 COMMENT ON FUNCTION minhash(bigint[]) IS
 	'MinHash of a set of features, given by their hashes';
 
 CREATE FUNCTION minhash(doc tsvector) RETURNS simhash64
-	AS 'MODULE_PATHNAME', 'minhash_tsvector' LANGUAGE C
+	AS 'MODULE_PATHNAME', 'simhash_minhash_tsvector' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 400;
 COMMENT ON FUNCTION minhash(tsvector) IS
 	'MinHash of the set of lexemes of a tsvector';
@@ -694,22 +694,22 @@ COMMENT ON AGGREGATE simhash_centroid(simhash64) IS
 -------------------------------------------------------------------------------
 
 CREATE FUNCTION minhash_agg_token(internal, text) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'simhash_minhash_agg_token' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
 CREATE FUNCTION minhash_agg_hash(internal, bigint) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'simhash_minhash_agg_hash' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
 CREATE FUNCTION minhash_agg_combine(internal, internal) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'simhash_minhash_agg_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
 CREATE FUNCTION minhash_agg_serialize(internal) RETURNS bytea
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'simhash_minhash_agg_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION minhash_agg_deserialize(bytea, internal) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'simhash_minhash_agg_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION minhash_agg_final(internal) RETURNS simhash64
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'simhash_minhash_agg_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
 CREATE AGGREGATE minhash_agg(feature text) (
 	SFUNC = minhash_agg_token,
@@ -788,7 +788,7 @@ COMMENT ON FUNCTION simhash_cosine(simhash64, simhash64) IS
 	'cos(pi * distance / 64): estimate of the cosine of the feature vectors';
 
 CREATE FUNCTION minhash_jaccard(simhash64, simhash64) RETURNS float8
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'simhash_minhash_jaccard' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_jaccard(simhash64, simhash64) IS
 	'max(0, 1 - distance / 32): estimate of the Jaccard similarity from MinHash';
 

@@ -11,17 +11,17 @@
 #include "text/sketch.h"
 #include "type/simhash.h"
 
-PG_FUNCTION_INFO_V1(minhash_text);
-PG_FUNCTION_INFO_V1(minhash_text_stops);
-PG_FUNCTION_INFO_V1(minhash_tokens);
-PG_FUNCTION_INFO_V1(minhash_hashes);
-PG_FUNCTION_INFO_V1(minhash_tsvector);
-PG_FUNCTION_INFO_V1(minhash_agg_token);
-PG_FUNCTION_INFO_V1(minhash_agg_hash);
-PG_FUNCTION_INFO_V1(minhash_agg_combine);
-PG_FUNCTION_INFO_V1(minhash_agg_serialize);
-PG_FUNCTION_INFO_V1(minhash_agg_deserialize);
-PG_FUNCTION_INFO_V1(minhash_agg_final);
+PG_FUNCTION_INFO_V1(simhash_minhash_text);
+PG_FUNCTION_INFO_V1(simhash_minhash_text_stops);
+PG_FUNCTION_INFO_V1(simhash_minhash_tokens);
+PG_FUNCTION_INFO_V1(simhash_minhash_hashes);
+PG_FUNCTION_INFO_V1(simhash_minhash_tsvector);
+PG_FUNCTION_INFO_V1(simhash_minhash_agg_token);
+PG_FUNCTION_INFO_V1(simhash_minhash_agg_hash);
+PG_FUNCTION_INFO_V1(simhash_minhash_agg_combine);
+PG_FUNCTION_INFO_V1(simhash_minhash_agg_serialize);
+PG_FUNCTION_INFO_V1(simhash_minhash_agg_deserialize);
+PG_FUNCTION_INFO_V1(simhash_minhash_agg_final);
 
 /*
  * Words of a feature where the caller does not say: doc/choosing.md has the
@@ -56,7 +56,7 @@ sketch_text(FunctionCallInfo fcinfo, const FeatureOptions *options)
 
 /* minhash(body text, words int, chars int) */
 Datum
-minhash_text(PG_FUNCTION_ARGS)
+simhash_minhash_text(PG_FUNCTION_ARGS)
 {
 	FeatureOptions options;
 
@@ -68,7 +68,7 @@ minhash_text(PG_FUNCTION_ARGS)
 
 /* minhash(body text, weights simhash_weights, words int, chars int) */
 Datum
-minhash_text_stops(PG_FUNCTION_ARGS)
+simhash_minhash_text_stops(PG_FUNCTION_ARGS)
 {
 	FeatureOptions options;
 
@@ -96,19 +96,19 @@ sketch_features(FunctionCallInfo fcinfo, FeatureMaker make)
 }
 
 Datum
-minhash_tokens(PG_FUNCTION_ARGS)
+simhash_minhash_tokens(PG_FUNCTION_ARGS)
 {
 	return sketch_features(fcinfo, simhash_make_token_features);
 }
 
 Datum
-minhash_hashes(PG_FUNCTION_ARGS)
+simhash_minhash_hashes(PG_FUNCTION_ARGS)
 {
 	return sketch_features(fcinfo, simhash_make_hash_features);
 }
 
 Datum
-minhash_tsvector(PG_FUNCTION_ARGS)
+simhash_minhash_tsvector(PG_FUNCTION_ARGS)
 {
 	return sketch_features(fcinfo, simhash_make_tsvector_features);
 }
@@ -140,20 +140,20 @@ take_row(FunctionCallInfo fcinfo, FeatureAdder add)
 }
 
 Datum
-minhash_agg_token(PG_FUNCTION_ARGS)
+simhash_minhash_agg_token(PG_FUNCTION_ARGS)
 {
 	return take_row(fcinfo, simhash_add_token_feature);
 }
 
 Datum
-minhash_agg_hash(PG_FUNCTION_ARGS)
+simhash_minhash_agg_hash(PG_FUNCTION_ARGS)
 {
 	return take_row(fcinfo, simhash_add_hash_feature);
 }
 
 /* Add the features of the second state to the first. */
 Datum
-minhash_agg_combine(PG_FUNCTION_ARGS)
+simhash_minhash_agg_combine(PG_FUNCTION_ARGS)
 {
 	Sketch	   *sketch = get_sketch(fcinfo);
 	Sketch	   *other;
@@ -169,7 +169,7 @@ minhash_agg_combine(PG_FUNCTION_ARGS)
 
 /* Send the value of each bin, as int8 in network byte order. */
 Datum
-minhash_agg_serialize(PG_FUNCTION_ARGS)
+simhash_minhash_agg_serialize(PG_FUNCTION_ARGS)
 {
 	Sketch	   *sketch = get_sketch(fcinfo);
 	StringInfoData buf;
@@ -185,7 +185,7 @@ minhash_agg_serialize(PG_FUNCTION_ARGS)
 
 /* (serialized bytea, unused internal) */
 Datum
-minhash_agg_deserialize(PG_FUNCTION_ARGS)
+simhash_minhash_agg_deserialize(PG_FUNCTION_ARGS)
 {
 	Sketch	   *sketch = palloc(sizeof(Sketch));
 	uint64		least[SKETCH_BINS];
@@ -206,7 +206,7 @@ minhash_agg_deserialize(PG_FUNCTION_ARGS)
 
 /* Return the fingerprint, or NULL if there is no feature. */
 Datum
-minhash_agg_final(PG_FUNCTION_ARGS)
+simhash_minhash_agg_final(PG_FUNCTION_ARGS)
 {
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();

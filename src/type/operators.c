@@ -14,7 +14,7 @@
 PG_FUNCTION_INFO_V1(simhash_distance);
 PG_FUNCTION_INFO_V1(simhash_similarity);
 PG_FUNCTION_INFO_V1(simhash_cosine);
-PG_FUNCTION_INFO_V1(minhash_jaccard);
+PG_FUNCTION_INFO_V1(simhash_minhash_jaccard);
 PG_FUNCTION_INFO_V1(simhash_within);
 PG_FUNCTION_INFO_V1(hamming_bound_below);
 PG_FUNCTION_INFO_V1(simhash_near);
@@ -60,7 +60,7 @@ simhash_cosine(PG_FUNCTION_ARGS)
  * 2: where the minima are of different features, and then in half of all cases.
  */
 Datum
-minhash_jaccard(PG_FUNCTION_ARGS)
+simhash_minhash_jaccard(PG_FUNCTION_ARGS)
 {
 	double		estimate = 1 - argument_distance(fcinfo) / (HAMMING_BITS / 2.0);
 
