@@ -5,10 +5,10 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "funcapi.h"
 #include "utils/builtins.h"
 
 #include "dedup/id_groups.h"
+#include "dedup/result_rows.h"
 #include "dedup/user_ids.h"
 #include "dedup/user_query.h"
 
@@ -78,10 +78,7 @@ simhash_components(PG_FUNCTION_ARGS)
 
 		context = SRF_FIRSTCALL_INIT();
 		old = MemoryContextSwitchTo(context->multi_call_memory_ctx);
-		if (get_call_result_type(fcinfo, NULL, &context->tuple_desc) !=
-			TYPEFUNC_COMPOSITE)
-			elog(ERROR, "simhash_components must return rows");
-		BlessTupleDesc(context->tuple_desc);
+		context->tuple_desc = describe_rows(fcinfo);
 		context->user_fctx = group_pairs(PG_GETARG_DATUM(0),
 										 check_method(PG_GETARG_DATUM(1)));
 		MemoryContextSwitchTo(old);

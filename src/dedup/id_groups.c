@@ -15,7 +15,7 @@
 #include "dedup/id_groups.h"
 #include "dedup/sets.h"
 
-/* Pairs that are kept: there is room for so many at first. */
+/* Pairs that there is room for at first, by leader. */
 #define GREATER_CAPACITY 1024
 
 /* The end of a list of greater ids. */

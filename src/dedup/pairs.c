@@ -5,12 +5,12 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "funcapi.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "dedup/max_distance.h"
 #include "dedup/pair_rows.h"
+#include "dedup/result_rows.h"
 #include "dedup/user_ids.h"
 #include "dedup/user_query.h"
 #include "type/catalog.h"
@@ -109,10 +109,7 @@ return_pairs(FunctionCallInfo fcinfo, int queries)
 
 		context = SRF_FIRSTCALL_INIT();
 		old = MemoryContextSwitchTo(context->multi_call_memory_ctx);
-		if (get_call_result_type(fcinfo, NULL, &context->tuple_desc) !=
-			TYPEFUNC_COMPOSITE)
-			elog(ERROR, "simhash_pairs must return rows");
-		BlessTupleDesc(context->tuple_desc);
+		context->tuple_desc = describe_rows(fcinfo);
 		context->user_fctx = begin_pairs(fcinfo, queries);
 		MemoryContextSwitchTo(old);
 	}

@@ -102,9 +102,9 @@ refuse_chars(const FeatureOptions *options)
 }
 
 /*
- * Return what (weights simhash_weights, words int, chars int) say, the first
- * of which is the argument with that number.  The weights are valid as long as
- * simhash_cached_weights() says.
+ * Return what (weights simhash_weights, words int, chars int) say.  argument is
+ * the number of weights; words and chars follow.  The table of weights is valid
+ * as long as simhash_cached_weights() says.
  */
 FeatureOptions
 simhash_weighted_arguments(FunctionCallInfo fcinfo, int argument)
@@ -120,9 +120,9 @@ simhash_weighted_arguments(FunctionCallInfo fcinfo, int argument)
 }
 
 /*
- * Return what (stops simhash_weights, words int, chars int) say, the first of
- * which is the argument with that number, and must not be null.  The stop list
- * is valid as long as simhash_cached_stops() says.
+ * Return what (stops simhash_weights, words int, chars int) say.  argument is
+ * the number of stops, which must not be null; words and chars follow.  The
+ * table of stops is valid as long as simhash_cached_stops() says.
  */
 FeatureOptions
 simhash_stops_arguments(FunctionCallInfo fcinfo, int argument,

@@ -31,7 +31,7 @@ typedef struct FeatureSet
 	bool		has_pair;
 	NumberPair	pair;
 
-	FeatureTable table;			/* large: what comes before is cleared */
+	FeatureTable table;			/* last: simhash_set_init() clears all but it */
 } FeatureSet;
 
 /* Features that are different from each other and from those read before. */

@@ -155,10 +155,10 @@ enlarge(FeatureTable *table)
 }
 
 /*
- * Return how many features there is room for, after the table was given more
- * room if it had none.  0: the old columns and longer ones, both of which are
- * needed for a moment, would take more than limit.  expected is the number of
- * features to come, as far as the caller knows.
+ * Enlarge the table if the table has no room.  Return how many features there
+ * is room for.  Return 0 if the old columns and longer ones together, which a
+ * move needs both, would take more than table->limit.  expected is the number
+ * of features to come, as far as the caller knows.
  */
 static uint64
 make_room(FeatureTable *table, uint32 expected)

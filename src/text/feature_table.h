@@ -16,7 +16,7 @@
  * says that the slot is free.  The feature whose hash is 0 has a slot of its
  * own, number slots, where the hash is 1 if there is such a feature.
  *
- * A FeatureTable is for the stack, of which it takes 96 kB.
+ * A FeatureTable takes 96 kB.  Callers keep their table on the stack.
  */
 typedef struct FeatureTable
 {

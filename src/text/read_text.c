@@ -72,7 +72,7 @@ close_file(void *file)
 	BufFileClose(file);
 }
 
-/* Features that are the words of a text, each of which weighs 1. */
+/* Options for features that are single words.  Each word weighs 1. */
 const FeatureOptions simhash_single_words = {1, false, NULL, NULL};
 
 static const MarkFiles mark_files = {create_file, write_file, rewind_file,

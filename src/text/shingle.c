@@ -10,10 +10,11 @@
  * A feature is options->size tokens, with a space between two of them unless
  * these are code points.  resize is that of simhash_tokens_init().
  *
- * The buffer grows for a feature that it has no room for, if the bytes of that
- * are needed: a sink gets all of the feature, and a stop word is known when the
- * word has ended, so that the buffer must still have what comes before.  Else
- * such a feature goes on as a long shingle.
+ * If target has a sink, or options a stop list, the buffer grows for a feature
+ * that the buffer has no room for.  A sink gets all bytes of a feature.  A word
+ * is known to be a stop word when the word has ended.  The buffer must have the
+ * words before the stop word then.  Without sink and stop list the feature
+ * becomes a long shingle.
  */
 void
 simhash_shingle_init(Shingler *s, const FeatureOptions *options,

@@ -42,20 +42,31 @@ typedef struct FeatureCounts
 	uint64		both;
 } FeatureCounts;
 
-/* (a text, b text, words int, chars int) */
-static FeatureCounts
-count_features(FunctionCallInfo fcinfo)
+static inline bool
+has_null_text(FunctionCallInfo fcinfo)
 {
-	FeatureOptions options = simhash_size_arguments(fcinfo, 2, 1);
-	FeatureCounts counts;
+	return PG_ARGISNULL(0) || PG_ARGISNULL(1);
+}
+
+/*
+ * Count the features of (a text, b text, words int, chars int).  Return false
+ * if a or b is null or has no feature.
+ */
+static bool
+count_features(FunctionCallInfo fcinfo, FeatureCounts *counts)
+{
+	FeatureOptions options;
 	FeatureSet	set;
 	FeatureBatch batch;
 	uint32		i;
 
+	if (has_null_text(fcinfo))
+		return false;
+	options = simhash_size_arguments(fcinfo, 2, 1);
 	read_texts(fcinfo, &options, &set);
-	counts.a = set.table.distinct[0];
-	counts.b = set.table.distinct[1];
-	counts.both = counts.a + counts.b - set.table.used;
+	counts->a = set.table.distinct[0];
+	counts->b = set.table.distinct[1];
+	counts->both = counts->a + counts->b - set.table.used;
 	while (simhash_set_read_late(&set, &batch))
 	{
 		for (i = 0; i < batch.length; i++)
@@ -63,19 +74,13 @@ count_features(FunctionCallInfo fcinfo)
 			bool		a = batch.count[0][i] > 0;
 			bool		b = batch.count[1][i] > 0;
 
-			counts.a += a;
-			counts.b += b;
-			counts.both += a && b;
+			counts->a += a;
+			counts->b += b;
+			counts->both += a && b;
 		}
 	}
 	simhash_set_free(&set);
-	return counts;
-}
-
-static inline bool
-has_null_text(FunctionCallInfo fcinfo)
-{
-	return PG_ARGISNULL(0) || PG_ARGISNULL(1);
+	return counts->a > 0 && counts->b > 0;
 }
 
 /*
@@ -87,10 +92,7 @@ simhash_jaccard(PG_FUNCTION_ARGS)
 {
 	FeatureCounts counts;
 
-	if (has_null_text(fcinfo))
-		PG_RETURN_NULL();
-	counts = count_features(fcinfo);
-	if (counts.a == 0 || counts.b == 0)
+	if (!count_features(fcinfo, &counts))
 		PG_RETURN_NULL();
 	PG_RETURN_FLOAT8((double) counts.both /
 					 (double) (counts.a + counts.b - counts.both));
@@ -105,10 +107,7 @@ simhash_containment(PG_FUNCTION_ARGS)
 {
 	FeatureCounts counts;
 
-	if (has_null_text(fcinfo))
-		PG_RETURN_NULL();
-	counts = count_features(fcinfo);
-	if (counts.a == 0 || counts.b == 0)
+	if (!count_features(fcinfo, &counts))
 		PG_RETURN_NULL();
 	PG_RETURN_FLOAT8((double) counts.both / (double) counts.a);
 }

@@ -197,8 +197,9 @@ simhash_sketch_finish(Sketch *sketch)
 }
 
 /*
- * Add count features, FEATURES_AT_ONCE at most, to the set.  A few wait for
- * others, because one alone takes as many rounds as many do.
+ * Add count features, FEATURES_AT_ONCE at most, to the set.  Few features wait
+ * for others, because a batch of one feature takes as many rounds as a batch of
+ * many.
  */
 void
 simhash_sketch_add(Sketch *sketch, const uint64 *hash, uint32 count)

@@ -198,7 +198,7 @@ check_fresh(const bool *seen, size_t listed)
 	free(again);
 }
 
-/* sides must be as many as the features have, or 0: they are not counted. */
+/* sides is the number of sides that the features have; 0: do not count. */
 static void
 check_table(int sides, bool weighted, size_t limit)
 {
