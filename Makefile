@@ -11,13 +11,16 @@ OBJS = \
 	src/planner.o \
 	src/am/am_buffer.o \
 	src/am/am_build.o \
+	src/am/am_cache.o \
 	src/am/am_cost.o \
 	src/am/am_handler.o \
 	src/am/am_insert.o \
 	src/am/am_inspect.o \
 	src/am/am_nearest.o \
 	src/am/am_page.o \
+	src/am/am_path.o \
 	src/am/am_plan.o \
+	src/am/am_remove.o \
 	src/am/am_scan.o \
 	src/am/am_search.o \
 	src/am/am_space.o \
@@ -25,6 +28,7 @@ OBJS = \
 	src/am/am_vacuum.o \
 	src/am/am_validate.o \
 	src/am/am_wal.o \
+	src/am/am_walk.o \
 	src/dedup/cluster.o \
 	src/dedup/components.o \
 	src/dedup/connect.o \

@@ -215,7 +215,7 @@ SELECT check_index('uniform', :'radii');
 
 -- what PostgreSQL knows of it
 SELECT phase, pg_indexam_progress_phasename(oid, phase)
-FROM pg_am, generate_series(0, 14) phase WHERE amname = 'hamming';
+FROM pg_am, generate_series(0, 22) phase WHERE amname = 'hamming';
 SELECT property, pg_indexam_has_property(oid, property) AS method
 FROM pg_am, unnest('{can_order,can_unique,can_multi_col,can_exclude,can_include}'::text[])
 	property WHERE amname = 'hamming';

@@ -1450,7 +1450,8 @@ COMMENT ON OPERATOR CLASS simhash64_ops USING hamming IS
 
 CREATE FUNCTION hamming_index_stats(
 	index regclass,
-	OUT rows bigint, OUT nulls bigint, OUT tables int, OUT height int,
+	OUT rows bigint, OUT nulls bigint, OUT fingerprints bigint, OUT blocks int,
+	OUT height int,
 	OUT pages bigint, OUT free_pages bigint, OUT bytes bigint,
 	OUT average_block float8, OUT largest_block bigint)
 	AS 'MODULE_PATHNAME' LANGUAGE C STRICT PARALLEL RESTRICTED;

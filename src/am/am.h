@@ -2,11 +2,16 @@
  * am.h
  *	  The access method "hamming": a block index.
  *
- * An index has four tables, 0 to 3, and a fifth for the rows without a
- * fingerprint.  Each table is a B+tree.  Table j is ordered by the fingerprint
- * rotated so that block j leads, and then by TID.  Each page knows the range
- * of keys that it answers for.  The range of a page is within that of its
- * parent.  doc/indexing.md has a picture; am_tree.c has the rules of locks.
+ * An index has a table for each block of a fingerprint, and one for the rows
+ * without a fingerprint.  Each table is a B+tree.  Block table j is ordered by
+ * the fingerprint rotated so that block j leads.  Table 0 has an entry for each
+ * row, and orders equal fingerprints by TID.  The other block tables have each
+ * fingerprint once.  A fingerprint with an entry in table 0 is in all block
+ * tables: am_insert.c and am_remove.c keep it so.
+ *
+ * Each page knows the range of keys that it answers for.  The range of a page
+ * is within that of its parent.  doc/indexing.md has a picture; am_tree.c has
+ * the rules of locks.
  */
 #ifndef SIMHASH_AM_H
 #define SIMHASH_AM_H
@@ -25,12 +30,19 @@
 
 /* Keys */
 
+/*
+ * A rotated fingerprint as it is on a page.  Its size is a multiple of that of
+ * uint64.  The layout of pages follows from it.
+ */
+typedef uint64 HammingBits;
+
 /* Order: by bits, then by tid.  Keys of a table are unique. */
 typedef struct HammingKey
 {
-	uint64		bits;			/* the rotated fingerprint; 0 in the table of
+	HammingBits bits;			/* the rotated fingerprint; 0 in the table of
 								 * rows without one */
-	uint64		tid;			/* block number << 16 | offset; no row has 0 */
+	uint64		tid;			/* block number << 16 | offset, which no row
+								 * has as 0; 0 in block tables 1 and up */
 } HammingKey;
 
 /* Of all keys; no row has either of them. */
@@ -38,7 +50,7 @@ static const HammingKey hamming_least_key = {0, 0};
 static const HammingKey hamming_greatest_key = {PG_UINT64_MAX, PG_UINT64_MAX};
 
 static inline HammingKey
-hamming_key(uint64 bits, uint64 tid)
+hamming_key(HammingBits bits, uint64 tid)
 {
 	HammingKey	key = {bits, tid};
 
@@ -73,7 +85,10 @@ hamming_sort_get(struct Tuplesortstate *sort, HammingKey *key)
 	return true;
 }
 
-/* A TID as a number, in the order of TIDs; the result is below 2^48. */
+/* Above the TIDs of all rows. */
+#define HAMMING_BEYOND_TIDS (UINT64CONST(1) << 48)
+
+/* A TID as a number, in the order of TIDs, below HAMMING_BEYOND_TIDS. */
 static inline uint64
 hamming_tid(const ItemPointerData *tid)
 {
@@ -93,16 +108,15 @@ hamming_item_pointer(uint64 tid)
 /*
  * Pages
  *
- * Block 0 is the metapage, and blocks 1 to 5 are the roots of the tables, for
- * ever.  A leaf holds the entries of its range in no order: rotated
- * fingerprints in an array that grows from the front, up to pd_lower, and
- * their TIDs in an array that grows from the back, down to pd_upper.  The
- * bytes between the arrays are always zero, and are not logged.  (On an inner
- * page of an unlogged index they may be anything: nothing logs that page.)
+ * Page 0 is the metapage.  After it come the roots, which stay there for ever:
+ * that of the table of NULLs, and those of the block tables.
  *
- * The arrays of a leaf grow by HAMMING_LEAF_STEP slots at a time, so that one
- * insertion in HAMMING_LEAF_STEP logs pd_lower and pd_upper.  The slots that
- * are not used are the last ones, and have TID 0.
+ * A leaf holds the keys of its range in no order.  Rotated fingerprints are in
+ * an array that grows from the front, up to pd_lower.  In table 0 and in that
+ * of NULLs their TIDs are in an array that grows from the back, down to
+ * pd_upper.  The bytes between the arrays are always zero, and are not logged.
+ * (On an inner page of an unlogged index they may be anything: nothing logs
+ * that page.)
  *
  * An inner page has two such arrays, too, of its children's least keys and
  * block numbers, in order of arrival.  In front of them an array says which
@@ -111,11 +125,34 @@ hamming_item_pointer(uint64 tid)
  * half of the keys.
  */
 
-#define HAMMING_NULLS HAMMING_BLOCKS	/* the table of rows without a
-										 * fingerprint */
-#define HAMMING_TABLES (HAMMING_BLOCKS + 1)
+/* The number of the table of NULLs, whatever the number of blocks. */
+#define HAMMING_NULLS 15
+#define HAMMING_TABLES (HAMMING_NULLS + 1)
 #define HAMMING_METAPAGE 0
-#define HAMMING_ROOT(table) ((BlockNumber) (table) + 1)
+#define HAMMING_ROOT(table) \
+	((BlockNumber) ((table) == HAMMING_NULLS ? 1 : (table) + 2))
+#define HAMMING_FIXED_PAGES(blocks) HAMMING_ROOT(blocks)
+
+static inline bool
+hamming_table_has_tids(int table)
+{
+	return table == 0 || table == HAMMING_NULLS;
+}
+
+static inline bool
+hamming_is_table(int table)
+{
+	return table < HAMMING_MAX_BLOCKS || table == HAMMING_NULLS;
+}
+
+/* Return the key of a row in table, which may have no TIDs. */
+static inline HammingKey
+hamming_table_key(int blocks, int table, uint64 fingerprint, uint64 tid)
+{
+	return hamming_key(hamming_rotate(fingerprint,
+									  hamming_block_start(blocks, table)),
+					   hamming_table_has_tids(table) ? tid : 0);
+}
 
 /*
  * The most levels of a table.  It is never reached: an inner page splits only
@@ -124,12 +161,14 @@ hamming_item_pointer(uint64 tid)
 #define HAMMING_MAX_HEIGHT 16
 
 #define HAMMING_MAGIC 0x48414D4D
-#define HAMMING_VERSION 1
+#define HAMMING_VERSION 2
 
 typedef struct HammingMeta
 {
 	uint32		magic;			/* HAMMING_MAGIC */
 	uint32		version;		/* HAMMING_VERSION */
+	uint16		width;			/* bits of a fingerprint: HAMMING_BITS */
+	uint16		blocks;			/* HAMMING_MIN_BLOCKS .. HAMMING_MAX_BLOCKS */
 } HammingMeta;
 
 typedef enum HammingPageKind
@@ -146,7 +185,7 @@ typedef struct HammingSpecial
 	HammingKey	high;			/* the least key beyond the range;
 								 * hamming_greatest_key if there is none */
 	uint16		kind;			/* HammingPageKind */
-	uint16		table;			/* 0 .. 4 */
+	uint16		table;			/* 0 .. blocks - 1, or HAMMING_NULLS */
 	uint16		level;			/* 0 is a leaf */
 	uint16		page_id;		/* HAMMING_PAGE_ID, for tools that look at
 								 * files */
@@ -164,13 +203,23 @@ typedef struct HammingDownlink
 #define HAMMING_CONTENT MAXALIGN(SizeOfPageHeaderData)
 #define HAMMING_SPACE \
 	(BLCKSZ - HAMMING_CONTENT - MAXALIGN(sizeof(HammingSpecial)))
-#define HAMMING_LEAF_CAPACITY \
-	((int) (HAMMING_SPACE / (sizeof(uint64) + sizeof(ItemPointerData))))
-#define HAMMING_LEAF_STEP 16
+
+/* The entries of a leaf, with TIDs or without. */
+#define HAMMING_TID_CAPACITY \
+	((int) (HAMMING_SPACE / (sizeof(HammingBits) + sizeof(ItemPointerData))))
+#define HAMMING_LEAF_CAPACITY ((int) (HAMMING_SPACE / sizeof(HammingBits)))
+
 #define HAMMING_INNER_CAPACITY \
 	((int) ((HAMMING_SPACE - MAXIMUM_ALIGNOF) / \
-			(sizeof(uint16) + sizeof(uint64) + sizeof(HammingDownlink))))
+			(sizeof(uint16) + sizeof(HammingBits) + sizeof(HammingDownlink))))
 #define HAMMING_ORDER_SPACE MAXALIGN(HAMMING_INNER_CAPACITY * sizeof(uint16))
+
+static inline int
+hamming_leaf_capacity(int table)
+{
+	return hamming_table_has_tids(table) ? HAMMING_TID_CAPACITY
+		: HAMMING_LEAF_CAPACITY;
+}
 
 static inline HammingSpecial *
 hamming_special(Page page)
@@ -181,8 +230,16 @@ hamming_special(Page page)
 static inline int
 hamming_capacity(Page page)
 {
-	return hamming_special(page)->level == 0 ? HAMMING_LEAF_CAPACITY
+	return hamming_special(page)->level == 0
+		? hamming_leaf_capacity(hamming_special(page)->table)
 		: HAMMING_INNER_CAPACITY;
+}
+
+static inline bool
+hamming_page_has_tids(Page page)
+{
+	return hamming_special(page)->level == 0 &&
+		hamming_table_has_tids(hamming_special(page)->table);
 }
 
 static inline int
@@ -192,38 +249,19 @@ hamming_keys_offset(Page page)
 		(hamming_special(page)->level == 0 ? 0 : HAMMING_ORDER_SPACE);
 }
 
-/* The array of fingerprints; it has hamming_page_slots() elements. */
-static inline uint64 *
+/* The array of fingerprints; it has hamming_page_count() elements. */
+static inline HammingBits *
 hamming_page_bits(Page page)
 {
-	return (uint64 *) ((char *) page + hamming_keys_offset(page));
+	return (HammingBits *) ((char *) page + hamming_keys_offset(page));
 }
 
-/* How many elements the arrays have now. */
-static inline int
-hamming_page_slots(Page page)
-{
-	return (((PageHeader) page)->pd_lower - hamming_keys_offset(page)) /
-		sizeof(uint64);
-}
-
-/* TID of entry i of a leaf, 0 .. hamming_page_slots() - 1. */
-static inline ItemPointer
-hamming_leaf_tid(Page page, int i)
-{
-	return (ItemPointer) hamming_special(page) - (i + 1);
-}
-
-/* How many entries a page holds: all elements, but for the unused of a leaf. */
+/* How many entries a page holds. */
 static inline int
 hamming_page_count(Page page)
 {
-	int			count = hamming_page_slots(page);
-
-	if (hamming_special(page)->level == 0)
-		while (count > 0 && hamming_tid(hamming_leaf_tid(page, count - 1)) == 0)
-			count--;
-	return count;
+	return (((PageHeader) page)->pd_lower - hamming_keys_offset(page)) /
+		sizeof(HammingBits);
 }
 
 static inline bool
@@ -232,11 +270,19 @@ hamming_page_is_full(Page page)
 	return hamming_page_count(page) == hamming_capacity(page);
 }
 
+/* TID of entry i of a leaf with TIDs, 0 .. hamming_page_count() - 1. */
+static inline ItemPointer
+hamming_leaf_tid(Page page, int i)
+{
+	return (ItemPointer) hamming_special(page) - (i + 1);
+}
+
 static inline HammingKey
 hamming_leaf_key(Page page, int i)
 {
 	return hamming_key(hamming_page_bits(page)[i],
-					   hamming_tid(hamming_leaf_tid(page, i)));
+					   hamming_page_has_tids(page)
+					   ? hamming_tid(hamming_leaf_tid(page, i)) : 0);
 }
 
 static inline bool
@@ -246,11 +292,13 @@ hamming_page_covers(Page page, HammingKey key)
 		hamming_key_compare(key, hamming_special(page)->high) < 0;
 }
 
-/* WITH (fillfactor = ...) */
+/* WITH (fillfactor = ..., blocks = ...) */
 typedef struct HammingOptions
 {
 	int32		vl_len_;		/* varlena header, for PostgreSQL only */
 	int			fillfactor;		/* percent of a page that a build fills */
+	int			blocks;			/* that a build cuts fingerprints into; 0 to
+								 * choose by the number of rows */
 } HammingOptions;
 
 #define HAMMING_DEFAULT_FILLFACTOR 88
@@ -274,6 +322,14 @@ hamming_fill(Relation index, int capacity)
  */
 #define HAMMING_CUT_SLACK 12
 
+/* A leaf gets a key, or loses one. */
+typedef struct HammingChange
+{
+	Buffer		leaf;			/* locked exclusively */
+	HammingKey	key;			/* that the leaf gets */
+	int			remove;			/* or the place of an entry to remove; else -1 */
+} HammingChange;
+
 /* am_page.c */
 extern void hamming_page_init(Page page, HammingPageKind kind, int table,
 							  int level, HammingKey low, HammingKey high);
@@ -281,8 +337,10 @@ extern void hamming_page_check(Relation index, Buffer buffer);
 pg_noreturn extern void hamming_corrupted(Relation index, BlockNumber block,
 										  const char *fault);
 extern void hamming_check_tid(Relation index, BlockNumber block, uint64 tid);
+extern int	hamming_leaf_find(Page page, HammingKey key);
 extern void hamming_leaf_append(Page page, HammingKey key);
 extern void hamming_leaf_remove(Page page, int i);
+extern void hamming_leaf_change(Page page, const HammingChange *change);
 extern HammingKey hamming_inner_key(Page page, int rank);
 extern BlockNumber hamming_inner_child(Page page, int rank);
 extern int	hamming_inner_find(Page page, HammingKey key);
@@ -296,10 +354,20 @@ extern int	hamming_choose_cut(const HammingKey *keys, int least, int most);
 extern HammingKey hamming_separator(HammingKey left, HammingKey right);
 
 /* am_buffer.c */
+extern Buffer hamming_pin_page(Relation index, BlockNumber block,
+							   BufferAccessStrategy strategy);
 extern Buffer hamming_read(Relation index, BlockNumber block, int mode,
 						   BufferAccessStrategy strategy);
-extern void hamming_check_metapage(Relation index);
-extern void hamming_open(Relation index);
+extern void hamming_prefetch(Relation index, BlockNumber block);
+extern void hamming_fetch(Relation index, BlockNumber block);
+extern int	hamming_read_blocks(Relation index);
+
+/* am_cache.c */
+extern int	hamming_open(Relation index);
+extern void hamming_count_leaves(Relation index, double *leaves);
+extern Buffer hamming_remembered(Relation index, BlockNumber block);
+extern void hamming_remember(Relation index, BlockNumber block, Buffer buffer);
+extern void hamming_note_eviction(Relation index);
 
 /* am_space.c */
 extern bool hamming_is_free_page(Relation index, BlockNumber block,
@@ -331,9 +399,50 @@ extern void hamming_make_room(Relation index, int table, int level,
 extern bool hamming_merge(Relation index, int table, int level, HammingKey key,
 						  BufferAccessStrategy strategy);
 
+/* am_walk.c */
+
+/* A walk along a level, and how far it has read ahead. */
+typedef struct HammingReadAhead
+{
+	Relation	index;
+	int			table;
+	int			level;
+	BufferAccessStrategy strategy;	/* may be NULL */
+	HammingKey	until;			/* pages below this key are on their way */
+	HammingKey	again;			/* where to read ahead again */
+} HammingReadAhead;
+
+extern void hamming_read_ahead(HammingReadAhead *ahead, HammingKey key);
+
+/* am_path.c */
+
+/* An inner page on the way to a leaf, pinned. */
+typedef struct HammingStep
+{
+	Buffer		buffer;			/* pinned */
+	int			level;			/* expected of the page */
+	HammingKey	low;			/* the page's range when it was last locked */
+	HammingKey	high;
+} HammingStep;
+
+/* The way through a table to the leaf that was looked for last. */
+typedef struct HammingPath
+{
+	Relation	index;
+	int			table;
+	Buffer	   *root;			/* pinned, or invalid before the first use */
+	int			depth;			/* elements of steps in use, the root first */
+	HammingStep steps[HAMMING_MAX_HEIGHT];
+} HammingPath;
+
+extern void hamming_path_begin(HammingPath *path, int table, Buffer *root);
+extern Buffer hamming_path_find(HammingPath *path, HammingKey key);
+extern void hamming_path_end(HammingPath *path);
+
 /* am_wal.c */
-extern void hamming_log_appends(Relation index, int count, const Buffer *leaves,
-								const HammingKey *keys);
+
+extern void hamming_log_changes(Relation index, int count,
+								const HammingChange *changes);
 
 /* am_build.c */
 extern IndexBuildResult *hamming_build(Relation heap, Relation index,
@@ -347,18 +456,21 @@ extern bool hamming_insert(Relation index, Datum *values, bool *isnull,
 						   IndexUniqueCheck check_unique, bool unchanged,
 						   IndexInfo *info);
 
+/* am_remove.c */
+extern bool hamming_remove(Relation index, uint64 fingerprint, uint64 tid);
+
 /* am_plan.c */
 typedef struct HammingPlan
 {
-	int			tables;			/* tables 0 .. tables - 1 are searched */
-	int			block_radius[HAMMING_BLOCKS];	/* distance allowed in the
-												 * leading block of table j;
-												 * -1 to skip the table */
+	int			block_radius[HAMMING_MAX_BLOCKS];	/* distance allowed in the
+													 * leading block of table
+													 * j; -1 to skip the table */
+	int			tables;			/* how many tables are searched */
 	double		leaves;			/* how many are expected to be read, of all
 								 * these tables */
 } HammingPlan;
 
-extern HammingPlan hamming_plan(double leaves, int radius);
+extern HammingPlan hamming_plan(int blocks, const double *leaves, int radius);
 
 /* am_search.c */
 
@@ -370,20 +482,28 @@ typedef struct HammingMatch
 	int			distance;		/* of the fingerprint from the centre */
 } HammingMatch;
 
-/* An inner page on the way to the leaf that was read last, pinned. */
-typedef struct HammingStep
+/* The most matches that hamming_search_next() returns at once. */
+#define HAMMING_MATCHES (2 * HAMMING_TID_CAPACITY)
+
+/* A leaf that is to be read, as its parent told. */
+typedef struct HammingLeaf
 {
-	Buffer		buffer;			/* pinned */
-	int			level;			/* expected of the page; see find_leaf() */
-	HammingKey	low;			/* the page's range when it was last locked */
-	HammingKey	high;
-} HammingStep;
+	BlockNumber block;
+	HammingKey	from;			/* keys of the leaf below this one are not
+								 * wanted */
+	HammingKey	end;			/* of the leaf's range */
+} HammingLeaf;
+
+/* The most leaves that wait to be read; the queue is a ring. */
+#define HAMMING_QUEUE 32
 
 /* Only am_search.c writes to a search.  Others embed one, and need its size. */
 typedef struct HammingSearch
 {
 	Relation	index;
-	double		leaves;			/* of a block table, about */
+	int			blocks;			/* of the index */
+	double		leaves[2];		/* of table 0, and of each other block table,
+								 * about */
 	uint64		centre;			/* not rotated */
 	int			radius;			/* 0 .. HAMMING_BITS; see
 								 * hamming_search_lower_radius() */
@@ -391,11 +511,27 @@ typedef struct HammingSearch
 								 * a radius */
 	HammingPlan plan;
 	int			table;			/* the table that is being searched */
-	bool		table_done;		/* has it been searched to its end? */
-	HammingKey	next;			/* all keys of the table below this one have
-								 * been searched */
-	int			depth;			/* elements of path in use, the root first */
-	HammingStep path[HAMMING_MAX_HEIGHT];
+
+	/* the next leaves of the table that can have matches */
+	int			queue_start;
+	int			queue_count;
+	int			prefetched;		/* leaves of the queue that are on their way
+								 * from disk */
+	int			fetched;		/* and from memory */
+	int			prefetch_distance;	/* the most that may be so, from disk */
+	HammingKey	ahead;			/* the next key to look for a leaf for */
+	bool		complete;		/* is no leaf after the queue? */
+	int			visited;		/* leaves that the search has read */
+	HammingLeaf queue[HAMMING_QUEUE];
+
+	/* fingerprints found in the table, whose rows are in table 0 */
+	uint64	   *found;			/* room for HAMMING_LEAF_CAPACITY */
+	int			found_count;
+	int			found_position; /* of the next one to look up */
+	uint64		found_from;		/* its rows below this TID have been seen */
+
+	HammingPath path;			/* through the table */
+	HammingPath lookup;			/* through table 0 */
 	Buffer		roots[HAMMING_TABLES];	/* pinned from their first use to
 										 * hamming_search_close() */
 } HammingSearch;

@@ -22,13 +22,43 @@
  * looked at.
  */
 static void
-fetch_ahead(Page page)
+fetch_lines(Page page)
 {
 	int			i;
 
 	cpu_prefetch((char *) page + BLCKSZ - sizeof(HammingSpecial));
 	for (i = 0; i < FETCHED_AHEAD; i += CACHE_LINE)
 		cpu_prefetch((char *) page + i);
+}
+
+/*
+ * Pin the page at block.  strategy may be NULL.
+ *
+ * The buffer that the session has seen the page in last is tried first, as
+ * that saves the search in the table of all buffers.  PostgreSQL does not take
+ * such a look for a use of the page, and may evict the page earlier: so where
+ * pages are being evicted each is looked for in that table.
+ */
+Buffer
+hamming_pin_page(Relation index, BlockNumber block,
+				 BufferAccessStrategy strategy)
+{
+	Buffer		buffer;
+
+	/* for ReadBufferExtended() the invalid number would mean a new page */
+	if (!BlockNumberIsValid(block))
+		hamming_corrupted(index, block, "page has no number");
+	buffer = hamming_remembered(index, block);
+	if (BufferIsValid(buffer))
+	{
+		if (ReadRecentBuffer(index->rd_locator, MAIN_FORKNUM, block, buffer))
+			return buffer;
+		hamming_note_eviction(index);
+	}
+	buffer = ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL,
+								strategy);
+	hamming_remember(index, block, buffer);
+	return buffer;
 }
 
 /*
@@ -41,25 +71,53 @@ Buffer
 hamming_read(Relation index, BlockNumber block, int mode,
 			 BufferAccessStrategy strategy)
 {
-	Buffer		buffer;
+	Buffer		buffer = hamming_pin_page(index, block, strategy);
 
-	/* for ReadBufferExtended() the invalid number would mean a new page */
-	if (!BlockNumberIsValid(block))
-		hamming_corrupted(index, block, "page has no number");
-	buffer = ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL,
-								strategy);
-	fetch_ahead(BufferGetPage(buffer));
+	fetch_lines(BufferGetPage(buffer));
 	LockBuffer(buffer, mode);
 	hamming_page_check(index, buffer);
 	return buffer;
 }
 
 /*
- * Raise XX002 if this code cannot read the index that the metapage describes.
- * On entry and on return the caller holds no buffer lock.
+ * Let the operating system read the page at block, which will be read soon, if
+ * the page may not be in a buffer.  The page is neither pinned nor locked.
  */
 void
-hamming_check_metapage(Relation index)
+hamming_prefetch(Relation index, BlockNumber block)
+{
+	PrefetchBufferResult result;
+
+	/* hamming_read() will say what is wrong with such a number */
+	if (!BlockNumberIsValid(block) ||
+		BufferIsValid(hamming_remembered(index, block)))
+		return;
+	result = PrefetchBuffer(index, MAIN_FORKNUM, block);
+	if (BufferIsValid(result.recent_buffer))
+		hamming_remember(index, block, result.recent_buffer);
+}
+
+/*
+ * Let the processor fetch the page at block, which will be read soon, from the
+ * buffer that it was in last.  Should another page be there by now, nothing is
+ * lost but time.  The page is neither pinned nor locked.
+ */
+void
+hamming_fetch(Relation index, BlockNumber block)
+{
+	Buffer		buffer = hamming_remembered(index, block);
+
+	if (BufferIsValid(buffer))
+		fetch_lines(BufferGetPage(buffer));
+}
+
+/*
+ * Return the number of blocks that fingerprints are cut into, which the
+ * metapage has.  Error: XX002 if this code cannot read the index that the
+ * metapage describes.  On entry and on return the caller holds no buffer lock.
+ */
+int
+hamming_read_blocks(Relation index)
 {
 	Buffer		buffer = hamming_read(index, HAMMING_METAPAGE,
 									  BUFFER_LOCK_SHARE, NULL);
@@ -72,28 +130,9 @@ hamming_check_metapage(Relation index)
 		hamming_corrupted(index, HAMMING_METAPAGE, "page is not a metapage");
 	if (meta.version != HAMMING_VERSION)
 		hamming_corrupted(index, HAMMING_METAPAGE, "version is not supported");
+	if (meta.width != HAMMING_BITS || meta.blocks < HAMMING_MIN_BLOCKS ||
+		meta.blocks > HAMMING_MAX_BLOCKS)
+		hamming_corrupted(index, HAMMING_METAPAGE, "blocks are out of range");
 	UnlockReleaseBuffer(buffer);
-}
-
-/*
- * Check the metapage before the first insertion or scan by means of this
- * relation descriptor.  A vacuum checks each page that it changes, and not the
- * metapage.
- *
- * rd_amcache keeps that the metapage was checked.  PostgreSQL frees rd_amcache
- * when it rebuilds the descriptor, as after REINDEX.
- *
- * On entry and on return the caller holds no buffer lock.
- */
-void
-hamming_open(Relation index)
-{
-	bool	   *checked;
-
-	if (index->rd_amcache != NULL)
-		return;
-	hamming_check_metapage(index);
-	checked = MemoryContextAlloc(index->rd_indexcxt, sizeof(bool));
-	*checked = true;
-	index->rd_amcache = checked;
+	return meta.blocks;
 }

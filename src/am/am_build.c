@@ -35,15 +35,15 @@ hamming_build_phase_name(int64 phase)
 		return "initializing";
 	if (phase == PHASE_SCAN)
 		return "scanning table";
-	if (phase < PHASE_SCAN || table >= HAMMING_TABLES)
+	if (phase < PHASE_SCAN || table > HAMMING_MAX_BLOCKS)
 		return NULL;
-	if (table == HAMMING_NULLS)
+	if (table == HAMMING_MAX_BLOCKS)
 		return (phase - PHASE_SORT) % 2 == 0
 			? "sorting rows without fingerprint"
 			: "writing rows without fingerprint";
-	return psprintf("%s block table " INT64_FORMAT " of %d",
+	return psprintf("%s block table " INT64_FORMAT,
 					(phase - PHASE_SORT) % 2 == 0 ? "sorting" : "writing",
-					table + 1, HAMMING_BLOCKS);
+					table + 1);
 }
 
 static void
@@ -164,16 +164,18 @@ static double
 write_table(Relation index, int table, Tuplesortstate *sort)
 {
 	TableWriter *writer = palloc0(sizeof(TableWriter));
-	int			fill = hamming_fill(index, HAMMING_LEAF_CAPACITY);
-	int			slack = Min(fill / HAMMING_CUT_SLACK,
-							HAMMING_LEAF_CAPACITY - fill);
+	int			capacity = hamming_leaf_capacity(table);
+	int			fill = hamming_fill(index, capacity);
+	int			slack = Min(fill / HAMMING_CUT_SLACK, capacity - fill);
+	int			phase = 2 * Min(table, HAMMING_MAX_BLOCKS);
+	HammingKey	previous = hamming_greatest_key;
 	HammingKey	key;
 	double		rows = 0;
 	int			level;
 
-	report_phase(PHASE_SORT + 2 * table);
+	report_phase(PHASE_SORT + phase);
 	tuplesort_performsort(sort);
-	report_phase(PHASE_WRITE + 2 * table);
+	report_phase(PHASE_WRITE + phase);
 	writer->index = index;
 	writer->table = table;
 	writer->least = fill - slack;
@@ -182,9 +184,12 @@ write_table(Relation index, int table, Tuplesortstate *sort)
 	start_page(writer, 0, hamming_least_key);
 	while (hamming_sort_get(sort, &key))
 	{
-		add_key(writer, key);
-		rows++;
 		CHECK_FOR_INTERRUPTS();
+		if (hamming_key_compare(key, previous) == 0)
+			continue;
+		add_key(writer, key);
+		previous = key;
+		rows++;
 	}
 	tuplesort_end(sort);
 
@@ -198,18 +203,18 @@ write_table(Relation index, int table, Tuplesortstate *sort)
 }
 
 /*
- * Sort what the leaves of table 0, below block blocks, hold, rotated for
- * table.
+ * Sort the fingerprints that the leaves of table 0, below page pages, hold,
+ * rotated for table.
  */
 static Tuplesortstate *
-sort_leaves(Relation index, int table, BlockNumber blocks)
+sort_leaves(Relation index, int blocks, int table, BlockNumber pages)
 {
 	Tuplesortstate *sort = simhash_pair_sort_begin(maintenance_work_mem,
 												   TUPLESORT_NONE);
 	BlockNumber block;
 	int			i;
 
-	for (block = HAMMING_ROOT(0); block < blocks; block++)
+	for (block = HAMMING_ROOT(0); block < pages; block++)
 	{
 		Buffer		buffer;
 		Page		page;
@@ -220,12 +225,10 @@ sort_leaves(Relation index, int table, BlockNumber blocks)
 		if (hamming_special(page)->table == 0 &&
 			hamming_special(page)->level == 0)
 			for (i = 0; i < hamming_page_count(page); i++)
-			{
-				HammingKey	key = hamming_leaf_key(page, i);
-
-				key.bits = hamming_rotate(key.bits, table);
-				hamming_sort_put(sort, key);
-			}
+				hamming_sort_put(sort,
+								 hamming_table_key(blocks, table,
+												   hamming_page_bits(page)[i],
+												   0));
 		UnlockReleaseBuffer(buffer);
 	}
 	return sort;
@@ -256,7 +259,7 @@ add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 }
 
 static void
-make_metapage(Page page)
+make_metapage(Page page, int blocks)
 {
 	HammingMeta *meta = (HammingMeta *) PageGetContents(page);
 
@@ -264,24 +267,50 @@ make_metapage(Page page)
 					  hamming_least_key);
 	meta->magic = HAMMING_MAGIC;
 	meta->version = HAMMING_VERSION;
+	meta->width = HAMMING_BITS;
+	meta->blocks = blocks;
 	((PageHeader) page)->pd_lower += sizeof(HammingMeta);
 }
 
-/* Write blocks 0 to 5 of an index without rows. */
 static void
-write_fixed_pages(Relation index, ForkNumber fork)
+write_root(Relation index, ForkNumber fork, int table)
+{
+	PGAlignedBlock page;
+
+	hamming_page_init((Page) page.data, HAMMING_PAGE_TREE, table, 0,
+					  hamming_least_key, hamming_greatest_key);
+	write_page(hamming_extend(index, fork), (Page) page.data);
+}
+
+/* Write the metapage and the roots, in their order, of an index without rows. */
+static void
+write_fixed_pages(Relation index, ForkNumber fork, int blocks)
 {
 	PGAlignedBlock page;
 	int			table;
 
-	make_metapage((Page) page.data);
+	make_metapage((Page) page.data, blocks);
 	write_page(hamming_extend(index, fork), (Page) page.data);
-	for (table = 0; table < HAMMING_TABLES; table++)
-	{
-		hamming_page_init((Page) page.data, HAMMING_PAGE_TREE, table, 0,
-						  hamming_least_key, hamming_greatest_key);
-		write_page(hamming_extend(index, fork), (Page) page.data);
-	}
+	write_root(index, fork, HAMMING_NULLS);
+	for (table = 0; table < blocks; table++)
+		write_root(index, fork, table);
+}
+
+/*
+ * Return into how many blocks an index of so many rows cuts fingerprints,
+ * unless the user has said it: doc/indexing.md has the measurements.  An empty
+ * table does not tell how many rows will come.
+ */
+static int
+choose_blocks(Relation index, double rows)
+{
+	HammingOptions *options = (HammingOptions *) index->rd_options;
+
+	if (options != NULL && options->blocks > 0)
+		return options->blocks;
+	if (rows > 0 && rows < 3000000)
+		return 6;
+	return rows < 100000000 ? 4 : 3;
 }
 
 /*
@@ -298,15 +327,14 @@ hamming_build(Relation heap, Relation index, IndexInfo *info)
 {
 	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
 	BuildState	state;
-	BlockNumber blocks;
+	BlockNumber pages;
+	int			blocks;
 	int			nulls_memory = maintenance_work_mem / 8;
 	int			table;
 
 	if (RelationGetNumberOfBlocks(index) != 0)
 		elog(ERROR, "index \"%s\" already contains data",
 			 RelationGetRelationName(index));
-	write_fixed_pages(index, MAIN_FORKNUM);
-
 	report_phase(PHASE_SCAN);
 	state.nulls = simhash_pair_sort_begin(nulls_memory, TUPLESORT_NONE);
 	state.fingerprints =
@@ -314,10 +342,12 @@ hamming_build(Relation heap, Relation index, IndexInfo *info)
 								TUPLESORT_NONE);
 	result->heap_tuples = table_index_build_scan(heap, index, info, true, true,
 												 add_row, &state, NULL);
+	blocks = choose_blocks(index, result->heap_tuples);
+	write_fixed_pages(index, MAIN_FORKNUM, blocks);
 	result->index_tuples = write_table(index, 0, state.fingerprints);
-	blocks = RelationGetNumberOfBlocks(index);
-	for (table = 1; table < HAMMING_BLOCKS; table++)
-		write_table(index, table, sort_leaves(index, table, blocks));
+	pages = RelationGetNumberOfBlocks(index);
+	for (table = 1; table < blocks; table++)
+		write_table(index, table, sort_leaves(index, blocks, table, pages));
 	result->index_tuples += write_table(index, HAMMING_NULLS, state.nulls);
 
 	if (RelationNeedsWAL(index))
@@ -330,7 +360,7 @@ hamming_build(Relation heap, Relation index, IndexInfo *info)
 void
 hamming_build_empty(Relation index)
 {
-	write_fixed_pages(index, INIT_FORKNUM);
+	write_fixed_pages(index, INIT_FORKNUM, choose_blocks(index, 0));
 	log_newpage_range(index, INIT_FORKNUM, 0,
 					  RelationGetNumberOfBlocksInFork(index, INIT_FORKNUM),
 					  true);

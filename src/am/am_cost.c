@@ -10,6 +10,7 @@
 
 #include <math.h>
 
+#include "access/genam.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
@@ -133,6 +134,26 @@ as_plain_scan(PlannerInfo *root, IndexPath *path, double rows)
 }
 
 /*
+ * Set leaves[0] to the leaves of table 0, and leaves[1] to those of each other
+ * block table, 1 or more.  Return the number of blocks.  The roots tell how
+ * many leaves the tables have in proportion, and the planner how many in all.
+ */
+static int
+table_leaves(IndexOptInfo *info, double *leaves)
+{
+	Relation	index = index_open(info->indexoid, NoLock);
+	int			blocks = hamming_open(index);
+	double		all;
+
+	hamming_count_leaves(index, leaves);
+	index_close(index, NoLock);
+	all = leaves[0] + (blocks - 1) * leaves[1];
+	leaves[0] = Max(leaves[0] * info->pages / all, 1);
+	leaves[1] = Max(leaves[1] * info->pages / all, 1);
+	return blocks;
+}
+
+/*
  * amcostestimate.  loop_count is not used: all costs are for one scan, and
  * page_io_cost() has seen to what repeated scans find in memory.  *correlation
  * is 0, as the index has no order that the heap could have.
@@ -146,9 +167,10 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	IndexOptInfo *index = path->indexinfo;
 	List	   *quals = get_quals_from_indexclauses(path->indexclauses);
 	List	   *conditions = add_predicate_to_index_quals(index, quals);
-	double		leaves = Max(index->pages / HAMMING_BLOCKS, 1);
-	double		entries = index->tuples / leaves;
-	double		height = 1 + ceil(log(leaves) / log(HAMMING_INNER_CAPACITY));
+	double		leaves[2];
+	int			blocks = table_leaves(index, leaves);
+	double		entries = index->tuples / leaves[0];
+	double		height = 1 + ceil(log(leaves[0]) / log(HAMMING_INNER_CAPACITY));
 	double		searches;
 	int			radius = clauses_radius(root, path, &searches);
 	HammingPlan plan = {0};
@@ -161,7 +183,7 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	*correlation = 0;
 	rows = *selectivity * index->tuples;
 	if (radius >= 0)
-		plan = hamming_plan(leaves, radius);
+		plan = hamming_plan(blocks, leaves, radius);
 	leaf = (PAGE_ACCESS + ENTRY_LOOK * entries) * cpu_operator_cost +
 		page_io_cost(root, index, plan.tables == 1);
 	*pages = plan.leaves;

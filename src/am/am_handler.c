@@ -22,6 +22,10 @@ _PG_init(void)
 					  "Percent of an index page that a build fills",
 					  HAMMING_DEFAULT_FILLFACTOR, HAMMING_MIN_FILLFACTOR, 100,
 					  AccessExclusiveLock);
+	add_int_reloption(option_kind, "blocks",
+					  "Number of blocks that an index cuts fingerprints into",
+					  0, HAMMING_MIN_BLOCKS, HAMMING_MAX_BLOCKS,
+					  AccessExclusiveLock);
 }
 
 static bytea *
@@ -30,7 +34,10 @@ read_options(Datum options, bool validate)
 	static const relopt_parse_elt known[] = {
 		{.optname = "fillfactor",
 			.opttype = RELOPT_TYPE_INT,
-		.offset = offsetof(HammingOptions, fillfactor)}
+		.offset = offsetof(HammingOptions, fillfactor)},
+		{.optname = "blocks",
+			.opttype = RELOPT_TYPE_INT,
+		.offset = offsetof(HammingOptions, blocks)}
 	};
 
 	return (bytea *) build_reloptions(options, validate, option_kind,

@@ -1,6 +1,17 @@
 /*
  * am_insert.c
  *	  Insertion of a row.
+ *
+ * A fingerprint with an entry in table 0 is in all block tables.  Where the
+ * leaf of table 0 that the row belongs on has the fingerprint already, the row
+ * gets an entry there, and nothing else is to do: nobody removes the last
+ * entry of a fingerprint without a lock on its leaf (am_remove.c).  Otherwise
+ * the leaves of the fingerprint in all block tables are locked, and it is
+ * appended to those that lack it.
+ *
+ * The WAL has table 0 last.  So what a crash leaves of an insertion is a
+ * fingerprint without entries in table 0.  A search passes over it, and the
+ * next insertion of the fingerprint uses it.
  */
 #include "postgres.h"
 
@@ -8,70 +19,143 @@
 
 #include "am/am.h"
 #include "am/test_stop.h"
+#include "type/distance_array.h"
 
-/*
- * Append keys[i] to leaves[i] of table first_table + i, for all i below count,
- * if each leaf still covers its key and has room.  Returns the first i for
- * which that is not so, and then appends nothing; or count.  On entry the
- * leaves are pinned, and not locked.  On return the pins are released.
- */
-static int
-append_all(Relation index, int first_table, int count, const HammingKey *keys,
-		   const Buffer *leaves)
+/* The keys of a row, and the leaves that cover them, by block table. */
+typedef struct Insertion
 {
-	int			locked;
-	int			i;
+	Relation	index;
+	int			first_table;	/* that of keys[0] */
+	int			count;			/* of keys */
+	HammingKey	keys[HAMMING_MAX_BLOCKS];
+	Buffer		leaves[HAMMING_MAX_BLOCKS]; /* pinned */
+	int			locked;			/* the first so many leaves are locked */
+} Insertion;
 
-	for (locked = 0; locked < count; locked++)
-	{
-		Buffer		leaf = leaves[locked];
+/* Has a leaf an entry with the bits, of any row? */
+static bool
+has_bits(Page page, HammingBits bits)
+{
+	uint16		found[HAMMING_LEAF_CAPACITY];
 
-		if (!hamming_lock_pinned(index, leaf, first_table + locked, 0,
-								 keys[locked]) ||
-			hamming_page_is_full(BufferGetPage(leaf)))
-		{
-			LockBuffer(leaf, BUFFER_LOCK_UNLOCK);
-			break;
-		}
-	}
-	if (locked == count)
-		hamming_log_appends(index, count, leaves, keys);
-	for (i = 0; i < count; i++)
-	{
-		if (i < locked)
-			LockBuffer(leaves[i], BUFFER_LOCK_UNLOCK);
-		ReleaseBuffer(leaves[i]);
-	}
-	return locked;
+	return hamming_match(hamming_page_bits(page), hamming_page_count(page),
+						 bits, 0, found) > 0;
 }
 
 /*
- * Add keys[i] to table first_table + i, for all i below count, by one WAL
- * record.  All leaves are pinned, and then locked table by table (rules 2 and
- * 3 in am_tree.c): no leaf is locked while another is read from disk.  A full
- * leaf is split without these locks, and all leaves are looked for again.
+ * Pin the leaf of the first table, and those of the others unless the first one
+ * has the fingerprint.  Returns how many are pinned.  On entry and on return
+ * the caller holds no lock.
+ */
+static int
+pin_leaves(Insertion *insertion)
+{
+	Relation	index = insertion->index;
+	int			table = insertion->first_table;
+	Buffer		first = hamming_find(index, table, 0, insertion->keys[0],
+									 BUFFER_LOCK_SHARE, NULL);
+	bool		known = has_bits(BufferGetPage(first), insertion->keys[0].bits);
+	int			i;
+
+	LockBuffer(first, BUFFER_LOCK_UNLOCK);
+	insertion->leaves[0] = first;
+	test_stop("insert: a leaf");
+	if (known)
+		return 1;
+	for (i = 1; i < insertion->count; i++)
+	{
+		insertion->leaves[i] = hamming_pin(index, table + i, 0,
+										   insertion->keys[i], NULL);
+		test_stop("insert: a leaf");
+	}
+	return insertion->count;
+}
+
+/*
+ * Lock the pinned leaves, table by table (rules 2 and 3 in am_tree.c), and
+ * append the keys that are missing.  Returns false if a leaf has changed so
+ * that this cannot be done, and *full gets the table of a leaf without room, or
+ * -1.  On return insertion->locked leaves are locked.
+ */
+static bool
+append_missing(Insertion *insertion, int pinned, int *full)
+{
+	HammingChange changes[HAMMING_MAX_BLOCKS];
+	HammingChange *change;
+	int			count = 0;
+	int			i;
+
+	*full = -1;
+	for (i = 0; i < pinned; i++)
+	{
+		int			table = insertion->first_table + i;
+		HammingKey	key = insertion->keys[i];
+		Buffer		leaf = insertion->leaves[i];
+		Page		page = BufferGetPage(leaf);
+		bool		known;
+
+		insertion->locked++;
+		if (!hamming_lock_pinned(insertion->index, leaf, table, 0, key))
+			return false;
+		known = has_bits(page, key.bits);
+		/* the last row of the fingerprint may have been removed */
+		if (i == 0 && !known && pinned < insertion->count)
+			return false;
+		if (known && !hamming_table_has_tids(table))
+			continue;
+		if (hamming_page_is_full(page))
+		{
+			*full = table;
+			return false;
+		}
+		/* from the back: table 0 is logged last */
+		change = &changes[HAMMING_MAX_BLOCKS - ++count];
+		change->leaf = leaf;
+		change->key = key;
+		change->remove = -1;
+	}
+	hamming_log_changes(insertion->index, count,
+						changes + HAMMING_MAX_BLOCKS - count);
+	return true;
+}
+
+static void
+release_leaves(Insertion *insertion, int pinned)
+{
+	int			i;
+
+	for (i = 0; i < pinned; i++)
+	{
+		if (i < insertion->locked)
+			LockBuffer(insertion->leaves[i], BUFFER_LOCK_UNLOCK);
+		ReleaseBuffer(insertion->leaves[i]);
+	}
+	insertion->locked = 0;
+}
+
+/*
+ * Add the keys to their tables.  All leaves are pinned, and then locked: no
+ * leaf is locked while another is read from disk.  A full leaf is split without
+ * these locks, and all leaves are looked for again.
  */
 static void
-insert_keys(Relation index, int first_table, int count, const HammingKey *keys)
+insert_keys(Insertion *insertion)
 {
-	for (;;)
-	{
-		Buffer		leaves[HAMMING_BLOCKS];
-		int			done;
-		int			i;
+	bool		done;
 
-		for (i = 0; i < count; i++)
-		{
-			leaves[i] = hamming_pin(index, first_table + i, 0, keys[i], NULL);
-			test_stop("insert: a leaf");
-		}
+	do
+	{
+		int			pinned = pin_leaves(insertion);
+		int			full;
+
 		test_stop("insert: all leaves");
-		done = append_all(index, first_table, count, keys, leaves);
-		if (done == count)
-			return;
-		hamming_make_room(index, first_table + done, 0, keys[done]);
+		done = append_missing(insertion, pinned, &full);
+		release_leaves(insertion, pinned);
+		if (full >= 0)
+			hamming_make_room(insertion->index, full, 0,
+							  insertion->keys[full - insertion->first_table]);
 		CHECK_FOR_INTERRUPTS();
-	}
+	} while (!done);
 }
 
 /*
@@ -83,20 +167,24 @@ hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 			   Relation heap, IndexUniqueCheck check_unique, bool unchanged,
 			   IndexInfo *info)
 {
-	HammingKey	keys[HAMMING_BLOCKS];
+	Insertion	insertion = {.index = index};
+	int			blocks = hamming_open(index);
 	int			table;
 
-	hamming_open(index);
 	if (isnull[0])
 	{
-		keys[0] = hamming_key(0, hamming_tid(tid));
-		insert_keys(index, HAMMING_NULLS, 1, keys);
-		return false;
+		insertion.first_table = HAMMING_NULLS;
+		insertion.count = 1;
+		insertion.keys[0] = hamming_key(0, hamming_tid(tid));
 	}
-	for (table = 0; table < HAMMING_BLOCKS; table++)
-		keys[table] =
-			hamming_key(hamming_rotate(DatumGetSimhash(values[0]), table),
-						hamming_tid(tid));
-	insert_keys(index, 0, HAMMING_BLOCKS, keys);
+	else
+	{
+		insertion.count = blocks;
+		for (table = 0; table < blocks; table++)
+			insertion.keys[table] =
+				hamming_table_key(blocks, table, DatumGetSimhash(values[0]),
+								  hamming_tid(tid));
+	}
+	insert_keys(&insertion);
 	return false;
 }

@@ -17,6 +17,7 @@
 #include "utils/acl.h"
 #include "utils/guc.h"
 #include "utils/snapmgr.h"
+#include "utils/spccache.h"
 #include "utils/tuplesort.h"
 
 #include "am/am.h"
@@ -68,54 +69,105 @@ open_index(Oid oid, LOCKMODE mode)
 
 /* Statistics */
 
-/* What measure_table() adds up, of one table or of several. */
-typedef struct Shape
+/*
+ * How many rows have each value of each block: counts[j][value].  With three
+ * blocks that takes 64 MB, with more of them less.
+ */
+typedef struct BlockCounts
 {
-	int64		rows;
-	int64		largest_block;	/* the most rows that share a value of the
-								 * table's leading block */
-	int64		blocks;			/* how many values of that block occur */
-} Shape;
+	int			blocks;
+	int64	   *counts[HAMMING_MAX_BLOCKS];
+} BlockCounts;
+
+static BlockCounts
+allocate_counts(int blocks)
+{
+	BlockCounts result = {.blocks = blocks};
+	int			j;
+
+	for (j = 0; j < blocks; j++)
+	{
+		Size		values = (Size) 1 << hamming_block_width(blocks, j);
+
+		result.counts[j] = palloc_extended(values * sizeof(int64),
+										   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	}
+	return result;
+}
 
 static void
-measure_table(Relation index, int table, Shape *shape)
+count_blocks(BlockCounts *counts, uint64 fingerprint)
 {
-	const int	values = 1 << HAMMING_BLOCK_BITS;
-	int64	   *counts = palloc0(values * sizeof(int64));
-	HammingKey	key = hamming_least_key;
+	int			j;
+
+	for (j = 0; j < counts->blocks; j++)
+	{
+		int			start = hamming_block_start(counts->blocks, j);
+		int			width = hamming_block_width(counts->blocks, j);
+
+		counts->counts[j][fingerprint << start >> (HAMMING_BITS - width)]++;
+	}
+}
+
+/*
+ * Set *average to how many rows share a value of a block, on average of the
+ * values that occur, and *largest to the most rows that share one.
+ */
+static void
+summarize_blocks(const BlockCounts *counts, double *average, int64 *largest)
+{
+	int64		values = 0;
 	int64		rows = 0;
-	int			i;
+	int			j;
+	Size		i;
+
+	*largest = 0;
+	for (j = 0; j < counts->blocks; j++)
+		for (i = 0; i < (Size) 1 << hamming_block_width(counts->blocks, j); i++)
+		{
+			int64		count = counts->counts[j][i];
+
+			values += count > 0;
+			rows += count;
+			*largest = Max(*largest, count);
+		}
+	*average = (double) rows / Max(values, 1);
+}
+
+/* Return the number of entries of a table; count their blocks, if asked for. */
+static int64
+count_entries(Relation index, int table, BlockCounts *counts)
+{
+	HammingReadAhead ahead = {.index = index,.table = table};
+	HammingKey	key = hamming_least_key;
+	int64		entries = 0;
 
 	while (hamming_key_compare(key, hamming_greatest_key) < 0)
 	{
-		Buffer		leaf = hamming_find(index, table, 0, key, BUFFER_LOCK_SHARE,
-										NULL);
-		Page		page = BufferGetPage(leaf);
+		Buffer		leaf;
+		Page		page;
+		int			i;
 
-		for (i = 0; i < hamming_page_count(page); i++)
-			counts[hamming_page_bits(page)[i] >>
-				   (HAMMING_BITS - HAMMING_BLOCK_BITS)]++;
-		rows += hamming_page_count(page);
+		CHECK_FOR_INTERRUPTS();
+		hamming_read_ahead(&ahead, key);
+		leaf = hamming_find(index, table, 0, key, BUFFER_LOCK_SHARE, NULL);
+		page = BufferGetPage(leaf);
+		for (i = 0; counts != NULL && i < hamming_page_count(page); i++)
+			count_blocks(counts, hamming_page_bits(page)[i]);
+		entries += hamming_page_count(page);
 		key = hamming_special(page)->high;
 		UnlockReleaseBuffer(leaf);
-		CHECK_FOR_INTERRUPTS();
 	}
-	for (i = 0; i < values; i++)
-	{
-		shape->blocks += counts[i] > 0;
-		shape->largest_block = Max(shape->largest_block, counts[i]);
-	}
-	shape->rows += rows;
-	pfree(counts);
+	return entries;
 }
 
 static int64
-count_free_pages(Relation index, BlockNumber blocks)
+count_free_pages(Relation index, int blocks, BlockNumber pages)
 {
 	int64		count = 0;
 	BlockNumber block;
 
-	for (block = HAMMING_ROOT(HAMMING_TABLES); block < blocks; block++)
+	for (block = HAMMING_FIXED_PAGES(blocks); block < pages; block++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		count += hamming_is_free_page(index, block, NULL);
@@ -144,31 +196,31 @@ Datum
 hamming_index_stats(PG_FUNCTION_ARGS)
 {
 	Relation	index = open_index(PG_GETARG_OID(0), AccessShareLock);
-	Shape		shape = {0};
-	Shape		nulls = {0};
-	BlockNumber blocks;
+	int			blocks = hamming_open(index);
+	BlockCounts counts = allocate_counts(blocks);
+	BlockNumber pages = RelationGetNumberOfBlocks(index);
+	int64		rows = count_entries(index, 0, &counts);
+	int64		nulls = count_entries(index, HAMMING_NULLS, NULL);
+	double		average;
+	int64		largest;
 	TupleDesc	description;
-	Datum		values[9];
-	bool		isnull[9] = {false};
+	Datum		values[10];
+	bool		isnull[10] = {false};
 	HeapTuple	result;
-	int			table;
 
 	if (get_call_result_type(fcinfo, NULL, &description) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	blocks = RelationGetNumberOfBlocks(index);
-	for (table = 0; table < HAMMING_BLOCKS; table++)
-		measure_table(index, table, &shape);
-	measure_table(index, HAMMING_NULLS, &nulls);
-
-	values[0] = Int64GetDatum(shape.rows / HAMMING_BLOCKS + nulls.rows);
-	values[1] = Int64GetDatum(nulls.rows);
-	values[2] = Int32GetDatum(HAMMING_BLOCKS);
-	values[3] = Int32GetDatum(table_height(index));
-	values[4] = Int64GetDatum(blocks);
-	values[5] = Int64GetDatum(count_free_pages(index, blocks));
-	values[6] = Int64GetDatum((int64) blocks * BLCKSZ);
-	values[7] = Float8GetDatum((double) shape.rows / Max(shape.blocks, 1));
-	values[8] = Int64GetDatum(shape.largest_block);
+	summarize_blocks(&counts, &average, &largest);
+	values[0] = Int64GetDatum(rows + nulls);
+	values[1] = Int64GetDatum(nulls);
+	values[2] = Int64GetDatum(count_entries(index, 1, NULL));
+	values[3] = Int32GetDatum(blocks);
+	values[4] = Int32GetDatum(table_height(index));
+	values[5] = Int64GetDatum(pages);
+	values[6] = Int64GetDatum(count_free_pages(index, blocks, pages));
+	values[7] = Int64GetDatum((int64) pages * BLCKSZ);
+	values[8] = Float8GetDatum(average);
+	values[9] = Int64GetDatum(largest);
 	relation_close(index, AccessShareLock);
 	result = heap_form_tuple(description, values, isnull);
 	PG_RETURN_DATUM(HeapTupleGetDatum(result));
@@ -180,19 +232,21 @@ hamming_index_stats(PG_FUNCTION_ARGS)
  * Writers are locked out, so that the index stands still.  Every page must be
  * reached from a root exactly once, or be free.  What a page says of itself
  * must agree with what its parent says of it.  The entries of each table are
- * sorted, and compared: table 0 must have each entry of another block table,
- * and every table must have each row of the heap.
+ * sorted, and compared: table 0 or that of NULLs must have each row of the
+ * heap, and every other block table each fingerprint of table 0.
  */
 
 typedef struct Check
 {
 	Relation	index;
-	BlockNumber blocks;
+	int			blocks;			/* of the index */
+	BlockNumber pages;
 	bool	   *seen;			/* by block: has the page been reached? */
 	Tuplesortstate *entries;	/* of the table that is being checked, not
 								 * rotated */
 	Tuplesortstate *tids;		/* of table 0 and that of NULLs, to find a row
 								 * that is there twice */
+	int			distance;		/* pages to read ahead */
 } Check;
 
 static void
@@ -207,14 +261,19 @@ check_leaf(Check *check, BlockNumber block, Page page, int table)
 		if (!hamming_page_covers(page, key))
 			hamming_corrupted(check->index, block,
 							  "entry is outside the range of its page");
-		hamming_check_tid(check->index, block, key.tid);
 		if (table == HAMMING_NULLS && key.bits != 0)
 			hamming_corrupted(check->index, block,
 							  "row without fingerprint has one");
-		key.bits = hamming_unrotate(key.bits, table);
-		hamming_sort_put(check->entries, key);
-		if (table == 0 || table == HAMMING_NULLS)
+		if (hamming_table_has_tids(table))
+		{
+			hamming_check_tid(check->index, block, key.tid);
 			hamming_sort_put(check->tids, hamming_key(key.tid, 0));
+		}
+		else
+			key.bits = hamming_unrotate(key.bits,
+										hamming_block_start(check->blocks,
+															table));
+		hamming_sort_put(check->entries, key);
 	}
 }
 
@@ -256,7 +315,7 @@ check_page(Check *check, BlockNumber block, int table, int level,
 	int			rank;
 
 	CHECK_FOR_INTERRUPTS();
-	if (block >= check->blocks)
+	if (block >= check->pages)
 		hamming_corrupted(check->index, block, "page is beyond the end");
 	if (check->seen[block])
 		hamming_corrupted(check->index, block, "page has two parents");
@@ -281,10 +340,17 @@ check_page(Check *check, BlockNumber block, int table, int level,
 	}
 	check_order(check, block, page);
 	count = hamming_page_count(page);
+	for (rank = 0; rank < Min(count, check->distance); rank++)
+		hamming_prefetch(check->index, hamming_inner_child(page, rank));
 	for (rank = 0; rank < count; rank++)
+	{
+		if (rank + check->distance < count)
+			hamming_prefetch(check->index,
+							 hamming_inner_child(page, rank + check->distance));
 		check_page(check, hamming_inner_child(page, rank), table,
 				   special->level - 1, hamming_inner_key(page, rank),
 				   rank + 1 < count ? hamming_inner_key(page, rank + 1) : high);
+	}
 }
 
 /*
@@ -314,7 +380,8 @@ check_other_pages(Check *check)
 {
 	BlockNumber block;
 
-	for (block = HAMMING_ROOT(HAMMING_TABLES); block < check->blocks; block++)
+	for (block = HAMMING_FIXED_PAGES(check->blocks); block < check->pages;
+		 block++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!check->seen[block] &&
@@ -389,11 +456,11 @@ is_subset(Tuplesortstate *part, Tuplesortstate *whole)
 	return found;
 }
 
-/* Is a key in the sort twice?  hamming_least_key is in none. */
+/* Is a key in the sort twice?  hamming_greatest_key is in none. */
 static bool
 has_duplicates(Tuplesortstate *entries)
 {
-	HammingKey	previous = hamming_least_key;
+	HammingKey	previous = hamming_greatest_key;
 	HammingKey	key;
 
 	tuplesort_rescan(entries);
@@ -407,36 +474,94 @@ has_duplicates(Tuplesortstate *entries)
 	return false;
 }
 
+/* Get the next key whose bits are not those of *key. */
+static bool
+next_bits(Tuplesortstate *entries, HammingKey *key)
+{
+	HammingBits previous = key->bits;
+
+	do
+		if (!hamming_sort_get(entries, key))
+			return false;
+	while (key->bits == previous);
+	return true;
+}
+
+/*
+ * Check that a block table without TIDs has each fingerprint of table 0, whose
+ * entries are rows, and none twice.  What else it has is harmless: a crash
+ * leaves it of an insertion or a removal.
+ */
+static void
+check_fingerprints(Check *check, int table, Tuplesortstate *rows,
+				   Tuplesortstate *entries)
+{
+	HammingKey	row;
+	HammingKey	key;
+	bool		more;
+	int64		unused = 0;
+
+	if (has_duplicates(entries))
+		hamming_corrupted(check->index, HAMMING_ROOT(table),
+						  "a fingerprint is in the table twice");
+	tuplesort_rescan(rows);
+	tuplesort_rescan(entries);
+	more = hamming_sort_get(rows, &row);
+	while (hamming_sort_get(entries, &key))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (more && row.bits < key.bits)
+			break;
+		if (more && row.bits == key.bits)
+			more = next_bits(rows, &row);
+		else
+			unused++;
+	}
+	if (more)
+		hamming_corrupted(check->index, HAMMING_ROOT(table),
+						  "a fingerprint of the first table is not in the table");
+	if (unused > 0)
+		ereport(NOTICE,
+				(errmsg("block table %d of index \"%s\" has " INT64_FORMAT " fingerprints without rows",
+						table, RelationGetRelationName(check->index), unused),
+				 errdetail("Searches pass over them.  A crash or a vacuum of many equal rows may leave them.")));
+}
+
+/* Check that a table with TIDs has each row of the heap that it must have. */
+static void
+check_rows(Check *check, int table, Tuplesortstate *rows,
+		   Tuplesortstate *entries)
+{
+	if (!is_subset(rows, entries))
+		hamming_corrupted(check->index, HAMMING_ROOT(table),
+						  "a row of the heap is not in the table");
+}
+
 /*
  * Check all tables: no row is in the index twice, every row of the heap is in
- * every block table or in that of NULLs, and a block table has nothing that
- * table 0 has not, as a vacuum removes dead rows from table 0 last.
+ * table 0 or in that of NULLs, and each fingerprint of table 0 is in all block
+ * tables.
  */
 static void
 check_entries(Check *check, Relation heap)
 {
 	Tuplesortstate *rows[2] = {begin_sort(), begin_sort()};
-	Tuplesortstate *first = NULL;
+	Tuplesortstate *first;
+	Tuplesortstate *entries;
 	int			table;
 
 	check->tids = begin_sort();
 	sort_heap(heap, check->index, rows);
-	for (table = 0; table < HAMMING_TABLES; table++)
+	entries = check_table(check, HAMMING_NULLS);
+	check_rows(check, HAMMING_NULLS, rows[1], entries);
+	tuplesort_end(entries);
+	first = check_table(check, 0);
+	check_rows(check, 0, rows[0], first);
+	for (table = 1; table < check->blocks; table++)
 	{
-		Tuplesortstate *entries = check_table(check, table);
-
-		if (!is_subset(rows[table == HAMMING_NULLS ? 1 : 0], entries))
-			hamming_corrupted(check->index, HAMMING_ROOT(table),
-							  "a row of the heap is not in the table");
-		if (table == 0)
-			first = entries;
-		else
-		{
-			if (table != HAMMING_NULLS && !is_subset(entries, first))
-				hamming_corrupted(check->index, HAMMING_ROOT(table),
-								  "an entry of the table is not in the first");
-			tuplesort_end(entries);
-		}
+		entries = check_table(check, table);
+		check_fingerprints(check, table, first, entries);
+		tuplesort_end(entries);
 	}
 	tuplesort_performsort(check->tids);
 	if (has_duplicates(check->tids))
@@ -490,10 +615,13 @@ hamming_index_check(PG_FUNCTION_ARGS)
 	level = NewGUCNestLevel();
 	RestrictSearchPath();
 
-	check.blocks = RelationGetNumberOfBlocks(check.index);
-	check.seen = palloc_extended(Max(check.blocks, 1) * sizeof(bool),
+	check.pages = RelationGetNumberOfBlocks(check.index);
+	check.seen = palloc_extended(Max(check.pages, 1) * sizeof(bool),
 								 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	hamming_check_metapage(check.index);
+	check.distance =
+		get_tablespace_maintenance_io_concurrency(check.index->rd_rel->reltablespace);
+	/* as it is on disk now, not as the session remembers it */
+	check.blocks = hamming_read_blocks(check.index);
 	check_entries(&check, heap);
 	check_other_pages(&check);
 

@@ -5,7 +5,7 @@
  * A row's rank is a number: the row's distance, and below it the row's TID.
  * Rows are found in rounds, in the order of their ranks.  A round is a search
  * within a radius.  It returns the rows from the rank on at which the round
- * before ended.  The radius grows by 4 from round to round as long as a search
+ * before ended.  The radius grows from round to round as long as a search
  * reads few leaves, and then becomes as large as can be.
  *
  * A round keeps the rows of the lowest ranks, capacity of them.  Where it finds
@@ -36,8 +36,8 @@
  * A radius is searched by itself only if that is expected to read at most this
  * part of a table's leaves.  What such rounds read is in vain if the rows that
  * are wanted are farther.  By the expectation of hamming_plan(), all such
- * rounds together read less than a fifth of a table of up to 2^32 leaves: a
- * radius that is greater by 4 has several times the leaves.
+ * rounds together read less than a fifth of a table of up to 2^32 leaves: the
+ * next radius has several times the leaves.
  */
 #define MAX_PART (1.0 / 8)
 
@@ -83,7 +83,7 @@ rank_beyond(int distance)
 
 /*
  * Prepare to return the rows that are in all of count balls, by their distance
- * from the centre.  matches has room for HAMMING_LEAF_CAPACITY.  search, which
+ * from the centre.  matches has room for HAMMING_MATCHES.  search, which
  * is prepared and not under way, matches and balls must stay until
  * hamming_nearest_end().
  *
@@ -114,7 +114,8 @@ hamming_nearest_begin(HammingSearch *search, HammingMatch *matches,
 }
 
 /*
- * Get the next leaf's ranks from nearest->from on; false after the last leaf.
+ * Get the ranks of the next matches, from nearest->from on.  Returns false after
+ * the last matches.
  */
 static bool
 next_ranks(HammingNearest *nearest, uint64 *ranks, int *count)
@@ -162,7 +163,7 @@ static void
 keep_round(HammingNearest *nearest)
 {
 	uint64		bound = rank_beyond(nearest->radius);
-	uint64		ranks[HAMMING_LEAF_CAPACITY];
+	uint64		ranks[HAMMING_MATCHES];
 	int			count;
 	int			i;
 
@@ -187,7 +188,7 @@ keep_round(HammingNearest *nearest)
 static void
 sort_round(HammingNearest *nearest)
 {
-	uint64		ranks[HAMMING_LEAF_CAPACITY];
+	uint64		ranks[HAMMING_MATCHES];
 	int			count;
 	int			i;
 
@@ -201,19 +202,19 @@ sort_round(HammingNearest *nearest)
 }
 
 /*
- * Return the radius of the next round: greater by 4, or nearest->limit.  The
- * step is 4 because the radius in each of the four blocks then grows by 1.
- * With a smaller step a round would search blocks again whose radius has not
- * grown.
+ * Return the radius of the next round: greater by the number of blocks, or
+ * nearest->limit.  So the radii of the blocks grow by about 1 each.  With a
+ * smaller step a round would search blocks again whose radius has not grown.
  */
 static int
 next_radius(HammingNearest *nearest)
 {
-	int			radius = nearest->radius + HAMMING_BLOCKS;
+	HammingSearch *search = nearest->search;
+	int			radius = nearest->radius + search->blocks;
 
 	if (radius >= nearest->limit ||
-		hamming_plan(nearest->search->leaves, radius).leaves >
-		nearest->search->leaves * MAX_PART)
+		hamming_plan(search->blocks, search->leaves, radius).leaves >
+		search->leaves[0] * MAX_PART)
 		return nearest->limit;
 	return radius;
 }

@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "am/am.h"
+#include "type/distance_array.h"
 
 /*
  * Make a page without entries.  low, high and level mean nothing for a
@@ -30,29 +31,22 @@ hamming_page_init(Page page, HammingPageKind kind, int table, int level,
 	((PageHeader) page)->pd_lower = hamming_keys_offset(page);
 }
 
-/* Return the size of an element of the array at the back. */
+/* Return the size of an element of the array at the back; 0 without one. */
 static int
 tail_size(Page page)
 {
-	return hamming_special(page)->level == 0 ? sizeof(ItemPointerData)
-		: sizeof(HammingDownlink);
+	if (hamming_special(page)->level > 0)
+		return sizeof(HammingDownlink);
+	return hamming_page_has_tids(page) ? sizeof(ItemPointerData) : 0;
 }
 
 static void
-set_slots(Page page, int slots)
+set_count(Page page, int count)
 {
 	PageHeader	header = (PageHeader) page;
 
-	header->pd_lower = hamming_keys_offset(page) + slots * sizeof(uint64);
-	header->pd_upper = header->pd_special - slots * tail_size(page);
-}
-
-/* Let the arrays of a leaf have room for count entries, and few more. */
-static void
-set_leaf_count(Page page, int count)
-{
-	set_slots(page, Min((int) TYPEALIGN(HAMMING_LEAF_STEP, count),
-						HAMMING_LEAF_CAPACITY));
+	header->pd_lower = hamming_keys_offset(page) + count * sizeof(HammingBits);
+	header->pd_upper = header->pd_special - count * tail_size(page);
 }
 
 /*
@@ -67,7 +61,7 @@ page_fault(Page page)
 {
 	PageHeader	header = (PageHeader) page;
 	HammingSpecial *special;
-	int			slots;
+	int			count;
 
 	if (PageIsNew(page))
 		return "page is empty";
@@ -82,7 +76,7 @@ page_fault(Page page)
 		return NULL;
 	if (special->kind != HAMMING_PAGE_TREE)
 		return "page is of no known kind";
-	if (special->table >= HAMMING_TABLES ||
+	if (!hamming_is_table(special->table) ||
 		special->level >= HAMMING_MAX_HEIGHT)
 		return "table or level is out of range";
 	if (hamming_key_compare(special->low, special->high) >= 0)
@@ -90,12 +84,12 @@ page_fault(Page page)
 	if (header->pd_lower < hamming_keys_offset(page) ||
 		header->pd_lower > header->pd_special)
 		return "end of the keys is out of range";
-	slots = hamming_page_slots(page);
-	if (slots > hamming_capacity(page) || (special->level > 0 && slots < 1))
+	count = hamming_page_count(page);
+	if (count > hamming_capacity(page) || (special->level > 0 && count < 1))
 		return "number of entries is out of range";
 	if (header->pd_lower !=
-		hamming_keys_offset(page) + slots * sizeof(uint64) ||
-		header->pd_upper != header->pd_special - slots * tail_size(page))
+		hamming_keys_offset(page) + count * sizeof(HammingBits) ||
+		header->pd_upper != header->pd_special - count * tail_size(page))
 		return "arrays of entries differ in length";
 	return NULL;
 }
@@ -134,16 +128,32 @@ hamming_check_tid(Relation index, BlockNumber block, uint64 tid)
 
 /* Leaves */
 
+/* Return the place of a key on a leaf, or -1. */
+int
+hamming_leaf_find(Page page, HammingKey key)
+{
+	uint16		found[HAMMING_LEAF_CAPACITY];
+	int			count = hamming_match(hamming_page_bits(page),
+									  hamming_page_count(page), key.bits, 0,
+									  found);
+	int			i;
+
+	for (i = 0; i < count; i++)
+		if (hamming_leaf_key(page, found[i]).tid == key.tid)
+			return found[i];
+	return -1;
+}
+
 /* Append a key to a leaf, which is not full. */
 void
 hamming_leaf_append(Page page, HammingKey key)
 {
 	int			count = hamming_page_count(page);
 
-	if (count == hamming_page_slots(page))
-		set_leaf_count(page, count + 1);
+	set_count(page, count + 1);
 	hamming_page_bits(page)[count] = key.bits;
-	*hamming_leaf_tid(page, count) = hamming_item_pointer(key.tid);
+	if (hamming_page_has_tids(page))
+		*hamming_leaf_tid(page, count) = hamming_item_pointer(key.tid);
 }
 
 /*
@@ -158,10 +168,23 @@ hamming_leaf_remove(Page page, int i)
 	int			last = hamming_page_count(page) - 1;
 
 	hamming_page_bits(page)[i] = hamming_page_bits(page)[last];
-	*hamming_leaf_tid(page, i) = *hamming_leaf_tid(page, last);
-	hamming_page_bits(page)[last] = 0;
-	ItemPointerSet(hamming_leaf_tid(page, last), 0, 0);
-	set_leaf_count(page, last);
+	memset(hamming_page_bits(page) + last, 0, sizeof(HammingBits));
+	if (hamming_page_has_tids(page))
+	{
+		*hamming_leaf_tid(page, i) = *hamming_leaf_tid(page, last);
+		memset(hamming_leaf_tid(page, last), 0, sizeof(ItemPointerData));
+	}
+	set_count(page, last);
+}
+
+/* Make a change, whose leaf is the page. */
+void
+hamming_leaf_change(Page page, const HammingChange *change)
+{
+	if (change->remove < 0)
+		hamming_leaf_append(page, change->key);
+	else
+		hamming_leaf_remove(page, change->remove);
 }
 
 /*
@@ -181,7 +204,7 @@ inner_order(Page page)
 static inline int
 inner_entry(Page page, int rank)
 {
-	return Min(inner_order(page)[rank], hamming_page_slots(page) - 1);
+	return Min(inner_order(page)[rank], hamming_page_count(page) - 1);
 }
 
 static inline HammingDownlink *
@@ -216,7 +239,7 @@ hamming_inner_child(Page page, int rank)
 int
 hamming_inner_find(Page page, HammingKey key)
 {
-	const uint64 *bits = hamming_page_bits(page);
+	const HammingBits *bits = hamming_page_bits(page);
 	int			low = 0;
 	int			high = hamming_page_count(page);
 
@@ -244,7 +267,7 @@ hamming_inner_insert(Page page, int rank, HammingKey key, BlockNumber child)
 	uint16	   *order = inner_order(page);
 	HammingDownlink *downlink = inner_downlink(page, count);
 
-	set_slots(page, count + 1);
+	set_count(page, count + 1);
 	hamming_page_bits(page)[count] = key.bits;
 	downlink->tid = hamming_item_pointer(key.tid);
 	BlockIdSet(&downlink->child, child);
@@ -271,7 +294,7 @@ hamming_inner_remove(Page page, int rank)
 	for (r = 0; r < last; r++)
 		if (order[r] == last)
 			order[r] = i;
-	set_slots(page, last);
+	set_count(page, last);
 }
 
 bool

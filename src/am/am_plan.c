@@ -9,9 +9,10 @@
 #include "am/am.h"
 
 /*
- * leaves is the number of leaves of a table, at least 1.  Return how many
- * leaves are expected to have in their range a key within radius of the
- * centre, and within leading_radius of the centre in the leading block.
+ * leaves is the number of leaves of a table, at least 1, whose leading block
+ * has width bits.  Return how many leaves are expected to have in their range
+ * a key within radius of the centre, and within leading_radius of the centre in
+ * the leading block.
  *
  * The keys are taken as uniform.  So the range of each leaf is a prefix of
  * log2(leaves) bits.  A leaf is counted where its prefix is within the two
@@ -20,10 +21,10 @@
  * leading block; shell is the number of such parts, C(leading_bits, i).
  */
 static double
-leaves_visited(double leaves, int leading_radius, int radius)
+leaves_visited(double leaves, int width, int leading_radius, int radius)
 {
 	double		bits = log2(leaves);
-	double		leading_bits = Min(bits, HAMMING_BLOCK_BITS);
+	double		leading_bits = Min(bits, width);
 	double		shell = 1;
 	double		visited = 0;
 	int			i;
@@ -37,28 +38,82 @@ leaves_visited(double leaves, int leading_radius, int radius)
 }
 
 /*
- * Choose how to find all fingerprints within radius, 0 .. HAMMING_BITS.
- * leaves, at least 1, is the number of leaves of a block table.
+ * Return radii of blocks within which a search for all fingerprints within
+ * radius finds all, by the pigeonhole principle, with a radius r(j) of its own
+ * for each block (Manku, Jain and Das Sarma 2007; Norouzi, Punjani and Fleet
+ * 2012).  r(j) is -1 where the table of the block need not be searched.
  *
- * One way searches each block table within hamming_block_radius().  The other
- * searches table 0 within the whole radius.  Both find all, whatever the
- * data.  Only the expected number of leaves, by which the way is chosen, is
- * that for uniform data.
+ * Any radii will do that add up, over the blocks j, to
+ *
+ *		sum of (r(j) + 1) = radius + 1.
+ *
+ * If a fingerprint were farther than r(j) from the centre in each block j, it
+ * would be at least the sum of r(j) + 1 from the centre, which is more than
+ * radius.
+ *
+ * Each of the radius + 1 steps goes where it adds the fewest leaves.  The first
+ * table wins a tie: in table 0 the rows are at hand.
  */
-HammingPlan
-hamming_plan(double leaves, int radius)
+static HammingPlan
+plan_blocks(int blocks, const double *leaves, int radius)
 {
-	HammingPlan blocks = {.tables = HAMMING_BLOCKS};
-	HammingPlan whole = {.tables = 1,.block_radius = {HAMMING_BLOCK_BITS}};
+	HammingPlan plan = {.leaves = 0};
+	double		visited[HAMMING_MAX_BLOCKS] = {0};
+	double		wider[HAMMING_MAX_BLOCKS];
+	int			step;
 	int			j;
 
-	for (j = 0; j < HAMMING_BLOCKS; j++)
+	for (j = 0; j < blocks; j++)
 	{
-		blocks.block_radius[j] = hamming_block_radius(radius, j);
-		if (blocks.block_radius[j] >= 0)
-			blocks.leaves += leaves_visited(leaves, blocks.block_radius[j],
-											radius);
+		plan.block_radius[j] = -1;
+		wider[j] = leaves_visited(leaves[j > 0], hamming_block_width(blocks, j),
+								  0, radius);
 	}
-	whole.leaves = leaves_visited(leaves, HAMMING_BLOCK_BITS, radius);
-	return blocks.leaves < whole.leaves ? blocks : whole;
+	for (step = 0; step <= radius; step++)
+	{
+		int			best = 0;
+
+		for (j = 1; j < blocks; j++)
+			if (wider[j] - visited[j] < wider[best] - visited[best])
+				best = j;
+		plan.tables += plan.block_radius[best]++ < 0;
+		plan.leaves += wider[best] - visited[best];
+		visited[best] = wider[best];
+		wider[best] = leaves_visited(leaves[best > 0],
+									 hamming_block_width(blocks, best),
+									 plan.block_radius[best] + 1, radius);
+	}
+	return plan;
+}
+
+/* Return the plan that looks in table 0 alone, within the whole radius. */
+static HammingPlan
+plan_whole(int blocks, const double *leaves, int radius)
+{
+	HammingPlan plan = {.tables = 1};
+	int			j;
+
+	plan.block_radius[0] = radius;
+	for (j = 1; j < blocks; j++)
+		plan.block_radius[j] = -1;
+	plan.leaves = leaves_visited(leaves[0], hamming_block_width(blocks, 0),
+								 radius, radius);
+	return plan;
+}
+
+/*
+ * Choose how to find all fingerprints within radius, 0 .. HAMMING_BITS.
+ * leaves[0], at least 1, is the number of leaves of table 0, and leaves[1] that
+ * of each other block table.
+ *
+ * Both ways find all, whatever the data.  Only the expected number of leaves,
+ * by which the way is chosen, is that for uniform data.
+ */
+HammingPlan
+hamming_plan(int blocks, const double *leaves, int radius)
+{
+	HammingPlan in_blocks = plan_blocks(blocks, leaves, radius);
+	HammingPlan whole = plan_whole(blocks, leaves, radius);
+
+	return in_blocks.leaves < whole.leaves ? in_blocks : whole;
 }

@@ -53,11 +53,10 @@ hamming_begin_scan(Relation index, int keys, int order_bys)
 	MemoryContext caller = MemoryContextSwitchTo(context);
 	HammingScan *state = palloc0(sizeof(HammingScan));
 
-	hamming_open(index);
 	hamming_search_init(&state->search, index);
 	state->context = context;
 	state->balls = palloc(Max(keys, 1) * sizeof(HammingBall));
-	state->matches = palloc(HAMMING_LEAF_CAPACITY * sizeof(HammingMatch));
+	state->matches = palloc(HAMMING_MATCHES * sizeof(HammingMatch));
 	scan->opaque = state;
 	if (order_bys > 0)
 	{
@@ -345,7 +344,7 @@ int64
 hamming_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 {
 	HammingScan *state = scan->opaque;
-	ItemPointerData tids[HAMMING_LEAF_CAPACITY];
+	ItemPointerData tids[HAMMING_MATCHES];
 	int64		rows = 0;
 	int			i;
 

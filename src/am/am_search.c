@@ -3,61 +3,84 @@
  *	  Search for all fingerprints within a radius.
  *
  * Table by table, the search goes from one leaf that can hold a match to the
- * next.  It knows its place by a key, search->next: every key of the table
- * below that one has been searched.  hamming_ball_next() tells the least
- * fingerprint from there on that can match, and so which leaf to read.  The
- * inner pages on the path to the last leaf stay pinned, as the next leaf is
- * mostly below one of them.
+ * next.  Which leaves these are is known from the inner pages alone: a child's
+ * range ends where the next one begins.  So the next ones wait in a queue, and
+ * are fetched before they are looked at.  search->ahead is the place of the
+ * search in the table: for all keys below that one the leaves have been queued.
+ * hamming_ball_next() tells the least fingerprint from there on that can match,
+ * and so which leaf comes next.
+ *
+ * A match in table 0 is a row.  A match in another block table is a
+ * fingerprint, whose rows are then looked up in table 0.  Each fingerprint is
+ * reported from one table only, and each row of it is met once: a walk by keys
+ * goes through a table or through the rows of one fingerprint.
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "utils/spccache.h"
 
 #include "am/am.h"
+#include "am/test_stop.h"
 #include "type/distance_array.h"
 
-/* Return about how many leaves a block table has, at least 1. */
-static double
-count_leaves(Relation index)
-{
-	Buffer		root = hamming_read(index, HAMMING_ROOT(0), BUFFER_LOCK_SHARE,
-									NULL);
-	Page		page = BufferGetPage(root);
-	int			level = hamming_special(page)->level;
-	double		leaves = level == 0 ? 1 : hamming_page_count(page);
-
-	UnlockReleaseBuffer(root);
-
-	/* pages that fill by random insertions are full to ln 2 (Yao 1978) */
-	while (--level > 0)
-		leaves *= 0.7 * HAMMING_INNER_CAPACITY;
-	return leaves;
-}
+/* Leaves that the processor fetches before they are looked at. */
+#define FETCH_DISTANCE 8
 
 /*
  * Prepare for searches of an index, one after the other: each from
  * hamming_search_begin() or hamming_search_begin_nulls() to
- * hamming_search_end().
+ * hamming_search_end().  What it needs is allocated in the current memory
+ * context.
  *
- * On entry and on return the caller holds no lock; the root of table 0 is
- * locked meanwhile.  On return the search pins nothing.
+ * On entry search is all zeros.  On entry and on return the caller holds no
+ * lock.  On return the search pins nothing.
  */
 void
 hamming_search_init(HammingSearch *search, Relation index)
 {
-	memset(search, 0, sizeof(HammingSearch));	/* all buffers are invalid */
 	search->index = index;
-	search->leaves = count_leaves(index);
+	search->blocks = hamming_open(index);
+	hamming_count_leaves(index, search->leaves);
 	search->plan_radius = -1;
+	search->prefetch_distance =
+		Min(get_tablespace_io_concurrency(index->rd_rel->reltablespace),
+			HAMMING_QUEUE);
+	search->found = palloc(HAMMING_LEAF_CAPACITY * sizeof(uint64));
+	search->path.index = search->lookup.index = index;
+	hamming_path_begin(&search->lookup, 0, &search->roots[0]);
+}
+
+/* Go on from the key, which no earlier leaf has covered. */
+static void
+restart_queue(HammingSearch *search, HammingKey ahead)
+{
+	search->queue_count = search->fetched = search->prefetched = 0;
+	search->ahead = ahead;
+	search->complete = false;
 }
 
 static void
 start_table(HammingSearch *search, int table)
 {
 	search->table = table;
-	search->table_done = table < HAMMING_BLOCKS &&
-		search->plan.block_radius[table] < 0;
-	search->next = hamming_least_key;
+	hamming_path_begin(&search->path, table, &search->roots[table]);
+	restart_queue(search, hamming_least_key);
+}
+
+/*
+ * Go on with the first table from table on that the plan looks in.  Returns
+ * false if there is none.
+ */
+static bool
+start_next_table(HammingSearch *search, int table)
+{
+	while (table < search->blocks && search->plan.block_radius[table] < 0)
+		table++;
+	if (table >= search->blocks)
+		return false;
+	start_table(search, table);
+	return true;
 }
 
 /*
@@ -70,9 +93,10 @@ hamming_search_begin(HammingSearch *search, uint64 centre, int radius)
 	search->centre = centre;
 	search->radius = radius;
 	if (search->plan_radius != radius)
-		search->plan = hamming_plan(search->leaves, radius);
+		search->plan = hamming_plan(search->blocks, search->leaves, radius);
 	search->plan_radius = radius;
-	start_table(search, 0);
+	search->visited = 0;
+	start_next_table(search, 0);
 }
 
 /*
@@ -96,129 +120,154 @@ hamming_search_begin_nulls(HammingSearch *search)
 {
 	search->centre = 0;
 	search->radius = 0;
-	search->plan.tables = HAMMING_TABLES;
 	search->plan_radius = -1;
+	search->visited = 0;
 	start_table(search, HAMMING_NULLS);
 }
 
-/* Add a pinned page, which should be of level, to the end of the path. */
-static HammingStep *
-push_step(HammingSearch *search, Buffer buffer, int level)
+/* The search of one table: what a key of it must be near to. */
+typedef struct Ball
 {
-	HammingStep *step = &search->path[search->depth];
+	int			start;			/* bits before the table's block */
+	uint64		centre;			/* rotated for the table */
+	uint64		leading;		/* the bits of the leading block */
+	int			leading_radius;
+} Ball;
 
-	if (search->depth == HAMMING_MAX_HEIGHT)
-		hamming_corrupted(search->index, BufferGetBlockNumber(buffer),
-						  "table is too high");
-	step->buffer = buffer;
-	step->level = level;
-	search->depth++;
-	return step;
+static Ball
+table_ball(HammingSearch *search)
+{
+	Ball		ball = {0};
+
+	/* in the table of NULLs all keys are 0 */
+	if (search->table == HAMMING_NULLS)
+		return ball;
+	ball.start = hamming_block_start(search->blocks, search->table);
+	ball.centre = hamming_rotate(search->centre, ball.start);
+	ball.leading = hamming_leading_bits(hamming_block_width(search->blocks,
+															search->table));
+	ball.leading_radius = search->plan.block_radius[search->table];
+	return ball;
 }
 
 /*
- * Begin the path with the root of the table.  On return the root is locked,
- * and pinned twice, as it stays pinned for the next search, too.
+ * Move search->ahead to the next key that can match.  Returns false if there
+ * is none.
  */
-static HammingStep *
-push_root(HammingSearch *search)
+static bool
+advance(HammingSearch *search, const Ball *ball)
 {
-	Buffer	   *root = &search->roots[search->table];
+	HammingBits bits;
 
-	if (!BufferIsValid(*root))
-		*root = ReadBuffer(search->index, HAMMING_ROOT(search->table));
-	IncrBufferRefCount(*root);
-	LockBuffer(*root, BUFFER_LOCK_SHARE);
-	hamming_page_check(search->index, *root);
-	return push_step(search, *root,
-					 hamming_special(BufferGetPage(*root))->level);
+	if (hamming_key_compare(search->ahead, hamming_greatest_key) >= 0 ||
+		!hamming_ball_next(ball->centre, ball->leading, ball->leading_radius,
+						   search->radius, search->ahead.bits, &bits))
+	{
+		search->complete = true;
+		return false;
+	}
+	if (bits != search->ahead.bits)
+		search->ahead = hamming_key(bits, 0);
+	return true;
 }
 
-/* Take the last page, which is not locked, off the path. */
+static HammingLeaf *
+queued_leaf(HammingSearch *search, int i)
+{
+	return &search->queue[(search->queue_start + i) % HAMMING_QUEUE];
+}
+
+/*
+ * Queue the leaf below a locked page that covers search->ahead, or the page
+ * itself if it is a leaf, and move search->ahead to the end of its range.
+ */
 static void
-pop_step(HammingSearch *search)
+queue_leaf(HammingSearch *search, Buffer buffer)
 {
-	ReleaseBuffer(search->path[--search->depth].buffer);
-}
+	Page		page = BufferGetPage(buffer);
+	HammingLeaf *leaf = queued_leaf(search, search->queue_count++);
 
-/*
- * Lock and return the deepest page of the path that covered search->next when
- * it was last locked.  The pages below that page leave the path.
- */
-static HammingStep *
-last_step(HammingSearch *search)
-{
-	while (search->depth > 0)
+	leaf->from = search->ahead;
+	leaf->end = hamming_special(page)->high;
+	if (hamming_special(page)->level == 0)
+		leaf->block = BufferGetBlockNumber(buffer);
+	else
 	{
-		HammingStep *step = &search->path[search->depth - 1];
+		int			rank = hamming_inner_find(page, search->ahead);
 
-		if (hamming_key_compare(step->low, search->next) <= 0 &&
-			hamming_key_compare(search->next, step->high) < 0)
-		{
-			LockBuffer(step->buffer, BUFFER_LOCK_SHARE);
-			hamming_page_check(search->index, step->buffer);
-			return step;
-		}
-		pop_step(search);
+		leaf->block = hamming_inner_child(page, rank);
+		if (rank + 1 < hamming_page_count(page))
+			leaf->end = hamming_inner_key(page, rank + 1);
 	}
-	return push_root(search);
+	search->ahead = leaf->end;
 }
 
 /*
- * Find the leaf that covers search->next.
- *
- * On entry the caller holds no lock.  On return the leaf is locked, and is not
- * on the path; the inner pages above the leaf are.
- *
- * find_leaf() follows the protocol of hamming_find(), which lists what must
- * stay equal, but begins at the deepest page of the path that can still cover
- * the key.  Where a page is no longer the right one, find_leaf() goes back to
- * the page above, and not to the root.
+ * Queue leaves below one inner page.  On entry and on return the caller holds
+ * no lock.
  */
-static Buffer
-find_leaf(HammingSearch *search)
+static void
+fill_queue(HammingSearch *search, const Ball *ball)
 {
-	int			descents;
+	Buffer		parent;
 
-	for (descents = 0; descents < HAMMING_MAX_DESCENTS; descents++)
-	{
-		HammingStep *step = last_step(search);
-
-		for (;;)
-		{
-			Page		page = BufferGetPage(step->buffer);
-			BlockNumber child;
-
-			/* the first page of the path is a root, which may have grown */
-			if (search->depth == 1)
-				step->level = hamming_special(page)->level;
-			if (!hamming_page_is_for(page, search->table, step->level,
-									 search->next))
-				break;
-			if (step->level == 0)
-				return search->path[--search->depth].buffer;
-			step->low = hamming_special(page)->low;
-			step->high = hamming_special(page)->high;
-			child = hamming_inner_child(page,
-										hamming_inner_find(page, search->next));
-			LockBuffer(step->buffer, BUFFER_LOCK_UNLOCK);
-			step = push_step(search,
-							 hamming_read(search->index, child,
-										  BUFFER_LOCK_SHARE, NULL),
-							 step->level - 1);
-		}
-		LockBuffer(step->buffer, BUFFER_LOCK_UNLOCK);
-		pop_step(search);
-		CHECK_FOR_INTERRUPTS();
-	}
-	hamming_corrupted(search->index, HAMMING_ROOT(search->table),
-					  "no page covers a key of the table");
+	if (!advance(search, ball))
+		return;
+	parent = hamming_path_find(&search->path, search->ahead);
+	do
+		queue_leaf(search, parent);
+	while (search->queue_count < HAMMING_QUEUE && advance(search, ball) &&
+		   hamming_page_covers(BufferGetPage(parent), search->ahead));
+	LockBuffer(parent, BUFFER_LOCK_UNLOCK);
 }
 
 /*
- * Does the search of an earlier table find a row whose fingerprint differs from
- * the centre by difference, both rotated for the table that is being searched?
- * It does if the row is within that table's radius in that table's block.
+ * Let leaves of the queue be fetched: from disk as far ahead as
+ * effective_io_concurrency says, and into the processor's cache.  A search that
+ * ends after a few leaves, as with LIMIT, has fetched no more than twice as
+ * many.
+ */
+static void
+look_ahead(HammingSearch *search)
+{
+	int			most = Min(search->queue_count, search->visited);
+	int			distance = Min(most, search->prefetch_distance);
+
+	for (; search->prefetched < distance; search->prefetched++)
+		hamming_prefetch(search->index,
+						 queued_leaf(search, search->prefetched)->block);
+	distance = Min(most, FETCH_DISTANCE);
+	for (; search->fetched < distance; search->fetched++)
+		hamming_fetch(search->index,
+					  queued_leaf(search, search->fetched)->block);
+}
+
+/*
+ * Take the next leaf from the queue.  Returns false after the last leaf of the
+ * table.
+ */
+static bool
+take_leaf(HammingSearch *search, const Ball *ball, HammingLeaf *leaf)
+{
+	if (!search->complete &&
+		search->queue_count <= Min(search->visited, HAMMING_QUEUE / 2))
+		fill_queue(search, ball);
+	if (search->queue_count == 0)
+		return false;
+	*leaf = *queued_leaf(search, 0);
+	search->queue_start = (search->queue_start + 1) % HAMMING_QUEUE;
+	search->queue_count--;
+	search->prefetched = Max(search->prefetched - 1, 0);
+	search->fetched = Max(search->fetched - 1, 0);
+	look_ahead(search);
+	search->visited++;
+	return true;
+}
+
+/*
+ * Does the search of an earlier table find a fingerprint that differs from the
+ * centre by difference, not rotated?  It does if the fingerprint is within that
+ * table's radius in that table's block.
  */
 static bool
 found_before(HammingSearch *search, uint64 difference)
@@ -227,99 +276,214 @@ found_before(HammingSearch *search, uint64 difference)
 
 	for (j = 0; j < search->table; j++)
 	{
-		/* from the rotation of the search's table to that of table j */
-		int			turn = HAMMING_BLOCKS + j - search->table;
-		uint64		rotated = hamming_rotate(difference, turn);
+		int			start = hamming_block_start(search->blocks, j);
+		int			width = hamming_block_width(search->blocks, j);
+		uint64		block = hamming_leading_bits(width) >> start;
 
-		if (hamming_leading_distance(rotated) <= search->plan.block_radius[j])
+		if (pg_popcount64(difference & block) <= search->plan.block_radius[j])
 			return true;
 	}
 	return false;
 }
 
+static HammingMatch
+make_match(HammingSearch *search, Buffer leaf, uint64 fingerprint, uint64 tid)
+{
+	HammingMatch match = {fingerprint, tid,
+	hamming_distance(fingerprint, search->centre)};
+
+	hamming_check_tid(search->index, BufferGetBlockNumber(leaf), tid);
+	return match;
+}
+
 /*
- * Collect the matches of a locked leaf that are not below the key from, and
- * that no earlier table has found.  centre is rotated for the table;
- * leading_radius bounds the distance in the leading block.
+ * Collect what a locked leaf has that is not below the key from, is within the
+ * ball, and was found by no earlier table: rows in matches, or fingerprints in
+ * search->found.  Returns the number of matches.
  */
 static int
 collect_matches(HammingSearch *search, Buffer leaf, HammingKey from,
-				uint64 centre, int leading_radius, HammingMatch *matches)
+				const Ball *ball, HammingMatch *matches)
 {
 	Page		page = BufferGetPage(leaf);
-	BlockNumber block = BufferGetBlockNumber(leaf);
-	uint16		found[HAMMING_LEAF_CAPACITY];
+	bool		has_tids = hamming_page_has_tids(page);
+	uint16		near[HAMMING_LEAF_CAPACITY];
 	int			count = hamming_match(hamming_page_bits(page),
-									  hamming_page_slots(page), centre,
-									  search->radius, found);
+									  hamming_page_count(page), ball->centre,
+									  search->radius, near);
 	int			kept = 0;
 	int			i;
 
+	search->found_count = search->found_position = 0;
 	for (i = 0; i < count; i++)
 	{
-		HammingKey	key = hamming_leaf_key(page, found[i]);
-		uint64		difference = key.bits ^ centre;
+		HammingKey	key = hamming_leaf_key(page, near[i]);
+		uint64		difference = key.bits ^ ball->centre;
+		uint64		fingerprint = hamming_unrotate(key.bits, ball->start);
 
-		/* TID 0: the slot is not used */
-		if (key.tid == 0 ||
-			hamming_leading_distance(difference) > leading_radius ||
+		if (pg_popcount64(difference & ball->leading) > ball->leading_radius ||
 			hamming_key_compare(key, from) < 0 ||
-			(search->table < HAMMING_BLOCKS &&
-			 found_before(search, difference)))
+			(search->table != HAMMING_NULLS &&
+			 found_before(search, hamming_unrotate(difference, ball->start))))
 			continue;
-		hamming_check_tid(search->index, block, key.tid);
-		matches[kept].fingerprint = hamming_unrotate(key.bits, search->table);
-		matches[kept].tid = key.tid;
-		matches[kept].distance = pg_popcount64(difference);
-		kept++;
+		if (has_tids)
+			matches[kept++] = make_match(search, leaf, fingerprint, key.tid);
+		else
+			search->found[search->found_count++] = fingerprint;
 	}
 	return kept;
 }
 
 /*
- * Get the matches on the next leaf that can have some, in no order.  Returns
- * their number, which may be 0, or -1 after the last leaf, when the search has
- * ended.  matches has room for HAMMING_LEAF_CAPACITY.
+ * Read the next leaf of the table.  Returns false after the last.  *count gets
+ * the number of matches.
+ *
+ * The leaf may have been split or merged since it was queued, and then ends at
+ * another key, or have become another page: the queue is filled again from
+ * there on.
+ */
+static bool
+search_leaf(HammingSearch *search, HammingMatch *matches, int *count)
+{
+	Ball		ball = table_ball(search);
+	HammingLeaf leaf;
+	int			attempts;
+
+	for (attempts = 0; attempts < HAMMING_MAX_DESCENTS; attempts++)
+	{
+		Buffer		buffer;
+		Page		page;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!take_leaf(search, &ball, &leaf))
+			return false;
+		buffer = hamming_read(search->index, leaf.block, BUFFER_LOCK_SHARE,
+							  NULL);
+		page = BufferGetPage(buffer);
+		if (hamming_page_is_for(page, search->table, 0, leaf.from))
+		{
+			*count = collect_matches(search, buffer, leaf.from, &ball, matches);
+			if (hamming_key_compare(hamming_special(page)->high, leaf.end) != 0)
+				restart_queue(search, hamming_special(page)->high);
+			UnlockReleaseBuffer(buffer);
+			return true;
+		}
+		UnlockReleaseBuffer(buffer);
+		restart_queue(search, leaf.from);
+	}
+	hamming_corrupted(search->index, HAMMING_ROOT(search->table),
+					  "no page covers a key of the table");
+}
+
+/*
+ * Find the leaf of table 0 that covers the key, by way of search->lookup.  On
+ * entry the caller holds no lock.  On return the leaf is locked in share mode.
+ */
+static Buffer
+find_rows(HammingSearch *search, HammingKey key)
+{
+	int			attempts;
+
+	for (attempts = 0; attempts < HAMMING_MAX_DESCENTS; attempts++)
+	{
+		Buffer		buffer = hamming_path_find(&search->lookup, key);
+		Page		page = BufferGetPage(buffer);
+		BlockNumber block;
+
+		if (hamming_special(page)->level == 0)
+		{
+			IncrBufferRefCount(buffer);
+			return buffer;
+		}
+		block = hamming_inner_child(page, hamming_inner_find(page, key));
+		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+		buffer = hamming_read(search->index, block, BUFFER_LOCK_SHARE, NULL);
+		if (hamming_page_is_for(BufferGetPage(buffer), 0, 0, key))
+			return buffer;
+		UnlockReleaseBuffer(buffer);
+		CHECK_FOR_INTERRUPTS();
+	}
+	hamming_corrupted(search->index, HAMMING_ROOT(0),
+					  "no page covers a key of the table");
+}
+
+/*
+ * Collect rows of the fingerprint that is to be looked up next, those of one
+ * leaf of table 0, from search->found_from on.  A fingerprint without rows is
+ * what a crash leaves of an insertion.  Returns the number of rows.
+ */
+static int
+look_up(HammingSearch *search, HammingMatch *matches)
+{
+	uint64		fingerprint = search->found[search->found_position];
+	HammingKey	from = hamming_key(fingerprint, search->found_from);
+	Buffer		leaf = find_rows(search, from);
+	Page		page = BufferGetPage(leaf);
+	uint16		equal[HAMMING_LEAF_CAPACITY];
+	int			count = hamming_match(hamming_page_bits(page),
+									  hamming_page_count(page), fingerprint, 0,
+									  equal);
+	HammingKey	end = hamming_special(page)->high;
+	int			kept = 0;
+	int			i;
+
+	for (i = 0; i < count; i++)
+	{
+		HammingKey	key = hamming_leaf_key(page, equal[i]);
+
+		if (key.tid >= from.tid)
+			matches[kept++] = make_match(search, leaf, fingerprint, key.tid);
+	}
+	UnlockReleaseBuffer(leaf);
+	search->found_from = end.bits == fingerprint ? end.tid : 0;
+	if (search->found_from == 0 || search->found_from > HAMMING_BEYOND_TIDS)
+	{
+		search->found_from = 0;
+		search->found_position++;
+	}
+	return kept;
+}
+
+/* Look up what fits into matches.  Returns the number of matches. */
+static int
+look_up_all(HammingSearch *search, HammingMatch *matches)
+{
+	int			count = 0;
+
+	test_stop("search: between tables");
+	while (search->found_position < search->found_count &&
+		   count <= HAMMING_MATCHES - HAMMING_TID_CAPACITY)
+	{
+		CHECK_FOR_INTERRUPTS();
+		count += look_up(search, matches + count);
+	}
+	return count;
+}
+
+/*
+ * Get the next matches, in no order.  Returns their number, or -1 after the
+ * last ones, when the search has ended.  matches has room for HAMMING_MATCHES.
  *
  * On entry and on return the caller holds no lock.  On return the search pins
- * the roots that it has used and the inner pages of its path.
+ * the roots that it has used and the inner pages of its paths.
  */
 int
 hamming_search_next(HammingSearch *search, HammingMatch *matches)
 {
-	while (search->table < search->plan.tables)
-	{
-		uint64		centre = hamming_rotate(search->centre, search->table);
-		int			leading_radius = 0;
-		uint64		bits;
-		HammingKey	from;
-		Buffer		leaf;
-		int			count;
+	int			count = 0;
 
-		CHECK_FOR_INTERRUPTS();
-		if (search->table < HAMMING_BLOCKS)
-			leading_radius = search->plan.block_radius[search->table];
-		if (search->table_done ||
-			!hamming_ball_next(centre, leading_radius, search->radius,
-							   search->next.bits, &bits))
+	while (count == 0)
+	{
+		if (search->found_position < search->found_count)
+			count = look_up_all(search, matches);
+		else if (!search_leaf(search, matches, &count) &&
+				 !start_next_table(search, search->table + 1))
 		{
 			hamming_search_end(search);
-			start_table(search, search->table + 1);
-			continue;
+			return -1;
 		}
-		if (bits != search->next.bits)
-			search->next = hamming_key(bits, 0);
-		from = search->next;
-		leaf = find_leaf(search);
-		count = collect_matches(search, leaf, from, centre, leading_radius,
-								matches);
-		search->next = hamming_special(BufferGetPage(leaf))->high;
-		UnlockReleaseBuffer(leaf);
-		search->table_done = hamming_key_compare(search->next,
-												 hamming_greatest_key) >= 0;
-		return count;
 	}
-	return -1;
+	return count;
 }
 
 /*
@@ -329,8 +493,9 @@ hamming_search_next(HammingSearch *search, HammingMatch *matches)
 void
 hamming_search_end(HammingSearch *search)
 {
-	while (search->depth > 0)
-		pop_step(search);
+	hamming_path_end(&search->path);
+	hamming_path_end(&search->lookup);
+	search->found_count = search->found_position = 0;
 }
 
 /*

@@ -2,10 +2,11 @@
  * am_vacuum.c
  *	  Removal of dead rows, and of the pages that they leave behind.
  *
- * An insertion enters a row in all block tables at once.  A vacuum removes a
- * dead row from table 0 last.  So a row that is in some block tables and not
- * in others is dead, and is in table 0.  Where table 0 has no dead row, no
- * block table has one, even if an earlier vacuum was broken off.
+ * A vacuum goes through table 0, where each row has an entry, and through that
+ * of the rows without a fingerprint.  It removes dead entries there.  The last
+ * entry of a fingerprint goes by hamming_remove(), which takes the fingerprint
+ * out of the other block tables, too.  If a vacuum is broken off, each entry
+ * that it has not removed is in table 0 for the next one.
  */
 #include "postgres.h"
 
@@ -14,6 +15,7 @@
 #include "storage/indexfsm.h"
 
 #include "am/am.h"
+#include "type/distance_array.h"
 
 typedef struct Vacuum
 {
@@ -21,135 +23,240 @@ typedef struct Vacuum
 	IndexBulkDeleteResult *stats;
 	IndexBulkDeleteCallback callback;	/* is the row with a TID dead? */
 	void	   *callback_state;
+	int			blocks;			/* of the index */
 } Vacuum;
 
-/*
- * Find the dead entries of a locked leaf.  dead gets their positions,
- * ascending.  Returns their number.
- */
-static int
-find_dead(Vacuum *vacuum, Buffer leaf, int *dead)
+/* What is to be done for a leaf. */
+typedef struct DeadEntries
+{
+	int			count;			/* dead entries of the leaf */
+	int			entries[HAMMING_TID_CAPACITY];	/* their places, ascending */
+	int			last_count;		/* entries that hamming_remove() removes */
+	HammingKey	last[HAMMING_TID_CAPACITY];
+} DeadEntries;
+
+/* Find the dead entries of a locked leaf of a table with TIDs. */
+static void
+find_dead(Vacuum *vacuum, Buffer leaf, DeadEntries *dead)
 {
 	Page		page = BufferGetPage(leaf);
 	BlockNumber block = BufferGetBlockNumber(leaf);
-	int			entries = hamming_page_count(page);
-	int			count = 0;
+	int			count = hamming_page_count(page);
 	int			i;
 
-	for (i = 0; i < entries; i++)
+	dead->count = dead->last_count = 0;
+	for (i = 0; i < count; i++)
 	{
 		ItemPointer tid = hamming_leaf_tid(page, i);
 
 		hamming_check_tid(vacuum->info->index, block, hamming_tid(tid));
 		if (vacuum->callback(tid, vacuum->callback_state))
-			dead[count++] = i;
+			dead->entries[dead->count++] = i;
 	}
-	return count;
-}
-
-/* Has table 0 a dead row?  If not, *rows gets the number of its rows. */
-static bool
-has_dead_rows(Vacuum *vacuum, double *rows)
-{
-	HammingKey	key = hamming_least_key;
-
-	*rows = 0;
-	while (hamming_key_compare(key, hamming_greatest_key) < 0)
-	{
-		int			dead[HAMMING_LEAF_CAPACITY];
-		Buffer		leaf = hamming_find(vacuum->info->index, 0, 0, key,
-										BUFFER_LOCK_SHARE,
-										vacuum->info->strategy);
-		Page		page = BufferGetPage(leaf);
-		int			count = find_dead(vacuum, leaf, dead);
-
-		*rows += hamming_page_count(page);
-		key = hamming_special(page)->high;
-		UnlockReleaseBuffer(leaf);
-		if (count > 0)
-			return true;
-		vacuum_delay_point(false);
-	}
-	return false;
 }
 
 /*
- * Remove the dead entries of a leaf, which is locked exclusively.  No pin of
- * another process matters: a scan keeps no position within a leaf.
+ * Is a dead entry of a leaf of table 0 the first of those of its fingerprint,
+ * and are all of these dead?  dead has all dead entries of the leaf.
  */
-static int
-clean_leaf(Vacuum *vacuum, Buffer leaf)
+static bool
+is_last(Page page, int entry, const bool *is_dead)
 {
-	int			dead[HAMMING_LEAF_CAPACITY];
-	int			count = find_dead(vacuum, leaf, dead);
+	uint16		equal[HAMMING_LEAF_CAPACITY];
+	int			count = hamming_match(hamming_page_bits(page),
+									  hamming_page_count(page),
+									  hamming_page_bits(page)[entry], 0, equal);
 	int			i;
 
-	if (count > 0)
-	{
-		GenericXLogState *state = GenericXLogStart(vacuum->info->index);
-		Page		page = GenericXLogRegisterBuffer(state, leaf, 0);
+	for (i = 0; i < count; i++)
+		if (!is_dead[equal[i]])
+			return false;
+	return equal[0] == entry;
+}
 
-		/* the last first, as the last entry takes the place of one removed */
-		for (i = count - 1; i >= 0; i--)
-			hamming_leaf_remove(page, dead[i]);
-		GenericXLogFinish(state);
+/*
+ * Move one entry of each fingerprint that has only dead ones from the dead
+ * entries of a leaf of table 0 to the last ones.
+ */
+static void
+keep_last(Page page, DeadEntries *dead)
+{
+	bool		is_dead[HAMMING_TID_CAPACITY] = {false};
+	int			kept = 0;
+	int			i;
+
+	for (i = 0; i < dead->count; i++)
+		is_dead[dead->entries[i]] = true;
+	for (i = 0; i < dead->count; i++)
+	{
+		int			entry = dead->entries[i];
+
+		if (is_last(page, entry, is_dead))
+			dead->last[dead->last_count++] = hamming_leaf_key(page, entry);
+		else
+			dead->entries[kept++] = entry;
 	}
-	return count;
+	dead->count = kept;
+}
+
+/*
+ * Remove dead entries of a leaf, which is locked exclusively.  No pin of
+ * another process matters: a scan keeps no position within a leaf.
+ */
+static void
+remove_entries(Vacuum *vacuum, Buffer leaf, const DeadEntries *dead)
+{
+	GenericXLogState *state;
+	Page		page;
+	int			i;
+
+	if (dead->count == 0)
+		return;
+	state = GenericXLogStart(vacuum->info->index);
+	page = GenericXLogRegisterBuffer(state, leaf, 0);
+	/* the last first, as the last entry takes the place of one removed */
+	for (i = dead->count - 1; i >= 0; i--)
+		hamming_leaf_remove(page, dead->entries[i]);
+	GenericXLogFinish(state);
+}
+
+/* A page that a walk along a level has come to. */
+typedef struct VisitedPage
+{
+	HammingKey	low;			/* its range */
+	HammingKey	high;
+	int			count;			/* entries that are left */
+	int			removed;		/* dead entries that were removed */
+} VisitedPage;
+
+static VisitedPage
+describe_page(Page page)
+{
+	HammingSpecial *special = hamming_special(page);
+	VisitedPage visited = {special->low, special->high,
+	hamming_page_count(page), 0};
+
+	return visited;
+}
+
+/*
+ * Remove the last entries of fingerprints, of which the caller has locked no
+ * leaf.  Where the rows of one could be on many leaves, remove the entry alone:
+ * there are others, or what is left is a fingerprint without rows.
+ */
+static void
+remove_last(Vacuum *vacuum, const DeadEntries *dead)
+{
+	Relation	index = vacuum->info->index;
+	int			i;
+
+	for (i = 0; i < dead->last_count; i++)
+	{
+		HammingKey	key = dead->last[i];
+
+		if (!hamming_remove(index, key.bits, key.tid))
+		{
+			Buffer		leaf = hamming_find(index, 0, 0, key,
+											BUFFER_LOCK_EXCLUSIVE, NULL);
+			DeadEntries one = {.count = 1};
+
+			one.entries[0] = hamming_leaf_find(BufferGetPage(leaf), key);
+			if (one.entries[0] >= 0)
+				remove_entries(vacuum, leaf, &one);
+			UnlockReleaseBuffer(leaf);
+		}
+		vacuum_delay_point(false);
+	}
+}
+
+/*
+ * Remove the dead entries of the leaf that covers the key, of a table with
+ * TIDs.  The leaf is locked exclusively only where it has some.
+ */
+static VisitedPage
+clean_leaf(Vacuum *vacuum, int table, HammingKey key)
+{
+	DeadEntries dead;
+	VisitedPage visited;
+	Buffer		leaf = hamming_find(vacuum->info->index, table, 0, key,
+									BUFFER_LOCK_SHARE, vacuum->info->strategy);
+
+	find_dead(vacuum, leaf, &dead);
+	visited = describe_page(BufferGetPage(leaf));
+	UnlockReleaseBuffer(leaf);
+	if (dead.count == 0)
+		return visited;
+
+	leaf = hamming_find(vacuum->info->index, table, 0, key,
+						BUFFER_LOCK_EXCLUSIVE, vacuum->info->strategy);
+	find_dead(vacuum, leaf, &dead);
+	visited = describe_page(BufferGetPage(leaf));
+	visited.removed = dead.count;
+	visited.count -= dead.count;
+	if (table == 0)
+		keep_last(BufferGetPage(leaf), &dead);
+	remove_entries(vacuum, leaf, &dead);
+	UnlockReleaseBuffer(leaf);
+	remove_last(vacuum, &dead);
+	return visited;
+}
+
+/* Look at the page of the level that covers the key, if there is such a level. */
+static bool
+visit_page(Vacuum *vacuum, int table, int level, HammingKey key,
+		   VisitedPage *visited)
+{
+	Buffer		buffer;
+
+	if (level == 0 && hamming_table_has_tids(table))
+	{
+		*visited = clean_leaf(vacuum, table, key);
+		return true;
+	}
+	buffer = hamming_find(vacuum->info->index, table, level, key,
+						  BUFFER_LOCK_SHARE, vacuum->info->strategy);
+	if (!BufferIsValid(buffer))
+		return false;
+	*visited = describe_page(BufferGetPage(buffer));
+	UnlockReleaseBuffer(buffer);
+	return true;
 }
 
 /*
  * Go through the pages of a table's level, in the order of their ranges.
- * Remove dead entries where the level is 0, and merge neighbours.  Returns
+ * Remove dead entries from leaves with TIDs, and merge neighbours.  Returns
  * false if the table has no such level.
  */
 static bool
 vacuum_level(Vacuum *vacuum, int table, int level)
 {
 	Relation	index = vacuum->info->index;
+	bool		counted = level == 0 && hamming_table_has_tids(table);
+	int			capacity = level > 0 ? HAMMING_INNER_CAPACITY
+	: hamming_leaf_capacity(table);
+	HammingReadAhead ahead = {.index = index,.table = table,.level = level,
+	.strategy = vacuum->info->strategy};
 	HammingKey	key = hamming_least_key;
-	HammingKey	previous_low = hamming_least_key;
-	int			previous_count = -1;
+	VisitedPage left = {.count = -1};
+	VisitedPage page;
 
-	/* a row is in each block table or in that of NULLs, and counts once */
-	bool		counted = level == 0 && (table == 0 || table == HAMMING_NULLS);
-
-	while (hamming_key_compare(key, hamming_greatest_key) < 0)
+	for (; hamming_key_compare(key, hamming_greatest_key) < 0; key = page.high)
 	{
-		Buffer		buffer = hamming_find(index, table, level, key,
-										  BUFFER_LOCK_EXCLUSIVE,
-										  vacuum->info->strategy);
-		Page		page;
-		HammingKey	low;
-		int			capacity;
-		int			count;
-		int			removed = 0;
-
-		if (!BufferIsValid(buffer))
+		hamming_read_ahead(&ahead, key);
+		if (!visit_page(vacuum, table, level, key, &page))
 			return false;
-		page = BufferGetPage(buffer);
-		if (level == 0)
-			removed = clean_leaf(vacuum, buffer);
-		low = hamming_special(page)->low;
-		key = hamming_special(page)->high;
-		capacity = hamming_capacity(page);
-		count = hamming_page_count(page);
-		UnlockReleaseBuffer(buffer);
 		if (counted)
 		{
-			vacuum->stats->tuples_removed += removed;
-			vacuum->stats->num_index_tuples += count;
+			vacuum->stats->tuples_removed += page.removed;
+			vacuum->stats->num_index_tuples += page.count;
 		}
-
-		if (previous_count >= 0 &&
-			previous_count + count <= hamming_fill(index, capacity) &&
-			hamming_merge(index, table, level, previous_low,
+		if (left.count >= 0 &&
+			left.count + page.count <= hamming_fill(index, capacity) &&
+			hamming_merge(index, table, level, left.low,
 						  vacuum->info->strategy))
-			previous_count += count;
+			left.count += page.count;
 		else
-		{
-			previous_low = low;
-			previous_count = count;
-		}
+			left = page;
 		vacuum_delay_point(false);
 	}
 	return true;
@@ -175,8 +282,8 @@ IndexBulkDeleteResult *
 hamming_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 			   IndexBulkDeleteCallback callback, void *callback_state)
 {
-	Vacuum		vacuum = {info, stats, callback, callback_state};
-	double		rows;
+	Vacuum		vacuum = {info, stats, callback, callback_state,
+	hamming_open(info->index)};
 	int			table;
 
 	if (stats == NULL)
@@ -184,23 +291,24 @@ hamming_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	/* of several calls, the last one says how many rows are left */
 	vacuum.stats->num_index_tuples = 0;
 
-	if (has_dead_rows(&vacuum, &rows))
-		for (table = HAMMING_BLOCKS - 1; table >= 0; table--)
+	vacuum_table(&vacuum, 0);
+	/* only then leaves of the other tables may have become empty */
+	if (vacuum.stats->tuples_removed > 0)
+		for (table = 1; table < vacuum.blocks; table++)
 			vacuum_table(&vacuum, table);
-	else
-		vacuum.stats->num_index_tuples = rows;
 	vacuum_table(&vacuum, HAMMING_NULLS);
 	return vacuum.stats;
 }
 
 /* Enter the free pages in the free space map.  Returns their number. */
 static BlockNumber
-record_free_pages(IndexVacuumInfo *info, BlockNumber blocks)
+record_free_pages(IndexVacuumInfo *info, BlockNumber pages)
 {
 	BlockNumber count = 0;
 	BlockNumber block;
 
-	for (block = HAMMING_ROOT(HAMMING_TABLES); block < blocks; block++)
+	for (block = HAMMING_FIXED_PAGES(hamming_open(info->index)); block < pages;
+		 block++)
 	{
 		if (hamming_is_free_page(info->index, block, info->strategy))
 		{

@@ -1,13 +1,13 @@
 /*
  * am_wal.c
- *	  The WAL of insertions.
+ *	  The WAL of insertions and removals.
  *
  * Every change of a hamming index is logged as a record of generic WAL, which
  * PostgreSQL replays without this library.  For most changes
  * GenericXLogFinish() finds what to log, by comparing each page before and
  * after byte by byte, which takes 2 to 4 microseconds a page.  An insertion
- * changes four leaves, and knows what it did to them.  It writes a record of
- * the same format itself, in a tenth of that time.
+ * or a removal changes a leaf of each table, and knows what it did to them.
+ * It writes records of the same format itself, in a tenth of that time.
  *
  * That format is private to PostgreSQL's generic_xlog.c.  A record that its
  * generic_redo() reads in another way corrupts the index at replay.  So this
@@ -21,10 +21,6 @@
  * - generic_redo(): block i of the record has its delta as data.  A record has
  *   MAX_GENERIC_XLOG_PAGES blocks at most.  After a delta was applied, replay
  *   sets the bytes between pd_lower and pd_upper to zero.
- * - computeDelta() and computeRegionDelta(): where the arrays of a page have
- *   grown, the bytes that they grew by are logged in full.  add_region() logs
- *   only those of the new entry: the others are zero, and replay finds zeros
- *   there, as both primary and replay keep zeros between the arrays.
  * - GenericXLogFinish(): in one critical section, each page is changed, marked
  *   dirty and registered with REGBUF_STANDARD and its delta, XLogInsert()
  *   writes the record with info 0 and no other data, and the pages get its LSN.
@@ -64,46 +60,48 @@ add_region(char *record, Page page, void *start, uint16 length)
 }
 
 /* Three fragments: pd_lower with pd_upper, a fingerprint, and a TID. */
-#define APPEND_RECORD_SIZE \
-	(4 * 2 * sizeof(uint16) + sizeof(uint64) + sizeof(ItemPointerData))
+#define CHANGE_SIZE \
+	(4 * 2 * sizeof(uint16) + sizeof(HammingBits) + sizeof(ItemPointerData))
 
 /*
- * Append a key to a leaf with room, and write to record the delta that does
- * the same.  Returns the length of the delta.  The leaf is locked exclusively.
+ * Change a leaf, which is locked exclusively, and write to record the delta
+ * that does the same.  Returns the length of the delta.
+ *
+ * What a removal has set to zero lies between the arrays now, where replay
+ * sets zeros by itself.
  */
 static int
-append_and_describe(Page page, HammingKey key, char *record)
+apply_and_describe(Page page, const HammingChange *change, char *record)
 {
 	PageHeader	header = (PageHeader) page;
-	int			slots = hamming_page_slots(page);
-	int			i = hamming_page_count(page);
+	bool		has_tids = hamming_page_has_tids(page);
+	int			i = change->remove;
 	char	   *end = record;
 
 	StaticAssertStmt(offsetof(PageHeaderData, pd_upper) ==
 					 offsetof(PageHeaderData, pd_lower) + sizeof(uint16),
 					 "the bounds of a page are not next to each other");
-	hamming_leaf_append(page, key);
-	/* replay leaves zeros where the arrays have grown */
-	if (hamming_page_slots(page) != slots)
-		end = add_region(end, page, &header->pd_lower, 2 * sizeof(uint16));
-	end = add_region(end, page, hamming_page_bits(page) + i, sizeof(uint64));
-	end = add_region(end, page, hamming_leaf_tid(page, i),
-					 sizeof(ItemPointerData));
+	if (i < 0)
+		i = hamming_page_count(page);
+	hamming_leaf_change(page, change);
+	end = add_region(end, page, &header->pd_lower,
+					 (has_tids ? 2 : 1) * sizeof(uint16));
+	/* a removed last entry has none in its place */
+	if (i == hamming_page_count(page))
+		return end - record;
+	end = add_region(end, page, hamming_page_bits(page) + i,
+					 sizeof(HammingBits));
+	if (has_tids)
+		end = add_region(end, page, hamming_leaf_tid(page, i),
+						 sizeof(ItemPointerData));
 	return end - record;
 }
 
-/*
- * Append keys[i] to leaves[i], for all i below count, by one WAL record.
- * count is at most MAX_GENERIC_XLOG_PAGES.
- *
- * On entry and on return the leaves are locked exclusively.  On entry each of
- * them covers its key and has room, and they are different pages.
- */
-void
-hamming_log_appends(Relation index, int count, const Buffer *leaves,
-					const HammingKey *keys)
+/* Make and log changes, at most MAX_GENERIC_XLOG_PAGES, by one record. */
+static void
+log_record(Relation index, int count, const HammingChange *changes)
 {
-	char		records[MAX_GENERIC_XLOG_PAGES][APPEND_RECORD_SIZE];
+	char		records[MAX_GENERIC_XLOG_PAGES][CHANGE_SIZE];
 	bool		logged = RelationNeedsWAL(index);
 	int			i;
 
@@ -112,13 +110,14 @@ hamming_log_appends(Relation index, int count, const Buffer *leaves,
 		XLogBeginInsert();
 	for (i = 0; i < count; i++)
 	{
-		Page		page = BufferGetPage(leaves[i]);
-		int			length = append_and_describe(page, keys[i], records[i]);
+		Buffer		leaf = changes[i].leaf;
+		int			length = apply_and_describe(BufferGetPage(leaf),
+												&changes[i], records[i]);
 
-		MarkBufferDirty(leaves[i]);
+		MarkBufferDirty(leaf);
 		if (logged)
 		{
-			XLogRegisterBuffer(i, leaves[i], REGBUF_STANDARD);
+			XLogRegisterBuffer(i, leaf, REGBUF_STANDARD);
 			XLogRegisterBufData(i, records[i], length);
 		}
 	}
@@ -127,28 +126,41 @@ hamming_log_appends(Relation index, int count, const Buffer *leaves,
 		XLogRecPtr	lsn = XLogInsert(RM_GENERIC_ID, 0);
 
 		for (i = 0; i < count; i++)
-			PageSetLSN(BufferGetPage(leaves[i]), lsn);
+			PageSetLSN(BufferGetPage(changes[i].leaf), lsn);
 	}
 	END_CRIT_SECTION();
 }
 
 #else
 
-/* The same by generic WAL's own functions, with the contract from above. */
-void
-hamming_log_appends(Relation index, int count, const Buffer *leaves,
-					const HammingKey *keys)
+/* The same by generic WAL's own functions. */
+static void
+log_record(Relation index, int count, const HammingChange *changes)
 {
 	GenericXLogState *state = GenericXLogStart(index);
 	int			i;
 
 	for (i = 0; i < count; i++)
-	{
-		Page		page = GenericXLogRegisterBuffer(state, leaves[i], 0);
-
-		hamming_leaf_append(page, keys[i]);
-	}
+		hamming_leaf_change(GenericXLogRegisterBuffer(state, changes[i].leaf,
+													  0), &changes[i]);
 	GenericXLogFinish(state);
 }
 
 #endif
+
+/*
+ * Make and log changes of leaves.  Where they are more than a record can have
+ * pages, they are made in their order: a crash may lose the last ones.
+ *
+ * On entry and on return the leaves are locked exclusively.  On entry they are
+ * different pages, and each that gets a key covers the key and has room.
+ */
+void
+hamming_log_changes(Relation index, int count, const HammingChange *changes)
+{
+	int			done;
+
+	for (done = 0; done < count; done += MAX_GENERIC_XLOG_PAGES)
+		log_record(index, Min(count - done, MAX_GENERIC_XLOG_PAGES),
+				   changes + done);
+}

@@ -26,6 +26,11 @@
 	} while (0)
 #endif
 
+/* PostgreSQL 16 has renamed what says which file a relation is in. */
+#if PG_VERSION_NUM < 160000
+#define rd_locator rd_node
+#endif
+
 /* Before PostgreSQL 16 each module declared it itself. */
 #if PG_VERSION_NUM < 160000
 extern PGDLLEXPORT void _PG_init(void);

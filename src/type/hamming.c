@@ -113,9 +113,8 @@ typedef struct Radii
 {
 	int			whole;
 	int			leading;
+	uint64		block;			/* the bits of the leading block */
 } Radii;
-
-#define LEADING_BLOCK (~(~UINT64CONST(0) >> HAMMING_BLOCK_BITS))
 
 /*
  * Find the lowest bit i >= p at which a word x within the radii may leave
@@ -134,7 +133,7 @@ lowest_turn(uint64 centre, uint64 from, int p, Radii *left)
 		uint64		differs = ((from ^ centre) & ~(bit | (bit - 1))) |
 		(~centre & bit);
 		int			whole = pg_popcount64(differs);
-		int			leading = hamming_leading_distance(differs);
+		int			leading = pg_popcount64(differs & left->block);
 
 		if (!(from & bit) && whole <= left->whole && leading <= left->leading)
 		{
@@ -161,7 +160,7 @@ least_word(uint64 bits, Radii left)
 		uint64		highest = UINT64CONST(1) << pg_leftmost_one_pos64(ones);
 
 		ones ^= highest;
-		if (highest & LEADING_BLOCK)
+		if (highest & left.block)
 		{
 			if (left.leading == 0)
 				continue;
@@ -175,8 +174,8 @@ least_word(uint64 bits, Radii left)
 
 /*
  * Set *next to the least x >= from that is within radius of the centre, and in
- * its leading block within leading_radius; both radii are 0 or more.  Return
- * false if there is none.
+ * the bits of the leading block, which leading has, within leading_radius; both
+ * radii are 0 or more.  Return false if there is none.
  *
  * Such an x is from itself, or it first leaves from at some bit i where from
  * has 0 and x has 1.  Above i, x equals from.  The lower i is, the less x is:
@@ -192,20 +191,19 @@ least_word(uint64 bits, Radii left)
  * that are left: these zeros go to the highest ones.
  */
 bool
-hamming_ball_next(uint64 centre, int leading_radius, int radius, uint64 from,
-				  uint64 *next)
+hamming_ball_next(uint64 centre, uint64 leading, int leading_radius, int radius,
+				  uint64 from, uint64 *next)
 {
 	uint64		differs = from ^ centre;
-	Radii		left = {radius, leading_radius};
+	Radii		left = {radius, leading_radius, leading};
 	uint64		bit;
 	int			p = -1;
 	int			i;
 
 	if (pg_popcount64(differs) > radius)
 		p = nth_highest_bit(differs, radius + 1);
-	if (hamming_leading_distance(differs) > leading_radius)
-		p = Max(p,
-				nth_highest_bit(differs & LEADING_BLOCK, leading_radius + 1));
+	if (pg_popcount64(differs & leading) > leading_radius)
+		p = Max(p, nth_highest_bit(differs & leading, leading_radius + 1));
 	*next = from;
 	if (p < 0)
 		return true;

@@ -27,56 +27,54 @@ hamming_radius(int64 k)
 }
 
 /*
- * A fingerprint is cut into blocks, the first of which has its highest bits.
- * Table j of a block index is sorted by the fingerprint rotated so that block
- * j leads.
+ * A fingerprint is cut into blocks of bits, the first of which has its highest
+ * bits.  Table j of a block index is sorted by the fingerprint rotated so that
+ * block j leads.  Blocks differ in width by one bit at most.
  */
-#define HAMMING_BLOCKS 4
-#define HAMMING_BLOCK_BITS 16
+#define HAMMING_MIN_BLOCKS 3
+#define HAMMING_MAX_BLOCKS 8
 
-static inline uint64
-hamming_rotate(uint64 fingerprint, int block)
+/* Return how many bits are before a block, 0 .. blocks; blocks is in range. */
+static inline int
+hamming_block_start(int blocks, int block)
 {
-	int			bits = block % HAMMING_BLOCKS * HAMMING_BLOCK_BITS;
+	return block * HAMMING_BITS / blocks;
+}
 
+static inline int
+hamming_block_width(int blocks, int block)
+{
+	return hamming_block_start(blocks, block + 1) -
+		hamming_block_start(blocks, block);
+}
+
+/* Return the word whose highest bits are set, width of them, 1 or more. */
+static inline uint64
+hamming_leading_bits(int width)
+{
+	return ~UINT64CONST(0) << (HAMMING_BITS - width);
+}
+
+/* Rotate by 0 .. HAMMING_BITS: what is after that many bits comes first. */
+static inline uint64
+hamming_rotate(uint64 fingerprint, int bits)
+{
+	bits %= HAMMING_BITS;
 	return bits == 0 ? fingerprint
 		: (fingerprint << bits) | (fingerprint >> (HAMMING_BITS - bits));
 }
 
+/* Undo hamming_rotate() by the same number of bits. */
 static inline uint64
-hamming_unrotate(uint64 rotated, int block)
+hamming_unrotate(uint64 rotated, int bits)
 {
-	return hamming_rotate(rotated, HAMMING_BLOCKS - block);
-}
-
-/* Distance within the leading block of a rotated difference. */
-static inline int
-hamming_leading_distance(uint64 difference)
-{
-	return pg_popcount32((uint32) (difference >>
-								   (HAMMING_BITS - HAMMING_BLOCK_BITS)));
-}
-
-/*
- * The pigeonhole principle, with a radius r of its own for each block (Manku,
- * Jain and Das Sarma 2007; Norouzi, Punjani and Fleet 2012): fingerprints at
- * distance at most k are in some block j at distance at most
- *
- *		r(j) = floor((k - j) / 4),	-1 where no block need be within it.
- *
- * If not, they would be at distance at least r(j) + 1 in every block, which
- * is floor((k - j + 4) / 4); for j = 0 .. 3 these add up to k + 1, as among
- * four consecutive integers each remainder occurs once.
- */
-static inline int
-hamming_block_radius(int k, int block)
-{
-	return (k - block + HAMMING_BLOCKS) / HAMMING_BLOCKS - 1;
+	return hamming_rotate(rotated, HAMMING_BITS - bits);
 }
 
 extern double hamming_ball_size(double bits, int radius);
-extern bool hamming_ball_next(uint64 centre, int leading_radius, int radius,
-							  uint64 from, uint64 *next);
+extern bool hamming_ball_next(uint64 centre, uint64 leading,
+							  int leading_radius, int radius, uint64 from,
+							  uint64 *next);
 
 /*
  * A set of fingerprints, by what bounds its members x: lo <= x <= hi in

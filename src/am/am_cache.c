@@ -1,0 +1,155 @@
+/*
+ * am_cache.c
+ *	  What a session remembers of an index.
+ *
+ * It is kept in rd_amcache of the relation descriptor.  PostgreSQL frees that
+ * when it rebuilds the descriptor, as after REINDEX.
+ */
+#include "postgres.h"
+
+#include "port/pg_bitutils.h"
+
+#include "am/am.h"
+
+/* Leaves are counted again after so many scans, as the index may grow. */
+#define LEAVES_AGE 64
+
+/* So many pages are looked for in the buffer table after one was evicted. */
+#define EVICTED_FOR 64
+
+/* The least and the most slots: 4 bytes each. */
+#define MIN_SLOTS 128
+#define MAX_SLOTS (1 << 22)
+
+typedef struct HammingCache
+{
+	int			blocks;			/* of a fingerprint */
+	int			age;			/* scans since leaves were counted; 0 before
+								 * the first */
+	double		leaves[2];		/* see hamming_count_leaves() */
+	int			evicted;		/* pages that are still to be looked for in
+								 * the buffer table, and not where they were */
+	uint32		slots;			/* of buffers: a power of two */
+	Buffer		buffers[FLEXIBLE_ARRAY_MEMBER]; /* page p was last in the
+												 * buffer at p % slots;
+												 * invalid if that is not
+												 * known */
+} HammingCache;
+
+static Size
+cache_size(uint32 slots)
+{
+	return offsetof(HammingCache, buffers) + slots * sizeof(Buffer);
+}
+
+/*
+ * Read the metapage, before the first insertion, scan or vacuum by means of
+ * this relation descriptor.  Return the number of blocks that fingerprints are
+ * cut into.  Error: XX002.  On entry and on return the caller holds no buffer
+ * lock.
+ */
+int
+hamming_open(Relation index)
+{
+	HammingCache *cache = index->rd_amcache;
+
+	if (cache == NULL)
+	{
+		int			blocks = hamming_read_blocks(index);
+
+		cache = MemoryContextAllocZero(index->rd_indexcxt,
+									   cache_size(MIN_SLOTS));
+		cache->blocks = blocks;
+		cache->slots = MIN_SLOTS;
+		index->rd_amcache = cache;
+	}
+	return cache->blocks;
+}
+
+/* Return about how many leaves a block table has, at least 1. */
+static double
+count_leaves(Relation index, int table)
+{
+	Buffer		root = hamming_read(index, HAMMING_ROOT(table),
+									BUFFER_LOCK_SHARE, NULL);
+	Page		page = BufferGetPage(root);
+	int			level = hamming_special(page)->level;
+	double		leaves = level == 0 ? 1 : hamming_page_count(page);
+
+	UnlockReleaseBuffer(root);
+
+	/* pages that fill by random insertions are full to ln 2 (Yao 1978) */
+	while (--level > 0)
+		leaves *= 0.7 * HAMMING_INNER_CAPACITY;
+	return leaves;
+}
+
+/*
+ * Set leaves[0] to about how many leaves table 0 has, and leaves[1] to that of
+ * each other block table: they have the same fingerprints.  The count may be a
+ * little old.
+ *
+ * On entry the index is open, and the caller holds no lock.  A root is locked
+ * meanwhile.
+ */
+void
+hamming_count_leaves(Relation index, double *leaves)
+{
+	HammingCache *cache = index->rd_amcache;
+
+	if (cache->age++ % LEAVES_AGE == 0)
+	{
+		double		counted[2] = {count_leaves(index, 0),
+		count_leaves(index, 1)};
+
+		cache = index->rd_amcache;
+		memcpy(cache->leaves, counted, sizeof(counted));
+	}
+	memcpy(leaves, cache->leaves, sizeof(cache->leaves));
+}
+
+/*
+ * Return the buffer that the page was in when the session read it last, or
+ * InvalidBuffer.  Another page may be there by now.
+ */
+Buffer
+hamming_remembered(Relation index, BlockNumber block)
+{
+	HammingCache *cache = index->rd_amcache;
+
+	if (cache == NULL || cache->evicted > 0)
+		return InvalidBuffer;
+	return cache->buffers[block & (cache->slots - 1)];
+}
+
+/* Remember the buffer that a page is in, for hamming_remembered(). */
+void
+hamming_remember(Relation index, BlockNumber block, Buffer buffer)
+{
+	HammingCache *cache = index->rd_amcache;
+
+	if (cache == NULL)
+		return;
+	if (block >= cache->slots && cache->slots < MAX_SLOTS)
+	{
+		uint32		slots = pg_nextpower2_32(Min(block + 1, MAX_SLOTS));
+
+		cache = repalloc(cache, cache_size(slots));
+		memset(cache->buffers + cache->slots, 0,
+			   (slots - cache->slots) * sizeof(Buffer));
+		cache->slots = slots;
+		index->rd_amcache = cache;
+	}
+	cache->buffers[block & (cache->slots - 1)] = buffer;
+	if (cache->evicted > 0)
+		cache->evicted--;
+}
+
+/* Note that a page was no longer in the buffer that was remembered. */
+void
+hamming_note_eviction(Relation index)
+{
+	HammingCache *cache = index->rd_amcache;
+
+	cache->evicted = EVICTED_FOR;
+}
