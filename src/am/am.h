@@ -111,10 +111,12 @@ hamming_item_pointer(uint64 tid)
  * Page 0 is the metapage.  After it come the roots, which stay there for ever:
  * that of the table of NULLs, and those of the block tables.
  *
- * A leaf holds the keys of its range in no order.  Rotated fingerprints are in
- * an array that grows from the front, up to pd_lower.  In table 0 and in that
- * of NULLs their TIDs are in an array that grows from the back, down to
- * pd_upper.  The bytes between the arrays are always zero, and are not logged.
+ * A leaf holds the keys of its range.  Those that it had when it was built or
+ * split come first, in order, as long as none of them is removed.  What is
+ * inserted is appended.  Rotated fingerprints are in an array that grows from
+ * the front, up to pd_lower.  In table 0 and in that of NULLs their TIDs are in
+ * an array that grows from the back, down to pd_upper.  The bytes between the
+ * arrays are always zero, and are not logged.
  * (On an inner page of an unlogged index they may be anything: nothing logs
  * that page.)
  *
@@ -185,8 +187,10 @@ typedef struct HammingSpecial
 	HammingKey	high;			/* the least key beyond the range;
 								 * hamming_greatest_key if there is none */
 	uint16		kind;			/* HammingPageKind */
-	uint16		table;			/* 0 .. blocks - 1, or HAMMING_NULLS */
-	uint16		level;			/* 0 is a leaf */
+	uint8		table;			/* 0 .. blocks - 1, or HAMMING_NULLS */
+	uint8		level;			/* 0 is a leaf */
+	uint16		sorted;			/* of a leaf: the first so many entries are in
+								 * the order of keys */
 	uint16		page_id;		/* HAMMING_PAGE_ID, for tools that look at
 								 * files */
 } HammingSpecial;
@@ -292,6 +296,20 @@ hamming_page_covers(Page page, HammingKey key)
 		hamming_key_compare(key, hamming_special(page)->high) < 0;
 }
 
+/*
+ * Return about how many of count words, which are spread evenly over the range
+ * from low to high, are below bits: 0 .. count.
+ */
+static inline int
+hamming_guess(HammingBits low, HammingBits high, HammingBits bits, int count)
+{
+	if (bits <= low)
+		return 0;
+	if (bits >= high)
+		return count;
+	return (double) (bits - low) / (double) (high - low) * count;
+}
+
 /* WITH (fillfactor = ..., blocks = ...) */
 typedef struct HammingOptions
 {
@@ -341,6 +359,10 @@ extern int	hamming_leaf_find(Page page, HammingKey key);
 extern void hamming_leaf_append(Page page, HammingKey key);
 extern void hamming_leaf_remove(Page page, int i);
 extern void hamming_leaf_change(Page page, const HammingChange *change);
+extern int	hamming_leaf_lower_bound(Page page, HammingBits bits);
+extern int	hamming_leaf_match(Page page, HammingBits first, HammingBits last,
+							   HammingBits centre, int radius, uint16 *found);
+extern int	hamming_leaf_equal(Page page, HammingBits bits, uint16 *found);
 extern HammingKey hamming_inner_key(Page page, int rank);
 extern BlockNumber hamming_inner_child(Page page, int rank);
 extern int	hamming_inner_find(Page page, HammingKey key);
@@ -359,7 +381,7 @@ extern Buffer hamming_pin_page(Relation index, BlockNumber block,
 extern Buffer hamming_read(Relation index, BlockNumber block, int mode,
 						   BufferAccessStrategy strategy);
 extern void hamming_prefetch(Relation index, BlockNumber block);
-extern void hamming_fetch(Relation index, BlockNumber block);
+extern void hamming_fetch(Relation index, BlockNumber block, int from, int to);
 extern int	hamming_read_blocks(Relation index);
 
 /* am_cache.c */
@@ -492,6 +514,8 @@ typedef struct HammingLeaf
 	HammingKey	from;			/* keys of the leaf below this one are not
 								 * wanted */
 	HammingKey	end;			/* of the leaf's range */
+	HammingBits low;			/* the beginning of its range */
+	HammingBits last;			/* keys above this one are not wanted */
 } HammingLeaf;
 
 /* The most leaves that wait to be read; the queue is a ring. */
@@ -522,6 +546,8 @@ typedef struct HammingSearch
 	HammingKey	ahead;			/* the next key to look for a leaf for */
 	bool		complete;		/* is no leaf after the queue? */
 	int			visited;		/* leaves that the search has read */
+	int			sorted;			/* sorted entries of the last one */
+	int			count;			/* and all its entries */
 	HammingLeaf queue[HAMMING_QUEUE];
 
 	/* fingerprints found in the table, whose rows are in table 0 */

@@ -11,23 +11,21 @@
 #include "am/am.h"
 #include "type/cpu.h"
 
-#define FETCHED_AHEAD 1024		/* bytes at the beginning of a page */
 #define CACHE_LINE 64
 
 /*
- * Let the processor fetch the parts of a page that are read first: in a large
- * index a search waits for memory more than for anything else.  These parts
- * are the special space and the beginning, which on an inner page of 8 kB
- * holds the whole order of the children.  No lock is needed, as nothing is
- * looked at.
+ * Let the processor fetch the bytes from .. to - 1 of a page, and its special
+ * space: in a large index a search waits for memory more than for anything
+ * else.  No lock is needed, as nothing is looked at.
  */
 static void
-fetch_lines(Page page)
+fetch_lines(Page page, int from, int to)
 {
 	int			i;
 
 	cpu_prefetch((char *) page + BLCKSZ - sizeof(HammingSpecial));
-	for (i = 0; i < FETCHED_AHEAD; i += CACHE_LINE)
+	cpu_prefetch((char *) page);
+	for (i = from; i < to; i += CACHE_LINE)
 		cpu_prefetch((char *) page + i);
 }
 
@@ -73,7 +71,9 @@ hamming_read(Relation index, BlockNumber block, int mode,
 {
 	Buffer		buffer = hamming_pin_page(index, block, strategy);
 
-	fetch_lines(BufferGetPage(buffer));
+	/* on an inner page, the order of the children */
+	fetch_lines(BufferGetPage(buffer), HAMMING_CONTENT,
+				HAMMING_CONTENT + HAMMING_ORDER_SPACE);
 	LockBuffer(buffer, mode);
 	hamming_page_check(index, buffer);
 	return buffer;
@@ -98,17 +98,20 @@ hamming_prefetch(Relation index, BlockNumber block)
 }
 
 /*
- * Let the processor fetch the page at block, which will be read soon, from the
- * buffer that it was in last.  Should another page be there by now, nothing is
- * lost but time.  The page is neither pinned nor locked.
+ * Let the processor fetch the entries from .. to - 1 of the leaf at block, which
+ * will be read soon, from the buffer that it was in last.  Should another page
+ * be there by now, nothing is lost but time.  The page is neither pinned nor
+ * locked.
  */
 void
-hamming_fetch(Relation index, BlockNumber block)
+hamming_fetch(Relation index, BlockNumber block, int from, int to)
 {
 	Buffer		buffer = hamming_remembered(index, block);
 
 	if (BufferIsValid(buffer))
-		fetch_lines(BufferGetPage(buffer));
+		fetch_lines(BufferGetPage(buffer),
+					HAMMING_CONTENT + from * sizeof(HammingBits),
+					HAMMING_CONTENT + to * sizeof(HammingBits));
 }
 
 /*

@@ -133,6 +133,7 @@ fill_leaf(TableWriter *writer, int count)
 
 	for (i = 0; i < count; i++)
 		hamming_leaf_append((Page) writer->pages[0].data, writer->keys[i]);
+	hamming_special((Page) writer->pages[0].data)->sorted = count;
 	writer->count -= count;
 	memmove(writer->keys, writer->keys + count,
 			writer->count * sizeof(HammingKey));

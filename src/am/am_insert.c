@@ -19,7 +19,6 @@
 
 #include "am/am.h"
 #include "am/test_stop.h"
-#include "type/distance_array.h"
 
 /* The keys of a row, and the leaves that cover them, by block table. */
 typedef struct Insertion
@@ -38,8 +37,7 @@ has_bits(Page page, HammingBits bits)
 {
 	uint16		found[HAMMING_LEAF_CAPACITY];
 
-	return hamming_match(hamming_page_bits(page), hamming_page_count(page),
-						 bits, 0, found) > 0;
+	return hamming_leaf_equal(page, bits, found) > 0;
 }
 
 /*

@@ -91,6 +91,8 @@ page_fault(Page page)
 		hamming_keys_offset(page) + count * sizeof(HammingBits) ||
 		header->pd_upper != header->pd_special - count * tail_size(page))
 		return "arrays of entries differ in length";
+	if (special->sorted > (special->level == 0 ? count : 0))
+		return "number of sorted entries is out of range";
 	return NULL;
 }
 
@@ -128,22 +130,6 @@ hamming_check_tid(Relation index, BlockNumber block, uint64 tid)
 
 /* Leaves */
 
-/* Return the place of a key on a leaf, or -1. */
-int
-hamming_leaf_find(Page page, HammingKey key)
-{
-	uint16		found[HAMMING_LEAF_CAPACITY];
-	int			count = hamming_match(hamming_page_bits(page),
-									  hamming_page_count(page), key.bits, 0,
-									  found);
-	int			i;
-
-	for (i = 0; i < count; i++)
-		if (hamming_leaf_key(page, found[i]).tid == key.tid)
-			return found[i];
-	return -1;
-}
-
 /* Append a key to a leaf, which is not full. */
 void
 hamming_leaf_append(Page page, HammingKey key)
@@ -157,7 +143,8 @@ hamming_leaf_append(Page page, HammingKey key)
 }
 
 /*
- * Remove entry i of a leaf.  The last entry takes its place.
+ * Remove entry i of a leaf.  The last entry takes its place, and ends the order
+ * of the entries there.
  *
  * The bytes between the arrays are always zero, so that replay, which sets
  * them to zero, finds the same bytes when the arrays grow again.
@@ -165,8 +152,10 @@ hamming_leaf_append(Page page, HammingKey key)
 void
 hamming_leaf_remove(Page page, int i)
 {
+	HammingSpecial *special = hamming_special(page);
 	int			last = hamming_page_count(page) - 1;
 
+	special->sorted = Min(special->sorted, i);
 	hamming_page_bits(page)[i] = hamming_page_bits(page)[last];
 	memset(hamming_page_bits(page) + last, 0, sizeof(HammingBits));
 	if (hamming_page_has_tids(page))
@@ -175,6 +164,101 @@ hamming_leaf_remove(Page page, int i)
 		memset(hamming_leaf_tid(page, last), 0, sizeof(ItemPointerData));
 	}
 	set_count(page, last);
+}
+
+/*
+ * Return how many of the sorted entries of a leaf are below bits, 0 ..
+ * special->sorted.
+ *
+ * The first guess takes the entries as evenly spread over the leaf's range, as
+ * those of random fingerprints are: the guess is a few entries off, and most
+ * of the leaf is not looked at.  From there the steps double until the place
+ * lies between two of them.
+ */
+int
+hamming_leaf_lower_bound(Page page, HammingBits bits)
+{
+	const HammingBits *sorted = hamming_page_bits(page);
+	HammingSpecial *special = hamming_special(page);
+	int			low = 0;		/* entries before low are below bits */
+	int			high = special->sorted; /* and those from high on are not */
+	int			guess = hamming_guess(special->low.bits, special->high.bits,
+									  bits, special->sorted);
+	int			step;
+
+	for (step = 4; low < high && guess >= low && guess < high; step *= 2)
+	{
+		if (sorted[guess] < bits)
+		{
+			low = guess + 1;
+			guess += step;
+		}
+		else
+		{
+			high = guess;
+			guess -= step;
+		}
+	}
+	while (low < high)
+	{
+		int			middle = (low + high) / 2;
+
+		if (sorted[middle] < bits)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * Store in found the places of the entries of a leaf that are within radius of
+ * the centre, in the order of places, but not of the sorted ones that are below
+ * first or above last.  Return their number.  found has room for
+ * HAMMING_LEAF_CAPACITY.
+ */
+int
+hamming_leaf_match(Page page, HammingBits first, HammingBits last,
+				   HammingBits centre, int radius, uint16 *found)
+{
+	const HammingBits *bits = hamming_page_bits(page);
+	int			sorted = hamming_special(page)->sorted;
+	int			from = hamming_leaf_lower_bound(page, first);
+	int			to = last == PG_UINT64_MAX ? sorted
+	: hamming_leaf_lower_bound(page, last + 1);
+	int			count = hamming_match(bits + from, to - from, centre, radius,
+									  found);
+	int			unsorted;
+	int			i;
+
+	for (i = 0; i < count; i++)
+		found[i] += from;
+	unsorted = hamming_match(bits + sorted, hamming_page_count(page) - sorted,
+							 centre, radius, found + count);
+	for (i = 0; i < unsorted; i++)
+		found[count + i] += sorted;
+	return count + unsorted;
+}
+
+/* Return the places of the entries with the bits, as hamming_leaf_match(). */
+int
+hamming_leaf_equal(Page page, HammingBits bits, uint16 *found)
+{
+	return hamming_leaf_match(page, bits, bits, bits, 0, found);
+}
+
+/* Return the place of a key on a leaf, or -1. */
+int
+hamming_leaf_find(Page page, HammingKey key)
+{
+	uint16		found[HAMMING_LEAF_CAPACITY];
+	int			count = hamming_leaf_equal(page, key.bits, found);
+	int			i;
+
+	for (i = 0; i < count; i++)
+		if (hamming_leaf_key(page, found[i]).tid == key.tid)
+			return found[i];
+	return -1;
 }
 
 /* Make a change, whose leaf is the page. */
@@ -398,33 +482,40 @@ choose_separator(const HammingKey *keys, int count, HammingKey added)
 	return hamming_separator(keys[cut - 1], keys[cut]);
 }
 
+/* Make a leaf of count sorted keys.  Its range stays. */
+static void
+set_keys(Page page, const HammingKey *keys, int count)
+{
+	HammingSpecial range = *hamming_special(page);
+	int			i;
+
+	hamming_page_init(page, HAMMING_PAGE_TREE, range.table, 0, range.low,
+					  range.high);
+	for (i = 0; i < count; i++)
+		hamming_leaf_append(page, keys[i]);
+	hamming_special(page)->sorted = count;
+}
+
 static void
 split_leaf(Page left, Page right, HammingKey added)
 {
 	int			count = hamming_page_count(left);
 	HammingKey	keys[HAMMING_LEAF_CAPACITY];
 	HammingKey	cut;
+	int			stay = 0;
 	int			i;
 
 	for (i = 0; i < count; i++)
 		keys[i] = hamming_leaf_key(left, i);
 	qsort(keys, count, sizeof(HammingKey), compare_keys);
 	cut = choose_separator(keys, count, added);
+	while (stay < count && hamming_key_compare(keys[stay], cut) < 0)
+		stay++;
 	hamming_page_init(right, HAMMING_PAGE_TREE, hamming_special(left)->table, 0,
 					  cut, hamming_special(left)->high);
-
-	/* from the back, so that few of the entries that stay are moved */
-	for (i = count - 1; i >= 0; i--)
-	{
-		HammingKey	key = hamming_leaf_key(left, i);
-
-		if (hamming_key_compare(key, cut) >= 0)
-		{
-			hamming_leaf_append(right, key);
-			hamming_leaf_remove(left, i);
-		}
-	}
 	hamming_special(left)->high = cut;
+	set_keys(left, keys, stay);
+	set_keys(right, keys + stay, count - stay);
 }
 
 static void
@@ -472,6 +563,8 @@ hamming_page_merge(Page left, Page right)
 	int			count = hamming_page_count(left);
 	int			i;
 
+	if (hamming_special(left)->sorted == count)
+		hamming_special(left)->sorted += hamming_special(right)->sorted;
 	for (i = 0; i < hamming_page_count(right); i++)
 	{
 		if (hamming_special(left)->level == 0)

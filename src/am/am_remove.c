@@ -16,7 +16,6 @@
 
 #include "am/am.h"
 #include "am/test_stop.h"
-#include "type/distance_array.h"
 
 /* The most leaves of table 0 that a removal locks. */
 #define MAX_ROW_LEAVES 3
@@ -129,8 +128,7 @@ lock_row_leaves(Removal *removal, bool *last)
 			(i > 0 && hamming_key_compare(hamming_special(page)->low, end) != 0))
 			return false;
 		end = hamming_special(page)->high;
-		count = hamming_match(hamming_page_bits(page), hamming_page_count(page),
-							  removal->fingerprint, 0, equal);
+		count = hamming_leaf_equal(page, removal->fingerprint, equal);
 		for (j = 0; j < count; j++)
 		{
 			if (hamming_leaf_key(page, equal[j]).tid == removal->tid)

@@ -22,10 +22,13 @@
 
 #include "am/am.h"
 #include "am/test_stop.h"
-#include "type/distance_array.h"
 
 /* Leaves that the processor fetches before they are looked at. */
 #define FETCH_DISTANCE 8
+
+/* Of these leaves, the entries that are fetched: some more than are wanted. */
+#define FETCH_MARGIN 24
+#define FETCH_MOST 256
 
 /*
  * Prepare for searches of an index, one after the other: each from
@@ -120,7 +123,6 @@ hamming_search_begin_nulls(HammingSearch *search)
 {
 	search->centre = 0;
 	search->radius = 0;
-	search->plan_radius = -1;
 	search->visited = 0;
 	start_table(search, HAMMING_NULLS);
 }
@@ -178,16 +180,16 @@ queued_leaf(HammingSearch *search, int i)
 }
 
 /*
- * Queue the leaf below a locked page that covers search->ahead, or the page
- * itself if it is a leaf, and move search->ahead to the end of its range.
+ * Describe the leaf below a locked page that covers search->ahead, or the page
+ * itself if it is a leaf.
  */
 static void
-queue_leaf(HammingSearch *search, Buffer buffer)
+describe_leaf(HammingSearch *search, Buffer buffer, HammingLeaf *leaf)
 {
 	Page		page = BufferGetPage(buffer);
-	HammingLeaf *leaf = queued_leaf(search, search->queue_count++);
 
 	leaf->from = search->ahead;
+	leaf->low = hamming_special(page)->low.bits;
 	leaf->end = hamming_special(page)->high;
 	if (hamming_special(page)->level == 0)
 		leaf->block = BufferGetBlockNumber(buffer);
@@ -196,8 +198,37 @@ queue_leaf(HammingSearch *search, Buffer buffer)
 		int			rank = hamming_inner_find(page, search->ahead);
 
 		leaf->block = hamming_inner_child(page, rank);
+		leaf->low = hamming_inner_key(page, rank).bits;
 		if (rank + 1 < hamming_page_count(page))
 			leaf->end = hamming_inner_key(page, rank + 1);
+	}
+}
+
+/*
+ * Queue the leaf that describe_leaf() finds, and move search->ahead beyond what
+ * is wanted of it.
+ *
+ * A leaf far from the centre often has one value of the leading block that is
+ * within the radius, among others.  Only keys with that value are wanted then.
+ */
+static void
+queue_leaf(HammingSearch *search, Buffer buffer, const Ball *ball)
+{
+	HammingLeaf *leaf = queued_leaf(search, search->queue_count++);
+	HammingBits block_end;
+
+	describe_leaf(search, buffer, leaf);
+	leaf->last = leaf->end.bits;
+	block_end = leaf->from.bits | ~ball->leading;
+	if (block_end < leaf->last)
+	{
+		search->ahead = hamming_key(block_end + 1, 0);
+		if (!advance(search, ball) ||
+			hamming_key_compare(search->ahead, leaf->end) >= 0)
+		{
+			leaf->last = block_end;
+			return;
+		}
 	}
 	search->ahead = leaf->end;
 }
@@ -215,10 +246,27 @@ fill_queue(HammingSearch *search, const Ball *ball)
 		return;
 	parent = hamming_path_find(&search->path, search->ahead);
 	do
-		queue_leaf(search, parent);
+		queue_leaf(search, parent, ball);
 	while (search->queue_count < HAMMING_QUEUE && advance(search, ball) &&
 		   hamming_page_covers(BufferGetPage(parent), search->ahead));
 	LockBuffer(parent, BUFFER_LOCK_UNLOCK);
+}
+
+/*
+ * Let the processor fetch what is wanted of a leaf.  Where that is depends on
+ * how full the leaf is, which is taken to be as the last one.
+ */
+static void
+fetch_leaf(HammingSearch *search, const HammingLeaf *leaf)
+{
+	int			from = hamming_guess(leaf->low, leaf->end.bits, leaf->from.bits,
+									 search->sorted);
+	int			to = hamming_guess(leaf->low, leaf->end.bits, leaf->last,
+								   search->sorted);
+
+	from = Max(from - FETCH_MARGIN, 0);
+	to = Min(to + FETCH_MARGIN, from + FETCH_MOST);
+	hamming_fetch(search->index, leaf->block, from, Min(to, search->count));
 }
 
 /*
@@ -238,8 +286,7 @@ look_ahead(HammingSearch *search)
 						 queued_leaf(search, search->prefetched)->block);
 	distance = Min(most, FETCH_DISTANCE);
 	for (; search->fetched < distance; search->fetched++)
-		hamming_fetch(search->index,
-					  queued_leaf(search, search->fetched)->block);
+		fetch_leaf(search, queued_leaf(search, search->fetched));
 }
 
 /*
@@ -297,20 +344,19 @@ make_match(HammingSearch *search, Buffer leaf, uint64 fingerprint, uint64 tid)
 }
 
 /*
- * Collect what a locked leaf has that is not below the key from, is within the
- * ball, and was found by no earlier table: rows in matches, or fingerprints in
- * search->found.  Returns the number of matches.
+ * Collect what the locked leaf in a buffer has that is not below leaf->from, is
+ * within the ball, and was found by no earlier table: rows in matches, or
+ * fingerprints in search->found.  Returns the number of matches.
  */
 static int
-collect_matches(HammingSearch *search, Buffer leaf, HammingKey from,
+collect_matches(HammingSearch *search, Buffer buffer, const HammingLeaf *leaf,
 				const Ball *ball, HammingMatch *matches)
 {
-	Page		page = BufferGetPage(leaf);
+	Page		page = BufferGetPage(buffer);
 	bool		has_tids = hamming_page_has_tids(page);
 	uint16		near[HAMMING_LEAF_CAPACITY];
-	int			count = hamming_match(hamming_page_bits(page),
-									  hamming_page_count(page), ball->centre,
-									  search->radius, near);
+	int			count = hamming_leaf_match(page, leaf->from.bits, leaf->last,
+										   ball->centre, search->radius, near);
 	int			kept = 0;
 	int			i;
 
@@ -322,12 +368,12 @@ collect_matches(HammingSearch *search, Buffer leaf, HammingKey from,
 		uint64		fingerprint = hamming_unrotate(key.bits, ball->start);
 
 		if (pg_popcount64(difference & ball->leading) > ball->leading_radius ||
-			hamming_key_compare(key, from) < 0 ||
+			hamming_key_compare(key, leaf->from) < 0 ||
 			(search->table != HAMMING_NULLS &&
 			 found_before(search, hamming_unrotate(difference, ball->start))))
 			continue;
 		if (has_tids)
-			matches[kept++] = make_match(search, leaf, fingerprint, key.tid);
+			matches[kept++] = make_match(search, buffer, fingerprint, key.tid);
 		else
 			search->found[search->found_count++] = fingerprint;
 	}
@@ -338,9 +384,8 @@ collect_matches(HammingSearch *search, Buffer leaf, HammingKey from,
  * Read the next leaf of the table.  Returns false after the last.  *count gets
  * the number of matches.
  *
- * The leaf may have been split or merged since it was queued, and then ends at
- * another key, or have become another page: the queue is filled again from
- * there on.
+ * The leaf may have been split or merged since it was queued, or have become
+ * another page.  Then the queue is filled again from there on.
  */
 static bool
 search_leaf(HammingSearch *search, HammingMatch *matches, int *count)
@@ -360,11 +405,12 @@ search_leaf(HammingSearch *search, HammingMatch *matches, int *count)
 		buffer = hamming_read(search->index, leaf.block, BUFFER_LOCK_SHARE,
 							  NULL);
 		page = BufferGetPage(buffer);
-		if (hamming_page_is_for(page, search->table, 0, leaf.from))
+		if (hamming_page_is_for(page, search->table, 0, leaf.from) &&
+			hamming_key_compare(hamming_special(page)->high, leaf.end) == 0)
 		{
-			*count = collect_matches(search, buffer, leaf.from, &ball, matches);
-			if (hamming_key_compare(hamming_special(page)->high, leaf.end) != 0)
-				restart_queue(search, hamming_special(page)->high);
+			*count = collect_matches(search, buffer, &leaf, &ball, matches);
+			search->sorted = hamming_special(page)->sorted;
+			search->count = hamming_page_count(page);
 			UnlockReleaseBuffer(buffer);
 			return true;
 		}
@@ -420,9 +466,7 @@ look_up(HammingSearch *search, HammingMatch *matches)
 	Buffer		leaf = find_rows(search, from);
 	Page		page = BufferGetPage(leaf);
 	uint16		equal[HAMMING_LEAF_CAPACITY];
-	int			count = hamming_match(hamming_page_bits(page),
-									  hamming_page_count(page), fingerprint, 0,
-									  equal);
+	int			count = hamming_leaf_equal(page, fingerprint, equal);
 	HammingKey	end = hamming_special(page)->high;
 	int			kept = 0;
 	int			i;

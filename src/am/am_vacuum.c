@@ -15,7 +15,6 @@
 #include "storage/indexfsm.h"
 
 #include "am/am.h"
-#include "type/distance_array.h"
 
 typedef struct Vacuum
 {
@@ -63,9 +62,8 @@ static bool
 is_last(Page page, int entry, const bool *is_dead)
 {
 	uint16		equal[HAMMING_LEAF_CAPACITY];
-	int			count = hamming_match(hamming_page_bits(page),
-									  hamming_page_count(page),
-									  hamming_page_bits(page)[entry], 0, equal);
+	int			count = hamming_leaf_equal(page, hamming_page_bits(page)[entry],
+										   equal);
 	int			i;
 
 	for (i = 0; i < count; i++)

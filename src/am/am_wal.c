@@ -59,9 +59,10 @@ add_region(char *record, Page page, void *start, uint16 length)
 	return record + sizeof(header) + length;
 }
 
-/* Three fragments: pd_lower with pd_upper, a fingerprint, and a TID. */
+/* Fragments: pd_lower and pd_upper, a fingerprint, a TID, and sorted. */
 #define CHANGE_SIZE \
-	(4 * 2 * sizeof(uint16) + sizeof(HammingBits) + sizeof(ItemPointerData))
+	(4 * 2 * sizeof(uint16) + 2 * sizeof(uint16) + sizeof(HammingBits) + \
+	 sizeof(ItemPointerData) + sizeof(uint16))
 
 /*
  * Change a leaf, which is locked exclusively, and write to record the delta
@@ -75,6 +76,7 @@ apply_and_describe(Page page, const HammingChange *change, char *record)
 {
 	PageHeader	header = (PageHeader) page;
 	bool		has_tids = hamming_page_has_tids(page);
+	int			sorted = hamming_special(page)->sorted;
 	int			i = change->remove;
 	char	   *end = record;
 
@@ -86,6 +88,9 @@ apply_and_describe(Page page, const HammingChange *change, char *record)
 	hamming_leaf_change(page, change);
 	end = add_region(end, page, &header->pd_lower,
 					 (has_tids ? 2 : 1) * sizeof(uint16));
+	if (hamming_special(page)->sorted != sorted)
+		end = add_region(end, page, &hamming_special(page)->sorted,
+						 sizeof(uint16));
 	/* a removed last entry has none in its place */
 	if (i == hamming_page_count(page))
 		return end - record;
