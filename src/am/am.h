@@ -359,7 +359,6 @@ extern int	hamming_leaf_find(Page page, HammingKey key);
 extern void hamming_leaf_append(Page page, HammingKey key);
 extern void hamming_leaf_remove(Page page, int i);
 extern void hamming_leaf_change(Page page, const HammingChange *change);
-extern int	hamming_leaf_lower_bound(Page page, HammingBits bits);
 extern int	hamming_leaf_match(Page page, HammingBits first, HammingBits last,
 							   HammingBits centre, int radius, uint16 *found);
 extern int	hamming_leaf_equal(Page page, HammingBits bits, uint16 *found);

@@ -8,6 +8,8 @@
  */
 #include "postgres.h"
 
+#include "storage/buf_internals.h"
+
 #include "am/am.h"
 #include "type/cpu.h"
 
@@ -108,10 +110,13 @@ hamming_fetch(Relation index, BlockNumber block, int from, int to)
 {
 	Buffer		buffer = hamming_remembered(index, block);
 
-	if (BufferIsValid(buffer))
-		fetch_lines(BufferGetPage(buffer),
-					HAMMING_CONTENT + from * sizeof(HammingBits),
-					HAMMING_CONTENT + to * sizeof(HammingBits));
+	if (!BufferIsValid(buffer))
+		return;
+	if (!BufferIsLocal(buffer))
+		cpu_prefetch(GetBufferDescriptor(buffer - 1));
+	fetch_lines(BufferGetPage(buffer),
+				HAMMING_CONTENT + from * sizeof(HammingBits),
+				HAMMING_CONTENT + to * sizeof(HammingBits));
 }
 
 /*

@@ -128,6 +128,100 @@ hamming_check_tid(Relation index, BlockNumber block, uint64 tid)
 		hamming_corrupted(index, block, "entry has no valid TID");
 }
 
+/*
+ * Search
+ *
+ * An entry of an inner page is known by its rank: its place in the order of
+ * keys, 0 .. count - 1.  order[rank] is its place in the two arrays.
+ */
+
+static inline uint16 *
+inner_order(Page page)
+{
+	return (uint16 *) ((char *) page + HAMMING_CONTENT);
+}
+
+/* The place is within the arrays even if the order of the page is corrupted. */
+static inline int
+inner_entry(Page page, int rank)
+{
+	return Min(inner_order(page)[rank], hamming_page_count(page) - 1);
+}
+
+static inline HammingDownlink *
+inner_downlink(Page page, int i)
+{
+	return (HammingDownlink *) hamming_special(page) - (i + 1);
+}
+
+/*
+ * Is the entry of an inner page with a rank at the key or below, or the sorted
+ * entry i of a leaf below the bits of the key?
+ */
+static inline bool
+entry_is_below(Page page, bool inner, int i, HammingKey key)
+{
+	const HammingBits *bits = hamming_page_bits(page);
+
+	if (!inner)
+		return bits[i] < key.bits;
+	i = inner_entry(page, i);
+	return bits[i] < key.bits ||
+		(bits[i] == key.bits &&
+		 hamming_tid(&inner_downlink(page, i)->tid) <= key.tid);
+}
+
+/*
+ * Return how many of the first count entries are below the key, in the sense of
+ * entry_is_below(), by which they are ordered.
+ *
+ * The first guess takes them as evenly spread over the page's range, as those
+ * of random fingerprints are: the guess is a few entries off, and most of the
+ * page is not looked at.  From there the steps double until the place lies
+ * between two of them.
+ */
+static pg_attribute_always_inline int
+entries_below(Page page, bool inner, int count, HammingKey key)
+{
+	HammingSpecial *special = hamming_special(page);
+	int			guess = hamming_guess(special->low.bits, special->high.bits,
+									  key.bits, count);
+	int			low = 0;		/* entries before low are below the key */
+	int			high = count;	/* and those from high on are not */
+	int			step;
+
+	for (step = 4; guess >= low && guess < high; step *= 2)
+	{
+		if (entry_is_below(page, inner, guess, key))
+		{
+			low = guess + 1;
+			guess += step;
+		}
+		else
+		{
+			high = guess;
+			guess -= step;
+		}
+	}
+	while (low < high)
+	{
+		int			middle = (low + high) / 2;
+
+		if (entry_is_below(page, inner, middle, key))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int
+sorted_below(Page page, HammingBits bits)
+{
+	return entries_below(page, false, hamming_special(page)->sorted,
+						 hamming_key(bits, 0));
+}
+
 /* Leaves */
 
 /* Append a key to a leaf, which is not full. */
@@ -167,51 +261,6 @@ hamming_leaf_remove(Page page, int i)
 }
 
 /*
- * Return how many of the sorted entries of a leaf are below bits, 0 ..
- * special->sorted.
- *
- * The first guess takes the entries as evenly spread over the leaf's range, as
- * those of random fingerprints are: the guess is a few entries off, and most
- * of the leaf is not looked at.  From there the steps double until the place
- * lies between two of them.
- */
-int
-hamming_leaf_lower_bound(Page page, HammingBits bits)
-{
-	const HammingBits *sorted = hamming_page_bits(page);
-	HammingSpecial *special = hamming_special(page);
-	int			low = 0;		/* entries before low are below bits */
-	int			high = special->sorted; /* and those from high on are not */
-	int			guess = hamming_guess(special->low.bits, special->high.bits,
-									  bits, special->sorted);
-	int			step;
-
-	for (step = 4; low < high && guess >= low && guess < high; step *= 2)
-	{
-		if (sorted[guess] < bits)
-		{
-			low = guess + 1;
-			guess += step;
-		}
-		else
-		{
-			high = guess;
-			guess -= step;
-		}
-	}
-	while (low < high)
-	{
-		int			middle = (low + high) / 2;
-
-		if (sorted[middle] < bits)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/*
  * Store in found the places of the entries of a leaf that are within radius of
  * the centre, in the order of places, but not of the sorted ones that are below
  * first or above last.  Return their number.  found has room for
@@ -223,9 +272,9 @@ hamming_leaf_match(Page page, HammingBits first, HammingBits last,
 {
 	const HammingBits *bits = hamming_page_bits(page);
 	int			sorted = hamming_special(page)->sorted;
-	int			from = hamming_leaf_lower_bound(page, first);
+	int			from = sorted_below(page, first);
 	int			to = last == PG_UINT64_MAX ? sorted
-	: hamming_leaf_lower_bound(page, last + 1);
+	: sorted_below(page, last + 1);
 	int			count = hamming_match(bits + from, to - from, centre, radius,
 									  found);
 	int			unsorted;
@@ -271,31 +320,7 @@ hamming_leaf_change(Page page, const HammingChange *change)
 		hamming_leaf_remove(page, change->remove);
 }
 
-/*
- * Inner pages
- *
- * An entry is known by its rank: its place in the order of keys, 0 .. count -
- * 1.  order[rank] is its place in the two arrays.
- */
-
-static inline uint16 *
-inner_order(Page page)
-{
-	return (uint16 *) ((char *) page + HAMMING_CONTENT);
-}
-
-/* The place is within the arrays even if the order of the page is corrupted. */
-static inline int
-inner_entry(Page page, int rank)
-{
-	return Min(inner_order(page)[rank], hamming_page_count(page) - 1);
-}
-
-static inline HammingDownlink *
-inner_downlink(Page page, int i)
-{
-	return (HammingDownlink *) hamming_special(page) - (i + 1);
-}
+/* Inner pages */
 
 /* Return the least key of the child with a rank, 0 .. count - 1. */
 HammingKey
@@ -323,24 +348,7 @@ hamming_inner_child(Page page, int rank)
 int
 hamming_inner_find(Page page, HammingKey key)
 {
-	const HammingBits *bits = hamming_page_bits(page);
-	int			low = 0;
-	int			high = hamming_page_count(page);
-
-	/* child low begins at the key or below, child high, if any, beyond it */
-	while (high - low > 1)
-	{
-		int			middle = (low + high) / 2;
-		int			i = inner_entry(page, middle);
-
-		if (bits[i] < key.bits ||
-			(bits[i] == key.bits &&
-			 hamming_tid(&inner_downlink(page, i)->tid) <= key.tid))
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return Max(entries_below(page, true, hamming_page_count(page), key), 1) - 1;
 }
 
 /* Insert a child whose least key is key.  On entry the page is not full. */

@@ -28,7 +28,7 @@
 
 /* Of these leaves, the entries that are fetched: some more than are wanted. */
 #define FETCH_MARGIN 24
-#define FETCH_MOST 256
+#define FETCH_MOST 96
 
 /*
  * Prepare for searches of an index, one after the other: each from
