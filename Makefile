@@ -18,9 +18,12 @@ OBJS = \
 	src/am/am_inspect.o \
 	src/am/am_nearest.o \
 	src/am/am_page.o \
+	src/am/am_parallel.o \
 	src/am/am_path.o \
 	src/am/am_plan.o \
+	src/am/am_radix.o \
 	src/am/am_remove.o \
+	src/am/am_runs.o \
 	src/am/am_scan.o \
 	src/am/am_search.o \
 	src/am/am_space.o \
@@ -29,6 +32,7 @@ OBJS = \
 	src/am/am_validate.o \
 	src/am/am_wal.o \
 	src/am/am_walk.o \
+	src/am/am_write.o \
 	src/dedup/cluster.o \
 	src/dedup/components.o \
 	src/dedup/connect.o \

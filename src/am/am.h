@@ -357,6 +357,7 @@ pg_noreturn extern void hamming_corrupted(Relation index, BlockNumber block,
 extern void hamming_check_tid(Relation index, BlockNumber block, uint64 tid);
 extern int	hamming_leaf_find(Page page, HammingKey key);
 extern void hamming_leaf_append(Page page, HammingKey key);
+extern void hamming_leaf_fill(Page page, const HammingKey *keys, int count);
 extern void hamming_leaf_remove(Page page, int i);
 extern void hamming_leaf_change(Page page, const HammingChange *change);
 extern int	hamming_leaf_match(Page page, HammingBits first, HammingBits last,

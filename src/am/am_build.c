@@ -2,12 +2,13 @@
  * am_build.c
  *	  CREATE INDEX.
  *
- * The heap is read once, into the sort that table 0 is written from.  Each
- * other block table is sorted from the leaves of table 0.
+ * The heap is read once, and its rows are sorted for table 0.  Each other block
+ * table is sorted from the fingerprints of table 0: from the memory in which
+ * the rows were sorted, or, where they did not fit, from a list in a file.
  *
- * The index is written without WAL, and then logged page by page.  Nobody else
- * writes to it: before CREATE INDEX has committed, or CREATE INDEX
- * CONCURRENTLY has marked the index as ready, no session inserts into it.
+ * Nobody else reads or writes the index: before CREATE INDEX has committed, or
+ * CREATE INDEX CONCURRENTLY has marked the index as ready, no session inserts
+ * into it.
  */
 #include "postgres.h"
 
@@ -16,9 +17,8 @@
 #include "commands/progress.h"
 #include "miscadmin.h"
 #include "pgstat.h"
-#include "utils/tuplesort.h"
 
-#include "am/am.h"
+#include "am/am_build.h"
 
 /* Phases of pg_stat_progress_create_index; PostgreSQL has reserved phase 1. */
 #define PHASE_SCAN (PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE + 1)
@@ -52,211 +52,249 @@ report_phase(int64 phase)
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, phase);
 }
 
-/*
- * Writing a table, leaves first.  One page of each level is being filled, in
- * memory.  It is written when the next page of the level begins, as only then
- * the end of its range is known.
- */
-
-typedef struct TableWriter
-{
-	Relation	index;
-	int			table;
-	HammingKey	keys[HAMMING_LEAF_CAPACITY + 1];	/* not yet on a leaf,
-													 * sorted */
-	int			count;			/* of keys */
-	int			least;			/* keys that a leaf takes at least */
-	int			most;			/* and at most */
-	int			height;			/* levels that have a page */
-	PGAlignedBlock pages[HAMMING_MAX_HEIGHT];	/* by level: being filled */
-} TableWriter;
-
-/* Fill a page that is pinned and not locked, and release the pin. */
-static void
-write_page(Buffer buffer, Page page)
-{
-	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-	memcpy(BufferGetPage(buffer), page, BLCKSZ);
-	MarkBufferDirty(buffer);
-	UnlockReleaseBuffer(buffer);
-}
-
-static void
-start_page(TableWriter *writer, int level, HammingKey low)
-{
-	hamming_page_init((Page) writer->pages[level].data, HAMMING_PAGE_TREE,
-					  writer->table, level, low, hamming_greatest_key);
-}
-
-static void finish_page(TableWriter *writer, int level);
-
-/* Return the inner page of the level for a child whose range begins at low. */
-static Page
-parent_with_room(TableWriter *writer, int level, HammingKey low)
-{
-	Page		page = (Page) writer->pages[level].data;
-
-	if (level == writer->height)
-	{
-		writer->height++;
-		start_page(writer, level, hamming_least_key);
-	}
-	else if (hamming_page_count(page) >=
-			 hamming_fill(writer->index, hamming_capacity(page)))
-	{
-		hamming_special(page)->high = low;
-		finish_page(writer, level);
-		start_page(writer, level, low);
-	}
-	return page;
-}
-
-/* Write the page of a level that is not the root, and enter it above. */
-static void
-finish_page(TableWriter *writer, int level)
-{
-	Page		page = (Page) writer->pages[level].data;
-	HammingKey	low = hamming_special(page)->low;
-	Buffer		buffer = hamming_extend(writer->index, MAIN_FORKNUM);
-	BlockNumber block = BufferGetBlockNumber(buffer);
-	Page		parent = parent_with_room(writer, level + 1, low);
-
-	write_page(buffer, page);
-	hamming_inner_insert(parent, hamming_page_count(parent), low, block);
-}
-
-/* Put the first count of the keys on the leaf that is being filled. */
-static void
-fill_leaf(TableWriter *writer, int count)
-{
-	int			i;
-
-	for (i = 0; i < count; i++)
-		hamming_leaf_append((Page) writer->pages[0].data, writer->keys[i]);
-	hamming_special((Page) writer->pages[0].data)->sorted = count;
-	writer->count -= count;
-	memmove(writer->keys, writer->keys + count,
-			writer->count * sizeof(HammingKey));
-}
-
-/* A leaf gets least to most keys, so that there is a choice where to cut. */
-static void
-add_key(TableWriter *writer, HammingKey key)
-{
-	HammingKey	cut;
-	int			count;
-
-	writer->keys[writer->count++] = key;
-	if (writer->count <= writer->most)
-		return;
-	count = hamming_choose_cut(writer->keys, writer->least, writer->most);
-	cut = hamming_separator(writer->keys[count - 1], writer->keys[count]);
-	fill_leaf(writer, count);
-	hamming_special((Page) writer->pages[0].data)->high = cut;
-	finish_page(writer, 0);
-	start_page(writer, 0, cut);
-}
-
-/*
- * End the sort of all keys of a table, and write the keys.  Returns the number
- * of keys.
- */
-static double
-write_table(Relation index, int table, Tuplesortstate *sort)
-{
-	TableWriter *writer = palloc0(sizeof(TableWriter));
-	int			capacity = hamming_leaf_capacity(table);
-	int			fill = hamming_fill(index, capacity);
-	int			slack = Min(fill / HAMMING_CUT_SLACK, capacity - fill);
-	int			phase = 2 * Min(table, HAMMING_MAX_BLOCKS);
-	HammingKey	previous = hamming_greatest_key;
-	HammingKey	key;
-	double		rows = 0;
-	int			level;
-
-	report_phase(PHASE_SORT + phase);
-	tuplesort_performsort(sort);
-	report_phase(PHASE_WRITE + phase);
-	writer->index = index;
-	writer->table = table;
-	writer->least = fill - slack;
-	writer->most = fill + slack;
-	writer->height = 1;
-	start_page(writer, 0, hamming_least_key);
-	while (hamming_sort_get(sort, &key))
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (hamming_key_compare(key, previous) == 0)
-			continue;
-		add_key(writer, key);
-		previous = key;
-		rows++;
-	}
-	tuplesort_end(sort);
-
-	fill_leaf(writer, writer->count);
-	for (level = 0; level + 1 < writer->height; level++)
-		finish_page(writer, level);
-	write_page(ReadBuffer(index, HAMMING_ROOT(table)),
-			   (Page) writer->pages[level].data);
-	pfree(writer);
-	return rows;
-}
-
-/*
- * Sort the fingerprints that the leaves of table 0, below page pages, hold,
- * rotated for table.
- */
-static Tuplesortstate *
-sort_leaves(Relation index, int blocks, int table, BlockNumber pages)
-{
-	Tuplesortstate *sort = simhash_pair_sort_begin(maintenance_work_mem,
-												   TUPLESORT_NONE);
-	BlockNumber block;
-	int			i;
-
-	for (block = HAMMING_ROOT(0); block < pages; block++)
-	{
-		Buffer		buffer;
-		Page		page;
-
-		CHECK_FOR_INTERRUPTS();
-		buffer = hamming_read(index, block, BUFFER_LOCK_SHARE, NULL);
-		page = BufferGetPage(buffer);
-		if (hamming_special(page)->table == 0 &&
-			hamming_special(page)->level == 0)
-			for (i = 0; i < hamming_page_count(page); i++)
-				hamming_sort_put(sort,
-								 hamming_table_key(blocks, table,
-												   hamming_page_bits(page)[i],
-												   0));
-		UnlockReleaseBuffer(buffer);
-	}
-	return sort;
-}
-
 /* Collecting the rows */
-
-typedef struct BuildState
-{
-	Tuplesortstate *fingerprints;	/* sorted for table 0 */
-	Tuplesortstate *nulls;
-} BuildState;
 
 static void
 add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 		bool alive, void *callback_state)
 {
-	BuildState *state = callback_state;
-	HammingKey	key = {0, hamming_tid(tid)};
+	HammingBuild *build = callback_state;
+	uint64	   *words = hamming_sorter_add(isnull[0] ? build->nulls
+										   : build->rows);
 
-	if (isnull[0])
-		hamming_sort_put(state->nulls, key);
+	words[0] = isnull[0] ? 0 : DatumGetSimhash(values[0]);
+	words[1] = hamming_tid(tid);
+	build->tuples.index_tuples++;
+}
+
+/*
+ * Sort the rows of the heap, or those that the scan of a parallel build gives
+ * this process.
+ *
+ * The two sorts share the memory.  That of rows without a fingerprint gets an
+ * eighth, as these are mostly few.
+ */
+static void
+sort_rows(HammingBuild *build)
+{
+	int			nulls_memory = build->memory / 8;
+
+	report_phase(PHASE_SCAN);
+	build->memory -= nulls_memory;
+	build->nulls = hamming_sorter_begin(HAMMING_KEY_WORDS, nulls_memory,
+										build->files, HAMMING_NULL_ROWS,
+										build->number);
+	build->rows = hamming_sorter_begin(HAMMING_KEY_WORDS, build->memory,
+									   build->files, HAMMING_ROWS, build->number);
+	build->tuples.heap_tuples =
+		table_index_build_scan(build->heap, build->index, build->info, true,
+							   build->number == 0, add_row, build, build->scan);
+	report_phase(PHASE_SORT);
+	hamming_sorter_finish(build->rows);
+	hamming_sorter_finish(build->nulls);
+}
+
+/* Fingerprints */
+
+/* A list of fingerprints that is being written. */
+typedef struct ListWriter
+{
+	BufFile    *file;
+	int64		count;			/* on the list */
+	uint64		last;			/* the last of them */
+} ListWriter;
+
+/* List the fingerprints of sorted rows, each once. */
+static void
+list_fingerprints(ListWriter *writer, const uint64 *words, Size count)
+{
+	uint64		list[1024];
+	int			listed = 0;
+	Size		i;
+
+	for (i = 0; i < count; i++)
+	{
+		uint64		fingerprint = words[i * HAMMING_KEY_WORDS];
+
+		if (writer->count > 0 && fingerprint == writer->last)
+			continue;
+		list[listed++] = writer->last = fingerprint;
+		writer->count++;
+		if (listed == lengthof(list))
+		{
+			CHECK_FOR_INTERRUPTS();
+			BufFileWrite(writer->file, list, sizeof(list));
+			listed = 0;
+		}
+	}
+	BufFileWrite(writer->file, list, listed * sizeof(uint64));
+}
+
+/* Keep of the sorted rows in memory each fingerprint once. */
+static void
+keep_fingerprints(HammingSorter *rows)
+{
+	Size		kept = 0;
+	Size		i;
+
+	for (i = 0; i < rows->count; i++)
+	{
+		uint64		fingerprint = rows->words[i * HAMMING_KEY_WORDS];
+
+		CHECK_FOR_INTERRUPTS();
+		if (kept == 0 || rows->words[kept - 1] != fingerprint)
+			rows->words[kept++] = fingerprint;
+	}
+	rows->count = kept;
+	rows->width = 1;
+}
+
+/* Rotate the fingerprints in memory from the order of the table before. */
+static void
+rotate_fingerprints(HammingBuild *build, int table)
+{
+	HammingSorter *sorter = build->rows;
+	int			bits = hamming_block_width(build->blocks, table - 1);
+	Size		i;
+
+	for (i = 0; i < sorter->count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		sorter->words[i] = hamming_rotate(sorter->words[i], bits);
+	}
+}
+
+/* Add those fingerprints of a list, rotated, that are in this part. */
+static void
+add_fingerprints(HammingSorter *sorter, HammingRun *list, int bits,
+				 HammingPart part)
+{
+	HammingRuns runs = {list, 1};
+	HammingReader *reader = hamming_reader_begin(1, &runs, 0, PG_UINT64_MAX);
+	const uint64 *words;
+	Size		count;
+	Size		i;
+
+	while ((words = hamming_reader_next(reader, &count)) != NULL)
+		for (i = 0; i < count; i++)
+		{
+			uint64		rotated = hamming_rotate(words[i], bits);
+
+			if (part.first <= rotated && rotated <= part.last)
+				*hamming_sorter_add(sorter) = rotated;
+		}
+	hamming_reader_end(reader);
+}
+
+/* Sort the fingerprints of a part of a table, 1 or higher. */
+static HammingSorter *
+sort_fingerprints(HammingBuild *build, int table)
+{
+	HammingSorter *sorter = build->rows;
+	int			bits = hamming_block_start(build->blocks, table);
+	int			i;
+
+	report_phase(PHASE_SORT + 2 * table);
+	if (build->lists.count == 0)
+		rotate_fingerprints(build, table);
 	else
 	{
-		key.bits = DatumGetSimhash(values[0]);
-		hamming_sort_put(state->fingerprints, key);
+		sorter = hamming_sorter_begin(1, build->memory, NULL, HAMMING_LIST, 0);
+		for (i = 0; i < build->lists.count; i++)
+			add_fingerprints(sorter, &build->lists.runs[i], bits,
+							 build->parts[table]);
 	}
+	hamming_sorter_finish(sorter);
+	return sorter;
+}
+
+/* Tables */
+
+/* Write this process's part of a table, and list its fingerprints, or not. */
+static void
+write_part(HammingBuild *build, int table, HammingReader *reader, int width,
+		   ListWriter *list)
+{
+	HammingPart part = build->parts[table];
+	BufFile    *leaves = part.whole ? NULL
+	: hamming_file_create(build->files, HAMMING_LEAVES, build->number,
+						  table);
+	HammingWriter *writer = hamming_writer_begin(&build->pages, table,
+												 part.first, part.last, leaves);
+	const uint64 *words;
+	Size		count;
+
+	report_phase(PHASE_WRITE + 2 * Min(table, HAMMING_MAX_BLOCKS));
+	while ((words = hamming_reader_next(reader, &count)) != NULL)
+	{
+		hamming_writer_add(writer, words, count, width);
+		if (list != NULL)
+			list_fingerprints(list, words, count);
+	}
+	hamming_writer_end(writer);
+	hamming_reader_end(reader);
+	if (leaves != NULL)
+		hamming_file_export(leaves);
+}
+
+/* Write table 0 from the rows that are in memory, or in files of our own. */
+static void
+write_own_rows(HammingBuild *build)
+{
+	HammingSorter *rows = build->rows;
+	HammingReader *reader = hamming_sorter_read(rows);
+	ListWriter	list = {NULL};
+	HammingRun	run = {.width = 1};
+
+	if (rows->run_count == 0)
+	{
+		write_part(build, 0, reader, HAMMING_KEY_WORDS, NULL);
+		keep_fingerprints(rows);
+		return;
+	}
+	list.file = hamming_file_create(NULL, HAMMING_LIST, 0, 0);
+	write_part(build, 0, reader, HAMMING_KEY_WORDS, &list);
+	run.file = list.file;
+	run.count = list.count;
+	hamming_runs_add(&build->lists, run);
+	hamming_sorter_end(rows);
+	build->rows = NULL;
+}
+
+/* Write a part of table 0 from the rows of all processes. */
+static void
+write_shared_rows(HammingBuild *build)
+{
+	HammingPart part = build->parts[0];
+	HammingRuns runs = hamming_parallel_open(build, HAMMING_ROWS);
+	ListWriter	list = {NULL};
+
+	list.file = hamming_file_create(build->files, HAMMING_LIST, build->number,
+									0);
+	if (part.first <= part.last)
+		write_part(build, 0,
+				   hamming_reader_begin(HAMMING_KEY_WORDS, &runs, part.first,
+										part.last),
+				   HAMMING_KEY_WORDS, &list);
+	hamming_file_export(list.file);
+	hamming_runs_close(&runs);
+}
+
+/* Write this process's part of each table but the first. */
+static void
+write_other_tables(HammingBuild *build)
+{
+	int			table;
+
+	for (table = 1; table < build->blocks; table++)
+		if (build->parts[table].first <= build->parts[table].last)
+		{
+			HammingSorter *sorter = sort_fingerprints(build, table);
+
+			write_part(build, table, hamming_sorter_read(sorter), 1, NULL);
+			if (sorter != build->rows)
+				hamming_sorter_end(sorter);
+		}
 }
 
 static void
@@ -280,7 +318,7 @@ write_root(Relation index, ForkNumber fork, int table)
 
 	hamming_page_init((Page) page.data, HAMMING_PAGE_TREE, table, 0,
 					  hamming_least_key, hamming_greatest_key);
-	write_page(hamming_extend(index, fork), (Page) page.data);
+	hamming_write_page(hamming_extend(index, fork), (Page) page.data);
 }
 
 /* Write the metapage and the roots, in their order, of an index without rows. */
@@ -291,7 +329,7 @@ write_fixed_pages(Relation index, ForkNumber fork, int blocks)
 	int			table;
 
 	make_metapage((Page) page.data, blocks);
-	write_page(hamming_extend(index, fork), (Page) page.data);
+	hamming_write_page(hamming_extend(index, fork), (Page) page.data);
 	write_root(index, fork, HAMMING_NULLS);
 	for (table = 0; table < blocks; table++)
 		write_root(index, fork, table);
@@ -315,9 +353,76 @@ choose_blocks(Relation index, double rows)
 }
 
 /*
- * ambuild.  The two sorts that the heap is read into share
- * maintenance_work_mem.  The one of rows without a fingerprint gets an eighth,
- * as these are mostly few.
+ * The leader's part, when all rows have been sorted: now their number is known.
+ */
+static void
+begin_tables(HammingBuild *build)
+{
+	build->blocks = choose_blocks(build->index, build->total.heap_tuples);
+	write_fixed_pages(build->index, MAIN_FORKNUM, build->blocks);
+	build->pages.logged = HAMMING_FIXED_PAGES(build->blocks);
+	build->pages.next = build->pages.end = build->pages.logged;
+}
+
+/* The leader's last part: inner pages, NULLs, and what is not logged yet. */
+static void
+finish_tables(HammingBuild *build)
+{
+	HammingRuns runs = {NULL};
+	HammingReader *reader;
+
+	hamming_parallel_join(build);
+	report_phase(PHASE_SORT + 2 * HAMMING_MAX_BLOCKS);
+	if (build->files == NULL)
+		reader = hamming_sorter_read(build->nulls);
+	else
+	{
+		runs = hamming_parallel_open(build, HAMMING_NULL_ROWS);
+		reader = hamming_reader_begin(HAMMING_KEY_WORDS, &runs, 0,
+									  PG_UINT64_MAX);
+	}
+	write_part(build, HAMMING_NULLS, reader, HAMMING_KEY_WORDS, NULL);
+	hamming_runs_close(&runs);
+	hamming_pages_log(&build->pages);
+	hamming_parallel_free_pages(build);
+	if (RelationNeedsWAL(build->index))
+		log_newpage_range(build->index, MAIN_FORKNUM, 0,
+						  HAMMING_FIXED_PAGES(build->blocks), true);
+}
+
+/*
+ * What each process of a build does: the only one, the leader, or a worker.
+ * Where they wait for each other, the leader does what it alone can do, and
+ * then all go on.
+ */
+void
+hamming_build_together(HammingBuild *build)
+{
+	sort_rows(build);
+	if (hamming_parallel_gather(build))
+	{
+		begin_tables(build);
+		hamming_parallel_split(build, HAMMING_ROWS, 0, 0);
+	}
+	hamming_parallel_go_on(build);
+	if (build->files == NULL)
+		write_own_rows(build);
+	else
+		write_shared_rows(build);
+	if (hamming_parallel_gather(build))
+		hamming_parallel_split(build, HAMMING_LIST, 1, build->blocks - 1);
+	hamming_parallel_go_on(build);
+	if (build->files != NULL)
+		build->lists = hamming_parallel_open(build, HAMMING_LIST);
+	write_other_tables(build);
+	hamming_runs_close(&build->lists);
+	hamming_pages_log(&build->pages);
+	if (hamming_parallel_gather(build))
+		finish_tables(build);
+}
+
+/*
+ * ambuild.
  *
  * On entry and on return the caller holds no buffer lock.  One page at a time
  * is locked, but log_newpage_range() locks up to 32 together: no other process
@@ -327,33 +432,17 @@ IndexBuildResult *
 hamming_build(Relation heap, Relation index, IndexInfo *info)
 {
 	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
-	BuildState	state;
-	BlockNumber pages;
-	int			blocks;
-	int			nulls_memory = maintenance_work_mem / 8;
-	int			table;
+	HammingBuild build = {.heap = heap,.index = index,.info = info};
 
 	if (RelationGetNumberOfBlocks(index) != 0)
 		elog(ERROR, "index \"%s\" already contains data",
 			 RelationGetRelationName(index));
-	report_phase(PHASE_SCAN);
-	state.nulls = simhash_pair_sort_begin(nulls_memory, TUPLESORT_NONE);
-	state.fingerprints =
-		simhash_pair_sort_begin(maintenance_work_mem - nulls_memory,
-								TUPLESORT_NONE);
-	result->heap_tuples = table_index_build_scan(heap, index, info, true, true,
-												 add_row, &state, NULL);
-	blocks = choose_blocks(index, result->heap_tuples);
-	write_fixed_pages(index, MAIN_FORKNUM, blocks);
-	result->index_tuples = write_table(index, 0, state.fingerprints);
-	pages = RelationGetNumberOfBlocks(index);
-	for (table = 1; table < blocks; table++)
-		write_table(index, table, sort_leaves(index, blocks, table, pages));
-	result->index_tuples += write_table(index, HAMMING_NULLS, state.nulls);
-
-	if (RelationNeedsWAL(index))
-		log_newpage_range(index, MAIN_FORKNUM, 0,
-						  RelationGetNumberOfBlocks(index), true);
+	build.memory = maintenance_work_mem;
+	build.pages.index = index;
+	hamming_parallel_begin(&build);
+	hamming_build_together(&build);
+	hamming_parallel_end(&build);
+	*result = build.total;
 	return result;
 }
 

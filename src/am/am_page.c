@@ -236,6 +236,21 @@ hamming_leaf_append(Page page, HammingKey key)
 		*hamming_leaf_tid(page, count) = hamming_item_pointer(key.tid);
 }
 
+/* Fill a leaf that has no entries with count sorted keys. */
+void
+hamming_leaf_fill(Page page, const HammingKey *keys, int count)
+{
+	int			i;
+
+	set_count(page, count);
+	hamming_special(page)->sorted = count;
+	for (i = 0; i < count; i++)
+		hamming_page_bits(page)[i] = keys[i].bits;
+	if (hamming_page_has_tids(page))
+		for (i = 0; i < count; i++)
+			*hamming_leaf_tid(page, i) = hamming_item_pointer(keys[i].tid);
+}
+
 /*
  * Remove entry i of a leaf.  The last entry takes its place, and ends the order
  * of the entries there.
@@ -495,13 +510,10 @@ static void
 set_keys(Page page, const HammingKey *keys, int count)
 {
 	HammingSpecial range = *hamming_special(page);
-	int			i;
 
 	hamming_page_init(page, HAMMING_PAGE_TREE, range.table, 0, range.low,
 					  range.high);
-	for (i = 0; i < count; i++)
-		hamming_leaf_append(page, keys[i]);
-	hamming_special(page)->sorted = count;
+	hamming_leaf_fill(page, keys, count);
 }
 
 static void

@@ -42,6 +42,16 @@ extern PGDLLEXPORT void _PG_init(void);
 	tuplesort_getdatum(state, forward, value, isnull, abbreviated)
 #endif
 
+/* Before PostgreSQL 16 the caller had to see whether all had been read. */
+#if PG_VERSION_NUM < 160000
+#define BufFileReadExact(file, to, size) \
+	do \
+	{ \
+		if (BufFileRead(file, to, size) != (size)) \
+			elog(ERROR, "could not read from a temporary file"); \
+	} while (0)
+#endif
+
 /* PostgreSQL 16 has one function in place of one for each catalog. */
 #if PG_VERSION_NUM < 160000
 #define object_ownercheck(class, object, role) pg_class_ownercheck(object, role)
@@ -63,6 +73,14 @@ extern PGDLLEXPORT void _PG_init(void);
 	makeJsonLexContextCstringLen(json, length, encoding, escapes)
 #endif
 
+/* From PostgreSQL 17 on, an access method says whether it builds in parallel. */
+#if PG_VERSION_NUM < 170000
+#define index_build_workers(heap, index, info) \
+	plan_create_index_workers(RelationGetRelid(heap), RelationGetRelid(index))
+#else
+#define index_build_workers(heap, index, info) ((info)->ii_ParallelWorkers)
+#endif
+
 /* PostgreSQL 18 says whether the delay is that of an ANALYZE. */
 #if PG_VERSION_NUM < 180000
 #define vacuum_delay_point(analyze) vacuum_delay_point()
@@ -82,6 +100,12 @@ extern PGDLLEXPORT void _PG_init(void);
 	} while (0)
 #else
 #define PG_RETURN_AM_ROUTINE(routine) PG_RETURN_POINTER(routine)
+#endif
+
+/* PostgreSQL 19 takes options of the scan. */
+#if PG_VERSION_NUM < 190000
+#define table_beginscan_parallel(relation, scan, flags) \
+	table_beginscan_parallel(relation, scan)
 #endif
 
 /* From PostgreSQL 18 on it is spelt so, and comes first. */
