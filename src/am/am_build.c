@@ -92,9 +92,19 @@ sort_rows(HammingBuild *build)
 	report_phase(PHASE_SORT);
 	hamming_sorter_finish(build->rows);
 	hamming_sorter_finish(build->nulls);
+	if (build->files != NULL)
+	{
+		/* what others read is in the files, and memory is for what comes */
+		build->row_runs = build->rows->run_count;
+		build->null_runs = build->nulls->run_count;
+		hamming_sorter_end(build->rows);
+		hamming_sorter_end(build->nulls);
+	}
 }
 
 /* Fingerprints */
+
+#define LISTED_AT_ONCE 1024
 
 /* A list of fingerprints that is being written. */
 typedef struct ListWriter
@@ -108,7 +118,7 @@ typedef struct ListWriter
 static void
 list_fingerprints(ListWriter *writer, const uint64 *words, Size count)
 {
-	uint64		list[1024];
+	uint64		list[LISTED_AT_ONCE];
 	int			listed = 0;
 	Size		i;
 
@@ -153,7 +163,7 @@ keep_fingerprints(HammingSorter *rows)
 static void
 rotate_fingerprints(HammingBuild *build, int table)
 {
-	HammingSorter *sorter = build->rows;
+	HammingSorter *sorter = build->fingerprints;
 	int			bits = hamming_block_width(build->blocks, table - 1);
 	Size		i;
 
@@ -171,26 +181,34 @@ add_fingerprints(HammingSorter *sorter, HammingRun *list, int bits,
 {
 	HammingRuns runs = {list, 1};
 	HammingReader *reader = hamming_reader_begin(1, &runs, 0, PG_UINT64_MAX);
+	uint64		kept[LISTED_AT_ONCE];
 	const uint64 *words;
 	Size		count;
-	Size		i;
 
 	while ((words = hamming_reader_next(reader, &count)) != NULL)
+	{
+		int			kept_count = 0;
+		Size		i;
+
+		Assert(count <= LISTED_AT_ONCE);
+		/* without a branch, as no branch could be predicted */
 		for (i = 0; i < count; i++)
 		{
-			uint64		rotated = hamming_rotate(words[i], bits);
-
-			if (part.first <= rotated && rotated <= part.last)
-				*hamming_sorter_add(sorter) = rotated;
+			kept[kept_count] = hamming_rotate(words[i], bits);
+			kept_count += (part.first <= kept[kept_count]) &
+				(kept[kept_count] <= part.last);
 		}
+		for (i = 0; i < (Size) kept_count; i++)
+			*hamming_sorter_add(sorter) = kept[i];
+	}
 	hamming_reader_end(reader);
 }
 
 /* Sort the fingerprints of a part of a table, 1 or higher. */
-static HammingSorter *
+static void
 sort_fingerprints(HammingBuild *build, int table)
 {
-	HammingSorter *sorter = build->rows;
+	HammingSorter *sorter = build->fingerprints;
 	int			bits = hamming_block_start(build->blocks, table);
 	int			i;
 
@@ -199,13 +217,12 @@ sort_fingerprints(HammingBuild *build, int table)
 		rotate_fingerprints(build, table);
 	else
 	{
-		sorter = hamming_sorter_begin(1, build->memory, NULL, HAMMING_LIST, 0);
+		hamming_sorter_restart(sorter);
 		for (i = 0; i < build->lists.count; i++)
 			add_fingerprints(sorter, &build->lists.runs[i], bits,
 							 build->parts[table]);
 	}
 	hamming_sorter_finish(sorter);
-	return sorter;
 }
 
 /* Tables */
@@ -250,6 +267,7 @@ write_own_rows(HammingBuild *build)
 	{
 		write_part(build, 0, reader, HAMMING_KEY_WORDS, NULL);
 		keep_fingerprints(rows);
+		build->fingerprints = rows;
 		return;
 	}
 	list.file = hamming_file_create(NULL, HAMMING_LIST, 0, 0);
@@ -258,7 +276,6 @@ write_own_rows(HammingBuild *build)
 	run.count = list.count;
 	hamming_runs_add(&build->lists, run);
 	hamming_sorter_end(rows);
-	build->rows = NULL;
 }
 
 /* Write a part of table 0 from the rows of all processes. */
@@ -286,15 +303,18 @@ write_other_tables(HammingBuild *build)
 {
 	int			table;
 
+	if (build->fingerprints == NULL)
+		build->fingerprints = hamming_sorter_begin(1, build->memory, NULL,
+												   HAMMING_LIST, 0);
 	for (table = 1; table < build->blocks; table++)
 		if (build->parts[table].first <= build->parts[table].last)
 		{
-			HammingSorter *sorter = sort_fingerprints(build, table);
-
-			write_part(build, table, hamming_sorter_read(sorter), 1, NULL);
-			if (sorter != build->rows)
-				hamming_sorter_end(sorter);
+			sort_fingerprints(build, table);
+			write_part(build, table, hamming_sorter_read(build->fingerprints),
+					   1, NULL);
 		}
+	hamming_sorter_end(build->fingerprints);
+	hamming_runs_close(&build->lists);
 }
 
 static void
@@ -415,7 +435,6 @@ hamming_build_together(HammingBuild *build)
 	if (build->files != NULL)
 		build->lists = hamming_parallel_open(build, HAMMING_LIST);
 	write_other_tables(build);
-	hamming_runs_close(&build->lists);
 	hamming_pages_log(&build->pages);
 	if (hamming_parallel_gather(build))
 		finish_tables(build);

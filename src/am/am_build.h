@@ -86,6 +86,7 @@ extern HammingSorter *hamming_sorter_begin(int width, int kilobytes,
 										   int owner);
 extern void hamming_sorter_make_room(HammingSorter *sorter);
 extern void hamming_sorter_finish(HammingSorter *sorter);
+extern void hamming_sorter_restart(HammingSorter *sorter);
 extern HammingReader *hamming_sorter_read(HammingSorter *sorter);
 extern void hamming_sorter_end(HammingSorter *sorter);
 extern HammingReader *hamming_reader_begin(int width, const HammingRuns *runs,
@@ -156,15 +157,19 @@ typedef struct HammingBuild
 	IndexBuildResult total;		/* by all of them; known to the leader */
 	int			blocks;
 	HammingPart parts[HAMMING_TABLES];
-	HammingSorter *rows;		/* (fingerprint, TID) */
-	HammingSorter *nulls;		/* (0, TID) */
-	HammingRuns lists;			/* of the fingerprints; none if rows has them */
+	HammingSorter *rows;		/* (fingerprint, TID), before there are tables */
+	HammingSorter *nulls;		/* (0, TID), before that table is written */
+	HammingSorter *fingerprints;	/* for tables 1 and up */
+	HammingRuns lists;			/* of all fingerprints; none if all of them
+								 * are in memory */
 
 	/* of a parallel build only, else NULL or 0 */
 	HammingShared *shared;
 	HammingParallel *parallel;	/* in the leader */
 	FileSet    *files;
 	TableScanDesc scan;
+	int			row_runs;		/* of this process, in files */
+	int			null_runs;
 	int			passed;			/* how often hamming_parallel_go_on() was
 								 * called */
 } HammingBuild;

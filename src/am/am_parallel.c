@@ -303,8 +303,8 @@ tell_result(HammingBuild *build)
 
 	result->tuples = build->tuples;
 	result->broken_hot_chain = build->info->ii_BrokenHotChain;
-	result->rows = build->rows->run_count;
-	result->nulls = build->nulls->run_count;
+	result->rows = build->row_runs;
+	result->nulls = build->null_runs;
 	result->spare = build->pages.next;
 	result->spare_end = build->pages.end;
 }

@@ -96,6 +96,8 @@ hamming_runs_close(HammingRuns *runs)
 		BufFileClose(runs->runs[i].file);
 	if (runs->runs != NULL)
 		pfree(runs->runs);
+	runs->runs = NULL;
+	runs->count = 0;
 }
 
 static void
@@ -199,13 +201,17 @@ hamming_sorter_finish(HammingSorter *sorter)
 {
 	if (sorter->files == NULL && sorter->run_count == 0)
 		sort_memory(sorter);
-	else
-	{
-		if (sorter->count > 0)
-			write_run(sorter);
-		pfree(sorter->words);
-		sorter->words = NULL;
-	}
+	else if (sorter->count > 0)
+		write_run(sorter);
+}
+
+/* Begin to collect other elements, after the readers of the last ones. */
+void
+hamming_sorter_restart(HammingSorter *sorter)
+{
+	hamming_runs_close(&sorter->runs);
+	sorter->run_count = 0;
+	sorter->count = 0;
 }
 
 /* End a sorter, after the readers of it. */
@@ -213,8 +219,7 @@ void
 hamming_sorter_end(HammingSorter *sorter)
 {
 	hamming_runs_close(&sorter->runs);
-	if (sorter->words != NULL)
-		pfree(sorter->words);
+	pfree(sorter->words);
 	pfree(sorter);
 }
 
@@ -233,13 +238,13 @@ typedef struct Input
 #define INPUT_ROOM 512			/* 8 kB, as much as a BufFile reads at once */
 #define OUTPUT_ROOM 1024
 
-/* Inputs are a heap: that with the least next element is the first. */
 struct HammingReader
 {
 	MemoryContext context;		/* has the reader and all its memory */
 	int			width;
 	int			input_count;	/* that have elements */
-	Input	   *inputs;
+	Input	  **heap;			/* these: that with the least next element is
+								 * the first, and so below it */
 	uint64		output[OUTPUT_ROOM * HAMMING_KEY_WORDS];
 };
 
@@ -277,43 +282,36 @@ refill(Input *input, int width)
 	return input->next < input->count;
 }
 
-static int
-compare_inputs(const HammingReader *reader, int a, int b)
+static bool
+comes_before(const Input *a, const Input *b, int width)
 {
-	const Input *x = &reader->inputs[a];
-	const Input *y = &reader->inputs[b];
-	const uint64 *p = x->words + x->next * reader->width;
-	const uint64 *q = y->words + y->next * reader->width;
-	int			i = 0;
+	const uint64 *p = a->words + a->next * width;
+	const uint64 *q = b->words + b->next * width;
 
-	while (i + 1 < reader->width && p[i] == q[i])
-		i++;
-	return (p[i] > q[i]) - (p[i] < q[i]);
+	if (width == 1 || p[0] != q[0])
+		return p[0] < q[0];
+	return p[1] < q[1];
 }
 
-/* Input i may come after its children in the heap: let it sink. */
+/* Input i may come after those below it in the heap: let it sink. */
 static void
 sink_input(HammingReader *reader, int i)
 {
-	for (;;)
-	{
-		int			least = i;
-		int			child = 2 * i + 1;
-		Input		moved = reader->inputs[i];
+	Input	  **heap = reader->heap;
+	Input	   *sinking = heap[i];
+	int			child;
 
-		if (child < reader->input_count &&
-			compare_inputs(reader, child, least) < 0)
-			least = child;
-		child++;
-		if (child < reader->input_count &&
-			compare_inputs(reader, child, least) < 0)
-			least = child;
-		if (least == i)
-			return;
-		reader->inputs[i] = reader->inputs[least];
-		reader->inputs[least] = moved;
-		i = least;
+	while ((child = 2 * i + 1) < reader->input_count)
+	{
+		if (child + 1 < reader->input_count &&
+			comes_before(heap[child + 1], heap[child], reader->width))
+			child++;
+		if (!comes_before(heap[child], sinking, reader->width))
+			break;
+		heap[i] = heap[child];
+		i = child;
 	}
+	heap[i] = sinking;
 }
 
 /* Make a reader with room for count inputs, and without one. */
@@ -328,9 +326,17 @@ make_reader(int width, int count)
 	reader->context = context;
 	reader->width = width;
 	reader->input_count = 0;
-	reader->inputs = MemoryContextAllocZero(context,
-											Max(count, 1) * sizeof(Input));
+	reader->heap = MemoryContextAlloc(context, Max(count, 1) * sizeof(Input *));
 	return reader;
+}
+
+static Input *
+add_input(HammingReader *reader)
+{
+	Input	   *input = MemoryContextAllocZero(reader->context, sizeof(Input));
+
+	reader->heap[reader->input_count++] = input;
+	return input;
 }
 
 /* Read all that is in a sorter that is finished, and has no file set. */
@@ -338,22 +344,23 @@ HammingReader *
 hamming_sorter_read(HammingSorter *sorter)
 {
 	HammingReader *reader;
+	Input	   *input;
 
 	if (sorter->run_count > 0)
 		return hamming_reader_begin(sorter->width, &sorter->runs, 0,
 									PG_UINT64_MAX);
 	reader = make_reader(sorter->width, 1);
-	reader->input_count = 1;
-	reader->inputs[0].words = sorter->words;
-	reader->inputs[0].count = sorter->count;
+	input = add_input(reader);
+	input->words = sorter->words;
+	input->count = sorter->count;
 	return reader;
 }
 
 /* Read a run from element from to before element to. */
 static void
-add_input(HammingReader *reader, const HammingRun *run, int64 from, int64 to)
+add_run(HammingReader *reader, const HammingRun *run, int64 from, int64 to)
 {
-	Input	   *input = &reader->inputs[reader->input_count++];
+	Input	   *input = add_input(reader);
 
 	input->file = run->file;
 	input->left = to - from;
@@ -379,7 +386,7 @@ hamming_reader_begin(int width, const HammingRuns *runs, uint64 first,
 		: count_below(run, last + 1);
 
 		if (from < to)
-			add_input(reader, run, from, to);
+			add_run(reader, run, from, to);
 	}
 	for (i = reader->input_count / 2 - 1; i >= 0; i--)
 		sink_input(reader, i);
@@ -393,30 +400,30 @@ hamming_reader_begin(int width, const HammingRuns *runs, uint64 first,
 const uint64 *
 hamming_reader_next(HammingReader *reader, Size *count)
 {
-	Input	   *input = reader->inputs;
+	Input	  **heap = reader->heap;
 	int			width = reader->width;
 	uint64	   *output = reader->output;
 
 	CHECK_FOR_INTERRUPTS();
 	*count = 0;
-	if (reader->input_count == 1 && refill(input, width))
+	if (reader->input_count == 1 && refill(heap[0], width))
 	{
-		const uint64 *result = input->words + input->next * width;
+		const uint64 *result = heap[0]->words + heap[0]->next * width;
 
-		*count = input->count - input->next;
-		input->next = input->count;
+		*count = heap[0]->count - heap[0]->next;
+		heap[0]->next = heap[0]->count;
 		return result;
 	}
 	while (reader->input_count > 1 && *count < OUTPUT_ROOM)
 	{
-		const uint64 *next = input->words + input->next++ * width;
+		const uint64 *next = heap[0]->words + heap[0]->next++ * width;
 		int			i;
 
 		for (i = 0; i < width; i++)
 			*output++ = next[i];
 		(*count)++;
-		if (!refill(input, width))
-			*input = reader->inputs[--reader->input_count];
+		if (!refill(heap[0], width))
+			heap[0] = heap[--reader->input_count];
 		sink_input(reader, 0);
 	}
 	return *count > 0 ? reader->output : NULL;
