@@ -443,6 +443,7 @@ find_rows(HammingSearch *search, HammingKey key)
 		}
 		block = hamming_inner_child(page, hamming_inner_find(page, key));
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+		test_stop("search: rows");
 		buffer = hamming_read(search->index, block, BUFFER_LOCK_SHARE, NULL);
 		if (hamming_page_is_for(BufferGetPage(buffer), 0, 0, key))
 			return buffer;
