@@ -41,13 +41,30 @@
  * 4. A process that holds locks only tries the lock of a page that has no
  *    role (hamming_claim_spare), and waits for no other page's lock after
  *    that.
- * 5. One process at a time merges pages of an index.  It holds the table's
- *    ShareUpdateExclusiveLock, and one process of a parallel vacuum has the
- *    index.
+ * 5. One process at a time merges pages of an index or removes fingerprints.
+ *    It holds the table's ShareUpdateExclusiveLock, and one process of a
+ *    parallel vacuum has the index.
  * 6. A process that holds locks of pages waits for no heavyweight lock and for
  *    no page of the free space map.  It extends the index, and uses the free
  *    space map, before it takes the first lock or after it has released the
  *    last one.
+ *
+ * Four kinds of processes hold several locks.  All find and pin their pages
+ * first, one after the other, as rule 2 demands.  Then they lock them in the
+ * order of their roles, as rule 3 demands:
+ *
+ * - an insertion (am_insert.c) a leaf of table 0, and then, if the fingerprint
+ *   may be new, a leaf of table 1, of table 2 and so on; or one leaf of the
+ *   table of rows without a fingerprint;
+ * - a removal (am_remove.c) up to three neighbouring leaves of table 0, from
+ *   left to right, and then, if no entry is left there, a leaf of table 1, of
+ *   table 2 and so on;
+ * - a split a page, then its parent;
+ * - a merge two neighbours, from left to right, and then their parent.
+ *
+ * Under each lock they look again at the page.  Where it no longer covers the
+ * key that it was pinned for, they release all, and start again or give up.  A
+ * root that was pinned as a leaf, and has grown, is such a page.
  *
  * A role that was read under a pin does not change under that pin.  A split, a
  * merge and a root that grows leave each page its role, but for the page that
@@ -56,10 +73,13 @@
  * prevented the merge.  Who pins the page later can read its role only after
  * the merge has unlocked it.
  *
- * A merge locks two neighbours and their parent.  The right neighbour covers
- * the high end that the left one had when it was pinned.  By rule 5 nobody
- * else moves that end up.  So the two are different pages, and the low end of
- * the right one is greater.
+ * A merge and a removal lock neighbours.  The next page was pinned as the one
+ * that covers the high end that the page before had.  At that key a page began
+ * then.  By rule 5 nobody else merges, so a page begins there until the process
+ * is done: a split adds low ends, and takes none away.  So the next page is the
+ * one that begins there, and its low end is greater than that of the page
+ * before.  A split of the page before may have put a page between the two: the
+ * process finds under the locks that they are no longer neighbours.
  *
  * So nobody waits for ever.  Suppose that some processes wait for each other
  * in a circle.  Each holds the lock of a page that the one before waits for,
@@ -78,10 +98,10 @@
  * can take it for another table or another place of the level.
  *
  * Searches, descents and walks hold the lock of one page at a time.  A search
- * keeps the inner pages on its path pinned, so that no merge frees these.  That
- * saves descents, and nothing rests on it: on a standby replay frees pinned
- * pages, too, and a search looks at each page again under the page's lock.
- * CREATE INDEX locks up to 32 pages together: see hamming_build().  On a
+ * keeps the inner pages on its paths pinned, so that no merge frees these.
+ * That saves descents, and nothing rests on it: on a standby replay frees
+ * pinned pages, too, and a search looks at each page again under the page's
+ * lock.  CREATE INDEX locks up to 32 pages together: see hamming_build().  On a
  * standby, replay locks all pages of a record, and is the only process that
  * holds a lock while it waits for another.
  */
@@ -113,13 +133,15 @@ hamming_page_is_for(Page page, int table, int level, HammingKey key)
  * mode, BUFFER_LOCK_SHARE or BUFFER_LOCK_EXCLUSIVE.  Error: XX002, also where
  * no page covers the key.
  *
- * find_leaf() in am_search.c follows the same protocol.  What must stay equal
- * in both:
+ * hamming_path_find() in am_path.c follows the same protocol.  So do
+ * search_leaf() and find_rows() in am_search.c, which go on from there to a
+ * leaf.  What must stay equal in all:
  *
  * 1. One page is locked at a time: the parent is unlocked before the child's
  *    lock is waited for.
  * 2. The level and the child are read under the lock of the parent; the level
- *    of a root is read again under each lock, as a root may grow.
+ *    of a root is read again under each lock, as a root may grow.  (A search
+ *    has read in advance which leaves come next, and for which keys.)
  * 3. Under each new lock hamming_page_check() and then hamming_page_is_for()
  *    look at the page.  Where the page is another one by now, the descent goes
  *    back, without any lock.
