@@ -4,8 +4,8 @@
  *
  * A fingerprint with an entry in table 0 is in all block tables.  Where the
  * leaf of table 0 that the row belongs on has the fingerprint already, the row
- * gets an entry there, and nothing else is to do: nobody removes the last
- * entry of a fingerprint without a lock on its leaf (am_remove.c).  Otherwise
+ * gets an entry there, and nothing else is to do: nobody takes the fingerprint
+ * out of the other tables without a lock on that leaf (am_remove.c).  Otherwise
  * the leaves of the fingerprint in all block tables are locked, and it is
  * appended to those that lack it.
  *
