@@ -457,7 +457,8 @@ find_rows(HammingSearch *search, HammingKey key)
 /*
  * Collect rows of the fingerprint that is to be looked up next, those of one
  * leaf of table 0, from search->found_from on.  A fingerprint without rows is
- * what a crash leaves of an insertion.  Returns the number of rows.
+ * what a crash leaves of an insertion or a removal, or what a vacuum removes
+ * meanwhile.  Returns the number of rows.
  */
 static int
 look_up(HammingSearch *search, HammingMatch *matches)
