@@ -300,7 +300,7 @@ store_distance(IndexScanDesc scan, bool isnull, int distance)
  * amgettuple.
  *
  * On entry and on return the caller holds no buffer lock.  On return the scan
- * pins the roots that it has used and the inner pages on its path, until
+ * pins the roots that it has used and the inner pages on its paths, until
  * hamming_rescan() or hamming_end_scan().
  */
 bool
