@@ -2,11 +2,11 @@
  * am_wal.c
  *	  The WAL of insertions and removals.
  *
- * Every change of a hamming index is logged as a record of generic WAL, which
+ * Every change of a hamming index is logged as records of generic WAL, which
  * PostgreSQL replays without this library.  For most changes
  * GenericXLogFinish() finds what to log, by comparing each page before and
  * after byte by byte, which takes 2 to 4 microseconds a page.  An insertion
- * or a removal changes a leaf of each table, and knows what it did to them.
+ * or a removal changes leaves of several tables, and knows what it did to them.
  * It writes records of the same format itself, in a tenth of that time.
  *
  * That format is private to PostgreSQL's generic_xlog.c.  A record that its
@@ -32,8 +32,8 @@
  * minor release does not change the format of WAL, as it must replay what the
  * last one wrote.
  *
- * On a later version insertions are logged by GenericXLogFinish(): slower, and
- * right whatever the format is.  To raise LAST_COMPARED, compare again.  With
+ * On a later version they are logged by GenericXLogFinish(): slower, and right
+ * whatever the format is.  To raise LAST_COMPARED, compare again.  With
  * -DSIMHASH_GENERIC_WAL a test gets that code on every version.
  */
 #include "postgres.h"
