@@ -11,7 +11,7 @@
 
 #include "am/am.h"
 
-/* Leaves are counted again after so many scans, as the index may grow. */
+/* Leaves are counted again after so many uses, as the index may grow. */
 #define LEAVES_AGE 64
 
 /* So many pages are looked for in the buffer table after one was evicted. */
@@ -24,8 +24,7 @@
 typedef struct HammingCache
 {
 	int			blocks;			/* of a fingerprint */
-	int			age;			/* scans since leaves were counted; 0 before
-								 * the first */
+	int			age;			/* how often the leaves' count was wanted */
 	double		leaves[2];		/* see hamming_count_leaves() */
 	int			evicted;		/* pages that are still to be looked for in
 								 * the buffer table, and not where they were */
@@ -43,8 +42,8 @@ cache_size(uint32 slots)
 }
 
 /*
- * Read the metapage, before the first insertion, scan or vacuum by means of
- * this relation descriptor.  Return the number of blocks that fingerprints are
+ * Read the metapage, before the first use of the index by means of this
+ * relation descriptor.  Return the number of blocks that fingerprints are
  * cut into.  Error: XX002.  On entry and on return the caller holds no buffer
  * lock.
  */
