@@ -36,7 +36,8 @@
  * A radius is searched by itself only if that is expected to read at most this
  * part of a table's leaves.  What such rounds read is in vain if the rows that
  * are wanted are farther.  By the expectation of hamming_plan(), all such
- * rounds together read less than a fifth of a table of up to 2^32 leaves: the
+ * rounds together read less than a fifth of as many leaves as table 0 has, up
+ * to 2^32, where at least 3 of 10 rows have a fingerprint of their own: the
  * next radius has several times the leaves.
  */
 #define MAX_PART (1.0 / 8)
@@ -114,8 +115,8 @@ hamming_nearest_begin(HammingSearch *search, HammingMatch *matches,
 }
 
 /*
- * Get the ranks of the next matches, from nearest->from on.  Returns false after
- * the last matches.
+ * Get the ranks of the next matches, from nearest->from on.  Returns false
+ * after the last matches.
  */
 static bool
 next_ranks(HammingNearest *nearest, uint64 *ranks, int *count)
