@@ -345,7 +345,7 @@ typedef struct HammingChange
 {
 	Buffer		leaf;			/* locked exclusively */
 	HammingKey	key;			/* that the leaf gets */
-	int			remove;			/* or the place of an entry to remove; else -1 */
+	int			remove;			/* or the place of an entry to lose; else -1 */
 } HammingChange;
 
 /* am_page.c */
@@ -486,7 +486,7 @@ typedef struct HammingPlan
 {
 	int			block_radius[HAMMING_MAX_BLOCKS];	/* distance allowed in the
 													 * leading block of table
-													 * j; -1 to skip the table */
+													 * j; -1: skip table j */
 	int			tables;			/* how many tables are searched */
 	double		leaves;			/* how many are expected to be read, of all
 								 * these tables */
