@@ -341,7 +341,7 @@ write_root(Relation index, ForkNumber fork, int table)
 	hamming_write_page(hamming_extend(index, fork), (Page) page.data);
 }
 
-/* Write the metapage and the roots, in their order, of an index without rows. */
+/* Write the metapage and the roots, in order, of an index without rows. */
 static void
 write_fixed_pages(Relation index, ForkNumber fork, int blocks)
 {
