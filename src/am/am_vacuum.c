@@ -199,7 +199,7 @@ clean_leaf(Vacuum *vacuum, int table, HammingKey key)
 	return visited;
 }
 
-/* Look at the page of the level that covers the key, if there is such a level. */
+/* Look at the page that covers the key, if the table has such a level. */
 static bool
 visit_page(Vacuum *vacuum, int table, int level, HammingKey key,
 		   VisitedPage *visited)
