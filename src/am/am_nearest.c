@@ -36,9 +36,9 @@
  * A radius is searched by itself only if that is expected to read at most this
  * part of a table's leaves.  What such rounds read is in vain if the rows that
  * are wanted are farther.  By the expectation of hamming_plan(), all such
- * rounds together read less than a fifth of as many leaves as table 0 has, up
- * to 2^32, where at least 3 of 10 rows have a fingerprint of their own: the
- * next radius has several times the leaves.
+ * rounds together read less than a quarter of as many leaves as table 0 has, up
+ * to 2^32, where 10 rows have at least 3 distinct fingerprints: the next
+ * radius has several times the leaves.
  */
 #define MAX_PART (1.0 / 8)
 
