@@ -112,13 +112,12 @@ hamming_item_pointer(uint64 tid)
  * that of the table of NULLs, and those of the block tables.
  *
  * A leaf holds the keys of its range.  Those that it had when it was built or
- * split come first, in order, as long as none of them is removed.  What is
- * inserted is appended.  Rotated fingerprints are in an array that grows from
- * the front, up to pd_lower.  In table 0 and in that of NULLs their TIDs are in
- * an array that grows from the back, down to pd_upper.  The bytes between the
- * arrays are always zero, and are not logged.
- * (On an inner page of an unlogged index they may be anything: nothing logs
- * that page.)
+ * split come first, in order, up to where the first of them was removed.  What
+ * is inserted is appended.  Rotated fingerprints are in an array that grows
+ * from the front, up to pd_lower.  In table 0 and in that of NULLs their TIDs
+ * are in an array that grows from the back, down to pd_upper.  The bytes
+ * between the arrays are always zero, and are not logged.  (On an inner page of
+ * an unlogged index they may be anything: nothing logs that page.)
  *
  * An inner page has two such arrays, too, of its children's least keys and
  * block numbers, in order of arrival.  In front of them an array says which
