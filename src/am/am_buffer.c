@@ -100,10 +100,10 @@ hamming_prefetch(Relation index, BlockNumber block)
 }
 
 /*
- * Let the processor fetch the entries from .. to - 1 of the leaf at block, which
- * will be read soon, from the buffer that it was in last.  Should another page
- * be there by now, nothing is lost but time.  The page is neither pinned nor
- * locked.
+ * Let the processor fetch the entries from .. to - 1 of the leaf at block,
+ * which will be read soon, from the buffer that it was in last.  Should another
+ * page be there by now, nothing is lost but time.  The page is neither pinned
+ * nor locked.
  */
 void
 hamming_fetch(Relation index, BlockNumber block, int from, int to)
