@@ -3,15 +3,22 @@
 # the variables that they share.
 #
 # Everything is measured twice, on random fingerprints (uniform.sql) and on
-# those of texts with many copies (skewed.sql).  The baselines must find the
-# same rows.
+# those of texts with many copies (skewed.sql), but where there are more than 20
+# million rows: 100 million random ones need about 25 GB of disk as it is.  All
+# that is compared must find the same rows.
 
 inserts=20000           # rows of a loop of single INSERTs
 copies=100000           # rows of a COPY
-repeats=3               # of these, and of a build of at most 2 million rows
+repeats=3               # of these
+cold_rounds=4           # of queries of which little is in memory
+cold_queries=20         # of a round
+cold_from=10000000     # rows: all of the index but a little is on disk
 notes=()
 crossover=()
+declare -A sums=()      # of the rows that "COLUMN KEY" has found
 one_process='SET max_parallel_maintenance_workers = 0'
+one_worker='SET max_parallel_maintenance_workers = 1;
+	ALTER TABLE plain SET (parallel_workers = 1)'
 serial='-c max_parallel_workers_per_gather=0'
 by_index="$serial -c enable_seqscan=off"
 by_scan="$serial -c enable_indexscan=off -c enable_bitmapscan=off"
@@ -30,14 +37,22 @@ time_sql()
 		times | awk '{ s += $1 } END { print s }')
 }
 
+# What is huge is loaded by one process, which keeps it in order.
 load()
 {
+	local huge=0 options=''
+
 	say "$column million rows: loading"
-	generate "$1" "$more"
-	sql -v rows="$rows" -f "$root/bench/tables.sql"
+	if [ "$kind" = huge ]; then
+		options=$serial
+		huge=1
+	fi
+	PGOPTIONS=$options generate "$1" "$more"
+	sql -v rows="$rows" -v more="$more" -v huge="$huge" -f "$root/bench/tables.sql"
 	sql -c 'SELECT fp FROM queries ORDER BY n' >"$work/fps"
 	sql -c 'SELECT id FROM queries ORDER BY n' >"$work/ids"
 	head -n "$few" "$work/fps" >"$work/few"
+	head -n 100 "$work/fps" >"$work/hundred"
 	sql -c "SELECT fp FROM queries WHERE n % 2 = 1 ORDER BY n LIMIT $few" \
 		>"$work/far"
 }
@@ -50,12 +65,37 @@ measure()
 		"$work/latency" "$3" <"$work/$2")
 }
 
-# as measure, where the rows must have the sum of before, $4
+# measure_same KEY SETTINGS VALUES STATEMENT: as measure, where all statements of
+# a key must find the same rows
 measure_same()
 {
-	measure "$1" "$2" "$3"
-	[ "$sum" = "$4" ] || fail "$column: other rows ($found) from: $3"
+	measure "$2" "$3" "$4"
+	: "${sums[$column $1]:=$sum}"
+	[ "$sum" = "${sums[$column $1]}" ] ||
+		fail "$column: other rows ($found) from: $4"
 }
+
+# explain SETTINGS VALUES STATEMENT: for each value, in a session, the pages that
+# the innermost node has found in shared_buffers, those that it has read, and
+# the milliseconds of the statement
+explain()
+{
+	{
+		printf 'PREPARE q(simhash64) AS %s;\n' "$3"
+		sed "s/.*/EXPLAIN (ANALYZE, BUFFERS, TIMING OFF) EXECUTE q('&');/" "$work/$2"
+	} | PGOPTIONS="$1 -c plan_cache_mode=force_generic_plan" sql -f - | awk '
+		/^ *Planning:/ { planning = 1 }
+		/^ *Buffers:/ && !planning {
+			hit = read = 0
+			for (i = 2; i <= NF; i++) {
+				if (sub(/^hit=/, "", $i)) hit = $i + 0
+				if (sub(/^read=/, "", $i)) read = $i + 0
+			}
+		}
+		/^ *Execution Time:/ { print hit, read, $3; planning = 0 }'
+}
+
+nearest='SELECT fp <-> $1 FROM plain ORDER BY fp <-> $1 LIMIT 10'
 
 within()
 {
@@ -99,18 +139,35 @@ expect_plan()
 	fi
 }
 
-build_once()
+# build_hamming SETTINGS [OPTIONS]: milliseconds in $ms
+build_hamming()
+{
+	sql -c CHECKPOINT
+	time_sql "$1" "CREATE INDEX plain_fp ON plain USING hamming (fp) ${2:-}"
+}
+
+build_btrees()
 {
 	local block create=()
 
-	sql -c CHECKPOINT
-	time_sql "$one_process" 'CREATE INDEX plain_fp ON plain USING hamming (fp)'
-	hamming+=("$ms")
 	for block in 0 1 2 3; do
 		create+=("CREATE INDEX blocks_b$block ON blocks (b$block)")
 	done
 	sql -c CHECKPOINT
 	time_sql "$one_process" "${create[@]}"
+}
+
+# One worker beside the leader, and none.
+build_once()
+{
+	if [ "$kind" != huge ]; then
+		build_hamming "$one_worker"
+		parallel+=("$ms")
+		sql -c 'ALTER TABLE plain RESET (parallel_workers)' -c 'DROP INDEX plain_fp'
+	fi
+	build_hamming "$one_process"
+	hamming+=("$ms")
+	build_btrees
 	btrees+=("$ms")
 }
 
@@ -122,41 +179,135 @@ bytes_a_row()
 
 build_indexes()
 {
-	local hamming=() btrees=() builds=1
+	local parallel=() hamming=() btrees=()
 
-	if [ "$rows" -le 2000000 ]; then
-		builds=$repeats
-	fi
 	while [ "$builds" -gt ${#hamming[@]} ]; do
 		if [ ${#hamming[@]} -gt 0 ]; then
 			sql -c 'DROP INDEX plain_fp, blocks_b0, blocks_b1, blocks_b2, blocks_b3'
 		fi
 		build_once
 	done
-	sql -c 'VACUUM ANALYZE plain, blocks' -c CHECKPOINT
 	put build_s "$(calculate "$(median "${hamming[@]}") / 1000")"
 	put build_btrees_s "$(calculate "$(median "${btrees[@]}") / 1000")"
 	put build "$(calculate "$(get build_s) / $(get build_btrees_s)")"
 	put size "$(bytes_a_row plain_fp)"
 	put size_btrees "$(bytes_a_row blocks_b_)"
+	put blocks "$(sql -c "SELECT blocks FROM hamming_index_stats('plain_fp')")"
+	if [ "$kind" = huge ]; then
+		sql -c 'DROP TABLE blocks'
+	else
+		put build_parallel_s "$(calculate "$(median "${parallel[@]}") / 1000")"
+		put parallel "$(calculate "$(get build_parallel_s) / $(get build_s)")"
+	fi
+	sql -c 'VACUUM ANALYZE' -c CHECKPOINT
 }
 
-# Lookups by the primary key and by the index take turns.
+# lookup K NAME: lookups by the primary key and by the index take turns.  Puts NAME,
+# the median of the ratios, and NAME_us.
 lookup()
 {
-	local k=$1 key=() index=() round
+	local k=$1 key=() index=() ratio=() round
 
 	for round in 1 2 3; do
 		measure '' ids 'SELECT fp FROM plain WHERE id = $1'
 		key+=("$us")
-		measure "$by_index" fps "$(within plain "$k")"
+		measure_same "within $k" "$by_index" fps "$(within plain "$k")"
 		index+=("$us")
+		ratio+=("$(calculate "$us / ${key[-1]}")")
 	done
-	put "key_us" "$(median "${key[@]}")"
-	put "k${k}_us" "$(median "${index[@]}")"
-	put "k${k}_rows" "$found"
-	put "k$k" "$(calculate "$(get "k${k}_us") / $(get key_us)")"
+	put key_us "$(median "${key[@]}")"
+	put "$2_us" "$(median "${index[@]}")"
+	put "$2_rows" "$found"
+	put "$2" "$(median "${ratio[@]}")"
 	expect_plan '' "$(within plain "$k")" plain_fp "k = $k"
+}
+
+# How many pages of the index the queries of a radius look at, on average.
+index_pages()
+{
+	explain "$by_index -c enable_indexscan=off" hundred "$(within plain "$1")" |
+		awk '{ pages += $1 + $2 } END { printf "%.1f", pages / NR }'
+}
+
+# Size and lookups with each number of blocks.
+block_counts()
+{
+	local counts=(3 4 6 8) blocks k name
+
+	if [ "$kind" = huge ]; then
+		counts=(3 4)
+	fi
+	for blocks in "${counts[@]}"; do
+		build_hamming "$one_process" "WITH (blocks = $blocks)"
+		put "blocks${blocks}_s" "$(calculate "$ms / 1000")"
+		put "blocks${blocks}_size" "$(bytes_a_row plain_fp)"
+		pin
+		for k in 3 6 8 10; do
+			name=blocks${blocks}_k$k
+			lookup "$k" "$name"
+			put "${name}_pages" "$(index_pages "$k")"
+		done
+		unpin
+		sql -c 'DROP INDEX plain_fp'
+	done
+}
+
+# cold_side K PAGES: a line for each value, as explain does, of queries that look
+# so many pages ahead after nothing but the first value has been in memory
+cold_side()
+{
+	restart
+	sync
+	say 3 >/proc/sys/vm/drop_caches
+	explain "$by_index -c enable_bitmapscan=off -c effective_io_concurrency=$2" \
+		cold "$(within plain "$1")" | sed 1d
+}
+
+# cold_result SIDE: the mean of its reads, and the median of its milliseconds
+cold_result()
+{
+	local all
+
+	put "$1_reads" "$(awk '{ reads += $2 } END { printf "%.0f", reads / NR }' "$work/$1")"
+	mapfile -t all < <(cut -d ' ' -f 3 "$work/$1")
+	put "$1_ms" "$(median "${all[@]}")"
+}
+
+# Queries while nothing is in memory, each once with looking ahead and once
+# without.  Either is first as often: the second may find the pages in a cache
+# that only the disk has.  In the end the system has all files in memory, as
+# after a build.
+cold()
+{
+	local k round side sides
+	local -A ahead=([cold]=0 [ahead]=64)
+
+	if [ ! -w /proc/sys/vm/drop_caches ]; then
+		notes+=("$column M rows, cold: not measured, as only root can empty the system's memory")
+		return
+	fi
+	sql -c "ALTER SYSTEM SET shared_buffers = '128MB'"
+	for k in 3 8; do
+		rm -f "$work/cold_k$k" "$work/ahead_k$k"
+		for ((round = 0; round < cold_rounds; round++)); do
+			{
+				tail -n 1 "$work/fps"
+				sed -n "$((cold_queries * round + 1)),$((cold_queries * (round + 1)))p" \
+					"$work/fps"
+			} >"$work/cold"
+			sides=(cold ahead)
+			[ $((round % 2)) -eq 0 ] || sides=(ahead cold)
+			for side in "${sides[@]}"; do
+				cold_side "$k" "${ahead[$side]}" >>"$work/${side}_k$k"
+			done
+		done
+		cold_result "cold_k$k"
+		cold_result "ahead_k$k"
+		put "ahead_k$k" "1/$(calculate "$(get "cold_k${k}_ms") / $(get "ahead_k${k}_ms")" %.1f)"
+	done
+	sql -c 'ALTER SYSTEM RESET shared_buffers'
+	restart
+	cat "$work"/data/base/*/* >/dev/null
 }
 
 lookups()
@@ -165,20 +316,19 @@ lookups()
 	measure '' fps 'SELECT 1 WHERE $1::text IS NULL'
 	put empty_us "$us"
 	for k in 6 8 10 3; do
-		lookup "$k"
+		lookup "$k" "k$k"
 	done
-	all_sum=$sum
-	measure_same '' fps "$(four_btrees)" "$all_sum"
-	put btrees_us "$us"
-	expect_plan '' "$(four_btrees)" BitmapOr 'four B-trees'
-	measure "$by_index" few "$(within plain 3)"
-	few_sum=$sum
-	measure_same "$by_scan" few "$(within plain 3)" "$few_sum"
+	if [ "$kind" != huge ]; then
+		measure_same 'within 3' '' fps "$(four_btrees)"
+		put btrees_us "$us"
+		expect_plan '' "$(four_btrees)" BitmapOr 'four B-trees'
+	fi
+	measure_same few "$by_index" few "$(within plain 3)"
+	measure_same few "$by_scan" few "$(within plain 3)"
 	put scan_us "$us"
-	measure "$by_index" far "SELECT fp <-> \$1 FROM plain ORDER BY fp <-> \$1 LIMIT 10"
+	measure_same nearest "$by_index" far "$nearest"
 	put nearest_us "$us"
-	measure_same "$by_scan" far \
-		"SELECT fp <-> \$1 FROM plain ORDER BY fp <-> \$1 LIMIT 10" "$sum"
+	measure_same nearest "$by_scan" far "$nearest"
 	put nearest_scan_us "$us"
 	put nearest "1/$(calculate "$us / $(get nearest_us)" %.0f)"
 	unpin
@@ -196,7 +346,7 @@ others()
 	put build_covering_s "$(calculate "$ms / 1000")"
 	put size_covering "$(bytes_a_row blocks_cover%)"
 	pin
-	measure_same '' fps "$(covering)" "$all_sum"
+	measure_same 'within 3' '' fps "$(covering)"
 	put covering_us "$us"
 	expect_plan '' "$(covering)" 'Index Only Scan' covering
 	unpin
@@ -205,7 +355,7 @@ others()
 	put build_gist_s "$(calculate "$ms / 1000")"
 	put size_gist "$(bytes_a_row blocks_gist)"
 	pin
-	measure_same "$by_index" few "$(within blocks 3)" "$few_sum"
+	measure_same few "$by_index" few "$(within blocks 3)"
 	put gist_us "$us"
 	expect_plan "$by_index" "$(within blocks 3)" blocks_gist GiST
 	unpin
@@ -234,73 +384,122 @@ join_rows()
 		notes+=("$column M rows, join: not by the index")
 }
 
-# write_rows TABLE FULL_PAGE_WRITES: per row, microseconds of a COPY in $us
-# and bytes of WAL in $wal.  Advances $next and $id.
-write_rows()
+# The tables that are written to, with and without the indexes, take turns in
+# whatever the arguments do to $table.
+turn()
 {
-	local before
+	local table
 
-	sql -c "COPY (SELECT id - $next + $id, fp FROM more WHERE id > $next
-		AND id <= $next + $copies) TO '$work/rows'" \
-		-c "ALTER SYSTEM SET full_page_writes = $2" \
-		-c 'SELECT pg_reload_conf()' >/dev/null
-	sleep 0.2
-	sql -c CHECKPOINT
-	before=$(sql -c 'SELECT pg_current_wal_insert_lsn()')
-	time_sql '' "COPY $1 (id, fp) FROM '$work/rows'"
-	wal=$(sql -c "SELECT (pg_current_wal_insert_lsn() - '$before') / $copies.0")
-	us=$(calculate "1000 * $ms / $copies")
-	next=$((next + copies))
-	id=$((id + copies))
+	for table in plain plain_bare blocks blocks_bare; do
+		"$@"
+	done
 }
 
-# One INSERT a row, in a loop of PL/pgSQL: microseconds a row in $us.
+# keep_cost NAME VALUE: one of $table
+keep_cost()
+{
+	costs[$1 $table]+=" $2"
+}
+
+# One INSERT a row of $source, in a loop of PL/pgSQL: microseconds a row.
 insert_rows()
 {
 	time_sql "CREATE TEMP TABLE slice AS SELECT id - $next + $id AS id, fp
-		FROM more WHERE id > $next AND id <= $next + $inserts" \
+		FROM $source WHERE id > $next AND id <= $next + $inserts" \
 		"DO \$\$ DECLARE r record; BEGIN FOR r IN SELECT * FROM slice LOOP
-			INSERT INTO $1 (id, fp) VALUES (r.id, r.fp); END LOOP; END \$\$"
-	us=$(calculate "1000 * $ms / $inserts")
-	next=$((next + inserts))
-	id=$((id + inserts))
+			INSERT INTO $table (id, fp) VALUES (r.id, r.fp); END LOOP; END \$\$"
+	keep_cost "${source}_insert" "$(calculate "1000 * $ms / $inserts")"
 }
 
-# write_costs TABLE ROW: all of it, for a table as it is
-write_costs()
+# copy_rows WAL: per row of $source, microseconds of a COPY and bytes of its WAL,
+# which is kept as the cost named.
+copy_rows()
 {
-	local next=0 inserted=() copied=() wals=() round
+	local before
 
+	sql -c "COPY (SELECT id - $next + $id, fp FROM $source WHERE id > $next
+		AND id <= $next + $copies) TO '$work/rows'" -c CHECKPOINT
+	before=$(sql -c 'SELECT pg_current_wal_insert_lsn()')
+	time_sql '' "COPY $table (id, fp) FROM '$work/rows'"
+	keep_cost "${source}_$1" \
+		"$(sql -c "SELECT (pg_current_wal_insert_lsn() - '$before') / $copies.0")"
+	[ "$1" = walfull ] || keep_cost "${source}_copy" "$(calculate "1000 * $ms / $copies")"
+}
+
+# VACUUM after the rows whose ids end in the digit are deleted: milliseconds.
+vacuum_tenth()
+{
+	sql -c "DELETE FROM $table WHERE id % 10 = $1" -c CHECKPOINT
+	time_sql '' "VACUUM (PARALLEL 0) $table"
+	keep_cost vacuum "$ms"
+}
+
+set_full_page_writes()
+{
+	sql -c "ALTER SYSTEM SET full_page_writes = $1" \
+		-c 'SELECT pg_reload_conf()' >/dev/null
+	sleep 0.2
+}
+
+advance()
+{
+	next=$((next + $1))
+	id=$((id + $1))
+}
+
+# The costs of all rows of $source.
+write_rows()
+{
+	local next=0 round
+
+	set_full_page_writes off
 	for ((round = 0; round < repeats; round++)); do
-		insert_rows "$1"
-		inserted+=("$us")
-		write_rows "$1" off
-		copied+=("$us")
-		wals+=("$wal")
+		turn insert_rows
+		advance "$inserts"
+		turn copy_rows wal
+		advance "$copies"
 	done
-	result["insert_$2 $column"]=$(median "${inserted[@]}")
-	result["copy_$2 $column"]=$(median "${copied[@]}")
-	result["wal_$2 $column"]=$(median "${wals[@]}")
-	write_rows "$1" on
-	result["walfull_$2 $column"]=$wal
+	set_full_page_writes on
+	turn copy_rows walfull
+	advance "$copies"
+}
+
+median_cost()
+{
+	# shellcheck disable=SC2086
+	median ${costs[$1]}
+}
+
+# extra NAME: what the index adds to the cost, what four B-trees add, and the ratio
+extra()
+{
+	put "$1_table" "$(median_cost "$1 plain_bare")"
+	put "$1_extra" "$(calculate "$(median_cost "$1 plain") - $(get "$1_table")")"
+	put "$1_btrees_extra" \
+		"$(calculate "$(median_cost "$1 blocks") - $(median_cost "$1 blocks_bare")")"
+	put "$1" "$(calculate "$(get "$1_extra") / $(get "$1_btrees_extra")")"
 }
 
 writes()
 {
-	local id=$rows kind ours theirs
+	local -A costs=()
+	local id=$rows source digit cost
 
-	write_costs plain hamming
-	write_costs blocks btrees
-	sql -c 'DROP INDEX plain_fp, blocks_b0, blocks_b1, blocks_b2, blocks_b3'
-	write_costs plain none
-	write_costs blocks blocks
-	for kind in insert copy wal walfull; do
-		ours=$(calculate "$(get ${kind}_hamming) - $(get ${kind}_none)")
-		theirs=$(calculate "$(get ${kind}_btrees) - $(get ${kind}_blocks)")
-		put "${kind}_extra" "$ours"
-		put "${kind}_btrees_extra" "$theirs"
-		put "$kind" "$(calculate "$ours / $theirs")"
+	sql -c 'CREATE TABLE plain_bare (LIKE plain, PRIMARY KEY (id))' \
+		-c 'CREATE TABLE blocks_bare (LIKE blocks INCLUDING GENERATED, PRIMARY KEY (id))' \
+		-c 'INSERT INTO plain_bare SELECT id, fp FROM plain ORDER BY id' \
+		-c 'INSERT INTO blocks_bare (id, fp) SELECT id, fp FROM blocks ORDER BY id' \
+		-c 'VACUUM ANALYZE plain_bare, blocks_bare'
+	for source in more again; do
+		write_rows
+		for cost in insert copy wal walfull; do
+			extra "${source}_$cost"
+		done
 	done
+	for ((digit = 0; digit < builds; digit++)); do
+		turn vacuum_tenth "$digit"
+	done
+	extra vacuum
 }
 
 # What the planner chooses for large radii, and what it should.
@@ -318,11 +517,11 @@ crossover()
 			grep -q plain_fp; then
 			plan=Index
 		fi
-		measure "$serial" three "$statement"
+		measure_same "three within $k" "$serial" three "$statement"
 		chosen=$us
-		measure_same "$by_index" three "$statement" "$sum"
+		measure_same "three within $k" "$by_index" three "$statement"
 		index=$us
-		measure_same "$by_scan" three "$statement" "$sum"
+		measure_same "three within $k" "$by_scan" three "$statement"
 		crossover+=("| $k | $plan | $(calculate "$chosen / 1000") | $(
 			calculate "$index / 1000") | $(calculate "$us / 1000") |")
 		say "    ${crossover[-1]}"
@@ -330,21 +529,36 @@ crossover()
 	unpin
 }
 
+# run DATA MILLIONS
 run()
 {
-	data=$1
+	local data=$1 rows more
+	local kind=small few=20 builds=$repeats    # few: queries for what takes long
+
 	column="$1 $2"
-	columns+=("$column")
 	rows=$(calculate "$2 * 1000000" %.0f)
 	[ "$rows" -ge 10000 ] || fail "$2 million rows are too few"
 	more=$(((inserts + copies) * repeats + copies))
-	few=20    # queries for what takes long
-	if [ "$rows" -gt 2000000 ]; then
-		few=6    # scans take a second each
+	if [ "$rows" -gt 20000000 ]; then
+		[ "$data" = uniform ] || return 0
+		kind=huge
+		few=3    # scans take several seconds each
+		builds=1
+		more=0
+	elif [ "$rows" -gt 2000000 ]; then
+		kind=large
+		few=6
+		builds=1
 	fi
+	columns+=("$column")
 	load "$data"
+	block_counts
 	build_indexes
+	if [ "$data" = uniform ] && [ "$rows" -ge "$cold_from" ]; then
+		cold
+	fi
 	lookups
+	[ "$kind" != huge ] || return 0
 	if [ "$data" = uniform ] && [ ${#crossover[@]} -eq 0 ]; then
 		crossover_rows=$2
 		crossover
@@ -359,9 +573,18 @@ print_method()
 	cat <<-METHOD
 		Uniform: random fingerprints, a tenth of them 1 to 6 bits from another. Skewed: texts of 50
 		words, most of them copies of others, exact or not. Times of lookups are medians of 1,000
-		prepared statements (of scans and GiST 20, of 10 M rows 6), half of them with near neighbours, by one
-		client on the processor of its backend, with all data in memory, seen twice. Ratios are to what
-		the same run has measured on the same data, and all plans have found the same rows.
+		prepared statements (of scans and GiST 20, of 10 M rows 6, of 100 M rows 3), half of them with
+		near neighbours, by one client on the processor of its backend, with all data in memory, seen
+		twice. Ratios are to what the same run has measured on the same data, and all plans have found
+		the same rows, with each number of blocks. A goal has one figure, or those for 1, 10 and 100 M
+		rows; behind a semicolon are those of skewed data.
+
+		With more than 20 M rows, the tables are unlogged, and left out are: skewed data, lookups by four
+		B-trees, covering ones and GiST, the parallel build, 6 and 8 blocks, joins, writes and VACUUM.
+
+		Cold: shared_buffers are 128 MB and empty, and the system's memory is emptied by
+		/proc/sys/vm/drop_caches, before $cold_queries queries, each seen once; $cold_rounds times. Without
+		look-ahead is with effective_io_concurrency = 0, else it is 64.
 
 	METHOD
 }
@@ -369,19 +592,28 @@ print_method()
 print_goals()
 {
 	table_head
-	table_row 'lookup, k = 3 / primary key' '1.5 (1 M), 1.7 (10 M)' k3
-	table_row 'lookup, k = 6 / primary key' '4, 6' k6
-	table_row 'lookup, k = 8 / primary key' '10, 15' k8
-	table_row 'lookup, k = 10 / primary key' '25, 40' k10
-	table_row 'nearest 10, none near / sequential scan' '1/30' nearest
-	table_row 'build / four B-trees' 1.0 build
-	table_row 'size, bytes a row' 66 size
-	table_row 'INSERT of a row, extra time / four B-trees' 2 insert
-	table_row 'COPY, extra time / four B-trees' 2 copy
-	table_row 'WAL, full_page_writes = off / four B-trees' '' wal
-	table_row 'WAL, full_page_writes = on / four B-trees' '' walfull
-	table_row 'join, k = 3, µs a probe' '6, 8' join
+	table_row 'lookup, k = 3 / primary key' '1.3, 1.45, 1' k3
+	table_row 'lookup, k = 6 / primary key' '2.2, 3.5, 3.5; 2.5, 5' k6
+	table_row 'lookup, k = 8 / primary key' '3.5, 8, 9; 4, 11' k8
+	table_row 'lookup, k = 10 / primary key' '6, 18, 22; 7, 24' k10
+	table_row 'size, bytes a row' '62, 46, 37; 45, 36' size
+	table_row 'size, with 3 blocks' '-, -, 37' blocks3_size
+	table_row 'size, with 4 blocks' 46 blocks4_size
+	table_row 'size, with 6 blocks' 62 blocks6_size
+	table_row 'build / four B-trees' 0.4 build
+	table_row 'build with one worker / without' 0.62 parallel
+	table_row 'INSERT of a row, extra time / four B-trees' 0.8 more_insert
+	table_row 'COPY, extra time / four B-trees' 0.8 more_copy
+	table_row 'INSERT of exact duplicates / four B-trees' 0.4 again_insert
+	table_row 'COPY of exact duplicates / four B-trees' 0.4 again_copy
+	table_row 'WAL, full_page_writes = off / four B-trees' '0.9, 0.7' more_wal
+	table_row 'WAL, full_page_writes = on / four B-trees' '1.0, 1.5' more_walfull
+	table_row 'VACUUM, extra time / four B-trees' '' vacuum
+	table_row 'join, k = 3, µs a probe' '4, 6' join
 	table_row 'join, rows found a probe' '' join_rows
+	table_row 'nearest 10, none near / sequential scan' '1/60, 1/200' nearest
+	table_row 'cold, k = 8, with look-ahead / without' '-, 1/3, 1/4' ahead_k8
+	table_row 'cold, k = 3, with look-ahead / without' '' ahead_k3
 	say
 }
 
@@ -406,51 +638,118 @@ print_details()
 	say
 	say '## Builds and sizes'
 	say
-	say 'Without parallel workers, maintenance_work_mem = 256MB. Seconds, and bytes a row.'
+	say 'Without parallel workers but where it is said, maintenance_work_mem = 256MB. Seconds, and bytes'
+	say 'a row.'
 	say
 	table_head
 	table_row 'build: hamming' '' build_s
+	table_row 'build: hamming, with one worker' '' build_parallel_s
 	table_row 'build: four B-trees' '' build_btrees_s
 	table_row 'build: covering' '' build_covering_s
 	table_row 'build: GiST' '' build_gist_s
+	table_row 'blocks of hamming' '' blocks
 	table_row 'size: hamming' '' size
 	table_row 'size: four B-trees' '' size_btrees
 	table_row 'size: covering' '' size_covering
 	table_row 'size: GiST' '' size_gist
+}
+
+print_blocks()
+{
+	local rule='|---|--:|--:|--:|' heads=() cells count k name
+
+	for k in 3 6 8 10; do
+		rule+='--:|--:|--:|'
+		heads+=("k = $k: pages" µs '/ key')
+	done
+	table 'Numbers of blocks' "$rule" data blocks 'bytes a row' 'build, s' "${heads[@]}"
+	for column in "${columns[@]}"; do
+		for count in 3 4 6 8; do
+			cells=("$(get "blocks${count}_size")" "$(get "blocks${count}_s")")
+			[ -n "${cells[0]}" ] || continue
+			for k in 3 6 8 10; do
+				name=blocks${count}_k$k
+				cells+=("$(get "${name}_pages")" "$(get "${name}_us")" "$(get "$name")")
+			done
+			row "${column/ /, } M" "$count" "${cells[@]}"
+		done
+	done
 	say
+	say 'Pages of the index that a query looks at, a mean of 100, times, and ratios to lookups by the'
+	say 'primary key that took turns with them.'
+	say
+}
+
+# section TITLE TEXT ROWS: unless there are none
+section()
+{
+	[ -n "$3" ] || return 0
+	say "## $1"
+	say
+	say "$2"
+	say
+	table_head
+	say "$3"
+	say
+}
+
+print_cold()
+{
+	section Cold 'Means of the pages that a query reads, and medians of the times.' "$(
+		table_row 'k = 3: pages read' '' cold_k3_reads
+		table_row 'k = 3: ms' '' cold_k3_ms
+		table_row 'k = 3, with look-ahead: pages read' '' ahead_k3_reads
+		table_row 'k = 3, with look-ahead: ms' '' ahead_k3_ms
+		table_row 'k = 8: pages read' '' cold_k8_reads
+		table_row 'k = 8: ms' '' cold_k8_ms
+		table_row 'k = 8, with look-ahead: pages read' '' ahead_k8_reads
+		table_row 'k = 8, with look-ahead: ms' '' ahead_k8_ms
+	)"
 }
 
 print_writes()
 {
-	say '## Writes'
-	say
-	say "What the index adds to $inserts INSERTs in a loop of PL/pgSQL and to a COPY of $copies"
-	say 'rows: µs, and bytes of WAL, a row. Medians of 3; full_page_writes = on was measured once.'
-	say
-	table_head
-	table_row 'INSERT: hamming' '' insert_extra
-	table_row 'INSERT: four B-trees' '' insert_btrees_extra
-	table_row 'INSERT: table and primary key' '' insert_none
-	table_row 'COPY: hamming' '' copy_extra
-	table_row 'COPY: four B-trees' '' copy_btrees_extra
-	table_row 'COPY: table and primary key' '' copy_none
-	table_row 'WAL: hamming' '' wal_extra
-	table_row 'WAL: four B-trees' '' wal_btrees_extra
-	table_row 'WAL with full pages: hamming' '' walfull_extra
-	table_row 'WAL with full pages: four B-trees' '' walfull_btrees_extra
-	say
+	local text="What the index adds to $inserts INSERTs in a loop of PL/pgSQL and to a COPY of $copies
+rows: µs, and bytes of WAL, a row. Medians of $repeats, where tables with and without the indexes take
+turns; full_page_writes = on was measured once. Then the same of exact duplicates, fingerprints
+of random rows of the table. VACUUM, in ms, follows all that was inserted, and the deletion of a
+tenth of the rows."
+
+	section Writes "$text" "$(
+		table_row 'INSERT: hamming' '' more_insert_extra
+		table_row 'INSERT: four B-trees' '' more_insert_btrees_extra
+		table_row 'INSERT: table and primary key' '' more_insert_table
+		table_row 'COPY: hamming' '' more_copy_extra
+		table_row 'COPY: four B-trees' '' more_copy_btrees_extra
+		table_row 'COPY: table and primary key' '' more_copy_table
+		table_row 'WAL: hamming' '' more_wal_extra
+		table_row 'WAL: four B-trees' '' more_wal_btrees_extra
+		table_row 'WAL with full pages: hamming' '' more_walfull_extra
+		table_row 'WAL with full pages: four B-trees' '' more_walfull_btrees_extra
+		table_row 'INSERT of duplicates: hamming' '' again_insert_extra
+		table_row 'INSERT of duplicates: four B-trees' '' again_insert_btrees_extra
+		table_row 'COPY of duplicates: hamming' '' again_copy_extra
+		table_row 'COPY of duplicates: four B-trees' '' again_copy_btrees_extra
+		table_row 'WAL of duplicates: hamming' '' again_wal_extra
+		table_row 'WAL of duplicates: four B-trees' '' again_wal_btrees_extra
+		table_row 'VACUUM: hamming' '' vacuum_extra
+		table_row 'VACUUM: four B-trees' '' vacuum_btrees_extra
+		table_row 'VACUUM: table and primary key' '' vacuum_table
+	)"
 }
 
 print_plans()
 {
-	say "## Where the planner leaves the index: uniform, $crossover_rows M, ms"
-	say
-	say '| k | planned | as planned | index | sequential |'
-	say '|--:|---|--:|--:|--:|'
-	printf '%s\n' "${crossover[@]}"
+	if [ ${#crossover[@]} -gt 0 ]; then
+		say "## Where the planner leaves the index: uniform, $crossover_rows M, ms"
+		say
+		say '| k | planned | as planned | index | sequential |'
+		say '|--:|---|--:|--:|--:|'
+		printf '%s\n' "${crossover[@]}"
+	fi
 	if [ ${#notes[@]} -gt 0 ]; then
 		say
-		say '## Plans that were not as expected'
+		say '## Notes'
 		say
 		printf -- '- %s\n' "${notes[@]}"
 	fi
@@ -458,7 +757,7 @@ print_plans()
 
 bench_index()
 {
-	local millions
+	local millions data
 
 	columns=()
 	result=()
@@ -474,6 +773,8 @@ bench_index()
 		print_method
 		print_goals
 		print_details
+		print_blocks
+		print_cold
 		print_writes
 		print_plans
 	} | tee "$work/results"
