@@ -433,6 +433,7 @@ typedef struct HammingReadAhead
 	HammingKey	again;			/* where to read ahead again */
 } HammingReadAhead;
 
+extern int	hamming_walk_distance(Relation index);
 extern void hamming_read_ahead(HammingReadAhead *ahead, HammingKey key);
 
 /* am_path.c */

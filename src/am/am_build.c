@@ -357,8 +357,7 @@ write_fixed_pages(Relation index, ForkNumber fork, int blocks)
 
 /*
  * Return into how many blocks an index of so many rows cuts fingerprints,
- * unless the user has said it: doc/indexing.md has the measurements.  An empty
- * table does not tell how many rows will come.
+ * unless the user has said it: doc/indexing.md has the measurements.
  */
 static int
 choose_blocks(Relation index, double rows)
@@ -367,9 +366,7 @@ choose_blocks(Relation index, double rows)
 
 	if (options != NULL && options->blocks > 0)
 		return options->blocks;
-	if (rows > 0 && rows < 3000000)
-		return 6;
-	return rows < 100000000 ? 4 : 3;
+	return rows < 200000000 ? 4 : 3;
 }
 
 /*
@@ -378,7 +375,7 @@ choose_blocks(Relation index, double rows)
 static void
 begin_tables(HammingBuild *build)
 {
-	build->blocks = choose_blocks(build->index, build->total.heap_tuples);
+	build->blocks = choose_blocks(build->index, build->total.index_tuples);
 	write_fixed_pages(build->index, MAIN_FORKNUM, build->blocks);
 	build->pages.logged = HAMMING_FIXED_PAGES(build->blocks);
 	build->pages.next = build->pages.end = build->pages.logged;

@@ -17,7 +17,6 @@
 #include "utils/acl.h"
 #include "utils/guc.h"
 #include "utils/snapmgr.h"
-#include "utils/spccache.h"
 #include "utils/tuplesort.h"
 
 #include "am/am.h"
@@ -258,6 +257,9 @@ check_leaf(Check *check, BlockNumber block, Page page, int table)
 	{
 		HammingKey	key = hamming_leaf_key(page, i);
 
+		if (i > 0 && i < hamming_special(page)->sorted &&
+			hamming_key_compare(hamming_leaf_key(page, i - 1), key) >= 0)
+			hamming_corrupted(check->index, block, "entries are out of order");
 		if (!hamming_page_covers(page, key))
 			hamming_corrupted(check->index, block,
 							  "entry is outside the range of its page");
@@ -519,12 +521,13 @@ check_fingerprints(Check *check, int table, Tuplesortstate *rows,
 	}
 	if (more)
 		hamming_corrupted(check->index, HAMMING_ROOT(table),
-						  "a fingerprint of the first table is not in the table");
+						  "a fingerprint of table 0 is not in the table");
 	if (unused > 0)
 		ereport(NOTICE,
-				(errmsg("block table %d of index \"%s\" has " INT64_FORMAT " fingerprints without rows",
-						table, RelationGetRelationName(check->index), unused),
-				 errdetail("Searches pass over them.  A crash or a vacuum of many equal rows may leave them.")));
+				(errmsg("table %d of index \"%s\" has " INT64_FORMAT
+						" fingerprints without rows", table,
+						RelationGetRelationName(check->index), unused),
+				 errdetail("Searches pass over what a crash may leave.")));
 }
 
 /* Check that a table with TIDs has each row of the heap that it must have. */
@@ -618,8 +621,7 @@ hamming_index_check(PG_FUNCTION_ARGS)
 	check.pages = RelationGetNumberOfBlocks(check.index);
 	check.seen = palloc_extended(Max(check.pages, 1) * sizeof(bool),
 								 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	check.distance =
-		get_tablespace_maintenance_io_concurrency(check.index->rd_rel->reltablespace);
+	check.distance = hamming_walk_distance(check.index);
 	/* as it is on disk now, not as the session remembers it */
 	check.blocks = hamming_read_blocks(check.index);
 	check_entries(&check, heap);

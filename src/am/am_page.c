@@ -505,15 +505,35 @@ choose_separator(const HammingKey *keys, int count, HammingKey added)
 	return hamming_separator(keys[cut - 1], keys[cut]);
 }
 
-/* Make a leaf of count sorted keys.  Its range stays. */
+/*
+ * Remove the entries of a leaf from the key cut on.  The others keep their
+ * order, so that the sorted ones stay where they are, and need not be logged.
+ */
 static void
-set_keys(Page page, const HammingKey *keys, int count)
+leaf_truncate(Page page, HammingKey cut)
 {
-	HammingSpecial range = *hamming_special(page);
+	HammingSpecial *special = hamming_special(page);
+	int			count = hamming_page_count(page);
+	int			sorted = special->sorted;
+	int			kept = 0;
+	int			i;
 
-	hamming_page_init(page, HAMMING_PAGE_TREE, range.table, 0, range.low,
-					  range.high);
-	hamming_leaf_fill(page, keys, count);
+	special->sorted = 0;
+	for (i = 0; i < count; i++)
+	{
+		HammingKey	key = hamming_leaf_key(page, i);
+
+		if (hamming_key_compare(key, cut) >= 0)
+			continue;
+		hamming_page_bits(page)[kept] = key.bits;
+		if (hamming_page_has_tids(page))
+			*hamming_leaf_tid(page, kept) = hamming_item_pointer(key.tid);
+		kept++;
+		if (i < sorted)
+			special->sorted = kept;
+	}
+	while (hamming_page_count(page) > kept)
+		hamming_leaf_remove(page, hamming_page_count(page) - 1);
 }
 
 static void
@@ -533,9 +553,9 @@ split_leaf(Page left, Page right, HammingKey added)
 		stay++;
 	hamming_page_init(right, HAMMING_PAGE_TREE, hamming_special(left)->table, 0,
 					  cut, hamming_special(left)->high);
+	hamming_leaf_fill(right, keys + stay, count - stay);
+	leaf_truncate(left, cut);
 	hamming_special(left)->high = cut;
-	set_keys(left, keys, stay);
-	set_keys(right, keys + stay, count - stay);
 }
 
 static void

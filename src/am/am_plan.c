@@ -38,6 +38,19 @@ leaves_visited(double leaves, int width, int leading_radius, int radius)
 }
 
 /*
+ * Return how many fingerprints of uniform data are expected within radius:
+ * about so many leaves of table 0 are read to look up their rows.
+ */
+static double
+look_ups(const double *leaves, int radius)
+{
+	double		all = ldexp(1, HAMMING_BITS);
+
+	return leaves[1] * HAMMING_LEAF_CAPACITY *
+		hamming_ball_size(HAMMING_BITS, radius) / all;
+}
+
+/*
  * Return radii of blocks within which a search for all fingerprints within
  * radius finds all, by the pigeonhole principle, with a radius r(j) of its own
  * for each block (Manku, Jain and Das Sarma 2007; Norouzi, Punjani and Fleet
@@ -57,7 +70,7 @@ leaves_visited(double leaves, int width, int leading_radius, int radius)
 static HammingPlan
 plan_blocks(int blocks, const double *leaves, int radius)
 {
-	HammingPlan plan = {.leaves = 0};
+	HammingPlan plan = {.leaves = look_ups(leaves, radius)};
 	double		visited[HAMMING_MAX_BLOCKS] = {0};
 	double		wider[HAMMING_MAX_BLOCKS];
 	int			step;

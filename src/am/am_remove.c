@@ -123,9 +123,10 @@ lock_row_leaves(Removal *removal, bool *last)
 		uint16		equal[HAMMING_LEAF_CAPACITY];
 		int			count;
 
+		if (!lock_next(removal, 0))
+			return false;
 		/* the leaf begins where the one before ends */
-		if (!lock_next(removal, 0) ||
-			(i > 0 && hamming_key_compare(hamming_special(page)->low, end) != 0))
+		if (i > 0 && hamming_key_compare(hamming_special(page)->low, end) != 0)
 			return false;
 		end = hamming_special(page)->high;
 		count = hamming_leaf_equal(page, removal->fingerprint, equal);
@@ -189,9 +190,10 @@ release_leaves(Removal *removal)
 bool
 hamming_remove(Relation index, uint64 fingerprint, uint64 tid)
 {
-	Removal		removal = {.index = index,.fingerprint = fingerprint,.tid = tid};
+	Removal		removal = {.index = index,.fingerprint = fingerprint};
 	bool		done = false;
 
+	removal.tid = tid;
 	removal.blocks = hamming_open(index);
 	while (!done)
 	{

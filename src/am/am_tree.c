@@ -275,18 +275,14 @@ grow_root(Relation index, Buffer root, Buffer child)
 /*
  * Move the upper part of the page left to the page right, and enter right in
  * the parent, which has room.  added is the key that room is made for.  All
- * three pages are locked exclusively.  A leaf is logged in full, as nearly all
- * of its entries move.
+ * three pages are locked exclusively.
  */
 static void
 split(Relation index, Buffer left, Buffer right, Buffer parent,
 	  HammingKey added)
 {
 	GenericXLogState *state = GenericXLogStart(index);
-	bool		leaf = hamming_special(BufferGetPage(left))->level == 0;
-	Page		left_page = GenericXLogRegisterBuffer(state, left, leaf
-													  ? GENERIC_XLOG_FULL_IMAGE
-													  : 0);
+	Page		left_page = GenericXLogRegisterBuffer(state, left, 0);
 	Page		right_page = GenericXLogRegisterBuffer(state, right,
 													   GENERIC_XLOG_FULL_IMAGE);
 	Page		parent_page = GenericXLogRegisterBuffer(state, parent, 0);

@@ -8,6 +8,15 @@
 
 #include "am/am.h"
 
+/* Return how many pages a walk through the index reads ahead. */
+int
+hamming_walk_distance(Relation index)
+{
+	Oid			tablespace = index->rd_rel->reltablespace;
+
+	return get_tablespace_maintenance_io_concurrency(tablespace);
+}
+
 /*
  * A walk comes to the page that covers the key.  Let the operating system read
  * the next pages below the same parent, as many as maintenance_io_concurrency
@@ -19,8 +28,7 @@
 void
 hamming_read_ahead(HammingReadAhead *ahead, HammingKey key)
 {
-	Oid			tablespace = ahead->index->rd_rel->reltablespace;
-	int			distance = get_tablespace_maintenance_io_concurrency(tablespace);
+	int			distance = hamming_walk_distance(ahead->index);
 	HammingKey	from = ahead->until;
 	Buffer		parent;
 	Page		page;
