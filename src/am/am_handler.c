@@ -9,6 +9,7 @@
 #include "commands/vacuum.h"
 
 #include "am/am.h"
+#include "type/compat.h"
 
 PG_FUNCTION_INFO_V1(hamming_handler);
 
@@ -70,6 +71,8 @@ static const IndexAmRoutine routine = {
 	.amkeytype = InvalidOid,
 	.amparallelvacuumoptions = VACUUM_OPTION_PARALLEL_BULKDEL |
 	VACUUM_OPTION_PARALLEL_CLEANUP,
+
+	BUILDS_IN_PARALLEL
 
 	.ambuild = hamming_build,
 	.ambuildempty = hamming_build_empty,

@@ -73,12 +73,17 @@ extern PGDLLEXPORT void _PG_init(void);
 	makeJsonLexContextCstringLen(json, length, encoding, escapes)
 #endif
 
-/* From PostgreSQL 17 on, an access method says whether it builds in parallel. */
-#if PG_VERSION_NUM < 170000
+/*
+ * From PostgreSQL 17 on an access method says that it builds in parallel, and
+ * PostgreSQL how many workers a build gets.  Before, the build asks for itself.
+ */
+#if PG_VERSION_NUM >= 170000
+#define BUILDS_IN_PARALLEL .amcanbuildparallel = true,
+#define index_build_workers(heap, index, info) ((info)->ii_ParallelWorkers)
+#else
+#define BUILDS_IN_PARALLEL
 #define index_build_workers(heap, index, info) \
 	plan_create_index_workers(RelationGetRelid(heap), RelationGetRelid(index))
-#else
-#define index_build_workers(heap, index, info) ((info)->ii_ParallelWorkers)
 #endif
 
 /* PostgreSQL 18 says whether the delay is that of an ANALYZE. */
