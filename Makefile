@@ -135,6 +135,7 @@ REGRESS = \
 	plans_hamming \
 	estimates \
 	gist \
+	build \
 	hamming \
 	pairs \
 	components \

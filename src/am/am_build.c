@@ -85,7 +85,8 @@ sort_rows(HammingBuild *build)
 										build->files, HAMMING_NULL_ROWS,
 										build->number);
 	build->rows = hamming_sorter_begin(HAMMING_KEY_WORDS, build->memory,
-									   build->files, HAMMING_ROWS, build->number);
+									   build->files, HAMMING_ROWS,
+									   build->number);
 	build->tuples.heap_tuples =
 		table_index_build_scan(build->heap, build->index, build->info, true,
 							   build->number == 0, add_row, build, build->scan);
@@ -233,14 +234,16 @@ write_part(HammingBuild *build, int table, HammingReader *reader, int width,
 		   ListWriter *list)
 {
 	HammingPart part = build->parts[table];
-	BufFile    *leaves = part.whole ? NULL
-	: hamming_file_create(build->files, HAMMING_LEAVES, build->number,
-						  table);
-	HammingWriter *writer = hamming_writer_begin(&build->pages, table,
-												 part.first, part.last, leaves);
+	BufFile    *leaves = NULL;
+	HammingWriter *writer;
 	const uint64 *words;
 	Size		count;
 
+	if (!part.whole)
+		leaves = hamming_file_create(build->files, HAMMING_LEAVES,
+									 build->number, table);
+	writer = hamming_writer_begin(&build->pages, table, part.first, part.last,
+								  leaves);
 	report_phase(PHASE_WRITE + 2 * Min(table, HAMMING_MAX_BLOCKS));
 	while ((words = hamming_reader_next(reader, &count)) != NULL)
 	{

@@ -157,9 +157,9 @@ typedef struct HammingBuild
 	IndexBuildResult total;		/* by all of them; known to the leader */
 	int			blocks;
 	HammingPart parts[HAMMING_TABLES];
-	HammingSorter *rows;		/* (fingerprint, TID), before there are tables */
-	HammingSorter *nulls;		/* (0, TID), before that table is written */
-	HammingSorter *fingerprints;	/* for tables 1 and up */
+	HammingSorter *rows;		/* (fingerprint, TID), for table 0 */
+	HammingSorter *nulls;		/* (0, TID) */
+	HammingSorter *fingerprints;	/* for the other tables */
 	HammingRuns lists;			/* of all fingerprints; none if all of them
 								 * are in memory */
 

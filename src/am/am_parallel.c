@@ -132,6 +132,7 @@ share_build(HammingBuild *build)
 	HammingParallel *parallel = build->parallel;
 	ParallelContext *context = parallel->context;
 	HammingShared *shared = allocate(context, KEY_BUILD, sizeof(HammingShared));
+	ParallelTableScanDesc scan;
 
 	memset(shared, 0, sizeof(HammingShared));
 	shared->heap = RelationGetRelid(build->heap);
@@ -141,11 +142,10 @@ share_build(HammingBuild *build)
 	SharedFileSetInit(&shared->files, context->seg);
 	SpinLockInit(&shared->mutex);
 	ConditionVariableInit(&shared->changed);
-	table_parallelscan_initialize(build->heap,
-								  allocate(context, KEY_SCAN,
-										   table_parallelscan_estimate(build->heap,
-																	   parallel->snapshot)),
-								  parallel->snapshot);
+	scan = allocate(context, KEY_SCAN,
+					table_parallelscan_estimate(build->heap,
+												parallel->snapshot));
+	table_parallelscan_initialize(build->heap, scan, parallel->snapshot);
 	parallel->wal_usage = allocate(context, KEY_WAL_USAGE,
 								   mul_size(sizeof(WalUsage),
 											context->nworkers));

@@ -203,8 +203,8 @@ choose_digit(Size count, int word, uint64 differences)
  * false, and does nothing, if the word is the same in all.
  */
 static pg_attribute_always_inline bool
-split_bucket(uint64 *words, Size count, int width, const HammingScratch *scratch,
-			 Digit *digit, Places *places)
+split_bucket(uint64 *words, Size count, int width,
+			 const HammingScratch *scratch, Digit *digit, Places *places)
 {
 	uint64		differences = find_differences(words, count, width,
 											   digit->word);

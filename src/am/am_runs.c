@@ -382,9 +382,10 @@ hamming_reader_begin(int width, const HammingRuns *runs, uint64 first,
 	{
 		const HammingRun *run = &runs->runs[i];
 		int64		from = count_below(run, first);
-		int64		to = last == PG_UINT64_MAX ? run->count
-		: count_below(run, last + 1);
+		int64		to = run->count;
 
+		if (last < PG_UINT64_MAX)
+			to = count_below(run, last + 1);
 		if (from < to)
 			add_run(reader, run, from, to);
 	}
