@@ -105,8 +105,6 @@ sort_rows(HammingBuild *build)
 
 /* Fingerprints */
 
-#define LISTED_AT_ONCE 1024
-
 /* A list of fingerprints that is being written. */
 typedef struct ListWriter
 {
@@ -119,7 +117,7 @@ typedef struct ListWriter
 static void
 list_fingerprints(ListWriter *writer, const uint64 *words, Size count)
 {
-	uint64		list[LISTED_AT_ONCE];
+	uint64		list[HAMMING_READ_AT_ONCE];
 	int			listed = 0;
 	Size		i;
 
@@ -182,7 +180,7 @@ add_fingerprints(HammingSorter *sorter, HammingRun *list, int bits,
 {
 	HammingRuns runs = {list, 1};
 	HammingReader *reader = hamming_reader_begin(1, &runs, 0, PG_UINT64_MAX);
-	uint64		kept[LISTED_AT_ONCE];
+	uint64		kept[HAMMING_READ_AT_ONCE];
 	const uint64 *words;
 	Size		count;
 
@@ -191,7 +189,7 @@ add_fingerprints(HammingSorter *sorter, HammingRun *list, int bits,
 		int			kept_count = 0;
 		Size		i;
 
-		Assert(count <= LISTED_AT_ONCE);
+		Assert(count <= HAMMING_READ_AT_ONCE);
 		/* without a branch, as no branch could be predicted */
 		for (i = 0; i < count; i++)
 		{
@@ -430,7 +428,10 @@ hamming_build_together(HammingBuild *build)
 	else
 		write_shared_rows(build);
 	if (hamming_parallel_gather(build))
+	{
+		hamming_parallel_delete(build, HAMMING_ROWS);
 		hamming_parallel_split(build, HAMMING_LIST, 1, build->blocks - 1);
+	}
 	hamming_parallel_go_on(build);
 	if (build->files != NULL)
 		build->lists = hamming_parallel_open(build, HAMMING_LIST);

@@ -73,11 +73,16 @@ typedef struct HammingSorter
 
 typedef struct HammingReader HammingReader;
 
+/* The most elements of files that hamming_reader_next() returns at once. */
+#define HAMMING_READ_AT_ONCE 1024
+
 extern BufFile *hamming_file_create(FileSet *files, HammingFile kind, int owner,
 									int number);
 extern void hamming_file_export(BufFile *file);
 extern HammingRun hamming_file_open(FileSet *files, HammingFile kind, int owner,
 									int number);
+extern void hamming_file_delete(FileSet *files, HammingFile kind, int owner,
+								int number);
 extern void hamming_runs_add(HammingRuns *runs, HammingRun run);
 extern void hamming_runs_close(HammingRuns *runs);
 extern uint64 hamming_run_get(const HammingRun *run, int64 number);
@@ -178,6 +183,7 @@ extern void hamming_parallel_begin(HammingBuild *build);
 extern bool hamming_parallel_gather(HammingBuild *build);
 extern void hamming_parallel_go_on(HammingBuild *build);
 extern HammingRuns hamming_parallel_open(HammingBuild *build, HammingFile kind);
+extern void hamming_parallel_delete(HammingBuild *build, HammingFile kind);
 extern void hamming_parallel_split(HammingBuild *build, HammingFile kind,
 								   int first, int last);
 extern void hamming_parallel_join(HammingBuild *build);

@@ -394,7 +394,16 @@ hamming_parallel_go_on(HammingBuild *build)
 
 /* Files of all processes */
 
-/* Open what all processes have written of a kind, but leaves. */
+/* Return how many files a process has of a kind, but of leaves. */
+static int
+count_files(const ProcessResult *result, HammingFile kind)
+{
+	if (kind == HAMMING_ROWS)
+		return result->rows;
+	return kind == HAMMING_NULL_ROWS ? result->nulls : 1;
+}
+
+/* Open the files of a kind that all processes have, but those of leaves. */
 HammingRuns
 hamming_parallel_open(HammingBuild *build, HammingFile kind)
 {
@@ -403,16 +412,23 @@ hamming_parallel_open(HammingBuild *build, HammingFile kind)
 	int			i;
 
 	for (owner = 0; owner < build->shared->processes; owner++)
-	{
-		ProcessResult *result = &build->shared->results[owner];
-		int			count = kind == HAMMING_ROWS ? result->rows
-		: kind == HAMMING_NULL_ROWS ? result->nulls : 1;
-
-		for (i = 0; i < count; i++)
+		for (i = 0; i < count_files(&build->shared->results[owner], kind); i++)
 			hamming_runs_add(&runs, hamming_file_open(build->files, kind, owner,
 													  i));
-	}
 	return runs;
+}
+
+/* The leader, while no process has them open: delete the same files. */
+void
+hamming_parallel_delete(HammingBuild *build, HammingFile kind)
+{
+	int			owner;
+	int			i;
+
+	for (owner = 0; build->shared != NULL && owner < build->shared->processes;
+		 owner++)
+		for (i = 0; i < count_files(&build->shared->results[owner], kind); i++)
+			hamming_file_delete(build->files, kind, owner, i);
 }
 
 static int64

@@ -78,6 +78,16 @@ hamming_file_open(FileSet *files, HammingFile kind, int owner, int number)
 	return run;
 }
 
+/* On entry no process has the file open. */
+void
+hamming_file_delete(FileSet *files, HammingFile kind, int owner, int number)
+{
+	char		name[MAXPGPATH];
+
+	file_name(name, kind, owner, number);
+	BufFileDeleteFileSet(files, name, false);
+}
+
 void
 hamming_runs_add(HammingRuns *runs, HammingRun run)
 {
@@ -236,7 +246,6 @@ typedef struct Input
 } Input;
 
 #define INPUT_ROOM 512			/* 8 kB, as much as a BufFile reads at once */
-#define OUTPUT_ROOM 1024
 
 struct HammingReader
 {
@@ -245,7 +254,7 @@ struct HammingReader
 	int			input_count;	/* that have elements */
 	Input	  **heap;			/* these: that with the least next element is
 								 * the first, and so below it */
-	uint64		output[OUTPUT_ROOM * HAMMING_KEY_WORDS];
+	uint64		output[HAMMING_READ_AT_ONCE * HAMMING_KEY_WORDS];
 };
 
 /* Return how many elements of a run have a first word below bound. */
@@ -415,7 +424,7 @@ hamming_reader_next(HammingReader *reader, Size *count)
 		heap[0]->next = heap[0]->count;
 		return result;
 	}
-	while (reader->input_count > 1 && *count < OUTPUT_ROOM)
+	while (reader->input_count > 1 && *count < HAMMING_READ_AT_ONCE)
 	{
 		const uint64 *next = heap[0]->words + heap[0]->next++ * width;
 		int			i;

@@ -48,7 +48,8 @@ extern PGDLLEXPORT void _PG_init(void);
 	do \
 	{ \
 		if (BufFileRead(file, to, size) != (size)) \
-			elog(ERROR, "could not read from a temporary file"); \
+			ereport(ERROR, (errcode_for_file_access(), \
+							errmsg("could not read from a temporary file: %m"))); \
 	} while (0)
 #endif
 
