@@ -137,7 +137,12 @@ hamming_read_blocks(Relation index)
 		meta.magic != HAMMING_MAGIC)
 		hamming_corrupted(index, HAMMING_METAPAGE, "page is not a metapage");
 	if (meta.version != HAMMING_VERSION)
-		hamming_corrupted(index, HAMMING_METAPAGE, "version is not supported");
+		ereport(ERROR,
+				(errcode(ERRCODE_INDEX_CORRUPTED),
+				 errmsg("index \"%s\" has version %u of the format, and not %d",
+						RelationGetRelationName(index), meta.version,
+						HAMMING_VERSION),
+				 errhint("REINDEX it.")));
 	if (meta.width != HAMMING_BITS || meta.blocks < HAMMING_MIN_BLOCKS ||
 		meta.blocks > HAMMING_MAX_BLOCKS)
 		hamming_corrupted(index, HAMMING_METAPAGE, "blocks are out of range");

@@ -27,7 +27,7 @@ typedef struct Removal
 	Relation	index;
 	int			blocks;			/* of the index */
 	uint64		fingerprint;
-	uint64		tid;			/* of the entry to remove; 0 if there is none */
+	uint64		tid;			/* of the entry to remove */
 	int			row_leaves;		/* those of table 0 come first */
 	int			count;			/* of leaves */
 	int			locked;			/* the first so many are locked */
@@ -132,10 +132,14 @@ lock_row_leaves(Removal *removal, bool *last)
 		count = hamming_leaf_equal(page, removal->fingerprint, equal);
 		for (j = 0; j < count; j++)
 		{
-			if (hamming_leaf_key(page, equal[j]).tid == removal->tid)
-				add_change(removal, removal->leaves[i], equal[j]);
-			else
+			if (hamming_leaf_key(page, equal[j]).tid != removal->tid)
 				*last = false;
+			else if (removal->change_count > 0)
+				hamming_corrupted(removal->index,
+								  BufferGetBlockNumber(removal->leaves[i]),
+								  "a row is in the table twice");
+			else
+				add_change(removal, removal->leaves[i], equal[j]);
 		}
 	}
 	return hamming_key_compare(end, beyond) >= 0;
@@ -177,9 +181,8 @@ release_leaves(Removal *removal)
 }
 
 /*
- * Remove the entry of the row tid from table 0, or none where tid is 0.  If no
- * other row has the fingerprint, remove the fingerprint from the other block
- * tables.  The row must be dead.
+ * Remove the entry of the row tid, which is dead, from table 0.  If no other
+ * row has the fingerprint, remove the fingerprint from the other block tables.
  *
  * Returns false, and removes nothing, where the rows of the fingerprint could
  * be on more than MAX_ROW_LEAVES leaves.
@@ -191,13 +194,14 @@ bool
 hamming_remove(Relation index, uint64 fingerprint, uint64 tid)
 {
 	Removal		removal = {.index = index,.fingerprint = fingerprint};
-	bool		done = false;
+	int			attempts;
 
 	removal.tid = tid;
 	removal.blocks = hamming_open(index);
-	while (!done)
+	for (attempts = 0; attempts < HAMMING_MAX_DESCENTS; attempts++)
 	{
 		bool		last;
+		bool		done;
 
 		if (!pin_row_leaves(&removal))
 		{
@@ -211,7 +215,10 @@ hamming_remove(Relation index, uint64 fingerprint, uint64 tid)
 		if (done)
 			hamming_log_changes(index, removal.change_count, removal.changes);
 		release_leaves(&removal);
+		if (done)
+			return true;
 		CHECK_FOR_INTERRUPTS();
 	}
-	return true;
+	hamming_corrupted(index, HAMMING_ROOT(0),
+					  "leaves of a fingerprint do not follow each other");
 }
