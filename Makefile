@@ -109,8 +109,8 @@ SHLIB_LINK = -lutf8proc
 #
 # What takes longer is run only where SIMHASH_TEST_EXTRA is not empty, as
 # script/test sets it: the regression tests below, which compare more rows and
-# radii (statistics 3 s, estimates_large 15 s, hamming_large 30 s, the others 40
-# to 45 s each), and four TAP tests (005_recovery, 007_limits, 009_hostile and
+# radii (statistics 3 s, estimates_large 15 s, gist_large 20 s, the others 40
+# to 70 s each), and four TAP tests (005_recovery, 007_limits, 009_hostile and
 # 010_cancel, 3 minutes in all).
 #
 # A test needs "helpers" and no other one.  One test alone:

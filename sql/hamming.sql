@@ -2,9 +2,9 @@
 
 \set VERBOSITY terse
 \set method hamming
--- small pages make high tables
-\set options 'WITH (fillfactor = 10)'
-\set other_options ''
+-- small pages make high tables; each table has other numbers of blocks
+\set options 'WITH (fillfactor = 10, blocks = %2$s)'
+\set other_options 'WITH (blocks = %3$s)'
 \set radii '{-1,0,1,3,6,16,64}'
 \getenv directory PG_ABS_SRCDIR
 \set life :directory '/sql/index_life.sql'
@@ -126,7 +126,7 @@ DROP TABLE outer_rows;
 
 -- equal fingerprints, inserted one by one and sorted, also equal NULLs
 CREATE TABLE equal (id int, fp simhash64) WITH (autovacuum_enabled = off);
-CREATE INDEX equal_fp ON equal USING hamming (fp);
+CREATE INDEX equal_fp ON equal USING hamming (fp) WITH (blocks = 8);
 INSERT INTO equal SELECT i, CASE WHEN i <= 10000 THEN '0123456789abcdef'::simhash64 END
 FROM generate_series(1, 13000) i;
 SELECT hamming_index_check('equal_fp');
@@ -137,12 +137,28 @@ SELECT count(*) FROM equal WHERE fp % '0123456789abcdee';
 SELECT count(*) FROM equal WHERE fp IS NULL;
 SELECT count(*), min(d), max(d) FROM (SELECT fp <-> '0123456789abcde0' AS d FROM equal
 	ORDER BY fp <-> '0123456789abcde0' LIMIT 5000) s;
-RESET enable_seqscan;
--- the pages of rows that are gone are free
-DELETE FROM equal;
+-- deleted in part: whole leaves, and some rows of the other ones
+DELETE FROM equal WHERE id BETWEEN 2000 AND 6000 OR id % 3 = 0;
 VACUUM equal;
-SELECT rows, pages - free_pages AS used FROM hamming_index_stats('equal_fp');
+SELECT rows, nulls, fingerprints FROM hamming_index_stats('equal_fp');
 SELECT hamming_index_check('equal_fp');
+SELECT count(*) FROM equal WHERE fp % '0123456789abcdee';
+-- all but the last one, and that one
+DELETE FROM equal WHERE id <> 10000;
+VACUUM equal;
+SELECT rows, nulls, fingerprints FROM hamming_index_stats('equal_fp');
+SELECT hamming_index_check('equal_fp');
+-- the pages of rows that are gone are free, and so are their fingerprints
+DELETE FROM equal;
+VACUUM (INDEX_CLEANUP on) equal;
+SELECT rows, fingerprints, pages - free_pages AS used FROM hamming_index_stats('equal_fp');
+SELECT hamming_index_check('equal_fp');
+-- and come back
+INSERT INTO equal SELECT i, '0123456789abcdef' FROM generate_series(1, 3000) i;
+SELECT rows, fingerprints FROM hamming_index_stats('equal_fp');
+SELECT hamming_index_check('equal_fp');
+SELECT count(*) FROM equal WHERE fp % '0123456789abcdee';
+RESET enable_seqscan;
 DROP TABLE equal;
 
 -- every kind of table and index

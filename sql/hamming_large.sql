@@ -3,12 +3,24 @@
 -- more pages than it should.
 
 \set method hamming
--- small pages make high tables
-\set options 'WITH (fillfactor = 10)'
-\set other_options ''
 SELECT array(SELECT generate_series(-1, 65)) AS radii \gset
 \getenv directory PG_ABS_SRCDIR
 \set life :directory '/sql/index_life.sql'
+-- small pages make high tables
+\set options 'WITH (fillfactor = 10, blocks = 3)'
+\set other_options 'WITH (blocks = 4)'
+\i :life
+CALL for_each_table('DROP TABLE %1$s');
+\set options 'WITH (fillfactor = 10, blocks = 4)'
+\set other_options 'WITH (fillfactor = 100, blocks = 6)'
+\i :life
+CALL for_each_table('DROP TABLE %1$s');
+\set options 'WITH (fillfactor = 10, blocks = 6)'
+\set other_options 'WITH (blocks = 8)'
+\i :life
+CALL for_each_table('DROP TABLE %1$s');
+\set options 'WITH (fillfactor = 10, blocks = 8)'
+\set other_options 'WITH (fillfactor = 100, blocks = 3)'
 \i :life
 CALL for_each_table('DROP TABLE %1$s');
 
@@ -19,7 +31,7 @@ INSERT INTO equal SELECT i, CASE WHEN i <= 100000 THEN '0123456789abcdef'::simha
 FROM generate_series(1, 130000) i;
 SELECT hamming_index_check('equal_fp');
 -- full pages: the keys ascend
-SELECT rows, nulls, pages, largest_block FROM hamming_index_stats('equal_fp');
+SELECT rows, nulls, fingerprints, pages, largest_block FROM hamming_index_stats('equal_fp');
 SET enable_seqscan = off;
 SELECT count(*) FROM equal WHERE fp % '0123456789abcdee';
 SELECT count(*) FROM equal WHERE fp IS NULL;
@@ -32,7 +44,7 @@ SELECT count(*), min(d), max(d) FROM (SELECT fp <-> '0123456789abcde0' AS d FROM
 -- the pages of rows that are gone are used again
 DELETE FROM equal;
 VACUUM equal;
-SELECT rows, pages - free_pages AS used FROM hamming_index_stats('equal_fp');
+SELECT rows, fingerprints, pages - free_pages AS used FROM hamming_index_stats('equal_fp');
 INSERT INTO equal SELECT i, '0123456789abcdef' FROM generate_series(1, 100000) i;
 SELECT hamming_index_check('equal_fp');
 SELECT count(*) FROM equal WHERE fp % '0123456789abcdee';
@@ -40,15 +52,20 @@ RESET enable_seqscan;
 DROP TABLE equal;
 
 -- A table whose rows are all replaced 20 times, while what they have in common
--- moves, keeps its index below twice the size of a new one.
+-- moves, keeps its indexes below twice the size of new ones.
 CREATE TABLE churned (id int, fp simhash64) WITH (autovacuum_enabled = off);
 CREATE FUNCTION churned_fp(round int, i int) RETURNS simhash64 LANGUAGE sql AS $$
 	SELECT ((round::bigint << 59) # (round::bigint << 43) #
 		(('x' || substr(md5(round || ' ' || i), 1, 16))::bit(64)::bigint & x'07ffffffffffffff'::bigint))::simhash64
 $$;
 INSERT INTO churned SELECT i, churned_fp(0, i) FROM generate_series(1, 20000) i;
-CREATE INDEX churned_fp ON churned USING hamming (fp);
-SELECT pages AS fresh FROM hamming_index_stats('churned_fp') \gset
+CREATE INDEX churned_3 ON churned USING hamming (fp) WITH (blocks = 3);
+CREATE INDEX churned_4 ON churned USING hamming (fp) WITH (blocks = 4, fillfactor = 100);
+CREATE INDEX churned_6 ON churned USING hamming (fp) WITH (blocks = 6);
+CREATE INDEX churned_8 ON churned USING hamming (fp) WITH (blocks = 8, fillfactor = 50);
+CREATE VIEW churned_stats AS SELECT c.oid::regclass::text AS index, s.*
+FROM pg_class c, hamming_index_stats(c.oid) s WHERE relname ~ '^churned_\d$';
+CREATE TABLE fresh AS SELECT index, pages FROM churned_stats;
 \set ECHO none
 SELECT format(statement, part * 4000 + 1, (part + 1) * 4000, round)
 FROM generate_series(1, 20) round, generate_series(0, 4) part, (VALUES
@@ -58,7 +75,8 @@ FROM generate_series(1, 20) round, generate_series(0, 4) part, (VALUES
 		FROM generate_series(%1$s, %2$s) i')) s(step, statement)
 ORDER BY round, part, step \gexec
 \set ECHO all
-SELECT rows, pages < 2 * :fresh AS small FROM hamming_index_stats('churned_fp');
-SELECT hamming_index_check('churned_fp');
-DROP TABLE churned;
+SELECT index, rows, fingerprints, blocks, s.pages < 2 * fresh.pages AS small,
+	hamming_index_check(index) FROM churned_stats s JOIN fresh USING (index) ORDER BY 1;
+DROP VIEW churned_stats;
+DROP TABLE churned, fresh;
 DROP FUNCTION churned_fp;
