@@ -48,8 +48,9 @@ extern PGDLLEXPORT void _PG_init(void);
 	do \
 	{ \
 		if (BufFileRead(file, to, size) != (size)) \
-			ereport(ERROR, (errcode_for_file_access(), \
-							errmsg("could not read from a temporary file: %m"))); \
+			ereport(ERROR, \
+					(errcode_for_file_access(), \
+					 errmsg("could not read from a temporary file: %m"))); \
 	} while (0)
 #endif
 
