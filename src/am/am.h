@@ -385,7 +385,16 @@ extern int	hamming_read_blocks(Relation index);
 
 /* am_cache.c */
 extern int	hamming_open(Relation index);
-extern void hamming_count_leaves(Relation index, double *leaves);
+
+/* The shape of a block table, about, by which searches are planned. */
+typedef struct HammingShape
+{
+	double		leaves;			/* 1 or more */
+	double		leading_bits;	/* by which leaves are told apart, in the
+								 * leading block */
+} HammingShape;
+
+extern void hamming_measure(Relation index, HammingShape *shapes);
 extern Buffer hamming_remembered(Relation index, BlockNumber block);
 extern void hamming_remember(Relation index, BlockNumber block, Buffer buffer);
 extern void hamming_note_eviction(Relation index);
@@ -492,7 +501,8 @@ typedef struct HammingPlan
 								 * these tables */
 } HammingPlan;
 
-extern HammingPlan hamming_plan(int blocks, const double *leaves, int radius);
+extern HammingPlan hamming_plan(int blocks, const HammingShape *shapes,
+								int radius);
 
 /* am_search.c */
 
@@ -526,8 +536,7 @@ typedef struct HammingSearch
 {
 	Relation	index;
 	int			blocks;			/* of the index */
-	double		leaves[2];		/* of table 0, and of each other block table,
-								 * about */
+	HammingShape shapes[HAMMING_MAX_BLOCKS];	/* of its tables */
 	uint64		centre;			/* not rotated */
 	int			radius;			/* 0 .. HAMMING_BITS; see
 								 * hamming_search_lower_radius() */

@@ -7,12 +7,14 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "port/pg_bitutils.h"
 
 #include "am/am.h"
 
 /* Leaves are counted again after so many uses, as the index may grow. */
-#define LEAVES_AGE 64
+#define SHAPES_AGE 64
 
 /* So many pages are looked for in the buffer table after one was evicted. */
 #define EVICTED_FOR 64
@@ -24,8 +26,8 @@
 typedef struct HammingCache
 {
 	int			blocks;			/* of a fingerprint */
-	int			age;			/* how often the leaves' count was wanted */
-	double		leaves[2];		/* see hamming_count_leaves() */
+	int			age;			/* how often shapes were wanted */
+	HammingShape shapes[HAMMING_MAX_BLOCKS];	/* of the block tables */
 	int			evicted;		/* pages that are still to be looked for in
 								 * the buffer table, and not where they were */
 	uint32		slots;			/* of buffers: a power of two */
@@ -65,46 +67,68 @@ hamming_open(Relation index)
 	return cache->blocks;
 }
 
-/* Return about how many leaves a block table has, at least 1. */
-static double
-count_leaves(Relation index, int table)
+/*
+ * Return the shape of a block table, as its root tells it.
+ *
+ * In uniform data the children of the root have different values of the
+ * leading block, as long as there are enough of these.  Where some have the
+ * same value, the block is nearly constant, as one of hashes of 32 bits is.
+ */
+static HammingShape
+measure_table(Relation index, int blocks, int table)
 {
 	Buffer		root = hamming_read(index, HAMMING_ROOT(table),
 									BUFFER_LOCK_SHARE, NULL);
 	Page		page = BufferGetPage(root);
 	int			level = hamming_special(page)->level;
-	double		leaves = level == 0 ? 1 : hamming_page_count(page);
+	int			children = level == 0 ? 1 : hamming_page_count(page);
+	int			width = hamming_block_width(blocks, table);
+	HammingShape shape = {children, width};
+	int			values = 1;
+	int			rank;
 
+	for (rank = 1; rank < children; rank++)
+	{
+		HammingBits difference = hamming_inner_key(page, rank - 1).bits ^
+		hamming_inner_key(page, rank).bits;
+
+		values += (difference & hamming_leading_bits(width)) != 0;
+	}
+	if (values < children)
+		shape.leading_bits = log2(values);
 	UnlockReleaseBuffer(root);
 
 	/* pages that fill by random insertions are full to ln 2 (Yao 1978) */
 	while (--level > 0)
-		leaves *= 0.7 * HAMMING_INNER_CAPACITY;
-	return leaves;
+		shape.leaves *= 0.7 * HAMMING_INNER_CAPACITY;
+	return shape;
 }
 
 /*
- * Set leaves[0] to about how many leaves table 0 has, and leaves[1] to that of
- * each other block table: they have the same fingerprints.  The count may be a
- * little old.
+ * Set shapes[j] to the shape of block table j, for each block table.  It may be
+ * a little old.
  *
  * On entry the index is open, and the caller holds no lock.  A root is locked
  * meanwhile.
  */
 void
-hamming_count_leaves(Relation index, double *leaves)
+hamming_measure(Relation index, HammingShape *shapes)
 {
 	HammingCache *cache = index->rd_amcache;
+	int			blocks = cache->blocks;
+	int			j;
 
-	if (cache->age++ % LEAVES_AGE == 0)
+	if (cache->age++ % SHAPES_AGE == 0)
 	{
-		double		counted[2] = {count_leaves(index, 0),
-		count_leaves(index, 1)};
+		HammingShape measured[HAMMING_MAX_BLOCKS];
 
+		for (j = 0; j < blocks; j++)
+			measured[j] = measure_table(index, blocks, j);
+		/* reading a page may have moved the cache */
 		cache = index->rd_amcache;
-		memcpy(cache->leaves, counted, sizeof(counted));
+		memcpy(cache->shapes, measured, blocks * sizeof(HammingShape));
 	}
-	memcpy(leaves, cache->leaves, sizeof(cache->leaves));
+	memcpy(shapes, cache->shapes, blocks * sizeof(HammingShape));
 }
 
 /*

@@ -134,22 +134,24 @@ as_plain_scan(PlannerInfo *root, IndexPath *path, double rows)
 }
 
 /*
- * Set leaves[0] to the leaves of table 0, and leaves[1] to those of each other
- * block table, 1 or more.  Return the number of blocks.  The roots tell how
- * many leaves the tables have in proportion, and the planner how many in all.
+ * Set shapes[j] to the shape of block table j, for each of them.  Return their
+ * number.  The roots tell how many leaves the tables have in proportion, and
+ * the planner how many in all.
  */
 static int
-table_leaves(IndexOptInfo *info, double *leaves)
+measure_tables(IndexOptInfo *info, HammingShape *shapes)
 {
 	Relation	index = index_open(info->indexoid, NoLock);
 	int			blocks = hamming_open(index);
-	double		all;
+	double		all = 0;
+	int			j;
 
-	hamming_count_leaves(index, leaves);
+	hamming_measure(index, shapes);
 	index_close(index, NoLock);
-	all = leaves[0] + (blocks - 1) * leaves[1];
-	leaves[0] = Max(leaves[0] * info->pages / all, 1);
-	leaves[1] = Max(leaves[1] * info->pages / all, 1);
+	for (j = 0; j < blocks; j++)
+		all += shapes[j].leaves;
+	for (j = 0; j < blocks; j++)
+		shapes[j].leaves = Max(shapes[j].leaves * info->pages / all, 1);
 	return blocks;
 }
 
@@ -167,10 +169,11 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	IndexOptInfo *index = path->indexinfo;
 	List	   *quals = get_quals_from_indexclauses(path->indexclauses);
 	List	   *conditions = add_predicate_to_index_quals(index, quals);
-	double		leaves[2];
-	int			blocks = table_leaves(index, leaves);
-	double		entries = index->tuples / leaves[0];
-	double		height = 1 + ceil(log(leaves[0]) / log(HAMMING_INNER_CAPACITY));
+	HammingShape shapes[HAMMING_MAX_BLOCKS];
+	int			blocks = measure_tables(index, shapes);
+	double		leaves = shapes[0].leaves;
+	double		entries = index->tuples / leaves;
+	double		height = 1 + ceil(log(leaves) / log(HAMMING_INNER_CAPACITY));
 	double		searches;
 	int			radius = clauses_radius(root, path, &searches);
 	HammingPlan plan = {0};
@@ -183,7 +186,7 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	*correlation = 0;
 	rows = *selectivity * index->tuples;
 	if (radius >= 0)
-		plan = hamming_plan(blocks, leaves, radius);
+		plan = hamming_plan(blocks, shapes, radius);
 	leaf = (PAGE_ACCESS + ENTRY_LOOK * entries) * cpu_operator_cost +
 		page_io_cost(root, index, plan.tables == 1);
 	*pages = plan.leaves;

@@ -214,8 +214,8 @@ next_radius(HammingNearest *nearest)
 	int			radius = nearest->radius + search->blocks;
 
 	if (radius >= nearest->limit ||
-		hamming_plan(search->blocks, search->leaves, radius).leaves >
-		search->leaves[0] * MAX_PART)
+		hamming_plan(search->blocks, search->shapes, radius).leaves >
+		search->shapes[0].leaves * MAX_PART)
 		return nearest->limit;
 	return radius;
 }

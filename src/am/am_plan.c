@@ -9,22 +9,22 @@
 #include "am/am.h"
 
 /*
- * leaves is the number of leaves of a table, at least 1, whose leading block
- * has width bits.  Return how many leaves are expected to have in their range
- * a key within radius of the centre, and within leading_radius of the centre in
- * the leading block.
+ * Return how many leaves of a table are expected to have in their range a key
+ * within radius of the centre, and within leading_radius of the centre in the
+ * leading block.
  *
- * The keys are taken as uniform.  So the range of each leaf is a prefix of
- * log2(leaves) bits.  A leaf is counted where its prefix is within the two
- * radii: the bits of a key beyond the prefix may be those of the centre.  i
- * goes through the differences in the part of the prefix that lies in the
- * leading block; shell is the number of such parts, C(leading_bits, i).
+ * The keys are taken as uniform in the bits by which leaves are told apart.  So
+ * the range of each leaf is a prefix of log2(leaves) of these bits.  A leaf is
+ * counted where its prefix is within the two radii: the bits of a key beyond
+ * the prefix may be those of the centre.  i goes through the differences in the
+ * part of the prefix that lies in the leading block; shell is the number of
+ * such parts, C(leading_bits, i).
  */
 static double
-leaves_visited(double leaves, int width, int leading_radius, int radius)
+leaves_visited(const HammingShape *shape, int leading_radius, int radius)
 {
-	double		bits = log2(leaves);
-	double		leading_bits = Min(bits, width);
+	double		bits = log2(shape->leaves);
+	double		leading_bits = Min(bits, shape->leading_bits);
 	double		shell = 1;
 	double		visited = 0;
 	int			i;
@@ -34,7 +34,7 @@ leaves_visited(double leaves, int width, int leading_radius, int radius)
 		visited += shell * hamming_ball_size(bits - leading_bits, radius - i);
 		shell *= Max(leading_bits - i, 0) / (i + 1);
 	}
-	return Min(visited, leaves);
+	return Min(visited, shape->leaves);
 }
 
 /*
@@ -42,11 +42,11 @@ leaves_visited(double leaves, int width, int leading_radius, int radius)
  * about so many leaves of table 0 are read to look up their rows.
  */
 static double
-look_ups(const double *leaves, int radius)
+look_ups(const HammingShape *shapes, int radius)
 {
 	double		all = ldexp(1, HAMMING_BITS);
 
-	return leaves[1] * HAMMING_LEAF_CAPACITY *
+	return shapes[1].leaves * HAMMING_LEAF_CAPACITY *
 		hamming_ball_size(HAMMING_BITS, radius) / all;
 }
 
@@ -68,9 +68,9 @@ look_ups(const double *leaves, int radius)
  * table wins a tie: in table 0 the rows are at hand.
  */
 static HammingPlan
-plan_blocks(int blocks, const double *leaves, int radius)
+plan_blocks(int blocks, const HammingShape *shapes, int radius)
 {
-	HammingPlan plan = {.leaves = look_ups(leaves, radius)};
+	HammingPlan plan = {.leaves = look_ups(shapes, radius)};
 	double		visited[HAMMING_MAX_BLOCKS] = {0};
 	double		wider[HAMMING_MAX_BLOCKS];
 	int			step;
@@ -79,8 +79,7 @@ plan_blocks(int blocks, const double *leaves, int radius)
 	for (j = 0; j < blocks; j++)
 	{
 		plan.block_radius[j] = -1;
-		wider[j] = leaves_visited(leaves[j > 0], hamming_block_width(blocks, j),
-								  0, radius);
+		wider[j] = leaves_visited(&shapes[j], 0, radius);
 	}
 	for (step = 0; step <= radius; step++)
 	{
@@ -92,8 +91,7 @@ plan_blocks(int blocks, const double *leaves, int radius)
 		plan.tables += plan.block_radius[best]++ < 0;
 		plan.leaves += wider[best] - visited[best];
 		visited[best] = wider[best];
-		wider[best] = leaves_visited(leaves[best > 0],
-									 hamming_block_width(blocks, best),
+		wider[best] = leaves_visited(&shapes[best],
 									 plan.block_radius[best] + 1, radius);
 	}
 	return plan;
@@ -101,7 +99,7 @@ plan_blocks(int blocks, const double *leaves, int radius)
 
 /* Return the plan that looks in table 0 alone, within the whole radius. */
 static HammingPlan
-plan_whole(int blocks, const double *leaves, int radius)
+plan_whole(int blocks, const HammingShape *shapes, int radius)
 {
 	HammingPlan plan = {.tables = 1};
 	int			j;
@@ -109,24 +107,22 @@ plan_whole(int blocks, const double *leaves, int radius)
 	plan.block_radius[0] = radius;
 	for (j = 1; j < blocks; j++)
 		plan.block_radius[j] = -1;
-	plan.leaves = leaves_visited(leaves[0], hamming_block_width(blocks, 0),
-								 radius, radius);
+	plan.leaves = leaves_visited(&shapes[0], radius, radius);
 	return plan;
 }
 
 /*
  * Choose how to find all fingerprints within radius, 0 .. HAMMING_BITS.
- * leaves[0], at least 1, is the number of leaves of table 0, and leaves[1] that
- * of each other block table.
+ * shapes[j] is the shape of block table j.
  *
  * Both ways find all, whatever the data.  Only the expected number of leaves,
- * by which the way is chosen, is that for uniform data.
+ * by which the way is chosen, is that for data of such shapes.
  */
 HammingPlan
-hamming_plan(int blocks, const double *leaves, int radius)
+hamming_plan(int blocks, const HammingShape *shapes, int radius)
 {
-	HammingPlan in_blocks = plan_blocks(blocks, leaves, radius);
-	HammingPlan whole = plan_whole(blocks, leaves, radius);
+	HammingPlan in_blocks = plan_blocks(blocks, shapes, radius);
+	HammingPlan whole = plan_whole(blocks, shapes, radius);
 
 	return in_blocks.leaves < whole.leaves ? in_blocks : whole;
 }

@@ -44,7 +44,7 @@ hamming_search_init(HammingSearch *search, Relation index)
 {
 	search->index = index;
 	search->blocks = hamming_open(index);
-	hamming_count_leaves(index, search->leaves);
+	hamming_measure(index, search->shapes);
 	search->plan_radius = -1;
 	search->prefetch_distance =
 		Min(get_tablespace_io_concurrency(index->rd_rel->reltablespace),
@@ -96,7 +96,7 @@ hamming_search_begin(HammingSearch *search, uint64 centre, int radius)
 	search->centre = centre;
 	search->radius = radius;
 	if (search->plan_radius != radius)
-		search->plan = hamming_plan(search->blocks, search->leaves, radius);
+		search->plan = hamming_plan(search->blocks, search->shapes, radius);
 	search->plan_radius = radius;
 	search->visited = 0;
 	start_next_table(search, 0);
