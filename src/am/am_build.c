@@ -180,25 +180,25 @@ add_fingerprints(HammingSorter *sorter, HammingRun *list, int bits,
 {
 	HammingRuns runs = {list, 1};
 	HammingReader *reader = hamming_reader_begin(1, &runs, 0, PG_UINT64_MAX);
-	uint64		kept[HAMMING_READ_AT_ONCE];
 	const uint64 *words;
 	Size		count;
+	Size		i;
 
 	while ((words = hamming_reader_next(reader, &count)) != NULL)
 	{
-		int			kept_count = 0;
-		Size		i;
+		uint64	   *to;
 
-		Assert(count <= HAMMING_READ_AT_ONCE);
-		/* without a branch, as no branch could be predicted */
+		/* without a branch, as none could be predicted */
+		hamming_sorter_make_room(sorter, count);
+		to = sorter->words + sorter->count;
 		for (i = 0; i < count; i++)
 		{
-			kept[kept_count] = hamming_rotate(words[i], bits);
-			kept_count += (part.first <= kept[kept_count]) &
-				(kept[kept_count] <= part.last);
+			uint64		rotated = hamming_rotate(words[i], bits);
+
+			*to = rotated;
+			to += (part.first <= rotated) & (rotated <= part.last);
 		}
-		for (i = 0; i < (Size) kept_count; i++)
-			*hamming_sorter_add(sorter) = kept[i];
+		sorter->count = to - sorter->words;
 	}
 	hamming_reader_end(reader);
 }

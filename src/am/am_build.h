@@ -74,7 +74,7 @@ typedef struct HammingSorter
 typedef struct HammingReader HammingReader;
 
 /* The most elements of files that hamming_reader_next() returns at once. */
-#define HAMMING_READ_AT_ONCE 1024
+#define HAMMING_READ_AT_ONCE 512
 
 extern BufFile *hamming_file_create(FileSet *files, HammingFile kind, int owner,
 									int number);
@@ -89,7 +89,7 @@ extern uint64 hamming_run_get(const HammingRun *run, int64 number);
 extern HammingSorter *hamming_sorter_begin(int width, int kilobytes,
 										   FileSet *files, HammingFile kind,
 										   int owner);
-extern void hamming_sorter_make_room(HammingSorter *sorter);
+extern void hamming_sorter_make_room(HammingSorter *sorter, Size wanted);
 extern void hamming_sorter_finish(HammingSorter *sorter);
 extern void hamming_sorter_restart(HammingSorter *sorter);
 extern HammingReader *hamming_sorter_read(HammingSorter *sorter);
@@ -104,7 +104,7 @@ static inline uint64 *
 hamming_sorter_add(HammingSorter *sorter)
 {
 	if (sorter->count == sorter->room)
-		hamming_sorter_make_room(sorter);
+		hamming_sorter_make_room(sorter, 1);
 	return sorter->words + sorter->width * sorter->count++;
 }
 

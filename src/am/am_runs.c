@@ -9,8 +9,8 @@
  * The processes of a parallel build leave all that they collect in runs, in
  * files that they share.  Each process then reads a range of all runs.
  *
- * A run that is read takes 16 kB of memory: with the least memory, 1 MB, 100
- * million rows take 26 MB more.
+ * A run that is read takes 24 kB of memory, so that a billion rows take 8 MB
+ * more where they are sorted in 64 MB, and 500 MB more in 1 MB.
  */
 #include "postgres.h"
 
@@ -191,18 +191,25 @@ write_run(HammingSorter *sorter)
 		hamming_runs_add(&sorter->runs, run);
 }
 
-/* Make room for one more element: in memory, or by writing a run. */
+/*
+ * Make room for some elements, HAMMING_READ_AT_ONCE at most: in memory, or by
+ * writing a run.
+ */
 void
-hamming_sorter_make_room(HammingSorter *sorter)
+hamming_sorter_make_room(HammingSorter *sorter, Size wanted)
 {
-	if (sorter->room == sorter->most)
+	while (sorter->room - sorter->count < wanted)
 	{
-		write_run(sorter);
-		return;
+		if (sorter->room == sorter->most)
+			write_run(sorter);
+		else
+		{
+			sorter->room = Min(2 * sorter->room, sorter->most);
+			sorter->words = repalloc_huge(sorter->words,
+										  sorter->room * sorter->width *
+										  sizeof(uint64));
+		}
 	}
-	sorter->room = Min(2 * sorter->room, sorter->most);
-	sorter->words = repalloc_huge(sorter->words, sorter->room * sorter->width *
-								  sizeof(uint64));
 }
 
 /* Sort what has been collected: in memory, or into runs if there are any. */
@@ -235,27 +242,28 @@ hamming_sorter_end(HammingSorter *sorter)
 
 /* Reading */
 
-/* The elements of a run, or of memory, that are still to be read. */
+/*
+ * A sorted sequence that is being read: all in memory, in a file, or merged out
+ * of two others.
+ */
 typedef struct Input
 {
-	BufFile    *file;			/* NULL: all is in words */
-	int64		left;			/* elements of the file */
-	uint64	   *words;			/* those read, or INPUT_ROOM of the file */
-	Size		next;			/* of those in words */
+	BufFile    *file;			/* with elements, or NULL */
+	int64		left;			/* elements of the file to be read yet */
+	struct Input *merged[2];	/* or NULL */
+	uint64	   *words;			/* the elements at hand */
+	Size		next;			/* of these */
 	Size		count;
 } Input;
-
-#define INPUT_ROOM 512			/* 8 kB, as much as a BufFile reads at once */
 
 struct HammingReader
 {
 	MemoryContext context;		/* has the reader and all its memory */
-	int			width;
-	int			input_count;	/* that have elements */
-	Input	  **heap;			/* these: that with the least next element is
-								 * the first, and so below it */
-	uint64		output[HAMMING_READ_AT_ONCE * HAMMING_KEY_WORDS];
+	int			width;			/* words of an element */
+	Input	   *input;
 };
+
+static bool refill(Input *input, int width);
 
 /* Return how many elements of a run have a first word below bound. */
 static int64
@@ -276,56 +284,97 @@ count_below(const HammingRun *run, uint64 bound)
 	return low;
 }
 
-/* Read on where nothing is left in memory; return false if there is nothing. */
+static bool
+comes_before(const uint64 *a, const uint64 *b, int width)
+{
+	return (a[0] < b[0]) | ((a[0] == b[0]) & (a[width - 1] < b[width - 1]));
+}
+
+/*
+ * Merge count elements of a and b, each of which has so many at hand.  There is
+ * no branch on which comes first, as none could be predicted.
+ */
+static pg_attribute_always_inline void
+merge_some(Input *a, Input *b, uint64 *to, Size count, int width)
+{
+	const uint64 *p = a->words + a->next * width;
+	const uint64 *q = b->words + b->next * width;
+	const uint64 *end = to + count * width;
+	const uint64 *start = q;
+
+	for (; to < end; to += width)
+	{
+		bool		second = comes_before(q, p, width);
+		const uint64 *from = second ? q : p;
+
+		to[0] = from[0];
+		to[width - 1] = from[width - 1];
+		q += second * width;
+		p += !second * width;
+	}
+	b->next += (q - start) / width;
+	a->next += count - (q - start) / width;
+}
+
+/* Copy up to most elements of an input; return how many it had. */
+static Size
+copy_some(Input *input, uint64 *to, Size most, int width)
+{
+	Size		count = Min(input->count - input->next, most);
+
+	memcpy(to, input->words + input->next * width,
+		   count * width * sizeof(uint64));
+	input->next += count;
+	return count;
+}
+
+/* Merge two inputs, until there are HAMMING_READ_AT_ONCE elements; return how many. */
+static Size
+merge(Input *a, Input *b, uint64 *to, int width)
+{
+	Size		count = 0;
+
+	CHECK_FOR_INTERRUPTS();
+	while (count < HAMMING_READ_AT_ONCE && refill(a, width) && refill(b, width))
+	{
+		Size		some = Min(a->count - a->next, b->count - b->next);
+
+		some = Min(some, HAMMING_READ_AT_ONCE - count);
+		if (width == 1)
+			merge_some(a, b, to + count, some, 1);
+		else
+			merge_some(a, b, to + count * 2, some, 2);
+		count += some;
+	}
+	while (count < HAMMING_READ_AT_ONCE && (refill(a, width) || refill(b, width)))
+		count += copy_some(refill(a, width) ? a : b, to + count * width,
+						   HAMMING_READ_AT_ONCE - count, width);
+	return count;
+}
+
+/* Read on if no element is at hand.  Return false after the last one. */
 static bool
 refill(Input *input, int width)
 {
-	if (input->next == input->count && input->left > 0)
+	if (input->next < input->count)
+		return true;
+	input->next = 0;
+	input->count = 0;
+	if (input->merged[0] != NULL)
+		input->count = merge(input->merged[0], input->merged[1], input->words,
+							 width);
+	else if (input->left > 0)
 	{
-		input->next = 0;
-		input->count = Min(input->left, INPUT_ROOM);
+		input->count = Min(input->left, HAMMING_READ_AT_ONCE);
 		input->left -= input->count;
 		BufFileReadExact(input->file, input->words,
 						 input->count * width * sizeof(uint64));
 	}
-	return input->next < input->count;
+	return input->count > 0;
 }
 
-static bool
-comes_before(const Input *a, const Input *b, int width)
-{
-	const uint64 *p = a->words + a->next * width;
-	const uint64 *q = b->words + b->next * width;
-
-	if (width == 1 || p[0] != q[0])
-		return p[0] < q[0];
-	return p[1] < q[1];
-}
-
-/* Input i may come after those below it in the heap: let it sink. */
-static void
-sink_input(HammingReader *reader, int i)
-{
-	Input	  **heap = reader->heap;
-	Input	   *sinking = heap[i];
-	int			child;
-
-	while ((child = 2 * i + 1) < reader->input_count)
-	{
-		if (child + 1 < reader->input_count &&
-			comes_before(heap[child + 1], heap[child], reader->width))
-			child++;
-		if (!comes_before(heap[child], sinking, reader->width))
-			break;
-		heap[i] = heap[child];
-		i = child;
-	}
-	heap[i] = sinking;
-}
-
-/* Make a reader with room for count inputs, and without one. */
 static HammingReader *
-make_reader(int width, int count)
+make_reader(int width)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "hamming index build",
@@ -334,18 +383,8 @@ make_reader(int width, int count)
 
 	reader->context = context;
 	reader->width = width;
-	reader->input_count = 0;
-	reader->heap = MemoryContextAlloc(context, Max(count, 1) * sizeof(Input *));
+	reader->input = MemoryContextAllocZero(context, sizeof(Input));
 	return reader;
-}
-
-static Input *
-add_input(HammingReader *reader)
-{
-	Input	   *input = MemoryContextAllocZero(reader->context, sizeof(Input));
-
-	reader->heap[reader->input_count++] = input;
-	return input;
 }
 
 /* Read all that is in a sorter that is finished, and has no file set. */
@@ -353,30 +392,41 @@ HammingReader *
 hamming_sorter_read(HammingSorter *sorter)
 {
 	HammingReader *reader;
-	Input	   *input;
 
 	if (sorter->run_count > 0)
 		return hamming_reader_begin(sorter->width, &sorter->runs, 0,
 									PG_UINT64_MAX);
-	reader = make_reader(sorter->width, 1);
-	input = add_input(reader);
-	input->words = sorter->words;
-	input->count = sorter->count;
+	reader = make_reader(sorter->width);
+	reader->input->words = sorter->words;
+	reader->input->count = sorter->count;
 	return reader;
 }
 
-/* Read a run from element from to before element to. */
-static void
-add_run(HammingReader *reader, const HammingRun *run, int64 from, int64 to)
+static Input *
+make_input(HammingReader *reader)
 {
-	Input	   *input = add_input(reader);
+	Input	   *input = MemoryContextAllocZero(reader->context, sizeof(Input));
 
+	input->words = MemoryContextAlloc(reader->context, HAMMING_READ_AT_ONCE *
+									  reader->width * sizeof(uint64));
+	return input;
+}
+
+/* Read of a run what is in the range first .. last of first words. */
+static Input *
+read_run(HammingReader *reader, const HammingRun *run, uint64 first,
+		 uint64 last)
+{
+	Input	   *input = make_input(reader);
+	int64		from = count_below(run, first);
+	int64		to = run->count;
+
+	if (last < PG_UINT64_MAX)
+		to = count_below(run, last + 1);
 	input->file = run->file;
 	input->left = to - from;
-	input->words = MemoryContextAlloc(reader->context, INPUT_ROOM * run->width *
-									  sizeof(uint64));
 	seek_element(run, from);
-	refill(input, run->width);
+	return input;
 }
 
 /* Merge what runs have in the range first .. last of first words. */
@@ -384,22 +434,32 @@ HammingReader *
 hamming_reader_begin(int width, const HammingRuns *runs, uint64 first,
 					 uint64 last)
 {
-	HammingReader *reader = make_reader(width, runs->count);
+	HammingReader *reader = make_reader(width);
+	Input	  **inputs;
+	int			count = runs->count;
 	int			i;
 
-	for (i = 0; i < runs->count; i++)
-	{
-		const HammingRun *run = &runs->runs[i];
-		int64		from = count_below(run, first);
-		int64		to = run->count;
+	if (count == 0)
+		return reader;
+	inputs = MemoryContextAlloc(reader->context, count * sizeof(Input *));
+	for (i = 0; i < count; i++)
+		inputs[i] = read_run(reader, &runs->runs[i], first, last);
 
-		if (last < PG_UINT64_MAX)
-			to = count_below(run, last + 1);
-		if (from < to)
-			add_run(reader, run, from, to);
+	/* of every two make one, until one is left */
+	for (; count > 1; count = (count + 1) / 2)
+	{
+		for (i = 0; i < count / 2; i++)
+		{
+			Input	   *input = make_input(reader);
+
+			input->merged[0] = inputs[2 * i];
+			input->merged[1] = inputs[2 * i + 1];
+			inputs[i] = input;
+		}
+		if (count % 2 == 1)
+			inputs[count / 2] = inputs[count - 1];
 	}
-	for (i = reader->input_count / 2 - 1; i >= 0; i--)
-		sink_input(reader, i);
+	reader->input = inputs[0];
 	return reader;
 }
 
@@ -410,33 +470,14 @@ hamming_reader_begin(int width, const HammingRuns *runs, uint64 first,
 const uint64 *
 hamming_reader_next(HammingReader *reader, Size *count)
 {
-	Input	  **heap = reader->heap;
-	int			width = reader->width;
-	uint64	   *output = reader->output;
+	Input	   *input = reader->input;
 
 	CHECK_FOR_INTERRUPTS();
-	*count = 0;
-	if (reader->input_count == 1 && refill(heap[0], width))
-	{
-		const uint64 *result = heap[0]->words + heap[0]->next * width;
-
-		*count = heap[0]->count - heap[0]->next;
-		heap[0]->next = heap[0]->count;
-		return result;
-	}
-	while (reader->input_count > 1 && *count < HAMMING_READ_AT_ONCE)
-	{
-		const uint64 *next = heap[0]->words + heap[0]->next++ * width;
-		int			i;
-
-		for (i = 0; i < width; i++)
-			*output++ = next[i];
-		(*count)++;
-		if (!refill(heap[0], width))
-			heap[0] = heap[--reader->input_count];
-		sink_input(reader, 0);
-	}
-	return *count > 0 ? reader->output : NULL;
+	if (!refill(input, reader->width))
+		return NULL;
+	*count = input->count - input->next;
+	input->next = input->count;
+	return input->words + (input->count - *count) * reader->width;
 }
 
 void
