@@ -82,7 +82,13 @@ my %statements = (
 	'minima of words' => 'SELECT minhash(repeat(words, 10)) FROM texts',
 	'words of two texts' => "SET work_mem = '256kB'; SELECT simhash_jaccard(words, letters) FROM texts",
 	'features' => 'SELECT count(*) FROM (SELECT simhash_features(words) FROM texts) s',
-	'weights of words' => 'SELECT simhash_idf(words, 1) IS NULL FROM texts');
+	'weights of words' => 'SELECT simhash_idf(words, 1) IS NULL FROM texts',
+	'an index' => 'BEGIN; SET LOCAL max_parallel_maintenance_workers = 0;
+		CREATE INDEX ON docs USING hamming (fp); ROLLBACK',
+	'an index, on disk' => "BEGIN; SET LOCAL max_parallel_maintenance_workers = 0;
+		SET LOCAL maintenance_work_mem = '2MB'; CREATE INDEX ON docs USING hamming (fp); ROLLBACK",
+	'an index, in parallel' => 'BEGIN; ALTER TABLE docs SET (parallel_workers = 1);
+		CREATE INDEX ON docs USING hamming (fp); ROLLBACK');
 
 # Processor time that a process has used, in ticks.
 sub ticks
