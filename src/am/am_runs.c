@@ -328,7 +328,7 @@ copy_some(Input *input, uint64 *to, Size most, int width)
 	return count;
 }
 
-/* Merge two inputs, until there are HAMMING_READ_AT_ONCE elements; return how many. */
+/* Merge two inputs, HAMMING_READ_AT_ONCE elements at most; return the count. */
 static Size
 merge(Input *a, Input *b, uint64 *to, int width)
 {
@@ -346,7 +346,8 @@ merge(Input *a, Input *b, uint64 *to, int width)
 			merge_some(a, b, to + count * 2, some, 2);
 		count += some;
 	}
-	while (count < HAMMING_READ_AT_ONCE && (refill(a, width) || refill(b, width)))
+	while (count < HAMMING_READ_AT_ONCE &&
+		   (refill(a, width) || refill(b, width)))
 		count += copy_some(refill(a, width) ? a : b, to + count * width,
 						   HAMMING_READ_AT_ONCE - count, width);
 	return count;
