@@ -521,12 +521,16 @@ check_fingerprints(Check *check, int table, Tuplesortstate *rows,
 	}
 	if (more)
 		hamming_corrupted(check->index, HAMMING_ROOT(table),
-						  "a fingerprint of table 0 is not in the table");
+						  "a fingerprint of the first is not in the table");
 	if (unused > 0)
 		ereport(NOTICE,
-				(errmsg("table %d of index \"%s\" has " INT64_FORMAT
-						" fingerprints without rows", table,
-						RelationGetRelationName(check->index), unused),
+				(errmsg_plural("block table %d of index \"%s\" has "
+							   "%lld fingerprint without rows",
+							   "block table %d of index \"%s\" has "
+							   "%lld fingerprints without rows",
+							   (unsigned long) unused, table + 1,
+							   RelationGetRelationName(check->index),
+							   (long long) unused),
 				 errdetail("Searches pass over what a crash may leave.")));
 }
 
