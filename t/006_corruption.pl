@@ -41,7 +41,7 @@ DO \$\$ BEGIN
 		EXECUTE format('CREATE TABLE docs%s AS SELECT i AS id,
 			substr(md5(i::text), 1, 16)::simhash64 AS fp FROM generate_series(1, 1500) i', n);
 		EXECUTE format('CREATE INDEX docs%s_fp ON docs%s USING hamming (fp)
-			WITH (fillfactor = 10)', n, n);
+			WITH (fillfactor = 10, blocks = %s)', n, n, 3 + n % 6);
 		EXECUTE format('DELETE FROM docs%s WHERE id > 1400', n);
 	END LOOP;
 END \$\$;
@@ -52,10 +52,10 @@ my @paths = split /\n/,
 	"SELECT pg_relation_filepath(format('docs%s_fp', n)) FROM generate_series(0, $copies) n");
 $node->stop;
 
-# The layout of a page, as src/am/am.h has it: the page header, from its end on the
+# The layout of an index and of a page, as src/am/am.h has it: the page header, from its end on the
 # contents (of the metapage, HammingMeta), and at the end of the page a
 # HammingSpecial.
-my ($metapage, $root, $leaf) = (0, 1, 6);    # blocks; the first leaf of table 0
+my ($metapage, $root) = (0, 2);    # blocks; the root of table 0
 my %header = (pd_lower => 12, pd_upper => 14, pd_special => 16);
 my $contents = 24;
 my %meta = (magic => $contents, version => $contents + 4);
@@ -69,7 +69,43 @@ my %special = (
 	level => $special + 36,
 	page_id => $special + 38);
 
+# Return the block number of a leaf of a table, the first or another one.
+sub leaf_of
+{
+	my ($file, $table, $skip) = @_;
+	my $pages = slurp_file($file);
+
+	for my $block (1 .. length($pages) / $block_size - 1)
+	{
+		my $page = substr($pages, $block * $block_size, $block_size);
+		my ($kind, $its_table, $level) = unpack('S3', substr($page, $special{kind}, 6));
+
+		return $block if $kind == 2 && $its_table == $table && $level == 0 && !$skip--;
+	}
+	die "$file has no such leaf of table $table";
+}
+
+# Read some bytes of a page, and write them.
+sub peek
+{
+	my ($file, $block, $offset, $length) = @_;
+
+	return substr(slurp_file($file), $block * $block_size + $offset, $length);
+}
+
+sub poke
+{
+	my ($file, $block, $offset, $bytes) = @_;
+
+	open my $handle, '+<:raw', $file or die "cannot open $file: $!";
+	seek $handle, $block * $block_size + $offset, 0;
+	print $handle $bytes;
+	close $handle;
+	return;
+}
+
 # Which damage, to which block, from which offset on, and the bytes to put there.
+# 'leaf' is the first one of table 0, and 'second' that of table 1.
 # What comes before the special space is the last part of the array at the back.
 my @damages = (
 	[ 'metapage: magic', $metapage, $meta{magic}, "\1\2\3\4" ],
@@ -79,21 +115,29 @@ my @damages = (
 	[ 'root: not a root', $root, $special{high}, "\1" ],
 	[ 'root: order of the children', $root, $contents, "\xff" x 200 ],
 	[ 'root: no child', $root, $special - 400, "\xff" x 400 ],
-	[ 'root: itself as child', $root, $special - 400, "\0\0\1\0" x 100 ],
-	[ 'leaf: zeros', $leaf, 0, "\0" x $block_size ],
-	[ 'leaf: pd_lower', $leaf, $header{pd_lower}, "\xf0\x1f" ],
-	[ 'leaf: pd_upper', $leaf, $header{pd_upper}, "\x18\0" ],
-	[ 'leaf: pd_special', $leaf, $header{pd_special}, "\x18\0" ],
-	[ 'leaf: low key', $leaf, $special{low}, "\xff" x 16 ],
-	[ 'leaf: high key', $leaf, $special{high}, "\0" x 16 ],
-	[ 'leaf: kind', $leaf, $special{kind}, "\3\0" ],
-	[ 'leaf: table', $leaf, $special{table}, "\1\0" ],
-	[ 'leaf: level', $leaf, $special{level}, "\1\0" ],
-	[ 'leaf: page identifier', $leaf, $special{page_id}, "\0\0" ],
-	[ 'leaf: fingerprints', $leaf, $contents, "\xff" x 80 ],
-	[ 'leaf: TIDs', $leaf, $special - 60, "\xfe" x 60 ],
-	[ 'leaf: TIDs without offset', $leaf, $special - 60, "\0\0\1\0\0\0" x 10 ],
-	[ 'leaf: TIDs without block', $leaf, $special - 60, "\xff\xff\xff\xff\1\0" x 10 ]);
+	[ 'root: itself as child', $root, $special - 400, "\0\0\2\0" x 100 ],
+	[ 'leaf: zeros', 'leaf', 0, "\0" x $block_size ],
+	[ 'leaf: pd_lower', 'leaf', $header{pd_lower}, "\xf0\x1f" ],
+	[ 'leaf: pd_upper', 'leaf', $header{pd_upper}, "\x18\0" ],
+	[ 'leaf: pd_special', 'leaf', $header{pd_special}, "\x18\0" ],
+	[ 'leaf: low key', 'leaf', $special{low}, "\xff" x 16 ],
+	[ 'leaf: high key', 'leaf', $special{high}, "\0" x 16 ],
+	[ 'leaf: kind', 'leaf', $special{kind}, "\3\0" ],
+	[ 'leaf: table', 'leaf', $special{table}, "\1\0" ],
+	[ 'leaf: level', 'leaf', $special{level}, "\1\0" ],
+	[ 'leaf: page identifier', 'leaf', $special{page_id}, "\0\0" ],
+	[ 'leaf: fingerprints', 'leaf', $contents, "\xff" x 80 ],
+	[ 'leaf: TIDs', 'leaf', $special - 60, "\xfe" x 60 ],
+	[ 'leaf: TIDs without offset', 'leaf', $special - 60, "\0\0\1\0\0\0" x 10 ],
+	[ 'leaf: TIDs without block', 'leaf', $special - 60, "\xff\xff\xff\xff\1\0" x 10 ]);
+push @damages,
+  [ 'second table: pd_lower', 'second', $header{pd_lower}, "\xf0\x1f" ],
+  [ 'second table: pd_upper', 'second', $header{pd_upper}, "\x18\0" ],
+  [ 'second table: table', 'second', $special{table}, "\0\0" ],
+  [ 'second table: fingerprints', 'second', $contents, "\xff" x 80 ],
+  [ 'metapage: blocks', $metapage, $contents + 10, "\x09\0" ],
+  [ 'metapage: fewer blocks', $metapage, $contents + 10, "\3\0" ],
+  [ 'metapage: width', $metapage, $contents + 8, "\x80\0" ];
 push @damages, [ "random $_", undef, undef, undef ]
   for scalar(@damages) .. $copies - 1;
 
@@ -111,10 +155,9 @@ for my $n (0 .. $#damages)
 		$bytes = join '', map { chr(int(rand(256))) } 1 .. 1 + int(rand(4));
 		$damages[$n][0] .= ": block $block, offset $offset, " . unpack('H*', $bytes);
 	}
-	open my $handle, '+<:raw', $file or die "cannot open $file: $!";
-	seek $handle, $block * $block_size + $offset, 0;
-	print $handle $bytes;
-	close $handle;
+	$block = leaf_of($file, 0) if $block eq 'leaf';
+	$block = leaf_of($file, 1) if $block eq 'second';
+	poke($file, $block, $offset, $bytes);
 }
 $node->start;
 my $started = $node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()');
@@ -151,6 +194,135 @@ SQL
 }
 is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'),
 	$started, 'the server has not crashed');
+
+# What the check tells of the entries of a table.
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE exact AS SELECT i AS id, substr(md5(i::text), 1, 16)::simhash64 AS fp
+FROM generate_series(1, 100) i;
+INSERT INTO exact SELECT i, NULL FROM generate_series(101, 110) i;
+CREATE TABLE equal AS SELECT i AS id, '0123456789abcdef'::simhash64 AS fp
+FROM generate_series(1, 1500) i;
+CREATE INDEX exact_fp ON exact USING hamming (fp) WITH (blocks = 5);
+CREATE INDEX equal_fp ON equal USING hamming (fp) WITH (blocks = 3);
+SQL
+
+# Change the pages of a new index by a function, which gets the path of its file,
+# and return what a statement says then.
+sub with_changes
+{
+	my ($index, $change, $statement) = @_;
+	my ($code, $out, $err);
+
+	$node->safe_psql('postgres', "REINDEX INDEX $index; CHECKPOINT");
+	my $path = $node->safe_psql('postgres', "SELECT pg_relation_filepath('$index')");
+	$node->stop;
+	$change->($node->data_dir . "/$path");
+	$node->start;
+	($code, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\n$statement");
+	return $err =~ s/^psql:.*?: //gmr =~ s/\nLOCATION:.*//gr;
+}
+
+# Add so many bytes to a number of a page.
+sub add_to
+{
+	my ($file, $block, $offset, $form, $bytes) = @_;
+
+	poke($file, $block, $offset,
+		pack($form, unpack($form, peek($file, $block, $offset, length pack($form, 0))) + $bytes));
+	return;
+}
+
+# Append a fingerprint, which is the first one but for the last bits, to a leaf of
+# table 1 or above.
+sub append
+{
+	my ($file, $table, $changed) = @_;
+	my $leaf = leaf_of($file, $table);
+	my $end = unpack('S', peek($file, $leaf, $header{pd_lower}, 2));
+
+	poke($file, $leaf, $end, pack('Q', unpack('Q', peek($file, $leaf, $contents, 8)) ^ $changed));
+	add_to($file, $leaf, $header{pd_lower}, 'S', 8);
+	return;
+}
+
+my $check = "SELECT hamming_index_check('exact_fp')";
+is(with_changes('exact_fp', sub { }, $check), '', 'nothing changed');
+for my $table (1 .. 4)
+{
+	like(
+		with_changes('exact_fp', sub { append($_[0], $table, 1) }, $check),
+		qr/\ANOTICE:  00000: block table @{[$table + 1]} of index "exact_fp" has 1 fingerprint without rows\nDETAIL:  .*\z/,
+		"table $table: a fingerprint without rows is harmless");
+	like(
+		with_changes('exact_fp', sub { append($_[0], $table, 0) }, $check),
+		qr/\AERROR:  XX002: .* a fingerprint is in the table twice/,
+		"table $table: a fingerprint twice");
+	like(
+		with_changes('exact_fp',
+			sub { add_to($_[0], leaf_of($_[0], $table), $header{pd_lower}, 'S', -8) }, $check),
+		qr/\AERROR:  XX002: .* a fingerprint of the first table is not in the table/,
+		"table $table: a fingerprint is missing");
+}
+for my $table (0, 15)
+{
+	like(
+		with_changes('exact_fp', sub {
+				my $leaf = leaf_of($_[0], $table);
+				add_to($_[0], $leaf, $header{pd_lower}, 'S', -8);
+				add_to($_[0], $leaf, $header{pd_upper}, 'S', 6);
+			}, $check),
+		qr/\AERROR:  XX002: .* a row of the heap is not in the table/,
+		"table $table: a row is missing");
+	like(
+		with_changes('exact_fp', sub {
+				my $leaf = leaf_of($_[0], $table);
+				poke($_[0], $leaf, $special - 12, peek($_[0], $leaf, $special - 6, 6));
+			}, $check),
+		qr/\AERROR:  XX002: .* a row (is in the index twice|of the heap is not in the table)/,
+		"table $table: a row is another one");
+}
+
+# What is wrong with the leaves of one fingerprint ends a vacuum, and does not
+# keep it for ever.
+like(
+	with_changes('equal_fp', sub { add_to($_[0], leaf_of($_[0], 0), $special{high} + 8, 'Q', 1) },
+		'BEGIN; DELETE FROM equal; COMMIT; VACUUM equal'),
+	qr/\AERROR:  XX002: .* leaves of a fingerprint do not follow each other/,
+	'leaves of a fingerprint that do not follow each other');
+$node->safe_psql('postgres', 'INSERT INTO equal SELECT i, $$0123456789abcdef$$
+	FROM generate_series(1, 1500) i');
+like(
+	with_changes('equal_fp', sub {
+			my ($first, $second) = map { leaf_of($_[0], 0, $_) } 0, 1;
+			poke($_[0], $second, $special - 6 * 300,
+				peek($_[0], $first, $special - 6, 6) x 300);
+		}, 'BEGIN; DELETE FROM equal; COMMIT; VACUUM equal'),
+	qr/\AERROR:  XX002: .* a row is in the table twice/,
+	'a row that two leaves have');
+
+# An index of the format before this one is refused by all that read it, and made
+# anew by REINDEX.
+my %refused = (
+	'a search' => "SELECT id FROM exact WHERE fp <-> '0123456789abcdef' <= 3",
+	'an order' => "SELECT id FROM exact ORDER BY fp <-> '0123456789abcdef' LIMIT 1",
+	'IS NULL' => 'SELECT id FROM exact WHERE fp IS NULL',
+	'INSERT' => "INSERT INTO exact VALUES (0, '0123456789abcdef')",
+	'VACUUM' => 'DELETE FROM exact WHERE id <= 10; VACUUM (INDEX_CLEANUP on) exact',
+	'hamming_index_stats' => "SELECT hamming_index_stats('exact_fp')",
+	'hamming_index_check' => $check);
+with_changes('exact_fp', sub { poke($_[0], $metapage, $meta{version}, "\1\0\0\0") }, 'SELECT 1');
+for my $name (sort keys %refused)
+{
+	my ($code, $out, $err) = $node->psql('postgres', $refused{$name}, on_error_stop => 0);
+
+	like($err,
+		qr/ERROR:  index "exact_fp" has version 1 of the format, and not 2\nHINT:  REINDEX it\./,
+		"the format before this one: $name is refused");
+}
+is( $node->safe_psql('postgres',
+		"REINDEX INDEX exact_fp; $check; SELECT count(*) FROM exact WHERE fp <-> '0123456789abcdef' <= 64"),
+	"\n90", 'the format before this one: REINDEX makes it anew');
+
 unlike(
 	slurp_file($node->logfile),
 	qr/terminated by signal|PANIC/,
