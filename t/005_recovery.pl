@@ -1,5 +1,6 @@
 # A hamming index survives crashes under load, gives the same answers on a
-# standby, after promotion and after point-in-time recovery.
+# standby, after promotion and after point-in-time recovery.  It has 8 blocks, so
+# that the insertion of a fingerprint takes two WAL records, and its removal, too.
 
 use strict;
 use warnings;
@@ -152,7 +153,7 @@ ok($load->finish, 'the load on the primary ended without an error');
 $load = start_load($primary, 5);
 $primary->safe_psql('postgres', 'REINDEX INDEX CONCURRENTLY docs_fp');
 $primary->safe_psql('postgres',
-	'CREATE INDEX CONCURRENTLY docs_other ON docs USING hamming (fp)');
+	'CREATE INDEX CONCURRENTLY docs_other ON docs USING hamming (fp) WITH (blocks = 3)');
 ok($load->finish, 'the load beside index builds ended without an error');
 is( $primary->safe_psql('postgres',
 		"SELECT hamming_index_check('docs_fp'), hamming_index_check('docs_other')"),
@@ -179,6 +180,64 @@ $recovered->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()')
 is(answers($recovered), $before, 'point-in-time recovery: the answers of then');
 check($recovered, 'after point-in-time recovery');
 $recovered->stop;
+
+# Recovery ends between the two records of an insertion, or of a removal.  What is
+# left is a fingerprint without rows, in the block tables 5 to 8: the check says
+# so, nothing finds it, and the next row that has it uses it.
+# These are the records of four pages: a leaf of each of four tables.
+sub records_of
+{
+	my ($statement) = @_;
+	my $here = 'SELECT pg_current_wal_insert_lsn()';
+	my $start = $primary->safe_psql('postgres', $here);
+	$primary->safe_psql('postgres', $statement);
+	my $end = $primary->safe_psql('postgres', $here);
+	my $dump = '';
+
+	# pg_waldump reads what is on disk, and recovery what is in the archive
+	$primary->safe_psql('postgres', 'SELECT pg_switch_wal()');
+	IPC::Run::run([ 'pg_waldump', '--rmgr=Generic', '--path', $primary->data_dir . '/pg_wal',
+		'--start', $start, '--end', $end ], '>', \$dump)
+	  or die 'pg_waldump failed';
+	return $dump =~ /lsn: ([0-9A-F\/]+).* blkref #3/g;
+}
+my $lone = 'fedcba9876543210';
+$primary->safe_psql('postgres', 'VACUUM (INDEX_CLEANUP on, TRUNCATE off) docs');
+my @records = records_of("INSERT INTO docs (fp) VALUES ('$lone')");
+is(scalar @records, 2, 'an insertion takes two records');
+$primary->safe_psql('postgres', "DELETE FROM docs WHERE fp = '$lone'");
+push @records, records_of('VACUUM (INDEX_CLEANUP on, TRUNCATE off) docs');
+is(scalar @records, 4, 'a removal takes two records');
+for my $target ([ 'an insertion', $records[1] ], [ 'a removal', $records[3] ])
+{
+	my ($name, $lsn) = @$target;
+	my $halved = PostgreSQL::Test::Cluster->new("halved_$name" =~ s/ /_/r);
+	$halved->init_from_backup($primary, 'base', has_restoring => 1);
+	$halved->append_conf('postgresql.conf', <<CONF);
+recovery_target_lsn = '$lsn'
+recovery_target_inclusive = off
+recovery_target_timeline = 'current'
+recovery_target_action = 'promote'
+autovacuum = off
+CONF
+	$halved->start;
+	$halved->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()')
+	  or die 'recovery did not end';
+	my ($code, $out, $err) = $halved->psql('postgres', "SELECT hamming_index_check('docs_fp')");
+	is($code, 0, "$name was halved: no corruption");
+	is_deeply(
+		[ $err =~ /NOTICE:  (block table \d of index "docs_fp" has 1 fingerprint) without rows/g ],
+		[ map { "block table $_ of index \"docs_fp\" has 1 fingerprint" } 5 .. 8 ],
+		"$name was halved: what is left");
+	is($halved->safe_psql('postgres', 'SELECT verify_all()'),
+		'as the table', "$name was halved: the index agrees with the table");
+	($code, $out, $err) = $halved->psql('postgres', <<SQL);
+INSERT INTO docs (fp) VALUES ('$lone');
+SELECT hamming_index_check('docs_fp'), verify('$lone', 3), verify('0123456789abcdef', 60);
+SQL
+	is("$code$out$err", '0||', "$name was halved: the fingerprint comes back");
+	$halved->stop;
+}
 
 # promotion
 $primary->wait_for_catchup($standby);

@@ -4,15 +4,18 @@
 CREATE EXTENSION simhash;
 CREATE TABLE docs (id bigserial, fp simhash64) WITH (autovacuum_enabled = off);
 
--- half near one of a hundred others, some without fingerprint
+-- half near one of a hundred others, a fifth equal to many others, a tenth to few,
+-- which come and go, some without fingerprint
 CREATE FUNCTION some_fp(r int) RETURNS simhash64 LANGUAGE sql AS $$
 	SELECT CASE WHEN r % 50 = 0 THEN NULL
+		WHEN r % 10 IN (2, 4) THEN substr(md5((r % 40)::text), 1, 16)::simhash64
+		WHEN r % 10 = 6 THEN substr(md5((r % 20000)::text), 1, 16)::simhash64
 		WHEN r % 2 = 0 THEN substr(md5(r::text), 1, 16)::simhash64
 		ELSE (substr(md5((r % 100)::text), 1, 16)::simhash64::bigint
 			# (1::bigint << r % 64) # (1::bigint << r / 64 % 64))::simhash64 END
 $$;
 INSERT INTO docs (fp) SELECT some_fp((random() * 1e6)::int) FROM generate_series(1, 20000);
-CREATE INDEX docs_fp ON docs USING hamming (fp) WITH (fillfactor = 20);
+CREATE INDEX docs_fp ON docs USING hamming (fp) WITH (fillfactor = 20, blocks = 8);
 
 CREATE FUNCTION verify(q simhash64, k int) RETURNS void LANGUAGE plpgsql
 SET enable_seqscan = off SET jit = off AS $$
