@@ -55,7 +55,8 @@ SELECT hamming_index_check('built_fp'), check_index('built', '{3}');
 DROP INDEX built_fp;
 
 -- an expression and a predicate; in a worker as in the leader an error is one
-CREATE FUNCTION half(fp simhash64) RETURNS simhash64 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+CREATE FUNCTION half(fp simhash64) RETURNS simhash64 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path FROM CURRENT AS $$
 BEGIN
 	IF fp = 999::bigint::simhash64 THEN RAISE 'not this one'; END IF;
 	RETURN (fp::bigint & 4294967295)::simhash64;
