@@ -161,6 +161,26 @@ SELECT count(*) FROM equal WHERE fp % '0123456789abcdee';
 RESET enable_seqscan;
 DROP TABLE equal;
 
+-- a look-up of many rows that ends early, and then that of another fingerprint
+CREATE TABLE rescanned AS
+SELECT i AS id, CASE WHEN i <= 5 THEN '123456789abcdef0'::simhash64
+	WHEN i > 3000 THEN '0123456789abcdef' ELSE substr(md5(i::text), 1, 16)::simhash64 END AS fp
+FROM generate_series(1, 6000) i;
+CREATE INDEX rescanned_fp ON rescanned USING hamming (fp);
+-- they differ in the first block, so that table 1 finds them
+CREATE TABLE probes AS SELECT * FROM (VALUES (1, '0d23456789abcdef'::simhash64),
+	(2, '1e3456789abcdef0')) v(n, fp);
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+SELECT n, first.id > 3000 AS among_many, first.id <= 5 AS among_few
+FROM (SELECT * FROM probes ORDER BY n) p LEFT JOIN LATERAL
+	(SELECT id FROM rescanned WHERE fp <-> p.fp <= 3 LIMIT 1) first ON true;
+SELECT n, EXISTS (SELECT FROM rescanned r WHERE r.fp <-> p.fp <= 3)
+FROM (SELECT * FROM probes ORDER BY n) p;
+RESET enable_bitmapscan;
+RESET enable_seqscan;
+DROP TABLE rescanned, probes;
+
 -- every kind of table and index
 CREATE UNLOGGED TABLE unlogged AS SELECT id, fp FROM uniform;
 CREATE INDEX unlogged_fp ON unlogged USING hamming (fp);

@@ -66,7 +66,8 @@ my %special = (
 	high => $special + 16,
 	kind => $special + 32,
 	table => $special + 34,
-	level => $special + 36,
+	level => $special + 35,
+	sorted => $special + 36,
 	page_id => $special + 38);
 
 # Return the block number of a leaf of a table, the first or another one.
@@ -78,7 +79,7 @@ sub leaf_of
 	for my $block (1 .. length($pages) / $block_size - 1)
 	{
 		my $page = substr($pages, $block * $block_size, $block_size);
-		my ($kind, $its_table, $level) = unpack('S3', substr($page, $special{kind}, 6));
+		my ($kind, $its_table, $level) = unpack('SCC', substr($page, $special{kind}, 4));
 
 		return $block if $kind == 2 && $its_table == $table && $level == 0 && !$skip--;
 	}
@@ -123,8 +124,9 @@ my @damages = (
 	[ 'leaf: low key', 'leaf', $special{low}, "\xff" x 16 ],
 	[ 'leaf: high key', 'leaf', $special{high}, "\0" x 16 ],
 	[ 'leaf: kind', 'leaf', $special{kind}, "\3\0" ],
-	[ 'leaf: table', 'leaf', $special{table}, "\1\0" ],
-	[ 'leaf: level', 'leaf', $special{level}, "\1\0" ],
+	[ 'leaf: table', 'leaf', $special{table}, "\1" ],
+	[ 'leaf: level', 'leaf', $special{level}, "\1" ],
+	[ 'leaf: sorted', 'leaf', $special{sorted}, "\xff\x7f" ],
 	[ 'leaf: page identifier', 'leaf', $special{page_id}, "\0\0" ],
 	[ 'leaf: fingerprints', 'leaf', $contents, "\xff" x 80 ],
 	[ 'leaf: TIDs', 'leaf', $special - 60, "\xfe" x 60 ],
@@ -232,6 +234,16 @@ sub add_to
 	return;
 }
 
+# Return a leaf of a table, of which no entry is said to be in order.
+sub unsorted_leaf
+{
+	my ($file, $table) = @_;
+	my $leaf = leaf_of($file, $table);
+
+	poke($file, $leaf, $special{sorted}, "\0\0");
+	return $leaf;
+}
+
 # Append a fingerprint, which is the first one but for the last bits, to a leaf of
 # table 1 or above.
 sub append
@@ -259,15 +271,24 @@ for my $table (1 .. 4)
 		"table $table: a fingerprint twice");
 	like(
 		with_changes('exact_fp',
-			sub { add_to($_[0], leaf_of($_[0], $table), $header{pd_lower}, 'S', -8) }, $check),
-		qr/\AERROR:  XX002: .* a fingerprint of the first table is not in the table/,
+			sub { add_to($_[0], unsorted_leaf($_[0], $table), $header{pd_lower}, 'S', -8) }, $check),
+		qr/\AERROR:  XX002: .* a fingerprint of the first is not in the table/,
 		"table $table: a fingerprint is missing");
 }
+like(
+	with_changes('exact_fp', sub {
+			my $leaf = leaf_of($_[0], 1);
+			my $first = peek($_[0], $leaf, $contents, 8);
+			poke($_[0], $leaf, $contents, peek($_[0], $leaf, $contents + 8, 8));
+			poke($_[0], $leaf, $contents + 8, $first);
+		}, $check),
+	qr/\AERROR:  XX002: .* entries are out of order/,
+	'two fingerprints have changed places');
 for my $table (0, 15)
 {
 	like(
 		with_changes('exact_fp', sub {
-				my $leaf = leaf_of($_[0], $table);
+				my $leaf = unsorted_leaf($_[0], $table);
 				add_to($_[0], $leaf, $header{pd_lower}, 'S', -8);
 				add_to($_[0], $leaf, $header{pd_upper}, 'S', 6);
 			}, $check),
@@ -275,7 +296,7 @@ for my $table (0, 15)
 		"table $table: a row is missing");
 	like(
 		with_changes('exact_fp', sub {
-				my $leaf = leaf_of($_[0], $table);
+				my $leaf = unsorted_leaf($_[0], $table);
 				poke($_[0], $leaf, $special - 12, peek($_[0], $leaf, $special - 6, 6));
 			}, $check),
 		qr/\AERROR:  XX002: .* a row (is in the index twice|of the heap is not in the table)/,

@@ -375,10 +375,9 @@ extern int	hamming_choose_cut(const HammingKey *keys, int least, int most);
 extern HammingKey hamming_separator(HammingKey left, HammingKey right);
 
 /* am_buffer.c */
-extern Buffer hamming_pin_page(Relation index, BlockNumber block,
-							   BufferAccessStrategy strategy);
 extern Buffer hamming_read(Relation index, BlockNumber block, int mode,
 						   BufferAccessStrategy strategy);
+extern Buffer hamming_read_fetched(Relation index, BlockNumber block);
 extern void hamming_prefetch(Relation index, BlockNumber block);
 extern void hamming_fetch(Relation index, BlockNumber block, int from, int to);
 extern int	hamming_read_blocks(Relation index);
@@ -444,6 +443,7 @@ typedef struct HammingReadAhead
 
 extern int	hamming_walk_distance(Relation index);
 extern void hamming_read_ahead(HammingReadAhead *ahead, HammingKey key);
+extern void hamming_prefetch_leaf(Relation index, int table, HammingKey key);
 
 /* am_path.c */
 

@@ -8,6 +8,8 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
+#include "pgstat.h"
 #include "storage/buf_internals.h"
 
 #include "am/am.h"
@@ -39,9 +41,8 @@ fetch_lines(Page page, int from, int to)
  * such a look for a use of the page, and may evict the page earlier: so where
  * pages are being evicted each is looked for in that table.
  */
-Buffer
-hamming_pin_page(Relation index, BlockNumber block,
-				 BufferAccessStrategy strategy)
+static Buffer
+pin_page(Relation index, BlockNumber block, BufferAccessStrategy strategy)
 {
 	Buffer		buffer;
 
@@ -52,7 +53,14 @@ hamming_pin_page(Relation index, BlockNumber block,
 	if (BufferIsValid(buffer))
 	{
 		if (ReadRecentBuffer(index->rd_locator, MAIN_FORKNUM, block, buffer))
+		{
+			/* as ReadBufferExtended() counts it */
+			pgstat_count_buffer_read(index);
+			pgstat_count_buffer_hit(index);
+			if (VacuumCostActive)
+				VacuumCostBalance += VacuumCostPageHit;
 			return buffer;
+		}
 		hamming_note_eviction(index);
 	}
 	buffer = ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL,
@@ -71,12 +79,26 @@ Buffer
 hamming_read(Relation index, BlockNumber block, int mode,
 			 BufferAccessStrategy strategy)
 {
-	Buffer		buffer = hamming_pin_page(index, block, strategy);
+	Buffer		buffer = pin_page(index, block, strategy);
 
 	/* on an inner page, the order of the children */
 	fetch_lines(BufferGetPage(buffer), HAMMING_CONTENT,
 				HAMMING_CONTENT + HAMMING_ORDER_SPACE);
 	LockBuffer(buffer, mode);
+	hamming_page_check(index, buffer);
+	return buffer;
+}
+
+/*
+ * Read the page at block, which hamming_fetch() may have fetched.  Locks: as
+ * hamming_read() in share mode.
+ */
+Buffer
+hamming_read_fetched(Relation index, BlockNumber block)
+{
+	Buffer		buffer = pin_page(index, block, NULL);
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	hamming_page_check(index, buffer);
 	return buffer;
 }

@@ -298,6 +298,15 @@ check_order(Check *check, BlockNumber block, Page page)
 			hamming_corrupted(check->index, block, "children are out of order");
 }
 
+/* Read ahead the child with a rank, if there is one, and a page for it. */
+static void
+prefetch_child(Check *check, Page page, int rank)
+{
+	if (check->distance > 0 && rank < hamming_page_count(page) &&
+		hamming_inner_child(page, rank) < check->pages)
+		hamming_prefetch(check->index, hamming_inner_child(page, rank));
+}
+
 /*
  * Check a page and all pages below it.  table, level, low and high are what the
  * parent says of the page; level is -1 for a root, which may have any level.
@@ -342,13 +351,11 @@ check_page(Check *check, BlockNumber block, int table, int level,
 	}
 	check_order(check, block, page);
 	count = hamming_page_count(page);
-	for (rank = 0; rank < Min(count, check->distance); rank++)
-		hamming_prefetch(check->index, hamming_inner_child(page, rank));
+	for (rank = 0; rank < check->distance; rank++)
+		prefetch_child(check, page, rank);
 	for (rank = 0; rank < count; rank++)
 	{
-		if (rank + check->distance < count)
-			hamming_prefetch(check->index,
-							 hamming_inner_child(page, rank + check->distance));
+		prefetch_child(check, page, rank + check->distance);
 		check_page(check, hamming_inner_child(page, rank), table,
 				   special->level - 1, hamming_inner_key(page, rank),
 				   rank + 1 < count ? hamming_inner_key(page, rank + 1) : high);

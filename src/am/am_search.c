@@ -402,8 +402,7 @@ search_leaf(HammingSearch *search, HammingMatch *matches, int *count)
 		CHECK_FOR_INTERRUPTS();
 		if (!take_leaf(search, &ball, &leaf))
 			return false;
-		buffer = hamming_read(search->index, leaf.block, BUFFER_LOCK_SHARE,
-							  NULL);
+		buffer = hamming_read_fetched(search->index, leaf.block);
 		page = BufferGetPage(buffer);
 		if (hamming_page_is_for(page, search->table, 0, leaf.from) &&
 			hamming_key_compare(hamming_special(page)->high, leaf.end) == 0)
@@ -542,6 +541,7 @@ hamming_search_end(HammingSearch *search)
 	hamming_path_end(&search->path);
 	hamming_path_end(&search->lookup);
 	search->found_count = search->found_position = 0;
+	search->found_from = 0;
 }
 
 /*

@@ -137,6 +137,18 @@ describe_page(Page page)
 	return visited;
 }
 
+/* Read ahead the leaves of a fingerprint but that of table 0. */
+static void
+prefetch_leaves(Vacuum *vacuum, uint64 fingerprint)
+{
+	int			table;
+
+	for (table = 1; table < vacuum->blocks; table++)
+		hamming_prefetch_leaf(vacuum->info->index, table,
+							  hamming_table_key(vacuum->blocks, table,
+												fingerprint, 0));
+}
+
 /*
  * Remove the last entries of fingerprints, of which the caller has locked no
  * leaf.  Where the rows of one could be on many leaves, remove the entry alone:
@@ -146,12 +158,16 @@ static void
 remove_last(Vacuum *vacuum, const DeadEntries *dead)
 {
 	Relation	index = vacuum->info->index;
+	int			distance = hamming_walk_distance(index);
+	int			fetched = 0;
 	int			i;
 
 	for (i = 0; i < dead->last_count; i++)
 	{
 		HammingKey	key = dead->last[i];
 
+		for (; fetched < Min(i + distance, dead->last_count); fetched++)
+			prefetch_leaves(vacuum, dead->last[fetched].bits);
 		if (!hamming_remove(index, key.bits, key.tid))
 		{
 			Buffer		leaf = hamming_find(index, 0, 0, key,

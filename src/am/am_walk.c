@@ -56,3 +56,23 @@ hamming_read_ahead(HammingReadAhead *ahead, HammingKey key)
 		hamming_prefetch(ahead->index, hamming_inner_child(page, rank));
 	UnlockReleaseBuffer(parent);
 }
+
+/*
+ * Let the operating system read the leaf that covers the key.  On entry and on
+ * return the caller holds no lock.  The leaf's parent is locked meanwhile.
+ */
+void
+hamming_prefetch_leaf(Relation index, int table, HammingKey key)
+{
+	Buffer		parent = hamming_find(index, table, 1, key, BUFFER_LOCK_SHARE,
+									  NULL);
+	Page		page;
+	BlockNumber block;
+
+	if (!BufferIsValid(parent))
+		return;
+	page = BufferGetPage(parent);
+	block = hamming_inner_child(page, hamming_inner_find(page, key));
+	UnlockReleaseBuffer(parent);
+	hamming_prefetch(index, block);
+}
