@@ -121,7 +121,7 @@ for my $needs (@needs)
 $node->safe_psql('postgres', <<'SQL');
 CREATE TABLE source AS SELECT i AS id, substr(md5(i::text), 1, 16)::simhash64 AS fp
 FROM generate_series(1, 30000) i;
-CREATE TABLE refusing (id int, fp simhash64, EXCLUDE USING hamming (fp WITH %));
+CREATE TABLE refusing (id int, fp simhash64, EXCLUDE USING hamming (fp WITH %) WITH (blocks = 8));
 CREATE TABLE one AS SELECT * FROM source LIMIT 1;
 SQL
 my $file = $node->data_dir . '/source';

@@ -27,6 +27,7 @@ $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
 $node->append_conf('postgresql.conf', <<'CONF');
 jit = off
 max_parallel_workers_per_gather = 0
+max_parallel_maintenance_workers = 0
 maintenance_work_mem = 256MB
 work_mem = 256MB
 autovacuum = off
@@ -43,6 +44,9 @@ FROM generate_series(0, 999999) i;
 CREATE TABLE path AS SELECT i AS id, (i # (i >> 1))::bigint::simhash64 AS fp
 FROM generate_series(0, 499999) i;
 CREATE TABLE equal AS SELECT i AS id, 7::bigint::simhash64 AS fp FROM generate_series(1, 30000) i;
+CREATE TABLE indexed AS SELECT * FROM docs WHERE id < 300000;
+CREATE INDEX indexed_3 ON indexed USING hamming (fp) WITH (blocks = 3);
+CREATE INDEX equal_8 ON equal USING hamming (fp) WITH (blocks = 8);
 CREATE TABLE texts (marks text, words text, letters text);
 ALTER TABLE texts ALTER marks SET STORAGE EXTERNAL, ALTER words SET STORAGE EXTERNAL,
 	ALTER letters SET STORAGE EXTERNAL;
@@ -75,6 +79,16 @@ my %statements = (
 	'components of equal pairs' => "SELECT max((c).cluster) FROM (SELECT simhash_components(
 		'SELECT 1, 2 FROM docs, generate_series(1, 4)', 'leader') AS c) s",
 	'distances' => "SELECT sum(pairs) FROM simhash_distances('docs', 'fp', 25000)",
+	'index build, 3 blocks' => 'BEGIN; CREATE INDEX ON indexed USING hamming (fp) WITH (blocks = 3); ROLLBACK',
+	'index build, 8 blocks' => 'BEGIN; CREATE INDEX ON indexed USING hamming (fp) WITH (blocks = 8); ROLLBACK',
+	'index searches' => 'SET enable_seqscan = off; SELECT count(*) FROM indexed a JOIN indexed b
+		ON b.fp <-> a.fp <= 10 WHERE a.id < 300',
+	'index search of equal rows' => 'SET enable_seqscan = off; SELECT count(*) FROM generate_series(1, 300) i
+		JOIN equal ON fp <-> (i % 2)::bigint::simhash64 <= 3',
+	'index order' => "SET enable_seqscan = off; SELECT sum(id) FROM
+		(SELECT id FROM indexed ORDER BY fp <-> '0123456789abcdef') s",
+	'index check' => "SELECT hamming_index_check('indexed_3')",
+	'index statistics' => "SELECT count(*) FROM generate_series(1, 5), hamming_index_stats('indexed_3')",
 	'a combining sequence' => 'SELECT simhash(marks) FROM texts',
 	'words' => 'SELECT simhash(repeat(words, 10), words => 3) FROM texts',
 	'characters' => 'SELECT simhash(letters, chars => 4) FROM texts',
@@ -153,6 +167,34 @@ for my $name (sort keys %statements)
 	}
 	is_deeply(\@wrong, [], "$name: canceled, whenever the cancel comes");
 	cmp_ok($latest, '<=', $may_take * $ticks + 2, "$name: soon, $latest of $ticks ticks");
+}
+
+# A vacuum that is canceled, again and again, while it takes out fingerprints leaves
+# a sound index, and the next one goes on.
+for my $blocks (3, 8)
+{
+	my ($said, $canceled) = ('', 0);
+
+	$node->safe_psql('postgres', <<SQL);
+CREATE TABLE vacuumed AS SELECT * FROM docs WHERE id < 200000 AND id % 4 <> 3;
+CREATE INDEX vacuumed_fp ON vacuumed USING hamming (fp) WITH (blocks = $blocks);
+DELETE FROM vacuumed WHERE id % 4 < 2;
+SQL
+	for my $ticks (5, 10, 15, 20, 25, 0)
+	{
+		my ($code, $out, $err);
+
+		($said) = run_statement('VACUUM (INDEX_CLEANUP on, TRUNCATE off) vacuumed', $ticks || undef);
+		$canceled++ if $said =~ /ERROR:  57014/;
+		($code, $out, $err) = $node->psql('postgres', "SELECT hamming_index_check('vacuumed_fp')");
+		is("$code$out$err", '0', "$blocks blocks, vacuum canceled after $ticks ticks: a sound index");
+	}
+	is($said, '', "$blocks blocks: the last vacuum was not canceled");
+	cmp_ok($canceled, '>=', 2, "$blocks blocks: others were");
+	is( $node->safe_psql('postgres',
+			"SELECT rows, fingerprints, free_pages > 0 FROM hamming_index_stats('vacuumed_fp')"),
+		'50000|50000|t', "$blocks blocks: nothing else is left");
+	$node->safe_psql('postgres', 'DROP TABLE vacuumed');
 }
 
 $node->stop;
