@@ -8,19 +8,11 @@ SELECT array(SELECT generate_series(-1, 65)) AS radii \gset
 \set life :directory '/sql/index_life.sql'
 -- small pages make high tables
 \set options 'WITH (fillfactor = 10, blocks = 3)'
-\set other_options 'WITH (blocks = 4)'
-\i :life
-CALL for_each_table('DROP TABLE %1$s');
-\set options 'WITH (fillfactor = 10, blocks = 4)'
-\set other_options 'WITH (fillfactor = 100, blocks = 6)'
-\i :life
-CALL for_each_table('DROP TABLE %1$s');
-\set options 'WITH (fillfactor = 10, blocks = 6)'
 \set other_options 'WITH (blocks = 8)'
 \i :life
 CALL for_each_table('DROP TABLE %1$s');
-\set options 'WITH (fillfactor = 10, blocks = 8)'
-\set other_options 'WITH (fillfactor = 100, blocks = 3)'
+\set options 'WITH (fillfactor = 10, blocks = 6)'
+\set other_options 'WITH (fillfactor = 100, blocks = 4)'
 \i :life
 CALL for_each_table('DROP TABLE %1$s');
 
@@ -51,7 +43,7 @@ SELECT count(*) FROM equal WHERE fp % '0123456789abcdee';
 RESET enable_seqscan;
 DROP TABLE equal;
 
--- A table whose rows are all replaced 20 times, while what they have in common
+-- A table whose rows are all replaced 8 times, while what they have in common
 -- moves, keeps its indexes below twice the size of new ones.
 CREATE TABLE churned (id int, fp simhash64) WITH (autovacuum_enabled = off);
 CREATE FUNCTION churned_fp(round int, i int) RETURNS simhash64 LANGUAGE sql AS $$
@@ -68,7 +60,7 @@ FROM pg_class c, hamming_index_stats(c.oid) s WHERE relname ~ '^churned_\d$';
 CREATE TABLE fresh AS SELECT index, pages FROM churned_stats;
 \set ECHO none
 SELECT format(statement, part * 4000 + 1, (part + 1) * 4000, round)
-FROM generate_series(1, 20) round, generate_series(0, 4) part, (VALUES
+FROM generate_series(1, 8) round, generate_series(0, 4) part, (VALUES
 	(1, 'DELETE FROM churned WHERE id BETWEEN %1$s AND %2$s'),
 	(2, 'VACUUM (INDEX_CLEANUP on) churned'),
 	(3, 'INSERT INTO churned SELECT i, churned_fp(%3$s, i)
