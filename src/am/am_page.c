@@ -218,8 +218,14 @@ entries_below(Page page, bool inner, int count, HammingKey key)
 static int
 sorted_below(Page page, HammingBits bits)
 {
-	return entries_below(page, false, hamming_special(page)->sorted,
-						 hamming_key(bits, 0));
+	HammingSpecial *special = hamming_special(page);
+
+	/* often all of a leaf is wanted */
+	if (bits <= special->low.bits)
+		return 0;
+	if (bits > special->high.bits)
+		return special->sorted;
+	return entries_below(page, false, special->sorted, hamming_key(bits, 0));
 }
 
 /* Leaves */
