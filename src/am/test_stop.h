@@ -2,7 +2,7 @@
  * test_stop.h
  *	  Places where a test can hold a process.
  *
- * Only a build with -DSIMHASH_TEST_STOPS has them: see specs/stops.spec.
+ * Only a build with -DSIMHASH_TEST_STOPS has them, for tests in specs/.
  */
 #ifndef SIMHASH_TEST_STOP_H
 #define SIMHASH_TEST_STOP_H
