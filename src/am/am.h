@@ -188,7 +188,7 @@ typedef struct HammingSpecial
 	uint16		kind;			/* HammingPageKind */
 	uint8		table;			/* 0 .. blocks - 1, or HAMMING_NULLS */
 	uint8		level;			/* 0 is a leaf */
-	uint16		sorted;			/* of a leaf: the first so many entries are in
+	uint16		sorted;			/* of a leaf: entries 0 .. sorted - 1 are in
 								 * the order of keys */
 	uint16		page_id;		/* HAMMING_PAGE_ID, for tools that look at
 								 * files */
@@ -423,6 +423,8 @@ extern Buffer hamming_pin(Relation index, int table, int level, HammingKey key,
 						  BufferAccessStrategy strategy);
 extern bool hamming_lock_pinned(Relation index, Buffer buffer, int table,
 								int level, HammingKey key);
+extern void hamming_release_pinned(const Buffer *buffers, int count,
+								   int locked);
 extern void hamming_make_room(Relation index, int table, int level,
 							  HammingKey key);
 extern bool hamming_merge(Relation index, int table, int level, HammingKey key,

@@ -95,7 +95,10 @@ sort_rows(HammingBuild *build)
 	hamming_sorter_finish(build->nulls);
 	if (build->files != NULL)
 	{
-		/* what others read is in the files, and memory is for what comes */
+		/*
+		 * All rows are in the files now, where the other processes read them.
+		 * The memory of the two sorts goes to the sorts of fingerprints.
+		 */
 		build->row_runs = build->rows->run_count;
 		build->null_runs = build->nulls->run_count;
 		hamming_sorter_end(build->rows);
@@ -357,8 +360,8 @@ write_fixed_pages(Relation index, ForkNumber fork, int blocks)
 }
 
 /*
- * Return into how many blocks an index of so many rows cuts fingerprints,
- * unless the user has said it: doc/indexing.md has the measurements.
+ * Return the number of blocks for an index of rows rows: that of the option
+ * blocks, or else the number that doc/indexing.md has found best.
  */
 static int
 choose_blocks(Relation index, double rows)
@@ -382,7 +385,10 @@ begin_tables(HammingBuild *build)
 	build->pages.next = build->pages.end = build->pages.logged;
 }
 
-/* The leader's last part: inner pages, NULLs, and what is not logged yet. */
+/*
+ * End the build, in the leader: put the leaves that were written in parts under
+ * inner pages, write the table of NULLs, and log the pages that are not logged.
+ */
 static void
 finish_tables(HammingBuild *build)
 {

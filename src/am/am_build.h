@@ -19,6 +19,18 @@
  */
 #define HAMMING_KEY_WORDS ((int) (sizeof(HammingKey) / sizeof(uint64)))
 
+/*
+ * Does element a come before b?  Both have width words, 1 or 2.  Without a
+ * branch, as no branch could be predicted.
+ */
+static pg_attribute_always_inline bool
+hamming_element_before(const uint64 *a, const uint64 *b, int width)
+{
+	if (width == 1)
+		return a[0] < b[0];
+	return (a[0] < b[0]) | ((a[0] == b[0]) & (a[1] < b[1]));
+}
+
 /* am_radix.c */
 typedef struct HammingScratch
 {

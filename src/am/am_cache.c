@@ -13,10 +13,10 @@
 
 #include "am/am.h"
 
-/* Leaves are counted again after so many uses, as the index may grow. */
+/* hamming_measure() measures at each SHAPES_AGE-th call: the index may grow. */
 #define SHAPES_AGE 64
 
-/* So many pages are looked for in the buffer table after one was evicted. */
+/* After an eviction EVICTED_FOR pages are found by the buffer table. */
 #define EVICTED_FOR 64
 
 /* The least and the most slots: 4 bytes each. */

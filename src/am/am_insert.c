@@ -28,7 +28,7 @@ typedef struct Insertion
 	int			count;			/* of keys */
 	HammingKey	keys[HAMMING_MAX_BLOCKS];
 	Buffer		leaves[HAMMING_MAX_BLOCKS]; /* pinned */
-	int			locked;			/* the first so many leaves are locked */
+	int			locked;			/* leaves[0] .. leaves[locked - 1] are locked */
 } Insertion;
 
 /* Has a leaf an entry with the bits, of any row? */
@@ -52,7 +52,8 @@ pin_leaves(Insertion *insertion)
 	int			table = insertion->first_table;
 	Buffer		first = hamming_find(index, table, 0, insertion->keys[0],
 									 BUFFER_LOCK_SHARE, NULL);
-	bool		known = has_bits(BufferGetPage(first), insertion->keys[0].bits);
+	bool		known = insertion->count > 1 &&
+	has_bits(BufferGetPage(first), insertion->keys[0].bits);
 	int			i;
 
 	LockBuffer(first, BUFFER_LOCK_UNLOCK);
@@ -84,23 +85,22 @@ append_missing(Insertion *insertion, int pinned, int *full)
 	int			i;
 
 	*full = -1;
+	insertion->locked = 0;
 	for (i = 0; i < pinned; i++)
 	{
 		int			table = insertion->first_table + i;
 		HammingKey	key = insertion->keys[i];
 		Buffer		leaf = insertion->leaves[i];
 		Page		page = BufferGetPage(leaf);
-		bool		known;
 
 		insertion->locked++;
 		if (!hamming_lock_pinned(insertion->index, leaf, table, 0, key))
 			return false;
-		known = has_bits(page, key.bits);
-		/* the last row of the fingerprint may have been removed */
-		if (i == 0 && !known && pinned < insertion->count)
-			return false;
-		if (known && !hamming_table_has_tids(table))
+		if (i > 0 && has_bits(page, key.bits))
 			continue;
+		/* the last row of the fingerprint may have been removed */
+		if (pinned < insertion->count && !has_bits(page, key.bits))
+			return false;
 		if (hamming_page_is_full(page))
 		{
 			*full = table;
@@ -115,20 +115,6 @@ append_missing(Insertion *insertion, int pinned, int *full)
 	hamming_log_changes(insertion->index, count,
 						changes + HAMMING_MAX_BLOCKS - count);
 	return true;
-}
-
-static void
-release_leaves(Insertion *insertion, int pinned)
-{
-	int			i;
-
-	for (i = 0; i < pinned; i++)
-	{
-		if (i < insertion->locked)
-			LockBuffer(insertion->leaves[i], BUFFER_LOCK_UNLOCK);
-		ReleaseBuffer(insertion->leaves[i]);
-	}
-	insertion->locked = 0;
 }
 
 /*
@@ -148,7 +134,7 @@ insert_keys(Insertion *insertion)
 
 		test_stop("insert: all leaves");
 		done = append_missing(insertion, pinned, &full);
-		release_leaves(insertion, pinned);
+		hamming_release_pinned(insertion->leaves, pinned, insertion->locked);
 		if (full >= 0)
 			hamming_make_room(insertion->index, full, 0,
 							  insertion->keys[full - insertion->first_table]);

@@ -35,10 +35,12 @@
 /*
  * A radius is searched by itself only if that is expected to read at most this
  * part of a table's leaves.  What such rounds read is in vain if the rows that
- * are wanted are farther.  By the expectation of hamming_plan(), all such
- * rounds together read less than a quarter of as many leaves as table 0 has, up
- * to 2^32, where 10 rows have at least 3 distinct fingerprints: the next
- * radius has several times the leaves.
+ * are wanted are farther.
+ *
+ * Let table 0 have L leaves, up to 2^32, and let at least 3 of 10 rows have a
+ * fingerprint of their own.  By the expectation of hamming_plan(), all such
+ * rounds together read fewer than L / 4 leaves: each radius takes several times
+ * the leaves of the radius before.
  */
 #define MAX_PART (1.0 / 8)
 

@@ -211,7 +211,11 @@ hamming_parallel_begin(HammingBuild *build)
 			   maintenance_work_mem / build->shared->processes);
 }
 
-/* End the workers, and what hamming_parallel_begin() has begun. */
+/*
+ * In the leader: wait for the workers to end, add up the buffers and the WAL
+ * that they have used, and undo hamming_parallel_begin().  Does nothing where
+ * that function has not asked for workers.
+ */
 void
 hamming_parallel_end(HammingBuild *build)
 {

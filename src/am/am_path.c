@@ -136,7 +136,7 @@ hamming_path_find(HammingPath *path, HammingKey key)
 					  "no page covers a key of the table");
 }
 
-/* Release the pins of a path, of which the caller has locked no page. */
+/* Release all pins of path.  On entry no page of path is locked. */
 void
 hamming_path_end(HammingPath *path)
 {

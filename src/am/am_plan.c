@@ -38,8 +38,8 @@ leaves_visited(const HammingShape *shape, int leading_radius, int radius)
 }
 
 /*
- * Return how many fingerprints of uniform data are expected within radius:
- * about so many leaves of table 0 are read to look up their rows.
+ * Return how many fingerprints of uniform data are expected within radius.  The
+ * look-up of the rows of each fingerprint reads about one leaf of table 0.
  */
 static double
 look_ups(const HammingShape *shapes, int radius)

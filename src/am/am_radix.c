@@ -2,11 +2,16 @@
  * am_radix.c
  *	  Radix sort of what an index is built from, in memory and in place.
  *
- * An element is one or two words, the first of which orders first.  A digit is
- * some bits of a word: the highest in which elements differ, as many as give
- * each value of the digit a few elements.  Elements are moved to where those
- * of their digit belong.  Then the elements of each value are sorted by what
- * is below the digit.
+ * An element has one word or two.  Elements are ordered by their first words.
+ * Elements with the same first word are ordered by their second words.
+ *
+ * The sort of a bucket looks at a digit: adjacent bits of one word.  The
+ * highest bit of the digit is the highest in which the bucket's elements
+ * differ.  The digit has so few bits that each of its values has some elements
+ * on average.
+ * The sort moves the elements with the same value of the digit together, in the
+ * order of the values.  Then it sorts the elements of each value in the same
+ * way, by the bits below the digit.
  *
  * A bucket that fits into the scratch space is moved there, and its smallest
  * parts come back in order, so that each element moves twice.  A larger bucket
@@ -51,15 +56,6 @@ digit_value(const uint64 *element, Digit digit)
 		((UINT64CONST(1) << digit.bits) - 1);
 }
 
-/* Without a branch, as no branch could be predicted. */
-static pg_attribute_always_inline bool
-comes_before(const uint64 *a, const uint64 *b, int width)
-{
-	if (width == 1)
-		return a[0] < b[0];
-	return (a[0] < b[0]) | ((a[0] == b[0]) & (a[1] < b[1]));
-}
-
 /* Copy up to FEW elements to another place, in order. */
 static pg_attribute_always_inline void
 place_few(uint64 *to, const uint64 *from, int count, int width)
@@ -71,8 +67,9 @@ place_few(uint64 *to, const uint64 *from, int count, int width)
 	for (i = 1; i < count; i++)
 		for (j = 0; j < i; j++)
 		{
-			bool		before = comes_before(from + i * width,
-											  from + j * width, width);
+			bool		before = hamming_element_before(from + i * width,
+														from + j * width,
+														width);
 
 			ranks[j] += before;
 			ranks[i] += !before;

@@ -30,7 +30,7 @@ typedef struct Removal
 	uint64		tid;			/* of the entry to remove */
 	int			row_leaves;		/* those of table 0 come first */
 	int			count;			/* of leaves */
-	int			locked;			/* the first so many are locked */
+	int			locked;			/* leaves[0] .. leaves[locked - 1] are locked */
 	Buffer		leaves[MAX_LEAVES];
 	HammingKey	keys[MAX_LEAVES];	/* that the leaves cover */
 	int			change_count;
@@ -169,14 +169,7 @@ lock_other_leaves(Removal *removal)
 static void
 release_leaves(Removal *removal)
 {
-	int			i;
-
-	for (i = 0; i < removal->count; i++)
-	{
-		if (i < removal->locked)
-			LockBuffer(removal->leaves[i], BUFFER_LOCK_UNLOCK);
-		ReleaseBuffer(removal->leaves[i]);
-	}
+	hamming_release_pinned(removal->leaves, removal->count, removal->locked);
 	removal->count = removal->locked = removal->change_count = 0;
 }
 

@@ -284,15 +284,9 @@ count_below(const HammingRun *run, uint64 bound)
 	return low;
 }
 
-static bool
-comes_before(const uint64 *a, const uint64 *b, int width)
-{
-	return (a[0] < b[0]) | ((a[0] == b[0]) & (a[width - 1] < b[width - 1]));
-}
-
 /*
- * Merge count elements of a and b, each of which has so many at hand.  There is
- * no branch on which comes first, as none could be predicted.
+ * Merge count elements of a and b.  a and b have count elements each at hand.
+ * There is no branch on which comes first, as none could be predicted.
  */
 static pg_attribute_always_inline void
 merge_some(Input *a, Input *b, uint64 *to, Size count, int width)
@@ -304,7 +298,7 @@ merge_some(Input *a, Input *b, uint64 *to, Size count, int width)
 
 	for (; to < end; to += width)
 	{
-		bool		second = comes_before(q, p, width);
+		bool		second = hamming_element_before(q, p, width);
 		const uint64 *from = second ? q : p;
 
 		to[0] = from[0];

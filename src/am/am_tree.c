@@ -238,6 +238,23 @@ hamming_lock_pinned(Relation index, Buffer buffer, int table, int level,
 	return hamming_page_is_for(BufferGetPage(buffer), table, level, key);
 }
 
+/*
+ * Unlock the pages in buffers[0] .. buffers[locked - 1], and release the pins
+ * of all count buffers.  On entry the caller holds these locks and pins.
+ */
+void
+hamming_release_pinned(const Buffer *buffers, int count, int locked)
+{
+	int			i;
+
+	for (i = 0; i < count; i++)
+	{
+		if (i < locked)
+			LockBuffer(buffers[i], BUFFER_LOCK_UNLOCK);
+		ReleaseBuffer(buffers[i]);
+	}
+}
+
 /* Is the page that covers the key full?  The answer may be out of date. */
 static bool
 is_full(Relation index, int table, int level, HammingKey key)
