@@ -8,6 +8,7 @@ DATA = sql/simhash--1.0.sql
 PGFILEDESC = "simhash - near-duplicate text"
 
 OBJS = \
+	src/module.o \
 	src/planner.o \
 	src/am/am_buffer.o \
 	src/am/am_build.o \
@@ -41,6 +42,7 @@ OBJS = \
 	src/dedup/id_numbers.o \
 	src/dedup/join.o \
 	src/dedup/join_pairs.o \
+	src/dedup/join_side.o \
 	src/dedup/leaders.o \
 	src/dedup/numbering.o \
 	src/dedup/pair_rows.o \
@@ -48,6 +50,16 @@ OBJS = \
 	src/dedup/sample.o \
 	src/dedup/user_ids.o \
 	src/dedup/user_query.o \
+	src/join/clause.o \
+	src/join/cost.o \
+	src/join/entries.o \
+	src/join/explain.o \
+	src/join/input.o \
+	src/join/node.o \
+	src/join/passes.o \
+	src/join/path.o \
+	src/join/plan.o \
+	src/join/tuples.o \
 	src/text/aggregate.o \
 	src/text/arguments.o \
 	src/text/construct.o \

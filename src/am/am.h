@@ -612,6 +612,7 @@ extern IndexBulkDeleteResult *hamming_cleanup(IndexVacuumInfo *info,
 											  IndexBulkDeleteResult *stats);
 
 /* am_handler.c */
+extern void hamming_define_options(void);
 extern bool hamming_is_cost_function(amcostestimate_function function);
 
 /* am_cost.c */

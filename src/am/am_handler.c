@@ -15,8 +15,9 @@ PG_FUNCTION_INFO_V1(hamming_handler);
 
 static relopt_kind option_kind;
 
+/* Define the options of an index, when the library is loaded. */
 void
-_PG_init(void)
+hamming_define_options(void)
 {
 	option_kind = add_reloption_kind();
 	add_int_reloption(option_kind, "fillfactor",

@@ -73,12 +73,24 @@ find_varying(const uint64 *fps, uint32 count, uint64 one)
 	return varying;
 }
 
-/* Are the fingerprints at x of join->x and at y of join->y in one set? */
+/* Does the join know of pairs that need no comparison? */
 static inline bool
-in_same_set(const HammingJoin *join, uint32 x, uint32 y)
+leaves_out_pairs(const HammingJoin *join)
+{
+	return join->sets != NULL || join->settled != NULL;
+}
+
+/*
+ * Does the pair of the fingerprints at x of join->x and at y of join->y need
+ * no comparison, as both are in one set, or as x is settled?
+ */
+static inline bool
+is_left_out(const HammingJoin *join, uint32 x, uint32 y)
 {
 	uint32	   *sets = join->sets;
 
+	if (join->settled != NULL)
+		return join->settled[join->x->ids[x]];
 	return sets != NULL && find_set(sets, join->x->ids[x]) ==
 		find_set(sets, join->y->ids[y]);
 }
@@ -99,7 +111,7 @@ sample_pair(const HammingJoin *join, const Candidates *group, int i,
 	uint32		y = group->y + (i * UINT64CONST(2654435761)) % y_size;
 
 	*difference = join->x->fps[x] ^ join->y->fps[y];
-	return !in_same_set(join, x, y);
+	return !is_left_out(join, x, y);
 }
 
 /*
@@ -114,7 +126,8 @@ number_needed(const HammingJoin *join, const Candidates *group)
 	int			needed = 0;
 	int			i;
 
-	if (join->sets == NULL || group->x_end - group->x < WORTH_ESTIMATING)
+	if (!leaves_out_pairs(join) ||
+		group->x_end - group->x < WORTH_ESTIMATING)
 		return pairs;
 	/* a quarter of the sample will do: it decides by a factor, no more */
 	for (i = 0; i < SAMPLE_SIZE; i += 4)
@@ -210,9 +223,9 @@ cut_bits(JoinCut *cut, int parts, const double *information, double total)
 }
 
 /*
- * Choose the number of levels that takes the least time.  Return 0 if
- * comparing all pairs takes no more, or if there are fewer varying bits than
- * parts.  pairs is the number of pairs that need a comparison, sort the time
+ * Choose the number of levels that takes the least time, and set *least to that
+ * time, in comparisons.  Return 0 if comparing all pairs takes no more, or if
+ * there are fewer varying bits than parts.  pairs is the number of pairs that need a comparison, sort the time
  * of a sort by one part, in comparisons, information the sum over all bits.
  *
  * Of the parts in which a pair agrees, the first is among the first
@@ -222,14 +235,14 @@ cut_bits(JoinCut *cut, int parts, const double *information, double total)
  */
 static int
 choose_levels(int radius, double pairs, double sort, double information,
-			  int varying)
+			  int varying, double *least)
 {
-	double		least = pairs;
 	double		sorting = 0;
 	double		ways = 1;
 	int			best = 0;
 	int			levels;
 
+	*least = pairs;
 	for (levels = 1; levels <= JOIN_MAX_LEVELS && radius + levels <= varying;
 		 levels++)
 	{
@@ -239,9 +252,9 @@ choose_levels(int radius, double pairs, double sort, double information,
 		sorting += ways * sort;
 		cost = sorting +
 			pairs * ways * exp2(-information * levels / (radius + levels));
-		if (cost < least)
+		if (cost < *least)
 		{
-			least = cost;
+			*least = cost;
 			best = levels;
 		}
 	}
@@ -257,6 +270,7 @@ make_cut(HammingJoin *join, const Candidates *group, JoinCut *cut)
 	const uint64 *x = join->x->fps;
 	double		information[HAMMING_BITS];
 	double		total = 0;
+	double		least;
 	int			bit;
 
 	if (pairs <= sort * (join->radius + 1))
@@ -270,7 +284,7 @@ make_cut(HammingJoin *join, const Candidates *group, JoinCut *cut)
 	for (bit = 0; bit < HAMMING_BITS; bit++)
 		total += information[bit];
 	cut->levels = choose_levels(join->radius, pairs, sort, total,
-								pg_popcount64(cut->varying));
+								pg_popcount64(cut->varying), &least);
 	if (cut->levels == 0)
 		return false;
 	cut_bits(cut, join->radius + cut->levels, information, total);
@@ -366,18 +380,28 @@ next_group(const HammingJoin *join, JoinNode *node, Candidates *group)
 	return false;
 }
 
-/* Is all of the group in one set, so that no pair needs a comparison? */
+/*
+ * Does no pair of the group need a comparison?  All are in one set if each y is
+ * in that of the first x.
+ */
 static bool
 is_done(const HammingJoin *join, const Candidates *group)
 {
+	uint32		x;
 	uint32		y;
 
-	if (join->sets == NULL)
+	if (!leaves_out_pairs(join))
 		return false;
-	for (y = group->y; y < group->y_end; y++)
+	for (x = group->x; join->settled != NULL && x < group->x_end; x++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!in_same_set(join, group->x, y))
+		if (!is_left_out(join, x, group->y))
+			return false;
+	}
+	for (y = group->y; join->sets != NULL && y < group->y_end; y++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!is_left_out(join, group->x, y))
 			return false;
 	}
 	return true;
@@ -387,12 +411,12 @@ is_done(const HammingJoin *join, const Candidates *group)
  * Do the pairs of the node that need a comparison take no longer than its
  * other sorts?  If so, the caller hands out node->all, where the groups of the
  * other parts lie.  A pair may come twice, which hamming_join_is_first()
- * cannot tell: so the answer is false for a join without sets.
+ * cannot tell: so the answer is false for a join that leaves out no pairs.
  */
 static bool
 is_nearly_done(const HammingJoin *join, const JoinNode *node)
 {
-	return join->sets != NULL && node->part >= node->first &&
+	return leaves_out_pairs(join) && node->part >= node->first &&
 		is_compared_sooner(join, &node->all, node->last - node->part);
 }
 
@@ -416,8 +440,40 @@ hamming_join_begin(FingerprintList *x, FingerprintList *y, int radius,
 	join->y = y;
 	join->radius = radius;
 	join->sets = sets;
+	join->settled = NULL;
 	join->depth = -1;
 	return join;
+}
+
+/*
+ * The join must have no sets, and two lists.  From now on pairs of fingerprint
+ * number n of x need no comparison where settled[n].  The caller may settle
+ * more numbers at any time, and keeps settled until the end of the join.
+ */
+void
+hamming_join_settle(HammingJoin *join, const bool *settled)
+{
+	join->settled = settled;
+}
+
+/*
+ * Before the first hamming_join_next(): restrict the join to pairs that agree
+ * in part number part of the cut.  hamming_join_is_first() is false for a pair
+ * that agrees in an earlier part, too.  So joins that are restricted to each of
+ * the radius + 1 parts of one cut find each pair within the radius, and one of
+ * them finds it first.
+ */
+void
+hamming_join_restrict(HammingJoin *join, const JoinCut *cut, int part)
+{
+	Candidates	all = {0, join->x->count, 0, join->y->count};
+
+	join->cuts[0] = *cut;
+	join->depth = 0;
+	push_node(join, &all, join->cuts, 1, 0);
+	join->nodes[0].last = part;
+	join->nodes[0].part = part - 1;
+	sort_by_next_part(join, &join->nodes[0]);
 }
 
 /*
@@ -464,8 +520,8 @@ hamming_join_next(HammingJoin *join, Candidates *candidates)
 }
 
 /*
- * The join must have no sets.  A pair of the current candidates differs in
- * difference, and is within the radius: a farther pair may get false each
+ * The join must have no sets; where it has settled numbers, a pair may get true
+ * twice.  A pair of the current candidates differs in difference, and is within the radius: a farther pair may get false each
  * time.  Is this the first time that the pair is among the candidates?  A pair
  * was before if and only if, for some node, it agrees in a part that the node
  * went through before the current one (doc/algorithm.md 6).
@@ -485,4 +541,48 @@ hamming_join_is_first(const HammingJoin *join, uint64 difference)
 				return false;
 	}
 	return true;
+}
+
+/*
+ * Choose a cut into radius + 1 parts, of which a pair within the radius agrees
+ * in at least one, for fingerprints that vary in the bits varying, and of which
+ * x and y are samples.  Return false if no cut pays: a pair that is compared
+ * for each part in which it agrees is then compared as often as it would be
+ * without a cut, or nearly.
+ */
+bool
+hamming_join_choose_cut(FingerprintList *x, FingerprintList *y, int radius,
+						uint64 varying, JoinCut *cut)
+{
+	int			parts = radius + 1;
+	HammingJoin *join = hamming_join_begin(x, y, radius, NULL);
+	Candidates	all = {0, x->count, 0, y->count};
+	double		information[HAMMING_BITS];
+	double		total = 0;
+	int			bit;
+
+	measure_bits(join, &all, varying, information);
+	pfree(join);
+	for (bit = 0; bit < HAMMING_BITS; bit++)
+		total += information[bit];
+	if (pg_popcount64(varying) < parts || parts * exp2(-total / parts) > 0.5)
+		return false;
+	cut->levels = 1;
+	cut->varying = varying;
+	cut_bits(cut, parts, information, total);
+	return true;
+}
+
+/*
+ * Return how long a join of x and of y random fingerprints takes, in
+ * comparisons of two.
+ */
+double
+hamming_join_comparisons(double x, double y, int radius)
+{
+	double		least;
+
+	choose_levels(radius, x * y, (x + y) * hamming_comparisons(), HAMMING_BITS,
+				  HAMMING_BITS, &least);
+	return least;
 }

@@ -70,6 +70,7 @@ typedef struct HammingJoin
 	FingerprintList *y;			/* may be the same list */
 	int			radius;
 	uint32	   *sets;			/* see hamming_join_begin(); may be NULL */
+	const bool *settled;		/* see hamming_join_settle(); may be NULL */
 	JoinCut		cuts[HAMMING_BITS];
 	int			depth;			/* nodes in use; -1 before the first call */
 	JoinNode	nodes[HAMMING_BITS];
@@ -77,7 +78,13 @@ typedef struct HammingJoin
 
 extern HammingJoin *hamming_join_begin(FingerprintList *x, FingerprintList *y,
 									   int radius, uint32 *sets);
+extern void hamming_join_settle(HammingJoin *join, const bool *settled);
+extern void hamming_join_restrict(HammingJoin *join, const JoinCut *cut,
+								  int part);
 extern bool hamming_join_next(HammingJoin *join, Candidates *candidates);
 extern bool hamming_join_is_first(const HammingJoin *join, uint64 difference);
+extern bool hamming_join_choose_cut(FingerprintList *x, FingerprintList *y,
+									int radius, uint64 varying, JoinCut *cut);
+extern double hamming_join_comparisons(double x, double y, int radius);
 
 #endif							/* SIMHASH_JOIN_H */

@@ -17,6 +17,16 @@ hamming_join_pairs_begin(FingerprintList *x, FingerprintList *y, int radius)
 	return pairs;
 }
 
+/*
+ * See hamming_join_settle().  Once a number of x is settled, at any time, it
+ * comes in no more pairs.
+ */
+void
+hamming_join_pairs_settle(JoinPairs *pairs, const bool *settled)
+{
+	hamming_join_settle(pairs->join, settled);
+}
+
 /* Free a join, which need not have come to its end. */
 void
 hamming_join_pairs_end(JoinPairs *pairs)
@@ -30,7 +40,8 @@ begin_group(JoinPairs *pairs, const Candidates *group)
 {
 	HammingJoin *join = pairs->join;
 
-	pairs->is_swapped = group->x_end - group->x > group->y_end - group->y;
+	pairs->is_swapped = join->settled == NULL &&
+		group->x_end - group->x > group->y_end - group->y;
 	pairs->outer = pairs->is_swapped ? join->y : join->x;
 	pairs->i = pairs->is_swapped ? group->y : group->x;
 	pairs->outer_end = pairs->is_swapped ? group->y_end : group->x_end;
@@ -48,6 +59,16 @@ begin_element(JoinPairs *pairs)
 
 	matches_begin(&pairs->matches, pairs->inner, from, pairs->inner_end,
 				  pairs->outer->fps[pairs->i], pairs->join->radius);
+	pairs->compared += pairs->inner_end - from;
+}
+
+/* Is the outer one settled? */
+static bool
+is_settled(const JoinPairs *pairs)
+{
+	const bool *settled = pairs->join->settled;
+
+	return settled != NULL && settled[pairs->outer->ids[pairs->i]];
 }
 
 static bool
@@ -55,12 +76,15 @@ next_element(JoinPairs *pairs)
 {
 	Candidates	group;
 
-	if (pairs->i + 1 < pairs->outer_end)
-		pairs->i++;
-	else if (hamming_join_next(pairs->join, &group))
-		begin_group(pairs, &group);
-	else
-		return false;
+	do
+	{
+		if (pairs->i + 1 < pairs->outer_end)
+			pairs->i++;
+		else if (hamming_join_next(pairs->join, &group))
+			begin_group(pairs, &group);
+		else
+			return false;
+	} while (is_settled(pairs));
 	begin_element(pairs);
 	return true;
 }
@@ -75,7 +99,8 @@ hamming_join_pairs_next(JoinPairs *pairs, uint32 *x, uint32 *y)
 {
 	uint32		inner;
 
-	while (!matches_next(&pairs->matches, &inner))
+	while ((pairs->outer != NULL && is_settled(pairs)) ||
+		   !matches_next(&pairs->matches, &inner))
 		if (!next_element(pairs))
 			return false;
 	*x = pairs->is_swapped ? inner : pairs->i;

@@ -8,7 +8,10 @@
 #include "dedup/join.h"
 #include "dedup/matches.h"
 
-/* Each of the outer stretch is compared with all of the longer, inner one. */
+/*
+ * Each of the outer stretch is compared with all of the longer, inner one.  In
+ * a join with settled numbers outer is a stretch of x, whatever its length.
+ */
 typedef struct JoinPairs
 {
 	HammingJoin *join;
@@ -20,10 +23,12 @@ typedef struct JoinPairs
 	uint32		inner_from;
 	uint32		inner_end;
 	Matches		matches;		/* of the outer one, in inner */
+	uint64		compared;		/* pairs that were compared, or are now */
 } JoinPairs;
 
 extern JoinPairs *hamming_join_pairs_begin(FingerprintList *x,
 										   FingerprintList *y, int radius);
+extern void hamming_join_pairs_settle(JoinPairs *pairs, const bool *settled);
 extern bool hamming_join_pairs_next(JoinPairs *pairs, uint32 *x, uint32 *y);
 extern bool hamming_join_pairs_is_first(const JoinPairs *pairs,
 										uint64 difference);

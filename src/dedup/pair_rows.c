@@ -6,98 +6,21 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 #include "dedup/pair_rows.h"
-
-/* Rows that a side has room for at first. */
-#define SIDE_CAPACITY 1024
-
-/* Make a side without rows, in the current memory context. */
-PairSide *
-simhash_pair_side_begin(void)
-{
-	PairSide   *side = palloc0(sizeof(PairSide));
-
-	side->capacity = SIDE_CAPACITY;
-	simhash_fplist_allocate(&side->list, side->capacity);
-	side->ids = palloc(side->capacity * sizeof(int64));
-	return side;
-}
-
-/* A side takes 32 bytes for each row that there is room for. */
-void
-simhash_pair_side_add(PairSide *side, int64 id, uint64 fingerprint)
-{
-	uint32		row = side->list.count;
-
-	if (row == PG_INT32_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("more than %d rows cannot be paired", PG_INT32_MAX)));
-	if (row == side->capacity)
-	{
-		side->capacity *= 2;
-		simhash_fplist_enlarge(&side->list, side->capacity);
-		side->ids = repalloc_huge(side->ids, side->capacity * sizeof(int64));
-	}
-	fplist_append(&side->list, fingerprint, row);
-	side->ids[row] = id;
-}
-
-/* Bring the ids, which are in the order of rows, into that of the list. */
-static void
-sort_ids(PairSide *side)
-{
-	FingerprintList *list = &side->list;
-	int64	   *sorted = (int64 *) list->spare_fps;
-	uint32		row;
-
-	for (row = 0; row < list->count; row++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		sorted[row] = side->ids[list->ids[row]];
-	}
-	memcpy(side->ids, sorted, list->count * sizeof(int64));
-}
-
-/* Group the rows by their fingerprints: see PairSide. */
-static void
-group_rows(PairSide *side)
-{
-	FingerprintList *list = &side->list;
-	uint32		distinct = 0;
-	uint32		row;
-	uint32		end;
-
-	simhash_fplist_sort(list, 0, list->count, 0, HAMMING_BITS);
-	sort_ids(side);
-	CHECK_FOR_INTERRUPTS();
-	side->starts = palloc_extended(((Size) list->count + 1) * sizeof(uint32),
-								   MCXT_ALLOC_HUGE);
-	for (row = 0; row < list->count; row = end)
-	{
-		end = fplist_end_of_run(list, row, list->count, PG_UINT64_MAX);
-		list->fps[distinct] = list->fps[row];
-		list->ids[distinct] = distinct;
-		side->starts[distinct++] = row;
-	}
-	side->starts[distinct] = list->count;
-	list->count = distinct;
-}
 
 /*
  * Begin to pair the rows of x with those of y, or with each other where x and
  * y are the same side.  No rows can be added to the sides from then on.
  */
 PairRows *
-simhash_pair_rows_begin(PairSide *x, PairSide *y, int radius)
+simhash_pair_rows_begin(JoinSide *x, JoinSide *y, int radius)
 {
 	PairRows   *pairs = palloc0(sizeof(PairRows));
 
-	group_rows(x);
+	simhash_join_side_group(x);
 	if (y != x)
-		group_rows(y);
+		simhash_join_side_group(y);
 	pairs->x = x;
 	pairs->y = y;
 	pairs->join_pairs = hamming_join_pairs_begin(&x->list, &y->list, radius);

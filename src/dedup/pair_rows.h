@@ -6,25 +6,12 @@
 #define SIMHASH_PAIR_ROWS_H
 
 #include "dedup/join_pairs.h"
-
-/*
- * The rows of a query.  While rows are added, the list has the fingerprint of
- * each row, and ids its id.  Then the rows are grouped: the list has each
- * distinct fingerprint once, numbered from 0 on, and the rows of fingerprint n
- * have ids[starts[n]] .. ids[starts[n + 1] - 1].
- */
-typedef struct PairSide
-{
-	FingerprintList list;
-	int64	   *ids;
-	uint32	   *starts;			/* one more than there are fingerprints */
-	Size		capacity;		/* rows that there is room for */
-} PairSide;
+#include "dedup/join_side.h"
 
 typedef struct PairRows
 {
-	PairSide   *x;
-	PairSide   *y;				/* may be the same side */
+	JoinSide   *x;
+	JoinSide   *y;				/* may be the same side */
 	JoinPairs  *join_pairs;
 	uint32		distinct;		/* number of the next fingerprint whose rows
 								 * are to be paired with each other */
@@ -38,9 +25,7 @@ typedef struct PairRows
 	uint32		b_end;
 } PairRows;
 
-extern PairSide *simhash_pair_side_begin(void);
-extern void simhash_pair_side_add(PairSide *side, int64 id, uint64 fingerprint);
-extern PairRows *simhash_pair_rows_begin(PairSide *x, PairSide *y, int radius);
+extern PairRows *simhash_pair_rows_begin(JoinSide *x, JoinSide *y, int radius);
 extern bool simhash_pair_rows_next(PairRows *pairs, int64 *a, int64 *b,
 								   int *distance);
 

@@ -22,7 +22,7 @@ PG_FUNCTION_INFO_V1(simhash_pairs_between);
 /* What receives the rows of a query, and adds them to a side. */
 typedef struct PairReceiver
 {
-	PairSide   *side;
+	JoinSide   *side;
 	Oid			fingerprint;	/* the type simhash64 */
 	Oid			id;				/* the type of the ids: see user_id() */
 } PairReceiver;
@@ -66,17 +66,17 @@ receive_pair_row(TupleTableSlot *slot, void *arg)
 	Datum		fingerprint = slot_getattr(slot, 2, &isnull[1]);
 
 	if (!isnull[0] && !isnull[1])
-		simhash_pair_side_add(r->side, user_id(id, r->id),
+		simhash_join_side_add(r->side, user_id(id, r->id), 0,
 							  DatumGetSimhash(fingerprint));
 }
 
 /* Run query for the SQL function with the OID function; return its rows. */
-static PairSide *
+static JoinSide *
 read_side(Datum query, Oid function)
 {
 	PairReceiver r = {0};
 
-	r.side = simhash_pair_side_begin();
+	r.side = simhash_join_side_begin();
 	r.fingerprint = simhash_type(function);
 	simhash_read_user_query(TextDatumGetCString(query), check_columns,
 							receive_pair_row, &r);
@@ -89,8 +89,8 @@ begin_pairs(FunctionCallInfo fcinfo, int queries)
 {
 	Oid			function = fcinfo->flinfo->fn_oid;
 	int			radius = check_max_distance(PG_GETARG_INT32(queries));
-	PairSide   *x = read_side(PG_GETARG_DATUM(0), function);
-	PairSide   *y = queries == 1 ? x : read_side(PG_GETARG_DATUM(1), function);
+	JoinSide   *x = read_side(PG_GETARG_DATUM(0), function);
+	JoinSide   *y = queries == 1 ? x : read_side(PG_GETARG_DATUM(1), function);
 
 	return simhash_pair_rows_begin(x, y, radius);
 }

@@ -15,6 +15,12 @@
 #include "varatt.h"
 #endif
 
+/* Parts of commands/explain.h moved there in PostgreSQL 18. */
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
+#endif
+
 /* Soft input errors arrived in PostgreSQL 16. */
 #if PG_VERSION_NUM < 160000
 #define ereturn(escontext, dummy, ...) \
@@ -113,6 +119,14 @@ extern PGDLLEXPORT void _PG_init(void);
 #if PG_VERSION_NUM < 190000
 #define table_beginscan_parallel(relation, scan, flags) \
 	table_beginscan_parallel(relation, scan)
+#endif
+
+/* From PostgreSQL 18 on a path counts what is disabled below it. */
+#if PG_VERSION_NUM >= 180000
+#define set_disabled_nodes(path, outer, inner) \
+	((path)->disabled_nodes = (outer)->disabled_nodes + (inner)->disabled_nodes)
+#else
+#define set_disabled_nodes(path, outer, inner) ((void) 0)
 #endif
 
 /* From PostgreSQL 18 on it is spelt so, and comes first. */

@@ -11,8 +11,6 @@
 
 #include "type/simhash.h"
 
-SIMHASH_MODULE_MAGIC;
-
 PG_FUNCTION_INFO_V1(simhash64_in);
 PG_FUNCTION_INFO_V1(simhash64_out);
 PG_FUNCTION_INFO_V1(simhash64_recv);

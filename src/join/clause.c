@@ -1,0 +1,222 @@
+/*
+ * clause.c
+ *	  The clause of a join that a HammingJoin serves.
+ *
+ * A clause has one of these forms when join paths are made, as planner.c has
+ * rewritten a comparison of <-> with a bound:
+ *
+ *		simhash_within(a, b, k)
+ *		a % b
+ *		a <@ hamming_ball(b, k)
+ *		hamming_ball(b, k) @> a
+ *
+ * All are strict and exact: the join finds just the pairs for which the clause
+ * is true.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_namespace.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/restrictinfo.h"
+#include "utils/lsyscache.h"
+
+#include "join/clause.h"
+#include "type/catalog.h"
+#include "type/selectivity.h"
+#include "type/simhash.h"
+
+/* Is function the one with this name and these arguments in the schema? */
+static bool
+is_function(Oid function, Oid schema, const char *name, int count, Oid first,
+			Oid second)
+{
+	Oid			types[] = {first, second, INT8OID};
+
+	return function == simhash_find_function(schema, name, count, types);
+}
+
+/*
+ * If node is hamming_ball(centre, radius), return its two arguments, else NIL.
+ * The ball of a column has a radius that depends on its side: it gets NIL.
+ */
+static List *
+ball_arguments(Node *node, Oid schema)
+{
+	Oid			fingerprint = simhash_find_type(schema, "simhash64");
+	FuncExpr   *call = (FuncExpr *) node;
+
+	if (!IsA(node, FuncExpr) ||
+		!is_function(call->funcid, schema, "hamming_ball", 2, fingerprint,
+					 INT8OID))
+		return NIL;
+	return call->args;
+}
+
+/* Set the two fingerprints, in any order, and the radius; false if no ball. */
+static bool
+read_ball(Node *fingerprint, Node *ball, Oid schema, HammingClause *clause)
+{
+	List	   *args = ball_arguments(ball, schema);
+
+	if (args == NIL)
+		return false;
+	clause->outer = (Expr *) fingerprint;
+	clause->inner = linitial(args);
+	clause->radius = lsecond(args);
+	return true;
+}
+
+static Expr *
+make_radius(int64 radius)
+{
+	return (Expr *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
+							  Int64GetDatum(radius), false, FLOAT8PASSBYVAL);
+}
+
+/* See read_clause(): a call of function with args. */
+static bool
+read_call(Oid function, List *args, HammingClause *clause)
+{
+	Oid			schema = get_func_namespace(function);
+	Oid			fingerprint;
+	Oid			ball;
+
+	/* most operators of most joins */
+	if (schema == PG_CATALOG_NAMESPACE)
+		return false;
+	fingerprint = simhash_find_type(schema, "simhash64");
+	ball = simhash_find_type(schema, "hamming_ball");
+	if (is_function(function, schema, "simhash_within", 3, fingerprint,
+					fingerprint))
+	{
+		clause->outer = linitial(args);
+		clause->inner = lsecond(args);
+		clause->radius = lthird(args);
+		return true;
+	}
+	if (is_function(function, schema, "simhash_near", 2, fingerprint,
+					fingerprint))
+	{
+		clause->outer = linitial(args);
+		clause->inner = lsecond(args);
+		clause->radius = make_radius(SIMHASH_NEAR_RADIUS);
+		return true;
+	}
+	if (is_function(function, schema, "simhash_in_ball", 2, fingerprint, ball))
+		return read_ball(linitial(args), lsecond(args), schema, clause);
+	if (is_function(function, schema, "hamming_ball_contains", 2, ball,
+					fingerprint))
+		return read_ball(lsecond(args), linitial(args), schema, clause);
+	return false;
+}
+
+/*
+ * Does node say that two fingerprints are within a radius?  If so, set these,
+ * in any order.
+ */
+static bool
+read_clause(Node *node, HammingClause *clause)
+{
+	if (IsA(node, OpExpr))
+	{
+		set_opfuncid((OpExpr *) node);
+		return read_call(((OpExpr *) node)->opfuncid, ((OpExpr *) node)->args,
+						 clause);
+	}
+	if (IsA(node, FuncExpr))
+		return read_call(((FuncExpr *) node)->funcid, ((FuncExpr *) node)->args,
+						 clause);
+	return false;
+}
+
+/* Does the expression depend on the one side, and not on the other? */
+static bool
+is_of_side(Relids relids, RelOptInfo *one, RelOptInfo *other)
+{
+	return bms_overlap(relids, one->relids) &&
+		!bms_overlap(relids, other->relids);
+}
+
+/*
+ * Bring the fingerprints into the order of the sides.  Return false if they
+ * are not of different sides, or if the radius depends on a side.
+ */
+static bool
+match_sides(PlannerInfo *root, RelOptInfo *outerrel, RelOptInfo *innerrel,
+			HammingClause *clause)
+{
+	Relids		first = pull_varnos(root, (Node *) clause->outer);
+	Relids		second = pull_varnos(root, (Node *) clause->inner);
+	Relids		radius = pull_varnos(root, (Node *) clause->radius);
+	Expr	   *swapped = clause->outer;
+
+	if (bms_overlap(radius, outerrel->relids) ||
+		bms_overlap(radius, innerrel->relids))
+		return false;
+	if (is_of_side(first, outerrel, innerrel))
+		return is_of_side(second, innerrel, outerrel);
+	clause->outer = clause->inner;
+	clause->inner = swapped;
+	return is_of_side(second, outerrel, innerrel) &&
+		is_of_side(first, innerrel, outerrel);
+}
+
+/*
+ * May the join look at this clause before all others?  Not at one that is not
+ * of the join itself, but applies to its result, nor at one that could show
+ * rows which a clause of a lower security level hides.
+ */
+static bool
+may_come_first(RestrictInfo *rinfo, RelOptInfo *joinrel, JoinType jointype,
+			   Index least_level)
+{
+	if (rinfo->pseudoconstant || contain_volatile_functions((Node *) rinfo))
+		return false;
+	if (IS_OUTER_JOIN(jointype) && RINFO_IS_PUSHED_DOWN(rinfo, joinrel->relids))
+		return false;
+	return rinfo->security_level <= least_level || rinfo->leakproof;
+}
+
+static int
+estimate_radius(PlannerInfo *root, Expr *radius)
+{
+	Node	   *value = estimate_expression_value(root, (Node *) radius);
+
+	if (!IsA(value, Const) || ((Const *) value)->constisnull)
+		return SIMHASH_NEAR_RADIUS;
+	return Max(hamming_radius(DatumGetInt64(((Const *) value)->constvalue)), 0);
+}
+
+/*
+ * Find the clause of restrictlist by which a HammingJoin of the sides finds the
+ * fewest pairs, that of the least radius.  Return false if there is none.
+ */
+bool
+hamming_find_clause(PlannerInfo *root, RelOptInfo *joinrel,
+					RelOptInfo *outerrel, RelOptInfo *innerrel,
+					JoinType jointype, List *restrictlist, HammingClause *best)
+{
+	Index		least_level = root->qual_security_level;
+	ListCell   *lc;
+
+	best->rinfo = NULL;
+	foreach(lc, restrictlist)
+		least_level = Min(least_level,
+						  lfirst_node(RestrictInfo, lc)->security_level);
+	foreach(lc, restrictlist)
+	{
+		HammingClause clause = {.rinfo = lfirst_node(RestrictInfo, lc)};
+
+		if (!read_clause((Node *) clause.rinfo->clause, &clause) ||
+			!may_come_first(clause.rinfo, joinrel, jointype, least_level) ||
+			!match_sides(root, outerrel, innerrel, &clause))
+			continue;
+		clause.known_radius = estimate_radius(root, clause.radius);
+		if (best->rinfo == NULL || clause.known_radius < best->known_radius)
+			*best = clause;
+	}
+	return best->rinfo != NULL;
+}

@@ -1,0 +1,25 @@
+/*
+ * clause.h
+ *	  The clause of a join that a HammingJoin serves.
+ */
+#ifndef SIMHASH_CLAUSE_H
+#define SIMHASH_CLAUSE_H
+
+#include "nodes/pathnodes.h"
+
+/* "The distance of outer and inner is at most radius." */
+typedef struct HammingClause
+{
+	RestrictInfo *rinfo;
+	Expr	   *outer;			/* a fingerprint of the outer side */
+	Expr	   *inner;			/* a fingerprint of the inner side */
+	Expr	   *radius;			/* a bigint, which depends on neither side */
+	int			known_radius;	/* as far as the planner knows, 0 .. 64 */
+} HammingClause;
+
+extern bool hamming_find_clause(PlannerInfo *root, RelOptInfo *joinrel,
+								RelOptInfo *outerrel, RelOptInfo *innerrel,
+								JoinType jointype, List *restrictlist,
+								HammingClause *best);
+
+#endif							/* SIMHASH_CLAUSE_H */

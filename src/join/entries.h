@@ -1,0 +1,36 @@
+/*
+ * entries.h
+ *	  What a join keeps of each row that has a fingerprint: in memory, or in
+ *	  temporary files.
+ */
+#ifndef SIMHASH_ENTRIES_H
+#define SIMHASH_ENTRIES_H
+
+#include "storage/buffile.h"
+
+#include "dedup/join_side.h"
+
+typedef struct JoinEntry
+{
+	uint64		fp;				/* the fingerprint */
+	uint64		position;		/* of the row's tuple */
+	uint64		number;			/* of the row */
+} JoinEntry;
+
+/* All zero is a list without entries, in memory. */
+typedef struct EntryList
+{
+	uint64		count;
+	uint64		first;			/* fingerprint of the first entry */
+	uint64		varying;		/* bits in which any other one differs from it */
+	JoinSide   *side;			/* the entries, in memory */
+	BufFile    *file;			/* or in a file */
+} EntryList;
+
+extern void simhash_entries_add(EntryList *list, const JoinEntry *entry);
+extern void simhash_entries_to_file(EntryList *list);
+extern void simhash_entries_seek(EntryList *list, uint64 number);
+extern void simhash_entries_read(EntryList *list, JoinEntry *entry);
+extern void simhash_entries_end(EntryList *list);
+
+#endif							/* SIMHASH_ENTRIES_H */

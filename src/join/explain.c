@@ -1,0 +1,130 @@
+/*
+ * explain.c
+ *	  What EXPLAIN shows of a HammingJoin.
+ */
+#include "postgres.h"
+
+#include "commands/explain.h"
+#include "nodes/makefuncs.h"
+#include "utils/builtins.h"
+#include "utils/ruleutils.h"
+
+#include "join/node.h"
+#include "type/compat.h"
+
+static const char *
+type_name(JoinType type)
+{
+	switch (type)
+	{
+		case JOIN_LEFT:
+			return "Left";
+		case JOIN_FULL:
+			return "Full";
+		case JOIN_SEMI:
+			return "Semi";
+		case JOIN_ANTI:
+			return "Anti";
+		default:
+			return "Inner";
+	}
+}
+
+/* Return the expression as SQL, and a radius that is known as its digits. */
+static char *
+deparse(HammingJoinState *state, Node *node, List *ancestors, ExplainState *es)
+{
+	List	   *context;
+	bool		prefix = es->verbose || list_length(es->rtable) > 1;
+
+	if (IsA(node, Const) && !((Const *) node)->constisnull &&
+		((Const *) node)->consttype == INT8OID)
+		return psprintf(INT64_FORMAT,
+						DatumGetInt64(((Const *) node)->constvalue));
+	context = set_deparse_context_plan(es->deparse_cxt,
+									   state->custom.ss.ps.plan, ancestors);
+	return deparse_expression(node, context, prefix, false);
+}
+
+static void
+explain_condition(HammingJoinState *state, List *ancestors, ExplainState *es)
+{
+	CustomScan *scan = (CustomScan *) state->custom.ss.ps.plan;
+	char	   *outer = deparse(state, list_nth(scan->custom_exprs,
+												JOIN_OUTER_FINGERPRINT),
+								ancestors, es);
+	char	   *inner = deparse(state, list_nth(scan->custom_exprs,
+												JOIN_INNER_FINGERPRINT),
+								ancestors, es);
+	char	   *radius = deparse(state, list_nth(scan->custom_exprs,
+												 JOIN_RADIUS),
+								 ancestors, es);
+
+	ExplainPropertyText("Hamming Cond",
+						psprintf("((%s <-> %s) <= %s)", outer, inner, radius),
+						es);
+}
+
+/* Show the filter, and how many rows it has removed in all. */
+static void
+explain_filter(HammingJoinState *state, JoinExpression expression,
+			   const char *label, double removed, List *ancestors,
+			   ExplainState *es)
+{
+	CustomScan *scan = (CustomScan *) state->custom.ss.ps.plan;
+	List	   *filter = list_nth(scan->custom_exprs, expression);
+	Instrumentation *instrument = state->custom.ss.ps.instrument;
+	Node	   *node;
+
+	if (filter == NIL)
+		return;
+	node = (Node *) make_ands_explicit(filter);
+	ExplainPropertyText(label, deparse(state, node, ancestors, es), es);
+	if (es->analyze && instrument != NULL && instrument->nloops > 0 &&
+		(removed > 0 || es->format != EXPLAIN_FORMAT_TEXT))
+		ExplainPropertyFloat(psprintf("Rows Removed by %s", label), NULL,
+							 removed / instrument->nloops, 0, es);
+}
+
+/* All numbers are of all scans together, but for the most memory of any. */
+static void
+explain_work(HammingJoinState *state, ExplainState *es)
+{
+	int64		memory = (state->most_memory + 1023) / 1024;
+	int64		disk = (state->written + 1023) / 1024;
+
+	if (es->format != EXPLAIN_FORMAT_TEXT)
+	{
+		ExplainPropertyInteger("Passes", NULL, state->pass_count, es);
+		ExplainPropertyInteger("Candidates", NULL, state->compared, es);
+		ExplainPropertyInteger("Memory Usage", "kB", memory, es);
+		ExplainPropertyInteger("Disk Usage", "kB", disk, es);
+		return;
+	}
+	appendStringInfoSpaces(es->str, es->indent * 2);
+	appendStringInfo(es->str, "Passes: " UINT64_FORMAT "  Candidates: "
+					 UINT64_FORMAT "  Memory Usage: " INT64_FORMAT "kB",
+					 state->pass_count, state->compared, memory);
+	if (disk > 0)
+		appendStringInfo(es->str, "  Disk Usage: " INT64_FORMAT "kB", disk);
+	appendStringInfoChar(es->str, '\n');
+}
+
+/* ExplainCustomScan */
+void
+hamming_join_explain(CustomScanState *node, List *ancestors, ExplainState *es)
+{
+	HammingJoinState *state = (HammingJoinState *) node;
+	Instrumentation *instrument = node->ss.ps.instrument;
+
+	ExplainPropertyText("Join Type", type_name(state->type), es);
+	explain_condition(state, ancestors, es);
+	explain_filter(state, JOIN_FILTER, "Join Filter",
+				   instrument == NULL ? 0 : instrument->nfiltered2, ancestors,
+				   es);
+	explain_filter(state, JOIN_RESULT_FILTER, "Filter",
+				   instrument == NULL ? 0 : instrument->nfiltered1, ancestors,
+				   es);
+	if (es->analyze)
+		explain_work(state, es);
+}

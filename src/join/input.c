@@ -1,0 +1,176 @@
+/*
+ * input.c
+ *	  The rows of one side of a HammingJoin: read from the child, and kept.
+ *
+ * Of each row the entry is kept, its fingerprint, number and position, and the
+ * tuple, where a column of it is needed after the join.  What exceeds the
+ * memory of the join goes to temporary files: first tuples, which are read for
+ * rows that match only, and then the entries of both sides.
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+
+#include "join/node.h"
+#include "type/simhash.h"
+
+static uint64
+memory_of(const JoinInput *input)
+{
+	uint64		entries = input->entries.side == NULL ? 0
+	: input->entries.count * JOIN_SIDE_ROW_BYTES;
+
+	return entries + (input->tuples.file == NULL ? input->tuples.size : 0);
+}
+
+static bool
+has_tuples_in_memory(const JoinInput *input)
+{
+	return input->tuples.memory != NULL;
+}
+
+/* Move rows to files until the rest takes no more memory than allowed. */
+static void
+keep_within_memory(HammingJoinState *state)
+{
+	JoinInput  *outer = &state->outer;
+	JoinInput  *inner = &state->inner;
+	uint64		memory = memory_of(outer) + memory_of(inner);
+
+	if (memory > state->memory && has_tuples_in_memory(outer))
+		simhash_tuples_to_file(&outer->tuples);
+	else if (memory > state->memory && has_tuples_in_memory(inner))
+		simhash_tuples_to_file(&inner->tuples);
+	else if (memory > state->memory)
+	{
+		simhash_entries_to_file(&outer->entries);
+		simhash_entries_to_file(&inner->entries);
+	}
+	state->most_memory = Max(state->most_memory, memory);
+}
+
+/* Keep the row in slot, which has the fingerprint, unless it is null. */
+static void
+keep_row(HammingJoinState *state, JoinInput *input, TupleTableSlot *slot,
+		 Datum fingerprint, bool isnull)
+{
+	MemoryContext old = MemoryContextSwitchTo(state->context);
+	JoinEntry	entry = {.fp = isnull ? 0 : DatumGetSimhash(fingerprint),
+		.position = 0,.number = input->rows
+	};
+
+	if (input->rows == PG_INT32_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("more than %d rows cannot be joined", PG_INT32_MAX)));
+	if (input->keeps_tuples)
+	{
+		bool		is_copy;
+		MinimalTuple tuple = ExecFetchSlotMinimalTuple(slot, &is_copy);
+
+		entry.position = simhash_tuples_add(&input->tuples, tuple);
+		if (is_copy)
+			heap_free_minimal_tuple(tuple);
+	}
+	if (!isnull)
+		simhash_entries_add(&input->entries, &entry);
+	input->rows++;
+	keep_within_memory(state);
+	MemoryContextSwitchTo(old);
+}
+
+/* Read all rows of an input, which has none.  Error: 54000 for too many. */
+void
+hamming_input_read(HammingJoinState *state, JoinInput *input)
+{
+	ExprContext *context = state->custom.ss.ps.ps_ExprContext;
+
+	for (;;)
+	{
+		TupleTableSlot *slot = ExecProcNode(input->child);
+		Datum		fingerprint;
+		bool		isnull;
+
+		if (TupIsNull(slot))
+			break;
+		ResetExprContext(context);
+		if (input->is_outer)
+			context->ecxt_outertuple = slot;
+		else
+			context->ecxt_innertuple = slot;
+		fingerprint = ExecEvalExprSwitchContext(input->fingerprint, context,
+												&isnull);
+		if (!isnull || input->keeps_all)
+			keep_row(state, input, slot, fingerprint, isnull);
+	}
+	input->is_read = true;
+}
+
+/* Free all rows of an input. */
+void
+hamming_input_end(JoinInput *input)
+{
+	ExecClearTuple(input->slot);
+	simhash_tuples_end(&input->tuples);
+	simhash_entries_end(&input->entries);
+	if (input->matched != NULL)
+		pfree(input->matched);
+	input->matched = NULL;
+	input->rows = 0;
+	input->is_read = false;
+}
+
+/* Bring the tuple at position into the slot of the input. */
+void
+hamming_input_fetch(HammingJoinState *state, JoinInput *input, uint64 position)
+{
+	if (!input->keeps_tuples)
+		return;
+	ExecStoreMinimalTuple(simhash_tuples_read(&input->tuples, position),
+						  input->slot, false);
+}
+
+/* Note that the row has a partner. */
+void
+hamming_input_match(JoinInput *input, uint64 number)
+{
+	if (input->matched != NULL)
+		input->matched[number / 8] |= 1 << number % 8;
+}
+
+/* input->matched must not be NULL. */
+bool
+hamming_input_is_matched(const JoinInput *input, uint64 number)
+{
+	return input->matched[number / 8] >> number % 8 & 1;
+}
+
+/*
+ * Bring the next row into the slot that has a partner, or that has none, in the
+ * order of the child.  Return false if there is none left.
+ */
+bool
+hamming_input_next_row(HammingJoinState *state, JoinInput *input, bool matched)
+{
+	while (input->row < input->rows)
+	{
+		bool		is_wanted = hamming_input_is_matched(input, input->row) ==
+		matched;
+
+		CHECK_FOR_INTERRUPTS();
+		input->row++;
+		if (input->keeps_tuples)
+		{
+			MinimalTuple tuple = simhash_tuples_read(&input->tuples,
+													 input->position);
+
+			input->position = TUPLE_AFTER(input->position, tuple);
+			if (is_wanted)
+				ExecStoreMinimalTuple(tuple, input->slot, false);
+		}
+		if (is_wanted)
+			return true;
+	}
+	return false;
+}

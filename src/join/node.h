@@ -1,0 +1,107 @@
+/*
+ * node.h
+ *	  The executor node HammingJoin.
+ */
+#ifndef SIMHASH_NODE_H
+#define SIMHASH_NODE_H
+
+#include "commands/explain.h"
+#include "nodes/execnodes.h"
+#include "nodes/extensible.h"
+
+#include "join/passes.h"
+#include "join/tuples.h"
+
+/* Places in the lists that the plan of a HammingJoin carries. */
+typedef enum JoinExpression
+{
+	JOIN_OUTER_FINGERPRINT,
+	JOIN_INNER_FINGERPRINT,
+	JOIN_RADIUS,
+	JOIN_FILTER,				/* a list: what else makes two rows partners */
+	JOIN_RESULT_FILTER			/* a list: what applies to the result */
+} JoinExpression;
+
+typedef enum JoinProperty
+{
+	JOIN_TYPE,					/* a JoinType */
+	JOIN_OUTER_COLUMNS			/* columns of the outer side: the first of
+								 * custom_scan_tlist */
+} JoinProperty;
+
+/* The rows of the outer or the inner side. */
+typedef struct JoinInput
+{
+	PlanState  *child;
+	ExprState  *fingerprint;
+	TupleTableSlot *slot;		/* for a tuple that was kept */
+	TupleTableSlot *null_slot;	/* for a row that has no partner */
+	bool		is_outer;
+	bool		keeps_all;		/* rows without a fingerprint, too */
+	bool		keeps_tuples;	/* some column is needed after the join */
+
+	bool		is_read;
+	uint64		rows;			/* that are kept */
+	TupleStore	tuples;
+	EntryList	entries;
+	uint8	   *matched;		/* a bit for each row, by its number; NULL
+								 * where nobody asks */
+	uint64		row;			/* number of the next row without a partner, */
+	uint64		position;		/* and the position of its tuple */
+} JoinInput;
+
+typedef enum JoinPhase
+{
+	JOIN_READING,
+	JOIN_PAIRING,
+	JOIN_OUTER_ROWS,			/* those that have a partner, or have none */
+	JOIN_INNER_ROWS,			/* of a full join, those that have none */
+	JOIN_DONE
+} JoinPhase;
+
+typedef struct HammingJoinState
+{
+	CustomScanState custom;		/* must be first */
+	JoinType	type;
+	ExprState  *radius;
+	ExprState  *filter;			/* NULL if nothing else makes partners */
+	ExprState  *result_filter;
+	JoinInput	outer;
+	JoinInput	inner;
+	MemoryContext context;		/* of all rows */
+	Size		memory;			/* what rows may take, in bytes */
+
+	JoinPhase	phase;
+	JoinPasses *passes;
+	/* the rows of the current two fingerprints, by their places in the sides */
+	uint32		a;				/* of the outer side */
+	uint32		a_end;
+	uint32		b;				/* the next one of the inner side */
+	uint32		b_from;
+	uint32		b_end;
+	bool		has_outer;		/* is row a in the outer slot? */
+
+	/* for EXPLAIN ANALYZE: over all scans; memory is the most of any */
+	uint64		pass_count;
+	uint64		compared;
+	uint64		most_memory;
+	uint64		written;
+} HammingJoinState;
+
+extern const CustomScanMethods hamming_join_scan_methods;
+
+/* input.c */
+extern void hamming_input_read(HammingJoinState *state, JoinInput *input);
+extern void hamming_input_end(JoinInput *input);
+extern void hamming_input_fetch(HammingJoinState *state, JoinInput *input,
+								uint64 position);
+extern void hamming_input_match(JoinInput *input, uint64 number);
+extern bool hamming_input_is_matched(const JoinInput *input, uint64 number);
+extern bool hamming_input_next_row(HammingJoinState *state, JoinInput *input,
+								   bool matched);
+
+/* explain.c */
+extern void hamming_join_explain(CustomScanState *node, List *ancestors,
+								 ExplainState *es);
+
+#endif							/* SIMHASH_NODE_H */

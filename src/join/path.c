@@ -1,0 +1,188 @@
+/*
+ * path.c
+ *	  The join method HammingJoin, as the planner meets it.
+ *
+ * The planner looks for join paths after it has asked the functions of the
+ * extension how to simplify a clause, or how many rows it selects: so the
+ * library is loaded by then, and its hook is set, in a session's first
+ * statement, too.
+ */
+#include "postgres.h"
+
+#include "nodes/extensible.h"
+#include "nodes/makefuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/restrictinfo.h"
+#include "utils/guc.h"
+
+#include "join/clause.h"
+#include "join/cost.h"
+#include "join/node.h"
+#include "join/path.h"
+#include "join/plan.h"
+#include "type/compat.h"
+
+static bool enable_hammingjoin = true;
+static set_join_pathlist_hook_type next_hook;
+
+static const CustomPathMethods path_methods = {
+	.CustomName = "HammingJoin",
+	.PlanCustomPath = hamming_plan_join
+};
+
+/* What all paths for a join have in common. */
+typedef struct JoinPaths
+{
+	PlannerInfo *root;
+	RelOptInfo *joinrel;
+	JoinType	type;
+	JoinPathExtraData *extra;
+	HammingClause clause;
+} JoinPaths;
+
+/* Return how many processes share a partial path, as PostgreSQL counts them. */
+static double
+parallel_divisor(int workers)
+{
+	double		leader = 1.0 - 0.3 * workers;
+
+	return workers + (parallel_leader_participation ? Max(leader, 0) : 0);
+}
+
+static CustomPath *
+make_path(JoinPaths *join, Path *outer, Path *inner)
+{
+	CustomPath *path = makeNode(CustomPath);
+	Relids		required = calc_non_nestloop_required_outer(outer, inner);
+	List	   *clauses = join->extra->restrictlist;
+	ParamPathInfo *parameters =
+	get_joinrel_parampathinfo(join->root, join->joinrel, outer, inner,
+							  join->extra->sjinfo, required, &clauses);
+	List	   *others = list_delete_ptr(list_copy(clauses), join->clause.rinfo);
+
+	path->path.pathtype = T_CustomScan;
+	path->path.parent = join->joinrel;
+	path->path.pathtarget = join->joinrel->reltarget;
+	path->path.param_info = parameters;
+	path->path.parallel_safe = join->joinrel->consider_parallel &&
+		outer->parallel_safe && inner->parallel_safe;
+	path->path.rows = parameters == NULL ? join->joinrel->rows
+		: parameters->ppi_rows;
+	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	path->custom_paths = list_make2(outer, inner);
+	path->custom_private = list_make5(makeInteger(join->type),
+									  join->clause.outer, join->clause.inner,
+									  join->clause.radius, others);
+	path->methods = &path_methods;
+	set_disabled_nodes(&path->path, outer, inner);
+	return path;
+}
+
+static void
+cost_path(JoinPaths *join, CustomPath *path, Path *outer, Path *inner)
+{
+	List	   *clause = list_make1(join->clause.rinfo);
+	Selectivity matches = clauselist_selectivity(join->root, clause, 0,
+												 JOIN_INNER, NULL);
+
+	hamming_cost_join(join->root, path, outer, inner, join->clause.known_radius,
+					  matches, list_nth(path->custom_private, PATH_CLAUSES));
+}
+
+/* A path by the cheapest paths of the sides. */
+static void
+add_whole_path(JoinPaths *join, Path *outer, Path *inner)
+{
+	CustomPath *path = make_path(join, outer, inner);
+
+	cost_path(join, path, outer, inner);
+	add_path(join->joinrel, &path->path);
+}
+
+/*
+ * The same for each process of a parallel plan, which joins a part of the outer
+ * rows with all inner ones.
+ */
+static void
+add_partial_join(JoinPaths *join, Path *outer, Path *inner)
+{
+	CustomPath *path = make_path(join, outer, inner);
+
+	path->path.parallel_workers = outer->parallel_workers;
+	path->path.rows = clamp_row_est(path->path.rows /
+									parallel_divisor(outer->parallel_workers));
+	cost_path(join, path, outer, inner);
+	add_partial_path(join->joinrel, &path->path);
+}
+
+/* Does the path get no row of the other side as a parameter? */
+static bool
+stands_alone(Path *path, RelOptInfo *other)
+{
+	return path != NULL && !bms_overlap(PATH_REQ_OUTER(path), other->relids);
+}
+
+/* Is this one of the types of joins that the node knows? */
+static bool
+is_known_type(JoinType type)
+{
+	switch (type)
+	{
+		case JOIN_INNER:
+		case JOIN_LEFT:
+		case JOIN_SEMI:
+		case JOIN_ANTI:
+			return enable_hammingjoin;
+		case JOIN_FULL:
+			/* PostgreSQL has no other method for it */
+			return true;
+		default:
+			/* the planner offers the same join with its sides exchanged */
+			return false;
+	}
+}
+
+/* set_join_pathlist_hook: add paths for a join that has a fitting clause. */
+static void
+consider_hamming_join(PlannerInfo *root, RelOptInfo *joinrel,
+					  RelOptInfo *outerrel, RelOptInfo *innerrel,
+					  JoinType jointype, JoinPathExtraData *extra)
+{
+	JoinPaths	join = {.root = root,.joinrel = joinrel,.type = jointype,
+		.extra = extra
+	};
+	Path	   *outer = outerrel->cheapest_total_path;
+	Path	   *inner = innerrel->cheapest_total_path;
+
+	if (next_hook != NULL)
+		next_hook(root, joinrel, outerrel, innerrel, jointype, extra);
+	if (!is_known_type(jointype) ||
+		!hamming_find_clause(root, joinrel, outerrel, innerrel, jointype,
+							 extra->restrictlist, &join.clause) ||
+		!hamming_can_plan_join(joinrel, outerrel, innerrel, jointype) ||
+		!stands_alone(outer, innerrel) || !stands_alone(inner, outerrel))
+		return;
+	add_whole_path(&join, outer, inner);
+	if (!joinrel->consider_parallel || jointype == JOIN_FULL ||
+		!bms_is_empty(joinrel->lateral_relids) ||
+		outerrel->partial_pathlist == NIL || !inner->parallel_safe)
+		return;
+	add_partial_join(&join, linitial(outerrel->partial_pathlist), inner);
+}
+
+/* Set the hook, when the library is loaded. */
+void
+hamming_join_init(void)
+{
+	DefineCustomBoolVariable("simhash.enable_hammingjoin",
+							 "Enables the planner's use of Hamming join plans.",
+							 NULL, &enable_hammingjoin, true, PGC_USERSET,
+							 GUC_EXPLAIN, NULL, NULL, NULL);
+	MarkGUCPrefixReserved("simhash");
+	RegisterCustomScanMethods(&hamming_join_scan_methods);
+	next_hook = set_join_pathlist_hook;
+	set_join_pathlist_hook = consider_hamming_join;
+}

@@ -1,0 +1,178 @@
+/*
+ * plan.c
+ *	  The path of a HammingJoin to a plan.
+ *
+ * PostgreSQL replaces the columns in the expressions of a custom scan by those
+ * of its scan tuple, custom_scan_tlist.  Here the scan tuple has the columns of
+ * the outer child, and then those of the inner one.
+ *
+ * From PostgreSQL 16 on a column says which outer joins may have made it NULL.
+ * So a column of the nullable side differs below the join and above it, and
+ * PostgreSQL insists that the scan tuple has it as above.  The clauses of the
+ * join itself have it as below: their columns are exchanged.
+ */
+#include "postgres.h"
+
+#include "nodes/extensible.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/restrictinfo.h"
+
+#include "join/node.h"
+#include "join/plan.h"
+
+/* Are both the same column, or the same placeholder, maybe of two levels? */
+static bool
+is_same_column(Node *a, Node *b)
+{
+	if (IsA(a, Var) && IsA(b, Var))
+		return ((Var *) a)->varno == ((Var *) b)->varno &&
+			((Var *) a)->varattno == ((Var *) b)->varattno &&
+			((Var *) a)->varlevelsup == ((Var *) b)->varlevelsup;
+	if (IsA(a, PlaceHolderVar) && IsA(b, PlaceHolderVar))
+		return ((PlaceHolderVar *) a)->phid == ((PlaceHolderVar *) b)->phid &&
+			((PlaceHolderVar *) a)->phlevelsup ==
+			((PlaceHolderVar *) b)->phlevelsup;
+	return false;
+}
+
+/* Return the same column among the expressions, or NULL. */
+static Node *
+find_column(List *expressions, Node *column)
+{
+	ListCell   *lc;
+
+	foreach(lc, expressions)
+		if (is_same_column(lfirst(lc), column))
+		return lfirst(lc);
+	return NULL;
+}
+
+/*
+ * Can a HammingJoin of the sides be planned?  Not where an outer join computes a
+ * placeholder itself: it would take columns that have no place in the scan
+ * tuple, as they are of the nullable side, and not known above.
+ */
+bool
+hamming_can_plan_join(RelOptInfo *joinrel, RelOptInfo *outerrel,
+					  RelOptInfo *innerrel, JoinType jointype)
+{
+	ListCell   *lc;
+
+	if (!IS_OUTER_JOIN(jointype))
+		return true;
+	foreach(lc, joinrel->reltarget->exprs)
+	{
+		Node	   *column = lfirst(lc);
+
+		if (IsA(column, PlaceHolderVar) &&
+			find_column(outerrel->reltarget->exprs, column) == NULL &&
+			find_column(innerrel->reltarget->exprs, column) == NULL)
+			return false;
+	}
+	return true;
+}
+
+/* Exchange the columns of a clause for those of the scan tuple. */
+static Node *
+exchange_columns(Node *node, List *scan_columns)
+{
+	Node	   *column;
+
+	if (node == NULL)
+		return NULL;
+	column = find_column(scan_columns, node);
+	if (column != NULL)
+		return copyObject(column);
+	return expression_tree_mutator(node, exchange_columns, scan_columns);
+}
+
+/*
+ * Return the columns of the children, as the result of the join has them where
+ * it has them.
+ */
+static List *
+make_columns(RelOptInfo *rel, List *children)
+{
+	List	   *result = NIL;
+	ListCell   *child;
+	ListCell   *lc;
+
+	foreach(child, children)
+		foreach(lc, ((Plan *) lfirst(child))->targetlist)
+	{
+		Node	   *column = (Node *) lfirst_node(TargetEntry, lc)->expr;
+		Node	   *above = find_column(rel->reltarget->exprs, column);
+
+		result = lappend(result, above == NULL ? column : above);
+	}
+	return result;
+}
+
+/*
+ * Add the clauses to filter, which decides whether two rows are partners, or to
+ * result_filter, which applies to the result of an outer join.  Clauses that
+ * need no row are among them, as PostgreSQL checks these apart only for joins of
+ * its own, up to 16.
+ */
+static void
+split_clauses(List *clauses, JoinType type, Relids relids, List **filter,
+			  List **result_filter)
+{
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		RestrictInfo *rinfo = lfirst(lc);
+
+		if (IS_OUTER_JOIN(type) && RINFO_IS_PUSHED_DOWN(rinfo, relids))
+			*result_filter = lappend(*result_filter, rinfo->clause);
+		else
+			*filter = lappend(*filter, rinfo->clause);
+	}
+}
+
+static List *
+make_scan_tuple(List *columns)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, columns)
+		result = lappend(result,
+						 makeTargetEntry(copyObject(lfirst(lc)),
+										 list_length(result) + 1, NULL, false));
+	return result;
+}
+
+/* PlanCustomPath.  The clauses are those of the path, and clauses is empty. */
+Plan *
+hamming_plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
+				  List *target, List *clauses, List *children)
+{
+	CustomScan *scan = makeNode(CustomScan);
+	JoinType	type = intVal(list_nth(path->custom_private, PATH_TYPE));
+	List	   *others = list_nth(path->custom_private, PATH_CLAUSES);
+	List	   *columns = make_columns(rel, children);
+	List	   *outer_columns = ((Plan *) linitial(children))->targetlist;
+	List	   *filter = NIL;
+	List	   *result_filter = NIL;
+	List	   *expressions;
+
+	split_clauses(others, type, rel->relids, &filter, &result_filter);
+	expressions = list_make5(list_nth(path->custom_private,
+									  PATH_OUTER_FINGERPRINT),
+							 list_nth(path->custom_private,
+									  PATH_INNER_FINGERPRINT),
+							 list_nth(path->custom_private, PATH_RADIUS),
+							 filter, result_filter);
+	scan->scan.plan.targetlist = target;
+	scan->flags = path->flags;
+	scan->custom_plans = children;
+	scan->custom_exprs = (List *) exchange_columns((Node *) expressions,
+												   columns);
+	scan->custom_scan_tlist = make_scan_tuple(columns);
+	scan->custom_private = list_make2_int(type, list_length(outer_columns));
+	scan->methods = &hamming_join_scan_methods;
+	return (Plan *) scan;
+}

@@ -1,0 +1,20 @@
+/*
+ * module.c
+ *	  What happens when PostgreSQL loads the library.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+
+#include "am/am.h"
+#include "join/path.h"
+#include "type/compat.h"
+
+SIMHASH_MODULE_MAGIC;
+
+void
+_PG_init(void)
+{
+	hamming_define_options();
+	hamming_join_init();
+}
