@@ -225,8 +225,9 @@ cut_bits(JoinCut *cut, int parts, const double *information, double total)
 /*
  * Choose the number of levels that takes the least time, and set *least to that
  * time, in comparisons.  Return 0 if comparing all pairs takes no more, or if
- * there are fewer varying bits than parts.  pairs is the number of pairs that need a comparison, sort the time
- * of a sort by one part, in comparisons, information the sum over all bits.
+ * there are fewer varying bits than parts.  pairs is the number of pairs that
+ * need a comparison, sort the time of a sort by one part, in comparisons, and
+ * information the sum over all bits.
  *
  * Of the parts in which a pair agrees, the first is among the first
  * radius + 1 parts, the second among the first radius + 2, and so on.  So l of
@@ -520,11 +521,12 @@ hamming_join_next(HammingJoin *join, Candidates *candidates)
 }
 
 /*
- * The join must have no sets; where it has settled numbers, a pair may get true
- * twice.  A pair of the current candidates differs in difference, and is within the radius: a farther pair may get false each
- * time.  Is this the first time that the pair is among the candidates?  A pair
- * was before if and only if, for some node, it agrees in a part that the node
- * went through before the current one (doc/algorithm.md 6).
+ * The join must have no sets.  Where it has settled numbers, a pair may get
+ * true twice.  A pair of the current candidates differs in difference, and is
+ * within the radius: a farther pair may get false each time.  Is this the first
+ * time that the pair is among the candidates?  A pair was before if and only
+ * if, for some node, it agrees in a part that the node went through before the
+ * current one (doc/algorithm.md 6).
  */
 bool
 hamming_join_is_first(const HammingJoin *join, uint64 difference)

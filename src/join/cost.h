@@ -8,7 +8,8 @@
 #include "nodes/pathnodes.h"
 
 extern void hamming_cost_join(PlannerInfo *root, CustomPath *path,
-							  Path *outer, Path *inner, int radius,
-							  Selectivity matches, List *clauses);
+							  JoinType type, const Path *outer,
+							  const Path *inner, int radius, double pairs,
+							  List *filter);
 
 #endif							/* SIMHASH_COST_H */

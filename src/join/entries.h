@@ -22,7 +22,7 @@ typedef struct EntryList
 {
 	uint64		count;
 	uint64		first;			/* fingerprint of the first entry */
-	uint64		varying;		/* bits in which any other one differs from it */
+	uint64		varying;		/* bits in which others differ from it */
 	JoinSide   *side;			/* the entries, in memory */
 	BufFile    *file;			/* or in a file */
 } EntryList;

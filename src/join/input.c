@@ -21,13 +21,13 @@ memory_of(const JoinInput *input)
 	uint64		entries = input->entries.side == NULL ? 0
 	: input->entries.count * JOIN_SIDE_ROW_BYTES;
 
-	return entries + (input->tuples.file == NULL ? input->tuples.size : 0);
+	return entries + (input->tuples.has_file ? 0 : input->tuples.size);
 }
 
 static bool
 has_tuples_in_memory(const JoinInput *input)
 {
-	return input->tuples.memory != NULL;
+	return input->tuples.size > 0 && !input->tuples.has_file;
 }
 
 /* Move rows to files until the rest takes no more memory than allowed. */
@@ -162,10 +162,9 @@ hamming_input_next_row(HammingJoinState *state, JoinInput *input, bool matched)
 		input->row++;
 		if (input->keeps_tuples)
 		{
-			MinimalTuple tuple = simhash_tuples_read(&input->tuples,
-													 input->position);
+			MinimalTuple tuple = simhash_tuples_next(&input->tuples,
+													 &input->offset);
 
-			input->position = TUPLE_AFTER(input->position, tuple);
 			if (is_wanted)
 				ExecStoreMinimalTuple(tuple, input->slot, false);
 		}

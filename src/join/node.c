@@ -166,7 +166,7 @@ begin_matched(HammingJoinState *state, JoinInput *input)
 		input->matched = MemoryContextAllocHuge(state->context, size);
 	memset(input->matched, 0, size);
 	input->row = 0;
-	input->position = 0;
+	input->offset = 0;
 }
 
 static bool
@@ -204,11 +204,11 @@ begin_pairs(HammingJoinState *state)
 		begin_matched(state, &state->inner);
 	old = MemoryContextSwitchTo(state->context);
 	if (radius >= 0)
-		state->passes = hamming_passes_begin(&state->outer.entries,
-											 &state->inner.entries, radius,
-											 state->memory / JOIN_SIDE_ROW_BYTES,
-											 looks_for_one(state) ?
-											 state->outer.matched : NULL);
+		state->passes =
+			hamming_passes_begin(&state->outer.entries, &state->inner.entries,
+								 radius, state->memory / JOIN_SIDE_ROW_BYTES,
+								 looks_for_one(state) ? state->outer.matched
+								 : NULL);
 	MemoryContextSwitchTo(old);
 	state->a = state->a_end = 0;
 	state->b = state->b_end = 0;
@@ -253,8 +253,8 @@ next_fingerprints(HammingJoinState *state, uint32 *x)
 }
 
 /*
- * Do rows a and b pass the other clauses of the join?  On return the rows are in
- * the slots.
+ * Do rows a and b pass the other clauses of the join?  On return both rows are
+ * in the slots.
  */
 static bool
 passes_filter(HammingJoinState *state, uint32 a, uint32 b)

@@ -47,7 +47,7 @@ typedef struct JoinInput
 	uint8	   *matched;		/* a bit for each row, by its number; NULL
 								 * where nobody asks */
 	uint64		row;			/* number of the next row without a partner, */
-	uint64		position;		/* and the position of its tuple */
+	uint64		offset;			/* and of its tuple */
 } JoinInput;
 
 typedef enum JoinPhase

@@ -40,10 +40,10 @@ is_in_memory(const JoinPasses *passes)
 }
 
 /*
- * Begin to pair the entries of x with those of y, which are both in memory, or
- * both in files.  The two sides of a pass, the entries of x and of y that are in
- * memory together, have rows_at_once rows at most, or two, but lists in memory
- * are one pass.  Memory is taken from a child of the current context.
+ * Begin to pair the entries of x with those of y.  Both lists are in memory, or
+ * both are in files.  Lists in memory are joined in one pass.  Else the entries
+ * of x and of y that are in memory for a pass are rows_at_once at most, or two.
+ * Memory is taken from a child of the current context.
  *
  * settled_rows may be a bit for each row of x, by its number: once the bits of
  * all rows of a fingerprint are set, the caller sets passes->settled[number of
@@ -88,7 +88,7 @@ read_sample(EntryList *list, FingerprintList *sample)
 	}
 }
 
-/* Return how many partitions should fit into memory, with half of it to spare. */
+/* Return how many partitions fit into memory, with a third of it to spare. */
 static int
 number_of_partitions(const JoinPasses *passes)
 {
@@ -272,7 +272,7 @@ begin_pass(JoinPasses *passes, JoinSide *y_side)
 	passes->passes++;
 }
 
-/* Begin the next pass of the current partition; return false if none is left. */
+/* Begin the next pass of the current partition; return false after the last. */
 static bool
 next_stretches(JoinPasses *passes)
 {
@@ -290,7 +290,8 @@ next_stretches(JoinPasses *passes)
 			return false;
 		x_size = Min(x_size, x->count - passes->x_next);
 		old = MemoryContextSwitchTo(passes->context);
-		begin_x_side(passes, load_side(passes, x, passes->x_next, x_size, true));
+		begin_x_side(passes,
+					 load_side(passes, x, passes->x_next, x_size, true));
 		MemoryContextSwitchTo(old);
 		passes->x_next += x_size;
 		passes->y_next = 0;

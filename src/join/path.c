@@ -61,8 +61,9 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
 	ParamPathInfo *parameters =
 	get_joinrel_parampathinfo(join->root, join->joinrel, outer, inner,
 							  join->extra->sjinfo, required, &clauses);
-	List	   *others = list_delete_ptr(list_copy(clauses), join->clause.rinfo);
+	List	   *others = list_copy(clauses);
 
+	others = list_delete_ptr(others, join->clause.rinfo);
 	path->path.pathtype = T_CustomScan;
 	path->path.parent = join->joinrel;
 	path->path.pathtarget = join->joinrel->reltarget;
@@ -84,12 +85,14 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
 static void
 cost_path(JoinPaths *join, CustomPath *path, Path *outer, Path *inner)
 {
-	List	   *clause = list_make1(join->clause.rinfo);
-	Selectivity matches = clauselist_selectivity(join->root, clause, 0,
-												 JOIN_INNER, NULL);
+	Node	   *clause = (Node *) join->clause.rinfo;
+	Selectivity matches = clause_selectivity(join->root, clause, 0, JOIN_INNER,
+											 join->extra->sjinfo);
 
-	hamming_cost_join(join->root, path, outer, inner, join->clause.known_radius,
-					  matches, list_nth(path->custom_private, PATH_CLAUSES));
+	hamming_cost_join(join->root, path, join->type, outer, inner,
+					  join->clause.known_radius,
+					  matches * outer->rows * inner->rows,
+					  list_nth(path->custom_private, PATH_CLAUSES));
 }
 
 /* A path by the cheapest paths of the sides. */

@@ -49,8 +49,8 @@ find_column(List *expressions, Node *column)
 }
 
 /*
- * Can a HammingJoin of the sides be planned?  Not where an outer join computes a
- * placeholder itself: it would take columns that have no place in the scan
+ * Can a HammingJoin of the sides be planned?  Not where an outer join computes
+ * a placeholder itself: it would take columns that have no place in the scan
  * tuple, as they are of the nullable side, and not known above.
  */
 bool
@@ -112,8 +112,8 @@ make_columns(RelOptInfo *rel, List *children)
 /*
  * Add the clauses to filter, which decides whether two rows are partners, or to
  * result_filter, which applies to the result of an outer join.  Clauses that
- * need no row are among them, as PostgreSQL checks these apart only for joins of
- * its own, up to 16.
+ * need no row are among them: up to 16 PostgreSQL checks these apart only for
+ * joins of its own.
  */
 static void
 split_clauses(List *clauses, JoinType type, Relids relids, List **filter,

@@ -3,17 +3,32 @@
  *	  Tuples that are kept in memory, or in a temporary file, and are read by
  *	  their positions.
  *
- * A position counts bytes from the first tuple on, in memory and in the file
- * alike: so it holds when the tuples move from one to the other.
+ * An offset counts bytes from the first tuple on, in memory and in the file
+ * alike: so it holds when the tuples move from one to the other.  A position
+ * has the offset and the length, so that a tuple is read by one call, which
+ * copies no more than the tuple.  A BufFile would copy 8 kB each time, as a join
+ * reads tuples in random order.
  */
 #include "postgres.h"
 
+#include "commands/tablespace.h"
 #include "utils/memutils.h"
+#include "utils/wait_event.h"
 
 #include "join/tuples.h"
 #include "type/compat.h"
 
 #define FIRST_CAPACITY (64 * 1024)
+
+/* What is written to the file at once, and read of it in order. */
+#define FILE_PIECE (64 * 1024)
+
+/*
+ * A position: the offset, and below it the length, both in units of
+ * MAXIMUM_ALIGNOF.  A length that does not fit is LENGTH_UNKNOWN.
+ */
+#define LENGTH_BITS 20
+#define LENGTH_UNKNOWN ((UINT64CONST(1) << LENGTH_BITS) - 1)
 
 /* Return an array of at least size bytes, which has what old has. */
 static char *
@@ -27,40 +42,85 @@ enlarge(TupleStore *store, char *old, Size *capacity, Size size)
 	return repalloc_huge(old, *capacity);
 }
 
+/* Write what is in memory to the file. */
+static void
+flush(TupleStore *store)
+{
+	Size		size = store->size - store->in_file;
+	Size		done;
+
+	for (done = 0; done < size;)
+	{
+		int			written = FileWrite(store->file, store->memory + done,
+										Min(size - done, 16 * FILE_PIECE),
+										store->in_file + done,
+										WAIT_EVENT_BUFFILE_WRITE);
+
+		if (written <= 0)
+			ereport(ERROR, (errcode_for_file_access(),
+							errmsg("could not write to file \"%s\": %m",
+								   FilePathName(store->file))));
+		done += written;
+	}
+	store->in_file = store->size;
+}
+
 /* Add a copy of the tuple, and return its position. */
 uint64
 simhash_tuples_add(TupleStore *store, MinimalTuple tuple)
 {
-	char		padding[MAXIMUM_ALIGNOF] = {0};
-	uint64		position = store->size;
-	Size		length = tuple->t_len;
+	uint64		offset = store->size;
+	uint64		length = MAXALIGN(tuple->t_len) / MAXIMUM_ALIGNOF;
+	Size		used = offset - store->in_file;
 
-	store->size = TUPLE_AFTER(position, tuple);
-	if (store->file != NULL)
-	{
-		BufFileWrite(store->file, tuple, length);
-		BufFileWrite(store->file, padding, MAXALIGN(length) - length);
-	}
-	else
-	{
-		store->memory = enlarge(store, store->memory, &store->capacity,
-								store->size);
-		memcpy(store->memory + position, tuple, length);
-	}
-	return position;
+	store->memory = enlarge(store, store->memory, &store->capacity,
+							used + MAXALIGN(tuple->t_len));
+	memcpy(store->memory + used, tuple, tuple->t_len);
+	store->size += MAXALIGN(tuple->t_len);
+	if (store->has_file && store->size - store->in_file >= FILE_PIECE)
+		flush(store);
+	return (offset / MAXIMUM_ALIGNOF) << LENGTH_BITS |
+		Min(length, LENGTH_UNKNOWN);
 }
 
 /* Move the tuples, which are in memory, to a file.  More go there, too. */
 void
 simhash_tuples_to_file(TupleStore *store)
 {
-	store->file = BufFileCreateTemp(false);
-	if (store->memory == NULL)
-		return;
-	BufFileWrite(store->file, store->memory, store->size);
-	pfree(store->memory);
+	PrepareTempTablespaces();
+	store->file = OpenTemporaryFile(false);
+	store->has_file = true;
+	flush(store);
+	if (store->memory != NULL)
+		pfree(store->memory);
 	store->memory = NULL;
 	store->capacity = 0;
+}
+
+/* Read size bytes of the file, from offset on, or fewer if it ends before. */
+static void
+read_file(TupleStore *store, uint64 offset, Size size)
+{
+	Size		done = 0;
+
+	if (store->in_file < store->size)
+		flush(store);
+	size = Min(size, store->size - offset);
+	store->read = enlarge(store, store->read, &store->read_capacity, size);
+	while (done < size)
+	{
+		int			got = FileRead(store->file, store->read + done,
+								   Min(size - done, 16 * FILE_PIECE),
+								   offset + done, WAIT_EVENT_BUFFILE_READ);
+
+		if (got <= 0)
+			ereport(ERROR, (errcode_for_file_access(),
+							errmsg("could not read file \"%s\": %m",
+								   FilePathName(store->file))));
+		done += got;
+	}
+	store->read_from = offset;
+	store->read_size = size;
 }
 
 /*
@@ -70,19 +130,47 @@ simhash_tuples_to_file(TupleStore *store)
 MinimalTuple
 simhash_tuples_read(TupleStore *store, uint64 position)
 {
-	uint32		length;
+	uint64		offset = (position >> LENGTH_BITS) * MAXIMUM_ALIGNOF;
+	uint64		length = position & LENGTH_UNKNOWN;
 
-	if (store->file == NULL)
-		return (MinimalTuple) (store->memory + position);
-	if (BufFileSeek(store->file, 0, position, SEEK_SET) != 0)
-		ereport(ERROR, (errcode_for_file_access(),
-						errmsg("could not seek in a temporary file: %m")));
-	BufFileReadExact(store->file, &length, sizeof(length));
-	store->tuple = enlarge(store, store->tuple, &store->tuple_capacity, length);
-	memcpy(store->tuple, &length, sizeof(length));
-	BufFileReadExact(store->file, store->tuple + sizeof(length),
-					 length - sizeof(length));
-	return (MinimalTuple) store->tuple;
+	if (!store->has_file)
+		return (MinimalTuple) (store->memory + offset);
+	if (length == LENGTH_UNKNOWN)
+		return simhash_tuples_next(store, &offset);
+	read_file(store, offset, length * MAXIMUM_ALIGNOF);
+	return (MinimalTuple) store->read;
+}
+
+/* Return what was read at offset, if size bytes of it were, else NULL. */
+static MinimalTuple
+find_read(const TupleStore *store, uint64 offset, Size size)
+{
+	if (offset < store->read_from ||
+		offset + size > store->read_from + store->read_size)
+		return NULL;
+	return (MinimalTuple) (store->read + (offset - store->read_from));
+}
+
+/*
+ * Return the tuple at *offset, which is 0 for the first one, and set *offset to
+ * that of the next one.  What is said of simhash_tuples_read() holds here, too.
+ */
+MinimalTuple
+simhash_tuples_next(TupleStore *store, uint64 *offset)
+{
+	MinimalTuple tuple = (MinimalTuple) (store->memory + *offset);
+
+	if (store->has_file)
+	{
+		if (find_read(store, *offset, sizeof(tuple->t_len)) == NULL)
+			read_file(store, *offset, FILE_PIECE);
+		tuple = find_read(store, *offset, sizeof(tuple->t_len));
+		if (find_read(store, *offset, tuple->t_len) == NULL)
+			read_file(store, *offset, tuple->t_len);
+		tuple = find_read(store, *offset, sizeof(tuple->t_len));
+	}
+	*offset += MAXALIGN(tuple->t_len);
+	return tuple;
 }
 
 /* Free all tuples.  The store is then one without tuples. */
@@ -91,12 +179,12 @@ simhash_tuples_end(TupleStore *store)
 {
 	MemoryContext context = store->context;
 
-	if (store->file != NULL)
-		BufFileClose(store->file);
+	if (store->has_file)
+		FileClose(store->file);
 	if (store->memory != NULL)
 		pfree(store->memory);
-	if (store->tuple != NULL)
-		pfree(store->tuple);
+	if (store->read != NULL)
+		pfree(store->read);
 	memset(store, 0, sizeof(*store));
 	store->context = context;
 }

@@ -7,26 +7,29 @@
 #define SIMHASH_TUPLES_H
 
 #include "access/htup_details.h"
-#include "storage/buffile.h"
+#include "storage/fd.h"
 
 /* All zero, but for context, is a store without tuples. */
 typedef struct TupleStore
 {
 	MemoryContext context;		/* that memory is taken from */
 	uint64		size;			/* of all tuples, in bytes */
-	char	   *memory;			/* the tuples, or NULL if there are none */
+	char	   *memory;			/* the tuples, or the last of them that are
+								 * not in the file yet */
 	Size		capacity;		/* of memory */
-	BufFile    *file;			/* the tuples, instead of memory, or NULL */
-	char	   *tuple;			/* the tuple that was read last from the file */
-	Size		tuple_capacity;
+	bool		has_file;
+	File		file;			/* if there is one */
+	uint64		in_file;		/* bytes of the tuples, from the first on */
+	char	   *read;			/* what was read last from the file */
+	Size		read_capacity;
+	uint64		read_from;		/* where that begins */
+	Size		read_size;		/* and its size */
 } TupleStore;
-
-/* The position of the tuple that was added after the one at position. */
-#define TUPLE_AFTER(position, tuple) ((position) + MAXALIGN((tuple)->t_len))
 
 extern uint64 simhash_tuples_add(TupleStore *store, MinimalTuple tuple);
 extern void simhash_tuples_to_file(TupleStore *store);
 extern MinimalTuple simhash_tuples_read(TupleStore *store, uint64 position);
+extern MinimalTuple simhash_tuples_next(TupleStore *store, uint64 *offset);
 extern void simhash_tuples_end(TupleStore *store);
 
 #endif							/* SIMHASH_TUPLES_H */
