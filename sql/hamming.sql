@@ -113,6 +113,7 @@ DROP TABLE many;
 CREATE TABLE outer_rows AS SELECT id, fp FROM uniform;
 ALTER TABLE outer_rows SET (parallel_workers = 2);
 ANALYZE outer_rows;
+SET simhash.enable_hammingjoin = off;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;

@@ -182,6 +182,7 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	Cost		descent = height * PAGE_ACCESS * cpu_operator_cost;
 	double		rows;
 	Cost		leaf;
+	Cost		search;
 
 	*selectivity = clauselist_selectivity(root, conditions, index->rel->relid,
 										  JOIN_INNER, NULL);
@@ -193,14 +194,21 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 		page_io_cost(root, index, plan.tables == 1);
 	*pages = plan.leaves;
 
+	search = searches * (plan.tables * descent + plan.leaves * leaf);
+	*startup_cost = descent + index_other_operands_eval_cost(root, quals);
+	*total_cost = *startup_cost + search +
+		rows * (cpu_index_tuple_cost + cpu_operator_cost) +
+		as_plain_scan(root, path, rows);
+
 	/*
 	 * An ordered scan reads few leaves where the nearest rows are near, and
 	 * many where they are far.  Either way more rows need more leaves: the
 	 * leaves are part of the total cost, not of the startup cost.
+	 *
+	 * Any other scan finds its first row halfway, on average, if it finds
+	 * one. Of a semi or anti join PostgreSQL takes no more than the startup
+	 * cost, or little more, for each outer row that has no match.
 	 */
-	*startup_cost = descent + index_other_operands_eval_cost(root, quals);
-	*total_cost = *startup_cost +
-		searches * (plan.tables * descent + plan.leaves * leaf) +
-		rows * (cpu_index_tuple_cost + cpu_operator_cost) +
-		as_plain_scan(root, path, rows);
+	if (path->indexorderbys == NIL)
+		*startup_cost += search / 2;
 }

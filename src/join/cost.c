@@ -3,9 +3,9 @@
  *	  What a HammingJoin costs.
  *
  * Costs are in PostgreSQL's unit, a page of a sequential read.  The constants
- * were chosen so that the join, and a nested loop with a hamming index, cost the
- * same where they take the same time: a million rows, and 100,000 (k = 3),
- * 50,000 (6) and 30,000 (8) others.
+ * were chosen so that the join, and a nested loop with a hamming index, cost
+ * the same where they take the same time: for a million rows, and 100,000 (k =
+ * 3), 50,000 (6) and 30,000 (8) others.
  */
 #include "postgres.h"
 

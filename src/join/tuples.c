@@ -4,10 +4,10 @@
  *	  their positions.
  *
  * An offset counts bytes from the first tuple on, in memory and in the file
- * alike: so it holds when the tuples move from one to the other.  A position
+ * alike: it holds when the tuples move from one to the other.  A position
  * has the offset and the length, so that a tuple is read by one call, which
- * copies no more than the tuple.  A BufFile would copy 8 kB each time, as a join
- * reads tuples in random order.
+ * copies no more than the tuple.  A BufFile would copy 8 kB each time, as a
+ * join reads tuples in random order.
  */
 #include "postgres.h"
 
