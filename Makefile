@@ -54,6 +54,7 @@ OBJS = \
 	src/join/cost.o \
 	src/join/entries.o \
 	src/join/explain.o \
+	src/join/filter.o \
 	src/join/input.o \
 	src/join/node.o \
 	src/join/passes.o \

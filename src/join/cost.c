@@ -17,12 +17,15 @@
 #include "dedup/join_side.h"
 #include "join/cost.h"
 #include "join/entries.h"
+#include "join/filter.h"
 
 /* Times cpu_operator_cost. */
 #define KEEP_ROW 8.0			/* to keep a row and its fingerprint */
 #define COMPARISON 0.02			/* of two fingerprints in an array */
 #define READ_PAIR 20.0			/* to read the tuples of two rows in memory */
 #define READ_PAIR_IN_FILE 60.0	/* the same in files */
+
+#define LOOK_AT_BIT 0.2			/* to look at a bit of a filter */
 
 /* What a tuple takes beside its columns, in bytes. */
 #define TUPLE_OVERHEAD 24
@@ -31,6 +34,17 @@ static double
 tuple_bytes(const Path *path)
 {
 	return path->rows * (path->pathtarget->width + TUPLE_OVERHEAD);
+}
+
+/* Return the filter of the smaller side as the join will make it. */
+static FilterPlan
+filter_plan(double less, double more, int radius, double memory)
+{
+	FilterPlan	none = {.passes = 1};
+
+	if (more < 2 * less || less * JOIN_SIDE_ROW_BYTES > memory)
+		return none;
+	return hamming_filter_plan(less, radius, memory / JOIN_FILTER_SHARE);
 }
 
 /*
@@ -55,26 +69,29 @@ hamming_cost_join(PlannerInfo *root, CustomPath *path, JoinType type,
 				  const Path *outer, const Path *inner, int radius,
 				  double pairs, List *filter)
 {
-	double		rows = outer->rows + inner->rows;
+	double		less = Min(outer->rows, inner->rows);
+	double		more = Max(outer->rows, inner->rows);
 	double		memory = get_hash_memory_limit();
-	double		entries = rows * JOIN_SIDE_ROW_BYTES;
+	FilterPlan	plan = filter_plan(less, more, radius, memory);
+	double		joined = more * plan.passes;
+	double		entries = (less + joined) * JOIN_SIDE_ROW_BYTES;
 	double		tuples = tuple_bytes(outer) + tuple_bytes(inner);
 	Cost		startup = outer->total_cost + inner->total_cost;
 	Cost		read_pair = READ_PAIR * cpu_operator_cost;
 	Cost		run;
 	QualCost	quals;
 
-	startup += rows * KEEP_ROW * cpu_operator_cost +
-		hamming_join_comparisons(outer->rows, inner->rows, radius) *
-		COMPARISON * cpu_operator_cost;
+	startup += cpu_operator_cost *
+		((less + joined) * KEEP_ROW + (less + more) * plan.masks * LOOK_AT_BIT +
+		 hamming_join_comparisons(less, joined, radius) * COMPARISON);
 	if (entries + tuples > memory)
 	{
 		startup += tuples / BLCKSZ * seq_page_cost;
 		read_pair = READ_PAIR_IN_FILE * cpu_operator_cost;
 	}
 	if (entries > memory)
-		startup += 2 * (radius + 1) * rows * sizeof(JoinEntry) / BLCKSZ *
-			seq_page_cost;
+		startup += 2 * (radius + 1) * (less + joined) * sizeof(JoinEntry) /
+			BLCKSZ * seq_page_cost;
 	cost_qual_eval(&quals, filter, root);
 	run = quals.startup + (read_pair + quals.per_tuple) *
 		pairs_read(type, outer, pairs, filter != NIL);

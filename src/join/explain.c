@@ -86,12 +86,15 @@ explain_filter(HammingJoinState *state, JoinExpression expression,
 							 removed / instrument->nloops, 0, es);
 }
 
-/* All numbers are of all scans together, but for the most memory of any. */
+/*
+ * Passes and candidates are those of all scans together, memory and disk those
+ * of the scan that took most.
+ */
 static void
 explain_work(HammingJoinState *state, ExplainState *es)
 {
 	int64		memory = (state->most_memory + 1023) / 1024;
-	int64		disk = (state->written + 1023) / 1024;
+	int64		disk = (state->most_disk + 1023) / 1024;
 
 	if (es->format != EXPLAIN_FORMAT_TEXT)
 	{
@@ -126,5 +129,8 @@ hamming_join_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 				   instrument == NULL ? 0 : instrument->nfiltered1, ancestors,
 				   es);
 	if (es->analyze)
+	{
+		hamming_join_count_work(state);
 		explain_work(state, es);
+	}
 }

@@ -6,6 +6,10 @@
  * tuple, where a column of it is needed after the join.  What exceeds the
  * memory of the join goes to temporary files: first tuples, which are read for
  * rows that match only, and then the entries of both sides.
+ *
+ * Of the side that is read last, the larger one, most rows may have no partner.
+ * A filter of the other side's fingerprints tells that of nearly all of these:
+ * they get no entry, and are not kept unless the join returns them.
  */
 #include "postgres.h"
 
@@ -50,15 +54,16 @@ keep_within_memory(HammingJoinState *state)
 	state->most_memory = Max(state->most_memory, memory);
 }
 
-/* Keep the row in slot, which has the fingerprint, unless it is null. */
+/*
+ * Keep the row in slot.  Where it may have partners it gets an entry, with its
+ * fingerprint.
+ */
 static void
 keep_row(HammingJoinState *state, JoinInput *input, TupleTableSlot *slot,
-		 Datum fingerprint, bool isnull)
+		 uint64 fp, bool may_match)
 {
 	MemoryContext old = MemoryContextSwitchTo(state->context);
-	JoinEntry	entry = {.fp = isnull ? 0 : DatumGetSimhash(fingerprint),
-		.position = 0,.number = input->rows
-	};
+	JoinEntry	entry = {.fp = fp,.number = input->rows};
 
 	if (input->rows == PG_INT32_MAX)
 		ereport(ERROR,
@@ -73,24 +78,30 @@ keep_row(HammingJoinState *state, JoinInput *input, TupleTableSlot *slot,
 		if (is_copy)
 			heap_free_minimal_tuple(tuple);
 	}
-	if (!isnull)
+	if (may_match)
 		simhash_entries_add(&input->entries, &entry);
 	input->rows++;
 	keep_within_memory(state);
 	MemoryContextSwitchTo(old);
 }
 
-/* Read all rows of an input, which has none.  Error: 54000 for too many. */
+/*
+ * Read all rows of an input, which has none.  filter, which may be NULL, tells
+ * which of them may have a partner.  Error: 54000 for too many.
+ */
 void
-hamming_input_read(HammingJoinState *state, JoinInput *input)
+hamming_input_read(HammingJoinState *state, JoinInput *input,
+				   const JoinFilter *filter)
 {
 	ExprContext *context = state->custom.ss.ps.ps_ExprContext;
 
 	for (;;)
 	{
 		TupleTableSlot *slot = ExecProcNode(input->child);
-		Datum		fingerprint;
+		Datum		value;
+		uint64		fp;
 		bool		isnull;
+		bool		may_match;
 
 		if (TupIsNull(slot))
 			break;
@@ -99,12 +110,23 @@ hamming_input_read(HammingJoinState *state, JoinInput *input)
 			context->ecxt_outertuple = slot;
 		else
 			context->ecxt_innertuple = slot;
-		fingerprint = ExecEvalExprSwitchContext(input->fingerprint, context,
-												&isnull);
-		if (!isnull || input->keeps_all)
-			keep_row(state, input, slot, fingerprint, isnull);
+		value = ExecEvalExprSwitchContext(input->fingerprint, context, &isnull);
+		fp = isnull ? 0 : DatumGetSimhash(value);
+		may_match = !isnull &&
+			(filter == NULL || hamming_filter_passes(filter, fp));
+		if (may_match || input->keeps_all)
+			keep_row(state, input, slot, fp, may_match);
 	}
-	input->is_read = true;
+}
+
+/* Return how many bytes an input has in files. */
+uint64
+hamming_input_disk(const JoinInput *input)
+{
+	uint64		entries = input->entries.file == NULL ? 0
+	: input->entries.count * sizeof(JoinEntry);
+
+	return entries + (input->tuples.has_file ? input->tuples.size : 0);
 }
 
 /* Free all rows of an input. */
@@ -118,7 +140,6 @@ hamming_input_end(JoinInput *input)
 		pfree(input->matched);
 	input->matched = NULL;
 	input->rows = 0;
-	input->is_read = false;
 }
 
 /* Bring the tuple at position into the slot of the input. */

@@ -169,12 +169,6 @@ begin_matched(HammingJoinState *state, JoinInput *input)
 	input->offset = 0;
 }
 
-static bool
-needs_inner_first(const HammingJoinState *state)
-{
-	return state->type == JOIN_INNER || state->type == JOIN_SEMI;
-}
-
 /* Is a pair of rows looked at only to learn whether the outer one has any? */
 static bool
 looks_for_one(const HammingJoinState *state)
@@ -182,31 +176,85 @@ looks_for_one(const HammingJoinState *state)
 	return state->type == JOIN_SEMI || state->type == JOIN_ANTI;
 }
 
-/* Read what is not read yet, and begin to pair rows. */
+/* Does a row come to the result only with a partner? */
+static bool
+needs_partners(const HammingJoinState *state)
+{
+	return state->type == JOIN_INNER || state->type == JOIN_SEMI;
+}
+
+/* Make a filter of what was read for a side that is to be read, or NULL. */
+static JoinFilter *
+make_filter(HammingJoinState *state, const JoinInput *first,
+			const JoinInput *second)
+{
+	const FingerprintList *list;
+	MemoryContext old;
+	JoinFilter *filter;
+
+	if (first->entries.side == NULL || state->known_radius < 0 ||
+		second->child->plan->plan_rows < 2.0 * first->entries.count)
+		return NULL;
+	list = &first->entries.side->list;
+	old = MemoryContextSwitchTo(state->context);
+	filter = hamming_filter_make(list->fps, list->count, state->known_radius,
+								 state->memory / JOIN_FILTER_SHARE);
+	MemoryContextSwitchTo(old);
+	return filter;
+}
+
+/*
+ * Read both sides, that of which the planner expects fewer rows first.  Return
+ * false if they tell that the result is empty.
+ */
+static bool
+read_inputs(HammingJoinState *state)
+{
+	JoinInput  *outer = &state->outer;
+	JoinInput  *inner = &state->inner;
+	bool		outer_first = outer->child->plan->plan_rows <
+	inner->child->plan->plan_rows;
+	JoinInput  *first = outer_first ? outer : inner;
+	JoinInput  *second = outer_first ? inner : outer;
+	JoinFilter *filter;
+
+	state->known_radius = evaluate_radius(state);
+	if (state->known_radius < 0 && needs_partners(state))
+		return false;
+	hamming_input_read(state, first, NULL);
+	if (first->entries.count == 0 && needs_partners(state))
+		return false;
+	if (outer_first && outer->rows == 0 && state->type != JOIN_FULL)
+		return false;
+	filter = make_filter(state, first, second);
+	hamming_input_read(state, second, filter);
+	if (filter != NULL)
+		pfree(filter);
+	return true;
+}
+
+/* Read both sides, unless that was done, and begin to pair rows. */
 static void
 begin_pairs(HammingJoinState *state)
 {
-	int			radius = evaluate_radius(state);
 	MemoryContext old;
 
 	state->phase = JOIN_DONE;
-	if (radius < 0 && needs_inner_first(state))
+	if (!state->is_read)
+		state->is_empty = !read_inputs(state);
+	state->is_read = true;
+	if (state->is_empty)
 		return;
-	if (!state->inner.is_read)
-		hamming_input_read(state, &state->inner);
-	if (state->inner.entries.count == 0 && needs_inner_first(state))
-		return;
-	if (!state->outer.is_read)
-		hamming_input_read(state, &state->outer);
 	if (state->type != JOIN_INNER)
 		begin_matched(state, &state->outer);
 	if (state->type == JOIN_FULL)
 		begin_matched(state, &state->inner);
 	old = MemoryContextSwitchTo(state->context);
-	if (radius >= 0)
+	if (state->known_radius >= 0)
 		state->passes =
 			hamming_passes_begin(&state->outer.entries, &state->inner.entries,
-								 radius, state->memory / JOIN_SIDE_ROW_BYTES,
+								 state->known_radius,
+								 state->memory / JOIN_SIDE_ROW_BYTES,
 								 looks_for_one(state) ? state->outer.matched
 								 : NULL);
 	MemoryContextSwitchTo(old);
@@ -215,19 +263,34 @@ begin_pairs(HammingJoinState *state)
 	state->phase = JOIN_PAIRING;
 }
 
+/* Add what the passes have done so far to what EXPLAIN ANALYZE shows. */
+void
+hamming_join_count_work(HammingJoinState *state)
+{
+	JoinPasses *passes = state->passes;
+	uint64		disk = hamming_input_disk(&state->outer) +
+	hamming_input_disk(&state->inner);
+
+	if (passes != NULL)
+	{
+		disk += passes->written;
+		state->pass_count += passes->passes;
+		state->compared += passes->compared;
+		if (passes->pairs != NULL)
+			state->compared += passes->pairs->compared;
+		passes->passes = passes->compared = 0;
+		if (passes->pairs != NULL)
+			passes->pairs->compared = 0;
+	}
+	state->most_disk = Max(state->most_disk, disk);
+}
+
 static void
 end_pairs(HammingJoinState *state)
 {
-	JoinPasses *passes = state->passes;
-
-	if (passes == NULL)
-		return;
-	state->pass_count += passes->passes;
-	state->compared += passes->compared;
-	if (passes->pairs != NULL)
-		state->compared += passes->pairs->compared;
-	state->written += passes->written;
-	hamming_passes_end(passes);
+	hamming_join_count_work(state);
+	if (state->passes != NULL)
+		hamming_passes_end(state->passes);
 	state->passes = NULL;
 }
 
@@ -431,6 +494,7 @@ free_rows(HammingJoinState *state)
 	end_pairs(state);
 	hamming_input_end(&state->outer);
 	hamming_input_end(&state->inner);
+	state->is_read = false;
 }
 
 /*

@@ -9,6 +9,7 @@
 #include "nodes/execnodes.h"
 #include "nodes/extensible.h"
 
+#include "join/filter.h"
 #include "join/passes.h"
 #include "join/tuples.h"
 
@@ -40,7 +41,6 @@ typedef struct JoinInput
 	bool		keeps_all;		/* rows without a fingerprint, too */
 	bool		keeps_tuples;	/* some column is needed after the join */
 
-	bool		is_read;
 	uint64		rows;			/* that are kept */
 	TupleStore	tuples;
 	EntryList	entries;
@@ -71,6 +71,9 @@ typedef struct HammingJoinState
 	MemoryContext context;		/* of all rows */
 	Size		memory;			/* what rows may take, in bytes */
 
+	bool		is_read;		/* have rows been read? */
+	bool		is_empty;		/* and did they tell that no row will come? */
+	int			known_radius;	/* since then; -1 if no pair matches */
 	JoinPhase	phase;
 	JoinPasses *passes;
 	/* the rows of the current two fingerprints, by their places in the sides */
@@ -81,24 +84,29 @@ typedef struct HammingJoinState
 	uint32		b_end;
 	bool		has_outer;		/* is row a in the outer slot? */
 
-	/* for EXPLAIN ANALYZE: over all scans; memory is the most of any */
+	/* for EXPLAIN ANALYZE: of all scans that have ended, or the most of any */
 	uint64		pass_count;
 	uint64		compared;
 	uint64		most_memory;
-	uint64		written;
+	uint64		most_disk;
 } HammingJoinState;
 
 extern const CustomScanMethods hamming_join_scan_methods;
 
 /* input.c */
-extern void hamming_input_read(HammingJoinState *state, JoinInput *input);
+extern void hamming_input_read(HammingJoinState *state, JoinInput *input,
+							   const JoinFilter *filter);
 extern void hamming_input_end(JoinInput *input);
+extern uint64 hamming_input_disk(const JoinInput *input);
 extern void hamming_input_fetch(HammingJoinState *state, JoinInput *input,
 								uint64 position);
 extern void hamming_input_match(JoinInput *input, uint64 number);
 extern bool hamming_input_is_matched(const JoinInput *input, uint64 number);
 extern bool hamming_input_next_row(HammingJoinState *state, JoinInput *input,
 								   bool matched);
+
+/* node.c */
+extern void hamming_join_count_work(HammingJoinState *state);
 
 /* explain.c */
 extern void hamming_join_explain(CustomScanState *node, List *ancestors,

@@ -13,9 +13,11 @@
  *
  * Where a partition, or its equal on the other side, is too large for memory,
  * each stretch of the one that fits is joined with each stretch of the other.
- * So are lists as a whole that no cut divides well.
+ * So are lists as a whole that have few stretches, or that no cut divides well.
  */
 #include "postgres.h"
+
+#include <math.h>
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -98,22 +100,65 @@ number_of_partitions(const JoinPasses *passes)
 	return (int) Min(partitions, JOIN_MAX_PARTITIONS);
 }
 
-/* Decide how lists in files are divided. */
+/* Return how many of count rows are joined at once with rows of other_count. */
+static uint64
+stretch_size(const JoinPasses *passes, uint64 count, uint64 other_count)
+{
+	uint64		half = passes->rows_at_once / 2;
+	uint64		left = passes->rows_at_once - Min(other_count, half);
+
+	return Min(count, left);
+}
+
+/* Return into how many stretches a list of count entries is cut. */
+static double
+number_of_stretches(const JoinPasses *passes, uint64 count, uint64 other_count)
+{
+	return ceil((double) count / stretch_size(passes, count, other_count));
+}
+
+/*
+ * Are the lists joined sooner stretch by stretch than partition by partition?
+ * Then each stretch of one list is read, and sorted by radius + 1 parts, for
+ * each stretch of the other.  Partitions take these sorts once, but the entries
+ * are divided and written as often.
+ */
+static bool
+prefers_stretches(const JoinPasses *passes)
+{
+	uint64		x = passes->x->count;
+	uint64		y = passes->y->count;
+
+	return x * number_of_stretches(passes, y, x) +
+		y * number_of_stretches(passes, x, y) <= 3.0 * (x + y);
+}
+
+/* Let the lists be divided by a cut, if there is one that pays. */
 static void
-begin_parts(JoinPasses *passes)
+choose_cut(JoinPasses *passes)
 {
 	uint64		varying = passes->x->varying | passes->y->varying |
 	(passes->x->first ^ passes->y->first);
 	FingerprintList x;
 	FingerprintList y;
-	Size		size;
 
+	if (prefers_stretches(passes))
+		return;
 	read_sample(passes->x, &x);
 	read_sample(passes->y, &y);
 	passes->is_cut = hamming_join_choose_cut(&x, &y, passes->radius, varying,
 											 &passes->cut);
 	simhash_fplist_free(&x);
 	simhash_fplist_free(&y);
+}
+
+/* Decide how lists in files are divided. */
+static void
+begin_parts(JoinPasses *passes)
+{
+	Size		size;
+
+	choose_cut(passes);
 	passes->partitions = passes->is_cut ? number_of_partitions(passes) : 1;
 	size = passes->partitions * sizeof(EntryList);
 	passes->x_parts = MemoryContextAllocZero(passes->context, size);
@@ -190,16 +235,6 @@ static EntryList *
 current_partition(const JoinPasses *passes, EntryList *whole, EntryList *parts)
 {
 	return passes->is_cut ? &parts[passes->partition] : whole;
-}
-
-/* Return how many of count rows are joined at once with rows of other_count. */
-static uint64
-stretch_size(const JoinPasses *passes, uint64 count, uint64 other_count)
-{
-	uint64		half = passes->rows_at_once / 2;
-	uint64		left = passes->rows_at_once - Min(other_count, half);
-
-	return Min(count, left);
 }
 
 /* Load entries from .. from + count - 1 of the list that are not settled. */
@@ -310,7 +345,8 @@ only_pass(JoinPasses *passes)
 {
 	MemoryContext old;
 
-	if (passes->passes > 0 || passes->x->count == 0 || passes->y->count == 0)
+	if (passes->x_side != NULL || passes->x->count == 0 ||
+		passes->y->count == 0)
 		return false;
 	if (passes->x->side->starts == NULL)
 		simhash_join_side_group(passes->x->side);

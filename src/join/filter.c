@@ -1,0 +1,172 @@
+/*
+ * filter.c
+ *	  A filter that tells which fingerprints may be within a radius of any of a
+ *	  list.
+ *
+ * Let 64 bits be cut into radius + levels parts.  Fingerprints within the
+ * radius of each other differ in at most radius parts, and so agree in at least
+ * levels parts.  A mask has the bits of levels parts, and there is one for each
+ * choice of parts: so the two agree in all bits of a mask.  The filter is a
+ * Bloom filter of the bits under each mask, three bits of one word for each.
+ * Where no mask's bits of a fingerprint are in it, no fingerprint of the list
+ * is within the radius.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+
+#include "join/filter.h"
+
+#define MAX_LEVELS 3
+
+/*
+ * Each mask of a fingerprint sets BITS_SET bits of the filter, which has
+ * BITS_FOR_EACH for each: so one in a thousand passes by chance.
+ */
+#define BITS_SET 3
+#define BITS_FOR_EACH 32
+
+/* A filter that more fingerprints pass is not worth a look. */
+#define MOST_PASS 0.1
+
+/* Return in how many ways levels of parts parts are chosen. */
+static double
+number_of_masks(int parts, int levels)
+{
+	double		ways = 1;
+	int			i;
+
+	for (i = 1; i <= levels; i++)
+		ways *= (double) (parts - levels + i) / i;
+	return ways;
+}
+
+/*
+ * Plan the filter of a list of rows random fingerprints that the fewest others
+ * pass, within memory bytes.
+ */
+FilterPlan
+hamming_filter_plan(double rows, int radius, Size memory)
+{
+	FilterPlan	best = {.passes = 1};
+	int			most_log_size = pg_leftmost_one_pos64(Max(memory, 64)) + 3;
+	int			levels;
+
+	for (levels = 1; levels <= MAX_LEVELS; levels++)
+	{
+		int			parts = radius + levels;
+		double		masks = number_of_masks(parts, levels);
+		double		bits = (double) HAMMING_BITS * levels / parts;
+		double		set = Max(rows * masks, 1);
+		int			log_size = (int) ceil(log2(set * BITS_FOR_EACH));
+		double		chance;
+		double		passes;
+
+		if (masks > FILTER_MAX_MASKS || parts > HAMMING_BITS)
+			break;
+		log_size = Max(Min(log_size, most_log_size), 7);
+		chance = pow(BITS_SET * set / exp2(log_size), BITS_SET);
+		passes = masks * (rows * exp2(-bits) + chance);
+		if (passes < MOST_PASS && passes < best.passes)
+		{
+			best.levels = levels;
+			best.masks = (int) masks;
+			best.log_size = log_size;
+			best.passes = passes;
+		}
+	}
+	return best;
+}
+
+/* Return the bits of part number part of so many. */
+static uint64
+part_mask(int part, int parts)
+{
+	int			from = HAMMING_BITS * part / parts;
+	int			width = HAMMING_BITS * (part + 1) / parts - from;
+
+	return hamming_rotate(hamming_leading_bits(width), HAMMING_BITS - from);
+}
+
+/* Add the masks that have levels parts from first on, and the bits of mask. */
+static void
+add_masks(JoinFilter *filter, uint64 mask, int first, int levels, int parts)
+{
+	if (levels == 0)
+		filter->masks[filter->count++] = mask;
+	else
+		for (; first <= parts - levels; first++)
+			add_masks(filter, mask | part_mask(first, parts), first + 1,
+					  levels - 1, parts);
+}
+
+/*
+ * Set *word to the word of the filter that stands for the bits of a mask, and
+ * return its bits that do.
+ */
+static inline uint64
+find_bits(const JoinFilter *filter, uint64 fp, int mask, uint64 *word)
+{
+	uint64		value = fp & filter->masks[mask];
+
+	/* the golden ratio times 2^64, as in Knuth's multiplicative hashing */
+	value = (value ^ value >> 32) * UINT64CONST(0x9e3779b97f4a7c15);
+	value ^= value >> 32;
+	*word = value >> filter->shift;
+	return UINT64CONST(1) << (value & 63) |
+		UINT64CONST(1) << (value >> 6 & 63) |
+		UINT64CONST(1) << (value >> 12 & 63);
+}
+
+/*
+ * Make the filter of a list of fingerprints, in the current memory context, of
+ * memory bytes at most.  Return NULL if it would let too many pass.
+ */
+JoinFilter *
+hamming_filter_make(const uint64 *fps, uint32 count, int radius, Size memory)
+{
+	FilterPlan	plan = hamming_filter_plan(count, radius, memory);
+	JoinFilter *filter;
+	uint32		i;
+	int			mask;
+
+	if (plan.levels == 0)
+		return NULL;
+	filter = palloc_extended(offsetof(JoinFilter, words) +
+							 ((Size) 1 << plan.log_size) / 8,
+							 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	filter->shift = 64 - (plan.log_size - 6);
+	add_masks(filter, 0, 0, plan.levels, radius + plan.levels);
+	for (i = 0; i < count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (mask = 0; mask < filter->count; mask++)
+		{
+			uint64		word;
+			uint64		bits = find_bits(filter, fps[i], mask, &word);
+
+			filter->words[word] |= bits;
+		}
+	}
+	return filter;
+}
+
+/* May the fingerprint be within the radius of any of the list? */
+bool
+hamming_filter_passes(const JoinFilter *filter, uint64 fp)
+{
+	bool		passes = false;
+	int			mask;
+
+	/* all masks, without a branch: the processor gets their words together */
+	for (mask = 0; mask < filter->count; mask++)
+	{
+		uint64		word;
+		uint64		bits = find_bits(filter, fp, mask, &word);
+
+		passes |= (filter->words[word] & bits) == bits;
+	}
+	return passes;
+}

@@ -1,0 +1,40 @@
+/*
+ * filter.h
+ *	  A filter that tells which fingerprints may be within a radius of any of a
+ *	  list.
+ */
+#ifndef SIMHASH_FILTER_H
+#define SIMHASH_FILTER_H
+
+#include "dedup/fplist.h"
+
+/* A look at more masks would take longer than the join. */
+#define FILTER_MAX_MASKS 64
+
+/* The part of a join's memory that a filter may take: one of so many. */
+#define JOIN_FILTER_SHARE 4
+
+/* How a filter of a list would be made. */
+typedef struct FilterPlan
+{
+	int			levels;			/* parts that make a mask; 0 for no filter */
+	int			masks;			/* that are looked at */
+	int			log_size;		/* the filter has 2^log_size bits */
+	double		passes;			/* the part of other fingerprints that would
+								 * pass, if they are random */
+} FilterPlan;
+
+typedef struct JoinFilter
+{
+	int			count;			/* of masks */
+	uint64		masks[FILTER_MAX_MASKS];
+	int			shift;			/* of a hash, to the index of a word */
+	uint64		words[FLEXIBLE_ARRAY_MEMBER];
+} JoinFilter;
+
+extern FilterPlan hamming_filter_plan(double rows, int radius, Size memory);
+extern JoinFilter *hamming_filter_make(const uint64 *fps, uint32 count,
+									   int radius, Size memory);
+extern bool hamming_filter_passes(const JoinFilter *filter, uint64 fp);
+
+#endif							/* SIMHASH_FILTER_H */
