@@ -9,13 +9,21 @@
 limit=300               # seconds; what takes longer is cancelled
 batch=10000             # rows of a new batch
 work_mem=64MB
+scanned=docs            # before each statement
+declare -A options=()   # of the server, for a statement by its name
 hostile=()              # "MILLIONS INPUT"
 ranks='SELECT count(DISTINCT r) FROM (SELECT rank() OVER (ORDER BY fp) AS r FROM docs) s'
 
-# run_once STATEMENT: in a session of its own, after a scan of the table so
-# that it finds all pages mapped.  Its row in $answer, its milliseconds in $ms,
-# and the kB by which it has raised the most memory that the backend has had in
-# $grown.
+# settings NAME: of the session in which a statement runs
+settings()
+{
+	say "-c max_parallel_workers_per_gather=0 -c work_mem=$work_mem ${options[$1]:-}"
+}
+
+# run_once NAME STATEMENT: in a session of its own, after a scan of a table so
+# that it finds all pages mapped, and in a transaction that is rolled back.  Its
+# row in $answer, its milliseconds in $ms, and the kB by which it has raised the
+# most memory that the backend has had in $grown.
 run_once()
 {
 	local output peak="SELECT substring(pg_read_file('/proc/self/status')
@@ -23,10 +31,9 @@ run_once()
 
 	answer=-
 	grown=
-	if output=$(PGOPTIONS="-c max_parallel_workers_per_gather=0 -c work_mem=$work_mem
-		-c statement_timeout=${limit}s -c client_min_messages=warning" sql -F ' ' \
-		-c 'SELECT count(fp) FROM docs' -c "$peak" -c '\timing on' -c "$1" \
-		-c '\timing off' -c "$peak" 2>"$work/errors"); then
+	if output=$(PGOPTIONS="$(settings "$1") -c statement_timeout=${limit}s
+		-c client_min_messages=warning" sql -F ' ' -c "SELECT count(fp) FROM $scanned" -c "$peak" \
+		-c BEGIN -c '\timing on' -c "$2" -c '\timing off' -c "$peak" 2>"$work/errors"); then
 		answer=$(sed -n 3p <<<"$output")
 		grown=$(($(sed -n 5p <<<"$output") - $(sed -n 2p <<<"$output")))
 	else
@@ -46,7 +53,7 @@ turns()
 		for ((i = 0; i < $#; i += 2)); do
 			name=${arguments[i]}
 			[ "$round" -le "${often[$name]:-$rounds}" ] || continue
-			run_once "${arguments[i + 1]}"
+			run_once "$name" "${arguments[i + 1]}"
 			all[$name]+=" $ms"
 			often[$name]=$((${ms%.*} > 15000 ? 1 : ${ms%.*} > 4000 ? 3 : rounds))
 			result["${name}_answer $column"]=$answer
@@ -150,6 +157,7 @@ measure_little_memory()
 # Rows of which half are near one of the table.
 create_batch()
 {
+	sql -c 'DROP TABLE IF EXISTS batch' 2>/dev/null
 	sql -c "CREATE UNLOGGED TABLE batch AS
 		SELECT $rows + n AS id, CASE WHEN n % 2 = 0
 			THEN (fp::bigint # flips(n, draw(n, 41, 4)))::simhash64
@@ -192,9 +200,10 @@ joined()
 	summed "($statement) s"
 }
 
+# by_hand NAME...: against statements, which have the same answer
 by_hand()
 {
-	local work_mem=1GB name best=
+	local work_mem=1GB name best= other
 
 	say '    by hand'
 	create_blocks
@@ -208,20 +217,22 @@ by_hand()
 	sql -c 'DROP TABLE blocks, numbered, keys'
 	for name in keys blocks numbered; do
 		[ -n "$(get ${name}_ms)" ] || continue
-		same "$name" from
+		same "$name" "$1"
 		if [ -z "$best" ] ||
 			[ "$(calculate "$(get ${name}_ms) < $(get ${best}_ms)" %d)" -eq 1 ]; then
 			best=$name
 		fi
 	done
-	ratio hand "$best" from
+	for other; do
+		ratio "hand_$other" "$best" "$other"
+	done
 }
 
 measure_pairs()
 {
 	turns from "$(summed "simhash_pairs('SELECT id, fp FROM docs', 3)")" streamed "$all_pairs"
 	memory from streamed
-	[ "$kind" = huge ] || by_hand
+	[ "$kind" = huge ] || by_hand from
 	create_batch
 	turns batch "$(summed "simhash_pairs('SELECT id, fp FROM batch', 'SELECT id, fp FROM docs', 3)")"
 	if [ "$kind" != huge ]; then
@@ -232,8 +243,8 @@ measure_pairs()
 	fi
 }
 
-# measure_data DATA: and load it
-measure_data()
+# load_data DATA: a column of the results, and the table docs
+load_data()
 {
 	column="$1 $millions"
 	columns+=("$column")
@@ -241,6 +252,11 @@ measure_data()
 	generate "$1" 0 <"$work/descriptions"    # for real.sql
 	load_docs 'SELECT id::int, fp FROM generated ORDER BY id'
 	sql -c 'DROP TABLE generated'
+}
+
+measure_data()
+{
+	load_data "$1"
 	pin
 	measure_clusters
 	if [ "$1" = uniform ]; then
@@ -331,7 +347,7 @@ print_cluster_goals()
 	table_row 'worst hostile input / uniform, leader, k = 3' 5 worst_leader
 	table_row 'worst hostile input / uniform, k = 8' 5 worst_k8
 	table_row 'simhash_pairs in FROM, k = 3, s' '0.6 (1 M), 8 (10 M)' from_s
-	table_row 'best SQL by hand / simhash_pairs' 'at least 10' hand
+	table_row 'best SQL by hand / simhash_pairs' 'at least 10' hand_from
 	say
 	say 'Goals in seconds are for uniform data.'
 }
@@ -415,6 +431,16 @@ print_memory()
 	table_row 'simhash_pairs in the select list' '' streamed_bytes
 }
 
+# The rows of so many millions, and how much is measured with them.
+set_rows()
+{
+	rows=$(calculate "$1 * 1000000" %.0f)
+	[ "$rows" -ge 10000 ] || fail "$1 million rows are too few"
+	kind=small
+	[ "$rows" -le 2000000 ] || kind=large
+	[ "$rows" -le 20000000 ] || kind=huge
+}
+
 bench_cluster()
 {
 	local millions rounds=5 kind rows
@@ -423,11 +449,7 @@ bench_cluster()
 	result=()
 	read_texts
 	for millions; do
-		rows=$(calculate "$millions * 1000000" %.0f)
-		[ "$rows" -ge 10000 ] || fail "$millions million rows are too few"
-		kind=small
-		[ "$rows" -le 2000000 ] || kind=large
-		[ "$rows" -le 20000000 ] || kind=huge
+		set_rows "$millions"
 		measure_data uniform
 		[ "$kind" = huge ] || measure_data skewed
 		if [ "$kind" = small ]; then

@@ -13,7 +13,6 @@ repeats=3               # of these
 cold_rounds=4           # of queries of which little is in memory
 cold_queries=20         # of a round
 cold_from=10000000      # rows: all of the index but a little is on disk
-notes=()
 crossover=()
 declare -A sums=()      # of the rows that "COLUMN KEY" has found
 one_process='SET max_parallel_maintenance_workers = 0'
@@ -134,8 +133,7 @@ expect_plan()
 	plan=$(PGOPTIONS=$settings sql -c "PREPARE q AS $statement" \
 		-c "EXPLAIN (COSTS OFF) EXECUTE q('$value')")
 	if ! grep -q "$node" <<<"$plan"; then
-		notes+=("$column M rows, $what: the plan was $(head -n 1 <<<"$plan"), without $node")
-		say "    ${notes[-1]}"
+		note "$column M rows, $what: the plan was $(head -n 1 <<<"$plan"), without $node"
 	fi
 }
 
@@ -283,7 +281,7 @@ cold()
 	local -A ahead=([cold]=0 [ahead]=64)
 
 	if [ ! -w /proc/sys/vm/drop_caches ]; then
-		notes+=("$column M rows, cold: not measured, as only root can empty the system's memory")
+		note "$column M rows, cold: not measured, as only root can empty the system's memory"
 		return
 	fi
 	sql -c "ALTER SYSTEM SET shared_buffers = '128MB'"
@@ -381,7 +379,7 @@ join_rows()
 	put join "$(calculate "1000 * $ms / $outer")"
 	put join_rows "$(calculate "$pairs / $outer" %.1f)"
 	sql -c "EXPLAIN (COSTS OFF) $statement" | grep -q plain_fp ||
-		notes+=("$column M rows, join: not by the index")
+		note "$column M rows, join: not by the index"
 }
 
 # The tables that are written to, with and without the indexes, take turns in
@@ -747,12 +745,6 @@ print_plans()
 		say '|--:|---|--:|--:|--:|'
 		printf '%s\n' "${crossover[@]}"
 	fi
-	if [ ${#notes[@]} -gt 0 ]; then
-		say
-		say '## Notes'
-		say
-		printf -- '- %s\n' "${notes[@]}"
-	fi
 }
 
 bench_index()
@@ -777,6 +769,7 @@ bench_index()
 		print_cold
 		print_writes
 		print_plans
+		print_notes
 	} | tee "$work/results"
 	keep_results index
 }
