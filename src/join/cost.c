@@ -25,7 +25,7 @@
 #define READ_PAIR 20.0			/* to read the tuples of two rows in memory */
 #define READ_PAIR_IN_FILE 60.0	/* the same in files */
 
-#define LOOK_AT_BIT 0.2			/* to look at a bit of a filter */
+#define LOOK_AT_FILTER 1.2		/* for one mask */
 
 /* What a tuple takes beside its columns, in bytes. */
 #define TUPLE_OVERHEAD 24
@@ -82,7 +82,8 @@ hamming_cost_join(PlannerInfo *root, CustomPath *path, JoinType type,
 	QualCost	quals;
 
 	startup += cpu_operator_cost *
-		((less + joined) * KEEP_ROW + (less + more) * plan.masks * LOOK_AT_BIT +
+		((less + joined) * KEEP_ROW +
+		 (less + more) * plan.masks * LOOK_AT_FILTER +
 		 hamming_join_comparisons(less, joined, radius) * COMPARISON);
 	if (entries + tuples > memory)
 	{

@@ -16,6 +16,7 @@
 #include "nodes/extensible.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
 #include "optimizer/restrictinfo.h"
 
 #include "join/node.h"
@@ -109,6 +110,48 @@ make_columns(RelOptInfo *rel, List *children)
 	return result;
 }
 
+static Index
+security_level(const RestrictInfo *rinfo)
+{
+	return rinfo->leakproof ? 0 : rinfo->security_level;
+}
+
+static bool
+comes_before(PlannerInfo *root, RestrictInfo *a, RestrictInfo *b)
+{
+	QualCost	a_cost;
+	QualCost	b_cost;
+
+	if (security_level(a) != security_level(b))
+		return security_level(a) < security_level(b);
+	cost_qual_eval_node(&a_cost, (Node *) a, root);
+	cost_qual_eval_node(&b_cost, (Node *) b, root);
+	return a_cost.per_tuple < b_cost.per_tuple;
+}
+
+/*
+ * Return the clauses in the order in which a row is checked: what is cheap
+ * first, and nothing that could leak a row before what hides rows.
+ */
+static List *
+order_clauses(PlannerInfo *root, List *clauses)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		RestrictInfo *rinfo = lfirst(lc);
+		int			place = list_length(result);
+
+		while (place > 0 &&
+			   comes_before(root, rinfo, list_nth(result, place - 1)))
+			place--;
+		result = list_insert_nth(result, place, rinfo);
+	}
+	return result;
+}
+
 /*
  * Add the clauses to filter, which decides whether two rows are partners, or to
  * result_filter, which applies to the result of an outer join.  Clauses that
@@ -159,7 +202,8 @@ hamming_plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	List	   *result_filter = NIL;
 	List	   *expressions;
 
-	split_clauses(others, type, rel->relids, &filter, &result_filter);
+	split_clauses(order_clauses(root, others), type, rel->relids, &filter,
+				  &result_filter);
 	expressions = list_make5(list_nth(path->custom_private,
 									  PATH_OUTER_FINGERPRINT),
 							 list_nth(path->custom_private,
