@@ -73,7 +73,7 @@ explain_filter(HammingJoinState *state, JoinExpression expression,
 {
 	CustomScan *scan = (CustomScan *) state->custom.ss.ps.plan;
 	List	   *filter = list_nth(scan->custom_exprs, expression);
-	Instrumentation *instrument = state->custom.ss.ps.instrument;
+	NodeInstrumentation *instrument = state->custom.ss.ps.instrument;
 	Node	   *node;
 
 	if (filter == NIL)
@@ -118,7 +118,7 @@ void
 hamming_join_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	HammingJoinState *state = (HammingJoinState *) node;
-	Instrumentation *instrument = node->ss.ps.instrument;
+	NodeInstrumentation *instrument = node->ss.ps.instrument;
 
 	ExplainPropertyText("Join Type", type_name(state->type), es);
 	explain_condition(state, ancestors, es);

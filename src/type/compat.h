@@ -121,6 +121,11 @@ extern PGDLLEXPORT void _PG_init(void);
 	table_beginscan_parallel(relation, scan)
 #endif
 
+/* PostgreSQL 19 has a type of its own for what a node of a plan did. */
+#if PG_VERSION_NUM < 190000
+#define NodeInstrumentation Instrumentation
+#endif
+
 /* From PostgreSQL 18 on a path counts what is disabled below it. */
 #if PG_VERSION_NUM >= 180000
 #define set_disabled_nodes(path, outer, inner) \

@@ -1,0 +1,988 @@
+# Random joins with and without HammingJoin: the same statement must give the
+# same rows.
+#
+#     queries.pl SECONDS SEED     on the server of PGHOST, in a database "joins"
+#
+# Every 100 statements have tables of their own, and a seed of their own, which
+# is printed with a statement that fails: that seed repeats them.  A part of a
+# statement has a second form where PostgreSQL has no join method of its own:
+# "\1 form to test \2 form to compare with \3".  Parameters are {0}, {1}.
+
+use strict;
+use warnings;
+
+use DBI;
+use Time::HiRes qw(time);
+
+my ($seconds, $seed) = @ARGV;
+my $statements = 100;
+my $most_rows = 20_000;
+
+my ($passed, $failed, $skipped, $refused) = (0, 0, 0, 0);
+my %used;    # how often each kind of HammingJoin was seen in a plan
+my ($dbh, $version, @known_settings);
+my (@tables, @writable, @centres);
+our $depth;    # of subqueries in subqueries
+my ($names, @values, $has_volatile);
+
+sub below { return int rand $_[0] }
+
+sub chance { return rand() < $_[0] }
+
+sub pick { return $_[ below(scalar @_) ] }
+
+#
+# Tables
+#
+
+sub bits
+{
+	my ($count) = @_;
+
+	return map { 1 << below(64) } 1 .. $count;
+}
+
+sub flip
+{
+	my ($value, $count) = @_;
+
+	$value ^= $_ for bits($count);
+	return $value;
+}
+
+sub random_bits { return below(1 << 32) << 32 | below(1 << 32) }
+
+sub literal { return sprintf q('%08x%08x'), $_[0] >> 32, $_[0] & 0xffffffff }
+
+sub fingerprint
+{
+	my ($kind) = @_;
+	my $value =
+		$kind eq 'near' ? flip(pick(@centres), below(7))
+		: $kind eq 'skewed' ? flip($centres[ @centres * rand()**4 ], below(4))
+		: $kind eq 'equal' ? pick(@centres[ 0 .. 1 ])
+		: $kind eq 'few bits' ? $centres[0] ^ below(64)
+		: $kind eq 'extreme' ? pick(0, ~0, 1 << 63, 1)
+		: random_bits();
+
+	return literal($value);
+}
+
+sub maybe_null
+{
+	my ($chance, $value) = @_;
+
+	return chance($chance) ? 'NULL' : $value;
+}
+
+sub row
+{
+	my ($id, $kinds, $nulls, $length) = @_;
+
+	return join ', ', $id, (map { maybe_null($nulls, fingerprint(pick(@$kinds))) } 1 .. 2),
+		maybe_null(0.2, below(8)),
+		maybe_null(0.1, sprintf "'%s'", pick('a' .. 'z') x below($length));
+}
+
+sub fill
+{
+	my ($table, $rows) = @_;
+	my @kinds = ('near', 'skewed', 'equal', 'few bits', 'extreme', 'random');
+	my @mine = map { pick(@kinds) } 1 .. 3;
+	my $nulls = pick(0, 0, 0.1, 0.1, 0.5, $rows < 40 ? 1 : 0);
+	my $length = pick(2, 2, 20, 200);
+	my $first = below(20);
+
+	return if !$rows;
+	$dbh->do("INSERT INTO $table (id, fp, fq, n, s) VALUES "
+			. join ', ', map { '(' . row($first + $_, \@mine, $nulls, $length) . ')' } 1 .. $rows);
+}
+
+sub add_indexes
+{
+	my ($table) = @_;
+
+	$dbh->do("CREATE INDEX ON $table (id)") if chance(0.6);
+	$dbh->do("CREATE INDEX ON $table (fp)") if chance(0.2);
+	$dbh->do("CREATE INDEX ON $table (n, id)") if chance(0.2);
+	$dbh->do("CREATE INDEX ON $table USING hamming (fp)") if chance(0.3);
+}
+
+# Columns that were dropped, and that were added, are elsewhere in a row.
+sub create_table
+{
+	my ($table, $rows) = @_;
+
+	if (chance(0.3))
+	{
+		$dbh->do("CREATE TABLE $table (id int, gone text, fp simhash64, fq simhash64, n int)");
+		fill_dropped($table, $rows);
+	}
+	else
+	{
+		$dbh->do("CREATE TABLE $table (id int NOT NULL, fp simhash64, fq simhash64, n int, s text)");
+	}
+	fill($table, $rows);
+	add_indexes($table);
+}
+
+sub fill_dropped
+{
+	my ($table, $rows) = @_;
+
+	$dbh->do("INSERT INTO $table (id) SELECT 1 FROM generate_series(1, 3)") if $rows;
+	$dbh->do("ALTER TABLE $table DROP gone, ADD s text DEFAULT 'new'");
+}
+
+sub create_partitioned
+{
+	my ($table, $rows) = @_;
+	my $bound = pick(5, 10, 20);
+
+	$dbh->do("CREATE TABLE $table (id int, fp simhash64, fq simhash64, n int, s text)"
+			. ' PARTITION BY RANGE (id)');
+	$dbh->do("CREATE TABLE ${table}_low PARTITION OF $table FOR VALUES FROM (MINVALUE) TO (10)");
+	$dbh->do("CREATE TABLE ${table}_high (s text, n int, fq simhash64, fp simhash64, id int)");
+	$dbh->do("ALTER TABLE $table ATTACH PARTITION ${table}_high FOR VALUES FROM (10) TO (MAXVALUE)");
+	fill($table, $rows);
+	add_indexes($table);
+}
+
+sub create_views
+{
+	$dbh->do('CREATE VIEW v1 AS SELECT id, fp, fq, n, s FROM t1 WHERE n IS DISTINCT FROM 2');
+	$dbh->do('CREATE VIEW v2 WITH (security_barrier) AS'
+			. ' SELECT id, fq AS fp, fp AS fq, n, s FROM t2 WHERE length(s) > 0');
+	$dbh->do('CREATE POLICY p ON t3 USING (n IS DISTINCT FROM 1)');
+	$dbh->do('ALTER TABLE t3 ENABLE ROW LEVEL SECURITY');
+	$dbh->do('GRANT ALL ON ALL TABLES IN SCHEMA world TO joins_reader');
+}
+
+sub create_world
+{
+	@centres = map { random_bits() } 1 .. 2 + below(8);
+	$dbh->do('DROP SCHEMA IF EXISTS world CASCADE');
+	$dbh->do('CREATE SCHEMA world');
+	$dbh->do('GRANT ALL ON SCHEMA world TO joins_reader');
+	create_table("t$_", pick(0, 1, 5, 12, 30)) for 1 .. 5;
+	create_table("m$_", 50 + below(250)) for 1 .. 3;
+	create_table("l$_", 1500 + below(2000)) for 1 .. 2;
+	create_partitioned("p$_", pick(10, 30, 30, 200)) for 1 .. 2;
+	create_views();
+	$dbh->do($_) for ('ANALYZE') x chance(0.8);
+	@writable = map { "t$_" } 1 .. 5;
+	push @writable, 'p1', 'm1';
+}
+
+# The tables of a statement of so many: large ones only where it has two.
+sub choose_tables
+{
+	my ($count) = @_;
+
+	@tables = ((map { "t$_" } 1 .. 5), 'v1', 'v2', 'p1', 'p2');
+	push @tables, 'm1' .. 'm3' if $count == 3;
+	@tables = ('m1' .. 'm3', 't1' .. 't5', 'p1', 'p2', 'v1', 'v2') if $count == 2;
+	@tables = ('l1', 'l2', 'm1') if $count == 2 && chance(0.15);
+}
+
+#
+# Expressions.  A relation is an alias; each has the columns id, fp, fq, n, s.
+#
+
+sub alias { return 'q' . ++$names }
+
+sub radius_value
+{
+	return chance(0.85) ? below(9) : -1 + below(66);
+}
+
+# A parameter of the statement.
+sub parameter
+{
+	push @values, [ radius_value(), radius_value() ] if @values < 2;
+	return '{' . below(scalar @values) . '}';
+}
+
+sub volatile_radius
+{
+	$has_volatile = 1;
+	return '(' . below(6) . ' + floor(random() * 0.5)::int)';
+}
+
+# $outer are the relations of the queries around.
+sub radius
+{
+	my ($outer, @sides) = @_;
+	my $r = rand;
+
+	return radius_value() if $r < 0.62;
+	return parameter() if $r < 0.72;
+	return pick('::smallint', '::bigint', '::int')
+		=~ s/^/'(' . radius_value() . ')'/er if $r < 0.77;
+	return '(SELECT ' . pick(radius_value(), parameter()) . ')' if $r < 0.82;
+	return '(SELECT min(n) FROM ' . pick(@tables) . ' WHERE id > ' . below(9) . ')' if $r < 0.85;
+	return pick(@$outer) . '.n' if $r < 0.93 && @$outer;
+	return '(SELECT ' . pick(@$outer) . '.n + 1)' if $r < 0.95 && @$outer;
+	return pick(@sides) . '.n' if $r < 0.96;
+	return 'NULL::int' if $r < 0.965;
+	return volatile_radius() if $r < 0.975;
+	return radius_value();
+}
+
+sub fingerprint_of
+{
+	my (@relations) = @_;
+	my $a = pick(@relations);
+	my $r = rand;
+
+	return "$a.fp" if $r < 0.72;
+	return "$a.fq" if $r < 0.80;
+	return "coalesce($a.fp, $a.fq)" if $r < 0.84;
+	return "nullif($a.fq, $a.fp)" if $r < 0.86;
+	return "CASE WHEN $a.n > 3 THEN $a.fp ELSE $a.fq END" if $r < 0.88;
+	return "($a.fp::bigint # 1)::simhash64" if $r < 0.92;
+	return "coalesce($a.fp, " . literal(pick(@centres)) . ')' if $r < 0.94;
+	return "coalesce($a.fp, " . pick(@relations) . '.fp)' if $r < 0.98;
+	return "(SELECT max(fp) FROM " . pick(@tables) . " WHERE id = $a.id)" if $r < 0.985;
+	return "greatest($a.fp, $a.fq)";
+}
+
+# A clause "near each other", of two lists of relations.
+sub near
+{
+	my ($left, $right, $outer) = @_;
+	my ($x, $y) = (fingerprint_of(@$left), fingerprint_of(@$right));
+	my $k = radius($outer, @$left, @$right);
+
+	($x, $y) = ($y, $x) if chance(0.5);
+	return pick(
+		"$x <-> $y <= $k", "$x <-> $y <= $k",
+		"$k >= $x <-> $y", "$x <-> $y < $k",
+		"$k > $x <-> $y", "$x <-> $y BETWEEN 0 AND $k",
+		"NOT $x <-> $y > $k", "simhash_within($x, $y, $k)",
+		"simhash_within($x, $y, $k)", "$x <@ hamming_ball($y, $k)",
+		"hamming_ball($y, $k) @> $x", "$x % $y",
+		"$x <~> $y <= $k");
+}
+
+# A clause that a join by another one has to check.
+sub simple_clause
+{
+	my ($left, $right, $outer) = @_;
+	my ($a, $b) = (pick(@$left), pick(@$right));
+
+	return pick(
+		"$a.id < $b.id", "$a.id <> $b.id",
+		"$a.n = $b.n", "$a.id = $b.id",
+		"$a.n IS NULL", "$b.fp IS NULL",
+		"coalesce($b.n, 3) > " . below(5), "$a.s < $b.s",
+		"$a.fq = $b.fp", "$a.n IS DISTINCT FROM $b.n",
+		"$b.s IS NOT NULL", "$a.n + $b.n > 4",
+		"($a.id < 9 OR $b.n = 2)", "$a.id = ANY ('{1,2,3,4,5,6,7,8,9,20}')",
+		'(SELECT true)', parameter() . ' > 1',
+		'random() >= 0', "$b IS NOT NULL",
+		"coalesce($a.id, $b.id) > 3", "NOT $a.fp <-> $b.fq <= 20",
+		"$a.fp <-> " . fingerprint('near') . " <= 12",
+		"($a.fp <-> $b.fp <= 2 OR $a.id = $b.id)");
+}
+
+sub clause
+{
+	my ($left, $right, $outer) = @_;
+
+	return sublink([ @$left, @$right ], $outer) if $depth < 2 && chance(0.12);
+	return near($left, $right, $outer) if chance(0.15);
+	return simple_clause($left, $right, $outer);
+}
+
+sub join_clause
+{
+	my ($left, $right, $outer) = @_;
+	my @clauses = chance(0.93) ? near($left, $right, $outer) : 'true';
+
+	push @clauses, clause($left, $right, $outer) while chance(0.35);
+	return join ' AND ', sort { chance(0.5) ? 1 : -1 } @clauses if chance(0);
+	@clauses = reverse @clauses if chance(0.3);
+	return join ' AND ', @clauses;
+}
+
+# A condition with a subquery.
+sub sublink
+{
+	my ($relations, $outer) = @_;
+	local $depth = $depth + 1;
+	my @outside = (@$outer, @$relations);
+	my ($from, @inside) = tree(chance(0.75) ? 1 : 2, \@outside);
+	my $where = join ' AND ', near(\@inside, $relations, \@outside),
+		(map { clause(\@inside, $relations, \@outside) } ('') x chance(0.4));
+	my $body = "FROM $from WHERE $where";
+	my $a = pick(@$relations);
+	my $b = pick(@inside);
+	my $r = rand;
+
+	return "EXISTS (SELECT $body)" if $r < 0.3;
+	return "NOT EXISTS (SELECT $body)" if $r < 0.6;
+	return "$a.id IN (SELECT $b.id $body)" if $r < 0.72;
+	return "$a.id NOT IN (SELECT coalesce($b.id, 1) $body)" if $r < 0.76;
+	return "$a.fp IN (SELECT $b.fp FROM $from)" if $r < 0.80;
+	return "$a.n <= (SELECT count(*) $body)" if $r < 0.86;
+	return "$a.fp = (SELECT max($b.fp) $body)" if $r < 0.90;
+	return "(EXISTS (SELECT $body) OR $a.n = 2)" if $r < 0.95;
+	return "$a.id > ALL (SELECT $b.n $body)";
+}
+
+#
+# What a query reads
+#
+
+# Columns of a subquery, of one or more relations.
+sub columns
+{
+	my (@relations) = @_;
+	my ($a, $b, $c) = map { pick(@relations) } 1 .. 3;
+	my $s = chance(0.8) ? "$c.s" : "$c\::text";
+	my $n = chance(0.8) ? "$b.n" : pick("coalesce($b.n, 3)", '5', "$a.n * 2 - $b.n");
+	my $id = chance(0.8) ? "$a.id" : "coalesce($a.id, $b.id, 7)";
+	my $fp = chance(0.85) ? "$a.fp" : fingerprint_of(@relations);
+
+	return "$id AS id, $fp AS fp, $c.fq AS fq, $n AS n, $s AS s";
+}
+
+sub full_join
+{
+	my ($outer) = @_;
+	my ($left, @left) = tree(1, $outer);
+	my ($right, @right) = tree(1, $outer);
+	my $on = join_clause(\@left, \@right, $outer);
+	my $columns = columns(@left, @right);
+	my $where = chance(0.3) ? clause(\@left, \@right, $outer) : 'true';
+
+	return "\1SELECT $columns FROM $left FULL JOIN $right ON $on WHERE $where\2"
+		. "SELECT $columns FROM $left LEFT JOIN $right ON $on WHERE $where UNION ALL"
+		. " SELECT $columns FROM $right LEFT JOIN $left ON false"
+		. " WHERE NOT EXISTS (SELECT FROM $left WHERE $on) AND $where\3";
+}
+
+sub grouped_query
+{
+	my ($from, $where, @inside) = @_;
+	my ($a, $b) = map { pick(@inside) } 1 .. 2;
+
+	return "SELECT " . pick('min', 'max', 'count') . "($b.id)::int AS id, $a.fp AS fp,"
+		. " max($b.fq) AS fq, count(*)::int AS n, min($b.s) AS s FROM $from $where GROUP BY $a.fp";
+}
+
+sub subquery
+{
+	my ($outer, $may_correlate) = @_;
+	local $depth = $depth + 1;
+	my $count = $depth < 2 && chance(0.3) ? 2 : 1;
+	my @outside = $may_correlate ? @$outer : ();
+	my $r = rand;
+
+	return full_join($outer) if $r < 0.22 && $depth < 3;
+	my ($from, @inside) = tree($count, $outer);
+	my @clauses;
+	push @clauses, near(\@inside, \@outside, \@outside) if @outside && chance(0.8);
+	push @clauses, clause(\@inside, \@inside, $outer) if chance(0.4);
+	my $where = @clauses ? 'WHERE ' . join ' AND ', @clauses : '';
+	my $query = 'SELECT ' . columns(@inside) . " FROM $from $where";
+
+	return $query if $r < 0.45;
+	return "$query OFFSET 0" if $r < 0.5;
+	return grouped_query($from, $where, @inside) if $r < 0.6;
+	return $query =~ s/^SELECT/SELECT DISTINCT/r if $r < 0.65;
+	return "$query UNION ALL $query" if $r < 0.7;
+	return "$query UNION ALL SELECT id, fp, fq, n, s FROM " . pick(@tables) if $r < 0.78;
+	return "WITH c AS MATERIALIZED ($query) SELECT * FROM c" if $r < 0.85;
+	return "$query ORDER BY 1, 2, 3, 4, 5 LIMIT " . (1 + below(20)) if $r < 0.95;
+	return 'SELECT * FROM (VALUES ('
+		. join('), (', map { row($_, ['near'], 0.1, 3) } 1 .. 4)
+		. ')) v (id, fp, fq, n, s)' =~ s/^/) v_/r if 0;
+	return "SELECT id, fp::simhash64 AS fp, fq::simhash64 AS fq, n::int AS n, s FROM (VALUES ("
+		. join('), (', map { row($_, [ 'near', 'equal' ], 0.1, 3) } 1 .. 5)
+		. ')) v (id, fp, fq, n, s)';
+}
+
+# A relation, and its alias.
+sub leaf
+{
+	my ($outer) = @_;
+	my $text = $depth < 3 && chance(0.3) ? '(' . subquery($outer, 0) . ')' : pick(@tables);
+	my $alias = alias();
+
+	return ("$text $alias", $alias);
+}
+
+sub lateral
+{
+	my ($outer) = @_;
+	my $text = subquery($outer, 1);
+	my $alias = alias();
+
+	return ("LATERAL ($text) $alias", $alias);
+}
+
+# A join of so many relations, and their aliases.
+sub tree
+{
+	my ($count, $outer) = @_;
+
+	return leaf($outer) if $count == 1;
+	my $on_left = chance(0.7) ? $count - 1 : 1 + below($count - 1);
+	my ($left, @left) = tree($on_left, $outer);
+	my $type = pick(('JOIN') x 5, ('LEFT JOIN') x 5, ('RIGHT JOIN') x 3);
+	my $is_lateral = $count - $on_left == 1 && $type ne 'RIGHT JOIN' && $depth < 2 && chance(0.12);
+	my ($right, @right) =
+		$is_lateral ? lateral([ @$outer, @left ]) : tree($count - $on_left, $outer);
+	my $on = $is_lateral && chance(0.6) ? 'true' : join_clause(\@left, \@right, $outer);
+
+	$right = "($right)" if @right > 1;
+	return ("$left $type $right ON $on", @left, @right);
+}
+
+#
+# Statements
+#
+
+sub expression
+{
+	my (@relations) = @_;
+	my ($a, $b) = map { pick(@relations) } 1 .. 2;
+
+	return pick(
+		"$a.id", "$a.fp", "$b.n", "$a.s", $a, "$a\::text",
+		"coalesce($a.fp, $b.fp)", "$a.fp <-> $b.fp", "$a.fp IS NULL",
+		"coalesce($b.n, -1)", "$a.id + $b.id", "coalesce($a.s, 'none')",
+		"($b).fq", "CASE WHEN $b.id IS NULL THEN 'no' ELSE $a.s END",
+		"(SELECT count(*) FROM " . pick(@tables) . " x WHERE x.fp <-> $a.fp <= "
+			. radius([ $a, $b ], $a) . ')');
+}
+
+sub aggregate
+{
+	my (@relations) = @_;
+	my ($a, $b) = map { pick(@relations) } 1 .. 2;
+
+	return pick(
+		'count(*)', "count($a.fp)", "min($b.fp)", "sum($a.n)", "sum($b.id)",
+		"max($a.s)", "bool_or($b.n > 2)", "count(DISTINCT $b.id)", "count($b)",
+		"sum(coalesce($a.n, 0) + $b.id)",
+		"array_agg($a.id ORDER BY $a.id)", "sum($a.fp <-> $b.fp)",
+		"count(*) FILTER (WHERE $a.fp <-> $b.fq <= 9)");
+}
+
+sub where
+{
+	my ($relations, $outer) = @_;
+	my @clauses;
+
+	push @clauses, sublink($relations, $outer) if $depth < 2 && chance(0.4);
+	push @clauses, clause($relations, $relations, $outer) while chance(0.35);
+	return @clauses ? ' WHERE ' . join ' AND ', @clauses : '';
+}
+
+# A query, and whether its rows may be locked.
+sub query
+{
+	my $count = pick(1, 2, 2, 2, 3, 3, 3, 4, 5);
+
+	choose_tables($count);
+	my ($from, @relations) = tree($count, []);
+	my @clauses = $count == 1 ? sublink(\@relations, []) : ();
+	my $rest = " FROM $from" . where(\@relations, []);
+	$rest .= ($rest =~ / WHERE / && 0 ? '' : '');
+	if (@clauses)
+	{
+		$rest = " FROM $from WHERE " . join ' AND ', @clauses,
+			(map { clause(\@relations, \@relations, []) } ('') x chance(0.4));
+	}
+	my @columns = map { expression(@relations) } 1 .. 1 + below(4);
+	my $r = rand;
+	if ($r < 0.45)
+	{
+		$rest .= ' FOR UPDATE OF q1' if $from =~ /^\w+ q1\b/ && chance(0.2);
+		return 'SELECT ' . join(', ', @columns) . $rest;
+	}
+	if ($r < 0.60)
+	{
+		my @aggregates = map { aggregate(@relations) } 1 .. 1 + below(3);
+
+		return 'SELECT ' . join(', ', @aggregates) . $rest;
+	}
+	if ($r < 0.75)
+	{
+		my $a = pick(@relations);
+		my $group = pick("$a.n", "$a.fp", "$a.id, $a.n", "coalesce($a.n, 1)", "$a.s");
+		my $having = chance(0.2) ? ' HAVING count(*) > 1' : '';
+
+		return "SELECT $group, " . join(', ', map { aggregate(@relations) } 1 .. 2)
+			. $rest . " GROUP BY $group$having";
+	}
+	if ($r < 0.85)
+	{
+		return 'SELECT ' . join(', ', @columns) . $rest . ' ORDER BY '
+			. join(', ', map { $_ . pick('', ' DESC', ' NULLS FIRST') } 1 .. @columns)
+			. ' LIMIT ' . (1 + below(30)) . pick('', ' OFFSET ' . below(5));
+	}
+	return 'SELECT DISTINCT ' . join(', ', @columns) . $rest if $r < 0.92;
+	return 'SELECT ' . join(', ', @columns) . ', count(*) OVER (PARTITION BY '
+		. pick(@relations) . ".n)$rest" if $r < 0.96;
+	return "SELECT *$rest";
+}
+
+# A source and a clause of it for a statement that changes table a.
+sub source
+{
+	my ($from, @relations) = tree(pick(1, 1, 1, 2), []);
+
+	return ($from, join_clause(['a'], \@relations, []), @relations);
+}
+
+sub delete_or_update
+{
+	my ($table) = @_;
+	my ($from, $where, @relations) = source();
+	my $how = pick('USING', 'EXISTS', 'NOT EXISTS', 'IN');
+	my $set = pick('n = a.n + 1', 'fp = a.fq', "s = a.s || 'x', n = 3", 'id = a.id + 20');
+	my $is_update = chance(0.5);
+	my $verb = $is_update ? "UPDATE $table a SET $set" : "DELETE FROM $table a";
+
+	return "$verb WHERE $how (SELECT FROM $from WHERE $where) RETURNING a.*" if $how =~ /EXISTS/;
+	return "$verb WHERE a.id IN (SELECT a.id FROM $table a, $from WHERE $where) RETURNING a.*"
+		if $how eq 'IN';
+	return "$verb " . ($is_update ? 'FROM' : 'USING') . " $from WHERE $where RETURNING a.*";
+}
+
+sub insert
+{
+	my ($table) = @_;
+	my ($from, $where, @relations) = source();
+	my $columns = columns(@relations);
+
+	return "INSERT INTO $table (id, fp, fq, n, s) SELECT $columns FROM $from"
+		. " WHERE NOT EXISTS (SELECT FROM $table a WHERE $where) RETURNING *";
+}
+
+# MERGE fails where two rows of the source change the same one; then it must
+# fail without HammingJoin, too.
+sub merge
+{
+	my ($table) = @_;
+	my ($from, $on, @relations) = source();
+	my $b = alias();
+	my $source = '(SELECT ' . columns(@relations) . " FROM $from) $b";
+	my $insert = "INSERT (id, fp, fq, n, s) VALUES ($b.id, $b.fp, $b.fq, $b.n, $b.s)";
+
+	$on = join_clause(['a'], [$b], []);
+	if ($version >= 170000 && chance(0.4))
+	{
+		return "\1MERGE INTO $table a USING $source ON $on"
+			. " WHEN MATCHED THEN DO NOTHING WHEN NOT MATCHED BY SOURCE THEN DELETE"
+			. " WHEN NOT MATCHED THEN $insert\2"
+			. "WITH d AS (DELETE FROM $table a WHERE NOT EXISTS (SELECT FROM $source WHERE $on))"
+			. " INSERT INTO $table (id, fp, fq, n, s) SELECT $b.id, $b.fp, $b.fq, $b.n, $b.s"
+			. " FROM $source WHERE NOT EXISTS (SELECT FROM $table a WHERE $on)\3";
+	}
+	return "MERGE INTO $table a USING $source ON $on"
+		. ' WHEN MATCHED ' . pick('', 'AND a.n > 3 ') . 'THEN '
+		. pick('DELETE', 'UPDATE SET n = a.n + 1', 'DO NOTHING', 'DO NOTHING')
+		. pick('', " WHEN NOT MATCHED THEN $insert");
+}
+
+sub change
+{
+	my $table = pick(@writable);
+
+	choose_tables(3);
+	return ($table, pick(\&delete_or_update, \&delete_or_update, \&insert, \&merge)->($table));
+}
+
+#
+# Settings
+#
+
+# For both runs of a statement.
+sub common_settings
+{
+	return chance(0.15) ? ("ROLE joins_reader") : ();
+}
+
+sub parallel_settings
+{
+	return (
+		'parallel_setup_cost = 0',
+		'parallel_tuple_cost = 0',
+		'min_parallel_table_scan_size = 0',
+		'max_parallel_workers_per_gather = ' . (1 + below(3)),
+		'parallel_leader_participation = ' . pick('on', 'on', 'off'),
+		chance(0.3) ? ('debug_parallel_query = on', 'force_parallel_mode = on') : ());
+}
+
+# For the run with HammingJoin.  Without methods of PostgreSQL's own it is chosen
+# where it can be.
+sub settings
+{
+	my @settings = (
+		'work_mem = ' . pick("'64kB'", "'64kB'", "'128kB'", "'4MB'", "'64MB'"),
+		'hash_mem_multiplier = ' . pick(1, 1, 2),
+		'plan_cache_mode = ' . pick('auto', 'force_generic_plan', 'force_custom_plan'));
+
+	push @settings, 'enable_nestloop = off' if chance(0.7);
+	push @settings, 'enable_hashjoin = off' if chance(0.4);
+	push @settings, 'enable_mergejoin = off' if chance(0.4);
+	push @settings, 'enable_indexscan = off', 'enable_bitmapscan = off' if chance(0.3);
+	push @settings, 'enable_seqscan = off' if chance(0.1);
+	push @settings, 'enable_' . pick(qw(hashagg sort material memoize incremental_sort)) . ' = off'
+		if chance(0.3);
+	push @settings, 'enable_partitionwise_join = on', 'enable_partitionwise_aggregate = on'
+		if chance(0.4);
+	push @settings, 'enable_eager_aggregate = ' . pick('on', 'on', 'off');
+	push @settings, 'min_eager_agg_group_size = 0' if chance(0.7);
+	push @settings, 'random_page_cost = ' . pick(0.1, 1, 100) if chance(0.3);
+	push @settings, 'join_collapse_limit = 1' if chance(0.2);
+	push @settings, 'from_collapse_limit = 1' if chance(0.1);
+	push @settings, 'geqo_threshold = 2' if chance(0.1);
+	push @settings, parallel_settings() if chance(0.35);
+	return grep { my ($name) = /^(\w+)/; grep { $_ eq $name } @known_settings } @settings;
+}
+
+#
+# Runs
+#
+
+sub connect_to
+{
+	my ($database) = @_;
+	my $wait = time + 60;
+
+	while (1)
+	{
+		$dbh = DBI->connect("dbi:Pg:dbname=$database", '', '',
+			{ RaiseError => 1, PrintError => 0, PrintWarn => 0, AutoCommit => 1, pg_expand_array => 0 });
+		last if $dbh;
+		die DBI->errstr if time > $wait;
+		sleep 1;
+	}
+	$dbh->do('SET client_min_messages = error');
+	$dbh->do('SET search_path = world, public');
+	$dbh->do('SET jit = off');
+	$version = $dbh->{pg_server_version};
+	@known_settings = @{ $dbh->selectcol_arrayref('SELECT name FROM pg_settings') };
+}
+
+sub try_connect
+{
+	my ($database) = @_;
+	my $wait = time + 60;
+
+	while (!eval { connect_to($database); 1 })
+	{
+		die $@ if time > $wait;
+		sleep 1;
+	}
+}
+
+sub rows_of
+{
+	my ($sql) = @_;
+	my $handle = $dbh->prepare($sql, { pg_direct => 1 });
+
+	$handle->execute;
+	return [] if !$handle->{NUM_OF_FIELDS};
+	return [
+		sort map { join "\t", map { $_ // '\N' } @$_ } @{ $handle->fetchall_arrayref }
+	];
+}
+
+# The form of a statement to test, or to compare with.
+sub form
+{
+	my ($sql, $which) = @_;
+
+	1 while $sql =~ s/\x01([^\x01-\x03]*)\x02([^\x01-\x03]*)\x03/$which eq 'test' ? $1 : $2/e;
+	return $sql;
+}
+
+sub with_values
+{
+	my ($sql, $set) = @_;
+
+	$sql =~ s/\{(\d)\}/'(' . $values[$1][$set] . ')'/ge;
+	return $sql;
+}
+
+sub with_parameters
+{
+	my ($sql) = @_;
+
+	$sql =~ s/\{(\d)\}/'$' . ($1 + 1)/ge;
+	return $sql;
+}
+
+# Run $code in a transaction with the settings; return its result and its error.
+# A statement that is cut short is error 57014.
+sub run
+{
+	my ($settings, $code) = @_;
+	my $result;
+
+	eval {
+		$dbh->do('BEGIN');
+		$dbh->do("SET LOCAL $_") for @$settings;
+		$result = $code->();
+	};
+	my $error = $@ ? $dbh->state . ' ' . ($dbh->errstr // $@) : '';
+	$error = "lost $error" if $error && !$dbh->ping;
+	eval { $dbh->do('ROLLBACK') };
+	return ($result, $error);
+}
+
+sub expected
+{
+	my ($statement, $set) = @_;
+	my $sql = with_values(form($statement->{sql}, 'compare'), $set);
+
+	return run(
+		[
+			"statement_timeout = '3s'", 'simhash.enable_hammingjoin = off',
+			@{ $statement->{common} }
+		],
+		sub {
+			if ($statement->{table})
+			{
+				my $rows = rows_of($sql);
+
+				return [ ($statement->{sql} =~ /\x01MERGE/ ? () : @$rows), '--',
+					@{ rows_of("SELECT * FROM $statement->{table}") } ];
+			}
+			$dbh->do("DECLARE expected NO SCROLL CURSOR FOR $sql");
+			return rows_of("FETCH $most_rows FROM expected");
+		});
+}
+
+# Count the plans of a statement that have a HammingJoin.
+sub note_plan
+{
+	my ($plan) = @_;
+	my $text = join "\n", map { @$_ } @{ $dbh->selectall_arrayref($plan) };
+	my $seen = 0;
+
+	while ($text =~ /HammingJoin.*\n\s*Join Type: (\w+)/g)
+	{
+		$used{$1}++;
+		$seen = 1;
+	}
+	$used{statements} += $seen;
+	$used{'of two and more'} += ($text =~ s/HammingJoin/x/g) > 1;
+	$used{parallel} += $seen && $text =~ /Gather/;
+	$used{'more passes'} += $text =~ /Passes: [2-9]/;
+	$used{'on disk'} += $text =~ /Candidates.*Disk/;
+	return $seen;
+}
+
+sub actual_cursor
+{
+	my ($sql) = @_;
+	my @rows;
+
+	$dbh->do("DECLARE actual SCROLL CURSOR FOR $sql");
+	push @rows, @{ rows_of('FETCH 3 FROM actual') };
+	push @rows, @{ rows_of('FETCH ALL FROM actual') };
+	$dbh->do('MOVE ABSOLUTE 0 IN actual');
+	my $again = rows_of('FETCH ALL FROM actual');
+	@rows = sort @rows;
+	return [ 'the cursor gives other rows the second time', "@rows", "@$again" ]
+		if "@rows" ne "@$again";
+	return \@rows;
+}
+
+sub actual_held
+{
+	my ($sql) = @_;
+
+	$dbh->do("DECLARE held SCROLL CURSOR WITH HOLD FOR $sql");
+	rows_of('FETCH 2 FROM held');
+	$dbh->do('COMMIT');
+	my $rows = eval { $dbh->do('MOVE ABSOLUTE 0 IN held'); rows_of('FETCH ALL FROM held') };
+	my $error = $@;
+	$dbh->do('CLOSE held');
+	die $error if $error;
+	return $rows;
+}
+
+sub actual_prepared
+{
+	my ($sql, $set) = @_;
+	my $call = 'EXECUTE actual'
+		. (@values ? '(' . join(', ', map { $_->[$set] } @values) . ')' : '');
+	my $other = 'EXECUTE actual'
+		. (@values ? '(' . join(', ', map { $_->[ 1 - $set ] } @values) . ')' : '');
+
+	$dbh->do('DEALLOCATE ALL');
+	$dbh->do('PREPARE actual' . (@values ? '(' . join(', ', ('int') x @values) . ')' : '') . " AS $sql");
+	note_plan("EXPLAIN (COSTS OFF) $call");
+	rows_of($other) if chance(0.5);
+	return rows_of($call);
+}
+
+sub actual_table
+{
+	my ($statement, $sql) = @_;
+	my $rows = rows_of($sql);
+
+	return [ ($statement->{sql} =~ /\x01MERGE/ ? () : @$rows), '--',
+		@{ rows_of("SELECT * FROM $statement->{table}") } ];
+}
+
+sub actual
+{
+	my ($statement, $set) = @_;
+	my $sql = form($statement->{sql}, 'test');
+	my $with_values = with_values($sql, $set);
+	my $how = $statement->{how};
+
+	return run(
+		[
+			"statement_timeout = '40s'", 'simhash.enable_hammingjoin = on',
+			@{ $statement->{common} }, @{ $statement->{settings} }
+		],
+		sub {
+			return actual_prepared(with_parameters($sql), $set) if $how eq 'prepared';
+			note_plan("EXPLAIN (COSTS OFF) $with_values");
+			return actual_table($statement, $with_values) if $statement->{table};
+			note_plan("EXPLAIN (ANALYZE, VERBOSE, COSTS OFF) $with_values") if $how eq 'explain';
+			return actual_cursor($with_values) if $how eq 'cursor';
+			return actual_held($with_values) if $how eq 'held';
+			return rows_of($with_values);
+		});
+}
+
+sub make_statement
+{
+	my %statement;
+
+	($names, $depth, $has_volatile, @values) = (0, 0, 0);
+	if (chance(0.2))
+	{
+		@statement{qw(table sql)} = change();
+		$statement{how} = 'plain';
+	}
+	else
+	{
+		$statement{sql} = query();
+		$statement{how} =
+			pick('plain', 'plain', 'plain', 'prepared', 'prepared', 'explain', 'cursor', 'held');
+	}
+	$statement{how} = 'plain' if $statement{sql} =~ /FOR UPDATE/;
+	$statement{common} = [ common_settings() ];
+	$statement{settings} = [ settings() ];
+	return \%statement;
+}
+
+sub report
+{
+	my ($statement, $set, $world, $expected, $actual, $why) = @_;
+	my (%seen, @missing, @wrong);
+
+	$seen{$_}++ for @$expected;
+	for (@{ $actual // [] })
+	{
+		push @wrong, $_ if --$seen{$_} < 0;
+	}
+	@missing = grep { $seen{$_} > 0 } sort keys %seen if $actual;
+	print "not ok: seed $world, $statement->{how}: $why\n";
+	print "\tSET $_;\n" for @{ $statement->{common} }, @{ $statement->{settings} };
+	print "\t", with_values(form($statement->{sql}, 'test'), $set), ";\n";
+	print "\tcompared with: ", with_values(form($statement->{sql}, 'compare'), $set), ";\n"
+		if $statement->{sql} =~ /\x01/;
+	print "\tin the form: ", with_parameters(form($statement->{sql}, 'test')), ";\n"
+		if $statement->{how} eq 'prepared' && @values;
+	print "\tmissing: $_\n" for @missing[ 0 .. ($#missing < 4 ? $#missing : 4) ];
+	print "\twrong: $_\n" for @wrong[ 0 .. ($#wrong < 4 ? $#wrong : 4) ];
+}
+
+# Run a statement both ways and compare.
+sub compare
+{
+	my ($statement, $world) = @_;
+	my $set = below(2);
+	my ($expected, $error) = expected($statement, $set);
+
+	if (!$ENV{JOINS_SYNTAX} && $error =~ /^(57014|0A000|54|53)/ || @{ $expected // [] } >= $most_rows)
+	{
+		$skipped++;
+		return;
+	}
+	my ($actual, $actual_error) = actual($statement, $set);
+	my $why = '';
+	my $state = substr $error, 0, 5;
+
+	if ($actual_error =~ /^0A000 .*FULL JOIN/)
+	{
+		$refused++;
+		return;
+	}
+	if ($actual_error =~ /^lost/ || substr($actual_error, 0, 5) ne $state)
+	{
+		$why = "error \"$actual_error\", and not \"$error\"";
+	}
+	elsif (!$error && "@$actual" ne "@$expected")
+	{
+		$why = sprintf '%d rows, and not %d', scalar @$actual, scalar @$expected;
+	}
+	elsif ($error && $error !~ /^(21000|23502|42501)/)
+	{
+		$why = "the statement fails: $error";
+	}
+	if ($why)
+	{
+		$failed++;
+		report($statement, $set, $world, $expected, $actual, $why);
+		try_connect('joins') if !$dbh->ping;
+		return;
+	}
+	$passed++;
+}
+
+sub run_world
+{
+	my ($world) = @_;
+
+	srand $world;
+	try_connect('joins');
+	create_world();
+	for (1 .. $statements)
+	{
+		my $statement = make_statement();
+
+		compare($statement, $world);
+	}
+	$dbh->disconnect;
+}
+
+$| = 1;
+try_connect('postgres');
+$dbh->do('DROP DATABASE IF EXISTS joins');
+$dbh->do('DROP ROLE IF EXISTS joins_reader');
+$dbh->do('CREATE ROLE joins_reader');
+$dbh->do('CREATE DATABASE joins');
+$dbh->disconnect;
+try_connect('joins');
+$dbh->do('CREATE EXTENSION simhash SCHEMA public');
+$dbh->disconnect;
+
+my $end = time + $seconds;
+for (my $world = $seed; $world == $seed || time < $end; $world++)
+{
+	run_world($world);
+}
+if (!$used{statements})
+{
+	print "not ok: no plan had a HammingJoin\n";
+	$failed++;
+}
+print "HammingJoin, seen in plans: ", join(', ', map { "$_ $used{$_}" } sort keys %used), "\n";
+print "too long or too large $skipped, refused by PostgreSQL $refused\n";
+print "$passed passed, $failed failed\n";
+exit($failed > 0);
