@@ -31,6 +31,7 @@ typedef struct RetargetContext
 	int			outer_columns;
 	bool		uses_outer;
 	bool		uses_inner;
+	List	   *subplans;		/* each new one, and the one it was made of */
 } RetargetContext;
 
 /*
@@ -59,7 +60,36 @@ retarget(Node *node, RetargetContext *context)
 		}
 		return (Node *) var;
 	}
+	if (IsA(node, SubPlan))
+	{
+		Node	   *result = expression_tree_mutator(node, retarget, context);
+
+		context->subplans = lappend(context->subplans,
+									list_make2(result, node));
+		return result;
+	}
 	return expression_tree_mutator(node, retarget, context);
+}
+
+/*
+ * EXPLAIN shows a parameter of a subplan as the expression that the SubPlan
+ * passes, and looks its columns up in the scan tuple.  So it gets the SubPlan
+ * as it was, after ExecInitExpr() has compiled the other one.
+ */
+static void
+restore_subplans(PlanState *ps, List *subplans)
+{
+	ListCell   *lc;
+	ListCell   *pair;
+
+	foreach(lc, ps->subPlan)
+	{
+		SubPlanState *subplan = lfirst(lc);
+
+		foreach(pair, subplans)
+			if (linitial((List *) lfirst(pair)) == subplan->subplan)
+			subplan->subplan = lsecond((List *) lfirst(pair));
+	}
 }
 
 static ExprState *
@@ -70,9 +100,12 @@ begin_expression(HammingJoinState *state, JoinExpression expression)
 		.outer_columns = list_nth_int(scan->custom_private, JOIN_OUTER_COLUMNS)
 	};
 	Node	   *node = list_nth(scan->custom_exprs, expression);
+	ExprState  *result;
 
 	node = retarget(node, &context);
-	return ExecInitExpr((Expr *) node, &state->custom.ss.ps);
+	result = ExecInitExpr((Expr *) node, &state->custom.ss.ps);
+	restore_subplans(&state->custom.ss.ps, context.subplans);
+	return result;
 }
 
 /* What is computed of a pair of rows: two kinds of clauses, and the result. */
@@ -98,6 +131,7 @@ begin_result(HammingJoinState *state)
 											  ps->ps_ExprContext,
 											  ps->ps_ResultTupleSlot, ps,
 											  NULL);
+	restore_subplans(ps, context.subplans);
 	state->outer.keeps_tuples = context.uses_outer;
 	state->inner.keeps_tuples = context.uses_inner;
 }
