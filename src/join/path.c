@@ -77,6 +77,8 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
 	path->custom_private = list_make5(makeInteger(join->type),
 									  join->clause.outer, join->clause.inner,
 									  join->clause.radius, others);
+	path->custom_private = lappend(path->custom_private,
+								   join->joinrel->reltarget->exprs);
 	path->methods = &path_methods;
 	set_disabled_nodes(&path->path, outer, inner);
 	return path;

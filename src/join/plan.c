@@ -49,10 +49,19 @@ find_column(List *expressions, Node *column)
 	return NULL;
 }
 
+/* Is it the column that identifies a row of any partition, for UPDATE? */
+static bool
+is_row_identity(Node *column)
+{
+	return IsA(column, Var) && ((Var *) column)->varno == ROWID_VAR;
+}
+
 /*
- * Can a HammingJoin of the sides be planned?  Not where an outer join computes
- * a placeholder itself: it would take columns that have no place in the scan
- * tuple, as they are of the nullable side, and not known above.
+ * Can a HammingJoin of the sides be planned?  Not where it has rows to be
+ * changed of a table with partitions: PostgreSQL lets no scan tuple have what
+ * identifies these.  And not where an outer join computes a placeholder itself:
+ * it would take columns that have no place in the scan tuple, as they are of the
+ * nullable side, and not known above.
  */
 bool
 hamming_can_plan_join(RelOptInfo *joinrel, RelOptInfo *outerrel,
@@ -60,13 +69,13 @@ hamming_can_plan_join(RelOptInfo *joinrel, RelOptInfo *outerrel,
 {
 	ListCell   *lc;
 
-	if (!IS_OUTER_JOIN(jointype))
-		return true;
 	foreach(lc, joinrel->reltarget->exprs)
 	{
 		Node	   *column = lfirst(lc);
 
-		if (IsA(column, PlaceHolderVar) &&
+		if (is_row_identity(column))
+			return false;
+		if (IS_OUTER_JOIN(jointype) && IsA(column, PlaceHolderVar) &&
 			find_column(outerrel->reltarget->exprs, column) == NULL &&
 			find_column(innerrel->reltarget->exprs, column) == NULL)
 			return false;
@@ -90,10 +99,11 @@ exchange_columns(Node *node, List *scan_columns)
 
 /*
  * Return the columns of the children, as the result of the join has them where
- * it has them.
+ * it has them.  result_columns are what the join was planned to have: the
+ * target of its relation may have been replaced by expressions of these.
  */
 static List *
-make_columns(RelOptInfo *rel, List *children)
+make_columns(List *result_columns, List *children)
 {
 	List	   *result = NIL;
 	ListCell   *child;
@@ -103,7 +113,7 @@ make_columns(RelOptInfo *rel, List *children)
 		foreach(lc, ((Plan *) lfirst(child))->targetlist)
 	{
 		Node	   *column = (Node *) lfirst_node(TargetEntry, lc)->expr;
-		Node	   *above = find_column(rel->reltarget->exprs, column);
+		Node	   *above = find_column(result_columns, column);
 
 		result = lappend(result, above == NULL ? column : above);
 	}
@@ -196,7 +206,8 @@ hamming_plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	CustomScan *scan = makeNode(CustomScan);
 	JoinType	type = intVal(list_nth(path->custom_private, PATH_TYPE));
 	List	   *others = list_nth(path->custom_private, PATH_CLAUSES);
-	List	   *columns = make_columns(rel, children);
+	List	   *columns = make_columns(list_nth(path->custom_private,
+												PATH_COLUMNS), children);
 	List	   *outer_columns = ((Plan *) linitial(children))->targetlist;
 	List	   *filter = NIL;
 	List	   *result_filter = NIL;

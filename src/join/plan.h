@@ -14,7 +14,8 @@ typedef enum JoinPathItem
 	PATH_OUTER_FINGERPRINT,
 	PATH_INNER_FINGERPRINT,
 	PATH_RADIUS,
-	PATH_CLAUSES				/* all other clauses, RestrictInfos */
+	PATH_CLAUSES,				/* all other clauses, RestrictInfos */
+	PATH_COLUMNS				/* what the result of the join has */
 } JoinPathItem;
 
 extern bool hamming_can_plan_join(RelOptInfo *joinrel, RelOptInfo *outerrel,
