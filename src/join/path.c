@@ -41,6 +41,7 @@ typedef struct JoinPaths
 	JoinType	type;
 	JoinPathExtraData *extra;
 	HammingClause clause;
+	List	   *columns;		/* hamming_result_columns() */
 } JoinPaths;
 
 /* Return how many processes share a partial path, as PostgreSQL counts them. */
@@ -77,8 +78,7 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
 	path->custom_private = list_make5(makeInteger(join->type),
 									  join->clause.outer, join->clause.inner,
 									  join->clause.radius, others);
-	path->custom_private = lappend(path->custom_private,
-								   join->joinrel->reltarget->exprs);
+	path->custom_private = lappend(path->custom_private, join->columns);
 	path->methods = &path_methods;
 	set_disabled_nodes(&path->path, outer, inner);
 	return path;
@@ -167,8 +167,10 @@ consider_hamming_join(PlannerInfo *root, RelOptInfo *joinrel,
 	if (!is_known_type(jointype) ||
 		!hamming_find_clause(root, joinrel, outerrel, innerrel, jointype,
 							 extra->restrictlist, &join.clause) ||
-		!hamming_can_plan_join(joinrel, outerrel, innerrel, jointype) ||
 		!stands_alone(outer, innerrel) || !stands_alone(inner, outerrel))
+		return;
+	join.columns = hamming_result_columns(joinrel, outerrel, innerrel);
+	if (!hamming_can_plan_join(join.columns))
 		return;
 	add_whole_path(&join, outer, inner);
 	if (!joinrel->consider_parallel || jointype == JOIN_FULL ||

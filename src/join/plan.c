@@ -17,6 +17,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
 
 #include "join/node.h"
@@ -56,30 +57,63 @@ is_row_identity(Node *column)
 	return IsA(column, Var) && ((Var *) column)->varno == ROWID_VAR;
 }
 
-/*
- * Can a HammingJoin of the sides be planned?  Not where it has rows to be
- * changed of a table with partitions: PostgreSQL lets no scan tuple have what
- * identifies these.  And not where an outer join computes a placeholder itself:
- * it would take columns that have no place in the scan tuple, as they are of the
- * nullable side, and not known above.
- */
-bool
-hamming_can_plan_join(RelOptInfo *joinrel, RelOptInfo *outerrel,
-					  RelOptInfo *innerrel, JoinType jointype)
+/* Return the columns in those of the expressions that are placeholders. */
+static List *
+columns_in_placeholders(List *expressions)
 {
+	int			flags = PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS |
+	PVC_INCLUDE_PLACEHOLDERS;
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, expressions)
+	{
+		PlaceHolderVar *placeholder = lfirst(lc);
+
+		if (IsA(placeholder, PlaceHolderVar))
+			result = list_concat(result,
+								 pull_var_clause((Node *) placeholder->phexpr,
+												 flags));
+	}
+	return result;
+}
+
+/*
+ * Return the columns of the result of a join, and then those in placeholders
+ * that the join computes.
+ */
+List *
+hamming_result_columns(RelOptInfo *joinrel, RelOptInfo *outerrel,
+					   RelOptInfo *innerrel)
+{
+	List	   *computed = NIL;
 	ListCell   *lc;
 
 	foreach(lc, joinrel->reltarget->exprs)
-	{
-		Node	   *column = lfirst(lc);
+		if (find_column(outerrel->reltarget->exprs, lfirst(lc)) == NULL &&
+			find_column(innerrel->reltarget->exprs, lfirst(lc)) == NULL)
+		computed = lappend(computed, lfirst(lc));
+	return list_concat_copy(joinrel->reltarget->exprs,
+							columns_in_placeholders(computed));
+}
 
-		if (is_row_identity(column))
-			return false;
-		if (IS_OUTER_JOIN(jointype) && IsA(column, PlaceHolderVar) &&
-			find_column(outerrel->reltarget->exprs, column) == NULL &&
-			find_column(innerrel->reltarget->exprs, column) == NULL)
-			return false;
-	}
+/*
+ * Can a HammingJoin be planned that has these columns in its result?  Not where
+ * it has rows to be changed of a table with partitions: PostgreSQL lets no scan
+ * tuple have what identifies these.  And not where the levels of a column in a
+ * placeholder differ from those in the result: the scan tuple has place for one
+ * of the two.
+ */
+bool
+hamming_can_plan_join(List *result_columns)
+{
+	ListCell   *lc;
+
+	foreach(lc, result_columns)
+		if (is_row_identity(lfirst(lc)) ||
+			((IsA(lfirst(lc), Var) || IsA(lfirst(lc), PlaceHolderVar)) &&
+			 !equal(find_column(result_columns, lfirst(lc)), lfirst(lc))))
+		return false;
 	return true;
 }
 
@@ -99,8 +133,8 @@ exchange_columns(Node *node, List *scan_columns)
 
 /*
  * Return the columns of the children, as the result of the join has them where
- * it has them.  result_columns are what the join was planned to have: the
- * target of its relation may have been replaced by expressions of these.
+ * it has them.  result_columns are of the time when the path was made: the
+ * target of its relation may have been replaced by expressions since.
  */
 static List *
 make_columns(List *result_columns, List *children)

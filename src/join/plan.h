@@ -15,11 +15,12 @@ typedef enum JoinPathItem
 	PATH_INNER_FINGERPRINT,
 	PATH_RADIUS,
 	PATH_CLAUSES,				/* all other clauses, RestrictInfos */
-	PATH_COLUMNS				/* what the result of the join has */
+	PATH_COLUMNS				/* hamming_result_columns() */
 } JoinPathItem;
 
-extern bool hamming_can_plan_join(RelOptInfo *joinrel, RelOptInfo *outerrel,
-								  RelOptInfo *innerrel, JoinType jointype);
+extern List *hamming_result_columns(RelOptInfo *joinrel, RelOptInfo *outerrel,
+									RelOptInfo *innerrel);
+extern bool hamming_can_plan_join(List *result_columns);
 extern Plan *hamming_plan_join(PlannerInfo *root, RelOptInfo *rel,
 							   struct CustomPath *path, List *target,
 							   List *clauses, List *children);
