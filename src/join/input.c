@@ -138,7 +138,10 @@ hamming_input_end(JoinInput *input)
 	simhash_entries_end(&input->entries);
 	if (input->matched != NULL)
 		pfree(input->matched);
+	if (input->partners != NULL)
+		pfree(input->partners);
 	input->matched = NULL;
+	input->partners = NULL;
 	input->rows = 0;
 }
 

@@ -122,9 +122,11 @@ begin_result(HammingJoinState *state)
 										 JOIN_RESULT_FILTER);
 	Node	   *target = (Node *) scan->scan.plan.targetlist;
 
+	target = retarget(target, &context);
+	state->outer.keeps_partners = state->type == JOIN_SEMI &&
+		context.uses_inner;
 	filter = retarget(filter, &context);
 	result_filter = retarget(result_filter, &context);
-	target = retarget(target, &context);
 	state->filter = ExecInitQual((List *) filter, ps);
 	state->result_filter = ExecInitQual((List *) result_filter, ps);
 	ps->ps_ProjInfo = ExecBuildProjectionInfo((List *) target,
@@ -199,6 +201,10 @@ begin_matched(HammingJoinState *state, JoinInput *input)
 	if (input->matched == NULL)
 		input->matched = MemoryContextAllocHuge(state->context, size);
 	memset(input->matched, 0, size);
+	if (input->keeps_partners && input->partners == NULL)
+		input->partners = MemoryContextAllocHuge(state->context,
+												 (input->rows + 1) *
+												 sizeof(uint64));
 	input->row = 0;
 	input->offset = 0;
 }
@@ -373,19 +379,21 @@ passes_filter(HammingJoinState *state, uint32 a, uint32 b)
 	return false;
 }
 
-/* Has row a a partner among the rows of the current inner fingerprint? */
-static bool
-has_partner(HammingJoinState *state, uint32 a)
+/*
+ * Return the first partner of row a among the rows of the current inner
+ * fingerprint, or b_end if there is none.
+ */
+static uint32
+find_partner(HammingJoinState *state, uint32 a)
 {
-	uint32		b;
+	uint32		b = state->b_from;
 
 	if (state->filter == NULL)
-		return true;
+		return b;
 	state->has_outer = false;
-	for (b = state->b_from; b < state->b_end; b++)
-		if (passes_filter(state, a, b))
-			return true;
-	return false;
+	while (b < state->b_end && !passes_filter(state, a, b))
+		b++;
+	return b;
 }
 
 /* Find out, for each outer row, whether it has a partner. */
@@ -402,14 +410,20 @@ match_rows(HammingJoinState *state)
 		for (a = state->a; a < state->a_end; a++)
 		{
 			uint32		number = state->passes->x_side->numbers[a];
+			uint32		b;
 
 			CHECK_FOR_INTERRUPTS();
 			if (hamming_input_is_matched(&state->outer, number))
 				continue;
-			if (has_partner(state, a))
-				hamming_input_match(&state->outer, number);
-			else
+			b = find_partner(state, a);
+			if (b == state->b_end)
+			{
 				settled = false;
+				continue;
+			}
+			hamming_input_match(&state->outer, number);
+			if (state->outer.partners != NULL)
+				state->outer.partners[number] = state->passes->y_side->ids[b];
 		}
 		state->passes->settled[x] = settled;
 	}
@@ -468,6 +482,22 @@ project_rows(HammingJoinState *state, TupleTableSlot *outer,
 	return NULL;
 }
 
+/*
+ * Return the inner row that goes with the current row of JOIN_OUTER_ROWS: none,
+ * but for a semi join that is asked for a partner.  So are those of UPDATE,
+ * DELETE and FOR UPDATE: a recheck takes the partner's row by its ctid.
+ */
+static TupleTableSlot *
+partner_of_row(HammingJoinState *state)
+{
+	JoinInput  *outer = &state->outer;
+
+	if (outer->partners == NULL)
+		return state->inner.null_slot;
+	hamming_input_fetch(state, &state->inner, outer->partners[outer->row - 1]);
+	return state->inner.slot;
+}
+
 /* Get the next row of the current phase; or NULL, and go on. */
 static TupleTableSlot *
 next_result(HammingJoinState *state)
@@ -491,7 +521,7 @@ next_result(HammingJoinState *state)
 			return NULL;
 		case JOIN_OUTER_ROWS:
 			if (hamming_input_next_row(state, outer, state->type == JOIN_SEMI))
-				return project_rows(state, outer->slot, inner->null_slot);
+				return project_rows(state, outer->slot, partner_of_row(state));
 			state->phase = state->type == JOIN_FULL ? JOIN_INNER_ROWS
 				: JOIN_DONE;
 			return NULL;

@@ -40,12 +40,15 @@ typedef struct JoinInput
 	bool		is_outer;
 	bool		keeps_all;		/* rows without a fingerprint, too */
 	bool		keeps_tuples;	/* some column is needed after the join */
+	bool		keeps_partners; /* of a semi join, whose result has columns of
+								 * the inner side */
 
 	uint64		rows;			/* that are kept */
 	TupleStore	tuples;
 	EntryList	entries;
 	uint8	   *matched;		/* a bit for each row, by its number; NULL
 								 * where nobody asks */
+	uint64	   *partners;		/* the same, the position of a partner's tuple */
 	uint64		row;			/* number of the next row without a partner, */
 	uint64		offset;			/* and of its tuple */
 } JoinInput;
