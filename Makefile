@@ -151,6 +151,7 @@ REGRESS = \
 	build \
 	hamming \
 	pairs \
+	join \
 	components \
 	cluster \
 	fuzz
@@ -161,9 +162,10 @@ REGRESS += \
 	gist_large \
 	hamming_large \
 	pairs_large \
+	join_large \
 	cluster_large
 endif
-ISOLATION = exclude concurrency
+ISOLATION = exclude concurrency rechecks
 TAP_TESTS = 1
 ENCODING = UTF8
 NO_LOCALE = 1
