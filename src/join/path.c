@@ -175,7 +175,12 @@ consider_hamming_join(PlannerInfo *root, RelOptInfo *joinrel,
 	add_whole_path(&join, outer, inner);
 	if (!joinrel->consider_parallel || jointype == JOIN_FULL ||
 		!bms_is_empty(joinrel->lateral_relids) ||
-		outerrel->partial_pathlist == NIL || !inner->parallel_safe)
+		outerrel->partial_pathlist == NIL)
+		return;
+	/* the cheapest one may be a Gather */
+	if (!inner->parallel_safe)
+		inner = get_cheapest_parallel_safe_total_inner(innerrel->pathlist);
+	if (inner == NULL)
 		return;
 	add_partial_join(&join, linitial(outerrel->partial_pathlist), inner);
 }
