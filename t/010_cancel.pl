@@ -72,6 +72,22 @@ my %statements = (
 		(SELECT simhash_pairs('SELECT * FROM equal WHERE id < 2500', 3)) s",
 	'pairs of which none comes' => "SELECT count(*) FROM
 		(SELECT simhash_pairs('SELECT 1, fp FROM equal', 3)) s",
+	'join' => 'SELECT count(*) FROM docs a JOIN docs b ON a.fp <-> b.fp <= 3',
+	'join, far' => 'SELECT count(*) FROM docs a JOIN docs b ON a.fp <-> b.fp <= 15
+		WHERE a.id < 60000 AND b.id < 60000',
+	'join of equal rows' => 'SELECT count(*) FROM equal a JOIN equal b ON a.fp <-> b.fp <= 3
+		WHERE a.id < 2500 AND b.id < 2500',
+	'join, of which no row passes' => 'SELECT count(*) FROM equal a JOIN equal b ON a.fp <-> b.fp <= 3
+		AND a.id + b.id < 0 WHERE a.id < 2500 AND b.id < 2500',
+	'join, on disk' => "SET work_mem = '4MB'; SELECT count(*), sum(a.id - b.id)
+		FROM docs a JOIN docs b ON a.fp <-> b.fp <= 3 WHERE a.id < 500000",
+	'left join' => 'SELECT count(b.id) FROM docs a LEFT JOIN docs b ON a.fp <-> b.fp <= 3 AND a.id <> b.id',
+	'semi join' => 'SELECT count(*) FROM docs a
+		WHERE EXISTS (SELECT FROM docs b WHERE a.fp <-> b.fp <= 3 AND a.id <> b.id)',
+	'semi join, on disk' => "SET work_mem = '4MB'; SELECT count(*) FROM docs a
+		WHERE EXISTS (SELECT FROM docs b WHERE a.fp <-> b.fp <= 3 AND a.id < b.id) AND a.id < 500000",
+	'anti join of equal rows' => 'SELECT count(*) FROM equal a WHERE a.id < 2500
+		AND NOT EXISTS (SELECT FROM equal b WHERE a.fp <-> b.fp <= 3 AND a.id + b.id < 0 AND b.id < 2500)',
 	'components' => "SELECT max((c).cluster) FROM (SELECT simhash_components(
 		'SELECT id, hashint8(id + n) FROM docs, generate_series(1, 3) n') AS c) s",
 	'components by leader' => "SELECT max((c).cluster) FROM (SELECT simhash_components(
