@@ -245,27 +245,34 @@ make_filter(HammingJoinState *state, const JoinInput *first,
 
 /*
  * Read both sides, that of which the planner expects fewer rows first.  Return
- * false if they tell that the result is empty.
+ * false if they tell that the result is empty.  A side that the result does not
+ * need is not read.
  */
 static bool
 read_inputs(HammingJoinState *state)
 {
 	JoinInput  *outer = &state->outer;
 	JoinInput  *inner = &state->inner;
-	bool		outer_first = outer->child->plan->plan_rows <
-	inner->child->plan->plan_rows;
-	JoinInput  *first = outer_first ? outer : inner;
-	JoinInput  *second = outer_first ? inner : outer;
+	bool		matches;
+	bool		outer_first;
+	JoinInput  *first;
+	JoinInput  *second;
 	JoinFilter *filter;
 
 	state->known_radius = evaluate_radius(state);
-	if (state->known_radius < 0 && needs_partners(state))
+	matches = state->known_radius >= 0;
+	if (!matches && needs_partners(state))
 		return false;
+	outer_first = !matches ||
+		outer->child->plan->plan_rows < inner->child->plan->plan_rows;
+	first = outer_first ? outer : inner;
+	second = outer_first ? inner : outer;
 	hamming_input_read(state, first, NULL);
 	if (first->entries.count == 0 && needs_partners(state))
 		return false;
-	if (outer_first && outer->rows == 0 && state->type != JOIN_FULL)
-		return false;
+	if (outer_first && (outer->rows == 0 || !matches) &&
+		state->type != JOIN_FULL)
+		return outer->rows > 0;
 	filter = make_filter(state, first, second);
 	hamming_input_read(state, second, filter);
 	if (filter != NULL)

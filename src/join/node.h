@@ -48,7 +48,7 @@ typedef struct JoinInput
 	EntryList	entries;
 	uint8	   *matched;		/* a bit for each row, by its number; NULL
 								 * where nobody asks */
-	uint64	   *partners;		/* the same, the position of a partner's tuple */
+	uint64	   *partners;		/* the same, positions of partners' tuples */
 	uint64		row;			/* number of the next row without a partner, */
 	uint64		offset;			/* and of its tuple */
 } JoinInput;
