@@ -90,7 +90,7 @@ sub fill
 	my ($table, $rows) = @_;
 	my @kinds = ('near', 'skewed', 'equal', 'few bits', 'extreme', 'random');
 	# large tables do not match too often
-	my @mine = $rows > 1000 ? (('many') x 12, pick(@kinds)) : map { pick(@kinds) } 1 .. 3;
+	my @mine = $rows > 1000 ? (('many') x 60, pick(@kinds)) : map { pick(@kinds) } 1 .. 3;
 	my $nulls = pick(0, 0, 0.1, 0.1, 0.5, $rows < 40 ? 1 : 0);
 	my $length = pick(2, 2, 20, 200, 1000);
 	my $first = below(20);
@@ -162,7 +162,7 @@ sub create_views
 sub create_world
 {
 	@centres = map { random_bits() } 1 .. 2 + below(8);
-	@many_centres = map { random_bits() } 1 .. 1000;
+	@many_centres = map { random_bits() } 1 .. 2000;
 	$dbh->do('DROP SCHEMA IF EXISTS world CASCADE');
 	$dbh->do('CREATE SCHEMA world');
 	$dbh->do('GRANT ALL ON SCHEMA world TO joins_reader');
@@ -184,7 +184,8 @@ sub choose_tables
 	@tables = ((map { "t$_" } 1 .. 5), 'v1', 'v2', 'p1', 'p2');
 	push @tables, 'm1' .. 'm3' if $count == 3;
 	@tables = ('m1' .. 'm3', 't1' .. 't5', 'p1', 'p2', 'v1', 'v2') if $count == 2;
-	@tables = ('l1', 'l2', 'm1') if $count == 2 && chance(0.35);
+	@tables = ('l1', 'l2', 'm1') if $count == 2 && chance(0.5);
+	@tables = ('p1', 'p2') if chance(0.1);
 }
 
 #
@@ -296,6 +297,7 @@ sub join_clause
 	my @clauses = chance(0.93) ? near($left, $right, $outer) : 'true';
 
 	push @clauses, clause($left, $right, $outer) while chance(0.35);
+	push @clauses, pick(@$left) . '.id = ' . pick(@$right) . '.id' if $tables[0] eq 'p1' && chance(0.6);
 	@clauses = reverse @clauses if chance(0.3);
 	return join ' AND ', @clauses;
 }
