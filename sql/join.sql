@@ -34,12 +34,12 @@ DECLARE
 	by_join text := result_by_join(query, statement);
 	by_loop text := result_by_loop(coalesce(expected, query), statement);
 BEGIN
-	IF NOT EXISTS (SELECT FROM join_plan(coalesce(statement, query)) line WHERE line ~ 'HammingJoin') THEN
-		RETURN 'ANOTHER JOIN';
-	ELSIF by_join IS DISTINCT FROM by_loop THEN
+	IF by_join IS DISTINCT FROM by_loop THEN
 		RETURN format('%s, but %s EXPECTED', by_join, by_loop);
 	END IF;
-	RETURN substring(by_join, '\d+') || ' rows';
+	RETURN substring(by_join, '\d+') || CASE
+		WHEN EXISTS (SELECT FROM join_plan(coalesce(statement, query)) line WHERE line ~ 'HammingJoin')
+		THEN ' rows' ELSE ' rows BY ANOTHER JOIN' END;
 END $$;
 
 -- The same, whatever the plan is: another version of PostgreSQL may choose another.
@@ -149,11 +149,12 @@ SELECT joins('SELECT a.id, b.id AS other FROM a JOIN b ON ' || form || ' AND a.i
 FROM unnest(ARRAY['simhash(a.body) <-> b.fp <= 1', 'a.fp <-> simhash(b.body) <= 1',
 	'minhash(a.body) <-> minhash(b.body) <= 1']) form;
 -- what no join by distance can serve: core's methods do
+CREATE FUNCTION volatile_k() RETURNS int LANGUAGE plpgsql VOLATILE AS 'BEGIN RETURN 1; END';
 SELECT form, joins('SELECT a.id, b.id AS other FROM a JOIN b ON ' || form)
 FROM unnest(ARRAY['a.fp <-> b.fp <= a.n', 'a.fp <-> b.fp <= b.id', 'a.fp <~> b.fp <= 3',
 	'a.fp <-> b.fp > 3', 'a.fp <-> b.fp = 0', 'a.fp <-> a.fp <= 3', 'NOT a.fp <-> b.fp <= 3',
 	'a.fp <-> b.fp <= 1 OR a.id = b.id', '(a.fp <-> b.fp <= 1) IS NOT TRUE',
-	'a.fp <-> b.fp <= 60 * random()']) form;
+	'a.fp <-> b.fp <= volatile_k()']) form;
 
 -- other conditions: of the join, of its result, of one side, of none; some of
 -- them are volatile, or never true
@@ -361,6 +362,7 @@ CREATE TABLE pb_2 PARTITION OF pb DEFAULT;
 INSERT INTO pa TABLE a;
 INSERT INTO pb TABLE b;
 ANALYZE pa, pb;
+-- a join whose result has rows to be changed of all partitions is by a nested loop
 CREATE FUNCTION check_partitions() RETURNS SETOF text LANGUAGE sql AS $$
 	SELECT joins(query) FROM unnest(ARRAY[
 		'SELECT a.*, b.id AS other FROM pa a JOIN pb b ON a.n = b.n AND a.fp <-> b.fp <= 1',
@@ -527,4 +529,4 @@ CALL for_each_table('DROP TABLE %1$s');
 DROP VIEW near, even;
 DROP TABLE a, b, c, log, pa, pb, large, wide, equal;
 DROP FUNCTION joins, same_result, join_plan, check_joins, check_partitions, check_large, work_of, result_by_join,
-	result_by_loop, result_of, ball_of, volatile_true, near_rows;
+	result_by_loop, result_of, ball_of, volatile_true, volatile_k, near_rows;
