@@ -118,13 +118,13 @@ SHLIB_LINK = -lutf8proc
 
 # "make installcheck" takes little more than a minute: the regression tests 28 s
 # (cluster 5 s, hamming 4 s, each other one 3 s or less), the isolation tests
-# 9 s and the TAP tests 40 s.
+# 8 s and the TAP tests 45 s.
 #
 # What takes longer is run only where SIMHASH_TEST_EXTRA is not empty, as
 # script/test sets it: the regression tests below, which compare more rows and
-# radii (statistics 3 s, estimates_large 15 s, gist_large 20 s, the others 40
-# to 70 s each), and four TAP tests (005_recovery, 007_limits, 009_hostile and
-# 010_cancel, 3 minutes in all).
+# radii (statistics 3 s, estimates_large 15 s, gist_large and join_large 20 s,
+# the others 40 to 70 s each), and four TAP tests (005_recovery, 007_limits,
+# 009_hostile and 010_cancel, 4 minutes in all).
 #
 # A test needs "helpers" and no other one.  One test alone:
 #
