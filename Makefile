@@ -54,9 +54,11 @@ OBJS = \
 	src/join/cost.o \
 	src/join/entries.o \
 	src/join/explain.o \
+	src/join/expressions.o \
 	src/join/filter.o \
 	src/join/input.o \
 	src/join/node.o \
+	src/join/partners.o \
 	src/join/passes.o \
 	src/join/path.o \
 	src/join/plan.o \

@@ -89,9 +89,8 @@ keep_row(HammingJoinState *state, JoinInput *input, TupleTableSlot *slot,
  * Read all rows of an input, which has none.  filter, which may be NULL, tells
  * which of them may have a partner.  Error: 54000 for too many.
  */
-void
-hamming_input_read(HammingJoinState *state, JoinInput *input,
-				   const JoinFilter *filter)
+static void
+read_input(HammingJoinState *state, JoinInput *input, const JoinFilter *filter)
 {
 	ExprContext *context = state->custom.ss.ps.ps_ExprContext;
 
@@ -117,6 +116,83 @@ hamming_input_read(HammingJoinState *state, JoinInput *input,
 		if (may_match || input->keeps_all)
 			keep_row(state, input, slot, fp, may_match);
 	}
+}
+
+/* Return the radius, or -1 if no pair matches, as where it is NULL. */
+static int
+evaluate_radius(HammingJoinState *state)
+{
+	ExprContext *context = state->custom.ss.ps.ps_ExprContext;
+	bool		isnull;
+	Datum		radius;
+
+	ResetExprContext(context);
+	radius = ExecEvalExprSwitchContext(state->radius, context, &isnull);
+	return isnull ? -1 : hamming_radius(DatumGetInt64(radius));
+}
+
+/* Does a row come to the result only with a partner? */
+static bool
+needs_partners(const HammingJoinState *state)
+{
+	return state->type == JOIN_INNER || state->type == JOIN_SEMI;
+}
+
+/* Make a filter of what was read for a side that is to be read, or NULL. */
+static JoinFilter *
+make_filter(HammingJoinState *state, const JoinInput *first,
+			const JoinInput *second)
+{
+	const FingerprintList *list;
+	MemoryContext old;
+	JoinFilter *filter;
+
+	if (first->entries.side == NULL || state->known_radius < 0 ||
+		second->child->plan->plan_rows < 2.0 * first->entries.count)
+		return NULL;
+	list = &first->entries.side->list;
+	old = MemoryContextSwitchTo(state->context);
+	filter = hamming_filter_make(list->fps, list->count, state->known_radius,
+								 state->memory / JOIN_FILTER_SHARE);
+	MemoryContextSwitchTo(old);
+	return filter;
+}
+
+/*
+ * Evaluate the radius, and read both sides.  The side of which the planner
+ * expects fewer rows comes first.  Return false if the result is empty.  A side
+ * that the result does not need is not read.
+ */
+bool
+hamming_inputs_read(HammingJoinState *state)
+{
+	JoinInput  *outer = &state->outer;
+	JoinInput  *inner = &state->inner;
+	bool		matches;
+	bool		outer_first;
+	JoinInput  *first;
+	JoinInput  *second;
+	JoinFilter *filter;
+
+	state->known_radius = evaluate_radius(state);
+	matches = state->known_radius >= 0;
+	if (!matches && needs_partners(state))
+		return false;
+	outer_first = !matches ||
+		outer->child->plan->plan_rows < inner->child->plan->plan_rows;
+	first = outer_first ? outer : inner;
+	second = outer_first ? inner : outer;
+	read_input(state, first, NULL);
+	if (first->entries.count == 0 && needs_partners(state))
+		return false;
+	if (outer_first && (outer->rows == 0 || !matches) &&
+		state->type != JOIN_FULL)
+		return outer->rows > 0;
+	filter = make_filter(state, first, second);
+	read_input(state, second, filter);
+	if (filter != NULL)
+		pfree(filter);
+	return true;
 }
 
 /* Return how many bytes an input has in files. */

@@ -97,8 +97,7 @@ typedef struct HammingJoinState
 extern const CustomScanMethods hamming_join_scan_methods;
 
 /* input.c */
-extern void hamming_input_read(HammingJoinState *state, JoinInput *input,
-							   const JoinFilter *filter);
+extern bool hamming_inputs_read(HammingJoinState *state);
 extern void hamming_input_end(JoinInput *input);
 extern uint64 hamming_input_disk(const JoinInput *input);
 extern void hamming_input_fetch(HammingJoinState *state, JoinInput *input,
@@ -107,6 +106,15 @@ extern void hamming_input_match(JoinInput *input, uint64 number);
 extern bool hamming_input_is_matched(const JoinInput *input, uint64 number);
 extern bool hamming_input_next_row(HammingJoinState *state, JoinInput *input,
 								   bool matched);
+
+/* expressions.c */
+extern ExprState *hamming_begin_expression(HammingJoinState *state,
+										   JoinExpression expression);
+extern void hamming_begin_result(HammingJoinState *state);
+
+/* partners.c */
+extern bool hamming_next_rows(HammingJoinState *state);
+extern void hamming_match_rows(HammingJoinState *state);
 
 /* node.c */
 extern void hamming_join_count_work(HammingJoinState *state);

@@ -45,8 +45,10 @@ find_column(List *expressions, Node *column)
 	ListCell   *lc;
 
 	foreach(lc, expressions)
+	{
 		if (is_same_column(lfirst(lc), column))
-		return lfirst(lc);
+			return lfirst(lc);
+	}
 	return NULL;
 }
 
@@ -90,9 +92,11 @@ hamming_result_columns(RelOptInfo *joinrel, RelOptInfo *outerrel,
 	ListCell   *lc;
 
 	foreach(lc, joinrel->reltarget->exprs)
+	{
 		if (find_column(outerrel->reltarget->exprs, lfirst(lc)) == NULL &&
 			find_column(innerrel->reltarget->exprs, lfirst(lc)) == NULL)
-		computed = lappend(computed, lfirst(lc));
+			computed = lappend(computed, lfirst(lc));
+	}
 	return list_concat_copy(joinrel->reltarget->exprs,
 							columns_in_placeholders(computed));
 }
@@ -110,10 +114,12 @@ hamming_can_plan_join(List *result_columns)
 	ListCell   *lc;
 
 	foreach(lc, result_columns)
+	{
 		if (is_row_identity(lfirst(lc)) ||
 			((IsA(lfirst(lc), Var) || IsA(lfirst(lc), PlaceHolderVar)) &&
 			 !equal(find_column(result_columns, lfirst(lc)), lfirst(lc))))
-		return false;
+			return false;
+	}
 	return true;
 }
 
@@ -144,12 +150,14 @@ make_columns(List *result_columns, List *children)
 	ListCell   *lc;
 
 	foreach(child, children)
-		foreach(lc, ((Plan *) lfirst(child))->targetlist)
 	{
-		Node	   *column = (Node *) lfirst_node(TargetEntry, lc)->expr;
-		Node	   *above = find_column(result_columns, column);
+		foreach(lc, ((Plan *) lfirst(child))->targetlist)
+		{
+			Node	   *column = (Node *) lfirst_node(TargetEntry, lc)->expr;
+			Node	   *above = find_column(result_columns, column);
 
-		result = lappend(result, above == NULL ? column : above);
+			result = lappend(result, above == NULL ? column : above);
+		}
 	}
 	return result;
 }
