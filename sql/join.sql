@@ -133,7 +133,7 @@ SELECT form, joins('SELECT a.id, b.id AS other FROM a JOIN b ON ' || form),
 	joins('SELECT a.id, b.id AS other FROM b LEFT JOIN a ON ' || form),
 	-- an InitPlan has another name in each version
 	regexp_replace(plan_lines('SELECT FROM a JOIN b ON ' || form, 'Hamming Cond|Join Filter'),
-		'\$0|\(InitPlan 1\)\.col1', 'InitPlan') AS plan
+		'\$0|\(InitPlan \w+\)\.col1', 'InitPlan') AS plan
 FROM unnest(ARRAY['a.fp <-> b.fp <= 1', 'b.fp <-> a.fp < 2', '1 >= a.fp <-> b.fp', '2 > a.fp <-> b.fp',
 	'a.fp <-> b.fp BETWEEN 0 AND 3', 'a.fp <-> b.fp BETWEEN 1 AND 3', 'a.fp <-> b.fp <= 1::smallint',
 	'a.fp <-> b.fp <= 1::bigint', 'simhash_distance(a.fp, b.fp) <= 1', 'a.fp % b.fp',
@@ -520,7 +520,7 @@ SET LOCAL search_path = public, elsewhere;
 SELECT join_plan('SELECT FROM a JOIN b ON a.fp <-> b.fp <= 3');
 CREATE FUNCTION simhash_within(simhash64, simhash64, bigint) RETURNS boolean
 LANGUAGE plpgsql IMMUTABLE STRICT AS 'BEGIN RETURN false; END';
-SELECT join_plan('SELECT FROM a JOIN b ON public.simhash_within(a.fp, b.fp, 3)');
+SELECT * FROM join_plan('SELECT FROM a JOIN b ON public.simhash_within(a.fp, b.fp, 3)') LIMIT 2;
 ROLLBACK;
 
 DROP OWNED BY simhash_reader;
