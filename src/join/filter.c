@@ -23,13 +23,17 @@
 
 /*
  * Each mask of a fingerprint sets BITS_SET bits of the filter, which has
- * BITS_FOR_EACH for each: so one in a thousand passes by chance.
+ * BITS_FOR_EACH for each: so one in 150 passes by chance.  A filter of twice
+ * the size lets fewer pass, but stays in no second cache.
  */
 #define BITS_SET 3
-#define BITS_FOR_EACH 32
+#define BITS_FOR_EACH 16
 
-/* A filter that more fingerprints pass is not worth a look. */
-#define MOST_PASS 0.1
+/*
+ * What a row that passes takes, in looks at a mask.  A filter is worth its
+ * looks if it halves that, as data that is not random may let more pass.
+ */
+#define KEPT_ROW 80
 
 /* Return in how many ways levels of parts parts are chosen. */
 static double
@@ -44,13 +48,14 @@ number_of_masks(int parts, int levels)
 }
 
 /*
- * Plan the filter of a list of rows random fingerprints that the fewest others
- * pass, within memory bytes.
+ * Plan the filter of a list of rows random fingerprints by which the join takes
+ * the least time, within memory bytes.
  */
 FilterPlan
 hamming_filter_plan(double rows, int radius, Size memory)
 {
 	FilterPlan	best = {.passes = 1};
+	double		least = KEPT_ROW / 2;
 	int			most_log_size = pg_leftmost_one_pos64(Max(memory, 64)) + 3;
 	int			levels;
 
@@ -69,8 +74,9 @@ hamming_filter_plan(double rows, int radius, Size memory)
 		log_size = Max(Min(log_size, most_log_size), 7);
 		chance = pow(BITS_SET * set / exp2(log_size), BITS_SET);
 		passes = masks * (rows * exp2(-bits) + chance);
-		if (passes < MOST_PASS && passes < best.passes)
+		if (masks + passes * KEPT_ROW < least)
 		{
+			least = masks + passes * KEPT_ROW;
 			best.levels = levels;
 			best.masks = (int) masks;
 			best.log_size = log_size;
