@@ -307,6 +307,21 @@ begin_pass(JoinPasses *passes, JoinSide *y_side)
 	passes->passes++;
 }
 
+/* Are all fingerprints of x_side settled, so that it needs no other pass? */
+static bool
+is_x_side_settled(const JoinPasses *passes)
+{
+	uint32		count = passes->x_side->list.count;
+	uint32		i;
+
+	if (passes->settled == NULL)
+		return false;
+	for (i = 0; i < count; i++)
+		if (!passes->settled[i])
+			return false;
+	return true;
+}
+
 /* Begin the next pass of the current partition; return false after the last. */
 static bool
 next_stretches(JoinPasses *passes)
@@ -318,7 +333,8 @@ next_stretches(JoinPasses *passes)
 	MemoryContext old;
 
 	end_pass(passes);
-	if (passes->x_side == NULL || passes->y_next == y->count)
+	if (passes->x_side == NULL || passes->y_next == y->count ||
+		is_x_side_settled(passes))
 	{
 		end_x_side(passes);
 		if (passes->x_next == x->count || y->count == 0)
