@@ -80,6 +80,7 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
 									  join->clause.radius, others);
 	path->custom_private = lappend(path->custom_private, join->columns);
 	path->methods = &path_methods;
+	set_join_clauses(path, clauses);
 	set_disabled_nodes(&path->path, outer, inner);
 	return path;
 }

@@ -22,6 +22,7 @@
 
 #include "join/node.h"
 #include "join/plan.h"
+#include "type/compat.h"
 
 /* Are both the same column, or the same placeholder, maybe of two levels? */
 static bool
@@ -207,8 +208,8 @@ order_clauses(PlannerInfo *root, List *clauses)
 /*
  * Add the clauses to filter, which decides whether two rows are partners, or to
  * result_filter, which applies to the result of an outer join.  Clauses that
- * need no row are among them: up to 16 PostgreSQL checks these apart only for
- * joins of its own.
+ * need no row are among them up to PostgreSQL 16, which checks these apart only
+ * for joins of its own.
  */
 static void
 split_clauses(List *clauses, JoinType type, Relids relids, List **filter,
@@ -220,6 +221,8 @@ split_clauses(List *clauses, JoinType type, Relids relids, List **filter,
 	{
 		RestrictInfo *rinfo = lfirst(lc);
 
+		if (CHECKS_PSEUDOCONSTANTS && rinfo->pseudoconstant)
+			continue;
 		if (IS_OUTER_JOIN(type) && RINFO_IS_PUSHED_DOWN(rinfo, relids))
 			*result_filter = lappend(*result_filter, rinfo->clause);
 		else

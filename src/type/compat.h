@@ -134,6 +134,19 @@ extern PGDLLEXPORT void _PG_init(void);
 #define set_disabled_nodes(path, outer, inner) ((void) 0)
 #endif
 
+/*
+ * From PostgreSQL 17 on a custom path of a join says which clauses it has, and
+ * PostgreSQL checks those that need no row before the join.
+ */
+#if PG_VERSION_NUM >= 170000
+#define CHECKS_PSEUDOCONSTANTS true
+#define set_join_clauses(path, clauses) \
+	((path)->custom_restrictinfo = (clauses))
+#else
+#define CHECKS_PSEUDOCONSTANTS false
+#define set_join_clauses(path, clauses) ((void) 0)
+#endif
+
 /* From PostgreSQL 18 on it is spelt so, and comes first. */
 #ifndef pg_noreturn
 #define pg_noreturn pg_attribute_noreturn()
