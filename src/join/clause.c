@@ -15,13 +15,17 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+#include "catalog/pg_language.h"
 #include "catalog/pg_namespace.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
 #include "join/clause.h"
 #include "type/catalog.h"
@@ -76,6 +80,22 @@ make_radius(int64 radius)
 							  Int64GetDatum(radius), false, FLOAT8PASSBYVAL);
 }
 
+/*
+ * Is the function of language C, so that a superuser has made it?  Anybody may
+ * have types and functions of the same names in a schema of their own.
+ */
+static bool
+is_c_function(Oid function)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	bool		result = HeapTupleIsValid(tuple) &&
+	((Form_pg_proc) GETSTRUCT(tuple))->prolang == ClanguageId;
+
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	return result;
+}
+
 /* See read_clause(): a call of function with args. */
 static bool
 read_call(Oid function, List *args, HammingClause *clause)
@@ -85,7 +105,7 @@ read_call(Oid function, List *args, HammingClause *clause)
 	Oid			ball;
 
 	/* most operators of most joins */
-	if (schema == PG_CATALOG_NAMESPACE)
+	if (schema == PG_CATALOG_NAMESPACE || !is_c_function(function))
 		return false;
 	fingerprint = simhash_find_type(schema, "simhash64");
 	ball = simhash_find_type(schema, "hamming_ball");
