@@ -5,6 +5,8 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
+
 #include "join/entries.h"
 #include "type/compat.h"
 
@@ -50,6 +52,7 @@ simhash_entries_to_file(EntryList *list)
 			.position = side->ids[i],.number = side->numbers[i]
 		};
 
+		CHECK_FOR_INTERRUPTS();
 		BufFileWrite(list->file, &entry, sizeof(entry));
 	}
 	simhash_join_side_end(side);

@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "commands/tablespace.h"
+#include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
 
@@ -56,6 +57,7 @@ flush(TupleStore *store)
 										store->in_file + done,
 										WAIT_EVENT_BUFFILE_WRITE);
 
+		CHECK_FOR_INTERRUPTS();
 		if (written <= 0)
 			ereport(ERROR, (errcode_for_file_access(),
 							errmsg("could not write to file \"%s\": %m",
