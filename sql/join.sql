@@ -498,6 +498,28 @@ SELECT query, work_of(query) FROM unnest(ARRAY['SELECT FROM a JOIN b ON a.fp <->
 	'SELECT FROM a JOIN empty b ON a.fp <-> b.fp <= 64', 'SELECT FROM a LEFT JOIN empty b ON a.fp <-> b.fp <= 64',
 	'SELECT FROM a JOIN only_null b ON a.fp <-> b.fp <= 64']) query;
 
+-- an expression is all that the query has of the nullable side; a subplan in a clause; an inner column, known
+-- to be equal to an outer one, is what the semi join below gives to a join above
+SET enable_nestloop = off;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SET join_collapse_limit = 1;
+SET from_collapse_limit = 1;
+SELECT b.id + 1 AS id FROM a LEFT JOIN b ON a.fp <-> b.fp <= 1 ORDER BY 1 LIMIT 1;
+SELECT count(*) > 0 AS is_explained
+FROM join_plan('SELECT a.id FROM a LEFT JOIN b ON a.fp <-> b.fp <= 1 AND a.id IN (SELECT c.id FROM c WHERE c.n = b.n)');
+SELECT count(*) FROM (SELECT * FROM a WHERE EXISTS (SELECT FROM b WHERE b.n = a.n AND a.fp <-> b.fp <= 3)) a
+JOIN c ON a.n = c.n;
+SET simhash.enable_hammingjoin = off;
+SELECT count(*) FROM (SELECT * FROM a WHERE EXISTS (SELECT FROM b WHERE b.n = a.n AND a.fp <-> b.fp <= 3)) a
+JOIN c ON a.n = c.n;
+RESET simhash.enable_hammingjoin;
+RESET enable_nestloop;
+RESET enable_hashjoin;
+RESET enable_mergejoin;
+RESET join_collapse_limit;
+RESET from_collapse_limit;
+
 -- what EXPLAIN tells of it, beside text
 SET enable_nestloop = off;
 DO $$

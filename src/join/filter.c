@@ -115,15 +115,12 @@ add_masks(JoinFilter *filter, uint64 mask, int first, int levels, int parts)
 static inline uint64
 find_bits(const JoinFilter *filter, uint64 fp, int mask, uint64 *word)
 {
-	uint64		value = fp & filter->masks[mask];
+	uint64		hash = hamming_hash(fp & filter->masks[mask]);
 
-	/* the golden ratio times 2^64, as in Knuth's multiplicative hashing */
-	value = (value ^ value >> 32) * UINT64CONST(0x9e3779b97f4a7c15);
-	value ^= value >> 32;
-	*word = value >> filter->shift;
-	return UINT64CONST(1) << (value & 63) |
-		UINT64CONST(1) << (value >> 6 & 63) |
-		UINT64CONST(1) << (value >> 12 & 63);
+	*word = hash >> filter->shift;
+	return UINT64CONST(1) << (hash & 63) |
+		UINT64CONST(1) << (hash >> 6 & 63) |
+		UINT64CONST(1) << (hash >> 12 & 63);
 }
 
 /*

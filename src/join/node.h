@@ -87,7 +87,7 @@ typedef struct HammingJoinState
 	uint32		b_end;
 	bool		has_outer;		/* is row a in the outer slot? */
 
-	/* for EXPLAIN ANALYZE: of all scans that have ended, or the most of any */
+	/* for EXPLAIN ANALYZE: of all scans together, or the most of any */
 	uint64		pass_count;
 	uint64		compared;
 	uint64		most_memory;

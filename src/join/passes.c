@@ -24,6 +24,13 @@
 
 #include "join/passes.h"
 
+/*
+ * Rows of both sides in a partition, where memory has room for more.  Joining
+ * ten million rows with themselves took a third less time by partitions of
+ * 200,000 rows than of three million.
+ */
+#define PARTITION_ROWS 200000
+
 /* Entries of each list that choose the cut. */
 #define SAMPLE_ENTRIES 4096
 
@@ -90,12 +97,16 @@ read_sample(EntryList *list, FingerprintList *sample)
 	}
 }
 
-/* Return how many partitions fit into memory, with a third of it to spare. */
+/*
+ * Return how many partitions fit into memory with a third of it to spare, or
+ * into a cache.
+ */
 static int
 number_of_partitions(const JoinPasses *passes)
 {
 	uint64		rows = passes->x->count + passes->y->count;
-	uint64		partitions = rows * 3 / 2 / passes->rows_at_once + 1;
+	uint64		at_once = Min(passes->rows_at_once, PARTITION_ROWS);
+	uint64		partitions = rows * 3 / 2 / at_once + 1;
 
 	return (int) Min(partitions, JOIN_MAX_PARTITIONS);
 }
@@ -169,11 +180,9 @@ begin_parts(JoinPasses *passes)
 static int
 partition_of(const JoinPasses *passes, uint64 fp)
 {
-	uint64		value = fp & passes->cut.parts[passes->part];
+	uint64		hash = hamming_hash(fp & passes->cut.parts[passes->part]);
 
-	/* the golden ratio times 2^64, as in Knuth's multiplicative hashing */
-	value = (value ^ value >> 32) * UINT64CONST(0x9e3779b97f4a7c15);
-	return (value >> 32) % passes->partitions;
+	return (hash >> 32) % passes->partitions;
 }
 
 /* Divide a list into its partitions for the current part. */

@@ -146,7 +146,11 @@ is_known_type(JoinType type)
 			/* PostgreSQL has no other method for it */
 			return true;
 		default:
-			/* the planner offers the same join with its sides exchanged */
+
+			/*
+			 * The planner offers right joins with their sides exchanged, too,
+			 * and those of rows that were made unique as other joins.
+			 */
 			return false;
 	}
 }

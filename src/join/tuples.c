@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "commands/tablespace.h"
+#include "executor/instrument.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
@@ -23,6 +24,9 @@
 
 /* What is written to the file at once, and read of it in order. */
 #define FILE_PIECE (64 * 1024)
+
+/* What EXPLAIN counts for that many bytes of the file. */
+#define BLOCKS(size) (((size) + BLCKSZ - 1) / BLCKSZ)
 
 /*
  * A position: the offset, and below it the length, both in units of
@@ -65,6 +69,7 @@ flush(TupleStore *store)
 		done += written;
 	}
 	store->in_file = store->size;
+	pgBufferUsage.temp_blks_written += BLOCKS(size);
 }
 
 /* Add a copy of the tuple, and return its position. */
@@ -115,6 +120,8 @@ read_file(TupleStore *store, uint64 offset, Size size)
 								   Min(size - done, 16 * FILE_PIECE),
 								   offset + done, WAIT_EVENT_BUFFILE_READ);
 
+		if (got == 0)
+			errno = EIO;		/* the file ends too soon */
 		if (got <= 0)
 			ereport(ERROR, (errcode_for_file_access(),
 							errmsg("could not read file \"%s\": %m",
@@ -123,6 +130,7 @@ read_file(TupleStore *store, uint64 offset, Size size)
 	}
 	store->read_from = offset;
 	store->read_size = size;
+	pgBufferUsage.temp_blks_read += BLOCKS(size);
 }
 
 /*

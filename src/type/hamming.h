@@ -71,6 +71,18 @@ hamming_unrotate(uint64 rotated, int bits)
 	return hamming_rotate(rotated, HAMMING_BITS - bits);
 }
 
+/*
+ * Return a hash of a word, by Knuth's multiplicative hashing: times the golden
+ * ratio of 2^64.  All bits of the hash are of use, the highest most.
+ */
+static inline uint64
+hamming_hash(uint64 word)
+{
+	uint64		hash = (word ^ word >> 32) * UINT64CONST(0x9e3779b97f4a7c15);
+
+	return hash ^ hash >> 32;
+}
+
 extern double hamming_ball_size(double bits, int radius);
 extern bool hamming_ball_next(uint64 centre, uint64 leading,
 							  int leading_radius, int radius, uint64 from,
