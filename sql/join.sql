@@ -372,6 +372,7 @@ CREATE FUNCTION check_partitions() RETURNS SETOF text LANGUAGE sql AS $$
 		'SELECT a.id, b.id AS other FROM pa a JOIN b ON a.fp <-> b.fp <= 1']) query
 	UNION ALL SELECT joins('SELECT * FROM pa', statement) FROM unnest(ARRAY[
 		'DELETE FROM pa USING pb b WHERE pa.n = b.n AND pa.fp <-> b.fp <= 1',
+		'DELETE FROM pa WHERE id IN (SELECT a.id FROM pa a JOIN pb b ON a.n = b.n AND a.fp <-> b.fp <= 1)',
 		'UPDATE pa SET n = 1 FROM b WHERE pa.fp <-> b.fp <= 1']) statement
 $$;
 SELECT check_partitions();
