@@ -14,14 +14,14 @@
 #include "utils/guc.h"
 
 /*
- * If the session has set simhash.test_stop to the name of this place, wait
+ * If the session has set simhash_test.stop to the name of this place, wait
  * as long as another session holds the advisory lock 1.  The caller holds no
  * buffer lock: a wait for a lightweight lock could not be canceled.
  */
 static inline void
 test_stop(const char *place)
 {
-	const char *wanted = GetConfigOption("simhash.test_stop", true, false);
+	const char *wanted = GetConfigOption("simhash_test.stop", true, false);
 
 	if (wanted == NULL || strcmp(wanted, place) != 0)
 		return;
