@@ -39,7 +39,7 @@ SELECT * FROM check_many('{0,1,3,4,6,8,12,16}');
 -- in common in which some of all differ
 CREATE TABLE batch (id int, fp simhash64);
 CREATE FUNCTION check_batch(ks int[]) RETURNS TABLE (k int, pairs bigint, wrong bigint)
-LANGUAGE sql SET enable_seqscan = off SET jit = off AS $$
+LANGUAGE sql SET enable_seqscan = off SET simhash.enable_hammingjoin = off SET jit = off AS $$
 	SELECT k, count(*) FILTER (WHERE found = 1), count(*) FILTER (WHERE found <> 1 OR expected <> 1)
 	FROM unnest(ks) k, LATERAL (
 		SELECT count(*) FILTER (WHERE source = 1) AS found,
