@@ -314,13 +314,21 @@ read_texts()
 		read_files >"$work/licences" 2>"$work/files.log"
 }
 
-print_cluster_method()
+# What the subjects of this file and of join.sh are measured on.
+print_data()
 {
-	cat <<-METHOD
+	cat <<-DATA
 		Uniform: random fingerprints, a tenth of them 1 to 6 bits from another. Skewed: made-up texts
 		of 50 words, most of them copies of others, exact or not. Real: Debian's package descriptions,
 		each repeated with one word replaced until there are enough.
 
+	DATA
+}
+
+print_cluster_method()
+{
+	print_data
+	cat <<-METHOD
 		A statement runs in a session of its own, on one processor without parallel workers, with all
 		data in memory, and work_mem = $work_mem for both sides unless another is named. Times are
 		medians of $rounds, of 3 above 4 s, and single ones above 15 s; what took longer than $limit s

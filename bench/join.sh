@@ -239,11 +239,8 @@ measure_join()
 
 print_join_method()
 {
+	print_data
 	cat <<-METHOD
-		Uniform: random fingerprints, a tenth of them 1 to 6 bits from another. Skewed: made-up texts
-		of 50 words, most of them copies of others, exact or not. Real: Debian's package descriptions,
-		each repeated with one word replaced until there are enough.
-
 		A statement runs in a session of its own, on one processor without parallel workers, with all
 		data in memory, and work_mem = $work_mem unless another is named. Times are medians of $rounds,
 		of 3 above 4 s, and single ones above 15 s; what took longer than $limit s was cancelled.

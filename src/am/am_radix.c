@@ -7,11 +7,10 @@
  *
  * The sort of a bucket looks at a digit: adjacent bits of one word.  The
  * highest bit of the digit is the highest in which the bucket's elements
- * differ.  The digit has so few bits that each of its values has some elements
- * on average.
- * The sort moves the elements with the same value of the digit together, in the
- * order of the values.  Then it sorts the elements of each value in the same
- * way, by the bits below the digit.
+ * differ.  The digit has few enough bits for each of its values to have some
+ * elements on average.  The sort moves the elements with the same value of the
+ * digit together, in the order of the values.  Then the sort orders the
+ * elements of each value in the same way, by the bits below the digit.
  *
  * A bucket that fits into the scratch space is moved there, and its smallest
  * parts come back in order, so that each element moves twice.  A larger bucket

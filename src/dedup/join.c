@@ -546,11 +546,13 @@ hamming_join_is_first(const HammingJoin *join, uint64 difference)
 }
 
 /*
- * Choose a cut into radius + 1 parts, of which a pair within the radius agrees
- * in at least one, for fingerprints that vary in the bits varying, and of which
- * x and y are samples.  Return false if no cut pays: a pair that is compared
- * for each part in which it agrees is then compared as often as it would be
- * without a cut, or nearly.
+ * x and y are samples of two lists.  varying has the bits in which fingerprints
+ * of the lists differ.  Choose a cut into radius + 1 parts: two fingerprints
+ * within radius agree in at least one part.
+ *
+ * Return false if no cut pays.  A join part by part compares a pair once for
+ * each part in which the pair agrees.  A cut pays if a random pair agrees in
+ * half a part at most, on average.
  */
 bool
 hamming_join_choose_cut(FingerprintList *x, FingerprintList *y, int radius,

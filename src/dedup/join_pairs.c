@@ -27,6 +27,13 @@ hamming_join_pairs_settle(JoinPairs *pairs, const bool *settled)
 	hamming_join_settle(pairs->join, settled);
 }
 
+/* See hamming_join_restrict(). */
+void
+hamming_join_pairs_restrict(JoinPairs *pairs, const JoinCut *cut, int part)
+{
+	hamming_join_restrict(pairs->join, cut, part);
+}
+
 /* Free a join, which need not have come to its end. */
 void
 hamming_join_pairs_end(JoinPairs *pairs)

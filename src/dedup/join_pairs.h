@@ -29,6 +29,8 @@ typedef struct JoinPairs
 extern JoinPairs *hamming_join_pairs_begin(FingerprintList *x,
 										   FingerprintList *y, int radius);
 extern void hamming_join_pairs_settle(JoinPairs *pairs, const bool *settled);
+extern void hamming_join_pairs_restrict(JoinPairs *pairs, const JoinCut *cut,
+										int part);
 extern bool hamming_join_pairs_next(JoinPairs *pairs, uint32 *x, uint32 *y);
 extern bool hamming_join_pairs_is_first(const JoinPairs *pairs,
 										uint64 difference);

@@ -59,18 +59,24 @@ ball_arguments(Node *node, Oid schema)
 	return call->args;
 }
 
-/* Set the two fingerprints, in any order, and the radius; false if no ball. */
+/* Set two fingerprints, in any order, and the radius.  Return true. */
 static bool
-read_ball(Node *fingerprint, Node *ball, Oid schema, HammingClause *clause)
+set_clause(HammingClause *clause, Expr *one, Expr *other, Expr *radius)
+{
+	clause->outer = one;
+	clause->inner = other;
+	clause->radius = radius;
+	return true;
+}
+
+/* Set the clause "fingerprint is in ball".  Return false for any other ball. */
+static bool
+read_ball(Expr *fingerprint, Node *ball, Oid schema, HammingClause *clause)
 {
 	List	   *args = ball_arguments(ball, schema);
 
-	if (args == NIL)
-		return false;
-	clause->outer = (Expr *) fingerprint;
-	clause->inner = linitial(args);
-	clause->radius = lsecond(args);
-	return true;
+	return args != NIL &&
+		set_clause(clause, fingerprint, linitial(args), lsecond(args));
 }
 
 static Expr *
@@ -111,20 +117,11 @@ read_call(Oid function, List *args, HammingClause *clause)
 	ball = simhash_find_type(schema, "hamming_ball");
 	if (is_function(function, schema, "simhash_within", 3, fingerprint,
 					fingerprint))
-	{
-		clause->outer = linitial(args);
-		clause->inner = lsecond(args);
-		clause->radius = lthird(args);
-		return true;
-	}
+		return set_clause(clause, linitial(args), lsecond(args), lthird(args));
 	if (is_function(function, schema, "simhash_near", 2, fingerprint,
 					fingerprint))
-	{
-		clause->outer = linitial(args);
-		clause->inner = lsecond(args);
-		clause->radius = make_radius(SIMHASH_NEAR_RADIUS);
-		return true;
-	}
+		return set_clause(clause, linitial(args), lsecond(args),
+						  make_radius(SIMHASH_NEAR_RADIUS));
 	if (is_function(function, schema, "simhash_in_ball", 2, fingerprint, ball))
 		return read_ball(linitial(args), lsecond(args), schema, clause);
 	if (is_function(function, schema, "hamming_ball_contains", 2, ball,

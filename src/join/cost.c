@@ -4,8 +4,8 @@
  *
  * Costs are in PostgreSQL's unit, a page of a sequential read.  The constants
  * were chosen so that the join, and a nested loop with a hamming index, cost
- * the same where they take the same time: for a million rows, and 100,000 (k =
- * 3), 50,000 (6) and 30,000 (8) others.
+ * the same where they take about the same time: for a million rows, and 30,000
+ * to 50,000 others.
  */
 #include "postgres.h"
 

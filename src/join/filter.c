@@ -86,7 +86,7 @@ hamming_filter_plan(double rows, int radius, Size memory)
 	return best;
 }
 
-/* Return the bits of part number part of so many. */
+/* Return the bits of part number part of parts, 0 <= part < parts. */
 static uint64
 part_mask(int part, int parts)
 {

@@ -11,7 +11,7 @@
 /* A look at more masks would take longer than the join. */
 #define FILTER_MAX_MASKS 64
 
-/* The part of a join's memory that a filter may take: one of so many. */
+/* A filter takes at most 1 / JOIN_FILTER_SHARE of the memory of its join. */
 #define JOIN_FILTER_SHARE 4
 
 /* How a filter of a list would be made. */

@@ -159,9 +159,9 @@ make_filter(HammingJoinState *state, const JoinInput *first,
 }
 
 /*
- * Evaluate the radius, and read both sides.  The side of which the planner
- * expects fewer rows comes first.  Return false if the result is empty.  A side
- * that the result does not need is not read.
+ * Set state->known_radius, and read the rows of state->outer and state->inner.
+ * Read the side first for which the planner expects fewer rows.  Do not read a
+ * side that the result does not need.  Return false if the result is empty.
  */
 bool
 hamming_inputs_read(HammingJoinState *state)

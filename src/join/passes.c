@@ -312,7 +312,7 @@ begin_pass(JoinPasses *passes, JoinSide *y_side)
 	if (passes->settled != NULL)
 		hamming_join_pairs_settle(passes->pairs, passes->settled);
 	if (passes->is_cut)
-		hamming_join_restrict(passes->pairs->join, &passes->cut, passes->part);
+		hamming_join_pairs_restrict(passes->pairs, &passes->cut, passes->part);
 	passes->passes++;
 }
 
