@@ -8,7 +8,9 @@
  * one part after the other: what agrees in the part is a group then, side by
  * side.  A group is sorted by one later part after the other, until groups
  * agree in levels parts.  A group that is too large even then gets a cut of
- * its own, into parts that tell its fingerprints apart equally well.
+ * its own, into parts that tell its fingerprints apart equally well.  Where
+ * such a group is new, its pairs differ in each earlier part that was not
+ * chosen, which leaves fewer bits to differ in what comes later.
  * doc/algorithm.md 6 proves that no pair within the radius is lost.
  */
 #include "postgres.h"
@@ -183,15 +185,40 @@ measure_bits(const HammingJoin *join, const Candidates *group, uint64 varying,
 	return Max(needed, 0.5) / SAMPLE_SIZE;
 }
 
+/* What is known of a group that may be cut. */
+typedef struct GroupShape
+{
+	double		pairs;			/* that need a comparison */
+	double		sort;			/* time of a sort by one part, in comparisons */
+	uint64		varying;		/* bits that are not the same in all of it */
+	double		information[HAMMING_BITS];
+} GroupShape;
+
+/* Return the information of all bits of a region. */
+static double
+sum_information(const GroupShape *shape, uint64 region)
+{
+	double		total = 0;
+	int			bit;
+
+	for (bit = 0; bit < HAMMING_BITS; bit++)
+		if (region >> bit & 1)
+			total += shape->information[bit];
+	return total;
+}
+
 /*
- * cut->varying must have parts bits or more.  Cut the 64 bits into parts of
- * about the same information, whose sum is total.  Each part gets a varying
+ * cut->varying must have a bit for each of the parts of the cut.  Cut its
+ * region into parts of about the same information.  Each part gets a varying
  * bit: the next part begins here at the latest if the parts that are to come
  * need all varying bits that are left.
  */
 static void
-cut_bits(JoinCut *cut, int parts, const double *information, double total)
+cut_bits(JoinCut *cut, const GroupShape *shape)
 {
+	int			parts = cut->radius + cut->levels;
+	const double *information = shape->information;
+	double		total = sum_information(shape, cut->region);
 	int			varying_left = pg_popcount64(cut->varying);
 	int			varying_in_part = 0;
 	double		in_part = 0;
@@ -201,6 +228,8 @@ cut_bits(JoinCut *cut, int parts, const double *information, double total)
 	memset(cut->parts, 0, sizeof(cut->parts));
 	for (bit = 0; bit < HAMMING_BITS; bit++)
 	{
+		if ((cut->region >> bit & 1) == 0)
+			continue;
 		if (cut->varying >> bit & 1)
 		{
 			int			later = parts - part - 1;
@@ -223,11 +252,11 @@ cut_bits(JoinCut *cut, int parts, const double *information, double total)
 }
 
 /*
- * Choose the number of levels that takes the least time, and set *least to that
- * time, in comparisons.  Return 0 if comparing all pairs takes no more, or if
- * there are fewer varying bits than parts.  pairs is the number of pairs that
- * need a comparison, sort the time of a sort by one part, in comparisons, and
- * information the sum over all bits.
+ * On entry *least is a time, in comparisons.  Choose the number of levels that
+ * takes the least time, and set *least to that time.  Return 0 if no number
+ * takes less than *least, or if there are fewer varying bits than parts.  pairs
+ * is the number of pairs that need a comparison, sort the time of a sort by one
+ * part, in comparisons, and information the sum over all bits.
  *
  * Of the parts in which a pair agrees, the first is among the first
  * radius + 1 parts, the second among the first radius + 2, and so on.  So l of
@@ -243,7 +272,6 @@ choose_levels(int radius, double pairs, double sort, double information,
 	int			best = 0;
 	int			levels;
 
-	*least = pairs;
 	for (levels = 1; levels <= JOIN_MAX_LEVELS && radius + levels <= varying;
 		 levels++)
 	{
@@ -262,39 +290,101 @@ choose_levels(int radius, double pairs, double sort, double information,
 	return best;
 }
 
-/* Cut a group into parts of its own.  Return false if that does not pay. */
-static bool
-make_cut(HammingJoin *join, const Candidates *group, JoinCut *cut)
+static void
+measure_group(const HammingJoin *join, const Candidates *group,
+			  GroupShape *shape)
 {
-	double		sort = cost_of_sort(join, group);
-	double		pairs = number_of_pairs(join, group);
 	const uint64 *x = join->x->fps;
-	double		information[HAMMING_BITS];
-	double		total = 0;
-	double		least;
-	int			bit;
 
-	if (pairs <= sort * (join->radius + 1))
-		return false;
-	cut->varying = find_varying(x + group->x, group->x_end - group->x,
-								x[group->x]);
+	shape->varying = find_varying(x + group->x, group->x_end - group->x,
+								  x[group->x]);
 	if (!is_self_join(join))
-		cut->varying |= find_varying(join->y->fps + group->y,
-									 group->y_end - group->y, x[group->x]);
-	pairs *= measure_bits(join, group, cut->varying, information);
-	for (bit = 0; bit < HAMMING_BITS; bit++)
-		total += information[bit];
-	cut->levels = choose_levels(join->radius, pairs, sort, total,
-								pg_popcount64(cut->varying), &least);
+		shape->varying |= find_varying(join->y->fps + group->y,
+									   group->y_end - group->y, x[group->x]);
+	shape->sort = cost_of_sort(join, group);
+	shape->pairs = number_of_pairs(join, group) *
+		measure_bits(join, group, shape->varying, shape->information);
+}
+
+/*
+ * Pairs that are wanted must differ in at most radius bits of region.  Where a
+ * cut of the region takes less time than *least, let it be the cut, and set
+ * *least to its time.
+ */
+static void
+consider_cut(JoinCut *cut, const GroupShape *shape, int radius, uint64 region,
+			 double *least)
+{
+	uint64		varying = shape->varying & region;
+	int			levels = choose_levels(radius, shape->pairs, shape->sort,
+									   sum_information(shape, region),
+									   pg_popcount64(varying), least);
+
+	if (levels == 0)
+		return;
+	cut->levels = levels;
+	cut->radius = radius;
+	cut->region = region;
+	cut->varying = varying;
+}
+
+/* Return the bits of the region of the node's cut that its parts end before. */
+static uint64
+later_bits(const JoinNode *node)
+{
+	uint64		bits = node->cut->region;
+	int			part;
+
+	for (part = 0; part <= node->part; part++)
+		bits &= ~node->cut->parts[part];
+	return bits;
+}
+
+/*
+ * A smaller group of the node must agree in all levels of its cut.  Let a pair
+ * of this group be new: it agrees in none of the parts up to node->part but
+ * the chosen ones, one for each level.  Return in how many bits that come later
+ * the pair may differ: it differs in a bit at least of each part not chosen.
+ */
+static int
+radius_later(const JoinNode *node)
+{
+	return node->cut->radius - (node->part + 1 - node->cut->levels);
+}
+
+/*
+ * Cut a group into parts of its own.  above is the node of which it is a
+ * smaller group that agrees in all levels, or NULL.  Return false if no cut
+ * pays.
+ */
+static bool
+make_cut(HammingJoin *join, const Candidates *group, const JoinNode *above,
+		 JoinCut *cut)
+{
+	GroupShape	shape;
+	double		least;
+
+	if (number_of_pairs(join, group) <=
+		cost_of_sort(join, group) * (join->radius + 1))
+		return false;
+	Assert(cut < join->cuts + HAMMING_BITS);
+	measure_group(join, group, &shape);
+	least = shape.pairs;
+	cut->levels = 0;
+	consider_cut(cut, &shape, join->radius, PG_UINT64_MAX, &least);
+	if (above != NULL)
+		consider_cut(cut, &shape, radius_later(above), later_bits(above),
+					 &least);
 	if (cut->levels == 0)
 		return false;
-	cut_bits(cut, join->radius + cut->levels, information, total);
+	cut_bits(cut, &shape);
 	return true;
 }
 
 /*
- * Push a node that divides the group by the parts first .. radius + level - 1:
- * a pair within the radius agrees in level of the parts up to that one.
+ * Push a node that divides the group by the parts first .. radius + level - 1
+ * of the cut: a pair that differs in radius bits of the region at most agrees
+ * in level of the parts up to that one.
  */
 static void
 push_node(HammingJoin *join, const Candidates *group, JoinCut *cut, int level,
@@ -307,7 +397,7 @@ push_node(HammingJoin *join, const Candidates *group, JoinCut *cut, int level,
 	node->cut = cut;
 	node->level = level;
 	node->first = first;
-	node->last = join->radius + level - 1;
+	node->last = cut->radius + level - 1;
 	node->part = first - 1;
 	/* it is sorted by no part, and so has no smaller group */
 	node->x = group->x_end;
@@ -324,14 +414,14 @@ divide(HammingJoin *join, const Candidates *group)
 	if (top != NULL && top->level < cut->levels)
 	{
 		if (is_compared_sooner(join, group,
-							   join->radius + top->level - top->part))
+							   cut->radius + top->level - top->part))
 			return false;
 		push_node(join, group, cut, top->level + 1, top->part + 1);
 		return true;
 	}
 	if (top != NULL)
 		cut++;
-	if (!make_cut(join, group, cut))
+	if (!make_cut(join, group, top, cut))
 		return false;
 	push_node(join, group, cut, 1, 0);
 	return true;
@@ -459,10 +549,11 @@ hamming_join_settle(HammingJoin *join, const bool *settled)
 
 /*
  * Before the first hamming_join_next(): restrict the join to pairs that agree
- * in part number part of the cut.  hamming_join_is_first() is false for a pair
- * that agrees in an earlier part, too.  So joins that are restricted to each of
- * the radius + 1 parts of one cut find each pair within the radius, and one of
- * them finds it first.
+ * in part number part of the cut, of one level and the radius of the join, and
+ * in none before.  Pairs that agree in an earlier part may be among the
+ * candidates or not: hamming_join_is_first() is false for them.  So joins that
+ * are restricted to each of the radius + 1 parts of one cut find each pair
+ * within the radius, and one of them finds it first.
  */
 void
 hamming_join_restrict(HammingJoin *join, const JoinCut *cut, int part)
@@ -561,19 +652,19 @@ hamming_join_choose_cut(FingerprintList *x, FingerprintList *y, int radius,
 	int			parts = radius + 1;
 	HammingJoin *join = hamming_join_begin(x, y, radius, NULL);
 	Candidates	all = {0, x->count, 0, y->count};
-	double		information[HAMMING_BITS];
-	double		total = 0;
-	int			bit;
+	GroupShape	shape;
+	double		total;
 
-	measure_bits(join, &all, varying, information);
+	measure_bits(join, &all, varying, shape.information);
 	pfree(join);
-	for (bit = 0; bit < HAMMING_BITS; bit++)
-		total += information[bit];
+	total = sum_information(&shape, PG_UINT64_MAX);
 	if (pg_popcount64(varying) < parts || parts * exp2(-total / parts) > 0.5)
 		return false;
 	cut->levels = 1;
+	cut->radius = radius;
+	cut->region = PG_UINT64_MAX;
 	cut->varying = varying;
-	cut_bits(cut, parts, information, total);
+	cut_bits(cut, &shape);
 	return true;
 }
 
@@ -584,7 +675,7 @@ hamming_join_choose_cut(FingerprintList *x, FingerprintList *y, int radius,
 double
 hamming_join_comparisons(double x, double y, int radius)
 {
-	double		least;
+	double		least = x * y;
 
 	choose_levels(radius, x * y, (x + y) * hamming_comparisons(), HAMMING_BITS,
 				  HAMMING_BITS, &least);

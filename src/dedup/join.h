@@ -24,13 +24,20 @@ typedef struct Candidates
 /* The most parts that a cut asks to agree: a bound of the ways to choose. */
 #define JOIN_MAX_LEVELS 4
 
-/* A cut of the 64 bits into radius + levels parts, for one group. */
+/*
+ * A cut of some of the 64 bits, for one group.  Of the pairs that are wanted,
+ * none differs in more than radius bits of the region.
+ */
 typedef struct JoinCut
 {
 	int			levels;			/* 1 .. JOIN_MAX_LEVELS */
+	int			radius;			/* 0 .. radius of the join */
+	uint64		region;			/* bits that the parts are made of; if levels
+								 * is 1, there may be bits of no part */
 	uint64		varying;		/* bits that are not the same in all of the
 								 * group */
-	uint64		parts[HAMMING_BITS];	/* masks; each has a varying bit */
+	uint64		parts[HAMMING_BITS];	/* masks, radius + levels of them;
+										 * each has a varying bit */
 } JoinCut;
 
 /*
