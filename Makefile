@@ -42,11 +42,13 @@ OBJS = \
 	src/dedup/id_numbers.o \
 	src/dedup/join.o \
 	src/dedup/join_pairs.o \
+	src/dedup/join_parts.o \
 	src/dedup/join_side.o \
 	src/dedup/leaders.o \
 	src/dedup/numbering.o \
 	src/dedup/pair_rows.o \
 	src/dedup/pairs.o \
+	src/dedup/parts.o \
 	src/dedup/sample.o \
 	src/dedup/user_ids.o \
 	src/dedup/user_query.o \

@@ -6,6 +6,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "utils/memutils.h"
 
 #include "dedup/pair_rows.h"
 
@@ -23,10 +24,78 @@ simhash_pair_rows_begin(JoinSide *x, JoinSide *y, int radius)
 		simhash_join_side_group(y);
 	pairs->x = x;
 	pairs->y = y;
-	pairs->join_pairs = hamming_join_pairs_begin(&x->list, &y->list, radius);
+	pairs->xs = &x->list;
+	pairs->ys = &y->list;
+	pairs->join_pairs = hamming_join_pairs_begin(pairs->xs, pairs->ys, radius);
 
 	/* a self-join has each fingerprint once: its rows are paired apart */
 	pairs->distinct = x == y ? 0 : x->list.count;
+	return pairs;
+}
+
+/*
+ * Have the fingerprints of x whose block is in the part come first in its list,
+ * and join these with each other.
+ */
+static void
+begin_block(PairRows *pairs)
+{
+	const JoinParts *parts = pairs->parts;
+	FingerprintList *list = &pairs->x->list;
+	uint32		count = 0;
+	uint32		i;
+
+	for (i = 0; i < list->count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (hamming_part_of(parts, list->fps[i], pairs->block) == pairs->part)
+			fplist_swap(list, i, count++);
+	}
+	pairs->members = *list;
+	pairs->members.count = count;
+	pairs->join_pairs = hamming_join_pairs_begin(&pairs->members,
+												 &pairs->members,
+												 parts->radius);
+	hamming_parts_restrict(parts, pairs->join_pairs, pairs->block);
+	/* equal fingerprints agree in the first block */
+	pairs->distinct = pairs->block == 0 ? 0 : count;
+}
+
+/* End the pairs of a block; return false if it is the last one of the part. */
+static bool
+next_block(PairRows *pairs)
+{
+	MemoryContext old;
+
+	if (pairs->parts == NULL ||
+		pairs->block + 1 == pairs->parts->block_count)
+		return false;
+	hamming_join_pairs_end(pairs->join_pairs);
+	pairs->block++;
+	/* the caller may be in a context of one row */
+	old = MemoryContextSwitchTo(GetMemoryChunkContext(pairs));
+	begin_block(pairs);
+	MemoryContextSwitchTo(old);
+	return true;
+}
+
+/*
+ * The same for the pairs of one part of the join of a side with itself.  The
+ * caller keeps *parts.  Rows that are not in the part may be left out.
+ */
+PairRows *
+simhash_pair_rows_begin_part(JoinSide *side, const JoinParts *parts, int part)
+{
+	PairRows   *pairs = palloc0(sizeof(PairRows));
+
+	simhash_join_side_group(side);
+	pairs->x = side;
+	pairs->y = side;
+	pairs->xs = &pairs->members;
+	pairs->ys = &pairs->members;
+	pairs->parts = parts;
+	pairs->part = part;
+	begin_block(pairs);
 	return pairs;
 }
 
@@ -50,31 +119,42 @@ begin_fingerprints(PairRows *pairs, uint32 x, uint32 y, int distance)
 	begin_row(pairs, pairs->x->starts[x]);
 }
 
+/* Get the next two distinct fingerprints, of those that are joined now. */
 static bool
-next_fingerprints(PairRows *pairs)
+next_distinct(PairRows *pairs)
 {
-	FingerprintList *xs = &pairs->x->list;
-	FingerprintList *ys = &pairs->y->list;
 	uint32		x;
 	uint32		y;
 
-	if (pairs->distinct < xs->count)
-	{
-		begin_fingerprints(pairs, pairs->distinct, pairs->distinct, 0);
-		pairs->distinct++;
-		return true;
-	}
 	while (hamming_join_pairs_next(pairs->join_pairs, &x, &y))
 	{
-		uint64		difference = xs->fps[x] ^ ys->fps[y];
+		uint64		difference = pairs->xs->fps[x] ^ pairs->ys->fps[y];
 
 		if (hamming_join_pairs_is_first(pairs->join_pairs, difference))
 		{
-			begin_fingerprints(pairs, xs->ids[x], ys->ids[y],
+			begin_fingerprints(pairs, pairs->xs->ids[x], pairs->ys->ids[y],
 							   pg_popcount64(difference));
 			return true;
 		}
 	}
+	return false;
+}
+
+static bool
+next_fingerprints(PairRows *pairs)
+{
+	do
+	{
+		if (pairs->distinct < pairs->xs->count)
+		{
+			uint32		number = pairs->xs->ids[pairs->distinct++];
+
+			begin_fingerprints(pairs, number, number, 0);
+			return true;
+		}
+		if (next_distinct(pairs))
+			return true;
+	} while (next_block(pairs));
 	return false;
 }
 

@@ -6,15 +6,25 @@
 #define SIMHASH_PAIR_ROWS_H
 
 #include "dedup/join_pairs.h"
+#include "dedup/join_parts.h"
 #include "dedup/join_side.h"
 
 typedef struct PairRows
 {
 	JoinSide   *x;
 	JoinSide   *y;				/* may be the same side */
+	FingerprintList *xs;		/* the fingerprints that are joined: the list
+								 * of x, or members */
+	FingerprintList *ys;
 	JoinPairs  *join_pairs;
-	uint32		distinct;		/* number of the next fingerprint whose rows
-								 * are to be paired with each other */
+	uint32		distinct;		/* place in xs of the next fingerprint whose
+								 * rows are to be paired with each other */
+	/* for the pairs of one part */
+	const JoinParts *parts;		/* NULL for all pairs */
+	int			part;
+	int			block;			/* whose pairs come now */
+	FingerprintList members;	/* those of x whose block is in the part: the
+								 * first places of its list */
 	/* the rows of two fingerprints that are being paired: indexes of ids */
 	int			distance;		/* of the two fingerprints */
 	bool		is_same;		/* are they one, with itself? */
@@ -26,6 +36,8 @@ typedef struct PairRows
 } PairRows;
 
 extern PairRows *simhash_pair_rows_begin(JoinSide *x, JoinSide *y, int radius);
+extern PairRows *simhash_pair_rows_begin_part(JoinSide *side,
+											  const JoinParts *parts, int part);
 extern bool simhash_pair_rows_next(PairRows *pairs, int64 *a, int64 *b,
 								   int *distance);
 

@@ -10,6 +10,7 @@
 
 #include "dedup/max_distance.h"
 #include "dedup/pair_rows.h"
+#include "dedup/parts.h"
 #include "dedup/result_rows.h"
 #include "dedup/user_ids.h"
 #include "dedup/user_query.h"
@@ -18,11 +19,14 @@
 
 PG_FUNCTION_INFO_V1(simhash_pairs);
 PG_FUNCTION_INFO_V1(simhash_pairs_between);
+PG_FUNCTION_INFO_V1(simhash_pairs_of_part);
 
 /* What receives the rows of a query, and adds them to a side. */
 typedef struct PairReceiver
 {
 	JoinSide   *side;
+	const JoinParts *parts;		/* NULL to receive all rows */
+	int			part;
 	Oid			fingerprint;	/* the type simhash64 */
 	Oid			id;				/* the type of the ids: see user_id() */
 } PairReceiver;
@@ -56,7 +60,10 @@ check_columns(TupleDesc description, void *arg)
 								"fingerprint.")));
 }
 
-/* Add a row to the side, unless its id or its fingerprint is null. */
+/*
+ * Add a row to the side, unless its id or its fingerprint is null, or the
+ * fingerprint is not in the part.
+ */
 static void
 receive_pair_row(TupleTableSlot *slot, void *arg)
 {
@@ -65,38 +72,74 @@ receive_pair_row(TupleTableSlot *slot, void *arg)
 	Datum		id = slot_getattr(slot, 1, &isnull[0]);
 	Datum		fingerprint = slot_getattr(slot, 2, &isnull[1]);
 
-	if (!isnull[0] && !isnull[1])
+	if (!isnull[0] && !isnull[1] &&
+		(r->parts == NULL ||
+		 hamming_is_in_part(r->parts, DatumGetSimhash(fingerprint), r->part)))
 		simhash_join_side_add(r->side, user_id(id, r->id), 0,
 							  DatumGetSimhash(fingerprint));
 }
 
-/* Run query for the SQL function with the OID function; return its rows. */
+/*
+ * Run query for the SQL function with the OID function.  Return its rows, or
+ * those of one of the parts where parts is not NULL.
+ */
 static JoinSide *
-read_side(Datum query, Oid function)
+read_side(Datum query, Oid function, const JoinParts *parts, int part)
 {
 	PairReceiver r = {0};
 
 	r.side = simhash_join_side_begin();
+	r.parts = parts;
+	r.part = part;
 	r.fingerprint = simhash_type(function);
 	simhash_read_user_query(TextDatumGetCString(query), check_columns,
 							receive_pair_row, &r);
 	return r.side;
 }
 
-/* The arguments are one or two queries, and then max_distance. */
+/* Begin the pairs that a SQL function returns, by its arguments. */
+typedef PairRows *(*BeginPairs) (FunctionCallInfo fcinfo);
+
+/* query, max_distance */
 static PairRows *
-begin_pairs(FunctionCallInfo fcinfo, int queries)
+begin_pairs(FunctionCallInfo fcinfo)
+{
+	int			radius = check_max_distance(PG_GETARG_INT32(1));
+	JoinSide   *side = read_side(PG_GETARG_DATUM(0), fcinfo->flinfo->fn_oid,
+								 NULL, 0);
+
+	return simhash_pair_rows_begin(side, side, radius);
+}
+
+/* new_query, corpus_query, max_distance */
+static PairRows *
+begin_pairs_between(FunctionCallInfo fcinfo)
 {
 	Oid			function = fcinfo->flinfo->fn_oid;
-	int			radius = check_max_distance(PG_GETARG_INT32(queries));
-	JoinSide   *x = read_side(PG_GETARG_DATUM(0), function);
-	JoinSide   *y = queries == 1 ? x : read_side(PG_GETARG_DATUM(1), function);
+	int			radius = check_max_distance(PG_GETARG_INT32(2));
+	JoinSide   *x = read_side(PG_GETARG_DATUM(0), function, NULL, 0);
+	JoinSide   *y = read_side(PG_GETARG_DATUM(1), function, NULL, 0);
 
 	return simhash_pair_rows_begin(x, y, radius);
 }
 
+/* query, max_distance, part, parts */
+static PairRows *
+begin_pairs_of_part(FunctionCallInfo fcinfo)
+{
+	int			radius = check_max_distance(PG_GETARG_INT32(1));
+	int			count = check_parts(PG_GETARG_INT32(3));
+	int			part = check_part(PG_GETARG_INT32(2), count);
+	JoinParts  *parts = palloc(sizeof(JoinParts));
+	JoinSide   *side;
+
+	hamming_parts_begin(parts, radius, count);
+	side = read_side(PG_GETARG_DATUM(0), fcinfo->flinfo->fn_oid, parts, part);
+	return simhash_pair_rows_begin_part(side, parts, part);
+}
+
 static Datum
-return_pairs(FunctionCallInfo fcinfo, int queries)
+return_pairs(FunctionCallInfo fcinfo, BeginPairs begin)
 {
 	FuncCallContext *context;
 	int64		a;
@@ -110,7 +153,7 @@ return_pairs(FunctionCallInfo fcinfo, int queries)
 		context = SRF_FIRSTCALL_INIT();
 		old = MemoryContextSwitchTo(context->multi_call_memory_ctx);
 		context->tuple_desc = describe_rows(fcinfo);
-		context->user_fctx = begin_pairs(fcinfo, queries);
+		context->user_fctx = begin(fcinfo);
 		MemoryContextSwitchTo(old);
 	}
 	context = SRF_PERCALL_SETUP();
@@ -133,12 +176,19 @@ return_pairs(FunctionCallInfo fcinfo, int queries)
 Datum
 simhash_pairs(PG_FUNCTION_ARGS)
 {
-	return return_pairs(fcinfo, 1);
+	return return_pairs(fcinfo, begin_pairs);
 }
 
 /* simhash_pairs(new_query text, corpus_query text, max_distance int) */
 Datum
 simhash_pairs_between(PG_FUNCTION_ARGS)
 {
-	return return_pairs(fcinfo, 2);
+	return return_pairs(fcinfo, begin_pairs_between);
+}
+
+/* simhash_pairs(query text, max_distance int, part int, parts int) */
+Datum
+simhash_pairs_of_part(PG_FUNCTION_ARGS)
+{
+	return return_pairs(fcinfo, begin_pairs_of_part);
 }

@@ -1,0 +1,85 @@
+/*
+ * join_parts.c
+ *	  The parts of a join of a list with itself, for work on many machines.
+ *
+ * Let the first bits of a fingerprint be cut into radius + 1 blocks.  By the
+ * pigeonhole principle, fingerprints within the radius agree in at least one
+ * block.  So each value of each block is in one of the parts, and a fingerprint
+ * is in the parts of its radius + 1 values.  A pair belongs to the part of the
+ * first block in which the pair agrees: each pair comes in one part.
+ *
+ * Blocks leave some bits behind them.  The pairs of the last block have spent
+ * all their differences on the other blocks, and these bits are what still
+ * tells them apart: see radius_later() in join.c.  So the parts together take
+ * about the time of one join.  doc/scaling.md has figures.
+ */
+#include "postgres.h"
+
+#include "dedup/join_parts.h"
+
+/*
+ * Return into how many equal blocks 64 bits are cut, of which the first
+ * radius + 1 are used.  The radius is less than HAMMING_BITS.  No block behind
+ * them is best for radius 3, and two blocks for radius 8: by the model of
+ * choose_levels() in join.c, all parts of 10^7 to 8 * 10^9 random fingerprints
+ * take at most 1.2 times as long as one join then.
+ */
+static int
+all_blocks(int radius)
+{
+	return Min(radius + 1 + radius / 4, HAMMING_BITS);
+}
+
+/*
+ * Set up count parts, 1 or more.  If the radius is HAMMING_BITS, any two
+ * fingerprints are a pair, and need agree in nothing: so all are in part 0, by
+ * one block without bits.
+ */
+void
+hamming_parts_begin(JoinParts *parts, int radius, int count)
+{
+	int			blocks;
+	int			i;
+
+	memset(parts, 0, sizeof(JoinParts));
+	parts->radius = radius;
+	parts->count = count;
+	parts->block_count = 1;
+	if (radius == HAMMING_BITS)
+		return;
+	parts->block_count = radius + 1;
+	blocks = all_blocks(radius);
+	for (i = 0; i < parts->block_count; i++)
+	{
+		PartBlock  *block = &parts->blocks[i];
+		int			start = hamming_block_start(blocks, i);
+		int			width = hamming_block_width(blocks, i);
+
+		block->mask = hamming_leading_bits(width) >> start;
+		block->low = HAMMING_BITS - start - width;
+		block->unused = HAMMING_BITS - width;
+		block->offset = (UINT64CONST(1) << block->unused) / (radius + 1) * i;
+	}
+}
+
+/*
+ * Before the first hamming_join_pairs_next(): restrict a join, whose radius is
+ * that of the parts, to pairs that agree in the block and in none before.  See
+ * hamming_join_restrict().
+ */
+void
+hamming_parts_restrict(const JoinParts *parts, JoinPairs *pairs, int block)
+{
+	JoinCut		cut;
+	int			i;
+
+	if (parts->radius == HAMMING_BITS)
+		return;
+	cut.levels = 1;
+	cut.radius = parts->radius;
+	cut.region = PG_UINT64_MAX;
+	cut.varying = PG_UINT64_MAX;
+	for (i = 0; i < parts->block_count; i++)
+		cut.parts[i] = parts->blocks[i].mask;
+	hamming_join_pairs_restrict(pairs, &cut, block);
+}

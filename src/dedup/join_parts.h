@@ -1,0 +1,65 @@
+/*
+ * join_parts.h
+ *	  The parts of a join of a list with itself, for work on many machines.
+ */
+#ifndef SIMHASH_JOIN_PARTS_H
+#define SIMHASH_JOIN_PARTS_H
+
+#include "dedup/join_pairs.h"
+
+/* The bits of a block, and what spreads its values over the parts. */
+typedef struct PartBlock
+{
+	uint64		mask;
+	int			low;			/* bits of a fingerprint that are below the
+								 * block */
+	int			unused;			/* bits that are not of the block */
+	uint64		offset;
+} PartBlock;
+
+/* All parts of a join, by fingerprints within radius of each other. */
+typedef struct JoinParts
+{
+	int			radius;			/* 0 .. HAMMING_BITS */
+	int			count;			/* parts, 1 or more */
+	int			block_count;	/* blocks of a fingerprint that are in parts */
+	PartBlock	blocks[HAMMING_BITS];
+} JoinParts;
+
+extern void hamming_parts_begin(JoinParts *parts, int radius, int count);
+extern void hamming_parts_restrict(const JoinParts *parts, JoinPairs *pairs,
+								   int block);
+
+/*
+ * Return the part, 0 .. parts->count - 1, of a block of a fingerprint, where
+ * block is 0 .. parts->block_count - 1.
+ *
+ * The values of a block are spread over 2^64 by a permutation, as in Knuth's
+ * multiplicative hashing.  They are 2^unused apart, and the values of other
+ * blocks lie between them, by their offsets.  Each part is a stretch of the
+ * 2^64: so parts have equally many values, however few values there are.
+ */
+static inline int
+hamming_part_of(const JoinParts *parts, uint64 fingerprint, int block)
+{
+	const PartBlock *b = &parts->blocks[block];
+	uint64		value = (fingerprint & b->mask) >> b->low;
+	uint64		place = (value * UINT64CONST(0x9E3779B97F4A7C15) << b->unused) +
+	b->offset;
+
+	return (int) ((place >> 32) * parts->count >> 32);
+}
+
+/* Is any block of the fingerprint in the part? */
+static inline bool
+hamming_is_in_part(const JoinParts *parts, uint64 fingerprint, int part)
+{
+	int			block;
+
+	for (block = 0; block < parts->block_count; block++)
+		if (hamming_part_of(parts, fingerprint, block) == part)
+			return true;
+	return false;
+}
+
+#endif							/* SIMHASH_JOIN_PARTS_H */
