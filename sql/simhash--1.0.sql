@@ -414,6 +414,9 @@ COMMENT ON AGGREGATE simhash_idf(text, integer) IS
 -- Constructors
 -------------------------------------------------------------------------------
 
+CREATE FUNCTION simhash_collation_support(internal) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C STRICT;
+
 -- COST here and of simhash_idf: measured on a document of 2 kB, in units of an
 -- integer comparison.
 
@@ -423,14 +426,16 @@ CREATE FUNCTION simhash(
 	tf text DEFAULT 'once')
 	RETURNS simhash64
 	AS 'MODULE_PATHNAME', 'simhash_text' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE COST 280;
+	IMMUTABLE PARALLEL SAFE COST 280
+	SUPPORT simhash_collation_support;
 COMMENT ON FUNCTION simhash(text, simhash_weights, integer, integer, text) IS
 	'fingerprint of a text: of its words, of shingles of several words or of characters';
 
 CREATE FUNCTION simhash(tokens text[], weights float8[] DEFAULT NULL)
 	RETURNS simhash64
 	AS 'MODULE_PATHNAME', 'simhash_tokens' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE COST 280;
+	IMMUTABLE PARALLEL SAFE COST 280
+	SUPPORT simhash_collation_support;
 COMMENT ON FUNCTION simhash(text[], float8[]) IS
 	'fingerprint of weighted tokens, taken as they are';
 
@@ -446,7 +451,8 @@ CREATE FUNCTION simhash(
 	tf text DEFAULT 'once')
 	RETURNS simhash64
 	AS 'MODULE_PATHNAME', 'simhash_tsvector' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE COST 700;
+	IMMUTABLE PARALLEL SAFE COST 700
+	SUPPORT simhash_collation_support;
 COMMENT ON FUNCTION simhash(tsvector, float4[], text) IS
 	'fingerprint of the lexemes of a tsvector, by their labels D, C, B and A';
 
@@ -493,7 +499,8 @@ CREATE FUNCTION minhash(
 	body text, words integer DEFAULT NULL, chars integer DEFAULT NULL)
 	RETURNS simhash64
 	AS 'MODULE_PATHNAME', 'simhash_minhash_text' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE COST 300;
+	IMMUTABLE PARALLEL SAFE COST 300
+	SUPPORT simhash_collation_support;
 COMMENT ON FUNCTION minhash(text, integer, integer) IS
 	'MinHash of a text, the set of its shingles of 2 words or others: one bit of each of 64 minima';
 
@@ -502,13 +509,15 @@ CREATE FUNCTION minhash(
 	words integer DEFAULT NULL, chars integer DEFAULT NULL)
 	RETURNS simhash64
 	AS 'MODULE_PATHNAME', 'simhash_minhash_text_stops' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE COST 470;
+	IMMUTABLE PARALLEL SAFE COST 470
+	SUPPORT simhash_collation_support;
 COMMENT ON FUNCTION minhash(text, simhash_weights, integer, integer) IS
 	'MinHash of a text without the words of a stop list, which weigh 0';
 
 CREATE FUNCTION minhash(tokens text[]) RETURNS simhash64
 	AS 'MODULE_PATHNAME', 'simhash_minhash_tokens' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE COST 320;
+	IMMUTABLE PARALLEL SAFE COST 320
+	SUPPORT simhash_collation_support;
 COMMENT ON FUNCTION minhash(text[]) IS
 	'MinHash of a set of tokens, taken as they are';
 
@@ -531,14 +540,16 @@ COMMENT ON FUNCTION minhash(tsvector) IS
 CREATE FUNCTION simhash_jaccard(
 	a text, b text, words integer DEFAULT NULL, chars integer DEFAULT NULL)
 	RETURNS float8
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 650;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 650
+	SUPPORT simhash_collation_support;
 COMMENT ON FUNCTION simhash_jaccard(text, text, integer, integer) IS
 	'Jaccard similarity of the sets of features of two texts';
 
 CREATE FUNCTION simhash_containment(
 	a text, b text, words integer DEFAULT NULL, chars integer DEFAULT NULL)
 	RETURNS float8
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 650;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 650
+	SUPPORT simhash_collation_support;
 COMMENT ON FUNCTION simhash_containment(text, text, integer, integer) IS
 	'the part of the features of a that b has: 1 if a is an excerpt of b';
 
@@ -547,7 +558,8 @@ CREATE FUNCTION simhash_cosine(
 	words integer DEFAULT NULL, chars integer DEFAULT NULL)
 	RETURNS float8
 	AS 'MODULE_PATHNAME', 'simhash_cosine_text' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE COST 650;
+	IMMUTABLE PARALLEL SAFE COST 650
+	SUPPORT simhash_collation_support;
 COMMENT ON FUNCTION simhash_cosine(text, text, simhash_weights, integer, integer) IS
 	'cosine of the vectors of weighted counts of the features of two texts';
 
@@ -830,6 +842,21 @@ CREATE FUNCTION simhash_pairs(
 	LANGUAGE C STABLE STRICT PARALLEL UNSAFE COST 100000;
 COMMENT ON FUNCTION simhash_pairs(text, text, integer) IS
 	'all pairs of near-duplicates of which one is a row of each query';
+
+CREATE FUNCTION simhash_pairs(
+	query text, max_distance integer, part integer, parts integer)
+	RETURNS TABLE (a bigint, b bigint, distance integer)
+	AS 'MODULE_PATHNAME', 'simhash_pairs_of_part'
+	LANGUAGE C STABLE STRICT PARALLEL UNSAFE COST 100000;
+COMMENT ON FUNCTION simhash_pairs(text, integer, integer, integer) IS
+	'those pairs of near-duplicates among the rows of a query that one part has';
+
+CREATE FUNCTION simhash_parts(
+	fp simhash64, max_distance integer, parts integer)
+	RETURNS SETOF integer
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 4;
+COMMENT ON FUNCTION simhash_parts(simhash64, integer, integer) IS
+	'parts of the join of a table with itself that a fingerprint belongs to';
 
 CREATE FUNCTION simhash_components(
 	query text, method text DEFAULT 'connected')

@@ -1,6 +1,7 @@
 /*
  * planner.c
- *	  Planner support: how "fp <-> q <= 3" comes to use an index.
+ *	  Planner support: how "fp <-> q <= 3" comes to use an index, here and on
+ *	  other servers.
  *
  * The planner looks for an index only where the indexed column is a direct
  * argument of the clause, and in (fp <-> q) <= 3 it is not.  So:
@@ -35,6 +36,7 @@ PG_FUNCTION_INFO_V1(hamming_distance_le_support);
 PG_FUNCTION_INFO_V1(hamming_distance_gt_support);
 PG_FUNCTION_INFO_V1(hamming_distance_ge_support);
 PG_FUNCTION_INFO_V1(simhash_within_support);
+PG_FUNCTION_INFO_V1(simhash_collation_support);
 
 static Expr *
 make_operator(Oid opno, Oid type, Expr *left, Expr *right)
@@ -362,4 +364,26 @@ simhash_within_support(PG_FUNCTION_ARGS)
 	else if (IsA(request, SupportRequestIndexCondition))
 		result = (Node *) index_condition(request);
 	PG_RETURN_POINTER(result);
+}
+
+/*
+ * The support function of what takes texts: a fingerprint and a similarity do
+ * not depend on a collation, and so the call needs none.  postgres_fdw sends a
+ * call to another server only if its collation is that of a column there, or if
+ * the call has none.
+ */
+Datum
+simhash_collation_support(PG_FUNCTION_ARGS)
+{
+	Node	   *request = (Node *) PG_GETARG_POINTER(0);
+	FuncExpr   *call;
+
+	if (!IsA(request, SupportRequestSimplify))
+		PG_RETURN_POINTER(NULL);
+	call = ((SupportRequestSimplify *) request)->fcall;
+	if (!OidIsValid(call->inputcollid))
+		PG_RETURN_POINTER(NULL);
+	PG_RETURN_POINTER(makeFuncExpr(call->funcid, call->funcresulttype,
+								   call->args, InvalidOid, InvalidOid,
+								   call->funcformat));
 }
