@@ -18,6 +18,7 @@ OBJS = \
 	src/am/am_insert.o \
 	src/am/am_inspect.o \
 	src/am/am_nearest.o \
+	src/am/am_named.o \
 	src/am/am_page.o \
 	src/am/am_parallel.o \
 	src/am/am_path.o \
@@ -155,6 +156,7 @@ REGRESS = \
 	build \
 	hamming \
 	pairs \
+	parts \
 	join \
 	components \
 	cluster \

@@ -311,6 +311,35 @@ FROM unnest('{hamming_index_stats,hamming_index_check}'::text[]) f;
 RESET ROLE;
 DROP ROLE simhash_stranger;
 DROP VIEW a_view;
+-- a relation without rows of its own: what to ask instead
+\set VERBOSITY default
+CREATE TABLE parted (fp simhash64) PARTITION BY LIST (fp);
+CREATE INDEX parted_fp ON parted USING hamming (fp);
+CREATE FOREIGN DATA WRAPPER elsewhere;
+CREATE SERVER far FOREIGN DATA WRAPPER elsewhere;
+CREATE FOREIGN TABLE shard PARTITION OF parted DEFAULT SERVER far;
+SELECT hamming_index_stats('parted');
+SELECT hamming_index_stats('parted_fp');
+SELECT hamming_index_check('parted_fp');
+SELECT hamming_index_stats('shard');
+SELECT hamming_index_stats('uniform');
+DROP TABLE parted;
+DROP FOREIGN DATA WRAPPER elsewhere CASCADE;
+-- where Citus distributes a table, its index here is empty
+CREATE TABLE shell (fp simhash64);
+CREATE INDEX shell_fp ON shell USING hamming (fp);
+BEGIN;
+SET LOCAL allow_system_table_mods = on;
+INSERT INTO pg_extension
+SELECT 1, 'citus', extowner, extnamespace, true, '13.0' FROM pg_extension
+WHERE extname = 'simhash';
+SELECT rows FROM hamming_index_stats('shell_fp');
+SELECT hamming_index_check('shell_fp');
+INSERT INTO shell VALUES ('0000000000000000');
+SELECT rows FROM hamming_index_stats('shell_fp');
+SELECT hamming_index_check('shell_fp');
+ROLLBACK;
+DROP TABLE shell;
 
 CALL for_each_table('DROP TABLE %1$s');
 DROP FUNCTION same_order, index_names;

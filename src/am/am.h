@@ -621,6 +621,10 @@ extern void hamming_cost_estimate(PlannerInfo *root, IndexPath *path,
 								  Cost *total_cost, Selectivity *selectivity,
 								  double *correlation, double *pages);
 
+/* am_named.c */
+extern Relation hamming_open_named(Oid oid, LOCKMODE mode);
+extern void hamming_tell_of_shards(Relation index);
+
 /* am_validate.c */
 extern bool hamming_validate(Oid opclass);
 

@@ -4,17 +4,14 @@
  */
 #include "postgres.h"
 
-#include "access/amapi.h"
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/transam.h"
 #include "catalog/index.h"
-#include "catalog/pg_class.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "utils/acl.h"
 #include "utils/guc.h"
 #include "utils/snapmgr.h"
 #include "utils/tuplesort.h"
@@ -24,47 +21,6 @@
 
 PG_FUNCTION_INFO_V1(hamming_index_stats);
 PG_FUNCTION_INFO_V1(hamming_index_check);
-
-/*
- * Check that a relation is a hamming index that the user may look into.
- * Errors: 42809 for anything but a hamming index, 42501 for anybody but its
- * owner, 0A000 for a temporary index of another session, 55000 for an index
- * that is not valid.
- */
-static void
-check_is_ours(Relation index)
-{
-	if (index->rd_rel->relkind != RELKIND_INDEX ||
-		!hamming_is_cost_function(index->rd_indam->amcostestimate))
-		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
-						errmsg("\"%s\" is not a hamming index",
-							   RelationGetRelationName(index))));
-	if (!object_ownercheck(RelationRelationId, RelationGetRelid(index),
-						   GetUserId()))
-		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX,
-					   RelationGetRelationName(index));
-	if (RELATION_IS_OTHER_TEMP(index))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot access temporary indexes of other sessions")));
-	if (!index->rd_index->indisvalid)
-		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-						errmsg("index \"%s\" is not valid",
-							   RelationGetRelationName(index))));
-}
-
-/* Errors: 42P01 where there is no such relation, and as check_is_ours(). */
-static Relation
-open_index(Oid oid, LOCKMODE mode)
-{
-	Relation	index = try_relation_open(oid, mode);
-
-	if (index == NULL)
-		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
-						errmsg("relation with OID %u does not exist", oid)));
-	check_is_ours(index);
-	return index;
-}
 
 /* Statistics */
 
@@ -189,12 +145,12 @@ table_height(Relation index)
  * hamming_index_stats(index regclass)
  *
  * The index is locked by AccessShareLock, and one page at a time in share
- * mode.  Errors: as open_index(); XX002 where a page cannot be used.
+ * mode.  Errors: as hamming_open_named(); XX002 where a page cannot be used.
  */
 Datum
 hamming_index_stats(PG_FUNCTION_ARGS)
 {
-	Relation	index = open_index(PG_GETARG_OID(0), AccessShareLock);
+	Relation	index = hamming_open_named(PG_GETARG_OID(0), AccessShareLock);
 	int			blocks = hamming_open(index);
 	BlockCounts counts = allocate_counts(blocks);
 	BlockNumber pages = RelationGetNumberOfBlocks(index);
@@ -210,6 +166,8 @@ hamming_index_stats(PG_FUNCTION_ARGS)
 	if (get_call_result_type(fcinfo, NULL, &description) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 	summarize_blocks(&counts, &average, &largest);
+	if (rows + nulls == 0)
+		hamming_tell_of_shards(index);
 	values[0] = Int64GetDatum(rows + nulls);
 	values[1] = Int64GetDatum(nulls);
 	values[2] = Int64GetDatum(count_entries(index, 1, NULL));
@@ -592,7 +550,7 @@ check_entries(Check *check, Relation heap)
  *
  * The index is locked by AccessShareLock, and unlocked.  Then the table and
  * the index are locked by ShareLock, and one page at a time in share mode.
- * Errors: as open_index(), also where the table or the index is dropped
+ * Errors: as hamming_open_named(), also where the table or the index is dropped
  * between the locks; as sort_heap(); XX002 for the first fault that is found.
  */
 Datum
@@ -610,12 +568,12 @@ hamming_index_check(PG_FUNCTION_ARGS)
 	 * Whether the user may do this is found out before others are locked out.
 	 * Then the table is locked before its index, as by all commands.
 	 */
-	check.index = open_index(oid, AccessShareLock);
+	check.index = hamming_open_named(oid, AccessShareLock);
 	heap_oid = check.index->rd_index->indrelid;
 	relation_close(check.index, AccessShareLock);
 	test_stop("index check");
 	heap = try_table_open(heap_oid, ShareLock);
-	check.index = open_index(oid, ShareLock);
+	check.index = hamming_open_named(oid, ShareLock);
 	/* between the locks both may be dropped, and their OIDs used again */
 	if (heap == NULL || check.index->rd_index->indrelid != heap_oid)
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
@@ -629,6 +587,8 @@ hamming_index_check(PG_FUNCTION_ARGS)
 	level = NewGUCNestLevel();
 	RestrictSearchPath();
 
+	if (RelationGetNumberOfBlocks(heap) == 0)
+		hamming_tell_of_shards(check.index);
 	check.pages = RelationGetNumberOfBlocks(check.index);
 	check.seen = palloc_extended(Max(check.pages, 1) * sizeof(bool),
 								 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);

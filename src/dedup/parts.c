@@ -65,7 +65,11 @@ simhash_parts(PG_FUNCTION_ARGS)
 	context = SRF_PERCALL_SETUP();
 	list = context->user_fctx;
 	if (context->call_cntr < (uint64) list->count)
-		SRF_RETURN_NEXT(context,
-						Int32GetDatum(list->parts[context->call_cntr]));
+	{
+		/* the macro counts before it uses the result */
+		int			part = list->parts[context->call_cntr];
+
+		SRF_RETURN_NEXT(context, Int32GetDatum(part));
+	}
 	SRF_RETURN_DONE(context);
 }

@@ -1,0 +1,81 @@
+-- simhash_parts, and the pairs of one part: all parts together have each pair once
+
+-- Compare the pairs of all parts with those of all rows, for each k and number
+-- of parts.  Each part gets only the rows that simhash_parts says it needs.
+CREATE FUNCTION check_parts(source text, ks int[], counts int[]) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+	k int;
+	parts int;
+	found text;
+	expected text;
+	results int := 0;
+	wrong int := 0;
+BEGIN
+	EXECUTE 'CREATE TEMP TABLE input ON COMMIT DROP AS ' || source;
+	FOREACH k IN ARRAY ks LOOP
+		SELECT (count(*), sum(hash_record_extended((a, b, distance), 0)))::text INTO expected
+		FROM simhash_pairs('SELECT id, fp FROM input', k);
+		FOREACH parts IN ARRAY counts LOOP
+			SELECT (count(*), sum(hash_record_extended((a, b, distance), 0)))::text INTO found
+			FROM generate_series(0, parts - 1) part, simhash_pairs(format('SELECT id, fp FROM input
+				WHERE %s IN (SELECT simhash_parts(fp, %s, %s))', part, k, parts), k, part, parts);
+			results := results + 1;
+			wrong := wrong + (found <> expected)::int;
+		END LOOP;
+	END LOOP;
+	DROP TABLE input;
+	RETURN format('%s results, %s wrong', results, wrong);
+END $$;
+
+CALL make_tables(200);
+SELECT shape, check_parts(source, '{0,1,3,8,20}', '{1,4,13}') FROM shapes;
+SELECT shape, check_parts(source || ' LIMIT 100', '{33,50,51,62,63,64}', '{1,3,7}') FROM shapes
+WHERE shape IN ('uniform', 'skewed', 'balls');
+-- ids that are not unique, and NULLs
+SELECT tab, check_parts('SELECT nullif(id % 20, 7) AS id, fp FROM ' || tab, '{0,3,8,64}', '{1,3,16}')
+FROM tables WHERE tab IN ('skewed', 'duplicates', 'extremes', 'empty', 'only_null');
+
+-- Rows that are not of the part are passed over, and rows of it come once each.
+SELECT (SELECT count(*) FROM simhash_pairs('SELECT id, fp FROM uniform', 24)) =
+	(SELECT count(DISTINCT (a, b)) FROM generate_series(0, 9) part,
+		simhash_pairs('SELECT id, fp FROM uniform', 24, part, 10)) AS all_of_them,
+	(SELECT count(*) = count(DISTINCT (a, b)) FROM generate_series(0, 9) part,
+		simhash_pairs('SELECT id, fp FROM uniform', 24, part, 10)) AS once;
+-- a pair is in a part of both
+SELECT count(*) > 100 AS many, bool_and(part IN (SELECT simhash_parts(x.fp, 24, 10))
+	AND part IN (SELECT simhash_parts(y.fp, 24, 10))) AS of_both
+FROM generate_series(0, 9) part, simhash_pairs('SELECT id, fp FROM uniform', 24, part, 10)
+	JOIN uniform x ON x.id = a JOIN uniform y ON y.id = b;
+
+-- A large group of equal blocks is cut once more, by the bits behind them.
+SELECT check_parts('SELECT i AS id, ((i::bigint * 2654435761 << 13) # (i % 7))::simhash64 AS fp
+	FROM generate_series(1, 6000) i', '{1,3}', '{1,5}');
+
+-- The numbers are frozen: tables are distributed by them.
+SELECT k, n, ARRAY(SELECT simhash_parts('0123456789abcdef', k, n)) AS parts
+FROM (VALUES (0, 1000000), (1, 1000), (3, 1), (3, 4), (3, 16), (3, 1000), (8, 16), (8, 512),
+	(20, 64), (64, 16), (3, 2147483647)) v (k, n);
+-- ascending, each once, no more than k + 1 of them; all parts have rows
+SELECT k, n, count(*) = count(DISTINCT (id, part)) AS once, bool_and(part BETWEEN 0 AND n - 1) AS in_range,
+	count(DISTINCT part) = n AS all_parts, max(rank) <= k + 1 AS few
+FROM (VALUES (0, 3), (1, 8), (3, 4), (3, 64), (8, 16), (8, 64)) v (k, n),
+	(SELECT i AS id, substr(md5(i::text), 1, 16)::simhash64 AS fp FROM generate_series(1, 3000) i) docs,
+	simhash_parts(fp, k, n) WITH ORDINALITY p (part, rank)
+GROUP BY k, n ORDER BY k, n;
+SELECT count(*) FROM simhash_parts(NULL, 3, 4);
+SELECT simhash_parts('0000000000000000', NULL, 4);
+SELECT simhash_parts('0000000000000000', 3, NULL);
+SELECT count(*) FROM simhash_pairs('SELECT id, fp FROM uniform', 3, NULL, 4);
+
+SELECT error_of(statement) FROM unnest(ARRAY[
+	$$SELECT simhash_parts('0000000000000000', -1, 4)$$, $$SELECT simhash_parts('0000000000000000', 65, 4)$$,
+	$$SELECT simhash_parts('0000000000000000', 3, 0)$$, $$SELECT simhash_parts('0000000000000000', 3, -4)$$,
+	$$SELECT simhash_pairs('SELECT id, fp FROM uniform', 65, 0, 4)$$,
+	$$SELECT simhash_pairs('SELECT id, fp FROM uniform', 3, 0, 0)$$,
+	$$SELECT simhash_pairs('SELECT id, fp FROM uniform', 3, -1, 4)$$,
+	$$SELECT simhash_pairs('SELECT id, fp FROM uniform', 3, 4, 4)$$,
+	$$SELECT simhash_pairs('SELECT id FROM uniform', 3, 0, 4)$$]) statement;
+
+CALL for_each_table('DROP TABLE %1$s');
+DROP FUNCTION check_parts;
