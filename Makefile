@@ -115,6 +115,7 @@ DOCUMENTS = \
 	doc/quality.svg \
 	doc/recipes.md \
 	doc/reference.md \
+	doc/scaling.svg \
 	$(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/bench/results/*.md))
 
 # also where the caller gives flags of his own
