@@ -8,7 +8,7 @@
 
 crossings=()            # "STATEMENT COLUMN"
 by_join='-c enable_nestloop=off'
-by_index='-c simhash.enable_hammingjoin=off'
+not_by_join='-c simhash.enable_hammingjoin=off'
 by_hash='-c enable_mergejoin=off'
 
 # What is measured under several settings of the server.
@@ -26,15 +26,15 @@ done
 near='a.fp <-> b.fp <= 3'
 self="SELECT count(*) FROM docs a JOIN docs b ON $near"
 equal='SELECT count(*) FROM docs a JOIN docs b ON a.fp = b.fp'
-pairs="(SELECT a.id AS a, b.id AS b, a.fp <-> b.fp AS distance
+near_pairs="(SELECT a.id AS a, b.id AS b, a.fp <-> b.fp AS distance
 	FROM docs a JOIN docs b ON $near AND a.id < b.id) s"
-copies="SELECT count(*), sum(id) FROM docs a
+copied="SELECT count(*), sum(id) FROM docs a
 	WHERE EXISTS (SELECT FROM docs b WHERE $near AND a.id <> b.id)"
 firsts="SELECT count(*), sum(id) FROM docs a
 	WHERE NOT EXISTS (SELECT FROM docs b WHERE $near AND a.id > b.id)"
 new='SELECT count(*), sum(id) FROM batch
 	WHERE NOT EXISTS (SELECT FROM docs WHERE docs.fp <-> batch.fp <= 3)'
-found='SELECT count(*), sum(docs.id) FROM batch JOIN docs ON docs.fp <-> batch.fp <= 3'
+matches='SELECT count(*), sum(docs.id) FROM batch JOIN docs ON docs.fp <-> batch.fp <= 3'
 limited="SELECT count(*) FROM (SELECT FROM docs a JOIN docs b ON $near AND a.id <> b.id LIMIT"
 delete="WITH gone AS (DELETE FROM docs a USING docs b WHERE $near AND a.id > b.id RETURNING a.id)
 	SELECT count(*), sum(id) FROM gone"
@@ -130,7 +130,7 @@ measure_self()
 	ratio k8_k3 self_k8 self
 	ratio self_memory self_4MB self_1GB
 	ratio hash_memory hash_4MB hash_1GB
-	compare HammingJoin copies_4MB "$copies" HammingJoin copies_1GB "$copies"
+	compare HammingJoin copies_4MB "$copied" HammingJoin copies_1GB "$copied"
 	same copies_4MB copies
 	same copies_1GB copies
 	ratio copies_memory copies_4MB copies_1GB
@@ -159,7 +159,7 @@ cross()
 {
 	local chosen best=index way
 
-	options[$1_index]=$by_index
+	options[$1_index]=$not_by_join
 	options[$1_join]=$by_join
 	compare docs_fp_idx "$1_index" "$2" HammingJoin "$1_join" "$2"
 	same "$1_index" "$1_join"
@@ -185,7 +185,7 @@ measure_crossings()
 		say "    a batch of $batch"
 		create_batch
 		cross "new_$batch" "$new"
-		[[ $column != uniform* ]] || cross "found_$batch" "$found"
+		[[ $column != uniform* ]] || cross "found_$batch" "$matches"
 	done
 	ratio new_by_index new_100000_join new_100000_index
 	if [[ $column = uniform* ]] && [ "$kind" != huge ]; then
@@ -203,7 +203,7 @@ measure_literal()
 {
 	local rounds=3 batch=100000 statement
 
-	statement=$(summed "$pairs")
+	statement=$(summed "$near_pairs")
 	create_batch
 	if [ "$kind" = small ] || [[ $column = uniform* ]]; then
 		compare HammingJoin pairs "$statement" HammingJoin pairs_4MB "$statement" \
@@ -222,7 +222,7 @@ measure_join()
 {
 	load_data "$1"
 	pin
-	compare HammingJoin copies "$copies" HammingJoin firsts "$firsts"
+	compare HammingJoin copies "$copied" HammingJoin firsts "$firsts"
 	ratio copies_uniform copies copies "uniform $millions"
 	ratio firsts_uniform firsts firsts "uniform $millions"
 	if [ "$1" = uniform ]; then

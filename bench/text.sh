@@ -174,8 +174,8 @@ text_row()
 		"$(calculate "$mb * 1000 / $4" %.0f)" "$(calculate "1000 * $4 / $count")"
 }
 
-# compare TITLE TABLE: its $calls, of which md5 is the first, with their $goals
-compare()
+# compare_calls TITLE TABLE: its $calls, of which md5 is the first, with their $goals
+compare_calls()
 {
 	local i
 
@@ -197,17 +197,17 @@ compare_texts()
 			"simhash(body$features, tf => 'log')")
 	done
 	goals=('' 1.11 2 '' 1.17 2.5 '' 2.94 5 '')
-	compare English english
+	compare_calls English english
 	goals=('' 2.08 4 '' 2.08 4 '' 2.59 4 '')
-	compare Chinese chinese
+	compare_calls Chinese chinese
 	goals=('' 2.14 4 '' 2.11 4 '' 2.29 4 '')
-	compare Japanese japanese
+	compare_calls Japanese japanese
 	calls=('md5(body)' 'simhash(body)' 'simhash(body, words => 3)' 'simhash(body, chars => 4)')
 	goals=('' 12 '' '')
-	compare 'With accents' accents
-	compare 'the same, NFD' accents_nfd
-	compare Mixed mixed
-	compare 'the same, NFD' mixed_nfd
+	compare_calls 'With accents' accents
+	compare_calls 'the same, NFD' accents_nfd
+	compare_calls Mixed mixed
+	compare_calls 'the same, NFD' mixed_nfd
 	size english body
 	take_turns '' 'SELECT count(md5(body)) FROM english' \
 		'SELECT simhash_idf(body) IS NULL FROM english' \
