@@ -56,6 +56,13 @@ load()
 		>"$work/far"
 }
 
+# The program by which measure times statements.
+build_latency()
+{
+	gcc -O2 -I"$("$(find_pg_config)" --includedir)" -o "$work/latency" \
+		"$root/bench/latency.c" -L"$("$bindir/pg_config" --libdir)" -lpq
+}
+
 # measure SETTINGS VALUES STATEMENT: the median in $us, the rows in $found,
 # their sum in $sum
 measure()
@@ -753,8 +760,7 @@ bench_index()
 
 	columns=()
 	result=()
-	gcc -O2 -I"$("$(find_pg_config)" --includedir)" -o "$work/latency" \
-		"$root/bench/latency.c" -L"$("$bindir/pg_config" --libdir)" -lpq
+	build_latency
 	for millions; do
 		for data in uniform skewed; do
 			run "$data" "$millions"

@@ -352,16 +352,20 @@ build_match()
 	}
 }
 
-# Start a server in $work; its socket is there, and it has no other port.
+# start_server [NAME PORT]: a server in $work, with its data in the directory
+# NAME there; its socket is in $work, and it has no other port.
 start_server()
 {
-	unprivileged "$bindir/initdb" -D "$work/data" -A trust -U postgres \
+	local data=$work/${1:-data} log=$work/${1:-server}.log
+
+	unprivileged "$bindir/initdb" -D "$data" -A trust -U postgres \
 		-E UTF8 --locale=C --no-sync >"$work/initdb.log" 2>&1 || {
 		cat "$work/initdb.log" >&2
 		fail "initdb failed"
 	}
-	cat >>"$work/data/postgresql.conf" <<-CONF
+	cat >>"$data/postgresql.conf" <<-CONF
 		listen_addresses = ''
+		${2:+port = $2}
 		unix_socket_directories = '$work'
 		fsync = off
 		shared_buffers = 256MB
@@ -369,8 +373,8 @@ start_server()
 		max_wal_size = 2GB
 	CONF
 	unprivileged env "${server_environment[@]}" "$bindir/pg_ctl" \
-		-D "$work/data" -l "$work/server.log" -t 300 -w start >/dev/null || {
-		cat "$work/server.log" >&2
+		-D "$data" -l "$log" -t 300 -w start >/dev/null || {
+		cat "$log" >&2
 		fail "the server did not start"
 	}
 	export PGHOST=$work PGUSER=postgres PGDATABASE=postgres
