@@ -278,7 +278,7 @@ ten_of_each()
 	printf 'WITH near AS MATERIALIZED (%s) SELECT d FROM near ORDER BY d LIMIT 10' "$statement"
 }
 
-# measure_nearest VALUES: the largest fetch_size, which takes long, once
+# measure_nearest VALUES: with the largest fetch_size, which takes long, once
 measure_nearest()
 {
 	local round size
@@ -292,11 +292,12 @@ measure_nearest()
 		latency "$1_each" "$1" '' "$1" "$(ten_of_each)"
 	done
 	wire "$1_each" $((2 * few)) measure '' "$1" "$(ten_of_each)"
-	for size in 10 100 "$fetch_size"; do
+	for size in 10 100; do
 		set_servers fetch_size "$size"
 		wire "$1_$size" $((2 * few)) measure "$across" "$1" "$ten"
 	done
-	latency "$1_$fetch_size" "$1" "$across" "$1" "$ten"
+	set_servers fetch_size "$fetch_size"
+	wire "$1_$fetch_size" $((2 * few)) latency "$1_$fetch_size" "$1" "$across" "$1" "$ten"
 	for size in one 10 100 "$fetch_size" each; do
 		put_latency "$1_$size" "$1"
 	done
