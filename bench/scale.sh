@@ -210,7 +210,7 @@ wire()
 
 	set_servers host "$work/wire"
 	say >&"${relay[1]}"
-	read -r bytes <&"${relay[0]}"
+	read -r _ <&"${relay[0]}"
 	"${@:3}"
 	say >&"${relay[1]}"
 	read -r bytes <&"${relay[0]}"
@@ -238,7 +238,7 @@ measure_lookups()
 
 	for ((round = 1; round <= rounds; round++)); do
 		latency key_one key '' ids "$by_key"
-		latency key "key" "$across" ids "$by_key"
+		latency key key "$across" ids "$by_key"
 		latency k3_one 'within 3' '' fps "$(within docs 3)"
 		latency k3 'within 3' "$across" fps "$(within docs 3)"
 		latency k8_one 'within 8' '' fps "$(within docs 8)"
@@ -370,6 +370,7 @@ on_shards()
 {
 	local i jobs=()
 
+	rm -f "$work"/answer*
 	for ((i = 1; i <= shards; i++)); do
 		PGOPTIONS=$(settings -) sql -p "$i" -c "${1//PART/$((i - 1))}" >"$work/answer$i" &
 		jobs+=($!)
