@@ -260,6 +260,10 @@ measure_lookups()
 	ratio k3_across k3 k3_one
 	ratio key_across key key_one
 	ratio k3_key_planned k3_planned key_planned
+	for name in key k3; do
+		put "${name}_cpu" $(($(get "${name}_coordinator") + shards * $(get "${name}_shard")))
+	done
+	put k3_key_cpu "$(calculate "$(get k3_cpu) / $(get key_cpu)")"
 	expect_shipped "$(within docs 3)" "$shipped"
 	wire key 2000 measure "$across" ids "$by_key"
 	wire k3 2000 measure "$across" fps "$(within docs 3)"
@@ -490,6 +494,7 @@ print_scale_goals()
 	say
 	table_head
 	table_row 'look-up, k = 3 / primary key, both over the shards' 1.5 k3_key
+	table_row 'the same, processor time' '' k3_key_cpu
 	table_row 'pairs in parts, k = 3 / on one server, processor time' 1.5 parts_one_k3
 	table_row 'pairs in parts, k = 8 / on one server, processor time' 1.5 parts_one_k8
 }
