@@ -9,13 +9,15 @@
 use strict;
 use warnings;
 
+use Errno;
 use IO::Select;
 use IO::Socket::UNIX;
 use Socket;
 
 my ($directory, $servers, @ports) = @ARGV;
-my ($bytes, %port, %peer) = (0);
+my ($bytes, %port, %peer, %pending) = (0);
 my $waiting = IO::Select->new(\*STDIN);
+my $writing = IO::Select->new;
 
 foreach my $port (@ports)
 {
@@ -36,6 +38,7 @@ sub connect_to
 
 	$peer{$client} = $server;
 	$peer{$server} = $client;
+	$_->blocking(0) foreach $client, $server;
 	$waiting->add($client, $server);
 	return;
 }
@@ -46,33 +49,52 @@ sub disconnect
 	foreach my $side (@_)
 	{
 		$waiting->remove($side);
+		$writing->remove($side);
 		delete $peer{$side};
+		delete $pending{$side};
 		close $side;
 	}
 	return;
 }
 
+# Who takes nothing for now may be waiting for another connection: what is for
+# him is kept.
+sub write_to
+{
+	my ($side) = @_;
+	my $written = syswrite $side, $pending{$side};
+
+	return disconnect($side, $peer{$side}) if !defined $written && !$!{EAGAIN};
+	substr $pending{$side}, 0, $written // 0, '';
+	if ($pending{$side} eq '') { $writing->remove($side) }
+	else { $writing->add($side) }
+	return;
+}
+
 sub pass_on
 {
-	my ($from, $to) = @_;
+	my ($from) = @_;
+	my $to = $peer{$from};
 	my $length = sysread $from, my $data, 65536;
 
+	return if !defined $length && $!{EAGAIN};
 	return disconnect($from, $to) if !$length;
 	$bytes += $length;
-	for (my $sent = 0; $sent < $length;)
-	{
-		my $written = syswrite $to, $data, $length - $sent, $sent;
-		return disconnect($from, $to) if !defined $written;
-		$sent += $written;
-	}
-	return;
+	$pending{$to} .= $data;
+	return write_to($to);
 }
 
 $SIG{PIPE} = 'IGNORE';
 $| = 1;
 while (1)
 {
-	foreach my $ready ($waiting->can_read)
+	my ($readable, $writable) = IO::Select->select($waiting, $writing);
+
+	foreach my $ready (@$writable)
+	{
+		write_to($ready) if $peer{$ready};
+	}
+	foreach my $ready (@$readable)
 	{
 		if ($ready == \*STDIN)
 		{
@@ -81,6 +103,6 @@ while (1)
 			$bytes = 0;
 		}
 		elsif ($port{$ready}) { connect_to(scalar $ready->accept, $port{$ready}) }
-		elsif ($peer{$ready}) { pass_on($ready, $peer{$ready}) }
+		elsif ($peer{$ready}) { pass_on($ready) }
 	}
 }
