@@ -1,0 +1,257 @@
+# What doc/scaling.md says of several servers, on four of them: its statements and
+# their output, what is sent to the shards, rows as those of one table, and shards
+# that go away.  The coordinator is another database of the first server.
+
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $shards = 4;
+my $document = slurp_file('doc/scaling.md');
+my @nodes = map { PostgreSQL::Test::Cluster->new("shard$_") } 1 .. $shards;
+
+# The servers know each other as host 'shard1' to 'shard4' in the document, and
+# by a file here.
+my $services = PostgreSQL::Test::Utils::tempdir() . '/services.conf';
+append_to_file($services,
+	join '', map { sprintf "[shard%d]\nhost=%s\nport=%d\n", $_ + 1, $nodes[$_]->host, $nodes[$_]->port } 0 .. $#nodes);
+$ENV{PGSERVICEFILE} = $services;
+
+for my $node (@nodes)
+{
+	$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
+	$node->append_conf('postgresql.conf', "shared_buffers = 8MB\njit = off");
+	$node->start;
+	$node->safe_psql('postgres', 'CREATE DATABASE docs');
+}
+my $coordinator = $nodes[0];
+if ($coordinator->safe_psql('postgres',
+	"SELECT count(*) FROM pg_available_extensions WHERE name IN ('postgres_fdw', 'dblink')") != 2)
+{
+	$_->stop for @nodes;
+	plan skip_all => 'postgres_fdw and dblink, of PostgreSQL\'s contrib, are not installed';
+}
+
+# Notices and details are not shown.
+sub run_sql
+{
+	my ($node, $database, $sql) = @_;
+	my ($out, $err) = ('', '');
+
+	$sql =~ s/\bhost 'shard/service 'shard/g;
+	IPC::Run::run(
+		[ 'psql', '-X', '-q', '-d', $node->connstr($database) ],
+		'<', \"\\pset footer off\n$sql",
+		'>', \$out, '2>', \$err);
+	$err =~ s/^(?!ERROR).*\n//mg;
+	return $out . $err;
+}
+
+sub trimmed
+{
+	my ($text) = @_;
+	$text =~ s/[ \t]+$//mg;
+	$text =~ s/\n+\z//;
+	return $text;
+}
+
+sub query
+{
+	my ($sql) = @_;
+	return $coordinator->safe_psql('postgres', $sql);
+}
+
+# The statements of the document, each where its first line says.
+my %blocks = ('each shard' => 0, 'the coordinator' => 0);
+while ($document =~ /^```sql\n-- on (each shard|the coordinator)\n(.*?)^```\n(?:\n?```\n(.*?)^```\n)?/msg)
+{
+	my ($where, $sql, $shown) = ($1, $2, $3 // '');
+	my @results =
+	  $where eq 'each shard' ? map { run_sql($_, 'docs', $sql) } @nodes
+	  : run_sql($coordinator, 'postgres', $sql);
+
+	is(trimmed($_), trimmed($shown), "on $where: " . substr $sql, 0, 60) for @results;
+	$blocks{$where}++;
+}
+is($blocks{'each shard'} + $blocks{'the coordinator'},
+	() = $document =~ /^```sql$/mg, 'each block says where it is run');
+cmp_ok($blocks{$_}, '>=', 2, "blocks for $_") for sort keys %blocks;
+
+# What the table of conditions says of each: under a generic plan it is a part of
+# the remote statement, or is not.
+my $forms = 0;
+while ($document =~ /^\| `([^`]+)` \| the (shards|coordinator) \|$/mg)
+{
+	my ($form, $where) = ($1, $2);
+	my %parameters = map { $_ => 1 } $form =~ /\$\d/g;
+	my $nulls = join ', ', ('NULL') x keys %parameters;
+	my $arguments = $nulls ? "($nulls)" : '';
+	my $clause = $form =~ /^ORDER BY/ ? $form : "WHERE $form";
+	my $plan = query("SET plan_cache_mode = force_generic_plan;
+		PREPARE form AS SELECT id FROM docs_1 $clause;
+		EXPLAIN (VERBOSE, COSTS OFF) EXECUTE form$arguments");
+
+	if ($where eq 'shards')
+	{
+		like($plan, qr/Remote SQL: SELECT .* FROM public\.docs (WHERE|ORDER BY) /, "$form: sent");
+		unlike($plan, qr/^\s*(Filter|Sort Key):/m, "$form: nothing else to do");
+	}
+	else
+	{
+		like($plan, qr/^\s*Filter: /m, "$form: not sent");
+		like($plan, qr/Remote SQL: SELECT [^()]* FROM public\.docs$/m, "$form: all rows are fetched");
+	}
+	$forms++;
+}
+cmp_ok($forms, '>=', 20, 'conditions of the document');
+
+# What is written for many rows is sent as a whole.
+for my $sent (
+	[ 'the join of a batch', 'SELECT * FROM known',
+		qr/(Async Foreign Scan.*Remote SQL: SELECT new, old FROM public\.known.*){4}/s ],
+	[ 'the nearest of each shard', q{SELECT * FROM nearest('00ff00ff00ff00ff', 7)},
+		qr/(Async Foreign Scan.*Remote SQL: SELECT id, fp FROM public\.docs ORDER BY \(fp .* LIMIT 7::bigint.*){4}/s ],
+	[ 'the nearest of each of a batch', 'SELECT near.id FROM batch, LATERAL nearest(batch.fp, 7) near',
+		qr/(Async Foreign Scan.*Remote SQL: SELECT id, fp FROM public\.docs ORDER BY \(fp .* LIMIT 7::bigint.*){4}/s ],
+	[ 'a DELETE', q{DELETE FROM docs WHERE fp <-> '00ff00ff00ff00ff' <= 3},
+		qr/(Foreign Delete on public.*Remote SQL: DELETE FROM public\.docs WHERE .*){4}/s ])
+{
+	my ($name, $statement, $expected) = @$sent;
+
+	like(query("EXPLAIN (VERBOSE, COSTS OFF) $statement"), $expected, "$name: sent");
+}
+
+# Rows of four shards are those of one table.  Every third is near one of another
+# shard; there are equal ones, and some have no fingerprint.
+$_->safe_psql('docs', 'CREATE TABLE points (id bigint PRIMARY KEY, fp simhash64);
+	CREATE INDEX ON points USING hamming (fp)') for @nodes;
+query(<<'SQL');
+CREATE TABLE points (id bigint, fp simhash64) PARTITION BY HASH (id);
+DO $$ BEGIN
+	FOR i IN 1 .. 4 LOOP
+		EXECUTE format('CREATE FOREIGN TABLE points_%s PARTITION OF points FOR VALUES WITH (MODULUS 4, REMAINDER %s)
+			SERVER shard%1$s OPTIONS (table_name ''points'', batch_size ''1000'', fetch_size ''100'')', i, i - 1);
+	END LOOP;
+END $$;
+CREATE TABLE one (id bigint PRIMARY KEY, fp simhash64);
+INSERT INTO one SELECT i, CASE WHEN i % 50 <> 0 THEN
+	(hashint8extended(i - i % 3, 1) # (i % 3)::bigint << i % 62 # (i % 7 / 6) * x'0f00330000000000'::bigint)::simhash64 END
+FROM generate_series(1, 3000) i;
+INSERT INTO points SELECT * FROM one;
+CREATE TABLE some AS SELECT id + 5000 AS id, fp FROM one WHERE id % 20 = 0 OR id > 2995;
+CREATE TABLE many AS SELECT * FROM one WHERE id % 2 = 0;
+CREATE INDEX ON one USING hamming (fp);
+ANALYZE points, one, some, many;
+SQL
+my %compared = (
+	lookups => 'SELECT some.id, found.id FROM some, LATERAL (SELECT id FROM %s WHERE fp <-> some.fp <= %d) found',
+	'a join with many' => 'SELECT b.id, d.id FROM many b JOIN %s d ON d.fp <-> b.fp <= %d',
+	'NOT EXISTS' => 'SELECT id FROM many b WHERE NOT EXISTS (SELECT FROM %s d WHERE d.fp <-> b.fp <= %d AND d.id <> b.id)',
+	'a count' => 'SELECT count(*) FROM %s WHERE fp <-> (SELECT min(fp) FROM one) <= %d',
+	'a full join' => 'SELECT b.id, d.id FROM some b FULL JOIN %s d ON d.fp <-> b.fp <= %d',
+	pairs => q{SELECT * FROM simhash_pairs('SELECT id, fp FROM %s', %d)},
+	clusters => 'SELECT id, simhash_cluster(fp, %2$d) OVER (ORDER BY id) FROM %1$s');
+for my $name (sort keys %compared)
+{
+	for my $k (0, 1, 3, 8, 12)
+	{
+		my ($here, $there) = map {
+			query(sprintf "SELECT count(*), md5(string_agg(r::text, ' ' ORDER BY r::text)) FROM ($compared{$name}) r", $_, $k)
+		} qw(one points);
+
+		cmp_ok($here, 'ne', '0|', "$name within $k: some rows");
+		is($there, $here, "$name within $k: the rows of one table");
+	}
+}
+is( query('SELECT some.id, string_agg(distance::text, \' \' ORDER BY distance) FROM some,
+		LATERAL (SELECT fp <-> some.fp AS distance FROM points ORDER BY fp <-> some.fp LIMIT 5) near GROUP BY 1 ORDER BY 1'),
+	query('SELECT some.id, string_agg(distance::text, \' \' ORDER BY distance) FROM some,
+		LATERAL (SELECT fp <-> some.fp AS distance FROM one ORDER BY fp <-> some.fp LIMIT 5) near GROUP BY 1 ORDER BY 1'),
+	'the nearest: the distances of one table');
+
+# Which of the two joins is taken is a matter of costs.
+my $join = 'SELECT FROM %s b JOIN points d ON d.fp <-> b.fp <= 3';
+query('CREATE TABLE few AS SELECT * FROM some LIMIT 3; ANALYZE few');
+like(query('EXPLAIN (VERBOSE) ' . sprintf $join, 'few'),
+	qr/Nested Loop.*(Remote SQL: SELECT NULL FROM public\.points WHERE \(public\.simhash_within\(fp, \$1.*){4}/s,
+	'few rows are looked up');
+like(query('EXPLAIN (VERBOSE) ' . sprintf $join, 'many'),
+	qr/HammingJoin.*(Remote SQL: SELECT fp FROM public\.points.*){4}/s,
+	'for many all fingerprints are fetched');
+
+# Run statements in one session; errors are SQL states.
+sub states
+{
+	my ($sql) = @_;
+	my ($out, $err) = ('', '');
+
+	$coordinator->psql('postgres', "\\set VERBOSITY sqlstate\n$sql",
+		on_error_stop => 0, stdout => \$out, stderr => \$err);
+	return ($out, join ' ', $err =~ /ERROR:  (\w{5})$/mg);
+}
+
+# A shard that goes away after the first of 100 rows of each were fetched, and one
+# that is away.
+my $lookup = 'SELECT count(*) FROM points WHERE fp <-> (SELECT fp FROM one WHERE id = 7) <= 3;';
+my $found = query($lookup);
+my ($out, $err) = states(<<"SQL");
+BEGIN;
+DECLARE c CURSOR FOR SELECT id FROM points;
+FETCH 1 FROM c \\g /dev/null
+SELECT gone FROM dblink('shard3', \$\$SELECT bool_and(pg_terminate_backend(pid, 60000)) FROM pg_stat_activity
+	WHERE application_name = 'postgres_fdw' AND query LIKE '%points%'\$\$) AS t(gone bool);
+MOVE ALL FROM c;
+ROLLBACK;
+$lookup
+SQL
+like($err, qr/^(57P01|08006)$/, 'a shard goes away during a statement: an error');
+is($out, "t\n$found", 'the next statement connects again');
+
+$nodes[2]->stop('immediate');
+($out, $err) = states("$lookup\nSELECT count(*) > 0 FROM points_2;");
+is($err, '08001', 'a shard that is down: an error');
+is($out, 't', 'the others answer');
+$nodes[2]->start;
+is(query($lookup), $found, 'it is up again: all rows');
+
+($out, $err) = states(<<"SQL");
+SELECT dblink_connect('holder', 'shard2') \\g /dev/null
+SELECT dblink_exec('holder', 'BEGIN; LOCK TABLE points') \\g /dev/null
+SET statement_timeout = '300ms';
+$lookup
+SET statement_timeout = 0;
+SELECT dblink_exec('holder', 'ROLLBACK') \\g /dev/null
+$lookup
+SQL
+is($err, '57014', 'a shard that waits: statement_timeout ends it');
+is($out, $found, 'the next statement has all rows');
+
+# Databases that have no extension, or have it elsewhere.
+for my $other ('', 'CREATE SCHEMA ext; CREATE EXTENSION simhash SCHEMA ext')
+{
+	$nodes[1]->safe_psql('postgres', 'CREATE DATABASE other');
+	$nodes[1]->safe_psql('other', "CREATE TABLE points (id bigint, fp text); $other");
+	query(q{CREATE SERVER other FOREIGN DATA WRAPPER postgres_fdw OPTIONS (service 'shard2', dbname 'other', extensions 'simhash');
+		CREATE USER MAPPING FOR CURRENT_USER SERVER other;
+		CREATE FOREIGN TABLE other (id bigint, fp simhash64) SERVER other OPTIONS (table_name 'points')});
+	($out, $err) = states(q{SELECT id FROM other WHERE fp <-> '00ff00ff00ff00ff' <= 3});
+	is($err, '42704', 'the extension is not where it should be: ' . ($other || 'nowhere'));
+	query('SELECT postgres_fdw_disconnect_all(); DROP SERVER other CASCADE');
+	$nodes[1]->safe_psql('postgres', 'DROP DATABASE other WITH (FORCE)');
+}
+
+# The query that finds another version of the extension.
+my ($versions) = $document =~ /^(SELECT string_agg\(shard.*?;)$/ms;
+$nodes[1]->safe_psql('docs', "UPDATE pg_extension SET extversion = '0.9' WHERE extname = 'simhash'");
+$nodes[3]->safe_psql('docs', 'ALTER EXTENSION simhash SET SCHEMA pg_catalog');
+is(join("\n", sort split /\n/, query($versions)), <<'ROWS' =~ s/\n\z//r, 'which servers differ');
+coordinator, shard1, shard3|1.0|public
+shard2|0.9|public
+shard4|1.0|pg_catalog
+ROWS
+
+$_->stop for @nodes;
+done_testing();
