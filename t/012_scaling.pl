@@ -138,20 +138,20 @@ DO $$ BEGIN
 END $$;
 CREATE TABLE one (id bigint PRIMARY KEY, fp simhash64);
 INSERT INTO one SELECT i, CASE WHEN i % 50 <> 0 THEN
-	(hashint8extended(i - i % 3, 1) # (i % 3)::bigint << i % 62 # (i % 7 / 6) * x'0f00330000000000'::bigint)::simhash64 END
+	(hashint8extended(i - i % 3, 1) # ((i % 3 / 2)::bigint << i % 62) # (i % 7 / 6) * x'0f00330000000000'::bigint)::simhash64 END
 FROM generate_series(1, 3000) i;
 INSERT INTO points SELECT * FROM one;
-CREATE TABLE some AS SELECT id + 5000 AS id, fp FROM one WHERE id % 20 = 0 OR id > 2995;
+CREATE TABLE several AS SELECT id + 5000 AS id, fp FROM one WHERE id % 20 = 0 OR id > 2995;
 CREATE TABLE many AS SELECT * FROM one WHERE id % 2 = 0;
 CREATE INDEX ON one USING hamming (fp);
-ANALYZE points, one, some, many;
+ANALYZE points, one, several, many;
 SQL
 my %compared = (
-	lookups => 'SELECT some.id, found.id FROM some, LATERAL (SELECT id FROM %s WHERE fp <-> some.fp <= %d) found',
+	lookups => 'SELECT several.id, found.id FROM several, LATERAL (SELECT id FROM %s WHERE fp <-> several.fp <= %d) found',
 	'a join with many' => 'SELECT b.id, d.id FROM many b JOIN %s d ON d.fp <-> b.fp <= %d',
 	'NOT EXISTS' => 'SELECT id FROM many b WHERE NOT EXISTS (SELECT FROM %s d WHERE d.fp <-> b.fp <= %d AND d.id <> b.id)',
 	'a count' => 'SELECT count(*) FROM %s WHERE fp <-> (SELECT min(fp) FROM one) <= %d',
-	'a full join' => 'SELECT b.id, d.id FROM some b FULL JOIN %s d ON d.fp <-> b.fp <= %d',
+	'a full join' => 'SELECT b.id, d.id FROM several b FULL JOIN %s d ON d.fp <-> b.fp <= %d',
 	pairs => q{SELECT * FROM simhash_pairs('SELECT id, fp FROM %s', %d)},
 	clusters => 'SELECT id, simhash_cluster(fp, %2$d) OVER (ORDER BY id) FROM %1$s');
 for my $name (sort keys %compared)
@@ -166,17 +166,17 @@ for my $name (sort keys %compared)
 		is($there, $here, "$name within $k: the rows of one table");
 	}
 }
-is( query('SELECT some.id, string_agg(distance::text, \' \' ORDER BY distance) FROM some,
-		LATERAL (SELECT fp <-> some.fp AS distance FROM points ORDER BY fp <-> some.fp LIMIT 5) near GROUP BY 1 ORDER BY 1'),
-	query('SELECT some.id, string_agg(distance::text, \' \' ORDER BY distance) FROM some,
-		LATERAL (SELECT fp <-> some.fp AS distance FROM one ORDER BY fp <-> some.fp LIMIT 5) near GROUP BY 1 ORDER BY 1'),
+is( query('SELECT several.id, string_agg(distance::text, \' \' ORDER BY distance) FROM several,
+		LATERAL (SELECT fp <-> several.fp AS distance FROM points ORDER BY fp <-> several.fp LIMIT 5) near GROUP BY 1 ORDER BY 1'),
+	query('SELECT several.id, string_agg(distance::text, \' \' ORDER BY distance) FROM several,
+		LATERAL (SELECT fp <-> several.fp AS distance FROM one ORDER BY fp <-> several.fp LIMIT 5) near GROUP BY 1 ORDER BY 1'),
 	'the nearest: the distances of one table');
 
 # Which of the two joins is taken is a matter of costs.
 my $join = 'SELECT FROM %s b JOIN points d ON d.fp <-> b.fp <= 3';
-query('CREATE TABLE few AS SELECT * FROM some LIMIT 3; ANALYZE few');
+query('CREATE TABLE few AS SELECT * FROM several LIMIT 3; ANALYZE few');
 like(query('EXPLAIN (VERBOSE) ' . sprintf $join, 'few'),
-	qr/Nested Loop.*(Remote SQL: SELECT NULL FROM public\.points WHERE \(public\.simhash_within\(fp, \$1.*){4}/s,
+	qr/Nested Loop.*(Remote SQL: SELECT fp FROM public\.points WHERE \(public\.simhash_within\(fp, \$1.*){4}/s,
 	'few rows are looked up');
 like(query('EXPLAIN (VERBOSE) ' . sprintf $join, 'many'),
 	qr/HammingJoin.*(Remote SQL: SELECT fp FROM public\.points.*){4}/s,
@@ -202,7 +202,7 @@ BEGIN;
 DECLARE c CURSOR FOR SELECT id FROM points;
 FETCH 1 FROM c \\g /dev/null
 SELECT gone FROM dblink('shard3', \$\$SELECT bool_and(pg_terminate_backend(pid, 60000)) FROM pg_stat_activity
-	WHERE application_name = 'postgres_fdw' AND query LIKE '%points%'\$\$) AS t(gone bool);
+	WHERE application_name = 'postgres_fdw'\$\$) AS t(gone bool);
 MOVE ALL FROM c;
 ROLLBACK;
 $lookup
