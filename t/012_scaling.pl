@@ -172,6 +172,38 @@ is( query('SELECT several.id, string_agg(distance::text, \' \' ORDER BY distance
 		LATERAL (SELECT fp <-> several.fp AS distance FROM one ORDER BY fp <-> several.fp LIMIT 5) near GROUP BY 1 ORDER BY 1'),
 	'the nearest: the distances of one table');
 
+# The parts, by what the document has made: uniform fingerprints, dense ones, and
+# many copies.  A shard has each fourth row.
+my ($groups) = $document =~ /^(CREATE TABLE groups AS\n.*?;)$/ms;
+my %sets = (
+	uniform => '(hashint8extended(i - i % 3, 1) # ((i % 3 / 2)::bigint << i % 62) # (i % 7 / 6) * x\'0f00330000000000\'::bigint)',
+	dense => 'hashint8extended(i, 1) & hashint8extended(i, 2) & hashint8extended(i, 3)',
+	copies => 'hashint8extended(i % 100, 1) # (i % 300 / 100)');
+for my $set (sort keys %sets)
+{
+	my $rows = "SELECT i AS id, CASE WHEN i % 50 <> 0 THEN ($sets{$set})::simhash64 END AS fp FROM generate_series(1, 2000) i";
+
+	query("CREATE TABLE $set AS $rows");
+	$nodes[$_]->safe_psql('docs', "CREATE SCHEMA $set; CREATE TABLE $set.docs AS $rows WHERE i % 4 = $_;
+		ALTER FUNCTION pack SET search_path = $set, public") for 0 .. $#nodes;
+	for my $k (3, 8)
+	{
+		query("SELECT on_shards('SELECT pack($k, 8)'); SELECT on_shards('SELECT join_part($k, %s, 8)');
+			SELECT on_shards('SELECT join_part($k, %s + 4, 8)'); DROP TABLE groups; $groups");
+		is(query('SELECT * FROM pairs ORDER BY 1, 2'),
+			query("SELECT a::simhash64, b::simhash64, distance
+				FROM simhash_pairs('SELECT DISTINCT fp::bigint, fp FROM $set', $k) ORDER BY 1, 2"),
+			"$set within $k: the pairs of all parts");
+		is(query("SELECT id, coalesce(name, fp) FROM $set LEFT JOIN groups USING (fp) WHERE fp IS NOT NULL ORDER BY id"),
+			query("SELECT id, min(fp::bigint) OVER (PARTITION BY cluster)::simhash64
+				FROM (SELECT id, fp, simhash_cluster(fp, $k) OVER () AS cluster FROM $set WHERE fp IS NOT NULL) numbered
+				ORDER BY id"),
+			"$set within $k: the clusters of one table");
+	}
+	cmp_ok(query('SELECT count(*) FROM pairs'), '>', 0, "$set: some pairs");
+	cmp_ok($_->safe_psql('docs', 'SELECT count(DISTINCT part) FROM packs'), '>', 4, "$set: packs for many parts") for @nodes;
+}
+
 # Which of the two joins is taken is a matter of costs.
 my $join = 'SELECT FROM %s b JOIN points d ON d.fp <-> b.fp <= 3';
 query('CREATE TABLE few AS SELECT * FROM several LIMIT 3; ANALYZE few');
