@@ -115,6 +115,7 @@ DOCUMENTS = \
 	doc/quality.svg \
 	doc/recipes.md \
 	doc/reference.md \
+	doc/scaling.md \
 	doc/scaling.svg \
 	$(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/bench/results/*.md))
 

@@ -20,14 +20,18 @@ append_to_file($services,
 	join '', map { sprintf "[shard%d]\nhost=%s\nport=%d\n", $_ + 1, $nodes[$_]->host, $nodes[$_]->port } 0 .. $#nodes);
 $ENV{PGSERVICEFILE} = $services;
 
-for my $node (@nodes)
-{
-	$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
-	$node->append_conf('postgresql.conf', "shared_buffers = 8MB\njit = off");
-	$node->start;
-	$node->safe_psql('postgres', 'CREATE DATABASE docs');
-}
 my $coordinator = $nodes[0];
+$coordinator->init(allows_streaming => 1, extra => [ '--locale=C', '--encoding=UTF8' ]);
+$coordinator->append_conf('postgresql.conf', "shared_buffers = 8MB\njit = off\nautovacuum = off");
+$coordinator->start;
+$coordinator->safe_psql('postgres', 'CREATE DATABASE docs');
+# a copy takes less than initdb
+$coordinator->backup('base');
+for my $node (@nodes[ 1 .. $#nodes ])
+{
+	$node->init_from_backup($coordinator, 'base');
+	$node->start;
+}
 if ($coordinator->safe_psql('postgres',
 	"SELECT count(*) FROM pg_available_extensions WHERE name IN ('postgres_fdw', 'dblink')") != 2)
 {
