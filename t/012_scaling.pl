@@ -193,7 +193,9 @@ for my $set (sort keys %sets)
 	for my $k (3, 8)
 	{
 		query("SELECT on_shards('SELECT pack($k, 8)'); SELECT on_shards('SELECT join_part($k, %s, 8)');
-			SELECT on_shards('SELECT join_part($k, %s + 4, 8)'); DROP TABLE groups; $groups");
+			SELECT on_shards('SELECT join_part($k, %s + 4, 8)');
+			SELECT on_shards('SELECT link_part($k, %s, 8)'); SELECT on_shards('SELECT link_part($k, %s + 4, 8)');
+			DROP TABLE groups; $groups");
 		is(query('SELECT * FROM pairs ORDER BY 1, 2'),
 			query("SELECT a::simhash64, b::simhash64, distance
 				FROM simhash_pairs('SELECT DISTINCT fp::bigint, fp FROM $set', $k) ORDER BY 1, 2"),
