@@ -13,6 +13,7 @@ quiet='SET client_min_messages = warning'
 across='-c search_path=shards,public'
 planned='-c plan_cache_mode=force_custom_plan'
 shipped='Remote SQL: .*(<->|simhash_within)'
+pack_columns='id int, part int, ids int[], fps bigint[]'
 shard_names=()                  # of those that the column has
 declare -A latencies=()         # µs, by name
 declare -A elapsed=()           # seconds, by name
@@ -89,11 +90,8 @@ set_servers()
 	done
 }
 
-# A view of a shard's rows with the numbers of their parts is a table to others.
 load_shard()
 {
-	local k
-
 	sql -p "$1" -c "$quiet" -c 'DROP SCHEMA IF EXISTS shards CASCADE' \
 		-c 'DROP SCHEMA public CASCADE' -c 'CREATE SCHEMA public' \
 		-c 'CREATE EXTENSION simhash' -c "$(link_shards)" \
@@ -101,11 +99,7 @@ load_shard()
 	sql -c "COPY (SELECT id, fp FROM docs WHERE id % $shards = $1 - 1 ORDER BY id) TO STDOUT" |
 		sql -p "$1" -c 'COPY docs FROM STDIN'
 	sql -p "$1" -c 'CREATE INDEX ON docs USING hamming (fp)' -c 'VACUUM ANALYZE docs'
-	for k in 3 8; do
-		sql -p "$1" -c "CREATE VIEW parts_k$k AS
-				SELECT id, fp, simhash_parts(fp, $k, $shards) AS part FROM docs" \
-			-c "$(link_tables "parts_k$k" 'id int, fp simhash64, part int')"
-	done
+	sql -p "$1" -c "CREATE UNLOGGED TABLE packs ($pack_columns)" -c "$(link_tables packs "$pack_columns")"
 }
 
 # load_shards SHARDS MILLIONS: a column of the results
@@ -385,15 +379,27 @@ on_shards()
 	answer=$(cat "$work"/answer*)
 }
 
-# exchange K: each shard gets the rows of its part from all
+# exchange K: each shard packs the rows of each part, those of 100 pages at a time,
+# and then gets the packs of its part from all
 exchange()
 {
-	on_shards "CREATE UNLOGGED TABLE part AS SELECT id, fp FROM shards.parts_k$1 WHERE part = PART"
+	on_shards "INSERT INTO packs
+		SELECT PART, packed.*
+		FROM generate_series(0, pg_relation_size('docs') / 8192, 100) page, LATERAL (
+			SELECT part, array_agg(id), array_agg(fp::bigint)
+			FROM (
+				SELECT id, fp, simhash_parts(fp, $1, $shards) AS part FROM docs
+				WHERE ctid >= format('(%s,0)', page)::tid AND ctid < format('(%s,0)', page + 100)::tid
+			) copies
+			GROUP BY part
+		) packed"
+	on_shards "CREATE UNLOGGED TABLE part AS
+		SELECT unnest(ids) AS id, unnest(fps)::simhash64 AS fp FROM shards.packs WHERE part = PART"
 }
 
 drop_parts()
 {
-	on_shards "$quiet; DROP TABLE IF EXISTS part"
+	on_shards "$quiet; DROP TABLE IF EXISTS part; TRUNCATE packs"
 }
 
 # same_pairs K: the pairs are those of one server
@@ -597,8 +603,9 @@ print_scale_pairs()
 	say '## All pairs, in as many parts as there are shards'
 	say
 	say 'Processor time of all servers, in seconds. Fetched: one simhash_pairs on the coordinator, of rows'
-	say 'that it fetches. In parts: each shard fetches the rows of its part from all shards, itself'
-	say 'included, into a table (the exchange), and then finds their pairs; all at the same time.'
+	say 'that it fetches. In parts: each shard packs its rows in arrays, by part, and fetches those of its'
+	say 'part from all shards, itself included, into a table (the exchange). Then it finds their pairs.'
+	say 'All shards work at the same time.'
 	say
 	table_head
 	for k in 3 8; do
