@@ -116,8 +116,9 @@ cmp_ok($forms, '>=', 20, 'conditions of the document');
 for my $sent (
 	[ 'the join of a batch', 'SELECT * FROM known',
 		qr/(Async Foreign Scan.*Remote SQL: SELECT new, old FROM public\.known.*){4}/s ],
-	[ 'the nearest of each shard', q{SELECT * FROM nearest('00ff00ff00ff00ff', 7)},
-		qr/(Async Foreign Scan.*Remote SQL: SELECT id, fp FROM public\.docs ORDER BY \(fp .* LIMIT 7::bigint.*){4}/s ],
+	(map { [ "the nearest $_ of each shard", "SELECT * FROM nearest('00ff00ff00ff00ff', $_)",
+		qr/(Async Foreign Scan.*Remote SQL: SELECT id, fp FROM public\.docs ORDER BY \(fp .* LIMIT $_\:\:bigint.*){4}/s ] }
+		(1, 7, 10, 100)),
 	[ 'the nearest of each of a batch', 'SELECT near.id FROM batch, LATERAL nearest(batch.fp, 7) near',
 		qr/(Async Foreign Scan.*Remote SQL: SELECT id, fp FROM public\.docs ORDER BY \(fp .* LIMIT 7::bigint.*){4}/s ],
 	[ 'a DELETE', q{DELETE FROM docs WHERE fp <-> '00ff00ff00ff00ff' <= 3},
