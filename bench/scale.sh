@@ -145,16 +145,20 @@ create_values()
 # the sessions have ended.
 cpu_seconds()
 {
-	local name server ticks=0
+	local name server stats ticks=0
 
 	for name; do
 		server=$(head -n 1 "$work/$name/postmaster.pid")
 		while pgrep -P "$server" -f '^postgres: postgres ' >/dev/null; do
 			sleep 0.01
 		done
-		ticks+=" + $(pgrep -P "$server" | sed 's,.*,/proc/&/stat,' | xargs awk '
-			{ ticks += $14 + $15 + (NR == 1 ? $16 + $17 : 0) }
-			END { print ticks }' "/proc/$server/stat")"
+		# a process may end meanwhile, and its time is the server's then: once more
+		until stats=$(pgrep -P "$server" | sed 's,.*,/proc/&/stat,' |
+			xargs cat "/proc/$server/stat" 2>/dev/null); do
+			:
+		done
+		ticks+=" + $(awk '{ ticks += $14 + $15 + (NR == 1 ? $16 + $17 : 0) }
+			END { print ticks }' <<<"$stats")"
 	done
 	calculate "($ticks) / $(getconf CLK_TCK)"
 }
