@@ -8,10 +8,10 @@
  * is in the parts of its radius + 1 values.  A pair belongs to the part of the
  * first block in which the pair agrees: each pair comes in one part.
  *
- * From radius 4 on, blocks leave some bits behind them.  The pairs of the last block have spent
- * all their differences on the other blocks, and these bits are what still
- * tells them apart: see radius_later() in join.c.  So the parts together take
- * about the time of one join.  doc/scaling.md has figures.
+ * From radius 4 on, blocks leave some bits behind them.  The pairs of the last
+ * block have spent all their differences on the other blocks, and these bits
+ * are what still tells them apart: see radius_later() in join.c.  So the parts
+ * together take about the time of one join.  doc/scaling.md has figures.
  */
 #include "postgres.h"
 
