@@ -13,7 +13,7 @@ quiet='SET client_min_messages = warning'
 across='-c search_path=shards,public'
 planned='-c plan_cache_mode=force_custom_plan'
 shipped='Remote SQL: .*(<->|simhash_within)'
-pack_columns='id int, part int, ids int[], fps bigint[]'
+pack_columns='id int, part int, fps bigint[]'
 shard_names=()                  # of those that the column has
 declare -A latencies=()         # µs, by name
 declare -A elapsed=()           # seconds, by name
@@ -99,7 +99,9 @@ load_shard()
 	sql -c "COPY (SELECT id, fp FROM docs WHERE id % $shards = $1 - 1 ORDER BY id) TO STDOUT" |
 		sql -p "$1" -c 'COPY docs FROM STDIN'
 	sql -p "$1" -c 'CREATE INDEX ON docs USING hamming (fp)' -c 'VACUUM ANALYZE docs'
-	sql -p "$1" -c "CREATE UNLOGGED TABLE packs ($pack_columns)" -c "$(link_tables packs "$pack_columns")"
+	sql -p "$1" -c "CREATE UNLOGGED TABLE packs ($pack_columns)" \
+		-c 'ALTER TABLE packs ALTER fps SET STORAGE EXTERNAL' \
+		-c "$(link_tables packs "$pack_columns")"
 }
 
 # load_shards SHARDS MILLIONS: a column of the results
@@ -360,10 +362,16 @@ measure_clusters_across()
 	turns fetch 'SELECT count(fp), sum(id) FROM docs'
 }
 
+# hashed_pairs QUERY ARGUMENTS: the statement that tells their number and a hash
+hashed_pairs()
+{
+	printf "SELECT count(*), sum(hashint8(a)::bigint * hashint8(b) + distance) FROM simhash_pairs('%s', %s)" "$1" "$2"
+}
+
 # pairs_of SETTINGS K: of all rows, by one call
 pairs_of()
 {
-	answer=$(PGOPTIONS=$1 sql -c "$(summed "simhash_pairs('SELECT id, fp FROM docs', $2)")")
+	answer=$(PGOPTIONS=$1 sql -c "$(hashed_pairs 'SELECT fp::bigint, fp FROM docs' "$2")")
 }
 
 # on_shards STATEMENT: on all of them at the same time, each with the number of its
@@ -383,27 +391,32 @@ on_shards()
 	answer=$(cat "$work"/answer*)
 }
 
-# exchange K: each shard packs the rows of each part, those of 100 pages at a time,
-# and then gets the packs of its part from all
-exchange()
+# pack K: each shard packs the fingerprints of each part, those of 100 pages at a
+# time.  The arrays are not compressed, which random bits cannot be.
+pack()
 {
 	on_shards "INSERT INTO packs
 		SELECT PART, packed.*
 		FROM generate_series(0, pg_relation_size('docs') / 8192, 100) page, LATERAL (
-			SELECT part, array_agg(id), array_agg(fp::bigint)
+			SELECT part, array_agg(fp::bigint)
 			FROM (
-				SELECT id, fp, simhash_parts(fp, $1, $shards) AS part FROM docs
+				SELECT fp, simhash_parts(fp, $1, $shards) AS part FROM docs
 				WHERE ctid >= format('(%s,0)', page)::tid AND ctid < format('(%s,0)', page + 100)::tid
 			) copies
 			GROUP BY part
 		) packed"
-	on_shards "CREATE UNLOGGED TABLE part AS
-		SELECT unnest(ids) AS id, unnest(fps)::simhash64 AS fp FROM shards.packs WHERE part = PART"
 }
 
-drop_parts()
+# join_parts K: each shard gets the packs of its part from all, and finds the pairs
+join_parts()
 {
-	on_shards "$quiet; DROP TABLE IF EXISTS part; TRUNCATE packs"
+	on_shards "$(hashed_pairs "SELECT fp, fp::simhash64
+		FROM (SELECT unnest(fps) AS fp FROM shards.packs WHERE part = PART) copies" "$1, PART, $shards")"
+}
+
+drop_packs()
+{
+	on_shards 'TRUNCATE packs'
 }
 
 # same_pairs K: the pairs are those of one server
@@ -433,29 +446,26 @@ measure_parts()
 	local k=$1 round name
 
 	for ((round = 1; round <= $2; round++)); do
-		drop_parts
+		drop_packs
 		work "one_k$k" pairs_of "$(settings -)" "$k"
 		same_pairs "$k"
 		work "fetched_k$k" pairs_of "$(settings -) $across" "$k"
 		same_pairs "$k"
-		work "exchange_k$k" exchange "$k"
-		work "parts_k$k" on_shards \
-			"$(summed "simhash_pairs('SELECT id, fp FROM part', $k, PART, $shards)")"
+		work "pack_k$k" pack "$k"
+		work "parts_k$k" join_parts "$k"
 		same_pairs "$k"
 	done
-	for name in one fetched exchange parts; do
+	for name in one fetched pack parts; do
 		put_work "${name}_k$k"
 	done
-	put "job_k$k" "$(calculate "$(get "exchange_k${k}_cpu") + $(get "parts_k${k}_cpu")")"
-	put "parts_one_k$k" "$(calculate "$(get "parts_k${k}_cpu") / $(get "one_k${k}_cpu")")"
+	put "job_k$k" "$(calculate "$(get "pack_k${k}_cpu") + $(get "parts_k${k}_cpu")")"
 	put "job_one_k$k" "$(calculate "$(get "job_k$k") / $(get "one_k${k}_cpu")")"
 	put "job_fetched_k$k" "$(calculate "$(get "job_k$k") / $(get "fetched_k${k}_cpu")")"
 	put "job_shard_k$k" "$(calculate "$(get "job_k$k") / $shards")"
-	on_shards 'SELECT count(*) FROM part'
+	on_shards 'SELECT sum(cardinality(fps)) FROM shards.packs WHERE part = PART'
 	put "copies_k$k" "$(awk '{ n += $1 } END { printf "%.2f", n / '"$rows"' }' <<<"$answer")"
 	put "largest_k$k" "$(sort -n <<<"$answer" | tail -n 1)"
-	drop_parts
-	wire "exchange_k$k" "$rows" exchange "$k"
+	wire "parts_k$k" "$rows" join_parts "$k"
 	wire "fetched_k$k" "$rows" pairs_of "$(settings -) $across" "$k"
 }
 
@@ -505,8 +515,8 @@ print_scale_goals()
 	table_head
 	table_row 'look-up, k = 3 / primary key, both over the shards' 1.5 k3_key
 	table_row 'the same, processor time' '' k3_key_cpu
-	table_row 'pairs in parts, k = 3 / on one server, processor time' 1.5 parts_one_k3
-	table_row 'pairs in parts, k = 8 / on one server, processor time' 1.5 parts_one_k8
+	table_row 'pairs in parts, k = 3 / fetched by one server, processor time' 1.5 job_fetched_k3
+	table_row 'pairs in parts, k = 8 / fetched by one server, processor time' 1.5 job_fetched_k8
 }
 
 print_scale_lookups()
@@ -607,28 +617,26 @@ print_scale_pairs()
 	say '## All pairs, in as many parts as there are shards'
 	say
 	say 'Processor time of all servers, in seconds. Fetched: one simhash_pairs on the coordinator, of rows'
-	say 'that it fetches. In parts: each shard packs its rows in arrays, by part, and fetches those of its'
-	say 'part from all shards, itself included, into a table (the exchange). Then it finds their pairs.'
-	say 'All shards work at the same time.'
+	say 'that it fetches. In parts: each shard packs its fingerprints in arrays, by part. Then it fetches those of'
+	say 'its part from all shards, itself included, and finds their pairs. All shards work at the same time.'
 	say
 	table_head
 	for k in 3 8; do
 		table_row "k = $k, one server" '' "one_k${k}_cpu"
 		table_row "k = $k, fetched" '' "fetched_k${k}_cpu"
-		table_row "k = $k, in parts: exchange" '' "exchange_k${k}_cpu"
-		table_row "k = $k, in parts: pairs" '' "parts_k${k}_cpu"
-		table_row "k = $k, in parts: pairs / one server" 1.5 "parts_one_k$k"
+		table_row "k = $k, in parts: packed" '' "pack_k${k}_cpu"
+		table_row "k = $k, in parts: fetched, and pairs" '' "parts_k${k}_cpu"
 		table_row "k = $k, in parts: both / one server" '' "job_one_k$k"
-		table_row "k = $k, in parts: both / fetched" '' "job_fetched_k$k"
+		table_row "k = $k, in parts: both / fetched" 1.5 "job_fetched_k$k"
 		table_row "k = $k, in parts: both, of a shard" '' "job_shard_k$k"
 		table_row "k = $k, one server, elapsed" '' "one_k${k}_s"
 		table_row "k = $k, fetched, elapsed" '' "fetched_k${k}_s"
-		table_row "k = $k, in parts: exchange, elapsed" '' "exchange_k${k}_s"
-		table_row "k = $k, in parts: pairs, elapsed" '' "parts_k${k}_s"
+		table_row "k = $k, in parts: packed, elapsed" '' "pack_k${k}_s"
+		table_row "k = $k, in parts: fetched, and pairs, elapsed" '' "parts_k${k}_s"
 		table_row "k = $k, parts that a row is in" '' "copies_k$k"
 		table_row "k = $k, rows of the largest part" '' "largest_k$k"
 		table_row "k = $k, fetched: bytes a row between servers" '' "fetched_k${k}_bytes"
-		table_row "k = $k, exchange: bytes a row between servers" '' "exchange_k${k}_bytes"
+		table_row "k = $k, in parts: bytes a row between servers" '' "parts_k${k}_bytes"
 	done
 }
 
