@@ -397,7 +397,7 @@ pack()
 {
 	on_shards "INSERT INTO packs
 		SELECT PART, packed.*
-		FROM generate_series(0, pg_relation_size('docs') / 8192, 100) page, LATERAL (
+		FROM generate_series(0, pg_relation_size('docs') / current_setting('block_size')::int, 100) page, LATERAL (
 			SELECT part, array_agg(fp::bigint)
 			FROM (
 				SELECT fp, simhash_parts(fp, $1, $shards) AS part FROM docs

@@ -191,11 +191,13 @@ for my $set (sort keys %sets)
 	query("CREATE TABLE $set AS $rows");
 	$nodes[$_]->safe_psql('docs', "CREATE SCHEMA $set; CREATE TABLE $set.docs AS $rows WHERE i % 4 = $_;
 		ALTER FUNCTION pack SET search_path = $set, public") for 0 .. $#nodes;
+	my $link = $set eq 'dense' ? 'link_dense_part' : 'link_part';
+
 	for my $k (3, 8)
 	{
 		query("SELECT on_shards('SELECT pack($k, 8)'); SELECT on_shards('SELECT join_part($k, %s, 8)');
 			SELECT on_shards('SELECT join_part($k, %s + 4, 8)');
-			SELECT on_shards('SELECT link_part($k, %s, 8)'); SELECT on_shards('SELECT link_part($k, %s + 4, 8)');
+			SELECT on_shards('SELECT $link($k, %s, 8)'); SELECT on_shards('SELECT $link($k, %s + 4, 8)');
 			DROP TABLE groups; $groups");
 		is(query('SELECT * FROM pairs ORDER BY 1, 2'),
 			query("SELECT a::simhash64, b::simhash64, distance
