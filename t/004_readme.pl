@@ -6,9 +6,13 @@ use strict;
 use warnings;
 
 use Encode qw(decode_utf8);
+use FindBin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+
+use lib $FindBin::Bin;
+use Documents;
 
 my $node = PostgreSQL::Test::Cluster->new('readme');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
@@ -28,35 +32,13 @@ my $blocks = 0;
 my $rows = 0;
 my $links = 0;
 
-# Notices and details are not shown.
-sub run_sql
-{
-	my ($sql) = @_;
-	my ($out, $err) = ('', '');
-
-	IPC::Run::run(
-		[ 'psql', '-X', '-q', '-d', $node->connstr('postgres') ],
-		'<', \"\\pset footer off\n$sql",
-		'>', \$out, '2>', \$err);
-	$err =~ s/^(?!ERROR).*\n//mg;
-	return $out . $err;
-}
-
 # The value of an example; several rows have commas between them.
 sub value_of
 {
 	my ($example) = @_;
 
 	return join ', ', split /\n/,
-	  run_sql("\\pset tuples_only on\n\\pset format unaligned\nSELECT $example;");
-}
-
-sub trimmed
-{
-	my ($text) = @_;
-	$text =~ s/[ \t]+$//mg;
-	$text =~ s/\n+\z//;
-	return $text;
+	  run_sql($node, 'postgres', "\\pset tuples_only on\n\\pset format unaligned\nSELECT $example;");
 }
 
 # A document without its code, in which nothing is a link, a heading or a table.
@@ -87,7 +69,7 @@ while ($documentation =~ /^```sql\n(.*?)^```\n(?:```\n(.*?)^```\n)?/msg)
 {
 	my ($sql, $shown) = ($1, $2 // '');
 
-	is(trimmed(run_sql($sql)), trimmed($shown), "block: " . substr $sql, 0, 60);
+	is(trimmed(run_sql($node, 'postgres', $sql)), trimmed($shown), "block: " . substr $sql, 0, 60);
 	$blocks++;
 }
 while ($documentation =~ /^\| .* \| `([^|]+?)` \| `([^|]+)` \|$/mg)

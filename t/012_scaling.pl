@@ -5,9 +5,13 @@
 use strict;
 use warnings;
 
+use FindBin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+
+use lib $FindBin::Bin;
+use Documents;
 
 my $shards = 4;
 my $document = slurp_file('doc/scaling.md');
@@ -39,29 +43,6 @@ if ($coordinator->safe_psql('postgres',
 	plan skip_all => 'postgres_fdw and dblink, of PostgreSQL\'s contrib, are not installed';
 }
 
-# Notices and details are not shown.
-sub run_sql
-{
-	my ($node, $database, $sql) = @_;
-	my ($out, $err) = ('', '');
-
-	$sql =~ s/\bhost 'shard/service 'shard/g;
-	IPC::Run::run(
-		[ 'psql', '-X', '-q', '-d', $node->connstr($database) ],
-		'<', \"\\pset footer off\n$sql",
-		'>', \$out, '2>', \$err);
-	$err =~ s/^(?!ERROR).*\n//mg;
-	return $out . $err;
-}
-
-sub trimmed
-{
-	my ($text) = @_;
-	$text =~ s/[ \t]+$//mg;
-	$text =~ s/\n+\z//;
-	return $text;
-}
-
 sub query
 {
 	my ($sql) = @_;
@@ -73,6 +54,8 @@ my %blocks = ('each shard' => 0, 'the coordinator' => 0);
 while ($document =~ /^```sql\n-- on (each shard|the coordinator)\n(.*?)^```\n(?:\n?```\n(.*?)^```\n)?/msg)
 {
 	my ($where, $sql, $shown) = ($1, $2, $3 // '');
+
+	$sql =~ s/\bhost 'shard/service 'shard/g;
 	my @results =
 	  $where eq 'each shard' ? map { run_sql($_, 'docs', $sql) } @nodes
 	  : run_sql($coordinator, 'postgres', $sql);
