@@ -17,8 +17,8 @@ OBJS = \
 	src/am/am_handler.o \
 	src/am/am_insert.o \
 	src/am/am_inspect.o \
-	src/am/am_nearest.o \
 	src/am/am_named.o \
+	src/am/am_nearest.o \
 	src/am/am_page.o \
 	src/am/am_parallel.o \
 	src/am/am_path.o \

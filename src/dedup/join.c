@@ -8,10 +8,13 @@
  * one part after the other: what agrees in the part is a group then, side by
  * side.  A group is sorted by one later part after the other, until groups
  * agree in levels parts.  A group that is too large even then gets a cut of
- * its own, into parts that tell its fingerprints apart equally well.  Where
- * such a group is new, its pairs differ in each earlier part that was not
- * chosen, which leaves fewer bits to differ in what comes later.
- * doc/algorithm.md 6 proves that no pair within the radius is lost.
+ * its own, into parts that tell its fingerprints apart equally well.
+ *
+ * A pair that agrees in an earlier part, too, was found there.  So a new pair
+ * differs in each part that was passed over, in a bit at least.  Each such part
+ * leaves one bit less in which the pair may differ later, and the cut of a
+ * group may be one of the later bits alone.  doc/algorithm.md 6 proves that no
+ * pair within the radius is lost.
  */
 #include "postgres.h"
 
@@ -320,15 +323,11 @@ consider_cut(JoinCut *cut, const GroupShape *shape, int radius, uint64 region,
 									   sum_information(shape, region),
 									   pg_popcount64(varying), least);
 
-	if (levels == 0)
-		return;
-	cut->levels = levels;
-	cut->radius = radius;
-	cut->region = region;
-	cut->varying = varying;
+	if (levels > 0)
+		join_cut_begin(cut, levels, radius, region, varying);
 }
 
-/* Return the bits of the region of the node's cut that its parts end before. */
+/* Return the bits of the node's cut that are in no part up to node->part. */
 static uint64
 later_bits(const JoinNode *node)
 {
@@ -353,9 +352,9 @@ radius_later(const JoinNode *node)
 }
 
 /*
- * Cut a group into parts of its own.  above is the node of which it is a
- * smaller group that agrees in all levels, or NULL.  Return false if no cut
- * pays.
+ * above is NULL for the group of all.  Else the group is a smaller group of the
+ * node above, and agrees in all levels of the cut of above.  Set *cut to a cut
+ * of the group that takes the least time.  Return false if no cut pays.
  */
 static bool
 make_cut(HammingJoin *join, const Candidates *group, const JoinNode *above,
@@ -660,10 +659,7 @@ hamming_join_choose_cut(FingerprintList *x, FingerprintList *y, int radius,
 	total = sum_information(&shape, PG_UINT64_MAX);
 	if (pg_popcount64(varying) < parts || parts * exp2(-total / parts) > 0.5)
 		return false;
-	cut->levels = 1;
-	cut->radius = radius;
-	cut->region = PG_UINT64_MAX;
-	cut->varying = varying;
+	join_cut_begin(cut, 1, radius, PG_UINT64_MAX, varying);
 	cut_bits(cut, &shape);
 	return true;
 }

@@ -40,6 +40,17 @@ typedef struct JoinCut
 										 * each has a varying bit */
 } JoinCut;
 
+/* Set what a cut is of: see JoinCut.  The parts are for the caller to set. */
+static inline void
+join_cut_begin(JoinCut *cut, int levels, int radius, uint64 region,
+			   uint64 varying)
+{
+	cut->levels = levels;
+	cut->radius = radius;
+	cut->region = region;
+	cut->varying = varying;
+}
+
 /*
  * A node divides a group by the parts first .. last of a cut, one after the
  * other: what agrees in the part is a smaller group.

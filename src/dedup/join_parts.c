@@ -18,8 +18,8 @@
 #include "dedup/join_parts.h"
 
 /*
- * Return into how many equal blocks 64 bits are cut, of which the first
- * radius + 1 are used.  The radius is less than HAMMING_BITS.  By the model of
+ * The radius is less than HAMMING_BITS.  Return the number of equal blocks that
+ * make up 64 bits.  The first radius + 1 blocks are in parts.  By the model of
  * choose_levels() in join.c, for 10^7 to 8 * 10^9 random fingerprints and a
  * radius of 1 to 16, all parts take at most 1.23 times as long as one join.
  * With no block behind the others they would take up to 1.7 times as long for
@@ -76,10 +76,7 @@ hamming_parts_restrict(const JoinParts *parts, JoinPairs *pairs, int block)
 
 	if (parts->radius == HAMMING_BITS)
 		return;
-	cut.levels = 1;
-	cut.radius = parts->radius;
-	cut.region = PG_UINT64_MAX;
-	cut.varying = PG_UINT64_MAX;
+	join_cut_begin(&cut, 1, parts->radius, PG_UINT64_MAX, PG_UINT64_MAX);
 	for (i = 0; i < parts->block_count; i++)
 		cut.parts[i] = parts->blocks[i].mask;
 	hamming_join_pairs_restrict(pairs, &cut, block);

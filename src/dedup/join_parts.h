@@ -7,14 +7,14 @@
 
 #include "dedup/join_pairs.h"
 
-/* The bits of a block, and what spreads its values over the parts. */
+/* A block of a fingerprint: see hamming_part_of(). */
 typedef struct PartBlock
 {
-	uint64		mask;
+	uint64		mask;			/* the bits of the block */
 	int			low;			/* bits of a fingerprint that are below the
 								 * block */
 	int			unused;			/* bits that are not of the block */
-	uint64		offset;
+	uint64		offset;			/* of its values from those of block 0 */
 } PartBlock;
 
 /* All parts of a join, by fingerprints within radius of each other. */
@@ -25,6 +25,13 @@ typedef struct JoinParts
 	int			block_count;	/* blocks of a fingerprint that are in parts */
 	PartBlock	blocks[HAMMING_BITS];
 } JoinParts;
+
+/* One of the parts. */
+typedef struct JoinPart
+{
+	JoinParts	parts;
+	int			number;			/* 0 .. parts.count - 1 */
+} JoinPart;
 
 extern void hamming_parts_begin(JoinParts *parts, int radius, int count);
 extern void hamming_parts_restrict(const JoinParts *parts, JoinPairs *pairs,
@@ -50,14 +57,21 @@ hamming_part_of(const JoinParts *parts, uint64 fingerprint, int block)
 	return (int) ((place >> 32) * parts->count >> 32);
 }
 
+/* Is the block of the fingerprint in the part? */
+static inline bool
+is_block_in_part(const JoinPart *part, uint64 fingerprint, int block)
+{
+	return hamming_part_of(&part->parts, fingerprint, block) == part->number;
+}
+
 /* Is any block of the fingerprint in the part? */
 static inline bool
-hamming_is_in_part(const JoinParts *parts, uint64 fingerprint, int part)
+is_in_part(const JoinPart *part, uint64 fingerprint)
 {
 	int			block;
 
-	for (block = 0; block < parts->block_count; block++)
-		if (hamming_part_of(parts, fingerprint, block) == part)
+	for (block = 0; block < part->parts.block_count; block++)
+		if (is_block_in_part(part, fingerprint, block))
 			return true;
 	return false;
 }

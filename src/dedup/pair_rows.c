@@ -40,7 +40,7 @@ simhash_pair_rows_begin(JoinSide *x, JoinSide *y, int radius)
 static void
 begin_block(PairRows *pairs)
 {
-	const JoinParts *parts = pairs->parts;
+	const JoinParts *parts = &pairs->part->parts;
 	FingerprintList *list = &pairs->x->list;
 	uint32		count = 0;
 	uint32		i;
@@ -48,7 +48,7 @@ begin_block(PairRows *pairs)
 	for (i = 0; i < list->count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (hamming_part_of(parts, list->fps[i], pairs->block) == pairs->part)
+		if (is_block_in_part(pairs->part, list->fps[i], pairs->block))
 			fplist_swap(list, i, count++);
 	}
 	pairs->members = *list;
@@ -67,8 +67,8 @@ next_block(PairRows *pairs)
 {
 	MemoryContext old;
 
-	if (pairs->parts == NULL ||
-		pairs->block + 1 == pairs->parts->block_count)
+	if (pairs->part == NULL ||
+		pairs->block + 1 == pairs->part->parts.block_count)
 		return false;
 	hamming_join_pairs_end(pairs->join_pairs);
 	pairs->block++;
@@ -81,10 +81,10 @@ next_block(PairRows *pairs)
 
 /*
  * The same for the pairs of one part of the join of a side with itself.  The
- * caller keeps *parts.  Rows that are not in the part may be left out.
+ * caller keeps *part.  Rows that are not in the part may be left out.
  */
 PairRows *
-simhash_pair_rows_begin_part(JoinSide *side, const JoinParts *parts, int part)
+simhash_pair_rows_begin_part(JoinSide *side, const JoinPart *part)
 {
 	PairRows   *pairs = palloc0(sizeof(PairRows));
 
@@ -93,7 +93,6 @@ simhash_pair_rows_begin_part(JoinSide *side, const JoinParts *parts, int part)
 	pairs->y = side;
 	pairs->xs = &pairs->members;
 	pairs->ys = &pairs->members;
-	pairs->parts = parts;
 	pairs->part = part;
 	begin_block(pairs);
 	return pairs;

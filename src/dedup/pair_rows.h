@@ -20,8 +20,7 @@ typedef struct PairRows
 	uint32		distinct;		/* place in xs of the next fingerprint whose
 								 * rows are to be paired with each other */
 	/* for the pairs of one part */
-	const JoinParts *parts;		/* NULL for all pairs */
-	int			part;
+	const JoinPart *part;		/* NULL for all pairs */
 	int			block;			/* whose pairs come now */
 	FingerprintList members;	/* those of x whose block is in the part: the
 								 * first places of its list */
@@ -37,7 +36,7 @@ typedef struct PairRows
 
 extern PairRows *simhash_pair_rows_begin(JoinSide *x, JoinSide *y, int radius);
 extern PairRows *simhash_pair_rows_begin_part(JoinSide *side,
-											  const JoinParts *parts, int part);
+											  const JoinPart *part);
 extern bool simhash_pair_rows_next(PairRows *pairs, int64 *a, int64 *b,
 								   int *distance);
 

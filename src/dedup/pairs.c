@@ -25,8 +25,7 @@ PG_FUNCTION_INFO_V1(simhash_pairs_of_part);
 typedef struct PairReceiver
 {
 	JoinSide   *side;
-	const JoinParts *parts;		/* NULL to receive all rows */
-	int			part;
+	const JoinPart *part;		/* NULL to receive all rows */
 	Oid			fingerprint;	/* the type simhash64 */
 	Oid			id;				/* the type of the ids: see user_id() */
 } PairReceiver;
@@ -73,23 +72,21 @@ receive_pair_row(TupleTableSlot *slot, void *arg)
 	Datum		fingerprint = slot_getattr(slot, 2, &isnull[1]);
 
 	if (!isnull[0] && !isnull[1] &&
-		(r->parts == NULL ||
-		 hamming_is_in_part(r->parts, DatumGetSimhash(fingerprint), r->part)))
+		(r->part == NULL || is_in_part(r->part, DatumGetSimhash(fingerprint))))
 		simhash_join_side_add(r->side, user_id(id, r->id), 0,
 							  DatumGetSimhash(fingerprint));
 }
 
 /*
  * Run query for the SQL function with the OID function.  Return its rows, or
- * those of one of the parts where parts is not NULL.
+ * those of the part where part is not NULL.
  */
 static JoinSide *
-read_side(Datum query, Oid function, const JoinParts *parts, int part)
+read_side(Datum query, Oid function, const JoinPart *part)
 {
 	PairReceiver r = {0};
 
 	r.side = simhash_join_side_begin();
-	r.parts = parts;
 	r.part = part;
 	r.fingerprint = simhash_type(function);
 	simhash_read_user_query(TextDatumGetCString(query), check_columns,
@@ -106,7 +103,7 @@ begin_pairs(FunctionCallInfo fcinfo)
 {
 	int			radius = check_max_distance(PG_GETARG_INT32(1));
 	JoinSide   *side = read_side(PG_GETARG_DATUM(0), fcinfo->flinfo->fn_oid,
-								 NULL, 0);
+								 NULL);
 
 	return simhash_pair_rows_begin(side, side, radius);
 }
@@ -117,8 +114,8 @@ begin_pairs_between(FunctionCallInfo fcinfo)
 {
 	Oid			function = fcinfo->flinfo->fn_oid;
 	int			radius = check_max_distance(PG_GETARG_INT32(2));
-	JoinSide   *x = read_side(PG_GETARG_DATUM(0), function, NULL, 0);
-	JoinSide   *y = read_side(PG_GETARG_DATUM(1), function, NULL, 0);
+	JoinSide   *x = read_side(PG_GETARG_DATUM(0), function, NULL);
+	JoinSide   *y = read_side(PG_GETARG_DATUM(1), function, NULL);
 
 	return simhash_pair_rows_begin(x, y, radius);
 }
@@ -129,13 +126,13 @@ begin_pairs_of_part(FunctionCallInfo fcinfo)
 {
 	int			radius = check_max_distance(PG_GETARG_INT32(1));
 	int			count = check_parts(PG_GETARG_INT32(3));
-	int			part = check_part(PG_GETARG_INT32(2), count);
-	JoinParts  *parts = palloc(sizeof(JoinParts));
+	JoinPart   *part = palloc(sizeof(JoinPart));
 	JoinSide   *side;
 
-	hamming_parts_begin(parts, radius, count);
-	side = read_side(PG_GETARG_DATUM(0), fcinfo->flinfo->fn_oid, parts, part);
-	return simhash_pair_rows_begin_part(side, parts, part);
+	part->number = check_part(PG_GETARG_INT32(2), count);
+	hamming_parts_begin(&part->parts, radius, count);
+	side = read_side(PG_GETARG_DATUM(0), fcinfo->flinfo->fn_oid, part);
+	return simhash_pair_rows_begin_part(side, part);
 }
 
 static Datum

@@ -13,7 +13,7 @@
 
 PG_FUNCTION_INFO_V1(simhash_parts);
 
-/* The parts of one fingerprint, and the next of them to be returned. */
+/* The parts of one fingerprint. */
 typedef struct PartList
 {
 	int			count;
