@@ -7,7 +7,18 @@ MODULE_big = simhash
 DATA = sql/simhash--1.0.sql
 PGFILEDESC = "simhash - near-duplicate text"
 
-OBJS = \
+# compiled once for each width of a fingerprint (src/type/width.h)
+WIDE = \
+	src/within \
+	src/type/ball \
+	src/type/cast \
+	src/type/distance_array \
+	src/type/hamming \
+	src/type/operators \
+	src/type/selectivity \
+	src/type/type
+
+OBJS = $(WIDE:=.o) $(WIDE:=_128.o) \
 	src/module.o \
 	src/planner.o \
 	src/am/am_buffer.o \
@@ -90,16 +101,11 @@ OBJS = \
 	src/text/weights_table.o \
 	src/text/weights_type.o \
 	src/text/weights_value.o \
-	src/type/ball.o \
-	src/type/cast.o \
+	src/type/bounds.o \
+	src/type/cast_simhash64.o \
 	src/type/catalog.o \
-	src/type/distance_array.o \
 	src/type/gist.o \
-	src/type/hamming.o \
-	src/type/operators.o \
-	src/type/pair_sort.o \
-	src/type/selectivity.o \
-	src/type/type.o
+	src/type/pair_sort.o
 
 # what the documents link to is installed with them
 DOCUMENTS = \
@@ -210,6 +216,12 @@ REGRESS += soft_errors
 endif
 
 $(OBJS) $(OBJS:.o=.bc): $(wildcard $(srcdir)/src/*/*.h)
+
+%_128.o: %.c
+	$(COMPILE.c) -DHAMMING_BITS=128 -o $@ $<
+
+%_128.bc: %.c
+	$(COMPILE.c.bc) -DHAMMING_BITS=128 -o $@ $<
 
 # what PostgreSQL builds its own inner loops with
 src/text/fingerprint.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS) $(CFLAGS_VECTORIZE)

@@ -4,7 +4,7 @@
 \echo Use "CREATE EXTENSION simhash" to load this file. \quit
 
 -------------------------------------------------------------------------------
--- The type simhash64
+-- The types simhash64 and simhash128
 -------------------------------------------------------------------------------
 
 CREATE TYPE simhash64;
@@ -31,8 +31,32 @@ CREATE TYPE simhash64 (
 	LIKE = pg_catalog.int8
 );
 
+CREATE TYPE simhash128;
+COMMENT ON TYPE simhash128 IS
+	'128-bit fingerprint: near-duplicate texts differ in few bits';
+
+CREATE FUNCTION simhash128_in(cstring) RETURNS simhash128
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION simhash128_out(simhash128) RETURNS cstring
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION simhash128_recv(internal) RETURNS simhash128
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION simhash128_send(simhash128) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE TYPE simhash128 (
+	INPUT = simhash128_in,
+	OUTPUT = simhash128_out,
+	RECEIVE = simhash128_recv,
+	SEND = simhash128_send,
+	LIKE = pg_catalog.uuid
+);
+
 -------------------------------------------------------------------------------
--- Casts: all keep the 64 bits
+-- Casts: all but the last one keep all bits
 -------------------------------------------------------------------------------
 
 CREATE CAST (bigint AS simhash64) WITHOUT FUNCTION AS ASSIGNMENT;
@@ -92,6 +116,56 @@ CREATE FUNCTION simhash64_to_bytea(simhash64) RETURNS bytea
 
 CREATE CAST (simhash64 AS bytea) WITH FUNCTION simhash64_to_bytea(simhash64);
 COMMENT ON CAST (simhash64 AS bytea) IS '8 bytes, the highest first';
+
+CREATE CAST (uuid AS simhash128) WITHOUT FUNCTION AS ASSIGNMENT;
+COMMENT ON CAST (uuid AS simhash128) IS 'the same 16 bytes';
+CREATE CAST (simhash128 AS uuid) WITHOUT FUNCTION AS ASSIGNMENT;
+COMMENT ON CAST (simhash128 AS uuid) IS 'the same 16 bytes';
+
+CREATE FUNCTION simhash128_from_bit(bit) RETURNS simhash128
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE CAST (bit AS simhash128) WITH FUNCTION simhash128_from_bit(bit);
+COMMENT ON CAST (bit AS simhash128) IS 'the same 128 bits';
+
+CREATE FUNCTION simhash128_to_bit(simhash128) RETURNS bit
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE CAST (simhash128 AS bit) WITH FUNCTION simhash128_to_bit(simhash128);
+COMMENT ON CAST (simhash128 AS bit) IS 'the same 128 bits';
+
+CREATE FUNCTION simhash128_from_numeric(numeric) RETURNS simhash128
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE CAST (numeric AS simhash128)
+	WITH FUNCTION simhash128_from_numeric(numeric) AS ASSIGNMENT;
+COMMENT ON CAST (numeric AS simhash128) IS
+	'the unsigned value; below 0, in two''s complement';
+
+CREATE FUNCTION simhash128_to_numeric(simhash128) RETURNS numeric
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE CAST (simhash128 AS numeric) WITH FUNCTION simhash128_to_numeric(simhash128);
+COMMENT ON CAST (simhash128 AS numeric) IS 'the unsigned value';
+
+CREATE FUNCTION simhash128_from_bytea(bytea) RETURNS simhash128
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE CAST (bytea AS simhash128) WITH FUNCTION simhash128_from_bytea(bytea);
+COMMENT ON CAST (bytea AS simhash128) IS '16 bytes, the highest first';
+
+CREATE FUNCTION simhash128_to_bytea(simhash128) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE CAST (simhash128 AS bytea) WITH FUNCTION simhash128_to_bytea(simhash128);
+COMMENT ON CAST (simhash128 AS bytea) IS '16 bytes, the highest first';
+
+CREATE FUNCTION simhash64_from_simhash128(simhash128) RETURNS simhash64
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE CAST (simhash128 AS simhash64)
+	WITH FUNCTION simhash64_from_simhash128(simhash128);
+COMMENT ON CAST (simhash128 AS simhash64) IS 'the first 64 bits';
 
 -------------------------------------------------------------------------------
 -- Order, equality and hashing.  These operator classes are apart from those of
@@ -216,6 +290,126 @@ CREATE AGGREGATE max(simhash64) (
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE max(simhash64) IS
+	'greatest fingerprint, in unsigned order';
+
+CREATE FUNCTION simhash128_lt(simhash128, simhash128) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE FUNCTION simhash128_le(simhash128, simhash128) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE FUNCTION simhash128_eq(simhash128, simhash128) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE FUNCTION simhash128_ne(simhash128, simhash128) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE FUNCTION simhash128_ge(simhash128, simhash128) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE FUNCTION simhash128_gt(simhash128, simhash128) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE OPERATOR < (
+	LEFTARG = simhash128, RIGHTARG = simhash128, FUNCTION = simhash128_lt,
+	COMMUTATOR = >, NEGATOR = >=,
+	RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+COMMENT ON OPERATOR < (simhash128, simhash128) IS 'less than';
+
+CREATE OPERATOR <= (
+	LEFTARG = simhash128, RIGHTARG = simhash128, FUNCTION = simhash128_le,
+	COMMUTATOR = >=, NEGATOR = >,
+	RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+COMMENT ON OPERATOR <= (simhash128, simhash128) IS 'less than or equal to';
+
+CREATE OPERATOR = (
+	LEFTARG = simhash128, RIGHTARG = simhash128, FUNCTION = simhash128_eq,
+	COMMUTATOR = =, NEGATOR = <>,
+	RESTRICT = eqsel, JOIN = eqjoinsel,
+	HASHES, MERGES
+);
+COMMENT ON OPERATOR = (simhash128, simhash128) IS 'equal to';
+
+CREATE OPERATOR <> (
+	LEFTARG = simhash128, RIGHTARG = simhash128, FUNCTION = simhash128_ne,
+	COMMUTATOR = <>, NEGATOR = =,
+	RESTRICT = neqsel, JOIN = neqjoinsel
+);
+COMMENT ON OPERATOR <> (simhash128, simhash128) IS 'not equal to';
+
+CREATE OPERATOR >= (
+	LEFTARG = simhash128, RIGHTARG = simhash128, FUNCTION = simhash128_ge,
+	COMMUTATOR = <=, NEGATOR = <,
+	RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+COMMENT ON OPERATOR >= (simhash128, simhash128) IS 'greater than or equal to';
+
+CREATE OPERATOR > (
+	LEFTARG = simhash128, RIGHTARG = simhash128, FUNCTION = simhash128_gt,
+	COMMUTATOR = <, NEGATOR = <=,
+	RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+COMMENT ON OPERATOR > (simhash128, simhash128) IS 'greater than';
+
+CREATE FUNCTION simhash128_cmp(simhash128, simhash128) RETURNS integer
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE FUNCTION simhash128_sortsupport(internal) RETURNS void
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE OPERATOR CLASS simhash128_btree_ops
+	DEFAULT FOR TYPE simhash128 USING btree AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 simhash128_cmp(simhash128, simhash128),
+	FUNCTION 2 simhash128_sortsupport(internal),
+	FUNCTION 4 btequalimage(oid);
+COMMENT ON OPERATOR CLASS simhash128_btree_ops USING btree IS
+	'unsigned order';
+
+CREATE FUNCTION simhash128_hash(simhash128) RETURNS integer
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE FUNCTION simhash128_hash_extended(simhash128, bigint) RETURNS bigint
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE OPERATOR CLASS simhash128_hash_ops
+	DEFAULT FOR TYPE simhash128 USING hash AS
+	OPERATOR 1 =,
+	FUNCTION 1 simhash128_hash(simhash128),
+	FUNCTION 2 simhash128_hash_extended(simhash128, bigint);
+COMMENT ON OPERATOR CLASS simhash128_hash_ops USING hash IS
+	'equality';
+
+CREATE FUNCTION simhash128_smaller(simhash128, simhash128) RETURNS simhash128
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE AGGREGATE min(simhash128) (
+	SFUNC = simhash128_smaller,
+	STYPE = simhash128,
+	COMBINEFUNC = simhash128_smaller,
+	SORTOP = <,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE min(simhash128) IS
+	'least fingerprint, in unsigned order';
+
+CREATE FUNCTION simhash128_larger(simhash128, simhash128) RETURNS simhash128
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE AGGREGATE max(simhash128) (
+	SFUNC = simhash128_larger,
+	STYPE = simhash128,
+	COMBINEFUNC = simhash128_larger,
+	SORTOP = >,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE max(simhash128) IS
 	'greatest fingerprint, in unsigned order';
 
 -------------------------------------------------------------------------------
@@ -804,6 +998,50 @@ CREATE FUNCTION minhash_jaccard(simhash64, simhash64) RETURNS float8
 COMMENT ON FUNCTION minhash_jaccard(simhash64, simhash64) IS
 	'max(0, 1 - distance / 32): estimate of the Jaccard similarity from MinHash';
 
+CREATE FUNCTION simhash_distance(simhash128, simhash128) RETURNS hamming_distance
+	AS 'MODULE_PATHNAME', 'simhash_distance_128'
+	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+	SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance(simhash128, simhash128) IS
+	'number of bits that differ';
+
+CREATE FUNCTION simhash_distance_int(simhash128, simhash128) RETURNS integer
+	AS 'MODULE_PATHNAME', 'simhash_distance_128' LANGUAGE C
+	IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_distance_int(simhash128, simhash128) IS
+	'number of bits that differ, as integer';
+
+CREATE OPERATOR <-> (
+	LEFTARG = simhash128, RIGHTARG = simhash128, FUNCTION = simhash_distance,
+	COMMUTATOR = <->
+);
+COMMENT ON OPERATOR <-> (simhash128, simhash128) IS 'Hamming distance';
+
+CREATE OPERATOR <~> (
+	LEFTARG = simhash128, RIGHTARG = simhash128, FUNCTION = simhash_distance_int,
+	COMMUTATOR = <~>
+);
+COMMENT ON OPERATOR <~> (simhash128, simhash128) IS
+	'Hamming distance, as integer';
+
+CREATE FUNCTION simhash_similarity(simhash128, simhash128) RETURNS float8
+	AS 'MODULE_PATHNAME', 'simhash_similarity_128'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_similarity(simhash128, simhash128) IS
+	'1 - distance / 128';
+
+CREATE FUNCTION simhash_cosine(simhash128, simhash128) RETURNS float8
+	AS 'MODULE_PATHNAME', 'simhash_cosine_128'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_cosine(simhash128, simhash128) IS
+	'cos(pi * distance / 128): estimate of the cosine of the feature vectors';
+
+CREATE FUNCTION minhash_jaccard(simhash128, simhash128) RETURNS float8
+	AS 'MODULE_PATHNAME', 'simhash_minhash_jaccard_128'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_jaccard(simhash128, simhash128) IS
+	'max(0, 1 - distance / 64): estimate of the Jaccard similarity from MinHash';
+
 -------------------------------------------------------------------------------
 -- Choosing k
 -------------------------------------------------------------------------------
@@ -960,6 +1198,100 @@ CREATE OPERATOR @> (
 	RESTRICT = simhash_restrict, JOIN = simhash_join
 );
 COMMENT ON OPERATOR @> (hamming_ball, simhash64) IS 'ball contains';
+
+CREATE FUNCTION simhash_restrict_128(internal, oid, internal, integer) RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION simhash_join_128(internal, oid, internal, smallint, internal)
+	RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION simhash_within_support_128(internal) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C STRICT;
+
+CREATE FUNCTION simhash_within(a simhash128, b simhash128, k bigint)
+	RETURNS boolean
+	AS 'MODULE_PATHNAME', 'simhash_within_128'
+	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+	SUPPORT simhash_within_support_128;
+COMMENT ON FUNCTION simhash_within(simhash128, simhash128, bigint) IS
+	'is the distance at most k?';
+
+CREATE FUNCTION simhash_near(simhash128, simhash128) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'simhash_near_128'
+	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_near(simhash128, simhash128) IS
+	'is the distance at most 14?';
+
+CREATE OPERATOR % (
+	LEFTARG = simhash128, RIGHTARG = simhash128, FUNCTION = simhash_near,
+	COMMUTATOR = %,
+	RESTRICT = simhash_restrict_128, JOIN = simhash_join_128
+);
+COMMENT ON OPERATOR % (simhash128, simhash128) IS
+	'near-duplicate: distance at most 14';
+
+CREATE TYPE hamming_ball128;
+COMMENT ON TYPE hamming_ball128 IS
+	'all fingerprints within a radius of a centre';
+
+CREATE FUNCTION hamming_ball128_in(cstring) RETURNS hamming_ball128
+	AS 'MODULE_PATHNAME', 'hamming_ball_in_128'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION hamming_ball128_out(hamming_ball128) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'hamming_ball_out_128'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION hamming_ball128_recv(internal) RETURNS hamming_ball128
+	AS 'MODULE_PATHNAME', 'hamming_ball_recv_128'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION hamming_ball128_send(hamming_ball128) RETURNS bytea
+	AS 'MODULE_PATHNAME', 'hamming_ball_send_128'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE TYPE hamming_ball128 (
+	INPUT = hamming_ball128_in,
+	OUTPUT = hamming_ball128_out,
+	RECEIVE = hamming_ball128_recv,
+	SEND = hamming_ball128_send,
+	INTERNALLENGTH = 24,
+	ALIGNMENT = double
+);
+
+CREATE FUNCTION hamming_ball128(centre simhash128, radius bigint)
+	RETURNS hamming_ball128
+	AS 'MODULE_PATHNAME', 'hamming_ball_make_128' LANGUAGE C
+	IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_ball128(simhash128, bigint) IS
+	'all fingerprints within a radius of a centre';
+
+CREATE FUNCTION simhash_in_ball(simhash128, hamming_ball128) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'simhash_in_ball_128'
+	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_in_ball(simhash128, hamming_ball128) IS
+	'is the fingerprint within the ball?';
+
+CREATE FUNCTION hamming_ball_contains(hamming_ball128, simhash128) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'hamming_ball_contains_128'
+	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_ball_contains(hamming_ball128, simhash128) IS
+	'is the fingerprint within the ball?';
+
+CREATE OPERATOR <@ (
+	LEFTARG = simhash128, RIGHTARG = hamming_ball128, FUNCTION = simhash_in_ball,
+	COMMUTATOR = @>,
+	RESTRICT = simhash_restrict_128, JOIN = simhash_join_128
+);
+COMMENT ON OPERATOR <@ (simhash128, hamming_ball128) IS 'within the ball';
+
+CREATE OPERATOR @> (
+	LEFTARG = hamming_ball128, RIGHTARG = simhash128, FUNCTION = hamming_ball_contains,
+	COMMUTATOR = <@,
+	RESTRICT = simhash_restrict_128, JOIN = simhash_join_128
+);
+COMMENT ON OPERATOR @> (hamming_ball128, simhash128) IS 'ball contains';
 
 -------------------------------------------------------------------------------
 -- Bounds of a distance: hamming_distance against every integer type, both ways

@@ -10,49 +10,43 @@
  *	(a <~> b) <= k	becomes	simhash_within(a, b, k)
  *	simhash_within	asks the index for	a <@ hamming_ball(b, k)
  *
- * doc/algorithm.md proves that no step changes a result.  Every type, function
- * and operator is looked up in the schema of the function that is being
- * simplified.  Where one is missing, the clause stays as it is.
+ * within.c has the last step.  doc/algorithm.md proves that no step changes a
+ * result.  Every type, function and operator is looked up in the schema of the
+ * function that is being simplified.  Where one is missing, the clause stays as
+ * it is.  The steps here are the same for each width of a fingerprint: its type
+ * is that of the function's arguments.
  */
 #include "postgres.h"
 
 #include "access/stratnum.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/supportnodes.h"
 #include "optimizer/optimizer.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
-#include "am/am.h"
+#include "make_clause.h"
 #include "type/catalog.h"
-#include "type/selectivity.h"
 
 PG_FUNCTION_INFO_V1(simhash_distance_support);
 PG_FUNCTION_INFO_V1(hamming_distance_lt_support);
 PG_FUNCTION_INFO_V1(hamming_distance_le_support);
 PG_FUNCTION_INFO_V1(hamming_distance_gt_support);
 PG_FUNCTION_INFO_V1(hamming_distance_ge_support);
-PG_FUNCTION_INFO_V1(simhash_within_support);
+PG_FUNCTION_INFO_V1(hamming_bound_below);
 PG_FUNCTION_INFO_V1(simhash_collation_support);
 
-static Expr *
-make_operator(Oid opno, Oid type, Expr *left, Expr *right)
+/* Return the declared type of a function's first argument; 0 if it has none. */
+static Oid
+first_argument_type(Oid function)
 {
-	Expr	   *clause = make_opclause(opno, type, false, left, right,
-									   InvalidOid, InvalidOid);
+	Oid		   *types;
+	int			count;
 
-	set_opfuncid((OpExpr *) clause);
-	return clause;
-}
-
-static Expr *
-make_call(Oid function, Oid type, List *args)
-{
-	return (Expr *) makeFuncExpr(function, type, args, InvalidOid, InvalidOid,
-								 COERCE_EXPLICIT_CALL);
+	get_func_signature(function, &types, &count);
+	return count > 0 ? types[0] : InvalidOid;
 }
 
 /*
@@ -66,7 +60,7 @@ static Node *
 simplify_distance(FuncExpr *call)
 {
 	Oid			schema = get_func_namespace(call->funcid);
-	Oid			fingerprint = simhash_find_type(schema, "simhash64");
+	Oid			fingerprint = first_argument_type(call->funcid);
 	Oid			opno = simhash_find_operator(schema, "<~>", fingerprint,
 											 fingerprint);
 	Expr	   *distance;
@@ -94,7 +88,7 @@ simhash_distance_support(PG_FUNCTION_ARGS)
 static bool
 is_distance_function(Oid function, Oid schema)
 {
-	Oid			fingerprint = simhash_find_type(schema, "simhash64");
+	Oid			fingerprint = first_argument_type(function);
 	Oid			types[] = {fingerprint, fingerprint};
 
 	return function == simhash_find_function(schema, "simhash_distance", 2,
@@ -141,6 +135,16 @@ bigint_bound(Expr *bound, Oid type)
 }
 
 /*
+ * The bound k for which "distance <= k" says "distance < bound": bound - 1
+ * without overflow, and -1, which no distance is within, for any bound <= 0.
+ */
+Datum
+hamming_bound_below(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT64(Max(PG_GETARG_INT64(0), 0) - 1);
+}
+
+/*
  * Make a call of simhash_within that compares the distance of the two elements
  * of distance with bound, a bigint; return NULL where a function is missing.
  * With w(k) for "distance <= k":
@@ -156,7 +160,7 @@ static Node *
 compare_distance(PlannerInfo *root, Oid schema, StrategyNumber strategy,
 				 List *distance, Expr *bound)
 {
-	Oid			fingerprint = simhash_find_type(schema, "simhash64");
+	Oid			fingerprint = exprType(linitial(distance));
 	Oid			types[] = {fingerprint, fingerprint, INT8OID};
 	Oid			within = simhash_find_function(schema, "simhash_within", 3,
 											   types);
@@ -276,94 +280,6 @@ Datum
 hamming_distance_ge_support(PG_FUNCTION_ARGS)
 {
 	return comparison_support(fcinfo, BTGreaterEqualStrategyNumber);
-}
-
-/*
- * Is index, of another method, of a single column that has a hamming index,
- * too?  The hamming index is better for every k.  The cost of a GiST index
- * does not show that, as PostgreSQL estimates it from the number of matches,
- * and not from the pages that a search for them reads.
- */
-static bool
-is_superseded(IndexOptInfo *index)
-{
-	ListCell   *lc;
-
-	if (hamming_is_cost_function(index->amcostestimate) ||
-		index->nkeycolumns > 1)
-		return false;
-	foreach(lc, index->rel->indexlist)
-	{
-		IndexOptInfo *other = lfirst(lc);
-
-		if (hamming_is_cost_function(other->amcostestimate) &&
-			other->indexkeys[0] == index->indexkeys[0] &&
-			equal(other->indexprs, index->indexprs) &&
-			(other->indpred == NIL || other->predOK))
-			return true;
-	}
-	return false;
-}
-
-/*
- * What the planner asks with a SupportRequestIndexCondition, node: the clause
- * simhash_within(a, b, k), where a or b is the indexed column, as the condition
- * "column <@ hamming_ball(the other, k)"; NIL where the index cannot serve the
- * clause.  The condition is exact: both say that the distance is at most k.
- */
-static List *
-index_condition(Node *node)
-{
-	SupportRequestIndexCondition *request = (void *) node;
-	FuncExpr   *clause = (FuncExpr *) request->node;
-	Oid			schema = get_func_namespace(request->funcid);
-	Oid			fingerprint = simhash_find_type(schema, "simhash64");
-	Oid			ball = simhash_find_type(schema, "hamming_ball");
-	Oid			types[] = {fingerprint, INT8OID};
-	Oid			make_ball = simhash_find_function(schema, "hamming_ball", 2,
-												  types);
-	Oid			opno = get_opfamily_member(request->opfamily, fingerprint, ball,
-										   SIMHASH_BALL_STRATEGY);
-	Expr	   *column;
-	Expr	   *centre;
-	Expr	   *radius;
-	Node	   *known_ball;
-
-	if (!IsA(clause, FuncExpr) || request->indexarg > 1 ||
-		!OidIsValid(make_ball) || !OidIsValid(opno) ||
-		is_superseded(request->index))
-		return NIL;
-	column = list_nth(clause->args, request->indexarg);
-	centre = list_nth(clause->args, 1 - request->indexarg);
-	radius = lthird(clause->args);
-	if (!is_pseudo_constant_for_index(request->root, (Node *) centre,
-									  request->index) ||
-		!is_pseudo_constant_for_index(request->root, (Node *) radius,
-									  request->index))
-		return NIL;
-
-	request->lossy = false;
-	known_ball = (Node *) make_call(make_ball, ball,
-									list_make2(centre, radius));
-	known_ball = eval_const_expressions(request->root, known_ball);
-	return list_make1(make_operator(opno, BOOLOID, column,
-									(Expr *) known_ball));
-}
-
-Datum
-simhash_within_support(PG_FUNCTION_ARGS)
-{
-	Node	   *request = (Node *) PG_GETARG_POINTER(0);
-	Node	   *result = NULL;
-
-	if (IsA(request, SupportRequestSelectivity))
-	{
-		hamming_within_selectivity((SupportRequestSelectivity *) request);
-		result = request;
-	}
-	else if (IsA(request, SupportRequestIndexCondition))
-		result = (Node *) index_condition(request);
-	PG_RETURN_POINTER(result);
 }
 
 /*

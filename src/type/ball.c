@@ -1,6 +1,7 @@
 /*
  * ball.c
- *	  The type hamming_ball: a centre and a radius, "(centre,radius)".
+ *	  The types hamming_ball and hamming_ball128: a centre and a radius,
+ *	  "(centre,radius)".
  *
  * A search operator of an index takes one argument beside the column; this
  * is the one that says "within k of q".
@@ -13,6 +14,12 @@
 
 #include "type/simhash.h"
 
+#define hamming_ball_in WIDE(hamming_ball_in)
+#define hamming_ball_out WIDE(hamming_ball_out)
+#define hamming_ball_recv WIDE(hamming_ball_recv)
+#define hamming_ball_send WIDE(hamming_ball_send)
+#define hamming_ball_make WIDE(hamming_ball_make)
+
 PG_FUNCTION_INFO_V1(hamming_ball_in);
 PG_FUNCTION_INFO_V1(hamming_ball_out);
 PG_FUNCTION_INFO_V1(hamming_ball_recv);
@@ -20,7 +27,7 @@ PG_FUNCTION_INFO_V1(hamming_ball_send);
 PG_FUNCTION_INFO_V1(hamming_ball_make);
 
 static HammingBall *
-make_ball(uint64 centre, int32 radius)
+make_ball(Fingerprint centre, int32 radius)
 {
 	/* zeroed: constants are compared byte by byte */
 	HammingBall *ball = palloc0(sizeof(HammingBall));
@@ -42,7 +49,7 @@ skip_space(const char *input)
  * White space may stand around each part.  strtol() clamps too large a radius.
  */
 static bool
-ball_from_text(const char *input, uint64 *centre, int32 *radius)
+ball_from_text(const char *input, Fingerprint *centre, int32 *radius)
 {
 	const char *comma = strchr(input, ',');
 	const char *open = skip_space(input);
@@ -68,14 +75,14 @@ Datum
 hamming_ball_in(PG_FUNCTION_ARGS)
 {
 	char	   *text = PG_GETARG_CSTRING(0);
-	uint64		centre;
+	Fingerprint centre;
 	int32		radius;
 
 	if (!ball_from_text(text, &centre, &radius))
 		ereturn(fcinfo->context, (Datum) 0,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for type %s: \"%s\"",
-						"hamming_ball", text)));
+						HAMMING_BALL_TYPE, text)));
 	PG_RETURN_POINTER(make_ball(centre, radius));
 }
 
@@ -91,20 +98,22 @@ hamming_ball_out(PG_FUNCTION_ARGS)
 }
 
 /*
- * 8 bytes of centre, 2 of radius.  Error: 22P03 for a radius not in -1 .. 64.
+ * The bytes of the centre, 2 of the radius.  Error: 22P03 for a radius that is
+ * not in -1 .. HAMMING_BITS.
  */
 Datum
 hamming_ball_recv(PG_FUNCTION_ARGS)
 {
 	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);
-	uint64		centre = pq_getmsgint64(buf);
+	Fingerprint centre = simhash_read_bytes(pq_getmsgbytes(buf,
+														   sizeof(Fingerprint)));
 	int16		radius = pq_getmsgint(buf, sizeof(int16));
 
 	if (radius != hamming_radius(radius))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 						errmsg("invalid radius in external value of type "
 							   "%s: %d",
-							   "hamming_ball", radius)));
+							   HAMMING_BALL_TYPE, radius)));
 	PG_RETURN_POINTER(make_ball(centre, radius));
 }
 
@@ -112,15 +121,17 @@ Datum
 hamming_ball_send(PG_FUNCTION_ARGS)
 {
 	HammingBall *ball = PG_GETARG_HAMMING_BALL(0);
+	char		centre[sizeof(Fingerprint)];
 	StringInfoData buf;
 
+	simhash_write_bytes(ball->centre, centre);
 	pq_begintypsend(&buf);
-	pq_sendint64(&buf, ball->centre);
+	pq_sendbytes(&buf, centre, sizeof(centre));
 	pq_sendint16(&buf, ball->radius);
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
 }
 
-/* hamming_ball(centre simhash64, radius bigint) */
+/* hamming_ball(centre simhash64, radius bigint), and with 128 */
 Datum
 hamming_ball_make(PG_FUNCTION_ARGS)
 {

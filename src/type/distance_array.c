@@ -15,8 +15,8 @@
 /* What there is for a kind of processor. */
 typedef struct MatchRoutines
 {
-	int			(*match) (const uint64 *, int, uint64, int, uint16 *);
-	void		(*count) (const uint64 *, int, uint64, int64 *);
+	int			(*match) (const Fingerprint *, int, Fingerprint, int, uint16 *);
+	void		(*count) (const Fingerprint *, int, Fingerprint, int64 *);
 	int			comparisons;	/* see hamming_comparisons() */
 } MatchRoutines;
 
@@ -34,9 +34,20 @@ count_bits(uint64 x)
 	return x * UINT64CONST(0x0101010101010101) >> 56;
 }
 
+static pg_attribute_always_inline int
+distance(Fingerprint a, Fingerprint b)
+{
+	int			result = 0;
+	int			i;
+
+	for (i = 0; i < FINGERPRINT_WORDS; i++)
+		result += count_bits(fingerprint_word(a ^ b, i));
+	return result;
+}
+
 /* match_each() and count_each() are compiled for each kind of processor. */
 static pg_attribute_always_inline int
-match_each(const uint64 *fingerprints, int count, uint64 centre, int radius,
+match_each(const Fingerprint *fingerprints, int count, Fingerprint centre, int radius,
 		   uint16 *matches)
 {
 	int			found = 0;
@@ -46,18 +57,18 @@ match_each(const uint64 *fingerprints, int count, uint64 centre, int radius,
 	{
 		/* without a branch, which could not be predicted */
 		matches[found] = i;
-		found += count_bits(fingerprints[i] ^ centre) <= radius;
+		found += distance(fingerprints[i], centre) <= radius;
 	}
 	return found;
 }
 
 static pg_attribute_always_inline void
-count_each(const uint64 *fingerprints, int count, uint64 centre, int64 *counts)
+count_each(const Fingerprint *fingerprints, int count, Fingerprint centre, int64 *counts)
 {
 	int			i;
 
 	for (i = 0; i < count; i++)
-		counts[count_bits(fingerprints[i] ^ centre)]++;
+		counts[distance(fingerprints[i], centre)]++;
 }
 
 /*
@@ -79,14 +90,14 @@ collect(uint64 within, int width, int i, uint16 *matches)
 }
 
 static int
-match_portable(const uint64 *fingerprints, int count, uint64 centre, int radius,
+match_portable(const Fingerprint *fingerprints, int count, Fingerprint centre, int radius,
 			   uint16 *matches)
 {
 	return match_each(fingerprints, count, centre, radius, matches);
 }
 
 static void
-count_portable(const uint64 *fingerprints, int count, uint64 centre,
+count_portable(const Fingerprint *fingerprints, int count, Fingerprint centre,
 			   int64 *counts)
 {
 	count_each(fingerprints, count, centre, counts);
@@ -97,14 +108,14 @@ static const MatchRoutines portable = {match_portable, count_portable, 10};
 #ifdef SIMHASH_X86
 
 TARGET_POPCNT static int
-match_popcnt(const uint64 *fingerprints, int count, uint64 centre, int radius,
+match_popcnt(const Fingerprint *fingerprints, int count, Fingerprint centre, int radius,
 			 uint16 *matches)
 {
 	return match_each(fingerprints, count, centre, radius, matches);
 }
 
 TARGET_POPCNT static void
-count_popcnt(const uint64 *fingerprints, int count, uint64 centre,
+count_popcnt(const Fingerprint *fingerprints, int count, Fingerprint centre,
 			 int64 *counts)
 {
 	count_each(fingerprints, count, centre, counts);
@@ -112,15 +123,36 @@ count_popcnt(const uint64 *fingerprints, int count, uint64 centre,
 
 static const MatchRoutines popcnt = {match_popcnt, count_popcnt, 20};
 
+/* The first word of each fingerprint among eight words. */
+#if FINGERPRINT_WORDS == 1
+#define FIRST_WORDS 0xFF
+#else
+#define FIRST_WORDS 0x55
+#endif
+
+/* Return a fingerprint as often as there is room. */
+TARGET_AVX2 static inline __m256i
+all_four(Fingerprint fingerprint)
+{
+#if FINGERPRINT_WORDS == 1
+	return _mm256_set1_epi64x(fingerprint);
+#else
+	__m128i		two = _mm_loadu_si128((const __m128i *) &fingerprint);
+
+	return _mm256_broadcastsi128_si256(two);
+#endif
+}
+
 /*
- * Return the distances of four words (Mula, Kurz and Lemire 2018).
+ * Return for each of four words how many bits differ from that of centres (Mula,
+ * Kurz and Lemire 2018).
  *
  * more[h] = 4 + bits of h, less[h] = 4 - bits of h.  So more[lower half] -
  * less[upper half] is the number of bits of the byte.  _mm256_sad_epu8() adds
  * these differences.
  */
 TARGET_AVX2 static inline __m256i
-distances_of_four(__m256i words, __m256i centres)
+differences_of_four(__m256i words, __m256i centres)
 {
 	const __m256i half = _mm256_set1_epi8(0x0F);
 	const __m128i plus = _mm_setr_epi8(4, 5, 5, 6, 5, 6, 6, 7,
@@ -137,21 +169,37 @@ distances_of_four(__m256i words, __m256i centres)
 						   _mm256_shuffle_epi8(less, upper));
 }
 
-/* Return a bit for each of four distances, set if it is below its limit. */
+/* Return the distances of the fingerprints of four words, in each word. */
+TARGET_AVX2 static inline __m256i
+distances_of_four(__m256i words, __m256i centres)
+{
+	__m256i		differences = differences_of_four(words, centres);
+
+#if FINGERPRINT_WORDS == 2
+	differences = _mm256_add_epi64(differences,
+								   _mm256_shuffle_epi32(differences, 0x4E));
+#endif
+	return differences;
+}
+
+/*
+ * Return bits for four distances: the first bit of each fingerprint is set if
+ * the distance is below its limit, and all other bits are 0.
+ */
 TARGET_AVX2 static inline unsigned
 four_below(__m256i distances, __m256i limits)
 {
 	__m256i		below = _mm256_cmpgt_epi64(limits, distances);
 
-	return _mm256_movemask_pd(_mm256_castsi256_pd(below));
+	return _mm256_movemask_pd(_mm256_castsi256_pd(below)) & FIRST_WORDS;
 }
 
-/* Collect the matches among sixteen words from i on: most often none. */
+/* Collect the matches among sixteen words from place i on: most often none. */
 TARGET_AVX2 static inline int
-match_sixteen(const uint64 *fingerprints, __m256i centres, __m256i limits,
-			  int i, uint16 *matches)
+match_sixteen(const uint64 *from, __m256i centres, __m256i limits, int i,
+			  uint16 *matches)
 {
-	const __m256i *words = (const __m256i *) (fingerprints + i);
+	const __m256i *words = (const __m256i *) from;
 	__m256i		a = distances_of_four(_mm256_loadu_si256(words), centres);
 	__m256i		b = distances_of_four(_mm256_loadu_si256(words + 1), centres);
 	__m256i		c = distances_of_four(_mm256_loadu_si256(words + 2), centres);
@@ -163,31 +211,34 @@ match_sixteen(const uint64 *fingerprints, __m256i centres, __m256i limits,
 		return 0;
 	return collect(four_below(a, limits) | four_below(b, limits) << 4 |
 				   four_below(c, limits) << 8 | four_below(d, limits) << 12,
-				   1, i, matches);
+				   FINGERPRINT_WORDS, i, matches);
 }
 
 TARGET_AVX2 static int
-match_avx2(const uint64 *fingerprints, int count, uint64 centre, int radius,
-		   uint16 *matches)
+match_avx2(const Fingerprint *fingerprints, int count, Fingerprint centre,
+		   int radius, uint16 *matches)
 {
-	const __m256i centres = _mm256_set1_epi64x(centre);
+	const uint64 *words = (const uint64 *) fingerprints;
+	const __m256i centres = all_four(centre);
 	const __m256i limits = _mm256_set1_epi64x(radius + 1);
+	int			word_count = count * FINGERPRINT_WORDS;
 	int			found = 0;
 	int			i;
 
-	for (i = 0; i + 16 <= count; i += 16)
-		found += match_sixteen(fingerprints, centres, limits, i,
-							   matches + found);
-	for (; i < count; i += 4)
+	for (i = 0; i + 16 <= word_count; i += 16)
+		found += match_sixteen(words + i, centres, limits,
+							   i / FINGERPRINT_WORDS, matches + found);
+	for (; i < word_count; i += 4)
 	{
-		__m256i		wanted = _mm256_cmpgt_epi64(_mm256_set1_epi64x(count - i),
+		__m256i		wanted = _mm256_cmpgt_epi64(_mm256_set1_epi64x(word_count - i),
 												_mm256_setr_epi64x(0, 1, 2, 3));
-		const long long *rest = (const long long *) (fingerprints + i);
-		__m256i		words = _mm256_maskload_epi64(rest, wanted);
+		const long long *rest = (const long long *) (words + i);
+		__m256i		four = _mm256_maskload_epi64(rest, wanted);
 
-		found += collect(four_below(distances_of_four(words, centres),
+		found += collect(four_below(distances_of_four(four, centres),
 									_mm256_and_si256(limits, wanted)),
-						 1, i, matches + found);
+						 FINGERPRINT_WORDS, i / FINGERPRINT_WORDS,
+						 matches + found);
 	}
 	return found;
 }
@@ -195,6 +246,10 @@ match_avx2(const uint64 *fingerprints, int count, uint64 centre, int radius,
 /* Counting gains nothing: it waits for its counters. */
 static const MatchRoutines avx2 = {match_avx2, count_popcnt, 45};
 
+/*
+ * Collect the matches among the fingerprints of eight words from place i on.
+ * wanted has a bit for each word that there is.
+ */
 TARGET_AVX512_POPCNT static inline int
 match_eight(__m512i words, __m512i centres, __m512i radii, __mmask8 wanted,
 			int i, uint16 *matches)
@@ -202,28 +257,41 @@ match_eight(__m512i words, __m512i centres, __m512i radii, __mmask8 wanted,
 	__m512i		differences = _mm512_xor_si512(words, centres);
 	__m512i		distances = _mm512_popcnt_epi64(differences);
 
-	return collect(_mm512_mask_cmple_epi64_mask(wanted, distances, radii), 1, i,
-				   matches);
+#if FINGERPRINT_WORDS == 2
+	distances = _mm512_add_epi64(distances,
+								 _mm512_shuffle_epi32(distances, 0x4E));
+#endif
+	return collect(_mm512_mask_cmple_epi64_mask(wanted & FIRST_WORDS, distances,
+												radii),
+				   FINGERPRINT_WORDS, i, matches);
 }
 
 TARGET_AVX512_POPCNT static int
-match_avx512(const uint64 *fingerprints, int count, uint64 centre, int radius,
-			 uint16 *matches)
+match_avx512(const Fingerprint *fingerprints, int count, Fingerprint centre,
+			 int radius, uint16 *matches)
 {
+	const uint64 *words = (const uint64 *) fingerprints;
+#if FINGERPRINT_WORDS == 1
 	const __m512i centres = _mm512_set1_epi64(centre);
+#else
+	const __m512i centres =
+	_mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *) &centre));
+#endif
 	const __m512i radii = _mm512_set1_epi64(radius);
+	int			word_count = count * FINGERPRINT_WORDS;
 	int			found = 0;
 	int			i;
 
-	for (i = 0; i + 8 <= count; i += 8)
-		found += match_eight(_mm512_loadu_si512(fingerprints + i), centres,
-							 radii, 0xFF, i, matches + found);
-	if (i < count)
+	for (i = 0; i + 8 <= word_count; i += 8)
+		found += match_eight(_mm512_loadu_si512(words + i), centres, radii, 0xFF,
+							 i / FINGERPRINT_WORDS, matches + found);
+	if (i < word_count)
 	{
-		__mmask8	wanted = (1 << (count - i)) - 1;
+		__mmask8	wanted = (1 << (word_count - i)) - 1;
 
-		found += match_eight(_mm512_maskz_loadu_epi64(wanted, fingerprints + i),
-							 centres, radii, wanted, i, matches + found);
+		found += match_eight(_mm512_maskz_loadu_epi64(wanted, words + i),
+							 centres, radii, wanted, i / FINGERPRINT_WORDS,
+							 matches + found);
 	}
 	return found;
 }
@@ -244,38 +312,51 @@ choose_routines(void)
 
 #elif defined(SIMHASH_NEON)
 
-/* Return how many bits of two words and the centres differ, in each byte. */
+/* Return how many bits of 16 bytes and the centre differ, in each byte. */
 static inline uint8x16_t
-differences_of_two(const uint64 *words, uint8x16_t centres)
+byte_differences(const void *bytes, uint8x16_t centres)
 {
-	return vcntq_u8(veorq_u8(vld1q_u8((const uint8 *) words), centres));
+	return vcntq_u8(veorq_u8(vld1q_u8(bytes), centres));
 }
 
-/* Return the same for four words, in each two bytes: add neighbours. */
+/* Return the same for two fingerprints, eight bytes of the result for each. */
 static inline uint8x16_t
-differences_of_four(const uint64 *words, uint8x16_t centres)
+differences_of_two(const Fingerprint *two, uint8x16_t centres)
 {
-	return vpaddq_u8(differences_of_two(words, centres),
-					 differences_of_two(words + 2, centres));
+#if FINGERPRINT_WORDS == 1
+	return byte_differences(two, centres);
+#else
+	return vpaddq_u8(byte_differences(two, centres),
+					 byte_differences(two + 1, centres));
+#endif
 }
 
-/* Return the same for eight words, in each half of a word. */
+/* Return the same for four fingerprints, four bytes each: add neighbours. */
 static inline uint8x16_t
-differences_of_eight(const uint64 *words, uint8x16_t centres)
+differences_of_four(const Fingerprint *four, uint8x16_t centres)
 {
-	return vpaddq_u8(differences_of_four(words, centres),
-					 differences_of_four(words + 4, centres));
+	return vpaddq_u8(differences_of_two(four, centres),
+					 differences_of_two(four + 2, centres));
+}
+
+/* Return the same for eight fingerprints, two bytes each. */
+static inline uint8x16_t
+differences_of_eight(const Fingerprint *eight, uint8x16_t centres)
+{
+	return vpaddq_u8(differences_of_four(eight, centres),
+					 differences_of_four(eight + 4, centres));
 }
 
 /*
- * Compare sixteen words with the centre.  Of the result, bit 4 * i says that
- * words[i] is within the radius.  All other bits are 0.
+ * Compare sixteen fingerprints with the centre.  Of the result, bit 4 * i says
+ * that sixteen[i] is within the radius.  All other bits are 0.
  */
 static inline uint64
-sixteen_within(const uint64 *words, uint8x16_t centres, uint8x16_t radii)
+sixteen_within(const Fingerprint *sixteen, uint8x16_t centres, uint8x16_t radii)
 {
-	uint8x16_t	distances = vpaddq_u8(differences_of_eight(words, centres),
-									  differences_of_eight(words + 8, centres));
+	uint8x16_t	distances = vpaddq_u8(differences_of_eight(sixteen, centres),
+									  differences_of_eight(sixteen + 8,
+														   centres));
 	uint8x16_t	within = vcleq_u8(distances, radii);
 	uint8x8_t	halves = vshrn_n_u16(vreinterpretq_u16_u8(within), 4);
 
@@ -284,10 +365,11 @@ sixteen_within(const uint64 *words, uint8x16_t centres, uint8x16_t radii)
 }
 
 static int
-match_neon(const uint64 *fingerprints, int count, uint64 centre, int radius,
-		   uint16 *matches)
+match_neon(const Fingerprint *fingerprints, int count, Fingerprint centre,
+		   int radius, uint16 *matches)
 {
-	const uint8x16_t centres = vreinterpretq_u8_u64(vdupq_n_u64(centre));
+	const Fingerprint twice[2] = {centre, centre};
+	const uint8x16_t centres = vld1q_u8((const uint8 *) twice);
 	const uint8x16_t radii = vdupq_n_u8(radius);
 	int			found = 0;
 	int			i;
@@ -298,9 +380,9 @@ match_neon(const uint64 *fingerprints, int count, uint64 centre, int radius,
 	if (i < count)
 	{
 		uint64		wanted = (UINT64CONST(1) << (4 * (count - i))) - 1;
-		uint64		rest[16] = {0};
+		Fingerprint rest[16] = {0};
 
-		memcpy(rest, fingerprints + i, (count - i) * sizeof(uint64));
+		memcpy(rest, fingerprints + i, (count - i) * sizeof(Fingerprint));
 		found += collect(sixteen_within(rest, centres, radii) & wanted, 4, i,
 						 matches + found);
 	}
@@ -341,7 +423,7 @@ routines(void)
  * radius 0 .. HAMMING_BITS.  matches has room for count indexes.
  */
 int
-hamming_match(const uint64 *fingerprints, int count, uint64 centre, int radius,
+hamming_match(const Fingerprint *fingerprints, int count, Fingerprint centre, int radius,
 			  uint16 *matches)
 {
 	return routines()->match(fingerprints, count, centre, radius, matches);
@@ -349,7 +431,7 @@ hamming_match(const uint64 *fingerprints, int count, uint64 centre, int radius,
 
 /* Add to counts[d] the number of fingerprints at distance d of the centre. */
 void
-hamming_count(const uint64 *fingerprints, int count, uint64 centre,
+hamming_count(const Fingerprint *fingerprints, int count, Fingerprint centre,
 			  int64 *counts)
 {
 	routines()->count(fingerprints, count, centre, counts);

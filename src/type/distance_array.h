@@ -5,10 +5,16 @@
 #ifndef SIMHASH_DISTANCE_ARRAY_H
 #define SIMHASH_DISTANCE_ARRAY_H
 
-extern int	hamming_match(const uint64 *fingerprints, int count, uint64 centre,
-						  int radius, uint16 *matches);
-extern void hamming_count(const uint64 *fingerprints, int count, uint64 centre,
-						  int64 *counts);
+#include "type/width.h"
+
+#define hamming_match WIDE(hamming_match)
+#define hamming_count WIDE(hamming_count)
+#define hamming_comparisons WIDE(hamming_comparisons)
+
+extern int	hamming_match(const Fingerprint *fingerprints, int count,
+						  Fingerprint centre, int radius, uint16 *matches);
+extern void hamming_count(const Fingerprint *fingerprints, int count,
+						  Fingerprint centre, int64 *counts);
 extern int	hamming_comparisons(void);
 
 #endif							/* SIMHASH_DISTANCE_ARRAY_H */

@@ -9,7 +9,7 @@
  *
  * All cases served by these functions are exact: a leaf is judged by its
  * distance, an inner key by a lower bound of the distances below it
- * (hamming.c proves it).
+ * (bounds.c proves it).
  */
 #include "postgres.h"
 
@@ -17,6 +17,7 @@
 #include "access/stratnum.h"
 #include "utils/sortsupport.h"
 
+#include "type/bounds.h"
 #include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(gist_simhash64_consistent);

@@ -5,14 +5,15 @@
 #ifndef SIMHASH_HAMMING_H
 #define SIMHASH_HAMMING_H
 
-#include "port/pg_bitutils.h"
+#include "type/width.h"
 
-#define HAMMING_BITS 64			/* of a fingerprint: the greatest distance */
+#define hamming_ball_next WIDE(hamming_ball_next)
+#define hamming_ball_size WIDE(hamming_ball_size)
 
 static inline int
-hamming_distance(uint64 a, uint64 b)
+hamming_distance(Fingerprint a, Fingerprint b)
 {
-	return pg_popcount64(a ^ b);
+	return fingerprint_popcount(a ^ b);
 }
 
 /*
@@ -48,16 +49,16 @@ hamming_block_width(int blocks, int block)
 		hamming_block_start(blocks, block);
 }
 
-/* Return the word whose highest bits are set, width of them, 1 or more. */
-static inline uint64
+/* Return the bits before all others, width of them, 1 or more. */
+static inline Fingerprint
 hamming_leading_bits(int width)
 {
-	return ~UINT64CONST(0) << (HAMMING_BITS - width);
+	return FINGERPRINT_ALL_BITS << (HAMMING_BITS - width);
 }
 
 /* Rotate by 0 .. HAMMING_BITS: what is after that many bits comes first. */
-static inline uint64
-hamming_rotate(uint64 fingerprint, int bits)
+static inline Fingerprint
+hamming_rotate(Fingerprint fingerprint, int bits)
 {
 	bits %= HAMMING_BITS;
 	return bits == 0 ? fingerprint
@@ -65,43 +66,35 @@ hamming_rotate(uint64 fingerprint, int bits)
 }
 
 /* Undo hamming_rotate() by the same number of bits. */
-static inline uint64
-hamming_unrotate(uint64 rotated, int bits)
+static inline Fingerprint
+hamming_unrotate(Fingerprint rotated, int bits)
 {
 	return hamming_rotate(rotated, HAMMING_BITS - bits);
 }
 
 /*
- * Return a hash of a word, by Knuth's multiplicative hashing: times the golden
- * ratio of 2^64.  All bits of the hash are of use, the highest most.
+ * Return a hash of a fingerprint, by Knuth's multiplicative hashing of each
+ * word: times the golden ratio of 2^64.  All bits of the hash are of use, the
+ * highest most.
  */
 static inline uint64
-hamming_hash(uint64 word)
+hamming_hash(Fingerprint fingerprint)
 {
-	uint64		hash = (word ^ word >> 32) * UINT64CONST(0x9e3779b97f4a7c15);
+	uint64		hash = 0;
+	int			i;
 
-	return hash ^ hash >> 32;
+	for (i = 0; i < FINGERPRINT_WORDS; i++)
+	{
+		hash ^= fingerprint_word(fingerprint, i);
+		hash = (hash ^ hash >> 32) * UINT64CONST(0x9e3779b97f4a7c15);
+		hash ^= hash >> 32;
+	}
+	return hash;
 }
 
+extern bool hamming_ball_next(Fingerprint centre, Fingerprint leading,
+							  int leading_radius, int radius,
+							  Fingerprint from, Fingerprint *next);
 extern double hamming_ball_size(double bits, int radius);
-extern bool hamming_ball_next(uint64 centre, uint64 leading,
-							  int leading_radius, int radius, uint64 from,
-							  uint64 *next);
-
-/*
- * A set of fingerprints, by what bounds its members x: lo <= x <= hi in
- * unsigned order, and x has every bit of all and no bit outside any.  lo and
- * hi themselves have every bit of all and none outside any.
- */
-typedef struct HammingBounds
-{
-	uint64		lo;
-	uint64		hi;
-	uint64		all;
-	uint64		any;
-} HammingBounds;
-
-extern int	hamming_bounds_distance(const HammingBounds *b, uint64 q,
-									int enough);
 
 #endif							/* SIMHASH_HAMMING_H */

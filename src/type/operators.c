@@ -11,12 +11,20 @@
 
 #include "type/simhash.h"
 
+#define simhash_distance WIDE(simhash_distance)
+#define simhash_similarity WIDE(simhash_similarity)
+#define simhash_cosine WIDE(simhash_cosine)
+#define simhash_minhash_jaccard WIDE(simhash_minhash_jaccard)
+#define simhash_within WIDE(simhash_within)
+#define simhash_near WIDE(simhash_near)
+#define simhash_in_ball WIDE(simhash_in_ball)
+#define hamming_ball_contains WIDE(hamming_ball_contains)
+
 PG_FUNCTION_INFO_V1(simhash_distance);
 PG_FUNCTION_INFO_V1(simhash_similarity);
 PG_FUNCTION_INFO_V1(simhash_cosine);
 PG_FUNCTION_INFO_V1(simhash_minhash_jaccard);
 PG_FUNCTION_INFO_V1(simhash_within);
-PG_FUNCTION_INFO_V1(hamming_bound_below);
 PG_FUNCTION_INFO_V1(simhash_near);
 PG_FUNCTION_INFO_V1(simhash_in_ball);
 PG_FUNCTION_INFO_V1(hamming_ball_contains);
@@ -40,7 +48,7 @@ simhash_similarity(PG_FUNCTION_ARGS)
 }
 
 /*
- * cos(pi * distance / 64), an estimate of the cosine of the angle between
+ * cos(pi * distance / HAMMING_BITS), an estimate of the cosine of the angle between
  * the two feature vectors: a random hyperplane parts them with probability
  * angle / pi (Charikar 2002, after Goemans and Williamson 1995).
  */
@@ -55,8 +63,8 @@ simhash_cosine(PG_FUNCTION_ARGS)
 }
 
 /*
- * max(0, 1 - distance / 32), an estimate of the Jaccard similarity of the two
- * sets of features.  A bit of two minhashes differs with probability (1 - J) /
+ * max(0, 1 - 2 * distance / HAMMING_BITS), an estimate of the Jaccard similarity
+ * of the two sets of features.  A bit of two minhashes differs with probability (1 - J) /
  * 2: where the minima are of different features, and then in half of all cases.
  */
 Datum
@@ -71,16 +79,6 @@ Datum
 simhash_within(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(argument_distance(fcinfo) <= PG_GETARG_INT64(2));
-}
-
-/*
- * The bound k for which "distance <= k" says "distance < bound": bound - 1
- * without overflow, and -1, which no distance is within, for any bound <= 0.
- */
-Datum
-hamming_bound_below(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_INT64(Max(PG_GETARG_INT64(0), 0) - 1);
 }
 
 Datum

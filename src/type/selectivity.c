@@ -7,7 +7,7 @@
  * - the frequencies of the column's most common values within k of q, if q
  *   is known;
  * - of the other rows, the part that chance puts there, which is the volume
- *   of the ball, sum over i <= k of C(64, i), over 2^64;
+ *   of the ball, sum over i <= k of C(64, i), over 2^64, or the same with 128;
  * - and a floor for real duplicates, which chance knows nothing of: k + 1 of
  *   the column's values, as edits make near-duplicates at small distances, and
  *   a larger radius takes in more of them.
@@ -28,6 +28,9 @@
 #include "type/selectivity.h"
 #include "type/simhash.h"
 
+#define simhash_restrict WIDE(simhash_restrict)
+#define simhash_join WIDE(simhash_join)
+
 PG_FUNCTION_INFO_V1(simhash_restrict);
 PG_FUNCTION_INFO_V1(simhash_join);
 
@@ -35,13 +38,13 @@ PG_FUNCTION_INFO_V1(simhash_join);
 typedef struct KnownBall
 {
 	bool		has_centre;
-	uint64		centre;
+	Fingerprint centre;
 	int32		radius;			/* SIMHASH_NEAR_RADIUS if not known */
 } KnownBall;
 
 /*
  * Return the volume of a ball as a part of all.  Rounding may take a size
- * close to 2^64 above 2^64, but the planner allows no selectivity above 1.
+ * close to 2^HAMMING_BITS above that, but the planner allows no selectivity above 1.
  */
 static double
 ball_volume(int32 radius)
@@ -204,7 +207,7 @@ know_centre(KnownBall *ball, Node *other)
 {
 	Datum		value;
 
-	if (known_value(ball, other, sizeof(uint64), &value))
+	if (known_value(ball, other, sizeof(Fingerprint), &value))
 	{
 		ball->has_centre = true;
 		ball->centre = DatumGetSimhash(value);

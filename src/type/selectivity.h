@@ -7,6 +7,11 @@
 
 #include "nodes/supportnodes.h"
 
+#include "type/width.h"
+
+#define hamming_known_radius WIDE(hamming_known_radius)
+#define hamming_within_selectivity WIDE(hamming_within_selectivity)
+
 extern int32 hamming_known_radius(Node *ball);
 extern void hamming_within_selectivity(SupportRequestSelectivity *request);
 

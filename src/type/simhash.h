@@ -6,22 +6,74 @@
 #define SIMHASH_H
 
 #include "fmgr.h"
+#include "port/pg_bswap.h"
 
 #include "type/compat.h"
 #include "type/hamming.h"
 
-/* simhash64: HAMMING_BITS bits, passed as int8 is. */
-static inline uint64
+/* The bytes of a fingerprint in network order: the highest word first. */
+static inline Fingerprint
+simhash_read_bytes(const void *bytes)
+{
+	Fingerprint fingerprint = 0;
+	int			i;
+
+	for (i = 0; i < FINGERPRINT_WORDS; i++)
+	{
+		uint64		word;
+
+		memcpy(&word, (const char *) bytes + i * sizeof(word), sizeof(word));
+		fingerprint |= fingerprint_from_word(pg_ntoh64(word), i);
+	}
+	return fingerprint;
+}
+
+static inline void
+simhash_write_bytes(Fingerprint fingerprint, void *bytes)
+{
+	int			i;
+
+	for (i = 0; i < FINGERPRINT_WORDS; i++)
+	{
+		uint64		word = pg_hton64(fingerprint_word(fingerprint, i));
+
+		memcpy((char *) bytes + i * sizeof(word), &word, sizeof(word));
+	}
+}
+
+/*
+ * simhash64 is passed as int8 is.  A wider fingerprint is passed by reference,
+ * as its bytes in network order, like a uuid.
+ */
+#if HAMMING_BITS == 64
+static inline Fingerprint
 DatumGetSimhash(Datum d)
 {
 	return (uint64) DatumGetInt64(d);
 }
 
 static inline Datum
-SimhashGetDatum(uint64 fingerprint)
+SimhashGetDatum(Fingerprint fingerprint)
 {
 	return Int64GetDatum((int64) fingerprint);
 }
+#else
+static inline Fingerprint
+DatumGetSimhash(Datum d)
+{
+	return simhash_read_bytes(DatumGetPointer(d));
+}
+
+/* The datum is in the current memory context. */
+static inline Datum
+SimhashGetDatum(Fingerprint fingerprint)
+{
+	void	   *bytes = palloc(sizeof(Fingerprint));
+
+	simhash_write_bytes(fingerprint, bytes);
+	return PointerGetDatum(bytes);
+}
+#endif
 
 #define PG_GETARG_SIMHASH(n) DatumGetSimhash(PG_GETARG_DATUM(n))
 #define PG_RETURN_SIMHASH(x) return SimhashGetDatum(x)
@@ -29,20 +81,20 @@ SimhashGetDatum(uint64 fingerprint)
 /* hamming_ball: all fingerprints within a radius of a centre. */
 typedef struct HammingBall
 {
-	uint64		centre;
+	Fingerprint centre;
 	int32		radius;			/* -1, which holds nothing, .. HAMMING_BITS,
 								 * which holds all */
 	int32		unused;			/* zero */
 } HammingBall;
 
 static inline bool
-hamming_in_ball(const HammingBall *ball, uint64 fingerprint)
+hamming_in_ball(const HammingBall *ball, Fingerprint fingerprint)
 {
 	return hamming_distance(ball->centre, fingerprint) <= ball->radius;
 }
 
 static inline bool
-hamming_in_balls(uint64 fingerprint, const HammingBall *balls, int count)
+hamming_in_balls(Fingerprint fingerprint, const HammingBall *balls, int count)
 {
 	int			i;
 
@@ -56,13 +108,16 @@ hamming_in_balls(uint64 fingerprint, const HammingBall *balls, int count)
 #define PG_GETARG_HAMMING_BALL(n) DatumGetHammingBall(PG_GETARG_DATUM(n))
 
 /* Strategy numbers of the operators in every distance operator class. */
-#define SIMHASH_NEAR_STRATEGY 1 /* simhash64 % simhash64 */
-#define SIMHASH_BALL_STRATEGY 2 /* simhash64 <@ hamming_ball */
-#define SIMHASH_EQUAL_STRATEGY 3	/* simhash64 = simhash64, not in GiST */
-#define SIMHASH_DISTANCE_STRATEGY 15	/* simhash64 <~> simhash64, ordering */
+#define SIMHASH_NEAR_STRATEGY 1 /* fingerprint % fingerprint */
+#define SIMHASH_BALL_STRATEGY 2 /* fingerprint <@ ball */
+#define SIMHASH_EQUAL_STRATEGY 3	/* =, not in GiST */
+#define SIMHASH_DISTANCE_STRATEGY 15	/* <~>, ordering */
 
-/* The distance of the operator %, from the literature. */
-#define SIMHASH_NEAR_RADIUS 3
+/*
+ * The distance of the operator %: for 64 bits from the literature, for 128 bits
+ * that of doc/choosing.md.
+ */
+#define SIMHASH_NEAR_RADIUS (HAMMING_BITS == 64 ? 3 : 14)
 
 /* White space of the text forms: that of isspace() in the locale C. */
 static inline bool
@@ -72,9 +127,11 @@ simhash_is_space(char c)
 }
 
 /* type.c */
-#define SIMHASH_HEX_DIGITS 16
-extern void simhash_to_hex(uint64 fingerprint, char *hex);
+#define SIMHASH_HEX_DIGITS (HAMMING_BITS / 4)
+#define simhash_to_hex WIDE(simhash_to_hex)
+#define simhash_from_text WIDE(simhash_from_text)
+extern void simhash_to_hex(Fingerprint fingerprint, char *hex);
 extern bool simhash_from_text(const char *input, size_t length,
-							  uint64 *fingerprint);
+							  Fingerprint *fingerprint);
 
 #endif							/* SIMHASH_H */

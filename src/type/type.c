@@ -1,6 +1,6 @@
 /*
  * type.c
- *	  The type simhash64: input, output, comparison, hashing.
+ *	  The types simhash64 and simhash128: input, output, comparison, hashing.
  */
 #include "postgres.h"
 
@@ -11,31 +11,31 @@
 
 #include "type/simhash.h"
 
-PG_FUNCTION_INFO_V1(simhash64_in);
-PG_FUNCTION_INFO_V1(simhash64_out);
-PG_FUNCTION_INFO_V1(simhash64_recv);
-PG_FUNCTION_INFO_V1(simhash64_send);
-PG_FUNCTION_INFO_V1(simhash64_eq);
-PG_FUNCTION_INFO_V1(simhash64_ne);
-PG_FUNCTION_INFO_V1(simhash64_lt);
-PG_FUNCTION_INFO_V1(simhash64_le);
-PG_FUNCTION_INFO_V1(simhash64_gt);
-PG_FUNCTION_INFO_V1(simhash64_ge);
-PG_FUNCTION_INFO_V1(simhash64_cmp);
-PG_FUNCTION_INFO_V1(simhash64_sortsupport);
-PG_FUNCTION_INFO_V1(simhash64_hash);
-PG_FUNCTION_INFO_V1(simhash64_hash_extended);
-PG_FUNCTION_INFO_V1(simhash64_smaller);
-PG_FUNCTION_INFO_V1(simhash64_larger);
+PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(in));
+PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(out));
+PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(recv));
+PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(send));
+PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(eq));
+PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(ne));
+PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(lt));
+PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(le));
+PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(gt));
+PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(ge));
+PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(cmp));
+PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(sortsupport));
+PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(hash));
+PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(hash_extended));
+PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(smaller));
+PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(larger));
 
-/* Write 16 lower-case hexadecimal digits, without a terminator. */
+/* Write SIMHASH_HEX_DIGITS lower-case digits, without a terminator. */
 void
-simhash_to_hex(uint64 fingerprint, char *hex)
+simhash_to_hex(Fingerprint fingerprint, char *hex)
 {
 	int			i;
 
 	for (i = 0; i < SIMHASH_HEX_DIGITS; i++)
-		hex[i] = "0123456789abcdef"[fingerprint >> (60 - 4 * i) & 0xF];
+		hex[i] = "0123456789abcdef"[fingerprint >> (HAMMING_BITS - 4 - 4 * i) & 0xF];
 }
 
 /* Return the value of a digit in base 2 or 16; -1 if it is none. */
@@ -52,12 +52,12 @@ digit_value(char c, int base)
 }
 
 /*
- * Read 16 hexadecimal or 64 binary digits of the input, which has length bytes.
- * White space may stand on either side.  Returns false if the input is anything
- * else.
+ * Read SIMHASH_HEX_DIGITS hexadecimal or HAMMING_BITS binary digits of the input,
+ * which has length bytes.  White space may stand on either side.  Return false
+ * if the input is anything else.
  */
 bool
-simhash_from_text(const char *input, size_t length, uint64 *fingerprint)
+simhash_from_text(const char *input, size_t length, Fingerprint *fingerprint)
 {
 	int			base;
 	size_t		i;
@@ -86,23 +86,23 @@ simhash_from_text(const char *input, size_t length, uint64 *fingerprint)
 	return true;
 }
 
-/* Error: 22P02 for anything but 16 hexadecimal or 64 binary digits. */
+/* Error: 22P02 for anything that simhash_from_text() does not read. */
 Datum
-simhash64_in(PG_FUNCTION_ARGS)
+SIMHASH_FUNCTION(in) (PG_FUNCTION_ARGS)
 {
 	char	   *text = PG_GETARG_CSTRING(0);
-	uint64		fingerprint;
+	Fingerprint fingerprint;
 
 	if (!simhash_from_text(text, strlen(text), &fingerprint))
 		ereturn(fcinfo->context, (Datum) 0,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("invalid input syntax for type %s: \"%s\"", "simhash64",
+				 errmsg("invalid input syntax for type %s: \"%s\"", SIMHASH_TYPE,
 						text)));
 	PG_RETURN_SIMHASH(fingerprint);
 }
 
 Datum
-simhash64_out(PG_FUNCTION_ARGS)
+SIMHASH_FUNCTION(out) (PG_FUNCTION_ARGS)
 {
 	char	   *hex = palloc(SIMHASH_HEX_DIGITS + 1);
 
@@ -111,98 +111,123 @@ simhash64_out(PG_FUNCTION_ARGS)
 	PG_RETURN_CSTRING(hex);
 }
 
-/* 8 bytes, network order; core checks that there are no more. */
+/* The bytes in network order; core checks that there are no more. */
 Datum
-simhash64_recv(PG_FUNCTION_ARGS)
+SIMHASH_FUNCTION(recv) (PG_FUNCTION_ARGS)
 {
-	PG_RETURN_SIMHASH(pq_getmsgint64((StringInfo) PG_GETARG_POINTER(0)));
+	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);
+
+	PG_RETURN_SIMHASH(simhash_read_bytes(pq_getmsgbytes(buf,
+														sizeof(Fingerprint))));
 }
 
 Datum
-simhash64_send(PG_FUNCTION_ARGS)
+SIMHASH_FUNCTION(send) (PG_FUNCTION_ARGS)
 {
+	char		bytes[sizeof(Fingerprint)];
 	StringInfoData buf;
 
+	simhash_write_bytes(PG_GETARG_SIMHASH(0), bytes);
 	pq_begintypsend(&buf);
-	pq_sendint64(&buf, PG_GETARG_SIMHASH(0));
+	pq_sendbytes(&buf, bytes, sizeof(bytes));
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
 }
 
 /* Comparison, in unsigned order. */
 
 static int
-simhash_compare(uint64 a, uint64 b)
+simhash_compare(Fingerprint a, Fingerprint b)
 {
 	return (a > b) - (a < b);
 }
 
 #define COMPARISON(name, op) \
-	Datum name(PG_FUNCTION_ARGS) \
+	Datum SIMHASH_FUNCTION(name) (PG_FUNCTION_ARGS) \
 	{ \
 		PG_RETURN_BOOL(PG_GETARG_SIMHASH(0) op PG_GETARG_SIMHASH(1)); \
 	}
 
-COMPARISON(simhash64_eq, ==)
-COMPARISON(simhash64_ne, !=)
-COMPARISON(simhash64_lt, <)
-COMPARISON(simhash64_le, <=)
-COMPARISON(simhash64_gt, >)
-COMPARISON(simhash64_ge, >=)
+COMPARISON(eq, ==)
+COMPARISON(ne, !=)
+COMPARISON(lt, <)
+COMPARISON(le, <=)
+COMPARISON(gt, >)
+COMPARISON(ge, >=)
 
 Datum
-simhash64_cmp(PG_FUNCTION_ARGS)
+SIMHASH_FUNCTION(cmp) (PG_FUNCTION_ARGS)
 {
 	PG_RETURN_INT32(simhash_compare(PG_GETARG_SIMHASH(0),
 									PG_GETARG_SIMHASH(1)));
 }
 
-#if SIZEOF_DATUM < 8
+#if HAMMING_BITS > 64
 static int
 simhash_fast_compare(Datum a, Datum b, SortSupport ssup)
 {
 	return simhash_compare(DatumGetSimhash(a), DatumGetSimhash(b));
 }
+
+/* Return the first word, which settles nearly all comparisons. */
+static Datum
+simhash_abbreviate(Datum original, SortSupport ssup)
+{
+	return UInt64GetDatum(fingerprint_word(DatumGetSimhash(original), 0));
+}
+
+/* To make an abbreviation costs nearly nothing. */
+static bool
+simhash_abort_abbreviation(int count, SortSupport ssup)
+{
+	return false;
+}
 #endif
 
 Datum
-simhash64_sortsupport(PG_FUNCTION_ARGS)
+SIMHASH_FUNCTION(sortsupport) (PG_FUNCTION_ARGS)
 {
 	SortSupport ssup = (SortSupport) PG_GETARG_POINTER(0);
 
-#if SIZEOF_DATUM >= 8
 	/* core's sort is specialised for this comparator */
 	ssup->comparator = ssup_datum_unsigned_cmp;
-#else
-	ssup->comparator = simhash_fast_compare;
+#if HAMMING_BITS > 64
+	if (ssup->abbreviate)
+	{
+		ssup->abbrev_full_comparator = simhash_fast_compare;
+		ssup->abbrev_converter = simhash_abbreviate;
+		ssup->abbrev_abort = simhash_abort_abbreviation;
+	}
+	else
+		ssup->comparator = simhash_fast_compare;
 #endif
 	PG_RETURN_VOID();
 }
 
 Datum
-simhash64_hash(PG_FUNCTION_ARGS)
+SIMHASH_FUNCTION(hash) (PG_FUNCTION_ARGS)
 {
-	uint64		fingerprint = PG_GETARG_SIMHASH(0);
+	Fingerprint fingerprint = PG_GETARG_SIMHASH(0);
 
 	return hash_any((unsigned char *) &fingerprint, sizeof(fingerprint));
 }
 
 Datum
-simhash64_hash_extended(PG_FUNCTION_ARGS)
+SIMHASH_FUNCTION(hash_extended) (PG_FUNCTION_ARGS)
 {
-	uint64		fingerprint = PG_GETARG_SIMHASH(0);
+	Fingerprint fingerprint = PG_GETARG_SIMHASH(0);
 
 	return hash_any_extended((unsigned char *) &fingerprint,
 							 sizeof(fingerprint), PG_GETARG_INT64(1));
 }
 
 Datum
-simhash64_smaller(PG_FUNCTION_ARGS)
+SIMHASH_FUNCTION(smaller) (PG_FUNCTION_ARGS)
 {
 	PG_RETURN_SIMHASH(Min(PG_GETARG_SIMHASH(0), PG_GETARG_SIMHASH(1)));
 }
 
 Datum
-simhash64_larger(PG_FUNCTION_ARGS)
+SIMHASH_FUNCTION(larger) (PG_FUNCTION_ARGS)
 {
 	PG_RETURN_SIMHASH(Max(PG_GETARG_SIMHASH(0), PG_GETARG_SIMHASH(1)));
 }

@@ -1,0 +1,95 @@
+/*
+ * width.h
+ *	  The width of a fingerprint, for which a file is compiled.
+ *
+ * The files that compute with fingerprints are compiled once for each width:
+ * Makefile has the list.  HAMMING_BITS is the width in bits.  What a file of
+ * the list exports is named WIDE(name): so the library has one of each width.
+ * A file that is not of the list is compiled for 64 bits.
+ */
+#ifndef SIMHASH_WIDTH_H
+#define SIMHASH_WIDTH_H
+
+#include "port/pg_bitutils.h"
+
+#ifndef HAMMING_BITS
+#define HAMMING_BITS 64			/* of a fingerprint: the greatest distance */
+#endif
+
+#if HAMMING_BITS == 64
+
+typedef uint64 Fingerprint;
+
+#define WIDE(name) name
+#define SIMHASH_FUNCTION(name) simhash64_##name
+#define SIMHASH_TYPE "simhash64"
+#define HAMMING_BALL_TYPE "hamming_ball"
+
+#elif HAMMING_BITS == 128
+
+#ifndef HAVE_INT128
+#error "simhash needs a compiler and a platform with integers of 128 bits"
+#endif
+typedef uint128 Fingerprint;
+
+#define WIDE(name) name##_128
+#define SIMHASH_FUNCTION(name) simhash128_##name
+#define SIMHASH_TYPE "simhash128"
+#define HAMMING_BALL_TYPE "hamming_ball128"
+
+#else
+#error "HAMMING_BITS must be 64 or 128"
+#endif
+
+/*
+ * Words of 64 bits.  Word 0 has the highest bits, whatever the byte order of
+ * the machine.
+ */
+#define FINGERPRINT_WORDS (HAMMING_BITS / 64)
+#define FINGERPRINT_ALL_BITS (~(Fingerprint) 0)
+
+static inline uint64
+fingerprint_word(Fingerprint fingerprint, int i)
+{
+	return (uint64) (fingerprint >> (HAMMING_BITS - 64 - 64 * i));
+}
+
+/* Put a word, which is to be word i, to its place. */
+static inline Fingerprint
+fingerprint_from_word(uint64 word, int i)
+{
+	return (Fingerprint) word << (HAMMING_BITS - 64 - 64 * i);
+}
+
+/* Bit i from the lowest one on, 0 .. HAMMING_BITS - 1. */
+static inline Fingerprint
+fingerprint_bit(int i)
+{
+	return (Fingerprint) 1 << i;
+}
+
+/* Return the number of bits that are set. */
+static inline int
+fingerprint_popcount(Fingerprint fingerprint)
+{
+	int			count = 0;
+	int			i;
+
+	for (i = 0; i < FINGERPRINT_WORDS; i++)
+		count += pg_popcount64(fingerprint_word(fingerprint, i));
+	return count;
+}
+
+/* The fingerprint is not 0.  Return the place of its highest bit. */
+static inline int
+fingerprint_leftmost_one(Fingerprint fingerprint)
+{
+	int			i = 0;
+
+	while (fingerprint_word(fingerprint, i) == 0)
+		i++;
+	return HAMMING_BITS - 64 - 64 * i +
+		pg_leftmost_one_pos64(fingerprint_word(fingerprint, i));
+}
+
+#endif							/* SIMHASH_WIDTH_H */

@@ -1,0 +1,108 @@
+/*
+ * within.c
+ *	  Planner support of simhash_within(): how many rows it lets through, and the
+ *	  condition that an index serves.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "nodes/supportnodes.h"
+#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
+
+#include "am/am.h"
+#include "make_clause.h"
+#include "type/catalog.h"
+#include "type/selectivity.h"
+
+#define simhash_within_support WIDE(simhash_within_support)
+
+PG_FUNCTION_INFO_V1(simhash_within_support);
+
+/*
+ * Is index, of another method, of a single column that has a hamming index,
+ * too?  The hamming index is better for every k.  The cost of a GiST index
+ * does not show that, as PostgreSQL estimates it from the number of matches,
+ * and not from the pages that a search for them reads.
+ */
+static bool
+is_superseded(IndexOptInfo *index)
+{
+	ListCell   *lc;
+
+	if (hamming_is_cost_function(index->amcostestimate) ||
+		index->nkeycolumns > 1)
+		return false;
+	foreach(lc, index->rel->indexlist)
+	{
+		IndexOptInfo *other = lfirst(lc);
+
+		if (hamming_is_cost_function(other->amcostestimate) &&
+			other->indexkeys[0] == index->indexkeys[0] &&
+			equal(other->indexprs, index->indexprs) &&
+			(other->indpred == NIL || other->predOK))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What the planner asks with a SupportRequestIndexCondition, node: the clause
+ * simhash_within(a, b, k), where a or b is the indexed column, as the condition
+ * "column <@ hamming_ball(the other, k)"; NIL where the index cannot serve the
+ * clause.  The condition is exact: both say that the distance is at most k.
+ */
+static List *
+index_condition(Node *node)
+{
+	SupportRequestIndexCondition *request = (void *) node;
+	FuncExpr   *clause = (FuncExpr *) request->node;
+	Oid			schema = get_func_namespace(request->funcid);
+	Oid			fingerprint = simhash_find_type(schema, SIMHASH_TYPE);
+	Oid			ball = simhash_find_type(schema, HAMMING_BALL_TYPE);
+	Oid			types[] = {fingerprint, INT8OID};
+	Oid			make_ball = simhash_find_function(schema, HAMMING_BALL_TYPE,
+												  2, types);
+	Oid			opno = get_opfamily_member(request->opfamily, fingerprint, ball,
+										   SIMHASH_BALL_STRATEGY);
+	Expr	   *column;
+	Expr	   *centre;
+	Expr	   *radius;
+	Node	   *known_ball;
+
+	if (!IsA(clause, FuncExpr) || request->indexarg > 1 ||
+		!OidIsValid(make_ball) || !OidIsValid(opno) ||
+		is_superseded(request->index))
+		return NIL;
+	column = list_nth(clause->args, request->indexarg);
+	centre = list_nth(clause->args, 1 - request->indexarg);
+	radius = lthird(clause->args);
+	if (!is_pseudo_constant_for_index(request->root, (Node *) centre,
+									  request->index) ||
+		!is_pseudo_constant_for_index(request->root, (Node *) radius,
+									  request->index))
+		return NIL;
+
+	request->lossy = false;
+	known_ball = (Node *) make_call(make_ball, ball,
+									list_make2(centre, radius));
+	known_ball = eval_const_expressions(request->root, known_ball);
+	return list_make1(make_operator(opno, BOOLOID, column,
+									(Expr *) known_ball));
+}
+
+Datum
+simhash_within_support(PG_FUNCTION_ARGS)
+{
+	Node	   *request = (Node *) PG_GETARG_POINTER(0);
+	Node	   *result = NULL;
+
+	if (IsA(request, SupportRequestSelectivity))
+	{
+		hamming_within_selectivity((SupportRequestSelectivity *) request);
+		result = request;
+	}
+	else if (IsA(request, SupportRequestIndexCondition))
+		result = (Node *) index_condition(request);
+	PG_RETURN_POINTER(result);
+}
