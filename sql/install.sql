@@ -41,7 +41,8 @@ WHERE oid IN (SELECT objid FROM pg_depend WHERE classid = 'pg_proc'::regclass
 		AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'simhash'))
 	AND obj_description(oid, 'pg_proc') IS NULL
 	-- what operators, types, operator classes and the planner call
-	AND proname !~ '^(simhash64_|simhash_weights_|gist_|hamming_distance_)|_(in|out|recv|send|support)$'
+	AND proname !~ '^(simhash64_|simhash128_|simhash_weights_|gist_|hamming_distance_)'
+	AND proname !~ '_(in|out|recv|send|support|support_128)$'
 	AND 'internal'::regtype <> ALL (proargtypes);
 
 -- two literals mean a text and its weights, one a text

@@ -27,8 +27,8 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
-#include "make_clause.h"
 #include "type/catalog.h"
+#include "type/make_clause.h"
 
 PG_FUNCTION_INFO_V1(simhash_distance_support);
 PG_FUNCTION_INFO_V1(hamming_distance_lt_support);

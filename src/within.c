@@ -1,7 +1,7 @@
 /*
  * within.c
- *	  Planner support of simhash_within(): how many rows it lets through, and the
- *	  condition that an index serves.
+ *	  Planner support of simhash_within(): how many rows it lets through, and
+ *	  the condition that an index serves.
  */
 #include "postgres.h"
 
@@ -11,8 +11,8 @@
 #include "utils/lsyscache.h"
 
 #include "am/am.h"
-#include "make_clause.h"
 #include "type/catalog.h"
+#include "type/make_clause.h"
 #include "type/selectivity.h"
 
 #define simhash_within_support WIDE(simhash_within_support)

@@ -105,8 +105,7 @@ Datum
 hamming_ball_recv(PG_FUNCTION_ARGS)
 {
 	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);
-	Fingerprint centre = simhash_read_bytes(pq_getmsgbytes(buf,
-														   sizeof(Fingerprint)));
+	const char *bytes = pq_getmsgbytes(buf, sizeof(Fingerprint));
 	int16		radius = pq_getmsgint(buf, sizeof(int16));
 
 	if (radius != hamming_radius(radius))
@@ -114,7 +113,7 @@ hamming_ball_recv(PG_FUNCTION_ARGS)
 						errmsg("invalid radius in external value of type "
 							   "%s: %d",
 							   HAMMING_BALL_TYPE, radius)));
-	PG_RETURN_POINTER(make_ball(centre, radius));
+	PG_RETURN_POINTER(make_ball(simhash_read_bytes(bytes), radius));
 }
 
 Datum

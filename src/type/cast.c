@@ -2,8 +2,8 @@
  * cast.c
  *	  Casts between fingerprints and bit(n), numeric and bytea.
  *
- * bigint and simhash64 need no function: they are the same 64 bits.  So are uuid
- * and simhash128 the same 16 bytes.
+ * bigint and simhash64 need no function: they are the same 64 bits.  uuid and
+ * simhash128 need none either: they are the same 16 bytes.
  */
 #include "postgres.h"
 
@@ -71,7 +71,8 @@ read_integer(const char *number, Fingerprint *value)
 {
 	if (*number != '-')
 		return read_decimal(number, value);
-	if (!read_decimal(number + 1, value) || *value > fingerprint_bit(HAMMING_BITS - 1))
+	if (!read_decimal(number + 1, value) ||
+		*value > fingerprint_bit(HAMMING_BITS - 1))
 		return false;
 	*value = -*value;			/* two's complement */
 	return true;
@@ -129,7 +130,8 @@ SIMHASH_FUNCTION(from_bytea) (PG_FUNCTION_ARGS)
 
 	if (VARSIZE_ANY_EXHDR(bytes) != sizeof(Fingerprint))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-						errmsg("invalid input length for type %s", SIMHASH_TYPE),
+						errmsg("invalid input length for type %s",
+							   SIMHASH_TYPE),
 						errdetail("Expected %d bytes, got %d.",
 								  (int) sizeof(Fingerprint),
 								  (int) VARSIZE_ANY_EXHDR(bytes))));

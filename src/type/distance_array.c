@@ -47,8 +47,8 @@ distance(Fingerprint a, Fingerprint b)
 
 /* match_each() and count_each() are compiled for each kind of processor. */
 static pg_attribute_always_inline int
-match_each(const Fingerprint *fingerprints, int count, Fingerprint centre, int radius,
-		   uint16 *matches)
+match_each(const Fingerprint *fingerprints, int count, Fingerprint centre,
+		   int radius, uint16 *matches)
 {
 	int			found = 0;
 	int			i;
@@ -63,7 +63,8 @@ match_each(const Fingerprint *fingerprints, int count, Fingerprint centre, int r
 }
 
 static pg_attribute_always_inline void
-count_each(const Fingerprint *fingerprints, int count, Fingerprint centre, int64 *counts)
+count_each(const Fingerprint *fingerprints, int count, Fingerprint centre,
+		   int64 *counts)
 {
 	int			i;
 
@@ -90,8 +91,8 @@ collect(uint64 within, int width, int i, uint16 *matches)
 }
 
 static int
-match_portable(const Fingerprint *fingerprints, int count, Fingerprint centre, int radius,
-			   uint16 *matches)
+match_portable(const Fingerprint *fingerprints, int count, Fingerprint centre,
+			   int radius, uint16 *matches)
 {
 	return match_each(fingerprints, count, centre, radius, matches);
 }
@@ -108,8 +109,8 @@ static const MatchRoutines portable = {match_portable, count_portable, 10};
 #ifdef SIMHASH_X86
 
 TARGET_POPCNT static int
-match_popcnt(const Fingerprint *fingerprints, int count, Fingerprint centre, int radius,
-			 uint16 *matches)
+match_popcnt(const Fingerprint *fingerprints, int count, Fingerprint centre,
+			 int radius, uint16 *matches)
 {
 	return match_each(fingerprints, count, centre, radius, matches);
 }
@@ -144,8 +145,8 @@ all_four(Fingerprint fingerprint)
 }
 
 /*
- * Return for each of four words how many bits differ from that of centres (Mula,
- * Kurz and Lemire 2018).
+ * Return for each of four words how many bits differ from that of centres
+ * (Mula, Kurz and Lemire 2018).
  *
  * more[h] = 4 + bits of h, less[h] = 4 - bits of h.  So more[lower half] -
  * less[upper half] is the number of bits of the byte.  _mm256_sad_epu8() adds
@@ -230,7 +231,8 @@ match_avx2(const Fingerprint *fingerprints, int count, Fingerprint centre,
 							   i / FINGERPRINT_WORDS, matches + found);
 	for (; i < word_count; i += 4)
 	{
-		__m256i		wanted = _mm256_cmpgt_epi64(_mm256_set1_epi64x(word_count - i),
+		__m256i		left = _mm256_set1_epi64x(word_count - i);
+		__m256i		wanted = _mm256_cmpgt_epi64(left,
 												_mm256_setr_epi64x(0, 1, 2, 3));
 		const long long *rest = (const long long *) (words + i);
 		__m256i		four = _mm256_maskload_epi64(rest, wanted);
@@ -283,8 +285,8 @@ match_avx512(const Fingerprint *fingerprints, int count, Fingerprint centre,
 	int			i;
 
 	for (i = 0; i + 8 <= word_count; i += 8)
-		found += match_eight(_mm512_loadu_si512(words + i), centres, radii, 0xFF,
-							 i / FINGERPRINT_WORDS, matches + found);
+		found += match_eight(_mm512_loadu_si512(words + i), centres, radii,
+							 0xFF, i / FINGERPRINT_WORDS, matches + found);
 	if (i < word_count)
 	{
 		__mmask8	wanted = (1 << (word_count - i)) - 1;
@@ -423,8 +425,8 @@ routines(void)
  * radius 0 .. HAMMING_BITS.  matches has room for count indexes.
  */
 int
-hamming_match(const Fingerprint *fingerprints, int count, Fingerprint centre, int radius,
-			  uint16 *matches)
+hamming_match(const Fingerprint *fingerprints, int count, Fingerprint centre,
+			  int radius, uint16 *matches)
 {
 	return routines()->match(fingerprints, count, centre, radius, matches);
 }

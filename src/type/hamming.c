@@ -117,7 +117,8 @@ least_word(Fingerprint bits, Radii left)
  * that are left: these zeros go to the highest ones.
  */
 bool
-hamming_ball_next(Fingerprint centre, Fingerprint leading, int leading_radius, int radius,
+hamming_ball_next(Fingerprint centre, Fingerprint leading, int leading_radius,
+				  int radius,
 				  Fingerprint from, Fingerprint *next)
 {
 	Fingerprint differs = from ^ centre;

@@ -48,9 +48,9 @@ simhash_similarity(PG_FUNCTION_ARGS)
 }
 
 /*
- * cos(pi * distance / HAMMING_BITS), an estimate of the cosine of the angle between
- * the two feature vectors: a random hyperplane parts them with probability
- * angle / pi (Charikar 2002, after Goemans and Williamson 1995).
+ * cos(pi * distance / HAMMING_BITS), an estimate of the cosine of the angle
+ * between the two feature vectors: a random hyperplane parts them with
+ * probability angle / pi (Charikar 2002, after Goemans and Williamson 1995).
  */
 Datum
 simhash_cosine(PG_FUNCTION_ARGS)
@@ -63,9 +63,10 @@ simhash_cosine(PG_FUNCTION_ARGS)
 }
 
 /*
- * max(0, 1 - 2 * distance / HAMMING_BITS), an estimate of the Jaccard similarity
- * of the two sets of features.  A bit of two minhashes differs with probability (1 - J) /
- * 2: where the minima are of different features, and then in half of all cases.
+ * max(0, 1 - 2 * distance / HAMMING_BITS), an estimate of the Jaccard
+ * similarity of the two sets of features.  A bit of two minhashes differs with
+ * probability (1 - J) / 2: where the minima are of different features, and then
+ * in half of all cases.
  */
 Datum
 simhash_minhash_jaccard(PG_FUNCTION_ARGS)

@@ -44,7 +44,8 @@ typedef struct KnownBall
 
 /*
  * Return the volume of a ball as a part of all.  Rounding may take a size
- * close to 2^HAMMING_BITS above that, but the planner allows no selectivity above 1.
+ * close to 2^HAMMING_BITS above that, but the planner allows no selectivity
+ * above 1.
  */
 static double
 ball_volume(int32 radius)

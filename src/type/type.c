@@ -34,8 +34,11 @@ simhash_to_hex(Fingerprint fingerprint, char *hex)
 {
 	int			i;
 
-	for (i = 0; i < SIMHASH_HEX_DIGITS; i++)
-		hex[i] = "0123456789abcdef"[fingerprint >> (HAMMING_BITS - 4 - 4 * i) & 0xF];
+	for (i = SIMHASH_HEX_DIGITS - 1; i >= 0; i--)
+	{
+		hex[i] = "0123456789abcdef"[fingerprint & 0xF];
+		fingerprint >>= 4;
+	}
 }
 
 /* Return the value of a digit in base 2 or 16; -1 if it is none. */
@@ -52,9 +55,9 @@ digit_value(char c, int base)
 }
 
 /*
- * Read SIMHASH_HEX_DIGITS hexadecimal or HAMMING_BITS binary digits of the input,
- * which has length bytes.  White space may stand on either side.  Return false
- * if the input is anything else.
+ * Read SIMHASH_HEX_DIGITS hexadecimal or HAMMING_BITS binary digits of the
+ * input, which has length bytes.  White space may stand on either side.  Return
+ * false if the input is anything else.
  */
 bool
 simhash_from_text(const char *input, size_t length, Fingerprint *fingerprint)
@@ -96,8 +99,8 @@ SIMHASH_FUNCTION(in) (PG_FUNCTION_ARGS)
 	if (!simhash_from_text(text, strlen(text), &fingerprint))
 		ereturn(fcinfo->context, (Datum) 0,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("invalid input syntax for type %s: \"%s\"", SIMHASH_TYPE,
-						text)));
+				 errmsg("invalid input syntax for type %s: \"%s\"",
+						SIMHASH_TYPE, text)));
 	PG_RETURN_SIMHASH(fingerprint);
 }
 
