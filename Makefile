@@ -10,6 +10,30 @@ PGFILEDESC = "simhash - near-duplicate text"
 # compiled once for each width of a fingerprint (src/type/width.h)
 WIDE = \
 	src/within \
+	src/am/am_buffer \
+	src/am/am_build \
+	src/am/am_cache \
+	src/am/am_check \
+	src/am/am_cost \
+	src/am/am_insert \
+	src/am/am_nearest \
+	src/am/am_page \
+	src/am/am_parallel \
+	src/am/am_path \
+	src/am/am_plan \
+	src/am/am_radix \
+	src/am/am_remove \
+	src/am/am_routines \
+	src/am/am_runs \
+	src/am/am_scan \
+	src/am/am_search \
+	src/am/am_space \
+	src/am/am_stats \
+	src/am/am_tree \
+	src/am/am_vacuum \
+	src/am/am_wal \
+	src/am/am_walk \
+	src/am/am_write \
 	src/type/ball \
 	src/type/cast \
 	src/type/distance_array \
@@ -21,31 +45,10 @@ WIDE = \
 OBJS = $(WIDE:=.o) $(WIDE:=_128.o) \
 	src/module.o \
 	src/planner.o \
-	src/am/am_buffer.o \
-	src/am/am_build.o \
-	src/am/am_cache.o \
-	src/am/am_cost.o \
 	src/am/am_handler.o \
-	src/am/am_insert.o \
 	src/am/am_inspect.o \
 	src/am/am_named.o \
-	src/am/am_nearest.o \
-	src/am/am_page.o \
-	src/am/am_parallel.o \
-	src/am/am_path.o \
-	src/am/am_plan.o \
-	src/am/am_radix.o \
-	src/am/am_remove.o \
-	src/am/am_runs.o \
-	src/am/am_scan.o \
-	src/am/am_search.o \
-	src/am/am_space.o \
-	src/am/am_tree.o \
-	src/am/am_vacuum.o \
 	src/am/am_validate.o \
-	src/am/am_wal.o \
-	src/am/am_walk.o \
-	src/am/am_write.o \
 	src/dedup/cluster.o \
 	src/dedup/components.o \
 	src/dedup/connect.o \
@@ -105,7 +108,7 @@ OBJS = $(WIDE:=.o) $(WIDE:=_128.o) \
 	src/type/cast_simhash64.o \
 	src/type/catalog.o \
 	src/type/gist.o \
-	src/type/pair_sort.o
+	src/type/number_sort.o
 
 # what the documents link to is installed with them
 DOCUMENTS = \

@@ -1807,6 +1807,15 @@ CREATE OPERATOR CLASS simhash64_ops
 COMMENT ON OPERATOR CLASS simhash64_ops USING hamming IS
 	'Hamming distance: within a ball, near-duplicate, equal, nearest neighbours';
 
+CREATE OPERATOR CLASS hamming_simhash128_ops
+	DEFAULT FOR TYPE simhash128 USING hamming AS
+	OPERATOR 1 %,
+	OPERATOR 2 <@ (simhash128, hamming_ball128),
+	OPERATOR 3 =,
+	OPERATOR 15 <~> FOR ORDER BY pg_catalog.integer_ops;
+COMMENT ON OPERATOR CLASS hamming_simhash128_ops USING hamming IS
+	'Hamming distance: within a ball, near-duplicate, equal, nearest neighbours';
+
 CREATE FUNCTION hamming_index_stats(
 	index regclass,
 	OUT rows bigint, OUT nulls bigint, OUT fingerprints bigint, OUT blocks int,

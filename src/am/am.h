@@ -25,7 +25,8 @@
 #include "storage/itemptr.h"
 #include "utils/rel.h"
 
-#include "type/pair_sort.h"
+#include "am/am_handler.h"
+#include "type/number_sort.h"
 #include "type/simhash.h"
 
 /* Keys */
@@ -34,7 +35,7 @@
  * A rotated fingerprint as it is on a page.  Its size is a multiple of that of
  * uint64.  The layout of pages follows from it.
  */
-typedef uint64 HammingBits;
+typedef Fingerprint HammingBits;
 
 /* Order: by bits, then by tid.  Keys of a table are unique. */
 typedef struct HammingKey
@@ -47,7 +48,8 @@ typedef struct HammingKey
 
 /* Of all keys; no row has either of them. */
 static const HammingKey hamming_least_key = {0, 0};
-static const HammingKey hamming_greatest_key = {PG_UINT64_MAX, PG_UINT64_MAX};
+static const HammingKey hamming_greatest_key = {FINGERPRINT_ALL_BITS,
+PG_UINT64_MAX};
 
 static inline HammingKey
 hamming_key(HammingBits bits, uint64 tid)
@@ -65,23 +67,32 @@ hamming_key_compare(HammingKey a, HammingKey b)
 	return (a.tid > b.tid) - (a.tid < b.tid);
 }
 
+/*
+ * A key as numbers of 64 bits, in the order of keys: the words of its bits, and
+ * its TID.
+ */
+#define HAMMING_KEY_WORDS (FINGERPRINT_WORDS + 1)
+
 static inline void
 hamming_sort_put(struct Tuplesortstate *sort, HammingKey key)
 {
-	NumberPair	pair = {key.bits, key.tid};
+	uint64		words[HAMMING_KEY_WORDS];
 
-	simhash_pair_sort_put(sort, pair);
+	fingerprint_to_words(key.bits, words);
+	words[FINGERPRINT_WORDS] = key.tid;
+	simhash_number_sort_put(sort, words, HAMMING_KEY_WORDS);
 }
 
 /* Get the next key in order.  After the last one return false. */
 static inline bool
 hamming_sort_get(struct Tuplesortstate *sort, HammingKey *key)
 {
-	NumberPair	pair;
+	uint64		words[HAMMING_KEY_WORDS];
 
-	if (!simhash_pair_sort_get(sort, &pair))
+	if (!simhash_number_sort_get(sort, words, HAMMING_KEY_WORDS))
 		return false;
-	*key = hamming_key(pair.first, pair.second);
+	*key = hamming_key(fingerprint_from_words(words),
+					   words[FINGERPRINT_WORDS]);
 	return true;
 }
 
@@ -148,7 +159,8 @@ hamming_is_table(int table)
 
 /* Return the key of a row in table, which may have no TIDs. */
 static inline HammingKey
-hamming_table_key(int blocks, int table, uint64 fingerprint, uint64 tid)
+hamming_table_key(int blocks, int table, Fingerprint fingerprint,
+				  uint64 tid)
 {
 	return hamming_key(hamming_rotate(fingerprint,
 									  hamming_block_start(blocks, table)),
@@ -306,20 +318,8 @@ hamming_guess(HammingBits low, HammingBits high, HammingBits bits, int count)
 		return 0;
 	if (bits >= high)
 		return count;
-	return (double) (bits - low) / (double) (high - low) * count;
+	return fingerprint_quotient(bits - low, high - low) * count;
 }
-
-/* WITH (fillfactor = ..., blocks = ...) */
-typedef struct HammingOptions
-{
-	int32		vl_len_;		/* varlena header, for PostgreSQL only */
-	int			fillfactor;		/* percent of a page that a build fills */
-	int			blocks;			/* that a build cuts fingerprints into; 0 to
-								 * choose by the number of rows */
-} HammingOptions;
-
-#define HAMMING_DEFAULT_FILLFACTOR 88
-#define HAMMING_MIN_FILLFACTOR 10
 
 /* How many of a page's entries, out of capacity, a build or a merge fills. */
 static inline int
@@ -481,7 +481,6 @@ extern void hamming_log_changes(Relation index, int count,
 extern IndexBuildResult *hamming_build(Relation heap, Relation index,
 									   IndexInfo *info);
 extern void hamming_build_empty(Relation index);
-extern char *hamming_build_phase_name(int64 phase);
 
 /* am_insert.c */
 extern bool hamming_insert(Relation index, Datum *values, bool *isnull,
@@ -490,7 +489,7 @@ extern bool hamming_insert(Relation index, Datum *values, bool *isnull,
 						   IndexInfo *info);
 
 /* am_remove.c */
-extern bool hamming_remove(Relation index, uint64 fingerprint, uint64 tid);
+extern bool hamming_remove(Relation index, Fingerprint fingerprint, uint64 tid);
 
 /* am_plan.c */
 typedef struct HammingPlan
@@ -511,7 +510,7 @@ extern HammingPlan hamming_plan(int blocks, const HammingShape *shapes,
 /* A row that a search has found. */
 typedef struct HammingMatch
 {
-	uint64		fingerprint;	/* not rotated */
+	Fingerprint fingerprint;	/* not rotated */
 	uint64		tid;			/* as hamming_tid() has it */
 	int			distance;		/* of the fingerprint from the centre */
 } HammingMatch;
@@ -539,7 +538,7 @@ typedef struct HammingSearch
 	Relation	index;
 	int			blocks;			/* of the index */
 	HammingShape shapes[HAMMING_MAX_BLOCKS];	/* of its tables */
-	uint64		centre;			/* not rotated */
+	Fingerprint centre;			/* not rotated */
 	int			radius;			/* 0 .. HAMMING_BITS; see
 								 * hamming_search_lower_radius() */
 	int			plan_radius;	/* that the plan is for; -1 without a plan for
@@ -562,7 +561,7 @@ typedef struct HammingSearch
 	HammingLeaf queue[HAMMING_QUEUE];
 
 	/* fingerprints found in the table, whose rows are in table 0 */
-	uint64	   *found;			/* room for HAMMING_LEAF_CAPACITY */
+	Fingerprint *found;			/* room for HAMMING_LEAF_CAPACITY */
 	int			found_count;
 	int			found_position; /* of the next one to look up */
 	uint64		found_from;		/* its rows below this TID have been seen */
@@ -574,7 +573,7 @@ typedef struct HammingSearch
 } HammingSearch;
 
 extern void hamming_search_init(HammingSearch *search, Relation index);
-extern void hamming_search_begin(HammingSearch *search, uint64 centre,
+extern void hamming_search_begin(HammingSearch *search, Fingerprint centre,
 								 int radius);
 extern void hamming_search_lower_radius(HammingSearch *search, int radius);
 extern void hamming_search_begin_nulls(HammingSearch *search);
@@ -587,7 +586,7 @@ typedef struct HammingNearest HammingNearest;
 
 extern HammingNearest *hamming_nearest_begin(HammingSearch *search,
 											 HammingMatch *matches,
-											 uint64 centre,
+											 Fingerprint centre,
 											 const HammingBall *balls,
 											 int count);
 extern bool hamming_nearest_next(HammingNearest *nearest, uint64 *tid,
@@ -611,21 +610,16 @@ extern IndexBulkDeleteResult *hamming_vacuum(IndexVacuumInfo *info,
 extern IndexBulkDeleteResult *hamming_cleanup(IndexVacuumInfo *info,
 											  IndexBulkDeleteResult *stats);
 
-/* am_handler.c */
-extern void hamming_define_options(void);
-extern bool hamming_is_cost_function(amcostestimate_function function);
-
 /* am_cost.c */
 extern void hamming_cost_estimate(PlannerInfo *root, IndexPath *path,
 								  double loop_count, Cost *startup_cost,
 								  Cost *total_cost, Selectivity *selectivity,
 								  double *correlation, double *pages);
 
-/* am_named.c */
-extern Relation hamming_open_named(Oid oid, LOCKMODE mode);
-extern void hamming_tell_of_shards(Relation index);
+/* am_stats.c */
+extern void hamming_read_stats(Relation index, HammingStats *stats);
 
-/* am_validate.c */
-extern bool hamming_validate(Oid opclass);
+/* am_check.c */
+extern void hamming_check(Relation heap, Relation index);
 
 #endif							/* SIMHASH_AM_H */

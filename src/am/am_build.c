@@ -14,37 +14,10 @@
 
 #include "access/tableam.h"
 #include "access/xloginsert.h"
-#include "commands/progress.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 
 #include "am/am_build.h"
-
-/* Phases of pg_stat_progress_create_index; PostgreSQL has reserved phase 1. */
-#define PHASE_SCAN (PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE + 1)
-#define PHASE_SORT (PHASE_SCAN + 1) /* of table 0; of others + 2 * table */
-#define PHASE_WRITE (PHASE_SORT + 1)	/* as PHASE_SORT */
-
-/* ambuildphasename: the name of a phase; NULL if there is no such phase. */
-char *
-hamming_build_phase_name(int64 phase)
-{
-	int64		table = (phase - PHASE_SORT) / 2;
-
-	if (phase == PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE)
-		return "initializing";
-	if (phase == PHASE_SCAN)
-		return "scanning table";
-	if (phase < PHASE_SCAN || table > HAMMING_MAX_BLOCKS)
-		return NULL;
-	if (table == HAMMING_MAX_BLOCKS)
-		return (phase - PHASE_SORT) % 2 == 0
-			? "sorting rows without fingerprint"
-			: "writing rows without fingerprint";
-	return psprintf("%s block table " INT64_FORMAT,
-					(phase - PHASE_SORT) % 2 == 0 ? "sorting" : "writing",
-					table + 1);
-}
 
 static void
 report_phase(int64 phase)
@@ -62,8 +35,8 @@ add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 	uint64	   *words = hamming_sorter_add(isnull[0] ? build->nulls
 										   : build->rows);
 
-	words[0] = isnull[0] ? 0 : DatumGetSimhash(values[0]);
-	words[1] = hamming_tid(tid);
+	fingerprint_to_words(isnull[0] ? 0 : DatumGetSimhash(values[0]), words);
+	words[FINGERPRINT_WORDS] = hamming_tid(tid);
 	build->tuples.index_tuples++;
 }
 
@@ -79,7 +52,7 @@ sort_rows(HammingBuild *build)
 {
 	int			nulls_memory = build->memory / 8;
 
-	report_phase(PHASE_SCAN);
+	report_phase(HAMMING_PHASE_SCAN);
 	build->memory -= nulls_memory;
 	build->nulls = hamming_sorter_begin(HAMMING_KEY_WORDS, nulls_memory,
 										build->files, HAMMING_NULL_ROWS,
@@ -90,7 +63,7 @@ sort_rows(HammingBuild *build)
 	build->tuples.heap_tuples =
 		table_index_build_scan(build->heap, build->index, build->info, true,
 							   build->number == 0, add_row, build, build->scan);
-	report_phase(PHASE_SORT);
+	report_phase(HAMMING_PHASE_SORT(0));
 	hamming_sorter_finish(build->rows);
 	hamming_sorter_finish(build->nulls);
 	if (build->files != NULL)
@@ -113,24 +86,27 @@ typedef struct ListWriter
 {
 	BufFile    *file;
 	int64		count;			/* on the list */
-	uint64		last;			/* the last of them */
+	Fingerprint last;			/* the last of them */
 } ListWriter;
 
 /* List the fingerprints of sorted rows, each once. */
 static void
 list_fingerprints(ListWriter *writer, const uint64 *words, Size count)
 {
-	uint64		list[HAMMING_READ_AT_ONCE];
+	uint64		list[HAMMING_READ_AT_ONCE * FINGERPRINT_WORDS];
 	int			listed = 0;
 	Size		i;
 
 	for (i = 0; i < count; i++)
 	{
-		uint64		fingerprint = words[i * HAMMING_KEY_WORDS];
+		Fingerprint fingerprint = fingerprint_from_words(words + i *
+														 HAMMING_KEY_WORDS);
 
 		if (writer->count > 0 && fingerprint == writer->last)
 			continue;
-		list[listed++] = writer->last = fingerprint;
+		fingerprint_to_words(fingerprint, list + listed);
+		listed += FINGERPRINT_WORDS;
+		writer->last = fingerprint;
 		writer->count++;
 		if (listed == lengthof(list))
 		{
@@ -146,19 +122,24 @@ list_fingerprints(ListWriter *writer, const uint64 *words, Size count)
 static void
 keep_fingerprints(HammingSorter *rows)
 {
-	Size		kept = 0;
+	uint64	   *to = rows->words;
+	Fingerprint last = 0;
 	Size		i;
 
 	for (i = 0; i < rows->count; i++)
 	{
-		uint64		fingerprint = rows->words[i * HAMMING_KEY_WORDS];
+		const uint64 *words = rows->words + i * HAMMING_KEY_WORDS;
+		Fingerprint fingerprint = fingerprint_from_words(words);
 
 		CHECK_FOR_INTERRUPTS();
-		if (kept == 0 || rows->words[kept - 1] != fingerprint)
-			rows->words[kept++] = fingerprint;
+		if (i > 0 && fingerprint == last)
+			continue;
+		fingerprint_to_words(fingerprint, to);
+		to += FINGERPRINT_WORDS;
+		last = fingerprint;
 	}
-	rows->count = kept;
-	rows->width = 1;
+	rows->count = (to - rows->words) / FINGERPRINT_WORDS;
+	rows->width = FINGERPRINT_WORDS;
 }
 
 /* Rotate the fingerprints in memory from the order of the table before. */
@@ -171,8 +152,11 @@ rotate_fingerprints(HammingBuild *build, int table)
 
 	for (i = 0; i < sorter->count; i++)
 	{
+		uint64	   *words = sorter->words + i * FINGERPRINT_WORDS;
+		Fingerprint fingerprint = fingerprint_from_words(words);
+
 		CHECK_FOR_INTERRUPTS();
-		sorter->words[i] = hamming_rotate(sorter->words[i], bits);
+		fingerprint_to_words(hamming_rotate(fingerprint, bits), words);
 	}
 }
 
@@ -182,7 +166,8 @@ add_fingerprints(HammingSorter *sorter, HammingRun *list, int bits,
 				 HammingPart part)
 {
 	HammingRuns runs = {list, 1};
-	HammingReader *reader = hamming_reader_begin(1, &runs, 0, PG_UINT64_MAX);
+	HammingReader *reader = hamming_reader_begin(FINGERPRINT_WORDS, &runs, 0,
+												 FINGERPRINT_ALL_BITS);
 	const uint64 *words;
 	Size		count;
 	Size		i;
@@ -193,15 +178,17 @@ add_fingerprints(HammingSorter *sorter, HammingRun *list, int bits,
 
 		/* without a branch, as none could be predicted */
 		hamming_sorter_make_room(sorter, count);
-		to = sorter->words + sorter->count;
-		for (i = 0; i < count; i++)
+		to = sorter->words + sorter->count * FINGERPRINT_WORDS;
+		for (i = 0; i < count; i++, words += FINGERPRINT_WORDS)
 		{
-			uint64		rotated = hamming_rotate(words[i], bits);
+			HammingBits rotated = hamming_rotate(fingerprint_from_words(words),
+												 bits);
 
-			*to = rotated;
-			to += (part.first <= rotated) & (rotated <= part.last);
+			fingerprint_to_words(rotated, to);
+			to += FINGERPRINT_WORDS *
+				((part.first <= rotated) & (rotated <= part.last));
 		}
-		sorter->count = to - sorter->words;
+		sorter->count = (to - sorter->words) / FINGERPRINT_WORDS;
 	}
 	hamming_reader_end(reader);
 }
@@ -214,7 +201,7 @@ sort_fingerprints(HammingBuild *build, int table)
 	int			bits = hamming_block_start(build->blocks, table);
 	int			i;
 
-	report_phase(PHASE_SORT + 2 * table);
+	report_phase(HAMMING_PHASE_SORT(table));
 	if (build->lists.count == 0)
 		rotate_fingerprints(build, table);
 	else
@@ -245,7 +232,7 @@ write_part(HammingBuild *build, int table, HammingReader *reader, int width,
 									 build->number, table);
 	writer = hamming_writer_begin(&build->pages, table, part.first, part.last,
 								  leaves);
-	report_phase(PHASE_WRITE + 2 * Min(table, HAMMING_MAX_BLOCKS));
+	report_phase(HAMMING_PHASE_WRITE(Min(table, HAMMING_MAX_BLOCKS)));
 	while ((words = hamming_reader_next(reader, &count)) != NULL)
 	{
 		hamming_writer_add(writer, words, count, width);
@@ -265,7 +252,7 @@ write_own_rows(HammingBuild *build)
 	HammingSorter *rows = build->rows;
 	HammingReader *reader = hamming_sorter_read(rows);
 	ListWriter	list = {NULL};
-	HammingRun	run = {.width = 1};
+	HammingRun	run = {.width = FINGERPRINT_WORDS};
 
 	if (rows->run_count == 0)
 	{
@@ -308,14 +295,15 @@ write_other_tables(HammingBuild *build)
 	int			table;
 
 	if (build->fingerprints == NULL)
-		build->fingerprints = hamming_sorter_begin(1, build->memory, NULL,
+		build->fingerprints = hamming_sorter_begin(FINGERPRINT_WORDS,
+												   build->memory, NULL,
 												   HAMMING_LIST, 0);
 	for (table = 1; table < build->blocks; table++)
 		if (build->parts[table].first <= build->parts[table].last)
 		{
 			sort_fingerprints(build, table);
 			write_part(build, table, hamming_sorter_read(build->fingerprints),
-					   1, NULL);
+					   FINGERPRINT_WORDS, NULL);
 		}
 	hamming_sorter_end(build->fingerprints);
 	hamming_runs_close(&build->lists);
@@ -370,7 +358,7 @@ choose_blocks(Relation index, double rows)
 
 	if (options != NULL && options->blocks > 0)
 		return options->blocks;
-	return rows < 200000000 ? 4 : 3;
+	return HAMMING_BITS / (rows < 200000000 ? 16 : 21);
 }
 
 /*
@@ -396,14 +384,14 @@ finish_tables(HammingBuild *build)
 	HammingReader *reader;
 
 	hamming_parallel_join(build);
-	report_phase(PHASE_SORT + 2 * HAMMING_MAX_BLOCKS);
+	report_phase(HAMMING_PHASE_SORT(HAMMING_MAX_BLOCKS));
 	if (build->files == NULL)
 		reader = hamming_sorter_read(build->nulls);
 	else
 	{
 		runs = hamming_parallel_open(build, HAMMING_NULL_ROWS);
 		reader = hamming_reader_begin(HAMMING_KEY_WORDS, &runs, 0,
-									  PG_UINT64_MAX);
+									  FINGERPRINT_ALL_BITS);
 	}
 	write_part(build, HAMMING_NULLS, reader, HAMMING_KEY_WORDS, NULL);
 	hamming_runs_close(&runs);

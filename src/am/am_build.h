@@ -14,21 +14,23 @@
 #include "am/am.h"
 
 /*
- * What is sorted are elements of one word or two: fingerprints, or a
- * fingerprint and a TID, that is, a HammingKey.
+ * What is sorted are elements of FINGERPRINT_WORDS, rotated fingerprints, or of
+ * HAMMING_KEY_WORDS, keys.  Elements are in the order of their words.
  */
-#define HAMMING_KEY_WORDS ((int) (sizeof(HammingKey) / sizeof(uint64)))
 
 /*
- * Does element a come before b?  Both have width words, 1 or 2.  Without a
- * branch, as no branch could be predicted.
+ * Does element a come before b?  Both have width words.  Without a branch, as
+ * no branch could be predicted.
  */
 static pg_attribute_always_inline bool
 hamming_element_before(const uint64 *a, const uint64 *b, int width)
 {
-	if (width == 1)
-		return a[0] < b[0];
-	return (a[0] < b[0]) | ((a[0] == b[0]) & (a[1] < b[1]));
+	bool		before = a[width - 1] < b[width - 1];
+	int			i;
+
+	for (i = width - 2; i >= 0; i--)
+		before = (a[i] < b[i]) | ((a[i] == b[i]) & before);
+	return before;
 }
 
 /* am_radix.c */
@@ -69,7 +71,7 @@ typedef struct HammingRuns
 /* What is being collected, to be sorted. */
 typedef struct HammingSorter
 {
-	int			width;			/* words of an element, 1 or 2 */
+	int			width;			/* words of an element */
 	uint64	   *words;			/* elements in memory */
 	Size		count;
 	Size		room;			/* for elements */
@@ -97,7 +99,7 @@ extern void hamming_file_delete(FileSet *files, HammingFile kind, int owner,
 								int number);
 extern void hamming_runs_add(HammingRuns *runs, HammingRun run);
 extern void hamming_runs_close(HammingRuns *runs);
-extern uint64 hamming_run_get(const HammingRun *run, int64 number);
+extern HammingBits hamming_run_get(const HammingRun *run, int64 number);
 extern HammingSorter *hamming_sorter_begin(int width, int kilobytes,
 										   FileSet *files, HammingFile kind,
 										   int owner);
@@ -107,7 +109,8 @@ extern void hamming_sorter_restart(HammingSorter *sorter);
 extern HammingReader *hamming_sorter_read(HammingSorter *sorter);
 extern void hamming_sorter_end(HammingSorter *sorter);
 extern HammingReader *hamming_reader_begin(int width, const HammingRuns *runs,
-										   uint64 first, uint64 last);
+										   HammingBits first,
+										   HammingBits last);
 extern const uint64 *hamming_reader_next(HammingReader *reader, Size *count);
 extern void hamming_reader_end(HammingReader *reader);
 
@@ -140,7 +143,8 @@ typedef struct HammingWriter HammingWriter;
 extern void hamming_pages_log(HammingPages *pages);
 extern void hamming_write_page(Buffer buffer, Page page);
 extern HammingWriter *hamming_writer_begin(HammingPages *pages, int table,
-										   uint64 first, uint64 last,
+										   HammingBits first,
+										   HammingBits last,
 										   BufFile *leaves);
 extern void hamming_writer_add(HammingWriter *writer, const uint64 *words,
 							   Size count, int width);
@@ -153,8 +157,8 @@ extern void hamming_writer_end(HammingWriter *writer);
 /* The part of a table that a process writes: rotated fingerprints. */
 typedef struct HammingPart
 {
-	uint64		first;
-	uint64		last;			/* below first if there is nothing to write */
+	HammingBits first;
+	HammingBits last;			/* below first if there is nothing to write */
 	bool		whole;			/* all of the table, with its inner pages? */
 } HammingPart;
 
@@ -176,7 +180,7 @@ typedef struct HammingBuild
 	HammingPart parts[HAMMING_TABLES];
 	HammingSorter *rows;		/* (fingerprint, TID), for table 0 */
 	HammingSorter *nulls;		/* (0, TID) */
-	HammingSorter *fingerprints;	/* for the other tables */
+	HammingSorter *fingerprints;	/* for the other tables, rotated */
 	HammingRuns lists;			/* of all fingerprints; none if all of them
 								 * are in memory */
 

@@ -4,12 +4,15 @@
  */
 #include "postgres.h"
 
-#include "access/amapi.h"
 #include "access/reloptions.h"
+#include "access/relscan.h"
 #include "commands/vacuum.h"
+#include "nodes/execnodes.h"
+#include "nodes/pathnodes.h"
+#include "utils/lsyscache.h"
 
-#include "am/am.h"
-#include "type/compat.h"
+#include "am/am_handler.h"
+#include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(hamming_handler);
 
@@ -47,6 +50,26 @@ read_options(Datum options, bool validate)
 									  lengthof(known));
 }
 
+/* ambuildphasename: the name of a phase; NULL if there is no such phase. */
+static char *
+name_phase(int64 phase)
+{
+	int64		table = (phase - HAMMING_PHASE_SORT(0)) / 2;
+	bool		sorts = phase == HAMMING_PHASE_SORT(table);
+
+	if (phase == PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE)
+		return "initializing";
+	if (phase == HAMMING_PHASE_SCAN)
+		return "scanning table";
+	if (phase < HAMMING_PHASE_SCAN || table > HAMMING_MAX_BLOCKS)
+		return NULL;
+	if (table == HAMMING_MAX_BLOCKS)
+		return sorts ? "sorting rows without fingerprint"
+			: "writing rows without fingerprint";
+	return psprintf("%s block table " INT64_FORMAT,
+					sorts ? "sorting" : "writing", table + 1);
+}
+
 /* A column can be ordered by distance.  PostgreSQL knows all else. */
 static bool
 read_property(Oid index, int column, IndexAMProperty property, const char *name,
@@ -57,6 +80,123 @@ read_property(Oid index, int column, IndexAMProperty property, const char *name,
 	*isnull = false;
 	*result = true;
 	return true;
+}
+
+/*
+ * What each width has of its own: PostgreSQL calls the same functions for all
+ * indexes, and they call those of the index's width.
+ */
+
+/*
+ * Error: 0A000 for another length than that of a fingerprint, as an operator
+ * class for another type would have.
+ */
+static const HammingRoutines *
+routines_of_length(int bytes)
+{
+	static const HammingRoutines *const routines[] = {
+		&hamming_routines,
+		&hamming_routines_128
+	};
+	Size		i;
+
+	for (i = 0; i < lengthof(routines); i++)
+		if (routines[i]->width == bytes * BITS_PER_BYTE)
+			return routines[i];
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("access method %s has no fingerprints of length %d",
+					"hamming", bytes)));
+}
+
+const HammingRoutines *
+hamming_find_routines(Relation index)
+{
+	TupleDesc	columns = RelationGetDescr(index);
+
+	return routines_of_length(TupleDescAttr(columns, 0)->attlen);
+}
+
+static IndexBuildResult *
+call_build(Relation heap, Relation index, IndexInfo *info)
+{
+	return hamming_find_routines(index)->build(heap, index, info);
+}
+
+static void
+call_build_empty(Relation index)
+{
+	hamming_find_routines(index)->build_empty(index);
+}
+
+static bool
+call_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
+			Relation heap, IndexUniqueCheck check_unique, bool unchanged,
+			IndexInfo *info)
+{
+	return hamming_find_routines(index)->insert(index, values, isnull, tid,
+												heap, check_unique, unchanged,
+												info);
+}
+
+static IndexBulkDeleteResult *
+call_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
+			IndexBulkDeleteCallback callback, void *callback_state)
+{
+	return hamming_find_routines(info->index)->vacuum(info, stats, callback,
+													  callback_state);
+}
+
+static IndexBulkDeleteResult *
+call_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
+{
+	return hamming_find_routines(info->index)->cleanup(info, stats);
+}
+
+static void
+call_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
+				   Cost *startup_cost, Cost *total_cost,
+				   Selectivity *selectivity, double *correlation,
+				   double *pages)
+{
+	int			length = get_typlen(path->indexinfo->opcintype[0]);
+
+	routines_of_length(length)->cost_estimate(root, path, loop_count,
+											  startup_cost, total_cost,
+											  selectivity, correlation, pages);
+}
+
+static IndexScanDesc
+call_begin_scan(Relation index, int keys, int order_bys)
+{
+	return hamming_find_routines(index)->begin_scan(index, keys, order_bys);
+}
+
+static void
+call_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey order_bys,
+			int norder_bys)
+{
+	hamming_find_routines(scan->indexRelation)->rescan(scan, keys, nkeys,
+													   order_bys, norder_bys);
+}
+
+static bool
+call_get_tuple(IndexScanDesc scan, ScanDirection direction)
+{
+	return hamming_find_routines(scan->indexRelation)->get_tuple(scan,
+																 direction);
+}
+
+static int64
+call_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
+{
+	return hamming_find_routines(scan->indexRelation)->get_bitmap(scan, bitmap);
+}
+
+static void
+call_end_scan(IndexScanDesc scan)
+{
+	hamming_find_routines(scan->indexRelation)->end_scan(scan);
 }
 
 static const IndexAmRoutine routine = {
@@ -75,21 +215,21 @@ static const IndexAmRoutine routine = {
 
 	BUILDS_IN_PARALLEL
 
-	.ambuild = hamming_build,
-	.ambuildempty = hamming_build_empty,
-	.aminsert = hamming_insert,
-	.ambulkdelete = hamming_vacuum,
-	.amvacuumcleanup = hamming_cleanup,
-	.amcostestimate = hamming_cost_estimate,
+	.ambuild = call_build,
+	.ambuildempty = call_build_empty,
+	.aminsert = call_insert,
+	.ambulkdelete = call_vacuum,
+	.amvacuumcleanup = call_cleanup,
+	.amcostestimate = call_cost_estimate,
 	.amoptions = read_options,
 	.amproperty = read_property,
-	.ambuildphasename = hamming_build_phase_name,
+	.ambuildphasename = name_phase,
 	.amvalidate = hamming_validate,
-	.ambeginscan = hamming_begin_scan,
-	.amrescan = hamming_rescan,
-	.amgettuple = hamming_get_tuple,
-	.amgetbitmap = hamming_get_bitmap,
-	.amendscan = hamming_end_scan,
+	.ambeginscan = call_begin_scan,
+	.amrescan = call_rescan,
+	.amgettuple = call_get_tuple,
+	.amgetbitmap = call_get_bitmap,
+	.amendscan = call_end_scan,
 };
 
 /*
@@ -102,7 +242,7 @@ static const IndexAmRoutine routine = {
 bool
 hamming_is_cost_function(amcostestimate_function function)
 {
-	return function == hamming_cost_estimate;
+	return function == call_cost_estimate;
 }
 
 Datum

@@ -7,139 +7,17 @@
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/table.h"
-#include "access/tableam.h"
-#include "access/transam.h"
-#include "catalog/index.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "storage/bufmgr.h"
 #include "utils/guc.h"
-#include "utils/snapmgr.h"
-#include "utils/tuplesort.h"
 
-#include "am/am.h"
+#include "am/am_handler.h"
 #include "am/test_stop.h"
+#include "type/compat.h"
 
 PG_FUNCTION_INFO_V1(hamming_index_stats);
 PG_FUNCTION_INFO_V1(hamming_index_check);
-
-/* Statistics */
-
-/*
- * How many rows have each value of each block: counts[j][value].  With three
- * blocks that takes 64 MB, with more of them less.
- */
-typedef struct BlockCounts
-{
-	int			blocks;
-	int64	   *counts[HAMMING_MAX_BLOCKS];
-} BlockCounts;
-
-static BlockCounts
-allocate_counts(int blocks)
-{
-	BlockCounts result = {.blocks = blocks};
-	int			j;
-
-	for (j = 0; j < blocks; j++)
-	{
-		Size		values = (Size) 1 << hamming_block_width(blocks, j);
-
-		result.counts[j] = palloc_extended(values * sizeof(int64),
-										   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	}
-	return result;
-}
-
-static void
-count_blocks(BlockCounts *counts, uint64 fingerprint)
-{
-	int			j;
-
-	for (j = 0; j < counts->blocks; j++)
-	{
-		int			start = hamming_block_start(counts->blocks, j);
-		int			width = hamming_block_width(counts->blocks, j);
-
-		counts->counts[j][fingerprint << start >> (HAMMING_BITS - width)]++;
-	}
-}
-
-/*
- * Set *average to how many rows share a value of a block, on average of the
- * values that occur, and *largest to the most rows that share one.
- */
-static void
-summarize_blocks(const BlockCounts *counts, double *average, int64 *largest)
-{
-	int64		values = 0;
-	int64		rows = 0;
-	int			j;
-	Size		i;
-
-	*largest = 0;
-	for (j = 0; j < counts->blocks; j++)
-		for (i = 0; i < (Size) 1 << hamming_block_width(counts->blocks, j); i++)
-		{
-			int64		count = counts->counts[j][i];
-
-			values += count > 0;
-			rows += count;
-			*largest = Max(*largest, count);
-		}
-	*average = (double) rows / Max(values, 1);
-}
-
-/* Return the number of entries of a table; count their blocks, if asked for. */
-static int64
-count_entries(Relation index, int table, BlockCounts *counts)
-{
-	HammingReadAhead ahead = {.index = index,.table = table};
-	HammingKey	key = hamming_least_key;
-	int64		entries = 0;
-
-	while (hamming_key_compare(key, hamming_greatest_key) < 0)
-	{
-		Buffer		leaf;
-		Page		page;
-		int			i;
-
-		CHECK_FOR_INTERRUPTS();
-		hamming_read_ahead(&ahead, key);
-		leaf = hamming_find(index, table, 0, key, BUFFER_LOCK_SHARE, NULL);
-		page = BufferGetPage(leaf);
-		for (i = 0; counts != NULL && i < hamming_page_count(page); i++)
-			count_blocks(counts, hamming_page_bits(page)[i]);
-		entries += hamming_page_count(page);
-		key = hamming_special(page)->high;
-		UnlockReleaseBuffer(leaf);
-	}
-	return entries;
-}
-
-static int64
-count_free_pages(Relation index, int blocks, BlockNumber pages)
-{
-	int64		count = 0;
-	BlockNumber block;
-
-	for (block = HAMMING_FIXED_PAGES(blocks); block < pages; block++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		count += hamming_is_free_page(index, block, NULL);
-	}
-	return count;
-}
-
-static int
-table_height(Relation index)
-{
-	Buffer		root = hamming_read(index, HAMMING_ROOT(0), BUFFER_LOCK_SHARE,
-									NULL);
-	int			height = hamming_special(BufferGetPage(root))->level + 1;
-
-	UnlockReleaseBuffer(root);
-	return height;
-}
 
 /*
  * hamming_index_stats(index regclass)
@@ -151,13 +29,7 @@ Datum
 hamming_index_stats(PG_FUNCTION_ARGS)
 {
 	Relation	index = hamming_open_named(PG_GETARG_OID(0), AccessShareLock);
-	int			blocks = hamming_open(index);
-	BlockCounts counts = allocate_counts(blocks);
-	BlockNumber pages = RelationGetNumberOfBlocks(index);
-	int64		rows = count_entries(index, 0, &counts);
-	int64		nulls = count_entries(index, HAMMING_NULLS, NULL);
-	double		average;
-	int64		largest;
+	HammingStats stats;
 	TupleDesc	description;
 	Datum		values[10];
 	bool		isnull[10] = {false};
@@ -165,384 +37,22 @@ hamming_index_stats(PG_FUNCTION_ARGS)
 
 	if (get_call_result_type(fcinfo, NULL, &description) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	summarize_blocks(&counts, &average, &largest);
-	if (rows + nulls == 0)
+	hamming_find_routines(index)->read_stats(index, &stats);
+	if (stats.rows + stats.nulls == 0)
 		hamming_tell_of_shards(index);
-	values[0] = Int64GetDatum(rows + nulls);
-	values[1] = Int64GetDatum(nulls);
-	values[2] = Int64GetDatum(count_entries(index, 1, NULL));
-	values[3] = Int32GetDatum(blocks);
-	values[4] = Int32GetDatum(table_height(index));
-	values[5] = Int64GetDatum(pages);
-	values[6] = Int64GetDatum(count_free_pages(index, blocks, pages));
-	values[7] = Int64GetDatum((int64) pages * BLCKSZ);
-	values[8] = Float8GetDatum(average);
-	values[9] = Int64GetDatum(largest);
+	values[0] = Int64GetDatum(stats.rows + stats.nulls);
+	values[1] = Int64GetDatum(stats.nulls);
+	values[2] = Int64GetDatum(stats.fingerprints);
+	values[3] = Int32GetDatum(stats.blocks);
+	values[4] = Int32GetDatum(stats.height);
+	values[5] = Int64GetDatum(stats.pages);
+	values[6] = Int64GetDatum(stats.free_pages);
+	values[7] = Int64GetDatum((int64) stats.pages * BLCKSZ);
+	values[8] = Float8GetDatum(stats.average_block);
+	values[9] = Int64GetDatum(stats.largest_block);
 	relation_close(index, AccessShareLock);
 	result = heap_form_tuple(description, values, isnull);
 	PG_RETURN_DATUM(HeapTupleGetDatum(result));
-}
-
-/*
- * Verification
- *
- * Writers are locked out, so that the index stands still.  Every page must be
- * reached from a root exactly once, or be free.  What a page says of itself
- * must agree with what its parent says of it.  The entries of each table are
- * sorted, and compared: table 0 or that of NULLs must have each row of the
- * heap, and every other block table each fingerprint of table 0.
- */
-
-typedef struct Check
-{
-	Relation	index;
-	int			blocks;			/* of the index */
-	BlockNumber pages;
-	bool	   *seen;			/* by block: has the page been reached? */
-	Tuplesortstate *entries;	/* of the table that is being checked, not
-								 * rotated */
-	Tuplesortstate *tids;		/* of table 0 and that of NULLs, to find a row
-								 * that is there twice */
-	int			distance;		/* pages to read ahead */
-} Check;
-
-static void
-check_leaf(Check *check, BlockNumber block, Page page, int table)
-{
-	int			i;
-
-	for (i = 0; i < hamming_page_count(page); i++)
-	{
-		HammingKey	key = hamming_leaf_key(page, i);
-
-		if (i > 0 && i < hamming_special(page)->sorted &&
-			hamming_key_compare(hamming_leaf_key(page, i - 1), key) >= 0)
-			hamming_corrupted(check->index, block, "entries are out of order");
-		if (!hamming_page_covers(page, key))
-			hamming_corrupted(check->index, block,
-							  "entry is outside the range of its page");
-		if (table == HAMMING_NULLS && key.bits != 0)
-			hamming_corrupted(check->index, block,
-							  "row without fingerprint has one");
-		if (hamming_table_has_tids(table))
-		{
-			hamming_check_tid(check->index, block, key.tid);
-			hamming_sort_put(check->tids, hamming_key(key.tid, 0));
-		}
-		else
-			key.bits = hamming_unrotate(key.bits,
-										hamming_block_start(check->blocks,
-															table));
-		hamming_sort_put(check->entries, key);
-	}
-}
-
-static void
-check_order(Check *check, BlockNumber block, Page page)
-{
-	int			count = hamming_page_count(page);
-	int			rank;
-
-	if (!hamming_inner_is_permutation(page))
-		hamming_corrupted(check->index, block,
-						  "order of the children is not a permutation");
-	if (hamming_key_compare(hamming_inner_key(page, 0),
-							hamming_special(page)->low) != 0)
-		hamming_corrupted(check->index, block,
-						  "first child does not begin where its parent does");
-	for (rank = 1; rank < count; rank++)
-		if (hamming_key_compare(hamming_inner_key(page, rank - 1),
-								hamming_inner_key(page, rank)) >= 0)
-			hamming_corrupted(check->index, block, "children are out of order");
-}
-
-/* Read ahead the child with a rank, if there is one, and a page for it. */
-static void
-prefetch_child(Check *check, Page page, int rank)
-{
-	if (check->distance > 0 && rank < hamming_page_count(page) &&
-		hamming_inner_child(page, rank) < check->pages)
-		hamming_prefetch(check->index, hamming_inner_child(page, rank));
-}
-
-/*
- * Check a page and all pages below it.  table, level, low and high are what the
- * parent says of the page; level is -1 for a root, which may have any level.
- *
- * The page is copied under its lock, so that no lock is held while pages below
- * are read.
- */
-static void
-check_page(Check *check, BlockNumber block, int table, int level,
-		   HammingKey low, HammingKey high)
-{
-	Buffer		buffer;
-	PGAlignedBlock copy;
-	Page		page = (Page) copy.data;
-	HammingSpecial *special;
-	int			count;
-	int			rank;
-
-	CHECK_FOR_INTERRUPTS();
-	if (block >= check->pages)
-		hamming_corrupted(check->index, block, "page is beyond the end");
-	if (check->seen[block])
-		hamming_corrupted(check->index, block, "page has two parents");
-	check->seen[block] = true;
-	buffer = hamming_read(check->index, block, BUFFER_LOCK_SHARE, NULL);
-	memcpy(page, BufferGetPage(buffer), BLCKSZ);
-	UnlockReleaseBuffer(buffer);
-
-	special = hamming_special(page);
-	if (special->kind != HAMMING_PAGE_TREE || special->table != table ||
-		(level >= 0 && special->level != level))
-		hamming_corrupted(check->index, block,
-						  "page is not of the table and level of its parent");
-	if (hamming_key_compare(special->low, low) != 0 ||
-		hamming_key_compare(special->high, high) != 0)
-		hamming_corrupted(check->index, block,
-						  "range is not what the parent says");
-	if (special->level == 0)
-	{
-		check_leaf(check, block, page, table);
-		return;
-	}
-	check_order(check, block, page);
-	count = hamming_page_count(page);
-	for (rank = 0; rank < check->distance; rank++)
-		prefetch_child(check, page, rank);
-	for (rank = 0; rank < count; rank++)
-	{
-		prefetch_child(check, page, rank + check->distance);
-		check_page(check, hamming_inner_child(page, rank), table,
-				   special->level - 1, hamming_inner_key(page, rank),
-				   rank + 1 < count ? hamming_inner_key(page, rank + 1) : high);
-	}
-}
-
-/*
- * Five sorts share maintenance_work_mem: two of the heap, the entries of table
- * 0 and of another table, and the TIDs.
- */
-static Tuplesortstate *
-begin_sort(void)
-{
-	return simhash_pair_sort_begin(maintenance_work_mem / 5,
-								   TUPLESORT_RANDOMACCESS);
-}
-
-/* Check all pages of a table.  Returns its entries, not rotated, and sorted. */
-static Tuplesortstate *
-check_table(Check *check, int table)
-{
-	check->entries = begin_sort();
-	check_page(check, HAMMING_ROOT(table), table, -1, hamming_least_key,
-			   hamming_greatest_key);
-	tuplesort_performsort(check->entries);
-	return check->entries;
-}
-
-static void
-check_other_pages(Check *check)
-{
-	BlockNumber block;
-
-	for (block = HAMMING_FIXED_PAGES(check->blocks); block < check->pages;
-		 block++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (!check->seen[block] &&
-			!hamming_is_free_page(check->index, block, NULL))
-			hamming_corrupted(check->index, block, "page has no parent");
-	}
-}
-
-/* Called for each row of the heap; see sort_heap(). */
-static void
-add_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
-			 bool alive, void *callback_state)
-{
-	Tuplesortstate **sorts = callback_state;
-	HammingKey	key = {isnull[0] ? 0 : DatumGetSimhash(values[0]),
-	hamming_tid(tid)};
-
-	hamming_sort_put(sorts[isnull[0] ? 1 : 0], key);
-}
-
-/*
- * Sort the rows of the heap that the index must have: sorts[0] gets those with
- * a fingerprint, sorts[1] those without.
- *
- * Error: 55000 where the snapshot is older than the index, which then may not
- * have all rows that the snapshot sees.
- */
-static void
-sort_heap(Relation heap, Relation index, Tuplesortstate **sorts)
-{
-	IndexInfo  *info = BuildIndexInfo(index);
-	Snapshot	snapshot = RegisterSnapshot(GetTransactionSnapshot());
-	HeapTupleHeader header = index->rd_indextuple->t_data;
-	TableScanDesc scan;
-
-	if (index->rd_index->indcheckxmin &&
-		!TransactionIdPrecedes(HeapTupleHeaderGetXmin(header), snapshot->xmin))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("index \"%s\" cannot be checked by this transaction",
-						RelationGetRelationName(index)),
-				 errhint("Try it in a new transaction.")));
-
-	/* rows as the snapshot sees them, not as CREATE INDEX does */
-	info->ii_Concurrent = true;
-	info->ii_ExclusionOps = NULL;
-	scan = table_beginscan_strat(heap, snapshot, 0, NULL, true, true);
-	table_index_build_scan(heap, index, info, true, false, add_heap_row, sorts,
-						   scan);
-	UnregisterSnapshot(snapshot);
-	tuplesort_performsort(sorts[0]);
-	tuplesort_performsort(sorts[1]);
-}
-
-static bool
-is_subset(Tuplesortstate *part, Tuplesortstate *whole)
-{
-	HammingKey	wanted;
-	HammingKey	key;
-	bool		found = true;
-
-	tuplesort_rescan(part);
-	tuplesort_rescan(whole);
-	while (found && hamming_sort_get(part, &wanted))
-	{
-		CHECK_FOR_INTERRUPTS();
-		do
-			found = hamming_sort_get(whole, &key);
-		while (found && hamming_key_compare(key, wanted) < 0);
-		found = found && hamming_key_compare(key, wanted) == 0;
-	}
-	return found;
-}
-
-/* Is a key in the sort twice?  hamming_greatest_key is in none. */
-static bool
-has_duplicates(Tuplesortstate *entries)
-{
-	HammingKey	previous = hamming_greatest_key;
-	HammingKey	key;
-
-	tuplesort_rescan(entries);
-	while (hamming_sort_get(entries, &key))
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (hamming_key_compare(previous, key) == 0)
-			return true;
-		previous = key;
-	}
-	return false;
-}
-
-/* Get the next key whose bits are not those of *key. */
-static bool
-next_bits(Tuplesortstate *entries, HammingKey *key)
-{
-	HammingBits previous = key->bits;
-
-	do
-		if (!hamming_sort_get(entries, key))
-			return false;
-	while (key->bits == previous);
-	return true;
-}
-
-/*
- * Check that a block table without TIDs has each fingerprint of table 0, whose
- * entries are rows, and none twice.  What else it has is harmless: a crash
- * leaves it of an insertion or a removal.
- */
-static void
-check_fingerprints(Check *check, int table, Tuplesortstate *rows,
-				   Tuplesortstate *entries)
-{
-	HammingKey	row;
-	HammingKey	key;
-	bool		more;
-	int64		unused = 0;
-
-	if (has_duplicates(entries))
-		hamming_corrupted(check->index, HAMMING_ROOT(table),
-						  "a fingerprint is in the table twice");
-	tuplesort_rescan(rows);
-	tuplesort_rescan(entries);
-	more = hamming_sort_get(rows, &row);
-	while (hamming_sort_get(entries, &key))
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (more && row.bits < key.bits)
-			break;
-		if (more && row.bits == key.bits)
-			more = next_bits(rows, &row);
-		else
-			unused++;
-	}
-	if (more)
-		hamming_corrupted(check->index, HAMMING_ROOT(table),
-						  "a fingerprint of the first is not in the table");
-	if (unused > 0)
-		ereport(NOTICE,
-				(errmsg_plural("block table %d of index \"%s\" has "
-							   "%lld fingerprint without rows",
-							   "block table %d of index \"%s\" has "
-							   "%lld fingerprints without rows",
-							   (unsigned long) unused, table + 1,
-							   RelationGetRelationName(check->index),
-							   (long long) unused),
-				 errdetail("Searches pass over what a crash may leave.")));
-}
-
-/* Check that a table with TIDs has each row of the heap that it must have. */
-static void
-check_rows(Check *check, int table, Tuplesortstate *rows,
-		   Tuplesortstate *entries)
-{
-	if (!is_subset(rows, entries))
-		hamming_corrupted(check->index, HAMMING_ROOT(table),
-						  "a row of the heap is not in the table");
-}
-
-/*
- * Check all tables: no row is in the index twice, every row of the heap is in
- * table 0 or in that of NULLs, and each fingerprint of table 0 is in all block
- * tables.
- */
-static void
-check_entries(Check *check, Relation heap)
-{
-	Tuplesortstate *rows[2] = {begin_sort(), begin_sort()};
-	Tuplesortstate *first;
-	Tuplesortstate *entries;
-	int			table;
-
-	check->tids = begin_sort();
-	sort_heap(heap, check->index, rows);
-	entries = check_table(check, HAMMING_NULLS);
-	check_rows(check, HAMMING_NULLS, rows[1], entries);
-	tuplesort_end(entries);
-	first = check_table(check, 0);
-	check_rows(check, 0, rows[0], first);
-	for (table = 1; table < check->blocks; table++)
-	{
-		entries = check_table(check, table);
-		check_fingerprints(check, table, first, entries);
-		tuplesort_end(entries);
-	}
-	tuplesort_performsort(check->tids);
-	if (has_duplicates(check->tids))
-		hamming_corrupted(check->index, HAMMING_METAPAGE,
-						  "a row is in the index twice");
-	tuplesort_end(check->tids);
-	tuplesort_end(first);
-	tuplesort_end(rows[0]);
-	tuplesort_end(rows[1]);
 }
 
 /*
@@ -551,13 +61,13 @@ check_entries(Check *check, Relation heap)
  * The index is locked by AccessShareLock, and unlocked.  Then the table and
  * the index are locked by ShareLock, and one page at a time in share mode.
  * Errors: as hamming_open_named(), also where the table or the index is dropped
- * between the locks; as sort_heap(); XX002 for the first fault that is found.
+ * between the locks; as hamming_check().
  */
 Datum
 hamming_index_check(PG_FUNCTION_ARGS)
 {
 	Oid			oid = PG_GETARG_OID(0);
-	Check		check = {0};
+	Relation	index;
 	Relation	heap;
 	Oid			heap_oid;
 	Oid			user;
@@ -568,17 +78,17 @@ hamming_index_check(PG_FUNCTION_ARGS)
 	 * Whether the user may do this is found out before others are locked out.
 	 * Then the table is locked before its index, as by all commands.
 	 */
-	check.index = hamming_open_named(oid, AccessShareLock);
-	heap_oid = check.index->rd_index->indrelid;
-	relation_close(check.index, AccessShareLock);
+	index = hamming_open_named(oid, AccessShareLock);
+	heap_oid = index->rd_index->indrelid;
+	relation_close(index, AccessShareLock);
 	test_stop("index check");
 	heap = try_table_open(heap_oid, ShareLock);
-	check.index = hamming_open_named(oid, ShareLock);
+	index = hamming_open_named(oid, ShareLock);
 	/* between the locks both may be dropped, and their OIDs used again */
-	if (heap == NULL || check.index->rd_index->indrelid != heap_oid)
+	if (heap == NULL || index->rd_index->indrelid != heap_oid)
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
 						errmsg("could not open the table of index \"%s\"",
-							   RelationGetRelationName(check.index))));
+							   RelationGetRelationName(index))));
 
 	/* expressions of the index are evaluated with its owner's rights */
 	GetUserIdAndSecContext(&user, &security);
@@ -588,19 +98,12 @@ hamming_index_check(PG_FUNCTION_ARGS)
 	RestrictSearchPath();
 
 	if (RelationGetNumberOfBlocks(heap) == 0)
-		hamming_tell_of_shards(check.index);
-	check.pages = RelationGetNumberOfBlocks(check.index);
-	check.seen = palloc_extended(Max(check.pages, 1) * sizeof(bool),
-								 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	check.distance = hamming_walk_distance(check.index);
-	/* as it is on disk now, not as the session remembers it */
-	check.blocks = hamming_read_blocks(check.index);
-	check_entries(&check, heap);
-	check_other_pages(&check);
+		hamming_tell_of_shards(index);
+	hamming_find_routines(index)->check(heap, index);
 
 	AtEOXact_GUC(false, level);
 	SetUserIdAndSecContext(user, security);
-	relation_close(check.index, ShareLock);
+	relation_close(index, ShareLock);
 	table_close(heap, ShareLock);
 	PG_RETURN_VOID();
 }

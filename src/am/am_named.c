@@ -11,7 +11,8 @@
 #include "miscadmin.h"
 #include "utils/acl.h"
 
-#include "am/am.h"
+#include "am/am_handler.h"
+#include "type/compat.h"
 
 /* Return what to name instead of a relation that is not a hamming index. */
 static int

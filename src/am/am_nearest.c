@@ -16,6 +16,8 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_operator.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/tuplesort.h"
@@ -53,7 +55,7 @@
 
 struct HammingNearest
 {
-	uint64		centre;
+	Fingerprint centre;
 	const HammingBall *balls;	/* a row is returned if it is in all of them */
 	int			ball_count;
 	int			limit;			/* no row that is returned is farther */
@@ -95,7 +97,7 @@ rank_beyond(int distance)
  */
 HammingNearest *
 hamming_nearest_begin(HammingSearch *search, HammingMatch *matches,
-					  uint64 centre, const HammingBall *balls, int count)
+					  Fingerprint centre, const HammingBall *balls, int count)
 {
 	HammingNearest *nearest = palloc0(sizeof(HammingNearest));
 	int			i;
@@ -196,10 +198,12 @@ sort_round(HammingNearest *nearest)
 	int			i;
 
 	nearest->count = nearest->position = 0;
-	nearest->sort = simhash_pair_sort_begin(work_mem, TUPLESORT_NONE);
+	nearest->sort = tuplesort_begin_datum(INT8OID, Int8LessOperator,
+										  InvalidOid, false, work_mem, NULL,
+										  TUPLESORT_NONE);
 	while (next_ranks(nearest, ranks, &count))
 		for (i = 0; i < count; i++)
-			hamming_sort_put(nearest->sort, hamming_key(ranks[i], 0));
+			tuplesort_putdatum(nearest->sort, Int64GetDatum(ranks[i]), false);
 	tuplesort_performsort(nearest->sort);
 	nearest->from = rank_beyond(nearest->radius);
 }
@@ -255,7 +259,8 @@ next_round(HammingNearest *nearest)
 static bool
 next_rank(HammingNearest *nearest, uint64 *rank)
 {
-	HammingKey	key;
+	Datum		datum;
+	bool		isnull;
 
 	if (nearest->position < nearest->count)
 	{
@@ -264,9 +269,9 @@ next_rank(HammingNearest *nearest, uint64 *rank)
 	}
 	if (nearest->sort == NULL)
 		return false;
-	if (hamming_sort_get(nearest->sort, &key))
+	if (tuplesort_getdatum(nearest->sort, true, true, &datum, &isnull, NULL))
 	{
-		*rank = key.bits;
+		*rank = DatumGetInt64(datum);
 		return true;
 	}
 	tuplesort_end(nearest->sort);

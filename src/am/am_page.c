@@ -294,7 +294,7 @@ hamming_leaf_match(Page page, HammingBits first, HammingBits last,
 	const HammingBits *bits = hamming_page_bits(page);
 	int			sorted = hamming_special(page)->sorted;
 	int			from = sorted_below(page, first);
-	int			to = last == PG_UINT64_MAX ? sorted
+	int			to = last == FINGERPRINT_ALL_BITS ? sorted
 	: sorted_below(page, last + 1);
 	int			count = hamming_match(bits + from, to - from, centre, radius,
 									  found);
@@ -451,8 +451,8 @@ hamming_separator(HammingKey left, HammingKey right)
 
 	if (left.bits == right.bits)
 		return right;
-	highest = pg_leftmost_one_pos64(left.bits ^ right.bits);
-	return hamming_key(right.bits & ~((UINT64CONST(1) << highest) - 1), 0);
+	highest = fingerprint_leftmost_one(left.bits ^ right.bits);
+	return hamming_key(right.bits & ~(fingerprint_bit(highest) - 1), 0);
 }
 
 static int
@@ -473,12 +473,12 @@ int
 hamming_choose_cut(const HammingKey *keys, int least, int most)
 {
 	int			best = least;
-	uint64		best_difference = 0;
+	HammingBits best_difference = 0;
 	int			i;
 
 	for (i = least; i <= most; i++)
 	{
-		uint64		difference = keys[i - 1].bits ^ keys[i].bits;
+		HammingBits difference = keys[i - 1].bits ^ keys[i].bits;
 
 		/* the first 1 of difference is above that of best_difference */
 		if (difference > best_difference &&

@@ -82,7 +82,7 @@ struct HammingShared
 	int			processes;
 	int			blocks;
 	bool		split[HAMMING_TABLES];	/* is the table written in parts? */
-	uint64		bounds[HAMMING_TABLES][MAX_PROCESSES];	/* where they begin */
+	HammingBits bounds[HAMMING_TABLES][MAX_PROCESSES];	/* where they begin */
 };
 
 /* What only the leader has. */
@@ -188,7 +188,7 @@ hamming_parallel_begin(HammingBuild *build)
 		return;
 	EnterParallelMode();
 	context = CreateParallelContext("$libdir/simhash",
-									"hamming_parallel_build_main",
+									CppAsString2(hamming_parallel_build_main),
 									Min(workers, MAX_PROCESSES - 1));
 	build->parallel = parallel = palloc0(sizeof(HammingParallel));
 	parallel->context = context;
@@ -360,7 +360,7 @@ hamming_parallel_gather(HammingBuild *build)
 static HammingPart
 find_part(const HammingShared *shared, int table, int number)
 {
-	static const HammingPart all = {0, PG_UINT64_MAX, true};
+	static const HammingPart all = {0, FINGERPRINT_ALL_BITS, true};
 	static const HammingPart none = {1, 0, false};
 	HammingPart part = all;
 
@@ -450,10 +450,11 @@ count_elements(const HammingRuns *runs)
  * Return about SAMPLE_SIZE fingerprints out of runs, at equal distances in each
  * run, and set *size to their number.
  */
-static uint64 *
+static Fingerprint *
 take_sample(const HammingRuns *runs, int *size)
 {
-	uint64	   *sample = palloc((SAMPLE_SIZE + runs->count) * sizeof(uint64));
+	Fingerprint *sample = palloc((SAMPLE_SIZE + runs->count) *
+								 sizeof(Fingerprint));
 	double		share = (double) SAMPLE_SIZE / count_elements(runs);
 	int			i;
 	int			j;
@@ -479,21 +480,27 @@ take_sample(const HammingRuns *runs, int *size)
  * first one.
  */
 static void
-choose_bounds(HammingShared *shared, int table, const uint64 *sample, int size,
-			  int bits)
+choose_bounds(HammingShared *shared, int table, const Fingerprint *sample,
+			  int size, int bits)
 {
-	uint64	   *rotated = palloc(size * sizeof(uint64));
+	uint64	   *rotated = palloc(size * sizeof(Fingerprint));
 	HammingScratch none = {NULL, 0};
 	int			i;
 
 	for (i = 0; i < size; i++)
-		rotated[i] = hamming_rotate(sample[i], bits);
-	hamming_radix_sort(rotated, size, 1, &none);
+		fingerprint_to_words(hamming_rotate(sample[i], bits),
+							 rotated + i * FINGERPRINT_WORDS);
+	hamming_radix_sort(rotated, size, FINGERPRINT_WORDS, &none);
 	shared->split[table] = true;
 	shared->bounds[table][0] = 0;
 	for (i = 1; i < shared->processes; i++)
-		shared->bounds[table][i] =
-			Max(rotated[(int64) size * i / shared->processes], 1);
+	{
+		int			place = (int64) size * i / shared->processes;
+		HammingBits bound = fingerprint_from_words(rotated + place *
+												   FINGERPRINT_WORDS);
+
+		shared->bounds[table][i] = Max(bound, 1);
+	}
 	pfree(rotated);
 }
 
@@ -517,7 +524,7 @@ hamming_parallel_split(HammingBuild *build, HammingFile kind, int first,
 	if (count_elements(&runs) >= 2 * shared->processes * HAMMING_LEAF_CAPACITY)
 	{
 		int			size;
-		uint64	   *sample = take_sample(&runs, &size);
+		Fingerprint *sample = take_sample(&runs, &size);
 
 		for (table = first; table <= last; table++)
 			choose_bounds(shared, table, sample, size,
@@ -541,8 +548,8 @@ hamming_parallel_join(HammingBuild *build)
 
 		if (!shared->split[table])
 			continue;
-		writer = hamming_writer_begin(&build->pages, table, 0, PG_UINT64_MAX,
-									  NULL);
+		writer = hamming_writer_begin(&build->pages, table, 0,
+									  FINGERPRINT_ALL_BITS, NULL);
 		for (number = 0; number < shared->processes; number++)
 		{
 			HammingPart part = find_part(shared, table, number);

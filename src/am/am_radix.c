@@ -2,8 +2,9 @@
  * am_radix.c
  *	  Radix sort of what an index is built from, in memory and in place.
  *
- * An element has one word or two.  Elements are ordered by their first words.
- * Elements with the same first word are ordered by their second words.
+ * Elements have a few words.  Elements are ordered by their first words.
+ * Elements with the same first word are ordered by their second words, and so
+ * on.
  *
  * The sort of a bucket looks at a digit: adjacent bits of one word.  The
  * highest bit of the digit is the highest in which the bucket's elements
@@ -139,7 +140,7 @@ swap_to_places(uint64 *words, int width, Digit digit, Places *places)
 				uint64	   *element = words + i * width;
 				uint64	   *place = words + width *
 				places->next[digit_value(element, digit)]++;
-				uint64		moved[2];
+				uint64		moved[HAMMING_KEY_WORDS];
 
 				done = false;
 				memcpy(moved, place, width * sizeof(uint64));
@@ -219,13 +220,13 @@ split_bucket(uint64 *words, Size count, int width,
 static void
 sort_few(uint64 *words, int count, int width)
 {
-	uint64		copy[2 * FEW];
+	uint64		copy[HAMMING_KEY_WORDS * FEW];
 
 	memcpy(copy, words, count * width * sizeof(uint64));
-	if (width == 1)
-		place_few(words, copy, count, 1);
+	if (width == FINGERPRINT_WORDS)
+		place_few(words, copy, count, FINGERPRINT_WORDS);
 	else
-		place_few(words, copy, count, 2);
+		place_few(words, copy, count, HAMMING_KEY_WORDS);
 }
 
 /*
@@ -233,7 +234,7 @@ sort_few(uint64 *words, int count, int width)
  * all.
  *
  * A level of the recursion takes 16 kB of stack, and settles a word or
- * MIN_DIGIT_BITS of it at least: of 128 bits there are 34 levels at most.
+ * MIN_DIGIT_BITS of it at least: a word has 17 levels at most.
  */
 static void
 sort_bucket(uint64 *words, Size count, int width, int word,
@@ -249,9 +250,11 @@ sort_bucket(uint64 *words, Size count, int width, int word,
 		sort_few(words, count, width);
 		return;
 	}
-	if (width == 1
-		? split_bucket(words, count, 1, scratch, &digit, &places)
-		: split_bucket(words, count, 2, scratch, &digit, &places))
+	if (width == FINGERPRINT_WORDS
+		? split_bucket(words, count, FINGERPRINT_WORDS, scratch, &digit,
+					   &places)
+		: split_bucket(words, count, HAMMING_KEY_WORDS, scratch, &digit,
+					   &places))
 	{
 		/* a bucket that went through the scratch space has no FEW left */
 		Size		done = count <= scratch->room ? FEW : 1;
@@ -272,7 +275,9 @@ sort_bucket(uint64 *words, Size count, int width, int word,
 		sort_bucket(words, count, width, word + 1, scratch);
 }
 
-/* Sort count elements of width words, 1 or 2. */
+/*
+ * Sort count elements of width words: FINGERPRINT_WORDS or HAMMING_KEY_WORDS.
+ */
 void
 hamming_radix_sort(uint64 *words, Size count, int width,
 				   const HammingScratch *scratch)

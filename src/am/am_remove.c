@@ -26,7 +26,7 @@ typedef struct Removal
 {
 	Relation	index;
 	int			blocks;			/* of the index */
-	uint64		fingerprint;
+	Fingerprint fingerprint;
 	uint64		tid;			/* of the entry to remove */
 	int			row_leaves;		/* those of table 0 come first */
 	int			count;			/* of leaves */
@@ -184,7 +184,7 @@ release_leaves(Removal *removal)
  * on return it holds no lock.
  */
 bool
-hamming_remove(Relation index, uint64 fingerprint, uint64 tid)
+hamming_remove(Relation index, Fingerprint fingerprint, uint64 tid)
 {
 	Removal		removal = {.index = index,.fingerprint = fingerprint};
 	int			attempts;

@@ -21,7 +21,7 @@
 #include "type/compat.h"
 
 #define FIRST_ROOM 1024
-#define SCRATCH_ROOM 16384		/* elements: 128 or 256 kB */
+#define SCRATCH_ROOM 16384		/* elements: 128 to 384 kB */
 #define WRITTEN_AT_ONCE (1024 * 1024)
 
 /* Files */
@@ -33,7 +33,7 @@ static const struct
 }			kinds[] = {
 	[HAMMING_ROWS] = {"rows", HAMMING_KEY_WORDS},
 	[HAMMING_NULL_ROWS] = {"nulls", HAMMING_KEY_WORDS},
-	[HAMMING_LIST] = {"list", 1},
+	[HAMMING_LIST] = {"list", FINGERPRINT_WORDS},
 	[HAMMING_LEAVES] = {"leaves", HAMMING_KEY_WORDS + 1},
 };
 
@@ -119,15 +119,15 @@ seek_element(const HammingRun *run, int64 number)
 						errmsg("could not seek in a temporary file: %m")));
 }
 
-/* Return the first word of an element. */
-uint64
+/* Return the rotated fingerprint of an element. */
+HammingBits
 hamming_run_get(const HammingRun *run, int64 number)
 {
-	uint64		word;
+	uint64		words[FINGERPRINT_WORDS];
 
 	seek_element(run, number);
-	BufFileReadExact(run->file, &word, sizeof(word));
-	return word;
+	BufFileReadExact(run->file, words, sizeof(words));
+	return fingerprint_from_words(words);
 }
 
 /* Collecting */
@@ -265,9 +265,9 @@ struct HammingReader
 
 static bool refill(Input *input, int width);
 
-/* Return how many elements of a run have a first word below bound. */
+/* Return how many elements of a run have a rotated fingerprint below bound. */
 static int64
-count_below(const HammingRun *run, uint64 bound)
+count_below(const HammingRun *run, HammingBits bound)
 {
 	int64		low = 0;
 	int64		high = run->count;
@@ -301,8 +301,7 @@ merge_some(Input *a, Input *b, uint64 *to, Size count, int width)
 		bool		second = hamming_element_before(q, p, width);
 		const uint64 *from = second ? q : p;
 
-		to[0] = from[0];
-		to[width - 1] = from[width - 1];
+		memcpy(to, from, width * sizeof(uint64));
 		q += second * width;
 		p += !second * width;
 	}
@@ -334,10 +333,12 @@ merge(Input *a, Input *b, uint64 *to, int width)
 		Size		some = Min(a->count - a->next, b->count - b->next);
 
 		some = Min(some, HAMMING_READ_AT_ONCE - count);
-		if (width == 1)
-			merge_some(a, b, to + count, some, 1);
+		if (width == FINGERPRINT_WORDS)
+			merge_some(a, b, to + count * FINGERPRINT_WORDS, some,
+					   FINGERPRINT_WORDS);
 		else
-			merge_some(a, b, to + count * 2, some, 2);
+			merge_some(a, b, to + count * HAMMING_KEY_WORDS, some,
+					   HAMMING_KEY_WORDS);
 		count += some;
 	}
 	while (count < HAMMING_READ_AT_ONCE &&
@@ -390,7 +391,7 @@ hamming_sorter_read(HammingSorter *sorter)
 
 	if (sorter->run_count > 0)
 		return hamming_reader_begin(sorter->width, &sorter->runs, 0,
-									PG_UINT64_MAX);
+									FINGERPRINT_ALL_BITS);
 	reader = make_reader(sorter->width);
 	reader->input->words = sorter->words;
 	reader->input->count = sorter->count;
@@ -407,16 +408,16 @@ make_input(HammingReader *reader)
 	return input;
 }
 
-/* Read of a run what is in the range first .. last of first words. */
+/* Read of a run the range first .. last of rotated fingerprints. */
 static Input *
-read_run(HammingReader *reader, const HammingRun *run, uint64 first,
-		 uint64 last)
+read_run(HammingReader *reader, const HammingRun *run, HammingBits first,
+		 HammingBits last)
 {
 	Input	   *input = make_input(reader);
 	int64		from = count_below(run, first);
 	int64		to = run->count;
 
-	if (last < PG_UINT64_MAX)
+	if (last < FINGERPRINT_ALL_BITS)
 		to = count_below(run, last + 1);
 	input->file = run->file;
 	input->left = to - from;
@@ -424,10 +425,10 @@ read_run(HammingReader *reader, const HammingRun *run, uint64 first,
 	return input;
 }
 
-/* Merge what runs have in the range first .. last of first words. */
+/* Merge what runs have in the range first .. last of rotated fingerprints. */
 HammingReader *
-hamming_reader_begin(int width, const HammingRuns *runs, uint64 first,
-					 uint64 last)
+hamming_reader_begin(int width, const HammingRuns *runs, HammingBits first,
+					 HammingBits last)
 {
 	HammingReader *reader = make_reader(width);
 	Input	  **inputs;

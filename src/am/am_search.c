@@ -49,7 +49,7 @@ hamming_search_init(HammingSearch *search, Relation index)
 	search->prefetch_distance =
 		Min(get_tablespace_io_concurrency(index->rd_rel->reltablespace),
 			HAMMING_QUEUE);
-	search->found = palloc(HAMMING_LEAF_CAPACITY * sizeof(uint64));
+	search->found = palloc(HAMMING_LEAF_CAPACITY * sizeof(Fingerprint));
 	search->path.index = search->lookup.index = index;
 	hamming_path_begin(&search->lookup, 0, &search->roots[0]);
 }
@@ -91,7 +91,7 @@ start_next_table(HammingSearch *search, int table)
  * the search before has ended.  The function takes neither locks nor pins.
  */
 void
-hamming_search_begin(HammingSearch *search, uint64 centre, int radius)
+hamming_search_begin(HammingSearch *search, Fingerprint centre, int radius)
 {
 	search->centre = centre;
 	search->radius = radius;
@@ -131,8 +131,8 @@ hamming_search_begin_nulls(HammingSearch *search)
 typedef struct Ball
 {
 	int			start;			/* bits before the table's block */
-	uint64		centre;			/* rotated for the table */
-	uint64		leading;		/* the bits of the leading block */
+	HammingBits centre;			/* rotated for the table */
+	HammingBits leading;		/* the bits of the leading block */
 	int			leading_radius;
 } Ball;
 
@@ -317,7 +317,7 @@ take_leaf(HammingSearch *search, const Ball *ball, HammingLeaf *leaf)
  * table's radius in that table's block.
  */
 static bool
-found_before(HammingSearch *search, uint64 difference)
+found_before(HammingSearch *search, Fingerprint difference)
 {
 	int			j;
 
@@ -325,16 +325,18 @@ found_before(HammingSearch *search, uint64 difference)
 	{
 		int			start = hamming_block_start(search->blocks, j);
 		int			width = hamming_block_width(search->blocks, j);
-		uint64		block = hamming_leading_bits(width) >> start;
+		Fingerprint block = hamming_leading_bits(width) >> start;
 
-		if (pg_popcount64(difference & block) <= search->plan.block_radius[j])
+		if (fingerprint_popcount(difference & block) <=
+			search->plan.block_radius[j])
 			return true;
 	}
 	return false;
 }
 
 static HammingMatch
-make_match(HammingSearch *search, Buffer leaf, uint64 fingerprint, uint64 tid)
+make_match(HammingSearch *search, Buffer leaf, Fingerprint fingerprint,
+		   uint64 tid)
 {
 	HammingMatch match = {fingerprint, tid,
 	hamming_distance(fingerprint, search->centre)};
@@ -364,10 +366,11 @@ collect_matches(HammingSearch *search, Buffer buffer, const HammingLeaf *leaf,
 	for (i = 0; i < count; i++)
 	{
 		HammingKey	key = hamming_leaf_key(page, near[i]);
-		uint64		difference = key.bits ^ ball->centre;
-		uint64		fingerprint = hamming_unrotate(key.bits, ball->start);
+		HammingBits difference = key.bits ^ ball->centre;
+		Fingerprint fingerprint = hamming_unrotate(key.bits, ball->start);
 
-		if (pg_popcount64(difference & ball->leading) > ball->leading_radius ||
+		if (fingerprint_popcount(difference & ball->leading) >
+			ball->leading_radius ||
 			hamming_key_compare(key, leaf->from) < 0 ||
 			(search->table != HAMMING_NULLS &&
 			 found_before(search, hamming_unrotate(difference, ball->start))))
@@ -462,7 +465,7 @@ find_rows(HammingSearch *search, HammingKey key)
 static int
 look_up(HammingSearch *search, HammingMatch *matches)
 {
-	uint64		fingerprint = search->found[search->found_position];
+	Fingerprint fingerprint = search->found[search->found_position];
 	HammingKey	from = hamming_key(fingerprint, search->found_from);
 	Buffer		leaf = find_rows(search, from);
 	Page		page = BufferGetPage(leaf);

@@ -139,7 +139,7 @@ describe_page(Page page)
 
 /* Read ahead the leaves of a fingerprint but that of table 0. */
 static void
-prefetch_leaves(Vacuum *vacuum, uint64 fingerprint)
+prefetch_leaves(Vacuum *vacuum, Fingerprint fingerprint)
 {
 	int			table;
 

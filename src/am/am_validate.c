@@ -13,7 +13,8 @@
 #include "utils/regproc.h"
 #include "utils/syscache.h"
 
-#include "am/am.h"
+#include "am/am_handler.h"
+#include "type/simhash.h"
 
 /* Return what is wrong with an operator; NULL if nothing is. */
 static const char *

@@ -135,8 +135,8 @@ struct HammingWriter
  * table.  With leaves, a file, write leaves only, and list them there.
  */
 HammingWriter *
-hamming_writer_begin(HammingPages *pages, int table, uint64 first, uint64 last,
-					 BufFile *leaves)
+hamming_writer_begin(HammingPages *pages, int table, HammingBits first,
+					 HammingBits last, BufFile *leaves)
 {
 	HammingWriter *writer = palloc0(sizeof(HammingWriter));
 	int			capacity = hamming_leaf_capacity(table);
@@ -146,7 +146,7 @@ hamming_writer_begin(HammingPages *pages, int table, uint64 first, uint64 last,
 	writer->pages = pages;
 	writer->table = table;
 	writer->low = hamming_key(first, 0);
-	writer->high = last == PG_UINT64_MAX ? hamming_greatest_key
+	writer->high = last == FINGERPRINT_ALL_BITS ? hamming_greatest_key
 		: hamming_key(last + 1, 0);
 	writer->least = fill - slack;
 	writer->most = fill + slack;
@@ -236,8 +236,10 @@ hamming_writer_add(HammingWriter *writer, const uint64 *words, Size count,
 		int			i;
 
 		for (i = 0; i < added; i++, words += width)
-			keys[writer->count++] = hamming_key(words[0],
-												width == 1 ? 0 : words[1]);
+			keys[writer->count++] =
+				hamming_key(fingerprint_from_words(words),
+							width == FINGERPRINT_WORDS ? 0
+							: words[FINGERPRINT_WORDS]);
 		count -= added;
 		if (writer->count > writer->most)
 		{

@@ -59,13 +59,13 @@ pack(int64 weight, int side)
 static void
 add_late(FeatureSet *set, uint64 hash, int64 weight)
 {
-	NumberPair	pair = {hash, pack(weight, set->side)};
+	uint64		pair[] = {hash, pack(weight, set->side)};
 
 	if (simhash_table_count(&set->table, set->side, hash, weight))
 		return;
 	if (set->sort == NULL)
-		set->sort = simhash_pair_sort_begin(work_mem / 2, TUPLESORT_NONE);
-	simhash_pair_sort_put(set->sort, pair);
+		set->sort = simhash_number_sort_begin(2, work_mem / 2, TUPLESORT_NONE);
+	simhash_number_sort_put(set->sort, pair, 2);
 }
 
 static void
@@ -131,7 +131,7 @@ static void
 next_pair(FeatureSet *set)
 {
 	CHECK_FOR_INTERRUPTS();
-	set->has_pair = simhash_pair_sort_get(set->sort, &set->pair);
+	set->has_pair = simhash_number_sort_get(set->sort, set->pair, 2);
 }
 
 /* Add the next feature of the sort, all of its occurrences, to the batch. */
@@ -141,15 +141,15 @@ read_run(FeatureSet *set, FeatureBatch *batch)
 	uint32		i = batch->length++;
 	int			side;
 
-	batch->hash[i] = set->pair.first;
+	batch->hash[i] = set->pair[0];
 	batch->weight[i] = set->table.weighted ? 0 : WEIGHT_UNIT;
 	for (side = 0; side < FEATURE_SIDES; side++)
 		batch->count[side][i] = set->table.count[side] ? 0 : 1;
-	for (; set->has_pair && set->pair.first == batch->hash[i]; next_pair(set))
+	for (; set->has_pair && set->pair[0] == batch->hash[i]; next_pair(set))
 	{
-		int64		weight = set->pair.second / FEATURE_SIDES;
+		int64		weight = set->pair[1] / FEATURE_SIDES;
 
-		side = set->pair.second % FEATURE_SIDES;
+		side = set->pair[1] % FEATURE_SIDES;
 		if (set->table.count[side])
 			batch->count[side][i]++;
 		batch->weight[i] = Max(batch->weight[i], weight);

@@ -7,7 +7,7 @@
 
 #include "text/feature_table.h"
 #include "text/sink.h"
-#include "type/pair_sort.h"
+#include "type/number_sort.h"
 
 #define FEATURE_BATCH 512		/* features that are read at once */
 
@@ -29,7 +29,7 @@ typedef struct FeatureSet
 	uint64		next;
 	bool		is_sorted;		/* has reading the sort begun? */
 	bool		has_pair;
-	NumberPair	pair;
+	uint64		pair[2];		/* of a hash and what pack() has packed */
 
 	FeatureTable table;			/* last: simhash_set_init() clears all but it */
 } FeatureSet;

@@ -61,6 +61,27 @@ fingerprint_from_word(uint64 word, int i)
 	return (Fingerprint) word << (HAMMING_BITS - 64 - 64 * i);
 }
 
+/* The words of a fingerprint, in their order, which is that of fingerprints. */
+static inline void
+fingerprint_to_words(Fingerprint fingerprint, uint64 *words)
+{
+	int			i;
+
+	for (i = 0; i < FINGERPRINT_WORDS; i++)
+		words[i] = fingerprint_word(fingerprint, i);
+}
+
+static inline Fingerprint
+fingerprint_from_words(const uint64 *words)
+{
+	Fingerprint fingerprint = 0;
+	int			i;
+
+	for (i = 0; i < FINGERPRINT_WORDS; i++)
+		fingerprint |= fingerprint_from_word(words[i], i);
+	return fingerprint;
+}
+
 /* Bit i from the lowest one on, 0 .. HAMMING_BITS - 1. */
 static inline Fingerprint
 fingerprint_bit(int i)
@@ -90,6 +111,21 @@ fingerprint_leftmost_one(Fingerprint fingerprint)
 		i++;
 	return HAMMING_BITS - 64 - 64 * i +
 		pg_leftmost_one_pos64(fingerprint_word(fingerprint, i));
+}
+
+/*
+ * Return about part / whole, 0 .. 1, by the highest 64 bits of whole, which is
+ * not 0.  A wider number is slow to convert.
+ */
+static inline double
+fingerprint_quotient(Fingerprint part, Fingerprint whole)
+{
+	int			shift = 0;
+
+	if (FINGERPRINT_WORDS > 1)
+		shift = Max(fingerprint_leftmost_one(whole) - 63, 0);
+	return (double) (uint64) (part >> shift) /
+		(double) (uint64) (whole >> shift);
 }
 
 #endif							/* SIMHASH_WIDTH_H */

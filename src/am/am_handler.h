@@ -1,0 +1,84 @@
+/*
+ * am_handler.h
+ *	  What need not know the width of an index's fingerprints, and what of each
+ *	  width it calls.
+ */
+#ifndef SIMHASH_AM_HANDLER_H
+#define SIMHASH_AM_HANDLER_H
+
+#include "access/amapi.h"
+#include "commands/progress.h"
+#include "utils/rel.h"
+
+#include "am/am_width.h"
+
+/* WITH (fillfactor = ..., blocks = ...) */
+typedef struct HammingOptions
+{
+	int32		vl_len_;		/* varlena header, for PostgreSQL only */
+	int			fillfactor;		/* percent of a page that a build fills */
+	int			blocks;			/* that a build cuts fingerprints into; 0 to
+								 * choose by the number of rows */
+} HammingOptions;
+
+#define HAMMING_DEFAULT_FILLFACTOR 88
+#define HAMMING_MIN_FILLFACTOR 10
+
+/*
+ * Phases of pg_stat_progress_create_index; PostgreSQL has reserved phase 1.
+ * table is below HAMMING_MAX_BLOCKS, or that for the table of NULLs.
+ */
+#define HAMMING_PHASE_SCAN (PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE + 1)
+#define HAMMING_PHASE_SORT(table) (HAMMING_PHASE_SCAN + 1 + 2 * (table))
+#define HAMMING_PHASE_WRITE(table) (HAMMING_PHASE_SORT(table) + 1)
+
+/* What hamming_index_stats() returns, and reads of pages. */
+typedef struct HammingStats
+{
+	int64		rows;			/* with a fingerprint */
+	int64		nulls;			/* and without */
+	int64		fingerprints;
+	int			blocks;
+	int			height;			/* levels of table 0 */
+	BlockNumber pages;
+	int64		free_pages;
+	double		average_block;	/* rows that share the value of a block */
+	int64		largest_block;	/* the most of these */
+} HammingStats;
+
+/* What each width has of its own. */
+typedef struct HammingRoutines
+{
+	int			width;			/* bits of a fingerprint */
+	ambuild_function build;
+	ambuildempty_function build_empty;
+	aminsert_function insert;
+	ambulkdelete_function vacuum;
+	amvacuumcleanup_function cleanup;
+	amcostestimate_function cost_estimate;
+	ambeginscan_function begin_scan;
+	amrescan_function rescan;
+	amgettuple_function get_tuple;
+	amgetbitmap_function get_bitmap;
+	amendscan_function end_scan;
+	void		(*read_stats) (Relation index, HammingStats *stats);
+	void		(*check) (Relation heap, Relation index);
+} HammingRoutines;
+
+/* am_routines.c, of the width that is compiled, and of the others */
+extern const HammingRoutines hamming_routines;
+extern const HammingRoutines hamming_routines_128;
+
+/* am_handler.c */
+extern void hamming_define_options(void);
+extern bool hamming_is_cost_function(amcostestimate_function function);
+extern const HammingRoutines *hamming_find_routines(Relation index);
+
+/* am_named.c */
+extern Relation hamming_open_named(Oid oid, LOCKMODE mode);
+extern void hamming_tell_of_shards(Relation index);
+
+/* am_validate.c */
+extern bool hamming_validate(Oid opclass);
+
+#endif							/* SIMHASH_AM_HANDLER_H */
