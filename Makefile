@@ -34,6 +34,28 @@ WIDE = \
 	src/am/am_wal \
 	src/am/am_walk \
 	src/am/am_write \
+	src/dedup/cluster \
+	src/dedup/connect \
+	src/dedup/fplist \
+	src/dedup/join \
+	src/dedup/join_pairs \
+	src/dedup/join_parts \
+	src/dedup/join_side \
+	src/dedup/leaders \
+	src/dedup/numbering \
+	src/dedup/pair_rows \
+	src/dedup/parts \
+	src/dedup/sample \
+	src/join/clause \
+	src/join/cost \
+	src/join/entries \
+	src/join/explain \
+	src/join/expressions \
+	src/join/filter \
+	src/join/input \
+	src/join/node \
+	src/join/partners \
+	src/join/passes \
 	src/type/ball \
 	src/type/cast \
 	src/type/distance_array \
@@ -49,34 +71,13 @@ OBJS = $(WIDE:=.o) $(WIDE:=_128.o) \
 	src/am/am_inspect.o \
 	src/am/am_named.o \
 	src/am/am_validate.o \
-	src/dedup/cluster.o \
 	src/dedup/components.o \
-	src/dedup/connect.o \
-	src/dedup/fplist.o \
+	src/dedup/distances.o \
 	src/dedup/id_groups.o \
 	src/dedup/id_numbers.o \
-	src/dedup/join.o \
-	src/dedup/join_pairs.o \
-	src/dedup/join_parts.o \
-	src/dedup/join_side.o \
-	src/dedup/leaders.o \
-	src/dedup/numbering.o \
-	src/dedup/pair_rows.o \
 	src/dedup/pairs.o \
-	src/dedup/parts.o \
-	src/dedup/sample.o \
 	src/dedup/user_ids.o \
 	src/dedup/user_query.o \
-	src/join/clause.o \
-	src/join/cost.o \
-	src/join/entries.o \
-	src/join/explain.o \
-	src/join/expressions.o \
-	src/join/filter.o \
-	src/join/input.o \
-	src/join/node.o \
-	src/join/partners.o \
-	src/join/passes.o \
 	src/join/path.o \
 	src/join/plan.o \
 	src/join/tuples.o \

@@ -1066,6 +1066,14 @@ CREATE FUNCTION simhash_cluster(
 COMMENT ON FUNCTION simhash_cluster(simhash64, integer, text) IS
 	'number of the row''s group of near-duplicates in the window partition';
 
+CREATE FUNCTION simhash_cluster(
+	fp simhash128, max_distance integer, method text DEFAULT 'connected')
+	RETURNS bigint
+	AS 'MODULE_PATHNAME', 'simhash_cluster_128'
+	LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION simhash_cluster(simhash128, integer, text) IS
+	'number of the row''s group of near-duplicates in the window partition';
+
 -- UNSAFE, as the query may be anything
 CREATE FUNCTION simhash_pairs(query text, max_distance integer)
 	RETURNS TABLE (a bigint, b bigint, distance integer)
@@ -1094,6 +1102,14 @@ CREATE FUNCTION simhash_parts(
 	RETURNS SETOF integer
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 4;
 COMMENT ON FUNCTION simhash_parts(simhash64, integer, integer) IS
+	'parts of the join of a table with itself that a fingerprint belongs to';
+
+CREATE FUNCTION simhash_parts(
+	fp simhash128, max_distance integer, parts integer)
+	RETURNS SETOF integer
+	AS 'MODULE_PATHNAME', 'simhash_parts_128'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 4;
+COMMENT ON FUNCTION simhash_parts(simhash128, integer, integer) IS
 	'parts of the join of a table with itself that a fingerprint belongs to';
 
 CREATE FUNCTION simhash_components(

@@ -15,6 +15,8 @@
 #include "dedup/numbering.h"
 #include "type/simhash.h"
 
+#define simhash_cluster WIDE(simhash_cluster)
+
 PG_FUNCTION_INFO_V1(simhash_cluster);
 
 /* What is kept for a partition. */
@@ -145,7 +147,7 @@ number_partition(WindowObject window, bool may_vary, Partition *partition)
 	partition->is_numbered = true;
 }
 
-/* simhash_cluster(fp simhash64, max_distance int, method text) */
+/* simhash_cluster(fp, max_distance int, method text) */
 Datum
 simhash_cluster(PG_FUNCTION_ARGS)
 {

@@ -48,18 +48,18 @@ typedef struct Components
 /* A ball that holds those fingerprints of a group that are not reached yet. */
 typedef struct Rest
 {
-	uint64		centre;
+	Fingerprint centre;
 	int			radius;			/* HAMMING_BITS while it is not measured */
 	double		compared;		/* comparisons since the ball was measured */
 } Rest;
 
 /* Return the bits that more than half of a sample of the fingerprints have. */
-static uint64
-find_centre(const uint64 *fps, uint32 count)
+static Fingerprint
+find_centre(const Fingerprint *fps, uint32 count)
 {
 	uint32		stride = Max(count / 255, 1);
 	int			ones[HAMMING_BITS] = {0};
-	uint64		centre = 0;
+	Fingerprint centre = 0;
 	int			size = 0;
 	uint64		i;				/* may pass the largest count */
 	int			bit;
@@ -68,13 +68,13 @@ find_centre(const uint64 *fps, uint32 count)
 		for (bit = 0; bit < HAMMING_BITS; bit++)
 			ones[bit] += fps[i] >> bit & 1;
 	for (bit = 0; bit < HAMMING_BITS; bit++)
-		centre |= (uint64) (ones[bit] > size / 2) << bit;
+		centre |= (Fingerprint) (ones[bit] > size / 2) << bit;
 	return centre;
 }
 
 /* count must be above 0.  Measure the ball of the rest, fps[0 .. count). */
 static void
-measure_rest(Rest *rest, const uint64 *fps, uint32 count)
+measure_rest(Rest *rest, const Fingerprint *fps, uint32 count)
 {
 	int64		counts[HAMMING_BITS + 1] = {0}; /* for each distance */
 

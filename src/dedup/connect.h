@@ -8,6 +8,8 @@
 
 #include "dedup/fplist.h"
 
+#define simhash_connect WIDE(simhash_connect)
+
 extern void simhash_connect(FingerprintList *list, int radius, uint32 *parents);
 
 #endif							/* SIMHASH_CONNECT_H */

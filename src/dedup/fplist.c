@@ -20,7 +20,7 @@
 void
 simhash_fplist_allocate(FingerprintList *list, Size capacity)
 {
-	Size		fps_size = Max(capacity, 1) * sizeof(uint64);
+	Size		fps_size = Max(capacity, 1) * sizeof(Fingerprint);
 	Size		ids_size = Max(capacity, 1) * sizeof(uint32);
 
 	list->fps = palloc_extended(fps_size, MCXT_ALLOC_HUGE);
@@ -34,7 +34,7 @@ simhash_fplist_allocate(FingerprintList *list, Size capacity)
 void
 simhash_fplist_enlarge(FingerprintList *list, Size capacity)
 {
-	Size		fps_size = capacity * sizeof(uint64);
+	Size		fps_size = capacity * sizeof(Fingerprint);
 	Size		ids_size = capacity * sizeof(uint32);
 
 	list->fps = repalloc_huge(list->fps, fps_size);
@@ -55,7 +55,7 @@ simhash_fplist_free(FingerprintList *list)
 
 /* Set places[digit] to its first place; return false if all have one digit. */
 static bool
-find_places(const uint64 *fps, uint32 count, int shift, uint64 mask,
+find_places(const Fingerprint *fps, uint32 count, int shift, uint64 mask,
 			uint32 *places)
 {
 	uint32		next = 0;
@@ -88,9 +88,9 @@ void
 simhash_fplist_sort(FingerprintList *list, uint32 from, uint32 to, int low,
 					int high)
 {
-	uint64	   *fps = list->fps + from;
+	Fingerprint *fps = list->fps + from;
 	uint32	   *ids = list->ids + from;
-	uint64	   *to_fps = list->spare_fps + from;
+	Fingerprint *to_fps = list->spare_fps + from;
 	uint32	   *to_ids = list->spare_ids + from;
 	uint32		count = to - from;
 	uint32		places[RADIX];
@@ -103,7 +103,7 @@ simhash_fplist_sort(FingerprintList *list, uint32 from, uint32 to, int low,
 	{
 		int			bits = Min(RADIX_BITS, high - shift);
 		uint64		mask = (UINT64CONST(1) << bits) - 1;
-		uint64	   *fps_sorted = to_fps;
+		Fingerprint *fps_sorted = to_fps;
 		uint32	   *ids_sorted = to_ids;
 
 		if (!find_places(fps, count, shift, mask, places))
@@ -123,7 +123,7 @@ simhash_fplist_sort(FingerprintList *list, uint32 from, uint32 to, int low,
 	}
 	if (fps != list->fps + from)
 	{
-		memcpy(to_fps, fps, count * sizeof(uint64));
+		memcpy(to_fps, fps, count * sizeof(Fingerprint));
 		memcpy(to_ids, ids, count * sizeof(uint32));
 	}
 }

@@ -8,20 +8,27 @@
 
 #include "type/hamming.h"
 
+#define simhash_fplist_allocate WIDE(simhash_fplist_allocate)
+#define simhash_fplist_enlarge WIDE(simhash_fplist_enlarge)
+#define simhash_fplist_free WIDE(simhash_fplist_free)
+#define simhash_fplist_sort WIDE(simhash_fplist_sort)
+
 /*
  * The fingerprints stand apart from their numbers, so that hamming_match() can
- * compare eight at a time.  A list takes 24 bytes for each that it has room
- * for.
+ * compare several at a time.  A list takes FPLIST_BYTES for each that it has
+ * room for.
  */
 typedef struct FingerprintList
 {
-	uint64	   *fps;			/* fingerprints */
+	Fingerprint *fps;			/* fingerprints */
 	uint32	   *ids;			/* the number of each */
 	uint32		count;			/* fingerprints on the list */
 	/* of the same size, for sorting; others may use these between two sorts */
-	uint64	   *spare_fps;
+	Fingerprint *spare_fps;
 	uint32	   *spare_ids;
 } FingerprintList;
+
+#define FPLIST_BYTES (2 * (sizeof(Fingerprint) + sizeof(uint32)))
 
 extern void simhash_fplist_allocate(FingerprintList *list, Size capacity);
 extern void simhash_fplist_enlarge(FingerprintList *list, Size capacity);
@@ -31,7 +38,7 @@ extern void simhash_fplist_sort(FingerprintList *list, uint32 from, uint32 to,
 
 /* The list must have room for one more. */
 static inline void
-fplist_append(FingerprintList *list, uint64 fingerprint, uint32 id)
+fplist_append(FingerprintList *list, Fingerprint fingerprint, uint32 id)
 {
 	list->fps[list->count] = fingerprint;
 	list->ids[list->count++] = id;
@@ -40,7 +47,7 @@ fplist_append(FingerprintList *list, uint64 fingerprint, uint32 id)
 static inline void
 fplist_swap(FingerprintList *list, uint32 i, uint32 j)
 {
-	uint64		fingerprint = list->fps[i];
+	Fingerprint fingerprint = list->fps[i];
 	uint32		id = list->ids[i];
 
 	list->fps[i] = list->fps[j];
@@ -52,9 +59,9 @@ fplist_swap(FingerprintList *list, uint32 i, uint32 j)
 /* Return where the fingerprints from from on cease to agree in bits. */
 static inline uint32
 fplist_end_of_run(const FingerprintList *list, uint32 from, uint32 end,
-				  uint64 bits)
+				  Fingerprint bits)
 {
-	const uint64 *fps = list->fps;
+	const Fingerprint *fps = list->fps;
 	uint32		i = from + 1;
 
 	while (i < end && ((fps[i] ^ fps[from]) & bits) == 0)

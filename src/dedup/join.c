@@ -2,7 +2,7 @@
  * join.c
  *	  Exact similarity joins, by the pigeonhole principle.
  *
- * Let 64 bits be cut into radius + levels parts.  Fingerprints within the
+ * Let all bits be cut into radius + levels parts.  Fingerprints within the
  * radius of each other differ in at most radius parts, and so agree in at
  * least levels parts (Manku, Jain and Das Sarma 2007).  So a list is sorted by
  * one part after the other: what agrees in the part is a group then, side by
@@ -67,10 +67,10 @@ cost_of_sort(const HammingJoin *join, const Candidates *group)
 }
 
 /* Return the bits in which any of the fingerprints differs from one. */
-static uint64
-find_varying(const uint64 *fps, uint32 count, uint64 one)
+static Fingerprint
+find_varying(const Fingerprint *fps, uint32 count, Fingerprint one)
 {
-	uint64		varying = 0;
+	Fingerprint varying = 0;
 	uint32		i;
 
 	for (i = 0; i < count; i++)
@@ -103,7 +103,7 @@ is_left_out(const HammingJoin *join, uint32 x, uint32 y)
 /* Get pair i of SAMPLE_SIZE; return false if it needs no comparison. */
 static bool
 sample_pair(const HammingJoin *join, const Candidates *group, int i,
-			uint64 *difference)
+			Fingerprint *difference)
 {
 	uint64		x_size = group->x_end - group->x;
 	uint32		y_size = group->y_end - group->y;
@@ -127,7 +127,7 @@ static double
 number_needed(const HammingJoin *join, const Candidates *group)
 {
 	double		pairs = number_of_pairs(join, group);
-	uint64		difference;
+	Fingerprint difference;
 	int			needed = 0;
 	int			i;
 
@@ -160,8 +160,8 @@ is_compared_sooner(const HammingJoin *join, const Candidates *group, int parts)
  * Return the share of the pairs that need a comparison, which is above 0.
  */
 static double
-measure_bits(const HammingJoin *join, const Candidates *group, uint64 varying,
-			 double *information)
+measure_bits(const HammingJoin *join, const Candidates *group,
+			 Fingerprint varying, double *information)
 {
 	int			differ[HAMMING_BITS] = {0};
 	int			needed = 0;
@@ -170,7 +170,7 @@ measure_bits(const HammingJoin *join, const Candidates *group, uint64 varying,
 
 	for (i = 0; i < SAMPLE_SIZE; i++)
 	{
-		uint64		difference;
+		Fingerprint difference;
 
 		if (!sample_pair(join, group, i, &difference))
 			continue;
@@ -193,13 +193,13 @@ typedef struct GroupShape
 {
 	double		pairs;			/* that need a comparison */
 	double		sort;			/* time of a sort by one part, in comparisons */
-	uint64		varying;		/* bits that are not the same in all of it */
+	Fingerprint varying;		/* bits that are not the same in all of it */
 	double		information[HAMMING_BITS];
 } GroupShape;
 
 /* Return the information of all bits of a region. */
 static double
-sum_information(const GroupShape *shape, uint64 region)
+sum_information(const GroupShape *shape, Fingerprint region)
 {
 	double		total = 0;
 	int			bit;
@@ -222,7 +222,7 @@ cut_bits(JoinCut *cut, const GroupShape *shape)
 	int			parts = cut->radius + cut->levels;
 	const double *information = shape->information;
 	double		total = sum_information(shape, cut->region);
-	int			varying_left = pg_popcount64(cut->varying);
+	int			varying_left = fingerprint_popcount(cut->varying);
 	int			varying_in_part = 0;
 	double		in_part = 0;
 	int			part = 0;
@@ -250,7 +250,7 @@ cut_bits(JoinCut *cut, const GroupShape *shape)
 			varying_in_part++;
 			varying_left--;
 		}
-		cut->parts[part] |= UINT64CONST(1) << bit;
+		cut->parts[part] |= fingerprint_bit(bit);
 	}
 }
 
@@ -297,7 +297,7 @@ static void
 measure_group(const HammingJoin *join, const Candidates *group,
 			  GroupShape *shape)
 {
-	const uint64 *x = join->x->fps;
+	const Fingerprint *x = join->x->fps;
 
 	shape->varying = find_varying(x + group->x, group->x_end - group->x,
 								  x[group->x]);
@@ -315,23 +315,23 @@ measure_group(const HammingJoin *join, const Candidates *group,
  * *least to its time.
  */
 static void
-consider_cut(JoinCut *cut, const GroupShape *shape, int radius, uint64 region,
-			 double *least)
+consider_cut(JoinCut *cut, const GroupShape *shape, int radius,
+			 Fingerprint region, double *least)
 {
-	uint64		varying = shape->varying & region;
+	Fingerprint varying = shape->varying & region;
 	int			levels = choose_levels(radius, shape->pairs, shape->sort,
 									   sum_information(shape, region),
-									   pg_popcount64(varying), least);
+									   fingerprint_popcount(varying), least);
 
 	if (levels > 0)
 		join_cut_begin(cut, levels, radius, region, varying);
 }
 
 /* Return the bits of the node's cut that are in no part up to node->part. */
-static uint64
+static Fingerprint
 later_bits(const JoinNode *node)
 {
-	uint64		bits = node->cut->region;
+	Fingerprint bits = node->cut->region;
 	int			part;
 
 	for (part = 0; part <= node->part; part++)
@@ -370,7 +370,7 @@ make_cut(HammingJoin *join, const Candidates *group, const JoinNode *above,
 	measure_group(join, group, &shape);
 	least = shape.pairs;
 	cut->levels = 0;
-	consider_cut(cut, &shape, join->radius, PG_UINT64_MAX, &least);
+	consider_cut(cut, &shape, join->radius, FINGERPRINT_ALL_BITS, &least);
 	if (above != NULL)
 		consider_cut(cut, &shape, radius_later(above), later_bits(above),
 					 &least);
@@ -430,9 +430,9 @@ divide(HammingJoin *join, const Candidates *group)
 static void
 sort_by_next_part(HammingJoin *join, JoinNode *node)
 {
-	uint64		bits = node->cut->parts[++node->part] & node->cut->varying;
-	int			low = pg_rightmost_one_pos64(bits);
-	int			high = pg_leftmost_one_pos64(bits) + 1;
+	Fingerprint bits = node->cut->parts[++node->part] & node->cut->varying;
+	int			low = fingerprint_rightmost_one(bits);
+	int			high = fingerprint_leftmost_one(bits) + 1;
 
 	simhash_fplist_sort(join->x, node->all.x, node->all.x_end, low, high);
 	if (!is_self_join(join))
@@ -445,14 +445,14 @@ sort_by_next_part(HammingJoin *join, JoinNode *node)
 static bool
 next_group(const HammingJoin *join, JoinNode *node, Candidates *group)
 {
-	uint64		bits = node->cut->parts[node->part];
+	Fingerprint bits = node->cut->parts[node->part];
 	uint32		x_end = node->all.x_end;
 	uint32		y_end = node->all.y_end;
 
 	while (node->x < x_end && node->y < y_end)
 	{
-		uint64		x_key = join->x->fps[node->x] & bits;
-		uint64		y_key = join->y->fps[node->y] & bits;
+		Fingerprint x_key = join->x->fps[node->x] & bits;
+		Fingerprint y_key = join->y->fps[node->y] & bits;
 
 		group->x = node->x;
 		group->y = node->y;
@@ -619,7 +619,7 @@ hamming_join_next(HammingJoin *join, Candidates *candidates)
  * current one (doc/algorithm.md 6).
  */
 bool
-hamming_join_is_first(const HammingJoin *join, uint64 difference)
+hamming_join_is_first(const HammingJoin *join, Fingerprint difference)
 {
 	int			depth;
 	int			part;
@@ -646,7 +646,7 @@ hamming_join_is_first(const HammingJoin *join, uint64 difference)
  */
 bool
 hamming_join_choose_cut(FingerprintList *x, FingerprintList *y, int radius,
-						uint64 varying, JoinCut *cut)
+						Fingerprint varying, JoinCut *cut)
 {
 	int			parts = radius + 1;
 	HammingJoin *join = hamming_join_begin(x, y, radius, NULL);
@@ -656,10 +656,10 @@ hamming_join_choose_cut(FingerprintList *x, FingerprintList *y, int radius,
 
 	measure_bits(join, &all, varying, shape.information);
 	pfree(join);
-	total = sum_information(&shape, PG_UINT64_MAX);
-	if (pg_popcount64(varying) < parts || parts * exp2(-total / parts) > 0.5)
+	total = sum_information(&shape, FINGERPRINT_ALL_BITS);
+	if (fingerprint_popcount(varying) < parts || parts * exp2(-total / parts) > 0.5)
 		return false;
-	join_cut_begin(cut, 1, radius, PG_UINT64_MAX, varying);
+	join_cut_begin(cut, 1, radius, FINGERPRINT_ALL_BITS, varying);
 	cut_bits(cut, &shape);
 	return true;
 }

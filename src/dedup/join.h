@@ -8,6 +8,14 @@
 
 #include "dedup/fplist.h"
 
+#define hamming_join_begin WIDE(hamming_join_begin)
+#define hamming_join_settle WIDE(hamming_join_settle)
+#define hamming_join_restrict WIDE(hamming_join_restrict)
+#define hamming_join_next WIDE(hamming_join_next)
+#define hamming_join_is_first WIDE(hamming_join_is_first)
+#define hamming_join_choose_cut WIDE(hamming_join_choose_cut)
+#define hamming_join_comparisons WIDE(hamming_join_comparisons)
+
 /*
  * Each fingerprint at the places x .. x_end - 1 of one list is to be compared
  * with each at y .. y_end - 1 of another.  In the join of a list with itself
@@ -25,25 +33,25 @@ typedef struct Candidates
 #define JOIN_MAX_LEVELS 4
 
 /*
- * A cut of some of the 64 bits, for one group.  Of the pairs that are wanted,
+ * A cut of some of the bits, for one group.  Of the pairs that are wanted,
  * none differs in more than radius bits of the region.
  */
 typedef struct JoinCut
 {
 	int			levels;			/* 1 .. JOIN_MAX_LEVELS */
 	int			radius;			/* 0 .. radius of the join */
-	uint64		region;			/* bits that the parts are made of; if levels
+	Fingerprint region;			/* bits that the parts are made of; if levels
 								 * is 1, there may be bits of no part */
-	uint64		varying;		/* bits that are not the same in all of the
+	Fingerprint varying;		/* bits that are not the same in all of the
 								 * group */
-	uint64		parts[HAMMING_BITS];	/* masks, radius + levels of them;
+	Fingerprint parts[HAMMING_BITS];	/* masks, radius + levels of them;
 										 * each has a varying bit */
 } JoinCut;
 
 /* Set what a cut is of: see JoinCut.  The parts are for the caller to set. */
 static inline void
-join_cut_begin(JoinCut *cut, int levels, int radius, uint64 region,
-			   uint64 varying)
+join_cut_begin(JoinCut *cut, int levels, int radius, Fingerprint region,
+			   Fingerprint varying)
 {
 	cut->levels = levels;
 	cut->radius = radius;
@@ -100,9 +108,11 @@ extern void hamming_join_settle(HammingJoin *join, const bool *settled);
 extern void hamming_join_restrict(HammingJoin *join, const JoinCut *cut,
 								  int part);
 extern bool hamming_join_next(HammingJoin *join, Candidates *candidates);
-extern bool hamming_join_is_first(const HammingJoin *join, uint64 difference);
+extern bool hamming_join_is_first(const HammingJoin *join,
+								  Fingerprint difference);
 extern bool hamming_join_choose_cut(FingerprintList *x, FingerprintList *y,
-									int radius, uint64 varying, JoinCut *cut);
+									int radius, Fingerprint varying,
+									JoinCut *cut);
 extern double hamming_join_comparisons(double x, double y, int radius);
 
 #endif							/* SIMHASH_JOIN_H */

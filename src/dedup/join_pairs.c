@@ -117,7 +117,7 @@ hamming_join_pairs_next(JoinPairs *pairs, uint32 *x, uint32 *y)
 
 /* See hamming_join_is_first(). */
 bool
-hamming_join_pairs_is_first(const JoinPairs *pairs, uint64 difference)
+hamming_join_pairs_is_first(const JoinPairs *pairs, Fingerprint difference)
 {
 	return hamming_join_is_first(pairs->join, difference);
 }

@@ -8,6 +8,13 @@
 #include "dedup/join.h"
 #include "dedup/matches.h"
 
+#define hamming_join_pairs_begin WIDE(hamming_join_pairs_begin)
+#define hamming_join_pairs_settle WIDE(hamming_join_pairs_settle)
+#define hamming_join_pairs_restrict WIDE(hamming_join_pairs_restrict)
+#define hamming_join_pairs_next WIDE(hamming_join_pairs_next)
+#define hamming_join_pairs_is_first WIDE(hamming_join_pairs_is_first)
+#define hamming_join_pairs_end WIDE(hamming_join_pairs_end)
+
 /*
  * Each of the outer stretch is compared with all of the longer, inner one.  In
  * a join with settled numbers outer is a stretch of x, whatever its length.
@@ -33,7 +40,7 @@ extern void hamming_join_pairs_restrict(JoinPairs *pairs, const JoinCut *cut,
 										int part);
 extern bool hamming_join_pairs_next(JoinPairs *pairs, uint32 *x, uint32 *y);
 extern bool hamming_join_pairs_is_first(const JoinPairs *pairs,
-										uint64 difference);
+										Fingerprint difference);
 extern void hamming_join_pairs_end(JoinPairs *pairs);
 
 #endif							/* SIMHASH_JOIN_PAIRS_H */

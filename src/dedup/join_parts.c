@@ -19,7 +19,7 @@
 
 /*
  * The radius is less than HAMMING_BITS.  Return the number of equal blocks that
- * make up 64 bits.  The first radius + 1 blocks are in parts.  By the model of
+ * make up all bits.  The first radius + 1 blocks are in parts.  By the model of
  * choose_levels() in join.c, for 10^7 to 8 * 10^9 random fingerprints and a
  * radius of 1 to 16, all parts take at most 1.23 times as long as one join.
  * With no block behind the others they would take up to 1.7 times as long for
@@ -54,11 +54,11 @@ hamming_parts_begin(JoinParts *parts, int radius, int count)
 	{
 		PartBlock  *block = &parts->blocks[i];
 		int			start = hamming_block_start(blocks, i);
-		int			width = hamming_block_width(blocks, i);
+		int			width = Min(hamming_block_width(blocks, i), PART_BITS);
 
 		block->mask = hamming_leading_bits(width) >> start;
 		block->low = HAMMING_BITS - start - width;
-		block->unused = HAMMING_BITS - width;
+		block->unused = PART_BITS - width;
 		block->offset = (UINT64CONST(1) << block->unused) / (radius + 1) * i;
 	}
 }
@@ -76,7 +76,8 @@ hamming_parts_restrict(const JoinParts *parts, JoinPairs *pairs, int block)
 
 	if (parts->radius == HAMMING_BITS)
 		return;
-	join_cut_begin(&cut, 1, parts->radius, PG_UINT64_MAX, PG_UINT64_MAX);
+	join_cut_begin(&cut, 1, parts->radius, FINGERPRINT_ALL_BITS,
+				   FINGERPRINT_ALL_BITS);
 	for (i = 0; i < parts->block_count; i++)
 		cut.parts[i] = parts->blocks[i].mask;
 	hamming_join_pairs_restrict(pairs, &cut, block);

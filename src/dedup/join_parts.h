@@ -7,13 +7,18 @@
 
 #include "dedup/join_pairs.h"
 
+#define hamming_parts_begin WIDE(hamming_parts_begin)
+#define hamming_parts_restrict WIDE(hamming_parts_restrict)
+
+#define PART_BITS 64			/* of a value of a block, at most */
+
 /* A block of a fingerprint: see hamming_part_of(). */
 typedef struct PartBlock
 {
-	uint64		mask;			/* the bits of the block */
+	Fingerprint mask;			/* the bits of the block */
 	int			low;			/* bits of a fingerprint that are below the
 								 * block */
-	int			unused;			/* bits that are not of the block */
+	int			unused;			/* PART_BITS without the bits of the block */
 	uint64		offset;			/* of its values from those of block 0 */
 } PartBlock;
 
@@ -41,16 +46,17 @@ extern void hamming_parts_restrict(const JoinParts *parts, JoinPairs *pairs,
  * Return the part, 0 .. parts->count - 1, of a block of a fingerprint, where
  * block is 0 .. parts->block_count - 1.
  *
- * The values of a block are spread over 2^64 by a permutation, as in Knuth's
+ * The values of a block are spread over 2^PART_BITS by a permutation, as in Knuth's
  * multiplicative hashing.  They are 2^unused apart, and the values of other
  * blocks lie between them, by their offsets.  Each part is a stretch of the
- * 2^64: so parts have equally many values, however few values there are.
+ * these: so parts have equally many values, however few values there are.
  */
 static inline int
-hamming_part_of(const JoinParts *parts, uint64 fingerprint, int block)
+hamming_part_of(const JoinParts *parts, Fingerprint fingerprint,
+				int block)
 {
 	const PartBlock *b = &parts->blocks[block];
-	uint64		value = (fingerprint & b->mask) >> b->low;
+	uint64		value = (uint64) ((fingerprint & b->mask) >> b->low);
 	uint64		place = (value * UINT64CONST(0x9E3779B97F4A7C15) << b->unused) +
 	b->offset;
 
@@ -59,14 +65,15 @@ hamming_part_of(const JoinParts *parts, uint64 fingerprint, int block)
 
 /* Is the block of the fingerprint in the part? */
 static inline bool
-is_block_in_part(const JoinPart *part, uint64 fingerprint, int block)
+is_block_in_part(const JoinPart *part, Fingerprint fingerprint,
+				int block)
 {
 	return hamming_part_of(&part->parts, fingerprint, block) == part->number;
 }
 
 /* Is any block of the fingerprint in the part? */
 static inline bool
-is_in_part(const JoinPart *part, uint64 fingerprint)
+is_in_part(const JoinPart *part, Fingerprint fingerprint)
 {
 	int			block;
 

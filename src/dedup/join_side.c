@@ -48,7 +48,7 @@ enlarge(JoinSide *side)
  */
 void
 simhash_join_side_add(JoinSide *side, int64 id, uint32 number,
-					  uint64 fingerprint)
+					  Fingerprint fingerprint)
 {
 	uint32		row = side->list.count;
 
@@ -113,7 +113,7 @@ simhash_join_side_group(JoinSide *side)
 								   MCXT_ALLOC_HUGE);
 	for (row = 0; row < list->count; row = end)
 	{
-		end = fplist_end_of_run(list, row, list->count, PG_UINT64_MAX);
+		end = fplist_end_of_run(list, row, list->count, FINGERPRINT_ALL_BITS);
 		list->fps[distinct] = list->fps[row];
 		list->ids[distinct] = distinct;
 		side->starts[distinct++] = row;

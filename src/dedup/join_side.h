@@ -7,6 +7,12 @@
 
 #include "dedup/fplist.h"
 
+#define simhash_join_side_begin WIDE(simhash_join_side_begin)
+#define simhash_join_side_number WIDE(simhash_join_side_number)
+#define simhash_join_side_add WIDE(simhash_join_side_add)
+#define simhash_join_side_group WIDE(simhash_join_side_group)
+#define simhash_join_side_end WIDE(simhash_join_side_end)
+
 /*
  * While rows are added, the list has the fingerprint of each row, and ids its
  * id.  Then the rows are grouped: the list has each distinct fingerprint once,
@@ -25,12 +31,13 @@ typedef struct JoinSide
 } JoinSide;
 
 /* What a side takes for each of its rows, in bytes, without room to spare. */
-#define JOIN_SIDE_ROW_BYTES 40
+#define JOIN_SIDE_ROW_BYTES \
+	(FPLIST_BYTES + sizeof(int64) + 2 * sizeof(uint32))
 
 extern JoinSide *simhash_join_side_begin(void);
 extern void simhash_join_side_number(JoinSide *side);
 extern void simhash_join_side_add(JoinSide *side, int64 id, uint32 number,
-								  uint64 fingerprint);
+								  Fingerprint fingerprint);
 extern void simhash_join_side_group(JoinSide *side);
 extern void simhash_join_side_end(JoinSide *side);
 

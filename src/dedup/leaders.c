@@ -33,7 +33,7 @@ typedef struct Leaders
 	uint32	   *leaders;		/* the leader of each number; the number
 								 * itself if it has joined none */
 	uint32		start;			/* the current component begins here */
-	uint64	   *spare_fps;		/* as large as it, for sorting in joins */
+	Fingerprint *spare_fps;		/* as large as it, for sorting in joins */
 	uint32	   *spare_ids;
 } Leaders;
 
@@ -45,7 +45,7 @@ typedef struct Leaders
 static void
 sort_by_component(FingerprintList *list, uint32 *components)
 {
-	uint64	   *fps = list->spare_fps;
+	Fingerprint *fps = list->spare_fps;
 	uint32	   *places = list->spare_ids;
 	uint32		place = 0;
 	uint32		i;
@@ -127,7 +127,7 @@ copy_stretch(Leaders *l, uint32 from, uint32 to)
 	copy.count = to - from;
 	copy.spare_fps = l->spare_fps + (from - l->start);
 	copy.spare_ids = l->spare_ids + (from - l->start);
-	memcpy(copy.fps, list->fps + from, copy.count * sizeof(uint64));
+	memcpy(copy.fps, list->fps + from, copy.count * sizeof(Fingerprint));
 	memcpy(copy.ids, list->ids + from, copy.count * sizeof(uint32));
 	return copy;
 }
@@ -189,7 +189,7 @@ choose_in_component(Leaders *l, uint32 from, uint32 to)
 	l->start = from;
 	if (size > FEW)
 	{
-		l->spare_fps = palloc_extended(size * sizeof(uint64), MCXT_ALLOC_HUGE);
+		l->spare_fps = palloc_extended(size * sizeof(Fingerprint), MCXT_ALLOC_HUGE);
 		l->spare_ids = palloc_extended(size * sizeof(uint32), MCXT_ALLOC_HUGE);
 	}
 	choose_among(l, from, to);

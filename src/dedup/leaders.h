@@ -7,6 +7,8 @@
 
 #include "dedup/fplist.h"
 
+#define simhash_choose_leaders WIDE(simhash_choose_leaders)
+
 extern void simhash_choose_leaders(FingerprintList *list, int radius,
 								   uint32 *clusters);
 

@@ -23,8 +23,8 @@
 
 typedef struct Matches
 {
-	const uint64 *fps;			/* fingerprints of the list */
-	uint64		centre;			/* the one that they are compared with */
+	const Fingerprint *fps;		/* fingerprints of the list */
+	Fingerprint centre;			/* the one that they are compared with */
 	int			radius;
 	uint32		piece;			/* the current piece begins here, */
 	uint32		piece_end;		/* and ends here, where the next one begins */
@@ -37,7 +37,7 @@ typedef struct Matches
 /* Begin to compare centre with the places from .. end - 1 of the list. */
 static inline void
 matches_begin(Matches *m, const FingerprintList *list, uint32 from, uint32 end,
-			  uint64 centre, int radius)
+			  Fingerprint centre, int radius)
 {
 	m->fps = list->fps;
 	m->centre = centre;

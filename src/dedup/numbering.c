@@ -41,7 +41,7 @@ merge_rows(FingerprintList *list, uint32 rows, uint32 *firsts)
 	{
 		uint32		first = list->ids[from];
 
-		to = fplist_end_of_run(list, from, list->count, PG_UINT64_MAX);
+		to = fplist_end_of_run(list, from, list->count, FINGERPRINT_ALL_BITS);
 		for (i = from; i < to; i++)
 		{
 			CHECK_FOR_INTERRUPTS();

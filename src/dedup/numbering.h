@@ -8,6 +8,8 @@
 #include "dedup/fplist.h"
 #include "dedup/method.h"
 
+#define simhash_number_clusters WIDE(simhash_number_clusters)
+
 /* The number of a row that has no fingerprint, and so no cluster. */
 #define NO_CLUSTER 0
 

@@ -8,29 +8,69 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "dedup/join_pairs.h"
+#include "dedup/join_parts.h"
+#include "dedup/join_side.h"
+#include "dedup/max_distance.h"
 #include "dedup/pair_rows.h"
+#include "type/simhash.h"
+
+struct PairRows
+{
+	int			radius;
+	JoinSide   *x;
+	JoinSide   *y;				/* may be the same side */
+	FingerprintList *xs;		/* the fingerprints that are joined: the list
+								 * of x, or members */
+	FingerprintList *ys;
+	JoinPairs  *join_pairs;
+	uint32		distinct;		/* place in xs of the next fingerprint whose
+								 * rows are to be paired with each other */
+	/* for the pairs of one part */
+	JoinPart   *part;			/* NULL for all pairs */
+	int			block;			/* whose pairs come now */
+	FingerprintList members;	/* those of x whose block is in the part: the
+								 * first places of its list */
+	/* the rows of two fingerprints that are being paired: indexes of ids */
+	int			distance;		/* of the two fingerprints */
+	bool		is_same;		/* are they one, with itself? */
+	uint32		a;				/* current row of x */
+	uint32		a_end;
+	uint32		b;				/* next row of y to be paired with it */
+	uint32		b_from;
+	uint32		b_end;
+};
 
 /*
- * Begin to pair the rows of x with those of y, or with each other where x and
- * y are the same side.  No rows can be added to the sides from then on.
+ * Make sides without rows: one, or two where rows are paired with those of
+ * another query.  Error: 22023 for a max_distance out of range.
  */
-PairRows *
-simhash_pair_rows_begin(JoinSide *x, JoinSide *y, int radius)
+static PairRows *
+begin(const PairArguments *arguments)
 {
 	PairRows   *pairs = palloc0(sizeof(PairRows));
 
-	simhash_join_side_group(x);
-	if (y != x)
-		simhash_join_side_group(y);
-	pairs->x = x;
-	pairs->y = y;
-	pairs->xs = &x->list;
-	pairs->ys = &y->list;
-	pairs->join_pairs = hamming_join_pairs_begin(pairs->xs, pairs->ys, radius);
-
-	/* a self-join has each fingerprint once: its rows are paired apart */
-	pairs->distinct = x == y ? 0 : x->list.count;
+	pairs->radius = check_max_distance(arguments->max_distance);
+	pairs->x = simhash_join_side_begin();
+	pairs->y = arguments->is_between ? simhash_join_side_begin() : pairs->x;
+	if (arguments->parts > 0)
+	{
+		pairs->part = palloc(sizeof(JoinPart));
+		pairs->part->number = arguments->part;
+		hamming_parts_begin(&pairs->part->parts, pairs->radius,
+							arguments->parts);
+	}
 	return pairs;
+}
+
+/* Add a row to a side, unless its fingerprint is not in the part. */
+static void
+add(PairRows *pairs, bool is_second, int64 id, Datum fingerprint)
+{
+	if (pairs->part == NULL ||
+		is_in_part(pairs->part, DatumGetSimhash(fingerprint)))
+		simhash_join_side_add(is_second ? pairs->y : pairs->x, id, 0,
+							  DatumGetSimhash(fingerprint));
 }
 
 /*
@@ -53,9 +93,10 @@ begin_block(PairRows *pairs)
 	}
 	pairs->members = *list;
 	pairs->members.count = count;
-	pairs->join_pairs = hamming_join_pairs_begin(&pairs->members,
-												 &pairs->members,
-												 parts->radius);
+	pairs->xs = &pairs->members;
+	pairs->ys = &pairs->members;
+	pairs->join_pairs = hamming_join_pairs_begin(pairs->xs, pairs->ys,
+												 pairs->radius);
 	hamming_parts_restrict(parts, pairs->join_pairs, pairs->block);
 	/* equal fingerprints agree in the first block */
 	pairs->distinct = pairs->block == 0 ? 0 : count;
@@ -79,23 +120,30 @@ next_block(PairRows *pairs)
 	return true;
 }
 
-/*
- * The same for the pairs of one part of the join of a side with itself.  The
- * caller keeps *part.  Rows that are not in the part may be left out.
- */
-PairRows *
-simhash_pair_rows_begin_part(JoinSide *side, const JoinPart *part)
+/* Pair the rows of x with those of y, or with each other. */
+static void
+begin_all(PairRows *pairs)
 {
-	PairRows   *pairs = palloc0(sizeof(PairRows));
+	pairs->xs = &pairs->x->list;
+	pairs->ys = &pairs->y->list;
+	pairs->join_pairs = hamming_join_pairs_begin(pairs->xs, pairs->ys,
+												 pairs->radius);
 
-	simhash_join_side_group(side);
-	pairs->x = side;
-	pairs->y = side;
-	pairs->xs = &pairs->members;
-	pairs->ys = &pairs->members;
-	pairs->part = part;
-	begin_block(pairs);
-	return pairs;
+	/* a self-join has each fingerprint once: its rows are paired apart */
+	pairs->distinct = pairs->x == pairs->y ? 0 : pairs->xs->count;
+}
+
+/* Begin to pair the rows.  No row can be added from then on. */
+static void
+pair(PairRows *pairs)
+{
+	simhash_join_side_group(pairs->x);
+	if (pairs->y != pairs->x)
+		simhash_join_side_group(pairs->y);
+	if (pairs->part == NULL)
+		begin_all(pairs);
+	else
+		begin_block(pairs);
 }
 
 /* Rows that share a fingerprint are paired with later ones: each two once. */
@@ -127,12 +175,12 @@ next_distinct(PairRows *pairs)
 
 	while (hamming_join_pairs_next(pairs->join_pairs, &x, &y))
 	{
-		uint64		difference = pairs->xs->fps[x] ^ pairs->ys->fps[y];
+		Fingerprint difference = pairs->xs->fps[x] ^ pairs->ys->fps[y];
 
 		if (hamming_join_pairs_is_first(pairs->join_pairs, difference))
 		{
 			begin_fingerprints(pairs, pairs->xs->ids[x], pairs->ys->ids[y],
-							   pg_popcount64(difference));
+							   fingerprint_popcount(difference));
 			return true;
 		}
 	}
@@ -171,8 +219,8 @@ next_row(PairRows *pairs)
  * Each pair of rows comes once, in no particular order.  Where x and y are the
  * same side, the lesser id is *a, and rows with the same id are no pair.
  */
-bool
-simhash_pair_rows_next(PairRows *pairs, int64 *a, int64 *b, int *distance)
+static bool
+next(PairRows *pairs, int64 *a, int64 *b, int *distance)
 {
 	bool		is_self_join = pairs->x == pairs->y;
 
@@ -195,3 +243,5 @@ simhash_pair_rows_next(PairRows *pairs, int64 *a, int64 *b, int *distance)
 		return true;
 	}
 }
+
+const PairMethods WIDE(simhash_pair_methods) = {begin, add, pair, next};

@@ -1,43 +1,34 @@
 /*
  * pair_rows.h
- *	  The pairs of rows whose fingerprints are within a radius of each other.
+ *	  The pairs of rows whose fingerprints are within a radius of each other,
+ *	  for fingerprints of either width.
  */
 #ifndef SIMHASH_PAIR_ROWS_H
 #define SIMHASH_PAIR_ROWS_H
 
-#include "dedup/join_pairs.h"
-#include "dedup/join_parts.h"
-#include "dedup/join_side.h"
-
-typedef struct PairRows
+/* The arguments of simhash_pairs(), but for its queries. */
+typedef struct PairArguments
 {
-	JoinSide   *x;
-	JoinSide   *y;				/* may be the same side */
-	FingerprintList *xs;		/* the fingerprints that are joined: the list
-								 * of x, or members */
-	FingerprintList *ys;
-	JoinPairs  *join_pairs;
-	uint32		distinct;		/* place in xs of the next fingerprint whose
-								 * rows are to be paired with each other */
-	/* for the pairs of one part */
-	const JoinPart *part;		/* NULL for all pairs */
-	int			block;			/* whose pairs come now */
-	FingerprintList members;	/* those of x whose block is in the part: the
-								 * first places of its list */
-	/* the rows of two fingerprints that are being paired: indexes of ids */
-	int			distance;		/* of the two fingerprints */
-	bool		is_same;		/* are they one, with itself? */
-	uint32		a;				/* current row of x */
-	uint32		a_end;
-	uint32		b;				/* next row of y to be paired with it */
-	uint32		b_from;
-	uint32		b_end;
-} PairRows;
+	int			max_distance;
+	bool		is_between;		/* are there two queries? */
+	int			part;			/* 0 .. parts - 1 */
+	int			parts;			/* 0 for all pairs, of no part */
+} PairArguments;
 
-extern PairRows *simhash_pair_rows_begin(JoinSide *x, JoinSide *y, int radius);
-extern PairRows *simhash_pair_rows_begin_part(JoinSide *side,
-											  const JoinPart *part);
-extern bool simhash_pair_rows_next(PairRows *pairs, int64 *a, int64 *b,
-								   int *distance);
+/* pair_rows.c knows the struct, which differs from width to width. */
+typedef struct PairRows PairRows;
+
+/* The functions for fingerprints of one width: pair_rows.c describes them. */
+typedef struct PairMethods
+{
+	PairRows   *(*begin) (const PairArguments *arguments);
+	void		(*add) (PairRows *pairs, bool is_second, int64 id,
+						Datum fingerprint);
+	void		(*pair) (PairRows *pairs);
+	bool		(*next) (PairRows *pairs, int64 *a, int64 *b, int *distance);
+} PairMethods;
+
+extern const PairMethods simhash_pair_methods;
+extern const PairMethods simhash_pair_methods_128;
 
 #endif							/* SIMHASH_PAIR_ROWS_H */

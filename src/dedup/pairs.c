@@ -8,137 +8,154 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "dedup/max_distance.h"
 #include "dedup/pair_rows.h"
 #include "dedup/parts.h"
 #include "dedup/result_rows.h"
 #include "dedup/user_ids.h"
 #include "dedup/user_query.h"
 #include "type/catalog.h"
-#include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_pairs);
 PG_FUNCTION_INFO_V1(simhash_pairs_between);
 PG_FUNCTION_INFO_V1(simhash_pairs_of_part);
 
-/* What receives the rows of a query, and adds them to a side. */
-typedef struct PairReceiver
+/* A call of simhash_pairs(). */
+typedef struct PairCall
 {
-	JoinSide   *side;
-	const JoinPart *part;		/* NULL to receive all rows */
-	Oid			fingerprint;	/* the type simhash64 */
-	Oid			id;				/* the type of the ids: see user_id() */
-} PairReceiver;
+	Oid			function;		/* which is called */
+	MemoryContext context;		/* of the call */
+	PairArguments arguments;
+	int			bits;			/* of a fingerprint; 0 before the first query */
+	const PairMethods *methods; /* for these bits */
+	PairRows   *pairs;
+	bool		is_second;		/* do the rows of the second query come now? */
+	Oid			id;				/* the type of their ids: see user_id() */
+} PairCall;
 
-/* Check the columns of a query, and note the type of its ids. */
+/* Begin the pairs of fingerprints of so many bits. */
+static void
+begin_pairs(PairCall *call, int bits)
+{
+	MemoryContext old = MemoryContextSwitchTo(call->context);
+
+	call->bits = bits;
+	call->methods = bits == 64 ? &simhash_pair_methods
+		: &simhash_pair_methods_128;
+	call->pairs = call->methods->begin(&call->arguments);
+	MemoryContextSwitchTo(old);
+}
+
+/* Check the columns of a query, and note their types. */
 static void
 check_columns(TupleDesc description, void *arg)
 {
-	PairReceiver *r = arg;
+	PairCall   *call = arg;
 	Oid			types[2];
+	int			bits;
 	int			i;
 
 	if (description->natts != 2)
 		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
 						errmsg("query must return two columns, an id and a "
-							   "simhash64, not %d",
+							   "fingerprint, not %d",
 							   description->natts)));
 	for (i = 0; i < 2; i++)
 		types[i] = TupleDescAttr(description, i)->atttypid;
-	r->id = simhash_check_id_column(description, 0,
-									types[0] == r->fingerprint ?
-									"Return the id before the fingerprint." :
-									NULL);
-	if (getBaseType(types[1]) != r->fingerprint)
+	call->id =
+		simhash_check_id_column(description, 0,
+								simhash_bits(call->function, types[0]) > 0 ?
+								"Return the id before the fingerprint." :
+								NULL);
+	bits = simhash_bits(call->function, getBaseType(types[1]));
+	if (bits == 0)
 		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
 						errmsg("second column of query must be of type "
-							   "simhash64, not %s",
+							   "simhash64 or simhash128, not %s",
 							   format_type_be(types[1])),
 						errhint("Make the fingerprint of a text with "
-								"simhash(), or cast to simhash64 what is a "
-								"fingerprint.")));
+								"simhash() or simhash128(), or cast to its "
+								"type what is a fingerprint.")));
+	if (call->bits == 0)
+		begin_pairs(call, bits);
+	else if (call->bits != bits)
+		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+						errmsg("fingerprints of both queries must be of one "
+							   "type, not simhash%d and simhash%d",
+							   call->bits, bits)));
 }
 
-/*
- * Add a row to the side, unless its id or its fingerprint is null, or the
- * fingerprint is not in the part.
- */
+/* Add a row, unless its id or its fingerprint is null. */
 static void
 receive_pair_row(TupleTableSlot *slot, void *arg)
 {
-	PairReceiver *r = arg;
+	PairCall   *call = arg;
 	bool		isnull[2];
 	Datum		id = slot_getattr(slot, 1, &isnull[0]);
 	Datum		fingerprint = slot_getattr(slot, 2, &isnull[1]);
 
-	if (!isnull[0] && !isnull[1] &&
-		(r->part == NULL || is_in_part(r->part, DatumGetSimhash(fingerprint))))
-		simhash_join_side_add(r->side, user_id(id, r->id), 0,
-							  DatumGetSimhash(fingerprint));
+	if (!isnull[0] && !isnull[1])
+		call->methods->add(call->pairs, call->is_second, user_id(id, call->id),
+						   fingerprint);
 }
 
-/*
- * Run query for the SQL function with the OID function.  Return its rows, or
- * those of the part where part is not NULL.
- */
-static JoinSide *
-read_side(Datum query, Oid function, const JoinPart *part)
+static void
+read_query(PairCall *call, Datum query)
 {
-	PairReceiver r = {0};
-
-	r.side = simhash_join_side_begin();
-	r.part = part;
-	r.fingerprint = simhash_type(function);
 	simhash_read_user_query(TextDatumGetCString(query), check_columns,
-							receive_pair_row, &r);
-	return r.side;
+							receive_pair_row, call);
 }
 
-/* Begin the pairs that a SQL function returns, by its arguments. */
-typedef PairRows *(*BeginPairs) (FunctionCallInfo fcinfo);
+/* Get the arguments of a SQL function, and run its queries. */
+typedef void (*ReadArguments) (FunctionCallInfo fcinfo, PairCall *call);
 
 /* query, max_distance */
-static PairRows *
-begin_pairs(FunctionCallInfo fcinfo)
+static void
+read_pairs(FunctionCallInfo fcinfo, PairCall *call)
 {
-	int			radius = check_max_distance(PG_GETARG_INT32(1));
-	JoinSide   *side = read_side(PG_GETARG_DATUM(0), fcinfo->flinfo->fn_oid,
-								 NULL);
-
-	return simhash_pair_rows_begin(side, side, radius);
+	call->arguments.max_distance = PG_GETARG_INT32(1);
+	read_query(call, PG_GETARG_DATUM(0));
 }
 
 /* new_query, corpus_query, max_distance */
-static PairRows *
-begin_pairs_between(FunctionCallInfo fcinfo)
+static void
+read_pairs_between(FunctionCallInfo fcinfo, PairCall *call)
 {
-	Oid			function = fcinfo->flinfo->fn_oid;
-	int			radius = check_max_distance(PG_GETARG_INT32(2));
-	JoinSide   *x = read_side(PG_GETARG_DATUM(0), function, NULL);
-	JoinSide   *y = read_side(PG_GETARG_DATUM(1), function, NULL);
-
-	return simhash_pair_rows_begin(x, y, radius);
+	call->arguments.max_distance = PG_GETARG_INT32(2);
+	call->arguments.is_between = true;
+	read_query(call, PG_GETARG_DATUM(0));
+	call->is_second = true;
+	read_query(call, PG_GETARG_DATUM(1));
 }
 
 /* query, max_distance, part, parts */
-static PairRows *
-begin_pairs_of_part(FunctionCallInfo fcinfo)
+static void
+read_pairs_of_part(FunctionCallInfo fcinfo, PairCall *call)
 {
-	int			radius = check_max_distance(PG_GETARG_INT32(1));
-	int			count = check_parts(PG_GETARG_INT32(3));
-	JoinPart   *part = palloc(sizeof(JoinPart));
-	JoinSide   *side;
+	int			parts = check_parts(PG_GETARG_INT32(3));
 
-	part->number = check_part(PG_GETARG_INT32(2), count);
-	hamming_parts_begin(&part->parts, radius, count);
-	side = read_side(PG_GETARG_DATUM(0), fcinfo->flinfo->fn_oid, part);
-	return simhash_pair_rows_begin_part(side, part);
+	call->arguments.max_distance = PG_GETARG_INT32(1);
+	call->arguments.part = check_part(PG_GETARG_INT32(2), parts);
+	call->arguments.parts = parts;
+	read_query(call, PG_GETARG_DATUM(0));
+}
+
+static PairCall *
+begin_call(FunctionCallInfo fcinfo, ReadArguments read)
+{
+	PairCall   *call = palloc0(sizeof(PairCall));
+
+	call->function = fcinfo->flinfo->fn_oid;
+	call->context = CurrentMemoryContext;
+	read(fcinfo, call);
+	call->methods->pair(call->pairs);
+	return call;
 }
 
 static Datum
-return_pairs(FunctionCallInfo fcinfo, BeginPairs begin)
+return_pairs(FunctionCallInfo fcinfo, ReadArguments read)
 {
 	FuncCallContext *context;
+	PairCall   *call;
 	int64		a;
 	int64		b;
 	int			distance;
@@ -150,11 +167,12 @@ return_pairs(FunctionCallInfo fcinfo, BeginPairs begin)
 		context = SRF_FIRSTCALL_INIT();
 		old = MemoryContextSwitchTo(context->multi_call_memory_ctx);
 		context->tuple_desc = describe_rows(fcinfo);
-		context->user_fctx = begin(fcinfo);
+		context->user_fctx = begin_call(fcinfo, read);
 		MemoryContextSwitchTo(old);
 	}
 	context = SRF_PERCALL_SETUP();
-	if (simhash_pair_rows_next(context->user_fctx, &a, &b, &distance))
+	call = context->user_fctx;
+	if (call->methods->next(call->pairs, &a, &b, &distance))
 	{
 		Datum		values[3];
 		bool		nulls[3] = {false, false, false};
@@ -173,19 +191,19 @@ return_pairs(FunctionCallInfo fcinfo, BeginPairs begin)
 Datum
 simhash_pairs(PG_FUNCTION_ARGS)
 {
-	return return_pairs(fcinfo, begin_pairs);
+	return return_pairs(fcinfo, read_pairs);
 }
 
 /* simhash_pairs(new_query text, corpus_query text, max_distance int) */
 Datum
 simhash_pairs_between(PG_FUNCTION_ARGS)
 {
-	return return_pairs(fcinfo, begin_pairs_between);
+	return return_pairs(fcinfo, read_pairs_between);
 }
 
 /* simhash_pairs(query text, max_distance int, part int, parts int) */
 Datum
 simhash_pairs_of_part(PG_FUNCTION_ARGS)
 {
-	return return_pairs(fcinfo, begin_pairs_of_part);
+	return return_pairs(fcinfo, read_pairs_of_part);
 }

@@ -11,6 +11,8 @@
 #include "dedup/parts.h"
 #include "type/simhash.h"
 
+#define simhash_parts WIDE(simhash_parts)
+
 PG_FUNCTION_INFO_V1(simhash_parts);
 
 /* The parts of one fingerprint. */
@@ -51,7 +53,7 @@ parts_of_call(int radius, int count)
 }
 
 /*
- * simhash_parts(fp simhash64, max_distance int, parts int).  Errors: 22023 for
+ * simhash_parts(fp, max_distance int, parts int).  Errors: 22023 for
  * a max_distance or a number of parts out of range.
  */
 Datum
@@ -62,7 +64,7 @@ simhash_parts(PG_FUNCTION_ARGS)
 
 	if (SRF_IS_FIRSTCALL())
 	{
-		uint64		fingerprint = PG_GETARG_SIMHASH(0);
+		Fingerprint fingerprint = PG_GETARG_SIMHASH(0);
 		int			radius = check_max_distance(PG_GETARG_INT32(1));
 		int			count = check_parts(PG_GETARG_INT32(2));
 		const JoinParts *parts = parts_of_call(radius, count);

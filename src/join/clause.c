@@ -49,11 +49,11 @@ is_function(Oid function, Oid schema, const char *name, int count, Oid first,
 static List *
 ball_arguments(Node *node, Oid schema)
 {
-	Oid			fingerprint = simhash_find_type(schema, "simhash64");
+	Oid			fingerprint = simhash_find_type(schema, SIMHASH_TYPE);
 	FuncExpr   *call = (FuncExpr *) node;
 
 	if (!IsA(node, FuncExpr) ||
-		!is_function(call->funcid, schema, "hamming_ball", 2, fingerprint,
+		!is_function(call->funcid, schema, HAMMING_BALL_TYPE, 2, fingerprint,
 					 INT8OID))
 		return NIL;
 	return call->args;
@@ -113,8 +113,8 @@ read_call(Oid function, List *args, HammingClause *clause)
 	/* most operators of most joins */
 	if (schema == PG_CATALOG_NAMESPACE || !is_c_function(function))
 		return false;
-	fingerprint = simhash_find_type(schema, "simhash64");
-	ball = simhash_find_type(schema, "hamming_ball");
+	fingerprint = simhash_find_type(schema, SIMHASH_TYPE);
+	ball = simhash_find_type(schema, HAMMING_BALL_TYPE);
 	if (is_function(function, schema, "simhash_within", 3, fingerprint,
 					fingerprint))
 		return set_clause(clause, linitial(args), lsecond(args), lthird(args));

@@ -7,6 +7,10 @@
 
 #include "nodes/pathnodes.h"
 
+#include "type/width.h"
+
+#define hamming_find_clause WIDE(hamming_find_clause)
+
 /* "The distance of outer and inner is at most radius." */
 typedef struct HammingClause
 {
@@ -14,7 +18,7 @@ typedef struct HammingClause
 	Expr	   *outer;			/* a fingerprint of the outer side */
 	Expr	   *inner;			/* a fingerprint of the inner side */
 	Expr	   *radius;			/* a bigint, which depends on neither side */
-	int			known_radius;	/* as far as the planner knows, 0 .. 64 */
+	int			known_radius;	/* as far as the planner knows, 0 or more */
 } HammingClause;
 
 extern bool hamming_find_clause(PlannerInfo *root, RelOptInfo *joinrel,

@@ -10,9 +10,15 @@
 
 #include "dedup/join_side.h"
 
+#define simhash_entries_add WIDE(simhash_entries_add)
+#define simhash_entries_to_file WIDE(simhash_entries_to_file)
+#define simhash_entries_seek WIDE(simhash_entries_seek)
+#define simhash_entries_read WIDE(simhash_entries_read)
+#define simhash_entries_end WIDE(simhash_entries_end)
+
 typedef struct JoinEntry
 {
-	uint64		fp;				/* the fingerprint */
+	Fingerprint fp;				/* the fingerprint */
 	uint64		position;		/* of the row's tuple */
 	uint64		number;			/* of the row */
 } JoinEntry;
@@ -21,8 +27,8 @@ typedef struct JoinEntry
 typedef struct EntryList
 {
 	uint64		count;
-	uint64		first;			/* fingerprint of the first entry */
-	uint64		varying;		/* bits in which others differ from it */
+	Fingerprint first;			/* fingerprint of the first entry */
+	Fingerprint varying;		/* bits in which others differ from it */
 	JoinSide   *side;			/* the entries, in memory */
 	BufFile    *file;			/* or in a file */
 } EntryList;

@@ -3,7 +3,7 @@
  *	  A filter that tells which fingerprints may be within a radius of any of a
  *	  list.
  *
- * Let 64 bits be cut into radius + levels parts.  Fingerprints within the
+ * Let all bits be cut into radius + levels parts.  Fingerprints within the
  * radius of each other differ in at most radius parts, and so agree in at least
  * levels parts.  A mask has the bits of levels parts, and there is one for each
  * choice of parts: so the two agree in all bits of a mask.  The filter is a
@@ -87,7 +87,7 @@ hamming_filter_plan(double rows, int radius, Size memory)
 }
 
 /* Return the bits of part number part of parts, 0 <= part < parts. */
-static uint64
+static Fingerprint
 part_mask(int part, int parts)
 {
 	int			from = HAMMING_BITS * part / parts;
@@ -98,7 +98,8 @@ part_mask(int part, int parts)
 
 /* Add the masks that have levels parts from first on, and the bits of mask. */
 static void
-add_masks(JoinFilter *filter, uint64 mask, int first, int levels, int parts)
+add_masks(JoinFilter *filter, Fingerprint mask, int first, int levels,
+		  int parts)
 {
 	if (levels == 0)
 		filter->masks[filter->count++] = mask;
@@ -113,7 +114,7 @@ add_masks(JoinFilter *filter, uint64 mask, int first, int levels, int parts)
  * return its bits that do.
  */
 static inline uint64
-find_bits(const JoinFilter *filter, uint64 fp, int mask, uint64 *word)
+find_bits(const JoinFilter *filter, Fingerprint fp, int mask, uint64 *word)
 {
 	uint64		hash = hamming_hash(fp & filter->masks[mask]);
 
@@ -128,7 +129,8 @@ find_bits(const JoinFilter *filter, uint64 fp, int mask, uint64 *word)
  * memory bytes at most.  Return NULL if it would let too many pass.
  */
 JoinFilter *
-hamming_filter_make(const uint64 *fps, uint32 count, int radius, Size memory)
+hamming_filter_make(const Fingerprint *fps, uint32 count, int radius,
+					Size memory)
 {
 	FilterPlan	plan = hamming_filter_plan(count, radius, memory);
 	JoinFilter *filter;
@@ -158,7 +160,7 @@ hamming_filter_make(const uint64 *fps, uint32 count, int radius, Size memory)
 
 /* May the fingerprint be within the radius of any of the list? */
 bool
-hamming_filter_passes(const JoinFilter *filter, uint64 fp)
+hamming_filter_passes(const JoinFilter *filter, Fingerprint fp)
 {
 	bool		passes = false;
 	int			mask;

@@ -8,6 +8,10 @@
 
 #include "dedup/fplist.h"
 
+#define hamming_filter_plan WIDE(hamming_filter_plan)
+#define hamming_filter_make WIDE(hamming_filter_make)
+#define hamming_filter_passes WIDE(hamming_filter_passes)
+
 /* A look at more masks would take longer than the join. */
 #define FILTER_MAX_MASKS 64
 
@@ -27,14 +31,14 @@ typedef struct FilterPlan
 typedef struct JoinFilter
 {
 	int			count;			/* of masks */
-	uint64		masks[FILTER_MAX_MASKS];
+	Fingerprint masks[FILTER_MAX_MASKS];
 	int			shift;			/* of a hash, to the index of a word */
 	uint64		words[FLEXIBLE_ARRAY_MEMBER];
 } JoinFilter;
 
 extern FilterPlan hamming_filter_plan(double rows, int radius, Size memory);
-extern JoinFilter *hamming_filter_make(const uint64 *fps, uint32 count,
+extern JoinFilter *hamming_filter_make(const Fingerprint *fps, uint32 count,
 									   int radius, Size memory);
-extern bool hamming_filter_passes(const JoinFilter *filter, uint64 fp);
+extern bool hamming_filter_passes(const JoinFilter *filter, Fingerprint fp);
 
 #endif							/* SIMHASH_FILTER_H */

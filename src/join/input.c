@@ -60,7 +60,7 @@ keep_within_memory(HammingJoinState *state)
  */
 static void
 keep_row(HammingJoinState *state, JoinInput *input, TupleTableSlot *slot,
-		 uint64 fp, bool may_match)
+		 Fingerprint fp, bool may_match)
 {
 	MemoryContext old = MemoryContextSwitchTo(state->context);
 	JoinEntry	entry = {.fp = fp,.number = input->rows};
@@ -98,7 +98,7 @@ read_input(HammingJoinState *state, JoinInput *input, const JoinFilter *filter)
 	{
 		TupleTableSlot *slot = ExecProcNode(input->child);
 		Datum		value;
-		uint64		fp;
+		Fingerprint fp;
 		bool		isnull;
 		bool		may_match;
 

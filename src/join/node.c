@@ -23,7 +23,9 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/memutils.h"
 
+#include "join/cost.h"
 #include "join/node.h"
+#include "join/widths.h"
 #include "type/hamming.h"
 
 static void
@@ -298,6 +300,7 @@ static const CustomExecMethods exec_methods = {
 	.ExplainCustomScan = hamming_join_explain
 };
 
+/* CreateCustomScanState, for a join of this width. */
 static Node *
 create_state(CustomScan *scan)
 {
@@ -308,7 +311,8 @@ create_state(CustomScan *scan)
 	return (Node *) state;
 }
 
-const CustomScanMethods hamming_join_scan_methods = {
-	.CustomName = "HammingJoin",
-	.CreateCustomScanState = create_state
+const JoinWidth WIDE(hamming_join_width) = {
+	.find_clause = hamming_find_clause,
+	.cost_join = hamming_cost_join,
+	.create_state = create_state
 };

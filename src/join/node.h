@@ -7,28 +7,25 @@
 
 #include "commands/explain.h"
 #include "nodes/execnodes.h"
-#include "nodes/extensible.h"
 
 #include "join/filter.h"
 #include "join/passes.h"
+#include "join/plan.h"
 #include "join/tuples.h"
 
-/* Places in the lists that the plan of a HammingJoin carries. */
-typedef enum JoinExpression
-{
-	JOIN_OUTER_FINGERPRINT,
-	JOIN_INNER_FINGERPRINT,
-	JOIN_RADIUS,
-	JOIN_FILTER,				/* a list: what else makes two rows partners */
-	JOIN_RESULT_FILTER			/* a list: what applies to the result */
-} JoinExpression;
-
-typedef enum JoinProperty
-{
-	JOIN_TYPE,					/* a JoinType */
-	JOIN_OUTER_COLUMNS			/* columns of the outer side: the first of
-								 * custom_scan_tlist */
-} JoinProperty;
+#define hamming_inputs_read WIDE(hamming_inputs_read)
+#define hamming_input_end WIDE(hamming_input_end)
+#define hamming_input_disk WIDE(hamming_input_disk)
+#define hamming_input_fetch WIDE(hamming_input_fetch)
+#define hamming_input_match WIDE(hamming_input_match)
+#define hamming_input_is_matched WIDE(hamming_input_is_matched)
+#define hamming_input_next_row WIDE(hamming_input_next_row)
+#define hamming_begin_expression WIDE(hamming_begin_expression)
+#define hamming_begin_result WIDE(hamming_begin_result)
+#define hamming_next_rows WIDE(hamming_next_rows)
+#define hamming_match_rows WIDE(hamming_match_rows)
+#define hamming_join_count_work WIDE(hamming_join_count_work)
+#define hamming_join_explain WIDE(hamming_join_explain)
 
 /* The rows of the outer or the inner side. */
 typedef struct JoinInput
@@ -93,8 +90,6 @@ typedef struct HammingJoinState
 	uint64		most_memory;
 	uint64		most_disk;
 } HammingJoinState;
-
-extern const CustomScanMethods hamming_join_scan_methods;
 
 /* input.c */
 extern bool hamming_inputs_read(HammingJoinState *state);

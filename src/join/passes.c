@@ -4,7 +4,7 @@
  *	  radius, however long the lists are.
  *
  * Lists that are in memory are joined in one pass.  Lists in files are joined
- * by the pigeonhole principle, as in dedup/join.c: let 64 bits be cut into
+ * by the pigeonhole principle, as in dedup/join.c: let all bits be cut into
  * radius + 1 parts, then fingerprints within the radius agree in at least one
  * part.  So for each part the entries are divided into partitions, by a hash
  * of the part's bits, and each partition of x is joined with the one of y that
@@ -148,7 +148,7 @@ prefers_stretches(const JoinPasses *passes)
 static void
 choose_cut(JoinPasses *passes)
 {
-	uint64		varying = passes->x->varying | passes->y->varying |
+	Fingerprint varying = passes->x->varying | passes->y->varying |
 	(passes->x->first ^ passes->y->first);
 	FingerprintList x;
 	FingerprintList y;
@@ -178,7 +178,7 @@ begin_parts(JoinPasses *passes)
 
 /* Return the partition of a fingerprint, by the current part of the cut. */
 static int
-partition_of(const JoinPasses *passes, uint64 fp)
+partition_of(const JoinPasses *passes, Fingerprint fp)
 {
 	uint64		hash = hamming_hash(fp & passes->cut.parts[passes->part]);
 

@@ -9,6 +9,10 @@
 #include "dedup/join_pairs.h"
 #include "join/entries.h"
 
+#define hamming_passes_begin WIDE(hamming_passes_begin)
+#define hamming_passes_next WIDE(hamming_passes_next)
+#define hamming_passes_end WIDE(hamming_passes_end)
+
 /* Most partitions that the entries are divided into: a file each, of 8 kB. */
 #define JOIN_MAX_PARTITIONS 1024
 

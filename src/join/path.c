@@ -18,11 +18,9 @@
 #include "optimizer/restrictinfo.h"
 #include "utils/guc.h"
 
-#include "join/clause.h"
-#include "join/cost.h"
-#include "join/node.h"
 #include "join/path.h"
 #include "join/plan.h"
+#include "join/widths.h"
 #include "type/compat.h"
 
 static bool enable_hammingjoin = true;
@@ -40,6 +38,7 @@ typedef struct JoinPaths
 	RelOptInfo *joinrel;
 	JoinType	type;
 	JoinPathExtraData *extra;
+	int			bits;			/* of a fingerprint */
 	HammingClause clause;
 	List	   *columns;		/* hamming_result_columns() */
 } JoinPaths;
@@ -79,6 +78,8 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
 									  join->clause.outer, join->clause.inner,
 									  join->clause.radius, others);
 	path->custom_private = lappend(path->custom_private, join->columns);
+	path->custom_private = lappend(path->custom_private,
+								   makeInteger(join->bits));
 	path->methods = &path_methods;
 	set_join_clauses(path, clauses);
 	set_disabled_nodes(&path->path, outer, inner);
@@ -92,10 +93,11 @@ cost_path(JoinPaths *join, CustomPath *path, Path *outer, Path *inner)
 	Selectivity matches = clause_selectivity(join->root, clause, 0, JOIN_INNER,
 											 join->extra->sjinfo);
 
-	hamming_cost_join(join->root, path, join->type, outer, inner,
-					  join->clause.known_radius,
-					  matches * outer->rows * inner->rows,
-					  list_nth(path->custom_private, PATH_CLAUSES));
+	join_width(join->bits)->cost_join(join->root, path, join->type, outer,
+									  inner, join->clause.known_radius,
+									  matches * outer->rows * inner->rows,
+									  list_nth(path->custom_private,
+											   PATH_CLAUSES));
 }
 
 /* A path by the cheapest paths of the sides. */
@@ -155,23 +157,21 @@ is_known_type(JoinType type)
 	}
 }
 
-/* set_join_pathlist_hook: add paths for a join that has a fitting clause. */
+/* Add paths for a join that has a fitting clause of fingerprints of bits. */
 static void
-consider_hamming_join(PlannerInfo *root, RelOptInfo *joinrel,
-					  RelOptInfo *outerrel, RelOptInfo *innerrel,
-					  JoinType jointype, JoinPathExtraData *extra)
+consider_width(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+			   RelOptInfo *innerrel, JoinType jointype,
+			   JoinPathExtraData *extra, int bits)
 {
 	JoinPaths	join = {.root = root,.joinrel = joinrel,.type = jointype,
-		.extra = extra
+		.extra = extra,.bits = bits
 	};
 	Path	   *outer = outerrel->cheapest_total_path;
 	Path	   *inner = innerrel->cheapest_total_path;
 
-	if (next_hook != NULL)
-		next_hook(root, joinrel, outerrel, innerrel, jointype, extra);
-	if (!is_known_type(jointype) ||
-		!hamming_find_clause(root, joinrel, outerrel, innerrel, jointype,
-							 extra->restrictlist, &join.clause) ||
+	if (!join_width(bits)->find_clause(root, joinrel, outerrel, innerrel,
+									   jointype, extra->restrictlist,
+									   &join.clause) ||
 		!stands_alone(outer, innerrel) || !stands_alone(inner, outerrel))
 		return;
 	join.columns = hamming_result_columns(joinrel, outerrel, innerrel);
@@ -188,6 +188,20 @@ consider_hamming_join(PlannerInfo *root, RelOptInfo *joinrel,
 	if (inner == NULL)
 		return;
 	add_partial_join(&join, linitial(outerrel->partial_pathlist), inner);
+}
+
+/* set_join_pathlist_hook */
+static void
+consider_hamming_join(PlannerInfo *root, RelOptInfo *joinrel,
+					  RelOptInfo *outerrel, RelOptInfo *innerrel,
+					  JoinType jointype, JoinPathExtraData *extra)
+{
+	if (next_hook != NULL)
+		next_hook(root, joinrel, outerrel, innerrel, jointype, extra);
+	if (!is_known_type(jointype))
+		return;
+	consider_width(root, joinrel, outerrel, innerrel, jointype, extra, 64);
+	consider_width(root, joinrel, outerrel, innerrel, jointype, extra, 128);
 }
 
 /* Set the hook, when the library is loaded. */

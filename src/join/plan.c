@@ -13,16 +13,22 @@
  */
 #include "postgres.h"
 
-#include "nodes/extensible.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
 
-#include "join/node.h"
 #include "join/plan.h"
+#include "join/widths.h"
 #include "type/compat.h"
+
+static Node *create_state(CustomScan *scan);
+
+const CustomScanMethods hamming_join_scan_methods = {
+	.CustomName = "HammingJoin",
+	.CreateCustomScanState = create_state
+};
 
 /* Are both the same column, or the same placeholder, maybe of two levels? */
 static bool
@@ -272,7 +278,18 @@ hamming_plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	scan->custom_exprs = (List *) exchange_columns((Node *) expressions,
 												   columns);
 	scan->custom_scan_tlist = make_scan_tuple(columns);
-	scan->custom_private = list_make2_int(type, list_length(outer_columns));
+	scan->custom_private = list_make3_int(type, list_length(outer_columns),
+										  intVal(list_nth(path->custom_private,
+														  PATH_BITS)));
 	scan->methods = &hamming_join_scan_methods;
 	return (Plan *) scan;
+}
+
+/* CreateCustomScanState */
+static Node *
+create_state(CustomScan *scan)
+{
+	int			bits = list_nth_int(scan->custom_private, JOIN_BITS);
+
+	return join_width(bits)->create_state(scan);
 }

@@ -5,6 +5,7 @@
 #ifndef SIMHASH_PLAN_H
 #define SIMHASH_PLAN_H
 
+#include "nodes/extensible.h"
 #include "nodes/pathnodes.h"
 
 /* Places in the list that the path of a HammingJoin carries. */
@@ -15,8 +16,29 @@ typedef enum JoinPathItem
 	PATH_INNER_FINGERPRINT,
 	PATH_RADIUS,
 	PATH_CLAUSES,				/* all other clauses, RestrictInfos */
-	PATH_COLUMNS				/* hamming_result_columns() */
+	PATH_COLUMNS,				/* hamming_result_columns() */
+	PATH_BITS					/* an Integer, of a fingerprint */
 } JoinPathItem;
+
+/* Places in the lists that the plan of a HammingJoin carries. */
+typedef enum JoinExpression
+{
+	JOIN_OUTER_FINGERPRINT,
+	JOIN_INNER_FINGERPRINT,
+	JOIN_RADIUS,
+	JOIN_FILTER,				/* a list: what else makes two rows partners */
+	JOIN_RESULT_FILTER			/* a list: what applies to the result */
+} JoinExpression;
+
+typedef enum JoinProperty
+{
+	JOIN_TYPE,					/* a JoinType */
+	JOIN_OUTER_COLUMNS,			/* columns of the outer side: the first of
+								 * custom_scan_tlist */
+	JOIN_BITS					/* of a fingerprint */
+} JoinProperty;
+
+extern const CustomScanMethods hamming_join_scan_methods;
 
 extern List *hamming_result_columns(RelOptInfo *joinrel, RelOptInfo *outerrel,
 									RelOptInfo *innerrel);

@@ -43,9 +43,18 @@ simhash_find_operator(Oid schema, const char *name, Oid left, Oid right)
 						   ObjectIdGetDatum(right), ObjectIdGetDatum(schema));
 }
 
-/* Return the type simhash64 in the schema that the function is in. */
-Oid
-simhash_type(Oid function)
+/*
+ * Return how many bits a fingerprint of the type has, which is one of those in
+ * the schema that the function is in; 0 if it is no type of fingerprints.
+ */
+int
+simhash_bits(Oid function, Oid type)
 {
-	return simhash_find_type(get_func_namespace(function), "simhash64");
+	Oid			schema = get_func_namespace(function);
+
+	if (type == simhash_find_type(schema, "simhash64"))
+		return 64;
+	if (type == simhash_find_type(schema, "simhash128"))
+		return 128;
+	return 0;
 }

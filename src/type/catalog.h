@@ -10,6 +10,6 @@ extern Oid	simhash_find_function(Oid schema, const char *name, int count,
 								  const Oid *types);
 extern Oid	simhash_find_operator(Oid schema, const char *name, Oid left,
 								  Oid right);
-extern Oid	simhash_type(Oid function);
+extern int	simhash_bits(Oid function, Oid type);
 
 #endif							/* SIMHASH_CATALOG_H */

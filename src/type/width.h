@@ -113,6 +113,18 @@ fingerprint_leftmost_one(Fingerprint fingerprint)
 		pg_leftmost_one_pos64(fingerprint_word(fingerprint, i));
 }
 
+/* The fingerprint is not 0.  Return the place of its lowest bit. */
+static inline int
+fingerprint_rightmost_one(Fingerprint fingerprint)
+{
+	int			i = FINGERPRINT_WORDS - 1;
+
+	while (fingerprint_word(fingerprint, i) == 0)
+		i--;
+	return HAMMING_BITS - 64 - 64 * i +
+		pg_rightmost_one_pos64(fingerprint_word(fingerprint, i));
+}
+
 /*
  * Return about part / whole, 0 .. 1, by the highest 64 bits of whole, which is
  * not 0.  A wider number is slow to convert.
