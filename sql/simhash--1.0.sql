@@ -4,7 +4,10 @@
 \echo Use "CREATE EXTENSION simhash" to load this file. \quit
 
 -------------------------------------------------------------------------------
--- The types simhash64 and simhash128
+-- The types simhash64 and simhash128.  They have a category to themselves, in
+-- which simhash64 is preferred: so simhash_distance('...', '...') of two literals
+-- without a type means simhash64.  The category of all extensions, 'U', must have
+-- no preferred type, as that one would win in functions of others, too.
 -------------------------------------------------------------------------------
 
 CREATE TYPE simhash64;
@@ -28,7 +31,9 @@ CREATE TYPE simhash64 (
 	OUTPUT = simhash64_out,
 	RECEIVE = simhash64_recv,
 	SEND = simhash64_send,
-	LIKE = pg_catalog.int8
+	LIKE = pg_catalog.int8,
+	CATEGORY = 'f',
+	PREFERRED = true
 );
 
 CREATE TYPE simhash128;
@@ -52,7 +57,8 @@ CREATE TYPE simhash128 (
 	OUTPUT = simhash128_out,
 	RECEIVE = simhash128_recv,
 	SEND = simhash128_send,
-	LIKE = pg_catalog.uuid
+	LIKE = pg_catalog.uuid,
+	CATEGORY = 'f'
 );
 
 -------------------------------------------------------------------------------
