@@ -153,6 +153,8 @@ REGRESS = \
 	helpers \
 	install \
 	type \
+	type_128 \
+	integers \
 	vectors \
 	construct \
 	similarity \
@@ -160,6 +162,7 @@ REGRESS = \
 	weights \
 	aggregates \
 	distance \
+	distance_128 \
 	distances \
 	plans \
 	plans_hamming \

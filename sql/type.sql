@@ -1,154 +1,123 @@
--- input: 16 hexadecimal digits in either case, or 64 binary ones
-SELECT '0123456789abcdef'::simhash64, 'FEDCBA9876543210'::simhash64,
-	E' \t\n\r\f\x0b0000000000000000 '::simhash64;
-SELECT repeat('10', 32)::simhash64, repeat('01', 32)::simhash64,
-	(' ' || repeat('1', 64) || ' ')::simhash64;
+-- The type of a fingerprint of 64 bits, or of as many as a file asks for that
+-- includes this one.
 
-SELECT error_of(statement) FROM (VALUES
-	($$SELECT ''::simhash64$$),
-	($$SELECT '  '::simhash64$$),
-	($$SELECT '0123456789abcde'::simhash64$$),
-	($$SELECT '0123456789abcdef0'::simhash64$$),
-	($$SELECT '0123456789abcdeg'::simhash64$$),
-	($$SELECT '01234567 9abcdef'::simhash64$$),
-	($$SELECT '-123456789abcdef'::simhash64$$),
-	($$SELECT '0x23456789abcdef'::simhash64$$),
-	($$SELECT (repeat('1', 63) || '2')::simhash64$$),
-	($$SELECT (repeat('1', 63) || 'a')::simhash64$$),
-	($$SELECT repeat('1', 65)::simhash64$$),
-	($$SELECT 'für immer und ew'::simhash64$$)) t(statement);
+\if :{?bits}
+\else
+	\set bits 64
+\endif
+\set type simhash :bits
+\set send :type _send
+\set cmp :type _cmp
+\set hash :type _hash
+\set hash_extended :type _hash_extended
+SELECT :bits / 4 AS digits \gset
+SELECT repeat('0', :digits) AS zero, lpad('1', :digits, '0') AS one,
+	left(repeat('0123456789abcdef', 8), :digits) AS some,
+	rpad('7', :digits, 'f') AS below_middle, rpad('8', :digits, '0') AS middle,
+	rpad('c', :digits, '0') AS upper_middle, repeat('f', :digits) AS ones,
+	trunc(2::numeric ^ :bits) AS count, trunc(2::numeric ^ (:bits - 1)) AS half \gset
+
+-- input: hexadecimal digits in either case, or binary ones
+SELECT :'some'::simhash:bits, upper(reverse(:'some'))::simhash:bits,
+	(E' \t\n\r\f\x0b' || :'zero' || ' ')::simhash:bits;
+SELECT repeat('10', :bits / 2)::simhash:bits, repeat('01', :bits / 2)::simhash:bits,
+	(' ' || repeat('1', :bits) || ' ')::simhash:bits;
+
+SELECT error_of(format('SELECT %L::%s', input, :'type')) FROM (VALUES
+	(''),
+	('  '),
+	(left(:'some', -1)),
+	(:'some' || '0'),
+	(left(:'some', -1) || 'g'),
+	(left(:'some', 8) || ' ' || substr(:'some', 10)),
+	('-' || substr(:'some', 2)),
+	('0x' || substr(:'some', 3)),
+	(repeat('1', :bits - 1) || '2'),
+	(repeat('1', :bits - 1) || 'a'),
+	(repeat('1', :bits + 1)),
+	(left('für immer und ewig und immerdar', :digits)),
+	(left(:'some', :digits / 2)),
+	(:'some' || :'some')) t(input);
 
 -- binary output, in network order
-SELECT simhash64_send('0123456789abcdef');
+SELECT :send(:'some');
 
--- casts keep the 64 bits
-SELECT v::simhash64, v::simhash64::bigint = v AS same
-FROM (VALUES (0), (1), (-1), (9223372036854775807),
-	(-9223372036854775808)) t(v);
-SELECT f::bit(64), f::bit(64)::simhash64 = f AS same,
-	f::numeric, f::numeric::simhash64 = f AS same,
-	f::bytea, f::bytea::simhash64 = f AS same
-FROM unnest('{0000000000000000,0000000000000001,0123456789abcdef,
-	8000000000000000,ffffffffffffffff}'::simhash64[]) f;
-SELECT 0.5::simhash64, 18446744073709551615.4::simhash64, (-0.4)::simhash64;
-
--- A number has one fingerprint, whichever type it is sent as: smallint,
--- integer, bigint and numeric agree on what they share.
-SELECT v, v::smallint::simhash64, v::smallint::simhash64 = v::simhash64 AS same
-FROM unnest('{-32768,-1,0,1,32767}'::bigint[]) v;
-SELECT v, v::integer::simhash64, v::integer::simhash64 = v::simhash64 AS same
-FROM unnest('{-2147483648,-32769,-1,0,1,32768,2147483647}'::bigint[]) v;
-SELECT v, v::numeric::simhash64, v::numeric::simhash64 = v::simhash64 AS same
-FROM unnest('{-9223372036854775808,-9223372036854775807,-2147483649,-1,0,1,2147483648,
-	9223372036854775807}'::bigint[]) v;
-SELECT v, v::simhash64, v::simhash64::numeric = v AS same
-FROM unnest('{9223372036854775808,18446744073709551615}'::numeric[]) v;
-SELECT v, v::simhash64, v::bigint::simhash64 = v::simhash64 AS same
-FROM unnest('{1.5,2.4999,-1.4,-1.5,-9223372036854775808.4}'::numeric[]) v;
-SELECT NULL::smallint::simhash64, NULL::integer::simhash64, NULL::numeric::simhash64;
-
-CREATE TABLE assigned (id int GENERATED ALWAYS AS IDENTITY, f simhash64, b bigint);
-INSERT INTO assigned(f, b) SELECT 5::bigint, 'ffffffffffffffff'::simhash64;
-INSERT INTO assigned(f) VALUES (-1::smallint), (-1), (-1::bigint), (-1::numeric), (5.0),
-	(9223372036854775808), (18446744073709551615), ('0123456789abcdef');
-PREPARE insert_smallint(smallint) AS INSERT INTO assigned(f) VALUES ($1);
-PREPARE insert_integer(integer) AS INSERT INTO assigned(f) VALUES ($1);
-PREPARE insert_numeric(numeric) AS INSERT INTO assigned(f) VALUES ($1);
-EXECUTE insert_smallint(-32768);
-EXECUTE insert_smallint(32767);
-EXECUTE insert_integer(-2147483648);
-EXECUTE insert_integer(2147483647);
-EXECUTE insert_numeric(18446744073709551615);
-EXECUTE insert_numeric(-9223372036854775808);
-PREPARE update_smallint(smallint) AS UPDATE assigned SET f = $1 WHERE id = 1;
-PREPARE update_numeric(numeric) AS UPDATE assigned SET f = $1 WHERE id = 2;
-EXECUTE update_smallint(-2);
-EXECUTE update_numeric(18446744073709551614);
-DEALLOCATE ALL;
-SELECT id, f, b FROM assigned ORDER BY id;
+-- casts keep all bits
+SELECT f::bit(:bits), f::bit(:bits)::simhash:bits = f AS same,
+	f::numeric, f::numeric::simhash:bits = f AS same,
+	f::bytea, f::bytea::simhash:bits = f AS same
+FROM unnest(ARRAY[:'zero', :'one', :'some', :'middle', :'ones']::simhash:bits[]) f;
+SELECT 0.5::simhash:bits, (:count - 1 + 0.4)::simhash:bits, (-0.4)::simhash:bits;
+SELECT v, v::simhash:bits, v::simhash:bits::numeric = v AS same
+FROM unnest(ARRAY[0, 1, :half - 1, :half, :count - 1]) v;
+-- a number below 0 in two's complement
+SELECT v, v::simhash:bits, v::simhash:bits::numeric = :count + round(v) AS same
+FROM unnest(ARRAY[-1, -1.4, -1.5, -:half, -:half - 0.4]) v;
+SELECT NULL::numeric::simhash:bits, NULL::bytea::simhash:bits, NULL::bit(:bits)::simhash:bits;
+SELECT ARRAY[-1, 0, 1, NULL]::numeric[]::simhash:bits[];
+CREATE TABLE assigned (f simhash:bits);
+INSERT INTO assigned VALUES (5.0), (-1::numeric), (:half), (:count - 1), (:'some');
+PREPARE insert_number(numeric) AS INSERT INTO assigned VALUES ($1) RETURNING f;
+EXECUTE insert_number(:count - 2);
+EXECUTE insert_number(-:half);
+DEALLOCATE insert_number;
+TABLE assigned;
 -- not what is no number
-INSERT INTO assigned(f) VALUES ('\x00'::bytea);
-INSERT INTO assigned(f) VALUES (1.0::float8);
-INSERT INTO assigned(f) VALUES (true);
--- nor what text is
-COPY assigned(f) FROM STDIN;
--1
-\.
--- in a function, in an array, and for a column that was made as numbers
-DO $$
-DECLARE
-	f simhash64 := -1;
-BEGIN
-	RAISE NOTICE '%', f;
-	f := 18446744073709551614;
-	RAISE NOTICE '%', f;
-END $$;
-SELECT '{-1,0,1}'::int[]::simhash64[], '{-1,0,1}'::smallint[]::simhash64[],
-	'{-1,18446744073709551615}'::numeric[]::simhash64[];
-CREATE TABLE numbers (i integer, n numeric);
-INSERT INTO numbers VALUES (-1, 18446744073709551614);
-ALTER TABLE numbers ALTER i TYPE simhash64, ALTER n TYPE simhash64;
-TABLE numbers;
-DROP TABLE assigned, numbers;
+SELECT split_part(error_of(format('INSERT INTO assigned VALUES (%s)', value)), ' / ', 1) AS error
+FROM (VALUES ('''\x00''::bytea'), ('1.0::float8'), ('true'), ('''-1''')) v(value);
+DROP TABLE assigned;
 -- an operator or a function takes no number for a fingerprint by itself
-SELECT split_part(error_of(statement), ' / ', 1) AS error FROM (VALUES
-	($$SELECT 'ffffffffffffffff'::simhash64 = -1$$),
-	($$SELECT 'ffffffffffffffff'::simhash64 <-> -1$$),
-	($$SELECT 'ffffffffffffffff'::simhash64 < 1.0$$),
-	($$SELECT simhash_centroid(1)$$),
-	($$SELECT coalesce('ffffffffffffffff'::simhash64, 1)$$)) t(statement);
+SELECT split_part(error_of(format('SELECT %s FROM (VALUES (%L::%s)) t(f)', expression, :'ones', :'type')),
+	' / ', 1) AS error
+FROM (VALUES ('f = -1'), ('f <-> -1'), ('f < 1.0'), ('simhash_centroid(1)'), ('coalesce(f, 1)')) e(expression);
 
-SELECT error_of(statement) FROM (VALUES
-	($$SELECT (-9223372036854775809)::simhash64$$),
-	($$SELECT (-9223372036854775808.5)::simhash64$$),
-	($$SELECT (-1e30)::simhash64$$),
-	($$SELECT 18446744073709551616::simhash64$$),
-	($$SELECT 18446744073709551615.5::simhash64$$),
-	($$SELECT 1e30::simhash64$$),
-	($$SELECT 'NaN'::numeric::simhash64$$),
-	($$SELECT 'Infinity'::numeric::simhash64$$),
-	($$SELECT '-Infinity'::numeric::simhash64$$),
-	($$SELECT B'101'::simhash64$$),
-	($$SELECT repeat('1', 65)::bit(65)::simhash64$$),
-	($$SELECT ''::bytea::simhash64$$),
-	($$SELECT '\x01020304050607'::bytea::simhash64$$),
-	($$SELECT '\x010203040506070809'::bytea::simhash64$$)) t(statement);
+SELECT error_of(format('SELECT (%s)::%s', input, :'type')) FROM (VALUES
+	(format('-%s', :half + 1)),
+	(format('-%s.5', :half)),
+	('-1e45'),
+	(format('%s', :count)),
+	(format('%s.5', :count - 1)),
+	('1e45'),
+	('''NaN''::numeric'),
+	('''Infinity''::numeric'),
+	('''-Infinity''::numeric'),
+	('B''101'''),
+	(format('B''%s''', repeat('1', :bits - 1))),
+	(format('B''%s''', repeat('1', :bits + 1))),
+	('''''::bytea'),
+	(format('''\x%s''::bytea', left(:'some', -2))),
+	(format('''\x%s00''::bytea', :'some'))) t(input);
 
 -- unsigned order
-CREATE TABLE ordered (f simhash64);
-INSERT INTO ordered VALUES ('7fffffffffffffff'), ('8000000000000000'),
-	('ffffffffffffffff'), ('0000000000000000'), (NULL), ('0000000000000001'),
-	('8000000000000000');
+CREATE TABLE ordered (f simhash:bits);
+INSERT INTO ordered VALUES (:'below_middle'), (:'middle'), (:'ones'), (:'zero'), (NULL), (:'one'),
+	(:'middle');
 SELECT f FROM ordered ORDER BY f;
 SELECT f FROM ordered ORDER BY f DESC NULLS LAST;
 SELECT min(f), max(f), count(DISTINCT f) FROM ordered;
 SELECT a.f < b.f AS lt, a.f <= b.f AS le, a.f = b.f AS eq, a.f <> b.f AS ne,
 	a.f >= b.f AS ge, a.f > b.f AS gt,
-	simhash64_cmp(a.f, b.f) AS cmp
-FROM (VALUES ('8000000000000000'::simhash64)) a(f), ordered b
+	:cmp(a.f, b.f) AS cmp
+FROM (VALUES (:'middle'::simhash:bits)) a(f), ordered b
 WHERE b.f IS NOT NULL ORDER BY b.f;
 SELECT count(*) FROM ordered WHERE f IS NULL;
 SELECT f, count(*) FROM ordered GROUP BY f HAVING count(*) > 1;
-SELECT simhash64_hash('0123456789abcdef')
-	= simhash64_hash_extended('0123456789abcdef', 0)::bit(32)::int AS compatible;
+SELECT :hash(:'some') = :hash_extended(:'some', 0)::bit(32)::int AS compatible;
 
 -- btree and hash indexes
-INSERT INTO ordered SELECT substr(md5(i::text), 1, 16)::simhash64
+INSERT INTO ordered SELECT left(md5(i::text), :digits)::simhash:bits
 FROM generate_series(1, 10000) i;
 CREATE INDEX ordered_btree ON ordered (f);
 ANALYZE ordered;
 SET enable_seqscan = off;
 SELECT index_use('SELECT min(f) FROM ordered');
-SELECT min(f), max(f) FROM ordered WHERE f <> '0000000000000000'
-	AND f <> 'ffffffffffffffff';
-SELECT count(*) FROM ordered WHERE f > '8000000000000000'
-	AND f <= 'c000000000000000';
+SELECT min(f), max(f) FROM ordered WHERE f <> :'zero' AND f <> :'ones';
+SELECT count(*) FROM ordered WHERE f > :'middle' AND f <= :'upper_middle';
 DROP INDEX ordered_btree;
 CREATE INDEX ordered_hash ON ordered USING hash (f);
-SELECT count(*) FROM ordered WHERE f = '8000000000000000';
+SELECT count(*) FROM ordered WHERE f = :'middle';
 RESET enable_seqscan;
-SELECT count(*) FROM ordered WHERE f > '8000000000000000'
-	AND f <= 'c000000000000000';
+SELECT count(*) FROM ordered WHERE f > :'middle' AND f <= :'upper_middle';
 
 -- joins by hash and by merge
 SET enable_mergejoin = off;
@@ -161,12 +130,46 @@ RESET enable_mergejoin;
 RESET enable_nestloop;
 RESET enable_hashjoin;
 
+-- the order is that of the bits, wherever the first one is that differs
+CREATE TABLE sorted AS
+SELECT (:'some'::simhash:bits::bit(:bits) # 5::bit(:bits) << i % :bits # (i % 7)::bit(:bits)) AS b
+FROM generate_series(1, 5000) i;
+SELECT count(DISTINCT b) FROM sorted;
+SELECT array_agg(b::simhash:bits ORDER BY b::simhash:bits)
+	= array_agg(b::simhash:bits ORDER BY b) AS ascending,
+	array_agg(b::simhash:bits ORDER BY b::simhash:bits DESC)
+	= array_agg(b::simhash:bits ORDER BY b DESC) AS descending
+FROM sorted;
+
+-- in arrays, rows and JSON, at any address
+SELECT ARRAY[f, NULL, f] AS "array", ROW(true, f, 1::smallint, f) AS "row", to_jsonb(f) AS json,
+	(to_jsonb(f) #>> '{}')::simhash:bits = f AS same,
+	f = ANY (ARRAY[NULL, f]) AS "any", ROW(true, f) = ROW(true, :'some'::simhash:bits) AS equal,
+	ROW(true, f, 1) < ROW(true, :'ones'::simhash:bits, 0) AS less
+FROM unnest(ARRAY[:'some']::simhash:bits[]) f;
+CREATE TABLE arrays (flag "char", fs simhash:bits[]);
+INSERT INTO arrays SELECT 'x', array_agg(f ORDER BY f NULLS FIRST) FROM ordered;
+INSERT INTO arrays SELECT 'y', fs || fs FROM arrays;
+SELECT flag, cardinality(fs), (SELECT count(DISTINCT f) FROM unnest(fs) f) AS "distinct",
+	fs[1] IS NULL AS "null", fs[2], fs[cardinality(fs)], fs @> ARRAY[:'middle']::simhash:bits[] AS has
+FROM arrays;
+
 -- hash partitions
-CREATE TABLE parted (f simhash64) PARTITION BY HASH (f);
+CREATE TABLE parted (f simhash:bits) PARTITION BY HASH (f);
 CREATE TABLE parted0 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 0);
 CREATE TABLE parted1 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 1);
 INSERT INTO parted SELECT * FROM ordered;
 SELECT count(*) = (SELECT count(*) FROM ordered) AS whole,
 	count(*) FILTER (WHERE tableoid = 'parted0'::regclass) BETWEEN 4000 AND 6000
 	AS balanced FROM parted;
-DROP TABLE parted, ordered;
+SELECT count(*) FROM parted WHERE f = :'middle';
+
+-- min and max of what each worker has found
+ALTER TABLE ordered SET (parallel_workers = 2);
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SELECT plan_lines('SELECT min(f), max(f) FROM ordered', 'Aggregate');
+SELECT min(f), max(f) FROM ordered;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+DROP TABLE parted, ordered, sorted, arrays;
