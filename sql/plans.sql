@@ -1,32 +1,41 @@
 -- The literal query uses an index, however it is written.  The index is one of
--- GiST, unless another file that includes this one wants another method.
+-- GiST, and fingerprints have 64 bits, unless another file that includes this one
+-- wants another method, or more bits.
 
 \if :{?method}
 \else
 	\set method gist
 \endif
+\if :{?bits}
+	\set simhash simhash :bits
+	\set ball hamming_ball :bits
+\else
+	\set bits 64
+	\set simhash simhash
+	\set ball hamming_ball
+\endif
 
 -- join.sql has the method that joins need no index for
 SET simhash.enable_hammingjoin = off;
 
-CREATE TABLE docs (id int PRIMARY KEY, body text, fp simhash64, k int);
+CREATE TABLE docs (id int PRIMARY KEY, body text, fp simhash:bits, k int);
 INSERT INTO docs
 SELECT i, md5(i::text) || ' ' || md5((i % 7)::text),
 	CASE WHEN i % 10 = 0 THEN NULL
 		-- near-duplicates of row i - 1, at distance 1 to 6
 		WHEN i % 10 = 1 THEN
-			(substr(md5((i - 2)::text), 1, 16)::simhash64::bigint
-			# ((1 << (i / 10 % 6 + 1)) - 1))::simhash64
-		ELSE substr(md5(i::text), 1, 16)::simhash64 END,
+			(left(md5((i - 2)::text), :bits / 4)::simhash:bits::bit(:bits)
+			# ((1 << (i / 10 % 6 + 1)) - 1)::bit(:bits))::simhash:bits
+		ELSE left(md5(i::text), :bits / 4)::simhash:bits END,
 	i % 5
 FROM generate_series(1, 20000) i;
 CREATE INDEX docs_fp ON docs USING :method (fp);
 VACUUM ANALYZE docs;
-CREATE TABLE queries (q simhash64, k smallint);
+CREATE TABLE queries (q simhash:bits, k smallint);
 INSERT INTO queries SELECT fp, 3 FROM docs WHERE id IN (9, 19, 29, 39, 49);
-INSERT INTO queries VALUES (NULL, 3), ('0000000000000000', NULL);
+INSERT INTO queries VALUES (NULL, 3), (repeat('0', :bits / 4)::simhash:bits, NULL);
 ANALYZE queries;
-SELECT fp AS q FROM docs WHERE id = 49 \gset
+SELECT fp AS q, left(repeat('0123456789abcdef', 8), :bits / 4) AS other FROM docs WHERE id = 49 \gset
 
 \set VERBOSITY terse
 SELECT form, proves(format('SELECT id FROM docs WHERE ' || form, :'q'))
@@ -37,8 +46,8 @@ FROM (VALUES ('fp <-> %L <= 3'), ('fp <-> %L < 4'), ('%L <-> fp <= 3'),
 	('fp <-> %L <= 3::hamming_distance'), ('fp <-> %L <= ''3'''),
 	('3::smallint >= fp <-> %L'), ('3::bigint >= fp <-> %L'),
 	('simhash_distance(fp, %L) <= 3'), ('simhash_within(fp, %L, 3)'),
-	('fp %% %L'), ('%L %% fp'), ('fp <@ hamming_ball(%L, 3)'),
-	('hamming_ball(%L, 3) @> fp'),
+	('fp %% %L'), ('%L %% fp'), ('fp <@ ' || :'ball' || '(%L, 3)'),
+	(:'ball' || '(%L, 3) @> fp'),
 	('fp <-> %L <= 0'), ('fp <-> %L <= 6 AND k = 3')) f(form);
 
 -- a bound that is no bound
@@ -48,10 +57,10 @@ FROM (VALUES ('fp <-> %L <= -1'), ('fp <-> %L < 0'),
 SELECT count(*) FROM docs WHERE fp <-> :'q' <= NULL;
 SELECT count(*) FROM docs WHERE fp <-> NULL <= 3;
 SELECT same_rows(format('SELECT id FROM docs WHERE ' || form, :'q')), form
-FROM (VALUES ('fp <-> %L <= 64'), ('fp <-> %L < 65'),
+FROM (VALUES ('fp <-> %L <= ' || :bits), ('fp <-> %L < ' || :bits + 1),
 	('fp <-> %L <= 9223372036854775807'), ('fp <-> %L >= 0'), ('fp <-> %L > 3'),
 	('fp <-> %L >= -9223372036854775808'), ('NOT fp <-> %L <= 3')) f(form);
-SELECT count(*), count(fp) FROM docs WHERE fp <-> :'q' <= 64;
+SELECT count(*), count(fp) FROM docs WHERE fp <-> :'q' <= :bits;
 SELECT count(*), count(fp) FROM docs WHERE fp <-> :'q' >= 0;
 SELECT count(*) FROM docs WHERE (fp <-> :'q' <= 3) IS NULL;
 
@@ -60,7 +69,7 @@ SELECT form, proves(format('SELECT id FROM docs WHERE ' || form, :'q'))
 FROM (VALUES ('fp <-> %L = 2'), ('fp <-> %L IN (0, 2)')) f(form);
 
 -- a fingerprint of a text, and a fingerprint of another row
-SELECT proves($$SELECT id FROM docs WHERE fp <-> simhash('of text') <= 10$$);
+SELECT proves(format('SELECT id FROM docs WHERE fp <-> %s(''of text'') <= 10', :'simhash'));
 SELECT proves($$SELECT id, q FROM queries JOIN docs ON fp <-> q <= 3$$);
 SELECT proves($$SELECT id, q FROM queries q JOIN docs d ON fp <-> q <= q.k$$);
 SELECT proves($$SELECT id, q FROM queries q LEFT JOIN docs d ON fp <-> q <= 3$$);
@@ -68,8 +77,8 @@ SELECT proves($$SELECT q FROM queries WHERE EXISTS (
 	SELECT FROM docs WHERE fp <-> q <= 3)$$);
 SELECT proves($$SELECT q, n.* FROM queries, LATERAL (
 	SELECT id FROM docs WHERE fp <-> q <= 3 ORDER BY id LIMIT 2) n$$);
-SELECT proves($$SELECT d.id FROM (VALUES ('x y z'), ('a b c')) other(body)
-	JOIN docs d ON d.fp <-> simhash(other.body) <= 8$$);
+SELECT proves(format('SELECT d.id FROM (VALUES (''x y z''), (''a b c'')) other(body)
+	JOIN docs d ON d.fp <-> %s(other.body) <= 8', :'simhash'));
 SELECT proves($$SELECT b.id FROM docs a JOIN docs b ON a.fp <-> b.fp <= 2
 	WHERE a.id < 100$$);
 
@@ -95,10 +104,10 @@ SELECT same_rows(format('SELECT fp <-> %1$L FROM docs WHERE fp <-> %1$L <= 6
 -- parameters, under a generic plan
 SET plan_cache_mode = force_generic_plan;
 PREPARE untyped AS SELECT id FROM docs WHERE fp <-> $1 <= $2;
-PREPARE typed(simhash64, smallint) AS SELECT id FROM docs WHERE fp <-> $1 <= $2;
-PREPARE below(simhash64, bigint) AS SELECT id FROM docs WHERE fp <-> $1 < $2;
-PREPARE body(text) AS SELECT id FROM docs WHERE fp <-> simhash($1) <= 3;
-PREPARE nearest(simhash64) AS
+PREPARE typed(simhash:bits, smallint) AS SELECT id FROM docs WHERE fp <-> $1 <= $2;
+PREPARE below(simhash:bits, bigint) AS SELECT id FROM docs WHERE fp <-> $1 < $2;
+PREPARE body(text) AS SELECT id FROM docs WHERE fp <-> :simhash($1) <= 3;
+PREPARE nearest(simhash:bits) AS
 	SELECT fp <-> $1 FROM docs ORDER BY fp <-> $1 LIMIT 3;
 SELECT index_use(format('EXECUTE ' || form, :'q'))
 FROM (VALUES ('untyped(%L, 3)'), ('typed(%L, 3)'), ('below(%L, 4)'),
@@ -114,17 +123,17 @@ SELECT parameter_types FROM pg_prepared_statements WHERE name = 'untyped';
 DEALLOCATE ALL;
 
 -- views, CTEs, functions
-CREATE VIEW distances AS SELECT id, fp <-> '0123456789abcdef' AS distance FROM docs;
+CREATE VIEW distances AS SELECT id, fp <-> :'other' AS distance FROM docs;
 SELECT proves('SELECT id FROM distances WHERE distance <= 3');
 SELECT proves('SELECT distance FROM distances ORDER BY distance LIMIT 3');
 SELECT proves(format('WITH c AS (SELECT * FROM docs)
 	SELECT id FROM c WHERE fp <-> %L <= 3', :'q'));
 SELECT proves(format('WITH c AS MATERIALIZED (SELECT id FROM docs WHERE fp <-> %L <= 3)
 	SELECT * FROM c', :'q'));
-CREATE FUNCTION near_sql(q simhash64, radius int) RETURNS SETOF int STABLE
+CREATE FUNCTION near_sql(q simhash:bits, radius int) RETURNS SETOF int STABLE
 	LANGUAGE sql AS 'SELECT id FROM docs WHERE fp <-> q <= radius';
 SELECT proves(format('SELECT * FROM near_sql(%L, 3)', :'q'));
-CREATE FUNCTION near_plpgsql(q simhash64, radius int) RETURNS SETOF text
+CREATE FUNCTION near_plpgsql(q simhash:bits, radius int) RETURNS SETOF text
 	LANGUAGE plpgsql AS $$
 DECLARE
 	r text;
@@ -145,12 +154,12 @@ DELETE FROM docs USING queries WHERE fp <-> q <= 3 RETURNING id;
 ROLLBACK;
 
 -- expression and partial indexes
-CREATE INDEX docs_body ON docs USING :method (simhash(body));
+CREATE INDEX docs_body ON docs USING :method (:simhash(body));
 CREATE INDEX docs_partial ON docs USING :method (fp) WHERE k = 2;
 ANALYZE docs;
-SELECT proves($$SELECT id FROM docs WHERE simhash(body) <-> simhash('x') <= 18$$);
-SELECT proves($$SELECT simhash(body) <-> simhash('x') FROM docs
-	ORDER BY simhash(body) <-> simhash('x') LIMIT 3$$);
+SELECT proves(format('SELECT id FROM docs WHERE %1$s(body) <-> %1$s(''x'') <= 18', :'simhash'));
+SELECT proves(format('SELECT %1$s(body) <-> %1$s(''x'') FROM docs
+	ORDER BY %1$s(body) <-> %1$s(''x'') LIMIT 3', :'simhash'));
 DROP INDEX docs_fp;
 SELECT proves(format('SELECT id FROM docs WHERE fp <-> %L <= 6 AND k = 2', :'q'));
 SELECT proves(format('SELECT id FROM docs WHERE fp <-> %L <= 6', :'q'));
@@ -173,7 +182,7 @@ DROP OWNED BY simhash_reader;
 DROP ROLE simhash_reader;
 
 -- partitions
-CREATE TABLE parted (id int, fp simhash64) PARTITION BY RANGE (id);
+CREATE TABLE parted (id int, fp simhash:bits) PARTITION BY RANGE (id);
 CREATE TABLE parted1 PARTITION OF parted FOR VALUES FROM (0) TO (10001);
 CREATE TABLE parted2 PARTITION OF parted FOR VALUES FROM (10001) TO (20001);
 INSERT INTO parted SELECT id, fp FROM docs;
@@ -208,9 +217,9 @@ ALTER EXTENSION simhash SET SCHEMA public;
 DROP SCHEMA elsewhere;
 
 -- what is not there is not used
-ALTER FUNCTION simhash_within(simhash64, simhash64, bigint) RENAME TO renamed;
+ALTER FUNCTION simhash_within(simhash:bits, simhash:bits, bigint) RENAME TO renamed;
 SELECT same_rows(format('SELECT id FROM docs WHERE fp <-> %L <= 3', :'q'));
-ALTER FUNCTION renamed(simhash64, simhash64, bigint) RENAME TO simhash_within;
+ALTER FUNCTION renamed(simhash:bits, simhash:bits, bigint) RENAME TO simhash_within;
 DROP VIEW distances;
 DROP FUNCTION near_sql, near_plpgsql;
 DROP TABLE docs, queries;
