@@ -166,7 +166,9 @@ REGRESS = \
 	distances \
 	plans \
 	plans_hamming \
+	plans_128 \
 	estimates \
+	estimates_128 \
 	gist \
 	build \
 	hamming \

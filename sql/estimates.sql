@@ -1,11 +1,20 @@
--- Row estimates of a Hamming ball, for as many rows, and within the radii, that
--- another file asks for that includes this one.
+-- Row estimates of a Hamming ball, of as many bits, for as many rows, and within the
+-- radii, that another file asks for that includes this one.
 
+\if :{?bits}
+	\set ball hamming_ball :bits
+\else
+	\set bits 64
+	\set ball hamming_ball
+\endif
 \if :{?rows}
 \else
 	\set rows 100000
-	\set radii '{-1,0,1,2,3,4,31,32,33,63,64,65}'
+	SELECT ARRAY[-1, 0, 1, 2, 3, 4, :bits / 2 - 1, :bits / 2, :bits / 2 + 1, :bits - 1, :bits, :bits + 1] AS radii \gset
 \endif
+SELECT CASE :bits WHEN 64 THEN 3 ELSE 14 END AS near, CASE :bits WHEN 64 THEN 6 ELSE 20 END AS far,
+	left(repeat('0123456789abcdef', 8), :bits / 4) AS q, lpad('ff', :bits / 4, '0') AS ff,
+	lpad('fc', :bits / 4, '0') AS fc, rpad('ff', :bits / 4, '0') AS other, repeat('f', :bits / 4) AS ones \gset
 
 CREATE FUNCTION estimate(query text) RETURNS float8 LANGUAGE plpgsql AS $$
 DECLARE
@@ -15,30 +24,31 @@ BEGIN
 	RETURN plan->0->'Plan'->>'Plan Rows';
 END $$;
 
-CREATE TABLE docs (fp simhash64);
-INSERT INTO docs SELECT substr(md5(i::text), 1, 16)::simhash64
+CREATE TABLE docs (fp simhash:bits);
+INSERT INTO docs SELECT left(md5(i::text), :bits / 4)::simhash:bits
 FROM generate_series(1, :rows) i;
 ANALYZE docs;
--- between 1 and 1,000 for k = 0 .. 6, growing with k, with any way to ask
+-- between 1 and 1,000 for small k, growing with k, with any way to ask
 CREATE VIEW asked AS
-SELECT name, k, estimate(format(query, k)) AS rows FROM generate_series(0, 6) k, (VALUES
-	('constant', 'SELECT FROM docs WHERE fp <-> ''0123456789abcdef'' <= %s'),
-	('below', 'SELECT FROM docs WHERE fp <-> ''0123456789abcdef'' < %s + 1'),
-	('ball', 'SELECT FROM docs WHERE fp <@ hamming_ball(''0123456789abcdef'', %s)'),
-	('unknown', 'SELECT FROM docs WHERE fp <-> (SELECT ''0123456789abcdef''::simhash64) <= %s')
-	) q(name, query);
+SELECT name, k, estimate(format('SELECT FROM docs WHERE ' || condition, :'q', k)) AS rows
+FROM generate_series(0, :far) k, (VALUES
+	('constant', 'fp <-> %L <= %s'),
+	('below', 'fp <-> %L < %s + 1'),
+	('ball', 'fp <@ ' || :'ball' || '(%L, %s)'),
+	('unknown', 'fp <-> (SELECT %L::simhash' || :bits || ') <= %s')
+	) c(name, condition);
 SELECT name, min(rows) >= 1 AND max(rows) <= 1000 AS sane,
 	bool_and(grows) AS grows
 FROM (SELECT *, rows > lag(rows, 1, 0.0::float8) OVER (PARTITION BY name ORDER BY k) AS grows
 	FROM asked) s GROUP BY name ORDER BY name;
-SELECT estimate($$SELECT FROM docs WHERE fp % '0123456789abcdef'$$)
-	= estimate($$SELECT FROM docs WHERE fp <-> '0123456789abcdef' <= 3$$) AS same;
--- half of the rows at 32, all at 64, none below 0
-SELECT k, round((estimate(format('SELECT FROM docs WHERE fp <-> ''0123456789abcdef'' <= %s',
-	k)) / :rows)::numeric, 2) AS part
-FROM unnest('{-1,24,28,32,36,40,64,100}'::int[]) k;
-SELECT round((estimate($$SELECT FROM docs WHERE fp <-> '0123456789abcdef' > 32$$)
-	/ :rows)::numeric, 2) AS more_than_32;
+SELECT estimate(format('SELECT FROM docs WHERE fp %% %L', :'q'))
+	= estimate(format('SELECT FROM docs WHERE fp <-> %L <= %s', :'q', :near)) AS same;
+-- half of the rows at half of the bits, all at all, none below 0
+SELECT k, round((estimate(format('SELECT FROM docs WHERE fp <-> %L <= %s', :'q', k))
+	/ :rows)::numeric, 2) AS part
+FROM unnest(ARRAY[-1, :bits / 2 - 8, :bits / 2 - 4, :bits / 2, :bits / 2 + 4, :bits / 2 + 8, :bits, 200]) k;
+SELECT round((estimate(format('SELECT FROM docs WHERE fp <-> %L > %s', :'q', :bits / 2))
+	/ :rows)::numeric, 2) AS more_than_half;
 -- a join, and a semijoin
 SELECT estimate('SELECT FROM docs a JOIN docs b ON a.fp <-> b.fp <= 3')
 	BETWEEN :rows AND 10 * :rows AS joined,
@@ -53,37 +63,38 @@ SELECT estimate('SELECT FROM docs a WHERE EXISTS
 SELECT estimate('SELECT FROM (SELECT fp, fp AS other FROM docs OFFSET 0) s
 	WHERE fp <-> other <= 3') BETWEEN 0.001 * :rows AND 0.1 * :rows AS two_columns;
 -- without statistics, too
-CREATE TABLE unanalyzed (fp simhash64) WITH (autovacuum_enabled = off);
+CREATE TABLE unanalyzed (fp simhash:bits) WITH (autovacuum_enabled = off);
 INSERT INTO unanalyzed SELECT fp FROM docs LIMIT 100000;
-SELECT estimate($$SELECT FROM unanalyzed WHERE fp <-> '0123456789abcdef' <= 6$$)
+SELECT estimate(format('SELECT FROM unanalyzed WHERE fp <-> %L <= %s', :'q', :far))
 	BETWEEN 1 AND 1000 AS sane;
 
 -- the most common values within k are counted
-CREATE TABLE common (fp simhash64);
-INSERT INTO common SELECT CASE WHEN i % 10 < 4 THEN '00000000000000ff'
-	WHEN i % 10 < 6 THEN '00000000000000fc'
-	WHEN i % 10 > 6 THEN substr(md5(i::text), 1, 16) END::simhash64
+CREATE TABLE common (fp simhash:bits);
+INSERT INTO common SELECT CASE WHEN i % 10 < 4 THEN :'ff'
+	WHEN i % 10 < 6 THEN :'fc'
+	WHEN i % 10 > 6 THEN left(md5(i::text), :bits / 4) END::simhash:bits
 FROM generate_series(1, 10000) i;
 ANALYZE common;
 SELECT k, round(estimate(format(
-	'SELECT FROM common WHERE fp <-> ''00000000000000ff'' <= %s', k))::numeric, -3) AS rows
-FROM unnest('{0,1,2,3,64}'::int[]) k;
-SELECT round(estimate($$SELECT FROM common WHERE fp <-> 'ffffffffffffffff' <= 3$$)
+	'SELECT FROM common WHERE fp <-> %L <= %s', :'ff', k))::numeric, -3) AS rows
+FROM unnest(ARRAY[0, 1, 2, 3, :bits]) k;
+SELECT round(estimate(format('SELECT FROM common WHERE fp <-> %L <= 3', :'ones'))
 	::numeric, -3) AS rows;
 SELECT estimate('SELECT FROM common WHERE fp <-> NULL <= 3') AS null_centre,
-	estimate('SELECT FROM common WHERE fp <-> (SELECT NULL::simhash64) <= 3') < 100 AS unknown;
+	estimate(format('SELECT FROM common WHERE fp <-> (SELECT NULL::simhash%s) <= 3', :bits)) < 100 AS unknown;
 DROP VIEW asked;
 DROP TABLE docs, unanalyzed, common;
 
 -- every bound in every position: no error, and as many rows as without the
 -- planner's help
-CREATE TABLE points (id int, a simhash64, b simhash64);
+CREATE TABLE points (id int, a simhash:bits, b simhash:bits);
 INSERT INTO points
-SELECT id, substr(md5(id::text), 1, 16)::simhash64,
-	(substr(md5((id + id % 3)::text), 1, 16)::simhash64::bigint # ((1::bigint << id % 63) - 1))::simhash64
+SELECT id, left(md5(id::text), :bits / 4)::simhash:bits,
+	(left(md5((id + id % 3)::text), :bits / 4)::simhash:bits::bit(:bits)
+	# (~ 0::bit(:bits) >> (:bits - id)))::simhash:bits
 FROM generate_series(1, 20) id;
-INSERT INTO points VALUES (21, NULL, '00000000000000ff'), (22, '00000000000000ff', NULL),
-	(23, '00000000000000ff', 'ffffffffffffff00'), (24, '00000000000000ff', '00000000000000ff');
+INSERT INTO points VALUES (21, NULL, :'ff'), (22, :'ff', NULL),
+	(23, :'ff', (~ :'ff'::simhash:bits::bit(:bits))::simhash:bits), (24, :'ff', :'ff');
 CREATE INDEX ON points USING hamming (a);
 ANALYZE points;
 -- the number of rows that a statement returns or changes, undone, or its error
@@ -100,10 +111,10 @@ EXCEPTION
 END $$;
 CREATE TABLE statements (n int, left_side text, right_side text, statement text);
 INSERT INTO statements VALUES (1, 'p.a', 'p.b', 'SELECT FROM points p WHERE %s'),
-	(2, 'p.a', '''00000000000000ff''', 'SELECT FROM points p WHERE %s'),
+	(2, 'p.a', quote_literal(:'ff'), 'SELECT FROM points p WHERE %s'),
 	(3, 'p.a', 'q.b', 'SELECT FROM points p JOIN points q ON %s'),
-	(4, '''00000000000000ff''', 'p.a', 'SELECT FROM points p WHERE %s ORDER BY p.a <-> ''ff00000000000000'' LIMIT 9'),
-	(5, '(SELECT ''00000000000000ff''::simhash64)', 'p.a', 'SELECT FROM points p WHERE %s OR p.id = 1'),
+	(4, quote_literal(:'ff'), 'p.a', format('SELECT FROM points p WHERE %%s ORDER BY p.a <-> %L LIMIT 9', :'other')),
+	(5, format('(SELECT %L::simhash%s)', :'ff', :bits), 'p.a', 'SELECT FROM points p WHERE %s OR p.id = 1'),
 	(6, 'p.a', 'q.b', 'SELECT FROM points q LEFT JOIN points p ON %s'),
 	(7, 'p.a', 'q.b', 'SELECT FROM points q WHERE EXISTS (SELECT FROM points p WHERE %s)'),
 	(8, 'p.a', 'q.b', 'SELECT FROM points q WHERE NOT EXISTS (SELECT FROM points p WHERE %s)'),
@@ -113,8 +124,8 @@ INSERT INTO statements VALUES (1, 'p.a', 'p.b', 'SELECT FROM points p WHERE %s')
 CREATE TABLE conditions (condition text);
 INSERT INTO conditions VALUES ('%s <-> %s <= %s'), ('%3$s::bigint >= %1$s <-> %2$s'),
 	('%s <-> %s < %s + 1'), ('%3$s::smallint + 1 > %1$s <-> %2$s'), ('%s <-> %s BETWEEN 0 AND %s'),
-	('NOT %s <-> %s > %s'), ('simhash_within(%s, %s, %s)'), ('%s <@ hamming_ball(%s, %s)'),
-	('hamming_ball(%1$s, %3$s) @> %2$s');
+	('NOT %s <-> %s > %s'), ('simhash_within(%s, %s, %s)'), ('%s <@ ' || :'ball' || '(%s, %s)'),
+	(:'ball' || '(%1$s, %3$s) @> %2$s');
 SET enable_seqscan = off;
 -- what no plan may do costs much, for which each statement would be compiled
 SET jit = off;
@@ -125,7 +136,7 @@ CREATE TABLE asked AS
 SELECT n, k, condition, rows_or_error(format(statement, format(condition, left_side, right_side, k))) AS rows
 FROM statements, unnest(:'radii'::int[]) k, conditions
 -- each row that is changed and undone makes the next statement slower
-WHERE n <= 8 OR condition = '%s <-> %s <= %s' OR k NOT BETWEEN 1 AND 59;
+WHERE n <= 8 OR condition = '%s <-> %s <= %s' OR k NOT BETWEEN 1 AND :bits - 5;
 RESET enable_seqscan;
 RESET jit;
 SELECT n, condition, array_agg(k ORDER BY k) AS k, min(asked.rows) AS wrong

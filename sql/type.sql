@@ -132,7 +132,7 @@ RESET enable_hashjoin;
 
 -- the order is that of the bits, wherever the first one is that differs
 CREATE TABLE sorted AS
-SELECT (:'some'::simhash:bits::bit(:bits) # 5::bit(:bits) << i % :bits # (i % 7)::bit(:bits)) AS b
+SELECT :'some'::simhash:bits::bit(:bits) # (5::bit(:bits) << i % :bits) # (i % 7)::bit(:bits) AS b
 FROM generate_series(1, 5000) i;
 SELECT count(DISTINCT b) FROM sorted;
 SELECT array_agg(b::simhash:bits ORDER BY b::simhash:bits)
