@@ -172,6 +172,7 @@ REGRESS = \
 	gist \
 	build \
 	hamming \
+	hamming128 \
 	pairs \
 	parts \
 	join \

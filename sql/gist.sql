@@ -1,5 +1,6 @@
 -- The GiST index gives exactly the rows of a sequential scan.
 
+\set type simhash64
 \set method gist
 -- a sorted build, and one by insertion
 \set options ''

@@ -1,6 +1,7 @@
 -- The GiST index gives exactly the rows of a sequential scan, of
 -- more rows and within every radius.
 
+\set type simhash64
 \set method gist
 -- a sorted build, and one by insertion
 \set options ''

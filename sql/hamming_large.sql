@@ -2,6 +2,7 @@
 -- more rows and within every radius; what repeats and what is replaced takes no
 -- more pages than it should.
 
+\set type simhash64
 \set method hamming
 SELECT array(SELECT generate_series(-1, 65)) AS radii \gset
 \getenv directory PG_ABS_SRCDIR

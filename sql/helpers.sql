@@ -54,13 +54,20 @@ CREATE FUNCTION proves(query text) RETURNS SETOF text LANGUAGE sql AS $$
 	SELECT CASE WHEN same_rows(query) THEN 'same rows' ELSE 'WRONG ROWS' END
 $$;
 
+-- A fingerprint with some of its bits flipped, of each 64 the same.
+CREATE FUNCTION flipped(fp simhash64, bits bigint) RETURNS simhash64 LANGUAGE sql IMMUTABLE AS
+	'SELECT (fp::bigint # bits)::simhash64';
+CREATE FUNCTION flipped(fp simhash128, bits bigint) RETURNS simhash128 LANGUAGE sql IMMUTABLE AS
+	'SELECT (fp::bit(128) # (bits::bit(64) || bits::bit(64)))::simhash128';
+
 -- Compare an index of a table (id, fp) with sequential scans: within each of the
 -- radii and for the nearest 50, around values that are in the table, next to
 -- one, and in no way related; and for the rows without a fingerprint.  What is
 -- computed from a distance or a fingerprint never uses an index.
 CREATE FUNCTION check_index(tab text, radii int[]) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-	q simhash64;
+	q text;
+	digits int;  -- of a fingerprint
 	by_index text;
 	by_scan text;
 	rows_of_scan text[];  -- their number and a hash of their ids, for each of the radii
@@ -70,10 +77,12 @@ DECLARE
 BEGIN
 	SET LOCAL enable_seqscan = off;
 	SET LOCAL jit = off;
-	FOR q IN EXECUTE format('(SELECT fp FROM %1$s WHERE fp IS NOT NULL ORDER BY id LIMIT 2)
-		UNION ALL (SELECT (fp::bigint # 5)::simhash64 FROM %1$s ORDER BY id DESC LIMIT 1)
-		UNION ALL SELECT unnest(''{0000000000000000,ffffffffffffffff,
-			5555aaaa3333cccc}''::simhash64[])', tab) LOOP
+	SELECT 2 * attlen INTO digits FROM pg_attribute
+	WHERE attrelid = tab::regclass AND attname = 'fp';
+	FOR q IN EXECUTE format('(SELECT fp::text FROM %1$s WHERE fp IS NOT NULL ORDER BY id LIMIT 2)
+		UNION ALL (SELECT flipped(fp, 5)::text FROM %1$s ORDER BY id DESC LIMIT 1)
+		UNION ALL SELECT repeat(unnest(''{00,ff,5555aaaa3333cccc}''::text[]), 16)', tab) LOOP
+		q := left(q, digits);
 		EXECUTE format('WITH at_distance AS MATERIALIZED (
 				SELECT (fp <~> %L) + 0 AS d, count(*) AS n, sum(hashint8extended(id, 0)) AS ids
 				FROM %s GROUP BY 1)
@@ -94,7 +103,7 @@ BEGIN
 		wrong := wrong + (by_index IS DISTINCT FROM by_scan)::int;
 	END LOOP;
 	EXECUTE format('SELECT array_agg(id ORDER BY id) FROM %s WHERE fp IS NULL', tab) INTO by_index;
-	EXECUTE format('SELECT array_agg(id ORDER BY id) FROM %s WHERE fp::bigint IS NULL', tab)
+	EXECUTE format('SELECT array_agg(id ORDER BY id) FROM %s WHERE fp::text IS NULL', tab)
 		INTO by_scan;
 	searches := searches + 1;
 	wrong := wrong + (by_index IS DISTINCT FROM by_scan)::int;
@@ -112,35 +121,31 @@ INSERT INTO tables VALUES ('uniform', 6), ('skewed', 8), ('duplicates', 3), ('ha
 	('one_block', 4), ('ascending', 5), ('descending', 3), ('extremes', 8), ('empty', 4),
 	('only_null', 6);
 
-CREATE PROCEDURE make_tables(row_count int) LANGUAGE plpgsql AS $$
+-- n is the number of a fingerprint's digits.
+CREATE PROCEDURE make_tables(row_count int, type regtype DEFAULT 'simhash64') LANGUAGE plpgsql AS $$
+DECLARE
+	t record;
 BEGIN
-	CREATE TABLE uniform AS SELECT i AS id,
-		CASE WHEN i % 9 > 0 THEN substr(md5(i::text), 1, 16)::simhash64 END AS fp
-	FROM generate_series(1, row_count) i;
-	-- near-duplicates, most of them of a few texts
-	CREATE TABLE skewed AS SELECT i AS id,
-		(substr(md5((sqrt(i)::int / 4)::text), 1, 16)::simhash64::bigint
-		# (1::bigint << (i % 64)) # (1::bigint << (i * 7 % 64)))::simhash64 AS fp
-	FROM generate_series(1, row_count) i;
-	CREATE TABLE duplicates AS SELECT i AS id, substr(md5((i % 3)::text), 1, 16)::simhash64 AS fp
-	FROM generate_series(1, row_count) i;
-	-- one half of the bits constant, as those of 32-bit hashes are
-	CREATE TABLE half_bits AS SELECT i AS id,
-		('00000000' || substr(md5(i::text), 1, 8))::simhash64 AS fp
-	FROM generate_series(1, row_count) i;
-	CREATE TABLE one_block AS SELECT i AS id,
-		(substr(md5(i::text), 1, 8) || 'abcd' || substr(md5(i::text), 13, 4))::simhash64 AS fp
-	FROM generate_series(1, row_count) i;
-	CREATE TABLE ascending AS SELECT i AS id, i::bigint::simhash64 AS fp
-	FROM generate_series(1, row_count) i;
-	CREATE TABLE descending AS SELECT i AS id, (-i)::bigint::simhash64 AS fp
-	FROM generate_series(1, row_count) i;
-	CREATE TABLE extremes AS SELECT i AS id,
-		(CASE i % 3 WHEN 0 THEN '0000000000000000' WHEN 1 THEN 'ffffffffffffffff' END)::simhash64
-		AS fp
-	FROM generate_series(1, row_count) i;
-	CREATE TABLE empty (id int, fp simhash64);
-	CREATE TABLE only_null AS SELECT i AS id, NULL::simhash64 AS fp FROM generate_series(1, row_count / 10) i;
+	FOR t IN VALUES
+		('uniform', row_count, 'CASE WHEN i % 9 > 0 THEN left(md5(i::text), n) END'),
+		-- near-duplicates, most of them of a few texts
+		('skewed', row_count, 'flipped(left(md5((sqrt(i)::int / 4)::text), n)::' || type
+			|| ', (1::bigint << (i % 64)) # (1::bigint << (i * 7 % 64)))'),
+		('duplicates', row_count, 'left(md5((i % 3)::text), n)'),
+		-- one half of the bits constant, as those of 32-bit hashes are
+		('half_bits', row_count, 'lpad(left(md5(i::text), n / 2), n, ''0'')'),
+		('one_block', row_count, 'overlay(left(md5(i::text), n) PLACING ''abcd'' FROM 9)'),
+		-- in the first 64 bits, and in the last ones
+		('ascending', row_count, 'rpad(lpad(to_hex(i), 16, ''0''), n, ''0'')'),
+		('descending', row_count, 'lpad(to_hex(-i::bigint), n, ''f'')'),
+		('extremes', row_count, 'repeat(CASE i % 3 WHEN 0 THEN ''0'' WHEN 1 THEN ''f'' END, n)'),
+		('empty', 0, 'NULL'),
+		('only_null', row_count / 10, 'NULL')
+	LOOP
+		EXECUTE format('CREATE TABLE %s AS SELECT i AS id, (%s)::text::%s AS fp
+			FROM generate_series(1, %s) i, (SELECT 2 * typlen AS n FROM pg_type WHERE oid = %L::regtype) d',
+			t.column1, t.column3, type, t.column2, type);
+	END LOOP;
 END $$;
 
 -- %1$s is the name of the table, %2$s and %3$s are numbers of blocks.
@@ -156,7 +161,7 @@ END $$;
 CREATE PROCEDURE change_tables() LANGUAGE plpgsql AS $$
 BEGIN
 	CALL for_each_table('DELETE FROM %1$s WHERE id %% 5 = 0');
-	CALL for_each_table('UPDATE %1$s SET fp = (fp::bigint # (id << (id %% 48)))::simhash64
+	CALL for_each_table('UPDATE %1$s SET fp = flipped(fp, id << (id %% 48))
 		WHERE id %% 4 = 1');
 	CALL for_each_table('UPDATE %1$s SET fp = NULL WHERE id %% 17 = 1');
 END $$;

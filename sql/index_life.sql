@@ -1,9 +1,10 @@
 -- The life of an index of each of the tables: it is compared with sequential
 -- scans whenever something has happened to it.  For the tests that include this
--- file, which set the method, the options of the first and of the second index, and
--- the radii.
+-- file, which set the type, the method, the options of the first and of the second
+-- index, and the radii.
 
-CALL make_tables(3000);
+SELECT 2 * typlen AS digits FROM pg_type WHERE oid = :'type'::regtype \gset
+CALL make_tables(3000, :'type');
 CALL for_each_table('CREATE INDEX %1$s_fp ON %1$s USING ' || :'method' || ' (fp) ' || :'options');
 SELECT * FROM check_tables(:'radii');
 CALL change_tables();
@@ -20,11 +21,16 @@ SELECT * FROM check_tables(:'radii');
 REINDEX INDEX CONCURRENTLY uniform_fp;
 REINDEX TABLE skewed;
 TRUNCATE ascending;
-COPY uniform FROM stdin;
-100001	0123456789abcdef
-100002	\N
+ALTER TABLE uniform ALTER fp SET DEFAULT left('0123456789abcdeffedcba9876543210', :digits)::text:::type;
+COPY uniform (id) FROM stdin;
+100001
 \.
-INSERT INTO ascending SELECT i, i::bigint::simhash64 FROM generate_series(1, 3000) i;
+ALTER TABLE uniform ALTER fp DROP DEFAULT;
+COPY uniform (id) FROM stdin;
+100002
+\.
+INSERT INTO ascending SELECT i, rpad(lpad(to_hex(i), 16, '0'), :digits, '0')::text:::type
+FROM generate_series(1, 3000) i;
 DROP INDEX descending_fp;
 CREATE INDEX CONCURRENTLY descending_fp ON descending USING :method (fp);
 SELECT * FROM check_tables(:'radii') WHERE tab IN ('uniform', 'skewed', 'ascending', 'descending');

@@ -6,16 +6,21 @@
 
 #include "miscadmin.h"
 
-#include "am/am.h"
+#include "am/am_build.h"
+
+/* Of a block of more bits the values are sorted, and not counted in an array. */
+#define COUNTED_BITS 22
 
 /*
- * How many rows have each value of each block: counts[j][value].  With three
- * blocks that takes 64 MB, with more of them less.
+ * How many rows have each value of each block: in counts[j][value], which take
+ * up to 32 MB a block, or in sorters[j], which have the value of each row at
+ * the front of a fingerprint.
  */
 typedef struct BlockCounts
 {
 	int			blocks;
-	int64	   *counts[HAMMING_MAX_BLOCKS];
+	int64	   *counts[HAMMING_MAX_BLOCKS]; /* or NULL */
+	HammingSorter *sorters[HAMMING_MAX_BLOCKS];
 } BlockCounts;
 
 static BlockCounts
@@ -26,10 +31,17 @@ allocate_counts(int blocks)
 
 	for (j = 0; j < blocks; j++)
 	{
-		Size		values = (Size) 1 << hamming_block_width(blocks, j);
+		int			width = hamming_block_width(blocks, j);
 
-		result.counts[j] = palloc_extended(values * sizeof(int64),
-										   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+		if (width <= COUNTED_BITS)
+			result.counts[j] = palloc_extended(sizeof(int64) << width,
+											   MCXT_ALLOC_HUGE |
+											   MCXT_ALLOC_ZERO);
+		else
+			result.sorters[j] = hamming_sorter_begin(FINGERPRINT_WORDS,
+													 maintenance_work_mem /
+													 blocks,
+													 NULL, HAMMING_LIST, 0);
 	}
 	return result;
 }
@@ -43,9 +55,59 @@ count_blocks(BlockCounts *counts, Fingerprint fingerprint)
 	{
 		int			start = hamming_block_start(counts->blocks, j);
 		int			width = hamming_block_width(counts->blocks, j);
+		HammingBits value = fingerprint << start & hamming_leading_bits(width);
 
-		counts->counts[j][fingerprint << start >> (HAMMING_BITS - width)]++;
+		if (counts->counts[j] != NULL)
+			counts->counts[j][value >> (HAMMING_BITS - width)]++;
+		else
+			fingerprint_to_words(value, hamming_sorter_add(counts->sorters[j]));
 	}
+}
+
+/* What is known of the values of blocks so far. */
+typedef struct Summary
+{
+	int64		values;			/* that occur */
+	int64		rows;			/* that have them, once for each block */
+	int64		largest;		/* the most rows that share one */
+} Summary;
+
+static void
+add_value(Summary *summary, int64 rows)
+{
+	summary->values += rows > 0;
+	summary->rows += rows;
+	summary->largest = Max(summary->largest, rows);
+}
+
+/* Add the values of a block from the sorter, and end it. */
+static void
+add_sorted(Summary *summary, HammingSorter *sorter)
+{
+	HammingReader *reader;
+	const uint64 *words;
+	Fingerprint last = 0;
+	int64		rows = 0;		/* that have the last value */
+	Size		count;
+
+	hamming_sorter_finish(sorter);
+	reader = hamming_sorter_read(sorter);
+	while ((words = hamming_reader_next(reader, &count)) != NULL)
+		for (; count > 0; count--, words += FINGERPRINT_WORDS)
+		{
+			Fingerprint value = fingerprint_from_words(words);
+
+			if (value != last)
+			{
+				add_value(summary, rows);
+				rows = 0;
+			}
+			last = value;
+			rows++;
+		}
+	add_value(summary, rows);
+	hamming_reader_end(reader);
+	hamming_sorter_end(sorter);
 }
 
 /*
@@ -55,22 +117,21 @@ count_blocks(BlockCounts *counts, Fingerprint fingerprint)
 static void
 summarize_blocks(const BlockCounts *counts, double *average, int64 *largest)
 {
-	int64		values = 0;
-	int64		rows = 0;
+	Summary		summary = {0};
 	int			j;
 	Size		i;
 
-	*largest = 0;
 	for (j = 0; j < counts->blocks; j++)
-		for (i = 0; i < (Size) 1 << hamming_block_width(counts->blocks, j); i++)
-		{
-			int64		count = counts->counts[j][i];
-
-			values += count > 0;
-			rows += count;
-			*largest = Max(*largest, count);
-		}
-	*average = (double) rows / Max(values, 1);
+	{
+		if (counts->counts[j] == NULL)
+			add_sorted(&summary, counts->sorters[j]);
+		else
+			for (i = 0; i < (Size) 1 << hamming_block_width(counts->blocks, j);
+				 i++)
+				add_value(&summary, counts->counts[j][i]);
+	}
+	*average = (double) summary.rows / Max(summary.values, 1);
+	*largest = summary.largest;
 }
 
 /* Return the number of entries of a table; count their blocks, if asked for. */

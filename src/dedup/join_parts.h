@@ -66,7 +66,7 @@ hamming_part_of(const JoinParts *parts, Fingerprint fingerprint,
 /* Is the block of the fingerprint in the part? */
 static inline bool
 is_block_in_part(const JoinPart *part, Fingerprint fingerprint,
-				int block)
+				 int block)
 {
 	return hamming_part_of(&part->parts, fingerprint, block) == part->number;
 }

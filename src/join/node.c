@@ -311,8 +311,10 @@ create_state(CustomScan *scan)
 	return (Node *) state;
 }
 
-const JoinWidth WIDE(hamming_join_width) = {
+const		JoinWidth
+WIDE(hamming_join_width) =
+{
 	.find_clause = hamming_find_clause,
-	.cost_join = hamming_cost_join,
-	.create_state = create_state
+		.cost_join = hamming_cost_join,
+		.create_state = create_state
 };

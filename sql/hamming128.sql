@@ -1,0 +1,48 @@
+-- The hamming index of simhash128 gives exactly the rows of a sequential scan.
+
+\set VERBOSITY terse
+\set type simhash128
+\set method hamming
+-- small pages make high tables; each table has other numbers of blocks
+\set options 'WITH (fillfactor = 10, blocks = %2$s)'
+\set other_options 'WITH (blocks = %3$s)'
+\set radii '{-1,0,1,7,14,32,64,127,128}'
+\getenv directory PG_ABS_SRCDIR
+\set life :directory '/sql/index_life.sql'
+\i :life
+\set searches :directory '/sql/index_searches.sql'
+\set plan_radii '{0, 7, 16, 32, 64, 128}'
+\i :searches
+
+-- exclusion constraints
+CREATE TABLE refusing (id int, fp simhash128,
+	CONSTRAINT no_near_duplicate EXCLUDE USING hamming (fp WITH %));
+INSERT INTO refusing VALUES (1, '000000000000000000000000ffffffff'),
+	(2, '0000000000000000000000000000ffff'), (3, NULL), (4, NULL);
+INSERT INTO refusing VALUES (5, '000000000000000000000000fffffc00');
+INSERT INTO refusing VALUES (5, '000000000000000000000000fffffc00') ON CONFLICT DO NOTHING;
+UPDATE refusing SET fp = '00000000000000000000000000000fff' WHERE id = 2;
+UPDATE refusing SET fp = '000000000000000000000000fffffffe' WHERE id = 2;
+TABLE refusing ORDER BY id;
+DROP TABLE refusing;
+CREATE TABLE refusing (fp simhash128, EXCLUDE USING hamming (fp WITH =));
+INSERT INTO refusing VALUES ('00000000000000ff0000000000000000'),
+	('00000000000000fe0000000000000000'), (NULL), (NULL);
+INSERT INTO refusing VALUES ('00000000000000ff0000000000000000');
+DROP TABLE refusing;
+
+-- how many rows share the value of a block, also of a wide one
+CREATE FUNCTION block_rows(blocks int, OUT average float8, OUT largest bigint) LANGUAGE sql AS $$
+	SELECT avg(n), max(n) FROM (
+		SELECT count(*) AS n FROM skewed, generate_series(0, blocks - 1) j
+		WHERE fp IS NOT NULL
+		GROUP BY j, substring(fp::bit(128) FROM j * 128 / blocks + 1
+			FOR (j + 1) * 128 / blocks - j * 128 / blocks)) s
+$$;
+SELECT format('ALTER INDEX skewed_fp SET (blocks = %s); REINDEX INDEX skewed_fp', blocks),
+	'SELECT blocks, largest, largest = largest_block AND round((average - average_block)::numeric, 9) = 0
+	AS same FROM hamming_index_stats(''skewed_fp''), block_rows(blocks)'
+FROM generate_series(3, 8) blocks \gexec
+DROP FUNCTION block_rows;
+
+CALL for_each_table('DROP TABLE %1$s');

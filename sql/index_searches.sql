@@ -1,0 +1,202 @@
+-- What searches of an index of either type find and how they are planned, after its
+-- life in index_life.sql.  For the tests that include this file, which also set the
+-- radii whose plans are shown.
+
+-- of random fingerprints few are within half of the bits less 12
+SELECT 4 * :digits / 2 - 12 AS few, repeat('0123456789abcdef', :digits / 16) AS centre,
+	repeat('00000000ffffffff', :digits / 16) AS other \gset
+SELECT overlay(:'centre' PLACING 'e' FROM :digits) AS near,
+	overlay(:'centre' PLACING '0' FROM :digits) AS far \gset
+
+-- conditions, also several, and orders
+VACUUM ANALYZE uniform;
+SET enable_seqscan = off;
+SET jit = off;
+SELECT fp AS q FROM uniform WHERE fp IS NOT NULL ORDER BY id LIMIT 1 \gset
+SELECT form, proves(format('SELECT id FROM uniform ' || form,
+	:'q', :'other', :few, :'type'))
+FROM (VALUES ('WHERE fp = %L'), ('WHERE fp %% %L'), ('WHERE fp IS NULL'),
+	('WHERE fp IS NOT NULL'), ('WHERE fp IS NULL AND fp %% %L'),
+	('WHERE fp IS NOT NULL AND fp <-> %1$L <= %3$s'),
+	('WHERE fp <-> %1$L <= %3$s + 6 AND fp <-> %2$L <= %3$s + 8'),
+	('WHERE fp <-> %1$L <= %3$s + 10 AND fp <-> %2$L <= %3$s + 4'),
+	('WHERE fp <-> %1$L <= %3$s + 10 AND fp <-> %1$L <= -1'),
+	('WHERE fp = %1$L AND fp %% %1$L'), ('WHERE fp = ANY (ARRAY[%1$L, NULL]::%4$s[])'),
+	('WHERE fp = NULL'), ('WHERE fp <@ NULL')) f(form);
+SET enable_bitmapscan = off;
+SELECT form, proves(format('SELECT id FROM uniform ' || form,
+	:'q', :'other', :few, :'type'))
+FROM (VALUES ('WHERE fp = %L'), ('WHERE fp %% %L'), ('WHERE fp IS NULL'),
+	('WHERE fp IS NOT NULL'), ('WHERE fp <-> %1$L <= %3$s + 4'),
+	('WHERE fp <-> %1$L <= %3$s + 6 AND fp <-> %2$L <= %3$s + 8')) f(form);
+
+-- whole orders: the same distances as those of a sort, NULL last
+CREATE FUNCTION same_order(query text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+	by_index int[];
+	by_sort int[];
+BEGIN
+	EXECUTE format('SELECT array_agg(d) FROM (%s) s', query) INTO by_index;
+	EXECUTE format('SELECT array_agg(d ORDER BY d) FROM (%s) s', query) INTO by_sort;
+	RETURN by_index IS NOT DISTINCT FROM by_sort;
+END $$;
+SELECT index_use(format('SELECT id FROM uniform ORDER BY fp <-> %L', :'centre'));
+SELECT form, same_order(format('SELECT fp <-> %1$L AS d FROM ' || form || ' ORDER BY fp <-> %1$L',
+	:'centre', overlay(:'centre' PLACING '00' FROM :digits - 1), reverse(:'centre'), :few)) AS same
+FROM (VALUES ('uniform'), ('skewed'), ('duplicates'), ('extremes'), ('only_null'), ('empty'),
+	('uniform WHERE fp <-> %1$L <= %4$s + 2'),
+	('uniform WHERE fp <-> %2$L <= %4$s + 4'),
+	('uniform WHERE fp <-> %3$L <= %4$s + 20'),
+	('uniform WHERE fp IS NULL'), ('uniform WHERE fp IS NOT NULL'),
+	('uniform WHERE id %% 2 = 0')) f(form);
+SELECT same_rows(format('SELECT id FROM uniform ORDER BY fp <-> %L', :'centre'));
+-- by distances that are all NULL
+SELECT count(*) FROM index_use(format('SELECT id FROM uniform
+	ORDER BY fp <-> (SELECT NULL::%s)', :'type')) line WHERE line LIKE 'Order By%';
+SELECT same_rows(format('SELECT id FROM uniform ORDER BY fp <-> (SELECT NULL::%s)', :'type'));
+-- two distances
+SELECT count(*), bool_and((a, b) >= (pa, pb)) AS ordered FROM (
+	SELECT a, b, lag(a) OVER () AS pa, lag(b) OVER () AS pb FROM (
+	SELECT fp <~> :'centre' AS a, fp <~> :'other' AS b FROM uniform
+	WHERE fp IS NOT NULL ORDER BY fp <-> :'centre', fp <-> :'other') s) t;
+-- more than work_mem holds
+SET work_mem = '64kB';
+CREATE TABLE many AS SELECT i AS id, left(md5((i % 7000)::text), :digits):::type AS fp
+FROM generate_series(1, 40000) i;
+CREATE INDEX many_fp ON many USING hamming (fp);
+ANALYZE many;
+SELECT index_use(format('SELECT id FROM many ORDER BY fp <-> %L', :'centre'));
+SELECT same_order(format('SELECT fp <-> %1$L AS d FROM many ORDER BY fp <-> %1$L', :'centre'));
+SELECT count(DISTINCT id) FROM (SELECT id FROM many ORDER BY fp <-> :'centre') s;
+RESET work_mem;
+
+-- cursors, forward and back, and closed early
+BEGIN;
+DECLARE c SCROLL CURSOR FOR SELECT fp <-> :'centre' AS d FROM many
+	ORDER BY fp <-> :'centre';
+FETCH 3 FROM c;
+FETCH BACKWARD 2 FROM c;
+MOVE ABSOLUTE 30000 IN c;
+FETCH RELATIVE 0 FROM c;
+DECLARE n CURSOR FOR SELECT id FROM many WHERE fp <-> :'centre' <= :few + 12;
+MOVE 1000 IN n;
+COMMIT;
+-- no column is wanted, and yet no index-only scan
+EXPLAIN (COSTS OFF) SELECT count(*) FROM many;
+SELECT count(*) FROM many;
+RESET enable_bitmapscan;
+RESET enable_seqscan;
+
+-- what the planner chooses: as long as few rows match, the index
+SET effective_cache_size = '4GB';
+SELECT k, index_use(format('SELECT id FROM many WHERE fp <-> %L <= %s',
+	:'centre', k))
+FROM unnest(:'plan_radii'::int[]) k;
+-- parallel plans around it
+CREATE TABLE outer_rows AS SELECT id, fp FROM uniform;
+ALTER TABLE outer_rows SET (parallel_workers = 2);
+ANALYZE outer_rows;
+SET simhash.enable_hammingjoin = off;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM outer_rows o JOIN uniform u ON u.fp <-> o.fp <= 3;
+SELECT count(*) FROM outer_rows o JOIN uniform u ON u.fp <-> o.fp <= 3;
+SELECT count(*) FROM outer_rows o JOIN uniform u ON u.fp <~> o.fp <= 3;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
+DROP TABLE outer_rows;
+
+-- equal fingerprints, inserted one by one and sorted, also equal NULLs
+CREATE TABLE equal (id int, fp :type) WITH (autovacuum_enabled = off);
+CREATE INDEX equal_fp ON equal USING hamming (fp) WITH (blocks = 8);
+INSERT INTO equal SELECT i, CASE WHEN i <= 10000 THEN :'centre':::type END
+FROM generate_series(1, 13000) i;
+SELECT hamming_index_check('equal_fp');
+REINDEX INDEX equal_fp;
+SELECT hamming_index_check('equal_fp');
+SET enable_seqscan = off;
+SELECT count(*) FROM equal WHERE fp % :'near';
+SELECT count(*) FROM equal WHERE fp IS NULL;
+SELECT count(*), min(d), max(d) FROM (SELECT fp <-> :'far' AS d FROM equal
+	ORDER BY fp <-> :'far' LIMIT 5000) s;
+-- deleted in part: whole leaves, and some rows of the other ones
+DELETE FROM equal WHERE id BETWEEN 2000 AND 6000 OR id % 3 = 0;
+VACUUM equal;
+SELECT rows, nulls, fingerprints FROM hamming_index_stats('equal_fp');
+SELECT hamming_index_check('equal_fp');
+SELECT count(*) FROM equal WHERE fp % :'near';
+-- all but the last one, and that one
+DELETE FROM equal WHERE id <> 10000;
+VACUUM equal;
+SELECT rows, nulls, fingerprints FROM hamming_index_stats('equal_fp');
+SELECT hamming_index_check('equal_fp');
+-- the pages of rows that are gone are free, and so are their fingerprints
+DELETE FROM equal;
+VACUUM (INDEX_CLEANUP on) equal;
+SELECT rows, fingerprints, pages - free_pages AS used FROM hamming_index_stats('equal_fp');
+SELECT hamming_index_check('equal_fp');
+-- and come back
+INSERT INTO equal SELECT i, :'centre':::type FROM generate_series(1, 3000) i;
+SELECT rows, fingerprints FROM hamming_index_stats('equal_fp');
+SELECT hamming_index_check('equal_fp');
+SELECT count(*) FROM equal WHERE fp % :'near';
+RESET enable_seqscan;
+DROP TABLE equal;
+
+-- a look-up of many rows that ends early, and then that of another fingerprint
+CREATE TABLE rescanned AS
+SELECT i AS id, (CASE WHEN i <= 5 THEN reverse(:'centre')
+	WHEN i > 3000 THEN :'centre' ELSE left(md5(i::text), :digits) END):::type AS fp
+FROM generate_series(1, 6000) i;
+CREATE INDEX rescanned_fp ON rescanned USING hamming (fp);
+-- they differ in the first block, so that table 1 finds them
+CREATE TABLE probes AS SELECT n, overlay(fp PLACING digit FROM 2):::type AS fp
+FROM (VALUES (1, :'centre', 'd'), (2, reverse(:'centre'), 'd')) v(n, fp, digit);
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+SELECT n, first.id > 3000 AS among_many, first.id <= 5 AS among_few
+FROM (SELECT * FROM probes ORDER BY n) p LEFT JOIN LATERAL
+	(SELECT id FROM rescanned WHERE fp <-> p.fp <= 3 LIMIT 1) first ON true;
+SELECT n, EXISTS (SELECT FROM rescanned r WHERE r.fp <-> p.fp <= 3)
+FROM (SELECT * FROM probes ORDER BY n) p;
+RESET enable_bitmapscan;
+RESET enable_seqscan;
+DROP TABLE rescanned, probes;
+
+-- every kind of table and index
+CREATE UNLOGGED TABLE unlogged AS SELECT id, fp FROM uniform;
+CREATE INDEX unlogged_fp ON unlogged USING hamming (fp);
+CREATE TEMP TABLE temporary AS SELECT id, fp FROM uniform;
+CREATE INDEX temporary_fp ON temporary USING hamming (fp);
+INSERT INTO unlogged SELECT id + 10000, fp FROM uniform;
+INSERT INTO temporary SELECT id + 10000, fp FROM uniform;
+SELECT check_index('unlogged', :'radii'), check_index('temporary', :'radii');
+SELECT hamming_index_check('unlogged_fp'), hamming_index_check('temporary_fp');
+DROP TABLE unlogged, temporary;
+SET allow_in_place_tablespaces = on;
+CREATE TABLESPACE simhash_space LOCATION '';
+ALTER INDEX skewed_fp SET TABLESPACE simhash_space;
+SELECT check_index('skewed', :'radii');
+ALTER INDEX skewed_fp SET TABLESPACE pg_default;
+DROP TABLESPACE simhash_space;
+CREATE TABLE parted (id int, fp :type) PARTITION BY HASH (id);
+CREATE TABLE parted1 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+CREATE TABLE parted2 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+CREATE INDEX parted_fp ON parted USING hamming (fp);
+INSERT INTO parted SELECT id, fp FROM uniform;
+SELECT check_index('parted', :'radii');
+SELECT hamming_index_check('parted1_fp_idx');
+-- made and filled in one transaction
+BEGIN;
+CREATE TABLE fresh (id int, fp :type);
+CREATE INDEX fresh_fp ON fresh USING hamming (fp);
+INSERT INTO fresh SELECT id, fp FROM uniform;
+SAVEPOINT s;
+INSERT INTO fresh SELECT id + 10000, fp FROM uniform;
+ROLLBACK TO s;
+COMMIT;
+SELECT check_index('fresh', :'radii');
+DROP TABLE parted, fresh;
+DROP FUNCTION same_order;
