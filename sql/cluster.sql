@@ -39,7 +39,7 @@ GROUP BY id ORDER BY id;
 SELECT count(*), count(a), count(b), count(c) FROM (SELECT simhash_cluster(fp, NULL) OVER () AS a,
 	simhash_cluster(fp, NULL, 'leader') OVER () AS b, simhash_cluster(fp, 3, NULL) OVER () AS c
 	FROM chain) s;
-SELECT simhash_cluster(NULL, 3) OVER (), simhash_cluster(NULL, 3, 'leader') OVER ()
+SELECT simhash_cluster(NULL::simhash64, 3) OVER (), simhash_cluster(NULL::simhash128, 3, 'leader') OVER ()
 FROM generate_series(1, 2);
 SELECT simhash_cluster(fp, 3) OVER (), simhash_cluster(fp, 3, 'leader') OVER ()
 FROM chain WHERE id = 5;
@@ -49,7 +49,8 @@ SELECT error_of(format('SELECT %s OVER () FROM chain', call)) FROM unnest(ARRAY[
 	'simhash_cluster(fp, -1)', 'simhash_cluster(fp, 65)', 'simhash_cluster(fp, -2147483648)',
 	'simhash_cluster(fp, 2147483647, ''leader'')', 'simhash_cluster(fp, 3, ''unknown'')',
 	'simhash_cluster(fp, 3, '''')', 'simhash_cluster(fp, 3, ''LEADER'')',
-	'simhash_cluster(NULL, 65)', 'simhash_cluster(fp, 3, ''leader ''::text)']) call;
+	'simhash_cluster(NULL::simhash64, 65)', 'simhash_cluster(fp, 3, ''leader ''::text)',
+	'simhash_cluster(widen(fp, ''first''), 129)', 'simhash_cluster(widen(fp, ''first''), -1)']) call;
 
 -- max_distance and method are the same in all of the partition
 SELECT error_of(format('SELECT simhash_cluster(fp, %s) OVER (ORDER BY id) FROM chain', arguments))
@@ -79,6 +80,8 @@ SELECT left(error_of(statement), 5) FROM (VALUES ('SELECT simhash_cluster(fp, 3)
 CALL make_tables(200);
 SELECT shape, check_clusters(source, '{0,1,3,6,16,64}') FROM shapes
 WHERE shape NOT IN ('cube', 'next neighbours');
+SELECT shape, way, check_clusters(wide, '{0,1,3,16,65,128}') FROM shapes,
+	widened(source || ' LIMIT 100') WHERE shape IN ('uniform', 'skewed', 'duplicates', 'steps', 'balls', 'star');
 -- in other orders
 SELECT form, check_clusters('SELECT fp FROM skewed ' || form, '{0,2,3,4,8,25}')
 FROM (VALUES ('ORDER BY id DESC'), ('ORDER BY md5(id::text)'), ('ORDER BY fp'),

@@ -19,6 +19,13 @@ FROM (SELECT a.fp <~> b.fp AS distance, count(*) AS pairs
 	WHERE a.fp IS NOT NULL AND b.fp IS NOT NULL GROUP BY 1) exact
 	FULL JOIN simhash_distances('many', 'fp', 1715) found USING (distance)
 WHERE coalesce(exact.pairs, 0) IS DISTINCT FROM found.pairs;
+CREATE TABLE wide AS SELECT id, widen(fp, way) AS fp
+FROM (SELECT id, fp, ('{first,last,spread,twice}'::text[])[id % 4 + 1] AS way FROM many WHERE id <= 700) s;
+SELECT count(*), max(distance), count(*) FILTER (WHERE exact.pairs IS DISTINCT FROM nullif(found.pairs, 0)) AS wrong
+FROM (SELECT a.fp <~> b.fp AS distance, count(*) AS pairs
+	FROM wide a JOIN wide b ON a.id < b.id
+	WHERE a.fp IS NOT NULL AND b.fp IS NOT NULL GROUP BY 1) exact
+	FULL JOIN simhash_distances('wide', 'fp', 700) found USING (distance);
 SELECT sum(pairs) = 1715 * 1714 / 2 AS whole_column FROM simhash_distances('many', 'fp', 2147483647);
 
 -- otherwise as many as asked for
@@ -73,6 +80,13 @@ SET search_path = '';
 SELECT pg_catalog.sum(pairs) FROM public.simhash_distances('public.docs', 'fp', 100);
 RESET search_path;
 
+-- a column that is computed, and is not what it was: its NULLs are left out
+CREATE SEQUENCE calls;
+CREATE FUNCTION unsteady(fp simhash128) RETURNS simhash128 LANGUAGE plpgsql IMMUTABLE AS
+	'BEGIN RETURN CASE WHEN nextval(''calls'') % 2 > 0 THEN fp END; END';
+CREATE VIEW unsteady AS SELECT unsteady(fp) AS fp FROM wide;
+SELECT count(*), sum(pairs) FROM simhash_distances('unsteady', 'fp', 10);
+
 -- the query's snapshot: what it inserts itself is not in it
 WITH inserted AS (INSERT INTO few VALUES ('0000000000000000') RETURNING 1)
 SELECT sum(pairs) FROM (SELECT 10 * count(*) AS sample FROM inserted) i,
@@ -123,8 +137,10 @@ SELECT count(*) FROM (SELECT simhash_distances(NULL, 'fp', 100)
 
 DROP OWNED BY simhash_sampler;
 DROP ROLE simhash_sampler;
-DROP VIEW "A ""view", computed;
+DROP VIEW "A ""view", computed, unsteady;
+DROP FUNCTION unsteady;
+DROP SEQUENCE calls;
 DROP MATERIALIZED VIEW stored;
-DROP TABLE docs, many, halves, few, parts, domains;
+DROP TABLE docs, many, wide, halves, few, parts, domains;
 DROP DOMAIN stored_fingerprint, fingerprint;
 DROP TYPE pair;

@@ -239,6 +239,20 @@ UNION ALL VALUES
 	('opposites', 'SELECT i AS id, word::simhash64 AS fp FROM codewords(32, 128, true)'),
 	('next neighbours', 'SELECT i AS id, word::simhash64 AS fp FROM codewords(4, 600, false)');
 
+-- A fingerprint of 128 bits: the bits of a fingerprint are the first ones, or the last
+-- ones, or each four stand after four that are always the same, or come twice.
+CREATE FUNCTION widen(fp simhash64, way text) RETURNS simhash128 LANGUAGE sql IMMUTABLE AS $$
+	SELECT (CASE way WHEN 'first' THEN fp::text || '0123456789abcdef'
+		WHEN 'last' THEN '0123456789abcdef' || fp::text
+		WHEN 'spread' THEN regexp_replace(fp::text, '(.)', 'a\1', 'g')
+		WHEN 'twice' THEN regexp_replace(fp::text, '(.)', '\1\1', 'g') END)::simhash128
+$$;
+-- The same for a query for (id, fp), in each way.
+CREATE FUNCTION widened(source text) RETURNS TABLE (way text, wide text) LANGUAGE sql AS $$
+	SELECT way, format('SELECT id, widen(fp, %L) AS fp FROM (%s) w', way, source)
+	FROM unnest('{first,last,spread,twice}'::text[]) way
+$$;
+
 -- Every tenth one is near another one.
 CREATE FUNCTION many_uniform(n int) RETURNS TABLE (id int, fp simhash64)
 LANGUAGE sql IMMUTABLE AS $$
@@ -309,7 +323,7 @@ END $$;
 CREATE FUNCTION check_clusters(source text, ks int[], pairs text DEFAULT
 	'SELECT a.place AS a, b.place AS b, a.fp <~> b.fp AS distance
 	FROM input a JOIN input b ON a.place < b.place WHERE a.fp <~> b.fp IS NOT NULL',
-	up_to int DEFAULT 64)
+	up_to int DEFAULT 128)
 RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	root int[];  -- of each place, the first one of its component

@@ -99,6 +99,8 @@ SELECT tab, check_joins('TABLE ' || tab, format('SELECT id + 3 AS id, fp FROM %s
 SELECT tab, check_joins('TABLE ' || tab, 'TABLE uniform', '{7}')
 FROM tables WHERE tab IN ('skewed', 'ascending', 'extremes');
 SELECT check_joins('TABLE half_bits', 'TABLE skewed', '{-1,0,20,64,1000}');
+SELECT shape, way, check_joins(wide, format('SELECT id + 3 AS id, fp FROM (%s) s WHERE id %% 4 > 0', wide), '{3,16,70}')
+FROM shapes, widened(source || ' LIMIT 60') WHERE shape IN ('skewed', 'balls', 'empty');
 SELECT check_joins('TABLE empty', 'TABLE only_null', '{64}'),
 	check_joins('TABLE uniform', 'TABLE empty', '{64}'),
 	check_joins('TABLE only_null', 'TABLE uniform', '{64}');
@@ -111,6 +113,19 @@ FROM generate_series(1, 120) id;
 CREATE TABLE b AS SELECT id + 30 AS id, n, body, fp FROM a WHERE id % 4 > 0;
 CREATE TABLE c AS SELECT id + 60 AS id, n, body, fp FROM a WHERE id % 3 > 0;
 ANALYZE a, b, c;
+-- the same of 128 bits, as far apart, and what a query of a, b and c gives there
+CREATE SCHEMA bits_128;
+CREATE TABLE bits_128.a AS SELECT id, n, body, widen(fp, 'spread') AS fp FROM a;
+CREATE TABLE bits_128.b AS SELECT id, n, body, widen(fp, 'spread') AS fp FROM b;
+CREATE TABLE bits_128.c AS SELECT id, n, body, widen(fp, 'spread') AS fp FROM c;
+ANALYZE bits_128.a, bits_128.b, bits_128.c;
+CREATE FUNCTION query_128(query text) RETURNS text LANGUAGE sql AS $$
+	SELECT replace(replace(replace(query, 'hamming_ball(', 'hamming_ball128('),
+		'''0000000000000000''', 'widen(''0000000000000000'', ''spread'')'),
+		'(a.fp::bigint # 1)::simhash64', '(a.fp::bit(128) # 1::bit(128))::simhash128')
+$$;
+CREATE FUNCTION joins_128(query text) RETURNS text LANGUAGE sql SET search_path = bits_128, public AS
+	'SELECT joins(query_128(query))';
 
 -- The plans.  Neither side has an index.
 SELECT query, (SELECT string_agg(line, E'\n') FROM join_plan(query) line) AS plan FROM unnest(ARRAY[
@@ -120,6 +135,7 @@ SELECT query, (SELECT string_agg(line, E'\n') FROM join_plan(query) line) AS pla
 	'SELECT * FROM a WHERE EXISTS (SELECT FROM b WHERE a.fp <-> b.fp <= 3 AND a.id <> b.id)',
 	'SELECT * FROM a WHERE NOT EXISTS (SELECT FROM b WHERE a.fp <-> b.fp <= 3)',
 	'SELECT a.* FROM a LEFT JOIN b ON a.fp <-> b.fp <= 3 WHERE b.fp IS NULL']) query;
+SELECT join_plan('SELECT * FROM bits_128.a a JOIN bits_128.b b ON a.fp <-> b.fp <= 3 AND a.id < b.id');
 -- and without force
 SELECT plan_lines('SELECT * FROM uniform a JOIN uniform b ON a.fp <-> b.fp <= 3', 'Join');
 SET simhash.enable_hammingjoin = off;
@@ -129,8 +145,10 @@ RESET simhash.enable_hammingjoin;
 
 -- every form of the clause, each way round
 CREATE FUNCTION ball_of(simhash64) RETURNS hamming_ball LANGUAGE sql AS 'SELECT hamming_ball($1, 3)';
+CREATE FUNCTION ball_of(simhash128) RETURNS hamming_ball128 LANGUAGE sql AS 'SELECT hamming_ball128($1, 3)';
 SELECT form, joins('SELECT a.id, b.id AS other FROM a JOIN b ON ' || form),
 	joins('SELECT a.id, b.id AS other FROM b LEFT JOIN a ON ' || form),
+	joins_128('SELECT a.id, b.id AS other FROM a JOIN b ON ' || form),
 	-- an InitPlan has another name in each version
 	regexp_replace(plan_lines('SELECT FROM a JOIN b ON ' || form, 'Hamming Cond|Join Filter'),
 		'\$0|\(InitPlan \w+\)\.col1', 'InitPlan') AS plan
@@ -150,7 +168,8 @@ FROM unnest(ARRAY['simhash(a.body) <-> b.fp <= 1', 'a.fp <-> simhash(b.body) <= 
 	'minhash(a.body) <-> minhash(b.body) <= 1']) form;
 -- what no join by distance can serve: core's methods do
 CREATE FUNCTION volatile_k() RETURNS int LANGUAGE plpgsql VOLATILE AS 'BEGIN RETURN 1; END';
-SELECT form, joins('SELECT a.id, b.id AS other FROM a JOIN b ON ' || form)
+SELECT form, joins('SELECT a.id, b.id AS other FROM a JOIN b ON ' || form),
+	joins_128('SELECT a.id, b.id AS other FROM a JOIN b ON ' || form)
 FROM unnest(ARRAY['a.fp <-> b.fp <= a.n', 'a.fp <-> b.fp <= b.id', 'a.fp <~> b.fp <= 3',
 	'a.fp <-> b.fp > 3', 'a.fp <-> b.fp = 0', 'a.fp <-> a.fp <= 3', 'NOT a.fp <-> b.fp <= 3',
 	'a.fp <-> b.fp <= 1 OR a.id = b.id', '(a.fp <-> b.fp <= 1) IS NOT TRUE',
@@ -176,7 +195,7 @@ FROM unnest(ARRAY['AND current_setting(''work_mem'') = ''x''', 'AND current_sett
 	'AND false', 'AND (SELECT true)', 'AND (SELECT n = 3 FROM c WHERE c.id = 61)']) form;
 
 -- types of joins, one in another
-SELECT joins(query), query FROM unnest(ARRAY[
+SELECT joins(query), joins_128(query), query FROM unnest(ARRAY[
 	'SELECT a.id, b.id AS b, c.id AS c FROM a JOIN b ON a.fp <-> b.fp <= 1 JOIN c ON b.fp <-> c.fp <= 1',
 	'SELECT a.id, b.id AS b, c.id AS c FROM a JOIN b ON a.fp % b.fp JOIN c ON b.fp % c.fp AND c.fp % a.fp',
 	'SELECT a.id, b.id AS b, c.id AS c FROM a LEFT JOIN b ON a.fp <-> b.fp <= 1 LEFT JOIN c ON b.fp <-> c.fp <= 1',
@@ -238,7 +257,7 @@ SELECT (SELECT string_agg(line, E'\n') FROM join_plan(query) line) AS plan FROM 
 
 -- again and again: k, or a side, depends on an outer row, or neither does
 SET enable_material = off;
-SELECT joins(query), query FROM unnest(ARRAY[
+SELECT joins(query), joins_128(query), query FROM unnest(ARRAY[
 	'SELECT k, (SELECT count(*) FROM a JOIN b ON a.fp <-> b.fp <= k) FROM generate_series(-1, 4) k',
 	'SELECT k, (SELECT count(*) FROM a LEFT JOIN b ON a.fp <-> b.fp <= k AND a.id < k * 20) FROM generate_series(-1, 4) k',
 	'SELECT k, (SELECT count(*) FROM a WHERE NOT EXISTS (SELECT FROM b WHERE a.fp <-> b.fp <= k)) FROM unnest(''{3,NULL,-1,0,64}''::int[]) k',
@@ -484,6 +503,13 @@ BEGIN
 	END LOOP;
 END $$;
 SELECT * FROM check_large();
+CREATE TABLE bits_128.large AS SELECT id, widen(fp, 'last') AS fp, body FROM large;
+CREATE TABLE bits_128.wide AS SELECT id, widen(fp, 'last') AS fp, body FROM wide;
+CREATE TABLE bits_128.equal AS SELECT id, widen(fp, 'last') AS fp, body FROM equal;
+ANALYZE bits_128.large, bits_128.wide, bits_128.equal;
+SET search_path = bits_128, public;
+SELECT result, work, with_memory FROM check_large();
+RESET search_path;
 SET hash_mem_multiplier = 1;
 SET work_mem = '64kB';
 SELECT joins('SELECT a.id, b.id AS other FROM large a FULL JOIN wide b ON a.fp <-> b.fp <= 3 AND a.id = b.id', NULL,
@@ -521,6 +547,15 @@ RESET enable_mergejoin;
 RESET join_collapse_limit;
 RESET from_collapse_limit;
 
+-- of fingerprints of both types a join takes one, and it matters not which
+CREATE TABLE two AS SELECT id, a.fp, b.fp AS fp_128 FROM a JOIN bits_128.a b USING (id);
+SELECT joins('SELECT x.id, y.id AS other FROM two x JOIN two y ON ' || form) FROM unnest(ARRAY[
+	'x.fp <-> y.fp <= 9 AND x.fp_128 <-> y.fp_128 <= 0', 'x.fp_128 <-> y.fp_128 <= 9 AND x.fp <-> y.fp <= 0',
+	'x.fp <-> y.fp <= 1 AND y.fp_128 % x.fp_128']) form;
+SELECT error_of('SELECT FROM two x JOIN two y ON ' || form) FROM unnest(ARRAY['x.fp <-> y.fp_128 <= 3',
+	'x.fp % y.fp_128', 'x.fp_128 <@ hamming_ball(y.fp, 3)', 'x.fp <@ hamming_ball128(y.fp_128, 3)',
+	'simhash_within(x.fp, y.fp_128, 3)']) form;
+
 -- what EXPLAIN tells of it, beside text
 SET enable_nestloop = off;
 DO $$
@@ -550,6 +585,9 @@ DROP OWNED BY simhash_reader;
 DROP ROLE simhash_reader;
 CALL for_each_table('DROP TABLE %1$s');
 DROP VIEW near, even;
-DROP TABLE a, b, c, log, pa, pb, large, wide, equal;
+DROP TABLE a, b, c, log, pa, pb, large, wide, equal, two;
+SET client_min_messages = warning;
+DROP SCHEMA bits_128 CASCADE;
+RESET client_min_messages;
 DROP FUNCTION joins, same_result, join_plan, check_joins, check_partitions, check_large, work_of, result_by_join,
-	result_by_loop, result_of, ball_of, volatile_true, volatile_k, near_rows;
+	result_by_loop, result_of, ball_of(simhash64), ball_of(simhash128), joins_128, query_128, volatile_true, volatile_k, near_rows;

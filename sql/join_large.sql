@@ -60,6 +60,8 @@ CALL make_tables(2400);
 SELECT tab, r.* FROM tables, check_large_joins(tab, format('(SELECT id + 7 AS id, fp FROM %s
 	WHERE id %% 3 > 0) s', tab), '{0,2,3,5}', '{64kB,128kB,64MB}') r
 WHERE tab IN ('uniform', 'half_bits', 'one_block', 'empty', 'only_null');
+SELECT way, r.* FROM widened('SELECT * FROM uniform WHERE id <= 900'), check_large_joins(format('(%s) s', wide),
+	format('(SELECT id + 7 AS id, fp FROM (%s) s WHERE id %% 3 > 0) s', wide), '{0,3,16}', '{64kB,64MB}') r;
 -- of these many are near each
 SELECT tab, r.* FROM tables, check_large_joins(format('(SELECT * FROM %s WHERE id %% 3 = 0) s', tab),
 	format('(SELECT * FROM %s WHERE id %% 25 = 0) s', tab), '{0,1,3}', '{64kB,64MB}') r
@@ -69,6 +71,8 @@ SELECT r.* FROM check_large_joins('many_uniform(1000)', '(SELECT * FROM many_ske
 	SELECT id + 5000, fp FROM uniform WHERE id < 200) s', array(SELECT generate_series(0, 20)), '{64kB,64MB}') r;
 SELECT r.* FROM check_large_joins('(SELECT * FROM half_bits WHERE id < 90) s',
 	'(SELECT * FROM skewed WHERE id < 90) s', array(SELECT generate_series(-1, 65)), '{64kB}') r;
+SELECT way, r.* FROM widened('SELECT * FROM skewed WHERE id < 90'), check_large_joins(format('(%s) s', wide),
+	format('(%s) s', wide), '{-1,0,1,3,7,8,12,16,20,32,63,64,65,127,128,129}', '{64kB}') r;
 -- pairs at just the distance, and nothing else
 SELECT k, r.* FROM unnest('{1,2,3,4,6,8}'::int[]) k, check_large_joins(format('many_pairs(%s, 500, false)', k),
 	format('many_pairs(%s, 500, true)', k), ARRAY[k - 1, k], '{64kB,64MB}') r;

@@ -26,6 +26,8 @@ CALL make_tables(200);
 -- ids in no order, some of them negative
 SELECT shape, check_pairs(format('SELECT id * 7919 %% 10007 - 5000 AS id, fp
 	FROM (%s) s WHERE id <= 100', source), '{0,1,3,6,16,64}') FROM shapes;
+SELECT way, count(*) AS shapes, check_pairs(wide, '{0,1,3,7,16,65,128}') FROM shapes,
+	widened(format('SELECT * FROM (%s) s WHERE id <= 60', source)) GROUP BY 1, 3;
 -- ids that are not unique, and NULLs
 SELECT check_pairs('SELECT nullif(id % 20, 7) AS id, fp FROM ' || tab,
 	'{0,1,3,5,12,32,64}') FROM tables WHERE tab IN ('skewed', 'duplicates', 'extremes');
@@ -114,6 +116,12 @@ ALTER TABLE docs DISABLE ROW LEVEL SECURITY;
 SELECT error_of(format('SELECT simhash_pairs(''SELECT id, fp FROM docs'', %s)', k))
 FROM unnest('{-1,65,-2147483648,2147483647}'::int[]) k;
 SELECT error_of('SELECT simhash_pairs(''TABLE docs'', ''TABLE docs'', 65)');
+SELECT error_of(format('SELECT simhash_pairs(''SELECT id, widen(fp, twice) FROM docs'', %s)', k))
+FROM unnest('{-1,129}'::int[]) k;
+-- no fingerprint of the one type is near one of the other
+SELECT error_of(format('SELECT simhash_pairs(%L, %L, 3)', a, b)) FROM unnest(ARRAY['TABLE docs',
+	'SELECT id, widen(fp, ''twice'') FROM docs']) a, unnest(ARRAY['TABLE docs',
+	'SELECT id, widen(fp, ''twice'') FROM docs WHERE false']) b WHERE a = 'TABLE docs' OR b = 'TABLE docs';
 CREATE FUNCTION errors_of(queries text[]) RETURNS TABLE (query text, error text)
 LANGUAGE sql AS $$
 	SELECT q, error_of(format('SELECT simhash_pairs(%L, 3)', q)) FROM unnest(queries) q
@@ -127,6 +135,7 @@ SELECT * FROM errors_of(ARRAY['SELECT id FROM docs', 'SELECT FROM docs', 'SELECT
 	'SELECT ctid, fp FROM docs', 'SELECT NULL, fp FROM docs', 'SELECT id, NULL FROM docs',
 	'SELECT id, fp::text FROM docs', 'SELECT id, fp::bigint FROM docs', 'SELECT docs FROM docs',
 	'SELECT id, ''0123456789abcdef'' FROM docs', 'SELECT id, ARRAY[fp] FROM docs',
+	'SELECT widen(fp, ''first''), id FROM docs',
 	'SELECT id::text, fp FROM docs WHERE false']);
 -- the hint is what works
 SELECT * FROM simhash_pairs('SELECT fp, id FROM docs', 3);
@@ -165,7 +174,6 @@ SELECT * FROM errors_of(ARRAY['', ' ', ';', '-- nothing', 'TABLE docs; TABLE doc
 SELECT * FROM errors_of(ARRAY['SELECT id, fp FORM docs', 'SELECT id, fp FROM nothing', 'SELECT a, fp FROM docs',
 	'SELECT $1, fp FROM docs', 'SELECT id / 0, fp FROM docs', 'SELECT id, ''x''::simhash64 FROM docs',
 	'SELECT 9223372036854775808, fp FROM docs']);
-SELECT error_of('SELECT simhash_pairs(''SELECT a, b FROM docs; x'', 65)');
 
 -- Ten billion pairs come one at a time: to keep them all would take temporary
 -- files.

@@ -32,6 +32,10 @@ CALL make_tables(200);
 SELECT shape, check_parts(source, '{0,1,3,8,20}', '{1,4,13}') FROM shapes;
 SELECT shape, check_parts(source || ' LIMIT 100', '{33,50,51,62,63,64}', '{1,3,7}') FROM shapes
 WHERE shape IN ('uniform', 'skewed', 'balls');
+SELECT shape, way, check_parts(wide, '{0,1,3,16,40}', '{1,13}') FROM shapes, widened(source || ' LIMIT 100')
+WHERE shape IN ('uniform', 'skewed', 'balls', 'steps');
+SELECT way, check_parts(wide, '{65,126,127,128}', '{1,7}')
+FROM widened((SELECT source || ' LIMIT 60' FROM shapes WHERE shape = 'uniform'));
 -- ids that are not unique, and NULLs
 SELECT tab, check_parts('SELECT nullif(id % 20, 7) AS id, fp FROM ' || tab, '{0,3,8,64}', '{1,3,16}')
 FROM tables WHERE tab IN ('skewed', 'duplicates', 'extremes', 'empty', 'only_null');
@@ -53,7 +57,8 @@ SELECT check_parts('SELECT i AS id, ((i::bigint * 2654435761 << 13) # (i % 7))::
 	FROM generate_series(1, 6000) i', '{1,3}', '{1,5}');
 
 -- The numbers are frozen: tables are distributed by them.
-SELECT k, n, ARRAY(SELECT simhash_parts('0123456789abcdef', k, n)) AS parts
+SELECT k, n, ARRAY(SELECT simhash_parts('0123456789abcdef'::simhash64, k, n)) AS parts,
+	ARRAY(SELECT simhash_parts('00112233445566778899aabbccddeeff'::simhash128, k, n)) AS parts_128
 FROM (VALUES (0, 1000000), (1, 1000), (3, 1), (3, 4), (3, 16), (3, 1000), (8, 16), (8, 512),
 	(20, 64), (64, 16), (3, 2147483647)) v (k, n);
 -- ascending, each once, no more than k + 1 of them; all parts have rows
@@ -63,14 +68,23 @@ FROM (VALUES (0, 3), (1, 8), (3, 4), (3, 64), (8, 16), (8, 64)) v (k, n),
 	(SELECT i AS id, substr(md5(i::text), 1, 16)::simhash64 AS fp FROM generate_series(1, 3000) i) docs,
 	simhash_parts(fp, k, n) WITH ORDINALITY p (part, rank)
 GROUP BY k, n ORDER BY k, n;
-SELECT count(*) FROM simhash_parts(NULL, 3, 4);
-SELECT simhash_parts('0000000000000000', NULL, 4);
-SELECT simhash_parts('0000000000000000', 3, NULL);
+SELECT k, n, count(*) = count(DISTINCT (id, part)) AS once, bool_and(part BETWEEN 0 AND n - 1) AS in_range,
+	count(DISTINCT part) = n AS all_parts, max(rank) <= k + 1 AS few
+FROM (VALUES (0, 3), (1, 8), (16, 64), (100, 8)) v (k, n),
+	(SELECT i AS id, md5(i::text)::uuid::simhash128 AS fp FROM generate_series(1, 1000) i) docs,
+	simhash_parts(fp, k, n) WITH ORDINALITY p (part, rank)
+GROUP BY k, n ORDER BY k, n;
+SELECT count(*) FROM simhash_parts(NULL::simhash64, 3, 4);
+SELECT simhash_parts('0000000000000000'::simhash64, NULL, 4);
+SELECT simhash_parts('0000000000000000'::simhash64, 3, NULL);
 SELECT count(*) FROM simhash_pairs('SELECT id, fp FROM uniform', 3, NULL, 4);
 
 SELECT error_of(statement) FROM unnest(ARRAY[
-	$$SELECT simhash_parts('0000000000000000', -1, 4)$$, $$SELECT simhash_parts('0000000000000000', 65, 4)$$,
-	$$SELECT simhash_parts('0000000000000000', 3, 0)$$, $$SELECT simhash_parts('0000000000000000', 3, -4)$$,
+	$$SELECT simhash_parts('0000000000000000'::simhash64, -1, 4)$$,
+	$$SELECT simhash_parts('0000000000000000'::simhash64, 65, 4)$$,
+	$$SELECT simhash_parts(repeat('0', 32)::simhash128, 129, 4)$$,
+	$$SELECT simhash_parts('0000000000000000'::simhash64, 3, 0)$$,
+	$$SELECT simhash_parts('0000000000000000'::simhash64, 3, -4)$$,
 	$$SELECT simhash_pairs('SELECT id, fp FROM uniform', 65, 0, 4)$$,
 	$$SELECT simhash_pairs('SELECT id, fp FROM uniform', 3, 0, 0)$$,
 	$$SELECT simhash_pairs('SELECT id, fp FROM uniform', 3, -1, 4)$$,
