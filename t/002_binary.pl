@@ -26,22 +26,35 @@ $node->safe_psql(
 	CREATE INDEX docs_body ON docs USING gist (simhash(body, words => 2));
 	CREATE VIEW near AS SELECT id FROM docs WHERE fp <-> '0123456789abcdef' <= 28;
 	CREATE TABLE stored AS SELECT id, fp, ball, weights FROM docs;
+	CREATE TABLE wide (id int PRIMARY KEY, body text,
+		fp simhash128 GENERATED ALWAYS AS (md5(body)::simhash128) STORED, ball hamming_ball128,
+		fps simhash128[]);
+	INSERT INTO wide(id, body, ball, fps) SELECT i, CASE WHEN i % 10 > 0 THEN i::text END,
+		hamming_ball128(md5(i::text)::simhash128, i % 140 - 3),
+		ARRAY[NULL, md5(i::text)]::simhash128[]
+	FROM generate_series(1, 1000) i;
+	CREATE INDEX wide_fp ON wide USING hamming (fp);
+	CREATE VIEW wide_near AS SELECT id FROM wide WHERE fp <-> '0123456789abcdef0123456789abcdef' <= 58;
+	CREATE TABLE wide_stored AS SELECT id, fp, ball, fps FROM wide;
 });
 my $contents = 'SELECT md5(string_agg(d::text, $$,$$ ORDER BY id)) FROM %s d';
-my $docs = $node->safe_psql('postgres', sprintf $contents, 'docs');
-my $near = $node->safe_psql('postgres', sprintf $contents, 'near');
+my %before = map { $_ => $node->safe_psql('postgres', sprintf $contents, $_) }
+  qw(docs near wide wide_near);
 
 # binary COPY
 my $file = $node->data_dir . '/stored.bin';
-$node->safe_psql(
-	'postgres', qq{
-	COPY stored TO '$file' (FORMAT binary);
-	CREATE TABLE copied (LIKE stored);
-	COPY copied FROM '$file' (FORMAT binary);
-});
-is( $node->safe_psql('postgres', sprintf $contents, 'copied'),
-	$node->safe_psql('postgres', sprintf $contents, 'stored'),
-	'binary COPY round trip');
+for my $stored ('stored', 'wide_stored')
+{
+	$node->safe_psql(
+		'postgres', qq{
+		COPY $stored TO '$file' (FORMAT binary);
+		CREATE TABLE copy_of_$stored (LIKE $stored);
+		COPY copy_of_$stored FROM '$file' (FORMAT binary);
+	});
+	is( $node->safe_psql('postgres', sprintf $contents, "copy_of_$stored"),
+		$node->safe_psql('postgres', sprintf $contents, $stored),
+		"binary COPY round trip of $stored");
+}
 
 # malformed fields, of every length
 sub copy_field
@@ -57,7 +70,11 @@ sub copy_field
 		"CREATE TEMP TABLE t (v $type); COPY t FROM '$path' (FORMAT binary); SELECT v FROM t"
 	);
 }
-my %size = (simhash64 => 8, hamming_ball => 10);
+my %size = (
+	simhash64 => 8,
+	hamming_ball => 10,
+	simhash128 => 16,
+	hamming_ball128 => 18);
 for my $type (sort keys %size)
 {
 	for my $length (0 .. 20)
@@ -91,19 +108,26 @@ for my $field ([ "\1{\"A\": 2}", qr/^\{"a": 2\}$/ ], [ "\1{}", qr/^\{\}$/ ],
 
 	like($out . $err, $field->[1], 'weights ' . unpack 'H*', $field->[0]);
 }
+# of balls: random ones, and the ends
 srand 64;
-for (1 .. 50)
+for my $ball ([ 'hamming_ball', 64 ], [ 'hamming_ball128', 128 ])
 {
-	my $bytes = join '', map { chr int rand 256 } 1 .. 10;
-	my $radius = unpack 's>', substr $bytes, 8;
-	my ($code, $out, $err) = copy_field('hamming_ball', $bytes);
+	my ($type, $bits) = @$ball;
 
-	like(
-		$radius >= -1 && $radius <= 64 ? $out : $err,
-		$radius >= -1 && $radius <= 64
-		? qr/,$radius\)/
-		: qr/invalid radius in external value of type hamming_ball: $radius/,
-		"radius $radius");
+	for my $radius (-2, -1, 0, $bits, $bits + 1, 256, -32768, map { int rand(65536) - 32768 } 1 .. 20)
+	{
+		my $centre = join '', map { chr int rand 256 } 1 .. $bits / 8;
+		my ($code, $out, $err) = copy_field($type, $centre . pack 's>', $radius);
+		my $valid = $radius >= -1 && $radius <= $bits;
+		my $digits = unpack 'H*', $centre;
+
+		like(
+			$valid ? $out : $err,
+			$valid
+			? qr/^\($digits,$radius\)$/
+			: qr/invalid radius in external value of type $type: $radius/,
+			"$type of radius $radius");
+	}
 }
 
 # dump and restore
@@ -113,10 +137,11 @@ $node->command_ok([ 'pg_dump', '-f', $dump, $node->connstr('postgres') ],
 $node->safe_psql('postgres', 'CREATE DATABASE restored');
 $node->command_ok([ 'psql', '-X', '-v', 'ON_ERROR_STOP=1', '-f', $dump,
 		$node->connstr('restored') ], 'restore');
-is($node->safe_psql('restored', sprintf $contents, 'docs'),
-	$docs, 'the same rows');
-is($node->safe_psql('restored', 'SET enable_seqscan = off; ' . sprintf $contents, 'near'),
-	$near, 'and a view that searches them');
+for (sort keys %before)
+{
+	is($node->safe_psql('restored', 'SET enable_seqscan = off; ' . sprintf $contents, $_),
+		$before{$_}, "the same rows of $_");
+}
 
 $node->stop;
 done_testing();
