@@ -3,9 +3,11 @@
 
 \if :{?bits}
 	\set ball hamming_ball :bits
+	\set restrict simhash_restrict_ :bits
 \else
 	\set bits 64
 	\set ball hamming_ball
+	\set restrict simhash_restrict
 \endif
 \if :{?rows}
 \else
@@ -82,8 +84,16 @@ SELECT round(estimate(format('SELECT FROM common WHERE fp <-> %L <= 3', :'ones')
 	::numeric, -3) AS rows;
 SELECT estimate('SELECT FROM common WHERE fp <-> NULL <= 3') AS null_centre,
 	estimate(format('SELECT FROM common WHERE fp <-> (SELECT NULL::simhash%s) <= 3', :bits)) < 100 AS unknown;
+-- an operator of another type does not make its values fingerprints
+CREATE TABLE numbers AS SELECT i % 5 AS n FROM generate_series(1, 1000) i;
+ANALYZE numbers;
+CREATE FUNCTION in_ball(int, :ball) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN RETURN true; END';
+CREATE OPERATOR <@ (LEFTARG = int, RIGHTARG = :ball, FUNCTION = in_ball, RESTRICT = :restrict);
+SELECT estimate(format('SELECT FROM numbers WHERE n <@ %s(%L, 3)', :'ball', :'q')) BETWEEN 1 AND 1000 AS sane;
 DROP VIEW asked;
-DROP TABLE docs, unanalyzed, common;
+DROP TABLE docs, unanalyzed, common, numbers;
+DROP OPERATOR <@ (int, :ball);
+DROP FUNCTION in_ball;
 
 -- every bound in every position: no error, and as many rows as without the
 -- planner's help

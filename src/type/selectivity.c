@@ -93,6 +93,10 @@ null_fraction(VariableStatData *variable)
  *
  * Statistics are used without statistic_proc_security_check(): all that could
  * be asked of them here is a leakproof function.
+ *
+ * Whoever may create an operator may name an estimator of this file for it,
+ * whatever the operator's types are.  So values that are not as long as a
+ * fingerprint are not read as fingerprints.
  */
 static double
 column_fraction(VariableStatData *variable, const KnownBall *ball)
@@ -101,6 +105,7 @@ column_fraction(VariableStatData *variable, const KnownBall *ball)
 	double		common_within = 0;	/* and one within the ball */
 	double		distinct = distinct_values(variable);
 	AttStatsSlot slot;
+	int			count = 0;
 	int			i;
 
 	if (ball->has_centre && HeapTupleIsValid(variable->statsTuple) &&
@@ -108,14 +113,16 @@ column_fraction(VariableStatData *variable, const KnownBall *ball)
 						 InvalidOid,
 						 ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS))
 	{
-		for (i = 0; i < slot.nvalues; i++)
+		if (get_typlen(slot.valuetype) == sizeof(Fingerprint))
+			count = slot.nvalues;
+		for (i = 0; i < count; i++)
 		{
 			common += slot.numbers[i];
 			if (hamming_distance(DatumGetSimhash(slot.values[i]),
 								 ball->centre) <= ball->radius)
 				common_within += slot.numbers[i];
 		}
-		distinct -= slot.nvalues;
+		distinct -= count;
 		free_attstatsslot(&slot);
 	}
 	return common_within + Max(1 - null_fraction(variable) - common, 0) *

@@ -223,14 +223,20 @@ SIMHASH_FUNCTION(hash_extended) (PG_FUNCTION_ARGS)
 							 sizeof(fingerprint), PG_GETARG_INT64(1));
 }
 
+/* The least and the greatest are arguments, as they came: no copy is made. */
+
 Datum
 SIMHASH_FUNCTION(smaller) (PG_FUNCTION_ARGS)
 {
-	PG_RETURN_SIMHASH(Min(PG_GETARG_SIMHASH(0), PG_GETARG_SIMHASH(1)));
+	bool		first = PG_GETARG_SIMHASH(0) <= PG_GETARG_SIMHASH(1);
+
+	PG_RETURN_DATUM(PG_GETARG_DATUM(first ? 0 : 1));
 }
 
 Datum
 SIMHASH_FUNCTION(larger) (PG_FUNCTION_ARGS)
 {
-	PG_RETURN_SIMHASH(Max(PG_GETARG_SIMHASH(0), PG_GETARG_SIMHASH(1)));
+	bool		first = PG_GETARG_SIMHASH(0) >= PG_GETARG_SIMHASH(1);
+
+	PG_RETURN_DATUM(PG_GETARG_DATUM(first ? 0 : 1));
 }
