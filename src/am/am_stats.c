@@ -8,7 +8,7 @@
 
 #include "am/am_build.h"
 
-/* Of a block of more bits the values are sorted, and not counted in an array. */
+/* Values of a block of more bits are sorted, and not counted in an array. */
 #define COUNTED_BITS 22
 
 /*

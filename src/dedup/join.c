@@ -657,7 +657,8 @@ hamming_join_choose_cut(FingerprintList *x, FingerprintList *y, int radius,
 	measure_bits(join, &all, varying, shape.information);
 	pfree(join);
 	total = sum_information(&shape, FINGERPRINT_ALL_BITS);
-	if (fingerprint_popcount(varying) < parts || parts * exp2(-total / parts) > 0.5)
+	if (fingerprint_popcount(varying) < parts ||
+		parts * exp2(-total / parts) > 0.5)
 		return false;
 	join_cut_begin(cut, 1, radius, FINGERPRINT_ALL_BITS, varying);
 	cut_bits(cut, &shape);

@@ -54,11 +54,11 @@ hamming_parts_begin(JoinParts *parts, int radius, int count)
 	{
 		PartBlock  *block = &parts->blocks[i];
 		int			start = hamming_block_start(blocks, i);
-		int			width = Min(hamming_block_width(blocks, i), PART_BITS);
+		int			width = hamming_block_width(blocks, i);
 
 		block->mask = hamming_leading_bits(width) >> start;
 		block->low = HAMMING_BITS - start - width;
-		block->unused = PART_BITS - width;
+		block->unused = 64 - Min(width, 64);
 		block->offset = (UINT64CONST(1) << block->unused) / (radius + 1) * i;
 	}
 }

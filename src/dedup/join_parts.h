@@ -10,7 +10,6 @@
 #define hamming_parts_begin WIDE(hamming_parts_begin)
 #define hamming_parts_restrict WIDE(hamming_parts_restrict)
 
-#define PART_BITS 64			/* of a value of a block, at most */
 
 /* A block of a fingerprint: see hamming_part_of(). */
 typedef struct PartBlock
@@ -18,7 +17,7 @@ typedef struct PartBlock
 	Fingerprint mask;			/* the bits of the block */
 	int			low;			/* bits of a fingerprint that are below the
 								 * block */
-	int			unused;			/* PART_BITS without the bits of the block */
+	int			unused;			/* bits of a word that are beyond the block */
 	uint64		offset;			/* of its values from those of block 0 */
 } PartBlock;
 
@@ -46,17 +45,17 @@ extern void hamming_parts_restrict(const JoinParts *parts, JoinPairs *pairs,
  * Return the part, 0 .. parts->count - 1, of a block of a fingerprint, where
  * block is 0 .. parts->block_count - 1.
  *
- * The values of a block are spread over 2^PART_BITS by a permutation, as in Knuth's
+ * The values of a block are spread over 2^64 by a permutation, as in Knuth's
  * multiplicative hashing.  They are 2^unused apart, and the values of other
  * blocks lie between them, by their offsets.  Each part is a stretch of the
- * these: so parts have equally many values, however few values there are.
+ * 2^64: so parts have equally many values, however few values there are.  Of a
+ * block of more than 64 bits, its words are folded into one first.
  */
 static inline int
-hamming_part_of(const JoinParts *parts, Fingerprint fingerprint,
-				int block)
+hamming_part_of(const JoinParts *parts, Fingerprint fingerprint, int block)
 {
 	const PartBlock *b = &parts->blocks[block];
-	uint64		value = (uint64) ((fingerprint & b->mask) >> b->low);
+	uint64		value = fingerprint_fold((fingerprint & b->mask) >> b->low);
 	uint64		place = (value * UINT64CONST(0x9E3779B97F4A7C15) << b->unused) +
 	b->offset;
 
@@ -65,8 +64,7 @@ hamming_part_of(const JoinParts *parts, Fingerprint fingerprint,
 
 /* Is the block of the fingerprint in the part? */
 static inline bool
-is_block_in_part(const JoinPart *part, Fingerprint fingerprint,
-				 int block)
+is_block_in_part(const JoinPart *part, Fingerprint fingerprint, int block)
 {
 	return hamming_part_of(&part->parts, fingerprint, block) == part->number;
 }

@@ -189,7 +189,8 @@ choose_in_component(Leaders *l, uint32 from, uint32 to)
 	l->start = from;
 	if (size > FEW)
 	{
-		l->spare_fps = palloc_extended(size * sizeof(Fingerprint), MCXT_ALLOC_HUGE);
+		l->spare_fps = palloc_extended(size * sizeof(Fingerprint),
+									   MCXT_ALLOC_HUGE);
 		l->spare_ids = palloc_extended(size * sizeof(uint32), MCXT_ALLOC_HUGE);
 	}
 	choose_among(l, from, to);

@@ -82,6 +82,18 @@ fingerprint_from_words(const uint64 *words)
 	return fingerprint;
 }
 
+/* Return the exclusive or of the words. */
+static inline uint64
+fingerprint_fold(Fingerprint fingerprint)
+{
+	uint64		result = 0;
+	int			i;
+
+	for (i = 0; i < FINGERPRINT_WORDS; i++)
+		result ^= fingerprint_word(fingerprint, i);
+	return result;
+}
+
 /* Bit i from the lowest one on, 0 .. HAMMING_BITS - 1. */
 static inline Fingerprint
 fingerprint_bit(int i)
