@@ -22,7 +22,7 @@ $node->append_conf('pg_hba.conf',
 $node->start;
 $node->safe_psql('postgres', "ALTER ROLE CURRENT_USER PASSWORD '$password'");
 $node->safe_psql('postgres',
-	'CREATE EXTENSION simhash; CREATE TABLE sent (fp simhash64)');
+	'CREATE EXTENSION simhash; CREATE TABLE sent (fp simhash64); CREATE TABLE wide (fp simhash128)');
 
 my $user = $node->safe_psql('postgres', 'SELECT current_user');
 my $url = 'jdbc:postgresql://127.0.0.1:' . $node->port . "/postgres?user=$user&password=$password";
@@ -69,6 +69,12 @@ my $tokens =
 my $text = $node->safe_psql('postgres', q{SELECT simhash('{"New York"}')});
 my $insert = 'INSERT INTO sent VALUES ($1) RETURNING fp';
 my $ones = 'f' x 16;
+my $insert_wide = 'INSERT INTO wide VALUES ($1) RETURNING fp';
+my $insert_number = 'INSERT INTO wide VALUES ($1::numeric) RETURNING fp';
+my $insert_uuid = 'INSERT INTO wide VALUES ($1::uuid) RETURNING fp';
+my $uuid = '00112233-4455-6677-8899-aabbccddeeff';
+my $digits = $uuid =~ tr/-//dr;
+my $half = '8' . '0' x 31;
 isnt($text, $tokens, 'the text of an array is another text');
 
 my %driver = (
@@ -77,6 +83,7 @@ my %driver = (
 		probe => 'import psycopg',
 		program => <<'PYTHON',
 import decimal
+import uuid
 import psycopg
 
 connection = psycopg.connect(autocommit=True)
@@ -106,7 +113,17 @@ PYTHON
 			[ 'SELECT fp <-> $1 FROM pages WHERE id = 6', '-1', '42883' ],
 			[ 'SELECT simhash($1)', '["New York"]', $text ],
 			[ 'SELECT simhash($1::text[])', '["New York"]', $tokens ],
-			[ 'SELECT simhash($1::bigint[])', '[1, 6, 7]', '0000000000000007' ]
+			[ 'SELECT simhash($1::bigint[])', '[1, 6, 7]', '0000000000000007' ],
+			[ $insert_wide, "uuid.UUID('$uuid')", $digits ],
+			[ $insert_wide, "'$digits'", $digits ],
+			[ $insert_wide, '2**127', $half ],
+			[ $insert_wide, '0', '42804' ],
+			[ $insert_number, '0', '0' x 32 ],
+			[ $insert_number, '2**128 - 1', 'f' x 32 ],
+			[ $insert_number, '2**128', '22003' ],
+			[ 'SELECT $1::bytea::simhash128', 'b"abcdefghijklmnop"', unpack 'H*', 'abcdefghijklmnop' ],
+			[ 'SELECT fp::uuid FROM wide WHERE fp <-> $1 <= 0', "'$digits'", $uuid ],
+			[ "SELECT simhash_distance(\$1::simhash128, '$digits')", "'$digits'", '0' ]
 		]
 	},
 	'node-postgres' => {
@@ -144,7 +161,12 @@ JS
 			[ 'SELECT $1::bytea::simhash64', 'Buffer.from("abcdefgh")', '6162636465666768' ],
 			[ 'SELECT simhash($1)', '["New York"]', $text ],
 			[ 'SELECT simhash($1::text[])', '["New York"]', $tokens ],
-			[ 'SELECT simhash($1::bigint[])', '[1n, 6n, 7n]', '0000000000000007' ]
+			[ 'SELECT simhash($1::bigint[])', '[1n, 6n, 7n]', '0000000000000007' ],
+			[ $insert_wide, "'$digits'", $digits ],
+			[ $insert_wide, "'$uuid'", '22P02' ],
+			[ $insert_uuid, "'$uuid'", $digits ],
+			[ $insert_number, '2n ** 127n', $half ],
+			[ 'SELECT $1::bytea::simhash128', 'Buffer.from("abcdefghijklmnop")', unpack 'H*', 'abcdefghijklmnop' ]
 		]
 	},
 	'JDBC' => {
@@ -196,7 +218,14 @@ JAVA
 			[ 'SELECT fp <-> $1::simhash64 FROM pages WHERE id = 4', '"94456805082048be"', '0' ],
 			[ 'SELECT $1::simhash64', '"1234567890123456"', '1234567890123456' ],
 			[ 'SELECT $1::numeric::simhash64', '"1234567890123456"', '000462d53c8abac0' ],
-			[ 'SELECT simhash($1)', 'connection.createArrayOf("text", new String[] {"New York"})', $tokens ]
+			[ 'SELECT simhash($1)', 'connection.createArrayOf("text", new String[] {"New York"})', $tokens ],
+			[ $insert_wide, "java.util.UUID.fromString(\"$uuid\")", $digits ],
+			[ $insert_wide, 'BigInteger.TWO.pow(127)', $half ],
+			[ $insert_wide, '0L', '42804' ],
+			[ $insert_number, '0L', '0' x 32 ],
+			[ $insert_wide, qq{"$digits"}, '42804' ],
+			[ 'INSERT INTO wide VALUES ($1::simhash128) RETURNING fp', qq{"$digits"}, $digits ],
+			[ 'SELECT $1::bytea::simhash128', '"abcdefghijklmnop".getBytes()', unpack 'H*', 'abcdefghijklmnop' ]
 		]
 	},
 	'Go' => {
@@ -236,7 +265,11 @@ GO
 			[ 'INSERT INTO sent VALUES ($1::numeric) RETURNING fp', 'uint64(1<<64 - 1)', 'refused' ],
 			[ 'SELECT $1::bytea::simhash64', '[]byte("abcdefgh")', '6162636465666768' ],
 			[ 'SELECT simhash($1)', 'pq.Array([]string{"New York"})', $text ],
-			[ 'SELECT simhash($1::text[])', 'pq.Array([]string{"New York"})', $tokens ]
+			[ 'SELECT simhash($1::text[])', 'pq.Array([]string{"New York"})', $tokens ],
+			[ $insert_wide, qq{"$digits"}, $digits ],
+			[ $insert_uuid, qq{"$uuid"}, $digits ],
+			[ $insert_number, '"170141183460469231731687303715884105728"', $half ],
+			[ 'SELECT $1::bytea::simhash128', '[]byte("abcdefghijklmnop")', unpack 'H*', 'abcdefghijklmnop' ]
 		]
 	},
 	'DBD::Pg' => {
@@ -263,7 +296,10 @@ PERL
 			[ $insert, '1234567890123456', '1234567890123456' ],
 			[ 'SELECT $1::numeric::simhash64', '1234567890123456', '000462d53c8abac0' ],
 			[ 'SELECT simhash($1)', '["New York"]', $text ],
-			[ 'SELECT simhash($1::text[])', '["New York"]', $tokens ]
+			[ 'SELECT simhash($1::text[])', '["New York"]', $tokens ],
+			[ $insert_wide, "'$digits'", $digits ],
+			[ $insert_uuid, "'$uuid'", $digits ],
+			[ $insert_number, "'170141183460469231731687303715884105728'", $half ]
 		]
 	},
 	'SQLAlchemy' =>
