@@ -1,0 +1,6 @@
+-- What statistics.sql tests, of 128 bits.
+
+\set bits 128
+\getenv directory PG_ABS_SRCDIR
+\set statistics :directory '/sql/statistics.sql'
+\i :statistics
