@@ -733,6 +733,121 @@ CREATE FUNCTION minhash(doc tsvector) RETURNS simhash64
 COMMENT ON FUNCTION minhash(tsvector) IS
 	'MinHash of the set of lexemes of a tsvector';
 
+-- simhash128 is a type as well.  PostgreSQL takes a call with one argument for a
+-- conversion to that type if the argument is a literal without a type, or is of
+-- a type of strings, or a domain over one, and is no text.  The function of
+-- unknown is for such literals; the casts make a call with a string a call of
+-- the function of text.
+
+CREATE FUNCTION simhash128(unknown) RETURNS simhash128
+	AS 'MODULE_PATHNAME', 'simhash128_literal' LANGUAGE C
+	IMMUTABLE STRICT PARALLEL SAFE COST 420;
+COMMENT ON FUNCTION simhash128(unknown) IS
+	'128-bit fingerprint of a text: of its words';
+
+CREATE FUNCTION simhash128_from_text(text) RETURNS simhash128
+	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+	RETURN simhash128_in(textout($1));
+
+CREATE FUNCTION simhash128_from_text(character) RETURNS simhash128
+	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+	RETURN simhash128_in(bpcharout($1));
+
+CREATE CAST (text AS simhash128) WITH FUNCTION simhash128_from_text(text);
+COMMENT ON CAST (text AS simhash128) IS 'from the text form';
+CREATE CAST (varchar AS simhash128) WITH FUNCTION simhash128_from_text(text);
+COMMENT ON CAST (varchar AS simhash128) IS 'from the text form';
+CREATE CAST (character AS simhash128)
+	WITH FUNCTION simhash128_from_text(character);
+COMMENT ON CAST (character AS simhash128) IS 'from the text form';
+
+CREATE FUNCTION simhash128(
+	body text, weights simhash_weights DEFAULT NULL,
+	words integer DEFAULT NULL, chars integer DEFAULT NULL,
+	tf text DEFAULT 'once')
+	RETURNS simhash128
+	AS 'MODULE_PATHNAME', 'simhash128_text' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE COST 280
+	SUPPORT simhash_collation_support;
+COMMENT ON FUNCTION simhash128(text, simhash_weights, integer, integer, text) IS
+	'128-bit fingerprint of a text: of its words, of shingles of several words or of characters';
+
+CREATE FUNCTION simhash128(tokens text[], weights float8[] DEFAULT NULL)
+	RETURNS simhash128
+	AS 'MODULE_PATHNAME', 'simhash128_tokens' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE COST 280
+	SUPPORT simhash_collation_support;
+COMMENT ON FUNCTION simhash128(text[], float8[]) IS
+	'128-bit fingerprint of weighted tokens, taken as they are';
+
+CREATE FUNCTION simhash128(hashes bytea[], weights float8[] DEFAULT NULL)
+	RETURNS simhash128
+	AS 'MODULE_PATHNAME', 'simhash128_bytea' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION simhash128(bytea[], float8[]) IS
+	'128-bit fingerprint of weighted features, given by their hashes of 16 bytes';
+
+CREATE FUNCTION simhash128(hashes uuid[], weights float8[] DEFAULT NULL)
+	RETURNS simhash128
+	AS 'MODULE_PATHNAME', 'simhash128_uuid' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION simhash128(uuid[], float8[]) IS
+	'128-bit fingerprint of weighted features, given by their hashes of 16 bytes';
+
+CREATE FUNCTION simhash128(
+	doc tsvector, weights float4[] DEFAULT '{0.1,0.2,0.4,1.0}',
+	tf text DEFAULT 'once')
+	RETURNS simhash128
+	AS 'MODULE_PATHNAME', 'simhash128_tsvector' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE COST 700
+	SUPPORT simhash_collation_support;
+COMMENT ON FUNCTION simhash128(tsvector, float4[], text) IS
+	'128-bit fingerprint of the lexemes of a tsvector, by their labels D, C, B and A';
+
+CREATE FUNCTION minhash128(
+	body text, words integer DEFAULT NULL, chars integer DEFAULT NULL)
+	RETURNS simhash128
+	AS 'MODULE_PATHNAME', 'simhash_minhash128_text' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE COST 300
+	SUPPORT simhash_collation_support;
+COMMENT ON FUNCTION minhash128(text, integer, integer) IS
+	'128-bit MinHash of a text, the set of its shingles of 2 words or others';
+
+CREATE FUNCTION minhash128(
+	body text, weights simhash_weights,
+	words integer DEFAULT NULL, chars integer DEFAULT NULL)
+	RETURNS simhash128
+	AS 'MODULE_PATHNAME', 'simhash_minhash128_text_stops' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE COST 470
+	SUPPORT simhash_collation_support;
+COMMENT ON FUNCTION minhash128(text, simhash_weights, integer, integer) IS
+	'128-bit MinHash of a text without the words of a stop list, which weigh 0';
+
+CREATE FUNCTION minhash128(tokens text[]) RETURNS simhash128
+	AS 'MODULE_PATHNAME', 'simhash_minhash128_tokens' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE COST 320
+	SUPPORT simhash_collation_support;
+COMMENT ON FUNCTION minhash128(text[]) IS
+	'128-bit MinHash of a set of tokens, taken as they are';
+
+CREATE FUNCTION minhash128(hashes bytea[]) RETURNS simhash128
+	AS 'MODULE_PATHNAME', 'simhash_minhash128_bytea' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE COST 130;
+COMMENT ON FUNCTION minhash128(bytea[]) IS
+	'128-bit MinHash of a set of features, given by their hashes of 16 bytes';
+
+CREATE FUNCTION minhash128(hashes uuid[]) RETURNS simhash128
+	AS 'MODULE_PATHNAME', 'simhash_minhash128_uuid' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE COST 130;
+COMMENT ON FUNCTION minhash128(uuid[]) IS
+	'128-bit MinHash of a set of features, given by their hashes of 16 bytes';
+
+CREATE FUNCTION minhash128(doc tsvector) RETURNS simhash128
+	AS 'MODULE_PATHNAME', 'simhash_minhash128_tsvector' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE COST 400;
+COMMENT ON FUNCTION minhash128(tsvector) IS
+	'128-bit MinHash of the set of lexemes of a tsvector';
+
 -------------------------------------------------------------------------------
 -- How similar two texts are
 -------------------------------------------------------------------------------
@@ -814,7 +929,7 @@ CREATE FUNCTION simhash_agg_final(internal) RETURNS simhash64
 CREATE AGGREGATE simhash_agg(feature text) (
 	SFUNC = simhash_agg_token,
 	STYPE = internal,
-	SSPACE = 520,
+	SSPACE = 528,
 	FINALFUNC = simhash_agg_final,
 	COMBINEFUNC = simhash_agg_combine,
 	SERIALFUNC = simhash_agg_serialize,
@@ -822,7 +937,7 @@ CREATE AGGREGATE simhash_agg(feature text) (
 	MSFUNC = simhash_agg_token,
 	MINVFUNC = simhash_agg_token_inverse,
 	MSTYPE = internal,
-	MSSPACE = 520,
+	MSSPACE = 528,
 	MFINALFUNC = simhash_agg_final,
 	PARALLEL = SAFE
 );
@@ -832,7 +947,7 @@ COMMENT ON AGGREGATE simhash_agg(text) IS
 CREATE AGGREGATE simhash_agg(feature text, weight float8) (
 	SFUNC = simhash_agg_token,
 	STYPE = internal,
-	SSPACE = 520,
+	SSPACE = 528,
 	FINALFUNC = simhash_agg_final,
 	COMBINEFUNC = simhash_agg_combine,
 	SERIALFUNC = simhash_agg_serialize,
@@ -840,7 +955,7 @@ CREATE AGGREGATE simhash_agg(feature text, weight float8) (
 	MSFUNC = simhash_agg_token,
 	MINVFUNC = simhash_agg_token_inverse,
 	MSTYPE = internal,
-	MSSPACE = 520,
+	MSSPACE = 528,
 	MFINALFUNC = simhash_agg_final,
 	PARALLEL = SAFE
 );
@@ -850,7 +965,7 @@ COMMENT ON AGGREGATE simhash_agg(text, float8) IS
 CREATE AGGREGATE simhash_agg(hash bigint) (
 	SFUNC = simhash_agg_hash,
 	STYPE = internal,
-	SSPACE = 520,
+	SSPACE = 528,
 	FINALFUNC = simhash_agg_final,
 	COMBINEFUNC = simhash_agg_combine,
 	SERIALFUNC = simhash_agg_serialize,
@@ -858,7 +973,7 @@ CREATE AGGREGATE simhash_agg(hash bigint) (
 	MSFUNC = simhash_agg_hash,
 	MINVFUNC = simhash_agg_hash_inverse,
 	MSTYPE = internal,
-	MSSPACE = 520,
+	MSSPACE = 528,
 	MFINALFUNC = simhash_agg_final,
 	PARALLEL = SAFE
 );
@@ -868,7 +983,7 @@ COMMENT ON AGGREGATE simhash_agg(bigint) IS
 CREATE AGGREGATE simhash_agg(hash bigint, weight float8) (
 	SFUNC = simhash_agg_hash,
 	STYPE = internal,
-	SSPACE = 520,
+	SSPACE = 528,
 	FINALFUNC = simhash_agg_final,
 	COMBINEFUNC = simhash_agg_combine,
 	SERIALFUNC = simhash_agg_serialize,
@@ -876,7 +991,7 @@ CREATE AGGREGATE simhash_agg(hash bigint, weight float8) (
 	MSFUNC = simhash_agg_hash,
 	MINVFUNC = simhash_agg_hash_inverse,
 	MSTYPE = internal,
-	MSSPACE = 520,
+	MSSPACE = 528,
 	MFINALFUNC = simhash_agg_final,
 	PARALLEL = SAFE
 );
@@ -886,7 +1001,7 @@ COMMENT ON AGGREGATE simhash_agg(bigint, float8) IS
 CREATE AGGREGATE simhash_centroid(simhash64) (
 	SFUNC = simhash_centroid_row,
 	STYPE = internal,
-	SSPACE = 520,
+	SSPACE = 528,
 	FINALFUNC = simhash_agg_final,
 	COMBINEFUNC = simhash_agg_combine,
 	SERIALFUNC = simhash_agg_serialize,
@@ -894,11 +1009,196 @@ CREATE AGGREGATE simhash_centroid(simhash64) (
 	MSFUNC = simhash_centroid_row,
 	MINVFUNC = simhash_centroid_row_inverse,
 	MSTYPE = internal,
-	MSSPACE = 520,
+	MSSPACE = 528,
 	MFINALFUNC = simhash_agg_final,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE simhash_centroid(simhash64) IS
+	'fingerprint of those bits that more than half of the fingerprints have';
+
+CREATE FUNCTION simhash128_agg_token(internal, text) RETURNS internal
+	AS 'MODULE_PATHNAME', 'simhash128_agg_token' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION simhash128_agg_token_inverse(internal, text) RETURNS internal
+	AS 'MODULE_PATHNAME', 'simhash128_agg_token_inverse' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION simhash128_agg_token(internal, text, float8) RETURNS internal
+	AS 'MODULE_PATHNAME', 'simhash128_agg_token' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION simhash128_agg_token_inverse(internal, text, float8) RETURNS internal
+	AS 'MODULE_PATHNAME', 'simhash128_agg_token_inverse' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION simhash128_agg_hash(internal, bytea) RETURNS internal
+	AS 'MODULE_PATHNAME', 'simhash128_agg_bytea' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION simhash128_agg_hash_inverse(internal, bytea) RETURNS internal
+	AS 'MODULE_PATHNAME', 'simhash128_agg_bytea_inverse' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION simhash128_agg_hash(internal, bytea, float8) RETURNS internal
+	AS 'MODULE_PATHNAME', 'simhash128_agg_bytea' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION simhash128_agg_hash_inverse(internal, bytea, float8) RETURNS internal
+	AS 'MODULE_PATHNAME', 'simhash128_agg_bytea_inverse' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION simhash128_agg_hash(internal, uuid) RETURNS internal
+	AS 'MODULE_PATHNAME', 'simhash128_agg_uuid' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION simhash128_agg_hash_inverse(internal, uuid) RETURNS internal
+	AS 'MODULE_PATHNAME', 'simhash128_agg_uuid_inverse' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION simhash128_agg_hash(internal, uuid, float8) RETURNS internal
+	AS 'MODULE_PATHNAME', 'simhash128_agg_uuid' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION simhash128_agg_hash_inverse(internal, uuid, float8) RETURNS internal
+	AS 'MODULE_PATHNAME', 'simhash128_agg_uuid_inverse' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION simhash_centroid_row(internal, simhash128) RETURNS internal
+	AS 'MODULE_PATHNAME', 'simhash128_agg_uuid' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION simhash_centroid_row_inverse(internal, simhash128) RETURNS internal
+	AS 'MODULE_PATHNAME', 'simhash128_agg_uuid_inverse' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION simhash128_agg_final(internal) RETURNS simhash128
+	AS 'MODULE_PATHNAME', 'simhash_agg_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE simhash128_agg(feature text) (
+	SFUNC = simhash128_agg_token,
+	STYPE = internal,
+	SSPACE = 1048,
+	FINALFUNC = simhash128_agg_final,
+	COMBINEFUNC = simhash_agg_combine,
+	SERIALFUNC = simhash_agg_serialize,
+	DESERIALFUNC = simhash_agg_deserialize,
+	MSFUNC = simhash128_agg_token,
+	MINVFUNC = simhash128_agg_token_inverse,
+	MSTYPE = internal,
+	MSSPACE = 1048,
+	MFINALFUNC = simhash128_agg_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE simhash128_agg(text) IS
+	'128-bit fingerprint of the features in all rows';
+
+CREATE AGGREGATE simhash128_agg(feature text, weight float8) (
+	SFUNC = simhash128_agg_token,
+	STYPE = internal,
+	SSPACE = 1048,
+	FINALFUNC = simhash128_agg_final,
+	COMBINEFUNC = simhash_agg_combine,
+	SERIALFUNC = simhash_agg_serialize,
+	DESERIALFUNC = simhash_agg_deserialize,
+	MSFUNC = simhash128_agg_token,
+	MINVFUNC = simhash128_agg_token_inverse,
+	MSTYPE = internal,
+	MSSPACE = 1048,
+	MFINALFUNC = simhash128_agg_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE simhash128_agg(text, float8) IS
+	'128-bit fingerprint of the weighted features in all rows';
+
+CREATE AGGREGATE simhash128_agg(hash bytea) (
+	SFUNC = simhash128_agg_hash,
+	STYPE = internal,
+	SSPACE = 1048,
+	FINALFUNC = simhash128_agg_final,
+	COMBINEFUNC = simhash_agg_combine,
+	SERIALFUNC = simhash_agg_serialize,
+	DESERIALFUNC = simhash_agg_deserialize,
+	MSFUNC = simhash128_agg_hash,
+	MINVFUNC = simhash128_agg_hash_inverse,
+	MSTYPE = internal,
+	MSSPACE = 1048,
+	MFINALFUNC = simhash128_agg_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE simhash128_agg(bytea) IS
+	'128-bit fingerprint of the features in all rows, given by their hashes of 16 bytes';
+
+CREATE AGGREGATE simhash128_agg(hash bytea, weight float8) (
+	SFUNC = simhash128_agg_hash,
+	STYPE = internal,
+	SSPACE = 1048,
+	FINALFUNC = simhash128_agg_final,
+	COMBINEFUNC = simhash_agg_combine,
+	SERIALFUNC = simhash_agg_serialize,
+	DESERIALFUNC = simhash_agg_deserialize,
+	MSFUNC = simhash128_agg_hash,
+	MINVFUNC = simhash128_agg_hash_inverse,
+	MSTYPE = internal,
+	MSSPACE = 1048,
+	MFINALFUNC = simhash128_agg_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE simhash128_agg(bytea, float8) IS
+	'128-bit fingerprint of the weighted features in all rows, given by their hashes of 16 bytes';
+
+CREATE AGGREGATE simhash128_agg(hash uuid) (
+	SFUNC = simhash128_agg_hash,
+	STYPE = internal,
+	SSPACE = 1048,
+	FINALFUNC = simhash128_agg_final,
+	COMBINEFUNC = simhash_agg_combine,
+	SERIALFUNC = simhash_agg_serialize,
+	DESERIALFUNC = simhash_agg_deserialize,
+	MSFUNC = simhash128_agg_hash,
+	MINVFUNC = simhash128_agg_hash_inverse,
+	MSTYPE = internal,
+	MSSPACE = 1048,
+	MFINALFUNC = simhash128_agg_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE simhash128_agg(uuid) IS
+	'128-bit fingerprint of the features in all rows, given by their hashes of 16 bytes';
+
+CREATE AGGREGATE simhash128_agg(hash uuid, weight float8) (
+	SFUNC = simhash128_agg_hash,
+	STYPE = internal,
+	SSPACE = 1048,
+	FINALFUNC = simhash128_agg_final,
+	COMBINEFUNC = simhash_agg_combine,
+	SERIALFUNC = simhash_agg_serialize,
+	DESERIALFUNC = simhash_agg_deserialize,
+	MSFUNC = simhash128_agg_hash,
+	MINVFUNC = simhash128_agg_hash_inverse,
+	MSTYPE = internal,
+	MSSPACE = 1048,
+	MFINALFUNC = simhash128_agg_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE simhash128_agg(uuid, float8) IS
+	'128-bit fingerprint of the weighted features in all rows, given by their hashes of 16 bytes';
+
+CREATE AGGREGATE simhash_centroid(simhash128) (
+	SFUNC = simhash_centroid_row,
+	STYPE = internal,
+	SSPACE = 1048,
+	FINALFUNC = simhash128_agg_final,
+	COMBINEFUNC = simhash_agg_combine,
+	SERIALFUNC = simhash_agg_serialize,
+	DESERIALFUNC = simhash_agg_deserialize,
+	MSFUNC = simhash_centroid_row,
+	MINVFUNC = simhash_centroid_row_inverse,
+	MSTYPE = internal,
+	MSSPACE = 1048,
+	MFINALFUNC = simhash128_agg_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE simhash_centroid(simhash128) IS
 	'fingerprint of those bits that more than half of the fingerprints have';
 
 -------------------------------------------------------------------------------
@@ -926,7 +1226,7 @@ CREATE FUNCTION minhash_agg_final(internal) RETURNS simhash64
 CREATE AGGREGATE minhash_agg(feature text) (
 	SFUNC = minhash_agg_token,
 	STYPE = internal,
-	SSPACE = 1016,
+	SSPACE = 1024,
 	FINALFUNC = minhash_agg_final,
 	COMBINEFUNC = minhash_agg_combine,
 	SERIALFUNC = minhash_agg_serialize,
@@ -939,7 +1239,7 @@ COMMENT ON AGGREGATE minhash_agg(text) IS
 CREATE AGGREGATE minhash_agg(hash bigint) (
 	SFUNC = minhash_agg_hash,
 	STYPE = internal,
-	SSPACE = 1016,
+	SSPACE = 1024,
 	FINALFUNC = minhash_agg_final,
 	COMBINEFUNC = minhash_agg_combine,
 	SERIALFUNC = minhash_agg_serialize,
@@ -948,6 +1248,57 @@ CREATE AGGREGATE minhash_agg(hash bigint) (
 );
 COMMENT ON AGGREGATE minhash_agg(bigint) IS
 	'MinHash of the set of features in all rows, given by their hashes';
+
+CREATE FUNCTION minhash128_agg_token(internal, text) RETURNS internal
+	AS 'MODULE_PATHNAME', 'simhash_minhash128_agg_token' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION minhash128_agg_hash(internal, bytea) RETURNS internal
+	AS 'MODULE_PATHNAME', 'simhash_minhash128_agg_bytea' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION minhash128_agg_hash(internal, uuid) RETURNS internal
+	AS 'MODULE_PATHNAME', 'simhash_minhash128_agg_uuid' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION minhash128_agg_final(internal) RETURNS simhash128
+	AS 'MODULE_PATHNAME', 'simhash_minhash_agg_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE minhash128_agg(feature text) (
+	SFUNC = minhash128_agg_token,
+	STYPE = internal,
+	SSPACE = 2040,
+	FINALFUNC = minhash128_agg_final,
+	COMBINEFUNC = minhash_agg_combine,
+	SERIALFUNC = minhash_agg_serialize,
+	DESERIALFUNC = minhash_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE minhash128_agg(text) IS
+	'128-bit MinHash of the set of features in all rows';
+
+CREATE AGGREGATE minhash128_agg(hash bytea) (
+	SFUNC = minhash128_agg_hash,
+	STYPE = internal,
+	SSPACE = 2040,
+	FINALFUNC = minhash128_agg_final,
+	COMBINEFUNC = minhash_agg_combine,
+	SERIALFUNC = minhash_agg_serialize,
+	DESERIALFUNC = minhash_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE minhash128_agg(bytea) IS
+	'128-bit MinHash of the set of features in all rows, given by their hashes of 16 bytes';
+
+CREATE AGGREGATE minhash128_agg(hash uuid) (
+	SFUNC = minhash128_agg_hash,
+	STYPE = internal,
+	SSPACE = 2040,
+	FINALFUNC = minhash128_agg_final,
+	COMBINEFUNC = minhash_agg_combine,
+	SERIALFUNC = minhash_agg_serialize,
+	DESERIALFUNC = minhash_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE minhash128_agg(uuid) IS
+	'128-bit MinHash of the set of features in all rows, given by their hashes of 16 bytes';
 
 -------------------------------------------------------------------------------
 -- Distance

@@ -2,9 +2,9 @@
  * aggregate.c
  *	  simhash_agg() and simhash_centroid(): votes over rows.
  *
- * The state is a WeightSums.  Sums are integers, so that the order of the rows
- * does not matter, parallel workers can each have a part of the rows, and a
- * moving window can take rows back.
+ * The state is a WeightSums for each word of 64 bits.  Sums are integers, so
+ * that the order of the rows does not matter, parallel workers can each have a
+ * part of the rows, and a moving window can take rows back.
  */
 #include "postgres.h"
 
@@ -23,6 +23,19 @@ PG_FUNCTION_INFO_V1(simhash_agg_combine);
 PG_FUNCTION_INFO_V1(simhash_agg_serialize);
 PG_FUNCTION_INFO_V1(simhash_agg_deserialize);
 PG_FUNCTION_INFO_V1(simhash_agg_final);
+PG_FUNCTION_INFO_V1(simhash128_agg_token);
+PG_FUNCTION_INFO_V1(simhash128_agg_token_inverse);
+PG_FUNCTION_INFO_V1(simhash128_agg_bytea);
+PG_FUNCTION_INFO_V1(simhash128_agg_bytea_inverse);
+PG_FUNCTION_INFO_V1(simhash128_agg_uuid);
+PG_FUNCTION_INFO_V1(simhash128_agg_uuid_inverse);
+
+/* The state of simhash_agg(), simhash128_agg() and simhash_centroid(). */
+typedef struct SumsState
+{
+	int			hashes;			/* of a feature, each of which has sums */
+	WeightSums	sums[FLEXIBLE_ARRAY_MEMBER];
+}			SumsState;
 
 /* Error: outside an aggregate, an internal argument could be anything. */
 MemoryContext
@@ -50,26 +63,31 @@ simhash_read_state(FunctionCallInfo fcinfo, StringInfo buf)
 	buf->cursor = 0;
 }
 
-/* Return the first argument, or a state of no features if that is null. */
-static WeightSums *
-get_sums(FunctionCallInfo fcinfo)
+/* Return a state of no features. */
+static SumsState *
+create_state(MemoryContext context, int hashes)
 {
-	MemoryContext context = simhash_aggregate_context(fcinfo);
+	SumsState  *state = MemoryContextAllocZero(context,
+											   offsetof(SumsState, sums) +
+											   hashes * sizeof(WeightSums));
 
-	if (PG_ARGISNULL(0))
-		return MemoryContextAllocZero(context, sizeof(WeightSums));
-	return (WeightSums *) PG_GETARG_POINTER(0);
+	state->hashes = hashes;
+	return state;
 }
 
-/* A FeatureSink: arg is the WeightSums that the feature is added to. */
+/* A FeatureSink: target->arg is the sums that the feature is added to. */
 static void
-sum_feature(void *arg, const uint8 *bytes, size_t length, uint64 hash,
-			int64 weight)
+sum_feature(const FeatureTarget *target, const uint8 *bytes, size_t length,
+			const uint64 *hash, int64 weight)
 {
-	WeightSums *sums = arg;
+	WeightSums *sums = target->arg;
+	int			number;
 
-	sums->total += weight;
-	simhash_sums_add(sums, &hash, &weight, 1);
+	for (number = 0; number < target->hashes; number++)
+	{
+		sums[number].total += weight;
+		simhash_sums_add(&sums[number], &hash[number], &weight, 1);
+	}
 }
 
 /*
@@ -77,78 +95,150 @@ sum_feature(void *arg, const uint8 *bytes, size_t length, uint64 hash,
  * is 1, or take it back if sign is -1.  A row with a NULL counts for nothing.
  */
 static Datum
-take_row(FunctionCallInfo fcinfo, FeatureAdder add, int sign)
+take_row(FunctionCallInfo fcinfo, FeatureAdder add, int hashes, int sign)
 {
-	WeightSums *sums = get_sums(fcinfo);
-	FeatureTarget target = {.sink = sum_feature,.arg = sums};
+	MemoryContext context = simhash_aggregate_context(fcinfo);
+	SumsState  *state;
+	FeatureTarget target = {.hashes = hashes,.sink = sum_feature};
 	int64		weight = WEIGHT_UNIT;
 
+	if (PG_ARGISNULL(0))
+		state = create_state(context, hashes);
+	else
+		state = (SumsState *) PG_GETARG_POINTER(0);
 	if (PG_ARGISNULL(1) || (PG_NARGS() > 2 && PG_ARGISNULL(2)))
-		PG_RETURN_POINTER(sums);
+		PG_RETURN_POINTER(state);
 	if (PG_NARGS() > 2)
 		weight = simhash_weight_from_datum(PG_GETARG_DATUM(2));
-	if (sign > 0 && weight > PG_INT64_MAX - sums->total)
+	/* the total is the same in all sums */
+	if (sign > 0 && weight > PG_INT64_MAX - state->sums[0].total)
 		simhash_weight_overflow();
+	target.arg = state->sums;
 	add(&target, PG_GETARG_DATUM(1), sign * weight);
-	PG_RETURN_POINTER(sums);
+	PG_RETURN_POINTER(state);
 }
 
 Datum
 simhash_agg_token(PG_FUNCTION_ARGS)
 {
-	return take_row(fcinfo, simhash_add_token_feature, 1);
+	return take_row(fcinfo, simhash_add_token_feature, 1, 1);
 }
 
 Datum
 simhash_agg_token_inverse(PG_FUNCTION_ARGS)
 {
-	return take_row(fcinfo, simhash_add_token_feature, -1);
+	return take_row(fcinfo, simhash_add_token_feature, 1, -1);
 }
 
 /* (state internal, hash[, weight float8]): a bigint, or a simhash64 */
 Datum
 simhash_agg_hash(PG_FUNCTION_ARGS)
 {
-	return take_row(fcinfo, simhash_add_hash_feature, 1);
+	return take_row(fcinfo, simhash_add_hash_feature, 1, 1);
 }
 
 Datum
 simhash_agg_hash_inverse(PG_FUNCTION_ARGS)
 {
-	return take_row(fcinfo, simhash_add_hash_feature, -1);
+	return take_row(fcinfo, simhash_add_hash_feature, 1, -1);
+}
+
+Datum
+simhash128_agg_token(PG_FUNCTION_ARGS)
+{
+	return take_row(fcinfo, simhash_add_token_feature, 2, 1);
+}
+
+Datum
+simhash128_agg_token_inverse(PG_FUNCTION_ARGS)
+{
+	return take_row(fcinfo, simhash_add_token_feature, 2, -1);
+}
+
+Datum
+simhash128_agg_bytea(PG_FUNCTION_ARGS)
+{
+	return take_row(fcinfo, simhash_add_bytea_feature, 2, 1);
+}
+
+Datum
+simhash128_agg_bytea_inverse(PG_FUNCTION_ARGS)
+{
+	return take_row(fcinfo, simhash_add_bytea_feature, 2, -1);
+}
+
+/* (state internal, hash[, weight float8]): a uuid, or a simhash128 */
+Datum
+simhash128_agg_uuid(PG_FUNCTION_ARGS)
+{
+	return take_row(fcinfo, simhash_add_uuid_feature, 2, 1);
+}
+
+Datum
+simhash128_agg_uuid_inverse(PG_FUNCTION_ARGS)
+{
+	return take_row(fcinfo, simhash_add_uuid_feature, 2, -1);
+}
+
+/* Add one sums to another.  Error: 22003 for an overflow. */
+static void
+add_sums(WeightSums *sums, const WeightSums *other)
+{
+	int			bit;
+
+	if (other->total > PG_INT64_MAX - sums->total)
+		simhash_weight_overflow();
+	sums->total += other->total;
+	for (bit = 0; bit < WORD_BITS; bit++)
+		sums->ones[bit] += other->ones[bit];
 }
 
 /* Add the second state to the first.  Error: 22003 for an overflow. */
 Datum
 simhash_agg_combine(PG_FUNCTION_ARGS)
 {
-	WeightSums *sums = get_sums(fcinfo);
-	const WeightSums *other;
-	int			bit;
+	MemoryContext context = simhash_aggregate_context(fcinfo);
+	SumsState  *state = NULL;
+	const		SumsState *other;
+	int			number;
 
+	if (!PG_ARGISNULL(0))
+		state = (SumsState *) PG_GETARG_POINTER(0);
 	if (PG_ARGISNULL(1))
-		PG_RETURN_POINTER(sums);
-	other = (const WeightSums *) PG_GETARG_POINTER(1);
-	if (other->total > PG_INT64_MAX - sums->total)
-		simhash_weight_overflow();
-	sums->total += other->total;
-	for (bit = 0; bit < HAMMING_BITS; bit++)
-		sums->ones[bit] += other->ones[bit];
-	PG_RETURN_POINTER(sums);
+	{
+		if (state == NULL)
+			PG_RETURN_NULL();
+		PG_RETURN_POINTER(state);
+	}
+	other = (const SumsState *) PG_GETARG_POINTER(1);
+	if (state == NULL)
+		state = create_state(context, other->hashes);
+	for (number = 0; number < other->hashes; number++)
+		add_sums(&state->sums[number], &other->sums[number]);
+	PG_RETURN_POINTER(state);
 }
 
-/* Send the total and the sum of each bit, as int8 in network byte order. */
+/*
+ * Send the number of sums, and of each the total and the sum of each bit, as
+ * int8 in network byte order.
+ */
 Datum
 simhash_agg_serialize(PG_FUNCTION_ARGS)
 {
-	const WeightSums *sums = get_sums(fcinfo);
+	const		SumsState *state = (const SumsState *) PG_GETARG_POINTER(0);
 	StringInfoData buf;
+	int			number;
 	int			bit;
 
+	(void) simhash_aggregate_context(fcinfo);
 	pq_begintypsend(&buf);
-	pq_sendint64(&buf, sums->total);
-	for (bit = 0; bit < HAMMING_BITS; bit++)
-		pq_sendint64(&buf, sums->ones[bit]);
+	pq_sendbyte(&buf, state->hashes);
+	for (number = 0; number < state->hashes; number++)
+	{
+		pq_sendint64(&buf, state->sums[number].total);
+		for (bit = 0; bit < WORD_BITS; bit++)
+			pq_sendint64(&buf, state->sums[number].ones[bit]);
+	}
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
 }
 
@@ -156,26 +246,39 @@ simhash_agg_serialize(PG_FUNCTION_ARGS)
 Datum
 simhash_agg_deserialize(PG_FUNCTION_ARGS)
 {
-	WeightSums *sums = palloc(sizeof(WeightSums));
+	SumsState  *state;
 	StringInfoData buf;
+	int			number;
 	int			bit;
 
 	simhash_read_state(fcinfo, &buf);
-	sums->total = pq_getmsgint64(&buf);
-	for (bit = 0; bit < HAMMING_BITS; bit++)
-		sums->ones[bit] = pq_getmsgint64(&buf);
+	state = create_state(CurrentMemoryContext, pq_getmsgbyte(&buf));
+	for (number = 0; number < state->hashes; number++)
+	{
+		state->sums[number].total = pq_getmsgint64(&buf);
+		for (bit = 0; bit < WORD_BITS; bit++)
+			state->sums[number].ones[bit] = pq_getmsgint64(&buf);
+	}
 	pq_getmsgend(&buf);
-	PG_RETURN_POINTER(sums);
+	PG_RETURN_POINTER(state);
 }
 
 /* Return the fingerprint, or NULL if there is no feature or all weigh 0. */
 Datum
 simhash_agg_final(PG_FUNCTION_ARGS)
 {
-	uint64		fingerprint;
+	const		SumsState *state;
+	uint64		word[FEATURE_HASHES_MAX];
+	int			number;
 
-	if (PG_ARGISNULL(0) ||
-		!simhash_sums_fingerprint(get_sums(fcinfo), &fingerprint))
+	(void) simhash_aggregate_context(fcinfo);
+	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	PG_RETURN_SIMHASH(fingerprint);
+	state = (const SumsState *) PG_GETARG_POINTER(0);
+	for (number = 0; number < state->hashes; number++)
+	{
+		if (!simhash_sums_fingerprint(&state->sums[number], &word[number]))
+			PG_RETURN_NULL();
+	}
+	return simhash_words_datum(word, state->hashes);
 }

@@ -10,6 +10,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/uuid.h"
 
 #include "text/arguments.h"
 #include "text/encoding.h"
@@ -253,12 +254,13 @@ simhash_add_token_feature(const FeatureTarget *target, Datum element,
 						  int64 weight)
 {
 	text	   *token = DatumGetTextPP(element);
+	uint64		hash[FEATURE_HASHES_MAX];
 	int			length;
 	const char *utf8 = simhash_text_to_utf8(VARDATA_ANY(token),
 											VARSIZE_ANY_EXHDR(token), &length);
 
-	feature_add(target, (const uint8 *) utf8, length, XXH3_64bits(utf8, length),
-				weight);
+	hash_feature_all(utf8, length, hash, target->hashes);
+	feature_add(target, (const uint8 *) utf8, length, hash, weight);
 	if (utf8 != VARDATA_ANY(token))
 		pfree(unconstify(char *, utf8));
 }
@@ -268,7 +270,46 @@ void
 simhash_add_hash_feature(const FeatureTarget *target, Datum element,
 						 int64 weight)
 {
-	feature_add(target, NULL, 0, DatumGetInt64(element), weight);
+	uint64		hash = DatumGetInt64(element);
+
+	Assert(target->hashes == 1);
+	feature_add(target, NULL, 0, &hash, weight);
+}
+
+/* Add a feature by all of its hashes, each most significant byte first. */
+static void
+add_hash_bytes(const FeatureTarget *target, const char *bytes, int64 weight)
+{
+	uint64		hash[FEATURE_HASHES_MAX];
+
+	simhash_read_words(bytes, hash, target->hashes);
+	feature_add(target, NULL, 0, hash, weight);
+}
+
+/* A FeatureAdder: a bytea that is as long as the fingerprint. */
+void
+simhash_add_bytea_feature(const FeatureTarget *target, Datum element,
+						  int64 weight)
+{
+	bytea	   *hash = DatumGetByteaPP(element);
+	int			expected = target->hashes * sizeof(uint64);
+
+	if ((int) VARSIZE_ANY_EXHDR(hash) != expected)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("hash must have %d bytes, not %d", expected,
+							   (int) VARSIZE_ANY_EXHDR(hash))));
+	add_hash_bytes(target, VARDATA_ANY(hash), weight);
+	if (PointerGetDatum(hash) != element)
+		pfree(hash);
+}
+
+/* A FeatureAdder: a uuid, or a simhash128, of the length of the fingerprint. */
+void
+simhash_add_uuid_feature(const FeatureTarget *target, Datum element,
+						 int64 weight)
+{
+	Assert(target->hashes * sizeof(uint64) == sizeof(pg_uuid_t));
+	add_hash_bytes(target, DatumGetPointer(element), weight);
 }
 
 /* Make the features of tokens.  (tokens text[][, weights float8[]]) */
@@ -284,6 +325,21 @@ void
 simhash_make_hash_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
 {
 	make_element_features(fcinfo, target, "hashes", simhash_add_hash_feature);
+}
+
+/* Make the features of hashes.  (hashes bytea[][, weights float8[]]) */
+void
+simhash_make_bytea_features(FunctionCallInfo fcinfo,
+							const FeatureTarget *target)
+{
+	make_element_features(fcinfo, target, "hashes", simhash_add_bytea_feature);
+}
+
+/* Make the features of hashes.  (hashes uuid[][, weights float8[]]) */
+void
+simhash_make_uuid_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
+{
+	make_element_features(fcinfo, target, "hashes", simhash_add_uuid_feature);
 }
 
 /*
@@ -335,9 +391,10 @@ simhash_make_tsvector_features(FunctionCallInfo fcinfo,
 		const char *lexeme = simhash_text_to_utf8(STRPTR(doc) + entry->pos,
 												  entry->len, &length);
 		const uint8 *bytes = (const uint8 *) lexeme;
-		uint64		hash = XXH3_64bits(lexeme, length);
+		uint64		hash[FEATURE_HASHES_MAX];
 
 		CHECK_FOR_INTERRUPTS();
+		hash_feature_all(lexeme, length, hash, target->hashes);
 		if (!entry->haspos)
 			feature_add(target, bytes, length, hash, weight[0]);
 		for (j = 0; j < POSDATALEN(doc, entry); j++)

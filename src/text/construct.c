@@ -4,6 +4,9 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
+#include "utils/builtins.h"
+
 #include "text/arguments.h"
 #include "text/feature_set.h"
 #include "text/fingerprint.h"
@@ -13,6 +16,12 @@ PG_FUNCTION_INFO_V1(simhash_text);
 PG_FUNCTION_INFO_V1(simhash_tokens);
 PG_FUNCTION_INFO_V1(simhash_hashes);
 PG_FUNCTION_INFO_V1(simhash_tsvector);
+PG_FUNCTION_INFO_V1(simhash128_literal);
+PG_FUNCTION_INFO_V1(simhash128_text);
+PG_FUNCTION_INFO_V1(simhash128_tokens);
+PG_FUNCTION_INFO_V1(simhash128_bytea);
+PG_FUNCTION_INFO_V1(simhash128_uuid);
+PG_FUNCTION_INFO_V1(simhash128_tsvector);
 
 /* Let features vote, each once, by its weight times the factor of tf. */
 static void
@@ -38,46 +47,80 @@ vote_once(FeatureSet *set, TermFrequency tf, Votes *votes)
 		vote_batch(&batch, tf, votes);
 }
 
-/* Make the features of the arguments, and let them vote as tf says. */
-static void
+/*
+ * Make the features of the arguments, and let them vote as tf says: by each of
+ * their hashes in the set and the votes of its number.
+ */
+static inline void
 hold_vote(FunctionCallInfo fcinfo, FeatureMaker make, TermFrequency tf,
-		  Votes *votes)
+		  int hashes, FeatureSet *set, Votes *votes)
 {
-	FeatureTarget target = simhash_votes_target(votes);
-	FeatureSet	set;
+	FeatureTarget target = simhash_votes_target(votes, hashes);
+	int			i;
 
 	if (tf == TF_COUNT)
 	{
 		make(fcinfo, &target);
 		return;
 	}
-	simhash_set_init(&set, tf == TF_LOG ? 1 : 0, &target);
-	target = simhash_set_target(&set, 0);
+	for (i = 0; i < hashes; i++)
+	{
+		target = simhash_votes_target(&votes[i], 1);
+		simhash_set_init(&set[i], work_mem / hashes, tf == TF_LOG ? 1 : 0,
+						 &target);
+	}
+	target = simhash_set_target(set, hashes, 0);
 	make(fcinfo, &target);
-	vote_once(&set, tf, votes);
-	simhash_set_free(&set);
+	for (i = 0; i < hashes; i++)
+	{
+		vote_once(&set[i], tf, &votes[i]);
+		simhash_set_free(&set[i]);
+	}
 }
 
 /*
  * Return the fingerprint of the features that make() makes of the arguments,
  * or NULL if there is no feature, or if all features weigh 0.  They vote as
- * simhash_frequency_argument(fcinfo, tf_argument) says.
+ * simhash_frequency_argument(fcinfo, tf_argument) says.  Each of hashes, for
+ * which set and votes have room, elects a word of the fingerprint.
  */
-static Datum
-elect(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument)
+static inline Datum
+elect_words(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument,
+			int hashes, FeatureSet *set, Votes *votes)
 {
-	Votes		votes;
-	uint64		fingerprint;
+	uint64		word[FEATURE_HASHES_MAX];
+	int			i;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	hold_vote(fcinfo, make, simhash_frequency_argument(fcinfo, tf_argument),
-			  &votes);
-	if (votes.overflow)
-		simhash_weight_overflow();
-	if (!simhash_votes_fingerprint(&votes, &fingerprint))
-		PG_RETURN_NULL();
-	PG_RETURN_SIMHASH(fingerprint);
+			  hashes, set, votes);
+	for (i = 0; i < hashes; i++)
+	{
+		if (votes[i].overflow)
+			simhash_weight_overflow();
+		if (!simhash_votes_fingerprint(&votes[i], &word[i]))
+			PG_RETURN_NULL();
+	}
+	return simhash_words_datum(word, hashes);
+}
+
+static Datum
+elect(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument)
+{
+	FeatureSet	set;
+	Votes		votes;
+
+	return elect_words(fcinfo, make, tf_argument, 1, &set, &votes);
+}
+
+static Datum
+elect128(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument)
+{
+	FeatureSet	set[2];
+	Votes		votes[2];
+
+	return elect_words(fcinfo, make, tf_argument, 2, set, votes);
 }
 
 /* simhash(body text, weights simhash_weights, words int, chars int, tf text) */
@@ -106,4 +149,55 @@ Datum
 simhash_tsvector(PG_FUNCTION_ARGS)
 {
 	return elect(fcinfo, simhash_make_tsvector_features, 2);
+}
+
+/* simhash128(...), with the same arguments */
+Datum
+simhash128_text(PG_FUNCTION_ARGS)
+{
+	return elect128(fcinfo, simhash_make_text_features, 4);
+}
+
+/* simhash128(unknown): a literal, which is a text */
+Datum
+simhash128_literal(PG_FUNCTION_ARGS)
+{
+	LOCAL_FCINFO(call, 5);
+	Datum		result;
+	int			i;
+
+	InitFunctionCallInfoData(*call, fcinfo->flinfo, 5, InvalidOid, NULL, NULL);
+	call->args[0].value = CStringGetTextDatum(PG_GETARG_CSTRING(0));
+	call->args[0].isnull = false;
+	for (i = 1; i < 5; i++)
+		call->args[i].isnull = true;
+	result = simhash128_text(call);
+	fcinfo->isnull = call->isnull;
+	return result;
+}
+
+Datum
+simhash128_tokens(PG_FUNCTION_ARGS)
+{
+	return elect128(fcinfo, simhash_make_token_features, 0);
+}
+
+/* simhash128(hashes bytea[], weights float8[]) */
+Datum
+simhash128_bytea(PG_FUNCTION_ARGS)
+{
+	return elect128(fcinfo, simhash_make_bytea_features, 0);
+}
+
+/* simhash128(hashes uuid[], weights float8[]) */
+Datum
+simhash128_uuid(PG_FUNCTION_ARGS)
+{
+	return elect128(fcinfo, simhash_make_uuid_features, 0);
+}
+
+Datum
+simhash128_tsvector(PG_FUNCTION_ARGS)
+{
+	return elect128(fcinfo, simhash_make_tsvector_features, 2);
 }

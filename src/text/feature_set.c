@@ -12,34 +12,36 @@
 #include "text/read_text.h"
 
 /*
- * sides is the number of texts whose occurrences are counted, each apart: 0 if
- * it does not matter how often a feature occurs.
+ * memory is in kilobytes: work_mem, or a share of it.  sides is the number of
+ * texts whose occurrences are counted, each apart: 0 if it does not matter how
+ * often a feature occurs.
  *
- * first may be NULL.  Else first is told whether features come with a weight or
- * a count.  If they do not, first takes each feature that goes into the table
- * when it comes: the table need not be read.
+ * first may be NULL.  Else first, which takes one hash, is told whether features
+ * come with a weight or a count.  If they do not, first takes each feature that
+ * goes into the table when it comes: the table need not be read.
  */
 void
-simhash_set_init(FeatureSet *set, int sides, const FeatureTarget *first)
+simhash_set_init(FeatureSet *set, int memory, int sides,
+				 const FeatureTarget *first)
 {
 	memset(set, 0, offsetof(FeatureSet, table));
 	if (first != NULL)
 		set->first = *first;
+	set->memory = memory;
 	set->sides = sides;
 }
 
 /* Weights must be asked for by the first text, for both. */
 static void
-begin_set(void *arg, bool weighted)
+begin_set(FeatureSet *set, bool weighted)
 {
-	FeatureSet *set = arg;
 	bool		counted = set->sides > 0;
 
 	if (set->has_begun)
 		return;
 	set->has_begun = true;
 	simhash_table_init(&set->table, set->sides, weighted,
-					   work_mem * (size_t) 1024 / 2, simhash_process_seed(),
+					   set->memory * (size_t) 1024 / 2, simhash_process_seed(),
 					   simhash_resize_array);
 	feature_begin(&set->first, weighted || counted);
 	set->takes_first = set->first.add_all && !weighted && !counted;
@@ -64,15 +66,17 @@ add_late(FeatureSet *set, uint64 hash, int64 weight)
 	if (simhash_table_count(&set->table, set->side, hash, weight))
 		return;
 	if (set->sort == NULL)
-		set->sort = simhash_number_sort_begin(2, work_mem / 2, TUPLESORT_NONE);
+		set->sort = simhash_number_sort_begin(2, set->memory / 2,
+											  TUPLESORT_NONE);
 	simhash_number_sort_put(set->sort, pair, 2);
 }
 
 static void
-add_to_set(void *arg, const uint64 *hash, const int64 *weight, uint32 count)
+add_to_set(FeatureSet *set, const uint64 *hash, const int64 *weight,
+		   uint32 count)
 {
-	FeatureSet *set = arg;
 	uint64		fresh[FEATURES_AT_ONCE];
+	const uint64 *column = fresh;
 	uint32		n = 0;
 	uint32		i = 0;
 
@@ -80,7 +84,7 @@ add_to_set(void *arg, const uint64 *hash, const int64 *weight, uint32 count)
 		i = simhash_table_add(&set->table, set->side, hash, weight, count,
 							  fresh, &n);
 	if (set->takes_first)
-		set->first.add_all(set->first.arg, fresh, NULL, n);
+		set->first.add_all(&set->first, &column, NULL, n);
 	for (; i < count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -88,16 +92,45 @@ add_to_set(void *arg, const uint64 *hash, const int64 *weight, uint32 count)
 	}
 }
 
+static void
+begin_sets(const FeatureTarget *target, bool weighted)
+{
+	FeatureSet *set = target->arg;
+	int			number;
+
+	for (number = 0; number < target->hashes; number++)
+		begin_set(&set[number], weighted);
+}
+
+static void
+add_to_sets(const FeatureTarget *target, const uint64 *const *hash,
+			const int64 *weight, uint32 count)
+{
+	FeatureSet *set = target->arg;
+	int			number;
+
+	for (number = 0; number < target->hashes; number++)
+		add_to_set(&set[number], hash[number], weight, count);
+}
+
 /*
- * Where the features of one text go; side is 0, or 1 for a second text.  Call
- * this just before the text: the set adds to one side at a time.
+ * Where the features of one text go, by each of their hashes to the set of its
+ * number; side is 0, or 1 for a second text.  Call this just before the text:
+ * the sets add to one side at a time.
  */
 FeatureTarget
-simhash_set_target(FeatureSet *set, int side)
+simhash_set_target(FeatureSet *set, int hashes, int side)
 {
-	FeatureTarget target = {NULL, begin_set, add_to_set, set};
+	FeatureTarget target = {
+		.hashes = hashes,
+		.begin = begin_sets,
+		.add_all = add_to_sets,
+		.arg = set
+	};
+	int			number;
 
-	set->side = side;
+	for (number = 0; number < hashes; number++)
+		set[number].side = side;
 	return target;
 }
 

@@ -13,7 +13,7 @@
 
 /*
  * Features with one hash are one feature.  A table has features as long as
- * these fit into half of work_mem.  Later ones, and only these, go to a sort,
+ * these fit into half of the memory.  Later ones, and only these, go to a sort,
  * which has the other half, and goes on in temporary files.
  */
 typedef struct FeatureSet
@@ -21,6 +21,7 @@ typedef struct FeatureSet
 	FeatureTarget first;		/* see simhash_set_init() */
 	bool		takes_first;	/* does that target take features? */
 	bool		has_begun;		/* has a text begun? */
+	int			memory;			/* kilobytes, for table and sort */
 	int			sides;			/* texts whose occurrences are counted */
 	int			side;			/* that features are added to */
 	struct Tuplesortstate *sort;	/* NULL: all are in the table */
@@ -43,9 +44,10 @@ typedef struct FeatureBatch
 	int64		weight[FEATURE_BATCH];	/* WEIGHT_UNIT if not weighted */
 } FeatureBatch;
 
-extern void simhash_set_init(FeatureSet *set, int sides,
+extern void simhash_set_init(FeatureSet *set, int memory, int sides,
 							 const FeatureTarget *first);
-extern FeatureTarget simhash_set_target(FeatureSet *set, int side);
+extern FeatureTarget simhash_set_target(FeatureSet *set, int hashes,
+										int side);
 extern bool simhash_set_read_table(FeatureSet *set, FeatureBatch *batch);
 extern bool simhash_set_read_late(FeatureSet *set, FeatureBatch *batch);
 extern void simhash_set_free(FeatureSet *set);

@@ -131,22 +131,39 @@ simhash_votes_add_all(Votes *v, const uint64 *hash, const int64 *weight,
 }
 
 static void
-begin_votes(void *votes, bool weighted)
+begin_votes(const FeatureTarget *target, bool weighted)
 {
-	simhash_votes_init(votes, weighted);
+	Votes	   *v = target->arg;
+	int			number;
+
+	for (number = 0; number < target->hashes; number++)
+		simhash_votes_init(&v[number], weighted);
 }
 
 static void
-add_votes(void *votes, const uint64 *hash, const int64 *weight, uint32 count)
+add_votes(const FeatureTarget *target, const uint64 *const *hash,
+		  const int64 *weight, uint32 count)
 {
-	simhash_votes_add_all(votes, hash, weight, count);
+	Votes	   *v = target->arg;
+	int			number;
+
+	for (number = 0; number < target->hashes; number++)
+		simhash_votes_add_all(&v[number], hash[number], weight, count);
 }
 
-/* Where features go that shall vote in v, once for each occurrence. */
+/*
+ * Where features go that shall vote once for each occurrence, by each of their
+ * hashes in the Votes of its number.
+ */
 FeatureTarget
-simhash_votes_target(Votes *v)
+simhash_votes_target(Votes *v, int hashes)
 {
-	FeatureTarget target = {NULL, begin_votes, add_votes, v};
+	FeatureTarget target = {
+		.hashes = hashes,
+		.begin = begin_votes,
+		.add_all = add_votes,
+		.arg = v
+	};
 
 	return target;
 }
@@ -207,7 +224,7 @@ sums_add_portable(WeightSums *sums, const uint64 *hash, const int64 *weight,
 
 	for (i = 0; i < count; i++)
 	{
-		for (bit = 0; bit < HAMMING_BITS; bit++)
+		for (bit = 0; bit < WORD_BITS; bit++)
 			sums->ones[bit] += weight[i] & -(int64) (hash[i] >> bit & 1);
 	}
 }
@@ -227,7 +244,7 @@ sums_add_avx2(WeightSums *sums, const uint64 *hash, const int64 *weight,
 	int			i;
 	int			j;
 
-	for (j = 0; j < HAMMING_BITS / 4; j++)
+	for (j = 0; j < WORD_BITS / 4; j++)
 	{
 		__m256i		bits = _mm256_slli_epi64(one, 4 * j);
 		__m256i		ones = _mm256_loadu_si256((__m256i *) sums->ones + j);
@@ -347,7 +364,7 @@ simhash_sums_fingerprint(const WeightSums *sums, uint64 *fingerprint)
 	int			bit;
 
 	*fingerprint = 0;
-	for (bit = 0; bit < HAMMING_BITS; bit++)
+	for (bit = 0; bit < WORD_BITS; bit++)
 	{
 		/* not 2 * ones > total, which could overflow */
 		if (sums->ones[bit] > sums->total - sums->ones[bit])

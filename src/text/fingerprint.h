@@ -10,7 +10,6 @@
 #define SIMHASH_FINGERPRINT_H
 
 #include "text/sink.h"
-#include "type/hamming.h"
 
 #define VOTES_BATCH 16			/* features that are counted at once */
 
@@ -25,7 +24,7 @@
 /* 0 <= ones[i] <= total: nothing overflows as long as total does not. */
 typedef struct WeightSums
 {
-	int64		ones[HAMMING_BITS]; /* weight of the features whose hash has
+	int64		ones[WORD_BITS];	/* weight of the features whose hash has
 									 * bit i set */
 	int64		total;			/* weight of all features */
 } WeightSums;
@@ -54,7 +53,7 @@ extern void simhash_votes_init(Votes *v, bool weighted);
 extern void simhash_votes_count(Votes *v);
 extern void simhash_votes_add_all(Votes *v, const uint64 *hash,
 								  const int64 *weight, uint32 count);
-extern FeatureTarget simhash_votes_target(Votes *v);
+extern FeatureTarget simhash_votes_target(Votes *v, int hashes);
 extern bool simhash_votes_fingerprint(Votes *v, uint64 *fingerprint);
 extern void simhash_sums_add(WeightSums *sums, const uint64 *hash,
 							 const int64 *weight, int count);

@@ -15,6 +15,33 @@
 #error "simhash needs xxHash 0.8.0 or later: XXH3 was not final before"
 #endif
 
+/* Words of 64 bits of the widest fingerprint. */
+#define FEATURE_HASHES_MAX 2
+#define WORD_BITS 64
+
+/*
+ * Hash number i of a feature makes word i of a fingerprint, the highest word
+ * first.  Hash number 0 tells the feature from all others.  An XXH3_64bits()
+ * whose seed the compiler knows is quicker.
+ */
+static inline uint64
+hash_feature(const void *bytes, size_t length, int number)
+{
+	if (number == 0)
+		return XXH3_64bits(bytes, length);
+	return XXH3_64bits_withSeed(bytes, length, number);
+}
+
+/* Set hash[0 .. count) to the hashes of a feature. */
+static inline void
+hash_feature_all(const void *bytes, size_t length, uint64 *hash, int count)
+{
+	int			number;
+
+	for (number = 0; number < count; number++)
+		hash[number] = hash_feature(bytes, length, number);
+}
+
 /*
  * The hash of key[0 .. length) for a table in memory; seed is
  * simhash_process_seed(), or a hash of other parts of the key.  The hash of a

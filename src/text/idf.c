@@ -120,13 +120,13 @@ find_token(IdfState *state, const uint8 *bytes, size_t length, uint64 hash)
 	return slot->token;
 }
 
-/* A FeatureSink: arg is the IdfState, and the token one of its last text. */
+/* A FeatureSink: target->arg is the IdfState, and the token one of its last text. */
 static void
-count_token(void *arg, const uint8 *bytes, size_t length, uint64 hash,
-			int64 weight)
+count_token(const FeatureTarget *target, const uint8 *bytes, size_t length,
+			const uint64 *hash, int64 weight)
 {
-	IdfState   *state = arg;
-	DocumentToken *token = find_token(state, bytes, length, hash);
+	IdfState   *state = target->arg;
+	DocumentToken *token = find_token(state, bytes, length, hash[0]);
 
 	if (token->last != state->documents)
 	{
@@ -164,7 +164,7 @@ Datum
 simhash_idf_transition(PG_FUNCTION_ARGS)
 {
 	IdfState   *state = get_idf_state(fcinfo);
-	FeatureTarget target = {.sink = count_token,.arg = state};
+	FeatureTarget target = {.hashes = 1,.sink = count_token,.arg = state};
 	text	   *body;
 	Tokenizer	tokenizer;
 

@@ -22,6 +22,15 @@ PG_FUNCTION_INFO_V1(simhash_minhash_agg_combine);
 PG_FUNCTION_INFO_V1(simhash_minhash_agg_serialize);
 PG_FUNCTION_INFO_V1(simhash_minhash_agg_deserialize);
 PG_FUNCTION_INFO_V1(simhash_minhash_agg_final);
+PG_FUNCTION_INFO_V1(simhash_minhash128_text);
+PG_FUNCTION_INFO_V1(simhash_minhash128_text_stops);
+PG_FUNCTION_INFO_V1(simhash_minhash128_tokens);
+PG_FUNCTION_INFO_V1(simhash_minhash128_bytea);
+PG_FUNCTION_INFO_V1(simhash_minhash128_uuid);
+PG_FUNCTION_INFO_V1(simhash_minhash128_tsvector);
+PG_FUNCTION_INFO_V1(simhash_minhash128_agg_token);
+PG_FUNCTION_INFO_V1(simhash_minhash128_agg_bytea);
+PG_FUNCTION_INFO_V1(simhash_minhash128_agg_uuid);
 
 /*
  * Words of a feature where the caller does not say: doc/choosing.md has the
@@ -29,46 +38,65 @@ PG_FUNCTION_INFO_V1(simhash_minhash_agg_final);
  */
 #define DEFAULT_WORDS 2
 
-/* Return the fingerprint of a sketch, NULL if there is no feature. */
-static Datum
-return_fingerprint(FunctionCallInfo fcinfo, Sketch *sketch)
+static void
+init_sketches(Sketch *sketch, int hashes)
 {
-	uint64		fingerprint;
+	int			number;
 
-	if (!simhash_sketch_fingerprint(sketch, &fingerprint))
-		PG_RETURN_NULL();
-	PG_RETURN_SIMHASH(fingerprint);
+	for (number = 0; number < hashes; number++)
+		simhash_sketch_init(&sketch[number], simhash_process_seed());
+}
+
+/*
+ * Return the fingerprint that has a word of 64 bits for each sketch, NULL if
+ * there is no feature.
+ */
+static Datum
+return_fingerprint(FunctionCallInfo fcinfo, Sketch *sketch, int hashes)
+{
+	uint64		word[FEATURE_HASHES_MAX];
+	int			number;
+
+	for (number = 0; number < hashes; number++)
+	{
+		if (!simhash_sketch_fingerprint(&sketch[number], &word[number]))
+			PG_RETURN_NULL();
+	}
+	return simhash_words_datum(word, hashes);
 }
 
 /* Return the fingerprint of the text that is the first argument. */
 static Datum
-sketch_text(FunctionCallInfo fcinfo, const FeatureOptions *options)
+sketch_text(FunctionCallInfo fcinfo, const FeatureOptions *options, int hashes)
 {
 	text	   *body = PG_GETARG_TEXT_PP(0);
-	Sketch		sketch;
-	FeatureTarget target = simhash_sketch_target(&sketch);
+	Sketch		sketch[FEATURE_HASHES_MAX];
+	FeatureTarget target = simhash_sketch_target(sketch, hashes);
 
-	simhash_sketch_init(&sketch, simhash_process_seed());
+	init_sketches(sketch, hashes);
 	simhash_make_features(body, options, &target);
 	PG_FREE_IF_COPY(body, 0);
-	return return_fingerprint(fcinfo, &sketch);
+	return return_fingerprint(fcinfo, sketch, hashes);
 }
 
-/* minhash(body text, words int, chars int) */
-Datum
-simhash_minhash_text(PG_FUNCTION_ARGS)
+/* Return the fingerprint of (body text, words int, chars int). */
+static Datum
+sketch_plain_text(FunctionCallInfo fcinfo, int hashes)
 {
 	FeatureOptions options;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	options = simhash_size_arguments(fcinfo, 1, DEFAULT_WORDS);
-	return sketch_text(fcinfo, &options);
+	return sketch_text(fcinfo, &options, hashes);
 }
 
-/* minhash(body text, weights simhash_weights, words int, chars int) */
-Datum
-simhash_minhash_text_stops(PG_FUNCTION_ARGS)
+/*
+ * Return the fingerprint of (body text, weights simhash_weights, words int,
+ * chars int).
+ */
+static Datum
+sketch_stopped_text(FunctionCallInfo fcinfo, int hashes)
 {
 	FeatureOptions options;
 
@@ -78,108 +106,213 @@ simhash_minhash_text_stops(PG_FUNCTION_ARGS)
 		options = simhash_size_arguments(fcinfo, 2, DEFAULT_WORDS);
 	else
 		options = simhash_stops_arguments(fcinfo, 1, DEFAULT_WORDS);
-	return sketch_text(fcinfo, &options);
+	return sketch_text(fcinfo, &options, hashes);
 }
 
 /* Return the fingerprint of the features that make() makes. */
 static Datum
-sketch_features(FunctionCallInfo fcinfo, FeatureMaker make)
+sketch_features(FunctionCallInfo fcinfo, FeatureMaker make, int hashes)
 {
-	Sketch		sketch;
-	FeatureTarget target = simhash_sketch_target(&sketch);
+	Sketch		sketch[FEATURE_HASHES_MAX];
+	FeatureTarget target = simhash_sketch_target(sketch, hashes);
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	simhash_sketch_init(&sketch, simhash_process_seed());
+	init_sketches(sketch, hashes);
 	make(fcinfo, &target);
-	return return_fingerprint(fcinfo, &sketch);
+	return return_fingerprint(fcinfo, sketch, hashes);
+}
+
+/* minhash(...) */
+Datum
+simhash_minhash_text(PG_FUNCTION_ARGS)
+{
+	return sketch_plain_text(fcinfo, 1);
+}
+
+Datum
+simhash_minhash_text_stops(PG_FUNCTION_ARGS)
+{
+	return sketch_stopped_text(fcinfo, 1);
 }
 
 Datum
 simhash_minhash_tokens(PG_FUNCTION_ARGS)
 {
-	return sketch_features(fcinfo, simhash_make_token_features);
+	return sketch_features(fcinfo, simhash_make_token_features, 1);
 }
 
 Datum
 simhash_minhash_hashes(PG_FUNCTION_ARGS)
 {
-	return sketch_features(fcinfo, simhash_make_hash_features);
+	return sketch_features(fcinfo, simhash_make_hash_features, 1);
 }
 
 Datum
 simhash_minhash_tsvector(PG_FUNCTION_ARGS)
 {
-	return sketch_features(fcinfo, simhash_make_tsvector_features);
+	return sketch_features(fcinfo, simhash_make_tsvector_features, 1);
 }
 
-/* Return the first argument, or a sketch of no features if that is null. */
-static Sketch *
-get_sketch(FunctionCallInfo fcinfo)
+/* minhash128(...), with the same arguments */
+Datum
+simhash_minhash128_text(PG_FUNCTION_ARGS)
 {
-	MemoryContext context = simhash_aggregate_context(fcinfo);
-	Sketch	   *sketch;
+	return sketch_plain_text(fcinfo, 2);
+}
 
-	if (!PG_ARGISNULL(0))
-		return (Sketch *) PG_GETARG_POINTER(0);
-	sketch = MemoryContextAlloc(context, sizeof(Sketch));
-	simhash_sketch_init(sketch, simhash_process_seed());
-	return sketch;
+Datum
+simhash_minhash128_text_stops(PG_FUNCTION_ARGS)
+{
+	return sketch_stopped_text(fcinfo, 2);
+}
+
+Datum
+simhash_minhash128_tokens(PG_FUNCTION_ARGS)
+{
+	return sketch_features(fcinfo, simhash_make_token_features, 2);
+}
+
+Datum
+simhash_minhash128_bytea(PG_FUNCTION_ARGS)
+{
+	return sketch_features(fcinfo, simhash_make_bytea_features, 2);
+}
+
+Datum
+simhash_minhash128_uuid(PG_FUNCTION_ARGS)
+{
+	return sketch_features(fcinfo, simhash_make_uuid_features, 2);
+}
+
+Datum
+simhash_minhash128_tsvector(PG_FUNCTION_ARGS)
+{
+	return sketch_features(fcinfo, simhash_make_tsvector_features, 2);
+}
+
+/* The state of minhash_agg() and minhash128_agg(). */
+typedef struct SketchState
+{
+	int			hashes;			/* of a feature, each of which has a sketch */
+	Sketch		sketch[FLEXIBLE_ARRAY_MEMBER];
+}			SketchState;
+
+/* Return a state of no features. */
+static SketchState *
+create_state(MemoryContext context, int hashes)
+{
+	SketchState *state = MemoryContextAlloc(context,
+											offsetof(SketchState, sketch) +
+											hashes * sizeof(Sketch));
+
+	state->hashes = hashes;
+	init_sketches(state->sketch, hashes);
+	return state;
 }
 
 /* Add a row, (state internal, feature), which counts for nothing if NULL. */
 static Datum
-take_row(FunctionCallInfo fcinfo, FeatureAdder add)
+take_row(FunctionCallInfo fcinfo, FeatureAdder add, int hashes)
 {
-	Sketch	   *sketch = get_sketch(fcinfo);
-	FeatureTarget target = simhash_sketch_target(sketch);
+	MemoryContext context = simhash_aggregate_context(fcinfo);
+	SketchState *state;
+	FeatureTarget target;
 
+	if (PG_ARGISNULL(0))
+		state = create_state(context, hashes);
+	else
+		state = (SketchState *) PG_GETARG_POINTER(0);
+	target = simhash_sketch_target(state->sketch, hashes);
 	if (!PG_ARGISNULL(1))
 		add(&target, PG_GETARG_DATUM(1), WEIGHT_UNIT);
-	PG_RETURN_POINTER(sketch);
+	PG_RETURN_POINTER(state);
 }
 
 Datum
 simhash_minhash_agg_token(PG_FUNCTION_ARGS)
 {
-	return take_row(fcinfo, simhash_add_token_feature);
+	return take_row(fcinfo, simhash_add_token_feature, 1);
 }
 
 Datum
 simhash_minhash_agg_hash(PG_FUNCTION_ARGS)
 {
-	return take_row(fcinfo, simhash_add_hash_feature);
+	return take_row(fcinfo, simhash_add_hash_feature, 1);
+}
+
+Datum
+simhash_minhash128_agg_token(PG_FUNCTION_ARGS)
+{
+	return take_row(fcinfo, simhash_add_token_feature, 2);
+}
+
+Datum
+simhash_minhash128_agg_bytea(PG_FUNCTION_ARGS)
+{
+	return take_row(fcinfo, simhash_add_bytea_feature, 2);
+}
+
+Datum
+simhash_minhash128_agg_uuid(PG_FUNCTION_ARGS)
+{
+	return take_row(fcinfo, simhash_add_uuid_feature, 2);
 }
 
 /* Add the features of the second state to the first. */
 Datum
 simhash_minhash_agg_combine(PG_FUNCTION_ARGS)
 {
-	Sketch	   *sketch = get_sketch(fcinfo);
-	Sketch	   *other;
+	MemoryContext context = simhash_aggregate_context(fcinfo);
+	SketchState *state = NULL;
+	SketchState *other;
+	int			number;
 
+	if (!PG_ARGISNULL(0))
+		state = (SketchState *) PG_GETARG_POINTER(0);
 	if (PG_ARGISNULL(1))
-		PG_RETURN_POINTER(sketch);
-	other = (Sketch *) PG_GETARG_POINTER(1);
-	simhash_sketch_finish(other);
-	if (!other->is_empty)
-		simhash_sketch_merge(sketch, other->least);
-	PG_RETURN_POINTER(sketch);
+	{
+		if (state == NULL)
+			PG_RETURN_NULL();
+		PG_RETURN_POINTER(state);
+	}
+	other = (SketchState *) PG_GETARG_POINTER(1);
+	if (state == NULL)
+		state = create_state(context, other->hashes);
+	for (number = 0; number < other->hashes; number++)
+	{
+		simhash_sketch_finish(&other->sketch[number]);
+		if (!other->sketch[number].is_empty)
+			simhash_sketch_merge(&state->sketch[number],
+								 other->sketch[number].least);
+	}
+	PG_RETURN_POINTER(state);
 }
 
-/* Send the value of each bin, as int8 in network byte order. */
+/*
+ * Send the number of sketches, and of each whether it is empty and the value of
+ * each bin, as int8 in network byte order.
+ */
 Datum
 simhash_minhash_agg_serialize(PG_FUNCTION_ARGS)
 {
-	Sketch	   *sketch = get_sketch(fcinfo);
+	SketchState *state = (SketchState *) PG_GETARG_POINTER(0);
 	StringInfoData buf;
+	int			number;
 	int			bin;
 
-	simhash_sketch_finish(sketch);
+	(void) simhash_aggregate_context(fcinfo);
 	pq_begintypsend(&buf);
-	pq_sendbyte(&buf, sketch->is_empty);
-	for (bin = 0; bin < SKETCH_BINS; bin++)
-		pq_sendint64(&buf, sketch->least[bin]);
+	pq_sendbyte(&buf, state->hashes);
+	for (number = 0; number < state->hashes; number++)
+	{
+		Sketch	   *sketch = &state->sketch[number];
+
+		simhash_sketch_finish(sketch);
+		pq_sendbyte(&buf, sketch->is_empty);
+		for (bin = 0; bin < SKETCH_BINS; bin++)
+			pq_sendint64(&buf, sketch->least[bin]);
+	}
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
 }
 
@@ -187,28 +320,36 @@ simhash_minhash_agg_serialize(PG_FUNCTION_ARGS)
 Datum
 simhash_minhash_agg_deserialize(PG_FUNCTION_ARGS)
 {
-	Sketch	   *sketch = palloc(sizeof(Sketch));
-	uint64		least[SKETCH_BINS];
+	SketchState *state;
 	StringInfoData buf;
-	bool		is_empty;
+	int			number;
 	int			bin;
 
 	simhash_read_state(fcinfo, &buf);
-	simhash_sketch_init(sketch, simhash_process_seed());
-	is_empty = pq_getmsgbyte(&buf) != 0;
-	for (bin = 0; bin < SKETCH_BINS; bin++)
-		least[bin] = pq_getmsgint64(&buf);
+	state = create_state(CurrentMemoryContext, pq_getmsgbyte(&buf));
+	for (number = 0; number < state->hashes; number++)
+	{
+		bool		is_empty = pq_getmsgbyte(&buf) != 0;
+		uint64		least[SKETCH_BINS];
+
+		for (bin = 0; bin < SKETCH_BINS; bin++)
+			least[bin] = pq_getmsgint64(&buf);
+		if (!is_empty)
+			simhash_sketch_merge(&state->sketch[number], least);
+	}
 	pq_getmsgend(&buf);
-	if (!is_empty)
-		simhash_sketch_merge(sketch, least);
-	PG_RETURN_POINTER(sketch);
+	PG_RETURN_POINTER(state);
 }
 
 /* Return the fingerprint, or NULL if there is no feature. */
 Datum
 simhash_minhash_agg_final(PG_FUNCTION_ARGS)
 {
+	SketchState *state;
+
+	(void) simhash_aggregate_context(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	return return_fingerprint(fcinfo, get_sketch(fcinfo));
+	state = (SketchState *) PG_GETARG_POINTER(0);
+	return return_fingerprint(fcinfo, state->sketch, state->hashes);
 }

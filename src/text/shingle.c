@@ -47,29 +47,36 @@ stretch_length(const Shingler *s, uint32 i, uint32 n)
 }
 
 static inline uint64
-hash_stretch(const Shingler *s, uint32 i, uint32 n)
+hash_stretch(const Shingler *s, uint32 i, uint32 n, int number)
 {
-	return XXH3_64bits(s->bytes + s->start[i], stretch_length(s, i, n));
+	return hash_feature(s->bytes + s->start[i], stretch_length(s, i, n),
+						number);
 }
 
 /*
- * Set hash[i] to the hash of the tokens i .. i + n - 1, for all i < count.
+ * Set hash[number][i] to that hash of the tokens i .. i + n - 1, for all i <
+ * count and number < hashes.
  *
  * XXH3 branches on the length: 1 to 3 bytes, 4 to 8, and more.  A processor
  * cannot predict this branch for words: so words are hashed in that order.
  */
 static void
-hash_stretches(const Shingler *s, uint32 n, uint32 count, uint64 *hash)
+hash_stretches(const Shingler *s, uint32 n, uint32 count, int hashes,
+			   uint64 (*hash)[SHINGLE_TOKENS])
 {
 	uint16		order[3][SHINGLE_TOKENS];
 	uint32		filled[3] = {0};
 	uint32		i;
 	int			kind;
+	int			number;
 
 	if (n > 1 || !s->joint)
 	{
-		for (i = 0; i < count; i++)
-			hash[i] = hash_stretch(s, i, n);
+		for (number = 0; number < hashes; number++)
+		{
+			for (i = 0; i < count; i++)
+				hash[number][i] = hash_stretch(s, i, n, number);
+		}
 		return;
 	}
 	for (i = 0; i < count; i++)
@@ -84,10 +91,13 @@ hash_stretches(const Shingler *s, uint32 n, uint32 count, uint64 *hash)
 		order[2][filled[2]] = i;
 		filled[2] += length > 8;
 	}
-	for (kind = 0; kind < 3; kind++)
+	for (kind = 0; kind < 3 * hashes; kind++)
 	{
-		for (i = 0; i < filled[kind]; i++)
-			hash[order[kind][i]] = hash_stretch(s, order[kind][i], 1);
+		const uint16 *place = order[kind % 3];
+
+		number = kind / 3;
+		for (i = 0; i < filled[kind % 3]; i++)
+			hash[number][place[i]] = hash_stretch(s, place[i], 1, number);
 	}
 }
 
@@ -99,7 +109,7 @@ static void
 weigh_shingles(const Shingler *s, uint32 shingles, const uint64 *hash,
 			   int64 *weight)
 {
-	uint64		token_hash[SHINGLE_TOKENS];
+	uint64		token_hash[1][SHINGLE_TOKENS];
 	int64		sum = 0;
 	uint32		i;
 
@@ -108,8 +118,9 @@ weigh_shingles(const Shingler *s, uint32 shingles, const uint64 *hash,
 		simhash_weights_of(s->weights, hash, weight, shingles);
 		return;
 	}
-	hash_stretches(s, 1, shingles + s->size - 1, token_hash);
-	simhash_weights_of(s->weights, token_hash, weight, shingles + s->size - 1);
+	hash_stretches(s, 1, shingles + s->size - 1, 1, token_hash);
+	simhash_weights_of(s->weights, token_hash[0], weight,
+					   shingles + s->size - 1);
 	for (i = 0; i < s->size - 1; i++)
 		sum += weight[i];
 	for (i = 0; i < shingles; i++)
@@ -126,22 +137,31 @@ weigh_shingles(const Shingler *s, uint32 shingles, const uint64 *hash,
 static void
 emit_shingles(Shingler *s, uint32 shingles)
 {
-	uint64		hash[SHINGLE_TOKENS];
+	uint64		hash[FEATURE_HASHES_MAX][SHINGLE_TOKENS];
+	const uint64 *column[FEATURE_HASHES_MAX];
 	int64		weight[SHINGLE_TOKENS];
 	uint32		i;
+	int			number;
 
-	hash_stretches(s, s->size, shingles, hash);
+	hash_stretches(s, s->size, shingles, s->target.hashes, hash);
 	if (s->weights)
-		weigh_shingles(s, shingles, hash, weight);
+		weigh_shingles(s, shingles, hash[0], weight);
+	for (number = 0; number < s->target.hashes; number++)
+		column[number] = hash[number];
 	if (s->target.sink == NULL)
 	{
-		s->target.add_all(s->target.arg, hash, weight, shingles);
+		s->target.add_all(&s->target, column, weight, shingles);
 		return;
 	}
 	for (i = 0; i < shingles; i++)
-		s->target.sink(s->target.arg, s->bytes + s->start[i],
-					   stretch_length(s, i, s->size), hash[i],
+	{
+		uint64		one[FEATURE_HASHES_MAX];
+
+		feature_take(column, i, one, s->target.hashes);
+		s->target.sink(&s->target, s->bytes + s->start[i],
+					   stretch_length(s, i, s->size), one,
 					   s->weights ? weight[i] : WEIGHT_UNIT);
+	}
 }
 
 /* s->stops must not be NULL.  Is the open token, in the buffer, a stop word? */
@@ -196,6 +216,17 @@ long_shingle(Shingler *s, uint32 i)
 	return &s->slots[(s->first + i) % SHINGLE_MAX];
 }
 
+/* Add bytes[0 .. length) to a long shingle. */
+static void
+update_long(const Shingler *s, LongShingle *shingle, const void *bytes,
+			size_t length)
+{
+	int			number;
+
+	for (number = 0; number < s->target.hashes; number++)
+		XXH3_64bits_update(&shingle->hash[number], bytes, length);
+}
+
 /* Return the weight of token i of the buffer, which ends at end. */
 static int64
 token_weight(const Shingler *s, uint32 i, size_t end)
@@ -219,14 +250,20 @@ stream(Shingler *s)
 {
 	uint32		i;
 	uint32		j;
+	int			number;
 
 	for (i = 0; i <= s->count; i++)
 	{
 		LongShingle *shingle = long_shingle(s, s->streamed++);
 
-		XXH3_64bits_reset(&shingle->hash);
-		XXH3_64bits_update(&shingle->hash, s->bytes + s->start[i],
-						   s->length - s->start[i]);
+		for (number = 0; number < s->target.hashes; number++)
+		{
+			/* else a reset takes what is there for the state of a seed */
+			XXH3_INITSTATE(&shingle->hash[number]);
+			XXH3_64bits_reset_withSeed(&shingle->hash[number], number);
+		}
+		update_long(s, shingle, s->bytes + s->start[i],
+					s->length - s->start[i]);
 		shingle->tokens = s->count - i;
 		shingle->weight = 0;
 		for (j = i; j < s->count; j++)
@@ -249,7 +286,7 @@ simhash_shingle_append_long(Shingler *s, const uint8 *bytes, size_t length)
 	if (s->joint_due)
 	{
 		for (i = 0; i < s->streamed; i++)
-			XXH3_64bits_update(&long_shingle(s, i)->hash, " ", 1);
+			update_long(s, long_shingle(s, i), " ", 1);
 		s->joint_due = false;
 	}
 	if (!s->open_is_long && !shingle_has_room(s))
@@ -264,7 +301,7 @@ simhash_shingle_append_long(Shingler *s, const uint8 *bytes, size_t length)
 		}
 	}
 	for (i = 0; i < s->streamed; i++)
-		XXH3_64bits_update(&long_shingle(s, i)->hash, bytes, length);
+		update_long(s, long_shingle(s, i), bytes, length);
 	if (s->open_is_long)
 		XXH3_64bits_update(&s->open_token, bytes, length);
 	else
@@ -279,8 +316,11 @@ static void
 close_long(Shingler *s)
 {
 	LongShingle *shingle = long_shingle(s, 0);
-	uint64		hash = XXH3_64bits_digest(&shingle->hash);
+	uint64		hash[FEATURE_HASHES_MAX];
+	int			number;
 
+	for (number = 0; number < s->target.hashes; number++)
+		hash[number] = XXH3_64bits_digest(&shingle->hash[number]);
 	feature_add(&s->target, NULL, 0, hash, shingle->weight / shingle->tokens);
 	s->first = (s->first + 1) % SHINGLE_MAX;
 	s->streamed--;

@@ -28,7 +28,7 @@ typedef struct FeatureOptions
 /* An open shingle that has outgrown the buffer. */
 typedef struct LongShingle
 {
-	XXH3_state_t hash;
+	XXH3_state_t hash[FEATURE_HASHES_MAX];	/* as many as the target wants */
 	int64		weight;			/* sum of those of its complete tokens */
 	uint32		tokens;			/* number of complete tokens */
 } LongShingle;

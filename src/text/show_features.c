@@ -101,17 +101,17 @@ append_feature(FeatureList *list, FeatureKey feature)
 }
 
 /*
- * A FeatureSink: arg is the FeatureList.  Features with one hash are one
+ * A FeatureSink: target->arg is the FeatureList.  Features with one hash are one
  * feature, unless each occurrence is a vote of its own: then what differs in
  * its weight, or in its bytes, is shown apart.
  */
 static void
-list_feature(void *arg, const uint8 *bytes, size_t length, uint64 hash,
-			 int64 weight)
+list_feature(const FeatureTarget *target, const uint8 *bytes, size_t length,
+			 const uint64 *hash, int64 weight)
 {
-	FeatureList *list = arg;
-	FeatureKey	feature = {hash, weight, length, bytes};
-	FeatureKey	only_hash = {hash, 0, 0, NULL};
+	FeatureList *list = target->arg;
+	FeatureKey	feature = {hash[0], weight, length, bytes};
+	FeatureKey	only_hash = {hash[0], 0, 0, NULL};
 	bool		apart = list->tf == TF_COUNT;
 	FeatureSlot *slot;
 	FeatureCount *entry;
@@ -187,7 +187,7 @@ list_features(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	FeatureList list = {0};
-	FeatureTarget target = {.sink = list_feature,.arg = &list};
+	FeatureTarget target = {.hashes = 1,.sink = list_feature,.arg = &list};
 	size_t		i;
 
 	/* the executor frees its own description of the rows, and no other */

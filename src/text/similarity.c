@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "common/int.h"
+#include "miscadmin.h"
 
 #include "text/arguments.h"
 #include "text/feature_set.h"
@@ -23,11 +24,11 @@ read_texts(FunctionCallInfo fcinfo, const FeatureOptions *options,
 {
 	int			side;
 
-	simhash_set_init(set, 2, NULL);
+	simhash_set_init(set, work_mem, 2, NULL);
 	for (side = 0; side < 2; side++)
 	{
 		text	   *body = PG_GETARG_TEXT_PP(side);
-		FeatureTarget target = simhash_set_target(set, side);
+		FeatureTarget target = simhash_set_target(set, 1, side);
 
 		simhash_make_features(body, options, &target);
 		PG_FREE_IF_COPY(body, side);

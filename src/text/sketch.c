@@ -245,17 +245,28 @@ simhash_sketch_fingerprint(Sketch *sketch, uint64 *fingerprint)
 }
 
 static void
-add_to_sketch(void *sketch, const uint64 *hash, const int64 *weight,
-			  uint32 count)
+add_to_sketches(const FeatureTarget *target, const uint64 *const *hash,
+				const int64 *weight, uint32 count)
 {
-	simhash_sketch_add(sketch, hash, count);
+	Sketch	   *sketch = target->arg;
+	int			number;
+
+	for (number = 0; number < target->hashes; number++)
+		simhash_sketch_add(&sketch[number], hash[number], count);
 }
 
-/* Where features go that shall be in the set; their weights do not count. */
+/*
+ * Where features go that shall be in the set, by each of their hashes in the
+ * Sketch of its number; their weights do not count.
+ */
 FeatureTarget
-simhash_sketch_target(Sketch *sketch)
+simhash_sketch_target(Sketch *sketch, int hashes)
 {
-	FeatureTarget target = {NULL, NULL, add_to_sketch, sketch};
+	FeatureTarget target = {
+		.hashes = hashes,
+		.add_all = add_to_sketches,
+		.arg = sketch
+	};
 
 	return target;
 }

@@ -9,9 +9,8 @@
 #define SIMHASH_SKETCH_H
 
 #include "text/sink.h"
-#include "type/hamming.h"
 
-#define SKETCH_BINS HAMMING_BITS
+#define SKETCH_BINS WORD_BITS
 #define SKETCH_ROUNDS (2 * SKETCH_BINS)
 #define SKETCH_WAITING 60		/* features that wait for others: a Sketch is
 								 * below 1024 bytes then */
@@ -38,6 +37,6 @@ extern void simhash_sketch_add(Sketch *sketch, const uint64 *hash,
 extern void simhash_sketch_finish(Sketch *sketch);
 extern void simhash_sketch_merge(Sketch *sketch, const uint64 *least);
 extern bool simhash_sketch_fingerprint(Sketch *sketch, uint64 *fingerprint);
-extern FeatureTarget simhash_sketch_target(Sketch *sketch);
+extern FeatureTarget simhash_sketch_target(Sketch *sketch, int hashes);
 
 #endif							/* SIMHASH_SKETCH_H */

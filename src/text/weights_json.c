@@ -267,12 +267,12 @@ typedef struct KeyTokens
 	uint64		count;			/* number of tokens */
 } KeyTokens;
 
-/* A FeatureSink; arg is a KeyTokens. */
+/* A FeatureSink; target->arg is a KeyTokens. */
 static void
-take_key_token(void *arg, const uint8 *bytes, size_t length, uint64 hash,
-			   int64 weight)
+take_key_token(const FeatureTarget *target, const uint8 *bytes, size_t length,
+			   const uint64 *hash, int64 weight)
 {
-	KeyTokens  *tokens = arg;
+	KeyTokens  *tokens = target->arg;
 
 	if (tokens->count++ > 0)
 		return;
@@ -288,7 +288,7 @@ static bool
 add_weight(Parser *p, double weight)
 {
 	KeyTokens	tokens = {0};
-	FeatureTarget target = {.sink = take_key_token,.arg = &tokens};
+	FeatureTarget target = {.hashes = 1,.sink = take_key_token,.arg = &tokens};
 	Tokenizer	tokenizer;
 	TokenWeight *added;
 

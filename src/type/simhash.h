@@ -78,6 +78,34 @@ SimhashGetDatum(Fingerprint fingerprint)
 #define PG_GETARG_SIMHASH(n) DatumGetSimhash(PG_GETARG_DATUM(n))
 #define PG_RETURN_SIMHASH(x) return SimhashGetDatum(x)
 
+/*
+ * For what is compiled once: a fingerprint of count words, the highest first,
+ * from its bytes in network order, and as a datum of the type of that width.
+ */
+static inline void
+simhash_read_words(const void *bytes, uint64 *word, int count)
+{
+	int			i;
+
+	memcpy(word, bytes, count * sizeof(uint64));
+	for (i = 0; i < count; i++)
+		word[i] = pg_ntoh64(word[i]);
+}
+
+static inline Datum
+simhash_words_datum(const uint64 *word, int count)
+{
+	uint64	   *bytes;
+	int			i;
+
+	if (count == 1)
+		return Int64GetDatum((int64) word[0]);
+	bytes = palloc(count * sizeof(uint64));
+	for (i = 0; i < count; i++)
+		bytes[i] = pg_hton64(word[i]);
+	return PointerGetDatum(bytes);
+}
+
 /* hamming_ball: all fingerprints within a radius of a centre. */
 typedef struct HammingBall
 {
