@@ -223,7 +223,7 @@ static void
 check_votes_of(TermFrequency tf)
 {
 	Votes		votes;
-	FeatureTarget target = simhash_votes_target(&votes);
+	FeatureTarget target = simhash_votes_target(&votes, 1);
 	uint64		hash[FEATURES_AT_ONCE];
 	int64		vote[FEATURES_AT_ONCE];
 	size_t		at = 0;

@@ -203,9 +203,9 @@ naive_feature(const Naive *n, size_t i, Buffer *bytes)
 	return sum / n->size;
 }
 
-/* Elect the fingerprint. */
-void
-naive_vote(Naive *n)
+/* Elect a word of the fingerprint, by the hashes of a seed. */
+static void
+vote_word(Naive *n, int seed)
 {
 	static Buffer bytes;
 	int128		total = (int128) n->earlier * n->earlier_weight;
@@ -214,21 +214,32 @@ naive_vote(Naive *n)
 	int			bit;
 
 	for (bit = 0; bit < 64; bit++)
-		ones[bit] = n->earlier_hash >> bit & 1 ? total : 0;
+		ones[bit] = n->earlier_hash[seed] >> bit & 1 ? total : 0;
 	for (i = 0; i < n->features; i++)
 	{
 		int64		weight = naive_feature(n, i, &bytes);
-		uint64		hash = XXH3_64bits(bytes.bytes, bytes.length);
+		uint64		hash = XXH3_64bits_withSeed(bytes.bytes, bytes.length,
+												seed);
 
 		total += weight;
 		for (bit = 0; bit < 64; bit++)
 			ones[bit] += hash >> bit & 1 ? weight : 0;
 	}
-	n->fingerprint = 0;
+	n->fingerprint[seed] = 0;
 	for (bit = 0; bit < 64; bit++)
-		n->fingerprint |= (uint64) (2 * ones[bit] > total) << bit;
+		n->fingerprint[seed] |= (uint64) (2 * ones[bit] > total) << bit;
 	n->elected = total > 0;
 	n->overflow = total > PG_INT64_MAX;
+}
+
+/* Elect the fingerprint. */
+void
+naive_vote(Naive *n)
+{
+	int			seed;
+
+	for (seed = 0; seed < NAIVE_WORDS; seed++)
+		vote_word(n, seed);
 }
 
 static int

@@ -7,6 +7,8 @@
 
 #include "buffer.h"
 
+#define NAIVE_WORDS 2			/* of 64 bits of a fingerprint */
+
 typedef struct Token
 {
 	const uint8 *bytes;
@@ -26,11 +28,11 @@ typedef struct Naive
 	/* features before those of the text, all of one weight and hash */
 	size_t		earlier;
 	int64		earlier_weight;
-	uint64		earlier_hash;
+	uint64		earlier_hash[NAIVE_WORDS];
 
 	bool		overflow;		/* has the total weight passed 2^63 - 1? */
 	bool		elected;		/* is there a fingerprint? */
-	uint64		fingerprint;
+	uint64		fingerprint[NAIVE_WORDS];
 } Naive;
 
 /* A feature of one text or two, among others that may have the same hash. */

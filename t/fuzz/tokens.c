@@ -135,6 +135,13 @@ close_file(void *file)
 static const MarkFiles memory_files = {create_file, write_file, rewind_file,
 read_file, close_file};
 
+/* Hashes of each feature. */
+static int
+random_hashes(void)
+{
+	return 1 + below(NAIVE_WORDS);
+}
+
 /* A weight, up to the largest one. */
 static int64
 random_weight(void)
@@ -226,9 +233,12 @@ weigh_words(void)
 static void
 precede_text(void)
 {
+	int			i;
+
 	this.naive.earlier = PG_INT64_MAX / LARGEST_WEIGHT + 1 - below(40);
 	this.naive.earlier_weight = LARGEST_WEIGHT;
-	this.naive.earlier_hash = random_bits();
+	for (i = 0; i < NAIVE_WORDS; i++)
+		this.naive.earlier_hash[i] = random_bits();
 }
 
 /* Make the text of a seed, and find out what to expect of it. */
@@ -309,21 +319,24 @@ feed_body(FeatureTarget target, size_t longest)
 	free(t);
 }
 
-/* A FeatureSink: arg is the number of features seen. */
+/* A FeatureSink: target->arg is the number of features seen. */
 static void
-check_feature(void *arg, const uint8 *bytes, size_t length, uint64 hash,
-			  int64 weight)
+check_feature(const FeatureTarget *target, const uint8 *bytes, size_t length,
+			  const uint64 *hash, int64 weight)
 {
 	static Buffer expected;
-	size_t	   *seen = arg;
+	size_t	   *seen = target->arg;
 	int64		expected_weight;
+	int			seed;
 
 	expect_same("is there such a feature?", *seen < this.naive.features, true);
 	expected_weight = naive_feature(&this.naive, (*seen)++, &expected);
 	expect_same("length of a feature", length, expected.length);
 	expect_same("difference in a feature",
 				memcmp(bytes, expected.bytes, length), 0);
-	expect_same("hash of a feature", hash, XXH3_64bits(expected.bytes, length));
+	for (seed = 0; seed < target->hashes; seed++)
+		expect_same("hash of a feature", hash[seed],
+					XXH3_64bits_withSeed(expected.bytes, length, seed));
 	expect_same("weight of a feature", weight, expected_weight);
 }
 
@@ -331,34 +344,48 @@ static void
 check_features(size_t longest)
 {
 	size_t		seen = 0;
-	FeatureTarget target = {.sink = check_feature,.arg = &seen};
+	FeatureTarget target = {
+		.hashes = random_hashes(),
+		.sink = check_feature,
+		.arg = &seen
+	};
 
 	feed_body(target, longest);
 	expect_same("number of features", seen, this.naive.features);
 }
 
 static void
-check_votes(size_t longest)
+check_word(Votes *votes, int word)
 {
-	Votes		votes;
-	FeatureTarget target = simhash_votes_target(&votes);
 	uint64		fingerprint = 0;
-	size_t		i;
 
-	memset(&votes, 0xAA, sizeof(votes));
-	feature_begin(&target, this.weights != NULL);
-	for (i = 0; i < this.naive.earlier; i++)
-		votes_add_weighted(&votes, this.naive.earlier_hash,
-						   this.naive.earlier_weight);
-	feed_body(target, longest);
-	expect_same("overflow", votes.overflow, this.naive.overflow);
-	if (votes.overflow)
+	expect_same("overflow", votes->overflow, this.naive.overflow);
+	if (votes->overflow)
 		return;
 	expect_same("is there a fingerprint?",
-				simhash_votes_fingerprint(&votes, &fingerprint),
+				simhash_votes_fingerprint(votes, &fingerprint),
 				this.naive.elected);
 	if (this.naive.elected)
-		expect_same("fingerprint", fingerprint, this.naive.fingerprint);
+		expect_same("fingerprint", fingerprint, this.naive.fingerprint[word]);
+}
+
+static void
+check_votes(size_t longest)
+{
+	Votes		votes[NAIVE_WORDS];
+	FeatureTarget target = simhash_votes_target(votes, random_hashes());
+	size_t		i;
+	int			word;
+
+	memset(votes, 0xAA, sizeof(votes));
+	feature_begin(&target, this.weights != NULL);
+	for (word = 0; word < target.hashes; word++)
+		for (i = 0; i < this.naive.earlier; i++)
+			votes_add_weighted(&votes[word], this.naive.earlier_hash[word],
+							   this.naive.earlier_weight);
+	feed_body(target, longest);
+	for (word = 0; word < target.hashes; word++)
+		check_word(&votes[word], word);
 }
 
 /* Features, as they come from the text or from elsewhere. */
@@ -378,20 +405,22 @@ gather_one(Gathered *g, uint64 hash, int64 weight)
 }
 
 static void
-begin_gathering(void *arg, bool weighted)
+begin_gathering(const FeatureTarget *target, bool weighted)
 {
-	((Gathered *) arg)->weighted = weighted;
+	((Gathered *) target->arg)->weighted = weighted;
 }
 
 static void
-gather(void *arg, const uint64 *hash, const int64 *weight, uint32 count)
+gather(const FeatureTarget *target, const uint64 *const *hash,
+	   const int64 *weight, uint32 count)
 {
-	Gathered   *g = arg;
+	Gathered   *g = target->arg;
 	uint32		i;
 
 	expect_same("too many features at once", count > FEATURES_AT_ONCE, false);
 	for (i = 0; i < count; i++)
-		gather_one(g, hash[i], g->weighted ? weight[i] : WEIGHT_UNIT);
+		gather_one(g, hash[target->hashes - 1][i],
+				   g->weighted ? weight[i] : WEIGHT_UNIT);
 }
 
 /* Features that nobody hashed: few or many, and some of them often. */
@@ -418,6 +447,7 @@ check_as_set(size_t longest)
 {
 	static Gathered g;
 	FeatureTarget target = {
+		.hashes = random_hashes(),
 		.begin = begin_gathering,
 		.add_all = gather,
 		.arg = &g
