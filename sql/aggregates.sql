@@ -1,3 +1,8 @@
+-- Hashes and rows as features, of both widths.
+
+\getenv directory PG_ABS_SRCDIR
+\set of_width :directory '/sql/aggregates_width.sql'
+
 -- hashes of the caller's own: each bit is what more than half of the weight says
 SELECT simhash('{1,2,3}'::bigint[]) AS majority, simhash('{1,2}'::bigint[]) AS ties,
 	simhash(ARRAY[-1]::bigint[]) AS all_ones, simhash(ARRAY[0]::bigint[]) AS all_zeros,
@@ -15,94 +20,71 @@ SELECT error_of(statement) FROM (VALUES
 	($$SELECT simhash('{{1},{2}}'::bigint[])$$),
 	($$SELECT simhash('{1}'::bigint[], '{-0.5}')$$),
 	($$SELECT simhash(array_fill(1::bigint, '{65536}'), array_fill(2147483648::float8, '{65536}'))$$)) t(statement);
-
--- a tsvector: lexemes by their positions and labels
-SELECT simhash(to_tsvector('simple', 'to be or not to be')) = simhash('to be or not to be') AS words,
-	simhash('a:1 b:2'::tsvector) = simhash('a b') AS positions,
-	simhash('a b'::tsvector) = simhash('a b') AS no_positions,
-	simhash('a:1,2 b:3'::tsvector) = simhash('a a b') AS counted,
-	simhash('a:1A b:2B c:3C d:4D e:5'::tsvector)
-		= simhash('{a,b,c,d,e}'::text[], '{1,0.4,0.2,0.1,0.1}') AS labels,
-	simhash('a:1A b:2'::tsvector, '{1,0,0,0}') = simhash('b') AS own_weights,
-	simhash('a:1A b:2'::tsvector, NULL) = simhash('a:1A b:2'::tsvector) AS default_weights,
-	simhash(''::tsvector) IS NULL AS empty, simhash(NULL::tsvector) IS NULL AS nothing,
-	simhash('a'::tsvector, '{0,1,1,1}') IS NULL AS no_weight;
-SELECT feature, count, weight FROM simhash_features('a:1A,2,3 b:4C c'::tsvector, '{0.5,1,2,4}') ORDER BY 1, 3;
-SELECT simhash(to_tsvector('english', '<p>The cats are <b>sitting</b></p>')) = simhash('cat sit') AS stemmed;
+-- of 16 bytes: the first 8 are for the high word, the others for the low one
+CREATE FUNCTION uuids(high bigint[], low bigint[]) RETURNS uuid[] LANGUAGE sql IMMUTABLE
+RETURN (SELECT array_agg((lpad(to_hex(h), 16, '0') || lpad(to_hex(l), 16, '0'))::uuid ORDER BY i)
+	FROM unnest(high, low) WITH ORDINALITY u (h, l, i));
+CREATE FUNCTION byteas(hashes uuid[]) RETURNS bytea[] LANGUAGE sql IMMUTABLE
+RETURN (SELECT array_agg(uuid_send(h) ORDER BY i) FROM unnest(hashes) WITH ORDINALITY u (h, i));
+SELECT count(*), count(simhash128(hashes)) AS fingerprints,
+	count(*) FILTER (WHERE simhash128(hashes) IS DISTINCT FROM (simhash(high)::text || simhash(low))::simhash128) AS wrong,
+	count(*) FILTER (WHERE simhash128(hashes, weights) IS DISTINCT FROM (simhash(high, weights)::text || simhash(low, weights))::simhash128) AS wrong_weighted,
+	count(*) FILTER (WHERE minhash128(hashes) IS DISTINCT FROM (minhash(high)::text || minhash(low))::simhash128) AS wrong_minhash,
+	count(*) FILTER (WHERE simhash128(byteas(hashes)) IS DISTINCT FROM simhash128(hashes)
+		OR simhash128(byteas(hashes), weights) IS DISTINCT FROM simhash128(hashes, weights)
+		OR minhash128(byteas(hashes)) IS DISTINCT FROM minhash128(hashes)) AS wrong_bytea
+FROM (SELECT high, low, uuids(high, low) AS hashes, ARRAY(SELECT i % 5 / 3.0 FROM generate_series(1, n) i) AS weights
+	FROM generate_series(1, 300) n, LATERAL (SELECT array_agg(CASE n % 3 WHEN 0 THEN i % 7 ELSE hashint8extended(i, n) END) AS high,
+			array_agg(CASE n % 4 WHEN 0 THEN i % 5 - 2 ELSE hashint8extended(i, n + 1000) END) AS low
+		FROM generate_series(1::bigint, n) i) h) s;
+SELECT simhash128('{00000000-0000-0001-0000-000000000003,00000000-0000-0002-0000-000000000006,00000000-0000-0003-0000-000000000000}'::uuid[]) AS majority,
+	simhash128('{"\\x00000000000000010000000000000001","\\x00000000000000060000000000000006"}'::bytea[], '{2,1}') AS weighted,
+	simhash128('{}'::bytea[]) IS NULL AS none, simhash128('{}'::uuid[]) IS NULL AS none, simhash128(NULL::uuid[]) IS NULL AS nothing,
+	simhash128(NULL::bytea[]) IS NULL AS nothing, simhash128(ARRAY['\x00000000000000050000000000000005'::bytea], '{0}') IS NULL AS no_weight;
 SELECT error_of(statement) FROM (VALUES
-	($$SELECT simhash('a'::tsvector, '{1,1,1}')$$),
-	($$SELECT simhash('a'::tsvector, '{1,1,1,1,1}')$$),
-	($$SELECT simhash('a'::tsvector, '{1,1,1,NULL}')$$),
-	($$SELECT simhash('a'::tsvector, '{{1,1},{1,1}}')$$),
-	($$SELECT simhash('a'::tsvector, '{1,1,1,-1}')$$),
-	($$SELECT simhash('a'::tsvector, '{1,1,1,Infinity}')$$)) t(statement);
+	($$SELECT simhash128('{"\\x"}'::bytea[])$$),
+	($$SELECT simhash128('{"\\x0001020304050607"}'::bytea[])$$),
+	($$SELECT simhash128(ARRAY['\x000102030405060708090a0b0c0d0e0f'::bytea, '\x000102030405060708090a0b0c0d0e0f10'])$$),
+	($$SELECT minhash128('{"\\x0001020304050607"}'::bytea[])$$),
+	($$SELECT simhash128_agg('\x0001020304050607'::bytea)$$),
+	($$SELECT simhash128_agg('\x0001020304050607'::bytea, 0)$$),
+	($$SELECT minhash128_agg('\x'::bytea)$$),
+	($$SELECT simhash128('{NULL}'::bytea[])$$),
+	($$SELECT simhash128('{NULL}'::uuid[])$$),
+	($$SELECT simhash128('{{00000000-0000-0001-0000-000000000003}}'::uuid[])$$),
+	($$SELECT simhash128('{00000000-0000-0001-0000-000000000003}'::uuid[], '{1,2}')$$),
+	($$SELECT simhash128('{00000000-0000-0001-0000-000000000003}'::uuid[], '{-0.5}')$$),
+	($$SELECT simhash128('{1}'::bigint[])$$)) t(statement);
+DROP FUNCTION byteas, uuids;
 
--- rows of features
-CREATE TABLE features (doc int, feature text, weight float8);
-INSERT INTO features
-SELECT i % 50, md5((i * i % 997)::text), (i % 13) / 7.0 FROM generate_series(1, 3000) i;
-CREATE VIEW compared AS
-SELECT doc,
-	simhash_agg(feature) = simhash(array_agg(feature)) AS features,
-	simhash_agg(feature, weight) = simhash(array_agg(feature), array_agg(weight)) AS weighted,
-	simhash_agg(hashtextextended(feature, 0)) = simhash(array_agg(hashtextextended(feature, 0))) AS hashes,
-	simhash_agg(hashtextextended(feature, 0), weight)
-		= simhash(array_agg(hashtextextended(feature, 0)), array_agg(weight)) AS weighted_hashes
-FROM features GROUP BY doc;
-SELECT count(*), bool_and(features) AS features, bool_and(weighted) AS weighted,
-	bool_and(hashes) AS hashes, bool_and(weighted_hashes) AS weighted_hashes FROM compared;
--- NULLs count for nothing
-SELECT simhash_agg(f) IS NULL AS none, simhash_agg(f, 1) IS NULL AS none FROM (VALUES (NULL::text)) v(f);
-SELECT simhash_agg(f) = simhash('a') AS feature, simhash_agg(f, w) = simhash('a') AS weight
-FROM (VALUES ('a', 1.0), (NULL, 1), ('a', NULL)) v(f, w);
-SELECT simhash_agg(feature) IS NULL AS no_rows FROM features WHERE false;
-SELECT simhash_agg(feature, 0) IS NULL AS no_weight FROM features;
--- the order of the rows does not matter
-SELECT count(DISTINCT fp) AS shuffled FROM (
-	SELECT simhash_agg(feature, weight ORDER BY md5(n || ctid::text)) AS fp
-	FROM features, generate_series(1, 5) n GROUP BY n) s;
-SELECT error_of('SELECT simhash_agg(feature, -weight) FROM features');
-SELECT error_of('SELECT simhash_agg(feature, 2147483648) FROM features, generate_series(1, 22)');
-
--- moving windows take rows back exactly
-SELECT count(*), count(*) FILTER (WHERE w IS DISTINCT FROM (
-	SELECT simhash(array_agg(feature), array_agg(weight)) FROM (
-		SELECT * FROM unnest(fs, ws) u(feature, weight)) s)) AS wrong
-FROM (SELECT simhash_agg(feature, weight) OVER f AS w,
-		array_agg(feature) OVER f AS fs, array_agg(weight) OVER f AS ws
-	FROM features WINDOW f AS (ORDER BY doc, feature, weight ROWS BETWEEN 7 PRECEDING AND 3 PRECEDING)) s;
-SELECT count(*) FILTER (WHERE w IS DISTINCT FROM simhash(hs)) AS wrong,
-	count(*) FILTER (WHERE c IS DISTINCT FROM simhash(hs)) AS centroid_wrong
-FROM (SELECT simhash_agg(h) OVER f AS w, simhash_centroid(h::simhash64) OVER f AS c,
-		array_agg(h) OVER f AS hs
-	FROM (SELECT hashtextextended(feature, 0) AS h FROM features) s
-	WINDOW f AS (ORDER BY h ROWS BETWEEN CURRENT ROW AND 4 FOLLOWING)) s;
-
--- one result serially and in parallel
-ALTER TABLE features SET (parallel_workers = 2);
-SET max_parallel_workers_per_gather = 0;
-SELECT simhash_agg(feature) AS a, simhash_agg(feature, weight) AS b,
-	simhash_agg(hashtextextended(feature, 0), weight) AS c,
-	simhash_centroid(simhash(feature)) AS d,
-	simhash_agg(hashtextextended(feature, 0)) AS e FROM features \gset serial_
-SET max_parallel_workers_per_gather = 2;
-SET parallel_setup_cost = 0;
-SET parallel_tuple_cost = 0;
-SET min_parallel_table_scan_size = 0;
-EXPLAIN (COSTS OFF) SELECT simhash_agg(feature, weight), simhash_centroid(simhash(feature)) FROM features;
-SELECT simhash_agg(feature) = :'serial_a' AS a, simhash_agg(feature, weight) = :'serial_b' AS b,
-	simhash_agg(hashtextextended(feature, 0), weight) = :'serial_c' AS c,
-	simhash_centroid(simhash(feature)) = :'serial_d' AS d,
-	simhash_agg(hashtextextended(feature, 0)) = :'serial_e' AS e FROM features;
-SELECT error_of('SELECT simhash_agg(feature, 2147483648) FROM features, generate_series(1, 22)');
-RESET max_parallel_workers_per_gather;
-RESET parallel_setup_cost;
-RESET parallel_tuple_cost;
-RESET min_parallel_table_scan_size;
-DROP TABLE features CASCADE;
+\set simhash simhash
+\set simhash_agg simhash_agg
+\set type simhash64
+\set hash 'hashtextextended(feature, 0)'
+\i :of_width
+\set simhash simhash128
+\set simhash_agg simhash128_agg
+\set type simhash128
+\set hash 'md5(feature)::uuid'
+\i :of_width
+-- a hash as bytea is the same as uuid; aggregates of both widths see the same rows
+SELECT count(*), count(*) FILTER (WHERE a IS DISTINCT FROM b) AS wrong, count(*) FILTER (WHERE c IS DISTINCT FROM d) AS wrong_weighted,
+	count(*) FILTER (WHERE e IS DISTINCT FROM f) AS wrong_minhash, count(*) FILTER (WHERE g::simhash64 IS DISTINCT FROM h) AS wrong_high,
+	count(*) FILTER (WHERE i::simhash64 IS DISTINCT FROM j) AS wrong_weighted_high, count(*) FILTER (WHERE k::simhash64 IS DISTINCT FROM l) AS wrong_minhash_high
+FROM (SELECT simhash128_agg(u) OVER w AS a, simhash128_agg(uuid_send(u)) OVER w AS b,
+		simhash128_agg(u, v) OVER w AS c, simhash128_agg(uuid_send(u), v) OVER w AS d,
+		minhash128_agg(u) OVER w AS e, minhash128_agg(uuid_send(u)) OVER w AS f,
+		simhash128_agg(t) OVER w AS g, simhash_agg(t) OVER w AS h, simhash128_agg(t, v) OVER w AS i, simhash_agg(t, v) OVER w AS j,
+		minhash128_agg(t) OVER w AS k, minhash_agg(t) OVER w AS l
+	FROM (SELECT n, md5((n % 97)::text) AS t, md5((n % 97)::text)::uuid AS u, n % 7 / 3.0::float8 AS v FROM generate_series(1, 500) n) s
+	WINDOW w AS (ORDER BY n ROWS BETWEEN 7 PRECEDING AND 2 PRECEDING)) s;
 
 -- the centroid: what more than half of the fingerprints say
 SELECT simhash_centroid(fp) FROM unnest('{00000000000000ff,000000000000000f,00000000000000f1}'::simhash64[]) fp;
 SELECT simhash_centroid(fp) AS ties FROM unnest('{00000000000000ff,000000000000000f}'::simhash64[]) fp;
 SELECT simhash_centroid(fp) AS zero FROM unnest('{0000000000000000,NULL}'::simhash64[]) fp;
 SELECT simhash_centroid(fp) IS NULL AS nothing FROM unnest('{NULL}'::simhash64[]) fp;
+SELECT simhash_centroid(fp) FROM unnest('{00000000000000ff00000000000000ff,000000000000000f00000000000000f1,00000000000000f1000000000000000f}'::simhash128[]) fp;
+SELECT simhash_centroid(fp) AS ties FROM unnest('{00000000000000ff000000000000ff00,000000000000000f0000000000000f00}'::simhash128[]) fp;
+SELECT simhash_centroid(fp) AS zero FROM unnest('{00000000000000000000000000000000,NULL}'::simhash128[]) fp;
+SELECT simhash_centroid(fp) IS NULL AS nothing FROM unnest('{NULL}'::simhash128[]) fp;

@@ -51,6 +51,22 @@ SELECT error_of($$SELECT '{"a": "x"}'::jsonb::simhash_weights$$);
 SELECT error_of($$SELECT '[1]'::jsonb::simhash_weights$$);
 
 -- literals and parameters resolve
+SELECT simhash128('a the', '{"the": 0}') = simhash128('a') AS literals, simhash128('{1,2}') = simhash128('1 2') AS lone,
+	simhash128(weights => '{"the": 0}', body => 'a the') = simhash128(body => 'a') AS named;
+-- simhash128 is a type, too: a call with one argument is no cast to the type
+CREATE DOMAIN short_text AS varchar(20);
+SELECT simhash128('a b') = simhash128('a b'::text) AS literal, simhash128('a b'::varchar) = simhash128('a b') AS varchar,
+	simhash128('a b'::char(5)) = simhash128('a b') AS char, simhash128('a b'::short_text) = simhash128('a b') AS domain,
+	simhash128(NULL) IS NULL AS nothing, simhash128('') IS NULL AS empty,
+	simhash128('{a,b}'::text[]) = simhash128('a b') AS tokens, simhash128('a b'::tsvector) = simhash128('a b') AS lexemes;
+SELECT simhash128('0123456789abcdef0123456789ABCDEF') = simhash128(ARRAY['0123456789abcdef0123456789abcdef']) AS literal,
+	simhash128('0123456789abcdef0123456789ABCDEF'::varchar) = simhash128(ARRAY['0123456789abcdef0123456789abcdef']) AS varchar,
+	'0123456789abcdef0123456789ABCDEF'::text::simhash128 AS text_form, '0123456789abcdef0123456789ABCDEF'::char(40)::simhash128 AS text_form,
+	simhash128('01234567-89ab-cdef-0123-456789abcdef'::uuid) AS cast;
+DROP DOMAIN short_text;
+PREPARE q128 AS SELECT simhash128($1, words => 1) = simhash128($1::text);
+EXECUTE q128('a the');
+SELECT error_of('PREPARE unclear AS SELECT simhash128($1)');
 SELECT simhash('a the', '{"the": 0}') = simhash('a') AS literals,
 	simhash('a the', weights => '{"the": 0}') = simhash('a') AS named,
 	simhash(weights => '{"the": 0}', body => 'a the') = simhash('a') AS both_named,
@@ -95,7 +111,13 @@ SELECT error_of(statement) FROM (VALUES
 	($$SELECT simhash('a', '{"a": 1}', 1, 1)$$),
 	($$SELECT simhash_features('a', '{}', chars => 3)$$),
 	($$SELECT simhash(repeat('a ', 65536), '{"a": 2147483648}', tf => 'count')$$),
-	($$SELECT simhash(repeat('a ', 65537), '{"a": 2147483648}', words => 2, tf => 'count')$$)) t(statement);
+	($$SELECT simhash(repeat('a ', 65537), '{"a": 2147483648}', words => 2, tf => 'count')$$),
+	($$SELECT simhash128('a', '{}', chars => 3)$$),
+	($$SELECT simhash128('a', '{}', words => 0)$$),
+	($$SELECT simhash128(repeat('a ', 65536), '{"a": 2147483648}', tf => 'count')$$),
+	($$SELECT simhash128(repeat('a ', 65537), '{"a": 2147483648}', words => 2, tf => 'count')$$),
+	($$SELECT simhash128(string_agg(i::text, ' '), '{"": 2147483648}') FROM generate_series(1, 65536) i$$)) t(statement);
+SELECT simhash128(repeat('a ', 65535), '{"a": 2147483648}', tf => 'count') = simhash128('a') AS largest_total;
 SELECT simhash(repeat('a ', 65535), '{"a": 2147483648}', tf => 'count') = simhash('a') AS largest_total;
 -- distinct words, each counted once, or 1 + ln 2 times
 CREATE FUNCTION heavy(n int, repeats int, tf text) RETURNS simhash64 LANGUAGE sql AS $$
@@ -153,7 +175,15 @@ SELECT count(*), count(*) FILTER (WHERE simhash(body, w) IS DISTINCT FROM by_han
 FROM docs JOIN idf USING (lang);
 SELECT count(*) FILTER (WHERE fp IS DISTINCT FROM by_hand(body, j)) AS wrong
 FROM (SELECT body, j, simhash(body, w) AS fp FROM docs JOIN idf USING (lang) ORDER BY md5(id::text)) s;
+-- 128 bits: the high word is that of 64, and shares the weights
+SELECT count(*), count(*) FILTER (WHERE simhash128(body, w)::simhash64 IS DISTINCT FROM by_hand(body, j)) AS wrong,
+	count(*) FILTER (WHERE simhash128(body, w, tf => 'count')::simhash64 IS DISTINCT FROM by_hand(body, j, 'count')) AS wrong_count,
+	count(*) FILTER (WHERE simhash128(body, w, 2)::simhash64 IS DISTINCT FROM simhash(body, w, 2)) AS wrong_shingles
+FROM docs JOIN idf USING (lang);
 RESET work_mem;
+SELECT count(*), count(*) FILTER (WHERE simhash128(body, w) IS DISTINCT FROM expected) AS wrong
+FROM docs JOIN idf USING (lang), LATERAL (SELECT simhash128(array_agg(t), array_agg(coalesce((j ->> t)::float8, 1))) AS expected
+	FROM (SELECT DISTINCT t FROM regexp_split_to_table(body, ' ') t) s) e;
 -- in PL/pgSQL, with a value that changes from call to call
 DO $$
 DECLARE
@@ -173,9 +203,10 @@ BEGIN
 END $$;
 -- a generated column and an index
 CREATE TABLE weighted (body text,
-	fp simhash64 GENERATED ALWAYS AS (simhash(body, '{"the": 0}')) STORED);
+	fp simhash64 GENERATED ALWAYS AS (simhash(body, '{"the": 0}')) STORED,
+	wide simhash128 GENERATED ALWAYS AS (simhash128(body, '{"the": 0}')) STORED);
 INSERT INTO weighted VALUES ('the cat'), ('a cat'), ('the');
-SELECT body, fp = simhash('cat') AS same FROM weighted;
+SELECT body, fp = simhash('cat') AS same, wide = simhash128('cat') AS same FROM weighted;
 CREATE INDEX ON weighted USING hamming (simhash(body, '{"a": 0}', words => 2));
 DROP TABLE weighted;
 
