@@ -16,9 +16,9 @@
  * texts whose occurrences are counted, each apart: 0 if it does not matter how
  * often a feature occurs.
  *
- * first may be NULL.  Else first, which takes one hash, is told whether features
- * come with a weight or a count.  If they do not, first takes each feature that
- * goes into the table when it comes: the table need not be read.
+ * first may be NULL.  Else first, which takes one hash, is told whether
+ * features come with a weight or a count.  If they do not, first takes each
+ * feature that goes into the table when it comes: the table need not be read.
  */
 void
 simhash_set_init(FeatureSet *set, int memory, int sides,

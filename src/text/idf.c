@@ -120,7 +120,10 @@ find_token(IdfState *state, const uint8 *bytes, size_t length, uint64 hash)
 	return slot->token;
 }
 
-/* A FeatureSink: target->arg is the IdfState, and the token one of its last text. */
+/*
+ * A FeatureSink: target->arg is the IdfState, and the token one of its last
+ * text.
+ */
 static void
 count_token(const FeatureTarget *target, const uint8 *bytes, size_t length,
 			const uint64 *hash, int64 weight)

@@ -101,9 +101,9 @@ append_feature(FeatureList *list, FeatureKey feature)
 }
 
 /*
- * A FeatureSink: target->arg is the FeatureList.  Features with one hash are one
- * feature, unless each occurrence is a vote of its own: then what differs in
- * its weight, or in its bytes, is shown apart.
+ * A FeatureSink: target->arg is the FeatureList.  Features with one hash are
+ * one feature, unless each occurrence is a vote of its own: then what differs
+ * in its weight, or in its bytes, is shown apart.
  */
 static void
 list_feature(const FeatureTarget *target, const uint8 *bytes, size_t length,

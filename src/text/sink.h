@@ -50,7 +50,7 @@ feature_begin(const FeatureTarget *target, bool weighted)
 		target->begin(target, weighted);
 }
 
-/* Set one[0 .. hashes) to the hashes of feature i of some: see FeatureTarget. */
+/* Set one[0 .. hashes) to the hashes of feature i: see FeatureTarget. */
 static inline void
 feature_take(const uint64 *const *hash, uint32 i, uint64 *one, int hashes)
 {
