@@ -27,8 +27,8 @@
 #define FETCH_DISTANCE 8
 
 /* Of these leaves, the entries that are fetched: some more than are wanted. */
-#define FETCH_MARGIN 24
-#define FETCH_MOST 96
+#define FETCH_MARGIN (24 / FINGERPRINT_WORDS)
+#define FETCH_MOST (96 / FINGERPRINT_WORDS)
 
 /*
  * Prepare for searches of an index, one after the other: each from

@@ -25,13 +25,33 @@ hamming_ball_size(double bits, int radius)
 	return size;
 }
 
+/*
+ * Clear the highest bits that are set, *n of them, or all if these are fewer;
+ * subtract their number from *n.
+ */
+static Fingerprint
+clear_highest(Fingerprint bits, int *n)
+{
+	Fingerprint result = 0;
+	int			i;
+
+	for (i = 0; i < FINGERPRINT_WORDS; i++)
+	{
+		uint64		word = fingerprint_word(bits, i);
+
+		for (; word != 0 && *n > 0; (*n)--)
+			word ^= UINT64CONST(1) << pg_leftmost_one_pos64(word);
+		result |= fingerprint_from_word(word, i);
+	}
+	return result;
+}
+
 /* bits has n bits set or more.  Return the place of the n-th highest. */
 static int
 nth_highest_bit(Fingerprint bits, int n)
 {
-	while (--n > 0)
-		bits ^= fingerprint_bit(fingerprint_leftmost_one(bits));
-	return fingerprint_leftmost_one(bits);
+	n--;
+	return fingerprint_leftmost_one(clear_highest(bits, &n));
 }
 
 /* Distances that are allowed: the whole one, and that in the leading block. */
@@ -51,22 +71,32 @@ typedef struct Radii
 static int
 lowest_turn(Fingerprint centre, Fingerprint from, int p, Radii *left)
 {
+	Fingerprint differs = from ^ centre;
+	Fingerprint bit = fingerprint_bit(p);
+	Fingerprint above = differs & ~(bit | (bit - 1));
+	int			whole = fingerprint_popcount(above);
+	int			leading = fingerprint_popcount(above & left->block);
 	int			i;
 
+	/* whole and leading are the distances above i */
 	for (i = p; i < HAMMING_BITS; i++)
 	{
-		Fingerprint bit = fingerprint_bit(i);
-		Fingerprint differs = ((from ^ centre) & ~(bit | (bit - 1))) |
-		(~centre & bit);
-		int			whole = fingerprint_popcount(differs);
-		int			leading = fingerprint_popcount(differs & left->block);
+		int			leads = (left->block & bit) != 0;
+		int			turn = (centre & bit) == 0; /* the distance at i */
 
-		if (!(from & bit) && whole <= left->whole && leading <= left->leading)
+		if (i > p && (differs & bit) != 0)
 		{
-			left->whole -= whole;
-			left->leading -= leading;
+			whole--;
+			leading -= leads;
+		}
+		if ((from & bit) == 0 && whole + turn <= left->whole &&
+			leading + (turn & leads) <= left->leading)
+		{
+			left->whole -= whole + turn;
+			left->leading -= leading + (turn & leads);
 			break;
 		}
+		bit <<= 1;
 	}
 	return i;
 }
@@ -79,23 +109,12 @@ lowest_turn(Fingerprint centre, Fingerprint from, int p, Radii *left)
 static Fingerprint
 least_word(Fingerprint bits, Radii left)
 {
-	Fingerprint ones = bits;
+	int			leading = Min(left.leading, left.whole);
+	int			rest = left.whole - leading;
+	Fingerprint block = clear_highest(bits & left.block, &leading);
 
-	while (ones != 0 && left.whole > 0)
-	{
-		Fingerprint highest = fingerprint_bit(fingerprint_leftmost_one(ones));
-
-		ones ^= highest;
-		if (highest & left.block)
-		{
-			if (left.leading == 0)
-				continue;
-			left.leading--;
-		}
-		left.whole--;
-		bits ^= highest;
-	}
-	return bits;
+	rest += leading;
+	return block | clear_highest(bits & ~left.block, &rest);
 }
 
 /*
@@ -127,10 +146,14 @@ hamming_ball_next(Fingerprint centre, Fingerprint leading, int leading_radius,
 	int			p = -1;
 	int			i;
 
+	if (fingerprint_popcount(differs & leading) > leading_radius)
+	{
+		p = nth_highest_bit(differs & leading, leading_radius + 1);
+		bit = fingerprint_bit(p);
+		differs &= ~(bit | (bit - 1));
+	}
 	if (fingerprint_popcount(differs) > radius)
 		p = nth_highest_bit(differs, radius + 1);
-	if (fingerprint_popcount(differs & leading) > leading_radius)
-		p = Max(p, nth_highest_bit(differs & leading, leading_radius + 1));
 	*next = from;
 	if (p < 0)
 		return true;
