@@ -171,6 +171,7 @@ REGRESS = \
 	estimates_128 \
 	gist \
 	build \
+	build128 \
 	hamming \
 	hamming128 \
 	pairs \

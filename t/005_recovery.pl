@@ -1,6 +1,7 @@
 # A hamming index survives crashes under load, gives the same answers on a
-# standby, after promotion and after point-in-time recovery.  It has 8 blocks, so
-# that the insertion of a fingerprint takes two WAL records, and its removal, too.
+# standby, after promotion and after point-in-time recovery.  There is one of each
+# width.  Each has 8 blocks, so that the insertion of a fingerprint takes two WAL
+# records, and its removal, too.
 
 use strict;
 use warnings;
@@ -61,8 +62,9 @@ sub check
 {
 	my ($node, $when) = @_;
 
-	is($node->safe_psql('postgres', "SELECT hamming_index_check('docs_fp')"),
-		'', "the index is sound $when");
+	is( $node->safe_psql('postgres',
+			"SELECT hamming_index_check('docs_fp'), hamming_index_check('docs_wide')"),
+		'|', "the indexes are sound $when");
 	is($node->safe_psql('postgres', 'SELECT verify_all()'),
 		'as the table', "the index agrees with the table $when");
 }
@@ -75,8 +77,8 @@ sub check_uses_index
 	cmp_ok(
 		$node->safe_psql(
 			'postgres',
-			"SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelname = 'docs_fp'"),
-		'>', 0, 'searches use the index');
+			"SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelname = '$_'"),
+		'>', 0, "searches use $_") for 'docs_fp', 'docs_wide';
 	return;
 }
 
@@ -89,6 +91,9 @@ sub answers
 SET enable_seqscan = off;
 SELECT r, k, count(id), sum(id) FROM unnest('{1,2,3,77}'::int[]) r
 	CROSS JOIN unnest('{0,1,3,6,10,20,64}'::int[]) k LEFT JOIN docs ON fp <-> some_fp(r) <= k
+GROUP BY r, k ORDER BY r, k;
+SELECT r, k, count(id), sum(id) FROM unnest('{1,2,3,77}'::int[]) r
+	CROSS JOIN unnest('{0,7,20,128}'::int[]) k LEFT JOIN docs ON wide <-> widen(some_fp(r)) <= k
 GROUP BY r, k ORDER BY r, k;
 SELECT count(*) FROM docs WHERE fp IS NULL;
 SQL
@@ -151,13 +156,14 @@ ok($load->finish, 'the load on the primary ended without an error');
 
 # indexes that are made while their table changes
 $load = start_load($primary, 5);
-$primary->safe_psql('postgres', 'REINDEX INDEX CONCURRENTLY docs_fp');
+$primary->safe_psql('postgres', "REINDEX INDEX CONCURRENTLY $_") for 'docs_fp', 'docs_wide';
 $primary->safe_psql('postgres',
 	'CREATE INDEX CONCURRENTLY docs_other ON docs USING hamming (fp) WITH (blocks = 3)');
 ok($load->finish, 'the load beside index builds ended without an error');
 is( $primary->safe_psql('postgres',
-		"SELECT hamming_index_check('docs_fp'), hamming_index_check('docs_other')"),
-	'|',
+		"SELECT hamming_index_check('docs_fp'), hamming_index_check('docs_wide'),
+			hamming_index_check('docs_other')"),
+	'||',
 	'indexes made concurrently are sound');
 $primary->safe_psql('postgres', 'DROP INDEX docs_other');
 $primary->wait_for_catchup($standby);
@@ -182,8 +188,8 @@ check($recovered, 'after point-in-time recovery');
 $recovered->stop;
 
 # Recovery ends between the two records of an insertion, or of a removal.  What is
-# left is a fingerprint without rows, in the block tables 5 to 8: the check says
-# so, nothing finds it, and the next row that has it uses it.
+# left is a fingerprint without rows, in the block tables 5 to 8 of one of the
+# indexes: the check says so, nothing finds it, and the next row that has it uses it.
 # These are the records of four pages: a leaf of each of four tables.
 sub records_of
 {
@@ -204,14 +210,19 @@ sub records_of
 my $lone = 'fedcba9876543210';
 $primary->safe_psql('postgres', 'VACUUM (INDEX_CLEANUP on, TRUNCATE off) docs');
 my @records = records_of("INSERT INTO docs (fp) VALUES ('$lone')");
-is(scalar @records, 2, 'an insertion takes two records');
+is(scalar @records, 4, 'an insertion takes two records of each index');
 $primary->safe_psql('postgres', "DELETE FROM docs WHERE fp = '$lone'");
 push @records, records_of('VACUUM (INDEX_CLEANUP on, TRUNCATE off) docs');
-is(scalar @records, 4, 'a removal takes two records');
-for my $target ([ 'an insertion', $records[1] ], [ 'a removal', $records[3] ])
+is(scalar @records, 8, 'a removal takes two records of each index');
+for my $target (
+	[ 'an insertion', 'docs_fp', $records[1] ],
+	[ 'an insertion', 'docs_wide', $records[3] ],
+	[ 'a removal', 'docs_fp', $records[5] ],
+	[ 'a removal', 'docs_wide', $records[7] ])
 {
-	my ($name, $lsn) = @$target;
-	my $halved = PostgreSQL::Test::Cluster->new("halved_$name" =~ s/ /_/r);
+	my ($what, $index, $lsn) = @$target;
+	my $name = "$what of $index";
+	my $halved = PostgreSQL::Test::Cluster->new("halved_$name" =~ s/ /_/gr);
 	$halved->init_from_backup($primary, 'base', has_restoring => 1);
 	$halved->append_conf('postgresql.conf', <<CONF);
 recovery_target_lsn = '$lsn'
@@ -223,19 +234,21 @@ CONF
 	$halved->start;
 	$halved->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()')
 	  or die 'recovery did not end';
-	my ($code, $out, $err) = $halved->psql('postgres', "SELECT hamming_index_check('docs_fp')");
+	my ($code, $out, $err) = $halved->psql('postgres',
+		"SELECT hamming_index_check('docs_fp'), hamming_index_check('docs_wide')");
 	is($code, 0, "$name was halved: no corruption");
 	is_deeply(
-		[ $err =~ /NOTICE:  (block table \d of index "docs_fp" has 1 fingerprint) without rows/g ],
-		[ map { "block table $_ of index \"docs_fp\" has 1 fingerprint" } 5 .. 8 ],
+		[ $err =~ /NOTICE:  (block table \d of index "\w+" has 1 fingerprint) without rows/g ],
+		[ map { "block table $_ of index \"$index\" has 1 fingerprint" } 5 .. 8 ],
 		"$name was halved: what is left");
 	is($halved->safe_psql('postgres', 'SELECT verify_all()'),
 		'as the table', "$name was halved: the index agrees with the table");
 	($code, $out, $err) = $halved->psql('postgres', <<SQL);
 INSERT INTO docs (fp) VALUES ('$lone');
-SELECT hamming_index_check('docs_fp'), verify('$lone', 3), verify('0123456789abcdef', 60);
+SELECT hamming_index_check('docs_fp'), hamming_index_check('docs_wide'), verify('$lone', 3),
+	verify('0123456789abcdef', 60);
 SQL
-	is("$code$out$err", '0||', "$name was halved: the fingerprint comes back");
+	is("$code$out$err", '0|||', "$name was halved: the fingerprint comes back");
 	$halved->stop;
 }
 

@@ -22,7 +22,7 @@ enable_bitmapscan = off
 CONF
 $node->start;
 
-my $copies = 60;
+my $copies = 90;
 my $seed = $ENV{SIMHASH_TEST_SEED} || int(rand(1e9));
 note("SIMHASH_TEST_SEED=$seed");
 srand($seed);
@@ -36,12 +36,14 @@ BEGIN
 EXCEPTION WHEN OTHERS THEN
 	RETURN SQLSTATE || ' ' || SQLERRM;
 END \$\$;
+-- of 64 bits, where n is odd of 128
 DO \$\$ BEGIN
 	FOR n IN 0 .. $copies LOOP
 		EXECUTE format('CREATE TABLE docs%s AS SELECT i AS id,
-			substr(md5(i::text), 1, 16)::simhash64 AS fp FROM generate_series(1, 1500) i', n);
+			left(md5(i::text), %s)::simhash%s AS fp FROM generate_series(1, 1500) i',
+			n, 16 + 16 * (n % 2), 64 + 64 * (n % 2));
 		EXECUTE format('CREATE INDEX docs%s_fp ON docs%s USING hamming (fp)
-			WITH (fillfactor = 10, blocks = %s)', n, n, 3 + n % 6);
+			WITH (fillfactor = 10, blocks = %s)', n, n, 3 + n / 2 % 6);
 		EXECUTE format('DELETE FROM docs%s WHERE id > 1400', n);
 	END LOOP;
 END \$\$;
@@ -59,16 +61,27 @@ my ($metapage, $root) = (0, 2);    # blocks; the root of table 0
 my %header = (pd_lower => 12, pd_upper => 14, pd_special => 16);
 my $contents = 24;
 my %meta = (magic => $contents, version => $contents + 4);
-my $special_size = 40;
-my $special = $block_size - $special_size;
-my %special = (
-	low => $special,
-	high => $special + 16,
-	kind => $special + 32,
-	table => $special + 34,
-	level => $special + 35,
-	sorted => $special + 36,
-	page_id => $special + 38);
+
+# What follows from the width of a fingerprint.
+my ($bytes, $special, %special);
+
+sub set_width
+{
+	my ($width) = @_;
+
+	$bytes = $width / 8;
+	my $key = $bytes + 8;
+	$special = $block_size - 2 * $key - 8;
+	%special = (
+		low => $special,
+		high => $special + $key,
+		kind => $special + 2 * $key,
+		table => $special + 2 * $key + 2,
+		level => $special + 2 * $key + 3,
+		sorted => $special + 2 * $key + 4,
+		page_id => $special + 2 * $key + 6);
+	return;
+}
 
 # Return the block number of a leaf of a table, the first or another one.
 sub leaf_of
@@ -108,58 +121,70 @@ sub poke
 # Which damage, to which block, from which offset on, and the bytes to put there.
 # 'leaf' is the first one of table 0, and 'second' that of table 1.
 # What comes before the special space is the last part of the array at the back.
-my @damages = (
-	[ 'metapage: magic', $metapage, $meta{magic}, "\1\2\3\4" ],
-	[ 'metapage: version', $metapage, $meta{version}, "\xff\0\0\0" ],
-	[ 'metapage: kind', $metapage, $special{kind}, "\2\0" ],
-	[ 'root: zeros', $root, 0, "\0" x $block_size ],
-	[ 'root: not a root', $root, $special{high}, "\1" ],
-	[ 'root: order of the children', $root, $contents, "\xff" x 200 ],
-	[ 'root: no child', $root, $special - 400, "\xff" x 400 ],
-	[ 'root: itself as child', $root, $special - 400, "\0\0\2\0" x 100 ],
-	[ 'leaf: zeros', 'leaf', 0, "\0" x $block_size ],
-	[ 'leaf: pd_lower', 'leaf', $header{pd_lower}, "\xf0\x1f" ],
-	[ 'leaf: pd_upper', 'leaf', $header{pd_upper}, "\x18\0" ],
-	[ 'leaf: pd_special', 'leaf', $header{pd_special}, "\x18\0" ],
-	[ 'leaf: low key', 'leaf', $special{low}, "\xff" x 16 ],
-	[ 'leaf: high key', 'leaf', $special{high}, "\0" x 16 ],
-	[ 'leaf: kind', 'leaf', $special{kind}, "\3\0" ],
-	[ 'leaf: table', 'leaf', $special{table}, "\1" ],
-	[ 'leaf: level', 'leaf', $special{level}, "\1" ],
-	[ 'leaf: sorted', 'leaf', $special{sorted}, "\xff\x7f" ],
-	[ 'leaf: page identifier', 'leaf', $special{page_id}, "\0\0" ],
-	[ 'leaf: fingerprints', 'leaf', $contents, "\xff" x 80 ],
-	[ 'leaf: TIDs', 'leaf', $special - 60, "\xfe" x 60 ],
-	[ 'leaf: TIDs without offset', 'leaf', $special - 60, "\0\0\1\0\0\0" x 10 ],
-	[ 'leaf: TIDs without block', 'leaf', $special - 60, "\xff\xff\xff\xff\1\0" x 10 ]);
-push @damages,
-  [ 'second table: pd_lower', 'second', $header{pd_lower}, "\xf0\x1f" ],
-  [ 'second table: pd_upper', 'second', $header{pd_upper}, "\x18\0" ],
-  [ 'second table: table', 'second', $special{table}, "\0\0" ],
-  [ 'second table: fingerprints', 'second', $contents, "\xff" x 80 ],
-  [ 'metapage: blocks', $metapage, $contents + 10, "\x09\0" ],
-  [ 'metapage: fewer blocks', $metapage, $contents + 10, "\3\0" ],
-  [ 'metapage: width', $metapage, $contents + 8, "\x80\0" ];
+sub damages
+{
+	return (
+		[ 'metapage: magic', $metapage, $meta{magic}, "\1\2\3\4" ],
+		[ 'metapage: version', $metapage, $meta{version}, "\xff\0\0\0" ],
+		[ 'metapage: kind', $metapage, $special{kind}, "\2\0" ],
+		[ 'root: zeros', $root, 0, "\0" x $block_size ],
+		[ 'root: not a root', $root, $special{high}, "\1" ],
+		[ 'root: order of the children', $root, $contents, "\xff" x 200 ],
+		[ 'root: no child', $root, $special - 400, "\xff" x 400 ],
+		[ 'root: itself as child', $root, $special - 400, "\0\0\2\0" x 100 ],
+		[ 'leaf: zeros', 'leaf', 0, "\0" x $block_size ],
+		[ 'leaf: pd_lower', 'leaf', $header{pd_lower}, "\xf0\x1f" ],
+		[ 'leaf: pd_upper', 'leaf', $header{pd_upper}, "\x18\0" ],
+		[ 'leaf: pd_special', 'leaf', $header{pd_special}, "\x18\0" ],
+		[ 'leaf: low key', 'leaf', $special{low}, "\xff" x ($bytes + 8) ],
+		[ 'leaf: high key', 'leaf', $special{high}, "\0" x ($bytes + 8) ],
+		[ 'leaf: kind', 'leaf', $special{kind}, "\3\0" ],
+		[ 'leaf: table', 'leaf', $special{table}, "\1" ],
+		[ 'leaf: level', 'leaf', $special{level}, "\1" ],
+		[ 'leaf: sorted', 'leaf', $special{sorted}, "\xff\x7f" ],
+		[ 'leaf: page identifier', 'leaf', $special{page_id}, "\0\0" ],
+		[ 'leaf: fingerprints', 'leaf', $contents, "\xff" x 80 ],
+		[ 'leaf: TIDs', 'leaf', $special - 60, "\xfe" x 60 ],
+		[ 'leaf: TIDs without offset', 'leaf', $special - 60, "\0\0\1\0\0\0" x 10 ],
+		[ 'leaf: TIDs without block', 'leaf', $special - 60, "\xff\xff\xff\xff\1\0" x 10 ],
+		[ 'second table: pd_lower', 'second', $header{pd_lower}, "\xf0\x1f" ],
+		[ 'second table: pd_upper', 'second', $header{pd_upper}, "\x18\0" ],
+		[ 'second table: table', 'second', $special{table}, "\0\0" ],
+		[ 'second table: fingerprints', 'second', $contents, "\xff" x 80 ],
+		[ 'metapage: blocks', $metapage, $contents + 10, "\x09\0" ],
+		[ 'metapage: fewer blocks', $metapage, $contents + 10, "\3\0" ],
+		[ 'metapage: width', $metapage, $contents + 8, pack('S', 192 - 8 * $bytes) ]);
+}
+
+# In turns: those of 64 bits have even numbers.
+my %damages_of;
+for my $width (64, 128)
+{
+	set_width($width);
+	$damages_of{$width} = [ map { [ "$width bits, $_->[0]", @$_[ 1 .. 3 ] ] } damages() ];
+}
+my @damages = map { ($damages_of{64}[$_], $damages_of{128}[$_]) } 0 .. $#{ $damages_of{64} };
 push @damages, [ "random $_", undef, undef, undef ]
   for scalar(@damages) .. $copies - 1;
 
 for my $n (0 .. $#damages)
 {
 	my $file = $node->data_dir . "/$paths[$n]";
-	my ($name, $block, $offset, $bytes) = @{ $damages[$n] };
+	my ($name, $block, $offset, $new) = @{ $damages[$n] };
 
+	set_width($n % 2 ? 128 : 64);
 	if (!defined $block)
 	{
 		$block = int(rand((-s $file) / $block_size));
 		$offset = int(rand($block_size));
 		# half of them in what describes the page
-		$offset = (rand() < 0.5 ? $header{pd_lower} : $special) + int(rand(36)) if rand() < 0.5;
-		$bytes = join '', map { chr(int(rand(256))) } 1 .. 1 + int(rand(4));
-		$damages[$n][0] .= ": block $block, offset $offset, " . unpack('H*', $bytes);
+		$offset = (rand() < 0.5 ? $header{pd_lower} : $special) + int(rand($block_size - $special - 4)) if rand() < 0.5;
+		$new = join '', map { chr(int(rand(256))) } 1 .. 1 + int(rand(4));
+		$damages[$n][0] .= ": block $block, offset $offset, " . unpack('H*', $new);
 	}
 	$block = leaf_of($file, 0) if $block eq 'leaf';
 	$block = leaf_of($file, 1) if $block eq 'second';
-	poke($file, $block, $offset, $bytes);
+	poke($file, $block, $offset, $new);
 }
 $node->start;
 my $started = $node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()');
@@ -167,15 +192,17 @@ my $started = $node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()');
 for my $n (0 .. $#damages)
 {
 	my $name = $damages[$n][0];
+	my $type = 'simhash' . ($n % 2 ? 128 : 64);
+	my $centre = '0123456789abcdef' x (1 + $n % 2);
 	my ($code, $out, $err) = $node->psql('postgres', <<SQL);
 SELECT try(format(statement, 'docs$n')) FROM unnest(ARRAY[
 	'SELECT hamming_index_check(''%s_fp'')', 'SELECT hamming_index_stats(''%s_fp'')',
-	'SELECT count(*) FROM %s WHERE fp <-> ''0123456789abcdef'' <= 3',
-	'SELECT count(*) FROM %s WHERE fp <-> ''0123456789abcdef'' <= 12',
-	'SELECT count(*) FROM %s WHERE fp <-> ''0123456789abcdef'' <= 64',
-	'SELECT count(*) FROM (SELECT FROM %s ORDER BY fp <-> ''0123456789abcdef'') s',
+	'SELECT count(*) FROM %s WHERE fp <-> ''$centre'' <= 3',
+	'SELECT count(*) FROM %s WHERE fp <-> ''$centre'' <= 12',
+	'SELECT count(*) FROM %s WHERE fp <-> ''$centre'' <= 128',
+	'SELECT count(*) FROM (SELECT FROM %s ORDER BY fp <-> ''$centre'') s',
 	'SELECT count(*) FROM %s WHERE fp IS NULL',
-	'INSERT INTO %s SELECT i, substr(md5(i::text), 1, 16)::simhash64
+	'INSERT INTO %s SELECT i, left(md5(i::text), length(''$centre''))::$type
 		FROM generate_series(5000, 9000) i']) statement;
 VACUUM docs$n;
 SQL
@@ -202,9 +229,11 @@ $node->safe_psql('postgres', <<'SQL');
 CREATE TABLE exact AS SELECT i AS id, substr(md5(i::text), 1, 16)::simhash64 AS fp
 FROM generate_series(1, 100) i;
 INSERT INTO exact SELECT i, NULL FROM generate_series(101, 110) i;
+CREATE TABLE wide AS SELECT id, left(md5(id::text || fp), 32)::simhash128 AS fp FROM exact;
 CREATE TABLE equal AS SELECT i AS id, '0123456789abcdef'::simhash64 AS fp
 FROM generate_series(1, 1500) i;
 CREATE INDEX exact_fp ON exact USING hamming (fp) WITH (blocks = 5);
+CREATE INDEX wide_fp ON wide USING hamming (fp) WITH (blocks = 8);
 CREATE INDEX equal_fp ON equal USING hamming (fp) WITH (blocks = 3);
 SQL
 
@@ -227,10 +256,10 @@ sub with_changes
 # Add so many bytes to a number of a page.
 sub add_to
 {
-	my ($file, $block, $offset, $form, $bytes) = @_;
+	my ($file, $block, $offset, $form, $added) = @_;
 
 	poke($file, $block, $offset,
-		pack($form, unpack($form, peek($file, $block, $offset, length pack($form, 0))) + $bytes));
+		pack($form, unpack($form, peek($file, $block, $offset, length pack($form, 0))) + $added));
 	return;
 }
 
@@ -252,56 +281,65 @@ sub append
 	my $leaf = leaf_of($file, $table);
 	my $end = unpack('S', peek($file, $leaf, $header{pd_lower}, 2));
 
-	poke($file, $leaf, $end, pack('Q', unpack('Q', peek($file, $leaf, $contents, 8)) ^ $changed));
-	add_to($file, $leaf, $header{pd_lower}, 'S', 8);
+	my $first = peek($file, $leaf, $contents, $bytes);
+	poke($file, $leaf, $end, pack('Q', unpack('Q', $first) ^ $changed) . substr($first, 8));
+	add_to($file, $leaf, $header{pd_lower}, 'S', $bytes);
 	return;
 }
 
+for my $case ([ 64, 'exact_fp', 1 .. 4 ], [ 128, 'wide_fp', 7 ])
+{
+	my ($width, $index, @tables) = @$case;
+	my $check = "SELECT hamming_index_check('$index')";
+
+	set_width($width);
+	is(with_changes($index, sub { }, $check), '', "$index: nothing changed");
+	for my $table (@tables)
+	{
+		like(
+			with_changes($index, sub { append($_[0], $table, 1) }, $check),
+			qr/\ANOTICE:  00000: block table @{[$table + 1]} of index "$index" has 1 fingerprint without rows\nDETAIL:  .*\z/,
+			"$index, table $table: a fingerprint without rows is harmless");
+		like(
+			with_changes($index, sub { append($_[0], $table, 0) }, $check),
+			qr/\AERROR:  XX002: .* a fingerprint is in the table twice/,
+			"$index, table $table: a fingerprint twice");
+		like(
+			with_changes($index,
+				sub { add_to($_[0], unsorted_leaf($_[0], $table), $header{pd_lower}, 'S', -$bytes) }, $check),
+			qr/\AERROR:  XX002: .* a fingerprint of the first is not in the table/,
+			"$index, table $table: a fingerprint is missing");
+	}
+	like(
+		with_changes($index, sub {
+				my $leaf = leaf_of($_[0], 1);
+				my $first = peek($_[0], $leaf, $contents, $bytes);
+				poke($_[0], $leaf, $contents, peek($_[0], $leaf, $contents + $bytes, $bytes));
+				poke($_[0], $leaf, $contents + $bytes, $first);
+			}, $check),
+		qr/\AERROR:  XX002: .* entries are out of order/,
+		"$index: two fingerprints have changed places");
+	for my $table (0, 15)
+	{
+		like(
+			with_changes($index, sub {
+					my $leaf = unsorted_leaf($_[0], $table);
+					add_to($_[0], $leaf, $header{pd_lower}, 'S', -$bytes);
+					add_to($_[0], $leaf, $header{pd_upper}, 'S', 6);
+				}, $check),
+			qr/\AERROR:  XX002: .* a row of the heap is not in the table/,
+			"$index, table $table: a row is missing");
+		like(
+			with_changes($index, sub {
+					my $leaf = unsorted_leaf($_[0], $table);
+					poke($_[0], $leaf, $special - 12, peek($_[0], $leaf, $special - 6, 6));
+				}, $check),
+			qr/\AERROR:  XX002: .* a row (is in the index twice|of the heap is not in the table)/,
+			"$index, table $table: a row is another one");
+	}
+}
+set_width(64);
 my $check = "SELECT hamming_index_check('exact_fp')";
-is(with_changes('exact_fp', sub { }, $check), '', 'nothing changed');
-for my $table (1 .. 4)
-{
-	like(
-		with_changes('exact_fp', sub { append($_[0], $table, 1) }, $check),
-		qr/\ANOTICE:  00000: block table @{[$table + 1]} of index "exact_fp" has 1 fingerprint without rows\nDETAIL:  .*\z/,
-		"table $table: a fingerprint without rows is harmless");
-	like(
-		with_changes('exact_fp', sub { append($_[0], $table, 0) }, $check),
-		qr/\AERROR:  XX002: .* a fingerprint is in the table twice/,
-		"table $table: a fingerprint twice");
-	like(
-		with_changes('exact_fp',
-			sub { add_to($_[0], unsorted_leaf($_[0], $table), $header{pd_lower}, 'S', -8) }, $check),
-		qr/\AERROR:  XX002: .* a fingerprint of the first is not in the table/,
-		"table $table: a fingerprint is missing");
-}
-like(
-	with_changes('exact_fp', sub {
-			my $leaf = leaf_of($_[0], 1);
-			my $first = peek($_[0], $leaf, $contents, 8);
-			poke($_[0], $leaf, $contents, peek($_[0], $leaf, $contents + 8, 8));
-			poke($_[0], $leaf, $contents + 8, $first);
-		}, $check),
-	qr/\AERROR:  XX002: .* entries are out of order/,
-	'two fingerprints have changed places');
-for my $table (0, 15)
-{
-	like(
-		with_changes('exact_fp', sub {
-				my $leaf = unsorted_leaf($_[0], $table);
-				add_to($_[0], $leaf, $header{pd_lower}, 'S', -8);
-				add_to($_[0], $leaf, $header{pd_upper}, 'S', 6);
-			}, $check),
-		qr/\AERROR:  XX002: .* a row of the heap is not in the table/,
-		"table $table: a row is missing");
-	like(
-		with_changes('exact_fp', sub {
-				my $leaf = unsorted_leaf($_[0], $table);
-				poke($_[0], $leaf, $special - 12, peek($_[0], $leaf, $special - 6, 6));
-			}, $check),
-		qr/\AERROR:  XX002: .* a row (is in the index twice|of the heap is not in the table)/,
-		"table $table: a row is another one");
-}
 
 # What is wrong with the leaves of one fingerprint ends a vacuum, and does not
 # keep it for ever.

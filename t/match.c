@@ -6,7 +6,7 @@
  *	  match ROUNDS SEED		compare each way with the plainest loop
  *
  * This needs no server: script/soak match builds it for this processor and for
- * aarch64.  Fingerprints and matches end where a page does that cannot be
+ * aarch64, and for each width of a fingerprint.  Fingerprints and matches end where a page does that cannot be
  * touched.
  */
 #include "type/distance_array.c"
@@ -41,7 +41,7 @@ static const struct
 /* How far a fingerprint is from the centre. */
 typedef enum Data
 {
-	ANY,						/* 0 .. 64, each as often */
+	ANY,						/* 0 .. HAMMING_BITS, each as often */
 	UNIFORM,					/* as random ones are */
 	EDGE,						/* the radius, or one more */
 	ALL_MATCH,					/* within the radius */
@@ -50,9 +50,9 @@ typedef enum Data
 	DATA_KINDS
 } Data;
 
-static uint64 *fingerprints;
+static Fingerprint *fingerprints;
 static uint16 *matches;
-static uint64 centre;
+static Fingerprint centre;
 
 static uint64 random_state;
 
@@ -65,6 +65,17 @@ random_bits(void)
 	z = (z ^ z >> 30) * UINT64CONST(0xBF58476D1CE4E5B9);
 	z = (z ^ z >> 27) * UINT64CONST(0x94D049BB133111EB);
 	return z ^ z >> 31;
+}
+
+static Fingerprint
+random_fingerprint(void)
+{
+	uint64		words[FINGERPRINT_WORDS];
+	int			i;
+
+	for (i = 0; i < FINGERPRINT_WORDS; i++)
+		words[i] = random_bits();
+	return fingerprint_from_words(words);
 }
 
 static int
@@ -91,14 +102,14 @@ end_of_memory(size_t bytes)
 }
 
 /* A fingerprint so far from the centre. */
-static uint64
+static Fingerprint
 at_distance(int distance)
 {
-	uint64		difference = 0;
+	Fingerprint difference = 0;
 
 	while (distance > 0)
 	{
-		uint64		bit = UINT64CONST(1) << below(64);
+		Fingerprint bit = fingerprint_bit(below(HAMMING_BITS));
 
 		distance -= (difference & bit) == 0;
 		difference |= bit;
@@ -106,17 +117,17 @@ at_distance(int distance)
 	return centre ^ difference;
 }
 
-static uint64
+static Fingerprint
 make_fingerprint(Data data, int radius)
 {
-	int			nearest = Min(radius + 1, 64);
+	int			nearest = Min(radius + 1, HAMMING_BITS);
 
 	switch (data)
 	{
 		case ANY:
-			return at_distance(below(65));
+			return at_distance(below(HAMMING_BITS + 1));
 		case UNIFORM:
-			return random_bits();
+			return random_fingerprint();
 		case EDGE:
 			return at_distance(below(2) == 0 ? radius : nearest);
 		case ALL_MATCH:
@@ -126,17 +137,17 @@ make_fingerprint(Data data, int radius)
 				return at_distance(below(radius + 1));
 			/* FALLTHROUGH */
 		default:
-			return at_distance(nearest + below(65 - nearest));
+			return at_distance(nearest + below(HAMMING_BITS + 1 - nearest));
 	}
 }
 
 static int
-naive_distance(uint64 a, uint64 b)
+naive_distance(Fingerprint a, Fingerprint b)
 {
 	int			distance = 0;
 	int			bit;
 
-	for (bit = 0; bit < 64; bit++)
+	for (bit = 0; bit < HAMMING_BITS; bit++)
 		distance += (a ^ b) >> bit & 1;
 	return distance;
 }
@@ -157,7 +168,7 @@ finds(const MatchRoutines *routines, int count, int radius,
 static bool
 counts(const MatchRoutines *routines, int count, const int64 *expected)
 {
-	int64		counted[65] = {0};
+	int64		counted[HAMMING_BITS + 1] = {0};
 
 	routines->count(fingerprints - count, count, centre, counted);
 	return memcmp(counted, expected, sizeof(counted)) == 0;
@@ -167,9 +178,9 @@ counts(const MatchRoutines *routines, int count, const int64 *expected)
 static bool
 try_ways(unsigned best, int count, int radius, Data data)
 {
-	const uint64 *first = fingerprints - count;
+	const Fingerprint *first = fingerprints - count;
 	uint16		expected[MOST];
-	int64		distances[65] = {0};
+	int64		distances[HAMMING_BITS + 1] = {0};
 	int			expected_count = 0;
 	unsigned	w;
 	int			i;
@@ -202,10 +213,11 @@ try_count(unsigned best, int count)
 	int			data;
 	int			i;
 
-	for (radius = 0; radius <= 64; radius++)
+	for (radius = 0; radius <= HAMMING_BITS; radius++)
 		for (data = 0; data < DATA_KINDS; data++)
 		{
-			centre = below(4) > 0 ? random_bits() : -(uint64) below(2);
+			centre = below(4) > 0 ? random_fingerprint()
+				: -(Fingerprint) below(2);
 			for (i = 1; i <= count; i++)
 				fingerprints[-i] = make_fingerprint(data, radius);
 			if (!try_ways(best, count, radius, data))
@@ -231,7 +243,7 @@ main(int argc, char **argv)
 		return 0;
 	}
 	random_state = strtoull(argv[2], NULL, 10);
-	fingerprints = end_of_memory(MOST * sizeof(uint64));
+	fingerprints = end_of_memory(MOST * sizeof(Fingerprint));
 	matches = end_of_memory(MOST * sizeof(uint16));
 	for (round = 0; round < rounds; round++)
 	{
@@ -242,6 +254,6 @@ main(int argc, char **argv)
 			return 1;
 	}
 	for (w = best; w < lengthof(way); w++)
-		printf("ok: %s\n", way[w].name);
+		printf("ok: %d bits, %s\n", HAMMING_BITS, way[w].name);
 	return 0;
 }

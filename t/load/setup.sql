@@ -2,7 +2,11 @@
 -- the index with a sequential scan under one snapshot.
 
 CREATE EXTENSION simhash;
-CREATE TABLE docs (id bigserial, fp simhash64) WITH (autovacuum_enabled = off);
+-- twice the bits, twice as far apart
+CREATE FUNCTION widen(fp simhash64) RETURNS simhash128 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
+	'SELECT (fp::bit(64) || fp::bit(64))::bit(128)::simhash128';
+CREATE TABLE docs (id bigserial, fp simhash64,
+	wide simhash128 GENERATED ALWAYS AS (widen(fp)) STORED) WITH (autovacuum_enabled = off);
 
 -- half near one of a hundred others, a fifth equal to many others, a tenth to few,
 -- which come and go, some without fingerprint
@@ -16,17 +20,25 @@ CREATE FUNCTION some_fp(r int) RETURNS simhash64 LANGUAGE sql AS $$
 $$;
 INSERT INTO docs (fp) SELECT some_fp((random() * 1e6)::int) FROM generate_series(1, 20000);
 CREATE INDEX docs_fp ON docs USING hamming (fp) WITH (fillfactor = 20, blocks = 8);
+CREATE INDEX docs_wide ON docs USING hamming (wide) WITH (fillfactor = 20, blocks = 8);
 
 CREATE FUNCTION verify(q simhash64, k int) RETURNS void LANGUAGE plpgsql
 SET enable_seqscan = off SET jit = off AS $$
 DECLARE
 	wrong boolean;
+	wrong_wide boolean;
 BEGIN
-	SELECT (SELECT array_agg(id ORDER BY id) FROM docs WHERE fp <-> q <= k)
-		IS DISTINCT FROM (SELECT array_agg(id ORDER BY id) FROM docs WHERE fp <~> q <= k)
-		INTO wrong;
+	WITH by_scan AS MATERIALIZED (
+		SELECT array_agg(id ORDER BY id) AS ids FROM docs WHERE fp <~> q <= k)
+	SELECT (SELECT array_agg(id ORDER BY id) FROM docs WHERE fp <-> q <= k) IS DISTINCT FROM ids,
+		(SELECT array_agg(id ORDER BY id) FROM docs WHERE wide <-> widen(q) <= 2 * k)
+		IS DISTINCT FROM ids
+	INTO wrong, wrong_wide FROM by_scan;
 	IF wrong THEN
 		RAISE 'index and table differ within % of %', k, q;
+	END IF;
+	IF wrong_wide THEN
+		RAISE 'index and table differ within % of %', 2 * k, widen(q);
 	END IF;
 	SELECT (SELECT array_agg(d) FROM
 			(SELECT fp <~> q AS d FROM docs ORDER BY fp <-> q LIMIT 300) s)
@@ -45,6 +57,8 @@ BEGIN
 		generate_series(-1, 64) k;
 	PERFORM set_config('enable_seqscan', 'off', true);
 	IF (SELECT count(*) FROM docs WHERE fp IS NULL)
+			<> (SELECT count(*) FROM docs WHERE fp::bigint IS NULL)
+		OR (SELECT count(*) FROM docs WHERE wide IS NULL)
 			<> (SELECT count(*) FROM docs WHERE fp::bigint IS NULL) THEN
 		RAISE 'index and table differ in NULLs';
 	END IF;

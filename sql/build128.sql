@@ -1,0 +1,11 @@
+-- CREATE INDEX on a column of simhash128.
+
+\set type simhash128
+\set radii '{0, 7, 16, 40}'
+\getenv directory PG_ABS_SRCDIR
+\set index_build :directory '/sql/index_build.sql'
+\i :index_build
+
+RESET max_parallel_maintenance_workers;
+DROP TABLE built;
+DROP FUNCTION state_of;
