@@ -53,9 +53,16 @@ simhash_fplist_free(FingerprintList *list)
 	pfree(list->spare_ids);
 }
 
+/* Return digit number i of an array, whose words are of one fingerprint each. */
+static inline uint32
+digit(const uint64 *words, uint32 i, int shift, uint64 mask)
+{
+	return words[(Size) i * FINGERPRINT_WORDS] >> shift & mask;
+}
+
 /* Set places[digit] to its first place; return false if all have one digit. */
 static bool
-find_places(const Fingerprint *fps, uint32 count, int shift, uint64 mask,
+find_places(const uint64 *words, uint32 count, int shift, uint64 mask,
 			uint32 *places)
 {
 	uint32		next = 0;
@@ -65,9 +72,9 @@ find_places(const Fingerprint *fps, uint32 count, int shift, uint64 mask,
 	for (i = 0; i < count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		places[fps[i] >> shift & mask]++;
+		places[digit(words, i, shift, mask)]++;
 	}
-	if (places[fps[0] >> shift & mask] == count)
+	if (places[digit(words, 0, shift, mask)] == count)
 		return false;
 	for (i = 0; i < RADIX; i++)
 	{
@@ -94,23 +101,27 @@ simhash_fplist_sort(FingerprintList *list, uint32 from, uint32 to, int low,
 	uint32	   *to_ids = list->spare_ids + from;
 	uint32		count = to - from;
 	uint32		places[RADIX];
-	int			shift;
+	int			bits;
 	uint32		i;
 
 	if (count < 2)
 		return;
-	for (shift = low; shift < high; shift += RADIX_BITS)
+	for (; low < high; low += bits)
 	{
-		int			bits = Min(RADIX_BITS, high - shift);
-		uint64		mask = (UINT64CONST(1) << bits) - 1;
+		const uint64 *words = fingerprint_words_at(fps, low);
+		int			shift = low % 64;
+		uint64		mask;
 		Fingerprint *fps_sorted = to_fps;
 		uint32	   *ids_sorted = to_ids;
 
-		if (!find_places(fps, count, shift, mask, places))
+		/* a digit is in one word */
+		bits = Min(Min(RADIX_BITS, high - low), 64 - shift);
+		mask = (UINT64CONST(1) << bits) - 1;
+		if (!find_places(words, count, shift, mask, places))
 			continue;
 		for (i = 0; i < count; i++)
 		{
-			uint32		place = places[fps[i] >> shift & mask]++;
+			uint32		place = places[digit(words, i, shift, mask)]++;
 
 			CHECK_FOR_INTERRUPTS();
 			to_fps[place] = fps[i];

@@ -124,11 +124,27 @@ count_popcnt(const Fingerprint *fingerprints, int count, Fingerprint centre,
 
 static const MatchRoutines popcnt = {match_popcnt, count_popcnt, 20};
 
+/*
+ * Of a fingerprint within the radius at least one word is within its share of
+ * the radius.  Where no word is, as mostly, the words need not be added up.
+ */
+#define word_share(radius) ((radius) / FINGERPRINT_WORDS)
+
 /* The first word of each fingerprint among eight words. */
 #if FINGERPRINT_WORDS == 1
 #define FIRST_WORDS 0xFF
 #else
 #define FIRST_WORDS 0x55
+#endif
+
+#if FINGERPRINT_WORDS == 2
+/* Return a fingerprint.  To load it just after it was stored would be slow. */
+static inline __m128i
+two_words(Fingerprint fingerprint)
+{
+	return _mm_set_epi64x((int64) fingerprint_word(fingerprint, 0),
+						  (int64) fingerprint_word(fingerprint, 1));
+}
 #endif
 
 /* Return a fingerprint as often as there is room. */
@@ -138,9 +154,7 @@ all_four(Fingerprint fingerprint)
 #if FINGERPRINT_WORDS == 1
 	return _mm256_set1_epi64x(fingerprint);
 #else
-	__m128i		two = _mm_loadu_si128((const __m128i *) &fingerprint);
-
-	return _mm256_broadcastsi128_si256(two);
+	return _mm256_broadcastsi128_si256(two_words(fingerprint));
 #endif
 }
 
@@ -170,12 +184,13 @@ differences_of_four(__m256i words, __m256i centres)
 						   _mm256_shuffle_epi8(less, upper));
 }
 
-/* Return the distances of the fingerprints of four words, in each word. */
+/*
+ * Return the distances of the fingerprints of four words, in each word, from
+ * the differences of these.
+ */
 TARGET_AVX2 static inline __m256i
-distances_of_four(__m256i words, __m256i centres)
+distances_of_four(__m256i differences)
 {
-	__m256i		differences = differences_of_four(words, centres);
-
 #if FINGERPRINT_WORDS == 2
 	differences = _mm256_add_epi64(differences,
 								   _mm256_shuffle_epi32(differences, 0x4E));
@@ -183,35 +198,43 @@ distances_of_four(__m256i words, __m256i centres)
 	return differences;
 }
 
+/* Return a bit for each of four numbers: is it below its limit? */
+TARGET_AVX2 static inline unsigned
+four_below(__m256i numbers, __m256i limits)
+{
+	__m256i		below = _mm256_cmpgt_epi64(limits, numbers);
+
+	return _mm256_movemask_pd(_mm256_castsi256_pd(below));
+}
+
 /*
- * Return bits for four distances: the first bit of each fingerprint is set if
- * the distance is below its limit, and all other bits are 0.
+ * Return bits for the differences of four words: the first bit of each
+ * fingerprint is set if its distance is below the limit, and all other bits are
+ * 0.
  */
 TARGET_AVX2 static inline unsigned
-four_below(__m256i distances, __m256i limits)
+four_within(__m256i differences, __m256i limits)
 {
-	__m256i		below = _mm256_cmpgt_epi64(limits, distances);
-
-	return _mm256_movemask_pd(_mm256_castsi256_pd(below)) & FIRST_WORDS;
+	return four_below(distances_of_four(differences), limits) & FIRST_WORDS;
 }
 
 /* Collect the matches among sixteen words from place i on: most often none. */
 TARGET_AVX2 static inline int
-match_sixteen(const uint64 *from, __m256i centres, __m256i limits, int i,
-			  uint16 *matches)
+match_sixteen(const uint64 *from, __m256i centres, __m256i limits,
+			  __m256i word_limits, int i, uint16 *matches)
 {
 	const __m256i *words = (const __m256i *) from;
-	__m256i		a = distances_of_four(_mm256_loadu_si256(words), centres);
-	__m256i		b = distances_of_four(_mm256_loadu_si256(words + 1), centres);
-	__m256i		c = distances_of_four(_mm256_loadu_si256(words + 2), centres);
-	__m256i		d = distances_of_four(_mm256_loadu_si256(words + 3), centres);
+	__m256i		a = differences_of_four(_mm256_loadu_si256(words), centres);
+	__m256i		b = differences_of_four(_mm256_loadu_si256(words + 1), centres);
+	__m256i		c = differences_of_four(_mm256_loadu_si256(words + 2), centres);
+	__m256i		d = differences_of_four(_mm256_loadu_si256(words + 3), centres);
 	__m256i		least = _mm256_min_epi32(_mm256_min_epi32(a, b),
 										 _mm256_min_epi32(c, d));
 
-	if (likely(four_below(least, limits) == 0))
+	if (likely(four_below(least, word_limits) == 0))
 		return 0;
-	return collect(four_below(a, limits) | four_below(b, limits) << 4 |
-				   four_below(c, limits) << 8 | four_below(d, limits) << 12,
+	return collect(four_within(a, limits) | four_within(b, limits) << 4 |
+				   four_within(c, limits) << 8 | four_within(d, limits) << 12,
 				   FINGERPRINT_WORDS, i, matches);
 }
 
@@ -222,12 +245,13 @@ match_avx2(const Fingerprint *fingerprints, int count, Fingerprint centre,
 	const uint64 *words = (const uint64 *) fingerprints;
 	const __m256i centres = all_four(centre);
 	const __m256i limits = _mm256_set1_epi64x(radius + 1);
+	const __m256i word_limits = _mm256_set1_epi64x(word_share(radius) + 1);
 	int			word_count = count * FINGERPRINT_WORDS;
 	int			found = 0;
 	int			i;
 
 	for (i = 0; i + 16 <= word_count; i += 16)
-		found += match_sixteen(words + i, centres, limits,
+		found += match_sixteen(words + i, centres, limits, word_limits,
 							   i / FINGERPRINT_WORDS, matches + found);
 	for (; i < word_count; i += 4)
 	{
@@ -237,8 +261,8 @@ match_avx2(const Fingerprint *fingerprints, int count, Fingerprint centre,
 		const long long *rest = (const long long *) (words + i);
 		__m256i		four = _mm256_maskload_epi64(rest, wanted);
 
-		found += collect(four_below(distances_of_four(four, centres),
-									_mm256_and_si256(limits, wanted)),
+		found += collect(four_within(differences_of_four(four, centres),
+									 _mm256_and_si256(limits, wanted)),
 						 FINGERPRINT_WORDS, i / FINGERPRINT_WORDS,
 						 matches + found);
 	}
@@ -253,13 +277,15 @@ static const MatchRoutines avx2 = {match_avx2, count_popcnt, 45};
  * wanted has a bit for each word that there is.
  */
 TARGET_AVX512_POPCNT static inline int
-match_eight(__m512i words, __m512i centres, __m512i radii, __mmask8 wanted,
-			int i, uint16 *matches)
+match_eight(__m512i words, __m512i centres, __m512i radii, __m512i word_radii,
+			__mmask8 wanted, int i, uint16 *matches)
 {
 	__m512i		differences = _mm512_xor_si512(words, centres);
 	__m512i		distances = _mm512_popcnt_epi64(differences);
 
 #if FINGERPRINT_WORDS == 2
+	if (likely(_mm512_cmple_epi64_mask(distances, word_radii) == 0))
+		return 0;
 	distances = _mm512_add_epi64(distances,
 								 _mm512_shuffle_epi32(distances, 0x4E));
 #endif
@@ -276,24 +302,25 @@ match_avx512(const Fingerprint *fingerprints, int count, Fingerprint centre,
 #if FINGERPRINT_WORDS == 1
 	const __m512i centres = _mm512_set1_epi64(centre);
 #else
-	const __m512i centres =
-	_mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *) &centre));
+	const __m512i centres = _mm512_broadcast_i32x4(two_words(centre));
 #endif
 	const __m512i radii = _mm512_set1_epi64(radius);
+	const __m512i word_radii = _mm512_set1_epi64(word_share(radius));
 	int			word_count = count * FINGERPRINT_WORDS;
 	int			found = 0;
 	int			i;
 
 	for (i = 0; i + 8 <= word_count; i += 8)
 		found += match_eight(_mm512_loadu_si512(words + i), centres, radii,
-							 0xFF, i / FINGERPRINT_WORDS, matches + found);
+							 word_radii, 0xFF, i / FINGERPRINT_WORDS,
+							 matches + found);
 	if (i < word_count)
 	{
 		__mmask8	wanted = (1 << (word_count - i)) - 1;
 
 		found += match_eight(_mm512_maskz_loadu_epi64(wanted, words + i),
-							 centres, radii, wanted, i / FINGERPRINT_WORDS,
-							 matches + found);
+							 centres, radii, word_radii, wanted,
+							 i / FINGERPRINT_WORDS, matches + found);
 	}
 	return found;
 }

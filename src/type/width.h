@@ -94,6 +94,21 @@ fingerprint_fold(Fingerprint fingerprint)
 	return result;
 }
 
+/*
+ * Return the word of the first fingerprint of an array that has bit i, counted
+ * from the lowest one.  That of the next one is FINGERPRINT_WORDS behind it.
+ */
+static inline const uint64 *
+fingerprint_words_at(const Fingerprint *fingerprints, int i)
+{
+	int			word = i / 64;
+
+#ifdef WORDS_BIGENDIAN
+	word = FINGERPRINT_WORDS - 1 - word;
+#endif
+	return (const uint64 *) fingerprints + word;
+}
+
 /* Bit i from the lowest one on, 0 .. HAMMING_BITS - 1. */
 static inline Fingerprint
 fingerprint_bit(int i)

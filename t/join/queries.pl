@@ -22,6 +22,7 @@ my ($passed, $failed, $skipped, $refused, $slow) = (0, 0, 0, 0, 0);
 my %used;    # how often each kind of HammingJoin was seen in a plan
 my ($dbh, $version, @known_settings);
 my (@tables, @writable, @centres, @many_centres);
+my ($bits, $type, $layout);    # of the fingerprints of a world
 our $depth;    # of subqueries in subqueries
 my ($names, @values);
 
@@ -52,7 +53,20 @@ sub flip
 
 sub random_bits { return below(1 << 32) << 32 | below(1 << 32) }
 
-sub literal { return sprintf q('%08x%08x'), $_[0] >> 32, $_[0] & 0xffffffff }
+# 64 bits are in one word of 128, or twice in it.
+sub literal
+{
+	my $digits = sprintf '%016x', $_[0];
+
+	return "'" . $layout =~ s/x/$digits/gr . "'";
+}
+
+sub choose_type
+{
+	$bits = pick(64, 128);
+	$type = "simhash$bits";
+	$layout = $bits == 64 ? 'x' : pick('x0123456789abcdef', '0123456789abcdefx', 'xx');
+}
 
 sub fingerprint
 {
@@ -117,12 +131,12 @@ sub create_table
 
 	if (chance(0.3))
 	{
-		$dbh->do("CREATE TABLE $table (id int, gone text, fp simhash64, fq simhash64, n int)");
+		$dbh->do("CREATE TABLE $table (id int, gone text, fp $type, fq $type, n int)");
 		fill_dropped($table, $rows);
 	}
 	else
 	{
-		$dbh->do("CREATE TABLE $table (id int NOT NULL, fp simhash64, fq simhash64, n int, s text)");
+		$dbh->do("CREATE TABLE $table (id int NOT NULL, fp $type, fq $type, n int, s text)");
 	}
 	fill($table, $rows);
 	add_indexes($table);
@@ -140,10 +154,10 @@ sub create_partitioned
 {
 	my ($table, $rows) = @_;
 
-	$dbh->do("CREATE TABLE $table (id int, fp simhash64, fq simhash64, n int, s text)"
+	$dbh->do("CREATE TABLE $table (id int, fp $type, fq $type, n int, s text)"
 			. ' PARTITION BY RANGE (id)');
 	$dbh->do("CREATE TABLE ${table}_low PARTITION OF $table FOR VALUES FROM (MINVALUE) TO (10)");
-	$dbh->do("CREATE TABLE ${table}_high (s text, n int, fq simhash64, fp simhash64, id int)");
+	$dbh->do("CREATE TABLE ${table}_high (s text, n int, fq $type, fp $type, id int)");
 	$dbh->do("ALTER TABLE $table ATTACH PARTITION ${table}_high FOR VALUES FROM (10) TO (MAXVALUE)");
 	fill($table, $rows);
 	add_indexes($table);
@@ -161,6 +175,7 @@ sub create_views
 
 sub create_world
 {
+	choose_type();
 	@centres = map { random_bits() } 1 .. 2 + below(8);
 	@many_centres = map { random_bits() } 1 .. 2000;
 	$dbh->do('DROP SCHEMA IF EXISTS world CASCADE');
@@ -196,7 +211,7 @@ sub alias { return 'q' . ++$names }
 
 sub radius_value
 {
-	return chance(0.85) ? below(9) : -1 + below(66);
+	return chance(0.85) ? below(9) : -1 + below($bits + 2);
 }
 
 # A parameter of the statement.
@@ -236,7 +251,7 @@ sub fingerprint_of
 	return "coalesce($a.fp, $a.fq)" if $r < 0.84;
 	return "nullif($a.fq, $a.fp)" if $r < 0.86;
 	return "CASE WHEN $a.n > 3 THEN $a.fp ELSE $a.fq END" if $r < 0.88;
-	return "($a.fp::bigint # 1)::simhash64" if $r < 0.92;
+	return "($a.fp::bit($bits) # 1::bit($bits))::$type" if $r < 0.92;
 	return "coalesce($a.fp, " . literal(pick(@centres)) . ')' if $r < 0.94;
 	return "coalesce($a.fp, " . pick(@relations) . '.fp)' if $r < 0.98;
 	return "(SELECT max(fp) FROM " . pick(@tables) . " WHERE id = $a.id)" if $r < 0.985;
@@ -249,6 +264,7 @@ sub near
 	my ($left, $right, $outer) = @_;
 	my ($x, $y) = (fingerprint_of(@$left), fingerprint_of(@$right));
 	my $k = radius($outer, @$left, @$right);
+	my $ball = $bits == 64 ? 'hamming_ball' : 'hamming_ball128';
 
 	($x, $y) = ($y, $x) if chance(0.5);
 	return pick(
@@ -256,8 +272,8 @@ sub near
 		"$k >= $x <-> $y", "$x <-> $y < $k",
 		"$k > $x <-> $y", "$x <-> $y BETWEEN 0 AND $k",
 		"NOT $x <-> $y > $k", "simhash_within($x, $y, $k)",
-		"simhash_within($x, $y, $k)", "$x <@ hamming_ball($y, $k)",
-		"hamming_ball($y, $k) @> $x", "$x % $y",
+		"simhash_within($x, $y, $k)", "$x <@ $ball($y, $k)",
+		"$ball($y, $k) @> $x", "$x % $y",
 		"$x <~> $y <= $k");
 }
 
@@ -384,7 +400,7 @@ sub function_query
 	my $list = join ', ', map { maybe_null(0.1, fingerprint(pick('near', 'equal'))) } 1 .. below(12);
 
 	return "SELECT x.o::int AS id, x.f AS fp, x.f AS fq, 2 AS n, 'f'::text AS s"
-		. " FROM unnest(ARRAY[$list]::simhash64[]) WITH ORDINALITY x (f, o)";
+		. " FROM unnest(ARRAY[$list]::${type}\[]) WITH ORDINALITY x (f, o)";
 }
 
 sub subquery
@@ -413,7 +429,7 @@ sub subquery
 	return "$query UNION ALL SELECT id, fp, fq, n, s FROM " . pick(@tables) if $r < 0.78;
 	return "WITH c AS MATERIALIZED ($query) SELECT * FROM c" if $r < 0.85;
 	return "$query ORDER BY 1, 2, 3, 4, 5 LIMIT " . (1 + below(20)) if $r < 0.95;
-	return "SELECT id, fp::simhash64 AS fp, fq::simhash64 AS fq, n::int AS n, s FROM (VALUES ("
+	return "SELECT id, fp::$type AS fp, fq::$type AS fq, n::int AS n, s FROM (VALUES ("
 		. join('), (', map { row($_, [ 'near', 'equal' ], 0.1, 3) } 1 .. 5)
 		. ')) v (id, fp, fq, n, s)';
 }
