@@ -6,8 +6,8 @@
  *	  match ROUNDS SEED		compare each way with the plainest loop
  *
  * This needs no server: script/soak match builds it for this processor and for
- * aarch64, and for each width of a fingerprint.  Fingerprints and matches end where a page does that cannot be
- * touched.
+ * aarch64, and for each width of a fingerprint.  Fingerprints and matches end
+ * where a page does that cannot be touched.
  */
 #include "type/distance_array.c"
 

@@ -53,7 +53,7 @@ simhash_fplist_free(FingerprintList *list)
 	pfree(list->spare_ids);
 }
 
-/* Return digit number i of an array, whose words are of one fingerprint each. */
+/* Return the digit of fingerprint i, by the word of each that has the digit. */
 static inline uint32
 digit(const uint64 *words, uint32 i, int shift, uint64 mask)
 {
