@@ -8,10 +8,11 @@
  * is in the parts of its radius + 1 values.  A pair belongs to the part of the
  * first block in which the pair agrees: each pair comes in one part.
  *
- * From radius 4 on, blocks leave some bits behind them.  The pairs of the last
- * block have spent all their differences on the other blocks, and these bits
- * are what still tells them apart: see radius_later() in join.c.  So the parts
- * together take about the time of one join.  doc/scaling.md has figures.
+ * From a radius of HAMMING_BITS / 16 on, blocks leave some bits behind them.
+ * The pairs of the last block have spent all their differences on the other
+ * blocks, and these bits are what still tells them apart: see radius_later() in
+ * join.c.  So the parts together take about the time of one join.
+ * doc/scaling.md has figures.
  */
 #include "postgres.h"
 
@@ -20,15 +21,17 @@
 /*
  * The radius is less than HAMMING_BITS.  Return the number of equal blocks that
  * make up all bits.  The first radius + 1 blocks are in parts.  By the model of
- * choose_levels() in join.c, for 10^7 to 8 * 10^9 random fingerprints and a
- * radius of 1 to 16, all parts take at most 1.23 times as long as one join.
- * With no block behind the others they would take up to 1.7 times as long for
- * radius 4 to 9, and with two up to 2.8 times for radius 1 and 2.
+ * choose_levels() in join.c, for 10^7 to 8 * 10^9 random fingerprints of 64 bits
+ * and a radius of 1 to 16, all parts take at most 1.23 times as long as one
+ * join.  With no block behind the others they would take up to 1.7 times as long
+ * for radius 4 to 9, and with two up to 2.8 times for radius 1 and 2.  By 128
+ * bits all parts take at most 1.3 times as long, for a radius of 0 to 24; with
+ * two blocks behind the others up to 3.8 times for radius 4 to 7.
  */
 static int
 all_blocks(int radius)
 {
-	return Min(radius + (radius < 4 ? 1 : 3), HAMMING_BITS);
+	return Min(radius + (radius < HAMMING_BITS / 16 ? 1 : 3), HAMMING_BITS);
 }
 
 /*
