@@ -21,12 +21,12 @@
 /*
  * The radius is less than HAMMING_BITS.  Return the number of equal blocks that
  * make up all bits.  The first radius + 1 blocks are in parts.  By the model of
- * choose_levels() in join.c, for 10^7 to 8 * 10^9 random fingerprints of 64 bits
- * and a radius of 1 to 16, all parts take at most 1.23 times as long as one
- * join.  With no block behind the others they would take up to 1.7 times as long
- * for radius 4 to 9, and with two up to 2.8 times for radius 1 and 2.  By 128
- * bits all parts take at most 1.3 times as long, for a radius of 0 to 24; with
- * two blocks behind the others up to 3.8 times for radius 4 to 7.
+ * choose_levels() in join.c, for 10^7 to 8 * 10^9 random fingerprints of 64
+ * bits and a radius of 1 to 16, all parts take at most 1.23 times as long as
+ * one join.  With no block behind the others they would take up to 1.7 times as
+ * long for radius 4 to 9, and with two up to 2.8 times for radius 1 and 2.  Of
+ * 128 bits and a radius of 0 to 24 all parts take at most 1.3 times as long;
+ * with two blocks behind the others up to 3.8 times for radius 4 to 7.
  */
 static int
 all_blocks(int radius)
