@@ -41,6 +41,7 @@ CREATE EXTENSION simhash;
 CREATE TABLE docs AS SELECT i AS id,
 	(hashint8extended(i / 2, 1) # (i % 2))::simhash64 AS fp
 FROM generate_series(0, 999999) i;
+CREATE TABLE wide AS SELECT id, (fp::text || reverse(fp::text))::simhash128 AS fp FROM docs WHERE id < 300000;
 CREATE TABLE path AS SELECT i AS id, (i # (i >> 1))::bigint::simhash64 AS fp
 FROM generate_series(0, 499999) i;
 CREATE TABLE equal AS SELECT i AS id, 7::bigint::simhash64 AS fp FROM generate_series(1, 30000) i;
@@ -58,6 +59,9 @@ my %statements = (
 	'connected' => 'SELECT max(c) FROM (SELECT simhash_cluster(fp, 3) OVER () AS c FROM docs) s',
 	'connected, far' => 'SELECT max(c) FROM
 		(SELECT simhash_cluster(fp, 15) OVER () AS c FROM docs WHERE id < 60000) s',
+	'connected, 128 bits' => 'SELECT max(c) FROM (SELECT simhash_cluster(fp, 12) OVER () AS c FROM wide) s',
+	'pairs, 128 bits' => "SELECT count(*) FROM (SELECT simhash_pairs('TABLE wide', 12)) s",
+	'join, 128 bits' => 'SELECT count(*) FROM wide a JOIN wide b ON a.fp <-> b.fp <= 8',
 	'leader' => "SELECT max(c) FROM
 		(SELECT simhash_cluster(fp, 2, 'leader') OVER () AS c FROM path) s",
 	'leader, far' => "SELECT max(c) FROM

@@ -24,6 +24,7 @@ CREATE TABLE docs WITH (parallel_workers = 2) AS
 SELECT i AS id, (hashint8extended(i / 2, 1) # (i % 2))::simhash64 AS fp, 'text ' || i AS body
 FROM generate_series(0, 2999) i;
 CREATE TABLE batch AS SELECT * FROM docs WHERE id % 10 < 2;
+CREATE TABLE wide AS SELECT id, md5((id / 2)::text)::uuid::simhash128 AS fp FROM docs;
 CREATE VIEW near AS SELECT d.id, b.id AS other FROM docs d JOIN batch b ON d.fp <-> b.fp <= 3;
 CREATE FUNCTION near_rows(k int) RETURNS bigint LANGUAGE sql
 	AS 'SELECT count(*) FROM docs d JOIN batch b ON d.fp <-> b.fp <= $1';
@@ -58,6 +59,8 @@ my %statements = (
 	'a full join' => [ 'SELECT count(*) FROM docs d FULL JOIN batch b ON d.fp <-> b.fp <= 3', '3600' ],
 	'a semi join' => [ 'SELECT count(*) FROM docs d WHERE EXISTS (SELECT FROM batch b WHERE d.fp <-> b.fp <= 3)', '600' ],
 	'an anti join' => [ 'SELECT count(*) FROM docs d WHERE NOT EXISTS (SELECT FROM batch b WHERE d.fp <-> b.fp <= 3)', '2400' ],
+	'128 bits' => [ 'SELECT count(*) FROM wide d JOIN wide b ON d.fp <-> b.fp <= 14', '6000' ],
+	'128 bits, the operator %' => [ 'SELECT count(*) FROM wide d JOIN wide b ON d.fp % b.fp', '6000' ],
 	'a view' => [ 'SELECT count(*) FROM near', '1200' ],
 	'a SQL function' => [ 'SELECT near_rows(3)', '1200', 'no plan' ],
 	'a PL/pgSQL function' => [ 'SELECT near_rows_plpgsql(3)', '1200', 'no plan' ],
