@@ -100,9 +100,11 @@ same()
 		fail "$column: $1 found $(get "$1_answer"), $2 $(get "$2_answer")"
 }
 
+# clusters ARGUMENTS [TABLE]
 clusters()
 {
-	printf 'SELECT count(DISTINCT c) FROM (SELECT simhash_cluster(fp, %s) OVER () AS c FROM docs) s' "$1"
+	printf 'SELECT count(DISTINCT c) FROM (SELECT simhash_cluster(fp, %s) OVER () AS c FROM %s) s' \
+		"$1" "${2:-docs}"
 }
 
 # summed FROM: the pairs' number and a sum that tells whether they are the same

@@ -48,12 +48,17 @@ load()
 	fi
 	PGOPTIONS=$options generate "$1" "$more"
 	sql -v rows="$rows" -v more="$more" -v huge="$huge" -f "$root/bench/tables.sql"
-	sql -c 'SELECT fp FROM queries ORDER BY n' >"$work/fps"
-	sql -c 'SELECT id FROM queries ORDER BY n' >"$work/ids"
+	write_values queries
+}
+
+# write_values TABLE: of its queries, the files that measure reads
+write_values()
+{
+	sql -c "SELECT fp FROM $1 ORDER BY n" >"$work/fps"
+	sql -c "SELECT id FROM $1 ORDER BY n" >"$work/ids"
 	head -n "$few" "$work/fps" >"$work/few"
 	head -n 100 "$work/fps" >"$work/hundred"
-	sql -c "SELECT fp FROM queries WHERE n % 2 = 1 ORDER BY n LIMIT $few" \
-		>"$work/far"
+	sql -c "SELECT fp FROM $1 WHERE n % 2 = 1 ORDER BY n LIMIT $few" >"$work/far"
 }
 
 # The program by which measure times statements.
@@ -144,11 +149,11 @@ expect_plan()
 	fi
 }
 
-# build_hamming SETTINGS [OPTIONS]: milliseconds in $ms
+# build_hamming TABLE SETTINGS [OPTIONS]: milliseconds in $ms
 build_hamming()
 {
 	sql -c CHECKPOINT
-	time_sql "$1" "CREATE INDEX plain_fp ON plain USING hamming (fp) ${2:-}"
+	time_sql "$2" "CREATE INDEX $1_fp ON $1 USING hamming (fp) ${3:-}"
 }
 
 build_btrees()
@@ -166,11 +171,11 @@ build_btrees()
 build_once()
 {
 	if [ "$kind" != huge ]; then
-		build_hamming "$one_worker"
+		build_hamming plain "$one_worker"
 		parallel+=("$ms")
 		sql -c 'ALTER TABLE plain RESET (parallel_workers)' -c 'DROP INDEX plain_fp'
 	fi
-	build_hamming "$one_process"
+	build_hamming plain "$one_process"
 	hamming+=("$ms")
 	build_btrees
 	btrees+=("$ms")
@@ -207,24 +212,24 @@ build_indexes()
 	sql -c 'VACUUM ANALYZE' -c CHECKPOINT
 }
 
-# lookup K NAME: lookups by the primary key and by the index take turns.  Puts NAME,
-# the median of the ratios, and NAME_us.
+# lookup TABLE K NAME: lookups by the primary key and by the index take turns.
+# Puts NAME, the median of the ratios, and NAME_us.
 lookup()
 {
-	local k=$1 key=() index=() ratio=() round
+	local table=$1 k=$2 name=$3 key=() index=() ratio=() round
 
 	for round in 1 2 3; do
-		measure '' ids 'SELECT fp FROM plain WHERE id = $1'
+		measure '' ids "SELECT fp FROM $table WHERE id = \$1"
 		key+=("$us")
-		measure_same "within $k" "$by_index" fps "$(within plain "$k")"
+		measure_same "$table within $k" "$by_index" fps "$(within "$table" "$k")"
 		index+=("$us")
 		ratio+=("$(calculate "$us / ${key[-1]}")")
 	done
 	put key_us "$(median "${key[@]}")"
-	put "$2_us" "$(median "${index[@]}")"
-	put "$2_rows" "$found"
-	put "$2" "$(median "${ratio[@]}")"
-	expect_plan '' "$(within plain "$k")" plain_fp "k = $k"
+	put "${name}_us" "$(median "${index[@]}")"
+	put "${name}_rows" "$found"
+	put "$name" "$(median "${ratio[@]}")"
+	expect_plan '' "$(within "$table" "$k")" "${table}_fp" "$table, k = $k"
 }
 
 # How many pages of the index the queries of a radius look at, on average.
@@ -243,13 +248,13 @@ block_counts()
 		counts=(3 4)
 	fi
 	for blocks in "${counts[@]}"; do
-		build_hamming "$one_process" "WITH (blocks = $blocks)"
+		build_hamming plain "$one_process" "WITH (blocks = $blocks)"
 		put "blocks${blocks}_s" "$(calculate "$ms / 1000")"
 		put "blocks${blocks}_size" "$(bytes_a_row plain_fp)"
 		pin
 		for k in 3 6 8 10; do
 			name=blocks${blocks}_k$k
-			lookup "$k" "$name"
+			lookup plain "$k" "$name"
 			put "${name}_pages" "$(index_pages "$k")"
 		done
 		unpin
@@ -321,10 +326,10 @@ lookups()
 	measure '' fps 'SELECT 1 WHERE $1::text IS NULL'
 	put empty_us "$us"
 	for k in 6 8 10 3; do
-		lookup "$k" "k$k"
+		lookup plain "$k" "k$k"
 	done
 	if [ "$kind" != huge ]; then
-		measure_same 'within 3' '' fps "$(four_btrees)"
+		measure_same 'plain within 3' '' fps "$(four_btrees)"
 		put btrees_us "$us"
 		expect_plan '' "$(four_btrees)" BitmapOr 'four B-trees'
 	fi
@@ -351,7 +356,7 @@ others()
 	put build_covering_s "$(calculate "$ms / 1000")"
 	put size_covering "$(bytes_a_row blocks_cover%)"
 	pin
-	measure_same 'within 3' '' fps "$(covering)"
+	measure_same 'plain within 3' '' fps "$(covering)"
 	put covering_us "$us"
 	expect_plan '' "$(covering)" 'Index Only Scan' covering
 	unpin

@@ -15,3 +15,7 @@ RETURN
 	CASE WHEN bits >= 4 THEN 1::bigint << draw(id, 104, 64)::int ELSE 0 END |
 	CASE WHEN bits >= 5 THEN 1::bigint << draw(id, 105, 64)::int ELSE 0 END |
 	CASE WHEN bits >= 6 THEN 1::bigint << draw(id, 106, 64)::int ELSE 0 END;
+
+CREATE FUNCTION two_words(high bigint, low bigint) RETURNS simhash128
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN (high::bit(64) || low::bit(64))::bit(128)::simhash128;

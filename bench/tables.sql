@@ -32,12 +32,6 @@ CREATE :table blocks (id int :key, fp simhash64,
 	b3 int GENERATED ALWAYS AS ((fp::bigint >> 48 & 65535)::int) STORED);
 INSERT INTO blocks (id, fp) SELECT id, fp FROM plain ORDER BY id;
 
--- Even ones are a row of the table, less 0 to 3 bits; odd ones are random.
-CREATE TABLE queries AS
-SELECT n, draw(n, 40, :rows) + 1 AS id,
-	CASE WHEN n % 2 = 0
-		THEN (fp::bigint # flips(n, draw(n, 41, 4)))::simhash64
-		ELSE hashint8extended(n, 42)::simhash64 END AS fp
-FROM generate_series(1, 1000) n JOIN plain ON plain.id = draw(n, 43, :rows) + 1;
+\ir queries.sql
 VACUUM ANALYZE;
 CHECKPOINT;

@@ -1,9 +1,17 @@
--- Uniformly random fingerprints.  Every tenth row differs in 1 to 6 bits from
--- another one, which is none of those.
+-- Uniformly random fingerprints, of one word or, where :wide, of two as well.
+-- Every tenth row differs in 1 to 6 bits of a word from another one, which is
+-- none of those.
+
+CREATE FUNCTION word(id bigint, stream int) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN id % 10 = 0
+	THEN hashint8extended(draw(id, 2, :rows / 10) * 10 + 1 + draw(id, 3, 9), stream)
+		# flips(id * stream, 1 + draw(id * stream, 4, 6))
+	ELSE hashint8extended(id, stream) END;
 
 CREATE UNLOGGED TABLE generated AS
-SELECT id, (CASE WHEN id % 10 = 0
-	THEN hashint8extended(draw(id, 2, :rows / 10) * 10 + 1 + draw(id, 3, 9), 1)
-		# flips(id, 1 + draw(id, 4, 6))
-	ELSE hashint8extended(id, 1) END)::simhash64 AS fp
+SELECT id, word(id, 1)::simhash64 AS fp
+\if :wide
+	, two_words(word(id, 1), word(id, 5)) AS wide
+\endif
 FROM ids;
