@@ -110,10 +110,12 @@ SELECT idf, (SELECT jsonb_object_agg(key, least(value::float8, 4)) || '{"": 1}'
 	FROM jsonb_each(idf::jsonb))::simhash_weights AS capped
 FROM (SELECT simhash_idf(body) AS idf FROM docs) i;
 
-CREATE TABLE methods (method int PRIMARY KEY, name text);
+-- A MinHash of numbers has no bits.
+CREATE TABLE methods (method int PRIMARY KEY, name text, bits int);
 CREATE TABLE found (method int, distance int, pairs bigint);
 CREATE TABLE alike (method int, distance int, half bigint, most bigint);
 CREATE TABLE edits (method int, percent int, measured float8, theory float8);
+-- Within 3, 8 and 10 of 64 bits, and twice as many of 128.
 CREATE TABLE changes (method int, size int, kind text, mean float8, within3 float8, within8 float8,
 	within10 float8);
 
@@ -122,7 +124,7 @@ CREATE VIEW curves AS
 SELECT *, 2 * precision * recall / nullif(precision + recall, 0) AS f1
 FROM (SELECT method, k, (sum(half) OVER w / nullif(sum(pairs) OVER w, 0))::float8 AS precision,
 		(sum(most) OVER w / (SELECT nullif(count(*), 0) FROM pairs WHERE jaccard >= 0.8))::float8 AS recall
-	FROM methods CROSS JOIN generate_series(0, 64) k
+	FROM methods CROSS JOIN generate_series(0, 128) k
 		LEFT JOIN (SELECT method, distance AS k, pairs FROM found) f USING (method, k)
 		LEFT JOIN (SELECT method, distance AS k, half, most FROM alike) a USING (method, k)
 	WINDOW w AS (PARTITION BY method ORDER BY k)) c;

@@ -16,13 +16,15 @@ my @curves = (
 	],
 	[ 'simhash(body, words => 1)', 'simhash(words => 1)', '#d55e00' ],
 	[ 'simhash(body, words => 2)', 'simhash(words => 2)', '#cc79a7' ],
+	[ 'simhash128(body, words => 1)', 'simhash128(words => 1)', '#000000' ],
 	[ 'minhash(body, words => 1)', 'minhash(words => 1)', '#009e73' ],
-	[ 'minhash(body, words => 2)', 'minhash(words => 2)', '#0072b2' ]);
-my %is_named = map { $_ => 1 } (3, 8);    # points that are named
+	[ 'minhash(body, words => 2)', 'minhash(words => 2)', '#0072b2' ],
+	[ 'minhash128(body, words => 2)', 'minhash128(words => 2)', '#56b4e9' ]);
+my %is_named = map { $_ => 1 } (3, 8);    # points that are named; of 128 bits, 6 and 16
 my ($left, $right, $top, $bottom) = (70, 680, 20, 420);
 my $least = 0.5;    # of precision
 
-# $table{name}{precision or recall} is a list, $points{name} the k of each
+# $table{name}{precision or recall} is a list, $points{name} the head of each
 sub read_tables
 {
 	my (%table, %points, $measure, @heads);
@@ -83,7 +85,7 @@ sub print_grid
 
 sub print_curve
 {
-	my ($colour, $measured, $points) = @_;
+	my ($colour, $measured, $points, $scale) = @_;
 	my (@path, @marks);
 
 	for my $i (0 .. $#$points)
@@ -101,7 +103,7 @@ sub print_curve
 	{
 		print_text($mark->[0] - 6, $mark->[1] + 14,
 			' text-anchor="end" font-weight="bold" stroke="#ffffff" stroke-width="3" paint-order="stroke"',
-			$mark->[2]);
+			$scale * $mark->[2]);
 	}
 	print "</g>\n";
 }
@@ -116,14 +118,14 @@ printf <<'END', $right + 20, $bottom + 60;
 END
 print_grid();
 my $line = $bottom - 22 * @curves - 30;
-printf "<rect x=\"%s\" y=\"%s\" width=\"440\" height=\"%s\" fill=\"#ffffff\"/>\n",
+printf "<rect x=\"%s\" y=\"%s\" width=\"510\" height=\"%s\" fill=\"#ffffff\"/>\n",
 	$left + 10, $line - 20, 22 * @curves + 35;
-print_text($left + 20, $line, '', 'points: k = 1 .. 16; of MinHash, the similarity estimated');
+print_text($left + 20, $line, '', 'points: k = 1 .. 16, of 128 bits 2 .. 32; of MinHash, the similarity estimated');
 for my $curve (@curves)
 {
 	my ($name, $label, $colour) = @$curve;
 	die "no tables of $name\n" unless $table->{$name}{precision} && $table->{$name}{recall};
-	print_curve($colour, $table->{$name}, $points->{$name});
+	print_curve($colour, $table->{$name}, $points->{$name}, $name =~ /hash128\(/ ? 2 : 1);
 	$line += 22;
 	printf "<path d=\"M%s %s h24\" stroke=\"%s\" stroke-width=\"3\"/>\n", $left + 20, $line - 4, $colour;
 	print_text($left + 52, $line, '', $label);
