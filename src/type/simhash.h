@@ -143,7 +143,7 @@ hamming_in_balls(Fingerprint fingerprint, const HammingBall *balls, int count)
 
 /*
  * The distance of the operator %: for 64 bits from the literature, for 128 bits
- * that of doc/choosing.md.
+ * the largest at which single words have a precision of 0.98: doc/choosing.md.
  */
 #define SIMHASH_NEAR_RADIUS (HAMMING_BITS == 64 ? 3 : 14)
 
