@@ -85,4 +85,5 @@ RESET max_parallel_workers_per_gather;
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
 RESET min_parallel_table_scan_size;
-DROP TABLE features CASCADE;
+DROP VIEW compared;
+DROP TABLE features;
