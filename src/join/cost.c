@@ -21,11 +21,12 @@
 
 /* Times cpu_operator_cost. */
 #define KEEP_ROW 8.0			/* to keep a row and its fingerprint */
-#define COMPARISON 0.02			/* of two fingerprints in an array */
+#define COMPARISON (0.02 * FINGERPRINT_WORDS)	/* of two fingerprints in an
+												 * array */
 #define READ_PAIR 20.0			/* to read the tuples of two rows in memory */
 #define READ_PAIR_IN_FILE 60.0	/* the same in files */
 
-#define LOOK_AT_FILTER 1.2		/* for one mask */
+#define LOOK_AT_FILTER (1.2 * FINGERPRINT_WORDS)	/* for one mask */
 
 /* What a tuple takes beside its columns, in bytes. */
 #define TUPLE_OVERHEAD 24
