@@ -27,7 +27,7 @@ CALL make_tables(200);
 SELECT shape, check_pairs(format('SELECT id * 7919 %% 10007 - 5000 AS id, fp
 	FROM (%s) s WHERE id <= 100', source), '{0,1,3,6,16,64}') FROM shapes;
 SELECT way, count(*) AS shapes, check_pairs(wide, '{0,1,3,7,16,65,128}') FROM shapes,
-	widened(format('SELECT * FROM (%s) s WHERE id <= 60', source)) GROUP BY 1, 3;
+	widened(format('SELECT * FROM (%s) s WHERE id <= 60', source)) GROUP BY 1, 3 ORDER BY 1;
 -- ids that are not unique, and NULLs
 SELECT check_pairs('SELECT nullif(id % 20, 7) AS id, fp FROM ' || tab,
 	'{0,1,3,5,12,32,64}') FROM tables WHERE tab IN ('skewed', 'duplicates', 'extremes');
