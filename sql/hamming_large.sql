@@ -17,6 +17,13 @@ CALL for_each_table('DROP TABLE %1$s');
 \i :life
 CALL for_each_table('DROP TABLE %1$s');
 
+-- 128 bits, within every radius
+CALL make_tables(3000, 'simhash128');
+CALL for_each_table('CREATE INDEX %1$s_fp ON %1$s USING hamming (fp) WITH (fillfactor = 10, blocks = %2$s)');
+CALL change_tables();
+SELECT * FROM check_tables(array(SELECT generate_series(-1, 129)));
+CALL for_each_table('DROP TABLE %1$s');
+
 -- 100,000 equal fingerprints, inserted one by one and sorted, also equal NULLs
 CREATE TABLE equal (id int, fp simhash64) WITH (autovacuum_enabled = off);
 CREATE INDEX equal_fp ON equal USING hamming (fp);

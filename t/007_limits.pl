@@ -123,6 +123,8 @@ CREATE TABLE source AS SELECT i AS id, substr(md5(i::text), 1, 16)::simhash64 AS
 FROM generate_series(1, 30000) i;
 CREATE TABLE refusing (id int, fp simhash64, EXCLUDE USING hamming (fp WITH %) WITH (blocks = 8));
 CREATE TABLE one AS SELECT * FROM source LIMIT 1;
+CREATE TABLE wide_source AS SELECT id, md5(id::text)::simhash128 AS fp FROM source;
+CREATE TABLE wide_refusing (id int, fp simhash128, EXCLUDE USING hamming (fp WITH %));
 SQL
 my $file = $node->data_dir . '/source';
 $node->safe_psql('postgres', "COPY source TO '$file'");
@@ -136,6 +138,12 @@ for my $statement (
 		(SELECT FROM refusing r ORDER BY r.fp <-> s.fp LIMIT 1) n',
 	'DO $$ BEGIN FOR i IN 1 .. 30000 LOOP
 		PERFORM FROM refusing WHERE fp <-> i::bigint::simhash64 <= 3; END LOOP; END $$',
+	'INSERT INTO wide_refusing TABLE wide_source',
+	'INSERT INTO wide_refusing TABLE wide_source ON CONFLICT DO NOTHING',
+	'SELECT count(*) FROM wide_source s WHERE EXISTS
+		(SELECT FROM wide_refusing r WHERE r.fp <-> s.fp <= 7)',
+	'SELECT count(*) FROM wide_source s, LATERAL
+		(SELECT FROM wide_refusing r ORDER BY r.fp <-> s.fp LIMIT 1) n',
 	'SELECT count(c) FROM (SELECT simhash_cluster(fp, 3) OVER (PARTITION BY id) AS c FROM source) s',
 	"SELECT count(*) FROM source s, LATERAL simhash_pairs('TABLE one', 'TABLE one', s.id % 65)",
 	"SELECT count(*) FROM source, LATERAL simhash_components('SELECT 1, ' || id, 'leader')",
