@@ -6,7 +6,8 @@
 # copies (skewed.sql).  Each row has one of each width: 64 bits in the table
 # plain, 128 bits in the table wide.
 
-constructors=('simhash(body)' 'simhash(body, words => 3)' "simhash(body, tf => 'count')"
+constructors=('simhash(body)' 'simhash(body, words => 3)' 'simhash(body, chars => 4)'
+	"simhash(body, tf => 'count')"
 	'minhash(body)' 'minhash(body, words => 3)' 'minhash(body, chars => 4)')
 constructed=()          # rows of the results
 widths='(SELECT fp IS NULL AS fp FROM plain UNION ALL SELECT fp IS NULL FROM wide) s'
