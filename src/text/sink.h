@@ -72,7 +72,8 @@ feature_add(const FeatureTarget *target, const uint8 *bytes, size_t length,
 		target->sink(target, bytes, length, hash, weight);
 		return;
 	}
-	for (number = 0; number < target->hashes; number++)
+	/* a constant bound: columns that target does not read cost less */
+	for (number = 0; number < FEATURE_HASHES_MAX; number++)
 		column[number] = hash + number;
 	target->add_all(target, column, &weight, 1);
 }
