@@ -171,9 +171,9 @@ REGRESS = \
 	estimates_128 \
 	gist \
 	build \
-	build128 \
+	build_128 \
 	hamming \
-	hamming128 \
+	hamming_128 \
 	pairs \
 	parts \
 	join \

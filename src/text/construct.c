@@ -51,7 +51,7 @@ vote_once(FeatureSet *set, TermFrequency tf, Votes *votes)
  * Make the features of the arguments, and let them vote as tf says: by each of
  * their hashes in the set and the votes of its number.
  */
-static inline void
+static pg_attribute_always_inline void
 hold_vote(FunctionCallInfo fcinfo, FeatureMaker make, TermFrequency tf,
 		  int hashes, FeatureSet *set, Votes *votes)
 {
@@ -84,7 +84,7 @@ hold_vote(FunctionCallInfo fcinfo, FeatureMaker make, TermFrequency tf,
  * simhash_frequency_argument(fcinfo, tf_argument) says.  Each of hashes, for
  * which set and votes have room, elects a word of the fingerprint.
  */
-static inline Datum
+static pg_attribute_always_inline Datum
 elect_words(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument,
 			int hashes, FeatureSet *set, Votes *votes)
 {

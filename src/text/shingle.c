@@ -60,9 +60,9 @@ hash_stretch(const Shingler *s, uint32 i, uint32 n, int number)
  * XXH3 branches on the length: 1 to 3 bytes, 4 to 8, and more.  A processor
  * cannot predict this branch for words: so words are hashed in that order.
  */
-static void
-hash_stretches(const Shingler *s, uint32 n, uint32 count, int hashes,
-			   uint64 (*hash)[SHINGLE_TOKENS])
+static pg_attribute_always_inline void
+hash_stretches_by(const Shingler *s, uint32 n, uint32 count, int hashes,
+				  uint64 (*hash)[SHINGLE_TOKENS])
 {
 	uint16		order[3][SHINGLE_TOKENS];
 	uint32		filled[3] = {0};
@@ -99,6 +99,17 @@ hash_stretches(const Shingler *s, uint32 n, uint32 count, int hashes,
 		for (i = 0; i < filled[kind % 3]; i++)
 			hash[number][place[i]] = hash_stretch(s, place[i], 1, number);
 	}
+}
+
+/* The same, compiled for each number of hashes: so each seed is a constant. */
+static void
+hash_stretches(const Shingler *s, uint32 n, uint32 count, int hashes,
+			   uint64 (*hash)[SHINGLE_TOKENS])
+{
+	if (hashes == 1)
+		hash_stretches_by(s, n, count, 1, hash);
+	else
+		hash_stretches_by(s, n, count, FEATURE_HASHES_MAX, hash);
 }
 
 /*

@@ -45,4 +45,5 @@ SELECT format('ALTER INDEX skewed_fp SET (blocks = %s); REINDEX INDEX skewed_fp'
 FROM generate_series(3, 8) blocks \gexec
 DROP FUNCTION block_rows;
 
+DROP TABLE many;
 CALL for_each_table('DROP TABLE %1$s');
