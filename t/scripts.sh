@@ -31,7 +31,7 @@ install_and_uninstall()
 foreign_names()
 {
 	nm -D --defined-only "$work/src/simhash.so" | awk '$2 ~ /[A-Z]/ { print $3 }' |
-		grep -vE '^(pg_finfo_)?(simhash|simhash64|hamming|gist_simhash64)_|^Pg_magic_func$|^_(PG_init|init|fini)$'
+		grep -vE '^(pg_finfo_)?(simhash|simhash64|simhash128|hamming|gist_simhash64)_|^Pg_magic_func$|^_(PG_init|init|fini)$'
 }
 
 # The links in the documents below a directory that lead to no file there.
