@@ -46,7 +46,7 @@ struct PairRows
  * another query.  Error: 22023 for a max_distance out of range.
  */
 static PairRows *
-begin(const PairArguments * arguments)
+begin(const PairArguments *arguments)
 {
 	PairRows   *pairs = palloc0(sizeof(PairRows));
 
@@ -244,7 +244,7 @@ next(PairRows *pairs, int64 *a, int64 *b, int *distance)
 	}
 }
 
-const		PairMethods
+const PairMethods
 WIDE(simhash_pair_methods) =
 {
 	begin, add, pair, next

@@ -13,7 +13,7 @@ typedef struct PairArguments
 	bool		is_between;		/* are there two queries? */
 	int			part;			/* 0 .. parts - 1 */
 	int			parts;			/* 0 for all pairs, of no part */
-}			PairArguments;
+} PairArguments;
 
 /* pair_rows.c knows the struct, which differs from width to width. */
 typedef struct PairRows PairRows;
@@ -21,12 +21,12 @@ typedef struct PairRows PairRows;
 /* The functions for fingerprints of one width: pair_rows.c describes them. */
 typedef struct PairMethods
 {
-	PairRows   *(*begin) (const PairArguments * arguments);
+	PairRows   *(*begin) (const PairArguments *arguments);
 	void		(*add) (PairRows *pairs, bool is_second, int64 id,
 						Datum fingerprint);
 	void		(*pair) (PairRows *pairs);
 	bool		(*next) (PairRows *pairs, int64 *a, int64 *b, int *distance);
-}			PairMethods;
+} PairMethods;
 
 extern const PairMethods simhash_pair_methods;
 extern const PairMethods simhash_pair_methods_128;

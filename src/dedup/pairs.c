@@ -26,15 +26,15 @@ typedef struct PairCall
 	MemoryContext context;		/* of the call */
 	PairArguments arguments;
 	int			bits;			/* of a fingerprint; 0 before the first query */
-	const		PairMethods *methods;	/* for these bits */
+	const PairMethods *methods; /* for these bits */
 	PairRows   *pairs;
 	bool		is_second;		/* do the rows of the second query come now? */
 	Oid			id;				/* the type of their ids: see user_id() */
-}			PairCall;
+} PairCall;
 
-/* Begin the pairs of fingerprints of so many bits. */
+/* Begin the pairs of fingerprints that have bits bits. */
 static void
-begin_pairs(PairCall * call, int bits)
+begin_pairs(PairCall *call, int bits)
 {
 	MemoryContext old = MemoryContextSwitchTo(call->context);
 
@@ -99,18 +99,18 @@ receive_pair_row(TupleTableSlot *slot, void *arg)
 }
 
 static void
-read_query(PairCall * call, Datum query)
+read_query(PairCall *call, Datum query)
 {
 	simhash_read_user_query(TextDatumGetCString(query), check_columns,
 							receive_pair_row, call);
 }
 
 /* Get the arguments of a SQL function, and run its queries. */
-typedef void (*ReadArguments) (FunctionCallInfo fcinfo, PairCall * call);
+typedef void (*ReadArguments) (FunctionCallInfo fcinfo, PairCall *call);
 
 /* query, max_distance */
 static void
-read_pairs(FunctionCallInfo fcinfo, PairCall * call)
+read_pairs(FunctionCallInfo fcinfo, PairCall *call)
 {
 	call->arguments.max_distance = PG_GETARG_INT32(1);
 	read_query(call, PG_GETARG_DATUM(0));
@@ -118,7 +118,7 @@ read_pairs(FunctionCallInfo fcinfo, PairCall * call)
 
 /* new_query, corpus_query, max_distance */
 static void
-read_pairs_between(FunctionCallInfo fcinfo, PairCall * call)
+read_pairs_between(FunctionCallInfo fcinfo, PairCall *call)
 {
 	call->arguments.max_distance = PG_GETARG_INT32(2);
 	call->arguments.is_between = true;
@@ -129,7 +129,7 @@ read_pairs_between(FunctionCallInfo fcinfo, PairCall * call)
 
 /* query, max_distance, part, parts */
 static void
-read_pairs_of_part(FunctionCallInfo fcinfo, PairCall * call)
+read_pairs_of_part(FunctionCallInfo fcinfo, PairCall *call)
 {
 	int			parts = check_parts(PG_GETARG_INT32(3));
 

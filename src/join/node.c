@@ -311,7 +311,7 @@ create_state(CustomScan *scan)
 	return (Node *) state;
 }
 
-const		JoinWidth
+const JoinWidth
 WIDE(hamming_join_width) =
 {
 	.find_clause = hamming_find_clause,

@@ -23,7 +23,7 @@ typedef struct JoinWidth
 							  const Path *inner, int radius, double pairs,
 							  List *filter);
 	Node	   *(*create_state) (CustomScan *scan);
-}			JoinWidth;
+} JoinWidth;
 
 /* node.c */
 extern const JoinWidth hamming_join_width;

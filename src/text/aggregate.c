@@ -35,7 +35,7 @@ typedef struct SumsState
 {
 	int			hashes;			/* of a feature, each of which has sums */
 	WeightSums	sums[FLEXIBLE_ARRAY_MEMBER];
-}			SumsState;
+} SumsState;
 
 /* Error: outside an aggregate, an internal argument could be anything. */
 MemoryContext
@@ -199,7 +199,7 @@ simhash_agg_combine(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = simhash_aggregate_context(fcinfo);
 	SumsState  *state = NULL;
-	const		SumsState *other;
+	const SumsState *other;
 	int			number;
 
 	if (!PG_ARGISNULL(0))
@@ -225,7 +225,7 @@ simhash_agg_combine(PG_FUNCTION_ARGS)
 Datum
 simhash_agg_serialize(PG_FUNCTION_ARGS)
 {
-	const		SumsState *state = (const SumsState *) PG_GETARG_POINTER(0);
+	const SumsState *state = (const SumsState *) PG_GETARG_POINTER(0);
 	StringInfoData buf;
 	int			number;
 	int			bit;
@@ -267,7 +267,7 @@ simhash_agg_deserialize(PG_FUNCTION_ARGS)
 Datum
 simhash_agg_final(PG_FUNCTION_ARGS)
 {
-	const		SumsState *state;
+	const SumsState *state;
 	uint64		word[FEATURE_HASHES_MAX];
 	int			number;
 

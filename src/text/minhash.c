@@ -196,7 +196,7 @@ typedef struct SketchState
 {
 	int			hashes;			/* of a feature, each of which has a sketch */
 	Sketch		sketch[FLEXIBLE_ARRAY_MEMBER];
-}			SketchState;
+} SketchState;
 
 /* Return a state of no features. */
 static SketchState *
