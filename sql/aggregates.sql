@@ -41,7 +41,20 @@ SELECT simhash128('{00000000-0000-0001-0000-000000000003,00000000-0000-0002-0000
 	simhash128('{"\\x00000000000000010000000000000001","\\x00000000000000060000000000000006"}'::bytea[], '{2,1}') AS weighted,
 	simhash128('{}'::bytea[]) IS NULL AS none, simhash128('{}'::uuid[]) IS NULL AS none, simhash128(NULL::uuid[]) IS NULL AS nothing,
 	simhash128(NULL::bytea[]) IS NULL AS nothing, simhash128(ARRAY['\x00000000000000050000000000000005'::bytea], '{0}') IS NULL AS no_weight;
+-- one feature, or two where either half differs
+SELECT * FROM simhash_features(uuids('{5,5,5,6}', '{5,6,5,5}'), '{1,1,1,0.5}');
+SELECT * FROM simhash_features(byteas(uuids('{5,5,5,-1}', '{5,6,5,5}')), '{1,2,1,0.5}');
+SELECT count(*), count(*) FILTER (WHERE (SELECT simhash128(array_agg(hash), array_agg(count * weight))
+		FROM simhash_features(hashes, weights)) IS DISTINCT FROM simhash128(hashes, weights)) AS wrong,
+	count(*) FILTER (WHERE (SELECT simhash128(array_agg(hash), array_agg(count * weight))
+		FROM simhash_features(byteas(hashes), weights)) IS DISTINCT FROM simhash128(hashes, weights)) AS wrong_bytea
+FROM (SELECT uuids(array_agg(i % 7), array_agg(i % 5)) AS hashes, array_agg(i % 3 / 2.0) AS weights
+	FROM generate_series(1, 60) n, generate_series(1::bigint, n) i GROUP BY n) s;
+SELECT count(*) FROM simhash_features(NULL::uuid[]);
+SELECT count(*) FROM simhash_features('{}'::bytea[]);
 SELECT error_of(statement) FROM (VALUES
+	($$SELECT simhash_features('{"\\x0001020304050607"}'::bytea[])$$),
+	($$SELECT simhash_features('{00000000-0000-0001-0000-000000000003}'::uuid[], '{1,2}')$$),
 	($$SELECT simhash128('{"\\x"}'::bytea[])$$),
 	($$SELECT simhash128('{"\\x0001020304050607"}'::bytea[])$$),
 	($$SELECT simhash128(ARRAY['\x000102030405060708090a0b0c0d0e0f'::bytea, '\x000102030405060708090a0b0c0d0e0f10'])$$),

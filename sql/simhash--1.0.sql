@@ -686,6 +686,24 @@ COMMENT ON FUNCTION simhash_features(bigint[], float8[]) IS
 	'features and weights that the fingerprint of weighted features is made of';
 
 CREATE FUNCTION simhash_features(
+	hashes bytea[], weights float8[] DEFAULT NULL)
+	RETURNS TABLE (
+		feature text, hash bytea, count integer, factor float8, weight float8)
+	AS 'MODULE_PATHNAME', 'simhash_features_bytea' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE COST 750 ROWS 100;
+COMMENT ON FUNCTION simhash_features(bytea[], float8[]) IS
+	'features and weights that the simhash128 of weighted features is made of';
+
+CREATE FUNCTION simhash_features(
+	hashes uuid[], weights float8[] DEFAULT NULL)
+	RETURNS TABLE (
+		feature text, hash uuid, count integer, factor float8, weight float8)
+	AS 'MODULE_PATHNAME', 'simhash_features_uuid' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE COST 750 ROWS 100;
+COMMENT ON FUNCTION simhash_features(uuid[], float8[]) IS
+	'features and weights that the simhash128 of weighted features is made of';
+
+CREATE FUNCTION simhash_features(
 	doc tsvector, weights float4[] DEFAULT '{0.1,0.2,0.4,1.0}',
 	tf text DEFAULT 'once')
 	RETURNS TABLE (

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -18,12 +19,14 @@
 PG_FUNCTION_INFO_V1(simhash_features_text);
 PG_FUNCTION_INFO_V1(simhash_features_tokens);
 PG_FUNCTION_INFO_V1(simhash_features_hashes);
+PG_FUNCTION_INFO_V1(simhash_features_bytea);
+PG_FUNCTION_INFO_V1(simhash_features_uuid);
 PG_FUNCTION_INFO_V1(simhash_features_tsvector);
 
 /* What tells a feature from all others. */
 typedef struct FeatureKey
 {
-	uint64		hash;
+	uint64		hash[FEATURE_HASHES_MAX];	/* 0 where there is none */
 	int64		weight;			/* of one occurrence, in units of 2^-16 */
 	size_t		length;
 	const uint8 *bytes;			/* NULL if only the hash is known */
@@ -39,8 +42,8 @@ typedef struct FeatureSlot
 static inline bool
 same_feature(const FeatureKey *a, const FeatureKey *b)
 {
-	return a->hash == b->hash && a->weight == b->weight &&
-		a->length == b->length &&
+	return memcmp(a->hash, b->hash, sizeof(a->hash)) == 0 &&
+		a->weight == b->weight && a->length == b->length &&
 		(a->length == 0 || memcmp(a->bytes, b->bytes, a->length) == 0);
 }
 
@@ -48,10 +51,12 @@ same_feature(const FeatureKey *a, const FeatureKey *b)
 static inline uint32
 feature_hash_key(const FeatureKey *key)
 {
-	const uint64 numbers[] = {key->hash, (uint64) key->weight};
-	uint64		seed = simhash_process_seed();
-	uint64		hash = seeded_hash(seed, numbers, sizeof(numbers));
+	uint64		numbers[FEATURE_HASHES_MAX + 1];
+	uint64		hash;
 
+	memcpy(numbers, key->hash, sizeof(key->hash));
+	numbers[FEATURE_HASHES_MAX] = (uint64) key->weight;
+	hash = seeded_hash(simhash_process_seed(), numbers, sizeof(numbers));
 	if (key->length > 0)
 		hash = seeded_hash(hash, key->bytes, key->length);
 	return (uint32) hash;
@@ -110,13 +115,16 @@ list_feature(const FeatureTarget *target, const uint8 *bytes, size_t length,
 			 const uint64 *hash, int64 weight)
 {
 	FeatureList *list = target->arg;
-	FeatureKey	feature = {hash[0], weight, length, bytes};
-	FeatureKey	only_hash = {hash[0], 0, 0, NULL};
+	FeatureKey	feature = {{0}, weight, length, bytes};
+	FeatureKey	only_hash = {{0}, 0, 0, NULL};
 	bool		apart = list->tf == TF_COUNT;
 	FeatureSlot *slot;
 	FeatureCount *entry;
 	bool		found;
+	int			i;
 
+	for (i = 0; i < target->hashes; i++)
+		feature.hash[i] = only_hash.hash[i] = hash[i];
 	slot = feature_insert(list->table, apart ? feature : only_hash, &found);
 	if (!found)
 	{
@@ -161,10 +169,38 @@ feature_to_text(const FeatureKey *key)
 	return result;
 }
 
+/* What a row shows as the hash of a feature. */
+typedef struct ShownHash
+{
+	int			hashes;			/* that a feature has */
+	Oid			type;			/* bigint, uuid, or bytea */
+} ShownHash;
+
+static const ShownHash one_hash = {1, INT8OID};
+static const ShownHash hash_of_bytes = {2, BYTEAOID};
+static const ShownHash hash_of_uuid = {2, UUIDOID};
+
+/* Return the hashes of a feature as a datum of the type that is shown. */
+static Datum
+hash_to_datum(const uint64 *hash, ShownHash shown)
+{
+	Datum		words = simhash_words_datum(hash, shown.hashes);
+	Size		length = shown.hashes * sizeof(uint64);
+	bytea	   *bytes;
+
+	if (shown.type != BYTEAOID)
+		return words;
+	bytes = palloc(VARHDRSZ + length);
+	SET_VARSIZE(bytes, VARHDRSZ + length);
+	memcpy(VARDATA(bytes), DatumGetPointer(words), length);
+	pfree(DatumGetPointer(words));
+	return PointerGetDatum(bytes);
+}
+
 /* Make row the row of a feature. */
 static void
-make_row(const FeatureCount *feature, TermFrequency tf, Datum *row,
-		 bool *nulls)
+make_row(const FeatureCount *feature, TermFrequency tf, ShownHash hash,
+		 Datum *row, bool *nulls)
 {
 	const FeatureKey *shown = &feature->shown;
 	int64		factor = simhash_term_factor(tf, feature->count);
@@ -172,7 +208,7 @@ make_row(const FeatureCount *feature, TermFrequency tf, Datum *row,
 	nulls[0] = shown->bytes == NULL;
 	if (!nulls[0])
 		row[0] = PointerGetDatum(feature_to_text(shown));
-	row[1] = Int64GetDatum(shown->hash);
+	row[1] = hash_to_datum(shown->hash, hash);
 	row[2] = Int32GetDatum(feature->count);
 	row[3] = Float8GetDatum((double) factor / WEIGHT_UNIT);
 	row[4] = Float8GetDatum((double) shown->weight / WEIGHT_UNIT);
@@ -183,11 +219,13 @@ make_row(const FeatureCount *feature, TermFrequency tf, Datum *row,
  * which vote as simhash_frequency_argument(fcinfo, tf_argument) says.
  */
 static Datum
-list_features(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument)
+list_features(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument,
+			  ShownHash hash)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	FeatureList list = {0};
-	FeatureTarget target = {.hashes = 1,.sink = list_feature,.arg = &list};
+	FeatureTarget target = {.hashes = hash.hashes,.sink = list_feature,
+	.arg = &list};
 	size_t		i;
 
 	/* the executor frees its own description of the rows, and no other */
@@ -207,10 +245,12 @@ list_features(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument)
 		bool		nulls[5] = {false};
 
 		CHECK_FOR_INTERRUPTS();
-		make_row(&list.features[i], list.tf, row, nulls);
+		make_row(&list.features[i], list.tf, hash, row, nulls);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, row, nulls);
 		if (!nulls[0])
 			pfree(DatumGetPointer(row[0]));
+		if (hash.hashes > 1)
+			pfree(DatumGetPointer(row[1]));
 	}
 	return (Datum) 0;
 }
@@ -218,23 +258,35 @@ list_features(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument)
 Datum
 simhash_features_text(PG_FUNCTION_ARGS)
 {
-	return list_features(fcinfo, simhash_make_text_features, 4);
+	return list_features(fcinfo, simhash_make_text_features, 4, one_hash);
 }
 
 Datum
 simhash_features_tokens(PG_FUNCTION_ARGS)
 {
-	return list_features(fcinfo, simhash_make_token_features, 0);
+	return list_features(fcinfo, simhash_make_token_features, 0, one_hash);
 }
 
 Datum
 simhash_features_hashes(PG_FUNCTION_ARGS)
 {
-	return list_features(fcinfo, simhash_make_hash_features, 0);
+	return list_features(fcinfo, simhash_make_hash_features, 0, one_hash);
+}
+
+Datum
+simhash_features_bytea(PG_FUNCTION_ARGS)
+{
+	return list_features(fcinfo, simhash_make_bytea_features, 0, hash_of_bytes);
+}
+
+Datum
+simhash_features_uuid(PG_FUNCTION_ARGS)
+{
+	return list_features(fcinfo, simhash_make_uuid_features, 0, hash_of_uuid);
 }
 
 Datum
 simhash_features_tsvector(PG_FUNCTION_ARGS)
 {
-	return list_features(fcinfo, simhash_make_tsvector_features, 2);
+	return list_features(fcinfo, simhash_make_tsvector_features, 2, one_hash);
 }
