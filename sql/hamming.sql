@@ -109,6 +109,7 @@ CREATE OPERATOR CLASS bad_ops FOR TYPE simhash64 USING hamming AS OPERATOR 4 =,
 SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'bad_ops';
 DROP OPERATOR FAMILY bad_ops USING hamming;
 CREATE OPERATOR CLASS other_ops FOR TYPE macaddr USING hamming AS OPERATOR 3 =;
+SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'other_ops';
 CREATE TABLE others (address macaddr);
 CREATE INDEX bad ON others USING hamming (address other_ops);
 DROP TABLE others;

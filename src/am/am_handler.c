@@ -87,12 +87,9 @@ read_property(Oid index, int column, IndexAMProperty property, const char *name,
  * indexes, and they call those of the index's width.
  */
 
-/*
- * Error: 0A000 for another length than that of a fingerprint, as an operator
- * class for another type would have.
- */
-static const HammingRoutines *
-routines_of_length(int bytes)
+/* Return those for a length in bytes; NULL if no fingerprint has it. */
+const HammingRoutines *
+hamming_routines_of_length(int bytes)
 {
 	static const HammingRoutines *const routines[] = {
 		&hamming_routines,
@@ -103,10 +100,24 @@ routines_of_length(int bytes)
 	for (i = 0; i < lengthof(routines); i++)
 		if (routines[i]->width == bytes * BITS_PER_BYTE)
 			return routines[i];
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("access method %s has no fingerprints of length %d",
-					"hamming", bytes)));
+	return NULL;
+}
+
+/*
+ * Error: 0A000 for another length than that of a fingerprint, as an operator
+ * class for another type would have.
+ */
+static const HammingRoutines *
+routines_of_length(int bytes)
+{
+	const HammingRoutines *routines = hamming_routines_of_length(bytes);
+
+	if (routines == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("access method %s has no fingerprints of length %d",
+						"hamming", bytes)));
+	return routines;
 }
 
 const HammingRoutines *

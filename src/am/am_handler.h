@@ -72,6 +72,7 @@ extern const HammingRoutines hamming_routines_128;
 /* am_handler.c */
 extern void hamming_define_options(void);
 extern bool hamming_is_cost_function(amcostestimate_function function);
+extern const HammingRoutines *hamming_routines_of_length(int bytes);
 extern const HammingRoutines *hamming_find_routines(Relation index);
 
 /* am_named.c */

@@ -10,6 +10,8 @@
 #include "catalog/pg_opclass.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/regproc.h"
 #include "utils/syscache.h"
 
@@ -43,7 +45,8 @@ operator_fault(Form_pg_amop member, Oid fingerprint)
 
 /*
  * amvalidate: report each fault as INFO, and return whether there is none.
- * The family must have the operator <@, by which planner.c searches.
+ * The type must be as long as a fingerprint.  The family must have the operator
+ * <@, by which planner.c searches.
  */
 bool
 hamming_validate(Oid opclass)
@@ -54,6 +57,7 @@ hamming_validate(Oid opclass)
 	char	   *name;
 	bool		valid = true;
 	bool		searches = false;
+	int			length;
 	int			i;
 
 	tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(opclass));
@@ -61,6 +65,17 @@ hamming_validate(Oid opclass)
 		elog(ERROR, "cache lookup failed for operator class %u", opclass);
 	form = (Form_pg_opclass) GETSTRUCT(tuple);
 	name = NameStr(form->opcname);
+	length = get_typlen(form->opcintype);
+	if (hamming_routines_of_length(length) == NULL)
+	{
+		ereport(INFO, (errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+					   errmsg("operator class \"%s\" of access method %s is "
+							  "for type %s of length %d, which no fingerprint "
+							  "has",
+							  name, "hamming",
+							  format_type_be(form->opcintype), length)));
+		valid = false;
+	}
 	operators = SearchSysCacheList1(AMOPSTRATEGY,
 									ObjectIdGetDatum(form->opcfamily));
 
