@@ -45,7 +45,9 @@ BEGIN
 	RETURN CASE WHEN accepted < 50 THEN 'too few valid inputs' ELSE 'as documented' END;
 END $$;
 SELECT fuzz_input('simhash64', '0123456789abcdef', 3000);
+SELECT fuzz_input('simhash128', '0123456789abcdeffedcba9876543210', 3000);
 SELECT fuzz_input('hamming_ball', '(0123456789abcdef,3)', 3000);
+SELECT fuzz_input('hamming_ball128', '(0123456789abcdeffedcba9876543210,14)', 3000);
 SELECT fuzz_input('simhash_weights', '{"a": 1, "é": 0.5, "\u3042": 1e-3, "": 2}', 3000);
 
 -- texts: features and fingerprint agree, however they are cut
@@ -64,7 +66,8 @@ BEGIN
 		tf := (ARRAY['once', 'count', 'log'])[1 + i % 3];
 		SELECT array_agg(feature), array_agg(factor * weight) INTO tokens, votes
 		FROM simhash_features(input, words => n, tf => tf);
-		IF simhash(input, words => n, tf => tf) IS DISTINCT FROM simhash(tokens, votes) THEN
+		IF simhash128(input, words => n, tf => tf) IS DISTINCT FROM simhash128(tokens, votes)
+			OR simhash(input, words => n, tf => tf) IS DISTINCT FROM simhash(tokens, votes) THEN
 			RETURN 'words: ' || quote_literal(input);
 		END IF;
 		-- weights of the words that begin with a
@@ -73,18 +76,20 @@ BEGIN
 		-- which are rounded down, to multiples of 2^-16
 		SELECT array_agg(feature), array_agg(floor(factor * weight * 65536) / 65536) INTO tokens, votes
 		FROM simhash_features(input, weights, words => n, tf => tf);
-		IF simhash(input, weights, words => n, tf => tf) IS DISTINCT FROM simhash(tokens, votes) THEN
+		IF simhash128(input, weights, words => n, tf => tf) IS DISTINCT FROM simhash128(tokens, votes)
+			OR simhash(input, weights, words => n, tf => tf) IS DISTINCT FROM simhash(tokens, votes) THEN
 			RETURN 'weights: ' || quote_literal(input);
 		END IF;
 		SELECT array_agg(feature), array_agg(factor * weight) INTO tokens, votes
 		FROM simhash_features(input, chars => n, tf => tf);
-		IF simhash(input, chars => n, tf => tf) IS DISTINCT FROM simhash(tokens, votes) THEN
+		IF simhash128(input, chars => n, tf => tf) IS DISTINCT FROM simhash128(tokens, votes)
+			OR simhash(input, chars => n, tf => tf) IS DISTINCT FROM simhash(tokens, votes) THEN
 			RETURN 'chars: ' || quote_literal(input);
 		END IF;
 		-- Canonical equivalents are one, but for U+0345: NFKC_Casefold makes a
 		-- letter of it, which no longer trades places with other marks.
 		input := replace(input, U&'\0345', '');
-		IF simhash(normalize(input, NFD)) IS DISTINCT FROM simhash(input) THEN
+		IF simhash128(normalize(input, NFD)) IS DISTINCT FROM simhash128(input) THEN
 			RETURN 'decomposed: ' || quote_literal(input);
 		END IF;
 	END LOOP;
@@ -109,7 +114,7 @@ BEGIN
 		IF random() < 0.1 THEN weights := weights || 1::float8; END IF;
 		IF random() < 0.1 THEN tokens := ARRAY[tokens, tokens]; END IF;
 		BEGIN
-			PERFORM simhash(tokens, weights);
+			PERFORM simhash(tokens, weights), simhash128(tokens, weights);
 			states := states || '00000'::text;
 		EXCEPTION WHEN OTHERS THEN
 			states := states || SQLSTATE::text;
@@ -127,11 +132,16 @@ DECLARE
 	number numeric;
 BEGIN
 	FOR i IN 1 .. rounds LOOP
-		bytes := random_bytes((random() * 16)::int);
+		bytes := random_bytes((random() * 24)::int);
 		BEGIN
 			IF bytes::simhash64::bytea <> bytes THEN RETURN bytes::text; END IF;
 		EXCEPTION WHEN invalid_binary_representation THEN
 			IF length(bytes) = 8 THEN RETURN SQLERRM; END IF;
+		END;
+		BEGIN
+			IF bytes::simhash128::bytea <> bytes THEN RETURN bytes::text; END IF;
+		EXCEPTION WHEN invalid_binary_representation THEN
+			IF length(bytes) = 16 THEN RETURN SQLERRM; END IF;
 		END;
 		number := (random() - 0.2)::numeric * 10::numeric ^ floor(random() * 24);
 		BEGIN
@@ -141,6 +151,13 @@ BEGIN
 		EXCEPTION WHEN numeric_value_out_of_range THEN
 			IF round(number) BETWEEN -9223372036854775808 AND 18446744073709551615
 			THEN RETURN SQLERRM; END IF;
+		END;
+		number := number * 10::numeric ^ floor(random() * 24);
+		BEGIN
+			IF number::simhash128::numeric <> round(number) + (CASE WHEN round(number) < 0 THEN 2::numeric ^ 128 ELSE 0 END)
+			THEN RETURN number::text; END IF;
+		EXCEPTION WHEN numeric_value_out_of_range THEN
+			IF round(number) BETWEEN -(2::numeric ^ 127) AND 2::numeric ^ 128 - 1 THEN RETURN SQLERRM; END IF;
 		END;
 	END LOOP;
 	RETURN 'as documented';
