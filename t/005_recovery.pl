@@ -18,8 +18,11 @@ $primary->init(
 	allows_streaming => 1,
 	has_archiving => 1,
 	extra => [ '--locale=C', '--encoding=UTF8', '--data-checksums' ]);
+# A snapshot of autovacuum's would keep rows from the vacuums of the test, and its
+# own vacuums would write records between those that are counted.
 $primary->append_conf('postgresql.conf', <<'CONF');
 wal_consistency_checking = 'generic'
+autovacuum = off
 max_wal_size = 2GB
 log_statement = none
 CONF
@@ -229,7 +232,6 @@ recovery_target_lsn = '$lsn'
 recovery_target_inclusive = off
 recovery_target_timeline = 'current'
 recovery_target_action = 'promote'
-autovacuum = off
 CONF
 	$halved->start;
 	$halved->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()')
