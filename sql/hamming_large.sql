@@ -53,21 +53,22 @@ DROP TABLE equal;
 
 -- A table whose rows are all replaced 8 times, while what they have in common
 -- moves, keeps its indexes below twice the size of new ones.
-CREATE TABLE churned (id int, fp simhash64) WITH (autovacuum_enabled = off);
+CREATE TABLE churned (id int, fp simhash64,
+	wide simhash128 GENERATED ALWAYS AS ((fp::text || reverse(fp::text))::simhash128) STORED) WITH (autovacuum_enabled = off);
 CREATE FUNCTION churned_fp(round int, i int) RETURNS simhash64 LANGUAGE sql AS $$
 	SELECT ((round::bigint << 59) # (round::bigint << 43) #
 		(('x' || substr(md5(round || ' ' || i), 1, 16))::bit(64)::bigint & x'07ffffffffffffff'::bigint))::simhash64
 $$;
-INSERT INTO churned SELECT i, churned_fp(0, i) FROM generate_series(1, 20000) i;
+INSERT INTO churned SELECT i, churned_fp(0, i) FROM generate_series(1, 12000) i;
 CREATE INDEX churned_3 ON churned USING hamming (fp) WITH (blocks = 3);
-CREATE INDEX churned_4 ON churned USING hamming (fp) WITH (blocks = 4, fillfactor = 100);
-CREATE INDEX churned_6 ON churned USING hamming (fp) WITH (blocks = 6);
 CREATE INDEX churned_8 ON churned USING hamming (fp) WITH (blocks = 8, fillfactor = 50);
+CREATE INDEX churned_wide_4 ON churned USING hamming (wide) WITH (blocks = 4, fillfactor = 100);
+CREATE INDEX churned_wide_8 ON churned USING hamming (wide) WITH (blocks = 8);
 CREATE VIEW churned_stats AS SELECT c.oid::regclass::text AS index, s.*
-FROM pg_class c, hamming_index_stats(c.oid) s WHERE relname ~ '^churned_\d$';
+FROM pg_class c, hamming_index_stats(c.oid) s WHERE relname ~ '^churned_.*\d$';
 CREATE TABLE fresh AS SELECT index, pages FROM churned_stats;
 \set ECHO none
-SELECT format(statement, part * 4000 + 1, (part + 1) * 4000, round)
+SELECT format(statement, part * 2400 + 1, (part + 1) * 2400, round)
 FROM generate_series(1, 8) round, generate_series(0, 4) part, (VALUES
 	(1, 'DELETE FROM churned WHERE id BETWEEN %1$s AND %2$s'),
 	(2, 'VACUUM (INDEX_CLEANUP on) churned'),
