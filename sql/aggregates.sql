@@ -66,8 +66,9 @@ SELECT error_of(statement) FROM (VALUES
 	($$SELECT simhash128('{NULL}'::uuid[])$$),
 	($$SELECT simhash128('{{00000000-0000-0001-0000-000000000003}}'::uuid[])$$),
 	($$SELECT simhash128('{00000000-0000-0001-0000-000000000003}'::uuid[], '{1,2}')$$),
-	($$SELECT simhash128('{00000000-0000-0001-0000-000000000003}'::uuid[], '{-0.5}')$$),
-	($$SELECT simhash128('{1}'::bigint[])$$)) t(statement);
+	($$SELECT simhash128('{00000000-0000-0001-0000-000000000003}'::uuid[], '{-0.5}')$$)) t(statement);
+-- PostgreSQL words it differently from version to version
+SELECT left(error_of($$SELECT simhash128('{1}'::bigint[])$$), 5);
 DROP FUNCTION byteas, uuids;
 
 \set simhash simhash
