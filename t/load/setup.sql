@@ -40,8 +40,11 @@ BEGIN
 	IF wrong_wide THEN
 		RAISE 'index and table differ within % of %', 2 * k, widen(q);
 	END IF;
-	SELECT (SELECT array_agg(d) FROM
+	-- in turns
+	SELECT CASE WHEN k % 2 = 0 THEN (SELECT array_agg(d) FROM
 			(SELECT fp <~> q AS d FROM docs ORDER BY fp <-> q LIMIT 300) s)
+		ELSE (SELECT array_agg(d / 2) FROM
+			(SELECT wide <~> widen(q) AS d FROM docs ORDER BY wide <-> widen(q) LIMIT 300) s) END
 		IS DISTINCT FROM (SELECT array_agg(d) FROM
 			(SELECT fp <~> q AS d FROM docs ORDER BY (fp <~> q) + 0 LIMIT 300) s)
 		INTO wrong;
