@@ -184,25 +184,49 @@ count_occurrence(FeatureTable *table, int side, uint64 slot, int64 weight)
 
 /*
  * The table must have room for count features, and no columns of counts or
- * weights.  Set fresh[0 .. n) to the features that were not in the table, and
- * return n.
+ * weights.  fresh must have room for as many.  Set fresh[0 .. n) to the
+ * features that were not in the table, and return n.
  */
 static uint32
 add_hashes(FeatureTable *table, const uint64 *hash, uint32 count,
 		   uint64 *fresh)
 {
 	Probe		probe = make_probe(table);
+	uint64	   *late = fresh + count;
 	uint32		n = 0;
 	uint32		i;
 
+	/*
+	 * Without a branch that nobody can predict.  A feature whose first slot
+	 * has another one is late: it is put at the end of fresh, and looked for
+	 * after the others.  A feature is new, late or neither.  So both ends of
+	 * fresh meet at the last feature at most, and that is written at both.
+	 */
 	for (i = 0; i < count; i++)
 	{
-		uint64		slot = find_slot(probe, hash[i]);
+		uint64		slot = first_slot(probe, hash[i]);
+		uint64		old = probe.hash[slot];
+		bool		is_taken = Min(old, old ^ hash[i]) != 0;
 
-		/* without a branch on whether the feature is new */
+		if (unlikely(hash[i] == 0))
+		{
+			*--late = 0;
+			continue;
+		}
+		late[-1] = hash[i];
+		late -= is_taken;
 		fresh[n] = hash[i];
+		n += old == 0;
+		probe.hash[slot] = is_taken ? old : hash[i];
+	}
+	for (; late < fresh + count; late++)
+	{
+		uint64		new = *late;
+		uint64		slot = find_slot(probe, new);
+
+		fresh[n] = new;
 		n += probe.hash[slot] == 0;
-		probe.hash[slot] = hash[i] | (hash[i] == 0);
+		probe.hash[slot] = new | (new == 0);
 	}
 	table->used += n;
 	return n;
