@@ -75,19 +75,15 @@ create_state(MemoryContext context, int hashes)
 	return state;
 }
 
-/* A FeatureSink: target->arg is the sums that the feature is added to. */
+/* The add_all of a FeatureTarget: add one feature to the sums of a word. */
 static void
-sum_feature(const FeatureTarget *target, const uint8 *bytes, size_t length,
-			const uint64 *hash, int64 weight)
+sum_feature(void *arg, const uint64 *hash, const int64 *weight, uint32 count)
 {
-	WeightSums *sums = target->arg;
-	int			number;
+	WeightSums *sums = arg;
 
-	for (number = 0; number < target->hashes; number++)
-	{
-		sums[number].total += weight;
-		simhash_sums_add(&sums[number], &hash[number], &weight, 1);
-	}
+	Assert(count == 1);
+	sums->total += *weight;
+	simhash_sums_add(sums, hash, weight, 1);
 }
 
 /*
@@ -99,7 +95,11 @@ take_row(FunctionCallInfo fcinfo, FeatureAdder add, int hashes, int sign)
 {
 	MemoryContext context = simhash_aggregate_context(fcinfo);
 	SumsState  *state;
-	FeatureTarget target = {.hashes = hashes,.sink = sum_feature};
+	FeatureTarget target = {
+		.hashes = hashes,
+		.add_all = sum_feature,
+		.arg_size = sizeof(WeightSums)
+	};
 	int64		weight = WEIGHT_UNIT;
 
 	if (PG_ARGISNULL(0))

@@ -248,10 +248,10 @@ make_element_features(FunctionCallInfo fcinfo, const FeatureTarget *target,
 	}
 }
 
-/* A FeatureAdder: a text, which is one token as it is, not normalised. */
-void
-simhash_add_token_feature(const FeatureTarget *target, Datum element,
-						  int64 weight)
+/* Do what simhash_add_token_feature() does.  hashes is target->hashes. */
+static pg_attribute_always_inline void
+add_token_by(const FeatureTarget *target, int hashes, Datum element,
+			 int64 weight)
 {
 	text	   *token = DatumGetTextPP(element);
 	uint64		hash[FEATURE_HASHES_MAX];
@@ -259,10 +259,24 @@ simhash_add_token_feature(const FeatureTarget *target, Datum element,
 	const char *utf8 = simhash_text_to_utf8(VARDATA_ANY(token),
 											VARSIZE_ANY_EXHDR(token), &length);
 
-	hash_feature_all(utf8, length, hash, target->hashes);
-	feature_add(target, (const uint8 *) utf8, length, hash, weight);
+	hash_feature_all(utf8, length, hash, hashes);
+	feature_add(target, hashes, (const uint8 *) utf8, length, hash, weight);
 	if (utf8 != VARDATA_ANY(token))
 		pfree(unconstify(char *, utf8));
+}
+
+/*
+ * A FeatureAdder: a text, which is one token as it is, not normalised.  This is
+ * compiled for one hash as well.
+ */
+INLINE_HASHES void
+simhash_add_token_feature(const FeatureTarget *target, Datum element,
+						  int64 weight)
+{
+	if (target->hashes == 1)
+		add_token_by(target, 1, element, weight);
+	else
+		add_token_by(target, target->hashes, element, weight);
 }
 
 /* A FeatureAdder: a bigint or a simhash64, which is the hash of a feature. */
@@ -273,7 +287,7 @@ simhash_add_hash_feature(const FeatureTarget *target, Datum element,
 	uint64		hash = DatumGetInt64(element);
 
 	Assert(target->hashes == 1);
-	feature_add(target, NULL, 0, &hash, weight);
+	feature_add(target, 1, NULL, 0, &hash, weight);
 }
 
 /* Add a feature by all of its hashes, each most significant byte first. */
@@ -283,7 +297,7 @@ add_hash_bytes(const FeatureTarget *target, const char *bytes, int64 weight)
 	uint64		hash[FEATURE_HASHES_MAX];
 
 	simhash_read_words(bytes, hash, target->hashes);
-	feature_add(target, NULL, 0, hash, weight);
+	feature_add(target, target->hashes, NULL, 0, hash, weight);
 }
 
 /* A FeatureAdder: a bytea that is as long as the fingerprint. */
@@ -366,9 +380,43 @@ label_weights(ArrayType *array, int64 *weight)
 }
 
 /*
- * (doc tsvector[, weights float4[]]): a lexeme counts once for each of its
- * positions, by the position's label; without positions once, as label D.
+ * Add a lexeme once for each of its positions, by weight[] of the position's
+ * label; once, as label D, if it has none.  hashes is target->hashes.
  */
+static pg_attribute_always_inline void
+add_lexeme_by(const FeatureTarget *target, int hashes, TSVector doc,
+			  const WordEntry *entry, const int64 *weight)
+{
+	const char *text = STRPTR(doc) + entry->pos;
+	WordEntryPos *position = POSDATAPTR(doc, entry);
+	int			length;
+	const char *utf8 = simhash_text_to_utf8(text, entry->len, &length);
+	const uint8 *bytes = (const uint8 *) utf8;
+	uint64		hash[FEATURE_HASHES_MAX];
+	int			i;
+
+	hash_feature_all(utf8, length, hash, hashes);
+	if (!entry->haspos)
+		feature_add(target, hashes, bytes, length, hash, weight[0]);
+	for (i = 0; i < POSDATALEN(doc, entry); i++)
+		feature_add(target, hashes, bytes, length, hash,
+					weight[WEP_GETWEIGHT(position[i])]);
+	if (utf8 != text)
+		pfree(unconstify(char *, utf8));
+}
+
+/* The same, compiled for one hash as well. */
+static INLINE_HASHES void
+add_lexeme(const FeatureTarget *target, TSVector doc, const WordEntry *entry,
+		   const int64 *weight)
+{
+	if (target->hashes == 1)
+		add_lexeme_by(target, 1, doc, entry, weight);
+	else
+		add_lexeme_by(target, target->hashes, doc, entry, weight);
+}
+
+/* (doc tsvector[, weights float4[]]) */
 void
 simhash_make_tsvector_features(FunctionCallInfo fcinfo,
 							   const FeatureTarget *target)
@@ -378,30 +426,14 @@ simhash_make_tsvector_features(FunctionCallInfo fcinfo,
 	/* ts_rank's 0.1, 0.2, 0.4 and 1, in units of 2^-16 */
 	int64		weight[4] = {6554, 13107, 26214, 65536};
 	int			i;
-	int			j;
 
 	if (PG_NARGS() > 1 && !PG_ARGISNULL(1))
 		label_weights(PG_GETARG_ARRAYTYPE_P(1), weight);
 	feature_begin(target, true);
 	for (i = 0; i < doc->size; i++)
 	{
-		WordEntry  *entry = ARRPTR(doc) + i;
-		WordEntryPos *position = POSDATAPTR(doc, entry);
-		int			length;
-		const char *lexeme = simhash_text_to_utf8(STRPTR(doc) + entry->pos,
-												  entry->len, &length);
-		const uint8 *bytes = (const uint8 *) lexeme;
-		uint64		hash[FEATURE_HASHES_MAX];
-
 		CHECK_FOR_INTERRUPTS();
-		hash_feature_all(lexeme, length, hash, target->hashes);
-		if (!entry->haspos)
-			feature_add(target, bytes, length, hash, weight[0]);
-		for (j = 0; j < POSDATALEN(doc, entry); j++)
-			feature_add(target, bytes, length, hash,
-						weight[WEP_GETWEIGHT(position[j])]);
-		if (lexeme != STRPTR(doc) + entry->pos)
-			pfree(unconstify(char *, lexeme));
+		add_lexeme(target, doc, ARRPTR(doc) + i, weight);
 	}
 	PG_FREE_IF_COPY(doc, 0);
 }

@@ -36,7 +36,7 @@ vote_batch(FeatureBatch *batch, TermFrequency tf, Votes *votes)
 }
 
 /* Let the features of the set vote that have not voted when they came. */
-static void
+static inline void
 vote_once(FeatureSet *set, TermFrequency tf, Votes *votes)
 {
 	FeatureBatch batch;
@@ -55,11 +55,12 @@ static pg_attribute_always_inline void
 hold_vote(FunctionCallInfo fcinfo, FeatureMaker make, TermFrequency tf,
 		  int hashes, FeatureSet *set, Votes *votes)
 {
-	FeatureTarget target = simhash_votes_target(votes, hashes);
+	FeatureTarget target;
 	int			i;
 
 	if (tf == TF_COUNT)
 	{
+		target = simhash_votes_target(votes, hashes);
 		make(fcinfo, &target);
 		return;
 	}

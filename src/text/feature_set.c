@@ -33,8 +33,9 @@ simhash_set_init(FeatureSet *set, int memory, int sides,
 
 /* Weights must be asked for by the first text, for both. */
 static void
-begin_set(FeatureSet *set, bool weighted)
+begin_set(void *arg, bool weighted)
 {
+	FeatureSet *set = arg;
 	bool		counted = set->sides > 0;
 
 	if (set->has_begun)
@@ -72,11 +73,10 @@ add_late(FeatureSet *set, uint64 hash, int64 weight)
 }
 
 static void
-add_to_set(FeatureSet *set, const uint64 *hash, const int64 *weight,
-		   uint32 count)
+add_to_set(void *arg, const uint64 *hash, const int64 *weight, uint32 count)
 {
+	FeatureSet *set = arg;
 	uint64		fresh[FEATURES_AT_ONCE];
-	const uint64 *column = fresh;
 	uint32		n = 0;
 	uint32		i = 0;
 
@@ -84,33 +84,12 @@ add_to_set(FeatureSet *set, const uint64 *hash, const int64 *weight,
 		i = simhash_table_add(&set->table, set->side, hash, weight, count,
 							  fresh, &n);
 	if (set->takes_first)
-		set->first.add_all(&set->first, &column, NULL, n);
+		set->first.add_all(set->first.arg, fresh, NULL, n);
 	for (; i < count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		add_late(set, hash[i], set->table.weight ? weight[i] : 0);
 	}
-}
-
-static void
-begin_sets(const FeatureTarget *target, bool weighted)
-{
-	FeatureSet *set = target->arg;
-	int			number;
-
-	for (number = 0; number < target->hashes; number++)
-		begin_set(&set[number], weighted);
-}
-
-static void
-add_to_sets(const FeatureTarget *target, const uint64 *const *hash,
-			const int64 *weight, uint32 count)
-{
-	FeatureSet *set = target->arg;
-	int			number;
-
-	for (number = 0; number < target->hashes; number++)
-		add_to_set(&set[number], hash[number], weight, count);
 }
 
 /*
@@ -123,9 +102,10 @@ simhash_set_target(FeatureSet *set, int hashes, int side)
 {
 	FeatureTarget target = {
 		.hashes = hashes,
-		.begin = begin_sets,
-		.add_all = add_to_sets,
-		.arg = set
+		.begin = begin_set,
+		.add_all = add_to_set,
+		.arg = set,
+		.arg_size = sizeof(FeatureSet)
 	};
 	int			number;
 

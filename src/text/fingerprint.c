@@ -131,24 +131,15 @@ simhash_votes_add_all(Votes *v, const uint64 *hash, const int64 *weight,
 }
 
 static void
-begin_votes(const FeatureTarget *target, bool weighted)
+begin_votes(void *votes, bool weighted)
 {
-	Votes	   *v = target->arg;
-	int			number;
-
-	for (number = 0; number < target->hashes; number++)
-		simhash_votes_init(&v[number], weighted);
+	simhash_votes_init(votes, weighted);
 }
 
 static void
-add_votes(const FeatureTarget *target, const uint64 *const *hash,
-		  const int64 *weight, uint32 count)
+add_votes(void *votes, const uint64 *hash, const int64 *weight, uint32 count)
 {
-	Votes	   *v = target->arg;
-	int			number;
-
-	for (number = 0; number < target->hashes; number++)
-		simhash_votes_add_all(&v[number], hash[number], weight, count);
+	simhash_votes_add_all(votes, hash, weight, count);
 }
 
 /*
@@ -162,7 +153,8 @@ simhash_votes_target(Votes *v, int hashes)
 		.hashes = hashes,
 		.begin = begin_votes,
 		.add_all = add_votes,
-		.arg = v
+		.arg = v,
+		.arg_size = sizeof(Votes)
 	};
 
 	return target;

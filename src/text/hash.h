@@ -15,6 +15,12 @@
 #error "simhash needs xxHash 0.8.0 or later: XXH3 was not final before"
 #endif
 
+/*
+ * For a function that hashes features: what the function calls becomes part of
+ * it.  Branches on a seed or a length that the compiler knows are left out.
+ */
+#define INLINE_HASHES __attribute__((flatten))
+
 /* Words of 64 bits of the widest fingerprint. */
 #define FEATURE_HASHES_MAX 2
 #define WORD_BITS 64

@@ -212,7 +212,7 @@ create_state(MemoryContext context, int hashes)
 }
 
 /* Add a row, (state internal, feature), which counts for nothing if NULL. */
-static Datum
+static pg_attribute_always_inline Datum
 take_row(FunctionCallInfo fcinfo, FeatureAdder add, int hashes)
 {
 	MemoryContext context = simhash_aggregate_context(fcinfo);

@@ -46,11 +46,22 @@ stretch_length(const Shingler *s, uint32 i, uint32 n)
 	return s->start[i + n] - s->joint - s->start[i];
 }
 
-static inline uint64
-hash_stretch(const Shingler *s, uint32 i, uint32 n, int number)
+/*
+ * Set hash[number][i] to that hash of the tokens i .. i + n - 1, which have
+ * least .. most bytes, for all number < hashes.
+ */
+static pg_attribute_always_inline void
+hash_stretch(const Shingler *s, uint32 i, uint32 n, size_t least, size_t most,
+			 int hashes, uint64 (*hash)[SHINGLE_TOKENS])
 {
-	return hash_feature(s->bytes + s->start[i], stretch_length(s, i, n),
-						number);
+	const uint8 *bytes = s->bytes + s->start[i];
+	size_t		length = stretch_length(s, i, n);
+	int			number;
+
+	if (length < least || length > most)
+		pg_unreachable();
+	for (number = 0; number < hashes; number++)
+		hash[number][i] = hash_feature(bytes, length, number);
 }
 
 /*
@@ -58,7 +69,8 @@ hash_stretch(const Shingler *s, uint32 i, uint32 n, int number)
  * count and number < hashes.
  *
  * XXH3 branches on the length: 1 to 3 bytes, 4 to 8, and more.  A processor
- * cannot predict this branch for words: so words are hashed in that order.
+ * cannot predict this branch for words: so words are hashed in that order.  The
+ * compiler is told what is known of the length, and leaves the branch out.
  */
 static pg_attribute_always_inline void
 hash_stretches_by(const Shingler *s, uint32 n, uint32 count, int hashes,
@@ -67,15 +79,17 @@ hash_stretches_by(const Shingler *s, uint32 n, uint32 count, int hashes,
 	uint16		order[3][SHINGLE_TOKENS];
 	uint32		filled[3] = {0};
 	uint32		i;
-	int			kind;
-	int			number;
 
 	if (n > 1 || !s->joint)
 	{
-		for (number = 0; number < hashes; number++)
+		for (i = 0; i < count; i++)
 		{
-			for (i = 0; i < count; i++)
-				hash[number][i] = hash_stretch(s, i, n, number);
+			size_t		length = stretch_length(s, i, n);
+
+			if (length >= 4 && length <= 8)
+				hash_stretch(s, i, n, 4, 8, hashes, hash);
+			else
+				hash_stretch(s, i, n, 0, SIZE_MAX, hashes, hash);
 		}
 		return;
 	}
@@ -91,18 +105,16 @@ hash_stretches_by(const Shingler *s, uint32 n, uint32 count, int hashes,
 		order[2][filled[2]] = i;
 		filled[2] += length > 8;
 	}
-	for (kind = 0; kind < 3 * hashes; kind++)
-	{
-		const uint16 *place = order[kind % 3];
-
-		number = kind / 3;
-		for (i = 0; i < filled[kind % 3]; i++)
-			hash[number][place[i]] = hash_stretch(s, place[i], 1, number);
-	}
+	for (i = 0; i < filled[0]; i++)
+		hash_stretch(s, order[0][i], 1, 0, 3, hashes, hash);
+	for (i = 0; i < filled[1]; i++)
+		hash_stretch(s, order[1][i], 1, 4, 8, hashes, hash);
+	for (i = 0; i < filled[2]; i++)
+		hash_stretch(s, order[2][i], 1, 9, SIZE_MAX, hashes, hash);
 }
 
 /* The same, compiled for each number of hashes: so each seed is a constant. */
-static void
+static INLINE_HASHES void
 hash_stretches(const Shingler *s, uint32 n, uint32 count, int hashes,
 			   uint64 (*hash)[SHINGLE_TOKENS])
 {
@@ -149,7 +161,6 @@ static void
 emit_shingles(Shingler *s, uint32 shingles)
 {
 	uint64		hash[FEATURE_HASHES_MAX][SHINGLE_TOKENS];
-	const uint64 *column[FEATURE_HASHES_MAX];
 	int64		weight[SHINGLE_TOKENS];
 	uint32		i;
 	int			number;
@@ -157,18 +168,19 @@ emit_shingles(Shingler *s, uint32 shingles)
 	hash_stretches(s, s->size, shingles, s->target.hashes, hash);
 	if (s->weights)
 		weigh_shingles(s, shingles, hash[0], weight);
-	for (number = 0; number < s->target.hashes; number++)
-		column[number] = hash[number];
 	if (s->target.sink == NULL)
 	{
-		s->target.add_all(&s->target, column, weight, shingles);
+		for (number = 0; number < s->target.hashes; number++)
+			s->target.add_all(feature_arg(&s->target, number), hash[number],
+							  weight, shingles);
 		return;
 	}
 	for (i = 0; i < shingles; i++)
 	{
 		uint64		one[FEATURE_HASHES_MAX];
 
-		feature_take(column, i, one, s->target.hashes);
+		for (number = 0; number < s->target.hashes; number++)
+			one[number] = hash[number][i];
 		s->target.sink(&s->target, s->bytes + s->start[i],
 					   stretch_length(s, i, s->size), one,
 					   s->weights ? weight[i] : WEIGHT_UNIT);
@@ -332,7 +344,8 @@ close_long(Shingler *s)
 
 	for (number = 0; number < s->target.hashes; number++)
 		hash[number] = XXH3_64bits_digest(&shingle->hash[number]);
-	feature_add(&s->target, NULL, 0, hash, shingle->weight / shingle->tokens);
+	feature_add(&s->target, s->target.hashes, NULL, 0, hash,
+				shingle->weight / shingle->tokens);
 	s->first = (s->first + 1) % SHINGLE_MAX;
 	s->streamed--;
 	s->complete = true;

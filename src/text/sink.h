@@ -26,45 +26,48 @@ typedef void (*FeatureSink) (const FeatureTarget *target, const uint8 *bytes,
 							 size_t length, const uint64 *hash, int64 weight);
 
 /*
- * Where features go.  If sink is not NULL, sink takes each feature.  Else
- * add_all takes features by their hashes, FEATURES_AT_ONCE at most, of which
- * hash[number][i] belongs to feature i, and reads their weights, 0 .. 2^47,
- * only if begin was told that they are weighted.  begin may be NULL.
+ * Where features go.  If sink is not NULL, sink takes each feature.  Else begin
+ * and add_all are called for each number of a hash, with the feature_arg() of
+ * that number: so a word knows nothing of others, and one word takes no loop.
+ * add_all takes the hashes of features, FEATURES_AT_ONCE at most, and reads
+ * their weights, 0 .. 2^47, only if begin was told that they are weighted.
+ * begin may be NULL.
  */
 struct FeatureTarget
 {
 	int			hashes;			/* of each feature: see hash_feature() */
 	FeatureSink sink;
-	void		(*begin) (const FeatureTarget *target, bool weighted);
-	void		(*add_all) (const FeatureTarget *target,
-							const uint64 *const *hash, const int64 *weight,
+	void		(*begin) (void *arg, bool weighted);
+	void		(*add_all) (void *arg, const uint64 *hash, const int64 *weight,
 							uint32 count);
-	void	   *arg;			/* for these three */
+	void	   *arg;			/* for sink, or an array: that for each number */
+	size_t		arg_size;		/* bytes of one element of that array */
 };
+
+static inline void *
+feature_arg(const FeatureTarget *target, int number)
+{
+	return (char *) target->arg + number * target->arg_size;
+}
 
 /* Call once, before feature_add().  Unless weighted, each feature weighs 1. */
 static inline void
 feature_begin(const FeatureTarget *target, bool weighted)
 {
-	if (target->begin)
-		target->begin(target, weighted);
-}
-
-/* Set one[0 .. hashes) to the hashes of feature i: see FeatureTarget. */
-static inline void
-feature_take(const uint64 *const *hash, uint32 i, uint64 *one, int hashes)
-{
 	int			number;
 
-	for (number = 0; number < hashes; number++)
-		one[number] = hash[number][i];
+	for (number = 0; target->begin && number < target->hashes; number++)
+		target->begin(feature_arg(target, number), weighted);
 }
 
+/*
+ * Add a feature.  hashes is target->hashes.  Where the compiler knows that
+ * number there is no loop.
+ */
 static inline void
-feature_add(const FeatureTarget *target, const uint8 *bytes, size_t length,
-			const uint64 *hash, int64 weight)
+feature_add(const FeatureTarget *target, int hashes, const uint8 *bytes,
+			size_t length, const uint64 *hash, int64 weight)
 {
-	const uint64 *column[FEATURE_HASHES_MAX];
 	int			number;
 
 	if (target->sink)
@@ -72,10 +75,9 @@ feature_add(const FeatureTarget *target, const uint8 *bytes, size_t length,
 		target->sink(target, bytes, length, hash, weight);
 		return;
 	}
-	/* a constant bound: columns that target does not read cost less */
-	for (number = 0; number < FEATURE_HASHES_MAX; number++)
-		column[number] = hash + number;
-	target->add_all(target, column, &weight, 1);
+	for (number = 0; number < hashes; number++)
+		target->add_all(feature_arg(target, number), &hash[number], &weight,
+						1);
 }
 
 #endif							/* SIMHASH_SINK_H */

@@ -245,14 +245,10 @@ simhash_sketch_fingerprint(Sketch *sketch, uint64 *fingerprint)
 }
 
 static void
-add_to_sketches(const FeatureTarget *target, const uint64 *const *hash,
-				const int64 *weight, uint32 count)
+add_to_sketch(void *sketch, const uint64 *hash, const int64 *weight,
+			  uint32 count)
 {
-	Sketch	   *sketch = target->arg;
-	int			number;
-
-	for (number = 0; number < target->hashes; number++)
-		simhash_sketch_add(&sketch[number], hash[number], count);
+	simhash_sketch_add(sketch, hash, count);
 }
 
 /*
@@ -264,8 +260,9 @@ simhash_sketch_target(Sketch *sketch, int hashes)
 {
 	FeatureTarget target = {
 		.hashes = hashes,
-		.add_all = add_to_sketches,
-		.arg = sketch
+		.add_all = add_to_sketch,
+		.arg = sketch,
+		.arg_size = sizeof(Sketch)
 	};
 
 	return target;

@@ -405,22 +405,20 @@ gather_one(Gathered *g, uint64 hash, int64 weight)
 }
 
 static void
-begin_gathering(const FeatureTarget *target, bool weighted)
+begin_gathering(void *gathered, bool weighted)
 {
-	((Gathered *) target->arg)->weighted = weighted;
+	((Gathered *) gathered)->weighted = weighted;
 }
 
 static void
-gather(const FeatureTarget *target, const uint64 *const *hash,
-	   const int64 *weight, uint32 count)
+gather(void *gathered, const uint64 *hash, const int64 *weight, uint32 count)
 {
-	Gathered   *g = target->arg;
+	Gathered   *g = gathered;
 	uint32		i;
 
 	expect_same("too many features at once", count > FEATURES_AT_ONCE, false);
 	for (i = 0; i < count; i++)
-		gather_one(g, hash[target->hashes - 1][i],
-				   g->weighted ? weight[i] : WEIGHT_UNIT);
+		gather_one(g, hash[i], g->weighted ? weight[i] : WEIGHT_UNIT);
 }
 
 /* Features that nobody hashed: few or many, and some of them often. */
@@ -445,24 +443,31 @@ gather_random(Gathered *g)
 static void
 check_as_set(size_t longest)
 {
-	static Gathered g;
+	static Gathered gathered[NAIVE_WORDS];
 	FeatureTarget target = {
 		.hashes = random_hashes(),
 		.begin = begin_gathering,
 		.add_all = gather,
-		.arg = &g
+		.arg = gathered,
+		.arg_size = sizeof(Gathered)
 	};
+	Gathered   *g;
+	int			word;
 
-	g.occurrences.length = 0;
-	g.sides = 1 + below(2);
+	for (word = 0; word < target.hashes; word++)
+	{
+		gathered[word].occurrences.length = 0;
+		gathered[word].sides = 1 + below(2);
+	}
 	feature_begin(&target, this.weights != NULL);
 	feed_body(target, longest);
-	expect_same("features in all", g.occurrences.length / sizeof(Occurrence),
+	g = &gathered[target.hashes - 1];
+	expect_same("features in all", g->occurrences.length / sizeof(Occurrence),
 				this.naive.features);
 	if (below(3) == 0)
-		gather_random(&g);
-	check_set((Occurrence *) g.occurrences.bytes,
-			  g.occurrences.length / sizeof(Occurrence));
+		gather_random(g);
+	check_set((Occurrence *) g->occurrences.bytes,
+			  g->occurrences.length / sizeof(Occurrence));
 }
 
 static void
