@@ -58,14 +58,19 @@ fill_multipliers(void)
 		round_multipliers[round] = split_mix(MULTIPLIER_SEED, round) | 1;
 }
 
+static void
+clear_bins(uint64 *least)
+{
+	memset(least, 0xFF, SKETCH_BINS * sizeof(uint64));
+}
+
 /* seed must be secret, for drop_repeated(). */
 void
 simhash_sketch_init(Sketch *sketch, uint64 seed)
 {
 	if (unlikely(round_multipliers[0] == 0))
 		fill_multipliers();
-	memset(sketch->least, 0xFF, sizeof(sketch->least));
-	sketch->rounds = SKETCH_ROUNDS;
+	clear_bins(sketch->least);
 	sketch->is_empty = true;
 	sketch->multiplier = seed | 1;
 	sketch->waiting = 0;
@@ -78,15 +83,15 @@ round_prefix(uint32 round)
 }
 
 /*
- * Put the values of a round below SKETCH_BINS into the bins.  Return the bins
- * that had one, bin i as bit i.
+ * Put the values of a round below SKETCH_BINS into bins, whose values are
+ * least.  Return the number of bins that had none.
  */
-static uint64
-fill_any(Sketch *sketch, const uint64 *mixed, uint32 count, uint32 round)
+static uint32
+fill_any(uint64 *least, const uint64 *mixed, uint32 count, uint32 round)
 {
 	uint64		multiplier = round_multipliers[round];
 	uint64		prefix = round_prefix(round);
-	uint64		filled = 0;
+	uint32		filled = 0;
 	uint32		i;
 
 	for (i = 0; i < count; i++)
@@ -95,27 +100,30 @@ fill_any(Sketch *sketch, const uint64 *mixed, uint32 count, uint32 round)
 		uint64		new = prefix | value >> VALUE_SHIFT;
 		uint32		bin = value >> BIN_SHIFT;
 
-		filled |= UINT64CONST(1) << bin;
-		/* without a branch on which of the two is less */
-		sketch->least[bin] = Min(sketch->least[bin], new);
+		/*
+		 * Without a branch on whether there was one, or which one is less.
+		 * The highest bit of a round below SKETCH_BINS is 0.
+		 */
+		filled += least[bin] >> 63;
+		least[bin] = Min(least[bin], new);
 	}
 	return filled;
 }
 
-/* Put the values of a later round into the bin that the round is for. */
-static uint64
-fill_one(Sketch *sketch, const uint64 *mixed, uint32 count, uint32 round)
+/* Do the same for a later round, whose values go into the bin of the round. */
+static uint32
+fill_one(uint64 *least, const uint64 *mixed, uint32 count, uint32 round)
 {
 	uint64		multiplier = round_multipliers[round];
 	uint64		prefix = round_prefix(round);
-	uint32		bin = round - SKETCH_BINS;
-	uint64		least = sketch->least[bin];
+	uint64		old = least[round - SKETCH_BINS];
+	uint64		new = old;
 	uint32		i;
 
 	for (i = 0; i < count; i++)
-		least = Min(least, prefix | (mixed[i] * multiplier) >> VALUE_SHIFT);
-	sketch->least[bin] = least;
-	return UINT64CONST(1) << bin;
+		new = Min(new, prefix | (mixed[i] * multiplier) >> VALUE_SHIFT);
+	least[round - SKETCH_BINS] = new;
+	return old == PG_UINT64_MAX;
 }
 
 /* Return the number of rounds until all bins have a value: see Sketch. */
@@ -163,28 +171,61 @@ drop_repeated(const Sketch *sketch, const uint64 *hash, uint32 count,
 	return n;
 }
 
+/*
+ * Put the values of count mixed hashes, 1 or more, into bins, whose values are
+ * least and which have none.  Values of the round rounds, and of later ones,
+ * may be left out.
+ */
+static void
+fill_bins(uint64 *least, const uint64 *mixed, uint32 count, uint32 rounds)
+{
+	uint32		empty = SKETCH_BINS;
+	uint32		round;
+
+	for (round = 0; round < rounds && empty > 0; round++)
+	{
+		if (round < SKETCH_BINS)
+			empty -= fill_any(least, mixed, count, round);
+		else
+			empty -= fill_one(least, mixed, count, round);
+	}
+}
+
+/* Add the features whose values are least, and which are one at least. */
+static void
+merge_bins(Sketch *sketch, const uint64 *least)
+{
+	int			bin;
+
+	sketch->is_empty = false;
+	for (bin = 0; bin < SKETCH_BINS; bin++)
+		sketch->least[bin] = Min(sketch->least[bin], least[bin]);
+}
+
 /* count is 1 .. FEATURES_AT_ONCE. */
 static void
 sketch_batch(Sketch *sketch, const uint64 *hash, uint32 count)
 {
 	uint64		mixed[FEATURES_AT_ONCE];
-	uint64		filled = 0;
-	uint32		round;
 	uint32		i;
 
-	sketch->is_empty = false;
 	count = drop_repeated(sketch, hash, count, mixed);
 	/* the caller of SQL may have handed in any numbers as hashes */
 	for (i = 0; i < count; i++)
 		mixed[i] = split_mix(mixed[i], 0);
-	for (round = 0; round < sketch->rounds && filled != PG_UINT64_MAX; round++)
+	if (sketch->is_empty)
 	{
-		if (round < SKETCH_BINS)
-			filled |= fill_any(sketch, mixed, count, round);
-		else
-			filled |= fill_one(sketch, mixed, count, round);
+		fill_bins(sketch->least, mixed, count, SKETCH_ROUNDS);
+		sketch->is_empty = false;
 	}
-	sketch->rounds = needed_rounds(sketch);
+	else
+	{
+		uint64		least[SKETCH_BINS];
+
+		clear_bins(least);
+		fill_bins(least, mixed, count, needed_rounds(sketch));
+		merge_bins(sketch, least);
+	}
 }
 
 /* Sketch the features that wait. */
@@ -219,13 +260,8 @@ simhash_sketch_add(Sketch *sketch, const uint64 *hash, uint32 count)
 void
 simhash_sketch_merge(Sketch *sketch, const uint64 *least)
 {
-	int			bin;
-
 	simhash_sketch_finish(sketch);
-	sketch->is_empty = false;
-	for (bin = 0; bin < SKETCH_BINS; bin++)
-		sketch->least[bin] = Min(sketch->least[bin], least[bin]);
-	sketch->rounds = needed_rounds(sketch);
+	merge_bins(sketch, least);
 }
 
 /*
@@ -235,12 +271,18 @@ simhash_sketch_merge(Sketch *sketch, const uint64 *least)
 bool
 simhash_sketch_fingerprint(Sketch *sketch, uint64 *fingerprint)
 {
+	uint64		even = 0;		/* bits 0, 2, 4 .. */
+	uint64		odd = 0;		/* bits 1, 3, 5 .., each one place lower */
 	int			bin;
 
 	simhash_sketch_finish(sketch);
-	*fingerprint = 0;
-	for (bin = 0; bin < SKETCH_BINS; bin++)
-		*fingerprint |= (sketch->least[bin] >> FINGERPRINT_SHIFT & 1) << bin;
+	/* two bins at a time, which do not wait for each other */
+	for (bin = SKETCH_BINS - 2; bin >= 0; bin -= 2)
+	{
+		even = 4 * even + (sketch->least[bin] >> FINGERPRINT_SHIFT & 1);
+		odd = 4 * odd + (sketch->least[bin + 1] >> FINGERPRINT_SHIFT & 1);
+	}
+	*fingerprint = odd << 1 | even;
 	return !sketch->is_empty;
 }
 

@@ -23,8 +23,6 @@
 typedef struct Sketch
 {
 	uint64		least[SKETCH_BINS]; /* PG_UINT64_MAX: none */
-	uint32		rounds;			/* values of this round and later ones are not
-								 * the least of any bin */
 	bool		is_empty;		/* has there been no feature? */
 	uint64		multiplier;		/* odd, and secret: see drop_repeated() */
 	uint32		waiting;		/* number of features that wait */
