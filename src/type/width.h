@@ -153,18 +153,18 @@ fingerprint_rightmost_one(Fingerprint fingerprint)
 }
 
 /*
- * Return about part / whole, 0 .. 1, by the highest 64 bits of whole, which is
- * not 0.  A wider number is slow to convert.
+ * Return about part / whole, 0 .. 1; whole is not 0.  The highest word will do
+ * where that of whole has more than 32 bits.  Only signed numbers of 64 bits are
+ * quick to convert.
  */
 static inline double
 fingerprint_quotient(Fingerprint part, Fingerprint whole)
 {
-	int			shift = 0;
+	int			shift = HAMMING_BITS - 63;
 
-	if (FINGERPRINT_WORDS > 1)
-		shift = Max(fingerprint_leftmost_one(whole) - 63, 0);
-	return (double) (uint64) (part >> shift) /
-		(double) (uint64) (whole >> shift);
+	if (fingerprint_word(whole, 0) >> 32 == 0)
+		shift = Max(fingerprint_leftmost_one(whole) - 62, 0);
+	return (double) (int64) (part >> shift) / (double) (int64) (whole >> shift);
 }
 
 #endif							/* SIMHASH_WIDTH_H */
