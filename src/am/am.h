@@ -321,6 +321,27 @@ hamming_guess(HammingBits low, HammingBits high, HammingBits bits, int count)
 	return fingerprint_quotient(bits - low, high - low) * count;
 }
 
+/* About how far off hamming_guess() is, in entries, where they are random. */
+#define HAMMING_MARGIN (24 / FINGERPRINT_WORDS)
+
+/*
+ * Guess where the sorted entries are of a leaf that are not below first or above
+ * last: *from .. *to - 1, with a margin on each side.
+ */
+static inline void
+hamming_guess_stretch(const HammingSpecial *special, HammingBits first,
+					  HammingBits last, int *from, int *to)
+{
+	HammingBits low = special->low.bits;
+	HammingBits high = special->high.bits;
+	int			sorted = special->sorted;
+
+	*from = hamming_guess(low, high, first, sorted) - HAMMING_MARGIN;
+	*from = Max(*from, 0);
+	*to = hamming_guess(low, high, last, sorted) + HAMMING_MARGIN;
+	*to = Min(*to, sorted);
+}
+
 /* How many of a page's entries, out of capacity, a build or a merge fills. */
 static inline int
 hamming_fill(Relation index, int capacity)
@@ -375,15 +396,16 @@ extern int	hamming_choose_cut(const HammingKey *keys, int least, int most);
 extern HammingKey hamming_separator(HammingKey left, HammingKey right);
 
 /* am_buffer.c */
+extern Buffer hamming_pin_page(Relation index, BlockNumber block,
+							   BufferAccessStrategy strategy);
 extern Buffer hamming_read(Relation index, BlockNumber block, int mode,
 						   BufferAccessStrategy strategy);
 extern Buffer hamming_read_fetched(Relation index, BlockNumber block);
 extern void hamming_prefetch(Relation index, BlockNumber block);
-extern void hamming_fetch(Relation index, BlockNumber block, int from, int to);
+extern void hamming_fetch(Relation index, BlockNumber block);
+extern void hamming_fetch_entries(Relation index, BlockNumber block,
+								  HammingBits first, HammingBits last);
 extern int	hamming_read_blocks(Relation index);
-
-/* am_cache.c */
-extern int	hamming_open(Relation index);
 
 /* The shape of a block table, about, by which searches are planned. */
 typedef struct HammingShape
@@ -393,7 +415,25 @@ typedef struct HammingShape
 								 * leading block */
 } HammingShape;
 
+/* am_plan.c */
+typedef struct HammingPlan
+{
+	int			block_radius[HAMMING_MAX_BLOCKS];	/* distance allowed in the
+													 * leading block of table
+													 * j; -1: skip table j */
+	int			tables;			/* how many tables are searched */
+	double		leaves;			/* how many are expected to be read, of all
+								 * these tables */
+} HammingPlan;
+
+extern HammingPlan hamming_plan(int blocks, const HammingShape *shapes,
+								int radius);
+
+/* am_cache.c */
+extern int	hamming_open(Relation index);
 extern void hamming_measure(Relation index, HammingShape *shapes);
+extern HammingPlan hamming_known_plan(Relation index, int blocks,
+									  const HammingShape *shapes, int radius);
 extern Buffer hamming_remembered(Relation index, BlockNumber block);
 extern void hamming_remember(Relation index, BlockNumber block, Buffer buffer);
 extern void hamming_note_eviction(Relation index);
@@ -491,20 +531,6 @@ extern bool hamming_insert(Relation index, Datum *values, bool *isnull,
 /* am_remove.c */
 extern bool hamming_remove(Relation index, Fingerprint fingerprint, uint64 tid);
 
-/* am_plan.c */
-typedef struct HammingPlan
-{
-	int			block_radius[HAMMING_MAX_BLOCKS];	/* distance allowed in the
-													 * leading block of table
-													 * j; -1: skip table j */
-	int			tables;			/* how many tables are searched */
-	double		leaves;			/* how many are expected to be read, of all
-								 * these tables */
-} HammingPlan;
-
-extern HammingPlan hamming_plan(int blocks, const HammingShape *shapes,
-								int radius);
-
 /* am_search.c */
 
 /* A row that a search has found. */
@@ -518,14 +544,24 @@ typedef struct HammingMatch
 /* The most matches that hamming_search_next() returns at once. */
 #define HAMMING_MATCHES (2 * HAMMING_TID_CAPACITY)
 
+/* The search of a table: what a key of it must be near to. */
+typedef struct HammingArea
+{
+	int			table;
+	int			start;			/* bits before the table's block */
+	HammingBits centre;			/* rotated for the table */
+	HammingBits leading;		/* the bits of the leading block */
+	int			leading_radius;
+} HammingArea;
+
 /* A leaf that is to be read, as its parent told. */
 typedef struct HammingLeaf
 {
 	BlockNumber block;
+	int			table;
 	HammingKey	from;			/* keys of the leaf below this one are not
 								 * wanted */
 	HammingKey	end;			/* of the leaf's range */
-	HammingBits low;			/* the beginning of its range */
 	HammingBits last;			/* keys above this one are not wanted */
 } HammingLeaf;
 
@@ -541,23 +577,23 @@ typedef struct HammingSearch
 	Fingerprint centre;			/* not rotated */
 	int			radius;			/* 0 .. HAMMING_BITS; see
 								 * hamming_search_lower_radius() */
-	int			plan_radius;	/* that the plan is for; -1 without a plan for
-								 * a radius */
 	HammingPlan plan;
-	int			table;			/* the table that is being searched */
+	HammingArea area;			/* of the leaf that was read last */
 
-	/* the next leaves of the table that can have matches */
+	/* the next leaves that can have matches, in the order of tables */
+	HammingArea ahead_area;		/* of the table whose leaves are queued */
 	int			queue_start;
 	int			queue_count;
 	int			prefetched;		/* leaves of the queue that are on their way
 								 * from disk */
-	int			fetched;		/* and from memory */
-	int			prefetch_distance;	/* the most that may be so, from disk */
-	HammingKey	ahead;			/* the next key to look for a leaf for */
-	bool		complete;		/* is no leaf after the queue? */
+	int			prefetch_distance;	/* the most that may be so */
+	int			fetched;		/* leaves that are on their way from memory */
+	int			entries_fetched;	/* and those whose entries are */
+	HammingKey	ahead;			/* the next key that can match, beyond the
+								 * leaves that are queued; the greatest key if
+								 * there is none */
+	bool		complete;		/* is no table after that one? */
 	int			visited;		/* leaves that the search has read */
-	int			sorted;			/* sorted entries of the last one */
-	int			count;			/* and all its entries */
 	HammingLeaf queue[HAMMING_QUEUE];
 
 	/* fingerprints found in the table, whose rows are in table 0 */
@@ -566,7 +602,7 @@ typedef struct HammingSearch
 	int			found_position; /* of the next one to look up */
 	uint64		found_from;		/* its rows below this TID have been seen */
 
-	HammingPath path;			/* through the table */
+	HammingPath path;			/* through the table whose leaves are queued */
 	HammingPath lookup;			/* through table 0 */
 	Buffer		roots[HAMMING_TABLES];	/* pinned from their first use to
 										 * hamming_search_close() */

@@ -16,20 +16,34 @@
 #include "type/cpu.h"
 
 #define CACHE_LINE 64
+#define MOST_LINES 16			/* of a leaf that are fetched in advance */
+
+/* The special space of a page that may not be of this index. */
+static HammingSpecial *
+special_place(Page page)
+{
+	return (HammingSpecial *) (page + BLCKSZ - sizeof(HammingSpecial));
+}
 
 /*
- * Let the processor fetch the bytes from .. to - 1 of a page, and its special
- * space: in a large index a search waits for memory more than for anything
- * else.  No lock is needed, as nothing is looked at.
+ * Let the processor fetch the header and the special space of a page: in a large
+ * index a search waits for memory more than for anything else.  No lock is
+ * needed, as nothing is looked at.
  */
+static void
+fetch_ends(Page page)
+{
+	cpu_prefetch(special_place(page));
+	cpu_prefetch(page);
+}
+
+/* Let the processor fetch the bytes from .. to - 1 of a page. */
 static void
 fetch_lines(Page page, int from, int to)
 {
 	int			i;
 
-	cpu_prefetch((char *) page + BLCKSZ - sizeof(HammingSpecial));
-	cpu_prefetch((char *) page);
-	for (i = from; i < to; i += CACHE_LINE)
+	for (i = TYPEALIGN_DOWN(CACHE_LINE, from); i < to; i += CACHE_LINE)
 		cpu_prefetch((char *) page + i);
 }
 
@@ -41,8 +55,9 @@ fetch_lines(Page page, int from, int to)
  * such a look for a use of the page, and may evict the page earlier: so where
  * pages are being evicted each is looked for in that table.
  */
-static Buffer
-pin_page(Relation index, BlockNumber block, BufferAccessStrategy strategy)
+Buffer
+hamming_pin_page(Relation index, BlockNumber block,
+				 BufferAccessStrategy strategy)
 {
 	Buffer		buffer;
 
@@ -79,9 +94,10 @@ Buffer
 hamming_read(Relation index, BlockNumber block, int mode,
 			 BufferAccessStrategy strategy)
 {
-	Buffer		buffer = pin_page(index, block, strategy);
+	Buffer		buffer = hamming_pin_page(index, block, strategy);
 
 	/* on an inner page, the order of the children */
+	fetch_ends(BufferGetPage(buffer));
 	fetch_lines(BufferGetPage(buffer), HAMMING_CONTENT,
 				HAMMING_CONTENT + HAMMING_ORDER_SPACE);
 	LockBuffer(buffer, mode);
@@ -96,7 +112,7 @@ hamming_read(Relation index, BlockNumber block, int mode,
 Buffer
 hamming_read_fetched(Relation index, BlockNumber block)
 {
-	Buffer		buffer = pin_page(index, block, NULL);
+	Buffer		buffer = hamming_pin_page(index, block, NULL);
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	hamming_page_check(index, buffer);
@@ -122,13 +138,13 @@ hamming_prefetch(Relation index, BlockNumber block)
 }
 
 /*
- * Let the processor fetch the entries from .. to - 1 of the leaf at block,
- * which will be read soon, from the buffer that it was in last.  Should another
- * page be there by now, nothing is lost but time.  The page is neither pinned
- * nor locked.
+ * Let the processor fetch the header and the special space of the page at
+ * block, which will be read soon, from the buffer that it was in last.  Should
+ * another page be there by now, nothing is lost but time.  The page is neither
+ * pinned nor locked.
  */
 void
-hamming_fetch(Relation index, BlockNumber block, int from, int to)
+hamming_fetch(Relation index, BlockNumber block)
 {
 	Buffer		buffer = hamming_remembered(index, block);
 
@@ -136,9 +152,36 @@ hamming_fetch(Relation index, BlockNumber block, int from, int to)
 		return;
 	if (!BufferIsLocal(buffer))
 		cpu_prefetch(GetBufferDescriptor(buffer - 1));
-	fetch_lines(BufferGetPage(buffer),
-				HAMMING_CONTENT + from * sizeof(HammingBits),
-				HAMMING_CONTENT + to * sizeof(HammingBits));
+	fetch_ends(BufferGetPage(buffer));
+}
+
+/*
+ * Let the processor fetch what hamming_leaf_match() will look at of the sorted
+ * entries of the leaf at block, but no more than MOST_LINES.
+ *
+ * The page is neither pinned nor locked: another process may change the leaf,
+ * or another page may be there by now.  So the special space may have any
+ * bytes.  They decide what is fetched, and nothing else.
+ */
+void
+hamming_fetch_entries(Relation index, BlockNumber block, HammingBits first,
+					  HammingBits last)
+{
+	Buffer		buffer = hamming_remembered(index, block);
+	Page		page;
+	HammingSpecial special;
+	int			from;
+	int			to;
+
+	if (!BufferIsValid(buffer))
+		return;
+	page = BufferGetPage(buffer);
+	special = *special_place(page);
+	special.sorted = Min(special.sorted, HAMMING_LEAF_CAPACITY);
+	hamming_guess_stretch(&special, first, last, &from, &to);
+	from = HAMMING_CONTENT + from * sizeof(HammingBits);
+	to = HAMMING_CONTENT + (to + 1) * sizeof(HammingBits);
+	fetch_lines(page, from, Min(to, from + MOST_LINES * CACHE_LINE));
 }
 
 /*

@@ -28,6 +28,8 @@ typedef struct HammingCache
 	int			blocks;			/* of a fingerprint */
 	int			age;			/* how often shapes were wanted */
 	HammingShape shapes[HAMMING_MAX_BLOCKS];	/* of the block tables */
+	HammingPlan plan;			/* of searches within plan_radius, by shapes */
+	int			plan_radius;	/* -1 without a plan */
 	int			evicted;		/* pages that are still to be looked for in
 								 * the buffer table, and not where they were */
 	uint32		slots;			/* of buffers: a power of two */
@@ -62,6 +64,7 @@ hamming_open(Relation index)
 									   cache_size(MIN_SLOTS));
 		cache->blocks = blocks;
 		cache->slots = MIN_SLOTS;
+		cache->plan_radius = -1;
 		index->rd_amcache = cache;
 	}
 	return cache->blocks;
@@ -127,8 +130,31 @@ hamming_measure(Relation index, HammingShape *shapes)
 		/* reading a page may have moved the cache */
 		cache = index->rd_amcache;
 		memcpy(cache->shapes, measured, blocks * sizeof(HammingShape));
+		cache->plan_radius = -1;
 	}
 	memcpy(shapes, cache->shapes, blocks * sizeof(HammingShape));
+}
+
+/*
+ * Return a plan of searches within radius, by the shapes that hamming_measure()
+ * has returned.  That of the last radius is remembered: to make one takes as
+ * long as to read several leaves.
+ */
+HammingPlan
+hamming_known_plan(Relation index, int blocks, const HammingShape *shapes,
+				   int radius)
+{
+	HammingCache *cache = index->rd_amcache;
+
+	/* PostgreSQL may have freed the cache since */
+	if (cache == NULL)
+		return hamming_plan(blocks, shapes, radius);
+	if (cache->plan_radius != radius)
+	{
+		cache->plan = hamming_plan(blocks, shapes, radius);
+		cache->plan_radius = radius;
+	}
+	return cache->plan;
 }
 
 /*

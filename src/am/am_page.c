@@ -190,7 +190,8 @@ entries_below(Page page, bool inner, int count, HammingKey key)
 	int			high = count;	/* and those from high on are not */
 	int			step;
 
-	for (step = 4; guess >= low && guess < high; step *= 2)
+	/* children are spread more evenly than fingerprints */
+	for (step = inner ? 1 : 4; guess >= low && guess < high; step *= 2)
 	{
 		if (entry_is_below(page, inner, guess, key))
 		{
@@ -215,17 +216,25 @@ entries_below(Page page, bool inner, int count, HammingKey key)
 	return low;
 }
 
-static int
-sorted_below(Page page, HammingBits bits)
+/*
+ * Find a stretch of the sorted entries of a leaf, *from .. *to - 1, that has all
+ * which are not below first or above last.
+ *
+ * That of hamming_guess_stretch() will mostly do: to look at some entries more
+ * takes less time than to find the exact places.
+ */
+static void
+find_stretch(Page page, HammingBits first, HammingBits last, int *from, int *to)
 {
-	HammingSpecial *special = hamming_special(page);
+	const HammingBits *bits = hamming_page_bits(page);
+	int			sorted = hamming_special(page)->sorted;
 
-	/* often all of a leaf is wanted */
-	if (bits <= special->low.bits)
-		return 0;
-	if (bits > special->high.bits)
-		return special->sorted;
-	return entries_below(page, false, special->sorted, hamming_key(bits, 0));
+	hamming_guess_stretch(hamming_special(page), first, last, from, to);
+	if (*from > 0 && bits[*from - 1] >= first)
+		*from = entries_below(page, false, sorted, hamming_key(first, 0));
+	if (*to < sorted && bits[*to] <= last)
+		*to = last == FINGERPRINT_ALL_BITS ? sorted
+			: entries_below(page, false, sorted, hamming_key(last + 1, 0));
 }
 
 /* Leaves */
@@ -283,8 +292,8 @@ hamming_leaf_remove(Page page, int i)
 
 /*
  * Store in found the places of the entries of a leaf that are within radius of
- * the centre, in the order of places, but not of the sorted ones that are below
- * first or above last.  Return their number.  found has room for
+ * the centre, in the order of places.  Of sorted ones that are below first or above
+ * last, most are left out.  Return their number.  found has room for
  * HAMMING_LEAF_CAPACITY.
  */
 int
@@ -293,13 +302,14 @@ hamming_leaf_match(Page page, HammingBits first, HammingBits last,
 {
 	const HammingBits *bits = hamming_page_bits(page);
 	int			sorted = hamming_special(page)->sorted;
-	int			from = sorted_below(page, first);
-	int			to = last == FINGERPRINT_ALL_BITS ? sorted
-	: sorted_below(page, last + 1);
-	int			count = hamming_match(bits + from, to - from, centre, radius,
-									  found);
+	int			from;
+	int			to;
+	int			count;
 	int			unsorted;
 	int			i;
+
+	find_stretch(page, first, last, &from, &to);
+	count = hamming_match(bits + from, to - from, centre, radius, found);
 
 	for (i = 0; i < count; i++)
 		found[i] += from;

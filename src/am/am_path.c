@@ -49,7 +49,8 @@ push_root(HammingPath *path)
 	Buffer	   *root = path->root;
 
 	if (!BufferIsValid(*root))
-		*root = ReadBuffer(path->index, HAMMING_ROOT(path->table));
+		*root = hamming_pin_page(path->index, HAMMING_ROOT(path->table),
+								 NULL);
 	IncrBufferRefCount(*root);
 	LockBuffer(*root, BUFFER_LOCK_SHARE);
 	hamming_page_check(path->index, *root);

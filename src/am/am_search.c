@@ -5,10 +5,11 @@
  * Table by table, the search goes from one leaf that can hold a match to the
  * next.  Which leaves these are is known from the inner pages alone: a child's
  * range ends where the next one begins.  So the next ones wait in a queue, and
- * are fetched before they are looked at.  search->ahead is the place of the
- * search in the table: for all keys below that one the leaves have been queued.
- * hamming_ball_next() tells the least fingerprint from there on that can match,
- * and so which leaf comes next.
+ * are fetched before they are looked at.  Those of the next table follow in the
+ * queue, so that no table is begun without leaves that wait.  search->ahead is
+ * the place of the queue's end in its table: for all keys below that one the
+ * leaves have been queued.  hamming_ball_next() tells the least fingerprint
+ * from there on that can match, and so which leaf comes next.
  *
  * A match in table 0 is a row.  A match in another block table is a
  * fingerprint, whose rows are then looked up in table 0.  Each fingerprint is
@@ -26,9 +27,8 @@
 /* Leaves that the processor fetches before they are looked at. */
 #define FETCH_DISTANCE 8
 
-/* Of these leaves, the entries that are fetched: some more than are wanted. */
-#define FETCH_MARGIN (24 / FINGERPRINT_WORDS)
-#define FETCH_MOST (96 / FINGERPRINT_WORDS)
+/* Of these, the next ones, whose entries it fetches, too. */
+#define ENTRIES_DISTANCE 3
 
 /*
  * Prepare for searches of an index, one after the other: each from
@@ -45,7 +45,6 @@ hamming_search_init(HammingSearch *search, Relation index)
 	search->index = index;
 	search->blocks = hamming_open(index);
 	hamming_measure(index, search->shapes);
-	search->plan_radius = -1;
 	search->prefetch_distance =
 		Min(get_tablespace_io_concurrency(index->rd_rel->reltablespace),
 			HAMMING_QUEUE);
@@ -54,21 +53,54 @@ hamming_search_init(HammingSearch *search, Relation index)
 	hamming_path_begin(&search->lookup, 0, &search->roots[0]);
 }
 
-/* Go on from the key, which no earlier leaf has covered. */
 static void
-restart_queue(HammingSearch *search, HammingKey ahead)
+empty_queue(HammingSearch *search)
 {
-	search->queue_count = search->fetched = search->prefetched = 0;
-	search->ahead = ahead;
+	search->queue_count = search->prefetched = 0;
+	search->fetched = search->entries_fetched = 0;
 	search->complete = false;
 }
 
-static void
-start_table(HammingSearch *search, int table)
+static HammingArea
+table_area(HammingSearch *search, int table)
 {
-	search->table = table;
+	HammingArea area = {.table = table};
+
+	/* in the table of NULLs all keys are 0 */
+	if (table == HAMMING_NULLS)
+		return area;
+	area.start = hamming_block_start(search->blocks, table);
+	area.centre = hamming_rotate(search->centre, area.start);
+	area.leading = hamming_leading_bits(hamming_block_width(search->blocks,
+															table));
+	area.leading_radius = search->plan.block_radius[table];
+	return area;
+}
+
+/*
+ * Set search->ahead to the next key of the table, from key on, that can match,
+ * or to the greatest key if there is none.
+ */
+static void
+advance(HammingSearch *search, HammingKey key)
+{
+	const HammingArea *area = &search->ahead_area;
+	HammingBits bits;
+
+	search->ahead = hamming_greatest_key;
+	if (hamming_key_compare(key, hamming_greatest_key) < 0 &&
+		hamming_ball_next(area->centre, area->leading, area->leading_radius,
+						  search->radius, key.bits, &bits))
+		search->ahead = bits == key.bits ? key : hamming_key(bits, 0);
+}
+
+/* Go on to queue the leaves of a table, from a key on. */
+static void
+start_table(HammingSearch *search, int table, HammingKey key)
+{
+	search->ahead_area = table_area(search, table);
 	hamming_path_begin(&search->path, table, &search->roots[table]);
-	restart_queue(search, hamming_least_key);
+	advance(search, key);
 }
 
 /*
@@ -82,7 +114,7 @@ start_next_table(HammingSearch *search, int table)
 		table++;
 	if (table >= search->blocks)
 		return false;
-	start_table(search, table);
+	start_table(search, table, hamming_least_key);
 	return true;
 }
 
@@ -95,11 +127,12 @@ hamming_search_begin(HammingSearch *search, Fingerprint centre, int radius)
 {
 	search->centre = centre;
 	search->radius = radius;
-	if (search->plan_radius != radius)
-		search->plan = hamming_plan(search->blocks, search->shapes, radius);
-	search->plan_radius = radius;
+	search->plan = hamming_known_plan(search->index, search->blocks,
+									  search->shapes, radius);
 	search->visited = 0;
+	empty_queue(search);
 	start_next_table(search, 0);
+	search->area = search->ahead_area;
 }
 
 /*
@@ -124,53 +157,9 @@ hamming_search_begin_nulls(HammingSearch *search)
 	search->centre = 0;
 	search->radius = 0;
 	search->visited = 0;
-	start_table(search, HAMMING_NULLS);
-}
-
-/* The search of one table: what a key of it must be near to. */
-typedef struct Ball
-{
-	int			start;			/* bits before the table's block */
-	HammingBits centre;			/* rotated for the table */
-	HammingBits leading;		/* the bits of the leading block */
-	int			leading_radius;
-} Ball;
-
-static Ball
-table_ball(HammingSearch *search)
-{
-	Ball		ball = {0};
-
-	/* in the table of NULLs all keys are 0 */
-	if (search->table == HAMMING_NULLS)
-		return ball;
-	ball.start = hamming_block_start(search->blocks, search->table);
-	ball.centre = hamming_rotate(search->centre, ball.start);
-	ball.leading = hamming_leading_bits(hamming_block_width(search->blocks,
-															search->table));
-	ball.leading_radius = search->plan.block_radius[search->table];
-	return ball;
-}
-
-/*
- * Move search->ahead to the next key that can match.  Returns false if there
- * is none.
- */
-static bool
-advance(HammingSearch *search, const Ball *ball)
-{
-	HammingBits bits;
-
-	if (hamming_key_compare(search->ahead, hamming_greatest_key) >= 0 ||
-		!hamming_ball_next(ball->centre, ball->leading, ball->leading_radius,
-						   search->radius, search->ahead.bits, &bits))
-	{
-		search->complete = true;
-		return false;
-	}
-	if (bits != search->ahead.bits)
-		search->ahead = hamming_key(bits, 0);
-	return true;
+	empty_queue(search);
+	start_table(search, HAMMING_NULLS, hamming_least_key);
+	search->area = search->ahead_area;
 }
 
 static HammingLeaf *
@@ -188,8 +177,8 @@ describe_leaf(HammingSearch *search, Buffer buffer, HammingLeaf *leaf)
 {
 	Page		page = BufferGetPage(buffer);
 
+	leaf->table = search->ahead_area.table;
 	leaf->from = search->ahead;
-	leaf->low = hamming_special(page)->low.bits;
 	leaf->end = hamming_special(page)->high;
 	if (hamming_special(page)->level == 0)
 		leaf->block = BufferGetBlockNumber(buffer);
@@ -198,7 +187,6 @@ describe_leaf(HammingSearch *search, Buffer buffer, HammingLeaf *leaf)
 		int			rank = hamming_inner_find(page, search->ahead);
 
 		leaf->block = hamming_inner_child(page, rank);
-		leaf->low = hamming_inner_key(page, rank).bits;
 		if (rank + 1 < hamming_page_count(page))
 			leaf->end = hamming_inner_key(page, rank + 1);
 	}
@@ -212,101 +200,105 @@ describe_leaf(HammingSearch *search, Buffer buffer, HammingLeaf *leaf)
  * within the radius, among others.  Only keys with that value are wanted then.
  */
 static void
-queue_leaf(HammingSearch *search, Buffer buffer, const Ball *ball)
+queue_leaf(HammingSearch *search, Buffer buffer)
 {
 	HammingLeaf *leaf = queued_leaf(search, search->queue_count++);
 	HammingBits block_end;
 
 	describe_leaf(search, buffer, leaf);
 	leaf->last = leaf->end.bits;
-	block_end = leaf->from.bits | ~ball->leading;
+	block_end = leaf->from.bits | ~search->ahead_area.leading;
 	if (block_end < leaf->last)
 	{
-		search->ahead = hamming_key(block_end + 1, 0);
-		if (!advance(search, ball) ||
-			hamming_key_compare(search->ahead, leaf->end) >= 0)
+		advance(search, hamming_key(block_end + 1, 0));
+		if (hamming_key_compare(search->ahead, leaf->end) >= 0)
 		{
 			leaf->last = block_end;
 			return;
 		}
 	}
-	search->ahead = leaf->end;
+	advance(search, leaf->end);
 }
 
 /*
- * Queue leaves below one inner page.  On entry and on return the caller holds
- * no lock.
+ * Queue leaves below one inner page, or go on to the next table.  On entry and
+ * on return the caller holds no lock.
  */
 static void
-fill_queue(HammingSearch *search, const Ball *ball)
+fill_queue(HammingSearch *search)
 {
 	Buffer		parent;
 
-	if (!advance(search, ball))
+	if (hamming_key_compare(search->ahead, hamming_greatest_key) == 0)
+	{
+		search->complete =
+			!start_next_table(search, search->ahead_area.table + 1);
 		return;
+	}
 	parent = hamming_path_find(&search->path, search->ahead);
 	do
-		queue_leaf(search, parent, ball);
-	while (search->queue_count < HAMMING_QUEUE && advance(search, ball) &&
+		queue_leaf(search, parent);
+	while (search->queue_count < HAMMING_QUEUE &&
 		   hamming_page_covers(BufferGetPage(parent), search->ahead));
 	LockBuffer(parent, BUFFER_LOCK_UNLOCK);
 }
 
 /*
- * Let the processor fetch what is wanted of a leaf.  Where that is depends on
- * how full the leaf is, which is taken to be as the last one.
+ * Let the next leaves of the queue be fetched into the processor's cache: the
+ * first one, too, and no more than the search has read before that one.
  */
 static void
-fetch_leaf(HammingSearch *search, const HammingLeaf *leaf)
+fetch_leaves(HammingSearch *search)
 {
-	int			from = hamming_guess(leaf->low, leaf->end.bits, leaf->from.bits,
-									 search->sorted);
-	int			to = hamming_guess(leaf->low, leaf->end.bits, leaf->last,
-								   search->sorted);
+	int			most = Min(search->queue_count, search->visited + 1);
+	int			distance = Min(most, FETCH_DISTANCE);
 
-	from = Max(from - FETCH_MARGIN, 0);
-	to = Min(to + FETCH_MARGIN, from + FETCH_MOST);
-	hamming_fetch(search->index, leaf->block, from, Min(to, search->count));
+	for (; search->fetched < distance; search->fetched++)
+		hamming_fetch(search->index,
+					  queued_leaf(search, search->fetched)->block);
+	distance = Min(most, ENTRIES_DISTANCE);
+	for (; search->entries_fetched < distance; search->entries_fetched++)
+	{
+		HammingLeaf *leaf = queued_leaf(search, search->entries_fetched);
+
+		hamming_fetch_entries(search->index, leaf->block, leaf->from.bits,
+							  leaf->last);
+	}
 }
 
 /*
- * Let leaves of the queue be fetched: from disk as far ahead as
- * effective_io_concurrency says, and into the processor's cache.  A search that
- * ends after a few leaves, as with LIMIT, has fetched no more than twice as
- * many.
+ * Let leaves of the queue be read from disk, as far ahead as
+ * effective_io_concurrency says.  A search that ends after a few leaves, as
+ * with LIMIT, has asked for no more than twice as many.
  */
 static void
-look_ahead(HammingSearch *search)
+prefetch_leaves(HammingSearch *search)
 {
-	int			most = Min(search->queue_count, search->visited);
-	int			distance = Min(most, search->prefetch_distance);
+	int			distance = Min(Min(search->queue_count, search->visited),
+							   search->prefetch_distance);
 
 	for (; search->prefetched < distance; search->prefetched++)
 		hamming_prefetch(search->index,
 						 queued_leaf(search, search->prefetched)->block);
-	distance = Min(most, FETCH_DISTANCE);
-	for (; search->fetched < distance; search->fetched++)
-		fetch_leaf(search, queued_leaf(search, search->fetched));
 }
 
-/*
- * Take the next leaf from the queue.  Returns false after the last leaf of the
- * table.
- */
+/* Take the next leaf from the queue.  Returns false after the last one. */
 static bool
-take_leaf(HammingSearch *search, const Ball *ball, HammingLeaf *leaf)
+take_leaf(HammingSearch *search, HammingLeaf *leaf)
 {
-	if (!search->complete &&
-		search->queue_count <= Min(search->visited, HAMMING_QUEUE / 2))
-		fill_queue(search, ball);
+	while (!search->complete &&
+		   search->queue_count <= Min(search->visited, HAMMING_QUEUE / 2))
+		fill_queue(search);
 	if (search->queue_count == 0)
 		return false;
+	fetch_leaves(search);
 	*leaf = *queued_leaf(search, 0);
 	search->queue_start = (search->queue_start + 1) % HAMMING_QUEUE;
 	search->queue_count--;
 	search->prefetched = Max(search->prefetched - 1, 0);
 	search->fetched = Max(search->fetched - 1, 0);
-	look_ahead(search);
+	search->entries_fetched = Max(search->entries_fetched - 1, 0);
+	prefetch_leaves(search);
 	search->visited++;
 	return true;
 }
@@ -321,7 +313,7 @@ found_before(HammingSearch *search, Fingerprint difference)
 {
 	int			j;
 
-	for (j = 0; j < search->table; j++)
+	for (j = 0; j < search->area.table; j++)
 	{
 		int			start = hamming_block_start(search->blocks, j);
 		int			width = hamming_block_width(search->blocks, j);
@@ -352,13 +344,14 @@ make_match(HammingSearch *search, Buffer leaf, Fingerprint fingerprint,
  */
 static int
 collect_matches(HammingSearch *search, Buffer buffer, const HammingLeaf *leaf,
-				const Ball *ball, HammingMatch *matches)
+				HammingMatch *matches)
 {
+	const HammingArea *area = &search->area;
 	Page		page = BufferGetPage(buffer);
 	bool		has_tids = hamming_page_has_tids(page);
 	uint16		near[HAMMING_LEAF_CAPACITY];
 	int			count = hamming_leaf_match(page, leaf->from.bits, leaf->last,
-										   ball->centre, search->radius, near);
+										   area->centre, search->radius, near);
 	int			kept = 0;
 	int			i;
 
@@ -366,14 +359,14 @@ collect_matches(HammingSearch *search, Buffer buffer, const HammingLeaf *leaf,
 	for (i = 0; i < count; i++)
 	{
 		HammingKey	key = hamming_leaf_key(page, near[i]);
-		HammingBits difference = key.bits ^ ball->centre;
-		Fingerprint fingerprint = hamming_unrotate(key.bits, ball->start);
+		HammingBits difference = key.bits ^ area->centre;
+		Fingerprint fingerprint = hamming_unrotate(key.bits, area->start);
 
-		if (fingerprint_popcount(difference & ball->leading) >
-			ball->leading_radius ||
+		if (fingerprint_popcount(difference & area->leading) >
+			area->leading_radius ||
 			hamming_key_compare(key, leaf->from) < 0 ||
-			(search->table != HAMMING_NULLS &&
-			 found_before(search, hamming_unrotate(difference, ball->start))))
+			(area->table != HAMMING_NULLS &&
+			 found_before(search, hamming_unrotate(difference, area->start))))
 			continue;
 		if (has_tids)
 			matches[kept++] = make_match(search, buffer, fingerprint, key.tid);
@@ -393,7 +386,6 @@ collect_matches(HammingSearch *search, Buffer buffer, const HammingLeaf *leaf,
 static bool
 search_leaf(HammingSearch *search, HammingMatch *matches, int *count)
 {
-	Ball		ball = table_ball(search);
 	HammingLeaf leaf;
 	int			attempts;
 
@@ -403,23 +395,24 @@ search_leaf(HammingSearch *search, HammingMatch *matches, int *count)
 		Page		page;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!take_leaf(search, &ball, &leaf))
+		if (!take_leaf(search, &leaf))
 			return false;
+		if (leaf.table != search->area.table)
+			search->area = table_area(search, leaf.table);
 		buffer = hamming_read_fetched(search->index, leaf.block);
 		page = BufferGetPage(buffer);
-		if (hamming_page_is_for(page, search->table, 0, leaf.from) &&
+		if (hamming_page_is_for(page, leaf.table, 0, leaf.from) &&
 			hamming_key_compare(hamming_special(page)->high, leaf.end) == 0)
 		{
-			*count = collect_matches(search, buffer, &leaf, &ball, matches);
-			search->sorted = hamming_special(page)->sorted;
-			search->count = hamming_page_count(page);
+			*count = collect_matches(search, buffer, &leaf, matches);
 			UnlockReleaseBuffer(buffer);
 			return true;
 		}
 		UnlockReleaseBuffer(buffer);
-		restart_queue(search, leaf.from);
+		empty_queue(search);
+		start_table(search, leaf.table, leaf.from);
 	}
-	hamming_corrupted(search->index, HAMMING_ROOT(search->table),
+	hamming_corrupted(search->index, HAMMING_ROOT(search->area.table),
 					  "no page covers a key of the table");
 }
 
@@ -524,8 +517,7 @@ hamming_search_next(HammingSearch *search, HammingMatch *matches)
 	{
 		if (search->found_position < search->found_count)
 			count = look_up_all(search, matches);
-		else if (!search_leaf(search, matches, &count) &&
-				 !start_next_table(search, search->table + 1))
+		else if (!search_leaf(search, matches, &count))
 		{
 			hamming_search_end(search);
 			return -1;

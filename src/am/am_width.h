@@ -18,6 +18,7 @@
 #define hamming_inner_is_permutation WIDE(hamming_inner_is_permutation)
 #define hamming_inner_key WIDE(hamming_inner_key)
 #define hamming_inner_remove WIDE(hamming_inner_remove)
+#define hamming_known_plan WIDE(hamming_known_plan)
 #define hamming_leaf_append WIDE(hamming_leaf_append)
 #define hamming_leaf_change WIDE(hamming_leaf_change)
 #define hamming_leaf_equal WIDE(hamming_leaf_equal)
@@ -33,6 +34,7 @@
 
 /* am_buffer.c */
 #define hamming_fetch WIDE(hamming_fetch)
+#define hamming_fetch_entries WIDE(hamming_fetch_entries)
 #define hamming_prefetch WIDE(hamming_prefetch)
 #define hamming_read WIDE(hamming_read)
 #define hamming_read_blocks WIDE(hamming_read_blocks)
@@ -81,6 +83,7 @@
 #define hamming_remove WIDE(hamming_remove)
 
 /* am_plan.c */
+#define hamming_pin_page WIDE(hamming_pin_page)
 #define hamming_plan WIDE(hamming_plan)
 
 /* am_search.c */
