@@ -38,6 +38,7 @@ WIDE = \
 	src/dedup/connect \
 	src/dedup/fplist \
 	src/dedup/join \
+	src/dedup/join_cut \
 	src/dedup/join_pairs \
 	src/dedup/join_parts \
 	src/dedup/join_side \

@@ -35,6 +35,25 @@ SELECT check_pairs('SELECT nullif(id % 20, 7) AS id, fp FROM ' || tab,
 SELECT * FROM find_many_pairs(2000);
 SELECT count(*) FROM generate_series(1, 11) k, unnest('{t,f}'::boolean[]) of_all,
 	LATERAL simhash_pairs(format('SELECT * FROM many_pairs(%s, 2000, %L)', k, of_all), k - 1);
+-- within radii for which the parts of a cut are fewer than k + 1, and pairs
+-- differ in a bit of a part, or in two: as many as of each with each, and once;
+-- then of two queries
+CREATE TABLE many AS SELECT id, fp, (fp::text ||
+	substr(md5((id - (id % 10 = 0)::int)::text), 17))::simhash128 AS wide FROM many_uniform(12000);
+WITH counted AS MATERIALIZED (
+	SELECT col, d.* FROM unnest('{fp,wide}'::text[]) col,
+		LATERAL simhash_distances('many', col::name, 2147483647) d)
+SELECT col, k, count(*) AS pairs, count(*) - count(DISTINCT (a, b)) AS twice,
+	(SELECT sum(pairs) - count(p) FROM counted c WHERE c.col = v.col AND c.distance <= k) AS missing,
+	(SELECT sum(pairs * c.distance) - sum(p.distance)
+		FROM counted c WHERE c.col = v.col AND c.distance <= k) AS farther,
+	count(*) FILTER (WHERE a % 2 <> b % 2) - (SELECT count(DISTINCT (a, b))
+		FROM simhash_pairs(format('SELECT id, %I FROM many WHERE id %% 2 = 0', col),
+			format('SELECT id, %I FROM many WHERE id %% 2 = 1', col), k)) AS missing_of_two
+FROM (VALUES ('fp', 12), ('fp', 15), ('wide', 20), ('wide', 28)) v (col, k),
+	LATERAL simhash_pairs(format('SELECT id, %I FROM many', col), k) p
+GROUP BY col, k ORDER BY col, k;
+DROP TABLE many;
 -- the ends of bigint
 SELECT * FROM simhash_pairs('SELECT id, ''0000000000000000''::simhash64
 	FROM unnest(''{-9223372036854775808,9223372036854775807,-1,0,0}''::bigint[]) id', 0)

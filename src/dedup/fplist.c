@@ -138,3 +138,48 @@ simhash_fplist_sort(FingerprintList *list, uint32 from, uint32 to, int low,
 		memcpy(to_ids, ids, count * sizeof(uint32));
 	}
 }
+
+/*
+ * The places from .. end - 1 of the list must be sorted by bits.  Return the
+ * first of them that is not below key in bits, or end if there is none.  It is
+ * quickest if the place is near hint, from .. end.
+ */
+uint32
+simhash_fplist_find(const FingerprintList *list, uint32 from, uint32 end, uint32 hint,
+					Fingerprint bits, Fingerprint key)
+{
+	const Fingerprint *fps = list->fps;
+	uint32		step = 1;
+
+	if (hint < end && (fps[hint] & bits) < key)
+	{
+		from = hint + 1;
+		while (step <= end - from && (fps[from + step - 1] & bits) < key)
+		{
+			from += step;
+			step *= 2;
+		}
+		end = Min(end, from + step - 1);
+	}
+	else
+	{
+		end = hint;
+		while (step <= end - from && (fps[end - step] & bits) >= key)
+		{
+			end -= step;
+			step *= 2;
+		}
+		if (step <= end - from)
+			from = end - step + 1;
+	}
+	while (from < end)
+	{
+		uint32		middle = from + (end - from) / 2;
+
+		if ((fps[middle] & bits) < key)
+			from = middle + 1;
+		else
+			end = middle;
+	}
+	return from;
+}

@@ -12,6 +12,7 @@
 #define simhash_fplist_enlarge WIDE(simhash_fplist_enlarge)
 #define simhash_fplist_free WIDE(simhash_fplist_free)
 #define simhash_fplist_sort WIDE(simhash_fplist_sort)
+#define simhash_fplist_find WIDE(simhash_fplist_find)
 
 /*
  * The fingerprints stand apart from their numbers, so that hamming_match() can
@@ -35,6 +36,9 @@ extern void simhash_fplist_enlarge(FingerprintList *list, Size capacity);
 extern void simhash_fplist_free(FingerprintList *list);
 extern void simhash_fplist_sort(FingerprintList *list, uint32 from, uint32 to,
 								int low, int high);
+extern uint32 simhash_fplist_find(const FingerprintList *list, uint32 from,
+								  uint32 end, uint32 hint, Fingerprint bits,
+								  Fingerprint key);
 
 /* The list must have room for one more. */
 static inline void
@@ -56,16 +60,33 @@ fplist_swap(FingerprintList *list, uint32 i, uint32 j)
 	list->ids[j] = id;
 }
 
-/* Return where the fingerprints from from on cease to agree in bits. */
+/* A run of up to RUN_LOOKS is looked at one by one: most runs are short. */
+#define RUN_LOOKS 16
+
+/*
+ * Return where the fingerprints from from on cease to agree in bits, by which
+ * the places from .. end - 1 must be sorted.
+ */
 static inline uint32
 fplist_end_of_run(const FingerprintList *list, uint32 from, uint32 end,
 				  Fingerprint bits)
 {
 	const Fingerprint *fps = list->fps;
+	uint32		near = Min(end, from + RUN_LOOKS);
 	uint32		i = from + 1;
+	uint32		step;
 
-	while (i < end && ((fps[i] ^ fps[from]) & bits) == 0)
+	while (i < near && ((fps[i] ^ fps[from]) & bits) == 0)
 		i++;
+	if (i < near || i == end)
+		return i;
+	/* fps[i - 1] agrees: double the steps while they stay in the run */
+	for (step = 1; step <= end - i &&
+		 ((fps[i - 1 + step] ^ fps[from]) & bits) == 0; step *= 2)
+		i += step;
+	for (; step > 0; step /= 2)
+		if (step <= end - i && ((fps[i - 1 + step] ^ fps[from]) & bits) == 0)
+			i += step;
 	return i;
 }
 

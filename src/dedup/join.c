@@ -2,19 +2,20 @@
  * join.c
  *	  Exact similarity joins, by the pigeonhole principle.
  *
- * Let all bits be cut into radius + levels parts.  Fingerprints within the
- * radius of each other differ in at most radius parts, and so agree in at
- * least levels parts (Manku, Jain and Das Sarma 2007).  So a list is sorted by
- * one part after the other: what agrees in the part is a group then, side by
- * side.  A group is sorted by one later part after the other, until groups
- * agree in levels parts.  A group that is too large even then gets a cut of
- * its own, into parts that tell its fingerprints apart equally well.
+ * A list is sorted by one part of a cut after the other (join_cut.c): what
+ * agrees in the part is a group then, side by side.  Where the cut has levels, a
+ * group is sorted by one later part after the other, until groups agree in
+ * levels parts.  Where fingerprints may nearly agree, for each choice of up to
+ * near bits of the part, what agrees in the part is compared with what differs
+ * from it in these bits, and in no other bit of the part.  A group that is too
+ * large even then gets a cut of its own, into parts that tell its fingerprints
+ * apart equally well.
  *
- * A pair that agrees in an earlier part, too, was found there.  So a new pair
- * differs in each part that was passed over, in a bit at least.  Each such part
- * leaves one bit less in which the pair may differ later, and the cut of a
- * group may be one of the later bits alone.  doc/algorithm.md 6 proves that no
- * pair within the radius is lost.
+ * A pair that nearly agrees in an earlier part, too, was found there.  So a new
+ * pair differs in each part that was passed over, in near + 1 bits at least.
+ * Each such part leaves near + 1 bits less in which the pair may differ later,
+ * and the cut of a group may be one of the later bits alone.  doc/algorithm.md
+ * 6 proves that no pair within the radius is lost.
  */
 #include "postgres.h"
 
@@ -39,10 +40,11 @@
  */
 #define WORTH_ESTIMATING 2048
 
+/* Is each member of the group to be compared with each other member? */
 static inline bool
-is_self_join(const HammingJoin *join)
+is_one_stretch(const HammingJoin *join, const Candidates *group)
 {
-	return join->x == join->y;
+	return join->x == join->y && group->x == group->y;
 }
 
 /* Return how many pairs comparing each with each takes. */
@@ -51,7 +53,7 @@ number_of_pairs(const HammingJoin *join, const Candidates *group)
 {
 	double		x = group->x_end - group->x;
 
-	if (is_self_join(join))
+	if (is_one_stretch(join, group))
 		return x * (x - 1) / 2;
 	return x * (group->y_end - group->y);
 }
@@ -61,7 +63,7 @@ static double
 cost_of_sort(const HammingJoin *join, const Candidates *group)
 {
 	double		x = group->x_end - group->x;
-	double		y = is_self_join(join) ? 0 : group->y_end - group->y;
+	double		y = is_one_stretch(join, group) ? 0 : group->y_end - group->y;
 
 	return (x + y) * hamming_comparisons();
 }
@@ -188,143 +190,21 @@ measure_bits(const HammingJoin *join, const Candidates *group,
 	return Max(needed, 0.5) / SAMPLE_SIZE;
 }
 
-/* What is known of a group that may be cut. */
-typedef struct GroupShape
-{
-	double		pairs;			/* that need a comparison */
-	double		sort;			/* time of a sort by one part, in comparisons */
-	Fingerprint varying;		/* bits that are not the same in all of it */
-	double		information[HAMMING_BITS];
-} GroupShape;
-
-/* Return the information of all bits of a region. */
-static double
-sum_information(const GroupShape *shape, Fingerprint region)
-{
-	double		total = 0;
-	int			bit;
-
-	for (bit = 0; bit < HAMMING_BITS; bit++)
-		if (region >> bit & 1)
-			total += shape->information[bit];
-	return total;
-}
-
-/*
- * cut->varying must have a bit for each of the parts of the cut.  Cut its
- * region into parts of about the same information.  Each part gets a varying
- * bit: the next part begins here at the latest if the parts that are to come
- * need all varying bits that are left.
- */
-static void
-cut_bits(JoinCut *cut, const GroupShape *shape)
-{
-	int			parts = cut->radius + cut->levels;
-	const double *information = shape->information;
-	double		total = sum_information(shape, cut->region);
-	int			varying_left = fingerprint_popcount(cut->varying);
-	int			varying_in_part = 0;
-	double		in_part = 0;
-	int			part = 0;
-	int			bit;
-
-	memset(cut->parts, 0, sizeof(cut->parts));
-	for (bit = 0; bit < HAMMING_BITS; bit++)
-	{
-		if ((cut->region >> bit & 1) == 0)
-			continue;
-		if (cut->varying >> bit & 1)
-		{
-			int			later = parts - part - 1;
-
-			if (varying_in_part > 0 && later > 0 &&
-				(varying_left <= later ||
-				 in_part + information[bit] / 2 > total / (later + 1)))
-			{
-				total -= in_part;
-				in_part = 0;
-				varying_in_part = 0;
-				part++;
-			}
-			in_part += information[bit];
-			varying_in_part++;
-			varying_left--;
-		}
-		cut->parts[part] |= fingerprint_bit(bit);
-	}
-}
-
-/*
- * On entry *least is a time, in comparisons.  Choose the number of levels that
- * takes the least time, and set *least to that time.  Return 0 if no number
- * takes less than *least, or if there are fewer varying bits than parts.  pairs
- * is the number of pairs that need a comparison, sort the time of a sort by one
- * part, in comparisons, and information the sum over all bits.
- *
- * Of the parts in which a pair agrees, the first is among the first
- * radius + 1 parts, the second among the first radius + 2, and so on.  So l of
- * the radius + l parts are chosen, in C(radius + l, l) ways.  Each way takes a
- * sort.
- */
-static int
-choose_levels(int radius, double pairs, double sort, double information,
-			  int varying, double *least)
-{
-	double		sorting = 0;
-	double		ways = 1;
-	int			best = 0;
-	int			levels;
-
-	for (levels = 1; levels <= JOIN_MAX_LEVELS && radius + levels <= varying;
-		 levels++)
-	{
-		double		cost;
-
-		ways *= (double) (radius + levels) / levels;
-		sorting += ways * sort;
-		cost = sorting +
-			pairs * ways * exp2(-information * levels / (radius + levels));
-		if (cost < *least)
-		{
-			*least = cost;
-			best = levels;
-		}
-	}
-	return best;
-}
-
 static void
 measure_group(const HammingJoin *join, const Candidates *group,
-			  GroupShape *shape)
+			  Fingerprint flipped, GroupShape *shape)
 {
 	const Fingerprint *x = join->x->fps;
 
 	shape->varying = find_varying(x + group->x, group->x_end - group->x,
 								  x[group->x]);
-	if (!is_self_join(join))
+	if (!is_one_stretch(join, group))
 		shape->varying |= find_varying(join->y->fps + group->y,
 									   group->y_end - group->y, x[group->x]);
+	shape->varying &= ~flipped;
 	shape->sort = cost_of_sort(join, group);
 	shape->pairs = number_of_pairs(join, group) *
 		measure_bits(join, group, shape->varying, shape->information);
-}
-
-/*
- * Pairs that are wanted must differ in at most radius bits of region.  Where a
- * cut of the region takes less time than *least, let it be the cut, and set
- * *least to its time.
- */
-static void
-consider_cut(JoinCut *cut, const GroupShape *shape, int radius,
-			 Fingerprint region, double *least)
-{
-	Fingerprint varying = shape->varying & region;
-	int			levels = choose_levels(radius, shape->pairs, shape->sort,
-									   sum_information(shape, region),
-									   fingerprint_popcount(varying), least);
-
-	if (levels > 0)
-		join_cut_begin(cut, levels, radius, region, varying);
 }
 
 /* Return the bits of the node's cut that are in no part up to node->part. */
@@ -341,14 +221,29 @@ later_bits(const JoinNode *node)
 
 /*
  * A smaller group of the node must agree in all levels of its cut.  Let a pair
- * of this group be new: it agrees in none of the parts up to node->part but
- * the chosen ones, one for each level.  Return in how many bits that come later
- * the pair may differ: it differs in a bit at least of each part not chosen.
+ * of this group be new: it nearly agrees in none of the parts up to node->part
+ * but the chosen ones, one for each level.  Return in how many bits that come
+ * later the pair may differ.
  */
 static int
 radius_later(const JoinNode *node)
 {
-	return node->cut->radius - (node->part + 1 - node->cut->levels);
+	const JoinCut *cut = node->cut;
+	int			radius = cut->radius - fingerprint_popcount(node->flips);
+	int			part;
+
+	if (cut->levels > 1)
+		return radius - (node->part + 1 - cut->levels);
+	for (part = 0; part < node->part; part++)
+		radius -= join_cut_near(cut, part) + 1;
+	return radius;
+}
+
+/* Return the bits in which all pairs of the node's smaller groups differ. */
+static Fingerprint
+flipped_below(const JoinNode *node)
+{
+	return node->flipped | node->flips;
 }
 
 /*
@@ -360,6 +255,9 @@ static bool
 make_cut(HammingJoin *join, const Candidates *group, const JoinNode *above,
 		 JoinCut *cut)
 {
+	bool		may_be_near = join->sets == NULL;
+	Fingerprint flipped;
+	int			radius;
 	GroupShape	shape;
 	double		least;
 
@@ -367,38 +265,44 @@ make_cut(HammingJoin *join, const Candidates *group, const JoinNode *above,
 		cost_of_sort(join, group) * (join->radius + 1))
 		return false;
 	Assert(cut < join->cuts + HAMMING_BITS);
-	measure_group(join, group, &shape);
+	flipped = above == NULL ? 0 : flipped_below(above);
+	radius = join->radius - fingerprint_popcount(flipped);
+	measure_group(join, group, flipped, &shape);
 	least = shape.pairs;
 	cut->levels = 0;
-	consider_cut(cut, &shape, join->radius, FINGERPRINT_ALL_BITS, &least);
+	hamming_cut_choose(cut, &shape, radius, ~flipped, may_be_near, &least);
 	if (above != NULL)
-		consider_cut(cut, &shape, radius_later(above), later_bits(above),
-					 &least);
+		hamming_cut_choose(cut, &shape, radius_later(above), later_bits(above),
+						   may_be_near, &least);
 	if (cut->levels == 0)
 		return false;
-	cut_bits(cut, &shape);
+	hamming_cut_bits(cut, &shape);
 	return true;
 }
 
 /*
- * Push a node that divides the group by the parts first .. radius + level - 1
- * of the cut: a pair that differs in radius bits of the region at most agrees
- * in level of the parts up to that one.
+ * Push a node that divides the group by parts of the cut, from first on.  If
+ * the cut has levels, the last part is radius + level - 1: a pair that differs
+ * in radius bits of the region at most agrees in level of the parts up to that
+ * one.
  */
 static void
 push_node(HammingJoin *join, const Candidates *group, JoinCut *cut, int level,
 		  int first)
 {
-	JoinNode   *node = &join->nodes[join->depth++];
+	JoinNode   *node = &join->nodes[join->depth];
 
+	node->flipped = join->depth == 0 ? 0 : flipped_below(node - 1);
+	join->depth++;
 	Assert(join->depth <= HAMMING_BITS);
 	node->all = *group;
 	node->cut = cut;
 	node->level = level;
 	node->first = first;
-	node->last = cut->radius + level - 1;
+	node->last = cut->part_count - cut->levels + level - 1;
 	node->part = first - 1;
 	/* it is sorted by no part, and so has no smaller group */
+	node->flips = 0;
 	node->x = group->x_end;
 	node->y = group->y_end;
 }
@@ -426,47 +330,134 @@ divide(HammingJoin *join, const Candidates *group)
 	return true;
 }
 
+/* Return the bits of the current part that may differ in a smaller group. */
+static Fingerprint
+part_bits(const JoinNode *node)
+{
+	return node->cut->parts[node->part] & node->cut->varying;
+}
+
 /* On entry node->part < node->last.  Sort node->all by the next part. */
 static void
 sort_by_next_part(HammingJoin *join, JoinNode *node)
 {
-	Fingerprint bits = node->cut->parts[++node->part] & node->cut->varying;
-	int			low = fingerprint_rightmost_one(bits);
-	int			high = fingerprint_leftmost_one(bits) + 1;
+	const Candidates *all = &node->all;
+	Fingerprint bits;
+	int			low;
+	int			high;
 
-	simhash_fplist_sort(join->x, node->all.x, node->all.x_end, low, high);
-	if (!is_self_join(join))
-		simhash_fplist_sort(join->y, node->all.y, node->all.y_end, low, high);
+	node->part++;
+	bits = part_bits(node);
+	low = fingerprint_rightmost_one(bits);
+	high = fingerprint_leftmost_one(bits) + 1;
+	simhash_fplist_sort(join->x, all->x, all->x_end, low, high);
+	if (!is_one_stretch(join, all))
+		simhash_fplist_sort(join->y, all->y, all->y_end, low, high);
+	node->flips = 0;
+	node->x = all->x;
+	node->y = all->y;
+}
+
+/* Return the lowest count of the bits. */
+static Fingerprint
+lowest_bits(Fingerprint bits, int count)
+{
+	Fingerprint result = 0;
+
+	for (; count > 0; count--)
+	{
+		result |= bits & -bits;
+		bits &= bits - 1;
+	}
+	return result;
+}
+
+/*
+ * Set node->flips to the next choice of bits of the current part: first those
+ * of one bit, then those of two, and so on.  Return false after the last one of
+ * join_cut_near() bits.
+ *
+ * Choices of as many bits are in the order of their numbers.  To the lowest of
+ * the bits is added one at its place: a carry moves the last of the ones that
+ * stand together to the next place, and the others go to the lowest places.
+ * For the addition, all places of other bits are filled with ones, so that the
+ * carry passes them.
+ */
+static bool
+next_flips(JoinNode *node)
+{
+	Fingerprint bits = part_bits(node);
+	Fingerprint flips = node->flips;
+	int			count = fingerprint_popcount(flips);
+	Fingerprint moved = ((flips | ~bits) + (flips & -flips)) & bits;
+
+	if (flips == 0 || moved == 0)
+		node->flips = lowest_bits(bits, ++count);
+	else
+		node->flips = moved |
+			lowest_bits(bits, count - fingerprint_popcount(moved));
+	if (count > join_cut_near(node->cut, node->part) ||
+		fingerprint_popcount(node->flips) < count)
+		return false;
 	node->x = node->all.x;
 	node->y = node->all.y;
+	return true;
+}
+
+/*
+ * Get the next smaller group that has a pair, in the current part and with the
+ * current flips.  Where the group is one stretch, what has a bit less than its
+ * partners comes first: so a pair comes once.
+ */
+static bool
+next_group_flipped(const HammingJoin *join, JoinNode *node, Candidates *group)
+{
+	const Candidates *all = &node->all;
+	Fingerprint bits = node->cut->parts[node->part];
+	bool		is_one = is_one_stretch(join, all);
+
+	while (node->x < all->x_end)
+	{
+		Fingerprint x_key = join->x->fps[node->x] & bits;
+		Fingerprint y_key = x_key ^ node->flips;
+
+		CHECK_FOR_INTERRUPTS();
+		group->x = node->x;
+		node->x = fplist_end_of_run(join->x, node->x, all->x_end, bits);
+		group->x_end = node->x;
+		if (is_one && y_key < x_key)
+			continue;
+		if (is_one && y_key == x_key)
+		{
+			group->y = group->x;
+			group->y_end = group->x_end;
+		}
+		else
+		{
+			node->y = simhash_fplist_find(join->y, all->y, all->y_end, node->y, bits,
+										  y_key);
+			if (node->y == all->y_end ||
+				(join->y->fps[node->y] & bits) != y_key)
+				continue;
+			group->y = node->y;
+			group->y_end = fplist_end_of_run(join->y, node->y, all->y_end,
+											 bits);
+		}
+		if (number_of_pairs(join, group) > 0)
+			return true;
+	}
+	return false;
 }
 
 /* Get the next smaller group that has a pair, in the current part. */
 static bool
 next_group(const HammingJoin *join, JoinNode *node, Candidates *group)
 {
-	Fingerprint bits = node->cut->parts[node->part];
-	uint32		x_end = node->all.x_end;
-	uint32		y_end = node->all.y_end;
-
-	while (node->x < x_end && node->y < y_end)
+	do
 	{
-		Fingerprint x_key = join->x->fps[node->x] & bits;
-		Fingerprint y_key = join->y->fps[node->y] & bits;
-
-		group->x = node->x;
-		group->y = node->y;
-		if (x_key <= y_key)
-			node->x = fplist_end_of_run(join->x, node->x, x_end, bits);
-		if (is_self_join(join))
-			node->y = node->x;
-		else if (y_key <= x_key)
-			node->y = fplist_end_of_run(join->y, node->y, y_end, bits);
-		group->x_end = node->x;
-		group->y_end = node->y;
-		if (x_key == y_key && number_of_pairs(join, group) > 0)
+		if (next_group_flipped(join, node, group))
 			return true;
-	}
+	} while (next_flips(node));
 	return false;
 }
 
@@ -610,13 +601,21 @@ hamming_join_next(HammingJoin *join, Candidates *candidates)
 	return false;
 }
 
+/* Do fingerprints nearly agree in a part whose bits differ in difference? */
+static inline bool
+nearly_agrees(Fingerprint difference, int near)
+{
+	return difference == 0 ||
+		(near > 0 && fingerprint_popcount(difference) <= near);
+}
+
 /*
  * The join must have no sets.  Where it has settled numbers, a pair may get
  * true twice.  A pair of the current candidates differs in difference, and is
  * within the radius: a farther pair may get false each time.  Is this the first
  * time that the pair is among the candidates?  A pair was before if and only
- * if, for some node, it agrees in a part that the node went through before the
- * current one (doc/algorithm.md 6).
+ * if, for some node, it nearly agrees in a part that the node went through
+ * before the current one (doc/algorithm.md 6).
  */
 bool
 hamming_join_is_first(const HammingJoin *join, Fingerprint difference)
@@ -629,7 +628,8 @@ hamming_join_is_first(const HammingJoin *join, Fingerprint difference)
 		const JoinNode *node = &join->nodes[depth];
 
 		for (part = node->first; part < node->part; part++)
-			if ((difference & node->cut->parts[part]) == 0)
+			if (nearly_agrees(difference & node->cut->parts[part],
+							  join_cut_near(node->cut, part)))
 				return false;
 	}
 	return true;
@@ -661,20 +661,6 @@ hamming_join_choose_cut(FingerprintList *x, FingerprintList *y, int radius,
 		parts * exp2(-total / parts) > 0.5)
 		return false;
 	join_cut_begin(cut, 1, radius, FINGERPRINT_ALL_BITS, varying);
-	cut_bits(cut, &shape);
+	hamming_cut_bits(cut, &shape);
 	return true;
-}
-
-/*
- * Return how long a join of x and of y random fingerprints takes, in
- * comparisons of two.
- */
-double
-hamming_join_comparisons(double x, double y, int radius)
-{
-	double		least = x * y;
-
-	choose_levels(radius, x * y, (x + y) * hamming_comparisons(), HAMMING_BITS,
-				  HAMMING_BITS, &least);
-	return least;
 }

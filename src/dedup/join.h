@@ -7,6 +7,7 @@
 #define SIMHASH_JOIN_H
 
 #include "dedup/fplist.h"
+#include "dedup/join_cut.h"
 
 #define hamming_join_begin WIDE(hamming_join_begin)
 #define hamming_join_settle WIDE(hamming_join_settle)
@@ -14,12 +15,12 @@
 #define hamming_join_next WIDE(hamming_join_next)
 #define hamming_join_is_first WIDE(hamming_join_is_first)
 #define hamming_join_choose_cut WIDE(hamming_join_choose_cut)
-#define hamming_join_comparisons WIDE(hamming_join_comparisons)
 
 /*
  * Each fingerprint at the places x .. x_end - 1 of one list is to be compared
  * with each at y .. y_end - 1 of another.  In the join of a list with itself
- * both stretches are the same.
+ * both are stretches of this list.  Such stretches are the same, or have no
+ * place in common.
  */
 typedef struct Candidates
 {
@@ -28,36 +29,6 @@ typedef struct Candidates
 	uint32		y;
 	uint32		y_end;
 } Candidates;
-
-/* The most parts that a cut asks to agree: a bound of the ways to choose. */
-#define JOIN_MAX_LEVELS 4
-
-/*
- * A cut of some of the bits, for one group.  Of the pairs that are wanted,
- * none differs in more than radius bits of the region.
- */
-typedef struct JoinCut
-{
-	int			levels;			/* 1 .. JOIN_MAX_LEVELS */
-	int			radius;			/* 0 .. radius of the join */
-	Fingerprint region;			/* bits that the parts are made of; if levels
-								 * is 1, there may be bits of no part */
-	Fingerprint varying;		/* bits that are not the same in all of the
-								 * group */
-	Fingerprint parts[HAMMING_BITS];	/* masks, radius + levels of them;
-										 * each has a varying bit */
-} JoinCut;
-
-/* Set what a cut is of: see JoinCut.  The parts are for the caller to set. */
-static inline void
-join_cut_begin(JoinCut *cut, int levels, int radius, Fingerprint region,
-			   Fingerprint varying)
-{
-	cut->levels = levels;
-	cut->radius = radius;
-	cut->region = region;
-	cut->varying = varying;
-}
 
 /*
  * A node divides a group by the parts first .. last of a cut, one after the
@@ -71,10 +42,13 @@ typedef struct JoinNode
 								 * agree in level chosen ones: 1 .. levels */
 	int			first;
 	int			last;
+	Fingerprint flipped;		/* bits in which all pairs of the group differ */
 	int			part;			/* the stretches are sorted by this part;
 								 * before the first sort, it is first - 1 */
-	uint32		x;				/* the next smaller group begins here */
-	uint32		y;
+	Fingerprint flips;			/* bits of the part in which all pairs of a
+								 * smaller group differ */
+	uint32		x;				/* the next smaller group has its x here */
+	uint32		y;				/* the last smaller group had its y near here */
 } JoinNode;
 
 /*
@@ -113,6 +87,5 @@ extern bool hamming_join_is_first(const HammingJoin *join,
 extern bool hamming_join_choose_cut(FingerprintList *x, FingerprintList *y,
 									int radius, Fingerprint varying,
 									JoinCut *cut);
-extern double hamming_join_comparisons(double x, double y, int radius);
 
 #endif							/* SIMHASH_JOIN_H */

@@ -55,13 +55,14 @@ begin_group(JoinPairs *pairs, const Candidates *group)
 	pairs->inner = pairs->is_swapped ? join->x : join->y;
 	pairs->inner_from = pairs->is_swapped ? group->x : group->y;
 	pairs->inner_end = pairs->is_swapped ? group->x_end : group->y_end;
+	pairs->is_one_stretch = join->x == join->y && group->x == group->y;
 }
 
-/* A self-join compares with later places: so each pair comes once. */
+/* One stretch is compared with later places: so each pair comes once. */
 static void
 begin_element(JoinPairs *pairs)
 {
-	uint32		from = pairs->outer == pairs->inner ? pairs->i + 1
+	uint32		from = pairs->is_one_stretch ? pairs->i + 1
 	: pairs->inner_from;
 
 	matches_begin(&pairs->matches, pairs->inner, from, pairs->inner_end,

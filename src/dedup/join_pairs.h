@@ -29,6 +29,7 @@ typedef struct JoinPairs
 	FingerprintList *inner;
 	uint32		inner_from;
 	uint32		inner_end;
+	bool		is_one_stretch; /* outer and inner are the same stretch */
 	Matches		matches;		/* of the outer one, in inner */
 	uint64		compared;		/* pairs that were compared, or are now */
 } JoinPairs;

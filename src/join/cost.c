@@ -13,7 +13,7 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 
-#include "dedup/join.h"
+#include "dedup/join_cut.h"
 #include "dedup/join_side.h"
 #include "join/cost.h"
 #include "join/entries.h"

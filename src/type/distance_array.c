@@ -468,7 +468,7 @@ hamming_count(const Fingerprint *fingerprints, int count, Fingerprint centre,
 
 /*
  * About how many comparisons take as long as sorting a fingerprint by one part
- * of its bits: by this number the join chooses how many levels it has.
+ * of its bits: by this number the join chooses how it cuts them.
  *
  * Measured with simhash_cluster at k = 8 and 1 M random fingerprints: a sort,
  * with all else that is done for a group, takes 12 to 30 ns a fingerprint.  A
