@@ -145,8 +145,8 @@ simhash_fplist_sort(FingerprintList *list, uint32 from, uint32 to, int low,
  * quickest if the place is near hint, from .. end.
  */
 uint32
-simhash_fplist_find(const FingerprintList *list, uint32 from, uint32 end, uint32 hint,
-					Fingerprint bits, Fingerprint key)
+simhash_fplist_find(const FingerprintList *list, uint32 from, uint32 end,
+					uint32 hint, Fingerprint bits, Fingerprint key)
 {
 	const Fingerprint *fps = list->fps;
 	uint32		step = 1;

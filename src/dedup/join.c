@@ -3,8 +3,8 @@
  *	  Exact similarity joins, by the pigeonhole principle.
  *
  * A list is sorted by one part of a cut after the other (join_cut.c): what
- * agrees in the part is a group then, side by side.  Where the cut has levels, a
- * group is sorted by one later part after the other, until groups agree in
+ * agrees in the part is a group then, side by side.  Where a cut has levels,
+ * a group is sorted by one later part after the other, until groups agree in
  * levels parts.  Where fingerprints may nearly agree, for each choice of up to
  * near bits of the part, what agrees in the part is compared with what differs
  * from it in these bits, and in no other bit of the part.  A group that is too
@@ -159,14 +159,16 @@ is_compared_sooner(const HammingJoin *join, const Candidates *group, int parts)
 /*
  * Measure the information of each bit by a sample: of n bits of information,
  * one pair in 2^n agrees in the bit.  A bit has some if and only if it varies.
- * Return the share of the pairs that need a comparison, which is above 0.
+ * Return the share of the pairs that need a comparison, which is above 0.  Set
+ * *matches to the share of those that are also within the radius.
  */
 static double
 measure_bits(const HammingJoin *join, const Candidates *group,
-			 Fingerprint varying, double *information)
+			 Fingerprint varying, double *information, double *matches)
 {
 	int			differ[HAMMING_BITS] = {0};
 	int			needed = 0;
+	int			within = 0;
 	int			bit;
 	int			i;
 
@@ -177,6 +179,7 @@ measure_bits(const HammingJoin *join, const Candidates *group,
 		if (!sample_pair(join, group, i, &difference))
 			continue;
 		needed++;
+		within += fingerprint_popcount(difference) <= join->radius;
 		for (bit = 0; bit < HAMMING_BITS; bit++)
 			differ[bit] += difference >> bit & 1;
 	}
@@ -187,6 +190,7 @@ measure_bits(const HammingJoin *join, const Candidates *group,
 
 		information[bit] = varying >> bit & 1 ? Max(-log2(agree), 1e-3) : 0;
 	}
+	*matches = (double) within / SAMPLE_SIZE;
 	return Max(needed, 0.5) / SAMPLE_SIZE;
 }
 
@@ -195,6 +199,7 @@ measure_group(const HammingJoin *join, const Candidates *group,
 			  Fingerprint flipped, GroupShape *shape)
 {
 	const Fingerprint *x = join->x->fps;
+	double		pairs = number_of_pairs(join, group);
 
 	shape->varying = find_varying(x + group->x, group->x_end - group->x,
 								  x[group->x]);
@@ -203,8 +208,9 @@ measure_group(const HammingJoin *join, const Candidates *group,
 									   group->y_end - group->y, x[group->x]);
 	shape->varying &= ~flipped;
 	shape->sort = cost_of_sort(join, group);
-	shape->pairs = number_of_pairs(join, group) *
-		measure_bits(join, group, shape->varying, shape->information);
+	shape->pairs = pairs * measure_bits(join, group, shape->varying,
+										shape->information, &shape->matches);
+	shape->matches *= pairs;
 }
 
 /* Return the bits of the node's cut that are in no part up to node->part. */
@@ -406,8 +412,8 @@ next_flips(JoinNode *node)
 
 /*
  * Get the next smaller group that has a pair, in the current part and with the
- * current flips.  Where the group is one stretch, what has a bit less than its
- * partners comes first: so a pair comes once.
+ * current flips.  Where node->all is one stretch, those with the lesser key are
+ * the x of the smaller group, and their partners the y: so a pair comes once.
  */
 static bool
 next_group_flipped(const HammingJoin *join, JoinNode *node, Candidates *group)
@@ -434,8 +440,8 @@ next_group_flipped(const HammingJoin *join, JoinNode *node, Candidates *group)
 		}
 		else
 		{
-			node->y = simhash_fplist_find(join->y, all->y, all->y_end, node->y, bits,
-										  y_key);
+			node->y = simhash_fplist_find(join->y, all->y, all->y_end,
+										  node->y, bits, y_key);
 			if (node->y == all->y_end ||
 				(join->y->fps[node->y] & bits) != y_key)
 				continue;
@@ -654,7 +660,7 @@ hamming_join_choose_cut(FingerprintList *x, FingerprintList *y, int radius,
 	GroupShape	shape;
 	double		total;
 
-	measure_bits(join, &all, varying, shape.information);
+	measure_bits(join, &all, varying, shape.information, &shape.matches);
 	pfree(join);
 	total = sum_information(&shape, FINGERPRINT_ALL_BITS);
 	if (fingerprint_popcount(varying) < parts ||

@@ -42,7 +42,7 @@ typedef struct JoinNode
 								 * agree in level chosen ones: 1 .. levels */
 	int			first;
 	int			last;
-	Fingerprint flipped;		/* bits in which all pairs of the group differ */
+	Fingerprint flipped;		/* bits in which all pairs of all differ */
 	int			part;			/* the stretches are sorted by this part;
 								 * before the first sort, it is first - 1 */
 	Fingerprint flips;			/* bits of the part in which all pairs of a

@@ -24,6 +24,12 @@
 #include "type/distance_array.h"
 
 /*
+ * What it takes to hand out a pair within the radius, in comparisons: 32 ns,
+ * where a comparison takes 0.25 ns.
+ */
+#define MATCH 128
+
+/*
  * Of varying bits, which have some information in all, return the odds that one
  * differs: of pairs that differ in it to those that agree.
  */
@@ -76,20 +82,16 @@ void
 hamming_cut_bits(JoinCut *cut, const GroupShape *shape)
 {
 	int			parts = cut->part_count;
-	int			near = join_cut_near(cut, parts - 1);
-	int			nearer = 0;		/* the first parts have near + 1 */
 	const double *information = shape->information;
 	double		total = sum_information(shape, cut->region);
 	int			varying_left = fingerprint_popcount(cut->varying);
-	double		worth = worth_of_near((double) varying_left / parts, near,
+	double		worth = worth_of_near((double) varying_left / parts, cut->near,
 									  odds_of_bits(total, varying_left));
 	int			varying_in_part = 0;
 	double		in_part = 0;
 	int			part = 0;
 	int			bit;
 
-	while (join_cut_near(cut, nearer) > near)
-		nearer++;
 	memset(cut->parts, 0, sizeof(cut->parts));
 	for (bit = 0; bit < HAMMING_BITS; bit++)
 	{
@@ -98,7 +100,8 @@ hamming_cut_bits(JoinCut *cut, const GroupShape *shape)
 		if (cut->varying >> bit & 1)
 		{
 			int			later = parts - part - 1;
-			double		more = part < nearer ? worth * (parts - nearer) : 0;
+			double		more = part < cut->nearer ?
+			worth * (parts - cut->nearer) : 0;
 			double		share = (total + more) / (later + 1);
 
 			if (varying_in_part > 0 && later > 0 &&
@@ -162,15 +165,18 @@ choose_levels(int radius, double pairs, double sort, double information,
  * number of parts.
  *
  * Parts are those of hamming_cut_bits().  For each choice of bits that differ,
- * the group is passed over, and each of its fingerprints is compared with a few.
- * That takes about as long as a sort.  Measured with simhash_pairs of 10^6
- * random fingerprints: of 128 bits within 16, 8, 9 and 10 parts took 1.3, 0.57
- * and 0.65 times as long as the best levels; of 64 bits within 8, 4 and 5 parts
- * took 1.3 and 0.8 to 1.0 times.
+ * the group is passed over: each of its fingerprints is compared with a few
+ * others.  That takes about as long as a sort.  Measured with simhash_pairs of
+ * 10^6 random fingerprints: of 128 bits within 16, 8, 9 and 10 parts took 1.3,
+ * 0.57 and 0.65 times as long as the best levels; of 64 bits within 8, 4 and 5
+ * parts took 1.3 and 0.8 to 1.0 times.
+ *
+ * matches is the number of pairs within the radius.  Such a pair may come once
+ * for each part, and takes MATCH each time.
  */
 static int
-choose_near_parts(int radius, double pairs, double sort, double information,
-				  int varying, double *least)
+choose_near_parts(int radius, double pairs, double matches, double sort,
+				  double information, int varying, double *least)
 {
 	int			best = 0;
 	int			parts;
@@ -187,7 +193,8 @@ choose_near_parts(int radius, double pairs, double sort, double information,
 		double		passes = (parts - nearer) * ways_to_differ(bits, near, 1) +
 		nearer * ways_to_differ(bits, near + 1, 1);
 		double		cost = passes * sort +
-		pairs * parts * ways_to_differ(bits, near, odds) * exp2(-share);
+		pairs * parts * ways_to_differ(bits, near, odds) * exp2(-share) +
+		matches * parts * MATCH;
 
 		if (cost < *least)
 		{
@@ -215,12 +222,14 @@ hamming_cut_choose(JoinCut *cut, const GroupShape *shape, int radius,
 	int			parts = 0;
 
 	if (may_be_near)
-		parts = choose_near_parts(radius, shape->pairs, shape->sort,
-								  information, bits, least);
+		parts = choose_near_parts(radius, shape->pairs, shape->matches,
+								  shape->sort, information, bits, least);
 	if (parts > 0)
 	{
 		join_cut_begin(cut, 1, radius, region, varying);
 		cut->part_count = parts;
+		cut->near = (radius + 1) / parts - 1;
+		cut->nearer = (radius + 1) % parts;
 	}
 	else if (levels > 0)
 		join_cut_begin(cut, levels, radius, region, varying);
@@ -237,7 +246,7 @@ hamming_join_comparisons(double x, double y, int radius)
 
 	choose_levels(radius, x * y, (x + y) * hamming_comparisons(), HAMMING_BITS,
 				  HAMMING_BITS, &least);
-	choose_near_parts(radius, x * y, (x + y) * hamming_comparisons(),
+	choose_near_parts(radius, x * y, 0, (x + y) * hamming_comparisons(),
 					  HAMMING_BITS, HAMMING_BITS, &least);
 	return least;
 }

@@ -30,6 +30,8 @@ typedef struct JoinCut
 	int			radius;			/* 0 .. radius of the join */
 	int			part_count;		/* radius + levels; if levels is 1, radius + 1
 								 * or less */
+	int			near;			/* see join_cut_near(): of the last part */
+	int			nearer;			/* parts, the first, of which it is near + 1 */
 	Fingerprint region;			/* bits that the parts are made of; if levels
 								 * is 1, there may be bits of no part */
 	Fingerprint varying;		/* bits that are not the same in all of the
@@ -39,8 +41,8 @@ typedef struct JoinCut
 } JoinCut;
 
 /*
- * Set what a cut is of: see JoinCut.  The parts are for the caller to set, and
- * so is part_count if the parts are fewer than radius + levels.
+ * Set what a cut into radius + levels parts is of: see JoinCut.  The parts are
+ * for the caller to set.
  */
 static inline void
 join_cut_begin(JoinCut *cut, int levels, int radius, Fingerprint region,
@@ -49,6 +51,8 @@ join_cut_begin(JoinCut *cut, int levels, int radius, Fingerprint region,
 	cut->levels = levels;
 	cut->radius = radius;
 	cut->part_count = radius + levels;
+	cut->near = 0;
+	cut->nearer = 0;
 	cut->region = region;
 	cut->varying = varying;
 }
@@ -62,17 +66,14 @@ join_cut_begin(JoinCut *cut, int levels, int radius, Fingerprint region,
 static inline int
 join_cut_near(const JoinCut *cut, int part)
 {
-	int			shares = cut->radius + 1;
-
-	if (cut->levels > 1)
-		return 0;
-	return shares / cut->part_count + (part < shares % cut->part_count) - 1;
+	return cut->near + (part < cut->nearer);
 }
 
 /* What is known of a group that may be cut. */
 typedef struct GroupShape
 {
 	double		pairs;			/* that need a comparison */
+	double		matches;		/* of these, within the radius */
 	double		sort;			/* time of a sort by one part, in comparisons */
 	Fingerprint varying;		/* bits that are not the same in all of it */
 	double		information[HAMMING_BITS];

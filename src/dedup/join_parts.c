@@ -11,8 +11,8 @@
  * From a radius of HAMMING_BITS / 16 on, blocks leave some bits behind them.
  * The pairs of the last block have spent all their differences on the other
  * blocks, and these bits are what still tells them apart: see radius_later() in
- * join.c.  So the parts together take about the time of one join.
- * doc/scaling.md has figures.
+ * join.c.  So for a small radius the parts together take about the time of one
+ * join.  doc/scaling.md has figures.
  */
 #include "postgres.h"
 
@@ -20,14 +20,19 @@
 
 /*
  * The radius is less than HAMMING_BITS.  Return the number of equal blocks that
- * make up all bits.  The first radius + 1 blocks are in parts.  By the model of
- * choose_levels() in join_cut.c, for 10^7 to 8 * 10^9 random fingerprints of 64
- * bits and a radius of 1 to 16, all parts take at most 1.23 times as long as
- * one join of such a cut.  Where a join does better by choose_near_parts(), of
- * 64 bits from a radius of 10 on, all parts take up to five times as long.  With no block behind the others they would take up to 1.7 times as
- * long for radius 4 to 9, and with two up to 2.8 times for radius 1 and 2.  Of
- * 128 bits and a radius of 0 to 24 all parts take at most 1.3 times as long;
- * with two blocks behind the others up to 3.8 times for radius 4 to 7.
+ * make up all bits.  The first radius + 1 blocks are in parts.
+ *
+ * These are times of all parts, compared with one join whose cuts are those of
+ * choose_levels() in join_cut.c, by the model there, for 10^7 to 8 * 10^9
+ * random fingerprints.  Of 64 bits and a radius of 1 to 16 they take at most
+ * 1.23 times as long.  With no block behind the others they would take up to
+ * 1.7 times as long for radius 4 to 9, and with two up to 2.8 times for radius
+ * 1 and 2.  Of 128 bits and a radius of 0 to 24 all parts take at most 1.3
+ * times as long; with two blocks behind the others up to 3.8 times for radius 4
+ * to 7.
+ *
+ * For a large radius one join has the cuts of choose_near_parts(), which the
+ * parts cannot have: then one join may take a fifth of the time of all parts.
  */
 static int
 all_blocks(int radius)
