@@ -325,8 +325,9 @@ hamming_guess(HammingBits low, HammingBits high, HammingBits bits, int count)
 #define HAMMING_MARGIN (24 / FINGERPRINT_WORDS)
 
 /*
- * Guess where the sorted entries are of a leaf that are not below first or above
- * last: *from .. *to - 1, with a margin on each side.
+ * Guess *from and *to so that the sorted entries first .. last of a leaf are
+ * among *from .. *to - 1.  special is that of the leaf, or has any bytes: *from
+ * and *to are 0 .. special->sorted in any case.
  */
 static inline void
 hamming_guess_stretch(const HammingSpecial *special, HammingBits first,
@@ -588,11 +589,11 @@ typedef struct HammingSearch
 								 * from disk */
 	int			prefetch_distance;	/* the most that may be so */
 	int			fetched;		/* leaves that are on their way from memory */
-	int			entries_fetched;	/* and those whose entries are */
+	int			entries_fetched;	/* leaves whose entries are, too */
 	HammingKey	ahead;			/* the next key that can match, beyond the
 								 * leaves that are queued; the greatest key if
 								 * there is none */
-	bool		complete;		/* is no table after that one? */
+	bool		complete;		/* is no table after ahead_area.table? */
 	int			visited;		/* leaves that the search has read */
 	HammingLeaf queue[HAMMING_QUEUE];
 

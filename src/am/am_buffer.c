@@ -18,7 +18,10 @@
 #define CACHE_LINE 64
 #define MOST_LINES 16			/* of a leaf that are fetched in advance */
 
-/* The special space of a page that may not be of this index. */
+/*
+ * Return where a page of this index has its special space.  Nothing of the page
+ * is read: it may be another page by now.
+ */
 static HammingSpecial *
 special_place(Page page)
 {
@@ -26,9 +29,9 @@ special_place(Page page)
 }
 
 /*
- * Let the processor fetch the header and the special space of a page: in a large
- * index a search waits for memory more than for anything else.  No lock is
- * needed, as nothing is looked at.
+ * Let the processor fetch the header and the special space of a page: in a
+ * large index a search waits for memory more than for anything else.  No lock
+ * is needed, as nothing is looked at.
  */
 static void
 fetch_ends(Page page)
@@ -156,12 +159,13 @@ hamming_fetch(Relation index, BlockNumber block)
 }
 
 /*
- * Let the processor fetch what hamming_leaf_match() will look at of the sorted
- * entries of the leaf at block, but no more than MOST_LINES.
+ * Let the processor fetch the sorted entries first .. last of the leaf at
+ * block, and a margin, but no more than MOST_LINES.
  *
- * The page is neither pinned nor locked: another process may change the leaf,
- * or another page may be there by now.  So the special space may have any
- * bytes.  They decide what is fetched, and nothing else.
+ * The special space is read without a pin and without a lock, as nothing else
+ * of this index is.  Another process may write to the page meanwhile, and the
+ * buffer may have another page: so the special space may have any bytes.  It is
+ * read once, into a copy.  Only what is fetched depends on the copy.
  */
 void
 hamming_fetch_entries(Relation index, BlockNumber block, HammingBits first,
@@ -177,6 +181,8 @@ hamming_fetch_entries(Relation index, BlockNumber block, HammingBits first,
 		return;
 	page = BufferGetPage(buffer);
 	special = *special_place(page);
+	/* the compiler must not read the page again for the copy */
+	pg_compiler_barrier();
 	special.sorted = Min(special.sorted, HAMMING_LEAF_CAPACITY);
 	hamming_guess_stretch(&special, first, last, &from, &to);
 	from = HAMMING_CONTENT + from * sizeof(HammingBits);

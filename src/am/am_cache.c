@@ -136,9 +136,9 @@ hamming_measure(Relation index, HammingShape *shapes)
 }
 
 /*
- * Return a plan of searches within radius, by the shapes that hamming_measure()
- * has returned.  That of the last radius is remembered: to make one takes as
- * long as to read several leaves.
+ * Return a plan of searches within radius.  The plan is by shapes, or by those
+ * that another search of this session has measured.  The plan of the last
+ * radius is remembered: to make a plan takes as long as to read several leaves.
  */
 HammingPlan
 hamming_known_plan(Relation index, int blocks, const HammingShape *shapes,

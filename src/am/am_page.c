@@ -217,11 +217,9 @@ entries_below(Page page, bool inner, int count, HammingKey key)
 }
 
 /*
- * Find a stretch of the sorted entries of a leaf, *from .. *to - 1, that has all
- * which are not below first or above last.
- *
- * That of hamming_guess_stretch() will mostly do: to look at some entries more
- * takes less time than to find the exact places.
+ * Set *from and *to so that all sorted entries first .. last of a leaf are
+ * among *from .. *to - 1.  Mostly the guess of hamming_guess_stretch() is
+ * right: to look at more entries takes less time than to find the exact places.
  */
 static void
 find_stretch(Page page, HammingBits first, HammingBits last, int *from, int *to)
@@ -292,9 +290,9 @@ hamming_leaf_remove(Page page, int i)
 
 /*
  * Store in found the places of the entries of a leaf that are within radius of
- * the centre, in the order of places.  Of sorted ones that are below first or above
- * last, most are left out.  Return their number.  found has room for
- * HAMMING_LEAF_CAPACITY.
+ * the centre, in the order of places.  Most of the sorted ones that are below
+ * first or above last are left out.  Return how many places are stored.  found
+ * has room for HAMMING_LEAF_CAPACITY.
  */
 int
 hamming_leaf_match(Page page, HammingBits first, HammingBits last,

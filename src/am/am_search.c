@@ -94,7 +94,10 @@ advance(HammingSearch *search, HammingKey key)
 		search->ahead = bits == key.bits ? key : hamming_key(bits, 0);
 }
 
-/* Go on to queue the leaves of a table, from a key on. */
+/*
+ * The queue must have no leaf of this table.  Go on to queue the leaves of the
+ * table, from key on.
+ */
 static void
 start_table(HammingSearch *search, int table, HammingKey key)
 {
@@ -244,8 +247,8 @@ fill_queue(HammingSearch *search)
 }
 
 /*
- * Let the next leaves of the queue be fetched into the processor's cache: the
- * first one, too, and no more than the search has read before that one.
+ * Let the processor fetch the first leaves of the queue: one more than the
+ * search has read, at most.
  */
 static void
 fetch_leaves(HammingSearch *search)
@@ -377,8 +380,9 @@ collect_matches(HammingSearch *search, Buffer buffer, const HammingLeaf *leaf,
 }
 
 /*
- * Read the next leaf of the table.  Returns false after the last.  *count gets
- * the number of matches.
+ * Read the next leaf of the queue, which may be of a later table than the last
+ * one.  Return false after the last leaf of the last table.  *count gets the
+ * number of matches.
  *
  * The leaf may have been split or merged since it was queued, or have become
  * another page.  Then the queue is filled again from there on.

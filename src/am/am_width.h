@@ -18,7 +18,6 @@
 #define hamming_inner_is_permutation WIDE(hamming_inner_is_permutation)
 #define hamming_inner_key WIDE(hamming_inner_key)
 #define hamming_inner_remove WIDE(hamming_inner_remove)
-#define hamming_known_plan WIDE(hamming_known_plan)
 #define hamming_leaf_append WIDE(hamming_leaf_append)
 #define hamming_leaf_change WIDE(hamming_leaf_change)
 #define hamming_leaf_equal WIDE(hamming_leaf_equal)
@@ -35,12 +34,14 @@
 /* am_buffer.c */
 #define hamming_fetch WIDE(hamming_fetch)
 #define hamming_fetch_entries WIDE(hamming_fetch_entries)
+#define hamming_pin_page WIDE(hamming_pin_page)
 #define hamming_prefetch WIDE(hamming_prefetch)
 #define hamming_read WIDE(hamming_read)
 #define hamming_read_blocks WIDE(hamming_read_blocks)
 #define hamming_read_fetched WIDE(hamming_read_fetched)
 
 /* am_cache.c */
+#define hamming_known_plan WIDE(hamming_known_plan)
 #define hamming_measure WIDE(hamming_measure)
 #define hamming_note_eviction WIDE(hamming_note_eviction)
 #define hamming_open WIDE(hamming_open)
@@ -83,7 +84,6 @@
 #define hamming_remove WIDE(hamming_remove)
 
 /* am_plan.c */
-#define hamming_pin_page WIDE(hamming_pin_page)
 #define hamming_plan WIDE(hamming_plan)
 
 /* am_search.c */

@@ -153,15 +153,16 @@ fingerprint_rightmost_one(Fingerprint fingerprint)
 }
 
 /*
- * Return about part / whole, 0 .. 1; whole is not 0.  The highest word will do
- * where that of whole has more than 32 bits.  Only signed numbers of 64 bits are
- * quick to convert.
+ * whole must not be 0, and part not above whole.  Return about part / whole.
+ * Where the highest word of whole has more than 32 bits, the highest words
+ * decide.  Numbers are converted as int64: other conversions are slow.
  */
 static inline double
 fingerprint_quotient(Fingerprint part, Fingerprint whole)
 {
 	int			shift = HAMMING_BITS - 63;
 
+	Assert(part <= whole);
 	if (fingerprint_word(whole, 0) >> 32 == 0)
 		shift = Max(fingerprint_leftmost_one(whole) - 62, 0);
 	return (double) (int64) (part >> shift) / (double) (int64) (whole >> shift);
