@@ -266,8 +266,8 @@ add_token_by(const FeatureTarget *target, int hashes, Datum element,
 }
 
 /*
- * A FeatureAdder: a text, which is one token as it is, not normalised.  This is
- * compiled for one hash as well.
+ * A FeatureAdder: a text, which is one token as it is, not normalised.  The
+ * function is compiled for one hash as well.
  */
 INLINE_HASHES void
 simhash_add_token_feature(const FeatureTarget *target, Datum element,
@@ -405,7 +405,7 @@ add_lexeme_by(const FeatureTarget *target, int hashes, TSVector doc,
 		pfree(unconstify(char *, utf8));
 }
 
-/* The same, compiled for one hash as well. */
+/* Do what add_lexeme_by() does, compiled for one hash as well. */
 static INLINE_HASHES void
 add_lexeme(const FeatureTarget *target, TSVector doc, const WordEntry *entry,
 		   const int64 *weight)

@@ -197,10 +197,11 @@ add_hashes(FeatureTable *table, const uint64 *hash, uint32 count,
 	uint32		i;
 
 	/*
-	 * Without a branch that nobody can predict.  A feature whose first slot
-	 * has another one is late: it is put at the end of fresh, and looked for
-	 * after the others.  A feature is new, late or neither.  So both ends of
-	 * fresh meet at the last feature at most, and that is written at both.
+	 * There is no branch on whether a feature is new, which nobody can
+	 * predict.  Where another feature has the first slot, the feature is
+	 * late: it waits at the end of fresh.  Each feature takes one place of
+	 * fresh at most, at the front or at the end.  So the two ends cannot
+	 * overlap, but for the last feature, which both may write.
 	 */
 	for (i = 0; i < count; i++)
 	{

@@ -47,8 +47,9 @@ stretch_length(const Shingler *s, uint32 i, uint32 n)
 }
 
 /*
- * Set hash[number][i] to that hash of the tokens i .. i + n - 1, which have
- * least .. most bytes, for all number < hashes.
+ * The tokens i .. i + n - 1 must have least .. most bytes: the compiler relies
+ * on it.  Set hash[number][i] to hash number of these tokens, for all number <
+ * hashes.
  */
 static pg_attribute_always_inline void
 hash_stretch(const Shingler *s, uint32 i, uint32 n, size_t least, size_t most,

@@ -40,7 +40,7 @@ struct FeatureTarget
 	void		(*begin) (void *arg, bool weighted);
 	void		(*add_all) (void *arg, const uint64 *hash, const int64 *weight,
 							uint32 count);
-	void	   *arg;			/* for sink, or an array: that for each number */
+	void	   *arg;			/* of sink; or an array, one for each number */
 	size_t		arg_size;		/* bytes of one element of that array */
 };
 

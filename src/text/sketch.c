@@ -83,8 +83,9 @@ round_prefix(uint32 round)
 }
 
 /*
- * Put the values of a round below SKETCH_BINS into bins, whose values are
- * least.  Return the number of bins that had none.
+ * round must be below SKETCH_BINS, and no value of least of a later round.  Put
+ * the values of the round into the bins.  Return the number of bins that had no
+ * value before.
  */
 static uint32
 fill_any(uint64 *least, const uint64 *mixed, uint32 count, uint32 round)
@@ -172,9 +173,9 @@ drop_repeated(const Sketch *sketch, const uint64 *hash, uint32 count,
 }
 
 /*
- * Put the values of count mixed hashes, 1 or more, into bins, whose values are
- * least and which have none.  Values of the round rounds, and of later ones,
- * may be left out.
+ * least must have no value, and mixed one hash or more.  Fill the bins with the
+ * values of mixed[0 .. count).  Values of rounds from rounds on may be left
+ * out.
  */
 static void
 fill_bins(uint64 *least, const uint64 *mixed, uint32 count, uint32 rounds)
@@ -191,7 +192,7 @@ fill_bins(uint64 *least, const uint64 *mixed, uint32 count, uint32 rounds)
 	}
 }
 
-/* Add the features whose values are least, and which are one at least. */
+/* least must have values of one feature or more.  Add these to the sketch. */
 static void
 merge_bins(Sketch *sketch, const uint64 *least)
 {
