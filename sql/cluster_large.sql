@@ -1,7 +1,7 @@
 -- simhash_cluster of more rows, and within every distance.
 
 CALL make_tables(3000);
-SELECT shape, check_clusters(source, array(SELECT generate_series(0, 64))) FROM shapes;
+SELECT shape, check_clusters(source, '{0,1,2,3,4,5,6,7,8,10,12,14,16,20,24,32,48,63,64}') FROM shapes;
 SELECT shape, way, check_clusters(wide, '{0,1,8,32,128}')
 FROM shapes, widened(source) WHERE shape <> 'cube';
 -- in other orders
@@ -13,15 +13,15 @@ FROM (VALUES ('ORDER BY id DESC'), ('ORDER BY md5(id::text)'), ('ORDER BY fp'),
 SELECT check_clusters('SELECT fp FROM many_uniform(10000)',
 	'{0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,18,20,24,28,32,48,64}',
 	'SELECT * FROM simhash_pairs(''SELECT place, fp FROM input'', 21)', 21);
-SELECT check_clusters('SELECT fp FROM many_uniform(100000)', '{1,3,6,8,12}',
+SELECT check_clusters('SELECT fp FROM many_uniform(50000)', '{1,3,6,8,12}',
 	'SELECT * FROM simhash_pairs(''SELECT place, fp FROM input'', 12)', 12);
-SELECT check_clusters('SELECT fp FROM many_skewed(100000)', '{0,3,5}',
+SELECT check_clusters('SELECT fp FROM many_skewed(50000)', '{0,3,5}',
 	'SELECT * FROM simhash_pairs(''SELECT place, fp FROM input'', 5)', 5);
 
 -- pairs, and nothing else, far apart in the order; max_distance is no constant
 SELECT k, of_all, count(*), count(*) FILTER (WHERE (connected, leader, connected_less, leader_less)
 	IS DISTINCT FROM (id % 20000 + 1, id % 20000 + 1, id + 1, id + 1)) AS wrong
-FROM generate_series(1, 11) k, unnest('{t,f}'::boolean[]) of_all, LATERAL (
+FROM unnest('{1,2,3,4,6,8,11}'::int[]) k, unnest('{t,f}'::boolean[]) of_all, LATERAL (
 	SELECT id, simhash_cluster(fp, k) OVER w AS connected,
 		simhash_cluster(fp, k, 'leader') OVER w AS leader,
 		simhash_cluster(fp, k - 1) OVER w AS connected_less,

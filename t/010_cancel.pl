@@ -16,7 +16,7 @@ plan skip_all => 'needs /proc' if !-e '/proc/self/stat';
 
 # Each statement is canceled when it has done these parts of its work.  After the
 # cancel it may use $may_take of the time of all of its work, as it frees memory, too.
-my @parts = (0.1, 0.3, 0.5, 0.7, 0.9);
+my @parts = (0.1, 0.5, 0.9);
 my $may_take = 0.2;
 # Ticks, of a hundredth of a second as a rule, that a statement takes at least, so
 # that the part which it may take is more than the error of a measurement.
