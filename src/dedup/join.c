@@ -179,7 +179,9 @@ measure_bits(const HammingJoin *join, const Candidates *group,
 		if (!sample_pair(join, group, i, &difference))
 			continue;
 		needed++;
-		within += fingerprint_popcount(difference) <= join->radius;
+		/* the sample may pair a fingerprint with itself */
+		within += difference != 0 &&
+			fingerprint_popcount(difference) <= join->radius;
 		for (bit = 0; bit < HAMMING_BITS; bit++)
 			differ[bit] += difference >> bit & 1;
 	}
