@@ -161,6 +161,17 @@ choose_levels(int radius, double pairs, double sort, double information,
 }
 
 /*
+ * parts is 1 .. radius + 1.  Share out radius + 1 among the parts: near + 1 for
+ * each part, and one more for each of the first nearer parts.
+ */
+static void
+share_out(int radius, int parts, int *near, int *nearer)
+{
+	*near = (radius + 1) / parts - 1;
+	*nearer = (radius + 1) % parts;
+}
+
+/*
  * The same for a cut of one level into fewer parts than radius + 1: choose the
  * number of parts.
  *
@@ -186,16 +197,20 @@ choose_near_parts(int radius, double pairs, double matches, double sort,
 	{
 		double		odds = odds_of_bits(information, varying);
 		double		bits = (double) varying / parts;
-		int			near = (radius + 1) / parts - 1;
-		int			nearer = (radius + 1) % parts;
-		double		share = (information -
-							 nearer * worth_of_near(bits, near, odds)) / parts;
-		double		passes = (parts - nearer) * ways_to_differ(bits, near, 1) +
-		nearer * ways_to_differ(bits, near + 1, 1);
-		double		cost = passes * sort +
-		pairs * parts * ways_to_differ(bits, near, odds) * exp2(-share) +
-		matches * parts * MATCH;
+		int			near;
+		int			nearer;
+		double		share;
+		double		passes;
+		double		cost;
 
+		share_out(radius, parts, &near, &nearer);
+		share = (information -
+				 nearer * worth_of_near(bits, near, odds)) / parts;
+		passes = (parts - nearer) * ways_to_differ(bits, near, 1) +
+			nearer * ways_to_differ(bits, near + 1, 1);
+		cost = passes * sort +
+			pairs * parts * ways_to_differ(bits, near, odds) * exp2(-share) +
+			matches * parts * MATCH;
 		if (cost < *least)
 		{
 			*least = cost;
@@ -228,8 +243,7 @@ hamming_cut_choose(JoinCut *cut, const GroupShape *shape, int radius,
 	{
 		join_cut_begin(cut, 1, radius, region, varying);
 		cut->part_count = parts;
-		cut->near = (radius + 1) / parts - 1;
-		cut->nearer = (radius + 1) % parts;
+		share_out(radius, parts, &cut->near, &cut->nearer);
 	}
 	else if (levels > 0)
 		join_cut_begin(cut, levels, radius, region, varying);
