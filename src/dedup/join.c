@@ -40,13 +40,6 @@
  */
 #define WORTH_ESTIMATING 2048
 
-/* Is each member of the group to be compared with each other member? */
-static inline bool
-is_one_stretch(const HammingJoin *join, const Candidates *group)
-{
-	return join->x == join->y && group->x == group->y;
-}
-
 /* Return how many pairs comparing each with each takes. */
 static double
 number_of_pairs(const HammingJoin *join, const Candidates *group)
@@ -118,7 +111,9 @@ sample_pair(const HammingJoin *join, const Candidates *group, int i,
 	uint32		y = group->y + (i * UINT64CONST(2654435761)) % y_size;
 
 	*difference = join->x->fps[x] ^ join->y->fps[y];
-	return !is_left_out(join, x, y);
+	/* within one stretch, a fingerprint may meet itself: that is no pair */
+	return !(is_one_stretch(join, group) && x == y) &&
+		!is_left_out(join, x, y);
 }
 
 /*
@@ -179,9 +174,7 @@ measure_bits(const HammingJoin *join, const Candidates *group,
 		if (!sample_pair(join, group, i, &difference))
 			continue;
 		needed++;
-		/* the sample may pair a fingerprint with itself */
-		within += difference != 0 &&
-			fingerprint_popcount(difference) <= join->radius;
+		within += fingerprint_popcount(difference) <= join->radius;
 		for (bit = 0; bit < HAMMING_BITS; bit++)
 			differ[bit] += difference >> bit & 1;
 	}
@@ -240,11 +233,10 @@ radius_later(const JoinNode *node)
 	int			radius = cut->radius - fingerprint_popcount(node->flips);
 	int			part;
 
-	if (cut->levels > 1)
-		return radius - (node->part + 1 - cut->levels);
 	for (part = 0; part < node->part; part++)
 		radius -= join_cut_near(cut, part) + 1;
-	return radius;
+	/* of these parts, all levels but the last have chosen one each */
+	return radius + cut->levels - 1;
 }
 
 /* Return the bits in which all pairs of the node's smaller groups differ. */
@@ -385,11 +377,12 @@ lowest_bits(Fingerprint bits, int count)
  * of one bit, then those of two, and so on.  Return false after the last one of
  * join_cut_near() bits.
  *
- * Choices of as many bits are in the order of their numbers.  To the lowest of
- * the bits is added one at its place: a carry moves the last of the ones that
- * stand together to the next place, and the others go to the lowest places.
- * For the addition, all places of other bits are filled with ones, so that the
- * carry passes them.
+ * Choices of the same number of bits come in ascending order, as numbers.  The
+ * next one is found by an addition: the lowest bit of flips is added to flips.
+ * The carry clears the lowest run of chosen bits and sets the bit above the
+ * run.  The bits that the carry has cleared too many become the lowest ones of
+ * the part.  Bits that are not of the part are 1 in the addition: so the carry
+ * passes over these.
  */
 static bool
 next_flips(JoinNode *node)

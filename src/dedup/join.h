@@ -76,6 +76,13 @@ typedef struct HammingJoin
 	JoinNode	nodes[HAMMING_BITS];
 } HammingJoin;
 
+/* Is each member of the group to be compared with each other member? */
+static inline bool
+is_one_stretch(const HammingJoin *join, const Candidates *group)
+{
+	return join->x == join->y && group->x == group->y;
+}
+
 extern HammingJoin *hamming_join_begin(FingerprintList *x, FingerprintList *y,
 									   int radius, uint32 *sets);
 extern void hamming_join_settle(HammingJoin *join, const bool *settled);

@@ -55,7 +55,7 @@ begin_group(JoinPairs *pairs, const Candidates *group)
 	pairs->inner = pairs->is_swapped ? join->x : join->y;
 	pairs->inner_from = pairs->is_swapped ? group->x : group->y;
 	pairs->inner_end = pairs->is_swapped ? group->x_end : group->y_end;
-	pairs->is_one_stretch = join->x == join->y && group->x == group->y;
+	pairs->is_one_stretch = is_one_stretch(join, group);
 }
 
 /* One stretch is compared with later places: so each pair comes once. */
