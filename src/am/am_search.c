@@ -270,9 +270,10 @@ fetch_leaves(HammingSearch *search)
 }
 
 /*
- * Let leaves of the queue be read from disk, as far ahead as
- * effective_io_concurrency says.  A search that ends after a few leaves, as
- * with LIMIT, has asked for no more than twice as many.
+ * Let the operating system read leaves of the queue from disk, as far ahead as
+ * effective_io_concurrency says, but no more leaves ahead than the search has
+ * read.  So a search that ends early, as with LIMIT, has asked the operating
+ * system for at most twice the leaves that it has read.
  */
 static void
 prefetch_leaves(HammingSearch *search)

@@ -30,8 +30,9 @@ typedef struct JoinCut
 	int			radius;			/* 0 .. radius of the join */
 	int			part_count;		/* radius + levels; if levels is 1, radius + 1
 								 * or less */
-	int			near;			/* see join_cut_near(): of the last part */
-	int			nearer;			/* parts, the first, of which it is near + 1 */
+	int			near;			/* join_cut_near() of the last part */
+	int			nearer;			/* number of first parts whose join_cut_near()
+								 * is near + 1 */
 	Fingerprint region;			/* bits that the parts are made of; if levels
 								 * is 1, there may be bits of no part */
 	Fingerprint varying;		/* bits that are not the same in all of the

@@ -184,7 +184,7 @@ count_occurrence(FeatureTable *table, int side, uint64 slot, int64 weight)
 
 /*
  * The table must have room for count features, and no columns of counts or
- * weights.  fresh must have room for as many.  Set fresh[0 .. n) to the
+ * weights.  fresh must have room for count features.  Set fresh[0 .. n) to the
  * features that were not in the table, and return n.
  */
 static uint32
