@@ -49,21 +49,9 @@ filter_plan(double less, double more, int radius, double memory)
 }
 
 /*
- * Return how many pairs of rows are read again, to check the other clauses or
- * to return them.  A semi or anti join does not need that if it has no other
- * clause, and else looks at a few pairs for each outer row.
- */
-static double
-pairs_read(JoinType type, const Path *outer, double pairs, bool has_filter)
-{
-	if (type != JOIN_SEMI && type != JOIN_ANTI)
-		return pairs;
-	return has_filter ? Min(pairs, 2 * outer->rows) : 0;
-}
-
-/*
- * Set the costs of path, a join of outer and inner within radius, which pairs
- * pairs of rows.  filter has the other clauses that are checked for these.
+ * Set the costs of path, a join of outer and inner within radius.  The join
+ * reads pairs pairs of rows again, to check the clauses of filter or to return
+ * the rows.
  */
 void
 hamming_cost_join(PlannerInfo *root, CustomPath *path, JoinType type,
@@ -95,8 +83,7 @@ hamming_cost_join(PlannerInfo *root, CustomPath *path, JoinType type,
 		startup += 2 * (radius + 1) * (less + joined) * sizeof(JoinEntry) /
 			BLCKSZ * seq_page_cost;
 	cost_qual_eval(&quals, filter, root);
-	run = quals.startup + (read_pair + quals.per_tuple) *
-		pairs_read(type, outer, pairs, filter != NIL);
+	run = quals.startup + (read_pair + quals.per_tuple) * pairs;
 	path->path.startup_cost = startup;
 	if (type == JOIN_SEMI || type == JOIN_ANTI)
 		path->path.startup_cost += run;

@@ -86,18 +86,44 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
 	return path;
 }
 
+/*
+ * Return how many pairs of rows are read again, to check the other clauses,
+ * which are filter, or to return the rows.
+ *
+ * A semi or anti join does not need that if filter is empty.  Else it reads all
+ * pairs of a row that has no partner, and those of another row up to the first
+ * partner.  If m of n pairs, in random order, are partners, the first one is at
+ * place (n + 1) / (m + 1) on average: PostgreSQL counts 2 n / (m + 1), as in
+ * final_cost_nestloop().
+ */
+static double
+pairs_read(JoinPaths *join, Path *outer, Path *inner, List *filter)
+{
+	Selectivity selectivity = clause_selectivity(join->root,
+												 (Node *) join->clause.rinfo, 0,
+												 JOIN_INNER,
+												 join->extra->sjinfo);
+	const		SemiAntiJoinFactors *factors = &join->extra->semifactors;
+	double		pairs = selectivity * outer->rows * inner->rows;
+	double		read;
+
+	if (join->type != JOIN_SEMI && join->type != JOIN_ANTI)
+		return pairs;
+	if (filter == NIL)
+		return 0;
+	read = Min(2 / (factors->match_count + 1), 1);
+	return pairs * (1 - factors->outer_match_frac * (1 - read));
+}
+
 static void
 cost_path(JoinPaths *join, CustomPath *path, Path *outer, Path *inner)
 {
-	Node	   *clause = (Node *) join->clause.rinfo;
-	Selectivity matches = clause_selectivity(join->root, clause, 0, JOIN_INNER,
-											 join->extra->sjinfo);
+	List	   *filter = list_nth(path->custom_private, PATH_CLAUSES);
 
 	join_width(join->bits)->cost_join(join->root, path, join->type, outer,
 									  inner, join->clause.known_radius,
-									  matches * outer->rows * inner->rows,
-									  list_nth(path->custom_private,
-											   PATH_CLAUSES));
+									  pairs_read(join, outer, inner, filter),
+									  filter);
 }
 
 /* A path by the cheapest paths of the sides. */
