@@ -57,6 +57,7 @@ WIDE = \
 	src/join/node \
 	src/join/partners \
 	src/join/passes \
+	src/type/analyze \
 	src/type/ball \
 	src/type/cast \
 	src/type/distance_array \

@@ -150,7 +150,8 @@ SELECT near_plpgsql(:'q', NULL);
 SELECT index_use(format('UPDATE docs SET k = 0 WHERE fp <-> %L <= 3', :'q'));
 SELECT index_use('DELETE FROM docs USING queries WHERE fp <-> q <= 3');
 BEGIN;
-DELETE FROM docs USING queries WHERE fp <-> q <= 3 RETURNING id;
+WITH deleted AS (DELETE FROM docs USING queries WHERE fp <-> q <= 3 RETURNING id)
+SELECT id FROM deleted ORDER BY id;
 ROLLBACK;
 
 -- expression and partial indexes

@@ -26,11 +26,16 @@ CREATE FUNCTION simhash64_recv(internal) RETURNS simhash64
 CREATE FUNCTION simhash64_send(simhash64) RETURNS bytea
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
+-- what ANALYZE calls, which also counts how many rows are near each other, for the planner
+CREATE FUNCTION simhash64_analyze(internal) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C STRICT PARALLEL SAFE;
+
 CREATE TYPE simhash64 (
 	INPUT = simhash64_in,
 	OUTPUT = simhash64_out,
 	RECEIVE = simhash64_recv,
 	SEND = simhash64_send,
+	ANALYZE = simhash64_analyze,
 	LIKE = pg_catalog.int8,
 	CATEGORY = 'f',
 	PREFERRED = true
@@ -52,11 +57,16 @@ CREATE FUNCTION simhash128_recv(internal) RETURNS simhash128
 CREATE FUNCTION simhash128_send(simhash128) RETURNS bytea
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
+-- what ANALYZE calls, which also counts how many rows are near each other, for the planner
+CREATE FUNCTION simhash128_analyze(internal) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C STRICT PARALLEL SAFE;
+
 CREATE TYPE simhash128 (
 	INPUT = simhash128_in,
 	OUTPUT = simhash128_out,
 	RECEIVE = simhash128_recv,
 	SEND = simhash128_send,
+	ANALYZE = simhash128_analyze,
 	LIKE = pg_catalog.uuid,
 	CATEGORY = 'f'
 );

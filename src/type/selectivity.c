@@ -2,15 +2,18 @@
  * selectivity.c
  *	  How many rows lie within a Hamming ball.
  *
- * For a fingerprint q and a radius k the estimate is the sum of
+ * For a fingerprint q and a radius k, chance puts a part of the rows there: the
+ * volume of the ball, sum over i <= k of C(64, i), over 2^64, or the same with
+ * 128.  Chance knows nothing of duplicates.
  *
- * - the frequencies of the column's most common values within k of q, if q
- *   is known;
- * - of the other rows, the part that chance puts there, which is the volume
- *   of the ball, sum over i <= k of C(64, i), over 2^64, or the same with 128;
- * - and a floor for real duplicates, which chance knows nothing of: k + 1 of
- *   the column's values, as edits make near-duplicates at small distances, and
- *   a larger radius takes in more of them.
+ * - Where q is not known, as in a join, ANALYZE has counted the pairs of rows
+ *   that are within k of each other (analyze.c).  The estimate is this part, or
+ *   the volume, but no less than one of the column's values.
+ * - Where q is known, the column's most common values are compared with q, and
+ *   its histogram shows if many of the others lie within k.
+ * - Where none of these says more, duplicates are k + 1 of the column's values:
+ *   edits make near-duplicates at small distances, and a larger radius takes in
+ *   more of them.
  */
 #include "postgres.h"
 
@@ -33,6 +36,14 @@
 
 PG_FUNCTION_INFO_V1(simhash_restrict);
 PG_FUNCTION_INFO_V1(simhash_join);
+
+#define NOT_COUNTED 2.0			/* more than any part */
+
+/*
+ * How many times as many of the histogram's values as expected must be in a
+ * ball, for these to be more than a few that chance has put there.
+ */
+#define DENSE 5
 
 /* What is known of a ball when a query is planned. */
 typedef struct KnownBall
@@ -57,7 +68,7 @@ ball_volume(int32 radius)
 
 /*
  * Return the part of a column's rows that is in a ball, where distinct is the
- * number of the column's values and nothing is known of the centre.
+ * number of the column's values and nothing else is known.
  */
 static double
 ball_fraction(int32 radius, double distinct)
@@ -89,7 +100,57 @@ null_fraction(VariableStatData *variable)
 }
 
 /*
- * Return the part of a column's rows within the ball.
+ * Return the part of the pairs of a column's rows that is within radius, 0 ..
+ * HAMMING_BITS, as ANALYZE has counted them; NOT_COUNTED where it has not.
+ */
+static double
+counted_density(VariableStatData *variable, int32 radius)
+{
+	AttStatsSlot slot;
+	double		density = NOT_COUNTED;
+
+	if (!HeapTupleIsValid(variable->statsTuple) ||
+		!get_attstatsslot(&slot, variable->statsTuple, SIMHASH_STATISTIC_KIND,
+						  InvalidOid, ATTSTATSSLOT_NUMBERS))
+		return NOT_COUNTED;
+	/* fingerprints of another width have another number of radii */
+	if (slot.nnumbers == HAMMING_BITS + 1)
+		density = slot.numbers[radius];
+	free_attstatsslot(&slot);
+	return density;
+}
+
+/*
+ * Return the part of the pairs of non-NULL values of two columns, which may be
+ * the same one, that is within radius.  Like that of an equality join, it
+ * follows the column that is less dense: each value of the other one is taken
+ * to be as near to that column's values as these are to each other.
+ */
+static double
+pair_fraction(VariableStatData *a, VariableStatData *b, int32 radius)
+{
+	double		distinct = Max(distinct_values(a), distinct_values(b));
+	double		density;
+
+	if (radius < 0)
+		return 0;
+	density = Min(counted_density(a, radius), counted_density(b, radius));
+	if (density == NOT_COUNTED)
+		return ball_fraction(radius, distinct);
+	return Max(Max(density, ball_volume(radius)), 1 / Max(distinct, 1));
+}
+
+/* The values of a column that ANALYZE has stored, and those in a ball. */
+typedef struct StoredValues
+{
+	int			count;
+	int			within;
+	double		frequency;		/* of all most common values */
+	double		frequency_within;
+}			StoredValues;
+
+/*
+ * Look at the most common values, or at the histogram.
  *
  * Statistics are used without statistic_proc_security_check(): all that could
  * be asked of them here is a leakproof function.
@@ -98,35 +159,62 @@ null_fraction(VariableStatData *variable)
  * whatever the operator's types are.  So values that are not as long as a
  * fingerprint are not read as fingerprints.
  */
+static StoredValues
+look_at_values(VariableStatData *variable, int kind, const KnownBall *ball)
+{
+	StoredValues result = {0};
+	int			flags = ATTSTATSSLOT_VALUES;
+	AttStatsSlot slot;
+	int			i;
+
+	if (kind == STATISTIC_KIND_MCV)
+		flags |= ATTSTATSSLOT_NUMBERS;
+	if (!HeapTupleIsValid(variable->statsTuple) ||
+		!get_attstatsslot(&slot, variable->statsTuple, kind, InvalidOid, flags))
+		return result;
+	if (get_typlen(slot.valuetype) == sizeof(Fingerprint))
+		result.count = slot.nvalues;
+	for (i = 0; i < result.count; i++)
+	{
+		double		frequency = slot.numbers == NULL ? 0 : slot.numbers[i];
+
+		result.frequency += frequency;
+		if (hamming_distance(DatumGetSimhash(slot.values[i]),
+							 ball->centre) <= ball->radius)
+		{
+			result.within++;
+			result.frequency_within += frequency;
+		}
+	}
+	free_attstatsslot(&slot);
+	return result;
+}
+
+/*
+ * Return the part of a column's rows within the ball.
+ *
+ * The histogram shows rows that lie as densely as neither chance nor duplicates
+ * explain.  The centre itself may be one of its values: so one value in the
+ * ball counts for nothing.
+ */
 static double
 column_fraction(VariableStatData *variable, const KnownBall *ball)
 {
-	double		common = 0;		/* rows that hold a most common value */
-	double		common_within = 0;	/* and one within the ball */
-	double		distinct = distinct_values(variable);
-	AttStatsSlot slot;
-	int			count = 0;
-	int			i;
+	double		values = 1 - null_fraction(variable);
+	StoredValues common;
+	StoredValues other;
+	double		fraction;
 
-	if (ball->has_centre && HeapTupleIsValid(variable->statsTuple) &&
-		get_attstatsslot(&slot, variable->statsTuple, STATISTIC_KIND_MCV,
-						 InvalidOid,
-						 ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS))
-	{
-		if (get_typlen(slot.valuetype) == sizeof(Fingerprint))
-			count = slot.nvalues;
-		for (i = 0; i < count; i++)
-		{
-			common += slot.numbers[i];
-			if (hamming_distance(DatumGetSimhash(slot.values[i]),
-								 ball->centre) <= ball->radius)
-				common_within += slot.numbers[i];
-		}
-		distinct -= count;
-		free_attstatsslot(&slot);
-	}
-	return common_within + Max(1 - null_fraction(variable) - common, 0) *
-		ball_fraction(ball->radius, distinct);
+	if (!ball->has_centre)
+		return values * pair_fraction(variable, variable, ball->radius);
+	common = look_at_values(variable, STATISTIC_KIND_MCV, ball);
+	other = look_at_values(variable, STATISTIC_KIND_HISTOGRAM, ball);
+	fraction = ball_fraction(ball->radius,
+							 distinct_values(variable) - common.count);
+	if (other.within - 1 > DENSE * fraction * other.count)
+		fraction = (double) other.within / other.count;
+	return common.frequency_within +
+		Max(values - common.frequency, 0) * fraction;
 }
 
 /*
@@ -157,7 +245,7 @@ restriction_selectivity_of(PlannerInfo *root, List *args, int varRelid,
 
 /*
  * Return the selectivity of a join, like that of an equality join but for the
- * ball: a row meets ball_fraction() of the rows on the side with more values.
+ * ball: a row meets pair_fraction() of the rows on the other side.
  */
 static Selectivity
 join_selectivity_of(PlannerInfo *root, List *args, JoinType jointype,
@@ -166,12 +254,10 @@ join_selectivity_of(PlannerInfo *root, List *args, JoinType jointype,
 	VariableStatData left;
 	VariableStatData right;
 	bool		reversed;
-	double		distinct;
 	Selectivity selectivity;
 
 	get_join_variables(root, args, sjinfo, &left, &right, &reversed);
-	distinct = Max(distinct_values(&left), distinct_values(&right));
-	selectivity = ball_fraction(radius, distinct);
+	selectivity = pair_fraction(&left, &right, radius);
 	selectivity *= 1 - null_fraction(&right);
 	if (jointype == JOIN_SEMI || jointype == JOIN_ANTI)
 	{
