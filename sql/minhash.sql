@@ -35,7 +35,7 @@ $$;
 DROP FUNCTION draw;
 
 -- The high word is the fingerprint of 64 bits.
-SELECT count(*), count(*) FILTER (WHERE minhash128(body, words, chars)::simhash64 IS DISTINCT FROM minhash(body, words, chars)) AS wrong,
+SELECT count(*), count(*) FILTER (WHERE minhash128(body, NULL, words, chars)::simhash64 IS DISTINCT FROM minhash(body, NULL, words, chars)) AS wrong,
 	count(*) FILTER (WHERE words > 0 AND minhash128(body, stops, words)::simhash64 IS DISTINCT FROM minhash(body, stops, words)) AS wrong_stops,
 	count(*) FILTER (WHERE minhash128(tokens)::simhash64 IS DISTINCT FROM minhash(tokens)) AS wrong_tokens,
 	count(*) FILTER (WHERE minhash128(doc)::simhash64 IS DISTINCT FROM minhash(doc)) AS wrong_lexemes

@@ -80,14 +80,14 @@ SELECT count(*), count(*) FILTER (WHERE features = 1) AS of_one, count(*) FILTER
 	count(*) FILTER (WHERE :minhash(shuffled || hashes || hashes) IS DISTINCT FROM fp) AS three_times,
 	count(*) FILTER (WHERE of_tokens IS DISTINCT FROM fp) AS of_tokens,
 	count(*) FILTER (WHERE of_hashes IS DISTINCT FROM fp) AS of_hashes
-FROM (SELECT s.*, :minhash(body, words, chars) AS fp
+FROM (SELECT s.*, :minhash(body, NULL, words, chars) AS fp
 	FROM bodies JOIN (SELECT id, words, chars, count(*)::int AS features, array_agg(feature) AS tokens, array_agg(hash) AS hashes,
 			array_agg(hash ORDER BY md5(hash::text), hash) AS shuffled, :minhash_agg(feature) AS of_tokens, :minhash_agg(hash) AS of_hashes
 		FROM sets GROUP BY id, words, chars) s USING (id)) s;
 -- the number of occurrences does not matter
 SELECT count(*) FILTER (WHERE :minhash(body || ' ' || body, words => 1) IS DISTINCT FROM :minhash(body, words => 1)) AS twice,
 	count(*) FILTER (WHERE :minhash(body) IS DISTINCT FROM :minhash(body, words => 2)) AS default,
-	count(*) FILTER (WHERE :minhash(body, NULL, NULL) IS DISTINCT FROM :minhash(body, NULL::simhash_weights)) AS no_stops,
+	count(*) FILTER (WHERE :minhash(body, NULL) IS DISTINCT FROM :minhash(body)) AS no_stops,
 	count(*) FILTER (WHERE :minhash(upper(body)) IS DISTINCT FROM :minhash(body)) AS upper
 FROM bodies;
 -- a tsvector: the set of its lexemes; positions and labels do not matter
@@ -165,12 +165,18 @@ SELECT error_of(replace(statement, 'minhash(', :'minhash' || '(')) FROM (VALUES
 	($$SELECT minhash('{a,NULL}'::text[])$$),
 	($$SELECT minhash('{{a},{b}}'::text[])$$)) t(statement);
 
+-- arguments by place are those of simhash, whatever the type of a NULL
+SELECT :minhash('a b c d', NULL, 3) = :minhash('a b c d', words => 3) AS words,
+	:minhash('a b c d', NULL, NULL, 3) = :minhash('a b c d', chars => 3) AS chars;
+SELECT call, error_of('SELECT ' || :'minhash' || call) ~ '^42883' AS refused
+FROM (VALUES ($$('a b c d', 3)$$), ($$('a b c d', NULL::int, 3)$$)) v(call);
+
 -- a stop list: as if its words were not there
 SELECT count(*), count(*) FILTER (WHERE :minhash(body, '{"w1": 0, "W2": 0, "w3": 1, "w5": 0}', words) IS DISTINCT FROM
-		:minhash(regexp_replace(body, '\mw[125]\M', '', 'g'), words)) AS wrong,
+		:minhash(regexp_replace(body, '\mw[125]\M', '', 'g'), words => words)) AS wrong,
 	count(*) FILTER (WHERE :minhash(body, '{"": 0, "w1": 1, "w2": 1, "w7": 1}', words) IS DISTINCT FROM
-		:minhash(regexp_replace(body, '\m(?!w[127]\M)\w+', '', 'g'), words)) AS wrong_allowed,
-	count(*) FILTER (WHERE :minhash(body, '{}', words) IS DISTINCT FROM :minhash(body, words)) AS wrong_empty,
+		:minhash(regexp_replace(body, '\m(?!w[127]\M)\w+', '', 'g'), words => words)) AS wrong_allowed,
+	count(*) FILTER (WHERE :minhash(body, '{}', words) IS DISTINCT FROM :minhash(body, words => words)) AS wrong_empty,
 	count(*) FILTER (WHERE :minhash(body, '{"": 0}', words) IS NOT NULL) AS wrong_all
 FROM bodies, unnest('{1,2,3,7,NULL}'::int[]) words WHERE id % 4 > 0 AND id < 65;
 SELECT :minhash('a b a c', '{"": 0, "a": 1}', words => 1) = :minhash('{a}'::text[]) AS allowed,
@@ -182,17 +188,17 @@ SELECT :minhash('a b a c', '{"": 0, "a": 1}', words => 1) = :minhash('{a}'::text
 	:minhash('東京都大阪', '{"京都": 0}') = :minhash('{東京 都大,都大 大阪}'::text[]) AS bigrams,
 	:minhash('東京都大阪', '{"京都": 0}', 1) = :minhash('{東京,都大,大阪}'::text[]) AS bigrams;
 -- words that are longer than the buffer, stopped or not
-SELECT n, :minhash('a b ' || long || ' c ' || long || ' d', stop, n) = :minhash('a b c d', n) AS stopped,
-	:minhash(long || ' a b c d ' || long, stop, n) = :minhash('a b c d', n) AS at_ends,
-	:minhash('a ' || long || ' the b ' || other, stop, n) = :minhash('a b ' || other, n) AS one_of_two,
-	:minhash('a the ' || other || ' the ' || long || ' b the c', stop, n) = :minhash('a ' || other || ' b c', n) AS kept,
+SELECT n, :minhash('a b ' || long || ' c ' || long || ' d', stop, n) = :minhash('a b c d', words => n) AS stopped,
+	:minhash(long || ' a b c d ' || long, stop, n) = :minhash('a b c d', words => n) AS at_ends,
+	:minhash('a ' || long || ' the b ' || other, stop, n) = :minhash('a b ' || other, words => n) AS one_of_two,
+	:minhash('a the ' || other || ' the ' || long || ' b the c', stop, n) = :minhash('a ' || other || ' b c', words => n) AS kept,
 	:minhash(long || ' ' || long, stop, n) IS NULL AS none_left
 FROM (SELECT repeat('x', 20000) AS long, repeat('x', 19999) || 'y' AS other,
 	('{"the": 0, "' || repeat('X', 20000) || '": 0}')::simhash_weights AS stop) s, unnest('{1,2,3,64}'::int[]) n;
 
 -- more features than are sketched at once; one word again and again
-SELECT words, :minhash(body, words) = :minhash(ARRAY(SELECT feature FROM simhash_features(body, words => words))) AS tokens,
-	:minhash(body, words) = :minhash(ARRAY(SELECT :hash FROM simhash_features(body, words => words) ORDER BY md5(feature))) AS hashes,
+SELECT words, :minhash(body, words => words) = :minhash(ARRAY(SELECT feature FROM simhash_features(body, words => words))) AS tokens,
+	:minhash(body, words => words) = :minhash(ARRAY(SELECT :hash FROM simhash_features(body, words => words) ORDER BY md5(feature))) AS hashes,
 	:minhash(body, '{"1": 0, "77777": 0}', words) = :minhash(replace(' ' || body || ' ', ' 77777 ', ' '), '{"1": 0}', words) AS stops
 FROM (SELECT string_agg(i::text, ' ') AS body FROM generate_series(1, 100000) i) s, unnest('{1,2}'::int[]) words;
 SELECT n, :minhash(repeat('again ', n)) = :minhash('again again') AS words, :minhash(repeat('a', n), chars => 1) = :minhash('a', chars => 1) AS chars,

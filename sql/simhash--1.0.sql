@@ -724,23 +724,14 @@ COMMENT ON FUNCTION simhash_features(tsvector, float4[], text) IS
 	'features and weights that the fingerprint of the lexemes of a tsvector is made of';
 
 CREATE FUNCTION minhash(
-	body text, words integer DEFAULT NULL, chars integer DEFAULT NULL)
+	body text, weights simhash_weights DEFAULT NULL,
+	words integer DEFAULT NULL, chars integer DEFAULT NULL)
 	RETURNS simhash64
 	AS 'MODULE_PATHNAME', 'simhash_minhash_text' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 300
 	SUPPORT simhash_collation_support;
-COMMENT ON FUNCTION minhash(text, integer, integer) IS
-	'MinHash of a text, the set of its shingles of 2 words or others: one bit of each of 64 minima';
-
-CREATE FUNCTION minhash(
-	body text, weights simhash_weights,
-	words integer DEFAULT NULL, chars integer DEFAULT NULL)
-	RETURNS simhash64
-	AS 'MODULE_PATHNAME', 'simhash_minhash_text_stops' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE COST 470
-	SUPPORT simhash_collation_support;
 COMMENT ON FUNCTION minhash(text, simhash_weights, integer, integer) IS
-	'MinHash of a text without the words of a stop list, which weigh 0';
+	'MinHash of a text, the set of its shingles of 2 words or others: one bit of each of 64 minima';
 
 CREATE FUNCTION minhash(tokens text[]) RETURNS simhash64
 	AS 'MODULE_PATHNAME', 'simhash_minhash_tokens' LANGUAGE C
@@ -833,23 +824,14 @@ COMMENT ON FUNCTION simhash128(tsvector, float4[], text) IS
 	'128-bit fingerprint of the lexemes of a tsvector, by their labels D, C, B and A';
 
 CREATE FUNCTION minhash128(
-	body text, words integer DEFAULT NULL, chars integer DEFAULT NULL)
+	body text, weights simhash_weights DEFAULT NULL,
+	words integer DEFAULT NULL, chars integer DEFAULT NULL)
 	RETURNS simhash128
 	AS 'MODULE_PATHNAME', 'simhash_minhash128_text' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 430
 	SUPPORT simhash_collation_support;
-COMMENT ON FUNCTION minhash128(text, integer, integer) IS
-	'128-bit MinHash of a text, the set of its shingles of 2 words or others';
-
-CREATE FUNCTION minhash128(
-	body text, weights simhash_weights,
-	words integer DEFAULT NULL, chars integer DEFAULT NULL)
-	RETURNS simhash128
-	AS 'MODULE_PATHNAME', 'simhash_minhash128_text_stops' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE COST 590
-	SUPPORT simhash_collation_support;
 COMMENT ON FUNCTION minhash128(text, simhash_weights, integer, integer) IS
-	'128-bit MinHash of a text without the words of a stop list, which weigh 0';
+	'128-bit MinHash of a text, the set of its shingles of 2 words or others';
 
 CREATE FUNCTION minhash128(tokens text[]) RETURNS simhash128
 	AS 'MODULE_PATHNAME', 'simhash_minhash128_tokens' LANGUAGE C

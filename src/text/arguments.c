@@ -122,8 +122,8 @@ simhash_weighted_arguments(FunctionCallInfo fcinfo, int argument)
 
 /*
  * Return what (stops simhash_weights, words int, chars int) say.  argument is
- * the number of stops, which must not be null; words and chars follow.  The
- * table of stops is valid as long as simhash_cached_stops() says.
+ * the number of stops; words and chars follow.  The table of stops is valid as
+ * long as simhash_cached_stops() says.
  */
 FeatureOptions
 simhash_stops_arguments(FunctionCallInfo fcinfo, int argument,
@@ -132,8 +132,11 @@ simhash_stops_arguments(FunctionCallInfo fcinfo, int argument,
 	FeatureOptions options = simhash_size_arguments(fcinfo, argument + 1,
 													default_words);
 
-	refuse_chars(&options);
-	options.stops = simhash_cached_stops(fcinfo, argument);
+	if (!PG_ARGISNULL(argument))
+	{
+		refuse_chars(&options);
+		options.stops = simhash_cached_stops(fcinfo, argument);
+	}
 	return options;
 }
 

@@ -12,7 +12,6 @@
 #include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_minhash_text);
-PG_FUNCTION_INFO_V1(simhash_minhash_text_stops);
 PG_FUNCTION_INFO_V1(simhash_minhash_tokens);
 PG_FUNCTION_INFO_V1(simhash_minhash_hashes);
 PG_FUNCTION_INFO_V1(simhash_minhash_tsvector);
@@ -23,7 +22,6 @@ PG_FUNCTION_INFO_V1(simhash_minhash_agg_serialize);
 PG_FUNCTION_INFO_V1(simhash_minhash_agg_deserialize);
 PG_FUNCTION_INFO_V1(simhash_minhash_agg_final);
 PG_FUNCTION_INFO_V1(simhash_minhash128_text);
-PG_FUNCTION_INFO_V1(simhash_minhash128_text_stops);
 PG_FUNCTION_INFO_V1(simhash_minhash128_tokens);
 PG_FUNCTION_INFO_V1(simhash_minhash128_bytea);
 PG_FUNCTION_INFO_V1(simhash_minhash128_uuid);
@@ -65,50 +63,6 @@ return_fingerprint(FunctionCallInfo fcinfo, Sketch *sketch, int hashes)
 	return simhash_words_datum(word, hashes);
 }
 
-/* Return the fingerprint of the text that is the first argument. */
-static Datum
-sketch_text(FunctionCallInfo fcinfo, const FeatureOptions *options, int hashes)
-{
-	text	   *body = PG_GETARG_TEXT_PP(0);
-	Sketch		sketch[FEATURE_HASHES_MAX];
-	FeatureTarget target = simhash_sketch_target(sketch, hashes);
-
-	init_sketches(sketch, hashes);
-	simhash_make_features(body, options, &target);
-	PG_FREE_IF_COPY(body, 0);
-	return return_fingerprint(fcinfo, sketch, hashes);
-}
-
-/* Return the fingerprint of (body text, words int, chars int). */
-static Datum
-sketch_plain_text(FunctionCallInfo fcinfo, int hashes)
-{
-	FeatureOptions options;
-
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	options = simhash_size_arguments(fcinfo, 1, DEFAULT_WORDS);
-	return sketch_text(fcinfo, &options, hashes);
-}
-
-/*
- * Return the fingerprint of (body text, weights simhash_weights, words int,
- * chars int).
- */
-static Datum
-sketch_stopped_text(FunctionCallInfo fcinfo, int hashes)
-{
-	FeatureOptions options;
-
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	if (PG_ARGISNULL(1))
-		options = simhash_size_arguments(fcinfo, 2, DEFAULT_WORDS);
-	else
-		options = simhash_stops_arguments(fcinfo, 1, DEFAULT_WORDS);
-	return sketch_text(fcinfo, &options, hashes);
-}
-
 /* Return the fingerprint of the features that make() makes. */
 static Datum
 sketch_features(FunctionCallInfo fcinfo, FeatureMaker make, int hashes)
@@ -123,17 +77,25 @@ sketch_features(FunctionCallInfo fcinfo, FeatureMaker make, int hashes)
 	return return_fingerprint(fcinfo, sketch, hashes);
 }
 
+/*
+ * A FeatureMaker: (body text, weights simhash_weights, words int, chars int),
+ * where weights is a stop list.
+ */
+static void
+make_text_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
+{
+	text	   *body = PG_GETARG_TEXT_PP(0);
+	FeatureOptions options = simhash_stops_arguments(fcinfo, 1, DEFAULT_WORDS);
+
+	simhash_make_features(body, &options, target);
+	PG_FREE_IF_COPY(body, 0);
+}
+
 /* minhash(...) */
 Datum
 simhash_minhash_text(PG_FUNCTION_ARGS)
 {
-	return sketch_plain_text(fcinfo, 1);
-}
-
-Datum
-simhash_minhash_text_stops(PG_FUNCTION_ARGS)
-{
-	return sketch_stopped_text(fcinfo, 1);
+	return sketch_features(fcinfo, make_text_features, 1);
 }
 
 Datum
@@ -158,13 +120,7 @@ simhash_minhash_tsvector(PG_FUNCTION_ARGS)
 Datum
 simhash_minhash128_text(PG_FUNCTION_ARGS)
 {
-	return sketch_plain_text(fcinfo, 2);
-}
-
-Datum
-simhash_minhash128_text_stops(PG_FUNCTION_ARGS)
-{
-	return sketch_stopped_text(fcinfo, 2);
+	return sketch_features(fcinfo, make_text_features, 2);
 }
 
 Datum
