@@ -42,12 +42,21 @@ for my $encoding (sort keys %texts)
 }
 
 # Features are shown in the database's encoding.  The normalisation of a micro
-# sign is a Greek letter, which Latin-1 lacks.
+# sign is a Greek letter, which Latin-1 lacks, and so are accents of their own.
 is( $node->safe_psql(
 		'in_latin1',
-		"SELECT feature FROM simhash_features('CAF\xc3\x89 \xc2\xb5m')"),
-	"caf\xc3\xa9\nU+03BCm",
+		"SELECT feature, count FROM simhash_features('CAF\xc3\x89 \xc2\xb5m \xc2\xb5m don\xc2\xb4t')"),
+	"caf\xc3\xa9|1\n|2\ndon|1\n|1",
 	'features in LATIN1');
+# What is shown gives its hash.
+is( $node->safe_psql(
+		'in_latin1', q{
+		SELECT count(feature) > 150, count(*) - count(feature),
+			count(*) FILTER (WHERE simhash(CASE WHEN feature IS NOT NULL THEN ARRAY[feature] END)::bigint <> hash)
+		FROM (SELECT string_agg(chr(i) || ' x' || chr(i) || 'y', ' ') AS body FROM generate_series(160, 255) i) b,
+			(VALUES (1, NULL), (2, NULL), (NULL, 3)) o(words, chars),
+			simhash_features(body, words => words, chars => chars)}),
+	't|58|0', 'the hash of a feature that is shown');
 is( $node->safe_psql(
 		'in_euc_jp',
 		"SELECT feature FROM simhash_features('\xe6\x9d\xb1\xe4\xba\xac x')"),

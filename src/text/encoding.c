@@ -78,9 +78,10 @@ append_converted(StringInfo buf, const uint8 *bytes, int length)
 /*
  * Append bytes[0 .. length), valid UTF-8, to buf in the server's encoding.
  * lacking() writes each character that this encoding lacks: the normalisation
- * of a text may have such characters.
+ * of a text may have such characters.  Without lacking(), return false at the
+ * first of them.
  */
-void
+bool
 simhash_append_utf8(StringInfo buf, const uint8 *bytes, size_t length,
 					CodePointWriter lacking)
 {
@@ -88,7 +89,7 @@ simhash_append_utf8(StringInfo buf, const uint8 *bytes, size_t length,
 		GetDatabaseEncoding() == PG_SQL_ASCII)
 	{
 		appendBinaryStringInfo(buf, (const char *) bytes, length);
-		return;
+		return true;
 	}
 	while (length > 0)
 	{
@@ -99,8 +100,13 @@ simhash_append_utf8(StringInfo buf, const uint8 *bytes, size_t length,
 		if (bytes_read == 1)
 			appendStringInfoCharMacro(buf, *bytes);
 		else if (!append_converted(buf, bytes, bytes_read))
+		{
+			if (lacking == NULL)
+				return false;
 			lacking(buf, cp);
+		}
 		bytes += bytes_read;
 		length -= bytes_read;
 	}
+	return true;
 }

@@ -13,7 +13,7 @@ typedef void (*CodePointWriter) (StringInfo buf, uint32 cp);
 extern int	simhash_clip_text(const char *body, int length, int limit);
 extern const char *simhash_text_to_utf8(const char *body, int length,
 										int *utf8_length);
-extern void simhash_append_utf8(StringInfo buf, const uint8 *bytes,
+extern bool simhash_append_utf8(StringInfo buf, const uint8 *bytes,
 								size_t length, CodePointWriter lacking);
 
 #endif							/* SIMHASH_ENCODING_H */

@@ -140,31 +140,26 @@ list_feature(const FeatureTarget *target, const uint8 *bytes, size_t length,
 	entry->count++;
 }
 
-/* A CodePointWriter: as U+ and hexadecimal digits. */
-static void
-write_codepoint(StringInfo buf, uint32 cp)
-{
-	appendStringInfo(buf, "U+%04X", cp);
-}
-
 /*
+ * Return NULL where the server's encoding lacks a character of the feature:
+ * what stands for it would be another feature, of another hash.
+ *
  * Fewer than MaxAllocSize / 4 bytes always fit: the conversion of a character
- * has four times its bytes at most, MAX_CONVERSION_GROWTH, and U+ with the
- * digits of one of two bytes has six.
+ * has four times its bytes at most, MAX_CONVERSION_GROWTH.
  */
 static text *
 feature_to_text(const FeatureKey *key)
 {
 	StringInfoData buf;
-	text	   *result;
+	text	   *result = NULL;
 
 	if (key->length > MaxAllocSize / 4)
 		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 						errmsg("feature of %zu bytes is too long to show",
 							   key->length)));
 	initStringInfo(&buf);
-	simhash_append_utf8(&buf, key->bytes, key->length, write_codepoint);
-	result = cstring_to_text_with_len(buf.data, buf.len);
+	if (simhash_append_utf8(&buf, key->bytes, key->length, NULL))
+		result = cstring_to_text_with_len(buf.data, buf.len);
 	pfree(buf.data);
 	return result;
 }
@@ -205,9 +200,9 @@ make_row(const FeatureCount *feature, TermFrequency tf, ShownHash hash,
 	const FeatureKey *shown = &feature->shown;
 	int64		factor = simhash_term_factor(tf, feature->count);
 
-	nulls[0] = shown->bytes == NULL;
-	if (!nulls[0])
+	if (shown->bytes != NULL)
 		row[0] = PointerGetDatum(feature_to_text(shown));
+	nulls[0] = DatumGetPointer(row[0]) == NULL;
 	row[1] = hash_to_datum(shown->hash, hash);
 	row[2] = Int32GetDatum(feature->count);
 	row[3] = Float8GetDatum((double) factor / WEIGHT_UNIT);
