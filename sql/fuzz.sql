@@ -35,9 +35,10 @@ BEGIN
 			EXECUTE format('SELECT %L::%s::text', output, type) INTO STRICT input;
 			IF input <> output THEN RETURN format('%s became %s', output, input); END IF;
 			accepted := accepted + 1;
-		EXCEPTION WHEN invalid_text_representation THEN
-			-- of weights, the errors name the key
-			IF position(input IN SQLERRM) = 0 AND type <> 'simhash_weights' THEN
+		EXCEPTION WHEN invalid_text_representation OR invalid_parameter_value THEN
+			-- of weights, the errors name the key, and one is that of the number
+			IF (position(input IN SQLERRM) = 0 AND type <> 'simhash_weights')
+				OR (SQLSTATE = '22023') <> (SQLERRM ~ '^weight must be between') THEN
 				RETURN SQLERRM;
 			END IF;
 		END;

@@ -10,3 +10,5 @@ SELECT pg_input_is_valid('{"a": 1}', 'simhash_weights') AS good, w, pg_input_is_
 FROM unnest(ARRAY['', '{"a": 1', '{"a": -1}', '{"a b": 1}', '{"a": 1, "A": 1}', '{"": 1, "": 1}', '{"\ud800": 1}']) w;
 SELECT message, detail, sql_error_code
 FROM pg_input_error_info('{"a b": 1}', 'simhash_weights');
+SELECT message, detail, sql_error_code
+FROM pg_input_error_info('{"a": -1}', 'simhash_weights');

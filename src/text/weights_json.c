@@ -250,7 +250,7 @@ read_weight(Parser *p, double *weight)
 	*weight = strtod(lex->token_start, NULL);
 	if (!simhash_weight_from_double(*weight, &units))
 		ereturn(p->escontext, false,
-				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("weight must be between 0 and 2147483648, not %s, for "
 						"key \"%s\"",
 						simhash_excerpt(number, lex->token_terminator -
@@ -368,8 +368,9 @@ read_object(Parser *p)
 }
 
 /*
- * json is in the server's encoding.  Return NULL for an error, 22P02, that
- * escontext takes.  Error: 54000 for a value of more than 1 GB.
+ * json is in the server's encoding.  Return NULL for an error that escontext
+ * takes: 22P02, or 22023 for a weight out of range.  Error: 54000 for a value
+ * of more than 1 GB.
  */
 struct varlena *
 simhash_weights_parse(const char *json, Node *escontext)
