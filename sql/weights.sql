@@ -146,6 +146,12 @@ SELECT simhash_idf(body) IS NULL AS no_text FROM texts WHERE body IS NULL;
 SELECT simhash_idf(body, NULL) = simhash_idf(body) AS null_min_df FROM texts;
 SELECT error_of('SELECT simhash_idf(body, 0) FROM texts');
 SELECT error_of('SELECT simhash_idf(body, id) FROM texts');
+-- NULL is the default in each row; the row of no text counts for nothing
+SELECT error_of('SELECT simhash_idf(body, CASE WHEN id = 2 THEN 3 END) FROM texts'),
+	error_of('SELECT simhash_idf(body, CASE WHEN id <> 2 THEN 3 END) FROM texts');
+SELECT simhash_idf(body, CASE WHEN id > 1 THEN 2 END) = simhash_idf(body) AS some_null,
+	simhash_idf(body, CASE WHEN id < 5 THEN 3 END) = simhash_idf(body, 3) AS null_of_no_text,
+	simhash_idf(body, CASE WHEN id < 5 THEN 3 ELSE 0 END) = simhash_idf(body, 3) AS wrong_of_no_text FROM texts;
 SELECT id, simhash(body, idf) AS fp FROM texts, (SELECT simhash_idf(body) AS idf FROM texts) s WHERE id < 3 ORDER BY id;
 -- a token is a bigram where there are no spaces, and may be long
 SELECT simhash_idf(t, 1) FROM (VALUES ('日本語')) v(t);

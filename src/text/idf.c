@@ -66,7 +66,7 @@ typedef struct IdfState
 	MemoryContext context;		/* of the aggregate, for all that follows */
 	document_hash *tokens;
 	int64		documents;		/* texts that are not null */
-	int32		min_df;			/* 0: not given yet */
+	int32		min_df;			/* of these texts; 0: there is none yet */
 	uint8	   *arena;			/* the free end of the last block */
 	size_t		arena_left;		/* free bytes at arena */
 } IdfState;
@@ -162,20 +162,24 @@ get_idf_state(FunctionCallInfo fcinfo)
 	return (IdfState *) PG_GETARG_POINTER(0);
 }
 
-/* (state internal, body text[, min_df int]): a null body counts for nothing */
+/*
+ * (state internal, body text[, min_df int]): a null body counts for nothing,
+ * whatever its min_df
+ */
 Datum
 simhash_idf_transition(PG_FUNCTION_ARGS)
 {
 	IdfState   *state = get_idf_state(fcinfo);
 	FeatureTarget target = {.hashes = 1,.sink = count_token,.arg = state};
+	int32		min_df = DEFAULT_MIN_DF;
 	text	   *body;
 	Tokenizer	tokenizer;
 
-	if (PG_NARGS() > 2 && !PG_ARGISNULL(2))
-		set_min_df(state, PG_GETARG_INT32(2));
 	if (PG_ARGISNULL(1))
 		PG_RETURN_POINTER(state);
-
+	if (PG_NARGS() > 2 && !PG_ARGISNULL(2))
+		min_df = PG_GETARG_INT32(2);
+	set_min_df(state, min_df);
 	state->documents++;
 	body = PG_GETARG_TEXT_PP(1);
 	simhash_begin_text(&tokenizer, &simhash_single_words, target);
@@ -293,7 +297,6 @@ simhash_idf_final(PG_FUNCTION_ARGS)
 	const TokenWeight *twice;
 	TokenWeight *tokens;
 	size_t		count = 0;
-	int32		min_df;
 	document_iterator iterator;
 	DocumentSlot *slot;
 
@@ -302,7 +305,6 @@ simhash_idf_final(PG_FUNCTION_ARGS)
 		state = (IdfState *) PG_GETARG_POINTER(0);
 	if (state == NULL || state->documents == 0)
 		PG_RETURN_NULL();
-	min_df = state->min_df != 0 ? state->min_df : DEFAULT_MIN_DF;
 	tokens = MemoryContextAllocHuge(CurrentMemoryContext,
 									Max(state->tokens->members, 1) *
 									sizeof(TokenWeight));
@@ -312,7 +314,7 @@ simhash_idf_final(PG_FUNCTION_ARGS)
 		DocumentToken *token = slot->token;
 
 		CHECK_FOR_INTERRUPTS();
-		if (token->documents >= min_df)
+		if (token->documents >= state->min_df)
 		{
 			tokens[count].token = token->bytes;
 			tokens[count].length = token->length;
