@@ -83,6 +83,7 @@ SELECT error_of(replace(statement, 'simhash(', :'simhash' || '(')) FROM (VALUES
 	($$SELECT simhash('{{a},{b}}'::text[])$$),
 	($$SELECT simhash('{a,b}'::text[], '{{1},{2}}')$$),
 	($$SELECT simhash('{a,b}'::text[], '{1,NULL}')$$),
+	($$SELECT simhash('[3:5]={a,b,NULL}'::text[])$$),
 	($$SELECT simhash('{a,b}'::text[], '{1,-1}')$$),
 	($$SELECT simhash('{a,b}'::text[], '{1,NaN}')$$),
 	($$SELECT simhash('{a,b}'::text[], '{1,Infinity}')$$),

@@ -112,6 +112,10 @@ SELECT error_of(statement) FROM (VALUES
 	($$SELECT simhash_features('a', '{}', chars => 3)$$),
 	($$SELECT simhash(repeat('a ', 65536), '{"a": 2147483648}', tf => 'count')$$),
 	($$SELECT simhash(repeat('a ', 65537), '{"a": 2147483648}', words => 2, tf => 'count')$$),
+	($$SELECT simhash_features(repeat('a ', 65536), '{"a": 2147483648}', tf => 'count')$$),
+	($$SELECT simhash_features(repeat('a ', 65537), '{"a": 2147483648}', words => 2, tf => 'count')$$),
+	($$SELECT simhash_features(array_fill('a'::text, '{65536}'), array_fill(2147483648::float8, '{65536}'))$$),
+	($$SELECT simhash_features(array_fill(1::bigint, '{65536}'), array_fill(2147483648::float8, '{65536}'))$$),
 	($$SELECT simhash128('a', '{}', chars => 3)$$),
 	($$SELECT simhash128('a', '{}', words => 0)$$),
 	($$SELECT simhash128(repeat('a ', 65536), '{"a": 2147483648}', tf => 'count')$$),
@@ -129,6 +133,17 @@ SELECT error_of(statement) FROM (VALUES
 	($$SELECT heavy(65536, 3, 'once')$$),
 	($$SELECT heavy(65536, 1, 'log')$$),
 	($$SELECT heavy(38707, 2, 'log')$$)) t(statement);
+-- what a fingerprint is made of has its error
+CREATE FUNCTION heavy_features(n int, repeats int, tf text) RETURNS bigint LANGUAGE sql AS $$
+	SELECT count(*) FROM simhash_features((SELECT repeat(string_agg(i::text, ' ') || ' ', repeats) FROM generate_series(1, n) i),
+		'{"": 2147483648}', tf => tf)
+$$;
+SELECT error_of(statement) FROM (VALUES
+	($$SELECT heavy_features(65536, 1, 'once')$$),
+	($$SELECT heavy_features(65536, 1, 'log')$$),
+	($$SELECT heavy_features(38707, 2, 'log')$$)) t(statement);
+SELECT heavy_features(65535, 3, 'once') AS once, heavy_features(38706, 2, 'log') AS log;
+DROP FUNCTION heavy_features;
 SELECT heavy(65535, 3, 'once') = heavy(65535, 1, 'count') AS once, heavy(38706, 2, 'log') = heavy(38706, 1, 'once') AS log;
 DROP FUNCTION heavy;
 

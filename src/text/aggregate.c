@@ -112,7 +112,7 @@ take_row(FunctionCallInfo fcinfo, FeatureAdder add, int hashes, int sign)
 		weight = simhash_weight_from_datum(PG_GETARG_DATUM(2));
 	/* the total is the same in all sums */
 	if (sign > 0 && weight > PG_INT64_MAX - state->sums[0].total)
-		simhash_weight_overflow();
+		simhash_weight_overflow((double) state->sums[0].total + weight);
 	target.arg = state->sums;
 	add(&target, PG_GETARG_DATUM(1), sign * weight);
 	PG_RETURN_POINTER(state);
@@ -187,7 +187,7 @@ add_sums(WeightSums *sums, const WeightSums *other)
 	int			bit;
 
 	if (other->total > PG_INT64_MAX - sums->total)
-		simhash_weight_overflow();
+		simhash_weight_overflow((double) sums->total + other->total);
 	sums->total += other->total;
 	for (bit = 0; bit < WORD_BITS; bit++)
 		sums->ones[bit] += other->ones[bit];

@@ -182,12 +182,13 @@ simhash_weight_from_datum(Datum datum)
 	return weight;
 }
 
-/* Raise 22003: the weights of all features add up to more than 2^63 - 1. */
+/* Raise 22003: the features weigh total units, which is more than 2^63 - 1. */
 void
-simhash_weight_overflow(void)
+simhash_weight_overflow(double total)
 {
 	ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-					errmsg("total weight out of range")));
+					errmsg("total weight must be below 140737488355328, not "
+						   "%.0f", total / WEIGHT_UNIT)));
 }
 
 typedef struct Elements
@@ -219,7 +220,9 @@ array_elements(ArrayType *array, const char *name)
 	{
 		if (nulls[i])
 			ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-							errmsg("%s must not contain nulls", name)));
+							errmsg("%s must not contain nulls", name),
+							errdetail("Element %d is null.",
+									  ARR_LBOUND(array)[0] + i)));
 	}
 	return result;
 }

@@ -56,6 +56,6 @@ extern void simhash_add_bytea_feature(const FeatureTarget *target, Datum hash,
 extern void simhash_add_uuid_feature(const FeatureTarget *target, Datum hash,
 									 int64 weight);
 extern int64 simhash_weight_from_datum(Datum datum);
-pg_noreturn extern void simhash_weight_overflow(void);
+pg_noreturn extern void simhash_weight_overflow(double total);
 
 #endif							/* SIMHASH_ARGUMENTS_H */

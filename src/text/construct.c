@@ -98,8 +98,8 @@ elect_words(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument,
 			  hashes, set, votes);
 	for (i = 0; i < hashes; i++)
 	{
-		if (votes[i].overflow)
-			simhash_weight_overflow();
+		if (votes[i].excess > 0)
+			simhash_weight_overflow(votes[i].sums.total + votes[i].excess);
 		if (!simhash_votes_fingerprint(&votes[i], &word[i]))
 			PG_RETURN_NULL();
 	}

@@ -17,7 +17,7 @@ simhash_votes_init(Votes *v, bool weighted)
 {
 	v->waiting = 0;
 	v->weighted = weighted;
-	v->overflow = false;
+	v->excess = 0;
 	v->count = 0;
 	if (weighted)
 		memset(&v->sums, 0, sizeof(v->sums));
@@ -94,7 +94,7 @@ add_all_weighted(Votes *v, const uint64 *hash, const int64 *weight,
 	for (i = 0; i < count; i++)
 		total += weight[i];
 	if (total > PG_INT64_MAX - v->sums.total)
-		v->overflow = true;
+		v->excess += total;
 	else
 	{
 		v->sums.total += total;
@@ -188,7 +188,7 @@ majority(const Votes *v)
 }
 
 /*
- * v->overflow must not be set.  Set bit i of *fingerprint if the features
+ * v->excess must be 0.  Set bit i of *fingerprint if the features
  * whose hash has bit i set weigh more than half of all: a tie gives 0.  Return
  * false if there is no feature or all weigh 0.
  */

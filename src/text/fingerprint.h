@@ -36,7 +36,8 @@ typedef struct Votes
 	int64		weight[VOTES_BATCH];	/* of these, if weighted */
 	uint32		waiting;		/* number of these */
 	bool		weighted;
-	bool		overflow;		/* has the total weight passed 2^63 - 1? */
+	double		excess;			/* weight of features that are left out, as
+								 * the total would pass 2^63 - 1 */
 
 	/*
 	 * If not weighted: bit i of plane[j] is bit j of the number of counted
@@ -70,13 +71,13 @@ votes_add(Votes *v, uint64 hash)
 		simhash_votes_count(v);
 }
 
-/* weight is 0 .. 2^51.  Past 2^63 - 1 in total, v->overflow is set instead. */
+/* weight is 0 .. 2^51.  Past 2^63 - 1 in total, it goes to v->excess. */
 static inline void
 votes_add_weighted(Votes *v, uint64 hash, int64 weight)
 {
 	if (unlikely(weight > PG_INT64_MAX - v->sums.total))
 	{
-		v->overflow = true;
+		v->excess += weight;
 		return;
 	}
 	v->sums.total += weight;

@@ -192,7 +192,26 @@ hash_to_datum(const uint64 *hash, ShownHash shown)
 	return PointerGetDatum(bytes);
 }
 
-/* Make row the row of a feature. */
+/* Error: 22003 if simhash() of these features raises it. */
+static void
+check_total(const FeatureList *list)
+{
+	uint128		total = 0;
+	size_t		i;
+
+	for (i = 0; i < list->length; i++)
+	{
+		const FeatureCount *feature = &list->features[i];
+
+		CHECK_FOR_INTERRUPTS();
+		total += (uint128) feature->shown.weight *
+			simhash_term_factor(list->tf, feature->count) / WEIGHT_UNIT;
+	}
+	if (total > PG_INT64_MAX)
+		simhash_weight_overflow((double) total);
+}
+
+/* Make row the row of a feature: row has no pointer yet. */
 static void
 make_row(const FeatureCount *feature, TermFrequency tf, ShownHash hash,
 		 Datum *row, bool *nulls)
@@ -233,6 +252,7 @@ list_features(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument,
 	list.capacity = 256;
 	list.features = palloc(list.capacity * sizeof(FeatureCount));
 	make(fcinfo, &target);
+	check_total(&list);
 
 	for (i = 0; i < list.length; i++)
 	{

@@ -154,11 +154,12 @@ typedef struct CosineSums
 static inline uint64
 add_number(CosineSums *sums, int side, int64 weight, uint64 count)
 {
+	int64		total = sums->total[side];
 	int64		number;
 
 	if (pg_mul_s64_overflow(weight, (int64) count, &number) ||
-		pg_add_s64_overflow(sums->total[side], number, &sums->total[side]))
-		simhash_weight_overflow();
+		pg_add_s64_overflow(total, number, &sums->total[side]))
+		simhash_weight_overflow(total + (double) weight * count);
 	add_product(&sums->squares[side], number, number);
 	return number;
 }
