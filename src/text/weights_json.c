@@ -128,7 +128,7 @@ wrong_key(Parser *p)
 		case JSON_UNICODE_ESCAPE_FORMAT:
 			/* the lexer stops after the character that is no digit */
 			at = lex->token_terminator - 1;
-			while (at[-1] != 'u')
+			while (at > lex->token_start && at[-1] != 'u')
 				at--;
 			return expected_at(p, "four hexadecimal digits", at);
 		default:
