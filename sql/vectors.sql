@@ -65,7 +65,11 @@ INSERT INTO texts VALUES
 (repeat('a ', 1000) || repeat('b ', 100) || 'c c c c c c c c c c d e', 2, NULL, NULL, '000199c3a02fa533ad68e2ab23247752', '000199c1242ead239d48e3e333247b52', '0040d9813438ac2e990ae7f2b5a4fb52', '3f2acfc93caa4d4caf14079b3ec2bd2f'),
 (U&'\6771\4eac\90fd\3068\6771\4eac\99c5\3068\6771\4eac', NULL, NULL, NULL, '26db6abc830cf1b0c410a4fcc251e329', '26db42bc834ce1f0c410a4fdc253e329', '24cb429c814cc0c0040004fdc013e120', '079db414cdeea8ec1f2eb7084b172df5'),
 (U&'\6771\4eac\90fd\3068\6771\4eac\99c5\3068\6771\4eac', 1, NULL, NULL, '26db6abc830cf1b0c410a4fcc251e329', '26db42bc834ce1f0c410a4fdc253e329', '24cb429c814cc0c0040004fdc013e120', '51965abc8518629952aa95da8d556a3f'),
-('0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64 65 66 67 68 69 70 71 72 73 74 75 76 77 78 79 80 81 82 83 84 85 86 87 88 89 90 91 92 93 94 95 96 97 98 99 100 101 102 103 104 105 106 107 108 109 110 111 112 113 114 115 116 117 118 119 120 121 122 123 124 125 126 127 128 129 130 131 132 133 134 135 136 137 138 139 140 141 142 143 144 145 146 147 148 149 150 151 152 153 154 155 156 157 158 159 160 161 162 163 164 165 166 167 168 169 170 171 172 173 174 175 176 177 178 179 180 181 182 183 184 185 186 187 188 189 190 191 192 193 194 195 196 197 198 199', 1, NULL, NULL, 'f222220a0809ce78ee2e701841899740', 'f222220a0809ce78ee2e701841899740', 'f222220a0809ce78ee2e701841899740', '916949bcf5c8dffcc959caf0cdcc136f');
+('0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64 65 66 67 68 69 70 71 72 73 74 75 76 77 78 79 80 81 82 83 84 85 86 87 88 89 90 91 92 93 94 95 96 97 98 99 100 101 102 103 104 105 106 107 108 109 110 111 112 113 114 115 116 117 118 119 120 121 122 123 124 125 126 127 128 129 130 131 132 133 134 135 136 137 138 139 140 141 142 143 144 145 146 147 148 149 150 151 152 153 154 155 156 157 158 159 160 161 162 163 164 165 166 167 168 169 170 171 172 173 174 175 176 177 178 179 180 181 182 183 184 185 186 187 188 189 190 191 192 193 194 195 196 197 198 199', 1, NULL, NULL, 'f222220a0809ce78ee2e701841899740', 'f222220a0809ce78ee2e701841899740', 'f222220a0809ce78ee2e701841899740', '916949bcf5c8dffcc959caf0cdcc136f'),
+('oopkbajficenlhdf gikljfoekeegdcdl gikljfoekeegdcdl z', NULL, NULL, NULL, '548d3034b5c44ad3e880101ae24e6e10', '548d3034b5c44ad3e880509be36eee39', '54851014a0840890e880509be36eee39', '804fd1523da14664eb15ac01bcf4df5f'),
+('oopkbajficenlhdf gikljfoekeegdcdl gikljfoekeegdcdl z', 1, NULL, NULL, '548d3034b5c44ad3e880101ae24e6e10', '548d3034b5c44ad3e880509be36eee39', '54851014a0840890e880509be36eee39', 'd891b5f7e6e775692698dc62c1c01d95'),
+('oopkbajficenlhdf gikljfoekeegdcdl z', NULL, NULL, '{"oopkbajficenlhdf": 1, "gikljfoekeegdcdl": 0}', '54a7d9dde88eadb0c106428b93eaf8e9', '54a7d9dde88eadb0c106428b93eaf8e9', '54a7d9dde88eadb0c106428b93eaf8e9', 'fe1db73dfe7734792640be8cf3c04c59'),
+('oopkbajficenlhdf gikljfoekeegdcdl z', NULL, NULL, '{"oopkbajficenlhdf": 0, "gikljfoekeegdcdl": 1}', '548d3034b5c44ad3e880509be36eee39', '548d3034b5c44ad3e880509be36eee39', '54851014a0840890e880509be36eee39', '806fd15335a5444cc51daf81bcf4ff57');
 SELECT count(*) AS vectors,
 	count(*) FILTER (WHERE simhash(body, weights, words, chars, 'count') IS DISTINCT FROM count::simhash64
 		OR simhash128(body, weights, words, chars, 'count') IS DISTINCT FROM count) AS wrong_count,
@@ -97,7 +101,9 @@ INSERT INTO weighted VALUES
 (U&'\6771\4eac\90fd', NULL, NULL, U&'{"\4eac\90fd": 2.5}', 'b4cf461c71ed634128893ded441237f4', 'b4cf461c71ed634128893ded441237f4', 'b4cf461c71ed634128893ded441237f4'),
 (repeat('x', 10000) || ' y', 2, NULL, '{"y": 3}', 'f082a5b69fae64322ce59de93d55ac09', 'f082a5b69fae64322ce59de93d55ac09', 'f082a5b69fae64322ce59de93d55ac09'),
 ('the cat and the dog and the bird, the end', NULL, NULL, '{"the": 0.5, "and": 0.7}', 'c3108dc390f73cffa002d06b0decadb9', 'c3108dc390f73cffa002d06b0decadb9', 'f23c8cc8905cf4bf8002566d01cf83dc'),
-(repeat('a ', 1000) || repeat('b ', 100) || 'c c c c c c c c c c d e', NULL, NULL, '{"a": 0.001, "b": 0.01, "c": 0.1, "d": 2.5}', '45f8027449c7a65a6e63f81871670367', '45f80274c9c7a7ca6e6bfc18706e03e7', '45f80274c9c7a7ca6e6bfc18706e03e7');
+(repeat('a ', 1000) || repeat('b ', 100) || 'c c c c c c c c c c d e', NULL, NULL, '{"a": 0.001, "b": 0.01, "c": 0.1, "d": 2.5}', '45f8027449c7a65a6e63f81871670367', '45f80274c9c7a7ca6e6bfc18706e03e7', '45f80274c9c7a7ca6e6bfc18706e03e7'),
+('a b', NULL, NULL, '{"a": 7.6293945312500000000001e-06, "b": 1.52587890625e-05}', '575a0b1c44d8843f99009138a3452320', '575a0b1c44d8843f99009138a3452320', '575a0b1c44d8843f99009138a3452320'),
+('oopkbajficenlhdf gikljfoekeegdcdl z', NULL, NULL, '{"oopkbajficenlhdf": 7, "gikljfoekeegdcdl": 0.3}', '54a7d9dde88eadb0c106428b93eaf8e9', '54a7d9dde88eadb0c106428b93eaf8e9', '54a7d9dde88eadb0c106428b93eaf8e9');
 SELECT count(*) AS vectors,
 	count(*) FILTER (WHERE simhash(body, weights, words, chars, 'count') IS DISTINCT FROM count::simhash64
 		OR simhash128(body, weights, words, chars, 'count') IS DISTINCT FROM count) AS wrong_count,
@@ -114,6 +120,45 @@ WHERE simhash(body, weights, words, chars, 'count') IS DISTINCT FROM count::simh
 	OR simhash(body, weights, words, chars, 'once') IS DISTINCT FROM once::simhash64
 		OR simhash128(body, weights, words, chars, 'once') IS DISTINCT FROM once;
 DROP TABLE weighted;
+
+-- texts, with weights by document frequency
+CREATE TABLE idf (bodies text[], min_df int, body text, words int,
+	count simhash128, log simhash128, once simhash128);
+INSERT INTO idf VALUES
+('{}', NULL, 'a b', 1, '464202140490041f9000901823052320', '464202140490041f9000901823052320', '464202140490041f9000901823052320'),
+('{}', NULL, 'a b', 2, '8044f8a624582c4ca7282d32b59616e3', '8044f8a624582c4ca7282d32b59616e3', '8044f8a624582c4ca7282d32b59616e3'),
+(ARRAY[NULL], NULL, 'a b', 1, '464202140490041f9000901823052320', '464202140490041f9000901823052320', '464202140490041f9000901823052320'),
+(ARRAY[NULL], NULL, 'a b', 2, '8044f8a624582c4ca7282d32b59616e3', '8044f8a624582c4ca7282d32b59616e3', '8044f8a624582c4ca7282d32b59616e3'),
+(ARRAY[''], NULL, 'a b', 1, '464202140490041f9000901823052320', '464202140490041f9000901823052320', '464202140490041f9000901823052320'),
+(ARRAY[''], NULL, 'a b', 2, '8044f8a624582c4ca7282d32b59616e3', '8044f8a624582c4ca7282d32b59616e3', '8044f8a624582c4ca7282d32b59616e3'),
+(ARRAY['The cat', 'the cat, the dog', 'the bird', '!', NULL], NULL, 'the cat', 1, '42548a8a111c54eed513f069133e33f5', '42548a8a111c54eed513f069133e33f5', '42548a8a111c54eed513f069133e33f5'),
+(ARRAY['The cat', 'the cat, the dog', 'the bird', '!', NULL], NULL, 'the cat', 2, 'ab243b8774e852f88a90cde8995ae1c2', 'ab243b8774e852f88a90cde8995ae1c2', 'ab243b8774e852f88a90cde8995ae1c2'),
+(ARRAY['The cat', 'the cat, the dog', 'the bird', '!', NULL], 1, 'the bird and the cat and the dog', 1, 'f138c5e9a4f2bebfa022de474cc7cfbb', 'f138c5e9a4f2bebfa022de474cc7cfbb', 'c3108dca90de3cff8002d06b0dee8fb9'),
+(ARRAY['The cat', 'the cat, the dog', 'the bird', '!', NULL], 1, 'the bird and the cat and the dog', 2, 'ab0f79145410ed230a172be03f4ad00e', 'ab0f79145410ed230a172be03f4ad00e', 'ab0f79145614ad030e153ba02e4b500e'),
+(ARRAY['The cat', 'the cat, the dog', 'the bird', '!', '', NULL], 3, 'the bird and the cat', 1, 'cb1283eb1cf33dffa002d06a4deeedbb', 'f310cccaa05cdcffd403da4d103e8ff9', 'f310cccaa05cdcffd403da4d103e8ff9'),
+(ARRAY['The cat', 'the cat, the dog', 'the bird', '!', '', NULL], 3, 'the bird and the cat', 2, 'ab4c7994464eeda50a953ba01c4af0ca', 'ab4c7994464eeda50a953ba01c4af0ca', 'ab4c7994464eeda50a953ba01c4af0ca'),
+(ARRAY['a b c d', 'a b c', 'a b', 'a', '--'], 1, 'a b c d e', 1, 'c5e2225e4bccce5a68e3f8196177a362', 'c5e2225e4bccce5a68e3f8196177a362', 'c5e2225e4bccce5a68e3f8196177a362'),
+(ARRAY['a b c d', 'a b c', 'a b', 'a', '--'], 1, 'a b c d e', 2, '8458d38074f0ac2e980b3f3a95b0fab2', '8458d38074f0ac2e980b3f3a95b0fab2', '8458d38074f0ac2e980b3f3a95b0fab2'),
+(ARRAY[U&'\6771\4eac\90fd', U&'\4eac\90fd'], 1, U&'\6771\4eac\90fd\5185', 1, 'd48f423c336cf316ec91bd6d661806b1', 'd48f423c336cf316ec91bd6d661806b1', 'd48f423c336cf316ec91bd6d661806b1'),
+(ARRAY[U&'\6771\4eac\90fd', U&'\4eac\90fd'], 1, U&'\6771\4eac\90fd\5185', 2, '1f12be57d319f226b430fa7c7715d3ac', '1f12be57d319f226b430fa7c7715d3ac', '1f12be57d319f226b430fa7c7715d3ac'),
+(ARRAY['oopkbajficenlhdf gikljfoekeegdcdl', 'gikljfoekeegdcdl b', 'b c d'], 1, 'oopkbajficenlhdf b c d e', 1, '45c8221c45ccca5b78807039e177a22b', '45c8221c45ccca5b78807039e177a22b', '45c8221c45ccca5b78807039e177a22b'),
+(ARRAY['oopkbajficenlhdf gikljfoekeegdcdl', 'gikljfoekeegdcdl b', 'b c d'], 1, 'oopkbajficenlhdf b c d e', 2, '8458d391dcf0ad2ed803bffad5b8fbb2', '8458d391dcf0ad2ed803bffad5b8fbb2', '8458d391dcf0ad2ed803bffad5b8fbb2');
+SELECT count(*) AS vectors,
+	count(*) FILTER (WHERE simhash(body, (SELECT simhash_idf(b, min_df) FROM unnest(bodies) b), words, NULL, 'count') IS DISTINCT FROM count::simhash64
+		OR simhash128(body, (SELECT simhash_idf(b, min_df) FROM unnest(bodies) b), words, NULL, 'count') IS DISTINCT FROM count) AS wrong_count,
+	count(*) FILTER (WHERE simhash(body, (SELECT simhash_idf(b, min_df) FROM unnest(bodies) b), words, NULL, 'log') IS DISTINCT FROM log::simhash64
+		OR simhash128(body, (SELECT simhash_idf(b, min_df) FROM unnest(bodies) b), words, NULL, 'log') IS DISTINCT FROM log) AS wrong_log,
+	count(*) FILTER (WHERE simhash(body, (SELECT simhash_idf(b, min_df) FROM unnest(bodies) b), words, NULL, 'once') IS DISTINCT FROM once::simhash64
+		OR simhash128(body, (SELECT simhash_idf(b, min_df) FROM unnest(bodies) b), words, NULL, 'once') IS DISTINCT FROM once) AS wrong_once
+FROM idf;
+SELECT * FROM idf
+WHERE simhash(body, (SELECT simhash_idf(b, min_df) FROM unnest(bodies) b), words, NULL, 'count') IS DISTINCT FROM count::simhash64
+		OR simhash128(body, (SELECT simhash_idf(b, min_df) FROM unnest(bodies) b), words, NULL, 'count') IS DISTINCT FROM count
+	OR simhash(body, (SELECT simhash_idf(b, min_df) FROM unnest(bodies) b), words, NULL, 'log') IS DISTINCT FROM log::simhash64
+		OR simhash128(body, (SELECT simhash_idf(b, min_df) FROM unnest(bodies) b), words, NULL, 'log') IS DISTINCT FROM log
+	OR simhash(body, (SELECT simhash_idf(b, min_df) FROM unnest(bodies) b), words, NULL, 'once') IS DISTINCT FROM once::simhash64
+		OR simhash128(body, (SELECT simhash_idf(b, min_df) FROM unnest(bodies) b), words, NULL, 'once') IS DISTINCT FROM once;
+DROP TABLE idf;
 
 -- tokens as they are: each votes
 CREATE TABLE tokens (tokens text[],
