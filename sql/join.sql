@@ -388,7 +388,12 @@ CREATE FUNCTION check_partitions() RETURNS SETOF text LANGUAGE sql AS $$
 		'SELECT a.id, b.id AS other, b.tableoid FROM pa a LEFT JOIN pb b ON a.n = b.n AND a.fp <-> b.fp <= 1',
 		'SELECT a FROM pa a WHERE EXISTS (SELECT FROM pb b WHERE a.n = b.n AND a.fp <-> b.fp <= 1)',
 		'SELECT a.id FROM pa a WHERE NOT EXISTS (SELECT FROM pb b WHERE a.n = b.n AND a.fp <-> b.fp <= 1)',
-		'SELECT a.id, b.id AS other FROM pa a JOIN b ON a.fp <-> b.fp <= 1']) query
+		'SELECT a.id, b.id AS other FROM pa a JOIN b ON a.fp <-> b.fp <= 1',
+		-- rows of one side, or of both, depend on a row of another table
+		'SELECT a.id, b.id AS other, b.v FROM pa a LEFT JOIN LATERAL (SELECT *, coalesce(id, a.id + 100) AS v FROM pb) b
+			ON a.n = b.n AND a.fp <-> b.fp <= 1',
+		'SELECT a.id, s.* FROM pa a LEFT JOIN LATERAL (SELECT b.n, c.id AS other, least(a.id, b.id) AS v FROM pb b JOIN pa c
+			ON b.n = c.n AND b.fp <-> c.fp <= 1) s ON a.n = s.n AND a.id > s.other']) query
 	UNION ALL SELECT joins('SELECT * FROM pa', statement) FROM unnest(ARRAY[
 		'DELETE FROM pa USING pb b WHERE pa.n = b.n AND pa.fp <-> b.fp <= 1',
 		'DELETE FROM pa WHERE id IN (SELECT a.id FROM pa a JOIN pb b ON a.n = b.n AND a.fp <-> b.fp <= 1)',

@@ -28,7 +28,8 @@ static set_join_pathlist_hook_type next_hook;
 
 static const CustomPathMethods path_methods = {
 	.CustomName = "HammingJoin",
-	.PlanCustomPath = hamming_plan_join
+	.PlanCustomPath = hamming_plan_join,
+	.ReparameterizeCustomPathByChild = hamming_join_for_partition
 };
 
 /* What all paths for a join have in common. */
@@ -152,11 +153,16 @@ add_partial_join(JoinPaths *join, Path *outer, Path *inner)
 	add_partial_path(join->joinrel, &path->path);
 }
 
-/* Does the path get no row of the other side as a parameter? */
+/*
+ * Does the path get no row of the other side as a parameter?  A path of a
+ * partition has parameters of the partitioned table, until it is joined to one
+ * of that table's partitions.
+ */
 static bool
 stands_alone(Path *path, RelOptInfo *other)
 {
-	return path != NULL && !bms_overlap(PATH_REQ_OUTER(path), other->relids);
+	return path != NULL && !bms_overlap(PATH_REQ_OUTER(path), other->relids) &&
+		!bms_overlap(PATH_REQ_OUTER(path), other->top_parent_relids);
 }
 
 /* Is this one of the types of joins that the node knows? */

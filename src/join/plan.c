@@ -15,6 +15,7 @@
 
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/appendinfo.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
@@ -128,6 +129,30 @@ hamming_can_plan_join(List *result_columns)
 			return false;
 	}
 	return true;
+}
+
+/*
+ * ReparameterizeCustomPathByChild.  The path gets its parameters from rows of
+ * partition, and no more from those of the partitioned table: return what the
+ * path carries with the columns of partition in place of the table's.  Those of
+ * the join itself stay, as the table is none of its sides.
+ */
+List *
+hamming_join_for_partition(PlannerInfo *root, List *path_private,
+						   RelOptInfo *partition)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, path_private)
+	{
+		Node	   *item = lfirst(lc);
+
+		if (item != NULL && !IsA(item, Integer))
+			item = attrs_of_partition(root, item, partition);
+		result = lappend(result, item);
+	}
+	return result;
 }
 
 /* Exchange the columns of a clause for those of the scan tuple. */

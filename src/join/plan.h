@@ -43,6 +43,8 @@ extern const CustomScanMethods hamming_join_scan_methods;
 extern List *hamming_result_columns(RelOptInfo *joinrel, RelOptInfo *outerrel,
 									RelOptInfo *innerrel);
 extern bool hamming_can_plan_join(List *result_columns);
+extern List *hamming_join_for_partition(PlannerInfo *root, List *path_private,
+										RelOptInfo *partition);
 extern Plan *hamming_plan_join(PlannerInfo *root, RelOptInfo *rel,
 							   struct CustomPath *path, List *target,
 							   List *clauses, List *children);

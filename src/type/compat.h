@@ -65,6 +65,17 @@ extern PGDLLEXPORT void _PG_init(void);
 #define object_ownercheck(class, object, role) pg_class_ownercheck(object, role)
 #endif
 
+/* Before PostgreSQL 16 a partition and its table were given by their relids. */
+#if PG_VERSION_NUM >= 160000
+#define attrs_of_partition(root, node, partition) \
+	adjust_appendrel_attrs_multilevel(root, node, partition, \
+									  (partition)->top_parent)
+#else
+#define attrs_of_partition(root, node, partition) \
+	adjust_appendrel_attrs_multilevel(root, node, (partition)->relids, \
+									  (partition)->top_parent_relids)
+#endif
+
 /* From PostgreSQL 17 on, expressions of an index have their own search path. */
 #if PG_VERSION_NUM < 170000
 #define RestrictSearchPath() ((void) 0)
