@@ -184,7 +184,7 @@ sub create_world
 	create_table("t$_", pick(0, 1, 5, 12, 30)) for 1 .. 5;
 	create_table("m$_", 50 + below(250)) for 1 .. 3;
 	create_table("l$_", 1500 + below(2000)) for 1 .. 2;
-	create_partitioned("p$_", pick(10, 30, 30, 200)) for 1 .. 2;
+	create_partitioned("p$_", pick(10, 30, 30, 200)) for 1 .. 3;
 	create_views();
 	$dbh->do($_) for ('ANALYZE') x chance(0.8);
 	@writable = map { "t$_" } 1 .. 5;
@@ -200,8 +200,11 @@ sub choose_tables
 	push @tables, 'm1' .. 'm3' if $count == 3;
 	@tables = ('m1' .. 'm3', 't1' .. 't5', 'p1', 'p2', 'v1', 'v2') if $count == 2;
 	@tables = ('l1', 'l2', 'm1') if $count == 2 && chance(0.5);
-	@tables = ('p1', 'p2') if chance(0.1);
+	@tables = ('p1' .. 'p3') if chance(0.2);
 }
+
+# Are the tables such that partitions are joined with partitions?
+sub of_partitions { return $tables[0] eq 'p1' }
 
 #
 # Expressions.  A relation is an alias; each has the columns id, fp, fq, n, s.
@@ -313,7 +316,7 @@ sub join_clause
 	my @clauses = chance(0.93) ? near($left, $right, $outer) : 'true';
 
 	push @clauses, clause($left, $right, $outer) while chance(0.35);
-	push @clauses, pick(@$left) . '.id = ' . pick(@$right) . '.id' if $tables[0] eq 'p1' && chance(0.6);
+	push @clauses, pick(@$left) . '.id = ' . pick(@$right) . '.id' if of_partitions() && chance(0.8);
 	@clauses = reverse @clauses if chance(0.3);
 	return join ' AND ', @clauses;
 }
@@ -407,7 +410,7 @@ sub subquery
 {
 	my ($outer, $may_correlate) = @_;
 	local $depth = $depth + 1;
-	my $count = $depth < 2 && chance(0.3) ? 2 : 1;
+	my $count = $depth < 2 && chance(of_partitions() ? 0.6 : 0.3) ? 2 : 1;
 	my @outside = $may_correlate ? @$outer : ();
 	my $r = rand;
 
@@ -416,12 +419,12 @@ sub subquery
 	return function_query() if chance(0.08) && !$may_correlate;
 	my ($from, @inside) = tree($count, $outer);
 	my @clauses;
-	push @clauses, near(\@inside, \@outside, \@outside) if @outside && chance(0.8);
+	push @clauses, near(\@inside, \@outside, \@outside) if @outside && chance(of_partitions() ? 0.3 : 0.8);
 	push @clauses, clause(\@inside, \@inside, $outer) if chance(0.4);
 	my $where = @clauses ? 'WHERE ' . join ' AND ', @clauses : '';
 	my $query = 'SELECT ' . columns(@inside) . " FROM $from $where";
 
-	return $query if $r < 0.45;
+	return $query if $r < 0.45 || of_partitions() && chance(0.5);
 	return "$query OFFSET 0" if $r < 0.5;
 	return grouped_query($from, $where, @inside) if $r < 0.6;
 	return $query =~ s/^SELECT/SELECT DISTINCT/r if $r < 0.65;
@@ -444,12 +447,26 @@ sub leaf
 	return ("$text $alias", $alias);
 }
 
+# A query with columns that are computed from a row of another relation, too.
+sub with_columns_of
+{
+	my ($outer, $query) = @_;
+	my $inner = alias();
+
+	return "SELECT $inner.id, "
+		. pick("$inner.fp", "coalesce($inner.fp, $outer.fp)", "greatest($inner.fp, $outer.fp)")
+		. ' AS fp, ' . pick("$inner.fq", "$outer.fq") . ' AS fq, '
+		. pick("coalesce($inner.n, $outer.n + 100)", "least($inner.n, $outer.id)", "$outer.n + $inner.n")
+		. " AS n, $inner.s FROM ($query) $inner";
+}
+
 sub lateral
 {
 	my ($outer) = @_;
 	my $text = subquery($outer, 1);
 	my $alias = alias();
 
+	$text = with_columns_of(pick(@$outer), $text) if chance(0.5);
 	return ("LATERAL ($text) $alias", $alias);
 }
 
@@ -462,10 +479,11 @@ sub tree
 	my $on_left = chance(0.7) ? $count - 1 : 1 + below($count - 1);
 	my ($left, @left) = tree($on_left, $outer);
 	my $type = pick(('JOIN') x 5, ('LEFT JOIN') x 5, ('RIGHT JOIN') x 3);
-	my $is_lateral = $count - $on_left == 1 && $type ne 'RIGHT JOIN' && $depth < 2 && chance(0.12);
+	my $is_lateral = $count - $on_left == 1 && $type ne 'RIGHT JOIN' && $depth < 2
+		&& chance(of_partitions() ? 0.5 : 0.12);
 	my ($right, @right) =
 		$is_lateral ? lateral([ @$outer, @left ]) : tree($count - $on_left, $outer);
-	my $on = $is_lateral && chance(0.6) ? 'true' : join_clause(\@left, \@right, $outer);
+	my $on = $is_lateral && chance(of_partitions() ? 0.1 : 0.6) ? 'true' : join_clause(\@left, \@right, $outer);
 
 	$right = "($right)" if @right > 1;
 	return ("$left $type $right ON $on", @left, @right);
@@ -670,7 +688,7 @@ sub settings
 	push @settings, 'enable_' . pick(qw(hashagg sort material memoize incremental_sort)) . ' = off'
 		if chance(0.3);
 	push @settings, 'enable_partitionwise_join = on', 'enable_partitionwise_aggregate = on'
-		if chance(0.4);
+		if chance(of_partitions() ? 0.9 : 0.4);
 	push @settings, 'enable_eager_aggregate = ' . pick('on', 'on', 'off');
 	push @settings, 'min_eager_agg_group_size = 0' if chance(0.7);
 	push @settings, 'random_page_cost = ' . pick(0.1, 1, 100) if chance(0.3);
@@ -795,7 +813,7 @@ sub note_plan
 {
 	my ($explain) = @_;
 	my $plan = join "\n", map { $_->[0] } @{ $dbh->selectall_arrayref($explain) };
-	my @kinds = $plan =~ /HammingJoin\).*\n\s*Join Type: (\w+)/g;
+	my @kinds = $plan =~ /HammingJoin\).*\n(?:\s*Output:.*\n)?\s*Join Type: (\w+)/g;
 
 	return if !@kinds;
 	$used{$_}++ for @kinds;
@@ -804,6 +822,8 @@ sub note_plan
 	$used{'in workers'} += is_in_workers($plan);
 	$used{'in partial groups'} += $plan =~ /HammingJoin(?s:.*)Partial \w*Aggregate/;
 	$used{'partitionwise'} += $plan =~ /Append\n\s*->  Custom Scan/;
+	$used{'partitionwise, inside a loop'} +=
+		$plan =~ /Append\n\s*->  Nested Loop(?:(?!Append)(?s:.))*Custom Scan/;
 	$used{'more passes'} += $plan =~ /Passes: (?:[2-9]|\d\d)/;
 	$used{'on disk'} += $plan =~ /Candidates.*Disk/;
 	$used{rescans} += $plan =~ /HammingJoin.*loops=(?:[2-9]|\d\d)/;
@@ -894,7 +914,7 @@ sub actual
 		],
 		sub {
 			return actual_prepared(with_parameters($sql), $set) if $how eq 'prepared';
-			note_plan("EXPLAIN (COSTS OFF) $with_values");
+			note_plan("EXPLAIN (COSTS OFF) $with_values") if $how ne 'explain';
 			return actual_table($statement, $with_values) if $statement->{table};
 			note_plan("EXPLAIN (ANALYZE, VERBOSE, COSTS OFF) $with_values") if $how eq 'explain';
 			rows_of("EXPLAIN (ANALYZE, FORMAT JSON) $with_values") if $how eq 'explain';
