@@ -575,7 +575,7 @@ BEGIN
 END $$;
 RESET enable_nestloop;
 
--- the extension elsewhere, and one like it
+-- the extension elsewhere, and two like it
 BEGIN;
 CREATE SCHEMA elsewhere;
 ALTER EXTENSION simhash SET SCHEMA elsewhere;
@@ -584,6 +584,11 @@ SELECT join_plan('SELECT FROM a JOIN b ON a.fp <-> b.fp <= 3');
 CREATE FUNCTION simhash_within(simhash64, simhash64, bigint) RETURNS boolean
 LANGUAGE plpgsql IMMUTABLE STRICT AS 'BEGIN RETURN false; END';
 SELECT * FROM join_plan('SELECT FROM a JOIN b ON public.simhash_within(a.fp, b.fp, 3)') LIMIT 2;
+CREATE SCHEMA other;
+CREATE DOMAIN other.simhash64 AS bigint;
+CREATE FUNCTION other.simhash_within(other.simhash64, other.simhash64, bigint) RETURNS boolean
+LANGUAGE c IMMUTABLE STRICT AS '$libdir/plpgsql', 'plpgsql_call_handler';
+SELECT * FROM join_plan('SELECT FROM a JOIN b ON other.simhash_within(a.id::bigint, b.id::bigint, 3)') LIMIT 1;
 ROLLBACK;
 
 DROP OWNED BY simhash_reader;

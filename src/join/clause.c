@@ -28,36 +28,15 @@
 #include "utils/syscache.h"
 
 #include "join/clause.h"
-#include "type/catalog.h"
 #include "type/selectivity.h"
 #include "type/simhash.h"
 
-/* Is function the one with this name and these arguments in the schema? */
-static bool
-is_function(Oid function, Oid schema, const char *name, int count, Oid first,
-			Oid second)
-{
-	Oid			types[] = {first, second, INT8OID};
-
-	return function == simhash_find_function(schema, name, count, types);
-}
-
-/*
- * If node is hamming_ball(centre, radius), return its two arguments, else NIL.
- * The ball of a column has a radius that depends on its side: it gets NIL.
- */
-static List *
-ball_arguments(Node *node, Oid schema)
-{
-	Oid			fingerprint = simhash_find_type(schema, SIMHASH_TYPE);
-	FuncExpr   *call = (FuncExpr *) node;
-
-	if (!IsA(node, FuncExpr) ||
-		!is_function(call->funcid, schema, HAMMING_BALL_TYPE, 2, fingerprint,
-					 INT8OID))
-		return NIL;
-	return call->args;
-}
+/* type/operators.c and type/ball.c */
+extern PGDLLEXPORT Datum WIDE(simhash_within) (PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum WIDE(simhash_near) (PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum WIDE(simhash_in_ball) (PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum WIDE(hamming_ball_contains) (PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum WIDE(hamming_ball_make) (PG_FUNCTION_ARGS);
 
 /* Set two fingerprints, in any order, and the radius.  Return true. */
 static bool
@@ -69,14 +48,41 @@ set_clause(HammingClause *clause, Expr *one, Expr *other, Expr *radius)
 	return true;
 }
 
-/* Set the clause "fingerprint is in ball".  Return false for any other ball. */
-static bool
-read_ball(Expr *fingerprint, Node *ball, Oid schema, HammingClause *clause)
+/*
+ * Return the function in C that an SQL function calls, or NULL if it is of
+ * another language.  Anybody may have functions with our names in a schema of
+ * their own: what is ours shows its address.
+ */
+static PGFunction
+c_function(Oid function)
 {
-	List	   *args = ball_arguments(ball, schema);
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	bool		is_c = HeapTupleIsValid(tuple) &&
+	((Form_pg_proc) GETSTRUCT(tuple))->prolang == ClanguageId;
+	FmgrInfo	info;
 
-	return args != NIL &&
-		set_clause(clause, fingerprint, linitial(args), lsecond(args));
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	if (!is_c)
+		return NULL;
+	fmgr_info(function, &info);
+	return info.fn_addr;
+}
+
+/*
+ * Set the clause "fingerprint is in ball", where ball is a call of
+ * hamming_ball(centre, radius).  Return false for any other ball: that of a
+ * column has a radius that depends on its side.
+ */
+static bool
+read_ball(Expr *fingerprint, Node *ball, HammingClause *clause)
+{
+	FuncExpr   *call = (FuncExpr *) ball;
+
+	return IsA(ball, FuncExpr) &&
+		c_function(call->funcid) == WIDE(hamming_ball_make) &&
+		set_clause(clause, fingerprint, linitial(call->args),
+				   lsecond(call->args));
 }
 
 static Expr *
@@ -86,47 +92,25 @@ make_radius(int64 radius)
 							  Int64GetDatum(radius), false, FLOAT8PASSBYVAL);
 }
 
-/*
- * Is the function of language C, so that a superuser has made it?  Anybody may
- * have types and functions of the same names in a schema of their own.
- */
-static bool
-is_c_function(Oid function)
-{
-	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-	bool		result = HeapTupleIsValid(tuple) &&
-	((Form_pg_proc) GETSTRUCT(tuple))->prolang == ClanguageId;
-
-	if (HeapTupleIsValid(tuple))
-		ReleaseSysCache(tuple);
-	return result;
-}
-
 /* See read_clause(): a call of function with args. */
 static bool
 read_call(Oid function, List *args, HammingClause *clause)
 {
-	Oid			schema = get_func_namespace(function);
-	Oid			fingerprint;
-	Oid			ball;
+	PGFunction	called;
 
 	/* most operators of most joins */
-	if (schema == PG_CATALOG_NAMESPACE || !is_c_function(function))
+	if (get_func_namespace(function) == PG_CATALOG_NAMESPACE)
 		return false;
-	fingerprint = simhash_find_type(schema, SIMHASH_TYPE);
-	ball = simhash_find_type(schema, HAMMING_BALL_TYPE);
-	if (is_function(function, schema, "simhash_within", 3, fingerprint,
-					fingerprint))
+	called = c_function(function);
+	if (called == WIDE(simhash_within))
 		return set_clause(clause, linitial(args), lsecond(args), lthird(args));
-	if (is_function(function, schema, "simhash_near", 2, fingerprint,
-					fingerprint))
+	if (called == WIDE(simhash_near))
 		return set_clause(clause, linitial(args), lsecond(args),
 						  make_radius(SIMHASH_NEAR_RADIUS));
-	if (is_function(function, schema, "simhash_in_ball", 2, fingerprint, ball))
-		return read_ball(linitial(args), lsecond(args), schema, clause);
-	if (is_function(function, schema, "hamming_ball_contains", 2, ball,
-					fingerprint))
-		return read_ball(lsecond(args), linitial(args), schema, clause);
+	if (called == WIDE(simhash_in_ball))
+		return read_ball(linitial(args), lsecond(args), clause);
+	if (called == WIDE(hamming_ball_contains))
+		return read_ball(lsecond(args), linitial(args), clause);
 	return false;
 }
 
