@@ -529,6 +529,18 @@ RESET hash_mem_multiplier;
 SELECT query, work_of(query) FROM unnest(ARRAY['SELECT FROM a JOIN b ON a.fp <-> b.fp <= -1',
 	'SELECT FROM a JOIN empty b ON a.fp <-> b.fp <= 64', 'SELECT FROM a LEFT JOIN empty b ON a.fp <-> b.fp <= 64',
 	'SELECT FROM a JOIN only_null b ON a.fp <-> b.fp <= 64']) query;
+-- k is computed where both sides have rows
+SELECT joins(format(query, x, y), NULL, format(replace(query, 'FULL', kind), x, y)), format(query, x, y) AS query
+FROM (VALUES ('a', 'empty', 'LEFT'), ('empty', 'a', 'RIGHT'), ('empty', 'empty', 'LEFT')) v (x, y, kind), unnest(ARRAY[
+	'SELECT x.id, y.id AS other FROM %s x JOIN %s y ON x.fp <-> y.fp <= 1 / (SELECT count(*) FROM empty)',
+	'SELECT x.id, y.id AS other FROM %s x LEFT JOIN %s y ON x.fp <-> y.fp <= 1 / (SELECT count(*) FROM empty)',
+	'SELECT x.id, y.id AS other FROM %s x FULL JOIN %s y ON x.fp <-> y.fp <= 1 / (SELECT count(*) FROM empty)',
+	'SELECT x.id FROM %s x WHERE EXISTS (SELECT FROM %s y WHERE x.fp <-> y.fp <= 1 / (SELECT count(*) FROM empty))',
+	'SELECT x.id FROM %s x WHERE NOT EXISTS (SELECT FROM %s y WHERE x.fp <-> y.fp <= 1 / (SELECT count(*) FROM empty))'])
+	query;
+SELECT joins('SELECT i, (SELECT sum(x.id + y.id) FROM (SELECT * FROM a WHERE id < i * 30) x JOIN b y ON x.fp <-> y.fp <= 2 / i)
+	FROM unnest(ARRAY[2, 0, 1]) i');
+SELECT error_of('SELECT FROM a JOIN b ON a.fp <-> b.fp <= 1 / (SELECT count(*) FROM empty)');
 
 -- an expression is all that the query has of the nullable side; a subplan in a clause; an inner column, known
 -- to be equal to an outer one, is what the semi join below gives to a join above

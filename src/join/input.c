@@ -86,11 +86,14 @@ keep_row(HammingJoinState *state, JoinInput *input, TupleTableSlot *slot,
 }
 
 /*
- * Read all rows of an input, which has none.  filter, which may be NULL, tells
- * which of them may have a partner.  Error: 54000 for too many.
+ * Read all rows of an input that are left, or, where to_first is true, those up
+ * to the first one that may have a partner.  filter, which may be NULL, tells
+ * which these are.  Return false at the end of the input, which must not be
+ * read again then.  Error: 54000 for too many rows.
  */
-static void
-read_input(HammingJoinState *state, JoinInput *input, const JoinFilter *filter)
+static bool
+read_input(HammingJoinState *state, JoinInput *input, const JoinFilter *filter,
+		   bool to_first)
 {
 	ExprContext *context = state->custom.ss.ps.ps_ExprContext;
 
@@ -103,7 +106,7 @@ read_input(HammingJoinState *state, JoinInput *input, const JoinFilter *filter)
 		bool		may_match;
 
 		if (TupIsNull(slot))
-			break;
+			return false;
 		ResetExprContext(context);
 		if (input->is_outer)
 			context->ecxt_outertuple = slot;
@@ -115,6 +118,8 @@ read_input(HammingJoinState *state, JoinInput *input, const JoinFilter *filter)
 			(filter == NULL || hamming_filter_passes(filter, fp));
 		if (may_match || input->keeps_all)
 			keep_row(state, input, slot, fp, may_match);
+		if (may_match && to_first)
+			return true;
 	}
 }
 
@@ -159,40 +164,39 @@ make_filter(HammingJoinState *state, const JoinInput *first,
 }
 
 /*
- * Set state->known_radius, and read the rows of state->outer and state->inner.
- * Read the side first for which the planner expects fewer rows.  Do not read a
- * side that the result does not need.  Return false if the result is empty.
+ * Read the rows of state->outer and state->inner, and set state->known_radius.
+ * Read the side first for which the planner expects fewer rows.  Compute the
+ * radius only if both sides have a fingerprint: without any PostgreSQL's own
+ * joins do not compute it, and it may be an error.  Do not read a side that the
+ * result does not need.  Return false if the result is empty.
  */
 bool
 hamming_inputs_read(HammingJoinState *state)
 {
 	JoinInput  *outer = &state->outer;
 	JoinInput  *inner = &state->inner;
-	bool		matches;
-	bool		outer_first;
-	JoinInput  *first;
-	JoinInput  *second;
-	JoinFilter *filter;
+	bool		outer_first =
+	outer->child->plan->plan_rows < inner->child->plan->plan_rows;
+	JoinInput  *first = outer_first ? outer : inner;
+	JoinInput  *second = outer_first ? inner : outer;
 
-	state->known_radius = evaluate_radius(state);
-	matches = state->known_radius >= 0;
-	if (!matches && needs_partners(state))
-		return false;
-	outer_first = !matches ||
-		outer->child->plan->plan_rows < inner->child->plan->plan_rows;
-	first = outer_first ? outer : inner;
-	second = outer_first ? inner : outer;
-	read_input(state, first, NULL);
-	if (first->entries.count == 0 && needs_partners(state))
-		return false;
-	if (outer_first && (outer->rows == 0 || !matches) &&
-		state->type != JOIN_FULL)
-		return outer->rows > 0;
-	filter = make_filter(state, first, second);
-	read_input(state, second, filter);
-	if (filter != NULL)
-		pfree(filter);
-	return true;
+	state->known_radius = -1;
+	read_input(state, first, NULL, false);
+	if (first->entries.count == 0 && !second->keeps_all)
+		return first->rows > 0;
+	if (read_input(state, second, NULL, first->entries.count > 0))
+	{
+		state->known_radius = evaluate_radius(state);
+		if (state->known_radius >= 0 || second->keeps_all)
+		{
+			JoinFilter *filter = make_filter(state, first, second);
+
+			read_input(state, second, filter, false);
+			if (filter != NULL)
+				pfree(filter);
+		}
+	}
+	return state->known_radius >= 0 || !needs_partners(state);
 }
 
 /* Return how many bytes an input has in files. */
