@@ -781,7 +781,8 @@ sub run
 	};
 	my $error = $@ ? $dbh->state . ' ' . ($dbh->errstr // $@) : '';
 	$error = "lost $error" if $error && !$dbh->ping;
-	eval { $dbh->do('ROLLBACK') };
+	# a timeout may come as late as here
+	eval { $dbh->do('ROLLBACK'); 1 } || eval { $dbh->do('ROLLBACK') };
 	return ($result, $error);
 }
 
