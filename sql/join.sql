@@ -193,6 +193,17 @@ SELECT form, same_result('SELECT a.id, b.id AS other FROM a LEFT JOIN b ON a.fp 
 	same_result('SELECT a.id FROM a WHERE NOT EXISTS (SELECT FROM b WHERE a.fp <-> b.fp <= 1 ' || form || ')')
 FROM unnest(ARRAY['AND current_setting(''work_mem'') = ''x''', 'AND current_setting(''work_mem'') <> ''x''',
 	'AND false', 'AND (SELECT true)', 'AND (SELECT n = 3 FROM c WHERE c.id = 61)']) form;
+-- PostgreSQL 15 and 16 join these by no method of an extension, unless in a subquery
+SELECT sign, joins(format(query, sign), NULL, format(expected, sign)) FROM (VALUES
+	('SELECT * FROM (SELECT a.id, b.id AS other FROM a JOIN b ON a.fp <-> b.fp <= 1 OFFSET 0) s
+		WHERE current_setting(''work_mem'') %s ''x''', NULL),
+	('WITH s AS MATERIALIZED (SELECT a.id, b.id AS other FROM a JOIN b ON a.fp <-> b.fp <= 1)
+		SELECT * FROM s WHERE current_setting(''work_mem'') %s ''x''', NULL),
+	('SELECT * FROM (SELECT a.id, b.id AS other FROM a FULL JOIN b ON a.fp <-> b.fp <= 1 OFFSET 0) s
+		WHERE EXISTS (SELECT FROM c WHERE current_setting(''work_mem'') %s ''x'')',
+	'SELECT a.id, b.id AS other FROM a LEFT JOIN b ON a.fp <-> b.fp <= 1 WHERE current_setting(''work_mem'') %1$s ''x''
+		UNION ALL SELECT NULL, id FROM b WHERE NOT EXISTS (SELECT FROM a WHERE a.fp <-> b.fp <= 1)
+			AND current_setting(''work_mem'') %1$s ''x''')) v (query, expected), unnest(ARRAY['<>', '=']) sign;
 
 -- types of joins, one in another
 SELECT joins(query), joins_128(query), query FROM unnest(ARRAY[
