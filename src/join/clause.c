@@ -50,8 +50,8 @@ set_clause(HammingClause *clause, Expr *one, Expr *other, Expr *radius)
 
 /*
  * Return the function in C that an SQL function calls, or NULL if it is of
- * another language.  Anybody may have functions with our names in a schema of
- * their own: what is ours shows its address.
+ * another language.  Its address says whether it is one of ours: functions of
+ * others, in other schemas, may have the same names.
  */
 static PGFunction
 c_function(Oid function)

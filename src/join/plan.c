@@ -239,8 +239,9 @@ order_clauses(PlannerInfo *root, List *clauses)
 /*
  * Add the clauses to filter, which decides whether two rows are partners, or to
  * result_filter, which applies to the result of an outer join.  Clauses that
- * need no row are among them up to PostgreSQL 16, which checks these apart only
- * for joins of its own.
+ * need no row are among them up to PostgreSQL 15.3, which checks these apart
+ * only for joins of its own.  From 15.4 on and in 16, no hook is called for a
+ * join that has one.
  */
 static void
 split_clauses(List *clauses, JoinType type, Relids relids, List **filter,
