@@ -541,8 +541,25 @@ sub where
 	return @clauses ? ' WHERE ' . join ' AND ', @clauses : '';
 }
 
+# Partitions, or a join of them, that depend on a row of another partition.
+sub partitions_query
+{
+	@tables = ('p1' .. 'p3');
+	my ($a, $b, $c, $d) = map { alias() } 1 .. 4;
+	my $inner = "SELECT $b.id, $b.fp, $b.fq, $b.n, $b.s FROM " . pick(@tables) . " $b";
+	my @on = ("$a.id = $d.id");
+
+	push @on, near([$a], [$d], []) if chance(0.4);
+	push @on, clause([$a], [$d], []) while chance(0.4);
+	$inner .= pick(' JOIN ', ' LEFT JOIN ') . pick(@tables) . " $c ON $b.id = $c.id AND "
+		. near([$b], [$c], []) if chance(0.7);
+	return 'SELECT ' . join(', ', map { expression($a, $d) } 1 .. 3) . ' FROM ' . pick(@tables)
+		. " $a LEFT JOIN LATERAL (" . with_columns_of($a, $inner) . ") $d ON " . join ' AND ', @on;
+}
+
 sub query
 {
+	return partitions_query() if chance(0.05);
 	my $count = pick(1, 2, 2, 2, 2, 3, 3, 3, 4, 5);
 
 	choose_tables($count);
@@ -683,6 +700,7 @@ sub settings
 	push @settings, 'enable_nestloop = off' if chance(0.7);
 	push @settings, 'enable_hashjoin = off' if chance(0.4);
 	push @settings, 'enable_mergejoin = off' if chance(0.4);
+	push @settings, 'enable_hashjoin = off', 'enable_mergejoin = off' if of_partitions() && chance(0.6);
 	push @settings, 'enable_indexscan = off', 'enable_bitmapscan = off' if chance(0.3);
 	push @settings, 'enable_seqscan = off' if chance(0.1);
 	push @settings, 'enable_' . pick(qw(hashagg sort material memoize incremental_sort)) . ' = off'
