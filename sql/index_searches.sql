@@ -69,6 +69,21 @@ SELECT index_use(format('SELECT id FROM many ORDER BY fp <-> %L', :'centre'));
 SELECT same_order(format('SELECT fp <-> %1$L AS d FROM many ORDER BY fp <-> %1$L', :'centre'));
 SELECT count(DISTINCT id) FROM (SELECT id FROM many ORDER BY fp <-> :'centre') s;
 RESET work_mem;
+-- as many at distance 0 as a round keeps, the first or the second one, and some at 6,
+-- which the next one finds; before each a search that keeps others
+CREATE TABLE rounds (fp :type);
+INSERT INTO rounds SELECT left(md5(i::text), :digits):::type FROM generate_series(1, 5000) i;
+INSERT INTO rounds SELECT flipped(left(md5('centre ' || n), :digits):::type,
+	CASE WHEN i > n THEN (1 << 96 / :digits) - 1 ELSE 0 END)
+FROM unnest('{255,256,257,4096,4352}'::int[]) n, generate_series(1, n + 10) i;
+CREATE INDEX rounds_fp ON rounds USING hamming (fp) WITH (blocks = 4, fillfactor = 10);
+VACUUM ANALYZE rounds;
+SELECT n, same_rows(format('SELECT m, d
+	FROM unnest(''{-%1$s,%1$s}''::int[]) m, left(md5(''centre '' || m), %2$s) centre,
+		LATERAL (SELECT fp <-> centre::%3$s AS d FROM rounds
+			ORDER BY fp <-> centre::%3$s LIMIT %1$s + 1000) s', n, :digits, :'type')) AS same
+FROM unnest('{255,256,257,4096,4352}'::int[]) n;
+DROP TABLE rounds;
 
 -- cursors, forward and back, and closed early
 BEGIN;
