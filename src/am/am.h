@@ -605,8 +605,10 @@ typedef struct HammingSearch
 
 	HammingPath path;			/* through the table whose leaves are queued */
 	HammingPath lookup;			/* through table 0 */
-	Buffer		roots[HAMMING_TABLES];	/* pinned from their first use to
-										 * hamming_search_close() */
+	bool		keeps_roots;	/* do roots stay pinned after the search, for
+								 * the next one? */
+	Buffer		roots[HAMMING_TABLES];	/* pinned from their first use on; see
+										 * hamming_search_end() */
 } HammingSearch;
 
 extern void hamming_search_init(HammingSearch *search, Relation index);
@@ -616,7 +618,6 @@ extern void hamming_search_lower_radius(HammingSearch *search, int radius);
 extern void hamming_search_begin_nulls(HammingSearch *search);
 extern int	hamming_search_next(HammingSearch *search, HammingMatch *matches);
 extern void hamming_search_end(HammingSearch *search);
-extern void hamming_search_close(HammingSearch *search);
 
 /* am_nearest.c */
 typedef struct HammingNearest HammingNearest;

@@ -281,7 +281,8 @@ next_rank(HammingNearest *nearest, uint64 *rank)
 
 /*
  * Get the next row.  Returns false after the last.  On entry and on return the
- * caller holds no lock.  On return the search has ended, and pins only roots.
+ * caller holds no lock.  On return the search has ended: hamming_search_end()
+ * says what it pins.
  */
 bool
 hamming_nearest_next(HammingNearest *nearest, uint64 *tid, int *distance)
@@ -298,7 +299,7 @@ hamming_nearest_next(HammingNearest *nearest, uint64 *tid, int *distance)
 
 /*
  * End the search and the sort, if they are under way.  On entry the caller
- * holds no lock.  On return the search pins only roots.
+ * holds no lock.  On return the search has ended, too.
  */
 void
 hamming_nearest_end(HammingNearest *nearest)

@@ -13,6 +13,15 @@
 
 #include "am/am.h"
 
+/*
+ * At most so many scans of a session keep roots pinned, as a statement may scan
+ * the indexes of thousands of partitions, and a session may have 100 buffers
+ * for its temporary tables.
+ */
+#define MOST_KEEPING 8
+
+static int	keeping = 0;		/* how many do */
+
 typedef struct HammingScan
 {
 	/* which rows can match */
@@ -34,6 +43,7 @@ typedef struct HammingScan
 
 	MemoryContext context;		/* of this struct and all that it points to */
 	MemoryContext ordered_scan; /* of nearest; NULL where no order is wanted */
+	MemoryContextCallback end_keeping;	/* of context, where roots are kept */
 } HammingScan;
 
 /*
@@ -71,7 +81,7 @@ hamming_begin_scan(Relation index, int keys, int order_bys)
 	return scan;
 }
 
-/* Stop the search, if one is under way.  On return the scan pins only roots. */
+/* Stop the search, if one is under way. */
 static void
 reset_scan(HammingScan *state)
 {
@@ -149,11 +159,36 @@ read_conditions(HammingScan *state, ScanKey keys, int count)
 		state->want_values = false;
 }
 
+static void
+end_keeping(void *state)
+{
+	keeping--;
+}
+
+/*
+ * Keep roots pinned from one search of the scan to the next, if it may.  That
+ * saves time where many searches follow.
+ */
+static void
+keep_roots(HammingScan *state)
+{
+	if (state->search.keeps_roots || keeping == MOST_KEEPING)
+		return;
+	state->search.keeps_roots = true;
+	keeping++;
+	/* at the end of the scan, and after an error */
+	state->end_keeping.func = end_keeping;
+	MemoryContextRegisterResetCallback(state->context, &state->end_keeping);
+}
+
 /*
  * amrescan.  keys and order_bys may be NULL to keep those that the scan has.
  *
+ * A scan that begins again is likely to do so many times, as that of the inner
+ * side of a nested loop.  Any other one pins nothing when it is exhausted.
+ *
  * On entry and on return the caller holds no buffer lock.  On return the scan
- * pins no more than the roots that it has used.
+ * pins no more than the roots that it keeps.
  */
 void
 hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey order_bys,
@@ -161,6 +196,8 @@ hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey order_bys,
 {
 	HammingScan *state = scan->opaque;
 
+	if (state->started)
+		keep_roots(state);
 	reset_scan(state);
 	if (keys != NULL && nkeys > 0)
 		memmove(scan->keyData, keys, nkeys * sizeof(ScanKeyData));
@@ -300,8 +337,8 @@ store_distance(IndexScanDesc scan, bool isnull, int distance)
  * amgettuple.
  *
  * On entry and on return the caller holds no buffer lock.  On return the scan
- * pins the roots that it has used and the inner pages on its paths, until
- * hamming_rescan() or hamming_end_scan().
+ * pins the roots that it has used and the inner pages on its paths.  After the
+ * last row it pins no more than the roots that it keeps: see keep_roots().
  */
 bool
 hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
@@ -338,7 +375,7 @@ hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
 
 /*
  * amgetbitmap.  On entry and on return the caller holds no buffer lock.  On
- * return the scan pins the roots that it has used.
+ * return the scan pins no more than the roots that it keeps.
  */
 int64
 hamming_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
@@ -365,7 +402,7 @@ hamming_end_scan(IndexScanDesc scan)
 {
 	HammingScan *state = scan->opaque;
 
+	state->search.keeps_roots = false;
 	reset_scan(state);
-	hamming_search_close(&state->search);
 	MemoryContextDelete(state->context);
 }

@@ -511,7 +511,8 @@ look_up_all(HammingSearch *search, HammingMatch *matches)
  * last ones, when the search has ended.  matches has room for HAMMING_MATCHES.
  *
  * On entry and on return the caller holds no lock.  On return the search pins
- * the roots that it has used and the inner pages of its paths.
+ * the roots that it has used and the inner pages of its paths; after the last
+ * matches, what hamming_search_end() leaves.
  */
 int
 hamming_search_next(HammingSearch *search, HammingMatch *matches)
@@ -533,29 +534,24 @@ hamming_search_next(HammingSearch *search, HammingMatch *matches)
 
 /*
  * End a search, at its end or before.  On entry the caller holds no lock.  On
- * return the search pins no more than the roots that it has used.
+ * return the search pins nothing, or with search->keeps_roots no more than the
+ * roots that it has used.
  */
 void
 hamming_search_end(HammingSearch *search)
 {
+	int			table;
+
 	hamming_path_end(&search->path);
 	hamming_path_end(&search->lookup);
 	search->found_count = search->found_position = 0;
 	search->found_from = 0;
-}
-
-/*
- * End a search, and release the roots: hamming_search_init() must come before
- * another one.  On entry the caller holds no lock.  On return the search pins
- * nothing.
- */
-void
-hamming_search_close(HammingSearch *search)
-{
-	int			table;
-
-	hamming_search_end(search);
+	if (search->keeps_roots)
+		return;
 	for (table = 0; table < HAMMING_TABLES; table++)
+	{
 		if (BufferIsValid(search->roots[table]))
 			ReleaseBuffer(search->roots[table]);
+		search->roots[table] = InvalidBuffer;
+	}
 }

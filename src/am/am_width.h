@@ -89,7 +89,6 @@
 /* am_search.c */
 #define hamming_search_begin WIDE(hamming_search_begin)
 #define hamming_search_begin_nulls WIDE(hamming_search_begin_nulls)
-#define hamming_search_close WIDE(hamming_search_close)
 #define hamming_search_end WIDE(hamming_search_end)
 #define hamming_search_init WIDE(hamming_search_init)
 #define hamming_search_lower_radius WIDE(hamming_search_lower_radius)
