@@ -575,6 +575,7 @@ typedef struct HammingSearch
 	Relation	index;
 	int			blocks;			/* of the index */
 	HammingShape shapes[HAMMING_MAX_BLOCKS];	/* of its tables */
+	Snapshot	snapshot;		/* of the scan */
 	Fingerprint centre;			/* not rotated */
 	int			radius;			/* 0 .. HAMMING_BITS; see
 								 * hamming_search_lower_radius() */

@@ -230,6 +230,7 @@ start_scan(IndexScanDesc scan, bool ordered)
 	HammingScan *state = scan->opaque;
 
 	state->started = true;
+	state->search.snapshot = scan->xs_snapshot;
 	pgstat_count_index_scan(scan->indexRelation);
 	count_index_search(scan);
 	if (!state->want_values)

@@ -15,6 +15,15 @@
  * fingerprint, whose rows are then looked up in table 0.  Each fingerprint is
  * reported from one table only, and each row of it is met once: a walk by keys
  * goes through a table or through the rows of one fingerprint.
+ *
+ * With old_snapshot_threshold a vacuum may remove rows that the snapshot of a
+ * search sees.  Then the search must fail: TestForOldSnapshot() looks whether a
+ * leaf has changed since.  The leaf that covers the key of an entry that was
+ * removed has an LSN of the removal's or a later one: a split or a merge gives
+ * the LSN of its own record to each page that it moves keys to.  The search
+ * comes to that leaf: it reads the leaf of each key that can match, whether an
+ * entry has the key or not, in the table that found_before() leaves it to, and
+ * then the leaves of all rows of a fingerprint that it finds there.
  */
 #include "postgres.h"
 
@@ -23,6 +32,7 @@
 
 #include "am/am.h"
 #include "am/test_stop.h"
+#include "type/compat.h"
 
 /* Leaves that the processor fetches before they are looked at. */
 #define FETCH_DISTANCE 8
@@ -409,6 +419,7 @@ search_leaf(HammingSearch *search, HammingMatch *matches, int *count)
 		if (hamming_page_is_for(page, leaf.table, 0, leaf.from) &&
 			hamming_key_compare(hamming_special(page)->high, leaf.end) == 0)
 		{
+			TestForOldSnapshot(search->snapshot, search->index, page);
 			*count = collect_matches(search, buffer, &leaf, matches);
 			UnlockReleaseBuffer(buffer);
 			return true;
@@ -473,6 +484,7 @@ look_up(HammingSearch *search, HammingMatch *matches)
 	int			kept = 0;
 	int			i;
 
+	TestForOldSnapshot(search->snapshot, search->index, page);
 	for (i = 0; i < count; i++)
 	{
 		HammingKey	key = hamming_leaf_key(page, equal[i]);

@@ -92,6 +92,11 @@ extern PGDLLEXPORT void _PG_init(void);
 	makeJsonLexContextCstringLen(json, length, encoding, escapes)
 #endif
 
+/* PostgreSQL 17 has removed old_snapshot_threshold. */
+#if PG_VERSION_NUM >= 170000
+#define TestForOldSnapshot(snapshot, relation, page) ((void) 0)
+#endif
+
 /*
  * From PostgreSQL 17 on an access method says that it builds in parallel, and
  * PostgreSQL how many workers a build gets.  Before, the build asks for itself.
