@@ -10,6 +10,8 @@
 \getenv directory PG_ABS_SRCDIR
 \set life :directory '/sql/index_life.sql'
 \i :life
+-- entries of a leaf with TIDs
+\set leaf 580
 \set searches :directory '/sql/index_searches.sql'
 \set plan_radii '{0, 3, 10, 20, 32, 64}'
 \i :searches

@@ -10,6 +10,8 @@
 \getenv directory PG_ABS_SRCDIR
 \set life :directory '/sql/index_life.sql'
 \i :life
+-- entries of a leaf with TIDs
+\set leaf 368
 \set searches :directory '/sql/index_searches.sql'
 \set plan_radii '{0, 7, 16, 32, 64, 128}'
 \i :searches

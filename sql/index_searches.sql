@@ -180,6 +180,42 @@ RESET enable_bitmapscan;
 RESET enable_seqscan;
 DROP TABLE rescanned, probes;
 
+-- After any insertions an index takes at most 3 times the bytes of a new one, also
+-- where keys halve the gap above the keys of each full leaf, or below them; and no
+-- more than a new one where keys ascend or descend at an end.
+CREATE TABLE growing (fp :type);
+CREATE INDEX growing_fp ON growing USING hamming (fp);
+CREATE FUNCTION growth(query text, OUT bounded boolean, OUT compact boolean) LANGUAGE plpgsql AS $$
+DECLARE
+	grown bigint;
+	fresh bigint;
+BEGIN
+	TRUNCATE growing;
+	EXECUTE 'INSERT INTO growing ' || query;
+	PERFORM hamming_index_check('growing_fp');
+	SELECT bytes INTO grown FROM hamming_index_stats('growing_fp');
+	REINDEX INDEX growing_fp;
+	SELECT bytes INTO fresh FROM hamming_index_stats('growing_fp');
+	bounded := grown <= 3 * fresh;
+	compact := grown <= fresh;
+END $$;
+CREATE VIEW gaps AS SELECT i, NULL AS half, i << 34 AS place FROM generate_series(1::bigint, 20 * :leaf + 1) i
+UNION ALL SELECT i, half, (i << 34) + (1::bigint << 34 - half)
+FROM generate_series(:leaf::bigint, 20 * :leaf, :leaf) i, generate_series(1, 33) half;
+SELECT name, g.* FROM (VALUES
+	('gaps above', 'SELECT place FROM gaps ORDER BY half NULLS FIRST, i'),
+	('gaps below', 'SELECT -1 - place FROM gaps ORDER BY half NULLS FIRST, i'),
+	('ascending', 'SELECT i::bigint FROM generate_series(1, 10000) i'),
+	('descending', 'SELECT -i::bigint FROM generate_series(1, 10000) i'),
+	('zigzag', 'SELECT CASE WHEN i % 2 = 0 THEN i ELSE -i END::bigint FROM generate_series(1, 10000) i'),
+	('equal', 'SELECT 5 FROM generate_series(1, 10000)'),
+	('NULL', 'SELECT NULL::bigint FROM generate_series(1, 10000)')) k(name, places),
+	growth(format('SELECT rpad(lpad(to_hex(place), 16, ''0''), %s, ''0'')::%s FROM (%s) p(place)',
+		:digits, :'type', places)) g;
+DROP TABLE growing;
+DROP VIEW gaps;
+DROP FUNCTION growth;
+
 -- every kind of table and index
 CREATE UNLOGGED TABLE unlogged AS SELECT id, fp FROM uniform;
 CREATE INDEX unlogged_fp ON unlogged USING hamming (fp);

@@ -444,7 +444,24 @@ inner_truncate(Page page, int rank)
 		hamming_inner_remove(page, hamming_page_count(page) - 1);
 }
 
-/* Splits and merges */
+/*
+ * Splits and merges
+ *
+ * A split cuts a page in the middle, at most a twelfth of the half away from
+ * there (HAMMING_CUT_SLACK).  Only the last page of a level parts from none of
+ * its entries, or from one child, when it is full and the key that room is made
+ * for is beyond all: ascending input leaves full pages behind.  So does the
+ * first leaf of a table with descending input.
+ *
+ * So insertions leave each page but the first and the last of a level at least
+ * 11/24 full: a page comes to lie between these two as a half of a split, or
+ * full, and loses entries by splits in the middle only.  A new index fills its
+ * leaves by 88 % on average, 95 % at most, if it has no other fillfactor.  Of
+ * the same rows, insertions in any order make less than 2.1 times as many
+ * leaves, and 2 more in each table; with fillfactor = 100, 2.2 times.  Were
+ * pages elsewhere left full, too, keys that halve the gap above the greatest
+ * one on a full page would take a page each.
+ */
 
 /*
  * left, the greatest key before a page, is less than right, the least key on
@@ -499,21 +516,35 @@ hamming_choose_cut(const HammingKey *keys, int least, int most)
 	return best_difference == 0 ? (least + most) / 2 : best;
 }
 
+static bool
+is_first_of_level(Page page)
+{
+	return hamming_key_compare(hamming_special(page)->low,
+							   hamming_least_key) == 0;
+}
+
+static bool
+is_last_of_level(Page page)
+{
+	return hamming_key_compare(hamming_special(page)->high,
+							   hamming_greatest_key) == 0;
+}
+
 /*
- * Return where to cut the count sorted keys of a full leaf, so that there is
- * room for the key added: about in the middle.  Where added is beyond all of
- * the keys, as in ascending or descending input, the keys stay together.
+ * Return where to cut a full leaf, whose count sorted keys are keys, so that
+ * there is room for the key added.
  */
 static HammingKey
-choose_separator(const HammingKey *keys, int count, HammingKey added)
+choose_separator(Page leaf, const HammingKey *keys, int count, HammingKey added)
 {
 	int			middle = count / 2;
 	int			slack = middle / HAMMING_CUT_SLACK;
 	int			cut;
 
-	if (hamming_key_compare(added, keys[count - 1]) > 0)
+	if (is_last_of_level(leaf) &&
+		hamming_key_compare(added, keys[count - 1]) > 0)
 		return hamming_separator(keys[count - 1], added);
-	if (hamming_key_compare(added, keys[0]) < 0)
+	if (is_first_of_level(leaf) && hamming_key_compare(added, keys[0]) < 0)
 		return hamming_separator(added, keys[0]);
 	cut = hamming_choose_cut(keys, middle - slack, middle + slack);
 	return hamming_separator(keys[cut - 1], keys[cut]);
@@ -562,7 +593,7 @@ split_leaf(Page left, Page right, HammingKey added)
 	for (i = 0; i < count; i++)
 		keys[i] = hamming_leaf_key(left, i);
 	qsort(keys, count, sizeof(HammingKey), compare_keys);
-	cut = choose_separator(keys, count, added);
+	cut = choose_separator(left, keys, count, added);
 	while (stay < count && hamming_key_compare(keys[stay], cut) < 0)
 		stay++;
 	hamming_page_init(right, HAMMING_PAGE_TREE, hamming_special(left)->table, 0,
@@ -579,8 +610,8 @@ split_inner(Page left, Page right, HammingKey added)
 	int			cut = count / 2;
 	int			rank;
 
-	/* ascending input: leave the page nearly full */
-	if (hamming_inner_find(left, added) == count - 1)
+	if (is_last_of_level(left) &&
+		hamming_inner_find(left, added) == count - 1)
 		cut = count - 1;
 	hamming_page_init(right, HAMMING_PAGE_TREE, hamming_special(left)->table,
 					  hamming_special(left)->level,
