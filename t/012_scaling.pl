@@ -70,9 +70,9 @@ cmp_ok($blocks{$_}, '>=', 2, "blocks for $_") for sort keys %blocks;
 # What the table of conditions says of each: under a generic plan it is a part of
 # the remote statement, or is not.
 my $forms = 0;
-while ($document =~ /^\| `([^`]+)` \| the (shards|coordinator) \|$/mg)
+while ($document =~ /^\| `([^`]+)` \| the (shards|coordinator)(?: from PostgreSQL (\d+) on, the (coordinator) before)? \|$/mg)
 {
-	my ($form, $where) = ($1, $2);
+	my ($form, $where) = ($1, defined $3 && $coordinator->pg_version < $3 ? $4 : $2);
 	my %parameters = map { $_ => 1 } $form =~ /\$\d/g;
 	my $nulls = join ', ', ('NULL') x keys %parameters;
 	my $arguments = $nulls ? "($nulls)" : '';
