@@ -45,6 +45,21 @@ check()
 	fi
 }
 
+# Add what the last line of a test script's output says to $passed and $failed
+# of the script; an output without such a line is a failure.
+add_summary()
+{
+	local summary
+
+	summary=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$1" | tail -n 1 || true)
+	if [[ $summary =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
+		passed=$((passed + BASH_REMATCH[1]))
+		failed=$((failed + BASH_REMATCH[2]))
+	else
+		failed=$((failed + 1))
+	fi
+}
+
 # The last line of a test script: how many passed, how many failed.
 finish()
 {
