@@ -139,10 +139,11 @@ is( $primary->safe_psql(
 	'160000|t|',
 	'few pages are left over');
 
-# a standby, while the primary is loaded
+# a standby, while the primary is loaded; where it falls behind what the primary
+# keeps, there is the archive
 $primary->backup('base');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($primary, 'base', has_streaming => 1);
+$standby->init_from_backup($primary, 'base', has_streaming => 1, has_restoring => 1);
 $standby->append_conf('postgresql.conf', 'max_standby_streaming_delay = -1');
 $standby->start;
 $primary->wait_for_catchup($standby);
