@@ -92,7 +92,7 @@ make_radius(int64 radius)
 							  Int64GetDatum(radius), false, FLOAT8PASSBYVAL);
 }
 
-/* See read_clause(): a call of function with args. */
+/* See hamming_read_clause(): a call of function with args. */
 static bool
 read_call(Oid function, List *args, HammingClause *clause)
 {
@@ -118,8 +118,8 @@ read_call(Oid function, List *args, HammingClause *clause)
  * Does node say that two fingerprints are within a radius?  If so, set these,
  * in any order.
  */
-static bool
-read_clause(Node *node, HammingClause *clause)
+bool
+hamming_read_clause(Node *node, HammingClause *clause)
 {
 	if (IsA(node, OpExpr))
 	{
@@ -211,7 +211,7 @@ hamming_find_clause(PlannerInfo *root, RelOptInfo *joinrel,
 	{
 		HammingClause clause = {.rinfo = lfirst_node(RestrictInfo, lc)};
 
-		if (!read_clause((Node *) clause.rinfo->clause, &clause) ||
+		if (!hamming_read_clause((Node *) clause.rinfo->clause, &clause) ||
 			!may_come_first(clause.rinfo, joinrel, jointype, least_level) ||
 			!match_sides(root, outerrel, innerrel, &clause))
 			continue;

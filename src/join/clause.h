@@ -9,6 +9,7 @@
 
 #include "type/width.h"
 
+#define hamming_read_clause WIDE(hamming_read_clause)
 #define hamming_find_clause WIDE(hamming_find_clause)
 
 /* "The distance of outer and inner is at most radius." */
@@ -21,6 +22,7 @@ typedef struct HammingClause
 	int			known_radius;	/* as far as the planner knows, 0 or more */
 } HammingClause;
 
+extern bool hamming_read_clause(Node *node, HammingClause *clause);
 extern bool hamming_find_clause(PlannerInfo *root, RelOptInfo *joinrel,
 								RelOptInfo *outerrel, RelOptInfo *innerrel,
 								JoinType jointype, List *restrictlist,

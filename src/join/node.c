@@ -314,7 +314,8 @@ create_state(CustomScan *scan)
 const JoinWidth
 WIDE(hamming_join_width) =
 {
-	.find_clause = hamming_find_clause,
+	.read_clause = hamming_read_clause,
+		.find_clause = hamming_find_clause,
 		.cost_join = hamming_cost_join,
 		.create_state = create_state
 };

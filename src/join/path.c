@@ -12,6 +12,7 @@
 #include "nodes/extensible.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/cost.h"
+#include "optimizer/geqo.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
@@ -25,6 +26,7 @@
 
 static bool enable_hammingjoin = true;
 static set_join_pathlist_hook_type next_hook;
+static join_search_hook_type next_search;
 
 static const CustomPathMethods path_methods = {
 	.CustomName = "HammingJoin",
@@ -236,7 +238,62 @@ consider_hamming_join(PlannerInfo *root, RelOptInfo *joinrel,
 	consider_width(root, joinrel, outerrel, innerrel, jointype, extra, 128);
 }
 
-/* Set the hook, when the library is loaded. */
+/* Have the relations a clause of a join by a distance? */
+static bool
+have_distance(List *rels)
+{
+	HammingClause clause;
+	ListCell   *rel;
+	ListCell   *lc;
+
+	foreach(rel, rels)
+	{
+		foreach(lc, lfirst_node(RelOptInfo, rel)->joininfo)
+		{
+			Node	   *node = (Node *) lfirst_node(RestrictInfo, lc)->clause;
+
+			if (join_width(64)->read_clause(node, &clause) ||
+				join_width(128)->read_clause(node, &clause))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* An error context: PostgreSQL has found no plan for a full join. */
+static void
+add_hint(void *arg)
+{
+	if (geterrcode() == ERRCODE_FEATURE_NOT_SUPPORTED)
+		errhint("A condition without a column keeps PostgreSQL 15 and 16 from "
+				"a full join by a distance. Put the join into a subquery with "
+				"OFFSET 0, and the condition outside.");
+}
+
+/*
+ * join_search_hook, where PostgreSQL does not ask consider_hamming_join() for a
+ * join whose result has a condition without a column: tell what to write for a
+ * full join, which nothing else serves.
+ */
+static RelOptInfo *
+search_joins(PlannerInfo *root, int levels, List *rels)
+{
+	ErrorContextCallback context = {error_context_stack, add_hint, NULL};
+	RelOptInfo *result;
+
+	if (root->hasPseudoConstantQuals && have_distance(rels))
+		error_context_stack = &context;
+	if (next_search != NULL)
+		result = next_search(root, levels, rels);
+	else if (enable_geqo && levels >= geqo_threshold)
+		result = geqo(root, levels, rels);
+	else
+		result = standard_join_search(root, levels, rels);
+	error_context_stack = context.previous;
+	return result;
+}
+
+/* Set the hooks, when the library is loaded. */
 void
 hamming_join_init(void)
 {
@@ -248,4 +305,9 @@ hamming_join_init(void)
 	RegisterCustomScanMethods(&hamming_join_scan_methods);
 	next_hook = set_join_pathlist_hook;
 	set_join_pathlist_hook = consider_hamming_join;
+	if (!CHECKS_PSEUDOCONSTANTS)
+	{
+		next_search = join_search_hook;
+		join_search_hook = search_joins;
+	}
 }

@@ -14,6 +14,7 @@
 /* The functions are those of clause.h, cost.h and node.h. */
 typedef struct JoinWidth
 {
+	bool		(*read_clause) (Node *node, HammingClause *clause);
 	bool		(*find_clause) (PlannerInfo *root, RelOptInfo *joinrel,
 								RelOptInfo *outerrel, RelOptInfo *innerrel,
 								JoinType jointype, List *restrictlist,
