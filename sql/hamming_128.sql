@@ -50,18 +50,20 @@ DROP FUNCTION block_rows;
 DROP TABLE many;
 CALL for_each_table('DROP TABLE %1$s');
 
--- many indexes in one statement, each of which has 8 tables, and few buffers: what
--- is exhausted pins nothing, nor does an ordered scan between its rounds
+-- many indexes in one statement, of both widths, each of which has 8 tables, and few
+-- buffers: what is exhausted pins nothing, nor does an ordered scan between its rounds
 \c -
 SET temp_buffers = 100;
-CREATE TEMP TABLE parts (id int, fp simhash128) PARTITION BY HASH (id);
+CREATE TEMP TABLE parts (id int, fp simhash128, half simhash64) PARTITION BY HASH (id);
 DO $$ BEGIN FOR i IN 0 .. 15 LOOP
 	EXECUTE format('CREATE TEMP TABLE part_%s PARTITION OF parts
 		FOR VALUES WITH (MODULUS 16, REMAINDER %1$s)', i);
 END LOOP; END $$;
-INSERT INTO parts SELECT i, CASE WHEN i <= 8000 THEN md5((i % 2000)::text)::simhash128 END
+INSERT INTO parts SELECT i, CASE WHEN i <= 8000 THEN md5((i % 2000)::text)::simhash128 END,
+	left(md5((i % 2000)::text), 16)::simhash64
 FROM generate_series(1, 8100) i;
 CREATE INDEX ON parts USING hamming (fp) WITH (blocks = 8, fillfactor = 10);
+CREATE INDEX ON parts USING hamming (half) WITH (blocks = 8, fillfactor = 10);
 SET enable_seqscan = off;
 SET enable_sort = off;
 SET simhash.enable_hammingjoin = off;
@@ -73,5 +75,6 @@ SET enable_bitmapscan = off;
 SELECT count(*) FROM parts WHERE fp <-> md5('1')::simhash128 <= 7;
 SELECT count(*) FROM parts WHERE fp IS NULL;
 SELECT sum(n) FROM generate_series(1, 3) i, LATERAL
-	(SELECT count(*) AS n FROM parts WHERE fp <-> md5(i::text)::simhash128 <= 7) s;
+	(SELECT count(*) AS n FROM parts WHERE fp <-> md5(i::text)::simhash128 <= 7
+		UNION ALL SELECT count(*) FROM parts WHERE half <-> left(md5(i::text), 16)::simhash64 <= 3) s;
 DROP TABLE parts;

@@ -504,12 +504,11 @@ typedef struct HammingPath
 {
 	Relation	index;
 	int			table;
-	Buffer	   *root;			/* pinned, or invalid before the first use */
 	int			depth;			/* elements of steps in use, the root first */
 	HammingStep steps[HAMMING_MAX_HEIGHT];
 } HammingPath;
 
-extern void hamming_path_begin(HammingPath *path, int table, Buffer *root);
+extern void hamming_path_begin(HammingPath *path, int table);
 extern Buffer hamming_path_find(HammingPath *path, HammingKey key);
 extern void hamming_path_end(HammingPath *path);
 
@@ -606,10 +605,6 @@ typedef struct HammingSearch
 
 	HammingPath path;			/* through the table whose leaves are queued */
 	HammingPath lookup;			/* through table 0 */
-	bool		keeps_roots;	/* do roots stay pinned after the search, for
-								 * the next one? */
-	Buffer		roots[HAMMING_TABLES];	/* pinned from their first use on; see
-										 * hamming_search_end() */
 } HammingSearch;
 
 extern void hamming_search_init(HammingSearch *search, Relation index);

@@ -281,8 +281,7 @@ next_rank(HammingNearest *nearest, uint64 *rank)
 
 /*
  * Get the next row.  Returns false after the last.  On entry and on return the
- * caller holds no lock.  On return the search has ended: hamming_search_end()
- * says what it pins.
+ * caller holds no lock.  On return the search has ended, and pins nothing.
  */
 bool
 hamming_nearest_next(HammingNearest *nearest, uint64 *tid, int *distance)
@@ -299,7 +298,7 @@ hamming_nearest_next(HammingNearest *nearest, uint64 *tid, int *distance)
 
 /*
  * End the search and the sort, if they are under way.  On entry the caller
- * holds no lock.  On return the search has ended, too.
+ * holds no lock.  On return the search pins nothing.
  */
 void
 hamming_nearest_end(HammingNearest *nearest)

@@ -12,16 +12,14 @@
 #include "am/am.h"
 
 /*
- * Begin at a table.  root is that page's buffer, or invalid; the path pins it
- * at its first use, and the caller releases it.  path->index is set.  The
- * function takes neither locks nor pins.
+ * Begin at a table.  path->index is set.  The function takes neither locks nor
+ * pins, and releases those of the path.
  */
 void
-hamming_path_begin(HammingPath *path, int table, Buffer *root)
+hamming_path_begin(HammingPath *path, int table)
 {
 	hamming_path_end(path);
 	path->table = table;
-	path->root = root;
 }
 
 /* Add a pinned page, which should be of level, to the end of the path. */
@@ -39,22 +37,14 @@ push_step(HammingPath *path, Buffer buffer, int level)
 	return step;
 }
 
-/*
- * Begin the path with the root of the table.  On return the root is locked,
- * and pinned twice, as it stays pinned for the next search, too.
- */
+/* Begin the path with the root of the table.  On return the root is locked. */
 static HammingStep *
 push_root(HammingPath *path)
 {
-	Buffer	   *root = path->root;
+	Buffer		root = hamming_read(path->index, HAMMING_ROOT(path->table),
+									BUFFER_LOCK_SHARE, NULL);
 
-	if (!BufferIsValid(*root))
-		*root = hamming_pin_page(path->index, HAMMING_ROOT(path->table),
-								 NULL);
-	IncrBufferRefCount(*root);
-	LockBuffer(*root, BUFFER_LOCK_SHARE);
-	hamming_page_check(path->index, *root);
-	return push_step(path, *root, hamming_special(BufferGetPage(*root))->level);
+	return push_step(path, root, hamming_special(BufferGetPage(root))->level);
 }
 
 /* Take the last page, which is not locked, off the path. */

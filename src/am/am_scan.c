@@ -13,15 +13,6 @@
 
 #include "am/am.h"
 
-/*
- * At most so many scans of a session keep roots pinned, as a statement may scan
- * the indexes of thousands of partitions, and a session may have 100 buffers
- * for its temporary tables.
- */
-#define MOST_KEEPING 8
-
-static int	keeping = 0;		/* how many do */
-
 typedef struct HammingScan
 {
 	/* which rows can match */
@@ -43,7 +34,6 @@ typedef struct HammingScan
 
 	MemoryContext context;		/* of this struct and all that it points to */
 	MemoryContext ordered_scan; /* of nearest; NULL where no order is wanted */
-	MemoryContextCallback end_keeping;	/* of context, where roots are kept */
 } HammingScan;
 
 /*
@@ -159,36 +149,11 @@ read_conditions(HammingScan *state, ScanKey keys, int count)
 		state->want_values = false;
 }
 
-static void
-end_keeping(void *state)
-{
-	keeping--;
-}
-
-/*
- * Keep roots pinned from one search of the scan to the next, if it may.  That
- * saves time where many searches follow.
- */
-static void
-keep_roots(HammingScan *state)
-{
-	if (state->search.keeps_roots || keeping == MOST_KEEPING)
-		return;
-	state->search.keeps_roots = true;
-	keeping++;
-	/* at the end of the scan, and after an error */
-	state->end_keeping.func = end_keeping;
-	MemoryContextRegisterResetCallback(state->context, &state->end_keeping);
-}
-
 /*
  * amrescan.  keys and order_bys may be NULL to keep those that the scan has.
  *
- * A scan that begins again is likely to do so many times, as that of the inner
- * side of a nested loop.  Any other one pins nothing when it is exhausted.
- *
  * On entry and on return the caller holds no buffer lock.  On return the scan
- * pins no more than the roots that it keeps.
+ * pins nothing.
  */
 void
 hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey order_bys,
@@ -196,8 +161,6 @@ hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey order_bys,
 {
 	HammingScan *state = scan->opaque;
 
-	if (state->started)
-		keep_roots(state);
 	reset_scan(state);
 	if (keys != NULL && nkeys > 0)
 		memmove(scan->keyData, keys, nkeys * sizeof(ScanKeyData));
@@ -338,8 +301,7 @@ store_distance(IndexScanDesc scan, bool isnull, int distance)
  * amgettuple.
  *
  * On entry and on return the caller holds no buffer lock.  On return the scan
- * pins the roots that it has used and the inner pages on its paths.  After the
- * last row it pins no more than the roots that it keeps: see keep_roots().
+ * pins the inner pages on its paths, and nothing after the last row.
  */
 bool
 hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
@@ -376,7 +338,7 @@ hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
 
 /*
  * amgetbitmap.  On entry and on return the caller holds no buffer lock.  On
- * return the scan pins no more than the roots that it keeps.
+ * return the scan pins nothing.
  */
 int64
 hamming_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
@@ -403,7 +365,6 @@ hamming_end_scan(IndexScanDesc scan)
 {
 	HammingScan *state = scan->opaque;
 
-	state->search.keeps_roots = false;
 	reset_scan(state);
 	MemoryContextDelete(state->context);
 }

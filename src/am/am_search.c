@@ -60,7 +60,7 @@ hamming_search_init(HammingSearch *search, Relation index)
 			HAMMING_QUEUE);
 	search->found = palloc(HAMMING_LEAF_CAPACITY * sizeof(Fingerprint));
 	search->path.index = search->lookup.index = index;
-	hamming_path_begin(&search->lookup, 0, &search->roots[0]);
+	hamming_path_begin(&search->lookup, 0);
 }
 
 static void
@@ -112,7 +112,7 @@ static void
 start_table(HammingSearch *search, int table, HammingKey key)
 {
 	search->ahead_area = table_area(search, table);
-	hamming_path_begin(&search->path, table, &search->roots[table]);
+	hamming_path_begin(&search->path, table);
 	advance(search, key);
 }
 
@@ -523,8 +523,7 @@ look_up_all(HammingSearch *search, HammingMatch *matches)
  * last ones, when the search has ended.  matches has room for HAMMING_MATCHES.
  *
  * On entry and on return the caller holds no lock.  On return the search pins
- * the roots that it has used and the inner pages of its paths; after the last
- * matches, what hamming_search_end() leaves.
+ * the inner pages of its paths, and nothing after the last matches.
  */
 int
 hamming_search_next(HammingSearch *search, HammingMatch *matches)
@@ -546,24 +545,13 @@ hamming_search_next(HammingSearch *search, HammingMatch *matches)
 
 /*
  * End a search, at its end or before.  On entry the caller holds no lock.  On
- * return the search pins nothing, or with search->keeps_roots no more than the
- * roots that it has used.
+ * return the search pins nothing.
  */
 void
 hamming_search_end(HammingSearch *search)
 {
-	int			table;
-
 	hamming_path_end(&search->path);
 	hamming_path_end(&search->lookup);
 	search->found_count = search->found_position = 0;
 	search->found_from = 0;
-	if (search->keeps_roots)
-		return;
-	for (table = 0; table < HAMMING_TABLES; table++)
-	{
-		if (BufferIsValid(search->roots[table]))
-			ReleaseBuffer(search->roots[table]);
-		search->roots[table] = InvalidBuffer;
-	}
 }
