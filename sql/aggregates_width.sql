@@ -81,7 +81,8 @@ SELECT :simhash_agg(feature) = :'serial_a' AS a, :simhash_agg(feature, weight) =
 	simhash_centroid(:simhash(feature)) = :'serial_d' AS d,
 	:simhash_agg(:hash) = :'serial_e' AS e FROM features;
 -- the total that has passed the limit is that of one process, or of several
-SELECT left(error_of(replace('SELECT simhash_agg(feature, 2147483648) FROM features, generate_series(1, 22)', 'simhash_agg', :'simhash_agg')), 5);
+SELECT regexp_replace(error_of(replace('SELECT simhash_agg(feature, 2147483648) FROM features, generate_series(1, 22)',
+	'simhash_agg', :'simhash_agg')), '\d{15,}$', 'more');
 RESET max_parallel_workers_per_gather;
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;

@@ -17,7 +17,7 @@ plan skip_all => 'set SIMHASH_TEST_EXTRA for tests that take long' if !$ENV{SIMH
 my $node = PostgreSQL::Test::Cluster->new('old_snapshot');
 plan skip_all => 'PostgreSQL 17 has no old_snapshot_threshold' if $node->pg_version >= 17;
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
-# with 0 a snapshot is too old after 5 seconds
+# with 0 a snapshot is too old after 5 seconds: no other setting is sooner
 $node->append_conf('postgresql.conf', <<'CONF');
 old_snapshot_threshold = 0
 autovacuum = off

@@ -211,7 +211,7 @@ check_total(const FeatureList *list)
 		simhash_weight_overflow((double) total);
 }
 
-/* Make row the row of a feature: row has no pointer yet. */
+/* Make row the row of a feature. */
 static void
 make_row(const FeatureCount *feature, TermFrequency tf, ShownHash hash,
 		 Datum *row, bool *nulls)
@@ -219,9 +219,10 @@ make_row(const FeatureCount *feature, TermFrequency tf, ShownHash hash,
 	const FeatureKey *shown = &feature->shown;
 	int64		factor = simhash_term_factor(tf, feature->count);
 
-	if (shown->bytes != NULL)
-		row[0] = PointerGetDatum(feature_to_text(shown));
-	nulls[0] = DatumGetPointer(row[0]) == NULL;
+	text	   *name = shown->bytes == NULL ? NULL : feature_to_text(shown);
+
+	row[0] = PointerGetDatum(name);
+	nulls[0] = name == NULL;
 	row[1] = hash_to_datum(shown->hash, hash);
 	row[2] = Int32GetDatum(feature->count);
 	row[3] = Float8GetDatum((double) factor / WEIGHT_UNIT);
@@ -256,7 +257,7 @@ list_features(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument,
 
 	for (i = 0; i < list.length; i++)
 	{
-		Datum		row[5] = {0};
+		Datum		row[5];
 		bool		nulls[5] = {false};
 
 		CHECK_FOR_INTERRUPTS();
