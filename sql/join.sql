@@ -638,7 +638,7 @@ SELECT * FROM join_plan('SELECT FROM a JOIN b ON public.simhash_within(a.fp, b.f
 CREATE SCHEMA other;
 CREATE DOMAIN other.simhash64 AS bigint;
 CREATE FUNCTION other.simhash_within(other.simhash64, other.simhash64, bigint) RETURNS boolean
-LANGUAGE c IMMUTABLE STRICT AS '$libdir/plpgsql', 'plpgsql_call_handler';
+LANGUAGE c IMMUTABLE STRICT AS '$libdir/simhash', 'simhash_within';
 SELECT * FROM join_plan('SELECT FROM a JOIN b ON other.simhash_within(a.id::bigint, b.id::bigint, 3)') LIMIT 1;
 ROLLBACK;
 

@@ -16,27 +16,23 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "catalog/dependency.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "commands/extension.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
 #include "join/clause.h"
 #include "type/selectivity.h"
 #include "type/simhash.h"
-
-/* type/operators.c and type/ball.c */
-extern PGDLLEXPORT Datum WIDE(simhash_within) (PG_FUNCTION_ARGS);
-extern PGDLLEXPORT Datum WIDE(simhash_near) (PG_FUNCTION_ARGS);
-extern PGDLLEXPORT Datum WIDE(simhash_in_ball) (PG_FUNCTION_ARGS);
-extern PGDLLEXPORT Datum WIDE(hamming_ball_contains) (PG_FUNCTION_ARGS);
-extern PGDLLEXPORT Datum WIDE(hamming_ball_make) (PG_FUNCTION_ARGS);
 
 /* Set two fingerprints, in any order, and the radius.  Return true. */
 static bool
@@ -49,24 +45,41 @@ set_clause(HammingClause *clause, Expr *one, Expr *other, Expr *radius)
 }
 
 /*
- * Return the function in C that an SQL function calls, or NULL if it is of
- * another language.  Its address says whether it is one of ours: functions of
- * others, in other schemas, may have the same names.
+ * Return the name in C of an SQL function, or NULL if the function is of
+ * another language.
  */
-static PGFunction
-c_function(Oid function)
+static char *
+c_name(Oid function)
 {
 	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-	bool		is_c = HeapTupleIsValid(tuple) &&
-	((Form_pg_proc) GETSTRUCT(tuple))->prolang == ClanguageId;
-	FmgrInfo	info;
+	char	   *name = NULL;
+	bool		isnull;
 
-	if (HeapTupleIsValid(tuple))
-		ReleaseSysCache(tuple);
-	if (!is_c)
+	if (!HeapTupleIsValid(tuple))
 		return NULL;
-	fmgr_info(function, &info);
-	return info.fn_addr;
+	if (((Form_pg_proc) GETSTRUCT(tuple))->prolang == ClanguageId)
+		name = TextDatumGetCString(SysCacheGetAttr(PROCOID, tuple,
+												   Anum_pg_proc_prosrc,
+												   &isnull));
+	ReleaseSysCache(tuple);
+	return name;
+}
+
+/*
+ * name is the name in C of an SQL function, or NULL.  Is that our function
+ * wanted?  Other libraries may have functions of the same name, and anybody may
+ * have SQL functions of any name: what is ours belongs to the extension.
+ */
+static bool
+is_ours(Oid function, const char *name, const char *wanted)
+{
+	Oid			extension;
+
+	if (name == NULL || strcmp(name, wanted) != 0)
+		return false;
+	extension = getExtensionOfObject(ProcedureRelationId, function);
+	return OidIsValid(extension) &&
+		extension == get_extension_oid("simhash", true);
 }
 
 /*
@@ -80,7 +93,8 @@ read_ball(Expr *fingerprint, Node *ball, HammingClause *clause)
 	FuncExpr   *call = (FuncExpr *) ball;
 
 	return IsA(ball, FuncExpr) &&
-		c_function(call->funcid) == WIDE(hamming_ball_make) &&
+		is_ours(call->funcid, c_name(call->funcid),
+				CppAsString2(WIDE(hamming_ball_make))) &&
 		set_clause(clause, fingerprint, linitial(call->args),
 				   lsecond(call->args));
 }
@@ -96,20 +110,20 @@ make_radius(int64 radius)
 static bool
 read_call(Oid function, List *args, HammingClause *clause)
 {
-	PGFunction	called;
+	char	   *name;
 
 	/* most operators of most joins */
 	if (get_func_namespace(function) == PG_CATALOG_NAMESPACE)
 		return false;
-	called = c_function(function);
-	if (called == WIDE(simhash_within))
+	name = c_name(function);
+	if (is_ours(function, name, CppAsString2(WIDE(simhash_within))))
 		return set_clause(clause, linitial(args), lsecond(args), lthird(args));
-	if (called == WIDE(simhash_near))
+	if (is_ours(function, name, CppAsString2(WIDE(simhash_near))))
 		return set_clause(clause, linitial(args), lsecond(args),
 						  make_radius(SIMHASH_NEAR_RADIUS));
-	if (called == WIDE(simhash_in_ball))
+	if (is_ours(function, name, CppAsString2(WIDE(simhash_in_ball))))
 		return read_ball(linitial(args), lsecond(args), clause);
-	if (called == WIDE(hamming_ball_contains))
+	if (is_ours(function, name, CppAsString2(WIDE(hamming_ball_contains))))
 		return read_ball(lsecond(args), linitial(args), clause);
 	return false;
 }
