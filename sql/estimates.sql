@@ -101,6 +101,20 @@ FROM (SELECT k, sum(n) FILTER (WHERE distance <= k) AS n
 		(SELECT a.fp <~> b.fp AS distance, count(*) AS n FROM dense a, dense b GROUP BY 1) d
 	GROUP BY k) s
 ORDER BY k;
+-- half of the rows have another one near, and are not taken for all
+SELECT estimate('SELECT FROM dense a WHERE EXISTS (SELECT FROM dense b WHERE a.fp <-> b.fp <= 8 AND a.ctid <> b.ctid)')
+	BETWEEN 500 AND 1800 AS semijoin,
+	estimate('SELECT FROM dense a WHERE NOT EXISTS (SELECT FROM dense b WHERE a.fp <-> b.fp <= 8 AND a.ctid <> b.ctid)')
+	BETWEEN 200 AND 1500 AS antijoin;
+-- two columns that lie dense elsewhere, and originals with many copies
+CREATE TABLE elsewhere AS SELECT (~ fp::bit(:bits))::simhash:bits AS fp FROM dense;
+CREATE TABLE originals AS SELECT fp FROM docs LIMIT 20;
+CREATE TABLE copies AS SELECT near(fp::bit(:bits), i)::bit(:bits)::simhash:bits AS fp
+FROM originals, generate_series(1, 100) i;
+ANALYZE elsewhere, originals, copies;
+SELECT estimate('SELECT FROM dense a JOIN elsewhere b ON a.fp <-> b.fp <= 8') <= 5 * 2000 AS elsewhere,
+	estimate('SELECT FROM originals a JOIN copies b ON a.fp <-> b.fp <= 8') / 2000 BETWEEN 0.2 AND 5 AS copies;
+DROP TABLE elsewhere, originals, copies;
 -- near the centre, far from it, and of other rows
 SELECT round(estimate(format('SELECT FROM dense WHERE fp <-> %L <= 5', :'q'))::numeric, -3) AS near,
 	estimate(format('SELECT FROM dense WHERE fp <-> %L <= 5', :'other')) AS far,
@@ -156,7 +170,8 @@ CREATE INDEX ON few (id);
 CREATE TABLE sites AS SELECT near(('x' || :'q')::varbit, i)::bit(:bits)::simhash:bits AS fp, i % 100 AS site
 FROM generate_series(1, 10000) i;
 CREATE TABLE random_sites AS SELECT fp, i % 200 AS site FROM (SELECT fp, row_number() OVER () AS i FROM docs LIMIT 20000) d;
-ANALYZE few, sites, random_sites;
+CREATE TABLE family AS SELECT fp FROM sites UNION ALL (SELECT fp FROM docs LIMIT 10000);
+ANALYZE few, sites, random_sites, family;
 SELECT name, is_hamming_join(query) FROM (VALUES
 	(1, 'semi join, few rows by another index', 'SELECT FROM few a WHERE EXISTS (SELECT FROM few b
 		WHERE a.fp <-> b.fp <= 3 AND b.id BETWEEN a.id + 1 AND a.id + 5)'),
@@ -165,8 +180,11 @@ SELECT name, is_hamming_join(query) FROM (VALUES
 	(3, 'few pairs of a site are near', 'SELECT FROM random_sites a JOIN random_sites b USING (site) WHERE a.fp <-> b.fp <= 4'),
 	(4, 'many pairs of a site are near', 'SELECT FROM sites a JOIN sites b USING (site) WHERE a.fp <-> b.fp <= 4')
 	) q(n, name, query) ORDER BY n;
+SELECT name, is_hamming_join(query) FROM (VALUES
+	('half of the rows have many partners', 'SELECT FROM family a WHERE NOT EXISTS (SELECT FROM family b
+		WHERE a.fp <-> b.fp <= 8 AND a.ctid <> b.ctid)')) q(name, query);
 DROP FUNCTION is_hamming_join;
-DROP TABLE few, sites, random_sites;
+DROP TABLE few, sites, random_sites, family;
 DROP VIEW asked;
 DROP TABLE docs, unanalyzed, sparse, dense, common, numbers;
 DROP OPERATOR <@ (int, :ball);

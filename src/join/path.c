@@ -93,29 +93,33 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
  * Return how many pairs of rows are read again, to check the other clauses,
  * which are filter, or to return the rows.
  *
- * A semi or anti join does not need that if filter is empty.  Else it reads all
- * pairs of a row that has no partner, and those of another row up to the first
- * partner.  If m of n pairs, in random order, are partners, the first one is at
- * place (n + 1) / (m + 1) on average: PostgreSQL counts 2 n / (m + 1), as in
+ * A semi or anti join does not need that if filter is empty.  Else it reads the
+ * pairs of a row up to the first partner, or all of them.  Only rows that
+ * fulfil the clause have pairs: equally many each, it is assumed.  If m of n
+ * pairs, in random order, are partners, the first one is at place
+ * (n + 1) / (m + 1) on average: PostgreSQL counts 2 n / (m + 1), as in
  * final_cost_nestloop().
  */
 static double
 pairs_read(JoinPaths *join, Path *outer, Path *inner, List *filter)
 {
-	Selectivity selectivity = clause_selectivity(join->root,
-												 (Node *) join->clause.rinfo, 0,
-												 JOIN_INNER,
-												 join->extra->sjinfo);
+	Node	   *clause = (Node *) join->clause.rinfo;
+	SpecialJoinInfo *sjinfo = join->extra->sjinfo;
 	const		SemiAntiJoinFactors *factors = &join->extra->semifactors;
-	double		pairs = selectivity * outer->rows * inner->rows;
+	double		pairs = outer->rows * inner->rows *
+	clause_selectivity(join->root, clause, 0, JOIN_INNER, sjinfo);
+	double		have_pairs;
+	double		have_partner;
 	double		read;
 
 	if (join->type != JOIN_SEMI && join->type != JOIN_ANTI)
 		return pairs;
-	if (filter == NIL)
+	have_pairs = clause_selectivity(join->root, clause, 0, join->type, sjinfo);
+	if (filter == NIL || have_pairs <= 0)
 		return 0;
+	have_partner = Min(factors->outer_match_frac / have_pairs, 1);
 	read = Min(2 / (factors->match_count + 1), 1);
-	return pairs * (1 - factors->outer_match_frac * (1 - read));
+	return pairs * (1 - have_partner * (1 - read));
 }
 
 static void
@@ -238,14 +242,19 @@ consider_hamming_join(PlannerInfo *root, RelOptInfo *joinrel,
 	consider_width(root, joinrel, outerrel, innerrel, jointype, extra, 128);
 }
 
-/* Have the relations a clause of a join by a distance? */
+/* Is there a full join, and a clause of a join by a distance? */
 static bool
-have_distance(List *rels)
+have_full_join(PlannerInfo *root, List *rels)
 {
 	HammingClause clause;
+	bool		is_full = false;
 	ListCell   *rel;
 	ListCell   *lc;
 
+	foreach(lc, root->join_info_list)
+		is_full |= lfirst_node(SpecialJoinInfo, lc)->jointype == JOIN_FULL;
+	if (!is_full)
+		return false;
 	foreach(rel, rels)
 	{
 		foreach(lc, lfirst_node(RelOptInfo, rel)->joininfo)
@@ -281,7 +290,7 @@ search_joins(PlannerInfo *root, int levels, List *rels)
 	ErrorContextCallback context = {error_context_stack, add_hint, NULL};
 	RelOptInfo *result;
 
-	if (root->hasPseudoConstantQuals && have_distance(rels))
+	if (root->hasPseudoConstantQuals && have_full_join(root, rels))
 		error_context_stack = &context;
 	if (next_search != NULL)
 		result = next_search(root, levels, rels);

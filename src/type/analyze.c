@@ -2,15 +2,14 @@
  * analyze.c
  *	  What ANALYZE finds out about a column of fingerprints.
  *
- * Beside what it finds out about every column: the part of the pairs of rows
- * that is within each radius of each other.  Most common values and a histogram
- * do not show how dense fingerprints lie: nearly all are distinct, and as
- * numbers they are everywhere.
+ * Beside what it finds out about every column: which part of the pairs of rows
+ * is within each radius, and which part of the rows has such a pair.  Most
+ * common values and a histogram do not show how dense fingerprints lie: nearly
+ * all are distinct, and as numbers they are everywhere.
  */
 #include "postgres.h"
 
 #include "commands/vacuum.h"
-#include "miscadmin.h"
 #include "utils/sampling.h"
 
 #include "type/distance_array.h"
@@ -21,10 +20,11 @@ PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(analyze));
 
 /*
  * The most rows of the sample of ANALYZE whose distances are counted.  Each is
- * compared with each other: that takes 50 ms.  If one pair of rows in 5,000,000
- * is within a radius, the sample is expected to have ten such pairs.
+ * compared with each other: that takes 50 ms, or 100 with 128 bits.  If one pair
+ * of rows in 2,500,000 is within a radius, the sample is expected to have ten
+ * such pairs.
  */
-#define MAX_ROWS 10000
+#define MAX_ROWS 7000
 
 /* What PostgreSQL has prepared for a column of any type. */
 typedef struct StandardAnalysis
@@ -35,68 +35,82 @@ typedef struct StandardAnalysis
 
 /*
  * Set fingerprints[0 .. n) to those of a random choice of MAX_ROWS rows of the
- * sample, or of all rows if there are fewer, and return n.  A row without a
- * fingerprint may be chosen.  (Knuth's algorithm S: The Art of Computer
- * Programming 2, 3.4.2.)
+ * sample that have a fingerprint, or of all of these if they are fewer, and
+ * return n.  (Algorithm R of Vitter 1985.)
  */
 static int
 choose_fingerprints(VacAttrStats * stats, AnalyzeAttrFetchFunc fetch, int rows,
 					Fingerprint *fingerprints)
 {
 	pg_prng_state state;
-	int			wanted = MAX_ROWS;
-	int			count = 0;
+	int			seen = 0;
 	int			row;
 
 	sampler_random_init_state(0, &state);
 	for (row = 0; row < rows; row++)
 	{
 		bool		isnull;
-		Datum		value;
+		Datum		value = fetch(stats, row, &isnull);
+		int			place = seen;
 
-		if ((rows - row) * sampler_random_fract(&state) >= wanted)
+		vacuum_delay_point(true);
+		if (isnull)
 			continue;
-		wanted--;
-		value = fetch(stats, row, &isnull);
-		if (!isnull)
-			fingerprints[count++] = DatumGetSimhash(value);
+		seen++;
+		if (place >= MAX_ROWS)
+			place = seen * sampler_random_fract(&state);
+		if (place < MAX_ROWS)
+			fingerprints[place] = DatumGetSimhash(value);
 	}
-	return count;
+	return Min(seen, MAX_ROWS);
 }
 
 /*
- * Store the part of the pairs of count fingerprints, 2 or more, that is within
- * each radius, 0 .. HAMMING_BITS, in a slot that has no other statistics.
+ * Store the statistics of SIMHASH_STATISTIC_KIND of count fingerprints, 2 or
+ * more, in a slot that has no others.
  */
 static void
 store_densities(VacAttrStats * stats, const Fingerprint *fingerprints, int count)
 {
-	int64		pairs[HAMMING_BITS + 1] = {0};	/* at each distance */
-	double		all = (double) count * (count - 1) / 2;
-	double		within = 0;
-	float4	   *densities = MemoryContextAlloc(stats->anl_context,
-											   lengthof(pairs) * sizeof(float4));
+	double		pairs[HAMMING_BITS + 1] = {0};	/* at each distance */
+	int			nearest[HAMMING_BITS + 1] = {0};	/* rows whose nearest
+													 * other row is there */
+	float4	   *numbers = MemoryContextAlloc(stats->anl_context,
+											 SIMHASH_STATISTICS * sizeof(float4));
+	double		all_pairs = 0;
+	double		all_rows = 0;
 	int			slot = 0;
 	int			i;
+	int			d;
 
 	for (i = 0; i < count; i++)
 	{
-		CHECK_FOR_INTERRUPTS();
-		hamming_count(fingerprints + i + 1, count - i - 1, fingerprints[i],
-					  pairs);
+		int64		others[HAMMING_BITS + 1] = {0};
+
+		vacuum_delay_point(true);
+		hamming_count(fingerprints, count, fingerprints[i], others);
+		others[0]--;			/* itself */
+		for (d = 0; others[d] == 0; d++)
+			;
+		nearest[d]++;
+		for (; d <= HAMMING_BITS; d++)
+			pairs[d] += others[d];
 	}
-	for (i = 0; i <= HAMMING_BITS; i++)
+	for (d = 0; d <= HAMMING_BITS; d++)
 	{
-		within += pairs[i];
-		densities[i] = within / all;
+		all_pairs += pairs[d];
+		all_rows += nearest[d];
+		SIMHASH_DENSITY(numbers, d) = all_pairs / ((double) count * (count - 1));
+		SIMHASH_PARTNERED(numbers, d) = all_rows / count;
 	}
 	while (stats->stakind[slot] != 0)
 		slot++;
+	Assert(slot < STATISTIC_NUM_SLOTS);
 	stats->stakind[slot] = SIMHASH_STATISTIC_KIND;
 	stats->staop[slot] = InvalidOid;
 	stats->stacoll[slot] = InvalidOid;
-	stats->stanumbers[slot] = densities;
-	stats->numnumbers[slot] = lengthof(pairs);
+	stats->stanumbers[slot] = numbers;
+	stats->numnumbers[slot] = SIMHASH_STATISTICS;
 }
 
 /*

@@ -152,7 +152,8 @@ extern PGDLLEXPORT void _PG_init(void);
 
 /*
  * From PostgreSQL 17 on a custom path of a join says which clauses it has, and
- * PostgreSQL checks those that need no row before the join.
+ * PostgreSQL checks those that need no row before the join.  Before, from 15.4
+ * on, it asks nobody for a path of a join that has such a clause.
  */
 #if PG_VERSION_NUM >= 170000
 #define CHECKS_PSEUDOCONSTANTS true

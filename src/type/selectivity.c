@@ -37,8 +37,6 @@
 PG_FUNCTION_INFO_V1(simhash_restrict);
 PG_FUNCTION_INFO_V1(simhash_join);
 
-#define NOT_COUNTED 2.0			/* more than any part */
-
 /*
  * How many times as many of the histogram's values as expected must be in a
  * ball, for these to be more than a few that chance has put there.
@@ -99,58 +97,61 @@ null_fraction(VariableStatData *variable)
 	return ((Form_pg_statistic) GETSTRUCT(variable->statsTuple))->stanullfrac;
 }
 
-/*
- * Return the part of the pairs of a column's rows that is within radius, 0 ..
- * HAMMING_BITS, as ANALYZE has counted them; NOT_COUNTED where it has not.
- */
-static double
-counted_density(VariableStatData *variable, int32 radius)
+/* How near the values of two columns are, which may be one column. */
+typedef struct Nearness
 {
+	double		density;		/* part of the pairs within the radius */
+	double		partnered;		/* part of the values that has nearly all of
+								 * these pairs */
+	double		least;			/* part of the pairs that any value is in */
+}			Nearness;
+
+/* Return the part of the pairs that is within the radius. */
+static double
+pair_fraction(const Nearness * nearness)
+{
+	return Max(nearness->density, nearness->least);
+}
+
+/* radius is 0 .. HAMMING_BITS.  Return how near a column's values are. */
+static Nearness
+column_nearness(VariableStatData *variable, int32 radius)
+{
+	double		distinct = distinct_values(variable);
+	Nearness	result = {.least = ball_fraction(radius, distinct)};
 	AttStatsSlot slot;
-	double		density = NOT_COUNTED;
 
 	if (!HeapTupleIsValid(variable->statsTuple) ||
 		!get_attstatsslot(&slot, variable->statsTuple, SIMHASH_STATISTIC_KIND,
 						  InvalidOid, ATTSTATSSLOT_NUMBERS))
-		return NOT_COUNTED;
+		return result;
 	/* fingerprints of another width have another number of radii */
-	if (slot.nnumbers == HAMMING_BITS + 1)
-		density = slot.numbers[radius];
+	if (slot.nnumbers == SIMHASH_STATISTICS)
+	{
+		result.density = SIMHASH_DENSITY(slot.numbers, radius);
+		result.partnered = SIMHASH_PARTNERED(slot.numbers, radius);
+		result.least = Max(ball_volume(radius), 1 / Max(distinct, 1));
+	}
 	free_attstatsslot(&slot);
-	return density;
+	return result;
 }
 
 /*
- * Return the part of the pairs of non-NULL values of two columns, which may be
- * the same one, that is within radius.  Like that of an equality join, it
- * follows the column that is less dense: each value of the other one is taken
- * to be as near to that column's values as these are to each other.
+ * The values of a column that ANALYZE has stored, as the part of the rows that
+ * each stands for: the most common ones, and those of the histogram.
  */
-static double
-pair_fraction(VariableStatData *a, VariableStatData *b, int32 radius)
-{
-	double		distinct = Max(distinct_values(a), distinct_values(b));
-	double		density;
-
-	if (radius < 0)
-		return 0;
-	density = Min(counted_density(a, radius), counted_density(b, radius));
-	if (density == NOT_COUNTED)
-		return ball_fraction(radius, distinct);
-	return Max(Max(density, ball_volume(radius)), 1 / Max(distinct, 1));
-}
-
-/* The values of a column that ANALYZE has stored, and those in a ball. */
 typedef struct StoredValues
 {
-	int			count;
-	int			within;
-	double		frequency;		/* of all most common values */
-	double		frequency_within;
+	int			common;			/* how many are most common */
+	int			count;			/* of all */
+	Fingerprint *values;
+	double	   *parts;
+	double		rest;			/* of the rows, that with other values than
+								 * the most common ones */
 }			StoredValues;
 
 /*
- * Look at the most common values, or at the histogram.
+ * Add the values of a kind.
  *
  * Statistics are used without statistic_proc_security_check(): all that could
  * be asked of them here is a leakproof function.
@@ -159,34 +160,119 @@ typedef struct StoredValues
  * whatever the operator's types are.  So values that are not as long as a
  * fingerprint are not read as fingerprints.
  */
-static StoredValues
-look_at_values(VariableStatData *variable, int kind, const KnownBall *ball)
+static void
+add_values(VariableStatData *variable, int kind, int flags,
+		   StoredValues * stored)
 {
-	StoredValues result = {0};
-	int			flags = ATTSTATSSLOT_VALUES;
 	AttStatsSlot slot;
+	double		rest = Max(stored->rest, 0);
+	int			room;
 	int			i;
 
-	if (kind == STATISTIC_KIND_MCV)
-		flags |= ATTSTATSSLOT_NUMBERS;
 	if (!HeapTupleIsValid(variable->statsTuple) ||
 		!get_attstatsslot(&slot, variable->statsTuple, kind, InvalidOid, flags))
-		return result;
-	if (get_typlen(slot.valuetype) == sizeof(Fingerprint))
-		result.count = slot.nvalues;
-	for (i = 0; i < result.count; i++)
+		return;
+	room = stored->count + slot.nvalues;
+	if (get_typlen(slot.valuetype) == sizeof(Fingerprint) && room > 0)
 	{
-		double		frequency = slot.numbers == NULL ? 0 : slot.numbers[i];
-
-		result.frequency += frequency;
-		if (hamming_distance(DatumGetSimhash(slot.values[i]),
-							 ball->centre) <= ball->radius)
+		stored->values = repalloc(stored->values, room * sizeof(Fingerprint));
+		stored->parts = repalloc(stored->parts, room * sizeof(double));
+		for (i = 0; i < slot.nvalues; i++)
 		{
-			result.within++;
-			result.frequency_within += frequency;
+			double		part = slot.numbers == NULL ? rest / slot.nvalues
+			: slot.numbers[i];
+
+			stored->values[stored->count] = DatumGetSimhash(slot.values[i]);
+			stored->parts[stored->count++] = part;
+			if (slot.numbers != NULL)
+				stored->rest -= part;
 		}
 	}
 	free_attstatsslot(&slot);
+}
+
+/* Return the stored values of a column; the caller frees the two arrays. */
+static StoredValues
+read_values(VariableStatData *variable)
+{
+	StoredValues stored = {.rest = 1 - null_fraction(variable)};
+
+	stored.values = palloc(sizeof(Fingerprint));
+	stored.parts = palloc(sizeof(double));
+	add_values(variable, STATISTIC_KIND_MCV,
+			   ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS, &stored);
+	stored.common = stored.count;
+	add_values(variable, STATISTIC_KIND_HISTOGRAM, ATTSTATSSLOT_VALUES,
+			   &stored);
+	return stored;
+}
+
+/*
+ * Return the greatest part of the pairs of two columns' values that can be
+ * within the radius, by their stored values.  Where no pair of these is, three
+ * pairs may be.
+ */
+static double
+greatest_density(VariableStatData *a, VariableStatData *b, int32 radius)
+{
+	StoredValues x = read_values(a);
+	StoredValues y = read_values(b);
+	double		within = 0;
+	double		all = 0;
+	int			i;
+	int			j;
+
+	for (i = 0; i < x.count; i++)
+	{
+		for (j = 0; j < y.count; j++)
+		{
+			double		part = x.parts[i] * y.parts[j];
+
+			all += part;
+			if (hamming_distance(x.values[i], y.values[j]) <= radius)
+				within += part;
+		}
+	}
+	pfree(x.values);
+	pfree(x.parts);
+	pfree(y.values);
+	pfree(y.parts);
+	if (all <= 0)
+		return 1;
+	return Max(within / all, Min(3.0 / x.count / y.count, 1));
+}
+
+/*
+ * Return how near the values of two columns are to each other.  Like an
+ * equality join, it follows the column that is less dense: each value of the
+ * other one is taken to be as near to that column's values as these are to each
+ * other, unless the stored values of both show that they are not.
+ */
+static Nearness
+nearness_of(VariableStatData *a, VariableStatData *b, int32 radius)
+{
+	Nearness	result = {0};
+	Nearness	other;
+
+	if (radius < 0)
+		return result;
+	result = column_nearness(a, radius);
+	/* the tuple is that of PostgreSQL's cache: one for a column */
+	if (a->statsTuple == b->statsTuple && HeapTupleIsValid(a->statsTuple))
+		return result;
+	other = column_nearness(b, radius);
+	if (pair_fraction(&other) < pair_fraction(&result))
+		result = other;
+	if (result.density > 0)
+	{
+		double		most = greatest_density(a, b, radius);
+
+		if (most < result.density)
+		{
+			result.partnered *= most / result.density;
+			result.density = most;
+		}
+	}
 	return result;
 }
 
@@ -200,21 +286,35 @@ look_at_values(VariableStatData *variable, int kind, const KnownBall *ball)
 static double
 column_fraction(VariableStatData *variable, const KnownBall *ball)
 {
-	double		values = 1 - null_fraction(variable);
-	StoredValues common;
-	StoredValues other;
+	StoredValues stored;
+	Nearness	nearness;
 	double		fraction;
+	double		common = 0;		/* part of the rows, in the ball */
+	double		others = 0;		/* values of the histogram in the ball */
+	int			i;
 
 	if (!ball->has_centre)
-		return values * pair_fraction(variable, variable, ball->radius);
-	common = look_at_values(variable, STATISTIC_KIND_MCV, ball);
-	other = look_at_values(variable, STATISTIC_KIND_HISTOGRAM, ball);
+	{
+		nearness = nearness_of(variable, variable, ball->radius);
+		return (1 - null_fraction(variable)) * pair_fraction(&nearness);
+	}
+	stored = read_values(variable);
+	for (i = 0; i < stored.count; i++)
+	{
+		if (hamming_distance(stored.values[i], ball->centre) > ball->radius)
+			continue;
+		if (i < stored.common)
+			common += stored.parts[i];
+		else
+			others++;
+	}
 	fraction = ball_fraction(ball->radius,
-							 distinct_values(variable) - common.count);
-	if (other.within - 1 > DENSE * fraction * other.count)
-		fraction = (double) other.within / other.count;
-	return common.frequency_within +
-		Max(values - common.frequency, 0) * fraction;
+							 distinct_values(variable) - stored.common);
+	if (others - 1 > DENSE * fraction * (stored.count - stored.common))
+		fraction = others / (stored.count - stored.common);
+	pfree(stored.values);
+	pfree(stored.parts);
+	return common + Max(stored.rest, 0) * fraction;
 }
 
 /*
@@ -243,9 +343,33 @@ restriction_selectivity_of(PlannerInfo *root, List *args, int varRelid,
 	return selectivity;
 }
 
+/* Of m partners that are to be expected: the part of the rows that has any. */
+static double
+has_any(double m)
+{
+	return m / (1 + m);
+}
+
+/*
+ * Return the part of the values that has a partner among rows others.  Those
+ * that are partnered have nearly all of the pairs, and nearly all have a
+ * partner.  Of the rest nothing is known but how many partners any value has:
+ * one, mostly, so that the answer is neither none nor all.
+ */
+static double
+partner_fraction(const Nearness * nearness, double rows)
+{
+	double		partnered = nearness->partnered;
+	double		result = (1 - partnered) * has_any(rows * nearness->least);
+
+	if (partnered > 0)
+		result += partnered * has_any(rows * nearness->density / partnered);
+	return result;
+}
+
 /*
  * Return the selectivity of a join, like that of an equality join but for the
- * ball: a row meets pair_fraction() of the rows on the other side.
+ * ball.
  */
 static Selectivity
 join_selectivity_of(PlannerInfo *root, List *args, JoinType jointype,
@@ -254,21 +378,19 @@ join_selectivity_of(PlannerInfo *root, List *args, JoinType jointype,
 	VariableStatData left;
 	VariableStatData right;
 	bool		reversed;
+	Nearness	nearness;
 	Selectivity selectivity;
 
 	get_join_variables(root, args, sjinfo, &left, &right, &reversed);
-	selectivity = pair_fraction(&left, &right, radius);
-	selectivity *= 1 - null_fraction(&right);
+	nearness = nearness_of(&left, &right, radius);
+	selectivity = pair_fraction(&nearness) * (1 - null_fraction(&right));
 	if (jointype == JOIN_SEMI || jointype == JOIN_ANTI)
 	{
 		RelOptInfo *inner = reversed ? left.rel : right.rel;
 
-		/*
-		 * The part of the outer rows that meets at least one.  With m to be
-		 * expected on average, m / (1 + m) is neither none nor all.
-		 */
 		if (inner != NULL)
-			selectivity *= inner->rows / (1 + selectivity * inner->rows);
+			selectivity = partner_fraction(&nearness, inner->rows *
+										   (1 - null_fraction(&right)));
 	}
 	CLAMP_PROBABILITY(selectivity);
 	selectivity *= 1 - null_fraction(&left);

@@ -13,12 +13,16 @@
 #define hamming_within_selectivity WIDE(hamming_within_selectivity)
 
 /*
- * The kind of statistics that analyze.c stores: of the pairs of rows that have
- * fingerprints, the part that is within each radius, 0 .. HAMMING_BITS.  The
- * number is of those that PostgreSQL leaves to everybody, 10000 to 30000, as
- * nothing but the columns of our own types has such statistics.
+ * The kind of statistics that analyze.c stores, of the rows of a sample that
+ * have fingerprints: for each radius, 0 .. HAMMING_BITS, the part of the pairs
+ * of rows that is within the radius, and the part of the rows that has another
+ * row there.  The number is of those that PostgreSQL leaves to everybody, 10000
+ * to 30000: only columns of our own types have such statistics.
  */
 #define SIMHASH_STATISTIC_KIND 21864
+#define SIMHASH_STATISTICS (2 * (HAMMING_BITS + 1))
+#define SIMHASH_DENSITY(numbers, radius) ((numbers)[2 * (radius)])
+#define SIMHASH_PARTNERED(numbers, radius) ((numbers)[2 * (radius) + 1])
 
 extern int32 hamming_known_radius(Node *ball);
 extern void hamming_within_selectivity(SupportRequestSelectivity *request);
