@@ -142,8 +142,9 @@ SHLIB_LINK = -lutf8proc
 # What takes longer is run only where SIMHASH_TEST_EXTRA is not empty, as
 # script/test sets it: the regression tests below, which compare more rows and
 # radii (statistics 5 s, statistics_128 7 s, estimates_large 15 s, gist_large
-# and join_large 20 s, the others 40 to 70 s each), and four TAP tests
-# (005_recovery, 007_limits, 009_hostile and 010_cancel, 4 minutes in all).
+# and join_large 20 s, the others 40 to 70 s each), and five TAP tests
+# (005_recovery, 007_limits, 009_hostile, 010_cancel and 013_old_snapshot, 4
+# minutes in all).
 #
 # A test needs "helpers" and no other one.  One test alone:
 #

@@ -105,7 +105,7 @@ pairs_read(JoinPaths *join, Path *outer, Path *inner, List *filter)
 {
 	Node	   *clause = (Node *) join->clause.rinfo;
 	SpecialJoinInfo *sjinfo = join->extra->sjinfo;
-	const		SemiAntiJoinFactors *factors = &join->extra->semifactors;
+	const SemiAntiJoinFactors *factors = &join->extra->semifactors;
 	double		pairs = outer->rows * inner->rows *
 	clause_selectivity(join->root, clause, 0, JOIN_INNER, sjinfo);
 	double		have_pairs;

@@ -31,7 +31,7 @@ typedef struct StandardAnalysis
 {
 	AnalyzeAttrComputeStatsFunc compute;
 	void	   *extra_data;
-}			StandardAnalysis;
+} StandardAnalysis;
 
 /*
  * Set fingerprints[0 .. n) to those of a random choice of MAX_ROWS rows of the
@@ -39,7 +39,7 @@ typedef struct StandardAnalysis
  * return n.  (Algorithm R of Vitter 1985.)
  */
 static int
-choose_fingerprints(VacAttrStats * stats, AnalyzeAttrFetchFunc fetch, int rows,
+choose_fingerprints(VacAttrStats *stats, AnalyzeAttrFetchFunc fetch, int rows,
 					Fingerprint *fingerprints)
 {
 	pg_prng_state state;
@@ -70,7 +70,7 @@ choose_fingerprints(VacAttrStats * stats, AnalyzeAttrFetchFunc fetch, int rows,
  * more, in a slot that has no others.
  */
 static void
-store_densities(VacAttrStats * stats, const Fingerprint *fingerprints, int count)
+store_densities(VacAttrStats *stats, const Fingerprint *fingerprints, int count)
 {
 	double		pairs[HAMMING_BITS + 1] = {0};	/* at each distance */
 	int			nearest[HAMMING_BITS + 1] = {0};	/* rows whose nearest
@@ -118,7 +118,7 @@ store_densities(VacAttrStats * stats, const Fingerprint *fingerprints, int count
  * column of a type that has an order.
  */
 static void
-compute_statistics(VacAttrStats * stats, AnalyzeAttrFetchFunc fetch, int rows,
+compute_statistics(VacAttrStats *stats, AnalyzeAttrFetchFunc fetch, int rows,
 				   double total_rows)
 {
 	StandardAnalysis *standard = stats->extra_data;

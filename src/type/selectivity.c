@@ -104,11 +104,11 @@ typedef struct Nearness
 	double		partnered;		/* part of the values that has nearly all of
 								 * these pairs */
 	double		least;			/* part of the pairs that any value is in */
-}			Nearness;
+} Nearness;
 
 /* Return the part of the pairs that is within the radius. */
 static double
-pair_fraction(const Nearness * nearness)
+pair_fraction(const Nearness *nearness)
 {
 	return Max(nearness->density, nearness->least);
 }
@@ -137,18 +137,18 @@ column_nearness(VariableStatData *variable, int32 radius)
 }
 
 /*
- * The values of a column that ANALYZE has stored, as the part of the rows that
- * each stands for: the most common ones, and those of the histogram.
+ * The values of a column that ANALYZE has stored: the most common ones, and then
+ * those of the histogram.  Each stands for a part of the rows.
  */
 typedef struct StoredValues
 {
 	int			common;			/* how many are most common */
 	int			count;			/* of all */
 	Fingerprint *values;
-	double	   *parts;
-	double		rest;			/* of the rows, that with other values than
-								 * the most common ones */
-}			StoredValues;
+	double	   *parts;			/* of the rows, for each value */
+	double		rest;			/* part of the rows that has none of the most
+								 * common ones */
+} StoredValues;
 
 /*
  * Add the values of a kind.
@@ -162,7 +162,7 @@ typedef struct StoredValues
  */
 static void
 add_values(VariableStatData *variable, int kind, int flags,
-		   StoredValues * stored)
+		   StoredValues *stored)
 {
 	AttStatsSlot slot;
 	double		rest = Max(stored->rest, 0);
@@ -207,6 +207,13 @@ read_values(VariableStatData *variable)
 	return stored;
 }
 
+/* Return the step through count values that comes by all, or by 256 to 511. */
+static int
+step_of(int count)
+{
+	return Max(count / 256, 1);
+}
+
 /*
  * Return the greatest part of the pairs of two columns' values that can be
  * within the radius, by their stored values.  Where no pair of these is, three
@@ -219,15 +226,17 @@ greatest_density(VariableStatData *a, VariableStatData *b, int32 radius)
 	StoredValues y = read_values(b);
 	double		within = 0;
 	double		all = 0;
+	double		pairs = 0;
 	int			i;
 	int			j;
 
-	for (i = 0; i < x.count; i++)
+	for (i = 0; i < x.count; i += step_of(x.count))
 	{
-		for (j = 0; j < y.count; j++)
+		for (j = 0; j < y.count; j += step_of(y.count))
 		{
 			double		part = x.parts[i] * y.parts[j];
 
+			pairs++;
 			all += part;
 			if (hamming_distance(x.values[i], y.values[j]) <= radius)
 				within += part;
@@ -239,7 +248,7 @@ greatest_density(VariableStatData *a, VariableStatData *b, int32 radius)
 	pfree(y.parts);
 	if (all <= 0)
 		return 1;
-	return Max(within / all, Min(3.0 / x.count / y.count, 1));
+	return Max(within / all, Min(3 / pairs, 1));
 }
 
 /*
@@ -357,7 +366,7 @@ has_any(double m)
  * one, mostly, so that the answer is neither none nor all.
  */
 static double
-partner_fraction(const Nearness * nearness, double rows)
+partner_fraction(const Nearness *nearness, double rows)
 {
 	double		partnered = nearness->partnered;
 	double		result = (1 - partnered) * has_any(rows * nearness->least);
