@@ -449,21 +449,21 @@ inner_truncate(Page page, int rank)
  *
  * A split cuts a page in the middle, at most a twelfth of the half away from
  * there (HAMMING_CUT_SLACK).  There are three exceptions, which leave the full
- * page (nearly) full: the last leaf of a table, if the added key is greater than
- * all keys of the leaf; the first leaf, if the added key is less than all; the
- * last inner page of a level, if its last child covers the added key.  Ascending
- * and descending input is packed by these.
+ * page full, or nearly so: the last leaf of a table, if the added key is
+ * greater than all keys of the leaf; the first leaf, if the added key is less
+ * than all; the last inner page of a level, if its last child covers the added
+ * key.  Ascending and descending input is packed by these.
  *
  * So in an index that was made empty, insertions leave each leaf but the first
  * and the last one of a table filled by n / 2 - n / 24 - 1 entries at least, of
  * n that have room: a leaf comes to lie between these two as a half of a split,
- * or full, and loses entries by splits in the middle only.  A build fills leaves
- * by 88 % on average, 95 % at most, if the index has no other fillfactor.  As n
- * is 368 or more, insertions in any order make less than 2.1 times as many
- * leaves as a build from the same rows, and 2 more in each table; with
- * fillfactor = 100, 2.2 times.  The same holds for inner pages, which are less
- * than one in a hundred.  Were pages elsewhere left full, too, keys that halve
- * the gap above the greatest one on a full page would take a page each.
+ * or full, and loses entries by splits in the middle only.  A build fills
+ * leaves by 88 % on average, 95 % at most, if the index has no other
+ * fillfactor.  As n is 368 or more, insertions in any order make less than 2.1
+ * times as many leaves as a build from the same rows, and 2 more in each table;
+ * with fillfactor = 100, 2.2 times.  The same holds for inner pages, which are
+ * less than one in a hundred.  Were pages elsewhere left full, too, keys that
+ * halve the gap above the greatest one on a full page would take a page each.
  */
 
 /*

@@ -166,10 +166,10 @@ make_filter(HammingJoinState *state, const JoinInput *first,
 /*
  * Read the rows of state->outer and state->inner, and set state->known_radius.
  * Read the side first for which the planner expects fewer rows.  Compute the
- * radius only if both sides have a fingerprint: without any row PostgreSQL's own
- * joins do not compute it, and it may be an error.  Do not read the second side
- * if the first one has no fingerprint and the result needs no row of the second.
- * Return false if the result is empty.
+ * radius only if both sides have a fingerprint: without any row PostgreSQL's
+ * own joins do not compute it, and it may be an error.  Do not read the second
+ * side if the first one has no fingerprint and the result needs no row of the
+ * second.  Return false if the result is empty.
  */
 bool
 hamming_inputs_read(HammingJoinState *state)

@@ -20,9 +20,9 @@ PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(analyze));
 
 /*
  * The most rows of the sample of ANALYZE whose distances are counted.  Each is
- * compared with each other: that takes 50 ms, or 100 with 128 bits.  If one pair
- * of rows in 2,500,000 is within a radius, the sample is expected to have ten
- * such pairs.
+ * compared with each other: that takes 50 ms, or 100 with 128 bits.  If one
+ * pair of rows in 2,500,000 is within a radius, the sample is expected to have
+ * ten such pairs.
  */
 #define MAX_ROWS 7000
 
@@ -70,13 +70,15 @@ choose_fingerprints(VacAttrStats *stats, AnalyzeAttrFetchFunc fetch, int rows,
  * more, in a slot that has no others.
  */
 static void
-store_densities(VacAttrStats *stats, const Fingerprint *fingerprints, int count)
+store_densities(VacAttrStats *stats, const Fingerprint *fingerprints,
+				int count)
 {
 	double		pairs[HAMMING_BITS + 1] = {0};	/* at each distance */
 	int			nearest[HAMMING_BITS + 1] = {0};	/* rows whose nearest
 													 * other row is there */
-	float4	   *numbers = MemoryContextAlloc(stats->anl_context,
-											 SIMHASH_STATISTICS * sizeof(float4));
+	Size		size = SIMHASH_STATISTICS * sizeof(float4);
+	float4	   *numbers = MemoryContextAlloc(stats->anl_context, size);
+	double		possible = (double) count * (count - 1);
 	double		all_pairs = 0;
 	double		all_rows = 0;
 	int			slot = 0;
@@ -100,7 +102,7 @@ store_densities(VacAttrStats *stats, const Fingerprint *fingerprints, int count)
 	{
 		all_pairs += pairs[d];
 		all_rows += nearest[d];
-		SIMHASH_DENSITY(numbers, d) = all_pairs / ((double) count * (count - 1));
+		SIMHASH_DENSITY(numbers, d) = all_pairs / possible;
 		SIMHASH_PARTNERED(numbers, d) = all_rows / count;
 	}
 	while (stats->stakind[slot] != 0)

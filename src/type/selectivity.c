@@ -137,8 +137,8 @@ column_nearness(VariableStatData *variable, int32 radius)
 }
 
 /*
- * The values of a column that ANALYZE has stored: the most common ones, and then
- * those of the histogram.  Each stands for a part of the rows.
+ * The values of a column that ANALYZE has stored: the most common ones, and
+ * then those of the histogram.  Each stands for a part of the rows.
  */
 typedef struct StoredValues
 {
