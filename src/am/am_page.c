@@ -459,11 +459,12 @@ inner_truncate(Page page, int rank)
  * n that have room: a leaf comes to lie between these two as a half of a split,
  * or full, and loses entries by splits in the middle only.  A build fills
  * leaves by 88 % on average, 95 % at most, if the index has no other
- * fillfactor.  As n is 368 or more, insertions in any order make less than 2.1
- * times as many leaves as a build from the same rows, and 2 more in each table;
- * with fillfactor = 100, 2.2 times.  The same holds for inner pages, which are
- * less than one in a hundred.  Were pages elsewhere left full, too, keys that
- * halve the gap above the greatest one on a full page would take a page each.
+ * fillfactor.  As n is 368 or more, an index that insertions in any order have
+ * made has less than 2.1 times the leaves of a build from the same rows, plus 2
+ * leaves in each table.  With fillfactor = 100 the factor is 2.2.  The same
+ * holds for inner pages, which are less than one in a hundred.  Were pages
+ * elsewhere left full, too, keys that halve the gap above the greatest one on a
+ * full page would take a page each.
  */
 
 /*

@@ -38,8 +38,8 @@ PG_FUNCTION_INFO_V1(simhash_restrict);
 PG_FUNCTION_INFO_V1(simhash_join);
 
 /*
- * How many times as many of the histogram's values as expected must be in a
- * ball, for these to be more than a few that chance has put there.
+ * If a ball holds more than DENSE times the expected number of the histogram's
+ * values, the ball is in a dense region: chance would not put them there.
  */
 #define DENSE 5
 
