@@ -16,10 +16,10 @@ my @curves = (
 	],
 	[ 'simhash(body, words => 1)', 'simhash(words => 1)', '#d55e00' ],
 	[ 'simhash(body, words => 2)', 'simhash(words => 2)', '#cc79a7' ],
-	[ 'simhash128(body, words => 1)', 'simhash128(words => 1)', '#000000' ],
+	[ 'simhash_128(body, words => 1)', 'simhash_128(words => 1)', '#000000' ],
 	[ 'minhash(body, words => 1)', 'minhash(words => 1)', '#009e73' ],
 	[ 'minhash(body, words => 2)', 'minhash(words => 2)', '#0072b2' ],
-	[ 'minhash128(body, words => 2)', 'minhash128(words => 2)', '#56b4e9' ]);
+	[ 'minhash_128(body, words => 2)', 'minhash_128(words => 2)', '#56b4e9' ]);
 my %is_named = map { $_ => 1 } (3, 8);    # points that are named; of 128 bits, 6 and 16
 my ($left, $right, $top, $bottom) = (70, 680, 20, 420);
 my $least = 0.5;    # of precision
@@ -125,7 +125,7 @@ for my $curve (@curves)
 {
 	my ($name, $label, $colour) = @$curve;
 	die "no tables of $name\n" unless $table->{$name}{precision} && $table->{$name}{recall};
-	print_curve($colour, $table->{$name}, $points->{$name}, $name =~ /hash128\(/ ? 2 : 1);
+	print_curve($colour, $table->{$name}, $points->{$name}, $name =~ /hash_128\(/ ? 2 : 1);
 	$line += 22;
 	printf "<path d=\"M%s %s h24\" stroke=\"%s\" stroke-width=\"3\"/>\n", $left + 20, $line - 4, $colour;
 	print_text($left + 52, $line, '', $label);

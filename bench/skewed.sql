@@ -20,7 +20,7 @@ ANALYZE lines;
 CREATE UNLOGGED TABLE generated AS
 SELECT id, simhash(body) AS fp
 \if :wide
-	, simhash128(body) AS wide
+	, simhash_128(body) AS wide
 \endif
 FROM (
 	SELECT id, concat_ws(' ', l0.body, l1.body, l2.body, l3.body, l4.body,

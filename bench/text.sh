@@ -358,7 +358,7 @@ measure_calls()
 	measure_call "$title minhash, chars => 3" 1 '' titles 'octet_length(title)' \
 		'minhash(title, chars => 3)'
 	measure_call '10 keywords with weights' '' 0.735 keywords \
-		'cardinality(tokens)' 'simhash(tokens, weights)'
+		'cardinality(tokens)' 'simhash_tokens(tokens, weights)'
 	measure_call '50 characters of Chinese' '' 14.5 chinese50 \
 		'octet_length(body)' 'simhash(body)'
 	measure_call '500 characters of Chinese' '' 184 chinese500 \

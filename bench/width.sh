@@ -21,7 +21,7 @@ measure_constructors()
 		FROM lines, generate_series(1, 20) i GROUP BY i, line / 27"
 	size bodies body
 	for call in "${constructors[@]}"; do
-		calls+=("$call" "${call/hash(/hash128(}")
+		calls+=("$call" "${call/hash(/hash_128(}")
 	done
 	time_calls bodies "${calls[@]}"
 	for ((i = 0; i < ${#calls[@]}; i += 2)); do

@@ -1,11 +1,11 @@
--- The constructors simhash(...) and simhash128(...).
+-- The constructors simhash(...) and simhash_128(...).
 
 \getenv directory PG_ABS_SRCDIR
 \set of_width :directory '/sql/construct_width.sql'
-\set simhash simhash
+\set suffix ''
 \set type simhash64
 \i :of_width
-\set simhash simhash128
+\set suffix _128
 \set type simhash128
 \i :of_width
 
@@ -14,7 +14,7 @@
 CREATE FUNCTION low_word(fp simhash128) RETURNS simhash64 LANGUAGE sql IMMUTABLE
 RETURN substr(fp::bytea, 9)::simhash64;
 CREATE FUNCTION low_hashes(features text[]) RETURNS bigint[] LANGUAGE sql IMMUTABLE
-RETURN (SELECT array_agg(low_word(simhash128(ARRAY[f]))::bigint ORDER BY i) FROM unnest(features) WITH ORDINALITY u (f, i));
+RETURN (SELECT array_agg(low_word(simhash_tokens_128(ARRAY[f]))::bigint ORDER BY i) FROM unnest(features) WITH ORDINALITY u (f, i));
 CREATE TABLE bodies AS
 SELECT id, CASE WHEN id % 4 = 0 THEN string_agg(chr(19968 + draw % 300), '')
 	ELSE string_agg(CASE id % 3 WHEN 0 THEN 'w' ELSE 'é' || repeat('x', draw % 300 - 280) END || draw % (id * 7), ' ') END AS body
@@ -24,7 +24,7 @@ GROUP BY id;
 INSERT INTO bodies VALUES (61, ''), (62, ' -- '), (63, 'one'), (64, 'a ' || repeat('x', 9000) || ' b a ' || repeat('x', 9000) || ' c'),
 	(65, U&'cafe\0301 CAF\00c9 caf\00e9'), (66, '東京都に住むpostgres、大阪'), (67, repeat('again ', 3000) || 'and again');
 CREATE TABLE calls AS
-SELECT body, weights, words, chars, tf, simhash(body, weights, words, chars, tf) AS narrow, simhash128(body, weights, words, chars, tf) AS wide
+SELECT body, weights, words, chars, tf, simhash(body, weights, words, chars, tf) AS narrow, simhash_128(body, weights, words, chars, tf) AS wide
 FROM bodies, unnest('{once,count,log}'::text[]) tf,
 	(VALUES (NULL::simhash_weights, NULL::int, NULL::int), (NULL, 2, NULL), (NULL, 64, NULL), (NULL, NULL, 1), (NULL, NULL, 3),
 		('{"w1": 0.001, "w2": 3, "and": 77.7, "": 0.3}', 1, NULL), ('{"w3": 0, "again": 5e-5, "b": 2}', 3, NULL)) o(weights, words, chars);
@@ -32,21 +32,21 @@ SELECT tf, count(*), count(wide) AS fingerprints, count(DISTINCT low_word(wide))
 	count(*) FILTER (WHERE wide::simhash64 IS DISTINCT FROM narrow) AS wrong_high,
 	count(*) FILTER (WHERE low_word(wide) IS DISTINCT FROM low) AS wrong_low,
 	count(*) FILTER (WHERE low_word(wide) = narrow) AS same
-FROM calls, LATERAL (SELECT simhash(low_hashes(array_agg(feature)),
+FROM calls, LATERAL (SELECT simhash_hashes(low_hashes(array_agg(feature)),
 		array_agg(CASE tf WHEN 'count' THEN count * weight ELSE floor(factor * weight * 65536) / 65536 END)) AS low
 	FROM simhash_features(body, weights, words, chars, tf)) s
 GROUP BY tf ORDER BY tf;
-SELECT count(*), count(*) FILTER (WHERE simhash128(tokens)::simhash64 IS DISTINCT FROM simhash(tokens)) AS wrong_high,
-	count(*) FILTER (WHERE low_word(simhash128(tokens)) IS DISTINCT FROM simhash(low_hashes(tokens))) AS wrong_low,
-	count(*) FILTER (WHERE simhash128(tokens, weights)::simhash64 IS DISTINCT FROM simhash(tokens, weights)) AS wrong_weighted,
-	count(*) FILTER (WHERE low_word(simhash128(tokens, weights)) IS DISTINCT FROM simhash(low_hashes(tokens), weights)) AS wrong_low_weighted
+SELECT count(*), count(*) FILTER (WHERE simhash_tokens_128(tokens)::simhash64 IS DISTINCT FROM simhash_tokens(tokens)) AS wrong_high,
+	count(*) FILTER (WHERE low_word(simhash_tokens_128(tokens)) IS DISTINCT FROM simhash_hashes(low_hashes(tokens))) AS wrong_low,
+	count(*) FILTER (WHERE simhash_tokens_128(tokens, weights)::simhash64 IS DISTINCT FROM simhash_tokens(tokens, weights)) AS wrong_weighted,
+	count(*) FILTER (WHERE low_word(simhash_tokens_128(tokens, weights)) IS DISTINCT FROM simhash_hashes(low_hashes(tokens), weights)) AS wrong_low_weighted
 FROM (SELECT string_to_array(body, ' ') AS tokens, ARRAY(SELECT i % 7 / 3.0 FROM generate_series(1, cardinality(string_to_array(body, ' '))) i) AS weights
 	FROM bodies) s;
-SELECT tf, count(*), count(*) FILTER (WHERE simhash128(doc, labels, tf)::simhash64 IS DISTINCT FROM simhash(doc, labels, tf)) AS wrong_high,
-	count(*) FILTER (WHERE low_word(simhash128(doc, labels, tf)) IS DISTINCT FROM low) AS wrong_low
+SELECT tf, count(*), count(*) FILTER (WHERE simhash_128(doc, labels, tf)::simhash64 IS DISTINCT FROM simhash(doc, labels, tf)) AS wrong_high,
+	count(*) FILTER (WHERE low_word(simhash_128(doc, labels, tf)) IS DISTINCT FROM low) AS wrong_low
 FROM (SELECT setweight(to_tsvector('simple', left(body, 1000)), 'B') || to_tsvector('simple', left(body, 500)) AS doc FROM bodies WHERE id <> 64) d,
 	unnest('{once,count,log}'::text[]) tf, (VALUES (NULL::float4[]), ('{1,0.5,2,0}')) l(labels),
-	LATERAL (SELECT simhash(low_hashes(array_agg(feature)),
+	LATERAL (SELECT simhash_hashes(low_hashes(array_agg(feature)),
 			array_agg(CASE tf WHEN 'count' THEN count * weight ELSE floor(factor * weight * 65536) / 65536 END)) AS low
 		FROM simhash_features(doc, labels, tf)) s
 GROUP BY tf ORDER BY tf;

@@ -3,9 +3,11 @@
 
 \if :{?bits}
 	\set ball hamming_ball :bits
+	\set make_ball hamming_ball_128
 \else
 	\set bits 64
 	\set ball hamming_ball
+	\set make_ball hamming_ball
 \endif
 \set ball_send :ball _send
 SELECT repeat('0', :bits / 4) AS zero, left(repeat('0123456789abcdef', 8), :bits / 4) AS some \gset
@@ -15,37 +17,37 @@ CREATE FUNCTION ones(n int) RETURNS simhash:bits LANGUAGE sql IMMUTABLE
 RETURN (repeat('0', :bits - n) || repeat('1', n))::simhash:bits;
 
 -- '0' and its neighbours
-SELECT d, z <-> f AS "<->", z <~> f AS "<~>", simhash_distance(z, f),
+SELECT d, z <-> f AS "<->", z <-># f AS "<->#", simhash_distance(z, f),
 	simhash_similarity(z, f), round(simhash_cosine(z, f)::numeric, 4) AS cosine,
 	minhash_jaccard(z, f) AS jaccard,
 	z % f AS "%", simhash_within(z, f, 4) AS within_4,
-	f <@ :ball(z, 4) AS "<@", :ball(z, 4) @> f AS "@>"
+	f <@ :make_ball(z, 4) AS "<@", :make_ball(z, 4) @> f AS "@>"
 FROM (VALUES (:'zero'::simhash:bits)) t(z),
 	unnest(ARRAY[0, 1, 3, 4, 5, 14, 15, :bits / 2, :bits / 2 + 1, :bits]) d, ones(d) f;
 -- a bit of each byte
-SELECT i, z <-> f AS "<->", z <~> f AS "<~>" FROM (VALUES (:'zero'::simhash:bits)) t(z),
+SELECT i, z <-> f AS "<->", z <-># f AS "<->#" FROM (VALUES (:'zero'::simhash:bits)) t(z),
 	generate_series(0, :bits / 8 - 1) i, LATERAL (SELECT overlay(z::text PLACING '81' FROM 2 * i + 1)::simhash:bits) s(f)
-WHERE z <-> f <> 2 OR z <~> f <> 2 OR f <-> z <> 2;
+WHERE z <-> f <> 2 OR z <-># f <> 2 OR f <-> z <> 2;
 -- both ways round
 SELECT count(*) FROM generate_series(1, 1000) i,
 	LATERAL (SELECT left(md5(i::text), :bits / 4)::simhash:bits a,
 		left(md5((-i)::text), :bits / 4)::simhash:bits b) t
 WHERE a <-> b <> b <-> a OR (a % b) <> (b % a) OR a <-> a <> 0
 	OR a <-> b <> length(replace((a::bit(:bits) # b::bit(:bits))::text, '0', ''));
-SELECT pg_typeof(:'zero'::simhash:bits <-> :'zero'), pg_typeof(:'zero'::simhash:bits <~> :'zero');
+SELECT pg_typeof(:'zero'::simhash:bits <-> :'zero'), pg_typeof(:'zero'::simhash:bits <-># :'zero');
 
 -- NULL
 SELECT NULL <-> f AS "<->", NULL % f AS "%", simhash_within(f, f, NULL) AS within,
-	f <@ NULL AS "<@", :ball(f, NULL) AS ball, (f <-> f) <= NULL AS "<="
+	f <@ NULL AS "<@", :make_ball(f, NULL) AS ball, (f <-> f) <= NULL AS "<="
 FROM (VALUES (:'zero'::simhash:bits)) t(f);
 
 -- balls: text form, clamped radius
-SELECT :ball(:'some', k)
+SELECT :make_ball(:'some', k)
 FROM unnest(ARRAY[-9223372036854775808, -1, 0, 3, :bits, :bits + 1, 9223372036854775807]::bigint[]) k;
 SELECT format(form, :'some'):::ball FROM (VALUES (' ( %s , 3 ) '), ('(%s,99999)'), ('(%s,-7)'),
 	('(%s,99999999999999999999)'), ('(%s,-99999999999999999999)')) f(form);
-SELECT upper(:ball(:'some', 3)::text):::ball;
-SELECT :ball_send(:ball(:'some', k)) FROM unnest(ARRAY[-1, 3, :bits]) k;
+SELECT upper(:make_ball(:'some', 3)::text):::ball;
+SELECT :ball_send(:make_ball(:'some', k)) FROM unnest(ARRAY[-1, 3, :bits]) k;
 SELECT error_of(format('SELECT %L::%s', format(form, :'some'), :'ball')) FROM (VALUES
 	(''),
 	('(%s)'),
@@ -97,24 +99,24 @@ SELECT ones(0) AS a, ones(d) AS b, d, k
 FROM generate_series(0, :bits, 4) d, generate_series(-2, :bits + 2) k;
 INSERT INTO pairs VALUES (NULL, ones(0), 0, 0), (ones(0), ones(0), 0, NULL);
 SELECT count(*) FROM pairs WHERE
-	(a <-> b <= k) IS DISTINCT FROM (a <~> b <= k) OR
-	(a <-> b < k) IS DISTINCT FROM (a <~> b < k) OR
-	(a <-> b > k) IS DISTINCT FROM (a <~> b > k) OR
-	(a <-> b >= k) IS DISTINCT FROM (a <~> b >= k) OR
-	(k <= a <-> b) IS DISTINCT FROM (k <= a <~> b) OR
-	(k < a <-> b) IS DISTINCT FROM (k < a <~> b) OR
-	(k > a <-> b::text::simhash:bits) IS DISTINCT FROM (k > a <~> b) OR
-	(k >= a <-> b) IS DISTINCT FROM (k >= a <~> b) OR
-	(a <-> b <= b <-> a) IS DISTINCT FROM (a <~> b <= b <~> a) OR
-	(a <-> b = k) IS DISTINCT FROM (a <~> b = k) OR
-	(a <-> b IN (0, 4)) IS DISTINCT FROM (a <~> b IN (0, 4));
+	(a <-> b <= k) IS DISTINCT FROM (a <-># b <= k) OR
+	(a <-> b < k) IS DISTINCT FROM (a <-># b < k) OR
+	(a <-> b > k) IS DISTINCT FROM (a <-># b > k) OR
+	(a <-> b >= k) IS DISTINCT FROM (a <-># b >= k) OR
+	(k <= a <-> b) IS DISTINCT FROM (k <= a <-># b) OR
+	(k < a <-> b) IS DISTINCT FROM (k < a <-># b) OR
+	(k > a <-> b::text::simhash:bits) IS DISTINCT FROM (k > a <-># b) OR
+	(k >= a <-> b) IS DISTINCT FROM (k >= a <-># b) OR
+	(a <-> b <= b <-> a) IS DISTINCT FROM (a <-># b <= b <-># a) OR
+	(a <-> b = k) IS DISTINCT FROM (a <-># b = k) OR
+	(a <-> b IN (0, 4)) IS DISTINCT FROM (a <-># b IN (0, 4));
 -- a distance is an integer: arithmetic, aggregates, grouping
 SELECT sum(a <-> b), avg(a <-> b)::int, max(a <-> b), (min(a <-> b) + 1) / 2 AS half
 FROM pairs;
 SELECT count(*) FILTER (WHERE (a <-> b, k) > (8, 3)) AS "row >",
-	count(*) FILTER (WHERE (a <~> b, k) > (8, 3)) AS "<~>",
+	count(*) FILTER (WHERE (a <-># b, k) > (8, 3)) AS "<->#",
 	count(*) FILTER (WHERE (8::bigint, k) >= (a <-> b, k)) AS "row >=",
-	count(*) FILTER (WHERE (8, k) >= (a <~> b, k)) AS "<~>" FROM pairs;
+	count(*) FILTER (WHERE (8, k) >= (a <-># b, k)) AS "<->#" FROM pairs;
 SELECT a <-> b AS d, count(*) FROM pairs GROUP BY 1 HAVING a <-> b < 8 ORDER BY 1;
 DROP TABLE pairs;
 DROP FUNCTION bounds, ones;

@@ -14,7 +14,7 @@ CREATE TABLE many AS SELECT id, CASE WHEN id % 7 > 0 THEN
 	substr(md5((id % 300)::text), 1, 16)::simhash64 END AS fp
 FROM generate_series(1, 2000) id;
 SELECT count(*) AS wrong
-FROM (SELECT a.fp <~> b.fp AS distance, count(*) AS pairs
+FROM (SELECT a.fp <-># b.fp AS distance, count(*) AS pairs
 	FROM many a JOIN many b ON a.id < b.id
 	WHERE a.fp IS NOT NULL AND b.fp IS NOT NULL GROUP BY 1) exact
 	FULL JOIN simhash_distances('many', 'fp', 1715) found USING (distance)
@@ -22,7 +22,7 @@ WHERE coalesce(exact.pairs, 0) IS DISTINCT FROM found.pairs;
 CREATE TABLE wide AS SELECT id, widen(fp, way) AS fp
 FROM (SELECT id, fp, ('{first,last,spread,twice}'::text[])[id % 4 + 1] AS way FROM many WHERE id <= 700) s;
 SELECT count(*), max(distance), count(*) FILTER (WHERE exact.pairs IS DISTINCT FROM nullif(found.pairs, 0)) AS wrong
-FROM (SELECT a.fp <~> b.fp AS distance, count(*) AS pairs
+FROM (SELECT a.fp <-># b.fp AS distance, count(*) AS pairs
 	FROM wide a JOIN wide b ON a.id < b.id
 	WHERE a.fp IS NOT NULL AND b.fp IS NOT NULL GROUP BY 1) exact
 	FULL JOIN simhash_distances('wide', 'fp', 700) found USING (distance);

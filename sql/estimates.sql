@@ -3,10 +3,12 @@
 
 \if :{?bits}
 	\set ball hamming_ball :bits
+	\set make_ball hamming_ball_128
 	\set restrict simhash_restrict_ :bits
 \else
 	\set bits 64
 	\set ball hamming_ball
+	\set make_ball hamming_ball
 	\set restrict simhash_restrict
 \endif
 \if :{?rows}
@@ -37,7 +39,7 @@ SELECT name, k, estimate(format('SELECT FROM docs WHERE ' || condition, :'q', k)
 FROM generate_series(0, :far) k, (VALUES
 	('constant', 'fp <-> %L <= %s'),
 	('below', 'fp <-> %L < %s + 1'),
-	('ball', 'fp <@ ' || :'ball' || '(%L, %s)'),
+	('ball', 'fp <@ ' || :'make_ball' || '(%L, %s)'),
 	('unknown', 'fp <-> (SELECT %L::simhash' || :bits || ') <= %s')
 	) c(name, condition);
 SELECT name, min(rows) >= 1 AND max(rows) <= 1000 AS sane,
@@ -98,7 +100,7 @@ SELECT k, estimate(format('SELECT FROM dense a JOIN dense b ON a.fp <-> b.fp <= 
 		BETWEEN 0.2 AND 5 AS unknown
 FROM (SELECT k, sum(n) FILTER (WHERE distance <= k) AS n
 	FROM unnest(ARRAY[2, 3, 4, 6, 8]) k,
-		(SELECT a.fp <~> b.fp AS distance, count(*) AS n FROM dense a, dense b GROUP BY 1) d
+		(SELECT a.fp <-># b.fp AS distance, count(*) AS n FROM dense a, dense b GROUP BY 1) d
 	GROUP BY k) s
 ORDER BY k;
 -- half of the rows have another one near, and are not taken for all
@@ -139,7 +141,7 @@ CREATE TABLE numbers AS SELECT i % 5 AS n FROM generate_series(1, 1000) i;
 ANALYZE numbers;
 CREATE FUNCTION in_ball(int, :ball) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN RETURN true; END';
 CREATE OPERATOR <@ (LEFTARG = int, RIGHTARG = :ball, FUNCTION = in_ball, RESTRICT = :restrict);
-SELECT estimate(format('SELECT FROM numbers WHERE n <@ %s(%L, 3)', :'ball', :'q')) BETWEEN 1 AND 1000 AS sane;
+SELECT estimate(format('SELECT FROM numbers WHERE n <@ %s(%L, 3)', :'make_ball', :'q')) BETWEEN 1 AND 1000 AS sane;
 
 -- a search within 3 or 6 costs so many times as much as one within 0: it reads more leaves
 CREATE INDEX ON docs USING hamming (fp);
@@ -222,13 +224,13 @@ INSERT INTO statements VALUES (1, 'p.a', 'p.b', 'SELECT FROM points p WHERE %s')
 CREATE TABLE conditions (condition text);
 INSERT INTO conditions VALUES ('%s <-> %s <= %s'), ('%3$s::bigint >= %1$s <-> %2$s'),
 	('%s <-> %s < %s + 1'), ('%3$s::smallint + 1 > %1$s <-> %2$s'), ('%s <-> %s BETWEEN 0 AND %s'),
-	('NOT %s <-> %s > %s'), ('simhash_within(%s, %s, %s)'), ('%s <@ ' || :'ball' || '(%s, %s)'),
-	(:'ball' || '(%1$s, %3$s) @> %2$s');
+	('NOT %s <-> %s > %s'), ('simhash_within(%s, %s, %s)'), ('%s <@ ' || :'make_ball' || '(%s, %s)'),
+	(:'make_ball' || '(%1$s, %3$s) @> %2$s');
 SET enable_seqscan = off;
 -- what no plan may do costs much, for which each statement would be compiled
 SET jit = off;
 CREATE TABLE plain AS
-SELECT n, k, rows_or_error(format(statement, format('(%s <~> %s) + 0 <= %s', left_side, right_side, k))) AS rows
+SELECT n, k, rows_or_error(format(statement, format('(%s <-># %s) + 0 <= %s', left_side, right_side, k))) AS rows
 FROM statements, unnest(:'radii'::int[]) k;
 CREATE TABLE asked AS
 SELECT n, k, condition, rows_or_error(format(statement, format(condition, left_side, right_side, k))) AS rows

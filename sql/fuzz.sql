@@ -67,8 +67,8 @@ BEGIN
 		tf := (ARRAY['once', 'count', 'log'])[1 + i % 3];
 		SELECT array_agg(feature), array_agg(factor * weight) INTO tokens, votes
 		FROM simhash_features(input, words => n, tf => tf);
-		IF simhash128(input, words => n, tf => tf) IS DISTINCT FROM simhash128(tokens, votes)
-			OR simhash(input, words => n, tf => tf) IS DISTINCT FROM simhash(tokens, votes) THEN
+		IF simhash_128(input, words => n, tf => tf) IS DISTINCT FROM simhash_tokens_128(tokens, votes)
+			OR simhash(input, words => n, tf => tf) IS DISTINCT FROM simhash_tokens(tokens, votes) THEN
 			RETURN 'words: ' || quote_literal(input);
 		END IF;
 		-- weights of the words that begin with a
@@ -77,20 +77,20 @@ BEGIN
 		-- which are rounded down, to multiples of 2^-16
 		SELECT array_agg(feature), array_agg(floor(factor * weight * 65536) / 65536) INTO tokens, votes
 		FROM simhash_features(input, weights, words => n, tf => tf);
-		IF simhash128(input, weights, words => n, tf => tf) IS DISTINCT FROM simhash128(tokens, votes)
-			OR simhash(input, weights, words => n, tf => tf) IS DISTINCT FROM simhash(tokens, votes) THEN
+		IF simhash_128(input, weights, words => n, tf => tf) IS DISTINCT FROM simhash_tokens_128(tokens, votes)
+			OR simhash(input, weights, words => n, tf => tf) IS DISTINCT FROM simhash_tokens(tokens, votes) THEN
 			RETURN 'weights: ' || quote_literal(input);
 		END IF;
 		SELECT array_agg(feature), array_agg(factor * weight) INTO tokens, votes
 		FROM simhash_features(input, chars => n, tf => tf);
-		IF simhash128(input, chars => n, tf => tf) IS DISTINCT FROM simhash128(tokens, votes)
-			OR simhash(input, chars => n, tf => tf) IS DISTINCT FROM simhash(tokens, votes) THEN
+		IF simhash_128(input, chars => n, tf => tf) IS DISTINCT FROM simhash_tokens_128(tokens, votes)
+			OR simhash(input, chars => n, tf => tf) IS DISTINCT FROM simhash_tokens(tokens, votes) THEN
 			RETURN 'chars: ' || quote_literal(input);
 		END IF;
 		-- Canonical equivalents are one, but for U+0345: NFKC_Casefold makes a
 		-- letter of it, which no longer trades places with other marks.
 		input := replace(input, U&'\0345', '');
-		IF simhash128(normalize(input, NFD)) IS DISTINCT FROM simhash128(input) THEN
+		IF simhash_128(normalize(input, NFD)) IS DISTINCT FROM simhash_128(input) THEN
 			RETURN 'decomposed: ' || quote_literal(input);
 		END IF;
 	END LOOP;
@@ -115,7 +115,7 @@ BEGIN
 		IF random() < 0.1 THEN weights := weights || 1::float8; END IF;
 		IF random() < 0.1 THEN tokens := ARRAY[tokens, tokens]; END IF;
 		BEGIN
-			PERFORM simhash(tokens, weights), simhash128(tokens, weights);
+			PERFORM simhash_tokens(tokens, weights), simhash_tokens_128(tokens, weights);
 			states := states || '00000'::text;
 		EXCEPTION WHEN OTHERS THEN
 			states := states || SQLSTATE::text;

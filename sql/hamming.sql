@@ -107,7 +107,7 @@ FROM unnest('{orderable,distance_orderable,returnable,search_array,search_nulls}
 CREATE OPERATOR CLASS bad_ops FOR TYPE simhash64 USING hamming AS
 	FUNCTION 1 simhash64_cmp(simhash64, simhash64);
 CREATE OPERATOR CLASS bad_ops FOR TYPE simhash64 USING hamming AS OPERATOR 4 =,
-	OPERATOR 15 <~> FOR ORDER BY integer_ops, OPERATOR 2 = (bigint, bigint);
+	OPERATOR 15 <-># FOR ORDER BY integer_ops, OPERATOR 2 = (bigint, bigint);
 SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'bad_ops';
 DROP OPERATOR FAMILY bad_ops USING hamming;
 CREATE OPERATOR CLASS other_ops FOR TYPE macaddr USING hamming AS OPERATOR 3 =;

@@ -84,7 +84,7 @@ BEGIN
 		UNION ALL SELECT repeat(unnest(''{00,ff,5555aaaa3333cccc}''::text[]), 16)', tab) LOOP
 		q := left(q, digits);
 		EXECUTE format('WITH at_distance AS MATERIALIZED (
-				SELECT (fp <~> %L) + 0 AS d, count(*) AS n, sum(hashint8extended(id, 0)) AS ids
+				SELECT (fp <-># %L) + 0 AS d, count(*) AS n, sum(hashint8extended(id, 0)) AS ids
 				FROM %s GROUP BY 1)
 			SELECT array_agg((SELECT (coalesce(sum(n), 0), sum(ids))::text
 				FROM at_distance WHERE d <= k) ORDER BY place)
@@ -97,8 +97,8 @@ BEGIN
 		END LOOP;
 		EXECUTE format('SELECT array_agg(d) FROM (SELECT fp <-> %2$L AS d
 			FROM %1$s ORDER BY fp <-> %2$L LIMIT 50) s', tab, q) INTO by_index;
-		EXECUTE format('SELECT array_agg(d) FROM (SELECT fp <~> %2$L AS d
-			FROM %1$s ORDER BY (fp <~> %2$L) + 0 LIMIT 50) s', tab, q) INTO by_scan;
+		EXECUTE format('SELECT array_agg(d) FROM (SELECT fp <-># %2$L AS d
+			FROM %1$s ORDER BY (fp <-># %2$L) + 0 LIMIT 50) s', tab, q) INTO by_scan;
 		searches := searches + 1;
 		wrong := wrong + (by_index IS DISTINCT FROM by_scan)::int;
 	END LOOP;
@@ -291,11 +291,11 @@ BEGIN
 	SET LOCAL jit = off;
 	EXECUTE 'CREATE TEMP TABLE input ON COMMIT DROP AS ' || source;
 	CREATE TEMP TABLE near ON COMMIT DROP AS
-	SELECT a.id::bigint AS a, b.id::bigint AS b, (a.fp <~> b.fp)::int AS distance
-	FROM input a JOIN input b ON a.id < b.id AND a.fp <~> b.fp <= (SELECT max(i) FROM unnest(ks) i);
+	SELECT a.id::bigint AS a, b.id::bigint AS b, (a.fp <-># b.fp)::int AS distance
+	FROM input a JOIN input b ON a.id < b.id AND a.fp <-># b.fp <= (SELECT max(i) FROM unnest(ks) i);
 	CREATE TEMP TABLE near_third ON COMMIT DROP AS
-	SELECT a.id::bigint AS a, b.id::bigint AS b, (a.fp <~> b.fp)::int AS distance
-	FROM input a JOIN input b ON a.fp <~> b.fp <= (SELECT max(i) FROM unnest(ks) i)
+	SELECT a.id::bigint AS a, b.id::bigint AS b, (a.fp <-># b.fp)::int AS distance
+	FROM input a JOIN input b ON a.fp <-># b.fp <= (SELECT max(i) FROM unnest(ks) i)
 	WHERE a.id % 3 = 0 AND b.id IS NOT NULL;
 	FOREACH k IN ARRAY ks LOOP
 		SELECT (count(*), sum(hash_record_extended((a, b, distance), 0)))::text INTO expected
@@ -321,8 +321,8 @@ END $$;
 -- all pairs, or those up to a limit within which all rows are connected or
 -- beyond which no k is.
 CREATE FUNCTION check_clusters(source text, ks int[], pairs text DEFAULT
-	'SELECT a.place AS a, b.place AS b, a.fp <~> b.fp AS distance
-	FROM input a JOIN input b ON a.place < b.place WHERE a.fp <~> b.fp IS NOT NULL',
+	'SELECT a.place AS a, b.place AS b, a.fp <-># b.fp AS distance
+	FROM input a JOIN input b ON a.place < b.place WHERE a.fp <-># b.fp IS NOT NULL',
 	up_to int DEFAULT 128)
 RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -390,7 +390,7 @@ BEGIN
 				WHERE distance <= %1$s'
 			ELSE
 				'SELECT r.place, l.number FROM results r JOIN leaders l
-				ON l.place < r.place AND l.fp <~> r.fp <= %1$s' END, k))
+				ON l.place < r.place AND l.fp <-># r.fp <= %1$s' END, k))
 		INTO differ;
 		results := results + 1;
 		wrong := wrong + (differ > 0)::int;

@@ -57,7 +57,7 @@ SELECT same_rows(format('SELECT id FROM uniform ORDER BY fp <-> (SELECT NULL::%s
 -- two distances
 SELECT count(*), bool_and((a, b) >= (pa, pb)) AS ordered FROM (
 	SELECT a, b, lag(a) OVER () AS pa, lag(b) OVER () AS pb FROM (
-	SELECT fp <~> :'centre' AS a, fp <~> :'other' AS b FROM uniform
+	SELECT fp <-># :'centre' AS a, fp <-># :'other' AS b FROM uniform
 	WHERE fp IS NOT NULL ORDER BY fp <-> :'centre', fp <-> :'other') s) t;
 -- more than work_mem holds
 SET work_mem = '64kB';
@@ -117,7 +117,7 @@ SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM outer_rows o JOIN uniform u ON u.fp <-> o.fp <= 3;
 SELECT count(*) FROM outer_rows o JOIN uniform u ON u.fp <-> o.fp <= 3;
-SELECT count(*) FROM outer_rows o JOIN uniform u ON u.fp <~> o.fp <= 3;
+SELECT count(*) FROM outer_rows o JOIN uniform u ON u.fp <-># o.fp <= 3;
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
 RESET min_parallel_table_scan_size;

@@ -120,7 +120,7 @@ CREATE TABLE bits_128.b AS SELECT id, n, body, widen(fp, 'spread') AS fp FROM b;
 CREATE TABLE bits_128.c AS SELECT id, n, body, widen(fp, 'spread') AS fp FROM c;
 ANALYZE bits_128.a, bits_128.b, bits_128.c;
 CREATE FUNCTION query_128(query text) RETURNS text LANGUAGE sql AS $$
-	SELECT replace(replace(replace(query, 'hamming_ball(', 'hamming_ball128('),
+	SELECT replace(replace(replace(query, 'hamming_ball(', 'hamming_ball_128('),
 		'''0000000000000000''', 'widen(''0000000000000000'', ''spread'')'),
 		'(a.fp::bigint # 1)::simhash64', '(a.fp::bit(128) # 1::bit(128))::simhash128')
 $$;
@@ -145,7 +145,7 @@ RESET simhash.enable_hammingjoin;
 
 -- every form of the clause, each way round
 CREATE FUNCTION ball_of(simhash64) RETURNS hamming_ball LANGUAGE sql AS 'SELECT hamming_ball($1, 3)';
-CREATE FUNCTION ball_of(simhash128) RETURNS hamming_ball128 LANGUAGE sql AS 'SELECT hamming_ball128($1, 3)';
+CREATE FUNCTION ball_of(simhash128) RETURNS hamming_ball128 LANGUAGE sql AS 'SELECT hamming_ball_128($1, 3)';
 SELECT form, joins('SELECT a.id, b.id AS other FROM a JOIN b ON ' || form),
 	joins('SELECT a.id, b.id AS other FROM b LEFT JOIN a ON ' || form),
 	joins_128('SELECT a.id, b.id AS other FROM a JOIN b ON ' || form),
@@ -170,7 +170,7 @@ FROM unnest(ARRAY['simhash(a.body) <-> b.fp <= 1', 'a.fp <-> simhash(b.body) <= 
 CREATE FUNCTION volatile_k() RETURNS int LANGUAGE plpgsql VOLATILE AS 'BEGIN RETURN 1; END';
 SELECT form, joins('SELECT a.id, b.id AS other FROM a JOIN b ON ' || form),
 	joins_128('SELECT a.id, b.id AS other FROM a JOIN b ON ' || form)
-FROM unnest(ARRAY['a.fp <-> b.fp <= a.n', 'a.fp <-> b.fp <= b.id', 'a.fp <~> b.fp <= 3',
+FROM unnest(ARRAY['a.fp <-> b.fp <= a.n', 'a.fp <-> b.fp <= b.id', 'a.fp <-># b.fp <= 3',
 	'a.fp <-> b.fp > 3', 'a.fp <-> b.fp = 0', 'a.fp <-> a.fp <= 3', 'NOT a.fp <-> b.fp <= 3',
 	'a.fp <-> b.fp <= 1 OR a.id = b.id', '(a.fp <-> b.fp <= 1) IS NOT TRUE',
 	'a.fp <-> b.fp <= volatile_k()']) form;
@@ -330,7 +330,7 @@ END $$;
 SELECT k, r.*, (inner_rows, semi_rows, anti_rows) = (pairs, near, far) AS as_counted
 FROM unnest('{0,1,NULL,-5,20,64,100}'::int[]) k, near_rows(k) r, LATERAL (
 	SELECT sum(n)::bigint, count(*) FILTER (WHERE n > 0), count(*) FILTER (WHERE n = 0)
-	FROM (SELECT count(*) FILTER (WHERE a.fp <~> b.fp <= k) AS n FROM a, b GROUP BY a.id) s) c (pairs, near, far);
+	FROM (SELECT count(*) FILTER (WHERE a.fp <-># b.fp <= k) AS n FROM a, b GROUP BY a.id) s) c (pairs, near, far);
 RESET enable_nestloop;
 RESET plan_cache_mode;
 DEALLOCATE ALL;
@@ -609,7 +609,7 @@ SELECT joins('SELECT x.id, y.id AS other FROM two x JOIN two y ON ' || form) FRO
 	'x.fp <-> y.fp <= 9 AND x.fp_128 <-> y.fp_128 <= 0', 'x.fp_128 <-> y.fp_128 <= 9 AND x.fp <-> y.fp <= 0',
 	'x.fp <-> y.fp <= 1 AND y.fp_128 % x.fp_128']) form;
 SELECT split_part(error_of('SELECT FROM two x JOIN two y ON ' || form), ' / ', 1) AS error_of FROM unnest(ARRAY['x.fp <-> y.fp_128 <= 3',
-	'x.fp % y.fp_128', 'x.fp_128 <@ hamming_ball(y.fp, 3)', 'x.fp <@ hamming_ball128(y.fp_128, 3)',
+	'x.fp % y.fp_128', 'x.fp_128 <@ hamming_ball(y.fp, 3)', 'x.fp <@ hamming_ball_128(y.fp_128, 3)',
 	'simhash_within(x.fp, y.fp_128, 3)']) form;
 
 -- what EXPLAIN tells of it, beside text

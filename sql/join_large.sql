@@ -48,8 +48,8 @@ BEGIN
 	EXECUTE 'CREATE TEMP TABLE x ON COMMIT DROP AS SELECT *, repeat(md5(id::text), 1 + id % 9) AS body FROM ' || x;
 	EXECUTE 'CREATE TEMP TABLE y ON COMMIT DROP AS SELECT *, repeat(md5(id::text), 1 + id % 5) AS body FROM ' || y;
 	CREATE TEMP TABLE near ON COMMIT DROP AS
-	SELECT x.id AS a, y.id AS b, x.body AS a_body, y.body AS b_body, x.fp <~> y.fp AS distance
-	FROM x JOIN y ON x.fp <~> y.fp <= (SELECT max(k) FROM unnest(ks) k);
+	SELECT x.id AS a, y.id AS b, x.body AS a_body, y.body AS b_body, x.fp <-># y.fp AS distance
+	FROM x JOIN y ON x.fp <-># y.fp <= (SELECT max(k) FROM unnest(ks) k);
 	CREATE INDEX ON near (a);
 	ANALYZE x, y, near;
 	RETURN QUERY SELECT r, count(*) FROM unnest(ks) k, unnest(memories) memory, LATERAL check_joins_of(k, memory) r GROUP BY 1;

@@ -22,7 +22,7 @@ BEGIN
 	SELECT * FROM simhash_distances('many', 'fp', 2147483647);
 	FOREACH k IN ARRAY ks LOOP
 		CREATE TEMP TABLE found ON COMMIT DROP AS
-		SELECT f.*, x.fp <~> y.fp AS real
+		SELECT f.*, x.fp <-># y.fp AS real
 		FROM simhash_pairs('SELECT id, fp FROM many', k) f
 			LEFT JOIN many x ON x.id = f.a LEFT JOIN many y ON y.id = f.b;
 		SELECT count(*), count(*) FILTER (WHERE (a < b AND distance = real) IS NOT TRUE),

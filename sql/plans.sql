@@ -7,11 +7,11 @@
 	\set method gist
 \endif
 \if :{?bits}
-	\set simhash simhash :bits
-	\set ball hamming_ball :bits
+	\set suffix _128
+	\set ball hamming_ball_128
 \else
 	\set bits 64
-	\set simhash simhash
+	\set suffix ''
 	\set ball hamming_ball
 \endif
 
@@ -69,7 +69,7 @@ SELECT form, proves(format('SELECT id FROM docs WHERE ' || form, :'q'))
 FROM (VALUES ('fp <-> %L = 2'), ('fp <-> %L IN (0, 2)')) f(form);
 
 -- a fingerprint of a text, and a fingerprint of another row
-SELECT proves(format('SELECT id FROM docs WHERE fp <-> %s(''of text'') <= 10', :'simhash'));
+SELECT proves(format('SELECT id FROM docs WHERE fp <-> %s(''of text'') <= 10', 'simhash' || :'suffix'));
 SELECT proves($$SELECT id, q FROM queries JOIN docs ON fp <-> q <= 3$$);
 SELECT proves($$SELECT id, q FROM queries q JOIN docs d ON fp <-> q <= q.k$$);
 SELECT proves($$SELECT id, q FROM queries q LEFT JOIN docs d ON fp <-> q <= 3$$);
@@ -78,7 +78,7 @@ SELECT proves($$SELECT q FROM queries WHERE EXISTS (
 SELECT proves($$SELECT q, n.* FROM queries, LATERAL (
 	SELECT id FROM docs WHERE fp <-> q <= 3 ORDER BY id LIMIT 2) n$$);
 SELECT proves(format('SELECT d.id FROM (VALUES (''x y z''), (''a b c'')) other(body)
-	JOIN docs d ON d.fp <-> %s(other.body) <= 8', :'simhash'));
+	JOIN docs d ON d.fp <-> %s(other.body) <= 8', 'simhash' || :'suffix'));
 SELECT proves($$SELECT b.id FROM docs a JOIN docs b ON a.fp <-> b.fp <= 2
 	WHERE a.id < 100$$);
 
@@ -87,7 +87,7 @@ SELECT proves(format('SELECT fp <-> %1$L FROM docs ORDER BY fp <-> %1$L LIMIT 10
 	:'q'));
 SELECT proves(format('SELECT fp <-> %1$L FROM docs ORDER BY %1$L <-> fp LIMIT 10',
 	:'q'));
-SELECT proves(format('SELECT fp <-> %1$L FROM docs ORDER BY fp <~> %1$L LIMIT 10',
+SELECT proves(format('SELECT fp <-> %1$L FROM docs ORDER BY fp <-># %1$L LIMIT 10',
 	:'q'));
 SELECT proves(format('SELECT fp <-> %1$L d FROM docs ORDER BY d LIMIT 10', :'q'));
 SELECT proves($$SELECT q, n.d FROM queries, LATERAL (
@@ -106,7 +106,7 @@ SET plan_cache_mode = force_generic_plan;
 PREPARE untyped AS SELECT id FROM docs WHERE fp <-> $1 <= $2;
 PREPARE typed(simhash:bits, smallint) AS SELECT id FROM docs WHERE fp <-> $1 <= $2;
 PREPARE below(simhash:bits, bigint) AS SELECT id FROM docs WHERE fp <-> $1 < $2;
-PREPARE body(text) AS SELECT id FROM docs WHERE fp <-> :simhash($1) <= 3;
+PREPARE body(text) AS SELECT id FROM docs WHERE fp <-> simhash:suffix($1) <= 3;
 PREPARE nearest(simhash:bits) AS
 	SELECT fp <-> $1 FROM docs ORDER BY fp <-> $1 LIMIT 3;
 SELECT index_use(format('EXECUTE ' || form, :'q'))
@@ -155,12 +155,12 @@ SELECT id FROM deleted ORDER BY id;
 ROLLBACK;
 
 -- expression and partial indexes
-CREATE INDEX docs_body ON docs USING :method (:simhash(body));
+CREATE INDEX docs_body ON docs USING :method (simhash:suffix(body));
 CREATE INDEX docs_partial ON docs USING :method (fp) WHERE k = 2;
 ANALYZE docs;
-SELECT proves(format('SELECT id FROM docs WHERE %1$s(body) <-> %1$s(''x'') <= 18', :'simhash'));
+SELECT proves(format('SELECT id FROM docs WHERE %1$s(body) <-> %1$s(''x'') <= 18', 'simhash' || :'suffix'));
 SELECT proves(format('SELECT %1$s(body) <-> %1$s(''x'') FROM docs
-	ORDER BY %1$s(body) <-> %1$s(''x'') LIMIT 3', :'simhash'));
+	ORDER BY %1$s(body) <-> %1$s(''x'') LIMIT 3', 'simhash' || :'suffix'));
 DROP INDEX docs_fp;
 SELECT proves(format('SELECT id FROM docs WHERE fp <-> %L <= 6 AND k = 2', :'q'));
 SELECT proves(format('SELECT id FROM docs WHERE fp <-> %L <= 6', :'q'));

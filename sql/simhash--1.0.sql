@@ -255,7 +255,7 @@ CREATE FUNCTION simhash64_cmp(simhash64, simhash64) RETURNS integer
 CREATE FUNCTION simhash64_sortsupport(internal) RETURNS void
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-CREATE OPERATOR CLASS simhash64_btree_ops
+CREATE OPERATOR CLASS simhash64_ops
 	DEFAULT FOR TYPE simhash64 USING btree AS
 	OPERATOR 1 <,
 	OPERATOR 2 <=,
@@ -265,7 +265,7 @@ CREATE OPERATOR CLASS simhash64_btree_ops
 	FUNCTION 1 simhash64_cmp(simhash64, simhash64),
 	FUNCTION 2 simhash64_sortsupport(internal),
 	FUNCTION 4 btequalimage(oid);
-COMMENT ON OPERATOR CLASS simhash64_btree_ops USING btree IS
+COMMENT ON OPERATOR CLASS simhash64_ops USING btree IS
 	'unsigned order';
 
 CREATE FUNCTION simhash64_hash(simhash64) RETURNS integer
@@ -274,12 +274,12 @@ CREATE FUNCTION simhash64_hash(simhash64) RETURNS integer
 CREATE FUNCTION simhash64_hash_extended(simhash64, bigint) RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
-CREATE OPERATOR CLASS simhash64_hash_ops
+CREATE OPERATOR CLASS simhash64_ops
 	DEFAULT FOR TYPE simhash64 USING hash AS
 	OPERATOR 1 =,
 	FUNCTION 1 simhash64_hash(simhash64),
 	FUNCTION 2 simhash64_hash_extended(simhash64, bigint);
-COMMENT ON OPERATOR CLASS simhash64_hash_ops USING hash IS
+COMMENT ON OPERATOR CLASS simhash64_ops USING hash IS
 	'equality';
 
 CREATE FUNCTION simhash64_smaller(simhash64, simhash64) RETURNS simhash64
@@ -375,7 +375,7 @@ CREATE FUNCTION simhash128_cmp(simhash128, simhash128) RETURNS integer
 CREATE FUNCTION simhash128_sortsupport(internal) RETURNS void
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-CREATE OPERATOR CLASS simhash128_btree_ops
+CREATE OPERATOR CLASS simhash128_ops
 	DEFAULT FOR TYPE simhash128 USING btree AS
 	OPERATOR 1 <,
 	OPERATOR 2 <=,
@@ -385,7 +385,7 @@ CREATE OPERATOR CLASS simhash128_btree_ops
 	FUNCTION 1 simhash128_cmp(simhash128, simhash128),
 	FUNCTION 2 simhash128_sortsupport(internal),
 	FUNCTION 4 btequalimage(oid);
-COMMENT ON OPERATOR CLASS simhash128_btree_ops USING btree IS
+COMMENT ON OPERATOR CLASS simhash128_ops USING btree IS
 	'unsigned order';
 
 CREATE FUNCTION simhash128_hash(simhash128) RETURNS integer
@@ -394,12 +394,12 @@ CREATE FUNCTION simhash128_hash(simhash128) RETURNS integer
 CREATE FUNCTION simhash128_hash_extended(simhash128, bigint) RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
-CREATE OPERATOR CLASS simhash128_hash_ops
+CREATE OPERATOR CLASS simhash128_ops
 	DEFAULT FOR TYPE simhash128 USING hash AS
 	OPERATOR 1 =,
 	FUNCTION 1 simhash128_hash(simhash128),
 	FUNCTION 2 simhash128_hash_extended(simhash128, bigint);
-COMMENT ON OPERATOR CLASS simhash128_hash_ops USING hash IS
+COMMENT ON OPERATOR CLASS simhash128_ops USING hash IS
 	'equality';
 
 CREATE FUNCTION simhash128_smaller(simhash128, simhash128) RETURNS simhash128
@@ -548,7 +548,7 @@ CREATE FUNCTION simhash_weights_cmp(simhash_weights, simhash_weights)
 	RETURNS integer
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
-CREATE OPERATOR CLASS simhash_weights_btree_ops
+CREATE OPERATOR CLASS simhash_weights_ops
 	DEFAULT FOR TYPE simhash_weights USING btree AS
 	OPERATOR 1 <,
 	OPERATOR 2 <=,
@@ -557,7 +557,7 @@ CREATE OPERATOR CLASS simhash_weights_btree_ops
 	OPERATOR 5 >,
 	FUNCTION 1 simhash_weights_cmp(simhash_weights, simhash_weights),
 	FUNCTION 4 btequalimage(oid);
-COMMENT ON OPERATOR CLASS simhash_weights_btree_ops USING btree IS
+COMMENT ON OPERATOR CLASS simhash_weights_ops USING btree IS
 	'some order';
 
 CREATE FUNCTION simhash_weights_hash(simhash_weights) RETURNS integer
@@ -567,12 +567,12 @@ CREATE FUNCTION simhash_weights_hash_extended(simhash_weights, bigint)
 	RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
-CREATE OPERATOR CLASS simhash_weights_hash_ops
+CREATE OPERATOR CLASS simhash_weights_ops
 	DEFAULT FOR TYPE simhash_weights USING hash AS
 	OPERATOR 1 =,
 	FUNCTION 1 simhash_weights_hash(simhash_weights),
 	FUNCTION 2 simhash_weights_hash_extended(simhash_weights, bigint);
-COMMENT ON OPERATOR CLASS simhash_weights_hash_ops USING hash IS
+COMMENT ON OPERATOR CLASS simhash_weights_ops USING hash IS
 	'equality';
 
 CREATE FUNCTION simhash_idf_transition(internal, text) RETURNS internal
@@ -641,19 +641,19 @@ CREATE FUNCTION simhash(
 COMMENT ON FUNCTION simhash(text, simhash_weights, integer, integer, text) IS
 	'fingerprint of a text: of its words, of shingles of several words or of characters';
 
-CREATE FUNCTION simhash(tokens text[], weights float8[] DEFAULT NULL)
+CREATE FUNCTION simhash_tokens(tokens text[], weights float8[] DEFAULT NULL)
 	RETURNS simhash64
-	AS 'MODULE_PATHNAME', 'simhash_tokens' LANGUAGE C
+	AS 'MODULE_PATHNAME' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 280
 	SUPPORT simhash_collation_support;
-COMMENT ON FUNCTION simhash(text[], float8[]) IS
+COMMENT ON FUNCTION simhash_tokens(text[], float8[]) IS
 	'fingerprint of weighted tokens, taken as they are';
 
-CREATE FUNCTION simhash(hashes bigint[], weights float8[] DEFAULT NULL)
+CREATE FUNCTION simhash_hashes(hashes bigint[], weights float8[] DEFAULT NULL)
 	RETURNS simhash64
-	AS 'MODULE_PATHNAME', 'simhash_hashes' LANGUAGE C
+	AS 'MODULE_PATHNAME' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION simhash(bigint[], float8[]) IS
+COMMENT ON FUNCTION simhash_hashes(bigint[], float8[]) IS
 	'fingerprint of weighted features, given by their hashes';
 
 CREATE FUNCTION simhash(
@@ -677,41 +677,32 @@ CREATE FUNCTION simhash_features(
 COMMENT ON FUNCTION simhash_features(text, simhash_weights, integer, integer, text) IS
 	'features that the simhash of a text is made of: counts, factors, weights';
 
-CREATE FUNCTION simhash_features(
+CREATE FUNCTION simhash_features_tokens(
 	tokens text[], weights float8[] DEFAULT NULL)
 	RETURNS TABLE (
 		feature text, hash bigint, count integer, factor float8, weight float8)
-	AS 'MODULE_PATHNAME', 'simhash_features_tokens' LANGUAGE C
+	AS 'MODULE_PATHNAME' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 1300 ROWS 100;
-COMMENT ON FUNCTION simhash_features(text[], float8[]) IS
+COMMENT ON FUNCTION simhash_features_tokens(text[], float8[]) IS
 	'features and weights that the fingerprint of weighted tokens is made of';
 
-CREATE FUNCTION simhash_features(
+CREATE FUNCTION simhash_features_hashes(
 	hashes bigint[], weights float8[] DEFAULT NULL)
 	RETURNS TABLE (
 		feature text, hash bigint, count integer, factor float8, weight float8)
-	AS 'MODULE_PATHNAME', 'simhash_features_hashes' LANGUAGE C
+	AS 'MODULE_PATHNAME' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 750 ROWS 100;
-COMMENT ON FUNCTION simhash_features(bigint[], float8[]) IS
-	'features and weights that the fingerprint of weighted features is made of';
+COMMENT ON FUNCTION simhash_features_hashes(bigint[], float8[]) IS
+	'features and weights that the fingerprint of weighted hashes is made of';
 
-CREATE FUNCTION simhash_features(
-	hashes bytea[], weights float8[] DEFAULT NULL)
-	RETURNS TABLE (
-		feature text, hash bytea, count integer, factor float8, weight float8)
-	AS 'MODULE_PATHNAME', 'simhash_features_bytea' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE COST 1060 ROWS 100;
-COMMENT ON FUNCTION simhash_features(bytea[], float8[]) IS
-	'features and weights that the simhash128 of weighted features is made of';
-
-CREATE FUNCTION simhash_features(
+CREATE FUNCTION simhash_features_hashes_128(
 	hashes uuid[], weights float8[] DEFAULT NULL)
 	RETURNS TABLE (
 		feature text, hash uuid, count integer, factor float8, weight float8)
-	AS 'MODULE_PATHNAME', 'simhash_features_uuid' LANGUAGE C
+	AS 'MODULE_PATHNAME' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 920 ROWS 100;
-COMMENT ON FUNCTION simhash_features(uuid[], float8[]) IS
-	'features and weights that the simhash128 of weighted features is made of';
+COMMENT ON FUNCTION simhash_features_hashes_128(uuid[], float8[]) IS
+	'features and weights that the 128-bit fingerprint of weighted hashes is made of';
 
 CREATE FUNCTION simhash_features(
 	doc tsvector, weights float4[] DEFAULT '{0.1,0.2,0.4,1.0}',
@@ -733,17 +724,17 @@ CREATE FUNCTION minhash(
 COMMENT ON FUNCTION minhash(text, simhash_weights, integer, integer) IS
 	'MinHash of a text, the set of its shingles of 2 words or others: one bit of each of 64 minima';
 
-CREATE FUNCTION minhash(tokens text[]) RETURNS simhash64
+CREATE FUNCTION minhash_tokens(tokens text[]) RETURNS simhash64
 	AS 'MODULE_PATHNAME', 'simhash_minhash_tokens' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 320
 	SUPPORT simhash_collation_support;
-COMMENT ON FUNCTION minhash(text[]) IS
+COMMENT ON FUNCTION minhash_tokens(text[]) IS
 	'MinHash of a set of tokens, taken as they are';
 
-CREATE FUNCTION minhash(hashes bigint[]) RETURNS simhash64
+CREATE FUNCTION minhash_hashes(hashes bigint[]) RETURNS simhash64
 	AS 'MODULE_PATHNAME', 'simhash_minhash_hashes' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 130;
-COMMENT ON FUNCTION minhash(bigint[]) IS
+COMMENT ON FUNCTION minhash_hashes(bigint[]) IS
 	'MinHash of a set of features, given by their hashes';
 
 CREATE FUNCTION minhash(doc tsvector) RETURNS simhash64
@@ -752,110 +743,71 @@ CREATE FUNCTION minhash(doc tsvector) RETURNS simhash64
 COMMENT ON FUNCTION minhash(tsvector) IS
 	'MinHash of the set of lexemes of a tsvector';
 
--- simhash128 is a type as well.  PostgreSQL takes a call with one argument for a
--- conversion to that type if the argument is a literal without a type, or is of
--- a type of strings, or a domain over one, and is no text.  The function of
--- unknown is for such literals; the casts make a call with a string a call of
--- the function of text.
-
-CREATE FUNCTION simhash128(unknown) RETURNS simhash128
-	AS 'MODULE_PATHNAME', 'simhash128_literal' LANGUAGE C
-	IMMUTABLE STRICT PARALLEL SAFE COST 390;
-COMMENT ON FUNCTION simhash128(unknown) IS
-	'128-bit fingerprint of a text: of its words';
-
-CREATE FUNCTION simhash128_from_text(text) RETURNS simhash128
-	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-	RETURN simhash128_in(textout($1));
-
-CREATE FUNCTION simhash128_from_text(character) RETURNS simhash128
-	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-	RETURN simhash128_in(bpcharout($1));
-
-CREATE CAST (text AS simhash128) WITH FUNCTION simhash128_from_text(text);
-COMMENT ON CAST (text AS simhash128) IS 'from the text form';
-CREATE CAST (varchar AS simhash128) WITH FUNCTION simhash128_from_text(text);
-COMMENT ON CAST (varchar AS simhash128) IS 'from the text form';
-CREATE CAST (character AS simhash128)
-	WITH FUNCTION simhash128_from_text(character);
-COMMENT ON CAST (character AS simhash128) IS 'from the text form';
-
-CREATE FUNCTION simhash128(
+CREATE FUNCTION simhash_128(
 	body text, weights simhash_weights DEFAULT NULL,
 	words integer DEFAULT NULL, chars integer DEFAULT NULL,
 	tf text DEFAULT 'once')
 	RETURNS simhash128
-	AS 'MODULE_PATHNAME', 'simhash128_text' LANGUAGE C
+	AS 'MODULE_PATHNAME', 'simhash_text_128' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 390
 	SUPPORT simhash_collation_support;
-COMMENT ON FUNCTION simhash128(text, simhash_weights, integer, integer, text) IS
+COMMENT ON FUNCTION simhash_128(text, simhash_weights, integer, integer, text) IS
 	'128-bit fingerprint of a text: of its words, of shingles of several words or of characters';
 
-CREATE FUNCTION simhash128(tokens text[], weights float8[] DEFAULT NULL)
+CREATE FUNCTION simhash_tokens_128(
+	tokens text[], weights float8[] DEFAULT NULL)
 	RETURNS simhash128
-	AS 'MODULE_PATHNAME', 'simhash128_tokens' LANGUAGE C
+	AS 'MODULE_PATHNAME' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 360
 	SUPPORT simhash_collation_support;
-COMMENT ON FUNCTION simhash128(text[], float8[]) IS
+COMMENT ON FUNCTION simhash_tokens_128(text[], float8[]) IS
 	'128-bit fingerprint of weighted tokens, taken as they are';
 
-CREATE FUNCTION simhash128(hashes bytea[], weights float8[] DEFAULT NULL)
+CREATE FUNCTION simhash_hashes_128(
+	hashes uuid[], weights float8[] DEFAULT NULL)
 	RETURNS simhash128
-	AS 'MODULE_PATHNAME', 'simhash128_bytea' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE COST 210;
-COMMENT ON FUNCTION simhash128(bytea[], float8[]) IS
-	'128-bit fingerprint of weighted features, given by their hashes of 16 bytes';
-
-CREATE FUNCTION simhash128(hashes uuid[], weights float8[] DEFAULT NULL)
-	RETURNS simhash128
-	AS 'MODULE_PATHNAME', 'simhash128_uuid' LANGUAGE C
+	AS 'MODULE_PATHNAME' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 170;
-COMMENT ON FUNCTION simhash128(uuid[], float8[]) IS
-	'128-bit fingerprint of weighted features, given by their hashes of 16 bytes';
+COMMENT ON FUNCTION simhash_hashes_128(uuid[], float8[]) IS
+	'128-bit fingerprint of weighted features, given by their hashes';
 
-CREATE FUNCTION simhash128(
+CREATE FUNCTION simhash_128(
 	doc tsvector, weights float4[] DEFAULT '{0.1,0.2,0.4,1.0}',
 	tf text DEFAULT 'once')
 	RETURNS simhash128
-	AS 'MODULE_PATHNAME', 'simhash128_tsvector' LANGUAGE C
+	AS 'MODULE_PATHNAME', 'simhash_tsvector_128' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 1150
 	SUPPORT simhash_collation_support;
-COMMENT ON FUNCTION simhash128(tsvector, float4[], text) IS
+COMMENT ON FUNCTION simhash_128(tsvector, float4[], text) IS
 	'128-bit fingerprint of the lexemes of a tsvector, by their labels D, C, B and A';
 
-CREATE FUNCTION minhash128(
+CREATE FUNCTION minhash_128(
 	body text, weights simhash_weights DEFAULT NULL,
 	words integer DEFAULT NULL, chars integer DEFAULT NULL)
 	RETURNS simhash128
-	AS 'MODULE_PATHNAME', 'simhash_minhash128_text' LANGUAGE C
+	AS 'MODULE_PATHNAME', 'simhash_minhash_text_128' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 430
 	SUPPORT simhash_collation_support;
-COMMENT ON FUNCTION minhash128(text, simhash_weights, integer, integer) IS
+COMMENT ON FUNCTION minhash_128(text, simhash_weights, integer, integer) IS
 	'128-bit MinHash of a text, the set of its shingles of 2 words or others';
 
-CREATE FUNCTION minhash128(tokens text[]) RETURNS simhash128
-	AS 'MODULE_PATHNAME', 'simhash_minhash128_tokens' LANGUAGE C
+CREATE FUNCTION minhash_tokens_128(tokens text[]) RETURNS simhash128
+	AS 'MODULE_PATHNAME', 'simhash_minhash_tokens_128' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 470
 	SUPPORT simhash_collation_support;
-COMMENT ON FUNCTION minhash128(text[]) IS
+COMMENT ON FUNCTION minhash_tokens_128(text[]) IS
 	'128-bit MinHash of a set of tokens, taken as they are';
 
-CREATE FUNCTION minhash128(hashes bytea[]) RETURNS simhash128
-	AS 'MODULE_PATHNAME', 'simhash_minhash128_bytea' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE COST 270;
-COMMENT ON FUNCTION minhash128(bytea[]) IS
-	'128-bit MinHash of a set of features, given by their hashes of 16 bytes';
-
-CREATE FUNCTION minhash128(hashes uuid[]) RETURNS simhash128
-	AS 'MODULE_PATHNAME', 'simhash_minhash128_uuid' LANGUAGE C
+CREATE FUNCTION minhash_hashes_128(hashes uuid[]) RETURNS simhash128
+	AS 'MODULE_PATHNAME', 'simhash_minhash_hashes_128' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 250;
-COMMENT ON FUNCTION minhash128(uuid[]) IS
-	'128-bit MinHash of a set of features, given by their hashes of 16 bytes';
+COMMENT ON FUNCTION minhash_hashes_128(uuid[]) IS
+	'128-bit MinHash of a set of features, given by their hashes';
 
-CREATE FUNCTION minhash128(doc tsvector) RETURNS simhash128
-	AS 'MODULE_PATHNAME', 'simhash_minhash128_tsvector' LANGUAGE C
+CREATE FUNCTION minhash_128(doc tsvector) RETURNS simhash128
+	AS 'MODULE_PATHNAME', 'simhash_minhash_tsvector_128' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 670;
-COMMENT ON FUNCTION minhash128(tsvector) IS
+COMMENT ON FUNCTION minhash_128(tsvector) IS
 	'128-bit MinHash of the set of lexemes of a tsvector';
 
 -------------------------------------------------------------------------------
@@ -1026,178 +978,118 @@ CREATE AGGREGATE simhash_centroid(simhash64) (
 COMMENT ON AGGREGATE simhash_centroid(simhash64) IS
 	'fingerprint of those bits that more than half of the fingerprints have';
 
-CREATE FUNCTION simhash128_agg_token(internal, text) RETURNS internal
-	AS 'MODULE_PATHNAME', 'simhash128_agg_token' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION simhash_agg_token_128(internal, text) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-CREATE FUNCTION simhash128_agg_token_inverse(internal, text) RETURNS internal
-	AS 'MODULE_PATHNAME', 'simhash128_agg_token_inverse' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION simhash_agg_token_inverse_128(internal, text) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-CREATE FUNCTION simhash128_agg_token(internal, text, float8) RETURNS internal
-	AS 'MODULE_PATHNAME', 'simhash128_agg_token' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION simhash_agg_token_128(internal, text, float8) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-CREATE FUNCTION simhash128_agg_token_inverse(internal, text, float8) RETURNS internal
-	AS 'MODULE_PATHNAME', 'simhash128_agg_token_inverse' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION simhash_agg_token_inverse_128(internal, text, float8) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-CREATE FUNCTION simhash128_agg_hash(internal, bytea) RETURNS internal
-	AS 'MODULE_PATHNAME', 'simhash128_agg_bytea' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION simhash_agg_hash_128(internal, uuid) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-CREATE FUNCTION simhash128_agg_hash_inverse(internal, bytea) RETURNS internal
-	AS 'MODULE_PATHNAME', 'simhash128_agg_bytea_inverse' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION simhash_agg_hash_inverse_128(internal, uuid) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-CREATE FUNCTION simhash128_agg_hash(internal, bytea, float8) RETURNS internal
-	AS 'MODULE_PATHNAME', 'simhash128_agg_bytea' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION simhash_agg_hash_128(internal, uuid, float8) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-CREATE FUNCTION simhash128_agg_hash_inverse(internal, bytea, float8) RETURNS internal
-	AS 'MODULE_PATHNAME', 'simhash128_agg_bytea_inverse' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE;
-
-CREATE FUNCTION simhash128_agg_hash(internal, uuid) RETURNS internal
-	AS 'MODULE_PATHNAME', 'simhash128_agg_uuid' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE;
-
-CREATE FUNCTION simhash128_agg_hash_inverse(internal, uuid) RETURNS internal
-	AS 'MODULE_PATHNAME', 'simhash128_agg_uuid_inverse' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE;
-
-CREATE FUNCTION simhash128_agg_hash(internal, uuid, float8) RETURNS internal
-	AS 'MODULE_PATHNAME', 'simhash128_agg_uuid' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE;
-
-CREATE FUNCTION simhash128_agg_hash_inverse(internal, uuid, float8) RETURNS internal
-	AS 'MODULE_PATHNAME', 'simhash128_agg_uuid_inverse' LANGUAGE C
-	IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION simhash_agg_hash_inverse_128(internal, uuid, float8) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
 CREATE FUNCTION simhash_centroid_row(internal, simhash128) RETURNS internal
-	AS 'MODULE_PATHNAME', 'simhash128_agg_uuid' LANGUAGE C
+	AS 'MODULE_PATHNAME', 'simhash_agg_hash_128' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE;
 
 CREATE FUNCTION simhash_centroid_row_inverse(internal, simhash128) RETURNS internal
-	AS 'MODULE_PATHNAME', 'simhash128_agg_uuid_inverse' LANGUAGE C
+	AS 'MODULE_PATHNAME', 'simhash_agg_hash_inverse_128' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE;
 
-CREATE FUNCTION simhash128_agg_final(internal) RETURNS simhash128
+CREATE FUNCTION simhash_agg_final_128(internal) RETURNS simhash128
 	AS 'MODULE_PATHNAME', 'simhash_agg_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-CREATE AGGREGATE simhash128_agg(feature text) (
-	SFUNC = simhash128_agg_token,
+CREATE AGGREGATE simhash_agg_128(feature text) (
+	SFUNC = simhash_agg_token_128,
 	STYPE = internal,
 	SSPACE = 1048,
-	FINALFUNC = simhash128_agg_final,
+	FINALFUNC = simhash_agg_final_128,
 	COMBINEFUNC = simhash_agg_combine,
 	SERIALFUNC = simhash_agg_serialize,
 	DESERIALFUNC = simhash_agg_deserialize,
-	MSFUNC = simhash128_agg_token,
-	MINVFUNC = simhash128_agg_token_inverse,
+	MSFUNC = simhash_agg_token_128,
+	MINVFUNC = simhash_agg_token_inverse_128,
 	MSTYPE = internal,
 	MSSPACE = 1048,
-	MFINALFUNC = simhash128_agg_final,
+	MFINALFUNC = simhash_agg_final_128,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE simhash128_agg(text) IS
+COMMENT ON AGGREGATE simhash_agg_128(text) IS
 	'128-bit fingerprint of the features in all rows';
 
-CREATE AGGREGATE simhash128_agg(feature text, weight float8) (
-	SFUNC = simhash128_agg_token,
+CREATE AGGREGATE simhash_agg_128(feature text, weight float8) (
+	SFUNC = simhash_agg_token_128,
 	STYPE = internal,
 	SSPACE = 1048,
-	FINALFUNC = simhash128_agg_final,
+	FINALFUNC = simhash_agg_final_128,
 	COMBINEFUNC = simhash_agg_combine,
 	SERIALFUNC = simhash_agg_serialize,
 	DESERIALFUNC = simhash_agg_deserialize,
-	MSFUNC = simhash128_agg_token,
-	MINVFUNC = simhash128_agg_token_inverse,
+	MSFUNC = simhash_agg_token_128,
+	MINVFUNC = simhash_agg_token_inverse_128,
 	MSTYPE = internal,
 	MSSPACE = 1048,
-	MFINALFUNC = simhash128_agg_final,
+	MFINALFUNC = simhash_agg_final_128,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE simhash128_agg(text, float8) IS
+COMMENT ON AGGREGATE simhash_agg_128(text, float8) IS
 	'128-bit fingerprint of the weighted features in all rows';
 
-CREATE AGGREGATE simhash128_agg(hash bytea) (
-	SFUNC = simhash128_agg_hash,
+CREATE AGGREGATE simhash_agg_128(hash uuid) (
+	SFUNC = simhash_agg_hash_128,
 	STYPE = internal,
 	SSPACE = 1048,
-	FINALFUNC = simhash128_agg_final,
+	FINALFUNC = simhash_agg_final_128,
 	COMBINEFUNC = simhash_agg_combine,
 	SERIALFUNC = simhash_agg_serialize,
 	DESERIALFUNC = simhash_agg_deserialize,
-	MSFUNC = simhash128_agg_hash,
-	MINVFUNC = simhash128_agg_hash_inverse,
+	MSFUNC = simhash_agg_hash_128,
+	MINVFUNC = simhash_agg_hash_inverse_128,
 	MSTYPE = internal,
 	MSSPACE = 1048,
-	MFINALFUNC = simhash128_agg_final,
+	MFINALFUNC = simhash_agg_final_128,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE simhash128_agg(bytea) IS
-	'128-bit fingerprint of the features in all rows, given by their hashes of 16 bytes';
+COMMENT ON AGGREGATE simhash_agg_128(uuid) IS
+	'128-bit fingerprint of the features in all rows, given by their hashes';
 
-CREATE AGGREGATE simhash128_agg(hash bytea, weight float8) (
-	SFUNC = simhash128_agg_hash,
+CREATE AGGREGATE simhash_agg_128(hash uuid, weight float8) (
+	SFUNC = simhash_agg_hash_128,
 	STYPE = internal,
 	SSPACE = 1048,
-	FINALFUNC = simhash128_agg_final,
+	FINALFUNC = simhash_agg_final_128,
 	COMBINEFUNC = simhash_agg_combine,
 	SERIALFUNC = simhash_agg_serialize,
 	DESERIALFUNC = simhash_agg_deserialize,
-	MSFUNC = simhash128_agg_hash,
-	MINVFUNC = simhash128_agg_hash_inverse,
+	MSFUNC = simhash_agg_hash_128,
+	MINVFUNC = simhash_agg_hash_inverse_128,
 	MSTYPE = internal,
 	MSSPACE = 1048,
-	MFINALFUNC = simhash128_agg_final,
+	MFINALFUNC = simhash_agg_final_128,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE simhash128_agg(bytea, float8) IS
-	'128-bit fingerprint of the weighted features in all rows, given by their hashes of 16 bytes';
-
-CREATE AGGREGATE simhash128_agg(hash uuid) (
-	SFUNC = simhash128_agg_hash,
-	STYPE = internal,
-	SSPACE = 1048,
-	FINALFUNC = simhash128_agg_final,
-	COMBINEFUNC = simhash_agg_combine,
-	SERIALFUNC = simhash_agg_serialize,
-	DESERIALFUNC = simhash_agg_deserialize,
-	MSFUNC = simhash128_agg_hash,
-	MINVFUNC = simhash128_agg_hash_inverse,
-	MSTYPE = internal,
-	MSSPACE = 1048,
-	MFINALFUNC = simhash128_agg_final,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE simhash128_agg(uuid) IS
-	'128-bit fingerprint of the features in all rows, given by their hashes of 16 bytes';
-
-CREATE AGGREGATE simhash128_agg(hash uuid, weight float8) (
-	SFUNC = simhash128_agg_hash,
-	STYPE = internal,
-	SSPACE = 1048,
-	FINALFUNC = simhash128_agg_final,
-	COMBINEFUNC = simhash_agg_combine,
-	SERIALFUNC = simhash_agg_serialize,
-	DESERIALFUNC = simhash_agg_deserialize,
-	MSFUNC = simhash128_agg_hash,
-	MINVFUNC = simhash128_agg_hash_inverse,
-	MSTYPE = internal,
-	MSSPACE = 1048,
-	MFINALFUNC = simhash128_agg_final,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE simhash128_agg(uuid, float8) IS
-	'128-bit fingerprint of the weighted features in all rows, given by their hashes of 16 bytes';
+COMMENT ON AGGREGATE simhash_agg_128(uuid, float8) IS
+	'128-bit fingerprint of the weighted features in all rows, given by their hashes';
 
 CREATE AGGREGATE simhash_centroid(simhash128) (
 	SFUNC = simhash_centroid_row,
 	STYPE = internal,
 	SSPACE = 1048,
-	FINALFUNC = simhash128_agg_final,
+	FINALFUNC = simhash_agg_final_128,
 	COMBINEFUNC = simhash_agg_combine,
 	SERIALFUNC = simhash_agg_serialize,
 	DESERIALFUNC = simhash_agg_deserialize,
@@ -1205,7 +1097,7 @@ CREATE AGGREGATE simhash_centroid(simhash128) (
 	MINVFUNC = simhash_centroid_row_inverse,
 	MSTYPE = internal,
 	MSSPACE = 1048,
-	MFINALFUNC = simhash128_agg_final,
+	MFINALFUNC = simhash_agg_final_128,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE simhash_centroid(simhash128) IS
@@ -1259,62 +1151,46 @@ CREATE AGGREGATE minhash_agg(hash bigint) (
 COMMENT ON AGGREGATE minhash_agg(bigint) IS
 	'MinHash of the set of features in all rows, given by their hashes';
 
-CREATE FUNCTION minhash128_agg_token(internal, text) RETURNS internal
-	AS 'MODULE_PATHNAME', 'simhash_minhash128_agg_token' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION minhash_agg_token_128(internal, text) RETURNS internal
+	AS 'MODULE_PATHNAME', 'simhash_minhash_agg_token_128' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-CREATE FUNCTION minhash128_agg_hash(internal, bytea) RETURNS internal
-	AS 'MODULE_PATHNAME', 'simhash_minhash128_agg_bytea' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION minhash_agg_hash_128(internal, uuid) RETURNS internal
+	AS 'MODULE_PATHNAME', 'simhash_minhash_agg_hash_128' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-CREATE FUNCTION minhash128_agg_hash(internal, uuid) RETURNS internal
-	AS 'MODULE_PATHNAME', 'simhash_minhash128_agg_uuid' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-
-CREATE FUNCTION minhash128_agg_final(internal) RETURNS simhash128
+CREATE FUNCTION minhash_agg_final_128(internal) RETURNS simhash128
 	AS 'MODULE_PATHNAME', 'simhash_minhash_agg_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-CREATE AGGREGATE minhash128_agg(feature text) (
-	SFUNC = minhash128_agg_token,
+CREATE AGGREGATE minhash_agg_128(feature text) (
+	SFUNC = minhash_agg_token_128,
 	STYPE = internal,
 	SSPACE = 2040,
-	FINALFUNC = minhash128_agg_final,
+	FINALFUNC = minhash_agg_final_128,
 	COMBINEFUNC = minhash_agg_combine,
 	SERIALFUNC = minhash_agg_serialize,
 	DESERIALFUNC = minhash_agg_deserialize,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE minhash128_agg(text) IS
+COMMENT ON AGGREGATE minhash_agg_128(text) IS
 	'128-bit MinHash of the set of features in all rows';
 
-CREATE AGGREGATE minhash128_agg(hash bytea) (
-	SFUNC = minhash128_agg_hash,
+CREATE AGGREGATE minhash_agg_128(hash uuid) (
+	SFUNC = minhash_agg_hash_128,
 	STYPE = internal,
 	SSPACE = 2040,
-	FINALFUNC = minhash128_agg_final,
+	FINALFUNC = minhash_agg_final_128,
 	COMBINEFUNC = minhash_agg_combine,
 	SERIALFUNC = minhash_agg_serialize,
 	DESERIALFUNC = minhash_agg_deserialize,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE minhash128_agg(bytea) IS
-	'128-bit MinHash of the set of features in all rows, given by their hashes of 16 bytes';
-
-CREATE AGGREGATE minhash128_agg(hash uuid) (
-	SFUNC = minhash128_agg_hash,
-	STYPE = internal,
-	SSPACE = 2040,
-	FINALFUNC = minhash128_agg_final,
-	COMBINEFUNC = minhash_agg_combine,
-	SERIALFUNC = minhash_agg_serialize,
-	DESERIALFUNC = minhash_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE minhash128_agg(uuid) IS
-	'128-bit MinHash of the set of features in all rows, given by their hashes of 16 bytes';
+COMMENT ON AGGREGATE minhash_agg_128(uuid) IS
+	'128-bit MinHash of the set of features in all rows, given by their hashes';
 
 -------------------------------------------------------------------------------
 -- Distance
 --
 -- <-> has a result type of its own, so that the comparison operators below are
--- chosen over those of integer; <~> is the same distance as a plain integer,
+-- chosen over those of integer; <-># is the same distance as a plain integer,
 -- which is what operator classes order by.
 -------------------------------------------------------------------------------
 
@@ -1343,11 +1219,11 @@ CREATE OPERATOR <-> (
 );
 COMMENT ON OPERATOR <-> (simhash64, simhash64) IS 'Hamming distance';
 
-CREATE OPERATOR <~> (
+CREATE OPERATOR <-># (
 	LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash_distance_int,
-	COMMUTATOR = <~>
+	COMMUTATOR = <->#
 );
-COMMENT ON OPERATOR <~> (simhash64, simhash64) IS
+COMMENT ON OPERATOR <-># (simhash64, simhash64) IS
 	'Hamming distance, as integer';
 
 CREATE FUNCTION simhash_similarity(simhash64, simhash64) RETURNS float8
@@ -1384,11 +1260,11 @@ CREATE OPERATOR <-> (
 );
 COMMENT ON OPERATOR <-> (simhash128, simhash128) IS 'Hamming distance';
 
-CREATE OPERATOR <~> (
+CREATE OPERATOR <-># (
 	LEFTARG = simhash128, RIGHTARG = simhash128, FUNCTION = simhash_distance_int,
-	COMMUTATOR = <~>
+	COMMUTATOR = <->#
 );
-COMMENT ON OPERATOR <~> (simhash128, simhash128) IS
+COMMENT ON OPERATOR <-># (simhash128, simhash128) IS
 	'Hamming distance, as integer';
 
 CREATE FUNCTION simhash_similarity(simhash128, simhash128) RETURNS float8
@@ -1501,14 +1377,15 @@ CREATE FUNCTION simhash_join(internal, oid, internal, smallint, internal)
 CREATE FUNCTION simhash_within_support(internal) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C STRICT;
 
-CREATE FUNCTION simhash_within(a simhash64, b simhash64, k bigint)
+CREATE FUNCTION simhash_within(
+	a simhash64, b simhash64, max_distance bigint)
 	RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
 	SUPPORT simhash_within_support;
 COMMENT ON FUNCTION simhash_within(simhash64, simhash64, bigint) IS
 	'is the distance at most k?';
 
-CREATE FUNCTION hamming_bound_below(bound bigint) RETURNS bigint
+CREATE FUNCTION hamming_bound_below(bigint) RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION hamming_bound_below(bigint) IS
 	'the k for which distance <= k says distance < bound';
@@ -1592,7 +1469,8 @@ CREATE FUNCTION simhash_join_128(internal, oid, internal, smallint, internal)
 CREATE FUNCTION simhash_within_support_128(internal) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C STRICT;
 
-CREATE FUNCTION simhash_within(a simhash128, b simhash128, k bigint)
+CREATE FUNCTION simhash_within(
+	a simhash128, b simhash128, max_distance bigint)
 	RETURNS boolean
 	AS 'MODULE_PATHNAME', 'simhash_within_128'
 	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
@@ -1643,11 +1521,11 @@ CREATE TYPE hamming_ball128 (
 	ALIGNMENT = double
 );
 
-CREATE FUNCTION hamming_ball128(centre simhash128, radius bigint)
+CREATE FUNCTION hamming_ball_128(centre simhash128, radius bigint)
 	RETURNS hamming_ball128
 	AS 'MODULE_PATHNAME', 'hamming_ball_make_128' LANGUAGE C
 	IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION hamming_ball128(simhash128, bigint) IS
+COMMENT ON FUNCTION hamming_ball_128(simhash128, bigint) IS
 	'all fingerprints within a radius of a centre';
 
 CREATE FUNCTION simhash_in_ball(simhash128, hamming_ball128) RETURNS boolean
@@ -2150,11 +2028,11 @@ CREATE FUNCTION gist_simhash64_fetch(internal) RETURNS internal
 CREATE FUNCTION gist_simhash64_sortsupport(internal) RETURNS void
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-CREATE OPERATOR CLASS gist_simhash64_ops
+CREATE OPERATOR CLASS simhash64_ops
 	DEFAULT FOR TYPE simhash64 USING gist AS
 	OPERATOR 1 %,
 	OPERATOR 2 <@ (simhash64, hamming_ball),
-	OPERATOR 15 <~> FOR ORDER BY pg_catalog.integer_ops,
+	OPERATOR 15 <-># FOR ORDER BY pg_catalog.integer_ops,
 	FUNCTION 1 gist_simhash64_consistent(internal, simhash64, smallint, oid, internal),
 	FUNCTION 2 gist_simhash64_union(internal, internal),
 	FUNCTION 3 gist_simhash64_compress(internal),
@@ -2165,7 +2043,7 @@ CREATE OPERATOR CLASS gist_simhash64_ops
 	FUNCTION 9 gist_simhash64_fetch(internal),
 	FUNCTION 11 gist_simhash64_sortsupport(internal),
 	STORAGE bytea;
-COMMENT ON OPERATOR CLASS gist_simhash64_ops USING gist IS
+COMMENT ON OPERATOR CLASS simhash64_ops USING gist IS
 	'Hamming distance: within a ball, near-duplicate, nearest neighbours';
 
 -------------------------------------------------------------------------------
@@ -2186,17 +2064,17 @@ CREATE OPERATOR CLASS simhash64_ops
 	OPERATOR 1 %,
 	OPERATOR 2 <@ (simhash64, hamming_ball),
 	OPERATOR 3 =,
-	OPERATOR 15 <~> FOR ORDER BY pg_catalog.integer_ops;
+	OPERATOR 15 <-># FOR ORDER BY pg_catalog.integer_ops;
 COMMENT ON OPERATOR CLASS simhash64_ops USING hamming IS
 	'Hamming distance: within a ball, near-duplicate, equal, nearest neighbours';
 
-CREATE OPERATOR CLASS hamming_simhash128_ops
+CREATE OPERATOR CLASS simhash128_ops
 	DEFAULT FOR TYPE simhash128 USING hamming AS
 	OPERATOR 1 %,
 	OPERATOR 2 <@ (simhash128, hamming_ball128),
 	OPERATOR 3 =,
-	OPERATOR 15 <~> FOR ORDER BY pg_catalog.integer_ops;
-COMMENT ON OPERATOR CLASS hamming_simhash128_ops USING hamming IS
+	OPERATOR 15 <-># FOR ORDER BY pg_catalog.integer_ops;
+COMMENT ON OPERATOR CLASS simhash128_ops USING hamming IS
 	'Hamming distance: within a ball, near-duplicate, equal, nearest neighbours';
 
 CREATE FUNCTION hamming_index_stats(

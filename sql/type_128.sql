@@ -30,9 +30,9 @@ CREATE TABLE both_types (f64 simhash64, f128 simhash128, u uuid);
 SELECT split_part(error_of(format('SELECT %s FROM both_types a', expression)), ' / ', 1) AS error
 FROM (VALUES ('f64::simhash128'), ('f128::bigint'), ('1::simhash128'), ('f64::uuid'), ('f64 = f128'), ('coalesce(f64, f128)'),
 	('f128 = u'), ('f128 = 1'), ('f128 <-> u'), ('f128 <-> 1'),
-	('f64 <-> f128'), ('f128 <-> f64 <= 3'), ('f64 <~> f128'), ('f128 % f64'),
-	('f128 <@ hamming_ball(f64, 3)'), ('hamming_ball128(f128, 3) @> f64'),
-	('hamming_ball(f128, 3)'), ('hamming_ball128(f64, 3)'),
+	('f64 <-> f128'), ('f128 <-> f64 <= 3'), ('f64 <-># f128'), ('f128 % f64'),
+	('f128 <@ hamming_ball(f64, 3)'), ('hamming_ball_128(f128, 3) @> f64'),
+	('hamming_ball(f128, 3)'), ('hamming_ball_128(f64, 3)'),
 	('simhash_distance(f64, f128)'), ('simhash_within(f128, f64, 3)'),
 	('(SELECT f64 FROM both_types b WHERE a.f64 <-> b.f128 < 4)'),
 	('row_number() OVER (ORDER BY f128 <-> f64)')) e(expression);

@@ -72,23 +72,23 @@ INSERT INTO texts VALUES
 ('oopkbajficenlhdf gikljfoekeegdcdl z', NULL, NULL, '{"oopkbajficenlhdf": 0, "gikljfoekeegdcdl": 1}', '548d3034b5c44ad3e880509be36eee39', '548d3034b5c44ad3e880509be36eee39', '54851014a0840890e880509be36eee39', '806fd15335a5444cc51daf81bcf4ff57');
 SELECT count(*) AS vectors,
 	count(*) FILTER (WHERE simhash(body, weights, words, chars, 'count') IS DISTINCT FROM count::simhash64
-		OR simhash128(body, weights, words, chars, 'count') IS DISTINCT FROM count) AS wrong_count,
+		OR simhash_128(body, weights, words, chars, 'count') IS DISTINCT FROM count) AS wrong_count,
 	count(*) FILTER (WHERE simhash(body, weights, words, chars, 'log') IS DISTINCT FROM log::simhash64
-		OR simhash128(body, weights, words, chars, 'log') IS DISTINCT FROM log) AS wrong_log,
+		OR simhash_128(body, weights, words, chars, 'log') IS DISTINCT FROM log) AS wrong_log,
 	count(*) FILTER (WHERE simhash(body, weights, words, chars, 'once') IS DISTINCT FROM once::simhash64
-		OR simhash128(body, weights, words, chars, 'once') IS DISTINCT FROM once) AS wrong_once,
+		OR simhash_128(body, weights, words, chars, 'once') IS DISTINCT FROM once) AS wrong_once,
 	count(*) FILTER (WHERE minhash(body, weights, words, chars) IS DISTINCT FROM minhash::simhash64
-		OR minhash128(body, weights, words, chars) IS DISTINCT FROM minhash) AS wrong_minhash
+		OR minhash_128(body, weights, words, chars) IS DISTINCT FROM minhash) AS wrong_minhash
 FROM texts;
 SELECT * FROM texts
 WHERE simhash(body, weights, words, chars, 'count') IS DISTINCT FROM count::simhash64
-		OR simhash128(body, weights, words, chars, 'count') IS DISTINCT FROM count
+		OR simhash_128(body, weights, words, chars, 'count') IS DISTINCT FROM count
 	OR simhash(body, weights, words, chars, 'log') IS DISTINCT FROM log::simhash64
-		OR simhash128(body, weights, words, chars, 'log') IS DISTINCT FROM log
+		OR simhash_128(body, weights, words, chars, 'log') IS DISTINCT FROM log
 	OR simhash(body, weights, words, chars, 'once') IS DISTINCT FROM once::simhash64
-		OR simhash128(body, weights, words, chars, 'once') IS DISTINCT FROM once
+		OR simhash_128(body, weights, words, chars, 'once') IS DISTINCT FROM once
 	OR minhash(body, weights, words, chars) IS DISTINCT FROM minhash::simhash64
-		OR minhash128(body, weights, words, chars) IS DISTINCT FROM minhash;
+		OR minhash_128(body, weights, words, chars) IS DISTINCT FROM minhash;
 DROP TABLE texts;
 
 -- texts, with other weights
@@ -106,19 +106,19 @@ INSERT INTO weighted VALUES
 ('oopkbajficenlhdf gikljfoekeegdcdl z', NULL, NULL, '{"oopkbajficenlhdf": 7, "gikljfoekeegdcdl": 0.3}', '54a7d9dde88eadb0c106428b93eaf8e9', '54a7d9dde88eadb0c106428b93eaf8e9', '54a7d9dde88eadb0c106428b93eaf8e9');
 SELECT count(*) AS vectors,
 	count(*) FILTER (WHERE simhash(body, weights, words, chars, 'count') IS DISTINCT FROM count::simhash64
-		OR simhash128(body, weights, words, chars, 'count') IS DISTINCT FROM count) AS wrong_count,
+		OR simhash_128(body, weights, words, chars, 'count') IS DISTINCT FROM count) AS wrong_count,
 	count(*) FILTER (WHERE simhash(body, weights, words, chars, 'log') IS DISTINCT FROM log::simhash64
-		OR simhash128(body, weights, words, chars, 'log') IS DISTINCT FROM log) AS wrong_log,
+		OR simhash_128(body, weights, words, chars, 'log') IS DISTINCT FROM log) AS wrong_log,
 	count(*) FILTER (WHERE simhash(body, weights, words, chars, 'once') IS DISTINCT FROM once::simhash64
-		OR simhash128(body, weights, words, chars, 'once') IS DISTINCT FROM once) AS wrong_once
+		OR simhash_128(body, weights, words, chars, 'once') IS DISTINCT FROM once) AS wrong_once
 FROM weighted;
 SELECT * FROM weighted
 WHERE simhash(body, weights, words, chars, 'count') IS DISTINCT FROM count::simhash64
-		OR simhash128(body, weights, words, chars, 'count') IS DISTINCT FROM count
+		OR simhash_128(body, weights, words, chars, 'count') IS DISTINCT FROM count
 	OR simhash(body, weights, words, chars, 'log') IS DISTINCT FROM log::simhash64
-		OR simhash128(body, weights, words, chars, 'log') IS DISTINCT FROM log
+		OR simhash_128(body, weights, words, chars, 'log') IS DISTINCT FROM log
 	OR simhash(body, weights, words, chars, 'once') IS DISTINCT FROM once::simhash64
-		OR simhash128(body, weights, words, chars, 'once') IS DISTINCT FROM once;
+		OR simhash_128(body, weights, words, chars, 'once') IS DISTINCT FROM once;
 DROP TABLE weighted;
 
 -- texts, with weights by document frequency
@@ -145,19 +145,19 @@ INSERT INTO idf VALUES
 (ARRAY['oopkbajficenlhdf gikljfoekeegdcdl', 'gikljfoekeegdcdl b', 'b c d'], 1, 'oopkbajficenlhdf b c d e', 2, '8458d391dcf0ad2ed803bffad5b8fbb2', '8458d391dcf0ad2ed803bffad5b8fbb2', '8458d391dcf0ad2ed803bffad5b8fbb2');
 SELECT count(*) AS vectors,
 	count(*) FILTER (WHERE simhash(body, (SELECT simhash_idf(b, min_df) FROM unnest(bodies) b), words, NULL, 'count') IS DISTINCT FROM count::simhash64
-		OR simhash128(body, (SELECT simhash_idf(b, min_df) FROM unnest(bodies) b), words, NULL, 'count') IS DISTINCT FROM count) AS wrong_count,
+		OR simhash_128(body, (SELECT simhash_idf(b, min_df) FROM unnest(bodies) b), words, NULL, 'count') IS DISTINCT FROM count) AS wrong_count,
 	count(*) FILTER (WHERE simhash(body, (SELECT simhash_idf(b, min_df) FROM unnest(bodies) b), words, NULL, 'log') IS DISTINCT FROM log::simhash64
-		OR simhash128(body, (SELECT simhash_idf(b, min_df) FROM unnest(bodies) b), words, NULL, 'log') IS DISTINCT FROM log) AS wrong_log,
+		OR simhash_128(body, (SELECT simhash_idf(b, min_df) FROM unnest(bodies) b), words, NULL, 'log') IS DISTINCT FROM log) AS wrong_log,
 	count(*) FILTER (WHERE simhash(body, (SELECT simhash_idf(b, min_df) FROM unnest(bodies) b), words, NULL, 'once') IS DISTINCT FROM once::simhash64
-		OR simhash128(body, (SELECT simhash_idf(b, min_df) FROM unnest(bodies) b), words, NULL, 'once') IS DISTINCT FROM once) AS wrong_once
+		OR simhash_128(body, (SELECT simhash_idf(b, min_df) FROM unnest(bodies) b), words, NULL, 'once') IS DISTINCT FROM once) AS wrong_once
 FROM idf;
 SELECT * FROM idf
 WHERE simhash(body, (SELECT simhash_idf(b, min_df) FROM unnest(bodies) b), words, NULL, 'count') IS DISTINCT FROM count::simhash64
-		OR simhash128(body, (SELECT simhash_idf(b, min_df) FROM unnest(bodies) b), words, NULL, 'count') IS DISTINCT FROM count
+		OR simhash_128(body, (SELECT simhash_idf(b, min_df) FROM unnest(bodies) b), words, NULL, 'count') IS DISTINCT FROM count
 	OR simhash(body, (SELECT simhash_idf(b, min_df) FROM unnest(bodies) b), words, NULL, 'log') IS DISTINCT FROM log::simhash64
-		OR simhash128(body, (SELECT simhash_idf(b, min_df) FROM unnest(bodies) b), words, NULL, 'log') IS DISTINCT FROM log
+		OR simhash_128(body, (SELECT simhash_idf(b, min_df) FROM unnest(bodies) b), words, NULL, 'log') IS DISTINCT FROM log
 	OR simhash(body, (SELECT simhash_idf(b, min_df) FROM unnest(bodies) b), words, NULL, 'once') IS DISTINCT FROM once::simhash64
-		OR simhash128(body, (SELECT simhash_idf(b, min_df) FROM unnest(bodies) b), words, NULL, 'once') IS DISTINCT FROM once;
+		OR simhash_128(body, (SELECT simhash_idf(b, min_df) FROM unnest(bodies) b), words, NULL, 'once') IS DISTINCT FROM once;
 DROP TABLE idf;
 
 -- tokens as they are: each votes
@@ -175,16 +175,16 @@ INSERT INTO tokens VALUES
 (ARRAY[U&'\6771\4eac', U&'\90fd'], '06015290060871040404243c02400008', '269fc5638403b66a8abfc5ce8b5f8aad'),
 (ARRAY[repeat('x', 300), 'y'], '2501146055c0214434829504dc448c37', 'c409a6de0c7d7b131dc1ede9b25255ad');
 SELECT count(*) AS vectors,
-	count(*) FILTER (WHERE simhash(tokens) IS DISTINCT FROM count::simhash64
-		OR simhash128(tokens) IS DISTINCT FROM count) AS wrong_count,
-	count(*) FILTER (WHERE minhash(tokens) IS DISTINCT FROM minhash::simhash64
-		OR minhash128(tokens) IS DISTINCT FROM minhash) AS wrong_minhash
+	count(*) FILTER (WHERE simhash_tokens(tokens) IS DISTINCT FROM count::simhash64
+		OR simhash_tokens_128(tokens) IS DISTINCT FROM count) AS wrong_count,
+	count(*) FILTER (WHERE minhash_tokens(tokens) IS DISTINCT FROM minhash::simhash64
+		OR minhash_tokens_128(tokens) IS DISTINCT FROM minhash) AS wrong_minhash
 FROM tokens;
 SELECT * FROM tokens
-WHERE simhash(tokens) IS DISTINCT FROM count::simhash64
-		OR simhash128(tokens) IS DISTINCT FROM count
-	OR minhash(tokens) IS DISTINCT FROM minhash::simhash64
-		OR minhash128(tokens) IS DISTINCT FROM minhash;
+WHERE simhash_tokens(tokens) IS DISTINCT FROM count::simhash64
+		OR simhash_tokens_128(tokens) IS DISTINCT FROM count
+	OR minhash_tokens(tokens) IS DISTINCT FROM minhash::simhash64
+		OR minhash_tokens_128(tokens) IS DISTINCT FROM minhash;
 DROP TABLE tokens;
 
 -- hashes of the caller's own
@@ -202,40 +202,36 @@ INSERT INTO hashes VALUES
 (ARRAY[0, 1, 2, 3, 4, 5, 6, 7, 8, 9], '0000000000000000', '4d4c506f591259c7'),
 (ARRAY[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77, 78, 79, 80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93, 94, 95, 96, 97, 98, 99], '0000000000000000', '852fc224d9459b86');
 SELECT count(*) AS vectors,
-	count(*) FILTER (WHERE simhash(hashes) IS DISTINCT FROM count) AS wrong_count,
-	count(*) FILTER (WHERE minhash(hashes) IS DISTINCT FROM minhash) AS wrong_minhash
+	count(*) FILTER (WHERE simhash_hashes(hashes) IS DISTINCT FROM count) AS wrong_count,
+	count(*) FILTER (WHERE minhash_hashes(hashes) IS DISTINCT FROM minhash) AS wrong_minhash
 FROM hashes;
 SELECT * FROM hashes
-WHERE simhash(hashes) IS DISTINCT FROM count
-	OR minhash(hashes) IS DISTINCT FROM minhash;
+WHERE simhash_hashes(hashes) IS DISTINCT FROM count
+	OR minhash_hashes(hashes) IS DISTINCT FROM minhash;
 DROP TABLE hashes;
 
 -- hashes of the caller's own, of 16 bytes
-CREATE TABLE wide_hashes (hashes bytea[],
+CREATE TABLE wide_hashes (hashes uuid[],
 	count simhash128, minhash simhash128);
 INSERT INTO wide_hashes VALUES
 ('{}', NULL, NULL),
-(ARRAY['\x00000000000000000000000000000000'::bytea], '00000000000000000000000000000000', '08019dad5c25f52708019dad5c25f527'),
-(ARRAY['\xffffffffffffffffffffffffffffffff'::bytea], 'ffffffffffffffffffffffffffffffff', '9afc5bf6f4faffa69afc5bf6f4faffa6'),
-(ARRAY['\x00000000000000010000000000000002'::bytea], '00000000000000010000000000000002', '2bcbb2254fb99b5cef43cb2e5fdc45e6'),
-(ARRAY['\x00000000000000010000000000000002'::bytea, '\x00000000000000010000000000000002'::bytea], '00000000000000010000000000000002', '2bcbb2254fb99b5cef43cb2e5fdc45e6'),
-(ARRAY['\x00000000000000010000000000000002'::bytea, '\x00000000000000010000000000000003'::bytea], '00000000000000010000000000000002', '2bcbb2254fb99b5c4f41864e5bdde126'),
-(ARRAY['\x00000000000000010000000000000002'::bytea, '\x00000000000000030000000000000002'::bytea], '00000000000000010000000000000002', '4bc9b6f64bf1f104ef43cb2e5fdc45e6'),
-(ARRAY['\x00000000000000010000000000000002'::bytea, '\x00000000000000010000000000000003'::bytea, '\x00000000000000030000000000000002'::bytea, '\x00000000000000030000000000000003'::bytea], '00000000000000010000000000000002', '4bc9b6f64bf1f1044f41864e5bdde126'),
-(ARRAY['\x7fffffffffffffff8000000000000000'::bytea, '\x80000000000000007fffffffffffffff'::bytea], '00000000000000000000000000000000', 'bb3f99f5caae4d00bb3f99f5caae4d00'),
-(ARRAY['\x0000000000000000ffffffffffffffff'::bytea, '\x0000000000000001fffffffffffffffe'::bytea, '\x0000000000000002fffffffffffffffd'::bytea, '\x0000000000000003fffffffffffffffc'::bytea, '\x0000000000000004fffffffffffffffb'::bytea, '\x0000000000000005fffffffffffffffa'::bytea, '\x0000000000000006fffffffffffffff9'::bytea, '\x0000000000000007fffffffffffffff8'::bytea, '\x0000000000000008fffffffffffffff7'::bytea, '\x0000000000000009fffffffffffffff6'::bytea], '0000000000000000fffffffffffffffe', '4d4c506f591259c7cceed20118ad9cc6'),
-(ARRAY['\x00000000000000000000000000000000'::bytea, '\x00000000000000010000000000000000'::bytea, '\x00000000000000020000000000000000'::bytea, '\x00000000000000030000000000000001'::bytea, '\x00000000000000040000000000000001'::bytea, '\x00000000000000050000000000000001'::bytea, '\x00000000000000060000000000000002'::bytea, '\x00000000000000070000000000000002'::bytea, '\x00000000000000080000000000000002'::bytea, '\x00000000000000090000000000000003'::bytea, '\x000000000000000a0000000000000003'::bytea, '\x000000000000000b0000000000000003'::bytea, '\x000000000000000c0000000000000004'::bytea, '\x000000000000000d0000000000000004'::bytea, '\x000000000000000e0000000000000004'::bytea, '\x000000000000000f0000000000000005'::bytea, '\x00000000000000100000000000000005'::bytea, '\x00000000000000110000000000000005'::bytea, '\x00000000000000120000000000000006'::bytea, '\x00000000000000130000000000000006'::bytea, '\x00000000000000140000000000000006'::bytea, '\x00000000000000150000000000000007'::bytea, '\x00000000000000160000000000000007'::bytea, '\x00000000000000170000000000000007'::bytea, '\x00000000000000180000000000000008'::bytea, '\x00000000000000190000000000000008'::bytea, '\x000000000000001a0000000000000008'::bytea, '\x000000000000001b0000000000000009'::bytea, '\x000000000000001c0000000000000009'::bytea, '\x000000000000001d0000000000000009'::bytea, '\x000000000000001e000000000000000a'::bytea, '\x000000000000001f000000000000000a'::bytea, '\x0000000000000020000000000000000a'::bytea, '\x0000000000000021000000000000000b'::bytea, '\x0000000000000022000000000000000b'::bytea, '\x0000000000000023000000000000000b'::bytea, '\x0000000000000024000000000000000c'::bytea, '\x0000000000000025000000000000000c'::bytea, '\x0000000000000026000000000000000c'::bytea, '\x0000000000000027000000000000000d'::bytea, '\x0000000000000028000000000000000d'::bytea, '\x0000000000000029000000000000000d'::bytea, '\x000000000000002a000000000000000e'::bytea, '\x000000000000002b000000000000000e'::bytea, '\x000000000000002c000000000000000e'::bytea, '\x000000000000002d000000000000000f'::bytea, '\x000000000000002e000000000000000f'::bytea, '\x000000000000002f000000000000000f'::bytea, '\x00000000000000300000000000000010'::bytea, '\x00000000000000310000000000000010'::bytea, '\x00000000000000320000000000000010'::bytea, '\x00000000000000330000000000000011'::bytea, '\x00000000000000340000000000000011'::bytea, '\x00000000000000350000000000000011'::bytea, '\x00000000000000360000000000000012'::bytea, '\x00000000000000370000000000000012'::bytea, '\x00000000000000380000000000000012'::bytea, '\x00000000000000390000000000000013'::bytea, '\x000000000000003a0000000000000013'::bytea, '\x000000000000003b0000000000000013'::bytea, '\x000000000000003c0000000000000014'::bytea, '\x000000000000003d0000000000000014'::bytea, '\x000000000000003e0000000000000014'::bytea, '\x000000000000003f0000000000000015'::bytea, '\x00000000000000400000000000000015'::bytea, '\x00000000000000410000000000000015'::bytea, '\x00000000000000420000000000000016'::bytea, '\x00000000000000430000000000000016'::bytea, '\x00000000000000440000000000000016'::bytea, '\x00000000000000450000000000000017'::bytea, '\x00000000000000460000000000000017'::bytea, '\x00000000000000470000000000000017'::bytea, '\x00000000000000480000000000000018'::bytea, '\x00000000000000490000000000000018'::bytea, '\x000000000000004a0000000000000018'::bytea, '\x000000000000004b0000000000000019'::bytea, '\x000000000000004c0000000000000019'::bytea, '\x000000000000004d0000000000000019'::bytea, '\x000000000000004e000000000000001a'::bytea, '\x000000000000004f000000000000001a'::bytea, '\x0000000000000050000000000000001a'::bytea, '\x0000000000000051000000000000001b'::bytea, '\x0000000000000052000000000000001b'::bytea, '\x0000000000000053000000000000001b'::bytea, '\x0000000000000054000000000000001c'::bytea, '\x0000000000000055000000000000001c'::bytea, '\x0000000000000056000000000000001c'::bytea, '\x0000000000000057000000000000001d'::bytea, '\x0000000000000058000000000000001d'::bytea, '\x0000000000000059000000000000001d'::bytea, '\x000000000000005a000000000000001e'::bytea, '\x000000000000005b000000000000001e'::bytea, '\x000000000000005c000000000000001e'::bytea, '\x000000000000005d000000000000001f'::bytea, '\x000000000000005e000000000000001f'::bytea, '\x000000000000005f000000000000001f'::bytea, '\x00000000000000600000000000000020'::bytea, '\x00000000000000610000000000000020'::bytea, '\x00000000000000620000000000000020'::bytea, '\x00000000000000630000000000000021'::bytea], '00000000000000000000000000000000', '852fc224d9459b86d56ff365991699c7');
+(ARRAY['00000000-0000-0000-0000-000000000000'::uuid], '00000000000000000000000000000000', '08019dad5c25f52708019dad5c25f527'),
+(ARRAY['ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid], 'ffffffffffffffffffffffffffffffff', '9afc5bf6f4faffa69afc5bf6f4faffa6'),
+(ARRAY['00000000-0000-0001-0000-000000000002'::uuid], '00000000000000010000000000000002', '2bcbb2254fb99b5cef43cb2e5fdc45e6'),
+(ARRAY['00000000-0000-0001-0000-000000000002'::uuid, '00000000-0000-0001-0000-000000000002'::uuid], '00000000000000010000000000000002', '2bcbb2254fb99b5cef43cb2e5fdc45e6'),
+(ARRAY['00000000-0000-0001-0000-000000000002'::uuid, '00000000-0000-0001-0000-000000000003'::uuid], '00000000000000010000000000000002', '2bcbb2254fb99b5c4f41864e5bdde126'),
+(ARRAY['00000000-0000-0001-0000-000000000002'::uuid, '00000000-0000-0003-0000-000000000002'::uuid], '00000000000000010000000000000002', '4bc9b6f64bf1f104ef43cb2e5fdc45e6'),
+(ARRAY['00000000-0000-0001-0000-000000000002'::uuid, '00000000-0000-0001-0000-000000000003'::uuid, '00000000-0000-0003-0000-000000000002'::uuid, '00000000-0000-0003-0000-000000000003'::uuid], '00000000000000010000000000000002', '4bc9b6f64bf1f1044f41864e5bdde126'),
+(ARRAY['7fffffff-ffff-ffff-8000-000000000000'::uuid, '80000000-0000-0000-7fff-ffffffffffff'::uuid], '00000000000000000000000000000000', 'bb3f99f5caae4d00bb3f99f5caae4d00'),
+(ARRAY['00000000-0000-0000-ffff-ffffffffffff'::uuid, '00000000-0000-0001-ffff-fffffffffffe'::uuid, '00000000-0000-0002-ffff-fffffffffffd'::uuid, '00000000-0000-0003-ffff-fffffffffffc'::uuid, '00000000-0000-0004-ffff-fffffffffffb'::uuid, '00000000-0000-0005-ffff-fffffffffffa'::uuid, '00000000-0000-0006-ffff-fffffffffff9'::uuid, '00000000-0000-0007-ffff-fffffffffff8'::uuid, '00000000-0000-0008-ffff-fffffffffff7'::uuid, '00000000-0000-0009-ffff-fffffffffff6'::uuid], '0000000000000000fffffffffffffffe', '4d4c506f591259c7cceed20118ad9cc6'),
+(ARRAY['00000000-0000-0000-0000-000000000000'::uuid, '00000000-0000-0001-0000-000000000000'::uuid, '00000000-0000-0002-0000-000000000000'::uuid, '00000000-0000-0003-0000-000000000001'::uuid, '00000000-0000-0004-0000-000000000001'::uuid, '00000000-0000-0005-0000-000000000001'::uuid, '00000000-0000-0006-0000-000000000002'::uuid, '00000000-0000-0007-0000-000000000002'::uuid, '00000000-0000-0008-0000-000000000002'::uuid, '00000000-0000-0009-0000-000000000003'::uuid, '00000000-0000-000a-0000-000000000003'::uuid, '00000000-0000-000b-0000-000000000003'::uuid, '00000000-0000-000c-0000-000000000004'::uuid, '00000000-0000-000d-0000-000000000004'::uuid, '00000000-0000-000e-0000-000000000004'::uuid, '00000000-0000-000f-0000-000000000005'::uuid, '00000000-0000-0010-0000-000000000005'::uuid, '00000000-0000-0011-0000-000000000005'::uuid, '00000000-0000-0012-0000-000000000006'::uuid, '00000000-0000-0013-0000-000000000006'::uuid, '00000000-0000-0014-0000-000000000006'::uuid, '00000000-0000-0015-0000-000000000007'::uuid, '00000000-0000-0016-0000-000000000007'::uuid, '00000000-0000-0017-0000-000000000007'::uuid, '00000000-0000-0018-0000-000000000008'::uuid, '00000000-0000-0019-0000-000000000008'::uuid, '00000000-0000-001a-0000-000000000008'::uuid, '00000000-0000-001b-0000-000000000009'::uuid, '00000000-0000-001c-0000-000000000009'::uuid, '00000000-0000-001d-0000-000000000009'::uuid, '00000000-0000-001e-0000-00000000000a'::uuid, '00000000-0000-001f-0000-00000000000a'::uuid, '00000000-0000-0020-0000-00000000000a'::uuid, '00000000-0000-0021-0000-00000000000b'::uuid, '00000000-0000-0022-0000-00000000000b'::uuid, '00000000-0000-0023-0000-00000000000b'::uuid, '00000000-0000-0024-0000-00000000000c'::uuid, '00000000-0000-0025-0000-00000000000c'::uuid, '00000000-0000-0026-0000-00000000000c'::uuid, '00000000-0000-0027-0000-00000000000d'::uuid, '00000000-0000-0028-0000-00000000000d'::uuid, '00000000-0000-0029-0000-00000000000d'::uuid, '00000000-0000-002a-0000-00000000000e'::uuid, '00000000-0000-002b-0000-00000000000e'::uuid, '00000000-0000-002c-0000-00000000000e'::uuid, '00000000-0000-002d-0000-00000000000f'::uuid, '00000000-0000-002e-0000-00000000000f'::uuid, '00000000-0000-002f-0000-00000000000f'::uuid, '00000000-0000-0030-0000-000000000010'::uuid, '00000000-0000-0031-0000-000000000010'::uuid, '00000000-0000-0032-0000-000000000010'::uuid, '00000000-0000-0033-0000-000000000011'::uuid, '00000000-0000-0034-0000-000000000011'::uuid, '00000000-0000-0035-0000-000000000011'::uuid, '00000000-0000-0036-0000-000000000012'::uuid, '00000000-0000-0037-0000-000000000012'::uuid, '00000000-0000-0038-0000-000000000012'::uuid, '00000000-0000-0039-0000-000000000013'::uuid, '00000000-0000-003a-0000-000000000013'::uuid, '00000000-0000-003b-0000-000000000013'::uuid, '00000000-0000-003c-0000-000000000014'::uuid, '00000000-0000-003d-0000-000000000014'::uuid, '00000000-0000-003e-0000-000000000014'::uuid, '00000000-0000-003f-0000-000000000015'::uuid, '00000000-0000-0040-0000-000000000015'::uuid, '00000000-0000-0041-0000-000000000015'::uuid, '00000000-0000-0042-0000-000000000016'::uuid, '00000000-0000-0043-0000-000000000016'::uuid, '00000000-0000-0044-0000-000000000016'::uuid, '00000000-0000-0045-0000-000000000017'::uuid, '00000000-0000-0046-0000-000000000017'::uuid, '00000000-0000-0047-0000-000000000017'::uuid, '00000000-0000-0048-0000-000000000018'::uuid, '00000000-0000-0049-0000-000000000018'::uuid, '00000000-0000-004a-0000-000000000018'::uuid, '00000000-0000-004b-0000-000000000019'::uuid, '00000000-0000-004c-0000-000000000019'::uuid, '00000000-0000-004d-0000-000000000019'::uuid, '00000000-0000-004e-0000-00000000001a'::uuid, '00000000-0000-004f-0000-00000000001a'::uuid, '00000000-0000-0050-0000-00000000001a'::uuid, '00000000-0000-0051-0000-00000000001b'::uuid, '00000000-0000-0052-0000-00000000001b'::uuid, '00000000-0000-0053-0000-00000000001b'::uuid, '00000000-0000-0054-0000-00000000001c'::uuid, '00000000-0000-0055-0000-00000000001c'::uuid, '00000000-0000-0056-0000-00000000001c'::uuid, '00000000-0000-0057-0000-00000000001d'::uuid, '00000000-0000-0058-0000-00000000001d'::uuid, '00000000-0000-0059-0000-00000000001d'::uuid, '00000000-0000-005a-0000-00000000001e'::uuid, '00000000-0000-005b-0000-00000000001e'::uuid, '00000000-0000-005c-0000-00000000001e'::uuid, '00000000-0000-005d-0000-00000000001f'::uuid, '00000000-0000-005e-0000-00000000001f'::uuid, '00000000-0000-005f-0000-00000000001f'::uuid, '00000000-0000-0060-0000-000000000020'::uuid, '00000000-0000-0061-0000-000000000020'::uuid, '00000000-0000-0062-0000-000000000020'::uuid, '00000000-0000-0063-0000-000000000021'::uuid], '00000000000000000000000000000000', '852fc224d9459b86d56ff365991699c7');
 SELECT count(*) AS vectors,
-	count(*) FILTER (WHERE simhash128(hashes) IS DISTINCT FROM count
-		OR simhash128(ARRAY(SELECT encode(h, 'hex')::uuid FROM unnest(hashes) h)) IS DISTINCT FROM count) AS wrong_count,
-	count(*) FILTER (WHERE minhash128(hashes) IS DISTINCT FROM minhash
-		OR minhash128(ARRAY(SELECT encode(h, 'hex')::uuid FROM unnest(hashes) h)) IS DISTINCT FROM minhash) AS wrong_minhash
+	count(*) FILTER (WHERE simhash_hashes_128(hashes) IS DISTINCT FROM count) AS wrong_count,
+	count(*) FILTER (WHERE minhash_hashes_128(hashes) IS DISTINCT FROM minhash) AS wrong_minhash
 FROM wide_hashes;
 SELECT * FROM wide_hashes
-WHERE simhash128(hashes) IS DISTINCT FROM count
-		OR simhash128(ARRAY(SELECT encode(h, 'hex')::uuid FROM unnest(hashes) h)) IS DISTINCT FROM count
-	OR minhash128(hashes) IS DISTINCT FROM minhash
-		OR minhash128(ARRAY(SELECT encode(h, 'hex')::uuid FROM unnest(hashes) h)) IS DISTINCT FROM minhash;
+WHERE simhash_hashes_128(hashes) IS DISTINCT FROM count
+	OR minhash_hashes_128(hashes) IS DISTINCT FROM minhash;
 DROP TABLE wide_hashes;
 
 -- lexemes, by the labels of their positions
@@ -250,21 +246,21 @@ INSERT INTO lexemes VALUES
 ('a:1D,2D,3D,4D,5A b:6B,7B,8B c:9C,10D,11C,12D,13C,14D d', 'c642239e4698cc1f90e6d0b9a737a320', 'e6c632b61e964e1fd2f6d0996f37a720', 'e6c632b61e964e1fd2f6d0996f37a720', 'c8e037703c32f83f483d6e86bde8ef39');
 SELECT count(*) AS vectors,
 	count(*) FILTER (WHERE simhash(doc, tf => 'count') IS DISTINCT FROM count::simhash64
-		OR simhash128(doc, tf => 'count') IS DISTINCT FROM count) AS wrong_count,
+		OR simhash_128(doc, tf => 'count') IS DISTINCT FROM count) AS wrong_count,
 	count(*) FILTER (WHERE simhash(doc, tf => 'log') IS DISTINCT FROM log::simhash64
-		OR simhash128(doc, tf => 'log') IS DISTINCT FROM log) AS wrong_log,
+		OR simhash_128(doc, tf => 'log') IS DISTINCT FROM log) AS wrong_log,
 	count(*) FILTER (WHERE simhash(doc, tf => 'once') IS DISTINCT FROM once::simhash64
-		OR simhash128(doc, tf => 'once') IS DISTINCT FROM once) AS wrong_once,
+		OR simhash_128(doc, tf => 'once') IS DISTINCT FROM once) AS wrong_once,
 	count(*) FILTER (WHERE minhash(doc) IS DISTINCT FROM minhash::simhash64
-		OR minhash128(doc) IS DISTINCT FROM minhash) AS wrong_minhash
+		OR minhash_128(doc) IS DISTINCT FROM minhash) AS wrong_minhash
 FROM lexemes;
 SELECT * FROM lexemes
 WHERE simhash(doc, tf => 'count') IS DISTINCT FROM count::simhash64
-		OR simhash128(doc, tf => 'count') IS DISTINCT FROM count
+		OR simhash_128(doc, tf => 'count') IS DISTINCT FROM count
 	OR simhash(doc, tf => 'log') IS DISTINCT FROM log::simhash64
-		OR simhash128(doc, tf => 'log') IS DISTINCT FROM log
+		OR simhash_128(doc, tf => 'log') IS DISTINCT FROM log
 	OR simhash(doc, tf => 'once') IS DISTINCT FROM once::simhash64
-		OR simhash128(doc, tf => 'once') IS DISTINCT FROM once
+		OR simhash_128(doc, tf => 'once') IS DISTINCT FROM once
 	OR minhash(doc) IS DISTINCT FROM minhash::simhash64
-		OR minhash128(doc) IS DISTINCT FROM minhash;
+		OR minhash_128(doc) IS DISTINCT FROM minhash;
 DROP TABLE lexemes;

@@ -51,22 +51,24 @@ SELECT error_of($$SELECT '{"a": "x"}'::jsonb::simhash_weights$$);
 SELECT error_of($$SELECT '[1]'::jsonb::simhash_weights$$);
 
 -- literals and parameters resolve
-SELECT simhash128('a the', '{"the": 0}') = simhash128('a') AS literals, simhash128('{1,2}') = simhash128('1 2') AS lone,
-	simhash128(weights => '{"the": 0}', body => 'a the') = simhash128(body => 'a') AS named;
--- simhash128 is a type, too: a call with one argument is no cast to the type
+SELECT simhash_128('a the', '{"the": 0}') = simhash_128('a') AS literals, simhash_128('{1,2}') = simhash_128('1 2') AS lone,
+	simhash_128(weights => '{"the": 0}', body => 'a the') = simhash_128(body => 'a') AS named;
+-- of whatever is text, with or without a type
 CREATE DOMAIN short_text AS varchar(20);
-SELECT simhash128('a b') = simhash128('a b'::text) AS literal, simhash128('a b'::varchar) = simhash128('a b') AS varchar,
-	simhash128('a b'::char(5)) = simhash128('a b') AS char, simhash128('a b'::short_text) = simhash128('a b') AS domain,
-	simhash128(NULL) IS NULL AS nothing, simhash128('') IS NULL AS empty,
-	simhash128('{a,b}'::text[]) = simhash128('a b') AS tokens, simhash128('a b'::tsvector) = simhash128('a b') AS lexemes;
-SELECT simhash128('0123456789abcdef0123456789ABCDEF') = simhash128(ARRAY['0123456789abcdef0123456789abcdef']) AS literal,
-	simhash128('0123456789abcdef0123456789ABCDEF'::varchar) = simhash128(ARRAY['0123456789abcdef0123456789abcdef']) AS varchar,
-	'0123456789abcdef0123456789ABCDEF'::text::simhash128 AS text_form, '0123456789abcdef0123456789ABCDEF'::char(40)::simhash128 AS text_form,
-	simhash128('01234567-89ab-cdef-0123-456789abcdef'::uuid) AS cast;
+SELECT simhash_128('a b') = simhash_128('a b'::text) AS literal, simhash_128('a b'::varchar) = simhash_128('a b') AS varchar,
+	simhash_128('a b'::char(5)) = simhash_128('a b') AS char, simhash_128('a b'::short_text) = simhash_128('a b') AS domain,
+	simhash_128('a b'::name) = simhash_128('a b') AS name, simhash_128(to_jsonb('a b'::text) ->> 0) = simhash_128('a b') AS jsonb,
+	simhash_128(NULL) IS NULL AS nothing, simhash_128('') IS NULL AS empty,
+	simhash_tokens_128('{a,b}'::text[]) = simhash_128('a b') AS tokens, simhash_128('a b'::tsvector) = simhash_128('a b') AS lexemes;
+SELECT simhash_128('0123456789abcdef0123456789ABCDEF') = simhash_tokens_128('{0123456789abcdef0123456789abcdef}') AS literal,
+	simhash128('0123456789abcdef0123456789ABCDEF') AS type, simhash128('01234567-89ab-cdef-0123-456789abcdef'::uuid) AS cast;
 DROP DOMAIN short_text;
-PREPARE q128 AS SELECT simhash128($1, words => 1) = simhash128($1::text);
-EXECUTE q128('a the');
-SELECT error_of('PREPARE unclear AS SELECT simhash128($1)');
+PREPARE q128 AS SELECT simhash_128($1) = simhash_128($1::text), simhash_tokens_128($2) = simhash_tokens_128('{a,the}'),
+	simhash_hashes_128($3)::uuid;
+EXECUTE q128('a the', '{a,the}', '{01234567-89ab-cdef-0123-456789abcdef}');
+-- the names of the types are no constructors
+SELECT error_of(format('SELECT %s(%s)', type, argument)) FROM unnest('{simhash64,simhash128}'::text[]) type,
+	unnest(ARRAY['''some text''', '''some text''::text', '''some text''::varchar', '''some text''::name']) argument;
 SELECT simhash('a the', '{"the": 0}') = simhash('a') AS literals,
 	simhash('a the', weights => '{"the": 0}') = simhash('a') AS named,
 	simhash(weights => '{"the": 0}', body => 'a the') = simhash('a') AS both_named,
@@ -82,7 +84,7 @@ SELECT simhash('to be or not to be', '{}') = simhash('to be or not to be') AS al
 	simhash('to be or not to be', '{"": 7}') = simhash('to be or not to be') AS all_seven,
 	simhash('to be or not to be', NULL) = simhash('to be or not to be') AS none,
 	simhash('to be or not to be', '{"To": 3, "or": 0, "": 0.5}')
-		= simhash('{to,be,not}'::text[], '{6,1,0.5}') AS words,
+		= simhash_tokens('{to,be,not}'::text[], '{6,1,0.5}') AS words,
 	simhash('the THE', '{"the": 0}') IS NULL AS no_weight,
 	simhash('a b', '{"": 0}') IS NULL AS default_zero,
 	simhash('', '{"a": 1}') IS NULL AS no_word,
@@ -92,13 +94,13 @@ SELECT feature, count, weight FROM simhash_features('a b c a b', '{"a": 1, "b": 
 SELECT feature, weight * 65536 AS units
 FROM simhash_features('a b c', '{"a": 0.0000152587890625, "b": 0.000030517578125, "": 0}', words => 3);
 SELECT feature, weight FROM simhash_features('a b', '{"a": 1, "b": 3}', words => 9);
-SELECT simhash('a b c a b', '{"a": 1, "b": 3, "c": 0.5}', words => 2, tf => 'count') = (SELECT simhash(array_agg(feature), array_agg(count * weight))
+SELECT simhash('a b c a b', '{"a": 1, "b": 3, "c": 0.5}', words => 2, tf => 'count') = (SELECT simhash_tokens(array_agg(feature), array_agg(count * weight))
 	FROM simhash_features('a b c a b', '{"a": 1, "b": 3, "c": 0.5}', words => 2)) AS same,
-	simhash('a b c a b', '{"a": 1, "b": 3, "c": 0.5}', words => 2) = (SELECT simhash(array_agg(feature), array_agg(weight))
+	simhash('a b c a b', '{"a": 1, "b": 3, "c": 0.5}', words => 2) = (SELECT simhash_tokens(array_agg(feature), array_agg(weight))
 	FROM simhash_features('a b c a b', '{"a": 1, "b": 3, "c": 0.5}', words => 2)) AS once;
 -- long words, too
 SELECT simhash('a ' || repeat('x', 100000) || ' b b', ('{"b": 2, "' || repeat('X', 100000) || '": 5}')::simhash_weights, words => n, tf => 'count')
-	= (SELECT simhash(array_agg(feature), array_agg(count * weight))
+	= (SELECT simhash_tokens(array_agg(feature), array_agg(count * weight))
 		FROM simhash_features('a ' || repeat('x', 100000) || ' b b',
 			('{"b": 2, "' || repeat('X', 100000) || '": 5}')::simhash_weights, words => n)) AS same,
 	(SELECT array_agg(weight) FROM simhash_features('a ' || repeat('x', 100000) || ' b b',
@@ -114,14 +116,14 @@ SELECT error_of(statement) FROM (VALUES
 	($$SELECT simhash(repeat('a ', 65537), '{"a": 2147483648}', words => 2, tf => 'count')$$),
 	($$SELECT simhash_features(repeat('a ', 65536), '{"a": 2147483648}', tf => 'count')$$),
 	($$SELECT simhash_features(repeat('a ', 65537), '{"a": 2147483648}', words => 2, tf => 'count')$$),
-	($$SELECT simhash_features(array_fill('a'::text, '{65536}'), array_fill(2147483648::float8, '{65536}'))$$),
-	($$SELECT simhash_features(array_fill(1::bigint, '{65536}'), array_fill(2147483648::float8, '{65536}'))$$),
-	($$SELECT simhash128('a', '{}', chars => 3)$$),
-	($$SELECT simhash128('a', '{}', words => 0)$$),
-	($$SELECT simhash128(repeat('a ', 65536), '{"a": 2147483648}', tf => 'count')$$),
-	($$SELECT simhash128(repeat('a ', 65537), '{"a": 2147483648}', words => 2, tf => 'count')$$),
-	($$SELECT simhash128(string_agg(i::text, ' '), '{"": 2147483648}') FROM generate_series(1, 65536) i$$)) t(statement);
-SELECT simhash128(repeat('a ', 65535), '{"a": 2147483648}', tf => 'count') = simhash128('a') AS largest_total;
+	($$SELECT simhash_features_tokens(array_fill('a'::text, '{65536}'), array_fill(2147483648::float8, '{65536}'))$$),
+	($$SELECT simhash_features_hashes(array_fill(1::bigint, '{65536}'), array_fill(2147483648::float8, '{65536}'))$$),
+	($$SELECT simhash_128('a', '{}', chars => 3)$$),
+	($$SELECT simhash_128('a', '{}', words => 0)$$),
+	($$SELECT simhash_128(repeat('a ', 65536), '{"a": 2147483648}', tf => 'count')$$),
+	($$SELECT simhash_128(repeat('a ', 65537), '{"a": 2147483648}', words => 2, tf => 'count')$$),
+	($$SELECT simhash_128(string_agg(i::text, ' '), '{"": 2147483648}') FROM generate_series(1, 65536) i$$)) t(statement);
+SELECT simhash_128(repeat('a ', 65535), '{"a": 2147483648}', tf => 'count') = simhash_128('a') AS largest_total;
 SELECT simhash(repeat('a ', 65535), '{"a": 2147483648}', tf => 'count') = simhash('a') AS largest_total;
 -- distinct words, each counted once, or 1 + ln 2 times
 CREATE FUNCTION heavy(n int, repeats int, tf text) RETURNS simhash64 LANGUAGE sql AS $$
@@ -184,7 +186,7 @@ CREATE TABLE docs AS
 SELECT id, id % 14 + 1 AS lang, string_agg('t' || (id * i) % 4000, ' ') AS body
 FROM generate_series(1, 100) id, generate_series(1, 50) i GROUP BY id;
 CREATE FUNCTION by_hand(body text, j jsonb, tf text DEFAULT 'once') RETURNS simhash64 LANGUAGE sql AS $$
-	SELECT simhash(array_agg(t), array_agg(coalesce((j ->> t)::float8, 1) * CASE tf WHEN 'count' THEN n ELSE 1 END))
+	SELECT simhash_tokens(array_agg(t), array_agg(coalesce((j ->> t)::float8, 1) * CASE tf WHEN 'count' THEN n ELSE 1 END))
 	FROM (SELECT t, count(*) AS n FROM regexp_split_to_table(body, ' ') t GROUP BY t) s
 $$;
 SELECT count(*), count(*) FILTER (WHERE simhash(body, w) IS DISTINCT FROM by_hand(body, j)) AS wrong,
@@ -197,13 +199,13 @@ FROM docs JOIN idf USING (lang);
 SELECT count(*) FILTER (WHERE fp IS DISTINCT FROM by_hand(body, j)) AS wrong
 FROM (SELECT body, j, simhash(body, w) AS fp FROM docs JOIN idf USING (lang) ORDER BY md5(id::text)) s;
 -- 128 bits: the high word is that of 64, and shares the weights
-SELECT count(*), count(*) FILTER (WHERE simhash128(body, w)::simhash64 IS DISTINCT FROM by_hand(body, j)) AS wrong,
-	count(*) FILTER (WHERE simhash128(body, w, tf => 'count')::simhash64 IS DISTINCT FROM by_hand(body, j, 'count')) AS wrong_count,
-	count(*) FILTER (WHERE simhash128(body, w, 2)::simhash64 IS DISTINCT FROM simhash(body, w, 2)) AS wrong_shingles
+SELECT count(*), count(*) FILTER (WHERE simhash_128(body, w)::simhash64 IS DISTINCT FROM by_hand(body, j)) AS wrong,
+	count(*) FILTER (WHERE simhash_128(body, w, tf => 'count')::simhash64 IS DISTINCT FROM by_hand(body, j, 'count')) AS wrong_count,
+	count(*) FILTER (WHERE simhash_128(body, w, 2)::simhash64 IS DISTINCT FROM simhash(body, w, 2)) AS wrong_shingles
 FROM docs JOIN idf USING (lang);
 RESET work_mem;
-SELECT count(*), count(*) FILTER (WHERE simhash128(body, w) IS DISTINCT FROM expected) AS wrong
-FROM docs JOIN idf USING (lang), LATERAL (SELECT simhash128(array_agg(t), array_agg(coalesce((j ->> t)::float8, 1))) AS expected
+SELECT count(*), count(*) FILTER (WHERE simhash_128(body, w) IS DISTINCT FROM expected) AS wrong
+FROM docs JOIN idf USING (lang), LATERAL (SELECT simhash_tokens_128(array_agg(t), array_agg(coalesce((j ->> t)::float8, 1))) AS expected
 	FROM (SELECT DISTINCT t FROM regexp_split_to_table(body, ' ') t) s) e;
 -- in PL/pgSQL, with a value that changes from call to call
 DO $$
@@ -225,9 +227,9 @@ END $$;
 -- a generated column and an index
 CREATE TABLE weighted (body text,
 	fp simhash64 GENERATED ALWAYS AS (simhash(body, '{"the": 0}')) STORED,
-	wide simhash128 GENERATED ALWAYS AS (simhash128(body, '{"the": 0}')) STORED);
+	wide simhash128 GENERATED ALWAYS AS (simhash_128(body, '{"the": 0}')) STORED);
 INSERT INTO weighted VALUES ('the cat'), ('a cat'), ('the');
-SELECT body, fp = simhash('cat') AS same, wide = simhash128('cat') AS same FROM weighted;
+SELECT body, fp = simhash('cat') AS same, wide = simhash_128('cat') AS same FROM weighted;
 CREATE INDEX ON weighted USING hamming (simhash(body, '{"a": 0}', words => 2));
 DROP TABLE weighted;
 
@@ -254,7 +256,7 @@ SELECT count(DISTINCT idf::text) FROM (
 	FROM docs, generate_series(1, 4) n GROUP BY n) s;
 -- thousands of values: a few are kept, and none is confused with another
 CREATE TABLE many AS SELECT i, jsonb_build_object('w' || i, i)::simhash_weights AS w FROM generate_series(1, 20000) i;
-SELECT count(*), count(DISTINCT w) AS values, count(*) FILTER (WHERE simhash(t, w) <> simhash(ARRAY[t])) AS wrong
+SELECT count(*), count(DISTINCT w) AS values, count(*) FILTER (WHERE simhash(t, w) <> simhash_tokens(ARRAY[t])) AS wrong
 FROM (SELECT i, w, 'w' || i AS t FROM many) s;
 SELECT sum(total_bytes) <= 16 * 1024 AS small FROM pg_backend_memory_contexts WHERE name = 'simhash weights';
 DROP TABLE many;

@@ -6,8 +6,8 @@
  * The planner looks for an index only where the indexed column is a direct
  * argument of the clause, and in (fp <-> q) <= 3 it is not.  So:
  *
- *	a <-> b			becomes	(a <~> b)::hamming_distance
- *	(a <~> b) <= k	becomes	simhash_within(a, b, k)
+ *	a <-> b			becomes	(a <-># b)::hamming_distance
+ *	(a <-># b) <= k	becomes	simhash_within(a, b, k)
  *	simhash_within	asks the index for	a <@ hamming_ball(b, k)
  *
  * within.c has the last step.  doc/algorithm.md proves that no step changes a
@@ -50,9 +50,9 @@ first_argument_type(Oid function)
 }
 
 /*
- * a <-> b becomes (a <~> b)::hamming_distance.
+ * a <-> b becomes (a <-># b)::hamming_distance.
  *
- * Operator classes order by <~>.  Above a sort key of a domain type the planner
+ * Operator classes order by <->#.  Above a sort key of a domain type the planner
  * puts a relabelling to the base type, which would hide the operator from the
  * index.  The planner removes its relabelling together with ours.
  */
@@ -61,7 +61,7 @@ simplify_distance(FuncExpr *call)
 {
 	Oid			schema = get_func_namespace(call->funcid);
 	Oid			fingerprint = first_argument_type(call->funcid);
-	Oid			opno = simhash_find_operator(schema, "<~>", fingerprint,
+	Oid			opno = simhash_find_operator(schema, "<->#", fingerprint,
 											 fingerprint);
 	Expr	   *distance;
 
@@ -84,7 +84,7 @@ simhash_distance_support(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(result);
 }
 
-/* Is this the function behind <-> or behind <~>? */
+/* Is this the function behind <-> or behind <->#? */
 static bool
 is_distance_function(Oid function, Oid schema)
 {

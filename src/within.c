@@ -61,8 +61,9 @@ index_condition(Node *node)
 	Oid			fingerprint = simhash_find_type(schema, SIMHASH_TYPE);
 	Oid			ball = simhash_find_type(schema, HAMMING_BALL_TYPE);
 	Oid			types[] = {fingerprint, INT8OID};
-	Oid			make_ball = simhash_find_function(schema, HAMMING_BALL_TYPE,
-												  2, types);
+	Oid			make_ball = simhash_find_function(schema,
+												  WIDE_NAME("hamming_ball"), 2,
+												  types);
 	Oid			opno = get_opfamily_member(request->opfamily, fingerprint, ball,
 										   SIMHASH_BALL_STRATEGY);
 	Expr	   *column;

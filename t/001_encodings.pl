@@ -19,7 +19,7 @@ my %texts = (
 	  . "\xe3\x82\xab\xe3\x82\xbf",
 	SQL_ASCII => "caf\xc3\xa9 na\xc3\xafve \xe6\x9d\xb1\xe4\xba\xac");
 my @forms = ("simhash('%s')", "simhash('%s', words => 2)",
-	"simhash('%s', chars => 3)", "simhash(ARRAY['%s', 'b'])",
+	"simhash('%s', chars => 3)", "simhash_tokens(ARRAY['%s', 'b'])",
 	"simhash(repeat('%s ', 20000), words => 3)");
 
 $node->safe_psql('postgres', 'CREATE EXTENSION simhash');
@@ -52,7 +52,7 @@ is( $node->safe_psql(
 is( $node->safe_psql(
 		'in_latin1', q{
 		SELECT count(feature) > 150, count(*) - count(feature),
-			count(*) FILTER (WHERE simhash(CASE WHEN feature IS NOT NULL THEN ARRAY[feature] END)::bigint <> hash)
+			count(*) FILTER (WHERE simhash_tokens(CASE WHEN feature IS NOT NULL THEN ARRAY[feature] END)::bigint <> hash)
 		FROM (SELECT string_agg(chr(i) || ' x' || chr(i) || 'y', ' ') AS body FROM generate_series(160, 255) i) b,
 			(VALUES (1, NULL), (2, NULL), (NULL, 3)) o(words, chars),
 			simhash_features(body, words => words, chars => chars)}),
@@ -125,7 +125,7 @@ for my $character ('\xe3\x81\x82\x80\x80\x80\x80', '\xf0\xa0\x80\x80\x80\x80\x80
 is( $node->safe_psql(
 		'in_sql_ascii',
 		q{SELECT bool_and(simhash(repeat('x', n) || repeat(E'\xe6\x9d\xb1', 30000), tf => 'count')
-			= simhash(ARRAY[repeat('x', n)] || array_fill(E'\xe6\x9d\xb1\xe6\x9d\xb1'::text, ARRAY[29999])))
+			= simhash_tokens(ARRAY[repeat('x', n)] || array_fill(E'\xe6\x9d\xb1\xe6\x9d\xb1'::text, ARRAY[29999])))
 		FROM generate_series(65530, 65540) n}),
 	't',
 	'pieces end between code points');

@@ -30,7 +30,7 @@ $node->safe_psql(
 		fp simhash128 GENERATED ALWAYS AS (md5(body)::simhash128) STORED, ball hamming_ball128,
 		fps simhash128[]);
 	INSERT INTO wide(id, body, ball, fps) SELECT i, CASE WHEN i % 10 > 0 THEN i::text END,
-		hamming_ball128(md5(i::text)::simhash128, i % 140 - 3),
+		hamming_ball_128(md5(i::text)::simhash128, i % 140 - 3),
 		ARRAY[NULL, md5(i::text)]::simhash128[]
 	FROM generate_series(1, 1000) i;
 	CREATE INDEX wide_fp ON wide USING hamming (fp);

@@ -159,19 +159,18 @@ for my $statement (
 	"SELECT count(*) FROM source s, LATERAL simhash_pairs('TABLE one', 'TABLE one', s.id % 65)",
 	"SELECT count(*) FROM source, LATERAL simhash_components('SELECT 1, ' || id, 'leader')",
 	"SELECT count(*) FROM source, LATERAL simhash_features(id::text || ' and more')",
-	'SELECT count(*) FROM wide_source, LATERAL simhash_features(ARRAY[fp::uuid]) u,
-		LATERAL simhash_features(ARRAY[fp::bytea]) b',
+	'SELECT count(*) FROM wide_source, LATERAL simhash_features_hashes_128(ARRAY[fp::uuid]) u',
 	"SELECT count(*) FROM source, LATERAL simhash_distances('one', 'fp', id)",
 	"SELECT count(simhash(id || ' and more')) + count(simhash(id || ' ', tf => 'log'))
-		+ count(simhash128(id || ' and more')) FROM source",
+		+ count(simhash_128(id || ' and more')) FROM source",
 	"SELECT count(minhash(id || ' and more')) + count(minhash(id::text, '{\"1\": 0}'))
-		+ count(minhash128(id || ' and more')) FROM source",
+		+ count(minhash_128(id || ' and more')) FROM source",
 	"SELECT count(simhash_jaccard(id || ' a b', id || ' b c')) FROM source",
 	"SELECT count(simhash_cosine(id || ' a b', id || ' b c', '{\"a\": 2}')) FROM source",
-	"SELECT count(*) FROM source, LATERAL (SELECT minhash_agg(t), minhash128_agg(t)
+	"SELECT count(*) FROM source, LATERAL (SELECT minhash_agg(t), minhash_agg_128(t)
 		FROM unnest(ARRAY[id::text, 'a']) t) s",
 	"SELECT count(simhash(id::text, format('{\"%s\": 2}', id)::simhash_weights)) FROM source",
-	"SELECT count(*) FROM source, LATERAL (SELECT simhash_idf(t), simhash_agg(t), simhash128_agg(t)
+	"SELECT count(*) FROM source, LATERAL (SELECT simhash_idf(t), simhash_agg(t), simhash_agg_128(t)
 		FROM unnest(ARRAY[id::text, 'a']) t) s")
 {
 	my ($out, $err) = ('', '');
@@ -191,8 +190,8 @@ INSERT INTO long SELECT string_agg(i::text, ' ') FROM generate_series(1, 2000000
 SQL
 my $megabytes = $node->safe_psql('postgres', 'SELECT octet_length(body) / 1048576 + 1 FROM long');
 for my $call (
-	'simhash(body)', "simhash128(body, tf => 'log')", 'simhash(body, \'{"1": 2}\')',
-	'minhash128(body)', 'simhash_jaccard(body, $$a$$)', 'simhash_cosine(body, $$a$$)')
+	'simhash(body)', "simhash_128(body, tf => 'log')", 'simhash(body, \'{"1": 2}\')',
+	'minhash_128(body)', 'simhash_jaccard(body, $$a$$)', 'simhash_cosine(body, $$a$$)')
 {
 	my ($out, $err) = ('', '');
 

@@ -65,7 +65,7 @@ sub run_program
 # driver's language.  A program answers each with a line: the first column of
 # the first row, or the SQLSTATE, or 'refused' by the driver itself.
 my $tokens =
-  $node->safe_psql('postgres', q{SELECT simhash(ARRAY['New York'])});
+  $node->safe_psql('postgres', q{SELECT simhash_tokens(ARRAY['New York'])});
 my $text = $node->safe_psql('postgres', q{SELECT simhash('{"New York"}')});
 my $insert = 'INSERT INTO sent VALUES ($1) RETURNING fp';
 my $ones = 'f' x 16;
@@ -112,8 +112,8 @@ PYTHON
 			[ 'SELECT fp <-> $1::bigint::simhash64 FROM pages WHERE id = 6', '-1', '32' ],
 			[ 'SELECT fp <-> $1 FROM pages WHERE id = 6', '-1', '42883' ],
 			[ 'SELECT simhash($1)', '["New York"]', $text ],
-			[ 'SELECT simhash($1::text[])', '["New York"]', $tokens ],
-			[ 'SELECT simhash($1::bigint[])', '[1, 6, 7]', '0000000000000007' ],
+			[ 'SELECT simhash_tokens($1::text[])', '["New York"]', $tokens ],
+			[ 'SELECT simhash_hashes($1::bigint[])', '[1, 6, 7]', '0000000000000007' ],
 			[ $insert_wide, "uuid.UUID('$uuid')", $digits ],
 			[ $insert_wide, "'$digits'", $digits ],
 			[ $insert_wide, '2**127', $half ],
@@ -160,8 +160,8 @@ JS
 			[ 'INSERT INTO sent VALUES ($1::numeric) RETURNING fp', '2n ** 64n - 1n', $ones ],
 			[ 'SELECT $1::bytea::simhash64', 'Buffer.from("abcdefgh")', '6162636465666768' ],
 			[ 'SELECT simhash($1)', '["New York"]', $text ],
-			[ 'SELECT simhash($1::text[])', '["New York"]', $tokens ],
-			[ 'SELECT simhash($1::bigint[])', '[1n, 6n, 7n]', '0000000000000007' ],
+			[ 'SELECT simhash_tokens($1::text[])', '["New York"]', $tokens ],
+			[ 'SELECT simhash_hashes($1::bigint[])', '[1n, 6n, 7n]', '0000000000000007' ],
 			[ $insert_wide, "'$digits'", $digits ],
 			[ $insert_wide, "'$uuid'", '22P02' ],
 			[ $insert_uuid, "'$uuid'", $digits ],
@@ -265,7 +265,7 @@ GO
 			[ 'INSERT INTO sent VALUES ($1::numeric) RETURNING fp', 'uint64(1<<64 - 1)', 'refused' ],
 			[ 'SELECT $1::bytea::simhash64', '[]byte("abcdefgh")', '6162636465666768' ],
 			[ 'SELECT simhash($1)', 'pq.Array([]string{"New York"})', $text ],
-			[ 'SELECT simhash($1::text[])', 'pq.Array([]string{"New York"})', $tokens ],
+			[ 'SELECT simhash_tokens($1::text[])', 'pq.Array([]string{"New York"})', $tokens ],
 			[ $insert_wide, qq{"$digits"}, $digits ],
 			[ $insert_uuid, qq{"$uuid"}, $digits ],
 			[ $insert_number, '"170141183460469231731687303715884105728"', $half ],
@@ -296,7 +296,7 @@ PERL
 			[ $insert, '1234567890123456', '1234567890123456' ],
 			[ 'SELECT $1::numeric::simhash64', '1234567890123456', '000462d53c8abac0' ],
 			[ 'SELECT simhash($1)', '["New York"]', $text ],
-			[ 'SELECT simhash($1::text[])', '["New York"]', $tokens ],
+			[ 'SELECT simhash_tokens($1::text[])', '["New York"]', $tokens ],
 			[ $insert_wide, "'$digits'", $digits ],
 			[ $insert_uuid, "'$uuid'", $digits ],
 			[ $insert_number, "'170141183460469231731687303715884105728'", $half ]
@@ -329,7 +329,7 @@ is_deeply([ sort keys %page ],
 $node->safe_psql('postgres', $table);
 my $stored = join "\n",
   '1|94456805082048bc',
-  '2|' . $node->safe_psql('postgres', q{SELECT simhash(ARRAY['New York', 'opening'])}),
+  '2|' . $node->safe_psql('postgres', q{SELECT simhash_tokens(ARRAY['New York', 'opening'])}),
   '3|94456805082048bd', '4|94456805082048be', '5|94456805082048bf', '6|0123456789abcdef';
 
 sub check_page

@@ -110,7 +110,7 @@ SQL
 for my $test (
 	[ 'weights', "SELECT simhash(body, weights) = simhash(body) FROM texts WHERE agree = '%s'", 't' ],
 	[ 'idf', "SELECT simhash_idf(body) IS NULL FROM texts WHERE agree = '%s'", 'f' ],
-	[ 'distinct words', "SELECT simhash128(body) IS NULL FROM texts WHERE agree = '%s'", 'f' ],
+	[ 'distinct words', "SELECT simhash_128(body) IS NULL FROM texts WHERE agree = '%s'", 'f' ],
 	[ 'counts', "SELECT simhash(body, tf => 'log') IS NULL FROM texts WHERE agree = '%s'", 'f' ],
 	[ 'two words', "SELECT minhash(repeat(substring(body FROM '\\w+ \\w+ '), 3000000), words => 1) IS NULL
 		FROM texts WHERE agree = '%s'", 'f' ])

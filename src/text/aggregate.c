@@ -23,14 +23,12 @@ PG_FUNCTION_INFO_V1(simhash_agg_combine);
 PG_FUNCTION_INFO_V1(simhash_agg_serialize);
 PG_FUNCTION_INFO_V1(simhash_agg_deserialize);
 PG_FUNCTION_INFO_V1(simhash_agg_final);
-PG_FUNCTION_INFO_V1(simhash128_agg_token);
-PG_FUNCTION_INFO_V1(simhash128_agg_token_inverse);
-PG_FUNCTION_INFO_V1(simhash128_agg_bytea);
-PG_FUNCTION_INFO_V1(simhash128_agg_bytea_inverse);
-PG_FUNCTION_INFO_V1(simhash128_agg_uuid);
-PG_FUNCTION_INFO_V1(simhash128_agg_uuid_inverse);
+PG_FUNCTION_INFO_V1(simhash_agg_token_128);
+PG_FUNCTION_INFO_V1(simhash_agg_token_inverse_128);
+PG_FUNCTION_INFO_V1(simhash_agg_hash_128);
+PG_FUNCTION_INFO_V1(simhash_agg_hash_inverse_128);
 
-/* The state of simhash_agg(), simhash128_agg() and simhash_centroid(). */
+/* The state of simhash_agg(), simhash_agg_128() and simhash_centroid(). */
 typedef struct SumsState
 {
 	int			hashes;			/* of a feature, each of which has sums */
@@ -144,38 +142,26 @@ simhash_agg_hash_inverse(PG_FUNCTION_ARGS)
 }
 
 Datum
-simhash128_agg_token(PG_FUNCTION_ARGS)
+simhash_agg_token_128(PG_FUNCTION_ARGS)
 {
 	return take_row(fcinfo, simhash_add_token_feature, 2, 1);
 }
 
 Datum
-simhash128_agg_token_inverse(PG_FUNCTION_ARGS)
+simhash_agg_token_inverse_128(PG_FUNCTION_ARGS)
 {
 	return take_row(fcinfo, simhash_add_token_feature, 2, -1);
 }
 
-Datum
-simhash128_agg_bytea(PG_FUNCTION_ARGS)
-{
-	return take_row(fcinfo, simhash_add_bytea_feature, 2, 1);
-}
-
-Datum
-simhash128_agg_bytea_inverse(PG_FUNCTION_ARGS)
-{
-	return take_row(fcinfo, simhash_add_bytea_feature, 2, -1);
-}
-
 /* (state internal, hash[, weight float8]): a uuid, or a simhash128 */
 Datum
-simhash128_agg_uuid(PG_FUNCTION_ARGS)
+simhash_agg_hash_128(PG_FUNCTION_ARGS)
 {
 	return take_row(fcinfo, simhash_add_uuid_feature, 2, 1);
 }
 
 Datum
-simhash128_agg_uuid_inverse(PG_FUNCTION_ARGS)
+simhash_agg_hash_inverse_128(PG_FUNCTION_ARGS)
 {
 	return take_row(fcinfo, simhash_add_uuid_feature, 2, -1);
 }

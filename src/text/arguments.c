@@ -296,40 +296,19 @@ simhash_add_hash_feature(const FeatureTarget *target, Datum element,
 	feature_add(target, 1, NULL, 0, &hash, weight);
 }
 
-/* Add a feature by all of its hashes, each most significant byte first. */
-static void
-add_hash_bytes(const FeatureTarget *target, const char *bytes, int64 weight)
-{
-	uint64		hash[FEATURE_HASHES_MAX];
-
-	simhash_read_words(bytes, hash, target->hashes);
-	feature_add(target, target->hashes, NULL, 0, hash, weight);
-}
-
-/* A FeatureAdder: a bytea that is as long as the fingerprint. */
-void
-simhash_add_bytea_feature(const FeatureTarget *target, Datum element,
-						  int64 weight)
-{
-	bytea	   *hash = DatumGetByteaPP(element);
-	int			expected = target->hashes * sizeof(uint64);
-
-	if ((int) VARSIZE_ANY_EXHDR(hash) != expected)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("hash must have %d bytes, not %d", expected,
-							   (int) VARSIZE_ANY_EXHDR(hash))));
-	add_hash_bytes(target, VARDATA_ANY(hash), weight);
-	if (PointerGetDatum(hash) != element)
-		pfree(hash);
-}
-
-/* A FeatureAdder: a uuid, or a simhash128, of the length of the fingerprint. */
+/*
+ * A FeatureAdder: a uuid, or a simhash128, which is the hashes of a feature,
+ * each most significant byte first.
+ */
 void
 simhash_add_uuid_feature(const FeatureTarget *target, Datum element,
 						 int64 weight)
 {
+	uint64		hash[FEATURE_HASHES_MAX];
+
 	Assert(target->hashes * sizeof(uint64) == sizeof(pg_uuid_t));
-	add_hash_bytes(target, DatumGetPointer(element), weight);
+	simhash_read_words(DatumGetPointer(element), hash, target->hashes);
+	feature_add(target, target->hashes, NULL, 0, hash, weight);
 }
 
 /* Make the features of tokens.  (tokens text[][, weights float8[]]) */
@@ -345,14 +324,6 @@ void
 simhash_make_hash_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
 {
 	make_element_features(fcinfo, target, "hashes", simhash_add_hash_feature);
-}
-
-/* Make the features of hashes.  (hashes bytea[][, weights float8[]]) */
-void
-simhash_make_bytea_features(FunctionCallInfo fcinfo,
-							const FeatureTarget *target)
-{
-	make_element_features(fcinfo, target, "hashes", simhash_add_bytea_feature);
 }
 
 /* Make the features of hashes.  (hashes uuid[][, weights float8[]]) */

@@ -41,8 +41,6 @@ extern void simhash_make_token_features(FunctionCallInfo fcinfo,
 										const FeatureTarget *target);
 extern void simhash_make_hash_features(FunctionCallInfo fcinfo,
 									   const FeatureTarget *target);
-extern void simhash_make_bytea_features(FunctionCallInfo fcinfo,
-										const FeatureTarget *target);
 extern void simhash_make_uuid_features(FunctionCallInfo fcinfo,
 									   const FeatureTarget *target);
 extern void simhash_make_tsvector_features(FunctionCallInfo fcinfo,
@@ -51,8 +49,6 @@ extern void simhash_add_token_feature(const FeatureTarget *target, Datum token,
 									  int64 weight);
 extern void simhash_add_hash_feature(const FeatureTarget *target, Datum hash,
 									 int64 weight);
-extern void simhash_add_bytea_feature(const FeatureTarget *target, Datum hash,
-									  int64 weight);
 extern void simhash_add_uuid_feature(const FeatureTarget *target, Datum hash,
 									 int64 weight);
 extern int64 simhash_weight_from_datum(Datum datum);

@@ -1,6 +1,6 @@
 /*
  * construct.c
- *	  The constructors simhash(...).
+ *	  The constructors simhash(...), simhash_tokens() and simhash_hashes().
  */
 #include "postgres.h"
 
@@ -16,12 +16,10 @@ PG_FUNCTION_INFO_V1(simhash_text);
 PG_FUNCTION_INFO_V1(simhash_tokens);
 PG_FUNCTION_INFO_V1(simhash_hashes);
 PG_FUNCTION_INFO_V1(simhash_tsvector);
-PG_FUNCTION_INFO_V1(simhash128_literal);
-PG_FUNCTION_INFO_V1(simhash128_text);
-PG_FUNCTION_INFO_V1(simhash128_tokens);
-PG_FUNCTION_INFO_V1(simhash128_bytea);
-PG_FUNCTION_INFO_V1(simhash128_uuid);
-PG_FUNCTION_INFO_V1(simhash128_tsvector);
+PG_FUNCTION_INFO_V1(simhash_text_128);
+PG_FUNCTION_INFO_V1(simhash_tokens_128);
+PG_FUNCTION_INFO_V1(simhash_hashes_128);
+PG_FUNCTION_INFO_V1(simhash_tsvector_128);
 
 /* Let features vote, each once, by its weight times the factor of tf. */
 static void
@@ -131,14 +129,14 @@ simhash_text(PG_FUNCTION_ARGS)
 	return elect(fcinfo, simhash_make_text_features, 4);
 }
 
-/* simhash(tokens text[], weights float8[]) */
+/* simhash_tokens(tokens text[], weights float8[]) */
 Datum
 simhash_tokens(PG_FUNCTION_ARGS)
 {
 	return elect(fcinfo, simhash_make_token_features, 0);
 }
 
-/* simhash(hashes bigint[], weights float8[]) */
+/* simhash_hashes(hashes bigint[], weights float8[]) */
 Datum
 simhash_hashes(PG_FUNCTION_ARGS)
 {
@@ -152,53 +150,30 @@ simhash_tsvector(PG_FUNCTION_ARGS)
 	return elect(fcinfo, simhash_make_tsvector_features, 2);
 }
 
-/* simhash128(...), with the same arguments */
+/* simhash_128(...), with the same arguments */
 Datum
-simhash128_text(PG_FUNCTION_ARGS)
+simhash_text_128(PG_FUNCTION_ARGS)
 {
 	return elect128(fcinfo, simhash_make_text_features, 4);
 }
 
-/* simhash128(unknown): a literal, which is a text */
+/* simhash_tokens_128(tokens text[], weights float8[]) */
 Datum
-simhash128_literal(PG_FUNCTION_ARGS)
-{
-	LOCAL_FCINFO(call, 5);
-	Datum		result;
-	int			i;
-
-	InitFunctionCallInfoData(*call, fcinfo->flinfo, 5, InvalidOid, NULL, NULL);
-	call->args[0].value = CStringGetTextDatum(PG_GETARG_CSTRING(0));
-	call->args[0].isnull = false;
-	for (i = 1; i < 5; i++)
-		call->args[i].isnull = true;
-	result = simhash128_text(call);
-	fcinfo->isnull = call->isnull;
-	return result;
-}
-
-Datum
-simhash128_tokens(PG_FUNCTION_ARGS)
+simhash_tokens_128(PG_FUNCTION_ARGS)
 {
 	return elect128(fcinfo, simhash_make_token_features, 0);
 }
 
-/* simhash128(hashes bytea[], weights float8[]) */
+/* simhash_hashes_128(hashes uuid[], weights float8[]) */
 Datum
-simhash128_bytea(PG_FUNCTION_ARGS)
-{
-	return elect128(fcinfo, simhash_make_bytea_features, 0);
-}
-
-/* simhash128(hashes uuid[], weights float8[]) */
-Datum
-simhash128_uuid(PG_FUNCTION_ARGS)
+simhash_hashes_128(PG_FUNCTION_ARGS)
 {
 	return elect128(fcinfo, simhash_make_uuid_features, 0);
 }
 
+/* simhash_128(doc tsvector, weights float4[], tf text) */
 Datum
-simhash128_tsvector(PG_FUNCTION_ARGS)
+simhash_tsvector_128(PG_FUNCTION_ARGS)
 {
 	return elect128(fcinfo, simhash_make_tsvector_features, 2);
 }

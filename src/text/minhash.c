@@ -1,6 +1,6 @@
 /*
  * minhash.c
- *	  The constructors minhash(...), and the aggregates minhash_agg().
+ *	  The constructors minhash(...), minhash_tokens() and minhash_hashes(), and the aggregates minhash_agg().
  */
 #include "postgres.h"
 
@@ -21,14 +21,12 @@ PG_FUNCTION_INFO_V1(simhash_minhash_agg_combine);
 PG_FUNCTION_INFO_V1(simhash_minhash_agg_serialize);
 PG_FUNCTION_INFO_V1(simhash_minhash_agg_deserialize);
 PG_FUNCTION_INFO_V1(simhash_minhash_agg_final);
-PG_FUNCTION_INFO_V1(simhash_minhash128_text);
-PG_FUNCTION_INFO_V1(simhash_minhash128_tokens);
-PG_FUNCTION_INFO_V1(simhash_minhash128_bytea);
-PG_FUNCTION_INFO_V1(simhash_minhash128_uuid);
-PG_FUNCTION_INFO_V1(simhash_minhash128_tsvector);
-PG_FUNCTION_INFO_V1(simhash_minhash128_agg_token);
-PG_FUNCTION_INFO_V1(simhash_minhash128_agg_bytea);
-PG_FUNCTION_INFO_V1(simhash_minhash128_agg_uuid);
+PG_FUNCTION_INFO_V1(simhash_minhash_text_128);
+PG_FUNCTION_INFO_V1(simhash_minhash_tokens_128);
+PG_FUNCTION_INFO_V1(simhash_minhash_hashes_128);
+PG_FUNCTION_INFO_V1(simhash_minhash_tsvector_128);
+PG_FUNCTION_INFO_V1(simhash_minhash_agg_token_128);
+PG_FUNCTION_INFO_V1(simhash_minhash_agg_hash_128);
 
 /*
  * Words of a feature where the caller does not say: doc/choosing.md has the
@@ -116,38 +114,32 @@ simhash_minhash_tsvector(PG_FUNCTION_ARGS)
 	return sketch_features(fcinfo, simhash_make_tsvector_features, 1);
 }
 
-/* minhash128(...), with the same arguments */
+/* minhash_128(...), with the same arguments */
 Datum
-simhash_minhash128_text(PG_FUNCTION_ARGS)
+simhash_minhash_text_128(PG_FUNCTION_ARGS)
 {
 	return sketch_features(fcinfo, make_text_features, 2);
 }
 
 Datum
-simhash_minhash128_tokens(PG_FUNCTION_ARGS)
+simhash_minhash_tokens_128(PG_FUNCTION_ARGS)
 {
 	return sketch_features(fcinfo, simhash_make_token_features, 2);
 }
 
 Datum
-simhash_minhash128_bytea(PG_FUNCTION_ARGS)
-{
-	return sketch_features(fcinfo, simhash_make_bytea_features, 2);
-}
-
-Datum
-simhash_minhash128_uuid(PG_FUNCTION_ARGS)
+simhash_minhash_hashes_128(PG_FUNCTION_ARGS)
 {
 	return sketch_features(fcinfo, simhash_make_uuid_features, 2);
 }
 
 Datum
-simhash_minhash128_tsvector(PG_FUNCTION_ARGS)
+simhash_minhash_tsvector_128(PG_FUNCTION_ARGS)
 {
 	return sketch_features(fcinfo, simhash_make_tsvector_features, 2);
 }
 
-/* The state of minhash_agg() and minhash128_agg(). */
+/* The state of minhash_agg() and minhash_agg_128(). */
 typedef struct SketchState
 {
 	int			hashes;			/* of a feature, each of which has a sketch */
@@ -198,19 +190,13 @@ simhash_minhash_agg_hash(PG_FUNCTION_ARGS)
 }
 
 Datum
-simhash_minhash128_agg_token(PG_FUNCTION_ARGS)
+simhash_minhash_agg_token_128(PG_FUNCTION_ARGS)
 {
 	return take_row(fcinfo, simhash_add_token_feature, 2);
 }
 
 Datum
-simhash_minhash128_agg_bytea(PG_FUNCTION_ARGS)
-{
-	return take_row(fcinfo, simhash_add_bytea_feature, 2);
-}
-
-Datum
-simhash_minhash128_agg_uuid(PG_FUNCTION_ARGS)
+simhash_minhash_agg_hash_128(PG_FUNCTION_ARGS)
 {
 	return take_row(fcinfo, simhash_add_uuid_feature, 2);
 }

@@ -4,7 +4,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -19,8 +18,7 @@
 PG_FUNCTION_INFO_V1(simhash_features_text);
 PG_FUNCTION_INFO_V1(simhash_features_tokens);
 PG_FUNCTION_INFO_V1(simhash_features_hashes);
-PG_FUNCTION_INFO_V1(simhash_features_bytea);
-PG_FUNCTION_INFO_V1(simhash_features_uuid);
+PG_FUNCTION_INFO_V1(simhash_features_hashes_128);
 PG_FUNCTION_INFO_V1(simhash_features_tsvector);
 
 /* What tells a feature from all others. */
@@ -164,34 +162,6 @@ feature_to_text(const FeatureKey *key)
 	return result;
 }
 
-/* What a row shows as the hash of a feature. */
-typedef struct ShownHash
-{
-	int			hashes;			/* that a feature has */
-	Oid			type;			/* bigint, uuid, or bytea */
-} ShownHash;
-
-static const ShownHash one_hash = {1, INT8OID};
-static const ShownHash hash_of_bytes = {2, BYTEAOID};
-static const ShownHash hash_of_uuid = {2, UUIDOID};
-
-/* Return the hashes of a feature as a datum of the type that is shown. */
-static Datum
-hash_to_datum(const uint64 *hash, ShownHash shown)
-{
-	Datum		words = simhash_words_datum(hash, shown.hashes);
-	Size		length = shown.hashes * sizeof(uint64);
-	bytea	   *bytes;
-
-	if (shown.type != BYTEAOID)
-		return words;
-	bytes = palloc(VARHDRSZ + length);
-	SET_VARSIZE(bytes, VARHDRSZ + length);
-	memcpy(VARDATA(bytes), DatumGetPointer(words), length);
-	pfree(DatumGetPointer(words));
-	return PointerGetDatum(bytes);
-}
-
 /* Error: 22003 if simhash() of these features raises it. */
 static void
 check_total(const FeatureList *list)
@@ -211,10 +181,10 @@ check_total(const FeatureList *list)
 		simhash_weight_overflow((double) total);
 }
 
-/* Make row the row of a feature. */
+/* Make row the row of a feature, of which it shows the first hashes. */
 static void
-make_row(const FeatureCount *feature, TermFrequency tf, ShownHash hash,
-		 Datum *row, bool *nulls)
+make_row(const FeatureCount *feature, TermFrequency tf, int hashes, Datum *row,
+		 bool *nulls)
 {
 	const FeatureKey *shown = &feature->shown;
 	int64		factor = simhash_term_factor(tf, feature->count);
@@ -223,7 +193,7 @@ make_row(const FeatureCount *feature, TermFrequency tf, ShownHash hash,
 
 	row[0] = PointerGetDatum(name);
 	nulls[0] = name == NULL;
-	row[1] = hash_to_datum(shown->hash, hash);
+	row[1] = simhash_words_datum(shown->hash, hashes);
 	row[2] = Int32GetDatum(feature->count);
 	row[3] = Float8GetDatum((double) factor / WEIGHT_UNIT);
 	row[4] = Float8GetDatum((double) shown->weight / WEIGHT_UNIT);
@@ -235,11 +205,11 @@ make_row(const FeatureCount *feature, TermFrequency tf, ShownHash hash,
  */
 static Datum
 list_features(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument,
-			  ShownHash hash)
+			  int hashes)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	FeatureList list = {0};
-	FeatureTarget target = {.hashes = hash.hashes,.sink = list_feature,
+	FeatureTarget target = {.hashes = hashes,.sink = list_feature,
 	.arg = &list};
 	size_t		i;
 
@@ -261,11 +231,11 @@ list_features(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument,
 		bool		nulls[5] = {false};
 
 		CHECK_FOR_INTERRUPTS();
-		make_row(&list.features[i], list.tf, hash, row, nulls);
+		make_row(&list.features[i], list.tf, hashes, row, nulls);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, row, nulls);
 		if (!nulls[0])
 			pfree(DatumGetPointer(row[0]));
-		if (hash.hashes > 1)
+		if (hashes > 1)
 			pfree(DatumGetPointer(row[1]));
 	}
 	return (Datum) 0;
@@ -274,35 +244,29 @@ list_features(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument,
 Datum
 simhash_features_text(PG_FUNCTION_ARGS)
 {
-	return list_features(fcinfo, simhash_make_text_features, 4, one_hash);
+	return list_features(fcinfo, simhash_make_text_features, 4, 1);
 }
 
 Datum
 simhash_features_tokens(PG_FUNCTION_ARGS)
 {
-	return list_features(fcinfo, simhash_make_token_features, 0, one_hash);
+	return list_features(fcinfo, simhash_make_token_features, 0, 1);
 }
 
 Datum
 simhash_features_hashes(PG_FUNCTION_ARGS)
 {
-	return list_features(fcinfo, simhash_make_hash_features, 0, one_hash);
+	return list_features(fcinfo, simhash_make_hash_features, 0, 1);
 }
 
 Datum
-simhash_features_bytea(PG_FUNCTION_ARGS)
+simhash_features_hashes_128(PG_FUNCTION_ARGS)
 {
-	return list_features(fcinfo, simhash_make_bytea_features, 0, hash_of_bytes);
-}
-
-Datum
-simhash_features_uuid(PG_FUNCTION_ARGS)
-{
-	return list_features(fcinfo, simhash_make_uuid_features, 0, hash_of_uuid);
+	return list_features(fcinfo, simhash_make_uuid_features, 0, 2);
 }
 
 Datum
 simhash_features_tsvector(PG_FUNCTION_ARGS)
 {
-	return list_features(fcinfo, simhash_make_tsvector_features, 2, one_hash);
+	return list_features(fcinfo, simhash_make_tsvector_features, 2, 1);
 }

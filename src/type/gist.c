@@ -1,6 +1,6 @@
 /*
  * gist.c
- *	  The GiST operator class gist_simhash64_ops.
+ *	  The GiST operator class simhash64_ops.
  *
  * A leaf key is a fingerprint.  An inner key bounds the fingerprints below
  * it both ways that HammingBounds knows: by value range, which partitions

@@ -139,7 +139,7 @@ hamming_in_balls(Fingerprint fingerprint, const HammingBall *balls, int count)
 #define SIMHASH_NEAR_STRATEGY 1 /* fingerprint % fingerprint */
 #define SIMHASH_BALL_STRATEGY 2 /* fingerprint <@ ball */
 #define SIMHASH_EQUAL_STRATEGY 3	/* =, not in GiST */
-#define SIMHASH_DISTANCE_STRATEGY 15	/* <~>, ordering */
+#define SIMHASH_DISTANCE_STRATEGY 15	/* <->#, ordering */
 
 /*
  * The distance of the operator %: for 64 bits from the literature, for 128 bits

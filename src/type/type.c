@@ -100,7 +100,10 @@ SIMHASH_FUNCTION(in) (PG_FUNCTION_ARGS)
 		ereturn(fcinfo->context, (Datum) 0,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for type %s: \"%s\"",
-						SIMHASH_TYPE, text)));
+						SIMHASH_TYPE, text),
+				 errhint("A fingerprint is %d hexadecimal digits. Use %s() or "
+						 "%s() to make that of a text.", SIMHASH_HEX_DIGITS,
+						 WIDE_NAME("simhash"), WIDE_NAME("minhash"))));
 	PG_RETURN_SIMHASH(fingerprint);
 }
 

@@ -5,6 +5,7 @@
  * The files that compute with fingerprints are compiled once for each width:
  * Makefile has the list.  HAMMING_BITS is the width in bits.  What a file of
  * the list exports is named WIDE(name): so the library has one of each width.
+ * WIDE_NAME("name") is the name of a SQL function of the width.
  * A file that is not of the list is compiled for 64 bits.
  */
 #ifndef SIMHASH_WIDTH_H
@@ -21,6 +22,7 @@
 typedef uint64 Fingerprint;
 
 #define WIDE(name) name
+#define WIDE_NAME(name) name ""
 #define SIMHASH_FUNCTION(name) simhash64_##name
 #define SIMHASH_TYPE "simhash64"
 #define HAMMING_BALL_TYPE "hamming_ball"
@@ -33,6 +35,7 @@ typedef uint64 Fingerprint;
 typedef uint128 Fingerprint;
 
 #define WIDE(name) name##_128
+#define WIDE_NAME(name) name "_128"
 #define SIMHASH_FUNCTION(name) simhash128_##name
 #define SIMHASH_TYPE "simhash128"
 #define HAMMING_BALL_TYPE "hamming_ball128"

@@ -277,7 +277,7 @@ sub near
 		"NOT $x <-> $y > $k", "simhash_within($x, $y, $k)",
 		"simhash_within($x, $y, $k)", "$x <@ $ball($y, $k)",
 		"$ball($y, $k) @> $x", "$x % $y",
-		"$x <~> $y <= $k");
+		"$x <-># $y <= $k");
 }
 
 # A clause that a join by another one has to check.

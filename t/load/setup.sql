@@ -29,7 +29,7 @@ DECLARE
 	wrong_wide boolean;
 BEGIN
 	WITH by_scan AS MATERIALIZED (
-		SELECT array_agg(id ORDER BY id) AS ids FROM docs WHERE fp <~> q <= k)
+		SELECT array_agg(id ORDER BY id) AS ids FROM docs WHERE fp <-># q <= k)
 	SELECT (SELECT array_agg(id ORDER BY id) FROM docs WHERE fp <-> q <= k) IS DISTINCT FROM ids,
 		(SELECT array_agg(id ORDER BY id) FROM docs WHERE wide <-> widen(q) <= 2 * k)
 		IS DISTINCT FROM ids
@@ -42,11 +42,11 @@ BEGIN
 	END IF;
 	-- in turns
 	SELECT CASE WHEN k % 2 = 0 THEN (SELECT array_agg(d) FROM
-			(SELECT fp <~> q AS d FROM docs ORDER BY fp <-> q LIMIT 300) s)
+			(SELECT fp <-># q AS d FROM docs ORDER BY fp <-> q LIMIT 300) s)
 		ELSE (SELECT array_agg(d / 2) FROM
-			(SELECT wide <~> widen(q) AS d FROM docs ORDER BY wide <-> widen(q) LIMIT 300) s) END
+			(SELECT wide <-># widen(q) AS d FROM docs ORDER BY wide <-> widen(q) LIMIT 300) s) END
 		IS DISTINCT FROM (SELECT array_agg(d) FROM
-			(SELECT fp <~> q AS d FROM docs ORDER BY (fp <~> q) + 0 LIMIT 300) s)
+			(SELECT fp <-># q AS d FROM docs ORDER BY (fp <-># q) + 0 LIMIT 300) s)
 		INTO wrong;
 	IF wrong THEN
 		RAISE 'index and table differ in the nearest of %', q;
