@@ -16,9 +16,10 @@ FROM (VALUES ('SELECT a, b FROM pairs WHERE false'), ('SELECT a, b FROM pairs WH
 SELECT count(*) FROM (SELECT simhash_components(NULL) UNION ALL SELECT simhash_components('x', NULL)) s;
 
 -- Compare both methods with what loops make of the pairs (a, b) of a query.  Ids are numbered
--- in their order, and so are groups in that of their least ids.
+-- in their order.  Of a group with more than one id the first one names it; others do not come.
 CREATE FUNCTION check_components(source text)
-RETURNS TABLE (ids bigint, connected bigint, leader bigint, wrong bigint) LANGUAGE plpgsql AS $$
+RETURNS TABLE (ids bigint, connected bigint, ids_connected bigint, leader bigint, ids_leader bigint, wrong bigint)
+LANGUAGE plpgsql AS $$
 DECLARE
 	root int[];     -- of each id, the least one of its group so far
 	leader_of int[];
@@ -48,15 +49,22 @@ BEGIN
 		SELECT coalesce(min(l), x) INTO y FROM unnest(lesser) l WHERE leader_of[l] = l;
 		leader_of[x] := y;
 	END LOOP;
-	-- in the order of ids, too
 	RETURN QUERY
-	SELECT count(e.n), max(c.cluster), max(l.cluster),
-		count(*) FILTER (WHERE (e.id, e.connected) IS DISTINCT FROM (c.id, c.cluster))
-			+ count(*) FILTER (WHERE (e.id, e.leader) IS DISTINCT FROM (l.id, l.cluster))
-	FROM (SELECT n, id, dense_rank() OVER (ORDER BY root[n]) AS connected,
-			dense_rank() OVER (ORDER BY leader_of[n]) AS leader FROM numbered) e
-		FULL JOIN simhash_components(source) WITH ORDINALITY c ON c.ordinality = e.n
-		FULL JOIN simhash_components(source, 'leader') WITH ORDINALITY l ON l.ordinality = e.n;
+	WITH grouped AS (
+		SELECT method, id, first, count(*) OVER (PARTITION BY method, first) AS members
+		FROM numbered, LATERAL (VALUES ('connected', root[n]), ('leader', leader_of[n])) v (method, first)),
+	expected AS (
+		SELECT method, g.id, f.id AS cluster, row_number() OVER (PARTITION BY method ORDER BY g.id) AS place
+		FROM grouped g JOIN numbered f ON f.n = first WHERE members > 1),
+	found AS (
+		SELECT method, c.* FROM unnest('{connected,leader}'::text[]) method,
+			LATERAL simhash_components(source, method) WITH ORDINALITY c (id, cluster, place))
+	SELECT (SELECT count(*) FROM numbered),
+		count(DISTINCT f.cluster) FILTER (WHERE method = 'connected'), count(f.id) FILTER (WHERE method = 'connected'),
+		count(DISTINCT f.cluster) FILTER (WHERE method = 'leader'), count(f.id) FILTER (WHERE method = 'leader'),
+		count(*) FILTER (WHERE (e.id, e.cluster) IS DISTINCT FROM (f.id, f.cluster))
+	-- in the order of ids, too
+	FROM expected e FULL JOIN found f USING (method, place);
 	DROP TABLE input, numbered, edges;
 END $$;
 -- one of n numbers, from 0 on, for each i
@@ -87,6 +95,8 @@ INSERT INTO graphs VALUES
 	('grid', 'SELECT i, i + s FROM generate_series(1, 900) i, unnest(''{1,30}''::int[]) s'),
 	('pairs', 'SELECT 2 * i, 2 * i + 1 FROM generate_series(1, 1500) i'),
 	('each with itself', 'SELECT i, i FROM generate_series(1, 1500) i'),
+	('some with others, too', 'SELECT i, i FROM generate_series(1, 1500) i UNION ALL
+		SELECT i, pick(i, 1500, 20) FROM generate_series(1, 1500, 2) i'),
 	('both orders', 'SELECT CASE s WHEN 0 THEN a ELSE b END, CASE s WHEN 0 THEN b ELSE a END
 		FROM generate_series(1, 900) i, generate_series(0, 1) s,
 			LATERAL (SELECT pick(i, 1500, 11) AS a, pick(i, 1500, 12) AS b) p'),
@@ -108,26 +118,30 @@ SELECT count(*), sum(c.ids) AS ids, sum(c.wrong) AS wrong
 FROM unnest('{1,255,256,257,511,512,513,1023,1024,1025,2047,2048,2049}'::int[]) n,
 	LATERAL check_components(format('SELECT i, i + 5 FROM generate_series(1, %s) i', n)) c;
 -- more pairs, of which the groups are known
-SELECT method, count(*), max(cluster), count(*) FILTER (WHERE cluster <> (id + 9) / 10) AS wrong
+SELECT method, count(*), count(DISTINCT cluster) AS clusters,
+	count(*) FILTER (WHERE cluster <> (id - 1) / 10 * 10 + 1) AS wrong
 FROM unnest('{connected,leader}'::text[]) method, LATERAL simhash_components(
 	'SELECT (i - 1) / 10 * 10 + 1, i FROM generate_series(1, 40000) i ORDER BY hashint4(i)', method)
 GROUP BY 1 ORDER BY 1;
 
--- what simhash_pairs finds: the clusters of simhash_cluster, of rows that are in a pair
+-- what simhash_pairs finds: the clusters of simhash_cluster that have several rows
 CALL make_tables(200);
-SELECT tab, k, method, count(*) AS rows, max(cluster) AS clusters,
-	count(*) FILTER (WHERE cluster <> expected) AS wrong
+CREATE VIEW all_rows AS SELECT 'skewed' AS tab, * FROM skewed UNION ALL SELECT 'duplicates', * FROM duplicates
+	UNION ALL SELECT 'ascending', * FROM ascending;
+SELECT tab, k, method, count(f.id) AS rows, count(DISTINCT f.cluster) AS clusters,
+	count(*) FILTER (WHERE (e.id, e.cluster) IS DISTINCT FROM (f.id, f.cluster)) AS wrong
 FROM unnest('{skewed,duplicates,ascending}'::text[]) tab, unnest('{0,3}'::int[]) k,
-	unnest('{connected,leader}'::text[]) method,
-	LATERAL (
-		SELECT cluster, dense_rank() OVER (ORDER BY simhash_cluster) AS expected
-		FROM simhash_components(format('SELECT a, b FROM simhash_pairs(''TABLE %I'', %s)', tab, k), method)
-		JOIN LATERAL (
-			SELECT id, simhash_cluster(fp, k, method) OVER (ORDER BY id)
-			FROM (SELECT * FROM skewed WHERE tab = 'skewed' UNION ALL
-				SELECT * FROM duplicates WHERE tab = 'duplicates' UNION ALL
-				SELECT * FROM ascending WHERE tab = 'ascending') s) all_rows USING (id)) s
+	unnest('{connected,leader}'::text[]) method, LATERAL (
+		SELECT * FROM (
+			SELECT id, min(id) OVER same AS cluster, count(*) OVER same AS members
+			FROM (SELECT id, simhash_cluster(fp, k, method) OVER (ORDER BY id)
+				FROM all_rows r WHERE r.tab = tab.tab AND fp IS NOT NULL) c
+			WINDOW same AS (PARTITION BY simhash_cluster)) g
+		WHERE members > 1) e
+	FULL JOIN LATERAL simhash_components(
+		format('SELECT a, b FROM simhash_pairs(''TABLE %I'', %s)', tab, k), method) f USING (id)
 GROUP BY tab, k, method ORDER BY tab, k, method;
+DROP VIEW all_rows;
 CALL for_each_table('DROP TABLE %1$s');
 
 -- every kind of query

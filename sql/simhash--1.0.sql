@@ -1360,7 +1360,7 @@ CREATE FUNCTION simhash_components(
 	RETURNS TABLE (id bigint, cluster bigint)
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL UNSAFE COST 100000;
 COMMENT ON FUNCTION simhash_components(text, text) IS
-	'the groups of ids that the pairs of ids in the rows of a query make';
+	'each id in a query''s pairs of ids, with the least id of its group';
 
 -------------------------------------------------------------------------------
 -- Predicates.  They are LEAKPROOF, which lets an index serve them under a row

@@ -1,6 +1,6 @@
 /*
  * components.c
- *	  simhash_components(...): numbers the groups of ids that pairs make.
+ *	  simhash_components(...): the groups of ids that pairs make.
  */
 #include "postgres.h"
 
@@ -93,7 +93,8 @@ simhash_components(PG_FUNCTION_ARGS)
 		HeapTuple	row;
 
 		values[0] = Int64GetDatum(simhash_id_groups_id(groups, i));
-		values[1] = Int64GetDatum(groups->list.ids[i]);
+		values[1] = Int64GetDatum(simhash_id_groups_id(groups,
+													   groups->list.ids[i]));
 		row = heap_form_tuple(context->tuple_desc, values, nulls);
 		SRF_RETURN_NEXT(context, HeapTupleGetDatum(row));
 	}

@@ -21,8 +21,8 @@
 /* The end of a list of greater ids. */
 #define NO_GREATER PG_UINT32_MAX
 
-/* The group of an id that is in none yet. */
-#define NO_GROUP 0
+/* The place of an id that is in no group yet.  Each of its bytes is 255. */
+#define NO_PLACE PG_UINT32_MAX
 
 #define SIGN_BIT (UINT64CONST(1) << 63)
 
@@ -103,16 +103,18 @@ add_waiting(IdGroups *groups)
 			unite_sets(groups->links, numbers[i], numbers[i + 1]);
 		else if (ids[i] < ids[i + 1])
 			add_greater(groups, numbers[i], numbers[i + 1]);
-		else if (ids[i] > ids[i + 1])
+		else
 			add_greater(groups, numbers[i + 1], numbers[i]);
 	}
 	groups->waiting_count = 0;
 }
 
-/* a and b may be the same id. */
+/* Add a pair, but none of an id with itself: that makes no group. */
 void
 simhash_id_groups_add(IdGroups *groups, int64 a, int64 b)
 {
+	if (a == b)
+		return;
 	/* with the other sign, the order of int64 is that of uint64 */
 	groups->waiting[groups->waiting_count++] = (uint64) a ^ SIGN_BIT;
 	groups->waiting[groups->waiting_count++] = (uint64) b ^ SIGN_BIT;
@@ -140,34 +142,47 @@ sort_ids(IdGroups *groups)
 	simhash_fplist_sort(list, 0, list->count, 0, HAMMING_BITS);
 }
 
-/* The id with that number leads a group: let its greater ids join the group. */
-static void
-join_leader(const IdGroups *groups, uint32 number, uint32 *clusters)
+/*
+ * The id with that number leads a group: let its greater ids that are in no
+ * group join.  Return false if there are none.
+ */
+static bool
+join_leader(const IdGroups *groups, uint32 number, uint32 *places)
 {
+	bool		joined = false;
 	uint32		i = groups->links[number];
 
 	for (; i != NO_GREATER; i = groups->greater[i].next)
 	{
-		uint32	   *cluster = &clusters[groups->greater[i].number];
+		uint32	   *place = &places[groups->greater[i].number];
 
 		CHECK_FOR_INTERRUPTS();
-		if (*cluster == NO_GROUP)
-			*cluster = clusters[number];
+		if (*place == NO_PLACE)
+		{
+			*place = places[number];
+			joined = true;
+		}
 	}
+	return joined;
 }
 
 /*
- * Replace the numbers on the list, which is sorted by id, by those of groups.
- * The least id of a group is the first of it that comes: it leads the group.
+ * The list is sorted by id.  Leave the ids that are in a group with others, and
+ * replace their numbers by the place of the least id of the group.
+ *
+ * The least id is the first of its group that comes.  Connected: the group is a
+ * set, which has two ids at least, as each id is in a pair with another.  By
+ * leader: an id that has joined no group when it comes leads one.  Those that
+ * join it are on its list of greater ids: so the leader is the least.
  */
 static void
-number_groups(IdGroups *groups, uint32 *clusters)
+find_least(IdGroups *groups, uint32 *places)
 {
 	FingerprintList *list = &groups->list;
-	uint32		next = NO_GROUP + 1;
+	uint32		count = 0;
 	uint32		i;
 
-	memset(clusters, 0, list->count * sizeof(uint32));
+	memset(places, 0xFF, list->count * sizeof(uint32));
 	for (i = 0; i < list->count; i++)
 	{
 		uint32		number = list->ids[i];
@@ -175,14 +190,17 @@ number_groups(IdGroups *groups, uint32 *clusters)
 		CHECK_FOR_INTERRUPTS();
 		if (groups->method == CLUSTER_CONNECTED)
 			number = find_set(groups->links, number);
-		if (clusters[number] == NO_GROUP)
+		if (places[number] == NO_PLACE)
 		{
-			clusters[number] = next++;
-			if (groups->method == CLUSTER_LEADER)
-				join_leader(groups, number, clusters);
+			places[number] = count;
+			if (groups->method == CLUSTER_LEADER &&
+				!join_leader(groups, number, places))
+				continue;
 		}
-		list->ids[i] = clusters[number];
+		list->fps[count] = list->fps[i];
+		list->ids[count++] = places[number];
 	}
+	list->count = count;
 }
 
 /*
@@ -197,16 +215,16 @@ simhash_id_groups_finish(IdGroups *groups)
 	add_waiting(groups);
 	sort_ids(groups);
 	pfree(list->spare_fps);
-	number_groups(groups, list->spare_ids);
+	find_least(groups, list->spare_ids);
 	pfree(list->spare_ids);
 	pfree(groups->links);
 	if (groups->greater != NULL)
 		pfree(groups->greater);
 }
 
-/* Return the i-th id, from 0 on, in ascending order. */
+/* Return the id at a place of the list. */
 int64
-simhash_id_groups_id(const IdGroups *groups, uint32 i)
+simhash_id_groups_id(const IdGroups *groups, uint32 place)
 {
-	return (int64) (groups->list.fps[i] ^ SIGN_BIT);
+	return (int64) (groups->list.fps[place] ^ SIGN_BIT);
 }

@@ -21,9 +21,9 @@ typedef struct GreaterId
 
 /*
  * While pairs are added, an id is its number in the table, and a bigint there
- * is a uint64 of the same order.  Then the ids are grouped: the list has them
- * in ascending order, as fingerprints, and as ids the numbers of their groups,
- * from 1 on.
+ * is a uint64 of the same order.  Then the ids are grouped: the list has those
+ * that are in a group with others in ascending order, as fingerprints, and as
+ * ids the place of the least one of the group.
  */
 typedef struct IdGroups
 {
@@ -45,6 +45,6 @@ typedef struct IdGroups
 extern IdGroups *simhash_id_groups_begin(ClusterMethod method);
 extern void simhash_id_groups_add(IdGroups *groups, int64 a, int64 b);
 extern void simhash_id_groups_finish(IdGroups *groups);
-extern int64 simhash_id_groups_id(const IdGroups *groups, uint32 i);
+extern int64 simhash_id_groups_id(const IdGroups *groups, uint32 place);
 
 #endif							/* SIMHASH_ID_GROUPS_H */
