@@ -279,7 +279,22 @@ LANGUAGE sql IMMUTABLE AS $$
 	FROM codewords(k + 1 + (k + 1) / 2 * 2, n, of_all) c JOIN masks ON kind = i % 128
 $$;
 
--- Compare both forms of simhash_pairs with nested loops on the rows (id, fp) of a query.
+-- What a query has, of which the join is a HammingJoin: the number of its pairs
+-- (a, b, distance), and a hash of them; NULL if the join is another.
+CREATE FUNCTION joined_pairs(query text) RETURNS text LANGUAGE plpgsql
+SET simhash.enable_hammingjoin = on SET enable_nestloop = off SET enable_seqscan = on SET jit = off AS $$
+DECLARE
+	result text;
+BEGIN
+	IF (SELECT count(*) = 1 FROM plan_lines(query, 'HammingJoin')) THEN
+		EXECUTE format('SELECT (count(*), sum(hash_record_extended((a::bigint, b::bigint, distance), 0)))::text
+			FROM (%s) s', query) INTO result;
+	END IF;
+	RETURN result;
+END $$;
+
+-- Compare simhash_pairs, and the join of two lists, with nested loops on the rows (id, fp) of
+-- a query.
 CREATE FUNCTION check_pairs(source text, ks int[]) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	k int;
@@ -306,11 +321,10 @@ BEGIN
 		wrong := wrong + (found <> expected)::int;
 		SELECT (count(*), sum(hash_record_extended((a, b, distance), 0)))::text INTO expected
 		FROM near_third n WHERE distance <= k;
-		SELECT (count(*), sum(hash_record_extended((a, b, distance), 0)))::text INTO found
-		FROM simhash_pairs('SELECT id, fp FROM input WHERE id % 3 = 0',
-			'SELECT id, fp FROM input', k);
+		found := joined_pairs(format('SELECT a.id AS a, b.id AS b, a.fp <-> b.fp AS distance
+			FROM input a JOIN input b ON a.fp <-> b.fp <= %s WHERE a.id %% 3 = 0 AND b.id IS NOT NULL', k));
 		results := results + 1;
-		wrong := wrong + (found <> expected)::int;
+		wrong := wrong + (found IS DISTINCT FROM expected)::int;
 	END LOOP;
 	DROP TABLE input, near, near_third;
 	RETURN format('%s results, %s wrong', results, wrong);

@@ -107,6 +107,35 @@ SELECT k, memory, r.*, pairs = (SELECT count(*) FROM (SELECT simhash_pairs('TABL
 FROM unnest('{0,3,6}'::int[]) k, unnest('{64kB,4MB,1GB}'::text[]) memory, pairs_of_many(k, memory) r
 ORDER BY k, pg_size_bytes(memory);
 
+-- Batches against all, as the index finds it: one like all, and one that has bits
+-- in common in which some of all differ
+CREATE TABLE batch (id int, fp simhash64);
+CREATE FUNCTION check_batch(ks int[]) RETURNS TABLE (k int, pairs text, wrong boolean)
+LANGUAGE plpgsql SET enable_seqscan = off SET simhash.enable_hammingjoin = off SET jit = off AS $$
+DECLARE
+	query text;
+	expected text;
+BEGIN
+	FOREACH k IN ARRAY ks LOOP
+		query := format('SELECT b.id AS a, m.id AS b, b.fp <-> m.fp AS distance
+			FROM batch b JOIN many m ON m.fp <-> b.fp <= %s', k);
+		EXECUTE format('SELECT count(*), (count(*), sum(hash_record_extended((a::bigint, b::bigint, distance), 0)))::text
+			FROM (%s) s', query) INTO pairs, expected;
+		wrong := joined_pairs(query) IS DISTINCT FROM expected;
+		RETURN NEXT;
+	END LOOP;
+END $$;
+INSERT INTO many SELECT 200000 + id, (fp::bigint # bits(id, 17, id % 9))::simhash64
+FROM half_bits;
+CREATE INDEX many_fp ON many USING hamming (fp);
+ANALYZE many;
+INSERT INTO batch SELECT -id, (fp::bigint # bits(id, 9, id % 8))::simhash64
+FROM many WHERE id % 33 = 0;
+SELECT * FROM check_batch('{0,3,6,8,10}');
+TRUNCATE batch;
+INSERT INTO batch TABLE half_bits;
+SELECT * FROM check_batch('{0,1,2,3,4,6}');
+
 CALL for_each_table('DROP TABLE %1$s');
-DROP TABLE many;
-DROP FUNCTION check_joins_of, check_large_joins, pairs_of_many;
+DROP TABLE many, batch;
+DROP FUNCTION check_joins_of, check_large_joins, pairs_of_many, check_batch;

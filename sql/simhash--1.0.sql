@@ -1318,27 +1318,13 @@ COMMENT ON FUNCTION simhash_cluster(simhash128, integer, text) IS
 	'number of the row''s group of near-duplicates in the window partition';
 
 -- UNSAFE, as the query may be anything
-CREATE FUNCTION simhash_pairs(query text, max_distance integer)
+CREATE FUNCTION simhash_pairs(
+	query text, max_distance integer,
+	part integer DEFAULT 0, parts integer DEFAULT 1)
 	RETURNS TABLE (a bigint, b bigint, distance integer)
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL UNSAFE COST 100000;
-COMMENT ON FUNCTION simhash_pairs(text, integer) IS
-	'all pairs of near-duplicates among the rows (id, fingerprint) of a query';
-
-CREATE FUNCTION simhash_pairs(
-	new_query text, corpus_query text, max_distance integer)
-	RETURNS TABLE (a bigint, b bigint, distance integer)
-	AS 'MODULE_PATHNAME', 'simhash_pairs_between'
-	LANGUAGE C STABLE STRICT PARALLEL UNSAFE COST 100000;
-COMMENT ON FUNCTION simhash_pairs(text, text, integer) IS
-	'all pairs of near-duplicates of which one is a row of each query';
-
-CREATE FUNCTION simhash_pairs(
-	query text, max_distance integer, part integer, parts integer)
-	RETURNS TABLE (a bigint, b bigint, distance integer)
-	AS 'MODULE_PATHNAME', 'simhash_pairs_of_part'
-	LANGUAGE C STABLE STRICT PARALLEL UNSAFE COST 100000;
 COMMENT ON FUNCTION simhash_pairs(text, integer, integer, integer) IS
-	'those pairs of near-duplicates among the rows of a query that one part has';
+	'all pairs of near-duplicates among the rows (id, fingerprint) of a query, or those of one part';
 
 CREATE FUNCTION simhash_parts(
 	fp simhash64, max_distance integer, parts integer)

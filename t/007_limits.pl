@@ -49,9 +49,7 @@ my %statements = (
 	'leader' => "SELECT max(c) FROM
 		(SELECT simhash_cluster(fp, 2, 'leader') OVER () AS c FROM path) s",
 	'pairs, 128 bits' => "SELECT count(*) FROM (SELECT simhash_pairs('TABLE wide', 3)) s",
-	'pairs of two' => "SELECT count(*) FROM
-		(SELECT simhash_pairs('SELECT id, fp FROM docs WHERE id % 2 = 0',
-			'TABLE docs', 3)) s",
+	'pairs of a part' => "SELECT count(*) FROM (SELECT simhash_pairs('TABLE docs', 3, 1, 2)) s",
 	'pairs in FROM' => "SELECT count(*) FROM simhash_pairs('TABLE docs', 3) s",
 	'components' => "SELECT max((c).cluster) FROM
 		(SELECT simhash_components('SELECT id, id / 2 FROM docs WHERE id % 3 > 0') AS c) s",
@@ -156,7 +154,7 @@ for my $statement (
 		(SELECT FROM wide_refusing r ORDER BY r.fp <-> s.fp LIMIT 1) n',
 	'SELECT count(c) FROM (SELECT simhash_cluster(fp, 3) OVER (PARTITION BY id) AS c FROM source) s',
 	'SELECT count(c) FROM (SELECT simhash_cluster(fp, 3) OVER (PARTITION BY id) AS c FROM wide_source) s',
-	"SELECT count(*) FROM source s, LATERAL simhash_pairs('TABLE one', 'TABLE one', s.id % 65)",
+	"SELECT count(*) FROM source s, LATERAL simhash_pairs('TABLE one', s.id % 65)",
 	"SELECT count(*) FROM source, LATERAL simhash_components('SELECT 1, ' || id, 'leader')",
 	"SELECT count(*) FROM source, LATERAL simhash_features(id::text || ' and more')",
 	'SELECT count(*) FROM wide_source, LATERAL simhash_features_hashes_128(ARRAY[fp::uuid]) u',

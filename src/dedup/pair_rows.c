@@ -18,42 +18,36 @@
 struct PairRows
 {
 	int			radius;
-	JoinSide   *x;
-	JoinSide   *y;				/* may be the same side */
-	FingerprintList *xs;		/* the fingerprints that are joined: the list
-								 * of x, or members */
-	FingerprintList *ys;
+	JoinSide   *rows;
+	FingerprintList *list;		/* the fingerprints that are joined: the list
+								 * of rows, or members */
 	JoinPairs  *join_pairs;
-	uint32		distinct;		/* place in xs of the next fingerprint whose
+	uint32		distinct;		/* place in list of the next fingerprint whose
 								 * rows are to be paired with each other */
 	/* for the pairs of one part */
 	JoinPart   *part;			/* NULL for all pairs */
 	int			block;			/* whose pairs come now */
-	FingerprintList members;	/* those of x whose block is in the part: the
-								 * first places of its list */
+	FingerprintList members;	/* those of rows whose block is in the part:
+								 * the first places of its list */
 	/* the rows of two fingerprints that are being paired: indexes of ids */
 	int			distance;		/* of the two fingerprints */
 	bool		is_same;		/* are they one, with itself? */
-	uint32		a;				/* current row of x */
+	uint32		a;				/* current row of the one */
 	uint32		a_end;
-	uint32		b;				/* next row of y to be paired with it */
+	uint32		b;				/* next row of the other to be paired with it */
 	uint32		b_from;
 	uint32		b_end;
 };
 
-/*
- * Make sides without rows: one, or two where rows are paired with those of
- * another query.  Error: 22023 for a max_distance out of range.
- */
+/* Begin without rows.  Error: 22023 for a max_distance out of range. */
 static PairRows *
 begin(const PairArguments *arguments)
 {
 	PairRows   *pairs = palloc0(sizeof(PairRows));
 
 	pairs->radius = check_max_distance(arguments->max_distance);
-	pairs->x = simhash_join_side_begin();
-	pairs->y = arguments->is_between ? simhash_join_side_begin() : pairs->x;
-	if (arguments->parts > 0)
+	pairs->rows = simhash_join_side_begin();
+	if (arguments->parts > 1)
 	{
 		pairs->part = palloc(sizeof(JoinPart));
 		pairs->part->number = arguments->part;
@@ -63,25 +57,25 @@ begin(const PairArguments *arguments)
 	return pairs;
 }
 
-/* Add a row to a side, unless its fingerprint is not in the part. */
+/* Add a row, unless its fingerprint is not in the part. */
 static void
-add(PairRows *pairs, bool is_second, int64 id, Datum fingerprint)
+add(PairRows *pairs, int64 id, Datum fingerprint)
 {
 	if (pairs->part == NULL ||
 		is_in_part(pairs->part, DatumGetSimhash(fingerprint)))
-		simhash_join_side_add(is_second ? pairs->y : pairs->x, id, 0,
+		simhash_join_side_add(pairs->rows, id, 0,
 							  DatumGetSimhash(fingerprint));
 }
 
 /*
- * Have the fingerprints of x whose block is in the part come first in its list,
- * and join these with each other.
+ * Have the fingerprints whose block is in the part come first in the list of
+ * rows, and join these with each other.
  */
 static void
 begin_block(PairRows *pairs)
 {
 	const JoinParts *parts = &pairs->part->parts;
-	FingerprintList *list = &pairs->x->list;
+	FingerprintList *list = &pairs->rows->list;
 	uint32		count = 0;
 	uint32		i;
 
@@ -93,9 +87,8 @@ begin_block(PairRows *pairs)
 	}
 	pairs->members = *list;
 	pairs->members.count = count;
-	pairs->xs = &pairs->members;
-	pairs->ys = &pairs->members;
-	pairs->join_pairs = hamming_join_pairs_begin(pairs->xs, pairs->ys,
+	pairs->list = &pairs->members;
+	pairs->join_pairs = hamming_join_pairs_begin(pairs->list, pairs->list,
 												 pairs->radius);
 	hamming_parts_restrict(parts, pairs->join_pairs, pairs->block);
 	/* equal fingerprints agree in the first block */
@@ -120,26 +113,21 @@ next_block(PairRows *pairs)
 	return true;
 }
 
-/* Pair the rows of x with those of y, or with each other. */
+/* Join all fingerprints with each other. */
 static void
 begin_all(PairRows *pairs)
 {
-	pairs->xs = &pairs->x->list;
-	pairs->ys = &pairs->y->list;
-	pairs->join_pairs = hamming_join_pairs_begin(pairs->xs, pairs->ys,
+	pairs->list = &pairs->rows->list;
+	pairs->join_pairs = hamming_join_pairs_begin(pairs->list, pairs->list,
 												 pairs->radius);
-
-	/* a self-join has each fingerprint once: its rows are paired apart */
-	pairs->distinct = pairs->x == pairs->y ? 0 : pairs->xs->count;
+	pairs->distinct = 0;
 }
 
 /* Begin to pair the rows.  No row can be added from then on. */
 static void
 pair(PairRows *pairs)
 {
-	simhash_join_side_group(pairs->x);
-	if (pairs->y != pairs->x)
-		simhash_join_side_group(pairs->y);
+	simhash_join_side_group(pairs->rows);
 	if (pairs->part == NULL)
 		begin_all(pairs);
 	else
@@ -158,28 +146,31 @@ begin_row(PairRows *pairs, uint32 a)
 static void
 begin_fingerprints(PairRows *pairs, uint32 x, uint32 y, int distance)
 {
+	const uint32 *starts = pairs->rows->starts;
+
 	pairs->distance = distance;
-	pairs->is_same = pairs->x == pairs->y && distance == 0;
-	pairs->a_end = pairs->x->starts[x + 1];
-	pairs->b_from = pairs->y->starts[y];
-	pairs->b_end = pairs->y->starts[y + 1];
-	begin_row(pairs, pairs->x->starts[x]);
+	pairs->is_same = distance == 0;
+	pairs->a_end = starts[x + 1];
+	pairs->b_from = starts[y];
+	pairs->b_end = starts[y + 1];
+	begin_row(pairs, starts[x]);
 }
 
 /* Get the next two distinct fingerprints, of those that are joined now. */
 static bool
 next_distinct(PairRows *pairs)
 {
+	const FingerprintList *list = pairs->list;
 	uint32		x;
 	uint32		y;
 
 	while (hamming_join_pairs_next(pairs->join_pairs, &x, &y))
 	{
-		Fingerprint difference = pairs->xs->fps[x] ^ pairs->ys->fps[y];
+		Fingerprint difference = list->fps[x] ^ list->fps[y];
 
 		if (hamming_join_pairs_is_first(pairs->join_pairs, difference))
 		{
-			begin_fingerprints(pairs, pairs->xs->ids[x], pairs->ys->ids[y],
+			begin_fingerprints(pairs, list->ids[x], list->ids[y],
 							   fingerprint_popcount(difference));
 			return true;
 		}
@@ -192,9 +183,9 @@ next_fingerprints(PairRows *pairs)
 {
 	do
 	{
-		if (pairs->distinct < pairs->xs->count)
+		if (pairs->distinct < pairs->list->count)
 		{
-			uint32		number = pairs->xs->ids[pairs->distinct++];
+			uint32		number = pairs->list->ids[pairs->distinct++];
 
 			begin_fingerprints(pairs, number, number, 0);
 			return true;
@@ -215,33 +206,29 @@ next_row(PairRows *pairs)
 }
 
 /*
- * Get the id *a of a row of x, the id *b of a row of y, and their distance.
- * Each pair of rows comes once, in no particular order.  Where x and y are the
- * same side, the lesser id is *a, and rows with the same id are no pair.
+ * Get the ids of two rows, the lesser one *a, and their distance.  Each pair of
+ * rows comes once, in no particular order.  Rows with the same id are no pair.
  */
 static bool
 next(PairRows *pairs, int64 *a, int64 *b, int *distance)
 {
-	bool		is_self_join = pairs->x == pairs->y;
+	const int64 *ids = pairs->rows->ids;
+	int64		x;
+	int64		y;
 
-	for (;;)
+	do
 	{
-		int64		x;
-		int64		y;
-
 		CHECK_FOR_INTERRUPTS();
 		while (pairs->b == pairs->b_end)
 			if (!next_row(pairs))
 				return false;
-		x = pairs->x->ids[pairs->a];
-		y = pairs->y->ids[pairs->b++];
-		if (is_self_join && x == y)
-			continue;
-		*a = is_self_join ? Min(x, y) : x;
-		*b = is_self_join ? Max(x, y) : y;
-		*distance = pairs->distance;
-		return true;
-	}
+		x = ids[pairs->a];
+		y = ids[pairs->b++];
+	} while (x == y);
+	*a = Min(x, y);
+	*b = Max(x, y);
+	*distance = pairs->distance;
+	return true;
 }
 
 const PairMethods

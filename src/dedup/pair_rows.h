@@ -6,13 +6,12 @@
 #ifndef SIMHASH_PAIR_ROWS_H
 #define SIMHASH_PAIR_ROWS_H
 
-/* The arguments of simhash_pairs(), but for its queries. */
+/* The arguments of simhash_pairs(), but for its query. */
 typedef struct PairArguments
 {
 	int			max_distance;
-	bool		is_between;		/* are there two queries? */
 	int			part;			/* 0 .. parts - 1 */
-	int			parts;			/* 0 for all pairs, of no part */
+	int			parts;			/* 1 for all pairs */
 } PairArguments;
 
 /* pair_rows.c knows the struct, which differs from width to width. */
@@ -22,8 +21,7 @@ typedef struct PairRows PairRows;
 typedef struct PairMethods
 {
 	PairRows   *(*begin) (const PairArguments *arguments);
-	void		(*add) (PairRows *pairs, bool is_second, int64 id,
-						Datum fingerprint);
+	void		(*add) (PairRows *pairs, int64 id, Datum fingerprint);
 	void		(*pair) (PairRows *pairs);
 	bool		(*next) (PairRows *pairs, int64 *a, int64 *b, int *distance);
 } PairMethods;

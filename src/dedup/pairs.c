@@ -1,6 +1,6 @@
 /*
  * pairs.c
- *	  simhash_pairs(...): the near-duplicates among the rows of queries.
+ *	  simhash_pairs(...): the near-duplicates among the rows of a query.
  */
 #include "postgres.h"
 
@@ -16,8 +16,6 @@
 #include "type/catalog.h"
 
 PG_FUNCTION_INFO_V1(simhash_pairs);
-PG_FUNCTION_INFO_V1(simhash_pairs_between);
-PG_FUNCTION_INFO_V1(simhash_pairs_of_part);
 
 /* A call of simhash_pairs(). */
 typedef struct PairCall
@@ -25,10 +23,8 @@ typedef struct PairCall
 	Oid			function;		/* which is called */
 	MemoryContext context;		/* of the call */
 	PairArguments arguments;
-	int			bits;			/* of a fingerprint; 0 before the first query */
-	const PairMethods *methods; /* for these bits */
+	const PairMethods *methods; /* for fingerprints of their width */
 	PairRows   *pairs;
-	bool		is_second;		/* do the rows of the second query come now? */
 	Oid			id;				/* the type of their ids: see user_id() */
 } PairCall;
 
@@ -38,14 +34,13 @@ begin_pairs(PairCall *call, int bits)
 {
 	MemoryContext old = MemoryContextSwitchTo(call->context);
 
-	call->bits = bits;
 	call->methods = bits == 64 ? &simhash_pair_methods
 		: &simhash_pair_methods_128;
 	call->pairs = call->methods->begin(&call->arguments);
 	MemoryContextSwitchTo(old);
 }
 
-/* Check the columns of a query, and note their types. */
+/* Check the columns of the query, and begin its pairs. */
 static void
 check_columns(TupleDesc description, void *arg)
 {
@@ -73,15 +68,9 @@ check_columns(TupleDesc description, void *arg)
 							   "simhash64 or simhash128, not %s",
 							   format_type_be(types[1])),
 						errhint("Make the fingerprint of a text with "
-								"simhash() or simhash128(), or cast to its "
+								"simhash() or simhash_128(), or cast to its "
 								"type what is a fingerprint.")));
-	if (call->bits == 0)
-		begin_pairs(call, bits);
-	else if (call->bits != bits)
-		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-						errmsg("fingerprints of both queries must be of one "
-							   "type, not simhash%d and simhash%d",
-							   call->bits, bits)));
+	begin_pairs(call, bits);
 }
 
 /* Add a row, unless its id or its fingerprint is null. */
@@ -94,65 +83,30 @@ receive_pair_row(TupleTableSlot *slot, void *arg)
 	Datum		fingerprint = slot_getattr(slot, 2, &isnull[1]);
 
 	if (!isnull[0] && !isnull[1])
-		call->methods->add(call->pairs, call->is_second, user_id(id, call->id),
-						   fingerprint);
+		call->methods->add(call->pairs, user_id(id, call->id), fingerprint);
 }
 
-static void
-read_query(PairCall *call, Datum query)
-{
-	simhash_read_user_query(TextDatumGetCString(query), check_columns,
-							receive_pair_row, call);
-}
-
-/* Get the arguments of a SQL function, and run its queries. */
-typedef void (*ReadArguments) (FunctionCallInfo fcinfo, PairCall *call);
-
-/* query, max_distance */
-static void
-read_pairs(FunctionCallInfo fcinfo, PairCall *call)
-{
-	call->arguments.max_distance = PG_GETARG_INT32(1);
-	read_query(call, PG_GETARG_DATUM(0));
-}
-
-/* new_query, corpus_query, max_distance */
-static void
-read_pairs_between(FunctionCallInfo fcinfo, PairCall *call)
-{
-	call->arguments.max_distance = PG_GETARG_INT32(2);
-	call->arguments.is_between = true;
-	read_query(call, PG_GETARG_DATUM(0));
-	call->is_second = true;
-	read_query(call, PG_GETARG_DATUM(1));
-}
-
-/* query, max_distance, part, parts */
-static void
-read_pairs_of_part(FunctionCallInfo fcinfo, PairCall *call)
-{
-	int			parts = check_parts(PG_GETARG_INT32(3));
-
-	call->arguments.max_distance = PG_GETARG_INT32(1);
-	call->arguments.part = check_part(PG_GETARG_INT32(2), parts);
-	call->arguments.parts = parts;
-	read_query(call, PG_GETARG_DATUM(0));
-}
-
+/* Get the arguments, and run the query. */
 static PairCall *
-begin_call(FunctionCallInfo fcinfo, ReadArguments read)
+begin_call(FunctionCallInfo fcinfo)
 {
 	PairCall   *call = palloc0(sizeof(PairCall));
+	int			parts = check_parts(PG_GETARG_INT32(3));
 
 	call->function = fcinfo->flinfo->fn_oid;
 	call->context = CurrentMemoryContext;
-	read(fcinfo, call);
+	call->arguments.max_distance = PG_GETARG_INT32(1);
+	call->arguments.part = check_part(PG_GETARG_INT32(2), parts);
+	call->arguments.parts = parts;
+	simhash_read_user_query(TextDatumGetCString(PG_GETARG_DATUM(0)),
+							check_columns, receive_pair_row, call);
 	call->methods->pair(call->pairs);
 	return call;
 }
 
-static Datum
-return_pairs(FunctionCallInfo fcinfo, ReadArguments read)
+/* simhash_pairs(query text, max_distance int, part int, parts int) */
+Datum
+simhash_pairs(PG_FUNCTION_ARGS)
 {
 	FuncCallContext *context;
 	PairCall   *call;
@@ -167,7 +121,7 @@ return_pairs(FunctionCallInfo fcinfo, ReadArguments read)
 		context = SRF_FIRSTCALL_INIT();
 		old = MemoryContextSwitchTo(context->multi_call_memory_ctx);
 		context->tuple_desc = describe_rows(fcinfo);
-		context->user_fctx = begin_call(fcinfo, read);
+		context->user_fctx = begin_call(fcinfo);
 		MemoryContextSwitchTo(old);
 	}
 	context = SRF_PERCALL_SETUP();
@@ -185,25 +139,4 @@ return_pairs(FunctionCallInfo fcinfo, ReadArguments read)
 		SRF_RETURN_NEXT(context, HeapTupleGetDatum(row));
 	}
 	SRF_RETURN_DONE(context);
-}
-
-/* simhash_pairs(query text, max_distance int) */
-Datum
-simhash_pairs(PG_FUNCTION_ARGS)
-{
-	return return_pairs(fcinfo, read_pairs);
-}
-
-/* simhash_pairs(new_query text, corpus_query text, max_distance int) */
-Datum
-simhash_pairs_between(PG_FUNCTION_ARGS)
-{
-	return return_pairs(fcinfo, read_pairs_between);
-}
-
-/* simhash_pairs(query text, max_distance int, part int, parts int) */
-Datum
-simhash_pairs_of_part(PG_FUNCTION_ARGS)
-{
-	return return_pairs(fcinfo, read_pairs_of_part);
 }
