@@ -16,7 +16,7 @@
 	\set rows 100000
 	SELECT ARRAY[-1, 0, 1, 2, 3, 4, :bits / 2 - 1, :bits / 2, :bits / 2 + 1, :bits - 1, :bits, :bits + 1] AS radii \gset
 \endif
-SELECT CASE :bits WHEN 64 THEN 3 ELSE 14 END AS near, CASE :bits WHEN 64 THEN 6 ELSE 20 END AS far,
+SELECT :bits / 8 AS near, CASE :bits WHEN 64 THEN 6 ELSE 20 END AS far,
 	left(repeat('0123456789abcdef', 8), :bits / 4) AS q, lpad('ff', :bits / 4, '0') AS ff,
 	lpad('fc', :bits / 4, '0') AS fc, rpad('ff', :bits / 4, '0') AS other, repeat('f', :bits / 4) AS ones \gset
 
@@ -46,8 +46,9 @@ SELECT name, min(rows) >= 1 AND max(rows) <= 1000 AS sane,
 	bool_and(grows >= 0) AS never_falls, bool_and(grows > 0) AS grows
 FROM (SELECT *, rows - lag(rows, 1, 0.0::float8) OVER (PARTITION BY name ORDER BY k) AS grows
 	FROM asked) s GROUP BY name ORDER BY name;
-SELECT estimate(format('SELECT FROM docs WHERE fp %% %L', :'q'))
-	= estimate(format('SELECT FROM docs WHERE fp <-> %L <= %s', :'q', :near)) AS same;
+SELECT k - :near AS more, estimate(format('SELECT FROM docs WHERE fp %% %L', :'q'))
+	= estimate(format('SELECT FROM docs WHERE fp <-> %L <= %s', :'q', k)) AS same
+FROM generate_series(:near - 1, :near + 1) k;
 -- half of the rows at half of the bits, all at all, none below 0
 SELECT k, round((estimate(format('SELECT FROM docs WHERE fp <-> %L <= %s', :'q', k))
 	/ :rows)::numeric, 2) AS part
@@ -75,6 +76,9 @@ SELECT k, estimate(format('SELECT FROM unanalyzed WHERE fp <-> %L <= %s', :'q', 
 	round((estimate(format('SELECT FROM unanalyzed a JOIN unanalyzed b ON a.fp <-> b.fp <= %s', k))
 		/ estimate('SELECT FROM unanalyzed'))::numeric, 1) AS joined
 FROM unnest(ARRAY[0, 1, 3]) k;
+SELECT k - :near AS more, estimate('SELECT FROM unanalyzed a JOIN unanalyzed b ON a.fp % b.fp')
+	= estimate(format('SELECT FROM unanalyzed a JOIN unanalyzed b ON a.fp <-> b.fp <= %s', k)) AS same
+FROM generate_series(:near - 1, :near + 1) k;
 -- rows without a fingerprint have no partner, on either side
 CREATE TABLE sparse AS SELECT CASE WHEN n % 4 = 0 THEN fp END AS fp
 FROM (SELECT fp, row_number() OVER () AS n FROM docs LIMIT 20000) d;
@@ -149,6 +153,9 @@ SET enable_seqscan = off;
 SELECT k, estimate(format('SELECT FROM docs WHERE fp <-> %L <= %s', :'q', k), 'Total Cost')
 	/ estimate(format('SELECT FROM docs WHERE fp <-> %L <= 0', :'q'), 'Total Cost') BETWEEN k AND k + 2 AS about_as_much
 FROM unnest(ARRAY[3, 6]) k;
+SELECT k - :near AS more, estimate(format('SELECT FROM docs WHERE fp %% %L', :'q'), 'Total Cost')
+	= estimate(format('SELECT FROM docs WHERE fp <-> %L <= %s', :'q', k), 'Total Cost') AS same
+FROM generate_series(:near - 1, :near + 1) k;
 RESET enable_seqscan;
 
 -- HammingJoin is for joins whose other clauses leave many of its pairs, but not where

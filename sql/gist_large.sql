@@ -17,10 +17,10 @@ CREATE TABLE equal (id int, fp simhash64);
 CREATE INDEX equal_fp ON equal USING gist (fp);
 INSERT INTO equal SELECT i, '0123456789abcdef' FROM generate_series(1, 100000) i;
 SET enable_seqscan = off;
-SELECT count(*) FROM equal WHERE fp % '0123456789abcdee';
+SELECT count(*) FROM equal WHERE fp % '0123456789abcd10';
 REINDEX INDEX equal_fp;
-SELECT count(*) FROM equal WHERE fp % '0123456789abcdee';
-SELECT count(*) FROM equal WHERE fp % '0123456789abcde0';
+SELECT count(*) FROM equal WHERE fp % '0123456789abcd10';
+SELECT count(*) FROM equal WHERE fp % '0123456789abcc10';
 SELECT count(*), min(d) FROM (SELECT fp <-> '0123456789abcde0' AS d FROM equal
 	ORDER BY fp <-> '0123456789abcde0' LIMIT 50000) s;
 RESET enable_seqscan;

@@ -35,13 +35,19 @@ DROP TABLE many;
 -- exclusion constraints
 CREATE TABLE refusing (id int, fp simhash64,
 	CONSTRAINT no_near_duplicate EXCLUDE USING hamming (fp WITH %));
-INSERT INTO refusing VALUES (1, '00000000000000ff'), (2, '000000000000000f'), (3, NULL),
+INSERT INTO refusing VALUES (1, '0000000000000fff'), (2, '0000000000000007'), (3, NULL),
 	(4, NULL);
-INSERT INTO refusing VALUES (5, '00000000000000f8');
-INSERT INTO refusing VALUES (5, '00000000000000f8') ON CONFLICT DO NOTHING;
-UPDATE refusing SET fp = '0000000000000007' WHERE id = 2;
-UPDATE refusing SET fp = '00000000000000fe' WHERE id = 2;
+INSERT INTO refusing VALUES (5, '0000000000ff0fff');
+INSERT INTO refusing VALUES (5, '0000000000ff0fff') ON CONFLICT DO NOTHING;
+INSERT INTO refusing VALUES (5, '00000000007f0fff');
+INSERT INTO refusing VALUES (5, '0000000001ff0fff');
+UPDATE refusing SET fp = '0000000000000003' WHERE id = 2;
+UPDATE refusing SET fp = '000000000000000f' WHERE id = 2;
 TABLE refusing ORDER BY id;
+-- as far as a search by %
+SELECT proves(format('SELECT id FROM refusing WHERE fp %% %L', q)),
+	array(SELECT id FROM refusing WHERE fp % q::simhash64)
+FROM (VALUES ('00000000007f0fff'), ('0000000000ff0fff'), ('0000000001ff0fff')) v(q);
 DROP TABLE refusing;
 CREATE TABLE refusing (fp simhash64, EXCLUDE USING hamming (fp WITH =));
 INSERT INTO refusing VALUES ('00000000000000ff'), ('00000000000000fe'), (NULL), (NULL);

@@ -162,6 +162,12 @@ FROM unnest(ARRAY['a.fp <-> b.fp <= 1', 'b.fp <-> a.fp < 2', '1 >= a.fp <-> b.fp
 	'a.fp <-> b.fp <= (SELECT 1)', 'a.fp <-> b.fp <= (SELECT max(id) FROM a) / 100',
 	'a.fp <-> b.fp <= length(current_setting(''server_encoding'')) - 3',
 	'a.fp <-> b.fp <= NULL', 'a.fp <-> b.fp <= (SELECT n FROM a WHERE id = 7)']) form;
+-- % is a bound of 8 bits, or of 16: pairs of every distance up to 32
+CREATE TABLE ascending_bits AS SELECT n, (~ 0::bit(64) << n)::simhash64 AS fp FROM generate_series(0, 32) n;
+CREATE TABLE bits_128.ascending_bits AS SELECT n, (~ 0::bit(128) << n)::simhash128 AS fp FROM generate_series(0, 32) n;
+SELECT form, joins('SELECT a.n, b.n AS other FROM ascending_bits a JOIN ascending_bits b ON ' || form),
+	joins_128('SELECT a.n, b.n AS other FROM ascending_bits a JOIN ascending_bits b ON ' || form)
+FROM unnest(ARRAY['a.fp % b.fp', 'a.fp <-> b.fp <= 8', 'a.fp <-> b.fp <= 16']) form;
 -- fingerprints that are computed
 SELECT joins('SELECT a.id, b.id AS other FROM a JOIN b ON ' || form || ' AND a.id < 20')
 FROM unnest(ARRAY['simhash(a.body) <-> b.fp <= 1', 'a.fp <-> simhash(b.body) <= 1',
@@ -646,7 +652,7 @@ DROP OWNED BY simhash_reader;
 DROP ROLE simhash_reader;
 CALL for_each_table('DROP TABLE %1$s');
 DROP VIEW near, even;
-DROP TABLE a, b, c, log, pa, pb, large, wide, equal, many, two;
+DROP TABLE a, b, c, ascending_bits, log, pa, pb, large, wide, equal, many, two;
 SET client_min_messages = warning;
 DROP SCHEMA bits_128 CASCADE;
 RESET client_min_messages;

@@ -1379,7 +1379,7 @@ COMMENT ON FUNCTION hamming_bound_below(bigint) IS
 CREATE FUNCTION simhash_near(simhash64, simhash64) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_near(simhash64, simhash64) IS
-	'is the distance at most 3?';
+	'is the distance at most 8?';
 
 CREATE OPERATOR % (
 	LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash_near,
@@ -1387,7 +1387,7 @@ CREATE OPERATOR % (
 	RESTRICT = simhash_restrict, JOIN = simhash_join
 );
 COMMENT ON OPERATOR % (simhash64, simhash64) IS
-	'near-duplicate: distance at most 3';
+	'near-duplicate: distance at most 8';
 
 CREATE TYPE hamming_ball;
 COMMENT ON TYPE hamming_ball IS
@@ -1468,7 +1468,7 @@ CREATE FUNCTION simhash_near(simhash128, simhash128) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'simhash_near_128'
 	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_near(simhash128, simhash128) IS
-	'is the distance at most 14?';
+	'is the distance at most 16?';
 
 CREATE OPERATOR % (
 	LEFTARG = simhash128, RIGHTARG = simhash128, FUNCTION = simhash_near,
@@ -1476,7 +1476,7 @@ CREATE OPERATOR % (
 	RESTRICT = simhash_restrict_128, JOIN = simhash_join_128
 );
 COMMENT ON OPERATOR % (simhash128, simhash128) IS
-	'near-duplicate: distance at most 14';
+	'near-duplicate: distance at most 16';
 
 CREATE TYPE hamming_ball128;
 COMMENT ON TYPE hamming_ball128 IS

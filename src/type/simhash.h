@@ -141,11 +141,8 @@ hamming_in_balls(Fingerprint fingerprint, const HammingBall *balls, int count)
 #define SIMHASH_EQUAL_STRATEGY 3	/* =, not in GiST */
 #define SIMHASH_DISTANCE_STRATEGY 15	/* <->#, ordering */
 
-/*
- * The distance of the operator %: for 64 bits from the literature, for 128 bits
- * the largest at which single words have a precision of 0.98: doc/choosing.md.
- */
-#define SIMHASH_NEAR_RADIUS (HAMMING_BITS == 64 ? 3 : 14)
+/* The distance of the operator %, that of a minhash: doc/choosing.md. */
+#define SIMHASH_NEAR_RADIUS (HAMMING_BITS / 8)
 
 /* White space of the text forms: that of isspace() in the locale C. */
 static inline bool
