@@ -25,25 +25,22 @@ WHERE proname IN ('simhash_within', 'simhash_near', 'simhash_in_ball',
 		'hamming_ball_contains')
 	AND NOT proleakproof;
 
--- every operator and every function that people call is described
+-- every object is described
 SELECT d.classid::regclass, pg_describe_object(d.classid, d.objid, 0)
 FROM pg_depend d
 WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
-	AND d.classid IN ('pg_operator'::regclass, 'pg_type'::regclass, 'pg_cast'::regclass,
-		'pg_opclass'::regclass)
+	AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'simhash')
+	AND d.classid IN ('pg_proc'::regclass, 'pg_operator'::regclass, 'pg_type'::regclass,
+		'pg_cast'::regclass, 'pg_opclass'::regclass)
 	AND NOT EXISTS (SELECT FROM pg_type t
 		WHERE t.oid = d.objid AND t.typtype NOT IN ('b', 'd')
 			OR t.oid = d.objid AND t.typelem <> 0)
 	AND obj_description(d.objid, d.classid::regclass::name) IS NULL;
-SELECT oid::regprocedure FROM pg_proc
-WHERE oid IN (SELECT objid FROM pg_depend WHERE classid = 'pg_proc'::regclass
-		AND refclassid = 'pg_extension'::regclass AND deptype = 'e'
-		AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'simhash'))
-	AND obj_description(oid, 'pg_proc') IS NULL
-	-- what operators, types, operator classes and the planner call
-	AND proname !~ '^(simhash64_|simhash128_|simhash_weights_|gist_|hamming_distance_)'
-	AND proname !~ '_(in|out|recv|send|support|support_128)$'
-	AND 'internal'::regtype <> ALL (proargtypes);
+-- and what nobody calls is marked
+SELECT DISTINCT proname FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass
+WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
+	AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'simhash')
+	AND obj_description(p.oid, 'pg_proc') !~ '^internal: ' ORDER BY 1;
 
 -- two literals mean a text and its weights, one a text
 SELECT typcategory, typispreferred FROM pg_type WHERE typname = 'simhash_weights';

@@ -1211,7 +1211,7 @@ CREATE FUNCTION simhash_distance_int(simhash64, simhash64) RETURNS integer
 	AS 'MODULE_PATHNAME', 'simhash_distance' LANGUAGE C
 	IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_distance_int(simhash64, simhash64) IS
-	'number of bits that differ, as integer';
+	'internal: the distance as an integer, in plans that sort by it';
 
 CREATE OPERATOR <-> (
 	LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash_distance,
@@ -1224,7 +1224,7 @@ CREATE OPERATOR <-># (
 	COMMUTATOR = <->#
 );
 COMMENT ON OPERATOR <-># (simhash64, simhash64) IS
-	'Hamming distance, as integer';
+	'internal: the distance as an integer, by which indexes order';
 
 CREATE FUNCTION simhash_similarity(simhash64, simhash64) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -1252,7 +1252,7 @@ CREATE FUNCTION simhash_distance_int(simhash128, simhash128) RETURNS integer
 	AS 'MODULE_PATHNAME', 'simhash_distance_128' LANGUAGE C
 	IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_distance_int(simhash128, simhash128) IS
-	'number of bits that differ, as integer';
+	'internal: the distance as an integer, in plans that sort by it';
 
 CREATE OPERATOR <-> (
 	LEFTARG = simhash128, RIGHTARG = simhash128, FUNCTION = simhash_distance,
@@ -1265,7 +1265,7 @@ CREATE OPERATOR <-># (
 	COMMUTATOR = <->#
 );
 COMMENT ON OPERATOR <-># (simhash128, simhash128) IS
-	'Hamming distance, as integer';
+	'internal: the distance as an integer, by which indexes order';
 
 CREATE FUNCTION simhash_similarity(simhash128, simhash128) RETURNS float8
 	AS 'MODULE_PATHNAME', 'simhash_similarity_128'
@@ -1369,17 +1369,13 @@ CREATE FUNCTION simhash_within(
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
 	SUPPORT simhash_within_support;
 COMMENT ON FUNCTION simhash_within(simhash64, simhash64, bigint) IS
-	'is the distance at most k?';
+	'internal: what plans show of a <-> b <= max_distance';
 
 CREATE FUNCTION hamming_bound_below(bigint) RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION hamming_bound_below(bigint) IS
-	'the k for which distance <= k says distance < bound';
 
 CREATE FUNCTION simhash_near(simhash64, simhash64) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_near(simhash64, simhash64) IS
-	'is the distance at most 8?';
 
 CREATE OPERATOR % (
 	LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash_near,
@@ -1423,13 +1419,9 @@ COMMENT ON FUNCTION hamming_ball(simhash64, bigint) IS
 
 CREATE FUNCTION simhash_in_ball(simhash64, hamming_ball) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_in_ball(simhash64, hamming_ball) IS
-	'is the fingerprint within the ball?';
 
 CREATE FUNCTION hamming_ball_contains(hamming_ball, simhash64) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION hamming_ball_contains(hamming_ball, simhash64) IS
-	'is the fingerprint within the ball?';
 
 CREATE OPERATOR <@ (
 	LEFTARG = simhash64, RIGHTARG = hamming_ball, FUNCTION = simhash_in_ball,
@@ -1462,13 +1454,11 @@ CREATE FUNCTION simhash_within(
 	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
 	SUPPORT simhash_within_support_128;
 COMMENT ON FUNCTION simhash_within(simhash128, simhash128, bigint) IS
-	'is the distance at most k?';
+	'internal: what plans show of a <-> b <= max_distance';
 
 CREATE FUNCTION simhash_near(simhash128, simhash128) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'simhash_near_128'
 	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_near(simhash128, simhash128) IS
-	'is the distance at most 16?';
 
 CREATE OPERATOR % (
 	LEFTARG = simhash128, RIGHTARG = simhash128, FUNCTION = simhash_near,
@@ -1517,14 +1507,10 @@ COMMENT ON FUNCTION hamming_ball_128(simhash128, bigint) IS
 CREATE FUNCTION simhash_in_ball(simhash128, hamming_ball128) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'simhash_in_ball_128'
 	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_in_ball(simhash128, hamming_ball128) IS
-	'is the fingerprint within the ball?';
 
 CREATE FUNCTION hamming_ball_contains(hamming_ball128, simhash128) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'hamming_ball_contains_128'
 	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION hamming_ball_contains(hamming_ball128, simhash128) IS
-	'is the fingerprint within the ball?';
 
 CREATE OPERATOR <@ (
 	LEFTARG = simhash128, RIGHTARG = hamming_ball128, FUNCTION = simhash_in_ball,
@@ -2038,8 +2024,6 @@ COMMENT ON OPERATOR CLASS simhash64_ops USING gist IS
 
 CREATE FUNCTION hamming_handler(internal) RETURNS index_am_handler
 	AS 'MODULE_PATHNAME' LANGUAGE C PARALLEL SAFE;
-COMMENT ON FUNCTION hamming_handler IS
-	'handler of the access method hamming';
 
 CREATE ACCESS METHOD hamming TYPE INDEX HANDLER hamming_handler;
 COMMENT ON ACCESS METHOD hamming IS
@@ -2077,3 +2061,31 @@ CREATE FUNCTION hamming_index_check(index regclass) RETURNS void
 	AS 'MODULE_PATHNAME' LANGUAGE C STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION hamming_index_check IS
 	'verify a hamming index, and that it agrees with its table';
+
+-------------------------------------------------------------------------------
+-- A function without a comment is for operators, types, aggregates, indexes or
+-- the planner only, and says so.  The schema of the extension may have functions
+-- of others: it leaves the search path, for the rest of this script.
+-------------------------------------------------------------------------------
+
+DO $$
+DECLARE
+	function pg_catalog.regprocedure;
+	operator pg_catalog.text;
+BEGIN
+	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+	FOR function, operator IN
+		SELECT p.oid, min(o.oprname::text)
+		FROM pg_extension e
+		JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass
+			AND d.refobjid = e.oid AND d.classid = 'pg_proc'::regclass
+		JOIN pg_proc p ON p.oid = d.objid LEFT JOIN pg_operator o ON o.oprcode = p.oid
+		WHERE e.extname = 'simhash' AND obj_description(p.oid, 'pg_proc') IS NULL
+		GROUP BY p.oid
+	LOOP
+		EXECUTE format('COMMENT ON FUNCTION %s IS %L', function,
+			'internal: ' || coalesce('implementation of ' || operator || ' operator',
+				'support of types, aggregates, indexes and the planner'));
+	END LOOP;
+END
+$$;
