@@ -51,3 +51,30 @@ FROM (SELECT setweight(to_tsvector('simple', left(body, 1000)), 'B') || to_tsvec
 		FROM simhash_features(doc, labels, tf)) s
 GROUP BY tf ORDER BY tf;
 DROP TABLE bodies, calls;
+
+-- A name says what it takes: parameters without a type mean one thing.
+CREATE FUNCTION parameter_types(call text) RETURNS regtype[] LANGUAGE plpgsql AS $$
+DECLARE
+	types regtype[];
+BEGIN
+	EXECUTE 'PREPARE untyped AS SELECT ' || call;
+	SELECT parameter_types INTO types FROM pg_prepared_statements WHERE name = 'untyped';
+	DEALLOCATE untyped;
+	RETURN types;
+END $$;
+SELECT call, parameter_types(call) FROM unnest(ARRAY[
+	'simhash($1)', 'simhash($1, $2)', 'simhash($1, $2, $3, $4, $5)', 'simhash($1, words => $2)', 'simhash($1, chars => $2)',
+	'simhash($1, tf => $2)', 'simhash_128($1)', 'simhash_128($1, $2)', 'minhash($1)', 'minhash($1, $2, $3, $4)', 'minhash_128($1)',
+	'simhash_tokens($1)', 'simhash_tokens($1, $2)', 'simhash_tokens_128($1)', 'simhash_tokens_128($1, $2)',
+	'minhash_tokens($1)', 'minhash_tokens_128($1)',
+	'simhash_hashes($1)', 'simhash_hashes($1, $2)', 'simhash_hashes_128($1)', 'simhash_hashes_128($1, $2)',
+	'minhash_hashes($1)', 'minhash_hashes_128($1)',
+	'simhash_features($1)', 'simhash_features($1, $2)', 'simhash_features_tokens($1, $2)', 'simhash_features_hashes($1, $2)',
+	'simhash_features_hashes_128($1, $2)',
+	'text_jaccard($1, $2, $3, $4, $5)', 'text_containment($1, $2, $3, $4, $5)', 'text_cosine($1, $2, $3, $4, $5, $6)',
+	'simhash_distance($1, $2)', 'simhash_similarity($1, $2)', 'simhash_cosine($1, $2)', 'minhash_jaccard($1, $2)',
+	'hamming_ball($1, $2)', 'hamming_ball_128($1, $2)',
+	'simhash_pairs($1, $2, $3, $4)', 'simhash_components($1, $2)', 'simhash_parts($1, $2, $3)',
+	'simhash_cluster($1, $2, $3) OVER ()', 'simhash_agg($1, $2)', 'simhash_agg_128($1, $2)', 'minhash_agg($1)', 'minhash_agg_128($1)',
+	'simhash_idf($1, $2)', 'hamming_index_stats($1)', 'hamming_index_check($1)']) call;
+DROP FUNCTION parameter_types;
