@@ -280,9 +280,10 @@ LANGUAGE sql IMMUTABLE AS $$
 $$;
 
 -- What a query has, of which the join is a HammingJoin: the number of its pairs
--- (a, b, distance), and a hash of them; NULL if the join is another.
+-- (a, b, distance), and a hash of them; NULL if the join is another.  Both lists are in memory.
 CREATE FUNCTION joined_pairs(query text) RETURNS text LANGUAGE plpgsql
-SET simhash.enable_hammingjoin = on SET enable_nestloop = off SET enable_seqscan = on SET jit = off AS $$
+SET simhash.enable_hammingjoin = on SET enable_nestloop = off SET enable_seqscan = on SET jit = off
+SET work_mem = '64MB' AS $$
 DECLARE
 	result text;
 BEGIN
@@ -414,12 +415,18 @@ BEGIN
 END $$;
 
 -- What simhash_pairs finds in many_pairs(k, n, of_all), within each k: all of the
--- pairs, and nothing else?
+-- pairs, and nothing else?  Does a join of its ids up to n with the others
+-- find the same?
 CREATE FUNCTION find_many_pairs(n int) RETURNS TABLE (k int, of_all boolean, pairs bigint,
-	wrong bigint, different bigint) LANGUAGE sql AS $$
+	wrong bigint, different bigint, joined boolean) LANGUAGE sql AS $$
 	SELECT k, of_all, count(*),
 		count(*) FILTER (WHERE (b, distance) IS DISTINCT FROM (a + n, k)),
-		count(DISTINCT a)
+		count(DISTINCT a),
+		joined_pairs(format('WITH m AS MATERIALIZED (SELECT * FROM many_pairs(%1$s, %2$s, %3$L))
+			SELECT x.id AS a, y.id AS b, x.fp <-> y.fp AS distance FROM m x JOIN m y
+				ON x.fp <-> y.fp <= %1$s WHERE x.id <= %2$s AND y.id > %2$s', k, n, of_all)) =
+			(count(*) FILTER (WHERE a > 0), sum(hash_record_extended((a, b, distance), 0))
+				FILTER (WHERE a > 0))::text
 	FROM generate_series(1, 11) k, unnest('{t,f}'::boolean[]) of_all, LATERAL simhash_pairs(
 		format('SELECT * FROM many_pairs(%s, %s, %L)', k, n, of_all), k)
 	GROUP BY 1, 2 ORDER BY 1, 2
