@@ -64,7 +64,7 @@ cut_texts()
 }
 
 # Pairs of descriptions that a fingerprint finds, and the function that checked
-# pairs before simhash_jaccard().
+# pairs before text_jaccard().
 create_pairs()
 {
 	sql -c 'CREATE EXTENSION pg_trgm' -c "CREATE TABLE descriptions
@@ -264,8 +264,8 @@ compare_checks()
 
 	table 'Similarity of two texts' '|---|---|--:|--:|--:|--:|' \
 		pairs call goal '/ the first' goal 'µs a pair'
-	calls=('simhash_jaccard(a, b, words => 3)' 'simhash_jaccard(a, b)'
-		'simhash_containment(a, b, words => 3)' 'simhash_cosine(a, b, words => 3)'
+	calls=('text_jaccard(a, b, words => 3)' 'text_jaccard(a, b, words => 1)'
+		'text_containment(a, b, words => 3)' "text_cosine(a, b, words => 3, tf => 'count')"
 		'similarity(a, b)' 'jaccard(a, b)')
 	goals=('' '' '' '' '' '')
 	ratios=('' '' '' '' 20 50)

@@ -814,31 +814,36 @@ COMMENT ON FUNCTION minhash_128(tsvector) IS
 -- How similar two texts are
 -------------------------------------------------------------------------------
 
-CREATE FUNCTION simhash_jaccard(
-	a text, b text, words integer DEFAULT NULL, chars integer DEFAULT NULL)
-	RETURNS float8
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 650
-	SUPPORT simhash_collation_support;
-COMMENT ON FUNCTION simhash_jaccard(text, text, integer, integer) IS
-	'Jaccard similarity of the sets of features of two texts';
-
-CREATE FUNCTION simhash_containment(
-	a text, b text, words integer DEFAULT NULL, chars integer DEFAULT NULL)
-	RETURNS float8
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 650
-	SUPPORT simhash_collation_support;
-COMMENT ON FUNCTION simhash_containment(text, text, integer, integer) IS
-	'the part of the features of a that b has: 1 if a is an excerpt of b';
-
-CREATE FUNCTION simhash_cosine(
+CREATE FUNCTION text_jaccard(
 	a text, b text, weights simhash_weights DEFAULT NULL,
 	words integer DEFAULT NULL, chars integer DEFAULT NULL)
 	RETURNS float8
-	AS 'MODULE_PATHNAME', 'simhash_cosine_text' LANGUAGE C
+	AS 'MODULE_PATHNAME', 'simhash_text_jaccard' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 650
 	SUPPORT simhash_collation_support;
-COMMENT ON FUNCTION simhash_cosine(text, text, simhash_weights, integer, integer) IS
-	'cosine of the vectors of weighted counts of the features of two texts';
+COMMENT ON FUNCTION text_jaccard(text, text, simhash_weights, integer, integer) IS
+	'Jaccard similarity of the sets of features of two texts, exactly: what their minhashes estimate';
+
+CREATE FUNCTION text_containment(
+	a text, b text, weights simhash_weights DEFAULT NULL,
+	words integer DEFAULT NULL, chars integer DEFAULT NULL)
+	RETURNS float8
+	AS 'MODULE_PATHNAME', 'simhash_text_containment' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE COST 650
+	SUPPORT simhash_collation_support;
+COMMENT ON FUNCTION text_containment(text, text, simhash_weights, integer, integer) IS
+	'the part of the features of a that b has: 1 if a is an excerpt of b';
+
+CREATE FUNCTION text_cosine(
+	a text, b text, weights simhash_weights DEFAULT NULL,
+	words integer DEFAULT NULL, chars integer DEFAULT NULL,
+	tf text DEFAULT 'once')
+	RETURNS float8
+	AS 'MODULE_PATHNAME', 'simhash_text_cosine' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE COST 650
+	SUPPORT simhash_collation_support;
+COMMENT ON FUNCTION text_cosine(text, text, simhash_weights, integer, integer, text) IS
+	'cosine of the vectors of weighted features of two texts, exactly: what their simhashes estimate';
 
 -------------------------------------------------------------------------------
 -- Votes over rows

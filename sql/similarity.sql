@@ -1,37 +1,55 @@
--- simhash_jaccard, simhash_containment, simhash_cosine of texts, against SQL over
--- what simhash_features says.
+-- text_jaccard, text_containment, text_cosine, against SQL over what
+-- simhash_features says.
 
 -- by hand
-SELECT simhash_jaccard('a b c', 'b c d') AS jaccard,
-	simhash_containment('b c', 'a b c d') AS excerpt,
-	simhash_containment('a b c d', 'b c') AS whole,
-	simhash_cosine('a a b', 'a b b') AS cosine;
--- words count once, but for the cosine
-SELECT simhash_jaccard('the cat the hat', 'The Cat: THE HAT!') AS equal,
-	simhash_jaccard('a a a b', 'b b a') AS counts, simhash_cosine('a a a b', 'b b a') AS cosine;
-SELECT simhash_jaccard('to be or not', 'to be or', words => 2) AS words,
-	simhash_jaccard('abcd', 'bcde', chars => 2) AS chars,
-	simhash_containment('abc', 'abcde', chars => 2) AS part,
-	simhash_cosine('a b', 'a c', '{"a": 3}') AS weighted,
-	simhash_cosine('a b', 'a c', chars => 1) AS chars;
+SELECT text_jaccard('a b c d', 'b c d e') AS jaccard,
+	text_containment('b c d', 'a b c d e') AS excerpt,
+	text_containment('a b c d e', 'b c d') AS whole;
+SELECT text_cosine('a a b', 'b a c') AS once, text_cosine('a a b', 'a b b', tf => 'count') AS count,
+	round(text_cosine('a a b', 'a b b', tf => 'log')::numeric, 4) AS log,
+	text_cosine('a a b', 'a b b', NULL, NULL, NULL, NULL) AS no_tf;
+-- words count once, but for the cosine of counts
+SELECT text_jaccard('the cat the hat', 'The Cat: THE HAT!') AS equal,
+	text_jaccard('a a a b', 'b b a', words => 1) AS counts, text_cosine('a a a b', 'b b a') AS once,
+	text_cosine('a a a b', 'b b a', tf => 'count') AS cosine;
+SELECT text_jaccard('to be or not', 'to be or', words => 3) AS words,
+	text_jaccard('abcd', 'bcde', chars => 2) AS chars,
+	text_containment('abc', 'abcde', chars => 2) AS part,
+	text_cosine('a b', 'a c', '{"a": 3}') AS weighted,
+	text_cosine('a b', 'a c', chars => 1) AS chars;
 -- what is too short for a shingle is one feature
-SELECT simhash_jaccard('a b', 'a b', words => 9) AS equal, simhash_jaccard('a b', 'a b c', words => 9) AS other;
+SELECT text_jaccard('a', 'A!') AS word, text_jaccard('a b', 'a b', words => 9) AS equal,
+	text_jaccard('a b', 'a b c', words => 9) AS other;
+-- stop words go before shingles are made
+SELECT text_jaccard('the cat of the hat', 'a cat, hat', '{"the": 0, "of": 0, "a": 0}') AS jaccard,
+	text_containment('of cat', 'the cat', '{"of": 0, "the": 0}') AS containment;
 
 -- no features
-SELECT a, b, simhash_jaccard(a, b), simhash_containment(a, b), simhash_cosine(a, b)
+SELECT a, b, text_jaccard(a, b), text_containment(a, b), text_cosine(a, b)
 FROM (VALUES ('', 'a'), ('a', ' .,;'), ('', ''), (NULL, 'a'), ('a', NULL), (NULL, NULL)) t (a, b);
-SELECT simhash_cosine('a b', 'a b', '{"": 0}') AS no_weight, simhash_cosine('a b', 'b', '{"a": 0}') AS one_word,
-	simhash_cosine('a', 'b', '{"a": 0}') AS none_of_a;
--- two literals are texts
-SELECT simhash_cosine('0123456789abcdef', '0123456789abcdee') AS texts,
-	simhash_cosine('0123456789abcdef'::simhash64, '0123456789abcdee') AS fingerprints;
+SELECT text_cosine('a b', 'a b', '{"": 0}') AS no_weight, text_cosine('a b', 'b', '{"a": 0}') AS one_word,
+	text_cosine('a', 'b', '{"a": 0}') AS none_of_a, text_jaccard('a', 'b', '{"a": 0}') AS stopped_a,
+	text_containment('b', 'a', '{"a": 0}') AS stopped_b;
 
 SELECT error_of(statement) FROM (VALUES
-	($$SELECT simhash_jaccard('a', 'b', words => 2, chars => 2)$$),
-	($$SELECT simhash_jaccard('a', 'b', words => 0)$$),
-	($$SELECT simhash_containment('a', 'b', chars => 65)$$),
-	($$SELECT simhash_cosine('a', 'b', '{"a": 2}', chars => 2)$$),
-	($$SELECT simhash_cosine(repeat('a ', 65536), 'a', '{"a": 2147483648}')$$)) s (statement);
+	($$SELECT text_jaccard('a', 'b', words => 2, chars => 2)$$),
+	($$SELECT text_jaccard('a', 'b', words => 0)$$),
+	($$SELECT text_containment('a', 'b', chars => 65)$$),
+	($$SELECT text_cosine('a', 'b', words => 2, chars => 2)$$),
+	($$SELECT text_cosine('a', 'b', '{"a": 2}', chars => 2)$$),
+	($$SELECT text_jaccard('a', 'b', '{"a": 0}', chars => 2)$$),
+	($$SELECT text_jaccard('a', 'b', '{"a": 2}')$$),
+	($$SELECT text_containment('a', 'b', '{"": 0.5}')$$),
+	($$SELECT text_cosine('a', 'b', tf => 'idf')$$),
+	($$SELECT text_cosine('a', repeat('a ', 65536), '{"a": 2147483648}', tf => 'count')$$),
+	($$SELECT text_cosine(s, 'a', '{"": 2147483648}') FROM
+		(SELECT string_agg(i::text, ' ') FROM generate_series(1, 65536) i) t (s)$$),
+	($$SELECT text_cosine(s || ' ' || s, 'a', '{"": 2147483648}', tf => 'log') FROM
+		(SELECT string_agg(i::text, ' ') FROM generate_series(1, 38800) i) t (s)$$)) s (statement);
+-- just below an overflow
+SELECT text_cosine(s || ' ' || s, s || ' a', '{"": 2147483648}', tf => tf)
+FROM (VALUES ('once', 65535), ('log', 38700), ('count', 32767)) t (tf, words),
+	LATERAL (SELECT string_agg(i::text, ' ') FROM generate_series(1, words - 1) i) l (s);
 
 -- Random texts of few words, so that many are shared; Chinese; hostile ones.
 CREATE TABLE bodies AS
@@ -43,61 +61,109 @@ GROUP BY id;
 INSERT INTO bodies VALUES (61, ''), (62, ' - '), (63, 'w1'), (64, 'w1 w2'), (65, repeat('w1 ', 10000)),
 	(66, U&'w1\0301 w2'), (67, repeat('x', 20000)), (68, repeat('x', 20000) || ' w1'),
 	(69, (SELECT string_agg('w' || i, ' ') FROM generate_series(1, 3000) i)),
-	(70, (SELECT string_agg('w' || i, ' ') FROM generate_series(1500, 4500) i)), (71, NULL);
-CREATE TABLE kinds (kind int, words int, chars int, weights simhash_weights);
-INSERT INTO kinds VALUES (1, NULL, NULL, NULL), (2, 2, NULL, NULL), (3, 3, NULL, NULL), (4, NULL, 1, NULL),
-	(5, NULL, 4, NULL), (6, NULL, NULL, '{"w1": 3.7, "w2": 0, "": 0.25}'), (7, 2, NULL, '{"w1": 100, "w3": 0.001}');
-CREATE TABLE vectors AS
-SELECT kind, id, hash, count * weight AS number
-FROM bodies, kinds, simhash_features(body, weights, words, chars);
-ANALYZE vectors;
-CREATE TABLE sums AS
-SELECT kind, id, count(*) AS features, sum(number ^ 2) AS squares FROM vectors GROUP BY kind, id;
-ANALYZE sums;
-CREATE TABLE expected AS
-SELECT x.kind, x.id AS a, y.id AS b, x.features AS fa, y.features AS fb, coalesce(shared, 0) AS shared,
-	coalesce(product, 0) AS product, nullif(x.squares * y.squares, 0) AS squares
-FROM sums x JOIN sums y ON y.kind = x.kind
-	LEFT JOIN (SELECT kind, a.id AS a, b.id AS b, count(*) AS shared, sum(a.number * b.number) AS product
-		FROM vectors a JOIN vectors b USING (kind, hash) GROUP BY kind, a.id, b.id) common
-		ON common.kind = x.kind AND a = x.id AND b = y.id;
-ANALYZE expected;
+	(70, (SELECT string_agg('w' || i, ' ') FROM generate_series(1500, 4500) i)), (71, NULL),
+	(72, 'これはペンです。w1'), (73, 'それはペンですか。w2 w1');
+-- "without" matches the words of weight 0 of the stop list, but for a word with an
+-- accent.
+CREATE TABLE kinds (kind int, words int, chars int, stops simhash_weights, without text, weights simhash_weights);
+INSERT INTO kinds VALUES (1, NULL, NULL, NULL, '', NULL), (2, 2, NULL, NULL, '', NULL), (3, 3, NULL, NULL, '', NULL),
+	(4, NULL, 1, NULL, '', NULL), (5, NULL, 4, NULL, '', NULL), (6, 1, NULL, NULL, '', NULL),
+	(7, NULL, NULL, '{"w1": 0, "w2": 0}', '\m(w1|w2)\M', '{"w1": 3.7, "w2": 0, "": 0.25}'),
+	(8, 3, NULL, '{"w1": 0, "w3": 1}', '\mw1\M', '{"w1": 100, "w3": 0.0001, "": 0.00007}'),
+	(9, NULL, NULL, '{"": 0, "w1": 1, "w2": 1}', '[^\x01-\x7f]|\m(?!w1\M|w2\M)\w+', '{"w1": 0.00002, "": 0.001}');
 
--- Which are not what SQL says?  A cosine is rounded: SQL adds up in any order.
-SELECT count(*) AS compared, count(jaccard) AS not_null,
+CREATE TABLE features AS
+SELECT kind, id, hash
+FROM bodies, kinds, simhash_features(regexp_replace(body, without, '', 'g'), NULL,
+	coalesce(words, CASE WHEN chars IS NULL THEN 2 END), chars)
+WHERE id <> 66 OR without = '';
+ANALYZE features;
+CREATE TABLE sizes AS SELECT kind, id, count(*) AS features FROM features GROUP BY kind, id;
+ANALYZE sizes;
+CREATE TABLE sets AS
+SELECT x.kind, x.id AS a, y.id AS b, x.features AS fa, y.features AS fb, coalesce(shared, 0) AS shared
+FROM sizes x JOIN sizes y ON y.kind = x.kind
+	LEFT JOIN (SELECT kind, a.id AS a, b.id AS b, count(*) AS shared
+		FROM features a JOIN features b USING (kind, hash) GROUP BY kind, a.id, b.id) common
+		ON common.kind = x.kind AND a = x.id AND b = y.id;
+ANALYZE sets;
+CREATE VIEW compared AS
+SELECT kinds.*, a.id AS a, b.id AS b, a.body AS x, b.body AS y
+FROM kinds, bodies a, bodies b
+WHERE (a.id < 67 AND b.id < 67 OR a.id > 64 AND b.id > 64)
+	AND (66 NOT IN (a.id, b.id) OR without = '');
+
+-- Which are not what SQL says?  Equal sets have equal fingerprints.
+SELECT count(*) AS compared, count(jaccard) AS not_null, count(*) FILTER (WHERE jaccard = 1) AS equal,
 	count(*) FILTER (WHERE jaccard IS DISTINCT FROM shared / (fa + fb - shared)::float8) AS jaccards,
 	count(*) FILTER (WHERE containment IS DISTINCT FROM shared / fa::float8) AS containments,
-	count(*) FILTER (WHERE abs(cosine - product / sqrt(squares)) > 1e-12
-		OR (cosine IS NULL) <> (squares IS NULL)) AS cosines
-FROM (SELECT kind, a.id AS a, b.id AS b, simhash_jaccard(a.body, b.body, words, chars) AS jaccard,
-		simhash_containment(a.body, b.body, words, chars) AS containment,
-		simhash_cosine(a.body, b.body, weights, words, chars) AS cosine
-	FROM kinds, bodies a, bodies b WHERE a.id < 67 AND b.id < 67 OR a.id > 60 AND b.id > 60) t
-LEFT JOIN expected USING (kind, a, b);
+	count(*) FILTER (WHERE jaccard = 1 AND fp <> fp_of_b) AS fingerprints
+FROM (SELECT kind, a, b, text_jaccard(x, y, stops, words, chars) AS jaccard,
+		text_containment(x, y, stops, words, chars) AS containment,
+		minhash(x, stops, words, chars) AS fp, minhash(y, stops, words, chars) AS fp_of_b
+	FROM compared) t
+LEFT JOIN sets USING (kind, a, b);
 
+-- The same of cosines, for each tf.  They are rounded: SQL adds up in any order.
+CREATE TABLE vectors AS
+SELECT kind, tf, id, hash, factor * weight AS number
+FROM bodies, kinds, unnest('{once,log,count}'::text[]) tf, simhash_features(body, weights, words, chars, tf)
+WHERE id <> 66 OR without = '';
+ANALYZE vectors;
+CREATE TABLE sums AS
+SELECT kind, tf, id, sum(number ^ 2) AS squares FROM vectors GROUP BY kind, tf, id;
+ANALYZE sums;
+CREATE TABLE cosines AS
+SELECT x.kind, x.tf, x.id AS a, y.id AS b, coalesce(product, 0) / sqrt(nullif(x.squares * y.squares, 0)) AS expected
+FROM sums x JOIN sums y ON y.kind = x.kind AND y.tf = x.tf
+	LEFT JOIN (SELECT kind, tf, a.id AS a, b.id AS b, sum(a.number * b.number) AS product
+		FROM vectors a JOIN vectors b USING (kind, tf, hash) GROUP BY kind, tf, a.id, b.id) common
+		ON common.kind = x.kind AND common.tf = x.tf AND a = x.id AND b = y.id;
+ANALYZE cosines;
+SELECT tf, count(*) AS compared, count(cosine) AS not_null,
+	count(*) FILTER (WHERE abs(cosine - expected) > 1e-12 OR (cosine IS NULL) <> (expected IS NULL)) AS wrong
+FROM (SELECT kind, tf, a, b, text_cosine(x, y, weights, words, chars, tf) AS cosine
+	FROM compared, unnest('{once,log,count}'::text[]) tf) t
+LEFT JOIN cosines USING (kind, tf, a, b)
+GROUP BY tf ORDER BY tf;
+
+-- the defaults are those of minhash and of simhash
+SELECT count(*) FILTER (WHERE text_jaccard(x, y) IS DISTINCT FROM text_jaccard(x, y, words => 2)) AS jaccards,
+	count(*) FILTER (WHERE text_containment(x, y) IS DISTINCT FROM text_containment(x, y, words => 2)) AS containments,
+	count(*) FILTER (WHERE text_cosine(x, y) IS DISTINCT FROM text_cosine(x, y, words => 1, tf => 'once')) AS cosines,
+	count(*) FILTER (WHERE text_jaccard(x, y) <> text_jaccard(x, y, words => 1)) > 0 AS differ
+FROM compared WHERE kind = 1;
 -- the same for either order, and 1 for a text with itself
-SELECT count(*) FILTER (WHERE simhash_jaccard(a.body, b.body) IS DISTINCT FROM simhash_jaccard(b.body, a.body)) AS jaccards,
-	count(*) FILTER (WHERE simhash_cosine(a.body, b.body, weights) IS DISTINCT FROM
-		simhash_cosine(b.body, a.body, weights)) AS cosines
-FROM bodies a, bodies b, (SELECT weights FROM kinds WHERE kind = 6) w WHERE a.id < b.id;
-SELECT DISTINCT simhash_jaccard(body, body), simhash_containment(body, body), simhash_cosine(body, body),
-	simhash_cosine(body, body, '{"w1": 1.1, "": 0.3}')
+SELECT count(*) FILTER (WHERE text_jaccard(x, y) IS DISTINCT FROM text_jaccard(y, x)) AS jaccards,
+	count(*) FILTER (WHERE text_cosine(x, y, weights, tf => 'log') IS DISTINCT FROM
+		text_cosine(y, x, weights, tf => 'log')) AS cosines
+FROM compared WHERE kind = 7 AND a < b;
+SELECT DISTINCT text_jaccard(body, body), text_containment(body, body), text_cosine(body, body),
+	text_cosine(body, body, '{"w1": 1.1, "": 0.3}', tf => 'log') AS log,
+	text_cosine(body, body, '{"w1": 1.1, "": 0.3}', tf => 'count') AS count
 FROM bodies ORDER BY 1;
 
 -- more features than work_mem has room for, whichever text has them
 CREATE TABLE long AS
 SELECT string_agg(i::text, ' ') AS a, string_agg((i * 2)::text, ' ') AS b FROM generate_series(1, 100000) i;
+CREATE VIEW of_long AS
+SELECT text_jaccard(a, b, words => 1) AS jaccard, text_containment('2 4 6 x', b, words => 1) AS part,
+	text_containment(b, '2 4 6 x', words => 1) AS whole, text_cosine(a || ' ' || a, b) AS cosine,
+	text_cosine(a || ' 2 4', b, '{"1": 3, "2": 5.3}', tf => 'count') AS count,
+	text_cosine(a || ' 2 4', b, '{"1": 3, "2": 5.3}', tf => 'log') AS log
+FROM long;
 SET work_mem = '64kB';
-SELECT simhash_jaccard(a, b), simhash_containment('2 4 6 x', b), simhash_containment(b, '2 4 6 x'),
-	simhash_cosine(a || ' ' || a, b), simhash_cosine(a, b, '{"1": 3, "2": 5}')
-FROM long;
+TABLE of_long;
 SET work_mem = '256MB';
-SELECT simhash_jaccard(a, b), simhash_containment('2 4 6 x', b), simhash_containment(b, '2 4 6 x'),
-	simhash_cosine(a || ' ' || a, b), simhash_cosine(a, b, '{"1": 3, "2": 5}')
-FROM long;
+TABLE of_long;
 RESET work_mem;
 
 -- minhash_jaccard: the estimate at each distance
 SELECT bool_and(minhash_jaccard(0::bigint::simhash64, repeat('1', d)::bit varying::bit(64)::simhash64) = greatest(0, 1 - d / 32.0))
 FROM generate_series(0, 64) d;
-DROP TABLE bodies, kinds, vectors, sums, expected, long;
+-- two literals are fingerprints for it and for simhash_cosine, as they are for <->
+SELECT minhash_jaccard('0123456789abcdef', '0123456789abcdee') AS jaccard,
+	simhash_cosine('0123456789abcdef', '0123456789abcdee') AS cosine;
+SELECT error_of($$SELECT simhash_cosine('a b', 'a c')$$);
+DROP VIEW compared, of_long;
+DROP TABLE bodies, kinds, features, sizes, sets, vectors, sums, cosines, long;

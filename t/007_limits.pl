@@ -163,8 +163,8 @@ for my $statement (
 		+ count(simhash_128(id || ' and more')) FROM source",
 	"SELECT count(minhash(id || ' and more')) + count(minhash(id::text, '{\"1\": 0}'))
 		+ count(minhash_128(id || ' and more')) FROM source",
-	"SELECT count(simhash_jaccard(id || ' a b', id || ' b c')) FROM source",
-	"SELECT count(simhash_cosine(id || ' a b', id || ' b c', '{\"a\": 2}')) FROM source",
+	"SELECT count(text_jaccard(id || ' a b', id || ' b c', '{\"a\": 0}')) FROM source",
+	"SELECT count(text_cosine(id || ' a b', id || ' b c', '{\"a\": 2}', tf => 'log')) FROM source",
 	"SELECT count(*) FROM source, LATERAL (SELECT minhash_agg(t), minhash_agg_128(t)
 		FROM unnest(ARRAY[id::text, 'a']) t) s",
 	"SELECT count(simhash(id::text, format('{\"%s\": 2}', id)::simhash_weights)) FROM source",
@@ -189,7 +189,7 @@ SQL
 my $megabytes = $node->safe_psql('postgres', 'SELECT octet_length(body) / 1048576 + 1 FROM long');
 for my $call (
 	'simhash(body)', "simhash_128(body, tf => 'log')", 'simhash(body, \'{"1": 2}\')',
-	'minhash_128(body)', 'simhash_jaccard(body, $$a$$)', 'simhash_cosine(body, $$a$$)')
+	'minhash_128(body)', 'text_jaccard(body, $$a$$)', 'text_cosine(body, $$a$$)')
 {
 	my ($out, $err) = ('', '');
 

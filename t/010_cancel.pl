@@ -116,7 +116,7 @@ my %statements = (
 	'characters' => 'SELECT simhash(letters, chars => 4) FROM texts',
 	'distinct words' => "SET work_mem = '256kB'; SELECT simhash(words) FROM texts",
 	'minima of words' => 'SELECT minhash(repeat(words, 10)) FROM texts',
-	'words of two texts' => "SET work_mem = '256kB'; SELECT simhash_jaccard(words, letters) FROM texts",
+	'words of two texts' => "SET work_mem = '256kB'; SELECT text_jaccard(words, letters, words => 1) FROM texts",
 	'features' => 'SELECT count(*) FROM (SELECT simhash_features(words) FROM texts) s',
 	'weights of words' => 'SELECT simhash_idf(words, 1) IS NULL FROM texts',
 	'an index' => 'BEGIN; SET LOCAL max_parallel_maintenance_workers = 0;

@@ -23,6 +23,12 @@
 #define TF_SHOWN 64
 
 /*
+ * Words of a feature of a set where the caller does not say: doc/choosing.md
+ * has the figures.
+ */
+#define SET_WORDS 2
+
+/*
  * Return the frequency that the argument names, TF_ONCE if it is null.  0: the
  * SQL function has no such argument, and each occurrence is a vote of its own.
  */
@@ -69,9 +75,8 @@ shingle_size(const char *name, int32 size)
  * number and the next one; default_words if both are null.  Error: 22023 for a
  * size out of range, and for both.
  */
-FeatureOptions
-simhash_size_arguments(FunctionCallInfo fcinfo, int argument,
-					   uint32 default_words)
+static FeatureOptions
+size_arguments(FunctionCallInfo fcinfo, int argument, uint32 default_words)
 {
 	FeatureOptions options = {default_words, false, NULL, NULL};
 	bool		words = !PG_ARGISNULL(argument);
@@ -110,7 +115,7 @@ refuse_chars(const FeatureOptions *options)
 FeatureOptions
 simhash_weighted_arguments(FunctionCallInfo fcinfo, int argument)
 {
-	FeatureOptions options = simhash_size_arguments(fcinfo, argument + 1, 1);
+	FeatureOptions options = size_arguments(fcinfo, argument + 1, 1);
 
 	if (!PG_ARGISNULL(argument))
 	{
@@ -121,16 +126,14 @@ simhash_weighted_arguments(FunctionCallInfo fcinfo, int argument)
 }
 
 /*
- * Return what (stops simhash_weights, words int, chars int) say.  argument is
- * the number of stops; words and chars follow.  The table of stops is valid as
- * long as simhash_cached_stops() says.
+ * Return what (stops simhash_weights, words int, chars int) say to a function
+ * of the set of features.  argument is the number of stops; words and chars
+ * follow.  The table of stops is valid as long as simhash_cached_stops() says.
  */
 FeatureOptions
-simhash_stops_arguments(FunctionCallInfo fcinfo, int argument,
-						uint32 default_words)
+simhash_stops_arguments(FunctionCallInfo fcinfo, int argument)
 {
-	FeatureOptions options = simhash_size_arguments(fcinfo, argument + 1,
-													default_words);
+	FeatureOptions options = size_arguments(fcinfo, argument + 1, SET_WORDS);
 
 	if (!PG_ARGISNULL(argument))
 	{

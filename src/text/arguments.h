@@ -24,14 +24,10 @@ typedef void (*FeatureAdder) (const FeatureTarget *target, Datum datum,
 
 extern TermFrequency simhash_frequency_argument(FunctionCallInfo fcinfo,
 												int argument);
-extern FeatureOptions simhash_size_arguments(FunctionCallInfo fcinfo,
-											 int argument,
-											 uint32 default_words);
 extern FeatureOptions simhash_weighted_arguments(FunctionCallInfo fcinfo,
 												 int argument);
 extern FeatureOptions simhash_stops_arguments(FunctionCallInfo fcinfo,
-											  int argument,
-											  uint32 default_words);
+											  int argument);
 extern void simhash_make_features(const struct varlena *body,
 								  const FeatureOptions *options,
 								  const FeatureTarget *target);

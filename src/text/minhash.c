@@ -28,12 +28,6 @@ PG_FUNCTION_INFO_V1(simhash_minhash_tsvector_128);
 PG_FUNCTION_INFO_V1(simhash_minhash_agg_token_128);
 PG_FUNCTION_INFO_V1(simhash_minhash_agg_hash_128);
 
-/*
- * Words of a feature where the caller does not say: doc/choosing.md has the
- * figures.
- */
-#define DEFAULT_WORDS 2
-
 static void
 init_sketches(Sketch *sketch, int hashes)
 {
@@ -83,7 +77,7 @@ static void
 make_text_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
 {
 	text	   *body = PG_GETARG_TEXT_PP(0);
-	FeatureOptions options = simhash_stops_arguments(fcinfo, 1, DEFAULT_WORDS);
+	FeatureOptions options = simhash_stops_arguments(fcinfo, 1);
 
 	simhash_make_features(body, &options, target);
 	PG_FREE_IF_COPY(body, 0);

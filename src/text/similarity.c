@@ -1,21 +1,20 @@
 /*
  * similarity.c
- *	  How similar two texts are, exactly: simhash_jaccard(),
- *	  simhash_containment() and simhash_cosine() of texts.
+ *	  How similar two texts are, exactly: text_jaccard(), text_containment(),
+ *	  text_cosine().
  */
 #include "postgres.h"
 
 #include <math.h>
 
-#include "common/int.h"
 #include "miscadmin.h"
 
 #include "text/arguments.h"
 #include "text/feature_set.h"
 
-PG_FUNCTION_INFO_V1(simhash_jaccard);
-PG_FUNCTION_INFO_V1(simhash_containment);
-PG_FUNCTION_INFO_V1(simhash_cosine_text);
+PG_FUNCTION_INFO_V1(simhash_text_jaccard);
+PG_FUNCTION_INFO_V1(simhash_text_containment);
+PG_FUNCTION_INFO_V1(simhash_text_cosine);
 
 /* Make set have the features of the texts that are the first two arguments. */
 static void
@@ -50,8 +49,9 @@ has_null_text(FunctionCallInfo fcinfo)
 }
 
 /*
- * Count the features of (a text, b text, words int, chars int).  Return false
- * if a or b is null or has no feature.
+ * Count the features of (a text, b text, weights simhash_weights, words int,
+ * chars int), which are those of minhash(): weights is a stop list.  Return
+ * false if a or b is null or has no feature.
  */
 static bool
 count_features(FunctionCallInfo fcinfo, FeatureCounts *counts)
@@ -63,7 +63,7 @@ count_features(FunctionCallInfo fcinfo, FeatureCounts *counts)
 
 	if (has_null_text(fcinfo))
 		return false;
-	options = simhash_size_arguments(fcinfo, 2, 1);
+	options = simhash_stops_arguments(fcinfo, 2);
 	read_texts(fcinfo, &options, &set);
 	counts->a = set.table.distinct[0];
 	counts->b = set.table.distinct[1];
@@ -85,11 +85,12 @@ count_features(FunctionCallInfo fcinfo, FeatureCounts *counts)
 }
 
 /*
- * simhash_jaccard(a text, b text, words int, chars int): the part that both
- * have, of all features that one has; NULL if a or b has none.
+ * text_jaccard(a text, b text, weights simhash_weights, words int, chars int):
+ * the part that both have, of all features that one has; NULL if a or b has
+ * none.
  */
 Datum
-simhash_jaccard(PG_FUNCTION_ARGS)
+simhash_text_jaccard(PG_FUNCTION_ARGS)
 {
 	FeatureCounts counts;
 
@@ -100,11 +101,11 @@ simhash_jaccard(PG_FUNCTION_ARGS)
 }
 
 /*
- * simhash_containment(a text, b text, words int, chars int): the part of a's
- * features that b has; NULL if a or b has none.
+ * text_containment(a text, b text, weights simhash_weights, words int, chars
+ * int): the part of a's features that b has; NULL if a or b has none.
  */
 Datum
-simhash_containment(PG_FUNCTION_ARGS)
+simhash_text_containment(PG_FUNCTION_ARGS)
 {
 	FeatureCounts counts;
 
@@ -113,105 +114,119 @@ simhash_containment(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8((double) counts.both / (double) counts.a);
 }
 
-/* A sum of products, as integer: it does not depend on the order. */
+/*
+ * A sum of products of coordinates, high * 2^32 + low, in units of 2^-64.  It
+ * is exact, and so does not depend on the order.
+ */
 typedef struct WideSum
 {
-	uint64		high;
-	uint64		low;
+	uint128		high;
+	uint128		low;
 } WideSum;
 
-/* The sum must stay below 2^128. */
+/*
+ * x and y are coordinates, in units of 2^-32.  Those of a text add up to less
+ * than 2^80, or text_cosine() raises an error in place of its result: so high
+ * stays below 2^127, and low below 2^97.  Where each vote is an integer in
+ * units of 2^-16, nothing is added to low.
+ */
 static inline void
-add_product(WideSum *sum, uint64 x, uint64 y)
+add_product(WideSum *sum, uint128 x, uint128 y)
 {
-	uint64		x_low = (uint32) x;
-	uint64		y_low = (uint32) y;
-	uint64		lowest = x_low * y_low;
-	uint64		middle = (x >> 32) * y_low + (lowest >> 32);
-	uint64		other = x_low * (y >> 32) + (uint32) middle;
-	uint64		low = (other << 32) | (uint32) lowest;
+	uint64		x_high = x >> 16;
+	uint64		y_high = y >> 16;
+	uint16		x_low = x;
+	uint16		y_low = y;
 
-	sum->low += low;
-	sum->high += (x >> 32) * (y >> 32) + (middle >> 32) + (other >> 32) +
-		(sum->low < low);
+	sum->high += (uint128) x_high * y_high;
+	if (x_low > 0 || y_low > 0)
+		sum->low += (((uint128) x_high * y_low +
+					  (uint128) y_high * x_low) << 16) +
+			(uint32) x_low * y_low;
 }
 
 static inline double
-wide_to_double(WideSum sum)
+sum_to_double(WideSum sum)
 {
-	return ldexp((double) sum.high, 64) + (double) sum.low;
+	return ldexp((double) sum.high, 32) + (double) sum.low;
 }
 
-/* Two vectors, which have the weight of each feature times its count. */
+/* Two vectors, whose coordinates are what each feature votes with. */
 typedef struct CosineSums
 {
-	int64		total[2];		/* of the numbers of each vector */
+	uint128		total[2];		/* votes of each text, in units of 2^-16 */
 	WideSum		squares[2];
 	WideSum		products;
 } CosineSums;
 
-/* Return the number that a vector has for a feature. */
-static inline uint64
-add_number(CosineSums *sums, int side, int64 weight, uint64 count)
+/*
+ * Add the coordinate of a feature, the vote that simhash() rounds down to units
+ * of 2^-16, to the vector of a text.  Return it in units of 2^-32.
+ */
+static inline uint128
+add_coordinate(CosineSums *sums, int side, TermFrequency tf, uint64 count,
+			   int64 weight)
 {
-	int64		total = sums->total[side];
-	int64		number;
+	uint128		x = (uint128) (uint64) weight *
+	(uint64) simhash_term_factor(tf, count);
 
-	if (pg_mul_s64_overflow(weight, (int64) count, &number) ||
-		pg_add_s64_overflow(total, number, &sums->total[side]))
-		simhash_weight_overflow(total + (double) weight * count);
-	add_product(&sums->squares[side], number, number);
-	return number;
+	sums->total[side] += x >> 16;
+	add_product(&sums->squares[side], x, x);
+	return x;
 }
 
-/*
- * The numbers of a vector add up to less than 2^63.  So their squares, and the
- * products with those of the other vector, add up to less than 2^126.
- */
 static void
-add_to_cosine(CosineSums *sums, const FeatureBatch *batch)
+add_to_cosine(CosineSums *sums, TermFrequency tf, const FeatureBatch *batch)
 {
 	uint32		i;
 
 	for (i = 0; i < batch->length; i++)
 	{
-		uint64		a = add_number(sums, 0, batch->weight[i],
-								   batch->count[0][i]);
-		uint64		b = add_number(sums, 1, batch->weight[i],
-								   batch->count[1][i]);
+		uint128		a = add_coordinate(sums, 0, tf, batch->count[0][i],
+									   batch->weight[i]);
+		uint128		b = add_coordinate(sums, 1, tf, batch->count[1][i],
+									   batch->weight[i]);
 
 		add_product(&sums->products, a, b);
 	}
 }
 
 /*
- * simhash_cosine(a text, b text, weights simhash_weights, words int, chars
- * int): the cosine of the vectors of weighted counts; NULL if a or b has no
- * feature, or if all weigh 0.  Error: 22003 for an overflow of the weights of a
- * text.
+ * text_cosine(a text, b text, weights simhash_weights, words int, chars int, tf
+ * text): the cosine of the vectors of what the features vote with in
+ * simhash(); NULL if a or b has no feature, or if all weigh 0.  Error: 22003
+ * where simhash() of a text raises it.
  */
 Datum
-simhash_cosine_text(PG_FUNCTION_ARGS)
+simhash_text_cosine(PG_FUNCTION_ARGS)
 {
 	CosineSums	sums = {0};
 	FeatureOptions options;
+	TermFrequency tf;
 	FeatureSet	set;
 	FeatureBatch batch;
 	double		squares;
+	int			side;
 
 	if (has_null_text(fcinfo))
 		PG_RETURN_NULL();
 	options = simhash_weighted_arguments(fcinfo, 2);
+	tf = simhash_frequency_argument(fcinfo, 5);
 	read_texts(fcinfo, &options, &set);
 	while (simhash_set_read_table(&set, &batch))
-		add_to_cosine(&sums, &batch);
+		add_to_cosine(&sums, tf, &batch);
 	while (simhash_set_read_late(&set, &batch))
-		add_to_cosine(&sums, &batch);
+		add_to_cosine(&sums, tf, &batch);
 	simhash_set_free(&set);
+	for (side = 0; side < 2; side++)
+	{
+		if (sums.total[side] > PG_INT64_MAX)
+			simhash_weight_overflow((double) sums.total[side]);
+	}
 
 	/* the root of a rounded square is exact: equal vectors have 1 */
-	squares = wide_to_double(sums.squares[0]) * wide_to_double(sums.squares[1]);
+	squares = sum_to_double(sums.squares[0]) * sum_to_double(sums.squares[1]);
 	if (squares == 0)
 		PG_RETURN_NULL();
-	PG_RETURN_FLOAT8(Min(wide_to_double(sums.products) / sqrt(squares), 1));
+	PG_RETURN_FLOAT8(Min(sum_to_double(sums.products) / sqrt(squares), 1));
 }

@@ -7,7 +7,6 @@
 
 #include <math.h>
 
-#include "text/sink.h"
 #include "text/term_frequency.h"
 
 /* More occurrences than this count like this many, for TF_LOG. */
@@ -28,20 +27,16 @@ log_factor(uint64 count)
 	return (int64) rint(WEIGHT_UNIT * (1 + log((double) count)));
 }
 
-/* Return how often count occurrences count, in units of 2^-16. */
+/* Return what simhash_term_factor() returns, for TF_LOG. */
 int64
-simhash_term_factor(TermFrequency tf, uint64 count)
+simhash_log_factor(uint64 count)
 {
-	/* of the counts that most features have; 0: not computed yet */
+	/* of the counts that most features have; 0: none, or not computed yet */
 	static int64 known[64];
 
-	if (tf == TF_ONCE)
-		return WEIGHT_UNIT;
-	if (tf == TF_COUNT)
-		return (int64) count * WEIGHT_UNIT;
 	if (count >= lengthof(known))
 		return log_factor(Min(count, LOG_COUNT_MAX));
-	if (known[count] == 0)
+	if (known[count] == 0 && count > 0)
 		known[count] = log_factor(count);
 	return known[count];
 }

@@ -219,7 +219,7 @@ refuse_weights(struct varlena *value)
 		token = simhash_weights_next(&reader);
 	}
 	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					errmsg("minhash has no weights: a word weighs 0 or 1"),
+					errmsg("weights of a stop list must be 0 or 1"),
 					errdetail("The weight of \"%s\" is %s.",
 							  simhash_excerpt(token.token, token.length),
 							  float8out_internal(token.weight))));
