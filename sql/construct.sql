@@ -1,5 +1,6 @@
 -- The constructors simhash(...) and simhash_128(...).
 
+CREATE EXTENSION citext;
 \getenv directory PG_ABS_SRCDIR
 \set of_width :directory '/sql/construct_width.sql'
 \set suffix ''
@@ -8,6 +9,7 @@
 \set suffix _128
 \set type simhash128
 \i :of_width
+DROP EXTENSION citext;
 
 -- The words of 128 bits.  A feature alone has its two hashes for a fingerprint, so
 -- that SQL can put both words together from simhash() of hashes.

@@ -28,10 +28,32 @@ SELECT simhash:suffix('') IS NULL AS empty, simhash:suffix(' -- ... !?') IS NULL
 	simhash:suffix('', chars => 3) IS NULL AS no_char,
 	simhash_tokens:suffix('{}'::text[]) IS NULL AS no_token;
 
--- literals and types that resolve
-SELECT simhash:suffix('{1,2}') = simhash:suffix('1 2') AS text,
-	simhash_tokens:suffix('{1,2}'::text[]) = simhash:suffix('1 2') AS tokens,
-	simhash:suffix('x'::varchar) = simhash:suffix('x'::name::text) AS varchar;
+-- literals, and columns of all types of text, without a cast
+SELECT simhash:suffix('{1,2}') = simhash:suffix('1 2') AS text, simhash_tokens:suffix('{1,2}') = simhash:suffix('1 2') AS tokens;
+CREATE DOMAIN title AS varchar(40);
+CREATE DOMAIN tags AS title[];
+CREATE TABLE docs AS
+SELECT body, body::varchar(40) AS v, body::char(40) AS c, body::citext AS ci, body::name AS n, body::title AS d, jsonb_build_object('body', body) AS j
+FROM (VALUES ('New York, CAFÉ')) b(body);
+SELECT type, simhash = simhash:suffix(body) AS simhash, minhash = minhash:suffix(body) AS minhash,
+	simhash_of_token = simhash_tokens:suffix(ARRAY[body]) AS simhash_of_token, minhash_of_token = minhash_tokens:suffix(ARRAY[body]) AS minhash_of_token
+FROM docs, LATERAL (VALUES
+	('varchar', simhash:suffix(v), minhash:suffix(v), simhash_tokens:suffix(ARRAY[v]), minhash_tokens:suffix(ARRAY[v])),
+	('char', simhash:suffix(c), minhash:suffix(c), simhash_tokens:suffix(ARRAY[c]), minhash_tokens:suffix(ARRAY[c])),
+	('citext', simhash:suffix(ci), minhash:suffix(ci), simhash_tokens:suffix(ARRAY[ci]), minhash_tokens:suffix(ARRAY[ci])),
+	('name', simhash:suffix(n), minhash:suffix(n), simhash_tokens:suffix(ARRAY[n]), minhash_tokens:suffix(ARRAY[n])),
+	('domain', simhash:suffix(d), minhash:suffix(d), simhash_tokens:suffix(ARRAY[d]::tags), minhash_tokens:suffix(ARRAY[d]::tags)),
+	('jsonb ->>', simhash:suffix(j ->> 'body'), minhash:suffix(j ->> 'body'), simhash_tokens:suffix(ARRAY[j ->> 'body']), minhash_tokens:suffix(ARRAY[j ->> 'body']))
+	) t(type, simhash, minhash, simhash_of_token, minhash_of_token);
+-- nothing else is taken for a text
+SELECT left(error_of(format('SELECT %s%s(%s) FROM docs', f, :'suffix', argument)), 5) AS error, f, string_agg(argument, ', ' ORDER BY argument COLLATE "C") AS arguments
+FROM (VALUES ('simhash', '{j,j -> ''body'',body::bytea,1,ARRAY[body]}'::text[]), ('minhash', '{j,ARRAY[body]}'),
+		('simhash_tokens', '{body,j,ARRAY[1]}'), ('minhash_tokens', '{body,ARRAY[1]}'),
+		('simhash_hashes', '{body,ARRAY[body],ARRAY[1.0]}'), ('minhash_hashes', '{ARRAY[body],ARRAY[1.0]}')) c(f, arguments),
+	unnest(arguments) argument
+GROUP BY 1, 2 ORDER BY 2;
+DROP TABLE docs;
+DROP DOMAIN tags, title;
 
 -- what a fingerprint is made of
 SELECT * FROM simhash_features('The cat, the CAT & the café');
