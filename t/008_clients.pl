@@ -208,7 +208,7 @@ PYTHON
 			[ $insert_wide, '2**127', $half ],
 			[ $insert_wide, '0', '42804' ],
 			[ $insert_number, '0', '0' x 32 ],
-			[ q{SELECT simhash('New York opening', $1::simhash_weights)}, 'Jsonb({"new": 0.1, "york": 3})', 'b97cce1d9dd0bf1a' ],
+			[ q{SELECT simhash('New York opening', $1::simhash_weights)}, 'Json({"new": 0.1, "york": 3})', 'b97cce1d9dd0bf1a' ],
 			[ q{SELECT simhash_tokens('{a,b}', $1)}, '[0.5, 2]', 'refused' ],
 			[ q{SELECT simhash('a:1A b:2B c:3C d:4'::tsvector, $1::float4[])}, '[0.5, 2.25, 0.25, 1.0]', '8c40219a46b9f81b' ],
 			[ $insert_number, '2**128 - 1', 'f' x 32 ],
