@@ -13,6 +13,9 @@ repeats=3               # of these
 cold_rounds=4           # of queries of which little is in memory
 cold_queries=20         # of a round
 cold_from=10000000      # rows: all of the index but a little is on disk
+guarded_rounds=9        # of what an exclusion constraint costs
+guarded_rows=4000       # of a loop, of which a round has 5
+guarded_drawn=210000    # of which enough are apart for all loops
 crossover=()
 declare -A sums=()      # of the rows that "COLUMN KEY" has found
 one_process='SET max_parallel_maintenance_workers = 0'
@@ -136,12 +139,13 @@ covering()
 	printf '%s' "$statement"
 }
 
-# Note where the plan for a parameter has not the named node.
+# expect_plan SETTINGS STATEMENT NODE WHAT [VALUES]: note where the plan for a
+# parameter has not the named node
 expect_plan()
 {
 	local settings=$1 statement=$2 node=$3 what=$4 plan value
 
-	value=$(tail -n 1 "$work/fps")
+	value=$(tail -n 1 "$work/${5:-fps}")
 	plan=$(PGOPTIONS=$settings sql -c "PREPARE q AS $statement" \
 		-c "EXPLAIN (COSTS OFF) EXECUTE q('$value')")
 	if ! grep -q "$node" <<<"$plan"; then
@@ -342,6 +346,99 @@ lookups()
 	put nearest_scan_us "$us"
 	put nearest "1/$(calculate "$us / $(get nearest_us)" %.0f)"
 	unpin
+}
+
+# switch_constraint BOOLEAN: whether INSERTs into guarded check its constraint.
+# By the catalog: so one table and its index are measured with and without, and
+# need not be checked row by row before, as ADD CONSTRAINT does.
+switch_constraint()
+{
+	sql -c "UPDATE pg_index SET indisexclusion = $1
+		WHERE indexrelid = 'guarded_fp'::regclass"
+}
+
+# create_guarded TYPE FP K: tables of all rows of plain, fp made of theirs, with
+# nothing else, with a unique B-tree, and with the constraint; rows to insert
+# that are more than K from each other and from all of them
+create_guarded()
+{
+	local table columns="id int PRIMARY KEY, fp $1, number bigint"
+	local values="id, $2 AS fp, hashint8extended(id, 46) AS number"
+
+	sql -c "CREATE TABLE bare ($columns)" -c "CREATE TABLE keyed ($columns)" \
+		-c "CREATE TABLE guarded ($columns,
+			CONSTRAINT guarded_fp EXCLUDE USING hamming (fp WITH %))"
+	switch_constraint 'false, indisready = false'
+	for table in bare keyed guarded; do
+		sql -c "INSERT INTO $table SELECT $values FROM plain ORDER BY id"
+	done
+	sql -c 'ALTER TABLE keyed ADD UNIQUE (number)' -c 'REINDEX INDEX guarded_fp' \
+		-c 'VACUUM ANALYZE bare, keyed, guarded' \
+		-c "CREATE UNLOGGED TABLE drawn AS SELECT $values
+			FROM (SELECT id + $rows AS id, fp FROM more ORDER BY id LIMIT $guarded_drawn) s" \
+		-c 'ANALYZE drawn' \
+		-c "CREATE UNLOGGED TABLE apart AS SELECT *, row_number() OVER () AS n
+			FROM drawn a WHERE NOT EXISTS (SELECT FROM guarded b WHERE a.fp <-> b.fp <= $3)
+			AND NOT EXISTS (SELECT FROM drawn b WHERE a.fp <-> b.fp <= $3 AND a.id <> b.id)" \
+		-c CHECKPOINT
+	sql -c 'SELECT fp FROM apart WHERE n = 1' >"$work/apart"
+}
+
+# each_apart STATEMENT: run it for rows r that were not inserted yet, in a loop of
+# PL/pgSQL; microseconds a row in $us
+each_apart()
+{
+	time_sql "SET plan_cache_mode = force_generic_plan;
+		CREATE TEMP TABLE slice AS SELECT id, fp, number FROM apart
+		WHERE n > $next AND n <= $next + $guarded_rows" \
+		"DO \$\$ DECLARE r record; BEGIN FOR r IN SELECT * FROM slice LOOP
+			$1; END LOOP; END \$\$"
+	next=$((next + guarded_rows))
+	us=$(calculate "1000 * $ms / $guarded_rows")
+}
+
+# constraint BITS TYPE FP K: what refusing near-duplicates adds to an INSERT.  A
+# lookup, and INSERTs without and with the constraint, take turns.
+constraint()
+{
+	local next=0 round bare=() keyed=() lookup=() index=() constraint=() ratio=()
+	local insert='VALUES (r.id, r.fp, r.number)'
+
+	create_guarded "$2" "$3" "$4"
+	set_full_page_writes off
+	pin
+	for ((round = 0; round < guarded_rounds; round++)); do
+		each_apart "INSERT INTO bare $insert"
+		bare+=("$us")
+		each_apart "INSERT INTO keyed $insert"
+		keyed+=("$us")
+		each_apart "PERFORM FROM guarded WHERE fp <-> r.fp <= $4"
+		lookup+=("$us")
+		each_apart "INSERT INTO guarded $insert"
+		index+=("$us")
+		switch_constraint true
+		each_apart "INSERT INTO guarded $insert"
+		constraint+=("$us")
+		switch_constraint false
+		ratio+=("$(calculate "${constraint[-1]} / (${lookup[-1]} + ${index[-1]})")")
+	done
+	unpin
+	set_full_page_writes on
+	expect_plan '' "$(within guarded "$4")" guarded_fp "constraint, $1 bits" apart
+	put "guarded$1_bare_us" "$(median "${bare[@]}")"
+	put "guarded$1_keyed_us" "$(median "${keyed[@]}")"
+	put "guarded$1_lookup_us" "$(median "${lookup[@]}")"
+	put "guarded$1_index_us" "$(median "${index[@]}")"
+	put "guarded$1_us" "$(median "${constraint[@]}")"
+	put "guarded$1" "$(median "${ratio[@]}")"
+	put "guarded$1_keyed" "$(calculate "$(get "guarded$1_us") / $(get "guarded$1_keyed_us")" %.0f)"
+	sql -c 'DROP TABLE bare, keyed, guarded, drawn, apart'
+}
+
+constraints()
+{
+	constraint 64 simhash64 fp 8
+	constraint 128 simhash128 'two_words(fp::bigint, hashint8extended(id, 5))' 16
 }
 
 # The indexes that are here only to be compared with, one at a time.
@@ -575,6 +672,7 @@ run()
 	fi
 	join_rows
 	others
+	[ "$data" = skewed ] || constraints
 	writes
 }
 
@@ -622,6 +720,8 @@ print_goals()
 	table_row 'join, k = 3, µs a probe' '4, 6' join
 	table_row 'join, rows found a probe' '' join_rows
 	table_row 'nearest 10, none near / sequential scan' '1/60, 1/200' nearest
+	table_row 'INSERT under a constraint, 64 bits / lookup and INSERT' 1.3 guarded64
+	table_row 'INSERT under a constraint, 128 bits / lookup and INSERT' 1.3 guarded128
 	table_row 'cold, k = 8, with look-ahead / without' '-, 1/3, 1/4' ahead_k8
 	table_row 'cold, k = 3, with look-ahead / without' '' ahead_k3
 	say
@@ -748,6 +848,29 @@ tenth of the rows."
 	)"
 }
 
+print_constraints()
+{
+	local text="µs a row, of rows that are more than 8 bits from all others, or 16: medians of
+$guarded_rounds rounds, each of loops of $guarded_rows statements in PL/pgSQL, with generic plans,
+full_page_writes = off. Each table has a primary key, too, and all rows; the ratio is to
+the lookup and the INSERT without the constraint of the same round."
+
+	section 'Exclusion constraints' "$text" "$(
+		table_row 'INSERT: primary key' '' guarded64_bare_us
+		table_row 'INSERT: and a unique B-tree on a random bigint' '' guarded64_keyed_us
+		table_row '64 bits: lookup, k = 8' '' guarded64_lookup_us
+		table_row '64 bits: INSERT, hamming' '' guarded64_index_us
+		table_row '64 bits: INSERT, constraint' '' guarded64_us
+		table_row '64 bits: the ratio' '' guarded64
+		table_row '64 bits: INSERT, constraint / unique B-tree' '' guarded64_keyed
+		table_row '128 bits: lookup, k = 16' '' guarded128_lookup_us
+		table_row '128 bits: INSERT, hamming' '' guarded128_index_us
+		table_row '128 bits: INSERT, constraint' '' guarded128_us
+		table_row '128 bits: the ratio' '' guarded128
+		table_row '128 bits: INSERT, constraint / unique B-tree' '' guarded128_keyed
+	)"
+}
+
 print_plans()
 {
 	if [ ${#crossover[@]} -gt 0 ]; then
@@ -779,6 +902,7 @@ bench_index()
 		print_blocks
 		print_cold
 		print_writes
+		print_constraints
 		print_plans
 		print_notes
 	} | tee "$work/results"
