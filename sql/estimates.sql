@@ -46,9 +46,12 @@ SELECT name, min(rows) >= 1 AND max(rows) <= 1000 AS sane,
 	bool_and(grows >= 0) AS never_falls, bool_and(grows > 0) AS grows
 FROM (SELECT *, rows - lag(rows, 1, 0.0::float8) OVER (PARTITION BY name ORDER BY k) AS grows
 	FROM asked) s GROUP BY name ORDER BY name;
-SELECT k - :near AS more, estimate(format('SELECT FROM docs WHERE fp %% %L', :'q'))
-	= estimate(format('SELECT FROM docs WHERE fp <-> %L <= %s', :'q', k)) AS same
-FROM generate_series(:near - 1, :near + 1) k;
+-- %, and what is not known when a query is planned, is within an eighth of the bits
+SELECT k - :near AS more, of_near = rows AS same, of_unknown = rows AS unknown
+FROM generate_series(:near - 1, :near + 1) k,
+	estimate(format('SELECT FROM docs WHERE fp %% %L', :'q')) of_near,
+	estimate(format('SELECT FROM docs WHERE fp <-> %L <= (SELECT 1)', :'q')) of_unknown,
+	estimate(format('SELECT FROM docs WHERE fp <-> %L <= %s', :'q', k)) rows;
 -- half of the rows at half of the bits, all at all, none below 0
 SELECT k, round((estimate(format('SELECT FROM docs WHERE fp <-> %L <= %s', :'q', k))
 	/ :rows)::numeric, 2) AS part
