@@ -35,7 +35,7 @@ SELECT shift, round(degrees(theta)) AS degrees FROM angles ORDER BY 1;
 
 -- 3,000 pairs of each angle: pair i has features of its own
 CREATE TABLE pairs AS
-SELECT i, theta, simhash:suffix(feature[:200], u) AS u, simhash:suffix(feature[1 + shift:200 + shift], v) AS v
+SELECT i, theta, simhash_tokens:suffix(feature[:200], u) AS u, simhash_tokens:suffix(feature[1 + shift:200 + shift], v) AS v
 FROM (SELECT i, ARRAY(SELECT i || ' ' || f FROM generate_series(1, 400) f) AS feature
 	FROM generate_series(1, 3000) i OFFSET 0) features, angles;
 

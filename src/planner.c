@@ -52,9 +52,9 @@ first_argument_type(Oid function)
 /*
  * a <-> b becomes (a <-># b)::hamming_distance.
  *
- * Operator classes order by <->#.  Above a sort key of a domain type the planner
- * puts a relabelling to the base type, which would hide the operator from the
- * index.  The planner removes its relabelling together with ours.
+ * Operator classes order by <->#.  Above a sort key of a domain type the
+ * planner puts a relabelling to the base type, which would hide the operator
+ * from the index.  The planner removes its relabelling together with ours.
  */
 static Node *
 simplify_distance(FuncExpr *call)

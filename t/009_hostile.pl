@@ -82,7 +82,7 @@ sub features_time
 	my ($name) = @_;
 
 	return processor_time(
-		"SELECT count(*) FROM inputs, simhash_features(hashes, weights) WHERE name = '$name'",
+		"SELECT count(*) FROM inputs, simhash_features_hashes(hashes, weights) WHERE name = '$name'",
 		$features);
 }
 

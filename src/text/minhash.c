@@ -1,6 +1,7 @@
 /*
  * minhash.c
- *	  The constructors minhash(...), minhash_tokens() and minhash_hashes(), and the aggregates minhash_agg().
+ *	  The constructors minhash(...), minhash_tokens(), minhash_hashes(), and the
+ *	  aggregates minhash_agg().
  */
 #include "postgres.h"
 
