@@ -76,7 +76,7 @@ SELECT call, parameter_types(call) FROM unnest(ARRAY[
 	'text_jaccard($1, $2, $3, $4, $5)', 'text_containment($1, $2, $3, $4, $5)', 'text_cosine($1, $2, $3, $4, $5, $6)',
 	'simhash_distance($1, $2)', 'simhash_similarity($1, $2)', 'simhash_cosine($1, $2)', 'minhash_jaccard($1, $2)',
 	'hamming_ball($1, $2)', 'hamming_ball_128($1, $2)',
-	'simhash_pairs($1, $2, $3, $4)', 'simhash_components($1, $2)', 'simhash_parts($1, $2, $3)',
+	'simhash_pairs($1, $2)', 'simhash_pairs($1, $2, $3, $4)', 'simhash_components($1, $2)', 'simhash_parts($1, $2, $3)',
 	'simhash_cluster($1, $2, $3) OVER ()', 'simhash_agg($1, $2)', 'simhash_agg_128($1, $2)', 'minhash_agg($1)', 'minhash_agg_128($1)',
 	'simhash_idf($1, $2)', 'hamming_index_stats($1)', 'hamming_index_check($1)']) call;
 DROP FUNCTION parameter_types;

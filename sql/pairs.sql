@@ -13,7 +13,7 @@ FROM (VALUES ('SELECT id, fp FROM docs WHERE false'), ('SELECT id, fp FROM docs 
 	('SELECT id, fp FROM docs WHERE id IS NULL'), ('SELECT NULL::int, NULL::simhash64')) s (source);
 SELECT simhash_pairs('SELECT id, fp FROM docs WHERE id = 1', 64);
 SELECT count(*) FROM (SELECT simhash_pairs(NULL, 3) UNION ALL SELECT simhash_pairs('x', NULL)
-	UNION ALL SELECT simhash_pairs('x', 3, NULL) UNION ALL SELECT simhash_pairs('x', 3, 0, NULL)) s;
+	UNION ALL SELECT simhash_pairs('x', 3, NULL, 1) UNION ALL SELECT simhash_pairs('x', 3, 0, NULL)) s;
 
 CALL make_tables(200);
 -- ids in no order, some of them negative

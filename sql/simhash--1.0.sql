@@ -1206,7 +1206,7 @@ COMMENT ON DOMAIN hamming_distance IS
 CREATE FUNCTION simhash_distance_support(internal) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C STRICT;
 
-CREATE FUNCTION simhash_distance(simhash64, simhash64) RETURNS hamming_distance
+CREATE FUNCTION simhash_distance(a simhash64, b simhash64) RETURNS hamming_distance
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
 	SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance(simhash64, simhash64) IS
@@ -1231,22 +1231,22 @@ CREATE OPERATOR <-># (
 COMMENT ON OPERATOR <-># (simhash64, simhash64) IS
 	'internal: the distance as an integer, by which indexes order';
 
-CREATE FUNCTION simhash_similarity(simhash64, simhash64) RETURNS float8
+CREATE FUNCTION simhash_similarity(a simhash64, b simhash64) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_similarity(simhash64, simhash64) IS
 	'1 - distance / 64';
 
-CREATE FUNCTION simhash_cosine(simhash64, simhash64) RETURNS float8
+CREATE FUNCTION simhash_cosine(a simhash64, b simhash64) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_cosine(simhash64, simhash64) IS
 	'cos(pi * distance / 64): estimate of the cosine of the feature vectors';
 
-CREATE FUNCTION minhash_jaccard(simhash64, simhash64) RETURNS float8
+CREATE FUNCTION minhash_jaccard(a simhash64, b simhash64) RETURNS float8
 	AS 'MODULE_PATHNAME', 'simhash_minhash_jaccard' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_jaccard(simhash64, simhash64) IS
 	'max(0, 1 - distance / 32): estimate of the Jaccard similarity from MinHash';
 
-CREATE FUNCTION simhash_distance(simhash128, simhash128) RETURNS hamming_distance
+CREATE FUNCTION simhash_distance(a simhash128, b simhash128) RETURNS hamming_distance
 	AS 'MODULE_PATHNAME', 'simhash_distance_128'
 	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
 	SUPPORT simhash_distance_support;
@@ -1272,19 +1272,19 @@ CREATE OPERATOR <-># (
 COMMENT ON OPERATOR <-># (simhash128, simhash128) IS
 	'internal: the distance as an integer, by which indexes order';
 
-CREATE FUNCTION simhash_similarity(simhash128, simhash128) RETURNS float8
+CREATE FUNCTION simhash_similarity(a simhash128, b simhash128) RETURNS float8
 	AS 'MODULE_PATHNAME', 'simhash_similarity_128'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_similarity(simhash128, simhash128) IS
 	'1 - distance / 128';
 
-CREATE FUNCTION simhash_cosine(simhash128, simhash128) RETURNS float8
+CREATE FUNCTION simhash_cosine(a simhash128, b simhash128) RETURNS float8
 	AS 'MODULE_PATHNAME', 'simhash_cosine_128'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_cosine(simhash128, simhash128) IS
 	'cos(pi * distance / 128): estimate of the cosine of the feature vectors';
 
-CREATE FUNCTION minhash_jaccard(simhash128, simhash128) RETURNS float8
+CREATE FUNCTION minhash_jaccard(a simhash128, b simhash128) RETURNS float8
 	AS 'MODULE_PATHNAME', 'simhash_minhash_jaccard_128'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_jaccard(simhash128, simhash128) IS
@@ -1323,13 +1323,19 @@ COMMENT ON FUNCTION simhash_cluster(simhash128, integer, text) IS
 	'number of the row''s group of near-duplicates in the window partition';
 
 -- UNSAFE, as the query may be anything
+CREATE FUNCTION simhash_pairs(query text, max_distance integer)
+	RETURNS TABLE (a bigint, b bigint, distance integer)
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL UNSAFE COST 100000;
+COMMENT ON FUNCTION simhash_pairs(text, integer) IS
+	'all pairs of near-duplicates among the rows (id, fingerprint) of a query';
+
+-- not the same function with defaults: parts without part would mean part 0
 CREATE FUNCTION simhash_pairs(
-	query text, max_distance integer,
-	part integer DEFAULT 0, parts integer DEFAULT 1)
+	query text, max_distance integer, part integer, parts integer)
 	RETURNS TABLE (a bigint, b bigint, distance integer)
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL UNSAFE COST 100000;
 COMMENT ON FUNCTION simhash_pairs(text, integer, integer, integer) IS
-	'all pairs of near-duplicates among the rows (id, fingerprint) of a query, or those of one part';
+	'those pairs of near-duplicates among the rows of a query that one part has';
 
 CREATE FUNCTION simhash_parts(
 	fp simhash64, max_distance integer, parts integer)

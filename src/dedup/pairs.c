@@ -91,20 +91,24 @@ static PairCall *
 begin_call(FunctionCallInfo fcinfo)
 {
 	PairCall   *call = palloc0(sizeof(PairCall));
-	int			parts = check_parts(PG_GETARG_INT32(3));
 
 	call->function = fcinfo->flinfo->fn_oid;
 	call->context = CurrentMemoryContext;
 	call->arguments.max_distance = PG_GETARG_INT32(1);
-	call->arguments.part = check_part(PG_GETARG_INT32(2), parts);
-	call->arguments.parts = parts;
+	call->arguments.parts = 1;
+	if (PG_NARGS() > 2)
+	{
+		call->arguments.parts = check_parts(PG_GETARG_INT32(3));
+		call->arguments.part = check_part(PG_GETARG_INT32(2),
+										  call->arguments.parts);
+	}
 	simhash_read_user_query(TextDatumGetCString(PG_GETARG_DATUM(0)),
 							check_columns, receive_pair_row, call);
 	call->methods->pair(call->pairs);
 	return call;
 }
 
-/* simhash_pairs(query text, max_distance int, part int, parts int) */
+/* simhash_pairs(query text, max_distance int[, part int, parts int]) */
 Datum
 simhash_pairs(PG_FUNCTION_ARGS)
 {

@@ -222,7 +222,9 @@ refuse_weights(struct varlena *value)
 					errmsg("weights of a stop list must be 0 or 1"),
 					errdetail("The weight of \"%s\" is %s.",
 							  simhash_excerpt(token.token, token.length),
-							  float8out_internal(token.weight))));
+							  float8out_internal(token.weight)),
+					errhint("Only simhash() and text_cosine() take other "
+							"weights.")));
 }
 
 /*

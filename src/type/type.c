@@ -102,7 +102,8 @@ SIMHASH_FUNCTION(in) (PG_FUNCTION_ARGS)
 				 errmsg("invalid input syntax for type %s: \"%s\"",
 						SIMHASH_TYPE, text),
 				 errhint("A fingerprint is %d hexadecimal digits. Use %s() or "
-						 "%s() to make that of a text.", SIMHASH_HEX_DIGITS,
+						 "%s() to make that of a text, and cast a number to "
+						 "numeric.", SIMHASH_HEX_DIGITS,
 						 WIDE_NAME("simhash"), WIDE_NAME("minhash"))));
 	PG_RETURN_SIMHASH(fingerprint);
 }
