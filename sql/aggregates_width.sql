@@ -58,10 +58,11 @@ FROM (SELECT simhash_agg:suffix(feature, weight) OVER f AS w,
 		array_agg(feature) OVER f AS fs, array_agg(weight) OVER f AS ws
 	FROM features WINDOW f AS (ORDER BY doc, feature, weight ROWS BETWEEN 7 PRECEDING AND 3 PRECEDING)) s;
 SELECT count(*) FILTER (WHERE w IS DISTINCT FROM simhash_hashes:suffix(hs)) AS wrong,
-	count(*) FILTER (WHERE c IS DISTINCT FROM simhash_hashes:suffix(hs)) AS centroid_wrong
+	count(*) FILTER (WHERE c IS DISTINCT FROM simhash_hashes:suffix(hs)) AS centroid_wrong,
+	count(*) FILTER (WHERE v IS DISTINCT FROM simhash_hashes:suffix(hs, ws)) AS weighted_wrong
 FROM (SELECT simhash_agg:suffix(h) OVER f AS w, simhash_centroid(CAST(h AS :type)) OVER f AS c,
-		array_agg(h) OVER f AS hs
-	FROM (SELECT :hash AS h FROM features) s
+		simhash_agg:suffix(h, weight) OVER f AS v, array_agg(h) OVER f AS hs, array_agg(weight) OVER f AS ws
+	FROM (SELECT :hash AS h, weight FROM features) s
 	WINDOW f AS (ORDER BY h ROWS BETWEEN CURRENT ROW AND 4 FOLLOWING)) s;
 
 -- one result serially and in parallel

@@ -21,9 +21,15 @@ WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
 	-- and a view or a query may be of anything
 	AND proname NOT IN ('simhash_components', 'simhash_distances', 'simhash_pairs');
 SELECT oid::regprocedure FROM pg_proc
-WHERE proname IN ('simhash_within', 'simhash_near', 'simhash_in_ball',
-		'hamming_ball_contains')
+WHERE proname IN ('simhash_within', 'simhash_near', 'simhash_in_ball', 'hamming_ball_contains',
+		'hamming_ball', 'hamming_ball_128', 'hamming_bound_below', 'simhash_distance', 'simhash_distance_int')
 	AND NOT proleakproof;
+
+-- What is not immutable: generated columns and indexes need all others.
+SELECT DISTINCT provolatile, proname FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass
+WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
+	AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'simhash')
+	AND provolatile <> 'i' ORDER BY 1, 2;
 
 -- every object is described
 SELECT d.classid::regclass, pg_describe_object(d.classid, d.objid, 0)

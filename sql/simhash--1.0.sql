@@ -2065,12 +2065,12 @@ CREATE FUNCTION hamming_index_stats(
 	OUT pages bigint, OUT free_pages bigint, OUT bytes bigint,
 	OUT average_block float8, OUT largest_block bigint)
 	AS 'MODULE_PATHNAME' LANGUAGE C STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION hamming_index_stats IS
+COMMENT ON FUNCTION hamming_index_stats(regclass) IS
 	'size and shape of a hamming index';
 
 CREATE FUNCTION hamming_index_check(index regclass) RETURNS void
 	AS 'MODULE_PATHNAME' LANGUAGE C STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION hamming_index_check IS
+COMMENT ON FUNCTION hamming_index_check(regclass) IS
 	'verify a hamming index, and that it agrees with its table';
 
 -------------------------------------------------------------------------------

@@ -69,6 +69,8 @@ EXECUTE q128('a the', '{a,the}', '{01234567-89ab-cdef-0123-456789abcdef}');
 -- the names of the types are no constructors
 SELECT error_of(format('SELECT %s(%s)', type, argument)) FROM unnest('{simhash64,simhash128}'::text[]) type,
 	unnest(ARRAY['''some text''', '''some text''::text', '''some text''::varchar', '''some text''::name']) argument;
+SELECT simhash64('some text');
+SELECT simhash128('some text');
 SELECT simhash('a the', '{"the": 0}') = simhash('a') AS literals,
 	simhash('a the', weights => '{"the": 0}') = simhash('a') AS named,
 	simhash(weights => '{"the": 0}', body => 'a the') = simhash('a') AS both_named,

@@ -30,8 +30,7 @@ struct PairRows
 	FingerprintList members;	/* those of rows whose block is in the part:
 								 * the first places of its list */
 	/* the rows of two fingerprints that are being paired: indexes of ids */
-	int			distance;		/* of the two fingerprints */
-	bool		is_same;		/* are they one, with itself? */
+	int			distance;		/* of the two; 0: they are one, with itself */
 	uint32		a;				/* current row of the one */
 	uint32		a_end;
 	uint32		b;				/* next row of the other to be paired with it */
@@ -139,7 +138,7 @@ static void
 begin_row(PairRows *pairs, uint32 a)
 {
 	pairs->a = a;
-	pairs->b = pairs->is_same ? a + 1 : pairs->b_from;
+	pairs->b = pairs->distance == 0 ? a + 1 : pairs->b_from;
 }
 
 /* Pair the rows of the x-th distinct fingerprint with those of the y-th. */
@@ -149,7 +148,6 @@ begin_fingerprints(PairRows *pairs, uint32 x, uint32 y, int distance)
 	const uint32 *starts = pairs->rows->starts;
 
 	pairs->distance = distance;
-	pairs->is_same = distance == 0;
 	pairs->a_end = starts[x + 1];
 	pairs->b_from = starts[y];
 	pairs->b_end = starts[y + 1];

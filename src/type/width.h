@@ -22,7 +22,7 @@
 typedef uint64 Fingerprint;
 
 #define WIDE(name) name
-#define WIDE_NAME(name) name ""
+#define WIDE_NAME(name) name
 #define SIMHASH_FUNCTION(name) simhash64_##name
 #define SIMHASH_TYPE "simhash64"
 #define HAMMING_BALL_TYPE "hamming_ball"
