@@ -116,7 +116,9 @@ FROM pairs;
 SELECT count(*) FILTER (WHERE (a <-> b, k) > (8, 3)) AS "row >",
 	count(*) FILTER (WHERE (a <-># b, k) > (8, 3)) AS "<->#",
 	count(*) FILTER (WHERE (8::bigint, k) >= (a <-> b, k)) AS "row >=",
-	count(*) FILTER (WHERE (8, k) >= (a <-># b, k)) AS "<->#" FROM pairs;
+	count(*) FILTER (WHERE (8, k) >= (a <-># b, k)) AS "<->#",
+	count(*) FILTER (WHERE (a <-> b, k) > (8::smallint, 3)) AS "smallint >",
+	count(*) FILTER (WHERE (8::smallint, k) >= (a <-> b, k)) AS "smallint >=" FROM pairs;
 SELECT a <-> b AS d, count(*) FROM pairs GROUP BY 1 HAVING a <-> b < 8 ORDER BY 1;
 DROP TABLE pairs;
 DROP FUNCTION bounds, ones;
