@@ -174,14 +174,17 @@ check_total(const FeatureList *list)
 		const FeatureCount *feature = &list->features[i];
 
 		CHECK_FOR_INTERRUPTS();
-		total += (uint128) feature->shown.weight *
-			simhash_term_factor(list->tf, feature->count) / WEIGHT_UNIT;
+		total += simhash_exact_vote(list->tf, feature->count,
+									feature->shown.weight) / WEIGHT_UNIT;
 	}
 	if (total > PG_INT64_MAX)
 		simhash_weight_overflow((double) total);
 }
 
-/* Make row the row of a feature, of which it shows the first hashes. */
+/*
+ * Set row to what simhash_features() shows of feature.  hashes is 1 where the
+ * column hash is a bigint, and 2 where the column hash is a uuid.
+ */
 static void
 make_row(const FeatureCount *feature, TermFrequency tf, int hashes, Datum *row,
 		 bool *nulls)

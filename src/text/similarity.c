@@ -167,10 +167,9 @@ static inline uint128
 add_coordinate(CosineSums *sums, int side, TermFrequency tf, uint64 count,
 			   int64 weight)
 {
-	uint128		x = (uint128) (uint64) weight *
-	(uint64) simhash_term_factor(tf, count);
+	uint128		x = simhash_exact_vote(tf, count, weight);
 
-	sums->total[side] += x >> 16;
+	sums->total[side] += x / WEIGHT_UNIT;
 	add_product(&sums->squares[side], x, x);
 	return x;
 }

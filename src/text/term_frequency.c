@@ -40,18 +40,3 @@ simhash_log_factor(uint64 count)
 		known[count] = log_factor(count);
 	return known[count];
 }
-
-/*
- * tf is TF_LOG or TF_ONCE.  weight is that of one occurrence, 0 .. 2^47 units
- * of 2^-16.  Return the vote of a feature that occurs count times, in the same
- * units, rounded down.  A factor is below 2^20, so that nothing overflows: the
- * vote is below 2^51.
- */
-int64
-simhash_term_vote(TermFrequency tf, uint64 count, int64 weight)
-{
-	int64		factor = simhash_term_factor(tf, count);
-
-	return weight / WEIGHT_UNIT * factor +
-		weight % WEIGHT_UNIT * factor / WEIGHT_UNIT;
-}

@@ -15,7 +15,6 @@ typedef enum TermFrequency
 } TermFrequency;
 
 extern int64 simhash_log_factor(uint64 count);
-extern int64 simhash_term_vote(TermFrequency tf, uint64 count, int64 weight);
 
 /*
  * Return how often count occurrences count, in units of 2^-16; 0 if there is
@@ -30,6 +29,27 @@ simhash_term_factor(TermFrequency tf, uint64 count)
 	if (tf == TF_COUNT)
 		return (int64) count * WEIGHT_UNIT;
 	return simhash_log_factor(count);
+}
+
+/*
+ * weight is that of one occurrence, 0 or more, in units of 2^-16.  Return the
+ * product of weight and of the factor of count occurrences, in units of 2^-32.
+ */
+static inline uint128
+simhash_exact_vote(TermFrequency tf, uint64 count, int64 weight)
+{
+	return (uint128) (uint64) weight * (uint64) simhash_term_factor(tf, count);
+}
+
+/*
+ * tf is TF_LOG or TF_ONCE.  weight is that of one occurrence, 0 .. 2^47 units
+ * of 2^-16.  Return the vote of a feature that occurs count times, in the same
+ * units, rounded down.  A factor is below 2^20: so the vote is below 2^51.
+ */
+static inline int64
+simhash_term_vote(TermFrequency tf, uint64 count, int64 weight)
+{
+	return (int64) (simhash_exact_vote(tf, count, weight) / WEIGHT_UNIT);
 }
 
 #endif							/* SIMHASH_TERM_FREQUENCY_H */
