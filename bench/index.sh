@@ -348,12 +348,13 @@ lookups()
 	unpin
 }
 
-# switch_constraint BOOLEAN: whether INSERTs into guarded check its constraint.
-# By the catalog: so one table and its index are measured with and without, and
-# need not be checked row by row before, as ADD CONSTRAINT does.
-switch_constraint()
+# set_guarded COLUMNS: set columns of pg_index, of the index of guarded.  Without
+# indisexclusion INSERTs do not check the constraint: so one table and its index
+# are measured with and without, and need not be checked row by row before, as ADD
+# CONSTRAINT does.  Without indisready INSERTs leave the index alone.
+set_guarded()
 {
-	sql -c "UPDATE pg_index SET indisexclusion = $1
+	sql -c "UPDATE pg_index SET $1
 		WHERE indexrelid = 'guarded_fp'::regclass"
 }
 
@@ -368,7 +369,7 @@ create_guarded()
 	sql -c "CREATE TABLE bare ($columns)" -c "CREATE TABLE keyed ($columns)" \
 		-c "CREATE TABLE guarded ($columns,
 			CONSTRAINT guarded_fp EXCLUDE USING hamming (fp WITH %))"
-	switch_constraint 'false, indisready = false'
+	set_guarded 'indisexclusion = false, indisready = false'
 	for table in bare keyed guarded; do
 		sql -c "INSERT INTO $table SELECT $values FROM plain ORDER BY id"
 	done
@@ -416,10 +417,10 @@ constraint()
 		lookup+=("$us")
 		each_apart "INSERT INTO guarded $insert"
 		index+=("$us")
-		switch_constraint true
+		set_guarded 'indisexclusion = true'
 		each_apart "INSERT INTO guarded $insert"
 		constraint+=("$us")
-		switch_constraint false
+		set_guarded 'indisexclusion = false'
 		ratio+=("$(calculate "${constraint[-1]} / (${lookup[-1]} + ${index[-1]})")")
 	done
 	unpin
