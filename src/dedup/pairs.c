@@ -23,9 +23,9 @@ typedef struct PairCall
 	Oid			function;		/* which is called */
 	MemoryContext context;		/* of the call */
 	PairArguments arguments;
-	const PairMethods *methods; /* for fingerprints of their width */
+	const PairMethods *methods; /* for the width of the fingerprints */
 	PairRows   *pairs;
-	Oid			id;				/* the type of their ids: see user_id() */
+	Oid			id;				/* the type of the ids: see user_id() */
 } PairCall;
 
 /* Begin the pairs of fingerprints that have bits bits. */
