@@ -94,6 +94,8 @@ OBJS = $(WIDE:=.o) $(WIDE:=_128.o) \
 	src/text/idf.o \
 	src/text/minhash.o \
 	src/text/normalize.o \
+	src/text/passage_rows.o \
+	src/text/passages.o \
 	src/text/read_text.o \
 	src/text/shingle.o \
 	src/text/show_features.o \

@@ -724,6 +724,17 @@ CREATE FUNCTION minhash(
 COMMENT ON FUNCTION minhash(text, simhash_weights, integer, integer) IS
 	'MinHash of a text, the set of its shingles of 2 words or others: one bit of each of 64 minima';
 
+CREATE FUNCTION minhash_passages(
+	body text, weights simhash_weights DEFAULT NULL,
+	words integer DEFAULT NULL, chars integer DEFAULT NULL,
+	mean_length integer DEFAULT NULL)
+	RETURNS TABLE (
+		place integer, start integer, length integer, passage text, fp simhash64)
+	AS 'MODULE_PATHNAME', 'simhash_minhash_passages' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE COST 1000 ROWS 20;
+COMMENT ON FUNCTION minhash_passages(text, simhash_weights, integer, integer, integer) IS
+	'the passages of a text, cut where its content says, and the MinHash of each';
+
 CREATE FUNCTION minhash_tokens(tokens text[]) RETURNS simhash64
 	AS 'MODULE_PATHNAME', 'simhash_minhash_tokens' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 320
@@ -790,6 +801,17 @@ CREATE FUNCTION minhash_128(
 	SUPPORT simhash_collation_support;
 COMMENT ON FUNCTION minhash_128(text, simhash_weights, integer, integer) IS
 	'128-bit MinHash of a text, the set of its shingles of 2 words or others';
+
+CREATE FUNCTION minhash_passages_128(
+	body text, weights simhash_weights DEFAULT NULL,
+	words integer DEFAULT NULL, chars integer DEFAULT NULL,
+	mean_length integer DEFAULT NULL)
+	RETURNS TABLE (
+		place integer, start integer, length integer, passage text, fp simhash128)
+	AS 'MODULE_PATHNAME', 'simhash_minhash_passages_128' LANGUAGE C
+	IMMUTABLE PARALLEL SAFE COST 1500 ROWS 20;
+COMMENT ON FUNCTION minhash_passages_128(text, simhash_weights, integer, integer, integer) IS
+	'the passages of a text, cut where its content says, and the 128-bit MinHash of each';
 
 CREATE FUNCTION minhash_tokens_128(tokens text[]) RETURNS simhash128
 	AS 'MODULE_PATHNAME', 'simhash_minhash_tokens_128' LANGUAGE C

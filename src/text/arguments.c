@@ -143,8 +143,11 @@ simhash_stops_arguments(FunctionCallInfo fcinfo, int argument)
 	return options;
 }
 
-/* Hand the features of a text, as options say, to target. */
-void
+/*
+ * Hand the features of a text, as options say, to target.  Return the number of
+ * characters of the text.
+ */
+uint32
 simhash_make_features(const struct varlena *body,
 					  const FeatureOptions *options,
 					  const FeatureTarget *target)
@@ -154,6 +157,7 @@ simhash_make_features(const struct varlena *body,
 	feature_begin(target, options->weights != NULL);
 	simhash_begin_text(&tokenizer, options, *target);
 	simhash_feed_text(&tokenizer, VARDATA_ANY(body), VARSIZE_ANY_EXHDR(body));
+	return tokenizer.place;
 }
 
 /* (body text, weights simhash_weights, words int, chars int) */

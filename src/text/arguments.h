@@ -28,9 +28,9 @@ extern FeatureOptions simhash_weighted_arguments(FunctionCallInfo fcinfo,
 												 int argument);
 extern FeatureOptions simhash_stops_arguments(FunctionCallInfo fcinfo,
 											  int argument);
-extern void simhash_make_features(const struct varlena *body,
-								  const FeatureOptions *options,
-								  const FeatureTarget *target);
+extern uint32 simhash_make_features(const struct varlena *body,
+									const FeatureOptions *options,
+									const FeatureTarget *target);
 extern void simhash_make_text_features(FunctionCallInfo fcinfo,
 									   const FeatureTarget *target);
 extern void simhash_make_token_features(FunctionCallInfo fcinfo,

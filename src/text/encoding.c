@@ -6,6 +6,8 @@
 
 #include "catalog/namespace.h"
 #include "mb/pg_wchar.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
 
 #include "text/encoding.h"
 #include "text/utf8.h"
@@ -109,4 +111,30 @@ simhash_append_utf8(StringInfo buf, const uint8 *bytes, size_t length,
 		length -= bytes_read;
 	}
 	return true;
+}
+
+/*
+ * Return bytes[0 .. length), valid UTF-8 of what is normalised, as a text in the
+ * server's encoding.  Return NULL where this encoding lacks a character: what
+ * stands for it would be another feature, of another hash.  Error: 54000 for
+ * what is too long, which the message calls what.
+ *
+ * Fewer than MaxAllocSize / 4 bytes always fit: the conversion of a character
+ * has four times its bytes at most, MAX_CONVERSION_GROWTH.
+ */
+text *
+simhash_utf8_to_text(const uint8 *bytes, size_t length, const char *what)
+{
+	StringInfoData buf;
+	text	   *result = NULL;
+
+	if (length > MaxAllocSize / 4)
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("%s of %zu bytes is too long to show", what,
+							   length)));
+	initStringInfo(&buf);
+	if (simhash_append_utf8(&buf, bytes, length, NULL))
+		result = cstring_to_text_with_len(buf.data, buf.len);
+	pfree(buf.data);
+	return result;
 }

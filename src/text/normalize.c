@@ -360,12 +360,14 @@ simhash_normalize_end(Normalizer *n)
 }
 
 /*
- * Push a code point, which Unicode 15.0 must assign.  utf8proc may know a
+ * Push a code point, which Unicode 15.0 must assign, and which is the character
+ * number place of the text.  While emit() runs, n->place is the first character
+ * of the combining sequence that emit() gets.  utf8proc may know a
  * later version of Unicode, and may treat in a new way what Unicode 15.0 does
  * not assign.
  */
 void
-simhash_normalize_push(Normalizer *n, uint32 cp)
+simhash_normalize_push(Normalizer *n, uint32 cp, uint32 place)
 {
 	int32		mapped[MAPPED_MAX];
 	int			boundclass;
@@ -382,6 +384,8 @@ simhash_normalize_push(Normalizer *n, uint32 cp)
 	{
 		if (unicode_class(mapped[i]) & UC_STARTS)
 			normalize_flush(n);
+		if (n->length == 0 && !n->is_long)
+			n->place = place;
 		append(n, mapped[i]);
 	}
 }

@@ -38,6 +38,8 @@ typedef struct Normalizer
 	size_t		length;
 	bool		sorted;			/* is sequence in canonical order? */
 
+	uint32		place;			/* character of the text that it begins with */
+
 	/* Takes each normalised code point. */
 	void		(*emit) (void *arg, uint32 cp);
 	void	   *arg;
@@ -54,7 +56,7 @@ typedef struct Normalizer
 
 extern void simhash_normalize_init(Normalizer *n, const MarkFiles *files,
 								   void (*emit) (void *, uint32), void *arg);
-extern void simhash_normalize_push(Normalizer *n, uint32 cp);
+extern void simhash_normalize_push(Normalizer *n, uint32 cp, uint32 place);
 extern void simhash_normalize_end(Normalizer *n);
 
 /* Emit the combining sequence, if there is one: nothing else belongs to it. */

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "storage/buffile.h"
 #include "utils/memutils.h"
@@ -85,6 +86,7 @@ simhash_begin_text(Tokenizer *tokenizer, const FeatureOptions *options,
 {
 	simhash_tokens_init(tokenizer, options, &mark_files, simhash_resize_array,
 						target);
+	tokenizer->bytewise = GetDatabaseEncoding() == PG_SQL_ASCII;
 }
 
 /*

@@ -36,7 +36,9 @@ simhash_shingle_init(Shingler *s, const FeatureOptions *options,
 	s->streamed = 0;
 	s->joint_due = false;
 	s->open_is_long = false;
-	s->grow = target.sink || options->stops ? resize : NULL;
+	s->grow = target.take_shingles || target.sink || options->stops
+		? resize
+		: NULL;
 }
 
 /* Return the length of the tokens i .. i + n - 1, which must have ended. */
@@ -169,6 +171,14 @@ emit_shingles(Shingler *s, uint32 shingles)
 	hash_stretches(s, s->size, shingles, s->target.hashes, hash);
 	if (s->weights)
 		weigh_shingles(s, shingles, hash[0], weight);
+	if (s->target.take_shingles)
+	{
+		Shingles	all = {shingles, hash, s->bytes, s->start,
+		s->start[s->count] - s->joint, s->place};
+
+		s->target.take_shingles(s->target.arg, &all);
+		return;
+	}
 	if (s->target.sink == NULL)
 	{
 		for (number = 0; number < s->target.hashes; number++)
@@ -218,6 +228,7 @@ simhash_shingle_flush(Shingler *s)
 	s->count -= shingles;
 	for (i = 0; i <= s->count; i++)
 		s->start[i] = s->start[i + shingles] - drop;
+	memmove(s->place, s->place + shingles, s->count * sizeof(uint32));
 }
 
 /* Give the buffer room for at least needed bytes. */
@@ -383,12 +394,14 @@ simhash_shingle_end_long(Shingler *s)
 
 /* Do what shingle_add_ascii() does, whatever room the buffer has. */
 void
-simhash_shingle_add_ascii_long(Shingler *s, const uint8 *bytes, size_t length)
+simhash_shingle_add_ascii_long(Shingler *s, const uint8 *bytes, size_t length,
+							   uint32 place)
 {
 	size_t		i;
 
 	for (i = 0; i < length; i++)
 	{
+		s->open_place = place + i;
 		simhash_shingle_append_long(s, bytes + i, 1);
 		shingle_end(s);
 	}

@@ -61,6 +61,9 @@ typedef struct Shingler
 	size_t		capacity;
 	uint32		count;			/* of tokens that have ended */
 	size_t		start[SHINGLE_TOKENS + 1];
+	uint32		place[SHINGLE_TOKENS];	/* character of the text that each
+										 * token begins with */
+	uint32		open_place;		/* that of the open token */
 
 	/* Long shingles: slots[(first + i) % SHINGLE_MAX], the oldest first. */
 	uint32		first;
@@ -83,7 +86,7 @@ extern void simhash_shingle_append_long(Shingler *s, const uint8 *bytes,
 										size_t length);
 extern void simhash_shingle_end_long(Shingler *s);
 extern void simhash_shingle_add_ascii_long(Shingler *s, const uint8 *bytes,
-										   size_t length);
+										   size_t length, uint32 place);
 extern bool simhash_shingle_open_is_stop(const Shingler *s);
 extern void simhash_shingle_flush(Shingler *s);
 extern void simhash_shingle_finish(Shingler *s);
@@ -125,11 +128,12 @@ shingle_append(Shingler *s, const uint8 *bytes, size_t length)
 
 /*
  * There must be no joint and no open token.  Add a token for each of bytes[0
- * .. length), ASCII, as shingle_append() does.  The buffer stays short of
+ * .. length), ASCII, as shingle_append() does.  place is the character of the
+ * text that the first of them is.  The buffer stays short of
  * SHINGLE_TOKENS: only shingle_end() may reach that, and flushes.
  */
 static inline void
-shingle_add_ascii(Shingler *s, const uint8 *bytes, size_t length)
+shingle_add_ascii(Shingler *s, const uint8 *bytes, size_t length, uint32 place)
 {
 	size_t	   *start = s->start + s->count;
 	size_t		i;
@@ -137,12 +141,14 @@ shingle_add_ascii(Shingler *s, const uint8 *bytes, size_t length)
 	if (unlikely(shingle_is_full(s) ||
 				 s->count + SHINGLE_PIECE >= SHINGLE_TOKENS))
 	{
-		simhash_shingle_add_ascii_long(s, bytes, length);
+		simhash_shingle_add_ascii_long(s, bytes, length, place);
 		return;
 	}
 	memcpy(s->bytes + s->length, bytes, SHINGLE_PIECE);
 	for (i = 1; i <= length; i++)
 		start[i] = s->length + i;
+	for (i = 0; i < length; i++)
+		s->place[s->count + i] = place + i;
 	s->length += length;
 	s->count += length;
 }
@@ -171,6 +177,7 @@ shingle_end_buffered(Shingler *s)
 	}
 	s->bytes[s->length] = ' ';
 	s->length += s->joint;
+	s->place[s->count] = s->open_place;
 	s->start[++s->count] = s->length;
 	if (unlikely(s->count == SHINGLE_TOKENS))
 		simhash_shingle_flush(s);

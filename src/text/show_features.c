@@ -6,7 +6,6 @@
 
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
@@ -138,30 +137,6 @@ list_feature(const FeatureTarget *target, const uint8 *bytes, size_t length,
 	entry->count++;
 }
 
-/*
- * Return NULL where the server's encoding lacks a character of the feature:
- * what stands for it would be another feature, of another hash.
- *
- * Fewer than MaxAllocSize / 4 bytes always fit: the conversion of a character
- * has four times its bytes at most, MAX_CONVERSION_GROWTH.
- */
-static text *
-feature_to_text(const FeatureKey *key)
-{
-	StringInfoData buf;
-	text	   *result = NULL;
-
-	if (key->length > MaxAllocSize / 4)
-		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-						errmsg("feature of %zu bytes is too long to show",
-							   key->length)));
-	initStringInfo(&buf);
-	if (simhash_append_utf8(&buf, key->bytes, key->length, NULL))
-		result = cstring_to_text_with_len(buf.data, buf.len);
-	pfree(buf.data);
-	return result;
-}
-
 /* Error: 22003 if simhash() of these features raises it. */
 static void
 check_total(const FeatureList *list)
@@ -192,7 +167,10 @@ make_row(const FeatureCount *feature, TermFrequency tf, int hashes, Datum *row,
 	const FeatureKey *shown = &feature->shown;
 	int64		factor = simhash_term_factor(tf, feature->count);
 
-	text	   *name = shown->bytes == NULL ? NULL : feature_to_text(shown);
+	text	   *name = NULL;
+
+	if (shown->bytes != NULL)
+		name = simhash_utf8_to_text(shown->bytes, shown->length, "feature");
 
 	row[0] = PointerGetDatum(name);
 	nulls[0] = name == NULL;

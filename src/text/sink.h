@@ -17,6 +17,21 @@
 typedef struct FeatureTarget FeatureTarget;
 
 /*
+ * Features of a text that follow one another, and the tokens that these are
+ * made of: feature i begins with token i.
+ */
+typedef struct Shingles
+{
+	uint32		count;			/* of features, 1 .. FEATURES_AT_ONCE */
+	const uint64 (*hash)[FEATURES_AT_ONCE]; /* hash[number][i] of feature i */
+	const uint8 *bytes;			/* the tokens in UTF-8, joined */
+	const size_t *start;		/* of token i in bytes */
+	size_t		end;			/* of the last token */
+	const uint32 *place;		/* character of the text that token i begins
+								 * with, from 0 */
+} Shingles;
+
+/*
  * A function that takes one feature.  bytes[0 .. length) is the feature in
  * UTF-8, to be copied if it is needed after the call, or NULL if the caller of
  * SQL gave hashes.  hash has target->hashes of them.  weight is that of one
@@ -26,8 +41,9 @@ typedef void (*FeatureSink) (const FeatureTarget *target, const uint8 *bytes,
 							 size_t length, const uint64 *hash, int64 weight);
 
 /*
- * Where features go.  If sink is not NULL, sink takes each feature.  Else begin
- * and add_all are called for each number of a hash, with the feature_arg() of
+ * Where features go.  If take_shingles is not NULL, it takes the features, which
+ * must be those of a text.  If sink is not NULL, sink takes each.  Else begin and
+ * add_all are called for each number of a hash, with the feature_arg() of
  * that number: so a word knows nothing of others, and one word takes no loop.
  * add_all takes the hashes of features, FEATURES_AT_ONCE at most, and reads
  * their weights, 0 .. 2^47, only if begin was told that they are weighted.
@@ -36,6 +52,7 @@ typedef void (*FeatureSink) (const FeatureTarget *target, const uint8 *bytes,
 struct FeatureTarget
 {
 	int			hashes;			/* of each feature: see hash_feature() */
+	void		(*take_shingles) (void *arg, const Shingles *shingles);
 	FeatureSink sink;
 	void		(*begin) (void *arg, bool weighted);
 	void		(*add_all) (void *arg, const uint64 *hash, const int64 *weight,

@@ -16,12 +16,15 @@
 #include "text/unicode_class.h"
 
 /*
- * Add a token of one code point, of length bytes.  UTF8_MAX bytes must be
- * readable; this holds for all functions here that take bytes[UTF8_MAX].
+ * Add a token of one code point, of length bytes, which is character number at
+ * of the text.  UTF8_MAX bytes must be readable; this holds for all functions
+ * here that take bytes[UTF8_MAX].
  */
 static inline void
-add_char_token(Shingler *s, const uint8 bytes[UTF8_MAX], size_t length)
+add_char_token(Shingler *s, const uint8 bytes[UTF8_MAX], size_t length,
+			   uint32 at)
 {
+	s->open_place = at;
 	shingle_append_char(s, bytes, length);
 	shingle_end(s);
 }
@@ -33,7 +36,8 @@ end_run(Tokenizer *t)
 	if (t->run == RUN_SPACED)
 		shingle_end(&t->shingler);
 	else if (t->run == RUN_UNSPACED && !t->bigram)
-		add_char_token(&t->shingler, t->previous, t->previous_length);
+		add_char_token(&t->shingler, t->previous, t->previous_length,
+					   t->previous_at);
 	t->run = RUN_NONE;
 }
 
@@ -45,6 +49,7 @@ enter_spaced(Tokenizer *t)
 	{
 		end_run(t);
 		t->run = RUN_SPACED;
+		t->shingler.open_place = t->at;
 	}
 }
 
@@ -55,7 +60,7 @@ add_unspaced(Tokenizer *t, const uint8 bytes[UTF8_MAX], size_t length)
 	if (t->run == RUN_UNSPACED)
 	{
 		shingle_append_char(&t->shingler, t->previous, t->previous_length);
-		add_char_token(&t->shingler, bytes, length);
+		add_char_token(&t->shingler, bytes, length, t->previous_at);
 		t->bigram = true;
 	}
 	else
@@ -66,6 +71,7 @@ add_unspaced(Tokenizer *t, const uint8 bytes[UTF8_MAX], size_t length)
 	}
 	memcpy(t->previous, bytes, UTF8_MAX);
 	t->previous_length = length;
+	t->previous_at = t->at;
 }
 
 /* Chars: a letter, mark or digit is about to be added. */
@@ -75,7 +81,7 @@ close_gap(Tokenizer *t)
 	static const uint8 space[UTF8_MAX] = " ";
 
 	if (t->gap)
-		add_char_token(&t->shingler, space, 1);
+		add_char_token(&t->shingler, space, 1, t->at);
 	t->started = true;
 	t->gap = false;
 }
@@ -100,7 +106,7 @@ add_utf8(Tokenizer *t, uint8 properties, const uint8 bytes[UTF8_MAX],
 	else if (t->chars)
 	{
 		close_gap(t);
-		add_char_token(&t->shingler, bytes, length);
+		add_char_token(&t->shingler, bytes, length, t->at);
 	}
 	else if (properties & UC_UNSPACED)
 		add_unspaced(t, bytes, length);
@@ -117,8 +123,10 @@ add_codepoint(void *arg, uint32 cp)
 {
 	uint8		bytes[UTF8_MAX] = {0};
 	size_t		length = utf8_encode(cp, bytes);
+	Tokenizer  *t = arg;
 
-	add_utf8(arg, unicode_class(cp), bytes, length);
+	t->at = t->normalizer.place;
+	add_utf8(t, unicode_class(cp), bytes, length);
 }
 
 /* length is FOLD_BYTES at most.  SHINGLE_PIECE bytes must be readable. */
@@ -132,7 +140,7 @@ add_ascii(Tokenizer *t, const uint8 *folded, size_t length)
 		return;
 	}
 	close_gap(t);
-	shingle_add_ascii(&t->shingler, folded, length);
+	shingle_add_ascii(&t->shingler, folded, length, t->at);
 }
 
 /*
@@ -183,6 +191,7 @@ feed_ascii(Tokenizer *t, const uint8 *from, const uint8 *end, bool last)
 		words >>= skipped;
 		after = ~words;
 		length = after == 0 ? FOLD_BYTES : pg_rightmost_one_pos64(after);
+		t->at = t->place + at;
 		/* at is below FOLD_BYTES: SHINGLE_PIECE bytes of folded follow it */
 		add_ascii(t, folded + at, length);
 		at += length;
@@ -260,10 +269,12 @@ feed_codepoints(Tokenizer *t, const uint8 *from, const uint8 *end, bool last)
 				memcpy(bytes, from, UTF8_MAX);
 			else
 				memcpy(bytes, from, this.length);
+			t->at = t->place;
 			add_utf8(t, this.properties, bytes, this.length);
 		}
 		else
-			simhash_normalize_push(&t->normalizer, this.cp);
+			simhash_normalize_push(&t->normalizer, this.cp, t->place);
+		t->place += t->bytewise ? this.length : 1;
 		from = after;
 		this = next;
 	} while (from < end && !is_ascii(from, end));
@@ -286,6 +297,8 @@ simhash_tokens_init(Tokenizer *t, const FeatureOptions *options,
 					FeatureTarget target)
 {
 	t->chars = options->chars;
+	t->bytewise = false;
+	t->place = 0;
 	t->run = RUN_NONE;
 	t->bigram = false;
 	t->started = false;
@@ -308,8 +321,12 @@ simhash_tokens_feed(Tokenizer *t, const uint8 *bytes, size_t length, bool last)
 	{
 		if (is_ascii(bytes, end))
 		{
+			size_t		taken;
+
 			normalize_flush(&t->normalizer);
-			bytes += feed_ascii(t, bytes, end, last);
+			taken = feed_ascii(t, bytes, end, last);
+			t->place += taken;
+			bytes += taken;
 		}
 		else
 			bytes = feed_codepoints(t, bytes, end, last);

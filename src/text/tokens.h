@@ -22,11 +22,15 @@ typedef enum TokenRun
 typedef struct Tokenizer
 {
 	bool		chars;
+	bool		bytewise;		/* is each byte a character of the text? */
+	uint32		place;			/* number of the next character, from 0 */
+	uint32		at;				/* that of the code point to be added */
 
 	/* If not chars: */
 	TokenRun	run;			/* the run that the last code point is in */
 	uint8		previous[UTF8_MAX]; /* the last code point of an unspaced run */
 	size_t		previous_length;
+	uint32		previous_at;
 	bool		bigram;			/* has that run had a bigram? */
 
 	/* If chars: */

@@ -1,0 +1,121 @@
+/*
+ * passage_rows.c
+ *	  minhash_passages(...), minhash_passages_128(...): the parts of a text and
+ *	  their fingerprints.
+ */
+#include "postgres.h"
+
+#include "funcapi.h"
+#include "miscadmin.h"
+
+#include "text/arguments.h"
+#include "text/encoding.h"
+#include "text/passages.h"
+#include "text/read_text.h"
+#include "type/simhash.h"
+
+PG_FUNCTION_INFO_V1(simhash_minhash_passages);
+PG_FUNCTION_INFO_V1(simhash_minhash_passages_128);
+
+/* The mean length of a passage, in tokens: 2 * radius + 1. */
+#define MEAN_WORDS 13
+#define MEAN_CHARS 79
+#define MEAN_MIN 3
+#define MEAN_MAX (2 * PASSAGE_RADIUS_MAX + 1)
+
+/* What emit_row() needs. */
+typedef struct PassageRows
+{
+	ReturnSetInfo *rsinfo;
+	int			hashes;			/* words of a fingerprint */
+	int32		count;			/* rows so far */
+} PassageRows;
+
+/* The emit() of Passages: arg is the PassageRows. */
+static void
+emit_row(void *arg, const Passage *passage)
+{
+	PassageRows *rows = arg;
+	text	   *shown = simhash_utf8_to_text(passage->bytes, passage->length,
+											 "passage");
+	uint64		word[FEATURE_HASHES_MAX];
+	Datum		row[5];
+	bool		nulls[5] = {false};
+	int			number;
+
+	CHECK_FOR_INTERRUPTS();
+	for (number = 0; number < rows->hashes; number++)
+		simhash_sketch_fingerprint(&passage->sketch[number], &word[number]);
+	row[0] = Int32GetDatum(++rows->count);
+	row[1] = Int32GetDatum(passage->place + 1);
+	row[2] = Int32GetDatum(passage->end - passage->place);
+	row[3] = PointerGetDatum(shown);
+	nulls[3] = shown == NULL;
+	row[4] = simhash_words_datum(word, rows->hashes);
+	tuplestore_putvalues(rows->rsinfo->setResult, rows->rsinfo->setDesc, row,
+						 nulls);
+	if (shown)
+		pfree(shown);
+	if (rows->hashes > 1)
+		pfree(DatumGetPointer(row[4]));
+}
+
+/* Return the radius that (mean_length int), the argument, says. */
+static uint32
+radius_argument(FunctionCallInfo fcinfo, int argument, bool chars)
+{
+	int32		mean = chars ? MEAN_CHARS : MEAN_WORDS;
+
+	if (!PG_ARGISNULL(argument))
+		mean = PG_GETARG_INT32(argument);
+	if (mean < MEAN_MIN || mean > MEAN_MAX)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("mean_length must be between %d and %d, not %d",
+							   MEAN_MIN, MEAN_MAX, mean)));
+	return mean / 2;
+}
+
+/*
+ * Return the passages of (body text, weights simhash_weights, words int, chars
+ * int, mean_length int) as a set of rows, each with a fingerprint of that many
+ * words.
+ */
+static Datum
+list_passages(FunctionCallInfo fcinfo, int hashes)
+{
+	PassageRows rows = {(ReturnSetInfo *) fcinfo->resultinfo, hashes, 0};
+	text	   *body;
+	FeatureOptions options;
+	Passages	passages;
+	FeatureTarget target;
+	uint32		end;
+
+	/* the executor frees its own description of the rows, and no other */
+	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+	if (PG_ARGISNULL(0))
+		return (Datum) 0;
+
+	body = PG_GETARG_TEXT_PP(0);
+	options = simhash_stops_arguments(fcinfo, 1);
+	simhash_passages_init(&passages, &options,
+						  radius_argument(fcinfo, 4, options.chars), hashes,
+						  simhash_process_seed(), simhash_resize_array,
+						  emit_row, &rows);
+	target = simhash_passages_target(&passages);
+	end = simhash_make_features(body, &options, &target);
+	simhash_passages_finish(&passages, end);
+	PG_FREE_IF_COPY(body, 0);
+	return (Datum) 0;
+}
+
+Datum
+simhash_minhash_passages(PG_FUNCTION_ARGS)
+{
+	return list_passages(fcinfo, 1);
+}
+
+Datum
+simhash_minhash_passages_128(PG_FUNCTION_ARGS)
+{
+	return list_passages(fcinfo, 2);
+}

@@ -1,0 +1,269 @@
+/*
+ * passages.c
+ *	  Where the content of a text cuts it, and the sketches of its passages:
+ *	  "Passages" of doc/algorithm.md.
+ *
+ * A feature begins a passage if its hash is less than those of the radius
+ * features before it, and not greater than those of the radius features after
+ * it (Bjorner, Blass and Gurevich, "Content-dependent chunking for differential
+ * compression, the local maximum approach", J. Comput. Syst. Sci. 76, 2010).
+ * What is farther away has no influence on the cut.  Of radius + 1 features in
+ * a row one at most begins a passage.
+ */
+#include "postgres.h"
+
+#include "text/passages.h"
+
+static void
+begin_passage(Passages *p, uint64 first)
+{
+	int			number;
+
+	p->first = first;
+	p->sketched = first;
+	for (number = 0; number < p->hashes; number++)
+		simhash_sketch_init(&p->sketch[number], p->seed);
+}
+
+/*
+ * Prepare p to call emit(arg, passage) for each passage of a text, in order.
+ * options are those of the text's features, each of which has hashes of them.
+ * radius is 1 .. PASSAGE_RADIUS_MAX.  seed must be secret, for the sketches.
+ * resize is that of simhash_tokens_init().
+ */
+void
+simhash_passages_init(Passages *p, const FeatureOptions *options,
+					  uint32 radius, int hashes, uint64 seed,
+					  void *(*resize) (void *, size_t),
+					  void (*emit) (void *, const Passage *), void *arg)
+{
+	Assert(radius >= 1 && radius <= PASSAGE_RADIUS_MAX);
+	p->radius = radius;
+	p->size = options->size;
+	p->chars = options->chars;
+	p->hashes = hashes;
+	p->seed = seed;
+	p->resize = resize;
+	p->emit = emit;
+	p->arg = arg;
+	p->base = 0;
+	p->count = 0;
+	p->least = 0;
+	p->since = 0;
+	p->begin = 0;
+	p->bytes = NULL;
+	p->capacity = 0;
+	p->head = 0;
+	p->next = 0;
+	p->end = 0;
+	begin_passage(p, 0);
+}
+
+/* Put the features before number end into the sketches. */
+static void
+sketch_until(Passages *p, uint64 end)
+{
+	while (p->sketched < end)
+	{
+		uint32		count = Min(end - p->sketched, FEATURES_AT_ONCE);
+		int			number;
+
+		for (number = 0; number < p->hashes; number++)
+			simhash_sketch_add(&p->sketch[number],
+							   &p->hash[number][p->sketched - p->base], count);
+		p->sketched += count;
+	}
+}
+
+/*
+ * Emit the passage, whose tokens end before end in p->bytes, and which ends
+ * before character number end_place of the text.
+ */
+static void
+emit_passage(Passages *p, size_t end, uint32 end_place)
+{
+	Passage		passage = {p->begin, end_place, p->bytes + p->head,
+	end - p->head, p->sketch};
+	int			number;
+
+	/* of fewer tokens than a feature has, all are one feature */
+	for (number = 0; p->sketched == p->first && number < p->hashes; number++)
+	{
+		uint64		hash = hash_feature(passage.bytes, passage.length, number);
+
+		simhash_sketch_add(&p->sketch[number], &hash, 1);
+	}
+	p->emit(p->arg, &passage);
+}
+
+/*
+ * Feature number first begins a passage: end the one before.  The features that
+ * the cut divides are of neither.  A space that ends the passage counts for
+ * nothing, nor does a feature that ends with it.
+ */
+static void
+cut(Passages *p, uint64 first)
+{
+	size_t		start = p->start[first - p->base];
+	bool		spaced = p->bytes[start - 1] == ' ';
+
+	/* between two words stands a space that belongs to neither */
+	if (first >= p->first + p->size)
+		sketch_until(p, first + 1 - p->size - (p->chars && spaced));
+	emit_passage(p, start - spaced, p->place[first - p->base]);
+	p->begin = p->place[first - p->base];
+	p->head = start;
+	begin_passage(p, first);
+}
+
+/*
+ * Feature number i has come.  Does feature number i - p->radius begin a
+ * passage?
+ *
+ * p->least has the least key of all from p->since on, and the radius features
+ * before a later one are among these.  So only a feature with a lesser key than
+ * p->least may begin a passage.  Such a feature becomes p->least.  It begins a
+ * passage if radius features follow it of which none has a lesser key, and if
+ * radius features stand between p->since and it.
+ *
+ * When radius features have followed p->least, none of these begins a passage:
+ * p->least stands before each of them, and its key is not greater.  p->since
+ * moves behind p->least, and the least of them takes its place.  That one
+ * cannot begin a passage later, as fewer than radius features stand between
+ * p->since and it.  Of equal keys the last one is taken, because it lasts the
+ * longest: a text of one word takes no time here.
+ */
+static inline bool
+find_cut(Passages *p, uint64 i)
+{
+	const uint64 *key = p->key;
+	uint64		old = p->least;
+	bool		found;
+	uint64		j;
+
+	if (key[i - p->base] < key[old - p->base])
+		p->least = i;
+	if (i - p->least < p->radius)
+		return false;
+
+	found = old - p->since >= p->radius;
+	p->since = old + 1;
+	p->least = p->since;
+	for (j = p->since + 1; j <= i; j++)
+	{
+		if (key[j - p->base] <= key[p->least - p->base])
+			p->least = j;
+	}
+	return found;
+}
+
+/* Append what is known of the shingles. */
+static void
+append_shingles(Passages *p, const Shingles *shingles)
+{
+	const size_t *start = shingles->start;
+	size_t		length = shingles->end - start[0];
+	int			number;
+	uint32		i;
+
+	for (number = 0; number < p->hashes; number++)
+		memcpy(p->hash[number] + p->count, shingles->hash[number],
+			   shingles->count * sizeof(uint64));
+	memcpy(p->place + p->count, shingles->place,
+		   shingles->count * sizeof(uint32));
+
+	if (p->next + length > p->capacity)
+	{
+		p->capacity = Max(2 * p->capacity, p->next + length);
+		p->bytes = p->resize(p->bytes, p->capacity);
+	}
+	/* the first tokens may be there, as the last of a feature that has come */
+	memcpy(p->bytes + p->next, shingles->bytes + start[0], length);
+	p->end = p->next + length;
+	for (i = 0; i < shingles->count; i++)
+	{
+		bool		begins = shingles->bytes[start[i]] != ' ';
+
+		p->start[p->count] = p->next + start[i] - start[0];
+		p->key[p->count] = begins ? shingles->hash[0][i] : PG_UINT64_MAX;
+		p->count++;
+	}
+	p->next += start[i] - start[0];
+}
+
+/*
+ * Drop what is needed no more: neither for the passage, nor for the search.
+ * find_cut() looks at no key before that of p->least.
+ */
+static void
+drop_shingles(Passages *p)
+{
+	uint32		drop = Min(p->sketched, p->least) - p->base;
+	uint32		i;
+	int			number;
+
+	p->base += drop;
+	p->count -= drop;
+	for (number = 0; number < p->hashes; number++)
+		memmove(p->hash[number], p->hash[number] + drop,
+				p->count * sizeof(uint64));
+	memmove(p->key, p->key + drop, p->count * sizeof(uint64));
+	memmove(p->place, p->place + drop, p->count * sizeof(uint32));
+	for (i = 0; i < p->count; i++)
+		p->start[i] = p->start[i + drop] - p->head;
+
+	p->next -= p->head;
+	p->end -= p->head;
+	memmove(p->bytes, p->bytes + p->head, p->end);
+	p->head = 0;
+}
+
+/* Take features of the text; arg is the Passages. */
+static void
+take_shingles(void *arg, const Shingles *shingles)
+{
+	Passages   *p = arg;
+	uint64		i = p->base + p->count;
+	uint64		end = i + shingles->count;
+
+	append_shingles(p, shingles);
+	for (; i < end; i++)
+	{
+		if (find_cut(p, i))
+			cut(p, i - p->radius);
+	}
+	/* no cut to come divides those that are so far before the end */
+	if (end > p->radius + p->size)
+		sketch_until(p, end - p->radius - p->size);
+	drop_shingles(p);
+}
+
+/* Where the features of the text go. */
+FeatureTarget
+simhash_passages_target(Passages *p)
+{
+	FeatureTarget target = {
+		.hashes = p->hashes,
+		.take_shingles = take_shingles,
+		.arg = p
+	};
+
+	return target;
+}
+
+/*
+ * All features have come, and the text has end characters: emit the rest.  p
+ * needs no freeing then.
+ */
+void
+simhash_passages_finish(Passages *p, uint32 end)
+{
+	uint64		count = p->base + p->count;
+
+	if (count > 0)
+	{
+		sketch_until(p, count);
+		emit_passage(p, p->end, end);
+		p->resize(p->bytes, 0);
+	}
+}

@@ -1,0 +1,75 @@
+/*
+ * passages.h
+ *	  Where the content of a text cuts it, and the sketches of its passages.
+ */
+#ifndef SIMHASH_PASSAGES_H
+#define SIMHASH_PASSAGES_H
+
+#include "text/shingle.h"
+#include "text/sketch.h"
+
+#define PASSAGE_RADIUS_MAX 500	/* features */
+
+/* Features, most of which come at once; others wait for these. */
+#define PASSAGE_FEATURES (FEATURES_AT_ONCE + PASSAGE_RADIUS_MAX + SHINGLE_MAX)
+
+typedef struct Passages Passages;
+
+/* A passage, valid until the function that gets it returns. */
+typedef struct Passage
+{
+	uint32		place;			/* character of the text that it begins with */
+	uint32		end;			/* the one after its last */
+	const uint8 *bytes;			/* its tokens, joined as in a feature */
+	size_t		length;			/* of bytes */
+	Sketch	   *sketch;			/* of its features, by each hash */
+} Passage;
+
+/*
+ * The features of a text are numbered from 0.  What is known of feature number
+ * i, p->base <= i < p->base + p->count, is element i - p->base of the arrays.
+ */
+struct Passages
+{
+	uint32		radius;			/* features that a cut is the least of, on
+								 * either side; 1 .. PASSAGE_RADIUS_MAX */
+	uint32		size;			/* tokens of a feature */
+	bool		chars;			/* is a token a code point? */
+	int			hashes;			/* of each feature */
+	uint64		seed;			/* of sketches */
+	void	   *(*resize) (void *array, size_t bytes);
+	void		(*emit) (void *arg, const Passage *passage);
+	void	   *arg;
+
+	uint64		base;
+	uint32		count;
+	uint64		hash[FEATURE_HASHES_MAX][PASSAGE_FEATURES];
+	uint64		key[PASSAGE_FEATURES];	/* a cut has the least */
+	uint32		place[PASSAGE_FEATURES];	/* as in Shingles */
+	size_t		start[PASSAGE_FEATURES];	/* of its first token in bytes */
+
+	/* The search for the next cut, by numbers of features. */
+	uint64		least;			/* the one of the least key from since on */
+	uint64		since;
+
+	/* The passage that the next cut ends. */
+	uint64		first;			/* number of its first feature */
+	uint64		sketched;		/* number of the first one not in the sketch */
+	uint32		begin;			/* character of the text */
+	uint8	   *bytes;			/* tokens, joined */
+	size_t		capacity;
+	size_t		head;			/* where those of the passage begin */
+	size_t		next;			/* where those of feature base + count begin */
+	size_t		end;			/* where the last token ends */
+	Sketch		sketch[FEATURE_HASHES_MAX];
+};
+
+extern void simhash_passages_init(Passages *p, const FeatureOptions *options,
+								  uint32 radius, int hashes, uint64 seed,
+								  void *(*resize) (void *, size_t),
+								  void (*emit) (void *, const Passage *),
+								  void *arg);
+extern FeatureTarget simhash_passages_target(Passages *p);
+extern void simhash_passages_finish(Passages *p, uint32 end);
+
+#endif							/* SIMHASH_PASSAGES_H */
