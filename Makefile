@@ -164,6 +164,7 @@ REGRESS = \
 	construct \
 	similarity \
 	minhash \
+	passages \
 	weights \
 	aggregates \
 	distance \

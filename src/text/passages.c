@@ -172,14 +172,15 @@ append_shingles(Passages *p, const Shingles *shingles)
 	memcpy(p->place + p->count, shingles->place,
 		   shingles->count * sizeof(uint32));
 
-	if (p->next + length > p->capacity)
+	if (p->next + length + 1 > p->capacity)
 	{
-		p->capacity = Max(2 * p->capacity, p->next + length);
+		p->capacity = Max(2 * p->capacity, p->next + length + 1);
 		p->bytes = p->resize(p->bytes, p->capacity);
 	}
 	/* the first tokens may be there, as the last of a feature that has come */
 	memcpy(p->bytes + p->next, shingles->bytes + start[0], length);
 	p->end = p->next + length;
+	p->bytes[p->end] = ' ';		/* the joint, if a word follows */
 	for (i = 0; i < shingles->count; i++)
 	{
 		bool		begins = shingles->bytes[start[i]] != ' ';
@@ -214,7 +215,7 @@ drop_shingles(Passages *p)
 
 	p->next -= p->head;
 	p->end -= p->head;
-	memmove(p->bytes, p->bytes + p->head, p->end);
+	memmove(p->bytes, p->bytes + p->head, p->end + 1);	/* with the joint */
 	p->head = 0;
 }
 
