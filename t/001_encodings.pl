@@ -63,6 +63,29 @@ is( $node->safe_psql(
 	"\xe6\x9d\xb1\xe4\xba\xac\nx",
 	'features in EUC_JP');
 
+# Passages are shown in the database's encoding, and are where substr() finds them.
+for my $encoding (sort keys %texts)
+{
+	my $body = "'$texts{$encoding}' || E'\\n-- ' || repeat('$texts{$encoding}, and $texts{$encoding}', 3000)";
+
+	is( $node->safe_psql(
+			lc "in_$encoding",
+			"SELECT count(*) > 1000, string_agg(substr(body, start, length), '' ORDER BY place) = body
+			FROM (SELECT $body) s (body), minhash_passages(body, mean_length => 5) GROUP BY body"),
+		't|t', "passages in $encoding");
+	is( $node->safe_psql(
+			lc "in_$encoding",
+			"SELECT count(*), count(*) FILTER (WHERE minhash(passage) <> fp) FROM minhash_passages($body, mean_length => 5)
+			WHERE passage IS NOT NULL") =~ s/\d+\|//r,
+		'0', "fingerprints of passages in $encoding");
+	is( $node->safe_psql(lc "in_$encoding", "SELECT place, fp FROM minhash_passages($body, mean_length => 5)"),
+		$node->safe_psql('postgres', "SELECT place, fp FROM minhash_passages($body, mean_length => 5)"),
+		"the same passages in $encoding");
+}
+is( $node->safe_psql('in_latin1', "SELECT place, start, length, passage IS NULL FROM minhash_passages('5 \xc2\xb5m')"),
+	'1|1|4|t',
+	'a passage that LATIN1 lacks');
+
 # So are weights, but that JSON has an escape for what the encoding lacks.
 for my $weights (
 	[ 'in_latin1', "{\"\xc2\xb5m\": 0, \"CAF\xc3\x89\": 3}",

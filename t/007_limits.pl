@@ -158,6 +158,8 @@ for my $statement (
 	"SELECT count(*) FROM source, LATERAL simhash_components('SELECT 1, ' || id, 'leader')",
 	"SELECT count(*) FROM source, LATERAL simhash_features(id::text || ' and more')",
 	'SELECT count(*) FROM wide_source, LATERAL simhash_features_hashes_128(ARRAY[fp::uuid]) u',
+	"SELECT count(*) FROM source, LATERAL minhash_passages(repeat(id || ' and more ', 9), mean_length => 3)",
+	"SELECT count((minhash_passages_128(id || ' and more')).fp) FROM source",
 	"SELECT count(*) FROM source, LATERAL simhash_distances('one', 'fp', id)",
 	"SELECT count(simhash(id || ' and more')) + count(simhash(id || ' ', tf => 'log'))
 		+ count(simhash_128(id || ' and more')) FROM source",
@@ -189,7 +191,7 @@ SQL
 my $megabytes = $node->safe_psql('postgres', 'SELECT octet_length(body) / 1048576 + 1 FROM long');
 for my $call (
 	'simhash(body)', "simhash_128(body, tf => 'log')", 'simhash(body, \'{"1": 2}\')',
-	'minhash_128(body)', 'text_jaccard(body, $$a$$)', 'text_cosine(body, $$a$$)')
+	'minhash_128(body)', '(SELECT count(*) FROM minhash_passages(body))', 'text_jaccard(body, $$a$$)', 'text_cosine(body, $$a$$)')
 {
 	my ($out, $err) = ('', '');
 

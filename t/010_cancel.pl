@@ -118,6 +118,7 @@ my %statements = (
 	'minima of words' => 'SELECT minhash(repeat(words, 10)) FROM texts',
 	'words of two texts' => "SET work_mem = '256kB'; SELECT text_jaccard(words, letters, words => 1) FROM texts",
 	'features' => 'SELECT count(*) FROM (SELECT simhash_features(words) FROM texts) s',
+	'passages' => 'SELECT count(*) FROM texts, minhash_passages(words)',
 	'weights of words' => 'SELECT simhash_idf(words, 1) IS NULL FROM texts',
 	'an index' => 'BEGIN; SET LOCAL max_parallel_maintenance_workers = 0;
 		CREATE INDEX ON docs USING hamming (fp); ROLLBACK',
