@@ -86,7 +86,7 @@ list_passages(FunctionCallInfo fcinfo, int hashes)
 	PassageRows rows = {(ReturnSetInfo *) fcinfo->resultinfo, hashes, 0};
 	text	   *body;
 	FeatureOptions options;
-	Passages	passages;
+	Passages   *passages;
 	FeatureTarget target;
 	uint32		end;
 
@@ -97,13 +97,15 @@ list_passages(FunctionCallInfo fcinfo, int hashes)
 
 	body = PG_GETARG_TEXT_PP(0);
 	options = simhash_stops_arguments(fcinfo, 1);
-	simhash_passages_init(&passages, &options,
+	passages = palloc(sizeof(Passages));
+	simhash_passages_init(passages, &options,
 						  radius_argument(fcinfo, 4, options.chars), hashes,
 						  simhash_process_seed(), simhash_resize_array,
 						  emit_row, &rows);
-	target = simhash_passages_target(&passages);
+	target = simhash_passages_target(passages);
 	end = simhash_make_features(body, &options, &target);
-	simhash_passages_finish(&passages, end);
+	simhash_passages_finish(passages, end);
+	pfree(passages);
 	PG_FREE_IF_COPY(body, 0);
 	return (Datum) 0;
 }
