@@ -172,15 +172,14 @@ append_shingles(Passages *p, const Shingles *shingles)
 	memcpy(p->place + p->count, shingles->place,
 		   shingles->count * sizeof(uint32));
 
-	if (p->next + length + 1 > p->capacity)
+	if (p->next + length > p->capacity)
 	{
-		p->capacity = Max(2 * p->capacity, p->next + length + 1);
+		p->capacity = Max(2 * p->capacity, p->next + length);
 		p->bytes = p->resize(p->bytes, p->capacity);
 	}
 	/* the first tokens may be there, as the last of a feature that has come */
 	memcpy(p->bytes + p->next, shingles->bytes + start[0], length);
 	p->end = p->next + length;
-	p->bytes[p->end] = ' ';		/* the joint, if a word follows */
 	for (i = 0; i < shingles->count; i++)
 	{
 		bool		begins = shingles->bytes[start[i]] != ' ';
@@ -213,14 +212,10 @@ drop_shingles(Passages *p)
 	for (i = 0; i < p->count; i++)
 		p->start[i] = p->start[i + drop] - p->head;
 
-	/* a passage of many batches stays where it is */
-	if (p->head > 0)
-	{
-		p->next -= p->head;
-		p->end -= p->head;
-		memmove(p->bytes, p->bytes + p->head, p->end + 1);	/* with the joint */
-		p->head = 0;
-	}
+	p->next -= p->head;
+	p->end -= p->head;
+	memmove(p->bytes, p->bytes + p->head, p->end);
+	p->head = 0;
 }
 
 /* Take features of the text; arg is the Passages. */
