@@ -77,13 +77,15 @@ sketch_until(Passages *p, uint64 end)
 
 /*
  * Emit the passage, whose tokens end before end in p->bytes, and which ends
- * before character number end_place of the text.
+ * before character number end_place of the text.  A space at the end is none of
+ * it: it joins two words, or stands between them.
  */
 static void
 emit_passage(Passages *p, size_t end, uint32 end_place)
 {
-	Passage		passage = {p->begin, end_place, p->bytes + p->head,
-	end - p->head, p->sketch};
+	size_t		length = end - p->head - (p->bytes[end - 1] == ' ');
+	Passage		passage = {p->begin, end_place, p->bytes + p->head, length,
+	p->sketch};
 	int			number;
 
 	/* of fewer tokens than a feature has, all are one feature */
@@ -98,19 +100,18 @@ emit_passage(Passages *p, size_t end, uint32 end_place)
 
 /*
  * Feature number first begins a passage: end the one before.  The features that
- * the cut divides are of neither.  A space that ends the passage counts for
- * nothing, nor does a feature that ends with it.
+ * the cut divides are of neither, nor is one that ends with the space between
+ * two words.
  */
 static void
 cut(Passages *p, uint64 first)
 {
 	size_t		start = p->start[first - p->base];
-	bool		spaced = p->bytes[start - 1] == ' ';
+	bool		spaced = p->chars && p->bytes[start - 1] == ' ';
 
-	/* between two words stands a space that belongs to neither */
 	if (first >= p->first + p->size)
-		sketch_until(p, first + 1 - p->size - (p->chars && spaced));
-	emit_passage(p, start - spaced, p->place[first - p->base]);
+		sketch_until(p, first + 1 - p->size - spaced);
+	emit_passage(p, start, p->place[first - p->base]);
 	p->begin = p->place[first - p->base];
 	p->head = start;
 	begin_passage(p, first);

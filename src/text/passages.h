@@ -60,7 +60,7 @@ struct Passages
 	size_t		capacity;
 	size_t		head;			/* where those of the passage begin */
 	size_t		next;			/* where those of feature base + count begin */
-	size_t		end;			/* where the last token ends */
+	size_t		end;			/* where all tokens end, with their joints */
 	Sketch		sketch[FEATURE_HASHES_MAX];
 };
 

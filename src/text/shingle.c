@@ -174,7 +174,7 @@ emit_shingles(Shingler *s, uint32 shingles)
 	if (s->target.take_shingles)
 	{
 		Shingles	all = {shingles, hash, s->bytes, s->start,
-		s->start[s->count] - s->joint, s->place};
+		s->start[s->count], s->place};
 
 		s->target.take_shingles(s->target.arg, &all);
 		return;

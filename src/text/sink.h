@@ -26,7 +26,8 @@ typedef struct Shingles
 	const uint64 (*hash)[FEATURES_AT_ONCE]; /* hash[number][i] of feature i */
 	const uint8 *bytes;			/* the tokens in UTF-8, joined */
 	const size_t *start;		/* of token i in bytes */
-	size_t		end;			/* of the last token */
+	size_t		end;			/* of the last token, with the joint that
+								 * would precede another one */
 	const uint32 *place;		/* character of the text that token i begins
 								 * with, from 0 */
 } Shingles;
