@@ -70,6 +70,75 @@ naive_normalize(Buffer *normal, const Buffer *body)
 	naive_casefold(normal, from, end - from);
 }
 
+/* Normalise a stretch of the text, all of which comes from one character. */
+static void
+end_stretch(Naive *n, const uint8 *from, const uint8 *end, uint32 place)
+{
+	naive_casefold(&n->again, from, end - from);
+	while (n->places.length < n->again.length * sizeof(place))
+		append(&n->places, &place, sizeof(place));
+}
+
+/* Does normalisation leave nothing of a code point? */
+static bool
+is_removed(const uint8 *bytes, size_t length)
+{
+	static Buffer nothing;
+
+	nothing.length = 0;
+	naive_casefold(&nothing, bytes, length);
+	return nothing.length == 0;
+}
+
+/*
+ * Find where each byte of n->normal comes from.  The text is normalised again,
+ * in stretches that no combining sequence leaves.  A stretch begins with a code
+ * point that nothing before it combines with, or after one that is not
+ * assigned.  Its first code point may not be one that is removed.
+ */
+static void
+naive_find_places(Naive *n, const Buffer *body)
+{
+	const uint8 *end = body->bytes + body->length;
+	const uint8 *from = body->bytes;
+	const uint8 *p;
+	size_t		length;
+	uint32		place = 0;
+	bool		removed = true; /* all code points since from? */
+
+	n->again.length = 0;
+	n->places.length = 0;
+	n->end = 0;
+	for (p = from; p < end; p += length)
+	{
+		int32		cp;
+		uint8		kind;
+
+		length = naive_decode(p, end, &cp);
+		kind = cp >= 0 ? unicode_class(cp) : UC_STARTS;
+		if (removed || (kind & UC_STARTS))
+		{
+			end_stretch(n, from, p, place);
+			from = p;
+			place = n->end;
+			removed = true;
+		}
+		if (kind & UC_ASSIGNED)
+			removed = removed && is_removed(p, length);
+		else
+		{
+			append(&n->again, " ", 1);
+			from = p + length;
+		}
+		n->end += n->bytewise ? length : 1;
+	}
+	end_stretch(n, from, end, place);
+	if (n->again.length != n->normal.length ||
+		(n->normal.length > 0 &&
+		 memcmp(n->again.bytes, n->normal.bytes, n->normal.length) != 0))
+		abort();
+}
+
 static void
 add_token(Naive *n, const uint8 *from, const uint8 *end)
 {
@@ -155,6 +224,7 @@ naive_split(Naive *n, const Buffer *body, size_t size, bool chars)
 	const uint8 *end;
 
 	naive_normalize(&n->normal, body);
+	naive_find_places(n, body);
 	end = n->normal.bytes + n->normal.length;
 	/* each byte gives one token at most, and chars a space before it */
 	n->token = resize(n->token, (2 * n->normal.length + 1) * sizeof(Token));
@@ -185,6 +255,21 @@ naive_leave_out(Naive *n, size_t size)
 	make_features(n, size);
 }
 
+/* Join some tokens from token i on. */
+void
+naive_join(const Naive *n, size_t i, size_t tokens, Buffer *bytes)
+{
+	size_t		k;
+
+	bytes->length = 0;
+	for (k = i; k < i + tokens; k++)
+	{
+		if (!n->chars && k > i)
+			append(bytes, " ", 1);
+		append(bytes, n->token[k].bytes, n->token[k].length);
+	}
+}
+
 /* Make feature i: its bytes, and the mean weight of its tokens. */
 int64
 naive_feature(const Naive *n, size_t i, Buffer *bytes)
@@ -192,14 +277,9 @@ naive_feature(const Naive *n, size_t i, Buffer *bytes)
 	int64		sum = 0;
 	size_t		k;
 
-	bytes->length = 0;
+	naive_join(n, i, n->size, bytes);
 	for (k = i; k < i + n->size; k++)
-	{
-		if (!n->chars && k > i)
-			append(bytes, " ", 1);
-		append(bytes, n->token[k].bytes, n->token[k].length);
 		sum += n->token[k].weight;
-	}
 	return sum / n->size;
 }
 
@@ -356,4 +436,101 @@ naive_minhash(const Distinct *distinct, size_t count, uint64 *fingerprint)
 	for (bin = 0; bin < 64; bin++)
 		*fingerprint |= (value_of[bin] >> 32 & 1) << bin;
 	return count > 0;
+}
+
+/* The minhash of some tokens from token i on, by the hashes of a seed. */
+static uint64
+minhash_tokens(const Naive *n, size_t i, size_t tokens, size_t size, int seed)
+{
+	static Buffer bytes;
+	static Buffer all;
+	static Buffer distinct;
+	Occurrence	o = {.weight = 1};
+	size_t		end = i + tokens;
+	uint64		fingerprint = 0;
+	size_t		count;
+
+	all.length = 0;
+	for (size = Min(size, tokens); i + size <= end; i++)
+	{
+		naive_join(n, i, size, &bytes);
+		o.hash = XXH3_64bits_withSeed(bytes.bytes, bytes.length, seed);
+		append(&all, &o, sizeof(o));
+	}
+	count = all.length / sizeof(o);
+	distinct.bytes = resize(distinct.bytes, count * sizeof(Distinct));
+	count = naive_distinct((Occurrence *) all.bytes, count,
+						   (Distinct *) distinct.bytes);
+	naive_minhash((Distinct *) distinct.bytes, count, &fingerprint);
+	return fingerprint;
+}
+
+/* What decides whether feature i begins a passage: the least key does. */
+static uint64
+passage_key(const Naive *n, size_t i, Buffer *bytes)
+{
+	naive_feature(n, i, bytes);
+	if (n->chars && bytes->bytes[0] == ' ')
+		return PG_UINT64_MAX;
+	return XXH3_64bits(bytes->bytes, bytes->length);
+}
+
+/* Is the key of feature i the least of those of radius ones on either side? */
+static bool
+begins_passage(const Naive *n, size_t i, size_t radius, const uint64 *key)
+{
+	size_t		k;
+
+	if (i < radius || i + radius >= n->features)
+		return false;
+	for (k = 1; k <= radius; k++)
+	{
+		if (key[i - k] <= key[i] || key[i + k] < key[i])
+			return false;
+	}
+	return true;
+}
+
+/* Set *passages to those of the text, and return their number. */
+size_t
+naive_passages(const Naive *n, size_t radius, NaivePassage * *passages)
+{
+	static Buffer all;
+	static Buffer bytes;
+	uint64	   *key = resize(NULL, (n->features + 1) * sizeof(uint64));
+	size_t		count;
+	size_t		i;
+	int			seed;
+
+	all.length = 0;
+	for (i = 0; i < n->features; i++)
+		key[i] = passage_key(n, i, &bytes);
+	for (i = 0; i < n->features; i++)
+	{
+		NaivePassage p = {i, 0, 0, {0}};
+
+		if (i > 0 && !begins_passage(n, i, radius, key))
+			continue;
+		if (i > 0)
+			memcpy(&p.place, n->places.bytes + sizeof(p.place) *
+				   (n->token[i].bytes - n->normal.bytes), sizeof(p.place));
+		append(&all, &p, sizeof(p));
+	}
+	free(key);
+
+	*passages = (NaivePassage *) all.bytes;
+	count = all.length / sizeof(NaivePassage);
+	for (i = 0; i < count; i++)
+	{
+		NaivePassage *p = *passages + i;
+		size_t		end = i + 1 < count ? p[1].first : n->tokens;
+
+		if (n->token[end - 1].bytes[0] == ' ')
+			end--;
+		p->tokens = end - p->first;
+		for (seed = 0; seed < NAIVE_WORDS; seed++)
+			p->fingerprint[seed] = minhash_tokens(n, p->first, p->tokens,
+												  n->size, seed);
+	}
+	return count;
 }

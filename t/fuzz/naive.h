@@ -19,6 +19,12 @@ typedef struct Token
 typedef struct Naive
 {
 	Buffer		normal;			/* the text, normalised */
+	Buffer		again;			/* the same, normalised in stretches */
+	Buffer		places;			/* uint32 of each byte of normal: the
+								 * character of the text that it comes from,
+								 * from 0 */
+	bool		bytewise;		/* is each byte a character of the text? */
+	uint32		end;			/* number of characters of the text */
 	Token	   *token;
 	size_t		tokens;
 	bool		chars;			/* is each a code point? */
@@ -34,6 +40,15 @@ typedef struct Naive
 	bool		elected;		/* is there a fingerprint? */
 	uint64		fingerprint[NAIVE_WORDS];
 } Naive;
+
+/* A part of the text: tokens that follow one another. */
+typedef struct NaivePassage
+{
+	size_t		first;			/* number of its first token */
+	size_t		tokens;			/* without a space at the end */
+	uint32		place;			/* the character that it begins with, from 0 */
+	uint64		fingerprint[NAIVE_WORDS];
+}			NaivePassage;
 
 /* A feature of one text or two, among others that may have the same hash. */
 typedef struct Occurrence
@@ -54,6 +69,7 @@ typedef struct Distinct
 extern size_t naive_decode(const uint8 *p, const uint8 *end, int32 *cp);
 extern void naive_split(Naive *n, const Buffer *body, size_t size, bool chars);
 extern void naive_leave_out(Naive *n, size_t size);
+extern void naive_join(const Naive *n, size_t i, size_t tokens, Buffer *bytes);
 extern int64 naive_feature(const Naive *n, size_t i, Buffer *bytes);
 extern void naive_vote(Naive *n);
 extern size_t naive_distinct(Occurrence *all, size_t count, Distinct *distinct);
@@ -62,5 +78,7 @@ extern bool naive_elect(const Distinct *distinct, size_t count, bool once,
 						bool *overflow, uint64 *fingerprint);
 extern bool naive_minhash(const Distinct *distinct, size_t count,
 						  uint64 *fingerprint);
+extern size_t naive_passages(const Naive *n, size_t radius,
+							 NaivePassage * *passages);
 
 #endif							/* NAIVE_H */

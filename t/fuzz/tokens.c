@@ -6,7 +6,7 @@
  *	  tokens ROUNDS SEED
  *
  * What src makes of each text, in pieces of any size, must be what naive.c
- * makes of it.  script/soak fuzz builds this with sanitizers, outside the
+ * makes of it: features, fingerprints and passages.  script/soak fuzz builds this with sanitizers, outside the
  * server, which would hide an overrun within a larger allocation.  They end
  * with abort(), as every difference does, so that the text can be told.
  */
@@ -19,6 +19,7 @@
 #include "feature_sets.h"
 #include "texts.h"
 #include "text/fingerprint.h"
+#include "text/passages.h"
 #include "text/tokens.h"
 
 /* PostgreSQL's own printf is in the server, which is not there. */
@@ -46,6 +47,7 @@ static size_t text_bytes;
 static size_t features;
 static size_t mark_files;
 static size_t overflows;
+static size_t passages;
 
 /* Something is wrong: tell where, and end. */
 static void
@@ -251,6 +253,7 @@ make_case(uint64 seed)
 	this.seed = seed;
 	make_text(&this.body);
 	this.size = below(5) > 0 ? ONE_OF(size) : 1 + below(SHINGLE_MAX);
+	this.naive.bytewise = below(4) == 0;
 	naive_split(&this.naive, &this.body, this.size, below(3) == 0);
 	this.weights = NULL;
 	this.stops = NULL;
@@ -286,8 +289,11 @@ feed_piece(Tokenizer *t, const uint8 *bytes, size_t length, bool last)
 	free(copy);
 }
 
-/* Feed the text in pieces of up to about longest bytes, or 0: in one. */
-static void
+/*
+ * Feed the text in pieces of up to about longest bytes, or 0: in one.  Return
+ * its number of characters.
+ */
+static uint32
 feed_body(FeatureTarget target, size_t longest)
 {
 	const uint8 *p = this.body.bytes;
@@ -300,9 +306,11 @@ feed_body(FeatureTarget target, size_t longest)
 		.weights = this.weights,
 		.stops = this.stops
 	};
+	uint32		characters;
 
 	memset(t, 0xAA, sizeof(Tokenizer)); /* nothing in it is relied on */
 	simhash_tokens_init(t, &options, &memory_files, resize, target);
+	t->bytewise = this.naive.bytewise;
 	do
 	{
 		const uint8 *from = p;
@@ -316,7 +324,9 @@ feed_body(FeatureTarget target, size_t longest)
 	} while (p < end);
 	if (last_is_empty)
 		feed_piece(t, p, 0, true);
+	characters = t->place;
 	free(t);
+	return characters;
 }
 
 /* A FeatureSink: target->arg is the number of features seen. */
@@ -470,6 +480,72 @@ check_as_set(size_t longest)
 			  g->occurrences.length / sizeof(Occurrence));
 }
 
+/* The passages that are expected. */
+typedef struct Expected
+{
+	NaivePassage *passages;
+	size_t		count;
+	size_t		seen;
+	int			hashes;
+}			Expected;
+
+/* The emit() of Passages: arg is the Expected. */
+static void
+check_passage(void *arg, const Passage *passage)
+{
+	static Buffer bytes;
+	Expected   *e = arg;
+	NaivePassage *expected = &e->passages[e->seen];
+	uint64		fingerprint = 0;
+	int			word;
+
+	expect_same("is there such a passage?", e->seen++ < e->count, true);
+	naive_join(&this.naive, expected->first, expected->tokens, &bytes);
+	expect_same("length of a passage", passage->length, bytes.length);
+	expect_same("difference in a passage",
+				memcmp(passage->bytes, bytes.bytes, bytes.length), 0);
+	expect_same("start of a passage", passage->place, expected->place);
+	expect_same("end of a passage", passage->end,
+				e->seen < e->count ? expected[1].place : this.naive.end);
+	for (word = 0; word < e->hashes; word++)
+	{
+		simhash_sketch_fingerprint(&passage->sketch[word], &fingerprint);
+		expect_same("fingerprint of a passage", fingerprint,
+					expected->fingerprint[word]);
+	}
+}
+
+static void
+check_passages(void)
+{
+	/* those of the defaults, and the least and the largest one */
+	static const uint32 radius[] = {1, 2, 6, 39, PASSAGE_RADIUS_MAX};
+	static const size_t longest[] = {0, 70, 9000};
+	FeatureOptions options = {.size = this.size,.chars = this.naive.chars};
+	uint32		r = below(3) > 0 ? ONE_OF(radius)
+	: 1 + below(PASSAGE_RADIUS_MAX);
+	Expected	e = {.hashes = random_hashes()};
+	size_t		i;
+
+	e.count = naive_passages(&this.naive, r, &e.passages);
+	for (i = 0; i < lengthof(longest); i++)
+	{
+		Passages   *p = malloc(sizeof(Passages));
+		uint32		end;
+
+		memset(p, 0xAA, sizeof(Passages));
+		e.seen = 0;
+		simhash_passages_init(p, &options, r, e.hashes, random_bits(), resize,
+							  check_passage, &e);
+		end = feed_body(simhash_passages_target(p), longest[i]);
+		simhash_passages_finish(p, end);
+		free(p);
+		expect_same("number of characters", end, this.naive.end);
+		expect_same("number of passages", e.seen, e.count);
+	}
+	passages += e.count;
+}
+
 static void
 run_case(uint64 seed)
 {
@@ -483,6 +559,7 @@ run_case(uint64 seed)
 		check_votes(longest[i]);
 	}
 	check_as_set(ONE_OF(longest));
+	check_passages();
 	texts++;
 	text_bytes += this.body.length;
 	features += this.naive.features;
@@ -508,9 +585,10 @@ main(int argc, char **argv)
 	while (texts < rounds)
 		run_case(seed + texts);
 	sets = sets_checked(&full);
-	printf("%llu texts, %zu bytes, %zu features, %zu files of marks, "
-		   "%zu overflows, %zu sets, %zu tables that were full\n",
-		   (unsigned long long) texts, text_bytes, features, mark_files,
-		   overflows, sets, full);
+	printf("%llu texts, %zu bytes, %zu features, %zu passages, "
+		   "%zu files of marks, %zu overflows, %zu sets, "
+		   "%zu tables that were full\n",
+		   (unsigned long long) texts, text_bytes, features, passages,
+		   mark_files, overflows, sets, full);
 	return 0;
 }
