@@ -193,16 +193,18 @@ append_shingles(Passages *p, const Shingles *shingles)
 }
 
 /*
- * Drop what is needed no more: neither for the passage, nor for the search.
- * find_cut() looks at no key before that of p->least.
+ * Drop what is in the sketches.  find_cut() looks at no key before that of
+ * p->least, which stands at or after p->sketched: it is among the last radius
+ * features, and after the cut that began the passage.
  */
 static void
 drop_shingles(Passages *p)
 {
-	uint32		drop = Min(p->sketched, p->least) - p->base;
+	uint32		drop = p->sketched - p->base;
 	uint32		i;
 	int			number;
 
+	Assert(p->sketched <= p->least);
 	p->base += drop;
 	p->count -= drop;
 	for (number = 0; number < p->hashes; number++)
