@@ -215,10 +215,14 @@ drop_shingles(Passages *p)
 	for (i = 0; i < p->count; i++)
 		p->start[i] = p->start[i + drop] - p->head;
 
-	p->next -= p->head;
-	p->end -= p->head;
-	memmove(p->bytes, p->bytes + p->head, p->end);
-	p->head = 0;
+	/* a passage of many batches stays where it is */
+	if (p->head > 0)
+	{
+		p->next -= p->head;
+		p->end -= p->head;
+		memmove(p->bytes, p->bytes + p->head, p->end);
+		p->head = 0;
+	}
 }
 
 /* Take features of the text; arg is the Passages. */
