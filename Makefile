@@ -126,6 +126,7 @@ DOCUMENTS = \
 	doc/clients.md \
 	doc/deduplicating.md \
 	doc/indexing.md \
+	doc/passages.md \
 	doc/quality.svg \
 	doc/recipes.md \
 	doc/reference.md \

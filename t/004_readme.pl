@@ -25,7 +25,7 @@ $node->start;
 # The SQL in these is run, in this order, in one database.  That of doc/scaling.md
 # is run on several servers, by 012_scaling.pl.
 my @shown = qw(README.md doc/choosing.md doc/deduplicating.md doc/indexing.md
-  doc/recipes.md doc/reference.md);
+  doc/passages.md doc/recipes.md doc/reference.md);
 my %text = map { $_ => slurp_file($_) } @shown,
   qw(doc/algorithm.md doc/clients.md doc/scaling.md CHANGELOG.md CONTRIBUTING.md);
 my $documentation = join '', @text{@shown};
