@@ -1,0 +1,254 @@
+-- How well passages find texts that share a part, and what that costs: of the
+-- table docs of bench/quality_texts.sql, with the functions of bench/random.sql.
+-- Prints its tables.
+
+SET max_parallel_workers_per_gather = 2;
+
+-- A text is changed by its words and what follows each, or by characters of
+-- scripts that have no spaces.
+CREATE TABLE sizes AS SELECT unnest('{20,65,200,500,2000}'::int[]) AS size;
+CREATE UNLOGGED TABLE pool AS
+SELECT row_number() OVER (ORDER BY id, place) AS n, id, place::int, unit[1] AS word, unit[2] AS gap
+FROM docs, regexp_matches(left(body, 60000),
+	'([⺀-鿿]|[^\s!-&(-/:-@\[-^`{-~⺀-鿿、。]+)([\s!-&(-/:-@\[-^`{-~、。]*)', 'g')
+	WITH ORDINALITY u (unit, place)
+WHERE id IN (SELECT id FROM sizes, LATERAL (SELECT id FROM docs WHERE words >= size ORDER BY id LIMIT 400) d);
+ALTER TABLE pool ADD PRIMARY KEY (n);
+CREATE TABLE lengths AS
+SELECT id, min(n) AS first, count(*)::int AS units, (sum(count(*)) OVER ())::bigint AS words
+FROM pool GROUP BY id;
+ANALYZE pool, lengths;
+
+-- Parts of that many words, from a place drawn, of up to 300 texts each.  A
+-- sentence ends where its last word does.
+CREATE UNLOGGED TABLE words AS
+SELECT id, size, place, word, gap, (id * 10000::bigint + place) * 16 AS key,
+	coalesce(sum(ends) OVER (w ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS sentence,
+	sum(length(word || gap)) OVER w - length(word || gap) AS col
+FROM (SELECT s.id, part AS size, (n - start)::int AS place, word, gap,
+		(gap ~ '^["'')\]]*[.!?]["'')\]]*\s|。|\n\s*\n')::int AS ends
+	FROM sizes, LATERAL (SELECT id, size AS part, first - 1 + draw(id, size, units - size + 1) AS start
+			FROM lengths WHERE units >= size ORDER BY id LIMIT 300) s
+		JOIN pool ON n > start AND n <= start + part) p
+WINDOW w AS (PARTITION BY id, size ORDER BY place);
+ANALYZE words;
+
+CREATE FUNCTION pool_text(start bigint, count bigint) RETURNS text LANGUAGE sql STABLE
+RETURN (SELECT coalesce(string_agg(word || gap, '' ORDER BY n), '') FROM pool WHERE n > start AND n <= start + count);
+
+-- The parts, and the other texts that are made of them.
+CREATE UNLOGGED TABLE copies AS
+WITH edits AS (
+	SELECT id, size, string_agg(w.word || w.gap, '' ORDER BY w.place) AS body,
+		string_agg(CASE WHEN turn < 50 THEN p.word ELSE w.word END || w.gap, '' ORDER BY w.place) AS five,
+		string_agg(CASE WHEN turn < 100 THEN p.word ELSE w.word END || w.gap, '' ORDER BY w.place) AS ten,
+		string_agg(w.word || w.gap, '' ORDER BY w.place) FILTER (WHERE w.place <= 0.8 * size) AS most,
+		string_agg(w.word || w.gap, '' ORDER BY w.place) FILTER (WHERE w.place <= 0.5 * size) AS half,
+		string_agg(w.word || w.gap, '' ORDER BY w.place)
+			FILTER (WHERE w.place > draw(id, 1, (0.7 * size)::int + 1)
+				AND w.place <= draw(id, 1, (0.7 * size)::int + 1) + 0.3 * size) AS excerpt,
+		string_agg(CASE WHEN col / 70 < (col + length(w.word)) / 70 AND length(w.word) >= 4
+			THEN overlay(w.word PLACING E'-\n' FROM length(w.word) / 2 + 1 FOR 0) ELSE w.word END || w.gap,
+			'' ORDER BY w.place) AS hyphens,
+		draw(id, 2, 2 * size + 1) AS before, draw(id, 3, (SELECT min(words) FROM lengths) - 2 * size) AS start
+	FROM words w, LATERAL (SELECT draw(key, 4, 1000) AS turn,
+			1 + draw(key, 5, (SELECT min(words) FROM lengths)) AS n) d
+		JOIN (SELECT n, word FROM pool) p USING (n)
+	GROUP BY id, size)
+SELECT id, size, kind, c.body
+FROM edits e, LATERAL (VALUES ('text', body), ('5 %', five), ('10 %', ten),
+	('footer', body || ' ' || pool_text(0, 51)), ('80 %', most), ('half', half), ('30 %', excerpt),
+	('wrapped', pool_text(start, before) || ' ' || body || ' ' || pool_text(start + before, 2 * size - before)),
+	('accents', nullif(normalize(regexp_replace(normalize(body, NFD), U&'[\0300-\036f]', '', 'g'), NFC),
+		normalize(body, NFC))),
+	('hyphens', nullif(hyphens, body))) c (kind, body)
+WHERE c.body IS NOT NULL
+UNION ALL
+SELECT id, size, 'letters', string_agg(CASE WHEN draw(key + at, 6, 1000) >= 30 THEN letter
+	WHEN letter < '⺀' THEN chr(97 + draw(key + at, 7, 26)::int)
+	ELSE chr(19968 + draw(key + at, 7, 3000)::int) END || CASE WHEN at = length(word) THEN gap ELSE '' END,
+	'' ORDER BY place, at)
+FROM words, string_to_table(word, NULL) WITH ORDINALITY l (letter, at)
+GROUP BY id, size
+UNION ALL
+SELECT id, size, 'order', string_agg(part, ' ' ORDER BY draw(id * 10000::bigint + sentence, 8, 1::bigint << 60))
+FROM (SELECT id, size, sentence, string_agg(word || gap, '' ORDER BY place) AS part
+	FROM words GROUP BY id, size, sentence) s
+GROUP BY id, size HAVING count(*) >= 3;
+
+-- What shares no half in either direction is not to be found.
+CREATE UNLOGGED TABLE changed AS
+SELECT id, size, c.kind, c.body,
+	greatest(text_containment(c.body, t.body), text_containment(t.body, c.body)) >= 0.5 AS counts
+FROM copies c JOIN copies t USING (id, size) WHERE t.kind = 'text';
+ANALYZE changed;
+
+-- Texts that have a half in common.  What is right among these: the sets of
+-- three-word shingles have a half in common, too, or 10 words in a row are the
+-- same.
+CREATE TABLE corpus AS SELECT id, body FROM docs WHERE words >= 20;
+CREATE TABLE queries AS SELECT id, body FROM corpus ORDER BY id LIMIT 200;
+ANALYZE corpus, queries;
+CREATE TABLE halves AS
+SELECT a.id AS a, b.id AS b,
+	greatest(text_containment(a.body, b.body, words => 3), text_containment(b.body, a.body, words => 3)) >= 0.5
+		AS three, text_containment(a.body, b.body, words => 10) > 0 AS run
+FROM queries a JOIN corpus b ON a.id <> b.id
+	AND (text_containment(a.body, b.body) >= 0.5 OR text_containment(b.body, a.body) >= 0.5);
+ANALYZE halves;
+
+CREATE TABLE ways (way int, name text, parts boolean, prints text);
+INSERT INTO ways VALUES
+	(1, '`minhash(body)`', false, 'SELECT 1, 1, length(body), minhash(body)'),
+	(2, '`minhash(body, chars => 3)`', false, 'SELECT 1, 1, length(body), minhash(body, chars => 3)'),
+	(3, '`simhash(body)`', false, 'SELECT 1, 1, length(body), simhash(body)');
+INSERT INTO ways
+SELECT 3 + row_number() OVER (), name, true,
+	format('SELECT place, start, length, fp FROM minhash_passages(body, %s, mean_length => %s)', of, mean)
+FROM (SELECT mean || ' words' AS name, 'words => 2' AS of, mean FROM unnest('{9,13,17,21,31}'::int[]) mean
+	UNION ALL VALUES ('13 words, `words => 1`', 'words => 1', 13)
+	UNION ALL SELECT mean || ' characters', 'chars => 3', mean FROM unnest('{53,79,127}'::int[]) mean) v;
+
+-- Distances are the least of a passage of one and one of the other: of all, and
+-- without those that more than 100, 20 and 5 texts have.  What few(k) says is
+-- without those of the one that are within k of those of more than 20 texts.
+CREATE TABLE nearest (way int, id int, size int, kind text, least int[]);
+CREATE TABLE costs (way int, rows float8, heap float8, index float8);
+CREATE TABLE candidates (way int, a int, b int, least int[], few boolean[]);
+
+SELECT format($$
+CREATE TABLE prints AS
+SELECT doc, start, length, fp
+FROM (SELECT id AS doc, body FROM corpus) d, LATERAL (%2$s) p (place, start, length, fp);
+CREATE INDEX prints_hamming ON prints USING hamming (fp);
+INSERT INTO costs
+SELECT %1$s, count(*)::float8 / n, pg_relation_size('prints')::float8 / n,
+	pg_relation_size('prints_hamming')::float8 / n
+FROM prints, (SELECT count(*) AS n FROM corpus) c GROUP BY n;
+CREATE TABLE prints_once AS SELECT fp, array_agg(DISTINCT doc) AS docs FROM prints GROUP BY fp;
+CREATE INDEX ON prints_once USING hamming (fp);
+ANALYZE prints, prints_once;
+
+CREATE TABLE parts AS
+SELECT id, size, kind, fp, coalesce(cardinality(docs), 0) AS texts
+FROM (SELECT DISTINCT id, size, kind, fp FROM copies, LATERAL (%2$s) p (place, start, length, fp)) c
+	LEFT JOIN prints_once USING (fp);
+ANALYZE parts;
+INSERT INTO nearest
+SELECT %1$s, id, size, c.kind, ARRAY[min(d), min(d) FILTER (WHERE most <= 100),
+	min(d) FILTER (WHERE most <= 20), min(d) FILTER (WHERE most <= 5)]
+FROM parts o JOIN parts c USING (id, size),
+	LATERAL (SELECT o.fp <-> c.fp AS d, greatest(o.texts, c.texts) AS most OFFSET 0) x
+WHERE o.kind = 'text' AND c.kind <> 'text'
+GROUP BY id, size, c.kind;
+
+CREATE TABLE asked AS
+SELECT DISTINCT doc AS a, fp FROM prints WHERE doc IN (SELECT id FROM queries);
+ANALYZE asked;
+CREATE TABLE near AS
+SELECT fp, docs, greatest(texts, cardinality(docs)) AS texts, d,
+	sum(cardinality(docs)) FILTER (WHERE d <= 4) OVER w <= 20 AS few4,
+	sum(cardinality(docs)) FILTER (WHERE d <= 6) OVER w <= 20 AS few6,
+	sum(cardinality(docs)) FILTER (WHERE d <= 8) OVER w <= 20 AS few8,
+	sum(cardinality(docs)) OVER w <= 20 AS few10
+FROM (SELECT q.fp, q.texts, o.docs, q.fp <-> o.fp AS d
+	FROM (SELECT fp, cardinality(docs) AS texts FROM prints_once
+			WHERE fp IN (SELECT fp FROM asked)) q
+		JOIN prints_once o ON q.fp <-> o.fp <= 10) n
+WINDOW w AS (PARTITION BY fp);
+ANALYZE near;
+INSERT INTO candidates
+SELECT %1$s, a, b, ARRAY[min(d), min(d) FILTER (WHERE texts <= 100),
+	min(d) FILTER (WHERE texts <= 20), min(d) FILTER (WHERE texts <= 5)],
+	ARRAY[bool_or(d <= 4 AND few4), bool_or(d <= 6 AND few6),
+	bool_or(d <= 8 AND few8), bool_or(d <= 10 AND few10)]
+FROM asked JOIN near USING (fp), unnest(docs) b WHERE a <> b GROUP BY a, b;
+DROP TABLE prints, prints_once, parts, asked, near;
+$$, way, prints) FROM ways \gexec
+ANALYZE nearest, candidates;
+
+-- What is printed.
+\echo
+SELECT format('%s texts of %s words on average', count(*), round(avg(words), 1)) FROM docs WHERE words >= 20;
+SELECT format('%s queries share half of either text with %s others; of these %s share half of the three-word shingles, and %s 10 words in a row',
+	(SELECT count(*) FROM queries), count(*), count(*) FILTER (WHERE three), count(*) FILTER (WHERE run)) FROM halves;
+
+-- Rows and columns of a table: what is left out, and k.
+CREATE TABLE leaves (leave int, name text);
+INSERT INTO leaves VALUES (1, 'all'), (2, 'in at most 100 texts'), (3, 'in at most 20'), (4, 'in at most 5');
+CREATE TABLE kinds (n int, kind text);
+INSERT INTO kinds SELECT n, kind FROM unnest('{5 %,10 %,footer,80 %,half,30 %,wrapped,accents,hyphens,letters,order}'::text[])
+	WITH ORDINALITY k (kind, n);
+CREATE TABLE recalls AS
+SELECT way, size, k, leave, n, to_char(avg((coalesce(least[leave], 65) <= k)::int), 'FM0.00') AS recall
+FROM nearest JOIN changed USING (id, size, kind) JOIN kinds USING (kind) JOIN ways USING (way),
+	generate_series(4, 10, 2) k, leaves
+WHERE counts AND (parts OR (k = 8 AND leave = 1))
+GROUP BY way, size, k, leave, n HAVING count(*) >= 30;
+
+-- What enough texts have a figure of.
+CREATE VIEW cells AS
+SELECT way, size, k, leave, array_agg(recall ORDER BY n) AS recalls
+FROM (SELECT DISTINCT size FROM recalls) z CROSS JOIN (SELECT DISTINCT n FROM recalls) s CROSS JOIN (SELECT DISTINCT way, k, leave FROM recalls) w
+	LEFT JOIN recalls USING (way, size, k, leave, n)
+GROUP BY way, size, k, leave;
+
+SELECT line
+FROM (SELECT size, 0 AS way, 0 AS k, format(E'\nRecall, %s words\n\n| passages of | k | %s |\n|---|--:|%s',
+			size, string_agg(format('%s (%s)', kind, texts), ' | ' ORDER BY n), repeat('--:|', count(*)::int)) AS line
+	FROM (SELECT size, n, kind, count(c.id) AS texts
+		FROM (SELECT DISTINCT size FROM recalls) s
+			CROSS JOIN (SELECT n, kind FROM kinds WHERE n IN (SELECT n FROM recalls)) k
+			LEFT JOIN (SELECT * FROM changed WHERE counts) c USING (size, kind)
+		GROUP BY size, n, kind) c
+	GROUP BY size
+	UNION ALL
+	SELECT size, way, k, format('| %s | %s | %s |', name, k, array_to_string(recalls, ' | ', '-'))
+	FROM cells JOIN ways USING (way) WHERE leave = 1) l
+ORDER BY size, way, k;
+
+SELECT line
+FROM (SELECT 0 AS way, 0 AS size, 0 AS leave,
+		format(E'\nRecall without the passages that many texts have\n\n| passages of | words | passages | %s |\n|---|--:|---|%s',
+			string_agg(kind, ' | ' ORDER BY n), repeat('--:|', count(*)::int)) AS line
+	FROM kinds WHERE n IN (SELECT n FROM recalls)
+	UNION ALL
+	SELECT way, size, leave, format('| %s, k = %s | %s | %s | %s |', w.name, k, size, l.name,
+		array_to_string(recalls, ' | ', '-'))
+	FROM cells JOIN ways w USING (way) JOIN leaves l USING (leave)
+	WHERE (w.name, k) IN (('13 words', 6), ('21 words', 8))) l
+ORDER BY way, size, leave;
+
+-- What each query finds; few is the last way to leave out.
+INSERT INTO leaves VALUES (5, 'that find at most 20');
+CREATE TABLE found AS
+SELECT q.way, k, leave, q.a, count(c.b) AS found, count(h.b) AS halves, count(*) FILTER (WHERE three) AS three,
+	count(*) FILTER (WHERE run) AS run
+FROM (SELECT way, k, leave, id AS a FROM ways, generate_series(4, 10, 2) k, leaves, queries
+		WHERE CASE WHEN parts THEN leave IN (1, 3, 5) OR (ways.name, k) IN (('13 words', 6), ('21 words', 8))
+			ELSE k = 8 AND leave = 1 END) q
+	LEFT JOIN candidates c ON c.way = q.way AND c.a = q.a
+		AND CASE WHEN leave = 5 THEN few[k / 2 - 1] ELSE least[leave] <= k END
+	LEFT JOIN halves h ON h.a = c.a AND h.b = c.b
+GROUP BY q.way, k, leave, q.a;
+
+SELECT line
+FROM (SELECT 0 AS way, 0 AS k, 0 AS leave, E'\nCandidates a query, what the check accepts, and what is right of it\n
+| passages of | k | passages | mean | median | 95 % | accepted | three words | 10 in a row | of all halves |
+|---|--:|---|--:|--:|--:|--:|--:|--:|--:|' AS line
+	UNION ALL
+	SELECT way, k, leave, format('| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |', w.name, k, l.name,
+		round(sum(found) / n, 1), coalesce((array_agg(found ORDER BY found DESC))[n / 2], 0),
+		coalesce((array_agg(found ORDER BY found DESC))[n / 20], 0), round(sum(halves) / n, 1),
+		round(sum(three) / nullif(sum(halves), 0), 3), round(sum(run) / nullif(sum(halves), 0), 3),
+		round(sum(halves) / (SELECT nullif(count(*), 0) FROM halves), 3))
+	FROM found JOIN ways w USING (way) JOIN leaves l USING (leave), (SELECT count(*) AS n FROM queries) q
+	GROUP BY way, w.name, k, leave, l.name, n) l
+ORDER BY way, k, leave;
+
+SELECT line
+FROM (SELECT 0 AS way, E'\nRows and bytes a text\n\n| passages of | rows | table | index |\n|---|--:|--:|--:|' AS line
+	UNION ALL
+	SELECT way, format('| %s | %s | %s | %s |', name, round(rows::numeric, 1), round(heap), round(index))
+	FROM costs JOIN ways USING (way) WHERE parts) l
+ORDER BY way;
