@@ -89,6 +89,7 @@ ANALYZE changed;
 CREATE TABLE corpus AS SELECT id, body FROM docs WHERE words >= 20;
 CREATE TABLE queries AS SELECT id, body FROM corpus ORDER BY id LIMIT 200;
 ANALYZE corpus, queries;
+ALTER TABLE corpus SET (parallel_workers = 2);
 CREATE TABLE halves AS
 SELECT a.id AS a, b.id AS b,
 	greatest(text_containment(a.body, b.body, words => 3), text_containment(b.body, a.body, words => 3)) >= 0.5
@@ -109,9 +110,10 @@ FROM (SELECT mean || ' words' AS name, 'words => 2' AS of, mean FROM unnest('{9,
 	UNION ALL VALUES ('13 words, `words => 1`', 'words => 1', 13)
 	UNION ALL SELECT mean || ' characters', 'chars => 3', mean FROM unnest('{53,79,127}'::int[]) mean) v;
 
--- Distances are the least of a passage of one and one of the other: of all, and
--- without those that more than 100, 20 and 5 texts have.  What few(k) says is
--- without those of the one that are within k of those of more than 20 texts.
+-- least has the least distance of a passage of one text and one of the other, of
+-- those within 8: of all, and without those that more than 100, 20 and 5 texts
+-- have.  few says, for k = 4, 6 and 8, whether one is within k that finds 20 texts
+-- at most.
 CREATE TABLE nearest (way int, id int, size int, kind text, least int[]);
 CREATE TABLE costs (way int, rows float8, heap float8, index float8);
 CREATE TABLE candidates (way int, a int, b int, least int[], few boolean[]);
@@ -135,11 +137,12 @@ FROM (SELECT DISTINCT id, size, kind, fp FROM copies, LATERAL (%2$s) p (place, s
 	LEFT JOIN prints_once USING (fp);
 ANALYZE parts;
 INSERT INTO nearest
-SELECT %1$s, id, size, c.kind, ARRAY[min(d), min(d) FILTER (WHERE most <= 100),
-	min(d) FILTER (WHERE most <= 20), min(d) FILTER (WHERE most <= 5)]
-FROM parts o JOIN parts c USING (id, size),
-	LATERAL (SELECT o.fp <-> c.fp AS d, greatest(o.texts, c.texts) AS most OFFSET 0) x
-WHERE o.kind = 'text' AND c.kind <> 'text'
+SELECT %1$s, id, size, c.kind, ARRAY[min(o.fp <-> c.fp),
+	min(o.fp <-> c.fp) FILTER (WHERE greatest(o.texts, c.texts) <= 100),
+	min(o.fp <-> c.fp) FILTER (WHERE greatest(o.texts, c.texts) <= 20),
+	min(o.fp <-> c.fp) FILTER (WHERE greatest(o.texts, c.texts) <= 5)]
+FROM parts o JOIN parts c USING (id, size)
+WHERE o.kind = 'text' AND c.kind <> 'text' AND o.fp <-> c.fp <= 8
 GROUP BY id, size, c.kind;
 
 CREATE TABLE asked AS
@@ -149,19 +152,17 @@ CREATE TABLE near AS
 SELECT fp, docs, greatest(texts, cardinality(docs)) AS texts, d,
 	sum(cardinality(docs)) FILTER (WHERE d <= 4) OVER w <= 20 AS few4,
 	sum(cardinality(docs)) FILTER (WHERE d <= 6) OVER w <= 20 AS few6,
-	sum(cardinality(docs)) FILTER (WHERE d <= 8) OVER w <= 20 AS few8,
-	sum(cardinality(docs)) OVER w <= 20 AS few10
+	sum(cardinality(docs)) OVER w <= 20 AS few8
 FROM (SELECT q.fp, q.texts, o.docs, q.fp <-> o.fp AS d
 	FROM (SELECT fp, cardinality(docs) AS texts FROM prints_once
 			WHERE fp IN (SELECT fp FROM asked)) q
-		JOIN prints_once o ON q.fp <-> o.fp <= 10) n
+		JOIN prints_once o ON q.fp <-> o.fp <= 8) n
 WINDOW w AS (PARTITION BY fp);
 ANALYZE near;
 INSERT INTO candidates
 SELECT %1$s, a, b, ARRAY[min(d), min(d) FILTER (WHERE texts <= 100),
 	min(d) FILTER (WHERE texts <= 20), min(d) FILTER (WHERE texts <= 5)],
-	ARRAY[bool_or(d <= 4 AND few4), bool_or(d <= 6 AND few6),
-	bool_or(d <= 8 AND few8), bool_or(d <= 10 AND few10)]
+	ARRAY[bool_or(d <= 4 AND few4), bool_or(d <= 6 AND few6), bool_or(few8)]
 FROM asked JOIN near USING (fp), unnest(docs) b WHERE a <> b GROUP BY a, b;
 DROP TABLE prints, prints_once, parts, asked, near;
 $$, way, prints) FROM ways \gexec
@@ -180,9 +181,9 @@ CREATE TABLE kinds (n int, kind text);
 INSERT INTO kinds SELECT n, kind FROM unnest('{5 %,10 %,footer,80 %,half,30 %,wrapped,accents,hyphens,letters,order}'::text[])
 	WITH ORDINALITY k (kind, n);
 CREATE TABLE recalls AS
-SELECT way, size, k, leave, n, to_char(avg((coalesce(least[leave], 65) <= k)::int), 'FM0.00') AS recall
-FROM nearest JOIN changed USING (id, size, kind) JOIN kinds USING (kind) JOIN ways USING (way),
-	generate_series(4, 10, 2) k, leaves
+SELECT way, size, k, leave, n, to_char(avg(coalesce(least[leave] <= k, false)::int), 'FM0.00') AS recall
+FROM changed JOIN kinds USING (kind) CROSS JOIN ways CROSS JOIN generate_series(4, 8, 2) k CROSS JOIN leaves
+	LEFT JOIN nearest USING (way, id, size, kind)
 WHERE counts AND (parts OR (k = 8 AND leave = 1))
 GROUP BY way, size, k, leave, n HAVING count(*) >= 30;
 
@@ -224,7 +225,7 @@ INSERT INTO leaves VALUES (5, 'that find at most 20');
 CREATE TABLE found AS
 SELECT q.way, k, leave, q.a, count(c.b) AS found, count(h.b) AS halves, count(*) FILTER (WHERE three) AS three,
 	count(*) FILTER (WHERE run) AS run
-FROM (SELECT way, k, leave, id AS a FROM ways, generate_series(4, 10, 2) k, leaves, queries
+FROM (SELECT way, k, leave, id AS a FROM ways, generate_series(4, 8, 2) k, leaves, queries
 		WHERE CASE WHEN parts THEN leave IN (1, 3, 5) OR (ways.name, k) IN (('13 words', 6), ('21 words', 8))
 			ELSE k = 8 AND leave = 1 END) q
 	LEFT JOIN candidates c ON c.way = q.way AND c.a = q.a
