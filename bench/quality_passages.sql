@@ -171,14 +171,17 @@ ANALYZE nearest, candidates;
 -- What is printed.
 \echo
 SELECT format('%s texts of %s words on average', count(*), round(avg(words), 1)) FROM docs WHERE words >= 20;
-SELECT format('%s queries share half of either text with %s others; of these %s share half of the three-word shingles, and %s 10 words in a row',
+SELECT format('%s queries share half of either text with %s others; '
+	'of these %s share half of the three-word shingles, and %s 10 words in a row',
 	(SELECT count(*) FROM queries), count(*), count(*) FILTER (WHERE three), count(*) FILTER (WHERE run)) FROM halves;
 
 -- Rows and columns of a table: what is left out, and k.
 CREATE TABLE leaves (leave int, name text);
 INSERT INTO leaves VALUES (1, 'all'), (2, 'in at most 100 texts'), (3, 'in at most 20'), (4, 'in at most 5');
 CREATE TABLE kinds (n int, kind text);
-INSERT INTO kinds SELECT n, kind FROM unnest('{5 %,10 %,footer,80 %,half,30 %,wrapped,accents,hyphens,letters,order}'::text[])
+INSERT INTO kinds
+SELECT n, kind
+FROM unnest('{5 %,10 %,footer,80 %,half,30 %,wrapped,accents,hyphens,letters,order}'::text[])
 	WITH ORDINALITY k (kind, n);
 CREATE TABLE recalls AS
 SELECT way, size, k, leave, n, to_char(avg(coalesce(least[leave] <= k, false)::int), 'FM0.00') AS recall
@@ -190,7 +193,8 @@ GROUP BY way, size, k, leave, n HAVING count(*) >= 30;
 -- What enough texts have a figure of.
 CREATE VIEW cells AS
 SELECT way, size, k, leave, array_agg(recall ORDER BY n) AS recalls
-FROM (SELECT DISTINCT size FROM recalls) z CROSS JOIN (SELECT DISTINCT n FROM recalls) s CROSS JOIN (SELECT DISTINCT way, k, leave FROM recalls) w
+FROM (SELECT DISTINCT size FROM recalls) z CROSS JOIN (SELECT DISTINCT n FROM recalls) s
+	CROSS JOIN (SELECT DISTINCT way, k, leave FROM recalls) w
 	LEFT JOIN recalls USING (way, size, k, leave, n)
 GROUP BY way, size, k, leave;
 
@@ -210,7 +214,8 @@ ORDER BY size, way, k;
 
 SELECT line
 FROM (SELECT 0 AS way, 0 AS size, 0 AS leave,
-		format(E'\nRecall without the passages that many texts have\n\n| passages of | words | passages | %s |\n|---|--:|---|%s',
+		format(E'\nRecall without the passages that many texts have\n
+| passages of | words | passages | %s |\n|---|--:|---|%s',
 			string_agg(kind, ' | ' ORDER BY n), repeat('--:|', count(*)::int)) AS line
 	FROM kinds WHERE n IN (SELECT n FROM recalls)
 	UNION ALL
