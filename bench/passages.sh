@@ -34,7 +34,7 @@ per_text()
 make_table()
 {
 	timed table 'CREATE UNLOGGED TABLE passages AS
-		SELECT id AS doc, p.start, p.length, p.fp FROM stories, minhash_passages(body) p'
+		SELECT id AS doc, p.place, p.start, p.length, p.fp FROM stories, minhash_passages(body) p'
 	sql -c 'VACUUM ANALYZE passages'
 	count_of made 'SELECT count(*) FROM passages'
 	per_text table_bytes "pg_table_size('passages')"
@@ -55,7 +55,7 @@ leave_out_common()
 
 index_table()
 {
-	timed key 'ALTER TABLE passages ADD PRIMARY KEY (doc, start)'
+	timed key 'ALTER TABLE passages ADD PRIMARY KEY (doc, place)'
 	timed index 'CREATE INDEX passages_fp ON passages USING hamming (fp)'
 	sql -c 'CREATE INDEX ON common USING hamming (fp)' -c 'VACUUM ANALYZE'
 	per_text key_bytes "pg_relation_size('passages_pkey')"
@@ -187,15 +187,15 @@ insert_rows()
 		DELETE FROM stories WHERE id >= 100000000;
 		CREATE FUNCTION make_passages() RETURNS trigger LANGUAGE plpgsql AS $$
 		BEGIN
+			DELETE FROM passages WHERE doc = new.id;
 			INSERT INTO passages
-			SELECT id, p.start, p.length, p.fp
-			FROM new_rows, minhash_passages(body) p
-			WHERE NOT EXISTS (SELECT FROM passages WHERE doc = id)
-				AND NOT EXISTS (SELECT FROM common c WHERE c.fp <-> p.fp <= 12);
+			SELECT new.id, p.place, p.start, p.length, p.fp
+			FROM minhash_passages(new.body) p
+			WHERE NOT EXISTS (SELECT FROM common c WHERE c.fp <-> p.fp <= 12);
 			RETURN NULL;
 		END $$;
 		CREATE TRIGGER inserted AFTER INSERT ON stories
-		REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION make_passages();
+		FOR EACH ROW EXECUTE FUNCTION make_passages();
 	SQL
 	timed trigger_insert "$insert"
 	put trigger_us "$(calculate "($(get trigger_insert_s) - $(get plain_insert_s)) / 0.002" %.0f)"
