@@ -64,9 +64,15 @@ FROM (SELECT kinds, array_agg('w' || ('x' || md5(id || ' ' || place))::bit(31)::
 	LATERAL (SELECT array_agg(passage ORDER BY place) AS passages FROM minhash_passages(array_to_string(words, ' '), mean_length => mean)) p
 GROUP BY mean, kinds ORDER BY mean, kinds;
 
--- The fingerprint is that of the passage in a text of many buffers, too, wherever one ends.
-SELECT count(*) > 50000 AS many, bool_and(fp IS NOT DISTINCT FROM minhash(passage, chars => 3)) AS same
-FROM (SELECT string_agg(i::text, ' ' ORDER BY i) FROM generate_series(1, 40000) i) b (body), minhash_passages(body, chars => 3, mean_length => 3);
+-- The fingerprint is that of the passage in a text of many buffers, too, wherever one ends, and the passage stands where it is
+-- said to: digits, and single ideographs.
+SELECT count(*) > 5000 AS many, bool_and(fp IS NOT DISTINCT FROM minhash(passage, chars => 3)) AS same,
+	bool_and(passage = rtrim(substr(body, start, length))) AS there
+FROM (SELECT string_agg(i::text, ' ' ORDER BY i) FROM generate_series(1, 4000) i) b (body), minhash_passages(body, chars => 3, mean_length => 3);
+SELECT count(*) > 1000 AS many, bool_and(fp IS NOT DISTINCT FROM minhash(passage, words => 1)) AS same,
+	bool_and(passage = rtrim(substr(body, start, length))) AS there
+FROM (SELECT string_agg(chr(19968 + i), ' ' ORDER BY i) FROM generate_series(1, 5000) i) b (body),
+	minhash_passages(body, words => 1, mean_length => 3);
 
 -- What is far away does not move a cut: all passages of a text but the first and the last are those of any text around it.
 WITH inner_texts AS (SELECT id, body FROM bodies WHERE id BETWEEN 20 AND 60 AND id % 4 > 0)

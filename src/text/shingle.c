@@ -228,7 +228,8 @@ simhash_shingle_flush(Shingler *s)
 	s->count -= shingles;
 	for (i = 0; i <= s->count; i++)
 		s->start[i] = s->start[i + shingles] - drop;
-	memmove(s->place, s->place + shingles, s->count * sizeof(uint32));
+	for (i = 0; i < s->count; i++)
+		s->place[i] = s->place[i + shingles];
 }
 
 /* Give the buffer room for at least needed bytes. */
@@ -394,16 +395,15 @@ simhash_shingle_end_long(Shingler *s)
 
 /* Do what shingle_add_ascii() does, whatever room the buffer has. */
 void
-simhash_shingle_add_ascii_long(Shingler *s, const uint8 *bytes, size_t length,
-							   uint32 place)
+simhash_shingle_add_ascii_long(Shingler *s, const uint8 *bytes, size_t length)
 {
 	size_t		i;
 
 	for (i = 0; i < length; i++)
 	{
-		s->open_place = place + i;
 		simhash_shingle_append_long(s, bytes + i, 1);
 		shingle_end(s);
+		s->open_place++;
 	}
 }
 

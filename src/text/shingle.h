@@ -86,7 +86,7 @@ extern void simhash_shingle_append_long(Shingler *s, const uint8 *bytes,
 										size_t length);
 extern void simhash_shingle_end_long(Shingler *s);
 extern void simhash_shingle_add_ascii_long(Shingler *s, const uint8 *bytes,
-										   size_t length, uint32 place);
+										   size_t length);
 extern bool simhash_shingle_open_is_stop(const Shingler *s);
 extern void simhash_shingle_flush(Shingler *s);
 extern void simhash_shingle_finish(Shingler *s);
@@ -128,12 +128,12 @@ shingle_append(Shingler *s, const uint8 *bytes, size_t length)
 
 /*
  * There must be no joint and no open token.  Add a token for each of bytes[0
- * .. length), ASCII, as shingle_append() does.  place is the character of the
- * text that the first of them is.  The buffer stays short of
- * SHINGLE_TOKENS: only shingle_end() may reach that, and flushes.
+ * .. length), ASCII, as shingle_append() does.  s->open_place is that of the
+ * first of them.  The buffer stays short of SHINGLE_TOKENS: only shingle_end()
+ * may reach that, and flushes.
  */
 static inline void
-shingle_add_ascii(Shingler *s, const uint8 *bytes, size_t length, uint32 place)
+shingle_add_ascii(Shingler *s, const uint8 *bytes, size_t length)
 {
 	size_t	   *start = s->start + s->count;
 	size_t		i;
@@ -141,14 +141,14 @@ shingle_add_ascii(Shingler *s, const uint8 *bytes, size_t length, uint32 place)
 	if (unlikely(shingle_is_full(s) ||
 				 s->count + SHINGLE_PIECE >= SHINGLE_TOKENS))
 	{
-		simhash_shingle_add_ascii_long(s, bytes, length, place);
+		simhash_shingle_add_ascii_long(s, bytes, length);
 		return;
 	}
 	memcpy(s->bytes + s->length, bytes, SHINGLE_PIECE);
 	for (i = 1; i <= length; i++)
 		start[i] = s->length + i;
 	for (i = 0; i < length; i++)
-		s->place[s->count + i] = place + i;
+		s->place[s->count + i] = s->open_place + i;
 	s->length += length;
 	s->count += length;
 }

@@ -16,15 +16,12 @@
 #include "text/unicode_class.h"
 
 /*
- * Add a token of one code point, of length bytes, which is character number at
- * of the text.  UTF8_MAX bytes must be readable; this holds for all functions
- * here that take bytes[UTF8_MAX].
+ * Add a code point of length bytes, which ends a token.  UTF8_MAX bytes must be
+ * readable; this holds for all functions here that take bytes[UTF8_MAX].
  */
 static inline void
-add_char_token(Shingler *s, const uint8 bytes[UTF8_MAX], size_t length,
-			   uint32 at)
+add_char_token(Shingler *s, const uint8 bytes[UTF8_MAX], size_t length)
 {
-	s->open_place = at;
 	shingle_append_char(s, bytes, length);
 	shingle_end(s);
 }
@@ -36,8 +33,7 @@ end_run(Tokenizer *t)
 	if (t->run == RUN_SPACED)
 		shingle_end(&t->shingler);
 	else if (t->run == RUN_UNSPACED && !t->bigram)
-		add_char_token(&t->shingler, t->previous, t->previous_length,
-					   t->previous_at);
+		add_char_token(&t->shingler, t->previous, t->previous_length);
 	t->run = RUN_NONE;
 }
 
@@ -60,7 +56,7 @@ add_unspaced(Tokenizer *t, const uint8 bytes[UTF8_MAX], size_t length)
 	if (t->run == RUN_UNSPACED)
 	{
 		shingle_append_char(&t->shingler, t->previous, t->previous_length);
-		add_char_token(&t->shingler, bytes, length, t->previous_at);
+		add_char_token(&t->shingler, bytes, length);
 		t->bigram = true;
 	}
 	else
@@ -71,7 +67,8 @@ add_unspaced(Tokenizer *t, const uint8 bytes[UTF8_MAX], size_t length)
 	}
 	memcpy(t->previous, bytes, UTF8_MAX);
 	t->previous_length = length;
-	t->previous_at = t->at;
+	/* the next token begins with it */
+	t->shingler.open_place = t->at;
 }
 
 /* Chars: a letter, mark or digit is about to be added. */
@@ -80,8 +77,9 @@ close_gap(Tokenizer *t)
 {
 	static const uint8 space[UTF8_MAX] = " ";
 
+	t->shingler.open_place = t->at;
 	if (t->gap)
-		add_char_token(&t->shingler, space, 1, t->at);
+		add_char_token(&t->shingler, space, 1);
 	t->started = true;
 	t->gap = false;
 }
@@ -106,7 +104,7 @@ add_utf8(Tokenizer *t, uint8 properties, const uint8 bytes[UTF8_MAX],
 	else if (t->chars)
 	{
 		close_gap(t);
-		add_char_token(&t->shingler, bytes, length, t->at);
+		add_char_token(&t->shingler, bytes, length);
 	}
 	else if (properties & UC_UNSPACED)
 		add_unspaced(t, bytes, length);
@@ -140,7 +138,7 @@ add_ascii(Tokenizer *t, const uint8 *folded, size_t length)
 		return;
 	}
 	close_gap(t);
-	shingle_add_ascii(&t->shingler, folded, length, t->at);
+	shingle_add_ascii(&t->shingler, folded, length);
 }
 
 /*

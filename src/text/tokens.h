@@ -30,7 +30,6 @@ typedef struct Tokenizer
 	TokenRun	run;			/* the run that the last code point is in */
 	uint8		previous[UTF8_MAX]; /* the last code point of an unspaced run */
 	size_t		previous_length;
-	uint32		previous_at;
 	bool		bigram;			/* has that run had a bigram? */
 
 	/* If chars: */
