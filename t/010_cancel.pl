@@ -108,7 +108,8 @@ my %statements = (
 		SELECT count(*) FROM generate_series(1, 300) i
 		JOIN equal ON fp <-> (i % 2)::bigint::simhash64 <= 3',
 	'index order' => "SET enable_seqscan = off; SELECT sum(id) FROM
-		(SELECT id FROM indexed ORDER BY fp <-> '0123456789abcdef') s",
+		(SELECT i.id FROM generate_series(1, 3) n, LATERAL
+			(SELECT id FROM indexed ORDER BY fp <-> hashint8extended(n, 1)::simhash64) i) s",
 	'index check' => "SELECT hamming_index_check('indexed_3')",
 	'index statistics' => "SELECT count(hamming_index_stats('indexed_3')) FROM generate_series(1, 8)",
 	'a combining sequence' => 'SELECT simhash(marks) FROM texts',
@@ -118,7 +119,7 @@ my %statements = (
 	'minima of words' => 'SELECT minhash(repeat(words, 10)) FROM texts',
 	'words of two texts' => "SET work_mem = '256kB'; SELECT text_jaccard(words, letters, words => 1) FROM texts",
 	'features' => 'SELECT count(*) FROM (SELECT simhash_features(words) FROM texts) s',
-	'passages' => 'SELECT count(*) FROM texts, minhash_passages(words)',
+	'passages' => 'SELECT count(*) FROM texts, minhash_passages(repeat(words, 10))',
 	'weights of words' => 'SELECT simhash_idf(words, 1) IS NULL FROM texts',
 	'an index' => 'BEGIN; SET LOCAL max_parallel_maintenance_workers = 0;
 		CREATE INDEX ON docs USING hamming (fp); ROLLBACK',

@@ -114,10 +114,10 @@ simhash_append_utf8(StringInfo buf, const uint8 *bytes, size_t length,
 }
 
 /*
- * Return bytes[0 .. length), valid UTF-8 of what is normalised, as a text in the
- * server's encoding.  Return NULL where this encoding lacks a character: what
- * stands for it would be another feature, of another hash.  Error: 54000 for
- * what is too long, which the message calls what.
+ * Return bytes[0 .. length), valid UTF-8 of what is normalised, as a text in
+ * the server's encoding.  Return NULL where this encoding lacks a character:
+ * what stands for it would be another feature, of another hash.  Error: 54000
+ * for what is too long, which the message calls what.
  *
  * Fewer than MaxAllocSize / 4 bytes always fit: the conversion of a character
  * has four times its bytes at most, MAX_CONVERSION_GROWTH.

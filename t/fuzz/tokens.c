@@ -6,9 +6,10 @@
  *	  tokens ROUNDS SEED
  *
  * What src makes of each text, in pieces of any size, must be what naive.c
- * makes of it: features, fingerprints and passages.  script/soak fuzz builds this with sanitizers, outside the
- * server, which would hide an overrun within a larger allocation.  They end
- * with abort(), as every difference does, so that the text can be told.
+ * makes of it: features, fingerprints and passages.  script/soak fuzz builds
+ * this with sanitizers, outside the server, which would hide an overrun within
+ * a larger allocation.  They end with abort(), as every difference does, so
+ * that the text can be told.
  */
 #include "postgres.h"
 
