@@ -60,14 +60,18 @@ simhash_frequency_argument(FunctionCallInfo fcinfo, int argument)
 												 TF_SHOWN)))));
 }
 
-static uint32
-shingle_size(const char *name, int32 size)
+/*
+ * Return value, the argument called name.  Error: 22023 where value is not
+ * least .. most.
+ */
+int32
+simhash_check_range(const char *name, int32 value, int32 least, int32 most)
 {
-	if (size < 1 || size > SHINGLE_MAX)
+	if (value < least || value > most)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("%s must be between 1 and %d, not %d", name,
-							   SHINGLE_MAX, size)));
-	return size;
+						errmsg("%s must be between %d and %d, not %d", name,
+							   least, most, value)));
+	return value;
 }
 
 /*
@@ -90,9 +94,12 @@ size_arguments(FunctionCallInfo fcinfo, int argument, uint32 default_words)
 								  PG_GETARG_INT32(argument + 1))));
 	options.chars = chars;
 	if (chars)
-		options.size = shingle_size("chars", PG_GETARG_INT32(argument + 1));
+		options.size = simhash_check_range("chars",
+										   PG_GETARG_INT32(argument + 1),
+										   1, SHINGLE_MAX);
 	else if (words)
-		options.size = shingle_size("words", PG_GETARG_INT32(argument));
+		options.size = simhash_check_range("words", PG_GETARG_INT32(argument),
+										   1, SHINGLE_MAX);
 	return options;
 }
 

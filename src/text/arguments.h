@@ -24,6 +24,8 @@ typedef void (*FeatureAdder) (const FeatureTarget *target, Datum datum,
 
 extern TermFrequency simhash_frequency_argument(FunctionCallInfo fcinfo,
 												int argument);
+extern int32 simhash_check_range(const char *name, int32 value, int32 least,
+								 int32 most);
 extern FeatureOptions simhash_weighted_arguments(FunctionCallInfo fcinfo,
 												 int argument);
 extern FeatureOptions simhash_stops_arguments(FunctionCallInfo fcinfo,

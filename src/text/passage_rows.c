@@ -68,11 +68,7 @@ radius_argument(FunctionCallInfo fcinfo, int argument, bool chars)
 
 	if (!PG_ARGISNULL(argument))
 		mean = PG_GETARG_INT32(argument);
-	if (mean < MEAN_MIN || mean > MEAN_MAX)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("mean_length must be between %d and %d, not %d",
-							   MEAN_MIN, MEAN_MAX, mean)));
-	return mean / 2;
+	return simhash_check_range("mean_length", mean, MEAN_MIN, MEAN_MAX) / 2;
 }
 
 /*
