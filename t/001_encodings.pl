@@ -75,9 +75,9 @@ for my $encoding (sort keys %texts)
 		't|t', "passages in $encoding");
 	is( $node->safe_psql(
 			lc "in_$encoding",
-			"SELECT count(*), count(*) FILTER (WHERE minhash(passage) <> fp) FROM minhash_passages($body, mean_length => 5)
-			WHERE passage IS NOT NULL") =~ s/\d+\|//r,
-		'0', "fingerprints of passages in $encoding");
+			"SELECT count(*) > 1000, count(*) FILTER (WHERE minhash(passage) IS DISTINCT FROM fp)
+			FROM minhash_passages($body, mean_length => 5) WHERE passage IS NOT NULL"),
+		't|0', "fingerprints of passages in $encoding");
 	is( $node->safe_psql(lc "in_$encoding", "SELECT place, fp FROM minhash_passages($body, mean_length => 5)"),
 		$node->safe_psql('postgres', "SELECT place, fp FROM minhash_passages($body, mean_length => 5)"),
 		"the same passages in $encoding");
