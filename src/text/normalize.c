@@ -360,11 +360,12 @@ simhash_normalize_end(Normalizer *n)
 }
 
 /*
- * Push a code point, which Unicode 15.0 must assign, and which is the character
- * number place of the text.  While emit() runs, n->place is the first character
- * of the combining sequence that emit() gets.  utf8proc may know a
- * later version of Unicode, and may treat in a new way what Unicode 15.0 does
- * not assign.
+ * Push a code point, character number place of the text.  Unicode 15.0 must
+ * assign the code point: utf8proc may know a later version of Unicode, and may
+ * treat in a new way what Unicode 15.0 does not assign.
+ *
+ * While emit() takes a combining sequence, n->place is the character that the
+ * sequence begins with.
  */
 void
 simhash_normalize_push(Normalizer *n, uint32 cp, uint32 place)

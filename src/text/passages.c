@@ -27,9 +27,9 @@ begin_passage(Passages *p, uint64 first)
 
 /*
  * Prepare p to call emit(arg, passage) for each passage of a text, in order.
- * options are those of the text's features, each of which has hashes of them.
- * radius is 1 .. PASSAGE_RADIUS_MAX.  seed must be secret, for the sketches.
- * resize is that of simhash_tokens_init().
+ * options say what the features of the text are.  Each feature has as many
+ * hashes as hashes says.  radius is 1 .. PASSAGE_RADIUS_MAX.  seed must be
+ * secret, for the sketches.  resize is that of simhash_tokens_init().
  */
 void
 simhash_passages_init(Passages *p, const FeatureOptions *options,
@@ -123,9 +123,9 @@ cut(Passages *p, uint64 first)
  *
  * p->least has the least key of all from p->since on, and the radius features
  * before a later one are among these.  So only a feature with a lesser key than
- * p->least may begin a passage.  Such a feature becomes p->least.  It begins a
- * passage if radius features follow it of which none has a lesser key, and if
- * radius features stand between p->since and it.
+ * p->least may begin a passage.  Such a feature becomes p->least.  p->least
+ * begins a passage if none of the radius features after p->least has a lesser
+ * key, and if p->since stands radius features or more before p->least.
  *
  * When radius features have followed p->least, none of these begins a passage:
  * p->least stands before each of them, and its key is not greater.  p->since

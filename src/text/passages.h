@@ -10,7 +10,10 @@
 
 #define PASSAGE_RADIUS_MAX 500	/* features */
 
-/* Features, most of which come at once; others wait for these. */
+/*
+ * Room for a batch of features, and for radius + size features before the
+ * batch, which a cut may still divide.
+ */
 #define PASSAGE_FEATURES (FEATURES_AT_ONCE + PASSAGE_RADIUS_MAX + SHINGLE_MAX)
 
 typedef struct Passages Passages;

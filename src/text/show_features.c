@@ -166,7 +166,6 @@ make_row(const FeatureCount *feature, TermFrequency tf, int hashes, Datum *row,
 {
 	const FeatureKey *shown = &feature->shown;
 	int64		factor = simhash_term_factor(tf, feature->count);
-
 	text	   *name = NULL;
 
 	if (shown->bytes != NULL)

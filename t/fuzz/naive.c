@@ -70,7 +70,7 @@ naive_normalize(Buffer *normal, const Buffer *body)
 	naive_casefold(normal, from, end - from);
 }
 
-/* Normalise a stretch of the text, all of which comes from one character. */
+/* Normalise a stretch.  What results comes from character number place. */
 static void
 end_stretch(Naive *n, const uint8 *from, const uint8 *end, uint32 place)
 {
