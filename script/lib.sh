@@ -395,6 +395,15 @@ start_server()
 	export PGHOST=$work PGUSER=postgres PGDATABASE=postgres
 }
 
+# A server for "make installcheck".  Snapshots of autovacuum would keep dead rows
+# from the tests of VACUUM.
+start_test_server()
+{
+	start_server
+	"$bindir/psql" -X -q -c 'ALTER SYSTEM SET autovacuum = off' \
+		-c 'SELECT pg_reload_conf()' >/dev/null
+}
+
 # Stop every server in $work: ours, and those of tests that were interrupted.
 stop_server()
 {
