@@ -10,30 +10,30 @@ PGFILEDESC = "simhash - near-duplicate text"
 # compiled once for each width of a fingerprint (src/type/width.h)
 WIDE = \
 	src/within \
-	src/am/am_buffer \
-	src/am/am_build \
-	src/am/am_cache \
-	src/am/am_check \
-	src/am/am_cost \
-	src/am/am_insert \
-	src/am/am_nearest \
-	src/am/am_page \
-	src/am/am_parallel \
-	src/am/am_path \
-	src/am/am_plan \
-	src/am/am_radix \
-	src/am/am_remove \
-	src/am/am_routines \
-	src/am/am_runs \
-	src/am/am_scan \
-	src/am/am_search \
-	src/am/am_space \
-	src/am/am_stats \
-	src/am/am_tree \
-	src/am/am_vacuum \
-	src/am/am_wal \
-	src/am/am_walk \
-	src/am/am_write \
+	src/am/buffer \
+	src/am/build \
+	src/am/cache \
+	src/am/change \
+	src/am/check \
+	src/am/cost \
+	src/am/nearest \
+	src/am/page \
+	src/am/parallel \
+	src/am/path \
+	src/am/plan \
+	src/am/radix \
+	src/am/remove \
+	src/am/routines \
+	src/am/scan \
+	src/am/search \
+	src/am/sort \
+	src/am/space \
+	src/am/stats \
+	src/am/tree \
+	src/am/vacuum \
+	src/am/wal \
+	src/am/walk \
+	src/am/write \
 	src/dedup/cluster \
 	src/dedup/connect \
 	src/dedup/fplist \
@@ -69,10 +69,10 @@ WIDE = \
 OBJS = $(WIDE:=.o) $(WIDE:=_128.o) \
 	src/module.o \
 	src/planner.o \
-	src/am/am_handler.o \
-	src/am/am_inspect.o \
-	src/am/am_named.o \
-	src/am/am_validate.o \
+	src/am/handler.o \
+	src/am/inspect.o \
+	src/am/named.o \
+	src/am/validate.o \
 	src/dedup/components.o \
 	src/dedup/distances.o \
 	src/dedup/id_groups.o \

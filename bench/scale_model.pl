@@ -148,7 +148,7 @@ sub runs
 	return $runs;
 }
 
-# The planner's estimate (src/am/am_plan.c): pages of a level of a table, each
+# The planner's estimate (src/am/plan.c): pages of a level of a table, each
 # for a prefix of the keys, that a search within k, and within radius in the
 # table's block of width bits, looks at.
 sub planned_pages

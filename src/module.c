@@ -6,7 +6,7 @@
 
 #include "fmgr.h"
 
-#include "am/am_handler.h"
+#include "am/handler.h"
 #include "join/path.h"
 #include "type/compat.h"
 

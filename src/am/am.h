@@ -7,10 +7,10 @@
  * the fingerprint rotated so that block j leads.  Table 0 has an entry for each
  * row, and orders equal fingerprints by TID.  The other block tables have each
  * fingerprint once.  A fingerprint with an entry in table 0 is in all block
- * tables: am_insert.c and am_remove.c keep it so.
+ * tables: change.c and remove.c keep it so.
  *
  * Each page knows the range of keys that it answers for.  The range of a page
- * is within that of its parent.  doc/indexing.md has a picture; am_tree.c has
+ * is within that of its parent.  doc/indexing.md has a picture; tree.c has
  * the rules of locks.
  */
 #ifndef SIMHASH_AM_H
@@ -25,7 +25,7 @@
 #include "storage/itemptr.h"
 #include "utils/rel.h"
 
-#include "am/am_handler.h"
+#include "am/handler.h"
 #include "type/number_sort.h"
 #include "type/simhash.h"
 
@@ -369,7 +369,7 @@ typedef struct HammingChange
 	int			remove;			/* or the place of an entry to lose; else -1 */
 } HammingChange;
 
-/* am_page.c */
+/* page.c */
 extern void hamming_page_init(Page page, HammingPageKind kind, int table,
 							  int level, HammingKey low, HammingKey high);
 extern void hamming_page_check(Relation index, Buffer buffer);
@@ -396,7 +396,7 @@ extern void hamming_page_merge(Page left, Page right);
 extern int	hamming_choose_cut(const HammingKey *keys, int least, int most);
 extern HammingKey hamming_separator(HammingKey left, HammingKey right);
 
-/* am_buffer.c */
+/* buffer.c */
 extern Buffer hamming_pin_page(Relation index, BlockNumber block,
 							   BufferAccessStrategy strategy);
 extern Buffer hamming_read(Relation index, BlockNumber block, int mode,
@@ -416,7 +416,7 @@ typedef struct HammingShape
 								 * leading block */
 } HammingShape;
 
-/* am_plan.c */
+/* plan.c */
 typedef struct HammingPlan
 {
 	int			block_radius[HAMMING_MAX_BLOCKS];	/* distance allowed in the
@@ -430,7 +430,7 @@ typedef struct HammingPlan
 extern HammingPlan hamming_plan(int blocks, const HammingShape *shapes,
 								int radius);
 
-/* am_cache.c */
+/* cache.c */
 extern int	hamming_open(Relation index);
 extern void hamming_measure(Relation index, HammingShape *shapes);
 extern HammingPlan hamming_known_plan(Relation index, int blocks,
@@ -439,7 +439,7 @@ extern Buffer hamming_remembered(Relation index, BlockNumber block);
 extern void hamming_remember(Relation index, BlockNumber block, Buffer buffer);
 extern void hamming_note_eviction(Relation index);
 
-/* am_space.c */
+/* space.c */
 extern bool hamming_is_free_page(Relation index, BlockNumber block,
 								 BufferAccessStrategy strategy);
 extern Buffer hamming_extend(Relation index, ForkNumber fork);
@@ -447,7 +447,7 @@ extern bool hamming_claim_spare(Relation index, Buffer spare);
 extern Buffer hamming_find_spare(Relation index);
 extern void hamming_give_back(Relation index, Buffer buffer);
 
-/* am_tree.c */
+/* tree.c */
 
 /*
  * How often a descent may go back before the index is taken for corrupted.
@@ -471,7 +471,7 @@ extern void hamming_make_room(Relation index, int table, int level,
 extern bool hamming_merge(Relation index, int table, int level, HammingKey key,
 						  BufferAccessStrategy strategy);
 
-/* am_walk.c */
+/* walk.c */
 
 /* A walk along a level, and how far it has read ahead. */
 typedef struct HammingReadAhead
@@ -488,7 +488,7 @@ extern int	hamming_walk_distance(Relation index);
 extern void hamming_read_ahead(HammingReadAhead *ahead, HammingKey key);
 extern void hamming_prefetch_leaf(Relation index, int table, HammingKey key);
 
-/* am_path.c */
+/* path.c */
 
 /* An inner page on the way to a leaf, pinned. */
 typedef struct HammingStep
@@ -512,26 +512,26 @@ extern void hamming_path_begin(HammingPath *path, int table);
 extern Buffer hamming_path_find(HammingPath *path, HammingKey key);
 extern void hamming_path_end(HammingPath *path);
 
-/* am_wal.c */
+/* wal.c */
 
 extern void hamming_log_changes(Relation index, int count,
 								const HammingChange *changes);
 
-/* am_build.c */
+/* build.c */
 extern IndexBuildResult *hamming_build(Relation heap, Relation index,
 									   IndexInfo *info);
 extern void hamming_build_empty(Relation index);
 
-/* am_insert.c */
+/* change.c */
 extern bool hamming_insert(Relation index, Datum *values, bool *isnull,
 						   ItemPointer tid, Relation heap,
 						   IndexUniqueCheck check_unique, bool unchanged,
 						   IndexInfo *info);
 
-/* am_remove.c */
+/* remove.c */
 extern bool hamming_remove(Relation index, Fingerprint fingerprint, uint64 tid);
 
-/* am_search.c */
+/* search.c */
 
 /* A row that a search has found. */
 typedef struct HammingMatch
@@ -568,7 +568,7 @@ typedef struct HammingLeaf
 /* The most leaves that wait to be read; the queue is a ring. */
 #define HAMMING_QUEUE 32
 
-/* Only am_search.c writes to a search.  Others embed one, and need its size. */
+/* Only search.c writes to a search.  Others embed one, and need its size. */
 typedef struct HammingSearch
 {
 	Relation	index;
@@ -615,7 +615,7 @@ extern void hamming_search_begin_nulls(HammingSearch *search);
 extern int	hamming_search_next(HammingSearch *search, HammingMatch *matches);
 extern void hamming_search_end(HammingSearch *search);
 
-/* am_nearest.c */
+/* nearest.c */
 typedef struct HammingNearest HammingNearest;
 
 extern HammingNearest *hamming_nearest_begin(HammingSearch *search,
@@ -627,7 +627,7 @@ extern bool hamming_nearest_next(HammingNearest *nearest, uint64 *tid,
 								 int *distance);
 extern void hamming_nearest_end(HammingNearest *nearest);
 
-/* am_scan.c */
+/* scan.c */
 extern IndexScanDesc hamming_begin_scan(Relation index, int keys,
 										int order_bys);
 extern void hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
@@ -636,7 +636,7 @@ extern bool hamming_get_tuple(IndexScanDesc scan, ScanDirection direction);
 extern int64 hamming_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap);
 extern void hamming_end_scan(IndexScanDesc scan);
 
-/* am_vacuum.c */
+/* vacuum.c */
 extern IndexBulkDeleteResult *hamming_vacuum(IndexVacuumInfo *info,
 											 IndexBulkDeleteResult *stats,
 											 IndexBulkDeleteCallback callback,
@@ -644,16 +644,16 @@ extern IndexBulkDeleteResult *hamming_vacuum(IndexVacuumInfo *info,
 extern IndexBulkDeleteResult *hamming_cleanup(IndexVacuumInfo *info,
 											  IndexBulkDeleteResult *stats);
 
-/* am_cost.c */
+/* cost.c */
 extern void hamming_cost_estimate(PlannerInfo *root, IndexPath *path,
 								  double loop_count, Cost *startup_cost,
 								  Cost *total_cost, Selectivity *selectivity,
 								  double *correlation, double *pages);
 
-/* am_stats.c */
+/* stats.c */
 extern void hamming_read_stats(Relation index, HammingStats *stats);
 
-/* am_check.c */
+/* check.c */
 extern void hamming_check(Relation heap, Relation index);
 
 #endif							/* SIMHASH_AM_H */

@@ -8,7 +8,7 @@
 
 #include "type/width.h"
 
-/* am_page.c */
+/* page.c */
 #define hamming_check_tid WIDE(hamming_check_tid)
 #define hamming_choose_cut WIDE(hamming_choose_cut)
 #define hamming_corrupted WIDE(hamming_corrupted)
@@ -31,7 +31,7 @@
 #define hamming_page_split WIDE(hamming_page_split)
 #define hamming_separator WIDE(hamming_separator)
 
-/* am_buffer.c */
+/* buffer.c */
 #define hamming_fetch WIDE(hamming_fetch)
 #define hamming_fetch_entries WIDE(hamming_fetch_entries)
 #define hamming_pin_page WIDE(hamming_pin_page)
@@ -40,7 +40,7 @@
 #define hamming_read_blocks WIDE(hamming_read_blocks)
 #define hamming_read_fetched WIDE(hamming_read_fetched)
 
-/* am_cache.c */
+/* cache.c */
 #define hamming_known_plan WIDE(hamming_known_plan)
 #define hamming_measure WIDE(hamming_measure)
 #define hamming_note_eviction WIDE(hamming_note_eviction)
@@ -48,14 +48,14 @@
 #define hamming_remember WIDE(hamming_remember)
 #define hamming_remembered WIDE(hamming_remembered)
 
-/* am_space.c */
+/* space.c */
 #define hamming_claim_spare WIDE(hamming_claim_spare)
 #define hamming_extend WIDE(hamming_extend)
 #define hamming_find_spare WIDE(hamming_find_spare)
 #define hamming_give_back WIDE(hamming_give_back)
 #define hamming_is_free_page WIDE(hamming_is_free_page)
 
-/* am_tree.c */
+/* tree.c */
 #define hamming_find WIDE(hamming_find)
 #define hamming_lock_pinned WIDE(hamming_lock_pinned)
 #define hamming_make_room WIDE(hamming_make_room)
@@ -64,29 +64,29 @@
 #define hamming_pin WIDE(hamming_pin)
 #define hamming_release_pinned WIDE(hamming_release_pinned)
 
-/* am_walk.c */
+/* walk.c */
 #define hamming_prefetch_leaf WIDE(hamming_prefetch_leaf)
 #define hamming_read_ahead WIDE(hamming_read_ahead)
 #define hamming_walk_distance WIDE(hamming_walk_distance)
 
-/* am_path.c */
+/* path.c */
 #define hamming_path_begin WIDE(hamming_path_begin)
 #define hamming_path_end WIDE(hamming_path_end)
 #define hamming_path_find WIDE(hamming_path_find)
 
-/* am_wal.c */
+/* wal.c */
 #define hamming_log_changes WIDE(hamming_log_changes)
 
-/* am_insert.c */
+/* change.c */
 #define hamming_insert WIDE(hamming_insert)
 
-/* am_remove.c */
+/* remove.c */
 #define hamming_remove WIDE(hamming_remove)
 
-/* am_plan.c */
+/* plan.c */
 #define hamming_plan WIDE(hamming_plan)
 
-/* am_search.c */
+/* search.c */
 #define hamming_search_begin WIDE(hamming_search_begin)
 #define hamming_search_begin_nulls WIDE(hamming_search_begin_nulls)
 #define hamming_search_end WIDE(hamming_search_end)
@@ -94,28 +94,28 @@
 #define hamming_search_lower_radius WIDE(hamming_search_lower_radius)
 #define hamming_search_next WIDE(hamming_search_next)
 
-/* am_nearest.c */
+/* nearest.c */
 #define hamming_nearest_begin WIDE(hamming_nearest_begin)
 #define hamming_nearest_end WIDE(hamming_nearest_end)
 #define hamming_nearest_next WIDE(hamming_nearest_next)
 
-/* am_scan.c */
+/* scan.c */
 #define hamming_begin_scan WIDE(hamming_begin_scan)
 #define hamming_end_scan WIDE(hamming_end_scan)
 #define hamming_get_bitmap WIDE(hamming_get_bitmap)
 #define hamming_get_tuple WIDE(hamming_get_tuple)
 #define hamming_rescan WIDE(hamming_rescan)
 
-/* am_vacuum.c */
+/* vacuum.c */
 #define hamming_cleanup WIDE(hamming_cleanup)
 #define hamming_vacuum WIDE(hamming_vacuum)
 
-/* am_build.c */
+/* build.c */
 #define hamming_build WIDE(hamming_build)
 #define hamming_build_empty WIDE(hamming_build_empty)
 #define hamming_build_together WIDE(hamming_build_together)
 
-/* am_parallel.c */
+/* parallel.c */
 #define hamming_parallel_begin WIDE(hamming_parallel_begin)
 #define hamming_parallel_build_main WIDE(hamming_parallel_build_main)
 #define hamming_parallel_delete WIDE(hamming_parallel_delete)
@@ -127,7 +127,7 @@
 #define hamming_parallel_open WIDE(hamming_parallel_open)
 #define hamming_parallel_split WIDE(hamming_parallel_split)
 
-/* am_runs.c */
+/* sort.c */
 #define hamming_file_create WIDE(hamming_file_create)
 #define hamming_file_delete WIDE(hamming_file_delete)
 #define hamming_file_export WIDE(hamming_file_export)
@@ -145,10 +145,10 @@
 #define hamming_sorter_read WIDE(hamming_sorter_read)
 #define hamming_sorter_restart WIDE(hamming_sorter_restart)
 
-/* am_radix.c */
+/* radix.c */
 #define hamming_radix_sort WIDE(hamming_radix_sort)
 
-/* am_write.c */
+/* write.c */
 #define hamming_pages_log WIDE(hamming_pages_log)
 #define hamming_write_page WIDE(hamming_write_page)
 #define hamming_writer_add WIDE(hamming_writer_add)
@@ -156,16 +156,16 @@
 #define hamming_writer_begin WIDE(hamming_writer_begin)
 #define hamming_writer_end WIDE(hamming_writer_end)
 
-/* am_cost.c */
+/* cost.c */
 #define hamming_cost_estimate WIDE(hamming_cost_estimate)
 
-/* am_stats.c */
+/* stats.c */
 #define hamming_read_stats WIDE(hamming_read_stats)
 
-/* am_check.c */
+/* check.c */
 #define hamming_check WIDE(hamming_check)
 
-/* am_routines.c */
+/* routines.c */
 #define hamming_routines WIDE(hamming_routines)
 
 #endif							/* SIMHASH_AM_WIDTH_H */

@@ -1,5 +1,5 @@
 /*
- * am_cache.c
+ * cache.c
  *	  What a session remembers of an index.
  *
  * It is kept in rd_amcache of the relation descriptor.  PostgreSQL frees that

@@ -1,5 +1,5 @@
 /*
- * am_build.c
+ * build.c
  *	  CREATE INDEX.
  *
  * The heap is read once, and its rows are sorted for table 0.  Each other block
@@ -17,7 +17,7 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 
-#include "am/am_build.h"
+#include "am/build.h"
 
 static void
 report_phase(int64 phase)

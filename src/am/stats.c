@@ -1,12 +1,12 @@
 /*
- * am_stats.c
+ * stats.c
  *	  What hamming_index_stats() tells of an index.
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
 
-#include "am/am_build.h"
+#include "am/build.h"
 
 /* Values of a block of more bits are sorted, and not counted in an array. */
 #define COUNTED_BITS 22

@@ -1,5 +1,5 @@
 /*
- * am_inspect.c
+ * inspect.c
  *	  hamming_index_stats() and hamming_index_check().
  */
 #include "postgres.h"
@@ -12,7 +12,7 @@
 #include "storage/bufmgr.h"
 #include "utils/guc.h"
 
-#include "am/am_handler.h"
+#include "am/handler.h"
 #include "am/test_stop.h"
 #include "type/compat.h"
 

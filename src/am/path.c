@@ -1,5 +1,5 @@
 /*
- * am_path.c
+ * path.c
  *	  The way of a search through the inner pages of a table.
  *
  * The inner pages that were read last stay pinned, as the next leaf is mostly

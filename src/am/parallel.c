@@ -1,5 +1,5 @@
 /*
- * am_parallel.c
+ * parallel.c
  *	  The processes of a parallel CREATE INDEX, and what they share.
  *
  * A leader and its workers read the table together.  Each leaves the rows that
@@ -32,7 +32,7 @@
 #include "utils/snapmgr.h"
 #include "utils/wait_event.h"
 
-#include "am/am_build.h"
+#include "am/build.h"
 #include "type/compat.h"
 
 /*

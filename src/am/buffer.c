@@ -1,5 +1,5 @@
 /*
- * am_buffer.c
+ * buffer.c
  *	  Reading a page: pinned, locked, and found to be sound.
  *
  * A page may come from a damaged disk.  hamming_page_check() looks at each

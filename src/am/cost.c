@@ -1,5 +1,5 @@
 /*
- * am_cost.c
+ * cost.c
  *	  What an index scan costs.
  *
  * Costs are in PostgreSQL's unit, a page of a sequential read.  A row of a

@@ -1,5 +1,5 @@
 /*
- * am_radix.c
+ * radix.c
  *	  Radix sort of what an index is built from, in memory and in place.
  *
  * Elements have a few words.  Elements are ordered by their first words.
@@ -24,7 +24,7 @@
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 
-#include "am/am_build.h"
+#include "am/build.h"
 
 #define MIN_DIGIT_BITS 4
 #define MAX_DIGIT_BITS 10		/* the places of all values take 16 kB */

@@ -1,5 +1,5 @@
 /*
- * am_wal.c
+ * wal.c
  *	  The WAL of insertions and removals.
  *
  * Every change of a hamming index is logged as records of generic WAL, which

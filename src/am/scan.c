@@ -1,5 +1,5 @@
 /*
- * am_scan.c
+ * scan.c
  *	  Index scans: what their conditions ask for, and the rows one by one.
  */
 #include "postgres.h"

@@ -1,5 +1,5 @@
 /*
- * am_named.c
+ * named.c
  *	  A hamming index that a user names, to look into it.
  */
 #include "postgres.h"
@@ -11,7 +11,7 @@
 #include "miscadmin.h"
 #include "utils/acl.h"
 
-#include "am/am_handler.h"
+#include "am/handler.h"
 #include "type/compat.h"
 
 /* Return what to name instead of a relation that is not a hamming index. */

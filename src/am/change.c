@@ -1,11 +1,11 @@
 /*
- * am_insert.c
+ * change.c
  *	  Insertion of a row.
  *
  * A fingerprint with an entry in table 0 is in all block tables.  Where the
  * leaf of table 0 that the row belongs on has the fingerprint already, the row
  * gets an entry there, and nothing else is to do: nobody takes the fingerprint
- * out of the other tables without a lock on that leaf (am_remove.c).  Otherwise
+ * out of the other tables without a lock on that leaf (remove.c).  Otherwise
  * the leaves of the fingerprint in all block tables are locked, and it is
  * appended to those that lack it.
  *
@@ -71,7 +71,7 @@ pin_leaves(Insertion *insertion)
 }
 
 /*
- * Lock the pinned leaves, table by table (rules 2 and 3 in am_tree.c), and
+ * Lock the pinned leaves, table by table (rules 2 and 3 in tree.c), and
  * append the keys that are missing.  Returns false if a leaf has changed so
  * that this cannot be done, and *full gets the table of a leaf without room, or
  * -1.  On return insertion->locked leaves are locked.

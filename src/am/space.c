@@ -1,10 +1,10 @@
 /*
- * am_space.c
+ * space.c
  *	  Pages in no table: how one is found, taken, and given back.
  *
  * A spare page is a page in no table that a process has pinned, to split a
  * page with it.  The process has no claim to the page before it has locked it
- * and found it still free: see rule 4 in am_tree.c.
+ * and found it still free: see rule 4 in tree.c.
  */
 #include "postgres.h"
 
@@ -47,7 +47,7 @@ hamming_is_free_page(Relation index, BlockNumber block,
 /*
  * Add a new page, of zeros, at the end of a fork of the index.
  *
- * On entry the caller holds no buffer lock (rule 6 in am_tree.c): PostgreSQL
+ * On entry the caller holds no buffer lock (rule 6 in tree.c): PostgreSQL
  * would not detect a deadlock of a buffer lock and the extension lock.  On
  * return the page is pinned, and not locked.
  */
@@ -71,7 +71,7 @@ hamming_extend(Relation index, ForkNumber fork)
  * is not logged and may name pages in use, so it is not believed.
  *
  * On entry the page is pinned.  The caller may hold buffer locks: the function
- * only tries the lock, as rule 4 in am_tree.c demands.  On return the page is
+ * only tries the lock, as rule 4 in tree.c demands.  On return the page is
  * pinned, and if the result is true, locked exclusively.
  */
 bool

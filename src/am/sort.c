@@ -1,5 +1,5 @@
 /*
- * am_runs.c
+ * sort.c
  *	  What an index is built from, sorted within some memory.
  *
  * Elements are collected in memory, and sorted there.  Where there are more
@@ -17,7 +17,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "am/am_build.h"
+#include "am/build.h"
 #include "type/compat.h"
 
 #define FIRST_ROOM 1024

@@ -1,5 +1,5 @@
 /*
- * am_page.c
+ * page.c
  *	  Page layout: checking, appending, removing, splitting, merging.
  *
  * The functions work on the bytes of a page, whose lock is the caller's: they

@@ -1,5 +1,5 @@
 /*
- * am_vacuum.c
+ * vacuum.c
  *	  Removal of dead rows, and of the pages that they leave behind.
  *
  * A vacuum goes through table 0, where each row has an entry, and through that

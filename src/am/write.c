@@ -1,5 +1,5 @@
 /*
- * am_write.c
+ * write.c
  *	  Writing a table of an index that is being built, leaves first.
  *
  * Leaves are filled from sorted elements.  One inner page of each level is
@@ -20,7 +20,7 @@
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 
-#include "am/am_build.h"
+#include "am/build.h"
 
 /* Pages */
 

@@ -1,6 +1,6 @@
 /*
- * am_routines.c
- *	  What am_handler.c and am_inspect.c call, of one width.
+ * routines.c
+ *	  What handler.c and inspect.c call, of one width.
  */
 #include "postgres.h"
 

@@ -1,5 +1,5 @@
 /*
- * am_tree.c
+ * tree.c
  *	  Descents, splits and merges of the B+trees.
  *
  * A page covers a range of keys, and the pages of one level part the whole
@@ -17,7 +17,7 @@
  *   the end of the last page's range.  Entries never leave the key order, so
  *   that a walk meets each entry once, whatever is split or merged meanwhile.
  *
- * In the comments of all am_*.c files, a lock without a kind is the lock of a
+ * In the comments of this room a lock without a kind is the lock of a
  * buffer's content, and a locked page is pinned, too.  "On entry" and "on
  * return" name the locks and pins that the caller holds.  Where the comment of
  * a function that locks pages says nothing of them, the caller holds no lock on
@@ -53,10 +53,10 @@
  * first, one after the other, as rule 2 demands.  Then they lock them in the
  * order of their roles, as rule 3 demands:
  *
- * - an insertion (am_insert.c) a leaf of table 0, and then, if the fingerprint
+ * - an insertion (change.c) a leaf of table 0, and then, if the fingerprint
  *   may be new, a leaf of table 1, of table 2 and so on; or one leaf of the
  *   table of rows without a fingerprint;
- * - a removal (am_remove.c) up to three neighbouring leaves of table 0, from
+ * - a removal (remove.c) up to three neighbouring leaves of table 0, from
  *   left to right, and then, if no entry is left there, a leaf of table 1, of
  *   table 2 and so on;
  * - a split a page, then its parent;
@@ -133,8 +133,8 @@ hamming_page_is_for(Page page, int table, int level, HammingKey key)
  * mode, BUFFER_LOCK_SHARE or BUFFER_LOCK_EXCLUSIVE.  Error: XX002, also where
  * no page covers the key.
  *
- * hamming_path_find() in am_path.c follows the same protocol.  So do
- * search_leaf() and find_rows() in am_search.c, which go on from there to a
+ * hamming_path_find() in path.c follows the same protocol.  So do
+ * search_leaf() and find_rows() in search.c, which go on from there to a
  * leaf.  What must stay equal in all:
  *
  * 1. One page is locked at a time: the parent is unlocked before the child's

@@ -1,5 +1,5 @@
 /*
- * am_nearest.c
+ * nearest.c
  *	  Rows in the order of their distances.
  *
  * A row's rank is a number: the row's distance, and below it the row's TID.

@@ -1,5 +1,5 @@
 /*
- * am_validate.c
+ * validate.c
  *	  Is an operator class fit for the access method?
  */
 #include "postgres.h"
@@ -15,7 +15,7 @@
 #include "utils/regproc.h"
 #include "utils/syscache.h"
 
-#include "am/am_handler.h"
+#include "am/handler.h"
 #include "type/simhash.h"
 
 /* Return what is wrong with an operator; NULL if nothing is. */

@@ -1,5 +1,5 @@
 /*
- * am_check.c
+ * check.c
  *	  What hamming_index_check() verifies of an index.
  *
  * Writers are locked out, so that the index stands still.  Every page must be

@@ -1,5 +1,5 @@
 /*
- * am_remove.c
+ * remove.c
  *	  Removal of a fingerprint that no row has any longer.
  *
  * A fingerprint with an entry in table 0 is in all block tables.  So it is

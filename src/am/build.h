@@ -1,5 +1,5 @@
 /*
- * am_build.h
+ * build.h
  *	  What the files of CREATE INDEX share.
  */
 #ifndef SIMHASH_AM_BUILD_H
@@ -33,7 +33,7 @@ hamming_element_before(const uint64 *a, const uint64 *b, int width)
 	return before;
 }
 
-/* am_radix.c */
+/* radix.c */
 typedef struct HammingScratch
 {
 	uint64	   *words;
@@ -43,7 +43,7 @@ typedef struct HammingScratch
 extern void hamming_radix_sort(uint64 *words, Size count, int width,
 							   const HammingScratch *scratch);
 
-/* am_runs.c */
+/* sort.c */
 
 /* What a temporary file holds. */
 typedef enum HammingFile
@@ -123,7 +123,7 @@ hamming_sorter_add(HammingSorter *sorter)
 	return sorter->words + sorter->width * sorter->count++;
 }
 
-/* am_write.c */
+/* write.c */
 
 /*
  * Where the pages of an index come from that is being built.  Pages are logged
@@ -152,7 +152,7 @@ extern void hamming_writer_add_leaves(HammingWriter *writer,
 									  HammingRun leaves);
 extern void hamming_writer_end(HammingWriter *writer);
 
-/* am_parallel.c */
+/* parallel.c */
 
 /* The part of a table that a process writes: rotated fingerprints. */
 typedef struct HammingPart
@@ -208,7 +208,7 @@ extern PGDLLEXPORT void hamming_parallel_build_main(dsm_segment *segment,
 													shm_toc *toc);
 extern void hamming_parallel_end(HammingBuild *build);
 
-/* am_build.c */
+/* build.c */
 extern void hamming_build_together(HammingBuild *build);
 
 #endif							/* SIMHASH_AM_BUILD_H */

@@ -1,5 +1,5 @@
 /*
- * am_walk.c
+ * walk.c
  *	  Reading ahead of a walk along a level of a table.
  */
 #include "postgres.h"

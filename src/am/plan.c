@@ -1,5 +1,5 @@
 /*
- * am_plan.c
+ * plan.c
  *	  Which tables a search looks in, and how many leaves that takes.
  */
 #include "postgres.h"

@@ -1,5 +1,5 @@
 /*
- * am_handler.h
+ * handler.h
  *	  What need not know the width of an index's fingerprints, and what of each
  *	  width it calls.
  */
@@ -65,21 +65,21 @@ typedef struct HammingRoutines
 	void		(*check) (Relation heap, Relation index);
 } HammingRoutines;
 
-/* am_routines.c, of the width that is compiled, and of the others */
+/* routines.c, of the width that is compiled, and of the others */
 extern const HammingRoutines hamming_routines;
 extern const HammingRoutines hamming_routines_128;
 
-/* am_handler.c */
+/* handler.c */
 extern void hamming_define_options(void);
 extern bool hamming_is_cost_function(amcostestimate_function function);
 extern const HammingRoutines *hamming_routines_of_length(int bytes);
 extern const HammingRoutines *hamming_find_routines(Relation index);
 
-/* am_named.c */
+/* named.c */
 extern Relation hamming_open_named(Oid oid, LOCKMODE mode);
 extern void hamming_tell_of_shards(Relation index);
 
-/* am_validate.c */
+/* validate.c */
 extern bool hamming_validate(Oid opclass);
 
 #endif							/* SIMHASH_AM_HANDLER_H */

@@ -1,5 +1,5 @@
 /*
- * am_handler.c
+ * handler.c
  *	  What PostgreSQL is told of the access method, and its options.
  */
 #include "postgres.h"
@@ -11,7 +11,7 @@
 #include "nodes/pathnodes.h"
 #include "utils/lsyscache.h"
 
-#include "am/am_handler.h"
+#include "am/handler.h"
 #include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(hamming_handler);

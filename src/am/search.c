@@ -1,5 +1,5 @@
 /*
- * am_search.c
+ * search.c
  *	  Search for all fingerprints within a radius.
  *
  * Table by table, the search goes from one leaf that can hold a match to the
