@@ -135,7 +135,8 @@ DOCUMENTS = \
 	$(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/bench/results/*.md))
 
 # also where the caller gives flags of his own
-override PG_CPPFLAGS += -I$(srcdir)/src
+override PG_CPPFLAGS += -I$(srcdir)/src -Isrc
+EXTRA_CLEAN = src/am/am_width.h
 SHLIB_LINK = -lutf8proc
 
 # "make installcheck" takes about two minutes: the regression tests 28 s
@@ -234,7 +235,11 @@ ifneq ($(MAJORVERSION),15)
 REGRESS += soft_errors
 endif
 
-$(OBJS) $(OBJS:.o=.bc): $(wildcard $(srcdir)/src/*/*.h)
+$(OBJS) $(OBJS:.o=.bc): $(wildcard $(srcdir)/src/*/*.h) src/am/am_width.h
+
+# the names that the access method has once for each width: see src/type/width.h
+src/am/am_width.h: $(srcdir)/src/am/am.h $(srcdir)/src/am/build.h
+	sed -n 's/.*extern .*[^a-z_]\(hamming_[a-z_]*\)(.*/#define \1 WIDE(\1)/p' $^ >$@
 
 %_128.o: %.c
 	$(COMPILE.c) -DHAMMING_BITS=128 -o $@ $<

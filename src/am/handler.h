@@ -10,7 +10,8 @@
 #include "commands/progress.h"
 #include "utils/rel.h"
 
-#include "am/am_width.h"
+#include "am/am_width.h"		/* by the Makefile, from the prototypes */
+#include "type/width.h"
 
 /* WITH (fillfactor = ..., blocks = ...) */
 typedef struct HammingOptions
@@ -66,6 +67,8 @@ typedef struct HammingRoutines
 } HammingRoutines;
 
 /* routines.c, of the width that is compiled, and of the others */
+#define hamming_routines WIDE(hamming_routines)
+
 extern const HammingRoutines hamming_routines;
 extern const HammingRoutines hamming_routines_128;
 
