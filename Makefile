@@ -51,7 +51,6 @@ WIDE = \
 	src/join/cost \
 	src/join/entries \
 	src/join/explain \
-	src/join/expressions \
 	src/join/filter \
 	src/join/input \
 	src/join/node \

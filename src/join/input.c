@@ -69,7 +69,7 @@ keep_row(HammingJoinState *state, JoinInput *input, TupleTableSlot *slot,
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("more than %d rows cannot be joined", PG_INT32_MAX)));
-	if (input->keeps_tuples)
+	if (input->columns > 0)
 	{
 		bool		is_copy;
 		MinimalTuple tuple = ExecFetchSlotMinimalTuple(slot, &is_copy);
@@ -85,6 +85,19 @@ keep_row(HammingJoinState *state, JoinInput *input, TupleTableSlot *slot,
 	MemoryContextSwitchTo(old);
 }
 
+/* Compute the fingerprint of a row of the child. */
+static Datum
+fingerprint_of(HammingJoinState *state, JoinInput *input, TupleTableSlot *slot,
+			   bool *isnull)
+{
+	ExprContext *context = state->custom.ss.ps.ps_ExprContext;
+
+	ResetExprContext(context);
+	input->loaded = 0;
+	hamming_input_load(state, input, slot, input->key_columns);
+	return ExecEvalExprSwitchContext(input->fingerprint, context, isnull);
+}
+
 /*
  * Read all rows of an input that are left, or, where to_first is true, those up
  * to the first one that may have a partner.  filter, which may be NULL, tells
@@ -95,8 +108,6 @@ static bool
 read_input(HammingJoinState *state, JoinInput *input, const JoinFilter *filter,
 		   bool to_first)
 {
-	ExprContext *context = state->custom.ss.ps.ps_ExprContext;
-
 	for (;;)
 	{
 		TupleTableSlot *slot = ExecProcNode(input->child);
@@ -107,12 +118,7 @@ read_input(HammingJoinState *state, JoinInput *input, const JoinFilter *filter,
 
 		if (TupIsNull(slot))
 			return false;
-		ResetExprContext(context);
-		if (input->is_outer)
-			context->ecxt_outertuple = slot;
-		else
-			context->ecxt_innertuple = slot;
-		value = ExecEvalExprSwitchContext(input->fingerprint, context, &isnull);
+		value = fingerprint_of(state, input, slot, &isnull);
 		fp = isnull ? 0 : DatumGetSimhash(value);
 		may_match = !isnull &&
 			(filter == NULL || hamming_filter_passes(filter, fp));
@@ -228,12 +234,21 @@ hamming_input_end(JoinInput *input)
 
 /* Bring the tuple at position into the slot of the input. */
 void
-hamming_input_fetch(HammingJoinState *state, JoinInput *input, uint64 position)
+hamming_input_fetch(JoinInput *input, uint64 position)
 {
-	if (!input->keeps_tuples)
+	if (input->columns == 0)
 		return;
 	ExecStoreMinimalTuple(simhash_tuples_read(&input->tuples, position),
 						  input->slot, false);
+	input->loaded = 0;
+}
+
+/* Bring NULLs there, for a row that has no partner. */
+void
+hamming_input_fetch_nulls(JoinInput *input)
+{
+	ExecStoreAllNullTuple(input->slot);
+	input->loaded = 0;
 }
 
 /* Note that the row has a partner. */
@@ -256,7 +271,7 @@ hamming_input_is_matched(const JoinInput *input, uint64 number)
  * order of the child.  Return false if there is none left.
  */
 bool
-hamming_input_next_row(HammingJoinState *state, JoinInput *input, bool matched)
+hamming_input_next_row(JoinInput *input, bool matched)
 {
 	while (input->row < input->rows)
 	{
@@ -265,13 +280,14 @@ hamming_input_next_row(HammingJoinState *state, JoinInput *input, bool matched)
 
 		CHECK_FOR_INTERRUPTS();
 		input->row++;
-		if (input->keeps_tuples)
+		if (input->columns > 0)
 		{
 			MinimalTuple tuple = simhash_tuples_next(&input->tuples,
 													 &input->offset);
 
 			if (is_wanted)
 				ExecStoreMinimalTuple(tuple, input->slot, false);
+			input->loaded = 0;
 		}
 		if (is_wanted)
 			return true;

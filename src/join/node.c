@@ -20,7 +20,7 @@
 
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "utils/memutils.h"
 
 #include "join/cost.h"
@@ -28,10 +28,30 @@
 #include "join/widths.h"
 #include "type/hamming.h"
 
+/*
+ * Return the last column of the input that the expression needs, counted from
+ * 1 on; 0 if it needs none.
+ */
+static int
+last_column(const JoinInput *input, const void *expression)
+{
+	int			before = input->first_column -
+	FirstLowInvalidHeapAttributeNumber;
+	int			last = input->slot->tts_tupleDescriptor->natts;
+	Bitmapset  *columns = NULL;
+
+	pull_varattnos(unconstify(void *, expression), INDEX_VAR, &columns);
+	while (last > 0 && !bms_is_member(before + last, columns))
+		last--;
+	return last;
+}
+
 static void
 begin_input(HammingJoinState *state, JoinInput *input, Plan *plan,
 			JoinExpression fingerprint, EState *estate, int eflags)
 {
+	CustomScan *scan = (CustomScan *) state->custom.ss.ps.plan;
+	Expr	   *key = list_nth(scan->custom_exprs, fingerprint);
 	TupleDesc	description;
 
 	/* rows are kept, so that a rescan need not read a child again */
@@ -41,28 +61,43 @@ begin_input(HammingJoinState *state, JoinInput *input, Plan *plan,
 	description = ExecGetResultType(input->child);
 	input->slot = ExecInitExtraTupleSlot(estate, description,
 										 &TTSOpsMinimalTuple);
-	input->null_slot = ExecInitNullTupleSlot(estate, description,
-											 &TTSOpsMinimalTuple);
-	input->fingerprint = hamming_begin_expression(state, fingerprint);
+	input->fingerprint = ExecInitExpr(key, &state->custom.ss.ps);
+	input->key_columns = last_column(input, key);
+	input->filter_columns = last_column(input, list_nth(scan->custom_exprs,
+														JOIN_FILTER));
+	input->columns = Max(last_column(input, scan->scan.plan.targetlist),
+						 last_column(input, list_nth(scan->custom_exprs,
+													 JOIN_RESULT_FILTER)));
+	input->columns = Max(input->columns, input->filter_columns);
 }
 
 static void
 begin_hamming_join(CustomScanState *node, EState *estate, int eflags)
 {
 	HammingJoinState *state = (HammingJoinState *) node;
-	CustomScan *scan = (CustomScan *) node->ss.ps.plan;
+	PlanState  *ps = &node->ss.ps;
+	CustomScan *scan = (CustomScan *) ps->plan;
 
 	state->type = list_nth_int(scan->custom_private, JOIN_TYPE);
-	state->outer.is_outer = true;
 	state->outer.keeps_all = state->type == JOIN_LEFT ||
 		state->type == JOIN_ANTI || state->type == JOIN_FULL;
 	state->inner.keeps_all = state->type == JOIN_FULL;
 	begin_input(state, &state->outer, linitial(scan->custom_plans),
 				JOIN_OUTER_FINGERPRINT, estate, eflags);
+	state->inner.first_column = state->outer.slot->tts_tupleDescriptor->natts;
 	begin_input(state, &state->inner, lsecond(scan->custom_plans),
 				JOIN_INNER_FINGERPRINT, estate, eflags);
-	state->radius = hamming_begin_expression(state, JOIN_RADIUS);
-	hamming_begin_result(state);
+	state->outer.keeps_partners = state->type == JOIN_SEMI &&
+		last_column(&state->inner, scan->scan.plan.targetlist) > 0;
+	state->radius = ExecInitExpr(list_nth(scan->custom_exprs, JOIN_RADIUS), ps);
+	state->filter = ExecInitQual(list_nth(scan->custom_exprs, JOIN_FILTER), ps);
+	state->result_filter = ExecInitQual(list_nth(scan->custom_exprs,
+												 JOIN_RESULT_FILTER), ps);
+	/* the scan tuple is never handed out: who gets it might move its columns */
+	if (ps->ps_ProjInfo == NULL)
+		ExecAssignProjectionInfo(ps, NULL);
+	ps->ps_ExprContext->ecxt_scantuple =
+		ExecStoreAllNullTuple(node->ss.ss_ScanTupleSlot);
 	state->context = AllocSetContextCreate(estate->es_query_cxt, "HammingJoin",
 										   ALLOCSET_DEFAULT_SIZES);
 	state->outer.tuples.context = state->inner.tuples.context = state->context;
@@ -155,39 +190,40 @@ end_pairs(HammingJoinState *state)
 }
 
 /*
- * Project the two rows; return NULL if the clauses that apply to the result of
- * the join leave them out.
+ * Project the two rows in the slots; return NULL if the clauses that apply to
+ * the result of the join leave them out.
  */
 static TupleTableSlot *
-project_rows(HammingJoinState *state, TupleTableSlot *outer,
-			 TupleTableSlot *inner)
+project_rows(HammingJoinState *state)
 {
 	PlanState  *ps = &state->custom.ss.ps;
-	ExprContext *context = ps->ps_ExprContext;
+	JoinInput  *outer = &state->outer;
+	JoinInput  *inner = &state->inner;
 
-	ResetExprContext(context);
-	context->ecxt_outertuple = outer;
-	context->ecxt_innertuple = inner;
-	if (ExecQual(state->result_filter, context))
+	ResetExprContext(ps->ps_ExprContext);
+	hamming_input_load(state, outer, outer->slot, outer->columns);
+	hamming_input_load(state, inner, inner->slot, inner->columns);
+	if (ExecQual(state->result_filter, ps->ps_ExprContext))
 		return ExecProject(ps->ps_ProjInfo);
 	InstrCountFiltered1(ps, 1);
 	return NULL;
 }
 
 /*
- * Return the inner row that goes with the current row of JOIN_OUTER_ROWS: none,
- * but for a semi join that is asked for a partner.  So are those of UPDATE,
- * DELETE and FOR UPDATE: a recheck takes the partner's row by its ctid.
+ * Bring the inner row to its slot that goes with the current row of
+ * JOIN_OUTER_ROWS: NULLs, but for a semi join that is asked for a partner.  So
+ * are those of UPDATE, DELETE and FOR UPDATE: a recheck takes the partner's row
+ * by its ctid.
  */
-static TupleTableSlot *
-partner_of_row(HammingJoinState *state)
+static void
+fetch_partner(HammingJoinState *state)
 {
 	JoinInput  *outer = &state->outer;
 
 	if (outer->partners == NULL)
-		return state->inner.null_slot;
-	hamming_input_fetch(state, &state->inner, outer->partners[outer->row - 1]);
-	return state->inner.slot;
+		hamming_input_fetch_nulls(&state->inner);
+	else
+		hamming_input_fetch(&state->inner, outer->partners[outer->row - 1]);
 }
 
 /* Get the next row of the current phase; or NULL, and go on. */
@@ -206,20 +242,26 @@ next_result(HammingJoinState *state)
 			if (looks_for_one(state))
 				hamming_match_rows(state);
 			else if (hamming_next_rows(state))
-				return project_rows(state, outer->slot, inner->slot);
+				return project_rows(state);
 			end_pairs(state);
 			state->phase = state->type == JOIN_INNER ? JOIN_DONE
 				: JOIN_OUTER_ROWS;
 			return NULL;
 		case JOIN_OUTER_ROWS:
-			if (hamming_input_next_row(state, outer, state->type == JOIN_SEMI))
-				return project_rows(state, outer->slot, partner_of_row(state));
+			if (hamming_input_next_row(outer, state->type == JOIN_SEMI))
+			{
+				fetch_partner(state);
+				return project_rows(state);
+			}
 			state->phase = state->type == JOIN_FULL ? JOIN_INNER_ROWS
 				: JOIN_DONE;
 			return NULL;
 		case JOIN_INNER_ROWS:
-			if (hamming_input_next_row(state, inner, false))
-				return project_rows(state, outer->null_slot, inner->slot);
+			if (hamming_input_next_row(inner, false))
+			{
+				hamming_input_fetch_nulls(outer);
+				return project_rows(state);
+			}
 			state->phase = JOIN_DONE;
 			return NULL;
 		case JOIN_DONE:

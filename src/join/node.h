@@ -17,11 +17,10 @@
 #define hamming_input_end WIDE(hamming_input_end)
 #define hamming_input_disk WIDE(hamming_input_disk)
 #define hamming_input_fetch WIDE(hamming_input_fetch)
+#define hamming_input_fetch_nulls WIDE(hamming_input_fetch_nulls)
 #define hamming_input_match WIDE(hamming_input_match)
 #define hamming_input_is_matched WIDE(hamming_input_is_matched)
 #define hamming_input_next_row WIDE(hamming_input_next_row)
-#define hamming_begin_expression WIDE(hamming_begin_expression)
-#define hamming_begin_result WIDE(hamming_begin_result)
 #define hamming_next_rows WIDE(hamming_next_rows)
 #define hamming_match_rows WIDE(hamming_match_rows)
 #define hamming_join_count_work WIDE(hamming_join_count_work)
@@ -32,11 +31,14 @@ typedef struct JoinInput
 {
 	PlanState  *child;
 	ExprState  *fingerprint;
-	TupleTableSlot *slot;		/* for a tuple that was kept */
-	TupleTableSlot *null_slot;	/* for a row that has no partner */
-	bool		is_outer;
+	int			first_column;	/* of the scan tuple, counted from 0 on */
+	/* the last column that each needs, counted from 1 on; 0 if it needs none */
+	int			key_columns;	/* the fingerprint */
+	int			filter_columns; /* HammingJoinState.filter */
+	int			columns;		/* all that is computed of a pair of rows */
+	int			loaded;			/* the last that is in the scan tuple */
+	TupleTableSlot *slot;		/* for a tuple that was kept, or NULLs */
 	bool		keeps_all;		/* rows without a fingerprint, too */
-	bool		keeps_tuples;	/* some column is needed after the join */
 	bool		keeps_partners; /* of a semi join, whose result has columns of
 								 * the inner side */
 
@@ -91,21 +93,38 @@ typedef struct HammingJoinState
 	uint64		most_disk;
 } HammingJoinState;
 
+/*
+ * Bring the columns of a row of the input to the scan tuple, up to the given
+ * one.  The filter gets no more than it needs: if no pair passes, loading all
+ * of 14 columns takes 1.75 times as many instructions.
+ */
+static inline void
+hamming_input_load(HammingJoinState *state, JoinInput *input,
+				   TupleTableSlot *row, int columns)
+{
+	TupleTableSlot *scan = state->custom.ss.ss_ScanTupleSlot;
+	int			from = input->loaded;
+	int			to = input->first_column + from;
+
+	if (columns <= from)
+		return;
+	slot_getsomeattrs(row, columns);
+	memcpy(scan->tts_values + to, row->tts_values + from,
+		   (columns - from) * sizeof(Datum));
+	memcpy(scan->tts_isnull + to, row->tts_isnull + from,
+		   (columns - from) * sizeof(bool));
+	input->loaded = columns;
+}
+
 /* input.c */
 extern bool hamming_inputs_read(HammingJoinState *state);
 extern void hamming_input_end(JoinInput *input);
 extern uint64 hamming_input_disk(const JoinInput *input);
-extern void hamming_input_fetch(HammingJoinState *state, JoinInput *input,
-								uint64 position);
+extern void hamming_input_fetch(JoinInput *input, uint64 position);
+extern void hamming_input_fetch_nulls(JoinInput *input);
 extern void hamming_input_match(JoinInput *input, uint64 number);
 extern bool hamming_input_is_matched(const JoinInput *input, uint64 number);
-extern bool hamming_input_next_row(HammingJoinState *state, JoinInput *input,
-								   bool matched);
-
-/* expressions.c */
-extern ExprState *hamming_begin_expression(HammingJoinState *state,
-										   JoinExpression expression);
-extern void hamming_begin_result(HammingJoinState *state);
+extern bool hamming_input_next_row(JoinInput *input, bool matched);
 
 /* partners.c */
 extern bool hamming_next_rows(HammingJoinState *state);

@@ -37,17 +37,18 @@ next_fingerprints(HammingJoinState *state, uint32 *x)
 static bool
 passes_filter(HammingJoinState *state, uint32 a, uint32 b)
 {
+	JoinInput  *outer = &state->outer;
+	JoinInput  *inner = &state->inner;
 	ExprContext *context = state->custom.ss.ps.ps_ExprContext;
 
 	CHECK_FOR_INTERRUPTS();
 	ResetExprContext(context);
 	if (!state->has_outer)
-		hamming_input_fetch(state, &state->outer,
-							state->passes->x_side->ids[a]);
+		hamming_input_fetch(outer, state->passes->x_side->ids[a]);
 	state->has_outer = true;
-	hamming_input_fetch(state, &state->inner, state->passes->y_side->ids[b]);
-	context->ecxt_outertuple = state->outer.slot;
-	context->ecxt_innertuple = state->inner.slot;
+	hamming_input_fetch(inner, state->passes->y_side->ids[b]);
+	hamming_input_load(state, outer, outer->slot, outer->filter_columns);
+	hamming_input_load(state, inner, inner->slot, inner->filter_columns);
 	if (ExecQual(state->filter, context))
 		return true;
 	InstrCountFiltered2(&state->custom, 1);

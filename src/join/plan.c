@@ -285,7 +285,6 @@ hamming_plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	List	   *others = list_nth(path->custom_private, PATH_CLAUSES);
 	List	   *columns = make_columns(list_nth(path->custom_private,
 												PATH_COLUMNS), children);
-	List	   *outer_columns = ((Plan *) linitial(children))->targetlist;
 	List	   *filter = NIL;
 	List	   *result_filter = NIL;
 	List	   *expressions;
@@ -304,7 +303,7 @@ hamming_plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	scan->custom_exprs = (List *) exchange_columns((Node *) expressions,
 												   columns);
 	scan->custom_scan_tlist = make_scan_tuple(columns);
-	scan->custom_private = list_make3_int(type, list_length(outer_columns),
+	scan->custom_private = list_make2_int(type,
 										  intVal(list_nth(path->custom_private,
 														  PATH_BITS)));
 	scan->methods = &hamming_join_scan_methods;

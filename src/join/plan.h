@@ -33,8 +33,6 @@ typedef enum JoinExpression
 typedef enum JoinProperty
 {
 	JOIN_TYPE,					/* a JoinType */
-	JOIN_OUTER_COLUMNS,			/* columns of the outer side: the first of
-								 * custom_scan_tlist */
 	JOIN_BITS					/* of a fingerprint */
 } JoinProperty;
 
