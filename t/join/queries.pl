@@ -267,7 +267,7 @@ sub near
 	my ($left, $right, $outer) = @_;
 	my ($x, $y) = (fingerprint_of(@$left), fingerprint_of(@$right));
 	my $k = radius($outer, @$left, @$right);
-	my $ball = $bits == 64 ? 'hamming_ball' : 'hamming_ball128';
+	my $ball = $bits == 64 ? 'hamming_ball' : 'hamming_ball_128';
 
 	($x, $y) = ($y, $x) if chance(0.5);
 	return pick(
