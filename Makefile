@@ -47,7 +47,6 @@ WIDE = \
 	src/dedup/pair_rows \
 	src/dedup/parts \
 	src/dedup/sample \
-	src/join/clause \
 	src/join/cost \
 	src/join/entries \
 	src/join/explain \
@@ -79,6 +78,7 @@ OBJS = $(WIDE:=.o) $(WIDE:=_128.o) \
 	src/dedup/pairs.o \
 	src/dedup/user_ids.o \
 	src/dedup/user_query.o \
+	src/join/clause.o \
 	src/join/path.o \
 	src/join/plan.o \
 	src/join/tuples.o \

@@ -64,35 +64,27 @@ simhash_join_side_add(JoinSide *side, int64 id, uint32 number,
 		side->numbers[row] = number;
 }
 
-/* Bring the ids, which are in the order of rows, into that of the list. */
+/*
+ * Bring the ids and the numbers, which are in the order of rows, into that of
+ * the list.
+ */
 static void
-sort_ids(JoinSide *side)
+sort_rows(JoinSide *side)
 {
 	FingerprintList *list = &side->list;
-	int64	   *sorted = (int64 *) list->spare_fps;
-	uint32		row;
+	int64	   *ids = (int64 *) list->spare_fps;
+	uint32		i;
 
-	for (row = 0; row < list->count; row++)
+	for (i = 0; i < list->count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		sorted[row] = side->ids[list->ids[row]];
+		ids[i] = side->ids[list->ids[i]];
+		if (side->numbers != NULL)
+			list->spare_ids[i] = side->numbers[list->ids[i]];
 	}
-	memcpy(side->ids, sorted, list->count * sizeof(int64));
-}
-
-/* The same for the numbers. */
-static void
-sort_numbers(JoinSide *side)
-{
-	FingerprintList *list = &side->list;
-	uint32		row;
-
-	for (row = 0; row < list->count; row++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		list->spare_ids[row] = side->numbers[list->ids[row]];
-	}
-	memcpy(side->numbers, list->spare_ids, list->count * sizeof(uint32));
+	memcpy(side->ids, ids, list->count * sizeof(int64));
+	if (side->numbers != NULL)
+		memcpy(side->numbers, list->spare_ids, list->count * sizeof(uint32));
 }
 
 /* Group the rows by their fingerprints.  No row can be added from then on. */
@@ -105,9 +97,7 @@ simhash_join_side_group(JoinSide *side)
 	uint32		end;
 
 	simhash_fplist_sort(list, 0, list->count, 0, HAMMING_BITS);
-	sort_ids(side);
-	if (side->numbers != NULL)
-		sort_numbers(side);
+	sort_rows(side);
 	CHECK_FOR_INTERRUPTS();
 	side->starts = palloc_extended(((Size) list->count + 1) * sizeof(uint32),
 								   MCXT_ALLOC_HUGE);

@@ -31,8 +31,6 @@
 #include "utils/syscache.h"
 
 #include "join/clause.h"
-#include "type/selectivity.h"
-#include "type/simhash.h"
 
 /* Set two fingerprints, in any order, and the radius.  Return true. */
 static bool
@@ -67,16 +65,22 @@ c_name(Oid function)
 
 /*
  * name is the name in C of an SQL function, or NULL.  Is that our function
- * wanted?  Other libraries may have functions of the same name, and anybody may
- * have SQL functions of any name: what is ours belongs to the extension.
+ * wanted, for fingerprints of either width?  If so, set clause->bits.  Other
+ * libraries may have functions of the same name, and anybody may have SQL
+ * functions of any name: what is ours belongs to the extension.
  */
 static bool
-is_ours(Oid function, const char *name, const char *wanted)
+is_ours(Oid function, const char *name, const char *wanted,
+		HammingClause *clause)
 {
 	Oid			extension;
 
-	if (name == NULL || strcmp(name, wanted) != 0)
+	if (name == NULL || strncmp(name, wanted, strlen(wanted)) != 0)
 		return false;
+	name += strlen(wanted);
+	if (*name != '\0' && strcmp(name, "_128") != 0)
+		return false;
+	clause->bits = *name == '\0' ? 64 : 128;
 	extension = getExtensionOfObject(ProcedureRelationId, function);
 	return OidIsValid(extension) &&
 		extension == get_extension_oid("simhash", true);
@@ -93,10 +97,17 @@ read_ball(Expr *fingerprint, Node *ball, HammingClause *clause)
 	FuncExpr   *call = (FuncExpr *) ball;
 
 	return IsA(ball, FuncExpr) &&
-		is_ours(call->funcid, c_name(call->funcid),
-				CppAsString2(WIDE(hamming_ball_make))) &&
+		is_ours(call->funcid, c_name(call->funcid), "hamming_ball_make",
+				clause) &&
 		set_clause(clause, fingerprint, linitial(call->args),
 				   lsecond(call->args));
+}
+
+/* SIMHASH_NEAR_RADIUS, for either width. */
+static int
+near_radius(int bits)
+{
+	return bits / 8;
 }
 
 static Expr *
@@ -116,14 +127,14 @@ read_call(Oid function, List *args, HammingClause *clause)
 	if (get_func_namespace(function) == PG_CATALOG_NAMESPACE)
 		return false;
 	name = c_name(function);
-	if (is_ours(function, name, CppAsString2(WIDE(simhash_within))))
+	if (is_ours(function, name, "simhash_within", clause))
 		return set_clause(clause, linitial(args), lsecond(args), lthird(args));
-	if (is_ours(function, name, CppAsString2(WIDE(simhash_near))))
+	if (is_ours(function, name, "simhash_near", clause))
 		return set_clause(clause, linitial(args), lsecond(args),
-						  make_radius(SIMHASH_NEAR_RADIUS));
-	if (is_ours(function, name, CppAsString2(WIDE(simhash_in_ball))))
+						  make_radius(near_radius(clause->bits)));
+	if (is_ours(function, name, "simhash_in_ball", clause))
 		return read_ball(linitial(args), lsecond(args), clause);
-	if (is_ours(function, name, CppAsString2(WIDE(hamming_ball_contains))))
+	if (is_ours(function, name, "hamming_ball_contains", clause))
 		return read_ball(lsecond(args), linitial(args), clause);
 	return false;
 }
@@ -196,13 +207,15 @@ may_come_first(RestrictInfo *rinfo, RelOptInfo *joinrel, JoinType jointype,
 }
 
 static int
-estimate_radius(PlannerInfo *root, Expr *radius)
+estimate_radius(PlannerInfo *root, const HammingClause *clause)
 {
-	Node	   *value = estimate_expression_value(root, (Node *) radius);
+	Node	   *value = estimate_expression_value(root,
+												  (Node *) clause->radius);
+	int64		radius = near_radius(clause->bits);
 
-	if (!IsA(value, Const) || ((Const *) value)->constisnull)
-		return SIMHASH_NEAR_RADIUS;
-	return Max(hamming_radius(DatumGetInt64(((Const *) value)->constvalue)), 0);
+	if (IsA(value, Const) && !((Const *) value)->constisnull)
+		radius = DatumGetInt64(((Const *) value)->constvalue);
+	return Max(0, Min(radius, clause->bits));
 }
 
 /*
@@ -229,7 +242,7 @@ hamming_find_clause(PlannerInfo *root, RelOptInfo *joinrel,
 			!may_come_first(clause.rinfo, joinrel, jointype, least_level) ||
 			!match_sides(root, outerrel, innerrel, &clause))
 			continue;
-		clause.known_radius = estimate_radius(root, clause.radius);
+		clause.known_radius = estimate_radius(root, &clause);
 		if (best->rinfo == NULL || clause.known_radius < best->known_radius)
 			*best = clause;
 	}

@@ -7,15 +7,11 @@
 
 #include "nodes/pathnodes.h"
 
-#include "type/width.h"
-
-#define hamming_read_clause WIDE(hamming_read_clause)
-#define hamming_find_clause WIDE(hamming_find_clause)
-
 /* "The distance of outer and inner is at most radius." */
 typedef struct HammingClause
 {
 	RestrictInfo *rinfo;
+	int			bits;			/* of a fingerprint */
 	Expr	   *outer;			/* a fingerprint of the outer side */
 	Expr	   *inner;			/* a fingerprint of the inner side */
 	Expr	   *radius;			/* a bigint, which depends on neither side */

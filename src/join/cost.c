@@ -15,9 +15,9 @@
 
 #include "dedup/join_cut.h"
 #include "dedup/join_side.h"
-#include "join/cost.h"
 #include "join/entries.h"
 #include "join/filter.h"
+#include "join/widths.h"
 
 /* Times cpu_operator_cost. */
 #define KEEP_ROW 8.0			/* to keep a row and its fingerprint */

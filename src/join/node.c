@@ -23,7 +23,6 @@
 #include "optimizer/optimizer.h"
 #include "utils/memutils.h"
 
-#include "join/cost.h"
 #include "join/node.h"
 #include "join/widths.h"
 #include "type/hamming.h"
@@ -356,8 +355,6 @@ create_state(CustomScan *scan)
 const JoinWidth
 WIDE(hamming_join_width) =
 {
-	.read_clause = hamming_read_clause,
-		.find_clause = hamming_find_clause,
-		.cost_join = hamming_cost_join,
+	.cost_join = hamming_cost_join,
 		.create_state = create_state
 };

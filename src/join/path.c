@@ -19,6 +19,7 @@
 #include "optimizer/restrictinfo.h"
 #include "utils/guc.h"
 
+#include "join/clause.h"
 #include "join/path.h"
 #include "join/plan.h"
 #include "join/widths.h"
@@ -41,7 +42,6 @@ typedef struct JoinPaths
 	RelOptInfo *joinrel;
 	JoinType	type;
 	JoinPathExtraData *extra;
-	int			bits;			/* of a fingerprint */
 	HammingClause clause;
 	List	   *columns;		/* hamming_result_columns() */
 } JoinPaths;
@@ -82,7 +82,7 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
 									  join->clause.radius, others);
 	path->custom_private = lappend(path->custom_private, join->columns);
 	path->custom_private = lappend(path->custom_private,
-								   makeInteger(join->bits));
+								   makeInteger(join->clause.bits));
 	path->methods = &path_methods;
 	set_join_clauses(path, clauses);
 	set_disabled_nodes(&path->path, outer, inner);
@@ -127,10 +127,11 @@ cost_path(JoinPaths *join, CustomPath *path, Path *outer, Path *inner)
 {
 	List	   *filter = list_nth(path->custom_private, PATH_CLAUSES);
 
-	join_width(join->bits)->cost_join(join->root, path, join->type, outer,
-									  inner, join->clause.known_radius,
-									  pairs_read(join, outer, inner, filter),
-									  filter);
+	join_width(join->clause.bits)->cost_join(join->root, path, join->type, outer,
+											 inner, join->clause.known_radius,
+											 pairs_read(join, outer, inner,
+														filter),
+											 filter);
 }
 
 /* A path by the cheapest paths of the sides. */
@@ -195,21 +196,23 @@ is_known_type(JoinType type)
 	}
 }
 
-/* Add paths for a join that has a fitting clause of fingerprints of bits. */
+/* set_join_pathlist_hook: add paths for a join that has a fitting clause. */
 static void
-consider_width(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
-			   RelOptInfo *innerrel, JoinType jointype,
-			   JoinPathExtraData *extra, int bits)
+consider_hamming_join(PlannerInfo *root, RelOptInfo *joinrel,
+					  RelOptInfo *outerrel, RelOptInfo *innerrel,
+					  JoinType jointype, JoinPathExtraData *extra)
 {
 	JoinPaths	join = {.root = root,.joinrel = joinrel,.type = jointype,
-		.extra = extra,.bits = bits
+		.extra = extra
 	};
 	Path	   *outer = outerrel->cheapest_total_path;
 	Path	   *inner = innerrel->cheapest_total_path;
 
-	if (!join_width(bits)->find_clause(root, joinrel, outerrel, innerrel,
-									   jointype, extra->restrictlist,
-									   &join.clause) ||
+	if (next_hook != NULL)
+		next_hook(root, joinrel, outerrel, innerrel, jointype, extra);
+	if (!is_known_type(jointype) ||
+		!hamming_find_clause(root, joinrel, outerrel, innerrel, jointype,
+							 extra->restrictlist, &join.clause) ||
 		!stands_alone(outer, innerrel) || !stands_alone(inner, outerrel))
 		return;
 	join.columns = hamming_result_columns(joinrel, outerrel, innerrel);
@@ -226,20 +229,6 @@ consider_width(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	if (inner == NULL)
 		return;
 	add_partial_join(&join, linitial(outerrel->partial_pathlist), inner);
-}
-
-/* set_join_pathlist_hook */
-static void
-consider_hamming_join(PlannerInfo *root, RelOptInfo *joinrel,
-					  RelOptInfo *outerrel, RelOptInfo *innerrel,
-					  JoinType jointype, JoinPathExtraData *extra)
-{
-	if (next_hook != NULL)
-		next_hook(root, joinrel, outerrel, innerrel, jointype, extra);
-	if (!is_known_type(jointype))
-		return;
-	consider_width(root, joinrel, outerrel, innerrel, jointype, extra, 64);
-	consider_width(root, joinrel, outerrel, innerrel, jointype, extra, 128);
 }
 
 /* Is there a full join, and a clause of a join by a distance? */
@@ -261,8 +250,7 @@ have_full_join(PlannerInfo *root, List *rels)
 		{
 			Node	   *node = (Node *) lfirst_node(RestrictInfo, lc)->clause;
 
-			if (join_width(64)->read_clause(node, &clause) ||
-				join_width(128)->read_clause(node, &clause))
+			if (hamming_read_clause(node, &clause))
 				return true;
 		}
 	}

@@ -9,22 +9,26 @@
 #ifndef SIMHASH_WIDTHS_H
 #define SIMHASH_WIDTHS_H
 
-#include "join/clause.h"
+#include "nodes/extensible.h"
+#include "nodes/pathnodes.h"
 
-/* The functions are those of clause.h, cost.h and node.h. */
+#include "type/width.h"
+
 typedef struct JoinWidth
 {
-	bool		(*read_clause) (Node *node, HammingClause *clause);
-	bool		(*find_clause) (PlannerInfo *root, RelOptInfo *joinrel,
-								RelOptInfo *outerrel, RelOptInfo *innerrel,
-								JoinType jointype, List *restrictlist,
-								HammingClause *best);
 	void		(*cost_join) (PlannerInfo *root, CustomPath *path,
 							  JoinType type, const Path *outer,
 							  const Path *inner, int radius, double pairs,
 							  List *filter);
 	Node	   *(*create_state) (CustomScan *scan);
 } JoinWidth;
+
+/* cost.c */
+#define hamming_cost_join WIDE(hamming_cost_join)
+extern void hamming_cost_join(PlannerInfo *root, CustomPath *path,
+							  JoinType type, const Path *outer,
+							  const Path *inner, int radius, double pairs,
+							  List *filter);
 
 /* node.c */
 extern const JoinWidth hamming_join_width;
