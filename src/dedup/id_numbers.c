@@ -4,7 +4,6 @@
  */
 #include "postgres.h"
 
-#include "common/pg_prng.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -25,7 +24,9 @@ simhash_id_numbers_begin(IdNumbers *table)
 	table->ids = palloc(table->capacity * sizeof(uint64));
 	table->slots = palloc(2 * table->capacity * sizeof(uint32));
 	memset(table->slots, 0xFF, 2 * table->capacity * sizeof(uint32));
-	table->multiplier = pg_prng_uint64(&pg_global_prng_state) | 1;
+	if (!pg_strong_random(&table->multiplier, sizeof(table->multiplier)))
+		elog(ERROR, "could not generate a random number");
+	table->multiplier |= 1;
 	table->shift = 64 - (INITIAL_BITS + 1);
 }
 

@@ -9,6 +9,11 @@
  * A hash table with open addressing and linear probing.  There are twice as
  * many slots as there is room for ids: a table takes 16 bytes for each id that
  * there is room for.
+ *
+ * With lib/simplehash.h and lib/sort_template.h, simhash_components() took 1.7
+ * times as long for ten million pairs of as many ids, and for 1.35 million
+ * pairs of 300,000, and the process 454 MB in place of 311 for the former.  That
+ * table looks up one id at a time, and takes 16 bytes for each of its slots.
  */
 typedef struct IdNumbers
 {
