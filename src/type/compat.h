@@ -164,7 +164,10 @@ extern PGDLLEXPORT void _PG_init(void);
 #define set_join_clauses(path, clauses) ((void) 0)
 #endif
 
-/* From PostgreSQL 18 on it is spelt so, and comes first. */
+/*
+ * PostgreSQL 18 has pg_noreturn, which stands before a declaration, in place of
+ * pg_attribute_noreturn().
+ */
 #ifndef pg_noreturn
 #define pg_noreturn pg_attribute_noreturn()
 #endif

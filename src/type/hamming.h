@@ -28,9 +28,10 @@ hamming_radius(int64 k)
 }
 
 /*
- * A fingerprint is cut into blocks of bits, the first of which has its highest
- * bits.  Table j of a block index is sorted by the fingerprint rotated so that
- * block j leads.  Blocks differ in width by one bit at most.
+ * The access method cuts a fingerprint into 3 to 8 blocks of bits, which differ
+ * in width by one bit at most.  Block 0 has the highest bits.  An index has a
+ * table for each block: table j is in the order of the fingerprints rotated to
+ * the left until block j is highest.
  */
 #define HAMMING_MIN_BLOCKS 3
 #define HAMMING_MAX_BLOCKS 8

@@ -79,9 +79,11 @@ SimhashGetDatum(Fingerprint fingerprint)
 #define PG_RETURN_SIMHASH(x) return SimhashGetDatum(x)
 
 /*
- * For what is compiled once: a fingerprint of count words, the highest first,
- * from its bytes in network order, and as a datum of the type of that width.
+ * Files that are compiled once know the width of a fingerprint at run time
+ * only.  There, a fingerprint is count words, 1 or 2, the highest first.
  */
+
+/* Read it from its bytes in network order. */
 static inline void
 simhash_read_words(const void *bytes, uint64 *word, int count)
 {
@@ -92,6 +94,7 @@ simhash_read_words(const void *bytes, uint64 *word, int count)
 		word[i] = pg_ntoh64(word[i]);
 }
 
+/* Make it a datum of simhash64 for one word, of simhash128 for two. */
 static inline Datum
 simhash_words_datum(const uint64 *word, int count)
 {
