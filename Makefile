@@ -76,7 +76,6 @@ OBJS = $(WIDE:=.o) $(WIDE:=_128.o) \
 	src/dedup/id_groups.o \
 	src/dedup/id_numbers.o \
 	src/dedup/pairs.o \
-	src/dedup/user_ids.o \
 	src/dedup/user_query.o \
 	src/join/clause.o \
 	src/join/path.o \

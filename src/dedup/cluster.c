@@ -10,9 +10,7 @@
 #include "utils/memutils.h"
 #include "windowapi.h"
 
-#include "dedup/max_distance.h"
-#include "dedup/method.h"
-#include "dedup/numbering.h"
+#include "dedup/clusters.h"
 #include "type/simhash.h"
 
 #define simhash_cluster WIDE(simhash_cluster)

@@ -8,8 +8,6 @@
 #include "utils/builtins.h"
 
 #include "dedup/id_groups.h"
-#include "dedup/result_rows.h"
-#include "dedup/user_ids.h"
 #include "dedup/user_query.h"
 
 PG_FUNCTION_INFO_V1(simhash_components);

@@ -8,7 +8,7 @@
 
 #include "miscadmin.h"
 
-#include "dedup/connect.h"
+#include "dedup/clusters.h"
 #include "dedup/join.h"
 #include "dedup/matches.h"
 #include "dedup/sets.h"

@@ -5,9 +5,9 @@
 #ifndef SIMHASH_ID_GROUPS_H
 #define SIMHASH_ID_GROUPS_H
 
+#include "dedup/arguments.h"
 #include "dedup/fplist.h"
 #include "dedup/id_numbers.h"
-#include "dedup/method.h"
 
 /* Pairs that wait, to be added together: see simhash_id_numbers_find(). */
 #define ID_GROUPS_WAITING 256

@@ -14,8 +14,8 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "dedup/clusters.h"
 #include "dedup/join_pairs.h"
-#include "dedup/leaders.h"
 #include "type/distance_array.h"
 
 /*

@@ -12,9 +12,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "dedup/connect.h"
-#include "dedup/leaders.h"
-#include "dedup/numbering.h"
+#include "dedup/clusters.h"
 
 /* Stands for the member in a row without a fingerprint. */
 #define NO_MEMBER PG_UINT32_MAX

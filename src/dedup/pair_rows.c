@@ -8,10 +8,10 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "dedup/arguments.h"
 #include "dedup/join_pairs.h"
 #include "dedup/join_parts.h"
 #include "dedup/join_side.h"
-#include "dedup/max_distance.h"
 #include "dedup/pair_rows.h"
 #include "type/simhash.h"
 

@@ -8,10 +8,8 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "dedup/arguments.h"
 #include "dedup/pair_rows.h"
-#include "dedup/parts.h"
-#include "dedup/result_rows.h"
-#include "dedup/user_ids.h"
 #include "dedup/user_query.h"
 #include "type/catalog.h"
 

@@ -6,9 +6,8 @@
 
 #include "funcapi.h"
 
+#include "dedup/arguments.h"
 #include "dedup/join_parts.h"
-#include "dedup/max_distance.h"
-#include "dedup/parts.h"
 #include "type/simhash.h"
 
 #define simhash_parts WIDE(simhash_parts)

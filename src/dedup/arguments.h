@@ -1,0 +1,64 @@
+/*
+ * arguments.h
+ *	  Arguments that SQL functions share, and their checks.
+ */
+#ifndef SIMHASH_DEDUP_ARGUMENTS_H
+#define SIMHASH_DEDUP_ARGUMENTS_H
+
+#include "utils/builtins.h"
+
+#include "type/hamming.h"
+
+static inline int
+check_max_distance(int max_distance)
+{
+	if (max_distance < 0 || max_distance > HAMMING_BITS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("max_distance must be 0 to %d, not %d",
+						HAMMING_BITS, max_distance)));
+	return max_distance;
+}
+
+typedef enum ClusterMethod
+{
+	CLUSTER_CONNECTED,			/* what is connected by pairs */
+	CLUSTER_LEADER				/* what is paired with the first one */
+} ClusterMethod;
+
+static inline ClusterMethod
+check_method(Datum value)
+{
+	char	   *name = TextDatumGetCString(value);
+
+	if (strcmp(name, "connected") == 0)
+		return CLUSTER_CONNECTED;
+	if (strcmp(name, "leader") == 0)
+		return CLUSTER_LEADER;
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					errmsg("unknown method \"%s\"", name),
+					errhint("The methods are \"connected\" and \"leader\".")));
+}
+
+static inline int
+check_parts(int parts)
+{
+	if (parts < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("parts must be 1 or more, not %d", parts)));
+	return parts;
+}
+
+/* parts must have been checked. */
+static inline int
+check_part(int part, int parts)
+{
+	if (part < 0 || part >= parts)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("part must be 0 to %d, not %d", parts - 1, part)));
+	return part;
+}
+
+#endif							/* SIMHASH_DEDUP_ARGUMENTS_H */

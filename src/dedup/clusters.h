@@ -1,0 +1,30 @@
+/*
+ * clusters.h
+ *	  Clusters of fingerprints, and of the rows that have them.
+ */
+#ifndef SIMHASH_CLUSTERS_H
+#define SIMHASH_CLUSTERS_H
+
+#include "dedup/arguments.h"
+#include "dedup/fplist.h"
+
+#define simhash_connect WIDE(simhash_connect)
+#define simhash_choose_leaders WIDE(simhash_choose_leaders)
+#define simhash_number_clusters WIDE(simhash_number_clusters)
+
+/* The number of a row that has no fingerprint, and so no cluster. */
+#define NO_CLUSTER 0
+
+/* connect.c */
+extern void simhash_connect(FingerprintList *list, int radius, uint32 *parents);
+
+/* leaders.c */
+extern void simhash_choose_leaders(FingerprintList *list, int radius,
+								   uint32 *clusters);
+
+/* numbering.c */
+extern void simhash_number_clusters(FingerprintList *list, uint32 rows,
+									int radius, ClusterMethod method,
+									uint32 *numbers);
+
+#endif							/* SIMHASH_CLUSTERS_H */
