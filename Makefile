@@ -22,7 +22,6 @@ WIDE = \
 	src/am/path \
 	src/am/plan \
 	src/am/radix \
-	src/am/remove \
 	src/am/routines \
 	src/am/scan \
 	src/am/search \

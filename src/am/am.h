@@ -7,7 +7,7 @@
  * the fingerprint rotated so that block j leads.  Table 0 has an entry for each
  * row, and orders equal fingerprints by TID.  The other block tables have each
  * fingerprint once.  A fingerprint with an entry in table 0 is in all block
- * tables: change.c and remove.c keep it so.
+ * tables: change.c keeps it so.
  *
  * Each page knows the range of keys that it answers for.  The range of a page
  * is within that of its parent.  doc/indexing.md has a picture; tree.c has
@@ -464,8 +464,6 @@ extern Buffer hamming_pin(Relation index, int table, int level, HammingKey key,
 						  BufferAccessStrategy strategy);
 extern bool hamming_lock_pinned(Relation index, Buffer buffer, int table,
 								int level, HammingKey key);
-extern void hamming_release_pinned(const Buffer *buffers, int count,
-								   int locked);
 extern void hamming_make_room(Relation index, int table, int level,
 							  HammingKey key);
 extern bool hamming_merge(Relation index, int table, int level, HammingKey key,
@@ -527,8 +525,6 @@ extern bool hamming_insert(Relation index, Datum *values, bool *isnull,
 						   ItemPointer tid, Relation heap,
 						   IndexUniqueCheck check_unique, bool unchanged,
 						   IndexInfo *info);
-
-/* remove.c */
 extern bool hamming_remove(Relation index, Fingerprint fingerprint, uint64 tid);
 
 /* search.c */

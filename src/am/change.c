@@ -1,17 +1,23 @@
 /*
  * change.c
- *	  Insertion of a row.
+ *	  Insertion of a row, and removal of one.
  *
- * A fingerprint with an entry in table 0 is in all block tables.  Where the
- * leaf of table 0 that the row belongs on has the fingerprint already, the row
- * gets an entry there, and nothing else is to do: nobody takes the fingerprint
- * out of the other tables without a lock on that leaf (remove.c).  Otherwise
- * the leaves of the fingerprint in all block tables are locked, and it is
- * appended to those that lack it.
+ * A fingerprint with an entry in table 0 is in all block tables.
  *
- * The WAL has table 0 last.  So what a crash leaves of an insertion is a
- * fingerprint without entries in table 0.  A search passes over it, and the
- * next insertion of the fingerprint uses it.
+ * An insertion looks at the leaf of table 0 that the row belongs on.  Where
+ * that has the fingerprint already, the row gets an entry there, and nothing
+ * else is to do: nobody takes the fingerprint out of the other tables without a
+ * lock on that leaf.  Otherwise the leaves of the fingerprint in all block
+ * tables are locked, and it is appended to those that lack it.
+ *
+ * A removal takes a fingerprint out of the other tables only while all leaves
+ * of table 0 are locked on which an entry of the fingerprint could come to lie,
+ * and none does.  An insertion locks one of these leaves until it has seen to
+ * all block tables.
+ *
+ * The WAL has table 0 last in an insertion, and first in a removal.  So what a
+ * crash leaves of either is a fingerprint without entries in table 0.  A search
+ * passes over it, and the next insertion of the fingerprint uses it.
  */
 #include "postgres.h"
 
@@ -20,18 +26,95 @@
 #include "am/am.h"
 #include "am/test_stop.h"
 
-/* The keys of a row, and the leaves that cover them, by block table. */
-typedef struct Insertion
+/* The most leaves of table 0 that a removal locks. */
+#define MAX_ROW_LEAVES 3
+#define MAX_LEAVES (MAX_ROW_LEAVES + HAMMING_MAX_BLOCKS - 1)
+
+/*
+ * Leaves that are pinned, and then locked one after the other (rules 2 and 3 in
+ * tree.c), so that none is locked while another is read from disk.  They are in
+ * the order of their roles.
+ */
+typedef struct LeafSet
 {
 	Relation	index;
-	int			first_table;	/* that of keys[0] */
-	int			count;			/* of keys */
-	HammingKey	keys[HAMMING_MAX_BLOCKS];
-	Buffer		leaves[HAMMING_MAX_BLOCKS]; /* pinned */
+	int			count;			/* of leaves */
 	int			locked;			/* leaves[0] .. leaves[locked - 1] are locked */
-} Insertion;
+	Buffer		leaves[MAX_LEAVES];
+	int			tables[MAX_LEAVES];
+	HammingKey	keys[MAX_LEAVES];	/* that the leaves cover */
+	int			change_count;
+	HammingChange changes[MAX_LEAVES];
+}			LeafSet;
 
-/* Has a leaf an entry with the bits, of any row? */
+/*
+ * Add the leaf of a table that covers the key.  On entry the caller holds no
+ * lock.  On return the leaf is pinned, and locked in share mode: the caller
+ * unlocks it.
+ */
+static Buffer
+add_leaf(LeafSet * set, int table, HammingKey key)
+{
+	int			i = set->count;
+
+	Assert(i < MAX_LEAVES);
+	set->leaves[i] = hamming_find(set->index, table, 0, key, BUFFER_LOCK_SHARE,
+								  NULL);
+	set->tables[i] = table;
+	set->keys[i] = key;
+	return set->leaves[set->count++];
+}
+
+/* The same, and unlock the leaf. */
+static void
+pin_leaf(LeafSet * set, int table, HammingKey key)
+{
+	LockBuffer(add_leaf(set, table, key), BUFFER_LOCK_UNLOCK);
+}
+
+/*
+ * Lock the next of the leaves.  Returns false if it no longer covers its key.
+ * On entry the leaves before it are locked exclusively, and on return it is,
+ * whatever the result.
+ */
+static bool
+lock_next(LeafSet * set)
+{
+	int			i = set->locked++;
+
+	return hamming_lock_pinned(set->index, set->leaves[i], set->tables[i], 0,
+							   set->keys[i]);
+}
+
+/* Add a change of leaf i, as HammingChange describes it.  No lock is taken. */
+static void
+add_change(LeafSet * set, int i, int remove)
+{
+	HammingChange *change = &set->changes[set->change_count++];
+
+	change->leaf = set->leaves[i];
+	change->key = set->keys[i];
+	change->remove = remove;
+}
+
+/* Unlock the leaves that are locked, release all pins, and empty the set. */
+static void
+release_leaves(LeafSet * set)
+{
+	int			i;
+
+	for (i = 0; i < set->count; i++)
+	{
+		if (i < set->locked)
+			LockBuffer(set->leaves[i], BUFFER_LOCK_UNLOCK);
+		ReleaseBuffer(set->leaves[i]);
+	}
+	set->count = set->locked = set->change_count = 0;
+}
+
+/* Insertion */
+
+/* Has a leaf, which is locked, an entry with the bits, of any row? */
 static bool
 has_bits(Page page, HammingBits bits)
 {
@@ -41,103 +124,87 @@ has_bits(Page page, HammingBits bits)
 }
 
 /*
- * Pin the leaf of the first table, and those of the others unless the first one
- * has the fingerprint.  Returns how many are pinned.  On entry and on return
- * the caller holds no lock.
+ * Pin the leaf of the first of the keys, which are of count tables from table
+ * on, and those of the others unless the first one has the fingerprint.  On
+ * entry and on return the caller holds no lock.
  */
-static int
-pin_leaves(Insertion *insertion)
+static void
+pin_leaves(LeafSet * set, int table, int count, const HammingKey *keys)
 {
-	Relation	index = insertion->index;
-	int			table = insertion->first_table;
-	Buffer		first = hamming_find(index, table, 0, insertion->keys[0],
-									 BUFFER_LOCK_SHARE, NULL);
-	bool		known = insertion->count > 1 &&
-	has_bits(BufferGetPage(first), insertion->keys[0].bits);
+	Buffer		first = add_leaf(set, table, keys[0]);
+	bool		known = has_bits(BufferGetPage(first), keys[0].bits);
 	int			i;
 
 	LockBuffer(first, BUFFER_LOCK_UNLOCK);
-	insertion->leaves[0] = first;
 	test_stop("insert: a leaf");
-	if (known)
-		return 1;
-	for (i = 1; i < insertion->count; i++)
+	for (i = 1; i < count && !known; i++)
 	{
-		insertion->leaves[i] = hamming_pin(index, table + i, 0,
-										   insertion->keys[i], NULL);
+		pin_leaf(set, table + i, keys[i]);
 		test_stop("insert: a leaf");
 	}
-	return insertion->count;
 }
 
 /*
- * Lock the pinned leaves, table by table (rules 2 and 3 in tree.c), and
- * append the keys that are missing.  Returns false if a leaf has changed so
- * that this cannot be done, and *full gets the table of a leaf without room, or
- * -1.  On return insertion->locked leaves are locked.
+ * Lock the pinned leaves, which are those of all tables or the first one alone,
+ * and append the keys that are missing.  Returns false if a leaf has changed so
+ * that this cannot be done, and *full gets the place of a leaf without room, or
+ * -1.  On entry no leaf is locked.  On return set->locked leaves are.
  */
 static bool
-append_missing(Insertion *insertion, int pinned, int *full)
+append_missing(LeafSet * set, bool all, int *full)
 {
-	HammingChange changes[HAMMING_MAX_BLOCKS];
-	HammingChange *change;
-	int			count = 0;
+	bool		missing[MAX_LEAVES];
 	int			i;
 
 	*full = -1;
-	insertion->locked = 0;
-	for (i = 0; i < pinned; i++)
+	for (i = 0; i < set->count; i++)
 	{
-		int			table = insertion->first_table + i;
-		HammingKey	key = insertion->keys[i];
-		Buffer		leaf = insertion->leaves[i];
-		Page		page = BufferGetPage(leaf);
+		Page		page = BufferGetPage(set->leaves[i]);
+		HammingBits bits = set->keys[i].bits;
 
-		insertion->locked++;
-		if (!hamming_lock_pinned(insertion->index, leaf, table, 0, key))
+		if (!lock_next(set))
 			return false;
-		if (i > 0 && has_bits(page, key.bits))
-			continue;
 		/* the last row of the fingerprint may have been removed */
-		if (pinned < insertion->count && !has_bits(page, key.bits))
+		if (!all && !has_bits(page, bits))
 			return false;
-		if (hamming_page_is_full(page))
+		missing[i] = i == 0 || !has_bits(page, bits);
+		if (missing[i] && hamming_page_is_full(page))
 		{
-			*full = table;
+			*full = i;
 			return false;
 		}
-		/* from the back: table 0 is logged last */
-		change = &changes[HAMMING_MAX_BLOCKS - ++count];
-		change->leaf = leaf;
-		change->key = key;
-		change->remove = -1;
 	}
-	hamming_log_changes(insertion->index, count,
-						changes + HAMMING_MAX_BLOCKS - count);
+	/* table 0 is logged last */
+	while (--i >= 0)
+		if (missing[i])
+			add_change(set, i, -1);
+	hamming_log_changes(set->index, set->change_count, set->changes);
 	return true;
 }
 
 /*
- * Add the keys to their tables.  All leaves are pinned, and then locked: no
- * leaf is locked while another is read from disk.  A full leaf is split without
- * these locks, and all leaves are looked for again.
+ * Add keys to count tables from table on.  A full leaf is split without locks
+ * of other leaves, and all leaves are looked for again.  On entry and on return
+ * the caller holds no lock.
  */
 static void
-insert_keys(Insertion *insertion)
+insert_keys(Relation index, int table, int count, const HammingKey *keys)
 {
+	LeafSet		set;
 	bool		done;
 
+	set.index = index;
+	set.count = set.locked = set.change_count = 0;
 	do
 	{
-		int			pinned = pin_leaves(insertion);
 		int			full;
 
+		pin_leaves(&set, table, count, keys);
 		test_stop("insert: all leaves");
-		done = append_missing(insertion, pinned, &full);
-		hamming_release_pinned(insertion->leaves, pinned, insertion->locked);
+		done = append_missing(&set, set.count == count, &full);
+		release_leaves(&set);
 		if (full >= 0)
-			hamming_make_room(insertion->index, full, 0,
-							  insertion->keys[full - insertion->first_table]);
+			hamming_make_room(index, table + full, 0, keys[full]);
 		CHECK_FOR_INTERRUPTS();
 	} while (!done);
 }
@@ -151,24 +218,158 @@ hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 			   Relation heap, IndexUniqueCheck check_unique, bool unchanged,
 			   IndexInfo *info)
 {
-	Insertion	insertion = {.index = index};
 	int			blocks = hamming_open(index);
+	HammingKey	keys[HAMMING_MAX_BLOCKS] = {{0, hamming_tid(tid)}};
 	int			table;
 
 	if (isnull[0])
 	{
-		insertion.first_table = HAMMING_NULLS;
-		insertion.count = 1;
-		insertion.keys[0] = hamming_key(0, hamming_tid(tid));
+		insert_keys(index, HAMMING_NULLS, 1, keys);
+		return false;
 	}
-	else
-	{
-		insertion.count = blocks;
-		for (table = 0; table < blocks; table++)
-			insertion.keys[table] =
-				hamming_table_key(blocks, table, DatumGetSimhash(values[0]),
-								  hamming_tid(tid));
-	}
-	insert_keys(&insertion);
+	for (table = 0; table < blocks; table++)
+		keys[table] = hamming_table_key(blocks, table,
+										DatumGetSimhash(values[0]),
+										hamming_tid(tid));
+	insert_keys(index, 0, blocks, keys);
 	return false;
+}
+
+/* Removal */
+
+/*
+ * Pin the leaves of table 0 that can have entries of the fingerprint.  Returns
+ * false if they are too many.  On entry and on return the caller holds no lock.
+ */
+static bool
+pin_row_leaves(LeafSet * set, Fingerprint fingerprint)
+{
+	HammingKey	key = hamming_key(fingerprint, 0);
+	HammingKey	beyond = hamming_key(fingerprint, HAMMING_BEYOND_TIDS);
+
+	while (hamming_key_compare(key, beyond) < 0)
+	{
+		Buffer		leaf;
+
+		if (set->count == MAX_ROW_LEAVES)
+			return false;
+		leaf = add_leaf(set, 0, key);
+		key = hamming_special(BufferGetPage(leaf))->high;
+		LockBuffer(leaf, BUFFER_LOCK_UNLOCK);
+	}
+	return true;
+}
+
+/*
+ * Lock the leaves of table 0, the first count of the set, and look for entries
+ * of the fingerprint: change those of the row tid.  *last gets whether there is
+ * none but that.  Returns false if the leaves no longer are all that can have
+ * entries.  On entry no leaf is locked.  On return set->locked leaves are.
+ */
+static bool
+lock_row_leaves(LeafSet * set, int count, Fingerprint fingerprint, uint64 tid,
+				bool *last)
+{
+	HammingKey	end = set->keys[0];
+	int			i;
+	int			j;
+
+	*last = true;
+	for (i = 0; i < count; i++)
+	{
+		Page		page = BufferGetPage(set->leaves[i]);
+		uint16		equal[HAMMING_LEAF_CAPACITY];
+		int			found;
+
+		if (!lock_next(set))
+			return false;
+		/* the leaf begins where the one before ends */
+		if (i > 0 && hamming_key_compare(hamming_special(page)->low, end) != 0)
+			return false;
+		end = hamming_special(page)->high;
+		found = hamming_leaf_equal(page, fingerprint, equal);
+		for (j = 0; j < found; j++)
+		{
+			if (hamming_leaf_key(page, equal[j]).tid != tid)
+				*last = false;
+			else if (set->change_count > 0)
+				hamming_corrupted(set->index,
+								  BufferGetBlockNumber(set->leaves[i]),
+								  "a row is in the table twice");
+			else
+				add_change(set, i, equal[j]);
+		}
+	}
+	return hamming_key_compare(end, hamming_key(fingerprint,
+												HAMMING_BEYOND_TIDS)) >= 0;
+}
+
+/*
+ * Lock the other leaves, and take the fingerprint out of them.  Returns false
+ * if one covers another range.  On entry the leaves of table 0 are locked.  On
+ * return set->locked leaves are.
+ */
+static bool
+lock_other_leaves(LeafSet * set)
+{
+	while (set->locked < set->count)
+	{
+		int			i = set->locked;
+		int			entry;
+
+		if (!lock_next(set))
+			return false;
+		entry = hamming_leaf_find(BufferGetPage(set->leaves[i]), set->keys[i]);
+		if (entry >= 0)
+			add_change(set, i, entry);
+	}
+	return true;
+}
+
+/*
+ * Remove the entry of the row tid, which is dead, from table 0.  If no other
+ * row has the fingerprint, remove the fingerprint from the other block tables.
+ *
+ * Returns false, and removes nothing, where the rows of the fingerprint could
+ * be on more than MAX_ROW_LEAVES leaves.
+ *
+ * On entry the caller is the only process that vacuums the index (rule 5 in
+ * tree.c).  On entry and on return it holds no lock.
+ */
+bool
+hamming_remove(Relation index, Fingerprint fingerprint, uint64 tid)
+{
+	int			blocks = hamming_open(index);
+	LeafSet		set;
+	int			attempts;
+
+	set.index = index;
+	set.count = set.locked = set.change_count = 0;
+	for (attempts = 0; attempts < HAMMING_MAX_DESCENTS; attempts++)
+	{
+		bool		few = pin_row_leaves(&set, fingerprint);
+		int			row_leaves = set.count;
+		bool		done = false;
+		bool		last;
+		int			table;
+
+		if (few)
+		{
+			for (table = 1; table < blocks; table++)
+				pin_leaf(&set, table,
+						 hamming_table_key(blocks, table, fingerprint, 0));
+			test_stop("remove: all leaves");
+			done = lock_row_leaves(&set, row_leaves, fingerprint, tid,
+								   &last) &&
+				(!last || lock_other_leaves(&set));
+			if (done)
+				hamming_log_changes(index, set.change_count, set.changes);
+		}
+		release_leaves(&set);
+		if (done || !few)
+			return done;
+		CHECK_FOR_INTERRUPTS();
+	}
+	hamming_corrupted(index, HAMMING_ROOT(0),
+					  "leaves of a fingerprint do not follow each other");
 }

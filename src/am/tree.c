@@ -56,7 +56,7 @@
  * - an insertion (change.c) a leaf of table 0, and then, if the fingerprint
  *   may be new, a leaf of table 1, of table 2 and so on; or one leaf of the
  *   table of rows without a fingerprint;
- * - a removal (remove.c) up to three neighbouring leaves of table 0, from
+ * - a removal (change.c) up to three neighbouring leaves of table 0, from
  *   left to right, and then, if no entry is left there, a leaf of table 1, of
  *   table 2 and so on;
  * - a split a page, then its parent;
@@ -236,23 +236,6 @@ hamming_lock_pinned(Relation index, Buffer buffer, int table, int level,
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	hamming_page_check(index, buffer);
 	return hamming_page_is_for(BufferGetPage(buffer), table, level, key);
-}
-
-/*
- * Unlock the pages in buffers[0] .. buffers[locked - 1], and release the pins
- * of all count buffers.  On entry the caller holds these locks and pins.
- */
-void
-hamming_release_pinned(const Buffer *buffers, int count, int locked)
-{
-	int			i;
-
-	for (i = 0; i < count; i++)
-	{
-		if (i < locked)
-			LockBuffer(buffers[i], BUFFER_LOCK_UNLOCK);
-		ReleaseBuffer(buffers[i]);
-	}
 }
 
 /* Is the page that covers the key full?  The answer may be out of date. */
