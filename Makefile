@@ -19,7 +19,6 @@ WIDE = \
 	src/am/nearest \
 	src/am/page \
 	src/am/parallel \
-	src/am/path \
 	src/am/plan \
 	src/am/radix \
 	src/am/routines \
@@ -31,7 +30,6 @@ WIDE = \
 	src/am/tree \
 	src/am/vacuum \
 	src/am/wal \
-	src/am/walk \
 	src/am/write \
 	src/dedup/cluster \
 	src/dedup/connect \

@@ -399,14 +399,13 @@ extern HammingKey hamming_separator(HammingKey left, HammingKey right);
 /* buffer.c */
 extern Buffer hamming_pin_page(Relation index, BlockNumber block,
 							   BufferAccessStrategy strategy);
+extern void hamming_lock(Relation index, Buffer buffer, int mode);
 extern Buffer hamming_read(Relation index, BlockNumber block, int mode,
 						   BufferAccessStrategy strategy);
-extern Buffer hamming_read_fetched(Relation index, BlockNumber block);
 extern void hamming_prefetch(Relation index, BlockNumber block);
-extern void hamming_fetch(Relation index, BlockNumber block);
-extern void hamming_fetch_entries(Relation index, BlockNumber block,
-								  HammingBits first, HammingBits last);
-extern int	hamming_read_blocks(Relation index);
+extern void hamming_cpu_prefetch(Relation index, BlockNumber block);
+extern void hamming_cpu_prefetch_entries(Relation index, BlockNumber block,
+										 HammingBits first, HammingBits last);
 
 /* The shape of a block table, about, by which searches are planned. */
 typedef struct HammingShape
@@ -431,13 +430,11 @@ extern HammingPlan hamming_plan(int blocks, const HammingShape *shapes,
 								int radius);
 
 /* cache.c */
+extern int	hamming_read_blocks(Relation index);
 extern int	hamming_open(Relation index);
 extern void hamming_measure(Relation index, HammingShape *shapes);
 extern HammingPlan hamming_known_plan(Relation index, int blocks,
 									  const HammingShape *shapes, int radius);
-extern Buffer hamming_remembered(Relation index, BlockNumber block);
-extern void hamming_remember(Relation index, BlockNumber block, Buffer buffer);
-extern void hamming_note_eviction(Relation index);
 
 /* space.c */
 extern bool hamming_is_free_page(Relation index, BlockNumber block,
@@ -456,20 +453,39 @@ extern void hamming_give_back(Relation index, Buffer buffer);
  */
 #define HAMMING_MAX_DESCENTS 10000
 
+/* An inner page on the way to a leaf, pinned. */
+typedef struct HammingStep
+{
+	Buffer		buffer;			/* pinned */
+	int			level;			/* a root may have grown since */
+	HammingKey	low;			/* the page's range when it was last locked */
+	HammingKey	high;
+} HammingStep;
+
+/* The way through a table to the page that was looked for last. */
+typedef struct HammingPath
+{
+	Relation	index;
+	BufferAccessStrategy strategy;	/* may be NULL */
+	int			table;
+	int			depth;			/* elements of steps in use, the root first */
+	HammingStep steps[HAMMING_MAX_HEIGHT];
+} HammingPath;
+
 extern bool hamming_page_is_for(Page page, int table, int level,
 								HammingKey key);
+extern void hamming_path_begin(HammingPath *path, int table);
+extern void hamming_path_end(HammingPath *path);
+extern Buffer hamming_descend(HammingPath *path, int level, HammingKey key,
+							  int mode);
 extern Buffer hamming_find(Relation index, int table, int level, HammingKey key,
 						   int mode, BufferAccessStrategy strategy);
-extern Buffer hamming_pin(Relation index, int table, int level, HammingKey key,
-						  BufferAccessStrategy strategy);
 extern bool hamming_lock_pinned(Relation index, Buffer buffer, int table,
 								int level, HammingKey key);
 extern void hamming_make_room(Relation index, int table, int level,
 							  HammingKey key);
 extern bool hamming_merge(Relation index, int table, int level, HammingKey key,
 						  BufferAccessStrategy strategy);
-
-/* walk.c */
 
 /* A walk along a level, and how far it has read ahead. */
 typedef struct HammingReadAhead
@@ -485,30 +501,6 @@ typedef struct HammingReadAhead
 extern int	hamming_walk_distance(Relation index);
 extern void hamming_read_ahead(HammingReadAhead *ahead, HammingKey key);
 extern void hamming_prefetch_leaf(Relation index, int table, HammingKey key);
-
-/* path.c */
-
-/* An inner page on the way to a leaf, pinned. */
-typedef struct HammingStep
-{
-	Buffer		buffer;			/* pinned */
-	int			level;			/* expected of the page */
-	HammingKey	low;			/* the page's range when it was last locked */
-	HammingKey	high;
-} HammingStep;
-
-/* The way through a table to the leaf that was looked for last. */
-typedef struct HammingPath
-{
-	Relation	index;
-	int			table;
-	int			depth;			/* elements of steps in use, the root first */
-	HammingStep steps[HAMMING_MAX_HEIGHT];
-} HammingPath;
-
-extern void hamming_path_begin(HammingPath *path, int table);
-extern Buffer hamming_path_find(HammingPath *path, HammingKey key);
-extern void hamming_path_end(HammingPath *path);
 
 /* wal.c */
 
@@ -550,7 +542,7 @@ typedef struct HammingArea
 	int			leading_radius;
 } HammingArea;
 
-/* A leaf that is to be read, as its parent told. */
+/* A leaf that is to be read, as its parent shows it. */
 typedef struct HammingLeaf
 {
 	BlockNumber block;
@@ -584,8 +576,9 @@ typedef struct HammingSearch
 	int			prefetched;		/* leaves of the queue that are on their way
 								 * from disk */
 	int			prefetch_distance;	/* the most that may be so */
-	int			fetched;		/* leaves that are on their way from memory */
-	int			entries_fetched;	/* leaves whose entries are, too */
+	int			cpu_prefetched; /* leaves of the queue that are on their way
+								 * from memory to the processor's cache */
+	int			cpu_entries;	/* leaves whose entries are, too */
 	HammingKey	ahead;			/* the next key that can match, beyond the
 								 * leaves that are queued; the greatest key if
 								 * there is none */

@@ -8,6 +8,7 @@
  */
 #include "postgres.h"
 
+#include "executor/instrument.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/buf_internals.h"
@@ -17,6 +18,41 @@
 
 #define CACHE_LINE 64
 #define MOST_LINES 16			/* of a leaf that are fetched in advance */
+
+/*
+ * The buffers in which this session has seen pages: the page p of an index
+ * number i in the element (p + i * STRIDE) % RECENT_BUFFERS.  Another page may
+ * be there by now: who uses the buffer looks.  Elements are 0, which is no
+ * buffer, until then.  The array takes 1 MB, for pages of 2 GB, and the
+ * operating system gives memory to what is used of it.
+ */
+#define RECENT_BUFFERS (1 << 18)
+#define STRIDE 0x9E3779B1		/* an odd number: spreads the indexes */
+
+static Buffer recent_buffers[RECENT_BUFFERS];
+
+/*
+ * How many pages are still to be looked for in the table of all buffers, since
+ * one was read from disk.
+ */
+#define LOOKED_FOR 64
+
+static int	looked_for;
+
+/* Return how many pages of any relation this session has read from disk. */
+static int64
+pages_read(void)
+{
+	return pgBufferUsage.shared_blks_read + pgBufferUsage.local_blks_read;
+}
+
+static Buffer *
+recent_buffer(Relation index, BlockNumber block)
+{
+	uint32		element = block + RelationGetRelid(index) * STRIDE;
+
+	return &recent_buffers[element % RECENT_BUFFERS];
+}
 
 /*
  * Return where a page of this index has its special space.  Nothing of the page
@@ -29,62 +65,59 @@ special_place(Page page)
 }
 
 /*
- * Let the processor fetch the header and the special space of a page: in a
- * large index a search waits for memory more than for anything else.  No lock
- * is needed, as nothing is looked at.
- */
-static void
-fetch_ends(Page page)
-{
-	cpu_prefetch(special_place(page));
-	cpu_prefetch(page);
-}
-
-/* Let the processor fetch the bytes from .. to - 1 of a page. */
-static void
-fetch_lines(Page page, int from, int to)
-{
-	int			i;
-
-	for (i = TYPEALIGN_DOWN(CACHE_LINE, from); i < to; i += CACHE_LINE)
-		cpu_prefetch((char *) page + i);
-}
-
-/*
  * Pin the page at block.  strategy may be NULL.
  *
  * The buffer that the session has seen the page in last is tried first, as
- * that saves the search in the table of all buffers.  PostgreSQL does not take
- * such a look for a use of the page, and may evict the page earlier: so where
- * pages are being evicted each is looked for in that table.
+ * that saves the search in the table of all buffers.  Without it a search takes
+ * 1.1 to 1.6 times as long; and of searches within 3 of 10 million rows, one
+ * client makes 0.75 as many in a second and 16 clients, on two processors, 0.8.
+ *
+ * PostgreSQL does not take such a look for a use of the page, and may evict the
+ * page earlier: so after a page was read from disk the next ones are looked for
+ * in that table.
+ *
+ * On entry the caller may hold pins, and no buffer lock.  On return the page is
+ * pinned, and not locked.
  */
 Buffer
 hamming_pin_page(Relation index, BlockNumber block,
 				 BufferAccessStrategy strategy)
 {
-	Buffer		buffer;
+	Buffer	   *recent = recent_buffer(index, block);
+	int64		reads = pages_read();
 
 	/* for ReadBufferExtended() the invalid number would mean a new page */
 	if (!BlockNumberIsValid(block))
 		hamming_corrupted(index, block, "page has no number");
-	buffer = hamming_remembered(index, block);
-	if (BufferIsValid(buffer))
+	if (looked_for > 0)
+		looked_for--;
+	else if (BufferIsValid(*recent) &&
+			 ReadRecentBuffer(index->rd_locator, MAIN_FORKNUM, block, *recent))
 	{
-		if (ReadRecentBuffer(index->rd_locator, MAIN_FORKNUM, block, buffer))
-		{
-			/* as ReadBufferExtended() counts it */
-			pgstat_count_buffer_read(index);
-			pgstat_count_buffer_hit(index);
-			if (VacuumCostActive)
-				VacuumCostBalance += VacuumCostPageHit;
-			return buffer;
-		}
-		hamming_note_eviction(index);
+		/* as ReadBufferExtended() counts it */
+		pgstat_count_buffer_read(index);
+		pgstat_count_buffer_hit(index);
+		if (VacuumCostActive)
+			VacuumCostBalance += VacuumCostPageHit;
+		return *recent;
 	}
-	buffer = ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL,
-								strategy);
-	hamming_remember(index, block, buffer);
-	return buffer;
+	*recent = ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL,
+								 strategy);
+	if (pages_read() != reads)
+		looked_for = LOOKED_FOR;
+	return *recent;
+}
+
+/*
+ * Lock a pinned page in mode, BUFFER_LOCK_SHARE or BUFFER_LOCK_EXCLUSIVE, and
+ * look at it.  On entry the locks that the caller holds are of pages with lower
+ * roles: see tree.c.
+ */
+void
+hamming_lock(Relation index, Buffer buffer, int mode)
+{
+	LockBuffer(buffer, mode);
+	hamming_page_check(index, buffer);
 }
 
 /*
@@ -99,68 +132,55 @@ hamming_read(Relation index, BlockNumber block, int mode,
 {
 	Buffer		buffer = hamming_pin_page(index, block, strategy);
 
-	/* on an inner page, the order of the children */
-	fetch_ends(BufferGetPage(buffer));
-	fetch_lines(BufferGetPage(buffer), HAMMING_CONTENT,
-				HAMMING_CONTENT + HAMMING_ORDER_SPACE);
-	LockBuffer(buffer, mode);
-	hamming_page_check(index, buffer);
+	hamming_lock(index, buffer, mode);
 	return buffer;
 }
 
 /*
- * Read the page at block, which hamming_fetch() may have fetched.  Locks: as
- * hamming_read() in share mode.
- */
-Buffer
-hamming_read_fetched(Relation index, BlockNumber block)
-{
-	Buffer		buffer = hamming_pin_page(index, block, NULL);
-
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	hamming_page_check(index, buffer);
-	return buffer;
-}
-
-/*
- * Let the operating system read the page at block, which will be read soon, if
- * the page may not be in a buffer.  The page is neither pinned nor locked.
+ * Let the operating system read the page at block from disk, if the page may
+ * not be in a buffer.  The page is neither pinned nor locked.
  */
 void
 hamming_prefetch(Relation index, BlockNumber block)
 {
+	Buffer	   *recent = recent_buffer(index, block);
 	PrefetchBufferResult result;
 
-	/* hamming_read() will say what is wrong with such a number */
+	/* hamming_pin_page() will say what is wrong with such a number */
 	if (!BlockNumberIsValid(block) ||
-		BufferIsValid(hamming_remembered(index, block)))
+		(looked_for == 0 && BufferIsValid(*recent)))
 		return;
 	result = PrefetchBuffer(index, MAIN_FORKNUM, block);
 	if (BufferIsValid(result.recent_buffer))
-		hamming_remember(index, block, result.recent_buffer);
+		*recent = result.recent_buffer;
 }
 
 /*
  * Let the processor fetch the header and the special space of the page at
- * block, which will be read soon, from the buffer that it was in last.  Should
- * another page be there by now, nothing is lost but time.  The page is neither
- * pinned nor locked.
+ * block, which will be read soon, from memory to its cache: in a large index a
+ * search waits for memory more than for anything else.  The page is sought in
+ * the buffer that it was in last.  Should another page be there by now, nothing
+ * is lost but time.  The page is neither pinned nor locked, and nothing of it
+ * is read.
  */
 void
-hamming_fetch(Relation index, BlockNumber block)
+hamming_cpu_prefetch(Relation index, BlockNumber block)
 {
-	Buffer		buffer = hamming_remembered(index, block);
+	Buffer		buffer = *recent_buffer(index, block);
 
 	if (!BufferIsValid(buffer))
 		return;
 	if (!BufferIsLocal(buffer))
 		cpu_prefetch(GetBufferDescriptor(buffer - 1));
-	fetch_ends(BufferGetPage(buffer));
+	cpu_prefetch(special_place(BufferGetPage(buffer)));
+	cpu_prefetch(BufferGetPage(buffer));
 }
 
 /*
  * Let the processor fetch the sorted entries first .. last of the leaf at
- * block, and a margin, but no more than MOST_LINES.
+ * block, and a margin, but no more than MOST_LINES.  That saves searches within
+ * 8 and 10 of 64 bits 15 % to 25 % of their time, and those of 128 bits 5 % at
+ * most.
  *
  * The special space is read without a pin and without a lock, as nothing else
  * of this index is.  Another process may write to the page meanwhile, and the
@@ -168,14 +188,15 @@ hamming_fetch(Relation index, BlockNumber block)
  * read once, into a copy.  Only what is fetched depends on the copy.
  */
 void
-hamming_fetch_entries(Relation index, BlockNumber block, HammingBits first,
-					  HammingBits last)
+hamming_cpu_prefetch_entries(Relation index, BlockNumber block,
+							 HammingBits first, HammingBits last)
 {
-	Buffer		buffer = hamming_remembered(index, block);
-	Page		page;
+	Buffer		buffer = *recent_buffer(index, block);
 	HammingSpecial special;
+	Page		page;
 	int			from;
 	int			to;
+	int			i;
 
 	if (!BufferIsValid(buffer))
 		return;
@@ -187,36 +208,7 @@ hamming_fetch_entries(Relation index, BlockNumber block, HammingBits first,
 	hamming_guess_stretch(&special, first, last, &from, &to);
 	from = HAMMING_CONTENT + from * sizeof(HammingBits);
 	to = HAMMING_CONTENT + (to + 1) * sizeof(HammingBits);
-	fetch_lines(page, from, Min(to, from + MOST_LINES * CACHE_LINE));
-}
-
-/*
- * Return the number of blocks that fingerprints are cut into, which the
- * metapage has.  Error: XX002 if this code cannot read the index that the
- * metapage describes.  On entry and on return the caller holds no buffer lock.
- */
-int
-hamming_read_blocks(Relation index)
-{
-	Buffer		buffer = hamming_read(index, HAMMING_METAPAGE,
-									  BUFFER_LOCK_SHARE, NULL);
-	Page		page = BufferGetPage(buffer);
-	HammingMeta meta;
-
-	memcpy(&meta, PageGetContents(page), sizeof(meta));
-	if (hamming_special(page)->kind != HAMMING_PAGE_META ||
-		meta.magic != HAMMING_MAGIC)
-		hamming_corrupted(index, HAMMING_METAPAGE, "page is not a metapage");
-	if (meta.version != HAMMING_VERSION)
-		ereport(ERROR,
-				(errcode(ERRCODE_INDEX_CORRUPTED),
-				 errmsg("index \"%s\" has version %u of the format, and not %d",
-						RelationGetRelationName(index), meta.version,
-						HAMMING_VERSION),
-				 errhint("REINDEX it.")));
-	if (meta.width != HAMMING_BITS || meta.blocks < HAMMING_MIN_BLOCKS ||
-		meta.blocks > HAMMING_MAX_BLOCKS)
-		hamming_corrupted(index, HAMMING_METAPAGE, "blocks are out of range");
-	UnlockReleaseBuffer(buffer);
-	return meta.blocks;
+	to = Min(to, from + MOST_LINES * CACHE_LINE);
+	for (i = TYPEALIGN_DOWN(CACHE_LINE, from); i < to; i += CACHE_LINE)
+		cpu_prefetch((char *) page + i);
 }

@@ -1,6 +1,6 @@
 /*
  * cache.c
- *	  What a session remembers of an index.
+ *	  What a session remembers of an index: its blocks, and plans of searches.
  *
  * It is kept in rd_amcache of the relation descriptor.  PostgreSQL frees that
  * when it rebuilds the descriptor, as after REINDEX.
@@ -9,19 +9,10 @@
 
 #include <math.h>
 
-#include "port/pg_bitutils.h"
-
 #include "am/am.h"
 
 /* hamming_measure() measures at each SHAPES_AGE-th call: the index may grow. */
 #define SHAPES_AGE 64
-
-/* After an eviction EVICTED_FOR pages are found by the buffer table. */
-#define EVICTED_FOR 64
-
-/* The least and the most slots: 4 bytes each. */
-#define MIN_SLOTS 128
-#define MAX_SLOTS (1 << 22)
 
 typedef struct HammingCache
 {
@@ -30,19 +21,37 @@ typedef struct HammingCache
 	HammingShape shapes[HAMMING_MAX_BLOCKS];	/* of the block tables */
 	HammingPlan plan;			/* of searches within plan_radius, by shapes */
 	int			plan_radius;	/* -1 without a plan */
-	int			evicted;		/* pages that are still to be looked for in
-								 * the buffer table, and not where they were */
-	uint32		slots;			/* of buffers: a power of two */
-	Buffer		buffers[FLEXIBLE_ARRAY_MEMBER]; /* page p was last in the
-												 * buffer at p % slots;
-												 * invalid if that is not
-												 * known */
 } HammingCache;
 
-static Size
-cache_size(uint32 slots)
+/*
+ * Return the number of blocks that fingerprints are cut into, which the
+ * metapage has.  Error: XX002 if this code cannot read the index that the
+ * metapage describes.  On entry and on return the caller holds no buffer lock.
+ */
+int
+hamming_read_blocks(Relation index)
 {
-	return offsetof(HammingCache, buffers) + slots * sizeof(Buffer);
+	Buffer		buffer = hamming_read(index, HAMMING_METAPAGE,
+									  BUFFER_LOCK_SHARE, NULL);
+	Page		page = BufferGetPage(buffer);
+	HammingMeta meta;
+
+	memcpy(&meta, PageGetContents(page), sizeof(meta));
+	if (hamming_special(page)->kind != HAMMING_PAGE_META ||
+		meta.magic != HAMMING_MAGIC)
+		hamming_corrupted(index, HAMMING_METAPAGE, "page is not a metapage");
+	if (meta.version != HAMMING_VERSION)
+		ereport(ERROR,
+				(errcode(ERRCODE_INDEX_CORRUPTED),
+				 errmsg("index \"%s\" has version %u of the format, and not %d",
+						RelationGetRelationName(index), meta.version,
+						HAMMING_VERSION),
+				 errhint("REINDEX it.")));
+	if (meta.width != HAMMING_BITS || meta.blocks < HAMMING_MIN_BLOCKS ||
+		meta.blocks > HAMMING_MAX_BLOCKS)
+		hamming_corrupted(index, HAMMING_METAPAGE, "blocks are out of range");
+	UnlockReleaseBuffer(buffer);
+	return meta.blocks;
 }
 
 /*
@@ -61,9 +70,8 @@ hamming_open(Relation index)
 		int			blocks = hamming_read_blocks(index);
 
 		cache = MemoryContextAllocZero(index->rd_indexcxt,
-									   cache_size(MIN_SLOTS));
+									   sizeof(HammingCache));
 		cache->blocks = blocks;
-		cache->slots = MIN_SLOTS;
 		cache->plan_radius = -1;
 		index->rd_amcache = cache;
 	}
@@ -71,7 +79,7 @@ hamming_open(Relation index)
 }
 
 /*
- * Return the shape of a block table, as its root tells it.
+ * Return the shape of a block table, as its root shows it.
  *
  * In uniform data the children of the root have different values of the
  * leading block, as long as there are enough of these.  Where some have the
@@ -123,13 +131,8 @@ hamming_measure(Relation index, HammingShape *shapes)
 
 	if (cache->age++ % SHAPES_AGE == 0)
 	{
-		HammingShape measured[HAMMING_MAX_BLOCKS];
-
 		for (j = 0; j < blocks; j++)
-			measured[j] = measure_table(index, blocks, j);
-		/* reading a page may have moved the cache */
-		cache = index->rd_amcache;
-		memcpy(cache->shapes, measured, blocks * sizeof(HammingShape));
+			cache->shapes[j] = measure_table(index, blocks, j);
 		cache->plan_radius = -1;
 	}
 	memcpy(shapes, cache->shapes, blocks * sizeof(HammingShape));
@@ -155,50 +158,4 @@ hamming_known_plan(Relation index, int blocks, const HammingShape *shapes,
 		cache->plan_radius = radius;
 	}
 	return cache->plan;
-}
-
-/*
- * Return the buffer that the page was in when the session read it last, or
- * InvalidBuffer.  Another page may be there by now.
- */
-Buffer
-hamming_remembered(Relation index, BlockNumber block)
-{
-	HammingCache *cache = index->rd_amcache;
-
-	if (cache == NULL || cache->evicted > 0)
-		return InvalidBuffer;
-	return cache->buffers[block & (cache->slots - 1)];
-}
-
-/* Remember the buffer that a page is in, for hamming_remembered(). */
-void
-hamming_remember(Relation index, BlockNumber block, Buffer buffer)
-{
-	HammingCache *cache = index->rd_amcache;
-
-	if (cache == NULL)
-		return;
-	if (block >= cache->slots && cache->slots < MAX_SLOTS)
-	{
-		uint32		slots = pg_nextpower2_32(Min(block + 1, MAX_SLOTS));
-
-		cache = repalloc(cache, cache_size(slots));
-		memset(cache->buffers + cache->slots, 0,
-			   (slots - cache->slots) * sizeof(Buffer));
-		cache->slots = slots;
-		index->rd_amcache = cache;
-	}
-	cache->buffers[block & (cache->slots - 1)] = buffer;
-	if (cache->evicted > 0)
-		cache->evicted--;
-}
-
-/* Note that a page was no longer in the buffer that was remembered. */
-void
-hamming_note_eviction(Relation index)
-{
-	HammingCache *cache = index->rd_amcache;
-
-	cache->evicted = EVICTED_FOR;
 }

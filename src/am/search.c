@@ -2,14 +2,14 @@
  * search.c
  *	  Search for all fingerprints within a radius.
  *
- * Table by table, the search goes from one leaf that can hold a match to the
- * next.  Which leaves these are is known from the inner pages alone: a child's
- * range ends where the next one begins.  So the next ones wait in a queue, and
- * are fetched before they are looked at.  Those of the next table follow in the
- * queue, so that no table is begun without leaves that wait.  search->ahead is
- * the place of the queue's end in its table: for all keys below that one the
- * leaves have been queued.  hamming_ball_next() tells the least fingerprint
- * from there on that can match, and so which leaf comes next.
+ * The search goes through the leaves that can hold a match, table by table and
+ * in the order of keys.  Inner pages show which leaves these are: the range of
+ * a child ends where that of the next one begins.  So leaves wait in a queue
+ * until they are read.  search->ahead is the least key that can match and whose
+ * leaf has not been queued.  The leaf that covers it is queued next.
+ * hamming_ball_next() finds the least fingerprint that can match beyond that
+ * leaf, which is search->ahead then.  After the last leaf of a table the queue
+ * goes on with those of the next table.
  *
  * A match in table 0 is a row.  A match in another block table is a
  * fingerprint, whose rows are then looked up in table 0.  Each fingerprint is
@@ -34,11 +34,11 @@
 #include "am/test_stop.h"
 #include "type/compat.h"
 
-/* Leaves that the processor fetches before they are looked at. */
-#define FETCH_DISTANCE 8
+/* Leaves whose ends the processor fetches to its cache before they are read. */
+#define CPU_DISTANCE 8
 
 /* Of these, the next ones, whose entries it fetches, too. */
-#define ENTRIES_DISTANCE 3
+#define CPU_ENTRIES_DISTANCE 3
 
 /*
  * Prepare for searches of an index, one after the other: each from
@@ -67,7 +67,7 @@ static void
 empty_queue(HammingSearch *search)
 {
 	search->queue_count = search->prefetched = 0;
-	search->fetched = search->entries_fetched = 0;
+	search->cpu_prefetched = search->cpu_entries = 0;
 	search->complete = false;
 }
 
@@ -248,34 +248,35 @@ fill_queue(HammingSearch *search)
 			!start_next_table(search, search->ahead_area.table + 1);
 		return;
 	}
-	parent = hamming_path_find(&search->path, search->ahead);
+	parent = hamming_descend(&search->path, 1, search->ahead,
+							 BUFFER_LOCK_SHARE);
 	do
 		queue_leaf(search, parent);
 	while (search->queue_count < HAMMING_QUEUE &&
 		   hamming_page_covers(BufferGetPage(parent), search->ahead));
-	LockBuffer(parent, BUFFER_LOCK_UNLOCK);
+	UnlockReleaseBuffer(parent);
 }
 
 /*
- * Let the processor fetch the first leaves of the queue: one more than the
- * search has read, at most.
+ * Let the processor fetch the first leaves of the queue from memory to its
+ * cache: one more than the search has read, at most.
  */
 static void
-fetch_leaves(HammingSearch *search)
+cpu_prefetch_leaves(HammingSearch *search)
 {
 	int			most = Min(search->queue_count, search->visited + 1);
-	int			distance = Min(most, FETCH_DISTANCE);
+	int			distance = Min(most, CPU_DISTANCE);
 
-	for (; search->fetched < distance; search->fetched++)
-		hamming_fetch(search->index,
-					  queued_leaf(search, search->fetched)->block);
-	distance = Min(most, ENTRIES_DISTANCE);
-	for (; search->entries_fetched < distance; search->entries_fetched++)
+	for (; search->cpu_prefetched < distance; search->cpu_prefetched++)
+		hamming_cpu_prefetch(search->index,
+							 queued_leaf(search, search->cpu_prefetched)->block);
+	distance = Min(most, CPU_ENTRIES_DISTANCE);
+	for (; search->cpu_entries < distance; search->cpu_entries++)
 	{
-		HammingLeaf *leaf = queued_leaf(search, search->entries_fetched);
+		HammingLeaf *leaf = queued_leaf(search, search->cpu_entries);
 
-		hamming_fetch_entries(search->index, leaf->block, leaf->from.bits,
-							  leaf->last);
+		hamming_cpu_prefetch_entries(search->index, leaf->block,
+									 leaf->from.bits, leaf->last);
 	}
 }
 
@@ -305,13 +306,13 @@ take_leaf(HammingSearch *search, HammingLeaf *leaf)
 		fill_queue(search);
 	if (search->queue_count == 0)
 		return false;
-	fetch_leaves(search);
+	cpu_prefetch_leaves(search);
 	*leaf = *queued_leaf(search, 0);
 	search->queue_start = (search->queue_start + 1) % HAMMING_QUEUE;
 	search->queue_count--;
 	search->prefetched = Max(search->prefetched - 1, 0);
-	search->fetched = Max(search->fetched - 1, 0);
-	search->entries_fetched = Max(search->entries_fetched - 1, 0);
+	search->cpu_prefetched = Max(search->cpu_prefetched - 1, 0);
+	search->cpu_entries = Max(search->cpu_entries - 1, 0);
 	prefetch_leaves(search);
 	search->visited++;
 	return true;
@@ -391,78 +392,55 @@ collect_matches(HammingSearch *search, Buffer buffer, const HammingLeaf *leaf,
 }
 
 /*
+ * Find a leaf that was queued.  Where another leaf covers leaf->from by now, or
+ * the leaf ends elsewhere, after a split or a merge, set leaf->last to the end,
+ * and fill the queue again from there on.  On entry the caller holds no lock.
+ * On return the leaf is locked in share mode.
+ */
+static Buffer
+find_leaf(HammingSearch *search, HammingLeaf *leaf)
+{
+	Buffer		buffer = hamming_read(search->index, leaf->block,
+									  BUFFER_LOCK_SHARE, NULL);
+	HammingKey	end;
+
+	if (!hamming_page_is_for(BufferGetPage(buffer), leaf->table, 0, leaf->from))
+	{
+		UnlockReleaseBuffer(buffer);
+		buffer = hamming_find(search->index, leaf->table, 0, leaf->from,
+							  BUFFER_LOCK_SHARE, NULL);
+	}
+	end = hamming_special(BufferGetPage(buffer))->high;
+	if (hamming_key_compare(end, leaf->end) != 0)
+	{
+		leaf->last = end.bits;
+		empty_queue(search);
+		start_table(search, leaf->table, end);
+	}
+	return buffer;
+}
+
+/*
  * Read the next leaf of the queue, which may be of a later table than the last
  * one.  Return false after the last leaf of the last table.  *count gets the
  * number of matches.
- *
- * The leaf may have been split or merged since it was queued, or have become
- * another page.  Then the queue is filled again from there on.
  */
 static bool
 search_leaf(HammingSearch *search, HammingMatch *matches, int *count)
 {
 	HammingLeaf leaf;
-	int			attempts;
+	Buffer		buffer;
 
-	for (attempts = 0; attempts < HAMMING_MAX_DESCENTS; attempts++)
-	{
-		Buffer		buffer;
-		Page		page;
-
-		CHECK_FOR_INTERRUPTS();
-		if (!take_leaf(search, &leaf))
-			return false;
-		if (leaf.table != search->area.table)
-			search->area = table_area(search, leaf.table);
-		buffer = hamming_read_fetched(search->index, leaf.block);
-		page = BufferGetPage(buffer);
-		if (hamming_page_is_for(page, leaf.table, 0, leaf.from) &&
-			hamming_key_compare(hamming_special(page)->high, leaf.end) == 0)
-		{
-			TestForOldSnapshot(search->snapshot, search->index, page);
-			*count = collect_matches(search, buffer, &leaf, matches);
-			UnlockReleaseBuffer(buffer);
-			return true;
-		}
-		UnlockReleaseBuffer(buffer);
-		empty_queue(search);
-		start_table(search, leaf.table, leaf.from);
-	}
-	hamming_corrupted(search->index, HAMMING_ROOT(search->area.table),
-					  "no page covers a key of the table");
-}
-
-/*
- * Find the leaf of table 0 that covers the key, by way of search->lookup.  On
- * entry the caller holds no lock.  On return the leaf is locked in share mode.
- */
-static Buffer
-find_rows(HammingSearch *search, HammingKey key)
-{
-	int			attempts;
-
-	for (attempts = 0; attempts < HAMMING_MAX_DESCENTS; attempts++)
-	{
-		Buffer		buffer = hamming_path_find(&search->lookup, key);
-		Page		page = BufferGetPage(buffer);
-		BlockNumber block;
-
-		if (hamming_special(page)->level == 0)
-		{
-			IncrBufferRefCount(buffer);
-			return buffer;
-		}
-		block = hamming_inner_child(page, hamming_inner_find(page, key));
-		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-		test_stop("search: rows");
-		buffer = hamming_read(search->index, block, BUFFER_LOCK_SHARE, NULL);
-		if (hamming_page_is_for(BufferGetPage(buffer), 0, 0, key))
-			return buffer;
-		UnlockReleaseBuffer(buffer);
-		CHECK_FOR_INTERRUPTS();
-	}
-	hamming_corrupted(search->index, HAMMING_ROOT(0),
-					  "no page covers a key of the table");
+	CHECK_FOR_INTERRUPTS();
+	if (!take_leaf(search, &leaf))
+		return false;
+	if (leaf.table != search->area.table)
+		search->area = table_area(search, leaf.table);
+	buffer = find_leaf(search, &leaf);
+	TestForOldSnapshot(search->snapshot, search->index, BufferGetPage(buffer));
+	*count = collect_matches(search, buffer, &leaf, matches);
+	UnlockReleaseBuffer(buffer);
+	return true;
 }
 
 /*
@@ -476,7 +454,8 @@ look_up(HammingSearch *search, HammingMatch *matches)
 {
 	Fingerprint fingerprint = search->found[search->found_position];
 	HammingKey	from = hamming_key(fingerprint, search->found_from);
-	Buffer		leaf = find_rows(search, from);
+	Buffer		leaf = hamming_descend(&search->lookup, 0, from,
+									   BUFFER_LOCK_SHARE);
 	Page		page = BufferGetPage(leaf);
 	uint16		equal[HAMMING_LEAF_CAPACITY];
 	int			count = hamming_leaf_equal(page, fingerprint, equal);

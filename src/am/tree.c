@@ -1,6 +1,6 @@
 /*
  * tree.c
- *	  Descents, splits and merges of the B+trees.
+ *	  Descents, walks, splits and merges of the B+trees.
  *
  * A page covers a range of keys, and the pages of one level part the whole
  * key space among them.  A change of the tree is a root that grows, a split
@@ -10,8 +10,8 @@
  * level of the wanted table, is the only one that does.  Therefore:
  *
  * - A descent locks one page at a time.  If a page was changed before the
- *   descent comes to it, it no longer covers the key, and the descent starts
- *   again.
+ *   descent comes to it, it no longer covers the key, and the descent goes
+ *   back.
  * - A page that a merge has emptied can be used again at once.
  * - A walk along a level needs no links: the next page is the one that covers
  *   the end of the last page's range.  Entries never leave the key order, so
@@ -97,11 +97,16 @@
  * and the wait for the page's lock, a vacuum can free the page, and a split
  * can take it for another table or another place of the level.
  *
- * Searches, descents and walks hold the lock of one page at a time.  A search
- * keeps the inner pages on its paths pinned, so that no merge frees these.
- * That saves descents, and nothing rests on it: on a standby replay frees
- * pinned pages, too, and a search looks at each page again under the page's
- * lock.  CREATE INDEX locks up to 32 pages together: see hamming_build().  On a
+ * Searches, descents and walks hold the lock of one page at a time.  They go
+ * down by hamming_descend() alone, which states what it looks at under each
+ * lock.  A search knows in advance which leaves come next, and reads them
+ * without a descent: it looks at each as a descent does, and descends where the
+ * leaf is another page by now.  A descent keeps the inner pages on its path
+ * pinned, and a search keeps its path, so that no merge frees these.  That saves
+ * descents, and nothing rests on it: on a standby replay frees pinned pages,
+ * too, and each page is looked at again under the page's lock.
+ *
+ * CREATE INDEX locks up to 32 pages together: see hamming_build().  On a
  * standby, replay locks all pages of a record, and is the only process that
  * holds a lock while it waits for another.
  */
@@ -109,6 +114,7 @@
 
 #include "access/generic_xlog.h"
 #include "miscadmin.h"
+#include "utils/spccache.h"
 
 #include "am/am.h"
 #include "am/test_stop.h"
@@ -126,82 +132,177 @@ hamming_page_is_for(Page page, int table, int level, HammingKey key)
 }
 
 /*
- * Find the page of a table's level, 0 for a leaf, that covers the key.
- * strategy may be NULL.  Returns InvalidBuffer if the table has no such level.
+ * Begin at a table, with nothing but its root.  path->index and path->strategy
+ * are set.  The function takes neither locks nor pins, and releases those of
+ * the path.
+ */
+void
+hamming_path_begin(HammingPath *path, int table)
+{
+	hamming_path_end(path);
+	path->table = table;
+}
+
+/*
+ * Release all pins of path.  On entry no page of path is locked, unless the
+ * caller has a pin of it, too.
+ */
+void
+hamming_path_end(HammingPath *path)
+{
+	while (path->depth > 0)
+		ReleaseBuffer(path->steps[--path->depth].buffer);
+}
+
+/* Keep an inner page, which is locked: the path takes over the pin. */
+static void
+push_step(HammingPath *path, Buffer buffer)
+{
+	HammingStep *step = &path->steps[path->depth];
+	HammingSpecial *special = hamming_special(BufferGetPage(buffer));
+
+	/* hamming_page_check() has seen the root's level, from which levels fall */
+	Assert(path->depth < HAMMING_MAX_HEIGHT);
+	step->buffer = buffer;
+	step->level = special->level;
+	step->low = special->low;
+	step->high = special->high;
+	path->depth++;
+}
+
+/*
+ * Take the deepest page off the path that is not below level, and that covered
+ * the key when it was locked last: else the root.  The pages below leave the
+ * path.  *height gets the level that the page is on, as far as is known.  On
+ * return the page is pinned, and not locked.
+ */
+static Buffer
+pop_step(HammingPath *path, int level, HammingKey key, int *height)
+{
+	while (path->depth > 0)
+	{
+		HammingStep *step = &path->steps[--path->depth];
+
+		if (step->level >= level && hamming_key_compare(step->low, key) <= 0 &&
+			hamming_key_compare(key, step->high) < 0)
+		{
+			*height = step->level;
+			return step->buffer;
+		}
+		ReleaseBuffer(step->buffer);
+	}
+	*height = HAMMING_MAX_HEIGHT;
+	return hamming_pin_page(path->index, HAMMING_ROOT(path->table),
+							path->strategy);
+}
+
+/*
+ * Go down from the page in buffer, which pop_step() has returned with height,
+ * to the page of level that covers the key.  Locks: as hamming_descend().
+ * Returns InvalidBuffer, and holds no lock, where a page is another one by now.
+ */
+static Buffer
+go_down(HammingPath *path, Buffer buffer, int height, int level,
+		HammingKey key, int mode)
+{
+	for (;;)
+	{
+		Page		page = BufferGetPage(buffer);
+		bool		is_root = path->depth == 0;
+		BlockNumber child;
+
+		hamming_lock(path->index, buffer,
+					 height <= level ? mode : BUFFER_LOCK_SHARE);
+		if (is_root && height != hamming_special(page)->level)
+		{
+			height = hamming_special(page)->level;
+			if (height <= level && mode != BUFFER_LOCK_SHARE)
+			{
+				LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+				continue;
+			}
+		}
+		if (!hamming_page_is_for(page, path->table, height, key))
+			break;
+		if (height == 0)
+			return buffer;
+		push_step(path, buffer);
+		if (height <= level)
+		{
+			IncrBufferRefCount(buffer);
+			return buffer;
+		}
+		child = hamming_inner_child(page, hamming_inner_find(page, key));
+		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+		height--;
+		if (height == 0)
+			test_stop("descent: leaf");
+		buffer = hamming_pin_page(path->index, child, path->strategy);
+	}
+	if (path->depth == 0)
+		hamming_corrupted(path->index, HAMMING_ROOT(path->table),
+						  "page is not the root of a table");
+	UnlockReleaseBuffer(buffer);
+	return InvalidBuffer;
+}
+
+/*
+ * Find the page of a level of the path's table, 0 for a leaf, that covers the
+ * key, below the greatest one: or the root where the table has no such level.
  *
  * On entry the caller holds no buffer lock.  On return the page is locked in
- * mode, BUFFER_LOCK_SHARE or BUFFER_LOCK_EXCLUSIVE.  Error: XX002, also where
- * no page covers the key.
+ * mode, BUFFER_LOCK_SHARE or BUFFER_LOCK_EXCLUSIVE, and its pin is the caller's
+ * to release.  path pins the inner pages on the way, that page among them if it
+ * is one.  Error: XX002, also where no page covers the key.
  *
- * hamming_path_find() in path.c follows the same protocol.  So do
- * search_leaf() and find_rows() in search.c, which go on from there to a
- * leaf.  What must stay equal in all:
- *
- * 1. One page is locked at a time: the parent is unlocked before the child's
- *    lock is waited for.
- * 2. The level and the child are read under the lock of the parent; the level
- *    of a root is read again under each lock, as a root may grow.  (A search
- *    has read in advance which leaves come next, and for which keys.)
- * 3. Under each new lock hamming_page_check() and then hamming_page_is_for()
- *    look at the page.  Where the page is another one by now, the descent goes
- *    back, without any lock.
- * 4. It goes back HAMMING_MAX_DESCENTS times at most, and after a page that
- *    was not the right one it can be canceled.  (A root that has grown is
- *    simply read again.)
+ * This is the only descent.  It locks one page at a time: it unlocks the parent
+ * before it waits for the child's lock.  It reads the level and the child under
+ * the lock of the parent, and looks at each page again under that page's lock.
+ * Where the page is another one by now, the descent goes back to the page
+ * above, and not to the root.  A root is never another page, but may have
+ * grown: so its level is read under each lock.
  */
 Buffer
-hamming_find(Relation index, int table, int level, HammingKey key, int mode,
-			 BufferAccessStrategy strategy)
+hamming_descend(HammingPath *path, int level, HammingKey key, int mode)
 {
 	int			descents;
 
 	for (descents = 0; descents < HAMMING_MAX_DESCENTS; descents++)
 	{
-		BlockNumber block = HAMMING_ROOT(table);
-		Buffer		buffer = hamming_read(index, block, BUFFER_LOCK_SHARE,
-										  strategy);
-		Page		page = BufferGetPage(buffer);
-		int			height = hamming_special(page)->level;
+		int			height;
+		Buffer		buffer = pop_step(path, level, key, &height);
 
-		if (!hamming_page_is_for(page, table, height, key))
-			hamming_corrupted(index, block, "page is not the root of a table");
-		if (height < level)
-		{
-			UnlockReleaseBuffer(buffer);
-			return InvalidBuffer;
-		}
-		if (height == level && mode != BUFFER_LOCK_SHARE)
-		{
-			/* a root may grow, but is never another page */
-			LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-			LockBuffer(buffer, mode);
-			hamming_page_check(index, buffer);
-			if (hamming_special(page)->level != level)
-			{
-				UnlockReleaseBuffer(buffer);
-				continue;
-			}
-		}
-		while (height > level)
-		{
-			block = hamming_inner_child(page, hamming_inner_find(page, key));
-			UnlockReleaseBuffer(buffer);
-			height--;
-			buffer = hamming_read(index, block,
-								  height == level ? mode : BUFFER_LOCK_SHARE,
-								  strategy);
-			page = BufferGetPage(buffer);
-			if (!hamming_page_is_for(page, table, height, key))
-				break;
-		}
-		/* not a page above it, even if that one has come down to the level */
-		if (height == level && hamming_page_is_for(page, table, level, key))
+		buffer = go_down(path, buffer, height, level, key, mode);
+		if (BufferIsValid(buffer))
 			return buffer;
-		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
 	}
-	hamming_corrupted(index, HAMMING_ROOT(table),
+	hamming_corrupted(path->index, HAMMING_ROOT(path->table),
 					  "no page covers a key of the table");
+}
+
+/*
+ * Find the page of a table's level that hamming_descend() finds, from the root.
+ * strategy may be NULL.  Returns InvalidBuffer if the table has no such level.
+ * Locks: as hamming_descend(), but no inner page stays pinned.
+ */
+Buffer
+hamming_find(Relation index, int table, int level, HammingKey key, int mode,
+			 BufferAccessStrategy strategy)
+{
+	HammingPath path;
+	Buffer		buffer;
+
+	path.index = index;
+	path.strategy = strategy;
+	path.table = table;
+	path.depth = 0;
+	buffer = hamming_descend(&path, level, key, mode);
+	hamming_path_end(&path);
+	if (hamming_special(BufferGetPage(buffer))->level == level)
+		return buffer;
+	UnlockReleaseBuffer(buffer);
+	return InvalidBuffer;
 }
 
 /*
@@ -209,9 +310,9 @@ hamming_find(Relation index, int table, int level, HammingKey key, int mode,
  * the caller holds no buffer lock, and may hold pins.  On return the page is
  * pinned, and not locked.
  */
-Buffer
-hamming_pin(Relation index, int table, int level, HammingKey key,
-			BufferAccessStrategy strategy)
+static Buffer
+pin(Relation index, int table, int level, HammingKey key,
+	BufferAccessStrategy strategy)
 {
 	Buffer		buffer = hamming_find(index, table, level, key,
 									  BUFFER_LOCK_SHARE, strategy);
@@ -222,8 +323,9 @@ hamming_pin(Relation index, int table, int level, HammingKey key,
 }
 
 /*
- * Lock a page that hamming_pin() has returned for the same table, level and
- * key.  Returns false if the page no longer covers the key.
+ * Lock a page that hamming_find() has returned for the same table, level and
+ * key, and that was unlocked since.  Returns false if the page no longer covers
+ * the key.
  *
  * On entry the page is pinned, and the pages whose locks the caller holds have
  * lower roles (rule 3).  On return the page is locked exclusively, whatever
@@ -233,8 +335,7 @@ bool
 hamming_lock_pinned(Relation index, Buffer buffer, int table, int level,
 					HammingKey key)
 {
-	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-	hamming_page_check(index, buffer);
+	hamming_lock(index, buffer, BUFFER_LOCK_EXCLUSIVE);
 	return hamming_page_is_for(BufferGetPage(buffer), table, level, key);
 }
 
@@ -338,9 +439,9 @@ hamming_make_room(Relation index, int table, int level, HammingKey key)
 		return;
 	/* before the first lock (rule 6) */
 	spare = hamming_find_spare(index);
-	full = hamming_pin(index, table, level, key, NULL);
+	full = pin(index, table, level, key, NULL);
 	if (BufferGetBlockNumber(full) != HAMMING_ROOT(table))
-		parent = hamming_pin(index, table, level + 1, key, NULL);
+		parent = pin(index, table, level + 1, key, NULL);
 	test_stop("make room");
 
 	if (hamming_lock_pinned(index, full, table, level, key) &&
@@ -442,8 +543,8 @@ hamming_merge(Relation index, int table, int level, HammingKey key,
 		ReleaseBuffer(left);
 		return false;
 	}
-	right = hamming_pin(index, table, level, next, strategy);
-	parent = hamming_pin(index, table, level + 1, next, strategy);
+	right = pin(index, table, level, next, strategy);
+	parent = pin(index, table, level + 1, next, strategy);
 	Assert(left != right);
 	test_stop("merge");
 
@@ -461,4 +562,73 @@ hamming_merge(Relation index, int table, int level, HammingKey key,
 	else
 		ReleaseBuffer(right);
 	return merged;
+}
+
+/* Return how many pages a walk through the index reads ahead. */
+int
+hamming_walk_distance(Relation index)
+{
+	Oid			tablespace = index->rd_rel->reltablespace;
+
+	return get_tablespace_maintenance_io_concurrency(tablespace);
+}
+
+/*
+ * A walk comes to the page that covers the key.  Let the operating system read
+ * the next pages below the same parent, as many as maintenance_io_concurrency
+ * says.
+ *
+ * On entry and on return the caller holds no lock.  A page of the level above
+ * is locked meanwhile.
+ */
+void
+hamming_read_ahead(HammingReadAhead *ahead, HammingKey key)
+{
+	int			distance = hamming_walk_distance(ahead->index);
+	HammingKey	from = ahead->until;
+	Buffer		parent;
+	Page		page;
+	int			rank;
+	int			last;
+
+	if (distance == 0 || hamming_key_compare(key, ahead->again) < 0)
+		return;
+	if (hamming_key_compare(from, key) < 0)
+		from = key;
+	ahead->again = ahead->until = hamming_greatest_key;
+	if (hamming_key_compare(from, hamming_greatest_key) >= 0)
+		return;
+	parent = hamming_find(ahead->index, ahead->table, ahead->level + 1, from,
+						  BUFFER_LOCK_SHARE, ahead->strategy);
+	if (!BufferIsValid(parent))
+		return;
+	page = BufferGetPage(parent);
+	rank = hamming_inner_find(page, from);
+	last = Min(rank + distance, hamming_page_count(page));
+	ahead->again = hamming_inner_key(page, (rank + last) / 2);
+	ahead->until = last < hamming_page_count(page)
+		? hamming_inner_key(page, last) : hamming_special(page)->high;
+	for (; rank < last; rank++)
+		hamming_prefetch(ahead->index, hamming_inner_child(page, rank));
+	UnlockReleaseBuffer(parent);
+}
+
+/*
+ * Let the operating system read the leaf that covers the key.  On entry and on
+ * return the caller holds no lock.  The leaf's parent is locked meanwhile.
+ */
+void
+hamming_prefetch_leaf(Relation index, int table, HammingKey key)
+{
+	Buffer		parent = hamming_find(index, table, 1, key, BUFFER_LOCK_SHARE,
+									  NULL);
+	Page		page;
+	BlockNumber block;
+
+	if (!BufferIsValid(parent))
+		return;
+	page = BufferGetPage(parent);
+	block = hamming_inner_child(page, hamming_inner_find(page, key));
+	UnlockReleaseBuffer(parent);
+	hamming_prefetch(index, block);
 }
