@@ -14,7 +14,10 @@
 
 #include "am/am.h"
 
-/* Is a locked page in no table?  A new page has been added, and not used. */
+/*
+ * Is a locked page in no table?  A page of zeros is in none, either: a process
+ * has added it to the file, and put nothing on it before it ended or crashed.
+ */
 static bool
 is_free(Relation index, Buffer buffer)
 {
