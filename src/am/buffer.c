@@ -20,11 +20,11 @@
 #define MOST_LINES 16			/* of a leaf that are fetched in advance */
 
 /*
- * The buffers in which this session has seen pages: the page p of an index
- * number i in the element (p + i * STRIDE) % RECENT_BUFFERS.  Another page may
- * be there by now: who uses the buffer looks.  Elements are 0, which is no
- * buffer, until then.  The array takes 1 MB, for pages of 2 GB, and the
- * operating system gives memory to what is used of it.
+ * The buffers in which this session has seen pages of indexes: page p of the
+ * index with OID i in element (p + i * STRIDE) % RECENT_BUFFERS.  Pages may
+ * share an element, and a buffer may have another page by now: who uses the
+ * buffer looks.  The array takes 1 MB, for pages of 2 GB, and the operating
+ * system gives memory to what is used of it.
  */
 #define RECENT_BUFFERS (1 << 18)
 #define STRIDE 0x9E3779B1		/* an odd number: spreads the indexes */
@@ -91,7 +91,9 @@ hamming_pin_page(Relation index, BlockNumber block,
 		hamming_corrupted(index, block, "page has no number");
 	if (looked_for > 0)
 		looked_for--;
+	/* a temporary index may have the file number of another one */
 	else if (BufferIsValid(*recent) &&
+			 BufferIsLocal(*recent) == RelationUsesLocalBuffers(index) &&
 			 ReadRecentBuffer(index->rd_locator, MAIN_FORKNUM, block, *recent))
 	{
 		/* as ReadBufferExtended() counts it */
