@@ -8,18 +8,18 @@
  * before ended.  The radius grows from round to round as long as a search
  * reads few leaves, and then becomes as large as can be.
  *
- * A round keeps the rows of the lowest ranks, capacity of them.  Where it finds
- * more, the next round has the same radius, and keeps CAPACITY_GROWTH times as
- * many.  When these would take more than work_mem, a last round sorts all rows
- * that are left, on disk if need be.  So the number of rounds within a radius
- * depends on work_mem, and not on the number of rows: it is four with 4 MB.
+ * A round sorts the rows that it finds, and keeps those of the lowest ranks,
+ * capacity of them.  Where it finds more, the next round has the same radius,
+ * and keeps CAPACITY_GROWTH times as many.  When these would take more than
+ * work_mem, a last round keeps all rows that are left, on disk if need be.  So
+ * the number of rounds within a radius depends on work_mem, and not on the
+ * number of rows: it is four with 4 MB.
  */
 #include "postgres.h"
 
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "utils/memutils.h"
 #include "utils/tuplesort.h"
 
 #include "am/am.h"
@@ -27,7 +27,7 @@
 #define TID_BITS 48				/* of a rank; the distance is above them */
 
 /*
- * The first round keeps more rows than most queries want, in 4 kB.  The factor
+ * The first round keeps more rows than most queries want.  The factor
  * is large to keep the rounds few: each reads again what the ones before it
  * have read.
  */
@@ -46,13 +46,6 @@
  */
 #define MAX_PART (1.0 / 8)
 
-#define ST_SORT sort_ranks
-#define ST_ELEMENT_TYPE uint64
-#define ST_COMPARE(a, b) ((*(a) > *(b)) - (*(a) < *(b)))
-#define ST_SCOPE static
-#define ST_DEFINE
-#include "lib/sort_template.h"
-
 struct HammingNearest
 {
 	Fingerprint centre;
@@ -64,20 +57,11 @@ struct HammingNearest
 
 	uint64		from;			/* rows below this rank have been found */
 	int			radius;			/* of the last round; -1 before the first */
-	int			capacity;		/* rows that a round keeps */
-	uint64	   *ranks;			/* what the last round kept, sorted; room for
-								 * 2 * capacity */
-	int			count;			/* of ranks */
-	int			position;		/* of the next one to return */
-	Tuplesortstate *sort;		/* what the last round sorts; NULL where it
-								 * keeps */
+	int64		capacity;		/* rows that a round keeps */
+	Tuplesortstate *sort;		/* ranks that the last round found, or NULL */
+	int64		left;			/* to be returned of these, from the least on */
+	bool		dropped;		/* has it found more than it keeps? */
 };
-
-static int
-rank_distance(uint64 rank)
-{
-	return (int) (rank >> TID_BITS);
-}
 
 /* Return the least rank above all ranks of the distance. */
 static uint64
@@ -114,98 +98,49 @@ hamming_nearest_begin(HammingSearch *search, HammingMatch *matches,
 							 balls[i].radius);
 	nearest->radius = -1;
 	nearest->capacity = FIRST_CAPACITY;
-	nearest->ranks = palloc(2 * FIRST_CAPACITY * sizeof(uint64));
 	return nearest;
 }
 
 /*
- * Get the ranks of the next matches, from nearest->from on.  Returns false
- * after the last matches.
+ * Find the rows within the radius, from nearest->from on, and sort their ranks.
+ * Only the lowest, capacity of them, are wanted.  As soon as as many have been
+ * found within a smaller radius, the search goes on with that one.
  */
-static bool
-next_ranks(HammingNearest *nearest, uint64 *ranks, int *count)
-{
-	int			found = hamming_search_next(nearest->search, nearest->matches);
-	int			i;
-
-	*count = 0;
-	for (i = 0; i < found; i++)
-	{
-		HammingMatch *match = &nearest->matches[i];
-		uint64		rank = ((uint64) match->distance << TID_BITS) | match->tid;
-
-		if (rank >= nearest->from &&
-			hamming_in_balls(match->fingerprint, nearest->balls,
-							 nearest->ball_count))
-			ranks[(*count)++] = rank;
-	}
-	return found >= 0;
-}
-
-/*
- * On entry nearest->ranks has every rank below bound that this round has
- * found.  Sort the ranks, and keep the lowest, at most capacity.  Return the
- * bound for which the same holds on return: the least rank that is dropped, if
- * one is.
- */
-static uint64
-keep_lowest(HammingNearest *nearest, uint64 bound)
-{
-	sort_ranks(nearest->ranks, nearest->count);
-	if (nearest->count <= nearest->capacity)
-		return bound;
-	nearest->count = nearest->capacity;
-	return nearest->ranks[nearest->capacity];
-}
-
-/*
- * Find the next rows within the radius, at most capacity; keep their ranks.
- *
- * Whenever 2 * capacity ranks are kept, the upper half is dropped: the round
- * then needs only rows below the least rank that was dropped.
- */
-static void
-keep_round(HammingNearest *nearest)
-{
-	uint64		bound = rank_beyond(nearest->radius);
-	uint64		ranks[HAMMING_MATCHES];
-	int			count;
-	int			i;
-
-	nearest->count = nearest->position = 0;
-	while (next_ranks(nearest, ranks, &count))
-		for (i = 0; i < count; i++)
-		{
-			if (ranks[i] >= bound)
-				continue;
-			nearest->ranks[nearest->count++] = ranks[i];
-			if (nearest->count == 2 * nearest->capacity)
-			{
-				bound = keep_lowest(nearest, bound);
-				hamming_search_lower_radius(nearest->search,
-											rank_distance(bound));
-			}
-		}
-	nearest->from = keep_lowest(nearest, bound);
-}
-
-/* Sort the ranks of all rows within the radius from nearest->from on. */
 static void
 sort_round(HammingNearest *nearest)
 {
-	uint64		ranks[HAMMING_MATCHES];
-	int			count;
+	int64		found[HAMMING_BITS + 1] = {0};	/* by distance */
+	int64		within = 0;		/* found within the radius */
+	int			radius = nearest->radius;
+	int			matches;
 	int			i;
 
-	nearest->count = nearest->position = 0;
-	nearest->sort = tuplesort_begin_datum(INT8OID, Int8LessOperator,
-										  InvalidOid, false, work_mem, NULL,
-										  TUPLESORT_NONE);
-	while (next_ranks(nearest, ranks, &count))
-		for (i = 0; i < count; i++)
-			tuplesort_putdatum(nearest->sort, Int64GetDatum(ranks[i]), false);
+	nearest->left = 0;
+	while ((matches = hamming_search_next(nearest->search,
+										  nearest->matches)) >= 0)
+	{
+		for (i = 0; i < matches; i++)
+		{
+			HammingMatch *match = &nearest->matches[i];
+			uint64		rank = ((uint64) match->distance << TID_BITS) |
+			match->tid;
+
+			if (rank < nearest->from || match->distance > radius ||
+				!hamming_in_balls(match->fingerprint, nearest->balls,
+								  nearest->ball_count))
+				continue;
+			tuplesort_putdatum(nearest->sort, Int64GetDatum(rank), false);
+			nearest->left++;
+			found[match->distance]++;
+			within++;
+		}
+		while (within - found[radius] >= nearest->capacity)
+			within -= found[radius--];
+		hamming_search_lower_radius(nearest->search, radius);
+	}
 	tuplesort_performsort(nearest->sort);
-	nearest->from = rank_beyond(nearest->radius);
+	nearest->dropped = nearest->left > nearest->capacity;
+	nearest->left = Min(nearest->left, nearest->capacity);
 }
 
 /*
@@ -230,51 +165,47 @@ next_radius(HammingNearest *nearest)
 static bool
 next_round(HammingNearest *nearest)
 {
-	Size		size;
-
-	if (nearest->from < rank_beyond(nearest->radius))
-	{
-		/* the last round has dropped rows within the radius */
+	if (nearest->dropped)
 		nearest->capacity *= CAPACITY_GROWTH;
-	}
 	else if (nearest->radius >= nearest->limit)
 		return false;
 	else
+	{
+		nearest->from = rank_beyond(nearest->radius);
 		nearest->radius = next_radius(nearest);
+	}
+	/* a sort with a bound has up to twice as many in memory, in 24 bytes each */
+	if (nearest->capacity > work_mem * (int64) 1024 / 48)
+		nearest->capacity = PG_INT64_MAX;
 
 	hamming_search_begin(nearest->search, nearest->centre, nearest->radius);
-	size = 2 * nearest->capacity * sizeof(uint64);
-	if (size > Min(work_mem * (Size) 1024, MaxAllocSize))
-		sort_round(nearest);
-	else
-	{
-		nearest->ranks = repalloc(nearest->ranks, size);
-		keep_round(nearest);
-	}
+	nearest->sort = tuplesort_begin_datum(INT8OID, Int8LessOperator,
+										  InvalidOid, false, work_mem, NULL,
+										  TUPLESORT_ALLOWBOUNDED);
+	if (nearest->capacity < PG_INT64_MAX)
+		tuplesort_set_bound(nearest->sort, nearest->capacity);
+	sort_round(nearest);
 	hamming_search_end(nearest->search);
 	return true;
 }
 
-/* Returns false after the last rank that the last round found. */
+/* Returns false after the last rank that the last round keeps. */
 static bool
 next_rank(HammingNearest *nearest, uint64 *rank)
 {
 	Datum		datum;
 	bool		isnull;
 
-	if (nearest->position < nearest->count)
+	if (nearest->left > 0)
 	{
-		*rank = nearest->ranks[nearest->position++];
-		return true;
-	}
-	if (nearest->sort == NULL)
-		return false;
-	if (tuplesort_getdatum(nearest->sort, true, true, &datum, &isnull, NULL))
-	{
+		nearest->left--;
+		tuplesort_getdatum(nearest->sort, true, true, &datum, &isnull, NULL);
 		*rank = DatumGetInt64(datum);
+		nearest->from = *rank + 1;
 		return true;
 	}
-	tuplesort_end(nearest->sort);
+	if (nearest->sort != NULL)
+		tuplesort_end(nearest->sort);
 	nearest->sort = NULL;
 	return false;
 }
@@ -292,7 +223,7 @@ hamming_nearest_next(HammingNearest *nearest, uint64 *tid, int *distance)
 		if (!next_round(nearest))
 			return false;
 	*tid = rank & ((UINT64CONST(1) << TID_BITS) - 1);
-	*distance = rank_distance(rank);
+	*distance = (int) (rank >> TID_BITS);
 	return true;
 }
 
