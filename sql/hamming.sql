@@ -168,5 +168,49 @@ SELECT hamming_index_check('shell_fp');
 ROLLBACK;
 DROP TABLE shell;
 
+-- no index-only scan, which would read a column that the index cannot return, whatever
+-- is disabled
+CREATE FUNCTION same_counts(enabled text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+	node text;
+	statement text;
+	result int;
+	same boolean := true;
+BEGIN
+	FOREACH node IN ARRAY '{seqscan,indexscan,indexonlyscan,bitmapscan,sort}'::text[] LOOP
+		PERFORM set_config('enable_' || node, (node = ANY (string_to_array(enabled, ' ')))::text, true);
+	END LOOP;
+	FOREACH statement IN ARRAY ARRAY[
+		'SELECT count(*) FROM partial_rows WHERE id < 100', 'SELECT count(*) + 99 - 1500 FROM partial_rows',
+		'SELECT 99 WHERE EXISTS (SELECT FROM partial_rows WHERE id < 100)',
+		'SELECT 99 WHERE NOT EXISTS (SELECT FROM partial_rows WHERE id < 100 AND fp IS NULL)',
+		'SELECT count(*) * 33 FROM (SELECT FROM partial_rows WHERE id < 100 LIMIT 3) s',
+		'SELECT count(*) * 33 FROM (SELECT FROM partial_rows LIMIT 3) s',
+		'SELECT count(*) * 9 FROM generate_series(1, 11) i WHERE EXISTS
+			(SELECT FROM partial_rows WHERE id < 100)',
+		'SELECT count(*) FROM (SELECT 1 AS x FROM partial_rows WHERE id < 100 ORDER BY x) s',
+		'SELECT count(*) FROM (SELECT id FROM partial_rows WHERE id < 100
+			ORDER BY fp <-> ''0123456789abcdef'') s'] LOOP
+		EXECUTE statement INTO result;
+		same := same AND result = 99;
+	END LOOP;
+	RETURN same;
+END $$;
+CREATE TABLE partial_rows AS SELECT i AS id, left(md5(i::text), 16)::simhash64 AS fp
+FROM generate_series(1, 1500) i;
+CREATE INDEX partial_fp ON partial_rows USING hamming (fp) WHERE id < 100;
+CREATE INDEX partial_all ON partial_rows USING hamming (fp);
+VACUUM ANALYZE partial_rows;
+SELECT count(*), bool_and(same_counts(concat_ws(' ', a, b, c, d, e)))
+FROM (VALUES ('seqscan'), (NULL)) a (a), (VALUES ('indexscan'), (NULL)) b (b),
+	(VALUES ('indexonlyscan'), (NULL)) c (c), (VALUES ('bitmapscan'), (NULL)) d (d),
+	(VALUES ('sort'), (NULL)) e (e);
+-- a bitmap scan finds the rows of the partial index
+SET enable_seqscan = off;
+SELECT plan_lines('SELECT count(*) FROM partial_rows WHERE id < 100', 'Scan');
+RESET enable_seqscan;
+DROP TABLE partial_rows;
+DROP FUNCTION same_counts;
+
 CALL for_each_table('DROP TABLE %1$s');
 DROP FUNCTION index_names;

@@ -97,7 +97,7 @@ DECLARE n CURSOR FOR SELECT id FROM many WHERE fp <-> :'centre' <= :few + 12;
 MOVE 1000 IN n;
 COMMIT;
 -- no column is wanted, and yet no index-only scan
-EXPLAIN (COSTS OFF) SELECT count(*) FROM many;
+SELECT index_use('SELECT count(*) FROM many');
 SELECT count(*) FROM many;
 RESET enable_bitmapscan;
 RESET enable_seqscan;

@@ -15,11 +15,13 @@
 #include "access/genam.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "utils/float.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 #include "utils/spccache.h"
 
 #include "am/am.h"
+#include "type/compat.h"
 #include "type/selectivity.h"
 
 /* Times cpu_operator_cost; a leaf costs about five rows (doc/indexing.md 4). */
@@ -91,51 +93,6 @@ page_io_cost(PlannerInfo *root, IndexOptInfo *index, bool sequential)
 }
 
 /*
- * Make an index-only scan a plain index scan.  Return the cost of the
- * all-visible heap pages, which cost_index() has left out.
- *
- * PostgreSQL plans an index-only scan of any index where no column is wanted,
- * as for count(*).  A hamming index has none: nothing keeps a row that a scan
- * has seen in the index from being removed before the scan looks at the
- * visibility map.  A high cost would not do: where every other path is
- * disabled, the index-only scan would be chosen, and fail.
- *
- * path->path.pathtype may be changed here, by costsize.c, pathnode.c and
- * createplan.c of 15.18, and of 16 to 19 when their branches were made:
- *
- * - cost_index() copies the field to its variable indexonly, calls
- *   hamming_cost_estimate(), and then reads only the variable.
- * - createplan.c makes a plain index scan by the new value.  An IndexPath for
- *   such a scan has the same fields, set in the same way.  In other places the
- *   planner treats both types alike.
- * - Where reparameterize_path() copies the path, cost_index() takes the copy
- *   for a plain scan from the beginning, and nothing is added here.
- *
- * Should a later version keep the first type, the scan raises "no data
- * returned for index-only scan" (nodeIndexonlyscan.c).  No result is wrong.
- *
- * The cost that is added is about right where the index has all rows and is
- * scanned once.  For a partial index it is too low, as rows counts the
- * predicate twice.  For a repeated scan it is too high.  A bitmap scan of the
- * same path pays for these pages twice, which favours the plain scan.  Whether
- * the path is disabled was decided before: up to 18 by enable_indexscan, in 19
- * by enable_indexonlyscan.
- */
-static Cost
-as_plain_scan(PlannerInfo *root, IndexPath *path, double rows)
-{
-	RelOptInfo *rel = path->indexinfo->rel;
-	double		random_cost;
-
-	if (path->path.pathtype != T_IndexOnlyScan)
-		return 0;
-	path->path.pathtype = T_IndexScan;
-	get_tablespace_page_costs(rel->reltablespace, &random_cost, NULL);
-	return index_pages_fetched(rows, rel->pages, path->indexinfo->pages, root) *
-		rel->allvisfrac * random_cost;
-}
-
-/*
  * Set shapes[j] to the shape of block table j, for each of them.  Return their
  * number.  The roots tell how many leaves the tables have in proportion, and
  * the planner how many in all.
@@ -197,8 +154,7 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	search = searches * (plan.tables * descent + plan.leaves * leaf);
 	*startup_cost = descent + index_other_operands_eval_cost(root, quals);
 	*total_cost = *startup_cost + search +
-		rows * (cpu_index_tuple_cost + cpu_operator_cost) +
-		as_plain_scan(root, path, rows);
+		rows * (cpu_index_tuple_cost + cpu_operator_cost);
 
 	/*
 	 * An ordered scan reads few leaves where the nearest rows are near, and
@@ -211,4 +167,20 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	 */
 	if (path->indexorderbys == NIL)
 		*startup_cost += search / 2;
+
+	/*
+	 * PostgreSQL plans an index-only scan of any index where no column is
+	 * wanted, as for count(*).  A hamming index has none: nothing keeps a row
+	 * that a scan has seen in the index from being removed before the scan
+	 * looks at the visibility map.  Here a path for such a scan becomes worse
+	 * than that for the sequential scan, which every table has, also a
+	 * disabled one.  cost_index() makes the path's total cost NaN, so that
+	 * neither path is cheaper in total, and add_path() decides by the startup
+	 * costs.  A bitmap scan has its costs from *total_cost.
+	 */
+	if (path->path.pathtype == T_IndexOnlyScan)
+	{
+		*startup_cost = get_float8_infinity();
+		disable_path(&path->path);
+	}
 }

@@ -142,11 +142,16 @@ extern PGDLLEXPORT void _PG_init(void);
 #define NodeInstrumentation Instrumentation
 #endif
 
-/* From PostgreSQL 18 on a path counts what is disabled below it. */
+/*
+ * From PostgreSQL 18 on a path counts what is disabled below it.  That of a scan
+ * counts 1 at most.
+ */
 #if PG_VERSION_NUM >= 180000
+#define disable_path(path) ((path)->disabled_nodes = 2)
 #define set_disabled_nodes(path, outer, inner) \
 	((path)->disabled_nodes = (outer)->disabled_nodes + (inner)->disabled_nodes)
 #else
+#define disable_path(path) ((void) 0)
 #define set_disabled_nodes(path, outer, inner) ((void) 0)
 #endif
 
