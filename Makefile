@@ -21,12 +21,10 @@ WIDE = \
 	src/am/parallel \
 	src/am/plan \
 	src/am/radix \
-	src/am/routines \
 	src/am/scan \
 	src/am/search \
 	src/am/sort \
 	src/am/space \
-	src/am/stats \
 	src/am/tree \
 	src/am/vacuum \
 	src/am/wal \
@@ -66,8 +64,6 @@ OBJS = $(WIDE:=.o) $(WIDE:=_128.o) \
 	src/planner.o \
 	src/am/handler.o \
 	src/am/inspect.o \
-	src/am/named.o \
-	src/am/validate.o \
 	src/dedup/components.o \
 	src/dedup/distances.o \
 	src/dedup/id_groups.o \

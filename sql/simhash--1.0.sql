@@ -2090,9 +2090,10 @@ CREATE FUNCTION hamming_index_stats(
 COMMENT ON FUNCTION hamming_index_stats(regclass) IS
 	'size and shape of a hamming index';
 
-CREATE FUNCTION hamming_index_check(index regclass) RETURNS void
+CREATE FUNCTION hamming_index_check(index regclass, heap bool DEFAULT true)
+	RETURNS void
 	AS 'MODULE_PATHNAME' LANGUAGE C STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION hamming_index_check(regclass) IS
+COMMENT ON FUNCTION hamming_index_check(regclass, bool) IS
 	'verify a hamming index, and that it agrees with its table';
 
 -------------------------------------------------------------------------------

@@ -147,6 +147,9 @@ $standby->init_from_backup($primary, 'base', has_streaming => 1, has_restoring =
 $standby->append_conf('postgresql.conf', 'max_standby_streaming_delay = -1');
 $standby->start;
 $primary->wait_for_catchup($standby);
+# the half of the check that needs no lock of the table
+my $structure = "SELECT hamming_index_check('docs_fp', heap => false),
+	hamming_index_check('docs_wide', heap => false)";
 my $load = start_load($primary, 5);
 for my $i (1 .. 5)
 {
@@ -155,8 +158,15 @@ for my $i (1 .. 5)
 		  ) =~ s/\n//gr,
 		'',
 		"standby: the index agrees with the table under load, $i");
+	is( $_->safe_psql('postgres', "$structure; $structure"), "|\n|",
+		$_->name . ": the indexes are sound under load, $i") for $primary, $standby;
 }
 ok($load->finish, 'the load on the primary ended without an error');
+my (undef, undef, $refused) = $standby->psql('postgres',
+	"\\set VERBOSITY verbose\nSELECT hamming_index_check('docs_fp')");
+like($refused,
+	qr/ERROR:  55000: .* on a standby\nHINT:  Check the index alone: hamming_index_check\(index, heap => false\)\./,
+	'standby: the check of index and table says what can be checked there');
 
 # indexes that are made while their table changes
 $load = start_load($primary, 5);

@@ -26,7 +26,6 @@
 #include "utils/rel.h"
 
 #include "am/handler.h"
-#include "type/number_sort.h"
 #include "type/simhash.h"
 
 /* Keys */
@@ -67,34 +66,8 @@ hamming_key_compare(HammingKey a, HammingKey b)
 	return (a.tid > b.tid) - (a.tid < b.tid);
 }
 
-/*
- * A key as numbers of 64 bits, in the order of keys: the words of its bits, and
- * its TID.
- */
+/* A key in words, in the order of keys: those of its bits, and its TID. */
 #define HAMMING_KEY_WORDS (FINGERPRINT_WORDS + 1)
-
-static inline void
-hamming_sort_put(struct Tuplesortstate *sort, HammingKey key)
-{
-	uint64		words[HAMMING_KEY_WORDS];
-
-	fingerprint_to_words(key.bits, words);
-	words[FINGERPRINT_WORDS] = key.tid;
-	simhash_number_sort_put(sort, words, HAMMING_KEY_WORDS);
-}
-
-/* Get the next key in order.  After the last one return false. */
-static inline bool
-hamming_sort_get(struct Tuplesortstate *sort, HammingKey *key)
-{
-	uint64		words[HAMMING_KEY_WORDS];
-
-	if (!simhash_number_sort_get(sort, words, HAMMING_KEY_WORDS))
-		return false;
-	*key = hamming_key(fingerprint_from_words(words),
-					   words[FINGERPRINT_WORDS]);
-	return true;
-}
 
 /* Above the TIDs of all rows. */
 #define HAMMING_BEYOND_TIDS (UINT64CONST(1) << 48)
@@ -639,10 +612,8 @@ extern void hamming_cost_estimate(PlannerInfo *root, IndexPath *path,
 								  Cost *total_cost, Selectivity *selectivity,
 								  double *correlation, double *pages);
 
-/* stats.c */
-extern void hamming_read_stats(Relation index, HammingStats *stats);
-
 /* check.c */
 extern void hamming_check(Relation heap, Relation index);
+extern void hamming_read_stats(Relation index, HammingStats *stats);
 
 #endif							/* SIMHASH_AM_H */

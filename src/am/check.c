@@ -1,12 +1,36 @@
 /*
  * check.c
- *	  What hamming_index_check() verifies of an index.
+ *	  What hamming_index_check() and hamming_index_stats() read of an index.
  *
- * Writers are locked out, so that the index stands still.  Every page must be
- * reached from a root exactly once, or be free.  What a page says of itself
- * must agree with what its parent says of it.  The entries of each table are
- * sorted, and compared: table 0 or that of NULLs must have each row of the
- * heap, and every other block table each fingerprint of table 0.
+ * The check has two halves.  The structural half needs no lock but that of a
+ * page at a time, so that it runs while others write, and on a standby.  Every
+ * change of the tree is one WAL record, made under the locks of all pages that
+ * it changes.  What the half verifies holds at each instant of a sound index:
+ *
+ * - what one page says of itself: the half looks at a copy of the page, made
+ *   under the page's lock;
+ * - that a page and its parent agree on the page's range.  Both are locked one
+ *   after the other, and a split or a merge may come between.  So where they
+ *   disagree both are read again, HAMMING_MAX_DESCENTS times at most;
+ * - that each fingerprint of table 0 is in the other block tables.  A
+ *   fingerprint that a walk through one of these has not met may have been
+ *   removed since the walk through table 0.  So both are looked at again, as
+ *   often: first table 0, then the other one.
+ *
+ * Each time that something is read again in vain, another process must have
+ * changed it between the two locks, and for a fingerprint have removed and
+ * inserted it.  No sound index comes near the limit.
+ *
+ * Each level is walked from the least key on.  The next page is the one that
+ * covers the end of the last page's range, so that each page on the level is
+ * met.  No page has two parents: each of them would have to begin where the
+ * page does.  For the entries see the head of tree.c: a walk by keys meets each
+ * of them once, whatever is split or merged meanwhile.
+ *
+ * The other half compares the index with the heap, and needs an index that
+ * stands still.  So do three checks that a writer would upset between two
+ * looks: no TID is in the index twice, as the row of a TID may be replaced; no
+ * fingerprint is without rows; each page is in a table or free.
  */
 #include "postgres.h"
 
@@ -16,57 +40,189 @@
 #include "catalog/index.h"
 #include "miscadmin.h"
 #include "utils/snapmgr.h"
-#include "utils/tuplesort.h"
 
-#include "am/am.h"
+#include "am/build.h"
 
-typedef struct Check
+#define ST_SORT sort_keys
+#define ST_ELEMENT_TYPE HammingKey
+#define ST_COMPARE(a, b) hamming_key_compare(*(a), *(b))
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/* Sorted keys, read back in order. */
+typedef struct KeySort
 {
-	Relation	index;
-	int			blocks;			/* of the index */
-	BlockNumber pages;
-	bool	   *seen;			/* by block: has the page been reached? */
-	Tuplesortstate *entries;	/* of the table that is being checked, not
-								 * rotated */
-	Tuplesortstate *tids;		/* of table 0 and that of NULLs, to find a row
-								 * that is there twice */
-	int			distance;		/* pages to read ahead */
-} Check;
+	HammingSorter *sorter;
+	HammingReader *reader;
+	const uint64 *words;		/* the next elements */
+	Size		count;
+} KeySort;
+
+/*
+ * Begin a sort of keys, or, where width is FINGERPRINT_WORDS, of their bits
+ * alone.  At any time one sort has all of maintenance_work_mem, or two share it.
+ */
+static KeySort
+begin_sort(int width, int memory)
+{
+	KeySort		sort = {0};
+
+	sort.sorter = hamming_sorter_begin(width, memory, NULL, HAMMING_LIST, 0);
+	return sort;
+}
 
 static void
-check_leaf(Check *check, BlockNumber block, Page page, int table)
+add_key(KeySort *sort, HammingKey key)
 {
+	uint64	   *words = hamming_sorter_add(sort->sorter);
+
+	fingerprint_to_words(key.bits, words);
+	if (sort->sorter->width > FINGERPRINT_WORDS)
+		words[FINGERPRINT_WORDS] = key.tid;
+}
+
+static void
+finish_sort(KeySort *sort)
+{
+	hamming_sorter_finish(sort->sorter);
+	sort->reader = hamming_sorter_read(sort->sorter);
+}
+
+/* Get the next key of a sort that is finished.  After the last, return false. */
+static bool
+next_sorted(KeySort *sort, HammingKey *key)
+{
+	int			width = sort->sorter->width;
+
+	if (sort->count == 0)
+		sort->words = hamming_reader_next(sort->reader, &sort->count);
+	if (sort->words == NULL)
+		return false;
+	key->bits = fingerprint_from_words(sort->words);
+	key->tid = width > FINGERPRINT_WORDS ? sort->words[FINGERPRINT_WORDS] : 0;
+	sort->words += width;
+	sort->count--;
+	return true;
+}
+
+static void
+end_sort(KeySort *sort)
+{
+	hamming_reader_end(sort->reader);
+	hamming_sorter_end(sort->sorter);
+}
+
+/* A walk through the entries of a table, in the order of their keys. */
+typedef struct Walk
+{
+	HammingReadAhead ahead;
+	HammingKey	next;			/* where the next leaf begins */
+	int			count;			/* keys of the last leaf */
+	int			position;		/* of the next one to return */
+	HammingKey	keys[HAMMING_LEAF_CAPACITY];
+} Walk;
+
+static void
+begin_walk(Walk *walk, Relation index, int table)
+{
+	memset(walk, 0, offsetof(Walk, keys));
+	walk->ahead.index = index;
+	walk->ahead.table = table;
+	walk->next = hamming_least_key;
+}
+
+/*
+ * Get the keys of the next leaf.  After the last leaf return false.  Of a leaf
+ * that a merge has made of one before and the next, only the latter's keys.
+ */
+static bool
+next_leaf(Walk *walk)
+{
+	HammingKey	from = walk->next;
+	Buffer		leaf;
+	Page		page;
 	int			i;
 
+	walk->count = walk->position = 0;
+	if (hamming_key_compare(from, hamming_greatest_key) >= 0)
+		return false;
+	CHECK_FOR_INTERRUPTS();
+	hamming_read_ahead(&walk->ahead, from);
+	leaf = hamming_find(walk->ahead.index, walk->ahead.table, 0, from,
+						BUFFER_LOCK_SHARE, NULL);
+	page = BufferGetPage(leaf);
 	for (i = 0; i < hamming_page_count(page); i++)
 	{
 		HammingKey	key = hamming_leaf_key(page, i);
 
-		if (i > 0 && i < hamming_special(page)->sorted &&
-			hamming_key_compare(hamming_leaf_key(page, i - 1), key) >= 0)
+		if (hamming_key_compare(key, from) >= 0)
+			walk->keys[walk->count++] = key;
+	}
+	walk->next = hamming_special(page)->high;
+	UnlockReleaseBuffer(leaf);
+	sort_keys(walk->keys, walk->count);
+	return true;
+}
+
+/* Get the next key of the table.  After the last one return false. */
+static bool
+next_key(Walk *walk, HammingKey *key)
+{
+	while (walk->position == walk->count)
+		if (!next_leaf(walk))
+			return false;
+	*key = walk->keys[walk->position++];
+	return true;
+}
+
+typedef struct Check
+{
+	Relation	index;
+	Relation	heap;			/* NULL for the structural half alone */
+	int			blocks;			/* of the index */
+	BlockNumber pages;			/* that have been found in tables */
+	Walk		walk;
+} Check;
+
+/*
+ * Check a copy of a leaf.  Of two equal keys both are on one leaf: the ranges of
+ * leaves part the keys among them.
+ */
+static void
+check_leaf(Check *check, BlockNumber block, Page page)
+{
+	HammingKey	keys[HAMMING_LEAF_CAPACITY];
+	HammingSpecial *special = hamming_special(page);
+	int			count = hamming_page_count(page);
+	int			i;
+
+	for (i = 0; i < count; i++)
+	{
+		keys[i] = hamming_leaf_key(page, i);
+		if (i > 0 && i < special->sorted &&
+			hamming_key_compare(keys[i - 1], keys[i]) >= 0)
 			hamming_corrupted(check->index, block, "entries are out of order");
-		if (!hamming_page_covers(page, key))
+		if (!hamming_page_covers(page, keys[i]))
 			hamming_corrupted(check->index, block,
 							  "entry is outside the range of its page");
-		if (table == HAMMING_NULLS && key.bits != 0)
+		if (special->table == HAMMING_NULLS && keys[i].bits != 0)
 			hamming_corrupted(check->index, block,
 							  "row without fingerprint has one");
-		if (hamming_table_has_tids(table))
-		{
-			hamming_check_tid(check->index, block, key.tid);
-			hamming_sort_put(check->tids,
-							 hamming_key(fingerprint_from_word(key.tid, 0), 0));
-		}
-		else
-			key.bits = hamming_unrotate(key.bits,
-										hamming_block_start(check->blocks,
-															table));
-		hamming_sort_put(check->entries, key);
+		if (hamming_table_has_tids(special->table))
+			hamming_check_tid(check->index, block, keys[i].tid);
 	}
+	sort_keys(keys, count);
+	for (i = 1; i < count; i++)
+		if (hamming_key_compare(keys[i - 1], keys[i]) == 0)
+			hamming_corrupted(check->index, block,
+							  hamming_table_has_tids(special->table)
+							  ? "a row is in the index twice"
+							  : "a fingerprint is in the table twice");
 }
 
 static void
-check_order(Check *check, BlockNumber block, Page page)
+check_inner(Check *check, BlockNumber block, Page page)
 {
 	int			count = hamming_page_count(page);
 	int			rank;
@@ -84,134 +240,294 @@ check_order(Check *check, BlockNumber block, Page page)
 			hamming_corrupted(check->index, block, "children are out of order");
 }
 
-/* Read ahead the child with a rank, if there is one, and a page for it. */
-static void
-prefetch_child(Check *check, Page page, int rank)
+/* Is the range of a page what its parent says, or of a root all keys? */
+static bool
+agrees_with_parent(Relation index, BlockNumber block,
+				   const HammingSpecial *special)
 {
-	if (check->distance > 0 && rank < hamming_page_count(page) &&
-		hamming_inner_child(page, rank) < check->pages)
-		hamming_prefetch(check->index, hamming_inner_child(page, rank));
-}
+	Buffer		buffer = hamming_find(index, special->table, special->level + 1,
+									  special->low, BUFFER_LOCK_SHARE, NULL);
+	HammingKey	low = hamming_least_key;
+	HammingKey	high = hamming_greatest_key;
+	BlockNumber child = HAMMING_ROOT(special->table);
 
-/*
- * Check a page and all pages below it.  table, level, low and high are what the
- * parent says of the page; level is -1 for a root, which may have any level.
- *
- * The page is copied under its lock, so that no lock is held while pages below
- * are read.
- */
-static void
-check_page(Check *check, BlockNumber block, int table, int level,
-		   HammingKey low, HammingKey high)
-{
-	Buffer		buffer;
-	PGAlignedBlock copy;
-	Page		page = (Page) copy.data;
-	HammingSpecial *special;
-	int			count;
-	int			rank;
-
-	CHECK_FOR_INTERRUPTS();
-	if (block >= check->pages)
-		hamming_corrupted(check->index, block, "page is beyond the end");
-	if (check->seen[block])
-		hamming_corrupted(check->index, block, "page has two parents");
-	check->seen[block] = true;
-	buffer = hamming_read(check->index, block, BUFFER_LOCK_SHARE, NULL);
-	memcpy(page, BufferGetPage(buffer), BLCKSZ);
-	UnlockReleaseBuffer(buffer);
-
-	special = hamming_special(page);
-	if (special->kind != HAMMING_PAGE_TREE || special->table != table ||
-		(level >= 0 && special->level != level))
-		hamming_corrupted(check->index, block,
-						  "page is not of the table and level of its parent");
-	if (hamming_key_compare(special->low, low) != 0 ||
-		hamming_key_compare(special->high, high) != 0)
-		hamming_corrupted(check->index, block,
-						  "range is not what the parent says");
-	if (special->level == 0)
+	if (BufferIsValid(buffer))
 	{
-		check_leaf(check, block, page, table);
-		return;
+		Page		page = BufferGetPage(buffer);
+		int			rank = hamming_inner_find(page, special->low);
+
+		child = hamming_inner_child(page, rank);
+		low = hamming_inner_key(page, rank);
+		high = rank + 1 < hamming_page_count(page)
+			? hamming_inner_key(page, rank + 1) : hamming_special(page)->high;
+		UnlockReleaseBuffer(buffer);
 	}
-	check_order(check, block, page);
-	count = hamming_page_count(page);
-	for (rank = 0; rank < check->distance; rank++)
-		prefetch_child(check, page, rank);
-	for (rank = 0; rank < count; rank++)
+	return child == block && hamming_key_compare(special->low, low) == 0 &&
+		hamming_key_compare(special->high, high) == 0;
+}
+
+/* Copy the page that covers the key, when page and parent agree. */
+static BlockNumber
+copy_page(Check *check, int table, int level, HammingKey key, Page page)
+{
+	BlockNumber block = InvalidBlockNumber;
+	int			i;
+
+	for (i = 0; i < HAMMING_MAX_DESCENTS; i++)
 	{
-		prefetch_child(check, page, rank + check->distance);
-		check_page(check, hamming_inner_child(page, rank), table,
-				   special->level - 1, hamming_inner_key(page, rank),
-				   rank + 1 < count ? hamming_inner_key(page, rank + 1) : high);
+		Buffer		buffer = hamming_find(check->index, table, level, key,
+										  BUFFER_LOCK_SHARE, NULL);
+
+		block = BufferGetBlockNumber(buffer);
+		memcpy(page, BufferGetPage(buffer), BLCKSZ);
+		UnlockReleaseBuffer(buffer);
+		if (agrees_with_parent(check->index, block, hamming_special(page)))
+			return block;
+		CHECK_FOR_INTERRUPTS();
 	}
-}
-
-/*
- * Five sorts share maintenance_work_mem: two of the heap, the entries of table
- * 0 and of another table, and the TIDs.
- */
-static Tuplesortstate *
-begin_sort(void)
-{
-	return simhash_number_sort_begin(HAMMING_KEY_WORDS,
-									 maintenance_work_mem / 5,
-									 TUPLESORT_RANDOMACCESS);
-}
-
-/* Check all pages of a table.  Returns its entries, not rotated, and sorted. */
-static Tuplesortstate *
-check_table(Check *check, int table)
-{
-	check->entries = begin_sort();
-	check_page(check, HAMMING_ROOT(table), table, -1, hamming_least_key,
-			   hamming_greatest_key);
-	tuplesort_performsort(check->entries);
-	return check->entries;
+	hamming_corrupted(check->index, block,
+					  "range is not what the parent says");
 }
 
 static void
-check_other_pages(Check *check)
+check_level(Check *check, int table, int level)
 {
-	BlockNumber block;
+	HammingReadAhead ahead = {.index = check->index,.table = table,
+	.level = level};
+	HammingKey	key = hamming_least_key;
 
-	for (block = HAMMING_FIXED_PAGES(check->blocks); block < check->pages;
-		 block++)
+	while (hamming_key_compare(key, hamming_greatest_key) < 0)
+	{
+		PGAlignedBlock copy;
+		Page		page = (Page) copy.data;
+		BlockNumber block;
+
+		CHECK_FOR_INTERRUPTS();
+		hamming_read_ahead(&ahead, key);
+		block = copy_page(check, table, level, key, page);
+		if (level == 0)
+			check_leaf(check, block, page);
+		else
+			check_inner(check, block, page);
+		check->pages++;
+		key = hamming_special(page)->high;
+	}
+}
+
+/* Return how many levels a table has, or had an instant ago. */
+static int
+table_height(Relation index, int table)
+{
+	Buffer		root = hamming_read(index, HAMMING_ROOT(table),
+									BUFFER_LOCK_SHARE, NULL);
+	int			height = hamming_special(BufferGetPage(root))->level + 1;
+
+	UnlockReleaseBuffer(root);
+	return height;
+}
+
+/* From the root down, where a fault is named best. */
+static void
+check_tree(Check *check, int table)
+{
+	int			level;
+
+	for (level = table_height(check->index, table) - 1; level >= 0; level--)
+		check_level(check, table, level);
+}
+
+/* Has a block table an entry with the bits of the key, whose TID is 0? */
+static bool
+has_bits(Relation index, int table, HammingKey key)
+{
+	HammingKey	next = key;
+
+	while (next.bits == key.bits &&
+		   hamming_key_compare(next, hamming_greatest_key) < 0)
+	{
+		uint16		equal[HAMMING_LEAF_CAPACITY];
+		Buffer		leaf = hamming_find(index, table, 0, next,
+										BUFFER_LOCK_SHARE, NULL);
+		int			count = hamming_leaf_equal(BufferGetPage(leaf), key.bits,
+											   equal);
+
+		next = hamming_special(BufferGetPage(leaf))->high;
+		UnlockReleaseBuffer(leaf);
+		if (count > 0)
+			return true;
+	}
+	return false;
+}
+
+/* Is a fingerprint in table 0, and its key not in the table? */
+static bool
+is_missing(Check *check, int table, HammingKey key)
+{
+	int			start = hamming_block_start(check->blocks, table);
+	HammingKey	first = hamming_key(hamming_unrotate(key.bits, start), 0);
+	int			i;
+
+	for (i = 0; i < HAMMING_MAX_DESCENTS; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!check->seen[block] &&
-			!hamming_is_free_page(check->index, block, NULL))
-			hamming_corrupted(check->index, block, "page has no parent");
+		if (!has_bits(check->index, 0, first) ||
+			has_bits(check->index, table, key))
+			return false;
 	}
+	return true;
 }
 
-/* Called for each row of the heap; see sort_heap(). */
+/*
+ * Check that the table has each key of the sort, which has none twice.  Return
+ * how many other keys the table has, while the index stands still.
+ */
+static int64
+check_keys(Check *check, int table, KeySort *sort)
+{
+	bool		rows = hamming_table_has_tids(table);
+	HammingKey	wanted;
+	HammingKey	key;
+	bool		more;
+	int64		others = 0;
+
+	begin_walk(&check->walk, check->index, table);
+	more = next_key(&check->walk, &key);
+	while (next_sorted(sort, &wanted))
+	{
+		for (; more && hamming_key_compare(key, wanted) < 0; others++)
+			more = next_key(&check->walk, &key);
+		if (more && hamming_key_compare(key, wanted) == 0)
+			more = next_key(&check->walk, &key);
+		else if (rows || is_missing(check, table, wanted))
+			hamming_corrupted(check->index, HAMMING_ROOT(table), rows
+							  ? "a row of the heap is not in the table"
+							  : "a fingerprint of the first is not in the table");
+	}
+	for (; more; others++)
+		more = next_key(&check->walk, &key);
+	return others;
+}
+
+/*
+ * Check that a block table without TIDs has each fingerprint of table 0.  What
+ * else it has is harmless: a crash leaves it of an insertion or a removal.
+ */
+static void
+check_fingerprints(Check *check, int table)
+{
+	KeySort		sort = begin_sort(FINGERPRINT_WORDS, maintenance_work_mem);
+	HammingKey	key;
+	HammingBits last = 0;
+	bool		first = true;
+	int64		unused;
+
+	begin_walk(&check->walk, check->index, 0);
+	while (next_key(&check->walk, &key))
+	{
+		if (first || key.bits != last)
+			add_key(&sort, hamming_table_key(check->blocks, table, key.bits, 0));
+		first = false;
+		last = key.bits;
+	}
+	finish_sort(&sort);
+	unused = check_keys(check, table, &sort);
+	end_sort(&sort);
+	if (check->heap != NULL && unused > 0)
+		ereport(NOTICE,
+				(errmsg_plural("block table %d of index \"%s\" has "
+							   "%lld fingerprint without rows",
+							   "block table %d of index \"%s\" has "
+							   "%lld fingerprints without rows",
+							   (unsigned long) unused, table + 1,
+							   RelationGetRelationName(check->index),
+							   (long long) unused),
+				 errdetail("Searches pass over what a crash may leave.")));
+}
+
+static int64
+count_free_pages(Relation index, int blocks, BlockNumber pages)
+{
+	int64		count = 0;
+	BlockNumber block;
+
+	for (block = HAMMING_FIXED_PAGES(blocks); block < pages; block++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		count += hamming_is_free_page(index, block, NULL);
+	}
+	return count;
+}
+
+/* Check that all pages but the metapage are in a table or free. */
+static void
+check_pages(Check *check)
+{
+	BlockNumber pages = RelationGetNumberOfBlocks(check->index);
+
+	if (1 + check->pages +
+		count_free_pages(check->index, check->blocks, pages) != pages)
+		hamming_corrupted(check->index, HAMMING_METAPAGE,
+						  "a page is neither in a table nor free");
+}
+
+/* Check that no TID is in table 0 and that of NULLs together twice. */
+static void
+check_tids(Check *check)
+{
+	static const int tables[] = {0, HAMMING_NULLS};
+	KeySort		sort = begin_sort(FINGERPRINT_WORDS, maintenance_work_mem);
+	HammingKey	previous = hamming_greatest_key;
+	HammingKey	key;
+	Size		i;
+
+	for (i = 0; i < lengthof(tables); i++)
+	{
+		begin_walk(&check->walk, check->index, tables[i]);
+		while (next_key(&check->walk, &key))
+			add_key(&sort, hamming_key(fingerprint_from_word(key.tid, 0), 0));
+	}
+	finish_sort(&sort);
+	while (next_sorted(&sort, &key))
+	{
+		if (key.bits == previous.bits)
+			hamming_corrupted(check->index, HAMMING_METAPAGE,
+							  "a row is in the index twice");
+		previous = key;
+	}
+	end_sort(&sort);
+}
+
+/* Called for each row of the heap; see check_heap(). */
 static void
 add_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 			 bool alive, void *callback_state)
 {
-	Tuplesortstate **sorts = callback_state;
+	KeySort    *sorts = callback_state;
 	HammingKey	key = {isnull[0] ? 0 : DatumGetSimhash(values[0]),
 	hamming_tid(tid)};
 
-	hamming_sort_put(sorts[isnull[0] ? 1 : 0], key);
+	add_key(&sorts[isnull[0] ? 1 : 0], key);
 }
 
 /*
- * Sort the rows of the heap that the index must have: sorts[0] gets those with
- * a fingerprint, sorts[1] those without.
+ * Check that the index has the rows of the heap: those with a fingerprint in
+ * table 0, the others in that of NULLs.
  *
  * Error: 55000 where the snapshot is older than the index, which then may not
  * have all rows that the snapshot sees.
  */
 static void
-sort_heap(Relation heap, Relation index, Tuplesortstate **sorts)
+check_heap(Check *check)
 {
+	int			memory = maintenance_work_mem / 2;
+	KeySort		sorts[2] = {begin_sort(HAMMING_KEY_WORDS, memory),
+	begin_sort(HAMMING_KEY_WORDS, memory)};
+	Relation	index = check->index;
 	IndexInfo  *info = BuildIndexInfo(index);
 	Snapshot	snapshot = RegisterSnapshot(GetTransactionSnapshot());
 	HeapTupleHeader header = index->rd_indextuple->t_data;
 	TableScanDesc scan;
+	int			i;
 
 	if (index->rd_index->indcheckxmin &&
 		!TransactionIdPrecedes(HeapTupleHeaderGetXmin(header), snapshot->xmin))
@@ -224,172 +540,152 @@ sort_heap(Relation heap, Relation index, Tuplesortstate **sorts)
 	/* rows as the snapshot sees them, not as CREATE INDEX does */
 	info->ii_Concurrent = true;
 	info->ii_ExclusionOps = NULL;
-	scan = table_beginscan_strat(heap, snapshot, 0, NULL, true, true);
-	table_index_build_scan(heap, index, info, true, false, add_heap_row, sorts,
-						   scan);
+	scan = table_beginscan_strat(check->heap, snapshot, 0, NULL, true, true);
+	table_index_build_scan(check->heap, index, info, true, false, add_heap_row,
+						   sorts, scan);
 	UnregisterSnapshot(snapshot);
-	tuplesort_performsort(sorts[0]);
-	tuplesort_performsort(sorts[1]);
-}
-
-static bool
-is_subset(Tuplesortstate *part, Tuplesortstate *whole)
-{
-	HammingKey	wanted;
-	HammingKey	key;
-	bool		found = true;
-
-	tuplesort_rescan(part);
-	tuplesort_rescan(whole);
-	while (found && hamming_sort_get(part, &wanted))
+	for (i = 0; i < 2; i++)
 	{
-		CHECK_FOR_INTERRUPTS();
-		do
-			found = hamming_sort_get(whole, &key);
-		while (found && hamming_key_compare(key, wanted) < 0);
-		found = found && hamming_key_compare(key, wanted) == 0;
+		finish_sort(&sorts[i]);
+		check_keys(check, i == 0 ? 0 : HAMMING_NULLS, &sorts[i]);
+		end_sort(&sorts[i]);
 	}
-	return found;
-}
-
-/* Is a key in the sort twice?  hamming_greatest_key is in none. */
-static bool
-has_duplicates(Tuplesortstate *entries)
-{
-	HammingKey	previous = hamming_greatest_key;
-	HammingKey	key;
-
-	tuplesort_rescan(entries);
-	while (hamming_sort_get(entries, &key))
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (hamming_key_compare(previous, key) == 0)
-			return true;
-		previous = key;
-	}
-	return false;
-}
-
-/* Get the next key whose bits are not those of *key. */
-static bool
-next_bits(Tuplesortstate *entries, HammingKey *key)
-{
-	HammingBits previous = key->bits;
-
-	do
-		if (!hamming_sort_get(entries, key))
-			return false;
-	while (key->bits == previous);
-	return true;
 }
 
 /*
- * Check that a block table without TIDs has each fingerprint of table 0, whose
- * entries are rows, and none twice.  What else it has is harmless: a crash
- * leaves it of an insertion or a removal.
- */
-static void
-check_fingerprints(Check *check, int table, Tuplesortstate *rows,
-				   Tuplesortstate *entries)
-{
-	HammingKey	row;
-	HammingKey	key;
-	bool		more;
-	int64		unused = 0;
-
-	if (has_duplicates(entries))
-		hamming_corrupted(check->index, HAMMING_ROOT(table),
-						  "a fingerprint is in the table twice");
-	tuplesort_rescan(rows);
-	tuplesort_rescan(entries);
-	more = hamming_sort_get(rows, &row);
-	while (hamming_sort_get(entries, &key))
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (more && row.bits < key.bits)
-			break;
-		if (more && row.bits == key.bits)
-			more = next_bits(rows, &row);
-		else
-			unused++;
-	}
-	if (more)
-		hamming_corrupted(check->index, HAMMING_ROOT(table),
-						  "a fingerprint of the first is not in the table");
-	if (unused > 0)
-		ereport(NOTICE,
-				(errmsg_plural("block table %d of index \"%s\" has "
-							   "%lld fingerprint without rows",
-							   "block table %d of index \"%s\" has "
-							   "%lld fingerprints without rows",
-							   (unsigned long) unused, table + 1,
-							   RelationGetRelationName(check->index),
-							   (long long) unused),
-				 errdetail("Searches pass over what a crash may leave.")));
-}
-
-/* Check that a table with TIDs has each row of the heap that it must have. */
-static void
-check_rows(Check *check, int table, Tuplesortstate *rows,
-		   Tuplesortstate *entries)
-{
-	if (!is_subset(rows, entries))
-		hamming_corrupted(check->index, HAMMING_ROOT(table),
-						  "a row of the heap is not in the table");
-}
-
-/*
- * Check all tables: no row is in the index twice, every row of the heap is in
- * table 0 or in that of NULLs, and each fingerprint of table 0 is in all block
- * tables.
- */
-static void
-check_entries(Check *check, Relation heap)
-{
-	Tuplesortstate *rows[2] = {begin_sort(), begin_sort()};
-	Tuplesortstate *first;
-	Tuplesortstate *entries;
-	int			table;
-
-	check->tids = begin_sort();
-	sort_heap(heap, check->index, rows);
-	entries = check_table(check, HAMMING_NULLS);
-	check_rows(check, HAMMING_NULLS, rows[1], entries);
-	tuplesort_end(entries);
-	first = check_table(check, 0);
-	check_rows(check, 0, rows[0], first);
-	for (table = 1; table < check->blocks; table++)
-	{
-		entries = check_table(check, table);
-		check_fingerprints(check, table, first, entries);
-		tuplesort_end(entries);
-	}
-	tuplesort_performsort(check->tids);
-	if (has_duplicates(check->tids))
-		hamming_corrupted(check->index, HAMMING_METAPAGE,
-						  "a row is in the index twice");
-	tuplesort_end(check->tids);
-	tuplesort_end(first);
-	tuplesort_end(rows[0]);
-	tuplesort_end(rows[1]);
-}
-
-/*
- * Verify an index.  Errors: as sort_heap(); XX002 for the first fault that is
- * found.  On entry the table and the index are locked by ShareLock.  On entry
- * and on return the caller holds no buffer lock.
+ * Verify an index, and if heap is not NULL, that it agrees with its table.
+ * Errors: as check_heap(); XX002 for the first fault that is found.
+ *
+ * On entry the index is locked by AccessShareLock, or, with a heap, both by
+ * ShareLock.  On entry and on return the caller holds no buffer lock.
  */
 void
 hamming_check(Relation heap, Relation index)
 {
-	Check		check = {.index = index};
+	Check	   *check = palloc0(sizeof(Check));
+	int			table;
 
-	check.pages = RelationGetNumberOfBlocks(index);
-	check.seen = palloc_extended(Max(check.pages, 1) * sizeof(bool),
-								 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	check.distance = hamming_walk_distance(index);
+	check->index = index;
+	check->heap = heap;
 	/* as it is on disk now, not as the session remembers it */
-	check.blocks = hamming_read_blocks(index);
-	check_entries(&check, heap);
-	check_other_pages(&check);
+	check->blocks = hamming_read_blocks(index);
+	check_tree(check, HAMMING_NULLS);
+	for (table = 0; table < check->blocks; table++)
+		check_tree(check, table);
+	if (heap != NULL)
+	{
+		check_pages(check);
+		check_tids(check);
+		check_heap(check);
+	}
+	for (table = 1; table < check->blocks; table++)
+		check_fingerprints(check, table);
+	pfree(check);
+}
+
+static int64
+count_entries(Walk *walk, Relation index, int table)
+{
+	int64		entries = 0;
+
+	begin_walk(walk, index, table);
+	while (next_leaf(walk))
+		entries += walk->count;
+	return entries;
+}
+
+/*
+ * Add to the sort what a row that shares its fingerprint with a row before it
+ * in table 0 has in the leading block of a table.
+ */
+static void
+sort_repeated(KeySort *sort, Relation index, Walk *walk, int start,
+			  HammingBits leading)
+{
+	HammingKey	key;
+	HammingBits last = 0;
+	bool		first = true;
+
+	begin_walk(walk, index, 0);
+	while (next_key(walk, &key))
+	{
+		if (!first && key.bits == last)
+			add_key(sort, hamming_key(hamming_rotate(key.bits, start) & leading,
+									  0));
+		first = false;
+		last = key.bits;
+	}
+}
+
+/*
+ * Set stats->average_block to how many rows share a value of a block, on
+ * average of the values that occur, and stats->largest_block to the most rows
+ * that share one.  A table is grouped by the values of its leading block.  But
+ * for table 0, it has each fingerprint once: its other rows are sorted.
+ */
+static void
+read_block_stats(Relation index, Walk *walk, HammingStats *stats)
+{
+	int64		all_rows = 0;	/* of all tables */
+	int64		values = 0;
+	int			table;
+
+	for (table = 0; table < stats->blocks; table++)
+	{
+		KeySort		sort = begin_sort(FINGERPRINT_WORDS, maintenance_work_mem);
+		int			start = hamming_block_start(stats->blocks, table);
+		int			width = hamming_block_width(stats->blocks, table);
+		HammingBits leading = hamming_leading_bits(width);
+		HammingKey	repeated;
+		HammingKey	key;
+		HammingBits last = 0;
+		int64		rows = 0;	/* that have the last value; 0 at first */
+		bool		more;
+
+		if (table > 0)
+			sort_repeated(&sort, index, walk, start, leading);
+		finish_sort(&sort);
+		more = next_sorted(&sort, &repeated);
+		begin_walk(walk, index, table);
+		while (next_key(walk, &key))
+		{
+			HammingBits value = key.bits & leading;
+			int64		before;
+
+			if (rows == 0 || value != last)
+			{
+				values++;
+				rows = 0;
+			}
+			last = value;
+			before = rows++;
+			for (; more && repeated.bits <= value; rows++)
+				more = next_sorted(&sort, &repeated);
+			all_rows += rows - before;
+			stats->largest_block = Max(stats->largest_block, rows);
+		}
+		end_sort(&sort);
+	}
+	stats->average_block = (double) all_rows / Max(values, 1);
+}
+
+/*
+ * Read what hamming_index_stats() returns.  Error: XX002 where a page cannot be
+ * used.  On entry and on return the caller holds no buffer lock.
+ */
+void
+hamming_read_stats(Relation index, HammingStats *stats)
+{
+	Walk	   *walk = palloc(sizeof(Walk));
+
+	memset(stats, 0, sizeof(HammingStats));
+	stats->blocks = hamming_open(index);
+	stats->pages = RelationGetNumberOfBlocks(index);
+	stats->rows = count_entries(walk, index, 0);
+	stats->nulls = count_entries(walk, index, HAMMING_NULLS);
+	stats->fingerprints = count_entries(walk, index, 1);
+	stats->height = table_height(index, 0);
+	stats->free_pages = count_free_pages(index, stats->blocks, stats->pages);
+	read_block_stats(index, walk, stats);
+	pfree(walk);
 }

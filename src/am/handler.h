@@ -1,7 +1,7 @@
 /*
  * handler.h
- *	  What need not know the width of an index's fingerprints, and what of each
- *	  width it calls.
+ *	  What handler.c and inspect.c, which serve indexes of all widths, share with
+ *	  the files that are compiled once for each width.
  */
 #ifndef SIMHASH_AM_HANDLER_H
 #define SIMHASH_AM_HANDLER_H
@@ -66,7 +66,7 @@ typedef struct HammingRoutines
 	void		(*check) (Relation heap, Relation index);
 } HammingRoutines;
 
-/* routines.c, of the width that is compiled, and of the others */
+/* scan.c: those of the width that is compiled, and those of each width */
 #define hamming_routines WIDE(hamming_routines)
 
 extern const HammingRoutines hamming_routines;
@@ -77,12 +77,5 @@ extern void hamming_define_options(void);
 extern bool hamming_is_cost_function(amcostestimate_function function);
 extern const HammingRoutines *hamming_routines_of_length(int bytes);
 extern const HammingRoutines *hamming_find_routines(Relation index);
-
-/* named.c */
-extern Relation hamming_open_named(Oid oid, LOCKMODE mode);
-extern void hamming_tell_of_shards(Relation index);
-
-/* validate.c */
-extern bool hamming_validate(Oid opclass);
 
 #endif							/* SIMHASH_AM_HANDLER_H */

@@ -1,15 +1,19 @@
 /*
  * inspect.c
- *	  hamming_index_stats() and hamming_index_check().
+ *	  hamming_index_stats() and hamming_index_check(), of an index that a user
+ *	  names.
  */
 #include "postgres.h"
 
+#include "access/amapi.h"
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/table.h"
+#include "access/xlog.h"
+#include "catalog/pg_class.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "storage/bufmgr.h"
+#include "utils/acl.h"
 #include "utils/guc.h"
 
 #include "am/handler.h"
@@ -19,16 +23,82 @@
 PG_FUNCTION_INFO_V1(hamming_index_stats);
 PG_FUNCTION_INFO_V1(hamming_index_check);
 
+/* Return what to name instead of a relation that is not a hamming index. */
+static int
+hint_what_to_name(Relation relation)
+{
+	switch (relation->rd_rel->relkind)
+	{
+		case RELKIND_RELATION:
+		case RELKIND_MATVIEW:
+			return errhint("Name an index of the table.");
+		case RELKIND_PARTITIONED_TABLE:
+		case RELKIND_PARTITIONED_INDEX:
+			return errhint("Name the index of a partition: "
+						   "pg_partition_tree() of the index lists them.");
+		case RELKIND_FOREIGN_TABLE:
+			return errhint("Ask the server that has the table.");
+		default:
+			return 0;
+	}
+}
+
+/*
+ * Check that a relation is a hamming index that the user may look into.
+ * Errors: 42809 for anything but a hamming index, 42501 for anybody but its
+ * owner, 0A000 for a temporary index of another session, or on a standby for an
+ * unlogged one, 55000 for an index that is not valid.
+ */
+static void
+check_is_ours(Relation index)
+{
+	if (index->rd_rel->relkind != RELKIND_INDEX ||
+		!hamming_is_cost_function(index->rd_indam->amcostestimate))
+		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
+						errmsg("\"%s\" is not a hamming index",
+							   RelationGetRelationName(index)),
+						hint_what_to_name(index)));
+	if (!object_ownercheck(RelationRelationId, RelationGetRelid(index),
+						   GetUserId()))
+		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX,
+					   RelationGetRelationName(index));
+	if (RELATION_IS_OTHER_TEMP(index))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot access temporary indexes of other sessions")));
+	if (RecoveryInProgress() && !RelationIsPermanent(index))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot access temporary or unlogged relations during recovery")));
+	if (!index->rd_index->indisvalid)
+		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+						errmsg("index \"%s\" is not valid",
+							   RelationGetRelationName(index))));
+}
+
+/* Errors: 42P01 where there is no such relation, and as check_is_ours(). */
+static Relation
+open_named(Oid oid, LOCKMODE mode)
+{
+	Relation	index = try_relation_open(oid, mode);
+
+	if (index == NULL)
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
+						errmsg("relation with OID %u does not exist", oid)));
+	check_is_ours(index);
+	return index;
+}
+
 /*
  * hamming_index_stats(index regclass)
  *
  * The index is locked by AccessShareLock, and one page at a time in share
- * mode.  Errors: as hamming_open_named(); XX002 where a page cannot be used.
+ * mode.  Errors: as open_named(); XX002 where a page cannot be used.
  */
 Datum
 hamming_index_stats(PG_FUNCTION_ARGS)
 {
-	Relation	index = hamming_open_named(PG_GETARG_OID(0), AccessShareLock);
+	Relation	index = open_named(PG_GETARG_OID(0), AccessShareLock);
 	HammingStats stats;
 	TupleDesc	description;
 	Datum		values[10];
@@ -38,8 +108,6 @@ hamming_index_stats(PG_FUNCTION_ARGS)
 	if (get_call_result_type(fcinfo, NULL, &description) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 	hamming_find_routines(index)->read_stats(index, &stats);
-	if (stats.rows + stats.nulls == 0)
-		hamming_tell_of_shards(index);
 	values[0] = Int64GetDatum(stats.rows + stats.nulls);
 	values[1] = Int64GetDatum(stats.nulls);
 	values[2] = Int64GetDatum(stats.fingerprints);
@@ -55,18 +123,27 @@ hamming_index_stats(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(HeapTupleGetDatum(result));
 }
 
-/*
- * hamming_index_check(index regclass)
- *
- * The index is locked by AccessShareLock, and unlocked.  Then the table and
- * the index are locked by ShareLock, and one page at a time in share mode.
- * Errors: as hamming_open_named(), also where the table or the index is dropped
- * between the locks; as hamming_check().
- */
-Datum
-hamming_index_check(PG_FUNCTION_ARGS)
+/* Check an index alone, under AccessShareLock. */
+static void
+check_index(Oid oid)
 {
-	Oid			oid = PG_GETARG_OID(0);
+	Relation	index = open_named(oid, AccessShareLock);
+
+	hamming_find_routines(index)->check(NULL, index);
+	relation_close(index, AccessShareLock);
+}
+
+/*
+ * Check an index and that it agrees with its table.  The index is locked by
+ * AccessShareLock, and unlocked.  Then the table and the index are locked by
+ * ShareLock.
+ *
+ * Errors: 42P01 also where the table or the index is dropped between the locks;
+ * 55000 on a standby.
+ */
+static void
+check_with_heap(Oid oid)
+{
 	Relation	index;
 	Relation	heap;
 	Oid			heap_oid;
@@ -78,12 +155,18 @@ hamming_index_check(PG_FUNCTION_ARGS)
 	 * Whether the user may do this is found out before others are locked out.
 	 * Then the table is locked before its index, as by all commands.
 	 */
-	index = hamming_open_named(oid, AccessShareLock);
+	index = open_named(oid, AccessShareLock);
 	heap_oid = index->rd_index->indrelid;
+	if (RecoveryInProgress())
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" cannot be compared with its table on a standby",
+						RelationGetRelationName(index)),
+				 errhint("Check the index alone: hamming_index_check(index, heap => false).")));
 	relation_close(index, AccessShareLock);
 	test_stop("index check");
 	heap = try_table_open(heap_oid, ShareLock);
-	index = hamming_open_named(oid, ShareLock);
+	index = open_named(oid, ShareLock);
 	/* between the locks both may be dropped, and their OIDs used again */
 	if (heap == NULL || index->rd_index->indrelid != heap_oid)
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
@@ -97,13 +180,26 @@ hamming_index_check(PG_FUNCTION_ARGS)
 	level = NewGUCNestLevel();
 	RestrictSearchPath();
 
-	if (RelationGetNumberOfBlocks(heap) == 0)
-		hamming_tell_of_shards(index);
 	hamming_find_routines(index)->check(heap, index);
 
 	AtEOXact_GUC(false, level);
 	SetUserIdAndSecContext(user, security);
 	relation_close(index, ShareLock);
 	table_close(heap, ShareLock);
+}
+
+/*
+ * hamming_index_check(index regclass, heap boolean)
+ *
+ * One page at a time is locked in share mode.  Errors: as open_named(),
+ * check_with_heap() and hamming_check().
+ */
+Datum
+hamming_index_check(PG_FUNCTION_ARGS)
+{
+	if (PG_GETARG_BOOL(1))
+		check_with_heap(PG_GETARG_OID(0));
+	else
+		check_index(PG_GETARG_OID(0));
 	PG_RETURN_VOID();
 }
