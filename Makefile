@@ -85,6 +85,7 @@ OBJS = $(WIDE:=.o) $(WIDE:=_128.o) \
 	src/text/idf.o \
 	src/text/minhash.o \
 	src/text/normalize.o \
+	src/text/number_sort.o \
 	src/text/passage_rows.o \
 	src/text/passages.o \
 	src/text/read_text.o \
@@ -103,8 +104,7 @@ OBJS = $(WIDE:=.o) $(WIDE:=_128.o) \
 	src/type/bounds.o \
 	src/type/cast_simhash64.o \
 	src/type/catalog.o \
-	src/type/gist.o \
-	src/type/number_sort.o
+	src/type/gist.o
 
 # what the documents link to is installed with them
 DOCUMENTS = \

@@ -6,8 +6,8 @@
 #define SIMHASH_FEATURE_SET_H
 
 #include "text/feature_table.h"
+#include "text/number_sort.h"
 #include "text/sink.h"
-#include "type/number_sort.h"
 
 #define FEATURE_BATCH 512		/* features that are read at once */
 

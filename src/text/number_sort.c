@@ -15,8 +15,8 @@
 #include "utils/typcache.h"
 #include "utils/uuid.h"
 
+#include "text/number_sort.h"
 #include "type/compat.h"
-#include "type/number_sort.h"
 
 #define MAX_LENGTH 3			/* of a tuple */
 #define IS_UUID(length) ((length) * sizeof(uint64) == UUID_LEN)
