@@ -583,17 +583,6 @@ hamming_check(Relation heap, Relation index)
 	pfree(check);
 }
 
-static int64
-count_entries(Walk *walk, Relation index, int table)
-{
-	int64		entries = 0;
-
-	begin_walk(walk, index, table);
-	while (next_leaf(walk))
-		entries += walk->count;
-	return entries;
-}
-
 /*
  * Add to the sort what a row that shares its fingerprint with a row before it
  * in table 0 has in the leading block of a table.
@@ -618,9 +607,9 @@ sort_repeated(KeySort *sort, Relation index, Walk *walk, int start,
 }
 
 /*
- * Set stats->average_block to how many rows share a value of a block, on
- * average of the values that occur, and stats->largest_block to the most rows
- * that share one.  A table is grouped by the values of its leading block.  But
+ * Set stats->rows and stats->fingerprints, stats->average_block to how many
+ * rows share a value of a block, on average of the values that occur, and
+ * stats->largest_block to the most rows that share one.  A table is grouped by the values of its leading block.  But
  * for table 0, it has each fingerprint once: its other rows are sorted.
  */
 static void
@@ -640,6 +629,7 @@ read_block_stats(Relation index, Walk *walk, HammingStats *stats)
 		HammingKey	key;
 		HammingBits last = 0;
 		int64		rows = 0;	/* that have the last value; 0 at first */
+		int64		keys = 0;
 		bool		more;
 
 		if (table > 0)
@@ -652,6 +642,7 @@ read_block_stats(Relation index, Walk *walk, HammingStats *stats)
 			HammingBits value = key.bits & leading;
 			int64		before;
 
+			keys++;
 			if (rows == 0 || value != last)
 			{
 				values++;
@@ -665,6 +656,10 @@ read_block_stats(Relation index, Walk *walk, HammingStats *stats)
 			stats->largest_block = Max(stats->largest_block, rows);
 		}
 		end_sort(&sort);
+		if (table == 0)
+			stats->rows = keys;
+		else if (table == 1)
+			stats->fingerprints = keys;
 	}
 	stats->average_block = (double) all_rows / Max(values, 1);
 }
@@ -681,9 +676,9 @@ hamming_read_stats(Relation index, HammingStats *stats)
 	memset(stats, 0, sizeof(HammingStats));
 	stats->blocks = hamming_open(index);
 	stats->pages = RelationGetNumberOfBlocks(index);
-	stats->rows = count_entries(walk, index, 0);
-	stats->nulls = count_entries(walk, index, HAMMING_NULLS);
-	stats->fingerprints = count_entries(walk, index, 1);
+	begin_walk(walk, index, HAMMING_NULLS);
+	while (next_leaf(walk))
+		stats->nulls += walk->count;
 	stats->height = table_height(index, 0);
 	stats->free_pages = count_free_pages(index, stats->blocks, stats->pages);
 	read_block_stats(index, walk, stats);
