@@ -67,9 +67,8 @@ add_late(FeatureSet *set, uint64 hash, int64 weight)
 	if (simhash_table_count(&set->table, set->side, hash, weight))
 		return;
 	if (set->sort == NULL)
-		set->sort = simhash_number_sort_begin(2, set->memory / 2,
-											  TUPLESORT_NONE);
-	simhash_number_sort_put(set->sort, pair, 2);
+		set->sort = simhash_number_sort_begin(set->memory / 2);
+	simhash_number_sort_put(set->sort, pair);
 }
 
 static void
@@ -144,7 +143,7 @@ static void
 next_pair(FeatureSet *set)
 {
 	CHECK_FOR_INTERRUPTS();
-	set->has_pair = simhash_number_sort_get(set->sort, set->pair, 2);
+	set->has_pair = simhash_number_sort_get(set->sort, set->pair);
 }
 
 /* Add the next feature of the sort, all of its occurrences, to the batch. */

@@ -1,11 +1,10 @@
 /*
  * number_sort.c
- *	  Tuples of numbers sorted by PostgreSQL's own sort, in memory or on disk.
+ *	  Pairs of numbers sorted by PostgreSQL's own sort, in memory or on disk.
  *
- * The sort gets the bytes of the numbers, the most significant first, which
- * have the order of tuples: of two numbers as a uuid, of more as a bytea, which
- * takes a little more memory.  The first 8 bytes decide nearly always.  The
- * sort keeps them beside the pointer to each tuple, and compares them first.
+ * The sort gets the bytes of the numbers, the most significant first, as a
+ * uuid, which has the order of pairs.  The first 8 bytes decide nearly always.
+ * The sort keeps them beside the pointer to each pair, and compares them first.
  */
 #include "postgres.h"
 
@@ -18,63 +17,41 @@
 #include "text/number_sort.h"
 #include "type/compat.h"
 
-#define MAX_LENGTH 3			/* of a tuple */
-#define IS_UUID(length) ((length) * sizeof(uint64) == UUID_LEN)
-
-/*
- * Begin a sort of tuples of length numbers, 2 or 3, in memory kilobytes.
- * options is TUPLESORT_RANDOMACCESS to read the result twice, else
- * TUPLESORT_NONE.
- */
+/* Begin a sort of pairs in memory kilobytes. */
 Tuplesortstate *
-simhash_number_sort_begin(int length, int memory, int options)
+simhash_number_sort_begin(int memory)
 {
-	Oid			type = IS_UUID(length) ? UUIDOID : BYTEAOID;
-	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_LT_OPR);
+	TypeCacheEntry *entry = lookup_type_cache(UUIDOID, TYPECACHE_LT_OPR);
 
-	Assert(length <= MAX_LENGTH);
-	return tuplesort_begin_datum(type, entry->lt_opr, InvalidOid, false,
-								 memory, NULL, options);
+	return tuplesort_begin_datum(UUIDOID, entry->lt_opr, InvalidOid, false,
+								 memory, NULL, TUPLESORT_NONE);
 }
 
 void
-simhash_number_sort_put(Tuplesortstate *sort, const uint64 *numbers, int length)
+simhash_number_sort_put(Tuplesortstate *sort, const uint64 *pair)
 {
-	struct
-	{
-		char		padding[sizeof(uint64) - VARHDRSZ];
-		char		header[VARHDRSZ];
-		uint64		bytes[MAX_LENGTH];
-	}			tuple;
-	int			i;
+	uint64		bytes[] = {pg_hton64(pair[0]), pg_hton64(pair[1])};
 
-	for (i = 0; i < length; i++)
-		tuple.bytes[i] = pg_hton64(numbers[i]);
-	SET_VARSIZE(tuple.header, VARHDRSZ + length * sizeof(uint64));
-	tuplesort_putdatum(sort, IS_UUID(length) ? PointerGetDatum(tuple.bytes)
-					   : PointerGetDatum(tuple.header), false);
+	StaticAssertStmt(sizeof(bytes) == UUID_LEN, "a uuid has a pair's length");
+	tuplesort_putdatum(sort, PointerGetDatum(bytes), false);
 }
 
 /*
- * Get the next tuple in order.  After the last one return false, and keep
- * numbers as they are.
+ * Get the next pair in order.  After the last one return false, and keep pair
+ * as it is.
  */
 bool
-simhash_number_sort_get(Tuplesortstate *sort, uint64 *numbers, int length)
+simhash_number_sort_get(Tuplesortstate *sort, uint64 *pair)
 {
 	Datum		value;
 	bool		isnull;
-	char	   *bytes;
 	int			i;
 
 	if (!tuplesort_getdatum(sort, true, true, &value, &isnull, NULL))
 		return false;
-	bytes = DatumGetPointer(value);
-	if (!IS_UUID(length))
-		bytes = VARDATA_ANY(bytes);
-	memcpy(numbers, bytes, length * sizeof(uint64));
+	memcpy(pair, DatumGetPointer(value), UUID_LEN);
 	pfree(DatumGetPointer(value));
-	for (i = 0; i < length; i++)
-		numbers[i] = pg_ntoh64(numbers[i]);
+	for (i = 0; i < 2; i++)
+		pair[i] = pg_ntoh64(pair[i]);
 	return true;
 }
