@@ -42,6 +42,7 @@
 #include "utils/snapmgr.h"
 
 #include "am/build.h"
+#include "am/test_stop.h"
 
 #define ST_SORT sort_keys
 #define ST_ELEMENT_TYPE HammingKey
@@ -281,6 +282,8 @@ copy_page(Check *check, int table, int level, HammingKey key, Page page)
 		block = BufferGetBlockNumber(buffer);
 		memcpy(page, BufferGetPage(buffer), BLCKSZ);
 		UnlockReleaseBuffer(buffer);
+		if (table == 0 && level == 0)
+			test_stop("index check: a leaf");
 		if (agrees_with_parent(check->index, block, hamming_special(page)))
 			return block;
 		CHECK_FOR_INTERRUPTS();
@@ -430,6 +433,7 @@ check_fingerprints(Check *check, int table)
 		last = key.bits;
 	}
 	finish_sort(&sort);
+	test_stop("index check: fingerprints");
 	unused = check_keys(check, table, &sort);
 	end_sort(&sort);
 	if (check->heap != NULL && unused > 0)
