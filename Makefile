@@ -81,7 +81,6 @@ OBJS = $(WIDE:=.o) $(WIDE:=_128.o) \
 	src/text/feature_set.o \
 	src/text/feature_table.o \
 	src/text/fingerprint.o \
-	src/text/hash.o \
 	src/text/idf.o \
 	src/text/minhash.o \
 	src/text/normalize.o \
@@ -104,7 +103,8 @@ OBJS = $(WIDE:=.o) $(WIDE:=_128.o) \
 	src/type/bounds.o \
 	src/type/cast_simhash64.o \
 	src/type/catalog.o \
-	src/type/gist.o
+	src/type/gist.o \
+	src/type/secret.o
 
 # what the documents link to is installed with them
 DOCUMENTS = \

@@ -10,6 +10,7 @@
 #include "text/feature_set.h"
 #include "text/hash.h"
 #include "text/read_text.h"
+#include "type/secret.h"
 
 /*
  * memory is in kilobytes: work_mem, or a share of it.  sides is the number of
@@ -42,7 +43,7 @@ begin_set(void *arg, bool weighted)
 		return;
 	set->has_begun = true;
 	simhash_table_init(&set->table, set->sides, weighted,
-					   set->memory * (size_t) 1024 / 2, simhash_process_seed(),
+					   set->memory * (size_t) 1024 / 2, simhash_secret(),
 					   simhash_resize_array);
 	feature_begin(&set->first, weighted || counted);
 	set->takes_first = set->first.add_all && !weighted && !counted;

@@ -50,7 +50,7 @@ hash_feature_all(const void *bytes, size_t length, uint64 *hash, int count)
 
 /*
  * The hash of key[0 .. length) for a table in memory; seed is
- * simhash_process_seed(), or a hash of other parts of the key.  The hash of a
+ * simhash_secret(), or a hash of other parts of the key.  The hash of a
  * feature would not do: whoever writes a text, or hands in hashes, can choose
  * n features that collide there, and the table would compare each of these
  * with all others.
@@ -60,7 +60,5 @@ seeded_hash(uint64 seed, const void *key, size_t length)
 {
 	return XXH3_64bits_withSeed(key, length, seed);
 }
-
-extern uint64 simhash_process_seed(void);
 
 #endif							/* SIMHASH_HASH_H */

@@ -13,6 +13,7 @@
 #include "text/aggregate.h"
 #include "text/read_text.h"
 #include "text/weights_value.h"
+#include "type/secret.h"
 #include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_idf_transition);
@@ -53,7 +54,7 @@ typedef struct DocumentSlot
 #define SH_KEY_TYPE uint64
 #define SH_KEY hash
 #define SH_HASH_KEY(tb, key) \
-	((uint32) seeded_hash(simhash_process_seed(), &(key), sizeof(key)))
+	((uint32) seeded_hash(simhash_secret(), &(key), sizeof(key)))
 #define SH_EQUAL(tb, a, b) ((a) == (b))
 #define SH_SCOPE static inline
 #define SH_DECLARE

@@ -10,6 +10,7 @@
 #include "text/aggregate.h"
 #include "text/arguments.h"
 #include "text/sketch.h"
+#include "type/secret.h"
 #include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_minhash_text);
@@ -35,7 +36,7 @@ init_sketches(Sketch *sketch, int hashes)
 	int			number;
 
 	for (number = 0; number < hashes; number++)
-		simhash_sketch_init(&sketch[number], simhash_process_seed());
+		simhash_sketch_init(&sketch[number], simhash_secret());
 }
 
 /*

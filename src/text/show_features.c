@@ -12,6 +12,7 @@
 #include "text/arguments.h"
 #include "text/encoding.h"
 #include "text/read_text.h"
+#include "type/secret.h"
 #include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_features_text);
@@ -53,7 +54,7 @@ feature_hash_key(const FeatureKey *key)
 
 	memcpy(numbers, key->hash, sizeof(key->hash));
 	numbers[FEATURE_HASHES_MAX] = (uint64) key->weight;
-	hash = seeded_hash(simhash_process_seed(), numbers, sizeof(numbers));
+	hash = seeded_hash(simhash_secret(), numbers, sizeof(numbers));
 	if (key->length > 0)
 		hash = seeded_hash(hash, key->bytes, key->length);
 	return (uint32) hash;

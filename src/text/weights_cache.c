@@ -20,6 +20,7 @@
 #include "text/weights_json.h"
 #include "text/weights_value.h"
 #include "type/compat.h"
+#include "type/secret.h"
 
 /* Few, as the digest of each table may be compared for each row. */
 #define CACHED_TABLES 16
@@ -135,7 +136,7 @@ read_weights(struct varlena *value)
 	entry->bytes = MemoryContextMemAllocated(context, false);
 	simhash_weight_from_double(reader.header.rest, &rest);
 	simhash_weights_init(&entry->table, (WeightBucket *) CACHELINEALIGN(space),
-						 buckets, simhash_process_seed(), rest);
+						 buckets, simhash_secret(), rest);
 	entry->is_stop_list = is_stop_weight(reader.header.rest);
 	fill_table(entry, &reader);
 	if (detoasted != value)
