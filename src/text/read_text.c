@@ -1,12 +1,11 @@
 /*
  * read_text.c
- *	  Text from SQL to the tokeniser, with the server's memory and files.
+ *	  Text from SQL to the tokeniser, with the server's memory.
  */
 #include "postgres.h"
 
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "storage/buffile.h"
 #include "utils/memutils.h"
 
 #include "text/encoding.h"
@@ -38,54 +37,15 @@ simhash_copy_bytes(const uint8 *bytes, size_t length)
 	return memcpy(simhash_resize_array(NULL, Max(length, 1)), bytes, length);
 }
 
-/* On an error the current resource owner deletes the temporary files. */
-static void *
-create_file(void)
-{
-	return BufFileCreateTemp(false);
-}
-
-static void
-write_file(void *file, const int32 *marks, size_t count)
-{
-	CHECK_FOR_INTERRUPTS();
-	BufFileWrite(file, unconstify(int32 *, marks), count * sizeof(int32));
-}
-
-static void
-rewind_file(void *file)
-{
-	if (BufFileSeek(file, 0, 0, SEEK_SET) != 0)
-		ereport(ERROR, (errcode_for_file_access(),
-						errmsg("could not rewind temporary file: %m")));
-}
-
-static size_t
-read_file(void *file, int32 *marks, size_t count)
-{
-	CHECK_FOR_INTERRUPTS();
-	return BufFileRead(file, marks, count * sizeof(int32)) / sizeof(int32);
-}
-
-static void
-close_file(void *file)
-{
-	BufFileClose(file);
-}
-
 /* Options for features that are single words.  Each word weighs 1. */
 const FeatureOptions simhash_single_words = {1, false, NULL, NULL};
-
-static const MarkFiles mark_files = {create_file, write_file, rewind_file,
-read_file, close_file};
 
 /* See simhash_tokens_init(). */
 void
 simhash_begin_text(Tokenizer *tokenizer, const FeatureOptions *options,
 				   FeatureTarget target)
 {
-	simhash_tokens_init(tokenizer, options, &mark_files, simhash_resize_array,
-						target);
+	simhash_tokens_init(tokenizer, options, simhash_resize_array, target);
 	tokenizer->bytewise = GetDatabaseEncoding() == PG_SQL_ASCII;
 }
 

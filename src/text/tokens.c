@@ -284,15 +284,13 @@ feed_codepoints(Tokenizer *t, const uint8 *from, const uint8 *end, bool last)
  * must come before the first feature, weighted if options->weights is not
  * NULL.  The tables of options must stay as long as t is used.
  *
- * If target has a sink, or options a stop list, features that outgrow
- * SHINGLE_BYTES are in memory of resize(): resize(NULL, bytes) allocates,
- * resize(array, bytes) enlarges, and resize(array, 0) frees.  Else t needs
- * constant memory.
+ * What outgrows t, a combining sequence or a feature, is in memory of resize():
+ * resize(NULL, bytes) allocates, resize(array, bytes) enlarges, and
+ * resize(array, 0) frees.
  */
 void
 simhash_tokens_init(Tokenizer *t, const FeatureOptions *options,
-					const MarkFiles *files, void *(*resize) (void *, size_t),
-					FeatureTarget target)
+					void *(*resize) (void *, size_t), FeatureTarget target)
 {
 	t->chars = options->chars;
 	t->bytewise = false;
@@ -301,7 +299,7 @@ simhash_tokens_init(Tokenizer *t, const FeatureOptions *options,
 	t->bigram = false;
 	t->started = false;
 	t->gap = false;
-	simhash_normalize_init(&t->normalizer, files, add_codepoint, t);
+	simhash_normalize_init(&t->normalizer, resize, add_codepoint, t);
 	simhash_shingle_init(&t->shingler, options, resize, target);
 }
 
@@ -332,6 +330,7 @@ simhash_tokens_feed(Tokenizer *t, const uint8 *bytes, size_t length, bool last)
 	if (last)
 	{
 		normalize_flush(&t->normalizer);
+		simhash_normalize_free(&t->normalizer);
 		if (!t->chars)
 			end_run(t);
 		simhash_shingle_finish(&t->shingler);

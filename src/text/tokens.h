@@ -41,7 +41,6 @@ typedef struct Tokenizer
 } Tokenizer;
 
 extern void simhash_tokens_init(Tokenizer *t, const FeatureOptions *options,
-								const MarkFiles *files,
 								void *(*resize) (void *, size_t),
 								FeatureTarget target);
 extern void simhash_tokens_feed(Tokenizer *t, const uint8 *bytes, size_t length,

@@ -6,7 +6,6 @@
 
 #include <utf8proc.h>
 
-#include "text/normalize.h"
 #include "text/shingle.h"
 #include "texts.h"
 
@@ -101,14 +100,14 @@ add_long_token(Buffer *body)
 		append(body, " ", 1);
 }
 
-/* A sequence of marks, sometimes more than memory keeps. */
+/* A sequence of marks, sometimes a long one. */
 static void
 add_marks(Buffer *body)
 {
 	/* of several classes; also vowels and Jamo that compose, and nothing */
 	static const int32 mark[] = {0x301, 0x323, 0x345, 0x3099, 0x5B0,
 	0x9BE, 0x1161, 0x11A8, 0xAD};
-	static const uint32 limit[] = {5, 5, 5, 5, SEQUENCE_MAX + 9, 300, 3000};
+	static const uint32 limit[] = {5, 5, 5, 5, 2050, 300, 3000};
 	int32		often = ONE_OF(mark);
 	int32		seldom = ONE_OF(mark);
 	uint32		count = below(ONE_OF(limit));

@@ -16,6 +16,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "miscadmin.h"
+
 #include "naive.h"
 #include "feature_sets.h"
 #include "texts.h"
@@ -46,7 +48,6 @@ static Case this;
 static uint64 texts;
 static size_t text_bytes;
 static size_t features;
-static size_t mark_files;
 static size_t overflows;
 static size_t passages;
 
@@ -87,56 +88,14 @@ ExceptionalCondition(const char *condition,
 	abort();
 }
 
-/* Files for marks, in memory */
+/* What CHECK_FOR_INTERRUPTS() needs: nobody interrupts. */
+volatile	sig_atomic_t InterruptPending = false;
 
-typedef struct MemoryFile
+void
+ProcessInterrupts(void)
 {
-	Buffer		content;
-	size_t		at;
-} MemoryFile;
-
-static void *
-create_file(void)
-{
-	MemoryFile *file = resize(NULL, sizeof(MemoryFile));
-
-	memset(file, 0, sizeof(MemoryFile));
-	mark_files++;
-	return file;
+	abort();
 }
-
-static void
-write_file(void *file, const int32 *marks, size_t count)
-{
-	append(&((MemoryFile *) file)->content, marks, count * sizeof(int32));
-}
-
-static void
-rewind_file(void *file)
-{
-	((MemoryFile *) file)->at = 0;
-}
-
-static size_t
-read_file(void *file, int32 *marks, size_t count)
-{
-	MemoryFile *f = file;
-	size_t		bytes = Min(count * sizeof(int32), f->content.length - f->at);
-
-	memcpy(marks, f->content.bytes + f->at, bytes);
-	f->at += bytes;
-	return bytes / sizeof(int32);
-}
-
-static void
-close_file(void *file)
-{
-	free(((MemoryFile *) file)->content.bytes);
-	free(file);
-}
-
-static const MarkFiles memory_files = {create_file, write_file, rewind_file,
-read_file, close_file};
 
 /* Hashes of each feature. */
 static int
@@ -310,7 +269,7 @@ feed_body(FeatureTarget target, size_t longest)
 	uint32		characters;
 
 	memset(t, 0xAA, sizeof(Tokenizer)); /* nothing in it is relied on */
-	simhash_tokens_init(t, &options, &memory_files, resize, target);
+	simhash_tokens_init(t, &options, resize, target);
 	t->bytewise = this.naive.bytewise;
 	do
 	{
@@ -587,9 +546,9 @@ main(int argc, char **argv)
 		run_case(seed + texts);
 	sets = sets_checked(&full);
 	printf("%llu texts, %zu bytes, %zu features, %zu passages, "
-		   "%zu files of marks, %zu overflows, %zu sets, "
+		   "%zu overflows, %zu sets, "
 		   "%zu tables that were full\n",
 		   (unsigned long long) texts, text_bytes, features, passages,
-		   mark_files, overflows, sets, full);
+		   overflows, sets, full);
 	return 0;
 }
