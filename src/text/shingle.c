@@ -4,17 +4,13 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
+
 #include "text/shingle.h"
 
 /*
  * A feature is options->size tokens, with a space between two of them unless
  * these are code points.  resize is that of simhash_tokens_init().
- *
- * If target has a sink, or options a stop list, the buffer grows for a feature
- * that the buffer has no room for.  A sink gets all bytes of a feature.  A word
- * is known to be a stop word when the word has ended.  The buffer must have the
- * words before the stop word then.  Without sink and stop list the feature
- * becomes a long shingle.
  */
 void
 simhash_shingle_init(Shingler *s, const FeatureOptions *options,
@@ -32,13 +28,7 @@ simhash_shingle_init(Shingler *s, const FeatureOptions *options,
 	s->capacity = SHINGLE_BYTES;
 	s->count = 0;
 	s->start[0] = 0;
-	s->first = 0;
-	s->streamed = 0;
-	s->joint_due = false;
-	s->open_is_long = false;
-	s->grow = target.take_shingles || target.sink || options->stops
-		? resize
-		: NULL;
+	s->resize = resize;
 }
 
 /* Return the length of the tokens i .. i + n - 1, which must have ended. */
@@ -73,7 +63,8 @@ hash_stretch(const Shingler *s, uint32 i, uint32 n, size_t least, size_t most,
  *
  * XXH3 branches on the length: 1 to 3 bytes, 4 to 8, and more.  A processor
  * cannot predict this branch for words: so words are hashed in that order.  The
- * compiler is told what is known of the length, and leaves the branch out.
+ * compiler is told what is known of the length, and leaves the branch out.  In
+ * the order of the text, simhash() of English takes 8 to 15 % longer.
  */
 static pg_attribute_always_inline void
 hash_stretches_by(const Shingler *s, uint32 n, uint32 count, int hashes,
@@ -89,6 +80,8 @@ hash_stretches_by(const Shingler *s, uint32 n, uint32 count, int hashes,
 		{
 			size_t		length = stretch_length(s, i, n);
 
+			/* the buffer may have a word of 1 GB, and n shingles with it */
+			CHECK_FOR_INTERRUPTS();
 			if (length >= 4 && length <= 8)
 				hash_stretch(s, i, n, 4, 8, hashes, hash);
 			else
@@ -232,179 +225,19 @@ simhash_shingle_flush(Shingler *s)
 		s->place[i] = s->place[i + shingles];
 }
 
-/* Give the buffer room for at least needed bytes. */
-static void
-enlarge(Shingler *s, size_t needed)
+/* Give the buffer the room that shingle_has_room() asks for. */
+void
+simhash_shingle_make_room(Shingler *s)
 {
 	bool		allocated = s->bytes != s->space;
 
-	while (s->capacity < needed)
-		s->capacity *= 2;
-	s->bytes = s->grow(allocated ? s->bytes : NULL, s->capacity);
+	simhash_shingle_flush(s);
+	if (shingle_has_room(s))
+		return;
+	s->capacity *= 2;
+	s->bytes = s->resize(allocated ? s->bytes : NULL, s->capacity);
 	if (!allocated)
 		memcpy(s->bytes, s->space, s->length);
-}
-
-/* Return the i-th oldest long shingle, counted from 0. */
-static inline LongShingle *
-long_shingle(Shingler *s, uint32 i)
-{
-	return &s->slots[(s->first + i) % SHINGLE_MAX];
-}
-
-/* Add bytes[0 .. length) to a long shingle. */
-static void
-update_long(const Shingler *s, LongShingle *shingle, const void *bytes,
-			size_t length)
-{
-	int			number;
-
-	for (number = 0; number < s->target.hashes; number++)
-		XXH3_64bits_update(&shingle->hash[number], bytes, length);
-}
-
-/* Return the weight of token i of the buffer, which ends at end. */
-static int64
-token_weight(const Shingler *s, uint32 i, size_t end)
-{
-	if (s->weights == NULL)
-		return WEIGHT_UNIT;
-	return simhash_weight_of(s->weights,
-							 XXH3_64bits(s->bytes + s->start[i],
-										 end - s->start[i]));
-}
-
-/*
- * On entry the buffer has been flushed.  Make each open shingle a long one:
- * also that of the open token, even if the token has no byte yet.
- *
- * slots[] suffices: open shingles begin at different tokens and have size - 1
- * complete tokens at most, so that there are never more than size of them.
- */
-static void
-stream(Shingler *s)
-{
-	uint32		i;
-	uint32		j;
-	int			number;
-
-	for (i = 0; i <= s->count; i++)
-	{
-		LongShingle *shingle = long_shingle(s, s->streamed++);
-
-		for (number = 0; number < s->target.hashes; number++)
-		{
-			/* else a reset takes what is there for the state of a seed */
-			XXH3_INITSTATE(&shingle->hash[number]);
-			XXH3_64bits_reset_withSeed(&shingle->hash[number], number);
-		}
-		update_long(s, shingle, s->bytes + s->start[i],
-					s->length - s->start[i]);
-		shingle->tokens = s->count - i;
-		shingle->weight = 0;
-		for (j = i; j < s->count; j++)
-			shingle->weight += token_weight(s, j, s->start[j + 1] - s->joint);
-	}
-	XXH3_64bits_reset(&s->open_token);
-	XXH3_64bits_update(&s->open_token, s->bytes + s->start[s->count],
-					   s->length - s->start[s->count]);
-	s->open_is_long = true;
-	s->length = 0;
-	s->count = 0;
-}
-
-/* Do what shingle_append() does, also where shingle_is_full() is true. */
-void
-simhash_shingle_append_long(Shingler *s, const uint8 *bytes, size_t length)
-{
-	uint32		i;
-
-	if (s->joint_due)
-	{
-		for (i = 0; i < s->streamed; i++)
-			update_long(s, long_shingle(s, i), " ", 1);
-		s->joint_due = false;
-	}
-	if (!s->open_is_long && !shingle_has_room(s))
-	{
-		simhash_shingle_flush(s);
-		if (!shingle_has_room(s))
-		{
-			if (s->grow)
-				enlarge(s, s->length + SHINGLE_PIECE + 1);
-			else
-				stream(s);
-		}
-	}
-	for (i = 0; i < s->streamed; i++)
-		update_long(s, long_shingle(s, i), bytes, length);
-	if (s->open_is_long)
-		XXH3_64bits_update(&s->open_token, bytes, length);
-	else
-	{
-		memcpy(s->bytes + s->length, bytes, length);
-		s->length += length;
-	}
-}
-
-/* Make a feature of the oldest long shingle. */
-static void
-close_long(Shingler *s)
-{
-	LongShingle *shingle = long_shingle(s, 0);
-	uint64		hash[FEATURE_HASHES_MAX];
-	int			number;
-
-	for (number = 0; number < s->target.hashes; number++)
-		hash[number] = XXH3_64bits_digest(&shingle->hash[number]);
-	feature_add(&s->target, s->target.hashes, NULL, 0, hash,
-				shingle->weight / shingle->tokens);
-	s->first = (s->first + 1) % SHINGLE_MAX;
-	s->streamed--;
-	s->complete = true;
-}
-
-/* There must be a long shingle.  Do what shingle_end() does. */
-void
-simhash_shingle_end_long(Shingler *s)
-{
-	int64		weight;
-	uint32		i;
-
-	if (!s->open_is_long)
-		weight = token_weight(s, s->count, s->length);
-	else if (s->weights)
-		weight = simhash_weight_of(s->weights,
-								   XXH3_64bits_digest(&s->open_token));
-	else
-		weight = WEIGHT_UNIT;
-
-	for (i = 0; i < s->streamed; i++)
-	{
-		long_shingle(s, i)->tokens++;
-		long_shingle(s, i)->weight += weight;
-	}
-	if (long_shingle(s, 0)->tokens == s->size)
-		close_long(s);
-	s->joint_due = s->joint > 0;
-
-	if (!s->open_is_long)
-		shingle_end_buffered(s);
-	s->open_is_long = false;
-}
-
-/* Do what shingle_add_ascii() does, whatever room the buffer has. */
-void
-simhash_shingle_add_ascii_long(Shingler *s, const uint8 *bytes, size_t length)
-{
-	size_t		i;
-
-	for (i = 0; i < length; i++)
-	{
-		simhash_shingle_append_long(s, bytes + i, 1);
-		shingle_end(s);
-		s->open_place++;
-	}
 }
 
 /* If the text has fewer than n tokens, all of it is one feature. */
@@ -412,13 +245,11 @@ void
 simhash_shingle_finish(Shingler *s)
 {
 	simhash_shingle_flush(s);
-	if (!s->complete && s->streamed > 0)
-		close_long(s);
-	else if (!s->complete && s->count > 0)
+	if (!s->complete && s->count > 0)
 	{
 		s->size = s->count;
 		simhash_shingle_flush(s);
 	}
 	if (s->bytes != s->space)
-		s->grow(s->bytes, 0);
+		s->resize(s->bytes, 0);
 }

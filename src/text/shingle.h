@@ -25,23 +25,11 @@ typedef struct FeatureOptions
 								 * none is */
 } FeatureOptions;
 
-/* An open shingle that has outgrown the buffer. */
-typedef struct LongShingle
-{
-	XXH3_state_t hash[FEATURE_HASHES_MAX];	/* as many as the target wants */
-	int64		weight;			/* sum of those of its complete tokens */
-	uint32		tokens;			/* number of complete tokens */
-} LongShingle;
-
 /*
  * Tokens gather in a buffer, joined as in a shingle, so that each shingle is
  * a stretch of the buffer.  Whenever the buffer is full, its shingles become
- * features, and all but its last n - 1 tokens are dropped.
- *
- * If even that leaves no room, the open shingles go on as long shingles, which
- * are states of a streaming hash: a token of any length takes constant memory.
- * Shingles that open later are in the buffer again.  A shingle is open from
- * its first byte until its n-th token ends.
+ * features, and all but its last n - 1 tokens are dropped.  If even that leaves
+ * no room, the buffer grows.
  */
 typedef struct Shingler
 {
@@ -56,7 +44,7 @@ typedef struct Shingler
 	 * The buffer.  Token i begins at start[i], and ends joint bytes before
 	 * start[i + 1].  The open token begins at start[count].
 	 */
-	uint8	   *bytes;			/* space, or memory of grow() */
+	uint8	   *bytes;			/* space, or memory of resize() */
 	size_t		length;
 	size_t		capacity;
 	uint32		count;			/* of tokens that have ended */
@@ -65,28 +53,14 @@ typedef struct Shingler
 										 * token begins with */
 	uint32		open_place;		/* that of the open token */
 
-	/* Long shingles: slots[(first + i) % SHINGLE_MAX], the oldest first. */
-	uint32		first;
-	uint32		streamed;		/* number of long shingles */
-	bool		joint_due;		/* must a joint precede their next byte? */
-	bool		open_is_long;	/* is the open token in them alone? */
-	XXH3_state_t open_token;	/* hash of such a token, for its weight */
-
-	/* Enlarges the buffer.  NULL: long shingles take its place. */
-	void	   *(*grow) (void *array, size_t bytes);
-
+	void	   *(*resize) (void *array, size_t bytes);
 	uint8		space[SHINGLE_BYTES];
-	LongShingle slots[SHINGLE_MAX];
 } Shingler;
 
 extern void simhash_shingle_init(Shingler *s, const FeatureOptions *options,
 								 void *(*resize) (void *, size_t),
 								 FeatureTarget target);
-extern void simhash_shingle_append_long(Shingler *s, const uint8 *bytes,
-										size_t length);
-extern void simhash_shingle_end_long(Shingler *s);
-extern void simhash_shingle_add_ascii_long(Shingler *s, const uint8 *bytes,
-										   size_t length);
+extern void simhash_shingle_make_room(Shingler *s);
 extern bool simhash_shingle_open_is_stop(const Shingler *s);
 extern void simhash_shingle_flush(Shingler *s);
 extern void simhash_shingle_finish(Shingler *s);
@@ -98,13 +72,6 @@ shingle_has_room(const Shingler *s)
 	return s->length + SHINGLE_PIECE + 1 <= s->capacity;
 }
 
-/* Is there no room in the buffer, or is there a long shingle? */
-static inline bool
-shingle_is_full(const Shingler *s)
-{
-	return s->streamed > 0 || !shingle_has_room(s);
-}
-
 /*
  * Add bytes[0 .. length) to the open token.  length is SHINGLE_PIECE at most,
  * and SHINGLE_PIECE bytes must be readable whatever it is.
@@ -112,13 +79,11 @@ shingle_is_full(const Shingler *s)
 static inline void
 shingle_append(Shingler *s, const uint8 *bytes, size_t length)
 {
-	uint8	   *to = s->bytes + s->length;
+	uint8	   *to;
 
-	if (unlikely(shingle_is_full(s)))
-	{
-		simhash_shingle_append_long(s, bytes, length);
-		return;
-	}
+	if (unlikely(!shingle_has_room(s)))
+		simhash_shingle_make_room(s);
+	to = s->bytes + s->length;
 	/* most words are short, and a copy of a fixed size is quick */
 	memcpy(to, bytes, 16);
 	if (unlikely(length > 16))
@@ -126,49 +91,19 @@ shingle_append(Shingler *s, const uint8 *bytes, size_t length)
 	s->length += length;
 }
 
-/*
- * There must be no joint and no open token.  Add a token for each of bytes[0
- * .. length), ASCII, as shingle_append() does.  s->open_place is that of the
- * first of them.  The buffer stays short of SHINGLE_TOKENS: only shingle_end()
- * may reach that, and flushes.
- */
-static inline void
-shingle_add_ascii(Shingler *s, const uint8 *bytes, size_t length)
-{
-	size_t	   *start = s->start + s->count;
-	size_t		i;
-
-	if (unlikely(shingle_is_full(s) ||
-				 s->count + SHINGLE_PIECE >= SHINGLE_TOKENS))
-	{
-		simhash_shingle_add_ascii_long(s, bytes, length);
-		return;
-	}
-	memcpy(s->bytes + s->length, bytes, SHINGLE_PIECE);
-	for (i = 1; i <= length; i++)
-		start[i] = s->length + i;
-	for (i = 0; i < length; i++)
-		s->place[s->count + i] = s->open_place + i;
-	s->length += length;
-	s->count += length;
-}
-
 /* Add a code point to the open token.  UTF8_MAX bytes must be readable. */
 static inline void
 shingle_append_char(Shingler *s, const uint8 bytes[UTF8_MAX], size_t length)
 {
-	if (unlikely(shingle_is_full(s)))
-	{
-		simhash_shingle_append_long(s, bytes, length);
-		return;
-	}
+	if (unlikely(!shingle_has_room(s)))
+		simhash_shingle_make_room(s);
 	memcpy(s->bytes + s->length, bytes, UTF8_MAX);
 	s->length += length;
 }
 
-/* End the open token in the buffer; the long shingles are not touched. */
+/* End the open token. */
 static inline void
-shingle_end_buffered(Shingler *s)
+shingle_end(Shingler *s)
 {
 	if (unlikely(s->stops != NULL) && simhash_shingle_open_is_stop(s))
 	{
@@ -183,13 +118,30 @@ shingle_end_buffered(Shingler *s)
 		simhash_shingle_flush(s);
 }
 
+/*
+ * There must be no joint and no open token.  Add a token for each of bytes[0
+ * .. length), ASCII, as shingle_append() does.  s->open_place is that of the
+ * first of them.  The buffer stays short of SHINGLE_TOKENS: only shingle_end()
+ * may reach that, and flushes.
+ */
 static inline void
-shingle_end(Shingler *s)
+shingle_add_ascii(Shingler *s, const uint8 *bytes, size_t length)
 {
-	if (unlikely(s->streamed > 0))
-		simhash_shingle_end_long(s);
-	else
-		shingle_end_buffered(s);
+	size_t	   *start;
+	size_t		i;
+
+	if (unlikely(!shingle_has_room(s)))
+		simhash_shingle_make_room(s);
+	if (unlikely(s->count + SHINGLE_PIECE >= SHINGLE_TOKENS))
+		simhash_shingle_flush(s);
+	start = s->start + s->count;
+	memcpy(s->bytes + s->length, bytes, SHINGLE_PIECE);
+	for (i = 1; i <= length; i++)
+		start[i] = s->length + i;
+	for (i = 0; i < length; i++)
+		s->place[s->count + i] = s->open_place + i;
+	s->length += length;
+	s->count += length;
 }
 
 #endif							/* SIMHASH_SHINGLE_H */

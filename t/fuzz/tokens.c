@@ -259,7 +259,7 @@ feed_body(FeatureTarget target, size_t longest)
 	const uint8 *p = this.body.bytes;
 	const uint8 *end = p + this.body.length;
 	bool		last_is_empty = below(4) == 0;
-	Tokenizer  *t = aligned_alloc(64, sizeof(Tokenizer));
+	Tokenizer  *t = malloc(sizeof(Tokenizer));
 	FeatureOptions options = {
 		.size = this.size,
 		.chars = this.naive.chars,
