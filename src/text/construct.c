@@ -34,14 +34,14 @@ vote_batch(FeatureBatch *batch, TermFrequency tf, Votes *votes)
 }
 
 /* Let the features of the set vote that have not voted when they came. */
-static inline void
+static void
 vote_once(FeatureSet *set, TermFrequency tf, Votes *votes)
 {
 	FeatureBatch batch;
 
-	while (!set->takes_first && simhash_set_read_table(set, &batch))
+	while (!set->vote_at_once && simhash_set_read_table(set, &batch))
 		vote_batch(&batch, tf, votes);
-	while (simhash_set_read_late(set, &batch))
+	while (simhash_set_read_spilled(set, &batch))
 		vote_batch(&batch, tf, votes);
 }
 
@@ -49,7 +49,7 @@ vote_once(FeatureSet *set, TermFrequency tf, Votes *votes)
  * Make the features of the arguments, and let them vote as tf says: by each of
  * their hashes in the set and the votes of its number.
  */
-static pg_attribute_always_inline void
+static void
 hold_vote(FunctionCallInfo fcinfo, FeatureMaker make, TermFrequency tf,
 		  int hashes, FeatureSet *set, Votes *votes)
 {
@@ -80,13 +80,14 @@ hold_vote(FunctionCallInfo fcinfo, FeatureMaker make, TermFrequency tf,
 /*
  * Return the fingerprint of the features that make() makes of the arguments,
  * or NULL if there is no feature, or if all features weigh 0.  They vote as
- * simhash_frequency_argument(fcinfo, tf_argument) says.  Each of hashes, for
- * which set and votes have room, elects a word of the fingerprint.
+ * simhash_frequency_argument(fcinfo, tf_argument) says.  Each of their hashes
+ * elects 64 bits of the fingerprint.
  */
-static pg_attribute_always_inline Datum
-elect_words(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument,
-			int hashes, FeatureSet *set, Votes *votes)
+static Datum
+elect(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument, int hashes)
 {
+	FeatureSet	set[FEATURE_HASHES_MAX];
+	Votes		votes[FEATURE_HASHES_MAX];
 	uint64		word[FEATURE_HASHES_MAX];
 	int			i;
 
@@ -104,76 +105,58 @@ elect_words(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument,
 	return simhash_words_datum(word, hashes);
 }
 
-static Datum
-elect(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument)
-{
-	FeatureSet	set;
-	Votes		votes;
-
-	return elect_words(fcinfo, make, tf_argument, 1, &set, &votes);
-}
-
-static Datum
-elect128(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument)
-{
-	FeatureSet	set[2];
-	Votes		votes[2];
-
-	return elect_words(fcinfo, make, tf_argument, 2, set, votes);
-}
-
 /* simhash(body text, weights simhash_weights, words int, chars int, tf text) */
 Datum
 simhash_text(PG_FUNCTION_ARGS)
 {
-	return elect(fcinfo, simhash_make_text_features, 4);
+	return elect(fcinfo, simhash_make_text_features, 4, 1);
 }
 
 /* simhash_tokens(tokens text[], weights float8[]) */
 Datum
 simhash_tokens(PG_FUNCTION_ARGS)
 {
-	return elect(fcinfo, simhash_make_token_features, 0);
+	return elect(fcinfo, simhash_make_token_features, 0, 1);
 }
 
 /* simhash_hashes(hashes bigint[], weights float8[]) */
 Datum
 simhash_hashes(PG_FUNCTION_ARGS)
 {
-	return elect(fcinfo, simhash_make_hash_features, 0);
+	return elect(fcinfo, simhash_make_hash_features, 0, 1);
 }
 
 /* simhash(doc tsvector, weights float4[], tf text) */
 Datum
 simhash_tsvector(PG_FUNCTION_ARGS)
 {
-	return elect(fcinfo, simhash_make_tsvector_features, 2);
+	return elect(fcinfo, simhash_make_tsvector_features, 2, 1);
 }
 
 /* simhash_128(...), with the same arguments */
 Datum
 simhash_text_128(PG_FUNCTION_ARGS)
 {
-	return elect128(fcinfo, simhash_make_text_features, 4);
+	return elect(fcinfo, simhash_make_text_features, 4, 2);
 }
 
 /* simhash_tokens_128(tokens text[], weights float8[]) */
 Datum
 simhash_tokens_128(PG_FUNCTION_ARGS)
 {
-	return elect128(fcinfo, simhash_make_token_features, 0);
+	return elect(fcinfo, simhash_make_token_features, 0, 2);
 }
 
 /* simhash_hashes_128(hashes uuid[], weights float8[]) */
 Datum
 simhash_hashes_128(PG_FUNCTION_ARGS)
 {
-	return elect128(fcinfo, simhash_make_uuid_features, 0);
+	return elect(fcinfo, simhash_make_uuid_features, 0, 2);
 }
 
 /* simhash_128(doc tsvector, weights float4[], tf text) */
 Datum
 simhash_tsvector_128(PG_FUNCTION_ARGS)
 {
-	return elect128(fcinfo, simhash_make_tsvector_features, 2);
+	return elect(fcinfo, simhash_make_tsvector_features, 2, 2);
 }

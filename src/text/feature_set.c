@@ -17,17 +17,17 @@
  * texts whose occurrences are counted, each apart: 0 if it does not matter how
  * often a feature occurs.
  *
- * first may be NULL.  Else first, which takes one hash, is told whether
- * features come with a weight or a count.  If they do not, first takes each
+ * voters may be NULL.  Else voters, which takes one hash, is told whether
+ * features come with a weight or a count.  If they do not, voters takes each
  * feature that goes into the table when it comes: the table need not be read.
  */
 void
 simhash_set_init(FeatureSet *set, int memory, int sides,
-				 const FeatureTarget *first)
+				 const FeatureTarget *voters)
 {
-	memset(set, 0, offsetof(FeatureSet, table));
-	if (first != NULL)
-		set->first = *first;
+	memset(set, 0, sizeof(FeatureSet));
+	if (voters != NULL)
+		set->voters = *voters;
 	set->memory = memory;
 	set->sides = sides;
 }
@@ -45,8 +45,8 @@ begin_set(void *arg, bool weighted)
 	simhash_table_init(&set->table, set->sides, weighted,
 					   set->memory * (size_t) 1024 / 2, simhash_secret(),
 					   simhash_resize_array);
-	feature_begin(&set->first, weighted || counted);
-	set->takes_first = set->first.add_all && !weighted && !counted;
+	feature_begin(&set->voters, weighted || counted);
+	set->vote_at_once = set->voters.add_all && !weighted && !counted;
 }
 
 /* A weight, 0 .. 2^47, and a side as the second number of a pair. */
@@ -57,11 +57,11 @@ pack(int64 weight, int side)
 }
 
 /*
- * Give an occurrence of a feature to the sort, unless the table, which is full
- * by now, has the feature.
+ * Give an occurrence of a feature to the sort, unless the table, which is full,
+ * has the feature.
  */
 static void
-add_late(FeatureSet *set, uint64 hash, int64 weight)
+spill(FeatureSet *set, uint64 hash, int64 weight)
 {
 	uint64		pair[] = {hash, pack(weight, set->side)};
 
@@ -83,12 +83,12 @@ add_to_set(void *arg, const uint64 *hash, const int64 *weight, uint32 count)
 	if (set->sort == NULL)
 		i = simhash_table_add(&set->table, set->side, hash, weight, count,
 							  fresh, &n);
-	if (set->takes_first)
-		set->first.add_all(set->first.arg, fresh, NULL, n);
+	if (set->vote_at_once)
+		set->voters.add_all(set->voters.arg, fresh, NULL, n);
 	for (; i < count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		add_late(set, hash[i], set->table.weight ? weight[i] : 0);
+		spill(set, hash[i], set->table.weight ? weight[i] : 0);
 	}
 }
 
@@ -170,11 +170,11 @@ read_run(FeatureSet *set, FeatureBatch *batch)
 }
 
 /*
- * Read the next features that are not in the table, as simhash_set_read_table()
- * reads those that are.  Most sets have none.
+ * Read the next features that are spilled, as simhash_set_read_table() reads
+ * those of the table.  Most sets have none.
  */
 bool
-simhash_set_read_late(FeatureSet *set, FeatureBatch *batch)
+simhash_set_read_spilled(FeatureSet *set, FeatureBatch *batch)
 {
 	batch->length = 0;
 	if (set->sort == NULL)

@@ -9,30 +9,29 @@
 #include "text/number_sort.h"
 #include "text/sink.h"
 
-#define FEATURE_BATCH 512		/* features that are read at once */
+#define FEATURE_BATCH 128		/* features that are read at once */
 
 /*
  * Features with one hash are one feature.  A table has features as long as
- * these fit into half of the memory.  Later ones, and only these, go to a sort,
+ * these fit into half of the memory.  All others are spilled: they go to a sort,
  * which has the other half, and goes on in temporary files.
  */
 typedef struct FeatureSet
 {
-	FeatureTarget first;		/* see simhash_set_init() */
-	bool		takes_first;	/* does that target take features? */
+	FeatureTarget voters;		/* see simhash_set_init() */
+	bool		vote_at_once;	/* does a feature vote when it comes? */
 	bool		has_begun;		/* has a text begun? */
 	int			memory;			/* kilobytes, for table and sort */
 	int			sides;			/* texts whose occurrences are counted */
 	int			side;			/* that features are added to */
-	struct Tuplesortstate *sort;	/* NULL: all are in the table */
+	FeatureTable table;
+	struct Tuplesortstate *sort;	/* NULL: none is spilled */
 
 	/* Reading: the next slot of the table, and the next pair of the sort. */
 	uint64		next;
 	bool		is_sorted;		/* has reading the sort begun? */
 	bool		has_pair;
 	uint64		pair[2];		/* of a hash and what pack() has packed */
-
-	FeatureTable table;			/* last: simhash_set_init() clears all but it */
 } FeatureSet;
 
 /* Features that are different from each other and from those read before. */
@@ -45,11 +44,11 @@ typedef struct FeatureBatch
 } FeatureBatch;
 
 extern void simhash_set_init(FeatureSet *set, int memory, int sides,
-							 const FeatureTarget *first);
+							 const FeatureTarget *voters);
 extern FeatureTarget simhash_set_target(FeatureSet *set, int hashes,
 										int side);
 extern bool simhash_set_read_table(FeatureSet *set, FeatureBatch *batch);
-extern bool simhash_set_read_late(FeatureSet *set, FeatureBatch *batch);
+extern bool simhash_set_read_spilled(FeatureSet *set, FeatureBatch *batch);
 extern void simhash_set_free(FeatureSet *set);
 
 #endif							/* SIMHASH_FEATURE_SET_H */

@@ -6,8 +6,6 @@
 #define SIMHASH_FEATURE_TABLE_H
 
 #define FEATURE_SIDES 2			/* texts that a table can tell apart */
-#define TABLE_SPACE 12300		/* numbers that fit without an allocation:
-								 * three columns of 4096 slots, say */
 
 /*
  * Features with one hash are one feature.  A table has columns: the hash of
@@ -15,13 +13,11 @@
  * in the text of each side.  A slot is a place in each column.  A hash of 0
  * says that the slot is free.  The feature whose hash is 0 has a slot of its
  * own, number slots, where the hash is 1 if there is such a feature.
- *
- * A FeatureTable takes 96 kB.  Callers keep their table on the stack.
  */
 typedef struct FeatureTable
 {
-	uint64	   *hash;			/* the columns are space, or memory of
-								 * resize() */
+	uint64	   *hash;			/* the first column, in memory of resize(),
+								 * which the others follow */
 	uint64	   *count[FEATURE_SIDES];	/* NULL: not asked for */
 	int64	   *weight;			/* the greatest of all occurrences; NULL: not
 								 * asked for */
@@ -36,7 +32,6 @@ typedef struct FeatureTable
 	bool		weighted;		/* is there a column of weights? */
 	size_t		limit;			/* bytes that the columns may take */
 	void	   *(*resize) (void *array, size_t bytes);
-	uint64		space[TABLE_SPACE];
 } FeatureTable;
 
 extern void simhash_table_init(FeatureTable *table, int sides, bool weighted,

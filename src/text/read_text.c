@@ -37,10 +37,18 @@ simhash_copy_bytes(const uint8 *bytes, size_t length)
 	return memcpy(simhash_resize_array(NULL, Max(length, 1)), bytes, length);
 }
 
+/*
+ * No function of SQL has more than 64 kB on the stack: a Tokenizer, the arrays
+ * of features, and 16 kB for all else.
+ */
+StaticAssertDecl(sizeof(Tokenizer) +
+				 8 * FEATURES_AT_ONCE * sizeof(uint64) <= 48 * 1024,
+				 "a text takes too much stack");
+
 /* Options for features that are single words.  Each word weighs 1. */
 const FeatureOptions simhash_single_words = {1, false, NULL, NULL};
 
-/* See simhash_tokens_init(). */
+/* See simhash_tokens_init().  The caller keeps the tokenizer on the stack. */
 void
 simhash_begin_text(Tokenizer *tokenizer, const FeatureOptions *options,
 				   FeatureTarget target)

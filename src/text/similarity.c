@@ -68,7 +68,7 @@ count_features(FunctionCallInfo fcinfo, FeatureCounts *counts)
 	counts->a = set.table.distinct[0];
 	counts->b = set.table.distinct[1];
 	counts->both = counts->a + counts->b - set.table.used;
-	while (simhash_set_read_late(&set, &batch))
+	while (simhash_set_read_spilled(&set, &batch))
 	{
 		for (i = 0; i < batch.length; i++)
 		{
@@ -214,7 +214,7 @@ simhash_text_cosine(PG_FUNCTION_ARGS)
 	read_texts(fcinfo, &options, &set);
 	while (simhash_set_read_table(&set, &batch))
 		add_to_cosine(&sums, tf, &batch);
-	while (simhash_set_read_late(&set, &batch))
+	while (simhash_set_read_spilled(&set, &batch))
 		add_to_cosine(&sums, tf, &batch);
 	simhash_set_free(&set);
 	for (side = 0; side < 2; side++)

@@ -64,7 +64,7 @@ number_of(uint64 hash)
 static uint32
 random_piece(size_t rest)
 {
-	uint32		n = 1 + below(1 << below(12));
+	uint32		n = 1 + below(1 << below(10));	/* up to FEATURES_AT_ONCE */
 
 	return Min(n, rest);
 }
