@@ -10,7 +10,6 @@
 #include "text/aggregate.h"
 #include "text/arguments.h"
 #include "text/sketch.h"
-#include "type/secret.h"
 #include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_minhash_text);
@@ -36,7 +35,7 @@ init_sketches(Sketch *sketch, int hashes)
 	int			number;
 
 	for (number = 0; number < hashes; number++)
-		simhash_sketch_init(&sketch[number], simhash_secret());
+		simhash_sketch_init(&sketch[number]);
 }
 
 /*
@@ -220,16 +219,15 @@ simhash_minhash_agg_combine(PG_FUNCTION_ARGS)
 	for (number = 0; number < other->hashes; number++)
 	{
 		simhash_sketch_finish(&other->sketch[number]);
-		if (!other->sketch[number].is_empty)
-			simhash_sketch_merge(&state->sketch[number],
-								 other->sketch[number].least);
+		simhash_sketch_merge(&state->sketch[number],
+							 other->sketch[number].least);
 	}
 	PG_RETURN_POINTER(state);
 }
 
 /*
- * Send the number of sketches, and of each whether it is empty and the value of
- * each bin, as int8 in network byte order.
+ * Send the number of sketches, and of each the value of each bin, as int8 in
+ * network byte order.
  */
 Datum
 simhash_minhash_agg_serialize(PG_FUNCTION_ARGS)
@@ -247,7 +245,6 @@ simhash_minhash_agg_serialize(PG_FUNCTION_ARGS)
 		Sketch	   *sketch = &state->sketch[number];
 
 		simhash_sketch_finish(sketch);
-		pq_sendbyte(&buf, sketch->is_empty);
 		for (bin = 0; bin < SKETCH_BINS; bin++)
 			pq_sendint64(&buf, sketch->least[bin]);
 	}
@@ -267,13 +264,11 @@ simhash_minhash_agg_deserialize(PG_FUNCTION_ARGS)
 	state = create_state(CurrentMemoryContext, pq_getmsgbyte(&buf));
 	for (number = 0; number < state->hashes; number++)
 	{
-		bool		is_empty = pq_getmsgbyte(&buf) != 0;
 		uint64		least[SKETCH_BINS];
 
 		for (bin = 0; bin < SKETCH_BINS; bin++)
 			least[bin] = pq_getmsgint64(&buf);
-		if (!is_empty)
-			simhash_sketch_merge(&state->sketch[number], least);
+		simhash_sketch_merge(&state->sketch[number], least);
 	}
 	pq_getmsgend(&buf);
 	PG_RETURN_POINTER(state);

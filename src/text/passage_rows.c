@@ -12,7 +12,6 @@
 #include "text/encoding.h"
 #include "text/passages.h"
 #include "text/read_text.h"
-#include "type/secret.h"
 #include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_minhash_passages);
@@ -97,8 +96,7 @@ list_passages(FunctionCallInfo fcinfo, int hashes)
 	passages = palloc(sizeof(Passages));
 	simhash_passages_init(passages, &options,
 						  radius_argument(fcinfo, 4, options.chars), hashes,
-						  simhash_secret(), simhash_resize_array,
-						  emit_row, &rows);
+						  simhash_resize_array, emit_row, &rows);
 	target = simhash_passages_target(passages);
 	end = simhash_make_features(body, &options, &target);
 	simhash_passages_finish(passages, end);

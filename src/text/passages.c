@@ -22,18 +22,18 @@ begin_passage(Passages *p, uint64 first)
 	p->first = first;
 	p->sketched = first;
 	for (number = 0; number < p->hashes; number++)
-		simhash_sketch_init(&p->sketch[number], p->seed);
+		simhash_sketch_init(&p->sketch[number]);
 }
 
 /*
  * Prepare p to call emit(arg, passage) for each passage of a text, in order.
  * options say what the features of the text are.  Each feature has as many
- * hashes as hashes says.  radius is 1 .. PASSAGE_RADIUS_MAX.  seed must be
- * secret, for the sketches.  resize is that of simhash_tokens_init().
+ * hashes as hashes says.  radius is 1 .. PASSAGE_RADIUS_MAX.  resize is that of
+ * simhash_tokens_init().
  */
 void
 simhash_passages_init(Passages *p, const FeatureOptions *options,
-					  uint32 radius, int hashes, uint64 seed,
+					  uint32 radius, int hashes,
 					  void *(*resize) (void *, size_t),
 					  void (*emit) (void *, const Passage *), void *arg)
 {
@@ -42,7 +42,6 @@ simhash_passages_init(Passages *p, const FeatureOptions *options,
 	p->size = options->size;
 	p->chars = options->chars;
 	p->hashes = hashes;
-	p->seed = seed;
 	p->resize = resize;
 	p->emit = emit;
 	p->arg = arg;

@@ -39,7 +39,6 @@ struct Passages
 	uint32		size;			/* tokens of a feature */
 	bool		chars;			/* is a token a code point? */
 	int			hashes;			/* of each feature */
-	uint64		seed;			/* of sketches */
 	void	   *(*resize) (void *array, size_t bytes);
 	void		(*emit) (void *arg, const Passage *passage);
 	void	   *arg;
@@ -68,7 +67,7 @@ struct Passages
 };
 
 extern void simhash_passages_init(Passages *p, const FeatureOptions *options,
-								  uint32 radius, int hashes, uint64 seed,
+								  uint32 radius, int hashes,
 								  void *(*resize) (void *, size_t),
 								  void (*emit) (void *, const Passage *),
 								  void *arg);

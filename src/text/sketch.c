@@ -64,16 +64,23 @@ clear_bins(uint64 *least)
 	memset(least, 0xFF, SKETCH_BINS * sizeof(uint64));
 }
 
-/* seed must be secret, for drop_repeated(). */
 void
-simhash_sketch_init(Sketch *sketch, uint64 seed)
+simhash_sketch_init(Sketch *sketch)
 {
 	if (unlikely(round_multipliers[0] == 0))
 		fill_multipliers();
 	clear_bins(sketch->least);
-	sketch->is_empty = true;
-	sketch->multiplier = seed | 1;
 	sketch->waiting = 0;
+}
+
+/*
+ * Any feature has a value in bin 0, in round SKETCH_BINS at the latest, which is
+ * less than PG_UINT64_MAX.
+ */
+static inline bool
+sketch_is_empty(const Sketch *sketch)
+{
+	return sketch->least[0] == PG_UINT64_MAX;
 }
 
 static inline uint64
@@ -140,39 +147,6 @@ needed_rounds(const Sketch *sketch)
 }
 
 /*
- * Copy count hashes, 1 .. FEATURES_AT_ONCE, to kept, but for most of those that
- * come again.  Return the number that was copied.
- *
- * What comes again changes nothing, and takes time.  A text of one word takes
- * SKETCH_ROUNDS rounds, and is as long as its writer likes.  last[] has the
- * place of the last hash that belongs there, by a random odd multiplier, so
- * that nobody can choose two words that keep taking each other's place.
- */
-static uint32
-drop_repeated(const Sketch *sketch, const uint64 *hash, uint32 count,
-			  uint64 *kept)
-{
-	uint16		last[FEATURES_AT_ONCE];
-	int			bits = Max(pg_leftmost_one_pos32(count), 3);
-	uint32		n = 1;
-	uint32		i;
-
-	/* a place that is not in use stands for the first hash, which is kept */
-	memset(last, 0, sizeof(uint16) << bits);
-	kept[0] = hash[0];
-	for (i = 1; i < count; i++)
-	{
-		uint64		place = (hash[i] * sketch->multiplier) >> (64 - bits);
-
-		/* without a branch on whether the hash comes again */
-		kept[n] = hash[i];
-		n += hash[last[place]] != hash[i];
-		last[place] = i;
-	}
-	return n;
-}
-
-/*
  * least must have no value, and mixed one hash or more.  Fill the bins with the
  * values of mixed[0 .. count).  Values of rounds from rounds on may be left
  * out.
@@ -192,13 +166,12 @@ fill_bins(uint64 *least, const uint64 *mixed, uint32 count, uint32 rounds)
 	}
 }
 
-/* least must have values of one feature or more.  Add these to the sketch. */
+/* Add the features whose values are least to the sketch. */
 static void
 merge_bins(Sketch *sketch, const uint64 *least)
 {
 	int			bin;
 
-	sketch->is_empty = false;
 	for (bin = 0; bin < SKETCH_BINS; bin++)
 		sketch->least[bin] = Min(sketch->least[bin], least[bin]);
 }
@@ -210,15 +183,11 @@ sketch_batch(Sketch *sketch, const uint64 *hash, uint32 count)
 	uint64		mixed[FEATURES_AT_ONCE];
 	uint32		i;
 
-	count = drop_repeated(sketch, hash, count, mixed);
 	/* the caller of SQL may have handed in any numbers as hashes */
 	for (i = 0; i < count; i++)
-		mixed[i] = split_mix(mixed[i], 0);
-	if (sketch->is_empty)
-	{
+		mixed[i] = split_mix(hash[i], 0);
+	if (sketch_is_empty(sketch))
 		fill_bins(sketch->least, mixed, count, SKETCH_ROUNDS);
-		sketch->is_empty = false;
-	}
 	else
 	{
 		uint64		least[SKETCH_BINS];
@@ -284,7 +253,7 @@ simhash_sketch_fingerprint(Sketch *sketch, uint64 *fingerprint)
 		odd = 4 * odd + (sketch->least[bin + 1] >> FINGERPRINT_SHIFT & 1);
 	}
 	*fingerprint = odd << 1 | even;
-	return !sketch->is_empty;
+	return !sketch_is_empty(sketch);
 }
 
 static void

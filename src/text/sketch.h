@@ -23,13 +23,11 @@
 typedef struct Sketch
 {
 	uint64		least[SKETCH_BINS]; /* PG_UINT64_MAX: none */
-	bool		is_empty;		/* has there been no feature? */
-	uint64		multiplier;		/* odd, and secret: see drop_repeated() */
 	uint32		waiting;		/* number of features that wait */
 	uint64		hash[SKETCH_WAITING];	/* of these */
 } Sketch;
 
-extern void simhash_sketch_init(Sketch *sketch, uint64 seed);
+extern void simhash_sketch_init(Sketch *sketch);
 extern void simhash_sketch_add(Sketch *sketch, const uint64 *hash,
 							   uint32 count);
 extern void simhash_sketch_finish(Sketch *sketch);

@@ -286,7 +286,7 @@ static void
 new_sketch(Sketch *sketch)
 {
 	memset(sketch, 0xAA, sizeof(Sketch));	/* nothing is relied on */
-	simhash_sketch_init(sketch, random_bits());
+	simhash_sketch_init(sketch);
 }
 
 /* Sketch the features in up to four parts, which may share some of them. */

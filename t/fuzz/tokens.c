@@ -495,7 +495,7 @@ check_passages(void)
 
 		memset(p, 0xAA, sizeof(Passages));
 		e.seen = 0;
-		simhash_passages_init(p, &options, r, e.hashes, random_bits(), resize,
+		simhash_passages_init(p, &options, r, e.hashes, resize,
 							  check_passage, &e);
 		end = feed_body(simhash_passages_target(p), longest[i]);
 		simhash_passages_finish(p, end);
