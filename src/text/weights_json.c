@@ -32,7 +32,7 @@ typedef struct Parser
 	JsonLexContext *lex;		/* reads the input, in UTF-8 */
 	JsonTokenType token;		/* the last one; JSON_TOKEN_INVALID after an
 								 * error */
-	JsonParseErrorType error;	/* of the last token */
+	const char *start;			/* where the last token begins */
 	Node	   *escontext;		/* takes soft errors */
 
 	uint8	   *key;			/* the last one, decoded, with room for any */
@@ -96,17 +96,19 @@ expected_at(Parser *p, const char *what, const char *at)
 static bool
 expected(Parser *p, const char *what)
 {
-	return expected_at(p, what,
-					   p->token == JSON_TOKEN_END ? p->lex->token_terminator
-					   : p->lex->token_start);
+	return expected_at(p, what, p->start);
 }
 
-/* Read the next token, and return p->token. */
+/*
+ * Read the next token, and return p->token.  Where the lexer stops at an error
+ * differs between versions of PostgreSQL.
+ */
 static JsonTokenType
 next_token(Parser *p)
 {
-	p->error = json_lex(p->lex);
-	p->token = p->error == JSON_SUCCESS ? p->lex->token_type
+	p->start = p->lex->token_terminator;
+	p->start += strspn(p->start, " \t\n\r");
+	p->token = json_lex(p->lex) == JSON_SUCCESS ? p->lex->token_type
 		: JSON_TOKEN_INVALID;
 	return p->token;
 }
@@ -115,29 +117,25 @@ next_token(Parser *p)
 static bool
 wrong_key(Parser *p)
 {
-	const JsonLexContext *lex = p->lex;
-	const char *at;
+	const char *at = p->start;
+	size_t		digits;
 
-	switch (p->error)
+	if (p->token != JSON_TOKEN_INVALID || *at != '"')
+		return expected(p, "a key in quotation marks");
+	/* the terminating zero is a control character, too */
+	for (at++; (uint8) *at >= ' '; at++)
 	{
-		case JSON_SUCCESS:
-			return expected(p, "a key in quotation marks");
-		case JSON_ESCAPING_INVALID:
-			/* token_start is at the character after the backslash */
-			return expected(p, "an escape");
-		case JSON_UNICODE_ESCAPE_FORMAT:
-			/* the lexer stops after the character that is no digit */
-			at = lex->token_terminator - 1;
-			while (at > lex->token_start && at[-1] != 'u')
-				at--;
-			return expected_at(p, "four hexadecimal digits", at);
-		default:
-			/* the lexer stops at a control character, or at the end */
-			if (*lex->token_start == '"')
-				return expected_at(p, "the end of a key",
-								   lex->token_terminator);
-			return expected(p, "a key in quotation marks");
+		if (*at != '\\')
+			continue;
+		if (*++at == '\0')
+			break;
+		if (strchr("\"\\/bfnrtu", *at) == NULL)
+			return expected_at(p, "an escape", at);
+		digits = strspn(at + 1, "0123456789abcdefABCDEF");
+		if (*at == 'u' && digits < 4 && at[1 + digits] != '\0')
+			return expected_at(p, "four hexadecimal digits", at + 1);
 	}
+	return expected_at(p, "the end of a key", at);
 }
 
 static uint32
