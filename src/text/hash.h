@@ -21,13 +21,14 @@
  */
 #define INLINE_HASHES __attribute__((flatten))
 
-/* Words of 64 bits of the widest fingerprint. */
+/* Hashes of a feature, each of which makes 64 bits of a fingerprint, at most. */
 #define FEATURE_HASHES_MAX 2
 #define WORD_BITS 64
 
 /*
- * Hash number i of a feature makes word i of a fingerprint, the highest word
- * first.  Hash number 0 tells the feature from all others.  An XXH3_64bits()
+ * Hash number 0 of a feature makes a fingerprint of 64 bits, and the higher half
+ * of one of 128 bits; hash number 1 makes the lower half.  Hash number 0 tells
+ * the feature from all others.  An XXH3_64bits()
  * whose seed the compiler knows is quicker.
  */
 static inline uint64

@@ -24,14 +24,6 @@ PG_FUNCTION_INFO_V1(simhash_idf_final);
 
 #define DEFAULT_MIN_DF 2
 
-/*
- * Tokens are stored in blocks of ARENA_BYTES, without the header of a palloc()
- * each.  A token of more than LARGE_TOKEN_BYTES has a block of its own, so
- * that the end of a block that stays unused is an eighth of it at most.
- */
-#define ARENA_BYTES 65536
-#define LARGE_TOKEN_BYTES (ARENA_BYTES / 8)
-
 typedef struct DocumentToken
 {
 	int64		documents;		/* number of texts with this token */
@@ -64,12 +56,10 @@ typedef struct DocumentSlot
 /* The state of the aggregate. */
 typedef struct IdfState
 {
-	MemoryContext context;		/* of the aggregate, for all that follows */
+	MemoryContext context;		/* of the tokens, within the aggregate's */
 	document_hash *tokens;
 	int64		documents;		/* texts that are not null */
 	int32		min_df;			/* of these texts; 0: there is none yet */
-	uint8	   *arena;			/* the free end of the last block */
-	size_t		arena_left;		/* free bytes at arena */
 } IdfState;
 
 static IdfState *
@@ -77,7 +67,8 @@ create_idf_state(MemoryContext context)
 {
 	IdfState   *state = MemoryContextAllocZero(context, sizeof(IdfState));
 
-	state->context = context;
+	state->context = GenerationContextCreate(context, "simhash_idf",
+											 ALLOCSET_DEFAULT_SIZES);
 	state->tokens = document_create(context, 1024, NULL);
 	return state;
 }
@@ -86,22 +77,10 @@ create_idf_state(MemoryContext context)
 static DocumentToken *
 create_token(IdfState *state, const uint8 *bytes, size_t length)
 {
-	size_t		size = MAXALIGN(offsetof(DocumentToken, bytes) + length);
 	DocumentToken *token;
 
-	if (size > LARGE_TOKEN_BYTES)
-		token = MemoryContextAllocHuge(state->context, size);
-	else
-	{
-		if (size > state->arena_left)
-		{
-			state->arena = MemoryContextAlloc(state->context, ARENA_BYTES);
-			state->arena_left = ARENA_BYTES;
-		}
-		token = (DocumentToken *) state->arena;
-		state->arena += size;
-		state->arena_left -= size;
-	}
+	token = MemoryContextAllocHuge(state->context,
+								   offsetof(DocumentToken, bytes) + length);
 	token->documents = 0;
 	token->last = 0;
 	token->length = length;

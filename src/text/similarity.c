@@ -116,7 +116,8 @@ simhash_text_containment(PG_FUNCTION_ARGS)
 
 /*
  * A sum of products of coordinates, high * 2^32 + low, in units of 2^-64.  It
- * is exact, and so does not depend on the order.
+ * is exact, and so does not depend on the order.  128 bits alone would do for
+ * votes that are rounded down, where weights below 1/1000 lose their digits.
  */
 typedef struct WideSum
 {

@@ -49,8 +49,8 @@ typedef void (*FeatureSink) (const FeatureTarget *target, const uint8 *bytes,
  * Where features go.  If take_shingles is not NULL, it takes the features,
  * which must be those of a text.  If sink is not NULL, sink takes each.  Else
  * begin and add_all are called for each number of a hash, with the
- * feature_arg() of that number: so a word knows nothing of others, and one word
- * takes no loop.  add_all takes the hashes of features, FEATURES_AT_ONCE at
+ * feature_arg() of that number: so what makes the one half of a fingerprint of
+ * 128 bits takes no notice of the other half.  add_all takes the hashes of features, FEATURES_AT_ONCE at
  * most, and reads their weights, 0 .. 2^47, only if begin was told that they
  * are weighted.  begin may be NULL.
  */
