@@ -20,7 +20,6 @@ WIDE = \
 	src/am/page \
 	src/am/parallel \
 	src/am/plan \
-	src/am/radix \
 	src/am/scan \
 	src/am/search \
 	src/am/sort \

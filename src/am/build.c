@@ -2,9 +2,15 @@
  * build.c
  *	  CREATE INDEX.
  *
- * The heap is read once, and its rows are sorted for table 0.  Each other block
- * table is sorted from the fingerprints of table 0: from the memory in which
- * the rows were sorted, or, where they did not fit, from a list in a file.
+ * The heap is read once, by all processes of the build together.  Each sorts
+ * the rows that it got by fingerprint and TID.  Then each takes one table after
+ * the other that no process has taken, and writes it from the rows of all
+ * processes.  Table 0 and that of NULLs are these rows, merged.  For another
+ * block table the fingerprints of the rows are rotated, and sorted again.
+ *
+ * A process that is alone leaves the rows in memory, if they fit there.  After
+ * table 0 it keeps their fingerprints only, and sorts them there for one table
+ * after the other.  Otherwise all rows go to files.
  *
  * Nobody else reads or writes the index: before CREATE INDEX has committed, or
  * CREATE INDEX CONCURRENTLY has marked the index as ready, no session inserts
@@ -13,11 +19,18 @@
 #include "postgres.h"
 
 #include "access/tableam.h"
-#include "access/xloginsert.h"
 #include "miscadmin.h"
 #include "pgstat.h"
+#include "utils/wait_event.h"
 
 #include "am/build.h"
+#include "type/compat.h"
+
+/*
+ * A row without a fingerprint is sorted as the greatest fingerprint, with a TID
+ * from here on, behind all others.
+ */
+#define NULL_TID HAMMING_BEYOND_TIDS
 
 static void
 report_phase(int64 phase)
@@ -25,294 +38,160 @@ report_phase(int64 phase)
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, phase);
 }
 
-/* Collecting the rows */
+/* The table */
 
 static void
 add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 		bool alive, void *callback_state)
 {
 	HammingBuild *build = callback_state;
-	uint64	   *words = hamming_sorter_add(isnull[0] ? build->nulls
-										   : build->rows);
+	uint64	   *words = hamming_sorter_add(build->rows);
 
-	fingerprint_to_words(isnull[0] ? 0 : DatumGetSimhash(values[0]), words);
-	words[FINGERPRINT_WORDS] = hamming_tid(tid);
-	build->tuples.index_tuples++;
+	fingerprint_to_words(isnull[0] ? FINGERPRINT_ALL_BITS
+						 : DatumGetSimhash(values[0]), words);
+	words[FINGERPRINT_WORDS] = hamming_tid(tid) + (isnull[0] ? NULL_TID : 0);
+	build->added++;
 }
 
-/*
- * Sort the rows of the heap, or those that the scan of a parallel build gives
- * this process.
- *
- * The two sorts share the memory.  That of rows without a fingerprint gets an
- * eighth, as these are mostly few.
- */
+/* Sort the rows of the heap that this process gets. */
 static void
 sort_rows(HammingBuild *build)
 {
-	int			nulls_memory = build->memory / 8;
+	HammingShared *shared = build->shared;
+	double		read;
 
 	report_phase(HAMMING_PHASE_SCAN);
-	build->memory -= nulls_memory;
-	build->nulls = hamming_sorter_begin(HAMMING_KEY_WORDS, nulls_memory,
-										build->files, HAMMING_NULL_ROWS,
-										build->number);
-	build->rows = hamming_sorter_begin(HAMMING_KEY_WORDS, build->memory,
-									   build->files, HAMMING_ROWS,
-									   build->number);
-	build->tuples.heap_tuples =
-		table_index_build_scan(build->heap, build->index, build->info, true,
-							   build->number == 0, add_row, build, build->scan);
+	read = table_index_build_scan(build->heap, build->index, build->info, true,
+								  !IsParallelWorker(), add_row, build,
+								  build->scan);
 	report_phase(HAMMING_PHASE_SORT(0));
 	hamming_sorter_finish(build->rows);
-	hamming_sorter_finish(build->nulls);
-	if (build->files != NULL)
-	{
-		/*
-		 * All rows are in the files now, where the other processes read them.
-		 * The memory of the two sorts goes to the sorts of fingerprints.
-		 */
-		build->row_runs = build->rows->run_count;
-		build->null_runs = build->nulls->run_count;
-		hamming_sorter_end(build->rows);
-		hamming_sorter_end(build->nulls);
-	}
-}
-
-/* Fingerprints */
-
-/* A list of fingerprints that is being written. */
-typedef struct ListWriter
-{
-	BufFile    *file;
-	int64		count;			/* on the list */
-	Fingerprint last;			/* the last of them */
-} ListWriter;
-
-/* List the fingerprints of sorted rows, each once. */
-static void
-list_fingerprints(ListWriter *writer, const uint64 *words, Size count)
-{
-	uint64		list[HAMMING_READ_AT_ONCE * FINGERPRINT_WORDS];
-	int			listed = 0;
-	Size		i;
-
-	for (i = 0; i < count; i++)
-	{
-		Fingerprint fingerprint = fingerprint_from_words(words + i *
-														 HAMMING_KEY_WORDS);
-
-		if (writer->count > 0 && fingerprint == writer->last)
-			continue;
-		fingerprint_to_words(fingerprint, list + listed);
-		listed += FINGERPRINT_WORDS;
-		writer->last = fingerprint;
-		writer->count++;
-		if (listed == lengthof(list))
-		{
-			CHECK_FOR_INTERRUPTS();
-			BufFileWrite(writer->file, list, sizeof(list));
-			listed = 0;
-		}
-	}
-	BufFileWrite(writer->file, list, listed * sizeof(uint64));
-}
-
-/* Keep of the sorted rows in memory each fingerprint once. */
-static void
-keep_fingerprints(HammingSorter *rows)
-{
-	uint64	   *to = rows->words;
-	Fingerprint last = 0;
-	Size		i;
-
-	for (i = 0; i < rows->count; i++)
-	{
-		const uint64 *words = rows->words + i * HAMMING_KEY_WORDS;
-		Fingerprint fingerprint = fingerprint_from_words(words);
-
-		CHECK_FOR_INTERRUPTS();
-		if (i > 0 && fingerprint == last)
-			continue;
-		fingerprint_to_words(fingerprint, to);
-		to += FINGERPRINT_WORDS;
-		last = fingerprint;
-	}
-	rows->count = (to - rows->words) / FINGERPRINT_WORDS;
-	rows->width = FINGERPRINT_WORDS;
-}
-
-/* Rotate the fingerprints in memory from the order of the table before. */
-static void
-rotate_fingerprints(HammingBuild *build, int table)
-{
-	HammingSorter *sorter = build->fingerprints;
-	int			bits = hamming_block_width(build->blocks, table - 1);
-	Size		i;
-
-	for (i = 0; i < sorter->count; i++)
-	{
-		uint64	   *words = sorter->words + i * FINGERPRINT_WORDS;
-		Fingerprint fingerprint = fingerprint_from_words(words);
-
-		CHECK_FOR_INTERRUPTS();
-		fingerprint_to_words(hamming_rotate(fingerprint, bits), words);
-	}
-}
-
-/* Add those fingerprints of a list, rotated, that are in this part. */
-static void
-add_fingerprints(HammingSorter *sorter, HammingRun *list, int bits,
-				 HammingPart part)
-{
-	HammingRuns runs = {list, 1};
-	HammingReader *reader = hamming_reader_begin(FINGERPRINT_WORDS, &runs, 0,
-												 FINGERPRINT_ALL_BITS);
-	const uint64 *words;
-	Size		count;
-	Size		i;
-
-	while ((words = hamming_reader_next(reader, &count)) != NULL)
-	{
-		uint64	   *to;
-
-		/* without a branch, as none could be predicted */
-		hamming_sorter_make_room(sorter, count);
-		to = sorter->words + sorter->count * FINGERPRINT_WORDS;
-		for (i = 0; i < count; i++, words += FINGERPRINT_WORDS)
-		{
-			HammingBits rotated = hamming_rotate(fingerprint_from_words(words),
-												 bits);
-
-			fingerprint_to_words(rotated, to);
-			to += FINGERPRINT_WORDS *
-				((part.first <= rotated) & (rotated <= part.last));
-		}
-		sorter->count = (to - sorter->words) / FINGERPRINT_WORDS;
-	}
-	hamming_reader_end(reader);
-}
-
-/* Sort the fingerprints of a part of a table, 1 or higher. */
-static void
-sort_fingerprints(HammingBuild *build, int table)
-{
-	HammingSorter *sorter = build->fingerprints;
-	int			bits = hamming_block_start(build->blocks, table);
-	int			i;
-
-	report_phase(HAMMING_PHASE_SORT(table));
-	if (build->lists.count == 0)
-		rotate_fingerprints(build, table);
-	else
-	{
-		hamming_sorter_restart(sorter);
-		for (i = 0; i < build->lists.count; i++)
-			add_fingerprints(sorter, &build->lists.runs[i], bits,
-							 build->parts[table]);
-	}
-	hamming_sorter_finish(sorter);
+	SpinLockAcquire(&shared->mutex);
+	shared->result.heap_tuples += read;
+	shared->result.index_tuples += build->added;
+	shared->broken_hot_chain |= build->info->ii_BrokenHotChain;
+	SpinLockRelease(&shared->mutex);
 }
 
 /* Tables */
 
-/* Write this process's part of a table, and list its fingerprints, or not. */
-static void
-write_part(HammingBuild *build, int table, HammingReader *reader, int width,
-		   ListWriter *list)
+/* Write all elements of a reader: NULLs to nulls.  End the reader. */
+static pg_attribute_always_inline void
+write_elements(HammingReader *reader, int width, HammingWriter *writer,
+			   HammingWriter *nulls)
 {
-	HammingPart part = build->parts[table];
-	BufFile    *leaves = NULL;
-	HammingWriter *writer;
 	const uint64 *words;
 	Size		count;
 
-	if (!part.whole)
-		leaves = hamming_file_create(build->files, HAMMING_LEAVES,
-									 build->number, table);
-	writer = hamming_writer_begin(&build->pages, table, part.first, part.last,
-								  leaves);
-	report_phase(HAMMING_PHASE_WRITE(Min(table, HAMMING_MAX_BLOCKS)));
 	while ((words = hamming_reader_next(reader, &count)) != NULL)
-	{
-		hamming_writer_add(writer, words, count, width);
-		if (list != NULL)
-			list_fingerprints(list, words, count);
-	}
-	hamming_writer_end(writer);
+		for (; count > 0; count--, words += width)
+		{
+			HammingBits bits = fingerprint_from_words(words);
+			uint64		tid = width == FINGERPRINT_WORDS
+			? 0 : words[FINGERPRINT_WORDS];
+
+			if (tid < NULL_TID)
+				hamming_writer_add(writer, hamming_key(bits, tid));
+			else
+				hamming_writer_add(nulls, hamming_key(0, tid - NULL_TID));
+		}
 	hamming_reader_end(reader);
-	if (leaves != NULL)
-		hamming_file_export(leaves);
 }
 
-/* Write table 0 from the rows that are in memory, or in files of our own. */
+/* Write table 0 and that of NULLs. */
 static void
-write_own_rows(HammingBuild *build)
+write_rows(HammingBuild *build)
+{
+	HammingWriter *rows = hamming_writer_begin(build->index, 0);
+	HammingWriter *nulls = hamming_writer_begin(build->index, HAMMING_NULLS);
+
+	report_phase(HAMMING_PHASE_WRITE(0));
+	write_elements(hamming_sorter_read(build->rows), HAMMING_KEY_WORDS, rows,
+				   nulls);
+	hamming_writer_end(rows);
+	hamming_writer_end(nulls);
+}
+
+/*
+ * Add the fingerprints of sorted elements, but NULLs, to a sorter, each once,
+ * rotated by bits.  The elements may be those that the sorter has had in the
+ * same memory, as each has been read when another one is put there.
+ */
+static void
+add_fingerprints(HammingSorter *sorter, const uint64 *words, Size count,
+				 int width, int bits)
+{
+	Fingerprint last = 0;
+	Size		i;
+
+	for (i = 0; i < count; i++, words += width)
+	{
+		Fingerprint fingerprint = fingerprint_from_words(words);
+
+		CHECK_FOR_INTERRUPTS();
+		if (width == HAMMING_KEY_WORDS && words[FINGERPRINT_WORDS] >= NULL_TID)
+			break;
+		if (i > 0 && fingerprint == last)
+			continue;
+		fingerprint_to_words(hamming_rotate(fingerprint, bits),
+							 hamming_sorter_add(sorter));
+		last = fingerprint;
+	}
+}
+
+/* Write a block table but the first. */
+static void
+write_fingerprints(HammingBuild *build, int table)
 {
 	HammingSorter *rows = build->rows;
-	HammingReader *reader = hamming_sorter_read(rows);
-	ListWriter	list = {NULL};
-	HammingRun	run = {.width = FINGERPRINT_WORDS};
+	HammingSorter *sorter = rows;
+	HammingWriter *writer;
+	int			blocks = build->shared->blocks;
+	int			bits = hamming_block_start(blocks, table);
+	const uint64 *words = rows->words;
+	int			width = rows->width;
+	Size		count = rows->count;
+	int			i;
 
-	if (rows->run_count == 0)
+	report_phase(HAMMING_PHASE_SORT(table));
+	if (rows->runs == NIL)
 	{
-		write_part(build, 0, reader, HAMMING_KEY_WORDS, NULL);
-		keep_fingerprints(rows);
-		build->fingerprints = rows;
-		return;
+		/* from the order of the table before, in place */
+		rows->width = FINGERPRINT_WORDS;
+		rows->count = 0;
+		add_fingerprints(rows, words, count, width,
+						 hamming_block_width(blocks, table - 1));
 	}
-	list.file = hamming_file_create(NULL, HAMMING_LIST, 0, 0);
-	write_part(build, 0, reader, HAMMING_KEY_WORDS, &list);
-	run.file = list.file;
-	run.count = list.count;
-	hamming_runs_add(&build->lists, run);
-	hamming_sorter_end(rows);
+	else
+		sorter = hamming_sorter_begin(FINGERPRINT_WORDS, build->memory);
+	for (i = 0; i < list_length(rows->runs); i++)
+	{
+		HammingReader *reader = hamming_sorter_read_runs(rows, i, 1);
+
+		while ((words = hamming_reader_next(reader, &count)) != NULL)
+			add_fingerprints(sorter, words, count, width, bits);
+		hamming_reader_end(reader);
+	}
+	hamming_sorter_finish(sorter);
+	report_phase(HAMMING_PHASE_WRITE(table));
+	writer = hamming_writer_begin(build->index, table);
+	write_elements(hamming_sorter_read(sorter), FINGERPRINT_WORDS, writer,
+				   NULL);
+	hamming_writer_end(writer);
+	if (sorter != rows)
+		hamming_sorter_end(sorter);
 }
 
-/* Write a part of table 0 from the rows of all processes. */
+/* The index */
+
+/* Write the metapage and the roots, in order, of an index without rows. */
 static void
-write_shared_rows(HammingBuild *build)
+write_fixed_pages(Relation index, ForkNumber fork, int blocks)
 {
-	HammingPart part = build->parts[0];
-	HammingRuns runs = hamming_parallel_open(build, HAMMING_ROWS);
-	ListWriter	list = {NULL};
-
-	list.file = hamming_file_create(build->files, HAMMING_LIST, build->number,
-									0);
-	if (part.first <= part.last)
-		write_part(build, 0,
-				   hamming_reader_begin(HAMMING_KEY_WORDS, &runs, part.first,
-										part.last),
-				   HAMMING_KEY_WORDS, &list);
-	hamming_file_export(list.file);
-	hamming_runs_close(&runs);
-}
-
-/* Write this process's part of each table but the first. */
-static void
-write_other_tables(HammingBuild *build)
-{
-	int			table;
-
-	if (build->fingerprints == NULL)
-		build->fingerprints = hamming_sorter_begin(FINGERPRINT_WORDS,
-												   build->memory, NULL,
-												   HAMMING_LIST, 0);
-	for (table = 1; table < build->blocks; table++)
-		if (build->parts[table].first <= build->parts[table].last)
-		{
-			sort_fingerprints(build, table);
-			write_part(build, table, hamming_sorter_read(build->fingerprints),
-					   FINGERPRINT_WORDS, NULL);
-		}
-	hamming_sorter_end(build->fingerprints);
-	hamming_runs_close(&build->lists);
-}
-
-static void
-make_metapage(Page page, int blocks)
-{
+	PGAlignedBlock block;
+	Page		page = (Page) block.data;
 	HammingMeta *meta = (HammingMeta *) PageGetContents(page);
+	int			table;
 
 	hamming_page_init(page, HAMMING_PAGE_META, 0, 0, hamming_least_key,
 					  hamming_least_key);
@@ -321,30 +200,14 @@ make_metapage(Page page, int blocks)
 	meta->width = HAMMING_BITS;
 	meta->blocks = blocks;
 	((PageHeader) page)->pd_lower += sizeof(HammingMeta);
-}
-
-static void
-write_root(Relation index, ForkNumber fork, int table)
-{
-	PGAlignedBlock page;
-
-	hamming_page_init((Page) page.data, HAMMING_PAGE_TREE, table, 0,
-					  hamming_least_key, hamming_greatest_key);
-	hamming_write_page(hamming_extend(index, fork), (Page) page.data);
-}
-
-/* Write the metapage and the roots, in order, of an index without rows. */
-static void
-write_fixed_pages(Relation index, ForkNumber fork, int blocks)
-{
-	PGAlignedBlock page;
-	int			table;
-
-	make_metapage((Page) page.data, blocks);
-	hamming_write_page(hamming_extend(index, fork), (Page) page.data);
-	write_root(index, fork, HAMMING_NULLS);
-	for (table = 0; table < blocks; table++)
-		write_root(index, fork, table);
+	hamming_write_page(index, fork, hamming_extend(index, fork), page);
+	for (table = -1; table < blocks; table++)
+	{
+		hamming_page_init(page, HAMMING_PAGE_TREE,
+						  table < 0 ? HAMMING_NULLS : table, 0,
+						  hamming_least_key, hamming_greatest_key);
+		hamming_write_page(index, fork, hamming_extend(index, fork), page);
+	}
 }
 
 /*
@@ -362,85 +225,55 @@ choose_blocks(Relation index, double rows)
 }
 
 /*
- * The leader's part, when all rows have been sorted: now their number is known.
- */
-static void
-begin_tables(HammingBuild *build)
-{
-	build->blocks = choose_blocks(build->index, build->total.index_tuples);
-	write_fixed_pages(build->index, MAIN_FORKNUM, build->blocks);
-	build->pages.logged = HAMMING_FIXED_PAGES(build->blocks);
-	build->pages.next = build->pages.end = build->pages.logged;
-}
-
-/*
- * End the build, in the leader: put the leaves that were written in parts under
- * inner pages, write the table of NULLs, and log the pages that are not logged.
- */
-static void
-finish_tables(HammingBuild *build)
-{
-	HammingRuns runs = {NULL};
-	HammingReader *reader;
-
-	hamming_parallel_join(build);
-	report_phase(HAMMING_PHASE_SORT(HAMMING_MAX_BLOCKS));
-	if (build->files == NULL)
-		reader = hamming_sorter_read(build->nulls);
-	else
-	{
-		runs = hamming_parallel_open(build, HAMMING_NULL_ROWS);
-		reader = hamming_reader_begin(HAMMING_KEY_WORDS, &runs, 0,
-									  FINGERPRINT_ALL_BITS);
-	}
-	write_part(build, HAMMING_NULLS, reader, HAMMING_KEY_WORDS, NULL);
-	hamming_runs_close(&runs);
-	hamming_pages_log(&build->pages);
-	hamming_parallel_free_pages(build);
-	if (RelationNeedsWAL(build->index))
-		log_newpage_range(build->index, MAIN_FORKNUM, 0,
-						  HAMMING_FIXED_PAGES(build->blocks), true);
-}
-
-/*
- * What each process of a build does: the only one, the leader, or a worker.
- * Where they wait for each other, the leader does what it alone can do, and
- * then all go on.
+ * What each process of a build does: the only one, the leader, or a worker.  A
+ * worker that comes late does what is left.
  */
 void
 hamming_build_together(HammingBuild *build)
 {
-	sort_rows(build);
-	if (hamming_parallel_gather(build))
+	HammingShared *shared = build->shared;
+	int			phase = BarrierAttach(&shared->barrier);
+	int			table;
+
+	build->rows = hamming_sorter_begin(HAMMING_KEY_WORDS, build->memory);
+	if (build->scan != NULL)
+		build->rows->shared = &shared->rows;
+	if (phase == 0)
 	{
-		begin_tables(build);
-		hamming_parallel_split(build, HAMMING_ROWS, 0, 0);
+		sort_rows(build);
+		BarrierArriveAndWait(&shared->barrier,
+							 WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN);
 	}
-	hamming_parallel_go_on(build);
-	if (build->files == NULL)
-		write_own_rows(build);
 	else
-		write_shared_rows(build);
-	if (hamming_parallel_gather(build))
+		table_endscan(build->scan);
+	if (!IsParallelWorker())
 	{
-		hamming_parallel_delete(build, HAMMING_ROWS);
-		hamming_parallel_split(build, HAMMING_LIST, 1, build->blocks - 1);
+		/* now the number of rows is known */
+		shared->blocks = choose_blocks(build->index,
+									   shared->result.index_tuples);
+		write_fixed_pages(build->index, MAIN_FORKNUM, shared->blocks);
 	}
-	hamming_parallel_go_on(build);
-	if (build->files != NULL)
-		build->lists = hamming_parallel_open(build, HAMMING_LIST);
-	write_other_tables(build);
-	hamming_pages_log(&build->pages);
-	if (hamming_parallel_gather(build))
-		finish_tables(build);
+	if (phase <= 1)
+		BarrierArriveAndWait(&shared->barrier,
+							 WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN);
+	if (build->rows->shared != NULL)
+		hamming_sorter_open_shared(build->rows);
+	while ((table = pg_atomic_fetch_add_u32(&shared->next_table, 1)) <
+		   shared->blocks)
+		if (table == 0)
+			write_rows(build);
+		else
+			write_fingerprints(build, table);
+	hamming_sorter_end(build->rows);
 }
 
 /*
  * ambuild.
  *
- * On entry and on return the caller holds no buffer lock.  One page at a time
- * is locked, but log_newpage_range() locks up to 32 together: no other process
- * waits for a page of this index while it holds another.
+ * On entry and on return the caller holds no buffer lock.  Pages that are
+ * logged together are locked together, in the order of their numbers.  No other
+ * process has their numbers yet, so that nobody waits for one of these locks
+ * but a process that writes dirty pages, which holds no other.
  */
 IndexBuildResult *
 hamming_build(Relation heap, Relation index, IndexInfo *info)
@@ -451,12 +284,11 @@ hamming_build(Relation heap, Relation index, IndexInfo *info)
 	if (RelationGetNumberOfBlocks(index) != 0)
 		elog(ERROR, "index \"%s\" already contains data",
 			 RelationGetRelationName(index));
-	build.memory = maintenance_work_mem;
-	build.pages.index = index;
 	hamming_parallel_begin(&build);
 	hamming_build_together(&build);
+	*result = build.shared->result;
+	info->ii_BrokenHotChain |= build.shared->broken_hot_chain;
 	hamming_parallel_end(&build);
-	*result = build.total;
 	return result;
 }
 
@@ -465,7 +297,4 @@ void
 hamming_build_empty(Relation index)
 {
 	write_fixed_pages(index, INIT_FORKNUM, choose_blocks(index, 0));
-	log_newpage_range(index, INIT_FORKNUM, 0,
-					  RelationGetNumberOfBlocksInFork(index, INIT_FORKNUM),
-					  true);
 }

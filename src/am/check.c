@@ -69,7 +69,7 @@ begin_sort(int width, int memory)
 {
 	KeySort		sort = {0};
 
-	sort.sorter = hamming_sorter_begin(width, memory, NULL, HAMMING_LIST, 0);
+	sort.sorter = hamming_sorter_begin(width, memory);
 	return sort;
 }
 

@@ -71,11 +71,8 @@ name_phase(int64 phase)
 		return "initializing";
 	if (phase == HAMMING_PHASE_SCAN)
 		return "scanning table";
-	if (phase < HAMMING_PHASE_SCAN || table > HAMMING_MAX_BLOCKS)
+	if (phase < HAMMING_PHASE_SCAN || table >= HAMMING_MAX_BLOCKS)
 		return NULL;
-	if (table == HAMMING_MAX_BLOCKS)
-		return sorts ? "sorting rows without fingerprint"
-			: "writing rows without fingerprint";
 	return psprintf("%s block table " INT64_FORMAT,
 					sorts ? "sorting" : "writing", table + 1);
 }

@@ -27,7 +27,7 @@ typedef struct HammingOptions
 
 /*
  * Phases of pg_stat_progress_create_index; PostgreSQL has reserved phase 1.
- * table is below HAMMING_MAX_BLOCKS, or that for the table of NULLs.
+ * table is that of a block; the table of NULLs comes with table 0.
  */
 #define HAMMING_PHASE_SCAN (PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE + 1)
 #define HAMMING_PHASE_SORT(table) (HAMMING_PHASE_SCAN + 1 + 2 * (table))

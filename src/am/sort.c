@@ -6,237 +6,308 @@
  * than the memory holds, each part is sorted and written to a file, a run, and
  * all runs are merged as they are read.
  *
- * The processes of a parallel build leave all that they collect in runs, in
- * files that they share.  Each process then reads a range of all runs.
- *
  * A run that is read takes 24 kB of memory, so that a billion rows take 8 MB
  * more where they are sorted in 64 MB, and 500 MB more in 1 MB.
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
 #include "am/build.h"
 #include "type/compat.h"
 
-#define FIRST_ROOM 1024
+#define FIRST_ROOM 1024			/* elements */
+#define READ_AT_ONCE 512
+#define WRITTEN_AT_ONCE (1024 * 1024)	/* bytes */
 #define SCRATCH_ROOM 16384		/* elements: 128 to 384 kB */
-#define WRITTEN_AT_ONCE (1024 * 1024)
-
-/* Files */
-
-static const struct
-{
-	const char *name;
-	int			width;			/* words of an element */
-}			kinds[] = {
-	[HAMMING_ROWS] = {"rows", HAMMING_KEY_WORDS},
-	[HAMMING_NULL_ROWS] = {"nulls", HAMMING_KEY_WORDS},
-	[HAMMING_LIST] = {"list", FINGERPRINT_WORDS},
-	[HAMMING_LEAVES] = {"leaves", HAMMING_KEY_WORDS + 1},
-};
-
-static void
-file_name(char *result, HammingFile kind, int owner, int number)
-{
-	snprintf(result, MAXPGPATH, "%s.%d.%d", kinds[kind].name, owner, number);
-}
+#define FEW 16					/* elements that are sorted by comparisons */
+#define MIN_DIGIT_BITS 5
+#define MAX_DIGIT_BITS 10
 
 /*
- * Make a file, which PostgreSQL removes: in files, under the number of its
- * owner and its own, or, if files is NULL, for this process only.
+ * In what follows width, the words of an element, is a constant wherever a
+ * function has been inlined.
  */
-BufFile *
-hamming_file_create(FileSet *files, HammingFile kind, int owner, int number)
+
+/*
+ * Does element a come before b?  Without a branch, as no branch could be
+ * predicted.
+ */
+static pg_attribute_always_inline bool
+comes_before(const uint64 *a, const uint64 *b, int width)
 {
-	char		name[MAXPGPATH];
-
-	if (files == NULL)
-		return BufFileCreateTemp(false);
-	file_name(name, kind, owner, number);
-	return BufFileCreateFileSet(files, name);
-}
-
-/* Close a file of a file set, so that other processes can open it. */
-void
-hamming_file_export(BufFile *file)
-{
-	BufFileExportFileSet(file);
-	BufFileClose(file);
-}
-
-HammingRun
-hamming_file_open(FileSet *files, HammingFile kind, int owner, int number)
-{
-	char		name[MAXPGPATH];
-	HammingRun	run = {.width = kinds[kind].width};
-
-	file_name(name, kind, owner, number);
-	run.file = BufFileOpenFileSet(files, name, O_RDONLY, false);
-	run.count = BufFileSize(run.file) / (run.width * sizeof(uint64));
-	return run;
-}
-
-/* On entry no process has the file open. */
-void
-hamming_file_delete(FileSet *files, HammingFile kind, int owner, int number)
-{
-	char		name[MAXPGPATH];
-
-	file_name(name, kind, owner, number);
-	BufFileDeleteFileSet(files, name, false);
-}
-
-void
-hamming_runs_add(HammingRuns *runs, HammingRun run)
-{
-	Size		size = (runs->count + 1) * sizeof(HammingRun);
-
-	runs->runs = runs->runs == NULL ? palloc(size) : repalloc(runs->runs, size);
-	runs->runs[runs->count++] = run;
-}
-
-void
-hamming_runs_close(HammingRuns *runs)
-{
+	bool		before = a[width - 1] < b[width - 1];
 	int			i;
 
-	for (i = 0; i < runs->count; i++)
-		BufFileClose(runs->runs[i].file);
-	if (runs->runs != NULL)
-		pfree(runs->runs);
-	runs->runs = NULL;
-	runs->count = 0;
+	for (i = width - 2; i >= 0; i--)
+		before = (a[i] < b[i]) | ((a[i] == b[i]) & before);
+	return before;
+}
+
+/* Sorting in memory */
+
+static pg_attribute_always_inline void
+sort_few(uint64 *words, Size count, int width)
+{
+	uint64		copy[FEW * HAMMING_KEY_WORDS];
+	uint8		ranks[FEW] = {0};
+	Size		i;
+	Size		j;
+
+	memcpy(copy, words, count * width * sizeof(uint64));
+	for (i = 1; i < count; i++)
+		for (j = 0; j < i; j++)
+		{
+			bool		before = comes_before(copy + i * width,
+											  copy + j * width, width);
+
+			ranks[j] += before;
+			ranks[i] += !before;
+		}
+	for (i = 0; i < count; i++)
+		memcpy(words + ranks[i] * width, copy + i * width,
+			   width * sizeof(uint64));
+}
+
+static pg_attribute_always_inline int
+digit(const uint64 *element, int word, int shift, int bits)
+{
+	return element[word] >> shift & ((1 << bits) - 1);
+}
+
+/*
+ * Radix sort of elements whose words before word are the same: by a digit,
+ * which starts at the highest bit in which they differ, and has few enough bits
+ * for its values to have some elements each, on average.  sort then sorts the
+ * elements of each value.
+ *
+ * Few elements go to their places by way of the scratch space, which makes a
+ * build 5 % shorter.  Of many, one that does not belong where it is changes
+ * places with the one at the next place of its digit, which is looked at later,
+ * so that the processor need not wait for one element to move another.
+ *
+ * A level takes 16 kB of stack, and settles a word or MIN_DIGIT_BITS of it: a
+ * word has 13 levels at most.
+ */
+static pg_attribute_always_inline void
+sort_bucket(HammingSorter *sorter, uint64 *words, Size count, int width,
+			int word, void (*sort) (HammingSorter *sorter, uint64 *words,
+									Size count, int word))
+{
+	Size		next[1 << MAX_DIGIT_BITS];	/* place of each value */
+	Size		end[1 << MAX_DIGIT_BITS];
+	uint64		differences = 0;
+	Size		start = 0;
+	int			bits;
+	int			shift;
+	int			value;
+	bool		done;
+	Size		i;
+
+	if (count <= FEW)
+	{
+		sort_few(words, count, width);
+		return;
+	}
+	check_stack_depth();
+	for (; word < width && differences == 0; word++)
+		for (i = 1; i < count; i++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			differences |= words[i * width + word] ^ words[word];
+		}
+	if (differences == 0)
+		return;
+	word--;
+	bits = pg_leftmost_one_pos64(count) - 2;
+	bits = Max(MIN_DIGIT_BITS, Min(bits, MAX_DIGIT_BITS));
+	shift = Max(pg_leftmost_one_pos64(differences) + 1 - bits, 0);
+	memset(end, 0, sizeof(Size) << bits);
+	for (i = 0; i < count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		end[digit(words + i * width, word, shift, bits)]++;
+	}
+	for (value = 0; value < 1 << bits; value++)
+	{
+		next[value] = start;
+		start = end[value] += start;
+	}
+	if (count <= sorter->scratch_room)
+	{
+		for (i = 0; i < count; i++)
+		{
+			const uint64 *element = words + i * width;
+
+			value = digit(element, word, shift, bits);
+			memcpy(sorter->scratch + width * next[value]++, element,
+				   width * sizeof(uint64));
+		}
+		memcpy(words, sorter->scratch, count * width * sizeof(uint64));
+	}
+	else
+		do
+		{
+			done = true;
+			for (value = 0; value < 1 << bits; value++)
+			{
+				CHECK_FOR_INTERRUPTS();
+				for (i = next[value]; i < end[value]; i++)
+				{
+					uint64	   *element = words + i * width;
+					uint64	   *place = words + width *
+					next[digit(element, word, shift, bits)]++;
+					uint64		moved[HAMMING_KEY_WORDS];
+
+					done = false;
+					memcpy(moved, place, width * sizeof(uint64));
+					memcpy(place, element, width * sizeof(uint64));
+					memcpy(element, moved, width * sizeof(uint64));
+				}
+			}
+		} while (!done);
+	for (value = 0, start = 0; value < 1 << bits; start = end[value++])
+		if (end[value] - start > 1)
+			sort(sorter, words + start * width, end[value] - start,
+				 word + (shift == 0));
 }
 
 static void
-seek_element(const HammingRun *run, int64 number)
+sort_fingerprints(HammingSorter *sorter, uint64 *words, Size count, int word)
 {
-	if (BufFileSeek(run->file, 0, number * run->width * sizeof(uint64),
-					SEEK_SET) != 0)
-		ereport(ERROR, (errcode_for_file_access(),
-						errmsg("could not seek in a temporary file: %m")));
+	sort_bucket(sorter, words, count, FINGERPRINT_WORDS, word,
+				sort_fingerprints);
 }
 
-/* Return the rotated fingerprint of an element. */
-HammingBits
-hamming_run_get(const HammingRun *run, int64 number)
+static void
+sort_keys(HammingSorter *sorter, uint64 *words, Size count, int word)
 {
-	uint64		words[FINGERPRINT_WORDS];
-
-	seek_element(run, number);
-	BufFileReadExact(run->file, words, sizeof(words));
-	return fingerprint_from_words(words);
-}
-
-/* Collecting */
-
-/*
- * Begin to collect elements of width words in some memory.  With files, a file
- * set, all of them go to files there, of a kind and of an owner.
- */
-HammingSorter *
-hamming_sorter_begin(int width, int kilobytes, FileSet *files, HammingFile kind,
-					 int owner)
-{
-	HammingSorter *sorter = palloc0(sizeof(HammingSorter));
-	Size		room = kilobytes * (Size) 1024 / (width * sizeof(uint64));
-
-	sorter->width = width;
-	sorter->scratch.room = Min(SCRATCH_ROOM, room / 8);
-	sorter->most = Max(room - sorter->scratch.room, FIRST_ROOM);
-	sorter->room = FIRST_ROOM;
-	sorter->words = palloc(FIRST_ROOM * width * sizeof(uint64));
-	sorter->files = files;
-	sorter->kind = kind;
-	sorter->owner = owner;
-	return sorter;
+	sort_bucket(sorter, words, count, HAMMING_KEY_WORDS, word, sort_keys);
 }
 
 static void
 sort_memory(HammingSorter *sorter)
 {
-	sorter->scratch.words = palloc(sorter->scratch.room * sorter->width *
-								   sizeof(uint64));
-	hamming_radix_sort(sorter->words, sorter->count, sorter->width,
-					   &sorter->scratch);
-	pfree(sorter->scratch.words);
+	sorter->scratch = palloc(sorter->scratch_room * sorter->width *
+							 sizeof(uint64));
+	if (sorter->width == FINGERPRINT_WORDS)
+		sort_fingerprints(sorter, sorter->words, sorter->count, 0);
+	else
+		sort_keys(sorter, sorter->words, sorter->count, 0);
+	pfree(sorter->scratch);
 }
 
-/* Sort what is in memory, and write it to a new run. */
+/* Collecting */
+
+HammingSorter *
+hamming_sorter_begin(int width, int kilobytes)
+{
+	HammingSorter *sorter = palloc0(sizeof(HammingSorter));
+	Size		room = kilobytes * (Size) 1024 / (width * sizeof(uint64));
+
+	sorter->width = width;
+	sorter->scratch_room = Min(SCRATCH_ROOM, room / 8);
+	sorter->most = Max(room - sorter->scratch_room, FIRST_ROOM);
+	sorter->room = FIRST_ROOM;
+	sorter->words = palloc(FIRST_ROOM * width * sizeof(uint64));
+	return sorter;
+}
+
+/* Sort what is in memory, and write it, behind its count, to a new run. */
 static void
 write_run(HammingSorter *sorter)
 {
-	HammingRun	run = {NULL, sorter->width, sorter->count};
-	char	   *data = (char *) sorter->words;
-	Size		left = sorter->count * sorter->width * sizeof(uint64);
+	HammingSharedRuns *shared = sorter->shared;
+	Size		size = sorter->count * sorter->width * sizeof(uint64);
+	Size		written;
+	BufFile    *file;
+	uint32		run;
 
 	sort_memory(sorter);
-	run.file = hamming_file_create(sorter->files, sorter->kind, sorter->owner,
-								   sorter->run_count++);
-	while (left > 0)
+	if (shared == NULL)
+		file = BufFileCreateTemp(false);
+	else
 	{
-		Size		size = Min(left, WRITTEN_AT_ONCE);
-
+		run = pg_atomic_fetch_add_u32(&shared->count, 1);
+		file = BufFileCreateFileSet(&shared->files.fs, psprintf("%u", run));
+	}
+	BufFileWrite(file, &sorter->count, sizeof(Size));
+	for (written = 0; written < size; written += WRITTEN_AT_ONCE)
+	{
 		CHECK_FOR_INTERRUPTS();
-		BufFileWrite(run.file, data, size);
-		data += size;
-		left -= size;
+		BufFileWrite(file, (char *) sorter->words + written,
+					 Min(size - written, WRITTEN_AT_ONCE));
 	}
 	sorter->count = 0;
-	if (sorter->files != NULL)
-		hamming_file_export(run.file);
+	if (shared == NULL)
+		sorter->runs = lappend(sorter->runs, file);
 	else
-		hamming_runs_add(&sorter->runs, run);
-}
-
-/*
- * Make room for some elements, HAMMING_READ_AT_ONCE at most: in memory, or by
- * writing a run.
- */
-void
-hamming_sorter_make_room(HammingSorter *sorter, Size wanted)
-{
-	while (sorter->room - sorter->count < wanted)
 	{
-		if (sorter->room == sorter->most)
-			write_run(sorter);
-		else
-		{
-			sorter->room = Min(2 * sorter->room, sorter->most);
-			sorter->words = repalloc_huge(sorter->words,
-										  sorter->room * sorter->width *
-										  sizeof(uint64));
-		}
+		BufFileExportFileSet(file);
+		BufFileClose(file);
 	}
 }
 
-/* Sort what has been collected: in memory, or into runs if there are any. */
+/* Make room for an element: in memory, or by writing a run. */
+void
+hamming_sorter_make_room(HammingSorter *sorter)
+{
+	if (sorter->room == sorter->most)
+		write_run(sorter);
+	else
+	{
+		sorter->room = Min(2 * sorter->room, sorter->most);
+		sorter->words = repalloc_huge(sorter->words, sorter->room *
+									  sorter->width * sizeof(uint64));
+	}
+}
+
+/* Sort what has been added: in memory, if all of it is there, or into runs. */
 void
 hamming_sorter_finish(HammingSorter *sorter)
 {
-	if (sorter->files == NULL && sorter->run_count == 0)
+	if (sorter->runs == NIL && sorter->shared == NULL)
+	{
 		sort_memory(sorter);
-	else if (sorter->count > 0)
+		return;
+	}
+	if (sorter->count > 0)
 		write_run(sorter);
+	pfree(sorter->words);
+	sorter->words = NULL;
 }
 
-/* Begin to collect other elements, after the readers of the last ones. */
+/*
+ * Let a sorter, to which nothing is added any more, have the runs of all
+ * processes.  All of them have finished theirs.
+ */
 void
-hamming_sorter_restart(HammingSorter *sorter)
+hamming_sorter_open_shared(HammingSorter *sorter)
 {
-	hamming_runs_close(&sorter->runs);
-	sorter->run_count = 0;
-	sorter->count = 0;
+	uint32		count = pg_atomic_read_u32(&sorter->shared->count);
+	uint32		i;
+
+	for (i = 0; i < count; i++)
+		sorter->runs = lappend(sorter->runs,
+							   BufFileOpenFileSet(&sorter->shared->files.fs,
+												  psprintf("%u", i), O_RDONLY,
+												  false));
+	sorter->shared = NULL;
 }
 
 /* End a sorter, after the readers of it. */
 void
 hamming_sorter_end(HammingSorter *sorter)
 {
-	hamming_runs_close(&sorter->runs);
-	pfree(sorter->words);
+	ListCell   *cell;
+
+	foreach(cell, sorter->runs)
+		BufFileClose(lfirst(cell));
+	list_free(sorter->runs);
+	if (sorter->words != NULL)
+		pfree(sorter->words);
 	pfree(sorter);
 }
 
@@ -246,217 +317,139 @@ hamming_sorter_end(HammingSorter *sorter)
  * A sorted sequence that is being read: all in memory, in a file, or merged out
  * of two others.
  */
-typedef struct Input
-{
-	BufFile    *file;			/* with elements, or NULL */
-	int64		left;			/* elements of the file to be read yet */
-	struct Input *merged[2];	/* or NULL */
-	uint64	   *words;			/* the elements at hand */
-	Size		next;			/* of these */
-	Size		count;
-} Input;
-
 struct HammingReader
 {
-	MemoryContext context;		/* has the reader and all its memory */
 	int			width;			/* words of an element */
-	Input	   *input;
+	BufFile    *file;			/* or NULL */
+	Size		left;			/* elements of the file to be read yet */
+	HammingReader *merged[2];	/* or NULL */
+	const uint64 *words;		/* elements at hand */
+	Size		next;			/* of these */
+	Size		count;
+	uint64		own[FLEXIBLE_ARRAY_MEMBER]; /* room for READ_AT_ONCE */
 };
 
-static bool refill(Input *input, int width);
-
-/* Return how many elements of a run have a rotated fingerprint below bound. */
-static int64
-count_below(const HammingRun *run, HammingBits bound)
-{
-	int64		low = 0;
-	int64		high = run->count;
-
-	while (low < high)
-	{
-		int64		middle = low + (high - low) / 2;
-
-		if (hamming_run_get(run, middle) < bound)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
+static bool refill(HammingReader *reader);
 
 /*
- * Merge count elements of a and b.  a and b have count elements each at hand.
- * There is no branch on which comes first, as none could be predicted.
+ * Merge up to most elements of a and b, which have elements at hand; return how
+ * many.  There is no branch on which comes first, as none could be predicted.
  */
-static pg_attribute_always_inline void
-merge_some(Input *a, Input *b, uint64 *to, Size count, int width)
+static pg_attribute_always_inline Size
+merge_some(HammingReader *a, HammingReader *b, uint64 *to, Size most, int width)
 {
 	const uint64 *p = a->words + a->next * width;
 	const uint64 *q = b->words + b->next * width;
+	Size		count = Min(most, Min(a->count - a->next, b->count - b->next));
 	const uint64 *end = to + count * width;
-	const uint64 *start = q;
 
 	for (; to < end; to += width)
 	{
-		bool		second = hamming_element_before(q, p, width);
-		const uint64 *from = second ? q : p;
+		bool		second = comes_before(q, p, width);
 
-		memcpy(to, from, width * sizeof(uint64));
+		memcpy(to, second ? q : p, width * sizeof(uint64));
 		q += second * width;
 		p += !second * width;
 	}
-	b->next += (q - start) / width;
-	a->next += count - (q - start) / width;
-}
-
-/* Copy up to most elements of an input; return how many it had. */
-static Size
-copy_some(Input *input, uint64 *to, Size most, int width)
-{
-	Size		count = Min(input->count - input->next, most);
-
-	memcpy(to, input->words + input->next * width,
-		   count * width * sizeof(uint64));
-	input->next += count;
+	a->next = (p - a->words) / width;
+	b->next = (q - b->words) / width;
 	return count;
 }
 
-/* Merge two inputs, HAMMING_READ_AT_ONCE elements at most; return the count. */
-static Size
-merge(Input *a, Input *b, uint64 *to, int width)
+/* Have at hand what comes next of two sequences. */
+static void
+merge(HammingReader *reader)
 {
-	Size		count = 0;
+	HammingReader *a = reader->merged[0];
+	HammingReader *b = reader->merged[1];
+	int			width = reader->width;
 
 	CHECK_FOR_INTERRUPTS();
-	while (count < HAMMING_READ_AT_ONCE && refill(a, width) && refill(b, width))
+	reader->words = reader->own;
+	while (reader->count < READ_AT_ONCE && refill(a) && refill(b))
 	{
-		Size		some = Min(a->count - a->next, b->count - b->next);
+		uint64	   *to = reader->own + reader->count * width;
+		Size		most = READ_AT_ONCE - reader->count;
 
-		some = Min(some, HAMMING_READ_AT_ONCE - count);
-		if (width == FINGERPRINT_WORDS)
-			merge_some(a, b, to + count * FINGERPRINT_WORDS, some,
-					   FINGERPRINT_WORDS);
-		else
-			merge_some(a, b, to + count * HAMMING_KEY_WORDS, some,
-					   HAMMING_KEY_WORDS);
-		count += some;
+		reader->count += width == FINGERPRINT_WORDS
+			? merge_some(a, b, to, most, FINGERPRINT_WORDS)
+			: merge_some(a, b, to, most, HAMMING_KEY_WORDS);
 	}
-	while (count < HAMMING_READ_AT_ONCE &&
-		   (refill(a, width) || refill(b, width)))
-		count += copy_some(refill(a, width) ? a : b, to + count * width,
-						   HAMMING_READ_AT_ONCE - count, width);
-	return count;
+	if (reader->count == 0)
+	{
+		/* what is left is in one of the two */
+		HammingReader *rest = refill(a) ? a : b;
+
+		refill(rest);
+		reader->words = rest->words + rest->next * width;
+		reader->count = rest->count - rest->next;
+		rest->next = rest->count;
+	}
 }
 
 /* Read on if no element is at hand.  Return false after the last one. */
 static bool
-refill(Input *input, int width)
+refill(HammingReader *reader)
 {
-	if (input->next < input->count)
+	if (reader->next < reader->count)
 		return true;
-	input->next = 0;
-	input->count = 0;
-	if (input->merged[0] != NULL)
-		input->count = merge(input->merged[0], input->merged[1], input->words,
-							 width);
-	else if (input->left > 0)
+	reader->next = 0;
+	reader->count = 0;
+	if (reader->merged[0] != NULL)
+		merge(reader);
+	else if (reader->left > 0)
 	{
-		input->count = Min(input->left, HAMMING_READ_AT_ONCE);
-		input->left -= input->count;
-		BufFileReadExact(input->file, input->words,
-						 input->count * width * sizeof(uint64));
+		reader->count = Min(reader->left, READ_AT_ONCE);
+		reader->left -= reader->count;
+		BufFileReadExact(reader->file, reader->own, reader->count *
+						 reader->width * sizeof(uint64));
 	}
-	return input->count > 0;
+	return reader->count > 0;
 }
 
-static HammingReader *
-make_reader(int width)
+/*
+ * Read runs first .. first + count - 1 of a sorter that is finished, merged; or
+ * its memory, if it has no runs.  A run has one reader at a time.
+ */
+HammingReader *
+hamming_sorter_read_runs(HammingSorter *sorter, int first, int count)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
-												  "hamming index build",
-												  ALLOCSET_DEFAULT_SIZES);
-	HammingReader *reader = MemoryContextAlloc(context, sizeof(HammingReader));
+	HammingReader *reader = palloc0(offsetof(HammingReader, own) +
+									READ_AT_ONCE * sorter->width *
+									sizeof(uint64));
 
-	reader->context = context;
-	reader->width = width;
-	reader->input = MemoryContextAllocZero(context, sizeof(Input));
+	reader->width = sorter->width;
+	reader->words = reader->own;
+	if (sorter->runs == NIL)
+	{
+		reader->words = sorter->words;
+		reader->count = sorter->count;
+	}
+	else if (count == 1)
+	{
+		reader->file = list_nth(sorter->runs, first);
+		if (BufFileSeek(reader->file, 0, 0, SEEK_SET) != 0)
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not seek in a temporary file: %m")));
+		BufFileReadExact(reader->file, &reader->left, sizeof(Size));
+	}
+	else
+	{
+		int			half = count / 2;
+
+		reader->merged[0] = hamming_sorter_read_runs(sorter, first, half);
+		reader->merged[1] = hamming_sorter_read_runs(sorter, first + half,
+													 count - half);
+	}
 	return reader;
 }
 
-/* Read all that is in a sorter that is finished, and has no file set. */
+/* Read all of a sorter that is finished. */
 HammingReader *
 hamming_sorter_read(HammingSorter *sorter)
 {
-	HammingReader *reader;
-
-	if (sorter->run_count > 0)
-		return hamming_reader_begin(sorter->width, &sorter->runs, 0,
-									FINGERPRINT_ALL_BITS);
-	reader = make_reader(sorter->width);
-	reader->input->words = sorter->words;
-	reader->input->count = sorter->count;
-	return reader;
-}
-
-static Input *
-make_input(HammingReader *reader)
-{
-	Input	   *input = MemoryContextAllocZero(reader->context, sizeof(Input));
-
-	input->words = MemoryContextAlloc(reader->context, HAMMING_READ_AT_ONCE *
-									  reader->width * sizeof(uint64));
-	return input;
-}
-
-/* Read of a run the range first .. last of rotated fingerprints. */
-static Input *
-read_run(HammingReader *reader, const HammingRun *run, HammingBits first,
-		 HammingBits last)
-{
-	Input	   *input = make_input(reader);
-	int64		from = count_below(run, first);
-	int64		to = run->count;
-
-	if (last < FINGERPRINT_ALL_BITS)
-		to = count_below(run, last + 1);
-	input->file = run->file;
-	input->left = to - from;
-	seek_element(run, from);
-	return input;
-}
-
-/* Merge what runs have in the range first .. last of rotated fingerprints. */
-HammingReader *
-hamming_reader_begin(int width, const HammingRuns *runs, HammingBits first,
-					 HammingBits last)
-{
-	HammingReader *reader = make_reader(width);
-	Input	  **inputs;
-	int			count = runs->count;
-	int			i;
-
-	if (count == 0)
-		return reader;
-	inputs = MemoryContextAlloc(reader->context, count * sizeof(Input *));
-	for (i = 0; i < count; i++)
-		inputs[i] = read_run(reader, &runs->runs[i], first, last);
-
-	/* of every two make one, until one is left */
-	for (; count > 1; count = (count + 1) / 2)
-	{
-		for (i = 0; i < count / 2; i++)
-		{
-			Input	   *input = make_input(reader);
-
-			input->merged[0] = inputs[2 * i];
-			input->merged[1] = inputs[2 * i + 1];
-			inputs[i] = input;
-		}
-		if (count % 2 == 1)
-			inputs[count / 2] = inputs[count - 1];
-	}
-	reader->input = inputs[0];
-	return reader;
+	return hamming_sorter_read_runs(sorter, 0, list_length(sorter->runs));
 }
 
 /*
@@ -466,18 +459,24 @@ hamming_reader_begin(int width, const HammingRuns *runs, HammingBits first,
 const uint64 *
 hamming_reader_next(HammingReader *reader, Size *count)
 {
-	Input	   *input = reader->input;
+	Size		next;
 
 	CHECK_FOR_INTERRUPTS();
-	if (!refill(input, reader->width))
+	if (!refill(reader))
 		return NULL;
-	*count = input->count - input->next;
-	input->next = input->count;
-	return input->words + (input->count - *count) * reader->width;
+	next = reader->next;
+	*count = reader->count - next;
+	reader->next = reader->count;
+	return reader->words + next * reader->width;
 }
 
 void
 hamming_reader_end(HammingReader *reader)
 {
-	MemoryContextDelete(reader->context);
+	if (reader->merged[0] != NULL)
+	{
+		hamming_reader_end(reader->merged[0]);
+		hamming_reader_end(reader->merged[1]);
+	}
+	pfree(reader);
 }
