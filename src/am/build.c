@@ -270,10 +270,9 @@ hamming_build_together(HammingBuild *build)
 /*
  * ambuild.
  *
- * On entry and on return the caller holds no buffer lock.  Pages that are
- * logged together are locked together, in the order of their numbers.  No other
- * process has their numbers yet, so that nobody waits for one of these locks
- * but a process that writes dirty pages, which holds no other.
+ * On entry and on return the caller holds no buffer lock.  One page at a time
+ * is locked, but log_newpage_range() locks up to 32 together: no other process
+ * waits for a page of this index while it holds another.
  */
 IndexBuildResult *
 hamming_build(Relation heap, Relation index, IndexInfo *info)
