@@ -105,6 +105,12 @@ OBJS = $(WIDE:=.o) $(WIDE:=_128.o) \
 	src/type/gist.o \
 	src/type/secret.o
 
+# what script/test counts interrupts by: see t/interrupts.c
+ifneq ($(SIMHASH_TEST_INTERRUPTS),)
+OBJS += t/interrupts.o
+src/%.o: CFLAGS += -fsanitize-coverage=trace-pc
+endif
+
 # what the documents link to is installed with them
 DOCUMENTS = \
 	CHANGELOG.md \

@@ -45,6 +45,12 @@ check()
 	fi
 }
 
+# Run a command that must write nothing.
+silent()
+{
+	[ -z "$("$@" 2>&1 | tee /dev/stderr)" ]
+}
+
 # Add what the last line of a test script's output says to $passed and $failed
 # of the script; an output without such a line is a failure.
 add_summary()
@@ -404,12 +410,13 @@ start_test_server()
 		-c 'SELECT pg_reload_conf()' >/dev/null
 }
 
-# Stop every server in $work: ours, and those of tests that were interrupted.
+# Stop every server in a directory, $work unless named: ours, and those of tests
+# that were interrupted.
 stop_server()
 {
 	local file
 
-	find "$work" -name postmaster.pid 2>/dev/null | while read -r file; do
+	find "${1:-$work}" -name postmaster.pid 2>/dev/null | while read -r file; do
 		unprivileged "$bindir/pg_ctl" -D "${file%/*}" -m immediate stop \
 			>/dev/null 2>&1 || true
 	done

@@ -1,13 +1,6 @@
 # shellcheck shell=bash disable=SC2154
 # Tests of "make install" and of the scripts.  Sourced by script/test, when it
-# has no more use for the server and the copy of PostgreSQL: the one is stopped,
-# the other spoilt.
-
-# Run a command that must write nothing.
-silent()
-{
-	[ -z "$("$@" 2>&1 | tee /dev/stderr)" ]
-}
+# has no more use for the copy of PostgreSQL, which is spoilt.
 
 # Whatever is installed, arguments go to make, has a name of ours, so that it
 # can be told from what others install, and goes again.
@@ -146,7 +139,6 @@ demo_keeps_silent()
 }
 
 say "== scripts"
-stop_server
 check 'every exported name begins with ours' silent foreign_names
 check 'make uninstall removes what make install installs' install_and_uninstall
 check 'so it does without LLVM' install_and_uninstall with_llvm=no
