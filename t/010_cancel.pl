@@ -13,8 +13,10 @@ plan skip_all => 'needs a build that counts steps' if !$ENV{SIMHASH_TEST_INTERRU
 
 # Steps between two interrupts, at most; a statement takes many times more, in
 # thousands, so that a loop without interrupts does not hide.
-my $most_steps = 10_000_000;
+my $most_steps = 5_000_000;
 my $least_work = 20_000;
+# for each value of a block one, when the largest is looked for
+my %more_steps = ('index statistics' => 9_000_000);
 
 my $node = PostgreSQL::Test::Cluster->new('cancel');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
@@ -142,8 +144,10 @@ for my $name (sort keys %statements)
 {
 	my ($said, $steps, $gap) = run_statement($statements{$name}, 0);
 
-	cmp_ok($steps, '>=', $least_work, "$name: enough work") or diag $said;
-	cmp_ok($gap, '<=', $most_steps, "$name: an interrupt is never far");
+	# other processes may do most of it
+	cmp_ok($steps, '>=', $least_work, "$name: enough work") || diag $said
+	  if $name !~ /parallel/;
+	cmp_ok($gap, '<=', $more_steps{$name} // $most_steps, "$name: an interrupt is never far");
 }
 
 # What would take hours ends when it is canceled.
