@@ -1,6 +1,6 @@
 # Change an operator, a constant or a condition of a random line of src.
 #
-#     perl t/mutate.pl SEED NUMBER
+#     perl t/mutate/change.pl SEED NUMBER
 #
 # Changes a file below the current directory, and says which line, and how.  The
 # same SEED and NUMBER, 0 or more, make the same change of the same sources.
