@@ -1,0 +1,87 @@
+# Names in src/README that the sources do not have.
+#
+#     perl .ci/names.pl
+#
+# Run where src is.  Each file of the sources must have one place in the map; each
+# function in the table of a way must be in the file named beside it; each other
+# word with an underscore, or before "()", must be somewhere in the sources.
+
+use strict;
+use warnings;
+
+my %text;    # of each file of the sources
+
+sub slurp
+{
+	my ($file) = @_;
+
+	open my $in, '<', $file or die "$file: $!";
+	local $/;
+	return scalar <$in>;
+}
+
+# X.[ch] are two files.
+sub files
+{
+	my ($name) = @_;
+
+	return $name =~ /^(.*)\.\[ch\]$/ ? ("$1.c", "$1.h") : ($name);
+}
+
+my @lines = split /\n/, slurp('src/README');
+my ($room, %listed, %made) = ('');
+
+$text{$_} = slurp($_) for grep { -f && $_ ne 'src/README' } glob('src/* src/*/*');
+$made{'src/am/am_width.h'} = 1;    # by the Makefile
+my $all = join "\n", values %text, slurp('Makefile'), slurp('sql/simhash--1.0.sql');
+
+for my $i (0 .. $#lines)
+{
+	my $place = 'src/README:' . ($i + 1);
+	my $line = $lines[$i];
+
+	$room = $1 if $line =~ /^(\w+): /;
+	if ($line =~ /^ {4}([\w.]+\.(?:c|h|\[ch\]))(?: |$)/)
+	{
+		for my $file (map { $room eq '' ? "src/$_" : "src/$room/$_" } files($1))
+		{
+			print "$place: $file is listed twice\n" if $listed{$file}++;
+			print "$place: there is no $file\n" if !$text{$file} && !$made{$file};
+		}
+	}
+	elsif ($line =~ /^ {4,}((?:\w+, (?:or )?)?\w+),?(?: or)? {2,}(\.\.\/\w+|[\w.\/]*\w+\.[ch])(?: |$)/)
+	{
+		my ($functions, $file) = ($1, $2);
+		my @files = map { s/\w+\/\.\.\///r } "src/$room/$file";
+
+		@files = glob("$files[0]/*.[ch]") if -d $files[0];
+		for my $function (split /, (?:or )?/, $functions)
+		{
+			$function = "\\w*$function" if $function =~ /^_/;
+			print "$place: $function is not in $file\n"
+			  if !grep { ($text{$_} // '') =~ /\b$function\b/ } @files;
+		}
+	}
+	# file names in sentences
+	while ($line =~ /(?<![\w.\/])([\w\/.]*\w\.(?:\[ch\]|c|h|pl|sql|md|list))\b/g)
+	{
+		for my $name (files($1))
+		{
+			print "$place: there is no $name\n"
+			  if $name ne 'x.c' && !-e $name && !$made{"src/am/$name"}
+			  && !grep { /(?:^|\/)\Q$name\E$/ } map { ($_, s/^src/../r) } keys %text;
+		}
+	}
+	while ($line =~ /(?<![\w.\/])(\w+_\w+(?![\w.])|[a-z]\w+(?=\())/g)
+	{
+		my $word = $1;
+
+		next if $word =~ /(?:^|_)name(?:_|$)/;    # stands for any
+		print "$place: nothing is called $word\n"
+		  if $all !~ ($word =~ /^_/ ? qr/$word\b/ : qr/\b$word\b/);
+	}
+}
+for my $file (grep { /\.[ch]$/ } sort keys %text)
+{
+	print "src/README: $file is not listed\n" if !$listed{$file} && !$made{$file};
+}
