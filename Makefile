@@ -169,8 +169,6 @@ REGRESS = \
 	distance_128 \
 	distances \
 	plans \
-	plans_hamming \
-	plans_128 \
 	estimates \
 	estimates_128 \
 	gist \
@@ -188,12 +186,7 @@ ifneq ($(SIMHASH_TEST_EXTRA),)
 REGRESS += \
 	statistics \
 	statistics_128 \
-	estimates_large \
-	gist_large \
-	hamming_large \
-	pairs_large \
-	join_large \
-	cluster_large
+	large
 endif
 ISOLATION = exclude concurrency rechecks
 TAP_TESTS = 1

@@ -28,17 +28,6 @@ FROM unnest('{1,2,3,4,6,8,11}'::int[]) k, unnest('{t,f}'::boolean[]) of_all, LAT
 		simhash_cluster(fp, k - 1, 'leader') OVER w AS leader_less
 	FROM many_pairs(k, 20000, of_all) WINDOW w AS (ORDER BY id)) s
 GROUP BY 1, 2 ORDER BY 1, 2;
--- dense balls, all of whose members are within 12 of each other
-WITH masks AS MATERIALIZED (SELECT n, bits(n * 7, n % 31 * 2 + 1, n % 7) AS mask
-	FROM generate_series(0, 99) n),
-balls AS MATERIALIZED (SELECT n, i, (word # mask)::simhash64 AS fp
-	FROM codewords(28, 1000, true), masks)
-SELECT k, count(*), count(*) FILTER (WHERE connected IS DISTINCT FROM i + 1) AS connected_wrong,
-	count(*) FILTER (WHERE leader IS DISTINCT FROM i + 1) AS leader_wrong
-FROM unnest('{12,15}'::int[]) k, LATERAL (SELECT i, simhash_cluster(fp, k) OVER w AS connected,
-		simhash_cluster(fp, k, 'leader') OVER w AS leader
-	FROM balls WINDOW w AS (ORDER BY n, i)) s
-GROUP BY k ORDER BY k;
 -- pairs of rows 14 bits apart, where too much agrees in any part
 SELECT check_clusters('SELECT (substr(md5((i / 2)::text), 1, 16)::simhash64::bigint
 		# (i % 2 * bits(i, 5, 14)))::simhash64 AS fp FROM generate_series(1, 30000) i', '{13,14}',
@@ -48,18 +37,4 @@ SELECT check_clusters('SELECT (substr(md5((i / 2)::text), 1, 16)::simhash64::big
 SELECT check_clusters('SELECT (substr(md5(i::text), 1, 16)::simhash64::bigint
 		& x''0fff0fff0fff0000''::bigint)::simhash64 AS fp FROM generate_series(1, 100000) i', '{5,6}',
 	'SELECT * FROM simhash_pairs(''SELECT place, fp FROM input'', 6)', 6);
--- a ball, and the sphere around it, 8 bits away: they meet in one pair
-WITH words AS MATERIALIZED (SELECT i, bit_count(i::bit(14)) AS ones,
-		row_number() OVER (PARTITION BY bit_count(i::bit(14)) ORDER BY i) AS n
-	FROM generate_series(0, 16383) i)
-SELECT part, count(*), max(within8) AS within8, max(within7) AS within7 FROM (
-	SELECT part, simhash_cluster(fp, 8) OVER w AS within8, simhash_cluster(fp, 7) OVER w AS within7
-	FROM generate_series(1, 5) part, LATERAL (
-		SELECT i::bigint::simhash64 AS fp FROM words WHERE ones < 5 OR ones = 5 AND n = part * 400
-		UNION ALL SELECT (i + (255::bigint << 20))::simhash64 FROM words WHERE ones = 5) s
-	WINDOW w AS (PARTITION BY part)) s
-GROUP BY part ORDER BY part;
--- a path of steps of one bit, from an end and from anywhere
-SELECT * FROM clusters_of_path(100000);
-
 CALL for_each_table('DROP TABLE %1$s');

@@ -443,3 +443,31 @@ LANGUAGE sql AS $$
 		FROM (SELECT i, (i # (i >> 1))::bigint::simhash64 AS fp
 			FROM generate_series(1, n) i) s) s
 $$;
+
+-- Compare the pairs of all parts with those of all rows, for each k and number
+-- of parts.  Each part gets only the rows that simhash_parts says it needs.
+CREATE FUNCTION check_parts(source text, ks int[], counts int[]) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+	k int;
+	parts int;
+	found text;
+	expected text;
+	results int := 0;
+	wrong int := 0;
+BEGIN
+	EXECUTE 'CREATE TEMP TABLE input ON COMMIT DROP AS ' || source;
+	FOREACH k IN ARRAY ks LOOP
+		SELECT (count(*), sum(hash_record_extended((a, b, distance), 0)))::text INTO expected
+		FROM simhash_pairs('SELECT id, fp FROM input', k);
+		FOREACH parts IN ARRAY counts LOOP
+			SELECT (count(*), sum(hash_record_extended((a, b, distance), 0)))::text INTO found
+			FROM generate_series(0, parts - 1) part, simhash_pairs(format('SELECT id, fp FROM input
+				WHERE %s IN (SELECT simhash_parts(fp, %s, %s))', part, k, parts), k, part, parts);
+			results := results + 1;
+			wrong := wrong + (found <> expected)::int;
+		END LOOP;
+	END LOOP;
+	DROP TABLE input;
+	RETURN format('%s results, %s wrong', results, wrong);
+END $$;

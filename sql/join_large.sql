@@ -77,19 +77,6 @@ SELECT way, r.* FROM widened('SELECT * FROM skewed WHERE id < 90'), check_large_
 SELECT k, r.* FROM unnest('{1,2,3,4,6,8}'::int[]) k, check_large_joins(format('many_pairs(%s, 500, false)', k),
 	format('many_pairs(%s, 500, true)', k), ARRAY[k - 1, k], '{64kB,64MB}') r;
 
--- tuples of 9 million bytes, in memory and in files
-CREATE TABLE few AS SELECT * FROM uniform WHERE id < 10;
-SET enable_nestloop = off;
-SET work_mem = '64kB';
-SELECT sum(length(b.body)) FROM few a JOIN (SELECT id, fp, id || repeat('x', 9000000 + id) AS body
-	FROM few WHERE id < 4 OFFSET 0) b ON a.fp <-> b.fp <= 3 AND octet_length(b.body) > a.id;
-SET work_mem = '64MB';
-SELECT sum(length(b.body)) FROM few a JOIN (SELECT id, fp, id || repeat('x', 9000000 + id) AS body
-	FROM few WHERE id < 4 OFFSET 0) b ON a.fp <-> b.fp <= 3 AND octet_length(b.body) > a.id;
-RESET work_mem;
-RESET enable_nestloop;
-DROP TABLE few;
-
 -- Many rows, of which every tenth is near another: as simhash_pairs has it
 CREATE TABLE many AS SELECT * FROM many_uniform(100000);
 ANALYZE many;

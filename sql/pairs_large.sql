@@ -54,5 +54,15 @@ SELECT count(*) FROM generate_series(1, 11) k, unnest('{t,f}'::boolean[]) of_all
 	LATERAL simhash_pairs(format('SELECT * FROM many_pairs(%s, 20000, %L)', k, of_all), k - 1);
 
 CALL for_each_table('DROP TABLE %1$s');
+CALL make_tables(200);
+-- parts
+SELECT shape, check_parts(source, '{0,1,3,8,20}', '{1,4,13}') FROM shapes;
+SELECT shape, check_parts(source || ' LIMIT 100', '{33,50,51,62,63,64}', '{1,3,7}') FROM shapes
+WHERE shape IN ('uniform', 'skewed', 'balls');
+SELECT shape, way, check_parts(wide, '{0,1,3,16,40}', '{1,13}') FROM shapes, widened(source || ' LIMIT 100')
+WHERE shape IN ('uniform', 'skewed', 'balls', 'steps');
+SELECT way, check_parts(wide, '{65,126,127,128}', '{1,7}')
+FROM widened((SELECT source || ' LIMIT 60' FROM shapes WHERE shape = 'uniform'));
+CALL for_each_table('DROP TABLE %1$s');
 DROP TABLE many;
 DROP FUNCTION check_many;
