@@ -291,9 +291,14 @@ begin_work()
 
 end_work()
 {
+	local job
+
 	trap '' INT TERM HUP
 	trap - EXIT ERR
-	jobs -p | xargs -r kill 2>/dev/null || true
+	# with all that it has started, where it has a group of its own
+	for job in $(jobs -p); do
+		kill -- "-$job" 2>/dev/null || kill "$job" 2>/dev/null || true
+	done
 	stop_server
 	# a test that was interrupted may have been about to start a server
 	sleep 0.2
