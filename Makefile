@@ -174,6 +174,9 @@ REGRESS = \
 	pairs \
 	parts \
 	join \
+	join_plans \
+	join_memory \
+	join_changes \
 	components \
 	cluster \
 	fuzz

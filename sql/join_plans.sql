@@ -1,0 +1,110 @@
+-- HammingJoin: plans, parameters, processes, and what EXPLAIN shows.
+
+\getenv directory PG_ABS_SRCDIR
+\set setup :directory '/sql/join_setup.sql'
+\set ECHO none
+\i :setup
+\set ECHO all
+
+-- The plans.  Neither side has an index.
+SELECT query, (SELECT string_agg(line, E'\n') FROM join_plan(query) line) AS plan FROM unnest(ARRAY[
+	'SELECT * FROM a JOIN b ON a.fp <-> b.fp <= 3 AND a.id < b.id',
+	'SELECT * FROM a LEFT JOIN b ON a.fp <-> b.fp <= 3 WHERE a.n = 1 AND b.n IS NULL',
+	'SELECT * FROM a FULL JOIN b ON a.fp <-> b.fp <= 3 AND a.n = b.n',
+	'SELECT * FROM a WHERE EXISTS (SELECT FROM b WHERE a.fp <-> b.fp <= 3 AND a.id <> b.id)',
+	'SELECT * FROM a WHERE NOT EXISTS (SELECT FROM b WHERE a.fp <-> b.fp <= 3)',
+	'SELECT a.* FROM a LEFT JOIN b ON a.fp <-> b.fp <= 3 WHERE b.fp IS NULL']) query;
+SELECT join_plan('SELECT * FROM bits_128.a a JOIN bits_128.b b ON a.fp <-> b.fp <= 3 AND a.id < b.id');
+-- and without force
+SELECT plan_lines('SELECT * FROM uniform a JOIN uniform b ON a.fp <-> b.fp <= 3', 'Join');
+SET simhash.enable_hammingjoin = off;
+SELECT plan_lines('SELECT * FROM uniform a JOIN uniform b ON a.fp <-> b.fp <= 3', 'Join');
+SELECT plan_lines('SELECT * FROM a FULL JOIN b ON a.fp <-> b.fp <= 3', 'Join');
+RESET simhash.enable_hammingjoin;
+
+-- parameters, in a plan for all values
+SET plan_cache_mode = force_generic_plan;
+SET enable_nestloop = off;
+PREPARE near_pairs(int, int) AS SELECT count(*) FROM a JOIN b ON a.fp <-> b.fp <= $1 AND $2 > 0;
+PREPARE near_left(int) AS SELECT * FROM a LEFT JOIN b ON a.fp <-> b.fp <= $1;
+EXPLAIN (COSTS OFF) EXECUTE near_left(1);
+EXECUTE near_pairs(1, 1);
+EXECUTE near_pairs(0, 1);
+EXECUTE near_pairs(1, 0);
+EXECUTE near_pairs(NULL, 1);
+EXECUTE near_pairs(-1, 1);
+EXECUTE near_pairs(1000, 1);
+CREATE FUNCTION near_rows(k int, OUT inner_rows bigint, OUT left_rows bigint, OUT semi_rows bigint,
+	OUT anti_rows bigint) LANGUAGE plpgsql AS $$
+BEGIN
+	inner_rows := (SELECT count(*) FROM a JOIN b ON a.fp <-> b.fp <= k);
+	left_rows := (SELECT count(*) FROM a LEFT JOIN b ON a.fp <@ hamming_ball(b.fp, k));
+	semi_rows := (SELECT count(*) FROM a WHERE EXISTS (SELECT FROM b WHERE a.fp <-> b.fp < k + 1));
+	anti_rows := (SELECT count(*) FROM a WHERE NOT EXISTS (SELECT FROM b WHERE simhash_within(a.fp, b.fp, k)));
+END $$;
+SELECT k, r.*, (inner_rows, semi_rows, anti_rows) = (pairs, near, far) AS as_counted
+FROM unnest('{0,1,NULL,-5,20,64,100}'::int[]) k, near_rows(k) r, LATERAL (
+	SELECT sum(n)::bigint, count(*) FILTER (WHERE n > 0), count(*) FILTER (WHERE n = 0)
+	FROM (SELECT count(*) FILTER (WHERE a.fp <-># b.fp <= k) AS n FROM a, b GROUP BY a.id) s) c (pairs, near, far);
+RESET enable_nestloop;
+RESET plan_cache_mode;
+DEALLOCATE ALL;
+
+-- processes: each has all rows of one side, and its part of the other one
+SELECT set_config(CASE WHEN current_setting('server_version_num')::int < 160000
+	THEN 'force_parallel_mode' ELSE 'debug_parallel_query' END, 'on', false);
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SELECT joins(query), (SELECT string_agg(line, E'\n') FROM plan_lines(query, 'Gather|Parallel|Join Type') line) AS plan
+FROM unnest(ARRAY[
+	'SELECT a.id, b.id AS other FROM a JOIN b ON a.fp <-> b.fp <= 1 AND a.id <> b.id',
+	'SELECT a.id, b.id AS other FROM a LEFT JOIN b ON a.fp <-> b.fp <= 1',
+	'SELECT a.id FROM a WHERE EXISTS (SELECT FROM b WHERE a.fp <-> b.fp <= 1)',
+	'SELECT a.id FROM a WHERE NOT EXISTS (SELECT FROM b WHERE a.fp <-> b.fp <= 1)',
+	'SELECT a.id, b.id AS other FROM a JOIN b ON a.fp <-> b.fp <= (SELECT max(i) FROM generate_series(0, 1) i)']) query;
+SELECT joins('SELECT a.n, count(*) FROM a JOIN b ON a.fp <-> b.fp <= 1 JOIN c ON b.fp <-> c.fp <= 1 GROUP BY 1');
+SELECT joins('SELECT a.id, b.id AS other FROM a FULL JOIN b ON a.fp <-> b.fp <= 1 AND a.n = b.n', NULL,
+	'SELECT a.id, b.id AS other FROM a LEFT JOIN b ON a.fp <-> b.fp <= 1 AND a.n = b.n UNION ALL
+		SELECT NULL, id FROM b WHERE NOT EXISTS (SELECT FROM a WHERE a.fp <-> b.fp <= 1 AND a.n = b.n)');
+SELECT check_joins('TABLE skewed', 'TABLE half_bits', '{30}');
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
+SELECT set_config(CASE WHEN current_setting('server_version_num')::int < 160000
+	THEN 'force_parallel_mode' ELSE 'debug_parallel_query' END, 'off', false);
+
+-- what EXPLAIN tells of it, beside text
+SET enable_nestloop = off;
+DO $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, FORMAT JSON) SELECT FROM a JOIN b ON a.fp <-> b.fp <= 1 AND a.id < b.id' INTO plan;
+	plan := plan -> 0 -> 'Plan';
+	RAISE NOTICE '%, %, %, %, % rows, % passes, %', plan -> 'Custom Plan Provider', plan -> 'Join Type',
+		plan -> 'Hamming Cond', plan -> 'Join Filter', round((plan ->> 'Actual Rows')::numeric), plan -> 'Passes',
+		(plan ->> 'Candidates')::int > 0 AND (plan ->> 'Memory Usage')::int > 0 AND (plan ->> 'Disk Usage')::int = 0;
+END $$;
+RESET enable_nestloop;
+
+-- the extension elsewhere, and two like it
+BEGIN;
+CREATE SCHEMA elsewhere;
+ALTER EXTENSION simhash SET SCHEMA elsewhere;
+SET LOCAL search_path = public, elsewhere;
+SELECT join_plan('SELECT FROM a JOIN b ON a.fp <-> b.fp <= 3');
+CREATE FUNCTION simhash_within(simhash64, simhash64, bigint) RETURNS boolean
+LANGUAGE plpgsql IMMUTABLE STRICT AS 'BEGIN RETURN false; END';
+SELECT * FROM join_plan('SELECT FROM a JOIN b ON public.simhash_within(a.fp, b.fp, 3)') LIMIT 2;
+CREATE SCHEMA other;
+CREATE DOMAIN other.simhash64 AS bigint;
+CREATE FUNCTION other.simhash_within(other.simhash64, other.simhash64, bigint) RETURNS boolean
+LANGUAGE c IMMUTABLE STRICT AS '$libdir/simhash', 'simhash_within';
+SELECT * FROM join_plan('SELECT FROM a JOIN b ON other.simhash_within(a.id::bigint, b.id::bigint, 3)') LIMIT 1;
+ROLLBACK;
+
+DROP FUNCTION near_rows;
+\set ECHO none
+\set drop :directory '/sql/join_drop.sql'
+\i :drop
