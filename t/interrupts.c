@@ -73,7 +73,8 @@ __sanitizer_cov_trace_pc(void)
 }
 
 /* Runs when the library is loaded. */
-static void __attribute__((constructor))
+static void
+__attribute__((constructor))
 define_settings(void)
 {
 	DefineCustomIntVariable("simhash_test.steps", "Thousands of steps.", NULL,
