@@ -45,7 +45,7 @@ typedef struct LeafSet
 	HammingKey	keys[MAX_LEAVES];	/* that the leaves cover */
 	int			change_count;
 	HammingChange changes[MAX_LEAVES];
-}			LeafSet;
+} LeafSet;
 
 /*
  * Add the leaf of a table that covers the key.  On entry the caller holds no
@@ -53,7 +53,7 @@ typedef struct LeafSet
  * unlocks it.
  */
 static Buffer
-add_leaf(LeafSet * set, int table, HammingKey key)
+add_leaf(LeafSet *set, int table, HammingKey key)
 {
 	int			i = set->count;
 
@@ -67,7 +67,7 @@ add_leaf(LeafSet * set, int table, HammingKey key)
 
 /* The same, and unlock the leaf. */
 static void
-pin_leaf(LeafSet * set, int table, HammingKey key)
+pin_leaf(LeafSet *set, int table, HammingKey key)
 {
 	LockBuffer(add_leaf(set, table, key), BUFFER_LOCK_UNLOCK);
 }
@@ -78,7 +78,7 @@ pin_leaf(LeafSet * set, int table, HammingKey key)
  * whatever the result.
  */
 static bool
-lock_next(LeafSet * set)
+lock_next(LeafSet *set)
 {
 	int			i = set->locked++;
 
@@ -88,7 +88,7 @@ lock_next(LeafSet * set)
 
 /* Add a change of leaf i, as HammingChange describes it.  No lock is taken. */
 static void
-add_change(LeafSet * set, int i, int remove)
+add_change(LeafSet *set, int i, int remove)
 {
 	HammingChange *change = &set->changes[set->change_count++];
 
@@ -99,7 +99,7 @@ add_change(LeafSet * set, int i, int remove)
 
 /* Unlock the leaves that are locked, release all pins, and empty the set. */
 static void
-release_leaves(LeafSet * set)
+release_leaves(LeafSet *set)
 {
 	int			i;
 
@@ -129,7 +129,7 @@ has_bits(Page page, HammingBits bits)
  * entry and on return the caller holds no lock.
  */
 static void
-pin_leaves(LeafSet * set, int table, int count, const HammingKey *keys)
+pin_leaves(LeafSet *set, int table, int count, const HammingKey *keys)
 {
 	Buffer		first = add_leaf(set, table, keys[0]);
 	bool		known = has_bits(BufferGetPage(first), keys[0].bits);
@@ -151,7 +151,7 @@ pin_leaves(LeafSet * set, int table, int count, const HammingKey *keys)
  * -1.  On entry no leaf is locked.  On return set->locked leaves are.
  */
 static bool
-append_missing(LeafSet * set, bool all, int *full)
+append_missing(LeafSet *set, bool all, int *full)
 {
 	bool		missing[MAX_LEAVES];
 	int			i;
@@ -242,7 +242,7 @@ hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
  * false if they are too many.  On entry and on return the caller holds no lock.
  */
 static bool
-pin_row_leaves(LeafSet * set, Fingerprint fingerprint)
+pin_row_leaves(LeafSet *set, Fingerprint fingerprint)
 {
 	HammingKey	key = hamming_key(fingerprint, 0);
 	HammingKey	beyond = hamming_key(fingerprint, HAMMING_BEYOND_TIDS);
@@ -267,7 +267,7 @@ pin_row_leaves(LeafSet * set, Fingerprint fingerprint)
  * entries.  On entry no leaf is locked.  On return set->locked leaves are.
  */
 static bool
-lock_row_leaves(LeafSet * set, int count, Fingerprint fingerprint, uint64 tid,
+lock_row_leaves(LeafSet *set, int count, Fingerprint fingerprint, uint64 tid,
 				bool *last)
 {
 	HammingKey	end = set->keys[0];
@@ -310,7 +310,7 @@ lock_row_leaves(LeafSet * set, int count, Fingerprint fingerprint, uint64 tid,
  * return set->locked leaves are.
  */
 static bool
-lock_other_leaves(LeafSet * set)
+lock_other_leaves(LeafSet *set)
 {
 	while (set->locked < set->count)
 	{
