@@ -480,9 +480,11 @@ extern void hamming_prefetch_leaf(Relation index, int table, HammingKey key);
 extern void hamming_log_changes(Relation index, int count,
 								const HammingChange *changes);
 
-/* build.c */
+/* parallel.c */
 extern IndexBuildResult *hamming_build(Relation heap, Relation index,
 									   IndexInfo *info);
+
+/* build.c */
 extern void hamming_build_empty(Relation index);
 
 /* change.c */

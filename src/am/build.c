@@ -1,6 +1,6 @@
 /*
  * build.c
- *	  CREATE INDEX.
+ *	  What each process of CREATE INDEX does.
  *
  * The heap is read once, by all processes of the build together.  Each sorts
  * the rows that it got by fingerprint and TID.  Then each takes one table after
@@ -267,31 +267,8 @@ hamming_build_together(HammingBuild *build)
 	hamming_sorter_end(build->rows);
 }
 
-/*
- * ambuild.
- *
- * On entry and on return the caller holds no buffer lock.  One page at a time
- * is locked, but log_newpage_range() locks up to 32 together: no other process
- * waits for a page of this index while it holds another.
- */
-IndexBuildResult *
-hamming_build(Relation heap, Relation index, IndexInfo *info)
-{
-	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
-	HammingBuild build = {.heap = heap,.index = index,.info = info};
-
-	if (RelationGetNumberOfBlocks(index) != 0)
-		elog(ERROR, "index \"%s\" already contains data",
-			 RelationGetRelationName(index));
-	hamming_parallel_begin(&build);
-	hamming_build_together(&build);
-	*result = build.shared->result;
-	info->ii_BrokenHotChain |= build.shared->broken_hot_chain;
-	hamming_parallel_end(&build);
-	return result;
-}
-
-/* ambuildempty: write and log the initial fork.  Locks: as hamming_build(). */
+/* ambuildempty: write and log the initial fork.  Locks: as
+ * hamming_build(). */
 void
 hamming_build_empty(Relation index)
 {

@@ -145,8 +145,6 @@ typedef struct HammingBuild
 	Snapshot	snapshot;
 } HammingBuild;
 
-extern void hamming_parallel_begin(HammingBuild *build);
-extern void hamming_parallel_end(HammingBuild *build);
 extern PGDLLEXPORT void hamming_parallel_build_main(dsm_segment *segment,
 													shm_toc *toc);
 

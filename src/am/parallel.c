@@ -1,9 +1,9 @@
 /*
  * parallel.c
- *	  The processes of CREATE INDEX, and what they share.
+ *	  CREATE INDEX: its processes, and what they share.
  *
  * Little is in shared memory, as there may be little of it.  Rows go through
- * files, which mostly stay in memory.
+ * files, which mostly stay in memory.  What each process does is in build.c.
  */
 #include "postgres.h"
 
@@ -101,40 +101,11 @@ join_build(HammingBuild *build, shm_toc *toc, int memory)
 }
 
 /*
- * Begin a build: with workers, if PostgreSQL grants some, there is shared
- * memory for them, and one of them starts.
- */
-void
-hamming_parallel_begin(HammingBuild *build)
-{
-	int			workers = index_build_workers(build->heap, build->index,
-											  build->info);
-
-	build->memory = maintenance_work_mem;
-	build->shared = init_shared(build, palloc(sizeof(HammingShared)));
-	if (workers == 0)
-		return;
-	EnterParallelMode();
-	build->context =
-		CreateParallelContext("$libdir/simhash",
-							  CppAsString2(hamming_parallel_build_main),
-							  workers);
-	build->snapshot = build->info->ii_Concurrent
-		? RegisterSnapshot(GetTransactionSnapshot()) : SnapshotAny;
-	start_workers(build);
-	if (build->context->nworkers_launched == 0)
-		hamming_parallel_end(build);
-	else
-		join_build(build, build->context->toc, maintenance_work_mem /
-				   (build->context->nworkers_launched + 1));
-}
-
-/*
  * In the leader: wait for the workers to end, if there are any, add up the
- * buffers and the WAL that they have used, and undo hamming_parallel_begin().
+ * buffers and the WAL that they have used, and undo begin_processes().
  */
-void
-hamming_parallel_end(HammingBuild *build)
+static void
+end_processes(HammingBuild *build)
 {
 	ParallelContext *context = build->context;
 	int			i;
@@ -153,6 +124,59 @@ hamming_parallel_end(HammingBuild *build)
 	DestroyParallelContext(context);
 	ExitParallelMode();
 	build->context = NULL;
+}
+
+/*
+ * Begin a build: with workers, if PostgreSQL grants some, there is shared
+ * memory for them, and one of them starts.
+ */
+static void
+begin_processes(HammingBuild *build)
+{
+	int			workers = index_build_workers(build->heap, build->index,
+											  build->info);
+
+	build->memory = maintenance_work_mem;
+	build->shared = init_shared(build, palloc(sizeof(HammingShared)));
+	if (workers == 0)
+		return;
+	EnterParallelMode();
+	build->context =
+		CreateParallelContext("$libdir/simhash",
+							  CppAsString2(hamming_parallel_build_main),
+							  workers);
+	build->snapshot = build->info->ii_Concurrent
+		? RegisterSnapshot(GetTransactionSnapshot()) : SnapshotAny;
+	start_workers(build);
+	if (build->context->nworkers_launched == 0)
+		end_processes(build);
+	else
+		join_build(build, build->context->toc, maintenance_work_mem /
+				   (build->context->nworkers_launched + 1));
+}
+
+/*
+ * ambuild.
+ *
+ * On entry and on return the caller holds no buffer lock.  One page at a time
+ * is locked, but log_newpage_range() locks up to 32 together: no other process
+ * waits for a page of this index while it holds another.
+ */
+IndexBuildResult *
+hamming_build(Relation heap, Relation index, IndexInfo *info)
+{
+	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
+	HammingBuild build = {.heap = heap,.index = index,.info = info};
+
+	if (RelationGetNumberOfBlocks(index) != 0)
+		elog(ERROR, "index \"%s\" already contains data",
+			 RelationGetRelationName(index));
+	begin_processes(&build);
+	hamming_build_together(&build);
+	*result = build.shared->result;
+	info->ii_BrokenHotChain |= build.shared->broken_hot_chain;
+	end_processes(&build);
+	return result;
 }
 
 /* What a worker does: PostgreSQL finds it by its name. */
