@@ -343,8 +343,9 @@ typedef struct HammingChange
 } HammingChange;
 
 /* page.c */
-extern void hamming_page_init(Page page, HammingPageKind kind, int table,
-							  int level, HammingKey low, HammingKey high);
+extern void hamming_page_init(Page page, HammingPageKind kind, int table);
+extern void hamming_tree_page_init(Page page, int table, int level,
+								   HammingKey low, HammingKey high);
 extern void hamming_page_check(Relation index, Buffer buffer);
 pg_noreturn extern void hamming_corrupted(Relation index, BlockNumber block,
 										  const char *fault);
@@ -375,7 +376,7 @@ extern Buffer hamming_pin_page(Relation index, BlockNumber block,
 extern void hamming_lock(Relation index, Buffer buffer, int mode);
 extern Buffer hamming_read(Relation index, BlockNumber block, int mode,
 						   BufferAccessStrategy strategy);
-extern void hamming_prefetch(Relation index, BlockNumber block);
+extern void hamming_disk_prefetch(Relation index, BlockNumber block);
 extern void hamming_cpu_prefetch(Relation index, BlockNumber block);
 extern void hamming_cpu_prefetch_entries(Relation index, BlockNumber block,
 										 HammingBits first, HammingBits last);
@@ -406,8 +407,8 @@ extern HammingPlan hamming_plan(int blocks, const HammingShape *shapes,
 extern int	hamming_read_blocks(Relation index);
 extern int	hamming_open(Relation index);
 extern void hamming_measure(Relation index, HammingShape *shapes);
-extern HammingPlan hamming_known_plan(Relation index, int blocks,
-									  const HammingShape *shapes, int radius);
+extern HammingPlan hamming_cached_plan(Relation index, int blocks,
+									   const HammingShape *shapes, int radius);
 
 /* space.c */
 extern bool hamming_is_free_page(Relation index, BlockNumber block,
@@ -473,7 +474,8 @@ typedef struct HammingReadAhead
 
 extern int	hamming_walk_distance(Relation index);
 extern void hamming_read_ahead(HammingReadAhead *ahead, HammingKey key);
-extern void hamming_prefetch_leaf(Relation index, int table, HammingKey key);
+extern void hamming_disk_prefetch_leaf(Relation index, int table,
+									   HammingKey key);
 
 /* wal.c */
 

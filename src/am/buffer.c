@@ -35,9 +35,9 @@ static Buffer recent_buffers[RECENT_BUFFERS];
  * How many pages are still to be looked for in the table of all buffers, since
  * one was read from disk.
  */
-#define LOOKED_FOR 64
+#define LOOK_UPS_AFTER_READ 64
 
-static int	looked_for;
+static int	look_ups_left;
 
 /* Return how many pages of any relation this session has read from disk. */
 static int64
@@ -89,8 +89,8 @@ hamming_pin_page(Relation index, BlockNumber block,
 	/* for ReadBufferExtended() the invalid number would mean a new page */
 	if (!BlockNumberIsValid(block))
 		hamming_corrupted(index, block, "page has no number");
-	if (looked_for > 0)
-		looked_for--;
+	if (look_ups_left > 0)
+		look_ups_left--;
 	/* a temporary index may have the file number of another one */
 	else if (BufferIsValid(*recent) &&
 			 BufferIsLocal(*recent) == RelationUsesLocalBuffers(index) &&
@@ -106,7 +106,7 @@ hamming_pin_page(Relation index, BlockNumber block,
 	*recent = ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL,
 								 strategy);
 	if (pages_read() != reads)
-		looked_for = LOOKED_FOR;
+		look_ups_left = LOOK_UPS_AFTER_READ;
 	return *recent;
 }
 
@@ -143,14 +143,14 @@ hamming_read(Relation index, BlockNumber block, int mode,
  * not be in a buffer.  The page is neither pinned nor locked.
  */
 void
-hamming_prefetch(Relation index, BlockNumber block)
+hamming_disk_prefetch(Relation index, BlockNumber block)
 {
 	Buffer	   *recent = recent_buffer(index, block);
 	PrefetchBufferResult result;
 
 	/* hamming_pin_page() will say what is wrong with such a number */
 	if (!BlockNumberIsValid(block) ||
-		(looked_for == 0 && BufferIsValid(*recent)))
+		(look_ups_left == 0 && BufferIsValid(*recent)))
 		return;
 	result = PrefetchBuffer(index, MAIN_FORKNUM, block);
 	if (BufferIsValid(result.recent_buffer))

@@ -193,8 +193,7 @@ write_fixed_pages(Relation index, ForkNumber fork, int blocks)
 	HammingMeta *meta = (HammingMeta *) PageGetContents(page);
 	int			table;
 
-	hamming_page_init(page, HAMMING_PAGE_META, 0, 0, hamming_least_key,
-					  hamming_least_key);
+	hamming_page_init(page, HAMMING_PAGE_META, 0);
 	meta->magic = HAMMING_MAGIC;
 	meta->version = HAMMING_VERSION;
 	meta->width = HAMMING_BITS;
@@ -203,9 +202,8 @@ write_fixed_pages(Relation index, ForkNumber fork, int blocks)
 	hamming_write_page(index, fork, hamming_extend(index, fork), page);
 	for (table = -1; table < blocks; table++)
 	{
-		hamming_page_init(page, HAMMING_PAGE_TREE,
-						  table < 0 ? HAMMING_NULLS : table, 0,
-						  hamming_least_key, hamming_greatest_key);
+		hamming_tree_page_init(page, table < 0 ? HAMMING_NULLS : table, 0,
+							   hamming_least_key, hamming_greatest_key);
 		hamming_write_page(index, fork, hamming_extend(index, fork), page);
 	}
 }

@@ -144,8 +144,8 @@ hamming_measure(Relation index, HammingShape *shapes)
  * radius is remembered: to make a plan takes as long as to read several leaves.
  */
 HammingPlan
-hamming_known_plan(Relation index, int blocks, const HammingShape *shapes,
-				   int radius)
+hamming_cached_plan(Relation index, int blocks, const HammingShape *shapes,
+					int radius)
 {
 	HammingCache *cache = index->rd_amcache;
 

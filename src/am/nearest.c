@@ -44,7 +44,7 @@
  * rounds together read fewer than L / 4 leaves: each radius takes several times
  * the leaves of the radius before.
  */
-#define MAX_PART (1.0 / 8)
+#define MAX_FRACTION (1.0 / 8)
 
 struct HammingNearest
 {
@@ -156,7 +156,7 @@ next_radius(HammingNearest *nearest)
 
 	if (radius >= nearest->limit ||
 		hamming_plan(search->blocks, search->shapes, radius).leaves >
-		search->shapes[0].leaves * MAX_PART)
+		search->shapes[0].leaves * MAX_FRACTION)
 		return nearest->limit;
 	return radius;
 }

@@ -11,23 +11,33 @@
 #include "type/distance_array.h"
 
 /*
- * Make a page without entries.  low, high and level mean nothing for a
- * metapage or a free page.
+ * Make a page of a kind, without entries.  table is 0 for the metapage, and for
+ * a free page that which the page was in.  Level and range are 0.
  */
 void
-hamming_page_init(Page page, HammingPageKind kind, int table, int level,
-				  HammingKey low, HammingKey high)
+hamming_page_init(Page page, HammingPageKind kind, int table)
 {
 	HammingSpecial *special;
 
 	PageInit(page, BLCKSZ, sizeof(HammingSpecial));
 	special = hamming_special(page);
-	special->low = low;
-	special->high = high;
 	special->kind = kind;
 	special->table = table;
-	special->level = level;
 	special->page_id = HAMMING_PAGE_ID;
+}
+
+/* Make a page of a table's level, 0 for a leaf, without entries. */
+void
+hamming_tree_page_init(Page page, int table, int level, HammingKey low,
+					   HammingKey high)
+{
+	HammingSpecial *special;
+
+	hamming_page_init(page, HAMMING_PAGE_TREE, table);
+	special = hamming_special(page);
+	special->low = low;
+	special->high = high;
+	special->level = level;
 	((PageHeader) page)->pd_lower = hamming_keys_offset(page);
 }
 
@@ -600,8 +610,8 @@ split_leaf(Page left, Page right, HammingKey added)
 	cut = choose_separator(left, keys, count, added);
 	while (stay < count && hamming_key_compare(keys[stay], cut) < 0)
 		stay++;
-	hamming_page_init(right, HAMMING_PAGE_TREE, hamming_special(left)->table, 0,
-					  cut, hamming_special(left)->high);
+	hamming_tree_page_init(right, hamming_special(left)->table, 0, cut,
+						   hamming_special(left)->high);
 	hamming_leaf_fill(right, keys + stay, count - stay);
 	leaf_truncate(left, cut);
 	hamming_special(left)->high = cut;
@@ -617,10 +627,10 @@ split_inner(Page left, Page right, HammingKey added)
 	if (is_last_of_level(left) &&
 		hamming_inner_find(left, added) == count - 1)
 		cut = count - 1;
-	hamming_page_init(right, HAMMING_PAGE_TREE, hamming_special(left)->table,
-					  hamming_special(left)->level,
-					  hamming_inner_key(left, cut),
-					  hamming_special(left)->high);
+	hamming_tree_page_init(right, hamming_special(left)->table,
+						   hamming_special(left)->level,
+						   hamming_inner_key(left, cut),
+						   hamming_special(left)->high);
 	for (rank = cut; rank < count; rank++)
 		hamming_inner_insert(right, rank - cut, hamming_inner_key(left, rank),
 							 hamming_inner_child(left, rank));

@@ -140,8 +140,8 @@ hamming_search_begin(HammingSearch *search, Fingerprint centre, int radius)
 {
 	search->centre = centre;
 	search->radius = radius;
-	search->plan = hamming_known_plan(search->index, search->blocks,
-									  search->shapes, radius);
+	search->plan = hamming_cached_plan(search->index, search->blocks,
+									   search->shapes, radius);
 	search->visited = 0;
 	empty_queue(search);
 	start_next_table(search, 0);
@@ -293,8 +293,8 @@ prefetch_leaves(HammingSearch *search)
 							   search->prefetch_distance);
 
 	for (; search->prefetched < distance; search->prefetched++)
-		hamming_prefetch(search->index,
-						 queued_leaf(search, search->prefetched)->block);
+		hamming_disk_prefetch(search->index,
+							  queued_leaf(search, search->prefetched)->block);
 }
 
 /* Take the next leaf from the queue.  Returns false after the last one. */

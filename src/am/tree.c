@@ -366,8 +366,8 @@ grow_root(Relation index, Buffer root, Buffer child)
 	int			level = hamming_special(root_page)->level;
 
 	memcpy(child_page, root_page, BLCKSZ);
-	hamming_page_init(root_page, HAMMING_PAGE_TREE, table, level + 1,
-					  hamming_least_key, hamming_greatest_key);
+	hamming_tree_page_init(root_page, table, level + 1,
+						   hamming_least_key, hamming_greatest_key);
 	hamming_inner_insert(root_page, 0, hamming_least_key,
 						 BufferGetBlockNumber(child));
 	GenericXLogFinish(state);
@@ -489,8 +489,7 @@ merge(Relation index, Buffer left, Buffer right, Buffer parent)
 	hamming_inner_remove(parent_page,
 						 hamming_inner_find(parent_page, special->low));
 	hamming_page_merge(left_page, right_page);
-	hamming_page_init(right_page, HAMMING_PAGE_FREE, special->table, 0,
-					  hamming_least_key, hamming_least_key);
+	hamming_page_init(right_page, HAMMING_PAGE_FREE, special->table);
 	GenericXLogFinish(state);
 }
 
@@ -609,7 +608,7 @@ hamming_read_ahead(HammingReadAhead *ahead, HammingKey key)
 	ahead->until = last < hamming_page_count(page)
 		? hamming_inner_key(page, last) : hamming_special(page)->high;
 	for (; rank < last; rank++)
-		hamming_prefetch(ahead->index, hamming_inner_child(page, rank));
+		hamming_disk_prefetch(ahead->index, hamming_inner_child(page, rank));
 	UnlockReleaseBuffer(parent);
 }
 
@@ -618,7 +617,7 @@ hamming_read_ahead(HammingReadAhead *ahead, HammingKey key)
  * return the caller holds no lock.  The leaf's parent is locked meanwhile.
  */
 void
-hamming_prefetch_leaf(Relation index, int table, HammingKey key)
+hamming_disk_prefetch_leaf(Relation index, int table, HammingKey key)
 {
 	Buffer		parent = hamming_find(index, table, 1, key, BUFFER_LOCK_SHARE,
 									  NULL);
@@ -630,5 +629,5 @@ hamming_prefetch_leaf(Relation index, int table, HammingKey key)
 	page = BufferGetPage(parent);
 	block = hamming_inner_child(page, hamming_inner_find(page, key));
 	UnlockReleaseBuffer(parent);
-	hamming_prefetch(index, block);
+	hamming_disk_prefetch(index, block);
 }

@@ -144,9 +144,9 @@ prefetch_leaves(Vacuum *vacuum, Fingerprint fingerprint)
 	int			table;
 
 	for (table = 1; table < vacuum->blocks; table++)
-		hamming_prefetch_leaf(vacuum->info->index, table,
-							  hamming_table_key(vacuum->blocks, table,
-												fingerprint, 0));
+		hamming_disk_prefetch_leaf(vacuum->info->index, table,
+								   hamming_table_key(vacuum->blocks, table,
+													 fingerprint, 0));
 }
 
 /*

@@ -50,7 +50,7 @@
 
 /* Write length bytes from start to record, as a fragment; return its end. */
 static char *
-add_region(char *record, Page page, void *start, uint16 length)
+add_fragment(char *record, Page page, void *start, uint16 length)
 {
 	uint16		header[] = {(char *) start - (char *) page, length};
 
@@ -86,19 +86,19 @@ apply_and_describe(Page page, const HammingChange *change, char *record)
 	if (i < 0)
 		i = hamming_page_count(page);
 	hamming_leaf_change(page, change);
-	end = add_region(end, page, &header->pd_lower,
-					 (has_tids ? 2 : 1) * sizeof(uint16));
+	end = add_fragment(end, page, &header->pd_lower,
+					   (has_tids ? 2 : 1) * sizeof(uint16));
 	if (hamming_special(page)->sorted != sorted)
-		end = add_region(end, page, &hamming_special(page)->sorted,
-						 sizeof(uint16));
+		end = add_fragment(end, page, &hamming_special(page)->sorted,
+						   sizeof(uint16));
 	/* a removed last entry has none in its place */
 	if (i == hamming_page_count(page))
 		return end - record;
-	end = add_region(end, page, hamming_page_bits(page) + i,
-					 sizeof(HammingBits));
+	end = add_fragment(end, page, hamming_page_bits(page) + i,
+					   sizeof(HammingBits));
 	if (has_tids)
-		end = add_region(end, page, hamming_leaf_tid(page, i),
-						 sizeof(ItemPointerData));
+		end = add_fragment(end, page, hamming_leaf_tid(page, i),
+						   sizeof(ItemPointerData));
 	return end - record;
 }
 

@@ -110,8 +110,8 @@ add_child(HammingWriter *writer, int level, HammingKey low, BlockNumber child)
 		first = true;
 	}
 	if (first)
-		hamming_page_init(page, HAMMING_PAGE_TREE, writer->table, level, low,
-						  hamming_greatest_key);
+		hamming_tree_page_init(page, writer->table, level, low,
+							   hamming_greatest_key);
 	hamming_inner_insert(page, hamming_page_count(page), low, child);
 }
 
@@ -139,8 +139,7 @@ fill_leaf(HammingWriter *writer, int count, HammingKey high)
 	if (writer->filled == HAMMING_PAGES_TOGETHER)
 		write_leaves(writer);
 	page = (Page) writer->leaves[writer->filled++].data;
-	hamming_page_init(page, HAMMING_PAGE_TREE, writer->table, 0, writer->low,
-					  high);
+	hamming_tree_page_init(page, writer->table, 0, writer->low, high);
 	hamming_leaf_fill(page, writer->keys, count);
 	writer->low = high;
 	writer->count -= count;
