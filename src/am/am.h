@@ -45,7 +45,7 @@ typedef struct HammingKey
 								 * has as 0; 0 in block tables 1 and up */
 } HammingKey;
 
-/* Of all keys; no row has either of them. */
+/* The least and the greatest of all keys.  No row has either of them. */
 static const HammingKey hamming_least_key = {0, 0};
 static const HammingKey hamming_greatest_key = {FINGERPRINT_ALL_BITS,
 PG_UINT64_MAX};
@@ -58,6 +58,7 @@ hamming_key(HammingBits bits, uint64 tid)
 	return key;
 }
 
+/* Return -1, 0 or 1 as a is less than b, equal to b, or greater. */
 static inline int
 hamming_key_compare(HammingKey a, HammingKey b)
 {
@@ -66,13 +67,16 @@ hamming_key_compare(HammingKey a, HammingKey b)
 	return (a.tid > b.tid) - (a.tid < b.tid);
 }
 
-/* A key in words, in the order of keys: those of its bits, and its TID. */
+/*
+ * A key as words of 64 bits: those of its bits, the highest first, and its TID.
+ * Keys are in the order of their words.
+ */
 #define HAMMING_KEY_WORDS (FINGERPRINT_WORDS + 1)
 
-/* Above the TIDs of all rows. */
+/* A TID, as hamming_tid() has it, is below this number. */
 #define HAMMING_BEYOND_TIDS (UINT64CONST(1) << 48)
 
-/* A TID as a number, in the order of TIDs, below HAMMING_BEYOND_TIDS. */
+/* Return a TID as a number.  The numbers are in the order of TIDs. */
 static inline uint64
 hamming_tid(const ItemPointerData *tid)
 {
@@ -114,6 +118,8 @@ hamming_item_pointer(uint64 tid)
 #define HAMMING_NULLS 15
 #define HAMMING_TABLES (HAMMING_NULLS + 1)
 #define HAMMING_METAPAGE 0
+
+/* The root of a table, and the number of pages that stay for ever. */
 #define HAMMING_ROOT(table) \
 	((BlockNumber) ((table) == HAMMING_NULLS ? 1 : (table) + 2))
 #define HAMMING_FIXED_PAGES(blocks) HAMMING_ROOT(blocks)
@@ -130,7 +136,10 @@ hamming_is_table(int table)
 	return table < HAMMING_MAX_BLOCKS || table == HAMMING_NULLS;
 }
 
-/* Return the key of a row in table, which may have no TIDs. */
+/*
+ * Return the key that the row tid has in a block table of an index whose
+ * fingerprints are cut into blocks blocks.
+ */
 static inline HammingKey
 hamming_table_key(int blocks, int table, Fingerprint fingerprint,
 				  uint64 tid)
@@ -237,14 +246,16 @@ hamming_keys_offset(Page page)
 		(hamming_special(page)->level == 0 ? 0 : HAMMING_ORDER_SPACE);
 }
 
-/* The array of fingerprints; it has hamming_page_count() elements. */
+/*
+ * Return the array of rotated fingerprints, of hamming_page_count() elements.
+ */
 static inline HammingBits *
 hamming_page_bits(Page page)
 {
 	return (HammingBits *) ((char *) page + hamming_keys_offset(page));
 }
 
-/* How many entries a page holds. */
+/* Return how many entries a page holds: for an inner page, its children. */
 static inline int
 hamming_page_count(Page page)
 {
@@ -258,13 +269,14 @@ hamming_page_is_full(Page page)
 	return hamming_page_count(page) == hamming_capacity(page);
 }
 
-/* TID of entry i of a leaf with TIDs, 0 .. hamming_page_count() - 1. */
+/* Return the TID of entry i of a leaf with TIDs, 0 .. count - 1. */
 static inline ItemPointer
 hamming_leaf_tid(Page page, int i)
 {
 	return (ItemPointer) hamming_special(page) - (i + 1);
 }
 
+/* Return the key of entry i of a leaf, 0 .. hamming_page_count() - 1. */
 static inline HammingKey
 hamming_leaf_key(Page page, int i)
 {
@@ -281,8 +293,8 @@ hamming_page_covers(Page page, HammingKey key)
 }
 
 /*
- * Return about how many of count words, which are spread evenly over the range
- * from low to high, are below bits: 0 .. count.
+ * Return about how many of count rotated fingerprints, which are spread evenly
+ * over the range from low to high, are below bits: 0 .. count.
  */
 static inline int
 hamming_guess(HammingBits low, HammingBits high, HammingBits bits, int count)
@@ -294,13 +306,14 @@ hamming_guess(HammingBits low, HammingBits high, HammingBits bits, int count)
 	return fingerprint_quotient(bits - low, high - low) * count;
 }
 
-/* About how far off hamming_guess() is, in entries, where they are random. */
+/* How many entries hamming_guess() is off, about, of random fingerprints. */
 #define HAMMING_MARGIN (24 / FINGERPRINT_WORDS)
 
 /*
- * Guess *from and *to so that the sorted entries first .. last of a leaf are
- * among *from .. *to - 1.  special is that of the leaf, or has any bytes: *from
- * and *to are 0 .. special->sorted in any case.
+ * Guess *from and *to so that of a leaf's sorted entries those with bits from
+ * first to last have places from *from to *to - 1.  special is the leaf's
+ * special space, or has any bytes: *from and *to are 0 .. special->sorted in
+ * any case.
  */
 static inline void
 hamming_guess_stretch(const HammingSpecial *special, HammingBits first,
@@ -316,7 +329,10 @@ hamming_guess_stretch(const HammingSpecial *special, HammingBits first,
 	*to = Min(*to, sorted);
 }
 
-/* How many of a page's entries, out of capacity, a build or a merge fills. */
+/*
+ * Return how many entries a build or a merge puts on a page of index that has
+ * room for capacity, as the option fillfactor says: 2 at least.
+ */
 static inline int
 hamming_fill(Relation index, int capacity)
 {
@@ -338,8 +354,9 @@ hamming_fill(Relation index, int capacity)
 typedef struct HammingChange
 {
 	Buffer		leaf;			/* locked exclusively */
-	HammingKey	key;			/* that the leaf gets */
-	int			remove;			/* or the place of an entry to lose; else -1 */
+	int			remove;			/* place of the entry that it loses; -1 if it
+								 * gets one */
+	HammingKey	key;			/* that it gets */
 } HammingChange;
 
 /* page.c */
@@ -381,12 +398,12 @@ extern void hamming_cpu_prefetch(Relation index, BlockNumber block);
 extern void hamming_cpu_prefetch_entries(Relation index, BlockNumber block,
 										 HammingBits first, HammingBits last);
 
-/* The shape of a block table, about, by which searches are planned. */
+/* How large a block table is, about: searches are planned by that. */
 typedef struct HammingShape
 {
 	double		leaves;			/* 1 or more */
-	double		leading_bits;	/* by which leaves are told apart, in the
-								 * leading block */
+	double		leading_bits;	/* of the bits by which leaves are told apart,
+								 * those in the leading block */
 } HammingShape;
 
 /* plan.c */

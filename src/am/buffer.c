@@ -32,8 +32,8 @@
 static Buffer recent_buffers[RECENT_BUFFERS];
 
 /*
- * How many pages are still to be looked for in the table of all buffers, since
- * one was read from disk.
+ * How many pages this session will look for in the table of all buffers, and
+ * not in recent_buffers: so many after it has read one from disk.
  */
 #define LOOK_UPS_AFTER_READ 64
 
@@ -72,9 +72,9 @@ special_place(Page page)
  * 1.1 to 1.6 times as long; and of searches within 3 of 10 million rows, one
  * client makes 0.75 as many in a second and 16 clients, on two processors, 0.8.
  *
- * PostgreSQL does not take such a look for a use of the page, and may evict the
- * page earlier: so after a page was read from disk the next ones are looked for
- * in that table.
+ * ReadRecentBuffer() does not count as a use of the page, which PostgreSQL may
+ * evict earlier then.  So after a page was read from disk the next ones are
+ * looked for in that table.
  *
  * On entry the caller may hold pins, and no buffer lock.  On return the page is
  * pinned, and not locked.
@@ -179,10 +179,10 @@ hamming_cpu_prefetch(Relation index, BlockNumber block)
 }
 
 /*
- * Let the processor fetch the sorted entries first .. last of the leaf at
- * block, and a margin, but no more than MOST_LINES.  That saves searches within
- * 8 and 10 of 64 bits 15 % to 25 % of their time, and those of 128 bits 5 % at
- * most.
+ * Let the processor fetch the sorted entries of the leaf at
+ * block, whose bits are first .. last, and a margin, but no more than
+ * MOST_LINES.  That saves searches within 8 and 10 of 64 bits 15 % to 25 % of
+ * their time, and those of 128 bits 5 % at most.
  *
  * The special space is read without a pin and without a lock, as nothing else
  * of this index is.  Another process may write to the page meanwhile, and the

@@ -32,13 +32,14 @@
  */
 #define NULL_TID HAMMING_BEYOND_TIDS
 
+/* Show a phase in pg_stat_progress_create_index: see handler.h. */
 static void
 report_phase(int64 phase)
 {
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, phase);
 }
 
-/* The table */
+/* The heap */
 
 static void
 add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
@@ -53,7 +54,7 @@ add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 	build->added++;
 }
 
-/* Sort the rows of the heap that this process gets. */
+/* Read and sort this process's share of the heap. */
 static void
 sort_rows(HammingBuild *build)
 {
@@ -139,7 +140,7 @@ add_fingerprints(HammingSorter *sorter, const uint64 *words, Size count,
 	}
 }
 
-/* Write a block table but the first. */
+/* Write a block table, 1 or up. */
 static void
 write_fingerprints(HammingBuild *build, int table)
 {
@@ -265,8 +266,7 @@ hamming_build_together(HammingBuild *build)
 	hamming_sorter_end(build->rows);
 }
 
-/* ambuildempty: write and log the initial fork.  Locks: as
- * hamming_build(). */
+/* ambuildempty: write and log the initial fork.  Locks: as hamming_build(). */
 void
 hamming_build_empty(Relation index)
 {

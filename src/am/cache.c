@@ -79,7 +79,8 @@ hamming_open(Relation index)
 }
 
 /*
- * Return the shape of a block table, as its root shows it.
+ * Return the shape of a block table, as its root shows it.  The root is locked
+ * meanwhile.
  *
  * In uniform data the children of the root have different values of the
  * leading block, as long as there are enough of these.  Where some have the
@@ -119,8 +120,8 @@ measure_table(Relation index, int blocks, int table)
  * Set shapes[j] to the shape of block table j, for each block table.  It may be
  * a little old.
  *
- * On entry the index is open, and the caller holds no lock.  A root is locked
- * meanwhile.
+ * On entry hamming_open() has been called for this relation descriptor, and the
+ * caller holds no lock.  One root at a time is locked meanwhile.
  */
 void
 hamming_measure(Relation index, HammingShape *shapes)

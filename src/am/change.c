@@ -65,7 +65,10 @@ add_leaf(LeafSet *set, int table, HammingKey key)
 	return set->leaves[set->count++];
 }
 
-/* The same, and unlock the leaf. */
+/*
+ * Add the leaf of a table that covers the key.  On entry the caller holds no
+ * lock.  On return the leaf is pinned, and not locked.
+ */
 static void
 pin_leaf(LeafSet *set, int table, HammingKey key)
 {
@@ -124,9 +127,9 @@ has_bits(Page page, HammingBits bits)
 }
 
 /*
- * Pin the leaf of the first of the keys, which are of count tables from table
- * on, and those of the others unless the first one has the fingerprint.  On
- * entry and on return the caller holds no lock.
+ * Pin the leaf of keys[0], which is of a table, and unless that leaf has the
+ * fingerprint, those of keys[1] .. keys[count - 1], which are of the tables
+ * after it.  On entry and on return the caller holds no lock.
  */
 static void
 pin_leaves(LeafSet *set, int table, int count, const HammingKey *keys)
@@ -145,10 +148,11 @@ pin_leaves(LeafSet *set, int table, int count, const HammingKey *keys)
 }
 
 /*
- * Lock the pinned leaves, which are those of all tables or the first one alone,
- * and append the keys that are missing.  Returns false if a leaf has changed so
- * that this cannot be done, and *full gets the place of a leaf without room, or
- * -1.  On entry no leaf is locked.  On return set->locked leaves are.
+ * Lock the pinned leaves, and append the keys that are missing.  all says that
+ * the leaves are those of all tables, and not the first one alone.  Returns
+ * false if a leaf has changed so that this cannot be done.  *full gets the
+ * place of a leaf without room, or -1.  On entry no leaf is locked.  On return
+ * leaves[0] .. leaves[set->locked - 1] are locked exclusively.
  */
 static bool
 append_missing(LeafSet *set, bool all, int *full)
@@ -183,9 +187,9 @@ append_missing(LeafSet *set, bool all, int *full)
 }
 
 /*
- * Add keys to count tables from table on.  A full leaf is split without locks
- * of other leaves, and all leaves are looked for again.  On entry and on return
- * the caller holds no lock.
+ * Add keys[0] to a table, and keys[1] .. keys[count - 1] to the tables after
+ * it.  A full leaf is split without locks of other leaves.  Then all leaves
+ * are looked for again.  On entry and on return the caller holds no lock.
  */
 static void
 insert_keys(Relation index, int table, int count, const HammingKey *keys)
@@ -262,9 +266,10 @@ pin_row_leaves(LeafSet *set, Fingerprint fingerprint)
 
 /*
  * Lock the leaves of table 0, the first count of the set, and look for entries
- * of the fingerprint: change those of the row tid.  *last gets whether there is
- * none but that.  Returns false if the leaves no longer are all that can have
- * entries.  On entry no leaf is locked.  On return set->locked leaves are.
+ * of the fingerprint.  That of the row tid is to be removed.  *last gets
+ * whether there is none but that.  Returns false if the leaves no longer are
+ * all that can have entries.  On entry no leaf is locked.  On return
+ * leaves[0] .. leaves[set->locked - 1] are locked exclusively.
  */
 static bool
 lock_row_leaves(LeafSet *set, int count, Fingerprint fingerprint, uint64 tid,
@@ -306,8 +311,8 @@ lock_row_leaves(LeafSet *set, int count, Fingerprint fingerprint, uint64 tid,
 
 /*
  * Lock the other leaves, and take the fingerprint out of them.  Returns false
- * if one covers another range.  On entry the leaves of table 0 are locked.  On
- * return set->locked leaves are.
+ * if one covers another range.  On entry the leaves of table 0 are locked
+ * exclusively.  On return leaves[0] .. leaves[set->locked - 1] are.
  */
 static bool
 lock_other_leaves(LeafSet *set)

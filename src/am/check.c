@@ -62,7 +62,8 @@ typedef struct KeySort
 
 /*
  * Begin a sort of keys, or, where width is FINGERPRINT_WORDS, of their bits
- * alone.  At any time one sort has all of maintenance_work_mem, or two share it.
+ * alone, within memory kilobytes.  At any time one sort has all of
+ * maintenance_work_mem, or two share it.
  */
 static KeySort
 begin_sort(int width, int memory)
@@ -90,7 +91,7 @@ finish_sort(KeySort *sort)
 	sort->reader = hamming_sorter_read(sort->sorter);
 }
 
-/* Get the next key of a sort that is finished.  After the last, return false. */
+/* Get the next key of a sort that is finished.  Return false after the last. */
 static bool
 next_sorted(KeySort *sort, HammingKey *key)
 {
@@ -134,8 +135,9 @@ begin_walk(Walk *walk, Relation index, int table)
 }
 
 /*
- * Get the keys of the next leaf.  After the last leaf return false.  Of a leaf
- * that a merge has made of one before and the next, only the latter's keys.
+ * Get the keys of the next leaf, in order.  Return false after the last leaf.
+ * Where a merge has made one leaf of the last one and the next, get only the
+ * keys that were not in the range of the last one.
  */
 static bool
 next_leaf(Walk *walk)
@@ -187,8 +189,8 @@ typedef struct Check
 } Check;
 
 /*
- * Check a copy of a leaf.  Of two equal keys both are on one leaf: the ranges of
- * leaves part the keys among them.
+ * Check a copy of the leaf at block.  Two equal keys are on one leaf, as each
+ * key is in the range of one leaf.
  */
 static void
 check_leaf(Check *check, BlockNumber block, Page page)
@@ -222,6 +224,7 @@ check_leaf(Check *check, BlockNumber block, Page page)
 							  : "a fingerprint is in the table twice");
 }
 
+/* Check a copy of the inner page at block. */
 static void
 check_inner(Check *check, BlockNumber block, Page page)
 {
@@ -267,7 +270,10 @@ agrees_with_parent(Relation index, BlockNumber block,
 		hamming_key_compare(special->high, high) == 0;
 }
 
-/* Copy the page that covers the key, when page and parent agree. */
+/*
+ * Copy the page of a table's level that covers the key to page, at an instant
+ * when it and its parent agree.  Return its block number.
+ */
 static BlockNumber
 copy_page(Check *check, int table, int level, HammingKey key, Page page)
 {
@@ -292,6 +298,7 @@ copy_page(Check *check, int table, int level, HammingKey key, Page page)
 					  "range is not what the parent says");
 }
 
+/* Check the pages of a table's level, and count them. */
 static void
 check_level(Check *check, int table, int level)
 {
@@ -329,7 +336,7 @@ table_height(Relation index, int table)
 	return height;
 }
 
-/* From the root down, where a fault is named best. */
+/* Check the levels of a table from the root down: so a fault is named best. */
 static void
 check_tree(Check *check, int table)
 {
@@ -588,8 +595,9 @@ hamming_check(Relation heap, Relation index)
 }
 
 /*
- * Add to the sort what a row that shares its fingerprint with a row before it
- * in table 0 has in the leading block of a table.
+ * For each row that shares its fingerprint with a row before it in table 0, add
+ * the value to the sort that the fingerprint, rotated by start bits, has in the
+ * bits leading.
  */
 static void
 sort_repeated(KeySort *sort, Relation index, Walk *walk, int start,
@@ -611,10 +619,9 @@ sort_repeated(KeySort *sort, Relation index, Walk *walk, int start,
 }
 
 /*
- * Set stats->rows and stats->fingerprints, stats->average_block to how many
- * rows share a value of a block, on average of the values that occur, and
- * stats->largest_block to the most rows that share one.  A table is grouped by the values of its leading block.  But
- * for table 0, it has each fingerprint once: its other rows are sorted.
+ * Set the numbers of stats that are of rows with a fingerprint.  A table is
+ * grouped by the values of its leading block.  But for table 0, a table has
+ * each fingerprint once: the other rows of the fingerprint are sorted.
  */
 static void
 read_block_stats(Relation index, Walk *walk, HammingStats *stats)

@@ -76,8 +76,8 @@ clauses_radius(PlannerInfo *root, IndexPath *path, double *searches)
 }
 
 /*
- * Return the cost of reading a page of the index, times the part of index and
- * tables that effective_cache_size has no room for.
+ * Return the cost of reading a page of the index, times the fraction of index
+ * and tables that effective_cache_size has no room for.
  */
 static double
 page_io_cost(PlannerInfo *root, IndexOptInfo *index, bool sequential)
@@ -94,8 +94,8 @@ page_io_cost(PlannerInfo *root, IndexOptInfo *index, bool sequential)
 
 /*
  * Set shapes[j] to the shape of block table j, for each of them.  Return their
- * number.  The roots tell how many leaves the tables have in proportion, and
- * the planner how many in all.
+ * number.  The roots show how many leaves the tables have in proportion, and
+ * info->pages how many in all.
  */
 static int
 measure_tables(IndexOptInfo *info, HammingShape *shapes)
@@ -162,7 +162,7 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	 * leaves are part of the total cost, not of the startup cost.
 	 *
 	 * Any other scan finds its first row halfway, on average, if it finds
-	 * one. Of a semi or anti join PostgreSQL takes no more than the startup
+	 * one.  Of a semi or anti join PostgreSQL takes no more than the startup
 	 * cost, or little more, for each outer row that has no match.
 	 */
 	if (path->indexorderbys == NIL)

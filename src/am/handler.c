@@ -43,6 +43,7 @@ hamming_define_options(void)
 					  AccessExclusiveLock);
 }
 
+/* amoptions: the options of an index, as HammingOptions. */
 static bytea *
 read_options(Datum options, bool validate)
 {
@@ -77,7 +78,9 @@ name_phase(int64 phase)
 					sorts ? "sorting" : "writing", table + 1);
 }
 
-/* A column can be ordered by distance.  PostgreSQL knows all else. */
+/*
+ * amproperty: a column can be ordered by distance.  PostgreSQL knows all else.
+ */
 static bool
 read_property(Oid index, int column, IndexAMProperty property, const char *name,
 			  bool *result, bool *isnull)
@@ -90,11 +93,9 @@ read_property(Oid index, int column, IndexAMProperty property, const char *name,
 }
 
 /*
- * What each width has of its own: PostgreSQL calls the same functions for all
- * indexes, and they call those of the index's width.
+ * Return the functions for fingerprints of a length in bytes; NULL if no
+ * fingerprint has it.
  */
-
-/* Return those for a length in bytes; NULL if no fingerprint has it. */
 const HammingRoutines *
 hamming_routines_of_length(int bytes)
 {
@@ -111,8 +112,8 @@ hamming_routines_of_length(int bytes)
 }
 
 /*
- * Error: 0A000 for another length than that of a fingerprint, as an operator
- * class for another type would have.
+ * Return the functions for fingerprints of a length in bytes.  Error: 0A000 if
+ * no fingerprint has it, as under an operator class for another type.
  */
 static const HammingRoutines *
 routines_of_length(int bytes)
@@ -127,6 +128,7 @@ routines_of_length(int bytes)
 	return routines;
 }
 
+/* Return the functions for an index.  Error: as routines_of_length(). */
 const HammingRoutines *
 hamming_find_routines(Relation index)
 {
@@ -227,6 +229,11 @@ validate(Oid opclass)
 	ReleaseSysCache(tuple);
 	return valid;
 }
+
+/*
+ * PostgreSQL calls the same functions for all indexes.  They call those of the
+ * index's width.
+ */
 
 static IndexBuildResult *
 call_build(Relation heap, Relation index, IndexInfo *info)

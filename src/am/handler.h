@@ -1,7 +1,7 @@
 /*
  * handler.h
- *	  What handler.c and inspect.c, which serve indexes of all widths, share with
- *	  the files that are compiled once for each width.
+ *	  What handler.c and inspect.c, which serve indexes of all widths, share
+ *	  with the files that are compiled once for each width.
  */
 #ifndef SIMHASH_AM_HANDLER_H
 #define SIMHASH_AM_HANDLER_H
@@ -43,11 +43,12 @@ typedef struct HammingStats
 	int			height;			/* levels of table 0 */
 	BlockNumber pages;
 	int64		free_pages;
-	double		average_block;	/* rows that share the value of a block */
-	int64		largest_block;	/* the most of these */
+	double		average_block;	/* rows that share the value of a block, on
+								 * average of these values */
+	int64		largest_block;	/* the most rows that share one */
 } HammingStats;
 
-/* What each width has of its own. */
+/* The functions of the access method for indexes of one width. */
 typedef struct HammingRoutines
 {
 	int			width;			/* bits of a fingerprint */

@@ -36,8 +36,8 @@
 
 /*
  * A radius is searched by itself only if that is expected to read at most this
- * part of a table's leaves.  What such rounds read is in vain if the rows that
- * are wanted are farther.
+ * fraction of a table's leaves.  What such rounds read is in vain if the rows
+ * that are wanted are farther.
  *
  * Let table 0 have L leaves, up to 2^32, and let at least 3 of 10 rows have a
  * fingerprint of their own.  By the expectation of hamming_plan(), all such
@@ -161,7 +161,9 @@ next_radius(HammingNearest *nearest)
 	return radius;
 }
 
-/* Returns false if there is no further round. */
+/*
+ * Find the rows of the next round.  Returns false if there is no further one.
+ */
 static bool
 next_round(HammingNearest *nearest)
 {
@@ -174,7 +176,7 @@ next_round(HammingNearest *nearest)
 		nearest->from = rank_beyond(nearest->radius);
 		nearest->radius = next_radius(nearest);
 	}
-	/* a sort with a bound has up to twice as many in memory, in 24 bytes each */
+	/* a sort with a bound has up to twice as many in memory, of 24 bytes */
 	if (nearest->capacity > work_mem * (int64) 1024 / 48)
 		nearest->capacity = PG_INT64_MAX;
 
@@ -189,7 +191,10 @@ next_round(HammingNearest *nearest)
 	return true;
 }
 
-/* Returns false after the last rank that the last round keeps. */
+/*
+ * Get the next rank of the last round.  Returns false after the last one that
+ * the round keeps.
+ */
 static bool
 next_rank(HammingNearest *nearest, uint64 *rank)
 {

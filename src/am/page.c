@@ -50,6 +50,7 @@ tail_size(Page page)
 	return hamming_page_has_tids(page) ? sizeof(ItemPointerData) : 0;
 }
 
+/* Set how many entries a page holds. */
 static void
 set_count(Page page, int count)
 {
@@ -116,7 +117,10 @@ hamming_corrupted(Relation index, BlockNumber block, const char *fault)
 					errhint("REINDEX it.")));
 }
 
-/* Check a page before its use.  On entry and on return the page is locked. */
+/*
+ * Check a page before its use.  Error: XX002.  On entry and on return the page
+ * is locked.
+ */
 void
 hamming_page_check(Relation index, Buffer buffer)
 {
@@ -128,7 +132,7 @@ hamming_page_check(Relation index, Buffer buffer)
 
 /*
  * Check the TID of an entry of the leaf at block: for PostgreSQL the invalid
- * block number would mean a new page of the heap.
+ * block number would mean a new page of the heap.  Error: XX002.
  */
 void
 hamming_check_tid(Relation index, BlockNumber block, uint64 tid)
@@ -151,7 +155,10 @@ inner_order(Page page)
 	return (uint16 *) ((char *) page + HAMMING_CONTENT);
 }
 
-/* The place is within the arrays even if the order of the page is corrupted. */
+/*
+ * Return the place of the entry with a rank.  It is within the arrays, even if
+ * the order of the page is corrupted.
+ */
 static inline int
 inner_entry(Page page, int rank)
 {
@@ -165,8 +172,8 @@ inner_downlink(Page page, int i)
 }
 
 /*
- * Is the entry of an inner page with a rank at the key or below, or the sorted
- * entry i of a leaf below the bits of the key?
+ * If inner: is the entry with rank i of an inner page at the key or below?
+ * Else: is the sorted entry i of a leaf below the bits of the key?
  */
 static inline bool
 entry_is_below(Page page, bool inner, int i, HammingKey key)
@@ -227,9 +234,10 @@ entries_below(Page page, bool inner, int count, HammingKey key)
 }
 
 /*
- * Set *from and *to so that all sorted entries first .. last of a leaf are
- * among *from .. *to - 1.  Mostly the guess of hamming_guess_stretch() is
- * right: to look at more entries takes less time than to find the exact places.
+ * Set *from and *to so that of a leaf's sorted entries all with bits from
+ * first to last have places from *from to *to - 1.  Mostly the guess of
+ * hamming_guess_stretch() is right: to look at more entries takes less time
+ * than to find the exact places.
  */
 static void
 find_stretch(Page page, HammingBits first, HammingBits last, int *from, int *to)
@@ -349,7 +357,7 @@ hamming_leaf_find(Page page, HammingKey key)
 	return -1;
 }
 
-/* Make a change, whose leaf is the page. */
+/* Make a change of the leaf page.  If the leaf gets a key, it is not full. */
 void
 hamming_leaf_change(Page page, const HammingChange *change)
 {
@@ -371,7 +379,10 @@ hamming_inner_key(Page page, int rank)
 					   hamming_tid(&inner_downlink(page, i)->tid));
 }
 
-/* On a corrupted page any number may be there: hamming_read() looks at it. */
+/*
+ * Return the block number of the child with a rank, 0 .. count - 1.  On a
+ * corrupted page any number may be there: hamming_pin_page() looks at it.
+ */
 BlockNumber
 hamming_inner_child(Page page, int rank)
 {
@@ -390,7 +401,10 @@ hamming_inner_find(Page page, HammingKey key)
 	return Max(entries_below(page, true, hamming_page_count(page), key), 1) - 1;
 }
 
-/* Insert a child whose least key is key.  On entry the page is not full. */
+/*
+ * Insert a child whose least key is key, and whose rank is rank then.  On entry
+ * the page is not full.
+ */
 void
 hamming_inner_insert(Page page, int rank, HammingKey key, BlockNumber child)
 {
@@ -407,8 +421,8 @@ hamming_inner_insert(Page page, int rank, HammingKey key, BlockNumber child)
 }
 
 /*
- * The last element of the arrays takes the place of the one removed.
- * GenericXLogFinish() sets to zero what the arrays no longer have.
+ * Remove the child with a rank.  The last element of the arrays takes its
+ * place.  GenericXLogFinish() sets to zero what the arrays no longer have.
  */
 void
 hamming_inner_remove(Page page, int rank)
@@ -428,6 +442,7 @@ hamming_inner_remove(Page page, int rank)
 	set_count(page, last);
 }
 
+/* Has the order of an inner page each entry once? */
 bool
 hamming_inner_is_permutation(Page page)
 {

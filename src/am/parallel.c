@@ -27,13 +27,14 @@
 #define KEY_USAGE 3
 #define KEY_QUERY 4
 
-/* What a worker has used, for the leader. */
+/* What a worker has used, for the leader to add up. */
 typedef struct Usage
 {
 	BufferUsage buffers;
 	WalUsage	wal;
 } Usage;
 
+/* Set what the processes of a build share, but memory and rows.files. */
 static HammingShared *
 init_shared(HammingBuild *build, HammingShared *shared)
 {
@@ -48,6 +49,7 @@ init_shared(HammingBuild *build, HammingShared *shared)
 	return shared;
 }
 
+/* Allocate size bytes of shared memory that workers find by key. */
 static void *
 allocate(ParallelContext *context, int key, Size size)
 {
@@ -127,8 +129,9 @@ end_processes(HammingBuild *build)
 }
 
 /*
- * Begin a build: with workers, if PostgreSQL grants some, there is shared
- * memory for them, and one of them starts.
+ * Begin a build, which has workers if PostgreSQL grants some, there is shared
+ * memory for them, and one of them starts.  The caller has set build->heap,
+ * build->index and build->info.
  */
 static void
 begin_processes(HammingBuild *build)
@@ -179,7 +182,7 @@ hamming_build(Relation heap, Relation index, IndexInfo *info)
 	return result;
 }
 
-/* What a worker does: PostgreSQL finds it by its name. */
+/* What a worker does: PostgreSQL finds this function by its name. */
 void
 hamming_parallel_build_main(dsm_segment *segment, shm_toc *toc)
 {

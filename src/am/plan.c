@@ -16,9 +16,9 @@
  * The keys are taken as uniform in the bits by which leaves are told apart.  So
  * the range of each leaf is a prefix of log2(leaves) of these bits.  A leaf is
  * counted where its prefix is within the two radii: the bits of a key beyond
- * the prefix may be those of the centre.  i goes through the differences in the
- * part of the prefix that lies in the leading block; shell is the number of
- * such parts, C(leading_bits, i).
+ * the prefix may be those of the centre.  Of the prefix leading_bits lie in the
+ * leading block.  In i of them it differs from the centre, and shell is the
+ * number of ways to do so, C(leading_bits, i).
  */
 static double
 leaves_visited(const HammingShape *shape, int leading_radius, int radius)

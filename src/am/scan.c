@@ -71,7 +71,7 @@ hamming_begin_scan(Relation index, int keys, int order_bys)
 	return scan;
 }
 
-/* Stop the search, if one is under way. */
+/* Stop the search, if one is under way.  On return the scan pins nothing. */
 static void
 reset_scan(HammingScan *state)
 {
@@ -169,7 +169,10 @@ hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey order_bys,
 	read_conditions(state, scan->keyData, scan->numberOfKeys);
 }
 
-/* If the fingerprint to order by is NULL, all distances are NULL. */
+/*
+ * Does the scan return rows by distance?  If the fingerprint to order by is
+ * NULL, so are all distances, and any order will do.
+ */
 static bool
 has_order(IndexScanDesc scan)
 {
@@ -187,6 +190,7 @@ start_nulls(IndexScanDesc scan)
 	hamming_search_begin_nulls(&state->search);
 }
 
+/* Begin the search: by distance if ordered. */
 static void
 start_scan(IndexScanDesc scan, bool ordered)
 {
@@ -281,7 +285,7 @@ next_nearest(IndexScanDesc scan, uint64 *tid, int *distance)
 }
 
 /*
- * Tell the executor the distance of the row: NULL if isnull.  For each further
+ * Give the executor the distance of the row: NULL if isnull.  For each further
  * sort key the executor gets 0, a lower bound, and computes the key itself.
  */
 static void

@@ -34,7 +34,10 @@
 #include "am/test_stop.h"
 #include "type/compat.h"
 
-/* Leaves whose ends the processor fetches to its cache before they are read. */
+/*
+ * Leaves whose header and special space the processor fetches to its cache
+ * before they are read.
+ */
 #define CPU_DISTANCE 8
 
 /* Of these, the next ones, whose entries it fetches, too. */
@@ -71,6 +74,7 @@ empty_queue(HammingSearch *search)
 	search->complete = false;
 }
 
+/* Return what the search looks for in a table. */
 static HammingArea
 table_area(HammingSearch *search, int table)
 {
@@ -105,8 +109,8 @@ advance(HammingSearch *search, HammingKey key)
 }
 
 /*
- * The queue must have no leaf of this table.  Go on to queue the leaves of the
- * table, from key on.
+ * Go on to queue the leaves of a table, from key on.  On entry the queue has no
+ * leaf of that table.
  */
 static void
 start_table(HammingSearch *search, int table, HammingKey key)
@@ -481,7 +485,10 @@ look_up(HammingSearch *search, HammingMatch *matches)
 	return kept;
 }
 
-/* Look up what fits into matches.  Returns the number of matches. */
+/*
+ * Look up the rows of the fingerprints in search->found, as long as matches has
+ * room for those of one more leaf.  Returns the number of matches.
+ */
 static int
 look_up_all(HammingSearch *search, HammingMatch *matches)
 {

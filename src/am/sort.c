@@ -2,9 +2,9 @@
  * sort.c
  *	  What an index is built from, sorted within some memory.
  *
- * Elements are collected in memory, and sorted there.  Where there are more
- * than the memory holds, each part is sorted and written to a file, a run, and
- * all runs are merged as they are read.
+ * Elements are collected in memory, and sorted there.  Each time that the
+ * memory is full, they are written to a file, a run.  All runs are merged as
+ * they are read.
  *
  * A run that is read takes 24 kB of memory, so that a billion rows take 8 MB
  * more where they are sorted in 64 MB, and 500 MB more in 1 MB.
@@ -48,6 +48,7 @@ comes_before(const uint64 *a, const uint64 *b, int width)
 
 /* Sorting in memory */
 
+/* Sort at most FEW elements: a rank is how many others come before. */
 static pg_attribute_always_inline void
 sort_few(uint64 *words, Size count, int width)
 {
@@ -71,6 +72,7 @@ sort_few(uint64 *words, Size count, int width)
 			   width * sizeof(uint64));
 }
 
+/* Return bits bits of an element's word, from bit shift on. */
 static pg_attribute_always_inline int
 digit(const uint64 *element, int word, int shift, int bits)
 {
@@ -187,6 +189,7 @@ sort_keys(HammingSorter *sorter, uint64 *words, Size count, int word)
 	sort_bucket(sorter, words, count, HAMMING_KEY_WORDS, word, sort_keys);
 }
 
+/* Sort the elements in memory. */
 static void
 sort_memory(HammingSorter *sorter)
 {
@@ -201,6 +204,10 @@ sort_memory(HammingSorter *sorter)
 
 /* Collecting */
 
+/*
+ * Begin a sort of elements of width words, within a memory of kilobytes.
+ * Memory grows with the number of elements.
+ */
 HammingSorter *
 hamming_sorter_begin(int width, int kilobytes)
 {
@@ -215,7 +222,7 @@ hamming_sorter_begin(int width, int kilobytes)
 	return sorter;
 }
 
-/* Sort what is in memory, and write it, behind its count, to a new run. */
+/* Sort the elements in memory, and write their number and them to a new run. */
 static void
 write_run(HammingSorter *sorter)
 {
@@ -470,6 +477,7 @@ hamming_reader_next(HammingReader *reader, Size *count)
 	return reader->words + next * reader->width;
 }
 
+/* End a reader, and those that it merges.  The sorter stays. */
 void
 hamming_reader_end(HammingReader *reader)
 {

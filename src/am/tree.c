@@ -2,8 +2,8 @@
  * tree.c
  *	  Descents, walks, splits and merges of the B+trees.
  *
- * A page covers a range of keys, and the pages of one level part the whole
- * key space among them.  A change of the tree is a root that grows, a split
+ * A page covers a range of keys.  Each key is in the range of one page of each
+ * level.  A change of the tree is a root that grows, a split
  * with its downlink, or a merge with its downlink.  Every change is one WAL
  * record, and is made while all pages that it changes are locked.  So there
  * are no incomplete states: a locked page that covers a key, at the wanted
@@ -100,15 +100,15 @@
  * Searches, descents and walks hold the lock of one page at a time.  They go
  * down by hamming_descend() alone, which states what it looks at under each
  * lock.  A search knows in advance which leaves come next, and reads them
- * without a descent: it looks at each as a descent does, and descends where the
- * leaf is another page by now.  A descent keeps the inner pages on its path
- * pinned, and a search keeps its path, so that no merge frees these.  That saves
- * descents, and nothing rests on it: on a standby replay frees pinned pages,
- * too, and each page is looked at again under the page's lock.
+ * without a descent: it looks at each as a descent does, and descends where
+ * the leaf is another page by now.  A descent keeps the inner pages on its
+ * path pinned, and a search keeps its path, so that no merge frees these.
+ * That saves descents, and nothing rests on it: on a standby replay frees
+ * pinned pages, too, and each page is looked at again under the page's lock.
  *
- * CREATE INDEX locks up to 32 pages together: see hamming_build().  On a
- * standby, replay locks all pages of a record, and is the only process that
- * holds a lock while it waits for another.
+ * CREATE INDEX locks up to 32 pages together: see hamming_build() in
+ * parallel.c.  On a standby, replay locks all pages of a record, and is the
+ * only process that holds a lock while it waits for another.
  */
 #include "postgres.h"
 
@@ -173,8 +173,9 @@ push_step(HammingPath *path, Buffer buffer)
 /*
  * Take the deepest page off the path that is not below level, and that covered
  * the key when it was locked last: else the root.  The pages below leave the
- * path.  *height gets the level that the page is on, as far as is known.  On
- * return the page is pinned, and not locked.
+ * path.  *height gets the level that the page had then; HAMMING_MAX_HEIGHT for
+ * a root that is not on the path.  On return the page is pinned, and not
+ * locked.
  */
 static Buffer
 pop_step(HammingPath *path, int level, HammingKey key, int *height)
@@ -198,8 +199,9 @@ pop_step(HammingPath *path, int level, HammingKey key, int *height)
 
 /*
  * Go down from the page in buffer, which pop_step() has returned with height,
- * to the page of level that covers the key.  Locks: as hamming_descend().
- * Returns InvalidBuffer, and holds no lock, where a page is another one by now.
+ * to the page of level that covers the key.  Locks: as hamming_descend(), but
+ * buffer is pinned on entry.  Returns InvalidBuffer, and holds no lock, where a
+ * page is another one by now.
  */
 static Buffer
 go_down(HammingPath *path, Buffer buffer, int height, int level,
@@ -306,8 +308,9 @@ hamming_find(Relation index, int table, int level, HammingKey key, int mode,
 }
 
 /*
- * Find the page that hamming_find() finds, and unlock it (rule 2).  On entry
- * the caller holds no buffer lock, and may hold pins.  On return the page is
+ * Find the page that hamming_find() finds, and unlock it (rule 2).  Returns
+ * InvalidBuffer if the table has no such level.  On entry the caller holds no
+ * buffer lock, and may hold pins.  On return the page is
  * pinned, and not locked.
  */
 static Buffer
@@ -339,7 +342,10 @@ hamming_lock_pinned(Relation index, Buffer buffer, int table, int level,
 	return hamming_page_is_for(BufferGetPage(buffer), table, level, key);
 }
 
-/* Is the page that covers the key full?  The answer may be out of date. */
+/*
+ * Is the page of a table's level that covers the key full?  The table has such
+ * a level.  The answer may be out of date at once.
+ */
 static bool
 is_full(Relation index, int table, int level, HammingKey key)
 {
@@ -397,9 +403,10 @@ split(Relation index, Buffer left, Buffer right, Buffer parent,
 }
 
 /*
- * If the spare page is still free, split a full page with it, or let the page
- * grow if it is a root, which has no parent.  Returns whether the spare page
- * was used; if so, it is locked exclusively on return.
+ * If the spare page is still free, split a full page with it, so that there is
+ * room for the key, or let the page grow if it is a root, which has no parent.
+ * Returns whether the spare page was used.  If so, it is locked exclusively on
+ * return.
  *
  * On entry the full page and the parent are locked exclusively, and the spare
  * page is pinned.

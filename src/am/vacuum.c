@@ -56,7 +56,7 @@ find_dead(Vacuum *vacuum, Buffer leaf, DeadEntries *dead)
 
 /*
  * Is a dead entry of a leaf of table 0 the first of those of its fingerprint,
- * and are all of these dead?  dead has all dead entries of the leaf.
+ * and are all of these dead?  is_dead[i] says whether entry i of the leaf is.
  */
 static bool
 is_last(Page page, int entry, const bool *is_dead)
@@ -73,8 +73,8 @@ is_last(Page page, int entry, const bool *is_dead)
 }
 
 /*
- * Move one entry of each fingerprint that has only dead ones from the dead
- * entries of a leaf of table 0 to the last ones.
+ * Of each fingerprint that has only dead entries on a leaf of table 0, move one
+ * from dead->entries to dead->last.
  */
 static void
 keep_last(Page page, DeadEntries *dead)
@@ -127,6 +127,7 @@ typedef struct VisitedPage
 	int			removed;		/* dead entries that were removed */
 } VisitedPage;
 
+/* Describe a locked page, of which nothing was removed. */
 static VisitedPage
 describe_page(Page page)
 {
@@ -137,7 +138,10 @@ describe_page(Page page)
 	return visited;
 }
 
-/* Read ahead the leaves of a fingerprint but that of table 0. */
+/*
+ * Let the operating system read the leaves of a fingerprint from disk, but that
+ * of table 0.
+ */
 static void
 prefetch_leaves(Vacuum *vacuum, Fingerprint fingerprint)
 {
@@ -150,9 +154,9 @@ prefetch_leaves(Vacuum *vacuum, Fingerprint fingerprint)
 }
 
 /*
- * Remove the last entries of fingerprints, of which the caller has locked no
- * leaf.  Where the rows of one could be on many leaves, remove the entry alone:
- * there are others, or what is left is a fingerprint without rows.
+ * Remove the entries dead->last of table 0, each with its fingerprint.  Where
+ * the rows of a fingerprint could be on many leaves, remove the entry alone:
+ * there are other rows, or what is left is a fingerprint without rows.
  */
 static void
 remove_last(Vacuum *vacuum, const DeadEntries *dead)
@@ -185,7 +189,8 @@ remove_last(Vacuum *vacuum, const DeadEntries *dead)
 
 /*
  * Remove the dead entries of the leaf that covers the key, of a table with
- * TIDs.  The leaf is locked exclusively only where it has some.
+ * TIDs.  The leaf is locked exclusively only where it has some.  Returns what
+ * is left on it.
  */
 static VisitedPage
 clean_leaf(Vacuum *vacuum, int table, HammingKey key)
@@ -215,7 +220,10 @@ clean_leaf(Vacuum *vacuum, int table, HammingKey key)
 	return visited;
 }
 
-/* Look at the page that covers the key, if the table has such a level. */
+/*
+ * Look at the page of a table's level that covers the key, and remove the dead
+ * entries of a leaf with TIDs.  Returns false if the table has no such level.
+ */
 static bool
 visit_page(Vacuum *vacuum, int table, int level, HammingKey key,
 		   VisitedPage *visited)

@@ -33,8 +33,8 @@ hamming_write_page(Relation index, ForkNumber fork, Buffer buffer, Page page)
 
 /*
  * Add count pages at the end of the index, which follow on each other.  Return
- * the number of the first.  On entry no page is locked; count is
- * HAMMING_PAGES_TOGETHER at most.
+ * the block number of the first.  count is HAMMING_PAGES_TOGETHER at most.  On
+ * entry and on return the caller holds no lock.
  *
  * Other processes of the build may do the same.  hamming_extend() may see no
  * need for the lock: for the leader the index is one that only its own
@@ -67,6 +67,7 @@ add_pages(Relation index, PGAlignedBlock *pages, int count)
 	return end - count;
 }
 
+/* Begin to write a table.  On entry its root is there, and is empty. */
 HammingWriter *
 hamming_writer_begin(Relation index, int table)
 {
