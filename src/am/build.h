@@ -8,6 +8,7 @@
 #include "access/parallel.h"
 #include "access/relscan.h"
 #include "access/xlogrecord.h"
+#include "executor/instrument.h"
 #include "nodes/pg_list.h"
 #include "port/atomics.h"
 #include "storage/barrier.h"
@@ -115,6 +116,13 @@ hamming_writer_add(HammingWriter *writer, HammingKey key)
 
 /* parallel.c */
 
+/* What a worker has used, for the leader to add up. */
+typedef struct HammingUsage
+{
+	BufferUsage buffers;
+	WalUsage	wal;
+} HammingUsage;
+
 /*
  * What the processes of a build share, in shared memory if there are workers.
  */
@@ -132,6 +140,7 @@ typedef struct HammingShared
 	bool		broken_hot_chain;	/* has one been found? */
 	int			blocks;			/* set in phase 1 */
 	pg_atomic_uint32 next_table;	/* that no process has begun to write */
+	HammingUsage usage[FLEXIBLE_ARRAY_MEMBER];	/* by the worker's number */
 } HammingShared;
 
 /* A process of a build: the only one, the leader, or a worker. */

@@ -11,7 +11,6 @@
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/index.h"
-#include "executor/instrument.h"
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
 #include "pgstat.h"
@@ -24,15 +23,7 @@
 /* Keys of what is in shared memory. */
 #define KEY_BUILD 1
 #define KEY_SCAN 2
-#define KEY_USAGE 3
-#define KEY_QUERY 4
-
-/* What a worker has used, for the leader to add up. */
-typedef struct Usage
-{
-	BufferUsage buffers;
-	WalUsage	wal;
-} Usage;
+#define KEY_QUERY 3
 
 /* Set what the processes of a build share, but memory and rows.files. */
 static HammingShared *
@@ -68,25 +59,24 @@ start_workers(HammingBuild *build)
 	const char *query = debug_query_string == NULL ? "" : debug_query_string;
 	Size		scan_size = table_parallelscan_estimate(build->heap,
 														build->snapshot);
-	Size		usage_size = mul_size(sizeof(Usage), context->nworkers);
+	Size		size = add_size(sizeof(HammingShared),
+								mul_size(sizeof(HammingUsage),
+										 context->nworkers));
 	HammingShared *shared;
 
-	shm_toc_estimate_chunk(estimator, sizeof(HammingShared));
+	shm_toc_estimate_chunk(estimator, size);
 	shm_toc_estimate_chunk(estimator, scan_size);
-	shm_toc_estimate_chunk(estimator, usage_size);
 	shm_toc_estimate_chunk(estimator, strlen(query) + 1);
-	shm_toc_estimate_keys(estimator, 4);
+	shm_toc_estimate_keys(estimator, 3);
 	InitializeParallelDSM(context);
 	if (context->seg == NULL)
 		return;
-	shared = init_shared(build, allocate(context, KEY_BUILD,
-										 sizeof(HammingShared)));
+	shared = init_shared(build, allocate(context, KEY_BUILD, size));
 	shared->memory = maintenance_work_mem / (context->nworkers + 1);
 	SharedFileSetInit(&shared->rows.files, context->seg);
 	table_parallelscan_initialize(build->heap,
 								  allocate(context, KEY_SCAN, scan_size),
 								  build->snapshot);
-	allocate(context, KEY_USAGE, usage_size);
 	strcpy(allocate(context, KEY_QUERY, strlen(query) + 1), query);
 	LaunchParallelWorkers(context);
 }
@@ -116,11 +106,8 @@ end_processes(HammingBuild *build)
 		return;
 	WaitForParallelWorkersToFinish(context);
 	for (i = 0; i < context->nworkers_launched; i++)
-	{
-		Usage	   *usage = shm_toc_lookup(context->toc, KEY_USAGE, false);
-
-		InstrAccumParallelQuery(&usage[i].buffers, &usage[i].wal);
-	}
+		InstrAccumParallelQuery(&build->shared->usage[i].buffers,
+								&build->shared->usage[i].wal);
 	if (IsMVCCSnapshot(build->snapshot))
 		UnregisterSnapshot(build->snapshot);
 	DestroyParallelContext(context);
@@ -187,7 +174,7 @@ void
 hamming_parallel_build_main(dsm_segment *segment, shm_toc *toc)
 {
 	HammingShared *shared = shm_toc_lookup(toc, KEY_BUILD, false);
-	Usage	   *usage = shm_toc_lookup(toc, KEY_USAGE, false);
+	HammingUsage *usage = &shared->usage[ParallelWorkerNumber];
 	HammingBuild build = {NULL};
 
 	debug_query_string = shm_toc_lookup(toc, KEY_QUERY, false);
@@ -204,8 +191,7 @@ hamming_parallel_build_main(dsm_segment *segment, shm_toc *toc)
 	InstrStartParallelQuery();
 	join_build(&build, toc, shared->memory);
 	hamming_build_together(&build);
-	InstrEndParallelQuery(&usage[ParallelWorkerNumber].buffers,
-						  &usage[ParallelWorkerNumber].wal);
+	InstrEndParallelQuery(&usage->buffers, &usage->wal);
 	index_close(build.index, NoLock);
 	table_close(build.heap, NoLock);
 }

@@ -3,11 +3,11 @@
  *	  Descents, walks, splits and merges of the B+trees.
  *
  * A page covers a range of keys.  Each key is in the range of one page of each
- * level.  A change of the tree is a root that grows, a split
- * with its downlink, or a merge with its downlink.  Every change is one WAL
- * record, and is made while all pages that it changes are locked.  So there
- * are no incomplete states: a locked page that covers a key, at the wanted
- * level of the wanted table, is the only one that does.  Therefore:
+ * level.  A change of the tree is a root that grows, a split with its
+ * downlink, or a merge with its downlink.  Every change is one WAL record, and
+ * is made while all pages that it changes are locked.  So there are no
+ * incomplete states: a locked page that covers a key, at the wanted level of
+ * the wanted table, is the only one that does.  Therefore:
  *
  * - A descent locks one page at a time.  If a page was changed before the
  *   descent comes to it, it no longer covers the key, and the descent goes
