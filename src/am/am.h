@@ -31,8 +31,8 @@
 /* Keys */
 
 /*
- * A rotated fingerprint as it is on a page.  Its size is a multiple of that of
- * uint64.  The layout of pages follows from it.
+ * A rotated fingerprint as it is on a page.  The layout of pages follows from
+ * the size, which is a multiple of that of uint64.
  */
 typedef Fingerprint HammingBits;
 
@@ -99,13 +99,14 @@ hamming_item_pointer(uint64 tid)
  * Page 0 is the metapage.  After it come the roots, which stay there for ever:
  * that of the table of NULLs, and those of the block tables.
  *
- * A leaf holds the keys of its range.  Those that it had when it was built or
- * split come first, in order, up to where the first of them was removed.  What
- * is inserted is appended.  Rotated fingerprints are in an array that grows
- * from the front, up to pd_lower.  In table 0 and in that of NULLs their TIDs
- * are in an array that grows from the back, down to pd_upper.  The bytes
- * between the arrays are always zero, and are not logged.  (On an inner page of
- * an unlogged index they may be anything: nothing logs that page.)
+ * A leaf holds the keys of its range.  First come the keys that the leaf had
+ * when it was built or split, in order, up to where the first of them was
+ * removed.  What is inserted is appended.  Rotated fingerprints are in an
+ * array that grows from the front, up to pd_lower.  In table 0 and in that of
+ * NULLs their TIDs are in an array that grows from the back, down to pd_upper.
+ * The bytes between the arrays are always zero, and are not logged.  (On an
+ * inner page of an unlogged index they may be anything: nothing logs that
+ * page.)
  *
  * An inner page has two such arrays, too, of its children's least keys and
  * block numbers, in order of arrival.  In front of them an array says which
@@ -150,7 +151,7 @@ hamming_table_key(int blocks, int table, Fingerprint fingerprint,
 }
 
 /*
- * The most levels of a table.  It is never reached: an inner page splits only
+ * The most levels of a table.  No table comes near: an inner page splits only
  * when it has hundreds of children, and a build gives it dozens at least.
  */
 #define HAMMING_MAX_HEIGHT 16

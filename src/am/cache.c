@@ -117,8 +117,8 @@ measure_table(Relation index, int blocks, int table)
 }
 
 /*
- * Set shapes[j] to the shape of block table j, for each block table.  It may be
- * a little old.
+ * Set shapes[j] to the shape of block table j, for each block table.  A shape
+ * may be a little old.
  *
  * On entry hamming_open() has been called for this relation descriptor, and the
  * caller holds no lock.  One root at a time is locked meanwhile.

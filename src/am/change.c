@@ -32,8 +32,8 @@
 
 /*
  * Leaves that are pinned, and then locked one after the other (rules 2 and 3 in
- * tree.c), so that none is locked while another is read from disk.  They are in
- * the order of their roles.
+ * tree.c), so that none is locked while another is read from disk.  The leaves
+ * are in the order of their roles.
  */
 typedef struct LeafSet
 {
@@ -266,7 +266,7 @@ pin_row_leaves(LeafSet *set, Fingerprint fingerprint)
 
 /*
  * Lock the leaves of table 0, the first count of the set, and look for entries
- * of the fingerprint.  That of the row tid is to be removed.  *last gets
+ * of the fingerprint.  The entry of the row tid is to be removed.  *last gets
  * whether there is none but that.  Returns false if the leaves no longer are
  * all that can have entries.  On entry no leaf is locked.  On return
  * leaves[0] .. leaves[set->locked - 1] are locked exclusively.

@@ -231,8 +231,8 @@ validate(Oid opclass)
 }
 
 /*
- * PostgreSQL calls the same functions for all indexes.  They call those of the
- * index's width.
+ * PostgreSQL calls the same functions for all indexes: these, each of which
+ * calls that of the index's width.
  */
 
 static IndexBuildResult *

@@ -4,8 +4,8 @@
  *
  * A row's rank is a number: the row's distance, and below it the row's TID.
  * Rows are found in rounds, in the order of their ranks.  A round is a search
- * within a radius.  It returns the rows from the rank on at which the round
- * before ended.  The radius grows from round to round as long as a search
+ * within a radius.  A round returns the rows from the rank on at which the
+ * round before ended.  The radius grows from round to round as long as a search
  * reads few leaves, and then becomes as large as can be.
  *
  * A round sorts the rows that it finds, and keeps those of the lowest ranks,

@@ -156,8 +156,8 @@ inner_order(Page page)
 }
 
 /*
- * Return the place of the entry with a rank.  It is within the arrays, even if
- * the order of the page is corrupted.
+ * Return the place of the entry with a rank: one within the arrays, even if the
+ * order of the page is corrupted.
  */
 static inline int
 inner_entry(Page page, int rank)

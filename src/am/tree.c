@@ -97,13 +97,13 @@
  * and the wait for the page's lock, a vacuum can free the page, and a split
  * can take it for another table or another place of the level.
  *
- * Searches, descents and walks hold the lock of one page at a time.  They go
+ * Searches, descents and walks hold the lock of one page at a time.  All go
  * down by hamming_descend() alone, which states what it looks at under each
  * lock.  A search knows in advance which leaves come next, and reads them
  * without a descent: it looks at each as a descent does, and descends where
  * the leaf is another page by now.  A descent keeps the inner pages on its
  * path pinned, and a search keeps its path, so that no merge frees these.
- * That saves descents, and nothing rests on it: on a standby replay frees
+ * The pins save descents, and nothing rests on them: on a standby replay frees
  * pinned pages, too, and each page is looked at again under the page's lock.
  *
  * CREATE INDEX locks up to 32 pages together: see hamming_build() in
@@ -257,9 +257,10 @@ go_down(HammingPath *path, Buffer buffer, int height, int level,
  * to release.  path pins the inner pages on the way, that page among them if it
  * is one.  Error: XX002, also where no page covers the key.
  *
- * This is the only descent.  It locks one page at a time: it unlocks the parent
- * before it waits for the child's lock.  It reads the level and the child under
- * the lock of the parent, and looks at each page again under that page's lock.
+ * This is the only descent.  A descent locks one page at a time: the parent is
+ * unlocked before the wait for the child's lock.  The level and the child are
+ * read under the lock of the parent, and each page is looked at again under
+ * that page's lock.
  * Where the page is another one by now, the descent goes back to the page
  * above, and not to the root.  A root is never another page, but may have
  * grown: so its level is read under each lock.

@@ -3,7 +3,7 @@
  *	  Removal of dead rows, and of the pages that they leave behind.
  *
  * A vacuum goes through table 0, where each row has an entry, and through that
- * of the rows without a fingerprint.  It removes dead entries there.  The last
+ * of the rows without a fingerprint, and removes dead entries there.  The last
  * entry of a fingerprint goes by hamming_remove(), which takes the fingerprint
  * out of the other block tables, too.  If a vacuum is broken off, each entry
  * that it has not removed is in table 0 for the next one.

@@ -7,7 +7,7 @@
  * GenericXLogFinish() finds what to log, by comparing each page before and
  * after byte by byte, which takes 2 to 4 microseconds a page.  An insertion
  * or a removal changes leaves of several tables, and knows what it did to them.
- * It writes records of the same format itself, in a tenth of that time.
+ * This file writes records of the same format itself, in a tenth of that time.
  *
  * That format is private to PostgreSQL's generic_xlog.c.  A record that its
  * generic_redo() reads in another way corrupts the index at replay.  So this
@@ -32,8 +32,8 @@
  * minor release does not change the format of WAL, as it must replay what the
  * last one wrote.
  *
- * On a later version they are logged by GenericXLogFinish(): slower, and right
- * whatever the format is.  To raise LAST_COMPARED, compare again.  With
+ * On a later version changes are logged by GenericXLogFinish(): slower, and
+ * right whatever the format is.  To raise LAST_COMPARED, compare again.  With
  * -DSIMHASH_GENERIC_WAL a test gets that code on every version.
  */
 #include "postgres.h"

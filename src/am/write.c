@@ -3,8 +3,8 @@
  *	  Writing a table of an index that is being built, leaves first.
  *
  * Leaves are filled from sorted keys.  One inner page of each level is being
- * filled, in memory.  It is written when the next page of the level begins, as
- * only then the end of its range is known.
+ * filled, in memory.  The page is written when the next one of the level
+ * begins, as only then the end of its range is known.
  */
 #include "postgres.h"
 
