@@ -2,9 +2,9 @@
  * aggregate.c
  *	  simhash_agg() and simhash_centroid(): votes over rows.
  *
- * The state is a WeightSums for each word of 64 bits.  Sums are integers, so
- * that the order of the rows does not matter, parallel workers can each have a
- * part of the rows, and a moving window can take rows back.
+ * The state is a WeightSums for each half of the fingerprint.  Sums are
+ * integers: so the order of the rows does not matter, each parallel worker can
+ * have a part of the rows, and a moving window can take rows back.
  */
 #include "postgres.h"
 
@@ -31,7 +31,7 @@ PG_FUNCTION_INFO_V1(simhash_agg_hash_inverse_128);
 /* The state of simhash_agg(), simhash_agg_128() and simhash_centroid(). */
 typedef struct SumsState
 {
-	int			hashes;			/* of a feature, each of which has sums */
+	int			hashes;			/* of a feature; each has sums */
 	WeightSums	sums[FLEXIBLE_ARRAY_MEMBER];
 } SumsState;
 
@@ -73,7 +73,7 @@ create_state(MemoryContext context, int hashes)
 	return state;
 }
 
-/* The add_all of a FeatureTarget: add one feature to the sums of a word. */
+/* The add_all of a FeatureTarget: add one feature to the sums of a half. */
 static void
 sum_feature(void *arg, const uint64 *hash, const int64 *weight, uint32 count)
 {
@@ -175,7 +175,7 @@ add_sums(WeightSums *sums, const WeightSums *other)
 	if (other->total > PG_INT64_MAX - sums->total)
 		simhash_weight_overflow((double) sums->total + other->total);
 	sums->total += other->total;
-	for (bit = 0; bit < WORD_BITS; bit++)
+	for (bit = 0; bit < HALF_BITS; bit++)
 		sums->ones[bit] += other->ones[bit];
 }
 
@@ -222,7 +222,7 @@ simhash_agg_serialize(PG_FUNCTION_ARGS)
 	for (number = 0; number < state->hashes; number++)
 	{
 		pq_sendint64(&buf, state->sums[number].total);
-		for (bit = 0; bit < WORD_BITS; bit++)
+		for (bit = 0; bit < HALF_BITS; bit++)
 			pq_sendint64(&buf, state->sums[number].ones[bit]);
 	}
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
@@ -242,7 +242,7 @@ simhash_agg_deserialize(PG_FUNCTION_ARGS)
 	for (number = 0; number < state->hashes; number++)
 	{
 		state->sums[number].total = pq_getmsgint64(&buf);
-		for (bit = 0; bit < WORD_BITS; bit++)
+		for (bit = 0; bit < HALF_BITS; bit++)
 			state->sums[number].ones[bit] = pq_getmsgint64(&buf);
 	}
 	pq_getmsgend(&buf);
@@ -254,7 +254,7 @@ Datum
 simhash_agg_final(PG_FUNCTION_ARGS)
 {
 	const SumsState *state;
-	uint64		word[FEATURE_HASHES_MAX];
+	uint64		half[FEATURE_HASHES_MAX];
 	int			number;
 
 	(void) simhash_aggregate_context(fcinfo);
@@ -263,8 +263,8 @@ simhash_agg_final(PG_FUNCTION_ARGS)
 	state = (const SumsState *) PG_GETARG_POINTER(0);
 	for (number = 0; number < state->hashes; number++)
 	{
-		if (!simhash_sums_fingerprint(&state->sums[number], &word[number]))
+		if (!simhash_sums_fingerprint(&state->sums[number], &half[number]))
 			PG_RETURN_NULL();
 	}
-	return simhash_words_datum(word, state->hashes);
+	return simhash_halves_datum(half, state->hashes);
 }

@@ -321,7 +321,7 @@ simhash_add_uuid_feature(const FeatureTarget *target, Datum element,
 	uint64		hash[FEATURE_HASHES_MAX];
 
 	Assert(target->hashes * sizeof(uint64) == sizeof(pg_uuid_t));
-	simhash_read_words(DatumGetPointer(element), hash, target->hashes);
+	simhash_read_halves(DatumGetPointer(element), hash, target->hashes);
 	feature_add(target, target->hashes, NULL, 0, hash, weight);
 }
 

@@ -81,14 +81,14 @@ hold_vote(FunctionCallInfo fcinfo, FeatureMaker make, TermFrequency tf,
  * Return the fingerprint of the features that make() makes of the arguments,
  * or NULL if there is no feature, or if all features weigh 0.  They vote as
  * simhash_frequency_argument(fcinfo, tf_argument) says.  Each of their hashes
- * elects 64 bits of the fingerprint.
+ * elects a half of the fingerprint.
  */
 static Datum
 elect(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument, int hashes)
 {
 	FeatureSet	set[FEATURE_HASHES_MAX];
 	Votes		votes[FEATURE_HASHES_MAX];
-	uint64		word[FEATURE_HASHES_MAX];
+	uint64		half[FEATURE_HASHES_MAX];
 	int			i;
 
 	if (PG_ARGISNULL(0))
@@ -99,10 +99,10 @@ elect(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument, int hashes)
 	{
 		if (votes[i].excess > 0)
 			simhash_weight_overflow(votes[i].sums.total + votes[i].excess);
-		if (!simhash_votes_fingerprint(&votes[i], &word[i]))
+		if (!simhash_votes_fingerprint(&votes[i], &half[i]))
 			PG_RETURN_NULL();
 	}
-	return simhash_words_datum(word, hashes);
+	return simhash_halves_datum(half, hashes);
 }
 
 /* simhash(body text, weights simhash_weights, words int, chars int, tf text) */

@@ -216,7 +216,7 @@ sums_add_portable(WeightSums *sums, const uint64 *hash, const int64 *weight,
 
 	for (i = 0; i < count; i++)
 	{
-		for (bit = 0; bit < WORD_BITS; bit++)
+		for (bit = 0; bit < HALF_BITS; bit++)
 			sums->ones[bit] += weight[i] & -(int64) (hash[i] >> bit & 1);
 	}
 }
@@ -236,7 +236,7 @@ sums_add_avx2(WeightSums *sums, const uint64 *hash, const int64 *weight,
 	int			i;
 	int			j;
 
-	for (j = 0; j < WORD_BITS / 4; j++)
+	for (j = 0; j < HALF_BITS / 4; j++)
 	{
 		__m256i		bits = _mm256_slli_epi64(one, 4 * j);
 		__m256i		ones = _mm256_loadu_si256((__m256i *) sums->ones + j);
@@ -356,7 +356,7 @@ simhash_sums_fingerprint(const WeightSums *sums, uint64 *fingerprint)
 	int			bit;
 
 	*fingerprint = 0;
-	for (bit = 0; bit < WORD_BITS; bit++)
+	for (bit = 0; bit < HALF_BITS; bit++)
 	{
 		/* not 2 * ones > total, which could overflow */
 		if (sums->ones[bit] > sums->total - sums->ones[bit])

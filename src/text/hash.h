@@ -21,15 +21,17 @@
  */
 #define INLINE_HASHES __attribute__((flatten))
 
-/* Hashes of a feature, each of which makes 64 bits of a fingerprint, at most. */
-#define FEATURE_HASHES_MAX 2
-#define WORD_BITS 64
+/*
+ * A half is 64 bits of a fingerprint: the higher or the lower ones of 128 bits,
+ * or all bits of a fingerprint of 64.  Each half has its own hash of a feature.
+ */
+#define HALF_BITS 64
+#define FEATURE_HASHES_MAX 2	/* of a feature: one for each half */
 
 /*
- * Hash number 0 of a feature makes a fingerprint of 64 bits, and the higher half
- * of one of 128 bits; hash number 1 makes the lower half.  Hash number 0 tells
- * the feature from all others.  An XXH3_64bits()
- * whose seed the compiler knows is quicker.
+ * Hash number 0 makes the only half, or the higher one; hash number 1 makes the
+ * lower one.  Hash number 0 tells the feature from all others.  XXH3_64bits()
+ * is quicker with a seed that the compiler knows.
  */
 static inline uint64
 hash_feature(const void *bytes, size_t length, int number)

@@ -38,22 +38,19 @@ init_sketches(Sketch *sketch, int hashes)
 		simhash_sketch_init(&sketch[number]);
 }
 
-/*
- * Return the fingerprint that has a word of 64 bits for each sketch, NULL if
- * there is no feature.
- */
+/* Return the fingerprint with a half of each sketch; NULL without a feature. */
 static Datum
 return_fingerprint(FunctionCallInfo fcinfo, Sketch *sketch, int hashes)
 {
-	uint64		word[FEATURE_HASHES_MAX];
+	uint64		half[FEATURE_HASHES_MAX];
 	int			number;
 
 	for (number = 0; number < hashes; number++)
 	{
-		if (!simhash_sketch_fingerprint(&sketch[number], &word[number]))
+		if (!simhash_sketch_fingerprint(&sketch[number], &half[number]))
 			PG_RETURN_NULL();
 	}
-	return simhash_words_datum(word, hashes);
+	return simhash_halves_datum(half, hashes);
 }
 
 /* Return the fingerprint of the features that make() makes. */
@@ -137,7 +134,7 @@ simhash_minhash_tsvector_128(PG_FUNCTION_ARGS)
 /* The state of minhash_agg() and minhash_agg_128(). */
 typedef struct SketchState
 {
-	int			hashes;			/* of a feature, each of which has a sketch */
+	int			hashes;			/* of a feature; each has a sketch */
 	Sketch		sketch[FLEXIBLE_ARRAY_MEMBER];
 } SketchState;
 

@@ -27,7 +27,7 @@ PG_FUNCTION_INFO_V1(simhash_minhash_passages_128);
 typedef struct PassageRows
 {
 	ReturnSetInfo *rsinfo;
-	int			hashes;			/* words of a fingerprint */
+	int			hashes;			/* of a feature: halves of a fingerprint */
 	int32		count;			/* rows so far */
 } PassageRows;
 
@@ -38,20 +38,20 @@ emit_row(void *arg, const Passage *passage)
 	PassageRows *rows = arg;
 	text	   *shown = simhash_utf8_to_text(passage->bytes, passage->length,
 											 "passage");
-	uint64		word[FEATURE_HASHES_MAX];
+	uint64		half[FEATURE_HASHES_MAX];
 	Datum		row[5];
 	bool		nulls[5] = {false};
 	int			number;
 
 	CHECK_FOR_INTERRUPTS();
 	for (number = 0; number < rows->hashes; number++)
-		simhash_sketch_fingerprint(&passage->sketch[number], &word[number]);
+		simhash_sketch_fingerprint(&passage->sketch[number], &half[number]);
 	row[0] = Int32GetDatum(++rows->count);
 	row[1] = Int32GetDatum(passage->place + 1);
 	row[2] = Int32GetDatum(passage->end - passage->place);
 	row[3] = PointerGetDatum(shown);
 	nulls[3] = shown == NULL;
-	row[4] = simhash_words_datum(word, rows->hashes);
+	row[4] = simhash_halves_datum(half, rows->hashes);
 	tuplestore_putvalues(rows->rsinfo->setResult, rows->rsinfo->setDesc, row,
 						 nulls);
 	if (shown)
@@ -73,8 +73,8 @@ radius_argument(FunctionCallInfo fcinfo, int argument, bool chars)
 
 /*
  * Return the passages of (body text, weights simhash_weights, words int, chars
- * int, mean_length int) as a set of rows, each with a fingerprint of that many
- * words.
+ * int, mean_length int) as a set of rows.  The fingerprint of a row has a half
+ * for each of the hashes.
  */
 static Datum
 list_passages(FunctionCallInfo fcinfo, int hashes)

@@ -174,7 +174,7 @@ make_row(const FeatureCount *feature, TermFrequency tf, int hashes, Datum *row,
 
 	row[0] = PointerGetDatum(name);
 	nulls[0] = name == NULL;
-	row[1] = simhash_words_datum(shown->hash, hashes);
+	row[1] = simhash_halves_datum(shown->hash, hashes);
 	row[2] = Int32GetDatum(feature->count);
 	row[3] = Float8GetDatum((double) factor / WEIGHT_UNIT);
 	row[4] = Float8GetDatum((double) shown->weight / WEIGHT_UNIT);

@@ -10,7 +10,7 @@
 
 #include "text/sink.h"
 
-#define SKETCH_BINS WORD_BITS
+#define SKETCH_BINS HALF_BITS
 #define SKETCH_ROUNDS (2 * SKETCH_BINS)
 #define SKETCH_WAITING 60		/* features that wait for others: a Sketch is
 								 * below 1024 bytes then */

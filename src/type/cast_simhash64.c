@@ -25,7 +25,7 @@ simhash64_from_integer(PG_FUNCTION_ARGS)
 	PG_RETURN_SIMHASH((int64) PG_GETARG_INT32(0));
 }
 
-/* Return the high word: its bytes come first. */
+/* Return the higher half, whose bytes come first. */
 Datum
 simhash64_from_simhash128(PG_FUNCTION_ARGS)
 {

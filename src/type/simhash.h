@@ -79,33 +79,37 @@ SimhashGetDatum(Fingerprint fingerprint)
 #define PG_RETURN_SIMHASH(x) return SimhashGetDatum(x)
 
 /*
- * Files that are compiled once know the width of a fingerprint at run time
- * only.  There, a fingerprint is count words, 1 or 2, the highest first.
+ * A file that is compiled once learns the width of a fingerprint at run time.
+ * There, a fingerprint is count halves of 64 bits, the higher one first.  count
+ * is 1 for simhash64, and 2 for simhash128.
  */
 
-/* Read it from its bytes in network order. */
+/* Read a fingerprint from its bytes in network order. */
 static inline void
-simhash_read_words(const void *bytes, uint64 *word, int count)
+simhash_read_halves(const void *bytes, uint64 *half, int count)
 {
 	int			i;
 
-	memcpy(word, bytes, count * sizeof(uint64));
+	memcpy(half, bytes, count * sizeof(uint64));
 	for (i = 0; i < count; i++)
-		word[i] = pg_ntoh64(word[i]);
+		half[i] = pg_ntoh64(half[i]);
 }
 
-/* Make it a datum of simhash64 for one word, of simhash128 for two. */
+/*
+ * Return a fingerprint as a datum of its type.  That of a simhash128 is in the
+ * current memory context.
+ */
 static inline Datum
-simhash_words_datum(const uint64 *word, int count)
+simhash_halves_datum(const uint64 *half, int count)
 {
 	uint64	   *bytes;
 	int			i;
 
 	if (count == 1)
-		return Int64GetDatum((int64) word[0]);
+		return Int64GetDatum((int64) half[0]);
 	bytes = palloc(count * sizeof(uint64));
 	for (i = 0; i < count; i++)
-		bytes[i] = pg_hton64(word[i]);
+		bytes[i] = pg_hton64(half[i]);
 	return PointerGetDatum(bytes);
 }
 

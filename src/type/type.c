@@ -175,7 +175,7 @@ simhash_fast_compare(Datum a, Datum b, SortSupport ssup)
 	return simhash_compare(DatumGetSimhash(a), DatumGetSimhash(b));
 }
 
-/* Return the first word, which settles nearly all comparisons. */
+/* Return the higher half, which settles nearly all comparisons. */
 static Datum
 simhash_abbreviate(Datum original, SortSupport ssup)
 {

@@ -45,8 +45,8 @@ typedef uint128 Fingerprint;
 #endif
 
 /*
- * Words of 64 bits.  Word 0 has the highest bits, whatever the byte order of
- * the machine.
+ * A fingerprint is one or two machine words of 64 bits.  Word 0 has the highest
+ * bits, whatever the byte order of the machine.
  */
 #define FINGERPRINT_WORDS (HAMMING_BITS / 64)
 #define FINGERPRINT_ALL_BITS (~(Fingerprint) 0)
