@@ -268,10 +268,10 @@ make_element_features(FunctionCallInfo fcinfo, const FeatureTarget *target,
 	}
 }
 
-/* Do what simhash_add_token_feature() does.  hashes is target->hashes. */
-static pg_attribute_always_inline void
-add_token_by(const FeatureTarget *target, int hashes, Datum element,
-			 int64 weight)
+/* A FeatureAdder: a text, which is one token as it is, not normalised. */
+INLINE_HASHES void
+simhash_add_token_feature(const FeatureTarget *target, Datum element,
+						  int64 weight)
 {
 	text	   *token = DatumGetTextPP(element);
 	uint64		hash[FEATURE_HASHES_MAX];
@@ -279,24 +279,10 @@ add_token_by(const FeatureTarget *target, int hashes, Datum element,
 	const char *utf8 = simhash_text_to_utf8(VARDATA_ANY(token),
 											VARSIZE_ANY_EXHDR(token), &length);
 
-	hash_feature_all(utf8, length, hash, hashes);
-	feature_add(target, hashes, (const uint8 *) utf8, length, hash, weight);
+	hash_feature_all(utf8, length, hash, target->hashes);
+	feature_add(target, (const uint8 *) utf8, length, hash, weight);
 	if (utf8 != VARDATA_ANY(token))
 		pfree(unconstify(char *, utf8));
-}
-
-/*
- * A FeatureAdder: a text, which is one token as it is, not normalised.  The
- * function is compiled for one hash as well.
- */
-INLINE_HASHES void
-simhash_add_token_feature(const FeatureTarget *target, Datum element,
-						  int64 weight)
-{
-	if (target->hashes == 1)
-		add_token_by(target, 1, element, weight);
-	else
-		add_token_by(target, target->hashes, element, weight);
 }
 
 /* A FeatureAdder: a bigint or a simhash64, which is the hash of a feature. */
@@ -307,7 +293,7 @@ simhash_add_hash_feature(const FeatureTarget *target, Datum element,
 	uint64		hash = DatumGetInt64(element);
 
 	Assert(target->hashes == 1);
-	feature_add(target, 1, NULL, 0, &hash, weight);
+	feature_add(target, NULL, 0, &hash, weight);
 }
 
 /*
@@ -322,7 +308,7 @@ simhash_add_uuid_feature(const FeatureTarget *target, Datum element,
 
 	Assert(target->hashes * sizeof(uint64) == sizeof(pg_uuid_t));
 	simhash_read_halves(DatumGetPointer(element), hash, target->hashes);
-	feature_add(target, target->hashes, NULL, 0, hash, weight);
+	feature_add(target, NULL, 0, hash, weight);
 }
 
 /* Make the features of tokens.  (tokens text[][, weights float8[]]) */
@@ -372,11 +358,11 @@ label_weights(ArrayType *array, int64 *weight)
 
 /*
  * Add a lexeme once for each of its positions, by weight[] of the position's
- * label; once, as label D, if it has none.  hashes is target->hashes.
+ * label; once, as label D, if the lexeme has no position.
  */
-static pg_attribute_always_inline void
-add_lexeme_by(const FeatureTarget *target, int hashes, TSVector doc,
-			  const WordEntry *entry, const int64 *weight)
+static INLINE_HASHES void
+add_lexeme(const FeatureTarget *target, TSVector doc, const WordEntry *entry,
+		   const int64 *weight)
 {
 	const char *text = STRPTR(doc) + entry->pos;
 	WordEntryPos *position = POSDATAPTR(doc, entry);
@@ -386,25 +372,14 @@ add_lexeme_by(const FeatureTarget *target, int hashes, TSVector doc,
 	uint64		hash[FEATURE_HASHES_MAX];
 	int			i;
 
-	hash_feature_all(utf8, length, hash, hashes);
+	hash_feature_all(utf8, length, hash, target->hashes);
 	if (!entry->haspos)
-		feature_add(target, hashes, bytes, length, hash, weight[0]);
+		feature_add(target, bytes, length, hash, weight[0]);
 	for (i = 0; i < POSDATALEN(doc, entry); i++)
-		feature_add(target, hashes, bytes, length, hash,
+		feature_add(target, bytes, length, hash,
 					weight[WEP_GETWEIGHT(position[i])]);
 	if (utf8 != text)
 		pfree(unconstify(char *, utf8));
-}
-
-/* Do what add_lexeme_by() does, compiled for one hash as well. */
-static INLINE_HASHES void
-add_lexeme(const FeatureTarget *target, TSVector doc, const WordEntry *entry,
-		   const int64 *weight)
-{
-	if (target->hashes == 1)
-		add_lexeme_by(target, 1, doc, entry, weight);
-	else
-		add_lexeme_by(target, target->hashes, doc, entry, weight);
 }
 
 /* (doc tsvector[, weights float4[]]) */

@@ -82,13 +82,10 @@ feature_begin(const FeatureTarget *target, bool weighted)
 		target->begin(feature_arg(target, number), weighted);
 }
 
-/*
- * Add a feature.  hashes is target->hashes.  Where the compiler knows that
- * number there is no loop.
- */
+/* Add a feature. */
 static inline void
-feature_add(const FeatureTarget *target, int hashes, const uint8 *bytes,
-			size_t length, const uint64 *hash, int64 weight)
+feature_add(const FeatureTarget *target, const uint8 *bytes, size_t length,
+			const uint64 *hash, int64 weight)
 {
 	int			number;
 
@@ -97,7 +94,7 @@ feature_add(const FeatureTarget *target, int hashes, const uint8 *bytes,
 		target->sink(target, bytes, length, hash, weight);
 		return;
 	}
-	for (number = 0; number < hashes; number++)
+	for (number = 0; number < target->hashes; number++)
 		target->add_all(feature_arg(target, number), &hash[number], &weight,
 						1);
 }
