@@ -31,10 +31,6 @@
 #include "type/make_clause.h"
 
 PG_FUNCTION_INFO_V1(simhash_distance_support);
-PG_FUNCTION_INFO_V1(hamming_distance_lt_support);
-PG_FUNCTION_INFO_V1(hamming_distance_le_support);
-PG_FUNCTION_INFO_V1(hamming_distance_gt_support);
-PG_FUNCTION_INFO_V1(hamming_distance_ge_support);
 PG_FUNCTION_INFO_V1(hamming_bound_below);
 PG_FUNCTION_INFO_V1(simhash_collation_support);
 
@@ -258,29 +254,17 @@ comparison_support(FunctionCallInfo fcinfo, StrategyNumber strategy)
 	PG_RETURN_POINTER(result);
 }
 
-Datum
-hamming_distance_lt_support(PG_FUNCTION_ARGS)
-{
-	return comparison_support(fcinfo, BTLessStrategyNumber);
-}
+#define COMPARISON_SUPPORT(name, strategy) \
+	PG_FUNCTION_INFO_V1(name); \
+	Datum name(PG_FUNCTION_ARGS) \
+	{ \
+		return comparison_support(fcinfo, strategy); \
+	}
 
-Datum
-hamming_distance_le_support(PG_FUNCTION_ARGS)
-{
-	return comparison_support(fcinfo, BTLessEqualStrategyNumber);
-}
-
-Datum
-hamming_distance_gt_support(PG_FUNCTION_ARGS)
-{
-	return comparison_support(fcinfo, BTGreaterStrategyNumber);
-}
-
-Datum
-hamming_distance_ge_support(PG_FUNCTION_ARGS)
-{
-	return comparison_support(fcinfo, BTGreaterEqualStrategyNumber);
-}
+COMPARISON_SUPPORT(hamming_distance_lt_support, BTLessStrategyNumber)
+COMPARISON_SUPPORT(hamming_distance_le_support, BTLessEqualStrategyNumber)
+COMPARISON_SUPPORT(hamming_distance_gt_support, BTGreaterStrategyNumber)
+COMPARISON_SUPPORT(hamming_distance_ge_support, BTGreaterEqualStrategyNumber)
 
 /*
  * The support function of what takes texts: a fingerprint and a similarity do

@@ -15,18 +15,10 @@
 #include "text/fingerprint.h"
 #include "type/simhash.h"
 
-PG_FUNCTION_INFO_V1(simhash_agg_token);
-PG_FUNCTION_INFO_V1(simhash_agg_token_inverse);
-PG_FUNCTION_INFO_V1(simhash_agg_hash);
-PG_FUNCTION_INFO_V1(simhash_agg_hash_inverse);
 PG_FUNCTION_INFO_V1(simhash_agg_combine);
 PG_FUNCTION_INFO_V1(simhash_agg_serialize);
 PG_FUNCTION_INFO_V1(simhash_agg_deserialize);
 PG_FUNCTION_INFO_V1(simhash_agg_final);
-PG_FUNCTION_INFO_V1(simhash_agg_token_128);
-PG_FUNCTION_INFO_V1(simhash_agg_token_inverse_128);
-PG_FUNCTION_INFO_V1(simhash_agg_hash_128);
-PG_FUNCTION_INFO_V1(simhash_agg_hash_inverse_128);
 
 /* The state of simhash_agg(), simhash_agg_128() and simhash_centroid(). */
 typedef struct SumsState
@@ -116,55 +108,26 @@ take_row(FunctionCallInfo fcinfo, FeatureAdder add, int hashes, int sign)
 	PG_RETURN_POINTER(state);
 }
 
-Datum
-simhash_agg_token(PG_FUNCTION_ARGS)
-{
-	return take_row(fcinfo, simhash_add_token_feature, 1, 1);
-}
+/* The SQL function name; the others are the parameters of take_row(). */
+#define TRANSITION(name, add, hashes, sign) \
+	PG_FUNCTION_INFO_V1(name); \
+	Datum name(PG_FUNCTION_ARGS) \
+	{ \
+		return take_row(fcinfo, add, hashes, sign); \
+	}
 
-Datum
-simhash_agg_token_inverse(PG_FUNCTION_ARGS)
-{
-	return take_row(fcinfo, simhash_add_token_feature, 1, -1);
-}
+TRANSITION(simhash_agg_token, simhash_add_token_feature, 1, 1)
+TRANSITION(simhash_agg_token_inverse, simhash_add_token_feature, 1, -1)
+TRANSITION(simhash_agg_token_128, simhash_add_token_feature, 2, 1)
+TRANSITION(simhash_agg_token_inverse_128, simhash_add_token_feature, 2, -1)
 
 /* (state internal, hash[, weight float8]): a bigint, or a simhash64 */
-Datum
-simhash_agg_hash(PG_FUNCTION_ARGS)
-{
-	return take_row(fcinfo, simhash_add_hash_feature, 1, 1);
-}
-
-Datum
-simhash_agg_hash_inverse(PG_FUNCTION_ARGS)
-{
-	return take_row(fcinfo, simhash_add_hash_feature, 1, -1);
-}
-
-Datum
-simhash_agg_token_128(PG_FUNCTION_ARGS)
-{
-	return take_row(fcinfo, simhash_add_token_feature, 2, 1);
-}
-
-Datum
-simhash_agg_token_inverse_128(PG_FUNCTION_ARGS)
-{
-	return take_row(fcinfo, simhash_add_token_feature, 2, -1);
-}
+TRANSITION(simhash_agg_hash, simhash_add_hash_feature, 1, 1)
+TRANSITION(simhash_agg_hash_inverse, simhash_add_hash_feature, 1, -1)
 
 /* (state internal, hash[, weight float8]): a uuid, or a simhash128 */
-Datum
-simhash_agg_hash_128(PG_FUNCTION_ARGS)
-{
-	return take_row(fcinfo, simhash_add_uuid_feature, 2, 1);
-}
-
-Datum
-simhash_agg_hash_inverse_128(PG_FUNCTION_ARGS)
-{
-	return take_row(fcinfo, simhash_add_uuid_feature, 2, -1);
-}
+TRANSITION(simhash_agg_hash_128, simhash_add_uuid_feature, 2, 1)
+TRANSITION(simhash_agg_hash_inverse_128, simhash_add_uuid_feature, 2, -1)
 
 /* Add one sums to another.  Error: 22003 for an overflow. */
 static void

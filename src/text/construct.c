@@ -12,15 +12,6 @@
 #include "text/fingerprint.h"
 #include "type/simhash.h"
 
-PG_FUNCTION_INFO_V1(simhash_text);
-PG_FUNCTION_INFO_V1(simhash_tokens);
-PG_FUNCTION_INFO_V1(simhash_hashes);
-PG_FUNCTION_INFO_V1(simhash_tsvector);
-PG_FUNCTION_INFO_V1(simhash_text_128);
-PG_FUNCTION_INFO_V1(simhash_tokens_128);
-PG_FUNCTION_INFO_V1(simhash_hashes_128);
-PG_FUNCTION_INFO_V1(simhash_tsvector_128);
-
 /* Let features vote, each once, by its weight times the factor of tf. */
 static void
 vote_batch(FeatureBatch *batch, TermFrequency tf, Votes *votes)
@@ -105,58 +96,26 @@ elect(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument, int hashes)
 	return simhash_halves_datum(half, hashes);
 }
 
+/* The SQL function name; the others are the parameters of elect(). */
+#define CONSTRUCTOR(name, make, tf_argument, hashes) \
+	PG_FUNCTION_INFO_V1(name); \
+	Datum name(PG_FUNCTION_ARGS) \
+	{ \
+		return elect(fcinfo, make, tf_argument, hashes); \
+	}
+
 /* simhash(body text, weights simhash_weights, words int, chars int, tf text) */
-Datum
-simhash_text(PG_FUNCTION_ARGS)
-{
-	return elect(fcinfo, simhash_make_text_features, 4, 1);
-}
+CONSTRUCTOR(simhash_text, simhash_make_text_features, 4, 1)
+CONSTRUCTOR(simhash_text_128, simhash_make_text_features, 4, 2)
 
 /* simhash_tokens(tokens text[], weights float8[]) */
-Datum
-simhash_tokens(PG_FUNCTION_ARGS)
-{
-	return elect(fcinfo, simhash_make_token_features, 0, 1);
-}
+CONSTRUCTOR(simhash_tokens, simhash_make_token_features, 0, 1)
+CONSTRUCTOR(simhash_tokens_128, simhash_make_token_features, 0, 2)
 
-/* simhash_hashes(hashes bigint[], weights float8[]) */
-Datum
-simhash_hashes(PG_FUNCTION_ARGS)
-{
-	return elect(fcinfo, simhash_make_hash_features, 0, 1);
-}
+/* simhash_hashes(hashes bigint[], weights float8[]); with 128 bits, uuid[] */
+CONSTRUCTOR(simhash_hashes, simhash_make_hash_features, 0, 1)
+CONSTRUCTOR(simhash_hashes_128, simhash_make_uuid_features, 0, 2)
 
 /* simhash(doc tsvector, weights float4[], tf text) */
-Datum
-simhash_tsvector(PG_FUNCTION_ARGS)
-{
-	return elect(fcinfo, simhash_make_tsvector_features, 2, 1);
-}
-
-/* simhash_128(...), with the same arguments */
-Datum
-simhash_text_128(PG_FUNCTION_ARGS)
-{
-	return elect(fcinfo, simhash_make_text_features, 4, 2);
-}
-
-/* simhash_tokens_128(tokens text[], weights float8[]) */
-Datum
-simhash_tokens_128(PG_FUNCTION_ARGS)
-{
-	return elect(fcinfo, simhash_make_token_features, 0, 2);
-}
-
-/* simhash_hashes_128(hashes uuid[], weights float8[]) */
-Datum
-simhash_hashes_128(PG_FUNCTION_ARGS)
-{
-	return elect(fcinfo, simhash_make_uuid_features, 0, 2);
-}
-
-/* simhash_128(doc tsvector, weights float4[], tf text) */
-Datum
-simhash_tsvector_128(PG_FUNCTION_ARGS)
-{
-	return elect(fcinfo, simhash_make_tsvector_features, 2, 2);
-}
+CONSTRUCTOR(simhash_tsvector, simhash_make_tsvector_features, 2, 1)
+CONSTRUCTOR(simhash_tsvector_128, simhash_make_tsvector_features, 2, 2)

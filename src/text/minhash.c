@@ -12,22 +12,10 @@
 #include "text/sketch.h"
 #include "type/simhash.h"
 
-PG_FUNCTION_INFO_V1(simhash_minhash_text);
-PG_FUNCTION_INFO_V1(simhash_minhash_tokens);
-PG_FUNCTION_INFO_V1(simhash_minhash_hashes);
-PG_FUNCTION_INFO_V1(simhash_minhash_tsvector);
-PG_FUNCTION_INFO_V1(simhash_minhash_agg_token);
-PG_FUNCTION_INFO_V1(simhash_minhash_agg_hash);
 PG_FUNCTION_INFO_V1(simhash_minhash_agg_combine);
 PG_FUNCTION_INFO_V1(simhash_minhash_agg_serialize);
 PG_FUNCTION_INFO_V1(simhash_minhash_agg_deserialize);
 PG_FUNCTION_INFO_V1(simhash_minhash_agg_final);
-PG_FUNCTION_INFO_V1(simhash_minhash_text_128);
-PG_FUNCTION_INFO_V1(simhash_minhash_tokens_128);
-PG_FUNCTION_INFO_V1(simhash_minhash_hashes_128);
-PG_FUNCTION_INFO_V1(simhash_minhash_tsvector_128);
-PG_FUNCTION_INFO_V1(simhash_minhash_agg_token_128);
-PG_FUNCTION_INFO_V1(simhash_minhash_agg_hash_128);
 
 static void
 init_sketches(Sketch *sketch, int hashes)
@@ -81,55 +69,22 @@ make_text_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
 	PG_FREE_IF_COPY(body, 0);
 }
 
-/* minhash(...) */
-Datum
-simhash_minhash_text(PG_FUNCTION_ARGS)
-{
-	return sketch_features(fcinfo, make_text_features, 1);
-}
+/* The SQL function name; the others are the parameters of sketch_features(). */
+#define CONSTRUCTOR(name, make, hashes) \
+	PG_FUNCTION_INFO_V1(name); \
+	Datum name(PG_FUNCTION_ARGS) \
+	{ \
+		return sketch_features(fcinfo, make, hashes); \
+	}
 
-Datum
-simhash_minhash_tokens(PG_FUNCTION_ARGS)
-{
-	return sketch_features(fcinfo, simhash_make_token_features, 1);
-}
-
-Datum
-simhash_minhash_hashes(PG_FUNCTION_ARGS)
-{
-	return sketch_features(fcinfo, simhash_make_hash_features, 1);
-}
-
-Datum
-simhash_minhash_tsvector(PG_FUNCTION_ARGS)
-{
-	return sketch_features(fcinfo, simhash_make_tsvector_features, 1);
-}
-
-/* minhash_128(...), with the same arguments */
-Datum
-simhash_minhash_text_128(PG_FUNCTION_ARGS)
-{
-	return sketch_features(fcinfo, make_text_features, 2);
-}
-
-Datum
-simhash_minhash_tokens_128(PG_FUNCTION_ARGS)
-{
-	return sketch_features(fcinfo, simhash_make_token_features, 2);
-}
-
-Datum
-simhash_minhash_hashes_128(PG_FUNCTION_ARGS)
-{
-	return sketch_features(fcinfo, simhash_make_uuid_features, 2);
-}
-
-Datum
-simhash_minhash_tsvector_128(PG_FUNCTION_ARGS)
-{
-	return sketch_features(fcinfo, simhash_make_tsvector_features, 2);
-}
+CONSTRUCTOR(simhash_minhash_text, make_text_features, 1)
+CONSTRUCTOR(simhash_minhash_text_128, make_text_features, 2)
+CONSTRUCTOR(simhash_minhash_tokens, simhash_make_token_features, 1)
+CONSTRUCTOR(simhash_minhash_tokens_128, simhash_make_token_features, 2)
+CONSTRUCTOR(simhash_minhash_hashes, simhash_make_hash_features, 1)
+CONSTRUCTOR(simhash_minhash_hashes_128, simhash_make_uuid_features, 2)
+CONSTRUCTOR(simhash_minhash_tsvector, simhash_make_tsvector_features, 1)
+CONSTRUCTOR(simhash_minhash_tsvector_128, simhash_make_tsvector_features, 2)
 
 /* The state of minhash_agg() and minhash_agg_128(). */
 typedef struct SketchState
@@ -169,29 +124,18 @@ take_row(FunctionCallInfo fcinfo, FeatureAdder add, int hashes)
 	PG_RETURN_POINTER(state);
 }
 
-Datum
-simhash_minhash_agg_token(PG_FUNCTION_ARGS)
-{
-	return take_row(fcinfo, simhash_add_token_feature, 1);
-}
+/* The SQL function name; the others are the parameters of take_row(). */
+#define TRANSITION(name, add, hashes) \
+	PG_FUNCTION_INFO_V1(name); \
+	Datum name(PG_FUNCTION_ARGS) \
+	{ \
+		return take_row(fcinfo, add, hashes); \
+	}
 
-Datum
-simhash_minhash_agg_hash(PG_FUNCTION_ARGS)
-{
-	return take_row(fcinfo, simhash_add_hash_feature, 1);
-}
-
-Datum
-simhash_minhash_agg_token_128(PG_FUNCTION_ARGS)
-{
-	return take_row(fcinfo, simhash_add_token_feature, 2);
-}
-
-Datum
-simhash_minhash_agg_hash_128(PG_FUNCTION_ARGS)
-{
-	return take_row(fcinfo, simhash_add_uuid_feature, 2);
-}
+TRANSITION(simhash_minhash_agg_token, simhash_add_token_feature, 1)
+TRANSITION(simhash_minhash_agg_token_128, simhash_add_token_feature, 2)
+TRANSITION(simhash_minhash_agg_hash, simhash_add_hash_feature, 1)
+TRANSITION(simhash_minhash_agg_hash_128, simhash_add_uuid_feature, 2)
 
 /* Add the features of the second state to the first. */
 Datum

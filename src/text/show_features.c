@@ -15,12 +15,6 @@
 #include "type/secret.h"
 #include "type/simhash.h"
 
-PG_FUNCTION_INFO_V1(simhash_features_text);
-PG_FUNCTION_INFO_V1(simhash_features_tokens);
-PG_FUNCTION_INFO_V1(simhash_features_hashes);
-PG_FUNCTION_INFO_V1(simhash_features_hashes_128);
-PG_FUNCTION_INFO_V1(simhash_features_tsvector);
-
 /* What tells a feature from all others. */
 typedef struct FeatureKey
 {
@@ -222,32 +216,16 @@ list_features(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument,
 	return (Datum) 0;
 }
 
-Datum
-simhash_features_text(PG_FUNCTION_ARGS)
-{
-	return list_features(fcinfo, simhash_make_text_features, 4, 1);
-}
+/* The SQL function name; the others are the parameters of list_features(). */
+#define LIST_FEATURES(name, make, tf_argument, hashes) \
+	PG_FUNCTION_INFO_V1(name); \
+	Datum name(PG_FUNCTION_ARGS) \
+	{ \
+		return list_features(fcinfo, make, tf_argument, hashes); \
+	}
 
-Datum
-simhash_features_tokens(PG_FUNCTION_ARGS)
-{
-	return list_features(fcinfo, simhash_make_token_features, 0, 1);
-}
-
-Datum
-simhash_features_hashes(PG_FUNCTION_ARGS)
-{
-	return list_features(fcinfo, simhash_make_hash_features, 0, 1);
-}
-
-Datum
-simhash_features_hashes_128(PG_FUNCTION_ARGS)
-{
-	return list_features(fcinfo, simhash_make_uuid_features, 0, 2);
-}
-
-Datum
-simhash_features_tsvector(PG_FUNCTION_ARGS)
-{
-	return list_features(fcinfo, simhash_make_tsvector_features, 2, 1);
-}
+LIST_FEATURES(simhash_features_text, simhash_make_text_features, 4, 1)
+LIST_FEATURES(simhash_features_tokens, simhash_make_token_features, 0, 1)
+LIST_FEATURES(simhash_features_hashes, simhash_make_hash_features, 0, 1)
+LIST_FEATURES(simhash_features_hashes_128, simhash_make_uuid_features, 0, 2)
+LIST_FEATURES(simhash_features_tsvector, simhash_make_tsvector_features, 2, 1)

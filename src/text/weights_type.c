@@ -16,12 +16,6 @@ PG_FUNCTION_INFO_V1(simhash_weights_out);
 PG_FUNCTION_INFO_V1(simhash_weights_recv);
 PG_FUNCTION_INFO_V1(simhash_weights_send);
 PG_FUNCTION_INFO_V1(simhash_weights_to_json);
-PG_FUNCTION_INFO_V1(simhash_weights_lt);
-PG_FUNCTION_INFO_V1(simhash_weights_le);
-PG_FUNCTION_INFO_V1(simhash_weights_eq);
-PG_FUNCTION_INFO_V1(simhash_weights_ne);
-PG_FUNCTION_INFO_V1(simhash_weights_ge);
-PG_FUNCTION_INFO_V1(simhash_weights_gt);
 PG_FUNCTION_INFO_V1(simhash_weights_cmp);
 PG_FUNCTION_INFO_V1(simhash_weights_hash);
 PG_FUNCTION_INFO_V1(simhash_weights_hash_extended);
@@ -103,41 +97,19 @@ compare_weights(FunctionCallInfo fcinfo)
 	return a.low < b.low ? -1 : a.low > b.low;
 }
 
-Datum
-simhash_weights_lt(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare_weights(fcinfo) < 0);
-}
+#define COMPARISON(name, op) \
+	PG_FUNCTION_INFO_V1(name); \
+	Datum name(PG_FUNCTION_ARGS) \
+	{ \
+		PG_RETURN_BOOL(compare_weights(fcinfo) op 0); \
+	}
 
-Datum
-simhash_weights_le(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare_weights(fcinfo) <= 0);
-}
-
-Datum
-simhash_weights_eq(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare_weights(fcinfo) == 0);
-}
-
-Datum
-simhash_weights_ne(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare_weights(fcinfo) != 0);
-}
-
-Datum
-simhash_weights_ge(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare_weights(fcinfo) >= 0);
-}
-
-Datum
-simhash_weights_gt(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare_weights(fcinfo) > 0);
-}
+COMPARISON(simhash_weights_lt, <)
+COMPARISON(simhash_weights_le, <=)
+COMPARISON(simhash_weights_eq, ==)
+COMPARISON(simhash_weights_ne, !=)
+COMPARISON(simhash_weights_ge, >=)
+COMPARISON(simhash_weights_gt, >)
 
 Datum
 simhash_weights_cmp(PG_FUNCTION_ARGS)
