@@ -83,7 +83,6 @@ OBJS = $(WIDE:=.o) $(WIDE:=_128.o) \
 	src/text/idf.o \
 	src/text/minhash.o \
 	src/text/normalize.o \
-	src/text/number_sort.o \
 	src/text/passage_rows.o \
 	src/text/passages.o \
 	src/text/read_text.o \

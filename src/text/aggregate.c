@@ -8,8 +8,6 @@
  */
 #include "postgres.h"
 
-#include "libpq/pqformat.h"
-
 #include "text/aggregate.h"
 #include "text/arguments.h"
 #include "text/fingerprint.h"
@@ -27,7 +25,10 @@ typedef struct SumsState
 	WeightSums	sums[FLEXIBLE_ARRAY_MEMBER];
 } SumsState;
 
-/* Error: outside an aggregate, an internal argument could be anything. */
+/*
+ * Return the memory context of the aggregate that calls the function.  Error:
+ * XX000 outside an aggregate, where an internal argument could be anything.
+ */
 MemoryContext
 simhash_aggregate_context(FunctionCallInfo fcinfo)
 {
@@ -39,27 +40,42 @@ simhash_aggregate_context(FunctionCallInfo fcinfo)
 }
 
 /*
- * Make buf read the first argument, a serialized state.  The deserialized
- * state may be in the current memory context, as it is combined at once.
+ * Return a state of size bytes, which has no pointers, for another process of
+ * the server: both processes have one byte order.
  */
-void
-simhash_read_state(FunctionCallInfo fcinfo, StringInfo buf)
+bytea *
+simhash_state_to_bytes(const void *state, size_t size)
 {
-	bytea	   *value = PG_GETARG_BYTEA_PP(0);
+	bytea	   *bytes = palloc(VARHDRSZ + size);
 
-	(void) simhash_aggregate_context(fcinfo);
-	buf->data = VARDATA_ANY(value);
-	buf->len = buf->maxlen = VARSIZE_ANY_EXHDR(value);
-	buf->cursor = 0;
+	SET_VARSIZE(bytes, VARHDRSZ + size);
+	memcpy(VARDATA(bytes), state, size);
+	return bytes;
+}
+
+/*
+ * Return the state that simhash_state_to_bytes() has copied.  The state may be
+ * in the current memory context, as it is combined at once.
+ */
+void *
+simhash_state_from_bytes(const bytea *bytes)
+{
+	size_t		size = VARSIZE_ANY_EXHDR(bytes);
+
+	return memcpy(palloc(size), VARDATA_ANY(bytes), size);
+}
+
+static size_t
+state_size(int hashes)
+{
+	return offsetof(SumsState, sums) + hashes * sizeof(WeightSums);
 }
 
 /* Return a state of no features. */
 static SumsState *
 create_state(MemoryContext context, int hashes)
 {
-	SumsState  *state = MemoryContextAllocZero(context,
-											   offsetof(SumsState, sums) +
-											   hashes * sizeof(WeightSums));
+	SumsState  *state = MemoryContextAllocZero(context, state_size(hashes));
 
 	state->hashes = hashes;
 	return state;
@@ -167,49 +183,21 @@ simhash_agg_combine(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-/*
- * Send the number of sums, and of each the total and the sum of each bit, as
- * int8 in network byte order.
- */
 Datum
 simhash_agg_serialize(PG_FUNCTION_ARGS)
 {
 	const SumsState *state = (const SumsState *) PG_GETARG_POINTER(0);
-	StringInfoData buf;
-	int			number;
-	int			bit;
 
 	(void) simhash_aggregate_context(fcinfo);
-	pq_begintypsend(&buf);
-	pq_sendbyte(&buf, state->hashes);
-	for (number = 0; number < state->hashes; number++)
-	{
-		pq_sendint64(&buf, state->sums[number].total);
-		for (bit = 0; bit < HALF_BITS; bit++)
-			pq_sendint64(&buf, state->sums[number].ones[bit]);
-	}
-	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
+	PG_RETURN_BYTEA_P(simhash_state_to_bytes(state, state_size(state->hashes)));
 }
 
 /* (serialized bytea, unused internal) */
 Datum
 simhash_agg_deserialize(PG_FUNCTION_ARGS)
 {
-	SumsState  *state;
-	StringInfoData buf;
-	int			number;
-	int			bit;
-
-	simhash_read_state(fcinfo, &buf);
-	state = create_state(CurrentMemoryContext, pq_getmsgbyte(&buf));
-	for (number = 0; number < state->hashes; number++)
-	{
-		state->sums[number].total = pq_getmsgint64(&buf);
-		for (bit = 0; bit < HALF_BITS; bit++)
-			state->sums[number].ones[bit] = pq_getmsgint64(&buf);
-	}
-	pq_getmsgend(&buf);
-	PG_RETURN_POINTER(state);
+	(void) simhash_aggregate_context(fcinfo);
+	PG_RETURN_POINTER(simhash_state_from_bytes(PG_GETARG_BYTEA_PP(0)));
 }
 
 /* Return the fingerprint, or NULL if there is no feature or all weigh 0. */

@@ -1,14 +1,14 @@
 /*
  * aggregate.h
- *	  What aggregate.c and idf.c share: access to the state of an aggregate.
+ *	  What the aggregates share: access to their states.
  */
 #ifndef SIMHASH_AGGREGATE_H
 #define SIMHASH_AGGREGATE_H
 
 #include "fmgr.h"
-#include "lib/stringinfo.h"
 
 extern MemoryContext simhash_aggregate_context(FunctionCallInfo fcinfo);
-extern void simhash_read_state(FunctionCallInfo fcinfo, StringInfo buf);
+extern bytea *simhash_state_to_bytes(const void *state, size_t size);
+extern void *simhash_state_from_bytes(const bytea *bytes);
 
 #endif							/* SIMHASH_AGGREGATE_H */

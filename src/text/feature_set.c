@@ -4,12 +4,17 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "port/pg_bswap.h"
 #include "utils/tuplesort.h"
+#include "utils/typcache.h"
+#include "utils/uuid.h"
 
 #include "text/feature_set.h"
 #include "text/hash.h"
 #include "text/read_text.h"
+#include "type/compat.h"
 #include "type/secret.h"
 
 /*
@@ -57,19 +62,35 @@ pack(int64 weight, int side)
 }
 
 /*
+ * Begin the sort.  PostgreSQL's own sort gets a pair as a uuid of its bytes, the
+ * most significant first, whose order is that of the pairs.  The first 8 bytes
+ * decide nearly always: the sort keeps them beside the pointer to each pair, and
+ * compares them first.
+ */
+static void
+begin_sort(FeatureSet *set)
+{
+	TypeCacheEntry *entry = lookup_type_cache(UUIDOID, TYPECACHE_LT_OPR);
+
+	set->sort = tuplesort_begin_datum(UUIDOID, entry->lt_opr, InvalidOid, false,
+									  set->memory / 2, NULL, TUPLESORT_NONE);
+}
+
+/*
  * Give an occurrence of a feature to the sort, unless the table, which is full,
  * has the feature.
  */
 static void
 spill(FeatureSet *set, uint64 hash, int64 weight)
 {
-	uint64		pair[] = {hash, pack(weight, set->side)};
+	uint64		pair[] = {pg_hton64(hash), pg_hton64(pack(weight, set->side))};
 
+	StaticAssertStmt(sizeof(pair) == UUID_LEN, "a uuid has a pair's length");
 	if (simhash_table_count(&set->table, set->side, hash, weight))
 		return;
 	if (set->sort == NULL)
-		set->sort = simhash_number_sort_begin(set->memory / 2);
-	simhash_number_sort_put(set->sort, pair);
+		begin_sort(set);
+	tuplesort_putdatum(set->sort, PointerGetDatum(pair), false);
 }
 
 static void
@@ -77,14 +98,15 @@ add_to_set(void *arg, const uint64 *hash, const int64 *weight, uint32 count)
 {
 	FeatureSet *set = arg;
 	uint64		fresh[FEATURES_AT_ONCE];
-	uint32		n = 0;
+	uint64		used = set->table.used;
 	uint32		i = 0;
 
 	if (set->sort == NULL)
 		i = simhash_table_add(&set->table, set->side, hash, weight, count,
-							  fresh, &n);
+							  fresh);
 	if (set->vote_at_once)
-		set->voters.add_all(set->voters.arg, fresh, NULL, n);
+		set->voters.add_all(set->voters.arg, fresh, NULL,
+							set->table.used - used);
 	for (; i < count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -140,11 +162,22 @@ simhash_set_read_table(FeatureSet *set, FeatureBatch *batch)
 	return batch->length > 0;
 }
 
+/* Set set->pair to the next one of the sort, if there is one. */
 static void
 next_pair(FeatureSet *set)
 {
+	Datum		value;
+	bool		isnull;
+
 	CHECK_FOR_INTERRUPTS();
-	set->has_pair = simhash_number_sort_get(set->sort, set->pair);
+	set->has_pair = tuplesort_getdatum(set->sort, true, true, &value, &isnull,
+									   NULL);
+	if (!set->has_pair)
+		return;
+	memcpy(set->pair, DatumGetPointer(value), UUID_LEN);
+	pfree(DatumGetPointer(value));
+	set->pair[0] = pg_ntoh64(set->pair[0]);
+	set->pair[1] = pg_ntoh64(set->pair[1]);
 }
 
 /* Add the next feature of the sort, all of its occurrences, to the batch. */

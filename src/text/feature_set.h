@@ -6,15 +6,14 @@
 #define SIMHASH_FEATURE_SET_H
 
 #include "text/feature_table.h"
-#include "text/number_sort.h"
 #include "text/sink.h"
 
 #define FEATURE_BATCH 128		/* features that are read at once */
 
 /*
  * Features with one hash are one feature.  A table has features as long as
- * these fit into half of the memory.  All others are spilled: they go to a sort,
- * which has the other half, and goes on in temporary files.
+ * these fit into half of the memory.  All others are spilled: they go to a
+ * sort, which has the other half, and goes on in temporary files.
  */
 typedef struct FeatureSet
 {

@@ -29,18 +29,11 @@ simhash_table_init(FeatureTable *table, int sides, bool weighted, size_t limit,
 	table->resize = resize;
 }
 
-/* Return the numbers in all columns of a table that has slots. */
-static inline uint64
-column_numbers(const FeatureTable *table, uint64 slots)
-{
-	return (slots + 1) * (1 + table->sides + table->weighted);
-}
-
-/* Return the bytes of these columns. */
+/* Return the bytes of all columns, if each has that many slots. */
 static inline size_t
 column_bytes(const FeatureTable *table, uint64 slots)
 {
-	return column_numbers(table, slots) * sizeof(uint64);
+	return (slots + 1) * (1 + table->sides + table->weighted) * sizeof(uint64);
 }
 
 /* Give the table new columns of slots, a power of two, that are all free. */
@@ -77,39 +70,15 @@ make_first_columns(FeatureTable *table, uint32 expected)
 }
 
 /*
- * What a search needs, by value: in a loop that writes numbers to the columns
- * the compiler would read it from the table again each time.
- */
-typedef struct Probe
-{
-	uint64	   *hash;
-	uint64		slots;
-	uint64		multiplier;
-	int			shift;
-} Probe;
-
-static inline Probe
-make_probe(const FeatureTable *table)
-{
-	Probe		probe;
-
-	probe.hash = table->hash;
-	probe.slots = table->slots;
-	probe.multiplier = table->multiplier;
-	probe.shift = table->shift;
-	return probe;
-}
-
-/*
  * Return the slot where the search for a hash begins: the highest bits of the
  * product of hash with a random odd number.  Whoever chooses features does not
  * know the multiplier, and so cannot choose many that begin in one slot
  * (Dietzfelbinger, Hagerup, Katajainen and Penttonen 1997).
  */
 static inline uint64
-first_slot(Probe probe, uint64 hash)
+first_slot(const FeatureTable *table, uint64 hash)
 {
-	return (hash * probe.multiplier) >> probe.shift;
+	return (hash * table->multiplier) >> table->shift;
 }
 
 /*
@@ -117,16 +86,16 @@ first_slot(Probe probe, uint64 hash)
  * search ends, because half of the slots are free.
  */
 static inline uint64
-find_slot(Probe probe, uint64 hash)
+find_slot(const FeatureTable *table, uint64 hash)
 {
 	uint64		slot;
 
 	if (unlikely(hash == 0))
-		return probe.slots;
-	slot = first_slot(probe, hash);
+		return table->slots;
+	slot = first_slot(table, hash);
 	/* one branch, as nobody can predict whether the feature is new */
-	while (Min(probe.hash[slot], probe.hash[slot] ^ hash) != 0)
-		slot = (slot + 1) & (probe.slots - 1);
+	while (Min(table->hash[slot], table->hash[slot] ^ hash) != 0)
+		slot = (slot + 1) & (table->slots - 1);
 	return slot;
 }
 
@@ -138,20 +107,18 @@ enlarge(FeatureTable *table)
 	uint64	   *hash = table->hash;
 	uint64	   *count[FEATURE_SIDES];
 	int64	   *weight = table->weight;
-	Probe		probe;
 	uint64		from;
 	int			side;
 
 	memcpy(count, table->count, sizeof(count));
 	set_columns(table, 2 * slots);
-	probe = make_probe(table);
 	for (from = 0; from <= slots; from++)
 	{
 		uint64		to;
 
 		if (hash[from] == 0)
 			continue;
-		to = find_slot(probe, from < slots ? hash[from] : 0);
+		to = find_slot(table, from < slots ? hash[from] : 0);
 		table->hash[to] = hash[from];
 		for (side = 0; side < table->sides; side++)
 			table->count[side][to] = count[side][from];
@@ -197,7 +164,8 @@ static uint32
 add_hashes(FeatureTable *table, const uint64 *hash, uint32 count,
 		   uint64 *fresh)
 {
-	Probe		probe = make_probe(table);
+	const FeatureTable copy = *table;	/* the compiler knows that storing a
+										 * hash does not change it */
 	uint64	   *waiting = fresh + count;
 	uint32		n = 0;
 	uint32		i;
@@ -212,8 +180,8 @@ add_hashes(FeatureTable *table, const uint64 *hash, uint32 count,
 	 */
 	for (i = 0; i < count; i++)
 	{
-		uint64		slot = first_slot(probe, hash[i]);
-		uint64		old = probe.hash[slot];
+		uint64		slot = first_slot(&copy, hash[i]);
+		uint64		old = copy.hash[slot];
 		bool		is_taken = Min(old, old ^ hash[i]) != 0;
 
 		if (unlikely(hash[i] == 0))
@@ -225,16 +193,16 @@ add_hashes(FeatureTable *table, const uint64 *hash, uint32 count,
 		waiting -= is_taken;
 		fresh[n] = hash[i];
 		n += old == 0;
-		probe.hash[slot] = is_taken ? old : hash[i];
+		copy.hash[slot] = is_taken ? old : hash[i];
 	}
 	for (; waiting < fresh + count; waiting++)
 	{
 		uint64		new = *waiting;
-		uint64		slot = find_slot(probe, new);
+		uint64		slot = find_slot(&copy, new);
 
 		fresh[n] = new;
-		n += probe.hash[slot] == 0;
-		probe.hash[slot] = new | (new == 0);
+		n += copy.hash[slot] == 0;
+		copy.hash[slot] = new | (new == 0);
 	}
 	table->used += n;
 	return n;
@@ -245,15 +213,15 @@ static void
 count_hashes(FeatureTable *table, int side, const uint64 *hash,
 			 const int64 *weight, uint32 count)
 {
-	Probe		probe = make_probe(table);
+	const FeatureTable copy = *table;	/* as in add_hashes() */
 	uint32		i;
 
 	for (i = 0; i < count; i++)
 	{
-		uint64		slot = find_slot(probe, hash[i]);
+		uint64		slot = find_slot(&copy, hash[i]);
 
-		table->used += probe.hash[slot] == 0;
-		probe.hash[slot] = hash[i] | (hash[i] == 0);
+		table->used += copy.hash[slot] == 0;
+		copy.hash[slot] = hash[i] | (hash[i] == 0);
 		count_occurrence(table, side, slot, table->weight ? weight[i] : 0);
 	}
 }
@@ -263,17 +231,17 @@ count_hashes(FeatureTable *table, int side, const uint64 *hash,
  * these, their weights.  Return the number of features that were added: fewer
  * than count if the table has become full.
  *
- * If the table has no columns of counts and weights, set fresh[0 .. *n) to the
- * features that were not in the table.
+ * If the table has no columns of counts and weights, set fresh[0 .. n) to the
+ * features that were not in the table, where n is how much table->used has
+ * grown.  fresh must have room for count features.
  */
 uint32
 simhash_table_add(FeatureTable *table, int side, const uint64 *hash,
-				  const int64 *weight, uint32 count, uint64 *fresh, uint32 *n)
+				  const int64 *weight, uint32 count, uint64 *fresh)
 {
 	bool		plain = table->sides == 0 && !table->weighted;
 	uint32		added = 0;
 
-	*n = 0;
 	while (added < count)
 	{
 		uint32		some = Min(make_room(table, count), count - added);
@@ -281,7 +249,7 @@ simhash_table_add(FeatureTable *table, int side, const uint64 *hash,
 		if (some == 0)
 			break;
 		if (plain)
-			*n += add_hashes(table, hash + added, some, fresh + *n);
+			fresh += add_hashes(table, hash + added, some, fresh);
 		else
 			count_hashes(table, side, hash + added, weight + added, some);
 		added += some;
@@ -296,7 +264,7 @@ simhash_table_add(FeatureTable *table, int side, const uint64 *hash,
 bool
 simhash_table_count(FeatureTable *table, int side, uint64 hash, int64 weight)
 {
-	uint64		slot = find_slot(make_probe(table), hash);
+	uint64		slot = find_slot(table, hash);
 
 	if (table->hash[slot] == 0)
 		return false;

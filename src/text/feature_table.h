@@ -39,7 +39,7 @@ extern void simhash_table_init(FeatureTable *table, int sides, bool weighted,
 							   void *(*resize) (void *, size_t));
 extern uint32 simhash_table_add(FeatureTable *table, int side,
 								const uint64 *hash, const int64 *weight,
-								uint32 count, uint64 *fresh, uint32 *n);
+								uint32 count, uint64 *fresh);
 extern bool simhash_table_count(FeatureTable *table, int side, uint64 hash,
 								int64 weight);
 extern uint32 simhash_table_list(const FeatureTable *table, uint64 *next,

@@ -12,9 +12,11 @@
 #include "type/cpu.h"
 
 /* Either all features must come with a weight, if weighted, or none. */
-void
-simhash_votes_init(Votes *v, bool weighted)
+static void
+begin_votes(void *votes, bool weighted)
 {
+	Votes	   *v = votes;
+
 	v->waiting = 0;
 	v->weighted = weighted;
 	v->excess = 0;
@@ -63,9 +65,12 @@ count_batch(Votes *v, const uint64 *h)
 	}
 }
 
-/* Hashes of 0, which no bit counts, fill a batch below VOTES_BATCH. */
-void
-simhash_votes_count(Votes *v)
+/*
+ * Count the features that wait.  Hashes of 0, which no bit counts, fill a batch
+ * below VOTES_BATCH.
+ */
+static void
+count_waiting(Votes *v)
 {
 	if (v->weighted)
 		simhash_sums_add(&v->sums, v->hash, v->weight, v->waiting);
@@ -79,8 +84,31 @@ simhash_votes_count(Votes *v)
 	v->waiting = 0;
 }
 
+/* Add a feature of weight 1, or one whose weight the caller has stored. */
+static inline void
+add_one(Votes *v, uint64 hash)
+{
+	v->hash[v->waiting++] = hash;
+	if (v->waiting == VOTES_BATCH)
+		count_waiting(v);
+}
+
+/* weight is 0 .. 2^51.  Past 2^63 - 1 in total, it goes to v->excess. */
+static inline void
+add_one_weighted(Votes *v, uint64 hash, int64 weight)
+{
+	if (unlikely(weight > PG_INT64_MAX - v->sums.total))
+	{
+		v->excess += weight;
+		return;
+	}
+	v->sums.total += weight;
+	v->weight[v->waiting] = weight;
+	add_one(v, hash);
+}
+
 /*
- * Add count features to weighted votes.  The sum of their weights is 2^62 at
+ * Add count features to weighted votes.  The sum of their weights is 2^60 at
  * most: see simhash_votes_add_all().
  */
 static void
@@ -103,19 +131,21 @@ add_all_weighted(Votes *v, const uint64 *hash, const int64 *weight,
 }
 
 /*
- * count is FEATURES_AT_ONCE at most, and each weight 2^51 at most, so that the
- * weights add up to 2^62 at most.  Only weighted votes read weight.
+ * The add_all of a FeatureTarget: votes is a Votes.  count is FEATURES_AT_ONCE
+ * at most, and each weight 0 .. 2^51, so that the weights add up to 2^60 at
+ * most.  Only weighted votes read weight.
  */
 void
-simhash_votes_add_all(Votes *v, const uint64 *hash, const int64 *weight,
+simhash_votes_add_all(void *votes, const uint64 *hash, const int64 *weight,
 					  uint32 count)
 {
+	Votes	   *v = votes;
 	uint32		i;
 
 	if (v->weighted && count < VOTES_BATCH)
 	{
 		for (i = 0; i < count; i++)
-			votes_add_weighted(v, hash[i], weight[i]);
+			add_one_weighted(v, hash[i], weight[i]);
 		return;
 	}
 	if (v->weighted)
@@ -127,19 +157,7 @@ simhash_votes_add_all(Votes *v, const uint64 *hash, const int64 *weight,
 		count_batch(v, hash + i);
 	v->count += i;
 	for (; i < count; i++)
-		votes_add(v, hash[i]);
-}
-
-static void
-begin_votes(void *votes, bool weighted)
-{
-	simhash_votes_init(votes, weighted);
-}
-
-static void
-add_votes(void *votes, const uint64 *hash, const int64 *weight, uint32 count)
-{
-	simhash_votes_add_all(votes, hash, weight, count);
+		add_one(v, hash[i]);
 }
 
 /*
@@ -152,7 +170,7 @@ simhash_votes_target(Votes *v, int hashes)
 	FeatureTarget target = {
 		.hashes = hashes,
 		.begin = begin_votes,
-		.add_all = add_votes,
+		.add_all = simhash_votes_add_all,
 		.arg = v,
 		.arg_size = sizeof(Votes)
 	};
@@ -195,7 +213,7 @@ majority(const Votes *v)
 bool
 simhash_votes_fingerprint(Votes *v, uint64 *fingerprint)
 {
-	simhash_votes_count(v);
+	count_waiting(v);
 	if (v->weighted)
 		return simhash_sums_fingerprint(&v->sums, fingerprint);
 	if (v->count == 0)

@@ -50,9 +50,7 @@ typedef struct Votes
 	WeightSums	sums;
 } Votes;
 
-extern void simhash_votes_init(Votes *v, bool weighted);
-extern void simhash_votes_count(Votes *v);
-extern void simhash_votes_add_all(Votes *v, const uint64 *hash,
+extern void simhash_votes_add_all(void *votes, const uint64 *hash,
 								  const int64 *weight, uint32 count);
 extern FeatureTarget simhash_votes_target(Votes *v, int hashes);
 extern bool simhash_votes_fingerprint(Votes *v, uint64 *fingerprint);
@@ -61,28 +59,5 @@ extern void simhash_sums_add(WeightSums *sums, const uint64 *hash,
 extern bool simhash_sums_fingerprint(const WeightSums *sums,
 									 uint64 *fingerprint);
 extern bool simhash_weight_from_double(double weight, int64 *result);
-
-/* Add a feature of weight 1, or one whose weight the caller has stored. */
-static inline void
-votes_add(Votes *v, uint64 hash)
-{
-	v->hash[v->waiting++] = hash;
-	if (v->waiting == VOTES_BATCH)
-		simhash_votes_count(v);
-}
-
-/* weight is 0 .. 2^51.  Past 2^63 - 1 in total, it goes to v->excess. */
-static inline void
-votes_add_weighted(Votes *v, uint64 hash, int64 weight)
-{
-	if (unlikely(weight > PG_INT64_MAX - v->sums.total))
-	{
-		v->excess += weight;
-		return;
-	}
-	v->sums.total += weight;
-	v->weight[v->waiting] = weight;
-	votes_add(v, hash);
-}
 
 #endif							/* SIMHASH_FINGERPRINT_H */

@@ -236,11 +236,15 @@ simhash_idf_serialize(PG_FUNCTION_ARGS)
 Datum
 simhash_idf_deserialize(PG_FUNCTION_ARGS)
 {
+	bytea	   *value = PG_GETARG_BYTEA_PP(0);
 	IdfState   *state = create_idf_state(CurrentMemoryContext);
 	StringInfoData buf;
 	uint32		count;
 
-	simhash_read_state(fcinfo, &buf);
+	(void) simhash_aggregate_context(fcinfo);
+	buf.data = VARDATA_ANY(value);
+	buf.len = buf.maxlen = VARSIZE_ANY_EXHDR(value);
+	buf.cursor = 0;
 	state->documents = pq_getmsgint64(&buf);
 	state->min_df = pq_getmsgint(&buf, 4);
 	for (count = pq_getmsgint(&buf, 4); count > 0; count--)

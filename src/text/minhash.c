@@ -5,8 +5,6 @@
  */
 #include "postgres.h"
 
-#include "libpq/pqformat.h"
-
 #include "text/aggregate.h"
 #include "text/arguments.h"
 #include "text/sketch.h"
@@ -93,13 +91,17 @@ typedef struct SketchState
 	Sketch		sketch[FLEXIBLE_ARRAY_MEMBER];
 } SketchState;
 
-/* Return a state of no features. */
+static size_t
+state_size(int hashes)
+{
+	return offsetof(SketchState, sketch) + hashes * sizeof(Sketch);
+}
+
+/* Return a state of no features, which has no byte that was never written. */
 static SketchState *
 create_state(MemoryContext context, int hashes)
 {
-	SketchState *state = MemoryContextAlloc(context,
-											offsetof(SketchState, sketch) +
-											hashes * sizeof(Sketch));
+	SketchState *state = MemoryContextAllocZero(context, state_size(hashes));
 
 	state->hashes = hashes;
 	init_sketches(state->sketch, hashes);
@@ -166,53 +168,21 @@ simhash_minhash_agg_combine(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-/*
- * Send the number of sketches, and of each the value of each bin, as int8 in
- * network byte order.
- */
 Datum
 simhash_minhash_agg_serialize(PG_FUNCTION_ARGS)
 {
-	SketchState *state = (SketchState *) PG_GETARG_POINTER(0);
-	StringInfoData buf;
-	int			number;
-	int			bin;
+	const SketchState *state = (const SketchState *) PG_GETARG_POINTER(0);
 
 	(void) simhash_aggregate_context(fcinfo);
-	pq_begintypsend(&buf);
-	pq_sendbyte(&buf, state->hashes);
-	for (number = 0; number < state->hashes; number++)
-	{
-		Sketch	   *sketch = &state->sketch[number];
-
-		simhash_sketch_finish(sketch);
-		for (bin = 0; bin < SKETCH_BINS; bin++)
-			pq_sendint64(&buf, sketch->least[bin]);
-	}
-	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
+	PG_RETURN_BYTEA_P(simhash_state_to_bytes(state, state_size(state->hashes)));
 }
 
 /* (serialized bytea, unused internal) */
 Datum
 simhash_minhash_agg_deserialize(PG_FUNCTION_ARGS)
 {
-	SketchState *state;
-	StringInfoData buf;
-	int			number;
-	int			bin;
-
-	simhash_read_state(fcinfo, &buf);
-	state = create_state(CurrentMemoryContext, pq_getmsgbyte(&buf));
-	for (number = 0; number < state->hashes; number++)
-	{
-		uint64		least[SKETCH_BINS];
-
-		for (bin = 0; bin < SKETCH_BINS; bin++)
-			least[bin] = pq_getmsgint64(&buf);
-		simhash_sketch_merge(&state->sketch[number], least);
-	}
-	pq_getmsgend(&buf);
-	PG_RETURN_POINTER(state);
+	(void) simhash_aggregate_context(fcinfo);
+	PG_RETURN_POINTER(simhash_state_from_bytes(PG_GETARG_BYTEA_PP(0)));
 }
 
 /* Return the fingerprint, or NULL if there is no feature. */

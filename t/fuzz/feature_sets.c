@@ -76,8 +76,9 @@ add_piece(const Occurrence *from, uint32 count_of)
 	uint64	   *hash = resize(NULL, count_of * sizeof(uint64));
 	int64	   *weight = resize(NULL, count_of * sizeof(int64));
 	uint64	   *new = resize(NULL, count_of * sizeof(uint64));
+	uint64		used = table->used;
 	uint32		added;
-	uint32		n;
+	uint32		n = 0;
 	uint32		i;
 
 	for (i = 0; i < count_of; i++)
@@ -85,8 +86,9 @@ add_piece(const Occurrence *from, uint32 count_of)
 		hash[i] = from[i].hash;
 		weight[i] = from[i].weight;
 	}
-	added = simhash_table_add(table, from->side, hash, weight, count_of, new,
-							  &n);
+	added = simhash_table_add(table, from->side, hash, weight, count_of, new);
+	if (table->sides == 0 && !table->weighted)
+		n = table->used - used;
 	if (n > 0)
 		memcpy(fresh + fresh_count, new, n * sizeof(uint64));
 	fresh_count += n;

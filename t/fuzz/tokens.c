@@ -351,8 +351,8 @@ check_votes(size_t longest)
 	feature_begin(&target, this.weights != NULL);
 	for (word = 0; word < target.hashes; word++)
 		for (i = 0; i < this.naive.earlier; i++)
-			votes_add_weighted(&votes[word], this.naive.earlier_hash[word],
-							   this.naive.earlier_weight);
+			simhash_votes_add_all(&votes[word], &this.naive.earlier_hash[word],
+								  &this.naive.earlier_weight, 1);
 	feed_body(target, longest);
 	for (word = 0; word < target.hashes; word++)
 		check_word(&votes[word], word);
