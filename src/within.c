@@ -20,10 +20,10 @@
 PG_FUNCTION_INFO_V1(simhash_within_support);
 
 /*
- * Is index, of another method, of a single column that has a hamming index,
- * too?  The hamming index is better for every k.  The cost of a GiST index
- * does not show that, as PostgreSQL estimates it from the number of matches,
- * and not from the pages that a search for them reads.
+ * Is index one of another method, and has its only column a hamming index, too?
+ * The hamming index is better for every k.  The cost of a GiST index does not
+ * show that: PostgreSQL estimates the cost from the number of matches, and not
+ * from the pages that a search for them reads.
  */
 static bool
 is_superseded(IndexOptInfo *index)

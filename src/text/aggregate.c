@@ -81,7 +81,7 @@ create_state(MemoryContext context, int hashes)
 	return state;
 }
 
-/* The add_all of a FeatureTarget: add one feature to the sums of a half. */
+/* The add_all of a FeatureTarget: add one feature to arg, the WeightSums. */
 static void
 sum_feature(void *arg, const uint64 *hash, const int64 *weight, uint32 count)
 {
@@ -145,7 +145,7 @@ TRANSITION(simhash_agg_hash_inverse, simhash_add_hash_feature, 1, -1)
 TRANSITION(simhash_agg_hash_128, simhash_add_uuid_feature, 2, 1)
 TRANSITION(simhash_agg_hash_inverse_128, simhash_add_uuid_feature, 2, -1)
 
-/* Add one sums to another.  Error: 22003 for an overflow. */
+/* Add other to sums.  Error: 22003 for an overflow. */
 static void
 add_sums(WeightSums *sums, const WeightSums *other)
 {

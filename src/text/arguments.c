@@ -23,14 +23,15 @@
 #define TF_SHOWN 64
 
 /*
- * Words of a feature of a set where the caller does not say: doc/choosing.md
- * has the figures.
+ * How many words a feature of a set has where the caller does not say:
+ * doc/choosing.md has the figures.
  */
 #define SET_WORDS 2
 
 /*
- * Return the frequency that the argument names, TF_ONCE if it is null.  0: the
- * SQL function has no such argument, and each occurrence is a vote of its own.
+ * argument is the number of the argument (tf text), or 0 if the SQL function
+ * has none: then each occurrence is a vote of its own.  Return what tf names,
+ * and TF_ONCE if tf is null.  Error: 22023 for another name.
  */
 TermFrequency
 simhash_frequency_argument(FunctionCallInfo fcinfo, int argument)
@@ -75,9 +76,9 @@ simhash_check_range(const char *name, int32 value, int32 least, int32 most)
 }
 
 /*
- * Return what (words int, chars int) say, which are the argument with that
- * number and the next one; default_words if both are null.  Error: 22023 for a
- * size out of range, and for both.
+ * Return what (words int, chars int) say; default_words if both are null.
+ * argument is the number of words; chars follows.  Error: 22023 for a size out
+ * of range, and if neither is null.
  */
 static FeatureOptions
 size_arguments(FunctionCallInfo fcinfo, int argument, uint32 default_words)
@@ -103,7 +104,7 @@ size_arguments(FunctionCallInfo fcinfo, int argument, uint32 default_words)
 	return options;
 }
 
-/* Error: 22023 if features are code points, for a function with weights. */
+/* Weights, or stops, are given.  Error: 22023 if features are code points. */
 static void
 refuse_chars(const FeatureOptions *options)
 {
@@ -167,7 +168,10 @@ simhash_make_features(const struct varlena *body,
 	return tokenizer.place;
 }
 
-/* (body text, weights simhash_weights, words int, chars int) */
+/*
+ * Make the features of (body text, weights simhash_weights, words int, chars
+ * int).
+ */
 void
 simhash_make_text_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
 {
@@ -178,7 +182,10 @@ simhash_make_text_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
 	PG_FREE_IF_COPY(body, 0);
 }
 
-/* Return a float8 as a weight in units of 2^-16. */
+/*
+ * Return a float8 as a weight in units of 2^-16.  Error: 22023 for one that
+ * simhash_weight_from_double() refuses.
+ */
 int64
 simhash_weight_from_datum(Datum datum)
 {
@@ -211,7 +218,10 @@ typedef struct Elements
 	int			count;
 } Elements;
 
-/* Return the elements of an array, which errors call name. */
+/*
+ * Return the elements of an array.  Error: 2202E for more than one dimension,
+ * and 22004 for a null.  Messages call the array name.
+ */
 static Elements
 array_elements(ArrayType *array, const char *name)
 {
@@ -241,12 +251,15 @@ array_elements(ArrayType *array, const char *name)
 	return result;
 }
 
-/* Call add() for each element.  (elements anyarray[, weights float8[]]) */
+/*
+ * Call add() for each element of (elements anyarray[, weights float8[]]).
+ * Messages call the first array name.
+ */
 static void
 make_element_features(FunctionCallInfo fcinfo, const FeatureTarget *target,
-					  const char *names, FeatureAdder add)
+					  const char *name, FeatureAdder add)
 {
-	Elements	elements = array_elements(PG_GETARG_ARRAYTYPE_P(0), names);
+	Elements	elements = array_elements(PG_GETARG_ARRAYTYPE_P(0), name);
 	Elements	weights = {NULL, 0};
 	int			i;
 
@@ -256,7 +269,7 @@ make_element_features(FunctionCallInfo fcinfo, const FeatureTarget *target,
 		if (weights.count != elements.count)
 			ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 							errmsg("%d elements of %s do not match %d weights",
-								   elements.count, names, weights.count)));
+								   elements.count, name, weights.count)));
 	}
 	feature_begin(target, weights.values != NULL);
 	for (i = 0; i < elements.count; i++)
@@ -382,7 +395,7 @@ add_lexeme(const FeatureTarget *target, TSVector doc, const WordEntry *entry,
 		pfree(unconstify(char *, utf8));
 }
 
-/* (doc tsvector[, weights float4[]]) */
+/* Make the features of lexemes.  (doc tsvector[, weights float4[]]) */
 void
 simhash_make_tsvector_features(FunctionCallInfo fcinfo,
 							   const FeatureTarget *target)

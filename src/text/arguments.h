@@ -12,8 +12,8 @@
 #include "type/compat.h"
 
 /*
- * A function that calls feature_begin(), and hands the features of its SQL
- * arguments to target.  The first argument must not be null.
+ * A function that hands the features of SQL arguments to target, after
+ * feature_begin().  The first argument must not be null.
  */
 typedef void (*FeatureMaker) (FunctionCallInfo fcinfo,
 							  const FeatureTarget *target);

@@ -12,7 +12,10 @@
 #include "text/fingerprint.h"
 #include "type/simhash.h"
 
-/* Let features vote, each once, by its weight times the factor of tf. */
+/*
+ * Let each feature of the batch vote once, by its weight times what tf makes of
+ * the number of its occurrences.
+ */
 static void
 vote_batch(FeatureBatch *batch, TermFrequency tf, Votes *votes)
 {
@@ -24,7 +27,7 @@ vote_batch(FeatureBatch *batch, TermFrequency tf, Votes *votes)
 	simhash_votes_add_all(votes, batch->hash, batch->weight, batch->length);
 }
 
-/* Let the features of the set vote that have not voted when they came. */
+/* Let those features of the set vote that have not voted when they came. */
 static void
 vote_once(FeatureSet *set, TermFrequency tf, Votes *votes)
 {
@@ -37,8 +40,8 @@ vote_once(FeatureSet *set, TermFrequency tf, Votes *votes)
 }
 
 /*
- * Make the features of the arguments, and let them vote as tf says: by each of
- * their hashes in the set and the votes of its number.
+ * Make the features of the arguments by make(), and let them vote as tf says.
+ * Each of their hashes uses the set and the votes of its number.
  */
 static void
 hold_vote(FunctionCallInfo fcinfo, FeatureMaker make, TermFrequency tf,

@@ -14,9 +14,9 @@
 
 /*
  * limit must be at least UTF8_MAX.  Return the length of the longest prefix of
- * body[0 .. length) that has at most limit bytes and parts no character.
- * SQL_ASCII is taken as UTF-8; each byte that is not part of valid UTF-8 is a
- * character of its own then.
+ * body[0 .. length), in the server's encoding, that has at most limit bytes and
+ * ends between two characters.  SQL_ASCII is taken as UTF-8, and each byte that
+ * is not part of valid UTF-8 as a character.
  */
 int
 simhash_clip_text(const char *body, int length, int limit)
@@ -43,9 +43,9 @@ simhash_clip_text(const char *body, int length, int limit)
 }
 
 /*
- * Convert body[0 .. length) from the server's encoding to UTF-8.  The result
- * is body itself if nothing had to be converted, else the caller frees it.
- * Error: 22P05 for a character that Unicode lacks.
+ * Return body[0 .. length), in the server's encoding, as UTF-8 of *utf8_length
+ * bytes: body itself if nothing had to be converted, or else a copy that the
+ * caller frees.  Error: 22P05 for a character that Unicode lacks.
  */
 const char *
 simhash_text_to_utf8(const char *body, int length, int *utf8_length)
@@ -60,7 +60,10 @@ simhash_text_to_utf8(const char *body, int length, int *utf8_length)
 	return utf8;
 }
 
-/* Append one character; return false if the server's encoding lacks it. */
+/*
+ * bytes[0 .. length) is one character in UTF-8.  Append this character to buf
+ * in the server's encoding; return false if that encoding lacks the character.
+ */
 static bool
 append_converted(StringInfo buf, const uint8 *bytes, int length)
 {
@@ -79,9 +82,9 @@ append_converted(StringInfo buf, const uint8 *bytes, int length)
 
 /*
  * Append bytes[0 .. length), valid UTF-8, to buf in the server's encoding.
- * lacking() writes each character that this encoding lacks: the normalisation
- * of a text may have such characters.  Without lacking(), return false at the
- * first of them.
+ * lacking(buf, cp) writes each character cp that this encoding lacks: the
+ * normalisation of a text may have such characters.  If lacking is NULL, return
+ * false at the first of them.
  */
 bool
 simhash_append_utf8(StringInfo buf, const uint8 *bytes, size_t length,
@@ -114,10 +117,10 @@ simhash_append_utf8(StringInfo buf, const uint8 *bytes, size_t length,
 }
 
 /*
- * Return bytes[0 .. length), valid UTF-8 of what is normalised, as a text in
- * the server's encoding.  Return NULL where this encoding lacks a character:
- * what stands for it would be another feature, of another hash.  Error: 54000
- * for what is too long, which the message calls what.
+ * Return bytes[0 .. length), valid UTF-8 that is normalised, as a text in the
+ * server's encoding.  Return NULL where this encoding lacks a character: a
+ * substitute would make another feature, of another hash.  Error: 54000 for too
+ * many bytes, which the message calls what.
  *
  * Fewer than MaxAllocSize / 4 bytes always fit: the conversion of a character
  * has four times its bytes at most, MAX_CONVERSION_GROWTH.

@@ -18,13 +18,13 @@
 #include "type/secret.h"
 
 /*
- * memory is in kilobytes: work_mem, or a share of it.  sides is the number of
- * texts whose occurrences are counted, each apart: 0 if it does not matter how
- * often a feature occurs.
+ * Prepare set for at most memory kilobytes.  sides is the number of texts whose
+ * occurrences are counted, each apart: 0 if it does not matter how often a
+ * feature occurs.
  *
- * voters may be NULL.  Else voters, which takes one hash, is told whether
- * features come with a weight or a count.  If they do not, voters takes each
- * feature that goes into the table when it comes: the table need not be read.
+ * voters is NULL, or a target for one hash of each feature.  If no feature has
+ * a weight or a count, voters takes the features that go into the table as they
+ * come, and nobody need read the table.
  */
 void
 simhash_set_init(FeatureSet *set, int memory, int sides,
@@ -37,7 +37,10 @@ simhash_set_init(FeatureSet *set, int memory, int sides,
 	set->sides = sides;
 }
 
-/* Weights must be asked for by the first text, for both. */
+/*
+ * The begin of a FeatureTarget: arg is the FeatureSet.  Of two texts, the first
+ * says for both whether features come with weights.
+ */
 static void
 begin_set(void *arg, bool weighted)
 {
@@ -62,10 +65,10 @@ pack(int64 weight, int side)
 }
 
 /*
- * Begin the sort.  PostgreSQL's own sort gets a pair as a uuid of its bytes, the
- * most significant first, whose order is that of the pairs.  The first 8 bytes
- * decide nearly always: the sort keeps them beside the pointer to each pair, and
- * compares them first.
+ * Begin a sort by PostgreSQL, of pairs as uuids: the bytes of a pair, the most
+ * significant first, have the order of pairs.  The first 8 bytes decide nearly
+ * always.  The sort keeps these beside the pointer to each uuid, and compares
+ * them first.
  */
 static void
 begin_sort(FeatureSet *set)
@@ -93,6 +96,7 @@ spill(FeatureSet *set, uint64 hash, int64 weight)
 	tuplesort_putdatum(set->sort, PointerGetDatum(pair), false);
 }
 
+/* The add_all of a FeatureTarget: arg is the FeatureSet. */
 static void
 add_to_set(void *arg, const uint64 *hash, const int64 *weight, uint32 count)
 {
@@ -115,9 +119,9 @@ add_to_set(void *arg, const uint64 *hash, const int64 *weight, uint32 count)
 }
 
 /*
- * Where the features of one text go, by each of their hashes to the set of its
- * number; side is 0, or 1 for a second text.  Call this just before the text:
- * the sets add to one side at a time.
+ * Return a target that adds features to set[0 .. hashes), by each of their
+ * hashes to the set of its number.  side is 0, or 1 for a second text.  Call
+ * this just before the text: the sets add to one side at a time.
  */
 FeatureTarget
 simhash_set_target(FeatureSet *set, int hashes, int side)
@@ -137,8 +141,8 @@ simhash_set_target(FeatureSet *set, int hashes, int side)
 }
 
 /*
- * Read the next features of the table, in no particular order.  Return false if
- * there are no more.  No feature may be added any more.
+ * No feature may be added any more.  Set *batch to the next features of the
+ * table, in no particular order.  Return false if there are no more.
  */
 bool
 simhash_set_read_table(FeatureSet *set, FeatureBatch *batch)

@@ -30,10 +30,10 @@ typedef struct FeatureSet
 	uint64		next;
 	bool		is_sorted;		/* has reading the sort begun? */
 	bool		has_pair;
-	uint64		pair[2];		/* of a hash and what pack() has packed */
+	uint64		pair[2];		/* a hash, and the result of pack() */
 } FeatureSet;
 
-/* Features that are different from each other and from those read before. */
+/* Features that differ from each other, and from those in batches before. */
 typedef struct FeatureBatch
 {
 	uint32		length;

@@ -9,13 +9,14 @@
 #include "text/feature_table.h"
 #include "text/sink.h"
 
-/* Slots of the first columns, at least. */
+/* The first columns have this many slots at least. */
 #define LEAST_SLOTS 64
 
 /*
- * seed must be secret, for first_slot().  resize is that of
- * simhash_tokens_init().  The columns may take limit bytes, or what LEAST_SLOTS
- * take if that is more.
+ * seed must be secret, for first_slot().  Prepare a table with a column of
+ * counts for each of the sides, and one of weights if weighted.  The columns
+ * may take limit bytes, or what LEAST_SLOTS take if that is more.  resize is
+ * that of simhash_tokens_init().
  */
 void
 simhash_table_init(FeatureTable *table, int sides, bool weighted, size_t limit,
@@ -55,8 +56,8 @@ set_columns(FeatureTable *table, uint64 slots)
 
 /*
  * Make the first columns, for expected features, as far as the limit allows:
- * three slots or more for each, so that few searches find their slot taken, and
- * more where a text has only begun.
+ * three slots or more for each, so that few searches find their slot taken.  A
+ * batch that is nearly full gets twice as many, as another batch will follow.
  */
 static void
 make_first_columns(FeatureTable *table, uint32 expected)
@@ -129,10 +130,10 @@ enlarge(FeatureTable *table)
 }
 
 /*
+ * expected is the number of features to come, as far as the caller knows.
  * Enlarge the table if the table has no room.  Return how many features there
- * is room for.  Return 0 if the old columns and longer ones together, which a
- * move needs both, would take more than table->limit.  expected is the number
- * of features to come, as far as the caller knows.
+ * is room for: 0 if the old columns and the longer ones, which both exist while
+ * features move, would together take more than table->limit.
  */
 static uint64
 make_room(FeatureTable *table, uint32 expected)
@@ -145,7 +146,7 @@ make_room(FeatureTable *table, uint32 expected)
 	return table->slots / 2 - table->used;
 }
 
-/* Count an occurrence of the feature that has the slot, of a side. */
+/* Count an occurrence, in the text of side, of the feature in the slot. */
 static inline void
 count_occurrence(FeatureTable *table, int side, uint64 slot, int64 weight)
 {
@@ -171,12 +172,12 @@ add_hashes(FeatureTable *table, const uint64 *hash, uint32 count,
 	uint32		i;
 
 	/*
-	 * There is no branch on whether a feature is new, which nobody can
-	 * predict.  Where another feature has the first slot, the feature waits
-	 * at the end of fresh.  Each feature takes one place of fresh at most, at
+	 * Nobody can predict whether a feature is new.  So no branch depends on
+	 * that: with such a branch, simhash() of long texts takes 7 to 9 %
+	 * longer.  Where another feature has the first slot, the feature waits at
+	 * the end of fresh.  Each feature takes one place of fresh at most, at
 	 * the front or at the end.  So the two ends cannot overlap, but for the
-	 * last feature, which both may write.  With such a branch, simhash() of
-	 * long texts takes 7 to 9 % longer.
+	 * last feature, which both may write.
 	 */
 	for (i = 0; i < count; i++)
 	{
@@ -208,7 +209,10 @@ add_hashes(FeatureTable *table, const uint64 *hash, uint32 count,
 	return n;
 }
 
-/* The table must have room for count features. */
+/*
+ * The table must have room for count features.  Add them, with a column of
+ * counts or of weights at least.
+ */
 static void
 count_hashes(FeatureTable *table, int side, const uint64 *hash,
 			 const int64 *weight, uint32 count)

@@ -8,11 +8,12 @@
 #define FEATURE_SIDES 2			/* texts that a table can tell apart */
 
 /*
- * Features with one hash are one feature.  A table has columns: the hash of
- * each feature, and if they are asked for its weight, and how often it occurs
- * in the text of each side.  A slot is a place in each column.  A hash of 0
- * says that the slot is free.  The feature whose hash is 0 has a slot of its
- * own, number slots, where the hash is 1 if there is such a feature.
+ * Features with one hash are one feature.  A table has columns: the hash of a
+ * feature; how often the feature occurs in the text of each side; its weight.
+ * Counts and weights are there only if they are asked for.  A slot is a place
+ * in each column.  A hash of 0 says that the slot is free.  The feature whose
+ * hash is 0 has a slot of its own, number slots, where the hash is 1 if there
+ * is such a feature.
  */
 typedef struct FeatureTable
 {

@@ -11,7 +11,10 @@
 #include "text/fingerprint.h"
 #include "type/cpu.h"
 
-/* Either all features must come with a weight, if weighted, or none. */
+/*
+ * The begin of a FeatureTarget: votes is a Votes.  If weighted, each feature
+ * must come with a weight, and else none.
+ */
 static void
 begin_votes(void *votes, bool weighted)
 {
@@ -161,8 +164,8 @@ simhash_votes_add_all(void *votes, const uint64 *hash, const int64 *weight,
 }
 
 /*
- * Where features go that shall vote once for each occurrence, by each of their
- * hashes in the Votes of its number.
+ * Return a target that lets features vote in v[0 .. hashes), once for each
+ * occurrence, by each of their hashes in the Votes of its number.
  */
 FeatureTarget
 simhash_votes_target(Votes *v, int hashes)
@@ -179,10 +182,12 @@ simhash_votes_target(Votes *v, int hashes)
 }
 
 /*
- * v->count must be at least 1.  half is count / 2 rounded down: an integer
- * above count / 2 is above half.  From the highest plane down, equal has the
- * bits whose count agrees with half in all planes so far; more has the bits
- * whose count is greater.
+ * v->count must be at least 1.  Return the bits that more than half of the
+ * features have set.
+ *
+ * half is v->count / 2 rounded down: an integer above v->count / 2 is above
+ * half.  From the highest plane down, equal has the bits whose count agrees
+ * with half in all planes so far; more has the bits whose count is greater.
  */
 static uint64
 majority(const Votes *v)
@@ -206,9 +211,9 @@ majority(const Votes *v)
 }
 
 /*
- * v->excess must be 0.  Set bit i of *fingerprint if the features
- * whose hash has bit i set weigh more than half of all: a tie gives 0.  Return
- * false if there is no feature or all weigh 0.
+ * v->excess must be 0.  Set bit i of *fingerprint if the features whose hash
+ * has bit i set weigh more than half of all: a tie gives 0.  Return false if
+ * there is no feature or all weigh 0.
  */
 bool
 simhash_votes_fingerprint(Votes *v, uint64 *fingerprint)
@@ -273,8 +278,8 @@ sums_add_avx2(WeightSums *sums, const uint64 *hash, const int64 *weight,
 }
 
 /*
- * count is at most NARROW_BATCH, and each weight below NARROW_WEIGHT.  Vector
- * j adds up 16 sums of 32 bits; bits 16 j to 16 j + 15 of a hash are its mask.
+ * count is at most NARROW_BATCH, and each weight below NARROW_WEIGHT.  ones[j]
+ * adds up 16 sums of 32 bits; its mask is bits 16 j to 16 j + 15 of a hash.
  */
 TARGET_AVX512F static void
 sums_add_narrow(WeightSums *sums, const uint64 *hash, const int64 *weight,
@@ -352,9 +357,9 @@ choose_sums(void)
 #endif
 
 /*
- * Add the weights to sums->ones.  The caller adds them to sums->total, and
- * sees to it that the total does not overflow.  A negative weight takes an
- * addition back.
+ * Add count weights to sums->ones, by their hashes.  The caller adds them to
+ * sums->total, and sees to it that the total does not overflow.  A negative
+ * weight takes an addition back.
  */
 void
 simhash_sums_add(WeightSums *sums, const uint64 *hash, const int64 *weight,

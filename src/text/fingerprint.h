@@ -24,8 +24,8 @@
 /* 0 <= ones[i] <= total: nothing overflows as long as total does not. */
 typedef struct WeightSums
 {
-	int64		ones[HALF_BITS];	/* weight of the features whose hash has
-									 * bit i set */
+	int64		ones[HALF_BITS];	/* ones[i] is the weight of the features
+									 * whose hash has bit i set */
 	int64		total;			/* weight of all features */
 } WeightSums;
 

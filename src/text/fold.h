@@ -10,9 +10,9 @@
 #define FOLD_BYTES 64			/* as a mask has bits */
 
 /*
- * Fold the case of FOLD_BYTES bytes.  Bit i of *words says that byte i is an
- * ASCII letter or digit, and bit i of *others that it is not ASCII.  folded[i]
- * means nothing unless bit i of *words is set.
+ * Fold the case of FOLD_BYTES bytes.  Bit i of *words says that bytes[i] is an
+ * ASCII letter or digit, and bit i of *others that bytes[i] is not ASCII.
+ * folded[i] means nothing unless bit i of *words is set.
  */
 #ifdef SIMHASH_SSE2
 

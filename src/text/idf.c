@@ -59,7 +59,7 @@ typedef struct IdfState
 	MemoryContext context;		/* of the tokens, within the aggregate's */
 	document_hash *tokens;
 	int64		documents;		/* texts that are not null */
-	int32		min_df;			/* of these texts; 0: there is none yet */
+	int32		min_df;			/* the same for each text; 0: no text yet */
 } IdfState;
 
 static IdfState *
@@ -73,7 +73,7 @@ create_idf_state(MemoryContext context)
 	return state;
 }
 
-/* Make a token of bytes[0 .. length) that no text has yet. */
+/* Return a token of bytes[0 .. length) that is in no text yet. */
 static DocumentToken *
 create_token(IdfState *state, const uint8 *bytes, size_t length)
 {
@@ -88,7 +88,10 @@ create_token(IdfState *state, const uint8 *bytes, size_t length)
 	return token;
 }
 
-/* Return the token with the hash, made of bytes[0 .. length) if it is new. */
+/*
+ * Return the token with the hash.  If there is none, make one of bytes[0 ..
+ * length).
+ */
 static DocumentToken *
 find_token(IdfState *state, const uint8 *bytes, size_t length, uint64 hash)
 {
@@ -100,10 +103,7 @@ find_token(IdfState *state, const uint8 *bytes, size_t length, uint64 hash)
 	return slot->token;
 }
 
-/*
- * A FeatureSink: target->arg is the IdfState, and the token one of its last
- * text.
- */
+/* A FeatureSink: count a token of the last text of target->arg, an IdfState. */
 static void
 count_token(const FeatureTarget *target, const uint8 *bytes, size_t length,
 			const uint64 *hash, int64 weight)
@@ -195,7 +195,10 @@ simhash_idf_combine(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-/* A message of size bytes must not pass 1 GB with one more token. */
+/*
+ * Error: 54000 if size bytes and one more token, of token_length bytes, are
+ * more than a bytea may have.
+ */
 static void
 check_state_size(size_t size, size_t token_length)
 {
@@ -264,8 +267,9 @@ simhash_idf_deserialize(PG_FUNCTION_ARGS)
 }
 
 /*
- * Jones, "A statistical interpretation of term specificity and its application
- * in retrieval" (1972), smoothed as if one more document had every token.
+ * Return the weight of a token that so many documents of all have: Jones, "A
+ * statistical interpretation of term specificity and its application in
+ * retrieval" (1972), smoothed as if one more document had every token.
  */
 static double
 idf(int64 all, int64 documents)

@@ -39,7 +39,7 @@ return_fingerprint(FunctionCallInfo fcinfo, Sketch *sketch, int hashes)
 	return simhash_halves_datum(half, hashes);
 }
 
-/* Return the fingerprint of the features that make() makes. */
+/* Return the fingerprint of the features that make() makes of the arguments. */
 static Datum
 sketch_features(FunctionCallInfo fcinfo, FeatureMaker make, int hashes)
 {

@@ -28,7 +28,7 @@
 
 #define COMBINING_CLASSES 256	/* Canonical_Combining_Class is a byte */
 
-/* Code points that there is room for at first: the longest of natural text. */
+/* Code points of the sequence, at first: natural text has no longer ones. */
 #define FIRST_CAPACITY 32
 
 /*
@@ -38,7 +38,7 @@
  */
 #define MAPPED_MAX 32
 
-/* NFC: because of STABLE, utf8proc heeds the composition exclusions. */
+/* For NFC.  Because of STABLE, utf8proc heeds the composition exclusions. */
 #define COMPOSE_OPTIONS (UTF8PROC_COMPOSE | UTF8PROC_STABLE)
 
 /*
@@ -66,8 +66,8 @@ combining_class(int32 cp)
 }
 
 /*
- * Sort the marks cp[0 .. length) stably by combining class.  No order of marks
- * makes a counting sort take quadratic time.
+ * Sort the marks cp[0 .. length) stably by combining class.  It is a counting
+ * sort, which takes linear time whatever the order of the marks.
  */
 static void
 sort_marks(Normalizer *n, int32 *cp, size_t length)

@@ -16,7 +16,8 @@ typedef struct Normalizer
 	size_t		capacity;
 	bool		sorted;			/* is sequence in canonical order? */
 
-	uint32		place;			/* character of the text that it begins with */
+	uint32		place;			/* character of the text that the sequence
+								 * begins with */
 
 	/* Takes each normalised code point. */
 	void		(*emit) (void *arg, uint32 cp);
@@ -32,7 +33,10 @@ extern void simhash_normalize_push(Normalizer *n, uint32 cp, uint32 place);
 extern void simhash_normalize_end(Normalizer *n);
 extern void simhash_normalize_free(Normalizer *n);
 
-/* Emit the combining sequence, if there is one: nothing else belongs to it. */
+/*
+ * Nothing that follows may belong to the combining sequence.  Emit the
+ * sequence, if there is one.
+ */
 static inline void
 normalize_flush(Normalizer *n)
 {

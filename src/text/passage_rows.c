@@ -17,7 +17,7 @@
 PG_FUNCTION_INFO_V1(simhash_minhash_passages);
 PG_FUNCTION_INFO_V1(simhash_minhash_passages_128);
 
-/* The mean length of a passage, in tokens: 2 * radius + 1. */
+/* The mean length of a passage, in tokens, is 2 * radius + 1. */
 #define MEAN_WORDS 13
 #define MEAN_CHARS 79
 #define MEAN_MIN 3
@@ -60,7 +60,7 @@ emit_row(void *arg, const Passage *passage)
 		pfree(DatumGetPointer(row[4]));
 }
 
-/* Return the radius that (mean_length int), the argument, says. */
+/* Return the radius for (mean_length int), the argument with that number. */
 static uint32
 radius_argument(FunctionCallInfo fcinfo, int argument, bool chars)
 {

@@ -157,7 +157,7 @@ find_cut(Passages *p, uint64 i)
 	return found;
 }
 
-/* Append what is known of the shingles. */
+/* Append what is known of the features that shingles has. */
 static void
 append_shingles(Passages *p, const Shingles *shingles)
 {
@@ -192,9 +192,9 @@ append_shingles(Passages *p, const Shingles *shingles)
 }
 
 /*
- * Drop what is in the sketches.  find_cut() looks at no key before that of
- * p->least, which stands at or after p->sketched: it is among the last radius
- * features, and after the cut that began the passage.
+ * Drop the features that are in the sketches.  find_cut() looks at no key
+ * before that of p->least, which stands at or after p->sketched: p->least is
+ * among the last radius features, and after the cut that began the passage.
  */
 static void
 drop_shingles(Passages *p)
@@ -224,7 +224,7 @@ drop_shingles(Passages *p)
 	}
 }
 
-/* Take features of the text; arg is the Passages. */
+/* The take_shingles of a FeatureTarget: arg is the Passages. */
 static void
 take_shingles(void *arg, const Shingles *shingles)
 {
@@ -244,7 +244,7 @@ take_shingles(void *arg, const Shingles *shingles)
 	drop_shingles(p);
 }
 
-/* Where the features of the text go. */
+/* Return a target that finds the passages of the features it takes. */
 FeatureTarget
 simhash_passages_target(Passages *p)
 {
@@ -258,8 +258,8 @@ simhash_passages_target(Passages *p)
 }
 
 /*
- * All features have come, and the text has end characters: emit the rest.  p
- * needs no freeing then.
+ * All features have come, and the text has end characters.  Emit the last
+ * passage, and free what p has allocated.
  */
 void
 simhash_passages_finish(Passages *p, uint32 end)

@@ -11,8 +11,8 @@
 #define PASSAGE_RADIUS_MAX 500	/* features */
 
 /*
- * Room for a batch of features, and for radius + size features before the
- * batch, which a cut may still divide.
+ * How many features there is room for: a batch, and radius + size features
+ * before the batch, which a cut may still divide.
  */
 #define PASSAGE_FEATURES (FEATURES_AT_ONCE + PASSAGE_RADIUS_MAX + SHINGLE_MAX)
 
@@ -22,7 +22,7 @@ typedef struct Passages Passages;
 typedef struct Passage
 {
 	uint32		place;			/* character of the text that it begins with */
-	uint32		end;			/* the one after its last */
+	uint32		end;			/* the character after its last one */
 	const uint8 *bytes;			/* its tokens, joined as in a feature */
 	size_t		length;			/* of bytes */
 	Sketch	   *sketch;			/* of its features, by each hash */
@@ -34,7 +34,7 @@ typedef struct Passage
  */
 struct Passages
 {
-	uint32		radius;			/* features that a cut is the least of, on
+	uint32		radius;			/* a cut is the least of so many features on
 								 * either side; 1 .. PASSAGE_RADIUS_MAX */
 	uint32		size;			/* tokens of a feature */
 	bool		chars;			/* is a token a code point? */
@@ -43,21 +43,21 @@ struct Passages
 	void		(*emit) (void *arg, const Passage *passage);
 	void	   *arg;
 
-	uint64		base;
-	uint32		count;
+	uint64		base;			/* number of the first feature that is known */
+	uint32		count;			/* of features that are known */
 	uint64		hash[FEATURE_HASHES_MAX][PASSAGE_FEATURES];
-	uint64		key[PASSAGE_FEATURES];	/* a cut has the least */
+	uint64		key[PASSAGE_FEATURES];	/* the least one makes a cut */
 	uint32		place[PASSAGE_FEATURES];	/* as in Shingles */
 	size_t		start[PASSAGE_FEATURES];	/* of its first token in bytes */
 
 	/* The search for the next cut, by numbers of features. */
-	uint64		least;			/* the one of the least key from since on */
+	uint64		least;			/* the last with the least key from since on */
 	uint64		since;
 
 	/* The passage that the next cut ends. */
 	uint64		first;			/* number of its first feature */
 	uint64		sketched;		/* number of the first one not in the sketch */
-	uint32		begin;			/* character of the text */
+	uint32		begin;			/* character of the text it begins with */
 	uint8	   *bytes;			/* tokens, joined */
 	size_t		capacity;
 	size_t		head;			/* where those of the passage begin */

@@ -13,11 +13,15 @@
 
 /*
  * Bytes that are converted at once, and between two checks for a cancel
- * request: 64 kB of English take 0.4 ms, in which the overhead is lost.
+ * request.  64 kB of English take 0.4 ms: the overhead of a piece is nothing
+ * beside that.
  */
 #define PIECE_BYTES 65536
 
-/* realloc() for the algorithms, also of more than 1 GB.  0 bytes: free. */
+/*
+ * The resize of simhash_tokens_init(): in the current memory context, and of
+ * more than 1 GB, too.
+ */
 void *
 simhash_resize_array(void *array, size_t bytes)
 {
@@ -38,8 +42,8 @@ simhash_copy_bytes(const uint8 *bytes, size_t length)
 }
 
 /*
- * No function of SQL has more than 64 kB on the stack: a Tokenizer, the arrays
- * of features, and 16 kB for all else.
+ * No SQL function takes more than 64 kB of stack: a Tokenizer, the arrays of
+ * features (see FEATURES_AT_ONCE), and 16 kB for all else.
  */
 StaticAssertDecl(sizeof(Tokenizer) +
 				 8 * FEATURES_AT_ONCE * sizeof(uint64) <= 48 * 1024,
@@ -48,7 +52,7 @@ StaticAssertDecl(sizeof(Tokenizer) +
 /* Options for features that are single words.  Each word weighs 1. */
 const FeatureOptions simhash_single_words = {1, false, NULL, NULL};
 
-/* See simhash_tokens_init().  The caller keeps the tokenizer on the stack. */
+/* Do what simhash_tokens_init() does, for a text in the server's encoding. */
 void
 simhash_begin_text(Tokenizer *tokenizer, const FeatureOptions *options,
 				   FeatureTarget target)

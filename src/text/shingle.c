@@ -1,6 +1,6 @@
 /*
  * shingle.c
- *	  Overlapping sequences of n tokens: the features of a text.
+ *	  Overlapping sequences of tokens: the features of a text.
  */
 #include "postgres.h"
 
@@ -9,8 +9,9 @@
 #include "text/shingle.h"
 
 /*
- * A feature is options->size tokens, with a space between two of them unless
- * these are code points.  resize is that of simhash_tokens_init().
+ * Prepare s for one text, whose features go to target.  A feature is
+ * options->size tokens, with a space between two of them unless these are code
+ * points.  resize is that of simhash_tokens_init().
  */
 void
 simhash_shingle_init(Shingler *s, const FeatureOptions *options,
@@ -40,8 +41,8 @@ stretch_length(const Shingler *s, uint32 i, uint32 n)
 
 /*
  * The tokens i .. i + n - 1 must have least .. most bytes: the compiler relies
- * on it.  Set hash[number][i] to hash number of these tokens, for all number <
- * hashes.
+ * on that.  Set hash[number][i] to the hash of these tokens that has this
+ * number, for all number < hashes.
  */
 static pg_attribute_always_inline void
 hash_stretch(const Shingler *s, uint32 i, uint32 n, size_t least, size_t most,
@@ -58,8 +59,7 @@ hash_stretch(const Shingler *s, uint32 i, uint32 n, size_t least, size_t most,
 }
 
 /*
- * Set hash[number][i] to that hash of the tokens i .. i + n - 1, for all i <
- * count and number < hashes.
+ * Do what hash_stretch() does, for all i < count.
  *
  * XXH3 branches on the length: 1 to 3 bytes, 4 to 8, and more.  A processor
  * cannot predict this branch for words: so words are hashed in that order.  The
@@ -109,7 +109,10 @@ hash_stretches_by(const Shingler *s, uint32 n, uint32 count, int hashes,
 		hash_stretch(s, order[2][i], 1, 9, SIZE_MAX, hashes, hash);
 }
 
-/* The same, compiled for each number of hashes: so each seed is a constant. */
+/*
+ * Do what hash_stretches_by() does, compiled for each number of hashes: so each
+ * seed is a constant.
+ */
 static INLINE_HASHES void
 hash_stretches(const Shingler *s, uint32 n, uint32 count, int hashes,
 			   uint64 (*hash)[SHINGLE_TOKENS])
@@ -121,8 +124,9 @@ hash_stretches(const Shingler *s, uint32 n, uint32 count, int hashes,
 }
 
 /*
- * Set weight[i] to the mean of the weights of the tokens of shingle i, rounded
- * down.  weight must have room for SHINGLE_TOKENS.
+ * weight must have room for SHINGLE_TOKENS, and hash[i] be hash number 0 of
+ * shingle i.  Set weight[i] to the mean of the weights of the tokens of shingle
+ * i, rounded down, for all i < shingles.
  */
 static void
 weigh_shingles(const Shingler *s, uint32 shingles, const uint64 *hash,
@@ -201,7 +205,10 @@ simhash_shingle_open_is_stop(const Shingler *s)
 	return simhash_weight_of(s->stops, hash) == 0;
 }
 
-/* Make the complete shingles features; drop tokens that no other needs. */
+/*
+ * Make features of the shingles in the buffer, and drop the tokens that no
+ * shingle to come needs.
+ */
 void
 simhash_shingle_flush(Shingler *s)
 {
@@ -240,7 +247,10 @@ simhash_shingle_make_room(Shingler *s)
 		memcpy(s->bytes, s->space, s->length);
 }
 
-/* If the text has fewer than n tokens, all of it is one feature. */
+/*
+ * The text has ended.  If it has fewer tokens than a shingle, all of it is one
+ * feature.
+ */
 void
 simhash_shingle_finish(Shingler *s)
 {

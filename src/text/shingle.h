@@ -1,6 +1,6 @@
 /*
  * shingle.h
- *	  Overlapping sequences of n tokens: the features of a text.
+ *	  Overlapping sequences of tokens: the features of a text.
  */
 #ifndef SIMHASH_SHINGLE_H
 #define SIMHASH_SHINGLE_H
@@ -10,9 +10,10 @@
 #include "text/weights_table.h"
 
 #define SHINGLE_MAX 64			/* tokens of a shingle */
-#define SHINGLE_BYTES 8192		/* of the buffer: a quarter of an L1 cache */
-#define SHINGLE_TOKENS FEATURES_AT_ONCE /* of the buffer, of four bytes each */
-#define SHINGLE_PIECE 64		/* bytes that are appended at once */
+#define SHINGLE_BYTES 8192		/* of the buffer, at first: a quarter of an L1
+								 * cache */
+#define SHINGLE_TOKENS FEATURES_AT_ONCE /* of the buffer, at most */
+#define SHINGLE_PIECE 64		/* bytes that are appended at once, at most */
 
 /* What the features of a text are. */
 typedef struct FeatureOptions
@@ -26,16 +27,16 @@ typedef struct FeatureOptions
 } FeatureOptions;
 
 /*
- * Tokens gather in a buffer, joined as in a shingle, so that each shingle is
- * a stretch of the buffer.  Whenever the buffer is full, its shingles become
- * features, and all but its last n - 1 tokens are dropped.  If even that leaves
- * no room, the buffer grows.
+ * A shingle is size tokens in a row.  Tokens gather in a buffer, joined as in a
+ * shingle, so that each shingle is a stretch of the buffer.  Whenever the
+ * buffer is full, its shingles become features, and all but its last size - 1
+ * tokens are dropped.  If even that leaves no room, the buffer grows.
  */
 typedef struct Shingler
 {
-	uint32		size;			/* n */
+	uint32		size;			/* tokens of a shingle */
 	uint32		joint;			/* bytes between two tokens: 1, a space, or 0 */
-	bool		complete;		/* has there been a shingle of n tokens? */
+	bool		complete;		/* has there been a shingle of size tokens? */
 	const WeightTable *weights; /* of tokens; NULL: each weighs 1 */
 	const WeightTable *stops;	/* as in FeatureOptions */
 	FeatureTarget target;
@@ -44,14 +45,15 @@ typedef struct Shingler
 	 * The buffer.  Token i begins at start[i], and ends joint bytes before
 	 * start[i + 1].  The open token begins at start[count].
 	 */
-	uint8	   *bytes;			/* space, or memory of resize() */
+	uint8	   *bytes;			/* space; or memory of resize(), if it has
+								 * grown */
 	size_t		length;
 	size_t		capacity;
 	uint32		count;			/* of tokens that have ended */
 	size_t		start[SHINGLE_TOKENS + 1];
 	uint32		place[SHINGLE_TOKENS];	/* character of the text that each
 										 * token begins with */
-	uint32		open_place;		/* that of the open token */
+	uint32		open_place;		/* the same of the open token */
 
 	void	   *(*resize) (void *array, size_t bytes);
 	uint8		space[SHINGLE_BYTES];
@@ -101,7 +103,7 @@ shingle_append_char(Shingler *s, const uint8 bytes[UTF8_MAX], size_t length)
 	s->length += length;
 }
 
-/* End the open token. */
+/* End the open token, and drop it if it is a stop word. */
 static inline void
 shingle_end(Shingler *s)
 {
@@ -119,10 +121,11 @@ shingle_end(Shingler *s)
 }
 
 /*
- * There must be no joint and no open token.  Add a token for each of bytes[0
- * .. length), ASCII, as shingle_append() does.  s->open_place is that of the
- * first of them.  The buffer stays short of SHINGLE_TOKENS: only shingle_end()
- * may reach that, and flushes.
+ * s->joint must be 0, and no token open.  length is SHINGLE_PIECE at most, and
+ * SHINGLE_PIECE bytes must be readable.  Add a token for each of bytes[0 ..
+ * length), which are ASCII.  s->open_place is that of the first of them.  The
+ * buffer stays short of SHINGLE_TOKENS: only shingle_end() may reach that
+ * number, and flushes.
  */
 static inline void
 shingle_add_ascii(Shingler *s, const uint8 *bytes, size_t length)

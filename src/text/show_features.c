@@ -39,7 +39,10 @@ same_feature(const FeatureKey *a, const FeatureKey *b)
 		(a->length == 0 || memcmp(a->bytes, b->bytes, a->length) == 0);
 }
 
-/* Hash all parts: features of one hash may differ in weight, or in bytes. */
+/*
+ * Return a hash of the whole key: features of one hash may differ in weight, or
+ * in bytes.
+ */
 static inline uint32
 feature_hash_key(const FeatureKey *key)
 {
@@ -82,7 +85,7 @@ typedef struct FeatureList
 	size_t		capacity;
 } FeatureList;
 
-/* Append a feature that is not on the list yet, whose bytes are kept. */
+/* Append a feature that is not on the list yet.  Its bytes must stay. */
 static void
 append_feature(FeatureList *list, FeatureKey feature)
 {
@@ -132,7 +135,7 @@ list_feature(const FeatureTarget *target, const uint8 *bytes, size_t length,
 	entry->count++;
 }
 
-/* Error: 22003 if simhash() of these features raises it. */
+/* Error: 22003 if simhash() of these features raises 22003. */
 static void
 check_total(const FeatureList *list)
 {

@@ -16,7 +16,7 @@ PG_FUNCTION_INFO_V1(simhash_text_jaccard);
 PG_FUNCTION_INFO_V1(simhash_text_containment);
 PG_FUNCTION_INFO_V1(simhash_text_cosine);
 
-/* Make set have the features of the texts that are the first two arguments. */
+/* Fill set with the features of the first two arguments, which are texts. */
 static void
 read_texts(FunctionCallInfo fcinfo, const FeatureOptions *options,
 		   FeatureSet *set)
@@ -34,7 +34,7 @@ read_texts(FunctionCallInfo fcinfo, const FeatureOptions *options,
 	}
 }
 
-/* How many features two texts have. */
+/* How many features each of two texts has, and how many both have. */
 typedef struct FeatureCounts
 {
 	uint64		a;
@@ -86,7 +86,7 @@ count_features(FunctionCallInfo fcinfo, FeatureCounts *counts)
 
 /*
  * text_jaccard(a text, b text, weights simhash_weights, words int, chars int):
- * the part that both have, of all features that one has; NULL if a or b has
+ * of all features that a or b has, the part that both have; NULL if a or b has
  * none.
  */
 Datum
@@ -161,8 +161,9 @@ typedef struct CosineSums
 } CosineSums;
 
 /*
- * Add the coordinate of a feature, the vote that simhash() rounds down to units
- * of 2^-16, to the vector of a text.  Return it in units of 2^-32.
+ * Add the coordinate of a feature to the vector of a text, and return the
+ * coordinate, in units of 2^-32: the vote that simhash() rounds down to units
+ * of 2^-16.
  */
 static inline uint128
 add_coordinate(CosineSums *sums, int side, TermFrequency tf, uint64 count,

@@ -1,7 +1,7 @@
 /*
  * sink.h
  *	  Where features go: to what computes with their hashes, or to a function
- *	  that wants to see them.
+ *	  that sees their bytes, too.
  */
 #ifndef SIMHASH_SINK_H
 #define SIMHASH_SINK_H
@@ -46,13 +46,17 @@ typedef void (*FeatureSink) (const FeatureTarget *target, const uint8 *bytes,
 							 size_t length, const uint64 *hash, int64 weight);
 
 /*
- * Where features go.  If take_shingles is not NULL, it takes the features,
- * which must be those of a text.  If sink is not NULL, sink takes each.  Else
- * begin and add_all are called for each number of a hash, with the
- * feature_arg() of that number: so what makes the one half of a fingerprint of
- * 128 bits takes no notice of the other half.  add_all takes the hashes of features, FEATURES_AT_ONCE at
- * most, and reads their weights, 0 .. 2^47, only if begin was told that they
- * are weighted.  begin may be NULL.
+ * Where features go: to one of three.
+ *
+ * If take_shingles is not NULL, take_shingles(arg, ...) takes the features,
+ * which must be those of a text.  If sink is not NULL, sink takes each feature.
+ *
+ * Else add_all is called for each number of a hash, with the feature_arg() of
+ * that number: so what makes one half of a fingerprint takes no notice of the
+ * other half.  add_all(arg, hash, weight, count) takes count features,
+ * FEATURES_AT_ONCE at most.  Weights are 0 .. 2^47.  They are read only if
+ * begin(arg, true) was called before.  begin may be NULL: then no weight is
+ * read.
  */
 struct FeatureTarget
 {
@@ -62,7 +66,8 @@ struct FeatureTarget
 	void		(*begin) (void *arg, bool weighted);
 	void		(*add_all) (void *arg, const uint64 *hash, const int64 *weight,
 							uint32 count);
-	void	   *arg;			/* of sink; or an array, one for each number */
+	void	   *arg;			/* an array for begin and add_all: one element
+								 * for each number of a hash */
 	size_t		arg_size;		/* bytes of one element of that array */
 };
 
@@ -72,7 +77,10 @@ feature_arg(const FeatureTarget *target, int number)
 	return (char *) target->arg + number * target->arg_size;
 }
 
-/* Call once, before feature_add().  Unless weighted, each feature weighs 1. */
+/*
+ * To be called once, before the first feature.  Unless weighted, each feature
+ * weighs 1.
+ */
 static inline void
 feature_begin(const FeatureTarget *target, bool weighted)
 {

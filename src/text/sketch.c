@@ -74,8 +74,8 @@ simhash_sketch_init(Sketch *sketch)
 }
 
 /*
- * Any feature has a value in bin 0, in round SKETCH_BINS at the latest, which is
- * less than PG_UINT64_MAX.
+ * Has the sketch no feature?  Any feature has a value in bin 0, in round
+ * SKETCH_BINS at the latest, which is less than PG_UINT64_MAX.
  */
 static inline bool
 sketch_is_empty(const Sketch *sketch)
@@ -90,9 +90,9 @@ round_prefix(uint32 round)
 }
 
 /*
- * round must be below SKETCH_BINS, and no value of least of a later round.  Put
- * the values of the round into the bins.  Return the number of bins that had no
- * value before.
+ * round must be below SKETCH_BINS, and no value in the bins least[] of a later
+ * round.  Put the values that the mixed hashes mixed[0 .. count) have in the
+ * round into the bins.  Return the number of bins that had no value before.
  */
 static uint32
 fill_any(uint64 *least, const uint64 *mixed, uint32 count, uint32 round)
@@ -109,8 +109,9 @@ fill_any(uint64 *least, const uint64 *mixed, uint32 count, uint32 round)
 		uint32		bin = value >> BIN_SHIFT;
 
 		/*
-		 * Without a branch on whether there was one, or which one is less.
-		 * The highest bit of a round below SKETCH_BINS is 0.
+		 * There is no branch on whether the bin had a value, or which one is
+		 * less.  The highest bit of a bin is 1 only if there was none: of a
+		 * round below SKETCH_BINS this bit is 0.
 		 */
 		filled += least[bin] >> 63;
 		least[bin] = Min(least[bin], new);
@@ -118,7 +119,10 @@ fill_any(uint64 *least, const uint64 *mixed, uint32 count, uint32 round)
 	return filled;
 }
 
-/* Do the same for a later round, whose values go into the bin of the round. */
+/*
+ * Do the same for a round of SKETCH_BINS or more, whose values all go into bin
+ * round - SKETCH_BINS.  Return 1 if that bin had no value before, or 0.
+ */
 static uint32
 fill_one(uint64 *least, const uint64 *mixed, uint32 count, uint32 round)
 {
@@ -134,7 +138,10 @@ fill_one(uint64 *least, const uint64 *mixed, uint32 count, uint32 round)
 	return old == PG_UINT64_MAX;
 }
 
-/* Return the number of rounds until all bins have a value: see Sketch. */
+/*
+ * Return the number of rounds that a batch can still change a bin in: those up
+ * to the latest in any bin of the sketch.
+ */
 static uint32
 needed_rounds(const Sketch *sketch)
 {
@@ -147,9 +154,9 @@ needed_rounds(const Sketch *sketch)
 }
 
 /*
- * least must have no value, and mixed one hash or more.  Fill the bins with the
- * values of mixed[0 .. count).  Values of rounds from rounds on may be left
- * out.
+ * The bins least[] must have no value, and count must be 1 or more.  Fill the
+ * bins with the values of mixed[0 .. count).  Values of round number rounds and
+ * later ones may be left out.
  */
 static void
 fill_bins(uint64 *least, const uint64 *mixed, uint32 count, uint32 rounds)
@@ -166,7 +173,7 @@ fill_bins(uint64 *least, const uint64 *mixed, uint32 count, uint32 rounds)
 	}
 }
 
-/* Add the features whose values are least to the sketch. */
+/* Add the features whose values are in the bins least[] to the sketch. */
 static void
 merge_bins(Sketch *sketch, const uint64 *least)
 {
@@ -176,7 +183,7 @@ merge_bins(Sketch *sketch, const uint64 *least)
 		sketch->least[bin] = Min(sketch->least[bin], least[bin]);
 }
 
-/* count is 1 .. FEATURES_AT_ONCE. */
+/* count must be 1 .. FEATURES_AT_ONCE.  Add count features to the sketch. */
 static void
 sketch_batch(Sketch *sketch, const uint64 *hash, uint32 count)
 {
@@ -198,7 +205,7 @@ sketch_batch(Sketch *sketch, const uint64 *hash, uint32 count)
 	}
 }
 
-/* Sketch the features that wait. */
+/* Put the features that wait into the bins. */
 void
 simhash_sketch_finish(Sketch *sketch)
 {
@@ -226,7 +233,7 @@ simhash_sketch_add(Sketch *sketch, const uint64 *hash, uint32 count)
 	sketch->waiting += count;
 }
 
-/* Add the features of another sketch, finished, whose values are least. */
+/* Add the features of another sketch, finished, whose bins are least[]. */
 void
 simhash_sketch_merge(Sketch *sketch, const uint64 *least)
 {
@@ -246,7 +253,7 @@ simhash_sketch_fingerprint(Sketch *sketch, uint64 *fingerprint)
 	int			bin;
 
 	simhash_sketch_finish(sketch);
-	/* two bins at a time, which do not wait for each other */
+	/* two chains of additions, of which neither waits for the other */
 	for (bin = SKETCH_BINS - 2; bin >= 0; bin -= 2)
 	{
 		even = 4 * even + (sketch->least[bin] >> FINGERPRINT_SHIFT & 1);
@@ -256,6 +263,7 @@ simhash_sketch_fingerprint(Sketch *sketch, uint64 *fingerprint)
 	return !sketch_is_empty(sketch);
 }
 
+/* The add_all of a FeatureTarget: sketch is a Sketch. */
 static void
 add_to_sketch(void *sketch, const uint64 *hash, const int64 *weight,
 			  uint32 count)
@@ -264,8 +272,8 @@ add_to_sketch(void *sketch, const uint64 *hash, const int64 *weight,
 }
 
 /*
- * Where features go that shall be in the set, by each of their hashes in the
- * Sketch of its number; their weights do not count.
+ * Return a target that adds features to sketch[0 .. hashes), by each of their
+ * hashes to the sketch of its number.  Their weights do not count.
  */
 FeatureTarget
 simhash_sketch_target(Sketch *sketch, int hashes)

@@ -12,17 +12,18 @@
 
 #define SKETCH_BINS HALF_BITS
 #define SKETCH_ROUNDS (2 * SKETCH_BINS)
-#define SKETCH_WAITING 60		/* features that wait for others: a Sketch is
-								 * below 1024 bytes then */
+#define SKETCH_WAITING 60		/* features that wait for others at most: a
+								 * Sketch has less than 1024 bytes */
 
 /*
- * The least that any feature has put into each bin: a value, below its round in
- * the highest 7 bits.  So the least is one of the earliest round, and the order
- * in which rounds and features are gone through does not matter.
+ * Each bin keeps the least number that any feature has put there.  The highest
+ * 7 bits of the number are the round, and the others are of the value.  So the
+ * least one is of the earliest round, and the order in which features and
+ * rounds come does not matter.
  */
 typedef struct Sketch
 {
-	uint64		least[SKETCH_BINS]; /* PG_UINT64_MAX: none */
+	uint64		least[SKETCH_BINS]; /* the bins; PG_UINT64_MAX: no number */
 	uint32		waiting;		/* number of features that wait */
 	uint64		hash[SKETCH_WAITING];	/* of these */
 } Sketch;

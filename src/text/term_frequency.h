@@ -17,7 +17,7 @@ typedef enum TermFrequency
 extern int64 simhash_log_factor(uint64 count);
 
 /*
- * Return how often count occurrences count, in units of 2^-16; 0 if there is
+ * Return how many times count occurrences count by tf, in units of 2^-16: 0 for
  * none, without a branch, as nobody can predict which of two texts has a
  * feature.
  */

@@ -67,7 +67,7 @@ add_unspaced(Tokenizer *t, const uint8 bytes[UTF8_MAX], size_t length)
 	}
 	memcpy(t->previous, bytes, UTF8_MAX);
 	t->previous_length = length;
-	/* the next token begins with it */
+	/* the next token begins with this code point */
 	t->shingler.open_place = t->at;
 }
 
@@ -115,7 +115,7 @@ add_utf8(Tokenizer *t, uint8 properties, const uint8 bytes[UTF8_MAX],
 	}
 }
 
-/* Add a code point that the normaliser emits; arg is the Tokenizer. */
+/* The emit of the normaliser: add a code point; arg is the Tokenizer. */
 static void
 add_codepoint(void *arg, uint32 cp)
 {
@@ -127,7 +127,10 @@ add_codepoint(void *arg, uint32 cp)
 	add_utf8(t, unicode_class(cp), bytes, length);
 }
 
-/* length is FOLD_BYTES at most.  SHINGLE_PIECE bytes must be readable. */
+/*
+ * Add folded[0 .. length), a run of ASCII letters and digits.  length is
+ * FOLD_BYTES at most.  SHINGLE_PIECE bytes must be readable.
+ */
 static inline void
 add_ascii(Tokenizer *t, const uint8 *folded, size_t length)
 {
@@ -280,9 +283,10 @@ feed_codepoints(Tokenizer *t, const uint8 *from, const uint8 *end, bool last)
 }
 
 /*
- * Prepare t for one text, whose features go to target.  feature_begin(target)
- * must come before the first feature, weighted if options->weights is not
- * NULL.  The tables of options must stay as long as t is used.
+ * Prepare t for one text, whose features go to target.  feature_begin() must
+ * come before the first feature, weighted if options->weights is not NULL.  t
+ * must stay where it is, and the tables of options must stay as long as t is
+ * used.
  *
  * What outgrows t, a combining sequence or a feature, is in memory of resize():
  * resize(NULL, bytes) allocates, resize(array, bytes) enlarges, and

@@ -29,7 +29,7 @@ typedef struct CachedWeights
 {
 	struct CachedWeights *next; /* used less recently */
 	MemoryContext context;		/* of this and of its table */
-	size_t		bytes;			/* of this context */
+	size_t		bytes;			/* of context */
 	WeightsDigest digest;
 	bool		is_stop_list;	/* is each weight 0 or 1? */
 	WeightTable table;
@@ -88,8 +88,9 @@ is_stop_weight(double weight)
 }
 
 /*
- * The table must have more places than the value has tokens.  Of two tokens
- * with one hash, the first in the order of their bytes counts.
+ * entry->table must have more places than the value of reader has tokens.  Add
+ * these tokens.  Of two tokens with one hash, the first in the order of their
+ * bytes counts.
  */
 static void
 fill_table(CachedWeights *entry, WeightsReader *reader)
@@ -173,7 +174,10 @@ trim_cache(void)
 	}
 }
 
-/* The entry is valid until the next call of this function. */
+/*
+ * Return the entry of the argument with that number, which is not null.  The
+ * entry is valid until the next call of this function.
+ */
 static const CachedWeights *
 cached_weights(FunctionCallInfo fcinfo, int argument)
 {
@@ -199,7 +203,11 @@ cached_weights(FunctionCallInfo fcinfo, int argument)
 	return entry;
 }
 
-/* The table is valid until the next call of this function or of the next. */
+/*
+ * Return the table of the argument with that number, which is not null.  The
+ * table is valid until the next call of this function, or of
+ * simhash_cached_stops().
+ */
 const WeightTable *
 simhash_cached_weights(FunctionCallInfo fcinfo, int argument)
 {

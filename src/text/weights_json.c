@@ -77,7 +77,7 @@ simhash_excerpt(const uint8 *bytes, size_t length)
 	return buf.data;
 }
 
-/* Raise that the input lacks what at the place at.  Return false. */
+/* Error: 22P02, as what should stand at the place at.  Return false. */
 static bool
 expected_at(Parser *p, const char *what, const char *at)
 {
@@ -113,7 +113,7 @@ next_token(Parser *p)
 	return p->token;
 }
 
-/* The last token is no key: raise the error that says why. */
+/* The last token is no key.  Error: 22P02, which says why.  Return false. */
 static bool
 wrong_key(Parser *p)
 {
@@ -201,7 +201,10 @@ unescape(char c)
 	return name ? characters[name - names] : c;
 }
 
-/* There is room: no escape is shorter than the UTF-8 of its character. */
+/*
+ * Set p->key to the last token, without escapes.  Return false on error.  There
+ * is room: no escape is shorter than the UTF-8 of its character.
+ */
 static bool
 decode_key(Parser *p)
 {
@@ -233,7 +236,10 @@ decode_key(Parser *p)
 	return true;
 }
 
-/* Set *weight to the last token, as the weight of p->key. */
+/*
+ * Set *weight to the last token, as the weight of p->key.  Return false on
+ * error.
+ */
 static bool
 read_weight(Parser *p, double *weight)
 {
@@ -279,8 +285,8 @@ take_key_token(const FeatureTarget *target, const uint8 *bytes, size_t length,
 }
 
 /*
- * Add p->key: as the default weight if the key is empty, else as the one token
- * that it normalises to.
+ * Add weight: as the default if p->key is empty, and else as that of the one
+ * token that p->key normalises to.  Return false on error.
  */
 static bool
 add_weight(Parser *p, double weight)
@@ -366,9 +372,9 @@ read_object(Parser *p)
 }
 
 /*
- * json is in the server's encoding.  Return NULL for an error that escontext
- * takes: 22P02, or 22023 for a weight out of range.  Error: 54000 for a value
- * of more than 1 GB.
+ * Return the value that json says, which is in the server's encoding.  Return
+ * NULL for an error that escontext takes: 22P02, or 22023 for a weight out of
+ * range.  Error: 54000 for a value of more than 1 GB.
  */
 struct varlena *
 simhash_weights_parse(const char *json, Node *escontext)
@@ -398,7 +404,7 @@ simhash_weights_parse(const char *json, Node *escontext)
 	return value;
 }
 
-/* Append a key and its weight to an object that is open in buf. */
+/* Append a token and its weight to an object that is open in buf. */
 static void
 write_entry(StringInfo buf, const uint8 *token, size_t length, double weight)
 {
@@ -413,7 +419,10 @@ write_entry(StringInfo buf, const uint8 *token, size_t length, double weight)
 	appendStringInfo(buf, "\": %s", number);
 }
 
-/* value may be packed, not compressed.  DEFAULT_REST is left out. */
+/*
+ * value may be packed, but not compressed.  Append value to buf as JSON.  A
+ * default weight of DEFAULT_REST is left out.
+ */
 void
 simhash_weights_write(StringInfo buf, const struct varlena *value)
 {

@@ -17,8 +17,9 @@
 #define AHEAD 16
 
 /*
- * count must be a power of two, 2 at least.  seed must be secret, for
- * first_bucket(); rest is the weight of a token that is not in the table.
+ * count, the number of buckets, must be a power of two, 2 at least.  seed must
+ * be secret, for first_bucket().  rest is the weight of a token that is not in
+ * the table.
  */
 void
 simhash_weights_init(WeightTable *table, WeightBucket *buckets, uint64 count,
@@ -32,7 +33,10 @@ simhash_weights_init(WeightTable *table, WeightBucket *buckets, uint64 count,
 	table->rest = rest;
 }
 
-/* bucket->weight[i] if bucket->hash[i] is hash, else other; no branch. */
+/*
+ * Return bucket->weight[i] if bucket->hash[i] is hash, and else other, without
+ * a branch.
+ */
 static inline int64
 choose_weight(const WeightBucket *bucket, int i, uint64 hash, int64 other)
 {
@@ -42,9 +46,10 @@ choose_weight(const WeightBucket *bucket, int i, uint64 hash, int64 other)
 }
 
 /*
- * Return the weight of the token, -1 if there is none, without a branch, which
- * could not be predicted.  A free place has the weight -1, and any hash.
- * Places are taken from the first on: the token has the first with its hash.
+ * Return the weight of the token with the hash, or -1 if the bucket has no such
+ * token, without a branch, which could not be predicted.  A free place has the
+ * weight -1, and any hash.  Places are taken from the first on: the token has
+ * the first with its hash.
  */
 static inline int64
 bucket_weight(const WeightBucket *bucket, uint64 hash)
@@ -71,7 +76,10 @@ first_bucket(const WeightTable *table, uint64 hash)
 	return (hash * table->multiplier) >> table->shift;
 }
 
-/* At least one bucket must not be full: there the search ends. */
+/*
+ * At least one bucket must not be full: there the search ends.  Return the
+ * weight of the token with the hash, and table->rest if there is none.
+ */
 static inline int64
 look_up(const WeightTable *table, uint64 hash)
 {
@@ -89,14 +97,14 @@ look_up(const WeightTable *table, uint64 hash)
 	}
 }
 
-/* Return table->rest if the token is not in the table. */
+/* Return the weight of the token with the hash. */
 int64
 simhash_weight_of(const WeightTable *table, uint64 hash)
 {
 	return look_up(table, hash);
 }
 
-/* Set weight[i] by hash[i], for all i < count.  The arrays do not overlap. */
+/* Set weight[i] to the weight of the token with hash[i], for all i < count. */
 void
 simhash_weights_of(const WeightTable *table, const uint64 *hash, int64 *weight,
 				   uint32 count)
@@ -113,7 +121,7 @@ simhash_weights_of(const WeightTable *table, const uint64 *hash, int64 *weight,
 	}
 }
 
-/* A place must be free.  Add a token, unless the table has it already. */
+/* A place must be free.  Add a token, unless there is one with the hash. */
 void
 simhash_weights_add(WeightTable *table, uint64 hash, int64 weight)
 {

@@ -7,7 +7,7 @@
 
 #define WEIGHT_BUCKET 4			/* tokens of a bucket */
 
-/* As long as a cache line; the caller aligns buckets to cache lines. */
+/* A bucket is as long as a cache line, to which the caller aligns buckets. */
 typedef struct WeightBucket
 {
 	uint64		hash[WEIGHT_BUCKET];

@@ -49,7 +49,10 @@ sort_tokens(TokenWeight *tokens, size_t count)
 	}
 }
 
-/* SHA-256, as two values must not pass for one even if somebody tries. */
+/*
+ * Return the digest of bytes[0 .. length): by SHA-256, as two values must not
+ * pass for one even if somebody tries.
+ */
 static WeightsDigest
 digest_bytes(const char *bytes, size_t length)
 {
@@ -128,7 +131,10 @@ simhash_weights_pack(TokenWeight *tokens, size_t count, double rest,
 	return value;
 }
 
-/* value may be compressed or out of line.  Only the digest is fetched. */
+/*
+ * Return the digest of value, which may be compressed or out of line: only the
+ * digest is fetched.
+ */
 WeightsDigest
 simhash_weights_digest(struct varlena *value)
 {
@@ -142,8 +148,8 @@ simhash_weights_digest(struct varlena *value)
 }
 
 /*
- * value may be packed, but not compressed or out of line, and must stay as
- * long as the reader and its tokens are used.
+ * value may be packed, but not compressed or out of line.  Return a reader of
+ * its tokens.  value must stay as long as the reader and its tokens are used.
  */
 WeightsReader
 simhash_weights_read(const struct varlena *value)
@@ -155,7 +161,7 @@ simhash_weights_read(const struct varlena *value)
 	return reader;
 }
 
-/* Return the next token.  To be called header.count times at most. */
+/* Return the next token.  reader->header.count calls are allowed. */
 TokenWeight
 simhash_weights_next(WeightsReader *reader)
 {

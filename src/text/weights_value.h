@@ -9,7 +9,7 @@
 typedef struct TokenWeight
 {
 	const uint8 *token;			/* normalised, in UTF-8 */
-	uint32		length;
+	uint32		length;			/* of token, in bytes */
 	double		weight;
 } TokenWeight;
 

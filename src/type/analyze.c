@@ -116,8 +116,8 @@ store_densities(VacAttrStats *stats, const Fingerprint *fingerprints,
 }
 
 /*
- * AnalyzeAttrComputeStatsFunc.  PostgreSQL uses three of the five slots for a
- * column of a type that has an order.
+ * An AnalyzeAttrComputeStatsFunc.  For a column of a type that has an order,
+ * PostgreSQL uses three of the five slots of statistics.
  */
 static void
 compute_statistics(VacAttrStats *stats, AnalyzeAttrFetchFunc fetch, int rows,

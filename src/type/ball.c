@@ -46,7 +46,8 @@ skip_space(const char *input)
 }
 
 /*
- * White space may stand around each part.  strtol() clamps too large a radius.
+ * Read (centre,radius).  Return false for anything else.  White space may stand
+ * around each of the four.  strtol() clamps too large a radius.
  */
 static bool
 ball_from_text(const char *input, Fingerprint *centre, int32 *radius)
@@ -130,7 +131,7 @@ hamming_ball_send(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
 }
 
-/* hamming_ball(centre simhash64, radius bigint), and with 128 */
+/* hamming_ball(centre simhash64, radius bigint), and hamming_ball_128() */
 Datum
 hamming_ball_make(PG_FUNCTION_ARGS)
 {

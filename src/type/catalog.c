@@ -44,8 +44,8 @@ simhash_find_operator(Oid schema, const char *name, Oid left, Oid right)
 }
 
 /*
- * Return how many bits a fingerprint of the type has, which is one of those in
- * the schema that the function is in; 0 if it is no type of fingerprints.
+ * Return how many bits a fingerprint of the type has; 0 if type is neither
+ * simhash64 nor simhash128 in the schema of function.
  */
 int
 simhash_bits(Oid function, Oid type)

@@ -37,7 +37,7 @@
 #define rd_locator rd_node
 #endif
 
-/* Before PostgreSQL 16 each module declared it itself. */
+/* Before PostgreSQL 16 each module declared _PG_init() itself. */
 #if PG_VERSION_NUM < 160000
 extern PGDLLEXPORT void _PG_init(void);
 #endif
@@ -48,7 +48,7 @@ extern PGDLLEXPORT void _PG_init(void);
 	tuplesort_getdatum(state, forward, value, isnull, abbreviated)
 #endif
 
-/* Before PostgreSQL 16 the caller had to see whether all had been read. */
+/* Before PostgreSQL 16 the caller had to check the number of bytes read. */
 #if PG_VERSION_NUM < 160000
 #define BufFileReadExact(file, to, size) \
 	do \
@@ -81,7 +81,7 @@ extern PGDLLEXPORT void _PG_init(void);
 #define RestrictSearchPath() ((void) 0)
 #endif
 
-/* From PostgreSQL 17 on, statistics tell the length of an array. */
+/* From PostgreSQL 17 on, the length of an array is that of its statistics. */
 #if PG_VERSION_NUM < 170000
 #define estimate_array_length(root, array) estimate_array_length(array)
 #endif
@@ -131,7 +131,7 @@ extern PGDLLEXPORT void _PG_init(void);
 #define PG_RETURN_AM_ROUTINE(routine) PG_RETURN_POINTER(routine)
 #endif
 
-/* PostgreSQL 19 takes options of the scan. */
+/* From PostgreSQL 19 on, a parallel scan has options. */
 #if PG_VERSION_NUM < 190000
 #define table_beginscan_parallel(relation, scan, flags) \
 	table_beginscan_parallel(relation, scan)
@@ -143,8 +143,8 @@ extern PGDLLEXPORT void _PG_init(void);
 #endif
 
 /*
- * From PostgreSQL 18 on a path counts what is disabled below it.  That of a scan
- * counts 1 at most.
+ * From PostgreSQL 18 on a path counts what is disabled in it.  A path of a scan
+ * that PostgreSQL makes counts 1 at most.
  */
 #if PG_VERSION_NUM >= 180000
 #define disable_path(path) ((path)->disabled_nodes = 2)

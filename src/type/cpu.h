@@ -30,9 +30,9 @@
 #include <immintrin.h>
 
 /*
- * A function with one of these may use the instructions, and must not be
- * called before CPU_HAS() has told that the processor has them.  A function
- * that is inlined into another may use no more than the other.
+ * A function with one of these attributes may use these instructions.  It must
+ * not be called unless CPU_HAS() is true for them.  A function that is inlined
+ * into another may use no more than the other.
  */
 #define TARGET_POPCNT __attribute__((target("popcnt")))
 #define TARGET_AVX2 __attribute__((target("avx2")))
@@ -50,7 +50,7 @@
 
 #endif							/* not SIMHASH_PORTABLE */
 
-/* Let the processor fetch the cache line of an address, any address at all. */
+/* Let the processor fetch a cache line.  address need not be a valid one. */
 static inline void
 cpu_prefetch(const void *address)
 {

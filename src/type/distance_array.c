@@ -138,7 +138,10 @@ static const MatchRoutines popcnt = {match_popcnt, count_popcnt, 20};
 #endif
 
 #if FINGERPRINT_WORDS == 2
-/* Return a fingerprint.  To load it just after it was stored would be slow. */
+/*
+ * Return a fingerprint from its two words: to load a fingerprint that has just
+ * been stored would be slow.
+ */
 static inline __m128i
 two_words(Fingerprint fingerprint)
 {
@@ -147,7 +150,7 @@ two_words(Fingerprint fingerprint)
 }
 #endif
 
-/* Return a fingerprint as often as there is room. */
+/* Return as many copies of a fingerprint as there is room for. */
 TARGET_AVX2 static inline __m256i
 all_four(Fingerprint fingerprint)
 {
@@ -159,8 +162,8 @@ all_four(Fingerprint fingerprint)
 }
 
 /*
- * Return for each of four words how many bits differ from that of centres
- * (Mula, Kurz and Lemire 2018).
+ * Return for each of four words how many of its bits differ from the word of
+ * centres at its place (Mula, Kurz and Lemire 2018).
  *
  * more[h] = 4 + bits of h, less[h] = 4 - bits of h.  So more[lower half] -
  * less[upper half] is the number of bits of the byte.  _mm256_sad_epu8() adds
@@ -185,8 +188,8 @@ differences_of_four(__m256i words, __m256i centres)
 }
 
 /*
- * Return the distances of the fingerprints of four words, in each word, from
- * the differences of these.
+ * differences has how many bits of each of four words differ.  Return the
+ * distance of the fingerprint that a word is of, for each word.
  */
 TARGET_AVX2 static inline __m256i
 distances_of_four(__m256i differences)
@@ -208,9 +211,9 @@ four_below(__m256i numbers, __m256i limits)
 }
 
 /*
- * Return bits for the differences of four words: the first bit of each
- * fingerprint is set if its distance is below the limit, and all other bits are
- * 0.
+ * differences has how many bits of each of four words differ.  Return a bit for
+ * each word: that of a fingerprint's first word is set if the distance of the
+ * fingerprint is below the limit, and all others are 0.
  */
 TARGET_AVX2 static inline unsigned
 four_within(__m256i differences, __m256i limits)
@@ -467,17 +470,17 @@ hamming_count(const Fingerprint *fingerprints, int count, Fingerprint centre,
 }
 
 /*
- * About how many comparisons take as long as sorting a fingerprint by one part
- * of its bits: by this number the join chooses how it cuts them.
+ * Return about how many comparisons take as long as sorting a fingerprint by
+ * some of its bits.  By this number the join chooses how often it cuts them.
  *
  * Measured with simhash_cluster at k = 8 and 1 M random fingerprints: a sort,
  * with all else that is done for a group, takes 12 to 30 ns a fingerprint.  A
  * comparison takes 0.25 ns with AVX-512, 0.45 with AVX2, 1.3 with POPCNT and
  * 2.9 with neither.  The number for NEON is an estimate from its instructions.
  *
- * Here two levels are best: AVX2 and POPCNT take 1.2 and 2.8 times as long as
- * AVX-512 with two, and both take 3.6 times as long with three.  Below 17 the
- * join would choose three.
+ * For these fingerprints two levels of cuts are best: AVX2 and POPCNT take 1.2
+ * and 2.8 times as long as AVX-512 with two, and both take 3.6 times as long
+ * with three.  Below 17 the join would choose three.
  *
  * Two words take a bit more than twice as long, and a sort takes about the same
  * time: with AVX-512, at k = 16 of 128 bits, as long as 15 to 20 comparisons.

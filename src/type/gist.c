@@ -61,6 +61,7 @@ read_key(Datum datum)
 	return bounds;
 }
 
+/* Let bounds hold the members of more, too. */
 static void
 extend(HammingBounds *bounds, const HammingBounds *more)
 {
@@ -198,10 +199,10 @@ compare_items(const void *a, const void *b)
 }
 
 /*
- * Return where to cut items, which are sorted by value.  The cut is in the
- * middle third, between the two neighbours that differ in the highest bit: so
- * the members of each half have many leading bits in common.  Of several such
- * places, the one nearest to the middle is taken.
+ * items must be sorted by value.  Return where to cut: in the middle third,
+ * between the two neighbours that differ in the highest bit.  So the members of
+ * each side have many leading bits in common.  Of several such places, the one
+ * nearest to the middle is taken.
  */
 static int
 choose_cut(const SplitItem *items, int count)
@@ -212,8 +213,8 @@ choose_cut(const SplitItem *items, int count)
 
 	for (i = Max(count / 3, 1); i <= Min(count - count / 3, count - 1); i++)
 	{
-		uint64		parts = items[i - 1].bounds.lo ^ items[i].bounds.lo;
-		int			bit = parts == 0 ? -1 : pg_leftmost_one_pos64(parts);
+		uint64		differs = items[i - 1].bounds.lo ^ items[i].bounds.lo;
+		int			bit = differs == 0 ? -1 : pg_leftmost_one_pos64(differs);
 
 		if (bit > cut_bit ||
 			(bit == cut_bit && abs(2 * i - count) < abs(2 * cut - count)))

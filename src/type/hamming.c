@@ -7,8 +7,9 @@
 #include "type/hamming.h"
 
 /*
- * Return the number of words of length bits within radius, -1 or more, of a
- * word: the sum over i <= radius of C(bits, i).  bits need not be whole.
+ * radius is -1 or more.  Return how many numbers of that many bits are within
+ * radius of one of them: the sum over i <= radius of C(bits, i).  bits need not
+ * be whole.
  */
 double
 hamming_ball_size(double bits, int radius)
@@ -26,8 +27,8 @@ hamming_ball_size(double bits, int radius)
 }
 
 /*
- * Clear the highest bits that are set, *n of them, or all if these are fewer;
- * subtract their number from *n.
+ * Return bits without the highest *n of those that are set, or 0 if fewer are.
+ * Subtract from *n how many were cleared.
  */
 static Fingerprint
 clear_highest(Fingerprint bits, int *n)
@@ -46,7 +47,10 @@ clear_highest(Fingerprint bits, int *n)
 	return result;
 }
 
-/* bits has n bits set or more.  Return the place of the n-th highest. */
+/*
+ * n is 1 or more, and bits has n bits set or more.  Return the number of the
+ * n-th highest of these, counted from the lowest bit.
+ */
 static int
 nth_highest_bit(Fingerprint bits, int n)
 {
@@ -54,16 +58,16 @@ nth_highest_bit(Fingerprint bits, int n)
 	return fingerprint_leftmost_one(clear_highest(bits, &n));
 }
 
-/* Distances that are allowed: the whole one, and that in the leading block. */
+/* Distances that are allowed. */
 typedef struct Radii
 {
-	int			whole;
-	int			leading;
+	int			whole;			/* in all bits */
+	int			leading;		/* in the bits of block */
 	Fingerprint block;			/* the bits of the leading block */
 } Radii;
 
 /*
- * Find the lowest bit i >= p at which a word x within the radii may leave
+ * Find the lowest bit i >= p at which an x within the radii *left may leave
  * from: from has 0 at i, x has 1, and x equals from above i.  Return i, and
  * subtract from *left the distances of x to the centre above i and at i.
  * Return HAMMING_BITS if there is no such bit.
@@ -102,12 +106,12 @@ lowest_turn(Fingerprint centre, Fingerprint from, int p, Radii *left)
 }
 
 /*
- * Return the least word within the radii left of bits, which are the bits of
- * the centre below the turn: clear the highest bits that are set while the
- * radii allow it.
+ * bits are those of the centre below the turn.  Return the least number whose
+ * distance to bits is within the radii left: clear the highest bits that are
+ * set, as long as the radii allow it.
  */
 static Fingerprint
-least_word(Fingerprint bits, Radii left)
+least_within(Fingerprint bits, Radii left)
 {
 	int			leading = Min(left.leading, left.whole);
 	int			rest = left.whole - leading;
@@ -118,9 +122,9 @@ least_word(Fingerprint bits, Radii left)
 }
 
 /*
- * Set *next to the least x >= from that is within radius of the centre, and in
- * the bits of the leading block, which leading has, within leading_radius; both
- * radii are 0 or more.  Return false if there is none.
+ * Both radii are 0 or more.  Set *next to the least x >= from that is within
+ * radius of the centre, and within leading_radius in the bits that leading has
+ * set.  Return false if there is none.
  *
  * Such an x is from itself, or it first leaves from at some bit i where from
  * has 0 and x has 1.  Above i, x equals from.  The lower i is, the less x is:
@@ -162,6 +166,6 @@ hamming_ball_next(Fingerprint centre, Fingerprint leading, int leading_radius,
 	if (i == HAMMING_BITS)
 		return false;
 	bit = fingerprint_bit(i);
-	*next = (from & ~(bit - 1)) | bit | least_word(centre & (bit - 1), left);
+	*next = (from & ~(bit - 1)) | bit | least_within(centre & (bit - 1), left);
 	return true;
 }

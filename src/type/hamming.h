@@ -36,7 +36,10 @@ hamming_radius(int64 k)
 #define HAMMING_MIN_BLOCKS 3
 #define HAMMING_MAX_BLOCKS 8
 
-/* Return how many bits are before a block, 0 .. blocks; blocks is in range. */
+/*
+ * blocks is HAMMING_MIN_BLOCKS .. HAMMING_MAX_BLOCKS, and block 0 .. blocks.
+ * Return how many bits are higher than those of the block.
+ */
 static inline int
 hamming_block_start(int blocks, int block)
 {
@@ -50,14 +53,17 @@ hamming_block_width(int blocks, int block)
 		hamming_block_start(blocks, block);
 }
 
-/* Return the bits before all others, width of them, 1 or more. */
+/*
+ * width is 1 .. HAMMING_BITS.  Return the fingerprint that has only its highest
+ * width bits set.
+ */
 static inline Fingerprint
 hamming_leading_bits(int width)
 {
 	return FINGERPRINT_ALL_BITS << (HAMMING_BITS - width);
 }
 
-/* Rotate by 0 .. HAMMING_BITS: what is after that many bits comes first. */
+/* bits is 0 .. HAMMING_BITS.  Rotate a fingerprint to the left by bits. */
 static inline Fingerprint
 hamming_rotate(Fingerprint fingerprint, int bits)
 {

@@ -2,9 +2,9 @@
  * selectivity.c
  *	  How many rows lie within a Hamming ball.
  *
- * For a fingerprint q and a radius k, chance puts a part of the rows there: the
- * volume of the ball, sum over i <= k of C(64, i), over 2^64, or the same with
- * 128.  Chance knows nothing of duplicates.
+ * Chance puts this part of the rows within k of a fingerprint q: the volume of
+ * the ball, sum over i <= k of C(64, i), over 2^64, or the same with 128.
+ * Duplicates come on top.
  *
  * - Where q is not known, as in a join, ANALYZE has counted the pairs of rows
  *   that are within k of each other (analyze.c).  The estimate is this part, or
@@ -151,7 +151,7 @@ typedef struct StoredValues
 } StoredValues;
 
 /*
- * Add the values of a kind.
+ * Add the values of a slot of statistics of that kind.
  *
  * Statistics are used without statistic_proc_security_check(): all that could
  * be asked of them here is a leakproof function.
@@ -207,7 +207,7 @@ read_values(VariableStatData *variable)
 	return stored;
 }
 
-/* Return the step through count values that comes by all, or by 256 to 511. */
+/* Return the step through count values that visits 511 of them at most. */
 static int
 step_of(int count)
 {
@@ -216,8 +216,8 @@ step_of(int count)
 
 /*
  * Return the greatest part of the pairs of two columns' values that can be
- * within the radius, by their stored values.  Where no pair of these is, three
- * pairs may be.
+ * within the radius, by their stored values.  Where none of n pairs is, 3 / n
+ * can be: the rule of three.
  */
 static double
 greatest_density(VariableStatData *a, VariableStatData *b, int32 radius)
@@ -328,13 +328,14 @@ column_fraction(VariableStatData *variable, const KnownBall *ball)
 
 /*
  * args are the two arguments of a clause, which holds where the one of the
- * relation varRelid is within the ball.  Return the selectivity of the clause.
- * know(&known, other) adds to the ball what the other argument tells.
+ * relation varRelid is within a ball.  ball is what is known before.
+ * learn(&known, other) adds what the other argument says.  Return the
+ * selectivity of the clause.
  */
 static Selectivity
 restriction_selectivity_of(PlannerInfo *root, List *args, int varRelid,
 						   const KnownBall *ball,
-						   void (*know) (KnownBall *ball, Node *other))
+						   void (*learn) (KnownBall *ball, Node *other))
 {
 	VariableStatData variable;
 	Node	   *other;
@@ -345,14 +346,14 @@ restriction_selectivity_of(PlannerInfo *root, List *args, int varRelid,
 	if (!get_restriction_variable(root, args, varRelid, &variable, &other,
 								  &on_left))
 		return ball_fraction(known.radius, DEFAULT_NUM_DISTINCT);
-	know(&known, other);
+	learn(&known, other);
 	selectivity = column_fraction(&variable, &known);
 	ReleaseVariableStats(variable);
 	CLAMP_PROBABILITY(selectivity);
 	return selectivity;
 }
 
-/* Of m partners that are to be expected: the part of the rows that has any. */
+/* Return the part of the rows with a partner, if a row has m on average. */
 static double
 has_any(double m)
 {
@@ -426,9 +427,9 @@ known_value(KnownBall *ball, Node *node, int length, Datum *value)
 	return true;
 }
 
-/* Take the centre from the other side of %, or of simhash_within(). */
+/* other is the second argument of %, or of simhash_within(): the centre. */
 static void
-know_centre(KnownBall *ball, Node *other)
+learn_centre(KnownBall *ball, Node *other)
 {
 	Datum		value;
 
@@ -440,7 +441,7 @@ know_centre(KnownBall *ball, Node *other)
 }
 
 static void
-know_radius(KnownBall *ball, Node *radius)
+learn_radius(KnownBall *ball, Node *radius)
 {
 	Datum		value;
 
@@ -449,16 +450,16 @@ know_radius(KnownBall *ball, Node *radius)
 		ball->radius = hamming_radius(DatumGetInt64(value));
 }
 
-/* Take centre and radius from a ball, or from hamming_ball(centre, radius). */
+/* other is a ball, or hamming_ball(centre, radius). */
 static void
-know_ball(KnownBall *ball, Node *other)
+learn_ball(KnownBall *ball, Node *other)
 {
 	Datum		value;
 
 	if (IsA(other, FuncExpr) && list_length(((FuncExpr *) other)->args) == 2)
 	{
-		know_radius(ball, lsecond(((FuncExpr *) other)->args));
-		know_centre(ball, linitial(((FuncExpr *) other)->args));
+		learn_radius(ball, lsecond(((FuncExpr *) other)->args));
+		learn_centre(ball, linitial(((FuncExpr *) other)->args));
 	}
 	else if (known_value(ball, other, sizeof(HammingBall), &value))
 	{
@@ -468,15 +469,13 @@ know_ball(KnownBall *ball, Node *other)
 	}
 }
 
-/*
- * Return the radius of a ball; SIMHASH_NEAR_RADIUS where it is not known yet.
- */
+/* Return the radius of a ball; SIMHASH_NEAR_RADIUS if that is not known yet. */
 int32
 hamming_known_radius(Node *ball)
 {
 	KnownBall	known = {.radius = SIMHASH_NEAR_RADIUS};
 
-	know_ball(&known, ball);
+	learn_ball(&known, ball);
 	return known.radius;
 }
 
@@ -489,7 +488,7 @@ hamming_within_selectivity(SupportRequestSelectivity *request)
 	Node	   *radius = estimate_expression_value(root, lthird(request->args));
 	KnownBall	ball = {.radius = SIMHASH_NEAR_RADIUS};
 
-	know_radius(&ball, radius);
+	learn_radius(&ball, radius);
 	if (request->is_join)
 		request->selectivity =
 			join_selectivity_of(root, args, request->jointype, request->sjinfo,
@@ -497,7 +496,7 @@ hamming_within_selectivity(SupportRequestSelectivity *request)
 	else
 		request->selectivity =
 			restriction_selectivity_of(root, args, request->varRelid, &ball,
-									   know_centre);
+									   learn_centre);
 }
 
 /* Does the operator take a ball, and not two fingerprints? */
@@ -522,8 +521,8 @@ simhash_restrict(PG_FUNCTION_ARGS)
 	KnownBall	ball = {.radius = SIMHASH_NEAR_RADIUS};
 
 	PG_RETURN_FLOAT8(restriction_selectivity_of(root, args, varRelid, &ball,
-												takes_ball(opno) ? know_ball :
-												know_centre));
+												takes_ball(opno) ? learn_ball :
+												learn_centre));
 }
 
 Datum
@@ -538,8 +537,8 @@ simhash_join(PG_FUNCTION_ARGS)
 
 	if (takes_ball(opno))
 	{
-		know_ball(&ball, linitial(args));
-		know_ball(&ball, lsecond(args));
+		learn_ball(&ball, linitial(args));
+		learn_ball(&ball, lsecond(args));
 	}
 	PG_RETURN_FLOAT8(join_selectivity_of(root, args, jointype, sjinfo,
 										 ball.radius));

@@ -11,7 +11,7 @@
 #include "type/compat.h"
 #include "type/hamming.h"
 
-/* The bytes of a fingerprint in network order: the highest word first. */
+/* Read a fingerprint from its bytes in network order. */
 static inline Fingerprint
 simhash_read_bytes(const void *bytes)
 {
@@ -64,7 +64,7 @@ DatumGetSimhash(Datum d)
 	return simhash_read_bytes(DatumGetPointer(d));
 }
 
-/* The datum is in the current memory context. */
+/* The bytes are in the current memory context. */
 static inline Datum
 SimhashGetDatum(Fingerprint fingerprint)
 {
@@ -128,6 +128,7 @@ hamming_in_ball(const HammingBall *ball, Fingerprint fingerprint)
 	return hamming_distance(ball->centre, fingerprint) <= ball->radius;
 }
 
+/* Is the fingerprint in all of balls[0 .. count)? */
 static inline bool
 hamming_in_balls(Fingerprint fingerprint, const HammingBall *balls, int count)
 {
@@ -148,7 +149,7 @@ hamming_in_balls(Fingerprint fingerprint, const HammingBall *balls, int count)
 #define SIMHASH_EQUAL_STRATEGY 3	/* =, not in GiST */
 #define SIMHASH_DISTANCE_STRATEGY 15	/* <->#, ordering */
 
-/* The distance of the operator %, that of a minhash: doc/choosing.md. */
+/* What the operator % takes as near, for minhashes: doc/choosing.md. */
 #define SIMHASH_NEAR_RADIUS (HAMMING_BITS / 8)
 
 /* White space of the text forms: that of isspace() in the locale C. */

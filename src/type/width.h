@@ -57,14 +57,17 @@ fingerprint_word(Fingerprint fingerprint, int i)
 	return (uint64) (fingerprint >> (HAMMING_BITS - 64 - 64 * i));
 }
 
-/* Put a word, which is to be word i, to its place. */
+/* Return the fingerprint whose word i is word.  All of its other bits are 0. */
 static inline Fingerprint
 fingerprint_from_word(uint64 word, int i)
 {
 	return (Fingerprint) word << (HAMMING_BITS - 64 - 64 * i);
 }
 
-/* The words of a fingerprint, in their order, which is that of fingerprints. */
+/*
+ * Set words[0 .. FINGERPRINT_WORDS) to the words of a fingerprint.  Compared
+ * from word 0 on, the words have the order of the fingerprints.
+ */
 static inline void
 fingerprint_to_words(Fingerprint fingerprint, uint64 *words)
 {
@@ -98,8 +101,9 @@ fingerprint_fold(Fingerprint fingerprint)
 }
 
 /*
- * Return the word of the first fingerprint of an array that has bit i, counted
- * from the lowest one.  That of the next one is FINGERPRINT_WORDS behind it.
+ * Return the address of the word of fingerprints[0] that has bit i, counted
+ * from the lowest bit.  The same word of fingerprints[n] is n *
+ * FINGERPRINT_WORDS words behind that.
  */
 static inline const uint64 *
 fingerprint_words_at(const Fingerprint *fingerprints, int i)
@@ -112,7 +116,10 @@ fingerprint_words_at(const Fingerprint *fingerprints, int i)
 	return (const uint64 *) fingerprints + word;
 }
 
-/* Bit i from the lowest one on, 0 .. HAMMING_BITS - 1. */
+/*
+ * i is 0 .. HAMMING_BITS - 1.  Return the fingerprint that has only bit i set,
+ * counted from the lowest bit.
+ */
 static inline Fingerprint
 fingerprint_bit(int i)
 {
@@ -131,7 +138,10 @@ fingerprint_popcount(Fingerprint fingerprint)
 	return count;
 }
 
-/* The fingerprint is not 0.  Return the place of its highest bit. */
+/*
+ * fingerprint must not be 0.  Return the number of the highest bit that is set,
+ * counted from the lowest bit.
+ */
 static inline int
 fingerprint_leftmost_one(Fingerprint fingerprint)
 {
@@ -143,7 +153,7 @@ fingerprint_leftmost_one(Fingerprint fingerprint)
 		pg_leftmost_one_pos64(fingerprint_word(fingerprint, i));
 }
 
-/* The fingerprint is not 0.  Return the place of its lowest bit. */
+/* Do the same for the lowest bit that is set. */
 static inline int
 fingerprint_rightmost_one(Fingerprint fingerprint)
 {
@@ -156,9 +166,9 @@ fingerprint_rightmost_one(Fingerprint fingerprint)
 }
 
 /*
- * whole must not be 0, and part not above whole.  Return about part / whole.
- * Where the highest word of whole has more than 32 bits, the highest words
- * decide.  Numbers are converted as int64: other conversions are slow.
+ * whole must not be 0, and part not above whole.  Return about part / whole: 32
+ * significant bits of whole or more count, and the same bits of part.  So both
+ * are converted from int64: other conversions are slow.
  */
 static inline double
 fingerprint_quotient(Fingerprint part, Fingerprint whole)
