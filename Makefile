@@ -98,7 +98,6 @@ OBJS = $(WIDE:=.o) $(WIDE:=_128.o) \
 	src/text/weights_table.o \
 	src/text/weights_type.o \
 	src/text/weights_value.o \
-	src/type/bounds.o \
 	src/type/cast_simhash64.o \
 	src/type/catalog.o \
 	src/type/gist.o \
