@@ -109,7 +109,7 @@ create_state(MemoryContext context, int hashes)
 }
 
 /* Add a row, (state internal, feature), which counts for nothing if NULL. */
-static pg_attribute_always_inline Datum
+static Datum
 take_row(FunctionCallInfo fcinfo, FeatureAdder add, int hashes)
 {
 	MemoryContext context = simhash_aggregate_context(fcinfo);
@@ -160,11 +160,7 @@ simhash_minhash_agg_combine(PG_FUNCTION_ARGS)
 	if (state == NULL)
 		state = create_state(context, other->hashes);
 	for (number = 0; number < other->hashes; number++)
-	{
-		simhash_sketch_finish(&other->sketch[number]);
-		simhash_sketch_merge(&state->sketch[number],
-							 other->sketch[number].least);
-	}
+		simhash_sketch_merge(&state->sketch[number], &other->sketch[number]);
 	PG_RETURN_POINTER(state);
 }
 

@@ -201,8 +201,10 @@ simhash_shingle_open_is_stop(const Shingler *s)
 {
 	size_t		from = s->start[s->count];
 	uint64		hash = XXH3_64bits(s->bytes + from, s->length - from);
+	int64		weight;
 
-	return simhash_weight_of(s->stops, hash) == 0;
+	simhash_weights_of(s->stops, &hash, &weight, 1);
+	return weight == 0;
 }
 
 /*

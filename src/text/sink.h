@@ -66,8 +66,8 @@ struct FeatureTarget
 	void		(*begin) (void *arg, bool weighted);
 	void		(*add_all) (void *arg, const uint64 *hash, const int64 *weight,
 							uint32 count);
-	void	   *arg;			/* an array for begin and add_all: one element
-								 * for each number of a hash */
+	void	   *arg;			/* of take_shingles, or of sink; else an array
+								 * of one element for each number of a hash */
 	size_t		arg_size;		/* bytes of one element of that array */
 };
 

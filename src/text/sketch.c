@@ -206,8 +206,8 @@ sketch_batch(Sketch *sketch, const uint64 *hash, uint32 count)
 }
 
 /* Put the features that wait into the bins. */
-void
-simhash_sketch_finish(Sketch *sketch)
+static void
+finish(Sketch *sketch)
 {
 	if (sketch->waiting > 0)
 		sketch_batch(sketch, sketch->hash, sketch->waiting);
@@ -223,7 +223,7 @@ void
 simhash_sketch_add(Sketch *sketch, const uint64 *hash, uint32 count)
 {
 	if (sketch->waiting + count > SKETCH_WAITING)
-		simhash_sketch_finish(sketch);
+		finish(sketch);
 	if (count > SKETCH_WAITING)
 	{
 		sketch_batch(sketch, hash, count);
@@ -233,12 +233,12 @@ simhash_sketch_add(Sketch *sketch, const uint64 *hash, uint32 count)
 	sketch->waiting += count;
 }
 
-/* Add the features of another sketch, finished, whose bins are least[]. */
+/* Add the features of another sketch. */
 void
-simhash_sketch_merge(Sketch *sketch, const uint64 *least)
+simhash_sketch_merge(Sketch *sketch, Sketch *other)
 {
-	simhash_sketch_finish(sketch);
-	merge_bins(sketch, least);
+	finish(other);
+	merge_bins(sketch, other->least);
 }
 
 /*
@@ -252,7 +252,7 @@ simhash_sketch_fingerprint(Sketch *sketch, uint64 *fingerprint)
 	uint64		odd = 0;		/* bits 1, 3, 5 .., each one place lower */
 	int			bin;
 
-	simhash_sketch_finish(sketch);
+	finish(sketch);
 	/* two chains of additions, of which neither waits for the other */
 	for (bin = SKETCH_BINS - 2; bin >= 0; bin -= 2)
 	{

@@ -97,13 +97,6 @@ look_up(const WeightTable *table, uint64 hash)
 	}
 }
 
-/* Return the weight of the token with the hash. */
-int64
-simhash_weight_of(const WeightTable *table, uint64 hash)
-{
-	return look_up(table, hash);
-}
-
 /* Set weight[i] to the weight of the token with hash[i], for all i < count. */
 void
 simhash_weights_of(const WeightTable *table, const uint64 *hash, int64 *weight,

@@ -33,7 +33,6 @@ typedef struct WeightTable
 
 extern void simhash_weights_init(WeightTable *table, WeightBucket *buckets,
 								 uint64 count, uint64 seed, int64 rest);
-extern int64 simhash_weight_of(const WeightTable *table, uint64 hash);
 extern void simhash_weights_of(const WeightTable *table, const uint64 *hash,
 							   int64 *weight, uint32 count);
 extern void simhash_weights_add(WeightTable *table, uint64 hash, int64 weight);

@@ -47,7 +47,7 @@ skip_space(const char *input)
 
 /*
  * Read (centre,radius).  Return false for anything else.  White space may stand
- * around each of the four.  strtol() clamps too large a radius.
+ * before and after each part.  strtol() clamps too large a radius.
  */
 static bool
 ball_from_text(const char *input, Fingerprint *centre, int32 *radius)

@@ -81,7 +81,7 @@ extern PGDLLEXPORT void _PG_init(void);
 #define RestrictSearchPath() ((void) 0)
 #endif
 
-/* From PostgreSQL 17 on, the length of an array is that of its statistics. */
+/* From PostgreSQL 17 on, estimate_array_length() reads statistics of root. */
 #if PG_VERSION_NUM < 170000
 #define estimate_array_length(root, array) estimate_array_length(array)
 #endif

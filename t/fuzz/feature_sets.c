@@ -309,8 +309,7 @@ check_sketch(void)
 
 		new_sketch(&part);
 		sketch_part(&part, below(2) == 0 ? from : 0, to);
-		simhash_sketch_finish(&part);
-		simhash_sketch_merge(&whole, part.least);
+		simhash_sketch_merge(&whole, &part);
 		from = to;
 	}
 	sketch_part(&whole, from, count);
