@@ -311,7 +311,7 @@ for my $case ([ 64, 'exact_fp', 1 .. 4 ], [ 128, 'wide_fp', 7 ])
 		like(
 			with_changes($index,
 				sub { add_to($_[0], unsorted_leaf($_[0], $table), $header{pd_lower}, 'S', -$bytes) }, $check),
-			qr/\AERROR:  XX002: .* a fingerprint of the first is not in the table/,
+			qr/\AERROR:  XX002: .* a fingerprint of table 0 is not here/,
 			"$index, table $table: a fingerprint is missing");
 	}
 	like(

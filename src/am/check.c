@@ -411,7 +411,7 @@ check_keys(Check *check, int table, KeySort *sort)
 		else if (rows || is_missing(check, table, wanted))
 			hamming_corrupted(check->index, HAMMING_ROOT(table), rows
 							  ? "a row of the heap is not in the table"
-							  : "a fingerprint of the first is not in the table");
+							  : "a fingerprint of table 0 is not here");
 	}
 	for (; more; others++)
 		more = next_key(&check->walk, &key);
@@ -435,7 +435,8 @@ check_fingerprints(Check *check, int table)
 	while (next_key(&check->walk, &key))
 	{
 		if (first || key.bits != last)
-			add_key(&sort, hamming_table_key(check->blocks, table, key.bits, 0));
+			add_key(&sort,
+					hamming_table_key(check->blocks, table, key.bits, 0));
 		first = false;
 		last = key.bits;
 	}

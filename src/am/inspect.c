@@ -69,7 +69,8 @@ check_is_ours(Relation index)
 	if (RecoveryInProgress() && !RelationIsPermanent(index))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot access temporary or unlogged relations during recovery")));
+				 errmsg("unlogged index \"%s\" is empty during recovery",
+						RelationGetRelationName(index))));
 	if (!index->rd_index->indisvalid)
 		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 						errmsg("index \"%s\" is not valid",
@@ -160,9 +161,9 @@ check_with_heap(Oid oid)
 	if (RecoveryInProgress())
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("index \"%s\" cannot be compared with its table on a standby",
+				 errmsg("a standby cannot compare index \"%s\" with its table",
 						RelationGetRelationName(index)),
-				 errhint("Check the index alone: hamming_index_check(index, heap => false).")));
+				 errhint("Use hamming_index_check(index, heap => false).")));
 	relation_close(index, AccessShareLock);
 	test_stop("index check");
 	heap = try_table_open(heap_oid, ShareLock);

@@ -272,8 +272,11 @@ cpu_prefetch_leaves(HammingSearch *search)
 	int			distance = Min(most, CPU_DISTANCE);
 
 	for (; search->cpu_prefetched < distance; search->cpu_prefetched++)
-		hamming_cpu_prefetch(search->index,
-							 queued_leaf(search, search->cpu_prefetched)->block);
+	{
+		HammingLeaf *leaf = queued_leaf(search, search->cpu_prefetched);
+
+		hamming_cpu_prefetch(search->index, leaf->block);
+	}
 	distance = Min(most, CPU_ENTRIES_DISTANCE);
 	for (; search->cpu_entries < distance; search->cpu_entries++)
 	{

@@ -12,8 +12,8 @@
  *
  * With lib/simplehash.h and lib/sort_template.h, simhash_components() took 1.7
  * times as long for ten million pairs of as many ids, and for 1.35 million
- * pairs of 300,000, and the process 454 MB in place of 311 for the former.  That
- * table looks up one id at a time, and takes 16 bytes for each of its slots.
+ * pairs of 300,000, and the process 454 MB in place of 311 for the former.
+ * That table looks up one id at a time, and takes 16 bytes for each slot.
  */
 typedef struct IdNumbers
 {

@@ -126,11 +126,11 @@ static void
 cost_path(JoinPaths *join, CustomPath *path, Path *outer, Path *inner)
 {
 	List	   *filter = list_nth(path->custom_private, PATH_CLAUSES);
+	double		read = pairs_read(join, outer, inner, filter);
 
-	join_width(join->clause.bits)->cost_join(join->root, path, join->type, outer,
-											 inner, join->clause.known_radius,
-											 pairs_read(join, outer, inner,
-														filter),
+	join_width(join->clause.bits)->cost_join(join->root, path, join->type,
+											 outer, inner,
+											 join->clause.known_radius, read,
 											 filter);
 }
 
