@@ -83,6 +83,13 @@ SELECT n, same_rows(format('SELECT m, d
 		LATERAL (SELECT fp <-> centre::%3$s AS d FROM rounds
 			ORDER BY fp <-> centre::%3$s LIMIT %1$s + 1000) s', n, :digits, :'type')) AS same
 FROM unnest('{255,256,257,4096,4352}'::int[]) n;
+-- the same, and the others are met after them, on other leaves
+TRUNCATE rounds;
+INSERT INTO rounds SELECT flipped(repeat('0', :digits):::type, CASE WHEN i > 256 THEN 1::bigint << 63 ELSE 0 END)
+FROM generate_series(1, 260) i;
+INSERT INTO rounds SELECT left(md5(i::text), :digits):::type FROM generate_series(1, 5000) i;
+SELECT proves(format('SELECT fp FROM rounds WHERE fp <-> %1$L <= 3 ORDER BY fp <-> %1$L',
+	repeat('0', :digits)));
 DROP TABLE rounds;
 
 -- cursors, forward and back, and closed early

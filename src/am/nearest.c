@@ -103,7 +103,7 @@ hamming_nearest_begin(HammingSearch *search, HammingMatch *matches,
 
 /*
  * Find the rows within the radius, from nearest->from on, and sort their ranks.
- * Only the lowest, capacity of them, are wanted.  As soon as as many have been
+ * Only the lowest, capacity of them, are wanted.  As soon as more have been
  * found within a smaller radius, the search goes on with that one.
  */
 static void
@@ -134,7 +134,7 @@ sort_round(HammingNearest *nearest)
 			found[match->distance]++;
 			within++;
 		}
-		while (within - found[radius] >= nearest->capacity)
+		while (within - found[radius] > nearest->capacity)
 			within -= found[radius--];
 		hamming_search_lower_radius(nearest->search, radius);
 	}
