@@ -231,7 +231,7 @@ void
 hamming_build_together(HammingBuild *build)
 {
 	HammingShared *shared = build->shared;
-	int			phase = BarrierAttach(&shared->barrier);
+	int			phase = IsParallelWorker() ? BarrierAttach(&shared->barrier) : 0;
 	int			table;
 
 	build->rows = hamming_sorter_begin(HAMMING_KEY_WORDS, build->memory);

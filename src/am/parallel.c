@@ -18,6 +18,7 @@
 #include "utils/snapmgr.h"
 
 #include "am/build.h"
+#include "am/test_stop.h"
 #include "type/compat.h"
 
 /* Keys of what is in shared memory. */
@@ -34,7 +35,9 @@ init_shared(HammingBuild *build, HammingShared *shared)
 	shared->index = RelationGetRelid(build->index);
 	shared->concurrent = build->info->ii_Concurrent;
 	pg_atomic_init_u32(&shared->rows.count, 0);
+	/* this process is waited for before it has begun */
 	BarrierInit(&shared->barrier, 0);
+	BarrierAttach(&shared->barrier);
 	SpinLockInit(&shared->mutex);
 	pg_atomic_init_u32(&shared->next_table, 0);
 	return shared;
@@ -141,8 +144,11 @@ begin_processes(HammingBuild *build)
 	if (build->context->nworkers_launched == 0)
 		end_processes(build);
 	else
+	{
+		test_stop("build: workers");
 		join_build(build, build->context->toc, maintenance_work_mem /
 				   (build->context->nworkers_launched + 1));
+	}
 }
 
 /*
