@@ -103,7 +103,7 @@ hamming_nearest_begin(HammingSearch *search, HammingMatch *matches,
 
 /*
  * Find the rows within the radius, from nearest->from on, and sort their ranks.
- * Only the lowest, capacity of them, are wanted.  As soon as more have been
+ * Only the lowest, capacity of them, are wanted.  As soon as as many have been
  * found within a smaller radius, the search goes on with that one.
  */
 static void
@@ -112,10 +112,12 @@ sort_round(HammingNearest *nearest)
 	int64		found[HAMMING_BITS + 1] = {0};	/* by distance */
 	int64		within = 0;		/* found within the radius */
 	int			radius = nearest->radius;
+	uint64		greatest = 0;	/* rank in the sort */
 	int			matches;
 	int			i;
 
 	nearest->left = 0;
+	nearest->dropped = false;
 	while ((matches = hamming_search_next(nearest->search,
 										  nearest->matches)) >= 0)
 	{
@@ -129,17 +131,32 @@ sort_round(HammingNearest *nearest)
 				!hamming_in_balls(match->fingerprint, nearest->balls,
 								  nearest->ball_count))
 				continue;
+
+			/*
+			 * Of equal fingerprints most come in the order of ranks: beside
+			 * 100,000 of them the nearest rows take 0.6 of the time.
+			 */
+			if (nearest->left >= nearest->capacity && rank > greatest)
+			{
+				nearest->dropped = true;
+				continue;
+			}
+			greatest = Max(greatest, rank);
 			tuplesort_putdatum(nearest->sort, Int64GetDatum(rank), false);
 			nearest->left++;
 			found[match->distance]++;
 			within++;
 		}
-		while (within - found[radius] > nearest->capacity)
+		while (within - found[radius] >= nearest->capacity)
+		{
+			/* rows that the search has yet to come to are dropped */
+			nearest->dropped = true;
 			within -= found[radius--];
+		}
 		hamming_search_lower_radius(nearest->search, radius);
 	}
 	tuplesort_performsort(nearest->sort);
-	nearest->dropped = nearest->left > nearest->capacity;
+	nearest->dropped |= nearest->left > nearest->capacity;
 	nearest->left = Min(nearest->left, nearest->capacity);
 }
 
