@@ -256,6 +256,14 @@ RESET min_parallel_table_scan_size;
 SELECT count(DISTINCT idf::text) FROM (
 	SELECT simhash_idf(body ORDER BY md5(n || body)) AS idf
 	FROM docs, generate_series(1, 4) n GROUP BY n) s;
+-- a group has no memory context of its own, all of which HashAggregate would walk for each group
+SET enable_sort = off;
+SET work_mem = '256MB';
+SELECT count(idf), max(contexts) < 400 AS few
+FROM (SELECT idf, (SELECT count(*) FROM pg_backend_memory_contexts WHERE n IS NOT NULL) AS contexts
+	FROM (SELECT n, simhash_idf('w' || n, 1) AS idf FROM generate_series(1, 1000) n GROUP BY n) s) s;
+RESET enable_sort;
+RESET work_mem;
 -- thousands of values: a few are kept, and none is confused with another
 CREATE TABLE many AS SELECT i, jsonb_build_object('w' || i, i)::simhash_weights AS w FROM generate_series(1, 20000) i;
 SELECT count(*), count(DISTINCT w) AS values, count(*) FILTER (WHERE simhash(t, w) <> simhash_tokens(ARRAY[t])) AS wrong

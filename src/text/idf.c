@@ -56,7 +56,7 @@ typedef struct DocumentSlot
 /* The state of the aggregate. */
 typedef struct IdfState
 {
-	MemoryContext context;		/* of the tokens, within the aggregate's */
+	MemoryContext context;		/* of the aggregate, for all that follows */
 	document_hash *tokens;
 	int64		documents;		/* texts that are not null */
 	int32		min_df;			/* the same for each text; 0: no text yet */
@@ -67,8 +67,7 @@ create_idf_state(MemoryContext context)
 {
 	IdfState   *state = MemoryContextAllocZero(context, sizeof(IdfState));
 
-	state->context = GenerationContextCreate(context, "simhash_idf",
-											 ALLOCSET_DEFAULT_SIZES);
+	state->context = context;
 	state->tokens = document_create(context, 1024, NULL);
 	return state;
 }
