@@ -231,7 +231,8 @@ void
 hamming_build_together(HammingBuild *build)
 {
 	HammingShared *shared = build->shared;
-	int			phase = IsParallelWorker() ? BarrierAttach(&shared->barrier) : 0;
+	int			phase = IsParallelWorker()
+		? BarrierAttach(&shared->barrier) : 0;
 	int			table;
 
 	build->rows = hamming_sorter_begin(HAMMING_KEY_WORDS, build->memory);
