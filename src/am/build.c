@@ -232,7 +232,7 @@ hamming_build_together(HammingBuild *build)
 {
 	HammingShared *shared = build->shared;
 	int			phase = IsParallelWorker()
-		? BarrierAttach(&shared->barrier) : 0;
+	? BarrierAttach(&shared->barrier) : 0;
 	int			table;
 
 	build->rows = hamming_sorter_begin(HAMMING_KEY_WORDS, build->memory);
