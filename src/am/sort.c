@@ -48,28 +48,36 @@ comes_before(const uint64 *a, const uint64 *b, int width)
 
 /* Sorting in memory */
 
-/* Sort at most FEW elements: a rank is how many others come before. */
+/* Copy at most FEW elements in order: a rank is how many others come before. */
 static pg_attribute_always_inline void
-sort_few(uint64 *words, Size count, int width)
+place_few(uint64 *to, const uint64 *from, Size count, int width)
 {
-	uint64		copy[FEW * HAMMING_KEY_WORDS];
 	uint8		ranks[FEW] = {0};
 	Size		i;
 	Size		j;
 
-	memcpy(copy, words, count * width * sizeof(uint64));
 	for (i = 1; i < count; i++)
 		for (j = 0; j < i; j++)
 		{
-			bool		before = comes_before(copy + i * width,
-											  copy + j * width, width);
+			bool		before = comes_before(from + i * width,
+											  from + j * width, width);
 
 			ranks[j] += before;
 			ranks[i] += !before;
 		}
 	for (i = 0; i < count; i++)
-		memcpy(words + ranks[i] * width, copy + i * width,
+		memcpy(to + ranks[i] * width, from + i * width,
 			   width * sizeof(uint64));
+}
+
+/* Sort at most FEW elements. */
+static pg_attribute_always_inline void
+sort_few(uint64 *words, Size count, int width)
+{
+	uint64		copy[FEW * HAMMING_KEY_WORDS];
+
+	memcpy(copy, words, count * width * sizeof(uint64));
+	place_few(words, copy, count, width);
 }
 
 /* Return bits bits of an element's word, from bit shift on. */
@@ -102,6 +110,7 @@ sort_bucket(HammingSorter *sorter, uint64 *words, Size count, int width,
 	Size		end[1 << MAX_DIGIT_BITS];
 	uint64		differences = 0;
 	Size		start = 0;
+	Size		few = 1;		/* elements, at most, that are in order */
 	int			bits;
 	int			shift;
 	int			value;
@@ -147,7 +156,18 @@ sort_bucket(HammingSorter *sorter, uint64 *words, Size count, int width,
 			memcpy(sorter->scratch + width * next[value]++, element,
 				   width * sizeof(uint64));
 		}
-		memcpy(words, sorter->scratch, count * width * sizeof(uint64));
+		for (value = 0, start = 0; value < 1 << bits; start = end[value++])
+		{
+			uint64	   *to = words + start * width;
+			uint64	   *from = sorter->scratch + start * width;
+			Size		here = end[value] - start;
+
+			if (here <= FEW)
+				place_few(to, from, here, width);
+			else
+				memcpy(to, from, here * width * sizeof(uint64));
+		}
+		few = FEW;
 	}
 	else
 		do
@@ -171,7 +191,7 @@ sort_bucket(HammingSorter *sorter, uint64 *words, Size count, int width,
 			}
 		} while (!done);
 	for (value = 0, start = 0; value < 1 << bits; start = end[value++])
-		if (end[value] - start > 1)
+		if (end[value] - start > few)
 			sort(sorter, words + start * width, end[value] - start,
 				 word + (shift == 0));
 }
