@@ -181,20 +181,21 @@ add_hashes(FeatureTable *table, const uint64 *hash, uint32 count,
 	 */
 	for (i = 0; i < count; i++)
 	{
-		uint64		slot = first_slot(&copy, hash[i]);
+		uint64		new = hash[i];
+		uint64		slot = first_slot(&copy, new);
 		uint64		old = copy.hash[slot];
-		bool		is_taken = Min(old, old ^ hash[i]) != 0;
+		bool		is_taken = Min(old, old ^ new) != 0;
 
-		if (unlikely(hash[i] == 0))
+		if (unlikely(new == 0))
 		{
 			*--waiting = 0;
 			continue;
 		}
-		waiting[-1] = hash[i];
+		waiting[-1] = new;
 		waiting -= is_taken;
-		fresh[n] = hash[i];
+		fresh[n] = new;
 		n += old == 0;
-		copy.hash[slot] = is_taken ? old : hash[i];
+		copy.hash[slot] = is_taken ? old : new;
 	}
 	for (; waiting < fresh + count; waiting++)
 	{

@@ -80,12 +80,14 @@ hash_stretches_by(const Shingler *s, uint32 n, uint32 count, int hashes,
 		{
 			size_t		length = stretch_length(s, i, n);
 
-			/* the buffer may have a word of 1 GB, and n shingles with it */
-			CHECK_FOR_INTERRUPTS();
 			if (length >= 4 && length <= 8)
 				hash_stretch(s, i, n, 4, 8, hashes, hash);
 			else
+			{
+				/* the buffer may have a word of 1 GB, and n shingles with it */
+				CHECK_FOR_INTERRUPTS();
 				hash_stretch(s, i, n, 0, SIZE_MAX, hashes, hash);
+			}
 		}
 		return;
 	}
