@@ -29,6 +29,7 @@
 
 #include "type/catalog.h"
 #include "type/make_clause.h"
+#include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_distance_support);
 PG_FUNCTION_INFO_V1(hamming_bound_below);
@@ -255,11 +256,7 @@ comparison_support(FunctionCallInfo fcinfo, StrategyNumber strategy)
 }
 
 #define COMPARISON_SUPPORT(name, strategy) \
-	PG_FUNCTION_INFO_V1(name); \
-	Datum name(PG_FUNCTION_ARGS) \
-	{ \
-		return comparison_support(fcinfo, strategy); \
-	}
+	SIMHASH_SQL(name, comparison_support(fcinfo, strategy))
 
 COMPARISON_SUPPORT(hamming_distance_lt_support, BTLessStrategyNumber)
 COMPARISON_SUPPORT(hamming_distance_le_support, BTLessEqualStrategyNumber)

@@ -126,11 +126,7 @@ take_row(FunctionCallInfo fcinfo, FeatureAdder add, int hashes, int sign)
 
 /* The SQL function name; the others are the parameters of take_row(). */
 #define TRANSITION(name, add, hashes, sign) \
-	PG_FUNCTION_INFO_V1(name); \
-	Datum name(PG_FUNCTION_ARGS) \
-	{ \
-		return take_row(fcinfo, add, hashes, sign); \
-	}
+	SIMHASH_SQL(name, take_row(fcinfo, add, hashes, sign))
 
 TRANSITION(simhash_agg_token, simhash_add_token_feature, 1, 1)
 TRANSITION(simhash_agg_token_inverse, simhash_add_token_feature, 1, -1)

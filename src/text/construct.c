@@ -101,11 +101,7 @@ elect(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument, int hashes)
 
 /* The SQL function name; the others are the parameters of elect(). */
 #define CONSTRUCTOR(name, make, tf_argument, hashes) \
-	PG_FUNCTION_INFO_V1(name); \
-	Datum name(PG_FUNCTION_ARGS) \
-	{ \
-		return elect(fcinfo, make, tf_argument, hashes); \
-	}
+	SIMHASH_SQL(name, elect(fcinfo, make, tf_argument, hashes))
 
 /* simhash(body text, weights simhash_weights, words int, chars int, tf text) */
 CONSTRUCTOR(simhash_text, simhash_make_text_features, 4, 1)

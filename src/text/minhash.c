@@ -69,11 +69,7 @@ make_text_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
 
 /* The SQL function name; the others are the parameters of sketch_features(). */
 #define CONSTRUCTOR(name, make, hashes) \
-	PG_FUNCTION_INFO_V1(name); \
-	Datum name(PG_FUNCTION_ARGS) \
-	{ \
-		return sketch_features(fcinfo, make, hashes); \
-	}
+	SIMHASH_SQL(name, sketch_features(fcinfo, make, hashes))
 
 CONSTRUCTOR(simhash_minhash_text, make_text_features, 1)
 CONSTRUCTOR(simhash_minhash_text_128, make_text_features, 2)
@@ -128,11 +124,7 @@ take_row(FunctionCallInfo fcinfo, FeatureAdder add, int hashes)
 
 /* The SQL function name; the others are the parameters of take_row(). */
 #define TRANSITION(name, add, hashes) \
-	PG_FUNCTION_INFO_V1(name); \
-	Datum name(PG_FUNCTION_ARGS) \
-	{ \
-		return take_row(fcinfo, add, hashes); \
-	}
+	SIMHASH_SQL(name, take_row(fcinfo, add, hashes))
 
 TRANSITION(simhash_minhash_agg_token, simhash_add_token_feature, 1)
 TRANSITION(simhash_minhash_agg_token_128, simhash_add_token_feature, 2)

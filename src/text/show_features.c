@@ -221,11 +221,7 @@ list_features(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument,
 
 /* The SQL function name; the others are the parameters of list_features(). */
 #define LIST_FEATURES(name, make, tf_argument, hashes) \
-	PG_FUNCTION_INFO_V1(name); \
-	Datum name(PG_FUNCTION_ARGS) \
-	{ \
-		return list_features(fcinfo, make, tf_argument, hashes); \
-	}
+	SIMHASH_SQL(name, list_features(fcinfo, make, tf_argument, hashes))
 
 LIST_FEATURES(simhash_features_text, simhash_make_text_features, 4, 1)
 LIST_FEATURES(simhash_features_tokens, simhash_make_token_features, 0, 1)

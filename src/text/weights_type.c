@@ -10,6 +10,7 @@
 #include "text/weights_json.h"
 #include "text/weights_value.h"
 #include "type/compat.h"
+#include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_weights_in);
 PG_FUNCTION_INFO_V1(simhash_weights_out);
@@ -98,11 +99,7 @@ compare_weights(FunctionCallInfo fcinfo)
 }
 
 #define COMPARISON(name, op) \
-	PG_FUNCTION_INFO_V1(name); \
-	Datum name(PG_FUNCTION_ARGS) \
-	{ \
-		PG_RETURN_BOOL(compare_weights(fcinfo) op 0); \
-	}
+	SIMHASH_SQL(name, BoolGetDatum(compare_weights(fcinfo) op 0))
 
 COMPARISON(simhash_weights_lt, <)
 COMPARISON(simhash_weights_le, <=)

@@ -11,6 +11,14 @@
 #include "type/compat.h"
 #include "type/hamming.h"
 
+/* Define the SQL function name.  It returns result, an expression of fcinfo. */
+#define SIMHASH_SQL(name, result) \
+	PG_FUNCTION_INFO_V1(name); \
+	Datum name(PG_FUNCTION_ARGS) \
+	{ \
+		return result; \
+	}
+
 /* Read a fingerprint from its bytes in network order. */
 static inline Fingerprint
 simhash_read_bytes(const void *bytes)

@@ -143,11 +143,8 @@ simhash_compare(Fingerprint a, Fingerprint b)
 }
 
 #define COMPARISON(name, op) \
-	PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(name)); \
-	Datum SIMHASH_FUNCTION(name) (PG_FUNCTION_ARGS) \
-	{ \
-		PG_RETURN_BOOL(PG_GETARG_SIMHASH(0) op PG_GETARG_SIMHASH(1)); \
-	}
+	SIMHASH_SQL(SIMHASH_FUNCTION(name), \
+				BoolGetDatum(PG_GETARG_SIMHASH(0) op PG_GETARG_SIMHASH(1)))
 
 COMPARISON(eq, ==)
 COMPARISON(ne, !=)
