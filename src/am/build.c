@@ -225,7 +225,8 @@ choose_blocks(Relation index, double rows)
 
 /*
  * What each process of a build does: the only one, the leader, or a worker.  A
- * worker that comes late does what is left.
+ * worker that attaches in phase 1 or 2 reads no rows, and takes the tables that
+ * no process has taken.
  */
 void
 hamming_build_together(HammingBuild *build)

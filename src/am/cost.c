@@ -5,8 +5,8 @@
  * Costs are in PostgreSQL's unit, a page of a sequential read.  A row of a
  * sequential scan that computes a distance costs 0.02, and a leaf of table 0,
  * with 510 to 580 fingerprints, which is 88 to 100 % full, 0.101 to 0.108.  A
- * leaf of another block table has more fingerprints, of which a search looks at
- * some, and is taken to cost the same.
+ * leaf of another block table has more fingerprints, but a search compares only
+ * some of them.  The estimate takes both kinds of leaves to cost the same.
  */
 #include "postgres.h"
 

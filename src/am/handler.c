@@ -231,8 +231,8 @@ validate(Oid opclass)
 }
 
 /*
- * PostgreSQL calls the same functions for all indexes: these, each of which
- * calls that of the index's width.
+ * PostgreSQL calls the functions below for indexes of both widths.  Function
+ * call_x() calls x() of the routines of the index's width.
  */
 
 static IndexBuildResult *

@@ -8,12 +8,12 @@
  * round before ended.  The radius grows from round to round as long as a search
  * reads few leaves, and then becomes as large as can be.
  *
- * A round sorts the rows that it finds, and keeps those of the lowest ranks,
- * capacity of them.  Where it finds more, the next round has the same radius,
- * and keeps CAPACITY_GROWTH times as many.  When these would take more than
- * work_mem, a last round keeps all rows that are left, on disk if need be.  So
- * the number of rounds within a radius depends on work_mem, and not on the
- * number of rows: it is four with 4 MB.
+ * A round sorts the rows that it finds, and keeps the rows of the capacity
+ * lowest ranks.  Where a round finds more rows, the next round has the same
+ * radius, and its capacity is CAPACITY_GROWTH times as large.  Where a capacity
+ * would take more than work_mem, a last round keeps all rows that are left, on
+ * disk if need be.  So the number of rounds within a radius depends on
+ * work_mem, and not on the number of rows: four rounds with 4 MB.
  */
 #include "postgres.h"
 
@@ -103,8 +103,8 @@ hamming_nearest_begin(HammingSearch *search, HammingMatch *matches,
 
 /*
  * Find the rows within the radius, from nearest->from on, and sort their ranks.
- * Only the lowest, capacity of them, are wanted.  As soon as as many have been
- * found within a smaller radius, the search goes on with that one.
+ * Only the capacity lowest ranks are wanted.  When capacity rows have been
+ * found within a smaller radius, the search goes on within the smaller radius.
  */
 static void
 sort_round(HammingNearest *nearest)
@@ -193,7 +193,7 @@ next_round(HammingNearest *nearest)
 		nearest->from = rank_beyond(nearest->radius);
 		nearest->radius = next_radius(nearest);
 	}
-	/* a sort with a bound has up to twice as many in memory, of 24 bytes */
+	/* a bounded sort holds up to twice its bound in memory, 24 bytes each */
 	if (nearest->capacity > work_mem * (int64) 1024 / 48)
 		nearest->capacity = PG_INT64_MAX;
 

@@ -383,7 +383,10 @@ merge_some(HammingReader *a, HammingReader *b, uint64 *to, Size most, int width)
 	return count;
 }
 
-/* Have at hand what comes next of two sequences. */
+/*
+ * Give reader, which has no element at hand, the next elements of the two that
+ * it merges.  On return reader->count is 0 if both have ended.
+ */
 static void
 merge(HammingReader *reader)
 {
@@ -404,7 +407,7 @@ merge(HammingReader *reader)
 	}
 	if (reader->count == 0)
 	{
-		/* what is left is in one of the two */
+		/* a or b has ended, and the elements of the other need no merging */
 		HammingReader *rest = refill(a) ? a : b;
 
 		refill(rest);

@@ -260,10 +260,9 @@ go_down(HammingPath *path, Buffer buffer, int height, int level,
  * This is the only descent.  A descent locks one page at a time: the parent is
  * unlocked before the wait for the child's lock.  The level and the child are
  * read under the lock of the parent, and each page is looked at again under
- * that page's lock.
- * Where the page is another one by now, the descent goes back to the page
- * above, and not to the root.  A root is never another page, but may have
- * grown: so its level is read under each lock.
+ * that page's lock.  Where the page is another one by now, the descent goes
+ * back to the page above, and not to the root.  A root is never another page,
+ * but may have grown: so the level of a root is read under each lock.
  */
 Buffer
 hamming_descend(HammingPath *path, int level, HammingKey key, int mode)
@@ -311,8 +310,7 @@ hamming_find(Relation index, int table, int level, HammingKey key, int mode,
 /*
  * Find the page that hamming_find() finds, and unlock it (rule 2).  Returns
  * InvalidBuffer if the table has no such level.  On entry the caller holds no
- * buffer lock, and may hold pins.  On return the page is
- * pinned, and not locked.
+ * buffer lock, and may hold pins.  On return the page is pinned, but not locked.
  */
 static Buffer
 pin(Relation index, int table, int level, HammingKey key,
@@ -582,8 +580,7 @@ hamming_walk_distance(Relation index)
 
 /*
  * A walk comes to the page that covers the key.  Let the operating system read
- * the next pages below the same parent, as many as maintenance_io_concurrency
- * says.
+ * the next maintenance_io_concurrency pages below the same parent.
  *
  * On entry and on return the caller holds no lock.  A page of the level above
  * is locked meanwhile.

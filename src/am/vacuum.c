@@ -127,7 +127,7 @@ typedef struct VisitedPage
 	int			removed;		/* dead entries that were removed */
 } VisitedPage;
 
-/* Describe a locked page, of which nothing was removed. */
+/* Describe a page, which is locked, before any entry is removed from it. */
 static VisitedPage
 describe_page(Page page)
 {
