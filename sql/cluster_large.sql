@@ -29,16 +29,7 @@ FROM unnest('{1,2,3,4,6,8,11}'::int[]) k, unnest('{t,f}'::boolean[]) of_all, LAT
 	FROM many_pairs(k, 20000, of_all) WINDOW w AS (ORDER BY id)) s
 GROUP BY 1, 2 ORDER BY 1, 2;
 -- dense balls, all of whose members are within 12 of each other
-WITH masks AS MATERIALIZED (SELECT n, bits(n * 7, n % 31 * 2 + 1, n % 7) AS mask
-	FROM generate_series(0, 99) n),
-balls AS MATERIALIZED (SELECT n, i, (word # mask)::simhash64 AS fp
-	FROM codewords(28, 1000, true), masks)
-SELECT k, count(*), count(*) FILTER (WHERE connected IS DISTINCT FROM i + 1) AS connected_wrong,
-	count(*) FILTER (WHERE leader IS DISTINCT FROM i + 1) AS leader_wrong
-FROM unnest('{12,15}'::int[]) k, LATERAL (SELECT i, simhash_cluster(fp, k) OVER w AS connected,
-		simhash_cluster(fp, k, 'leader') OVER w AS leader
-	FROM balls WINDOW w AS (ORDER BY n, i)) s
-GROUP BY k ORDER BY k;
+SELECT * FROM check_dense_balls(1000, 100, '{12,15}');
 -- pairs of rows 14 bits apart, where too much agrees in any part
 SELECT check_clusters('SELECT (substr(md5((i / 2)::text), 1, 16)::simhash64::bigint
 		# (i % 2 * bits(i, 5, 14)))::simhash64 AS fp FROM generate_series(1, 30000) i', '{13,14}',

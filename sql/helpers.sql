@@ -218,6 +218,22 @@ LANGUAGE sql IMMUTABLE AS $$
 			(SELECT * FROM codes WHERE distance >= apart ORDER BY distance LIMIT 1) c) s
 $$;
 
+-- Count what simhash_cluster gets wrong of number balls of members, all of which
+-- are within 12 of each other: each ball is a cluster, for each k.
+CREATE FUNCTION check_dense_balls(members int, number int, ks int[])
+RETURNS TABLE (k int, count bigint, connected_wrong bigint, leader_wrong bigint) LANGUAGE sql AS $$
+	WITH masks AS MATERIALIZED (SELECT n, bits(n * 7, n % 31 * 2 + 1, n % 7) AS mask
+		FROM generate_series(0, number - 1) n),
+	balls AS MATERIALIZED (SELECT n, i, (word # mask)::simhash64 AS fp
+		FROM codewords(28, members, true), masks)
+	SELECT k, count(*), count(*) FILTER (WHERE connected IS DISTINCT FROM i + 1),
+		count(*) FILTER (WHERE leader IS DISTINCT FROM i + 1)
+	FROM unnest(ks) k, LATERAL (SELECT i, simhash_cluster(fp, k) OVER w AS connected,
+			simhash_cluster(fp, k, 'leader') OVER w AS leader
+		FROM balls WINDOW w AS (ORDER BY n, i)) s
+	GROUP BY k ORDER BY k
+$$;
+
 -- Queries for (id, fp).
 CREATE TABLE shapes (shape text, source text);
 INSERT INTO shapes

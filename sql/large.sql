@@ -145,16 +145,7 @@ DROP TABLE many;
 SELECT check_clusters('SELECT fp FROM many_uniform(10000)', '{6}',
 	'SELECT * FROM simhash_pairs(''SELECT place, fp FROM input'', 6)', 6);
 -- dense balls, all of whose members are within 12 of each other
-WITH masks AS MATERIALIZED (SELECT n, bits(n * 7, n % 31 * 2 + 1, n % 7) AS mask
-	FROM generate_series(0, 39) n),
-balls AS MATERIALIZED (SELECT n, i, (word # mask)::simhash64 AS fp
-	FROM codewords(28, 200, true), masks)
-SELECT k, count(*), count(*) FILTER (WHERE connected IS DISTINCT FROM i + 1) AS connected_wrong,
-	count(*) FILTER (WHERE leader IS DISTINCT FROM i + 1) AS leader_wrong
-FROM unnest('{12}'::int[]) k, LATERAL (SELECT i, simhash_cluster(fp, k) OVER w AS connected,
-		simhash_cluster(fp, k, 'leader') OVER w AS leader
-	FROM balls WINDOW w AS (ORDER BY n, i)) s
-GROUP BY k ORDER BY k;
+SELECT * FROM check_dense_balls(200, 40, '{12}');
 -- a ball, and the sphere around it, 8 bits away: they meet in one pair
 WITH words AS MATERIALIZED (SELECT i, bit_count(i::bit(14)) AS ones,
 		row_number() OVER (PARTITION BY bit_count(i::bit(14)) ORDER BY i) AS n
