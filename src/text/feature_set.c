@@ -30,7 +30,7 @@ void
 simhash_set_init(FeatureSet *set, int memory, int sides,
 				 const FeatureTarget *voters)
 {
-	memset(set, 0, sizeof(FeatureSet));
+	memset(set, 0, offsetof(FeatureSet, space));
 	if (voters != NULL)
 		set->voters = *voters;
 	set->memory = memory;
@@ -52,7 +52,7 @@ begin_set(void *arg, bool weighted)
 	set->has_begun = true;
 	simhash_table_init(&set->table, set->sides, weighted,
 					   set->memory * (size_t) 1024 / 2, simhash_secret(),
-					   simhash_resize_array);
+					   set->space, simhash_resize_array);
 	feature_begin(&set->voters, weighted || counted);
 	set->vote_at_once = set->voters.add_all && !weighted && !counted;
 }

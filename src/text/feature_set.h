@@ -31,6 +31,8 @@ typedef struct FeatureSet
 	bool		is_sorted;		/* has reading the sort begun? */
 	bool		has_pair;
 	uint64		pair[2];		/* a hash, and the result of pack() */
+
+	uint64		space[TABLE_SPACE]; /* of the table */
 } FeatureSet;
 
 /* Features that differ from each other, and from those in batches before. */

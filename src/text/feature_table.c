@@ -15,18 +15,21 @@
 /*
  * seed must be secret, for first_slot().  Prepare a table with a column of
  * counts for each of the sides, and one of weights if weighted.  The columns
- * may take limit bytes, or what LEAST_SLOTS take if that is more.  resize is
- * that of simhash_tokens_init().
+ * may take limit bytes, or what LEAST_SLOTS take if that is more.  If the first
+ * columns fit into space[0 .. TABLE_SPACE), they are there: space must live as
+ * long as the table.  resize is that of simhash_tokens_init().
  */
 void
 simhash_table_init(FeatureTable *table, int sides, bool weighted, size_t limit,
-				   uint64 seed, void *(*resize) (void *, size_t))
+				   uint64 seed, uint64 *space,
+				   void *(*resize) (void *, size_t))
 {
 	memset(table, 0, sizeof(FeatureTable));
 	table->multiplier = seed | 1;
 	table->sides = sides;
 	table->weighted = weighted;
 	table->limit = limit;
+	table->space = space;
 	table->resize = resize;
 }
 
@@ -37,15 +40,20 @@ column_bytes(const FeatureTable *table, uint64 slots)
 	return (slots + 1) * (1 + table->sides + table->weighted) * sizeof(uint64);
 }
 
-/* Give the table new columns of slots, a power of two, that are all free. */
+/*
+ * Give the table new columns of slots, a power of two, that are all free.  The
+ * old columns stay where they are.
+ */
 static void
 set_columns(FeatureTable *table, uint64 slots)
 {
 	size_t		bytes = column_bytes(table, slots);
-	uint64	   *column = memset(table->resize(NULL, bytes), 0, bytes);
+	uint64	   *column = table->space;
 	int			side;
 
-	table->hash = column;
+	if (table->slots > 0 || bytes > TABLE_SPACE * sizeof(uint64))
+		column = table->resize(NULL, bytes);
+	table->hash = memset(column, 0, bytes);
 	for (side = 0; side < table->sides; side++)
 		table->count[side] = column += slots + 1;
 	if (table->weighted)
@@ -100,6 +108,14 @@ find_slot(const FeatureTable *table, uint64 hash)
 	return slot;
 }
 
+/* The columns must not be used any more. */
+static void
+free_columns(const FeatureTable *table, uint64 *hash)
+{
+	if (hash != table->space)
+		table->resize(hash, 0);
+}
+
 /* Move the features to columns twice as long. */
 static void
 enlarge(FeatureTable *table)
@@ -126,7 +142,7 @@ enlarge(FeatureTable *table)
 		if (table->weighted)
 			table->weight[to] = weight[from];
 	}
-	table->resize(hash, 0);
+	free_columns(table, hash);
 }
 
 /*
@@ -309,5 +325,5 @@ void
 simhash_table_free(FeatureTable *table)
 {
 	if (table->slots > 0)
-		table->resize(table->hash, 0);
+		free_columns(table, table->hash);
 }

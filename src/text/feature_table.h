@@ -6,6 +6,8 @@
 #define SIMHASH_FEATURE_TABLE_H
 
 #define FEATURE_SIDES 2			/* texts that a table can tell apart */
+#define TABLE_SPACE 516			/* numbers of a table's space: one column of
+								 * 512 slots, two of 256, or four of 128 */
 
 /*
  * Features with one hash are one feature.  A table has columns: the hash of a
@@ -17,8 +19,8 @@
  */
 typedef struct FeatureTable
 {
-	uint64	   *hash;			/* the first column, in memory of resize(),
-								 * which the others follow */
+	uint64	   *hash;			/* the first column, which the others follow,
+								 * in space or in memory of resize() */
 	uint64	   *count[FEATURE_SIDES];	/* NULL: not asked for */
 	int64	   *weight;			/* the greatest of all occurrences; NULL: not
 								 * asked for */
@@ -32,11 +34,12 @@ typedef struct FeatureTable
 	int			sides;			/* columns of counts */
 	bool		weighted;		/* is there a column of weights? */
 	size_t		limit;			/* bytes that the columns may take */
+	uint64	   *space;			/* TABLE_SPACE numbers */
 	void	   *(*resize) (void *array, size_t bytes);
 } FeatureTable;
 
 extern void simhash_table_init(FeatureTable *table, int sides, bool weighted,
-							   size_t limit, uint64 seed,
+							   size_t limit, uint64 seed, uint64 *space,
 							   void *(*resize) (void *, size_t));
 extern uint32 simhash_table_add(FeatureTable *table, int side,
 								const uint64 *hash, const int64 *weight,

@@ -9,6 +9,7 @@
 #include "utils/memutils.h"
 
 #include "text/encoding.h"
+#include "text/feature_table.h"
 #include "text/read_text.h"
 
 /*
@@ -43,10 +44,11 @@ simhash_copy_bytes(const uint8 *bytes, size_t length)
 
 /*
  * No SQL function takes more than 64 kB of stack: a Tokenizer, the arrays of
- * features (see FEATURES_AT_ONCE), and 16 kB for all else.
+ * features (see FEATURES_AT_ONCE), the space of tables, and 16 kB for all else.
  */
 StaticAssertDecl(sizeof(Tokenizer) +
-				 8 * FEATURES_AT_ONCE * sizeof(uint64) <= 48 * 1024,
+				 (8 * FEATURES_AT_ONCE + FEATURE_HASHES_MAX * TABLE_SPACE) *
+				 sizeof(uint64) <= 48 * 1024,
 				 "a text takes too much stack");
 
 /* Options for features that are single words.  Each word weighs 1. */

@@ -10,9 +10,9 @@
 
 /*
  * Arrays of so many 64-bit numbers are on the stack, up to eight of them in one
- * call: 32 kB.
+ * call: 24 kB.
  */
-#define FEATURES_AT_ONCE 512
+#define FEATURES_AT_ONCE 384
 
 /* Weights are integers, in units of 2^-16: sums do not depend on the order. */
 #define WEIGHT_UNIT 65536

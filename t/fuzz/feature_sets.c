@@ -64,9 +64,9 @@ number_of(uint64 hash)
 static uint32
 random_piece(size_t rest)
 {
-	uint32		n = 1 + below(1 << below(10));	/* up to FEATURES_AT_ONCE */
+	uint32		n = 1 + below(1 << below(10));
 
-	return Min(n, rest);
+	return Min(Min(n, FEATURES_AT_ONCE), rest);
 }
 
 /* Hand in count_of features, of one side, to the table that is not full. */
@@ -205,11 +205,13 @@ static void
 check_table(int sides, bool weighted, size_t limit)
 {
 	bool	   *seen = calloc(features + 1, sizeof(bool));
+	uint64		space[TABLE_SPACE];
 	size_t		listed;
 
 	table = resize(NULL, sizeof(FeatureTable));
 	memset(table, 0xAA, sizeof(FeatureTable));	/* nothing is relied on */
-	simhash_table_init(table, sides, weighted, limit, random_bits(), resize);
+	simhash_table_init(table, sides, weighted, limit, random_bits(), space,
+					   resize);
 	fill_table();
 	listed = check_slots(seen);
 	check_left(seen, listed);
