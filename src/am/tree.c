@@ -310,7 +310,8 @@ hamming_find(Relation index, int table, int level, HammingKey key, int mode,
 /*
  * Find the page that hamming_find() finds, and unlock it (rule 2).  Returns
  * InvalidBuffer if the table has no such level.  On entry the caller holds no
- * buffer lock, and may hold pins.  On return the page is pinned, but not locked.
+ * buffer lock, and may hold pins.  On return the page is pinned, and not
+ * locked.
  */
 static Buffer
 pin(Relation index, int table, int level, HammingKey key,
