@@ -189,11 +189,12 @@ add_hashes(FeatureTable *table, const uint64 *hash, uint32 count,
 
 	/*
 	 * Nobody can predict whether a feature is new.  So no branch depends on
-	 * that: with such a branch, simhash() of long texts takes 7 to 9 %
-	 * longer.  Where another feature has the first slot, the feature waits at
-	 * the end of fresh.  Each feature takes one place of fresh at most, at
-	 * the front or at the end.  So the two ends cannot overlap, but for the
-	 * last feature, which both may write.
+	 * that: with such a branch, simhash() of texts of 4,000 different words
+	 * takes 9 % longer, and that of English as long.  Where another feature
+	 * has the first slot, the feature waits at the end of fresh.  Each
+	 * feature takes one place of fresh at most, at the front or at the end.
+	 * So the two ends cannot overlap, but for the last feature, which both
+	 * may write.
 	 */
 	for (i = 0; i < count; i++)
 	{
