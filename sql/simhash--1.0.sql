@@ -1147,7 +1147,7 @@ CREATE FUNCTION minhash_agg_serialize(internal) RETURNS bytea
 	AS 'MODULE_PATHNAME', 'simhash_minhash_agg_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION minhash_agg_deserialize(bytea, internal) RETURNS internal
-	AS 'MODULE_PATHNAME', 'simhash_minhash_agg_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'simhash_agg_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION minhash_agg_final(internal) RETURNS simhash64
 	AS 'MODULE_PATHNAME', 'simhash_minhash_agg_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;

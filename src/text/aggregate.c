@@ -53,18 +53,6 @@ simhash_state_to_bytes(const void *state, size_t size)
 	return bytes;
 }
 
-/*
- * Return the state that simhash_state_to_bytes() has copied.  The state may be
- * in the current memory context, as it is combined at once.
- */
-void *
-simhash_state_from_bytes(const bytea *bytes)
-{
-	size_t		size = VARSIZE_ANY_EXHDR(bytes);
-
-	return memcpy(palloc(size), VARDATA_ANY(bytes), size);
-}
-
 static size_t
 state_size(int hashes)
 {
@@ -188,12 +176,19 @@ simhash_agg_serialize(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(simhash_state_to_bytes(state, state_size(state->hashes)));
 }
 
-/* (serialized bytea, unused internal) */
+/*
+ * (serialized bytea, unused internal): the state that simhash_state_to_bytes()
+ * has copied, of simhash_agg() or of minhash_agg().  The state may be in the
+ * current memory context, as it is combined at once.
+ */
 Datum
 simhash_agg_deserialize(PG_FUNCTION_ARGS)
 {
+	const bytea *bytes = PG_GETARG_BYTEA_PP(0);
+	size_t		size = VARSIZE_ANY_EXHDR(bytes);
+
 	(void) simhash_aggregate_context(fcinfo);
-	PG_RETURN_POINTER(simhash_state_from_bytes(PG_GETARG_BYTEA_PP(0)));
+	PG_RETURN_POINTER(memcpy(palloc(size), VARDATA_ANY(bytes), size));
 }
 
 /* Return the fingerprint, or NULL if there is no feature or all weigh 0. */

@@ -9,6 +9,5 @@
 
 extern MemoryContext simhash_aggregate_context(FunctionCallInfo fcinfo);
 extern bytea *simhash_state_to_bytes(const void *state, size_t size);
-extern void *simhash_state_from_bytes(const bytea *bytes);
 
 #endif							/* SIMHASH_AGGREGATE_H */

@@ -12,7 +12,6 @@
 
 PG_FUNCTION_INFO_V1(simhash_minhash_agg_combine);
 PG_FUNCTION_INFO_V1(simhash_minhash_agg_serialize);
-PG_FUNCTION_INFO_V1(simhash_minhash_agg_deserialize);
 PG_FUNCTION_INFO_V1(simhash_minhash_agg_final);
 
 static void
@@ -163,14 +162,6 @@ simhash_minhash_agg_serialize(PG_FUNCTION_ARGS)
 
 	(void) simhash_aggregate_context(fcinfo);
 	PG_RETURN_BYTEA_P(simhash_state_to_bytes(state, state_size(state->hashes)));
-}
-
-/* (serialized bytea, unused internal) */
-Datum
-simhash_minhash_agg_deserialize(PG_FUNCTION_ARGS)
-{
-	(void) simhash_aggregate_context(fcinfo);
-	PG_RETURN_POINTER(simhash_state_from_bytes(PG_GETARG_BYTEA_PP(0)));
 }
 
 /* Return the fingerprint, or NULL if there is no feature. */
