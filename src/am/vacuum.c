@@ -155,8 +155,9 @@ prefetch_leaves(Vacuum *vacuum, Fingerprint fingerprint)
 
 /*
  * Remove the entries dead->last of table 0, each with its fingerprint.  Where
- * the rows of a fingerprint could be on many leaves, remove the entry alone:
- * there are other rows, or what is left is a fingerprint without rows.
+ * the rows of a fingerprint could be on many leaves, remove the entry alone.
+ * Then other rows have the fingerprint, or the other tables keep a fingerprint
+ * without rows, which adds nothing to the result of a search.
  */
 static void
 remove_last(Vacuum *vacuum, const DeadEntries *dead)

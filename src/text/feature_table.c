@@ -64,8 +64,9 @@ set_columns(FeatureTable *table, uint64 slots)
 
 /*
  * Make the first columns, for expected features, as far as the limit allows:
- * three slots or more for each, so that few searches find their slot taken.  A
- * batch that is nearly full gets twice as many, as another batch will follow.
+ * three slots or more for each, so that few searches find their slot taken.
+ * Where a batch is nearly full, make twice as many slots: the features of
+ * another batch will follow.
  */
 static void
 make_first_columns(FeatureTable *table, uint32 expected)
@@ -108,7 +109,10 @@ find_slot(const FeatureTable *table, uint64 hash)
 	return slot;
 }
 
-/* The columns must not be used any more. */
+/*
+ * Free the columns that begin with hash: those that the table has, or the
+ * shorter ones that the table had before.
+ */
 static void
 free_columns(const FeatureTable *table, uint64 *hash)
 {

@@ -266,9 +266,10 @@ simhash_idf_deserialize(PG_FUNCTION_ARGS)
 }
 
 /*
- * Return the weight of a token that so many documents of all have: Jones, "A
- * statistical interpretation of term specificity and its application in
- * retrieval" (1972), smoothed as if one more document had every token.
+ * all is the number of all documents, and documents the number of those that
+ * have a token.  Return the weight of the token: Jones, "A statistical
+ * interpretation of term specificity and its application in retrieval" (1972),
+ * smoothed as if one more document had every token.
  */
 static double
 idf(int64 all, int64 documents)

@@ -34,8 +34,9 @@ typedef struct Passage
  */
 struct Passages
 {
-	uint32		radius;			/* a cut is the least of so many features on
-								 * either side; 1 .. PASSAGE_RADIUS_MAX */
+	uint32		radius;			/* 1 .. PASSAGE_RADIUS_MAX.  The text is cut
+								 * at a feature whose key is the least of
+								 * those of radius features on either side. */
 	uint32		size;			/* tokens of a feature */
 	bool		chars;			/* is a token a code point? */
 	int			hashes;			/* of each feature */

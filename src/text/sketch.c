@@ -253,7 +253,7 @@ simhash_sketch_fingerprint(Sketch *sketch, uint64 *fingerprint)
 	int			bin;
 
 	finish(sketch);
-	/* two chains of additions, of which neither waits for the other */
+	/* the processor adds to even and to odd at the same time */
 	for (bin = SKETCH_BINS - 2; bin >= 0; bin -= 2)
 	{
 		even = 4 * even + (sketch->least[bin] >> FINGERPRINT_SHIFT & 1);

@@ -150,7 +150,7 @@ two_words(Fingerprint fingerprint)
 }
 #endif
 
-/* Return as many copies of a fingerprint as there is room for. */
+/* Return four words: four copies of a fingerprint of 64 bits, or two of 128. */
 TARGET_AVX2 static inline __m256i
 all_four(Fingerprint fingerprint)
 {
