@@ -99,7 +99,6 @@ SET enable_nestloop = off;
 SELECT count(*) FROM (SELECT FROM many a JOIN many b ON a.fp <-> b.fp <= 5 LIMIT 1) s;
 -- tuples that have gone to a file take no memory
 SET work_mem = '1MB';
-SET hash_mem_multiplier = 1;
 WITH wide AS MATERIALIZED (SELECT fp, repeat('x', 1000) AS body FROM many)
 SELECT bytes BETWEEN 1 AND 1024 * 1024 AS within_memory, length(bodies) FROM (
 	SELECT (SELECT sum(total_bytes) FROM pg_backend_memory_contexts
