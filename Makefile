@@ -9,7 +9,6 @@ PGFILEDESC = "simhash - near-duplicate text"
 
 # compiled once for each width of a fingerprint (src/type/width.h)
 WIDE = \
-	src/within \
 	src/am/buffer \
 	src/am/build \
 	src/am/cache \
@@ -30,25 +29,25 @@ WIDE = \
 	src/am/write \
 	src/dedup/cluster \
 	src/dedup/connect \
-	src/dedup/fplist \
-	src/dedup/join \
-	src/dedup/join_cut \
-	src/dedup/join_pairs \
-	src/dedup/join_parts \
-	src/dedup/join_side \
 	src/dedup/leaders \
 	src/dedup/numbering \
 	src/dedup/pair_rows \
 	src/dedup/parts \
 	src/dedup/sample \
 	src/join/cost \
-	src/join/entries \
 	src/join/explain \
-	src/join/filter \
 	src/join/input \
 	src/join/node \
 	src/join/partners \
-	src/join/passes \
+	src/near/compare \
+	src/near/cut \
+	src/near/filter \
+	src/near/fplist \
+	src/near/groups \
+	src/near/join_side \
+	src/near/pairs \
+	src/near/share \
+	src/near/side \
 	src/type/analyze \
 	src/type/ball \
 	src/type/cast \
@@ -56,7 +55,8 @@ WIDE = \
 	src/type/hamming \
 	src/type/operators \
 	src/type/selectivity \
-	src/type/type
+	src/type/type \
+	src/within
 
 OBJS = $(WIDE:=.o) $(WIDE:=_128.o) \
 	src/module.o \

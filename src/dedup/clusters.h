@@ -6,7 +6,7 @@
 #define SIMHASH_CLUSTERS_H
 
 #include "dedup/arguments.h"
-#include "dedup/fplist.h"
+#include "near/fplist.h"
 
 #define simhash_connect WIDE(simhash_connect)
 #define simhash_choose_leaders WIDE(simhash_choose_leaders)

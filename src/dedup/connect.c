@@ -9,9 +9,9 @@
 #include "miscadmin.h"
 
 #include "dedup/clusters.h"
-#include "dedup/join.h"
-#include "dedup/matches.h"
-#include "dedup/sets.h"
+#include "near/groups.h"
+#include "near/matches.h"
+#include "near/sets.h"
 
 /*
  * The ball around the rest of a group saves comparing fingerprints that are

@@ -13,7 +13,7 @@
 #include "utils/memutils.h"
 
 #include "dedup/id_groups.h"
-#include "dedup/sets.h"
+#include "near/sets.h"
 
 /* Pairs that there is room for at first, by leader. */
 #define GREATER_CAPACITY 1024

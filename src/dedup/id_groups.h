@@ -6,7 +6,7 @@
 #define SIMHASH_ID_GROUPS_H
 
 #include "dedup/arguments.h"
-#include "dedup/fplist.h"
+#include "near/fplist.h"
 #include "dedup/id_numbers.h"
 
 /* Pairs that wait, to be added together: see simhash_id_numbers_find(). */

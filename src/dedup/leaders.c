@@ -15,7 +15,7 @@
 #include "utils/memutils.h"
 
 #include "dedup/clusters.h"
-#include "dedup/join_pairs.h"
+#include "near/compare.h"
 #include "type/distance_array.h"
 
 /*

@@ -9,9 +9,9 @@
 #include "utils/memutils.h"
 
 #include "dedup/arguments.h"
-#include "dedup/join_pairs.h"
-#include "dedup/join_parts.h"
-#include "dedup/join_side.h"
+#include "near/compare.h"
+#include "near/share.h"
+#include "near/join_side.h"
 #include "dedup/pair_rows.h"
 #include "type/simhash.h"
 

@@ -7,7 +7,7 @@
 #include "funcapi.h"
 
 #include "dedup/arguments.h"
-#include "dedup/join_parts.h"
+#include "near/share.h"
 #include "type/simhash.h"
 
 #define simhash_parts WIDE(simhash_parts)

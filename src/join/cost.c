@@ -13,10 +13,10 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 
-#include "dedup/join_cut.h"
-#include "dedup/join_side.h"
-#include "join/entries.h"
-#include "join/filter.h"
+#include "near/cut.h"
+#include "near/join_side.h"
+#include "near/side.h"
+#include "near/filter.h"
 #include "join/widths.h"
 
 /* Times cpu_operator_cost. */

@@ -8,8 +8,8 @@
 #include "commands/explain.h"
 #include "nodes/execnodes.h"
 
-#include "join/filter.h"
-#include "join/passes.h"
+#include "near/filter.h"
+#include "near/pairs.h"
 #include "join/plan.h"
 #include "join/tuples.h"
 

@@ -7,7 +7,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "dedup/join_side.h"
+#include "near/join_side.h"
 
 /* Rows that a side has room for at first. */
 #define SIDE_CAPACITY 1024

@@ -1,5 +1,5 @@
 /*
- * join_cut.c
+ * cut.c
  *	  Cuts of fingerprints into parts, by the pigeonhole principle.
  *
  * Let all bits be cut into radius + levels parts.  Fingerprints within the
@@ -20,7 +20,7 @@
 
 #include <math.h>
 
-#include "dedup/join_cut.h"
+#include "near/cut.h"
 #include "type/distance_array.h"
 
 /*

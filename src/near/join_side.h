@@ -5,7 +5,7 @@
 #ifndef SIMHASH_JOIN_SIDE_H
 #define SIMHASH_JOIN_SIDE_H
 
-#include "dedup/fplist.h"
+#include "near/fplist.h"
 
 #define simhash_join_side_begin WIDE(simhash_join_side_begin)
 #define simhash_join_side_number WIDE(simhash_join_side_number)

@@ -1,5 +1,5 @@
 /*
- * join_parts.c
+ * share.c
  *	  The parts of a join of a list with itself, for work on many machines.
  *
  * Let the first bits of a fingerprint be cut into radius + 1 blocks.  By the
@@ -16,7 +16,7 @@
  */
 #include "postgres.h"
 
-#include "dedup/join_parts.h"
+#include "near/share.h"
 
 /*
  * The radius is less than HAMMING_BITS.  Return the number of equal blocks that

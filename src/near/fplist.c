@@ -10,7 +10,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "dedup/fplist.h"
+#include "near/fplist.h"
 
 /* The places of all digits take 1 kB, and stay in the first cache. */
 #define RADIX_BITS 8

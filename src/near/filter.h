@@ -6,7 +6,7 @@
 #ifndef SIMHASH_FILTER_H
 #define SIMHASH_FILTER_H
 
-#include "dedup/fplist.h"
+#include "near/fplist.h"
 
 #define hamming_filter_plan WIDE(hamming_filter_plan)
 #define hamming_filter_make WIDE(hamming_filter_make)

@@ -10,7 +10,7 @@
 
 #include "miscadmin.h"
 
-#include "dedup/fplist.h"
+#include "near/fplist.h"
 #include "type/distance_array.h"
 
 /*

@@ -1,14 +1,14 @@
 /*
- * entries.h
+ * side.h
  *	  What a join keeps of each row that has a fingerprint: in memory, or in
  *	  temporary files.
  */
-#ifndef SIMHASH_ENTRIES_H
-#define SIMHASH_ENTRIES_H
+#ifndef SIMHASH_SIDE_H
+#define SIMHASH_SIDE_H
 
 #include "storage/buffile.h"
 
-#include "dedup/join_side.h"
+#include "near/join_side.h"
 
 #define simhash_entries_add WIDE(simhash_entries_add)
 #define simhash_entries_to_file WIDE(simhash_entries_to_file)
@@ -39,4 +39,4 @@ extern void simhash_entries_seek(EntryList *list, uint64 number);
 extern void simhash_entries_read(EntryList *list, JoinEntry *entry);
 extern void simhash_entries_end(EntryList *list);
 
-#endif							/* SIMHASH_ENTRIES_H */
+#endif							/* SIMHASH_SIDE_H */

@@ -1,9 +1,9 @@
 /*
- * join_cut.h
+ * cut.h
  *	  Cuts of fingerprints into parts, for similarity joins.
  */
-#ifndef SIMHASH_JOIN_CUT_H
-#define SIMHASH_JOIN_CUT_H
+#ifndef SIMHASH_CUT_H
+#define SIMHASH_CUT_H
 
 #include "type/hamming.h"
 
@@ -99,4 +99,4 @@ sum_information(const GroupShape *shape, Fingerprint region)
 	return total;
 }
 
-#endif							/* SIMHASH_JOIN_CUT_H */
+#endif							/* SIMHASH_CUT_H */

@@ -1,13 +1,13 @@
 /*
- * join.h
+ * groups.h
  *	  Exact similarity joins: which fingerprints of two lists, or of one, may
  *	  be within a radius of each other?
  */
-#ifndef SIMHASH_JOIN_H
-#define SIMHASH_JOIN_H
+#ifndef SIMHASH_GROUPS_H
+#define SIMHASH_GROUPS_H
 
-#include "dedup/fplist.h"
-#include "dedup/join_cut.h"
+#include "near/fplist.h"
+#include "near/cut.h"
 
 #define hamming_join_begin WIDE(hamming_join_begin)
 #define hamming_join_settle WIDE(hamming_join_settle)
@@ -95,4 +95,4 @@ extern bool hamming_join_choose_cut(FingerprintList *x, FingerprintList *y,
 									int radius, Fingerprint varying,
 									JoinCut *cut);
 
-#endif							/* SIMHASH_JOIN_H */
+#endif							/* SIMHASH_GROUPS_H */

@@ -17,7 +17,7 @@
 
 #include "miscadmin.h"
 
-#include "join/filter.h"
+#include "near/filter.h"
 
 #define MAX_LEVELS 3
 

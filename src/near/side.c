@@ -1,5 +1,5 @@
 /*
- * entries.c
+ * side.c
  *	  What a join keeps of each row that has a fingerprint: in memory, or in
  *	  temporary files.
  */
@@ -7,7 +7,7 @@
 
 #include "miscadmin.h"
 
-#include "join/entries.h"
+#include "near/side.h"
 #include "type/compat.h"
 
 /* Add an entry, to memory that is of the current memory context. */

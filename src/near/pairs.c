@@ -1,5 +1,5 @@
 /*
- * passes.c
+ * pairs.c
  *	  The pairs of fingerprints of two lists of entries that are within a
  *	  radius, however long the lists are.
  *
@@ -22,7 +22,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "join/passes.h"
+#include "near/pairs.h"
 
 /*
  * Rows of both sides in a partition, where memory has room for more.  Joining

@@ -1,13 +1,13 @@
 /*
- * passes.h
+ * pairs.h
  *	  The pairs of fingerprints of two lists of entries that are within a
  *	  radius, however long the lists are.
  */
-#ifndef SIMHASH_PASSES_H
-#define SIMHASH_PASSES_H
+#ifndef SIMHASH_PAIRS_H
+#define SIMHASH_PAIRS_H
 
-#include "dedup/join_pairs.h"
-#include "join/entries.h"
+#include "near/compare.h"
+#include "near/side.h"
 
 #define hamming_passes_begin WIDE(hamming_passes_begin)
 #define hamming_passes_next WIDE(hamming_passes_next)
@@ -54,4 +54,4 @@ extern JoinPasses *hamming_passes_begin(EntryList *x, EntryList *y, int radius,
 extern bool hamming_passes_next(JoinPasses *passes, uint32 *x, uint32 *y);
 extern void hamming_passes_end(JoinPasses *passes);
 
-#endif							/* SIMHASH_PASSES_H */
+#endif							/* SIMHASH_PAIRS_H */

@@ -1,12 +1,12 @@
 /*
- * join_pairs.h
+ * compare.h
  *	  The pairs of a similarity join, one at a time.
  */
-#ifndef SIMHASH_JOIN_PAIRS_H
-#define SIMHASH_JOIN_PAIRS_H
+#ifndef SIMHASH_COMPARE_H
+#define SIMHASH_COMPARE_H
 
-#include "dedup/join.h"
-#include "dedup/matches.h"
+#include "near/groups.h"
+#include "near/matches.h"
 
 #define hamming_join_pairs_begin WIDE(hamming_join_pairs_begin)
 #define hamming_join_pairs_settle WIDE(hamming_join_pairs_settle)
@@ -44,4 +44,4 @@ extern bool hamming_join_pairs_is_first(const JoinPairs *pairs,
 										Fingerprint difference);
 extern void hamming_join_pairs_end(JoinPairs *pairs);
 
-#endif							/* SIMHASH_JOIN_PAIRS_H */
+#endif							/* SIMHASH_COMPARE_H */

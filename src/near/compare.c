@@ -1,10 +1,10 @@
 /*
- * join_pairs.c
+ * compare.c
  *	  The pairs of a similarity join, one at a time.
  */
 #include "postgres.h"
 
-#include "dedup/join_pairs.h"
+#include "near/compare.h"
 
 /* See hamming_join_begin().  The caller leaves x and y alone meanwhile. */
 JoinPairs *

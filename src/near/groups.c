@@ -1,5 +1,5 @@
 /*
- * join.c
+ * groups.c
  *	  Exact similarity joins, by the pigeonhole principle.
  *
  * A list is sorted by one part of a cut after the other (join_cut.c): what
@@ -23,8 +23,8 @@
 
 #include "miscadmin.h"
 
-#include "dedup/join.h"
-#include "dedup/sets.h"
+#include "near/groups.h"
+#include "near/sets.h"
 #include "type/distance_array.h"
 
 /*

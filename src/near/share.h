@@ -1,11 +1,11 @@
 /*
- * join_parts.h
+ * share.h
  *	  The parts of a join of a list with itself, for work on many machines.
  */
-#ifndef SIMHASH_JOIN_PARTS_H
-#define SIMHASH_JOIN_PARTS_H
+#ifndef SIMHASH_SHARE_H
+#define SIMHASH_SHARE_H
 
-#include "dedup/join_pairs.h"
+#include "near/compare.h"
 
 #define hamming_parts_begin WIDE(hamming_parts_begin)
 #define hamming_parts_restrict WIDE(hamming_parts_restrict)
@@ -81,4 +81,4 @@ is_in_part(const JoinPart *part, Fingerprint fingerprint)
 	return false;
 }
 
-#endif							/* SIMHASH_JOIN_PARTS_H */
+#endif							/* SIMHASH_SHARE_H */
