@@ -44,7 +44,6 @@ WIDE = \
 	src/near/filter \
 	src/near/fplist \
 	src/near/groups \
-	src/near/join_side \
 	src/near/pairs \
 	src/near/share \
 	src/near/side \

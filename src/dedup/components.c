@@ -92,7 +92,7 @@ simhash_components(PG_FUNCTION_ARGS)
 
 		values[0] = Int64GetDatum(simhash_id_groups_id(groups, i));
 		values[1] = Int64GetDatum(simhash_id_groups_id(groups,
-													   groups->list.ids[i]));
+													   groups->list.numbers[i]));
 		row = heap_form_tuple(context->tuple_desc, values, nulls);
 		SRF_RETURN_NEXT(context, HeapTupleGetDatum(row));
 	}

@@ -100,7 +100,7 @@ reach_from(Components *c, uint32 i, uint32 reached, uint32 end)
 	matches_begin(&matches, list, reached, end, list->fps[i], c->radius);
 	while (matches_next(&matches, &place))
 	{
-		unite_sets(c->parents, list->ids[i], list->ids[place]);
+		unite_sets(c->parents, list->numbers[i], list->numbers[place]);
 		/* what this moves to place was compared already, or is the match */
 		fplist_swap(list, reached++, place);
 	}
@@ -120,7 +120,7 @@ find_majority(const Components *c, const Candidates *group, uint32 *majority)
 
 	for (i = 0; i < MAJORITY_SAMPLE; i++)
 	{
-		uint32		number = c->list->ids[group->x + i * stride];
+		uint32		number = c->list->numbers[group->x + i * stride];
 		uint32		set = find_set(c->parents, number);
 
 		if (votes == 0)
@@ -143,7 +143,7 @@ gather_set(Components *c, const Candidates *group, uint32 set)
 	for (i = group->x; i < group->x_end; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (find_set(c->parents, c->list->ids[i]) == set)
+		if (find_set(c->parents, c->list->numbers[i]) == set)
 			fplist_swap(c->list, others++, i);
 	}
 	return others;
@@ -164,7 +164,7 @@ connect_others(Components *c, const Candidates *group, uint32 others)
 		matches_begin(&matches, list, group->x, group->x_end, list->fps[i],
 					  c->radius);
 		while (matches_next(&matches, &place))
-			unite_sets(c->parents, list->ids[i], list->ids[place]);
+			unite_sets(c->parents, list->numbers[i], list->numbers[place]);
 	}
 }
 
@@ -234,14 +234,17 @@ void
 simhash_connect(FingerprintList *list, int radius, uint32 *parents)
 {
 	Components	c = {list, parents, radius};
-	HammingJoin *join = hamming_join_begin(list, list, radius, parents);
+	NearGroups *groups = hamming_groups_make(list, list, radius);
+	Candidates	all = {0, list->count, 0, list->count};
 	Candidates	group;
 	uint32		i;
 
 	for (i = 0; i < list->count; i++)
 		parents[i] = i;
-	while (hamming_join_next(join, &group))
+	groups->sets = parents;
+	hamming_groups_begin(groups, &all, NULL, 0);
+	while (hamming_groups_next(groups, &group))
 		if (!connect_to_majority(&c, &group))
 			connect_group(&c, &group);
-	pfree(join);
+	pfree(groups);
 }

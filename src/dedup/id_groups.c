@@ -134,11 +134,11 @@ sort_ids(IdGroups *groups)
 	pfree(groups->table.slots);
 	list->count = groups->table.count;
 	list->fps = groups->table.ids;
-	list->ids = palloc_extended(numbers_size, MCXT_ALLOC_HUGE);
+	list->numbers = palloc_extended(numbers_size, MCXT_ALLOC_HUGE);
 	list->spare_fps = palloc_extended(2 * numbers_size, MCXT_ALLOC_HUGE);
-	list->spare_ids = palloc_extended(numbers_size, MCXT_ALLOC_HUGE);
+	list->spare_numbers = palloc_extended(numbers_size, MCXT_ALLOC_HUGE);
 	for (i = 0; i < list->count; i++)
-		list->ids[i] = i;
+		list->numbers[i] = i;
 	simhash_fplist_sort(list, 0, list->count, 0, HAMMING_BITS);
 }
 
@@ -185,7 +185,7 @@ find_least(IdGroups *groups, uint32 *places)
 	memset(places, 0xFF, list->count * sizeof(uint32));
 	for (i = 0; i < list->count; i++)
 	{
-		uint32		number = list->ids[i];
+		uint32		number = list->numbers[i];
 
 		CHECK_FOR_INTERRUPTS();
 		if (groups->method == CLUSTER_CONNECTED)
@@ -198,7 +198,7 @@ find_least(IdGroups *groups, uint32 *places)
 				continue;
 		}
 		list->fps[count] = list->fps[i];
-		list->ids[count++] = places[number];
+		list->numbers[count++] = places[number];
 	}
 	list->count = count;
 }
@@ -215,8 +215,8 @@ simhash_id_groups_finish(IdGroups *groups)
 	add_waiting(groups);
 	sort_ids(groups);
 	pfree(list->spare_fps);
-	find_least(groups, list->spare_ids);
-	pfree(list->spare_ids);
+	find_least(groups, list->spare_numbers);
+	pfree(list->spare_numbers);
 	pfree(groups->links);
 	if (groups->greater != NULL)
 		pfree(groups->greater);

@@ -34,7 +34,7 @@ typedef struct Leaders
 								 * itself if it has joined none */
 	uint32		start;			/* the current component begins here */
 	Fingerprint *spare_fps;		/* as large as it, for sorting in joins */
-	uint32	   *spare_ids;
+	uint32	   *spare_numbers;
 } Leaders;
 
 /*
@@ -46,14 +46,14 @@ static void
 sort_by_component(FingerprintList *list, uint32 *components)
 {
 	Fingerprint *fps = list->spare_fps;
-	uint32	   *places = list->spare_ids;
+	uint32	   *places = list->spare_numbers;
 	uint32		place = 0;
 	uint32		i;
 
 	for (i = 0; i < list->count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		fps[list->ids[i]] = list->fps[i];
+		fps[list->numbers[i]] = list->fps[i];
 		places[i] = 0;
 	}
 	for (i = 0; i < list->count; i++)
@@ -75,7 +75,7 @@ sort_by_component(FingerprintList *list, uint32 *components)
 		CHECK_FOR_INTERRUPTS();
 		place = places[components[i]]++;
 		list->fps[place] = fps[i];
-		list->ids[place] = i;
+		list->numbers[place] = i;
 	}
 }
 
@@ -93,7 +93,7 @@ join_leader(Leaders *l, uint32 i, uint32 from, uint32 to)
 	if (hamming_match(list->fps + from, to - from, list->fps[i], l->radius,
 					  matches) == 0)
 		return false;
-	l->leaders[list->ids[i]] = list->ids[from + matches[0]];
+	l->leaders[list->numbers[i]] = list->numbers[from + matches[0]];
 	return true;
 }
 
@@ -123,12 +123,12 @@ copy_stretch(Leaders *l, uint32 from, uint32 to)
 	FingerprintList copy;
 
 	copy.fps = list->spare_fps + from;
-	copy.ids = list->spare_ids + from;
+	copy.numbers = list->spare_numbers + from;
 	copy.count = to - from;
 	copy.spare_fps = l->spare_fps + (from - l->start);
-	copy.spare_ids = l->spare_ids + (from - l->start);
+	copy.spare_numbers = l->spare_numbers + (from - l->start);
 	memcpy(copy.fps, list->fps + from, copy.count * sizeof(Fingerprint));
-	memcpy(copy.ids, list->ids + from, copy.count * sizeof(uint32));
+	memcpy(copy.numbers, list->numbers + from, copy.count * sizeof(uint32));
 	return copy;
 }
 
@@ -141,18 +141,20 @@ join_leaders(Leaders *l, uint32 from, uint32 end, uint32 middle, uint32 to)
 {
 	FingerprintList leaders = copy_stretch(l, from, end);
 	FingerprintList others = copy_stretch(l, middle, to);
-	JoinPairs  *pairs = hamming_join_pairs_begin(&leaders, &others, l->radius);
+	Comparison *c = hamming_compare_make(&leaders, &others, l->radius);
+	Candidates	all = {0, leaders.count, 0, others.count};
 	uint32		x;
 	uint32		y;
 
-	while (hamming_join_pairs_next(pairs, &x, &y))
+	hamming_compare_begin(c, &all, NULL, 0);
+	while (hamming_compare_next(c, &x, &y))
 	{
 		/* before it joins one this is its own number, which is greater */
-		uint32	   *leader = &l->leaders[others.ids[y]];
+		uint32	   *leader = &l->leaders[others.numbers[y]];
 
-		*leader = Min(*leader, leaders.ids[x]);
+		*leader = Min(*leader, leaders.numbers[x]);
 	}
-	hamming_join_pairs_end(pairs);
+	hamming_compare_free(c);
 }
 
 /*
@@ -176,7 +178,7 @@ choose_among(Leaders *l, uint32 from, uint32 to)
 	join_leaders(l, from, end, middle, to);
 	left = end;
 	for (i = middle; i < to; i++)
-		if (l->leaders[list->ids[i]] == list->ids[i])
+		if (l->leaders[list->numbers[i]] == list->numbers[i])
 			fplist_swap(list, left++, i);
 	return choose_among(l, end, left);
 }
@@ -191,13 +193,13 @@ choose_in_component(Leaders *l, uint32 from, uint32 to)
 	{
 		l->spare_fps = palloc_extended(size * sizeof(Fingerprint),
 									   MCXT_ALLOC_HUGE);
-		l->spare_ids = palloc_extended(size * sizeof(uint32), MCXT_ALLOC_HUGE);
+		l->spare_numbers = palloc_extended(size * sizeof(uint32), MCXT_ALLOC_HUGE);
 	}
 	choose_among(l, from, to);
 	if (size > FEW)
 	{
 		pfree(l->spare_fps);
-		pfree(l->spare_ids);
+		pfree(l->spare_numbers);
 	}
 }
 
@@ -220,11 +222,11 @@ simhash_choose_leaders(FingerprintList *list, int radius, uint32 *clusters)
 	sort_by_component(list, clusters);
 	for (from = 0; from < list->count; from = to)
 	{
-		uint32		component = clusters[list->ids[from]];
+		uint32		component = clusters[list->numbers[from]];
 
 		for (to = from;
-			 to < list->count && clusters[list->ids[to]] == component; to++)
-			clusters[list->ids[to]] = list->ids[to];
+			 to < list->count && clusters[list->numbers[to]] == component; to++)
+			clusters[list->numbers[to]] = list->numbers[to];
 		choose_in_component(&l, from, to);
 	}
 }

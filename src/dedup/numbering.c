@@ -37,16 +37,16 @@ merge_rows(FingerprintList *list, uint32 rows, uint32 *firsts)
 	simhash_fplist_sort(list, 0, list->count, 0, HAMMING_BITS);
 	for (from = 0; from < list->count; from = to)
 	{
-		uint32		first = list->ids[from];
+		uint32		first = list->numbers[from];
 
 		to = fplist_end_of_run(list, from, list->count, FINGERPRINT_ALL_BITS);
 		for (i = from; i < to; i++)
 		{
 			CHECK_FOR_INTERRUPTS();
-			firsts[list->ids[i]] = first;
+			firsts[list->numbers[i]] = first;
 		}
 		list->fps[distinct] = list->fps[from];
-		list->ids[distinct++] = first;
+		list->numbers[distinct++] = first;
 	}
 	list->count = distinct;
 }
@@ -73,7 +73,7 @@ number_distinct(FingerprintList *list, uint32 rows, uint32 *members)
 	for (i = 0; i < list->count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		list->ids[i] = members[list->ids[i]];
+		list->numbers[i] = members[list->numbers[i]];
 	}
 }
 

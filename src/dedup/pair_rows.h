@@ -21,9 +21,9 @@ typedef struct PairRows PairRows;
 typedef struct PairMethods
 {
 	PairRows   *(*begin) (const PairArguments *arguments);
-	void		(*add) (PairRows *pairs, int64 id, Datum fingerprint);
-	void		(*pair) (PairRows *pairs);
-	bool		(*next) (PairRows *pairs, int64 *a, int64 *b, int *distance);
+	void		(*add) (PairRows *rows, int64 id, Datum fingerprint);
+	bool		(*next) (PairRows *rows, int64 *a, int64 *b, int *distance);
+	void		(*end) (PairRows *rows);
 } PairMethods;
 
 extern const PairMethods simhash_pair_methods;

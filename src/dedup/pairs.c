@@ -102,14 +102,23 @@ begin_call(FunctionCallInfo fcinfo)
 	}
 	simhash_read_user_query(TextDatumGetCString(PG_GETARG_DATUM(0)),
 							check_columns, receive_pair_row, call);
-	call->methods->pair(call->pairs);
 	return call;
+}
+
+/* A callback of the expression, which may end before the rows do. */
+static void
+end_call(Datum arg)
+{
+	PairCall   *call = (PairCall *) DatumGetPointer(arg);
+
+	call->methods->end(call->pairs);
 }
 
 /* simhash_pairs(query text, max_distance int[, part int, parts int]) */
 Datum
 simhash_pairs(PG_FUNCTION_ARGS)
 {
+	ExprContext *expression = ((ReturnSetInfo *) fcinfo->resultinfo)->econtext;
 	FuncCallContext *context;
 	PairCall   *call;
 	int64		a;
@@ -123,7 +132,10 @@ simhash_pairs(PG_FUNCTION_ARGS)
 		context = SRF_FIRSTCALL_INIT();
 		old = MemoryContextSwitchTo(context->multi_call_memory_ctx);
 		context->tuple_desc = describe_rows(fcinfo);
-		context->user_fctx = begin_call(fcinfo);
+		call = begin_call(fcinfo);
+		RegisterExprContextCallback(expression, end_call,
+									PointerGetDatum(call));
+		context->user_fctx = call;
 		MemoryContextSwitchTo(old);
 	}
 	context = SRF_PERCALL_SETUP();
@@ -140,5 +152,7 @@ simhash_pairs(PG_FUNCTION_ARGS)
 		row = heap_form_tuple(context->tuple_desc, values, nulls);
 		SRF_RETURN_NEXT(context, HeapTupleGetDatum(row));
 	}
+	UnregisterExprContextCallback(expression, end_call, PointerGetDatum(call));
+	end_call(PointerGetDatum(call));
 	SRF_RETURN_DONE(context);
 }

@@ -39,15 +39,15 @@ add_part(PartList *list, int part)
 
 /*
  * Return the parts of a call.  The rows of a query mostly ask for the same, and
- * the divisions of hamming_parts_begin() take as long as all the rest.
+ * the divisions of hamming_shares_begin() take as long as all the rest.
  */
-static const JoinParts *
+static const Shares *
 parts_of_call(int radius, int count)
 {
-	static JoinParts last;		/* count is 0 before the first call */
+	static Shares last;			/* count is 0 before the first call */
 
 	if (last.radius != radius || last.count != count)
-		hamming_parts_begin(&last, radius, count);
+		hamming_shares_begin(&last, radius, count);
 	return &last;
 }
 
@@ -66,14 +66,14 @@ simhash_parts(PG_FUNCTION_ARGS)
 		Fingerprint fingerprint = PG_GETARG_SIMHASH(0);
 		int			radius = check_max_distance(PG_GETARG_INT32(1));
 		int			count = check_parts(PG_GETARG_INT32(2));
-		const JoinParts *parts = parts_of_call(radius, count);
+		const Shares *parts = parts_of_call(radius, count);
 		int			block;
 
 		context = SRF_FIRSTCALL_INIT();
 		list = MemoryContextAllocZero(context->multi_call_memory_ctx,
 									  sizeof(PartList));
 		for (block = 0; block < parts->block_count; block++)
-			add_part(list, hamming_part_of(parts, fingerprint, block));
+			add_part(list, hamming_share_of(parts, fingerprint, block));
 		context->user_fctx = list;
 	}
 	context = SRF_PERCALL_SETUP();

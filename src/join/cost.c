@@ -13,11 +13,10 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 
-#include "near/cut.h"
-#include "near/join_side.h"
-#include "near/side.h"
-#include "near/filter.h"
 #include "join/widths.h"
+#include "near/cut.h"
+#include "near/filter.h"
+#include "near/side.h"
 
 /* Times cpu_operator_cost. */
 #define KEEP_ROW 8.0			/* to keep a row and its fingerprint */
@@ -43,7 +42,7 @@ filter_plan(double less, double more, int radius, double memory)
 {
 	FilterPlan	none = {.passes = 1};
 
-	if (more < 2 * less || less * JOIN_SIDE_ROW_BYTES > memory)
+	if (more < 2 * less || less * side_row_bytes(true) > memory)
 		return none;
 	return hamming_filter_plan(less, radius, memory / JOIN_FILTER_SHARE);
 }
@@ -63,7 +62,7 @@ hamming_cost_join(PlannerInfo *root, CustomPath *path, JoinType type,
 	double		memory = get_hash_memory_limit();
 	FilterPlan	plan = filter_plan(less, more, radius, memory);
 	double		joined = more * plan.passes;
-	double		entries = (less + joined) * JOIN_SIDE_ROW_BYTES;
+	double		entries = (less + joined) * side_row_bytes(true);
 	double		tuples = tuple_bytes(outer) + tuple_bytes(inner);
 	Cost		startup = outer->total_cost + inner->total_cost;
 	Cost		read_pair = READ_PAIR * cpu_operator_cost;
@@ -73,14 +72,14 @@ hamming_cost_join(PlannerInfo *root, CustomPath *path, JoinType type,
 	startup += cpu_operator_cost *
 		((less + joined) * KEEP_ROW +
 		 (less + more) * plan.masks * LOOK_AT_FILTER +
-		 hamming_join_comparisons(less, joined, radius) * COMPARISON);
+		 hamming_near_comparisons(less, joined, radius) * COMPARISON);
 	if (entries + tuples > memory)
 	{
 		startup += tuples / BLCKSZ * seq_page_cost;
 		read_pair = READ_PAIR_IN_FILE * cpu_operator_cost;
 	}
 	if (entries > memory)
-		startup += 2 * (radius + 1) * (less + joined) * sizeof(JoinEntry) /
+		startup += 2 * (radius + 1) * (less + joined) * sizeof(NearRow) /
 			BLCKSZ * seq_page_cost;
 	cost_qual_eval(&quals, filter, root);
 	run = quals.startup + (read_pair + quals.per_tuple) * pairs;

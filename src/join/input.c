@@ -19,13 +19,12 @@
 #include "join/node.h"
 #include "type/simhash.h"
 
-static uint64
+/* Return what the rows of an input take in memory. */
+static Size
 memory_of(const JoinInput *input)
 {
-	uint64		entries = input->entries.side == NULL ? 0
-	: input->entries.count * JOIN_SIDE_ROW_BYTES;
-
-	return entries + (input->tuples.has_file ? 0 : input->tuples.size);
+	return side_memory(&input->side) +
+		(input->tuples.has_file ? 0 : input->tuples.capacity);
 }
 
 static bool
@@ -34,36 +33,47 @@ has_tuples_in_memory(const JoinInput *input)
 	return input->tuples.size > 0 && !input->tuples.has_file;
 }
 
-/* Move rows to files until the rest takes no more memory than allowed. */
+/*
+ * Have room for one more row of side in the memory that is allowed.  Where that
+ * is too little, move rows to files: at last those of both sides.
+ */
 static void
-keep_within_memory(HammingJoinState *state)
+make_room(HammingJoinState *state, NearSide *side)
 {
 	JoinInput  *outer = &state->outer;
 	JoinInput  *inner = &state->inner;
-	uint64		memory = memory_of(outer) + memory_of(inner);
 
-	if (memory > state->memory && has_tuples_in_memory(outer))
-		simhash_tuples_to_file(&outer->tuples);
-	else if (memory > state->memory && has_tuples_in_memory(inner))
-		simhash_tuples_to_file(&inner->tuples);
-	else if (memory > state->memory)
+	for (;;)
 	{
-		simhash_entries_to_file(&outer->entries);
-		simhash_entries_to_file(&inner->entries);
+		Size		memory = memory_of(outer) + memory_of(inner);
+
+		if (memory <= state->memory &&
+			hamming_side_make_room(side, state->memory - memory +
+								   side_memory(side)))
+			break;
+		if (has_tuples_in_memory(outer))
+			simhash_tuples_to_file(&outer->tuples);
+		else if (has_tuples_in_memory(inner))
+			simhash_tuples_to_file(&inner->tuples);
+		else
+		{
+			hamming_side_to_file(&outer->side);
+			hamming_side_to_file(&inner->side);
+		}
 	}
-	state->most_memory = Max(state->most_memory, memory);
+	state->most_memory = Max(state->most_memory,
+							 memory_of(outer) + memory_of(inner));
 }
 
 /*
- * Keep the row in slot.  Where it may have partners it gets an entry, with its
- * fingerprint.
+ * Keep the row in slot.  Where it may have partners it comes to the side, with
+ * its fingerprint.
  */
 static void
 keep_row(HammingJoinState *state, JoinInput *input, TupleTableSlot *slot,
 		 Fingerprint fp, bool may_match)
 {
-	MemoryContext old = MemoryContextSwitchTo(state->context);
-	JoinEntry	entry = {.fp = fp,.number = input->rows};
+	NearRow		row = {.fp = fp,.number = input->rows};
 
 	if (input->rows == PG_INT32_MAX)
 		ereport(ERROR,
@@ -74,15 +84,14 @@ keep_row(HammingJoinState *state, JoinInput *input, TupleTableSlot *slot,
 		bool		is_copy;
 		MinimalTuple tuple = ExecFetchSlotMinimalTuple(slot, &is_copy);
 
-		entry.position = simhash_tuples_add(&input->tuples, tuple);
+		row.payload = simhash_tuples_add(&input->tuples, tuple);
 		if (is_copy)
 			heap_free_minimal_tuple(tuple);
 	}
-	if (may_match)
-		simhash_entries_add(&input->entries, &entry);
 	input->rows++;
-	keep_within_memory(state);
-	MemoryContextSwitchTo(old);
+	make_room(state, &input->side);
+	if (may_match)
+		hamming_side_add(&input->side, &row);
 }
 
 /* Compute the fingerprint of a row of the child. */
@@ -158,10 +167,10 @@ make_filter(HammingJoinState *state, const JoinInput *first,
 	MemoryContext old;
 	JoinFilter *filter;
 
-	if (first->entries.side == NULL || state->known_radius < 0 ||
-		second->child->plan->plan_rows < 2.0 * first->entries.count)
+	if (first->side.file != NULL || state->known_radius < 0 ||
+		second->child->plan->plan_rows < 2.0 * first->side.count)
 		return NULL;
-	list = &first->entries.side->list;
+	list = &first->side.list;
 	old = MemoryContextSwitchTo(state->context);
 	filter = hamming_filter_make(list->fps, list->count, state->known_radius,
 								 state->memory / JOIN_FILTER_SHARE);
@@ -189,9 +198,9 @@ hamming_inputs_read(HammingJoinState *state)
 
 	state->known_radius = -1;
 	read_input(state, first, NULL, false);
-	if (first->entries.count == 0 && !second->keeps_all)
+	if (first->side.count == 0 && !second->keeps_all)
 		return first->rows > 0;
-	if (read_input(state, second, NULL, first->entries.count > 0))
+	if (read_input(state, second, NULL, first->side.count > 0))
 	{
 		state->known_radius = evaluate_radius(state);
 		if (state->known_radius >= 0 || second->keeps_all)
@@ -210,10 +219,10 @@ hamming_inputs_read(HammingJoinState *state)
 uint64
 hamming_input_disk(const JoinInput *input)
 {
-	uint64		entries = input->entries.file == NULL ? 0
-	: input->entries.count * sizeof(JoinEntry);
+	uint64		side = input->side.file == NULL ? 0
+	: input->side.count * sizeof(NearRow);
 
-	return entries + (input->tuples.has_file ? input->tuples.size : 0);
+	return side + (input->tuples.has_file ? input->tuples.size : 0);
 }
 
 /* Free all rows of an input. */
@@ -222,7 +231,7 @@ hamming_input_end(JoinInput *input)
 {
 	ExecClearTuple(input->slot);
 	simhash_tuples_end(&input->tuples);
-	simhash_entries_end(&input->entries);
+	hamming_side_end(&input->side);
 	if (input->matched != NULL)
 		pfree(input->matched);
 	if (input->partners != NULL)

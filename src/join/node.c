@@ -3,7 +3,7 @@
  *	  The executor node HammingJoin.
  *
  * The node reads all rows of both children, and keeps them (input.c).  Then it
- * pairs those whose fingerprints are within the radius (passes.c), and checks
+ * pairs those whose fingerprints are within the radius (near/pairs.c), and checks
  * all other clauses of the join:
  *
  *		inner, left, full	each pair of rows that passes is a row; then come
@@ -76,6 +76,7 @@ begin_hamming_join(CustomScanState *node, EState *estate, int eflags)
 	HammingJoinState *state = (HammingJoinState *) node;
 	PlanState  *ps = &node->ss.ps;
 	CustomScan *scan = (CustomScan *) ps->plan;
+	MemoryContext old;
 
 	state->type = list_nth_int(scan->custom_private, JOIN_TYPE);
 	state->outer.keeps_all = state->type == JOIN_LEFT ||
@@ -100,6 +101,10 @@ begin_hamming_join(CustomScanState *node, EState *estate, int eflags)
 	state->context = AllocSetContextCreate(estate->es_query_cxt, "HammingJoin",
 										   ALLOCSET_DEFAULT_SIZES);
 	state->outer.tuples.context = state->inner.tuples.context = state->context;
+	old = MemoryContextSwitchTo(state->context);
+	hamming_side_begin(&state->outer.side, true);
+	hamming_side_begin(&state->inner.side, true);
+	MemoryContextSwitchTo(old);
 	state->memory = get_hash_memory_limit();
 }
 
@@ -131,6 +136,7 @@ looks_for_one(const HammingJoinState *state)
 static void
 begin_pairs(HammingJoinState *state)
 {
+	NearOptions options = {0};
 	MemoryContext old;
 
 	state->phase = JOIN_DONE;
@@ -143,17 +149,17 @@ begin_pairs(HammingJoinState *state)
 		begin_matched(state, &state->outer);
 	if (state->type == JOIN_FULL)
 		begin_matched(state, &state->inner);
+	options.radius = state->known_radius;
+	options.memory = state->memory;
+	if (looks_for_one(state))
+		options.settled_rows = state->outer.matched;
 	old = MemoryContextSwitchTo(state->context);
 	if (state->known_radius >= 0)
-		state->passes =
-			hamming_passes_begin(&state->outer.entries, &state->inner.entries,
-								 state->known_radius,
-								 state->memory / JOIN_SIDE_ROW_BYTES,
-								 looks_for_one(state) ? state->outer.matched
-								 : NULL);
+		state->pairs = hamming_pairs_begin(&state->outer.side,
+										   &state->inner.side, &options);
 	MemoryContextSwitchTo(old);
-	state->a = state->a_end = 0;
-	state->b = state->b_end = 0;
+	memset(&state->pair, 0, sizeof(state->pair));
+	state->a = state->b = 0;
 	state->phase = JOIN_PAIRING;
 }
 
@@ -161,20 +167,20 @@ begin_pairs(HammingJoinState *state)
 void
 hamming_join_count_work(HammingJoinState *state)
 {
-	JoinPasses *passes = state->passes;
+	NearPairs  *pairs = state->pairs;
 	uint64		disk = hamming_input_disk(&state->outer) +
 	hamming_input_disk(&state->inner);
 
-	if (passes != NULL)
+	if (pairs != NULL)
 	{
-		disk += passes->written;
-		state->pass_count += passes->passes;
-		state->compared += passes->compared;
-		if (passes->pairs != NULL)
-			state->compared += passes->pairs->compared;
-		passes->passes = passes->compared = 0;
-		if (passes->pairs != NULL)
-			passes->pairs->compared = 0;
+		disk += pairs->written;
+		state->pass_count += pairs->passes;
+		state->compared += pairs->compared;
+		if (pairs->comparison != NULL)
+			state->compared += pairs->comparison->compared;
+		pairs->passes = pairs->compared = 0;
+		if (pairs->comparison != NULL)
+			pairs->comparison->compared = 0;
 	}
 	state->most_disk = Max(state->most_disk, disk);
 }
@@ -183,9 +189,9 @@ static void
 end_pairs(HammingJoinState *state)
 {
 	hamming_join_count_work(state);
-	if (state->passes != NULL)
-		hamming_passes_end(state->passes);
-	state->passes = NULL;
+	if (state->pairs != NULL)
+		hamming_pairs_end(state->pairs);
+	state->pairs = NULL;
 }
 
 /*

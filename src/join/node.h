@@ -8,10 +8,10 @@
 #include "commands/explain.h"
 #include "nodes/execnodes.h"
 
-#include "near/filter.h"
-#include "near/pairs.h"
 #include "join/plan.h"
 #include "join/tuples.h"
+#include "near/filter.h"
+#include "near/pairs.h"
 
 #define hamming_inputs_read WIDE(hamming_inputs_read)
 #define hamming_input_end WIDE(hamming_input_end)
@@ -44,7 +44,8 @@ typedef struct JoinInput
 
 	uint64		rows;			/* that are kept */
 	TupleStore	tuples;
-	EntryList	entries;
+	NearSide	side;			/* rows that may have partners; their payloads
+								 * are positions of tuples */
 	uint8	   *matched;		/* a bit for each row, by its number; NULL
 								 * where nobody asks */
 	uint64	   *partners;		/* the same, positions of partners' tuples */
@@ -77,13 +78,11 @@ typedef struct HammingJoinState
 	bool		is_empty;		/* and did they tell that no row will come? */
 	int			known_radius;	/* since then; -1 if no pair matches */
 	JoinPhase	phase;
-	JoinPasses *passes;
-	/* the rows of the current two fingerprints, by their places in the sides */
-	uint32		a;				/* of the outer side */
-	uint32		a_end;
-	uint32		b;				/* the next one of the inner side */
-	uint32		b_from;
-	uint32		b_end;
+	NearPairs  *pairs;
+	NearPair	pair;			/* the rows of the current two fingerprints: x
+								 * of the outer side, y of the inner one */
+	uint32		a;				/* the current row of x */
+	uint32		b;				/* the next one of y */
 	bool		has_outer;		/* is row a in the outer slot? */
 
 	/* for EXPLAIN ANALYZE: of all scans together, or the most of any */

@@ -9,23 +9,15 @@
 
 #include "join/node.h"
 
-/* Get the next two fingerprints, and the places of their rows. */
+/* Get the next two fingerprints, and their rows. */
 static bool
-next_fingerprints(HammingJoinState *state, uint32 *x)
+next_fingerprints(HammingJoinState *state)
 {
-	JoinPasses *passes = state->passes;
-	MemoryContext old = MemoryContextSwitchTo(state->context);
-	uint32		y;
-	bool		found = passes != NULL && hamming_passes_next(passes, x, &y);
-
-	MemoryContextSwitchTo(old);
-	if (!found)
+	if (state->pairs == NULL ||
+		!hamming_pairs_next(state->pairs, &state->pair))
 		return false;
-	state->a = passes->x_side->starts[*x];
-	state->a_end = passes->x_side->starts[*x + 1];
-	state->b_from = passes->y_side->starts[y];
-	state->b_end = passes->y_side->starts[y + 1];
-	state->b = state->b_from;
+	state->a = state->pair.x;
+	state->b = state->pair.y;
 	state->has_outer = false;
 	return true;
 }
@@ -44,9 +36,9 @@ passes_filter(HammingJoinState *state, uint32 a, uint32 b)
 	CHECK_FOR_INTERRUPTS();
 	ResetExprContext(context);
 	if (!state->has_outer)
-		hamming_input_fetch(outer, state->passes->x_side->ids[a]);
+		hamming_input_fetch(outer, state->pair.x_side->payloads[a]);
 	state->has_outer = true;
-	hamming_input_fetch(inner, state->passes->y_side->ids[b]);
+	hamming_input_fetch(inner, state->pair.y_side->payloads[b]);
 	hamming_input_load(state, outer, outer->slot, outer->filter_columns);
 	hamming_input_load(state, inner, inner->slot, inner->filter_columns);
 	if (ExecQual(state->filter, context))
@@ -57,17 +49,17 @@ passes_filter(HammingJoinState *state, uint32 a, uint32 b)
 
 /*
  * Return the first partner of row a among the rows of the current inner
- * fingerprint, or b_end if there is none.
+ * fingerprint, or pair.y_end if there is none.
  */
 static uint32
 find_partner(HammingJoinState *state, uint32 a)
 {
-	uint32		b = state->b_from;
+	uint32		b = state->pair.y;
 
 	if (state->filter == NULL)
 		return b;
 	state->has_outer = false;
-	while (b < state->b_end && !passes_filter(state, a, b))
+	while (b < state->pair.y_end && !passes_filter(state, a, b))
 		b++;
 	return b;
 }
@@ -76,32 +68,31 @@ find_partner(HammingJoinState *state, uint32 a)
 void
 hamming_match_rows(HammingJoinState *state)
 {
-	uint32		x;
-
-	while (next_fingerprints(state, &x))
+	while (next_fingerprints(state))
 	{
 		bool		settled = true;
 		uint32		a;
 
-		for (a = state->a; a < state->a_end; a++)
+		for (a = state->pair.x; a < state->pair.x_end; a++)
 		{
-			uint32		number = state->passes->x_side->numbers[a];
+			uint32		number = state->pair.x_side->numbers[a];
 			uint32		b;
 
 			CHECK_FOR_INTERRUPTS();
 			if (hamming_input_is_matched(&state->outer, number))
 				continue;
 			b = find_partner(state, a);
-			if (b == state->b_end)
+			if (b == state->pair.y_end)
 			{
 				settled = false;
 				continue;
 			}
 			hamming_input_match(&state->outer, number);
 			if (state->outer.partners != NULL)
-				state->outer.partners[number] = state->passes->y_side->ids[b];
+				state->outer.partners[number] = state->pair.y_side->payloads[b];
 		}
-		state->passes->settled[x] = settled;
+		if (settled)
+			hamming_pairs_settle(state->pairs, &state->pair);
 	}
 }
 
@@ -114,29 +105,26 @@ hamming_next_rows(HammingJoinState *state)
 {
 	for (;;)
 	{
-		uint32		x;
-
-		while (state->a < state->a_end && state->b < state->b_end)
+		while (state->a < state->pair.x_end && state->b < state->pair.y_end)
 		{
 			uint32		b = state->b++;
 
 			if (passes_filter(state, state->a, b))
 			{
-				JoinPasses *passes = state->passes;
-
 				hamming_input_match(&state->outer,
-									passes->x_side->numbers[state->a]);
-				hamming_input_match(&state->inner, passes->y_side->numbers[b]);
+									state->pair.x_side->numbers[state->a]);
+				hamming_input_match(&state->inner,
+									state->pair.y_side->numbers[b]);
 				return true;
 			}
 		}
-		if (state->a + 1 < state->a_end)
+		if (state->a + 1 < state->pair.x_end)
 		{
 			state->a++;
-			state->b = state->b_from;
+			state->b = state->pair.y;
 			state->has_outer = false;
 		}
-		else if (!next_fingerprints(state, &x))
+		else if (!next_fingerprints(state))
 			return false;
 	}
 }

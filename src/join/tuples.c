@@ -20,7 +20,7 @@
 #include "join/tuples.h"
 #include "type/compat.h"
 
-#define FIRST_CAPACITY (64 * 1024)
+#define FIRST_CAPACITY (8 * 1024)
 
 /* What is written to the file at once, and read of it in order. */
 #define FILE_PIECE (64 * 1024)

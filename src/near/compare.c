@@ -1,124 +1,113 @@
 /*
  * compare.c
- *	  The pairs of a similarity join, one at a time.
+ *	  The pairs of two lists of fingerprints, or of one, by their places.
  */
 #include "postgres.h"
 
 #include "near/compare.h"
 
-/* See hamming_join_begin().  The caller leaves x and y alone meanwhile. */
-JoinPairs *
-hamming_join_pairs_begin(FingerprintList *x, FingerprintList *y, int radius)
+/* See hamming_groups_make(). */
+Comparison *
+hamming_compare_make(FingerprintList *x, FingerprintList *y, int radius)
 {
-	/* all zero: so the first call gets a group */
-	JoinPairs  *pairs = palloc0(sizeof(JoinPairs));
+	Comparison *c = palloc0(sizeof(Comparison));
 
-	pairs->join = hamming_join_begin(x, y, radius, NULL);
-	return pairs;
+	c->groups = hamming_groups_make(x, y, radius);
+	return c;
 }
 
 /*
- * See hamming_join_settle().  Once a number of x is settled, at any time, it
- * comes in no more pairs.
+ * Begin to compare all: see hamming_groups_begin().  Until the last pair the
+ * caller leaves the lists alone.
  */
 void
-hamming_join_pairs_settle(JoinPairs *pairs, const bool *settled)
+hamming_compare_begin(Comparison *c, const Candidates *all,
+					  const NearCut *cut, int segment)
 {
-	hamming_join_settle(pairs->join, settled);
+	hamming_groups_begin(c->groups, all, cut, segment);
+	c->outer = NULL;
+	c->i = c->outer_end = 0;
+	matches_end(&c->matches);
 }
 
-/* See hamming_join_restrict(). */
+/* Free a comparison, which need not have come to its end. */
 void
-hamming_join_pairs_restrict(JoinPairs *pairs, const JoinCut *cut, int part)
+hamming_compare_free(Comparison *c)
 {
-	hamming_join_restrict(pairs->join, cut, part);
-}
-
-/* Free a join, which need not have come to its end. */
-void
-hamming_join_pairs_end(JoinPairs *pairs)
-{
-	pfree(pairs->join);
-	pfree(pairs);
+	pfree(c->groups);
+	pfree(c);
 }
 
 static void
-begin_group(JoinPairs *pairs, const Candidates *group)
+begin_group(Comparison *c, const Candidates *group)
 {
-	HammingJoin *join = pairs->join;
+	NearGroups *groups = c->groups;
 
-	pairs->is_swapped = join->settled == NULL &&
+	c->is_swapped = groups->settled == NULL &&
 		group->x_end - group->x > group->y_end - group->y;
-	pairs->outer = pairs->is_swapped ? join->y : join->x;
-	pairs->i = pairs->is_swapped ? group->y : group->x;
-	pairs->outer_end = pairs->is_swapped ? group->y_end : group->x_end;
-	pairs->inner = pairs->is_swapped ? join->x : join->y;
-	pairs->inner_from = pairs->is_swapped ? group->x : group->y;
-	pairs->inner_end = pairs->is_swapped ? group->x_end : group->y_end;
-	pairs->is_one_stretch = is_one_stretch(join, group);
+	c->outer = c->is_swapped ? groups->y : groups->x;
+	c->i = c->is_swapped ? group->y : group->x;
+	c->outer_end = c->is_swapped ? group->y_end : group->x_end;
+	c->inner = c->is_swapped ? groups->x : groups->y;
+	c->inner_from = c->is_swapped ? group->x : group->y;
+	c->inner_end = c->is_swapped ? group->x_end : group->y_end;
+	c->is_one_stretch = is_one_stretch(groups, group);
 }
 
 /* One stretch is compared with later places: so each pair comes once. */
 static void
-begin_element(JoinPairs *pairs)
+begin_element(Comparison *c)
 {
-	uint32		from = pairs->is_one_stretch ? pairs->i + 1
-	: pairs->inner_from;
+	uint32		from = c->is_one_stretch ? c->i + 1 : c->inner_from;
 
-	matches_begin(&pairs->matches, pairs->inner, from, pairs->inner_end,
-				  pairs->outer->fps[pairs->i], pairs->join->radius);
-	pairs->compared += pairs->inner_end - from;
+	matches_begin(&c->matches, c->inner, from, c->inner_end,
+				  c->outer->fps[c->i], c->groups->radius);
+	c->compared += c->inner_end - from;
 }
 
 /* Is the outer one settled? */
 static bool
-is_settled(const JoinPairs *pairs)
+is_settled(const Comparison *c)
 {
-	const bool *settled = pairs->join->settled;
+	const bool *settled = c->groups->settled;
 
-	return settled != NULL && settled[pairs->outer->ids[pairs->i]];
+	return settled != NULL && settled[c->outer->numbers[c->i]];
 }
 
 static bool
-next_element(JoinPairs *pairs)
+next_element(Comparison *c)
 {
 	Candidates	group;
 
 	do
 	{
-		if (pairs->i + 1 < pairs->outer_end)
-			pairs->i++;
-		else if (hamming_join_next(pairs->join, &group))
-			begin_group(pairs, &group);
+		if (c->i + 1 < c->outer_end)
+			c->i++;
+		else if (hamming_groups_next(c->groups, &group))
+			begin_group(c, &group);
 		else
 			return false;
-	} while (is_settled(pairs));
-	begin_element(pairs);
+	} while (is_settled(c));
+	begin_element(c);
 	return true;
 }
 
 /*
  * Get the places of the next pair, *x in the list x and *y in the list y.  The
  * places hold until the next call.  A pair may come more than once: see
- * hamming_join_pairs_is_first().
+ * hamming_groups_is_first().  Once a number of x is settled, at any time, the
+ * number comes in no more pairs.
  */
 bool
-hamming_join_pairs_next(JoinPairs *pairs, uint32 *x, uint32 *y)
+hamming_compare_next(Comparison *c, uint32 *x, uint32 *y)
 {
 	uint32		inner;
 
-	while ((pairs->outer != NULL && is_settled(pairs)) ||
-		   !matches_next(&pairs->matches, &inner))
-		if (!next_element(pairs))
+	while ((c->outer != NULL && is_settled(c)) ||
+		   !matches_next(&c->matches, &inner))
+		if (!next_element(c))
 			return false;
-	*x = pairs->is_swapped ? inner : pairs->i;
-	*y = pairs->is_swapped ? pairs->i : inner;
+	*x = c->is_swapped ? inner : c->i;
+	*y = c->is_swapped ? c->i : inner;
 	return true;
-}
-
-/* See hamming_join_is_first(). */
-bool
-hamming_join_pairs_is_first(const JoinPairs *pairs, Fingerprint difference)
-{
-	return hamming_join_is_first(pairs->join, difference);
 }

@@ -1,6 +1,6 @@
 /*
  * compare.h
- *	  The pairs of a similarity join, one at a time.
+ *	  The pairs of two lists of fingerprints, or of one, by their places.
  */
 #ifndef SIMHASH_COMPARE_H
 #define SIMHASH_COMPARE_H
@@ -8,22 +8,20 @@
 #include "near/groups.h"
 #include "near/matches.h"
 
-#define hamming_join_pairs_begin WIDE(hamming_join_pairs_begin)
-#define hamming_join_pairs_settle WIDE(hamming_join_pairs_settle)
-#define hamming_join_pairs_restrict WIDE(hamming_join_pairs_restrict)
-#define hamming_join_pairs_next WIDE(hamming_join_pairs_next)
-#define hamming_join_pairs_is_first WIDE(hamming_join_pairs_is_first)
-#define hamming_join_pairs_end WIDE(hamming_join_pairs_end)
+#define hamming_compare_make WIDE(hamming_compare_make)
+#define hamming_compare_begin WIDE(hamming_compare_begin)
+#define hamming_compare_next WIDE(hamming_compare_next)
+#define hamming_compare_free WIDE(hamming_compare_free)
 
 /*
  * Each of the outer stretch is compared with all of the longer, inner one.  In
- * a join with settled numbers outer is a stretch of x, whatever its length.
+ * a search with settled numbers outer is a stretch of x, whatever its length.
  */
-typedef struct JoinPairs
+typedef struct Comparison
 {
-	HammingJoin *join;
+	NearGroups *groups;
 	bool		is_swapped;		/* outer is a stretch of y, and inner of x */
-	FingerprintList *outer;
+	FingerprintList *outer;		/* NULL before the first group */
 	uint32		i;				/* place of the outer one that is compared */
 	uint32		outer_end;
 	FingerprintList *inner;
@@ -32,16 +30,13 @@ typedef struct JoinPairs
 	bool		is_one_stretch; /* outer and inner are the same stretch */
 	Matches		matches;		/* of the outer one, in inner */
 	uint64		compared;		/* pairs that were compared, or are now */
-} JoinPairs;
+} Comparison;
 
-extern JoinPairs *hamming_join_pairs_begin(FingerprintList *x,
-										   FingerprintList *y, int radius);
-extern void hamming_join_pairs_settle(JoinPairs *pairs, const bool *settled);
-extern void hamming_join_pairs_restrict(JoinPairs *pairs, const JoinCut *cut,
-										int part);
-extern bool hamming_join_pairs_next(JoinPairs *pairs, uint32 *x, uint32 *y);
-extern bool hamming_join_pairs_is_first(const JoinPairs *pairs,
-										Fingerprint difference);
-extern void hamming_join_pairs_end(JoinPairs *pairs);
+extern Comparison *hamming_compare_make(FingerprintList *x, FingerprintList *y,
+										int radius);
+extern void hamming_compare_begin(Comparison *c, const Candidates *all,
+								  const NearCut *cut, int segment);
+extern bool hamming_compare_next(Comparison *c, uint32 *x, uint32 *y);
+extern void hamming_compare_free(Comparison *c);
 
 #endif							/* SIMHASH_COMPARE_H */

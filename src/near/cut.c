@@ -1,16 +1,16 @@
 /*
  * cut.c
- *	  Cuts of fingerprints into parts, by the pigeonhole principle.
+ *	  Cuts of fingerprints into segments, by the pigeonhole principle.
  *
- * Let all bits be cut into radius + levels parts.  Fingerprints within the
- * radius of each other differ in at most radius parts, and so agree in at
- * least levels parts (Manku, Jain and Das Sarma 2007).
+ * Let all bits be cut into radius + levels segments.  Fingerprints within the
+ * radius of each other differ in at most radius segments, and so agree in at
+ * least levels segments (Manku, Jain and Das Sarma 2007).
  *
- * Or let all bits be cut into fewer parts, and let each part be given a number
- * of bits that may differ, near.  Let the sum of near + 1 over all parts be
+ * Or let all bits be cut into fewer segments, and let each segment be given a number
+ * of bits that may differ, near.  Let the sum of near + 1 over all segments be
  * radius + 1.  Then fingerprints within the radius differ in at most near bits
- * of some part: they nearly agree in it (Norouzi, Punjani and Fleet 2014).
- * Parts are fewer and longer, but have more partners.  That pays where the
+ * of some segment: they nearly agree in it (Norouzi, Punjani and Fleet 2014).
+ * Segments are fewer and longer, but have more partners.  That pays where the
  * radius is large.
  *
  * A cut is chosen by the time that the join will take.  doc/algorithm.md 6
@@ -40,10 +40,10 @@ odds_of_bits(double information, int varying)
 }
 
 /*
- * Return in how many ways fingerprints that nearly agree in a part may differ:
+ * Return in how many ways fingerprints that nearly agree in a segment may differ:
  * in at most near of its bits.  A way counts odds for each bit that differs.
  * If odds are those of odds_of_bits(), the result is how many pairs nearly
- * agree in the part for each pair that agrees in it.
+ * agree in the segment for each pair that agrees in it.
  */
 static double
 ways_to_differ(double bits, int near, double odds)
@@ -61,7 +61,7 @@ ways_to_differ(double bits, int near, double odds)
 }
 
 /*
- * Let two parts have a number of bits each.  Let near bits of one part differ
+ * Let two segments have a number of bits each.  Let near bits of one segment differ
  * at most, and near + 1 of the other.  Return how much more information the
  * other one needs, so that equally many pairs nearly agree in both.
  */
@@ -73,64 +73,64 @@ worth_of_near(double bits, int near, double odds)
 }
 
 /*
- * cut->varying must have a bit for each of the parts of the cut.  Cut its
- * region into parts in which about equally many pairs nearly agree.  Each part
- * gets a varying bit: the next part begins here at the latest if the parts that
+ * cut->varying must have a bit for each of the segments of the cut.  Cut its
+ * region into segments in which about equally many pairs nearly agree.  Each segment
+ * gets a varying bit: the next segment begins here at the latest if the segments that
  * are to come need all varying bits that are left.
  */
 void
-hamming_cut_bits(JoinCut *cut, const GroupShape *shape)
+hamming_cut_bits(NearCut *cut, const GroupShape *shape)
 {
-	int			parts = cut->part_count;
+	int			segments = cut->segment_count;
 	const double *information = shape->information;
 	double		total = sum_information(shape, cut->region);
 	int			varying_left = fingerprint_popcount(cut->varying);
-	double		worth = worth_of_near((double) varying_left / parts, cut->near,
+	double		worth = worth_of_near((double) varying_left / segments, cut->near,
 									  odds_of_bits(total, varying_left));
-	int			varying_in_part = 0;
-	double		in_part = 0;
-	int			part = 0;
+	int			varying_in_segment = 0;
+	double		in_segment = 0;
+	int			segment = 0;
 	int			bit;
 
-	memset(cut->parts, 0, sizeof(cut->parts));
+	memset(cut->segments, 0, sizeof(cut->segments));
 	for (bit = 0; bit < HAMMING_BITS; bit++)
 	{
 		if ((cut->region >> bit & 1) == 0)
 			continue;
 		if (cut->varying >> bit & 1)
 		{
-			int			later = parts - part - 1;
-			double		more = part < cut->nearer ?
-			worth * (parts - cut->nearer) : 0;
+			int			later = segments - segment - 1;
+			double		more = segment < cut->nearer ?
+			worth * (segments - cut->nearer) : 0;
 			double		share = (total + more) / (later + 1);
 
-			if (varying_in_part > 0 && later > 0 &&
+			if (varying_in_segment > 0 && later > 0 &&
 				(varying_left <= later ||
-				 in_part + information[bit] / 2 > share))
+				 in_segment + information[bit] / 2 > share))
 			{
-				total -= in_part;
-				in_part = 0;
-				varying_in_part = 0;
-				part++;
+				total -= in_segment;
+				in_segment = 0;
+				varying_in_segment = 0;
+				segment++;
 			}
-			in_part += information[bit];
-			varying_in_part++;
+			in_segment += information[bit];
+			varying_in_segment++;
 			varying_left--;
 		}
-		cut->parts[part] |= fingerprint_bit(bit);
+		cut->segments[segment] |= fingerprint_bit(bit);
 	}
 }
 
 /*
  * On entry *least is a time, in comparisons.  Choose the number of levels that
  * takes the least time, and set *least to that time.  Return 0 if no number
- * takes less than *least, or if there are fewer varying bits than parts.  pairs
+ * takes less than *least, or if there are fewer varying bits than segments.  pairs
  * is the number of pairs that need a comparison, sort the time of a sort by one
- * part, in comparisons, and information the sum over all bits.
+ * segment, in comparisons, and information the sum over all bits.
  *
- * Of the parts in which a pair agrees, the first is among the first
- * radius + 1 parts, the second among the first radius + 2, and so on.  So l of
- * the radius + l parts are chosen, in C(radius + l, l) ways.  Each way takes a
+ * Of the segments in which a pair agrees, the first is among the first
+ * radius + 1 segments, the second among the first radius + 2, and so on.  So l of
+ * the radius + l segments are chosen, in C(radius + l, l) ways.  Each way takes a
  * sort.
  */
 static int
@@ -142,7 +142,7 @@ choose_levels(int radius, double pairs, double sort, double information,
 	int			best = 0;
 	int			levels;
 
-	for (levels = 1; levels <= JOIN_MAX_LEVELS && radius + levels <= varying;
+	for (levels = 1; levels <= CUT_MAX_LEVELS && radius + levels <= varying;
 		 levels++)
 	{
 		double		cost;
@@ -161,60 +161,60 @@ choose_levels(int radius, double pairs, double sort, double information,
 }
 
 /*
- * parts is 1 .. radius + 1.  Share out radius + 1 among the parts: near + 1 for
- * each part, and one more for each of the first nearer parts.
+ * segments is 1 .. radius + 1.  Share out radius + 1 among the segments: near + 1 for
+ * each segment, and one more for each of the first nearer segments.
  */
 static void
-share_out(int radius, int parts, int *near, int *nearer)
+share_out(int radius, int segments, int *near, int *nearer)
 {
-	*near = (radius + 1) / parts - 1;
-	*nearer = (radius + 1) % parts;
+	*near = (radius + 1) / segments - 1;
+	*nearer = (radius + 1) % segments;
 }
 
 /*
- * The same for a cut of one level into fewer parts than radius + 1: choose the
- * number of parts.
+ * The same for a cut of one level into fewer segments than radius + 1: choose the
+ * number of segments.
  *
- * Parts are those of hamming_cut_bits().  For each choice of bits that differ,
+ * Segments are those of hamming_cut_bits().  For each choice of bits that differ,
  * the group is passed over: each of its fingerprints is compared with a few
  * others.  That takes about as long as a sort.  Measured with simhash_pairs of
- * 10^6 random fingerprints: of 128 bits within 16, 8, 9 and 10 parts took 1.3,
+ * 10^6 random fingerprints: of 128 bits within 16, 8, 9 and 10 segments took 1.3,
  * 0.57 and 0.65 times as long as the best levels; of 64 bits within 8, 4 and 5
- * parts took 1.3 and 0.8 to 1.0 times.
+ * segments took 1.3 and 0.8 to 1.0 times.
  *
  * matches is the number of pairs within the radius.  Such a pair may come once
- * for each part, and takes MATCH each time.
+ * for each segment, and takes MATCH each time.
  */
 static int
-choose_near_parts(int radius, double pairs, double matches, double sort,
-				  double information, int varying, double *least)
+choose_near_segments(int radius, double pairs, double matches, double sort,
+					 double information, int varying, double *least)
 {
 	int			best = 0;
-	int			parts;
+	int			segments;
 
-	for (parts = radius / (JOIN_MAX_NEAR + 1) + 1;
-		 parts <= Min(radius, varying); parts++)
+	for (segments = radius / (CUT_MAX_NEAR + 1) + 1;
+		 segments <= Min(radius, varying); segments++)
 	{
 		double		odds = odds_of_bits(information, varying);
-		double		bits = (double) varying / parts;
+		double		bits = (double) varying / segments;
 		int			near;
 		int			nearer;
 		double		share;
 		double		passes;
 		double		cost;
 
-		share_out(radius, parts, &near, &nearer);
+		share_out(radius, segments, &near, &nearer);
 		share = (information -
-				 nearer * worth_of_near(bits, near, odds)) / parts;
-		passes = (parts - nearer) * ways_to_differ(bits, near, 1) +
+				 nearer * worth_of_near(bits, near, odds)) / segments;
+		passes = (segments - nearer) * ways_to_differ(bits, near, 1) +
 			nearer * ways_to_differ(bits, near + 1, 1);
 		cost = passes * sort +
-			pairs * parts * ways_to_differ(bits, near, odds) * exp2(-share) +
-			matches * parts * MATCH;
+			pairs * segments * ways_to_differ(bits, near, odds) * exp2(-share) +
+			matches * segments * MATCH;
 		if (cost < *least)
 		{
 			*least = cost;
-			best = parts;
+			best = segments;
 		}
 	}
 	return best;
@@ -226,7 +226,7 @@ choose_near_parts(int radius, double pairs, double matches, double sort,
  * *least to its time.
  */
 void
-hamming_cut_choose(JoinCut *cut, const GroupShape *shape, int radius,
+hamming_cut_choose(NearCut *cut, const GroupShape *shape, int radius,
 				   Fingerprint region, bool may_be_near, double *least)
 {
 	Fingerprint varying = shape->varying & region;
@@ -234,19 +234,19 @@ hamming_cut_choose(JoinCut *cut, const GroupShape *shape, int radius,
 	int			bits = fingerprint_popcount(varying);
 	int			levels = choose_levels(radius, shape->pairs, shape->sort,
 									   information, bits, least);
-	int			parts = 0;
+	int			segments = 0;
 
 	if (may_be_near)
-		parts = choose_near_parts(radius, shape->pairs, shape->matches,
-								  shape->sort, information, bits, least);
-	if (parts > 0)
+		segments = choose_near_segments(radius, shape->pairs, shape->matches,
+										shape->sort, information, bits, least);
+	if (segments > 0)
 	{
-		join_cut_begin(cut, 1, radius, region, varying);
-		cut->part_count = parts;
-		share_out(radius, parts, &cut->near, &cut->nearer);
+		cut_begin(cut, 1, radius, region, varying);
+		cut->segment_count = segments;
+		share_out(radius, segments, &cut->near, &cut->nearer);
 	}
 	else if (levels > 0)
-		join_cut_begin(cut, levels, radius, region, varying);
+		cut_begin(cut, levels, radius, region, varying);
 }
 
 /*
@@ -254,13 +254,13 @@ hamming_cut_choose(JoinCut *cut, const GroupShape *shape, int radius,
  * comparisons of two.
  */
 double
-hamming_join_comparisons(double x, double y, int radius)
+hamming_near_comparisons(double x, double y, int radius)
 {
 	double		least = x * y;
 
 	choose_levels(radius, x * y, (x + y) * hamming_comparisons(), HAMMING_BITS,
 				  HAMMING_BITS, &least);
-	choose_near_parts(radius, x * y, 0, (x + y) * hamming_comparisons(),
-					  HAMMING_BITS, HAMMING_BITS, &least);
+	choose_near_segments(radius, x * y, 0, (x + y) * hamming_comparisons(),
+						 HAMMING_BITS, HAMMING_BITS, &least);
 	return least;
 }

@@ -3,10 +3,10 @@
  *	  A filter that tells which fingerprints may be within a radius of any of a
  *	  list.
  *
- * Let all bits be cut into radius + levels parts.  Fingerprints within the
- * radius of each other differ in at most radius parts, and so agree in at least
- * levels parts.  A mask has the bits of levels parts, and there is one for each
- * choice of parts: so the two agree in all bits of a mask.  The filter is a
+ * Let all bits be cut into radius + levels segments.  Fingerprints within the
+ * radius of each other differ in at most radius segments, and so agree in at least
+ * levels segments.  A mask has the bits of levels segments, and there is one for each
+ * choice of segments: so the two agree in all bits of a mask.  The filter is a
  * Bloom filter of the bits under each mask, three bits of one word for each.
  * Where no mask's bits of a fingerprint are in it, no fingerprint of the list
  * is within the radius.
@@ -35,15 +35,15 @@
  */
 #define KEPT_ROW 80
 
-/* Return in how many ways levels of parts parts are chosen. */
+/* Return in how many ways levels of segments segments are chosen. */
 static double
-number_of_masks(int parts, int levels)
+number_of_masks(int segments, int levels)
 {
 	double		ways = 1;
 	int			i;
 
 	for (i = 1; i <= levels; i++)
-		ways *= (double) (parts - levels + i) / i;
+		ways *= (double) (segments - levels + i) / i;
 	return ways;
 }
 
@@ -61,15 +61,15 @@ hamming_filter_plan(double rows, int radius, Size memory)
 
 	for (levels = 1; levels <= MAX_LEVELS; levels++)
 	{
-		int			parts = radius + levels;
-		double		masks = number_of_masks(parts, levels);
-		double		bits = (double) HAMMING_BITS * levels / parts;
+		int			segments = radius + levels;
+		double		masks = number_of_masks(segments, levels);
+		double		bits = (double) HAMMING_BITS * levels / segments;
 		double		set = Max(rows * masks, 1);
 		int			log_size = (int) ceil(log2(set * BITS_FOR_EACH));
 		double		chance;
 		double		passes;
 
-		if (masks > FILTER_MAX_MASKS || parts > HAMMING_BITS)
+		if (masks > FILTER_MAX_MASKS || segments > HAMMING_BITS)
 			break;
 		log_size = Max(Min(log_size, most_log_size), 7);
 		chance = pow(BITS_SET * set / exp2(log_size), BITS_SET);
@@ -86,27 +86,27 @@ hamming_filter_plan(double rows, int radius, Size memory)
 	return best;
 }
 
-/* Return the bits of part number part of parts, 0 <= part < parts. */
+/* Return the bits of segment number segment of segments, 0 <= segment < segments. */
 static Fingerprint
-part_mask(int part, int parts)
+segment_mask(int segment, int segments)
 {
-	int			from = HAMMING_BITS * part / parts;
-	int			width = HAMMING_BITS * (part + 1) / parts - from;
+	int			from = HAMMING_BITS * segment / segments;
+	int			width = HAMMING_BITS * (segment + 1) / segments - from;
 
 	return hamming_rotate(hamming_leading_bits(width), HAMMING_BITS - from);
 }
 
-/* Add the masks that have levels parts from first on, and the bits of mask. */
+/* Add the masks that have levels segments from first on, and the bits of mask. */
 static void
 add_masks(JoinFilter *filter, Fingerprint mask, int first, int levels,
-		  int parts)
+		  int segments)
 {
 	if (levels == 0)
 		filter->masks[filter->count++] = mask;
 	else
-		for (; first <= parts - levels; first++)
-			add_masks(filter, mask | part_mask(first, parts), first + 1,
-					  levels - 1, parts);
+		for (; first <= segments - levels; first++)
+			add_masks(filter, mask | segment_mask(first, segments), first + 1,
+					  levels - 1, segments);
 }
 
 /*

@@ -21,11 +21,11 @@
 /* How a filter of a list would be made. */
 typedef struct FilterPlan
 {
-	int			levels;			/* parts that make a mask; 0 for no filter */
+	int			levels;			/* segments that make a mask; 0 for no filter */
 	int			masks;			/* that are looked at */
 	int			log_size;		/* the filter has 2^log_size bits */
-	double		passes;			/* the part of other fingerprints that would
-								 * pass, if they are random */
+	double		passes;			/* the segment of other fingerprints that
+								 * would pass, if they are random */
 } FilterPlan;
 
 typedef struct JoinFilter

@@ -21,12 +21,12 @@ void
 simhash_fplist_allocate(FingerprintList *list, Size capacity)
 {
 	Size		fps_size = Max(capacity, 1) * sizeof(Fingerprint);
-	Size		ids_size = Max(capacity, 1) * sizeof(uint32);
+	Size		numbers_size = Max(capacity, 1) * sizeof(uint32);
 
 	list->fps = palloc_extended(fps_size, MCXT_ALLOC_HUGE);
-	list->ids = palloc_extended(ids_size, MCXT_ALLOC_HUGE);
+	list->numbers = palloc_extended(numbers_size, MCXT_ALLOC_HUGE);
 	list->spare_fps = palloc_extended(fps_size, MCXT_ALLOC_HUGE);
-	list->spare_ids = palloc_extended(ids_size, MCXT_ALLOC_HUGE);
+	list->spare_numbers = palloc_extended(numbers_size, MCXT_ALLOC_HUGE);
 	list->count = 0;
 }
 
@@ -35,12 +35,12 @@ void
 simhash_fplist_enlarge(FingerprintList *list, Size capacity)
 {
 	Size		fps_size = capacity * sizeof(Fingerprint);
-	Size		ids_size = capacity * sizeof(uint32);
+	Size		numbers_size = capacity * sizeof(uint32);
 
 	list->fps = repalloc_huge(list->fps, fps_size);
-	list->ids = repalloc_huge(list->ids, ids_size);
+	list->numbers = repalloc_huge(list->numbers, numbers_size);
 	list->spare_fps = repalloc_huge(list->spare_fps, fps_size);
-	list->spare_ids = repalloc_huge(list->spare_ids, ids_size);
+	list->spare_numbers = repalloc_huge(list->spare_numbers, numbers_size);
 }
 
 /* Free what the list holds.  The struct itself is the caller's. */
@@ -48,9 +48,9 @@ void
 simhash_fplist_free(FingerprintList *list)
 {
 	pfree(list->fps);
-	pfree(list->ids);
+	pfree(list->numbers);
 	pfree(list->spare_fps);
-	pfree(list->spare_ids);
+	pfree(list->spare_numbers);
 }
 
 /* Return the digit of fingerprint i, by the word of each that has the digit. */
@@ -96,9 +96,9 @@ simhash_fplist_sort(FingerprintList *list, uint32 from, uint32 to, int low,
 					int high)
 {
 	Fingerprint *fps = list->fps + from;
-	uint32	   *ids = list->ids + from;
+	uint32	   *numbers = list->numbers + from;
 	Fingerprint *to_fps = list->spare_fps + from;
-	uint32	   *to_ids = list->spare_ids + from;
+	uint32	   *to_numbers = list->spare_numbers + from;
 	uint32		count = to - from;
 	uint32		places[RADIX];
 	int			bits;
@@ -112,7 +112,7 @@ simhash_fplist_sort(FingerprintList *list, uint32 from, uint32 to, int low,
 		int			shift = low % 64;
 		uint64		mask;
 		Fingerprint *fps_sorted = to_fps;
-		uint32	   *ids_sorted = to_ids;
+		uint32	   *numbers_sorted = to_numbers;
 
 		/* a digit is in one word */
 		bits = Min(Min(RADIX_BITS, high - low), 64 - shift);
@@ -125,17 +125,17 @@ simhash_fplist_sort(FingerprintList *list, uint32 from, uint32 to, int low,
 
 			CHECK_FOR_INTERRUPTS();
 			to_fps[place] = fps[i];
-			to_ids[place] = ids[i];
+			to_numbers[place] = numbers[i];
 		}
 		to_fps = fps;
-		to_ids = ids;
+		to_numbers = numbers;
 		fps = fps_sorted;
-		ids = ids_sorted;
+		numbers = numbers_sorted;
 	}
 	if (fps != list->fps + from)
 	{
 		memcpy(to_fps, fps, count * sizeof(Fingerprint));
-		memcpy(to_ids, ids, count * sizeof(uint32));
+		memcpy(to_numbers, numbers, count * sizeof(uint32));
 	}
 }
 

@@ -22,11 +22,11 @@
 typedef struct FingerprintList
 {
 	Fingerprint *fps;			/* fingerprints */
-	uint32	   *ids;			/* the number of each */
+	uint32	   *numbers;		/* the number of each */
 	uint32		count;			/* fingerprints on the list */
 	/* of the same size, for sorting; others may use these between two sorts */
 	Fingerprint *spare_fps;
-	uint32	   *spare_ids;
+	uint32	   *spare_numbers;
 } FingerprintList;
 
 #define FPLIST_BYTES (2 * (sizeof(Fingerprint) + sizeof(uint32)))
@@ -42,22 +42,22 @@ extern uint32 simhash_fplist_find(const FingerprintList *list, uint32 from,
 
 /* The list must have room for one more. */
 static inline void
-fplist_append(FingerprintList *list, Fingerprint fingerprint, uint32 id)
+fplist_append(FingerprintList *list, Fingerprint fingerprint, uint32 number)
 {
 	list->fps[list->count] = fingerprint;
-	list->ids[list->count++] = id;
+	list->numbers[list->count++] = number;
 }
 
 static inline void
 fplist_swap(FingerprintList *list, uint32 i, uint32 j)
 {
 	Fingerprint fingerprint = list->fps[i];
-	uint32		id = list->ids[i];
+	uint32		number = list->numbers[i];
 
 	list->fps[i] = list->fps[j];
-	list->ids[i] = list->ids[j];
+	list->numbers[i] = list->numbers[j];
 	list->fps[j] = fingerprint;
-	list->ids[j] = id;
+	list->numbers[j] = number;
 }
 
 /* A run of up to RUN_LOOKS is looked at one by one: most runs are short. */

@@ -2,18 +2,18 @@
  * groups.c
  *	  Exact similarity joins, by the pigeonhole principle.
  *
- * A list is sorted by one part of a cut after the other (join_cut.c): what
- * agrees in the part is a group then, side by side.  Where a cut has levels,
- * a group is sorted by one later part after the other, until groups agree in
- * levels parts.  Where fingerprints may nearly agree, for each choice of up to
- * near bits of the part, what agrees in the part is compared with what differs
- * from it in these bits, and in no other bit of the part.  A group that is too
- * large even then gets a cut of its own, into parts that tell its fingerprints
+ * A list is sorted by one segment of a cut after the other (join_cut.c): what
+ * agrees in the segment is a group then, side by side.  Where a cut has levels,
+ * a group is sorted by one later segment after the other, until groups agree in
+ * levels segments.  Where fingerprints may nearly agree, for each choice of up to
+ * near bits of the segment, what agrees in the segment is compared with what differs
+ * from it in these bits, and in no other bit of the segment.  A group that is too
+ * large even then gets a cut of its own, into segments that tell its fingerprints
  * apart equally well.
  *
- * A pair that nearly agrees in an earlier part, too, was found there.  So a new
- * pair differs in each part that was passed over, in near + 1 bits at least.
- * Each such part leaves near + 1 bits less in which the pair may differ later,
+ * A pair that nearly agrees in an earlier segment, too, was found there.  So a new
+ * pair differs in each segment that was passed over, in near + 1 bits at least.
+ * Each such segment leaves near + 1 bits less in which the pair may differ later,
  * and the cut of a group may be one of the later bits alone.  doc/algorithm.md
  * 6 proves that no pair within the radius is lost.
  */
@@ -42,21 +42,21 @@
 
 /* Return how many pairs comparing each with each takes. */
 static double
-number_of_pairs(const HammingJoin *join, const Candidates *group)
+number_of_pairs(const NearGroups *groups, const Candidates *group)
 {
 	double		x = group->x_end - group->x;
 
-	if (is_one_stretch(join, group))
+	if (is_one_stretch(groups, group))
 		return x * (x - 1) / 2;
 	return x * (group->y_end - group->y);
 }
 
-/* Return what sorting a group by one part takes, in comparisons. */
+/* Return what sorting a group by one segment takes, in comparisons. */
 static double
-cost_of_sort(const HammingJoin *join, const Candidates *group)
+cost_of_sort(const NearGroups *groups, const Candidates *group)
 {
 	double		x = group->x_end - group->x;
-	double		y = is_one_stretch(join, group) ? 0 : group->y_end - group->y;
+	double		y = is_one_stretch(groups, group) ? 0 : group->y_end - group->y;
 
 	return (x + y) * hamming_comparisons();
 }
@@ -75,29 +75,29 @@ find_varying(const Fingerprint *fps, uint32 count, Fingerprint one)
 
 /* Does the join know of pairs that need no comparison? */
 static inline bool
-leaves_out_pairs(const HammingJoin *join)
+leaves_out_pairs(const NearGroups *groups)
 {
-	return join->sets != NULL || join->settled != NULL;
+	return groups->sets != NULL || groups->settled != NULL;
 }
 
 /*
- * Does the pair of the fingerprints at x of join->x and at y of join->y need
+ * Does the pair of the fingerprints at x of groups->x and at y of groups->y need
  * no comparison, as both are in one set, or as x is settled?
  */
 static inline bool
-is_left_out(const HammingJoin *join, uint32 x, uint32 y)
+is_left_out(const NearGroups *groups, uint32 x, uint32 y)
 {
-	uint32	   *sets = join->sets;
+	uint32	   *sets = groups->sets;
 
-	if (join->settled != NULL)
-		return join->settled[join->x->ids[x]];
-	return sets != NULL && find_set(sets, join->x->ids[x]) ==
-		find_set(sets, join->y->ids[y]);
+	if (groups->settled != NULL)
+		return groups->settled[groups->x->numbers[x]];
+	return sets != NULL && find_set(sets, groups->x->numbers[x]) ==
+		find_set(sets, groups->y->numbers[y]);
 }
 
 /* Get pair i of SAMPLE_SIZE; return false if it needs no comparison. */
 static bool
-sample_pair(const HammingJoin *join, const Candidates *group, int i,
+sample_pair(const NearGroups *groups, const Candidates *group, int i,
 			Fingerprint *difference)
 {
 	uint64		x_size = group->x_end - group->x;
@@ -110,10 +110,10 @@ sample_pair(const HammingJoin *join, const Candidates *group, int i,
 	uint32		x = group->x + (uint32) (x_size * i / SAMPLE_SIZE);
 	uint32		y = group->y + (i * UINT64CONST(2654435761)) % y_size;
 
-	*difference = join->x->fps[x] ^ join->y->fps[y];
+	*difference = groups->x->fps[x] ^ groups->y->fps[y];
 	/* within one stretch, a fingerprint may meet itself: that is no pair */
-	return !(is_one_stretch(join, group) && x == y) &&
-		!is_left_out(join, x, y);
+	return !(is_one_stretch(groups, group) && x == y) &&
+		!is_left_out(groups, x, y);
 }
 
 /*
@@ -121,34 +121,34 @@ sample_pair(const HammingJoin *join, const Candidates *group, int i,
  * eighth or more of the sample do, as in most groups of most data.
  */
 static double
-number_needed(const HammingJoin *join, const Candidates *group)
+number_needed(const NearGroups *groups, const Candidates *group)
 {
-	double		pairs = number_of_pairs(join, group);
+	double		pairs = number_of_pairs(groups, group);
 	Fingerprint difference;
 	int			needed = 0;
 	int			i;
 
-	if (!leaves_out_pairs(join) ||
+	if (!leaves_out_pairs(groups) ||
 		group->x_end - group->x < WORTH_ESTIMATING)
 		return pairs;
 	/* a quarter of the sample will do: it decides by a factor, no more */
 	for (i = 0; i < SAMPLE_SIZE; i += 4)
 	{
-		needed += sample_pair(join, group, i, &difference);
+		needed += sample_pair(groups, group, i, &difference);
 		if (needed == SAMPLE_SIZE / 4 / 8)
 			return pairs;
 	}
 	return pairs * Max(needed, 0.5) / (SAMPLE_SIZE / 4);
 }
 
-/* Do the pairs that need a comparison take no longer than parts sorts? */
+/* Do the pairs that need a comparison take no longer than segments sorts? */
 static bool
-is_compared_sooner(const HammingJoin *join, const Candidates *group, int parts)
+is_compared_sooner(const NearGroups *groups, const Candidates *group, int segments)
 {
-	double		sorts = cost_of_sort(join, group) * parts;
+	double		sorts = cost_of_sort(groups, group) * segments;
 
-	return number_of_pairs(join, group) <= sorts ||
-		number_needed(join, group) <= sorts;
+	return number_of_pairs(groups, group) <= sorts ||
+		number_needed(groups, group) <= sorts;
 }
 
 /*
@@ -158,7 +158,7 @@ is_compared_sooner(const HammingJoin *join, const Candidates *group, int parts)
  * *matches to the share of those that are also within the radius.
  */
 static double
-measure_bits(const HammingJoin *join, const Candidates *group,
+measure_bits(const NearGroups *groups, const Candidates *group,
 			 Fingerprint varying, double *information, double *matches)
 {
 	int			differ[HAMMING_BITS] = {0};
@@ -171,10 +171,10 @@ measure_bits(const HammingJoin *join, const Candidates *group,
 	{
 		Fingerprint difference;
 
-		if (!sample_pair(join, group, i, &difference))
+		if (!sample_pair(groups, group, i, &difference))
 			continue;
 		needed++;
-		within += fingerprint_popcount(difference) <= join->radius;
+		within += fingerprint_popcount(difference) <= groups->radius;
 		for (bit = 0; bit < HAMMING_BITS; bit++)
 			differ[bit] += difference >> bit & 1;
 	}
@@ -190,58 +190,58 @@ measure_bits(const HammingJoin *join, const Candidates *group,
 }
 
 static void
-measure_group(const HammingJoin *join, const Candidates *group,
+measure_group(const NearGroups *groups, const Candidates *group,
 			  Fingerprint flipped, GroupShape *shape)
 {
-	const Fingerprint *x = join->x->fps;
-	double		pairs = number_of_pairs(join, group);
+	const Fingerprint *x = groups->x->fps;
+	double		pairs = number_of_pairs(groups, group);
 
 	shape->varying = find_varying(x + group->x, group->x_end - group->x,
 								  x[group->x]);
-	if (!is_one_stretch(join, group))
-		shape->varying |= find_varying(join->y->fps + group->y,
+	if (!is_one_stretch(groups, group))
+		shape->varying |= find_varying(groups->y->fps + group->y,
 									   group->y_end - group->y, x[group->x]);
 	shape->varying &= ~flipped;
-	shape->sort = cost_of_sort(join, group);
-	shape->pairs = pairs * measure_bits(join, group, shape->varying,
+	shape->sort = cost_of_sort(groups, group);
+	shape->pairs = pairs * measure_bits(groups, group, shape->varying,
 										shape->information, &shape->matches);
 	shape->matches *= pairs;
 }
 
-/* Return the bits of the node's cut that are in no part up to node->part. */
+/* Return the bits of the node's cut that are in no segment up to node->segment. */
 static Fingerprint
-later_bits(const JoinNode *node)
+later_bits(const GroupNode *node)
 {
 	Fingerprint bits = node->cut->region;
-	int			part;
+	int			segment;
 
-	for (part = 0; part <= node->part; part++)
-		bits &= ~node->cut->parts[part];
+	for (segment = 0; segment <= node->segment; segment++)
+		bits &= ~node->cut->segments[segment];
 	return bits;
 }
 
 /*
  * A smaller group of the node must agree in all levels of its cut.  Let a pair
- * of this group be new: it nearly agrees in none of the parts up to node->part
+ * of this group be new: it nearly agrees in none of the segments up to node->segment
  * but the chosen ones, one for each level.  Return in how many bits that come
  * later the pair may differ.
  */
 static int
-radius_later(const JoinNode *node)
+radius_later(const GroupNode *node)
 {
-	const JoinCut *cut = node->cut;
+	const NearCut *cut = node->cut;
 	int			radius = cut->radius - fingerprint_popcount(node->flips);
-	int			part;
+	int			segment;
 
-	for (part = 0; part < node->part; part++)
-		radius -= join_cut_near(cut, part) + 1;
-	/* of these parts, all levels but the last have chosen one each */
+	for (segment = 0; segment < node->segment; segment++)
+		radius -= cut_near(cut, segment) + 1;
+	/* of these segments, all levels but the last have chosen one each */
 	return radius + cut->levels - 1;
 }
 
 /* Return the bits in which all pairs of the node's smaller groups differ. */
 static Fingerprint
-flipped_below(const JoinNode *node)
+flipped_below(const GroupNode *node)
 {
 	return node->flipped | node->flips;
 }
@@ -252,22 +252,22 @@ flipped_below(const JoinNode *node)
  * of the group that takes the least time.  Return false if no cut pays.
  */
 static bool
-make_cut(HammingJoin *join, const Candidates *group, const JoinNode *above,
-		 JoinCut *cut)
+make_cut(NearGroups *groups, const Candidates *group, const GroupNode *above,
+		 NearCut *cut)
 {
-	bool		may_be_near = join->sets == NULL;
+	bool		may_be_near = groups->sets == NULL;
 	Fingerprint flipped;
 	int			radius;
 	GroupShape	shape;
 	double		least;
 
-	if (number_of_pairs(join, group) <=
-		cost_of_sort(join, group) * (join->radius + 1))
+	if (number_of_pairs(groups, group) <=
+		cost_of_sort(groups, group) * (groups->radius + 1))
 		return false;
-	Assert(cut < join->cuts + HAMMING_BITS);
+	Assert(cut < groups->cuts + HAMMING_BITS);
 	flipped = above == NULL ? 0 : flipped_below(above);
-	radius = join->radius - fingerprint_popcount(flipped);
-	measure_group(join, group, flipped, &shape);
+	radius = groups->radius - fingerprint_popcount(flipped);
+	measure_group(groups, group, flipped, &shape);
 	least = shape.pairs;
 	cut->levels = 0;
 	hamming_cut_choose(cut, &shape, radius, ~flipped, may_be_near, &least);
@@ -281,27 +281,27 @@ make_cut(HammingJoin *join, const Candidates *group, const JoinNode *above,
 }
 
 /*
- * Push a node that divides the group by parts of the cut, from first on.  If
- * the cut has levels, the last part is radius + level - 1: a pair that differs
- * in radius bits of the region at most agrees in level of the parts up to that
+ * Push a node that divides the group by segments of the cut, from first on.  If
+ * the cut has levels, the last segment is radius + level - 1: a pair that differs
+ * in radius bits of the region at most agrees in level of the segments up to that
  * one.
  */
 static void
-push_node(HammingJoin *join, const Candidates *group, JoinCut *cut, int level,
+push_node(NearGroups *groups, const Candidates *group, NearCut *cut, int level,
 		  int first)
 {
-	JoinNode   *node = &join->nodes[join->depth];
+	GroupNode  *node = &groups->nodes[groups->depth];
 
-	node->flipped = join->depth == 0 ? 0 : flipped_below(node - 1);
-	join->depth++;
-	Assert(join->depth <= HAMMING_BITS);
+	node->flipped = groups->depth == 0 ? 0 : flipped_below(node - 1);
+	groups->depth++;
+	Assert(groups->depth <= HAMMING_BITS);
 	node->all = *group;
 	node->cut = cut;
 	node->level = level;
 	node->first = first;
-	node->last = cut->part_count - cut->levels + level - 1;
-	node->part = first - 1;
-	/* it is sorted by no part, and so has no smaller group */
+	node->last = cut->segment_count - cut->levels + level - 1;
+	node->segment = first - 1;
+	/* it is sorted by no segment, and so has no smaller group */
 	node->flips = 0;
 	node->x = group->x_end;
 	node->y = group->y_end;
@@ -309,50 +309,50 @@ push_node(HammingJoin *join, const Candidates *group, JoinCut *cut, int level,
 
 /* Push a node that divides the group; return false if that does not pay. */
 static bool
-divide(HammingJoin *join, const Candidates *group)
+divide(NearGroups *groups, const Candidates *group)
 {
-	JoinNode   *top = join->depth == 0 ? NULL : &join->nodes[join->depth - 1];
-	JoinCut    *cut = top == NULL ? join->cuts : top->cut;
+	GroupNode  *top = groups->depth == 0 ? NULL : &groups->nodes[groups->depth - 1];
+	NearCut    *cut = top == NULL ? groups->cuts : top->cut;
 
 	if (top != NULL && top->level < cut->levels)
 	{
-		if (is_compared_sooner(join, group,
-							   cut->radius + top->level - top->part))
+		if (is_compared_sooner(groups, group,
+							   cut->radius + top->level - top->segment))
 			return false;
-		push_node(join, group, cut, top->level + 1, top->part + 1);
+		push_node(groups, group, cut, top->level + 1, top->segment + 1);
 		return true;
 	}
 	if (top != NULL)
 		cut++;
-	if (!make_cut(join, group, top, cut))
+	if (!make_cut(groups, group, top, cut))
 		return false;
-	push_node(join, group, cut, 1, 0);
+	push_node(groups, group, cut, 1, 0);
 	return true;
 }
 
-/* Return the bits of the current part that may differ in a smaller group. */
+/* Return the bits of the current segment that may differ in a smaller group. */
 static Fingerprint
-part_bits(const JoinNode *node)
+segment_bits(const GroupNode *node)
 {
-	return node->cut->parts[node->part] & node->cut->varying;
+	return node->cut->segments[node->segment] & node->cut->varying;
 }
 
-/* On entry node->part < node->last.  Sort node->all by the next part. */
+/* On entry node->segment < node->last.  Sort node->all by the next segment. */
 static void
-sort_by_next_part(HammingJoin *join, JoinNode *node)
+sort_by_next_segment(NearGroups *groups, GroupNode *node)
 {
 	const Candidates *all = &node->all;
 	Fingerprint bits;
 	int			low;
 	int			high;
 
-	node->part++;
-	bits = part_bits(node);
+	node->segment++;
+	bits = segment_bits(node);
 	low = fingerprint_rightmost_one(bits);
 	high = fingerprint_leftmost_one(bits) + 1;
-	simhash_fplist_sort(join->x, all->x, all->x_end, low, high);
-	if (!is_one_stretch(join, all))
-		simhash_fplist_sort(join->y, all->y, all->y_end, low, high);
+	simhash_fplist_sort(groups->x, all->x, all->x_end, low, high);
+	if (!is_one_stretch(groups, all))
+		simhash_fplist_sort(groups->y, all->y, all->y_end, low, high);
 	node->flips = 0;
 	node->x = all->x;
 	node->y = all->y;
@@ -373,21 +373,21 @@ lowest_bits(Fingerprint bits, int count)
 }
 
 /*
- * Set node->flips to the next choice of bits of the current part: first those
+ * Set node->flips to the next choice of bits of the current segment: first those
  * of one bit, then those of two, and so on.  Return false after the last one of
- * join_cut_near() bits.
+ * cut_near() bits.
  *
  * Choices of the same number of bits come in ascending order, as numbers.  The
  * next one is found by an addition: the lowest bit of flips is added to flips.
  * The carry clears the lowest run of chosen bits and sets the bit above the
  * run.  The bits that the carry has cleared too many become the lowest ones of
- * the part.  Bits that are not of the part are 1 in the addition: so the carry
+ * the segment.  Bits that are not of the segment are 1 in the addition: so the carry
  * passes over these.
  */
 static bool
-next_flips(JoinNode *node)
+next_flips(GroupNode *node)
 {
-	Fingerprint bits = part_bits(node);
+	Fingerprint bits = segment_bits(node);
 	Fingerprint flips = node->flips;
 	int			count = fingerprint_popcount(flips);
 	Fingerprint moved = ((flips | ~bits) + (flips & -flips)) & bits;
@@ -397,7 +397,7 @@ next_flips(JoinNode *node)
 	else
 		node->flips = moved |
 			lowest_bits(bits, count - fingerprint_popcount(moved));
-	if (count > join_cut_near(node->cut, node->part) ||
+	if (count > cut_near(node->cut, node->segment) ||
 		fingerprint_popcount(node->flips) < count)
 		return false;
 	node->x = node->all.x;
@@ -406,25 +406,25 @@ next_flips(JoinNode *node)
 }
 
 /*
- * Get the next smaller group that has a pair, in the current part and with the
+ * Get the next smaller group that has a pair, in the current segment and with the
  * current flips.  Where node->all is one stretch, those with the lesser key are
  * the x of the smaller group, and their partners the y: so a pair comes once.
  */
 static bool
-next_group_flipped(const HammingJoin *join, JoinNode *node, Candidates *group)
+next_group_flipped(const NearGroups *groups, GroupNode *node, Candidates *group)
 {
 	const Candidates *all = &node->all;
-	Fingerprint bits = node->cut->parts[node->part];
-	bool		is_one = is_one_stretch(join, all);
+	Fingerprint bits = node->cut->segments[node->segment];
+	bool		is_one = is_one_stretch(groups, all);
 
 	while (node->x < all->x_end)
 	{
-		Fingerprint x_key = join->x->fps[node->x] & bits;
+		Fingerprint x_key = groups->x->fps[node->x] & bits;
 		Fingerprint y_key = x_key ^ node->flips;
 
 		CHECK_FOR_INTERRUPTS();
 		group->x = node->x;
-		node->x = fplist_end_of_run(join->x, node->x, all->x_end, bits);
+		node->x = fplist_end_of_run(groups->x, node->x, all->x_end, bits);
 		group->x_end = node->x;
 		if (is_one && y_key < x_key)
 			continue;
@@ -435,28 +435,28 @@ next_group_flipped(const HammingJoin *join, JoinNode *node, Candidates *group)
 		}
 		else
 		{
-			node->y = simhash_fplist_find(join->y, all->y, all->y_end,
+			node->y = simhash_fplist_find(groups->y, all->y, all->y_end,
 										  node->y, bits, y_key);
 			if (node->y == all->y_end ||
-				(join->y->fps[node->y] & bits) != y_key)
+				(groups->y->fps[node->y] & bits) != y_key)
 				continue;
 			group->y = node->y;
-			group->y_end = fplist_end_of_run(join->y, node->y, all->y_end,
+			group->y_end = fplist_end_of_run(groups->y, node->y, all->y_end,
 											 bits);
 		}
-		if (number_of_pairs(join, group) > 0)
+		if (number_of_pairs(groups, group) > 0)
 			return true;
 	}
 	return false;
 }
 
-/* Get the next smaller group that has a pair, in the current part. */
+/* Get the next smaller group that has a pair, in the current segment. */
 static bool
-next_group(const HammingJoin *join, JoinNode *node, Candidates *group)
+next_group(const NearGroups *groups, GroupNode *node, Candidates *group)
 {
 	do
 	{
-		if (next_group_flipped(join, node, group))
+		if (next_group_flipped(groups, node, group))
 			return true;
 	} while (next_flips(node));
 	return false;
@@ -467,23 +467,23 @@ next_group(const HammingJoin *join, JoinNode *node, Candidates *group)
  * in that of the first x.
  */
 static bool
-is_done(const HammingJoin *join, const Candidates *group)
+is_done(const NearGroups *groups, const Candidates *group)
 {
 	uint32		x;
 	uint32		y;
 
-	if (!leaves_out_pairs(join))
+	if (!leaves_out_pairs(groups))
 		return false;
-	for (x = group->x; join->settled != NULL && x < group->x_end; x++)
+	for (x = group->x; groups->settled != NULL && x < group->x_end; x++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!is_left_out(join, x, group->y))
+		if (!is_left_out(groups, x, group->y))
 			return false;
 	}
-	for (y = group->y; join->sets != NULL && y < group->y_end; y++)
+	for (y = group->y; groups->sets != NULL && y < group->y_end; y++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!is_left_out(join, group->x, y))
+		if (!is_left_out(groups, group->x, y))
 			return false;
 	}
 	return true;
@@ -492,117 +492,111 @@ is_done(const HammingJoin *join, const Candidates *group)
 /*
  * Do the pairs of the node that need a comparison take no longer than its
  * other sorts?  If so, the caller hands out node->all, where the groups of the
- * other parts lie.  A pair may come twice, which hamming_join_is_first()
+ * other segments lie.  A pair may come twice, which hamming_groups_is_first()
  * cannot tell: so the answer is false for a join that leaves out no pairs.
  */
 static bool
-is_nearly_done(const HammingJoin *join, const JoinNode *node)
+is_nearly_done(const NearGroups *groups, const GroupNode *node)
 {
-	return leaves_out_pairs(join) && node->part >= node->first &&
-		is_compared_sooner(join, &node->all, node->last - node->part);
+	return leaves_out_pairs(groups) && node->segment >= node->first &&
+		is_compared_sooner(groups, &node->all, node->last - node->segment);
 }
 
 /*
- * Begin a join of the lists x and y, which may be the same list, within
- * radius, 0 .. HAMMING_BITS.  The caller frees the join by pfree(), and until
- * then changes the lists only as hamming_join_next() allows.  The join changes
- * their order.
+ * Make a search for the pairs of the lists x and y, which may be the same list,
+ * within radius, 0 .. HAMMING_BITS.  The caller frees the result by pfree(),
+ * and until then changes the lists only as hamming_groups_next() allows.  The
+ * search changes their order.
  *
- * If x and y are the same list, sets may be sets (see sets.h) of its numbers:
- * members of one set need no comparison.  The caller may unite sets meanwhile,
- * as a pair that was left out stays in one set.
+ * If x and y are the same list, the caller may set groups->sets to sets (see
+ * sets.h) of its numbers: members of one set need no comparison.  The caller
+ * may unite sets meanwhile, as a pair that was left out stays in one set.
+ *
+ * If x and y are two lists, the caller may set groups->settled: pairs of number
+ * n of x need no comparison where settled[n].  The caller may settle more
+ * numbers at any time.
  */
-HammingJoin *
-hamming_join_begin(FingerprintList *x, FingerprintList *y, int radius,
-				   uint32 *sets)
+NearGroups *
+hamming_groups_make(FingerprintList *x, FingerprintList *y, int radius)
 {
-	HammingJoin *join = palloc(sizeof(HammingJoin));
+	NearGroups *groups = palloc(sizeof(NearGroups));
 
-	join->x = x;
-	join->y = y;
-	join->radius = radius;
-	join->sets = sets;
-	join->settled = NULL;
-	join->depth = -1;
-	return join;
+	groups->x = x;
+	groups->y = y;
+	groups->radius = radius;
+	groups->sets = NULL;
+	groups->settled = NULL;
+	return groups;
 }
 
 /*
- * The join must have no sets, and two lists.  From now on pairs of fingerprint
- * number n of x need no comparison where settled[n].  The caller may settle
- * more numbers at any time, and keeps settled until the end of the join.
+ * Begin to search for the pairs of all, which are the lists or stretches of
+ * them.  Where x and y are one list, all is one stretch.
+ *
+ * If cut is not NULL, which has one level and the radius of the search, then
+ * restrict the search to pairs that agree in the segment of that number, and in
+ * none before.  Pairs that agree in an earlier segment may be among the
+ * candidates or not: hamming_groups_is_first() is false for them.  So searches
+ * that are restricted to each of the radius + 1 segments of one cut find each
+ * pair within the radius, and one of them finds it first.
  */
 void
-hamming_join_settle(HammingJoin *join, const bool *settled)
+hamming_groups_begin(NearGroups *groups, const Candidates *all,
+					 const NearCut *cut, int segment)
 {
-	join->settled = settled;
-}
-
-/*
- * Before the first hamming_join_next(): restrict the join to pairs that agree
- * in part number part of the cut, of one level and the radius of the join, and
- * in none before.  Pairs that agree in an earlier part may be among the
- * candidates or not: hamming_join_is_first() is false for them.  So joins that
- * are restricted to each of the radius + 1 parts of one cut find each pair
- * within the radius, and one of them finds it first.
- */
-void
-hamming_join_restrict(HammingJoin *join, const JoinCut *cut, int part)
-{
-	Candidates	all = {0, join->x->count, 0, join->y->count};
-
-	join->cuts[0] = *cut;
-	join->depth = 0;
-	push_node(join, &all, join->cuts, 1, 0);
-	join->nodes[0].last = part;
-	join->nodes[0].part = part - 1;
-	sort_by_next_part(join, &join->nodes[0]);
+	groups->all = *all;
+	groups->depth = -1;
+	if (cut == NULL)
+		return;
+	groups->cuts[0] = *cut;
+	groups->depth = 0;
+	push_node(groups, all, groups->cuts, 1, 0);
+	groups->nodes[0].last = segment;
+	groups->nodes[0].segment = segment - 1;
+	sort_by_next_segment(groups, &groups->nodes[0]);
 }
 
 /*
  * All pairs within the radius are among the candidates, but for pairs in one
  * set, which may be left out.  A pair may come several times: see
- * hamming_join_is_first().  Until the next call, the caller may reorder each
+ * hamming_groups_is_first().  Until the next call, the caller may reorder each
  * stretch of the candidates.
  */
 bool
-hamming_join_next(HammingJoin *join, Candidates *candidates)
+hamming_groups_next(NearGroups *groups, Candidates *candidates)
 {
-	if (join->depth < 0)
+	if (groups->depth < 0)
 	{
-		candidates->x = 0;
-		candidates->x_end = join->x->count;
-		candidates->y = 0;
-		candidates->y_end = join->y->count;
-		join->depth = 0;
-		if (!divide(join, candidates))
-			return number_of_pairs(join, candidates) > 0;
+		*candidates = groups->all;
+		groups->depth = 0;
+		if (!divide(groups, candidates))
+			return number_of_pairs(groups, candidates) > 0;
 	}
-	while (join->depth > 0)
+	while (groups->depth > 0)
 	{
-		JoinNode   *node = &join->nodes[join->depth - 1];
+		GroupNode  *node = &groups->nodes[groups->depth - 1];
 
 		CHECK_FOR_INTERRUPTS();
-		if (node->part >= node->first && next_group(join, node, candidates))
+		if (node->segment >= node->first && next_group(groups, node, candidates))
 		{
-			if (!is_done(join, candidates) && !divide(join, candidates))
+			if (!is_done(groups, candidates) && !divide(groups, candidates))
 				return true;
 		}
-		else if (node->part == node->last || is_done(join, &node->all))
-			join->depth--;
-		else if (is_nearly_done(join, node))
+		else if (node->segment == node->last || is_done(groups, &node->all))
+			groups->depth--;
+		else if (is_nearly_done(groups, node))
 		{
 			*candidates = node->all;
-			join->depth--;
+			groups->depth--;
 			return true;
 		}
 		else
-			sort_by_next_part(join, node);
+			sort_by_next_segment(groups, node);
 	}
 	return false;
 }
 
-/* Do fingerprints nearly agree in a part whose bits differ in difference? */
+/* Do fingerprints nearly agree in a segment whose bits differ in difference? */
 static inline bool
 nearly_agrees(Fingerprint difference, int near)
 {
@@ -615,22 +609,22 @@ nearly_agrees(Fingerprint difference, int near)
  * true twice.  A pair of the current candidates differs in difference, and is
  * within the radius: a farther pair may get false each time.  Is this the first
  * time that the pair is among the candidates?  A pair was before if and only
- * if, for some node, it nearly agrees in a part that the node went through
+ * if, for some node, it nearly agrees in a segment that the node went through
  * before the current one (doc/algorithm.md 6).
  */
 bool
-hamming_join_is_first(const HammingJoin *join, Fingerprint difference)
+hamming_groups_is_first(const NearGroups *groups, Fingerprint difference)
 {
 	int			depth;
-	int			part;
+	int			segment;
 
-	for (depth = 0; depth < join->depth; depth++)
+	for (depth = 0; depth < groups->depth; depth++)
 	{
-		const JoinNode *node = &join->nodes[depth];
+		const GroupNode *node = &groups->nodes[depth];
 
-		for (part = node->first; part < node->part; part++)
-			if (nearly_agrees(difference & node->cut->parts[part],
-							  join_cut_near(node->cut, part)))
+		for (segment = node->first; segment < node->segment; segment++)
+			if (nearly_agrees(difference & node->cut->segments[segment],
+							  cut_near(node->cut, segment)))
 				return false;
 	}
 	return true;
@@ -638,30 +632,30 @@ hamming_join_is_first(const HammingJoin *join, Fingerprint difference)
 
 /*
  * x and y are samples of two lists.  varying has the bits in which fingerprints
- * of the lists differ.  Choose a cut into radius + 1 parts: two fingerprints
- * within radius agree in at least one part.
+ * of the lists differ.  Choose a cut into radius + 1 segments: two fingerprints
+ * within radius agree in at least one segment.
  *
- * Return false if no cut pays.  A join part by part compares a pair once for
- * each part in which the pair agrees.  A cut pays if a random pair agrees in
- * half a part at most, on average.
+ * Return false if no cut pays.  A join segment by segment compares a pair once for
+ * each segment in which the pair agrees.  A cut pays if a random pair agrees in
+ * half a segment at most, on average.
  */
 bool
-hamming_join_choose_cut(FingerprintList *x, FingerprintList *y, int radius,
-						Fingerprint varying, JoinCut *cut)
+hamming_groups_choose_cut(FingerprintList *x, FingerprintList *y, int radius,
+						  Fingerprint varying, NearCut *cut)
 {
-	int			parts = radius + 1;
-	HammingJoin *join = hamming_join_begin(x, y, radius, NULL);
+	int			segments = radius + 1;
+	NearGroups *groups = hamming_groups_make(x, y, radius);
 	Candidates	all = {0, x->count, 0, y->count};
 	GroupShape	shape;
 	double		total;
 
-	measure_bits(join, &all, varying, shape.information, &shape.matches);
-	pfree(join);
+	measure_bits(groups, &all, varying, shape.information, &shape.matches);
+	pfree(groups);
 	total = sum_information(&shape, FINGERPRINT_ALL_BITS);
-	if (fingerprint_popcount(varying) < parts ||
-		parts * exp2(-total / parts) > 0.5)
+	if (fingerprint_popcount(varying) < segments ||
+		segments * exp2(-total / segments) > 0.5)
 		return false;
-	join_cut_begin(cut, 1, radius, FINGERPRINT_ALL_BITS, varying);
+	cut_begin(cut, 1, radius, FINGERPRINT_ALL_BITS, varying);
 	hamming_cut_bits(cut, &shape);
 	return true;
 }

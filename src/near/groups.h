@@ -9,12 +9,11 @@
 #include "near/fplist.h"
 #include "near/cut.h"
 
-#define hamming_join_begin WIDE(hamming_join_begin)
-#define hamming_join_settle WIDE(hamming_join_settle)
-#define hamming_join_restrict WIDE(hamming_join_restrict)
-#define hamming_join_next WIDE(hamming_join_next)
-#define hamming_join_is_first WIDE(hamming_join_is_first)
-#define hamming_join_choose_cut WIDE(hamming_join_choose_cut)
+#define hamming_groups_make WIDE(hamming_groups_make)
+#define hamming_groups_begin WIDE(hamming_groups_begin)
+#define hamming_groups_next WIDE(hamming_groups_next)
+#define hamming_groups_is_first WIDE(hamming_groups_is_first)
+#define hamming_groups_choose_cut WIDE(hamming_groups_choose_cut)
 
 /*
  * Each fingerprint at the places x .. x_end - 1 of one list is to be compared
@@ -31,25 +30,26 @@ typedef struct Candidates
 } Candidates;
 
 /*
- * A node divides a group by the parts first .. last of a cut, one after the
- * other: what agrees in the part is a smaller group.
+ * A node divides a group by the segments first .. last of a cut, one after the
+ * other: what agrees in the segment is a smaller group.
  */
-typedef struct JoinNode
+typedef struct GroupNode
 {
 	Candidates	all;			/* the group that is divided */
-	JoinCut    *cut;
-	int			level;			/* of the parts of the cut, its smaller groups
-								 * agree in level chosen ones: 1 .. levels */
+	NearCut    *cut;
+	int			level;			/* of the segments of the cut, its smaller
+								 * groups agree in level chosen ones: 1 ..
+								 * levels */
 	int			first;
 	int			last;
 	Fingerprint flipped;		/* bits in which all pairs of all differ */
-	int			part;			/* the stretches are sorted by this part;
+	int			segment;		/* the stretches are sorted by this segment;
 								 * before the first sort, it is first - 1 */
-	Fingerprint flips;			/* bits of the part in which all pairs of a
+	Fingerprint flips;			/* bits of the segment in which all pairs of a
 								 * smaller group differ */
 	uint32		x;				/* the next smaller group has its x here */
 	uint32		y;				/* the last smaller group had its y near here */
-} JoinNode;
+} GroupNode;
 
 /*
  * The nodes are a stack: each divides a smaller group of the one below it.  A
@@ -57,42 +57,42 @@ typedef struct JoinNode
  * the first cut has two levels, and the second one has one:
  *
  *		candidates		a smaller group of nodes[2]
- *		nodes[2]		cuts[1], level 1: sorted by part 0, 1, 2, ...
- *		nodes[1]		cuts[0], level 2: sorted by part 5, after 4
- *		nodes[0]		cuts[0], level 1: sorted by part 3, after 0, 1, 2
+ *		nodes[2]		cuts[1], level 1: sorted by segment 0, 1, 2, ...
+ *		nodes[1]		cuts[0], level 2: sorted by segment 5, after 4
+ *		nodes[0]		cuts[0], level 1: sorted by segment 3, after 0, 1, 2
  *
  * There are never more than HAMMING_BITS nodes, nor more than HAMMING_BITS
  * cuts: doc/algorithm.md 6 has the proof.
  */
-typedef struct HammingJoin
+typedef struct NearGroups
 {
 	FingerprintList *x;
 	FingerprintList *y;			/* may be the same list */
 	int			radius;
-	uint32	   *sets;			/* see hamming_join_begin(); may be NULL */
-	const bool *settled;		/* see hamming_join_settle(); may be NULL */
-	JoinCut		cuts[HAMMING_BITS];
-	int			depth;			/* nodes in use; -1 before the first call */
-	JoinNode	nodes[HAMMING_BITS];
-} HammingJoin;
+	uint32	   *sets;			/* see hamming_groups_make(); may be NULL */
+	const bool *settled;		/* the same */
+	Candidates	all;			/* that are divided */
+	NearCut		cuts[HAMMING_BITS];
+	int			depth;			/* nodes in use; -1 before the first group */
+	GroupNode	nodes[HAMMING_BITS];
+} NearGroups;
 
 /* Is each member of the group to be compared with each other member? */
 static inline bool
-is_one_stretch(const HammingJoin *join, const Candidates *group)
+is_one_stretch(const NearGroups *groups, const Candidates *group)
 {
-	return join->x == join->y && group->x == group->y;
+	return groups->x == groups->y && group->x == group->y;
 }
 
-extern HammingJoin *hamming_join_begin(FingerprintList *x, FingerprintList *y,
-									   int radius, uint32 *sets);
-extern void hamming_join_settle(HammingJoin *join, const bool *settled);
-extern void hamming_join_restrict(HammingJoin *join, const JoinCut *cut,
-								  int part);
-extern bool hamming_join_next(HammingJoin *join, Candidates *candidates);
-extern bool hamming_join_is_first(const HammingJoin *join,
-								  Fingerprint difference);
-extern bool hamming_join_choose_cut(FingerprintList *x, FingerprintList *y,
-									int radius, Fingerprint varying,
-									JoinCut *cut);
+extern NearGroups *hamming_groups_make(FingerprintList *x, FingerprintList *y,
+									   int radius);
+extern void hamming_groups_begin(NearGroups *groups, const Candidates *all,
+								 const NearCut *cut, int segment);
+extern bool hamming_groups_next(NearGroups *groups, Candidates *candidates);
+extern bool hamming_groups_is_first(const NearGroups *groups,
+									Fingerprint difference);
+extern bool hamming_groups_choose_cut(FingerprintList *x, FingerprintList *y,
+									  int radius, Fingerprint varying,
+									  NearCut *cut);
 
 #endif							/* SIMHASH_GROUPS_H */

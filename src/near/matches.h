@@ -48,6 +48,14 @@ matches_begin(Matches *m, const FingerprintList *list, uint32 from, uint32 end,
 	m->count = 0;
 }
 
+/* Let there be no more matches. */
+static inline void
+matches_end(Matches *m)
+{
+	m->piece_end = m->end = 0;
+	m->next = m->count = 0;
+}
+
 static inline bool
 matches_next_piece(Matches *m)
 {

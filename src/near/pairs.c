@@ -1,19 +1,22 @@
 /*
  * pairs.c
- *	  The pairs of fingerprints of two lists of entries that are within a
- *	  radius, however long the lists are.
+ *	  All pairs of rows within a radius of each other, of two sides or of one,
+ *	  however many rows there are.
  *
- * Lists that are in memory are joined in one pass.  Lists in files are joined
- * by the pigeonhole principle, as in dedup/join.c: let all bits be cut into
- * radius + 1 parts, then fingerprints within the radius agree in at least one
- * part.  So for each part the entries are divided into partitions, by a hash
- * of the part's bits, and each partition of x is joined with the one of y that
- * has the same hashes.  A pair that agrees in several parts is taken for the
- * first of them only.
+ * Sides that are in memory are paired in one pass.  Sides in files are paired
+ * by the pigeonhole principle, as in groups.c: let all bits be cut into
+ * radius + 1 segments, then fingerprints within the radius agree in at least
+ * one segment.  So for each segment the rows are divided into partitions, by a
+ * hash of the segment's bits, and each partition of x is paired with the one of
+ * y that has the same hashes.  A pair that agrees in several segments is taken
+ * for the first of them only.
  *
  * Where a partition, or its equal on the other side, is too large for memory,
- * each stretch of the one that fits is joined with each stretch of the other.
- * So are lists as a whole that have few stretches, or that no cut divides well.
+ * each stretch of the one that fits is paired with each stretch of the other.
+ * So are sides as a whole that have few stretches, or that no cut divides well.
+ *
+ * A share has the cut of its blocks, in memory, too, and only those rows of a
+ * segment whose block is in the share.
  */
 #include "postgres.h"
 
@@ -31,70 +34,93 @@
  */
 #define PARTITION_ROWS 200000
 
-/* Entries of each list that choose the cut. */
-#define SAMPLE_ENTRIES 4096
+/* Rows of each side that choose the cut. */
+#define SAMPLE_ROWS 4096
 
-/* Is the row that has the number settled? */
+/* Is the row of x that has the number settled? */
 static inline bool
-is_settled_row(const JoinPasses *passes, uint64 number)
+is_settled_row(const NearPairs *pairs, uint32 number)
 {
-	return passes->settled_rows != NULL &&
-		(passes->settled_rows[number / 8] >> number % 8 & 1);
+	const uint8 *settled = pairs->options.settled_rows;
+
+	return settled != NULL && (settled[number / 8] >> number % 8 & 1);
 }
 
 static bool
-is_in_memory(const JoinPasses *passes)
+is_in_memory(const NearPairs *pairs)
 {
-	return passes->x->file == NULL;
+	return pairs->x->file == NULL;
+}
+
+/* Are the pairs those of one side? */
+static bool
+is_of_one_side(const NearPairs *pairs)
+{
+	return pairs->x == pairs->y;
+}
+
+/* Return how many rows may be in memory for a pass, of both sides. */
+static uint64
+rows_at_once(const NearPairs *pairs)
+{
+	uint64		rows = pairs->options.memory /
+	side_row_bytes(pairs->x->keeps_numbers);
+
+	return Max(rows, 2);
 }
 
 /*
- * Begin to pair the entries of x with those of y.  Both lists are in memory, or
- * both are in files.  Lists in memory are joined in one pass.  Else the entries
- * of x and of y that are in memory for a pass are rows_at_once at most, or two.
- * Memory is taken from a child of the current context.
- *
- * settled_rows may be a bit for each row of x, by its number: once the bits of
- * all rows of a fingerprint are set, the caller sets passes->settled[number of
- * the fingerprint], and the pairs of the fingerprint are not needed any more.
+ * Begin to pair the rows of x with those of y, or with each other, where y is
+ * x.  Both sides are in memory, or both are in files.  Settled rows are of two
+ * sides, and a share is of one.  Memory is taken from a child of the current
+ * context.  Until the end the caller leaves the sides alone.
  */
-JoinPasses *
-hamming_passes_begin(EntryList *x, EntryList *y, int radius, Size rows_at_once,
-					 const uint8 *settled_rows)
+NearPairs *
+hamming_pairs_begin(NearSide *x, NearSide *y, const NearOptions *options)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
-												  "Hamming join passes",
+												  "simhash pairs",
 												  ALLOCSET_DEFAULT_SIZES);
-	JoinPasses *passes = MemoryContextAllocZero(context, sizeof(JoinPasses));
+	NearPairs  *pairs = MemoryContextAllocZero(context, sizeof(NearPairs));
 
-	passes->context = context;
-	passes->y_context = AllocSetContextCreate(context, "Hamming join pass",
-											  ALLOCSET_DEFAULT_SIZES);
-	passes->x = x;
-	passes->y = y;
-	passes->radius = radius;
-	passes->rows_at_once = Max(rows_at_once, 2);
-	passes->settled_rows = settled_rows;
-	passes->part = -1;
-	return passes;
+	pairs->x = x;
+	pairs->y = y;
+	pairs->options = *options;
+	pairs->segment = -1;
+	pairs->segments = 1;
+	pairs->partitions = 1;
+	if (options->share != NULL && options->radius < HAMMING_BITS)
+	{
+		hamming_shares_cut(&options->share->shares, &pairs->cut);
+		pairs->is_cut = true;
+		pairs->segments = options->share->shares.block_count;
+	}
+	return pairs;
 }
 
-/* Read entries that are spread evenly over a list in a file. */
+/* Read rows that are spread evenly over a side in a file. */
 static void
-read_sample(EntryList *list, FingerprintList *sample)
+read_sample(NearSide *side, FingerprintList *sample)
 {
-	uint64		count = Min(list->count, SAMPLE_ENTRIES);
+	uint64		count = Min(side->count, SAMPLE_ROWS);
 	uint64		i;
 
 	simhash_fplist_allocate(sample, count);
 	for (i = 0; i < count; i++)
 	{
-		JoinEntry	entry;
+		NearRow		row;
 
-		simhash_entries_seek(list, list->count * i / count);
-		simhash_entries_read(list, &entry);
-		fplist_append(sample, entry.fp, 0);
+		hamming_side_seek(side, side->count * i / count);
+		hamming_side_read(side, &row);
+		fplist_append(sample, row.fp, 0);
 	}
+}
+
+/* Return how many rows both sides have. */
+static uint64
+all_rows(const NearPairs *pairs)
+{
+	return pairs->x->count + (is_of_one_side(pairs) ? 0 : pairs->y->count);
 }
 
 /*
@@ -102,348 +128,456 @@ read_sample(EntryList *list, FingerprintList *sample)
  * into a cache.
  */
 static int
-number_of_partitions(const JoinPasses *passes)
+number_of_partitions(const NearPairs *pairs)
 {
-	uint64		rows = passes->x->count + passes->y->count;
-	uint64		at_once = Min(passes->rows_at_once, PARTITION_ROWS);
-	uint64		partitions = rows * 3 / 2 / at_once + 1;
+	uint64		at_once = Min(rows_at_once(pairs), PARTITION_ROWS);
+	uint64		partitions = all_rows(pairs) * 3 / 2 / at_once + 1;
 
-	return (int) Min(partitions, JOIN_MAX_PARTITIONS);
+	return (int) Min(partitions, MAX_PARTITIONS);
 }
 
-/* Return how many of count rows are joined at once with rows of other_count. */
+/* Return how many of count rows are paired at once with rows of other_count. */
 static uint64
-stretch_size(const JoinPasses *passes, uint64 count, uint64 other_count)
+stretch_size(const NearPairs *pairs, uint64 count, uint64 other_count)
 {
-	uint64		half = passes->rows_at_once / 2;
-	uint64		left = passes->rows_at_once - Min(other_count, half);
+	uint64		at_once = rows_at_once(pairs);
+	uint64		left = at_once - Min(other_count, at_once / 2);
 
 	return Min(count, left);
 }
 
-/* Return into how many stretches a list of count entries is cut. */
+/* Return into how many stretches a side of count rows is cut. */
 static double
-number_of_stretches(const JoinPasses *passes, uint64 count, uint64 other_count)
+number_of_stretches(const NearPairs *pairs, uint64 count, uint64 other_count)
 {
-	return ceil((double) count / stretch_size(passes, count, other_count));
+	return ceil((double) count / stretch_size(pairs, count, other_count));
 }
 
 /*
- * Are the lists joined sooner stretch by stretch than partition by partition?
- * Then each stretch of one list is read, and sorted by radius + 1 parts, for
- * each stretch of the other.  Partitions take these sorts once, but the entries
+ * Are the sides paired sooner stretch by stretch than partition by partition?
+ * Then each stretch of one side is read, and sorted by radius + 1 segments, for
+ * each stretch of the other.  Partitions take these sorts once, but the rows
  * are divided and written as often.
  */
 static bool
-prefers_stretches(const JoinPasses *passes)
+prefers_stretches(const NearPairs *pairs)
 {
-	uint64		x = passes->x->count;
-	uint64		y = passes->y->count;
+	uint64		x = pairs->x->count;
+	uint64		y = pairs->y->count;
 
-	return x * number_of_stretches(passes, y, x) +
-		y * number_of_stretches(passes, x, y) <= 3.0 * (x + y);
+	return x * number_of_stretches(pairs, y, x) +
+		y * number_of_stretches(pairs, x, y) <= 3.0 * (x + y);
 }
 
-/* Let the lists be divided by a cut, if there is one that pays. */
+/* Let sides in files be divided by a cut, if there is one that pays. */
 static void
-choose_cut(JoinPasses *passes)
+choose_cut(NearPairs *pairs)
 {
-	Fingerprint varying = passes->x->varying | passes->y->varying |
-	(passes->x->first ^ passes->y->first);
+	Fingerprint varying = pairs->x->varying | pairs->y->varying |
+	(pairs->x->first ^ pairs->y->first);
 	FingerprintList x;
 	FingerprintList y;
 
-	if (prefers_stretches(passes))
+	if (pairs->is_cut || prefers_stretches(pairs))
 		return;
-	read_sample(passes->x, &x);
-	read_sample(passes->y, &y);
-	passes->is_cut = hamming_join_choose_cut(&x, &y, passes->radius, varying,
-											 &passes->cut);
+	read_sample(pairs->x, &x);
+	read_sample(pairs->y, &y);
+	pairs->is_cut = hamming_groups_choose_cut(&x, &y, pairs->options.radius,
+											  varying, &pairs->cut);
+	if (pairs->is_cut)
+		pairs->segments = pairs->options.radius + 1;
 	simhash_fplist_free(&x);
 	simhash_fplist_free(&y);
 }
 
-/* Decide how lists in files are divided. */
-static void
-begin_parts(JoinPasses *passes)
+/* Is the block of the current segment in the share, if there is one? */
+static bool
+is_in_segment(const NearPairs *pairs, Fingerprint fp)
 {
-	Size		size;
+	const Share *share = pairs->options.share;
 
-	choose_cut(passes);
-	passes->partitions = passes->is_cut ? number_of_partitions(passes) : 1;
-	size = passes->partitions * sizeof(EntryList);
-	passes->x_parts = MemoryContextAllocZero(passes->context, size);
-	passes->y_parts = MemoryContextAllocZero(passes->context, size);
+	return share == NULL || is_block_in_share(share, fp, pairs->segment);
 }
 
-/* Return the partition of a fingerprint, by the current part of the cut. */
+/* Return the partition of a fingerprint, by the current segment of the cut. */
 static int
-partition_of(const JoinPasses *passes, Fingerprint fp)
+partition_of(const NearPairs *pairs, Fingerprint fp)
 {
-	uint64		hash = hamming_hash(fp & passes->cut.parts[passes->part]);
+	uint64		hash =
+	hamming_hash(fp & pairs->cut.segments[pairs->segment]);
 
-	return (hash >> 32) % passes->partitions;
+	return (hash >> 32) % pairs->partitions;
 }
 
-/* Divide a list into its partitions for the current part. */
+/* Make partitions without rows, in files. */
+static NearSide *
+make_partitions(const NearPairs *pairs, bool keeps_numbers)
+{
+	NearSide   *result = palloc(pairs->partitions * sizeof(NearSide));
+	int			i;
+
+	for (i = 0; i < pairs->partitions; i++)
+		hamming_side_begin(&result[i], keeps_numbers);
+	return result;
+}
+
+/* Divide a side into its partitions for the current segment. */
 static void
-divide_list(JoinPasses *passes, EntryList *list, EntryList *parts)
+divide_side(NearPairs *pairs, NearSide *side, NearSide *partitions)
 {
 	uint64		i;
 
-	for (i = 0; i < (uint64) passes->partitions; i++)
-		simhash_entries_to_file(&parts[i]);
-	simhash_entries_seek(list, 0);
-	for (i = 0; i < list->count; i++)
+	for (i = 0; i < (uint64) pairs->partitions; i++)
+		hamming_side_to_file(&partitions[i]);
+	hamming_side_seek(side, 0);
+	for (i = 0; i < side->count; i++)
 	{
-		JoinEntry	entry;
+		NearRow		row;
 
 		CHECK_FOR_INTERRUPTS();
-		simhash_entries_read(list, &entry);
-		simhash_entries_add(&parts[partition_of(passes, entry.fp)], &entry);
+		hamming_side_read(side, &row);
+		if (!is_in_segment(pairs, row.fp))
+			continue;
+		hamming_side_add(&partitions[partition_of(pairs, row.fp)], &row);
+		pairs->written += sizeof(NearRow);
 	}
-	passes->written += list->count * sizeof(JoinEntry);
 }
 
 static void
-free_partitions(JoinPasses *passes)
+free_partitions(NearPairs *pairs)
 {
 	int			i;
 
-	for (i = 0; passes->is_cut && i < passes->partitions; i++)
+	for (i = 0; pairs->x_partitions != NULL && i < pairs->partitions; i++)
 	{
-		simhash_entries_end(&passes->x_parts[i]);
-		simhash_entries_end(&passes->y_parts[i]);
+		hamming_side_end(&pairs->x_partitions[i]);
+		if (!is_of_one_side(pairs))
+			hamming_side_end(&pairs->y_partitions[i]);
 	}
 }
 
-/*
- * Begin the next part of the cut; return false if there is none.  Lists without
- * a cut have one part, of one partition, which is the list.
- */
-static bool
-begin_part(JoinPasses *passes)
+/* Divide sides in files by the current segment. */
+static void
+divide_sides(NearPairs *pairs)
 {
-	if (passes->part < 0)
-		begin_parts(passes);
-	else
-		free_partitions(passes);
-	if (passes->part == (passes->is_cut ? passes->radius : 0))
-		return false;
-	passes->part++;
-	passes->partition = 0;
-	if (passes->is_cut)
+	if (pairs->x_partitions == NULL)
 	{
-		divide_list(passes, passes->x, passes->x_parts);
-		divide_list(passes, passes->y, passes->y_parts);
+		pairs->partitions = number_of_partitions(pairs);
+		pairs->x_partitions = pairs->y_partitions =
+			make_partitions(pairs, pairs->x->keeps_numbers);
+		if (!is_of_one_side(pairs))
+			pairs->y_partitions = make_partitions(pairs,
+												  pairs->y->keeps_numbers);
 	}
+	divide_side(pairs, pairs->x, pairs->x_partitions);
+	if (!is_of_one_side(pairs))
+		divide_side(pairs, pairs->y, pairs->y_partitions);
+}
+
+/* Begin the next segment of the cut; return false if there is none. */
+static bool
+next_segment(NearPairs *pairs)
+{
+	if (pairs->segment < 0 && !is_in_memory(pairs))
+		choose_cut(pairs);
+	free_partitions(pairs);
+	if (pairs->segment + 1 == pairs->segments)
+		return false;
+	pairs->segment++;
+	pairs->partition = 0;
+	pairs->x_next = 0;
+	if (pairs->is_cut && !is_in_memory(pairs))
+		divide_sides(pairs);
 	return true;
 }
 
-static EntryList *
-current_partition(const JoinPasses *passes, EntryList *whole, EntryList *parts)
+/* Load the rows from .. from + count - 1 of the side that are not settled. */
+static NearSide *
+load_rows(NearPairs *pairs, NearSide *loaded, NearSide *side, uint64 from,
+		  uint64 count, bool may_be_settled)
 {
-	return passes->is_cut ? &parts[passes->partition] : whole;
-}
-
-/* Load entries from .. from + count - 1 of the list that are not settled. */
-static JoinSide *
-load_side(JoinPasses *passes, EntryList *list, uint64 from, uint64 count,
-		  bool may_be_settled)
-{
-	JoinSide   *side = simhash_join_side_begin();
-
-	simhash_join_side_number(side);
-	simhash_entries_seek(list, from);
+	hamming_side_begin(loaded, side->keeps_numbers);
+	hamming_side_reserve(loaded, count);
+	hamming_side_seek(side, from);
 	for (; count > 0; count--)
 	{
-		JoinEntry	entry;
+		NearRow		row;
 
 		CHECK_FOR_INTERRUPTS();
-		simhash_entries_read(list, &entry);
-		if (!may_be_settled || !is_settled_row(passes, entry.number))
-			simhash_join_side_add(side, entry.position, entry.number, entry.fp);
+		hamming_side_read(side, &row);
+		if (!may_be_settled || !is_settled_row(pairs, row.number))
+			hamming_side_add(loaded, &row);
 	}
-	simhash_join_side_group(side);
-	return side;
+	return loaded;
 }
 
 static void
-end_pass(JoinPasses *passes)
+end_pass(NearPairs *pairs)
 {
-	if (passes->pairs != NULL)
-		passes->compared += passes->pairs->compared;
-	MemoryContextReset(passes->y_context);
-	passes->pairs = NULL;
-	passes->y_side = NULL;
-}
-
-static void
-end_x_side(JoinPasses *passes)
-{
-	end_pass(passes);
-	if (!is_in_memory(passes) && passes->x_side != NULL)
-		simhash_join_side_end(passes->x_side);
-	if (passes->settled != NULL)
-		pfree(passes->settled);
-	passes->x_side = NULL;
-	passes->settled = NULL;
-}
-
-/* Take x_side for one or more passes. */
-static void
-begin_x_side(JoinPasses *passes, JoinSide *side)
-{
-	passes->x_side = side;
-	if (passes->settled_rows != NULL)
-		passes->settled =
-			MemoryContextAllocExtended(passes->context,
-									   Max(side->list.count, 1) * sizeof(bool),
-									   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-}
-
-/* Begin a pass of x_side and y_side, in the context y_context. */
-static void
-begin_pass(JoinPasses *passes, JoinSide *y_side)
-{
-	passes->y_side = y_side;
-	passes->pairs = hamming_join_pairs_begin(&passes->x_side->list,
-											 &y_side->list, passes->radius);
-	if (passes->settled != NULL)
-		hamming_join_pairs_settle(passes->pairs, passes->settled);
-	if (passes->is_cut)
-		hamming_join_pairs_restrict(passes->pairs, &passes->cut, passes->part);
-	passes->passes++;
-}
-
-/* Are all fingerprints of x_side settled, so that it needs no other pass? */
-static bool
-is_x_side_settled(const JoinPasses *passes)
-{
-	uint32		count = passes->x_side->list.count;
-	uint32		i;
-
-	if (passes->settled == NULL)
-		return false;
-	for (i = 0; i < count; i++)
-		if (!passes->settled[i])
-			return false;
-	return true;
-}
-
-/* Begin the next pass of the current partition; return false after the last. */
-static bool
-next_stretches(JoinPasses *passes)
-{
-	EntryList  *x = current_partition(passes, passes->x, passes->x_parts);
-	EntryList  *y = current_partition(passes, passes->y, passes->y_parts);
-	uint64		x_size = stretch_size(passes, x->count, y->count);
-	uint64		y_size = stretch_size(passes, y->count, x->count);
-	MemoryContext old;
-
-	end_pass(passes);
-	if (passes->x_side == NULL || passes->y_next == y->count ||
-		is_x_side_settled(passes))
+	if (pairs->comparison != NULL)
 	{
-		end_x_side(passes);
-		if (passes->x_next == x->count || y->count == 0)
-			return false;
-		x_size = Min(x_size, x->count - passes->x_next);
-		old = MemoryContextSwitchTo(passes->context);
-		begin_x_side(passes,
-					 load_side(passes, x, passes->x_next, x_size, true));
-		MemoryContextSwitchTo(old);
-		passes->x_next += x_size;
-		passes->y_next = 0;
+		pairs->compared += pairs->comparison->compared;
+		hamming_compare_free(pairs->comparison);
 	}
-	y_size = Min(y_size, y->count - passes->y_next);
-	old = MemoryContextSwitchTo(passes->y_context);
-	begin_pass(passes, load_side(passes, y, passes->y_next, y_size, false));
-	MemoryContextSwitchTo(old);
-	passes->y_next += y_size;
-	return true;
+	if (pairs->y_pass == &pairs->loaded[1])
+		hamming_side_end(pairs->y_pass);
+	pairs->comparison = NULL;
+	pairs->y_pass = NULL;
 }
 
-/* The same where the lists are in memory. */
-static bool
-only_pass(JoinPasses *passes)
+/* End the passes of the rows of x that are in memory. */
+static void
+end_x(NearPairs *pairs)
 {
-	MemoryContext old;
-
-	if (passes->x_side != NULL || passes->x->count == 0 ||
-		passes->y->count == 0)
-		return false;
-	if (passes->x->side->starts == NULL)
-		simhash_join_side_group(passes->x->side);
-	if (passes->y->side->starts == NULL)
-		simhash_join_side_group(passes->y->side);
-	begin_x_side(passes, passes->x->side);
-	old = MemoryContextSwitchTo(passes->y_context);
-	begin_pass(passes, passes->y->side);
-	MemoryContextSwitchTo(old);
-	return true;
+	end_pass(pairs);
+	if (pairs->x_pass == &pairs->loaded[0])
+		hamming_side_end(pairs->x_pass);
+	if (pairs->settled != NULL)
+		pfree(pairs->settled);
+	pairs->x_pass = NULL;
+	pairs->settled = NULL;
 }
 
-static bool
-next_pass(JoinPasses *passes)
+/* Take rows of x for one or more passes. */
+static void
+begin_x(NearPairs *pairs, NearSide *side)
 {
-	if (is_in_memory(passes))
-		return only_pass(passes);
-	if (passes->x->count == 0 || passes->y->count == 0)
-		return false;
-	for (;;)
-	{
-		if (passes->part >= 0 && passes->partition < passes->partitions)
-		{
-			if (next_stretches(passes))
-				return true;
-			passes->partition++;
-		}
-		else if (!begin_part(passes))
-			return false;
-		passes->x_next = 0;
-		CHECK_FOR_INTERRUPTS();
-	}
+	hamming_side_group(side);
+	pairs->x_pass = side;
+	if (pairs->options.settled_rows != NULL)
+		pairs->settled = palloc_extended(Max(side->list.count, 1) *
+										 sizeof(bool),
+										 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 }
 
 /*
- * Get the next pair: number *x of passes->x_side, and *y of passes->y_side,
- * whose rows have ids, numbers and starts there (join_side.h).  A pair of
- * fingerprints comes once in all passes where no row is settled, and maybe more
- * often where rows are, or where lists are too long for memory: then with other
- * rows each time.
+ * Have those fingerprints of x come first on the list whose block of the
+ * current segment is in the share.  Return their number.
  */
-bool
-hamming_passes_next(JoinPasses *passes, uint32 *x, uint32 *y)
+static uint32
+gather_members(NearPairs *pairs)
 {
-	uint32		x_place;
-	uint32		y_place;
+	FingerprintList *list = &pairs->x_pass->list;
+	uint32		count = 0;
+	uint32		i;
 
-	for (;;)
+	if (pairs->options.share == NULL)
+		return list->count;
+	for (i = 0; i < list->count; i++)
 	{
-		if (passes->pairs == NULL ||
-			!hamming_join_pairs_next(passes->pairs, &x_place, &y_place))
-		{
-			if (!next_pass(passes))
-				return false;
-			continue;
-		}
-		if (!hamming_join_pairs_is_first(passes->pairs,
-										 passes->x_side->list.fps[x_place] ^
-										 passes->y_side->list.fps[y_place]))
-			continue;
-		*x = passes->x_side->list.ids[x_place];
-		*y = passes->y_side->list.ids[y_place];
-		return true;
+		CHECK_FOR_INTERRUPTS();
+		if (is_in_segment(pairs, list->fps[i]))
+			fplist_swap(list, i, count++);
 	}
+	return count;
 }
 
-/* Free all, but for the lists of entries. */
-void
-hamming_passes_end(JoinPasses *passes)
+/* Begin a pass of the rows of x that are in memory, and of y_side. */
+static void
+begin_pass(NearPairs *pairs, NearSide *y_side)
 {
-	end_x_side(passes);
-	if (passes->x_parts != NULL)
-		free_partitions(passes);
-	MemoryContextDelete(passes->context);
+	NearSide   *x_side = pairs->x_pass;
+	Candidates	all = {0};
+
+	hamming_side_group(y_side);
+	pairs->y_pass = y_side;
+	pairs->members = gather_members(pairs);
+	/* equal fingerprints agree in the first segment */
+	pairs->same = y_side == x_side && pairs->segment == 0 ? 0 : pairs->members;
+	all.x_end = pairs->members;
+	all.y_end = y_side == x_side ? pairs->members : y_side->list.count;
+	pairs->comparison = hamming_compare_make(&x_side->list, &y_side->list,
+											 pairs->options.radius);
+	pairs->comparison->groups->settled = pairs->settled;
+	hamming_compare_begin(pairs->comparison, &all,
+						  pairs->is_cut ? &pairs->cut : NULL, pairs->segment);
+	pairs->passes++;
+}
+
+/* Are all fingerprints of x in memory settled, so that no other pass is due? */
+static bool
+is_x_settled(const NearPairs *pairs)
+{
+	uint32		count = pairs->x_pass->list.count;
+	uint32		i;
+
+	if (pairs->settled == NULL)
+		return false;
+	for (i = 0; i < count; i++)
+		if (!pairs->settled[i])
+			return false;
+	return true;
+}
+
+/*
+ * Begin the next pass of the current partition, where the sides are in files.
+ * Return false after the last.
+ */
+static bool
+next_stretches(NearPairs *pairs)
+{
+	bool		is_divided = pairs->x_partitions != NULL;
+	NearSide   *x = is_divided ? &pairs->x_partitions[pairs->partition]
+	: pairs->x;
+	NearSide   *y = is_divided ? &pairs->y_partitions[pairs->partition]
+	: pairs->y;
+	uint64		size;
+
+	end_pass(pairs);
+	if (pairs->x_pass == NULL || pairs->y_next == y->count ||
+		is_x_settled(pairs))
+	{
+		end_x(pairs);
+		if (pairs->x_next == x->count || y->count == 0)
+			return false;
+		size = Min(stretch_size(pairs, x->count, y->count),
+				   x->count - pairs->x_next);
+		begin_x(pairs, load_rows(pairs, &pairs->loaded[0], x, pairs->x_next,
+								 size, true));
+		pairs->x_next += size;
+		/* of one side, each two stretches once, in this order */
+		pairs->y_next = is_of_one_side(pairs) ? pairs->x_next : 0;
+		if (is_of_one_side(pairs))
+		{
+			begin_pass(pairs, pairs->x_pass);
+			return true;
+		}
+	}
+	size = Min(stretch_size(pairs, y->count, x->count),
+			   y->count - pairs->y_next);
+	begin_pass(pairs, load_rows(pairs, &pairs->loaded[1], y, pairs->y_next,
+								size, false));
+	pairs->y_next += size;
+	return true;
+}
+
+/* Begin the only pass of a segment, where the sides are in memory. */
+static bool
+only_pass(NearPairs *pairs)
+{
+	bool		is_done = pairs->x_pass != NULL;
+
+	end_x(pairs);
+	if (is_done)
+		return false;
+	begin_x(pairs, pairs->x);
+	begin_pass(pairs, pairs->y);
+	return true;
+}
+
+/* Begin the next pass; return false after the last. */
+static bool
+next_pass(NearPairs *pairs)
+{
+	MemoryContext old =
+	MemoryContextSwitchTo(GetMemoryChunkContext(pairs));
+	bool		found = pairs->x->count > 0 && pairs->y->count > 0;
+
+	while (found)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (pairs->segment >= 0 && pairs->partition < pairs->partitions)
+		{
+			if (is_in_memory(pairs) ? only_pass(pairs)
+				: next_stretches(pairs))
+				break;
+			pairs->partition++;
+			pairs->x_next = 0;
+		}
+		else
+			found = next_segment(pairs);
+	}
+	MemoryContextSwitchTo(old);
+	return found;
+}
+
+/* Describe the rows of fingerprint x of x_pass, and of y of y_pass. */
+static void
+set_pair(const NearPairs *pairs, uint32 x, uint32 y, NearPair *pair)
+{
+	pair->x_side = pairs->x_pass;
+	pair->x = pair->x_side->starts[x];
+	pair->x_end = pair->x_side->starts[x + 1];
+	pair->y_side = pairs->y_pass;
+	pair->y = pair->y_side->starts[y];
+	pair->y_end = pair->y_side->starts[y + 1];
+	pair->fingerprint = x;
+}
+
+/* Get the next rows of one fingerprint that are paired with each other. */
+static bool
+next_same(NearPairs *pairs, NearPair *pair)
+{
+	while (pairs->same < pairs->members)
+	{
+		uint32		x = pairs->x_pass->list.numbers[pairs->same++];
+
+		CHECK_FOR_INTERRUPTS();
+		set_pair(pairs, x, x, pair);
+		pair->is_same = true;
+		pair->distance = 0;
+		if (pair->x_end - pair->x > 1)
+			return true;
+	}
+	return false;
+}
+
+/* Get the rows of the next two fingerprints of the current pass. */
+static bool
+next_two(NearPairs *pairs, NearPair *pair)
+{
+	const Comparison *c = pairs->comparison;
+	uint32		x;
+	uint32		y;
+
+	while (hamming_compare_next(pairs->comparison, &x, &y))
+	{
+		Fingerprint difference = pairs->x_pass->list.fps[x] ^
+		pairs->y_pass->list.fps[y];
+
+		if (!hamming_groups_is_first(c->groups, difference))
+			continue;
+		set_pair(pairs, pairs->x_pass->list.numbers[x],
+				 pairs->y_pass->list.numbers[y], pair);
+		pair->is_same = false;
+		pair->distance = fingerprint_popcount(difference);
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Get the next pair of fingerprints, and their rows, which hold until the next
+ * call.  Each pair of rows comes once, unless rows are settled: then a pair may
+ * come more often, and a pair of a settled row may not come.  Where sides are
+ * too long for memory, a pair of fingerprints comes in several passes, with
+ * other rows each time.
+ */
+bool
+hamming_pairs_next(NearPairs *pairs, NearPair *pair)
+{
+	while (pairs->comparison == NULL ||
+		   (!next_same(pairs, pair) && !next_two(pairs, pair)))
+		if (!next_pass(pairs))
+			return false;
+	return true;
+}
+
+/*
+ * All rows of x of the pair are settled, which hamming_pairs_next() returned
+ * last: their fingerprint needs no pairs any more, in this pass.
+ */
+void
+hamming_pairs_settle(NearPairs *pairs, const NearPair *pair)
+{
+	pairs->settled[pair->fingerprint] = true;
+}
+
+/* Free all, but for the sides. */
+void
+hamming_pairs_end(NearPairs *pairs)
+{
+	end_x(pairs);
+	free_partitions(pairs);
+	MemoryContextDelete(GetMemoryChunkContext(pairs));
 }

@@ -1,57 +1,98 @@
 /*
  * pairs.h
- *	  The pairs of fingerprints of two lists of entries that are within a
- *	  radius, however long the lists are.
+ *	  All pairs of rows within a radius of each other, of two sides or of one,
+ *	  however many rows there are.
+ *
+ * This is the door of the room: what uses it fills sides (side.h), and takes
+ * the pairs.
  */
 #ifndef SIMHASH_PAIRS_H
 #define SIMHASH_PAIRS_H
 
 #include "near/compare.h"
+#include "near/share.h"
 #include "near/side.h"
 
-#define hamming_passes_begin WIDE(hamming_passes_begin)
-#define hamming_passes_next WIDE(hamming_passes_next)
-#define hamming_passes_end WIDE(hamming_passes_end)
+#define hamming_pairs_begin WIDE(hamming_pairs_begin)
+#define hamming_pairs_next WIDE(hamming_pairs_next)
+#define hamming_pairs_settle WIDE(hamming_pairs_settle)
+#define hamming_pairs_end WIDE(hamming_pairs_end)
 
-/* Most partitions that the entries are divided into: a file each, of 8 kB. */
-#define JOIN_MAX_PARTITIONS 1024
+/* Most partitions that the rows are divided into: a file each, of 8 kB. */
+#define MAX_PARTITIONS 1024
 
-typedef struct JoinPasses
+typedef struct NearOptions
 {
-	EntryList  *x;
-	EntryList  *y;
-	int			radius;
-	Size		rows_at_once;	/* that both sides of a pass may have */
-	const uint8 *settled_rows;	/* see hamming_passes_begin(); may be NULL */
+	int			radius;			/* 0 .. HAMMING_BITS */
+	Size		memory;			/* bytes for rows that come from files */
+
+	/*
+	 * A bit for each row of x, by its number; or NULL.  If the bit is set,
+	 * the row needs no pairs any more.
+	 */
+	const uint8 *settled_rows;
+
+	/* Only the pairs of this share, where x and y are one side; or NULL. */
+	const Share *share;
+} NearOptions;
+
+/* Each row of x at x .. x_end - 1 is paired with each row of y there. */
+typedef struct NearPair
+{
+	const NearSide *x_side;		/* has the rows of x, in memory */
+	uint32		x;
+	uint32		x_end;
+	const NearSide *y_side;
+	uint32		y;
+	uint32		y_end;
+
+	bool		is_same;		/* are these the same rows?  Then each two of
+								 * them are a pair. */
+	int			distance;
+	uint32		fingerprint;	/* number of that of x, in x_side */
+} NearPair;
+
+typedef struct NearPairs
+{
+	NearSide   *x;
+	NearSide   *y;				/* may be x */
+	NearOptions options;
 	uint64		passes;			/* so far */
 	uint64		compared;		/* pairs that ended passes compared */
 	uint64		written;		/* bytes of partitions, so far */
 
-	/* where the lists are in files */
-	bool		is_cut;
-	JoinCut		cut;
-	int			part;			/* of the cut; -1 before the first */
-	int			partitions;
-	int			partition;		/* the current one, of the part */
-	EntryList  *x_parts;		/* the partitions of each side */
-	EntryList  *y_parts;
-	uint64		x_next;			/* entries of the partition before this one
-								 * have been in a pass */
-	uint64		y_next;			/* the same, with the current x_side */
+	/* Rows are paired that agree in one segment of a cut after the other. */
+	bool		is_cut;			/* else they need agree in nothing */
+	NearCut		cut;
+	int			segments;		/* of the cut that are gone through; 1 if
+								 * there is no cut */
+	int			segment;		/* the current one; -1 before the first */
+
+	/* where the sides are in files */
+	int			partitions;		/* 1: the sides themselves */
+	int			partition;		/* the current one, of the segment */
+	NearSide   *x_partitions;
+	NearSide   *y_partitions;	/* x_partitions, if y is x */
+	uint64		x_next;			/* rows of the partition before this one have
+								 * been in a pass as x */
+	uint64		y_next;			/* the same, with the current rows of x */
 
 	/* the current pass */
-	MemoryContext context;		/* of passes, and of x_side */
-	MemoryContext y_context;	/* of y_side and pairs */
-	JoinSide   *x_side;
-	JoinSide   *y_side;
-	bool	   *settled;		/* fingerprints of x_side; may be NULL */
-	JoinPairs  *pairs;
-} JoinPasses;
+	NearSide   *x_pass;			/* NULL: none */
+	NearSide   *y_pass;			/* may be x_pass */
+	NearSide	loaded[2];		/* rows from files */
+	bool	   *settled;		/* fingerprints of x_pass; may be NULL */
+	Comparison *comparison;
+	uint32		members;		/* fingerprints of x_pass that may have pairs
+								 * here: the first on its list */
+	uint32		same;			/* place of the next one whose rows are paired
+								 * with each other */
+} NearPairs;
 
-extern JoinPasses *hamming_passes_begin(EntryList *x, EntryList *y, int radius,
-										Size rows_at_once,
-										const uint8 *settled_rows);
-extern bool hamming_passes_next(JoinPasses *passes, uint32 *x, uint32 *y);
-extern void hamming_passes_end(JoinPasses *passes);
+extern NearPairs *hamming_pairs_begin(NearSide *x, NearSide *y,
+									  const NearOptions *options);
+extern bool hamming_pairs_next(NearPairs *pairs, NearPair *pair);
+extern void hamming_pairs_settle(NearPairs *pairs, const NearPair *pair);
+extern void hamming_pairs_end(NearPairs *pairs);
 
 #endif							/* SIMHASH_PAIRS_H */

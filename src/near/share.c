@@ -1,17 +1,17 @@
 /*
  * share.c
- *	  The parts of a join of a list with itself, for work on many machines.
+ *	  The shares of a join of a list with itself, for work on many machines.
  *
  * Let the first bits of a fingerprint be cut into radius + 1 blocks.  By the
  * pigeonhole principle, fingerprints within the radius agree in at least one
- * block.  So each value of each block is in one of the parts, and a fingerprint
- * is in the parts of its radius + 1 values.  A pair belongs to the part of the
- * first block in which the pair agrees: each pair comes in one part.
+ * block.  So each value of each block is in one of the shares, and a fingerprint
+ * is in the shares of its radius + 1 values.  A pair belongs to the share of the
+ * first block in which the pair agrees: each pair comes in one share.
  *
  * From a radius of HAMMING_BITS / 16 on, blocks leave some bits behind them.
  * The pairs of the last block have spent all their differences on the other
  * blocks, and these bits are what still tells them apart: see radius_later() in
- * join.c.  So for a small radius the parts together take about the time of one
+ * groups.c.  So for a small radius the shares together take about the time of one
  * join.  doc/scaling.md has figures.
  */
 #include "postgres.h"
@@ -20,19 +20,19 @@
 
 /*
  * The radius is less than HAMMING_BITS.  Return the number of equal blocks that
- * make up all bits.  The first radius + 1 blocks are in parts.
+ * make up all bits.  The first radius + 1 blocks are in shares.
  *
- * These are times of all parts, compared with one join whose cuts are those of
- * choose_levels() in join_cut.c, by the model there, for 10^7 to 8 * 10^9
+ * These are times of all shares, compared with one join whose cuts are those of
+ * choose_levels() in cut.c, by the model there, for 10^7 to 8 * 10^9
  * random fingerprints.  Of 64 bits and a radius of 1 to 16 they take at most
  * 1.23 times as long.  With no block behind the others they would take up to
  * 1.7 times as long for radius 4 to 9, and with two up to 2.8 times for radius
- * 1 and 2.  Of 128 bits and a radius of 0 to 24 all parts take at most 1.3
+ * 1 and 2.  Of 128 bits and a radius of 0 to 24 all shares take at most 1.3
  * times as long; with two blocks behind the others up to 3.8 times for radius 4
  * to 7.
  *
- * For a large radius one join has the cuts of choose_near_parts(), which the
- * parts cannot have: then one join may take a fifth of the time of all parts.
+ * For a large radius one join has the cuts of choose_near_segments(), which the
+ * shares cannot have: then one join may take a fifth of the time of all shares.
  */
 static int
 all_blocks(int radius)
@@ -41,27 +41,27 @@ all_blocks(int radius)
 }
 
 /*
- * Set up count parts, 1 or more.  If the radius is HAMMING_BITS, any two
- * fingerprints are a pair, and need agree in nothing: so all are in part 0, by
+ * Set up count shares, 1 or more.  If the radius is HAMMING_BITS, any two
+ * fingerprints are a pair, and need agree in nothing: so all are in share 0, by
  * one block without bits.
  */
 void
-hamming_parts_begin(JoinParts *parts, int radius, int count)
+hamming_shares_begin(Shares *shares, int radius, int count)
 {
 	int			blocks;
 	int			i;
 
-	memset(parts, 0, sizeof(JoinParts));
-	parts->radius = radius;
-	parts->count = count;
-	parts->block_count = 1;
+	memset(shares, 0, sizeof(Shares));
+	shares->radius = radius;
+	shares->count = count;
+	shares->block_count = 1;
 	if (radius == HAMMING_BITS)
 		return;
-	parts->block_count = radius + 1;
+	shares->block_count = radius + 1;
 	blocks = all_blocks(radius);
-	for (i = 0; i < parts->block_count; i++)
+	for (i = 0; i < shares->block_count; i++)
 	{
-		PartBlock  *block = &parts->blocks[i];
+		ShareBlock *block = &shares->blocks[i];
 		int			start = hamming_block_start(blocks, i);
 		int			width = hamming_block_width(blocks, i);
 
@@ -73,21 +73,16 @@ hamming_parts_begin(JoinParts *parts, int radius, int count)
 }
 
 /*
- * Before the first hamming_join_pairs_next(): restrict a join, whose radius is
- * that of the parts, to pairs that agree in the block and in none before.  See
- * hamming_join_restrict().
+ * The radius of the shares is less than HAMMING_BITS.  Set the cut whose first
+ * segments are the blocks.
  */
 void
-hamming_parts_restrict(const JoinParts *parts, JoinPairs *pairs, int block)
+hamming_shares_cut(const Shares *shares, NearCut *cut)
 {
-	JoinCut		cut;
 	int			i;
 
-	if (parts->radius == HAMMING_BITS)
-		return;
-	join_cut_begin(&cut, 1, parts->radius, FINGERPRINT_ALL_BITS,
-				   FINGERPRINT_ALL_BITS);
-	for (i = 0; i < parts->block_count; i++)
-		cut.parts[i] = parts->blocks[i].mask;
-	hamming_join_pairs_restrict(pairs, &cut, block);
+	cut_begin(cut, 1, shares->radius, FINGERPRINT_ALL_BITS,
+			  FINGERPRINT_ALL_BITS);
+	for (i = 0; i < shares->block_count; i++)
+		cut->segments[i] = shares->blocks[i].mask;
 }

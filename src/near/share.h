@@ -1,82 +1,80 @@
 /*
  * share.h
- *	  The parts of a join of a list with itself, for work on many machines.
+ *	  The shares of a join of a list with itself, for work on many machines.
  */
 #ifndef SIMHASH_SHARE_H
 #define SIMHASH_SHARE_H
 
-#include "near/compare.h"
+#include "near/cut.h"
 
-#define hamming_parts_begin WIDE(hamming_parts_begin)
-#define hamming_parts_restrict WIDE(hamming_parts_restrict)
+#define hamming_shares_begin WIDE(hamming_shares_begin)
+#define hamming_shares_cut WIDE(hamming_shares_cut)
 
-
-/* A block of a fingerprint: see hamming_part_of(). */
-typedef struct PartBlock
+/* A block of a fingerprint: see hamming_share_of(). */
+typedef struct ShareBlock
 {
 	Fingerprint mask;			/* the bits of the block */
 	int			low;			/* bits of a fingerprint that are below the
 								 * block */
 	int			unused;			/* bits of a word that are beyond the block */
 	uint64		offset;			/* of its values from those of block 0 */
-} PartBlock;
+} ShareBlock;
 
-/* All parts of a join, by fingerprints within radius of each other. */
-typedef struct JoinParts
+/* All shares of a join, by fingerprints within radius of each other. */
+typedef struct Shares
 {
 	int			radius;			/* 0 .. HAMMING_BITS */
-	int			count;			/* parts, 1 or more */
-	int			block_count;	/* blocks of a fingerprint that are in parts */
-	PartBlock	blocks[HAMMING_BITS];
-} JoinParts;
+	int			count;			/* shares, 1 or more */
+	int			block_count;	/* blocks of a fingerprint that are in shares */
+	ShareBlock	blocks[HAMMING_BITS];
+} Shares;
 
-/* One of the parts. */
-typedef struct JoinPart
+/* One of the shares. */
+typedef struct Share
 {
-	JoinParts	parts;
-	int			number;			/* 0 .. parts.count - 1 */
-} JoinPart;
+	Shares		shares;
+	int			number;			/* 0 .. shares.count - 1 */
+} Share;
 
-extern void hamming_parts_begin(JoinParts *parts, int radius, int count);
-extern void hamming_parts_restrict(const JoinParts *parts, JoinPairs *pairs,
-								   int block);
+extern void hamming_shares_begin(Shares *shares, int radius, int count);
+extern void hamming_shares_cut(const Shares *shares, NearCut *cut);
 
 /*
- * Return the part, 0 .. parts->count - 1, of a block of a fingerprint, where
- * block is 0 .. parts->block_count - 1.
+ * Return the share, 0 .. shares->count - 1, of a block of a fingerprint, where
+ * block is 0 .. shares->block_count - 1.
  *
  * The values of a block are spread over 2^64 by a permutation, as in Knuth's
  * multiplicative hashing.  They are 2^unused apart, and the values of other
- * blocks lie between them, by their offsets.  Each part is a stretch of the
- * 2^64: so parts have equally many values, however few values there are.  Of a
+ * blocks lie between them, by their offsets.  Each share is a stretch of the
+ * 2^64: so shares have equally many values, however few values there are.  Of a
  * block of more than 64 bits, its words are folded into one first.
  */
 static inline int
-hamming_part_of(const JoinParts *parts, Fingerprint fingerprint, int block)
+hamming_share_of(const Shares *shares, Fingerprint fingerprint, int block)
 {
-	const PartBlock *b = &parts->blocks[block];
+	const ShareBlock *b = &shares->blocks[block];
 	uint64		value = fingerprint_fold((fingerprint & b->mask) >> b->low);
 	uint64		place = (value * UINT64CONST(0x9E3779B97F4A7C15) << b->unused) +
 	b->offset;
 
-	return (int) ((place >> 32) * parts->count >> 32);
+	return (int) ((place >> 32) * shares->count >> 32);
 }
 
-/* Is the block of the fingerprint in the part? */
+/* Is the block of the fingerprint in the share? */
 static inline bool
-is_block_in_part(const JoinPart *part, Fingerprint fingerprint, int block)
+is_block_in_share(const Share *share, Fingerprint fingerprint, int block)
 {
-	return hamming_part_of(&part->parts, fingerprint, block) == part->number;
+	return hamming_share_of(&share->shares, fingerprint, block) == share->number;
 }
 
-/* Is any block of the fingerprint in the part? */
+/* Is any block of the fingerprint in the share? */
 static inline bool
-is_in_part(const JoinPart *part, Fingerprint fingerprint)
+is_in_share(const Share *share, Fingerprint fingerprint)
 {
 	int			block;
 
-	for (block = 0; block < part->parts.block_count; block++)
-		if (is_block_in_part(part, fingerprint, block))
+	for (block = 0; block < share->shares.block_count; block++)
+		if (is_block_in_share(share, fingerprint, block))
 			return true;
 	return false;
 }

@@ -1,42 +1,78 @@
 /*
  * side.h
- *	  What a join keeps of each row that has a fingerprint: in memory, or in
- *	  temporary files.
+ *	  The rows of one side of a search for pairs: in memory, where they are
+ *	  grouped by their fingerprints, or in a temporary file.
  */
 #ifndef SIMHASH_SIDE_H
 #define SIMHASH_SIDE_H
 
 #include "storage/buffile.h"
 
-#include "near/join_side.h"
+#include "near/fplist.h"
 
-#define simhash_entries_add WIDE(simhash_entries_add)
-#define simhash_entries_to_file WIDE(simhash_entries_to_file)
-#define simhash_entries_seek WIDE(simhash_entries_seek)
-#define simhash_entries_read WIDE(simhash_entries_read)
-#define simhash_entries_end WIDE(simhash_entries_end)
+#define hamming_side_begin WIDE(hamming_side_begin)
+#define hamming_side_add WIDE(hamming_side_add)
+#define hamming_side_reserve WIDE(hamming_side_reserve)
+#define hamming_side_make_room WIDE(hamming_side_make_room)
+#define hamming_side_to_file WIDE(hamming_side_to_file)
+#define hamming_side_seek WIDE(hamming_side_seek)
+#define hamming_side_read WIDE(hamming_side_read)
+#define hamming_side_group WIDE(hamming_side_group)
+#define hamming_side_end WIDE(hamming_side_end)
 
-typedef struct JoinEntry
+typedef struct NearRow
 {
 	Fingerprint fp;				/* the fingerprint */
-	uint64		position;		/* of the row's tuple */
-	uint64		number;			/* of the row */
-} JoinEntry;
+	uint64		payload;		/* what the caller knows the row by */
+	uint32		number;			/* of the row, if the side keeps numbers */
+} NearRow;
 
-/* All zero is a list without entries, in memory. */
-typedef struct EntryList
+/*
+ * In memory, while rows are added, the list has the fingerprint of each row,
+ * and the row's place in the other arrays.  Then the rows are grouped: the list
+ * has each distinct fingerprint once, numbered from 0 on, and the rows of
+ * fingerprint n are at starts[n] .. starts[n + 1] - 1 of the other arrays.
+ */
+typedef struct NearSide
 {
-	uint64		count;
-	Fingerprint first;			/* fingerprint of the first entry */
+	MemoryContext context;		/* that memory is taken from */
+	bool		keeps_numbers;
+	uint64		count;			/* of rows */
+	Fingerprint first;			/* fingerprint of the first row */
 	Fingerprint varying;		/* bits in which others differ from it */
-	JoinSide   *side;			/* the entries, in memory */
-	BufFile    *file;			/* or in a file */
-} EntryList;
 
-extern void simhash_entries_add(EntryList *list, const JoinEntry *entry);
-extern void simhash_entries_to_file(EntryList *list);
-extern void simhash_entries_seek(EntryList *list, uint64 number);
-extern void simhash_entries_read(EntryList *list, JoinEntry *entry);
-extern void simhash_entries_end(EntryList *list);
+	BufFile    *file;			/* NULL: the rows are in memory */
+	FingerprintList list;
+	uint64	   *payloads;
+	uint32	   *numbers;		/* NULL: none is kept */
+	uint32	   *starts;			/* one more than there are fingerprints; NULL
+								 * while rows are added */
+	Size		capacity;		/* rows that memory has room for */
+} NearSide;
+
+extern void hamming_side_begin(NearSide *side, bool keeps_numbers);
+extern void hamming_side_add(NearSide *side, const NearRow *row);
+extern void hamming_side_reserve(NearSide *side, Size rows);
+extern bool hamming_side_make_room(NearSide *side, Size memory);
+extern void hamming_side_to_file(NearSide *side);
+extern void hamming_side_seek(NearSide *side, uint64 place);
+extern void hamming_side_read(NearSide *side, NearRow *row);
+extern void hamming_side_group(NearSide *side);
+extern void hamming_side_end(NearSide *side);
+
+/* Return what memory a side takes for each row that it has room for. */
+static inline Size
+side_row_bytes(bool keeps_numbers)
+{
+	return FPLIST_BYTES + sizeof(uint64) + sizeof(uint32) +
+		(keeps_numbers ? sizeof(uint32) : 0);
+}
+
+/* Return what memory the side takes now. */
+static inline Size
+side_memory(const NearSide *side)
+{
+	return side->capacity * side_row_bytes(side->keeps_numbers);
+}
 
 #endif							/* SIMHASH_SIDE_H */
