@@ -39,7 +39,7 @@ begin(const PairArguments *arguments)
 							 arguments->parts);
 		rows->options.share = &rows->share;
 	}
-	hamming_side_begin(&rows->rows, false);
+	hamming_side_begin(&rows->rows, false, false);
 	return rows;
 }
 

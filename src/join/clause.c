@@ -1,6 +1,6 @@
 /*
  * clause.c
- *	  The clause of a join that a HammingJoin serves.
+ *	  The clauses of a join that a HammingJoin serves: a distance, and equality.
  *
  * A clause has one of these forms when join paths are made, as planner.c has
  * rewritten a comparison of <-> with a bound:
@@ -218,6 +218,18 @@ estimate_radius(PlannerInfo *root, const HammingClause *clause)
 	return Max(0, Min(radius, clause->bits));
 }
 
+/* Return the least security level of the clauses, that of rows themselves. */
+static Index
+find_least_level(PlannerInfo *root, List *restrictlist)
+{
+	Index		least = root->qual_security_level;
+	ListCell   *lc;
+
+	foreach(lc, restrictlist)
+		least = Min(least, lfirst_node(RestrictInfo, lc)->security_level);
+	return least;
+}
+
 /*
  * Find the clause of restrictlist by which a HammingJoin of the sides finds the
  * fewest pairs, that of the least radius.  Return false if there is none.
@@ -227,13 +239,10 @@ hamming_find_clause(PlannerInfo *root, RelOptInfo *joinrel,
 					RelOptInfo *outerrel, RelOptInfo *innerrel,
 					JoinType jointype, List *restrictlist, HammingClause *best)
 {
-	Index		least_level = root->qual_security_level;
+	Index		least_level = find_least_level(root, restrictlist);
 	ListCell   *lc;
 
 	best->rinfo = NULL;
-	foreach(lc, restrictlist)
-		least_level = Min(least_level,
-						  lfirst_node(RestrictInfo, lc)->security_level);
 	foreach(lc, restrictlist)
 	{
 		HammingClause clause = {.rinfo = lfirst_node(RestrictInfo, lc)};
@@ -247,4 +256,52 @@ hamming_find_clause(PlannerInfo *root, RelOptInfo *joinrel,
 			*best = clause;
 	}
 	return best->rinfo != NULL;
+}
+
+/* Is the left operand of the clause of the outer side, and the right one not? */
+bool
+hamming_is_outer_left(const RestrictInfo *rinfo, const RelOptInfo *outerrel,
+					  const RelOptInfo *innerrel)
+{
+	return bms_is_subset(rinfo->left_relids, outerrel->relids) &&
+		bms_is_subset(rinfo->right_relids, innerrel->relids);
+}
+
+/* Does the clause say that values of the two sides are equal, by their hashes? */
+static bool
+is_key(const RestrictInfo *rinfo, const RelOptInfo *outerrel,
+	   const RelOptInfo *innerrel)
+{
+	Oid			operator = rinfo->hashjoinoperator;
+	Oid			left_hash;
+	Oid			right_hash;
+
+	return OidIsValid(operator) && rinfo->can_join && op_strict(operator) &&
+		get_op_hash_functions(operator, &left_hash, &right_hash) &&
+		(hamming_is_outer_left(rinfo, outerrel, innerrel) ||
+		 (hamming_is_outer_left(rinfo, innerrel, outerrel) &&
+		  OidIsValid(get_commutator(operator))));
+}
+
+/*
+ * Return the clauses of restrictlist by which rows have to be equal that are
+ * partners, as far as a HammingJoin of the sides can group rows by these.
+ */
+List *
+hamming_find_keys(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+				  RelOptInfo *innerrel, JoinType jointype, List *restrictlist)
+{
+	Index		least_level = find_least_level(root, restrictlist);
+	List	   *keys = NIL;
+	ListCell   *lc;
+
+	foreach(lc, restrictlist)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (is_key(rinfo, outerrel, innerrel) &&
+			may_come_first(rinfo, joinrel, jointype, least_level))
+			keys = lappend(keys, rinfo);
+	}
+	return keys;
 }

@@ -1,6 +1,6 @@
 /*
  * clause.h
- *	  The clause of a join that a HammingJoin serves.
+ *	  The clauses of a join that a HammingJoin serves: a distance, and equality.
  */
 #ifndef SIMHASH_CLAUSE_H
 #define SIMHASH_CLAUSE_H
@@ -23,5 +23,11 @@ extern bool hamming_find_clause(PlannerInfo *root, RelOptInfo *joinrel,
 								RelOptInfo *outerrel, RelOptInfo *innerrel,
 								JoinType jointype, List *restrictlist,
 								HammingClause *best);
+extern List *hamming_find_keys(PlannerInfo *root, RelOptInfo *joinrel,
+							   RelOptInfo *outerrel, RelOptInfo *innerrel,
+							   JoinType jointype, List *restrictlist);
+extern bool hamming_is_outer_left(const RestrictInfo *rinfo,
+								  const RelOptInfo *outerrel,
+								  const RelOptInfo *innerrel);
 
 #endif							/* SIMHASH_CLAUSE_H */

@@ -42,7 +42,7 @@ filter_plan(double less, double more, int radius, double memory)
 {
 	FilterPlan	none = {.passes = 1};
 
-	if (more < 2 * less || less * side_row_bytes(true) > memory)
+	if (more < 2 * less || less * SIDE_ROW_BYTES > memory)
 		return none;
 	return hamming_filter_plan(less, radius, memory / JOIN_FILTER_SHARE);
 }
@@ -62,7 +62,7 @@ hamming_cost_join(PlannerInfo *root, CustomPath *path, JoinType type,
 	double		memory = get_hash_memory_limit();
 	FilterPlan	plan = filter_plan(less, more, radius, memory);
 	double		joined = more * plan.passes;
-	double		entries = (less + joined) * side_row_bytes(true);
+	double		entries = (less + joined) * SIDE_ROW_BYTES;
 	double		tuples = tuple_bytes(outer) + tuple_bytes(inner);
 	Cost		startup = outer->total_cost + inner->total_cost;
 	Cost		read_pair = READ_PAIR * cpu_operator_cost;

@@ -122,6 +122,7 @@ hamming_join_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 
 	ExplainPropertyText("Join Type", type_name(state->type), es);
 	explain_condition(state, ancestors, es);
+	explain_filter(state, JOIN_KEYS, "Keys", 0, ancestors, es);
 	explain_filter(state, JOIN_FILTER, "Join Filter",
 				   instrument == NULL ? 0 : instrument->nfiltered2, ancestors,
 				   es);

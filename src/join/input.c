@@ -13,6 +13,7 @@
  */
 #include "postgres.h"
 
+#include "common/hashfn.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 
@@ -71,10 +72,10 @@ make_room(HammingJoinState *state, NearSide *side)
  */
 static void
 keep_row(HammingJoinState *state, JoinInput *input, TupleTableSlot *slot,
-		 Fingerprint fp, bool may_match)
+		 NearRow row, bool may_match)
 {
-	NearRow		row = {.fp = fp,.number = input->rows};
 
+	row.number = input->rows;
 	if (input->rows == PG_INT32_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -108,6 +109,40 @@ fingerprint_of(HammingJoinState *state, JoinInput *input, TupleTableSlot *slot,
 }
 
 /*
+ * Set row to the fingerprint and the key of a row of the child.  Return false
+ * if any of these is NULL: such a row has no partner.
+ */
+static bool
+find_row(HammingJoinState *state, JoinInput *input, TupleTableSlot *slot,
+		 NearRow *row)
+{
+	ExprContext *context = state->custom.ss.ps.ps_ExprContext;
+	MemoryContext old;
+	bool		isnull;
+	Datum		value = fingerprint_of(state, input, slot, &isnull);
+	int			i;
+
+	memset(row, 0, sizeof(NearRow));
+	if (isnull)
+		return false;
+	row->fp = DatumGetSimhash(value);
+	old = MemoryContextSwitchTo(context->ecxt_per_tuple_memory);
+	for (i = 0; !isnull && i < state->key_count; i++)
+	{
+		JoinKey    *key = &input->keys[i];
+		uint32		hash = 0;
+
+		value = ExecEvalExpr(key->value, context, &isnull);
+		if (!isnull)
+			hash = DatumGetUInt32(FunctionCall1Coll(&key->hash,
+													key->collation, value));
+		row->key = hash_combine(row->key, hash);
+	}
+	MemoryContextSwitchTo(old);
+	return !isnull;
+}
+
+/*
  * Read all rows of an input that are left, or, where to_first is true, those up
  * to the first one that may have a partner.  filter, which may be NULL, tells
  * which these are.  Return false at the end of the input, which must not be
@@ -120,19 +155,15 @@ read_input(HammingJoinState *state, JoinInput *input, const JoinFilter *filter,
 	for (;;)
 	{
 		TupleTableSlot *slot = ExecProcNode(input->child);
-		Datum		value;
-		Fingerprint fp;
-		bool		isnull;
+		NearRow		row;
 		bool		may_match;
 
 		if (TupIsNull(slot))
 			return false;
-		value = fingerprint_of(state, input, slot, &isnull);
-		fp = isnull ? 0 : DatumGetSimhash(value);
-		may_match = !isnull &&
-			(filter == NULL || hamming_filter_passes(filter, fp));
+		may_match = find_row(state, input, slot, &row) &&
+			(filter == NULL || hamming_filter_passes(filter, row.fp));
 		if (may_match || input->keeps_all)
-			keep_row(state, input, slot, fp, may_match);
+			keep_row(state, input, slot, row, may_match);
 		if (may_match && to_first)
 			return true;
 	}

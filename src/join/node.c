@@ -21,6 +21,7 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "join/node.h"
@@ -45,6 +46,41 @@ last_column(const JoinInput *input, const void *expression)
 	return last;
 }
 
+/* Return what else than the distance makes two rows partners. */
+static List *
+partner_clauses(const CustomScan *scan)
+{
+	return list_concat_copy(list_nth(scan->custom_exprs, JOIN_KEYS),
+							list_nth(scan->custom_exprs, JOIN_FILTER));
+}
+
+/*
+ * Prepare the keys of an input, which are operand number side of equalities, 0
+ * or 1.
+ */
+static void
+begin_keys(HammingJoinState *state, JoinInput *input, List *equalities,
+		   int side)
+{
+	int			i;
+
+	input->keys = palloc0(list_length(equalities) * sizeof(JoinKey));
+	for (i = 0; i < list_length(equalities); i++)
+	{
+		OpExpr	   *equality = list_nth_node(OpExpr, equalities, i);
+		JoinKey    *key = &input->keys[i];
+		Expr	   *value = list_nth(equality->args, side);
+		Oid			hashes[2];
+
+		get_op_hash_functions(equality->opno, &hashes[0], &hashes[1]);
+		fmgr_info(hashes[side], &key->hash);
+		key->collation = equality->inputcollid;
+		key->value = ExecInitExpr(value, &state->custom.ss.ps);
+		input->key_columns = Max(input->key_columns,
+								 last_column(input, value));
+	}
+}
+
 static void
 begin_input(HammingJoinState *state, JoinInput *input, Plan *plan,
 			JoinExpression fingerprint, EState *estate, int eflags)
@@ -62,8 +98,9 @@ begin_input(HammingJoinState *state, JoinInput *input, Plan *plan,
 										 &TTSOpsMinimalTuple);
 	input->fingerprint = ExecInitExpr(key, &state->custom.ss.ps);
 	input->key_columns = last_column(input, key);
-	input->filter_columns = last_column(input, list_nth(scan->custom_exprs,
-														JOIN_FILTER));
+	begin_keys(state, input, list_nth(scan->custom_exprs, JOIN_KEYS),
+			   fingerprint == JOIN_OUTER_FINGERPRINT ? 0 : 1);
+	input->filter_columns = last_column(input, partner_clauses(scan));
 	input->columns = Max(last_column(input, scan->scan.plan.targetlist),
 						 last_column(input, list_nth(scan->custom_exprs,
 													 JOIN_RESULT_FILTER)));
@@ -79,6 +116,7 @@ begin_hamming_join(CustomScanState *node, EState *estate, int eflags)
 	MemoryContext old;
 
 	state->type = list_nth_int(scan->custom_private, JOIN_TYPE);
+	state->key_count = list_length(list_nth(scan->custom_exprs, JOIN_KEYS));
 	state->outer.keeps_all = state->type == JOIN_LEFT ||
 		state->type == JOIN_ANTI || state->type == JOIN_FULL;
 	state->inner.keeps_all = state->type == JOIN_FULL;
@@ -90,7 +128,7 @@ begin_hamming_join(CustomScanState *node, EState *estate, int eflags)
 	state->outer.keeps_partners = state->type == JOIN_SEMI &&
 		last_column(&state->inner, scan->scan.plan.targetlist) > 0;
 	state->radius = ExecInitExpr(list_nth(scan->custom_exprs, JOIN_RADIUS), ps);
-	state->filter = ExecInitQual(list_nth(scan->custom_exprs, JOIN_FILTER), ps);
+	state->filter = ExecInitQual(partner_clauses(scan), ps);
 	state->result_filter = ExecInitQual(list_nth(scan->custom_exprs,
 												 JOIN_RESULT_FILTER), ps);
 	/* the scan tuple is never handed out: who gets it might move its columns */
@@ -102,8 +140,8 @@ begin_hamming_join(CustomScanState *node, EState *estate, int eflags)
 										   ALLOCSET_DEFAULT_SIZES);
 	state->outer.tuples.context = state->inner.tuples.context = state->context;
 	old = MemoryContextSwitchTo(state->context);
-	hamming_side_begin(&state->outer.side, true);
-	hamming_side_begin(&state->inner.side, true);
+	hamming_side_begin(&state->outer.side, true, state->key_count > 0);
+	hamming_side_begin(&state->inner.side, true, state->key_count > 0);
 	MemoryContextSwitchTo(old);
 	state->memory = get_hash_memory_limit();
 }

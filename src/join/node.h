@@ -26,14 +26,23 @@
 #define hamming_join_count_work WIDE(hamming_join_count_work)
 #define hamming_join_explain WIDE(hamming_join_explain)
 
+/* What must be equal in the rows of a pair, and how it is hashed. */
+typedef struct JoinKey
+{
+	ExprState  *value;
+	FmgrInfo	hash;
+	Oid			collation;
+}			JoinKey;
+
 /* The rows of the outer or the inner side. */
 typedef struct JoinInput
 {
 	PlanState  *child;
 	ExprState  *fingerprint;
+	JoinKey    *keys;			/* as many as HammingJoinState.key_count */
 	int			first_column;	/* of the scan tuple, counted from 0 on */
 	/* the last column that each needs, counted from 1 on; 0 if it needs none */
-	int			key_columns;	/* the fingerprint */
+	int			key_columns;	/* the fingerprint, and the keys */
 	int			filter_columns; /* HammingJoinState.filter */
 	int			columns;		/* all that is computed of a pair of rows */
 	int			loaded;			/* the last that is in the scan tuple */
@@ -67,7 +76,9 @@ typedef struct HammingJoinState
 	CustomScanState custom;		/* must be first */
 	JoinType	type;
 	ExprState  *radius;
-	ExprState  *filter;			/* NULL if nothing else makes partners */
+	int			key_count;		/* of a side */
+	ExprState  *filter;			/* that the keys are equal, too; NULL if
+								 * nothing else makes partners */
 	ExprState  *result_filter;
 	JoinInput	outer;
 	JoinInput	inner;

@@ -43,6 +43,7 @@ typedef struct JoinPaths
 	JoinType	type;
 	JoinPathExtraData *extra;
 	HammingClause clause;
+	List	   *keys;			/* hamming_find_keys() */
 	List	   *columns;		/* hamming_result_columns() */
 } JoinPaths;
 
@@ -66,7 +67,8 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
 							  join->extra->sjinfo, required, &clauses);
 	List	   *others = list_copy(clauses);
 
-	others = list_delete_ptr(others, join->clause.rinfo);
+	others = list_delete_ptr(list_difference_ptr(others, join->keys),
+							 join->clause.rinfo);
 	path->path.pathtype = T_CustomScan;
 	path->path.parent = join->joinrel;
 	path->path.pathtarget = join->joinrel->reltarget;
@@ -79,7 +81,8 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
 	path->custom_paths = list_make2(outer, inner);
 	path->custom_private = list_make5(makeInteger(join->type),
 									  join->clause.outer, join->clause.inner,
-									  join->clause.radius, others);
+									  join->clause.radius, join->keys);
+	path->custom_private = lappend(path->custom_private, others);
 	path->custom_private = lappend(path->custom_private, join->columns);
 	path->custom_private = lappend(path->custom_private,
 								   makeInteger(join->clause.bits));
@@ -215,6 +218,8 @@ consider_hamming_join(PlannerInfo *root, RelOptInfo *joinrel,
 							 extra->restrictlist, &join.clause) ||
 		!stands_alone(outer, innerrel) || !stands_alone(inner, outerrel))
 		return;
+	join.keys = hamming_find_keys(root, joinrel, outerrel, innerrel, jointype,
+								  extra->restrictlist);
 	join.columns = hamming_result_columns(joinrel, outerrel, innerrel);
 	if (!hamming_can_plan_join(join.columns))
 		return;

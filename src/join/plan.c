@@ -16,10 +16,12 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/appendinfo.h"
+#include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
 
+#include "join/clause.h"
 #include "join/plan.h"
 #include "join/widths.h"
 #include "type/compat.h"
@@ -275,6 +277,27 @@ make_scan_tuple(List *columns)
 	return result;
 }
 
+/* Return the equalities of the clauses, as outer = inner. */
+static List *
+make_keys(List *clauses, const CustomPath *path)
+{
+	const Path *outer = linitial(path->custom_paths);
+	const Path *inner = lsecond(path->custom_paths);
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		const RestrictInfo *rinfo = lfirst(lc);
+		OpExpr	   *key = copyObject((OpExpr *) rinfo->clause);
+
+		if (!hamming_is_outer_left(rinfo, outer->parent, inner->parent))
+			CommuteOpExpr(key);
+		result = lappend(result, key);
+	}
+	return result;
+}
+
 /* PlanCustomPath.  The clauses are those of the path, and clauses is empty. */
 Plan *
 hamming_plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
@@ -285,18 +308,21 @@ hamming_plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	List	   *others = list_nth(path->custom_private, PATH_CLAUSES);
 	List	   *columns = make_columns(list_nth(path->custom_private,
 												PATH_COLUMNS), children);
+	List	   *keys;
 	List	   *filter = NIL;
 	List	   *result_filter = NIL;
 	List	   *expressions;
 
 	split_clauses(order_clauses(root, others), type, rel->relids, &filter,
 				  &result_filter);
+	keys = make_keys(list_nth(path->custom_private, PATH_KEYS), path);
 	expressions = list_make5(list_nth(path->custom_private,
 									  PATH_OUTER_FINGERPRINT),
 							 list_nth(path->custom_private,
 									  PATH_INNER_FINGERPRINT),
 							 list_nth(path->custom_private, PATH_RADIUS),
-							 filter, result_filter);
+							 keys, filter);
+	expressions = lappend(expressions, result_filter);
 	scan->scan.plan.targetlist = target;
 	scan->flags = path->flags;
 	scan->custom_plans = children;

@@ -15,6 +15,7 @@ typedef enum JoinPathItem
 	PATH_OUTER_FINGERPRINT,
 	PATH_INNER_FINGERPRINT,
 	PATH_RADIUS,
+	PATH_KEYS,					/* hamming_find_keys() */
 	PATH_CLAUSES,				/* all other clauses, RestrictInfos */
 	PATH_COLUMNS,				/* hamming_result_columns() */
 	PATH_BITS					/* an Integer, of a fingerprint */
@@ -26,6 +27,7 @@ typedef enum JoinExpression
 	JOIN_OUTER_FINGERPRINT,
 	JOIN_INNER_FINGERPRINT,
 	JOIN_RADIUS,
+	JOIN_KEYS,					/* a list of equalities, outer = inner */
 	JOIN_FILTER,				/* a list: what else makes two rows partners */
 	JOIN_RESULT_FILTER			/* a list: what applies to the result */
 } JoinExpression;

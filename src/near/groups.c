@@ -526,6 +526,7 @@ hamming_groups_make(FingerprintList *x, FingerprintList *y, int radius)
 	groups->radius = radius;
 	groups->sets = NULL;
 	groups->settled = NULL;
+	groups->depth = 0;
 	return groups;
 }
 

@@ -73,7 +73,8 @@ typedef struct NearGroups
 	const bool *settled;		/* the same */
 	Candidates	all;			/* that are divided */
 	NearCut		cuts[HAMMING_BITS];
-	int			depth;			/* nodes in use; -1 before the first group */
+	int			depth;			/* nodes in use; -1 before the first group,
+								 * and 0 after the last */
 	GroupNode	nodes[HAMMING_BITS];
 } NearGroups;
 

@@ -64,7 +64,7 @@ static uint64
 rows_at_once(const NearPairs *pairs)
 {
 	uint64		rows = pairs->options.memory /
-	side_row_bytes(pairs->x->keeps_numbers);
+	side_row_bytes(pairs->x);
 
 	return Max(rows, 2);
 }
@@ -98,7 +98,10 @@ hamming_pairs_begin(NearSide *x, NearSide *y, const NearOptions *options)
 	return pairs;
 }
 
-/* Read rows that are spread evenly over a side in a file. */
+/*
+ * Read rows that are spread evenly over a side in a file: their fingerprints,
+ * and as numbers their keys.
+ */
 static void
 read_sample(NearSide *side, FingerprintList *sample)
 {
@@ -112,7 +115,7 @@ read_sample(NearSide *side, FingerprintList *sample)
 
 		hamming_side_seek(side, side->count * i / count);
 		hamming_side_read(side, &row);
-		fplist_append(sample, row.fp, 0);
+		fplist_append(sample, row.fp, row.key);
 	}
 }
 
@@ -169,23 +172,69 @@ prefers_stretches(const NearPairs *pairs)
 		y * number_of_stretches(pairs, x, y) <= 3.0 * (x + y);
 }
 
-/* Let sides in files be divided by a cut, if there is one that pays. */
+/* For qsort(). */
+static int
+compare_keys(const void *a, const void *b)
+{
+	uint32		x = *(const uint32 *) a;
+	uint32		y = *(const uint32 *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* Estimate how many of rows have the most frequent key, by a sample of them. */
+static double
+rows_of_one_key(const FingerprintList *sample, uint64 rows)
+{
+	uint32		most = 0;
+	uint32		begin = 0;
+	uint32		i;
+
+	qsort(sample->numbers, sample->count, sizeof(uint32), compare_keys);
+	for (i = 0; i < sample->count; i++)
+	{
+		if (sample->numbers[i] != sample->numbers[begin])
+			begin = i;
+		most = Max(most, i + 1 - begin);
+	}
+	return (double) rows * most / sample->count;
+}
+
+/*
+ * x and y are samples of the sides.  Does each key have so few rows that they
+ * fit into memory?
+ */
+static bool
+has_small_keys(const NearPairs *pairs, const FingerprintList *x,
+			   const FingerprintList *y)
+{
+	return pairs->x->keeps_keys &&
+		rows_of_one_key(x, pairs->x->count) +
+		rows_of_one_key(y, pairs->y->count) <= rows_at_once(pairs) / 2;
+}
+
+/* Decide how sides in files are divided into partitions, if at all. */
 static void
-choose_cut(NearPairs *pairs)
+choose_division(NearPairs *pairs)
 {
 	Fingerprint varying = pairs->x->varying | pairs->y->varying |
 	(pairs->x->first ^ pairs->y->first);
 	FingerprintList x;
 	FingerprintList y;
 
+	pairs->is_divided = pairs->is_cut;
 	if (pairs->is_cut || prefers_stretches(pairs))
 		return;
 	read_sample(pairs->x, &x);
 	read_sample(pairs->y, &y);
-	pairs->is_cut = hamming_groups_choose_cut(&x, &y, pairs->options.radius,
-											  varying, &pairs->cut);
-	if (pairs->is_cut)
+	if (has_small_keys(pairs, &x, &y))
+		pairs->is_divided = true;
+	else if (hamming_groups_choose_cut(&x, &y, pairs->options.radius, varying,
+									   &pairs->cut))
+	{
+		pairs->is_divided = pairs->is_cut = true;
 		pairs->segments = pairs->options.radius + 1;
+	}
 	simhash_fplist_free(&x);
 	simhash_fplist_free(&y);
 }
@@ -199,25 +248,26 @@ is_in_segment(const NearPairs *pairs, Fingerprint fp)
 	return share == NULL || is_block_in_share(share, fp, pairs->segment);
 }
 
-/* Return the partition of a fingerprint, by the current segment of the cut. */
+/* Return the partition of a row, by its key and the current segment. */
 static int
-partition_of(const NearPairs *pairs, Fingerprint fp)
+partition_of(const NearPairs *pairs, const NearRow *row)
 {
-	uint64		hash =
-	hamming_hash(fp & pairs->cut.segments[pairs->segment]);
+	uint64		hash = spread_key(row->key);
 
+	if (pairs->is_cut)
+		hash ^= hamming_hash(row->fp & pairs->cut.segments[pairs->segment]);
 	return (hash >> 32) % pairs->partitions;
 }
 
 /* Make partitions without rows, in files. */
 static NearSide *
-make_partitions(const NearPairs *pairs, bool keeps_numbers)
+make_partitions(const NearPairs *pairs, const NearSide *side)
 {
 	NearSide   *result = palloc(pairs->partitions * sizeof(NearSide));
 	int			i;
 
 	for (i = 0; i < pairs->partitions; i++)
-		hamming_side_begin(&result[i], keeps_numbers);
+		hamming_side_begin(&result[i], side->keeps_numbers, side->keeps_keys);
 	return result;
 }
 
@@ -238,7 +288,7 @@ divide_side(NearPairs *pairs, NearSide *side, NearSide *partitions)
 		hamming_side_read(side, &row);
 		if (!is_in_segment(pairs, row.fp))
 			continue;
-		hamming_side_add(&partitions[partition_of(pairs, row.fp)], &row);
+		hamming_side_add(&partitions[partition_of(pairs, &row)], &row);
 		pairs->written += sizeof(NearRow);
 	}
 }
@@ -264,10 +314,9 @@ divide_sides(NearPairs *pairs)
 	{
 		pairs->partitions = number_of_partitions(pairs);
 		pairs->x_partitions = pairs->y_partitions =
-			make_partitions(pairs, pairs->x->keeps_numbers);
+			make_partitions(pairs, pairs->x);
 		if (!is_of_one_side(pairs))
-			pairs->y_partitions = make_partitions(pairs,
-												  pairs->y->keeps_numbers);
+			pairs->y_partitions = make_partitions(pairs, pairs->y);
 	}
 	divide_side(pairs, pairs->x, pairs->x_partitions);
 	if (!is_of_one_side(pairs))
@@ -279,14 +328,14 @@ static bool
 next_segment(NearPairs *pairs)
 {
 	if (pairs->segment < 0 && !is_in_memory(pairs))
-		choose_cut(pairs);
+		choose_division(pairs);
 	free_partitions(pairs);
 	if (pairs->segment + 1 == pairs->segments)
 		return false;
 	pairs->segment++;
 	pairs->partition = 0;
 	pairs->x_next = 0;
-	if (pairs->is_cut && !is_in_memory(pairs))
+	if (pairs->is_divided)
 		divide_sides(pairs);
 	return true;
 }
@@ -296,7 +345,7 @@ static NearSide *
 load_rows(NearPairs *pairs, NearSide *loaded, NearSide *side, uint64 from,
 		  uint64 count, bool may_be_settled)
 {
-	hamming_side_begin(loaded, side->keeps_numbers);
+	hamming_side_begin(loaded, side->keeps_numbers, side->keeps_keys);
 	hamming_side_reserve(loaded, count);
 	hamming_side_seek(side, from);
 	for (; count > 0; count--)
@@ -361,8 +410,6 @@ gather_members(NearPairs *pairs)
 	uint32		count = 0;
 	uint32		i;
 
-	if (pairs->options.share == NULL)
-		return list->count;
 	for (i = 0; i < list->count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -376,22 +423,74 @@ gather_members(NearPairs *pairs)
 static void
 begin_pass(NearPairs *pairs, NearSide *y_side)
 {
-	NearSide   *x_side = pairs->x_pass;
-	Candidates	all = {0};
-
 	hamming_side_group(y_side);
 	pairs->y_pass = y_side;
-	pairs->members = gather_members(pairs);
-	/* equal fingerprints agree in the first segment */
-	pairs->same = y_side == x_side && pairs->segment == 0 ? 0 : pairs->members;
-	all.x_end = pairs->members;
-	all.y_end = y_side == x_side ? pairs->members : y_side->list.count;
-	pairs->comparison = hamming_compare_make(&x_side->list, &y_side->list,
+	pairs->x_group = pairs->y_group = 0;
+	pairs->same = pairs->same_end = 0;
+	pairs->comparison = hamming_compare_make(&pairs->x_pass->list,
+											 &y_side->list,
 											 pairs->options.radius);
 	pairs->comparison->groups->settled = pairs->settled;
+	pairs->passes++;
+}
+
+/* Return the key of the group of a side with that number; 0 if it has none. */
+static inline uint32
+key_of(const NearSide *side, uint32 group)
+{
+	return side->keeps_keys ? side->keys[side->starts[side->groups[group]]] : 0;
+}
+
+/*
+ * Set *all to the fingerprints of the next key that both sides of the pass have.
+ * Return false if there is none.
+ */
+static bool
+next_key(NearPairs *pairs, Candidates *all)
+{
+	const NearSide *x = pairs->x_pass;
+	const NearSide *y = pairs->y_pass;
+
+	while (pairs->x_group < x->group_count && pairs->y_group < y->group_count)
+	{
+		uint32		x_key = key_of(x, pairs->x_group);
+		uint32		y_key = key_of(y, pairs->y_group);
+
+		CHECK_FOR_INTERRUPTS();
+		if (x_key == y_key)
+		{
+			all->x = x->groups[pairs->x_group++];
+			all->x_end = x->groups[pairs->x_group];
+			all->y = y->groups[pairs->y_group++];
+			all->y_end = y->groups[pairs->y_group];
+			return true;
+		}
+		pairs->x_group += x_key < y_key;
+		pairs->y_group += y_key < x_key;
+	}
+	return false;
+}
+
+/* Begin to compare the fingerprints of the next key of the pass. */
+static bool
+next_group(NearPairs *pairs)
+{
+	Candidates	all;
+
+	if (pairs->comparison == NULL || !next_key(pairs, &all))
+		return false;
+	if (pairs->options.share != NULL)
+		all.x_end = gather_members(pairs);
+	if (pairs->x_pass == pairs->y_pass)
+	{
+		all.y_end = all.x_end;
+		pairs->same = all.x;
+		/* equal fingerprints agree in the first segment */
+		pairs->same_end = pairs->segment == 0 ? all.x_end : all.x;
+	}
 	hamming_compare_begin(pairs->comparison, &all,
 						  pairs->is_cut ? &pairs->cut : NULL, pairs->segment);
-	pairs->passes++;
+	return true;
 }
 
 /* Are all fingerprints of x in memory settled, so that no other pass is due? */
@@ -416,10 +515,9 @@ is_x_settled(const NearPairs *pairs)
 static bool
 next_stretches(NearPairs *pairs)
 {
-	bool		is_divided = pairs->x_partitions != NULL;
-	NearSide   *x = is_divided ? &pairs->x_partitions[pairs->partition]
+	NearSide   *x = pairs->is_divided ? &pairs->x_partitions[pairs->partition]
 	: pairs->x;
-	NearSide   *y = is_divided ? &pairs->y_partitions[pairs->partition]
+	NearSide   *y = pairs->is_divided ? &pairs->y_partitions[pairs->partition]
 	: pairs->y;
 	uint64		size;
 
@@ -508,7 +606,7 @@ set_pair(const NearPairs *pairs, uint32 x, uint32 y, NearPair *pair)
 static bool
 next_same(NearPairs *pairs, NearPair *pair)
 {
-	while (pairs->same < pairs->members)
+	while (pairs->same < pairs->same_end)
 	{
 		uint32		x = pairs->x_pass->list.numbers[pairs->same++];
 
@@ -530,7 +628,7 @@ next_two(NearPairs *pairs, NearPair *pair)
 	uint32		x;
 	uint32		y;
 
-	while (hamming_compare_next(pairs->comparison, &x, &y))
+	while (c != NULL && hamming_compare_next(pairs->comparison, &x, &y))
 	{
 		Fingerprint difference = pairs->x_pass->list.fps[x] ^
 		pairs->y_pass->list.fps[y];
@@ -556,9 +654,8 @@ next_two(NearPairs *pairs, NearPair *pair)
 bool
 hamming_pairs_next(NearPairs *pairs, NearPair *pair)
 {
-	while (pairs->comparison == NULL ||
-		   (!next_same(pairs, pair) && !next_two(pairs, pair)))
-		if (!next_pass(pairs))
+	while (!next_same(pairs, pair) && !next_two(pairs, pair))
+		if (!next_group(pairs) && !next_pass(pairs))
 			return false;
 	return true;
 }

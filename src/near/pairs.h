@@ -62,13 +62,14 @@ typedef struct NearPairs
 	uint64		written;		/* bytes of partitions, so far */
 
 	/* Rows are paired that agree in one segment of a cut after the other. */
-	bool		is_cut;			/* else they need agree in nothing */
+	bool		is_cut;			/* else they need agree in no segment */
 	NearCut		cut;
 	int			segments;		/* of the cut that are gone through; 1 if
 								 * there is no cut */
 	int			segment;		/* the current one; -1 before the first */
 
 	/* where the sides are in files */
+	bool		is_divided;		/* into partitions, by key and segment */
 	int			partitions;		/* 1: the sides themselves */
 	int			partition;		/* the current one, of the segment */
 	NearSide   *x_partitions;
@@ -83,10 +84,11 @@ typedef struct NearPairs
 	NearSide	loaded[2];		/* rows from files */
 	bool	   *settled;		/* fingerprints of x_pass; may be NULL */
 	Comparison *comparison;
-	uint32		members;		/* fingerprints of x_pass that may have pairs
-								 * here: the first on its list */
-	uint32		same;			/* place of the next one whose rows are paired
-								 * with each other */
+	uint32		x_group;		/* the next key of x_pass, */
+	uint32		y_group;		/* and of y_pass */
+	uint32		same;			/* place of the next fingerprint whose rows
+								 * are paired with each other */
+	uint32		same_end;
 } NearPairs;
 
 extern NearPairs *hamming_pairs_begin(NearSide *x, NearSide *y,

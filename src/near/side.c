@@ -16,39 +16,41 @@
 
 /* Make a side without rows, whose memory is that of the current context. */
 void
-hamming_side_begin(NearSide *side, bool keeps_numbers)
+hamming_side_begin(NearSide *side, bool keeps_numbers, bool keeps_keys)
 {
 	memset(side, 0, sizeof(NearSide));
 	side->context = CurrentMemoryContext;
 	side->keeps_numbers = keeps_numbers;
+	side->keeps_keys = keeps_keys;
+}
+
+/* Return the array, or a new one, with room for rows elements. */
+static void *
+resize(NearSide *side, void *array, Size rows, Size size)
+{
+	if (array == NULL)
+		return MemoryContextAllocHuge(side->context, rows * size);
+	return repalloc_huge(array, rows * size);
 }
 
 /* Have memory for at least as many rows, unless they go to a file. */
 void
 hamming_side_reserve(NearSide *side, Size rows)
 {
+	FingerprintList *list = &side->list;
+
 	if (side->file != NULL || rows <= side->capacity)
 		return;
-	if (side->capacity == 0)
-	{
-		MemoryContext old = MemoryContextSwitchTo(side->context);
-
-		simhash_fplist_allocate(&side->list, rows);
-		side->payloads = palloc_extended(rows * sizeof(uint64),
-										 MCXT_ALLOC_HUGE);
-		if (side->keeps_numbers)
-			side->numbers = palloc_extended(rows * sizeof(uint32),
-											MCXT_ALLOC_HUGE);
-		MemoryContextSwitchTo(old);
-	}
-	else
-	{
-		simhash_fplist_enlarge(&side->list, rows);
-		side->payloads = repalloc_huge(side->payloads, rows * sizeof(uint64));
-		if (side->keeps_numbers)
-			side->numbers = repalloc_huge(side->numbers,
-										  rows * sizeof(uint32));
-	}
+	list->fps = resize(side, list->fps, rows, sizeof(Fingerprint));
+	list->spare_fps = resize(side, list->spare_fps, rows, sizeof(Fingerprint));
+	list->numbers = resize(side, list->numbers, rows, sizeof(uint32));
+	list->spare_numbers = resize(side, list->spare_numbers, rows,
+								 sizeof(uint32));
+	side->payloads = resize(side, side->payloads, rows, sizeof(uint64));
+	if (side->keeps_numbers)
+		side->numbers = resize(side, side->numbers, rows, sizeof(uint32));
+	if (side->keeps_keys)
+		side->keys = resize(side, side->keys, rows, sizeof(uint32));
 	side->capacity = rows;
 }
 
@@ -59,12 +61,12 @@ hamming_side_reserve(NearSide *side, Size rows)
 bool
 hamming_side_make_room(NearSide *side, Size memory)
 {
-	Size		rows = Max(2 * side->capacity, FIRST_CAPACITY);
+	Size		most = memory / side_row_bytes(side);
+	Size		rows = Min(Max(2 * side->capacity, FIRST_CAPACITY), most);
 
 	if (side->file != NULL || side->list.count < side->capacity)
 		return true;
-	rows = Min(rows, memory / side_row_bytes(side->keeps_numbers));
-	/* a few more are not worth it to move all */
+	/* to move all rows does not pay for a few more */
 	if (rows <= side->capacity + side->capacity / 8)
 		return false;
 	hamming_side_reserve(side, rows);
@@ -98,24 +100,27 @@ hamming_side_add(NearSide *side, const NearRow *row)
 	side->payloads[place] = row->payload;
 	if (side->keeps_numbers)
 		side->numbers[place] = row->number;
+	if (side->keeps_keys)
+		side->keys[place] = row->key;
 }
 
 /* Free what the rows take in memory. */
 static void
 free_memory(NearSide *side)
 {
+	void	   *arrays[] = {side->payloads, side->numbers, side->keys,
+	side->starts, side->groups};
+	int			i;
+
 	if (side->capacity > 0)
-	{
 		simhash_fplist_free(&side->list);
-		pfree(side->payloads);
-	}
-	if (side->numbers != NULL)
-		pfree(side->numbers);
-	if (side->starts != NULL)
-		pfree(side->starts);
+	for (i = 0; i < (int) lengthof(arrays); i++)
+		if (arrays[i] != NULL)
+			pfree(arrays[i]);
 	memset(&side->list, 0, sizeof(side->list));
 	side->payloads = NULL;
-	side->numbers = side->starts = NULL;
+	side->numbers = side->keys = side->starts = side->groups = NULL;
+	side->group_count = 0;
 	side->capacity = 0;
 }
 
@@ -126,19 +131,18 @@ free_memory(NearSide *side)
 void
 hamming_side_to_file(NearSide *side)
 {
-	MemoryContext old;
+	MemoryContext old = MemoryContextSwitchTo(side->context);
 	uint32		i;
 
-	if (side->file != NULL)
-		return;
-	old = MemoryContextSwitchTo(side->context);
-	side->file = BufFileCreateTemp(false);
+	if (side->file == NULL)
+		side->file = BufFileCreateTemp(false);
 	MemoryContextSwitchTo(old);
 	for (i = 0; i < side->list.count; i++)
 	{
 		NearRow		row = {.fp = side->list.fps[i],
 			.payload = side->payloads[i],
-			.number = side->keeps_numbers ? side->numbers[i] : 0
+			.number = side->keeps_numbers ? side->numbers[i] : 0,
+			.key = side->keeps_keys ? side->keys[i] : 0
 		};
 
 		CHECK_FOR_INTERRUPTS();
@@ -164,11 +168,63 @@ hamming_side_read(NearSide *side, NearRow *row)
 }
 
 /*
- * Bring the payloads and the numbers, which are in the order in which the rows
- * came, into that of the list.
+ * Sort the list by the keys of its rows, stably, by radix: by the eight bits
+ * from shift on.
  */
 static void
-sort_rows(NearSide *side)
+sort_by_byte(NearSide *side, int shift)
+{
+	FingerprintList *list = &side->list;
+	FingerprintList sorted = *list;
+	uint32		places[257] = {0};
+	uint32		i;
+
+	sorted.fps = list->spare_fps;
+	sorted.numbers = list->spare_numbers;
+	sorted.spare_fps = list->fps;
+	sorted.spare_numbers = list->numbers;
+	for (i = 0; i < list->count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		places[(side->keys[i] >> shift & 255) + 1]++;
+	}
+	for (i = 1; i < 256; i++)
+		places[i] += places[i - 1];
+	for (i = 0; i < list->count; i++)
+	{
+		uint32		row = list->numbers[i];
+		uint32		place = places[side->keys[row] >> shift & 255]++;
+
+		CHECK_FOR_INTERRUPTS();
+		sorted.fps[place] = list->fps[i];
+		sorted.numbers[place] = row;
+	}
+	*list = sorted;
+}
+
+/*
+ * Bring numbers, which are in the order in which the rows came, into that of
+ * the list.
+ */
+static void
+order_numbers(NearSide *side, uint32 *numbers)
+{
+	FingerprintList *list = &side->list;
+	uint32		i;
+
+	if (numbers == NULL)
+		return;
+	for (i = 0; i < list->count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		list->spare_numbers[i] = numbers[list->numbers[i]];
+	}
+	memcpy(numbers, list->spare_numbers, list->count * sizeof(uint32));
+}
+
+/* Do the same to the payloads. */
+static void
+order_payloads(NearSide *side)
 {
 	FingerprintList *list = &side->list;
 	uint64	   *payloads = (uint64 *) list->spare_fps;
@@ -178,44 +234,65 @@ sort_rows(NearSide *side)
 	{
 		CHECK_FOR_INTERRUPTS();
 		payloads[i] = side->payloads[list->numbers[i]];
-		if (side->keeps_numbers)
-			list->spare_numbers[i] = side->numbers[list->numbers[i]];
 	}
 	memcpy(side->payloads, payloads, list->count * sizeof(uint64));
-	if (side->keeps_numbers)
-		memcpy(side->numbers, list->spare_numbers,
-			   list->count * sizeof(uint32));
+}
+
+/* Does the row have another key than the row before it? */
+static inline bool
+begins_group(const NearSide *side, uint32 row)
+{
+	return row == 0 ||
+		(side->keeps_keys && side->keys[row] != side->keys[row - 1]);
+}
+
+/* The rows are sorted.  Make the groups, of which there are none. */
+static void
+make_groups(NearSide *side)
+{
+	FingerprintList *list = &side->list;
+	uint32		rows = list->count;
+	uint32		row;
+
+	for (row = 0; row < rows; row++)
+		side->group_count += begins_group(side, row);
+	side->starts = resize(side, NULL, (Size) rows + 1, sizeof(uint32));
+	side->groups = resize(side, NULL, (Size) side->group_count + 1,
+						  sizeof(uint32));
+	side->group_count = 0;
+	list->count = 0;
+	for (row = 0; row < rows; row++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (begins_group(side, row))
+			side->groups[side->group_count++] = list->count;
+		else if (list->fps[row] == list->fps[list->count - 1])
+			continue;
+		side->starts[list->count] = row;
+		fplist_append(list, list->fps[row], list->count);
+	}
+	side->starts[list->count] = rows;
+	side->groups[side->group_count] = list->count;
 }
 
 /*
- * Group the rows, which are in memory, by their fingerprints, unless they are
- * grouped.  No row can be added from then on.
+ * Group the rows, which are in memory, by their keys and fingerprints, unless
+ * they are grouped.  No row can be added from then on.
  */
 void
 hamming_side_group(NearSide *side)
 {
-	FingerprintList *list = &side->list;
-	uint32		distinct = 0;
-	uint32		row;
-	uint32		end;
+	int			shift;
 
 	if (side->starts != NULL)
 		return;
-	side->starts =
-		MemoryContextAllocHuge(side->context,
-							   (side->capacity + 1) * sizeof(uint32));
-	simhash_fplist_sort(list, 0, list->count, 0, HAMMING_BITS);
-	sort_rows(side);
-	for (row = 0; row < list->count; row = end)
-	{
-		CHECK_FOR_INTERRUPTS();
-		end = fplist_end_of_run(list, row, list->count, FINGERPRINT_ALL_BITS);
-		list->fps[distinct] = list->fps[row];
-		list->numbers[distinct] = distinct;
-		side->starts[distinct++] = row;
-	}
-	side->starts[distinct] = list->count;
-	list->count = distinct;
+	simhash_fplist_sort(&side->list, 0, side->list.count, 0, HAMMING_BITS);
+	for (shift = 0; side->keeps_keys && shift < 32; shift += 8)
+		sort_by_byte(side, shift);
+	order_payloads(side);
+	order_numbers(side, side->numbers);
+	order_numbers(side, side->keys);
+	make_groups(side);
 }
 
 /* Free all rows.  The side is then one without rows. */

@@ -25,18 +25,22 @@ typedef struct NearRow
 	Fingerprint fp;				/* the fingerprint */
 	uint64		payload;		/* what the caller knows the row by */
 	uint32		number;			/* of the row, if the side keeps numbers */
+	uint32		key;			/* a hash of what must be equal in a pair, if
+								 * the side keeps keys */
 } NearRow;
 
 /*
  * In memory, while rows are added, the list has the fingerprint of each row,
  * and the row's place in the other arrays.  Then the rows are grouped: the list
- * has each distinct fingerprint once, numbered from 0 on, and the rows of
- * fingerprint n are at starts[n] .. starts[n + 1] - 1 of the other arrays.
+ * has each distinct fingerprint of each key once, numbered from 0 on, and the
+ * rows of fingerprint n are at starts[n] .. starts[n + 1] - 1 of the other
+ * arrays.  The fingerprints of one key stand side by side, and keys ascend.
  */
 typedef struct NearSide
 {
 	MemoryContext context;		/* that memory is taken from */
 	bool		keeps_numbers;
+	bool		keeps_keys;
 	uint64		count;			/* of rows */
 	Fingerprint first;			/* fingerprint of the first row */
 	Fingerprint varying;		/* bits in which others differ from it */
@@ -45,12 +49,17 @@ typedef struct NearSide
 	FingerprintList list;
 	uint64	   *payloads;
 	uint32	   *numbers;		/* NULL: none is kept */
+	uint32	   *keys;			/* the same */
 	uint32	   *starts;			/* one more than there are fingerprints; NULL
 								 * while rows are added */
+	uint32	   *groups;			/* where the fingerprints of each key begin on
+								 * the list: one more than there are keys */
+	uint32		group_count;	/* of keys; 1 if none are kept */
 	Size		capacity;		/* rows that memory has room for */
 } NearSide;
 
-extern void hamming_side_begin(NearSide *side, bool keeps_numbers);
+extern void hamming_side_begin(NearSide *side, bool keeps_numbers,
+							   bool keeps_keys);
 extern void hamming_side_add(NearSide *side, const NearRow *row);
 extern void hamming_side_reserve(NearSide *side, Size rows);
 extern bool hamming_side_make_room(NearSide *side, Size memory);
@@ -60,19 +69,30 @@ extern void hamming_side_read(NearSide *side, NearRow *row);
 extern void hamming_side_group(NearSide *side);
 extern void hamming_side_end(NearSide *side);
 
-/* Return what memory a side takes for each row that it has room for. */
+/* What a row takes in memory whose side keeps all. */
+#define SIDE_ROW_BYTES \
+	(FPLIST_BYTES + sizeof(uint64) + 4 * sizeof(uint32))
+
+/* Return what memory the side takes for each row that it has room for. */
 static inline Size
-side_row_bytes(bool keeps_numbers)
+side_row_bytes(const NearSide *side)
 {
-	return FPLIST_BYTES + sizeof(uint64) + sizeof(uint32) +
-		(keeps_numbers ? sizeof(uint32) : 0);
+	return SIDE_ROW_BYTES - (side->keeps_numbers ? 0 : sizeof(uint32)) -
+		(side->keeps_keys ? 0 : 2 * sizeof(uint32));
+}
+
+/* Return a number that spreads a key over 64 bits: 0 for none. */
+static inline uint64
+spread_key(uint32 key)
+{
+	return key * UINT64CONST(0x9E3779B97F4A7C15);
 }
 
 /* Return what memory the side takes now. */
 static inline Size
 side_memory(const NearSide *side)
 {
-	return side->capacity * side_row_bytes(side->keeps_numbers);
+	return side->capacity * side_row_bytes(side);
 }
 
 #endif							/* SIMHASH_SIDE_H */
