@@ -47,22 +47,19 @@ filter_plan(double less, double more, int radius, double memory)
 	return hamming_filter_plan(less, radius, memory / JOIN_FILTER_SHARE);
 }
 
-/*
- * Set the costs of path, a join of outer and inner within radius.  The join
- * reads pairs pairs of rows again, to check the clauses of filter or to return
- * the rows.
- */
+/* Set the costs of a path for the join. */
 void
-hamming_cost_join(PlannerInfo *root, CustomPath *path, JoinType type,
-				  const Path *outer, const Path *inner, int radius,
-				  double pairs, List *filter)
+hamming_cost_join(PlannerInfo *root, CustomPath *path,
+				  const JoinEstimate * join)
 {
+	const Path *outer = linitial(path->custom_paths);
+	const Path *inner = lsecond(path->custom_paths);
 	double		less = Min(outer->rows, inner->rows);
 	double		more = Max(outer->rows, inner->rows);
 	double		memory = get_hash_memory_limit();
-	FilterPlan	plan = filter_plan(less, more, radius, memory);
+	FilterPlan	plan = filter_plan(less, more, join->radius, memory);
 	double		joined = more * plan.passes;
-	double		entries = (less + joined) * SIDE_ROW_BYTES;
+	double		rows = (less + joined) * SIDE_ROW_BYTES;
 	double		tuples = tuple_bytes(outer) + tuple_bytes(inner);
 	Cost		startup = outer->total_cost + inner->total_cost;
 	Cost		read_pair = READ_PAIR * cpu_operator_cost;
@@ -72,19 +69,20 @@ hamming_cost_join(PlannerInfo *root, CustomPath *path, JoinType type,
 	startup += cpu_operator_cost *
 		((less + joined) * KEEP_ROW +
 		 (less + more) * plan.masks * LOOK_AT_FILTER +
-		 hamming_near_comparisons(less, joined, radius) * COMPARISON);
-	if (entries + tuples > memory)
+		 hamming_near_comparisons(less / join->groups, joined / join->groups,
+								  join->radius) * join->groups * COMPARISON);
+	if (rows + tuples > memory)
 	{
 		startup += tuples / BLCKSZ * seq_page_cost;
 		read_pair = READ_PAIR_IN_FILE * cpu_operator_cost;
 	}
-	if (entries > memory)
-		startup += 2 * (radius + 1) * (less + joined) * sizeof(NearRow) /
+	if (rows > memory)
+		startup += 2 * (join->radius + 1) * (less + joined) * sizeof(NearRow) /
 			BLCKSZ * seq_page_cost;
-	cost_qual_eval(&quals, filter, root);
-	run = quals.startup + (read_pair + quals.per_tuple) * pairs;
+	cost_qual_eval(&quals, join->filter, root);
+	run = quals.startup + (read_pair + quals.per_tuple) * join->pairs;
 	path->path.startup_cost = startup;
-	if (type == JOIN_SEMI || type == JOIN_ANTI)
+	if (join->type == JOIN_SEMI || join->type == JOIN_ANTI)
 		path->path.startup_cost += run;
 	path->path.total_cost = startup + run + path->path.rows *
 		(cpu_tuple_cost + path->path.pathtarget->cost.per_tuple);

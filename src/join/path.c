@@ -25,6 +25,9 @@
 #include "join/widths.h"
 #include "type/compat.h"
 
+/* What it takes to get a row of a hash bucket, times cpu_operator_cost. */
+#define COMPARE_IN_BUCKET 2
+
 static bool enable_hammingjoin = true;
 static set_join_pathlist_hook_type next_hook;
 static join_search_hook_type next_search;
@@ -94,7 +97,8 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
 
 /*
  * Return how many pairs of rows are read again, to check the other clauses,
- * which are filter, or to return the rows.
+ * which are filter, or to return the rows.  pairs is the number of those within
+ * the radius that have equal keys.
  *
  * A semi or anti join does not need that if filter is empty.  Else it reads the
  * pairs of a row up to the first partner, or all of them.  Only rows that
@@ -104,20 +108,17 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
  * final_cost_nestloop().
  */
 static double
-pairs_read(JoinPaths *join, Path *outer, Path *inner, List *filter)
+pairs_read(JoinPaths *join, double pairs, List *filter)
 {
-	Node	   *clause = (Node *) join->clause.rinfo;
-	SpecialJoinInfo *sjinfo = join->extra->sjinfo;
 	const SemiAntiJoinFactors *factors = &join->extra->semifactors;
-	double		pairs = outer->rows * inner->rows *
-	clause_selectivity(join->root, clause, 0, JOIN_INNER, sjinfo);
 	double		have_pairs;
 	double		have_partner;
 	double		read;
 
 	if (join->type != JOIN_SEMI && join->type != JOIN_ANTI)
 		return pairs;
-	have_pairs = clause_selectivity(join->root, clause, 0, join->type, sjinfo);
+	have_pairs = clause_selectivity(join->root, (Node *) join->clause.rinfo, 0,
+									join->type, join->extra->sjinfo);
 	if (filter == NIL || have_pairs <= 0)
 		return 0;
 	have_partner = Min(factors->outer_match_frac / have_pairs, 1);
@@ -128,13 +129,25 @@ pairs_read(JoinPaths *join, Path *outer, Path *inner, List *filter)
 static void
 cost_path(JoinPaths *join, CustomPath *path, Path *outer, Path *inner)
 {
-	List	   *filter = list_nth(path->custom_private, PATH_CLAUSES);
-	double		read = pairs_read(join, outer, inner, filter);
+	SpecialJoinInfo *sjinfo = join->extra->sjinfo;
+	List	   *filter = list_concat_copy(join->keys,
+										  list_nth(path->custom_private,
+												   PATH_CLAUSES));
+	Selectivity equal = clauselist_selectivity(join->root, join->keys, 0,
+											   JOIN_INNER, sjinfo);
+	Selectivity near = clause_selectivity(join->root,
+										  (Node *) join->clause.rinfo, 0,
+										  JOIN_INNER, sjinfo);
+	JoinEstimate estimate = {
+		.type = join->type,
+		.radius = join->clause.known_radius,
+		.groups = Max(1, Min(1 / equal, Min(outer->rows, inner->rows))),
+		.filter = filter
+	};
 
-	join_width(join->clause.bits)->cost_join(join->root, path, join->type,
-											 outer, inner,
-											 join->clause.known_radius, read,
-											 filter);
+	estimate.pairs = pairs_read(join, outer->rows * inner->rows * equal * near,
+								filter);
+	join_width(join->clause.bits)->cost_join(join->root, path, &estimate);
 }
 
 /* A path by the cheapest paths of the sides. */
@@ -199,6 +212,62 @@ is_known_type(JoinType type)
 	}
 }
 
+/*
+ * Return what a hash semi or anti join costs more than PostgreSQL says.  It
+ * compares an outer row with the inner rows that have equal keys, up to the
+ * first partner.  final_cost_hashjoin() counts these comparisons by the hash
+ * keys alone, a row without partners at a fraction, and the other clauses once
+ * a row of the result.
+ */
+static Cost
+missing_cost(JoinPaths *join, const HashPath *path, const RelOptInfo *innerrel)
+{
+	const SemiAntiJoinFactors *factors = &join->extra->semifactors;
+	List	   *others = list_difference_ptr(path->jpath.joinrestrictinfo,
+											 path->path_hashclauses);
+	double		outer_rows = path->jpath.outerjoinpath->rows;
+	double		matched = outer_rows * factors->outer_match_frac;
+	double		equal = innerrel->rows *
+	clauselist_selectivity(join->root, path->path_hashclauses, 0, JOIN_INNER,
+						   join->extra->sjinfo);
+	double		read = Min(2 / (factors->match_count + 1), 1);
+	double		compared = equal * (outer_rows - matched * (1 - read));
+	double		counted = join->type == JOIN_ANTI ? outer_rows - matched
+		: matched;
+	QualCost	quals;
+
+	cost_qual_eval(&quals, others, join->root);
+	return Max(compared - counted, 0) *
+		(quals.per_tuple + cpu_operator_cost * COMPARE_IN_BUCKET);
+}
+
+/*
+ * Charge the new hash joins among the paths what they cost more.  add adds a
+ * path to the list again, which it may free.
+ */
+static void
+charge_hash_joins(JoinPaths *join, RelOptInfo *outerrel, RelOptInfo *innerrel,
+				  List **paths, void (*add) (RelOptInfo *, Path *))
+{
+	List	   *changed = NIL;
+	ListCell   *lc;
+
+	foreach(lc, *paths)
+	{
+		HashPath   *path = lfirst(lc);
+
+		if (!IsA(path, HashPath) || path->jpath.jointype != join->type ||
+			path->jpath.outerjoinpath->parent != outerrel ||
+			path->jpath.innerjoinpath->parent != innerrel)
+			continue;
+		path->jpath.path.total_cost += missing_cost(join, path, innerrel);
+		changed = lappend(changed, path);
+	}
+	*paths = list_difference_ptr(*paths, changed);
+	foreach(lc, changed)
+		add(join->joinrel, lfirst(lc));
+}
+
 /* set_join_pathlist_hook: add paths for a join that has a fitting clause. */
 static void
 consider_hamming_join(PlannerInfo *root, RelOptInfo *joinrel,
@@ -220,6 +289,13 @@ consider_hamming_join(PlannerInfo *root, RelOptInfo *joinrel,
 		return;
 	join.keys = hamming_find_keys(root, joinrel, outerrel, innerrel, jointype,
 								  extra->restrictlist);
+	if (jointype == JOIN_SEMI || jointype == JOIN_ANTI)
+	{
+		charge_hash_joins(&join, outerrel, innerrel, &joinrel->pathlist,
+						  add_path);
+		charge_hash_joins(&join, outerrel, innerrel,
+						  &joinrel->partial_pathlist, add_partial_path);
+	}
 	join.columns = hamming_result_columns(joinrel, outerrel, innerrel);
 	if (!hamming_can_plan_join(join.columns))
 		return;

@@ -14,21 +14,28 @@
 
 #include "type/width.h"
 
+/* What the planner knows of a join, beside its paths. */
+typedef struct JoinEstimate
+{
+	JoinType	type;
+	int			radius;
+	double		groups;			/* of rows that have equal keys, 1 or more */
+	double		pairs;			/* of rows that are read again, to check the
+								 * filter or to return the rows */
+	List	   *filter;			/* RestrictInfos */
+}			JoinEstimate;
+
 typedef struct JoinWidth
 {
 	void		(*cost_join) (PlannerInfo *root, CustomPath *path,
-							  JoinType type, const Path *outer,
-							  const Path *inner, int radius, double pairs,
-							  List *filter);
+							  const JoinEstimate * join);
 	Node	   *(*create_state) (CustomScan *scan);
 } JoinWidth;
 
 /* cost.c */
 #define hamming_cost_join WIDE(hamming_cost_join)
 extern void hamming_cost_join(PlannerInfo *root, CustomPath *path,
-							  JoinType type, const Path *outer,
-							  const Path *inner, int radius, double pairs,
-							  List *filter);
+							  const JoinEstimate * join);
 
 /* node.c */
 extern const JoinWidth hamming_join_width;
