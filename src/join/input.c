@@ -265,10 +265,7 @@ hamming_input_end(JoinInput *input)
 	hamming_side_end(&input->side);
 	if (input->matched != NULL)
 		pfree(input->matched);
-	if (input->partners != NULL)
-		pfree(input->partners);
 	input->matched = NULL;
-	input->partners = NULL;
 	input->rows = 0;
 }
 

@@ -10,7 +10,8 @@
  *							the rows that no pair had
  *		semi, anti			for each outer row, pairs are looked at until one
  *							passes; then come the outer rows that have one, or
- *							none, in the order of the child
+ *							none, in the order of the child; but with a column
+ *							of its partner a row comes when that is found
  *
  * A recheck after a concurrent update (EvalPlanQual) runs the same node in an
  * executor state of its own, where each child returns the row to be checked, as
@@ -125,7 +126,7 @@ begin_hamming_join(CustomScanState *node, EState *estate, int eflags)
 	state->inner.first_column = state->outer.slot->tts_tupleDescriptor->natts;
 	begin_input(state, &state->inner, lsecond(scan->custom_plans),
 				JOIN_INNER_FINGERPRINT, estate, eflags);
-	state->outer.keeps_partners = state->type == JOIN_SEMI &&
+	state->shows_partners = state->type == JOIN_SEMI &&
 		last_column(&state->inner, scan->scan.plan.targetlist) > 0;
 	state->radius = ExecInitExpr(list_nth(scan->custom_exprs, JOIN_RADIUS), ps);
 	state->filter = ExecInitQual(partner_clauses(scan), ps);
@@ -155,10 +156,6 @@ begin_matched(HammingJoinState *state, JoinInput *input)
 	if (input->matched == NULL)
 		input->matched = MemoryContextAllocHuge(state->context, size);
 	memset(input->matched, 0, size);
-	if (input->keeps_partners && input->partners == NULL)
-		input->partners = MemoryContextAllocHuge(state->context,
-												 (input->rows + 1) *
-												 sizeof(uint64));
 	input->row = 0;
 	input->offset = 0;
 }
@@ -253,20 +250,20 @@ project_rows(HammingJoinState *state)
 }
 
 /*
- * Bring the inner row to its slot that goes with the current row of
- * JOIN_OUTER_ROWS: NULLs, but for a semi join that is asked for a partner.  So
- * are those of UPDATE, DELETE and FOR UPDATE: a recheck takes the partner's row
- * by its ctid.
+ * Bring the next two rows into the slots that come to the result as a pair.  Of
+ * a semi join that are an outer row and its first partner, if the partner is
+ * asked for.  So it is by UPDATE, DELETE and FOR UPDATE: a recheck takes the
+ * partner's row by its ctid.  Else such a join only notes which rows have one.
  */
-static void
-fetch_partner(HammingJoinState *state)
+static bool
+next_pair(HammingJoinState *state)
 {
-	JoinInput  *outer = &state->outer;
-
-	if (outer->partners == NULL)
-		hamming_input_fetch_nulls(&state->inner);
-	else
-		hamming_input_fetch(&state->inner, outer->partners[outer->row - 1]);
+	if (!looks_for_one(state))
+		return hamming_next_rows(state);
+	while (hamming_next_partner(state))
+		if (state->shows_partners)
+			return true;
+	return false;
 }
 
 /* Get the next row of the current phase; or NULL, and go on. */
@@ -282,18 +279,16 @@ next_result(HammingJoinState *state)
 			begin_pairs(state);
 			return NULL;
 		case JOIN_PAIRING:
-			if (looks_for_one(state))
-				hamming_match_rows(state);
-			else if (hamming_next_rows(state))
+			if (next_pair(state))
 				return project_rows(state);
 			end_pairs(state);
-			state->phase = state->type == JOIN_INNER ? JOIN_DONE
-				: JOIN_OUTER_ROWS;
+			state->phase = state->type == JOIN_INNER || state->shows_partners
+				? JOIN_DONE : JOIN_OUTER_ROWS;
 			return NULL;
 		case JOIN_OUTER_ROWS:
 			if (hamming_input_next_row(outer, state->type == JOIN_SEMI))
 			{
-				fetch_partner(state);
+				hamming_input_fetch_nulls(inner);
 				return project_rows(state);
 			}
 			state->phase = state->type == JOIN_FULL ? JOIN_INNER_ROWS

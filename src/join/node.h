@@ -22,7 +22,7 @@
 #define hamming_input_is_matched WIDE(hamming_input_is_matched)
 #define hamming_input_next_row WIDE(hamming_input_next_row)
 #define hamming_next_rows WIDE(hamming_next_rows)
-#define hamming_match_rows WIDE(hamming_match_rows)
+#define hamming_next_partner WIDE(hamming_next_partner)
 #define hamming_join_count_work WIDE(hamming_join_count_work)
 #define hamming_join_explain WIDE(hamming_join_explain)
 
@@ -48,8 +48,6 @@ typedef struct JoinInput
 	int			loaded;			/* the last that is in the scan tuple */
 	TupleTableSlot *slot;		/* for a tuple that was kept, or NULLs */
 	bool		keeps_all;		/* rows without a fingerprint, too */
-	bool		keeps_partners; /* of a semi join, whose result has columns of
-								 * the inner side */
 
 	uint64		rows;			/* that are kept */
 	TupleStore	tuples;
@@ -57,7 +55,6 @@ typedef struct JoinInput
 								 * are positions of tuples */
 	uint8	   *matched;		/* a bit for each row, by its number; NULL
 								 * where nobody asks */
-	uint64	   *partners;		/* the same, positions of partners' tuples */
 	uint64		row;			/* number of the next row without a partner, */
 	uint64		offset;			/* and of its tuple */
 } JoinInput;
@@ -75,6 +72,8 @@ typedef struct HammingJoinState
 {
 	CustomScanState custom;		/* must be first */
 	JoinType	type;
+	bool		shows_partners; /* is it a semi join whose result has columns
+								 * of the inner side? */
 	ExprState  *radius;
 	int			key_count;		/* of a side */
 	ExprState  *filter;			/* that the keys are equal, too; NULL if
@@ -95,6 +94,7 @@ typedef struct HammingJoinState
 	uint32		a;				/* the current row of x */
 	uint32		b;				/* the next one of y */
 	bool		has_outer;		/* is row a in the outer slot? */
+	bool		is_settled;		/* has each row of x before a a partner? */
 
 	/* for EXPLAIN ANALYZE: of all scans together, or the most of any */
 	uint64		pass_count;
@@ -138,7 +138,7 @@ extern bool hamming_input_next_row(JoinInput *input, bool matched);
 
 /* partners.c */
 extern bool hamming_next_rows(HammingJoinState *state);
-extern void hamming_match_rows(HammingJoinState *state);
+extern bool hamming_next_partner(HammingJoinState *state);
 
 /* node.c */
 extern void hamming_join_count_work(HammingJoinState *state);

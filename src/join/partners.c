@@ -19,7 +19,18 @@ next_fingerprints(HammingJoinState *state)
 	state->a = state->pair.x;
 	state->b = state->pair.y;
 	state->has_outer = false;
+	state->is_settled = true;
 	return true;
+}
+
+/* Bring rows a and b into the slots. */
+static void
+fetch_rows(HammingJoinState *state, uint32 a, uint32 b)
+{
+	if (!state->has_outer)
+		hamming_input_fetch(&state->outer, state->pair.x_side->payloads[a]);
+	state->has_outer = true;
+	hamming_input_fetch(&state->inner, state->pair.y_side->payloads[b]);
 }
 
 /*
@@ -35,10 +46,7 @@ passes_filter(HammingJoinState *state, uint32 a, uint32 b)
 
 	CHECK_FOR_INTERRUPTS();
 	ResetExprContext(context);
-	if (!state->has_outer)
-		hamming_input_fetch(outer, state->pair.x_side->payloads[a]);
-	state->has_outer = true;
-	hamming_input_fetch(inner, state->pair.y_side->payloads[b]);
+	fetch_rows(state, a, b);
 	hamming_input_load(state, outer, outer->slot, outer->filter_columns);
 	hamming_input_load(state, inner, inner->slot, inner->filter_columns);
 	if (ExecQual(state->filter, context))
@@ -56,43 +64,51 @@ find_partner(HammingJoinState *state, uint32 a)
 {
 	uint32		b = state->pair.y;
 
+	state->has_outer = false;
 	if (state->filter == NULL)
 		return b;
-	state->has_outer = false;
 	while (b < state->pair.y_end && !passes_filter(state, a, b))
 		b++;
 	return b;
 }
 
-/* Find out, for each outer row, whether it has a partner. */
-void
-hamming_match_rows(HammingJoinState *state)
+/*
+ * Find the next outer row that has a partner.  Return false if there is none
+ * left.  Each outer row is found once.  If state->shows_partners, bring the two
+ * into the slots.
+ */
+bool
+hamming_next_partner(HammingJoinState *state)
 {
-	while (next_fingerprints(state))
-	{
-		bool		settled = true;
-		uint32		a;
+	JoinInput  *outer = &state->outer;
+	const NearPair *pair = &state->pair;
 
-		for (a = state->pair.x; a < state->pair.x_end; a++)
+	for (;;)
+	{
+		while (state->a < pair->x_end)
 		{
-			uint32		number = state->pair.x_side->numbers[a];
+			uint32		a = state->a++;
+			uint32		number = pair->x_side->numbers[a];
 			uint32		b;
 
 			CHECK_FOR_INTERRUPTS();
-			if (hamming_input_is_matched(&state->outer, number))
+			if (hamming_input_is_matched(outer, number))
 				continue;
 			b = find_partner(state, a);
-			if (b == state->pair.y_end)
+			if (b == pair->y_end)
 			{
-				settled = false;
+				state->is_settled = false;
 				continue;
 			}
-			hamming_input_match(&state->outer, number);
-			if (state->outer.partners != NULL)
-				state->outer.partners[number] = state->pair.y_side->payloads[b];
+			hamming_input_match(outer, number);
+			if (state->shows_partners && state->filter == NULL)
+				fetch_rows(state, a, b);
+			return true;
 		}
-		if (settled)
-			hamming_pairs_settle(state->pairs, &state->pair);
+		if (pair->x_end > 0 && state->is_settled)
+			hamming_pairs_settle(state->pairs, pair);
+		if (!next_fingerprints(state))
+			return false;
 	}
 }
 

@@ -220,7 +220,7 @@ is_known_type(JoinType type)
  * a row of the result.
  */
 static Cost
-missing_cost(JoinPaths *join, const HashPath *path, const RelOptInfo *innerrel)
+missing_cost(JoinPaths *join, const HashPath * path, const RelOptInfo *innerrel)
 {
 	const SemiAntiJoinFactors *factors = &join->extra->semifactors;
 	List	   *others = list_difference_ptr(path->jpath.joinrestrictinfo,
@@ -233,7 +233,7 @@ missing_cost(JoinPaths *join, const HashPath *path, const RelOptInfo *innerrel)
 	double		read = Min(2 / (factors->match_count + 1), 1);
 	double		compared = equal * (outer_rows - matched * (1 - read));
 	double		counted = join->type == JOIN_ANTI ? outer_rows - matched
-		: matched;
+	: matched;
 	QualCost	quals;
 
 	cost_qual_eval(&quals, others, join->root);
