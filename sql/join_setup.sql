@@ -23,7 +23,7 @@ SET simhash.enable_hammingjoin = off AS 'SELECT result_of(query, statement)';
 CREATE FUNCTION join_plan(query text) RETURNS SETOF text LANGUAGE sql
 SET simhash.enable_hammingjoin = on SET enable_nestloop = off SET enable_hashjoin = off
 SET enable_mergejoin = off AS $$
-	SELECT plan_lines(query, 'HammingJoin|Join Type|Hamming Cond|Filter|Scan on|Nested|Subquery')
+	SELECT plan_lines(query, 'HammingJoin|Join Type|Hamming Cond|Keys|Filter|Scan on|Nested|Subquery')
 $$;
 
 -- How many rows a query has, by the join; or a table after a statement.  Another

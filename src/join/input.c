@@ -25,7 +25,16 @@ static Size
 memory_of(const JoinInput *input)
 {
 	return side_memory(&input->side) +
-		(input->tuples.has_file ? 0 : input->tuples.capacity);
+		(input->tuples.has_file ? 0 : input->tuples.capacity) +
+		(input->matched == NULL ? 0 : input->rows / 8 + 1);
+}
+
+/* Return what all rows and the filter take in memory. */
+Size
+hamming_join_memory(const HammingJoinState *state)
+{
+	return memory_of(&state->outer) + memory_of(&state->inner) +
+		state->filter_memory;
 }
 
 static bool
@@ -34,9 +43,17 @@ has_tuples_in_memory(const JoinInput *input)
 	return input->tuples.size > 0 && !input->tuples.has_file;
 }
 
+/* Keep the tuples of the input in a file, and all that come. */
+static void
+move_tuples(JoinInput *input)
+{
+	if (input->columns > 0 && !input->tuples.has_file)
+		simhash_tuples_to_file(&input->tuples);
+}
+
 /*
  * Have room for one more row of side in the memory that is allowed.  Where that
- * is too little, move rows to files: at last those of both sides.
+ * is too little, move tuples to files, and then the rows of both sides, too.
  */
 static void
 make_room(HammingJoinState *state, NearSide *side)
@@ -44,26 +61,27 @@ make_room(HammingJoinState *state, NearSide *side)
 	JoinInput  *outer = &state->outer;
 	JoinInput  *inner = &state->inner;
 
-	for (;;)
+	while (side->file == NULL)
 	{
-		Size		memory = memory_of(outer) + memory_of(inner);
+		Size		memory = hamming_join_memory(state);
 
 		if (memory <= state->memory &&
 			hamming_side_make_room(side, state->memory - memory +
 								   side_memory(side)))
 			break;
 		if (has_tuples_in_memory(outer))
-			simhash_tuples_to_file(&outer->tuples);
+			move_tuples(outer);
 		else if (has_tuples_in_memory(inner))
-			simhash_tuples_to_file(&inner->tuples);
+			move_tuples(inner);
 		else
 		{
+			move_tuples(outer);
+			move_tuples(inner);
 			hamming_side_to_file(&outer->side);
 			hamming_side_to_file(&inner->side);
 		}
 	}
-	state->most_memory = Max(state->most_memory,
-							 memory_of(outer) + memory_of(inner));
+	state->most_memory = Max(state->most_memory, hamming_join_memory(state));
 }
 
 /*
@@ -238,9 +256,12 @@ hamming_inputs_read(HammingJoinState *state)
 		{
 			JoinFilter *filter = make_filter(state, first, second);
 
+			state->filter_memory = filter == NULL ? 0
+				: GetMemoryChunkSpace(filter);
 			read_input(state, second, filter, false);
 			if (filter != NULL)
 				pfree(filter);
+			state->filter_memory = 0;
 		}
 	}
 	return state->known_radius >= 0 || !needs_partners(state);

@@ -21,6 +21,7 @@
 
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -108,6 +109,34 @@ begin_input(HammingJoinState *state, JoinInput *input, Plan *plan,
 	input->columns = Max(input->columns, input->filter_columns);
 }
 
+/*
+ * Add the parameters in an expression that may change from scan to scan.
+ * Return true for an expression with a subplan, which may have any.
+ */
+static bool
+add_parameters(Node *node, Bitmapset * *parameters)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
+		*parameters = bms_add_member(*parameters, ((Param *) node)->paramid);
+	return IsA(node, SubPlan) ||
+		expression_tree_walker(node, add_parameters, parameters);
+}
+
+/* Find the parameters that the keys and the radius depend on. */
+static Bitmapset *
+find_parameters(CustomScan *scan)
+{
+	Bitmapset  *parameters = NULL;
+	int			i;
+
+	for (i = JOIN_OUTER_FINGERPRINT; i <= JOIN_KEYS; i++)
+		if (add_parameters(list_nth(scan->custom_exprs, i), &parameters))
+			return scan->scan.plan.allParam;
+	return parameters;
+}
+
 static void
 begin_hamming_join(CustomScanState *node, EState *estate, int eflags)
 {
@@ -118,6 +147,7 @@ begin_hamming_join(CustomScanState *node, EState *estate, int eflags)
 
 	state->type = list_nth_int(scan->custom_private, JOIN_TYPE);
 	state->key_count = list_length(list_nth(scan->custom_exprs, JOIN_KEYS));
+	state->parameters = find_parameters(scan);
 	state->outer.keeps_all = state->type == JOIN_LEFT ||
 		state->type == JOIN_ANTI || state->type == JOIN_FULL;
 	state->inner.keeps_all = state->type == JOIN_FULL;
@@ -172,6 +202,7 @@ static void
 begin_pairs(HammingJoinState *state)
 {
 	NearOptions options = {0};
+	Size		used;
 	MemoryContext old;
 
 	state->phase = JOIN_DONE;
@@ -185,7 +216,9 @@ begin_pairs(HammingJoinState *state)
 	if (state->type == JOIN_FULL)
 		begin_matched(state, &state->inner);
 	options.radius = state->known_radius;
-	options.memory = state->memory;
+	/* bitmaps and buffers are small, but where there is little memory */
+	used = Min(hamming_join_memory(state), state->memory / 2);
+	options.memory = state->memory - used;
 	if (looks_for_one(state))
 		options.settled_rows = state->outer.matched;
 	old = MemoryContextSwitchTo(state->context);
@@ -209,6 +242,8 @@ hamming_join_count_work(HammingJoinState *state)
 	if (pairs != NULL)
 	{
 		disk += pairs->written;
+		state->most_memory = Max(state->most_memory, pairs->most_memory +
+								 hamming_join_memory(state));
 		state->pass_count += pairs->passes;
 		state->compared += pairs->compared;
 		if (pairs->comparison != NULL)
@@ -334,25 +369,33 @@ free_rows(HammingJoinState *state)
 }
 
 /*
- * Where no parameter has changed, the rows that were read serve again, for the
- * same radius.  Else all is read anew.
+ * Where no parameter has changed of which the rows depend, or their keys or the
+ * radius, the rows that were read serve again.  Else all is read anew.
  */
 static void
 rescan_hamming_join(CustomScanState *node)
 {
 	HammingJoinState *state = (HammingJoinState *) node;
+	Bitmapset  *changed = node->ss.ps.chgParam;
+	bool		is_same = !bms_overlap(changed, state->parameters);
 	ListCell   *lc;
 
 	end_pairs(state);
 	state->phase = JOIN_READING;
-	if (node->ss.ps.chgParam == NULL)
+	foreach(lc, node->custom_ps)
+	{
+		PlanState  *child = lfirst(lc);
+
+		UpdateChangedParamSet(child, changed);
+		is_same &= child->chgParam == NULL;
+	}
+	if (is_same)
 		return;
 	free_rows(state);
 	foreach(lc, node->custom_ps)
 	{
 		PlanState  *child = lfirst(lc);
 
-		UpdateChangedParamSet(child, node->ss.ps.chgParam);
 		/* else the first ExecProcNode() does it */
 		if (child->chgParam == NULL)
 			ExecReScan(child);

@@ -14,6 +14,7 @@
 #include "near/pairs.h"
 
 #define hamming_inputs_read WIDE(hamming_inputs_read)
+#define hamming_join_memory WIDE(hamming_join_memory)
 #define hamming_input_end WIDE(hamming_input_end)
 #define hamming_input_disk WIDE(hamming_input_disk)
 #define hamming_input_fetch WIDE(hamming_input_fetch)
@@ -83,7 +84,9 @@ typedef struct HammingJoinState
 	JoinInput	inner;
 	MemoryContext context;		/* of all rows */
 	Size		memory;			/* what rows may take, in bytes */
+	Size		filter_memory;	/* what the filter takes while rows are read */
 
+	Bitmapset  *parameters;		/* that keys and radius depend on */
 	bool		is_read;		/* have rows been read? */
 	bool		is_empty;		/* and did they tell that no row will come? */
 	int			known_radius;	/* since then; -1 if no pair matches */
@@ -128,6 +131,7 @@ hamming_input_load(HammingJoinState *state, JoinInput *input,
 
 /* input.c */
 extern bool hamming_inputs_read(HammingJoinState *state);
+extern Size hamming_join_memory(const HammingJoinState *state);
 extern void hamming_input_end(JoinInput *input);
 extern uint64 hamming_input_disk(const JoinInput *input);
 extern void hamming_input_fetch(JoinInput *input, uint64 position);

@@ -23,7 +23,7 @@
 #define FIRST_CAPACITY (8 * 1024)
 
 /* What is written to the file at once, and read of it in order. */
-#define FILE_PIECE (64 * 1024)
+#define FILE_PIECE (16 * 1024)
 
 /* What EXPLAIN counts for that many bytes of the file. */
 #define BLOCKS(size) (((size) + BLCKSZ - 1) / BLCKSZ)
@@ -110,8 +110,14 @@ read_file(TupleStore *store, uint64 offset, Size size)
 {
 	Size		done = 0;
 
-	if (store->in_file < store->size)
+	if (store->memory != NULL)
+	{
+		/* no tuple comes any more */
 		flush(store);
+		pfree(store->memory);
+		store->memory = NULL;
+		store->capacity = 0;
+	}
 	size = Min(size, store->size - offset);
 	store->read = enlarge(store, store->read, &store->read_capacity, size);
 	while (done < size)

@@ -34,6 +34,14 @@
  */
 #define PARTITION_ROWS 200000
 
+/*
+ * Partitions of each side: each has a buffer of 8 kB.  All buffers take at most
+ * 1 / FILE_SHARE of the memory, or those of MIN_PARTITIONS where that is more.
+ */
+#define MIN_PARTITIONS 32
+#define MAX_PARTITIONS 1024
+#define FILE_SHARE 4
+
 /* Rows of each side that choose the cut. */
 #define SAMPLE_ROWS 4096
 
@@ -63,8 +71,7 @@ is_of_one_side(const NearPairs *pairs)
 static uint64
 rows_at_once(const NearPairs *pairs)
 {
-	uint64		rows = pairs->options.memory /
-	side_row_bytes(pairs->x);
+	uint64		rows = pairs->options.memory / side_row_bytes(pairs->x);
 
 	return Max(rows, 2);
 }
@@ -135,8 +142,12 @@ number_of_partitions(const NearPairs *pairs)
 {
 	uint64		at_once = Min(rows_at_once(pairs), PARTITION_ROWS);
 	uint64		partitions = all_rows(pairs) * 3 / 2 / at_once + 1;
+	uint64		most = pairs->options.memory / FILE_SHARE / BLCKSZ;
 
-	return (int) Min(partitions, MAX_PARTITIONS);
+	if (!is_of_one_side(pairs))
+		most /= 2;
+	most = Max(MIN_PARTITIONS, Min(most, MAX_PARTITIONS));
+	return (int) Min(partitions, most);
 }
 
 /* Return how many of count rows are paired at once with rows of other_count. */
@@ -432,6 +443,9 @@ begin_pass(NearPairs *pairs, NearSide *y_side)
 											 pairs->options.radius);
 	pairs->comparison->groups->settled = pairs->settled;
 	pairs->passes++;
+	pairs->most_memory = Max(pairs->most_memory,
+							 side_memory(&pairs->loaded[0]) +
+							 side_memory(&pairs->loaded[1]));
 }
 
 /* Return the key of the group of a side with that number; 0 if it has none. */

@@ -18,9 +18,6 @@
 #define hamming_pairs_settle WIDE(hamming_pairs_settle)
 #define hamming_pairs_end WIDE(hamming_pairs_end)
 
-/* Most partitions that the rows are divided into: a file each, of 8 kB. */
-#define MAX_PARTITIONS 1024
-
 typedef struct NearOptions
 {
 	int			radius;			/* 0 .. HAMMING_BITS */
@@ -60,6 +57,7 @@ typedef struct NearPairs
 	uint64		passes;			/* so far */
 	uint64		compared;		/* pairs that ended passes compared */
 	uint64		written;		/* bytes of partitions, so far */
+	Size		most_memory;	/* bytes of rows from files, in any pass */
 
 	/* Rows are paired that agree in one segment of a cut after the other. */
 	bool		is_cut;			/* else they need agree in no segment */
