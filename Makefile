@@ -172,6 +172,7 @@ REGRESS = \
 	parts \
 	join \
 	join_plans \
+	join_keys \
 	join_memory \
 	join_changes \
 	components \
