@@ -33,8 +33,9 @@
 
 /*
  * A set has most of a group if the group has more than MAJORITY_RATIO members
- * of the set for each other fingerprint.  connect_others() compares each of
- * these others with all of the group, but connect_group() with the rest only.
+ * of the set for each other fingerprint.  connect_to_majority() compares each
+ * of these others with all of the group, but connect_stretch() with the rest
+ * only.
  */
 #define MAJORITY_RATIO 4
 
@@ -114,14 +115,16 @@ reach_from(Components *c, uint32 i, uint32 reached, uint32 end)
 static bool
 find_majority(const Components *c, const Candidates *group, uint32 *majority)
 {
-	uint32		stride = (group->x_end - group->x) / MAJORITY_SAMPLE;
+	uint64		x_size = group->x_end - group->x;
+	uint64		y_size = group->y_end - group->y;
 	uint32		votes = 0;
 	int			i;
 
 	for (i = 0; i < MAJORITY_SAMPLE; i++)
 	{
-		uint32		number = c->list->numbers[group->x + i * stride];
-		uint32		set = find_set(c->parents, number);
+		uint32		place = i % 2 == 0 ? group->x + x_size * i / MAJORITY_SAMPLE
+		: group->y + y_size * i / MAJORITY_SAMPLE;
+		uint32		set = find_set(c->parents, c->list->numbers[place]);
 
 		if (votes == 0)
 			*majority = set;
@@ -133,14 +136,17 @@ find_majority(const Components *c, const Candidates *group, uint32 *majority)
 	return votes >= MAJORITY_SAMPLE / 2;
 }
 
-/* Move the members of set to the front; return where the others begin. */
+/*
+ * Move the members of set among from .. end - 1 to the front; return where the
+ * others begin.
+ */
 static uint32
-gather_set(Components *c, const Candidates *group, uint32 set)
+gather_set(Components *c, uint32 from, uint32 end, uint32 set)
 {
-	uint32		others = group->x;
+	uint32		others = from;
 	uint32		i;
 
-	for (i = group->x; i < group->x_end; i++)
+	for (i = from; i < end; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (find_set(c->parents, c->list->numbers[i]) == set)
@@ -149,44 +155,55 @@ gather_set(Components *c, const Candidates *group, uint32 set)
 	return others;
 }
 
-/* Unite what stands from others on with its matches in all of the group. */
+/* Unite what stands at a .. a_end - 1 with its matches at b .. b_end - 1. */
 static void
-connect_others(Components *c, const Candidates *group, uint32 others)
+connect_stretches(Components *c, uint32 a, uint32 a_end, uint32 b,
+				  uint32 b_end)
 {
 	FingerprintList *list = c->list;
-	uint32		i;
 
-	for (i = others; i < group->x_end; i++)
+	for (; a < a_end; a++)
 	{
 		Matches		matches;
 		uint32		place;
 
-		matches_begin(&matches, list, group->x, group->x_end, list->fps[i],
-					  c->radius);
+		matches_begin(&matches, list, b, b_end, list->fps[a], c->radius);
 		while (matches_next(&matches, &place))
-			unite_sets(c->parents, list->numbers[i], list->numbers[place]);
+			unite_sets(c->parents, list->numbers[a], list->numbers[place]);
 	}
 }
 
-/* If one set has most of the group, compare only the others; return true. */
+/*
+ * If one set has most of the group, compare only the others, each with all of
+ * the group that may be its partner.  Return true then.
+ */
 static bool
 connect_to_majority(Components *c, const Candidates *group)
 {
+	bool		is_one = group->x == group->y;
+	uint32		size = group->x_end - group->x;
 	uint32		majority;
+	uint32		x_others;
+	uint32		y_others;
 	uint32		others;
 
-	if (group->x_end - group->x < WORTH_SAMPLING ||
-		!find_majority(c, group, &majority))
+	if (!is_one)
+		size += group->y_end - group->y;
+	if (size < WORTH_SAMPLING || !find_majority(c, group, &majority))
 		return false;
-	others = gather_set(c, group, majority);
-	if (group->x_end - others >= (others - group->x) / MAJORITY_RATIO)
+	x_others = gather_set(c, group->x, group->x_end, majority);
+	y_others = is_one ? group->y_end
+		: gather_set(c, group->y, group->y_end, majority);
+	others = group->x_end - x_others + group->y_end - y_others;
+	if (others >= (size - others) / MAJORITY_RATIO)
 		return false;
-	connect_others(c, group, others);
+	connect_stretches(c, x_others, group->x_end, group->y, group->y_end);
+	connect_stretches(c, y_others, group->y_end, group->x, x_others);
 	return true;
 }
 
 /*
- * Unite all of the group that are within the radius of each other.
+ * Unite all at from .. end - 1 that are within the radius of each other.
  *
  * What is done stands before i, what is reached and not done from i on, and
  * the rest from reached on.  What was reached last is compared first, as it
@@ -198,30 +215,44 @@ connect_to_majority(Components *c, const Candidates *group)
  * would be compared with each other.
  */
 static void
-connect_group(Components *c, const Candidates *group)
+connect_stretch(Components *c, uint32 from, uint32 end)
 {
 	FingerprintList *list = c->list;
 	Rest		rest = {.radius = HAMMING_BITS};
-	uint32		reached = group->x;
+	uint32		reached = from;
 	uint32		i;
 
-	for (i = group->x; reached < group->x_end; i++)
+	for (i = from; reached < end; i++)
 	{
-		uint32		left = group->x_end - reached;
+		uint32		left = end - reached;
 
 		CHECK_FOR_INTERRUPTS();
 		if (i == reached)
-			reached++;			/* begins a component of the group */
+			reached++;			/* begins a component of the stretch */
 		fplist_swap(list, i, reached - 1);
 		if (left >= WORTH_MEASURING &&
 			rest.compared > (double) REMEASURE_AFTER * left)
-			measure_rest(&rest, list->fps + reached, group->x_end - reached);
+			measure_rest(&rest, list->fps + reached, end - reached);
 		if (hamming_distance(list->fps[i], rest.centre) >
 			rest.radius + c->radius)
 			continue;
 		rest.compared += left;
-		reached = reach_from(c, i, reached, group->x_end);
+		reached = reach_from(c, i, reached, end);
 	}
+}
+
+/* Unite all pairs of the group that are within the radius of each other. */
+static void
+connect_group(Components *c, const Candidates *group)
+{
+	if (connect_to_majority(c, group))
+		return;
+	if (group->x == group->y)
+		connect_stretch(c, group->x, group->x_end);
+	else if (group->x_end - group->x < group->y_end - group->y)
+		connect_stretches(c, group->x, group->x_end, group->y, group->y_end);
+	else
+		connect_stretches(c, group->y, group->y_end, group->x, group->x_end);
 }
 
 /*
@@ -244,7 +275,6 @@ simhash_connect(FingerprintList *list, int radius, uint32 *parents)
 	groups->sets = parents;
 	hamming_groups_begin(groups, &all, NULL, 0);
 	while (hamming_groups_next(groups, &group))
-		if (!connect_to_majority(&c, &group))
-			connect_group(&c, &group);
+		connect_group(&c, &group);
 	pfree(groups);
 }

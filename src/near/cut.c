@@ -227,18 +227,17 @@ choose_near_segments(int radius, double pairs, double matches, double sort,
  */
 void
 hamming_cut_choose(NearCut *cut, const GroupShape *shape, int radius,
-				   Fingerprint region, bool may_be_near, double *least)
+				   Fingerprint region, double *least)
 {
 	Fingerprint varying = shape->varying & region;
 	double		information = sum_information(shape, region);
 	int			bits = fingerprint_popcount(varying);
 	int			levels = choose_levels(radius, shape->pairs, shape->sort,
 									   information, bits, least);
-	int			segments = 0;
+	int			segments = choose_near_segments(radius, shape->pairs,
+												shape->matches, shape->sort,
+												information, bits, least);
 
-	if (may_be_near)
-		segments = choose_near_segments(radius, shape->pairs, shape->matches,
-										shape->sort, information, bits, least);
 	if (segments > 0)
 	{
 		cut_begin(cut, 1, radius, region, varying);

@@ -84,7 +84,7 @@ typedef struct GroupShape
 
 extern void hamming_cut_choose(NearCut *cut, const GroupShape *shape,
 							   int radius, Fingerprint region,
-							   bool may_be_near, double *least);
+							   double *least);
 extern void hamming_cut_bits(NearCut *cut, const GroupShape *shape);
 extern double hamming_near_comparisons(double x, double y, int radius);
 

@@ -255,7 +255,6 @@ static bool
 make_cut(NearGroups *groups, const Candidates *group, const GroupNode *above,
 		 NearCut *cut)
 {
-	bool		may_be_near = groups->sets == NULL;
 	Fingerprint flipped;
 	int			radius;
 	GroupShape	shape;
@@ -270,10 +269,10 @@ make_cut(NearGroups *groups, const Candidates *group, const GroupNode *above,
 	measure_group(groups, group, flipped, &shape);
 	least = shape.pairs;
 	cut->levels = 0;
-	hamming_cut_choose(cut, &shape, radius, ~flipped, may_be_near, &least);
+	hamming_cut_choose(cut, &shape, radius, ~flipped, &least);
 	if (above != NULL)
 		hamming_cut_choose(cut, &shape, radius_later(above), later_bits(above),
-						   may_be_near, &least);
+						   &least);
 	if (cut->levels == 0)
 		return false;
 	hamming_cut_bits(cut, &shape);
@@ -463,24 +462,25 @@ next_group(const NearGroups *groups, GroupNode *node, Candidates *group)
 }
 
 /*
- * Does no pair of the group need a comparison?  All are in one set if each y is
- * in that of the first x.
+ * Does no pair of the group need a comparison?  All are in one set if each x is
+ * in the set of the first y, and each y in the set of the first x.
  */
 static bool
 is_done(const NearGroups *groups, const Candidates *group)
 {
+	bool		has_y = groups->sets != NULL && !is_one_stretch(groups, group);
 	uint32		x;
 	uint32		y;
 
 	if (!leaves_out_pairs(groups))
 		return false;
-	for (x = group->x; groups->settled != NULL && x < group->x_end; x++)
+	for (x = group->x; x < group->x_end; x++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!is_left_out(groups, x, group->y))
 			return false;
 	}
-	for (y = group->y; groups->sets != NULL && y < group->y_end; y++)
+	for (y = group->y; has_y && y < group->y_end; y++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!is_left_out(groups, group->x, y))
