@@ -71,6 +71,7 @@ OBJS = $(WIDE:=.o) $(WIDE:=_128.o) \
 	src/join/clause.o \
 	src/join/path.o \
 	src/join/plan.o \
+	src/join/self.o \
 	src/join/tuples.o \
 	src/text/aggregate.o \
 	src/text/arguments.o \
@@ -173,6 +174,7 @@ REGRESS = \
 	join \
 	join_plans \
 	join_keys \
+	join_self \
 	join_memory \
 	join_changes \
 	components \

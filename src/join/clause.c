@@ -24,6 +24,7 @@
 #include "commands/extension.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
 #include "utils/builtins.h"
@@ -259,9 +260,9 @@ hamming_find_clause(PlannerInfo *root, RelOptInfo *joinrel,
 }
 
 /* Is the left operand of the clause of the outer side, and the right one not? */
-bool
-hamming_is_outer_left(const RestrictInfo *rinfo, const RelOptInfo *outerrel,
-					  const RelOptInfo *innerrel)
+static bool
+is_outer_left(const RestrictInfo *rinfo, const RelOptInfo *outerrel,
+			  const RelOptInfo *innerrel)
 {
 	return bms_is_subset(rinfo->left_relids, outerrel->relids) &&
 		bms_is_subset(rinfo->right_relids, innerrel->relids);
@@ -278,8 +279,8 @@ is_key(const RestrictInfo *rinfo, const RelOptInfo *outerrel,
 
 	return OidIsValid(operator) && rinfo->can_join && op_strict(operator) &&
 		get_op_hash_functions(operator, &left_hash, &right_hash) &&
-		(hamming_is_outer_left(rinfo, outerrel, innerrel) ||
-		 (hamming_is_outer_left(rinfo, innerrel, outerrel) &&
+		(is_outer_left(rinfo, outerrel, innerrel) ||
+		 (is_outer_left(rinfo, innerrel, outerrel) &&
 		  OidIsValid(get_commutator(operator))));
 }
 
@@ -304,4 +305,24 @@ hamming_find_keys(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 			keys = lappend(keys, rinfo);
 	}
 	return keys;
+}
+
+/* Return the equalities of hamming_find_keys(), as outer = inner. */
+List *
+hamming_orient_keys(List *keys, const RelOptInfo *outerrel,
+					const RelOptInfo *innerrel)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, keys)
+	{
+		const RestrictInfo *rinfo = lfirst(lc);
+		OpExpr	   *key = copyObject((OpExpr *) rinfo->clause);
+
+		if (!is_outer_left(rinfo, outerrel, innerrel))
+			CommuteOpExpr(key);
+		result = lappend(result, key);
+	}
+	return result;
 }

@@ -26,8 +26,7 @@ extern bool hamming_find_clause(PlannerInfo *root, RelOptInfo *joinrel,
 extern List *hamming_find_keys(PlannerInfo *root, RelOptInfo *joinrel,
 							   RelOptInfo *outerrel, RelOptInfo *innerrel,
 							   JoinType jointype, List *restrictlist);
-extern bool hamming_is_outer_left(const RestrictInfo *rinfo,
-								  const RelOptInfo *outerrel,
-								  const RelOptInfo *innerrel);
+extern List *hamming_orient_keys(List *keys, const RelOptInfo *outerrel,
+								 const RelOptInfo *innerrel);
 
 #endif							/* SIMHASH_CLAUSE_H */

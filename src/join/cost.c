@@ -47,38 +47,45 @@ filter_plan(double less, double more, int radius, double memory)
 	return hamming_filter_plan(less, radius, memory / JOIN_FILTER_SHARE);
 }
 
-/* Set the costs of a path for the join. */
+/*
+ * Set the costs of a path for the join.  A self-join reads its rows once, and
+ * compares each two of them once.
+ */
 void
 hamming_cost_join(PlannerInfo *root, CustomPath *path,
 				  const JoinEstimate * join)
 {
 	const Path *outer = linitial(path->custom_paths);
-	const Path *inner = lsecond(path->custom_paths);
+	bool		is_self = list_length(path->custom_paths) == 1;
+	const Path *inner = is_self ? outer : lsecond(path->custom_paths);
+	double		sides = is_self ? 0.5 : 1;
 	double		less = Min(outer->rows, inner->rows);
 	double		more = Max(outer->rows, inner->rows);
 	double		memory = get_hash_memory_limit();
 	FilterPlan	plan = filter_plan(less, more, join->radius, memory);
 	double		joined = more * plan.passes;
-	double		rows = (less + joined) * SIDE_ROW_BYTES;
-	double		tuples = tuple_bytes(outer) + tuple_bytes(inner);
-	Cost		startup = outer->total_cost + inner->total_cost;
+	double		kept = (less + joined) * sides;
+	double		rows = kept * SIDE_ROW_BYTES;
+	double		tuples = (tuple_bytes(outer) + tuple_bytes(inner)) * sides;
+	Cost		startup = (outer->total_cost + inner->total_cost) * sides;
 	Cost		read_pair = READ_PAIR * cpu_operator_cost;
 	Cost		run;
 	QualCost	quals;
 
 	startup += cpu_operator_cost *
-		((less + joined) * KEEP_ROW +
+		(kept * KEEP_ROW +
 		 (less + more) * plan.masks * LOOK_AT_FILTER +
 		 hamming_near_comparisons(less / join->groups, joined / join->groups,
-								  join->radius) * join->groups * COMPARISON);
+								  join->radius) * join->groups * COMPARISON *
+		 sides);
 	if (rows + tuples > memory)
 	{
 		startup += tuples / BLCKSZ * seq_page_cost;
 		read_pair = READ_PAIR_IN_FILE * cpu_operator_cost;
 	}
 	if (rows > memory)
-		startup += 2 * (join->radius + 1) * (less + joined) * sizeof(NearRow) /
-			BLCKSZ * seq_page_cost;
+		startup += 2 * (join->radius + 1) * kept * sizeof(NearRow) / BLCKSZ *
+			seq_page_cost;
 	cost_qual_eval(&quals, join->filter, root);
 	run = quals.startup + (read_pair + quals.per_tuple) * join->pairs;
 	path->path.startup_cost = startup;

@@ -246,6 +246,14 @@ hamming_inputs_read(HammingJoinState *state)
 	JoinInput  *second = outer_first ? inner : outer;
 
 	state->known_radius = -1;
+	if (state->is_self)
+	{
+		if (read_input(state, outer, NULL, true))
+			state->known_radius = evaluate_radius(state);
+		if (state->known_radius >= 0)
+			read_input(state, outer, NULL, false);
+		return state->known_radius >= 0;
+	}
 	read_input(state, first, NULL, false);
 	if (first->side.count == 0 && !second->keeps_all)
 		return first->rows > 0;
@@ -290,14 +298,17 @@ hamming_input_end(JoinInput *input)
 	input->rows = 0;
 }
 
-/* Bring the tuple at position into the slot of the input. */
+/*
+ * Bring the tuple at position into the slot of the input.  It holds until the
+ * next one is read.
+ */
 void
-hamming_input_fetch(JoinInput *input, uint64 position)
+hamming_input_fetch(JoinInput *input, TupleStore *tuples, uint64 position)
 {
 	if (input->columns == 0)
 		return;
-	ExecStoreMinimalTuple(simhash_tuples_read(&input->tuples, position),
-						  input->slot, false);
+	ExecStoreMinimalTuple(simhash_tuples_read(tuples, position), input->slot,
+						  false);
 	input->loaded = 0;
 }
 
@@ -309,12 +320,11 @@ hamming_input_fetch_nulls(JoinInput *input)
 	input->loaded = 0;
 }
 
-/* Note that the row has a partner. */
+/* Note that the row has a partner.  input->matched must not be NULL. */
 void
 hamming_input_match(JoinInput *input, uint64 number)
 {
-	if (input->matched != NULL)
-		input->matched[number / 8] |= 1 << number % 8;
+	input->matched[number / 8] |= 1 << number % 8;
 }
 
 /* input->matched must not be NULL. */

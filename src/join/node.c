@@ -84,19 +84,14 @@ begin_keys(HammingJoinState *state, JoinInput *input, List *equalities,
 }
 
 static void
-begin_input(HammingJoinState *state, JoinInput *input, Plan *plan,
-			JoinExpression fingerprint, EState *estate, int eflags)
+begin_input(HammingJoinState *state, JoinInput *input, PlanState *child,
+			JoinExpression fingerprint, EState *estate)
 {
 	CustomScan *scan = (CustomScan *) state->custom.ss.ps.plan;
 	Expr	   *key = list_nth(scan->custom_exprs, fingerprint);
-	TupleDesc	description;
 
-	/* rows are kept, so that a rescan need not read a child again */
-	eflags &= ~(EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK);
-	input->child = ExecInitNode(plan, estate, eflags);
-	state->custom.custom_ps = lappend(state->custom.custom_ps, input->child);
-	description = ExecGetResultType(input->child);
-	input->slot = ExecInitExtraTupleSlot(estate, description,
+	input->child = child;
+	input->slot = ExecInitExtraTupleSlot(estate, ExecGetResultType(child),
 										 &TTSOpsMinimalTuple);
 	input->fingerprint = ExecInitExpr(key, &state->custom.ss.ps);
 	input->key_columns = last_column(input, key);
@@ -143,7 +138,9 @@ begin_hamming_join(CustomScanState *node, EState *estate, int eflags)
 	HammingJoinState *state = (HammingJoinState *) node;
 	PlanState  *ps = &node->ss.ps;
 	CustomScan *scan = (CustomScan *) ps->plan;
+	bool		has_numbers;
 	MemoryContext old;
+	ListCell   *lc;
 
 	state->type = list_nth_int(scan->custom_private, JOIN_TYPE);
 	state->key_count = list_length(list_nth(scan->custom_exprs, JOIN_KEYS));
@@ -151,11 +148,17 @@ begin_hamming_join(CustomScanState *node, EState *estate, int eflags)
 	state->outer.keeps_all = state->type == JOIN_LEFT ||
 		state->type == JOIN_ANTI || state->type == JOIN_FULL;
 	state->inner.keeps_all = state->type == JOIN_FULL;
-	begin_input(state, &state->outer, linitial(scan->custom_plans),
-				JOIN_OUTER_FINGERPRINT, estate, eflags);
+	state->is_self = list_length(scan->custom_plans) == 1;
+	/* rows are kept, so that a rescan need not read a child again */
+	eflags &= ~(EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK);
+	foreach(lc, scan->custom_plans)
+		node->custom_ps = lappend(node->custom_ps,
+								  ExecInitNode(lfirst(lc), estate, eflags));
+	begin_input(state, &state->outer, linitial(node->custom_ps),
+				JOIN_OUTER_FINGERPRINT, estate);
 	state->inner.first_column = state->outer.slot->tts_tupleDescriptor->natts;
-	begin_input(state, &state->inner, lsecond(scan->custom_plans),
-				JOIN_INNER_FINGERPRINT, estate, eflags);
+	begin_input(state, &state->inner, llast(node->custom_ps),
+				JOIN_INNER_FINGERPRINT, estate);
 	state->shows_partners = state->type == JOIN_SEMI &&
 		last_column(&state->inner, scan->scan.plan.targetlist) > 0;
 	state->radius = ExecInitExpr(list_nth(scan->custom_exprs, JOIN_RADIUS), ps);
@@ -170,9 +173,11 @@ begin_hamming_join(CustomScanState *node, EState *estate, int eflags)
 	state->context = AllocSetContextCreate(estate->es_query_cxt, "HammingJoin",
 										   ALLOCSET_DEFAULT_SIZES);
 	state->outer.tuples.context = state->inner.tuples.context = state->context;
+	/* of an inner join nobody asks which rows have a partner */
+	has_numbers = state->type != JOIN_INNER;
 	old = MemoryContextSwitchTo(state->context);
-	hamming_side_begin(&state->outer.side, true, state->key_count > 0);
-	hamming_side_begin(&state->inner.side, true, state->key_count > 0);
+	hamming_side_begin(&state->outer.side, has_numbers, state->key_count > 0);
+	hamming_side_begin(&state->inner.side, has_numbers, state->key_count > 0);
 	MemoryContextSwitchTo(old);
 	state->memory = get_hash_memory_limit();
 }
@@ -224,10 +229,12 @@ begin_pairs(HammingJoinState *state)
 	old = MemoryContextSwitchTo(state->context);
 	if (state->known_radius >= 0)
 		state->pairs = hamming_pairs_begin(&state->outer.side,
-										   &state->inner.side, &options);
+										   state->is_self ? &state->outer.side
+										   : &state->inner.side, &options);
 	MemoryContextSwitchTo(old);
 	memset(&state->pair, 0, sizeof(state->pair));
 	state->a = state->b = 0;
+	state->has_outer = false;
 	state->phase = JOIN_PAIRING;
 }
 

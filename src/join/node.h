@@ -75,6 +75,8 @@ typedef struct HammingJoinState
 	JoinType	type;
 	bool		shows_partners; /* is it a semi join whose result has columns
 								 * of the inner side? */
+	bool		is_self;		/* are the rows of the outer side those of the
+								 * inner one, too?  Then the latter has none */
 	ExprState  *radius;
 	int			key_count;		/* of a side */
 	ExprState  *filter;			/* that the keys are equal, too; NULL if
@@ -97,6 +99,8 @@ typedef struct HammingJoinState
 	uint32		a;				/* the current row of x */
 	uint32		b;				/* the next one of y */
 	bool		has_outer;		/* is row a in the outer slot? */
+	bool		is_swapped;		/* of a self-join: are rows a and b in each
+								 * other's slots? */
 	bool		is_settled;		/* has each row of x before a a partner? */
 
 	/* for EXPLAIN ANALYZE: of all scans together, or the most of any */
@@ -134,7 +138,8 @@ extern bool hamming_inputs_read(HammingJoinState *state);
 extern Size hamming_join_memory(const HammingJoinState *state);
 extern void hamming_input_end(JoinInput *input);
 extern uint64 hamming_input_disk(const JoinInput *input);
-extern void hamming_input_fetch(JoinInput *input, uint64 position);
+extern void hamming_input_fetch(JoinInput *input, TupleStore *tuples,
+								uint64 position);
 extern void hamming_input_fetch_nulls(JoinInput *input);
 extern void hamming_input_match(JoinInput *input, uint64 number);
 extern bool hamming_input_is_matched(const JoinInput *input, uint64 number);

@@ -17,7 +17,6 @@ next_fingerprints(HammingJoinState *state)
 		!hamming_pairs_next(state->pairs, &state->pair))
 		return false;
 	state->a = state->pair.x;
-	state->b = state->pair.y;
 	state->has_outer = false;
 	state->is_settled = true;
 	return true;
@@ -27,18 +26,37 @@ next_fingerprints(HammingJoinState *state)
 static void
 fetch_rows(HammingJoinState *state, uint32 a, uint32 b)
 {
+	JoinInput  *outer = &state->outer;
+	JoinInput  *inner = &state->inner;
+
 	if (!state->has_outer)
-		hamming_input_fetch(&state->outer, state->pair.x_side->payloads[a]);
+		hamming_input_fetch(outer, &outer->tuples,
+							state->pair.x_side->payloads[a]);
+	if (!state->has_outer && state->is_self && outer->tuples.has_file)
+		ExecMaterializeSlot(outer->slot);
 	state->has_outer = true;
-	hamming_input_fetch(&state->inner, state->pair.y_side->payloads[b]);
+	hamming_input_fetch(inner, state->is_self ? &outer->tuples : &inner->tuples,
+						state->pair.y_side->payloads[b]);
 }
 
 /*
- * Do rows a and b pass the other clauses of the join?  On return both rows are
- * in the slots.
+ * Exchange the rows in the slots, which the children of a self-join share, and
+ * back.
  */
+static void
+swap_rows(HammingJoinState *state)
+{
+	TupleTableSlot *slot = state->outer.slot;
+
+	state->outer.slot = state->inner.slot;
+	state->inner.slot = slot;
+	state->outer.loaded = state->inner.loaded = 0;
+	state->is_swapped = !state->is_swapped;
+}
+
+/* Do the rows in the slots pass the other clauses of the join? */
 static bool
-passes_filter(HammingJoinState *state, uint32 a, uint32 b)
+passes_filter(HammingJoinState *state)
 {
 	JoinInput  *outer = &state->outer;
 	JoinInput  *inner = &state->inner;
@@ -46,7 +64,6 @@ passes_filter(HammingJoinState *state, uint32 a, uint32 b)
 
 	CHECK_FOR_INTERRUPTS();
 	ResetExprContext(context);
-	fetch_rows(state, a, b);
 	hamming_input_load(state, outer, outer->slot, outer->filter_columns);
 	hamming_input_load(state, inner, inner->slot, inner->filter_columns);
 	if (ExecQual(state->filter, context))
@@ -67,8 +84,12 @@ find_partner(HammingJoinState *state, uint32 a)
 	state->has_outer = false;
 	if (state->filter == NULL)
 		return b;
-	while (b < state->pair.y_end && !passes_filter(state, a, b))
-		b++;
+	for (; b < state->pair.y_end; b++)
+	{
+		fetch_rows(state, a, b);
+		if (passes_filter(state))
+			break;
+	}
 	return b;
 }
 
@@ -113,34 +134,54 @@ hamming_next_partner(HammingJoinState *state)
 }
 
 /*
+ * Bring the next two rows into the slots that are within the radius; return
+ * false if there are none left.  Of a self-join two rows come twice, the second
+ * time in each other's slots.
+ */
+static bool
+next_two(HammingJoinState *state)
+{
+	const NearPair *pair = &state->pair;
+
+	if (state->is_self && state->b > 0 && !state->is_swapped)
+	{
+		swap_rows(state);
+		return true;
+	}
+	if (state->is_swapped)
+		swap_rows(state);
+	while (state->b == pair->y_end)
+	{
+		if (state->a + 1 < pair->x_end)
+			state->a++;
+		else if (!next_fingerprints(state))
+			return false;
+		/* rows that share a fingerprint are paired with later ones */
+		state->b = pair->is_same ? state->a + 1 : pair->y;
+		state->has_outer = false;
+	}
+	fetch_rows(state, state->a, state->b++);
+	return true;
+}
+
+/*
  * Bring the next two rows into the slots that pass all clauses of the join.
  * Return false if there are none left.
  */
 bool
 hamming_next_rows(HammingJoinState *state)
 {
-	for (;;)
+	while (next_two(state))
 	{
-		while (state->a < state->pair.x_end && state->b < state->pair.y_end)
-		{
-			uint32		b = state->b++;
-
-			if (passes_filter(state, state->a, b))
-			{
-				hamming_input_match(&state->outer,
-									state->pair.x_side->numbers[state->a]);
-				hamming_input_match(&state->inner,
-									state->pair.y_side->numbers[b]);
-				return true;
-			}
-		}
-		if (state->a + 1 < state->pair.x_end)
-		{
-			state->a++;
-			state->b = state->pair.y;
-			state->has_outer = false;
-		}
-		else if (!next_fingerprints(state))
-			return false;
+		if (!passes_filter(state))
+			continue;
+		if (state->type != JOIN_INNER)
+			hamming_input_match(&state->outer,
+								state->pair.x_side->numbers[state->a]);
+		if (state->type == JOIN_FULL)
+			hamming_input_match(&state->inner,
+								state->pair.y_side->numbers[state->b - 1]);
+		return true;
 	}
+	return false;
 }

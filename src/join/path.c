@@ -19,7 +19,6 @@
 #include "optimizer/restrictinfo.h"
 #include "utils/guc.h"
 
-#include "join/clause.h"
 #include "join/path.h"
 #include "join/plan.h"
 #include "join/widths.h"
@@ -47,6 +46,7 @@ typedef struct JoinPaths
 	JoinPathExtraData *extra;
 	HammingClause clause;
 	List	   *keys;			/* hamming_find_keys() */
+	List	   *oriented_keys;	/* hamming_orient_keys() */
 	List	   *columns;		/* hamming_result_columns() */
 } JoinPaths;
 
@@ -59,6 +59,7 @@ parallel_divisor(int workers)
 	return workers + (parallel_leader_participation ? Max(leader, 0) : 0);
 }
 
+/* Of a self-join outer and inner are one path. */
 static CustomPath *
 make_path(JoinPaths *join, Path *outer, Path *inner)
 {
@@ -81,10 +82,12 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
 	path->path.rows = parameters == NULL ? join->joinrel->rows
 		: parameters->ppi_rows;
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
-	path->custom_paths = list_make2(outer, inner);
+	path->custom_paths = outer == inner ? list_make1(outer)
+		: list_make2(outer, inner);
 	path->custom_private = list_make5(makeInteger(join->type),
 									  join->clause.outer, join->clause.inner,
-									  join->clause.radius, join->keys);
+									  join->clause.radius,
+									  join->oriented_keys);
 	path->custom_private = lappend(path->custom_private, others);
 	path->custom_private = lappend(path->custom_private, join->columns);
 	path->custom_private = lappend(path->custom_private,
@@ -299,7 +302,17 @@ consider_hamming_join(PlannerInfo *root, RelOptInfo *joinrel,
 	join.columns = hamming_result_columns(joinrel, outerrel, innerrel);
 	if (!hamming_can_plan_join(join.columns))
 		return;
+	join.oriented_keys = hamming_orient_keys(join.keys, outerrel, innerrel);
 	add_whole_path(&join, outer, inner);
+	if (jointype == JOIN_INNER)
+	{
+		Path	   *rows = hamming_self_path(root, outerrel, innerrel,
+											 &join.clause, join.oriented_keys,
+											 extra->restrictlist);
+
+		if (rows != NULL)
+			add_whole_path(&join, rows, rows);
+	}
 	if (!joinrel->consider_parallel || jointype == JOIN_FULL ||
 		!bms_is_empty(joinrel->lateral_relids) ||
 		outerrel->partial_pathlist == NIL)

@@ -21,7 +21,6 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
 
-#include "join/clause.h"
 #include "join/plan.h"
 #include "join/widths.h"
 #include "type/compat.h"
@@ -174,11 +173,13 @@ exchange_columns(Node *node, List *scan_columns)
 /*
  * Return the columns of the children, as the result of the join has them where
  * it has them.  result_columns are of the time when the path was made: the
- * target of its relation may have been replaced by expressions since.
+ * target of its relation may have been replaced by expressions since.  A
+ * self-join has one child, whose columns stand for those of both sides.
  */
 static List *
-make_columns(List *result_columns, List *children)
+make_columns(List *result_columns, const CustomPath *path, List *children)
 {
+	List	   *columns = NIL;
 	List	   *result = NIL;
 	ListCell   *child;
 	ListCell   *lc;
@@ -186,12 +187,23 @@ make_columns(List *result_columns, List *children)
 	foreach(child, children)
 	{
 		foreach(lc, ((Plan *) lfirst(child))->targetlist)
-		{
-			Node	   *column = (Node *) lfirst_node(TargetEntry, lc)->expr;
-			Node	   *above = find_column(result_columns, column);
+			columns = lappend(columns, lfirst_node(TargetEntry, lc)->expr);
+	}
+	if (list_length(children) == 1)
+	{
+		const Path *rows = linitial(path->custom_paths);
+		Relids		outer = rows->parent->relids;
+		Relids		inner = bms_difference(path->path.parent->relids, outer);
 
-			result = lappend(result, above == NULL ? column : above);
-		}
+		columns = list_concat_copy(columns, (List *)
+								   hamming_exchange_table((Node *) columns,
+														  outer, inner));
+	}
+	foreach(lc, columns)
+	{
+		Node	   *above = find_column(result_columns, lfirst(lc));
+
+		result = lappend(result, above == NULL ? lfirst(lc) : above);
 	}
 	return result;
 }
@@ -277,27 +289,6 @@ make_scan_tuple(List *columns)
 	return result;
 }
 
-/* Return the equalities of the clauses, as outer = inner. */
-static List *
-make_keys(List *clauses, const CustomPath *path)
-{
-	const Path *outer = linitial(path->custom_paths);
-	const Path *inner = lsecond(path->custom_paths);
-	List	   *result = NIL;
-	ListCell   *lc;
-
-	foreach(lc, clauses)
-	{
-		const RestrictInfo *rinfo = lfirst(lc);
-		OpExpr	   *key = copyObject((OpExpr *) rinfo->clause);
-
-		if (!hamming_is_outer_left(rinfo, outer->parent, inner->parent))
-			CommuteOpExpr(key);
-		result = lappend(result, key);
-	}
-	return result;
-}
-
 /* PlanCustomPath.  The clauses are those of the path, and clauses is empty. */
 Plan *
 hamming_plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
@@ -307,21 +298,21 @@ hamming_plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	JoinType	type = intVal(list_nth(path->custom_private, PATH_TYPE));
 	List	   *others = list_nth(path->custom_private, PATH_CLAUSES);
 	List	   *columns = make_columns(list_nth(path->custom_private,
-												PATH_COLUMNS), children);
-	List	   *keys;
+												PATH_COLUMNS),
+									   path, children);
 	List	   *filter = NIL;
 	List	   *result_filter = NIL;
 	List	   *expressions;
 
 	split_clauses(order_clauses(root, others), type, rel->relids, &filter,
 				  &result_filter);
-	keys = make_keys(list_nth(path->custom_private, PATH_KEYS), path);
 	expressions = list_make5(list_nth(path->custom_private,
 									  PATH_OUTER_FINGERPRINT),
 							 list_nth(path->custom_private,
 									  PATH_INNER_FINGERPRINT),
 							 list_nth(path->custom_private, PATH_RADIUS),
-							 keys, filter);
+							 list_nth(path->custom_private, PATH_KEYS),
+							 filter);
 	expressions = lappend(expressions, result_filter);
 	scan->scan.plan.targetlist = target;
 	scan->flags = path->flags;

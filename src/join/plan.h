@@ -8,6 +8,8 @@
 #include "nodes/extensible.h"
 #include "nodes/pathnodes.h"
 
+#include "join/clause.h"
+
 /* Places in the list that the path of a HammingJoin carries. */
 typedef enum JoinPathItem
 {
@@ -15,7 +17,7 @@ typedef enum JoinPathItem
 	PATH_OUTER_FINGERPRINT,
 	PATH_INNER_FINGERPRINT,
 	PATH_RADIUS,
-	PATH_KEYS,					/* hamming_find_keys() */
+	PATH_KEYS,					/* hamming_orient_keys() */
 	PATH_CLAUSES,				/* all other clauses, RestrictInfos */
 	PATH_COLUMNS,				/* hamming_result_columns() */
 	PATH_BITS					/* an Integer, of a fingerprint */
@@ -48,5 +50,11 @@ extern List *hamming_join_for_partition(PlannerInfo *root, List *path_private,
 extern Plan *hamming_plan_join(PlannerInfo *root, RelOptInfo *rel,
 							   struct CustomPath *path, List *target,
 							   List *clauses, List *children);
+
+/* self.c */
+extern Path *hamming_self_path(PlannerInfo *root, RelOptInfo *outer,
+							   RelOptInfo *inner, const HammingClause *clause,
+							   List *keys, List *restrictlist);
+extern Node *hamming_exchange_table(Node *node, Relids from, Relids to);
 
 #endif							/* SIMHASH_PLAN_H */

@@ -1,0 +1,82 @@
+-- HammingJoin of a table with itself: where both sides have the same rows, these
+-- are read once, and two rows are paired once.
+\getenv directory PG_ABS_SRCDIR
+\set setup :directory '/sql/join_setup.sql'
+\set ECHO none
+\i :setup
+\set ECHO queries
+
+-- How often a join reads the table, and whether its rows are right.
+CREATE FUNCTION self_join(query text) RETURNS text LANGUAGE sql AS $$
+	SELECT joins(query) || ', read ' || (SELECT count(*) FROM join_plan(query) line WHERE line ~ 'Scan on')
+$$;
+
+-- Clauses that are false for a row and itself; of the last five none is, or they
+-- look at another row than the distance, or change from call to call.
+SELECT condition, self_join('SELECT x.id, y.id AS other, x.body, y.n FROM a x JOIN a y ON x.fp <-> y.fp <= 2 AND '
+	|| condition) FROM unnest(ARRAY[
+	'x.id < y.id', 'x.id > y.id', 'x.id <> y.id', 'y.id <> x.id', 'x.body < y.body', 'x.n <> y.n', 'x.fp <> y.fp',
+	'x.id % 5 <> y.id % 5', 'x.id < y.id AND x.n = y.n', 'x.id < y.id AND x.n > y.n', 'x.ctid < y.ctid',
+	'x.id < y.id AND x.n = 3 AND y.n = x.n', 'x.id < y.id AND x.body <> ''text 7'' AND y.body <> ''text 7''',
+	'x.id <= y.id', 'x.id < y.n', 'x.id < y.id + 1', 'x.id < y.id + volatile_true()::int - 1',
+	'x.id < y.id AND x.body <> ''text 7''']) condition;
+SELECT joins('SELECT * FROM a', 'UPDATE a x SET n = 7 FROM a y WHERE x.fp <-> y.fp <= 1 AND x.id < y.id');
+SELECT joins('SELECT * FROM b',
+	'INSERT INTO b (id, n) SELECT x.id, y.id FROM a x JOIN a y ON x.fp <-> y.fp <= 1 AND x.id < y.id');
+SELECT self_join('SELECT x.id, y FROM b x JOIN b y ON x.fp <-> y.fp <= 2 AND x.id < y.id');
+SELECT join_plan('SELECT x.id, y.body FROM a x JOIN a y ON x.fp <-> y.fp <= 2 AND x.n = y.n AND x.id < y.id');
+-- Both sides need the same rows of one table, of which none is to be locked.
+CREATE TABLE child () INHERITS (a);
+INSERT INTO child SELECT * FROM b;
+ANALYZE child;
+SELECT query, self_join('SELECT x.id, y.id AS other FROM ' || query) FROM unnest(ARRAY[
+	'ONLY a x JOIN ONLY a y ON x.fp <-> y.fp <= 2 AND x.id < y.id',
+	'a x JOIN a y ON x.fp <-> y.fp <= 2 AND x.id < y.id',
+	'ONLY a x JOIN a y ON x.fp <-> y.fp <= 2 AND x.id < y.id',
+	'b x JOIN b y ON (x.fp::bigint # 1)::simhash64 <-> y.fp <= 2 AND x.id < y.id',
+	'b x JOIN b y ON (x.fp::bigint # 1)::simhash64 <-> (y.fp::bigint # 1)::simhash64 <= 2 AND x.id < y.id',
+	'b x JOIN b y ON x.fp <-> y.fp <= 2 AND x.n = y.id AND x.id < y.id',
+	'b x JOIN (SELECT * FROM b WHERE volatile_true()) y ON x.fp <-> y.fp <= 2 AND x.id < y.id',
+	'(SELECT * FROM b WHERE volatile_true()) x JOIN (SELECT * FROM b WHERE volatile_true()) y
+		ON x.fp <-> y.fp <= 2 AND x.id < y.id',
+	'b x JOIN b y TABLESAMPLE system (100) ON x.fp <-> y.fp <= 2 AND x.id < y.id',
+	'b x LEFT JOIN b y ON x.fp <-> y.fp <= 2 AND x.id < y.id',
+	'(SELECT * FROM b FOR SHARE) x JOIN (SELECT * FROM b FOR SHARE) y ON x.fp <-> y.fp <= 2 AND x.id < y.id',
+	'b x JOIN b y ON x.fp <-> y.fp <= 2 AND x.id < y.id JOIN b z ON y.fp <-> z.fp <= 1 AND y.id < z.id',
+	'b x JOIN b y ON x.fp <-> y.fp <= 2 AND x.id < y.id LEFT JOIN b z ON y.id = z.id AND x.n = z.n',
+	'(SELECT *, coalesce(n, 0) AS m FROM b OFFSET 0) x JOIN (SELECT *, coalesce(n, 0) AS m FROM b OFFSET 0) y
+		ON x.fp <-> y.fp <= 2 AND x.id < y.id',
+	'(VALUES (0), (2), (5)) k (k), LATERAL (SELECT x.id FROM b x JOIN b y ON x.fp <-> y.fp <= k AND x.id < y.id
+		OFFSET 0) x, LATERAL (SELECT x.id) y']) query;
+DROP TABLE child;
+
+-- Rows of all shapes, with much memory and with little; within no distance and all.
+CREATE FUNCTION check_self(source text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	results text[];
+BEGIN
+	EXECUTE 'CREATE TEMP TABLE x ON COMMIT DROP AS ' || source;
+	ANALYZE x;
+	results := ARRAY(SELECT self_join(format('SELECT x.id, y.id AS other, x.fp FROM x JOIN x y
+		ON x.fp <-> y.fp <= %s AND x.id %s y.id', k, operator))
+		FROM unnest('{-1,0,3,12,128}'::int[]) k, unnest(ARRAY['<', '<>']) operator);
+	DROP TABLE x;
+	RETURN (SELECT format('%s joins, %s wrong: %s rows', count(*), count(*) FILTER (WHERE r !~ ' rows, read 1$'),
+		sum(substring(r FROM '\d+')::int)) FROM unnest(results) r);
+END $$;
+SELECT shape, check_self(format('SELECT * FROM (%s) s LIMIT 150', source)) FROM shapes ORDER BY shape;
+SELECT check_self(query_128('SELECT id, fp FROM bits_128.a'));
+CREATE TABLE many AS SELECT id, fp, id % 3 AS n, repeat('x', id % 100) AS body FROM many_uniform(2000);
+INSERT INTO many SELECT -id, fp, n, body FROM many WHERE id % 10 = 0;
+ANALYZE many;
+SET work_mem = '64kB';
+SELECT self_join('SELECT x.*, y.id AS other, y.body AS others FROM many x JOIN many y ON x.fp <-> y.fp <= 5 AND x.id <> y.id');
+SELECT self_join('SELECT x.id, y.id AS other FROM many x JOIN many y
+	ON x.fp <-> y.fp <= 5 AND x.id < y.id AND x.n = y.n');
+RESET work_mem;
+
+DROP TABLE many;
+DROP FUNCTION self_join, check_self;
+\set ECHO none
+\set drop :directory '/sql/join_drop.sql'
+\i :drop

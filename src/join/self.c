@@ -1,0 +1,137 @@
+/*
+ * self.c
+ *	  Joins of a table with itself.
+ *
+ * Where both sides are the same rows of one table, a HammingJoin reads them
+ * once, with the columns that either side needs, and pairs them with each
+ * other.  It checks the other clauses for each pair both ways round.  One of
+ * these clauses must be false for a row and itself, such as a.id < b.id: so a
+ * row is no partner of its own.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_class.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/restrictinfo.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "rewrite/rewriteManip.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+#include "join/plan.h"
+
+/* Return a copy of the expression with the columns of to for those of from. */
+Node *
+hamming_exchange_table(Node *node, Relids from, Relids to)
+{
+	node = copyObject(node);
+	ChangeVarNodes(node, bms_singleton_member(from), bms_singleton_member(to),
+				   0);
+	return node;
+}
+
+/* Is b of the rows of inner what a is of those of outer? */
+static bool
+is_same(void *a, void *b, const RelOptInfo *outer, const RelOptInfo *inner)
+{
+	return equal(hamming_exchange_table(a, outer->relids, inner->relids), b);
+}
+
+/* Does rel stand for the rows of a table itself, and only for its columns? */
+static bool
+is_plain_table(PlannerInfo *root, const RelOptInfo *rel)
+{
+	const		RangeTblEntry *rte;
+	ListCell   *lc;
+
+	if (rel->reloptkind != RELOPT_BASEREL || rel->rtekind != RTE_RELATION)
+		return false;
+	foreach(lc, rel->reltarget->exprs)
+	{
+		if (!IsA(lfirst(lc), Var))
+			return false;
+	}
+	rte = planner_rt_fetch(rel->relid, root);
+	return (rte->relkind == RELKIND_RELATION ||
+			rte->relkind == RELKIND_MATVIEW) &&
+		!rte->inh && rte->tablesample == NULL &&
+		!contain_volatile_functions((Node *) rel->baserestrictinfo);
+}
+
+/*
+ * Is any clause false for a row and itself, or NULL?  It compares the same
+ * expression of both sides by < or >, or by what negates an equality.
+ */
+static bool
+excludes_same_row(List *clauses, RelOptInfo *outer, RelOptInfo *inner)
+{
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		OpExpr	   *clause = (OpExpr *) lfirst_node(RestrictInfo, lc)->clause;
+		TypeCacheEntry *type;
+
+		if (!IsA(clause, OpExpr) || list_length(clause->args) != 2 ||
+			contain_volatile_functions((Node *) clause) ||
+			(!is_same(linitial(clause->args), lsecond(clause->args), outer,
+					  inner) &&
+			 !is_same(lsecond(clause->args), linitial(clause->args), outer,
+					  inner)))
+			continue;
+		type = lookup_type_cache(exprType(linitial(clause->args)),
+								 TYPECACHE_LT_OPR | TYPECACHE_GT_OPR |
+								 TYPECACHE_EQ_OPR);
+		if (clause->opno == type->lt_opr || clause->opno == type->gt_opr ||
+			(OidIsValid(type->eq_opr) &&
+			 clause->opno == get_negator(type->eq_opr)))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The sides of the join are outer and inner, its keys those of
+ * hamming_orient_keys(), and restrictlist has all of its clauses.  If both sides
+ * are the same rows, return a path for these, with the columns that either side
+ * needs.  Else return NULL; so for rows to be locked or changed, of which a
+ * recheck brings one to each side.
+ */
+Path *
+hamming_self_path(PlannerInfo *root, RelOptInfo *outer, RelOptInfo *inner,
+				  const HammingClause *clause, List *keys, List *restrictlist)
+{
+	PathTarget *target;
+	Path	   *scan = outer->cheapest_total_path;
+	ListCell   *lc;
+
+	if ((scan->pathtype != T_SeqScan && scan->pathtype != T_IndexScan &&
+		 scan->pathtype != T_BitmapHeapScan) || root->rowMarks != NIL ||
+		!is_plain_table(root, outer) || !is_plain_table(root, inner) ||
+		planner_rt_fetch(outer->relid, root)->relid !=
+		planner_rt_fetch(inner->relid, root)->relid ||
+		!is_same(get_actual_clauses(outer->baserestrictinfo),
+				 get_actual_clauses(inner->baserestrictinfo), outer, inner) ||
+		!is_same(clause->outer, clause->inner, outer, inner) ||
+		!excludes_same_row(restrictlist, outer, inner))
+		return NULL;
+	foreach(lc, keys)
+	{
+		OpExpr	   *key = lfirst(lc);
+
+		if (!is_same(linitial(key->args), lsecond(key->args), outer, inner))
+			return NULL;
+	}
+	target = copy_pathtarget(outer->reltarget);
+	foreach(lc, inner->reltarget->exprs)
+		add_new_column_to_pathtarget(target, (Expr *)
+									 hamming_exchange_table(lfirst(lc),
+															inner->relids,
+															outer->relids));
+	set_pathtarget_cost_width(root, target);
+	return (Path *) create_projection_path(root, outer, scan, target);
+}
