@@ -68,11 +68,45 @@ SELECT joins('SELECT a.id, b.id AS other FROM a FULL JOIN b ON a.fp <-> b.fp <= 
 	'SELECT a.id, b.id AS other FROM a LEFT JOIN b ON a.fp <-> b.fp <= 1 AND a.n = b.n UNION ALL
 		SELECT NULL, id FROM b WHERE NOT EXISTS (SELECT FROM a WHERE a.fp <-> b.fp <= 1 AND a.n = b.n)');
 SELECT check_joins('TABLE skewed', 'TABLE half_bits', '{30}');
+-- what EXPLAIN shows is that of all of them: where all fingerprints are compared with all, each scan compares 900
+SELECT set_config(CASE WHEN current_setting('server_version_num')::int < 160000
+	THEN 'force_parallel_mode' ELSE 'debug_parallel_query' END, 'off', false);
+SET parallel_leader_participation = off;
+SET enable_nestloop = off;
+CREATE TABLE thirty AS SELECT id, fp, repeat('x', 1000) AS wide FROM many_uniform(30);
+ALTER TABLE thirty SET (parallel_workers = 2);
+ANALYZE thirty;
+CREATE FUNCTION work_of(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	plan jsonb;
+	work jsonb;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF, FORMAT JSON) ' || query INTO plan;
+	work := jsonb_path_query_first(plan, '$.** ? (@."Custom Plan Provider" == "HammingJoin")');
+	RETURN format('%s, %s candidates, passes %s, memory %s, disk %s', CASE WHEN jsonb_path_exists(plan,
+		'$.** ? (@."Workers Planned" == 2).** ? (@."Custom Plan Provider" == "HammingJoin")') THEN 'parallel' END,
+		work -> 'Candidates', (work ->> 'Passes')::int > 0, (work ->> 'Memory Usage')::int > 0,
+		(work ->> 'Disk Usage')::int > 0);
+END $$;
+SELECT work_of('SELECT FROM thirty a JOIN thirty b ON a.fp <-> b.fp <= 30');
+SELECT work_of('SELECT FROM thirty a JOIN thirty b ON a.fp <-> b.fp <= 30 LIMIT 1') ~ '^parallel, [1-9].* passes t, memory t'
+	AS below_limit;
+-- three scans of a plan with workers of its own
+SET enable_nestloop = on;
+SET enable_material = off;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SELECT work_of('SELECT n FROM generate_series(1, 3) i LEFT JOIN (SELECT count(*) AS n FROM thirty a JOIN thirty b
+	ON a.fp <-> b.fp <= 30) s ON i <> n');
+RESET enable_material;
+RESET enable_hashjoin;
+RESET enable_mergejoin;
+DROP FUNCTION work_of;
+DROP TABLE thirty;
+RESET parallel_leader_participation;
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
 RESET min_parallel_table_scan_size;
-SELECT set_config(CASE WHEN current_setting('server_version_num')::int < 160000
-	THEN 'force_parallel_mode' ELSE 'debug_parallel_query' END, 'off', false);
 
 -- what EXPLAIN tells of it, beside text
 SET enable_nestloop = off;

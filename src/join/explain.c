@@ -4,9 +4,11 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "commands/explain.h"
 #include "nodes/makefuncs.h"
 #include "utils/builtins.h"
+#include "utils/memutils.h"
 #include "utils/ruleutils.h"
 
 #include "join/node.h"
@@ -86,20 +88,31 @@ explain_filter(HammingJoinState *state, JoinExpression expression,
 							 removed / instrument->nloops, 0, es);
 }
 
-/*
- * Passes and candidates are those of all scans together, memory and disk those
- * of the scan that took most.
- */
+/* Add the work of other processes. */
+static void
+add_work(JoinWork *all, const JoinWork *work)
+{
+	all->passes += work->passes;
+	all->compared += work->compared;
+	all->most_memory = Max(all->most_memory, work->most_memory);
+	all->most_disk = Max(all->most_disk, work->most_disk);
+}
+
 static void
 explain_work(HammingJoinState *state, ExplainState *es)
 {
-	int64		memory = (state->most_memory + 1023) / 1024;
-	int64		disk = (state->most_disk + 1023) / 1024;
+	JoinWork	work = *state->work;
+	int64		memory;
+	int64		disk;
 
+	if (state->workers != NULL)
+		add_work(&work, &state->workers->work);
+	memory = (work.most_memory + 1023) / 1024;
+	disk = (work.most_disk + 1023) / 1024;
 	if (es->format != EXPLAIN_FORMAT_TEXT)
 	{
-		ExplainPropertyInteger("Passes", NULL, state->pass_count, es);
-		ExplainPropertyInteger("Candidates", NULL, state->compared, es);
+		ExplainPropertyInteger("Passes", NULL, work.passes, es);
+		ExplainPropertyInteger("Candidates", NULL, work.compared, es);
 		ExplainPropertyInteger("Memory Usage", "kB", memory, es);
 		ExplainPropertyInteger("Disk Usage", "kB", disk, es);
 		return;
@@ -107,7 +120,7 @@ explain_work(HammingJoinState *state, ExplainState *es)
 	appendStringInfoSpaces(es->str, es->indent * 2);
 	appendStringInfo(es->str, "Passes: " UINT64_FORMAT "  Candidates: "
 					 UINT64_FORMAT "  Memory Usage: " INT64_FORMAT "kB",
-					 state->pass_count, state->compared, memory);
+					 work.passes, work.compared, memory);
 	if (disk > 0)
 		appendStringInfo(es->str, "  Disk Usage: " INT64_FORMAT "kB", disk);
 	appendStringInfoChar(es->str, '\n');
@@ -131,7 +144,57 @@ hamming_join_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 				   es);
 	if (es->analyze)
 	{
-		hamming_join_count_work(state);
+		hamming_join_count_work(node);
 		explain_work(state, es);
 	}
+}
+
+/*
+ * EstimateDSMCustomScan, called for a parallel-aware plan.  The memory has a slot
+ * for the work of each worker, to which the worker that takes its place in the
+ * next scan adds its own.
+ */
+Size
+hamming_workers_size(CustomScanState *node, ParallelContext *pcxt)
+{
+	return mul_size(pcxt->nworkers, sizeof(JoinWork));
+}
+
+/* on_dsm_detach, in the leader: all workers have ended, unless by an error. */
+static void
+add_slots(dsm_segment *segment, Datum arg)
+{
+	JoinWorkers *workers = (JoinWorkers *) DatumGetPointer(arg);
+	int			i;
+
+	for (i = 0; i < workers->count; i++)
+		add_work(&workers->work, &workers->slots[i]);
+}
+
+/*
+ * InitializeDSMCustomScan.  ShutdownCustomScan would be too early to add up the
+ * slots: the leader ends workers of a Gather below a LIMIT after that.  As the
+ * leader may detach when the node is freed, the sum is left to the transaction.
+ */
+void
+hamming_workers_begin(CustomScanState *node, ParallelContext *pcxt, void *slots)
+{
+	HammingJoinState *state = (HammingJoinState *) node;
+
+	memset(slots, 0, hamming_workers_size(node, pcxt));
+	if (node->ss.ps.instrument == NULL || pcxt->seg == NULL)
+		return;
+	state->workers = MemoryContextAllocZero(TopTransactionContext,
+											sizeof(JoinWorkers));
+	state->workers->slots = slots;
+	state->workers->count = pcxt->nworkers;
+	on_dsm_detach(pcxt->seg, add_slots, PointerGetDatum(state->workers));
+}
+
+/* InitializeWorkerCustomScan */
+void
+hamming_workers_attach(CustomScanState *node, shm_toc *toc, void *slots)
+{
+	((HammingJoinState *) node)->work = (JoinWork *) slots +
+		ParallelWorkerNumber;
 }

@@ -81,7 +81,8 @@ make_room(HammingJoinState *state, NearSide *side)
 			hamming_side_to_file(&inner->side);
 		}
 	}
-	state->most_memory = Max(state->most_memory, hamming_join_memory(state));
+	state->work->most_memory = Max(state->work->most_memory,
+								   hamming_join_memory(state));
 }
 
 /*

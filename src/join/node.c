@@ -142,6 +142,7 @@ begin_hamming_join(CustomScanState *node, EState *estate, int eflags)
 	MemoryContext old;
 	ListCell   *lc;
 
+	state->work = palloc0(sizeof(JoinWork));
 	state->type = list_nth_int(scan->custom_private, JOIN_TYPE);
 	state->key_count = list_length(list_nth(scan->custom_exprs, JOIN_KEYS));
 	state->parameters = find_parameters(scan);
@@ -238,34 +239,39 @@ begin_pairs(HammingJoinState *state)
 	state->phase = JOIN_PAIRING;
 }
 
-/* Add what the passes have done so far to what EXPLAIN ANALYZE shows. */
+/*
+ * ShutdownCustomScan, and at other times, too: add what the passes have done so
+ * far to what EXPLAIN ANALYZE shows.
+ */
 void
-hamming_join_count_work(HammingJoinState *state)
+hamming_join_count_work(CustomScanState *node)
 {
+	HammingJoinState *state = (HammingJoinState *) node;
 	NearPairs  *pairs = state->pairs;
+	JoinWork   *work = state->work;
 	uint64		disk = hamming_input_disk(&state->outer) +
 	hamming_input_disk(&state->inner);
 
 	if (pairs != NULL)
 	{
 		disk += pairs->written;
-		state->most_memory = Max(state->most_memory, pairs->most_memory +
-								 hamming_join_memory(state));
-		state->pass_count += pairs->passes;
-		state->compared += pairs->compared;
+		work->most_memory = Max(work->most_memory, pairs->most_memory +
+								hamming_join_memory(state));
+		work->passes += pairs->passes;
+		work->compared += pairs->compared;
 		if (pairs->comparison != NULL)
-			state->compared += pairs->comparison->compared;
+			work->compared += pairs->comparison->compared;
 		pairs->passes = pairs->compared = 0;
 		if (pairs->comparison != NULL)
 			pairs->comparison->compared = 0;
 	}
-	state->most_disk = Max(state->most_disk, disk);
+	work->most_disk = Max(work->most_disk, disk);
 }
 
 static void
 end_pairs(HammingJoinState *state)
 {
-	hamming_join_count_work(state);
+	hamming_join_count_work(&state->custom);
 	if (state->pairs != NULL)
 		hamming_pairs_end(state->pairs);
 	state->pairs = NULL;
@@ -427,6 +433,10 @@ static const CustomExecMethods exec_methods = {
 	.ExecCustomScan = exec_hamming_join,
 	.EndCustomScan = end_hamming_join,
 	.ReScanCustomScan = rescan_hamming_join,
+	.EstimateDSMCustomScan = hamming_workers_size,
+	.InitializeDSMCustomScan = hamming_workers_begin,
+	.InitializeWorkerCustomScan = hamming_workers_attach,
+	.ShutdownCustomScan = hamming_join_count_work,
 	.ExplainCustomScan = hamming_join_explain
 };
 

@@ -26,6 +26,9 @@
 #define hamming_next_partner WIDE(hamming_next_partner)
 #define hamming_join_count_work WIDE(hamming_join_count_work)
 #define hamming_join_explain WIDE(hamming_join_explain)
+#define hamming_workers_size WIDE(hamming_workers_size)
+#define hamming_workers_begin WIDE(hamming_workers_begin)
+#define hamming_workers_attach WIDE(hamming_workers_attach)
 
 /* What must be equal in the rows of a pair, and how it is hashed. */
 typedef struct JoinKey
@@ -69,6 +72,26 @@ typedef enum JoinPhase
 	JOIN_DONE
 } JoinPhase;
 
+/*
+ * What EXPLAIN ANALYZE shows: the sum over all scans and processes, or the most
+ * bytes that any took.
+ */
+typedef struct JoinWork
+{
+	uint64		passes;
+	uint64		compared;
+	uint64		most_memory;
+	uint64		most_disk;
+} JoinWork;
+
+/* What the workers of a parallel plan did, as the leader learns it. */
+typedef struct JoinWorkers
+{
+	const JoinWork *slots;		/* of the workers, in shared memory */
+	int			count;			/* of slots */
+	JoinWork	work;			/* zero until that memory is detached from */
+} JoinWorkers;
+
 typedef struct HammingJoinState
 {
 	CustomScanState custom;		/* must be first */
@@ -103,11 +126,8 @@ typedef struct HammingJoinState
 								 * other's slots? */
 	bool		is_settled;		/* has each row of x before a a partner? */
 
-	/* for EXPLAIN ANALYZE: of all scans together, or the most of any */
-	uint64		pass_count;
-	uint64		compared;
-	uint64		most_memory;
-	uint64		most_disk;
+	JoinWork   *work;			/* of this process; a worker's slot */
+	JoinWorkers *workers;		/* of the leader; NULL if it need not know */
 } HammingJoinState;
 
 /*
@@ -150,10 +170,15 @@ extern bool hamming_next_rows(HammingJoinState *state);
 extern bool hamming_next_partner(HammingJoinState *state);
 
 /* node.c */
-extern void hamming_join_count_work(HammingJoinState *state);
+extern void hamming_join_count_work(CustomScanState *node);
 
 /* explain.c */
 extern void hamming_join_explain(CustomScanState *node, List *ancestors,
 								 ExplainState *es);
+extern Size hamming_workers_size(CustomScanState *node, ParallelContext *pcxt);
+extern void hamming_workers_begin(CustomScanState *node,
+								  ParallelContext *pcxt, void *slots);
+extern void hamming_workers_attach(CustomScanState *node, shm_toc *toc,
+								   void *slots);
 
 #endif							/* SIMHASH_NODE_H */

@@ -172,6 +172,8 @@ add_partial_join(JoinPaths *join, Path *outer, Path *inner)
 {
 	CustomPath *path = make_path(join, outer, inner);
 
+	/* so that EXPLAIN gets to know what the workers did */
+	path->path.parallel_aware = true;
 	path->path.parallel_workers = outer->parallel_workers;
 	path->path.rows = clamp_row_est(path->path.rows /
 									parallel_divisor(outer->parallel_workers));
