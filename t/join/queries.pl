@@ -23,6 +23,7 @@ my %used;    # how often each kind of HammingJoin was seen in a plan
 my ($dbh, $version, @known_settings);
 my (@tables, @writable, @centres, @many_centres);
 my ($bits, $type, $layout);    # of the fingerprints of a world
+my @keys;      # pairs of expressions that can be equal
 our $depth;    # of subqueries in subqueries
 my ($names, @values);
 
@@ -173,6 +174,28 @@ sub create_views
 	$dbh->do('GRANT ALL ON ALL TABLES IN SCHEMA world TO joins_reader');
 }
 
+# Expressions of a relation, and of another one, of the same type or of two types
+# that have an equality.  All may be NULL.
+sub create_keys
+{
+	my $floats = "('{NaN,1,2,-0,0,3,4,5}'::float8[])";
+
+	$dbh->do('CREATE TYPE pair AS (x int, y text)');
+	$dbh->do('CREATE DOMAIN small AS int');
+	@keys = (
+		[ '%s.n', '%s.n' ], [ '%s.id', '%s.id' ], [ '%s.n', '%s.id' ], [ '%s.fp', '%s.fq' ],
+		[ '%s.n::bigint', '%s.n' ], [ '%s.n::bigint', '%s.n::smallint' ], [ 'mod(%s.id, 3)', '%s.n::bigint' ],
+		[ '%s.n::numeric', '%s.n + 0.00' ], [ '%s.n::numeric', '%s.id / 2.0' ],
+		[ '%s.n::float8', '%s.n::float4' ], [ "${floats}[%s.n]", "${floats}[%s.n + 1]" ],
+		[ '(%s.n > 3)', '(%s.id > 9)' ], [ '%s.s', '%s.s' ], [ 'left(%s.s, 1)', 'left(%s.s, 1)' ],
+		[ 'left(%s.s, 2)::char(2)', '%s.s::char(5)' ], [ 'length(%s.s)', '%s.n' ],
+		[ 'ARRAY[%s.n, 1]', 'ARRAY[%s.n, 1]' ], [ "ROW(%s.n, 'x')::pair", "ROW(%s.n, 'x')::pair" ],
+		[ '%s.n::small', '%s.n' ], [ '%s.n::small', '%s.id::small' ]);
+	return if !$dbh->selectrow_array("SELECT count(*) FROM pg_collation WHERE collprovider = 'i'");
+	$dbh->do("CREATE COLLATION ci (PROVIDER = icu, LOCALE = 'und-u-ks-level2', DETERMINISTIC = false)");
+	push @keys, ([ 'left(%s.s, 1) COLLATE ci', 'upper(left(%s.s, 1))' ]) x 2;
+}
+
 sub create_world
 {
 	choose_type();
@@ -186,6 +209,7 @@ sub create_world
 	create_table("l$_", 1500 + below(2000)) for 1 .. 2;
 	create_partitioned("p$_", pick(10, 30, 30, 200)) for 1 .. 3;
 	create_views();
+	create_keys();
 	$dbh->do($_) for ('ANALYZE') x chance(0.8);
 	@writable = map { "t$_" } 1 .. 5;
 	push @writable, 'p1', 'm1';
@@ -280,6 +304,26 @@ sub near
 		"$x <-># $y <= $k");
 }
 
+# Values of two lists of relations are equal.  They may depend on more than one
+# relation of a list, and on one of the queries around.
+sub equality
+{
+	my ($left, $right, $outer) = @_;
+	my $key = pick(@keys);
+	my ($x, $y) = map { sprintf $key->[$_], pick(@{ ($left, $right)[$_] }) } 0, 1;
+
+	$x = "coalesce($x, " . sprintf($key->[0], pick(@$left)) . ')' if chance(0.15);
+	$y = "nullif($y, " . sprintf($key->[1], pick(@$outer)) . ')' if @$outer && chance(0.3);
+	return chance(0.5) ? "$x = $y" : "$y = $x";
+}
+
+sub equalities
+{
+	my @sides = @_;
+
+	return map { equality(@sides) } 1 .. pick(0, 0, 0, 0, 1, 1, 2, 3);
+}
+
 # A clause that a join by another one has to check.
 sub simple_clause
 {
@@ -316,6 +360,7 @@ sub join_clause
 	my @clauses = chance(0.93) ? near($left, $right, $outer) : 'true';
 
 	push @clauses, clause($left, $right, $outer) while chance(0.35);
+	push @clauses, equalities($left, $right, $outer);
 	push @clauses, pick(@$left) . '.id = ' . pick(@$right) . '.id' if of_partitions() && chance(0.8);
 	@clauses = reverse @clauses if chance(0.3);
 	return join ' AND ', @clauses;
@@ -329,7 +374,8 @@ sub sublink
 	my @outside = (@$outer, @$relations);
 	my ($from, @inside) = tree(chance(0.75) ? 1 : 2, \@outside);
 	my $where = join ' AND ', near(\@inside, $relations, \@outside),
-		(map { clause(\@inside, $relations, \@outside) } ('') x chance(0.4));
+		(map { clause(\@inside, $relations, \@outside) } ('') x chance(0.4)),
+		equalities(\@inside, $relations, \@outside);
 	my $body = "FROM $from WHERE $where";
 	my $a = pick(@$relations);
 	my $b = pick(@inside);
@@ -840,11 +886,13 @@ sub note_plan
 	$used{'two or more'} += @kinds > 1;
 	$used{'in workers'} += is_in_workers($plan);
 	$used{'in partial groups'} += $plan =~ /HammingJoin(?s:.*)Partial \w*Aggregate/;
-	$used{'partitionwise'} += $plan =~ /Append\n\s*->  Custom Scan/;
+	$used{'partitionwise'} += $plan =~ /Append\n\s*->  (?:Parallel )?Custom Scan/;
 	$used{'partitionwise, inside a loop'} +=
 		$plan =~ /Append\n\s*->  Nested Loop(?:(?!Append)(?s:.))*Custom Scan/;
 	$used{'more passes'} += $plan =~ /Passes: (?:[2-9]|\d\d)/;
 	$used{'on disk'} += $plan =~ /Candidates.*Disk/;
+	$used{keys} += $plan =~ /Keys: /;
+	$used{'two or more keys'} += $plan =~ /Keys: .*\) AND \(/;
 	$used{rescans} += $plan =~ /HammingJoin.*loops=(?:[2-9]|\d\d)/;
 }
 
