@@ -56,7 +56,7 @@ my %statements = (
 	'components by leader' => "SELECT max((c).cluster) FROM
 		(SELECT simhash_components('SELECT id, id / 2 FROM docs', 'leader') AS c) s");
 # what each may add to the memory in use
-my @megabytes = (2, 4, 6, 9, 12, 16, 21);
+my @megabytes = (1, 2, 4, 6, 9, 12, 16, 21);
 
 # Where a stack cannot grow, no error can be raised: let it grow before.
 my $begin = <<'SQL';
@@ -201,6 +201,28 @@ for my $call (
 	is("$out$err", $node->safe_psql('postgres', "SET work_mem = '256MB'; SELECT $call FROM long"),
 		"within work_mem: $call");
 }
+
+# A join takes 1.5 times work_mem at most, as the system counts it: here of rows
+# that would take 12 times work_mem.  Shared memory does not count, nor what the
+# session takes before.
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE spilled AS SELECT i AS id, hashint8extended(i, 1)::simhash64 AS fp
+FROM generate_series(1, 2500000) i;
+SQL
+my $delete = 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) DELETE FROM spilled a WHERE EXISTS
+	(SELECT FROM spilled b WHERE a.fp <-> b.fp <= 3 AND b.id < a.id)';
+my $memory = "\\! grep -E 'VmHWM|RssShmem' /proc/\$PID/status";
+my ($plan, $errors) = ('', '');
+$node->psql('postgres', join("\n", $begin, "SET work_mem = '16MB'; SET hash_mem_multiplier = 1; SET enable_nestloop = off;",
+		"$delete AND a.id < 9;", '\! echo 5 > /proc/$PID/clear_refs', $memory, 'BEGIN;', "$delete;", 'ROLLBACK;', $memory, ''),
+	stdout => \$plan, stderr => \$errors);
+my @kilobytes = $plan =~ /^\w+:\s+(\d+) kB$/mg;
+is($errors, '', 'a join that spills has no error');
+like($plan, qr/Delete on.*Delete on.*HammingJoin.*Semi.*Disk Usage: \d{6}/s, 'it spills');
+is(scalar @kilobytes, 4, 'its memory is known');
+my $used = $kilobytes[2] - $kilobytes[3] - ($kilobytes[0] - $kilobytes[1]);
+cmp_ok($used, '<', 1.5 * 16384, "memory of a join: $used kB");
+
 is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'),
 	$started, 'the server has not crashed');
 $node->stop;
