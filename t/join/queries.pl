@@ -517,11 +517,29 @@ sub lateral
 }
 
 # A join of so many relations, and their aliases.
+# A table joined with itself, mostly so that its rows are read once.
+sub self_join
+{
+	my ($outer) = @_;
+	my $table = pick(@tables);
+	my ($a, $b) = (alias(), alias());
+	my $both = sub { my ($x) = @_; return ($x, $x =~ s/\b$a\b/$b/gr) };
+	my ($x, $y) = $both->(fingerprint_of($a));
+	my @clauses = ("$x <-> $y <= " . radius($outer, $a, $b),
+		pick("$a.id < $b.id", "$b.id < $a.id", "$a.id <> $b.id", "$a.n <> $b.n", "$a.s > $b.s", "$a.id < $b.n"));
+
+	push @clauses, join ' = ', $both->(pick("$a.n", "$a.s", "mod($a.id, 3)")) if chance(0.3);
+	push @clauses, $both->(pick("$a.n > 2", "$a.s IS NOT NULL", "$a.id < 20")) if chance(0.3);
+	push @clauses, clause([$a], [$b], $outer) if chance(0.3);
+	return ("$table $a JOIN $table $b ON " . join(' AND ', @clauses), $a, $b);
+}
+
 sub tree
 {
 	my ($count, $outer) = @_;
 
 	return leaf($outer) if $count == 1;
+	return self_join($outer) if $count == 2 && chance(0.15);
 	my $on_left = chance(0.7) ? $count - 1 : 1 + below($count - 1);
 	my ($left, @left) = tree($on_left, $outer);
 	my $type = pick(('JOIN') x 5, ('LEFT JOIN') x 5, ('RIGHT JOIN') x 3);
@@ -893,7 +911,28 @@ sub note_plan
 	$used{'on disk'} += $plan =~ /Candidates.*Disk/;
 	$used{keys} += $plan =~ /Keys: /;
 	$used{'two or more keys'} += $plan =~ /Keys: .*\) AND \(/;
+	$used{'reads rows once'} += has_one_child($plan);
 	$used{rescans} += $plan =~ /HammingJoin.*loops=(?:[2-9]|\d\d)/;
+}
+
+# Is there a HammingJoin with one child?
+sub has_one_child
+{
+	my ($plan) = @_;
+	my %children;
+
+	for (split /\n/, $plan)
+	{
+		my ($indent) = /^( *)->/;
+
+		next if !defined $indent && !/^Custom Scan/;
+		my $depth = defined $indent ? length $indent : -4;
+		return 1 if grep { $_ >= $depth && $children{$_} == 1 } keys %children;
+		delete $children{$_} for grep { $_ >= $depth } keys %children;
+		$children{$depth - 6}++ if exists $children{ $depth - 6 };
+		$children{$depth} = 0 if /HammingJoin/;
+	}
+	return 0 + grep { $_ == 1 } values %children;
 }
 
 # Is there a HammingJoin below a Gather?
