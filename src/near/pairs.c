@@ -150,14 +150,17 @@ number_of_partitions(const NearPairs *pairs)
 	return (int) Min(partitions, most);
 }
 
-/* Return how many of count rows are paired at once with rows of other_count. */
+/*
+ * Return how many of count rows are paired at once with rows of other_count:
+ * all, where the sides are in memory.
+ */
 static uint64
 stretch_size(const NearPairs *pairs, uint64 count, uint64 other_count)
 {
 	uint64		at_once = rows_at_once(pairs);
 	uint64		left = at_once - Min(other_count, at_once / 2);
 
-	return Min(count, left);
+	return is_in_memory(pairs) ? count : Min(count, left);
 }
 
 /* Return into how many stretches a side of count rows is cut. */
@@ -351,11 +354,16 @@ next_segment(NearPairs *pairs)
 	return true;
 }
 
-/* Load the rows from .. from + count - 1 of the side that are not settled. */
+/*
+ * Load the rows from .. from + count - 1 of the side that are not settled.  A
+ * side in memory serves as it is.
+ */
 static NearSide *
 load_rows(NearPairs *pairs, NearSide *loaded, NearSide *side, uint64 from,
 		  uint64 count, bool may_be_settled)
 {
+	if (side->file == NULL)
+		return side;
 	hamming_side_begin(loaded, side->keeps_numbers, side->keeps_keys);
 	hamming_side_reserve(loaded, count);
 	hamming_side_seek(side, from);
@@ -522,10 +530,7 @@ is_x_settled(const NearPairs *pairs)
 	return true;
 }
 
-/*
- * Begin the next pass of the current partition, where the sides are in files.
- * Return false after the last.
- */
+/* Begin the next pass of the current partition; return false after the last. */
 static bool
 next_stretches(NearPairs *pairs)
 {
@@ -563,20 +568,6 @@ next_stretches(NearPairs *pairs)
 	return true;
 }
 
-/* Begin the only pass of a segment, where the sides are in memory. */
-static bool
-only_pass(NearPairs *pairs)
-{
-	bool		is_done = pairs->x_pass != NULL;
-
-	end_x(pairs);
-	if (is_done)
-		return false;
-	begin_x(pairs, pairs->x);
-	begin_pass(pairs, pairs->y);
-	return true;
-}
-
 /* Begin the next pass; return false after the last. */
 static bool
 next_pass(NearPairs *pairs)
@@ -590,8 +581,7 @@ next_pass(NearPairs *pairs)
 		CHECK_FOR_INTERRUPTS();
 		if (pairs->segment >= 0 && pairs->partition < pairs->partitions)
 		{
-			if (is_in_memory(pairs) ? only_pass(pairs)
-				: next_stretches(pairs))
+			if (next_stretches(pairs))
 				break;
 			pairs->partition++;
 			pairs->x_next = 0;
