@@ -12,7 +12,8 @@ CREATE FUNCTION with_keys(source text) RETURNS text LANGUAGE sql AS $$
 	SELECT format('SELECT id, fp, id %% 2 AS two, id %% 40 AS forty, nullif(id %% 13, 5)::bigint AS nulls,
 		id / 2 AS many, CASE WHEN id %% 10 > 0 THEN 0 ELSE id END AS skewed, (id %% 5)::numeric AS number,
 		CASE id %% 3 WHEN 0 THEN ''Key'' WHEN 1 THEN ''kEY'' ELSE ''other'' END AS word,
-		ARRAY[id %% 4, id %% 3] AS list, ROW(id %% 4, ''x'')::pair_of_keys AS pair, (id %% 4)::float8 AS float
+		ARRAY[id %% 4, id %% 3] AS list, ROW(id %% 4, ''x'')::pair_of_keys AS pair,
+		(''{NaN,-0,0,1}''::float8[])[id %% 4 + 1] AS float, (ARRAY[''k'', ''k '', ''kk''])[id %% 3 + 1]::char(3) AS padded
 		FROM (%s) s', source)
 $$;
 CREATE FUNCTION check_keys(source text, k int) RETURNS text LANGUAGE plpgsql AS $$
@@ -28,7 +29,7 @@ BEGIN
 	ANALYZE x, y;
 	FOREACH condition IN ARRAY ARRAY['x.two = y.two', 'x.forty = y.forty', 'x.nulls = y.nulls', 'y.many = x.many',
 		'x.skewed = y.skewed', 'x.two = y.two AND x.nulls = y.nulls', 'x.word = y.word', 'x.list = y.list',
-		'x.pair = y.pair', 'x.forty = y.nulls', 'x.two + 1 = y.number', 'x.number = y.number AND y.float = x.float',
+		'x.pair = y.pair', 'x.float = y.float::float4', 'x.padded = y.padded', 'x.forty = y.nulls', 'x.two + 1 = y.number', 'x.number = y.number AND y.float = x.float',
 		'x.forty % 3 = y.many % 3 AND x.id <> y.id'] LOOP
 		FOREACH query IN ARRAY ARRAY['SELECT x.*, y.id AS other FROM x JOIN y ON x.fp <-> y.fp <= %s AND %s',
 			'SELECT x.id, y.id AS other FROM x LEFT JOIN y ON x.fp <-> y.fp <= %s AND %s',
@@ -58,6 +59,16 @@ SELECT join_plan('SELECT FROM a JOIN b ON a.fp <-> b.fp <= 3 AND b.n = a.n AND a
 -- a key of the result is none of the join, and neither is one that is volatile
 SELECT join_plan('SELECT FROM a LEFT JOIN b ON a.fp <-> b.fp <= 3 WHERE a.n = b.n OR b.n IS NULL');
 SELECT join_plan('SELECT FROM a JOIN b ON a.fp <-> b.fp <= 3 AND a.n = b.n + (volatile_true()::int - 1)');
+-- nor one that has no hash functions as outer = inner
+CREATE FUNCTION same(int, int) RETURNS boolean LANGUAGE internal IMMUTABLE STRICT AS 'int4eq';
+CREATE OPERATOR === (FUNCTION = same, LEFTARG = int, RIGHTARG = int, COMMUTATOR = ====, HASHES);
+CREATE OPERATOR ==== (FUNCTION = same, LEFTARG = int, RIGHTARG = int, COMMUTATOR = ===);
+CREATE OPERATOR CLASS same_ops FOR TYPE int USING hash AS OPERATOR 1 ===, FUNCTION 1 hashint4(int);
+SELECT join_plan('SELECT FROM a LEFT JOIN b ON a.fp <-> b.fp <= 3 AND b.n === a.n AND a.id === b.id');
+DROP OPERATOR FAMILY same_ops USING hash;
+DROP OPERATOR ===(int, int);
+DROP OPERATOR ====(int, int);
+DROP FUNCTION same;
 
 -- A key of all rows, and keys of one row, with little memory and with more.
 CREATE TABLE keyed AS SELECT id, fp, id AS alone, 1 AS together,

@@ -268,7 +268,10 @@ is_outer_left(const RestrictInfo *rinfo, const RelOptInfo *outerrel,
 		bms_is_subset(rinfo->right_relids, innerrel->relids);
 }
 
-/* Does the clause say that values of the two sides are equal, by their hashes? */
+/*
+ * Does the clause say that values of the two sides are equal, by their hashes?
+ * The plan has it as outer = inner.
+ */
 static bool
 is_key(const RestrictInfo *rinfo, const RelOptInfo *outerrel,
 	   const RelOptInfo *innerrel)
@@ -277,11 +280,14 @@ is_key(const RestrictInfo *rinfo, const RelOptInfo *outerrel,
 	Oid			left_hash;
 	Oid			right_hash;
 
-	return OidIsValid(operator) && rinfo->can_join && op_strict(operator) &&
-		get_op_hash_functions(operator, &left_hash, &right_hash) &&
-		(is_outer_left(rinfo, outerrel, innerrel) ||
-		 (is_outer_left(rinfo, innerrel, outerrel) &&
-		  OidIsValid(get_commutator(operator))));
+	if (!OidIsValid(operator) || !rinfo->can_join)
+		return false;
+	if (is_outer_left(rinfo, innerrel, outerrel))
+		operator = get_commutator(operator);
+	else if (!is_outer_left(rinfo, outerrel, innerrel))
+		return false;
+	return OidIsValid(operator) && op_strict(operator) &&
+		get_op_hash_functions(operator, &left_hash, &right_hash);
 }
 
 /*
