@@ -6,14 +6,15 @@
 \i :setup
 \set ECHO queries
 
--- Keys of many types: few and many values, one of most rows, and NULLs.
+-- Keys of many types: few and many values, one of most rows, two of one hash, and NULLs.
 CREATE TYPE pair_of_keys AS (x int, y text);
 CREATE FUNCTION with_keys(source text) RETURNS text LANGUAGE sql AS $$
 	SELECT format('SELECT id, fp, id %% 2 AS two, id %% 40 AS forty, nullif(id %% 13, 5)::bigint AS nulls,
 		id / 2 AS many, CASE WHEN id %% 10 > 0 THEN 0 ELSE id END AS skewed, (id %% 5)::numeric AS number,
 		CASE id %% 3 WHEN 0 THEN ''Key'' WHEN 1 THEN ''kEY'' ELSE ''other'' END AS word,
 		ARRAY[id %% 4, id %% 3] AS list, ROW(id %% 4, ''x'')::pair_of_keys AS pair,
-		(''{NaN,-0,0,1}''::float8[])[id %% 4 + 1] AS float, (ARRAY[''k'', ''k '', ''kk''])[id %% 3 + 1]::char(3) AS padded
+		(''{NaN,-0,0,1}''::float8[])[id %% 4 + 1] AS float, (ARRAY[''k'', ''k '', ''kk''])[id %% 3 + 1]::char(3) AS padded,
+		CASE id %% 2 WHEN 0 THEN 1 ELSE 8589934595 END AS hashed
 		FROM (%s) s', source)
 $$;
 CREATE FUNCTION check_keys(source text, k int) RETURNS text LANGUAGE plpgsql AS $$
@@ -29,7 +30,8 @@ BEGIN
 	ANALYZE x, y;
 	FOREACH condition IN ARRAY ARRAY['x.two = y.two', 'x.forty = y.forty', 'x.nulls = y.nulls', 'y.many = x.many',
 		'x.skewed = y.skewed', 'x.two = y.two AND x.nulls = y.nulls', 'x.word = y.word', 'x.list = y.list',
-		'x.pair = y.pair', 'x.float = y.float::float4', 'x.padded = y.padded', 'x.forty = y.nulls', 'x.two + 1 = y.number', 'x.number = y.number AND y.float = x.float',
+		'x.pair = y.pair', 'x.float = y.float::float4', 'x.padded = y.padded', 'x.hashed = y.hashed',
+		'x.forty = y.nulls', 'x.two + 1 = y.number', 'x.number = y.number AND y.float = x.float',
 		'x.forty % 3 = y.many % 3 AND x.id <> y.id'] LOOP
 		FOREACH query IN ARRAY ARRAY['SELECT x.*, y.id AS other FROM x JOIN y ON x.fp <-> y.fp <= %s AND %s',
 			'SELECT x.id, y.id AS other FROM x LEFT JOIN y ON x.fp <-> y.fp <= %s AND %s',
