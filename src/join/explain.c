@@ -150,9 +150,10 @@ hamming_join_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 }
 
 /*
- * EstimateDSMCustomScan, called for a parallel-aware plan.  The memory has a slot
- * for the work of each worker, to which the worker that takes its place in the
- * next scan adds its own.
+ * EstimateDSMCustomScan, called for a parallel-aware plan: of a join that each
+ * process runs as a whole EXPLAIN shows what the leader did.  The memory has a
+ * slot for the work of each worker, to which the worker that takes its place in
+ * the next scan adds its own.
  */
 Size
 hamming_workers_size(CustomScanState *node, ParallelContext *pcxt)
