@@ -255,7 +255,7 @@ sub build_parts
 }
 
 # (sorts, comparisons) for a row of a join of rows fingerprints, which differ in
-# so many bits: src/near/cut.c, choose_levels; choose_near_parts takes over
+# so many bits: src/near/cut.c, choose_levels; choose_near_segments takes over
 # beyond the k that are asked for here.  A group that is too large gets a cut of
 # its own.
 sub divide
