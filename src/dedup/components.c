@@ -86,13 +86,13 @@ simhash_components(PG_FUNCTION_ARGS)
 	i = (uint32) context->call_cntr;
 	if (i < groups->list.count)
 	{
+		uint32		least = groups->list.numbers[i];
 		Datum		values[2];
 		bool		nulls[2] = {false, false};
 		HeapTuple	row;
 
 		values[0] = Int64GetDatum(simhash_id_groups_id(groups, i));
-		values[1] = Int64GetDatum(simhash_id_groups_id(groups,
-													   groups->list.numbers[i]));
+		values[1] = Int64GetDatum(simhash_id_groups_id(groups, least));
 		row = heap_form_tuple(context->tuple_desc, values, nulls);
 		SRF_RETURN_NEXT(context, HeapTupleGetDatum(row));
 	}

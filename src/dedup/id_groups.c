@@ -167,11 +167,11 @@ join_leader(const IdGroups *groups, uint32 number, uint32 *places)
 }
 
 /*
- * The list is sorted by id.  Leave the ids that are in a group with others, and
- * replace their numbers by the place of the least id of the group.
+ * The list is sorted by id.  Leave the ids that are in a group with others,
+ * and replace their numbers by the place of the least id of the group.
  *
- * The least id is the first of its group that comes.  Connected: the group is a
- * set, which has two ids at least, as each id is in a pair with another.  By
+ * The least id is the first of its group that comes.  Connected: the group is
+ * a set, which has two ids at least, as each id is in a pair with another.  By
  * leader: an id that has joined no group when it comes leads one.  Those that
  * join it are on its list of greater ids: so the leader is the least.
  */

@@ -6,8 +6,8 @@
 #define SIMHASH_ID_GROUPS_H
 
 #include "dedup/arguments.h"
-#include "near/fplist.h"
 #include "dedup/id_numbers.h"
+#include "near/fplist.h"
 
 /* Pairs that wait, to be added together: see simhash_id_numbers_find(). */
 #define ID_GROUPS_WAITING 256
@@ -22,8 +22,8 @@ typedef struct GreaterId
 /*
  * While pairs are added, an id is its number in the table, and a bigint there
  * is a uint64 of the same order.  Then the ids are grouped: the list has those
- * that are in a group with others in ascending order, as fingerprints, and as
- * ids the place of the least one of the group.
+ * that are in a group with others, as its fingerprints, in ascending order.
+ * The number of each is the place of the least id of its group.
  */
 typedef struct IdGroups
 {

@@ -33,7 +33,7 @@ typedef struct Leaders
 	uint32	   *leaders;		/* the leader of each number; the number
 								 * itself if it has joined none */
 	uint32		start;			/* the current component begins here */
-	Fingerprint *spare_fps;		/* as large as it, for sorting in joins */
+	Fingerprint *spare_fps;		/* as large as it, for copies to be sorted */
 	uint32	   *spare_numbers;
 } Leaders;
 
@@ -113,8 +113,8 @@ choose_among_few(Leaders *l, uint32 from, uint32 to)
 }
 
 /*
- * Copy from .. to - 1 to the spare arrays of the list, as a join changes the
- * order.  The spare arrays of the copy lie in those of l.
+ * Copy from .. to - 1 to the spare arrays of the list, as a comparison changes
+ * the order.  The spare arrays of the copy lie in those of l.
  */
 static FingerprintList
 copy_stretch(Leaders *l, uint32 from, uint32 to)
@@ -193,7 +193,8 @@ choose_in_component(Leaders *l, uint32 from, uint32 to)
 	{
 		l->spare_fps = palloc_extended(size * sizeof(Fingerprint),
 									   MCXT_ALLOC_HUGE);
-		l->spare_numbers = palloc_extended(size * sizeof(uint32), MCXT_ALLOC_HUGE);
+		l->spare_numbers = palloc_extended(size * sizeof(uint32),
+										   MCXT_ALLOC_HUGE);
 	}
 	choose_among(l, from, to);
 	if (size > FEW)

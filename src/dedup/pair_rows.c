@@ -85,8 +85,9 @@ next_row(PairRows *rows)
 }
 
 /*
- * Get the ids of two rows, the lesser one *a, and their distance.  Each pair of
- * rows comes once, in no particular order.  Rows with the same id are no pair.
+ * Get the ids of two rows, the lesser one *a, and their distance.  Each pair
+ * of rows comes once, in no particular order.  Rows with the same id are no
+ * pair.
  */
 static bool
 next(PairRows *rows, int64 *a, int64 *b, int *distance)

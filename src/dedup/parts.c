@@ -14,35 +14,35 @@
 
 PG_FUNCTION_INFO_V1(simhash_parts);
 
-/* The parts of one fingerprint. */
-typedef struct PartList
+/* The parts of one fingerprint: the shares that it belongs to. */
+typedef struct ShareList
 {
 	int			count;
-	int			parts[HAMMING_BITS];	/* ascending, each once */
-} PartList;
+	int			shares[HAMMING_BITS];	/* ascending, each once */
+} ShareList;
 
-/* Insert a part, unless it is there. */
+/* Insert a share, unless it is there. */
 static void
-add_part(PartList *list, int part)
+add_share(ShareList *list, int share)
 {
 	int			i = list->count;
 	int			j;
 
-	while (i > 0 && list->parts[i - 1] > part)
+	while (i > 0 && list->shares[i - 1] > share)
 		i--;
-	if (i > 0 && list->parts[i - 1] == part)
+	if (i > 0 && list->shares[i - 1] == share)
 		return;
 	for (j = list->count++; j > i; j--)
-		list->parts[j] = list->parts[j - 1];
-	list->parts[i] = part;
+		list->shares[j] = list->shares[j - 1];
+	list->shares[i] = share;
 }
 
 /*
- * Return the parts of a call.  The rows of a query mostly ask for the same, and
- * the divisions of hamming_shares_begin() take as long as all the rest.
+ * Return the shares of a call.  The rows of a query mostly ask for the same,
+ * and the divisions of hamming_shares_begin() take as long as all the rest.
  */
 static const Shares *
-parts_of_call(int radius, int count)
+shares_of_call(int radius, int count)
 {
 	static Shares last;			/* count is 0 before the first call */
 
@@ -59,21 +59,21 @@ Datum
 simhash_parts(PG_FUNCTION_ARGS)
 {
 	FuncCallContext *context;
-	PartList   *list;
+	ShareList  *list;
 
 	if (SRF_IS_FIRSTCALL())
 	{
 		Fingerprint fingerprint = PG_GETARG_SIMHASH(0);
 		int			radius = check_max_distance(PG_GETARG_INT32(1));
 		int			count = check_parts(PG_GETARG_INT32(2));
-		const Shares *parts = parts_of_call(radius, count);
+		const Shares *shares = shares_of_call(radius, count);
 		int			block;
 
 		context = SRF_FIRSTCALL_INIT();
 		list = MemoryContextAllocZero(context->multi_call_memory_ctx,
-									  sizeof(PartList));
-		for (block = 0; block < parts->block_count; block++)
-			add_part(list, hamming_share_of(parts, fingerprint, block));
+									  sizeof(ShareList));
+		for (block = 0; block < shares->block_count; block++)
+			add_share(list, hamming_share_of(shares, fingerprint, block));
 		context->user_fctx = list;
 	}
 	context = SRF_PERCALL_SETUP();
@@ -81,9 +81,9 @@ simhash_parts(PG_FUNCTION_ARGS)
 	if (context->call_cntr < (uint64) list->count)
 	{
 		/* the macro counts before it uses the result */
-		int			part = list->parts[context->call_cntr];
+		int			share = list->shares[context->call_cntr];
 
-		SRF_RETURN_NEXT(context, Int32GetDatum(part));
+		SRF_RETURN_NEXT(context, Int32GetDatum(share));
 	}
 	SRF_RETURN_DONE(context);
 }

@@ -252,14 +252,14 @@ hamming_find_clause(PlannerInfo *root, RelOptInfo *joinrel,
 			!may_come_first(clause.rinfo, joinrel, jointype, least_level) ||
 			!match_sides(root, outerrel, innerrel, &clause))
 			continue;
-		clause.known_radius = estimate_radius(root, &clause);
-		if (best->rinfo == NULL || clause.known_radius < best->known_radius)
+		clause.likely_radius = estimate_radius(root, &clause);
+		if (best->rinfo == NULL || clause.likely_radius < best->likely_radius)
 			*best = clause;
 	}
 	return best->rinfo != NULL;
 }
 
-/* Is the left operand of the clause of the outer side, and the right one not? */
+/* Is the left operand of the outer side, and the right one of the inner? */
 static bool
 is_outer_left(const RestrictInfo *rinfo, const RelOptInfo *outerrel,
 			  const RelOptInfo *innerrel)
@@ -291,8 +291,8 @@ is_key(const RestrictInfo *rinfo, const RelOptInfo *outerrel,
 }
 
 /*
- * Return the clauses of restrictlist by which rows have to be equal that are
- * partners, as far as a HammingJoin of the sides can group rows by these.
+ * Return the equalities of restrictlist by which a HammingJoin of the sides can
+ * group its rows.
  */
 List *
 hamming_find_keys(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,

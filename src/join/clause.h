@@ -15,7 +15,7 @@ typedef struct HammingClause
 	Expr	   *outer;			/* a fingerprint of the outer side */
 	Expr	   *inner;			/* a fingerprint of the inner side */
 	Expr	   *radius;			/* a bigint, which depends on neither side */
-	int			known_radius;	/* as far as the planner knows, 0 or more */
+	int			likely_radius;	/* 0 or more: what the planner expects */
 } HammingClause;
 
 extern bool hamming_read_clause(Node *node, HammingClause *clause);

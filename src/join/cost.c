@@ -44,7 +44,7 @@ filter_plan(double less, double more, int radius, double memory)
 
 	if (more < 2 * less || less * SIDE_ROW_BYTES > memory)
 		return none;
-	return hamming_filter_plan(less, radius, memory / JOIN_FILTER_SHARE);
+	return hamming_filter_plan(less, radius, memory / FILTER_SHARE);
 }
 
 /*

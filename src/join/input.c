@@ -2,14 +2,16 @@
  * input.c
  *	  The rows of one side of a HammingJoin: read from the child, and kept.
  *
- * Of each row the entry is kept, its fingerprint, number and position, and the
- * tuple, where a column of it is needed after the join.  What exceeds the
- * memory of the join goes to temporary files: first tuples, which are read for
- * rows that match only, and then the entries of both sides.
+ * Of each row its fingerprint, its number, a hash of its keys, and the
+ * position of its tuple come to a side (near/side.h); the tuple is kept if a
+ * column of it is needed after the join.  What exceeds the memory of the join
+ * goes to temporary files: first tuples, which are read for rows that match
+ * only, and then both sides.
  *
- * Of the side that is read last, the larger one, most rows may have no partner.
- * A filter of the other side's fingerprints tells that of nearly all of these:
- * they get no entry, and are not kept unless the join returns them.
+ * Of the input that is read last, the larger one, most rows may have no
+ * partner.  A filter of the other one's fingerprints shows that of nearly all
+ * of these: they do not come to the side, and are not kept unless the join
+ * returns them.
  */
 #include "postgres.h"
 
@@ -128,8 +130,8 @@ fingerprint_of(HammingJoinState *state, JoinInput *input, TupleTableSlot *slot,
 }
 
 /*
- * Set row to the fingerprint and the key of a row of the child.  Return false
- * if any of these is NULL: such a row has no partner.
+ * Set row to the fingerprint of a row of the child, and to the hash of its
+ * keys.  Return false if any of these is NULL: such a row has no partner.
  */
 static bool
 find_row(HammingJoinState *state, JoinInput *input, TupleTableSlot *slot,
@@ -163,12 +165,12 @@ find_row(HammingJoinState *state, JoinInput *input, TupleTableSlot *slot,
 
 /*
  * Read all rows of an input that are left, or, where to_first is true, those up
- * to the first one that may have a partner.  filter, which may be NULL, tells
+ * to the first one that may have a partner.  filter, which may be NULL, shows
  * which these are.  Return false at the end of the input, which must not be
  * read again then.  Error: 54000 for too many rows.
  */
 static bool
-read_input(HammingJoinState *state, JoinInput *input, const JoinFilter *filter,
+read_input(HammingJoinState *state, JoinInput *input, const NearFilter *filter,
 		   bool to_first)
 {
 	for (;;)
@@ -209,13 +211,13 @@ needs_partners(const HammingJoinState *state)
 }
 
 /* Make a filter of what was read for a side that is to be read, or NULL. */
-static JoinFilter *
+static NearFilter *
 make_filter(HammingJoinState *state, const JoinInput *first,
 			const JoinInput *second)
 {
 	const FingerprintList *list;
 	MemoryContext old;
-	JoinFilter *filter;
+	NearFilter *filter;
 
 	if (first->side.file != NULL || state->known_radius < 0 ||
 		second->child->plan->plan_rows < 2.0 * first->side.count)
@@ -223,7 +225,7 @@ make_filter(HammingJoinState *state, const JoinInput *first,
 	list = &first->side.list;
 	old = MemoryContextSwitchTo(state->context);
 	filter = hamming_filter_make(list->fps, list->count, state->known_radius,
-								 state->memory / JOIN_FILTER_SHARE);
+								 state->memory / FILTER_SHARE);
 	MemoryContextSwitchTo(old);
 	return filter;
 }
@@ -263,7 +265,7 @@ hamming_inputs_read(HammingJoinState *state)
 		state->known_radius = evaluate_radius(state);
 		if (state->known_radius >= 0 || second->keeps_all)
 		{
-			JoinFilter *filter = make_filter(state, first, second);
+			NearFilter *filter = make_filter(state, first, second);
 
 			state->filter_memory = filter == NULL ? 0
 				: GetMemoryChunkSpace(filter);

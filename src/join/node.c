@@ -3,8 +3,8 @@
  *	  The executor node HammingJoin.
  *
  * The node reads all rows of both children, and keeps them (input.c).  Then it
- * pairs those whose fingerprints are within the radius (near/pairs.c), and checks
- * all other clauses of the join:
+ * pairs those that have equal keys and fingerprints within the radius
+ * (near/pairs.c), and checks all other clauses of the join:
  *
  *		inner, left, full	each pair of rows that passes is a row; then come
  *							the rows that no pair had

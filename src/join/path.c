@@ -143,7 +143,7 @@ cost_path(JoinPaths *join, CustomPath *path, Path *outer, Path *inner)
 										  JOIN_INNER, sjinfo);
 	JoinEstimate estimate = {
 		.type = join->type,
-		.radius = join->clause.known_radius,
+		.radius = join->clause.likely_radius,
 		.groups = Max(1, Min(1 / equal, Min(outer->rows, inner->rows))),
 		.filter = filter
 	};

@@ -14,8 +14,9 @@
 #define hamming_compare_free WIDE(hamming_compare_free)
 
 /*
- * Each of the outer stretch is compared with all of the longer, inner one.  In
- * a search with settled numbers outer is a stretch of x, whatever its length.
+ * Each fingerprint of a stretch, outer, is compared with all of another,
+ * inner, which is the longer one.  But if numbers may be settled, outer is of
+ * x.
  */
 typedef struct Comparison
 {

@@ -6,12 +6,12 @@
  * radius of each other differ in at most radius segments, and so agree in at
  * least levels segments (Manku, Jain and Das Sarma 2007).
  *
- * Or let all bits be cut into fewer segments, and let each segment be given a number
- * of bits that may differ, near.  Let the sum of near + 1 over all segments be
- * radius + 1.  Then fingerprints within the radius differ in at most near bits
- * of some segment: they nearly agree in it (Norouzi, Punjani and Fleet 2014).
- * Segments are fewer and longer, but have more partners.  That pays where the
- * radius is large.
+ * Or let all bits be cut into fewer segments, and let each segment be given a
+ * number of bits that may differ, near.  Let the sum of near + 1 over all
+ * segments be radius + 1.  Then fingerprints within the radius differ in at
+ * most near bits of some segment: they nearly agree in it (Norouzi, Punjani
+ * and Fleet 2014).  Segments are fewer and longer, but have more partners.
+ * That pays where the radius is large.
  *
  * A cut is chosen by the time that the join will take.  doc/algorithm.md 6
  * proves that no pair is lost, whichever is chosen.
@@ -30,8 +30,8 @@
 #define MATCH 128
 
 /*
- * Of varying bits, which have some information in all, return the odds that one
- * differs: of pairs that differ in it to those that agree.
+ * Of varying bits, which have some information in all, return the odds that
+ * one differs: of pairs that differ in it to those that agree.
  */
 static double
 odds_of_bits(double information, int varying)
@@ -40,10 +40,10 @@ odds_of_bits(double information, int varying)
 }
 
 /*
- * Return in how many ways fingerprints that nearly agree in a segment may differ:
- * in at most near of its bits.  A way counts odds for each bit that differs.
- * If odds are those of odds_of_bits(), the result is how many pairs nearly
- * agree in the segment for each pair that agrees in it.
+ * Return in how many ways fingerprints that nearly agree in a segment may
+ * differ: in at most near of its bits.  A way counts odds for each bit that
+ * differs.  If odds are those of odds_of_bits(), the result is how many pairs
+ * nearly agree in the segment for each pair that agrees in it.
  */
 static double
 ways_to_differ(double bits, int near, double odds)
@@ -61,9 +61,9 @@ ways_to_differ(double bits, int near, double odds)
 }
 
 /*
- * Let two segments have a number of bits each.  Let near bits of one segment differ
- * at most, and near + 1 of the other.  Return how much more information the
- * other one needs, so that equally many pairs nearly agree in both.
+ * Let two segments have a number of bits each.  Let near bits of one segment
+ * differ at most, and near + 1 of the other.  Return how much more information
+ * the other one needs, so that equally many pairs nearly agree in both.
  */
 static double
 worth_of_near(double bits, int near, double odds)
@@ -74,9 +74,9 @@ worth_of_near(double bits, int near, double odds)
 
 /*
  * cut->varying must have a bit for each of the segments of the cut.  Cut its
- * region into segments in which about equally many pairs nearly agree.  Each segment
- * gets a varying bit: the next segment begins here at the latest if the segments that
- * are to come need all varying bits that are left.
+ * region into segments in which about equally many pairs nearly agree.  Each
+ * segment gets a varying bit: the next segment begins here at the latest if
+ * the segments that are to come need all varying bits that are left.
  */
 void
 hamming_cut_bits(NearCut *cut, const GroupShape *shape)
@@ -85,7 +85,8 @@ hamming_cut_bits(NearCut *cut, const GroupShape *shape)
 	const double *information = shape->information;
 	double		total = sum_information(shape, cut->region);
 	int			varying_left = fingerprint_popcount(cut->varying);
-	double		worth = worth_of_near((double) varying_left / segments, cut->near,
+	double		worth = worth_of_near((double) varying_left / segments,
+									  cut->near,
 									  odds_of_bits(total, varying_left));
 	int			varying_in_segment = 0;
 	double		in_segment = 0;
@@ -102,11 +103,11 @@ hamming_cut_bits(NearCut *cut, const GroupShape *shape)
 			int			later = segments - segment - 1;
 			double		more = segment < cut->nearer ?
 			worth * (segments - cut->nearer) : 0;
-			double		share = (total + more) / (later + 1);
+			double		wanted = (total + more) / (later + 1);
 
 			if (varying_in_segment > 0 && later > 0 &&
 				(varying_left <= later ||
-				 in_segment + information[bit] / 2 > share))
+				 in_segment + information[bit] / 2 > wanted))
 			{
 				total -= in_segment;
 				in_segment = 0;
@@ -124,14 +125,14 @@ hamming_cut_bits(NearCut *cut, const GroupShape *shape)
 /*
  * On entry *least is a time, in comparisons.  Choose the number of levels that
  * takes the least time, and set *least to that time.  Return 0 if no number
- * takes less than *least, or if there are fewer varying bits than segments.  pairs
- * is the number of pairs that need a comparison, sort the time of a sort by one
- * segment, in comparisons, and information the sum over all bits.
+ * takes less than *least, or if there are fewer varying bits than segments.
+ * pairs is the number of pairs that need a comparison, sort the time of a sort
+ * by one segment, in comparisons, and information the sum over all bits.
  *
  * Of the segments in which a pair agrees, the first is among the first
- * radius + 1 segments, the second among the first radius + 2, and so on.  So l of
- * the radius + l segments are chosen, in C(radius + l, l) ways.  Each way takes a
- * sort.
+ * radius + 1 segments, the second among the first radius + 2, and so on.  So l
+ * of the radius + l segments are chosen, in C(radius + l, l) ways.  Each way
+ * takes a sort.
  */
 static int
 choose_levels(int radius, double pairs, double sort, double information,
@@ -161,26 +162,26 @@ choose_levels(int radius, double pairs, double sort, double information,
 }
 
 /*
- * segments is 1 .. radius + 1.  Share out radius + 1 among the segments: near + 1 for
- * each segment, and one more for each of the first nearer segments.
+ * segments is 1 .. radius + 1.  Deal out radius + 1 among the segments:
+ * near + 1 to each segment, and one more to each of the first nearer segments.
  */
 static void
-share_out(int radius, int segments, int *near, int *nearer)
+deal_out(int radius, int segments, int *near, int *nearer)
 {
 	*near = (radius + 1) / segments - 1;
 	*nearer = (radius + 1) % segments;
 }
 
 /*
- * The same for a cut of one level into fewer segments than radius + 1: choose the
- * number of segments.
+ * The same for a cut of one level into fewer segments than radius + 1: choose
+ * the number of segments.
  *
- * Segments are those of hamming_cut_bits().  For each choice of bits that differ,
- * the group is passed over: each of its fingerprints is compared with a few
- * others.  That takes about as long as a sort.  Measured with simhash_pairs of
- * 10^6 random fingerprints: of 128 bits within 16, 8, 9 and 10 segments took 1.3,
- * 0.57 and 0.65 times as long as the best levels; of 64 bits within 8, 4 and 5
- * segments took 1.3 and 0.8 to 1.0 times.
+ * Segments are those of hamming_cut_bits().  For each choice of bits that
+ * differ, the group is passed over: each of its fingerprints is compared with
+ * a few others.  That takes about as long as a sort.  Measured with
+ * simhash_pairs of 10^6 random fingerprints: of 128 bits within 16, 8, 9 and
+ * 10 segments took 1.3, 0.57 and 0.65 times as long as the best levels; of 64
+ * bits within 8, 4 and 5 segments took 1.3 and 0.8 to 1.0 times.
  *
  * matches is the number of pairs within the radius.  Such a pair may come once
  * for each segment, and takes MATCH each time.
@@ -199,17 +200,17 @@ choose_near_segments(int radius, double pairs, double matches, double sort,
 		double		bits = (double) varying / segments;
 		int			near;
 		int			nearer;
-		double		share;
+		double		each;
 		double		passes;
 		double		cost;
 
-		share_out(radius, segments, &near, &nearer);
-		share = (information -
-				 nearer * worth_of_near(bits, near, odds)) / segments;
+		deal_out(radius, segments, &near, &nearer);
+		each = (information -
+				nearer * worth_of_near(bits, near, odds)) / segments;
 		passes = (segments - nearer) * ways_to_differ(bits, near, 1) +
 			nearer * ways_to_differ(bits, near + 1, 1);
 		cost = passes * sort +
-			pairs * segments * ways_to_differ(bits, near, odds) * exp2(-share) +
+			pairs * segments * ways_to_differ(bits, near, odds) * exp2(-each) +
 			matches * segments * MATCH;
 		if (cost < *least)
 		{
@@ -242,7 +243,7 @@ hamming_cut_choose(NearCut *cut, const GroupShape *shape, int radius,
 	{
 		cut_begin(cut, 1, radius, region, varying);
 		cut->segment_count = segments;
-		share_out(radius, segments, &cut->near, &cut->nearer);
+		deal_out(radius, segments, &cut->near, &cut->nearer);
 	}
 	else if (levels > 0)
 		cut_begin(cut, levels, radius, region, varying);

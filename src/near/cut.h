@@ -21,8 +21,8 @@
  * A cut of some of the bits, for one group.  Of the pairs that are wanted,
  * none differs in more than radius bits of the region.
  *
- * Each wanted pair agrees in levels segments at least, or, if levels is 1, differs
- * in at most cut_near() bits of some segment.
+ * Each wanted pair agrees in levels segments at least, or, if levels is 1,
+ * differs in at most cut_near() bits of some segment.
  */
 typedef struct NearCut
 {
@@ -30,9 +30,8 @@ typedef struct NearCut
 	int			radius;			/* 0 .. radius of the join */
 	int			segment_count;	/* radius + levels; if levels is 1, radius + 1
 								 * or less */
-	int			near;			/* cut_near() of the last segment */
-	int			nearer;			/* number of first segments whose cut_near()
-								 * is near + 1 */
+	int			near;			/* cut_near() of all segments, but */
+	int			nearer;			/* the first nearer segments have near + 1 */
 	Fingerprint region;			/* bits that the segments are made of; if
 								 * levels is 1, there may be bits of no
 								 * segment */
@@ -43,8 +42,8 @@ typedef struct NearCut
 } NearCut;
 
 /*
- * Set what a cut into radius + levels segments is of: see NearCut.  The segments are
- * for the caller to set.
+ * Begin a cut into radius + levels segments: see NearCut.  The caller sets the
+ * segments themselves.
  */
 static inline void
 cut_begin(NearCut *cut, int levels, int radius, Fingerprint region,
@@ -60,10 +59,10 @@ cut_begin(NearCut *cut, int levels, int radius, Fingerprint region,
 }
 
 /*
- * Return in how many bits of a segment fingerprints may differ that nearly agree
- * in the segment.  The sum of cut_near() + 1 over all segments is radius + 1 if
- * levels is 1: so of fingerprints that nearly agree in no segment, at least
- * radius + 1 bits of the region differ.
+ * Return in how many bits of a segment fingerprints may differ that nearly
+ * agree in the segment.  The sum of cut_near() + 1 over all segments is
+ * radius + 1 if levels is 1: so of fingerprints that nearly agree in no
+ * segment, at least radius + 1 bits of the region differ.
  */
 static inline int
 cut_near(const NearCut *cut, int segment)

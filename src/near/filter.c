@@ -1,15 +1,14 @@
 /*
  * filter.c
- *	  A filter that tells which fingerprints may be within a radius of any of a
- *	  list.
+ *	  Which fingerprints may be within a radius of any of a list?
  *
  * Let all bits be cut into radius + levels segments.  Fingerprints within the
- * radius of each other differ in at most radius segments, and so agree in at least
- * levels segments.  A mask has the bits of levels segments, and there is one for each
- * choice of segments: so the two agree in all bits of a mask.  The filter is a
- * Bloom filter of the bits under each mask, three bits of one word for each.
- * Where no mask's bits of a fingerprint are in it, no fingerprint of the list
- * is within the radius.
+ * radius of each other differ in at most radius segments, and so agree in at
+ * least levels segments.  A mask has the bits of levels segments, and there is
+ * one for each choice of segments: so the two agree in all bits of a mask.
+ * The filter is a Bloom filter of the bits under each mask, three bits of one
+ * word for each.  Where no mask's bits of a fingerprint are in it, no
+ * fingerprint of the list is within the radius.
  */
 #include "postgres.h"
 
@@ -35,7 +34,7 @@
  */
 #define KEPT_ROW 80
 
-/* Return in how many ways levels of segments segments are chosen. */
+/* Return in how many ways one chooses levels of the segments. */
 static double
 number_of_masks(int segments, int levels)
 {
@@ -48,8 +47,8 @@ number_of_masks(int segments, int levels)
 }
 
 /*
- * Plan the filter of a list of rows random fingerprints by which the join takes
- * the least time, within memory bytes.
+ * Plan a filter within memory bytes, of a list of rows random fingerprints:
+ * the one with which the search for pairs takes the least time.
  */
 FilterPlan
 hamming_filter_plan(double rows, int radius, Size memory)
@@ -86,7 +85,7 @@ hamming_filter_plan(double rows, int radius, Size memory)
 	return best;
 }
 
-/* Return the bits of segment number segment of segments, 0 <= segment < segments. */
+/* Return the bits of a segment, 0 .. segments - 1. */
 static Fingerprint
 segment_mask(int segment, int segments)
 {
@@ -96,9 +95,12 @@ segment_mask(int segment, int segments)
 	return hamming_rotate(hamming_leading_bits(width), HAMMING_BITS - from);
 }
 
-/* Add the masks that have levels segments from first on, and the bits of mask. */
+/*
+ * Add the masks that have the bits of mask, and levels more segments, from
+ * first on.
+ */
 static void
-add_masks(JoinFilter *filter, Fingerprint mask, int first, int levels,
+add_masks(NearFilter *filter, Fingerprint mask, int first, int levels,
 		  int segments)
 {
 	if (levels == 0)
@@ -110,11 +112,11 @@ add_masks(JoinFilter *filter, Fingerprint mask, int first, int levels,
 }
 
 /*
- * Set *word to the word of the filter that stands for the bits of a mask, and
- * return its bits that do.
+ * Return the three bits that stand for the fingerprint's bits under a mask,
+ * and set *word to the index of the word that has them.
  */
 static inline uint64
-find_bits(const JoinFilter *filter, Fingerprint fp, int mask, uint64 *word)
+find_bits(const NearFilter *filter, Fingerprint fp, int mask, uint64 *word)
 {
 	uint64		hash = hamming_hash(fp & filter->masks[mask]);
 
@@ -128,18 +130,18 @@ find_bits(const JoinFilter *filter, Fingerprint fp, int mask, uint64 *word)
  * Make the filter of a list of fingerprints, in the current memory context, of
  * memory bytes at most.  Return NULL if it would let too many pass.
  */
-JoinFilter *
+NearFilter *
 hamming_filter_make(const Fingerprint *fps, uint32 count, int radius,
 					Size memory)
 {
 	FilterPlan	plan = hamming_filter_plan(count, radius, memory);
-	JoinFilter *filter;
+	NearFilter *filter;
 	uint32		i;
 	int			mask;
 
 	if (plan.levels == 0)
 		return NULL;
-	filter = palloc_extended(offsetof(JoinFilter, words) +
+	filter = palloc_extended(offsetof(NearFilter, words) +
 							 ((Size) 1 << plan.log_size) / 8,
 							 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	filter->shift = 64 - (plan.log_size - 6);
@@ -160,7 +162,7 @@ hamming_filter_make(const Fingerprint *fps, uint32 count, int radius,
 
 /* May the fingerprint be within the radius of any of the list? */
 bool
-hamming_filter_passes(const JoinFilter *filter, Fingerprint fp)
+hamming_filter_passes(const NearFilter *filter, Fingerprint fp)
 {
 	bool		passes = false;
 	int			mask;

@@ -1,7 +1,6 @@
 /*
  * filter.h
- *	  A filter that tells which fingerprints may be within a radius of any of a
- *	  list.
+ *	  Which fingerprints may be within a radius of any of a list?
  */
 #ifndef SIMHASH_FILTER_H
 #define SIMHASH_FILTER_H
@@ -12,11 +11,11 @@
 #define hamming_filter_make WIDE(hamming_filter_make)
 #define hamming_filter_passes WIDE(hamming_filter_passes)
 
-/* A look at more masks would take longer than the join. */
+/* A look at more masks would take longer than the search for pairs. */
 #define FILTER_MAX_MASKS 64
 
-/* A filter takes at most 1 / JOIN_FILTER_SHARE of the memory of its join. */
-#define JOIN_FILTER_SHARE 4
+/* A filter takes at most 1 / FILTER_SHARE of the memory for rows. */
+#define FILTER_SHARE 4
 
 /* How a filter of a list would be made. */
 typedef struct FilterPlan
@@ -24,21 +23,21 @@ typedef struct FilterPlan
 	int			levels;			/* segments that make a mask; 0 for no filter */
 	int			masks;			/* that are looked at */
 	int			log_size;		/* the filter has 2^log_size bits */
-	double		passes;			/* the segment of other fingerprints that
+	double		passes;			/* the fraction of other fingerprints that
 								 * would pass, if they are random */
 } FilterPlan;
 
-typedef struct JoinFilter
+typedef struct NearFilter
 {
 	int			count;			/* of masks */
 	Fingerprint masks[FILTER_MAX_MASKS];
 	int			shift;			/* of a hash, to the index of a word */
 	uint64		words[FLEXIBLE_ARRAY_MEMBER];
-} JoinFilter;
+} NearFilter;
 
 extern FilterPlan hamming_filter_plan(double rows, int radius, Size memory);
-extern JoinFilter *hamming_filter_make(const Fingerprint *fps, uint32 count,
+extern NearFilter *hamming_filter_make(const Fingerprint *fps, uint32 count,
 									   int radius, Size memory);
-extern bool hamming_filter_passes(const JoinFilter *filter, Fingerprint fp);
+extern bool hamming_filter_passes(const NearFilter *filter, Fingerprint fp);
 
 #endif							/* SIMHASH_FILTER_H */

@@ -24,7 +24,7 @@ typedef struct FingerprintList
 	Fingerprint *fps;			/* fingerprints */
 	uint32	   *numbers;		/* the number of each */
 	uint32		count;			/* fingerprints on the list */
-	/* of the same size, for sorting; others may use these between two sorts */
+	/* of the same size, for sorting; free for other use between two sorts */
 	Fingerprint *spare_fps;
 	uint32	   *spare_numbers;
 } FingerprintList;

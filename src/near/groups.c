@@ -1,21 +1,22 @@
 /*
  * groups.c
- *	  Exact similarity joins, by the pigeonhole principle.
+ *	  Which fingerprints may be within a radius of each other, by the
+ *	  pigeonhole principle.
  *
- * A list is sorted by one segment of a cut after the other (join_cut.c): what
- * agrees in the segment is a group then, side by side.  Where a cut has levels,
- * a group is sorted by one later segment after the other, until groups agree in
- * levels segments.  Where fingerprints may nearly agree, for each choice of up to
- * near bits of the segment, what agrees in the segment is compared with what differs
- * from it in these bits, and in no other bit of the segment.  A group that is too
- * large even then gets a cut of its own, into segments that tell its fingerprints
- * apart equally well.
+ * A list is sorted by one segment of a cut after the other (cut.c): what
+ * agrees in the segment is a group then, side by side.  Where a cut has
+ * levels, a group is sorted by one later segment after the other, until groups
+ * agree in levels segments.  Where fingerprints may nearly agree, for each
+ * choice of up to near bits of the segment, what agrees in the segment is
+ * compared with what differs from it in these bits, and in no other bit of the
+ * segment.  A group that is too large even then gets a cut of its own, into
+ * segments that tell its fingerprints apart equally well.
  *
- * A pair that nearly agrees in an earlier segment, too, was found there.  So a new
- * pair differs in each segment that was passed over, in near + 1 bits at least.
- * Each such segment leaves near + 1 bits less in which the pair may differ later,
- * and the cut of a group may be one of the later bits alone.  doc/algorithm.md
- * 6 proves that no pair within the radius is lost.
+ * A pair that nearly agrees in an earlier segment, too, was found there.  So a
+ * new pair differs in each segment that was passed over, in near + 1 bits at
+ * least.  Each such segment leaves near + 1 bits less in which the pair may
+ * differ later, and the cut of a group may be one of the later bits alone.
+ * doc/algorithm.md 6 proves that no pair within the radius is lost.
  */
 #include "postgres.h"
 
@@ -73,7 +74,7 @@ find_varying(const Fingerprint *fps, uint32 count, Fingerprint one)
 	return varying;
 }
 
-/* Does the join know of pairs that need no comparison? */
+/* Does the search know of pairs that need no comparison? */
 static inline bool
 leaves_out_pairs(const NearGroups *groups)
 {
@@ -81,8 +82,8 @@ leaves_out_pairs(const NearGroups *groups)
 }
 
 /*
- * Does the pair of the fingerprints at x of groups->x and at y of groups->y need
- * no comparison, as both are in one set, or as x is settled?
+ * Does the pair of the fingerprints at x of groups->x and at y of groups->y
+ * need no comparison, as both are in one set, or as x is settled?
  */
 static inline bool
 is_left_out(const NearGroups *groups, uint32 x, uint32 y)
@@ -141,21 +142,21 @@ number_needed(const NearGroups *groups, const Candidates *group)
 	return pairs * Max(needed, 0.5) / (SAMPLE_SIZE / 4);
 }
 
-/* Do the pairs that need a comparison take no longer than segments sorts? */
+/* Do the pairs that need a comparison take no longer than sorts sorts? */
 static bool
-is_compared_sooner(const NearGroups *groups, const Candidates *group, int segments)
+is_compared_sooner(const NearGroups *groups, const Candidates *group, int sorts)
 {
-	double		sorts = cost_of_sort(groups, group) * segments;
+	double		sorting = cost_of_sort(groups, group) * sorts;
 
-	return number_of_pairs(groups, group) <= sorts ||
-		number_needed(groups, group) <= sorts;
+	return number_of_pairs(groups, group) <= sorting ||
+		number_needed(groups, group) <= sorting;
 }
 
 /*
  * Measure the information of each bit by a sample: of n bits of information,
  * one pair in 2^n agrees in the bit.  A bit has some if and only if it varies.
- * Return the share of the pairs that need a comparison, which is above 0.  Set
- * *matches to the share of those that are also within the radius.
+ * Return which fraction of the pairs needs a comparison: it is above 0.  Set
+ * *matches to the fraction that is also within the radius.
  */
 static double
 measure_bits(const NearGroups *groups, const Candidates *group,
@@ -208,7 +209,7 @@ measure_group(const NearGroups *groups, const Candidates *group,
 	shape->matches *= pairs;
 }
 
-/* Return the bits of the node's cut that are in no segment up to node->segment. */
+/* Return the bits of the node's cut that come after the current segment. */
 static Fingerprint
 later_bits(const GroupNode *node)
 {
@@ -222,9 +223,9 @@ later_bits(const GroupNode *node)
 
 /*
  * A smaller group of the node must agree in all levels of its cut.  Let a pair
- * of this group be new: it nearly agrees in none of the segments up to node->segment
- * but the chosen ones, one for each level.  Return in how many bits that come
- * later the pair may differ.
+ * of this group be new: it nearly agrees in none of the segments up to
+ * node->segment but the chosen ones, one for each level.  Return in how many
+ * bits that come later the pair may differ.
  */
 static int
 radius_later(const GroupNode *node)
@@ -247,9 +248,9 @@ flipped_below(const GroupNode *node)
 }
 
 /*
- * above is NULL for the group of all.  Else the group is a smaller group of the
- * node above, and agrees in all levels of the cut of above.  Set *cut to a cut
- * of the group that takes the least time.  Return false if no cut pays.
+ * above is NULL for the group of all.  Else the group is a smaller group of
+ * the node above, and agrees in all levels of the cut of above.  Set *cut to a
+ * cut of the group that takes the least time.  Return false if no cut pays.
  */
 static bool
 make_cut(NearGroups *groups, const Candidates *group, const GroupNode *above,
@@ -280,10 +281,10 @@ make_cut(NearGroups *groups, const Candidates *group, const GroupNode *above,
 }
 
 /*
- * Push a node that divides the group by segments of the cut, from first on.  If
- * the cut has levels, the last segment is radius + level - 1: a pair that differs
- * in radius bits of the region at most agrees in level of the segments up to that
- * one.
+ * Push a node that divides the group by segments of the cut, from first on.
+ * If the cut has levels, the last segment is radius + level - 1: a pair that
+ * differs in radius bits of the region at most agrees in level of the segments
+ * up to that one.
  */
 static void
 push_node(NearGroups *groups, const Candidates *group, NearCut *cut, int level,
@@ -310,7 +311,8 @@ push_node(NearGroups *groups, const Candidates *group, NearCut *cut, int level,
 static bool
 divide(NearGroups *groups, const Candidates *group)
 {
-	GroupNode  *top = groups->depth == 0 ? NULL : &groups->nodes[groups->depth - 1];
+	GroupNode  *top = groups->depth == 0 ? NULL
+	: &groups->nodes[groups->depth - 1];
 	NearCut    *cut = top == NULL ? groups->cuts : top->cut;
 
 	if (top != NULL && top->level < cut->levels)
@@ -372,16 +374,16 @@ lowest_bits(Fingerprint bits, int count)
 }
 
 /*
- * Set node->flips to the next choice of bits of the current segment: first those
- * of one bit, then those of two, and so on.  Return false after the last one of
- * cut_near() bits.
+ * Set node->flips to the next choice of bits of the current segment: first
+ * those of one bit, then those of two, and so on.  Return false after the last
+ * one of cut_near() bits.
  *
  * Choices of the same number of bits come in ascending order, as numbers.  The
- * next one is found by an addition: the lowest bit of flips is added to flips.
- * The carry clears the lowest run of chosen bits and sets the bit above the
- * run.  The bits that the carry has cleared too many become the lowest ones of
- * the segment.  Bits that are not of the segment are 1 in the addition: so the carry
- * passes over these.
+ * next one is found by an addition (Gosper's hack, over the bits of a mask):
+ * the lowest bit of flips is added to flips.  The carry clears the lowest run
+ * of chosen bits and sets the bit above the run.  The bits that the carry has
+ * cleared too many become the lowest ones of the segment.  Bits that are not
+ * of the segment are 1 in the addition: so the carry passes over these.
  */
 static bool
 next_flips(GroupNode *node)
@@ -405,9 +407,10 @@ next_flips(GroupNode *node)
 }
 
 /*
- * Get the next smaller group that has a pair, in the current segment and with the
- * current flips.  Where node->all is one stretch, those with the lesser key are
- * the x of the smaller group, and their partners the y: so a pair comes once.
+ * Get the next smaller group that has a pair, in the current segment and with
+ * the current flips.  Where node->all is one stretch, those with the lesser
+ * key are the x of the smaller group, and their partners the y: so a pair
+ * comes once.
  */
 static bool
 next_group_flipped(const NearGroups *groups, GroupNode *node, Candidates *group)
@@ -462,8 +465,8 @@ next_group(const NearGroups *groups, GroupNode *node, Candidates *group)
 }
 
 /*
- * Does no pair of the group need a comparison?  All are in one set if each x is
- * in the set of the first y, and each y in the set of the first x.
+ * Does no pair of the group need a comparison?  All are in one set if each x
+ * is in the set of the first y, and each y in the set of the first x.
  */
 static bool
 is_done(const NearGroups *groups, const Candidates *group)
@@ -493,7 +496,7 @@ is_done(const NearGroups *groups, const Candidates *group)
  * Do the pairs of the node that need a comparison take no longer than its
  * other sorts?  If so, the caller hands out node->all, where the groups of the
  * other segments lie.  A pair may come twice, which hamming_groups_is_first()
- * cannot tell: so the answer is false for a join that leaves out no pairs.
+ * cannot see: so the answer is false for a search that leaves out no pairs.
  */
 static bool
 is_nearly_done(const NearGroups *groups, const GroupNode *node)
@@ -503,18 +506,18 @@ is_nearly_done(const NearGroups *groups, const GroupNode *node)
 }
 
 /*
- * Make a search for the pairs of the lists x and y, which may be the same list,
- * within radius, 0 .. HAMMING_BITS.  The caller frees the result by pfree(),
- * and until then changes the lists only as hamming_groups_next() allows.  The
- * search changes their order.
+ * Make a search for the pairs of the lists x and y, which may be the same
+ * list, within radius, 0 .. HAMMING_BITS.  The caller frees the result by
+ * pfree(), and until then changes the lists only as hamming_groups_next()
+ * allows.  The search changes their order.
  *
  * If x and y are the same list, the caller may set groups->sets to sets (see
  * sets.h) of its numbers: members of one set need no comparison.  The caller
  * may unite sets meanwhile, as a pair that was left out stays in one set.
  *
- * If x and y are two lists, the caller may set groups->settled: pairs of number
- * n of x need no comparison where settled[n].  The caller may settle more
- * numbers at any time.
+ * If x and y are two lists, the caller may set groups->settled: pairs of
+ * number n of x need no comparison where settled[n].  The caller may settle
+ * more numbers at any time.
  */
 NearGroups *
 hamming_groups_make(FingerprintList *x, FingerprintList *y, int radius)
@@ -535,8 +538,8 @@ hamming_groups_make(FingerprintList *x, FingerprintList *y, int radius)
  * them.  Where x and y are one list, all is one stretch.
  *
  * If cut is not NULL, which has one level and the radius of the search, then
- * restrict the search to pairs that agree in the segment of that number, and in
- * none before.  Pairs that agree in an earlier segment may be among the
+ * restrict the search to pairs that agree in the segment of that number, and
+ * in none before.  Pairs that agree in an earlier segment may be among the
  * candidates or not: hamming_groups_is_first() is false for them.  So searches
  * that are restricted to each of the radius + 1 segments of one cut find each
  * pair within the radius, and one of them finds it first.
@@ -558,10 +561,11 @@ hamming_groups_begin(NearGroups *groups, const Candidates *all,
 }
 
 /*
- * All pairs within the radius are among the candidates, but for pairs in one
- * set, which may be left out.  A pair may come several times: see
- * hamming_groups_is_first().  Until the next call, the caller may reorder each
- * stretch of the candidates.
+ * Get the next candidates; return false if there are none left.  All pairs
+ * within the radius are among the candidates, but for pairs in one set and
+ * those of settled numbers, which may be left out.  A pair may come several
+ * times: see hamming_groups_is_first().  Until the next call, the caller may
+ * reorder each stretch of the candidates.
  */
 bool
 hamming_groups_next(NearGroups *groups, Candidates *candidates)
@@ -578,7 +582,8 @@ hamming_groups_next(NearGroups *groups, Candidates *candidates)
 		GroupNode  *node = &groups->nodes[groups->depth - 1];
 
 		CHECK_FOR_INTERRUPTS();
-		if (node->segment >= node->first && next_group(groups, node, candidates))
+		if (node->segment >= node->first &&
+			next_group(groups, node, candidates))
 		{
 			if (!is_done(groups, candidates) && !divide(groups, candidates))
 				return true;
@@ -597,7 +602,10 @@ hamming_groups_next(NearGroups *groups, Candidates *candidates)
 	return false;
 }
 
-/* Do fingerprints nearly agree in a segment whose bits differ in difference? */
+/*
+ * Do fingerprints nearly agree in a segment, of whose bits they differ in
+ * difference?
+ */
 static inline bool
 nearly_agrees(Fingerprint difference, int near)
 {
@@ -606,12 +614,14 @@ nearly_agrees(Fingerprint difference, int near)
 }
 
 /*
- * The join must have no sets.  Where it has settled numbers, a pair may get
- * true twice.  A pair of the current candidates differs in difference, and is
- * within the radius: a farther pair may get false each time.  Is this the first
- * time that the pair is among the candidates?  A pair was before if and only
- * if, for some node, it nearly agrees in a segment that the node went through
- * before the current one (doc/algorithm.md 6).
+ * Is a pair of the current candidates, which differs in difference, among the
+ * candidates for the first time?  The pair must be within the radius: a
+ * farther one may get false each time.  The search must have no sets.  Where
+ * it has settled numbers, a pair may get true twice.
+ *
+ * A pair was among the candidates before if and only if, for some node, it
+ * nearly agrees in a segment that the node went through before the current one
+ * (doc/algorithm.md 6).
  */
 bool
 hamming_groups_is_first(const NearGroups *groups, Fingerprint difference)
@@ -632,12 +642,13 @@ hamming_groups_is_first(const NearGroups *groups, Fingerprint difference)
 }
 
 /*
- * x and y are samples of two lists.  varying has the bits in which fingerprints
- * of the lists differ.  Choose a cut into radius + 1 segments: two fingerprints
- * within radius agree in at least one segment.
+ * Choose a cut into radius + 1 segments, for a search segment by segment: two
+ * fingerprints within radius agree in at least one segment.  x and y are
+ * samples of the lists, and varying has the bits in which fingerprints of the
+ * lists differ.
  *
- * Return false if no cut pays.  A join segment by segment compares a pair once for
- * each segment in which the pair agrees.  A cut pays if a random pair agrees in
+ * Return false if no cut pays.  Such a search compares a pair once for each
+ * segment in which the pair agrees.  A cut pays if a random pair agrees in
  * half a segment at most, on average.
  */
 bool

@@ -1,7 +1,7 @@
 /*
  * groups.h
- *	  Exact similarity joins: which fingerprints of two lists, or of one, may
- *	  be within a radius of each other?
+ *	  Which fingerprints of two lists, or of one, may be within a radius of
+ *	  each other?
  */
 #ifndef SIMHASH_GROUPS_H
 #define SIMHASH_GROUPS_H
@@ -17,9 +17,9 @@
 
 /*
  * Each fingerprint at the places x .. x_end - 1 of one list is to be compared
- * with each at y .. y_end - 1 of another.  In the join of a list with itself
- * both are stretches of this list.  Such stretches are the same, or have no
- * place in common.
+ * with each at y .. y_end - 1 of another.  In a search within one list both
+ * are stretches of this list.  Such stretches are the same, or have no place
+ * in common.
  */
 typedef struct Candidates
 {
@@ -48,7 +48,8 @@ typedef struct GroupNode
 	Fingerprint flips;			/* bits of the segment in which all pairs of a
 								 * smaller group differ */
 	uint32		x;				/* the next smaller group has its x here */
-	uint32		y;				/* the last smaller group had its y near here */
+	uint32		y;				/* where its y was looked for last: the next
+								 * one is not far */
 } GroupNode;
 
 /*

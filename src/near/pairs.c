@@ -3,17 +3,20 @@
  *	  All pairs of rows within a radius of each other, of two sides or of one,
  *	  however many rows there are.
  *
- * Sides that are in memory are paired in one pass.  Sides in files are paired
- * by the pigeonhole principle, as in groups.c: let all bits be cut into
- * radius + 1 segments, then fingerprints within the radius agree in at least
- * one segment.  So for each segment the rows are divided into partitions, by a
- * hash of the segment's bits, and each partition of x is paired with the one of
- * y that has the same hashes.  A pair that agrees in several segments is taken
- * for the first of them only.
+ * Sides in memory are paired in one pass.  Sides in files are divided into
+ * partitions, and each partition of x is paired with the one of y that has the
+ * same number.  If each key has few rows, a hash of its key chooses the
+ * partition of a row.
  *
- * Where a partition, or its equal on the other side, is too large for memory,
- * each stretch of the one that fits is paired with each stretch of the other.
- * So are sides as a whole that have few stretches, or that no cut divides well.
+ * Else the pigeonhole principle divides the rows, as in groups.c: let all bits
+ * be cut into radius + 1 segments, then fingerprints within the radius agree
+ * in at least one segment.  For one segment after the other, a hash of the
+ * segment's bits and of the key chooses the partition.  A pair that agrees in
+ * several segments is taken for the first of them only.
+ *
+ * A partition that is too large for memory is paired by stretches, each of x
+ * with each of y.  So are sides as a whole that have few stretches, or that no
+ * cut divides well.
  *
  * A share has the cut of its blocks, in memory, too, and only those rows of a
  * segment whose block is in the share.
@@ -35,8 +38,9 @@
 #define PARTITION_ROWS 200000
 
 /*
- * Partitions of each side: each has a buffer of 8 kB.  All buffers take at most
- * 1 / FILE_SHARE of the memory, or those of MIN_PARTITIONS where that is more.
+ * Partitions of a segment: each has a buffer of 8 kB for each side.  All
+ * buffers take at most 1 / FILE_SHARE of the memory, or those of
+ * MIN_PARTITIONS if these take more.
  */
 #define MIN_PARTITIONS 32
 #define MAX_PARTITIONS 1024
@@ -45,7 +49,7 @@
 /* Rows of each side that choose the cut. */
 #define SAMPLE_ROWS 4096
 
-/* Is the row of x that has the number settled? */
+/* Is the row of x settled that has the number? */
 static inline bool
 is_settled_row(const NearPairs *pairs, uint32 number)
 {
@@ -67,7 +71,7 @@ is_of_one_side(const NearPairs *pairs)
 	return pairs->x == pairs->y;
 }
 
-/* Return how many rows may be in memory for a pass, of both sides. */
+/* Return how many rows of both sides together memory has room for. */
 static uint64
 rows_at_once(const NearPairs *pairs)
 {
@@ -78,9 +82,10 @@ rows_at_once(const NearPairs *pairs)
 
 /*
  * Begin to pair the rows of x with those of y, or with each other, where y is
- * x.  Both sides are in memory, or both are in files.  Settled rows are of two
- * sides, and a share is of one.  Memory is taken from a child of the current
- * context.  Until the end the caller leaves the sides alone.
+ * x.  Both sides must be in memory, or both in files.  options may have
+ * settled rows for two sides, and a share for one side without keys.  Memory
+ * is taken from a child of the current context.  Until the end the caller
+ * leaves the sides alone.
  */
 NearPairs *
 hamming_pairs_begin(NearSide *x, NearSide *y, const NearOptions *options)
@@ -126,7 +131,7 @@ read_sample(NearSide *side, FingerprintList *sample)
 	}
 }
 
-/* Return how many rows both sides have. */
+/* Return how many rows the sides have together. */
 static uint64
 all_rows(const NearPairs *pairs)
 {
@@ -134,8 +139,8 @@ all_rows(const NearPairs *pairs)
 }
 
 /*
- * Return how many partitions fit into memory with a third of it to spare, or
- * into a cache.
+ * Return into how many partitions the rows are divided, so that those of both
+ * sides fit into two thirds of the memory, or into a cache.
  */
 static int
 number_of_partitions(const NearPairs *pairs)
@@ -151,8 +156,9 @@ number_of_partitions(const NearPairs *pairs)
 }
 
 /*
- * Return how many of count rows are paired at once with rows of other_count:
- * all, where the sides are in memory.
+ * Return how many of count rows make a stretch: all of a side in memory.  Of a
+ * side in a file, what memory has room for beside a stretch of a side of
+ * other_count rows.
  */
 static uint64
 stretch_size(const NearPairs *pairs, uint64 count, uint64 other_count)
@@ -172,9 +178,9 @@ number_of_stretches(const NearPairs *pairs, uint64 count, uint64 other_count)
 
 /*
  * Are the sides paired sooner stretch by stretch than partition by partition?
- * Then each stretch of one side is read, and sorted by radius + 1 segments, for
- * each stretch of the other.  Partitions take these sorts once, but the rows
- * are divided and written as often.
+ * Then each stretch of one side is read, and sorted by radius + 1 segments,
+ * for each stretch of the other.  Partitions take these sorts once, but the
+ * rows are divided and written as often.
  */
 static bool
 prefers_stretches(const NearPairs *pairs)
@@ -216,7 +222,7 @@ rows_of_one_key(const FingerprintList *sample, uint64 rows)
 
 /*
  * x and y are samples of the sides.  Does each key have so few rows that they
- * fit into memory?
+ * fit into half of the memory?
  */
 static bool
 has_small_keys(const NearPairs *pairs, const FingerprintList *x,
@@ -355,8 +361,9 @@ next_segment(NearPairs *pairs)
 }
 
 /*
- * Load the rows from .. from + count - 1 of the side that are not settled.  A
- * side in memory serves as it is.
+ * Load the rows from .. from + count - 1 of the side, and group none yet.
+ * Leave out those that are settled, if may_be_settled.  A side in memory serves
+ * as it is.
  */
 static NearSide *
 load_rows(NearPairs *pairs, NearSide *loaded, NearSide *side, uint64 from,
@@ -393,7 +400,7 @@ end_pass(NearPairs *pairs)
 	pairs->y_pass = NULL;
 }
 
-/* End the passes of the rows of x that are in memory. */
+/* End the passes of x_pass. */
 static void
 end_x(NearPairs *pairs)
 {
@@ -406,7 +413,7 @@ end_x(NearPairs *pairs)
 	pairs->settled = NULL;
 }
 
-/* Take rows of x for one or more passes. */
+/* Let side be x_pass, for one or more passes. */
 static void
 begin_x(NearPairs *pairs, NearSide *side)
 {
@@ -419,8 +426,8 @@ begin_x(NearPairs *pairs, NearSide *side)
 }
 
 /*
- * Have those fingerprints of x come first on the list whose block of the
- * current segment is in the share.  Return their number.
+ * Move those fingerprints of x_pass to the front of its list whose block of
+ * the current segment is in the share.  Return their number.
  */
 static uint32
 gather_members(NearPairs *pairs)
@@ -438,7 +445,7 @@ gather_members(NearPairs *pairs)
 	return count;
 }
 
-/* Begin a pass of the rows of x that are in memory, and of y_side. */
+/* Begin a pass of x_pass and y_side. */
 static void
 begin_pass(NearPairs *pairs, NearSide *y_side)
 {
@@ -464,8 +471,8 @@ key_of(const NearSide *side, uint32 group)
 }
 
 /*
- * Set *all to the fingerprints of the next key that both sides of the pass have.
- * Return false if there is none.
+ * Set *all to the fingerprints of the next key that both sides of the pass
+ * have.  Without keys all rows have the same.  Return false if there is none.
  */
 static bool
 next_key(NearPairs *pairs, Candidates *all)
@@ -606,7 +613,7 @@ set_pair(const NearPairs *pairs, uint32 x, uint32 y, NearPair *pair)
 	pair->fingerprint = x;
 }
 
-/* Get the next rows of one fingerprint that are paired with each other. */
+/* Get the next rows that have one fingerprint, to be paired with each other. */
 static bool
 next_same(NearPairs *pairs, NearPair *pair)
 {
@@ -650,10 +657,10 @@ next_two(NearPairs *pairs, NearPair *pair)
 
 /*
  * Get the next pair of fingerprints, and their rows, which hold until the next
- * call.  Each pair of rows comes once, unless rows are settled: then a pair may
- * come more often, and a pair of a settled row may not come.  Where sides are
- * too long for memory, a pair of fingerprints comes in several passes, with
- * other rows each time.
+ * call.  Each pair of rows comes once, unless rows are settled: then a pair
+ * may come more often, and a pair of a settled row may not come.  Where sides
+ * are too long for memory, a pair of fingerprints comes in several passes,
+ * with other rows each time.
  */
 bool
 hamming_pairs_next(NearPairs *pairs, NearPair *pair)
@@ -665,8 +672,8 @@ hamming_pairs_next(NearPairs *pairs, NearPair *pair)
 }
 
 /*
- * All rows of x of the pair are settled, which hamming_pairs_next() returned
- * last: their fingerprint needs no pairs any more, in this pass.
+ * Note that all rows of x are settled in the pair that hamming_pairs_next()
+ * returned last: their fingerprint needs no pairs any more, in this pass.
  */
 void
 hamming_pairs_settle(NearPairs *pairs, const NearPair *pair)

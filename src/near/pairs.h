@@ -29,7 +29,7 @@ typedef struct NearOptions
 	 */
 	const uint8 *settled_rows;
 
-	/* Only the pairs of this share, where x and y are one side; or NULL. */
+	/* Only the pairs of this share, if x and y are one side; or NULL. */
 	const Share *share;
 } NearOptions;
 

@@ -1,38 +1,40 @@
 /*
  * share.c
- *	  The shares of a join of a list with itself, for work on many machines.
+ *	  The shares of a search for the pairs of one side, for work on many
+ *	  machines.
  *
  * Let the first bits of a fingerprint be cut into radius + 1 blocks.  By the
  * pigeonhole principle, fingerprints within the radius agree in at least one
- * block.  So each value of each block is in one of the shares, and a fingerprint
- * is in the shares of its radius + 1 values.  A pair belongs to the share of the
- * first block in which the pair agrees: each pair comes in one share.
+ * block.  So each value of each block is in one of the shares, and a
+ * fingerprint is in the shares of its radius + 1 values.  A pair belongs to
+ * the share of the first block in which the pair agrees: each pair comes in
+ * one share.
  *
  * From a radius of HAMMING_BITS / 16 on, blocks leave some bits behind them.
  * The pairs of the last block have spent all their differences on the other
- * blocks, and these bits are what still tells them apart: see radius_later() in
- * groups.c.  So for a small radius the shares together take about the time of one
- * join.  doc/scaling.md has figures.
+ * blocks, and these bits are what still tells them apart: see radius_later()
+ * in groups.c.  So for a small radius the shares together take about the time
+ * of one search.  doc/scaling.md has figures.
  */
 #include "postgres.h"
 
 #include "near/share.h"
 
 /*
- * The radius is less than HAMMING_BITS.  Return the number of equal blocks that
- * make up all bits.  The first radius + 1 blocks are in shares.
+ * The radius is less than HAMMING_BITS.  Return the number of equal blocks
+ * that make up all bits.  The first radius + 1 blocks are in shares.
  *
- * These are times of all shares, compared with one join whose cuts are those of
- * choose_levels() in cut.c, by the model there, for 10^7 to 8 * 10^9
- * random fingerprints.  Of 64 bits and a radius of 1 to 16 they take at most
- * 1.23 times as long.  With no block behind the others they would take up to
- * 1.7 times as long for radius 4 to 9, and with two up to 2.8 times for radius
- * 1 and 2.  Of 128 bits and a radius of 0 to 24 all shares take at most 1.3
- * times as long; with two blocks behind the others up to 3.8 times for radius 4
- * to 7.
+ * These are times of all shares, compared with one search whose cuts are those
+ * of choose_levels() in cut.c, by the model there, for 10^7 to 8 * 10^9 random
+ * fingerprints.  Of 64 bits and a radius of 1 to 16 they take at most 1.23
+ * times as long.  With no block behind the others they would take up to 1.7
+ * times as long for radius 4 to 9, and with two up to 2.8 times for radius 1
+ * and 2.  Of 128 bits and a radius of 0 to 24 all shares take at most 1.3
+ * times as long; with two blocks behind the others up to 3.8 times for radius
+ * 4 to 7.
  *
- * For a large radius one join has the cuts of choose_near_segments(), which the
- * shares cannot have: then one join may take a fifth of the time of all shares.
+ * For a large radius one search has the cuts of choose_near_segments(), which
+ * the shares cannot have: then it may take a fifth of the time of all shares.
  */
 static int
 all_blocks(int radius)
@@ -42,8 +44,8 @@ all_blocks(int radius)
 
 /*
  * Set up count shares, 1 or more.  If the radius is HAMMING_BITS, any two
- * fingerprints are a pair, and need agree in nothing: so all are in share 0, by
- * one block without bits.
+ * fingerprints are a pair, and need agree in nothing: so all are in share 0,
+ * by one block without bits.
  */
 void
 hamming_shares_begin(Shares *shares, int radius, int count)

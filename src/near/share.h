@@ -1,6 +1,7 @@
 /*
  * share.h
- *	  The shares of a join of a list with itself, for work on many machines.
+ *	  The shares of a search for the pairs of one side, for work on many
+ *	  machines.
  */
 #ifndef SIMHASH_SHARE_H
 #define SIMHASH_SHARE_H
@@ -16,11 +17,11 @@ typedef struct ShareBlock
 	Fingerprint mask;			/* the bits of the block */
 	int			low;			/* bits of a fingerprint that are below the
 								 * block */
-	int			unused;			/* bits of a word that are beyond the block */
+	int			unused;			/* bits of 64 that the block does not have */
 	uint64		offset;			/* of its values from those of block 0 */
 } ShareBlock;
 
-/* All shares of a join, by fingerprints within radius of each other. */
+/* All shares of a search for pairs within radius. */
 typedef struct Shares
 {
 	int			radius;			/* 0 .. HAMMING_BITS */
@@ -46,8 +47,8 @@ extern void hamming_shares_cut(const Shares *shares, NearCut *cut);
  * The values of a block are spread over 2^64 by a permutation, as in Knuth's
  * multiplicative hashing.  They are 2^unused apart, and the values of other
  * blocks lie between them, by their offsets.  Each share is a stretch of the
- * 2^64: so shares have equally many values, however few values there are.  Of a
- * block of more than 64 bits, its words are folded into one first.
+ * 2^64: so shares have equally many values, however few values there are.  Of
+ * a block of more than 64 bits the two halves are folded into one first.
  */
 static inline int
 hamming_share_of(const Shares *shares, Fingerprint fingerprint, int block)
@@ -64,7 +65,8 @@ hamming_share_of(const Shares *shares, Fingerprint fingerprint, int block)
 static inline bool
 is_block_in_share(const Share *share, Fingerprint fingerprint, int block)
 {
-	return hamming_share_of(&share->shares, fingerprint, block) == share->number;
+	return hamming_share_of(&share->shares, fingerprint,
+							block) == share->number;
 }
 
 /* Is any block of the fingerprint in the share? */

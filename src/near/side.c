@@ -1,7 +1,7 @@
 /*
  * side.c
  *	  The rows of one side of a search for pairs: in memory, where they are
- *	  grouped by their fingerprints, or in a temporary file.
+ *	  grouped by key and fingerprint, or in a temporary file.
  */
 #include "postgres.h"
 
@@ -33,7 +33,7 @@ resize(NearSide *side, void *array, Size rows, Size size)
 	return repalloc_huge(array, rows * size);
 }
 
-/* Have memory for at least as many rows, unless they go to a file. */
+/* Have memory for so many rows at least, unless they go to a file. */
 void
 hamming_side_reserve(NearSide *side, Size rows)
 {
@@ -66,7 +66,7 @@ hamming_side_make_room(NearSide *side, Size memory)
 
 	if (side->file != NULL || side->list.count < side->capacity)
 		return true;
-	/* to move all rows does not pay for a few more */
+	/* to move all rows for a few more does not pay */
 	if (rows <= side->capacity + side->capacity / 8)
 		return false;
 	hamming_side_reserve(side, rows);
@@ -104,7 +104,7 @@ hamming_side_add(NearSide *side, const NearRow *row)
 		side->keys[place] = row->key;
 }
 
-/* Free what the rows take in memory. */
+/* Free all memory of the side: no row is left in it. */
 static void
 free_memory(NearSide *side)
 {
@@ -125,8 +125,8 @@ free_memory(NearSide *side)
 }
 
 /*
- * Move the rows to a file, if they are in memory.  More go there, too.  The
- * side is not grouped.
+ * Move the rows to a file, if they are in memory.  Those that are added later
+ * go there, too.  The side is not grouped.
  */
 void
 hamming_side_to_file(NearSide *side)
@@ -168,8 +168,8 @@ hamming_side_read(NearSide *side, NearRow *row)
 }
 
 /*
- * Sort the list by the keys of its rows, stably, by radix: by the eight bits
- * from shift on.
+ * Sort the list stably by eight bits of its rows' keys, those from shift on.
+ * The list has all rows.
  */
 static void
 sort_by_byte(NearSide *side, int shift)
@@ -204,7 +204,7 @@ sort_by_byte(NearSide *side, int shift)
 
 /*
  * Bring numbers, which are in the order in which the rows came, into that of
- * the list.
+ * the list.  They may be NULL.
  */
 static void
 order_numbers(NearSide *side, uint32 *numbers)
@@ -222,7 +222,7 @@ order_numbers(NearSide *side, uint32 *numbers)
 	memcpy(numbers, list->spare_numbers, list->count * sizeof(uint32));
 }
 
-/* Do the same to the payloads. */
+/* Do the same to the payloads, which fit the spare fingerprints. */
 static void
 order_payloads(NearSide *side)
 {
@@ -246,7 +246,10 @@ begins_group(const NearSide *side, uint32 row)
 		(side->keeps_keys && side->keys[row] != side->keys[row - 1]);
 }
 
-/* The rows are sorted.  Make the groups, of which there are none. */
+/*
+ * The rows are sorted.  Leave each fingerprint of a key once on the list, and
+ * set starts and groups.
+ */
 static void
 make_groups(NearSide *side)
 {

@@ -1,7 +1,7 @@
 /*
  * side.h
  *	  The rows of one side of a search for pairs: in memory, where they are
- *	  grouped by their fingerprints, or in a temporary file.
+ *	  grouped by key and fingerprint, or in a temporary file.
  */
 #ifndef SIMHASH_SIDE_H
 #define SIMHASH_SIDE_H
@@ -31,10 +31,11 @@ typedef struct NearRow
 
 /*
  * In memory, while rows are added, the list has the fingerprint of each row,
- * and the row's place in the other arrays.  Then the rows are grouped: the list
- * has each distinct fingerprint of each key once, numbered from 0 on, and the
- * rows of fingerprint n are at starts[n] .. starts[n + 1] - 1 of the other
- * arrays.  The fingerprints of one key stand side by side, and keys ascend.
+ * and as its number the row's place in payloads, numbers and keys.  Then the
+ * rows are grouped: the list has each distinct fingerprint of each key once,
+ * numbered from 0 on, and the rows of fingerprint n are at
+ * starts[n] .. starts[n + 1] - 1 of the other arrays.  The fingerprints of one
+ * key stand side by side, and keys ascend.
  */
 typedef struct NearSide
 {
@@ -47,8 +48,8 @@ typedef struct NearSide
 
 	BufFile    *file;			/* NULL: the rows are in memory */
 	FingerprintList list;
-	uint64	   *payloads;
-	uint32	   *numbers;		/* NULL: none is kept */
+	uint64	   *payloads;		/* of rows */
+	uint32	   *numbers;		/* of rows; NULL: none is kept */
 	uint32	   *keys;			/* the same */
 	uint32	   *starts;			/* one more than there are fingerprints; NULL
 								 * while rows are added */
@@ -69,11 +70,11 @@ extern void hamming_side_read(NearSide *side, NearRow *row);
 extern void hamming_side_group(NearSide *side);
 extern void hamming_side_end(NearSide *side);
 
-/* What a row takes in memory whose side keeps all. */
+/* What a row takes in memory, in bytes, if the side keeps all. */
 #define SIDE_ROW_BYTES \
 	(FPLIST_BYTES + sizeof(uint64) + 4 * sizeof(uint32))
 
-/* Return what memory the side takes for each row that it has room for. */
+/* Return what the side takes for each row that it has room for, in bytes. */
 static inline Size
 side_row_bytes(const NearSide *side)
 {
@@ -81,14 +82,14 @@ side_row_bytes(const NearSide *side)
 		(side->keeps_keys ? 0 : 2 * sizeof(uint32));
 }
 
-/* Return a number that spreads a key over 64 bits: 0 for none. */
+/* Return a key, spread over 64 bits; 0 for the key 0, that of a row without. */
 static inline uint64
 spread_key(uint32 key)
 {
 	return key * UINT64CONST(0x9E3779B97F4A7C15);
 }
 
-/* Return what memory the side takes now. */
+/* Return how many bytes of memory the side takes now. */
 static inline Size
 side_memory(const NearSide *side)
 {
