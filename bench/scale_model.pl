@@ -563,7 +563,7 @@ sub print_joins
 	my $one_call = sub { my ($rows, $text) = @_; return $rows < 2**31 ? $text : '-' };
 
 	$row->('in one call, core hours', sub { $one_call->($_[0], figure($_[0] * join_time(@_) / 3.6e9)) });
-	$row->('in one call, GB of memory', sub { $one_call->($_[0], figure($_[0] * $join_row / 1e9)) });
+	$row->('in one call, GB of memory without files', sub { $one_call->($_[0], figure($_[0] * $join_row / 1e9)) });
 	$row->('in parts: copies of rows, G', sub { figure($copies->(@_) / 1e9) });
 	$row->('GB sent', sub { thousands($copies->(@_) * $moved_row / 1e9) });
 	$row->('GB stored', sub { thousands($copies->(@_) * $stored_row / 1e9) });
