@@ -22,6 +22,8 @@ $node->append_conf('postgresql.conf', <<'CONF');
 jit = off
 synchronize_seqscans = off
 work_mem = 1MB
+# simhash_pairs keeps its rows in memory, where no test says otherwise
+hash_mem_multiplier = 100
 max_parallel_workers_per_gather = 0
 autovacuum = off
 CONF
@@ -122,6 +124,20 @@ for my $needs (@needs)
 	$node->psql('postgres', join("\n", $begin, with_megabytes($statement, $millions * $bytes + 8), ''),
 		on_error_stop => 0, stdout => \$out, stderr => \$err);
 	is("$out$err", $node->safe_psql('postgres', $statement), "$bytes bytes a row: " . $statement =~ s/\s+/ /gr);
+}
+
+# With less memory than that, simhash_pairs takes no more than it may, 1 MB, and a
+# few for the rest.
+for my $statement (
+	"SELECT count(*) FROM (SELECT simhash_pairs('TABLE million', 1)) s",
+	"SELECT count(*) FROM (SELECT simhash_pairs('TABLE million', 1, 0, 2)) s",
+	"SELECT count(*) FROM (SELECT simhash_pairs('TABLE wide_half', 1)) s")
+{
+	my ($out, $err) = ('', '');
+
+	$node->psql('postgres', join("\n", $begin, 'SET hash_mem_multiplier = 1;', with_megabytes($statement, 1 + 8), ''),
+		on_error_stop => 0, stdout => \$out, stderr => \$err);
+	is("$out$err", $node->safe_psql('postgres', $statement), "within work_mem: $statement");
 }
 
 # What a statement takes for a row it gives back before the next one: 30,000
