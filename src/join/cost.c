@@ -53,7 +53,7 @@ filter_plan(double less, double more, int radius, double memory)
  */
 void
 hamming_cost_join(PlannerInfo *root, CustomPath *path,
-				  const JoinEstimate * join)
+				  const JoinEstimate *join)
 {
 	const Path *outer = linitial(path->custom_paths);
 	bool		is_self = list_length(path->custom_paths) == 1;

@@ -109,7 +109,7 @@ begin_input(HammingJoinState *state, JoinInput *input, PlanState *child,
  * Return true for an expression with a subplan, which may have any.
  */
 static bool
-add_parameters(Node *node, Bitmapset * *parameters)
+add_parameters(Node *node, Bitmapset **parameters)
 {
 	if (node == NULL)
 		return false;

@@ -36,7 +36,7 @@ typedef struct JoinKey
 	ExprState  *value;
 	FmgrInfo	hash;
 	Oid			collation;
-}			JoinKey;
+} JoinKey;
 
 /* The rows of the outer or the inner side. */
 typedef struct JoinInput

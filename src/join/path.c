@@ -225,7 +225,7 @@ is_known_type(JoinType type)
  * a row of the result.
  */
 static Cost
-missing_cost(JoinPaths *join, const HashPath * path, const RelOptInfo *innerrel)
+missing_cost(JoinPaths *join, const HashPath *path, const RelOptInfo *innerrel)
 {
 	const SemiAntiJoinFactors *factors = &join->extra->semifactors;
 	List	   *others = list_difference_ptr(path->jpath.joinrestrictinfo,

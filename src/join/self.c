@@ -45,7 +45,7 @@ is_same(void *a, void *b, const RelOptInfo *outer, const RelOptInfo *inner)
 static bool
 is_plain_table(PlannerInfo *root, const RelOptInfo *rel)
 {
-	const		RangeTblEntry *rte;
+	const RangeTblEntry *rte;
 	ListCell   *lc;
 
 	if (rel->reloptkind != RELOPT_BASEREL || rel->rtekind != RTE_RELATION)

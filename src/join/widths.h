@@ -23,19 +23,19 @@ typedef struct JoinEstimate
 	double		pairs;			/* of rows that are read again, to check the
 								 * filter or to return the rows */
 	List	   *filter;			/* RestrictInfos */
-}			JoinEstimate;
+} JoinEstimate;
 
 typedef struct JoinWidth
 {
 	void		(*cost_join) (PlannerInfo *root, CustomPath *path,
-							  const JoinEstimate * join);
+							  const JoinEstimate *join);
 	Node	   *(*create_state) (CustomScan *scan);
 } JoinWidth;
 
 /* cost.c */
 #define hamming_cost_join WIDE(hamming_cost_join)
 extern void hamming_cost_join(PlannerInfo *root, CustomPath *path,
-							  const JoinEstimate * join);
+							  const JoinEstimate *join);
 
 /* node.c */
 extern const JoinWidth hamming_join_width;
