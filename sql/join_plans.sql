@@ -22,6 +22,28 @@ SELECT plan_lines('SELECT * FROM uniform a JOIN uniform b ON a.fp <-> b.fp <= 3'
 SELECT plan_lines('SELECT * FROM a FULL JOIN b ON a.fp <-> b.fp <= 3', 'Join');
 RESET simhash.enable_hammingjoin;
 
+-- Equality beside the distance.  A nested loop by the index on fp costs less than
+-- a hash join, which compares all rows of a site; and more by the index on big, as
+-- a third of all rows meet a third of all rows.
+CREATE TABLE of_sites AS
+SELECT id, fp, id % 40 AS site, CASE WHEN id % 3 > 0 THEN id ELSE 0 END AS big FROM many_uniform(20000);
+CREATE INDEX ON of_sites USING hamming (fp);
+CREATE INDEX ON of_sites (big);
+CREATE TABLE few AS SELECT id, flipped(fp, 1) AS fp, site, big FROM of_sites WHERE id > 19900;
+ANALYZE of_sites, few;
+SELECT line FROM unnest(ARRAY['on', 'off']) own, unnest(ARRAY['EXISTS', 'NOT EXISTS']) test,
+	set_config('simhash.enable_hammingjoin', own, false) s, plan_lines(format(
+		'SELECT FROM few a WHERE %s (SELECT FROM of_sites b WHERE a.fp <-> b.fp <= 8 AND a.site = b.site)', test),
+		'Join|Loop|Index') line;
+RESET simhash.enable_hammingjoin;
+SELECT plan_lines(format('SELECT FROM of_sites a WHERE %s (SELECT FROM of_sites b
+	WHERE a.fp <-> b.fp <= 8 AND a.site = b.site AND a.id <> b.id)', test), 'Join|Loop|Index')
+FROM unnest(ARRAY['EXISTS', 'NOT EXISTS']) test;
+SELECT plan_lines(format('SELECT FROM few a %s of_sites b ON a.fp <-> b.fp <= 20 AND a.big = b.big', type),
+	'Join|Loop|Index')
+FROM unnest(ARRAY['JOIN', 'LEFT JOIN']) type;
+DROP TABLE of_sites, few;
+
 -- parameters, in a plan for all values
 SET plan_cache_mode = force_generic_plan;
 SET enable_nestloop = off;

@@ -18,16 +18,15 @@
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
 #include "utils/guc.h"
+#include "utils/selfuncs.h"
 
 #include "join/path.h"
 #include "join/plan.h"
 #include "join/widths.h"
 #include "type/compat.h"
 
-/* What it takes to get a row of a hash bucket, times cpu_operator_cost. */
-#define COMPARE_IN_BUCKET 2
-
 static bool enable_hammingjoin = true;
+static bool is_making_paths = false;	/* see make_paths() */
 static set_join_pathlist_hook_type next_hook;
 static join_search_hook_type next_search;
 
@@ -203,9 +202,7 @@ is_known_type(JoinType type)
 		case JOIN_LEFT:
 		case JOIN_SEMI:
 		case JOIN_ANTI:
-			return enable_hammingjoin;
 		case JOIN_FULL:
-			/* PostgreSQL has no other method for it */
 			return true;
 		default:
 
@@ -218,59 +215,186 @@ is_known_type(JoinType type)
 }
 
 /*
- * Return what a hash semi or anti join costs more than PostgreSQL says.  It
- * compares an outer row with the inner rows that have equal keys, up to the
- * first partner.  final_cost_hashjoin() counts these comparisons by the hash
- * keys alone, a row without partners at a fraction, and the other clauses once
- * a row of the result.
+ * Return how many inner rows are compared with outer_rows rows, where one of
+ * these is compared with rows of them: with all, but in a semi or anti join with
+ * those up to the first partner, as final_cost_nestloop() has it.
  */
-static Cost
-missing_cost(JoinPaths *join, const HashPath *path, const RelOptInfo *innerrel)
+static double
+rows_compared(const JoinPaths *join, double outer_rows, double rows)
 {
 	const SemiAntiJoinFactors *factors = &join->extra->semifactors;
-	List	   *others = list_difference_ptr(path->jpath.joinrestrictinfo,
-											 path->path_hashclauses);
-	double		outer_rows = path->jpath.outerjoinpath->rows;
-	double		matched = outer_rows * factors->outer_match_frac;
-	double		equal = innerrel->rows *
-	clauselist_selectivity(join->root, path->path_hashclauses, 0, JOIN_INNER,
-						   join->extra->sjinfo);
-	double		read = Min(2 / (factors->match_count + 1), 1);
-	double		compared = equal * (outer_rows - matched * (1 - read));
-	double		counted = join->type == JOIN_ANTI ? outer_rows - matched
-	: matched;
-	QualCost	quals;
+	double		unread = 0;
 
-	cost_qual_eval(&quals, others, join->root);
-	return Max(compared - counted, 0) *
-		(quals.per_tuple + cpu_operator_cost * COMPARE_IN_BUCKET);
+	if (join->type == JOIN_SEMI || join->type == JOIN_ANTI)
+		unread = factors->outer_match_frac *
+			(1 - Min(2 / (factors->match_count + 1), 1));
+	return outer_rows * rows * (1 - unread);
 }
 
 /*
- * Charge the new hash joins among the paths what they cost more.  add adds a
- * path to the list again, which it may free.
+ * Return how many pairs of rows a hash semi or anti join compares beside those
+ * that PostgreSQL counts.  It compares an outer row with the inner rows that
+ * have equal keys.  final_cost_hashjoin() counts them all for an inner join, but
+ * here once for each row of the result.
  */
-static void
-charge_hash_joins(JoinPaths *join, RelOptInfo *outerrel, RelOptInfo *innerrel,
-				  List **paths, void (*add) (RelOptInfo *, Path *))
+static double
+uncounted_in_hash_join(JoinPaths *join, const HashPath * path)
 {
-	List	   *changed = NIL;
+	double		outer_rows = path->jpath.outerjoinpath->rows;
+	double		matched = join->extra->semifactors.outer_match_frac;
+	Selectivity equal;
+
+	if (join->type != JOIN_SEMI && join->type != JOIN_ANTI)
+		return 0;
+	equal = clauselist_selectivity(join->root, path->path_hashclauses, 0,
+								   JOIN_INNER, join->extra->sjinfo);
+	return rows_compared(join, outer_rows,
+						 path->jpath.innerjoinpath->parent->rows * equal) -
+		outer_rows * (join->type == JOIN_SEMI ? matched : 1 - matched);
+}
+
+/*
+ * The same for a nested loop.  PostgreSQL takes a scan of an index for a value
+ * of the outer row to find equally many rows for each value.  But a value that is
+ * frequent on both sides, as a site of many rows, finds more of them, and more
+ * often: the selectivity of a join has that.
+ */
+static double
+uncounted_in_nested_loop(JoinPaths *join, const NestPath * path)
+{
+	Path	   *inner = path->jpath.innerjoinpath;
+	Path	   *scan = inner;
+	Selectivity counted;
+	Selectivity found;
+	List	   *clauses;
+
+	if (IsA(scan, MemoizePath))
+		scan = ((MemoizePath *) scan)->subpath;
+	if (IsA(scan, BitmapHeapPath))
+		scan = ((BitmapHeapPath *) scan)->bitmapqual;
+	if (!IsA(scan, IndexPath))
+		return 0;
+	clauses = get_quals_from_indexclauses(((IndexPath *) scan)->indexclauses);
+	counted = clauselist_selectivity(join->root, clauses, inner->parent->relid,
+									 JOIN_INNER, NULL);
+	found = clauselist_selectivity(join->root, clauses, 0, JOIN_INNER,
+								   join->extra->sjinfo);
+	return rows_compared(join, path->jpath.outerjoinpath->rows,
+						 inner->parent->tuples * (found - counted));
+}
+
+/* Charge a path of PostgreSQL's what it costs more than that says. */
+static void
+charge_path(JoinPaths *join, Path *path)
+{
+	double		pairs = 0;
+	QualCost	quals;
+
+	if (IsA(path, HashPath))
+		pairs = uncounted_in_hash_join(join, (HashPath *) path);
+	else if (IsA(path, NestPath))
+		pairs = uncounted_in_nested_loop(join, (NestPath *) path);
+	cost_qual_eval(&quals, join->extra->restrictlist, join->root);
+	path->total_cost += Max(pairs, 0) * (cpu_tuple_cost + quals.per_tuple);
+}
+
+/* Is it a path of PostgreSQL's own that joins the two sides? */
+static bool
+joins_sides(Path *path, RelOptInfo *outerrel, RelOptInfo *innerrel)
+{
+	return (IsA(path, NestPath) || IsA(path, MergePath) ||
+			IsA(path, HashPath)) &&
+		((JoinPath *) path)->outerjoinpath->parent == outerrel &&
+		((JoinPath *) path)->innerjoinpath->parent == innerrel;
+}
+
+/* Return those of the paths that join the sides, or those that do not. */
+static List *
+select_paths(List *paths, RelOptInfo *outerrel, RelOptInfo *innerrel,
+			 bool joins)
+{
+	List	   *result = NIL;
 	ListCell   *lc;
 
-	foreach(lc, *paths)
+	foreach(lc, paths)
 	{
-		HashPath   *path = lfirst(lc);
-
-		if (!IsA(path, HashPath) || path->jpath.jointype != join->type ||
-			path->jpath.outerjoinpath->parent != outerrel ||
-			path->jpath.innerjoinpath->parent != innerrel)
-			continue;
-		path->jpath.path.total_cost += missing_cost(join, path, innerrel);
-		changed = lappend(changed, path);
+		if (joins_sides(lfirst(lc), outerrel, innerrel) == joins)
+			result = lappend(result, lfirst(lc));
 	}
-	*paths = list_difference_ptr(*paths, changed);
-	foreach(lc, changed)
-		add(join->joinrel, lfirst(lc));
+	return result;
+}
+
+/*
+ * Have PostgreSQL make its paths for the sides, without some methods of
+ * joining.  The lists of the relation must be empty.
+ */
+static void
+make_paths(JoinPaths *join, RelOptInfo *outerrel, RelOptInfo *innerrel,
+		   uint64 without)
+{
+	uint64		methods = get_join_methods(join->joinrel);
+
+	set_join_methods(join->joinrel, methods & ~without);
+	is_making_paths = true;
+	PG_TRY();
+	{
+		add_paths_to_joinrel(join->root, join->joinrel, outerrel, innerrel,
+							 join->type, join->extra->sjinfo,
+							 join->extra->restrictlist);
+	}
+	PG_FINALLY();
+	{
+		is_making_paths = false;
+		set_join_methods(join->joinrel, methods);
+	}
+	PG_END_TRY();
+}
+
+/*
+ * Charge PostgreSQL's paths for the sides what they cost more.  Those that seemed
+ * to cost less have kept off others, so all are made again: hash joins apart, and
+ * then the others.
+ */
+static void
+charge_paths(JoinPaths *join, RelOptInfo *outerrel, RelOptInfo *innerrel)
+{
+	RelOptInfo *joinrel = join->joinrel;
+	List	   *kept = select_paths(joinrel->pathlist, outerrel, innerrel, false);
+	List	   *kept_partial = select_paths(joinrel->partial_pathlist, outerrel,
+											innerrel, false);
+	List	   *made = NIL;
+	List	   *made_partial = NIL;
+	ListCell   *lc;
+	int			i;
+
+	for (i = 0; i < 2; i++)
+	{
+		joinrel->pathlist = joinrel->partial_pathlist = NIL;
+		make_paths(join, outerrel, innerrel,
+				   i == 0 ? NESTED_LOOPS : HASH_JOINS);
+		foreach(lc, joinrel->pathlist)
+		{
+			if (IsA(lfirst(lc), HashPath) == (i == 0))
+				made = lappend(made, lfirst(lc));
+		}
+		foreach(lc, joinrel->partial_pathlist)
+		{
+			if (IsA(lfirst(lc), HashPath) == (i == 0))
+				made_partial = lappend(made_partial, lfirst(lc));
+		}
+	}
+	joinrel->pathlist = kept;
+	joinrel->partial_pathlist = kept_partial;
+	foreach(lc, select_paths(made, outerrel, innerrel, true))
+	{
+		charge_path(join, lfirst(lc));
+		add_path(joinrel, lfirst(lc));
+	}
+	foreach(lc, select_paths(made_partial, outerrel, innerrel, true))
+	{
+		charge_path(join, lfirst(lc));
+		add_partial_path(joinrel, lfirst(lc));
+	}
 }
 
 /* set_join_pathlist_hook: add paths for a join that has a fitting clause. */
@@ -285,6 +409,8 @@ consider_hamming_join(PlannerInfo *root, RelOptInfo *joinrel,
 	Path	   *outer = outerrel->cheapest_total_path;
 	Path	   *inner = innerrel->cheapest_total_path;
 
+	if (is_making_paths)
+		return;
 	if (next_hook != NULL)
 		next_hook(root, joinrel, outerrel, innerrel, jointype, extra);
 	if (!is_known_type(jointype) ||
@@ -294,15 +420,12 @@ consider_hamming_join(PlannerInfo *root, RelOptInfo *joinrel,
 		return;
 	join.keys = hamming_find_keys(root, joinrel, outerrel, innerrel, jointype,
 								  extra->restrictlist);
-	if (jointype == JOIN_SEMI || jointype == JOIN_ANTI)
-	{
-		charge_hash_joins(&join, outerrel, innerrel, &joinrel->pathlist,
-						  add_path);
-		charge_hash_joins(&join, outerrel, innerrel,
-						  &joinrel->partial_pathlist, add_partial_path);
-	}
+	if (join.keys != NIL && jointype != JOIN_FULL)
+		charge_paths(&join, outerrel, innerrel);
 	join.columns = hamming_result_columns(joinrel, outerrel, innerrel);
-	if (!hamming_can_plan_join(join.columns))
+	/* PostgreSQL has no other method for a full join */
+	if ((!enable_hammingjoin && jointype != JOIN_FULL) ||
+		!hamming_can_plan_join(join.columns))
 		return;
 	join.oriented_keys = hamming_orient_keys(join.keys, outerrel, innerrel);
 	add_whole_path(&join, outer, inner);

@@ -156,6 +156,27 @@ extern PGDLLEXPORT void _PG_init(void);
 #endif
 
 /*
+ * From PostgreSQL 19 on a relation says which methods may join it.  Before,
+ * settings alone do.
+ */
+#if PG_VERSION_NUM >= 190000
+#define HASH_JOINS PGS_HASHJOIN
+#define NESTED_LOOPS \
+	(PGS_NESTLOOP_PLAIN | PGS_NESTLOOP_MATERIALIZE | PGS_NESTLOOP_MEMOIZE)
+#define get_join_methods(rel) ((rel)->pgs_mask)
+#define set_join_methods(rel, methods) ((rel)->pgs_mask = (methods))
+#else
+#define HASH_JOINS UINT64CONST(1)
+#define NESTED_LOOPS UINT64CONST(2)
+#define get_join_methods(rel) \
+	((enable_hashjoin ? HASH_JOINS : 0) | \
+	 (enable_nestloop ? NESTED_LOOPS : 0))
+#define set_join_methods(rel, methods) \
+	(enable_hashjoin = ((methods) & HASH_JOINS) != 0, \
+	 enable_nestloop = ((methods) & NESTED_LOOPS) != 0)
+#endif
+
+/*
  * From PostgreSQL 17 on a custom path of a join says which clauses it has, and
  * PostgreSQL checks those that need no row before the join.  Before, from 15.4
  * on, it asks nobody for a path of a join that has such a clause.
