@@ -49,6 +49,16 @@ typedef struct JoinPaths
 	List	   *columns;		/* hamming_result_columns() */
 } JoinPaths;
 
+/* Return which part of all pairs of rows fulfils the clauses. */
+static Selectivity
+part_of_pairs(const JoinPaths *join, List *clauses)
+{
+	SpecialJoinInfo inner = *join->extra->sjinfo;
+
+	inner.jointype = JOIN_INNER;
+	return clauselist_selectivity(join->root, clauses, 0, JOIN_INNER, &inner);
+}
+
 /* Return how many processes share a partial path, as PostgreSQL counts them. */
 static double
 parallel_divisor(int workers)
@@ -131,15 +141,11 @@ pairs_read(JoinPaths *join, double pairs, List *filter)
 static void
 cost_path(JoinPaths *join, CustomPath *path, Path *outer, Path *inner)
 {
-	SpecialJoinInfo *sjinfo = join->extra->sjinfo;
 	List	   *filter = list_concat_copy(join->keys,
 										  list_nth(path->custom_private,
 												   PATH_CLAUSES));
-	Selectivity equal = clauselist_selectivity(join->root, join->keys, 0,
-											   JOIN_INNER, sjinfo);
-	Selectivity near = clause_selectivity(join->root,
-										  (Node *) join->clause.rinfo, 0,
-										  JOIN_INNER, sjinfo);
+	Selectivity equal = part_of_pairs(join, join->keys);
+	Selectivity near = part_of_pairs(join, list_make1(join->clause.rinfo));
 	JoinEstimate estimate = {
 		.type = join->type,
 		.radius = join->clause.likely_radius,
@@ -246,8 +252,7 @@ uncounted_in_hash_join(JoinPaths *join, const HashPath * path)
 
 	if (join->type != JOIN_SEMI && join->type != JOIN_ANTI)
 		return 0;
-	equal = clauselist_selectivity(join->root, path->path_hashclauses, 0,
-								   JOIN_INNER, join->extra->sjinfo);
+	equal = part_of_pairs(join, path->path_hashclauses);
 	return rows_compared(join, outer_rows,
 						 path->jpath.innerjoinpath->parent->rows * equal) -
 		outer_rows * (join->type == JOIN_SEMI ? matched : 1 - matched);
@@ -277,8 +282,7 @@ uncounted_in_nested_loop(JoinPaths *join, const NestPath * path)
 	clauses = get_quals_from_indexclauses(((IndexPath *) scan)->indexclauses);
 	counted = clauselist_selectivity(join->root, clauses, inner->parent->relid,
 									 JOIN_INNER, NULL);
-	found = clauselist_selectivity(join->root, clauses, 0, JOIN_INNER,
-								   join->extra->sjinfo);
+	found = part_of_pairs(join, clauses);
 	return rows_compared(join, path->jpath.outerjoinpath->rows,
 						 inner->parent->tuples * (found - counted));
 }
