@@ -3,11 +3,12 @@
  *	  What a HammingJoin costs.
  *
  * Costs are in PostgreSQL's unit, a page of a sequential read.  The constants
- * were chosen so that the join, and a nested loop with a hamming index, cost
- * the same where they take about the same time: for a million rows, and 30,000
- * to 50,000 others.
+ * were measured with a million rows and 1,000 to 1,000,000 others, where a unit
+ * is 2 to 4 us, as it is for a sequential scan of rows in memory.
  */
 #include "postgres.h"
+
+#include <math.h>
 
 #include "miscadmin.h"
 #include "optimizer/cost.h"
@@ -19,13 +20,15 @@
 #include "near/side.h"
 
 /* Times cpu_operator_cost. */
-#define KEEP_ROW 8.0			/* to keep a row and its fingerprint */
+#define KEEP_ROW 24.0			/* to keep a row and its fingerprint */
 #define COMPARISON (0.02 * FINGERPRINT_WORDS)	/* of two fingerprints in an
 												 * array */
 #define READ_PAIR 20.0			/* to read the tuples of two rows in memory */
 #define READ_PAIR_IN_FILE 60.0	/* the same in files */
+#define MOVE_ROW 16.0			/* to write a row of a side to a file, and to
+								 * read it */
 
-#define LOOK_AT_FILTER (1.2 * FINGERPRINT_WORDS)	/* for one mask */
+#define LOOK_AT_FILTER 1.2		/* for one mask */
 
 /* What a tuple takes beside its columns, in bytes. */
 #define TUPLE_OVERHEAD 24
@@ -47,6 +50,33 @@ filter_plan(double less, double more, int radius, double memory)
 	return hamming_filter_plan(less, radius, memory / FILTER_SHARE);
 }
 
+/* Return into how many stretches pairs.c cuts rows that are paired with others. */
+static double
+stretches(double rows, double others, double at_once)
+{
+	return ceil(rows / Min(rows, at_once - Min(others, at_once / 2)));
+}
+
+/*
+ * Return how often pairs.c moves the rows of sides that memory has no room for:
+ * to files, and then to partitions, by their keys if these have few rows each,
+ * or else by each segment of a cut; but to no partitions if stretches take less.
+ */
+static double
+number_of_moves(double less, double more, const JoinEstimate *join,
+				double memory)
+{
+	double		at_once = Max(memory / SIDE_ROW_BYTES, 2);
+	double		rows = less + more;
+
+	if (rows <= at_once)
+		return 0;
+	if (less * stretches(more, less, at_once) +
+		more * stretches(less, more, at_once) <= 3 * rows)
+		return 1;
+	return rows / join->groups <= at_once / 2 ? 2 : join->radius + 2;
+}
+
 /*
  * Set the costs of a path for the join.  A self-join reads its rows once, and
  * compares each two of them once.
@@ -65,6 +95,8 @@ hamming_cost_join(PlannerInfo *root, CustomPath *path,
 	FilterPlan	plan = filter_plan(less, more, join->radius, memory);
 	double		joined = more * plan.passes;
 	double		kept = (less + joined) * sides;
+	double		moves = number_of_moves(less * sides, joined * sides, join,
+										memory);
 	double		rows = kept * SIDE_ROW_BYTES;
 	double		tuples = (tuple_bytes(outer) + tuple_bytes(inner)) * sides;
 	Cost		startup = (outer->total_cost + inner->total_cost) * sides;
@@ -83,9 +115,8 @@ hamming_cost_join(PlannerInfo *root, CustomPath *path,
 		startup += tuples / BLCKSZ * seq_page_cost;
 		read_pair = READ_PAIR_IN_FILE * cpu_operator_cost;
 	}
-	if (rows > memory)
-		startup += 2 * (join->radius + 1) * kept * sizeof(NearRow) / BLCKSZ *
-			seq_page_cost;
+	startup += moves * kept * (2.0 * sizeof(NearRow) / BLCKSZ * seq_page_cost +
+							   MOVE_ROW * cpu_operator_cost);
 	cost_qual_eval(&quals, join->filter, root);
 	run = quals.startup + (read_pair + quals.per_tuple) * join->pairs;
 	path->path.startup_cost = startup;
