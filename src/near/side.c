@@ -14,6 +14,9 @@
 /* Rows that a side has room for at first. */
 #define FIRST_CAPACITY 128
 
+/* Fingerprints that are sorted by insertion. */
+#define MOST_INSERTED 32
+
 /* Make a side without rows, whose memory is that of the current context. */
 void
 hamming_side_begin(NearSide *side, bool keeps_numbers, bool keeps_keys)
@@ -203,6 +206,53 @@ sort_by_byte(NearSide *side, int shift)
 }
 
 /*
+ * Sort the places from .. to - 1 of the list by their fingerprints, stably.  A
+ * sort by radix takes longer for a few than to insert each.
+ */
+static void
+sort_fingerprints(FingerprintList *list, uint32 from, uint32 to)
+{
+	uint32		i;
+
+	if (to - from > MOST_INSERTED)
+		simhash_fplist_sort(list, from, to, 0, HAMMING_BITS);
+	else
+		for (i = from + 1; i < to; i++)
+		{
+			uint32		j;
+
+			for (j = i; j > from && list->fps[j] < list->fps[j - 1]; j--)
+				fplist_swap(list, j, j - 1);
+		}
+}
+
+/*
+ * Sort the list by the keys of its rows, and then those of each key by their
+ * fingerprints, most of which are few enough for a cache.
+ */
+static void
+sort_by_keys(NearSide *side)
+{
+	FingerprintList *list = &side->list;
+	uint32		from;
+	uint32		to;
+	int			shift;
+
+	for (shift = 0; shift < 32; shift += 8)
+		sort_by_byte(side, shift);
+	for (from = 0; from < list->count; from = to)
+	{
+		uint32		key = side->keys[list->numbers[from]];
+
+		CHECK_FOR_INTERRUPTS();
+		for (to = from + 1; to < list->count &&
+			 side->keys[list->numbers[to]] == key; to++)
+			;
+		sort_fingerprints(list, from, to);
+	}
+}
+
+/*
  * Bring numbers, which are in the order in which the rows came, into that of
  * the list.  They may be NULL.
  */
@@ -285,13 +335,12 @@ make_groups(NearSide *side)
 void
 hamming_side_group(NearSide *side)
 {
-	int			shift;
-
 	if (side->starts != NULL)
 		return;
-	simhash_fplist_sort(&side->list, 0, side->list.count, 0, HAMMING_BITS);
-	for (shift = 0; side->keeps_keys && shift < 32; shift += 8)
-		sort_by_byte(side, shift);
+	if (side->keeps_keys)
+		sort_by_keys(side);
+	else
+		sort_fingerprints(&side->list, 0, side->list.count);
 	order_payloads(side);
 	order_numbers(side, side->numbers);
 	order_numbers(side, side->keys);
