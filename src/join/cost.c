@@ -44,8 +44,9 @@ static FilterPlan
 filter_plan(double less, double more, int radius, double memory)
 {
 	FilterPlan	none = {.passes = 1};
+	double		room = exp2(ceil(log2(Max(less, 1))));	/* as side.c doubles it */
 
-	if (more < 2 * less || less * SIDE_ROW_BYTES > memory)
+	if (more < 2 * less || room * SIDE_ROW_BYTES >= memory)
 		return none;
 	return hamming_filter_plan(less, radius, memory / FILTER_SHARE);
 }

@@ -244,7 +244,7 @@ rows_compared(const JoinPaths *join, double outer_rows, double rows)
  * here once for each row of the result.
  */
 static double
-uncounted_in_hash_join(JoinPaths *join, const HashPath * path)
+uncounted_in_hash_join(JoinPaths *join, const HashPath *path)
 {
 	double		outer_rows = path->jpath.outerjoinpath->rows;
 	double		matched = join->extra->semifactors.outer_match_frac;
@@ -265,7 +265,7 @@ uncounted_in_hash_join(JoinPaths *join, const HashPath * path)
  * often: the selectivity of a join has that.
  */
 static double
-uncounted_in_nested_loop(JoinPaths *join, const NestPath * path)
+uncounted_in_nested_loop(JoinPaths *join, const NestPath *path)
 {
 	Path	   *inner = path->jpath.innerjoinpath;
 	Path	   *scan = inner;
