@@ -200,15 +200,18 @@ choose_near_segments(int radius, double pairs, double matches, double sort,
 		double		bits = (double) varying / segments;
 		int			near;
 		int			nearer;
-		double		each;
+		double		worth;
+		double		each;		/* information of a segment */
 		double		passes;
 		double		cost;
 
 		deal_out(radius, segments, &near, &nearer);
-		each = (information -
-				nearer * worth_of_near(bits, near, odds)) / segments;
+		worth = worth_of_near(bits, near, odds);
+		each = (information - nearer * worth) / segments;
+		bits = each * varying / information;
 		passes = (segments - nearer) * ways_to_differ(bits, near, 1) +
-			nearer * ways_to_differ(bits, near + 1, 1);
+			nearer * ways_to_differ(bits + worth * varying / information,
+									near + 1, 1);
 		cost = passes * sort +
 			pairs * segments * ways_to_differ(bits, near, odds) * exp2(-each) +
 			matches * segments * MATCH;
