@@ -9,8 +9,7 @@
 #include "miscadmin.h"
 
 #include "dedup/clusters.h"
-#include "near/groups.h"
-#include "near/matches.h"
+#include "near/compare.h"
 #include "near/sets.h"
 
 /*

@@ -16,7 +16,6 @@
 
 #include "dedup/clusters.h"
 #include "near/compare.h"
-#include "type/distance_array.h"
 
 /*
  * Up to FEW fingerprints, which must fit uint16, are each compared with the
@@ -146,7 +145,7 @@ join_leaders(Leaders *l, uint32 from, uint32 end, uint32 middle, uint32 to)
 	uint32		x;
 	uint32		y;
 
-	hamming_compare_begin(c, &all, NULL, 0);
+	hamming_groups_begin(c->groups, &all, NULL, 0);
 	while (hamming_compare_next(c, &x, &y))
 	{
 		/* before it joins one this is its own number, which is greater */
@@ -154,7 +153,8 @@ join_leaders(Leaders *l, uint32 from, uint32 end, uint32 middle, uint32 to)
 
 		*leader = Min(*leader, leaders.numbers[x]);
 	}
-	hamming_compare_free(c);
+	pfree(c->groups);
+	pfree(c);
 }
 
 /*

@@ -258,12 +258,9 @@ hamming_join_count_work(CustomScanState *node)
 		work->most_memory = Max(work->most_memory, pairs->most_memory +
 								hamming_join_memory(state));
 		work->passes += pairs->passes;
-		work->compared += pairs->compared;
-		if (pairs->comparison != NULL)
-			work->compared += pairs->comparison->compared;
-		pairs->passes = pairs->compared = 0;
-		if (pairs->comparison != NULL)
-			pairs->comparison->compared = 0;
+		work->compared += pairs->comparison->compared;
+		pairs->passes = 0;
+		pairs->comparison->compared = 0;
 	}
 	work->most_disk = Max(work->most_disk, disk);
 }

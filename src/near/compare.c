@@ -6,7 +6,11 @@
 
 #include "near/compare.h"
 
-/* See hamming_groups_make(). */
+/*
+ * Make a comparison: see hamming_groups_make().  The caller begins it, anew
+ * once it has come to its end, by hamming_groups_begin(), and until the last
+ * pair leaves the lists alone.
+ */
 Comparison *
 hamming_compare_make(FingerprintList *x, FingerprintList *y, int radius)
 {
@@ -14,28 +18,6 @@ hamming_compare_make(FingerprintList *x, FingerprintList *y, int radius)
 
 	c->groups = hamming_groups_make(x, y, radius);
 	return c;
-}
-
-/*
- * Begin to compare all: see hamming_groups_begin().  Until the last pair the
- * caller leaves the lists alone.
- */
-void
-hamming_compare_begin(Comparison *c, const Candidates *all,
-					  const NearCut *cut, int segment)
-{
-	hamming_groups_begin(c->groups, all, cut, segment);
-	c->outer = NULL;
-	c->i = c->outer_end = 0;
-	matches_end(&c->matches);
-}
-
-/* Free a comparison, which need not have come to its end. */
-void
-hamming_compare_free(Comparison *c)
-{
-	pfree(c->groups);
-	pfree(c);
 }
 
 static void
@@ -86,7 +68,12 @@ next_element(Comparison *c)
 		else if (hamming_groups_next(c->groups, &group))
 			begin_group(c, &group);
 		else
+		{
+			c->outer = NULL;
+			c->i = c->outer_end = 0;
+			matches_begin(&c->matches, c->groups->x, 0, 0, 0, 0);
 			return false;
+		}
 	} while (is_settled(c));
 	begin_element(c);
 	return true;

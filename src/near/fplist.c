@@ -30,19 +30,6 @@ simhash_fplist_allocate(FingerprintList *list, Size capacity)
 	list->count = 0;
 }
 
-/* capacity must be at least list->count. */
-void
-simhash_fplist_enlarge(FingerprintList *list, Size capacity)
-{
-	Size		fps_size = capacity * sizeof(Fingerprint);
-	Size		numbers_size = capacity * sizeof(uint32);
-
-	list->fps = repalloc_huge(list->fps, fps_size);
-	list->numbers = repalloc_huge(list->numbers, numbers_size);
-	list->spare_fps = repalloc_huge(list->spare_fps, fps_size);
-	list->spare_numbers = repalloc_huge(list->spare_numbers, numbers_size);
-}
-
 /* Free what the list holds.  The struct itself is the caller's. */
 void
 simhash_fplist_free(FingerprintList *list)

@@ -9,7 +9,6 @@
 #include "type/hamming.h"
 
 #define simhash_fplist_allocate WIDE(simhash_fplist_allocate)
-#define simhash_fplist_enlarge WIDE(simhash_fplist_enlarge)
 #define simhash_fplist_free WIDE(simhash_fplist_free)
 #define simhash_fplist_sort WIDE(simhash_fplist_sort)
 #define simhash_fplist_find WIDE(simhash_fplist_find)
@@ -32,7 +31,6 @@ typedef struct FingerprintList
 #define FPLIST_BYTES (2 * (sizeof(Fingerprint) + sizeof(uint32)))
 
 extern void simhash_fplist_allocate(FingerprintList *list, Size capacity);
-extern void simhash_fplist_enlarge(FingerprintList *list, Size capacity);
 extern void simhash_fplist_free(FingerprintList *list);
 extern void simhash_fplist_sort(FingerprintList *list, uint32 from, uint32 to,
 								int low, int high);

@@ -93,20 +93,23 @@ hamming_pairs_begin(NearSide *x, NearSide *y, const NearOptions *options)
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "simhash pairs",
 												  ALLOCSET_DEFAULT_SIZES);
-	NearPairs  *pairs = MemoryContextAllocZero(context, sizeof(NearPairs));
+	MemoryContext old = MemoryContextSwitchTo(context);
+	NearPairs  *pairs = palloc0(sizeof(NearPairs));
 
-	pairs->x = x;
-	pairs->y = y;
+	pairs->x = pairs->x_partitions = x;
+	pairs->y = pairs->y_partitions = y;
+	pairs->partitions = 1;
 	pairs->options = *options;
 	pairs->segment = -1;
-	pairs->segments = 1;
-	pairs->partitions = 1;
+	pairs->cut.segment_count = 1;
+	pairs->comparison = hamming_compare_make(&x->list, &y->list,
+											 options->radius);
 	if (options->share != NULL && options->radius < HAMMING_BITS)
 	{
 		hamming_shares_cut(&options->share->shares, &pairs->cut);
 		pairs->is_cut = true;
-		pairs->segments = options->share->shares.block_count;
 	}
+	MemoryContextSwitchTo(old);
 	return pairs;
 }
 
@@ -131,13 +134,6 @@ read_sample(NearSide *side, FingerprintList *sample)
 	}
 }
 
-/* Return how many rows the sides have together. */
-static uint64
-all_rows(const NearPairs *pairs)
-{
-	return pairs->x->count + (is_of_one_side(pairs) ? 0 : pairs->y->count);
-}
-
 /*
  * Return into how many partitions the rows are divided, so that those of both
  * sides fit into two thirds of the memory, or into a cache.
@@ -146,13 +142,16 @@ static int
 number_of_partitions(const NearPairs *pairs)
 {
 	uint64		at_once = Min(rows_at_once(pairs), PARTITION_ROWS);
-	uint64		partitions = all_rows(pairs) * 3 / 2 / at_once + 1;
+	uint64		rows = pairs->x->count;
 	uint64		most = pairs->options.memory / FILE_SHARE / BLCKSZ;
 
 	if (!is_of_one_side(pairs))
+	{
+		rows += pairs->y->count;
 		most /= 2;
+	}
 	most = Max(MIN_PARTITIONS, Min(most, MAX_PARTITIONS));
-	return (int) Min(partitions, most);
+	return (int) Min(rows * 3 / 2 / at_once + 1, most);
 }
 
 /*
@@ -228,35 +227,37 @@ static bool
 has_small_keys(const NearPairs *pairs, const FingerprintList *x,
 			   const FingerprintList *y)
 {
-	return pairs->x->keeps_keys &&
-		rows_of_one_key(x, pairs->x->count) +
-		rows_of_one_key(y, pairs->y->count) <= rows_at_once(pairs) / 2;
+	double		most = rows_of_one_key(x, pairs->x->count);
+
+	if (!is_of_one_side(pairs))
+		most += rows_of_one_key(y, pairs->y->count);
+	return pairs->x->keeps_keys && most <= rows_at_once(pairs) / 2;
 }
 
-/* Decide how sides in files are divided into partitions, if at all. */
-static void
+/*
+ * Are sides in files to be divided into partitions?  If so by segments, set the
+ * cut.
+ */
+static bool
 choose_division(NearPairs *pairs)
 {
+	bool		has_small;
 	Fingerprint varying = pairs->x->varying | pairs->y->varying |
 	(pairs->x->first ^ pairs->y->first);
 	FingerprintList x;
 	FingerprintList y;
 
-	pairs->is_divided = pairs->is_cut;
 	if (pairs->is_cut || prefers_stretches(pairs))
-		return;
+		return pairs->is_cut;
 	read_sample(pairs->x, &x);
 	read_sample(pairs->y, &y);
-	if (has_small_keys(pairs, &x, &y))
-		pairs->is_divided = true;
-	else if (hamming_groups_choose_cut(&x, &y, pairs->options.radius, varying,
-									   &pairs->cut))
-	{
-		pairs->is_divided = pairs->is_cut = true;
-		pairs->segments = pairs->options.radius + 1;
-	}
+	has_small = has_small_keys(pairs, &x, &y);
+	pairs->is_cut = !has_small &&
+		hamming_groups_choose_cut(&x, &y, pairs->options.radius, varying,
+								  &pairs->cut);
 	simhash_fplist_free(&x);
 	simhash_fplist_free(&y);
+	return has_small || pairs->is_cut;
 }
 
 /* Is the block of the current segment in the share, if there is one? */
@@ -279,18 +280,6 @@ partition_of(const NearPairs *pairs, const NearRow *row)
 	return (hash >> 32) % pairs->partitions;
 }
 
-/* Make partitions without rows, in files. */
-static NearSide *
-make_partitions(const NearPairs *pairs, const NearSide *side)
-{
-	NearSide   *result = palloc(pairs->partitions * sizeof(NearSide));
-	int			i;
-
-	for (i = 0; i < pairs->partitions; i++)
-		hamming_side_begin(&result[i], side->keeps_numbers, side->keeps_keys);
-	return result;
-}
-
 /* Divide a side into its partitions for the current segment. */
 static void
 divide_side(NearPairs *pairs, NearSide *side, NearSide *partitions)
@@ -298,7 +287,11 @@ divide_side(NearPairs *pairs, NearSide *side, NearSide *partitions)
 	uint64		i;
 
 	for (i = 0; i < (uint64) pairs->partitions; i++)
+	{
+		hamming_side_begin(&partitions[i], side->keeps_numbers,
+						   side->keeps_keys);
 		hamming_side_to_file(&partitions[i]);
+	}
 	hamming_side_seek(side, 0);
 	for (i = 0; i < side->count; i++)
 	{
@@ -318,57 +311,57 @@ free_partitions(NearPairs *pairs)
 {
 	int			i;
 
-	for (i = 0; pairs->x_partitions != NULL && i < pairs->partitions; i++)
+	for (i = 0; pairs->is_divided && i < pairs->partitions; i++)
 	{
 		hamming_side_end(&pairs->x_partitions[i]);
-		if (!is_of_one_side(pairs))
-			hamming_side_end(&pairs->y_partitions[i]);
+		hamming_side_end(&pairs->y_partitions[i]);
 	}
 }
 
-/* Divide sides in files by the current segment. */
+/* Have room for the partitions of sides in files. */
 static void
-divide_sides(NearPairs *pairs)
+begin_partitions(NearPairs *pairs)
 {
-	if (pairs->x_partitions == NULL)
-	{
-		pairs->partitions = number_of_partitions(pairs);
-		pairs->x_partitions = pairs->y_partitions =
-			make_partitions(pairs, pairs->x);
-		if (!is_of_one_side(pairs))
-			pairs->y_partitions = make_partitions(pairs, pairs->y);
-	}
-	divide_side(pairs, pairs->x, pairs->x_partitions);
+	Size		size;
+
+	pairs->is_divided = true;
+	pairs->partitions = number_of_partitions(pairs);
+	size = pairs->partitions * sizeof(NearSide);
+	pairs->x_partitions = pairs->y_partitions = palloc0(size);
 	if (!is_of_one_side(pairs))
-		divide_side(pairs, pairs->y, pairs->y_partitions);
+		pairs->y_partitions = palloc0(size);
 }
 
 /* Begin the next segment of the cut; return false if there is none. */
 static bool
 next_segment(NearPairs *pairs)
 {
-	if (pairs->segment < 0 && !is_in_memory(pairs))
-		choose_division(pairs);
+	if (pairs->segment < 0 && !is_in_memory(pairs) && choose_division(pairs))
+		begin_partitions(pairs);
 	free_partitions(pairs);
-	if (pairs->segment + 1 == pairs->segments)
+	if (pairs->segment + 1 == pairs->cut.segment_count)
 		return false;
 	pairs->segment++;
 	pairs->partition = 0;
 	pairs->x_next = 0;
 	if (pairs->is_divided)
-		divide_sides(pairs);
+		divide_side(pairs, pairs->x, pairs->x_partitions);
+	if (pairs->is_divided && !is_of_one_side(pairs))
+		divide_side(pairs, pairs->y, pairs->y_partitions);
 	return true;
 }
 
 /*
- * Load the rows from .. from + count - 1 of the side, and group none yet.
- * Leave out those that are settled, if may_be_settled.  A side in memory serves
- * as it is.
+ * Load the rows from .. from + count - 1 of the side into pairs->loaded[place],
+ * and group none yet.  Leave out rows of x, at place 0, that are settled.  A
+ * side in memory serves as it is.
  */
 static NearSide *
-load_rows(NearPairs *pairs, NearSide *loaded, NearSide *side, uint64 from,
-		  uint64 count, bool may_be_settled)
+load_rows(NearPairs *pairs, int place, NearSide *side, uint64 from,
+		  uint64 count)
 {
+	NearSide   *loaded = &pairs->loaded[place];
+
 	if (side->file == NULL)
 		return side;
 	hamming_side_begin(loaded, side->keeps_numbers, side->keeps_keys);
@@ -380,36 +373,20 @@ load_rows(NearPairs *pairs, NearSide *loaded, NearSide *side, uint64 from,
 
 		CHECK_FOR_INTERRUPTS();
 		hamming_side_read(side, &row);
-		if (!may_be_settled || !is_settled_row(pairs, row.number))
+		if (place == 1 || !is_settled_row(pairs, row.number))
 			hamming_side_add(loaded, &row);
 	}
 	return loaded;
-}
-
-static void
-end_pass(NearPairs *pairs)
-{
-	if (pairs->comparison != NULL)
-	{
-		pairs->compared += pairs->comparison->compared;
-		hamming_compare_free(pairs->comparison);
-	}
-	if (pairs->y_pass == &pairs->loaded[1])
-		hamming_side_end(pairs->y_pass);
-	pairs->comparison = NULL;
-	pairs->y_pass = NULL;
 }
 
 /* End the passes of x_pass. */
 static void
 end_x(NearPairs *pairs)
 {
-	end_pass(pairs);
-	if (pairs->x_pass == &pairs->loaded[0])
-		hamming_side_end(pairs->x_pass);
+	hamming_side_end(&pairs->loaded[0]);
 	if (pairs->settled != NULL)
 		pfree(pairs->settled);
-	pairs->x_pass = NULL;
+	pairs->x_pass = pairs->y_pass = NULL;
 	pairs->settled = NULL;
 }
 
@@ -449,14 +426,15 @@ gather_members(NearPairs *pairs)
 static void
 begin_pass(NearPairs *pairs, NearSide *y_side)
 {
+	NearGroups *groups = pairs->comparison->groups;
+
 	hamming_side_group(y_side);
 	pairs->y_pass = y_side;
 	pairs->x_group = pairs->y_group = 0;
 	pairs->same = pairs->same_end = 0;
-	pairs->comparison = hamming_compare_make(&pairs->x_pass->list,
-											 &y_side->list,
-											 pairs->options.radius);
-	pairs->comparison->groups->settled = pairs->settled;
+	groups->x = &pairs->x_pass->list;
+	groups->y = &y_side->list;
+	groups->settled = pairs->settled;
 	pairs->passes++;
 	pairs->most_memory = Max(pairs->most_memory,
 							 side_memory(&pairs->loaded[0]) +
@@ -506,7 +484,7 @@ next_group(NearPairs *pairs)
 {
 	Candidates	all;
 
-	if (pairs->comparison == NULL || !next_key(pairs, &all))
+	if (pairs->y_pass == NULL || !next_key(pairs, &all))
 		return false;
 	if (pairs->options.share != NULL)
 		all.x_end = gather_members(pairs);
@@ -517,8 +495,8 @@ next_group(NearPairs *pairs)
 		/* equal fingerprints agree in the first segment */
 		pairs->same_end = pairs->segment == 0 ? all.x_end : all.x;
 	}
-	hamming_compare_begin(pairs->comparison, &all,
-						  pairs->is_cut ? &pairs->cut : NULL, pairs->segment);
+	hamming_groups_begin(pairs->comparison->groups, &all,
+						 pairs->is_cut ? &pairs->cut : NULL, pairs->segment);
 	return true;
 }
 
@@ -541,13 +519,11 @@ is_x_settled(const NearPairs *pairs)
 static bool
 next_stretches(NearPairs *pairs)
 {
-	NearSide   *x = pairs->is_divided ? &pairs->x_partitions[pairs->partition]
-	: pairs->x;
-	NearSide   *y = pairs->is_divided ? &pairs->y_partitions[pairs->partition]
-	: pairs->y;
+	NearSide   *x = &pairs->x_partitions[pairs->partition];
+	NearSide   *y = &pairs->y_partitions[pairs->partition];
 	uint64		size;
 
-	end_pass(pairs);
+	hamming_side_end(&pairs->loaded[1]);
 	if (pairs->x_pass == NULL || pairs->y_next == y->count ||
 		is_x_settled(pairs))
 	{
@@ -556,8 +532,7 @@ next_stretches(NearPairs *pairs)
 			return false;
 		size = Min(stretch_size(pairs, x->count, y->count),
 				   x->count - pairs->x_next);
-		begin_x(pairs, load_rows(pairs, &pairs->loaded[0], x, pairs->x_next,
-								 size, true));
+		begin_x(pairs, load_rows(pairs, 0, x, pairs->x_next, size));
 		pairs->x_next += size;
 		/* of one side, each two stretches once, in this order */
 		pairs->y_next = is_of_one_side(pairs) ? pairs->x_next : 0;
@@ -569,8 +544,7 @@ next_stretches(NearPairs *pairs)
 	}
 	size = Min(stretch_size(pairs, y->count, x->count),
 			   y->count - pairs->y_next);
-	begin_pass(pairs, load_rows(pairs, &pairs->loaded[1], y, pairs->y_next,
-								size, false));
+	begin_pass(pairs, load_rows(pairs, 1, y, pairs->y_next, size));
 	pairs->y_next += size;
 	return true;
 }
@@ -639,7 +613,7 @@ next_two(NearPairs *pairs, NearPair *pair)
 	uint32		x;
 	uint32		y;
 
-	while (c != NULL && hamming_compare_next(pairs->comparison, &x, &y))
+	while (hamming_compare_next(pairs->comparison, &x, &y))
 	{
 		Fingerprint difference = pairs->x_pass->list.fps[x] ^
 		pairs->y_pass->list.fps[y];
@@ -685,7 +659,8 @@ hamming_pairs_settle(NearPairs *pairs, const NearPair *pair)
 void
 hamming_pairs_end(NearPairs *pairs)
 {
-	end_x(pairs);
+	hamming_side_end(&pairs->loaded[0]);
+	hamming_side_end(&pairs->loaded[1]);
 	free_partitions(pairs);
 	MemoryContextDelete(GetMemoryChunkContext(pairs));
 }

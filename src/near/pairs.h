@@ -55,20 +55,17 @@ typedef struct NearPairs
 	NearSide   *y;				/* may be x */
 	NearOptions options;
 	uint64		passes;			/* so far */
-	uint64		compared;		/* pairs that ended passes compared */
 	uint64		written;		/* bytes of partitions, so far */
 	Size		most_memory;	/* bytes of rows from files, in any pass */
 
 	/* Rows are paired that agree in one segment of a cut after the other. */
 	bool		is_cut;			/* else they need agree in no segment */
-	NearCut		cut;
-	int			segments;		/* of the cut that are gone through; 1 if
-								 * there is no cut */
+	NearCut		cut;			/* without a cut, of one segment */
 	int			segment;		/* the current one; -1 before the first */
 
-	/* where the sides are in files */
-	bool		is_divided;		/* into partitions, by key and segment */
-	int			partitions;		/* 1: the sides themselves */
+	/* Partitions of sides in files, by key and segment; or the sides. */
+	bool		is_divided;
+	int			partitions;		/* 1 for the sides */
 	int			partition;		/* the current one, of the segment */
 	NearSide   *x_partitions;
 	NearSide   *y_partitions;	/* x_partitions, if y is x */
@@ -78,10 +75,10 @@ typedef struct NearPairs
 
 	/* the current pass */
 	NearSide   *x_pass;			/* NULL: none */
-	NearSide   *y_pass;			/* may be x_pass */
-	NearSide	loaded[2];		/* rows from files */
+	NearSide   *y_pass;			/* may be x_pass; NULL: none */
+	NearSide	loaded[2];		/* rows of x and of y from files */
 	bool	   *settled;		/* fingerprints of x_pass; may be NULL */
-	Comparison *comparison;
+	Comparison *comparison;		/* of this pass and of others */
 	uint32		x_group;		/* the next key of x_pass, */
 	uint32		y_group;		/* and of y_pass */
 	uint32		same;			/* place of the next fingerprint whose rows

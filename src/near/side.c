@@ -253,39 +253,23 @@ sort_by_keys(NearSide *side)
 }
 
 /*
- * Bring numbers, which are in the order in which the rows came, into that of
- * the list.  They may be NULL.
+ * Bring an array, whose elements are in the order in which the rows came, into
+ * that of the list.  Elements have size bytes, which the compiler knows.
  */
-static void
-order_numbers(NearSide *side, uint32 *numbers)
+static pg_attribute_always_inline void
+bring_into_order(NearSide *side, void *array, Size size)
 {
-	FingerprintList *list = &side->list;
-	uint32		i;
-
-	if (numbers == NULL)
-		return;
-	for (i = 0; i < list->count; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		list->spare_numbers[i] = numbers[list->numbers[i]];
-	}
-	memcpy(numbers, list->spare_numbers, list->count * sizeof(uint32));
-}
-
-/* Do the same to the payloads, which fit the spare fingerprints. */
-static void
-order_payloads(NearSide *side)
-{
-	FingerprintList *list = &side->list;
-	uint64	   *payloads = (uint64 *) list->spare_fps;
+	const FingerprintList *list = &side->list;
+	char	   *spare = (char *) list->spare_fps;
 	uint32		i;
 
 	for (i = 0; i < list->count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		payloads[i] = side->payloads[list->numbers[i]];
+		memcpy(spare + i * size, (char *) array + list->numbers[i] * size,
+			   size);
 	}
-	memcpy(side->payloads, payloads, list->count * sizeof(uint64));
+	memcpy(array, spare, list->count * size);
 }
 
 /* Does the row have another key than the row before it? */
@@ -341,9 +325,11 @@ hamming_side_group(NearSide *side)
 		sort_by_keys(side);
 	else
 		sort_fingerprints(&side->list, 0, side->list.count);
-	order_payloads(side);
-	order_numbers(side, side->numbers);
-	order_numbers(side, side->keys);
+	bring_into_order(side, side->payloads, sizeof(uint64));
+	if (side->keeps_numbers)
+		bring_into_order(side, side->numbers, sizeof(uint32));
+	if (side->keeps_keys)
+		bring_into_order(side, side->keys, sizeof(uint32));
 	make_groups(side);
 }
 
