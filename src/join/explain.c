@@ -34,56 +34,57 @@ type_name(JoinType type)
 
 /* Return the expression as SQL, and a radius that is known as its digits. */
 static char *
-deparse(HammingJoinState *state, Node *node, List *ancestors, ExplainState *es)
+deparse(HammingJoinState *state, JoinExpression expression, List *ancestors,
+		ExplainState *es)
 {
+	Plan	   *plan = state->custom.ss.ps.plan;
+	List	   *expressions = ((CustomScan *) plan)->custom_exprs;
+	Node	   *node = list_nth(expressions, expression);
 	List	   *context;
 	bool		prefix = es->verbose || list_length(es->rtable) > 1;
 
+	if (IsA(node, List))
+		node = (Node *) make_ands_explicit((List *) node);
 	if (IsA(node, Const) && !((Const *) node)->constisnull &&
 		((Const *) node)->consttype == INT8OID)
 		return psprintf(INT64_FORMAT,
 						DatumGetInt64(((Const *) node)->constvalue));
-	context = set_deparse_context_plan(es->deparse_cxt,
-									   state->custom.ss.ps.plan, ancestors);
+	context = set_deparse_context_plan(es->deparse_cxt, plan, ancestors);
 	return deparse_expression(node, context, prefix, false);
 }
 
 static void
 explain_condition(HammingJoinState *state, List *ancestors, ExplainState *es)
 {
-	CustomScan *scan = (CustomScan *) state->custom.ss.ps.plan;
-	char	   *outer = deparse(state, list_nth(scan->custom_exprs,
-												JOIN_OUTER_FINGERPRINT),
-								ancestors, es);
-	char	   *inner = deparse(state, list_nth(scan->custom_exprs,
-												JOIN_INNER_FINGERPRINT),
-								ancestors, es);
-	char	   *radius = deparse(state, list_nth(scan->custom_exprs,
-												 JOIN_RADIUS),
-								 ancestors, es);
+	char	   *condition = psprintf("((%s <-> %s) <= %s)",
+									 deparse(state, JOIN_OUTER_FINGERPRINT,
+											 ancestors, es),
+									 deparse(state, JOIN_INNER_FINGERPRINT,
+											 ancestors, es),
+									 deparse(state, JOIN_RADIUS, ancestors,
+											 es));
 
-	ExplainPropertyText("Hamming Cond",
-						psprintf("((%s <-> %s) <= %s)", outer, inner, radius),
-						es);
+	ExplainPropertyText("Hamming Cond", condition, es);
 }
 
-/* Show the filter, and how many rows it has removed in all. */
+/* Show a list of clauses, and how many rows a filter has removed in all. */
 static void
-explain_filter(HammingJoinState *state, JoinExpression expression,
-			   const char *label, double removed, List *ancestors,
-			   ExplainState *es)
+explain_clauses(HammingJoinState *state, JoinExpression expression,
+				const char *label, List *ancestors, ExplainState *es)
 {
 	CustomScan *scan = (CustomScan *) state->custom.ss.ps.plan;
-	List	   *filter = list_nth(scan->custom_exprs, expression);
 	NodeInstrumentation *instrument = state->custom.ss.ps.instrument;
-	Node	   *node;
+	double		removed;
 
-	if (filter == NIL)
+	if (list_nth(scan->custom_exprs, expression) == NIL)
 		return;
-	node = (Node *) make_ands_explicit(filter);
-	ExplainPropertyText(label, deparse(state, node, ancestors, es), es);
-	if (es->analyze && instrument != NULL && instrument->nloops > 0 &&
-		(removed > 0 || es->format != EXPLAIN_FORMAT_TEXT))
+	ExplainPropertyText(label, deparse(state, expression, ancestors, es), es);
+	if (expression == JOIN_KEYS || !es->analyze || instrument == NULL ||
+		instrument->nloops == 0)
+		return;
+	removed = expression == JOIN_FILTER ? instrument->nfiltered2
+		: instrument->nfiltered1;
+	if (removed > 0 || es->format != EXPLAIN_FORMAT_TEXT)
 		ExplainPropertyFloat(psprintf("Rows Removed by %s", label), NULL,
 							 removed / instrument->nloops, 0, es);
 }
@@ -131,17 +132,12 @@ void
 hamming_join_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	HammingJoinState *state = (HammingJoinState *) node;
-	NodeInstrumentation *instrument = node->ss.ps.instrument;
 
 	ExplainPropertyText("Join Type", type_name(state->type), es);
 	explain_condition(state, ancestors, es);
-	explain_filter(state, JOIN_KEYS, "Keys", 0, ancestors, es);
-	explain_filter(state, JOIN_FILTER, "Join Filter",
-				   instrument == NULL ? 0 : instrument->nfiltered2, ancestors,
-				   es);
-	explain_filter(state, JOIN_RESULT_FILTER, "Filter",
-				   instrument == NULL ? 0 : instrument->nfiltered1, ancestors,
-				   es);
+	explain_clauses(state, JOIN_KEYS, "Keys", ancestors, es);
+	explain_clauses(state, JOIN_FILTER, "Join Filter", ancestors, es);
+	explain_clauses(state, JOIN_RESULT_FILTER, "Filter", ancestors, es);
 	if (es->analyze)
 	{
 		hamming_join_count_work(node);

@@ -95,7 +95,6 @@ static void
 keep_row(HammingJoinState *state, JoinInput *input, TupleTableSlot *slot,
 		 NearRow row, bool may_match)
 {
-
 	row.number = input->rows;
 	if (input->rows == PG_INT32_MAX)
 		ereport(ERROR,
@@ -116,19 +115,6 @@ keep_row(HammingJoinState *state, JoinInput *input, TupleTableSlot *slot,
 		hamming_side_add(&input->side, &row);
 }
 
-/* Compute the fingerprint of a row of the child. */
-static Datum
-fingerprint_of(HammingJoinState *state, JoinInput *input, TupleTableSlot *slot,
-			   bool *isnull)
-{
-	ExprContext *context = state->custom.ss.ps.ps_ExprContext;
-
-	ResetExprContext(context);
-	input->loaded = 0;
-	hamming_input_load(state, input, slot, input->key_columns);
-	return ExecEvalExprSwitchContext(input->fingerprint, context, isnull);
-}
-
 /*
  * Set row to the fingerprint of a row of the child, and to the hash of its
  * keys.  Return false if any of these is NULL: such a row has no partner.
@@ -139,15 +125,18 @@ find_row(HammingJoinState *state, JoinInput *input, TupleTableSlot *slot,
 {
 	ExprContext *context = state->custom.ss.ps.ps_ExprContext;
 	MemoryContext old;
+	Datum		value;
 	bool		isnull;
-	Datum		value = fingerprint_of(state, input, slot, &isnull);
 	int			i;
 
 	memset(row, 0, sizeof(NearRow));
-	if (isnull)
-		return false;
-	row->fp = DatumGetSimhash(value);
+	ResetExprContext(context);
+	input->loaded = 0;
+	hamming_input_load(state, input, slot, input->key_columns);
 	old = MemoryContextSwitchTo(context->ecxt_per_tuple_memory);
+	value = ExecEvalExpr(input->fingerprint, context, &isnull);
+	if (!isnull)
+		row->fp = DatumGetSimhash(value);
 	for (i = 0; !isnull && i < state->key_count; i++)
 	{
 		JoinKey    *key = &input->keys[i];
@@ -203,13 +192,6 @@ evaluate_radius(HammingJoinState *state)
 	return isnull ? -1 : hamming_radius(DatumGetInt64(radius));
 }
 
-/* Does a row come to the result only with a partner? */
-static bool
-needs_partners(const HammingJoinState *state)
-{
-	return state->type == JOIN_INNER || state->type == JOIN_SEMI;
-}
-
 /* Make a filter of what was read for a side that is to be read, or NULL. */
 static NearFilter *
 make_filter(HammingJoinState *state, const JoinInput *first,
@@ -219,7 +201,7 @@ make_filter(HammingJoinState *state, const JoinInput *first,
 	MemoryContext old;
 	NearFilter *filter;
 
-	if (first->side.file != NULL || state->known_radius < 0 ||
+	if (state->is_self || first->side.file != NULL || state->known_radius < 0 ||
 		second->child->plan->plan_rows < 2.0 * first->side.count)
 		return NULL;
 	list = &first->side.list;
@@ -236,31 +218,30 @@ make_filter(HammingJoinState *state, const JoinInput *first,
  * radius only if both sides have a fingerprint: without any row PostgreSQL's
  * own joins do not compute it, and it may be an error.  Do not read the second
  * side if the first one has no fingerprint and the result needs no row of the
- * second.  Return false if the result is empty.
+ * second.  Of a self-join read the outer rows only.  Return false if the result
+ * is empty.
  */
 bool
 hamming_inputs_read(HammingJoinState *state)
 {
 	JoinInput  *outer = &state->outer;
 	JoinInput  *inner = &state->inner;
+
+	/* the sides of a self-join have equally many rows: outer is the second */
 	bool		outer_first =
 	outer->child->plan->plan_rows < inner->child->plan->plan_rows;
 	JoinInput  *first = outer_first ? outer : inner;
 	JoinInput  *second = outer_first ? inner : outer;
 
 	state->known_radius = -1;
-	if (state->is_self)
+	if (!state->is_self)
 	{
-		if (read_input(state, outer, NULL, true))
-			state->known_radius = evaluate_radius(state);
-		if (state->known_radius >= 0)
-			read_input(state, outer, NULL, false);
-		return state->known_radius >= 0;
+		read_input(state, first, NULL, false);
+		if (first->side.count == 0 && !second->keeps_all)
+			return first->rows > 0;
 	}
-	read_input(state, first, NULL, false);
-	if (first->side.count == 0 && !second->keeps_all)
-		return first->rows > 0;
-	if (read_input(state, second, NULL, first->side.count > 0))
+	if (read_input(state, second, NULL,
+				   state->is_self || first->side.count > 0))
 	{
 		state->known_radius = evaluate_radius(state);
 		if (state->known_radius >= 0 || second->keeps_all)
@@ -275,7 +256,7 @@ hamming_inputs_read(HammingJoinState *state)
 			state->filter_memory = 0;
 		}
 	}
-	return state->known_radius >= 0 || !needs_partners(state);
+	return state->known_radius >= 0 || outer->keeps_all;
 }
 
 /* Return how many bytes an input has in files. */
@@ -315,28 +296,6 @@ hamming_input_fetch(JoinInput *input, TupleStore *tuples, uint64 position)
 	input->loaded = 0;
 }
 
-/* Bring NULLs there, for a row that has no partner. */
-void
-hamming_input_fetch_nulls(JoinInput *input)
-{
-	ExecStoreAllNullTuple(input->slot);
-	input->loaded = 0;
-}
-
-/* Note that the row has a partner.  input->matched must not be NULL. */
-void
-hamming_input_match(JoinInput *input, uint64 number)
-{
-	input->matched[number / 8] |= 1 << number % 8;
-}
-
-/* input->matched must not be NULL. */
-bool
-hamming_input_is_matched(const JoinInput *input, uint64 number)
-{
-	return input->matched[number / 8] >> number % 8 & 1;
-}
-
 /*
  * Bring the next row into the slot that has a partner, or that has none, in the
  * order of the child.  Return false if there is none left.
@@ -346,8 +305,7 @@ hamming_input_next_row(JoinInput *input, bool matched)
 {
 	while (input->row < input->rows)
 	{
-		bool		is_wanted = hamming_input_is_matched(input, input->row) ==
-		matched;
+		bool		is_wanted = is_matched(input, input->row) == matched;
 
 		CHECK_FOR_INTERRUPTS();
 		input->row++;

@@ -196,13 +196,6 @@ begin_matched(HammingJoinState *state, JoinInput *input)
 	input->offset = 0;
 }
 
-/* Is a pair of rows looked at only to learn whether the outer one has any? */
-static bool
-looks_for_one(const HammingJoinState *state)
-{
-	return state->type == JOIN_SEMI || state->type == JOIN_ANTI;
-}
-
 /* Read both sides, unless that was done, and begin to pair rows. */
 static void
 begin_pairs(HammingJoinState *state)
@@ -294,23 +287,6 @@ project_rows(HammingJoinState *state)
 	return NULL;
 }
 
-/*
- * Bring the next two rows into the slots that come to the result as a pair.  Of
- * a semi join that are an outer row and its first partner, if the partner is
- * asked for.  So it is by UPDATE, DELETE and FOR UPDATE: a recheck takes the
- * partner's row by its ctid.  Else such a join only notes which rows have one.
- */
-static bool
-next_pair(HammingJoinState *state)
-{
-	if (!looks_for_one(state))
-		return hamming_next_rows(state);
-	while (hamming_next_partner(state))
-		if (state->shows_partners)
-			return true;
-	return false;
-}
-
 /* Get the next row of the current phase; or NULL, and go on. */
 static TupleTableSlot *
 next_result(HammingJoinState *state)
@@ -324,7 +300,7 @@ next_result(HammingJoinState *state)
 			begin_pairs(state);
 			return NULL;
 		case JOIN_PAIRING:
-			if (next_pair(state))
+			if (hamming_next_pair(state))
 				return project_rows(state);
 			end_pairs(state);
 			state->phase = state->type == JOIN_INNER || state->shows_partners
@@ -333,7 +309,8 @@ next_result(HammingJoinState *state)
 		case JOIN_OUTER_ROWS:
 			if (hamming_input_next_row(outer, state->type == JOIN_SEMI))
 			{
-				hamming_input_fetch_nulls(inner);
+				ExecStoreAllNullTuple(inner->slot);
+				inner->loaded = 0;
 				return project_rows(state);
 			}
 			state->phase = state->type == JOIN_FULL ? JOIN_INNER_ROWS
@@ -342,7 +319,8 @@ next_result(HammingJoinState *state)
 		case JOIN_INNER_ROWS:
 			if (hamming_input_next_row(inner, false))
 			{
-				hamming_input_fetch_nulls(outer);
+				ExecStoreAllNullTuple(outer->slot);
+				outer->loaded = 0;
 				return project_rows(state);
 			}
 			state->phase = JOIN_DONE;

@@ -18,12 +18,8 @@
 #define hamming_input_end WIDE(hamming_input_end)
 #define hamming_input_disk WIDE(hamming_input_disk)
 #define hamming_input_fetch WIDE(hamming_input_fetch)
-#define hamming_input_fetch_nulls WIDE(hamming_input_fetch_nulls)
-#define hamming_input_match WIDE(hamming_input_match)
-#define hamming_input_is_matched WIDE(hamming_input_is_matched)
 #define hamming_input_next_row WIDE(hamming_input_next_row)
-#define hamming_next_rows WIDE(hamming_next_rows)
-#define hamming_next_partner WIDE(hamming_next_partner)
+#define hamming_next_pair WIDE(hamming_next_pair)
 #define hamming_join_count_work WIDE(hamming_join_count_work)
 #define hamming_join_explain WIDE(hamming_join_explain)
 #define hamming_workers_size WIDE(hamming_workers_size)
@@ -153,6 +149,20 @@ hamming_input_load(HammingJoinState *state, JoinInput *input,
 	input->loaded = columns;
 }
 
+/* Is a pair of rows looked at only to learn whether the outer one has any? */
+static inline bool
+looks_for_one(const HammingJoinState *state)
+{
+	return state->type == JOIN_SEMI || state->type == JOIN_ANTI;
+}
+
+/* Has the row a partner?  input->matched must not be NULL. */
+static inline bool
+is_matched(const JoinInput *input, uint64 number)
+{
+	return input->matched[number / 8] >> number % 8 & 1;
+}
+
 /* input.c */
 extern bool hamming_inputs_read(HammingJoinState *state);
 extern Size hamming_join_memory(const HammingJoinState *state);
@@ -160,14 +170,10 @@ extern void hamming_input_end(JoinInput *input);
 extern uint64 hamming_input_disk(const JoinInput *input);
 extern void hamming_input_fetch(JoinInput *input, TupleStore *tuples,
 								uint64 position);
-extern void hamming_input_fetch_nulls(JoinInput *input);
-extern void hamming_input_match(JoinInput *input, uint64 number);
-extern bool hamming_input_is_matched(const JoinInput *input, uint64 number);
 extern bool hamming_input_next_row(JoinInput *input, bool matched);
 
 /* partners.c */
-extern bool hamming_next_rows(HammingJoinState *state);
-extern bool hamming_next_partner(HammingJoinState *state);
+extern bool hamming_next_pair(HammingJoinState *state);
 
 /* node.c */
 extern void hamming_join_count_work(CustomScanState *node);

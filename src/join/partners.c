@@ -9,6 +9,13 @@
 
 #include "join/node.h"
 
+/* Note that the row has a partner.  input->matched must not be NULL. */
+static void
+set_matched(JoinInput *input, uint64 number)
+{
+	input->matched[number / 8] |= 1 << number % 8;
+}
+
 /* Get the next two fingerprints, and their rows. */
 static bool
 next_fingerprints(HammingJoinState *state)
@@ -98,8 +105,8 @@ find_partner(HammingJoinState *state, uint32 a)
  * left.  Each outer row is found once.  If state->shows_partners, bring the two
  * into the slots.
  */
-bool
-hamming_next_partner(HammingJoinState *state)
+static bool
+next_partner(HammingJoinState *state)
 {
 	JoinInput  *outer = &state->outer;
 	const NearPair *pair = &state->pair;
@@ -113,7 +120,7 @@ hamming_next_partner(HammingJoinState *state)
 			uint32		b;
 
 			CHECK_FOR_INTERRUPTS();
-			if (hamming_input_is_matched(outer, number))
+			if (is_matched(outer, number))
 				continue;
 			b = find_partner(state, a);
 			if (b == pair->y_end)
@@ -121,7 +128,7 @@ hamming_next_partner(HammingJoinState *state)
 				state->is_settled = false;
 				continue;
 			}
-			hamming_input_match(outer, number);
+			set_matched(outer, number);
 			if (state->shows_partners && state->filter == NULL)
 				fetch_rows(state, a, b);
 			return true;
@@ -168,20 +175,37 @@ next_two(HammingJoinState *state)
  * Bring the next two rows into the slots that pass all clauses of the join.
  * Return false if there are none left.
  */
-bool
-hamming_next_rows(HammingJoinState *state)
+static bool
+next_rows(HammingJoinState *state)
 {
 	while (next_two(state))
 	{
 		if (!passes_filter(state))
 			continue;
 		if (state->type != JOIN_INNER)
-			hamming_input_match(&state->outer,
-								state->pair.x_side->numbers[state->a]);
+			set_matched(&state->outer, state->pair.x_side->numbers[state->a]);
 		if (state->type == JOIN_FULL)
-			hamming_input_match(&state->inner,
-								state->pair.y_side->numbers[state->b - 1]);
+			set_matched(&state->inner,
+						state->pair.y_side->numbers[state->b - 1]);
 		return true;
 	}
+	return false;
+}
+
+/*
+ * Bring the next two rows into the slots that come to the result as a pair.  Of
+ * a semi join these are an outer row and its first partner, if columns of the
+ * partner are needed.  UPDATE, DELETE and FOR UPDATE need these: a recheck takes
+ * the partner's row by its ctid.  Else such a join only notes which rows have a
+ * partner.  Return false if no pair is left.
+ */
+bool
+hamming_next_pair(HammingJoinState *state)
+{
+	if (!looks_for_one(state))
+		return next_rows(state);
+	while (next_partner(state))
+		if (state->shows_partners)
+			return true;
 	return false;
 }

@@ -306,14 +306,9 @@ hamming_plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 
 	split_clauses(order_clauses(root, others), type, rel->relids, &filter,
 				  &result_filter);
-	expressions = list_make5(list_nth(path->custom_private,
-									  PATH_OUTER_FINGERPRINT),
-							 list_nth(path->custom_private,
-									  PATH_INNER_FINGERPRINT),
-							 list_nth(path->custom_private, PATH_RADIUS),
-							 list_nth(path->custom_private, PATH_KEYS),
-							 filter);
-	expressions = lappend(expressions, result_filter);
+	expressions = list_copy_tail(path->custom_private, PATH_OUTER_FINGERPRINT);
+	expressions = list_truncate(expressions, JOIN_FILTER);
+	expressions = lappend(lappend(expressions, filter), result_filter);
 	scan->scan.plan.targetlist = target;
 	scan->flags = path->flags;
 	scan->custom_plans = children;

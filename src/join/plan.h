@@ -23,7 +23,10 @@ typedef enum JoinPathItem
 	PATH_BITS					/* an Integer, of a fingerprint */
 } JoinPathItem;
 
-/* Places in the lists that the plan of a HammingJoin carries. */
+/*
+ * Places in the lists that the plan of a HammingJoin carries.  The expressions
+ * up to JOIN_KEYS come from the path, in its order.
+ */
 typedef enum JoinExpression
 {
 	JOIN_OUTER_FINGERPRINT,
