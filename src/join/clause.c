@@ -31,7 +31,7 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "join/clause.h"
+#include "join/plan.h"
 
 /* Set two fingerprints, in any order, and the radius.  Return true. */
 static bool

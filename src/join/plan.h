@@ -1,6 +1,7 @@
 /*
  * plan.h
- *	  The path of a HammingJoin, and the plan that is made of it.
+ *	  The clauses that a HammingJoin serves, its path, and the plan that is made
+ *	  of it.
  */
 #ifndef SIMHASH_PLAN_H
 #define SIMHASH_PLAN_H
@@ -8,7 +9,16 @@
 #include "nodes/extensible.h"
 #include "nodes/pathnodes.h"
 
-#include "join/clause.h"
+/* "The distance of outer and inner is at most radius." */
+typedef struct HammingClause
+{
+	RestrictInfo *rinfo;
+	int			bits;			/* of a fingerprint */
+	Expr	   *outer;			/* a fingerprint of the outer side */
+	Expr	   *inner;			/* a fingerprint of the inner side */
+	Expr	   *radius;			/* a bigint, which depends on neither side */
+	int			likely_radius;	/* 0 or more: what the planner expects */
+} HammingClause;
 
 /* Places in the list that the path of a HammingJoin carries. */
 typedef enum JoinPathItem
@@ -43,6 +53,19 @@ typedef enum JoinProperty
 	JOIN_BITS					/* of a fingerprint */
 } JoinProperty;
 
+/* clause.c */
+extern bool hamming_read_clause(Node *node, HammingClause *clause);
+extern bool hamming_find_clause(PlannerInfo *root, RelOptInfo *joinrel,
+								RelOptInfo *outerrel, RelOptInfo *innerrel,
+								JoinType jointype, List *restrictlist,
+								HammingClause *best);
+extern List *hamming_find_keys(PlannerInfo *root, RelOptInfo *joinrel,
+							   RelOptInfo *outerrel, RelOptInfo *innerrel,
+							   JoinType jointype, List *restrictlist);
+extern List *hamming_orient_keys(List *keys, const RelOptInfo *outerrel,
+								 const RelOptInfo *innerrel);
+
+/* plan.c */
 extern const CustomScanMethods hamming_join_scan_methods;
 
 extern List *hamming_result_columns(RelOptInfo *joinrel, RelOptInfo *outerrel,
