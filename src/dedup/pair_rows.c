@@ -24,19 +24,21 @@ struct PairRows
 	uint32		b;				/* next row of the other to be paired with it */
 };
 
-/* Begin without rows.  Error: 22023 for a max_distance out of range. */
+/*
+ * Begin without rows.  The pairs are those of a part, 0 .. parts - 1, or all if
+ * parts is 1.  Error: 22023 for a max_distance out of range.
+ */
 static PairRows *
-begin(const PairArguments *arguments)
+begin(int max_distance, int part, int parts)
 {
 	PairRows   *rows = palloc0(sizeof(PairRows));
 
-	rows->options.radius = check_max_distance(arguments->max_distance);
+	rows->options.radius = check_max_distance(max_distance);
 	rows->options.memory = get_hash_memory_limit();
-	if (arguments->parts > 1)
+	if (parts > 1)
 	{
-		rows->share.number = arguments->part;
-		hamming_shares_begin(&rows->share.shares, rows->options.radius,
-							 arguments->parts);
+		rows->share.number = part;
+		hamming_shares_begin(&rows->share.shares, rows->options.radius, parts);
 		rows->options.share = &rows->share;
 	}
 	hamming_side_begin(&rows->rows, false, false);

@@ -6,21 +6,13 @@
 #ifndef SIMHASH_PAIR_ROWS_H
 #define SIMHASH_PAIR_ROWS_H
 
-/* The arguments of simhash_pairs(), but for its query. */
-typedef struct PairArguments
-{
-	int			max_distance;
-	int			part;			/* 0 .. parts - 1 */
-	int			parts;			/* 1 for all pairs */
-} PairArguments;
-
 /* pair_rows.c knows the struct, which differs from width to width. */
 typedef struct PairRows PairRows;
 
 /* The functions for fingerprints of one width: pair_rows.c describes them. */
 typedef struct PairMethods
 {
-	PairRows   *(*begin) (const PairArguments *arguments);
+	PairRows   *(*begin) (int max_distance, int part, int parts);
 	void		(*add) (PairRows *rows, int64 id, Datum fingerprint);
 	bool		(*next) (PairRows *rows, int64 *a, int64 *b, int *distance);
 	void		(*end) (PairRows *rows);

@@ -20,29 +20,20 @@ typedef struct PairCall
 {
 	Oid			function;		/* which is called */
 	MemoryContext context;		/* of the call */
-	PairArguments arguments;
+	int			max_distance;
+	int			part;			/* 0 .. parts - 1 */
+	int			parts;			/* 1 for all pairs */
 	const PairMethods *methods; /* for the width of the fingerprints */
 	PairRows   *pairs;
 	Oid			id;				/* the type of the ids: see user_id() */
 } PairCall;
-
-/* Begin the pairs of fingerprints that have bits bits. */
-static void
-begin_pairs(PairCall *call, int bits)
-{
-	MemoryContext old = MemoryContextSwitchTo(call->context);
-
-	call->methods = bits == 64 ? &simhash_pair_methods
-		: &simhash_pair_methods_128;
-	call->pairs = call->methods->begin(&call->arguments);
-	MemoryContextSwitchTo(old);
-}
 
 /* Check the columns of the query, and begin its pairs. */
 static void
 check_columns(TupleDesc description, void *arg)
 {
 	PairCall   *call = arg;
+	MemoryContext old;
 	Oid			types[2];
 	int			bits;
 	int			i;
@@ -68,7 +59,12 @@ check_columns(TupleDesc description, void *arg)
 						errhint("Make the fingerprint of a text with "
 								"simhash() or simhash_128(), or cast to its "
 								"type what is a fingerprint.")));
-	begin_pairs(call, bits);
+	call->methods = bits == 64 ? &simhash_pair_methods
+		: &simhash_pair_methods_128;
+	old = MemoryContextSwitchTo(call->context);
+	call->pairs = call->methods->begin(call->max_distance, call->part,
+									   call->parts);
+	MemoryContextSwitchTo(old);
 }
 
 /* Add a row, unless its id or its fingerprint is null. */
@@ -92,14 +88,10 @@ begin_call(FunctionCallInfo fcinfo)
 
 	call->function = fcinfo->flinfo->fn_oid;
 	call->context = CurrentMemoryContext;
-	call->arguments.max_distance = PG_GETARG_INT32(1);
-	call->arguments.parts = 1;
+	call->max_distance = PG_GETARG_INT32(1);
+	call->parts = PG_NARGS() > 2 ? check_parts(PG_GETARG_INT32(3)) : 1;
 	if (PG_NARGS() > 2)
-	{
-		call->arguments.parts = check_parts(PG_GETARG_INT32(3));
-		call->arguments.part = check_part(PG_GETARG_INT32(2),
-										  call->arguments.parts);
-	}
+		call->part = check_part(PG_GETARG_INT32(2), call->parts);
 	simhash_read_user_query(TextDatumGetCString(PG_GETARG_DATUM(0)),
 							check_columns, receive_pair_row, call);
 	return call;
