@@ -197,14 +197,13 @@ static NearFilter *
 make_filter(HammingJoinState *state, const JoinInput *first,
 			const JoinInput *second)
 {
-	const FingerprintList *list;
+	const FingerprintList *list = &first->side.list;
 	MemoryContext old;
 	NearFilter *filter;
 
 	if (state->is_self || first->side.file != NULL || state->known_radius < 0 ||
 		second->child->plan->plan_rows < 2.0 * first->side.count)
 		return NULL;
-	list = &first->side.list;
 	old = MemoryContextSwitchTo(state->context);
 	filter = hamming_filter_make(list->fps, list->count, state->known_radius,
 								 state->memory / FILTER_SHARE);

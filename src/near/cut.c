@@ -165,12 +165,13 @@ choose_levels(const GroupShape *shape, int radius, double information,
  * the number of segments.
  *
  * Segments are those of hamming_cut_bits().  radius + 1 is dealt out among
- * them: near + 1 to each, and one more to each of the first nearer ones.  For each choice of bits that
- * differ, the group is passed over: each of its fingerprints is compared with
- * a few others.  That takes about as long as a sort.  Measured with
- * simhash_pairs of 10^6 random fingerprints: of 128 bits within 16, 8, 9 and
- * 10 segments took 1.3, 0.57 and 0.65 times as long as the best levels; of 64
- * bits within 8, 4 and 5 segments took 1.3 and 0.8 to 1.0 times.
+ * them: near + 1 to each, and one more to each of the first nearer ones.  For
+ * each choice of bits that differ, the group is passed over: each of its
+ * fingerprints is compared with a few others.  That takes about as long as a
+ * sort.  Measured with simhash_pairs of 10^6 random fingerprints: of 128 bits
+ * within 16, 8, 9 and 10 segments took 1.3, 0.57 and 0.65 times as long as the
+ * best levels; of 64 bits within 8, 4 and 5 segments took 1.3 and 0.8 to 1.0
+ * times.
  *
  * A pair within the radius may come once for each segment, and takes MATCH each
  * time.

@@ -34,18 +34,6 @@
  */
 #define KEPT_ROW 80
 
-/* Return in how many ways one chooses levels of the segments. */
-static double
-number_of_masks(int segments, int levels)
-{
-	double		ways = 1;
-	int			i;
-
-	for (i = 1; i <= levels; i++)
-		ways *= (double) (segments - levels + i) / i;
-	return ways;
-}
-
 /*
  * Plan a filter within memory bytes, of a list of rows random fingerprints:
  * the one with which the search for pairs takes the least time.
@@ -56,20 +44,23 @@ hamming_filter_plan(double rows, int radius, Size memory)
 	FilterPlan	best = {.passes = 1};
 	double		least = KEPT_ROW / 2;
 	int			most_log_size = pg_leftmost_one_pos64(Max(memory, 64)) + 3;
+	double		masks = 1;
 	int			levels;
 
 	for (levels = 1; levels <= MAX_LEVELS; levels++)
 	{
 		int			segments = radius + levels;
-		double		masks = number_of_masks(segments, levels);
 		double		bits = (double) HAMMING_BITS * levels / segments;
-		double		set = Max(rows * masks, 1);
-		int			log_size = (int) ceil(log2(set * BITS_FOR_EACH));
+		double		set;
+		int			log_size;
 		double		chance;
 		double		passes;
 
+		masks *= (double) segments / levels;
 		if (masks > FILTER_MAX_MASKS || segments > HAMMING_BITS)
 			break;
+		set = Max(rows * masks, 1);
+		log_size = (int) ceil(log2(set * BITS_FOR_EACH));
 		log_size = Max(Min(log_size, most_log_size), 7);
 		chance = pow(BITS_SET * set / exp2(log_size), BITS_SET);
 		passes = masks * (rows * exp2(-bits) + chance);

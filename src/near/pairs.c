@@ -49,15 +49,6 @@
 /* Rows of each side that choose the cut. */
 #define SAMPLE_ROWS 4096
 
-/* Is the row of x settled that has the number? */
-static inline bool
-is_settled_row(const NearPairs *pairs, uint32 number)
-{
-	const uint8 *settled = pairs->options.settled_rows;
-
-	return settled != NULL && (settled[number / 8] >> number % 8 & 1);
-}
-
 static bool
 is_in_memory(const NearPairs *pairs)
 {
@@ -361,6 +352,7 @@ load_rows(NearPairs *pairs, int place, NearSide *side, uint64 from,
 		  uint64 count)
 {
 	NearSide   *loaded = &pairs->loaded[place];
+	const uint8 *settled = place == 0 ? pairs->options.settled_rows : NULL;
 
 	if (side->file == NULL)
 		return side;
@@ -373,7 +365,8 @@ load_rows(NearPairs *pairs, int place, NearSide *side, uint64 from,
 
 		CHECK_FOR_INTERRUPTS();
 		hamming_side_read(side, &row);
-		if (place == 1 || !is_settled_row(pairs, row.number))
+		if (settled == NULL ||
+			(settled[row.number / 8] >> row.number % 8 & 1) == 0)
 			hamming_side_add(loaded, &row);
 	}
 	return loaded;
