@@ -258,16 +258,6 @@ hamming_inputs_read(HammingJoinState *state)
 	return state->known_radius >= 0 || outer->keeps_all;
 }
 
-/* Return how many bytes an input has in files. */
-uint64
-hamming_input_disk(const JoinInput *input)
-{
-	uint64		side = input->side.file == NULL ? 0
-	: input->side.count * sizeof(NearRow);
-
-	return side + (input->tuples.has_file ? input->tuples.size : 0);
-}
-
 /* Free all rows of an input. */
 void
 hamming_input_end(JoinInput *input)
@@ -279,20 +269,6 @@ hamming_input_end(JoinInput *input)
 		pfree(input->matched);
 	input->matched = NULL;
 	input->rows = 0;
-}
-
-/*
- * Bring the tuple at position into the slot of the input.  It holds until the
- * next one is read.
- */
-void
-hamming_input_fetch(JoinInput *input, TupleStore *tuples, uint64 position)
-{
-	if (input->columns == 0)
-		return;
-	ExecStoreMinimalTuple(simhash_tuples_read(tuples, position), input->slot,
-						  false);
-	input->loaded = 0;
 }
 
 /*

@@ -232,6 +232,16 @@ begin_pairs(HammingJoinState *state)
 	state->phase = JOIN_PAIRING;
 }
 
+/* Return how many bytes an input has in files. */
+static uint64
+disk_of(const JoinInput *input)
+{
+	uint64		side = input->side.file == NULL ? 0
+	: input->side.count * sizeof(NearRow);
+
+	return side + (input->tuples.has_file ? input->tuples.size : 0);
+}
+
 /*
  * ShutdownCustomScan, and at other times, too: add what the passes have done so
  * far to what EXPLAIN ANALYZE shows.
@@ -242,8 +252,7 @@ hamming_join_count_work(CustomScanState *node)
 	HammingJoinState *state = (HammingJoinState *) node;
 	NearPairs  *pairs = state->pairs;
 	JoinWork   *work = state->work;
-	uint64		disk = hamming_input_disk(&state->outer) +
-	hamming_input_disk(&state->inner);
+	uint64		disk = disk_of(&state->outer) + disk_of(&state->inner);
 
 	if (pairs != NULL)
 	{

@@ -16,8 +16,6 @@
 #define hamming_inputs_read WIDE(hamming_inputs_read)
 #define hamming_join_memory WIDE(hamming_join_memory)
 #define hamming_input_end WIDE(hamming_input_end)
-#define hamming_input_disk WIDE(hamming_input_disk)
-#define hamming_input_fetch WIDE(hamming_input_fetch)
 #define hamming_input_next_row WIDE(hamming_input_next_row)
 #define hamming_next_pair WIDE(hamming_next_pair)
 #define hamming_join_count_work WIDE(hamming_join_count_work)
@@ -167,9 +165,6 @@ is_matched(const JoinInput *input, uint64 number)
 extern bool hamming_inputs_read(HammingJoinState *state);
 extern Size hamming_join_memory(const HammingJoinState *state);
 extern void hamming_input_end(JoinInput *input);
-extern uint64 hamming_input_disk(const JoinInput *input);
-extern void hamming_input_fetch(JoinInput *input, TupleStore *tuples,
-								uint64 position);
 extern bool hamming_input_next_row(JoinInput *input, bool matched);
 
 /* partners.c */

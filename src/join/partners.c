@@ -29,6 +29,20 @@ next_fingerprints(HammingJoinState *state)
 	return true;
 }
 
+/*
+ * Bring the tuple at position into the slot of the input.  It holds until the
+ * next one is read.
+ */
+static void
+fetch_row(JoinInput *input, TupleStore *tuples, uint64 position)
+{
+	if (input->columns == 0)
+		return;
+	ExecStoreMinimalTuple(simhash_tuples_read(tuples, position), input->slot,
+						  false);
+	input->loaded = 0;
+}
+
 /* Bring rows a and b into the slots. */
 static void
 fetch_rows(HammingJoinState *state, uint32 a, uint32 b)
@@ -37,13 +51,12 @@ fetch_rows(HammingJoinState *state, uint32 a, uint32 b)
 	JoinInput  *inner = &state->inner;
 
 	if (!state->has_outer)
-		hamming_input_fetch(outer, &outer->tuples,
-							state->pair.x_side->payloads[a]);
+		fetch_row(outer, &outer->tuples, state->pair.x_side->payloads[a]);
 	if (!state->has_outer && state->is_self && outer->tuples.has_file)
 		ExecMaterializeSlot(outer->slot);
 	state->has_outer = true;
-	hamming_input_fetch(inner, state->is_self ? &outer->tuples : &inner->tuples,
-						state->pair.y_side->payloads[b]);
+	fetch_row(inner, state->is_self ? &outer->tuples : &inner->tuples,
+			  state->pair.y_side->payloads[b]);
 }
 
 /*

@@ -36,17 +36,6 @@ begin_group(Comparison *c, const Candidates *group)
 	c->is_one_stretch = is_one_stretch(groups, group);
 }
 
-/* One stretch is compared with later places: so each pair comes once. */
-static void
-begin_element(Comparison *c)
-{
-	uint32		from = c->is_one_stretch ? c->i + 1 : c->inner_from;
-
-	matches_begin(&c->matches, c->inner, from, c->inner_end,
-				  c->outer->fps[c->i], c->groups->radius);
-	c->compared += c->inner_end - from;
-}
-
 /* Is the outer one settled? */
 static bool
 is_settled(const Comparison *c)
@@ -60,6 +49,7 @@ static bool
 next_element(Comparison *c)
 {
 	Candidates	group;
+	uint32		from;
 
 	do
 	{
@@ -75,7 +65,11 @@ next_element(Comparison *c)
 			return false;
 		}
 	} while (is_settled(c));
-	begin_element(c);
+	/* one stretch is compared with later places: so each pair comes once */
+	from = c->is_one_stretch ? c->i + 1 : c->inner_from;
+	matches_begin(&c->matches, c->inner, from, c->inner_end,
+				  c->outer->fps[c->i], c->groups->radius);
+	c->compared += c->inner_end - from;
 	return true;
 }
 
