@@ -23,7 +23,7 @@
 #define WORTH_MEASURING 1024
 
 /*
- * The sets of MAJORITY_SAMPLE members tell whether one set may have most of
+ * The sets of MAJORITY_SAMPLE members show whether one set may have most of
  * the group.  A larger sample costs more look-ups; a smaller one is wrong more
  * often.  A group below WORTH_SAMPLING has few comparisons to save.
  */

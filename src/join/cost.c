@@ -44,14 +44,19 @@ static FilterPlan
 filter_plan(double less, double more, int radius, double memory)
 {
 	FilterPlan	none = {.passes = 1};
-	double		room = exp2(ceil(log2(Max(less, 1))));	/* as side.c doubles it */
+
+	/* as side.c doubles it */
+	double		room = exp2(ceil(log2(Max(less, 1))));
 
 	if (more < 2 * less || room * SIDE_ROW_BYTES >= memory)
 		return none;
 	return hamming_filter_plan(less, radius, memory / FILTER_SHARE);
 }
 
-/* Return into how many stretches pairs.c cuts rows that are paired with others. */
+/*
+ * Return into how many stretches pairs.c cuts rows that are paired with
+ * others.
+ */
 static double
 stretches(double rows, double others, double at_once)
 {
@@ -59,9 +64,10 @@ stretches(double rows, double others, double at_once)
 }
 
 /*
- * Return how often pairs.c moves the rows of sides that memory has no room for:
- * to files, and then to partitions, by their keys if these have few rows each,
- * or else by each segment of a cut; but to no partitions if stretches take less.
+ * Return how often pairs.c moves the rows of sides that memory has no room
+ * for: to files, and then to partitions, by their keys if these have few rows
+ * each, or else by each segment of a cut; but to no partitions if stretches
+ * take less.
  */
 static double
 number_of_moves(double less, double more, const JoinEstimate *join,

@@ -107,8 +107,9 @@ typedef struct HammingJoinState
 
 	Bitmapset  *parameters;		/* that keys and radius depend on */
 	bool		is_read;		/* have rows been read? */
-	bool		is_empty;		/* and did they tell that no row will come? */
-	int			known_radius;	/* since then; -1 if no pair matches */
+	bool		is_empty;		/* if so, does the join return no row? */
+	int			known_radius;	/* of rows that were read; -1 if no pair is
+								 * within it */
 	JoinPhase	phase;
 	NearPairs  *pairs;
 	NearPair	pair;			/* the rows of the current two fingerprints: x

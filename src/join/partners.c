@@ -208,9 +208,9 @@ next_rows(HammingJoinState *state)
 /*
  * Bring the next two rows into the slots that come to the result as a pair.  Of
  * a semi join these are an outer row and its first partner, if columns of the
- * partner are needed.  UPDATE, DELETE and FOR UPDATE need these: a recheck takes
- * the partner's row by its ctid.  Else such a join only notes which rows have a
- * partner.  Return false if no pair is left.
+ * partner are needed.  UPDATE, DELETE and FOR UPDATE need these: a recheck
+ * takes the partner's row by its ctid.  Else such a join only notes which rows
+ * have a partner.  Return false if no pair is left.
  */
 bool
 hamming_next_pair(HammingJoinState *state)

@@ -222,8 +222,8 @@ is_known_type(JoinType type)
 
 /*
  * Return how many inner rows are compared with outer_rows rows, where one of
- * these is compared with rows of them: with all, but in a semi or anti join with
- * those up to the first partner, as final_cost_nestloop() has it.
+ * these is compared with rows of them: with all, but in a semi or anti join
+ * with those up to the first partner, as final_cost_nestloop() has it.
  */
 static double
 rows_compared(const JoinPaths *join, double outer_rows, double rows)
@@ -240,8 +240,8 @@ rows_compared(const JoinPaths *join, double outer_rows, double rows)
 /*
  * Return how many pairs of rows a hash semi or anti join compares beside those
  * that PostgreSQL counts.  It compares an outer row with the inner rows that
- * have equal keys.  final_cost_hashjoin() counts them all for an inner join, but
- * here once for each row of the result.
+ * have equal keys.  final_cost_hashjoin() counts them all for an inner join,
+ * but here once for each row of the result.
  */
 static double
 uncounted_in_hash_join(JoinPaths *join, const HashPath *path)
@@ -260,9 +260,9 @@ uncounted_in_hash_join(JoinPaths *join, const HashPath *path)
 
 /*
  * The same for a nested loop.  PostgreSQL takes a scan of an index for a value
- * of the outer row to find equally many rows for each value.  But a value that is
- * frequent on both sides, as a site of many rows, finds more of them, and more
- * often: the selectivity of a join has that.
+ * of the outer row to find equally many rows for each value.  But a value that
+ * is frequent on both sides, as a site of many rows, finds more of them, and
+ * more often: the selectivity of a join has that.
  */
 static double
 uncounted_in_nested_loop(JoinPaths *join, const NestPath *path)
@@ -355,15 +355,16 @@ make_paths(JoinPaths *join, RelOptInfo *outerrel, RelOptInfo *innerrel,
 }
 
 /*
- * Charge PostgreSQL's paths for the sides what they cost more.  Those that seemed
- * to cost less have kept off others, so all are made again: hash joins apart, and
- * then the others.
+ * Charge PostgreSQL's paths for the sides what they cost more.  Those that
+ * seemed to cost less have kept off others, so all are made again: hash joins
+ * apart, and then the others.
  */
 static void
 charge_paths(JoinPaths *join, RelOptInfo *outerrel, RelOptInfo *innerrel)
 {
 	RelOptInfo *joinrel = join->joinrel;
-	List	   *kept = select_paths(joinrel->pathlist, outerrel, innerrel, false);
+	List	   *kept = select_paths(joinrel->pathlist, outerrel, innerrel,
+									false);
 	List	   *kept_partial = select_paths(joinrel->partial_pathlist, outerrel,
 											innerrel, false);
 	List	   *made = NIL;

@@ -96,10 +96,10 @@ excludes_same_row(List *clauses, RelOptInfo *outer, RelOptInfo *inner)
 
 /*
  * The sides of the join are outer and inner, its keys those of
- * hamming_orient_keys(), and restrictlist has all of its clauses.  If both sides
- * are the same rows, return a path for these, with the columns that either side
- * needs.  Else return NULL; so for rows to be locked or changed, of which a
- * recheck brings one to each side.
+ * hamming_orient_keys(), and restrictlist has all of its clauses.  If both
+ * sides are the same rows, return a path for these, with the columns that
+ * either side needs.  Else return NULL.  Return NULL also for rows to be locked
+ * or changed: a recheck brings one of them to each side.
  */
 Path *
 hamming_self_path(PlannerInfo *root, RelOptInfo *outer, RelOptInfo *inner,

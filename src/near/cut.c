@@ -246,7 +246,9 @@ hamming_cut_choose(NearCut *cut, const GroupShape *shape, int radius,
 double
 hamming_near_comparisons(double x, double y, int radius)
 {
-	GroupShape	shape = {.pairs = x * y,.sort = (x + y) * hamming_comparisons()};
+	GroupShape	shape = {.pairs = x * y,
+		.sort = (x + y) * hamming_comparisons()
+	};
 	double		least = shape.pairs;
 
 	choose_levels(&shape, radius, HAMMING_BITS, HAMMING_BITS, &least);
