@@ -172,23 +172,34 @@ is_of_side(Relids relids, RelOptInfo *one, RelOptInfo *other)
  * are not of different sides, or if the radius depends on a side.
  */
 static bool
-match_sides(PlannerInfo *root, RelOptInfo *outerrel, RelOptInfo *innerrel,
-			HammingClause *clause)
+match_sides(const JoinSides *sides, HammingClause *clause)
 {
-	Relids		first = pull_varnos(root, (Node *) clause->outer);
-	Relids		second = pull_varnos(root, (Node *) clause->inner);
-	Relids		radius = pull_varnos(root, (Node *) clause->radius);
+	Relids		first = pull_varnos(sides->root, (Node *) clause->outer);
+	Relids		second = pull_varnos(sides->root, (Node *) clause->inner);
+	Relids		radius = pull_varnos(sides->root, (Node *) clause->radius);
 	Expr	   *swapped = clause->outer;
 
-	if (bms_overlap(radius, outerrel->relids) ||
-		bms_overlap(radius, innerrel->relids))
+	if (bms_overlap(radius, sides->outer->relids) ||
+		bms_overlap(radius, sides->inner->relids))
 		return false;
-	if (is_of_side(first, outerrel, innerrel))
-		return is_of_side(second, innerrel, outerrel);
+	if (is_of_side(first, sides->outer, sides->inner))
+		return is_of_side(second, sides->inner, sides->outer);
 	clause->outer = clause->inner;
 	clause->inner = swapped;
-	return is_of_side(second, outerrel, innerrel) &&
-		is_of_side(first, innerrel, outerrel);
+	return is_of_side(second, sides->outer, sides->inner) &&
+		is_of_side(first, sides->inner, sides->outer);
+}
+
+/* Return the least security level of the clauses, that of rows themselves. */
+static Index
+find_least_level(const JoinSides *sides)
+{
+	Index		least = sides->root->qual_security_level;
+	ListCell   *lc;
+
+	foreach(lc, sides->clauses)
+		least = Min(least, lfirst_node(RestrictInfo, lc)->security_level);
+	return least;
 }
 
 /*
@@ -197,14 +208,14 @@ match_sides(PlannerInfo *root, RelOptInfo *outerrel, RelOptInfo *innerrel,
  * rows which a clause of a lower security level hides.
  */
 static bool
-may_come_first(RestrictInfo *rinfo, RelOptInfo *joinrel, JoinType jointype,
-			   Index least_level)
+may_come_first(const JoinSides *sides, RestrictInfo *rinfo)
 {
 	if (rinfo->pseudoconstant || contain_volatile_functions((Node *) rinfo))
 		return false;
-	if (IS_OUTER_JOIN(jointype) && RINFO_IS_PUSHED_DOWN(rinfo, joinrel->relids))
+	if (IS_OUTER_JOIN(sides->type) &&
+		RINFO_IS_PUSHED_DOWN(rinfo, sides->joinrel->relids))
 		return false;
-	return rinfo->security_level <= least_level || rinfo->leakproof;
+	return rinfo->leakproof || rinfo->security_level <= find_least_level(sides);
 }
 
 static int
@@ -219,53 +230,38 @@ estimate_radius(PlannerInfo *root, const HammingClause *clause)
 	return Max(0, Min(radius, clause->bits));
 }
 
-/* Return the least security level of the clauses, that of rows themselves. */
-static Index
-find_least_level(PlannerInfo *root, List *restrictlist)
-{
-	Index		least = root->qual_security_level;
-	ListCell   *lc;
-
-	foreach(lc, restrictlist)
-		least = Min(least, lfirst_node(RestrictInfo, lc)->security_level);
-	return least;
-}
-
 /*
- * Find the clause of restrictlist by which a HammingJoin of the sides finds the
+ * Find the clause by which a HammingJoin of the sides finds the
  * fewest pairs, that of the least radius.  Return false if there is none.
  */
 bool
-hamming_find_clause(PlannerInfo *root, RelOptInfo *joinrel,
-					RelOptInfo *outerrel, RelOptInfo *innerrel,
-					JoinType jointype, List *restrictlist, HammingClause *best)
+hamming_find_clause(const JoinSides *sides, HammingClause *best)
 {
-	Index		least_level = find_least_level(root, restrictlist);
 	ListCell   *lc;
 
 	best->rinfo = NULL;
-	foreach(lc, restrictlist)
+	foreach(lc, sides->clauses)
 	{
 		HammingClause clause = {.rinfo = lfirst_node(RestrictInfo, lc)};
 
 		if (!hamming_read_clause((Node *) clause.rinfo->clause, &clause) ||
-			!may_come_first(clause.rinfo, joinrel, jointype, least_level) ||
-			!match_sides(root, outerrel, innerrel, &clause))
+			!may_come_first(sides, clause.rinfo) ||
+			!match_sides(sides, &clause))
 			continue;
-		clause.likely_radius = estimate_radius(root, &clause);
+		clause.likely_radius = estimate_radius(sides->root, &clause);
 		if (best->rinfo == NULL || clause.likely_radius < best->likely_radius)
 			*best = clause;
 	}
 	return best->rinfo != NULL;
 }
 
-/* Is the left operand of the outer side, and the right one of the inner? */
+/* Is the left operand of the clause of one side, and the right of the other? */
 static bool
-is_outer_left(const RestrictInfo *rinfo, const RelOptInfo *outerrel,
-			  const RelOptInfo *innerrel)
+joins(const RestrictInfo *rinfo, const RelOptInfo *left,
+	  const RelOptInfo *right)
 {
-	return bms_is_subset(rinfo->left_relids, outerrel->relids) &&
-		bms_is_subset(rinfo->right_relids, innerrel->relids);
+	return bms_is_subset(rinfo->left_relids, left->relids) &&
+		bms_is_subset(rinfo->right_relids, right->relids);
 }
 
 /*
@@ -273,8 +269,7 @@ is_outer_left(const RestrictInfo *rinfo, const RelOptInfo *outerrel,
  * The plan has it as outer = inner.
  */
 static bool
-is_key(const RestrictInfo *rinfo, const RelOptInfo *outerrel,
-	   const RelOptInfo *innerrel)
+is_key(const JoinSides *sides, const RestrictInfo *rinfo)
 {
 	Oid			operator = rinfo->hashjoinoperator;
 	Oid			left_hash;
@@ -282,32 +277,29 @@ is_key(const RestrictInfo *rinfo, const RelOptInfo *outerrel,
 
 	if (!OidIsValid(operator) || !rinfo->can_join)
 		return false;
-	if (is_outer_left(rinfo, innerrel, outerrel))
+	if (joins(rinfo, sides->inner, sides->outer))
 		operator = get_commutator(operator);
-	else if (!is_outer_left(rinfo, outerrel, innerrel))
+	else if (!joins(rinfo, sides->outer, sides->inner))
 		return false;
 	return OidIsValid(operator) && op_strict(operator) &&
 		get_op_hash_functions(operator, &left_hash, &right_hash);
 }
 
 /*
- * Return the equalities of restrictlist by which a HammingJoin of the sides can
+ * Return the equalities by which a HammingJoin of the sides can
  * group its rows.
  */
 List *
-hamming_find_keys(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
-				  RelOptInfo *innerrel, JoinType jointype, List *restrictlist)
+hamming_find_keys(const JoinSides *sides)
 {
-	Index		least_level = find_least_level(root, restrictlist);
 	List	   *keys = NIL;
 	ListCell   *lc;
 
-	foreach(lc, restrictlist)
+	foreach(lc, sides->clauses)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
-		if (is_key(rinfo, outerrel, innerrel) &&
-			may_come_first(rinfo, joinrel, jointype, least_level))
+		if (is_key(sides, rinfo) && may_come_first(sides, rinfo))
 			keys = lappend(keys, rinfo);
 	}
 	return keys;
@@ -315,8 +307,7 @@ hamming_find_keys(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 
 /* Return the equalities of hamming_find_keys(), as outer = inner. */
 List *
-hamming_orient_keys(List *keys, const RelOptInfo *outerrel,
-					const RelOptInfo *innerrel)
+hamming_orient_keys(const JoinSides *sides, List *keys)
 {
 	List	   *result = NIL;
 	ListCell   *lc;
@@ -326,7 +317,7 @@ hamming_orient_keys(List *keys, const RelOptInfo *outerrel,
 		const RestrictInfo *rinfo = lfirst(lc);
 		OpExpr	   *key = copyObject((OpExpr *) rinfo->clause);
 
-		if (!is_outer_left(rinfo, outerrel, innerrel))
+		if (!joins(rinfo, sides->outer, sides->inner))
 			CommuteOpExpr(key);
 		result = lappend(result, key);
 	}

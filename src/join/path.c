@@ -39,9 +39,7 @@ static const CustomPathMethods path_methods = {
 /* What all paths for a join have in common. */
 typedef struct JoinPaths
 {
-	PlannerInfo *root;
-	RelOptInfo *joinrel;
-	JoinType	type;
+	JoinSides	sides;
 	JoinPathExtraData *extra;
 	HammingClause clause;
 	List	   *keys;			/* hamming_find_keys() */
@@ -56,7 +54,8 @@ part_of_pairs(const JoinPaths *join, List *clauses)
 	SpecialJoinInfo inner = *join->extra->sjinfo;
 
 	inner.jointype = JOIN_INNER;
-	return clauselist_selectivity(join->root, clauses, 0, JOIN_INNER, &inner);
+	return clauselist_selectivity(join->sides.root, clauses, 0, JOIN_INNER,
+								  &inner);
 }
 
 /* Return how many processes share a partial path, as PostgreSQL counts them. */
@@ -74,26 +73,26 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
 {
 	CustomPath *path = makeNode(CustomPath);
 	Relids		required = calc_non_nestloop_required_outer(outer, inner);
-	List	   *clauses = join->extra->restrictlist;
+	List	   *clauses = join->sides.clauses;
 	ParamPathInfo *parameters =
-	get_joinrel_parampathinfo(join->root, join->joinrel, outer, inner,
-							  join->extra->sjinfo, required, &clauses);
+	get_joinrel_parampathinfo(join->sides.root, join->sides.joinrel, outer,
+							  inner, join->extra->sjinfo, required, &clauses);
 	List	   *others = list_copy(clauses);
 
 	others = list_delete_ptr(list_difference_ptr(others, join->keys),
 							 join->clause.rinfo);
 	path->path.pathtype = T_CustomScan;
-	path->path.parent = join->joinrel;
-	path->path.pathtarget = join->joinrel->reltarget;
+	path->path.parent = join->sides.joinrel;
+	path->path.pathtarget = join->sides.joinrel->reltarget;
 	path->path.param_info = parameters;
-	path->path.parallel_safe = join->joinrel->consider_parallel &&
+	path->path.parallel_safe = join->sides.joinrel->consider_parallel &&
 		outer->parallel_safe && inner->parallel_safe;
-	path->path.rows = parameters == NULL ? join->joinrel->rows
+	path->path.rows = parameters == NULL ? join->sides.joinrel->rows
 		: parameters->ppi_rows;
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->custom_paths = outer == inner ? list_make1(outer)
 		: list_make2(outer, inner);
-	path->custom_private = list_make5(makeInteger(join->type),
+	path->custom_private = list_make5(makeInteger(join->sides.type),
 									  join->clause.outer, join->clause.inner,
 									  join->clause.radius,
 									  join->oriented_keys);
@@ -127,10 +126,11 @@ pairs_read(JoinPaths *join, double pairs, List *filter)
 	double		have_partner;
 	double		read;
 
-	if (join->type != JOIN_SEMI && join->type != JOIN_ANTI)
+	if (join->sides.type != JOIN_SEMI && join->sides.type != JOIN_ANTI)
 		return pairs;
-	have_pairs = clause_selectivity(join->root, (Node *) join->clause.rinfo, 0,
-									join->type, join->extra->sjinfo);
+	have_pairs = clause_selectivity(join->sides.root,
+									(Node *) join->clause.rinfo, 0,
+									join->sides.type, join->extra->sjinfo);
 	if (filter == NIL || have_pairs <= 0)
 		return 0;
 	have_partner = Min(factors->outer_match_frac / have_pairs, 1);
@@ -147,7 +147,7 @@ cost_path(JoinPaths *join, CustomPath *path, Path *outer, Path *inner)
 	Selectivity equal = part_of_pairs(join, join->keys);
 	Selectivity near = part_of_pairs(join, list_make1(join->clause.rinfo));
 	JoinEstimate estimate = {
-		.type = join->type,
+		.type = join->sides.type,
 		.radius = join->clause.likely_radius,
 		.groups = Max(1, Min(1 / equal, Min(outer->rows, inner->rows))),
 		.filter = filter
@@ -155,7 +155,7 @@ cost_path(JoinPaths *join, CustomPath *path, Path *outer, Path *inner)
 
 	estimate.pairs = pairs_read(join, outer->rows * inner->rows * equal * near,
 								filter);
-	join_width(join->clause.bits)->cost_join(join->root, path, &estimate);
+	join_width(join->clause.bits)->cost_join(join->sides.root, path, &estimate);
 }
 
 /* A path by the cheapest paths of the sides. */
@@ -165,7 +165,7 @@ add_whole_path(JoinPaths *join, Path *outer, Path *inner)
 	CustomPath *path = make_path(join, outer, inner);
 
 	cost_path(join, path, outer, inner);
-	add_path(join->joinrel, &path->path);
+	add_path(join->sides.joinrel, &path->path);
 }
 
 /*
@@ -183,7 +183,7 @@ add_partial_join(JoinPaths *join, Path *outer, Path *inner)
 	path->path.rows = clamp_row_est(path->path.rows /
 									parallel_divisor(outer->parallel_workers));
 	cost_path(join, path, outer, inner);
-	add_partial_path(join->joinrel, &path->path);
+	add_partial_path(join->sides.joinrel, &path->path);
 }
 
 /*
@@ -231,7 +231,7 @@ rows_compared(const JoinPaths *join, double outer_rows, double rows)
 	const SemiAntiJoinFactors *factors = &join->extra->semifactors;
 	double		unread = 0;
 
-	if (join->type == JOIN_SEMI || join->type == JOIN_ANTI)
+	if (join->sides.type == JOIN_SEMI || join->sides.type == JOIN_ANTI)
 		unread = factors->outer_match_frac *
 			(1 - Min(2 / (factors->match_count + 1), 1));
 	return outer_rows * rows * (1 - unread);
@@ -250,12 +250,12 @@ uncounted_in_hash_join(JoinPaths *join, const HashPath *path)
 	double		matched = join->extra->semifactors.outer_match_frac;
 	Selectivity equal;
 
-	if (join->type != JOIN_SEMI && join->type != JOIN_ANTI)
+	if (join->sides.type != JOIN_SEMI && join->sides.type != JOIN_ANTI)
 		return 0;
 	equal = part_of_pairs(join, path->path_hashclauses);
 	return rows_compared(join, outer_rows,
 						 path->jpath.innerjoinpath->parent->rows * equal) -
-		outer_rows * (join->type == JOIN_SEMI ? matched : 1 - matched);
+		outer_rows * (join->sides.type == JOIN_SEMI ? matched : 1 - matched);
 }
 
 /*
@@ -280,8 +280,8 @@ uncounted_in_nested_loop(JoinPaths *join, const NestPath *path)
 	if (!IsA(scan, IndexPath))
 		return 0;
 	clauses = get_quals_from_indexclauses(((IndexPath *) scan)->indexclauses);
-	counted = clauselist_selectivity(join->root, clauses, inner->parent->relid,
-									 JOIN_INNER, NULL);
+	counted = clauselist_selectivity(join->sides.root, clauses,
+									 inner->parent->relid, JOIN_INNER, NULL);
 	found = part_of_pairs(join, clauses);
 	return rows_compared(join, path->jpath.outerjoinpath->rows,
 						 inner->parent->tuples * (found - counted));
@@ -298,31 +298,30 @@ charge_path(JoinPaths *join, Path *path)
 		pairs = uncounted_in_hash_join(join, (HashPath *) path);
 	else if (IsA(path, NestPath))
 		pairs = uncounted_in_nested_loop(join, (NestPath *) path);
-	cost_qual_eval(&quals, join->extra->restrictlist, join->root);
+	cost_qual_eval(&quals, join->sides.clauses, join->sides.root);
 	path->total_cost += Max(pairs, 0) * (cpu_tuple_cost + quals.per_tuple);
 }
 
 /* Is it a path of PostgreSQL's own that joins the two sides? */
 static bool
-joins_sides(Path *path, RelOptInfo *outerrel, RelOptInfo *innerrel)
+joins_sides(Path *path, const JoinSides *sides)
 {
 	return (IsA(path, NestPath) || IsA(path, MergePath) ||
 			IsA(path, HashPath)) &&
-		((JoinPath *) path)->outerjoinpath->parent == outerrel &&
-		((JoinPath *) path)->innerjoinpath->parent == innerrel;
+		((JoinPath *) path)->outerjoinpath->parent == sides->outer &&
+		((JoinPath *) path)->innerjoinpath->parent == sides->inner;
 }
 
 /* Return those of the paths that join the sides, or those that do not. */
 static List *
-select_paths(List *paths, RelOptInfo *outerrel, RelOptInfo *innerrel,
-			 bool joins)
+select_paths(List *paths, const JoinSides *sides, bool joins)
 {
 	List	   *result = NIL;
 	ListCell   *lc;
 
 	foreach(lc, paths)
 	{
-		if (joins_sides(lfirst(lc), outerrel, innerrel) == joins)
+		if (joins_sides(lfirst(lc), sides) == joins)
 			result = lappend(result, lfirst(lc));
 	}
 	return result;
@@ -333,23 +332,23 @@ select_paths(List *paths, RelOptInfo *outerrel, RelOptInfo *innerrel,
  * joining.  The lists of the relation must be empty.
  */
 static void
-make_paths(JoinPaths *join, RelOptInfo *outerrel, RelOptInfo *innerrel,
-		   uint64 without)
+make_paths(JoinPaths *join, uint64 without)
 {
-	uint64		methods = get_join_methods(join->joinrel);
+	const JoinSides *sides = &join->sides;
+	uint64		methods = get_join_methods(sides->joinrel);
 
-	set_join_methods(join->joinrel, methods & ~without);
+	set_join_methods(sides->joinrel, methods & ~without);
 	is_making_paths = true;
 	PG_TRY();
 	{
-		add_paths_to_joinrel(join->root, join->joinrel, outerrel, innerrel,
-							 join->type, join->extra->sjinfo,
-							 join->extra->restrictlist);
+		add_paths_to_joinrel(sides->root, sides->joinrel, sides->outer,
+							 sides->inner, sides->type, join->extra->sjinfo,
+							 sides->clauses);
 	}
 	PG_FINALLY();
 	{
 		is_making_paths = false;
-		set_join_methods(join->joinrel, methods);
+		set_join_methods(sides->joinrel, methods);
 	}
 	PG_END_TRY();
 }
@@ -360,13 +359,13 @@ make_paths(JoinPaths *join, RelOptInfo *outerrel, RelOptInfo *innerrel,
  * apart, and then the others.
  */
 static void
-charge_paths(JoinPaths *join, RelOptInfo *outerrel, RelOptInfo *innerrel)
+charge_paths(JoinPaths *join)
 {
-	RelOptInfo *joinrel = join->joinrel;
-	List	   *kept = select_paths(joinrel->pathlist, outerrel, innerrel,
-									false);
-	List	   *kept_partial = select_paths(joinrel->partial_pathlist, outerrel,
-											innerrel, false);
+	const JoinSides *sides = &join->sides;
+	RelOptInfo *joinrel = sides->joinrel;
+	List	   *kept = select_paths(joinrel->pathlist, sides, false);
+	List	   *kept_partial = select_paths(joinrel->partial_pathlist, sides,
+											false);
 	List	   *made = NIL;
 	List	   *made_partial = NIL;
 	ListCell   *lc;
@@ -375,8 +374,7 @@ charge_paths(JoinPaths *join, RelOptInfo *outerrel, RelOptInfo *innerrel)
 	for (i = 0; i < 2; i++)
 	{
 		joinrel->pathlist = joinrel->partial_pathlist = NIL;
-		make_paths(join, outerrel, innerrel,
-				   i == 0 ? NESTED_LOOPS : HASH_JOINS);
+		make_paths(join, i == 0 ? NESTED_LOOPS : HASH_JOINS);
 		foreach(lc, joinrel->pathlist)
 		{
 			if (IsA(lfirst(lc), HashPath) == (i == 0))
@@ -390,12 +388,12 @@ charge_paths(JoinPaths *join, RelOptInfo *outerrel, RelOptInfo *innerrel)
 	}
 	joinrel->pathlist = kept;
 	joinrel->partial_pathlist = kept_partial;
-	foreach(lc, select_paths(made, outerrel, innerrel, true))
+	foreach(lc, select_paths(made, sides, true))
 	{
 		charge_path(join, lfirst(lc));
 		add_path(joinrel, lfirst(lc));
 	}
-	foreach(lc, select_paths(made_partial, outerrel, innerrel, true))
+	foreach(lc, select_paths(made_partial, sides, true))
 	{
 		charge_path(join, lfirst(lc));
 		add_partial_path(joinrel, lfirst(lc));
@@ -408,9 +406,9 @@ consider_hamming_join(PlannerInfo *root, RelOptInfo *joinrel,
 					  RelOptInfo *outerrel, RelOptInfo *innerrel,
 					  JoinType jointype, JoinPathExtraData *extra)
 {
-	JoinPaths	join = {.root = root,.joinrel = joinrel,.type = jointype,
-		.extra = extra
-	};
+	JoinSides	sides = {root, joinrel, outerrel, innerrel, jointype,
+	extra->restrictlist};
+	JoinPaths	join = {.sides = sides,.extra = extra};
 	Path	   *outer = outerrel->cheapest_total_path;
 	Path	   *inner = innerrel->cheapest_total_path;
 
@@ -419,26 +417,23 @@ consider_hamming_join(PlannerInfo *root, RelOptInfo *joinrel,
 	if (next_hook != NULL)
 		next_hook(root, joinrel, outerrel, innerrel, jointype, extra);
 	if (!is_known_type(jointype) ||
-		!hamming_find_clause(root, joinrel, outerrel, innerrel, jointype,
-							 extra->restrictlist, &join.clause) ||
+		!hamming_find_clause(&sides, &join.clause) ||
 		!stands_alone(outer, innerrel) || !stands_alone(inner, outerrel))
 		return;
-	join.keys = hamming_find_keys(root, joinrel, outerrel, innerrel, jointype,
-								  extra->restrictlist);
+	join.keys = hamming_find_keys(&sides);
 	if (join.keys != NIL && jointype != JOIN_FULL)
-		charge_paths(&join, outerrel, innerrel);
-	join.columns = hamming_result_columns(joinrel, outerrel, innerrel);
+		charge_paths(&join);
+	join.columns = hamming_result_columns(&sides);
 	/* PostgreSQL has no other method for a full join */
 	if ((!enable_hammingjoin && jointype != JOIN_FULL) ||
 		!hamming_can_plan_join(join.columns))
 		return;
-	join.oriented_keys = hamming_orient_keys(join.keys, outerrel, innerrel);
+	join.oriented_keys = hamming_orient_keys(&sides, join.keys);
 	add_whole_path(&join, outer, inner);
 	if (jointype == JOIN_INNER)
 	{
-		Path	   *rows = hamming_self_path(root, outerrel, innerrel,
-											 &join.clause, join.oriented_keys,
-											 extra->restrictlist);
+		Path	   *rows = hamming_self_path(&sides, &join.clause,
+											 join.oriented_keys);
 
 		if (rows != NULL)
 			add_whole_path(&join, rows, rows);

@@ -94,20 +94,19 @@ columns_in_placeholders(List *expressions)
  * that the join computes.
  */
 List *
-hamming_result_columns(RelOptInfo *joinrel, RelOptInfo *outerrel,
-					   RelOptInfo *innerrel)
+hamming_result_columns(const JoinSides *sides)
 {
+	List	   *result = sides->joinrel->reltarget->exprs;
 	List	   *computed = NIL;
 	ListCell   *lc;
 
-	foreach(lc, joinrel->reltarget->exprs)
+	foreach(lc, result)
 	{
-		if (find_column(outerrel->reltarget->exprs, lfirst(lc)) == NULL &&
-			find_column(innerrel->reltarget->exprs, lfirst(lc)) == NULL)
+		if (find_column(sides->outer->reltarget->exprs, lfirst(lc)) == NULL &&
+			find_column(sides->inner->reltarget->exprs, lfirst(lc)) == NULL)
 			computed = lappend(computed, lfirst(lc));
 	}
-	return list_concat_copy(joinrel->reltarget->exprs,
-							columns_in_placeholders(computed));
+	return list_concat_copy(result, columns_in_placeholders(computed));
 }
 
 /*

@@ -9,6 +9,17 @@
 #include "nodes/extensible.h"
 #include "nodes/pathnodes.h"
 
+/* Two sides that the planner joins. */
+typedef struct JoinSides
+{
+	PlannerInfo *root;
+	RelOptInfo *joinrel;
+	RelOptInfo *outer;
+	RelOptInfo *inner;
+	JoinType	type;
+	List	   *clauses;		/* all of the join, RestrictInfos */
+} JoinSides;
+
 /* "The distance of outer and inner is at most radius." */
 typedef struct HammingClause
 {
@@ -55,21 +66,14 @@ typedef enum JoinProperty
 
 /* clause.c */
 extern bool hamming_read_clause(Node *node, HammingClause *clause);
-extern bool hamming_find_clause(PlannerInfo *root, RelOptInfo *joinrel,
-								RelOptInfo *outerrel, RelOptInfo *innerrel,
-								JoinType jointype, List *restrictlist,
-								HammingClause *best);
-extern List *hamming_find_keys(PlannerInfo *root, RelOptInfo *joinrel,
-							   RelOptInfo *outerrel, RelOptInfo *innerrel,
-							   JoinType jointype, List *restrictlist);
-extern List *hamming_orient_keys(List *keys, const RelOptInfo *outerrel,
-								 const RelOptInfo *innerrel);
+extern bool hamming_find_clause(const JoinSides *sides, HammingClause *best);
+extern List *hamming_find_keys(const JoinSides *sides);
+extern List *hamming_orient_keys(const JoinSides *sides, List *keys);
 
 /* plan.c */
 extern const CustomScanMethods hamming_join_scan_methods;
 
-extern List *hamming_result_columns(RelOptInfo *joinrel, RelOptInfo *outerrel,
-									RelOptInfo *innerrel);
+extern List *hamming_result_columns(const JoinSides *sides);
 extern bool hamming_can_plan_join(List *result_columns);
 extern List *hamming_join_for_partition(PlannerInfo *root, List *path_private,
 										RelOptInfo *partition);
@@ -78,9 +82,8 @@ extern Plan *hamming_plan_join(PlannerInfo *root, RelOptInfo *rel,
 							   List *clauses, List *children);
 
 /* self.c */
-extern Path *hamming_self_path(PlannerInfo *root, RelOptInfo *outer,
-							   RelOptInfo *inner, const HammingClause *clause,
-							   List *keys, List *restrictlist);
+extern Path *hamming_self_path(const JoinSides *sides,
+							   const HammingClause *clause, List *keys);
 extern Node *hamming_exchange_table(Node *node, Relids from, Relids to);
 
 #endif							/* SIMHASH_PLAN_H */

@@ -95,16 +95,18 @@ excludes_same_row(List *clauses, RelOptInfo *outer, RelOptInfo *inner)
 }
 
 /*
- * The sides of the join are outer and inner, its keys those of
- * hamming_orient_keys(), and restrictlist has all of its clauses.  If both
- * sides are the same rows, return a path for these, with the columns that
- * either side needs.  Else return NULL.  Return NULL also for rows to be locked
- * or changed: a recheck brings one of them to each side.
+ * The keys are those of hamming_orient_keys().  If both sides are the same
+ * rows, return a path for these, with the columns that either side needs.  Else
+ * return NULL. Return NULL also for rows to be locked or changed: a recheck
+ * brings one of them to each side.
  */
 Path *
-hamming_self_path(PlannerInfo *root, RelOptInfo *outer, RelOptInfo *inner,
-				  const HammingClause *clause, List *keys, List *restrictlist)
+hamming_self_path(const JoinSides *sides, const HammingClause *clause,
+				  List *keys)
 {
+	PlannerInfo *root = sides->root;
+	RelOptInfo *outer = sides->outer;
+	RelOptInfo *inner = sides->inner;
 	PathTarget *target;
 	Path	   *scan = outer->cheapest_total_path;
 	ListCell   *lc;
@@ -117,7 +119,7 @@ hamming_self_path(PlannerInfo *root, RelOptInfo *outer, RelOptInfo *inner,
 		!is_same(get_actual_clauses(outer->baserestrictinfo),
 				 get_actual_clauses(inner->baserestrictinfo), outer, inner) ||
 		!is_same(clause->outer, clause->inner, outer, inner) ||
-		!excludes_same_row(restrictlist, outer, inner))
+		!excludes_same_row(sides->clauses, outer, inner))
 		return NULL;
 	foreach(lc, keys)
 	{
