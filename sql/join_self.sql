@@ -49,6 +49,10 @@ SELECT query, self_join('SELECT x.id, y.id AS other FROM ' || query) FROM unnest
 	'(VALUES (0), (2), (5)) k (k), LATERAL (SELECT x.id FROM b x JOIN b y ON x.fp <-> y.fp <= k AND x.id < y.id
 		OFFSET 0) x, LATERAL (SELECT x.id) y']) query;
 DROP TABLE child;
+-- a condition without a column, on one side or on both
+SELECT same_result(format('SELECT x.id, y.id AS other, c.id AS third FROM c LEFT JOIN ((SELECT * FROM b WHERE %s) x
+	JOIN (SELECT * FROM b WHERE (SELECT %s)) y ON x.fp <-> y.fp <= 2 AND x.id < y.id) ON c.id = x.id', x, y))
+FROM (VALUES ('true', 'true'), ('true', 'false'), ('(SELECT true)', 'true'), ('(SELECT false)', 'true')) v (x, y);
 
 -- Rows of all shapes, with much memory and with little; within no distance and all.
 CREATE FUNCTION check_self(source text) RETURNS text LANGUAGE plpgsql AS $$

@@ -98,7 +98,8 @@ excludes_same_row(List *clauses, RelOptInfo *outer, RelOptInfo *inner)
  * The keys are those of hamming_orient_keys().  If both sides are the same
  * rows, return a path for these, with the columns that either side needs.  Else
  * return NULL.  Return NULL also for rows to be locked or changed: a recheck
- * brings one of them to each side.
+ * brings one of them to each side.  And where a condition needs no row: of one
+ * side it would have to gate the other, too.
  */
 Path *
 hamming_self_path(const JoinSides *sides, const HammingClause *clause,
@@ -113,6 +114,7 @@ hamming_self_path(const JoinSides *sides, const HammingClause *clause,
 
 	if ((scan->pathtype != T_SeqScan && scan->pathtype != T_IndexScan &&
 		 scan->pathtype != T_BitmapHeapScan) || root->rowMarks != NIL ||
+		root->hasPseudoConstantQuals ||
 		!is_plain_table(root, outer) || !is_plain_table(root, inner) ||
 		planner_rt_fetch(outer->relid, root)->relid !=
 		planner_rt_fetch(inner->relid, root)->relid ||
