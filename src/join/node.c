@@ -366,8 +366,8 @@ free_rows(HammingJoinState *state)
 }
 
 /*
- * Where no parameter has changed of which the rows depend, or their keys or the
- * radius, the rows that were read serve again.  Else all is read anew.
+ * The rows, their keys and the radius depend on parameters.  If none of these
+ * has changed, the rows that were read serve again.  Else read all rows anew.
  */
 static void
 rescan_hamming_join(CustomScanState *node)

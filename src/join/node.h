@@ -37,7 +37,8 @@ typedef struct JoinInput
 {
 	PlanState  *child;
 	ExprState  *fingerprint;
-	JoinKey    *keys;			/* as many as HammingJoinState.key_count */
+	JoinKey    *keys;			/* an array; its length is
+								 * HammingJoinState.key_count */
 	int			first_column;	/* of the scan tuple, counted from 0 on */
 	/* the last column that each needs, counted from 1 on; 0 if it needs none */
 	int			key_columns;	/* the fingerprint, and the keys */

@@ -65,8 +65,8 @@ set_columns(FeatureTable *table, uint64 slots)
 /*
  * Make the first columns, for expected features, as far as the limit allows:
  * three slots or more for each, so that few searches find their slot taken.
- * Where a batch is nearly full, make twice as many slots: the features of
- * another batch will follow.
+ * If expected nearly fills a batch, make twice as many slots: the features of
+ * another batch are likely to follow.
  */
 static void
 make_first_columns(FeatureTable *table, uint32 expected)
