@@ -17,7 +17,7 @@
 #include "join/widths.h"
 #include "near/cut.h"
 #include "near/filter.h"
-#include "near/side.h"
+#include "near/pairs.h"
 
 /* Times cpu_operator_cost. */
 #define KEEP_ROW 24.0			/* to keep a row and its fingerprint */
@@ -54,16 +54,6 @@ filter_plan(double less, double more, int radius, double memory)
 }
 
 /*
- * Return into how many stretches pairs.c cuts rows that are paired with
- * others.
- */
-static double
-stretches(double rows, double others, double at_once)
-{
-	return ceil(rows / Min(rows, at_once - Min(others, at_once / 2)));
-}
-
-/*
  * Return how often pairs.c moves the rows of sides that memory has no room
  * for: to files, and then to partitions, by their keys if these have few rows
  * each, or else by each segment of a cut; but to no partitions if stretches
@@ -78,8 +68,7 @@ number_of_moves(double less, double more, const JoinEstimate *join,
 
 	if (rows <= at_once)
 		return 0;
-	if (less * stretches(more, less, at_once) +
-		more * stretches(less, more, at_once) <= 3 * rows)
+	if (hamming_pairs_prefer_stretches(less, more, at_once))
 		return 1;
 	return rows / join->groups <= at_once / 2 ? 2 : join->radius + 2;
 }

@@ -77,9 +77,9 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
 	ParamPathInfo *parameters =
 	get_joinrel_parampathinfo(join->sides.root, join->sides.joinrel, outer,
 							  inner, join->extra->sjinfo, required, &clauses);
-	List	   *others = list_copy(clauses);
+	List	   *others;
 
-	others = list_delete_ptr(list_difference_ptr(others, join->keys),
+	others = list_delete_ptr(list_difference_ptr(clauses, join->keys),
 							 join->clause.rinfo);
 	path->path.pathtype = T_CustomScan;
 	path->path.parent = join->sides.joinrel;
@@ -107,24 +107,35 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
 }
 
 /*
+ * A semi or anti join reads the pairs of an outer row up to the first partner.
+ * have_partner is the part of the outer rows that have one, 0 .. 1.  Return
+ * which part of all pairs is read, if each row has equally many.  If m of n
+ * pairs, in random order, are partners, the first one is at place
+ * (n + 1) / (m + 1) on average: PostgreSQL counts 2 n / (m + 1), as in
+ * final_cost_nestloop().
+ */
+static double
+part_read(const JoinPaths *join, double have_partner)
+{
+	double		partners = join->extra->semifactors.match_count;
+
+	return 1 - have_partner * (1 - Min(2 / (partners + 1), 1));
+}
+
+/*
  * Return how many pairs of rows are read again, to check the other clauses,
  * which are filter, or to return the rows.  pairs is the number of those within
  * the radius that have equal keys.
  *
  * A semi or anti join does not need that if filter is empty.  Else it reads the
  * pairs of a row up to the first partner, or all of them.  Only rows that
- * fulfil the clause have pairs: equally many each, it is assumed.  If m of n
- * pairs, in random order, are partners, the first one is at place
- * (n + 1) / (m + 1) on average: PostgreSQL counts 2 n / (m + 1), as in
- * final_cost_nestloop().
+ * fulfil the clause have pairs.
  */
 static double
 pairs_read(JoinPaths *join, double pairs, List *filter)
 {
-	const SemiAntiJoinFactors *factors = &join->extra->semifactors;
 	double		have_pairs;
 	double		have_partner;
-	double		read;
 
 	if (join->sides.type != JOIN_SEMI && join->sides.type != JOIN_ANTI)
 		return pairs;
@@ -133,9 +144,8 @@ pairs_read(JoinPaths *join, double pairs, List *filter)
 									join->sides.type, join->extra->sjinfo);
 	if (filter == NIL || have_pairs <= 0)
 		return 0;
-	have_partner = Min(factors->outer_match_frac / have_pairs, 1);
-	read = Min(2 / (factors->match_count + 1), 1);
-	return pairs * (1 - have_partner * (1 - read));
+	have_partner = join->extra->semifactors.outer_match_frac / have_pairs;
+	return pairs * part_read(join, Min(have_partner, 1));
 }
 
 static void
@@ -223,18 +233,16 @@ is_known_type(JoinType type)
 /*
  * Return how many inner rows are compared with outer_rows rows, where one of
  * these is compared with rows of them: with all, but in a semi or anti join
- * with those up to the first partner, as final_cost_nestloop() has it.
+ * with those up to the first partner.
  */
 static double
 rows_compared(const JoinPaths *join, double outer_rows, double rows)
 {
-	const SemiAntiJoinFactors *factors = &join->extra->semifactors;
-	double		unread = 0;
+	double		pairs = outer_rows * rows;
 
 	if (join->sides.type == JOIN_SEMI || join->sides.type == JOIN_ANTI)
-		unread = factors->outer_match_frac *
-			(1 - Min(2 / (factors->match_count + 1), 1));
-	return outer_rows * rows * (1 - unread);
+		pairs *= part_read(join, join->extra->semifactors.outer_match_frac);
+	return pairs;
 }
 
 /*

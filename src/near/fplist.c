@@ -16,6 +16,9 @@
 #define RADIX_BITS 8
 #define RADIX (1 << RADIX_BITS)
 
+/* A sort of no more elements takes less time by insertion. */
+#define MOST_INSERTED 32
+
 /* Make an empty list, in the current memory context. */
 void
 simhash_fplist_allocate(FingerprintList *list, Size capacity)
@@ -73,6 +76,24 @@ find_places(const uint64 *words, uint32 count, int shift, uint64 mask,
 	return true;
 }
 
+/* The same as simhash_fplist_sort(), by insertion. */
+static void
+sort_few(FingerprintList *list, uint32 from, uint32 to, int low, int high)
+{
+	Fingerprint bits = FINGERPRINT_ALL_BITS >> (HAMMING_BITS - (high - low))
+	<< low;
+	uint32		i;
+
+	for (i = from + 1; i < to; i++)
+	{
+		uint32		j;
+
+		for (j = i; j > from &&
+			 (list->fps[j] & bits) < (list->fps[j - 1] & bits); j--)
+			fplist_swap(list, j, j - 1);
+	}
+}
+
 /*
  * Sort the elements at from .. to - 1, stably, by the bits low .. high - 1 of
  * their fingerprints, 0 <= low < high <= HAMMING_BITS.  Of the spare arrays,
@@ -91,8 +112,11 @@ simhash_fplist_sort(FingerprintList *list, uint32 from, uint32 to, int low,
 	int			bits;
 	uint32		i;
 
-	if (count < 2)
+	if (count <= MOST_INSERTED)
+	{
+		sort_few(list, from, to, low, high);
 		return;
+	}
 	for (; low < high; low += bits)
 	{
 		const uint64 *words = fingerprint_words_at(fps, low);

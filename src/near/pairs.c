@@ -159,27 +159,27 @@ stretch_size(const NearPairs *pairs, uint64 count, uint64 other_count)
 	return is_in_memory(pairs) ? count : Min(count, left);
 }
 
-/* Return into how many stretches a side of count rows is cut. */
+/* Return into how many stretches a side of count rows in a file is cut. */
 static double
-number_of_stretches(const NearPairs *pairs, uint64 count, uint64 other_count)
+number_of_stretches(double count, double other_count, double at_once)
 {
-	return ceil((double) count / stretch_size(pairs, count, other_count));
+	double		left = at_once - Min(other_count, floor(at_once / 2));
+
+	return ceil(count / Min(count, left));
 }
 
 /*
- * Are the sides paired sooner stretch by stretch than partition by partition?
- * Then each stretch of one side is read, and sorted by radius + 1 segments,
- * for each stretch of the other.  Partitions take these sorts once, but the
- * rows are divided and written as often.
+ * Memory has room for at_once rows.  Are sides of x and of y rows in files
+ * paired sooner stretch by stretch than partition by partition?  Then each
+ * stretch of one side is read, and sorted by radius + 1 segments, for each
+ * stretch of the other.  Partitions take these sorts once, but the rows are
+ * divided and written as often.
  */
-static bool
-prefers_stretches(const NearPairs *pairs)
+bool
+hamming_pairs_prefer_stretches(double x, double y, double at_once)
 {
-	uint64		x = pairs->x->count;
-	uint64		y = pairs->y->count;
-
-	return x * number_of_stretches(pairs, y, x) +
-		y * number_of_stretches(pairs, x, y) <= 3.0 * (x + y);
+	return x * number_of_stretches(y, x, at_once) +
+		y * number_of_stretches(x, y, at_once) <= 3 * (x + y);
 }
 
 /* For qsort(). */
@@ -238,7 +238,9 @@ choose_division(NearPairs *pairs)
 	FingerprintList x;
 	FingerprintList y;
 
-	if (pairs->is_cut || prefers_stretches(pairs))
+	if (pairs->is_cut ||
+		hamming_pairs_prefer_stretches(pairs->x->count, pairs->y->count,
+									   rows_at_once(pairs)))
 		return pairs->is_cut;
 	read_sample(pairs->x, &x);
 	read_sample(pairs->y, &y);

@@ -17,6 +17,7 @@
 #define hamming_pairs_next WIDE(hamming_pairs_next)
 #define hamming_pairs_settle WIDE(hamming_pairs_settle)
 #define hamming_pairs_end WIDE(hamming_pairs_end)
+#define hamming_pairs_prefer_stretches WIDE(hamming_pairs_prefer_stretches)
 
 typedef struct NearOptions
 {
@@ -91,5 +92,6 @@ extern NearPairs *hamming_pairs_begin(NearSide *x, NearSide *y,
 extern bool hamming_pairs_next(NearPairs *pairs, NearPair *pair);
 extern void hamming_pairs_settle(NearPairs *pairs, const NearPair *pair);
 extern void hamming_pairs_end(NearPairs *pairs);
+extern bool hamming_pairs_prefer_stretches(double x, double y, double at_once);
 
 #endif							/* SIMHASH_PAIRS_H */

@@ -14,9 +14,6 @@
 /* Rows that a side has room for at first. */
 #define FIRST_CAPACITY 128
 
-/* Fingerprints that are sorted by insertion. */
-#define MOST_INSERTED 32
-
 /* Make a side without rows, whose memory is that of the current context. */
 void
 hamming_side_begin(NearSide *side, bool keeps_numbers, bool keeps_keys)
@@ -36,7 +33,7 @@ resize(NearSide *side, void *array, Size rows, Size size)
 	return repalloc_huge(array, rows * size);
 }
 
-/* Have memory for so many rows at least, unless they go to a file. */
+/* Make room for rows rows in memory, unless the rows go to a file. */
 void
 hamming_side_reserve(NearSide *side, Size rows)
 {
@@ -206,29 +203,8 @@ sort_by_byte(NearSide *side, int shift)
 }
 
 /*
- * Sort the places from .. to - 1 of the list by their fingerprints, stably.  A
- * sort by radix takes longer for a few than to insert each.
- */
-static void
-sort_fingerprints(FingerprintList *list, uint32 from, uint32 to)
-{
-	uint32		i;
-
-	if (to - from > MOST_INSERTED)
-		simhash_fplist_sort(list, from, to, 0, HAMMING_BITS);
-	else
-		for (i = from + 1; i < to; i++)
-		{
-			uint32		j;
-
-			for (j = i; j > from && list->fps[j] < list->fps[j - 1]; j--)
-				fplist_swap(list, j, j - 1);
-		}
-}
-
-/*
- * Sort the list by the keys of its rows, and then those of each key by their
- * fingerprints, most of which are few enough for a cache.
+ * Sort the list by the keys of its rows.  Then sort the rows of each key by
+ * their fingerprints: those of most keys are in a cache.
  */
 static void
 sort_by_keys(NearSide *side)
@@ -248,7 +224,7 @@ sort_by_keys(NearSide *side)
 		for (to = from + 1; to < list->count &&
 			 side->keys[list->numbers[to]] == key; to++)
 			;
-		sort_fingerprints(list, from, to);
+		simhash_fplist_sort(list, from, to, 0, HAMMING_BITS);
 	}
 }
 
@@ -324,7 +300,7 @@ hamming_side_group(NearSide *side)
 	if (side->keeps_keys)
 		sort_by_keys(side);
 	else
-		sort_fingerprints(&side->list, 0, side->list.count);
+		simhash_fplist_sort(&side->list, 0, side->list.count, 0, HAMMING_BITS);
 	bring_into_order(side, side->payloads, sizeof(uint64));
 	if (side->keeps_numbers)
 		bring_into_order(side, side->numbers, sizeof(uint32));
