@@ -30,6 +30,9 @@
 
 #define LOOK_AT_FILTER 1.2		/* for one mask */
 
+/* More batches would hardly share out the rows better. */
+#define MOST_BATCHES 16
+
 /* What a tuple takes beside its columns, in bytes. */
 #define TUPLE_OVERHEAD 24
 
@@ -73,11 +76,53 @@ number_of_moves(double less, double more, const JoinEstimate *join,
 	return rows / join->groups <= at_once / 2 ? 2 : join->radius + 2;
 }
 
+/* Return what it takes to find the pairs of x and y rows. */
+static Cost
+search_cost(double x, double y, const JoinEstimate *join)
+{
+	return hamming_near_comparisons(x / join->groups, y / join->groups,
+									join->radius) *
+		join->groups * COMPARISON * cpu_operator_cost;
+}
+
+/*
+ * In how many batches is a process to read its share of the outer rows?  At the
+ * end it waits for the last batch of another one: for half a batch on average.
+ * But each batch passes over all inner rows.  run is what takes a process the
+ * work for its pairs, and *search what the search for them takes in one batch,
+ * which is set to that in all.  unfiltered is what a filter of the outer rows
+ * spares, which one of a batch cannot.
+ */
+static int
+choose_batches(double outer, double inner, const JoinEstimate *join, Cost run,
+			   Cost unfiltered, Cost *search)
+{
+	Cost		least = *search + (*search + run) / 2;
+	int			best = 1;
+	int			batches;
+
+	for (batches = 2; batches <= MOST_BATCHES; batches *= 2)
+	{
+		Cost		all = unfiltered +
+		search_cost(outer / batches, inner, join) * batches;
+		Cost		cost = all + (all + run) / (2 * batches);
+
+		if (cost < least)
+		{
+			least = cost;
+			best = batches;
+			*search = all;
+		}
+	}
+	return best;
+}
+
 /*
  * Set the costs of a path for the join.  A self-join reads its rows once, and
- * compares each two of them once.
+ * compares each two of them once.  Return in how many batches a process reads
+ * its share of the outer rows.
  */
-void
+int
 hamming_cost_join(PlannerInfo *root, CustomPath *path,
 				  const JoinEstimate *join)
 {
@@ -96,16 +141,14 @@ hamming_cost_join(PlannerInfo *root, CustomPath *path,
 	double		rows = kept * SIDE_ROW_BYTES;
 	double		tuples = (tuple_bytes(outer) + tuple_bytes(inner)) * sides;
 	Cost		startup = (outer->total_cost + inner->total_cost) * sides;
+	Cost		search = search_cost(less, joined, join) * sides;
 	Cost		read_pair = READ_PAIR * cpu_operator_cost;
 	Cost		run;
 	QualCost	quals;
+	int			batches = 1;
 
 	startup += cpu_operator_cost *
-		(kept * KEEP_ROW +
-		 (less + more) * plan.masks * LOOK_AT_FILTER +
-		 hamming_near_comparisons(less / join->groups, joined / join->groups,
-								  join->radius) * join->groups * COMPARISON *
-		 sides);
+		(kept * KEEP_ROW + (less + more) * plan.masks * LOOK_AT_FILTER);
 	if (rows + tuples > memory)
 	{
 		startup += tuples / BLCKSZ * seq_page_cost;
@@ -115,9 +158,21 @@ hamming_cost_join(PlannerInfo *root, CustomPath *path,
 							   MOVE_ROW * cpu_operator_cost);
 	cost_qual_eval(&quals, join->filter, root);
 	run = quals.startup + (read_pair + quals.per_tuple) * join->pairs;
+	if (join->is_shared && moves == 0)
+	{
+		bool		outer_first = outer->rows < inner->rows;
+		Cost		unfiltered = outer_first ? (more - joined) * KEEP_ROW *
+		cpu_operator_cost : 0;
+
+		batches = choose_batches(outer_first ? less : joined,
+								 outer_first ? more : less, join, run,
+								 unfiltered, &search);
+	}
+	startup += search;
 	path->path.startup_cost = startup;
 	if (join->type == JOIN_SEMI || join->type == JOIN_ANTI)
 		path->path.startup_cost += run;
 	path->path.total_cost = startup + run + path->path.rows *
 		(cpu_tuple_cost + path->path.pathtarget->cost.per_tuple);
+	return batches;
 }

@@ -36,7 +36,8 @@ Size
 hamming_join_memory(const HammingJoinState *state)
 {
 	return memory_of(&state->outer) + memory_of(&state->inner) +
-		state->filter_memory;
+		(state->filter_of_first == NULL ? 0
+		 : GetMemoryChunkSpace(state->filter_of_first));
 }
 
 static bool
@@ -153,29 +154,31 @@ find_row(HammingJoinState *state, JoinInput *input, TupleTableSlot *slot,
 }
 
 /*
- * Read all rows of an input that are left, or, where to_first is true, those up
- * to the first one that may have a partner.  filter, which may be NULL, shows
- * which these are.  Return false at the end of the input, which must not be
- * read again then.  Error: 54000 for too many rows.
+ * Read the rows of an input up to input->read_end, or, where to_first is true,
+ * up to the first one that may have a partner.  filter, which may be NULL,
+ * shows which these are.  Error: 54000 for too many rows.
  */
-static bool
+static void
 read_input(HammingJoinState *state, JoinInput *input, const NearFilter *filter,
 		   bool to_first)
 {
-	for (;;)
+	/* a child must not be asked again after its last row */
+	while (!input->is_at_end && input->read < input->read_end)
 	{
 		TupleTableSlot *slot = ExecProcNode(input->child);
 		NearRow		row;
 		bool		may_match;
 
-		if (TupIsNull(slot))
-			return false;
+		input->is_at_end = TupIsNull(slot);
+		if (input->is_at_end)
+			break;
+		input->read++;
 		may_match = find_row(state, input, slot, &row) &&
 			(filter == NULL || hamming_filter_passes(filter, row.fp));
 		if (may_match || input->keeps_all)
 			keep_row(state, input, slot, row, may_match);
 		if (may_match && to_first)
-			return true;
+			break;
 	}
 }
 
@@ -192,7 +195,10 @@ evaluate_radius(HammingJoinState *state)
 	return isnull ? -1 : hamming_radius(DatumGetInt64(radius));
 }
 
-/* Make a filter of what was read for a side that is to be read, or NULL. */
+/*
+ * Make a filter of what was read for a side that is to be read, or NULL.  Outer
+ * rows that follow in other batches may have other partners.
+ */
 static NearFilter *
 make_filter(HammingJoinState *state, const JoinInput *first,
 			const JoinInput *second)
@@ -202,6 +208,7 @@ make_filter(HammingJoinState *state, const JoinInput *first,
 	NearFilter *filter;
 
 	if (state->is_self || first->side.file != NULL || state->known_radius < 0 ||
+		!first->is_at_end ||
 		second->child->plan->plan_rows < 2.0 * first->side.count)
 		return NULL;
 	old = MemoryContextSwitchTo(state->context);
@@ -212,16 +219,38 @@ make_filter(HammingJoinState *state, const JoinInput *first,
 }
 
 /*
- * Read the rows of state->outer and state->inner, and set state->known_radius.
- * Read the side first for which the planner expects fewer rows.  Compute the
- * radius only if both sides have a fingerprint: without any row PostgreSQL's
- * own joins do not compute it, and it may be an error.  Do not read the second
- * side if the first one has no fingerprint and the result needs no row of the
- * second.  Of a self-join read the outer rows only.  Return false if the result
- * is empty.
+ * Have no outer row, and decide how many are read next.  A batch grows with
+ * what this process has read, so that more rows than the planner expects do not
+ * make many batches.  Sides in files are divided anew for each batch, which
+ * takes long: then the last batch begins.
  */
-bool
-hamming_inputs_read(HammingJoinState *state)
+static void
+begin_batch(HammingJoinState *state)
+{
+	JoinInput  *outer = &state->outer;
+
+	hamming_input_end(outer);
+	outer->read_end = PG_UINT64_MAX;
+	if (state->inner.side.file != NULL)
+	{
+		move_tuples(outer);
+		hamming_side_to_file(&outer->side);
+	}
+	else if (state->batch > 0)
+		outer->read_end = outer->read + Max(state->batch, outer->read / 8);
+}
+
+/*
+ * Read the rows of state->outer, or its next batch, and at first those of
+ * state->inner.  Read the side first for which the planner expects fewer rows.
+ * Compute the radius only if both sides have a fingerprint: without any row
+ * PostgreSQL's own joins do not compute it, and it may be an error.  Do not
+ * read the second side if the first one has no fingerprint and the result needs
+ * no row of the second.  Of a self-join read the outer rows only.  Return false
+ * if there is no result.
+ */
+static bool
+read_batch(HammingJoinState *state)
 {
 	JoinInput  *outer = &state->outer;
 	JoinInput  *inner = &state->inner;
@@ -231,31 +260,58 @@ hamming_inputs_read(HammingJoinState *state)
 	outer->child->plan->plan_rows < inner->child->plan->plan_rows;
 	JoinInput  *first = outer_first ? outer : inner;
 	JoinInput  *second = outer_first ? inner : outer;
+	bool		may_match;
 
-	state->known_radius = -1;
 	if (!state->is_self)
 	{
 		read_input(state, first, NULL, false);
 		if (first->side.count == 0 && !second->keeps_all)
 			return first->rows > 0;
 	}
-	if (read_input(state, second, NULL,
-				   state->is_self || first->side.count > 0))
+	may_match = state->is_self || first->side.count > 0;
+	if (!state->has_radius)
 	{
-		state->known_radius = evaluate_radius(state);
-		if (state->known_radius >= 0 || second->keeps_all)
+		read_input(state, second, NULL, may_match);
+		if (may_match && second->side.count > 0)
 		{
-			NearFilter *filter = make_filter(state, first, second);
-
-			state->filter_memory = filter == NULL ? 0
-				: GetMemoryChunkSpace(filter);
-			read_input(state, second, filter, false);
-			if (filter != NULL)
-				pfree(filter);
-			state->filter_memory = 0;
+			state->known_radius = evaluate_radius(state);
+			state->has_radius = true;
+			state->filter_of_first = make_filter(state, first, second);
 		}
 	}
+	if (state->known_radius >= 0 || second->keeps_all)
+		read_input(state, second, state->filter_of_first, false);
 	return state->known_radius >= 0 || outer->keeps_all;
+}
+
+void
+hamming_inputs_free_filter(HammingJoinState *state)
+{
+	if (state->filter_of_first != NULL)
+		pfree(state->filter_of_first);
+	state->filter_of_first = NULL;
+}
+
+/*
+ * Read the next batch of rows: see read_batch().  Set state->has_more.  No
+ * other batch follows that has pairs if the outer rows had none because of the
+ * inner ones or of the radius.
+ */
+void
+hamming_inputs_read(HammingJoinState *state)
+{
+	JoinInput  *outer = &state->outer;
+	JoinInput  *inner = &state->inner;
+	bool		no_partners;
+
+	begin_batch(state);
+	state->is_empty = !read_batch(state);
+	no_partners = inner->is_at_end && inner->side.count == 0;
+	state->has_more = !outer->is_at_end &&
+		(!state->is_empty || (outer->side.count == 0 && !no_partners));
+	if (!state->has_more)
+		hamming_inputs_free_filter(state);
+	state->is_read = true;
 }
 
 /* Free all rows of an input. */

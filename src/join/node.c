@@ -2,7 +2,10 @@
  * node.c
  *	  The executor node HammingJoin.
  *
- * The node reads all rows of both children, and keeps them (input.c).  Then it
+ * The node reads all rows of both children, and keeps them (input.c).  Of a
+ * partial path it may read the outer rows in batches, each for itself: so that
+ * processes share what the pairs take, and no process is left with most of it,
+ * as the one that begins first reads most rows before the others come.  Then it
  * pairs those that have equal keys and fingerprints within the radius
  * (near/pairs.c), and checks all other clauses of the join:
  *
@@ -181,6 +184,9 @@ begin_hamming_join(CustomScanState *node, EState *estate, int eflags)
 	hamming_side_begin(&state->inner.side, has_numbers, state->key_count > 0);
 	MemoryContextSwitchTo(old);
 	state->memory = get_hash_memory_limit();
+	state->batch = list_nth_int(scan->custom_private, JOIN_BATCH);
+	state->inner.read_end = PG_UINT64_MAX;
+	state->known_radius = -1;
 }
 
 /* Prepare to note which rows have a partner. */
@@ -196,6 +202,17 @@ begin_matched(HammingJoinState *state, JoinInput *input)
 	input->offset = 0;
 }
 
+/* Go on with the next outer rows, if more follow. */
+static void
+end_batch(HammingJoinState *state)
+{
+	state->phase = JOIN_DONE;
+	if (!state->has_more)
+		return;
+	state->phase = JOIN_READING;
+	state->is_read = false;
+}
+
 /* Read both sides, unless that was done, and begin to pair rows. */
 static void
 begin_pairs(HammingJoinState *state)
@@ -204,12 +221,13 @@ begin_pairs(HammingJoinState *state)
 	Size		used;
 	MemoryContext old;
 
-	state->phase = JOIN_DONE;
 	if (!state->is_read)
-		state->is_empty = !hamming_inputs_read(state);
-	state->is_read = true;
+		hamming_inputs_read(state);
 	if (state->is_empty)
+	{
+		end_batch(state);
 		return;
+	}
 	if (state->type != JOIN_INNER)
 		begin_matched(state, &state->outer);
 	if (state->type == JOIN_FULL)
@@ -312,8 +330,10 @@ next_result(HammingJoinState *state)
 			if (hamming_next_pair(state))
 				return project_rows(state);
 			end_pairs(state);
-			state->phase = state->type == JOIN_INNER || state->shows_partners
-				? JOIN_DONE : JOIN_OUTER_ROWS;
+			if (state->type == JOIN_INNER || state->shows_partners)
+				end_batch(state);
+			else
+				state->phase = JOIN_OUTER_ROWS;
 			return NULL;
 		case JOIN_OUTER_ROWS:
 			if (hamming_input_next_row(outer, state->type == JOIN_SEMI))
@@ -322,8 +342,10 @@ next_result(HammingJoinState *state)
 				inner->loaded = 0;
 				return project_rows(state);
 			}
-			state->phase = state->type == JOIN_FULL ? JOIN_INNER_ROWS
-				: JOIN_DONE;
+			if (state->type == JOIN_FULL)
+				state->phase = JOIN_INNER_ROWS;
+			else
+				end_batch(state);
 			return NULL;
 		case JOIN_INNER_ROWS:
 			if (hamming_input_next_row(inner, false))
@@ -362,19 +384,25 @@ free_rows(HammingJoinState *state)
 	end_pairs(state);
 	hamming_input_end(&state->outer);
 	hamming_input_end(&state->inner);
-	state->is_read = false;
+	hamming_inputs_free_filter(state);
+	state->outer.read = state->inner.read = 0;
+	state->outer.is_at_end = state->inner.is_at_end = false;
+	state->is_read = state->has_radius = false;
+	state->known_radius = -1;
 }
 
 /*
  * The rows, their keys and the radius depend on parameters.  If none of these
- * has changed, the rows that were read serve again.  Else read all rows anew.
+ * has changed, the rows that were read serve again, if they are all there are.
+ * Else read all rows anew.
  */
 static void
 rescan_hamming_join(CustomScanState *node)
 {
 	HammingJoinState *state = (HammingJoinState *) node;
 	Bitmapset  *changed = node->ss.ps.chgParam;
-	bool		is_same = !bms_overlap(changed, state->parameters);
+	bool		is_same = state->batch == 0 &&
+	!bms_overlap(changed, state->parameters);
 	ListCell   *lc;
 
 	end_pairs(state);

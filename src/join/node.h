@@ -14,6 +14,7 @@
 #include "near/pairs.h"
 
 #define hamming_inputs_read WIDE(hamming_inputs_read)
+#define hamming_inputs_free_filter WIDE(hamming_inputs_free_filter)
 #define hamming_join_memory WIDE(hamming_join_memory)
 #define hamming_input_end WIDE(hamming_input_end)
 #define hamming_input_next_row WIDE(hamming_input_next_row)
@@ -48,6 +49,10 @@ typedef struct JoinInput
 	TupleTableSlot *slot;		/* for a tuple that was kept, or NULLs */
 	bool		keeps_all;		/* rows without a fingerprint, too */
 
+	uint64		read;			/* rows that the child has returned, */
+	uint64		read_end;		/* and how many it shall have when reading
+								 * stops */
+	bool		is_at_end;		/* has the child no more? */
 	uint64		rows;			/* that are kept */
 	TupleStore	tuples;
 	NearSide	side;			/* rows that may have partners; their payloads
@@ -104,13 +109,16 @@ typedef struct HammingJoinState
 	JoinInput	inner;
 	MemoryContext context;		/* of all rows */
 	Size		memory;			/* what rows may take, in bytes */
-	Size		filter_memory;	/* what the filter takes while rows are read */
+	uint64		batch;			/* outer rows that are read at a time; 0: all */
 
 	Bitmapset  *parameters;		/* that keys and radius depend on */
 	bool		is_read;		/* have rows been read? */
-	bool		is_empty;		/* if so, does the join return no row? */
-	int			known_radius;	/* of rows that were read; -1 if no pair is
-								 * within it */
+	bool		is_empty;		/* if so, do these give no row? */
+	bool		has_more;		/* do more outer rows follow? */
+	bool		has_radius;		/* has the radius been computed? */
+	int			known_radius;	/* if so, and -1 if no pair is within it */
+	NearFilter *filter_of_first;	/* of the side that was read first, for
+									 * the rows of the other; NULL: all pass */
 	JoinPhase	phase;
 	NearPairs  *pairs;
 	NearPair	pair;			/* the rows of the current two fingerprints: x
@@ -164,7 +172,8 @@ is_matched(const JoinInput *input, uint64 number)
 }
 
 /* input.c */
-extern bool hamming_inputs_read(HammingJoinState *state);
+extern void hamming_inputs_read(HammingJoinState *state);
+extern void hamming_inputs_free_filter(HammingJoinState *state);
 extern Size hamming_join_memory(const HammingJoinState *state);
 extern void hamming_input_end(JoinInput *input);
 extern bool hamming_input_next_row(JoinInput *input, bool matched);

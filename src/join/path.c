@@ -9,6 +9,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "nodes/extensible.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/cost.h"
@@ -24,6 +26,12 @@
 #include "join/plan.h"
 #include "join/widths.h"
 #include "type/compat.h"
+
+/*
+ * Processes may read more than equal shares of rows: if one got a few more than
+ * expected, and those in a batch of their own, it would take long for them.
+ */
+#define SPARE_SHARE 1.25
 
 static bool enable_hammingjoin = true;
 static bool is_making_paths = false;	/* see make_paths() */
@@ -100,6 +108,7 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
 	path->custom_private = lappend(path->custom_private, join->columns);
 	path->custom_private = lappend(path->custom_private,
 								   makeInteger(join->clause.bits));
+	path->custom_private = lappend(path->custom_private, makeInteger(0));
 	path->methods = &path_methods;
 	set_join_clauses(path, clauses);
 	set_disabled_nodes(&path->path, outer, inner);
@@ -148,7 +157,8 @@ pairs_read(JoinPaths *join, double pairs, List *filter)
 	return pairs * part_read(join, Min(have_partner, 1));
 }
 
-static void
+/* Set the costs of the path, and return hamming_cost_join() does. */
+static int
 cost_path(JoinPaths *join, CustomPath *path, Path *outer, Path *inner)
 {
 	List	   *filter = list_concat_copy(join->keys,
@@ -160,12 +170,14 @@ cost_path(JoinPaths *join, CustomPath *path, Path *outer, Path *inner)
 		.type = join->sides.type,
 		.radius = join->clause.likely_radius,
 		.groups = Max(1, Min(1 / equal, Min(outer->rows, inner->rows))),
-		.filter = filter
+		.filter = filter,
+		.is_shared = path->path.parallel_aware
 	};
 
 	estimate.pairs = pairs_read(join, outer->rows * inner->rows * equal * near,
 								filter);
-	join_width(join->clause.bits)->cost_join(join->sides.root, path, &estimate);
+	return join_width(join->clause.bits)->cost_join(join->sides.root, path,
+													&estimate);
 }
 
 /* A path by the cheapest paths of the sides. */
@@ -186,13 +198,20 @@ static void
 add_partial_join(JoinPaths *join, Path *outer, Path *inner)
 {
 	CustomPath *path = make_path(join, outer, inner);
+	int			workers = outer->parallel_workers;
+	double		share;
 
 	/* so that EXPLAIN gets to know what the workers did */
 	path->path.parallel_aware = true;
-	path->path.parallel_workers = outer->parallel_workers;
-	path->path.rows = clamp_row_est(path->path.rows /
-									parallel_divisor(outer->parallel_workers));
-	cost_path(join, path, outer, inner);
+	path->path.parallel_workers = workers;
+	path->path.rows = clamp_row_est(path->path.rows / parallel_divisor(workers));
+
+	/* the leader has the same share, as it does not wait for rows meanwhile */
+	share = outer->rows * parallel_divisor(workers) /
+		(workers + parallel_leader_participation);
+	share = SPARE_SHARE * share / cost_path(join, path, outer, inner);
+	lfirst(list_nth_cell(path->custom_private, PATH_BATCH)) =
+		makeInteger((int) Min(ceil(share), PG_INT32_MAX));
 	add_partial_path(join->sides.joinrel, &path->path);
 }
 

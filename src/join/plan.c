@@ -314,9 +314,11 @@ hamming_plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	scan->custom_exprs = (List *) exchange_columns((Node *) expressions,
 												   columns);
 	scan->custom_scan_tlist = make_scan_tuple(columns);
-	scan->custom_private = list_make2_int(type,
+	scan->custom_private = list_make3_int(type,
 										  intVal(list_nth(path->custom_private,
-														  PATH_BITS)));
+														  PATH_BITS)),
+										  intVal(list_nth(path->custom_private,
+														  PATH_BATCH)));
 	scan->methods = &hamming_join_scan_methods;
 	return (Plan *) scan;
 }

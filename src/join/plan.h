@@ -41,7 +41,8 @@ typedef enum JoinPathItem
 	PATH_KEYS,					/* hamming_orient_keys() */
 	PATH_CLAUSES,				/* all other clauses, RestrictInfos */
 	PATH_COLUMNS,				/* hamming_result_columns() */
-	PATH_BITS					/* an Integer, of a fingerprint */
+	PATH_BITS,					/* an Integer, of a fingerprint */
+	PATH_BATCH					/* an Integer: see JOIN_BATCH */
 } JoinPathItem;
 
 /*
@@ -61,7 +62,9 @@ typedef enum JoinExpression
 typedef enum JoinProperty
 {
 	JOIN_TYPE,					/* a JoinType */
-	JOIN_BITS					/* of a fingerprint */
+	JOIN_BITS,					/* of a fingerprint */
+	JOIN_BATCH					/* outer rows that a process of a parallel
+								 * plan reads at a time; 0: all */
 } JoinProperty;
 
 /* clause.c */

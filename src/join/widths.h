@@ -23,18 +23,19 @@ typedef struct JoinEstimate
 	double		pairs;			/* of rows that are read again, to check the
 								 * filter or to return the rows */
 	List	   *filter;			/* RestrictInfos */
+	bool		is_shared;		/* do several processes share the outer rows? */
 } JoinEstimate;
 
 typedef struct JoinWidth
 {
-	void		(*cost_join) (PlannerInfo *root, CustomPath *path,
+	int			(*cost_join) (PlannerInfo *root, CustomPath *path,
 							  const JoinEstimate *join);
 	Node	   *(*create_state) (CustomScan *scan);
 } JoinWidth;
 
 /* cost.c */
 #define hamming_cost_join WIDE(hamming_cost_join)
-extern void hamming_cost_join(PlannerInfo *root, CustomPath *path,
+extern int	hamming_cost_join(PlannerInfo *root, CustomPath *path,
 							  const JoinEstimate *join);
 
 /* node.c */

@@ -124,9 +124,26 @@ free_memory(NearSide *side)
 	side->capacity = 0;
 }
 
+/* Write the rows first .. end - 1, which have one fingerprint, to the file. */
+static void
+write_rows(NearSide *side, Fingerprint fp, uint32 first, uint32 end)
+{
+	for (; first < end; first++)
+	{
+		NearRow		row = {.fp = fp,
+			.payload = side->payloads[first],
+			.number = side->keeps_numbers ? side->numbers[first] : 0,
+			.key = side->keeps_keys ? side->keys[first] : 0
+		};
+
+		CHECK_FOR_INTERRUPTS();
+		BufFileWrite(side->file, &row, sizeof(row));
+	}
+}
+
 /*
  * Move the rows to a file, if they are in memory.  Those that are added later
- * go there, too.  The side is not grouped.
+ * go there, too.  The side may be grouped, but is so no more.
  */
 void
 hamming_side_to_file(NearSide *side)
@@ -139,14 +156,11 @@ hamming_side_to_file(NearSide *side)
 	MemoryContextSwitchTo(old);
 	for (i = 0; i < side->list.count; i++)
 	{
-		NearRow		row = {.fp = side->list.fps[i],
-			.payload = side->payloads[i],
-			.number = side->keeps_numbers ? side->numbers[i] : 0,
-			.key = side->keeps_keys ? side->keys[i] : 0
-		};
+		uint32		n = side->list.numbers[i];
+		bool		is_grouped = side->starts != NULL;
 
-		CHECK_FOR_INTERRUPTS();
-		BufFileWrite(side->file, &row, sizeof(row));
+		write_rows(side, side->list.fps[i], is_grouped ? side->starts[n] : n,
+				   is_grouped ? side->starts[n + 1] : n + 1);
 	}
 	free_memory(side);
 }
