@@ -176,6 +176,7 @@ REGRESS = \
 	join_keys \
 	join_self \
 	join_memory \
+	join_parallel \
 	join_changes \
 	components \
 	cluster \
