@@ -98,6 +98,21 @@ SELECT passes(query), parallel_differs(query) FROM unnest(ARRAY[
 	'SELECT x.id FROM grown x WHERE NOT EXISTS (SELECT FROM other y WHERE x.fp <-> y.fp <= 0 AND costly(x.id + y.id)) AND x.id * 0 = 0']) query;
 RESET work_mem;
 RESET max_parallel_workers;
+-- the table is small, but not the work for its pairs
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
+ALTER TABLE many RESET (parallel_workers);
+SELECT is_parallel('SELECT x.id FROM many x JOIN other y ON x.fp <-> y.fp <= 3'),
+	is_parallel('SELECT x.id FROM many x JOIN other y ON x.fp <-> y.fp <= 3 AND costly(x.id + y.id)'),
+	is_parallel('SELECT x.id FROM many x JOIN many y ON x.fp <-> y.fp <= 3 AND x.id < y.id'),
+	is_parallel('SELECT x.id FROM many x JOIN many y ON x.fp <-> y.fp <= 3 AND x.id < y.id AND costly(x.id + y.id)');
+ALTER TABLE many SET (parallel_workers = 0);
+SELECT is_parallel('SELECT x.id FROM many x WHERE EXISTS (SELECT FROM other y WHERE x.fp <-> y.fp <= 3 AND costly(x.id + y.id))');
+CALL set_workers(3);
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
 -- some rows only, of scans that end before the join, and of scans that are repeated
 SELECT count(*) FROM (SELECT x.id FROM many x LEFT JOIN other y ON x.fp <-> y.fp <= 3 AND costly(x.id + y.id) LIMIT 5) s;
 SET enable_nestloop = on;

@@ -88,43 +88,38 @@ search_cost(double x, double y, const JoinEstimate *join)
 /*
  * In how many batches is a process to read its share of the outer rows?  At the
  * end it waits for the last batch of another one: for half a batch on average.
- * But each batch passes over all inner rows.  run is what takes a process the
- * work for its pairs, and *search what the search for them takes in one batch,
- * which is set to that in all.  unfiltered is what a filter of the outer rows
- * spares, which one of a batch cannot.
+ * But each batch passes over all inner rows.  *search is what the search for
+ * pairs takes in one batch, and is set to what it takes in all.  unfiltered is
+ * what a filter of the outer rows spares, which one of a batch cannot.
  */
-static int
-choose_batches(double outer, double inner, const JoinEstimate *join, Cost run,
-			   Cost unfiltered, Cost *search)
+static void
+choose_batches(double outer, double inner, JoinEstimate *join, Cost unfiltered,
+			   Cost *search)
 {
-	Cost		least = *search + (*search + run) / 2;
-	int			best = 1;
+	Cost		least = *search + (*search + join->run) / 2;
 	int			batches;
 
 	for (batches = 2; batches <= MOST_BATCHES; batches *= 2)
 	{
 		Cost		all = unfiltered +
 		search_cost(outer / batches, inner, join) * batches;
-		Cost		cost = all + (all + run) / (2 * batches);
+		Cost		cost = all + (all + join->run) / (2 * batches);
 
 		if (cost < least)
 		{
 			least = cost;
-			best = batches;
+			join->batches = batches;
 			*search = all;
 		}
 	}
-	return best;
 }
 
 /*
  * Set the costs of a path for the join.  A self-join reads its rows once, and
- * compares each two of them once.  Return in how many batches a process reads
- * its share of the outer rows.
+ * compares each two of them once.
  */
-int
-hamming_cost_join(PlannerInfo *root, CustomPath *path,
-				  const JoinEstimate *join)
+void
+hamming_cost_join(PlannerInfo *root, CustomPath *path, JoinEstimate *join)
 {
 	const Path *outer = linitial(path->custom_paths);
 	bool		is_self = list_length(path->custom_paths) == 1;
@@ -143,9 +138,7 @@ hamming_cost_join(PlannerInfo *root, CustomPath *path,
 	Cost		startup = (outer->total_cost + inner->total_cost) * sides;
 	Cost		search = search_cost(less, joined, join) * sides;
 	Cost		read_pair = READ_PAIR * cpu_operator_cost;
-	Cost		run;
 	QualCost	quals;
-	int			batches = 1;
 
 	startup += cpu_operator_cost *
 		(kept * KEEP_ROW + (less + more) * plan.masks * LOOK_AT_FILTER);
@@ -157,22 +150,17 @@ hamming_cost_join(PlannerInfo *root, CustomPath *path,
 	startup += moves * kept * (2.0 * sizeof(NearRow) / BLCKSZ * seq_page_cost +
 							   MOVE_ROW * cpu_operator_cost);
 	cost_qual_eval(&quals, join->filter, root);
-	run = quals.startup + (read_pair + quals.per_tuple) * join->pairs;
-	if (join->is_shared && moves == 0)
-	{
-		bool		outer_first = outer->rows < inner->rows;
-		Cost		unfiltered = outer_first ? (more - joined) * KEEP_ROW *
-		cpu_operator_cost : 0;
-
-		batches = choose_batches(outer_first ? less : joined,
-								 outer_first ? more : less, join, run,
-								 unfiltered, &search);
-	}
+	join->run = quals.startup + (read_pair + quals.per_tuple) * join->pairs;
+	join->batches = 1;
+	if (join->is_shared && moves == 0 && outer->rows < inner->rows)
+		choose_batches(less, more, join,
+					   (more - joined) * KEEP_ROW * cpu_operator_cost, &search);
+	else if (join->is_shared && moves == 0)
+		choose_batches(joined, less, join, 0, &search);
 	startup += search;
 	path->path.startup_cost = startup;
 	if (join->type == JOIN_SEMI || join->type == JOIN_ANTI)
-		path->path.startup_cost += run;
-	path->path.total_cost = startup + run + path->path.rows *
+		path->path.startup_cost += join->run;
+	path->path.total_cost = startup + join->run + path->path.rows *
 		(cpu_tuple_cost + path->path.pathtarget->cost.per_tuple);
-	return batches;
 }

@@ -53,6 +53,7 @@ typedef struct JoinPaths
 	List	   *keys;			/* hamming_find_keys() */
 	List	   *oriented_keys;	/* hamming_orient_keys() */
 	List	   *columns;		/* hamming_result_columns() */
+	Cost		run;			/* of the work for pairs, by one process */
 } JoinPaths;
 
 /* Return which part of all pairs of rows fulfils the clauses. */
@@ -157,8 +158,7 @@ pairs_read(JoinPaths *join, double pairs, List *filter)
 	return pairs * part_read(join, Min(have_partner, 1));
 }
 
-/* Set the costs of the path, and return hamming_cost_join() does. */
-static int
+static JoinEstimate
 cost_path(JoinPaths *join, CustomPath *path, Path *outer, Path *inner)
 {
 	List	   *filter = list_concat_copy(join->keys,
@@ -176,8 +176,8 @@ cost_path(JoinPaths *join, CustomPath *path, Path *outer, Path *inner)
 
 	estimate.pairs = pairs_read(join, outer->rows * inner->rows * equal * near,
 								filter);
-	return join_width(join->clause.bits)->cost_join(join->sides.root, path,
-													&estimate);
+	join_width(join->clause.bits)->cost_join(join->sides.root, path, &estimate);
+	return estimate;
 }
 
 /* A path by the cheapest paths of the sides. */
@@ -186,7 +186,7 @@ add_whole_path(JoinPaths *join, Path *outer, Path *inner)
 {
 	CustomPath *path = make_path(join, outer, inner);
 
-	cost_path(join, path, outer, inner);
+	join->run = cost_path(join, path, outer, inner).run;
 	add_path(join->sides.joinrel, &path->path);
 }
 
@@ -209,10 +209,39 @@ add_partial_join(JoinPaths *join, Path *outer, Path *inner)
 	/* the leader has the same share, as it does not wait for rows meanwhile */
 	share = outer->rows * parallel_divisor(workers) /
 		(workers + parallel_leader_participation);
-	share = SPARE_SHARE * share / cost_path(join, path, outer, inner);
+	share *= SPARE_SHARE / cost_path(join, path, outer, inner).batches;
 	lfirst(list_nth_cell(path->custom_private, PATH_BATCH)) =
 		makeInteger((int) Min(ceil(share), PG_INT32_MAX));
 	add_partial_path(join->sides.joinrel, &path->path);
+}
+
+/*
+ * Add paths by which processes share the outer rows.  PostgreSQL lets as many
+ * scan a table as its size is worth.  But few rows may have much work for their
+ * pairs: that is worth the processes that scan as many pages in its time.
+ */
+static void
+add_partial_joins(JoinPaths *join, Path *inner)
+{
+	RelOptInfo *outer = join->sides.outer;
+	int			most = 0;
+	int			workers = 0;
+
+	if (outer->partial_pathlist != NIL)
+	{
+		Path	   *path = linitial(outer->partial_pathlist);
+
+		most = path->parallel_workers;
+		add_partial_join(join, path, inner);
+	}
+	if (hamming_is_table(join->sides.root, outer) &&
+		bms_is_empty(outer->lateral_relids))
+		workers = compute_parallel_worker(outer,
+										  join->run / DEFAULT_SEQ_PAGE_COST, -1,
+										  max_parallel_workers_per_gather);
+	if (workers > most)
+		add_partial_join(join, create_seqscan_path(join->sides.root, outer,
+												   NULL, workers), inner);
 }
 
 /*
@@ -466,15 +495,13 @@ consider_hamming_join(PlannerInfo *root, RelOptInfo *joinrel,
 			add_whole_path(&join, rows, rows);
 	}
 	if (!joinrel->consider_parallel || jointype == JOIN_FULL ||
-		!bms_is_empty(joinrel->lateral_relids) ||
-		outerrel->partial_pathlist == NIL)
+		!bms_is_empty(joinrel->lateral_relids))
 		return;
 	/* the cheapest one may be a Gather */
 	if (!inner->parallel_safe)
 		inner = get_cheapest_parallel_safe_total_inner(innerrel->pathlist);
-	if (inner == NULL)
-		return;
-	add_partial_join(&join, linitial(outerrel->partial_pathlist), inner);
+	if (inner != NULL)
+		add_partial_joins(&join, inner);
 }
 
 /* Is there a full join, and a clause of a join by a distance? */

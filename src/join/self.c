@@ -41,24 +41,32 @@ is_same(void *a, void *b, const RelOptInfo *outer, const RelOptInfo *inner)
 	return equal(hamming_exchange_table(a, outer->relids, inner->relids), b);
 }
 
-/* Does rel stand for the rows of a table itself, and only for its columns? */
-static bool
-is_plain_table(PlannerInfo *root, const RelOptInfo *rel)
+/* Does rel stand for the rows of a table itself? */
+bool
+hamming_is_table(PlannerInfo *root, const RelOptInfo *rel)
 {
 	const RangeTblEntry *rte;
-	ListCell   *lc;
 
 	if (rel->reloptkind != RELOPT_BASEREL || rel->rtekind != RTE_RELATION)
 		return false;
+	rte = planner_rt_fetch(rel->relid, root);
+	return (rte->relkind == RELKIND_RELATION ||
+			rte->relkind == RELKIND_MATVIEW) &&
+		!rte->inh && rte->tablesample == NULL;
+}
+
+/* The same, and only for its columns? */
+static bool
+is_plain_table(PlannerInfo *root, const RelOptInfo *rel)
+{
+	ListCell   *lc;
+
 	foreach(lc, rel->reltarget->exprs)
 	{
 		if (!IsA(lfirst(lc), Var))
 			return false;
 	}
-	rte = planner_rt_fetch(rel->relid, root);
-	return (rte->relkind == RELKIND_RELATION ||
-			rte->relkind == RELKIND_MATVIEW) &&
-		!rte->inh && rte->tablesample == NULL &&
+	return hamming_is_table(root, rel) &&
 		!contain_volatile_functions((Node *) rel->baserestrictinfo);
 }
 

@@ -24,19 +24,23 @@ typedef struct JoinEstimate
 								 * filter or to return the rows */
 	List	   *filter;			/* RestrictInfos */
 	bool		is_shared;		/* do several processes share the outer rows? */
+
+	/* what hamming_cost_join() finds */
+	Cost		run;			/* of the work for all of these pairs */
+	int			batches;		/* in which a process reads its outer rows */
 } JoinEstimate;
 
 typedef struct JoinWidth
 {
-	int			(*cost_join) (PlannerInfo *root, CustomPath *path,
-							  const JoinEstimate *join);
+	void		(*cost_join) (PlannerInfo *root, CustomPath *path,
+							  JoinEstimate *join);
 	Node	   *(*create_state) (CustomScan *scan);
 } JoinWidth;
 
 /* cost.c */
 #define hamming_cost_join WIDE(hamming_cost_join)
-extern int	hamming_cost_join(PlannerInfo *root, CustomPath *path,
-							  const JoinEstimate *join);
+extern void hamming_cost_join(PlannerInfo *root, CustomPath *path,
+							  JoinEstimate *join);
 
 /* node.c */
 extern const JoinWidth hamming_join_width;
