@@ -77,25 +77,31 @@ RESET parallel_leader_participation;
 SET max_parallel_workers = 0;
 SELECT check_parallel('{3}');
 -- then the leader has all batches
-CREATE FUNCTION passes(query text) RETURNS text LANGUAGE plpgsql AS $$
+CREATE FUNCTION passes(query text, OUT passes int, OUT has_files boolean) LANGUAGE plpgsql AS $$
 DECLARE
 	plan jsonb;
 BEGIN
 	EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF, FORMAT JSON) ' || query INTO plan;
 	plan := jsonb_path_query_first(plan, '$.** ? (@."Parallel Aware" == true && @."Custom Plan Provider" == "HammingJoin")');
-	RETURN format('%s passes, files: %s', plan -> 'Passes', (plan ->> 'Disk Usage')::int > 0);
+	passes := plan -> 'Passes';
+	has_files := (plan ->> 'Disk Usage')::int > 0;
 END $$;
 SET enable_nestloop = off;
-SELECT passes('SELECT FROM many x JOIN other y ON x.fp <-> y.fp <= 3'),
-	passes('SELECT FROM many x JOIN other y ON x.fp <-> y.fp <= 3 AND costly(x.id + y.id)');
+SELECT passes < 6, has_files FROM passes('SELECT FROM many x JOIN other y ON x.fp <-> y.fp <= 3');
+SELECT passes > 12, has_files FROM passes('SELECT FROM many x JOIN other y ON x.fp <-> y.fp <= 3 AND costly(x.id + y.id)');
+-- larger ones, once they have fewer pairs than the planner expects
+CREATE TABLE far AS SELECT id, n, (~ fp::bigint)::simhash64 AS fp FROM other;
+ANALYZE far;
+SELECT passes BETWEEN 2 AND 9, has_files FROM passes('SELECT FROM many x JOIN far y ON x.fp <-> y.fp <= 3 AND costly(x.id + y.id)');
 -- batches grow until one is too large for memory, which the planner does not expect
 CREATE TABLE grown AS SELECT id, n, fp FROM many, generate_series(1, 100);
 ANALYZE grown;
 ALTER TABLE grown SET (parallel_workers = 3);
 SET work_mem = '64kB';
-SELECT passes(query), parallel_differs(query) FROM unnest(ARRAY[
+SELECT passes > 12, has_files, parallel_differs(query) FROM unnest(ARRAY[
 	'SELECT x.id, y.id AS partner FROM grown x JOIN other y ON x.fp <-> y.fp <= 0 AND costly(x.id + y.id) WHERE x.id * 0 = 0',
-	'SELECT x.id FROM grown x WHERE NOT EXISTS (SELECT FROM other y WHERE x.fp <-> y.fp <= 0 AND costly(x.id + y.id)) AND x.id * 0 = 0']) query;
+	'SELECT x.id FROM grown x WHERE NOT EXISTS (SELECT FROM other y WHERE x.fp <-> y.fp <= 0 AND costly(x.id + y.id)) AND x.id * 0 = 0']) query,
+	passes(query);
 RESET work_mem;
 RESET max_parallel_workers;
 -- the table is small, but not the work for its pairs
@@ -128,7 +134,7 @@ SELECT error_of('SELECT FROM many x JOIN other y ON x.fp <-> y.fp <= 3 AND costl
 	error_of('SELECT FROM many x WHERE EXISTS (SELECT FROM other y WHERE x.fp <-> y.fp <= 3 AND costly(y.id - 131))');
 SELECT parallel_differs('SELECT x.id, y.id AS partner FROM many x JOIN other y ON x.fp <-> y.fp <= 3 AND costly(x.id)');
 
-DROP TABLE many, other, few, none, grown;
+DROP TABLE many, other, few, none, grown, far;
 DROP FUNCTION costly, parallel_queries, is_parallel, serial_result, parallel_differs, check_parallel, passes;
 DROP PROCEDURE set_workers;
 \set ECHO none

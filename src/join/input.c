@@ -15,6 +15,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "common/hashfn.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
@@ -221,13 +223,17 @@ make_filter(HammingJoinState *state, const JoinInput *first,
 /*
  * Have no outer row, and decide how many are read next.  A batch grows with
  * what this process has read, so that more rows than the planner expects do not
- * make many batches.  Sides in files are divided anew for each batch, which
- * takes long: then the last batch begins.
+ * make many batches.  Where rows have fewer pairs than expected, each
+ * batch has less work for what passing over the inner rows takes: the best
+ * number of batches is as the square root of their work.  Sides in files are
+ * divided anew for each batch, which takes long: then the last one begins.
  */
 static void
 begin_batch(HammingJoinState *state)
 {
 	JoinInput  *outer = &state->outer;
+	double		batch = state->batch;
+	double		expected = state->batch_pairs * (outer->read / Max(batch, 1));
 
 	hamming_input_end(outer);
 	outer->read_end = PG_UINT64_MAX;
@@ -236,8 +242,12 @@ begin_batch(HammingJoinState *state)
 		move_tuples(outer);
 		hamming_side_to_file(&outer->side);
 	}
-	else if (state->batch > 0)
-		outer->read_end = outer->read + Max(state->batch, outer->read / 8);
+	else if (batch > 0)
+	{
+		if (expected > state->pairs_read)
+			batch *= sqrt(expected / Max(state->pairs_read, 1));
+		outer->read_end = outer->read + Max(batch, outer->read / 8);
+	}
 }
 
 /*

@@ -185,6 +185,7 @@ begin_hamming_join(CustomScanState *node, EState *estate, int eflags)
 	MemoryContextSwitchTo(old);
 	state->memory = get_hash_memory_limit();
 	state->batch = list_nth_int(scan->custom_private, JOIN_BATCH);
+	state->batch_pairs = list_nth_int(scan->custom_private, JOIN_BATCH_PAIRS);
 	state->inner.read_end = PG_UINT64_MAX;
 	state->known_radius = -1;
 }
@@ -386,6 +387,7 @@ free_rows(HammingJoinState *state)
 	hamming_input_end(&state->inner);
 	hamming_inputs_free_filter(state);
 	state->outer.read = state->inner.read = 0;
+	state->pairs_read = 0;
 	state->outer.is_at_end = state->inner.is_at_end = false;
 	state->is_read = state->has_radius = false;
 	state->known_radius = -1;

@@ -110,6 +110,8 @@ typedef struct HammingJoinState
 	MemoryContext context;		/* of all rows */
 	Size		memory;			/* what rows may take, in bytes */
 	uint64		batch;			/* outer rows that are read at a time; 0: all */
+	uint64		batch_pairs;	/* that these are expected to have */
+	uint64		pairs_read;		/* of all batches so far */
 
 	Bitmapset  *parameters;		/* that keys and radius depend on */
 	bool		is_read;		/* have rows been read? */

@@ -83,6 +83,7 @@ passes_filter(HammingJoinState *state)
 	ExprContext *context = state->custom.ss.ps.ps_ExprContext;
 
 	CHECK_FOR_INTERRUPTS();
+	state->pairs_read++;
 	ResetExprContext(context);
 	hamming_input_load(state, outer, outer->slot, outer->filter_columns);
 	hamming_input_load(state, inner, inner->slot, inner->filter_columns);

@@ -109,6 +109,8 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
 	path->custom_private = lappend(path->custom_private, join->columns);
 	path->custom_private = lappend(path->custom_private,
 								   makeInteger(join->clause.bits));
+	/* add_partial_join() knows these */
+	path->custom_private = lappend(path->custom_private, makeInteger(0));
 	path->custom_private = lappend(path->custom_private, makeInteger(0));
 	path->methods = &path_methods;
 	set_join_clauses(path, clauses);
@@ -190,6 +192,14 @@ add_whole_path(JoinPaths *join, Path *outer, Path *inner)
 	add_path(join->sides.joinrel, &path->path);
 }
 
+/* Set an item of the path to a number, 0 or more. */
+static void
+set_number(CustomPath *path, JoinPathItem item, double number)
+{
+	lfirst(list_nth_cell(path->custom_private, item)) =
+		makeInteger((int) Min(number, PG_INT32_MAX));
+}
+
 /*
  * The same for each process of a parallel plan, which joins a part of the outer
  * rows with all inner ones.
@@ -199,19 +209,21 @@ add_partial_join(JoinPaths *join, Path *outer, Path *inner)
 {
 	CustomPath *path = make_path(join, outer, inner);
 	int			workers = outer->parallel_workers;
-	double		share;
+	double		divisor = parallel_divisor(workers);
+	JoinEstimate estimate;
+	double		batch;
 
 	/* so that EXPLAIN gets to know what the workers did */
 	path->path.parallel_aware = true;
 	path->path.parallel_workers = workers;
-	path->path.rows = clamp_row_est(path->path.rows / parallel_divisor(workers));
+	path->path.rows = clamp_row_est(path->path.rows / divisor);
+	estimate = cost_path(join, path, outer, inner);
 
 	/* the leader has the same share, as it does not wait for rows meanwhile */
-	share = outer->rows * parallel_divisor(workers) /
-		(workers + parallel_leader_participation);
-	share *= SPARE_SHARE / cost_path(join, path, outer, inner).batches;
-	lfirst(list_nth_cell(path->custom_private, PATH_BATCH)) =
-		makeInteger((int) Min(ceil(share), PG_INT32_MAX));
+	batch = outer->rows * divisor / (workers + parallel_leader_participation) *
+		SPARE_SHARE / estimate.batches;
+	set_number(path, PATH_BATCH, ceil(batch));
+	set_number(path, PATH_BATCH_PAIRS, estimate.pairs * batch / outer->rows);
 	add_partial_path(join->sides.joinrel, &path->path);
 }
 

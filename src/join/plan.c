@@ -302,6 +302,7 @@ hamming_plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	List	   *filter = NIL;
 	List	   *result_filter = NIL;
 	List	   *expressions;
+	int			property;
 
 	split_clauses(order_clauses(root, others), type, rel->relids, &filter,
 				  &result_filter);
@@ -314,11 +315,11 @@ hamming_plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	scan->custom_exprs = (List *) exchange_columns((Node *) expressions,
 												   columns);
 	scan->custom_scan_tlist = make_scan_tuple(columns);
-	scan->custom_private = list_make3_int(type,
-										  intVal(list_nth(path->custom_private,
-														  PATH_BITS)),
-										  intVal(list_nth(path->custom_private,
-														  PATH_BATCH)));
+	scan->custom_private = list_make1_int(type);
+	for (property = PATH_BITS; property <= PATH_BATCH_PAIRS; property++)
+		scan->custom_private = lappend_int(scan->custom_private,
+										   intVal(list_nth(path->custom_private,
+														   property)));
 	scan->methods = &hamming_join_scan_methods;
 	return (Plan *) scan;
 }

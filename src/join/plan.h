@@ -42,7 +42,8 @@ typedef enum JoinPathItem
 	PATH_CLAUSES,				/* all other clauses, RestrictInfos */
 	PATH_COLUMNS,				/* hamming_result_columns() */
 	PATH_BITS,					/* an Integer, of a fingerprint */
-	PATH_BATCH					/* an Integer: see JOIN_BATCH */
+	PATH_BATCH,					/* an Integer: see JOIN_BATCH */
+	PATH_BATCH_PAIRS			/* an Integer: see JOIN_BATCH_PAIRS */
 } JoinPathItem;
 
 /*
@@ -59,12 +60,14 @@ typedef enum JoinExpression
 	JOIN_RESULT_FILTER			/* a list: what applies to the result */
 } JoinExpression;
 
+/* The same for numbers, but for the first one in the order of the path, too. */
 typedef enum JoinProperty
 {
 	JOIN_TYPE,					/* a JoinType */
 	JOIN_BITS,					/* of a fingerprint */
-	JOIN_BATCH					/* outer rows that a process of a parallel
+	JOIN_BATCH,					/* outer rows that a process of a parallel
 								 * plan reads at a time; 0: all */
+	JOIN_BATCH_PAIRS			/* that these are expected to have */
 } JoinProperty;
 
 /* clause.c */
