@@ -27,12 +27,6 @@
 #include "join/widths.h"
 #include "type/compat.h"
 
-/*
- * Processes may read more than equal shares of rows: if one got a few more than
- * expected, and those in a batch of their own, it would take long for them.
- */
-#define SPARE_SHARE 1.25
-
 static bool enable_hammingjoin = true;
 static bool is_making_paths = false;	/* see make_paths() */
 static set_join_pathlist_hook_type next_hook;
@@ -219,11 +213,19 @@ add_partial_join(JoinPaths *join, Path *outer, Path *inner)
 	path->path.rows = clamp_row_est(path->path.rows / divisor);
 	estimate = cost_path(join, path, outer, inner);
 
-	/* the leader has the same share, as it does not wait for rows meanwhile */
-	batch = outer->rows * divisor / (workers + parallel_leader_participation) *
-		SPARE_SHARE / estimate.batches;
-	set_number(path, PATH_BATCH, ceil(batch));
-	set_number(path, PATH_BATCH_PAIRS, estimate.pairs * batch / outer->rows);
+	/*
+	 * The leader has the same share, as it does not wait for rows meanwhile.
+	 * One batch has all rows that a process can get: if the others come too
+	 * late, each would only pass over the inner rows as well.
+	 */
+	batch = outer->rows * divisor / (workers + parallel_leader_participation) /
+		estimate.batches;
+	if (estimate.batches > 1)
+	{
+		set_number(path, PATH_BATCH, ceil(batch));
+		set_number(path, PATH_BATCH_PAIRS,
+				   estimate.pairs * batch / outer->rows);
+	}
 	add_partial_path(join->sides.joinrel, &path->path);
 }
 
