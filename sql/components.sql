@@ -123,6 +123,9 @@ SELECT method, count(*), count(DISTINCT cluster) AS clusters,
 FROM unnest('{connected,leader}'::text[]) method, LATERAL simhash_components(
 	'SELECT (i - 1) / 10 * 10 + 1, i FROM generate_series(1, 40000) i ORDER BY hashint4(i)', method)
 GROUP BY 1 ORDER BY 1;
+-- so many ids that some have a slot and its tag in common
+SELECT count(*), count(*) FILTER (WHERE cluster <> (id - 1) % 500000 + 1) AS wrong
+FROM simhash_components('SELECT i, i + 500000 FROM generate_series(1, 500000) i');
 
 -- what simhash_pairs finds: the clusters of simhash_cluster that have several rows
 CALL make_tables(200);

@@ -122,7 +122,11 @@ simhash_id_groups_add(IdGroups *groups, int64 a, int64 b)
 		add_waiting(groups);
 }
 
-/* Make the list of the ids, sorted, from the table, which is no more then. */
+/*
+ * Make the list of the ids, sorted, from the table, which is no more then.  If
+ * connected, the number of an id is from then on that of the root of its set,
+ * and the links are no more either.
+ */
 static void
 sort_ids(IdGroups *groups)
 {
@@ -134,11 +138,18 @@ sort_ids(IdGroups *groups)
 	pfree(groups->table.slots);
 	list->count = groups->table.count;
 	list->fps = groups->table.ids;
-	list->numbers = palloc_extended(numbers_size, MCXT_ALLOC_HUGE);
+	list->numbers = groups->links;
+	if (groups->method == CLUSTER_LEADER)
+		list->numbers = palloc_extended(numbers_size, MCXT_ALLOC_HUGE);
+	for (i = 0; i < list->count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		/* the parent comes before i: its own parent is the root by now */
+		list->numbers[i] = groups->method == CLUSTER_LEADER ? i :
+			groups->links[groups->links[i]];
+	}
 	list->spare_fps = palloc_extended(2 * numbers_size, MCXT_ALLOC_HUGE);
 	list->spare_numbers = palloc_extended(numbers_size, MCXT_ALLOC_HUGE);
-	for (i = 0; i < list->count; i++)
-		list->numbers[i] = i;
 	simhash_fplist_sort(list, 0, list->count, 0, HAMMING_BITS);
 }
 
@@ -188,8 +199,6 @@ find_least(IdGroups *groups, uint32 *places)
 		uint32		number = list->numbers[i];
 
 		CHECK_FOR_INTERRUPTS();
-		if (groups->method == CLUSTER_CONNECTED)
-			number = find_set(groups->links, number);
 		if (places[number] == NO_PLACE)
 		{
 			places[number] = count;
@@ -217,9 +226,11 @@ simhash_id_groups_finish(IdGroups *groups)
 	pfree(list->spare_fps);
 	find_least(groups, list->spare_numbers);
 	pfree(list->spare_numbers);
-	pfree(groups->links);
-	if (groups->greater != NULL)
+	if (groups->method == CLUSTER_LEADER)
+	{
+		pfree(groups->links);
 		pfree(groups->greater);
+	}
 }
 
 /* Return the id at a place of the list. */

@@ -8,12 +8,16 @@
 #include "utils/memutils.h"
 
 #include "dedup/id_numbers.h"
+#include "type/cpu.h"
 
 /* Ids that there is room for at first: 2 to the power of INITIAL_BITS. */
 #define INITIAL_BITS 10
 
 /* A free slot.  Each of its bytes is 255. */
-#define NO_NUMBER PG_UINT32_MAX
+#define FREE_SLOT PG_UINT32_MAX
+
+/* Ids between the prefetch of a slot and its use. */
+#define AHEAD 16
 
 /* Make an empty table, in the current memory context. */
 void
@@ -31,32 +35,36 @@ simhash_id_numbers_begin(IdNumbers *table)
 }
 
 /*
- * Return the slot where the search for id begins.  The multiplier is secret:
- * so nobody can choose ids that begin at the same slot.
+ * Return the hash of id.  The multiplier is secret: so nobody can choose ids
+ * that begin at the same slot.
  */
 static inline uint64
-first_slot(const IdNumbers *table, uint64 id)
+hash_id(const IdNumbers *table, uint64 id)
 {
 	uint64		hash = id * table->multiplier;
 
-	hash = (hash ^ hash >> 32) * table->multiplier;
-	return hash >> table->shift;
+	return (hash ^ hash >> 32) * table->multiplier;
 }
 
-/* Return the slot that has the number of id, or else the one to put it in. */
-static uint32 *
-find_slot(const IdNumbers *table, uint64 id)
+/* Return the slot where the search for an id with the hash begins. */
+static inline uint32 *
+first_slot(const IdNumbers *table, uint64 hash)
 {
-	uint64		mask = 2 * table->capacity - 1;
-	uint64		slot = first_slot(table, id);
+	return &table->slots[hash >> table->shift];
+}
 
-	while (table->slots[slot] != NO_NUMBER &&
-		   table->ids[table->slots[slot]] != id)
-	{
-		CHECK_FOR_INTERRUPTS();
-		slot = (slot + 1) & mask;
-	}
-	return &table->slots[slot];
+/* Return the slot after another one, where the first follows the last. */
+static inline uint32 *
+next_slot(const IdNumbers *table, uint32 *slot)
+{
+	return ++slot == table->slots + 2 * table->capacity ? table->slots : slot;
+}
+
+/* Return the bits of the hash that a slot has above the number. */
+static inline uint32
+get_tag(const IdNumbers *table, uint64 hash)
+{
+	return (uint32) hash & -(uint32) table->capacity;
 }
 
 /* Double the room. */
@@ -73,8 +81,16 @@ enlarge(IdNumbers *table)
 	memset(table->slots, 0xFF, slots_size);
 	for (i = 0; i < table->count; i++)
 	{
+		uint64		hash = hash_id(table, table->ids[i]);
+		uint64		later = hash_id(table, table->ids[i + AHEAD]);
+		uint32	   *slot = first_slot(table, hash);
+
 		CHECK_FOR_INTERRUPTS();
-		*find_slot(table, table->ids[i]) = i;
+		/* after the last id is room for more, of which any slot will do */
+		cpu_prefetch(first_slot(table, later));
+		while (*slot != FREE_SLOT)
+			slot = next_slot(table, slot);
+		*slot = get_tag(table, hash) | i;
 	}
 }
 
@@ -82,22 +98,27 @@ enlarge(IdNumbers *table)
 static uint32
 find_or_add(IdNumbers *table, uint64 id)
 {
-	uint32	   *slot = find_slot(table, id);
+	uint64		hash = hash_id(table, id);
+	uint32	   *slot = first_slot(table, hash);
 
-	if (*slot != NO_NUMBER)
-		return *slot;
+	for (; *slot != FREE_SLOT; slot = next_slot(table, slot))
+	{
+		uint32		number = *slot ^ get_tag(table, hash);
+
+		CHECK_FOR_INTERRUPTS();
+		if (number < table->count && table->ids[number] == id)
+			return number;
+	}
 	if (table->count == PG_INT32_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("more than %d ids cannot be grouped", PG_INT32_MAX)));
-	if (table->count == table->capacity)
-	{
-		enlarge(table);
-		slot = find_slot(table, id);
-	}
+	*slot = get_tag(table, hash) | table->count;
 	table->ids[table->count] = id;
-	*slot = table->count;
-	return table->count++;
+	/* with the last number that there is room for, a slot could be free */
+	if (++table->count == table->capacity - 1 && table->count < PG_INT32_MAX)
+		enlarge(table);
+	return table->count - 1;
 }
 
 /*
@@ -113,11 +134,16 @@ simhash_id_numbers_find(IdNumbers *table, const uint64 *ids, int count,
 	int			i;
 
 	for (i = 0; i < count; i++)
-		numbers[i] = table->slots[first_slot(table, ids[i])];
+	{
+		uint64		hash = hash_id(table, ids[i]);
+
+		numbers[i] = *first_slot(table, hash) ^ get_tag(table, hash);
+	}
+	/* of a slot that is free, or has another tag, no id has the number */
 	for (i = 0; i < count; i++)
-		if (numbers[i] != NO_NUMBER && table->ids[numbers[i]] != ids[i])
-			numbers[i] = NO_NUMBER;
+		if (numbers[i] >= table->count || table->ids[numbers[i]] != ids[i])
+			numbers[i] = FREE_SLOT;
 	for (i = 0; i < count; i++)
-		if (numbers[i] == NO_NUMBER)
+		if (numbers[i] == FREE_SLOT)
 			numbers[i] = find_or_add(table, ids[i]);
 }
