@@ -42,11 +42,13 @@ WIDE = \
 	src/near/compare \
 	src/near/cut \
 	src/near/filter \
+	src/near/found \
 	src/near/fplist \
 	src/near/groups \
 	src/near/pairs \
 	src/near/share \
 	src/near/side \
+	src/near/together \
 	src/type/analyze \
 	src/type/ball \
 	src/type/cast \
@@ -73,6 +75,8 @@ OBJS = $(WIDE:=.o) $(WIDE:=_128.o) \
 	src/join/plan.o \
 	src/join/self.o \
 	src/join/tuples.o \
+	src/near/progress.o \
+	src/near/team.o \
 	src/text/aggregate.o \
 	src/text/arguments.o \
 	src/text/construct.o \
@@ -170,6 +174,7 @@ REGRESS = \
 	hamming \
 	hamming_128 \
 	pairs \
+	processes \
 	parts \
 	join \
 	join_plans \

@@ -8,6 +8,7 @@
 
 #include "am/handler.h"
 #include "join/path.h"
+#include "near/progress.h"
 #include "type/compat.h"
 
 SIMHASH_MODULE_MAGIC;
@@ -16,5 +17,6 @@ void
 _PG_init(void)
 {
 	hamming_define_options();
+	simhash_progress_define_options();
 	hamming_join_init();
 }

@@ -11,6 +11,7 @@
 #include "windowapi.h"
 
 #include "dedup/clusters.h"
+#include "near/progress.h"
 #include "type/simhash.h"
 
 #define simhash_cluster WIDE(simhash_cluster)
@@ -116,6 +117,7 @@ read_partition(WindowObject window, uint32 rows,
 		if (may_vary)
 			check_constant(window, row, arguments);
 		MemoryContextReset(each_row);
+		simhash_progress_share(row, rows);
 		CHECK_FOR_INTERRUPTS();
 	}
 	MemoryContextSwitchTo(old);
@@ -126,10 +128,18 @@ read_partition(WindowObject window, uint32 rows,
 static void
 number_partition(WindowObject window, bool may_vary, Partition *partition)
 {
-	uint32		rows = count_rows(window);
-	ClusterArguments arguments = get_arguments(window, 0);
+	MemoryContext call = AllocSetContextCreate(CurrentMemoryContext,
+											   "simhash_cluster",
+											   ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(call);
+	uint32		rows;
+	ClusterArguments arguments;
 	FingerprintList list;
 
+	simhash_progress_begin("simhash_cluster");
+	simhash_progress_phase("reading rows");
+	rows = count_rows(window);
+	arguments = get_arguments(window, 0);
 	simhash_fplist_allocate(&list, rows);
 	read_partition(window, rows, &arguments, may_vary, &list);
 	if (!arguments.is_null)
@@ -142,6 +152,8 @@ number_partition(WindowObject window, bool may_vary, Partition *partition)
 								partition->numbers);
 	}
 	simhash_fplist_free(&list);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(call);
 	partition->is_numbered = true;
 }
 

@@ -9,6 +9,7 @@
 
 #include "dedup/id_groups.h"
 #include "dedup/user_query.h"
+#include "near/progress.h"
 
 PG_FUNCTION_INFO_V1(simhash_components);
 
@@ -17,6 +18,7 @@ typedef struct IdPairReceiver
 {
 	IdGroups   *groups;
 	Oid			types[2];		/* of the ids: see user_id() */
+	uint64		rows;			/* so far */
 } IdPairReceiver;
 
 /* Check the columns of a query, and note their types. */
@@ -44,6 +46,7 @@ receive_id_pair(TupleTableSlot *slot, void *arg)
 	Datum		a = slot_getattr(slot, 1, &isnull[0]);
 	Datum		b = slot_getattr(slot, 2, &isnull[1]);
 
+	simhash_progress_rows(++r->rows);
 	if (!isnull[0] && !isnull[1])
 		simhash_id_groups_add(r->groups, user_id(a, r->types[0]),
 							  user_id(b, r->types[1]));
@@ -55,9 +58,12 @@ group_pairs(Datum query, ClusterMethod method)
 {
 	IdPairReceiver r = {0};
 
+	simhash_progress_begin("simhash_components");
+	simhash_progress_phase("reading rows");
 	r.groups = simhash_id_groups_begin(method);
 	simhash_read_user_query(TextDatumGetCString(query), check_columns,
 							receive_id_pair, &r);
+	simhash_progress_phase("grouping ids");
 	simhash_id_groups_finish(r.groups);
 	return r.groups;
 }

@@ -38,6 +38,13 @@
  */
 #define MAJORITY_RATIO 4
 
+/*
+ * A team connects BLOCK_ROWS with BLOCK_ROWS at a time, which takes up to 4 ms.
+ * BLOCK_SAMPLE of them show whether two such slices are connected.
+ */
+#define BLOCK_ROWS 4096
+#define BLOCK_SAMPLE 64
+
 typedef struct Components
 {
 	FingerprintList *list;
@@ -254,26 +261,263 @@ connect_group(Components *c, const Candidates *group)
 		connect_stretches(c, group->y, group->y_end, group->x, group->x_end);
 }
 
+/* Connect the candidates of groups. */
+static void
+connect_candidates(Components *c, NearGroups *groups)
+{
+	Candidates	group;
+
+	while (hamming_groups_next(groups, &group))
+		connect_group(c, &group);
+}
+
+/* The same, for a search by a team. */
+static void
+connect_unit(Together *together, NearGroups *groups)
+{
+	Components	c = {groups->x, together->sets, groups->radius};
+
+	connect_candidates(&c, groups);
+}
+
+/* Are all at from .. to - 1 in the set? */
+static bool
+is_one_set(const Components *c, uint32 from, uint32 to, uint32 set)
+{
+	uint32		i;
+
+	for (i = from; i < to; i++)
+		if (find_set(c->parents, c->list->numbers[i]) != set)
+			return false;
+	return true;
+}
+
+/*
+ * Connect the pairs of two slices of the shared list.  If each of them is in
+ * one set, one match is enough; and none is needed, if that is the same set.
+ */
+static void
+connect_block(Together *together, Candidates block)
+{
+	Components	c = {&together->list, together->sets, together->search->radius};
+	uint32		x_set = find_set(c.parents, c.list->numbers[block.x]);
+	uint32		y_set = find_set(c.parents, c.list->numbers[block.y]);
+	bool		has_sets = is_one_set(&c, block.x, block.x_end, x_set) &&
+	is_one_set(&c, block.y, block.y_end, y_set);
+	Matches		matches;
+	uint32		place;
+
+	for (; has_sets && x_set != y_set && block.x < block.x_end; block.x++)
+	{
+		matches_begin(&matches, c.list, block.y, block.y_end,
+					  c.list->fps[block.x], c.radius);
+		if (!matches_next(&matches, &place))
+			continue;
+		unite_sets(c.parents, x_set, y_set);
+		return;
+	}
+	if (has_sets)
+		return;
+	hamming_groups_copy(together->groups, &block);
+	c.list = together->groups->x;
+	connect_group(&c, &block);
+}
+
+/* Return into how many slices count fingerprints are cut. */
+static uint32
+number_of_slices(uint32 count)
+{
+	return Max(count / BLOCK_ROWS, 1);
+}
+
+/* Return where a slice of the places from .. to - 1 begins. */
+static uint32
+slice_begin(uint32 from, uint32 to, uint32 slice, uint32 slices)
+{
+	return from + (uint32) ((uint64) (to - from) * slice / slices);
+}
+
+/*
+ * Connect slice number slice of the x of a large group with each slice of its
+ * y: of one stretch, with each later one.
+ */
+static void
+connect_blocks(Together *together, uint32 slice, uint32 slices)
+{
+	const Candidates *group = &together->search->group;
+	uint32		y_slices = number_of_slices(group->y_end - group->y);
+	Candidates	block;
+	uint32		i;
+
+	block.x = slice_begin(group->x, group->x_end, slice, slices);
+	block.x_end = slice_begin(group->x, group->x_end, slice + 1, slices);
+	for (i = group->x == group->y ? slice + 1 : 0; i < y_slices; i++)
+	{
+		block.y = slice_begin(group->y, group->y_end, i, y_slices);
+		block.y_end = slice_begin(group->y, group->y_end, i + 1, y_slices);
+		connect_block(together, block);
+	}
+}
+
+/* Connect some of slice number slice of a large group with the next slice. */
+static void
+connect_next_slice(Together *together, uint32 slice, uint32 slices)
+{
+	const Candidates *group = &together->search->group;
+	Components	c = {&together->list, together->sets, together->search->radius};
+	uint32		begin = slice_begin(group->x, group->x_end, slice, slices);
+	uint32		next = slice_begin(group->x, group->x_end, slice + 1, slices);
+	uint32		end = Min(next + (next - begin), group->x_end);
+
+	connect_stretches(&c, begin, Min(begin + BLOCK_SAMPLE, next), next, end);
+}
+
+/*
+ * Do a unit of a step for a large group: see connect_large().  The first step
+ * may reorder each slice.  The others reorder nothing.
+ */
+static void
+connect_step(Together *together, const TeamStep *step, uint32 unit)
+{
+	const Candidates *group = &together->search->group;
+	Components	c = {&together->list, together->sets, together->search->radius};
+	uint32		from = slice_begin(step->from, step->to, unit, step->units);
+	uint32		to = slice_begin(step->from, step->to, unit + 1, step->units);
+
+	switch (step->kind)
+	{
+		case STEP_CONNECT_SLICES:
+			connect_stretch(&c, from, to);
+			break;
+		case STEP_CONNECT_NEXT:
+			connect_next_slice(together, unit, step->units);
+			break;
+		case STEP_CONNECT_OTHERS:
+			connect_stretches(&c, from, to, group->y, group->y_end);
+			break;
+		case STEP_CONNECT_BLOCKS:
+			connect_blocks(together, unit, step->units);
+			break;
+		default:
+			simhash_choose_leaders_unit(together, step, unit);
+	}
+}
+
+/*
+ * The group is one stretch.  Is it worth comparing those that are not in the
+ * set with all?
+ */
+static bool
+has_few_others(const Components *c, const Candidates *group, uint32 set)
+{
+	uint32		others = 0;
+	uint32		i;
+
+	for (i = group->x; i < group->x_end; i++)
+		others += find_set(c->parents, c->list->numbers[i]) != set;
+	return others < (group->x_end - group->x - others) / MAJORITY_RATIO;
+}
+
+/*
+ * In the leader: have the team connect a large group, which no cut divides.  If
+ * the group is one stretch, each slice is connected first, and then some of
+ * each slice with the next one.  If one set has most of the group by then,
+ * each of the others is compared with all.  Else each two slices are connected.
+ */
+static void
+connect_large(Together *together)
+{
+	const Candidates *group = &together->search->group;
+	Components	c = {together->walked->x, together->sets,
+	together->search->radius};
+	TeamStep	step = {.kind = STEP_CONNECT_SLICES,
+		.units = number_of_slices(group->x_end - group->x),
+		.from = group->x,.to = group->x_end
+	};
+	uint32		majority;
+
+	if (group->x == group->y)
+	{
+		simhash_team_do(together->team, &step);
+		step.kind = STEP_CONNECT_NEXT;
+		simhash_team_do(together->team, &step);
+		/* slices that are to be connected with each other must stay */
+		if (find_majority(&c, group, &majority) &&
+			has_few_others(&c, group, majority))
+		{
+			step.from = gather_set(&c, group->x, group->x_end, majority);
+			step.kind = STEP_CONNECT_OTHERS;
+			step.units = (step.to - step.from) / BLOCK_SAMPLE + 1;
+			simhash_team_do(together->team, &step);
+			return;
+		}
+	}
+	step.kind = STEP_CONNECT_BLOCKS;
+	simhash_team_do(together->team, &step);
+}
+
+/* Say what a process does, the leader or a worker. */
+static void
+begin_process(Together *together)
+{
+	together->take = connect_unit;
+	together->take_large = connect_large;
+	together->do_unit = connect_step;
+}
+
+/*
+ * Let a team connect the list, if that is worth it, and move the list to the
+ * team's memory.  Else return NULL.
+ */
+Together *
+simhash_connect_begin(FingerprintList *list, int radius)
+{
+	const char *entry = CppAsString2(simhash_connect_main);
+	Together   *together = hamming_together_begin(list, radius, true, entry);
+
+	if (together != NULL)
+		begin_process(together);
+	return together;
+}
+
+/* What a worker does: PostgreSQL finds this function by its name. */
+void
+simhash_connect_main(dsm_segment *segment, shm_toc *toc)
+{
+	Together   *together = hamming_together_attach(toc);
+
+	begin_process(together);
+	simhash_team_serve(together->team);
+	simhash_team_end(together->team);
+}
+
 /*
  * The numbers of the list must be 0 .. count - 1, each once, and parents must
  * have room for count.  On return two numbers share a set of parents (see
  * sets.h) if and only if steps of at most radius lead from one fingerprint to
- * the other.  The order of the list changes.
+ * the other.  The order of the list changes.  If together is not NULL, its team
+ * connects the list, and parents are its sets.
  */
 void
-simhash_connect(FingerprintList *list, int radius, uint32 *parents)
+simhash_connect(FingerprintList *list, int radius, uint32 *parents,
+				Together *together)
 {
 	Components	c = {list, parents, radius};
-	NearGroups *groups = hamming_groups_make(list, list, radius);
+	NearGroups *groups;
 	Candidates	all = {0, list->count, 0, list->count};
-	Candidates	group;
 	uint32		i;
 
 	for (i = 0; i < list->count; i++)
 		parents[i] = i;
+	if (together != NULL)
+	{
+		hamming_together_search(together, list);
+		return;
+	}
+	groups = hamming_groups_make(list, list, radius);
 	groups->sets = parents;
+	groups->done_here = 1;
 	hamming_groups_begin(groups, &all, NULL, 0);
-	while (hamming_groups_next(groups, &group))
-		connect_group(&c, &group);
+	connect_candidates(&c, groups);
 	pfree(groups);
 }

@@ -16,6 +16,7 @@
 
 #include "dedup/clusters.h"
 #include "near/compare.h"
+#include "near/progress.h"
 
 /*
  * Up to FEW fingerprints, which must fit uint16, are each compared with the
@@ -24,6 +25,9 @@
  * (bench/hostile.sql).
  */
 #define FEW 1024
+
+/* The units of a team: at most FPLIST_PLACES - 1. */
+#define LEADERS_UNITS 4096
 
 typedef struct Leaders
 {
@@ -119,7 +123,7 @@ static FingerprintList
 copy_stretch(Leaders *l, uint32 from, uint32 to)
 {
 	FingerprintList *list = l->list;
-	FingerprintList copy;
+	FingerprintList copy = {0};
 
 	copy.fps = list->spare_fps + from;
 	copy.numbers = list->spare_numbers + from;
@@ -204,30 +208,88 @@ choose_in_component(Leaders *l, uint32 from, uint32 to)
 	}
 }
 
+/* from .. to - 1 must be whole components.  Choose the leaders among them. */
+static void
+choose_in_components(FingerprintList *list, int radius, uint32 *clusters,
+					 uint32 from, uint32 to)
+{
+	Leaders		l = {.list = list,.radius = radius,.leaders = clusters};
+	uint32		end;
+
+	for (; from < to; from = end)
+	{
+		uint32		component = clusters[list->numbers[from]];
+
+		simhash_progress_share(from, list->count);
+		for (end = from;
+			 end < to && clusters[list->numbers[end]] == component; end++)
+			clusters[list->numbers[end]] = list->numbers[end];
+		choose_in_component(&l, from, end);
+	}
+}
+
+/*
+ * Return where the component of place - 1 ends, or 0 for place 0.  known must
+ * be such an end, of an earlier place.
+ */
+static uint32
+end_of_component(const FingerprintList *list, const uint32 *clusters,
+				 uint32 place, uint32 known)
+{
+	uint32		end = place;
+
+	if (place <= known)
+		return known;
+	while (end < list->count &&
+		   clusters[list->numbers[end]] == clusters[list->numbers[place - 1]])
+	{
+		CHECK_FOR_INTERRUPTS();
+		end++;
+	}
+	return end;
+}
+
+/*
+ * Do a unit of the team's step.  list->places has where the components of each
+ * unit begin and end.
+ */
+void
+simhash_choose_leaders_unit(Together *together, const TeamStep *step,
+							uint32 unit)
+{
+	FingerprintList list = together->list;
+	const uint32 *begins = list.places;
+
+	choose_in_components(&list, together->search->radius, together->sets,
+						 begins[unit], begins[unit + 1]);
+}
+
 /*
  * The numbers of the list must be 0 .. count - 1, each once.  On entry
  * clusters has the sets that simhash_connect() made within radius; on return,
  * for each number the leader that it has joined, or itself.  The order of the
- * list changes.
+ * list changes.  If together is not NULL, its team has the list, and chooses.
  */
 void
-simhash_choose_leaders(FingerprintList *list, int radius, uint32 *clusters)
+simhash_choose_leaders(FingerprintList *list, int radius, uint32 *clusters,
+					   Together *together)
 {
-	Leaders		l = {0};
-	uint32		from;
-	uint32		to;
+	TeamStep	step = {.kind = STEP_LEADERS,.units = LEADERS_UNITS};
+	uint32		end = 0;
+	uint32		unit;
 
-	l.list = list;
-	l.radius = radius;
-	l.leaders = clusters;
+	simhash_progress_phase("choosing leaders");
 	sort_by_component(list, clusters);
-	for (from = 0; from < list->count; from = to)
+	if (together == NULL)
 	{
-		uint32		component = clusters[list->numbers[from]];
-
-		for (to = from;
-			 to < list->count && clusters[list->numbers[to]] == component; to++)
-			clusters[list->numbers[to]] = list->numbers[to];
-		choose_in_component(&l, from, to);
+		choose_in_components(list, radius, clusters, 0, list->count);
+		return;
 	}
+	for (unit = 0; unit <= step.units; unit++)
+	{
+		end = end_of_component(list, clusters,
+							   (uint64) list->count * unit / step.units, end);
+		list->places[unit] = end;
+	}
+	simhash_team_do(together->team, &step);
 }

@@ -13,6 +13,7 @@
 #include "utils/memutils.h"
 
 #include "dedup/clusters.h"
+#include "near/progress.h"
 
 /* Stands for the member in a row without a fingerprint. */
 #define NO_MEMBER PG_UINT32_MAX
@@ -103,16 +104,20 @@ void
 simhash_number_clusters(FingerprintList *list, uint32 rows, int radius,
 						ClusterMethod method, uint32 *numbers)
 {
+	Together   *together;
 	uint32	   *clusters;
 	uint32		i;
 
+	simhash_progress_phase("connecting fingerprints");
+	together = simhash_connect_begin(list, radius);
 	merge_rows(list, rows, numbers);
 	number_distinct(list, rows, numbers);
-	clusters = palloc_extended((Size) list->count * sizeof(uint32),
-							   MCXT_ALLOC_HUGE);
-	simhash_connect(list, radius, clusters);
+	clusters = together != NULL ? together->sets
+		: palloc_extended((Size) list->count * sizeof(uint32),
+						  MCXT_ALLOC_HUGE);
+	simhash_connect(list, radius, clusters, together);
 	if (method == CLUSTER_LEADER)
-		simhash_choose_leaders(list, radius, clusters);
+		simhash_choose_leaders(list, radius, clusters, together);
 	number_members(clusters, list->count);
 	for (i = 0; i < rows; i++)
 	{
@@ -120,5 +125,8 @@ simhash_number_clusters(FingerprintList *list, uint32 rows, int radius,
 		numbers[i] = numbers[i] == NO_MEMBER ? NO_CLUSTER
 			: clusters[numbers[i]];
 	}
-	pfree(clusters);
+	if (together != NULL)
+		hamming_together_end(together);
+	else
+		pfree(clusters);
 }

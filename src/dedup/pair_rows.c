@@ -26,15 +26,18 @@ struct PairRows
 
 /*
  * Begin without rows.  The pairs are those of a part, 0 .. parts - 1, or all if
- * parts is 1.  Error: 22023 for a max_distance out of range.
+ * parts is 1.  begins_alone is for NearOptions.  Error: 22023 for a
+ * max_distance out of range.
  */
 static PairRows *
-begin(int max_distance, int part, int parts)
+begin(int max_distance, int part, int parts, bool begins_alone)
 {
 	PairRows   *rows = palloc0(sizeof(PairRows));
 
 	rows->options.radius = check_max_distance(max_distance);
 	rows->options.memory = get_hash_memory_limit();
+	rows->options.by_team = parts == 1;
+	rows->options.begins_alone = parts == 1 && begins_alone;
 	if (parts > 1)
 	{
 		rows->share.number = part;

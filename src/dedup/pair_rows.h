@@ -12,7 +12,8 @@ typedef struct PairRows PairRows;
 /* The functions for fingerprints of one width: pair_rows.c describes them. */
 typedef struct PairMethods
 {
-	PairRows   *(*begin) (int max_distance, int part, int parts);
+	PairRows   *(*begin) (int max_distance, int part, int parts,
+						  bool begins_alone);
 	void		(*add) (PairRows *rows, int64 id, Datum fingerprint);
 	bool		(*next) (PairRows *rows, int64 *a, int64 *b, int *distance);
 	void		(*end) (PairRows *rows);

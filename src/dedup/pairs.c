@@ -11,6 +11,7 @@
 #include "dedup/arguments.h"
 #include "dedup/pair_rows.h"
 #include "dedup/user_query.h"
+#include "near/progress.h"
 #include "type/catalog.h"
 
 PG_FUNCTION_INFO_V1(simhash_pairs);
@@ -25,6 +26,8 @@ typedef struct PairCall
 	int			parts;			/* 1 for all pairs */
 	const PairMethods *methods; /* for the width of the fingerprints */
 	PairRows   *pairs;
+	bool		begins_alone;	/* see NearOptions */
+	uint64		rows;			/* of the query, so far */
 	Oid			id;				/* the type of the ids: see user_id() */
 } PairCall;
 
@@ -63,7 +66,7 @@ check_columns(TupleDesc description, void *arg)
 		: &simhash_pair_methods_128;
 	old = MemoryContextSwitchTo(call->context);
 	call->pairs = call->methods->begin(call->max_distance, call->part,
-									   call->parts);
+									   call->parts, call->begins_alone);
 	MemoryContextSwitchTo(old);
 }
 
@@ -76,6 +79,7 @@ receive_pair_row(TupleTableSlot *slot, void *arg)
 	Datum		id = slot_getattr(slot, 1, &isnull[0]);
 	Datum		fingerprint = slot_getattr(slot, 2, &isnull[1]);
 
+	simhash_progress_rows(++call->rows);
 	if (!isnull[0] && !isnull[1])
 		call->methods->add(call->pairs, user_id(id, call->id), fingerprint);
 }
@@ -85,15 +89,22 @@ static PairCall *
 begin_call(FunctionCallInfo fcinfo)
 {
 	PairCall   *call = palloc0(sizeof(PairCall));
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 
+	/* FROM wants all pairs; in the SELECT list LIMIT may stop them */
+	call->begins_alone =
+		(result->allowedModes & SFRM_Materialize_Preferred) == 0;
 	call->function = fcinfo->flinfo->fn_oid;
 	call->context = CurrentMemoryContext;
 	call->max_distance = PG_GETARG_INT32(1);
 	call->parts = PG_NARGS() > 2 ? check_parts(PG_GETARG_INT32(3)) : 1;
 	if (PG_NARGS() > 2)
 		call->part = check_part(PG_GETARG_INT32(2), call->parts);
+	simhash_progress_begin("simhash_pairs");
+	simhash_progress_phase("reading rows");
 	simhash_read_user_query(TextDatumGetCString(PG_GETARG_DATUM(0)),
 							check_columns, receive_pair_row, call);
+	simhash_progress_phase("finding pairs");
 	return call;
 }
 

@@ -51,6 +51,8 @@ next_element(Comparison *c)
 	Candidates	group;
 	uint32		from;
 
+	if (c->most > 0 && c->compared >= c->most)
+		return false;
 	do
 	{
 		if (c->i + 1 < c->outer_end)
@@ -77,7 +79,8 @@ next_element(Comparison *c)
  * Get the places of the next pair, *x in the list x and *y in the list y.  The
  * places hold until the next call.  A pair may come more than once: see
  * hamming_groups_is_first().  Once a number of x is settled, at any time, the
- * number comes in no more pairs.
+ * number comes in no more pairs.  Return false if there is none left, or
+ * c->most has come.
  */
 bool
 hamming_compare_next(Comparison *c, uint32 *x, uint32 *y)

@@ -6,12 +6,16 @@
 #ifndef SIMHASH_FPLIST_H
 #define SIMHASH_FPLIST_H
 
+#include "near/team.h"
 #include "type/hamming.h"
 
 #define simhash_fplist_allocate WIDE(simhash_fplist_allocate)
 #define simhash_fplist_free WIDE(simhash_fplist_free)
 #define simhash_fplist_sort WIDE(simhash_fplist_sort)
 #define simhash_fplist_find WIDE(simhash_fplist_find)
+#define simhash_fplist_share WIDE(simhash_fplist_share)
+#define simhash_fplist_map WIDE(simhash_fplist_map)
+#define simhash_fplist_work WIDE(simhash_fplist_work)
 
 /*
  * The fingerprints stand apart from their numbers, so that hamming_match() can
@@ -26,14 +30,30 @@ typedef struct FingerprintList
 	/* of the same size, for sorting; free for other use between two sorts */
 	Fingerprint *spare_fps;
 	uint32	   *spare_numbers;
+	Team	   *team;			/* whose memory has the list, and which sorts
+								 * it; NULL for a list of this process */
+	uint32	   *places;			/* FPLIST_PLACES in that memory: see
+								 * sort_together(); free for other use between
+								 * two sorts */
 } FingerprintList;
 
 #define FPLIST_BYTES (2 * (sizeof(Fingerprint) + sizeof(uint32)))
+
+#define FPLIST_PLACES 262144
+
+/* The kinds of steps that simhash_fplist_work() does: 0 .. FPLIST_STEPS - 1. */
+#define FPLIST_STEPS 3
 
 extern void simhash_fplist_allocate(FingerprintList *list, Size capacity);
 extern void simhash_fplist_free(FingerprintList *list);
 extern void simhash_fplist_sort(FingerprintList *list, uint32 from, uint32 to,
 								int low, int high);
+extern Size simhash_fplist_map(FingerprintList *list, char *memory,
+							   Size capacity);
+extern void simhash_fplist_share(FingerprintList *list, Team *team,
+								 char *memory);
+extern void simhash_fplist_work(FingerprintList *list, const TeamStep *step,
+								uint32 unit);
 extern uint32 simhash_fplist_find(const FingerprintList *list, uint32 from,
 								  uint32 end, uint32 hint, Fingerprint bits,
 								  Fingerprint key);

@@ -25,6 +25,7 @@
 #include "miscadmin.h"
 
 #include "near/groups.h"
+#include "near/progress.h"
 #include "near/sets.h"
 #include "type/distance_array.h"
 
@@ -48,6 +49,21 @@
  * within 16.
  */
 #define WORTH_ASKING 64
+
+/*
+ * Units of UNIT_ROWS fingerprints take long enough that a team need not wait
+ * for them.  MAX_SLICES leave the last ones short for many processes.
+ */
+#define UNIT_ROWS 256
+#define MAX_SLICES 4096
+
+/*
+ * A group of LARGE_PAIRS, which one process compares in 4 ms, is large.  Large
+ * groups are units of a step of their own.  A unit with 1 / LARGE_SHARE of all
+ * pairs is too large for as many processes: the team divides the group.
+ */
+#define LARGE_PAIRS (4096.0 * 4096.0)
+#define LARGE_SHARE 64
 
 /* Return how many pairs comparing each with each takes. */
 static double
@@ -363,8 +379,13 @@ sort_by_next_segment(NearGroups *groups, GroupNode *node)
 	if (!is_one_stretch(groups, all))
 		simhash_fplist_sort(groups->y, all->y, all->y_end, low, high);
 	node->flips = 0;
+	node->passes = 0;
 	node->x = all->x;
 	node->y = all->y;
+	if (groups->walk == NULL)
+		return;
+	node->large = pg_atomic_read_u32(&groups->common->large_count);
+	groups->walk(groups->arg, groups);
 }
 
 /* Return the lowest count of the bits. */
@@ -409,32 +430,60 @@ next_flips(GroupNode *node)
 	if (count > cut_near(node->cut, node->segment) ||
 		fingerprint_popcount(node->flips) < count)
 		return false;
+	node->passes++;
 	node->x = node->all.x;
 	node->y = node->all.y;
 	return true;
 }
 
+/* Are the x of the node's groups among its y? */
+static bool
+divides_one_stretch(const NearGroups *groups, const GroupNode *node)
+{
+	const Candidates *all = &node->all;
+
+	return groups->x == groups->y && all->x >= all->y && all->x < all->y_end;
+}
+
+/* Does the node divide a list that other processes read, too? */
+static inline bool
+is_shared(const NearGroups *groups, const GroupNode *node)
+{
+	return groups->shared != NULL &&
+		node == &groups->nodes[groups->common->depth - 1];
+}
+
+/* Return the list that the node divides: own, or the shared one. */
+static inline const FingerprintList *
+list_of(const NearGroups *groups, const GroupNode *node,
+		const FingerprintList *own)
+{
+	return is_shared(groups, node) ? groups->shared : own;
+}
+
 /*
  * Get the next smaller group that has a pair, in the current segment and with
- * the current flips.  Where node->all is one stretch, those with the lesser
- * key are the x of the smaller group, and their partners the y: so a pair
- * comes once.
+ * the current flips.  Where the x of node->all are among its y, those with the
+ * lesser key are the x of the smaller group, and their partners the y: so a
+ * pair comes once.
  */
 static bool
 next_group_flipped(const NearGroups *groups, GroupNode *node, Candidates *group)
 {
 	const Candidates *all = &node->all;
+	const FingerprintList *x = list_of(groups, node, groups->x);
+	const FingerprintList *y = list_of(groups, node, groups->y);
 	Fingerprint bits = node->cut->segments[node->segment];
-	bool		is_one = is_one_stretch(groups, all);
+	bool		is_one = divides_one_stretch(groups, node);
 
 	while (node->x < all->x_end)
 	{
-		Fingerprint x_key = groups->x->fps[node->x] & bits;
+		Fingerprint x_key = x->fps[node->x] & bits;
 		Fingerprint y_key = x_key ^ node->flips;
 
 		CHECK_FOR_INTERRUPTS();
 		group->x = node->x;
-		node->x = fplist_end_of_run(groups->x, node->x, all->x_end, bits);
+		node->x = fplist_end_of_run(x, node->x, all->x_end, bits);
 		group->x_end = node->x;
 		if (is_one && y_key < x_key)
 			continue;
@@ -445,14 +494,12 @@ next_group_flipped(const NearGroups *groups, GroupNode *node, Candidates *group)
 		}
 		else
 		{
-			node->y = simhash_fplist_find(groups->y, all->y, all->y_end,
-										  node->y, bits, y_key);
-			if (node->y == all->y_end ||
-				(groups->y->fps[node->y] & bits) != y_key)
+			node->y = simhash_fplist_find(y, all->y, all->y_end, node->y, bits,
+										  y_key);
+			if (node->y == all->y_end || (y->fps[node->y] & bits) != y_key)
 				continue;
 			group->y = node->y;
-			group->y_end = fplist_end_of_run(groups->y, node->y, all->y_end,
-											 bits);
+			group->y_end = fplist_end_of_run(y, node->y, all->y_end, bits);
 		}
 		if (number_of_pairs(groups, group) > 0)
 			return true;
@@ -538,6 +585,11 @@ hamming_groups_make(FingerprintList *x, FingerprintList *y, int radius)
 	groups->radius = radius;
 	groups->sets = NULL;
 	groups->settled = NULL;
+	groups->common = NULL;
+	groups->walk = NULL;
+	groups->shared = NULL;
+	groups->given = GIVEN_NONE;
+	groups->done_here = 0;
 	groups->depth = 0;
 	return groups;
 }
@@ -570,6 +622,363 @@ hamming_groups_begin(NearGroups *groups, const Candidates *all,
 }
 
 /*
+ * The places begin .. end - 1 are sorted by bits, and place is one of them, or
+ * end.  Return where the run ends that place - 1 is in.  If place is begin,
+ * return begin.
+ */
+static uint32
+end_of_run_before(const FingerprintList *list, uint32 begin, uint32 place,
+				  uint32 end, Fingerprint bits)
+{
+	return place == begin ? begin
+		: fplist_end_of_run(list, place - 1, end, bits);
+}
+
+/*
+ * Of a node whose cut has another level, return how many segments may divide
+ * the node's smaller groups.  Else return 1.
+ */
+static int
+segments_below(const GroupNode *node)
+{
+	const NearCut *cut = node->cut;
+
+	return node->level == cut->levels ? 1
+		: cut->segment_count - cut->levels + node->level - node->segment;
+}
+
+/* Return into how many slices a team divides count fingerprints. */
+uint32
+hamming_groups_slices(uint32 count)
+{
+	return Max(1, Min(count / UNIT_ROWS, MAX_SLICES));
+}
+
+/* In the leader: let all processes see the nodes. */
+void
+hamming_groups_publish(const NearGroups *groups)
+{
+	SharedNodes *common = groups->common;
+	int			i;
+
+	common->depth = groups->depth;
+	for (i = 0; i < groups->depth; i++)
+	{
+		const GroupNode *node = &groups->nodes[i];
+
+		common->nodes[i] = *node;
+		common->cut_of[i] = node->cut - groups->cuts;
+		common->cuts[common->cut_of[i]] = *node->cut;
+	}
+}
+
+/* In a member: have the nodes that the leader has published. */
+static void
+copy_nodes(NearGroups *groups)
+{
+	const SharedNodes *common = groups->common;
+	int			i;
+
+	groups->depth = common->depth;
+	groups->given = GIVEN_NONE;
+	for (i = 0; i < common->depth; i++)
+	{
+		int			cut = common->cut_of[i];
+
+		groups->nodes[i] = common->nodes[i];
+		groups->nodes[i].cut = &groups->cuts[cut];
+		groups->cuts[cut] = common->cuts[cut];
+	}
+}
+
+/*
+ * In a member: begin a unit of the top node, which is one of slices.  Runs of
+ * the list that agree in the current segment are dealt to the slices: to each
+ * those that begin there.
+ */
+void
+hamming_groups_begin_unit(NearGroups *groups, uint32 slice, uint32 slices)
+{
+	const FingerprintList *shared = groups->shared;
+	GroupNode  *node;
+	Candidates	all;
+	uint64		size;
+	Fingerprint bits;
+
+	copy_nodes(groups);
+	node = &groups->nodes[groups->depth - 1];
+	all = node->all;
+	size = all.x_end - all.x;
+	bits = node->cut->segments[node->segment];
+	node->all.x = end_of_run_before(shared, all.x,
+									all.x + size * slice / slices,
+									all.x_end, bits);
+	node->all.x_end = end_of_run_before(shared, all.x,
+										all.x + size * (slice + 1) / slices,
+										all.x_end, bits);
+	node->x = node->all.x;
+	node->y = divides_one_stretch(groups, node) ? node->x : all.y;
+}
+
+/* In a member: leave a large group of the top node for later. */
+static bool
+leave_large(NearGroups *groups, const Candidates *group)
+{
+	SharedNodes *common = groups->common;
+	uint32		place;
+
+	if (number_of_pairs(groups, group) < LARGE_PAIRS)
+		return false;
+	place = pg_atomic_fetch_add_u32(&common->large_count, 1);
+	if (place >= MAX_LARGE)
+	{
+		pg_atomic_fetch_sub_u32(&common->large_count, 1);
+		return false;
+	}
+	common->large[place].group = *group;
+	common->large[place].flips = groups->nodes[groups->depth - 1].flips;
+	common->large[place].pairs = number_of_pairs(groups, group);
+	return true;
+}
+
+/* For qsort(): the one with more pairs comes first. */
+static int
+compare_large(const void *a, const void *b)
+{
+	double		x = ((const LargeGroup *) a)->pairs;
+	double		y = ((const LargeGroup *) b)->pairs;
+
+	return (x < y) - (x > y);
+}
+
+/*
+ * In the leader: the top node was walked.  Of its large groups, leave those on
+ * the stack that the team is to divide.  The others are behind them, the
+ * largest one first.  Return how many units they are.
+ */
+uint32
+hamming_groups_large_units(NearGroups *groups)
+{
+	SharedNodes *common = groups->common;
+	GroupNode  *node = &groups->nodes[groups->depth - 1];
+	uint32		end = pg_atomic_read_u32(&common->large_count);
+	uint32		first = node->large;
+	uint32		i;
+
+	qsort(common->large + first, end - first, sizeof(LargeGroup),
+		  compare_large);
+	if (groups->depth == 1)
+		common->large_pairs = 0;
+	for (i = first; i < end && groups->depth == 1; i++)
+		common->large_pairs += common->large[i].pairs;
+	while (first < end && common->large[first].pairs / segments_below(node) >
+		   common->large_pairs / LARGE_SHARE)
+		first++;
+	common->first_unit = first;
+	pg_atomic_write_u32(&common->large_count, first);
+	return (end - first) * segments_below(node);
+}
+
+/*
+ * In a member: begin a unit of the large groups.  If the cut has another level,
+ * the unit has only the next segment of that level which is number groups->only
+ * after the current one.
+ */
+void
+hamming_groups_begin_large(NearGroups *groups, uint32 unit)
+{
+	const SharedNodes *common = groups->common;
+	const LargeGroup *large;
+	GroupNode  *node;
+	int			segments;
+
+	copy_nodes(groups);
+	node = &groups->nodes[groups->depth - 1];
+	segments = segments_below(node);
+	large = &common->large[common->first_unit + unit / segments];
+	groups->only = segments == 1 ? -1 : (int) unit % segments;
+	groups->all = large->group;
+	groups->given = GIVEN_LARGE;
+	node->flips = large->flips;
+}
+
+/* In the leader: get a large group of the top node, which the team left. */
+static bool
+next_large(NearGroups *groups, GroupNode *node, Candidates *group)
+{
+	SharedNodes *common = groups->common;
+	uint32		count = pg_atomic_read_u32(&common->large_count);
+
+	if (count == node->large)
+		return false;
+	pg_atomic_write_u32(&common->large_count, --count);
+	*group = common->large[count].group;
+	node->flips = common->large[count].flips;
+	return true;
+}
+
+/*
+ * In a member: copy a group from the shared list to that of this process.
+ */
+void
+hamming_groups_copy(NearGroups *groups, Candidates *group)
+{
+	const FingerprintList *from = groups->shared;
+	FingerprintList *to = groups->x;
+	uint32		x = group->x_end - group->x;
+	uint32		y = group->y == group->x ? 0 : group->y_end - group->y;
+	Size		size = (Size) x + y;
+
+	if (size > groups->capacity)
+	{
+		simhash_fplist_free(to);
+		groups->capacity = Max(size, 2 * groups->capacity);
+		simhash_fplist_allocate(to, groups->capacity);
+	}
+	memcpy(to->fps, from->fps + group->x, x * sizeof(Fingerprint));
+	memcpy(to->numbers, from->numbers + group->x, x * sizeof(uint32));
+	memcpy(to->fps + x, from->fps + group->y, y * sizeof(Fingerprint));
+	memcpy(to->numbers + x, from->numbers + group->y, y * sizeof(uint32));
+	to->count = size;
+	group->x = 0;
+	group->x_end = x;
+	group->y = y == 0 ? 0 : x;
+	group->y_end = size;
+}
+
+/*
+ * In a member: the group is a smaller one of the top node, and the unit has but
+ * one segment of those that may divide the group.  Divide it by this segment,
+ * or, if each segment would take longer than all pairs, return true for the
+ * first segment, to have them compared.  All processes decide this alike, by
+ * numbers that no process changes meanwhile.
+ */
+static bool
+divide_by_one(NearGroups *groups, const Candidates *group)
+{
+	GroupNode  *top = &groups->nodes[groups->depth - 1];
+	GroupNode  *node = top + 1;
+
+	if (number_of_pairs(groups, group) <=
+		cost_of_sort(groups, group) * segments_below(top))
+		return groups->only == 0;
+	push_node(groups, group, top->cut, top->level + 1, top->segment + 1);
+	node->segment += groups->only;
+	node->last = node->segment + 1;
+	sort_by_next_segment(groups, node);
+	return false;
+}
+
+/*
+ * In a member: take a group of the top node.  Return true if it is to be
+ * compared.
+ */
+static bool
+take_shared(NearGroups *groups, Candidates *group)
+{
+	if (groups->given == GIVEN_NONE && leave_large(groups, group))
+		return false;
+	hamming_groups_copy(groups, group);
+	if (is_done(groups, group))
+		return false;
+	return groups->given == GIVEN_DONE && groups->only >= 0
+		? divide_by_one(groups, group) : !divide(groups, group);
+}
+
+/* Get the next smaller group of the node, unless others take it. */
+static bool
+next_smaller(NearGroups *groups, GroupNode *node, Candidates *group)
+{
+	if (node->segment < node->first ||
+		(is_shared(groups, node) && groups->given != GIVEN_NONE))
+		return false;
+	return groups->walk != NULL ? next_large(groups, node, group)
+		: next_group(groups, node, group);
+}
+
+/* Return in how many ways count of size can be chosen. */
+static double
+number_of_choices(int size, int count)
+{
+	double		choices = 1;
+	int			i;
+
+	for (i = 0; i < count; i++)
+		choices *= (double) (size - i) / (i + 1);
+	return choices;
+}
+
+/* Return how many passes over a list sorted by the segment there are. */
+static double
+passes_of_segment(const NearCut *cut, int segment)
+{
+	int			bits = fingerprint_popcount(cut->segments[segment] &
+											cut->varying);
+	double		passes = 0;
+	int			near;
+
+	for (near = 0; near <= cut_near(cut, segment); near++)
+		passes += number_of_choices(bits, near);
+	return passes;
+}
+
+/*
+ * Show what the search has done so far, if of_segment of the current segment of
+ * nodes[0] is done, 0 .. 1.  Each way to choose segments of the cut counts
+ * alike, and each pass over a segment does.
+ */
+void
+hamming_groups_show(const NearGroups *groups, double of_segment)
+{
+	const GroupNode *node = &groups->nodes[0];
+	const NearCut *cut = node->cut;
+	double		done = 0;
+	double		all = 0;
+	int			segment;
+
+	if (groups->done_here == 0 || groups->depth < 1)
+		return;
+	for (segment = 0; segment <= node->last; segment++)
+	{
+		double		work = passes_of_segment(cut, segment) *
+		number_of_choices(cut->segment_count - segment - 1, cut->levels - 1);
+
+		all += work;
+		if (segment < node->segment)
+			done += work;
+		else if (segment == node->segment)
+			done += work * of_segment;
+	}
+	simhash_progress_show_share(groups->done_before +
+								groups->done_here * done / all);
+}
+
+/* Show what the search has done so far, in this process alone. */
+static void
+show_alone(const NearGroups *groups)
+{
+	const GroupNode *node = &groups->nodes[0];
+
+	if (groups->depth > 0 && node->segment >= node->first)
+		hamming_groups_show(groups,
+							(node->passes + (double) (node->x - node->all.x) /
+							 (node->all.x_end - node->all.x)) /
+							passes_of_segment(node->cut, node->segment));
+}
+
+/*
+ * In a member: let all be the only candidates, of the shared list.  The leader
+ * has published the nodes above.
+ */
+void
+hamming_groups_begin_whole(NearGroups *groups, const Candidates *all)
+{
+	copy_nodes(groups);
+	groups->all = *all;
+	groups->given = GIVEN_WHOLE;
+}
+
+/*
  * Get the next candidates; return false if there are none left.  All pairs
  * within the radius are among the candidates, but for pairs in one set and
  * those of settled numbers, which may be left out.  A pair may come several
@@ -579,6 +988,16 @@ hamming_groups_begin(NearGroups *groups, const Candidates *all,
 bool
 hamming_groups_next(NearGroups *groups, Candidates *candidates)
 {
+	if (groups->given == GIVEN_WHOLE || groups->given == GIVEN_LARGE)
+	{
+		bool		is_whole = groups->given == GIVEN_WHOLE;
+
+		*candidates = groups->all;
+		groups->given = GIVEN_DONE;
+		if (is_whole ? number_of_pairs(groups, candidates) > 0
+			: take_shared(groups, candidates))
+			return true;
+	}
 	if (groups->depth < 0)
 	{
 		*candidates = groups->all;
@@ -591,12 +1010,17 @@ hamming_groups_next(NearGroups *groups, Candidates *candidates)
 		GroupNode  *node = &groups->nodes[groups->depth - 1];
 
 		CHECK_FOR_INTERRUPTS();
-		if (node->segment >= node->first &&
-			next_group(groups, node, candidates))
+		if (unlikely(simhash_progress_due))
+			show_alone(groups);
+		if (next_smaller(groups, node, candidates))
 		{
-			if (!is_done(groups, candidates) && !divide(groups, candidates))
+			if (is_shared(groups, node)
+				? take_shared(groups, candidates)
+				: !is_done(groups, candidates) && !divide(groups, candidates))
 				return true;
 		}
+		else if (is_shared(groups, node))
+			return false;
 		else if (node->segment == node->last || is_done(groups, &node->all))
 			groups->depth--;
 		else if (is_nearly_done(groups, node))

@@ -6,12 +6,22 @@
 #ifndef SIMHASH_GROUPS_H
 #define SIMHASH_GROUPS_H
 
+#include "port/atomics.h"
+
 #include "near/fplist.h"
 #include "near/cut.h"
 
 #define hamming_groups_make WIDE(hamming_groups_make)
 #define hamming_groups_begin WIDE(hamming_groups_begin)
+#define hamming_groups_copy WIDE(hamming_groups_copy)
+#define hamming_groups_publish WIDE(hamming_groups_publish)
+#define hamming_groups_large_units WIDE(hamming_groups_large_units)
+#define hamming_groups_begin_large WIDE(hamming_groups_begin_large)
+#define hamming_groups_begin_whole WIDE(hamming_groups_begin_whole)
+#define hamming_groups_slices WIDE(hamming_groups_slices)
+#define hamming_groups_begin_unit WIDE(hamming_groups_begin_unit)
 #define hamming_groups_next WIDE(hamming_groups_next)
+#define hamming_groups_show WIDE(hamming_groups_show)
 #define hamming_groups_is_first WIDE(hamming_groups_is_first)
 #define hamming_groups_choose_cut WIDE(hamming_groups_choose_cut)
 
@@ -47,6 +57,9 @@ typedef struct GroupNode
 								 * before the first sort, it is first - 1 */
 	Fingerprint flips;			/* bits of the segment in which all pairs of a
 								 * smaller group differ */
+	uint32		passes;			/* over the sorted stretches, so far */
+	uint32		large;			/* of a node that a team walks: its large
+								 * groups are on SharedNodes.large from here */
 	uint32		x;				/* the next smaller group has its x here */
 	uint32		y;				/* where its y was looked for last: the next
 								 * one is not far */
@@ -65,6 +78,38 @@ typedef struct GroupNode
  * There are never more than HAMMING_BITS nodes, nor more than HAMMING_BITS
  * cuts: doc/algorithm.md 6 has the proof.
  */
+/* A member's search is about all that it walks, or one group that is given: */
+typedef enum GivenGroup
+{
+	GIVEN_NONE,
+	GIVEN_WHOLE,				/* all is handed out as it is */
+	GIVEN_LARGE,				/* all is divided, or handed out */
+	GIVEN_DONE					/* the same, and that was begun */
+} GivenGroup;
+
+/* A group that is too large for one process: a smaller group of a node. */
+typedef struct LargeGroup
+{
+	Candidates	group;
+	Fingerprint flips;			/* of the node */
+	double		pairs;
+} LargeGroup;
+
+#define MAX_LARGE 4096
+
+/* The nodes of a leader's search, as all processes of a team see them. */
+typedef struct SharedNodes
+{
+	int			depth;
+	GroupNode	nodes[HAMMING_BITS];
+	int			cut_of[HAMMING_BITS];	/* the cut of each node: index of */
+	NearCut		cuts[HAMMING_BITS];
+	pg_atomic_uint32 large_count;
+	LargeGroup	large[MAX_LARGE];	/* a stack, but for a step: */
+	uint32		first_unit;		/* its units are from here to the top */
+	double		large_pairs;	/* of all large groups of nodes[0] */
+} SharedNodes;
+
 typedef struct NearGroups
 {
 	FingerprintList *x;
@@ -72,6 +117,27 @@ typedef struct NearGroups
 	int			radius;
 	uint32	   *sets;			/* see hamming_groups_make(); may be NULL */
 	const bool *settled;		/* the same */
+
+	/*
+	 * Of a search by a team.  The leader has walk: once its top node is
+	 * sorted, walk(arg, groups) has the team take the smaller groups of the
+	 * node, but for large ones, which the leader divides.  A member has
+	 * shared: the top node of common divides this list, which other processes
+	 * read, too.  x and y of a member are a list of its own, to which each
+	 * smaller group is copied.  Alone, a process has none of these.
+	 */
+	SharedNodes *common;
+	void		(*walk) (void *arg, struct NearGroups *groups);
+	void	   *arg;
+	const FingerprintList *shared;
+	Size		capacity;		/* of x, if shared is not NULL */
+	int			only;			/* see hamming_groups_begin_large() */
+	GivenGroup	given;			/* what the search is about, in place of walk */
+
+	/* of what progress.c shows, the share before this search, and its own */
+	double		done_before;
+	double		done_here;		/* 0: the search shows nothing */
+
 	Candidates	all;			/* that are divided */
 	NearCut		cuts[HAMMING_BITS];
 	int			depth;			/* nodes in use; -1 before the first group,
@@ -90,7 +156,17 @@ extern NearGroups *hamming_groups_make(FingerprintList *x, FingerprintList *y,
 									   int radius);
 extern void hamming_groups_begin(NearGroups *groups, const Candidates *all,
 								 const NearCut *cut, int segment);
+extern void hamming_groups_copy(NearGroups *groups, Candidates *group);
+extern void hamming_groups_publish(const NearGroups *groups);
+extern uint32 hamming_groups_large_units(NearGroups *groups);
+extern void hamming_groups_begin_large(NearGroups *groups, uint32 unit);
+extern void hamming_groups_begin_whole(NearGroups *groups,
+									   const Candidates *all);
+extern uint32 hamming_groups_slices(uint32 count);
+extern void hamming_groups_begin_unit(NearGroups *groups,
+									  uint32 slice, uint32 slices);
 extern bool hamming_groups_next(NearGroups *groups, Candidates *candidates);
+extern void hamming_groups_show(const NearGroups *groups, double of_segment);
 extern bool hamming_groups_is_first(const NearGroups *groups,
 									Fingerprint difference);
 extern bool hamming_groups_choose_cut(FingerprintList *x, FingerprintList *y,

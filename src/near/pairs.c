@@ -46,6 +46,13 @@
 #define MAX_PARTITIONS 1024
 #define FILE_SHARE 4
 
+/*
+ * A process that begins alone goes on by a team after FIRST_PAIRS pairs of
+ * fingerprints, or after FIRST_COMPARISONS, which take 0.1 s.
+ */
+#define FIRST_PAIRS 1000
+#define FIRST_COMPARISONS 400000000
+
 /* Rows of each side that choose the cut. */
 #define SAMPLE_ROWS 4096
 
@@ -389,6 +396,9 @@ end_x(NearPairs *pairs)
 static void
 begin_x(NearPairs *pairs, NearSide *side)
 {
+	if (pairs->options.by_team && !pairs->options.begins_alone &&
+		is_in_memory(pairs))
+		pairs->found = hamming_found_begin(&side->list, pairs->options.radius);
 	hamming_side_group(side);
 	pairs->x_pass = side;
 	if (pairs->options.settled_rows != NULL)
@@ -415,6 +425,46 @@ gather_members(NearPairs *pairs)
 			fplist_swap(list, i, count++);
 	}
 	return count;
+}
+
+/* For qsort() and bsearch(): by the numbers. */
+static int
+compare_found(const void *a, const void *b)
+{
+	const FoundPair *x = a;
+	const FoundPair *y = b;
+
+	if (x->x != y->x)
+		return x->x < y->x ? -1 : 1;
+	return (x->y > y->y) - (x->y < y->y);
+}
+
+/* Has this process, which has begun alone, returned or compared enough? */
+static bool
+is_stopped(const NearPairs *pairs)
+{
+	const Comparison *c = pairs->comparison;
+
+	return c->most > 0 &&
+		(pairs->first_count == FIRST_PAIRS ||
+		 (c->compared >= c->most && c->outer != NULL));
+}
+
+/* Let a team find all pairs from now on, if that is worth it. */
+static void
+go_on_by_team(NearPairs *pairs)
+{
+	MemoryContext old =
+	MemoryContextSwitchTo(GetMemoryChunkContext(pairs));
+	FingerprintList *list = &pairs->x_pass->list;
+
+	pairs->comparison->most = 0;
+	pairs->found = hamming_found_begin(list, pairs->options.radius);
+	if (pairs->found != NULL)
+		hamming_found_search(pairs->found, list);
+	qsort(pairs->first_pairs, pairs->first_count, sizeof(FoundPair),
+		  compare_found);
+	MemoryContextSwitchTo(old);
 }
 
 /* Begin a pass of x_pass and y_side. */
@@ -473,6 +523,30 @@ next_key(NearPairs *pairs, Candidates *all)
 	return false;
 }
 
+/*
+ * Begin to compare the fingerprints of one key.  Each segment is as much of the
+ * work, and each partition of one.
+ */
+static void
+begin_groups(NearPairs *pairs, const Candidates *all)
+{
+	NearGroups *groups = pairs->comparison->groups;
+	double		segments = pairs->is_cut ? pairs->cut.segment_count : 1;
+
+	groups->done_here = 1 / segments / pairs->partitions;
+	groups->done_before = pairs->segment / segments +
+		pairs->partition * groups->done_here;
+	hamming_groups_begin(groups, all, pairs->is_cut ? &pairs->cut : NULL,
+						 pairs->segment);
+	if (pairs->options.begins_alone && is_in_memory(pairs))
+	{
+		pairs->comparison->most = FIRST_COMPARISONS;
+		pairs->first_pairs =
+			MemoryContextAlloc(GetMemoryChunkContext(pairs),
+							   FIRST_PAIRS * sizeof(FoundPair));
+	}
+}
+
 /* Begin to compare the fingerprints of the next key of the pass. */
 static bool
 next_group(NearPairs *pairs)
@@ -490,8 +564,10 @@ next_group(NearPairs *pairs)
 		/* equal fingerprints agree in the first segment */
 		pairs->same_end = pairs->segment == 0 ? all.x_end : all.x;
 	}
-	hamming_groups_begin(pairs->comparison->groups, &all,
-						 pairs->is_cut ? &pairs->cut : NULL, pairs->segment);
+	if (pairs->found != NULL)
+		hamming_found_search(pairs->found, &pairs->x_pass->list);
+	else
+		begin_groups(pairs, &all);
 	return true;
 }
 
@@ -600,28 +676,69 @@ next_same(NearPairs *pairs, NearPair *pair)
 	return false;
 }
 
+/* Note a pair that this process returns before it goes on by a team. */
+static void
+note_first_pair(NearPairs *pairs, uint32 x, uint32 y)
+{
+	FoundPair	first = {.x = Min(x, y),.y = Max(x, y)};
+
+	pairs->first_pairs[pairs->first_count++] = first;
+}
+
+/* Was the pair noted by note_first_pair()? */
+static bool
+is_first_pair(const NearPairs *pairs, uint32 x, uint32 y)
+{
+	FoundPair	first = {.x = Min(x, y),.y = Max(x, y)};
+
+	return pairs->first_count > 0 &&
+		bsearch(&first, pairs->first_pairs, pairs->first_count,
+				sizeof(FoundPair), compare_found) != NULL;
+}
+
 /* Get the rows of the next two fingerprints of the current pass. */
 static bool
 next_two(NearPairs *pairs, NearPair *pair)
 {
-	const Comparison *c = pairs->comparison;
+	Comparison *c = pairs->comparison;
 	uint32		x;
 	uint32		y;
 
-	while (hamming_compare_next(pairs->comparison, &x, &y))
+	while (!(c->most > 0 && pairs->first_count == FIRST_PAIRS) &&
+		   hamming_compare_next(c, &x, &y))
 	{
 		Fingerprint difference = pairs->x_pass->list.fps[x] ^
 		pairs->y_pass->list.fps[y];
 
 		if (!hamming_groups_is_first(c->groups, difference))
 			continue;
-		set_pair(pairs, pairs->x_pass->list.numbers[x],
-				 pairs->y_pass->list.numbers[y], pair);
+		x = pairs->x_pass->list.numbers[x];
+		y = pairs->y_pass->list.numbers[y];
+		set_pair(pairs, x, y, pair);
 		pair->is_same = false;
 		pair->distance = fingerprint_popcount(difference);
+		if (c->most > 0)
+			note_first_pair(pairs, x, y);
 		return true;
 	}
 	return false;
+}
+
+/* Do the same for what a team has found. */
+static bool
+next_found(NearPairs *pairs, NearPair *pair)
+{
+	FoundPair	found;
+
+	do
+	{
+		if (!hamming_found_next(pairs->found, &found))
+			return false;
+	} while (is_first_pair(pairs, found.x, found.y));
+	set_pair(pairs, found.x, found.y, pair);
+	pair->is_same = false;
+	pair->distance = found.distance;
+	return true;
 }
 
 /*
@@ -634,9 +751,15 @@ next_two(NearPairs *pairs, NearPair *pair)
 bool
 hamming_pairs_next(NearPairs *pairs, NearPair *pair)
 {
-	while (!next_same(pairs, pair) && !next_two(pairs, pair))
-		if (!next_group(pairs) && !next_pass(pairs))
+	while (!next_same(pairs, pair) &&
+		   !(pairs->found != NULL ? next_found(pairs, pair)
+			 : next_two(pairs, pair)))
+	{
+		if (is_stopped(pairs))
+			go_on_by_team(pairs);
+		else if (!next_group(pairs) && !next_pass(pairs))
 			return false;
+	}
 	return true;
 }
 
@@ -657,5 +780,7 @@ hamming_pairs_end(NearPairs *pairs)
 	hamming_side_end(&pairs->loaded[0]);
 	hamming_side_end(&pairs->loaded[1]);
 	free_partitions(pairs);
+	if (pairs->found != NULL)
+		hamming_found_end(pairs->found);
 	MemoryContextDelete(GetMemoryChunkContext(pairs));
 }

@@ -10,6 +10,7 @@
 #define SIMHASH_PAIRS_H
 
 #include "near/compare.h"
+#include "near/found.h"
 #include "near/share.h"
 #include "near/side.h"
 
@@ -32,6 +33,14 @@ typedef struct NearOptions
 
 	/* Only the pairs of this share, if x and y are one side; or NULL. */
 	const Share *share;
+
+	/*
+	 * May other processes help, where x and y are one side?  They find all
+	 * pairs before the first one is returned.  If the caller may want few
+	 * pairs only, this process begins alone.
+	 */
+	bool		by_team;
+	bool		begins_alone;
 } NearOptions;
 
 /* Each row of x at x .. x_end - 1 is paired with each row of y there. */
@@ -80,6 +89,9 @@ typedef struct NearPairs
 	NearSide	loaded[2];		/* rows of x and of y from files */
 	bool	   *settled;		/* fingerprints of x_pass; may be NULL */
 	Comparison *comparison;		/* of this pass and of others */
+	Found	   *found;			/* pairs of the only pass, by a team; or NULL */
+	FoundPair  *first_pairs;	/* before that, of this process alone */
+	int			first_count;
 	uint32		x_group;		/* the next key of x_pass, */
 	uint32		y_group;		/* and of y_pass */
 	uint32		same;			/* place of the next fingerprint whose rows

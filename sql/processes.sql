@@ -1,0 +1,111 @@
+-- simhash_cluster and simhash_pairs by several processes: the rows of one process
+
+-- The same with no worker, and by a team: with two workers where these are
+-- granted, and with none.
+CREATE FUNCTION by_one(query text) RETURNS text[] LANGUAGE sql
+SET max_parallel_workers_per_gather = 0 AS 'SELECT rows_of(query)';
+CREATE FUNCTION by_team(query text) RETURNS text[] LANGUAGE sql
+SET max_parallel_workers_per_gather = 2 SET parallel_setup_cost = 0 AS 'SELECT rows_of(query)';
+CREATE FUNCTION by_team_alone(query text) RETURNS text[] LANGUAGE sql
+SET max_parallel_workers_per_gather = 2 SET parallel_setup_cost = 0 SET max_parallel_workers = 0
+AS 'SELECT rows_of(query)';
+
+-- The queries whose rows differ.
+CREATE FUNCTION differing(relation text, fp text, radius int) RETURNS SETOF text LANGUAGE sql AS $$
+	SELECT format('%s: %s', way, query) FROM unnest(ARRAY[
+		'SELECT id, simhash_cluster(%2$s, %3$s) OVER (ORDER BY id) FROM %1$s',
+		'SELECT id, simhash_cluster(%2$s, %3$s, ''leader'') OVER (ORDER BY id) FROM %1$s',
+		'SELECT * FROM simhash_pairs(''SELECT id, %2$s FROM %1$s'', %3$s)']) template,
+		format(template, relation, fp, radius) query, by_one(query) expected,
+		LATERAL (VALUES ('workers', by_team(query)), ('no worker', by_team_alone(query))) v (way, found)
+	WHERE found IS DISTINCT FROM expected
+$$;
+
+CREATE TABLE team_uniform AS SELECT * FROM many_uniform(9000);
+CREATE TABLE team_skewed AS SELECT * FROM many_skewed(9000);
+-- copies, and rows without a fingerprint
+INSERT INTO team_skewed SELECT id + 9000, CASE WHEN id % 2 = 0 THEN fp END FROM many_skewed(2000);
+-- all within 16 of each other, and no cut divides them
+CREATE TABLE team_dense AS SELECT i AS id, (i::bigint << 20)::simhash64 AS fp
+	FROM generate_series(0, 65535, 7) i;
+CREATE TABLE team_few AS SELECT * FROM team_dense WHERE id % 350 = 0 UNION ALL
+	SELECT * FROM team_uniform WHERE id < 200;
+ALTER TABLE team_uniform ADD wide simhash128;
+UPDATE team_uniform SET wide = widen(fp, 'twice');
+
+SELECT differing(relation, 'fp', radius)
+FROM unnest('{team_uniform,team_skewed}'::text[]) relation, unnest('{1,3,8}'::int[]) radius;
+SELECT differing('team_uniform', 'wide', radius) FROM unnest('{2,16}'::int[]) radius;
+SELECT differing('team_dense', 'fp', 1);
+SELECT differing('team_few', 'fp', radius) FROM unnest('{0,2,5,9,64}'::int[]) radius;
+-- A group that no cut divides, of which one set has most, but not by far.
+CREATE TABLE team_most AS SELECT row_number() OVER () AS id, fp FROM (
+	SELECT DISTINCT (('x' || md5('c'))::bit(128) # (1::bit(128) << i % 100 | 1::bit(128) << i / 100 % 100
+		| 1::bit(128) << i / 37 % 99))::simhash128 AS fp FROM generate_series(1, 16500) i
+	UNION ALL SELECT (('x' || md5(i::text))::bit(128) # copy)::simhash128 FROM generate_series(1, 2200) i,
+		unnest(ARRAY[0::bit(128), x'80010010010000000000000010000100']) copy) s;
+SELECT by_one(query) = by_team(query) AS same, by_one(query) FROM (VALUES (
+	'SELECT max(c) FROM (SELECT simhash_cluster(fp, 20) OVER (ORDER BY id) c FROM team_most) s')) v (query);
+
+-- so many that the team sorts them, too
+CREATE TABLE team_many AS SELECT i AS id, ('x' || left(md5((i / 2)::text), 16))::bit(64)::bigint
+	# (1::bigint << i % 7) AS bits FROM generate_series(1, 150000) i;
+SELECT by_one(query) = by_team(query) AS same, cardinality(by_one(query)) FROM unnest(ARRAY[
+	'SELECT * FROM simhash_pairs(''SELECT id, bits::simhash64 FROM team_many'', 3)',
+	'SELECT count(*), sum(c * id) FROM (SELECT id, simhash_cluster(bits::simhash64, 3, ''leader'')
+		OVER (ORDER BY id) c FROM team_many) s']) query;
+
+-- what a team is, and what it does, is shown
+SET parallel_setup_cost = 0;
+SET max_parallel_workers_per_gather = 2;
+SET max_parallel_workers = 0;
+SET simhash.report_progress = on;
+SELECT max(c) FROM (SELECT simhash_cluster(fp, 3, 'leader') OVER () c FROM team_few) s;
+SELECT count(*) FROM simhash_pairs('SELECT id, fp FROM team_few', 3);
+SELECT count(*) FROM simhash_components('SELECT id, id / 2 FROM team_few');
+-- a call within a call, and after it
+SELECT count(*) FROM simhash_pairs('SELECT simhash_cluster(fp, 3) OVER (), fp
+	FROM team_few WHERE id < 9', 3);
+-- also while a query makes its rows slowly
+SELECT count(*) FROM simhash_pairs('SELECT i, (i::bigint)::simhash64 FROM generate_series(1, 7) i
+	WHERE pg_sleep(CASE i WHEN 5 THEN 4 ELSE 0 END)::text IS NOT NULL', 3);
+RESET simhash.report_progress;
+RESET max_parallel_workers;
+
+-- Of pairs that nobody waits for, an error, and a cancelled statement nothing is
+-- left, and the transaction goes on.
+SELECT count(*) FROM (SELECT simhash_pairs('SELECT id, fp FROM team_dense', 3) LIMIT 10) s;
+BEGIN;
+DECLARE open_pairs CURSOR FOR SELECT simhash_pairs('SELECT id, fp FROM team_dense', 2);
+MOVE 10 FROM open_pairs;
+DECLARE other_pairs CURSOR FOR SELECT simhash_pairs('SELECT id, fp FROM team_few', 8);
+MOVE 10 FROM other_pairs;
+CREATE TABLE team_written AS SELECT 1 AS a;
+SET LOCAL statement_timeout = 200;
+DO $$
+BEGIN
+	PERFORM count(*) FROM simhash_pairs('SELECT id, fp FROM team_dense, generate_series(1, 100)', 9);
+EXCEPTION WHEN query_canceled THEN
+	RAISE NOTICE 'cancelled';
+END $$;
+SET LOCAL statement_timeout = 0;
+SAVEPOINT before_error;
+SELECT 1 / (count(*) - 10) FROM (SELECT simhash_pairs('SELECT id, fp FROM team_dense', 3) LIMIT 10) s;
+ROLLBACK TO before_error;
+MOVE 10 FROM open_pairs;
+SELECT differing('team_few', 'fp', 5);
+COMMIT;
+SELECT count(*) FROM pg_stat_activity WHERE leader_pid = pg_backend_pid();
+SELECT count(*) FROM pg_ls_tmpdir();
+
+-- in a query that has workers of its own, and in a function that a worker calls
+SET min_parallel_table_scan_size = 0;
+SET parallel_tuple_cost = 0;
+SELECT sum(c) FROM (SELECT simhash_cluster(fp, 3) OVER () c FROM team_uniform WHERE id % 3 = 0) s;
+SELECT sum(c) FROM (SELECT simhash_cluster(fp, 3) OVER () c FROM many_uniform(9000) WHERE id % 3 = 0) s;
+
+-- in the SELECT list one process begins alone: each pair comes once
+SELECT count(*), count(DISTINCT p) FROM (
+	SELECT simhash_pairs('SELECT id, fp FROM team_dense', 3) p) s;
+SET max_parallel_workers_per_gather = 0;
+SELECT count(*) FROM (SELECT simhash_pairs('SELECT id, fp FROM team_dense', 3)) s;

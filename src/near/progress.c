@@ -1,0 +1,143 @@
+/*
+ * progress.c
+ *	  Messages that show how far a long call of a function is.
+ *
+ * A timer asks for a message every few seconds.  What takes long asks in its
+ * loop whether one is due.  Workers show none.
+ */
+#include "postgres.h"
+
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/timeout.h"
+#include "utils/timestamp.h"
+
+#include "near/progress.h"
+
+/* Time between two messages, in milliseconds. */
+#define INTERVAL 3000
+
+/*
+ * A call of a function.  Others may have begun before, and not ended: calls
+ * that this one is within, or cursors.  What began last is shown.
+ */
+typedef struct Progress
+{
+	struct Progress *before;
+	const char *function;
+	const char *phase;
+	TimestampTz phase_start;
+} Progress;
+
+volatile	sig_atomic_t simhash_progress_due = false;
+
+static bool report_progress = false;
+static TimeoutId timer = MAX_TIMEOUTS;
+static Progress *current = NULL;
+
+/* Define the settings. */
+void
+simhash_progress_define_options(void)
+{
+	DefineCustomBoolVariable("simhash.report_progress",
+							 "Shows the progress of deduplication as notices.",
+							 "Otherwise it is shown at level DEBUG1.",
+							 &report_progress, false, PGC_USERSET, 0,
+							 NULL, NULL, NULL);
+}
+
+/* The handler of the timer. */
+static void
+ask_for_message(void)
+{
+	simhash_progress_due = true;
+}
+
+/* A callback of the call's memory, which also goes where the call fails. */
+static void
+end_call(void *arg)
+{
+	Progress  **call = &current;
+
+	while (*call != arg)
+		call = &(*call)->before;
+	*call = (*call)->before;
+	if (current != NULL)
+		return;
+	disable_timeout(timer, false);
+	simhash_progress_due = false;
+}
+
+/*
+ * Begin to show the progress of a call, as long as the current memory context
+ * lasts.
+ */
+void
+simhash_progress_begin(const char *function)
+{
+	MemoryContextCallback *callback;
+	Progress   *call;
+
+	if (timer == MAX_TIMEOUTS)
+		timer = RegisterTimeout(USER_TIMEOUT, ask_for_message);
+	callback = palloc0(sizeof(MemoryContextCallback));
+	call = palloc0(sizeof(Progress));
+	call->function = function;
+	call->before = current;
+	callback->func = end_call;
+	callback->arg = call;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, callback);
+	current = call;
+	enable_timeout_every(timer,
+						 TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
+													 INTERVAL), INTERVAL);
+}
+
+static void
+show(const char *message)
+{
+	simhash_progress_due = false;
+	if (current != NULL && current->phase != NULL)
+		ereport(report_progress ? NOTICE : DEBUG1,
+				(errmsg("%s: %s%s", current->function, current->phase,
+						message)));
+}
+
+/* Begin a phase of the call. */
+void
+simhash_progress_phase(const char *phase)
+{
+	if (current == NULL)
+		return;
+	current->phase = phase;
+	current->phase_start = GetCurrentTimestamp();
+	show("");
+}
+
+/* Show how many workers a team wanted, and how many PostgreSQL granted. */
+void
+simhash_progress_workers(int planned, int launched)
+{
+	show(psprintf(": %d workers planned, %d launched", planned, launched));
+}
+
+/* See simhash_progress_share(). */
+void
+simhash_progress_show_share(double done)
+{
+	double		seconds;
+
+	if (current == NULL)
+		return;
+	seconds = (GetCurrentTimestamp() - current->phase_start) / 1e6;
+	done = Min(Max(done, 1e-6), 1);
+	show(psprintf(": %.0f %% done, about %.0f s left", 100 * done,
+				  seconds / done * (1 - done)));
+}
+
+/* See simhash_progress_rows(). */
+void
+simhash_progress_show_rows(uint64 rows)
+{
+	show(psprintf(": " UINT64_FORMAT " rows so far", rows));
+}

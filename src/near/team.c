@@ -1,0 +1,445 @@
+/*
+ * team.c
+ *	  A process and its parallel workers, which do one step after the other
+ *	  together, in memory that they share.
+ *
+ * The rule: the leader opens a step, takes units until none is left, closes the
+ * step, and waits until nobody is in it.  A worker enters a step that is open,
+ * takes units until none is left, and leaves.
+ *
+ * So when the leader goes on, each unit is done, as somebody took it and has
+ * left since, and no step runs while another one does.  A worker that comes
+ * late, or never, delays nobody.  Workers never wait for each other.
+ */
+#include "postgres.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "pgstat.h"
+#include "port/atomics.h"
+#include "storage/condition_variable.h"
+#include "storage/spin.h"
+#include "tcop/tcopprot.h"
+#include "utils/resowner.h"
+
+#include "near/progress.h"
+#include "near/team.h"
+
+/* Keys of what workers find. */
+#define KEY_MEMORY 1
+#define KEY_QUERY 2
+
+/*
+ * A worker pays for work of so many parallel_setup_cost: 200,000 rows, of which
+ * the search takes 10 ms, took as long with a worker as without one.
+ */
+#define WORTH_SETUP 5
+
+struct TeamShared
+{
+	slock_t		mutex;			/* protects the members up to is_over */
+	uint64		number;			/* of the current step, from 1 on */
+	bool		is_open;		/* may processes enter the step? */
+	int			entered;		/* processes that are in the step */
+	bool		is_over;		/* does no step come any more? */
+	TeamStep	step;			/* changes only while no process is in it */
+	pg_atomic_uint64 next;		/* the next unit of the step */
+	ConditionVariable changed;
+	SharedFileSet files;
+	Size		size;			/* of the memory */
+	dsm_handle	memory;			/* DSM_HANDLE_INVALID if a file has it: */
+	char		path[MAXPGPATH];
+};
+
+/*
+ * Return how many workers work of that cost is worth, at most as many as a
+ * Gather may have.  cost is in PostgreSQL's unit, like parallel_setup_cost.
+ * Workers have no workers of their own.
+ */
+int
+simhash_team_workers(double cost)
+{
+	double		worth = cost / WORTH_SETUP / Max(parallel_setup_cost, 1e-9);
+
+	if (IsParallelWorker() || !IsUnderPostmaster)
+		return 0;
+	return (int) Min(worth, max_parallel_workers_per_gather);
+}
+
+/*
+ * Return a new segment of shared memory, or NULL if there is no room for it.
+ * What dsm_create() leaves behind where it fails goes with an owner of its own.
+ */
+static dsm_segment *
+create_segment(Size size)
+{
+	dsm_segment *volatile segment = NULL;
+	MemoryContext old = CurrentMemoryContext;
+	ResourceOwner caller = CurrentResourceOwner;
+	ResourceOwner owner = ResourceOwnerCreate(caller, "simhash segment");
+
+	CurrentResourceOwner = owner;
+	PG_TRY();
+	{
+		segment = dsm_create(size, DSM_CREATE_NULL_IF_MAXSEGMENTS);
+		if (segment != NULL)
+			dsm_pin_mapping(segment);
+	}
+	PG_CATCH();
+	{
+		int			code = geterrcode();
+
+		CurrentResourceOwner = caller;
+		if (code != ERRCODE_DISK_FULL && code != ERRCODE_OUT_OF_MEMORY)
+			PG_RE_THROW();
+		MemoryContextSwitchTo(old);
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	CurrentResourceOwner = caller;
+	ResourceOwnerRelease(owner, RESOURCE_RELEASE_BEFORE_LOCKS, false, false);
+	ResourceOwnerDelete(owner);
+	if (segment != NULL)
+		dsm_unpin_mapping(segment);
+	return segment;
+}
+
+/* An on_dsm_detach callback: the transaction may have failed. */
+static void
+unmap_file(dsm_segment *segment, Datum address)
+{
+	TeamShared *shared = dsm_segment_address(segment);
+
+	munmap(DatumGetPointer(address), shared->size);
+}
+
+/* Map the file, which has shared->size bytes; return false if that fails. */
+static bool
+map_file(Team *team, int fd)
+{
+	void	   *address = mmap(NULL, team->shared->size, PROT_READ | PROT_WRITE,
+							   MAP_SHARED, fd, 0);
+
+	if (address == MAP_FAILED)
+		return false;
+	team->memory = address;
+	on_dsm_detach(team->segment, unmap_file, PointerGetDatum(address));
+	return true;
+}
+
+/*
+ * Let memory be a temporary file, as /dev/shm of a container is small.  Return
+ * false if there is no room for the file, or no way to be sure of that.
+ */
+static bool
+create_file(Team *team)
+{
+	int			result = ENOSYS;
+	int			fd;
+
+	team->memory_file = OpenTemporaryFile(false);
+	fd = FileGetRawDesc(team->memory_file);
+#ifdef HAVE_POSIX_FALLOCATE
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		result = posix_fallocate(fd, 0, team->shared->size);
+	} while (result == EINTR);
+#endif
+	strlcpy(team->shared->path, FilePathName(team->memory_file), MAXPGPATH);
+	if (result == 0 && map_file(team, fd))
+		return true;
+	FileClose(team->memory_file);
+	return false;
+}
+
+/*
+ * Make a team of this process alone, with size bytes of memory that all its
+ * workers will see.  Return NULL if there is no room for it.
+ */
+Team *
+simhash_team_make(Size size)
+{
+	dsm_segment *segment = create_segment(sizeof(TeamShared));
+	Team	   *team;
+	TeamShared *shared;
+
+	if (segment == NULL)
+		return NULL;
+	team = palloc0(sizeof(Team));
+	team->segment = segment;
+	team->shared = shared = dsm_segment_address(segment);
+	memset(shared, 0, sizeof(TeamShared));
+	SpinLockInit(&shared->mutex);
+	pg_atomic_init_u64(&shared->next, 0);
+	ConditionVariableInit(&shared->changed);
+	SharedFileSetInit(&shared->files, segment);
+	team->files = &shared->files;
+	shared->size = size;
+	team->memory_segment = create_segment(size);
+	if (team->memory_segment != NULL)
+	{
+		shared->memory = dsm_segment_handle(team->memory_segment);
+		team->memory = dsm_segment_address(team->memory_segment);
+	}
+	else if (!create_file(team))
+	{
+		dsm_detach(segment);
+		pfree(team);
+		return NULL;
+	}
+	return team;
+}
+
+/*
+ * Launch up to workers workers, which begin in the function named entry.  Until
+ * simhash_team_dismiss() this process is in parallel mode, where no transaction
+ * may write.
+ */
+void
+simhash_team_launch(Team *team, const char *entry, int workers)
+{
+	const char *query = debug_query_string == NULL ? "" : debug_query_string;
+	ParallelContext *context;
+	char	   *text;
+	dsm_handle *handle;
+
+	EnterParallelMode();
+	context = CreateParallelContext("$libdir/simhash", entry, workers);
+	team->context = context;
+	shm_toc_estimate_chunk(&context->estimator, sizeof(dsm_handle));
+	shm_toc_estimate_chunk(&context->estimator, strlen(query) + 1);
+	shm_toc_estimate_keys(&context->estimator, 2);
+	InitializeParallelDSM(context);
+	handle = shm_toc_allocate(context->toc, sizeof(dsm_handle));
+	*handle = dsm_segment_handle(team->segment);
+	shm_toc_insert(context->toc, KEY_MEMORY, handle);
+	text = shm_toc_allocate(context->toc, strlen(query) + 1);
+
+	strcpy(text, query);
+	shm_toc_insert(context->toc, KEY_QUERY, text);
+	LaunchParallelWorkers(context);
+	simhash_progress_workers(workers, context->nworkers_launched);
+}
+
+/*
+ * Do a unit.  script/bench cores compiles with SIMHASH_TRACE_UNITS, to learn
+ * what processor time each takes.
+ */
+static void
+do_unit(Team *team, const TeamStep *step, uint32 unit)
+{
+#ifdef SIMHASH_TRACE_UNITS
+	uint64		number = team->shared->number;
+	struct timespec begin;
+	struct timespec end;
+	double		ms;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+#endif
+	team->work(team->arg, step, unit);
+#ifdef SIMHASH_TRACE_UNITS
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+	ms = (end.tv_sec - begin.tv_sec) * 1e3 +
+		(end.tv_nsec - begin.tv_nsec) / 1e6;
+	elog(LOG, "simhash unit: step " UINT64_FORMAT " kind %d unit %u of %u:"
+		 " %.3f ms", number, step->kind, unit, step->units, ms);
+#endif
+}
+
+/* Take units of the step until there is none. */
+static void
+take_units(Team *team, const TeamStep *step)
+{
+	for (;;)
+	{
+		uint64		unit = pg_atomic_fetch_add_u64(&team->shared->next, 1);
+
+		if (unit >= step->units)
+			break;
+		CHECK_FOR_INTERRUPTS();
+		if (unlikely(simhash_progress_due) && team->show != NULL)
+			team->show(team->arg, step, (double) unit / step->units);
+		do_unit(team, step, (uint32) unit);
+	}
+}
+
+/* Close the step; return false while a process is in it. */
+static bool
+end_step(TeamShared *shared)
+{
+	bool		is_last;
+
+	SpinLockAcquire(&shared->mutex);
+	shared->is_open = false;
+	is_last = shared->entered == 0;
+	SpinLockRelease(&shared->mutex);
+	return is_last;
+}
+
+/*
+ * In the leader: have all units of the step done.  On return each is done, and
+ * what was done is seen by this process.
+ */
+void
+simhash_team_do(Team *team, const TeamStep *step)
+{
+	TeamShared *shared = team->shared;
+
+	shared->step = *step;
+	pg_atomic_write_u64(&shared->next, 0);
+	SpinLockAcquire(&shared->mutex);
+	shared->number++;
+	shared->is_open = true;
+	SpinLockRelease(&shared->mutex);
+	if (step->units > 1 && team->context != NULL)
+		ConditionVariableBroadcast(&shared->changed);
+	take_units(team, step);
+	ConditionVariablePrepareToSleep(&shared->changed);
+	while (!end_step(shared))
+		ConditionVariableSleep(&shared->changed, PG_WAIT_EXTENSION);
+	ConditionVariableCancelSleep();
+}
+
+/* In the leader: let the workers end, and leave parallel mode. */
+void
+simhash_team_dismiss(Team *team)
+{
+	TeamShared *shared = team->shared;
+
+	if (team->context == NULL)
+		return;
+	SpinLockAcquire(&shared->mutex);
+	shared->is_over = true;
+	SpinLockRelease(&shared->mutex);
+	ConditionVariableBroadcast(&shared->changed);
+	WaitForParallelWorkersToFinish(team->context);
+	DestroyParallelContext(team->context);
+	team->context = NULL;
+	ExitParallelMode();
+}
+
+/* Give back the memory and the files of a team without workers. */
+void
+simhash_team_end(Team *team)
+{
+	bool		has_file = team->memory_segment == NULL;
+
+	if (!has_file)
+		dsm_detach(team->memory_segment);
+	dsm_detach(team->segment);
+	if (has_file && !IsParallelWorker())
+		FileClose(team->memory_file);
+	pfree(team);
+}
+
+/* Return the segment of another process. */
+static dsm_segment *
+attach_segment(dsm_handle handle)
+{
+	dsm_segment *segment = dsm_attach(handle);
+
+	if (segment == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("could not map dynamic shared memory segment")));
+	return segment;
+}
+
+/* See the file of the leader. */
+static void
+attach_file(Team *team)
+{
+	int			fd = BasicOpenFile(team->shared->path, O_RDWR | PG_BINARY);
+
+	if (fd < 0 || !map_file(team, fd))
+		ereport(ERROR, (errcode_for_file_access(),
+						errmsg("could not map file \"%s\": %m",
+							   team->shared->path)));
+	close(fd);
+}
+
+/* In a worker: join the team.  The caller sets what does the work. */
+Team *
+simhash_team_attach(shm_toc *toc)
+{
+	Team	   *team = palloc0(sizeof(Team));
+
+	debug_query_string = shm_toc_lookup(toc, KEY_QUERY, false);
+	pgstat_report_activity(STATE_RUNNING, debug_query_string);
+	team->segment = attach_segment(*(dsm_handle *)
+								   shm_toc_lookup(toc, KEY_MEMORY, false));
+	team->shared = dsm_segment_address(team->segment);
+	team->files = &team->shared->files;
+	SharedFileSetAttach(team->files, team->segment);
+	if (team->shared->memory == DSM_HANDLE_INVALID)
+		attach_file(team);
+	else
+	{
+		team->memory_segment = attach_segment(team->shared->memory);
+		team->memory = dsm_segment_address(team->memory_segment);
+	}
+	return team;
+}
+
+/*
+ * Enter the current step if it is open, and not the last one that this process
+ * was in.  Set *is_over where no step comes any more.
+ */
+static bool
+enter_step(TeamShared *shared, uint64 *last, bool *is_over)
+{
+	bool		enters;
+
+	SpinLockAcquire(&shared->mutex);
+	*is_over = shared->is_over;
+	enters = shared->is_open && shared->number != *last;
+	*last = shared->number;
+	if (enters)
+		shared->entered++;
+	SpinLockRelease(&shared->mutex);
+	return enters;
+}
+
+static void
+leave_step(TeamShared *shared)
+{
+	bool		is_last;
+
+	SpinLockAcquire(&shared->mutex);
+	is_last = --shared->entered == 0;
+	SpinLockRelease(&shared->mutex);
+	if (is_last)
+		ConditionVariableBroadcast(&shared->changed);
+}
+
+/* In a worker: do units of steps until the leader says that none comes. */
+void
+simhash_team_serve(Team *team)
+{
+	TeamShared *shared = team->shared;
+	uint64		last = 0;
+	bool		is_over = false;
+
+	while (!is_over)
+	{
+		ConditionVariablePrepareToSleep(&shared->changed);
+		while (!enter_step(shared, &last, &is_over) && !is_over)
+			ConditionVariableSleep(&shared->changed, PG_WAIT_EXTENSION);
+		ConditionVariableCancelSleep();
+		if (!is_over)
+		{
+			TeamStep	step = shared->step;
+
+			take_units(team, &step);
+			leave_step(shared);
+		}
+	}
+}

@@ -1,0 +1,57 @@
+/*
+ * team.h
+ *	  A process and its parallel workers, which do one step after the other
+ *	  together, in memory that they share.
+ */
+#ifndef SIMHASH_TEAM_H
+#define SIMHASH_TEAM_H
+
+#include "access/parallel.h"
+#include "storage/fd.h"
+#include "storage/sharedfileset.h"
+
+/*
+ * A step has units of work, which processes take from a counter: so it does not
+ * matter how many processes there are.  The leader gives the team one step
+ * after the other, and takes units, too.
+ */
+typedef struct TeamStep
+{
+	int			kind;			/* what is done: for who does it */
+	uint32		units;
+	/* of a sort by the digit low .. low + bits - 1: see fplist.c */
+	uint32		from;
+	uint32		to;
+	int			low;
+	int			bits;
+	bool		is_in_spare;
+} TeamStep;
+
+typedef struct TeamShared TeamShared;
+
+typedef struct Team
+{
+	TeamShared *shared;
+	dsm_segment *segment;		/* has shared */
+	char	   *memory;			/* that all processes see */
+	dsm_segment *memory_segment;	/* has memory; NULL if a file does */
+	File		memory_file;	/* of the leader; closed with memory */
+	ParallelContext *context;	/* of the leader; NULL if no worker runs */
+	/* do one unit of a step, 0 .. units - 1; on workers, too */
+	void		(*work) (void *arg, const TeamStep *step, uint32 unit);
+	void	   *arg;
+	/* of the leader: show how much of a step is done, 0 .. 1; or NULL */
+	void		(*show) (void *arg, const TeamStep *step, double done);
+	SharedFileSet *files;
+} Team;
+
+extern int	simhash_team_workers(double cost);
+extern Team *simhash_team_make(Size size);
+extern void simhash_team_launch(Team *team, const char *entry, int workers);
+extern void simhash_team_do(Team *team, const TeamStep *step);
+extern void simhash_team_dismiss(Team *team);
+extern void simhash_team_end(Team *team);
+extern Team *simhash_team_attach(shm_toc *toc);
+extern void simhash_team_serve(Team *team);
+
+#endif							/* SIMHASH_TEAM_H */

@@ -1,0 +1,61 @@
+/*
+ * together.h
+ *	  A search for the pairs of one list, by a team of processes.
+ */
+#ifndef SIMHASH_TOGETHER_H
+#define SIMHASH_TOGETHER_H
+
+#include "near/groups.h"
+
+#define hamming_together_begin WIDE(hamming_together_begin)
+#define hamming_together_search WIDE(hamming_together_search)
+#define hamming_together_end WIDE(hamming_together_end)
+#define hamming_together_attach WIDE(hamming_together_attach)
+
+/* What all processes see. */
+typedef struct SharedSearch
+{
+	int			radius;
+	bool		has_sets;
+	uint32		capacity;		/* of the list */
+	SharedNodes nodes;
+	Candidates	group;			/* that the team compares */
+} SharedSearch;
+
+typedef struct Together
+{
+	Team	   *team;
+	SharedSearch *search;
+	FingerprintList list;		/* that all processes see */
+	uint32	   *sets;			/* of its numbers; NULL: none */
+	NearGroups *walked;			/* of the leader, by the team; or NULL */
+	NearGroups *groups;			/* search of this process, in units */
+	FingerprintList own;		/* its list */
+
+	/*
+	 * Take all candidates of groups.  Other processes may do so at the same
+	 * time with other ones.
+	 */
+	void		(*take) (struct Together *together, NearGroups *groups);
+	void	   *arg;			/* for take */
+
+	/*
+	 * In the leader: take search->group, by steps of kinds from
+	 * TOGETHER_STEPS on.  NULL: the team compares it by slices.
+	 */
+	void		(*take_large) (struct Together *together);
+	/* Do a unit of such a step. */
+	void		(*do_unit) (struct Together *together, const TeamStep *step,
+							uint32 unit);
+} Together;
+
+#define TOGETHER_STEPS (FPLIST_STEPS + 3)
+
+extern Together *hamming_together_begin(FingerprintList *list, int radius,
+										bool has_sets, const char *entry);
+extern void hamming_together_search(Together *together,
+									FingerprintList *list);
+extern void hamming_together_end(Together *together);
+extern Together *hamming_together_attach(shm_toc *toc);
+
+#endif							/* SIMHASH_TOGETHER_H */
