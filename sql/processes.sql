@@ -55,6 +55,14 @@ SELECT by_one(query) = by_team(query) AS same, cardinality(by_one(query)) FROM u
 	'SELECT count(*), sum(c * id) FROM (SELECT id, simhash_cluster(bits::simhash64, 3, ''leader'')
 		OVER (ORDER BY id) c FROM team_many) s']) query;
 
+-- large groups that are divided by segments of the next level of their cut
+CREATE TABLE team_levels AS SELECT i AS id, (hashint8extended(i, 1) & x'ffffffff'::bigint)::simhash64 AS fp
+	FROM generate_series(1, 300000) i;
+SELECT by_one(query) = by_team(query) AS same, by_one(query) FROM unnest(ARRAY[
+	'SELECT count(*), sum(a * b), sum(distance) FROM simhash_pairs(''SELECT id, fp FROM team_levels'', 4)',
+	'SELECT max(c), sum(c) FROM (SELECT simhash_cluster(fp, 4) OVER (ORDER BY id) c FROM team_levels) s'
+	]) query;
+
 -- what a team is, and what it does, is shown
 SET parallel_setup_cost = 0;
 SET max_parallel_workers_per_gather = 2;

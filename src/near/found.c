@@ -80,6 +80,20 @@ hamming_found_begin(FingerprintList *list, int radius)
 	return found;
 }
 
+/* Let the workers end until the search, so that the caller may return rows. */
+void
+hamming_found_pause(Found *found)
+{
+	simhash_team_dismiss(found->together->team);
+}
+
+/* Has the search ended, so that there are pairs to get? */
+bool
+hamming_found_is_ready(const Found *found)
+{
+	return found != NULL && found->workers >= 0;
+}
+
 /*
  * Find all pairs of the list, which is that of hamming_found_begin(), and may
  * have become shorter.  The workers end.
@@ -89,6 +103,8 @@ hamming_found_search(Found *found, FingerprintList *list)
 {
 	Together   *together = found->together;
 
+	if (together->team->context == NULL)
+		hamming_together_launch(together);
 	hamming_together_search(together, list);
 	finish_file(found);
 	found->workers = together->team->context->nworkers_launched;

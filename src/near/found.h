@@ -9,6 +9,8 @@
 #include "near/together.h"
 
 #define hamming_found_begin WIDE(hamming_found_begin)
+#define hamming_found_pause WIDE(hamming_found_pause)
+#define hamming_found_is_ready WIDE(hamming_found_is_ready)
 #define hamming_found_search WIDE(hamming_found_search)
 #define hamming_found_next WIDE(hamming_found_next)
 #define hamming_found_end WIDE(hamming_found_end)
@@ -25,6 +27,8 @@ typedef struct FoundPair
 typedef struct Found Found;
 
 extern Found *hamming_found_begin(FingerprintList *list, int radius);
+extern void hamming_found_pause(Found *found);
+extern bool hamming_found_is_ready(const Found *found);
 extern void hamming_found_search(Found *found, FingerprintList *list);
 extern bool hamming_found_next(Found *found, FoundPair *pair);
 extern void hamming_found_end(Found *found);

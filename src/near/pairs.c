@@ -396,10 +396,11 @@ end_x(NearPairs *pairs)
 static void
 begin_x(NearPairs *pairs, NearSide *side)
 {
-	if (pairs->options.by_team && !pairs->options.begins_alone &&
-		is_in_memory(pairs))
+	if (pairs->options.by_team && is_in_memory(pairs))
 		pairs->found = hamming_found_begin(&side->list, pairs->options.radius);
 	hamming_side_group(side);
+	if (pairs->found != NULL && pairs->options.begins_alone)
+		hamming_found_pause(pairs->found);
 	pairs->x_pass = side;
 	if (pairs->options.settled_rows != NULL)
 		pairs->settled = palloc_extended(Max(side->list.count, 1) *
@@ -450,21 +451,14 @@ is_stopped(const NearPairs *pairs)
 		 (c->compared >= c->most && c->outer != NULL));
 }
 
-/* Let a team find all pairs from now on, if that is worth it. */
+/* Let the team find all pairs from now on. */
 static void
 go_on_by_team(NearPairs *pairs)
 {
-	MemoryContext old =
-	MemoryContextSwitchTo(GetMemoryChunkContext(pairs));
-	FingerprintList *list = &pairs->x_pass->list;
-
 	pairs->comparison->most = 0;
-	pairs->found = hamming_found_begin(list, pairs->options.radius);
-	if (pairs->found != NULL)
-		hamming_found_search(pairs->found, list);
+	hamming_found_search(pairs->found, &pairs->x_pass->list);
 	qsort(pairs->first_pairs, pairs->first_count, sizeof(FoundPair),
 		  compare_found);
-	MemoryContextSwitchTo(old);
 }
 
 /* Begin a pass of x_pass and y_side. */
@@ -538,7 +532,7 @@ begin_groups(NearPairs *pairs, const Candidates *all)
 		pairs->partition * groups->done_here;
 	hamming_groups_begin(groups, all, pairs->is_cut ? &pairs->cut : NULL,
 						 pairs->segment);
-	if (pairs->options.begins_alone && is_in_memory(pairs))
+	if (pairs->found != NULL)
 	{
 		pairs->comparison->most = FIRST_COMPARISONS;
 		pairs->first_pairs =
@@ -564,7 +558,7 @@ next_group(NearPairs *pairs)
 		/* equal fingerprints agree in the first segment */
 		pairs->same_end = pairs->segment == 0 ? all.x_end : all.x;
 	}
-	if (pairs->found != NULL)
+	if (pairs->found != NULL && !pairs->options.begins_alone)
 		hamming_found_search(pairs->found, &pairs->x_pass->list);
 	else
 		begin_groups(pairs, &all);
@@ -752,7 +746,7 @@ bool
 hamming_pairs_next(NearPairs *pairs, NearPair *pair)
 {
 	while (!next_same(pairs, pair) &&
-		   !(pairs->found != NULL ? next_found(pairs, pair)
+		   !(hamming_found_is_ready(pairs->found) ? next_found(pairs, pair)
 			 : next_two(pairs, pair)))
 	{
 		if (is_stopped(pairs))

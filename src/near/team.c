@@ -42,6 +42,9 @@
  */
 #define WORTH_SETUP 5
 
+/* PostgreSQL shares 200 kB with a few workers, and 16 kB more with each. */
+#define ROOM_FOR_WORKERS (4 * 1024 * 1024)
+
 struct TeamShared
 {
 	slock_t		mutex;			/* protects the members up to is_over */
@@ -111,6 +114,17 @@ create_segment(Size size)
 	return segment;
 }
 
+/* Has shared memory room for what PostgreSQL shares with its workers, too? */
+static bool
+has_room_for_workers(void)
+{
+	dsm_segment *segment = create_segment(ROOM_FOR_WORKERS);
+
+	if (segment != NULL)
+		dsm_detach(segment);
+	return segment != NULL;
+}
+
 /* An on_dsm_detach callback: the transaction may have failed. */
 static void
 unmap_file(dsm_segment *segment, Datum address)
@@ -168,6 +182,7 @@ Team *
 simhash_team_make(Size size)
 {
 	dsm_segment *segment = create_segment(sizeof(TeamShared));
+	bool		has_room;
 	Team	   *team;
 	TeamShared *shared;
 
@@ -184,12 +199,19 @@ simhash_team_make(Size size)
 	team->files = &shared->files;
 	shared->size = size;
 	team->memory_segment = create_segment(size);
+	has_room = has_room_for_workers();
+	if (!has_room && team->memory_segment != NULL)
+	{
+		dsm_detach(team->memory_segment);
+		team->memory_segment = NULL;
+		has_room = has_room_for_workers();
+	}
 	if (team->memory_segment != NULL)
 	{
 		shared->memory = dsm_segment_handle(team->memory_segment);
 		team->memory = dsm_segment_address(team->memory_segment);
 	}
-	else if (!create_file(team))
+	else if (!has_room || !create_file(team))
 	{
 		dsm_detach(segment);
 		pfree(team);
@@ -199,7 +221,8 @@ simhash_team_make(Size size)
 }
 
 /*
- * Launch up to workers workers, which begin in the function named entry.  Until
+ * Launch up to workers workers, which begin in the function named entry.  There
+ * must be none, but may have been some that were dismissed.  Until
  * simhash_team_dismiss() this process is in parallel mode, where no transaction
  * may write.
  */
@@ -211,6 +234,7 @@ simhash_team_launch(Team *team, const char *entry, int workers)
 	char	   *text;
 	dsm_handle *handle;
 
+	team->shared->is_over = false;
 	EnterParallelMode();
 	context = CreateParallelContext("$libdir/simhash", entry, workers);
 	team->context = context;

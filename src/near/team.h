@@ -36,7 +36,7 @@ typedef struct Team
 	char	   *memory;			/* that all processes see */
 	dsm_segment *memory_segment;	/* has memory; NULL if a file does */
 	File		memory_file;	/* of the leader; closed with memory */
-	ParallelContext *context;	/* of the leader; NULL if no worker runs */
+	ParallelContext *context;	/* of the leader; NULL: it is alone */
 	/* do one unit of a step, 0 .. units - 1; on workers, too */
 	void		(*work) (void *arg, const TeamStep *step, uint32 unit);
 	void	   *arg;

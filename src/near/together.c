@@ -165,8 +165,17 @@ hamming_together_begin(FingerprintList *list, int radius, bool has_sets,
 	pg_atomic_init_u32(&together->search->nodes.large_count, 0);
 	simhash_fplist_share(list, together->team, (char *) together->list.fps);
 	begin_own(together);
-	simhash_team_launch(together->team, entry, workers);
+	together->entry = entry;
+	together->workers = workers;
+	hamming_together_launch(together);
 	return together;
+}
+
+/* Launch workers: the first ones, or others once these were dismissed. */
+void
+hamming_together_launch(Together *together)
+{
+	simhash_team_launch(together->team, together->entry, together->workers);
 }
 
 /* Have the team walk the top node of groups, and take its large groups. */

@@ -8,6 +8,7 @@
 #include "near/groups.h"
 
 #define hamming_together_begin WIDE(hamming_together_begin)
+#define hamming_together_launch WIDE(hamming_together_launch)
 #define hamming_together_search WIDE(hamming_together_search)
 #define hamming_together_end WIDE(hamming_together_end)
 #define hamming_together_attach WIDE(hamming_together_attach)
@@ -25,6 +26,8 @@ typedef struct SharedSearch
 typedef struct Together
 {
 	Team	   *team;
+	const char *entry;			/* of the leader: where workers begin */
+	int			workers;		/* of the leader: that it asks for */
 	SharedSearch *search;
 	FingerprintList list;		/* that all processes see */
 	uint32	   *sets;			/* of its numbers; NULL: none */
@@ -53,6 +56,7 @@ typedef struct Together
 
 extern Together *hamming_together_begin(FingerprintList *list, int radius,
 										bool has_sets, const char *entry);
+extern void hamming_together_launch(Together *together);
 extern void hamming_together_search(Together *together,
 									FingerprintList *list);
 extern void hamming_together_end(Together *together);
