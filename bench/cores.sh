@@ -233,8 +233,8 @@ print_cores_method()
 
 		The model: a team of one process logs the processor time of each unit of work. So many processes
 		take the units of a step in order, each the next one when it is free. A step ends with its last
-		unit, and what is not in a unit, the serial rest, is added. The largest share is that of the
-		process that works longest in each step, over the mean. The fit is what the model says of two
+		unit. The serial rest is what is in no unit: it is added. The largest share is the work of the
+		process that works longest in each step, over the mean of all processes. The fit is what the model says of two
 		processes, over what was measured. The speed-up is against one process without a team.
 	METHOD
 }

@@ -179,6 +179,13 @@ connect_stretches(Components *c, uint32 a, uint32 a_end, uint32 b,
 	}
 }
 
+/* Are others of size few enough to be compared with all: see MAJORITY_RATIO? */
+static bool
+are_few(uint32 others, uint32 size)
+{
+	return others < (size - others) / MAJORITY_RATIO;
+}
+
 /*
  * If one set has most of the group, compare only the others, each with all of
  * the group that may be its partner.  Return true then.
@@ -201,7 +208,7 @@ connect_to_majority(Components *c, const Candidates *group)
 	y_others = is_one ? group->y_end
 		: gather_set(c, group->y, group->y_end, majority);
 	others = group->x_end - x_others + group->y_end - y_others;
-	if (others >= (size - others) / MAJORITY_RATIO)
+	if (!are_few(others, size))
 		return false;
 	connect_stretches(c, x_others, group->x_end, group->y, group->y_end);
 	connect_stretches(c, y_others, group->y_end, group->x, x_others);
@@ -330,13 +337,6 @@ number_of_slices(uint32 count)
 	return Max(count / BLOCK_ROWS, 1);
 }
 
-/* Return where a slice of the places from .. to - 1 begins. */
-static uint32
-slice_begin(uint32 from, uint32 to, uint32 slice, uint32 slices)
-{
-	return from + (uint32) ((uint64) (to - from) * slice / slices);
-}
-
 /*
  * Connect slice number slice of the x of a large group with each slice of its
  * y: of one stretch, with each later one.
@@ -349,12 +349,12 @@ connect_blocks(Together *together, uint32 slice, uint32 slices)
 	Candidates	block;
 	uint32		i;
 
-	block.x = slice_begin(group->x, group->x_end, slice, slices);
-	block.x_end = slice_begin(group->x, group->x_end, slice + 1, slices);
+	block.x = team_slice_begin(group->x, group->x_end, slice, slices);
+	block.x_end = team_slice_begin(group->x, group->x_end, slice + 1, slices);
 	for (i = group->x == group->y ? slice + 1 : 0; i < y_slices; i++)
 	{
-		block.y = slice_begin(group->y, group->y_end, i, y_slices);
-		block.y_end = slice_begin(group->y, group->y_end, i + 1, y_slices);
+		block.y = team_slice_begin(group->y, group->y_end, i, y_slices);
+		block.y_end = team_slice_begin(group->y, group->y_end, i + 1, y_slices);
 		connect_block(together, block);
 	}
 }
@@ -365,8 +365,9 @@ connect_next_slice(Together *together, uint32 slice, uint32 slices)
 {
 	const Candidates *group = &together->search->group;
 	Components	c = {&together->list, together->sets, together->search->radius};
-	uint32		begin = slice_begin(group->x, group->x_end, slice, slices);
-	uint32		next = slice_begin(group->x, group->x_end, slice + 1, slices);
+	uint32		begin = team_slice_begin(group->x, group->x_end, slice, slices);
+	uint32		next = team_slice_begin(group->x, group->x_end, slice + 1,
+										slices);
 	uint32		end = Min(next + (next - begin), group->x_end);
 
 	connect_stretches(&c, begin, Min(begin + BLOCK_SAMPLE, next), next, end);
@@ -381,8 +382,10 @@ connect_step(Together *together, const TeamStep *step, uint32 unit)
 {
 	const Candidates *group = &together->search->group;
 	Components	c = {&together->list, together->sets, together->search->radius};
-	uint32		from = slice_begin(step->from, step->to, unit, step->units);
-	uint32		to = slice_begin(step->from, step->to, unit + 1, step->units);
+	uint32		from = team_slice_begin(step->from, step->to, unit,
+										step->units);
+	uint32		to = team_slice_begin(step->from, step->to, unit + 1,
+									  step->units);
 
 	switch (step->kind)
 	{
@@ -403,19 +406,18 @@ connect_step(Together *together, const TeamStep *step, uint32 unit)
 	}
 }
 
-/*
- * The group is one stretch.  Is it worth comparing those that are not in the
- * set with all?
- */
-static bool
-has_few_others(const Components *c, const Candidates *group, uint32 set)
+/* Return how many at from .. to - 1 are not in the set. */
+static uint32
+count_others(const Components *c, uint32 from, uint32 to, uint32 set)
 {
 	uint32		others = 0;
-	uint32		i;
 
-	for (i = group->x; i < group->x_end; i++)
-		others += find_set(c->parents, c->list->numbers[i]) != set;
-	return others < (group->x_end - group->x - others) / MAJORITY_RATIO;
+	for (; from < to; from++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		others += find_set(c->parents, c->list->numbers[from]) != set;
+	}
+	return others;
 }
 
 /*
@@ -443,7 +445,8 @@ connect_large(Together *together)
 		simhash_team_do(together->team, &step);
 		/* slices that are to be connected with each other must stay */
 		if (find_majority(&c, group, &majority) &&
-			has_few_others(&c, group, majority))
+			are_few(count_others(&c, group->x, group->x_end, majority),
+					group->x_end - group->x))
 		{
 			step.from = gather_set(&c, group->x, group->x_end, majority);
 			step.kind = STEP_CONNECT_OTHERS;

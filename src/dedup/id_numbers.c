@@ -86,7 +86,7 @@ enlarge(IdNumbers *table)
 		uint32	   *slot = first_slot(table, hash);
 
 		CHECK_FOR_INTERRUPTS();
-		/* after the last id is room for more, of which any slot will do */
+		/* ids has room behind the last id, where any value will do */
 		cpu_prefetch(first_slot(table, later));
 		while (*slot != FREE_SLOT)
 			slot = next_slot(table, slot);

@@ -11,11 +11,11 @@
  * there is room for.  The bits of a slot that no number needs have a tag, some
  * bits of the hash: so hardly any id is read but the one that is looked for.
  *
- * With lib/simplehash.h and lib/sort_template.h, simhash_components() took at
- * least 1.7 times as long for ten million pairs of as many ids, and for 1.35
- * million pairs of 300,000.  For the former, the process took 454 MB in place
- * of at most 311.  That table looks up one id at a time, and takes 16 bytes for
- * each slot.
+ * simhash_components() with lib/simplehash.h and lib/sort_template.h took at
+ * least 1.7 times as long: for ten million pairs of ten million ids, and for
+ * 1.35 million pairs of 300,000 ids.  For the ten million ids the process took
+ * 454 MB in place of at most 311.  That table looks up one id at a time, and
+ * takes 16 bytes for each slot.
  */
 typedef struct IdNumbers
 {

@@ -257,11 +257,10 @@ void
 simhash_choose_leaders_unit(Together *together, const TeamStep *step,
 							uint32 unit)
 {
-	FingerprintList list = together->list;
-	const uint32 *begins = list.places;
+	const uint32 *begins = together->list.places;
 
-	choose_in_components(&list, together->search->radius, together->sets,
-						 begins[unit], begins[unit + 1]);
+	choose_in_components(&together->list, together->search->radius,
+						 together->sets, begins[unit], begins[unit + 1]);
 }
 
 /*
@@ -288,7 +287,8 @@ simhash_choose_leaders(FingerprintList *list, int radius, uint32 *clusters,
 	for (unit = 0; unit <= step.units; unit++)
 	{
 		end = end_of_component(list, clusters,
-							   (uint64) list->count * unit / step.units, end);
+							   team_slice_begin(0, list->count, unit,
+												step.units), end);
 		list->places[unit] = end;
 	}
 	simhash_team_do(together->team, &step);

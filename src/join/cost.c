@@ -21,8 +21,6 @@
 
 /* Times cpu_operator_cost. */
 #define KEEP_ROW 24.0			/* to keep a row and its fingerprint */
-#define COMPARISON (0.02 * FINGERPRINT_WORDS)	/* of two fingerprints in an
-												 * array */
 #define READ_PAIR 20.0			/* to read the tuples of two rows in memory */
 #define READ_PAIR_IN_FILE 60.0	/* the same in files */
 #define MOVE_ROW 16.0			/* to write a row of a side to a file, and to
@@ -80,9 +78,8 @@ number_of_moves(double less, double more, const JoinEstimate *join,
 static Cost
 search_cost(double x, double y, const JoinEstimate *join)
 {
-	return hamming_near_comparisons(x / join->groups, y / join->groups,
-									join->radius) *
-		join->groups * COMPARISON * cpu_operator_cost;
+	return hamming_near_cost(x / join->groups, y / join->groups,
+							 join->radius) * join->groups;
 }
 
 /*

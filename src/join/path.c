@@ -230,9 +230,10 @@ add_partial_join(JoinPaths *join, Path *outer, Path *inner)
 }
 
 /*
- * Add paths by which processes share the outer rows.  PostgreSQL lets as many
- * scan a table as its size is worth.  But few rows may have much work for their
- * pairs: that is worth the processes that scan as many pages in its time.
+ * Add paths by which processes share the outer rows.  PostgreSQL chooses the
+ * number of processes by the size of the outer table.  But few rows may have
+ * pairs that take long.  So add a scan, too, by as many processes as PostgreSQL
+ * chooses for a table whose pages take as long to read as the pairs take.
  */
 static void
 add_partial_joins(JoinPaths *join, Path *inner)

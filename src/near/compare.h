@@ -99,8 +99,8 @@ typedef struct Comparison
 	bool		is_one_stretch; /* outer and inner are the same stretch */
 	Matches		matches;		/* of the outer one, in inner */
 	uint64		compared;		/* pairs that were compared, or are now */
-	uint64		most;			/* once so many were compared, none is left
-								 * until the caller sets more; 0: all */
+	uint64		most;			/* hamming_compare_next() stops once compared
+								 * is as much; 0: it does not */
 } Comparison;
 
 extern Comparison *hamming_compare_make(FingerprintList *x, FingerprintList *y,

@@ -20,8 +20,13 @@
 
 #include <math.h>
 
+#include "optimizer/optimizer.h"
+
 #include "near/cut.h"
 #include "type/distance_array.h"
+
+/* The cost of a comparison, times cpu_operator_cost: see src/join/cost.c. */
+#define COMPARISON (0.02 * FINGERPRINT_WORDS)
 
 /*
  * What it takes to hand out a pair within the radius, in comparisons: 32 ns,
@@ -240,18 +245,23 @@ hamming_cut_choose(NearCut *cut, const GroupShape *shape, int radius,
 }
 
 /*
- * Return how long a join of x and of y random fingerprints takes, in
- * comparisons of two.
+ * Return what a join of x and of y random fingerprints costs, in PostgreSQL's
+ * unit.
  */
 double
-hamming_near_comparisons(double x, double y, int radius)
+hamming_near_cost(double x, double y, int radius)
 {
 	GroupShape	shape = {.pairs = x * y,
 		.sort = (x + y) * hamming_comparisons()
 	};
 	double		least = shape.pairs;
 
-	choose_levels(&shape, radius, HAMMING_BITS, HAMMING_BITS, &least);
-	choose_near_segments(&shape, radius, HAMMING_BITS, HAMMING_BITS, &least);
-	return least;
+	/* each cut takes a sort at least */
+	if (least > shape.sort)
+	{
+		choose_levels(&shape, radius, HAMMING_BITS, HAMMING_BITS, &least);
+		choose_near_segments(&shape, radius, HAMMING_BITS, HAMMING_BITS,
+							 &least);
+	}
+	return least * COMPARISON * cpu_operator_cost;
 }

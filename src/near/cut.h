@@ -9,7 +9,7 @@
 
 #define hamming_cut_choose WIDE(hamming_cut_choose)
 #define hamming_cut_bits WIDE(hamming_cut_bits)
-#define hamming_near_comparisons WIDE(hamming_near_comparisons)
+#define hamming_near_cost WIDE(hamming_near_cost)
 
 /* The most segments that a cut asks to agree: a bound of the ways to choose. */
 #define CUT_MAX_LEVELS 4
@@ -85,7 +85,7 @@ extern void hamming_cut_choose(NearCut *cut, const GroupShape *shape,
 							   int radius, Fingerprint region,
 							   double *least);
 extern void hamming_cut_bits(NearCut *cut, const GroupShape *shape);
-extern double hamming_near_comparisons(double x, double y, int radius);
+extern double hamming_near_cost(double x, double y, int radius);
 
 /* Return the information of all bits of a region. */
 static inline double

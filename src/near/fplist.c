@@ -165,10 +165,10 @@ sort_few(FingerprintList *list, uint32 from, uint32 to, int low, int high)
 void
 simhash_fplist_work(FingerprintList *list, const TeamStep *step, uint32 unit)
 {
-	uint64		size = step->to - step->from;
-	uint32		from = step->from + (uint32) (size * unit / step->units);
-	uint32		count = step->from +
-	(uint32) (size * (unit + 1) / step->units) - from;
+	uint32		from = team_slice_begin(step->from, step->to, unit,
+										step->units);
+	uint32		count = team_slice_begin(step->from, step->to, unit + 1,
+										 step->units) - from;
 	Fingerprint *fps = step->is_in_spare ? list->spare_fps : list->fps;
 	uint32	   *numbers = step->is_in_spare ? list->spare_numbers
 	: list->numbers;

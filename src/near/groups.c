@@ -59,8 +59,9 @@
 
 /*
  * A group of LARGE_PAIRS, which one process compares in 4 ms, is large.  Large
- * groups are units of a step of their own.  A unit with 1 / LARGE_SHARE of all
- * pairs is too large for as many processes: the team divides the group.
+ * groups are units of a step of their own.  But the team divides the group of a
+ * unit that has more than 1 / LARGE_SHARE of the pairs of all large groups:
+ * such a unit would keep LARGE_SHARE processes waiting.
  */
 #define LARGE_PAIRS (4096.0 * 4096.0)
 #define LARGE_SHARE 64
@@ -702,19 +703,19 @@ hamming_groups_begin_unit(NearGroups *groups, uint32 slice, uint32 slices)
 	const FingerprintList *shared = groups->shared;
 	GroupNode  *node;
 	Candidates	all;
-	uint64		size;
 	Fingerprint bits;
 
 	copy_nodes(groups);
 	node = &groups->nodes[groups->depth - 1];
 	all = node->all;
-	size = all.x_end - all.x;
 	bits = node->cut->segments[node->segment];
 	node->all.x = end_of_run_before(shared, all.x,
-									all.x + size * slice / slices,
+									team_slice_begin(all.x, all.x_end, slice,
+													 slices),
 									all.x_end, bits);
 	node->all.x_end = end_of_run_before(shared, all.x,
-										all.x + size * (slice + 1) / slices,
+										team_slice_begin(all.x, all.x_end,
+														 slice + 1, slices),
 										all.x_end, bits);
 	node->x = node->all.x;
 	node->y = divides_one_stretch(groups, node) ? node->x : all.y;
@@ -768,9 +769,11 @@ hamming_groups_large_units(NearGroups *groups)
 	qsort(common->large + first, end - first, sizeof(LargeGroup),
 		  compare_large);
 	if (groups->depth == 1)
+	{
 		common->large_pairs = 0;
-	for (i = first; i < end && groups->depth == 1; i++)
-		common->large_pairs += common->large[i].pairs;
+		for (i = first; i < end; i++)
+			common->large_pairs += common->large[i].pairs;
+	}
 	while (first < end && common->large[first].pairs / segments_below(node) >
 		   common->large_pairs / LARGE_SHARE)
 		first++;
@@ -817,9 +820,7 @@ next_large(NearGroups *groups, GroupNode *node, Candidates *group)
 	return true;
 }
 
-/*
- * In a member: copy a group from the shared list to that of this process.
- */
+/* In a member: copy a group from the shared list to that of this process. */
 void
 hamming_groups_copy(NearGroups *groups, Candidates *group)
 {

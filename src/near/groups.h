@@ -65,20 +65,7 @@ typedef struct GroupNode
 								 * one is not far */
 } GroupNode;
 
-/*
- * The nodes are a stack: each divides a smaller group of the one below it.  A
- * group that agrees in all levels of its cut may get a cut of its own.  Here
- * the first cut has two levels, and the second one has one:
- *
- *		candidates		a smaller group of nodes[2]
- *		nodes[2]		cuts[1], level 1: sorted by segment 0, 1, 2, ...
- *		nodes[1]		cuts[0], level 2: sorted by segment 5, after 4
- *		nodes[0]		cuts[0], level 1: sorted by segment 3, after 0, 1, 2
- *
- * There are never more than HAMMING_BITS nodes, nor more than HAMMING_BITS
- * cuts: doc/algorithm.md 6 has the proof.
- */
-/* A member's search is about all that it walks, or one group that is given: */
+/* What a member searches: all that it walks, or one group that is given. */
 typedef enum GivenGroup
 {
 	GIVEN_NONE,
@@ -110,6 +97,19 @@ typedef struct SharedNodes
 	double		large_pairs;	/* of all large groups of nodes[0] */
 } SharedNodes;
 
+/*
+ * The nodes are a stack: each divides a smaller group of the one below it.  A
+ * group that agrees in all levels of its cut may get a cut of its own.  Here
+ * the first cut has two levels, and the second one has one:
+ *
+ *		candidates		a smaller group of nodes[2]
+ *		nodes[2]		cuts[1], level 1: sorted by segment 0, 1, 2, ...
+ *		nodes[1]		cuts[0], level 2: sorted by segment 5, after 4
+ *		nodes[0]		cuts[0], level 1: sorted by segment 3, after 0, 1, 2
+ *
+ * There are never more than HAMMING_BITS nodes, nor more than HAMMING_BITS
+ * cuts: doc/algorithm.md 6 has the proof.
+ */
 typedef struct NearGroups
 {
 	FingerprintList *x;

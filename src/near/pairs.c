@@ -698,8 +698,7 @@ next_two(NearPairs *pairs, NearPair *pair)
 	uint32		x;
 	uint32		y;
 
-	while (!(c->most > 0 && pairs->first_count == FIRST_PAIRS) &&
-		   hamming_compare_next(c, &x, &y))
+	while (!is_stopped(pairs) && hamming_compare_next(c, &x, &y))
 	{
 		Fingerprint difference = pairs->x_pass->list.fps[x] ^
 		pairs->y_pass->list.fps[y];

@@ -28,7 +28,7 @@ simhash_progress_share(uint64 part, uint64 whole)
 		simhash_progress_show_share((double) part / whole);
 }
 
-/* Show that so many rows are done, if a message is due. */
+/* Show the number of rows that are done, if a message is due. */
 static inline void
 simhash_progress_rows(uint64 rows)
 {

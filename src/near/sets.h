@@ -8,11 +8,12 @@
  * in ascending order visits each parent before its children.  Sets are united,
  * never split.
  *
- * A number that is no root never becomes one again, and what was its ancestor
- * once is in its set for ever, and less.  So a process that writes an ancestor
- * which it read before, while others unite sets, keeps all of that true.  Only
- * a root gets a parent by compare-and-swap: of two processes that give it one,
- * one fails, and begins anew (Anderson and Woll 1991).
+ * A number that is no root never becomes a root again.  An ancestor of a number
+ * stays in the set of the number for ever, and stays less than the number.  So
+ * path halving may write a parent that was read before others united sets: all
+ * of this stays true.  A root gets a parent by compare-and-swap: if two
+ * processes try that at the same time, one fails, and begins anew (Anderson and
+ * Woll 1991).
  */
 #ifndef SIMHASH_SETS_H
 #define SIMHASH_SETS_H

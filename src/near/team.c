@@ -37,8 +37,9 @@
 #define KEY_QUERY 2
 
 /*
- * A worker pays for work of so many parallel_setup_cost: 200,000 rows, of which
- * the search takes 10 ms, took as long with a worker as without one.
+ * A worker is worth starting for work that costs WORTH_SETUP times
+ * parallel_setup_cost.  A search of 10 ms, in 200,000 rows, took as long with a
+ * worker as without one.
  */
 #define WORTH_SETUP 5
 
@@ -62,9 +63,9 @@ struct TeamShared
 };
 
 /*
- * Return how many workers work of that cost is worth, at most as many as a
- * Gather may have.  cost is in PostgreSQL's unit, like parallel_setup_cost.
- * Workers have no workers of their own.
+ * The work costs cost, in PostgreSQL's unit.  Return how many workers pay for
+ * it, 0 .. max_parallel_workers_per_gather.  Workers have no workers of their
+ * own.
  */
 int
 simhash_team_workers(double cost)
@@ -231,7 +232,7 @@ simhash_team_launch(Team *team, const char *entry, int workers)
 {
 	const char *query = debug_query_string == NULL ? "" : debug_query_string;
 	ParallelContext *context;
-	char	   *text;
+	char	   *shown;
 	dsm_handle *handle;
 
 	team->shared->is_over = false;
@@ -245,10 +246,9 @@ simhash_team_launch(Team *team, const char *entry, int workers)
 	handle = shm_toc_allocate(context->toc, sizeof(dsm_handle));
 	*handle = dsm_segment_handle(team->segment);
 	shm_toc_insert(context->toc, KEY_MEMORY, handle);
-	text = shm_toc_allocate(context->toc, strlen(query) + 1);
-
-	strcpy(text, query);
-	shm_toc_insert(context->toc, KEY_QUERY, text);
+	shown = shm_toc_allocate(context->toc, strlen(query) + 1);
+	strcpy(shown, query);
+	shm_toc_insert(context->toc, KEY_QUERY, shown);
 	LaunchParallelWorkers(context);
 	simhash_progress_workers(workers, context->nworkers_launched);
 }

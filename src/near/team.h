@@ -45,6 +45,16 @@ typedef struct Team
 	SharedFileSet *files;
 } Team;
 
+/*
+ * Of the places from .. to - 1, cut into units slices, return where slice
+ * number unit begins.  Slice number units begins at to.
+ */
+static inline uint32
+team_slice_begin(uint32 from, uint32 to, uint32 unit, uint32 units)
+{
+	return from + (uint32) ((uint64) (to - from) * unit / units);
+}
+
 extern int	simhash_team_workers(double cost);
 extern Team *simhash_team_make(Size size);
 extern void simhash_team_launch(Team *team, const char *entry, int workers);

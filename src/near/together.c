@@ -17,14 +17,10 @@
  */
 #include "postgres.h"
 
-#include "optimizer/optimizer.h"
 #include "utils/memutils.h"
 
 #include "near/progress.h"
 #include "near/together.h"
-
-/* A comparison of two fingerprints, times cpu_operator_cost. */
-#define COMPARISON (0.02 * FINGERPRINT_WORDS)
 
 /* The kinds of steps. */
 #define STEP_WALK FPLIST_STEPS	/* slices of the top node */
@@ -46,7 +42,10 @@ map_memory(Together *together, char *memory, uint32 capacity, bool has_sets)
 	return at + capacity * sizeof(uint32);
 }
 
-/* Take the pairs of two stretches of the list, none of which is reordered. */
+/*
+ * Take the pairs of the stretches x .. x_end - 1 and y .. y_end - 1 of the
+ * list, whose order stays.
+ */
 static void
 take_slice(Together *together, uint32 x, uint32 x_end, uint32 y, uint32 y_end)
 {
@@ -60,16 +59,16 @@ take_slice(Together *together, uint32 x, uint32 x_end, uint32 y, uint32 y_end)
 }
 
 /*
- * Take the pairs of a slice of search->group: of the slice, which may be one
- * stretch with its partners, and of the slice with what comes later.
+ * Take the pairs of slice number unit of the x of search->group.  If the group
+ * is one stretch, the slice is compared with itself and with what comes later.
+ * Else the slice is compared with all y.
  */
 static void
 compare_slice(Together *together, uint32 unit, uint32 units)
 {
 	const Candidates *group = &together->search->group;
-	uint64		size = group->x_end - group->x;
-	uint32		from = group->x + (uint32) (size * unit / units);
-	uint32		to = group->x + (uint32) (size * (unit + 1) / units);
+	uint32		from = team_slice_begin(group->x, group->x_end, unit, units);
+	uint32		to = team_slice_begin(group->x, group->x_end, unit + 1, units);
 
 	if (group->x != group->y)
 		take_slice(together, from, to, group->y, group->y_end);
@@ -144,8 +143,7 @@ hamming_together_begin(FingerprintList *list, int radius, bool has_sets,
 {
 	double		count = list->count;
 	int			workers =
-	simhash_team_workers(hamming_near_comparisons(count, count, radius) *
-						 COMPARISON * cpu_operator_cost);
+	simhash_team_workers(hamming_near_cost(count, count, radius));
 	Together   *together;
 
 	if (workers == 0)
