@@ -33,6 +33,7 @@ volatile	sig_atomic_t simhash_progress_due = false;
 
 static bool report_progress = false;
 static TimeoutId timer = MAX_TIMEOUTS;
+static TimestampTz next_message;
 static Progress *current = NULL;
 
 /* Define the settings. */
@@ -62,10 +63,37 @@ end_call(void *arg)
 	while (*call != arg)
 		call = &(*call)->before;
 	*call = (*call)->before;
-	if (current != NULL)
-		return;
-	disable_timeout(timer, false);
+}
+
+/*
+ * Ask for a message at next_message, or when the timer of an earlier call goes
+ * off.  To stop that timer and to start another for each partition of a window
+ * function would take longer than small partitions do.
+ */
+static void
+start_timer(void)
+{
 	simhash_progress_due = false;
+	if (!get_timeout_active(timer))
+		enable_timeout_at(timer, next_message);
+}
+
+/* The timer went off.  Return whether a message is due; start the timer. */
+static bool
+is_due(void)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	bool		due = now >= next_message;
+
+	if (current == NULL)
+	{
+		simhash_progress_due = false;
+		return false;
+	}
+	if (due)
+		next_message = TimestampTzPlusMilliseconds(now, INTERVAL);
+	start_timer();
+	return due;
 }
 
 /*
@@ -88,15 +116,13 @@ simhash_progress_begin(const char *function)
 	callback->arg = call;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, callback);
 	current = call;
-	enable_timeout_every(timer,
-						 TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
-													 INTERVAL), INTERVAL);
+	next_message = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), INTERVAL);
+	start_timer();
 }
 
 static void
 show(const char *message)
 {
-	simhash_progress_due = false;
 	if (current != NULL && current->phase != NULL)
 		ereport(report_progress ? NOTICE : DEBUG1,
 				(errmsg("%s: %s%s", current->function, current->phase,
@@ -127,7 +153,7 @@ simhash_progress_show_share(double done)
 {
 	double		seconds;
 
-	if (current == NULL)
+	if (!is_due())
 		return;
 	seconds = (GetCurrentTimestamp() - current->phase_start) / 1e6;
 	done = Min(Max(done, 1e-6), 1);
@@ -139,5 +165,6 @@ simhash_progress_show_share(double done)
 void
 simhash_progress_show_rows(uint64 rows)
 {
-	show(psprintf(": " UINT64_FORMAT " rows so far", rows));
+	if (is_due())
+		show(psprintf(": " UINT64_FORMAT " rows so far", rows));
 }
