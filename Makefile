@@ -27,13 +27,13 @@ WIDE = \
 	src/am/vacuum \
 	src/am/wal \
 	src/am/write \
+	src/audit/near_rows \
 	src/dedup/cluster \
 	src/dedup/connect \
 	src/dedup/leaders \
 	src/dedup/numbering \
 	src/dedup/pair_rows \
 	src/dedup/parts \
-	src/dedup/sample \
 	src/join/cost \
 	src/join/explain \
 	src/join/input \
@@ -64,8 +64,12 @@ OBJS = $(WIDE:=.o) $(WIDE:=_128.o) \
 	src/planner.o \
 	src/am/handler.o \
 	src/am/inspect.o \
+	src/audit/audit.o \
+	src/audit/draw.o \
+	src/audit/estimate.o \
+	src/audit/overlap.o \
+	src/audit/rows.o \
 	src/dedup/components.o \
-	src/dedup/distances.o \
 	src/dedup/id_groups.o \
 	src/dedup/id_numbers.o \
 	src/dedup/pairs.o \
@@ -164,7 +168,7 @@ REGRESS = \
 	aggregates \
 	distance \
 	distance_128 \
-	distances \
+	audit \
 	plans \
 	estimates \
 	estimates_128 \

@@ -1,45 +1,12 @@
 -- All pairs of texts that are alike, and what script/quality measures with, of
 -- the table docs of bench/quality_texts.sql.
 
--- The sets of three-word shingles.  Shingles that occur in the same texts, and
--- in more than one, are one member, which weighs as many as they are.
-CREATE UNLOGGED TABLE shingles AS
-SELECT id, hash FROM docs, simhash_features(body, words => 3);
-
-CREATE UNLOGGED TABLE sets AS
-SELECT id, count(*)::int AS size FROM shingles GROUP BY id;
-ALTER TABLE sets ADD PRIMARY KEY (id);
-ANALYZE sets;
-
-CREATE UNLOGGED TABLE members AS
-SELECT id, member, weight, cardinality(ids) AS texts
-FROM (SELECT row_number() OVER () AS member, ids, count(*)::int AS weight
-	FROM (SELECT array_agg(id ORDER BY id) AS ids FROM shingles
-		GROUP BY hash HAVING count(*) > 1) s
-	GROUP BY ids) m, unnest(ids) id;
-CREATE INDEX ON members (id, member) INCLUDE (weight);
-VACUUM ANALYZE members;
-
--- Two sets of Jaccard 0.5 or more share half of each, and so at least one of
--- the first size - ceil(size / 2) + 1 shingles of each, whatever the order, if
--- it is one order for all; here, the rarest first.  Shingles that no other
--- text has come before all others.
-CREATE UNLOGGED TABLE prefixes AS
-SELECT id, member, size
-FROM (SELECT id, member, size, size - sum(weight) OVER (PARTITION BY id
-		ORDER BY texts DESC, member DESC) AS before
-	FROM members JOIN sets USING (id)) m
-WHERE before <= size - ceil(size / 2.0);
-ANALYZE prefixes;
-
+-- At any distance: here fingerprints do not matter.
 CREATE TABLE pairs AS
-SELECT a, b, common / (sa.size + sb.size - common)::float8 AS jaccard
-FROM (SELECT DISTINCT a.id AS a, b.id AS b FROM prefixes a JOIN prefixes b USING (member)
-		WHERE a.id < b.id AND 2 * least(a.size, b.size) >= greatest(a.size, b.size)) c
-JOIN sets sa ON sa.id = a JOIN sets sb ON sb.id = b,
-	LATERAL (SELECT sum(ma.weight) AS common FROM members ma JOIN members mb USING (member)
-		WHERE ma.id = a AND mb.id = b) m
-WHERE 3 * common >= sa.size + sb.size;
+SELECT a, b, similarity AS jaccard
+FROM simhash_audit_pairs('SELECT id, minhash(body), body FROM docs', sample => 12000, threshold => 0.5,
+	max_distance => 0)
+WHERE similarity >= 0.5;
 ANALYZE pairs;
 
 -- What a text is edited by: words and the space that follows each, or
@@ -99,19 +66,10 @@ FROM (SELECT simhash_idf(body) AS idf FROM docs) i;
 
 -- A MinHash of numbers has no bits.
 CREATE TABLE methods (method int PRIMARY KEY, name text, bits int);
-CREATE TABLE found (method int, distance int, pairs bigint);
-CREATE TABLE alike (method int, distance int, half bigint, most bigint);
+-- What is found within each distance.
+CREATE TABLE curves (method int, k int, precision float8, recall float8,
+	f1 float8 GENERATED ALWAYS AS (2 * precision * recall / nullif(precision + recall, 0)) STORED);
 CREATE TABLE edits (method int, percent int, measured float8, theory float8);
 -- Within 3, 8 and 10 of 64 bits, and twice as many of 128.
 CREATE TABLE changes (method int, size int, kind text, mean float8, within3 float8, within8 float8,
 	within10 float8);
-
--- What is found within each distance.
-CREATE VIEW curves AS
-SELECT *, 2 * precision * recall / nullif(precision + recall, 0) AS f1
-FROM (SELECT method, k, (sum(half) OVER w / nullif(sum(pairs) OVER w, 0))::float8 AS precision,
-		(sum(most) OVER w / (SELECT nullif(count(*), 0) FROM pairs WHERE jaccard >= 0.8))::float8 AS recall
-	FROM methods CROSS JOIN generate_series(0, 128) k
-		LEFT JOIN (SELECT method, distance AS k, pairs FROM found) f USING (method, k)
-		LEFT JOIN (SELECT method, distance AS k, half, most FROM alike) a USING (method, k)
-	WINDOW w AS (PARTITION BY method ORDER BY k)) c;

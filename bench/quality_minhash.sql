@@ -1,9 +1,8 @@
--- MinHash with 128 numbers over the sets of three-word shingles, which
--- bench/quality.sql has made: what it finds, as method :method.  Here a distance
--- is how many of the 128 numbers differ.
+-- MinHash with 128 numbers over the sets of three-word shingles: what it finds,
+-- as method :method.  Here a distance is how many of the 128 numbers differ.
 
 SELECT format('CREATE UNLOGGED TABLE minima AS SELECT id, ARRAY[%s] AS numbers
-		FROM shingles GROUP BY id',
+		FROM docs, simhash_features(body, words => 3) GROUP BY id',
 	string_agg(format('min(hashint8extended(hash, %s))', seed), ', '))
 FROM generate_series(1, 128) seed \gexec
 ALTER TABLE minima ADD PRIMARY KEY (id);
@@ -22,7 +21,9 @@ FROM (SELECT DISTINCT a.id AS a, b.id AS b FROM bands a JOIN bands b USING (band
 	JOIN minima x ON x.id = a JOIN minima y ON y.id = b;
 
 INSERT INTO methods VALUES (:method, 'MinHash, 128 numbers, words => 3');
-INSERT INTO found SELECT :method, distance, count(*) FROM differences GROUP BY distance;
-INSERT INTO alike
-SELECT :method, distance, count(*), count(*) FILTER (WHERE jaccard >= 0.8)
-FROM pairs JOIN differences USING (a, b) GROUP BY distance;
+INSERT INTO curves
+SELECT DISTINCT :method, k, (count(jaccard) OVER w)::float8 / nullif(count(a) OVER w, 0),
+	(count(*) FILTER (WHERE jaccard >= 0.8) OVER w)::float8 /
+		(SELECT nullif(count(*), 0) FROM pairs WHERE jaccard >= 0.8)
+FROM generate_series(0, 128) k LEFT JOIN differences ON distance = k LEFT JOIN pairs USING (a, b)
+WINDOW w AS (ORDER BY k);

@@ -57,7 +57,8 @@ WITH edits AS (
 	GROUP BY id, size)
 SELECT id, size, kind, c.body
 FROM edits e, LATERAL (VALUES ('text', body), ('5 %', five), ('10 %', ten),
-	('footer', body || ' ' || pool_text(0, 51)), ('80 %', most), ('half', half), ('30 %', excerpt),
+	('footer', body || ' ' || pool_text(0, 51)), ('boilerplate', body || ' ' || pool_text(start, size * 3 / 10)),
+	('80 %', most), ('half', half), ('30 %', excerpt),
 	('wrapped', pool_text(start, before) || ' ' || body || ' ' || pool_text(start + before, 2 * size - before)),
 	('accents', nullif(normalize(regexp_replace(normalize(body, NFD), U&'[\0300-\036f]', '', 'g'), NFC),
 		normalize(body, NFC))),
@@ -71,10 +72,18 @@ SELECT id, size, 'letters', string_agg(CASE WHEN draw(key + at, 6, 1000) >= 30 T
 FROM words, string_to_table(word, NULL) WITH ORDINALITY l (letter, at)
 GROUP BY id, size
 UNION ALL
-SELECT id, size, 'order', string_agg(part, ' ' ORDER BY draw(id * 10000::bigint + sentence, 8, 1::bigint << 60))
-FROM (SELECT id, size, sentence, string_agg(word || gap, '' ORDER BY place) AS part
-	FROM words GROUP BY id, size, sentence) s
-GROUP BY id, size HAVING count(*) >= 3;
+-- Sentences in another order, all but one, and in thirds of the text, the last first.
+SELECT id, size, kind, c.body
+FROM (SELECT id, size, string_agg(part, ' ' ORDER BY draw(id * 10000::bigint + sentence, 8, 1::bigint << 60)) AS mixed,
+		string_agg(part, ' ' ORDER BY sentence) FILTER (WHERE sentence <> draw(id, 9, sentences)) AS less,
+		nullif(string_agg(part, ' ' ORDER BY (3 * (ends - 1) / size + 1) % 3, sentence),
+			string_agg(part, ' ' ORDER BY sentence)) AS thirds
+	FROM (SELECT id, size, sentence, string_agg(word || gap, '' ORDER BY place) AS part, max(place) AS ends,
+			count(*) OVER (PARTITION BY id, size) AS sentences
+		FROM words GROUP BY id, size, sentence) s
+	WHERE sentences >= 3
+	GROUP BY id, size) o, LATERAL (VALUES ('order', mixed), ('sentence', less), ('thirds', thirds)) c (kind, body)
+WHERE c.body IS NOT NULL;
 
 -- What shares no half in either direction is not to be found.
 CREATE UNLOGGED TABLE changed AS
@@ -98,20 +107,21 @@ FROM queries a JOIN corpus b ON a.id <> b.id
 	AND (text_containment(a.body, b.body) >= 0.5 OR text_containment(b.body, a.body) >= 0.5);
 ANALYZE halves;
 
-CREATE TABLE ways (way int, name text, parts boolean, prints text);
-INSERT INTO ways VALUES
-	(1, '`minhash(body)`', false, 'SELECT 1, 1, length(body), minhash(body)'),
-	(2, '`minhash(body, chars => 3)`', false, 'SELECT 1, 1, length(body), minhash(body, chars => 3)'),
-	(3, '`simhash(body)`', false, 'SELECT 1, 1, length(body), simhash(body)');
+-- A whole text is searched within most, its passages within 4, 6 and 8.
+CREATE TABLE ways (way int, name text, parts boolean, most int, prints text);
 INSERT INTO ways
-SELECT 3 + row_number() OVER (), name, true,
+SELECT row_number() OVER (), format('`%s`', name), false, most, 'SELECT 1, 1, length(body), ' || name
+FROM (VALUES ('minhash(body)', 8), ('minhash_128(body)', 16), ('minhash(body, chars => 3)', 8),
+	('simhash(body)', 8), ('simhash(body)', 12)) v (name, most);
+INSERT INTO ways
+SELECT 5 + row_number() OVER (), name, true, 8,
 	format('SELECT place, start, length, fp FROM minhash_passages(body, %s, mean_length => %s)', of, mean)
 FROM (SELECT mean || ' words' AS name, 'words => 2' AS of, mean FROM unnest('{9,13,17,21,31}'::int[]) mean
 	UNION ALL VALUES ('13 words, `words => 1`', 'words => 1', 13)
 	UNION ALL SELECT mean || ' characters', 'chars => 3', mean FROM unnest('{53,79,127}'::int[]) mean) v;
 
 -- least has the least distance of a passage of one text and one of the other, of
--- those within 8: of all, and without those that more than 100, 20 and 5 texts
+-- those within most: of all, and without those that more than 100, 20 and 5 texts
 -- have.  few says, for k = 4, 6 and 8, whether one is within k that finds 20 texts
 -- at most.
 CREATE TABLE nearest (way int, id int, size int, kind text, least int[]);
@@ -142,7 +152,7 @@ SELECT %1$s, id, size, c.kind, ARRAY[min(o.fp <-> c.fp),
 	min(o.fp <-> c.fp) FILTER (WHERE greatest(o.texts, c.texts) <= 20),
 	min(o.fp <-> c.fp) FILTER (WHERE greatest(o.texts, c.texts) <= 5)]
 FROM parts o JOIN parts c USING (id, size)
-WHERE o.kind = 'text' AND c.kind <> 'text' AND o.fp <-> c.fp <= 8
+WHERE o.kind = 'text' AND c.kind <> 'text' AND o.fp <-> c.fp <= %3$s
 GROUP BY id, size, c.kind;
 
 CREATE TABLE asked AS
@@ -156,7 +166,7 @@ SELECT fp, docs, greatest(texts, cardinality(docs)) AS texts, d,
 FROM (SELECT q.fp, q.texts, o.docs, q.fp <-> o.fp AS d
 	FROM (SELECT fp, cardinality(docs) AS texts FROM prints_once
 			WHERE fp IN (SELECT fp FROM asked)) q
-		JOIN prints_once o ON q.fp <-> o.fp <= 8) n
+		JOIN prints_once o ON q.fp <-> o.fp <= %3$s) n
 WINDOW w AS (PARTITION BY fp);
 ANALYZE near;
 INSERT INTO candidates
@@ -165,7 +175,7 @@ SELECT %1$s, a, b, ARRAY[min(d), min(d) FILTER (WHERE texts <= 100),
 	ARRAY[bool_or(d <= 4 AND few4), bool_or(d <= 6 AND few6), bool_or(few8)]
 FROM asked JOIN near USING (fp), unnest(docs) b WHERE a <> b GROUP BY a, b;
 DROP TABLE prints, prints_once, parts, asked, near;
-$$, way, prints) FROM ways \gexec
+$$, way, prints, most) FROM ways \gexec
 ANALYZE nearest, candidates;
 
 -- What is printed.
@@ -181,13 +191,13 @@ INSERT INTO leaves VALUES (1, 'all'), (2, 'in at most 100 texts'), (3, 'in at mo
 CREATE TABLE kinds (n int, kind text);
 INSERT INTO kinds
 SELECT n, kind
-FROM unnest('{5 %,10 %,footer,80 %,half,30 %,wrapped,accents,hyphens,letters,order}'::text[])
+FROM unnest('{5 %,10 %,sentence,thirds,order,80 %,half,30 %,wrapped,footer,boilerplate,letters,hyphens,accents}'::text[])
 	WITH ORDINALITY k (kind, n);
 CREATE TABLE recalls AS
 SELECT way, size, k, leave, n, to_char(avg(coalesce(least[leave] <= k, false)::int), 'FM0.00') AS recall
-FROM changed JOIN kinds USING (kind) CROSS JOIN ways CROSS JOIN generate_series(4, 8, 2) k CROSS JOIN leaves
+FROM changed JOIN kinds USING (kind) CROSS JOIN ways CROSS JOIN generate_series(4, 16, 2) k CROSS JOIN leaves
 	LEFT JOIN nearest USING (way, id, size, kind)
-WHERE counts AND (parts OR (k = 8 AND leave = 1))
+WHERE counts AND CASE WHEN parts THEN k <= most ELSE k = most AND leave = 1 END
 GROUP BY way, size, k, leave, n HAVING count(*) >= 30;
 
 -- What enough texts have a figure of.
@@ -230,9 +240,10 @@ INSERT INTO leaves VALUES (5, 'that find at most 20');
 CREATE TABLE found AS
 SELECT q.way, k, leave, q.a, count(c.b) AS found, count(h.b) AS halves, count(*) FILTER (WHERE three) AS three,
 	count(*) FILTER (WHERE run) AS run
-FROM (SELECT way, k, leave, id AS a FROM ways, generate_series(4, 8, 2) k, leaves, queries
-		WHERE CASE WHEN parts THEN leave IN (1, 3, 5) OR (ways.name, k) IN (('13 words', 6), ('21 words', 8))
-			ELSE k = 8 AND leave = 1 END) q
+FROM (SELECT way, k, leave, id AS a FROM ways, generate_series(4, 16, 2) k, leaves, queries
+		WHERE CASE WHEN parts THEN k <= most
+				AND (leave IN (1, 3, 5) OR (ways.name, k) IN (('13 words', 6), ('21 words', 8)))
+			ELSE k = most AND leave = 1 END) q
 	LEFT JOIN candidates c ON c.way = q.way AND c.a = q.a
 		AND CASE WHEN leave = 5 THEN few[k / 2 - 1] ELSE least[leave] <= k END
 	LEFT JOIN halves h ON h.a = c.a AND h.b = c.b

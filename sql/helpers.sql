@@ -15,6 +15,15 @@ EXCEPTION WHEN OTHERS THEN
 	RETURN SQLSTATE || ': ' || SQLERRM || coalesce(' / ' || nullif(detail, ''), '');
 END $$;
 
+-- How many pairs of the rows (id, fp) of a query are at each distance up to
+-- k: simhash_audit compares each with each.
+CREATE FUNCTION count_distances(query text, k int) RETURNS TABLE (distance int, pairs bigint)
+LANGUAGE sql AS $$
+	SELECT max_distance, pairs - lag(pairs, 1, 0::bigint) OVER (ORDER BY max_distance)
+	FROM simhash_audit(format('SELECT id, fp, '''' FROM (%s) s (id, fp)', query), 2147483647,
+		max_distance => k)
+$$;
+
 -- The lines of a plan that match a pattern, and those that say how an index is
 -- used.
 CREATE FUNCTION plan_lines(query text, pattern text) RETURNS SETOF text LANGUAGE plpgsql AS $$

@@ -23,7 +23,7 @@ WHERE proparallel <> 's' AND prorettype <> 'internal'::regtype
 	-- temporary indexes are out of reach of parallel workers
 	AND proname !~ '^hamming_index_'
 	-- and a view or a query may be of anything
-	AND proname NOT IN ('simhash_components', 'simhash_distances', 'simhash_pairs');
+	AND proname NOT IN ('simhash_audit', 'simhash_audit_pairs', 'simhash_components', 'simhash_pairs');
 SELECT oid::regprocedure FROM functions
 WHERE proname IN ('simhash_within', 'simhash_near', 'simhash_in_ball', 'hamming_ball_contains',
 		'hamming_ball', 'hamming_ball_128', 'hamming_bound_below', 'simhash_distance', 'simhash_distance_int')

@@ -106,11 +106,11 @@ DROP VIEW churned_stats;
 DROP TABLE churned, fresh;
 DROP FUNCTION churned_fp;
 
--- simhash_distances, which compares each with each, says how many pairs there are
+-- as many pairs as there are
 CREATE TABLE many (id int, fp simhash64);
 INSERT INTO many SELECT * FROM many_uniform(20000);
 SELECT count(*) AS distances, bool_and(d.pairs = f.pairs) AS as_many, bool_and(right_ones) AS right_ones
-FROM simhash_distances('many', 'fp', 2147483647) d FULL JOIN (
+FROM count_distances('TABLE many', 8) d FULL JOIN (
 	SELECT distance, count(*) AS pairs, bool_and(a < b AND distance = x.fp <-># y.fp) AS right_ones
 	FROM simhash_pairs('TABLE many', 8) p JOIN many x ON x.id = a JOIN many y ON y.id = b
 	GROUP BY 1) f USING (distance)

@@ -35,7 +35,7 @@ CREATE TABLE many AS SELECT id, fp, (fp::text ||
 	substr(md5((id - (id % 10 = 0)::int)::text), 17))::simhash128 AS wide FROM many_uniform(12000);
 WITH counted AS MATERIALIZED (
 	SELECT col, d.* FROM unnest('{fp,wide}'::text[]) col,
-		LATERAL simhash_distances('many', col::name, 2147483647) d)
+		LATERAL count_distances(format('SELECT id, %I FROM many', col), 28) d)
 SELECT col, k, count(*) AS pairs, count(*) - count(DISTINCT (a, b)) AS twice,
 	(SELECT sum(pairs) - count(p) FROM counted c WHERE c.col = v.col AND c.distance <= k) AS missing,
 	(SELECT sum(pairs * c.distance) - sum(p.distance)

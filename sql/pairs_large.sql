@@ -12,14 +12,13 @@ SELECT shape, way, check_pairs(format('SELECT * FROM (%s) s WHERE id <= 60', wid
 SELECT check_pairs('SELECT nullif(id % 20, 7) AS id, fp FROM ' || tab || ' WHERE id <= 600',
 	'{0,1,3,5,12,32,64}') FROM tables WHERE tab IN ('skewed', 'duplicates', 'extremes');
 
--- More rows: simhash_distances, which compares each with each, tells how many
--- pairs there are; no pair is wrong and none comes twice.
+-- More rows: as many pairs as there are; no pair is wrong and none comes twice.
 CREATE TABLE many (id int, fp simhash64);
 CREATE FUNCTION check_many(ks int[]) RETURNS TABLE (k int, pairs bigint, not_as_many bigint,
 	wrong bigint, twice bigint) LANGUAGE plpgsql SET jit = off AS $$
 BEGIN
 	CREATE TEMP TABLE counted ON COMMIT DROP AS
-	SELECT * FROM simhash_distances('many', 'fp', 2147483647);
+	SELECT * FROM count_distances('TABLE many', 16);
 	FOREACH k IN ARRAY ks LOOP
 		CREATE TEMP TABLE found ON COMMIT DROP AS
 		SELECT f.*, x.fp <-># y.fp AS real

@@ -1316,14 +1316,30 @@ COMMENT ON FUNCTION minhash_jaccard(simhash128, simhash128) IS
 -- Choosing k
 -------------------------------------------------------------------------------
 
--- not safe in parallel plans: rel may be a view of anything
-CREATE FUNCTION simhash_distances(
-	rel regclass, column_name name, sample integer)
-	RETURNS TABLE (distance integer, pairs bigint)
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
-	COST 100000 ROWS 65;
-COMMENT ON FUNCTION simhash_distances(regclass, name, integer) IS
-	'how many pairs of a sample of a column are at each distance';
+-- UNSAFE, as the query may be anything
+CREATE FUNCTION simhash_audit(
+	query text, sample integer DEFAULT 1000, threshold float8 DEFAULT 0.8,
+	words integer DEFAULT NULL, chars integer DEFAULT NULL,
+	max_distance integer DEFAULT NULL, seed bigint DEFAULT 0)
+	RETURNS TABLE (
+		max_distance integer, pairs bigint,
+		"precision" float8, precision_low float8, precision_high float8,
+		recall float8, recall_low float8, recall_high float8)
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE
+	COST 1000000 ROWS 11;
+COMMENT ON FUNCTION simhash_audit(
+	text, integer, float8, integer, integer, integer, bigint) IS
+	'what each max_distance finds and misses of the alike texts of a query (id, fingerprint, text)';
+
+CREATE FUNCTION simhash_audit_pairs(
+	query text, sample integer DEFAULT 1000, threshold float8 DEFAULT 0.8,
+	words integer DEFAULT NULL, chars integer DEFAULT NULL,
+	max_distance integer DEFAULT NULL, seed bigint DEFAULT 0)
+	RETURNS TABLE (a bigint, b bigint, distance integer, similarity float8)
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000;
+COMMENT ON FUNCTION simhash_audit_pairs(
+	text, integer, float8, integer, integer, integer, bigint) IS
+	'the pairs that simhash_audit() looks at: near, or alike, or both';
 
 -------------------------------------------------------------------------------
 -- Deduplication

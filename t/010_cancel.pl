@@ -92,7 +92,8 @@ my %statements = (
 		'SELECT id, hashint8(id + n) & 1048575 FROM docs, generate_series(1, 3) n', 'leader') AS c) s",
 	'components of equal pairs' => "SELECT max((c).cluster) FROM (SELECT simhash_components(
 		'SELECT 1, 2 FROM docs, generate_series(1, 4)', 'leader') AS c) s",
-	'distances' => "SELECT sum(pairs) FROM simhash_distances('docs', 'fp', 25000)",
+	'audit' => "SELECT sum(pairs) FROM simhash_audit('SELECT id, fp, repeat(id || '' '', 20) FROM docs')",
+	'audit of all' => "SELECT sum(pairs) FROM simhash_audit('SELECT id, fp, '''' FROM docs WHERE id < 25000', 25000)",
 	'index searches' => 'SET enable_seqscan = off; SET simhash.enable_hammingjoin = off;
 		SELECT count(*) FROM indexed a JOIN indexed b ON b.fp <-> a.fp <= 10 WHERE a.id < 2000',
 	'index search of equal rows' => 'SET enable_seqscan = off; SET simhash.enable_hammingjoin = off;
@@ -153,7 +154,7 @@ $node->safe_psql('postgres', 'INSERT INTO equal SELECT i, 7::bigint::simhash64 F
 for my $statement (
 	'SELECT count(*) FROM equal a JOIN equal b ON a.fp <-> b.fp <= 3 AND a.id + b.id < 0',
 	"SELECT count(*) FROM (SELECT simhash_pairs('SELECT 1, fp FROM equal', 3)) s",
-	"SELECT count(*) FROM simhash_distances('equal', 'fp', 2147483647)")
+	"SELECT count(*) FROM simhash_audit('SELECT id, fp, ''a b c d e'' FROM equal', 2147483647)")
 {
 	my ($in, $out) = ('', '');
 	my $session = IPC::Run::start(

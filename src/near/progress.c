@@ -17,6 +17,9 @@
 /* Time between two messages, in milliseconds. */
 #define INTERVAL 3000
 
+/* Less than such a share of a phase does not show how long the rest takes. */
+#define LEAST_SHARE 0.01
+
 /*
  * A call of a function.  Others may have begun before, and not ended: calls
  * that this one is within, or cursors.  What began last is shown.
@@ -156,9 +159,12 @@ simhash_progress_show_share(double done)
 	if (!is_due())
 		return;
 	seconds = (GetCurrentTimestamp() - current->phase_start) / 1e6;
-	done = Min(Max(done, 1e-6), 1);
-	show(psprintf(": %.0f %% done, about %.0f s left", 100 * done,
-				  seconds / done * (1 - done)));
+	done = Min(done, 1);
+	if (done < LEAST_SHARE)
+		show(": has begun");
+	else
+		show(psprintf(": %.0f %% done, about %.0f s left", 100 * done,
+					  seconds / done * (1 - done)));
 }
 
 /* See simhash_progress_rows(). */

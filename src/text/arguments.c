@@ -80,8 +80,9 @@ simhash_check_range(const char *name, int32 value, int32 least, int32 most)
  * argument is the number of words; chars follows.  Error: 22023 for a size out
  * of range, and if neither is null.
  */
-static FeatureOptions
-size_arguments(FunctionCallInfo fcinfo, int argument, uint32 default_words)
+FeatureOptions
+simhash_size_arguments(FunctionCallInfo fcinfo, int argument,
+					   uint32 default_words)
 {
 	FeatureOptions options = {default_words, false, NULL, NULL};
 	bool		words = !PG_ARGISNULL(argument);
@@ -123,7 +124,7 @@ refuse_chars(const FeatureOptions *options)
 FeatureOptions
 simhash_weighted_arguments(FunctionCallInfo fcinfo, int argument)
 {
-	FeatureOptions options = size_arguments(fcinfo, argument + 1, 1);
+	FeatureOptions options = simhash_size_arguments(fcinfo, argument + 1, 1);
 
 	if (!PG_ARGISNULL(argument))
 	{
@@ -141,7 +142,8 @@ simhash_weighted_arguments(FunctionCallInfo fcinfo, int argument)
 FeatureOptions
 simhash_stops_arguments(FunctionCallInfo fcinfo, int argument)
 {
-	FeatureOptions options = size_arguments(fcinfo, argument + 1, SET_WORDS);
+	FeatureOptions options = simhash_size_arguments(fcinfo, argument + 1,
+													SET_WORDS);
 
 	if (!PG_ARGISNULL(argument))
 	{

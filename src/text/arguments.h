@@ -26,6 +26,9 @@ extern TermFrequency simhash_frequency_argument(FunctionCallInfo fcinfo,
 												int argument);
 extern int32 simhash_check_range(const char *name, int32 value, int32 least,
 								 int32 most);
+extern FeatureOptions simhash_size_arguments(FunctionCallInfo fcinfo,
+											 int argument,
+											 uint32 default_words);
 extern FeatureOptions simhash_weighted_arguments(FunctionCallInfo fcinfo,
 												 int argument);
 extern FeatureOptions simhash_stops_arguments(FunctionCallInfo fcinfo,

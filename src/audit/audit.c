@@ -1,0 +1,488 @@
+/*
+ * audit.c
+ *	  simhash_audit(...) and simhash_audit_pairs(...): what each distance finds
+ *	  and misses among the rows of a query.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "executor/nodeHash.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "parser/parse_coerce.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/tuplestore.h"
+
+#include "audit/draw.h"
+#include "audit/estimate.h"
+#include "audit/near_rows.h"
+#include "audit/overlap.h"
+#include "dedup/user_query.h"
+#include "near/progress.h"
+#include "text/arguments.h"
+#include "type/catalog.h"
+#include "type/simhash.h"
+
+/* Texts that are compared at once, at most: hamming_match() numbers them. */
+#define TEXTS_AT_ONCE 65536
+
+/* How many words a feature has where the caller does not say. */
+#define AUDIT_WORDS 3
+
+/* (words, chars, max_distance) may be null. */
+#define WORDS_ARGUMENT 3
+#define DISTANCE_ARGUMENT 5
+
+/* A call of either function. */
+typedef struct Audit
+{
+	Oid			function;		/* which is called */
+	MemoryContext row_context;	/* of one row of the query */
+	int			sample;
+	double		threshold;
+	bool		has_distance;	/* is max_distance given? */
+	int			max_distance;
+	Oid			id;				/* the type of the ids: see user_id() */
+	const AuditMethods *methods;	/* for the width of the fingerprints */
+	AuditRows	rows;
+	bool	   *is_near;		/* for each row: may it be one of a pair? */
+
+	Draw	   *draws;
+	int			draw_count;
+
+	/* takes each pair of a row that is drawn and any other */
+	void		(*take) (struct Audit *audit, int draw, const AuditRow *a,
+						 const AuditRow *b, bool b_is_drawn, int distance,
+						 double similarity);
+	void	   *arg;
+
+	/* those that are compared at once: draws[first_draw] and later ones */
+	int			first_draw;
+	Overlap		overlap;
+	AuditRow   *texts;
+	void	   *fingerprints;
+	uint16	   *matches;
+} Audit;
+
+/* Check the columns of the query. */
+static void
+check_columns(TupleDesc description, void *arg)
+{
+	Audit	   *audit = arg;
+	Oid			types[3];
+	int			bits;
+	int			i;
+
+	if (description->natts != 3)
+		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+						errmsg("query must return three columns, an id, a "
+							   "fingerprint and a text, not %d",
+							   description->natts)));
+	for (i = 0; i < 3; i++)
+		types[i] = TupleDescAttr(description, i)->atttypid;
+	audit->id =
+		simhash_check_id_column(description, 0,
+								simhash_bits(audit->function, types[0]) > 0 ?
+								"Return the id before the fingerprint." :
+								NULL);
+	bits = simhash_bits(audit->function, getBaseType(types[1]));
+	if (bits == 0)
+		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+						errmsg("second column of query must be of type "
+							   "simhash64 or simhash128, not %s",
+							   format_type_be(types[1]))));
+	if (TypeCategory(types[2]) != TYPCATEGORY_STRING ||
+		get_typlen(types[2]) != -1)
+		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+						errmsg("third column of query must be of type text, "
+							   "not %s",
+							   format_type_be(types[2])),
+						errhint("Cast it to text.")));
+	audit->methods = bits == 64 ? &simhash_audit_methods
+		: &simhash_audit_methods_128;
+	if (!audit->has_distance)
+		audit->max_distance = bits * 10 / 64;
+	simhash_check_range("max_distance", audit->max_distance, 0, bits);
+}
+
+/* Add a row, unless one of its columns is null. */
+static void
+receive_row(TupleTableSlot *slot, void *arg)
+{
+	Audit	   *audit = arg;
+	MemoryContext old;
+	AuditRow	row;
+	int			i;
+
+	simhash_progress_rows(audit->rows.count);
+	slot_getallattrs(slot);
+	for (i = 0; i < 3; i++)
+		if (slot->tts_isnull[i])
+			return;
+	row.id = user_id(slot->tts_values[0], audit->id);
+	audit->methods->read_datum(slot->tts_values[1], &row);
+	old = MemoryContextSwitchTo(audit->row_context);
+	simhash_audit_add_row(&audit->rows, &row,
+						  DatumGetTextPP(slot->tts_values[2]));
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(audit->row_context);
+}
+
+/*
+ * Is there room for one more text of the sample?  What grows may double.  The
+ * features of one text, of 1 GB, are less than 2^30.
+ */
+static bool
+has_room(const Overlap *overlap)
+{
+	return overlap->member_capacity < 1U << 30 &&
+		simhash_overlap_size(overlap) < get_hash_memory_limit() / 2;
+}
+
+/* Put the texts of draws from audit->first_draw on into memory. */
+static void
+load_texts(Audit *audit)
+{
+	Overlap    *overlap = &audit->overlap;
+	AuditRows  *rows = &audit->rows;
+	uint64		hash[FEATURE_BATCH];
+	int			most = Min(audit->draw_count - audit->first_draw,
+						   TEXTS_AT_ONCE);
+	uint32		place = 0;
+
+	simhash_overlap_begin(overlap);
+	audit->texts = palloc(most * sizeof(AuditRow));
+	audit->fingerprints = audit->methods->allocate(most);
+	audit->matches = palloc(most * sizeof(uint16));
+	simhash_audit_rewind(rows);
+	do
+	{
+		const Draw *draw = &audit->draws[audit->first_draw + overlap->texts];
+		AuditRow   *text = &audit->texts[overlap->texts];
+		uint32		count;
+
+		CHECK_FOR_INTERRUPTS();
+		for (; place <= draw->place; place++)
+			simhash_audit_next_row(rows, text);
+		simhash_audit_seek_features(rows, text);
+		audit->methods->set(audit->fingerprints, overlap->texts, text);
+		while ((count = simhash_audit_next_features(rows, hash)) > 0)
+			simhash_overlap_add(overlap, hash, count);
+		simhash_overlap_end_text(overlap);
+	} while (overlap->texts < most && has_room(overlap));
+	simhash_overlap_prepare(overlap, audit->threshold);
+}
+
+/* Compare a row, whose features have been seen, with the texts in memory. */
+static void
+compare_row(Audit *audit, uint32 place, const AuditRow *row, bool is_drawn)
+{
+	Overlap    *overlap = &audit->overlap;
+	int			count = audit->methods->match(audit->fingerprints,
+											  overlap->texts, row,
+											  audit->max_distance,
+											  audit->matches);
+	int			i;
+
+	for (i = 0; i < count; i++)
+		simhash_overlap_add_candidate(overlap, audit->matches[i]);
+	for (i = 0; i < overlap->candidate_count; i++)
+	{
+		uint32 text = overlap->candidates[i];
+		int			draw = audit->first_draw + text;
+		const AuditRow *other = &audit->texts[text];
+		int			distance;
+		double		similarity;
+
+		/* as in simhash_pairs(), rows with the same id are no pair */
+		if (audit->draws[draw].place == place || other->id == row->id)
+			continue;
+		CHECK_FOR_INTERRUPTS();
+		distance = audit_distance(other, row);
+		similarity = simhash_overlap_jaccard(overlap, text);
+		if (distance <= audit->max_distance || similarity >= audit->threshold)
+			audit->take(audit, draw, other, row, is_drawn, distance,
+						similarity);
+	}
+}
+
+/* Compare all rows with the texts in memory. */
+static void
+compare_rows(Audit *audit)
+{
+	Overlap    *overlap = &audit->overlap;
+	AuditRows  *rows = &audit->rows;
+	uint64		hash[FEATURE_BATCH];
+	int			next_draw = 0;
+	uint32		place;
+
+	simhash_audit_rewind(rows);
+	for (place = 0; place < rows->count; place++)
+	{
+		AuditRow	row;
+		uint32		count;
+		bool		is_drawn;
+
+		CHECK_FOR_INTERRUPTS();
+		simhash_progress_share(audit->first_draw * (uint64) rows->count +
+							   overlap->texts * (uint64) place,
+							   audit->draw_count * (uint64) rows->count);
+		simhash_audit_next_row(rows, &row);
+		if (!audit->is_near[place])
+			continue;
+		simhash_audit_seek_features(rows, &row);
+		simhash_overlap_begin_text(overlap);
+		while ((count = simhash_audit_next_features(rows, hash)) > 0)
+			simhash_overlap_see(overlap, hash, count);
+		is_drawn = next_draw < audit->draw_count &&
+			audit->draws[next_draw].place == place;
+		next_draw += is_drawn;
+		compare_row(audit, place, &row, is_drawn);
+	}
+}
+
+/* Compare each row with each. */
+static void
+draw_all(Audit *audit)
+{
+	int			count = audit->rows.count;
+	int			i;
+
+	memset(audit->is_near, true, count);
+	audit->draw_count = count;
+	audit->draws = palloc_extended(Max(count, 1) * sizeof(Draw),
+								   MCXT_ALLOC_HUGE);
+	for (i = 0; i < count; i++)
+	{
+		audit->draws[i].place = i;
+		audit->draws[i].chance = 1;
+	}
+}
+
+/*
+ * Get the arguments (query text, sample int, threshold float8, words int, chars
+ * int, max_distance int, seed bigint), run the query, and draw the sample.
+ */
+static Audit *
+begin_audit(FunctionCallInfo fcinfo)
+{
+	Audit	   *audit = palloc0(sizeof(Audit));
+
+	audit->function = fcinfo->flinfo->fn_oid;
+	audit->row_context = AllocSetContextCreate(CurrentMemoryContext,
+											   "simhash_audit row",
+											   ALLOCSET_DEFAULT_SIZES);
+	audit->sample = simhash_check_range("sample", PG_GETARG_INT32(1), 1,
+										PG_INT32_MAX);
+	audit->threshold = PG_GETARG_FLOAT8(2);
+	if (!(audit->threshold >= AUDIT_THRESHOLD_MIN && audit->threshold <= 1))
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("threshold must be between %g and 1, not %g",
+							   AUDIT_THRESHOLD_MIN, audit->threshold)));
+	audit->rows.options = simhash_size_arguments(fcinfo, WORDS_ARGUMENT,
+												 AUDIT_WORDS);
+	audit->has_distance = !PG_ARGISNULL(DISTANCE_ARGUMENT);
+	if (audit->has_distance)
+		audit->max_distance = PG_GETARG_INT32(DISTANCE_ARGUMENT);
+	audit->rows.seed = PG_GETARG_INT64(6);
+
+	simhash_audit_begin_rows(&audit->rows, audit->threshold);
+	simhash_progress_phase("reading rows");
+	simhash_read_user_query(TextDatumGetCString(PG_GETARG_DATUM(0)),
+							check_columns, receive_row, audit);
+	audit->is_near = palloc_extended(Max(audit->rows.count, 1),
+									 MCXT_ALLOC_HUGE);
+	if ((uint32) audit->sample >= audit->rows.count)
+	{
+		draw_all(audit);
+		return audit;
+	}
+	audit->methods->mark_near(&audit->rows, audit->max_distance,
+							  audit->is_near);
+	simhash_progress_phase("drawing rows");
+	audit->draws = simhash_audit_draw(&audit->rows, audit->is_near,
+									  audit->threshold, audit->sample,
+									  &audit->draw_count);
+	return audit;
+}
+
+/* Compare the rows that are drawn with all rows: take() takes each pair. */
+static void
+compare_all(Audit *audit)
+{
+	MemoryContext texts = AllocSetContextCreate(CurrentMemoryContext,
+												"simhash_audit texts",
+												ALLOCSET_DEFAULT_SIZES);
+
+	simhash_progress_phase("comparing rows");
+	while (audit->first_draw < audit->draw_count)
+	{
+		MemoryContext old = MemoryContextSwitchTo(texts);
+
+		load_texts(audit);
+		MemoryContextSwitchTo(old);
+		compare_rows(audit);
+		audit->first_draw += audit->overlap.texts;
+		MemoryContextReset(texts);
+	}
+}
+
+/* The pairs of a row that is drawn, by distance. */
+typedef struct Counts
+{
+	uint32	   *near;			/* max_distance + 1 for each draw */
+	uint32	   *right;			/* the same, of those that are alike */
+	uint32	   *alike;			/* for each draw, at any distance */
+} Counts;
+
+static void
+count_pair(Audit *audit, int draw, const AuditRow *a, const AuditRow *b,
+		   bool b_is_drawn, int distance, double similarity)
+{
+	Counts	   *counts = audit->arg;
+	Size		place = (Size) draw * (audit->max_distance + 1) + distance;
+	bool		is_alike = similarity >= audit->threshold;
+
+	counts->alike[draw] += is_alike;
+	if (distance > audit->max_distance)
+		return;
+	counts->near[place]++;
+	counts->right[place] += is_alike;
+}
+
+static void
+set_proportion(const Proportion *p, Datum *values, bool *nulls)
+{
+	values[0] = Float8GetDatum(p->value);
+	values[1] = Float8GetDatum(p->low);
+	values[2] = Float8GetDatum(p->high);
+	nulls[0] = nulls[1] = nulls[2] = p->total == 0;
+}
+
+/* Return the rows of simhash_audit(), one for each distance. */
+static void
+return_counts(Audit *audit, const Counts *counts, ReturnSetInfo *result)
+{
+	int			size = audit->max_distance + 1;
+	Sampled    *near = palloc_extended((audit->draw_count + 1) *
+									   sizeof(Sampled),
+									   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	Sampled    *alike = palloc_extended((audit->draw_count + 1) *
+										sizeof(Sampled),
+										MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	int			distance;
+	int			i;
+
+	for (distance = 0; distance < size; distance++)
+	{
+		Datum		values[8];
+		bool		nulls[8] = {false};
+		Proportion	precision;
+		Proportion	recall;
+
+		CHECK_FOR_INTERRUPTS();
+		for (i = 0; i < audit->draw_count; i++)
+		{
+			Size		place = (Size) i * size + distance;
+
+			near[i].chance = alike[i].chance = audit->draws[i].chance;
+			near[i].whole += counts->near[place];
+			near[i].part += counts->right[place];
+			alike[i].whole = counts->alike[i];
+			alike[i].part = near[i].part;
+		}
+		precision = simhash_estimate(near, audit->draw_count);
+		recall = simhash_estimate(alike, audit->draw_count);
+		values[0] = Int32GetDatum(distance);
+		/* each pair is one of either row */
+		values[1] = Int64GetDatum((int64) rint(precision.total / 2));
+		set_proportion(&precision, values + 2, nulls + 2);
+		set_proportion(&recall, values + 5, nulls + 5);
+		tuplestore_putvalues(result->setResult, result->setDesc, values,
+							 nulls);
+	}
+}
+
+/* Return what simhash_audit() returns. */
+static void
+audit_distances(Audit *audit, ReturnSetInfo *result)
+{
+	Size		places = (Size) audit->draw_count * (audit->max_distance + 1);
+	Counts		counts;
+
+	counts.near = palloc_extended((places + 1) * sizeof(uint32),
+								  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	counts.right = palloc_extended((places + 1) * sizeof(uint32),
+								   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	counts.alike = palloc_extended((audit->draw_count + 1) * sizeof(uint32),
+								   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	audit->take = count_pair;
+	audit->arg = &counts;
+	compare_all(audit);
+	return_counts(audit, &counts, result);
+}
+
+/* Return a pair, the lesser id first, once: if both are drawn, for one. */
+static void
+return_pair(Audit *audit, int draw, const AuditRow *a, const AuditRow *b,
+			bool b_is_drawn, int distance, double similarity)
+{
+	ReturnSetInfo *result = audit->arg;
+	Datum		values[4];
+	bool		nulls[4] = {false};
+
+	if (b_is_drawn && a->id > b->id)
+		return;
+	values[0] = Int64GetDatum(Min(a->id, b->id));
+	values[1] = Int64GetDatum(Max(a->id, b->id));
+	values[2] = Int32GetDatum(distance);
+	values[3] = Float8GetDatum(similarity);
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
+/* Return what simhash_audit_pairs() returns. */
+static void
+audit_pairs(Audit *audit, ReturnSetInfo *result)
+{
+	audit->take = return_pair;
+	audit->arg = result;
+	compare_all(audit);
+}
+
+/*
+ * Call run() for an audit of the arguments, which begin_audit() describes.
+ * Memory of the call goes at its end.
+ */
+static Datum
+run_audit(FunctionCallInfo fcinfo, const char *name,
+		  void (*run) (Audit *, ReturnSetInfo *))
+{
+	MemoryContext context;
+	MemoryContext old;
+	Audit	   *audit;
+	int			i;
+
+	/* the executor frees its own description of the rows, and no other */
+	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+	for (i = 0; i < PG_NARGS(); i++)
+		if (PG_ARGISNULL(i) && (i < WORDS_ARGUMENT || i > DISTANCE_ARGUMENT))
+			return (Datum) 0;
+	context = AllocSetContextCreate(CurrentMemoryContext, "simhash_audit",
+									ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(context);
+	simhash_progress_begin(name);
+	audit = begin_audit(fcinfo);
+	run(audit, (ReturnSetInfo *) fcinfo->resultinfo);
+	simhash_audit_end_rows(&audit->rows);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+	return (Datum) 0;
+}
+
+SIMHASH_SQL(simhash_audit,
+			run_audit(fcinfo, "simhash_audit", audit_distances))
+SIMHASH_SQL(simhash_audit_pairs,
+			run_audit(fcinfo, "simhash_audit_pairs", audit_pairs))

@@ -1,0 +1,20 @@
+/*
+ * draw.h
+ *	  Which rows are compared with all others.
+ */
+#ifndef SIMHASH_AUDIT_DRAW_H
+#define SIMHASH_AUDIT_DRAW_H
+
+#include "audit/rows.h"
+
+/* A row that is drawn. */
+typedef struct Draw
+{
+	uint32		place;			/* of the row, from 0 */
+	float		chance;			/* of being drawn, above 0, up to 1 */
+} Draw;
+
+extern Draw *simhash_audit_draw(AuditRows *rows, bool *is_near,
+								double threshold, int sample, int *count);
+
+#endif							/* SIMHASH_AUDIT_DRAW_H */

@@ -1,0 +1,222 @@
+/*
+ * rows.c
+ *	  The rows of a query that are audited, in temporary files.
+ *
+ * Each text is read once.  The set of its features is kept, in the order of
+ * rows, and not the text.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "common/pg_prng.h"
+#include "miscadmin.h"
+
+#include "audit/rows.h"
+#include "text/arguments.h"
+#include "type/compat.h"
+
+/*
+ * Of the pairs of texts whose similarity is the threshold or more, at most this
+ * part may have no band in common.
+ */
+#define MISSED_PART 0.001
+
+/*
+ * Choose how many bands a text has, of how many minima.
+ *
+ * A function multiplies the hash of a feature.  Two texts of similarity J have
+ * the same least feature with a probability of J (Broder 1997).  So they have a
+ * band of n minima in common with one of J^n, and none of m bands with one of
+ * (1 - J^n)^m.  Two minima tell texts that have something in common from those
+ * that are alike.  For low thresholds that would take too many bands.
+ */
+static void
+choose_bands(AuditRows *rows, double threshold)
+{
+	double		bands;
+
+	rows->band_minima = threshold < 0.5 ? 1 : AUDIT_BAND_MINIMA;
+	bands = ceil(log(MISSED_PART) /
+				 log1p(-pow(threshold, rows->band_minima)));
+	rows->band_count = Min(Max(bands, 1), AUDIT_BANDS_MAX);
+}
+
+/*
+ * rows->options and rows->seed must be set, and threshold be
+ * AUDIT_THRESHOLD_MIN .. 1.  Begin without rows.
+ */
+void
+simhash_audit_begin_rows(AuditRows *rows, double threshold)
+{
+	pg_prng_state random;
+	int			i;
+
+	choose_bands(rows, threshold);
+	rows->rows = BufFileCreateTemp(false);
+	rows->features = BufFileCreateTemp(false);
+	for (i = 0; i < rows->band_count; i++)
+		rows->bands[i] = BufFileCreateTemp(false);
+	pg_prng_seed(&random, rows->seed);
+	for (i = 0; i < rows->band_count * rows->band_minima; i++)
+		rows->multipliers[i] = pg_prng_uint64(&random) | 1;
+}
+
+/* Write a batch of features, and lower the minima to those of the batch. */
+static void
+add_features(AuditRows *rows, FeatureBatch *batch, uint64 *minima)
+{
+	int			function;
+	uint32		i;
+
+	BufFileWrite(rows->features, &batch->length, sizeof(batch->length));
+	BufFileWrite(rows->features, batch->hash,
+				 batch->length * sizeof(batch->hash[0]));
+	/* two at a time, as the second need not wait for the first */
+	for (function = 0; function < rows->band_count * rows->band_minima;
+		 function += 2)
+	{
+		uint64		first = minima[function];
+		uint64		second = minima[function + 1];
+
+		for (i = 0; i < batch->length; i++)
+		{
+			uint64		hash = batch->hash[i];
+
+			first = Min(first, hash * rows->multipliers[function]);
+			second = Min(second, hash * rows->multipliers[function + 1]);
+		}
+		minima[function] = first;
+		minima[function + 1] = second;
+	}
+}
+
+/* Write the bands of a text, whose minima are PG_UINT64_MAX if it is empty. */
+static void
+write_bands(AuditRows *rows, const uint64 *minima)
+{
+	int			i;
+
+	for (i = 0; i < rows->band_count; i++)
+	{
+		const uint64 *first = minima + i * rows->band_minima;
+		uint64		band = NO_BAND;
+
+		if (first[0] != PG_UINT64_MAX)
+			band = seeded_hash(0, first, rows->band_minima * sizeof(uint64));
+		BufFileWrite(rows->bands[i], &band, sizeof(band));
+	}
+}
+
+/*
+ * Add a row.  Set where its features are in *row.  Error: 54000 if there are
+ * too many rows.
+ */
+void
+simhash_audit_add_row(AuditRows *rows, AuditRow *row,
+					  const struct varlena *body)
+{
+	FeatureSet	set;
+	FeatureTarget target;
+	FeatureBatch batch;
+	uint64		minima[AUDIT_BANDS_MAX * AUDIT_BAND_MINIMA];
+	int			i;
+
+	if (rows->count == PG_INT32_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("query must not return more than %d rows",
+						PG_INT32_MAX),
+				 errhint("Audit a part of them, by TABLESAMPLE.")));
+	for (i = 0; i < (int) lengthof(minima); i++)
+		minima[i] = PG_UINT64_MAX;
+	BufFileTell(rows->features, &row->file, &row->offset);
+	simhash_set_init(&set, work_mem, 0, NULL);
+	target = simhash_set_target(&set, 1, 0);
+	simhash_make_features(body, &rows->options, &target);
+	while (simhash_set_read_table(&set, &batch))
+		add_features(rows, &batch, minima);
+	while (simhash_set_read_spilled(&set, &batch))
+		add_features(rows, &batch, minima);
+	simhash_set_free(&set);
+
+	batch.length = 0;
+	BufFileWrite(rows->features, &batch.length, sizeof(batch.length));
+	BufFileWrite(rows->rows, row, sizeof(*row));
+	write_bands(rows, minima);
+	rows->count++;
+}
+
+static void
+seek(BufFile *file, int number, off_t offset)
+{
+	if (BufFileSeek(file, number, offset, SEEK_SET) != 0)
+		ereport(ERROR, (errcode_for_file_access(),
+						errmsg("could not seek in a temporary file: %m")));
+}
+
+/* Go back to the first row. */
+void
+simhash_audit_rewind(AuditRows *rows)
+{
+	int			i;
+
+	seek(rows->rows, 0, 0);
+	for (i = 0; i < rows->band_count; i++)
+		seek(rows->bands[i], 0, 0);
+}
+
+/* There must be one more row. */
+void
+simhash_audit_next_row(AuditRows *rows, AuditRow *row)
+{
+	BufFileReadExact(rows->rows, row, sizeof(*row));
+}
+
+/* Go to the features of a row, unless those before have just been read. */
+void
+simhash_audit_seek_features(AuditRows *rows, const AuditRow *row)
+{
+	int			file;
+	off_t		offset;
+
+	BufFileTell(rows->features, &file, &offset);
+	if (file != row->file || offset != row->offset)
+		seek(rows->features, row->file, row->offset);
+}
+
+/*
+ * Set hash[] to the next features of the row, FEATURE_BATCH at most.  Return
+ * their number, 0 at the end.
+ */
+uint32
+simhash_audit_next_features(AuditRows *rows, uint64 *hash)
+{
+	uint32		length;
+
+	BufFileReadExact(rows->features, &length, sizeof(length));
+	if (length > 0)
+		BufFileReadExact(rows->features, hash, length * sizeof(hash[0]));
+	return length;
+}
+
+/* Return a band of the next row. */
+uint64
+simhash_audit_next_band(AuditRows *rows, int band)
+{
+	uint64		result;
+
+	BufFileReadExact(rows->bands[band], &result, sizeof(result));
+	return result;
+}
+
+void
+simhash_audit_end_rows(AuditRows *rows)
+{
+	int			i;
+
+	BufFileClose(rows->rows);
+	BufFileClose(rows->features);
+	for (i = 0; i < rows->band_count; i++)
+		BufFileClose(rows->bands[i]);
+}
