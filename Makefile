@@ -127,6 +127,7 @@ DOCUMENTS = \
 	doc/choosing.md \
 	doc/clients.md \
 	doc/deduplicating.md \
+	doc/explore.png \
 	doc/indexing.md \
 	doc/passages.md \
 	doc/quality.svg \

@@ -132,6 +132,13 @@ demo_says()
 	grep -q -- "$1" "$work/demo.log" || { cat "$work/demo.log"; return 1; }
 }
 
+# The page is where the demo says, and has the files.
+demo_page()
+{
+	demo_says "^    $work/closed/simhash-demo\.html$" &&
+		grep -q '"rows" : 17, "used" : 16,' "$work/closed/simhash-demo.html"
+}
+
 demo_keeps_silent()
 {
 	silent grep -iE 'fail|error|denied' <(sed "s:/tmp/simhash\.[[:alnum:]]*::" "$work/demo.log") &&
@@ -158,4 +165,5 @@ check 'it compares the texts' \
 	demo_says '^Of 3 pairs of texts within 8 bits, 3 are near-duplicates: '
 check 'it says how similar they are' demo_says '^ 99 %, [0-8] bits\? '
 check 'it says what differs' demo_says '+ tuesday  - monday$'
+check 'it leaves a page' demo_page
 check 'it says nothing else' demo_keeps_silent
