@@ -23,7 +23,6 @@
 #include "dedup/user_query.h"
 #include "near/progress.h"
 #include "text/arguments.h"
-#include "type/catalog.h"
 #include "type/simhash.h"
 
 /* Texts that are compared at once, at most: hamming_match() numbers them. */
@@ -72,34 +71,23 @@ static void
 check_columns(TupleDesc description, void *arg)
 {
 	Audit	   *audit = arg;
-	Oid			types[3];
+	Oid			type;
 	int			bits;
-	int			i;
 
 	if (description->natts != 3)
 		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
 						errmsg("query must return three columns, an id, a "
 							   "fingerprint and a text, not %d",
 							   description->natts)));
-	for (i = 0; i < 3; i++)
-		types[i] = TupleDescAttr(description, i)->atttypid;
-	audit->id =
-		simhash_check_id_column(description, 0,
-								simhash_bits(audit->function, types[0]) > 0 ?
-								"Return the id before the fingerprint." :
-								NULL);
-	bits = simhash_bits(audit->function, getBaseType(types[1]));
-	if (bits == 0)
-		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-						errmsg("second column of query must be of type "
-							   "simhash64 or simhash128, not %s",
-							   format_type_be(types[1]))));
-	if (TypeCategory(types[2]) != TYPCATEGORY_STRING ||
-		get_typlen(types[2]) != -1)
+	bits = simhash_check_fingerprint_columns(description, audit->function,
+											 &audit->id);
+	type = TupleDescAttr(description, 2)->atttypid;
+	if (TypeCategory(type) != TYPCATEGORY_STRING ||
+		get_typlen(type) != -1)
 		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
 						errmsg("third column of query must be of type text, "
 							   "not %s",
-							   format_type_be(types[2])),
+							   format_type_be(type)),
 						errhint("Cast it to text.")));
 	audit->methods = bits == 64 ? &simhash_audit_methods
 		: &simhash_audit_methods_128;
@@ -191,9 +179,9 @@ compare_row(Audit *audit, uint32 place, const AuditRow *row, bool is_drawn)
 		simhash_overlap_add_candidate(overlap, audit->matches[i]);
 	for (i = 0; i < overlap->candidate_count; i++)
 	{
-		uint32 text = overlap->candidates[i];
-		int			draw = audit->first_draw + text;
-		const AuditRow *other = &audit->texts[text];
+		uint32		number = overlap->candidates[i];
+		int			draw = audit->first_draw + number;
+		const AuditRow *other = &audit->texts[number];
 		int			distance;
 		double		similarity;
 
@@ -202,7 +190,7 @@ compare_row(Audit *audit, uint32 place, const AuditRow *row, bool is_drawn)
 			continue;
 		CHECK_FOR_INTERRUPTS();
 		distance = audit_distance(other, row);
-		similarity = simhash_overlap_jaccard(overlap, text);
+		similarity = simhash_overlap_jaccard(overlap, number);
 		if (distance <= audit->max_distance || similarity >= audit->threshold)
 			audit->take(audit, draw, other, row, is_drawn, distance,
 						similarity);

@@ -44,13 +44,20 @@ group_rank(const AuditRows *rows, double threshold)
 static inline void
 insert_size(uint32 *largest, int rank, uint32 size)
 {
-	int			i = rank;
+	int			i;
 
 	if (size <= largest[rank - 1])
 		return;
 	for (i = rank - 1; i > 0 && largest[i - 1] < size; i--)
 		largest[i] = largest[i - 1];
 	largest[i] = size;
+}
+
+/* Return how many others each row of a group has.  size may be 0. */
+static inline double
+others(uint32 size)
+{
+	return size > 1 ? size - 1 : 0;
 }
 
 /* Give each row of list the size of the group of those with its value. */
@@ -139,8 +146,8 @@ set_chances(AuditRows *rows, bool *is_near, double threshold, float *chances)
 
 		is_near[i] |= sizes[0] > 1;
 		with_chance += is_near[i];
-		alike += sizes[rank - 1] > 1 ? sizes[rank - 1] - 1 : 0;
-		same += equal[i] > 1 ? equal[i] - 1 : 0;
+		alike += others(sizes[rank - 1]);
+		same += others(equal[i]);
 	}
 	part = alike > 0 && same > 0 ? 0.25 : 0.5;
 	for (i = 0; i < rows->count; i++)
@@ -150,10 +157,10 @@ set_chances(AuditRows *rows, bool *is_near, double threshold, float *chances)
 		chances[i] = 0;
 		if (is_near[i])
 			chances[i] = (alike > 0 || same > 0 ? 0.5 : 1.0) / with_chance;
-		if (sizes[rank - 1] > 1)
-			chances[i] += part * (sizes[rank - 1] - 1) / alike;
-		if (equal[i] > 1)
-			chances[i] += part * (equal[i] - 1) / same;
+		if (alike > 0)
+			chances[i] += part * others(sizes[rank - 1]) / alike;
+		if (same > 0)
+			chances[i] += part * others(equal[i]) / same;
 	}
 	pfree(largest);
 	pfree(equal);

@@ -8,7 +8,7 @@
 
 #include "audit/estimate.h"
 
-/* 95 % of a normal distribution are within so many standard deviations. */
+/* Standard deviations within which 95 % of a normal distribution is. */
 #define DEVIATIONS 1.959964
 
 /* About DEVIATIONS ^ 2 / 2 (Agresti and Coull 1998). */
@@ -40,9 +40,10 @@ upper_limit(double share, double n)
 }
 
 /*
- * Return the size of a sample of equal weights that says as much about a share
- * of p->total as this sample and ADDED_UNITS more (see below), of which all is
- * part, or nothing.  least is the least chance of a unit.
+ * Return an effective size: a sample of equal weights, and of so many units,
+ * gives a share the variance that sample[] and ADDED_UNITS more units give.  If
+ * is_part, all of an added unit is part, else nothing.  least is the least
+ * chance of a unit.  simhash_estimate() says why units are added.
  */
 static double
 effective_size(const Sampled *sample, int count, const Proportion *p,
@@ -84,9 +85,9 @@ effective_size(const Sampled *sample, int count, const Proportion *p,
  * Estimate which share the part is of the whole.
  *
  * A unit stands for 1 / chance of them: Hajek's estimator.  The interval is
- * that of a sample of equal weights that says as much, of so many units as give
- * the variance of the share (Korn and Graubard 1998).  A unit whose chance is 1
- * adds no variance.
+ * that of a sample of equal weights whose size gives the share the same
+ * variance (Korn and Graubard 1998).  A unit whose chance is 1 adds no
+ * variance.
  *
  * Where few sampled units differ from the others, the variance is estimated as
  * too small.  So for each limit it is that with more units on the far side of

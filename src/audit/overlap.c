@@ -142,14 +142,14 @@ simhash_overlap_prepare(Overlap *overlap, double threshold)
 										 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	uint32		end = 0;
 	uint32		i;
-	int text;
+	int			number;
 
 	for (i = 0; i < overlap->begin[overlap->texts]; i++)
 		counts[overlap->members[i]]++;
-	for (text = 0; text <overlap->texts; text ++)
+	for (number = 0; number < overlap->texts; number++)
 	{
-		uint32	   *members = overlap->members + overlap->begin[text];
-		uint32		size = overlap->begin[text +1] - overlap->begin[text];
+		uint32	   *members = overlap->members + overlap->begin[number];
+		uint32		size = overlap->begin[number + 1] - overlap->begin[number];
 
 		CHECK_FOR_INTERRUPTS();
 		qsort_arg(members, size, sizeof(uint32), compare_counts, counts);
@@ -157,10 +157,10 @@ simhash_overlap_prepare(Overlap *overlap, double threshold)
 
 	/* counts becomes first, where each list begins: from its end backwards */
 	memset(counts, 0, bytes + sizeof(uint32));
-	for (text = 0; text <overlap->texts; text ++)
+	for (number = 0; number < overlap->texts; number++)
 	{
-		const uint32 *members = overlap->members + overlap->begin[text];
-		uint32		size = overlap->begin[text +1] - overlap->begin[text];
+		const uint32 *members = overlap->members + overlap->begin[number];
+		uint32		size = overlap->begin[number + 1] - overlap->begin[number];
 
 		for (i = 0; i < prefix_size(size, threshold); i++)
 			counts[members[i]]++;
@@ -169,13 +169,13 @@ simhash_overlap_prepare(Overlap *overlap, double threshold)
 		end = counts[i] += end;
 	overlap->owners = palloc_extended(Max(end, 1) * sizeof(uint32),
 									  MCXT_ALLOC_HUGE);
-	for (text = 0; text <overlap->texts; text ++)
+	for (number = 0; number < overlap->texts; number++)
 	{
-		const uint32 *members = overlap->members + overlap->begin[text];
-		uint32		size = overlap->begin[text +1] - overlap->begin[text];
+		const uint32 *members = overlap->members + overlap->begin[number];
+		uint32		size = overlap->begin[number + 1] - overlap->begin[number];
 
 		for (i = 0; i < prefix_size(size, threshold); i++)
-			overlap->owners[--counts[members[i]]] = text;
+			overlap->owners[--counts[members[i]]] = number;
 	}
 	overlap->first = counts;
 	overlap->seen = palloc_extended(bytes, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
@@ -194,12 +194,12 @@ simhash_overlap_begin_text(Overlap *overlap)
 
 /* Make a text of the sample a candidate, unless it is one. */
 void
-simhash_overlap_add_candidate(Overlap *overlap, uint32 text)
+simhash_overlap_add_candidate(Overlap *overlap, uint32 number)
 {
-	if (overlap->met[text] == overlap->stamp)
+	if (overlap->met[number] == overlap->stamp)
 		return;
-	overlap->met[text] = overlap->stamp;
-	overlap->candidates[overlap->candidate_count++] = text;
+	overlap->met[number] = overlap->stamp;
+	overlap->candidates[overlap->candidate_count++] = number;
 }
 
 /* The text that passes has these features, which are distinct. */
@@ -229,10 +229,10 @@ simhash_overlap_see(Overlap *overlap, const uint64 *hash, uint32 count)
  * passes, all of whose features have been seen; 0 if either has none.
  */
 double
-simhash_overlap_jaccard(const Overlap *overlap, uint32 text)
+simhash_overlap_jaccard(const Overlap *overlap, uint32 number)
 {
-	uint32		from = overlap->begin[text];
-	uint32		end = overlap->begin[text +1];
+	uint32		from = overlap->begin[number];
+	uint32		end = overlap->begin[number + 1];
 	uint32		common = 0;
 	uint32		i;
 
@@ -240,5 +240,5 @@ simhash_overlap_jaccard(const Overlap *overlap, uint32 text)
 		common += overlap->seen[overlap->members[i]] == overlap->stamp;
 	if (common == 0)
 		return 0;
-	return common / (double) ((double) overlap->size + (end - from) - common);
+	return common / ((double) overlap->size + (end - from) - common);
 }

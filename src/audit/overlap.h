@@ -41,7 +41,7 @@ extern void simhash_overlap_prepare(Overlap *overlap, double threshold);
 extern void simhash_overlap_begin_text(Overlap *overlap);
 extern void simhash_overlap_see(Overlap *overlap, const uint64 *hash,
 								uint32 count);
-extern void simhash_overlap_add_candidate(Overlap *overlap, uint32 text);
-extern double simhash_overlap_jaccard(const Overlap *overlap, uint32 text);
+extern void simhash_overlap_add_candidate(Overlap *overlap, uint32 number);
+extern double simhash_overlap_jaccard(const Overlap *overlap, uint32 number);
 
 #endif							/* SIMHASH_AUDIT_OVERLAP_H */

@@ -14,7 +14,7 @@
 #define AUDIT_BANDS_MAX 66
 #define AUDIT_BAND_MINIMA 2
 
-/* The least threshold for which so many bands suffice. */
+/* The least threshold for which AUDIT_BANDS_MAX bands suffice. */
 #define AUDIT_THRESHOLD_MIN 0.1
 
 /* The band of a text without features. */

@@ -6,13 +6,11 @@
 
 #include "access/htup_details.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 #include "dedup/arguments.h"
 #include "dedup/pair_rows.h"
 #include "dedup/user_query.h"
 #include "near/progress.h"
-#include "type/catalog.h"
 
 PG_FUNCTION_INFO_V1(simhash_pairs);
 
@@ -37,31 +35,15 @@ check_columns(TupleDesc description, void *arg)
 {
 	PairCall   *call = arg;
 	MemoryContext old;
-	Oid			types[2];
 	int			bits;
-	int			i;
 
 	if (description->natts != 2)
 		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
 						errmsg("query must return two columns, an id and a "
 							   "fingerprint, not %d",
 							   description->natts)));
-	for (i = 0; i < 2; i++)
-		types[i] = TupleDescAttr(description, i)->atttypid;
-	call->id =
-		simhash_check_id_column(description, 0,
-								simhash_bits(call->function, types[0]) > 0 ?
-								"Return the id before the fingerprint." :
-								NULL);
-	bits = simhash_bits(call->function, getBaseType(types[1]));
-	if (bits == 0)
-		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-						errmsg("second column of query must be of type "
-							   "simhash64 or simhash128, not %s",
-							   format_type_be(types[1])),
-						errhint("Make the fingerprint of a text with "
-								"simhash() or simhash_128(), or cast to its "
-								"type what is a fingerprint.")));
+	bits = simhash_check_fingerprint_columns(description, call->function,
+											 &call->id);
 	call->methods = bits == 64 ? &simhash_pair_methods
 		: &simhash_pair_methods_128;
 	old = MemoryContextSwitchTo(call->context);

@@ -11,6 +11,7 @@
 #include "utils/lsyscache.h"
 
 #include "dedup/user_query.h"
+#include "type/catalog.h"
 
 typedef struct QueryReceiver
 {
@@ -117,4 +118,33 @@ simhash_check_id_column(TupleDesc description, int column, const char *hint)
 							   names[column], format_type_be(type)),
 						errhint("%s", hint != NULL ? hint : id_hint(base))));
 	return base;
+}
+
+/*
+ * description must have two columns or more: an id and a fingerprint come
+ * first.  Set *id to the type of the ids.  Return how many bits a fingerprint
+ * has.  function is the SQL function that is called.  Error: 42804 for another
+ * type of either column.
+ */
+int
+simhash_check_fingerprint_columns(TupleDesc description, Oid function, Oid *id)
+{
+	Oid			first = TupleDescAttr(description, 0)->atttypid;
+	Oid			second = TupleDescAttr(description, 1)->atttypid;
+	int			bits;
+
+	*id = simhash_check_id_column(description, 0,
+								  simhash_bits(function, first) > 0 ?
+								  "Return the id before the fingerprint." :
+								  NULL);
+	bits = simhash_bits(function, getBaseType(second));
+	if (bits == 0)
+		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+						errmsg("second column of query must be of type "
+							   "simhash64 or simhash128, not %s",
+							   format_type_be(second)),
+						errhint("Make the fingerprint of a text with "
+								"simhash() or simhash_128(), or cast to its "
+								"type what is a fingerprint.")));
+	return bits;
 }

@@ -16,6 +16,8 @@ extern void simhash_read_user_query(const char *query,
 									void *arg);
 extern Oid	simhash_check_id_column(TupleDesc description, int column,
 									const char *hint);
+extern int	simhash_check_fingerprint_columns(TupleDesc description,
+											  Oid function, Oid *id);
 
 /* type must be what simhash_check_id_column() has returned. */
 static inline int64

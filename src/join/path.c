@@ -231,9 +231,10 @@ add_partial_join(JoinPaths *join, Path *outer, Path *inner)
 
 /*
  * Add paths by which processes share the outer rows.  PostgreSQL chooses the
- * number of processes by the size of the outer table.  But few rows may have
- * pairs that take long.  So add a scan, too, by as many processes as PostgreSQL
- * chooses for a table whose pages take as long to read as the pairs take.
+ * number of processes by the size of the outer table.  But to find the pairs of
+ * a small table may take long.  So add a second scan.  Its number of processes
+ * is what PostgreSQL chooses for a table that takes as long to read as the
+ * pairs take.
  */
 static void
 add_partial_joins(JoinPaths *join, Path *inner)

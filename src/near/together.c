@@ -60,8 +60,8 @@ take_slice(Together *together, uint32 x, uint32 x_end, uint32 y, uint32 y_end)
 
 /*
  * Take the pairs of slice number unit of the x of search->group.  If the group
- * is one stretch, the slice is compared with itself and with what comes later.
- * Else the slice is compared with all y.
+ * is one stretch, compare the slice with itself and with all later slices.
+ * Else compare the slice with all y.
  */
 static void
 compare_slice(Together *together, uint32 unit, uint32 units)
@@ -241,7 +241,7 @@ hamming_together_end(Together *together)
 	pfree(together);
 }
 
-/* In a worker: join the search.  The caller sets take, and what that needs. */
+/* In a worker: join the search.  The caller sets take() and its arg. */
 Together *
 hamming_together_attach(shm_toc *toc)
 {
