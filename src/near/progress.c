@@ -161,7 +161,7 @@ simhash_progress_show_share(double done)
 	seconds = (GetCurrentTimestamp() - current->phase_start) / 1e6;
 	done = Min(done, 1);
 	if (done < LEAST_SHARE)
-		show(": has begun");
+		show(": 0 % done");
 	else
 		show(psprintf(": %.0f %% done, about %.0f s left", 100 * done,
 					  seconds / done * (1 - done)));
