@@ -30,13 +30,13 @@
 /*
  * The rank, from 1 on, of the group of rows of one band whose size says how
  * many texts seem alike, among the groups of all bands, the largest first.  A
- * text of similarity threshold is in threshold ^ band_minima of the groups of a
+ * text of similarity threshold is in threshold ^ band_bins of the groups of a
  * row, on average.
  */
 static int
 group_rank(const AuditRows *rows, double threshold)
 {
-	return Max((int) (0.75 * pow(threshold, rows->band_minima) *
+	return Max((int) (0.75 * pow(threshold, rows->band_bins) *
 					  rows->band_count), 1);
 }
 

@@ -9,7 +9,6 @@
 
 #include <math.h>
 
-#include "common/pg_prng.h"
 #include "miscadmin.h"
 
 #include "audit/rows.h"
@@ -20,26 +19,26 @@
  * Of the pairs of texts whose similarity is the threshold or more, at most this
  * part may have no band in common.
  */
-#define MISSED_PART 0.001
+#define MISSED_PART 0.0012
 
 /*
- * Choose how many bands a text has, of how many minima.
+ * Choose how many bands a text has, of how many bins.
  *
- * A function multiplies the hash of a feature.  Two texts of similarity J have
- * the same least feature with a probability of J (Broder 1997).  So they have a
- * band of n minima in common with one of J^n, and none of m bands with one of
- * (1 - J^n)^m.  Two minima tell texts that have something in common from those
- * that are alike.  For low thresholds that would take too many bands.
+ * Two texts of similarity J have the same number in a bin with a probability of
+ * J: see sketch.h.  So they have a band of n bins in common with one of J^n, and
+ * none of m bands with one of (1 - J^n)^m.  Two bins tell texts that have
+ * something in common from those that are alike.  For low thresholds that would
+ * take too many bands.
  */
 static void
 choose_bands(AuditRows *rows, double threshold)
 {
 	double		bands;
 
-	rows->band_minima = threshold < 0.5 ? 1 : AUDIT_BAND_MINIMA;
-	bands = ceil(log(MISSED_PART) /
-				 log1p(-pow(threshold, rows->band_minima)));
-	rows->band_count = Min(Max(bands, 1), AUDIT_BANDS_MAX);
+	rows->band_bins = threshold < 0.5 ? 1 : 2;
+	bands = ceil(log(MISSED_PART) / log1p(-pow(threshold, rows->band_bins)));
+	rows->band_count = Max(bands, 1);
+	Assert(rows->band_count * rows->band_bins <= SKETCH_BINS);
 }
 
 /*
@@ -49,61 +48,48 @@ choose_bands(AuditRows *rows, double threshold)
 void
 simhash_audit_begin_rows(AuditRows *rows, double threshold)
 {
-	pg_prng_state random;
 	int			i;
 
 	choose_bands(rows, threshold);
+	rows->salt = seeded_hash(rows->seed, NULL, 0);
 	rows->rows = BufFileCreateTemp(false);
 	rows->features = BufFileCreateTemp(false);
 	for (i = 0; i < rows->band_count; i++)
 		rows->bands[i] = BufFileCreateTemp(false);
-	pg_prng_seed(&random, rows->seed);
-	for (i = 0; i < rows->band_count * rows->band_minima; i++)
-		rows->multipliers[i] = pg_prng_uint64(&random) | 1;
 }
 
-/* Write a batch of features, and lower the minima to those of the batch. */
+/*
+ * Write a batch of features, and add them to the sketch.  With their hashes as
+ * they are, it would have the bins that a minhash is made of.  Then the pairs
+ * that a minhash misses would be those that have no band in common.
+ */
 static void
-add_features(AuditRows *rows, FeatureBatch *batch, uint64 *minima)
+add_features(AuditRows *rows, FeatureBatch *batch, Sketch *sketch)
 {
-	int			function;
 	uint32		i;
 
 	BufFileWrite(rows->features, &batch->length, sizeof(batch->length));
 	BufFileWrite(rows->features, batch->hash,
 				 batch->length * sizeof(batch->hash[0]));
-	/* two at a time, as the second need not wait for the first */
-	for (function = 0; function < rows->band_count * rows->band_minima;
-		 function += 2)
-	{
-		uint64		first = minima[function];
-		uint64		second = minima[function + 1];
-
-		for (i = 0; i < batch->length; i++)
-		{
-			uint64		hash = batch->hash[i];
-
-			first = Min(first, hash * rows->multipliers[function]);
-			second = Min(second, hash * rows->multipliers[function + 1]);
-		}
-		minima[function] = first;
-		minima[function + 1] = second;
-	}
+	for (i = 0; i < batch->length; i++)
+		batch->hash[i] ^= rows->salt;
+	simhash_sketch_add(sketch, batch->hash, batch->length);
 }
 
-/* Write the bands of a text, whose minima are PG_UINT64_MAX if it is empty. */
+/* Write the bands of a text. */
 static void
-write_bands(AuditRows *rows, const uint64 *minima)
+write_bands(AuditRows *rows, Sketch *sketch)
 {
+	const uint64 *bins = simhash_sketch_bins(sketch);
 	int			i;
 
 	for (i = 0; i < rows->band_count; i++)
 	{
-		const uint64 *first = minima + i * rows->band_minima;
 		uint64		band = NO_BAND;
 
-		if (first[0] != PG_UINT64_MAX)
-			band = seeded_hash(0, first, rows->band_minima * sizeof(uint64));
+		if (bins[0] != PG_UINT64_MAX)
+			band = seeded_hash(0, bins + i * rows->band_bins,
+							   rows->band_bins * sizeof(uint64));
 		BufFileWrite(rows->bands[i], &band, sizeof(band));
 	}
 }
@@ -119,8 +105,7 @@ simhash_audit_add_row(AuditRows *rows, AuditRow *row,
 	FeatureSet	set;
 	FeatureTarget target;
 	FeatureBatch batch;
-	uint64		minima[AUDIT_BANDS_MAX * AUDIT_BAND_MINIMA];
-	int			i;
+	Sketch		sketch;
 
 	if (rows->count == PG_INT32_MAX)
 		ereport(ERROR,
@@ -128,22 +113,21 @@ simhash_audit_add_row(AuditRows *rows, AuditRow *row,
 				 errmsg("query must not return more than %d rows",
 						PG_INT32_MAX),
 				 errhint("Audit a part of them, by TABLESAMPLE.")));
-	for (i = 0; i < (int) lengthof(minima); i++)
-		minima[i] = PG_UINT64_MAX;
 	BufFileTell(rows->features, &row->file, &row->offset);
+	simhash_sketch_init(&sketch);
 	simhash_set_init(&set, work_mem, 0, NULL);
 	target = simhash_set_target(&set, 1, 0);
 	simhash_make_features(body, &rows->options, &target);
 	while (simhash_set_read_table(&set, &batch))
-		add_features(rows, &batch, minima);
+		add_features(rows, &batch, &sketch);
 	while (simhash_set_read_spilled(&set, &batch))
-		add_features(rows, &batch, minima);
+		add_features(rows, &batch, &sketch);
 	simhash_set_free(&set);
 
 	batch.length = 0;
 	BufFileWrite(rows->features, &batch.length, sizeof(batch.length));
 	BufFileWrite(rows->rows, row, sizeof(*row));
-	write_bands(rows, minima);
+	write_bands(rows, &sketch);
 	rows->count++;
 }
 

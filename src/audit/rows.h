@@ -9,10 +9,10 @@
 
 #include "text/feature_set.h"
 #include "text/shingle.h"
+#include "text/sketch.h"
 
-/* Bands of a text, and minima of a band, at most: see choose_bands(). */
-#define AUDIT_BANDS_MAX 66
-#define AUDIT_BAND_MINIMA 2
+/* Bands of a text at most: see choose_bands(). */
+#define AUDIT_BANDS_MAX SKETCH_BINS
 
 /* The least threshold for which AUDIT_BANDS_MAX bands suffice. */
 #define AUDIT_THRESHOLD_MIN 0.1
@@ -39,15 +39,14 @@ typedef struct AuditRows
 	/*
 	 * Files by row: an AuditRow; the features, in batches of a uint32, their
 	 * number, and of their hashes, up to a batch of none; each band, a hash
-	 * of its minima: the least numbers that functions of the band give any
-	 * feature.
+	 * of some bins of the sketch of the features.
 	 */
 	BufFile    *rows;
 	BufFile    *features;
 	BufFile    *bands[AUDIT_BANDS_MAX];
 	int			band_count;		/* 1 .. AUDIT_BANDS_MAX */
-	int			band_minima;	/* 1 .. AUDIT_BAND_MINIMA */
-	uint64		multipliers[AUDIT_BANDS_MAX * AUDIT_BAND_MINIMA];	/* odd */
+	int			band_bins;		/* bins of a band */
+	uint64		salt;			/* of the sketches, from the seed */
 } AuditRows;
 
 extern void simhash_audit_begin_rows(AuditRows *rows, double threshold);

@@ -241,6 +241,14 @@ simhash_sketch_merge(Sketch *sketch, Sketch *other)
 	merge_bins(sketch, other->least);
 }
 
+/* Return the bins, SKETCH_BINS of them; PG_UINT64_MAX each without a feature. */
+const uint64 *
+simhash_sketch_bins(Sketch *sketch)
+{
+	finish(sketch);
+	return sketch->least;
+}
+
 /*
  * Set bit i of *fingerprint to bit 32 of the value of bin i.  Return false if
  * there is no feature.

@@ -32,6 +32,7 @@ extern void simhash_sketch_init(Sketch *sketch);
 extern void simhash_sketch_add(Sketch *sketch, const uint64 *hash,
 							   uint32 count);
 extern void simhash_sketch_merge(Sketch *sketch, Sketch *other);
+extern const uint64 *simhash_sketch_bins(Sketch *sketch);
 extern bool simhash_sketch_fingerprint(Sketch *sketch, uint64 *fingerprint);
 extern FeatureTarget simhash_sketch_target(Sketch *sketch, int hashes);
 
