@@ -153,9 +153,9 @@ number_of_partitions(const NearPairs *pairs)
 }
 
 /*
- * Return how many of count rows make a stretch: all of a side in memory.  Of a
- * side in a file, what memory has room for beside a stretch of a side of
- * other_count rows.
+ * Return how many of count rows make a stretch: all of a side in memory, and
+ * all of one side that memory has room for.  Of another side in a file, what
+ * memory has room for beside a stretch of a side of other_count rows.
  */
 static uint64
 stretch_size(const NearPairs *pairs, uint64 count, uint64 other_count)
@@ -163,7 +163,9 @@ stretch_size(const NearPairs *pairs, uint64 count, uint64 other_count)
 	uint64		at_once = rows_at_once(pairs);
 	uint64		left = at_once - Min(other_count, at_once / 2);
 
-	return is_in_memory(pairs) ? count : Min(count, left);
+	if (is_in_memory(pairs) || (is_of_one_side(pairs) && count <= at_once))
+		return count;
+	return Min(count, left);
 }
 
 /* Return into how many stretches a side of count rows in a file is cut. */
@@ -614,9 +616,13 @@ next_stretches(NearPairs *pairs)
 	return true;
 }
 
-/* Begin the next pass; return false after the last. */
-static bool
-next_pass(NearPairs *pairs)
+/*
+ * Begin the next pass; return false after the last.  Each pair of rows within
+ * the radius is in at least one pass: in x_pass, if y_pass is the same side;
+ * else one of its rows is in x_pass, and the other one is in y_pass.
+ */
+bool
+hamming_pairs_next_pass(NearPairs *pairs)
 {
 	MemoryContext old =
 	MemoryContextSwitchTo(GetMemoryChunkContext(pairs));
@@ -735,6 +741,25 @@ next_found(NearPairs *pairs, NearPair *pair)
 }
 
 /*
+ * Do what hamming_pairs_next() does, for the pairs of the current pass only:
+ * before the first pass there are none.
+ */
+bool
+hamming_pairs_next_of_pass(NearPairs *pairs, NearPair *pair)
+{
+	while (!next_same(pairs, pair) &&
+		   !(hamming_found_is_ready(pairs->found) ? next_found(pairs, pair)
+			 : next_two(pairs, pair)))
+	{
+		if (is_stopped(pairs))
+			go_on_by_team(pairs);
+		else if (!next_group(pairs))
+			return false;
+	}
+	return true;
+}
+
+/*
  * Get the next pair of fingerprints, and their rows, which hold until the next
  * call.  Each pair of rows comes once, unless rows are settled: then a pair
  * may come more often, and a pair of a settled row may not come.  Where sides
@@ -744,15 +769,9 @@ next_found(NearPairs *pairs, NearPair *pair)
 bool
 hamming_pairs_next(NearPairs *pairs, NearPair *pair)
 {
-	while (!next_same(pairs, pair) &&
-		   !(hamming_found_is_ready(pairs->found) ? next_found(pairs, pair)
-			 : next_two(pairs, pair)))
-	{
-		if (is_stopped(pairs))
-			go_on_by_team(pairs);
-		else if (!next_group(pairs) && !next_pass(pairs))
+	while (!hamming_pairs_next_of_pass(pairs, pair))
+		if (!hamming_pairs_next_pass(pairs))
 			return false;
-	}
 	return true;
 }
 

@@ -16,6 +16,8 @@
 
 #define hamming_pairs_begin WIDE(hamming_pairs_begin)
 #define hamming_pairs_next WIDE(hamming_pairs_next)
+#define hamming_pairs_next_pass WIDE(hamming_pairs_next_pass)
+#define hamming_pairs_next_of_pass WIDE(hamming_pairs_next_of_pass)
 #define hamming_pairs_settle WIDE(hamming_pairs_settle)
 #define hamming_pairs_end WIDE(hamming_pairs_end)
 #define hamming_pairs_prefer_stretches WIDE(hamming_pairs_prefer_stretches)
@@ -102,6 +104,8 @@ typedef struct NearPairs
 extern NearPairs *hamming_pairs_begin(NearSide *x, NearSide *y,
 									  const NearOptions *options);
 extern bool hamming_pairs_next(NearPairs *pairs, NearPair *pair);
+extern bool hamming_pairs_next_pass(NearPairs *pairs);
+extern bool hamming_pairs_next_of_pass(NearPairs *pairs, NearPair *pair);
 extern void hamming_pairs_settle(NearPairs *pairs, const NearPair *pair);
 extern void hamming_pairs_end(NearPairs *pairs);
 extern bool hamming_pairs_prefer_stretches(double x, double y, double at_once);
