@@ -241,7 +241,7 @@ simhash_sketch_merge(Sketch *sketch, Sketch *other)
 	merge_bins(sketch, other->least);
 }
 
-/* Return the bins, SKETCH_BINS of them; PG_UINT64_MAX each without a feature. */
+/* Return SKETCH_BINS bins, each PG_UINT64_MAX if no feature has been added. */
 const uint64 *
 simhash_sketch_bins(Sketch *sketch)
 {
