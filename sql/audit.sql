@@ -99,6 +99,48 @@ FROM generate_series(1, 100) seed,
 WHERE e.threshold = 0.7
 GROUP BY max_distance ORDER BY max_distance;
 
+-- Estimates are right on average where most rows that may have a pair are drawn.
+SELECT sample, bool_and(ratio BETWEEN 0.95 AND 1.05) AS as_many
+FROM (SELECT sample, max_distance, avg(f.pairs) / avg(e.pairs) AS ratio
+	FROM unnest('{100,130,160}'::int[]) sample, generate_series(1, 40) seed,
+		simhash_audit('SELECT id, fp, body FROM prints', sample, 0.7, seed => seed) f
+		JOIN exact e USING (max_distance)
+	WHERE e.threshold = 0.7 GROUP BY sample, max_distance) r
+GROUP BY sample ORDER BY sample;
+
+-- A row that is in no sample is in no pair.  So if all rows but one may be drawn,
+-- each pair within max_distance is counted: with texts that have nothing in
+-- common, and others; in memory, and in files; rows far apart, rows in a ball, and
+-- many with the same fingerprint.
+CREATE TABLE many AS
+SELECT id, md5((CASE WHEN id % 3 = 0 THEN id / 30 ELSE -id END)::text) AS body, far::simhash64 AS far,
+	(CASE WHEN id < 2000 THEN id % 1024 | id::bigint << 60 ELSE far END)::simhash64 AS ball,
+	(CASE WHEN id % 2 = 0 THEN 1 ELSE far END)::simhash64 AS same,
+	(far::bit(64) || (far # id % 256)::bit(64))::bit(128)::simhash128 AS wide
+FROM generate_series(1, 2500) id,
+	LATERAL (SELECT hashint8extended(id / 2, 1) # (id % 2 * (hashint8extended(id, 2) & hashint8extended(id, 3)
+		& hashint8extended(id, 4))) AS far) f;
+CREATE FUNCTION not_counted(fp text, k int) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	wrong bigint;
+BEGIN
+	EXECUTE format('SELECT count(*) FROM (SELECT max_distance, pairs FROM simhash_audit(%L, 2499, max_distance => $1)
+		EXCEPT SELECT distance, sum(pairs) OVER (ORDER BY distance) FROM count_distances(%L, $1)) s',
+		format('SELECT id, %I, body FROM many', fp), format('SELECT id, %I FROM many', fp)) INTO wrong USING k;
+	RETURN wrong;
+END $$;
+SELECT fp, k, not_counted(fp, k) FROM unnest('{far,ball,same,wide}'::text[]) fp, unnest('{0,10}'::int[]) k ORDER BY 1, 2;
+SELECT sum(pairs) > 500 AS some FROM count_distances('SELECT id, far FROM many', 10);
+CREATE TABLE in_memory AS SELECT * FROM simhash_audit_pairs('SELECT id, far, body FROM many', 100);
+SET work_mem = 64;
+SET hash_mem_multiplier = 1;
+SELECT fp, k, not_counted(fp, k) FROM unnest('{far,ball,same,wide}'::text[]) fp, unnest('{0,10}'::int[]) k ORDER BY 1, 2;
+-- the memory does not change what is drawn
+SELECT count(*) > 0 AS some, count(*) FILTER (WHERE m IS NULL OR f IS NULL) AS others
+FROM in_memory m FULL JOIN simhash_audit_pairs('SELECT id, far, body FROM many', 100) f USING (a, b);
+RESET work_mem;
+RESET hash_mem_multiplier;
+
 -- Types of the columns; NULLs; nothing to compare.
 CREATE DOMAIN some_text AS varchar(1000);
 SELECT query, count(*) AS distances, sum(pairs) AS pairs, sum(recall) AS recall
@@ -136,6 +178,6 @@ SELECT error_of(statement) FROM (VALUES
 	($$SELECT simhash_audit('SELECT id, fp, body FROM prints', max_distance => 65)$$),
 	($$SELECT simhash_audit('SELECT id, wide, body FROM prints', max_distance => 129)$$)) s (statement);
 
-DROP TABLE texts, prints, truth, exact, sampled;
-DROP FUNCTION wrong_pairs;
+DROP TABLE texts, prints, truth, exact, sampled, many, in_memory;
+DROP FUNCTION wrong_pairs, not_counted;
 DROP DOMAIN some_text;

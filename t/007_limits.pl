@@ -225,19 +225,37 @@ $node->safe_psql('postgres', <<'SQL');
 CREATE TABLE spilled AS SELECT i AS id, hashint8extended(i, 1)::simhash64 AS fp
 FROM generate_series(1, 2500000) i;
 SQL
+my $memory = "\\! grep -E 'VmHWM|RssShmem' /proc/\$PID/status";
+
+# What a statement prints, and by how many kB it grows the memory in use, beside
+# shared memory, above that of a small one, with the same work_mem.
+sub run_within
+{
+	my ($work_mem, $small, $statement) = @_;
+	my ($out, $errors) = ('', '');
+
+	$node->psql('postgres', join("\n", $begin, "SET work_mem = '$work_mem'; SET hash_mem_multiplier = 1;",
+			'SET enable_nestloop = off;', "$small;", '\! echo 5 > /proc/$PID/clear_refs', $memory, 'BEGIN;',
+			"$statement;", 'ROLLBACK;', $memory, ''), stdout => \$out, stderr => \$errors);
+	my @kilobytes = $out =~ /^\w+:\s+(\d+) kB$/mg;
+	is($errors, '', 'no error');
+	is(scalar @kilobytes, 4, 'the memory is known');
+	return ($out, $kilobytes[2] - $kilobytes[3] - ($kilobytes[0] - $kilobytes[1]));
+}
+
 my $delete = 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) DELETE FROM spilled a WHERE EXISTS
 	(SELECT FROM spilled b WHERE a.fp <-> b.fp <= 3 AND b.id < a.id)';
-my $memory = "\\! grep -E 'VmHWM|RssShmem' /proc/\$PID/status";
-my ($plan, $errors) = ('', '');
-$node->psql('postgres', join("\n", $begin, "SET work_mem = '16MB'; SET hash_mem_multiplier = 1; SET enable_nestloop = off;",
-		"$delete AND a.id < 9;", '\! echo 5 > /proc/$PID/clear_refs', $memory, 'BEGIN;', "$delete;", 'ROLLBACK;', $memory, ''),
-	stdout => \$plan, stderr => \$errors);
-my @kilobytes = $plan =~ /^\w+:\s+(\d+) kB$/mg;
-is($errors, '', 'a join that spills has no error');
-like($plan, qr/Delete on.*Delete on.*HammingJoin.*Semi.*Disk Usage: \d{6}/s, 'it spills');
-is(scalar @kilobytes, 4, 'its memory is known');
-my $used = $kilobytes[2] - $kilobytes[3] - ($kilobytes[0] - $kilobytes[1]);
+my ($plan, $used) = run_within('16MB', "$delete AND a.id < 9", $delete);
+like($plan, qr/Delete on.*Delete on.*HammingJoin.*Semi.*Disk Usage: \d{6}/s, 'a join spills');
 cmp_ok($used, '<', 1.5 * 16384, "memory of a join: $used kB");
+
+# An audit of 300,000 rows would take 14 MB without files.  Half of the rows have
+# a partner by their texts, and a fifth by their fingerprints alone.
+my $audit = q{SELECT sum(pairs) > 0 FROM simhash_audit($$SELECT id, hashint8extended(id / (1 + id %% 5), 1)::simhash64,
+	'some ' || md5(CASE WHEN id %% 4 < 2 THEN id / 4 ELSE -id END::text) FROM spilled WHERE id <= %d$$,
+	sample => 100, max_distance => 3)};
+(undef, $used) = run_within('2MB', sprintf($audit, 1000), sprintf($audit, 300000));
+cmp_ok($used, '<', 1.5 * 2048, "memory of an audit: $used kB");
 
 is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'),
 	$started, 'the server has not crashed');

@@ -47,7 +47,7 @@ typedef struct Audit
 	Oid			id;				/* the type of the ids: see user_id() */
 	const AuditMethods *methods;	/* for the width of the fingerprints */
 	AuditRows	rows;
-	bool	   *is_near;		/* for each row: may it be one of a pair? */
+	uint8	   *is_near;		/* a bit for each row: may it be in a pair? */
 
 	Draw	   *draws;
 	int			draw_count;
@@ -219,7 +219,7 @@ compare_rows(Audit *audit)
 							   overlap->texts * (uint64) place,
 							   audit->draw_count * (uint64) rows->count);
 		simhash_audit_next_row(rows, &row);
-		if (!audit->is_near[place])
+		if (!is_row_set(audit->is_near, place))
 			continue;
 		simhash_audit_seek_features(rows, &row);
 		simhash_overlap_begin_text(overlap);
@@ -239,7 +239,7 @@ draw_all(Audit *audit)
 	int			count = audit->rows.count;
 	int			i;
 
-	memset(audit->is_near, true, count);
+	memset(audit->is_near, 0xFF, count / 8 + 1);
 	audit->draw_count = count;
 	audit->draws = palloc_extended(Max(count, 1) * sizeof(Draw),
 								   MCXT_ALLOC_HUGE);
@@ -258,6 +258,7 @@ static Audit *
 begin_audit(FunctionCallInfo fcinfo)
 {
 	Audit	   *audit = palloc0(sizeof(Audit));
+	Drawing    *drawing;
 
 	audit->function = fcinfo->flinfo->fn_oid;
 	audit->row_context = AllocSetContextCreate(CurrentMemoryContext,
@@ -281,18 +282,20 @@ begin_audit(FunctionCallInfo fcinfo)
 	simhash_progress_phase("reading rows");
 	simhash_read_user_query(TextDatumGetCString(PG_GETARG_DATUM(0)),
 							check_columns, receive_row, audit);
-	audit->is_near = palloc_extended(Max(audit->rows.count, 1),
-									 MCXT_ALLOC_HUGE);
+	audit->is_near = palloc0(audit->rows.count / 8 + 1);
 	if ((uint32) audit->sample >= audit->rows.count)
 	{
 		draw_all(audit);
 		return audit;
 	}
+	simhash_progress_phase("grouping rows");
+	drawing = simhash_audit_find_groups(&audit->rows, audit->is_near,
+										audit->threshold,
+										get_hash_memory_limit());
 	audit->methods->mark_near(&audit->rows, audit->max_distance,
-							  audit->is_near);
+							  get_hash_memory_limit(), audit->is_near);
 	simhash_progress_phase("drawing rows");
-	audit->draws = simhash_audit_draw(&audit->rows, audit->is_near,
-									  audit->threshold, audit->sample,
+	audit->draws = simhash_audit_draw(drawing, audit->sample,
 									  &audit->draw_count);
 	return audit;
 }

@@ -14,7 +14,10 @@ typedef struct Draw
 	float		chance;			/* of being drawn, above 0, up to 1 */
 } Draw;
 
-extern Draw *simhash_audit_draw(AuditRows *rows, bool *is_near,
-								double threshold, int sample, int *count);
+typedef struct Drawing Drawing;
+
+extern Drawing *simhash_audit_find_groups(AuditRows *rows, uint8 *is_near,
+										  double threshold, Size memory);
+extern Draw *simhash_audit_draw(Drawing *d, int sample, int *count);
 
 #endif							/* SIMHASH_AUDIT_DRAW_H */

@@ -8,6 +8,9 @@
 
 #include "audit/near_rows.h"
 #include "dedup/clusters.h"
+#include "near/pairs.h"
+#include "near/progress.h"
+#include "near/sets.h"
 #include "type/distance_array.h"
 #include "type/simhash.h"
 
@@ -20,37 +23,140 @@ read_datum(Datum fingerprint, AuditRow *row)
 }
 
 /*
- * Set is_near[row] for all rows: is there another one within radius?  A row is
- * connected with another if, and only if, it is.
+ * Read the rows: those whose bits are set to y, and the others to x.  Both
+ * sides are in memory, if that has room for both.
  */
 static void
-mark_near(AuditRows *rows, int radius, bool *is_near)
+read_sides(AuditRows *rows, const uint8 *is_near, NearSide *x, NearSide *y,
+		   Size memory)
 {
-	FingerprintList list;
-	uint32	   *clusters = palloc_extended(rows->count * sizeof(uint32),
-										   MCXT_ALLOC_HUGE);
-	uint32	   *sizes = palloc_extended((rows->count + 1) * sizeof(uint32),
-										MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	AuditRow	row;
 	uint32		i;
 
-	simhash_fplist_allocate(&list, rows->count);
+	hamming_side_begin(x, true, false);
+	hamming_side_begin(y, true, false);
 	simhash_audit_rewind(rows);
 	for (i = 0; i < rows->count; i++)
 	{
+		AuditRow	row;
+		NearRow		near = {.number = i};
+		bool		is_y = is_row_set(is_near, i);
+
 		CHECK_FOR_INTERRUPTS();
 		simhash_audit_next_row(rows, &row);
-		fplist_append(&list, fingerprint_from_words(row.half), i);
+		near.fp = fingerprint_from_words(row.half);
+		if (!hamming_side_make_room(is_y ? y : x, memory -
+									side_memory(is_y ? x : y)))
+		{
+			hamming_side_to_file(x);
+			hamming_side_to_file(y);
+		}
+		hamming_side_add(is_y ? y : x, &near);
 	}
-	simhash_number_clusters(&list, rows->count, radius, CLUSTER_CONNECTED,
-							clusters);
-	simhash_fplist_free(&list);
-	for (i = 0; i < rows->count; i++)
-		sizes[clusters[i]]++;
-	for (i = 0; i < rows->count; i++)
-		is_near[i] = sizes[clusters[i]] > 1;
-	pfree(clusters);
-	pfree(sizes);
+}
+
+/* Mark the rows of the side from .. end - 1. */
+static void
+mark_rows(const NearSide *side, uint32 from, uint32 end, uint8 *is_near)
+{
+	for (; from < end; from++)
+		set_row(is_near, side->numbers[from]);
+}
+
+/*
+ * Mark the rows of a pass of one side that are near each other.  A fingerprint
+ * is connected with another one if, and only if, another one is within the
+ * radius.
+ */
+static void
+mark_connected(NearPairs *pairs, Together *together, uint8 *is_near)
+{
+	NearSide   *side = pairs->x_pass;
+	const uint32 *starts = side->starts;
+	uint32		count = side->list.count;
+	uint32	   *sets = together != NULL ? together->sets
+	: palloc_extended((Size) count * sizeof(uint32), MCXT_ALLOC_HUGE);
+	uint32		n;
+
+	simhash_connect(&side->list, pairs->options.radius, sets, together,
+					pairs->is_cut ? &pairs->cut : NULL, pairs->segment);
+	for (n = 0; n < count; n++)
+	{
+		uint32		root = find_set(sets, n);
+
+		CHECK_FOR_INTERRUPTS();
+		if (root != n)
+			mark_rows(side, starts[root], starts[root + 1], is_near);
+		if (root != n || starts[n + 1] - starts[n] > 1)
+			mark_rows(side, starts[n], starts[n + 1], is_near);
+	}
+	if (together == NULL)
+		pfree(sets);
+}
+
+/* Mark the rows of x that are near a row of y. */
+static void
+mark_by_others(NearSide *x, NearSide *y, NearOptions options, uint8 *is_near)
+{
+	NearPairs  *pairs;
+	NearPair	pair;
+
+	options.settled_rows = is_near;
+	pairs = hamming_pairs_begin(x, y, &options);
+	while (hamming_pairs_next(pairs, &pair))
+	{
+		mark_rows(pair.x_side, pair.x, pair.x_end, is_near);
+		hamming_pairs_settle(pairs, &pair);
+	}
+	hamming_pairs_end(pairs);
+}
+
+/* Mark the rows of the side that are near each other. */
+static void
+mark_each_other(NearSide *side, const NearOptions *options, uint8 *is_near)
+{
+	Together   *together = side->file != NULL ? NULL
+	: simhash_connect_begin(&side->list, options->radius);
+	NearPairs  *pairs = hamming_pairs_begin(side, side, options);
+
+	while (hamming_pairs_next_pass(pairs))
+	{
+		NearPair	pair;
+
+		simhash_progress_share(pairs->segment * pairs->partitions +
+							   pairs->partition,
+							   pairs->cut.segment_count * pairs->partitions);
+		if (pairs->x_pass == pairs->y_pass)
+			mark_connected(pairs, together, is_near);
+		else
+			while (hamming_pairs_next_of_pass(pairs, &pair))
+			{
+				mark_rows(pair.x_side, pair.x, pair.x_end, is_near);
+				mark_rows(pair.y_side, pair.y, pair.y_end, is_near);
+			}
+	}
+	hamming_pairs_end(pairs);
+	if (together != NULL)
+		hamming_together_end(together);
+}
+
+/*
+ * The bits of some rows are set.  Set the bit of each other row that has a row
+ * within radius: see set_row().  Rows take memory bytes at most.
+ */
+static void
+mark_near(AuditRows *rows, int radius, Size memory, uint8 *is_near)
+{
+	NearOptions options = {.radius = radius,.memory = memory / 4 * 3};
+	NearSide	x;
+	NearSide	y;
+
+	read_sides(rows, is_near, &x, &y, options.memory);
+	simhash_progress_phase("comparing fingerprints");
+	mark_by_others(&x, &y, options, is_near);
+	simhash_progress_phase("connecting fingerprints");
+	mark_each_other(&x, &options, is_near);
+	hamming_side_end(&x);
+	hamming_side_end(&y);
 }
 
 /* Return an array of fingerprints. */

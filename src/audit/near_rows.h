@@ -14,7 +14,8 @@ typedef struct AuditMethods
 {
 	int			bits;
 	void		(*read_datum) (Datum fingerprint, AuditRow *row);
-	void		(*mark_near) (AuditRows *rows, int radius, bool *is_near);
+	void		(*mark_near) (AuditRows *rows, int radius, Size memory,
+							  uint8 *is_near);
 	void	   *(*allocate) (int count);
 	void		(*set) (void *fingerprints, int i, const AuditRow *row);
 	int			(*match) (const void *fingerprints, int count,

@@ -24,10 +24,10 @@
 /*
  * Choose how many bands a text has, of how many bins.
  *
- * Two texts of similarity J have the same number in a bin with a probability of
- * J: see sketch.h.  So they have a band of n bins in common with one of J^n, and
- * none of m bands with one of (1 - J^n)^m.  Two bins tell texts that have
- * something in common from those that are alike.  For low thresholds that would
+ * Two texts of similarity J have the same number in a bin with probability J:
+ * see sketch.h.  So they have a band of n bins in common with probability J^n,
+ * and none of m bands with probability (1 - J^n)^m.  A band of two bins keeps
+ * apart texts that merely share something.  Below a threshold of 0.5 it would
  * take too many bands.
  */
 static void
@@ -131,8 +131,9 @@ simhash_audit_add_row(AuditRows *rows, AuditRow *row,
 	rows->count++;
 }
 
-static void
-seek(BufFile *file, int number, off_t offset)
+/* Go to a place of a temporary file. */
+void
+simhash_audit_seek(BufFile *file, int number, off_t offset)
 {
 	if (BufFileSeek(file, number, offset, SEEK_SET) != 0)
 		ereport(ERROR, (errcode_for_file_access(),
@@ -145,9 +146,9 @@ simhash_audit_rewind(AuditRows *rows)
 {
 	int			i;
 
-	seek(rows->rows, 0, 0);
+	simhash_audit_seek(rows->rows, 0, 0);
 	for (i = 0; i < rows->band_count; i++)
-		seek(rows->bands[i], 0, 0);
+		simhash_audit_seek(rows->bands[i], 0, 0);
 }
 
 /* There must be one more row. */
@@ -166,7 +167,7 @@ simhash_audit_seek_features(AuditRows *rows, const AuditRow *row)
 
 	BufFileTell(rows->features, &file, &offset);
 	if (file != row->file || offset != row->offset)
-		seek(rows->features, row->file, row->offset);
+		simhash_audit_seek(rows->features, row->file, row->offset);
 }
 
 /*

@@ -28,7 +28,8 @@
 /* connect.c */
 extern Together *simhash_connect_begin(FingerprintList *list, int radius);
 extern void simhash_connect(FingerprintList *list, int radius, uint32 *parents,
-							Together *together);
+							Together *together, const NearCut *cut,
+							int segment);
 extern PGDLLEXPORT void simhash_connect_main(dsm_segment *segment,
 											 shm_toc *toc);
 

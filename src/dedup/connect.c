@@ -500,10 +500,13 @@ simhash_connect_main(dsm_segment *segment, shm_toc *toc)
  * sets.h) if and only if steps of at most radius lead from one fingerprint to
  * the other.  The order of the list changes.  If together is not NULL, its team
  * connects the list, and parents are its sets.
+ *
+ * If cut is not NULL, unite only pairs that agree in the segment of that
+ * number: see hamming_groups_begin().  That shows no progress.
  */
 void
 simhash_connect(FingerprintList *list, int radius, uint32 *parents,
-				Together *together)
+				Together *together, const NearCut *cut, int segment)
 {
 	Components	c = {list, parents, radius};
 	NearGroups *groups;
@@ -519,8 +522,8 @@ simhash_connect(FingerprintList *list, int radius, uint32 *parents,
 	}
 	groups = hamming_groups_make(list, list, radius);
 	groups->sets = parents;
-	groups->done_here = 1;
-	hamming_groups_begin(groups, &all, NULL, 0);
+	groups->done_here = cut == NULL ? 1 : 0;
+	hamming_groups_begin(groups, &all, cut, segment);
 	connect_candidates(&c, groups);
 	pfree(groups);
 }

@@ -115,7 +115,7 @@ simhash_number_clusters(FingerprintList *list, uint32 rows, int radius,
 	clusters = together != NULL ? together->sets
 		: palloc_extended((Size) list->count * sizeof(uint32),
 						  MCXT_ALLOC_HUGE);
-	simhash_connect(list, radius, clusters, together);
+	simhash_connect(list, radius, clusters, together, NULL, 0);
 	if (method == CLUSTER_LEADER)
 		simhash_choose_leaders(list, radius, clusters, together);
 	number_members(clusters, list->count);
