@@ -138,6 +138,7 @@ static void
 note_size(Drawing *d, const NearSide *side, uint32 from, uint32 end,
 		  uint32 size, uint32 place)
 {
+	CHECK_FOR_INTERRUPTS();
 	if (size == 1)
 		return;
 	for (; from < end; from++)

@@ -59,7 +59,10 @@ static void
 mark_rows(const NearSide *side, uint32 from, uint32 end, uint8 *is_near)
 {
 	for (; from < end; from++)
+	{
+		CHECK_FOR_INTERRUPTS();
 		set_row(is_near, side->numbers[from]);
+	}
 }
 
 /*
