@@ -260,6 +260,9 @@ begin_audit(FunctionCallInfo fcinfo)
 	Audit	   *audit = palloc0(sizeof(Audit));
 	Drawing    *drawing;
 
+	/* of rows; a quarter is for what goes with them: groups, sets, buffers */
+	Size		memory = get_hash_memory_limit() / 4 * 3;
+
 	audit->function = fcinfo->flinfo->fn_oid;
 	audit->row_context = AllocSetContextCreate(CurrentMemoryContext,
 											   "simhash_audit row",
@@ -290,10 +293,9 @@ begin_audit(FunctionCallInfo fcinfo)
 	}
 	simhash_progress_phase("grouping rows");
 	drawing = simhash_audit_find_groups(&audit->rows, audit->is_near,
-										audit->threshold,
-										get_hash_memory_limit());
-	audit->methods->mark_near(&audit->rows, audit->max_distance,
-							  get_hash_memory_limit(), audit->is_near);
+										audit->threshold, memory);
+	audit->methods->mark_near(&audit->rows, audit->max_distance, memory,
+							  audit->is_near);
 	simhash_progress_phase("drawing rows");
 	audit->draws = simhash_audit_draw(drawing, audit->sample,
 									  &audit->draw_count);

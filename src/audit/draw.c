@@ -161,7 +161,7 @@ note_size(Drawing *d, const NearSide *side, uint32 from, uint32 end,
 static void
 note_groups(Drawing *d, NearSide *side, uint32 place)
 {
-	NearOptions options = {.radius = 0,.memory = d->memory / 4 * 3};
+	NearOptions options = {.radius = 0,.memory = d->memory};
 	NearPairs  *pairs = hamming_pairs_begin(side, side, &options);
 
 	while (hamming_pairs_next_pass(pairs))
@@ -190,9 +190,7 @@ add_value(Drawing *d, NearSide *side, uint64 value, uint32 row)
 {
 	NearRow		near = {.fp = value,.payload = row};
 
-	if (!hamming_side_make_room(side, d->memory / 4 * 3))
-		hamming_side_to_file(side);
-	hamming_side_add(side, &near);
+	hamming_side_add_within(side, &near, d->memory);
 }
 
 /* Note the sizes of all groups: of each band, and of equal fingerprints. */
@@ -339,7 +337,7 @@ find_scale(const Drawing *d, int sample)
 				sum += chance;
 		}
 		/* with a larger scale, no row ceases to be certain */
-		scale = Max(scale, (sample - certain) / sum);
+		scale = Max(scale, ((double) sample - certain) / sum);
 	} while (certain != before);
 	return scale;
 }

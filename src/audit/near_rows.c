@@ -149,11 +149,11 @@ mark_each_other(NearSide *side, const NearOptions *options, uint8 *is_near)
 static void
 mark_near(AuditRows *rows, int radius, Size memory, uint8 *is_near)
 {
-	NearOptions options = {.radius = radius,.memory = memory / 4 * 3};
+	NearOptions options = {.radius = radius,.memory = memory};
 	NearSide	x;
 	NearSide	y;
 
-	read_sides(rows, is_near, &x, &y, options.memory);
+	read_sides(rows, is_near, &x, &y, memory);
 	simhash_progress_phase("comparing fingerprints");
 	mark_by_others(&x, &y, options, is_near);
 	simhash_progress_phase("connecting fingerprints");

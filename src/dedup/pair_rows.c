@@ -57,9 +57,7 @@ add(PairRows *rows, int64 id, Datum fingerprint)
 	if (rows->options.share != NULL &&
 		!is_in_share(rows->options.share, row.fp))
 		return;
-	if (!hamming_side_make_room(&rows->rows, rows->options.memory))
-		hamming_side_to_file(&rows->rows);
-	hamming_side_add(&rows->rows, &row);
+	hamming_side_add_within(&rows->rows, &row, rows->options.memory);
 }
 
 /* Begin to pair the rows.  No row can be added from then on. */

@@ -165,6 +165,15 @@ hamming_side_to_file(NearSide *side)
 	free_memory(side);
 }
 
+/* Add a row.  If memory bytes have no room for it, all rows go to a file. */
+void
+hamming_side_add_within(NearSide *side, const NearRow *row, Size memory)
+{
+	if (!hamming_side_make_room(side, memory))
+		hamming_side_to_file(side);
+	hamming_side_add(side, row);
+}
+
 /* The rows are in a file.  Let the row at place, from 0 on, be read next. */
 void
 hamming_side_seek(NearSide *side, uint64 place)

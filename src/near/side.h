@@ -15,6 +15,7 @@
 #define hamming_side_reserve WIDE(hamming_side_reserve)
 #define hamming_side_make_room WIDE(hamming_side_make_room)
 #define hamming_side_to_file WIDE(hamming_side_to_file)
+#define hamming_side_add_within WIDE(hamming_side_add_within)
 #define hamming_side_seek WIDE(hamming_side_seek)
 #define hamming_side_read WIDE(hamming_side_read)
 #define hamming_side_group WIDE(hamming_side_group)
@@ -65,6 +66,8 @@ extern void hamming_side_add(NearSide *side, const NearRow *row);
 extern void hamming_side_reserve(NearSide *side, Size rows);
 extern bool hamming_side_make_room(NearSide *side, Size memory);
 extern void hamming_side_to_file(NearSide *side);
+extern void hamming_side_add_within(NearSide *side, const NearRow *row,
+									Size memory);
 extern void hamming_side_seek(NearSide *side, uint64 place);
 extern void hamming_side_read(NearSide *side, NearRow *row);
 extern void hamming_side_group(NearSide *side);
