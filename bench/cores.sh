@@ -250,20 +250,17 @@ label()
 
 print_cores()
 {
-	local name goal
+	local name
 
-	table 'One process and two' '|---|--:|---|--:|--:|--:|--:|--:|' \
-		data 'rows, M' statement 'one, s' 'two, s' 'two / one' goal found
+	table 'One process and two' '|---|---|---|--:|--:|--:|--:|' \
+		data 'rows, M' statement 'one, s' 'two, s' 'two / one' found
 	for name in "${measured[@]}"; do
 		column=${name#* }
 		name=${name%% *}
-		goal=0.6
-		[[ $name != *[a-z]3 ]] || goal=0.85
-		[[ $column = @(uniform|skewed)* ]] || goal=
 		row "${column% *}" "${column##* }" "$(label "$name")" "$(get "${name}_s")" \
-			"$(get "${name}_two_s")" "$(get "${name}_ratio")" "$goal" "$(get "${name}_answer")"
+			"$(get "${name}_two_s")" "$(get "${name}_ratio")" "$(get "${name}_answer")"
 	done
-	table 'Memory, bytes a row' '|---|--:|---|--:|--:|--:|--:|' \
+	table 'Memory, bytes a row' '|---|---|---|--:|--:|--:|--:|' \
 		data 'rows, M' statement 'one process' 'of two: shared' 'the leader' 'the worker'
 	for name in "${measured[@]}"; do
 		column=${name#* }
@@ -276,24 +273,22 @@ print_cores()
 
 print_model()
 {
-	local name goal
+	local name
 
 	[ ${#modelled[@]} -gt 0 ] || return 0
 	table 'Model of 2, 16 and 64 processes' \
-		'|---|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|' data 'rows, M' statement \
-		'rest, s / M' goal 'share, 2' 16 64 fit '16: s' speed-up '64: s' speed-up
+		'|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|' data 'rows, M' statement \
+		'rest, s / M' 'share, 2' 16 64 fit '16: s' speed-up '64: s' speed-up
 	for name in "${modelled[@]}"; do
 		column=${name#* }
 		name=${name%% *}
-		goal=0.3
-		[[ $name != pairs* ]] || goal=0.15
-		row "${column% *}" "${column##* }" "$(label "$name")" "$(get "${name}_rest")" "$goal" \
+		row "${column% *}" "${column##* }" "$(label "$name")" "$(get "${name}_rest")" \
 			"$(get "${name}_share2")" "$(get "${name}_share16")" "$(get "${name}_share64")" \
 			"$(get "${name}_fit")" "$(get "${name}_time16")" "$(get "${name}_speed16")" \
 			"$(get "${name}_time64")" "$(get "${name}_speed64")"
 	done
 	say
-	say 'Rest: seconds a million rows. Share: the largest over the mean; goal: 1.2.'
+	say 'Rest: seconds a million rows. Share: the largest over the mean.'
 }
 
 bench_cores()

@@ -2,9 +2,8 @@
 # four B-trees, covering ones, and GiST.  Sourced by script/bench, which lists
 # the variables that they share.
 #
-# Everything is measured twice, on random fingerprints (uniform.sql) and on
-# those of texts with many copies (skewed.sql), but where there are more than 20
-# million rows: 100 million random ones need about 25 GB of disk as it is.  All
+# Up to 2 million rows everything is measured twice, on random fingerprints
+# (uniform.sql) and on those of texts with many copies (skewed.sql).  All
 # that is compared must find the same rows.
 
 inserts=20000           # rows of a loop of single INSERTs
@@ -181,6 +180,7 @@ build_once()
 	fi
 	build_hamming plain "$one_process"
 	hamming+=("$ms")
+	[ "$kind" != huge ] || return 0
 	build_btrees
 	btrees+=("$ms")
 }
@@ -202,14 +202,12 @@ build_indexes()
 		build_once
 	done
 	put build_s "$(calculate "$(median "${hamming[@]}") / 1000")"
-	put build_btrees_s "$(calculate "$(median "${btrees[@]}") / 1000")"
-	put build "$(calculate "$(get build_s) / $(get build_btrees_s)")"
 	put size "$(bytes_a_row plain_fp)"
-	put size_btrees "$(bytes_a_row blocks_b_)"
 	put blocks "$(sql -c "SELECT blocks FROM hamming_index_stats('plain_fp')")"
-	if [ "$kind" = huge ]; then
-		sql -c 'DROP TABLE blocks'
-	else
+	if [ "$kind" != huge ]; then
+		put build_btrees_s "$(calculate "$(median "${btrees[@]}") / 1000")"
+		put build "$(calculate "$(get build_s) / $(get build_btrees_s)")"
+		put size_btrees "$(bytes_a_row blocks_b_)"
 		put build_parallel_s "$(calculate "$(median "${parallel[@]}") / 1000")"
 		put parallel "$(calculate "$(get build_parallel_s) / $(get build_s)")"
 	fi
@@ -647,8 +645,8 @@ run()
 	rows=$(calculate "$2 * 1000000" %.0f)
 	[ "$rows" -ge 10000 ] || fail "$2 million rows are too few"
 	more=$(((inserts + copies) * repeats + copies))
+	[ "$data" = uniform ] || [ "$rows" -le 2000000 ] || return 0
 	if [ "$rows" -gt 20000000 ]; then
-		[ "$data" = uniform ] || return 0
 		kind=huge
 		few=3    # scans take several seconds each
 		builds=1
@@ -685,10 +683,10 @@ print_method()
 		prepared statements (of scans and GiST 20, of 10 M rows 6, of 100 M rows 3), half of them with
 		near neighbours, by one client on the processor of its backend, with all data in memory, seen
 		twice. Ratios are to what the same run has measured on the same data, and all plans have found
-		the same rows, with each number of blocks. A goal has one figure, or those for 1, 10 and 100 M
-		rows; behind a semicolon are those of skewed data.
+		the same rows, with each number of blocks.
 
-		With more than 20 M rows, the tables are unlogged, and left out are: skewed data, lookups by four
+		With more than 2 M rows, skewed data is left out. With more than 20 M rows, the tables are
+		unlogged, and left out are: builds of four B-trees, lookups by four
 		B-trees, covering ones and GiST, the parallel build, 6 and 8 blocks, joins, writes and VACUUM.
 
 		Cold: shared_buffers are 128 MB and empty, and the system's memory is emptied by
@@ -698,31 +696,31 @@ print_method()
 	METHOD
 }
 
-print_goals()
+print_summary()
 {
 	table_head
-	table_row 'lookup, k = 3 / primary key' '1.3, 1.45, 1' k3
-	table_row 'lookup, k = 6 / primary key' '2.2, 3.5, 3.5; 2.5, 5' k6
-	table_row 'lookup, k = 8 / primary key' '3.5, 8, 9; 4, 11' k8
-	table_row 'lookup, k = 10 / primary key' '6, 18, 22; 7, 24' k10
-	table_row 'size, bytes a row' '62, 46, 37; 45, 36' size
-	table_row 'size, with 3 blocks' '-, -, 37' blocks3_size
-	table_row 'size, with 4 blocks' 46 blocks4_size
-	table_row 'size, with 6 blocks' 62 blocks6_size
-	table_row 'build / four B-trees' 0.4 build
-	table_row 'build with one worker / without' 0.62 parallel
-	table_row 'INSERT of a row, extra time / four B-trees' 0.8 more_insert
-	table_row 'COPY, extra time / four B-trees' 0.8 more_copy
-	table_row 'INSERT of exact duplicates / four B-trees' 0.4 again_insert
-	table_row 'COPY of exact duplicates / four B-trees' 0.4 again_copy
-	table_row 'WAL, full_page_writes = off / four B-trees' '0.9, 0.7' more_wal
-	table_row 'WAL, full_page_writes = on / four B-trees' '1.0, 1.5' more_walfull
-	table_row 'VACUUM, extra time / four B-trees' '' vacuum
-	table_row 'join, k = 3, µs a probe' '4, 6' join
-	table_row 'join, rows found a probe' '' join_rows
-	table_row 'nearest 10, none near / sequential scan' '1/60, 1/200' nearest
-	table_row 'cold, k = 8, with look-ahead / without' '-, 1/3, 1/4' ahead_k8
-	table_row 'cold, k = 3, with look-ahead / without' '' ahead_k3
+	table_row 'lookup, k = 3 / primary key' k3
+	table_row 'lookup, k = 6 / primary key' k6
+	table_row 'lookup, k = 8 / primary key' k8
+	table_row 'lookup, k = 10 / primary key' k10
+	table_row 'size, bytes a row' size
+	table_row 'size, with 3 blocks' blocks3_size
+	table_row 'size, with 4 blocks' blocks4_size
+	table_row 'size, with 6 blocks' blocks6_size
+	table_row 'build / four B-trees' build
+	table_row 'build with one worker / without' parallel
+	table_row 'INSERT of a row, extra time / four B-trees' more_insert
+	table_row 'COPY, extra time / four B-trees' more_copy
+	table_row 'INSERT of exact duplicates / four B-trees' again_insert
+	table_row 'COPY of exact duplicates / four B-trees' again_copy
+	table_row 'WAL, full_page_writes = off / four B-trees' more_wal
+	table_row 'WAL, full_page_writes = on / four B-trees' more_walfull
+	table_row 'VACUUM, extra time / four B-trees' vacuum
+	table_row 'join, k = 3, µs a probe' join
+	table_row 'join, rows found a probe' join_rows
+	table_row 'nearest 10, none near / sequential scan' nearest
+	table_row 'cold, k = 8, with look-ahead / without' ahead_k8
+	table_row 'cold, k = 3, with look-ahead / without' ahead_k3
 	say
 }
 
@@ -731,19 +729,19 @@ print_details()
 	say '## Lookups, µs'
 	say
 	table_head
-	table_row 'empty round trip' '' empty_us
-	table_row 'primary key' '' key_us
-	table_row 'hamming, k = 3' '' k3_us
-	table_row 'hamming, k = 6' '' k6_us
-	table_row 'hamming, k = 8' '' k8_us
-	table_row 'hamming, k = 10' '' k10_us
-	table_row 'four B-trees, k = 3' '' btrees_us
-	table_row 'four covering B-trees, k = 3' '' covering_us
-	table_row 'GiST, k = 3' '' gist_us
-	table_row 'sequential scan, k = 3' '' scan_us
-	table_row 'hamming, nearest 10' '' nearest_us
-	table_row 'sequential scan and sort, nearest 10' '' nearest_scan_us
-	table_row 'rows within 3 of the 1,000' '' k3_rows
+	table_row 'empty round trip' empty_us
+	table_row 'primary key' key_us
+	table_row 'hamming, k = 3' k3_us
+	table_row 'hamming, k = 6' k6_us
+	table_row 'hamming, k = 8' k8_us
+	table_row 'hamming, k = 10' k10_us
+	table_row 'four B-trees, k = 3' btrees_us
+	table_row 'four covering B-trees, k = 3' covering_us
+	table_row 'GiST, k = 3' gist_us
+	table_row 'sequential scan, k = 3' scan_us
+	table_row 'hamming, nearest 10' nearest_us
+	table_row 'sequential scan and sort, nearest 10' nearest_scan_us
+	table_row 'rows within 3 of the 1,000' k3_rows
 	say
 	say '## Builds and sizes'
 	say
@@ -751,21 +749,21 @@ print_details()
 	say 'a row.'
 	say
 	table_head
-	table_row 'build: hamming' '' build_s
-	table_row 'build: hamming, with one worker' '' build_parallel_s
-	table_row 'build: four B-trees' '' build_btrees_s
-	table_row 'build: covering' '' build_covering_s
-	table_row 'build: GiST' '' build_gist_s
-	table_row 'blocks of hamming' '' blocks
-	table_row 'size: hamming' '' size
-	table_row 'size: four B-trees' '' size_btrees
-	table_row 'size: covering' '' size_covering
-	table_row 'size: GiST' '' size_gist
+	table_row 'build: hamming' build_s
+	table_row 'build: hamming, with one worker' build_parallel_s
+	table_row 'build: four B-trees' build_btrees_s
+	table_row 'build: covering' build_covering_s
+	table_row 'build: GiST' build_gist_s
+	table_row 'blocks of hamming' blocks
+	table_row 'size: hamming' size
+	table_row 'size: four B-trees' size_btrees
+	table_row 'size: covering' size_covering
+	table_row 'size: GiST' size_gist
 }
 
 print_blocks()
 {
-	local rule='|---|--:|--:|--:|' heads=() cells count k name
+	local rule='|---|---|--:|--:|' heads=() cells count k name
 
 	for k in 3 6 8 10; do
 		rule+='--:|--:|--:|'
@@ -805,14 +803,14 @@ section()
 print_cold()
 {
 	section Cold 'Means of the pages that a query reads, and medians of the times.' "$(
-		table_row 'k = 3: pages read' '' cold_k3_reads
-		table_row 'k = 3: ms' '' cold_k3_ms
-		table_row 'k = 3, with look-ahead: pages read' '' ahead_k3_reads
-		table_row 'k = 3, with look-ahead: ms' '' ahead_k3_ms
-		table_row 'k = 8: pages read' '' cold_k8_reads
-		table_row 'k = 8: ms' '' cold_k8_ms
-		table_row 'k = 8, with look-ahead: pages read' '' ahead_k8_reads
-		table_row 'k = 8, with look-ahead: ms' '' ahead_k8_ms
+		table_row 'k = 3: pages read' cold_k3_reads
+		table_row 'k = 3: ms' cold_k3_ms
+		table_row 'k = 3, with look-ahead: pages read' ahead_k3_reads
+		table_row 'k = 3, with look-ahead: ms' ahead_k3_ms
+		table_row 'k = 8: pages read' cold_k8_reads
+		table_row 'k = 8: ms' cold_k8_ms
+		table_row 'k = 8, with look-ahead: pages read' ahead_k8_reads
+		table_row 'k = 8, with look-ahead: ms' ahead_k8_ms
 	)"
 }
 
@@ -825,25 +823,25 @@ of random rows of the table. VACUUM, in ms, follows all that was inserted, and t
 tenth of the rows."
 
 	section Writes "$text" "$(
-		table_row 'INSERT: hamming' '' more_insert_extra
-		table_row 'INSERT: four B-trees' '' more_insert_btrees_extra
-		table_row 'INSERT: table and primary key' '' more_insert_table
-		table_row 'COPY: hamming' '' more_copy_extra
-		table_row 'COPY: four B-trees' '' more_copy_btrees_extra
-		table_row 'COPY: table and primary key' '' more_copy_table
-		table_row 'WAL: hamming' '' more_wal_extra
-		table_row 'WAL: four B-trees' '' more_wal_btrees_extra
-		table_row 'WAL with full pages: hamming' '' more_walfull_extra
-		table_row 'WAL with full pages: four B-trees' '' more_walfull_btrees_extra
-		table_row 'INSERT of duplicates: hamming' '' again_insert_extra
-		table_row 'INSERT of duplicates: four B-trees' '' again_insert_btrees_extra
-		table_row 'COPY of duplicates: hamming' '' again_copy_extra
-		table_row 'COPY of duplicates: four B-trees' '' again_copy_btrees_extra
-		table_row 'WAL of duplicates: hamming' '' again_wal_extra
-		table_row 'WAL of duplicates: four B-trees' '' again_wal_btrees_extra
-		table_row 'VACUUM: hamming' '' vacuum_extra
-		table_row 'VACUUM: four B-trees' '' vacuum_btrees_extra
-		table_row 'VACUUM: table and primary key' '' vacuum_table
+		table_row 'INSERT: hamming' more_insert_extra
+		table_row 'INSERT: four B-trees' more_insert_btrees_extra
+		table_row 'INSERT: table and primary key' more_insert_table
+		table_row 'COPY: hamming' more_copy_extra
+		table_row 'COPY: four B-trees' more_copy_btrees_extra
+		table_row 'COPY: table and primary key' more_copy_table
+		table_row 'WAL: hamming' more_wal_extra
+		table_row 'WAL: four B-trees' more_wal_btrees_extra
+		table_row 'WAL with full pages: hamming' more_walfull_extra
+		table_row 'WAL with full pages: four B-trees' more_walfull_btrees_extra
+		table_row 'INSERT of duplicates: hamming' again_insert_extra
+		table_row 'INSERT of duplicates: four B-trees' again_insert_btrees_extra
+		table_row 'COPY of duplicates: hamming' again_copy_extra
+		table_row 'COPY of duplicates: four B-trees' again_copy_btrees_extra
+		table_row 'WAL of duplicates: hamming' again_wal_extra
+		table_row 'WAL of duplicates: four B-trees' again_wal_btrees_extra
+		table_row 'VACUUM: hamming' vacuum_extra
+		table_row 'VACUUM: four B-trees' vacuum_btrees_extra
+		table_row 'VACUUM: table and primary key' vacuum_table
 	)"
 }
 
@@ -855,18 +853,18 @@ full_page_writes = off. Each table has a primary key, too, and all rows; the rat
 the lookup and the INSERT without the constraint of the same round."
 
 	section 'Exclusion constraints' "$text" "$(
-		table_row 'INSERT: primary key' '' guarded64_bare_us
-		table_row 'INSERT: and a unique B-tree on a random bigint' '' guarded64_keyed_us
-		table_row '64 bits: lookup, k = 8' '' guarded64_lookup_us
-		table_row '64 bits: INSERT, hamming' '' guarded64_index_us
-		table_row '64 bits: INSERT, constraint' '' guarded64_us
-		table_row '64 bits: the ratio' 1.3 guarded64
-		table_row '64 bits: INSERT, constraint / unique B-tree' '' guarded64_keyed
-		table_row '128 bits: lookup, k = 16' '' guarded128_lookup_us
-		table_row '128 bits: INSERT, hamming' '' guarded128_index_us
-		table_row '128 bits: INSERT, constraint' '' guarded128_us
-		table_row '128 bits: the ratio' 1.3 guarded128
-		table_row '128 bits: INSERT, constraint / unique B-tree' '' guarded128_keyed
+		table_row 'INSERT: primary key' guarded64_bare_us
+		table_row 'INSERT: and a unique B-tree on a random bigint' guarded64_keyed_us
+		table_row '64 bits: lookup, k = 8' guarded64_lookup_us
+		table_row '64 bits: INSERT, hamming' guarded64_index_us
+		table_row '64 bits: INSERT, constraint' guarded64_us
+		table_row '64 bits: the ratio' guarded64
+		table_row '64 bits: INSERT, constraint / unique B-tree' guarded64_keyed
+		table_row '128 bits: lookup, k = 16' guarded128_lookup_us
+		table_row '128 bits: INSERT, hamming' guarded128_index_us
+		table_row '128 bits: INSERT, constraint' guarded128_us
+		table_row '128 bits: the ratio' guarded128
+		table_row '128 bits: INSERT, constraint / unique B-tree' guarded128_keyed
 	)"
 }
 
@@ -896,7 +894,7 @@ bench_index()
 	{
 		print_machine index
 		print_method
-		print_goals
+		print_summary
 		print_details
 		print_blocks
 		print_cold

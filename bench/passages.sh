@@ -176,7 +176,7 @@ find_questions()
 }
 
 # Single rows, with the trigger of doc/passages.md, 1, and without it.
-insert_rows()
+insert_stories()
 {
 	local insert='DO $$ BEGIN FOR i IN 1 .. 2000 LOOP
 		INSERT INTO stories SELECT id + 100000000, kind, source, body FROM stories WHERE id = 7 * i;
@@ -201,7 +201,7 @@ insert_rows()
 	put trigger_us "$(calculate "($(get trigger_insert_s) - $(get plain_insert_s)) / 0.002" %.0f)"
 }
 
-measure_scale()
+measure_passages()
 {
 	column="texts $millions"
 	columns+=("$column")
@@ -220,7 +220,7 @@ measure_scale()
 	find_origins
 	find_pairs
 	find_questions
-	insert_rows
+	insert_stories
 }
 
 # measure_speed TITLE TABLE: of its texts, microseconds a text
@@ -291,39 +291,39 @@ print_passages_method()
 print_passages_results()
 {
 	table_head
-	table_row 'texts: bytes a text' '' texts_bytes
-	table_row 'minhash(body) of all, s' '' minhash_s
-	table_row 'the table, s' '' table_s
-	table_row 'passages' '' made
-	table_row 'bytes a text' '' table_bytes
-	table_row 'common ones: counting equal ones, s' '' common_s
-	table_row 'common fingerprints' '' commons
-	table_row 'deleting what is within 12, s' '' delete_s
-	table_row 'passages that stay' '' kept
-	table_row 'primary key, s' '' key_s
-	table_row 'primary key, bytes a text' '' key_bytes
-	table_row 'hamming index, s' '' index_s
-	table_row 'hamming index, bytes a text' '' index_bytes
-	table_row 'where does this text come from: median, ms' 3 origin_ms
-	table_row 'the same, 99th percentile, ms' '' origin_99_ms
-	table_row 'of the texts with a source, it is found' '' origin_recall
-	table_row 'all pairs, s' 60 pairs_s
-	table_row 'pairs' '' pairs
-	table_row 'the check, s' '' check_s
-	table_row 'pairs that pass' '' checked
-	table_row 'excerpts: planted' '' excerpt_planted
-	table_row 'among the pairs' '' excerpt_pairs
-	table_row 'and passed' '' excerpt_checked
-	table_row 'near-copies: planted' '' copy_planted
-	table_row 'among the pairs' '' copy_pairs
-	table_row 'and passed' '' copy_checked
-	table_row 'passed: both made of a third text' '' related
-	table_row 'passed: both end with a boilerplate' '' terms
-	table_row "$questions questions of 25 words in all texts, mean_length => 5, s" '' questions_s
-	table_row 'candidates' '' hits
-	table_row 'their check, s' '' contained_s
-	table_row 'questions that are found in their texts' '' questions_found
-	table_row 'INSERT of a row: what the trigger adds, µs' '' trigger_us
+	table_row 'texts: bytes a text' texts_bytes
+	table_row 'minhash(body) of all, s' minhash_s
+	table_row 'the table, s' table_s
+	table_row 'passages' made
+	table_row 'bytes a text' table_bytes
+	table_row 'common ones: counting equal ones, s' common_s
+	table_row 'common fingerprints' commons
+	table_row 'deleting what is within 12, s' delete_s
+	table_row 'passages that stay' kept
+	table_row 'primary key, s' key_s
+	table_row 'primary key, bytes a text' key_bytes
+	table_row 'hamming index, s' index_s
+	table_row 'hamming index, bytes a text' index_bytes
+	table_row 'where does this text come from: median, ms' origin_ms
+	table_row 'the same, 99th percentile, ms' origin_99_ms
+	table_row 'of the texts with a source, it is found' origin_recall
+	table_row 'all pairs, s' pairs_s
+	table_row 'pairs' pairs
+	table_row 'the check, s' check_s
+	table_row 'pairs that pass' checked
+	table_row 'excerpts: planted' excerpt_planted
+	table_row 'among the pairs' excerpt_pairs
+	table_row 'and passed' excerpt_checked
+	table_row 'near-copies: planted' copy_planted
+	table_row 'among the pairs' copy_pairs
+	table_row 'and passed' copy_checked
+	table_row 'passed: both made of a third text' related
+	table_row 'passed: both end with a boilerplate' terms
+	table_row "$questions questions of 25 words in all texts, mean_length => 5, s" questions_s
+	table_row 'candidates' hits
+	table_row 'their check, s' contained_s
+	table_row 'questions that are found in their texts' questions_found
+	table_row 'INSERT of a row: what the trigger adds, µs' trigger_us
 }
 
 print_speeds()
@@ -348,7 +348,7 @@ bench_passages()
 	read_descriptions en >"$work/descriptions"
 	measure_speeds
 	for millions; do
-		measure_scale
+		measure_passages
 	done
 	{
 		print_machine passages

@@ -509,14 +509,14 @@ print_scale_method()
 	METHOD
 }
 
-print_scale_goals()
+print_scale_summary()
 {
 	say
 	table_head
-	table_row 'look-up, k = 3 / primary key, both over the shards' 1.5 k3_key
-	table_row 'the same, processor time' '' k3_key_cpu
-	table_row 'pairs in parts, k = 3 / fetched by one server, processor time' 1.5 job_fetched_k3
-	table_row 'pairs in parts, k = 8 / fetched by one server, processor time' 1.5 job_fetched_k8
+	table_row 'look-up, k = 3 / primary key, both over the shards' k3_key
+	table_row 'the same, processor time' k3_key_cpu
+	table_row 'pairs in parts, k = 3 / fetched by one server, processor time' job_fetched_k3
+	table_row 'pairs in parts, k = 8 / fetched by one server, processor time' job_fetched_k8
 }
 
 print_scale_lookups()
@@ -528,27 +528,27 @@ print_scale_lookups()
 	say 'for estimates, too.'
 	say
 	table_head
-	table_row 'primary key, one server' '' key_one_us
-	table_row 'primary key, shards' '' key_us
-	table_row 'k = 3, one server' '' k3_one_us
-	table_row 'k = 3, shards' '' k3_us
-	table_row 'k = 8, one server' '' k8_one_us
-	table_row 'k = 8, shards' '' k8_us
-	table_row 'k = 3 / primary key, one server' '' k3_key_one
-	table_row 'k = 3 / primary key, shards' 1.5 k3_key
-	table_row 'k = 8 / primary key, shards' '' k8_key
-	table_row 'primary key, shards / one server' '' key_across
-	table_row 'k = 3, shards / one server' '' k3_across
-	table_row 'primary key, shards, planned anew' '' key_planned_us
-	table_row 'k = 3, shards, planned anew' '' k3_planned_us
-	table_row 'k = 3 / primary key, shards, planned anew' '' k3_key_planned
-	table_row 'primary key: processor time of a shard' '' key_shard
-	table_row 'k = 3: processor time of a shard' '' k3_shard
-	table_row 'k = 8: processor time of a shard' '' k8_shard
-	table_row 'primary key: processor time of the coordinator' '' key_coordinator
-	table_row 'k = 3: processor time of the coordinator' '' k3_coordinator
-	table_row 'primary key: bytes between servers' '' key_bytes
-	table_row 'k = 3: bytes between servers' '' k3_bytes
+	table_row 'primary key, one server' key_one_us
+	table_row 'primary key, shards' key_us
+	table_row 'k = 3, one server' k3_one_us
+	table_row 'k = 3, shards' k3_us
+	table_row 'k = 8, one server' k8_one_us
+	table_row 'k = 8, shards' k8_us
+	table_row 'k = 3 / primary key, one server' k3_key_one
+	table_row 'k = 3 / primary key, shards' k3_key
+	table_row 'k = 8 / primary key, shards' k8_key
+	table_row 'primary key, shards / one server' key_across
+	table_row 'k = 3, shards / one server' k3_across
+	table_row 'primary key, shards, planned anew' key_planned_us
+	table_row 'k = 3, shards, planned anew' k3_planned_us
+	table_row 'k = 3 / primary key, shards, planned anew' k3_key_planned
+	table_row 'primary key: processor time of a shard' key_shard
+	table_row 'k = 3: processor time of a shard' k3_shard
+	table_row 'k = 8: processor time of a shard' k8_shard
+	table_row 'primary key: processor time of the coordinator' key_coordinator
+	table_row 'k = 3: processor time of the coordinator' k3_coordinator
+	table_row 'primary key: bytes between servers' key_bytes
+	table_row 'k = 3: bytes between servers' k3_bytes
 }
 
 print_scale_nearest()
@@ -565,26 +565,26 @@ print_scale_nearest()
 	say
 	table_head
 	for values in near far; do
-		table_row "$values, one server" '' "${values}_one_us"
+		table_row "$values, one server" "${values}_one_us"
 		for size in 10 100 "$fetch_size"; do
-			table_row "$values, fetch_size = $size" '' "${values}_${size}_us"
-			table_row "$values, fetch_size = $size: bytes" '' "${values}_${size}_bytes"
+			table_row "$values, fetch_size = $size" "${values}_${size}_us"
+			table_row "$values, fetch_size = $size: bytes" "${values}_${size}_bytes"
 		done
-		table_row "$values, of each" '' "${values}_each_us"
-		table_row "$values, of each: bytes" '' "${values}_each_bytes"
-		table_row "$values, of each / one server" '' "${values}_each_one"
+		table_row "$values, of each" "${values}_each_us"
+		table_row "$values, of each: bytes" "${values}_each_bytes"
+		table_row "$values, of each / one server" "${values}_each_one"
 	done
 }
 
 # print_both TITLE KEY
 print_both()
 {
-	table_row "$1, one server, s" '' "$2_one_s"
-	table_row "$1, shards, s" '' "$2_s"
-	table_row "$1, shards / one server" '' "$2_across"
-	table_row "$1, shards: the way" '' "$2_way"
-	table_row "$1, shards: MB between servers" '' "$2_bytes"
-	table_row "$1, shards: memory of the coordinator, MB" '' "$2_MB"
+	table_row "$1, one server, s" "$2_one_s"
+	table_row "$1, shards, s" "$2_s"
+	table_row "$1, shards / one server" "$2_across"
+	table_row "$1, shards: the way" "$2_way"
+	table_row "$1, shards: MB between servers" "$2_bytes"
+	table_row "$1, shards: memory of the coordinator, MB" "$2_MB"
 }
 
 print_scale_batches()
@@ -603,9 +603,9 @@ print_scale_batches()
 		print_both "$batch rows, NOT EXISTS" "new_$batch"
 		print_both "$batch rows, JOIN" "matches_$batch"
 	done
-	table_row '1000 rows, NOT EXISTS, by look-ups, s' '' new_lookups_s
-	table_row '1000 rows, NOT EXISTS, by the join, s' '' new_join_s
-	table_row 'id and fp of all rows fetched, s' '' fetch_s
+	table_row '1000 rows, NOT EXISTS, by look-ups, s' new_lookups_s
+	table_row '1000 rows, NOT EXISTS, by the join, s' new_join_s
+	table_row 'id and fp of all rows fetched, s' fetch_s
 	print_both 'clusters, k = 3' k3_clusters
 }
 
@@ -622,21 +622,21 @@ print_scale_pairs()
 	say
 	table_head
 	for k in 3 8; do
-		table_row "k = $k, one server" '' "one_k${k}_cpu"
-		table_row "k = $k, fetched" '' "fetched_k${k}_cpu"
-		table_row "k = $k, in parts: packed" '' "pack_k${k}_cpu"
-		table_row "k = $k, in parts: fetched, and pairs" '' "parts_k${k}_cpu"
-		table_row "k = $k, in parts: both / one server" '' "job_one_k$k"
-		table_row "k = $k, in parts: both / fetched" 1.5 "job_fetched_k$k"
-		table_row "k = $k, in parts: both, of a shard" '' "job_shard_k$k"
-		table_row "k = $k, one server, elapsed" '' "one_k${k}_s"
-		table_row "k = $k, fetched, elapsed" '' "fetched_k${k}_s"
-		table_row "k = $k, in parts: packed, elapsed" '' "pack_k${k}_s"
-		table_row "k = $k, in parts: fetched, and pairs, elapsed" '' "parts_k${k}_s"
-		table_row "k = $k, parts that a row is in" '' "copies_k$k"
-		table_row "k = $k, rows of the largest part" '' "largest_k$k"
-		table_row "k = $k, fetched: bytes a row between servers" '' "fetched_k${k}_bytes"
-		table_row "k = $k, in parts: bytes a row between servers" '' "parts_k${k}_bytes"
+		table_row "k = $k, one server" "one_k${k}_cpu"
+		table_row "k = $k, fetched" "fetched_k${k}_cpu"
+		table_row "k = $k, in parts: packed" "pack_k${k}_cpu"
+		table_row "k = $k, in parts: fetched, and pairs" "parts_k${k}_cpu"
+		table_row "k = $k, in parts: both / one server" "job_one_k$k"
+		table_row "k = $k, in parts: both / fetched" "job_fetched_k$k"
+		table_row "k = $k, in parts: both, of a shard" "job_shard_k$k"
+		table_row "k = $k, one server, elapsed" "one_k${k}_s"
+		table_row "k = $k, fetched, elapsed" "fetched_k${k}_s"
+		table_row "k = $k, in parts: packed, elapsed" "pack_k${k}_s"
+		table_row "k = $k, in parts: fetched, and pairs, elapsed" "parts_k${k}_s"
+		table_row "k = $k, parts that a row is in" "copies_k$k"
+		table_row "k = $k, rows of the largest part" "largest_k$k"
+		table_row "k = $k, fetched: bytes a row between servers" "fetched_k${k}_bytes"
+		table_row "k = $k, in parts: bytes a row between servers" "parts_k${k}_bytes"
 	done
 }
 
@@ -664,7 +664,7 @@ bench_scale()
 	{
 		print_machine scale
 		print_scale_method
-		print_scale_goals
+		print_scale_summary
 		print_scale_lookups
 		print_scale_nearest
 		print_scale_batches

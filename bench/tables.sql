@@ -5,14 +5,10 @@
 
 DROP TABLE ids;
 \if :huge
-\set table 'UNLOGGED TABLE'
-\set key ''
 ALTER TABLE generated RENAME TO plain;
 ALTER TABLE plain ADD PRIMARY KEY (id);
 ANALYZE plain;
 \else
-\set table TABLE
-\set key 'PRIMARY KEY'
 CREATE TABLE plain (id int PRIMARY KEY, fp simhash64);
 INSERT INTO plain SELECT id, fp FROM generated WHERE id <= :rows ORDER BY id;
 
@@ -23,14 +19,14 @@ DROP TABLE generated;
 -- Fingerprints that the table has.
 CREATE UNLOGGED TABLE again AS
 SELECT n AS id, fp FROM generate_series(1, :more) n JOIN plain ON plain.id = draw(n, 44, :rows) + 1;
-\endif
 
-CREATE :table blocks (id int :key, fp simhash64,
+CREATE TABLE blocks (id int PRIMARY KEY, fp simhash64,
 	b0 int GENERATED ALWAYS AS ((fp::bigint & 65535)::int) STORED,
 	b1 int GENERATED ALWAYS AS ((fp::bigint >> 16 & 65535)::int) STORED,
 	b2 int GENERATED ALWAYS AS ((fp::bigint >> 32 & 65535)::int) STORED,
 	b3 int GENERATED ALWAYS AS ((fp::bigint >> 48 & 65535)::int) STORED);
 INSERT INTO blocks (id, fp) SELECT id, fp FROM plain ORDER BY id;
+\endif
 
 \ir queries.sql
 VACUUM ANALYZE;
