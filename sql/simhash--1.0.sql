@@ -435,7 +435,7 @@ COMMENT ON AGGREGATE max(simhash128) IS
 
 CREATE TYPE simhash_weights;
 COMMENT ON TYPE simhash_weights IS
-	'weights of tokens, as a JSON object; the key "" has the default';
+	'weights of words, as a JSON object; the key "" is the default';
 
 CREATE FUNCTION simhash_weights_in(cstring) RETURNS simhash_weights
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -558,7 +558,7 @@ CREATE OPERATOR CLASS simhash_weights_ops
 	FUNCTION 1 simhash_weights_cmp(simhash_weights, simhash_weights),
 	FUNCTION 4 btequalimage(oid);
 COMMENT ON OPERATOR CLASS simhash_weights_ops USING btree IS
-	'some order';
+	'arbitrary order, for sorting and grouping';
 
 CREATE FUNCTION simhash_weights_hash(simhash_weights) RETURNS integer
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
@@ -605,7 +605,7 @@ CREATE AGGREGATE simhash_idf(body text) (
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE simhash_idf(text) IS
-	'inverse document frequencies of the tokens that at least 2 texts have';
+	'inverse document frequencies of the words that occur in at least 2 texts';
 
 CREATE AGGREGATE simhash_idf(body text, min_df integer) (
 	SFUNC = simhash_idf_transition,
@@ -639,7 +639,7 @@ CREATE FUNCTION simhash(
 	IMMUTABLE PARALLEL SAFE COST 280
 	SUPPORT simhash_collation_support;
 COMMENT ON FUNCTION simhash(text, simhash_weights, integer, integer, text) IS
-	'fingerprint of a text: of its words, of shingles of several words or of characters';
+	'simhash of a text: of its words, or of shingles of n words or characters';
 
 CREATE FUNCTION simhash_tokens(tokens text[], weights float8[] DEFAULT NULL)
 	RETURNS simhash64
@@ -675,7 +675,7 @@ CREATE FUNCTION simhash_features(
 	AS 'MODULE_PATHNAME', 'simhash_features_text' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 1400 ROWS 100;
 COMMENT ON FUNCTION simhash_features(text, simhash_weights, integer, integer, text) IS
-	'features that the simhash of a text is made of: counts, factors, weights';
+	'features of the simhash of a text, with counts, factors and weights';
 
 CREATE FUNCTION simhash_features_tokens(
 	tokens text[], weights float8[] DEFAULT NULL)
@@ -722,7 +722,7 @@ CREATE FUNCTION minhash(
 	IMMUTABLE PARALLEL SAFE COST 300
 	SUPPORT simhash_collation_support;
 COMMENT ON FUNCTION minhash(text, simhash_weights, integer, integer) IS
-	'MinHash of a text, the set of its shingles of 2 words or others: one bit of each of 64 minima';
+	'MinHash of a text: of its shingles of 2 words, or of n words or characters';
 
 CREATE FUNCTION minhash_passages(
 	body text, weights simhash_weights DEFAULT NULL,
@@ -733,7 +733,7 @@ CREATE FUNCTION minhash_passages(
 	AS 'MODULE_PATHNAME', 'simhash_minhash_passages' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 1000 ROWS 20;
 COMMENT ON FUNCTION minhash_passages(text, simhash_weights, integer, integer, integer) IS
-	'the passages of a text, cut where its content says, and the MinHash of each';
+	'passages of a text, cut at places that its words decide, each with its MinHash';
 
 CREATE FUNCTION minhash_tokens(tokens text[]) RETURNS simhash64
 	AS 'MODULE_PATHNAME', 'simhash_minhash_tokens' LANGUAGE C
@@ -800,7 +800,7 @@ CREATE FUNCTION minhash_128(
 	IMMUTABLE PARALLEL SAFE COST 430
 	SUPPORT simhash_collation_support;
 COMMENT ON FUNCTION minhash_128(text, simhash_weights, integer, integer) IS
-	'128-bit MinHash of a text, the set of its shingles of 2 words or others';
+	'128-bit MinHash of a text: of its shingles of 2 words, or of n words or characters';
 
 CREATE FUNCTION minhash_passages_128(
 	body text, weights simhash_weights DEFAULT NULL,
@@ -844,7 +844,7 @@ CREATE FUNCTION text_jaccard(
 	IMMUTABLE PARALLEL SAFE COST 650
 	SUPPORT simhash_collation_support;
 COMMENT ON FUNCTION text_jaccard(text, text, simhash_weights, integer, integer) IS
-	'Jaccard similarity of the sets of features of two texts, exactly: what their minhashes estimate';
+	'exact Jaccard similarity of two texts, which their minhashes estimate';
 
 CREATE FUNCTION text_containment(
 	a text, b text, weights simhash_weights DEFAULT NULL,
@@ -854,7 +854,7 @@ CREATE FUNCTION text_containment(
 	IMMUTABLE PARALLEL SAFE COST 650
 	SUPPORT simhash_collation_support;
 COMMENT ON FUNCTION text_containment(text, text, simhash_weights, integer, integer) IS
-	'the part of the features of a that b has: 1 if a is an excerpt of b';
+	'share of the features of a that b contains: 1 if a is an excerpt of b';
 
 CREATE FUNCTION text_cosine(
 	a text, b text, weights simhash_weights DEFAULT NULL,
@@ -865,7 +865,7 @@ CREATE FUNCTION text_cosine(
 	IMMUTABLE PARALLEL SAFE COST 650
 	SUPPORT simhash_collation_support;
 COMMENT ON FUNCTION text_cosine(text, text, simhash_weights, integer, integer, text) IS
-	'cosine of the vectors of weighted features of two texts, exactly: what their simhashes estimate';
+	'exact cosine similarity of two texts, which their simhashes estimate';
 
 -------------------------------------------------------------------------------
 -- Votes over rows
@@ -1329,7 +1329,7 @@ CREATE FUNCTION simhash_audit(
 	COST 1000000 ROWS 11;
 COMMENT ON FUNCTION simhash_audit(
 	text, integer, float8, integer, integer, integer, bigint) IS
-	'what each max_distance finds and misses of the alike texts of a query (id, fingerprint, text)';
+	'precision and recall of each max_distance among the rows (id, fingerprint, text) of a query';
 
 CREATE FUNCTION simhash_audit_pairs(
 	query text, sample integer DEFAULT 1000, threshold float8 DEFAULT 0.8,
@@ -1339,7 +1339,7 @@ CREATE FUNCTION simhash_audit_pairs(
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000;
 COMMENT ON FUNCTION simhash_audit_pairs(
 	text, integer, float8, integer, integer, integer, bigint) IS
-	'the pairs that simhash_audit() looks at: near, or alike, or both';
+	'pairs behind simhash_audit(): within max_distance, alike, or both';
 
 -------------------------------------------------------------------------------
 -- Deduplication
@@ -1350,7 +1350,7 @@ CREATE FUNCTION simhash_cluster(
 	RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION simhash_cluster(simhash64, integer, text) IS
-	'number of the row''s group of near-duplicates in the window partition';
+	'number of the row''s cluster of near-duplicates in the window partition';
 
 CREATE FUNCTION simhash_cluster(
 	fp simhash128, max_distance integer, method text DEFAULT 'connected')
@@ -1358,7 +1358,7 @@ CREATE FUNCTION simhash_cluster(
 	AS 'MODULE_PATHNAME', 'simhash_cluster_128'
 	LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION simhash_cluster(simhash128, integer, text) IS
-	'number of the row''s group of near-duplicates in the window partition';
+	'number of the row''s cluster of near-duplicates in the window partition';
 
 -- UNSAFE, as the query may be anything
 CREATE FUNCTION simhash_pairs(query text, max_distance integer)
@@ -1373,14 +1373,14 @@ CREATE FUNCTION simhash_pairs(
 	RETURNS TABLE (a bigint, b bigint, distance integer)
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL UNSAFE COST 100000;
 COMMENT ON FUNCTION simhash_pairs(text, integer, integer, integer) IS
-	'those pairs of near-duplicates among the rows of a query that one part has';
+	'pairs of near-duplicates in one part of the rows (id, fingerprint) of a query';
 
 CREATE FUNCTION simhash_parts(
 	fp simhash64, max_distance integer, parts integer)
 	RETURNS SETOF integer
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 4;
 COMMENT ON FUNCTION simhash_parts(simhash64, integer, integer) IS
-	'parts of the join of a table with itself that a fingerprint belongs to';
+	'numbers of the parts of simhash_pairs() that a fingerprint belongs to';
 
 CREATE FUNCTION simhash_parts(
 	fp simhash128, max_distance integer, parts integer)
@@ -1388,14 +1388,14 @@ CREATE FUNCTION simhash_parts(
 	AS 'MODULE_PATHNAME', 'simhash_parts_128'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 4;
 COMMENT ON FUNCTION simhash_parts(simhash128, integer, integer) IS
-	'parts of the join of a table with itself that a fingerprint belongs to';
+	'numbers of the parts of simhash_pairs() that a fingerprint belongs to';
 
 CREATE FUNCTION simhash_components(
 	query text, method text DEFAULT 'connected')
 	RETURNS TABLE (id bigint, cluster bigint)
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL UNSAFE COST 100000;
 COMMENT ON FUNCTION simhash_components(text, text) IS
-	'each id in a query''s pairs of ids, with the least id of its group';
+	'groups of the pairs of ids of a query: each id, with the smallest id of its group';
 
 -------------------------------------------------------------------------------
 -- Predicates.  They are LEAKPROOF, which lets an index serve them under a row

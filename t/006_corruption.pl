@@ -379,7 +379,7 @@ for my $name (sort keys %refused)
 	my ($code, $out, $err) = $node->psql('postgres', $refused{$name}, on_error_stop => 0);
 
 	like($err,
-		qr/ERROR:  index "exact_fp" has version 1 of the format, and not 2\nHINT:  REINDEX it\./,
+		qr/ERROR:  index "exact_fp" has format version 1, but this version of simhash requires 2\nHINT:  REINDEX it\./,
 		"the format before this one: $name is refused");
 }
 is( $node->safe_psql('postgres',

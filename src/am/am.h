@@ -10,8 +10,8 @@
  * tables: change.c keeps it so.
  *
  * Each page knows the range of keys that it answers for.  The range of a page
- * is within that of its parent.  doc/indexing.md has a picture; tree.c has
- * the rules of locks.
+ * is within that of its parent.  src/README has a picture; tree.c has the
+ * rules of locks.
  */
 #ifndef SIMHASH_AM_H
 #define SIMHASH_AM_H
@@ -347,7 +347,7 @@ hamming_fill(Relation index, int capacity)
 
 /*
  * A page of n keys may be cut up to n / HAMMING_CUT_SLACK keys away from where
- * its fill says: see "Where pages are cut" in doc/indexing.md, section 4.
+ * its fill says: see "Splits and merges" in page.c.
  */
 #define HAMMING_CUT_SLACK 12
 

@@ -211,7 +211,7 @@ write_fixed_pages(Relation index, ForkNumber fork, int blocks)
 
 /*
  * Return the number of blocks for an index of rows rows: that of the option
- * blocks, or else the number that doc/indexing.md has found best.
+ * blocks, or else the number that doc/indexing.md recommends.
  */
 static int
 choose_blocks(Relation index, double rows)

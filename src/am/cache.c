@@ -43,7 +43,8 @@ hamming_read_blocks(Relation index)
 	if (meta.version != HAMMING_VERSION)
 		ereport(ERROR,
 				(errcode(ERRCODE_INDEX_CORRUPTED),
-				 errmsg("index \"%s\" has version %u of the format, and not %d",
+				 errmsg("index \"%s\" has format version %u, but this version "
+						"of simhash requires %d",
 						RelationGetRelationName(index), meta.version,
 						HAMMING_VERSION),
 				 errhint("REINDEX it.")));

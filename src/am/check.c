@@ -453,7 +453,8 @@ check_fingerprints(Check *check, int table)
 							   (unsigned long) unused, table + 1,
 							   RelationGetRelationName(check->index),
 							   (long long) unused),
-				 errdetail("Searches pass over what a crash may leave.")));
+				 errdetail("This is harmless. A crash may leave such "
+						   "fingerprints, and searches ignore them.")));
 }
 
 static int64
@@ -545,9 +546,10 @@ check_heap(Check *check)
 		!TransactionIdPrecedes(HeapTupleHeaderGetXmin(header), snapshot->xmin))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("index \"%s\" cannot be checked by this transaction",
+				 errmsg("index \"%s\" is newer than the snapshot of this "
+						"transaction",
 						RelationGetRelationName(index)),
-				 errhint("Try it in a new transaction.")));
+				 errhint("Check the index in a new transaction.")));
 
 	/* rows as the snapshot sees them, not as CREATE INDEX does */
 	info->ii_Concurrent = true;

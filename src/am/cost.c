@@ -24,7 +24,7 @@
 #include "type/compat.h"
 #include "type/selectivity.h"
 
-/* Times cpu_operator_cost; a leaf costs about five rows (doc/indexing.md 4). */
+/* Times cpu_operator_cost; a leaf costs about five rows. */
 #define PAGE_ACCESS 20.0		/* to come to a page */
 #define ENTRY_LOOK 0.04			/* to look at an entry of a leaf */
 

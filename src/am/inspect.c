@@ -31,13 +31,15 @@ hint_what_to_name(Relation relation)
 	{
 		case RELKIND_RELATION:
 		case RELKIND_MATVIEW:
-			return errhint("Name an index of the table.");
+			return errhint("Pass the name of an index of this table.");
 		case RELKIND_PARTITIONED_TABLE:
 		case RELKIND_PARTITIONED_INDEX:
-			return errhint("Name the index of a partition: "
-						   "pg_partition_tree() of the index lists them.");
+			return errhint("Pass the index of a partition. "
+						   "pg_partition_tree() lists the partitions of an "
+						   "index.");
 		case RELKIND_FOREIGN_TABLE:
-			return errhint("Ask the server that has the table.");
+			return errhint("Call the function on the server that stores the "
+						   "table.");
 		default:
 			return 0;
 	}
@@ -161,7 +163,8 @@ check_with_heap(Oid oid)
 	if (RecoveryInProgress())
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("a standby cannot compare index \"%s\" with its table",
+				 errmsg("cannot compare index \"%s\" with its table during "
+						"recovery",
 						RelationGetRelationName(index)),
 				 errhint("Use hamming_index_check(index, heap => false).")));
 	relation_close(index, AccessShareLock);

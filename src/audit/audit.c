@@ -76,8 +76,8 @@ check_columns(TupleDesc description, void *arg)
 
 	if (description->natts != 3)
 		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-						errmsg("query must return three columns, an id, a "
-							   "fingerprint and a text, not %d",
+						errmsg("query must return three columns (id, "
+							   "fingerprint, text), not %d",
 							   description->natts)));
 	bits = simhash_check_fingerprint_columns(description, audit->function,
 											 &audit->id);

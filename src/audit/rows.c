@@ -112,7 +112,8 @@ simhash_audit_add_row(AuditRows *rows, AuditRow *row,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("query must not return more than %d rows",
 						PG_INT32_MAX),
-				 errhint("Audit a part of them, by TABLESAMPLE.")));
+				 errhint("Audit a part of the rows, with TABLESAMPLE "
+						 "BERNOULLI.")));
 	BufFileTell(rows->features, &row->file, &row->offset);
 	simhash_sketch_init(&sketch);
 	simhash_set_init(&set, work_mem, 0, NULL);

@@ -15,7 +15,7 @@ check_max_distance(int max_distance)
 	if (max_distance < 0 || max_distance > HAMMING_BITS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("max_distance must be 0 to %d, not %d",
+				 errmsg("max_distance must be between 0 and %d, not %d",
 						HAMMING_BITS, max_distance)));
 	return max_distance;
 }
@@ -46,7 +46,7 @@ check_parts(int parts)
 	if (parts < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("parts must be 1 or more, not %d", parts)));
+				 errmsg("parts must be at least 1, not %d", parts)));
 	return parts;
 }
 
@@ -57,7 +57,8 @@ check_part(int part, int parts)
 	if (part < 0 || part >= parts)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("part must be 0 to %d, not %d", parts - 1, part)));
+				 errmsg("part must be between 0 and %d, not %d",
+						parts - 1, part)));
 	return part;
 }
 

@@ -86,7 +86,8 @@ count_rows(WindowObject window)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("a partition of " INT64_FORMAT " rows is too large",
 						rows),
-				 errdetail("simhash_cluster takes at most %d rows.",
+				 errdetail("A partition of simhash_cluster may have at most "
+						   "%d rows.",
 						   PG_INT32_MAX)));
 	return (uint32) rows;
 }

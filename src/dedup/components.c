@@ -30,8 +30,8 @@ check_columns(TupleDesc description, void *arg)
 
 	if (description->natts != 2)
 		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-						errmsg("query must return two columns, the ids of a "
-							   "pair, not %d",
+						errmsg("query must return two columns (the ids of a "
+							   "pair), not %d",
 							   description->natts)));
 	for (i = 0; i < 2; i++)
 		r->types[i] = simhash_check_id_column(description, i, NULL);

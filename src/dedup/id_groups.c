@@ -69,7 +69,7 @@ add_greater(IdGroups *groups, uint32 lesser, uint32 greater)
 	if (groups->greater_count == PG_INT32_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("more than %d pairs cannot be grouped by leader",
+				 errmsg("cannot group more than %d pairs by leader",
 						PG_INT32_MAX)));
 	if (groups->greater_count == groups->greater_capacity)
 	{

@@ -112,7 +112,7 @@ find_or_add(IdNumbers *table, uint64 id)
 	if (table->count == PG_INT32_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("more than %d ids cannot be grouped", PG_INT32_MAX)));
+				 errmsg("cannot group more than %d ids", PG_INT32_MAX)));
 	*slot = get_tag(table, hash) | table->count;
 	table->ids[table->count] = id;
 	/* with the last number that there is room for, a slot could be free */

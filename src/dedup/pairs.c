@@ -39,8 +39,8 @@ check_columns(TupleDesc description, void *arg)
 
 	if (description->natts != 2)
 		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-						errmsg("query must return two columns, an id and a "
-							   "fingerprint, not %d",
+						errmsg("query must return two columns (id, "
+							   "fingerprint), not %d",
 							   description->natts)));
 	bits = simhash_check_fingerprint_columns(description, call->function,
 											 &call->id);

@@ -81,7 +81,7 @@ simhash_read_user_query(const char *query, void (*check) (TupleDesc, void *),
 	result = SPI_execute_extended(query, &options);
 	if (result < 0)				/* for instance COPY or COMMIT */
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-						errmsg("query must be one that only reads"),
+						errmsg("query must be read-only"),
 						errdetail("%s", SPI_result_code_string(result))));
 	SPI_finish();
 	if (!r.has_begun)
@@ -95,8 +95,8 @@ id_hint(Oid type)
 {
 	if (TypeCategory(type) == TYPCATEGORY_NUMERIC)
 		return "Cast it to bigint.";
-	return "Number the rows by row_number() OVER (ORDER BY key), and join the "
-		"keys to the numbers.";
+	return "Return row_number() OVER (ORDER BY key) instead, and join the "
+		"result to the keys by this number.";
 }
 
 /*
@@ -143,8 +143,9 @@ simhash_check_fingerprint_columns(TupleDesc description, Oid function, Oid *id)
 						errmsg("second column of query must be of type "
 							   "simhash64 or simhash128, not %s",
 							   format_type_be(second)),
-						errhint("Make the fingerprint of a text with "
-								"simhash() or simhash_128(), or cast to its "
-								"type what is a fingerprint.")));
+						errhint("For a text, return minhash(text) or "
+								"simhash(text). If the column contains "
+								"fingerprints, cast it to simhash64 or "
+								"simhash128.")));
 	return bits;
 }

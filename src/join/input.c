@@ -102,7 +102,8 @@ keep_row(HammingJoinState *state, JoinInput *input, TupleTableSlot *slot,
 	if (input->rows == PG_INT32_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("more than %d rows cannot be joined", PG_INT32_MAX)));
+				 errmsg("cannot join more than %d rows of one side",
+						PG_INT32_MAX)));
 	if (input->columns > 0)
 	{
 		bool		is_copy;

@@ -551,9 +551,9 @@ static void
 add_hint(void *arg)
 {
 	if (geterrcode() == ERRCODE_FEATURE_NOT_SUPPORTED)
-		errhint("A condition without a column keeps PostgreSQL 15 and 16 from "
-				"a full join by a distance. Put the join into a subquery with "
-				"OFFSET 0, and the condition outside.");
+		errhint("PostgreSQL 15 and 16 cannot run a full join on a distance "
+				"together with a condition without a column. Put the join into "
+				"a subquery with OFFSET 0, and the condition outside.");
 }
 
 /*

@@ -93,7 +93,8 @@ hamming_side_add(NearSide *side, const NearRow *row)
 	if (place == PG_INT32_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("more than %d rows cannot be paired", PG_INT32_MAX)));
+				 errmsg("cannot pair more than %d rows in memory",
+						PG_INT32_MAX)));
 	if (place == side->capacity)
 		hamming_side_reserve(side, Max(2 * side->capacity, FIRST_CAPACITY));
 	fplist_append(&side->list, row->fp, place);

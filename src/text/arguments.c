@@ -54,7 +54,8 @@ simhash_frequency_argument(FunctionCallInfo fcinfo, int argument)
 			return (TermFrequency) i;
 	}
 	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					errmsg("tf must be 'count', 'log' or 'once', not '%s'",
+					errmsg("tf must be \"once\", \"log\" or \"count\", not "
+						   "\"%s\"",
 						   pnstrdup(VARDATA_ANY(value),
 									pg_mbcliplen(VARDATA_ANY(value),
 												 VARSIZE_ANY_EXHDR(value),
@@ -90,7 +91,7 @@ simhash_size_arguments(FunctionCallInfo fcinfo, int argument,
 
 	if (chars && words)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("words and chars exclude each other"),
+						errmsg("words and chars cannot be used together"),
 						errdetail("words is %d, chars is %d.",
 								  PG_GETARG_INT32(argument),
 								  PG_GETARG_INT32(argument + 1))));
@@ -111,8 +112,8 @@ refuse_chars(const FeatureOptions *options)
 {
 	if (options->chars)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("weights and chars exclude each other"),
-						errdetail("Weights are those of words; chars is %u.",
+						errmsg("weights and chars cannot be used together"),
+						errdetail("Weights apply to words, but chars is %u.",
 								  options->size)));
 }
 
@@ -270,7 +271,8 @@ make_element_features(FunctionCallInfo fcinfo, const FeatureTarget *target,
 		weights = array_elements(PG_GETARG_ARRAYTYPE_P(1), "weights");
 		if (weights.count != elements.count)
 			ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-							errmsg("%d elements of %s do not match %d weights",
+							errmsg("number of weights must match the %d "
+								   "elements of %s, not be %d",
 								   elements.count, name, weights.count)));
 	}
 	feature_begin(target, weights.values != NULL);
@@ -360,8 +362,8 @@ label_weights(ArrayType *array, int64 *weight)
 
 	if (elements.count != 4)
 		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-						errmsg("weights must be four, of the labels D, C, B "
-							   "and A, not %d",
+						errmsg("weights must have four elements, for the "
+							   "labels D, C, B and A, not %d",
 							   elements.count)));
 	for (i = 0; i < 4; i++)
 	{

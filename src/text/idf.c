@@ -204,7 +204,7 @@ check_state_size(size_t size, size_t token_length)
 	if (size + sizeof(int64) + sizeof(int32) + token_length < MaxAllocSize)
 		return;
 	ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					errmsg("too many distinct tokens for a parallel worker"),
+					errmsg("too many distinct words for a parallel worker"),
 					errhint("Set max_parallel_workers_per_gather to 0.")));
 }
 

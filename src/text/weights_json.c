@@ -302,7 +302,7 @@ add_weight(Parser *p, double weight)
 			ereturn(p->escontext, false,
 					(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 					 errmsg("key \"\" is given twice"),
-					 errdetail("It is the default weight.")));
+					 errdetail("This key is the weight of all other words.")));
 		p->rest = weight;
 		p->has_rest = true;
 		return true;
@@ -313,11 +313,11 @@ add_weight(Parser *p, double weight)
 	if (tokens.count != 1)
 		ereturn(p->escontext, false,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("key \"%s\" is not one token",
+				 errmsg("key \"%s\" is not a single word",
 						simhash_excerpt(p->key, p->key_length)),
 				 tokens.count == 0
-				 ? errdetail("It normalises to nothing.")
-				 : errdetail("It normalises to %llu tokens.",
+				 ? errdetail("It contains no word.")
+				 : errdetail("It contains %llu words.",
 							 (unsigned long long) tokens.count)));
 	if (p->count == p->capacity)
 	{
@@ -398,9 +398,10 @@ simhash_weights_parse(const char *json, Node *escontext)
 	if (value == NULL)
 		ereturn(escontext, NULL,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("two keys are the token \"%s\"",
+				 errmsg("key \"%s\" is given twice",
 						simhash_excerpt(twice->token, twice->length)),
-				 errdetail("Keys are normalised as text is.")));
+				 errdetail("Keys are normalised like texts, so that different "
+						   "spellings may be the same word.")));
 	return value;
 }
 

@@ -95,9 +95,9 @@ SIMHASH_FUNCTION(in) (PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for type %s: \"%s\"",
 						SIMHASH_TYPE, text),
-				 errhint("A fingerprint is %d hexadecimal digits. Use %s() or "
-						 "%s() to make that of a text, and cast a number to "
-						 "numeric.", SIMHASH_HEX_DIGITS,
+				 errhint("A fingerprint has %d hexadecimal digits. Use %s() or "
+						 "%s() for a text, and cast a number to numeric first.",
+						 SIMHASH_HEX_DIGITS,
 						 WIDE_NAME("simhash"), WIDE_NAME("minhash"))));
 	PG_RETURN_SIMHASH(fingerprint);
 }
