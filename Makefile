@@ -118,24 +118,9 @@ src/%.o: CFLAGS += -fsanitize-coverage=trace-pc
 endif
 
 # what the documents link to is installed with them
-DOCUMENTS = \
-	CHANGELOG.md \
-	CONTRIBUTING.md \
-	LICENSE \
-	README.md \
-	doc/algorithm.md \
-	doc/choosing.md \
-	doc/clients.md \
-	doc/deduplicating.md \
-	doc/explore.png \
-	doc/indexing.md \
-	doc/passages.md \
-	doc/quality.svg \
-	doc/recipes.md \
-	doc/reference.md \
-	doc/scaling.md \
-	doc/scaling.svg \
-	$(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/bench/results/*.md))
+DOCUMENTS = CHANGELOG.md CONTRIBUTING.md LICENSE README.md \
+	$(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/doc/*.md $(srcdir)/doc/*.svg $(srcdir)/doc/*.png \
+		$(srcdir)/bench/results/*.md))
 
 # also where the caller gives flags of his own
 override PG_CPPFLAGS += -I$(srcdir)/src -Isrc

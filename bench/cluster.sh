@@ -209,13 +209,11 @@ by_hand()
 
 	say '    by hand'
 	create_blocks
-	turns keys "$(joined keys k0 k1 k2 k3 k4 k5 k6 k7 k8 k9)"
-	if [ "$kind" = small ]; then
-		turns blocks "$(joined blocks b0 b1 b2 b3)" \
-			numbered "$(summed '(SELECT DISTINCT a.id AS a, b.id AS b, a.fp <-> b.fp AS distance
-				FROM numbered a JOIN numbered b USING (block, value)
-				WHERE a.id < b.id AND a.fp <-> b.fp <= 3) s')"
-	fi
+	turns keys "$(joined keys k0 k1 k2 k3 k4 k5 k6 k7 k8 k9)" \
+		blocks "$(joined blocks b0 b1 b2 b3)" \
+		numbered "$(summed '(SELECT DISTINCT a.id AS a, b.id AS b, a.fp <-> b.fp AS distance
+			FROM numbered a JOIN numbered b USING (block, value)
+			WHERE a.id < b.id AND a.fp <-> b.fp <= 3) s')"
 	sql -c 'DROP TABLE blocks, numbered, keys'
 	for name in keys blocks numbered; do
 		[ -n "$(get ${name}_ms)" ] || continue
@@ -239,7 +237,7 @@ measure_pairs()
 	turns from "$(summed "simhash_pairs('SELECT id, fp FROM docs', 3)")"
 	[ "$kind" = huge ] || turns streamed "$all_pairs"
 	memory from streamed
-	[ "$kind" = huge ] || by_hand from
+	[ "$kind" != small ] || by_hand from
 	create_batch
 	turns batch "$batch_pairs"
 	if [ "$kind" != huge ]; then

@@ -209,7 +209,7 @@ FROM (SELECT DISTINCT size FROM recalls) z CROSS JOIN (SELECT DISTINCT n FROM re
 GROUP BY way, size, k, leave;
 
 SELECT line
-FROM (SELECT size, 0 AS way, 0 AS k, format(E'\nRecall, %s words\n\n| passages of | k | %s |\n|---|--:|%s',
+FROM (SELECT size, 0 AS way, 0 AS k, format(E'\nRecall, %s words\n\n| passages of | k | %s |\n|---|---|%s',
 			size, string_agg(format('%s (%s)', kind, texts), ' | ' ORDER BY n), repeat('--:|', count(*)::int)) AS line
 	FROM (SELECT size, n, kind, count(c.id) AS texts
 		FROM (SELECT DISTINCT size FROM recalls) s
@@ -225,7 +225,7 @@ ORDER BY size, way, k;
 SELECT line
 FROM (SELECT 0 AS way, 0 AS size, 0 AS leave,
 		format(E'\nRecall without the passages that many texts have\n
-| passages of | words | passages | %s |\n|---|--:|---|%s',
+| passages of | words | passages | %s |\n|---|---|---|%s',
 			string_agg(kind, ' | ' ORDER BY n), repeat('--:|', count(*)::int)) AS line
 	FROM kinds WHERE n IN (SELECT n FROM recalls)
 	UNION ALL
@@ -252,7 +252,7 @@ GROUP BY q.way, k, leave, q.a;
 SELECT line
 FROM (SELECT 0 AS way, 0 AS k, 0 AS leave, E'\nCandidates a query, what the check accepts, and what is right of it\n
 | passages of | k | passages | mean | median | 95 % | accepted | three words | 10 in a row | of all halves |
-|---|--:|---|--:|--:|--:|--:|--:|--:|--:|' AS line
+|---|---|---|--:|--:|--:|--:|--:|--:|--:|' AS line
 	UNION ALL
 	SELECT way, k, leave, format('| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |', w.name, k, l.name,
 		round(sum(found) / n, 1), coalesce((array_agg(found ORDER BY found DESC))[n / 2], 0),

@@ -1,7 +1,7 @@
 # A model of searches, builds and deduplication by the number of rows, fitted to
 # what was measured with 1 and 10 million rows, and compared with what was
-# measured with 100 million.  Prints the tables of doc/scaling.md 4, and writes
-# the plot to the file named:
+# measured with 100 million.  Prints the tables of doc/scaling.md 4, with two
+# significant digits, and writes the plot to the file named:
 #
 #     perl bench/scale_model.pl doc/scaling.svg
 
@@ -52,30 +52,26 @@ my @searches = (
 	[ 100, 3, 10, 2101.6, 2899 ]);
 
 # CREATE INDEX by one process: millions of rows, blocks, maintenance_work_mem in
-# MB, seconds of processor time, bytes of the index
+# MB, seconds of processor time
 my @builds = (
-	[ 1, 4, 1024, 0.47, 44007424 ],
-	[ 1, 3, 1024, 0.43, 34742272 ],
-	[ 10, 3, 1024, 4.01, 341172224 ],
-	[ 10, 4, 1024, 4.76, 431636480 ],
-	[ 10, 6, 1024, 5.97, 612368384 ],
-	[ 10, 8, 1024, 6.43, 793313280 ],
-	[ 10, 4, 64, 5.68, 431636480 ],
-	[ 10, 4, 16, 6.05, 431636480 ],
-	[ 100, 4, 1024, 54.86, 4342816768 ],
-	[ 100, 3, 1024, 48.27, 3437682688 ]);
+	[ 1, 4, 1024, 0.47 ],
+	[ 1, 3, 1024, 0.43 ],
+	[ 10, 3, 1024, 4.01 ],
+	[ 10, 4, 1024, 4.76 ],
+	[ 10, 6, 1024, 5.97 ],
+	[ 10, 8, 1024, 6.43 ],
+	[ 10, 4, 64, 5.68 ],
+	[ 10, 4, 16, 6.05 ],
+	[ 100, 4, 1024, 54.86 ],
+	[ 100, 3, 1024, 48.27 ]);
 
-# simhash_pairs: millions of rows, k, parts, seconds of processor time in all
+# simhash_pairs: millions of rows, k, seconds of processor time
 my @joins = (
-	[ 1, 3, 1, 0.61 ],
-	[ 1, 8, 1, 2.67 ],
-	[ 10, 3, 1, 7.01 ],
-	[ 10, 8, 1, 74.0 ],
-	[ 100, 3, 1, 106.8 ],
-	[ 1, 8, 16, 6.1 ],
-	[ 10, 3, 16, 15.1 ],
-	[ 10, 8, 16, 88.6 ],
-	[ 10, 8, 64, 125 ]);
+	[ 1, 3, 0.61 ],
+	[ 1, 8, 2.67 ],
+	[ 10, 3, 7.01 ],
+	[ 10, 8, 74.0 ],
+	[ 100, 3, 106.8 ]);
 
 my $fitted = 10;    # millions of rows; what has more is predicted
 
@@ -85,11 +81,9 @@ my $result = 4;    # a row that is found
 my $read = 5;    # a page that the system has in memory, and shared_buffers have not
 my $shard = 170;    # a shard, at the coordinator
 my $remote = 250;    # what postgres_fdw sends to a shard, beside the search
-my $move = 2.05;    # a row fetched by postgres_fdw and inserted, on both sides
-my %cut = (3 => 1.6, 8 => 2.2);    # simhash_parts for a row
+my $move = 1.1;    # a fingerprint for a part: packed by one shard, and fetched by another
 
-my $table_row = 44.3;    # bytes of (id bigint, fp simhash64)
-my $join_row = 35;    # bytes that simhash_pairs keeps
+my $join_row = 35;    # bytes of a row that simhash_pairs keeps
 
 # What is assumed
 
@@ -97,14 +91,10 @@ my $latency = 100;    # microseconds of a read from NVMe
 my $reads_a_second = 500_000;
 my $round_trip = 100;    # microseconds, between machines
 my $round_trips = 4;    # of postgres_fdw, one shard after the other
-my $machine = 256;    # GB of memory
-my $for_index = 0.6;    # of it, for the pages of the index
 my $sort_memory = 8192;    # maintenance_work_mem, MB
-my $moved_row = 45;    # bytes of a row as postgres_fdw gets it
-my $stored_row = 48;    # bytes of (part int, id bigint, fp simhash64)
-my $night = 8;    # hours
+my $moved = 20;    # bytes of a fingerprint for a part
 
-# The format of the index: doc/indexing.md 4
+# The format of the index: src/README
 
 my ($rows_a_leaf, $fps_a_leaf, $children) = map { $_ * 0.88 } 580, 1016, 406;
 my $slack = 1 / 6;    # of a leaf, within which its end is chosen
@@ -133,9 +123,12 @@ sub ball
 # many runs, on average over that one.  A pair of neighbours differs in its last
 # t bits, which are 01..1 and 10..0.  If the centre differs in a of them from
 # the one value, it differs in t - a from the other.
+my %runs;    # by its arguments: this takes most of the time
+
 sub runs
 {
 	my ($bits, $radius) = @_;
+	return $runs{$bits}{$radius} if $runs{$bits}{$radius};
 	my $runs = ball($bits, $radius);
 
 	for my $t (1 .. $bits)
@@ -145,7 +138,7 @@ sub runs
 			$runs -= choose($t, $a) / 2**$t * ball($bits - $t, $radius - max($a, $t - $a));
 		}
 	}
-	return $runs;
+	return $runs{$bits}{$radius} = $runs;
 }
 
 # The planner's estimate (src/am/plan.c): pages of a level of a table, each
@@ -332,8 +325,8 @@ my @build_costs = fit([
 	map { [ [ build_parts($_->[0] * 1e6, @$_[ 1, 2 ]) ], $_->[3] / $_->[0] ] }
 	grep { $_->[0] <= $fitted } @builds ]);
 my @join_costs = fit([
-	map { [ [ join_parts($_->[0] * 1e6, $_->[1]) ], $_->[3] / $_->[0] ] }
-	grep { $_->[0] <= $fitted && $_->[2] == 1 } @joins ]);
+	map { [ [ join_parts($_->[0] * 1e6, $_->[1]) ], $_->[2] / $_->[0] ] }
+	grep { $_->[0] <= $fitted } @joins ]);
 
 sub search_time { return total(\@search_costs, search_parts(@_)) + $result * search(@_)->{found} }
 sub build_time { return total(\@build_costs, build_parts(@_)) }
@@ -379,164 +372,98 @@ sub row { print '| ' . join(' | ', @_) . " |\n" }
 
 sub head
 {
-	my ($text, $first, @others) = @_;
+	my ($first, @others) = @_;
 
-	print "\n$text\n\n";
+	print "\n";
 	row($first, @others);
 	print '|---|' . '--:|' x @others . "\n";
 }
 
-sub thousands
-{
-	my $text = sprintf '%.0f', $_[0];
+sub log10 { return log($_[0]) / log 10 }
 
-	1 while $text =~ s/^(\d+)(\d{3})/$1,$2/;
-	return $text;
-}
-
+# Two significant digits
 sub figure
 {
 	my ($number) = @_;
+	my $places = 1 - floor(log10($number) + 1e-9);
+	my $text = sprintf '%.*f', max($places, 0), floor($number * 10**$places + 0.5) / 10**$places;
 
-	return $number >= 100 ? thousands($number) : sprintf $number >= 10 ? '%.1f' : '%.2f', $number;
+	1 while $text =~ s/^(\d+)(\d{3})/$1,$2/;
+	return $text;
 }
 
 sub count
 {
 	my ($rows) = @_;
 
-	return $rows >= 1e9 ? $rows / 1e9 . ' G' : $rows / 1e6 . ' M';
+	return $rows >= 1e9 ? $rows / 1e9 . ' billion' : $rows / 1e6 . ' million';
 }
 
 sub duration
 {
 	my ($us) = @_;
 
-	return $us >= 10_000 ? sprintf('%.0f ms', $us / 1000)
-		: $us >= 1000 ? sprintf('%.1f ms', $us / 1000)
-		: sprintf '%.0f µs', $us;
+	return $us >= 999.5 ? figure($us / 1000) . ' ms' : figure($us) . ' µs';
 }
 
-# measured (error of the model)
-sub compared
+# The least and the greatest error of the model, of a list of [ model, measured ]
+sub errors
 {
-	my ($measured, $model) = @_;
+	my @errors = sort { $a <=> $b } map { floor(100 * ($_->[0] / $_->[1] - 1) + 0.5) } @_;
+	my ($least, $greatest) = map { $_ ? sprintf '%+d', $_ : 0 } @errors[ 0, -1 ];
 
-	my $error = sprintf '%+.0f', 100 * ($model / $measured - 1);
-
-	$error = 0 if $error == 0;    # -0
-	return figure($measured) . " ($error %)";
+	return $least eq $greatest ? "$least %" : "$least to $greatest %";
 }
 
-# A row for each number of rows and of blocks, a column for each k.
-sub print_searches
+sub print_errors
 {
-	my ($text, $place, $model) = @_;
-	my @ks = (0, 3, 6, 8, 10);
-	my (%cells, @names);
+	my $row = sub {
+		my ($name, $model, $place, @measured) = @_;
+		row($name, map {
+			my $of_these = $_;
+			errors(map { [ $model->(@$_), $_->[$place] ] } grep { $of_these == ($_->[0] > $fitted) } @measured)
+		} 0, 1);
+	};
 
-	for (@searches)
-	{
-		my ($millions, $blocks, $k) = @$_;
-		my $name = "$millions M | $blocks";
-
-		push @names, $name unless $cells{$name};
-		$cells{$name}{$k} = compared($_->[$place], $model->($millions * 1e6, $blocks, $k));
-	}
-	head($text, 'rows', 'blocks', map { "k = $_" } @ks);
-	for my $name (@names)
-	{
-		row($name, map { $cells{$name}{$_} // '' } @ks);
-	}
-}
-
-sub print_comparison
-{
-	print "Measured, and the error of the model\n";
-	print_searches('Pages of the index', 3, sub { return search(@_)->{pages} });
-	print_searches('Processor time of a search, µs', 4, \&search_time);
-	head('CREATE INDEX', 'rows', 'blocks', 'maintenance_work_mem, MB', 'processor time, s', 'bytes a row');
-	for (@builds)
-	{
-		my ($millions, $blocks, $megabytes, $s, $bytes) = @$_;
-
-		row("$millions M", $blocks, $megabytes,
-			compared($s, $millions * build_time($millions * 1e6, $blocks, $megabytes)),
-			compared($bytes / $millions / 1e6, index_row($blocks)));
-	}
-	head('simhash_pairs', 'rows', 'k', 'parts', 'processor time, s');
-	for (@joins)
-	{
-		my ($millions, $k, $parts, $s) = @$_;
-		my $time = $parts > 1 ? parts_time($millions * 1e6, $k) : join_time($millions * 1e6, $k);
-
-		row("$millions M", $k, $parts, compared($s, $millions * $time));
-	}
-	print "\nThe parameters, in microseconds\n\n";
-	printf "a search: %.2f + %.2f a page + %.5f a comparison\n", @search_costs;
-	printf "a row of a build: %.2f + %.3f a table + %.3f a table with files + %.4f a doubling of runs\n",
-		@build_costs;
-	printf "a row of a join: %.2f + %.3f a sort + %.5f a comparison\n", @join_costs;
-}
-
-sub print_blocks
-{
-	head('Blocks', 'rows', 'blocks', 'GB', map { ("k = $_: leaves", 'µs') } 3, 6, 8, 10);
-	for my $rows (1e8, 1e9, 8e9)
-	{
-		for my $blocks (3 .. 5)
-		{
-			row(count($rows), $blocks, figure($rows * index_row($blocks) / 1e9),
-				map { (thousands(search($rows, $blocks, $_)->{leaves}),
-					thousands(search_time($rows, $blocks, $_))) } 3, 6, 8, 10);
-		}
-	}
+	head('error of the model', '1 and 10 million rows', '100 million');
+	$row->('pages that a search reads', sub { search($_[0] * 1e6, @_[ 1, 2 ])->{pages} }, 3, @searches);
+	$row->('time of a search', sub { search_time($_[0] * 1e6, @_[ 1, 2 ]) }, 4, @searches);
+	$row->('time of a build', sub { $_[0] * build_time($_[0] * 1e6, @_[ 1, 2 ]) }, 3, @builds);
+	$row->('time of `simhash_pairs`', sub { $_[0] * join_time($_[0] * 1e6, $_[1]) }, 2, @joins);
 }
 
 sub print_predictions
 {
-	my @rows = (1e8, 1e9, 8e9);
-	my @plans = map { [ $_, blocks($_) ] } @rows;
+	my @plans = map { [ $_, blocks($_) ] } 1e8, 1e9, 8e9;
 	my $row = sub {
 		my ($name, $value) = @_;
 		row($name, map { $value->(@$_) } @plans);
 	};
-	my $gigabytes = sub { return $_[0] * index_row($_[1]) / 1e9 };
 
-	head('One machine', '', map { count($_) } @rows);
-	$row->('blocks', sub { $_[1] });
-	$row->('table, GB', sub { figure($_[0] * $table_row / 1e9) });
-	$row->('index, GB', sub { figure($gigabytes->(@_)) });
-	$row->("machines of $machine GB that hold the index in memory",
-		sub { ceil($gigabytes->(@_) / $machine / $for_index) });
-	$row->('build, core hours', sub { figure($_[0] * build_time(@_, $sort_memory) / 3.6e9) });
-	for my $k (3, 6, 8, 10)
+	head('rows', map { count($_->[0]) } @plans);
+	$row->('index, GB', sub { figure($_[0] * index_row($_[1]) / 1e9) });
+	$row->('build, minutes of one core', sub { figure($_[0] * build_time(@_, $sort_memory) / 60e6) });
+	for my $k (3, 8)
 	{
-		$row->("k = $k: leaves", sub { thousands(search(@_, $k)->{leaves}) });
+		$row->("k = $k: leaves read", sub { figure(search(@_, $k)->{leaves}) });
 		$row->("k = $k: in memory", sub { duration($statement + search_time(@_, $k)) });
-		$row->("k = $k: a second and core", sub { thousands(1e6 / ($statement + search_time(@_, $k))) });
 		$row->("k = $k: leaves on NVMe", sub { duration($statement + nvme_time(@_, $k)) });
-		$row->("k = $k: a second, by the NVMe", sub { thousands($reads_a_second / search(@_, $k)->{leaves}) });
-		$row->("k = $k: a second and core, on NVMe", sub {
-			thousands(1e6 / ($statement + search_time(@_, $k) + $read * search(@_, $k)->{leaves})) });
 	}
 }
 
 sub print_shards
 {
-	head('8 G rows in shards', 'shards', 'rows of each', 'its index, GB',
-		map({ ("k = $_: fdw", 'client') } 3, 8), 'fdw: core µs', 'client: core µs');
-	for my $shards (1, 2, 4, 8, 16, 32)
+	head('servers', 'rows of each', 'index, GB', map { ("k = $_: postgres_fdw", 'client') } 3, 8);
+	for my $shards (1, 4, 16)
 	{
 		my $rows = 8e9 / $shards;
 		my $blocks = blocks($rows);
-		my $one = $statement + search_time($rows, $blocks, 3);
 
-		row($shards, count($rows), figure($rows * index_row($blocks) / 1e9), (map {
+		row($shards, count($rows), figure($rows * index_row($blocks) / 1e9), map {
 			my $time = $statement + search_time($rows, $blocks, $_);
 			(duration($shards * ($shard + $round_trips * $round_trip) + $round_trip + $remote + $time),
-				duration($round_trip + $time)) } 3, 8),
-			thousands($shards * ($shard + $remote + $one)), thousands($shards * $one));
+				duration($round_trip + $time))
+		} 3, 8);
 	}
 }
 
@@ -550,178 +477,146 @@ sub parts_time
 
 sub print_joins
 {
-	my @cases = map { my $k = $_; map { [ $_, $k ] } 1e8, 1e9, 8e9 } 3, 8;
-	my $row = sub {
-		my ($name, $value) = @_;
-		row($name, map { $value->(@$_) } @cases);
-	};
-	my $copies = sub { my ($rows, $k) = @_; return $rows * ($k + 1) };
-	my $move_hours = sub { return ($_[0] * $cut{ $_[1] } + $copies->(@_) * $move) / 3.6e9 };
-	my $hours = sub { return $_[0] * parts_time(@_) / 3.6e9 };
+	head('', 'one call: core hours', 'GB of memory', 'parts: GB sent', 'core hours: moving', 'joining');
+	for my $k (3, 8)
+	{
+		for my $rows (1e9, 8e9)
+		{
+			my $copies = $rows * ($k + 1);
 
-	head('All pairs', '', map { "k = $_->[1], " . count($_->[0]) } @cases);
-	my $one_call = sub { my ($rows, $text) = @_; return $rows < 2**31 ? $text : '-' };
-
-	$row->('in one call, core hours', sub { $one_call->($_[0], figure($_[0] * join_time(@_) / 3.6e9)) });
-	$row->('in one call, GB of memory without files', sub { $one_call->($_[0], figure($_[0] * $join_row / 1e9)) });
-	$row->('in parts: copies of rows, G', sub { figure($copies->(@_) / 1e9) });
-	$row->('GB sent', sub { thousands($copies->(@_) * $moved_row / 1e9) });
-	$row->('GB stored', sub { thousands($copies->(@_) * $stored_row / 1e9) });
-	$row->('parts that take 4 GB of memory', sub { thousands(ceil($copies->(@_) * $join_row / 4e9)) });
-	$row->('cutting and moving, core hours', sub { figure($move_hours->(@_)) });
-	$row->('joining, core hours', sub { figure($hours->(@_)) });
-	$row->("cores for $night hours", sub { ceil(($move_hours->(@_) + $hours->(@_)) / $night) });
+			row("k = $k, " . count($rows),
+				$rows < 2**31 ? (figure($rows * join_time($rows, $k) / 3.6e9), figure($rows * $join_row / 1e9))
+				: ('-', '-'),
+				figure($copies * $moved / 1e9), figure($copies * $move / 3.6e9),
+				figure($rows * parts_time($rows, $k) / 3.6e9));
+		}
+	}
 }
 
 # The plot
 
-my ($top, $bottom, $width, $space) = (40, 400, 330, 75);
-my ($first, $decades) = (6, 4);    # powers of ten: the rows of a panel
-my @kinds = ([ 3, '#0072b2' ], [ 6, '#009e73' ], [ 8, '#d55e00' ], [ 10, '#cc79a7' ]);
+my ($left, $right, $top, $bottom) = (70, 560, 35, 400);
+my ($first, $last) = (6, 10);    # powers of ten: rows
+my ($least, $most) = (0, 5);    # powers of ten: microseconds
+my ($changed, $end) = (200e6, 8e9);    # the default number of blocks changes; the last row
 
-sub log10 { return log($_[0]) / log 10 }
+# Colours that the colour-blind tell apart (Okabe and Ito), and for a dark page.
+my %colours = (
+	3 => [ '#0072b2', '#56b4e9' ],
+	6 => [ '#007a5a', '#2fc99a' ],
+	8 => [ '#b85c00', '#f0a040' ],
+	10 => [ '#a8467e', '#e691c0' ]);
+my @ks = sort { $a <=> $b } keys %colours;
 
-sub across
+sub across { return sprintf '%.1f', $left + (log10($_[0]) - $first) / ($last - $first) * ($right - $left) }
+sub down { return sprintf '%.1f', $bottom - (log10($_[0]) - $least) / ($most - $least) * ($bottom - $top) }
+
+sub style
 {
-	my ($panel, $rows) = @_;
+	my ($dark) = @_;
+	my ($ink, $grid) = $dark ? ('#e6edf3', '#30363d') : ('#1f2328', '#d1d9e0');
 
-	return sprintf '%.1f', $panel->{left} + (log10($rows) - $first) / $decades * $width;
-}
-
-sub down
-{
-	my ($panel, $value) = @_;
-	my ($least, $most) = @$panel{ 'least', 'most' };
-
-	return sprintf '%.1f', $bottom - (log10($value) - $least) / ($most - $least) * ($bottom - $top);
+	return join ' ', "text,.dot{fill:$ink}", ".grid{stroke:$grid}", ".line{stroke:$ink}",
+		map { my $colour = $colours{$_}[$dark]; (".k$_\{stroke:$colour}", ".dot.k$_\{fill:$colour}") } @ks;
 }
 
 sub svg_text
 {
-	my ($x, $y, $attributes, $text) = @_;
+	my ($x, $y, $anchor, $text) = @_;
 
-	return qq(<text x="$x" y="$y"$attributes>$text</text>\n);
+	return qq(<text x="$x" y="$y" text-anchor="$anchor">$text</text>\n);
 }
+
+sub svg_line
+{
+	my ($class, @points) = @_;
+
+	return qq(<path class="$class" d="M) . join(' L', map { "$_->[0] $_->[1]" } @points) . qq("/>\n);
+}
+
+sub svg_dot { return qq(<circle class="dot $_[0]" cx="$_[1]" cy="$_[2]" r="4.5"/>\n) }
 
 sub svg_grid
 {
-	my ($panel) = @_;
-	my $svg = "<g stroke=\"#dddddd\">\n";
-	my $bold = ' font-weight="bold"';
+	my $svg = '';
 
-	$svg .= sprintf "<path d=\"M%s %s V%s\"/>\n", across($panel, 10**$_), $top, $bottom
-		for $first .. $first + $decades;
-	$svg .= sprintf "<path d=\"M%s %s h%s\"/>\n", $panel->{left}, down($panel, 10**$_), $width
-		for $panel->{least} .. $panel->{most};
-	$svg .= "</g>\n<g text-anchor=\"middle\">\n";
-	$svg .= svg_text(across($panel, 10**$_), $bottom + 20, '', count(10**$_))
-		for $first .. $first + $decades;
-	$svg .= svg_text($panel->{left} + $width / 2, $bottom + 42, '', 'rows');
-	$svg .= svg_text($panel->{left} + $width / 2, $top - 15, $bold, $panel->{title});
-	$svg .= "</g>\n<g text-anchor=\"end\">\n";
-	$svg .= svg_text($panel->{left} - 8, down($panel, 10**$_) + 4, '', $panel->{unit}->(10**$_))
-		for $panel->{least} .. $panel->{most};
-	return "$svg</g>\n";
-}
-
-# A curve of a function of the number of rows, from the one to the other.
-sub svg_curve
-{
-	my ($panel, $from, $to, $attributes, $function) = @_;
-	my @points = map { 10**(log10($from) + $_ / 100 * log10($to / $from)) } 0 .. 100;
-
-	return sprintf "<path d=\"M%s\" fill=\"none\" stroke-width=\"2\"%s/>\n",
-		join(' L', map { across($panel, $_) . ' ' . down($panel, $function->($_)) } @points), $attributes;
-}
-
-sub svg_point
-{
-	my ($panel, $rows, $value, $colour) = @_;
-
-	return sprintf '<circle cx="%s" cy="%s" r="4" fill="#ffffff" stroke="%s" stroke-width="2"/>' . "\n",
-		across($panel, $rows), down($panel, $value), $colour;
-}
-
-sub svg_label
-{
-	my ($panel, $rows, $value, $colour, $text) = @_;
-
-	return svg_text(across($panel, $rows) + 6, down($panel, $value) + 4,
-		" fill=\"$colour\" font-weight=\"bold\"", $text);
-}
-
-# The default number of blocks changes at $changed rows.
-sub svg_times
-{
-	my ($panel) = @_;
-	my $svg = svg_grid($panel);
-	my ($changed, $end) = (200e6, 8e9);
-
-	for (@kinds)
+	for my $rows (map { 10**$_ } $first .. $last)
 	{
-		my ($k, $colour) = @$_;
-		my $stroke = " stroke=\"$colour\"";
-		my $dashed = "$stroke stroke-dasharray=\"2 4\"";
+		$svg .= svg_line('grid', [ across($rows), $top ], [ across($rows), $bottom ])
+			. svg_text(across($rows), $bottom + 20, 'middle', count($rows));
+	}
+	for my $us (map { 10**$_ } $least .. $most)
+	{
+		$svg .= svg_line('grid', [ $left, down($us) ], [ $right, down($us) ])
+			. svg_text($left - 8, down($us) + 4, 'end', $us >= 1000 ? $us / 1000 . ' ms' : "$us µs");
+	}
+	return $svg . svg_line('line dotted', [ across($changed), $top ], [ across($changed), $bottom ])
+		. svg_text(across($changed) + 4, $bottom - 10, 'start', '3 blocks from 200 million rows')
+		. svg_text($left, 18, 'start', 'time of a search')
+		. svg_text(($left + $right) / 2, $bottom + 42, 'middle', 'rows');
+}
 
-		for (([ 1e6, $changed - 1, 4 ], [ $changed, $end, 3 ]))
+sub svg_curves
+{
+	my $svg = '';
+
+	for my $k (@ks)
+	{
+		for ([ '', \&search_time, @ks ], [ ' dashed', \&nvme_time, 3, 8 ])
 		{
-			my ($from, $to, $blocks) = @$_;
+			my ($style, $time, @drawn) = @$_;
+			my @rows = map { 1e6 * ($end / 1e6)**($_ / 200) } 0 .. 200;
 
-			$svg .= svg_curve($panel, $from, $to, $stroke, sub { search_time($_[0], $blocks, $k) });
-			$svg .= svg_curve($panel, $from, $to, $dashed, sub { nvme_time($_[0], $blocks, $k) })
-				if $k == 3 || $k == 8;
+			$svg .= svg_line("k$k$style", map { [ across($_), down($time->($_, blocks($_), $k)) ] } @rows)
+				if grep { $_ == $k } @drawn;
 		}
-		$svg .= svg_point($panel, $_->[0] * 1e6, $_->[4], $colour)
+		$svg .= svg_dot("k$k", across($_->[0] * 1e6), down($_->[4]))
 			for grep { $_->[1] == 4 && $_->[2] == $k } @searches;
-		$svg .= svg_label($panel, $end, search_time($end, 3, $k), $colour, $k);
 	}
-	return $svg . svg_text($panel->{left} + 10, $top + 18, '',
-		'k = 3, 6, 8, 10; dotted: 3 and 8, leaves on NVMe');
+	return $svg;
 }
 
-sub svg_sizes
+sub svg_legend
 {
-	my ($panel) = @_;
-	my $svg = svg_grid($panel);
-	my $end = 8e9;
+	my ($x, $y, $svg) = ($right + 25, $top + 10, '');
+	my $entry = sub {
+		my ($mark, @lines) = @_;
+		$svg .= $mark;
+		for (@lines)
+		{
+			$svg .= svg_text($x + 40, $y + 4, 'start', $_);
+			$y += 20;
+		}
+		$y += 6;
+	};
 
-	for ([ 4, '#0072b2' ], [ 3, '#d55e00' ])
-	{
-		my ($blocks, $colour) = @$_;
-
-		$svg .= svg_curve($panel, 1e6, $end, " stroke=\"$colour\"",
-			sub { $_[0] * index_row($blocks) / 1e9 });
-		$svg .= svg_point($panel, $_->[0] * 1e6, $_->[4] / 1e9, $colour)
-			for grep { $_->[1] == $blocks && $_->[2] == 1024 } @builds;
-	}
-	$svg .= svg_curve($panel, 1e6, 1e10, ' stroke="#888888" stroke-dasharray="6 4"', sub { $machine });
-	$svg .= svg_text($panel->{left} + 10, down($panel, $machine) - 6, '', "$machine GB");
-	$svg .= svg_text($panel->{left} + 10, $top + 18, '',
-		'<tspan fill="#0072b2" font-weight="bold">4 blocks</tspan>, '
-			. '<tspan fill="#d55e00" font-weight="bold">3 blocks</tspan>');
+	$entry->(svg_line("k$_", [ $x, $y ], [ $x + 30, $y ]), "k = $_") for reverse @ks;
+	$y += 14;
+	$entry->(svg_line('line', [ $x, $y ], [ $x + 30, $y ]), 'model, index', 'in memory');
+	$entry->(svg_line('line dashed', [ $x, $y ], [ $x + 30, $y ]), 'model, leaves', 'on NVMe');
+	$entry->(svg_dot('', $x + 15, $y), 'measured,', 'in memory');
 	return $svg;
 }
 
 sub plot
 {
-	my %times = (left => 70, least => 0, most => 6, title => 'time of a search', unit => sub {
-		my ($us) = @_;
-		return $us >= 1e6 ? $us / 1e6 . ' s' : $us >= 1000 ? $us / 1000 . ' ms' : "$us µs" });
-	my %sizes = (left => 70 + $width + $space, least => -2, most => 3, title => 'size of the index',
-		unit => sub { my ($size) = @_; return $size >= 1 ? "$size GB" : 1000 * $size . ' MB' });
-	my $svg = sprintf <<'END', $sizes{left} + $width + 25, $bottom + 55;
-<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %1$s %2$s" width="%1$s" height="%2$s"
-	font-family="sans-serif" font-size="13" fill="#333333" role="img">
-<title>Searches and the index by the number of rows</title>
-<desc>Lines: the model. Circles: measured.</desc>
-<rect width="100%%" height="100%%" fill="#ffffff"/>
+	my ($width, $height) = ($right + 170, $bottom + 55);
+	my ($light, $dark) = map { style($_) } 0, 1;
+
+	return <<"END" . svg_grid() . svg_curves() . svg_legend() . "</svg>\n";
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 $width $height" width="$width" height="$height" role="img">
+<title>Time of a search by the number of rows</title>
+<style>
+text{font:13px sans-serif} path{fill:none;stroke-width:2} .grid{stroke-width:1}
+.dashed{stroke-dasharray:6 4} .dotted{stroke-width:1;stroke-dasharray:2 4}
+$light
+\@media (prefers-color-scheme:dark){$dark}
+</style>
 END
-	return $svg . svg_times(\%times) . svg_sizes(\%sizes) . "</svg>\n";
 }
 
 die "usage: perl bench/scale_model.pl FILE.svg\n" unless @ARGV == 1;
-print_comparison();
-print_blocks();
+print_errors();
 print_predictions();
 print_shards();
 print_joins();

@@ -16,19 +16,17 @@ use Documents;
 
 my $node = PostgreSQL::Test::Cluster->new('readme');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
-# the tables of the README are too small for an index to pay; plans are shown, which
-# statistics that autovacuum takes could change at any time
+# the tables are too small for an index to pay; plans are shown, which statistics
+# that autovacuum takes could change at any time
 $node->append_conf('postgresql.conf',
 	"enable_seqscan = off\nenable_bitmapscan = off\nautovacuum = off");
 $node->start;
 
-# The SQL in these is run, in this order, in one database.  That of doc/scaling.md
-# is run on several servers, by 012_scaling.pl.
-my @shown = qw(README.md doc/choosing.md doc/deduplicating.md doc/indexing.md
-  doc/passages.md doc/recipes.md doc/reference.md);
-my %text = map { $_ => slurp_file($_) } @shown,
-  qw(doc/algorithm.md doc/clients.md doc/scaling.md CHANGELOG.md CONTRIBUTING.md);
-my $documentation = join '', @text{@shown};
+# The SQL in a document is run in a database of its own: a reader may begin with
+# any.  That of doc/scaling.md is run on several servers, by 012_scaling.pl, and the
+# programs of doc/clients.md by 008_clients.pl.
+my %text = map { $_ => slurp_file($_) } 'README.md', glob('doc/*.md'), qw(CHANGELOG.md CONTRIBUTING.md);
+my @shown = grep { !m{doc/(?:clients|scaling)|^C} } sort keys %text;
 my $blocks = 0;
 my $rows = 0;
 my $links = 0;
@@ -36,10 +34,10 @@ my $links = 0;
 # The value of an example; several rows have commas between them.
 sub value_of
 {
-	my ($example) = @_;
+	my ($database, $example) = @_;
 
 	return join ', ', split /\n/,
-	  run_sql($node, 'postgres', "\\pset tuples_only on\n\\pset format unaligned\nSELECT $example;");
+	  run_sql($node, $database, "\\pset tuples_only on\n\\pset format unaligned\nSELECT $example;");
 }
 
 # A document without its code, in which nothing is a link, a heading or a table.
@@ -66,27 +64,34 @@ sub anchors
 	return \%anchors;
 }
 
-while ($documentation =~ /^```sql\n(.*?)^```\n(?:```\n(.*?)^```\n)?/msg)
+for my $document (@shown)
 {
-	my ($sql, $shown) = ($1, $2 // '');
+	my $database = $document =~ s{.*/|\.md$}{}gr;
 
-	# PostgreSQL 18 says which nodes our settings are against
-	is( trimmed(run_sql($node, 'postgres', $sql) =~ s/^ +Disabled: true\n//mgr),
-		trimmed($shown), "block: " . substr $sql, 0, 60);
-	$blocks++;
-}
-while ($documentation =~ /^\| .* \| `([^|]+?)` \| `([^|]+)` \|$/mg)
-{
-	my ($example, $result) = ($1, $2);
+	$node->safe_psql('postgres', qq(CREATE DATABASE "$database"));
+	while ($text{$document} =~ /^```sql\n(.*?)^```\n(?:```\n(.*?)^```\n)?/msg)
+	{
+		my ($sql, $shown) = ($1, $2 // '');
 
-	is(value_of($example), $result, "example: $example");
-	$rows++;
+		# PostgreSQL 18 says which nodes our settings are against
+		is( trimmed(run_sql($node, $database, $sql) =~ s/^ +Disabled: true\n//mgr),
+			trimmed($shown), "$document: " . substr $sql, 0, 60);
+		$blocks++;
+	}
+	while ($text{$document} =~ /^\| .* \| `([^|]+?)` \| `([^|]+)` \|$/mg)
+	{
+		my ($example, $result) = ($1, $2);
+
+		is(value_of($database, $example), $result, "example: $example");
+		$rows++;
+	}
 }
 # the patterns above must not come to match nothing
 cmp_ok($blocks, '>=', 50, 'blocks');
 cmp_ok($rows, '>=', 50, 'examples');
 
 # no row of a table with examples is without one
+my $documentation = join '', @text{@shown};
 my @without;
 while ($documentation =~ /^\| .* \| Example \| Result \|\n\|[-|]+\|\n((?:\|.*\n)+)/mg)
 {
@@ -96,7 +101,7 @@ is(join("\n", @without), '', 'every row has an example');
 
 # What the extension does not call internal, people call.
 my (@public, @internal);
-for (split /\n/, $node->safe_psql('postgres', q{
+for (split /\n/, $node->safe_psql('reference', q{
 	SELECT obj_description(objid, classid::regclass::name) ~ '^internal: ', CASE classid
 		WHEN 'pg_proc'::regclass THEN (SELECT proname || '(' FROM pg_proc WHERE oid = objid)
 		WHEN 'pg_operator'::regclass THEN (SELECT oprname FROM pg_operator WHERE oid = objid)

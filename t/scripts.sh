@@ -162,7 +162,7 @@ check 'it says first what it does' demo_begins
 check 'it finds the groups' \
 	demo_says '^15 of 17 files have near-duplicates; they form groups: 1\.$'
 check 'it compares the texts' \
-	demo_says '^Of 3 pairs of texts within 8 bits, 3 are near-duplicates: '
+	demo_says '^3 pairs of texts are within 8 bits\.  3 of them are near-duplicates: '
 check 'it says how similar they are' demo_says '^ 99 %, [0-8] bits\? '
 check 'it says what differs' demo_says '+ tuesday  - monday$'
 check 'it leaves a page' demo_page

@@ -1,0 +1,333 @@
+# The pictures of the documents, as SVG: those with curves from bench/results.
+package Pictures;
+
+use strict;
+use warnings;
+use utf8;
+
+use Exporter qw(import);
+use FindBin;
+use List::Util qw(max min);
+use Results;
+
+our @EXPORT = qw(pictures);
+
+# Colours that the colour-blind tell apart (Okabe and Ito), lighter on dark.
+my %colours = (
+	blue => [ '#0072b2', '#56b4e9' ],
+	orange => [ '#b85c00', '#f0a040' ],
+	green => [ '#007a5a', '#2fc99a' ],
+	pink => [ '#a8467e', '#e691c0' ],
+	grey => [ '#6b6b6b', '#9a9a9a' ]);
+
+# A picture on a ground of its own, so that a page of any colour shows it.
+sub picture
+{
+	my ($width, $height, $title, @parts) = @_;
+	my $scheme = sub {
+		my ($which) = @_;
+		my ($ground, $ink, $line) =
+		  $which ? ('#0d1117', '#e6edf3', '#30363d') : ('#ffffff', '#1f2328', '#d1d9e0');
+		return join ' ', ".ground{fill:$ground}", ".halo{stroke:$ground}", ".ink{fill:$ink}", ".line{stroke:$line}", ".box{fill:$line}",
+		  ".frame{stroke:$ink}", map { (".$_\{stroke:$colours{$_}[$which]}", ".f-$_\{fill:$colours{$_}[$which]}") }
+		  sort keys %colours;
+	};
+
+	return join "\n",
+	  qq(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 $width $height" width="$width" height="$height" role="img">),
+	  "<title>$title</title>", '<style>',
+	  'text{font:14px sans-serif} .small{font-size:12px} .mono{font-family:monospace} .bold{font-weight:bold}',
+	  '.curve{fill:none;stroke-width:2.5} .line,.frame,.bit{fill:none;stroke-width:1}',
+	  '.halo{paint-order:stroke;stroke-width:4px}',
+	  $scheme->(0), '@media (prefers-color-scheme:dark){' . $scheme->(1) . '}', '</style>',
+	  qq(<rect class="ground" width="$width" height="$height" rx="6"/>), @parts, "</svg>\n";
+}
+
+sub text
+{
+	my ($x, $y, $class, $text, $anchor) = @_;
+
+	$text =~ s/&/&amp;/g;
+	$text =~ s/</&lt;/g;
+	return sprintf '<text x="%.1f" y="%.1f" class="%s" text-anchor="%s">%s</text>', $x, $y, $class,
+	  $anchor // 'start', $text;
+}
+
+sub line
+{
+	my ($class, @points) = @_;
+
+	return sprintf '<polyline class="%s" points="%s"/>', $class, join ' ', map { sprintf '%.1f,%.1f', @$_ } @points;
+}
+
+sub box
+{
+	my ($x, $y, $width, $height, $class) = @_;
+
+	return sprintf '<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" class="%s"/>', $x, $y, $width, $height, $class;
+}
+
+sub dot
+{
+	my ($x, $y, $radius, $class) = @_;
+
+	return sprintf '<circle cx="%.1f" cy="%.1f" r="%.1f" class="%s"/>', $x, $y, $radius, $class;
+}
+
+# Labels at the right of curves, moved until each has 16 pixels.
+sub labels
+{
+	my ($x, @labels) = @_;    # [y, colour, text]
+	my ($last, @parts) = (-100);
+
+	for my $label (sort { $a->[0] <=> $b->[0] } @labels)
+	{
+		$last = max($label->[0], $last + 16);
+		push @parts, text($x, $last + 5, "small halo f-$label->[1]", $label->[2]);
+	}
+	return @parts;
+}
+
+# Precision and recall of minhash(body) by k, means and ranges of the kinds of
+# text, and once more between 0.9 and 1.
+sub quality
+{
+	my @kinds = ('English package descriptions', 'Japanese package descriptions', 'Files', 'HTML pages');
+	my ($name, @parts) = ('minhash(body, words => 2)');
+
+	for my $panel ([ 60, 0.3 ], [ 430, 0.9 ])
+	{
+		my ($left, $least) = @$panel;
+		my ($right, $top, $bottom) = ($left + 280, 50, 330);
+		my $across = sub { $left + ($_[0] - 1) / 15 * ($right - $left) };
+		my $down = sub { $bottom - ($_[0] - $least) / (1 - $least) * ($bottom - $top) };
+		my $step = $least < 0.5 ? 0.1 : 0.02;
+
+		push @parts, text($left, 30, 'ink', $least < 0.5 ? 'All' : 'Enlarged: 0.9 to 1');
+		for (my $at = $least; $at < 1.001; $at += $step)
+		{
+			push @parts, line('line', [ $left, $down->($at) ], [ $right, $down->($at) ]),
+			  text($left - 8, $down->($at) + 4, 'ink small', sprintf($least < 0.5 ? '%.1f' : '%.2f', $at), 'end');
+		}
+		push @parts, text($across->($_), $bottom + 20, 'ink small', $_, 'middle') for 2, 4, 6, 8, 10, 12, 14, 16;
+		push @parts, text(($left + $right) / 2, $bottom + 42, 'ink', 'k, bits', 'middle'),
+		  line('frame', [ $across->(8), $top ], [ $across->(8), $bottom ]),
+		  text($across->(8) + 6, $bottom - 8, 'ink small', 'k = 8');
+		push @parts, sprintf('<clipPath id="at%d"><rect x="%d" y="%d" width="%d" height="%d"/></clipPath>',
+			$left, $left, $top - 2, $right - $left, $bottom - $top + 2), qq(<g clip-path="url(#at$left)">);
+		for my $measure ([ 'Recall', 'blue' ], [ 'Precision', 'orange' ])
+		{
+			my ($what, $colour) = @$measure;
+			my (@mean, @high, @low);
+
+			for my $k (1 .. 16)
+			{
+				my @of = map { figure("quality#$_/$what, by k, of 128 bits by 2 k", $name, $k) } @kinds;
+				my $sum = 0;
+
+				$sum += $_ for @of;
+				push @mean, [ $across->($k), $down->($sum / @of) ];
+				push @high, [ $across->($k), $down->(max @of) ];
+				push @low, [ $across->($k), $down->(min @of) ];
+			}
+			push @parts, sprintf('<polygon class="f-%s" opacity="0.18" points="%s"/>', $colour,
+				join ' ', map { sprintf '%.1f,%.1f', @$_ } @high, reverse @low), line("curve $colour", @mean);
+		}
+		push @parts, '</g>';
+		push @parts, text($across->(2.4), $down->(0.66), 'bold f-blue', 'recall'),
+		  text($across->(8.4), $down->(0.60), 'bold f-orange', 'precision')
+		  if $least < 0.5;
+	}
+	return picture(740, 410, 'Precision and recall of minhash(body) for k from 1 to 16', @parts,
+		text(60, 398, 'ink small', 'Lines: means of descriptions, files, HTML and Japanese. Areas: from the worst to the best.'));
+}
+
+my @millions = (1, 10, 100);
+
+# Powers of ten: a decade is a step.
+sub log_axes
+{
+	my ($left, $right, $top, $bottom, $from, $names) = @_;    # names of powers of ten
+	my $step = ($bottom - $top) / $#$names;
+	my @parts;
+
+	for my $i (0 .. $#$names)
+	{
+		push @parts, line('line', [ $left, $bottom - $i * $step ], [ $right, $bottom - $i * $step ]),
+		  text($left - 8, $bottom - $i * $step + 4, 'ink small', $names->[$i], 'end');
+	}
+	push @parts, text($left + $_ * ($right - $left) / 2, $bottom + 20, 'ink small', "$millions[$_] million", 'middle')
+	  for 0 .. $#millions;
+	my $down = sub { $bottom - (log($_[0]) / log(10) - $from) * $step };
+	return ($down, @parts, text(($left + $right) / 2, $bottom + 42, 'ink', 'rows', 'middle'));
+}
+
+# Curves over the rows, with labels.
+sub curves
+{
+	my ($left, $right, $down, @series) = @_;    # of [source, key, factor, colour, label, dash]
+	my (@parts, @labels);
+
+	for my $series (@series)
+	{
+		my ($source, $key, $factor, $colour, $label, $dash) = @$series;
+		my @points;
+
+		for my $i (0 .. $#millions)
+		{
+			my $figure = eval { figure($source, $key, "$millions[$i] million") } // '';
+			my $factor = ref $factor ? $factor->($millions[$i]) : $factor;
+
+			push @points, [ $left + $i * ($right - $left) / 2, $down->($figure * $factor) ] if $figure =~ /^[\d.]+$/;
+		}
+		push @parts, line("curve $colour" . ($dash ? '" stroke-dasharray="6 4' : ''), @points),
+		  map { dot(@$_, 3.5, "f-$colour") } @points;
+		push @labels, [ $points[-1][1], $colour, $label, $points[-1][0] ];
+	}
+	for my $end (map { $left + $_ * ($right - $left) / 2 } 1, 2)
+	{
+		push @parts, labels($end + 10, grep { abs($_->[3] - $end) < 1 } @labels);
+	}
+	return @parts;
+}
+
+# Times by rows: look-ups, scans, joins.
+sub times_by_rows
+{
+	my ($left, $right, $top, $bottom) = (80, 440, 40, 440);
+	my ($down, @axes) = log_axes($left, $right, $top, $bottom, -5,
+		[ '10 µs', '0.1 ms', '1 ms', '10 ms', '0.1 s', '1 s', '10 s', '100 s', '1,000 s' ]);
+
+	return picture(700, 500, 'Time of a search and of a join by the number of rows', @axes,
+		text($left, 24, 'ink', 'Time of one statement, random fingerprints, one process'),
+		curves($left, $right, $down,
+			[ 'join#Times, s', 'self-join, k = 8, work_mem = 1GB', 1, 'orange', 'join within 8', 1 ],
+			[ 'join#Times, s', 'self-join, work_mem = 1GB', 1, 'orange', 'join within 3' ],
+			[ 'join#Times, s', 'hash join, work_mem = 1GB', 1, 'grey', 'hash join, a.fp = b.fp' ],
+			[ 'index', 'sequential scan, k = 3', 1e-6, 'pink', 'search by a full scan' ],
+			[ 'index', 'hamming, k = 8', 1e-6, 'blue', 'search by the index, within 8', 1 ],
+			[ 'index', 'hamming, k = 3', 1e-6, 'blue', 'search by the index, within 3' ],
+			[ 'index', 'primary key', 1e-6, 'grey', 'look-up by primary key' ]));
+}
+
+# Sizes of indexes by rows.
+sub sizes
+{
+	my ($left, $right, $top, $bottom) = (80, 440, 40, 300);
+	my ($down, @axes) = log_axes($left, $right, $top, $bottom, 7, [ '10 MB', '100 MB', '1 GB', '10 GB', '100 GB' ]);
+	my $rows = sub { 1e6 * $_[0] };
+
+	return picture(700, 360, 'Size of an index by the number of rows', @axes,
+		text($left, 24, 'ink', 'Size of the index, random fingerprints'),
+		curves($left, $right, $down,
+			[ 'width', 'bytes a row after a build', $rows, 'orange', 'hamming, 128 bits' ],
+			[ 'index', 'size: hamming', $rows, 'blue', 'hamming, 64 bits' ],
+			[ 'index', 'size: GiST', $rows, 'pink', 'GiST' ],
+			[ 'index', 'size: four B-trees', $rows, 'grey', 'four B-trees on 16 bits each' ]));
+}
+
+# A search within 3: the blocks of the query, and in each table the leaf that has
+# its block.
+sub index_layout
+{
+	my @colours = qw(blue orange green pink);
+	my @parts = (text(20, 34, 'ink', 'query'), text(20, 90, 'ink', 'leaves of'), text(20, 108, 'ink', 'four tables'));
+
+	for my $j (0 .. 3)
+	{
+		my $x = 110 + 150 * $j;
+
+		push @parts, box($x, 15, 148, 28, "f-$colours[$j]"),
+		  text($x + 74, 34, 'small bold', "block $j: 16 bits", 'middle') =~ s/class="/style="fill:#fff" class="/r;
+		push @parts, line("curve $colours[$j]", [ $x + 74, 43 ], [ $x + 74, 66 ]);
+		for my $leaf (0 .. 4)
+		{
+			my $read = $leaf == (1, 3, 2, 0)[$j];
+
+			push @parts, box($x + 10, 70 + 34 * $leaf, 128, 28, $read ? "f-$colours[$j]" : 'box');
+			push @parts, map { box($x + 14 + 31 * $_, 76 + 34 * $leaf, 28, 16, "f-$colours[($j + $_) % 4]")
+				  . box($x + 14 + 31 * $_, 76 + 34 * $leaf, 28, 16, 'ground" opacity="' . ($read ? 0.25 : 0.72)) } 0 .. 3;
+		}
+		push @parts, text($x + 74, 260, 'ink small', "sorted from block $j on", 'middle'),
+		  text($x + 74, 276, 'ink small', $j ? 'each fingerprint once' : 'each row', 'middle');
+	}
+	return picture(730, 292, 'Four sorted tables, of each of which a search reads one leaf', @parts);
+}
+
+# A chain: each is within k of the next one.
+sub chain
+{
+	my @parts;
+
+	for my $panel ([ 20, 'connected', [ [ 0, 3, 'blue' ] ] ], [ 390, 'leader', [ [ 0, 1, 'blue' ], [ 2, 3, 'orange' ] ] ])
+	{
+		my ($left, $method, $groups) = @$panel;
+		my @x = map { $left + 36 + 84 * $_ } 0 .. 3;
+
+		push @parts, text($left + 160, 26, 'ink bold', "'$method', k = 3", 'middle');
+		for my $group (@$groups)
+		{
+			my ($from, $to, $colour) = @$group;
+
+			push @parts, sprintf('<rect x="%d" y="50" width="%d" height="70" rx="35" class="curve %s"/>',
+				$x[$from] - 32, $x[$to] - $x[$from] + 64, $colour);
+		}
+		for my $i (0 .. 3)
+		{
+			my ($of) = grep { $_->[0] <= $i && $i <= $_->[1] } @$groups;
+			my $first = $of->[0] == $i;
+
+			push @parts, line('frame', [ $x[$i] + 14, 85 ], [ $x[ $i + 1 ] - 14, 85 ]),
+			  text($x[$i] + 42, 79, 'ink small', 3, 'middle')
+			  if $i < 3;
+			push @parts, dot($x[$i], 85, 14, $first ? "f-$of->[2]" : 'ground'), dot($x[$i], 85, 14, "curve $of->[2]"),
+			  text($x[$i], 90, $first ? 'bold ground' : 'bold ink', ('A' .. 'D')[$i], 'middle');
+		}
+		push @parts, text($left + 160, 148, 'ink small',
+			@$groups == 1 ? 'one group: D is 9 bits from A' : 'two groups: each row is within 3 of its leader', 'middle');
+	}
+	return picture(750, 165, 'A chain of four rows, three bits from one to the next', @parts);
+}
+
+# Two texts of the README and the bits of their fingerprints.
+sub bits
+{
+	my $readme = do { local (@ARGV, $/) = "$FindBin::Bin/../README.md"; <> };
+	my @rows = (1, 3);
+	my @texts = map { $readme =~ /^  \($_, '(.*?)'\)/m; [ split / /, $1 ] } @rows;
+	my @bits =
+	  map { $readme =~ /^ +$_ \| ([0-9a-f]{8})([0-9a-f]{8})$/m; [ split //, sprintf '%032b%032b', hex $1, hex $2 ] } @rows;
+	my @differ = grep { $bits[0][$_] ne $bits[1][$_] } 0 .. 63;
+	my %differ = map { $_ => 1 } @differ;
+	my @parts;
+
+	for my $i (0, 1)
+	{
+		my $words = join ' ', map {
+			my $word = $texts[$i][$_];
+			$word ne $texts[ 1 - $i ][$_] ? qq(<tspan class="bold f-orange">$word</tspan>) : $word
+		} 0 .. $#{ $texts[$i] };
+
+		push @parts, text(20, 30 + 142 * $i, 'ink', 'TEXT') =~ s/TEXT/$words/r;
+		for my $bit (0 .. 63)
+		{
+			my $colour = $differ{$bit} ? 'orange' : 'grey';
+
+			push @parts, box(20 + 11 * $bit, 50 + 60 * $i, 9, 30, 
+				$bits[$i][$bit] ? "f-$colour" : "bit $colour");
+		}
+	}
+	push @parts, map { line('curve orange', [ 24.5 + 11 * $_, 82 ], [ 24.5 + 11 * $_, 108 ]) } @differ;
+	return picture(744, 208, 'Two texts and the bits of their fingerprints', @parts,
+		text(20, 196, 'ink small', scalar(@differ) . ' of 64 bits differ. A filled bit is 1.'));
+}
+
+# All of them, by their names.
+sub pictures
+{
+	return (
+		quality => quality(), times => times_by_rows(), sizes => sizes(), index => index_layout(), chain => chain(),
+		bits => bits());
+}
+
+1;
