@@ -28,21 +28,23 @@ sub picture
 		my ($which) = @_;
 		my ($ground, $ink, $line) =
 		  $which ? ('#0d1117', '#e6edf3', '#30363d') : ('#ffffff', '#1f2328', '#d1d9e0');
-		return join ' ', ".ground{fill:$ground}", ".halo{stroke:$ground}", ".ink{fill:$ink}", ".line{stroke:$line}", ".box{fill:$line}",
-		  ".frame{stroke:$ink}", map { (".$_\{stroke:$colours{$_}[$which]}", ".f-$_\{fill:$colours{$_}[$which]}") }
+		return join ' ', ".ground{fill:$ground}", ".halo{stroke:$ground}", ".ink{fill:$ink}",
+		  ".line{stroke:$line}", ".box{fill:$line}", ".frame{stroke:$ink}",
+		  map { (".$_\{stroke:$colours{$_}[$which]}", ".f-$_\{fill:$colours{$_}[$which]}") }
 		  sort keys %colours;
 	};
 
 	return join "\n",
 	  qq(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 $width $height" width="$width" height="$height" role="img">),
 	  "<title>$title</title>", '<style>',
-	  'text{font:14px sans-serif} .small{font-size:12px} .mono{font-family:monospace} .bold{font-weight:bold}',
+	  'text{font:14px sans-serif} .small{font-size:12px} .bold{font-weight:bold}',
 	  '.curve{fill:none;stroke-width:2.5} .line,.frame,.bit{fill:none;stroke-width:1}',
 	  '.halo{paint-order:stroke;stroke-width:4px}',
 	  $scheme->(0), '@media (prefers-color-scheme:dark){' . $scheme->(1) . '}', '</style>',
 	  qq(<rect class="ground" width="$width" height="$height" rx="6"/>), @parts, "</svg>\n";
 }
 
+# A text at a place, which is where the anchor says: start, middle or end of it.
 sub text
 {
 	my ($x, $y, $class, $text, $anchor) = @_;
@@ -53,6 +55,7 @@ sub text
 	  $anchor // 'start', $text;
 }
 
+# A line through points [x, y].
 sub line
 {
 	my ($class, @points) = @_;
