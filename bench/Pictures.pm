@@ -223,7 +223,6 @@ sub sizes
 	return picture(700, 360, 'Size of an index by the number of rows', @axes,
 		text($left, 24, 'ink', 'Size of the index, random fingerprints'),
 		curves($left, $right, $down,
-			[ 'width', 'bytes a row after a build', $rows, 'orange', 'hamming, 128 bits' ],
 			[ 'index', 'size: hamming', $rows, 'blue', 'hamming, 64 bits' ],
 			[ 'index', 'size: GiST', $rows, 'pink', 'GiST' ],
 			[ 'index', 'size: four B-trees', $rows, 'grey', 'four B-trees on 16 bits each' ]));
