@@ -240,7 +240,7 @@ sub index_layout
 		my $x = 110 + 150 * $j;
 
 		push @parts, box($x, 15, 148, 28, "f-$colours[$j]"),
-		  text($x + 74, 34, 'small bold', "block $j: 16 bits", 'middle') =~ s/class="/style="fill:#fff" class="/r;
+		  text($x + 74, 34, 'small bold ground', "block $j: 16 bits", 'middle');
 		push @parts, line("curve $colours[$j]", [ $x + 74, 43 ], [ $x + 74, 66 ]);
 		for my $leaf (0 .. 4)
 		{
