@@ -7,7 +7,7 @@ use utf8;
 
 use Exporter qw(import);
 use FindBin;
-use List::Util qw(max min);
+use List::Util qw(max min sum);
 use Results;
 
 our @EXPORT = qw(pictures);
@@ -126,10 +126,8 @@ sub quality
 			for my $k (1 .. 16)
 			{
 				my @of = map { figure("quality#$_/$what, by k, of 128 bits by 2 k", $name, $k) } @kinds;
-				my $sum = 0;
 
-				$sum += $_ for @of;
-				push @mean, [ $across->($k), $down->($sum / @of) ];
+				push @mean, [ $across->($k), $down->(sum(@of) / @of) ];
 				push @high, [ $across->($k), $down->(max @of) ];
 				push @low, [ $across->($k), $down->(min @of) ];
 			}
@@ -178,10 +176,10 @@ sub curves
 
 		for my $i (0 .. $#millions)
 		{
-			my $figure = eval { figure($source, $key, "$millions[$i] million") } // '';
-			my $factor = ref $factor ? $factor->($millions[$i]) : $factor;
+			my $figure = figure($source, $key, "$millions[$i] million");
+			my $scale = ref $factor ? $factor->($millions[$i]) : $factor;
 
-			push @points, [ $left + $i * ($right - $left) / 2, $down->($figure * $factor) ] if $figure =~ /^[\d.]+$/;
+			push @points, [ $left + $i * ($right - $left) / 2, $down->($figure * $scale) ] if $figure =~ /^[\d.]+$/;
 		}
 		push @parts, line("curve $colour" . ($dash ? '" stroke-dasharray="6 4' : ''), @points),
 		  map { dot(@$_, 3.5, "f-$colour") } @points;
@@ -315,7 +313,7 @@ sub bits
 		{
 			my $colour = $differ{$bit} ? 'orange' : 'grey';
 
-			push @parts, box(20 + 11 * $bit, 50 + 60 * $i, 9, 30, 
+			push @parts, box(20 + 11 * $bit, 50 + 60 * $i, 9, 30,
 				$bits[$i][$bit] ? "f-$colour" : "bit $colour");
 		}
 	}

@@ -238,7 +238,7 @@ measure_join()
 	load_data "$1"
 	pin
 	if [ "$kind" = huge ]; then
-		limit=1200
+		limit=$huge_limit
 		measure_huge
 		unpin
 		return
@@ -264,7 +264,8 @@ print_join_method()
 	cat <<-METHOD
 		A statement runs in a session of its own, on one processor without parallel workers, with all
 		data in memory, and work_mem = $work_mem unless another is named. Times are medians of $rounds,
-		of 3 above 4 s, and single ones above 15 s; what took longer than $limit s was cancelled. Data
+		of 3 above 4 s, and single ones above 15 s; what took longer than $limit s,
+		or $huge_limit s with more than 20 M rows, was cancelled. Data
 		that is not uniform, wide rows, statements by hand and most batches were measured with up to
 		2 M rows only.
 		Ratios are to what the same run has measured. Equal statements have found the same rows, and
