@@ -299,6 +299,9 @@ end_work()
 	for job in $(jobs -p); do
 		kill -- "-$job" 2>/dev/null || kill "$job" 2>/dev/null || true
 	done
+	# before anything looks for servers: the processes that files of the root
+	# name are gone, and their numbers may be those of others
+	rm -rf "$work/debian" || true
 	stop_server
 	# a test that was interrupted may have been about to start a server
 	sleep 0.2
@@ -334,11 +337,12 @@ copy_postgresql()
 	done
 }
 
-# Run make on the copied sources; arguments go to make.  Where it fails, show
-# the first error: without the commands (-s), little else is in the output.
+# Run make on the copied sources, with the caller's CC, if any; arguments go to
+# make.  Where it fails, show the first error: without the commands (-s), little
+# else is in the output.
 make_copy()
 {
-	unprivileged make -s -C "$work/src" PG_CONFIG="$bindir/pg_config" "$@" \
+	unprivileged make -s -C "$work/src" PG_CONFIG="$bindir/pg_config" ${CC:+"CC=$CC"} "$@" \
 		>"$work/build.log" 2>&1 || {
 		grep -i -m 1 -B 5 -A 14 error "$work/build.log" >&2 ||
 			tail -n 20 "$work/build.log" >&2
@@ -425,4 +429,35 @@ stop_server()
 		unprivileged "$bindir/pg_ctl" -D "${file%/*}" -m immediate stop \
 			>/dev/null 2>&1 || true
 	done
+}
+
+# Run a command whose processes and mounts are its own, and end with it; options
+# of unshare come first.
+contained()
+{
+	unshare --mount --pid --ipc --fork --kill-child "$@"
+}
+
+# Make a bare root of a release.  The sources in it are those of the last commit,
+# as a clone has them.
+make_root()
+{
+	local etc=$work/debian/etc
+
+	contained debootstrap --variant=minbase "$1" "$work/debian" &&
+		# a mirror may be older than its lists are valid
+		echo 'Acquire::Check-Valid-Until "false";' >"$etc/apt/apt.conf.d/old-lists" &&
+		echo force-unsafe-io >"$etc/dpkg/dpkg.cfg.d/no-sync" &&
+		git -C "$root" archive --prefix=root/simhash/ HEAD | tar -C "$work/debian" -xf -
+}
+
+# Run a command in the root, where the sources are.
+in_root()
+{
+	# shellcheck disable=SC2016
+	contained --root="$work/debian" --mount-proc \
+		env -i -C /root/simhash HOME=/root PATH=/usr/sbin:/usr/bin \
+		${http_proxy:+"http_proxy=$http_proxy"} \
+		sh -c 'mount -t tmpfs tmpfs /dev/shm && mount -t devpts devpts /dev/pts && exec "$@"' \
+		sh "$@"
 }
