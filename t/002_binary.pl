@@ -108,18 +108,16 @@ for my $field ([ "\1{\"A\": 2}", qr/^\{"a": 2\}$/ ], [ "\1{}", qr/^\{\}$/ ],
 
 	like($out . $err, $field->[1], 'weights ' . unpack 'H*', $field->[0]);
 }
-# of balls: random ones, and the ends
-srand 64;
+# of balls: the ends
 for my $ball ([ 'hamming_ball', 64 ], [ 'hamming_ball128', 128 ])
 {
 	my ($type, $bits) = @$ball;
+	my $digits = substr '0123456789abcdef' x 2, 0, $bits / 4;
 
-	for my $radius (-2, -1, 0, $bits, $bits + 1, 256, -32768, map { int rand(65536) - 32768 } 1 .. 20)
+	for my $radius (-2, -1, 0, $bits, $bits + 1, 256, -32768)
 	{
-		my $centre = join '', map { chr int rand 256 } 1 .. $bits / 8;
-		my ($code, $out, $err) = copy_field($type, $centre . pack 's>', $radius);
+		my ($code, $out, $err) = copy_field($type, pack('H*', $digits) . pack 's>', $radius);
 		my $valid = $radius >= -1 && $radius <= $bits;
-		my $digits = unpack 'H*', $centre;
 
 		like(
 			$valid ? $out : $err,
@@ -128,6 +126,180 @@ for my $ball ([ 'hamming_ball', 64 ], [ 'hamming_ball128', 128 ])
 			: qr/invalid radius in external value of type $type: $radius/,
 			"$type of radius $radius");
 	}
+}
+
+# Random bytes and damaged values, as binary parameters: so many of each type, and
+# as many of its arrays.
+my $inputs = $ENV{SIMHASH_TEST_INPUTS} || 2000;
+my $seed = $ENV{SIMHASH_TEST_SEED} || int(rand(1e9));
+note("SIMHASH_TEST_SEED=$seed");
+srand($seed);
+
+my $socket = $node->raw_connect;
+my $options = '-c log_statement=none -c log_min_messages=fatal -c client_encoding=UTF8';
+my $startup = pack('N', 196608) . join "\0",
+  user => $node->safe_psql('postgres', 'SELECT current_user'),
+  database => 'postgres',
+  options => $options,
+  "\0";
+$socket->print(pack('N', 4 + length $startup), $startup);
+answer();
+
+# One message of the protocol.
+sub message
+{
+	my ($type, $body) = @_;
+
+	return $type . pack('N', 4 + length $body) . $body;
+}
+
+# Read up to the next ReadyForQuery.  Return the fields of the row, or undef and the
+# SQLSTATE of an error, or 'accepted' if a value was accepted that is wrong.
+sub answer
+{
+	my ($accepted, @answer);
+
+	while (1)
+	{
+		my ($head, $body) = ('', '');
+
+		die 'the connection is lost' if $socket->read($head, 5) != 5;
+		my ($type, $length) = unpack 'aN', $head;
+		die 'the connection is lost' if $length > 4 && !$socket->read($body, $length - 4);
+		return @answer if $type eq 'Z';
+		$accepted = 1 if $type eq '2';
+		@answer = unpack 'x2(N/a*)*', $body if $type eq 'D';
+		@answer = (undef, $accepted ? 'accepted' : $body =~ /\0C(.{5})\0/) if $type eq 'E';
+	}
+}
+
+# Send values of a type.  Return for each an answer(): how the server sends the value,
+# and how it sends the value that it has read from the text form.
+sub send_values
+{
+	my ($type, $send, @values) = @_;
+	my $oid = $node->safe_psql('postgres', "SELECT '$type'::regtype::oid");
+	my $query = "SELECT $send(\$1), $send(\$1::text::$type)";
+	my @answers;
+
+	$socket->print(message('P', "\0$query\0" . pack 'nN', 1, $oid), message('S', ''));
+	answer();
+	while (my @some = splice @values, 0, 100)
+	{
+		$socket->print(
+			map { message('B', "\0\0" . pack 'nnnN/a*nn', 1, 1, 1, $_, 1, 1),
+				message('E', pack 'xN', 0), message('S', '') } @some);
+		push @answers, map { [ answer() ] } @some;
+	}
+	return @answers;
+}
+
+sub random_bytes
+{
+	my ($count) = @_;
+
+	return join '', map { chr int rand 256 } 1 .. $count;
+}
+
+sub one_of
+{
+	return $_[ rand @_ ];
+}
+
+# Replace parts of a value.
+sub damage
+{
+	my ($value) = @_;
+
+	for (0 .. rand 3)
+	{
+		my $place = int rand 1 + length $value;
+		my $part = substr $value, rand 1 + length $value, rand 9;
+
+		substr($value, $place, rand 9) = one_of('', $part, random_bytes(1 + rand 4),
+			pack('N', one_of(0, 1, 2**31 - 1, 2**31, 2**32 - 1)));
+	}
+	return $value;
+}
+
+sub random_weights
+{
+	return sprintf "\1{%s}", join ', ', map {
+		sprintf '"%s": %s',
+		  one_of('', 'a', 'B', "stra\xc3\x9fe", "\xef\xac\x83", '\u00b5', '\ud83d\ude00', '\\\\', 'x' x 99),
+		  one_of(0, 1, '-0', 0.25, '1e-7', '1E9', 2147483648, '1e309')
+	} 1 .. rand 4;
+}
+
+sub random_array
+{
+	my ($oid, $random) = @_;
+	my @elements = map { rand() < 0.2 ? "\xff" x 4 : pack 'N/a*', $random->() } 1 .. 1 + rand 3;
+
+	return join '', pack('N5', 1, 0, $oid, scalar @elements, 1), @elements;
+}
+
+my %random = (
+	hamming_distance => [ 'int4send', sub { random_bytes(4) } ],
+	simhash64 => [ 'simhash64_send', sub { random_bytes(8) } ],
+	simhash128 => [ 'simhash128_send', sub { random_bytes(16) } ],
+	hamming_ball => [ 'hamming_ball_send', sub { random_bytes(8) . pack 's>', -2 + rand 68 } ],
+	hamming_ball128 => [ 'hamming_ball128_send', sub { random_bytes(16) . pack 's>', -2 + rand 132 } ],
+	simhash_weights => [ 'simhash_weights_send', \&random_weights ]);
+
+# Is it known that the value is valid?  Of weights and arrays it is not.
+sub is_valid
+{
+	my ($type, $value) = @_;
+	my $radius;
+
+	return length $value == 4 if $type eq 'hamming_distance';
+	return if !$size{$type};
+	return 0 if length $value != $size{$type};
+	return 1 if $type !~ /ball/;
+	$radius = unpack 's>', substr $value, -2;
+	return $radius >= -1 && $radius <= 8 * $size{$type} - 16;
+}
+
+# Test $inputs values of a type, with a name of the function that sends it and a
+# function that makes valid ones.
+sub fuzz
+{
+	my ($type, $send, $random) = @_;
+	my @values = map { one_of(random_bytes(rand 40), $random->(), damage($random->())) } 1 .. $inputs;
+	my @answers = send_values($type, $send, @values);
+	my (%count, @sent, @wrong);
+
+	for my $i (0 .. $#values)
+	{
+		my ($sent, $other) = @{ $answers[$i] };
+		my $valid = is_valid($type, $values[$i]);
+
+		if (defined $sent)
+		{
+			push @sent, $sent;
+			push @wrong, $values[$i] if $sent ne $other || defined $valid && (!$valid || $sent ne $values[$i]);
+		}
+		else
+		{
+			$count{$other}++;
+			push @wrong, $values[$i] if $valid || $other !~ /^(?:22...|08P01|42804|54000)$/;
+		}
+	}
+	note(join ', ', "$type: " . @sent . ' accepted', map { "$_ $count{$_}" } sort keys %count);
+	push @wrong, map { $_->[0] // $_->[1] }
+	  grep { ($_->[0] // '') ne shift @sent } send_values($type, $send, @sent);
+	is(join(' ', map { unpack 'H*', $_ } @wrong), '', "$inputs binary values of $type");
+	return;
+}
+
+for my $type (sort keys %random)
+{
+	my ($send, $make) = @{ $random{$type} };
+	my $oid = $node->safe_psql('postgres', "SELECT '$type'::regtype::oid");
+
+	fuzz($type, $send, $make);
+	fuzz("$type\[]", 'array_send', sub { random_array($oid, $make) });
 }
 
 # dump and restore
