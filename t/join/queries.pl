@@ -1131,12 +1131,13 @@ sub compare
 	$passed++;
 }
 
+# All worlds are of one session, whose memory script/soak watches.
 sub run_world
 {
 	my ($world) = @_;
 
 	srand $world;
-	try_connect('joins');
+	try_connect('joins') if !$dbh->ping;
 	create_world();
 	for (1 .. $statements)
 	{
@@ -1144,7 +1145,6 @@ sub run_world
 
 		compare($statement, $world);
 	}
-	$dbh->disconnect;
 }
 
 $| = 1;
