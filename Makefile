@@ -118,7 +118,7 @@ src/%.o: CFLAGS += -fsanitize-coverage=trace-pc
 endif
 
 # what the documents link to is installed with them
-DOCUMENTS = CHANGELOG.md CONTRIBUTING.md LICENSE README.md \
+DOCUMENTS = CHANGELOG.md CONTRIBUTING.md LICENSE README.md SECURITY.md \
 	$(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/doc/*.md $(srcdir)/doc/*.svg $(srcdir)/doc/*.png \
 		$(srcdir)/bench/results/*.md))
 
@@ -127,9 +127,8 @@ override PG_CPPFLAGS += -I$(srcdir)/src -Isrc
 EXTRA_CLEAN = src/am/am_width.h
 SHLIB_LINK = -lutf8proc
 
-# "make installcheck" runs the quick tests.  Those below that take longer, and five
-# TAP tests (005_recovery, 007_limits, 009_hostile, 013_old_snapshot and, of a
-# build of its own, 010_cancel), are run where SIMHASH_TEST_EXTRA is not empty, as
+# "make installcheck" runs the quick tests.  Those below that take longer, and the
+# TAP tests that name SIMHASH_TEST_EXTRA, are run where that is not empty, as
 # script/test sets it.  The *_large tests compare more rows and all radii: they
 # are those of script/soak compare.
 #
