@@ -62,13 +62,12 @@ $new->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', $dump, 'on
 	'restore of a table');
 is($new->safe_psql('one', $contents), $old->safe_psql('life', $contents), 'the same rows');
 
-# back to the older server, but for settings that it does not know
+# back to the older server, which does not know all settings of a dump
 if ($ENV{SIMHASH_TEST_OLD})
 {
 	$new->command_ok([ 'pg_dump', '-f', $dump, $new->connstr('life') ], 'pg_dump of the new server');
-	my $sql = slurp_file($dump) =~ s/^SET transaction_timeout = 0;\n//mr;
 	$old->safe_psql('postgres', 'CREATE DATABASE back');
-	$old->safe_psql('back', $sql);
+	$new->command_ok([ 'psql', '-X', '-q', '-f', $dump, $old->connstr('back') ], 'restore to the old one');
 	is(answers($old, 'back'), $answers, 'the same answers from the new server');
 }
 

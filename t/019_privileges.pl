@@ -197,7 +197,8 @@ $node->safe_psql('postgres', 'CREATE DATABASE others OWNER keeper TEMPLATE shop'
 @lookalikes = split /\n/, $node->safe_psql('shop', <<'SQL');
 CREATE TEMP VIEW lookalikes AS
 SELECT p.oid, proname AS name, oprname, oprleft, oprright
-FROM pg_proc p JOIN pg_depend ON objid = p.oid AND deptype = 'e' LEFT JOIN pg_operator ON oprcode = p.oid
+FROM pg_proc p JOIN pg_depend ON classid = 'pg_proc'::regclass AND objid = p.oid AND deptype = 'e'
+	LEFT JOIN pg_operator ON oprcode = p.oid
 WHERE p.oid >= 16384 AND prokind <> 'a'
 	AND NOT proargtypes::oid[] || prorettype && '{internal, cstring}'::regtype[]::oid[]
 UNION ALL
