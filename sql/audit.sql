@@ -143,7 +143,7 @@ RESET hash_mem_multiplier;
 
 -- Types of the columns; NULLs; nothing to compare.
 CREATE DOMAIN some_text AS varchar(1000);
-SELECT query, count(*) AS distances, sum(pairs) AS pairs, sum(recall) AS recall
+SELECT query, count(*) AS distances, sum(pairs) AS pairs, round(sum(recall)::numeric, 9) AS recall
 FROM unnest(ARRAY[
 	'SELECT id::smallint, fp, body::some_text FROM prints WHERE id <= 300',
 	'SELECT id::bigint, fp, body::char(1000) FROM prints WHERE id <= 300',

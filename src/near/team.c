@@ -28,6 +28,7 @@
 #include "storage/spin.h"
 #include "tcop/tcopprot.h"
 #include "utils/resowner.h"
+#include "utils/wait_event.h"
 
 #include "near/progress.h"
 #include "near/team.h"

@@ -7,6 +7,7 @@
 
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "utils/tuplestore.h"
 
 #include "text/arguments.h"
 #include "text/encoding.h"
