@@ -127,27 +127,6 @@ for my $test (
 	}
 }
 
-# The install script runs as a superuser, and the schema may be of somebody who
-# has functions there that fit a call of the script better than core's do.
-$node->safe_psql('postgres', $_)
-  for 'CREATE ROLE owner LOGIN', 'CREATE DATABASE trap OWNER owner';
-$node->safe_psql('trap', <<'SQL');
-SET ROLE owner;
-CREATE SCHEMA mine;
-CREATE TABLE mine.callers (who name);
-CREATE FUNCTION mine.format(text, regprocedure, text) RETURNS text LANGUAGE plpgsql AS $$
-BEGIN
-	INSERT INTO mine.callers VALUES (current_user);
-	RETURN format($1, VARIADIC ARRAY[$2::text, $3]);
-END $$;
-SELECT mine.format('%s %s', 'now()', '');
-TRUNCATE mine.callers;
-CREATE EXTENSION simhash SCHEMA mine;
-SQL
-is($node->safe_psql('trap', 'TABLE mine.callers'), '', 'the install script calls no function of others');
-is($node->safe_psql('trap', q{SELECT mine.simhash('a') OPERATOR(mine.<->) mine.simhash('A')}), '0',
-	'the extension is there');
-
 # Fingerprints of which 44 bits vary: within 8 nearly all of them are connected,
 # each with few others.  Few of the pairs that agree in a part need a comparison.
 my $rows = 600_000;

@@ -27,6 +27,7 @@
 #include "storage/condition_variable.h"
 #include "storage/spin.h"
 #include "tcop/tcopprot.h"
+#include "utils/guc.h"
 #include "utils/resowner.h"
 #include "utils/wait_event.h"
 
@@ -152,7 +153,9 @@ map_file(Team *team, int fd)
 
 /*
  * Let memory be a temporary file, as /dev/shm of a container is small.  Return
- * false if there is no room for the file, or no way to be sure of that.
+ * false if there is no room for the file, or no way to be sure of that.  With a
+ * temp_file_limit there is no such file: PostgreSQL counts what it writes to
+ * temporary files, and not what posix_fallocate() does.
  */
 static bool
 create_file(Team *team)
@@ -160,6 +163,8 @@ create_file(Team *team)
 	int			result = ENOSYS;
 	int			fd;
 
+	if (temp_file_limit >= 0)
+		return false;
 	team->memory_file = OpenTemporaryFile(false);
 	fd = FileGetRawDesc(team->memory_file);
 #ifdef HAVE_POSIX_FALLOCATE

@@ -156,9 +156,9 @@ typedef struct StoredValues
  * Statistics are used without statistic_proc_security_check(): all that could
  * be asked of them here is a leakproof function.
  *
- * Whoever may create an operator may name an estimator of this file for it,
- * whatever the operator's types are.  So values that are not as long as a
- * fingerprint are not read as fingerprints.
+ * A superuser may name an estimator of this file for an operator of any types;
+ * older minor releases of PostgreSQL let everybody do so.  So values that are
+ * not as long as a fingerprint are not read as fingerprints.
  */
 static void
 add_values(VariableStatData *variable, int kind, int flags,
