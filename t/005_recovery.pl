@@ -222,6 +222,7 @@ sub records_of
 	return $dump =~ /lsn: ([0-9A-F\/]+).* blkref #3/g;
 }
 my $lone = 'fedcba9876543210';
+$primary->backup('shortly before');
 $primary->safe_psql('postgres', 'VACUUM (INDEX_CLEANUP on, TRUNCATE off) docs');
 my @records = records_of("INSERT INTO docs (fp) VALUES ('$lone')");
 is(scalar @records, 4, 'an insertion takes two records of each index');
@@ -238,7 +239,7 @@ for my $target (
 	my ($what, $index, $lsn) = @$target;
 	my $name = "$what of $index";
 	my $halved = PostgreSQL::Test::Cluster->new("halved_$name" =~ s/ /_/gr);
-	$halved->init_from_backup($primary, 'base', has_restoring => 1);
+	$halved->init_from_backup($primary, 'shortly before', has_restoring => 1);
 	$halved->append_conf('postgresql.conf', <<CONF);
 recovery_target_lsn = '$lsn'
 recovery_target_inclusive = off
