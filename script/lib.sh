@@ -105,10 +105,10 @@ missing_packages()
 }
 
 # apt-get, as root or through sudo; says which.  Its output is shown where it
-# fails.
+# fails.  Scripts that run side by side do so one after the other.
 apt()
 {
-	local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -y "$@")
+	local apt=(flock /var/lib/dpkg env DEBIAN_FRONTEND=noninteractive apt-get -q -y "$@")
 
 	if [ "$(id -u)" -eq 0 ]; then
 		say "Installing what is missing, as root: apt-get $*"

@@ -256,8 +256,8 @@ CONF
 		[ $err =~ /NOTICE:  (block table \d of index "\w+" has 1 fingerprint) without rows/g ],
 		[ map { "block table $_ of index \"$index\" has 1 fingerprint" } 5 .. 8 ],
 		"$name was halved: what is left");
-	is($halved->safe_psql('postgres', 'SELECT verify_all()'),
-		'as the table', "$name was halved: the index agrees with the table");
+	is($halved->safe_psql('postgres', "SELECT verify('$lone', k) FROM generate_series(0, 64, 4) k") =~ s/\n//gr,
+		'', "$name was halved: the index agrees with the table");
 	($code, $out, $err) = $halved->psql('postgres', <<SQL);
 INSERT INTO docs (fp) VALUES ('$lone');
 SELECT hamming_index_check('docs_fp'), hamming_index_check('docs_wide'), verify('$lone', 3),
