@@ -108,6 +108,14 @@ FROM (SELECT sample, max_distance, avg(f.pairs) / avg(e.pairs) AS ratio
 	WHERE e.threshold = 0.7 GROUP BY sample, max_distance) r
 GROUP BY sample ORDER BY sample;
 
+-- also where no two rows have a fingerprint or a band of the text in common
+CREATE TABLE distinct_rows AS
+SELECT id, (id # (id >> 1))::bigint::simhash64 AS fp, md5(id::text) AS body FROM generate_series(1, 1000) id;
+SELECT f.pairs / e.pairs BETWEEN 0.8 AND 1.25 AS as_many
+FROM simhash_audit('TABLE distinct_rows', 200, max_distance => 1) f,
+	(SELECT sum(pairs) AS pairs FROM count_distances('SELECT id, fp FROM distinct_rows', 1)) e
+WHERE f.max_distance = 1;
+
 -- A row that is in no sample is in no pair.  So if all rows but one may be drawn,
 -- each pair within max_distance is counted: with texts that have nothing in
 -- common, and others; in memory, and in files; rows far apart, rows in a ball, and
@@ -178,6 +186,6 @@ SELECT error_of(statement) FROM (VALUES
 	($$SELECT simhash_audit('SELECT id, fp, body FROM prints', max_distance => 65)$$),
 	($$SELECT simhash_audit('SELECT id, wide, body FROM prints', max_distance => 129)$$)) s (statement);
 
-DROP TABLE texts, prints, truth, exact, sampled, many, in_memory;
+DROP TABLE texts, prints, truth, exact, sampled, distinct_rows, many, in_memory;
 DROP FUNCTION wrong_pairs, not_counted;
 DROP DOMAIN some_text;
