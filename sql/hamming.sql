@@ -68,6 +68,11 @@ CREATE INDEX bad ON uniform USING hamming (id);
 ALTER INDEX uniform_fp SET (fillfactor = 10);
 REINDEX INDEX uniform_fp;
 SELECT * FROM hamming_index_stats('uniform_fp');
+-- of a row whose fingerprint has no bit
+CREATE TABLE no_bit AS SELECT 0::bigint::simhash64 AS fp;
+CREATE INDEX no_bit_fp ON no_bit USING hamming (fp);
+SELECT rows, fingerprints, largest_block, average_block FROM hamming_index_stats('no_bit_fp');
+DROP TABLE no_bit;
 -- the structural half of the check locks nobody out
 SELECT hamming_index_check('uniform_fp', heap => false);
 -- an index keeps its blocks until it is made again, also where that is undone
