@@ -47,6 +47,16 @@ CREATE TABLE team_most AS SELECT row_number() OVER () AS id, fp FROM (
 SELECT by_one(query) = by_team(query) AS same, by_one(query) FROM (VALUES (
 	'SELECT max(c) FROM (SELECT simhash_cluster(fp, 20) OVER (ORDER BY id) c FROM team_most) s')) v (query);
 
+-- A group that no cut divides, of two slices: one is one set, and the other one has rows
+-- that are near some of this set or near no other.  The words of the Golay code, twice,
+-- are 14 bits or more apart.
+CREATE TABLE team_code AS SELECT row_number() OVER () AS id,
+	(w::bit(23) || w::bit(23) || is_word::int::bit(18))::bit(64)::simhash64 AS fp
+FROM unnest('{f,t}'::boolean[]) is_word, generate_series(0, 4095) m, LATERAL (SELECT CASE WHEN is_word THEN coalesce(
+	(SELECT bit_xor(3189 << i) FROM generate_series(0, 11) i WHERE m >> i & 1 = 1), 0) ELSE m END AS w) words;
+SELECT by_one(query) = by_team(query) AS same, by_one(query) FROM (VALUES (
+	'SELECT max(c) FROM (SELECT simhash_cluster(fp, 13) OVER (ORDER BY id) c FROM team_code) s')) v (query);
+
 -- so many that the team sorts them, too
 CREATE TABLE team_many AS SELECT i AS id, ('x' || left(md5((i / 2)::text), 16))::bit(64)::bigint
 	# (1::bigint << i % 7) AS bits FROM generate_series(1, 150000) i;
