@@ -181,7 +181,7 @@ hamming_parallel_build_main(dsm_segment *segment, shm_toc *toc)
 {
 	HammingShared *shared = shm_toc_lookup(toc, KEY_BUILD, false);
 	HammingUsage *usage = &shared->usage[ParallelWorkerNumber];
-	HammingBuild build = {NULL};
+	HammingBuild build = {0};
 
 	debug_query_string = shm_toc_lookup(toc, KEY_QUERY, false);
 	pgstat_report_activity(STATE_RUNNING, debug_query_string);
