@@ -75,9 +75,9 @@ count_each(const Fingerprint *fingerprints, int count, Fingerprint centre,
 /*
  * Collect the matches among the fingerprints from i on.  within has width bits
  * for each fingerprint.  If a fingerprint matches, the lowest of its bits is
- * set.  All other bits are 0.
+ * set.  All other bits are 0.  The portable way has no use for this.
  */
-static inline int
+pg_attribute_unused() static inline int
 collect(uint64 within, int width, int i, uint16 *matches)
 {
 	int			found = 0;
