@@ -256,7 +256,7 @@ CONF
 		[ $err =~ /NOTICE:  (block table \d of index "\w+" has 1 fingerprint) without rows/g ],
 		[ map { "block table $_ of index \"$index\" has 1 fingerprint" } 5 .. 8 ],
 		"$name was halved: what is left");
-	is($halved->safe_psql('postgres', "SELECT verify('$lone', k) FROM generate_series(0, 64, 4) k") =~ s/\n//gr,
+	is($halved->safe_psql('postgres', "SELECT verify('$lone', k) FROM generate_series(-1, 64) k") =~ s/\n//gr,
 		'', "$name was halved: the index agrees with the table");
 	($code, $out, $err) = $halved->psql('postgres', <<SQL);
 INSERT INTO docs (fp) VALUES ('$lone');
