@@ -102,8 +102,8 @@ reorder_sequence(Normalizer *n)
 	{
 		size_t		from = i;
 
-		while (i < n->length && combining_class(n->sequence[i]) != 0)
-			i++;
+		for (; i < n->length && combining_class(n->sequence[i]) != 0; i++)
+			CHECK_FOR_INTERRUPTS();
 		if (i - from > 1)
 			sort_marks(n, n->sequence + from, i - from);
 		i++;
