@@ -96,7 +96,8 @@ sub make_page
 	return ($path, $err, $ok);
 }
 
-my $browser = Browser->new($directory);
+# the path of a socket of chromium must be short
+my $browser = Browser->new(PostgreSQL::Test::Utils::tempdir_short);
 my $opened;
 
 # Make a page and open it.
