@@ -66,11 +66,12 @@ add_summary()
 	fi
 }
 
-# The last line of a test script: how many passed, how many failed.
+# The last line of a test script: how many passed, how many failed.  Where none
+# passed, none has run.
 finish()
 {
 	say "$1 passed, $2 failed"
-	if [ "$2" -gt 0 ]; then
+	if [ "$2" -gt 0 ] || [ "$1" -eq 0 ]; then
 		exit 1
 	fi
 }
