@@ -7,8 +7,9 @@
 #     docker build --target cloudnativepg -t simhash-extension .
 #
 ARG PG_MAJOR=18
+ARG IMAGE=postgres:$PG_MAJOR
 
-FROM postgres:$PG_MAJOR AS build
+FROM $IMAGE AS build
 ARG PG_MAJOR
 RUN apt-get update && apt-get install -y --no-install-recommends \
 	gcc make libc6-dev postgresql-server-dev-$PG_MAJOR libutf8proc-dev libxxhash-dev
@@ -30,5 +31,5 @@ RUN mkdir -p /extension/lib /extension/share/extension /extension/licenses && \
 FROM scratch AS cloudnativepg
 COPY --from=build /extension/ /
 
-FROM postgres:$PG_MAJOR
+FROM $IMAGE
 COPY --from=build /installed/ /
