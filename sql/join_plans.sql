@@ -42,6 +42,10 @@ FROM unnest(ARRAY['EXISTS', 'NOT EXISTS']) test;
 SELECT plan_lines(format('SELECT FROM few a %s of_sites b ON a.fp <-> b.fp <= 20 AND a.big = b.big', type),
 	'Join|Loop|Index')
 FROM unnest(ARRAY['JOIN', 'LEFT JOIN']) type;
+-- A hash join costs least where it compares a row with one row.
+SET simhash.enable_hammingjoin = off;
+SELECT plan_lines('SELECT FROM of_sites a JOIN of_sites b ON a.fp <-> b.fp <= 8 AND a.id = b.id', 'Join|Loop|Index|Cond');
+RESET simhash.enable_hammingjoin;
 DROP TABLE of_sites, few;
 
 -- parameters, in a plan for all values
