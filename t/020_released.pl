@@ -1,7 +1,8 @@
 # What each release has written is read by all later versions: a data directory
 # with fingerprints, statistics, indexes and WAL, made by t/data/make.  Replay of
 # the WAL, searches and checks find what the release found.  New rows come in
-# beside the old ones.
+# beside the old ones.  The install script of a release stays as it is, and so do its
+# test vectors.
 
 use strict;
 use warnings;
@@ -40,9 +41,13 @@ for my $file (glob 't/data/*.tar.xz')
 	}
 	is( $node->safe_psql(
 			'template1', q{
-			SELECT indexrelname FROM pg_stat_user_indexes WHERE idx_scan > 0 AND indexrelname <> 'docs_pkey' ORDER BY 1}),
-		"docs_fp\ndocs_fp_btree\ndocs_late\ndocs_wide\ndocs_wide_hash\ngist_fp",
+			SELECT indexrelname FROM pg_stat_user_indexes WHERE idx_scan = 0 ORDER BY 1}),
+		"refused_fp_excl\nunlogged_fp_idx",
 		'the searches have used the indexes');
+	is( $node->safe_psql(
+			'template1', q{
+			SELECT height, rows, nulls, free_pages > 1 FROM hamming_index_stats('pages_fp')}),
+		'3|2998|999|t', 'there are pages of three levels, of NULLs, and free ones');
 	cmp_ok($node->safe_psql('template1', 'SELECT count(*) FROM answers WHERE answer <> query'),
 		'>', 30, 'there are answers');
 	check_indexes($node, "as $release has left them");
@@ -51,6 +56,14 @@ for my $file (glob 't/data/*.tar.xz')
 			SELECT id FROM docs WHERE fp IS DISTINCT FROM minhash(body_of(n))
 				OR wide IS DISTINCT FROM simhash_128(body_of(n))}),
 		'', "the texts have the fingerprints of $release");
+
+	my %contents = map { ($_ => $node->safe_psql('template1', "SELECT contents FROM files WHERE name = '$_'")) }
+	  ("sql/simhash--$release.sql", 'sql/vectors.sql');
+	my %vectors = map { ($_ => 1) } split /\n/, slurp_file('sql/vectors.sql');
+	is(slurp_file("sql/simhash--$release.sql"), $contents{"sql/simhash--$release.sql"} . "\n",
+		"the install script of $release");
+	is(join("\n", grep { !$vectors{$_} } split /\n/, $contents{'sql/vectors.sql'}),
+		'', "the vectors of $release");
 
 	$node->safe_psql(
 		'template1', q{
@@ -78,7 +91,8 @@ sub check_indexes
 			'template1', q{
 			SELECT c.relname, hamming_index_check(c.oid) FROM pg_class c JOIN pg_am a ON a.oid = c.relam
 			WHERE a.amname = 'hamming' AND c.relkind = 'i' ORDER BY 1}),
-		"docs_fp|\ndocs_late|\ndocs_wide|\nrefused_fp_excl|\nunlogged_fp_idx|",
+		"docs_fp|\ndocs_late|\ndocs_wide|\n" . join('', map { "narrow_$_|\n" } 3, 6, 7, 8)
+		  . "pages_fp|\nrefused_fp_excl|\nunlogged_fp_idx|\n" . join("\n", map { "wide_$_|" } 3, 6, 7, 8),
 		"the indexes are sound $when");
 	return;
 }
