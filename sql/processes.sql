@@ -1,4 +1,5 @@
--- simhash_cluster and simhash_pairs by several processes: the rows of one process
+-- simhash_cluster, simhash_pairs and simhash_audit by several processes: the rows of
+-- one process
 
 -- The same with no worker, and by a team: with two workers where these are
 -- granted, and with none.
@@ -15,7 +16,8 @@ CREATE FUNCTION differing(relation text, fp text, radius int) RETURNS SETOF text
 	SELECT format('%s: %s', way, query) FROM unnest(ARRAY[
 		'SELECT id, simhash_cluster(%2$s, %3$s) OVER (ORDER BY id) FROM %1$s',
 		'SELECT id, simhash_cluster(%2$s, %3$s, ''leader'') OVER (ORDER BY id) FROM %1$s',
-		'SELECT * FROM simhash_pairs(''SELECT id, %2$s FROM %1$s'', %3$s)']) template,
+		'SELECT * FROM simhash_pairs(''SELECT id, %2$s FROM %1$s'', %3$s)',
+		'SELECT * FROM simhash_audit(''SELECT id, %2$s, left(md5((id / 2)::text), 4) FROM %1$s'', 99, max_distance => %3$s)']) template,
 		format(template, relation, fp, radius) query, by_one(query) expected,
 		LATERAL (VALUES ('workers', by_team(query)), ('no worker', by_team_alone(query))) v (way, found)
 	WHERE found IS DISTINCT FROM expected
