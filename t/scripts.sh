@@ -3,20 +3,26 @@
 # has no more use for the copy of PostgreSQL, which is spoilt.
 
 # Whatever is installed, arguments go to make, has a name of ours, so that it
-# can be told from what others install, and goes again.
+# can be told from what others install, and goes again.  PostgreSQL itself may be
+# in a directory of such a name.
 install_and_uninstall()
 {
-	local pg=$work/scratch$work/pg
+	local option directory directories=() others=()
 
+	for option in pkglibdir sharedir docdir; do
+		directory=$work/scratch$("$bindir/pg_config" "--$option")
+		directories+=("$directory")
+		others+=(! -path "$directory/simhash*" ! -path "$directory/*/simhash*")
+	done
 	rm -rf "$work/scratch" &&
 		unprivileged mkdir "$work/scratch" &&
 		make_copy DESTDIR="$work/scratch" "$@" install &&
-		[ -n "$(find "$pg" -name 'simhash*.so')" ] &&
-		silent find "$work/scratch" ! -type d ! -path "$pg/*/simhash*" &&
-		silent broken_links "$pg" &&
+		[ -n "$(find "${directories[@]}" -name 'simhash*.so')" ] &&
+		silent find "$work/scratch" ! -type d "${others[@]}" &&
+		silent broken_links "$work/scratch" &&
 		make_copy DESTDIR="$work/scratch" "$@" uninstall &&
 		silent find "$work/scratch" ! -type d &&
-		silent find "$pg" -name '*simhash*'
+		silent find "${directories[@]}" -name '*simhash*'
 }
 
 # The names that the library exports and that could be those of another one:
