@@ -590,7 +590,7 @@ hamming_groups_make(FingerprintList *x, FingerprintList *y, int radius)
 	groups->walk = NULL;
 	groups->shared = NULL;
 	groups->given = GIVEN_NONE;
-	groups->done_here = 0;
+	groups->done_before = groups->done_here = 0;
 	groups->depth = 0;
 	return groups;
 }
