@@ -37,9 +37,10 @@ sub restore
 	my ($connection, $name) = @_;
 	my $err = '';
 
-	IPC::Run::run([ 'psql', '-X', '-q', '-f', $dump, $connection ], '<', \undef, '2>', \$err);
+	ok(IPC::Run::run([ 'psql', '-X', '-q', '-f', $dump, $connection ], '<', \undef, '2>', \$err), $name);
 	$err =~ s/^.*ERROR:  (?:role "\w+" already exists|unrecognized configuration parameter "\w+")\n//mg;
-	is($err, '', $name);
+	is($err, '', "$name: no other error");
+	return;
 }
 
 # all databases
