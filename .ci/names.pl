@@ -33,7 +33,7 @@ my ($room, %listed, %made) = ('');
 
 $text{$_} = slurp($_) for grep { -f && $_ ne 'src/README' } glob('src/* src/*/*');
 $made{'src/am/am_width.h'} = 1;    # by the Makefile
-my $all = join "\n", values %text, slurp('Makefile'), slurp('sql/simhash--1.0.sql');
+my $all = join "\n", values %text, slurp('Makefile'), map { slurp($_) } glob('sql/simhash--*.sql');
 
 for my $i (0 .. $#lines)
 {
