@@ -618,7 +618,7 @@ CREATE AGGREGATE simhash_idf(body text, min_df integer) (
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE simhash_idf(text, integer) IS
-	'inverse document frequencies of the tokens that at least min_df texts have';
+	'inverse document frequencies of the words that at least min_df texts have';
 
 -------------------------------------------------------------------------------
 -- Constructors
