@@ -172,6 +172,7 @@ SELECT error_of(statement) FROM (VALUES
 	($$SELECT simhash_audit('SELECT fp, id, body FROM prints')$$),
 	($$SELECT simhash_audit('SELECT id, body, fp FROM prints')$$),
 	($$SELECT simhash_audit('SELECT id, fp, id FROM prints')$$),
+	($$SELECT simhash_audit('SELECT id, fp, ''{}''::simhash_weights FROM prints')$$),
 	($$SELECT simhash_audit('SELECT id, fp, body FROM prints; SELECT 1')$$),
 	($$SELECT simhash_audit('DELETE FROM prints RETURNING id, fp, body')$$),
 	($$SELECT simhash_audit('')$$),

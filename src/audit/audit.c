@@ -82,8 +82,8 @@ check_columns(TupleDesc description, void *arg)
 	bits = simhash_check_fingerprint_columns(description, audit->function,
 											 &audit->id);
 	type = TupleDescAttr(description, 2)->atttypid;
-	if (TypeCategory(type) != TYPCATEGORY_STRING ||
-		get_typlen(type) != -1)
+	/* character(n) has no such cast, but the same bytes */
+	if (!IsBinaryCoercible(type, TEXTOID) && getBaseType(type) != BPCHAROID)
 		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
 						errmsg("third column of query must be of type text, "
 							   "not %s",
@@ -291,6 +291,13 @@ begin_audit(FunctionCallInfo fcinfo)
 		draw_all(audit);
 		return audit;
 	}
+	if (audit->sample > AUDIT_SAMPLE_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("sample of %d rows is too large", audit->sample),
+				 errdetail("A sample may have at most %d rows, unless it has "
+						   "all rows of the query.",
+						   AUDIT_SAMPLE_MAX)));
 	simhash_progress_phase("grouping rows");
 	drawing = simhash_audit_find_groups(&audit->rows, audit->is_near,
 										audit->threshold, memory);

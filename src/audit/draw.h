@@ -7,6 +7,9 @@
 
 #include "audit/rows.h"
 
+/* The binary heap of a sample has 8 bytes a row, and 1 GB at most. */
+#define AUDIT_SAMPLE_MAX 100000000
+
 /* A row that is drawn. */
 typedef struct Draw
 {

@@ -23,6 +23,7 @@
 #include "utils/typcache.h"
 
 #include "join/plan.h"
+#include "type/compat.h"
 
 /* Return a copy of the expression with the columns of to for those of from. */
 Node *
@@ -41,13 +42,14 @@ is_same(void *a, void *b, const RelOptInfo *outer, const RelOptInfo *inner)
 	return equal(hamming_exchange_table(a, outer->relids, inner->relids), b);
 }
 
-/* Does rel stand for the rows of a table itself? */
+/* Does rel stand for the rows of a table itself, and not for groups of them? */
 bool
 hamming_is_table(PlannerInfo *root, const RelOptInfo *rel)
 {
 	const RangeTblEntry *rte;
 
-	if (rel->reloptkind != RELOPT_BASEREL || rel->rtekind != RTE_RELATION)
+	if (rel->reloptkind != RELOPT_BASEREL || rel->rtekind != RTE_RELATION ||
+		is_grouped_rel(rel))
 		return false;
 	rte = planner_rt_fetch(rel->relid, root);
 	return (rte->relkind == RELKIND_RELATION ||

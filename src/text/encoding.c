@@ -6,6 +6,7 @@
 
 #include "catalog/namespace.h"
 #include "mb/pg_wchar.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
@@ -14,32 +15,41 @@
 
 /*
  * limit must be at least UTF8_MAX.  Return the length of the longest prefix of
- * body[0 .. length), in the server's encoding, that has at most limit bytes and
- * ends between two characters.  SQL_ASCII is taken as UTF-8, and each byte that
- * is not part of valid UTF-8 as a character.
+ * bytes[0 .. length), in UTF-8, that has at most limit bytes and ends between
+ * two characters.  Each byte that is not part of valid UTF-8 is taken as a
+ * character.
  */
-int
-simhash_clip_text(const char *body, int length, int limit)
+size_t
+simhash_clip_utf8(const uint8 *bytes, size_t length, size_t limit)
 {
-	const uint8 *bytes = (const uint8 *) body;
-	int			from;
+	size_t		from;
 
 	if (length <= limit)
 		return length;
-	if (GetDatabaseEncoding() != PG_UTF8 &&
-		GetDatabaseEncoding() != PG_SQL_ASCII)
-		return pg_database_encoding_max_length() == 1
-			? limit
-			: pg_mbcliplen(body, length, limit);
 	/* a character across the limit begins less than UTF8_MAX bytes before */
 	for (from = limit - UTF8_MAX + 1; from < limit; from++)
 	{
 		uint32		cp;
 
-		if (from + (int) utf8_decode(bytes + from, bytes + length, &cp) > limit)
+		if (from + utf8_decode(bytes + from, bytes + length, &cp) > limit)
 			return from;
 	}
 	return limit;
+}
+
+/*
+ * Do what simhash_clip_utf8() does, in the server's encoding.  SQL_ASCII is
+ * taken as UTF-8.
+ */
+int
+simhash_clip_text(const char *body, int length, int limit)
+{
+	if (GetDatabaseEncoding() == PG_UTF8 ||
+		GetDatabaseEncoding() == PG_SQL_ASCII)
+		return simhash_clip_utf8((const uint8 *) body, length, limit);
+	if (length <= limit || pg_database_encoding_max_length() == 1)
+		return Min(length, limit);
+	return pg_mbcliplen(body, length, limit);
 }
 
 /*
@@ -102,6 +112,8 @@ simhash_append_utf8(StringInfo buf, const uint8 *bytes, size_t length,
 		size_t		bytes_read = utf8_decode(bytes, bytes + length, &cp);
 
 		Assert(bytes_read > 0);
+		/* a character takes a microsecond, and the length has no bound */
+		CHECK_FOR_INTERRUPTS();
 		if (bytes_read == 1)
 			appendStringInfoCharMacro(buf, *bytes);
 		else if (!append_converted(buf, bytes, bytes_read))

@@ -10,6 +10,8 @@
 /* A function that appends to buf what stands for a code point. */
 typedef void (*CodePointWriter) (StringInfo buf, uint32 cp);
 
+extern size_t simhash_clip_utf8(const uint8 *bytes, size_t length,
+								size_t limit);
 extern int	simhash_clip_text(const char *body, int length, int limit);
 extern const char *simhash_text_to_utf8(const char *body, int length,
 										int *utf8_length);

@@ -63,6 +63,21 @@ simhash_begin_text(Tokenizer *tokenizer, const FeatureOptions *options,
 	tokenizer->bytewise = GetDatabaseEncoding() == PG_SQL_ASCII;
 }
 
+/* Make the features of bytes[0 .. length), all of the text, in UTF-8. */
+void
+simhash_feed_utf8(Tokenizer *tokenizer, const uint8 *bytes, size_t length)
+{
+	do
+	{
+		size_t		clipped = simhash_clip_utf8(bytes, length, PIECE_BYTES);
+
+		CHECK_FOR_INTERRUPTS();
+		simhash_tokens_feed(tokenizer, bytes, clipped, clipped == length);
+		bytes += clipped;
+		length -= clipped;
+	} while (length > 0);
+}
+
 /*
  * Make the features of body[0 .. length), all of the text, which is in the
  * server's encoding.  Error: 22P05 for a character that Unicode lacks.

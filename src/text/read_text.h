@@ -14,6 +14,8 @@ extern void *simhash_resize_array(void *array, size_t bytes);
 extern void simhash_begin_text(Tokenizer *tokenizer,
 							   const FeatureOptions *options,
 							   FeatureTarget target);
+extern void simhash_feed_utf8(Tokenizer *tokenizer, const uint8 *bytes,
+							  size_t length);
 extern void simhash_feed_text(Tokenizer *tokenizer, const char *body,
 							  int length);
 

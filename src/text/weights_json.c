@@ -219,6 +219,7 @@ decode_key(Parser *p)
 	p->key_length = 0;
 	while (at < end)
 	{
+		CHECK_FOR_INTERRUPTS();
 		if (*at != '\\')
 			p->key[p->key_length++] = *at++;
 		else if (at[1] != 'u')
@@ -309,7 +310,7 @@ add_weight(Parser *p, double weight)
 	}
 
 	simhash_begin_text(&tokenizer, &simhash_single_words, target);
-	simhash_tokens_feed(&tokenizer, p->key, p->key_length, true);
+	simhash_feed_utf8(&tokenizer, p->key, p->key_length);
 	if (tokens.count != 1)
 		ereturn(p->escontext, false,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),

@@ -177,6 +177,16 @@ extern PGDLLEXPORT void _PG_init(void);
 #endif
 
 /*
+ * From PostgreSQL 19 on, what is joined may be groups of rows, aggregated in
+ * part before the join.
+ */
+#if PG_VERSION_NUM >= 190000
+#define is_grouped_rel(rel) IS_GROUPED_REL(rel)
+#else
+#define is_grouped_rel(rel) false
+#endif
+
+/*
  * From PostgreSQL 17 on a custom path of a join says which clauses it has, and
  * PostgreSQL checks those that need no row before the join.  Before, from 15.4
  * on, it asks nobody for a path of a join that has such a clause.
