@@ -9,6 +9,7 @@
 #include "am/handler.h"
 #include "join/path.h"
 #include "near/progress.h"
+#include "type/catalog.h"
 #include "type/compat.h"
 
 SIMHASH_MODULE_MAGIC;
@@ -16,6 +17,7 @@ SIMHASH_MODULE_MAGIC;
 void
 _PG_init(void)
 {
+	simhash_catalog_init();
 	hamming_define_options();
 	simhash_progress_define_options();
 	hamming_join_init();

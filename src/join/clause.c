@@ -15,23 +15,16 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
-#include "catalog/dependency.h"
-#include "catalog/pg_language.h"
-#include "catalog/pg_namespace.h"
-#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
-#include "commands/extension.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
 
 #include "join/plan.h"
+#include "type/catalog.h"
 
 /* Set two fingerprints, in any order, and the radius.  Return true. */
 static bool
@@ -44,47 +37,19 @@ set_clause(HammingClause *clause, Expr *one, Expr *other, Expr *radius)
 }
 
 /*
- * Return the name in C of an SQL function, or NULL if the function is of
- * another language.
- */
-static char *
-c_name(Oid function)
-{
-	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-	char	   *name = NULL;
-	bool		isnull;
-
-	if (!HeapTupleIsValid(tuple))
-		return NULL;
-	if (((Form_pg_proc) GETSTRUCT(tuple))->prolang == ClanguageId)
-		name = TextDatumGetCString(SysCacheGetAttr(PROCOID, tuple,
-												   Anum_pg_proc_prosrc,
-												   &isnull));
-	ReleaseSysCache(tuple);
-	return name;
-}
-
-/*
- * name is the name in C of an SQL function, or NULL.  Is that our function
- * wanted, for fingerprints of either width?  If so, set clause->bits.  Other
- * libraries may have functions of the same name, and anybody may have SQL
- * functions of any name: what is ours belongs to the extension.
+ * name is that of simhash_c_name().  Is the function our function wanted, for
+ * fingerprints of either width?  If so, set clause->bits.
  */
 static bool
-is_ours(Oid function, const char *name, const char *wanted,
-		HammingClause *clause)
+is_function(const char *name, const char *wanted, HammingClause *clause)
 {
-	Oid			extension;
-
-	if (name == NULL || strncmp(name, wanted, strlen(wanted)) != 0)
+	if (strncmp(name, wanted, strlen(wanted)) != 0)
 		return false;
 	name += strlen(wanted);
 	if (*name != '\0' && strcmp(name, "_128") != 0)
 		return false;
 	clause->bits = *name == '\0' ? 64 : 128;
-	extension = getExtensionOfObject(ProcedureRelationId, function);
-	return OidIsValid(extension) &&
-		extension == get_extension_oid("simhash", true);
+	return true;
 }
 
 /*
@@ -98,8 +63,8 @@ read_ball(Expr *fingerprint, Node *ball, HammingClause *clause)
 	FuncExpr   *call = (FuncExpr *) ball;
 
 	return IsA(ball, FuncExpr) &&
-		is_ours(call->funcid, c_name(call->funcid), "hamming_ball_make",
-				clause) &&
+		is_function(simhash_c_name(call->funcid), "hamming_ball_make",
+					clause) &&
 		set_clause(clause, fingerprint, linitial(call->args),
 				   lsecond(call->args));
 }
@@ -122,20 +87,16 @@ make_radius(int64 radius)
 static bool
 read_call(Oid function, List *args, HammingClause *clause)
 {
-	char	   *name;
+	const char *name = simhash_c_name(function);
 
-	/* most operators of most joins */
-	if (get_func_namespace(function) == PG_CATALOG_NAMESPACE)
-		return false;
-	name = c_name(function);
-	if (is_ours(function, name, "simhash_within", clause))
+	if (is_function(name, "simhash_within", clause))
 		return set_clause(clause, linitial(args), lsecond(args), lthird(args));
-	if (is_ours(function, name, "simhash_near", clause))
+	if (is_function(name, "simhash_near", clause))
 		return set_clause(clause, linitial(args), lsecond(args),
 						  make_radius(near_radius(clause->bits)));
-	if (is_ours(function, name, "simhash_in_ball", clause))
+	if (is_function(name, "simhash_in_ball", clause))
 		return read_ball(linitial(args), lsecond(args), clause);
-	if (is_ours(function, name, "hamming_ball_contains", clause))
+	if (is_function(name, "hamming_ball_contains", clause))
 		return read_ball(lsecond(args), linitial(args), clause);
 	return false;
 }
