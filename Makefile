@@ -111,9 +111,10 @@ OBJS = $(WIDE:=.o) $(WIDE:=_128.o) \
 	src/type/gist.o \
 	src/type/secret.o
 
-# what script/test counts interrupts by: see t/interrupts.c
+# what script/test counts interrupts by, and hooks of other libraries: see
+# t/interrupts.c and t/hooks.c
 ifneq ($(SIMHASH_TEST_INTERRUPTS),)
-OBJS += t/interrupts.o
+OBJS += t/interrupts.o t/hooks.o
 src/%.o: CFLAGS += -fsanitize-coverage=trace-pc
 # clang counts a block that always follows another only where it is told to
 ifneq ($(findstring clang,$(CC)),)

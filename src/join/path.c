@@ -28,7 +28,6 @@
 #include "type/compat.h"
 
 static bool enable_hammingjoin = true;
-static bool is_making_paths = false;	/* see make_paths() */
 static set_join_pathlist_hook_type next_hook;
 static join_search_hook_type next_search;
 
@@ -359,9 +358,9 @@ uncounted_in_nested_loop(JoinPaths *join, const NestPath *path)
 						 inner->parent->tuples * (found - counted));
 }
 
-/* Charge a path of PostgreSQL's what it costs more than that says. */
-static void
-charge_path(JoinPaths *join, Path *path)
+/* Return what a path of PostgreSQL's costs more than it says: 0 or more. */
+static Cost
+uncounted_cost(JoinPaths *join, Path *path)
 {
 	double		pairs = 0;
 	QualCost	quals;
@@ -370,8 +369,10 @@ charge_path(JoinPaths *join, Path *path)
 		pairs = uncounted_in_hash_join(join, (HashPath *) path);
 	else if (IsA(path, NestPath))
 		pairs = uncounted_in_nested_loop(join, (NestPath *) path);
+	if (pairs <= 0)
+		return 0;
 	cost_qual_eval(&quals, join->sides.clauses, join->sides.root);
-	path->total_cost += Max(pairs, 0) * (cpu_tuple_cost + quals.per_tuple);
+	return pairs * (cpu_tuple_cost + quals.per_tuple);
 }
 
 /* Is it a path of PostgreSQL's own that joins the two sides? */
@@ -399,18 +400,34 @@ select_paths(List *paths, const JoinSides *sides, bool joins)
 	return result;
 }
 
+/* Does any of PostgreSQL's paths for the sides cost more than it says? */
+static bool
+is_undercounted(JoinPaths *join, List *paths)
+{
+	ListCell   *lc;
+
+	foreach(lc, paths)
+	{
+		if (joins_sides(lfirst(lc), &join->sides) &&
+			uncounted_cost(join, lfirst(lc)) > 0)
+			return true;
+	}
+	return false;
+}
+
 /*
  * Have PostgreSQL make its paths for the sides, without some methods of
- * joining.  The lists of the relation must be empty.
+ * joining, and without the hooks.  The lists of the relation must be empty.
  */
 static void
 make_paths(JoinPaths *join, uint64 without)
 {
 	const JoinSides *sides = &join->sides;
 	uint64		methods = get_join_methods(sides->joinrel);
+	set_join_pathlist_hook_type hook = set_join_pathlist_hook;
 
 	set_join_methods(sides->joinrel, methods & ~without);
-	is_making_paths = true;
+	set_join_pathlist_hook = NULL;
 	PG_TRY();
 	{
 		add_paths_to_joinrel(sides->root, sides->joinrel, sides->outer,
@@ -419,30 +436,35 @@ make_paths(JoinPaths *join, uint64 without)
 	}
 	PG_FINALLY();
 	{
-		is_making_paths = false;
+		set_join_pathlist_hook = hook;
 		set_join_methods(sides->joinrel, methods);
 	}
 	PG_END_TRY();
 }
 
 /*
- * Charge PostgreSQL's paths for the sides what they cost more.  Those that
- * seemed to cost less have kept off others, so all are made again: hash joins
- * apart, and then the others.
+ * Charge PostgreSQL's paths for the sides what they cost more.  Where none of
+ * those in the lists does, all stay.  Else those that seemed to cost less have
+ * kept off others, so all are made again: hash joins apart, and then the
+ * others.  No hook may have looked at the paths before.
  */
 static void
 charge_paths(JoinPaths *join)
 {
 	const JoinSides *sides = &join->sides;
 	RelOptInfo *joinrel = sides->joinrel;
-	List	   *kept = select_paths(joinrel->pathlist, sides, false);
-	List	   *kept_partial = select_paths(joinrel->partial_pathlist, sides,
-											false);
+	List	   *kept;
+	List	   *kept_partial;
 	List	   *made = NIL;
 	List	   *made_partial = NIL;
 	ListCell   *lc;
 	int			i;
 
+	if (!is_undercounted(join, joinrel->pathlist) &&
+		!is_undercounted(join, joinrel->partial_pathlist))
+		return;
+	kept = select_paths(joinrel->pathlist, sides, false);
+	kept_partial = select_paths(joinrel->partial_pathlist, sides, false);
 	for (i = 0; i < 2; i++)
 	{
 		joinrel->pathlist = joinrel->partial_pathlist = NIL;
@@ -462,17 +484,25 @@ charge_paths(JoinPaths *join)
 	joinrel->partial_pathlist = kept_partial;
 	foreach(lc, select_paths(made, sides, true))
 	{
-		charge_path(join, lfirst(lc));
-		add_path(joinrel, lfirst(lc));
+		Path	   *path = lfirst(lc);
+
+		path->total_cost += uncounted_cost(join, path);
+		add_path(joinrel, path);
 	}
 	foreach(lc, select_paths(made_partial, sides, true))
 	{
-		charge_path(join, lfirst(lc));
-		add_partial_path(joinrel, lfirst(lc));
+		Path	   *path = lfirst(lc);
+
+		path->total_cost += uncounted_cost(join, path);
+		add_partial_path(joinrel, path);
 	}
 }
 
-/* set_join_pathlist_hook: add paths for a join that has a fitting clause. */
+/*
+ * set_join_pathlist_hook: add paths for a join that has a fitting clause.  What
+ * another library's hook does to PostgreSQL's paths stays done: they are charged
+ * before the hook that was there first looks at them.
+ */
 static void
 consider_hamming_join(PlannerInfo *root, RelOptInfo *joinrel,
 					  RelOptInfo *outerrel, RelOptInfo *innerrel,
@@ -483,22 +513,23 @@ consider_hamming_join(PlannerInfo *root, RelOptInfo *joinrel,
 	JoinPaths	join = {.sides = sides,.extra = extra};
 	Path	   *outer = outerrel->cheapest_total_path;
 	Path	   *inner = innerrel->cheapest_total_path;
+	bool		is_served;
 
-	if (is_making_paths)
-		return;
-	if (next_hook != NULL)
-		next_hook(root, joinrel, outerrel, innerrel, jointype, extra);
-	if (!is_known_type(jointype) ||
-		!hamming_find_clause(&sides, &join.clause) ||
-		!stands_alone(outer, innerrel) || !stands_alone(inner, outerrel))
-		return;
-	join.keys = hamming_find_keys(&sides);
+	/* PostgreSQL has no other method for a full join */
+	is_served = (enable_hammingjoin || jointype == JOIN_FULL) &&
+		is_known_type(jointype) &&
+		hamming_find_clause(&sides, &join.clause) &&
+		stands_alone(outer, innerrel) && stands_alone(inner, outerrel);
+	if (is_served)
+		join.keys = hamming_find_keys(&sides);
 	if (join.keys != NIL && jointype != JOIN_FULL)
 		charge_paths(&join);
+	if (next_hook != NULL)
+		next_hook(root, joinrel, outerrel, innerrel, jointype, extra);
+	if (!is_served)
+		return;
 	join.columns = hamming_result_columns(&sides);
-	/* PostgreSQL has no other method for a full join */
-	if ((!enable_hammingjoin && jointype != JOIN_FULL) ||
-		!hamming_can_plan_join(join.columns))
+	if (!hamming_can_plan_join(join.columns))
 		return;
 	join.oriented_keys = hamming_orient_keys(&sides, join.keys);
 	add_whole_path(&join, outer, inner);
