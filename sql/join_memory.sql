@@ -50,6 +50,8 @@ BEGIN
 		'SELECT a.*, b.id AS other, b.body AS text FROM large a
 			LEFT JOIN wide b ON a.fp <-> b.fp <= 3 AND b.id % 60 = a.id % 60',
 		'SELECT a.*, b FROM wide a JOIN large b ON a.fp <-> b.fp <= 3 AND b.id < 2010',
+		'SELECT a.id, b.id AS other, length(a.body || b.body) AS size FROM wide a JOIN wide b
+			ON a.fp <-> b.fp <= 3 AND a.id < b.id',
 		'SELECT a.* FROM large a WHERE EXISTS (SELECT FROM wide b WHERE a.fp <-> b.fp <= 3)',
 		'SELECT a.id FROM large a WHERE EXISTS (SELECT FROM large b WHERE a.fp <-> b.fp <= 3 AND a.id > b.id)',
 		'SELECT a.* FROM wide a WHERE NOT EXISTS (SELECT FROM large b WHERE a.fp <-> b.fp <= 3 AND a.id <> b.id)',
@@ -97,6 +99,19 @@ SELECT joins(query), work_of(query) FROM unnest(ARRAY[
 	'SELECT a.id FROM many a WHERE NOT EXISTS (SELECT FROM many b WHERE a.fp <-> b.fp <= 5 AND a.id <> b.id)']) query;
 SET enable_nestloop = off;
 SELECT count(*) FROM (SELECT FROM many a JOIN many b ON a.fp <-> b.fp <= 5 LIMIT 1) s;
+-- the tuples of equal fingerprints are read from their file in blocks, not for each pair
+CREATE FUNCTION pages_read(query text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ' || query INTO plan;
+	RETURN plan->0->'Plan'->>'Temp Read Blocks';
+END $$;
+SELECT pages_read(query) BETWEEN 1 AND 20000 AS in_blocks FROM unnest(ARRAY[
+	'SELECT FROM equal a JOIN equal b ON a.fp <-> b.fp <= 3 AND a.id < b.id',
+	'SELECT FROM equal a JOIN (SELECT id + 1 AS id, fp FROM equal) b ON a.fp <-> b.fp <= 3 AND a.id * 3 < b.id',
+	'SELECT FROM equal a WHERE NOT EXISTS (SELECT FROM equal b WHERE a.fp <-> b.fp <= 3 AND a.id > b.id + 3000)']) query;
+DROP FUNCTION pages_read;
 -- tuples that have gone to a file take no memory
 SET work_mem = '1MB';
 WITH wide AS MATERIALIZED (SELECT fp, repeat('x', 1000) AS body FROM many)

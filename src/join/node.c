@@ -246,7 +246,7 @@ begin_pairs(HammingJoinState *state)
 										   : &state->inner.side, &options);
 	MemoryContextSwitchTo(old);
 	memset(&state->pair, 0, sizeof(state->pair));
-	state->a = state->b = 0;
+	state->a = state->b = state->block_end = 0;
 	state->has_outer = false;
 	state->phase = JOIN_PAIRING;
 }

@@ -125,6 +125,10 @@ typedef struct HammingJoinState
 	NearPairs  *pairs;
 	NearPair	pair;			/* the rows of the current two fingerprints: x
 								 * of the outer side, y of the inner one */
+	uint32		block;			/* rows of y that all rows of x are paired
+								 * with before the next ones are, */
+	uint32		block_end;
+	bool		is_loaded;		/* and whether their tuples were loaded */
 	uint32		a;				/* the current row of x */
 	uint32		b;				/* the next one of y */
 	bool		has_outer;		/* is row a in the outer slot? */

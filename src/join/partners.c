@@ -16,6 +16,38 @@ set_matched(JoinInput *input, uint64 number)
 	input->matched[number / 8] |= 1 << number % 8;
 }
 
+/* Return the tuples of the rows of y. */
+static TupleStore *
+inner_tuples(HammingJoinState *state)
+{
+	return state->is_self ? &state->outer.tuples : &state->inner.tuples;
+}
+
+/*
+ * Begin with the first row of x, and with a block of rows of y from row from
+ * on.  The block has all, unless their tuples are in a file, and several rows of
+ * x need them: then each tuple is read once for the block, and not for each row
+ * of x.
+ */
+static void
+begin_block(HammingJoinState *state, uint32 from)
+{
+	const NearPair *pair = &state->pair;
+	TupleStore *tuples = inner_tuples(state);
+	uint32		loaded = 0;
+
+	if (tuples->has_file && state->inner.columns > 0 &&
+		pair->x_end - pair->x > 1 &&
+		(state->filter != NULL || !looks_for_one(state)))
+		loaded = simhash_tuples_load(tuples, pair->y_side->payloads + from,
+									 pair->y_end - from);
+	state->a = pair->x;
+	state->block = from;
+	state->block_end = loaded > 0 ? from + loaded : pair->y_end;
+	state->is_loaded = loaded > 0;
+	state->has_outer = false;
+}
+
 /* Get the next two fingerprints, and their rows. */
 static bool
 next_fingerprints(HammingJoinState *state)
@@ -23,40 +55,45 @@ next_fingerprints(HammingJoinState *state)
 	if (state->pairs == NULL ||
 		!hamming_pairs_next(state->pairs, &state->pair))
 		return false;
-	state->a = state->pair.x;
-	state->has_outer = false;
+	begin_block(state, state->pair.y);
 	state->is_settled = true;
 	return true;
 }
 
-/*
- * Bring the tuple at position into the slot of the input.  It holds until the
- * next one is read.
- */
+/* Bring the tuple into the slot of the input. */
 static void
-fetch_row(JoinInput *input, TupleStore *tuples, uint64 position)
+store_row(JoinInput *input, MinimalTuple tuple)
 {
-	if (input->columns == 0)
-		return;
-	ExecStoreMinimalTuple(simhash_tuples_read(tuples, position), input->slot,
-						  false);
+	ExecStoreMinimalTuple(tuple, input->slot, false);
 	input->loaded = 0;
 }
 
-/* Bring rows a and b into the slots. */
+/*
+ * Bring rows a and b into the slots.  Row b holds until the next one is read;
+ * where it was loaded, until the next block is.
+ */
 static void
 fetch_rows(HammingJoinState *state, uint32 a, uint32 b)
 {
 	JoinInput  *outer = &state->outer;
 	JoinInput  *inner = &state->inner;
+	TupleStore *tuples = inner_tuples(state);
 
-	if (!state->has_outer)
-		fetch_row(outer, &outer->tuples, state->pair.x_side->payloads[a]);
-	if (!state->has_outer && state->is_self && outer->tuples.has_file)
-		ExecMaterializeSlot(outer->slot);
+	if (!state->has_outer && outer->columns > 0)
+	{
+		store_row(outer, simhash_tuples_read(&outer->tuples,
+											 state->pair.x_side->payloads[a]));
+		if (state->is_self && outer->tuples.has_file)
+			ExecMaterializeSlot(outer->slot);
+	}
 	state->has_outer = true;
-	fetch_row(inner, state->is_self ? &outer->tuples : &inner->tuples,
-			  state->pair.y_side->payloads[b]);
+	if (inner->columns == 0)
+		return;
+	if (state->is_loaded && b < state->block_end)
+		store_row(inner, simhash_tuples_loaded(tuples, b - state->block));
+	else
+		store_row(inner,
+				  simhash_tuples_read(tuples, state->pair.y_side->payloads[b]));
 }
 
 /*
@@ -171,15 +208,21 @@ next_two(HammingJoinState *state)
 	}
 	if (state->is_swapped)
 		swap_rows(state);
-	while (state->b == pair->y_end)
+	while (state->b == state->block_end)
 	{
 		if (state->a + 1 < pair->x_end)
+		{
 			state->a++;
+			state->has_outer = false;
+		}
+		else if (state->block_end < pair->y_end)
+			begin_block(state, state->block_end);
 		else if (!next_fingerprints(state))
 			return false;
+		state->b = state->block;
 		/* rows that share a fingerprint are paired with later ones */
-		state->b = pair->is_same ? state->a + 1 : pair->y;
-		state->has_outer = false;
+		if (pair->is_same)
+			state->b = Min(Max(state->b, state->a + 1), state->block_end);
 	}
 	fetch_rows(state, state->a, state->b++);
 	return true;

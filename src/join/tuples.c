@@ -25,6 +25,10 @@
 /* What is written to the file at once, and read of it in order. */
 #define FILE_PIECE (16 * 1024)
 
+/* What a block of tuples takes, in bytes, and how many it has at most. */
+#define BLOCK_CAPACITY (64 * 1024)
+#define MOST_IN_BLOCK (BLOCK_CAPACITY / MAXALIGN(SizeofMinimalTupleHeader))
+
 /* What EXPLAIN counts for that many bytes of the file. */
 #define BLOCKS(size) (((size) + BLCKSZ - 1) / BLCKSZ)
 
@@ -189,6 +193,44 @@ simhash_tuples_next(TupleStore *store, uint64 *offset)
 	return tuple;
 }
 
+/*
+ * The tuples are in a file.  Read those at the first of count positions to
+ * memory, in place of the ones that were loaded before, as far as a block has
+ * room.  Return how many they are: 0 where the first one has no room.
+ */
+uint32
+simhash_tuples_load(TupleStore *store, const uint64 *positions, uint32 count)
+{
+	uint32		used = 0;
+	uint32		i;
+
+	if (store->block == NULL)
+	{
+		store->block = MemoryContextAlloc(store->context, BLOCK_CAPACITY);
+		store->block_starts = MemoryContextAlloc(store->context, MOST_IN_BLOCK *
+												 sizeof(uint32));
+	}
+	for (i = 0; i < Min(count, MOST_IN_BLOCK); i++)
+	{
+		MinimalTuple tuple = simhash_tuples_read(store, positions[i]);
+
+		CHECK_FOR_INTERRUPTS();
+		if (tuple->t_len > BLOCK_CAPACITY - used)
+			break;
+		memcpy(store->block + used, tuple, tuple->t_len);
+		store->block_starts[i] = used;
+		used += MAXALIGN(tuple->t_len);
+	}
+	return i;
+}
+
+/* Return tuple i of those that were loaded, counted from 0 on. */
+MinimalTuple
+simhash_tuples_loaded(const TupleStore *store, uint32 i)
+{
+	return (MinimalTuple) (store->block + store->block_starts[i]);
+}
+
 /* Free all tuples.  The store is then one without tuples. */
 void
 simhash_tuples_end(TupleStore *store)
@@ -201,6 +243,11 @@ simhash_tuples_end(TupleStore *store)
 		pfree(store->memory);
 	if (store->read != NULL)
 		pfree(store->read);
+	if (store->block != NULL)
+	{
+		pfree(store->block);
+		pfree(store->block_starts);
+	}
 	memset(store, 0, sizeof(*store));
 	store->context = context;
 }

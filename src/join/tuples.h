@@ -24,11 +24,16 @@ typedef struct TupleStore
 	Size		read_capacity;
 	uint64		read_from;		/* where that begins */
 	Size		read_size;		/* and its size */
+	char	   *block;			/* tuples that were loaded together */
+	uint32	   *block_starts;	/* where each of them begins, in bytes */
 } TupleStore;
 
 extern uint64 simhash_tuples_add(TupleStore *store, MinimalTuple tuple);
 extern void simhash_tuples_to_file(TupleStore *store);
 extern MinimalTuple simhash_tuples_read(TupleStore *store, uint64 position);
+extern uint32 simhash_tuples_load(TupleStore *store, const uint64 *positions,
+								  uint32 count);
+extern MinimalTuple simhash_tuples_loaded(const TupleStore *store, uint32 i);
 extern MinimalTuple simhash_tuples_next(TupleStore *store, uint64 *offset);
 extern void simhash_tuples_end(TupleStore *store);
 
