@@ -109,6 +109,7 @@ OBJS = $(WIDE:=.o) $(WIDE:=_128.o) \
 	src/type/cast_simhash64.o \
 	src/type/catalog.o \
 	src/type/gist.o \
+	src/type/gist_cost.o \
 	src/type/secret.o
 
 # what script/test counts interrupts by, and hooks of other libraries: see

@@ -30,6 +30,24 @@ FROM (VALUES ('WHERE fp <-> ''0123456789abcdef'' <= 0'),
 	('WHERE fp <-> ''0123456789abcdef'' <= 12 ORDER BY fp <-> ''0123456789abcdef'' LIMIT 3'))
 	f(form);
 SELECT index_names('SELECT count(*) FROM many WHERE fp <-> ''0123456789abcdef'' <= 3');
+-- also of one with another column, unless a condition on that one leaves much less
+DROP INDEX many_gist;
+CREATE EXTENSION btree_gist;
+ALTER TABLE many ADD site int;
+UPDATE many SET site = id / 10 % 100, fp = CASE WHEN id % 10 = 0 THEN 'fedcba9876543210' ELSE fp END;
+CREATE INDEX many_gist ON many USING gist (site, fp);
+VACUUM ANALYZE many;
+SELECT form, index_names('SELECT id FROM many ' || form)
+FROM (VALUES ('WHERE fp <-> ''0123456789abcdef'' <= 3'), ('WHERE fp <-> ''0123456789abcdef'' <= 8'),
+	('WHERE fp <-> ''0123456789abcdef'' <= 12'), ('WHERE fp % ''0123456789abcdef'''),
+	('WHERE fp <@ hamming_ball(''0123456789abcdef'', 8)'),
+	('WHERE fp % ANY (''{0123456789abcdef,0123456789abcde0}'')'),
+	('WHERE fp <-> ''fedcba9876543210'' <= 8'),
+	('WHERE fp <-> ''fedcba9876543210'' <= 8 AND site = 7'),
+	('m WHERE NOT EXISTS (SELECT FROM many n WHERE n.fp <-> m.fp <= 8 AND n.id < m.id) AND id < 5'),
+	('ORDER BY fp <-> ''0123456789abcdef'' LIMIT 10'))
+	f(form);
+DROP EXTENSION btree_gist CASCADE;
 DROP TABLE many;
 
 -- exclusion constraints

@@ -11,6 +11,7 @@
 #include "near/progress.h"
 #include "type/catalog.h"
 #include "type/compat.h"
+#include "type/gist_cost.h"
 
 SIMHASH_MODULE_MAGIC;
 
@@ -18,6 +19,7 @@ void
 _PG_init(void)
 {
 	simhash_catalog_init();
+	simhash_gist_cost_init();
 	hamming_define_options();
 	simhash_progress_define_options();
 	hamming_join_init();

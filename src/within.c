@@ -10,41 +10,14 @@
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 
-#include "am/am.h"
 #include "type/catalog.h"
 #include "type/make_clause.h"
 #include "type/selectivity.h"
+#include "type/simhash.h"
 
 #define simhash_within_support WIDE(simhash_within_support)
 
 PG_FUNCTION_INFO_V1(simhash_within_support);
-
-/*
- * Is index one of another method, and has its only column a hamming index, too?
- * The hamming index is better for every k.  The cost of a GiST index does not
- * show that: PostgreSQL estimates the cost from the number of matches, and not
- * from the pages that a search for them reads.
- */
-static bool
-is_superseded(IndexOptInfo *index)
-{
-	ListCell   *lc;
-
-	if (hamming_is_cost_function(index->amcostestimate) ||
-		index->nkeycolumns > 1)
-		return false;
-	foreach(lc, index->rel->indexlist)
-	{
-		IndexOptInfo *other = lfirst(lc);
-
-		if (hamming_is_cost_function(other->amcostestimate) &&
-			other->indexkeys[0] == index->indexkeys[0] &&
-			equal(other->indexprs, index->indexprs) &&
-			(other->indpred == NIL || other->predOK))
-			return true;
-	}
-	return false;
-}
 
 /*
  * What the planner asks with a SupportRequestIndexCondition, node: the clause
@@ -72,8 +45,7 @@ index_condition(Node *node)
 	Node	   *known_ball;
 
 	if (!IsA(clause, FuncExpr) || request->indexarg > 1 ||
-		!OidIsValid(make_ball) || !OidIsValid(opno) ||
-		is_superseded(request->index))
+		!OidIsValid(make_ball) || !OidIsValid(opno))
 		return NIL;
 	column = list_nth(clause->args, request->indexarg);
 	centre = list_nth(clause->args, 1 - request->indexarg);

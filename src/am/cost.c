@@ -28,53 +28,6 @@
 #define PAGE_ACCESS 20.0		/* to come to a page */
 #define ENTRY_LOOK 0.04			/* to look at an entry of a leaf */
 
-/* Return the radius of the condition opno(args), the column first in args. */
-static int32
-operator_radius(IndexPath *path, Oid opno, List *args)
-{
-	switch (get_op_opfamily_strategy(opno, path->indexinfo->opfamily[0]))
-	{
-		case SIMHASH_EQUAL_STRATEGY:
-			return 0;
-		case SIMHASH_BALL_STRATEGY:
-			return hamming_known_radius(lsecond(args));
-		default:
-			return SIMHASH_NEAR_RADIUS;
-	}
-}
-
-/*
- * Return the least radius of the conditions: HAMMING_BITS if none has one, -1
- * if no row can match.  *searches gets how often the index is searched: once,
- * or once for each element of an array.
- */
-static int
-clauses_radius(PlannerInfo *root, IndexPath *path, double *searches)
-{
-	int			radius = HAMMING_BITS;
-	ListCell   *lc;
-
-	*searches = 1;
-	foreach(lc, get_quals_from_indexclauses(path->indexclauses))
-	{
-		Expr	   *clause = lfirst_node(RestrictInfo, lc)->clause;
-		int32		clause_radius = HAMMING_BITS;	/* IS NULL, IS NOT NULL */
-
-		if (IsA(clause, OpExpr))
-			clause_radius = operator_radius(path, ((OpExpr *) clause)->opno,
-											((OpExpr *) clause)->args);
-		else if (IsA(clause, ScalarArrayOpExpr))
-		{
-			ScalarArrayOpExpr *any = (ScalarArrayOpExpr *) clause;
-
-			clause_radius = operator_radius(path, any->opno, any->args);
-			*searches *= estimate_array_length(root, lsecond(any->args));
-		}
-		radius = Min(radius, clause_radius);
-	}
-	return radius;
-}
-
 /*
  * Return the cost of reading a page of the index, times the fraction of index
  * and tables that effective_cache_size has no room for.
@@ -134,7 +87,7 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	double		entries = index->tuples / leaves;
 	double		height = 1 + ceil(log(leaves) / log(HAMMING_INNER_CAPACITY));
 	double		searches;
-	int			radius = clauses_radius(root, path, &searches);
+	int			radius = hamming_conditions_radius(root, path, 0, &searches);
 	HammingPlan plan = {0};
 	Cost		descent = height * PAGE_ACCESS * cpu_operator_cost;
 	double		rows;

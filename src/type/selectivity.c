@@ -469,14 +469,69 @@ learn_ball(KnownBall *ball, Node *other)
 	}
 }
 
-/* Return the radius of a ball; SIMHASH_NEAR_RADIUS if that is not known yet. */
-int32
-hamming_known_radius(Node *ball)
+/*
+ * Return the radius of the condition opno(args), the column first in args, for
+ * an operator of the family; SIMHASH_NEAR_RADIUS if that is not known yet.
+ */
+static int32
+operator_radius(Oid opfamily, Oid opno, List *args)
 {
 	KnownBall	known = {.radius = SIMHASH_NEAR_RADIUS};
 
-	learn_ball(&known, ball);
+	switch (get_op_opfamily_strategy(opno, opfamily))
+	{
+		case SIMHASH_EQUAL_STRATEGY:
+			known.radius = 0;
+			break;
+		case SIMHASH_BALL_STRATEGY:
+			learn_ball(&known, lsecond(args));
+			break;
+	}
 	return known.radius;
+}
+
+/*
+ * Return the least radius of the conditions on a column of an index, whose
+ * operators have the strategies of simhash.h: HAMMING_BITS if none has one, -1
+ * if no row can match.  *searches gets how often the index is searched: once,
+ * or once for each element of an array.
+ */
+int
+hamming_conditions_radius(PlannerInfo *root, IndexPath *path, int column,
+						  double *searches)
+{
+	Oid			opfamily = path->indexinfo->opfamily[column];
+	int			radius = HAMMING_BITS;
+	ListCell   *lc;
+	ListCell   *qual;
+
+	*searches = 1;
+	foreach(lc, path->indexclauses)
+	{
+		IndexClause *condition = lfirst_node(IndexClause, lc);
+
+		if (condition->indexcol != column)
+			continue;
+		foreach(qual, condition->indexquals)
+		{
+			Expr	   *clause = lfirst_node(RestrictInfo, qual)->clause;
+
+			if (IsA(clause, OpExpr))
+				radius = Min(radius,
+							 operator_radius(opfamily,
+											 ((OpExpr *) clause)->opno,
+											 ((OpExpr *) clause)->args));
+			else if (IsA(clause, ScalarArrayOpExpr))
+			{
+				ScalarArrayOpExpr *any = (ScalarArrayOpExpr *) clause;
+
+				radius = Min(radius, operator_radius(opfamily, any->opno,
+													 any->args));
+				*searches *= estimate_array_length(root, lsecond(any->args));
+			}
+		}
+	}
+	return radius;
 }
 
 void

@@ -5,11 +5,12 @@
 #ifndef SIMHASH_SELECTIVITY_H
 #define SIMHASH_SELECTIVITY_H
 
+#include "nodes/pathnodes.h"
 #include "nodes/supportnodes.h"
 
 #include "type/width.h"
 
-#define hamming_known_radius WIDE(hamming_known_radius)
+#define hamming_conditions_radius WIDE(hamming_conditions_radius)
 #define hamming_within_selectivity WIDE(hamming_within_selectivity)
 
 /*
@@ -24,7 +25,8 @@
 #define SIMHASH_DENSITY(numbers, radius) ((numbers)[2 * (radius)])
 #define SIMHASH_PARTNERED(numbers, radius) ((numbers)[2 * (radius) + 1])
 
-extern int32 hamming_known_radius(Node *ball);
+extern int	hamming_conditions_radius(PlannerInfo *root, IndexPath *path,
+									  int column, double *searches);
 extern void hamming_within_selectivity(SupportRequestSelectivity *request);
 
 #endif							/* SIMHASH_SELECTIVITY_H */
