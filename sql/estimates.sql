@@ -143,6 +143,43 @@ SELECT round(estimate(format('SELECT FROM common WHERE fp <-> %L <= 3', :'ones')
 	::numeric, -3) AS rows;
 SELECT estimate('SELECT FROM common WHERE fp <-> NULL <= 3') AS null_centre,
 	round(estimate(format('SELECT FROM common WHERE fp <-> (SELECT NULL::simhash%s) <= 3', :bits))::numeric, -3) AS unknown;
+-- a value that a restriction leaves out makes no pairs; nor does one that another column leaves out
+CREATE TABLE frames AS SELECT i AS id, i % 10 = 0 AS black, i % 10 AS kind, i % 20 = 0 AS half,
+	CASE i % 10 WHEN 0 THEN :'ff' ELSE left(md5(i::text), :bits / 4) END::simhash:bits AS fp
+FROM generate_series(1, 20000) i;
+CREATE TABLE other_frames AS TABLE frames;
+ANALYZE frames, other_frames;
+SELECT estimate('SELECT FROM frames a JOIN frames b ON a.fp <-> b.fp <= 3') BETWEEN 3e6 AND 5e6 AS with_all,
+	estimate('SELECT FROM frames a JOIN frames b ON a.fp <-> b.fp <= 3 AND a.half AND b.half') BETWEEN 5e3 AND 2e4 AS with_half,
+	estimate('SELECT FROM frames a JOIN frames b ON a.fp <-> b.fp <= 3 AND a.id > 1000 AND b.id > 1000') BETWEEN 2e6 AND 5e6 AS most;
+SELECT condition, estimate(format('SELECT FROM frames a JOIN frames b ON a.fp <-> b.fp <= 3 AND %s AND %s',
+	format(condition, 'a', :'ff'), format(condition, 'b', :'ff'))) <= 40000 AS self_join,
+	estimate(format('SELECT FROM frames a JOIN other_frames b ON a.fp <-> b.fp <= 3 AND %s',
+	format(condition, 'a', :'ff'))) <= 40000 AS one_side,
+	estimate(format('SELECT FROM frames a WHERE EXISTS (SELECT FROM frames b WHERE a.fp <-> b.fp <= 3 AND a.id <> b.id AND %s)',
+	format(condition, 'b', :'ff'))) BETWEEN 4000 AND 16000 AS semijoin
+FROM unnest(ARRAY['%s.fp <> %L', 'NOT %s.fp = %L', '%s.fp IS DISTINCT FROM %L', '%1$s.fp NOT IN (%2$L, %2$L)',
+	'%1$s.fp <> %2$L AND %1$s.id > 10', 'NOT %s.black', '%s.kind <> 0', '%s.kind > 0']) condition;
+DROP TABLE frames, other_frames;
+-- which side of a semijoin or antijoin has the NULLs does not depend on how it is written
+SELECT outer_side, kind, count(DISTINCT rows) AS estimates, bool_and(rows BETWEEN least AND most) AS sane
+FROM (VALUES ('sparse', 'docs', 'EXISTS', 1, 5000), ('sparse', 'docs', 'NOT EXISTS', 15000, 20000),
+		('docs', 'sparse', 'EXISTS', 1, :rows - 1), ('docs', 'sparse', 'NOT EXISTS', 1, :rows - 1))
+		v(outer_side, inner_side, kind, least, most),
+	unnest(ARRAY['o.fp <-> i.fp <= 3', 'i.fp <-> o.fp <= 3']) clause,
+	estimate(format('SELECT FROM %s o WHERE %s (SELECT FROM %s i WHERE %s)', outer_side, kind, inner_side, clause)) rows
+GROUP BY outer_side, kind ORDER BY 1, 2;
+-- a part of NULLs that pg_restore_attribute_stats() or a superuser has written may be anything
+CREATE FUNCTION set_null_part(relation regclass, part float4) RETURNS void LANGUAGE sql AS
+	'UPDATE pg_statistic SET stanullfrac = part WHERE starelid = relation';
+SELECT part, bool_and(estimate(query) BETWEEN 0 AND 1e12) AS sane
+FROM unnest(ARRAY[-1, 2, 'NaN']::float4[]) part, set_null_part('sparse', part) s, unnest(ARRAY[
+		'SELECT FROM sparse WHERE fp <-> (SELECT fp FROM docs LIMIT 1) <= 3',
+		'SELECT FROM sparse a JOIN docs b ON a.fp <-> b.fp <= 3', 'SELECT FROM docs a JOIN sparse b ON a.fp <-> b.fp <= 3',
+		'SELECT FROM docs a WHERE EXISTS (SELECT FROM sparse b WHERE a.fp <-> b.fp <= 3)',
+		'SELECT FROM sparse a WHERE NOT EXISTS (SELECT FROM sparse b WHERE a.fp <-> b.fp <= 3)']) query
+GROUP BY 1 ORDER BY 1;
+DROP FUNCTION set_null_part;
 -- an operator of another type does not make its values fingerprints
 CREATE TABLE numbers AS SELECT i % 5 AS n FROM generate_series(1, 1000) i;
 ANALYZE numbers;

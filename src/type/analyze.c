@@ -18,14 +18,6 @@
 
 PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(analyze));
 
-/*
- * The most rows of the sample of ANALYZE whose distances are counted.  Each is
- * compared with each other: that takes 50 ms, or 100 with 128 bits.  If one
- * pair of rows in 2,500,000 is within a radius, the sample is expected to have
- * ten such pairs.
- */
-#define MAX_ROWS 7000
-
 /* What PostgreSQL has prepared for a column of any type. */
 typedef struct StandardAnalysis
 {
@@ -34,7 +26,7 @@ typedef struct StandardAnalysis
 } StandardAnalysis;
 
 /*
- * Set fingerprints[0 .. n) to those of a random choice of MAX_ROWS rows of the
+ * Set fingerprints[0 .. n) to those of a random choice of SIMHASH_STATISTIC_ROWS rows of the
  * sample that have a fingerprint, or of all of these if they are fewer, and
  * return n.  (Algorithm R of Vitter 1985.)
  */
@@ -57,12 +49,12 @@ choose_fingerprints(VacAttrStats *stats, AnalyzeAttrFetchFunc fetch, int rows,
 		if (isnull)
 			continue;
 		seen++;
-		if (place >= MAX_ROWS)
+		if (place >= SIMHASH_STATISTIC_ROWS)
 			place = seen * sampler_random_fract(&state);
-		if (place < MAX_ROWS)
+		if (place < SIMHASH_STATISTIC_ROWS)
 			fingerprints[place] = DatumGetSimhash(value);
 	}
-	return Min(seen, MAX_ROWS);
+	return Min(seen, SIMHASH_STATISTIC_ROWS);
 }
 
 /*
@@ -124,7 +116,8 @@ compute_statistics(VacAttrStats *stats, AnalyzeAttrFetchFunc fetch, int rows,
 				   double total_rows)
 {
 	StandardAnalysis *standard = stats->extra_data;
-	Fingerprint *fingerprints = palloc(MAX_ROWS * sizeof(Fingerprint));
+	Fingerprint *fingerprints = palloc(SIMHASH_STATISTIC_ROWS *
+									   sizeof(Fingerprint));
 	int			count;
 
 	stats->extra_data = standard->extra_data;

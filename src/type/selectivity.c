@@ -22,8 +22,10 @@
 #include "access/htup_details.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/pathnodes.h"
+#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
@@ -42,6 +44,12 @@ PG_FUNCTION_INFO_V1(simhash_join);
  * values, the ball is in a dense region: chance would not put them there.
  */
 #define DENSE 5
+
+/* How many of the most common values a restriction is expected to leave out. */
+#define MAX_EXCLUDED 16
+
+/* Parts of a sample are the same within this; a sample has up to 30,000 rows. */
+#define SAME_PART 1e-6
 
 /* What is known of a ball when a query is planned. */
 typedef struct KnownBall
@@ -89,51 +97,21 @@ distinct_values(VariableStatData *variable)
 	return distinct;
 }
 
+/* Return the number, which may be NaN, as a probability: 0 .. 1. */
+static double
+probability(double number)
+{
+	return number >= 0 ? Min(number, 1) : 0;
+}
+
+/* Return the part of the rows that has NULL.  The stored one may be anything. */
 static double
 null_fraction(VariableStatData *variable)
 {
 	if (!HeapTupleIsValid(variable->statsTuple))
 		return 0;
-	return ((Form_pg_statistic) GETSTRUCT(variable->statsTuple))->stanullfrac;
-}
-
-/* How near the values of two columns are, which may be one column. */
-typedef struct Nearness
-{
-	double		density;		/* part of the pairs within the radius */
-	double		partnered;		/* part of the values that has nearly all of
-								 * these pairs */
-	double		least;			/* part of the pairs that any value is in */
-} Nearness;
-
-/* Return the part of the pairs that is within the radius. */
-static double
-pair_fraction(const Nearness *nearness)
-{
-	return Max(nearness->density, nearness->least);
-}
-
-/* radius is 0 .. HAMMING_BITS.  Return how near a column's values are. */
-static Nearness
-column_nearness(VariableStatData *variable, int32 radius)
-{
-	double		distinct = distinct_values(variable);
-	Nearness	result = {.least = ball_fraction(radius, distinct)};
-	AttStatsSlot slot;
-
-	if (!HeapTupleIsValid(variable->statsTuple) ||
-		!get_attstatsslot(&slot, variable->statsTuple, SIMHASH_STATISTIC_KIND,
-						  InvalidOid, ATTSTATSSLOT_NUMBERS))
-		return result;
-	/* fingerprints of another width have another number of radii */
-	if (slot.nnumbers == SIMHASH_STATISTICS)
-	{
-		result.density = SIMHASH_DENSITY(slot.numbers, radius);
-		result.partnered = SIMHASH_PARTNERED(slot.numbers, radius);
-		result.least = Max(ball_volume(radius), 1 / Max(distinct, 1));
-	}
-	free_attstatsslot(&slot);
-	return result;
+	return probability(((Form_pg_statistic)
+						GETSTRUCT(variable->statsTuple))->stanullfrac);
 }
 
 /*
@@ -158,7 +136,8 @@ typedef struct StoredValues
  *
  * A superuser may name an estimator of this file for an operator of any types;
  * older minor releases of PostgreSQL let everybody do so.  So values that are
- * not as long as a fingerprint are not read as fingerprints.
+ * not as long as a fingerprint, or are passed in another way, are not read as
+ * fingerprints.
  */
 static void
 add_values(VariableStatData *variable, int kind, int flags,
@@ -167,13 +146,17 @@ add_values(VariableStatData *variable, int kind, int flags,
 	AttStatsSlot slot;
 	double		rest = Max(stored->rest, 0);
 	int			room;
+	int16		length;
+	bool		by_value;
 	int			i;
 
 	if (!HeapTupleIsValid(variable->statsTuple) ||
 		!get_attstatsslot(&slot, variable->statsTuple, kind, InvalidOid, flags))
 		return;
 	room = stored->count + slot.nvalues;
-	if (get_typlen(slot.valuetype) == sizeof(Fingerprint) && room > 0)
+	get_typlenbyval(slot.valuetype, &length, &by_value);
+	if (length == sizeof(Fingerprint) && by_value == SIMHASH_BY_VALUE &&
+		room > 0)
 	{
 		stored->values = repalloc(stored->values, room * sizeof(Fingerprint));
 		stored->parts = repalloc(stored->parts, room * sizeof(double));
@@ -205,6 +188,190 @@ read_values(VariableStatData *variable)
 	add_values(variable, STATISTIC_KIND_HISTOGRAM, ATTSTATSSLOT_VALUES,
 			   &stored);
 	return stored;
+}
+
+/* How near the values of two columns are, which may be one column. */
+typedef struct Nearness
+{
+	double		density;		/* part of the pairs within the radius */
+	double		partnered;		/* part of the values that has nearly all of
+								 * these pairs */
+	double		least;			/* part of the pairs that any value is in */
+} Nearness;
+
+/* Return the part of the pairs that is within the radius. */
+static double
+pair_fraction(const Nearness *nearness)
+{
+	return Max(nearness->density, nearness->least);
+}
+
+/* radius is -1 .. HAMMING_BITS.  Return how near a column's values are. */
+static Nearness
+column_nearness(VariableStatData *variable, int32 radius)
+{
+	double		distinct = distinct_values(variable);
+	Nearness	result = {0};
+	AttStatsSlot slot;
+
+	if (radius < 0)
+		return result;
+	result.least = ball_fraction(radius, distinct);
+	if (!HeapTupleIsValid(variable->statsTuple) ||
+		!get_attstatsslot(&slot, variable->statsTuple, SIMHASH_STATISTIC_KIND,
+						  InvalidOid, ATTSTATSSLOT_NUMBERS))
+		return result;
+	/* fingerprints of another width have another number of radii */
+	if (slot.nnumbers == SIMHASH_STATISTICS)
+	{
+		result.density = SIMHASH_DENSITY(slot.numbers, radius);
+		result.partnered = SIMHASH_PARTNERED(slot.numbers, radius);
+		result.least = Max(ball_volume(radius), 1 / Max(distinct, 1));
+	}
+	free_attstatsslot(&slot);
+	return result;
+}
+
+/* What replace_variable() puts in place of a column. */
+typedef struct Replacement
+{
+	Node	   *variable;
+	Const	   *value;
+} Replacement;
+
+/* Return a copy of node with the value in place of the column. */
+static Node *
+replace_variable(Node *node, Replacement *replacement)
+{
+	if (node != NULL && equal(node, replacement->variable))
+		return copyObject((Node *) replacement->value);
+	return expression_tree_mutator(node, replace_variable, replacement);
+}
+
+/*
+ * Add the values of a column, by their places, that the clause is not true for,
+ * as "fp <> 0" is not for 0, to the set.  Only the first count are looked at.
+ * Return false if the clause depends on anything else, or might raise an error
+ * or show somebody the values: it must be leakproof.
+ */
+static bool
+add_excluded(PlannerInfo *root, VariableStatData *variable, Node *clause,
+			 const StoredValues *stored, int count, Bitmapset **excluded)
+{
+	Replacement replacement = {.variable = variable->var};
+	int			i;
+
+	if (contain_leaked_vars(clause) || contain_volatile_functions(clause))
+		return false;
+	replacement.value = makeConst(variable->vartype, -1, InvalidOid,
+								  sizeof(Fingerprint), (Datum) 0, false,
+								  SIMHASH_BY_VALUE);
+	for (i = 0; i < count; i++)
+	{
+		Node	   *known;
+
+		replacement.value->constvalue = SimhashGetDatum(stored->values[i]);
+		known = replace_variable(clause, &replacement);
+		if (contain_var_clause(known))
+			return false;
+		known = estimate_expression_value(root, known);
+		if (IsA(known, Const) &&
+			(((Const *) known)->constisnull ||
+			 !DatumGetBool(((Const *) known)->constvalue)))
+			*excluded = bms_add_member(*excluded, i);
+	}
+	return true;
+}
+
+/*
+ * The clause is of another column.  If it leaves out as many rows as the most
+ * common values have, add these to the set, by their places: both numbers are
+ * of one sample, where that is hardly a coincidence.
+ */
+static void
+add_matching(PlannerInfo *root, Index relid, RestrictInfo *clause,
+			 const StoredValues *stored, int count, Bitmapset **excluded)
+{
+	double		left_out = 1 - clause_selectivity(root, (Node *) clause, relid,
+												  JOIN_INNER, NULL);
+	int			i;
+
+	for (i = 0; i < count; i++)
+	{
+		left_out -= stored->parts[i];
+		if (fabs(left_out) < SAME_PART)
+			*excluded = bms_add_range(*excluded, 0, i);
+	}
+}
+
+/*
+ * Return which of the most common values of a column, by their places, the
+ * restrictions of its relation leave out.
+ */
+static Bitmapset *
+excluded_values(PlannerInfo *root, VariableStatData *variable,
+				const StoredValues *stored)
+{
+	int			count = Min(stored->common, MAX_EXCLUDED);
+	Bitmapset  *excluded = NULL;
+	ListCell   *lc;
+
+	foreach(lc, variable->rel->baserestrictinfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (!add_excluded(root, variable, (Node *) rinfo->clause, stored, count,
+						  &excluded))
+			add_matching(root, variable->rel->relid, rinfo, stored, count,
+						 &excluded);
+	}
+	return excluded;
+}
+
+/*
+ * Return how near those of a column's values are to each other that fulfil the
+ * restrictions of its relation: without the pairs of common values that do not.
+ */
+static Nearness
+remaining_nearness(PlannerInfo *root, VariableStatData *variable, int32 radius)
+{
+	Nearness	result = column_nearness(variable, radius);
+	StoredValues stored;
+	Bitmapset  *excluded;
+	double		rows = 0;		/* part that is excluded */
+	double		pairs = 0;		/* part with an excluded row */
+	double		all = 1 - null_fraction(variable);
+	int			i = -1;
+	int			j;
+
+	if (result.density <= 0 || variable->rel == NULL ||
+		variable->rel->baserestrictinfo == NIL)
+		return result;
+	stored = read_values(variable);
+	excluded = excluded_values(root, variable, &stored);
+	while ((i = bms_next_member(excluded, i)) >= 0)
+	{
+		double		part = stored.parts[i] / all;
+
+		rows += part;
+		/* what the samples may differ by, twice the standard deviation */
+		pairs += 4 * part * sqrt(part / SIMHASH_STATISTIC_ROWS);
+		for (j = 0; j < stored.count; j++)
+			if (hamming_distance(stored.values[i], stored.values[j]) <= radius)
+				pairs += stored.parts[i] * stored.parts[j] / (all * all) *
+					(bms_is_member(j, excluded) ? 1 : 2);
+	}
+	pfree(stored.values);
+	pfree(stored.parts);
+	bms_free(excluded);
+	if (rows > 0)
+	{
+		double		rest = Max(1 - rows, 0.001);
+
+		result.density = probability((result.density - pairs) / (rest * rest));
+		result.partnered = probability((result.partnered - rows) / rest);
+	}
+	return result;
 }
 
 /* Return the step through count values that visits 511 of them at most. */
@@ -258,20 +425,17 @@ greatest_density(VariableStatData *a, VariableStatData *b, int32 radius)
  * other, unless the stored values of both show that they are not.
  */
 static Nearness
-nearness_of(VariableStatData *a, VariableStatData *b, int32 radius)
+nearness_of(PlannerInfo *root, VariableStatData *a, VariableStatData *b,
+			int32 radius)
 {
-	Nearness	result = {0};
-	Nearness	other;
+	Nearness	result = remaining_nearness(root, a, radius);
+	Nearness	other = remaining_nearness(root, b, radius);
 
-	if (radius < 0)
-		return result;
-	result = column_nearness(a, radius);
+	if (pair_fraction(&other) < pair_fraction(&result))
+		result = other;
 	/* the tuple is that of PostgreSQL's cache: one for a column */
 	if (a->statsTuple == b->statsTuple && HeapTupleIsValid(a->statsTuple))
 		return result;
-	other = column_nearness(b, radius);
-	if (pair_fraction(&other) < pair_fraction(&result))
-		result = other;
 	if (result.density > 0)
 	{
 		double		most = greatest_density(a, b, radius);
@@ -304,7 +468,7 @@ column_fraction(VariableStatData *variable, const KnownBall *ball)
 
 	if (!ball->has_centre)
 	{
-		nearness = nearness_of(variable, variable, ball->radius);
+		nearness = column_nearness(variable, ball->radius);
 		return (1 - null_fraction(variable)) * pair_fraction(&nearness);
 	}
 	stored = read_values(variable);
@@ -349,8 +513,7 @@ restriction_selectivity_of(PlannerInfo *root, List *args, int varRelid,
 	learn(&known, other);
 	selectivity = column_fraction(&variable, &known);
 	ReleaseVariableStats(variable);
-	CLAMP_PROBABILITY(selectivity);
-	return selectivity;
+	return probability(selectivity);
 }
 
 /* Return the part of the rows with a partner, if a row has m on average. */
@@ -392,21 +555,22 @@ join_selectivity_of(PlannerInfo *root, List *args, JoinType jointype,
 	Selectivity selectivity;
 
 	get_join_variables(root, args, sjinfo, &left, &right, &reversed);
-	nearness = nearness_of(&left, &right, radius);
-	selectivity = pair_fraction(&nearness) * (1 - null_fraction(&right));
+	nearness = nearness_of(root, &left, &right, radius);
+	selectivity = pair_fraction(&nearness) * (1 - null_fraction(&left)) *
+		(1 - null_fraction(&right));
 	if (jointype == JOIN_SEMI || jointype == JOIN_ANTI)
 	{
-		RelOptInfo *inner = reversed ? left.rel : right.rel;
+		VariableStatData *outer = reversed ? &right : &left;
+		VariableStatData *inner = reversed ? &left : &right;
 
-		if (inner != NULL)
-			selectivity = partner_fraction(&nearness, inner->rows *
-										   (1 - null_fraction(&right)));
+		if (inner->rel != NULL)
+			selectivity = (1 - null_fraction(outer)) *
+				partner_fraction(&nearness, inner->rel->rows *
+								 (1 - null_fraction(inner)));
 	}
-	CLAMP_PROBABILITY(selectivity);
-	selectivity *= 1 - null_fraction(&left);
 	ReleaseVariableStats(left);
 	ReleaseVariableStats(right);
-	return selectivity;
+	return probability(selectivity);
 }
 
 /*
@@ -465,7 +629,8 @@ learn_ball(KnownBall *ball, Node *other)
 	{
 		ball->has_centre = true;
 		ball->centre = DatumGetHammingBall(value)->centre;
-		ball->radius = DatumGetHammingBall(value)->radius;
+		/* the constant may be of another type: see add_values() */
+		ball->radius = hamming_radius(DatumGetHammingBall(value)->radius);
 	}
 }
 

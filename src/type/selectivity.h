@@ -14,6 +14,14 @@
 #define hamming_within_selectivity WIDE(hamming_within_selectivity)
 
 /*
+ * The most rows of the sample of ANALYZE whose distances are counted.  Each is
+ * compared with each other: that takes 50 ms, or 100 with 128 bits.  If one
+ * pair of rows in 2,500,000 is within a radius, the sample is expected to have
+ * ten such pairs.
+ */
+#define SIMHASH_STATISTIC_ROWS 7000
+
+/*
  * The kind of statistics that analyze.c stores, of the rows of a sample that
  * have fingerprints: for each radius, 0 .. HAMMING_BITS, the part of the pairs
  * of rows that is within the radius, and the part of the rows that has another

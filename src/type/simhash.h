@@ -53,6 +53,8 @@ simhash_write_bytes(Fingerprint fingerprint, void *bytes)
  * simhash64 is passed as int8 is.  A wider fingerprint is passed by reference,
  * as its bytes in network order, like a uuid.
  */
+#define SIMHASH_BY_VALUE (HAMMING_BITS == 64)
+
 #if HAMMING_BITS == 64
 static inline Fingerprint
 DatumGetSimhash(Datum d)
