@@ -21,12 +21,19 @@
 
 /* Times cpu_operator_cost. */
 #define KEEP_ROW 24.0			/* to keep a row and its fingerprint */
-#define READ_PAIR 20.0			/* to read the tuples of two rows in memory */
-#define READ_PAIR_IN_FILE 60.0	/* the same in files */
+#define READ_PAIR 6.0			/* to read the tuples of two rows */
+#define READ_FROM_FILE 54.0		/* more, where one of them comes from a file */
 #define MOVE_ROW 16.0			/* to write a row of a side to a file, and to
 								 * read it */
 
 #define LOOK_AT_FILTER 1.2		/* for one mask */
+
+/*
+ * The most partners of a row that are expected to come from a file one by one.
+ * Where a row has more, most share a fingerprint: these come in blocks (see
+ * partners.c).
+ */
+#define PARTNERS_FROM_FILE 8.0
 
 /* More batches would hardly share out the rows better. */
 #define MOST_BATCHES 16
@@ -134,7 +141,7 @@ hamming_cost_join(PlannerInfo *root, CustomPath *path, JoinEstimate *join)
 	double		tuples = (tuple_bytes(outer) + tuple_bytes(inner)) * sides;
 	Cost		startup = (outer->total_cost + inner->total_cost) * sides;
 	Cost		search = search_cost(less, joined, join) * sides;
-	Cost		read_pair = READ_PAIR * cpu_operator_cost;
+	double		from_file = 0;	/* pairs */
 	QualCost	quals;
 
 	startup += cpu_operator_cost *
@@ -142,12 +149,14 @@ hamming_cost_join(PlannerInfo *root, CustomPath *path, JoinEstimate *join)
 	if (rows + tuples > memory)
 	{
 		startup += tuples / BLCKSZ * seq_page_cost;
-		read_pair = READ_PAIR_IN_FILE * cpu_operator_cost;
+		from_file = Min(join->pairs, kept * PARTNERS_FROM_FILE);
 	}
 	startup += moves * kept * (2.0 * sizeof(NearRow) / BLCKSZ * seq_page_cost +
 							   MOVE_ROW * cpu_operator_cost);
 	cost_qual_eval(&quals, join->filter, root);
-	join->run = quals.startup + (read_pair + quals.per_tuple) * join->pairs;
+	join->run = quals.startup +
+		(READ_PAIR * cpu_operator_cost + quals.per_tuple) * join->pairs +
+		READ_FROM_FILE * cpu_operator_cost * from_file;
 	join->batches = 1;
 	if (join->is_shared && moves == 0 && outer->rows < inner->rows)
 		choose_batches(less, more, join,
