@@ -49,6 +49,22 @@ SELECT query, self_join('SELECT x.id, y.id AS other FROM ' || query) FROM unnest
 	'(VALUES (0), (2), (5)) k (k), LATERAL (SELECT x.id FROM b x JOIN b y ON x.fp <-> y.fp <= k AND x.id < y.id
 		OFFSET 0) x, LATERAL (SELECT x.id) y']) query;
 DROP TABLE child;
+-- each partition with itself
+CREATE TABLE parts (body text, n int, id int, fp simhash64) PARTITION BY HASH (n);
+CREATE TABLE parts_0 PARTITION OF parts FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+CREATE TABLE parts_1 (id int, fp simhash64, n int, body text);
+ALTER TABLE parts ATTACH PARTITION parts_1 FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+INSERT INTO parts (id, n, fp, body) SELECT id, n, fp, body FROM a UNION ALL SELECT id + 1000, n, fp, body FROM a;
+ANALYZE parts;
+SET enable_partitionwise_join = on;
+SELECT query, self_join(query || ' x.fp <-> y.fp <= 2 AND x.n = y.n AND x.id < y.id') FROM unnest(ARRAY[
+	'SELECT x.id, y.id AS other, y.body FROM parts x JOIN parts y ON',
+	'SELECT x.id, y FROM parts x JOIN parts y ON',
+	'SELECT x.id, y.id AS other FROM parts x JOIN parts y ON x.body > ''text 3'' AND y.body > ''text 3'' AND',
+	'SELECT x.id, y.id AS other FROM parts x JOIN parts y ON x.body > ''text 3'' AND',
+	'SELECT x.id, y.id AS other FROM parts_1 x JOIN parts_1 y ON']) query;
+RESET enable_partitionwise_join;
+DROP TABLE parts;
 -- a condition without a column, on one side or on both
 SELECT same_result(format('SELECT x.id, y.id AS other, c.id AS third FROM c LEFT JOIN ((SELECT * FROM b WHERE %s) x
 	JOIN (SELECT * FROM b WHERE (SELECT %s)) y ON x.fp <-> y.fp <= 2 AND x.id < y.id) ON c.id = x.id', x, y))

@@ -48,7 +48,7 @@ hamming_is_table(PlannerInfo *root, const RelOptInfo *rel)
 {
 	const RangeTblEntry *rte;
 
-	if (rel->reloptkind != RELOPT_BASEREL || rel->rtekind != RTE_RELATION ||
+	if (!IS_SIMPLE_REL(rel) || rel->rtekind != RTE_RELATION ||
 		is_grouped_rel(rel))
 		return false;
 	rte = planner_rt_fetch(rel->relid, root);
