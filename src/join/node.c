@@ -77,7 +77,9 @@ begin_keys(HammingJoinState *state, JoinInput *input, List *equalities,
 		Expr	   *value = list_nth(equality->args, side);
 		Oid			hashes[2];
 
-		get_op_hash_functions(equality->opno, &hashes[0], &hashes[1]);
+		if (!get_op_hash_functions(equality->opno, &hashes[0], &hashes[1]))
+			elog(ERROR, "could not find hash functions for operator %u",
+				 equality->opno);
 		fmgr_info(hashes[side], &key->hash);
 		key->collation = equality->inputcollid;
 		key->value = ExecInitExpr(value, &state->custom.ss.ps);
