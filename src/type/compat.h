@@ -186,6 +186,21 @@ extern PGDLLEXPORT void _PG_init(void);
 #define is_grouped_rel(rel) false
 #endif
 
+/* PostgreSQL 19 has another hook for when the indexes of a table are known. */
+#if PG_VERSION_NUM >= 190000
+#define rel_hook_type build_simple_rel_hook_type
+#define rel_hook build_simple_rel_hook
+#define REL_HOOK_PARAMETERS \
+	PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte
+#define call_rel_hook(hook) hook(root, rel, rte)
+#else
+#define rel_hook_type get_relation_info_hook_type
+#define rel_hook get_relation_info_hook
+#define REL_HOOK_PARAMETERS \
+	PlannerInfo *root, Oid relation, bool inherits, RelOptInfo *rel
+#define call_rel_hook(hook) hook(root, relation, inherits, rel)
+#endif
+
 /*
  * From PostgreSQL 17 on a custom path of a join says which clauses it has, and
  * PostgreSQL checks those that need no row before the join.  Before, from 15.4

@@ -20,6 +20,7 @@
 #include "nodes/pathnodes.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
 #include "optimizer/plancat.h"
 #include "utils/index_selfuncs.h"
 #include "utils/lsyscache.h"
@@ -41,7 +42,7 @@
  */
 #define LEAST_PART (1.0 / 8)
 
-static get_relation_info_hook_type next_hook;
+static rel_hook_type next_hook;
 
 /* Is the column of our operator class? */
 static bool
@@ -116,16 +117,15 @@ cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	}
 }
 
-/* get_relation_info_hook. */
+/* The hook, called when the indexes of rel are known. */
 static void
-choose_cost_functions(PlannerInfo *root, Oid relation, bool inherited,
-					  RelOptInfo *rel)
+choose_cost_functions(REL_HOOK_PARAMETERS)
 {
 	ListCell   *lc;
 	int			column;
 
 	if (next_hook != NULL)
-		next_hook(root, relation, inherited, rel);
+		call_rel_hook(next_hook);
 	foreach(lc, rel->indexlist)
 	{
 		IndexOptInfo *index = lfirst(lc);
@@ -147,6 +147,6 @@ choose_cost_functions(PlannerInfo *root, Oid relation, bool inherited,
 void
 simhash_gist_cost_init(void)
 {
-	next_hook = get_relation_info_hook;
-	get_relation_info_hook = choose_cost_functions;
+	next_hook = rel_hook;
+	rel_hook = choose_cost_functions;
 }
