@@ -75,9 +75,21 @@ SELECT by_one(query) = by_team(query) AS same, by_one(query) FROM unnest(ARRAY[
 	'SELECT max(c), sum(c) FROM (SELECT simhash_cluster(fp, 4) OVER (ORDER BY id) c FROM team_levels) s'
 	]) query;
 
--- what a team is, and what it does, is shown
+-- EXPLAIN shows the temporary files of all processes: what is read was written.
+CREATE FUNCTION temporary_blocks(query text, OUT read int, OUT written int) LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ' || query INTO plan;
+	read := plan -> 0 -> 'Plan' ->> 'Temp Read Blocks';
+	written := plan -> 0 -> 'Plan' ->> 'Temp Written Blocks';
+END $$;
 SET parallel_setup_cost = 0;
 SET max_parallel_workers_per_gather = 2;
+SELECT read > 6000 AS some, written >= read AS written
+FROM temporary_blocks('SELECT simhash_pairs(''SELECT id, fp FROM team_dense'', 5)');
+
+-- what a team is, and what it does, is shown
 SET max_parallel_workers = 0;
 SET simhash.report_progress = on;
 SELECT max(c) FROM (SELECT simhash_cluster(fp, 3, 'leader') OVER () c FROM team_few) s;

@@ -116,13 +116,6 @@ hamming_writer_add(HammingWriter *writer, HammingKey key)
 
 /* parallel.c */
 
-/* What a worker has used, for the leader to add up. */
-typedef struct HammingUsage
-{
-	BufferUsage buffers;
-	WalUsage	wal;
-} HammingUsage;
-
 /*
  * What the processes of a build share, in shared memory if there are workers.
  */
@@ -140,7 +133,6 @@ typedef struct HammingShared
 	bool		broken_hot_chain;	/* has one been found? */
 	int			blocks;			/* set in phase 1 */
 	pg_atomic_uint32 next_table;	/* that no process has begun to write */
-	HammingUsage usage[FLEXIBLE_ARRAY_MEMBER];	/* by the worker's number */
 } HammingShared;
 
 /* A process of a build: the only one, the leader, or a worker. */

@@ -9,22 +9,15 @@
 
 #include "access/table.h"
 #include "access/tableam.h"
-#include "access/xact.h"
 #include "catalog/index.h"
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
-#include "pgstat.h"
-#include "tcop/tcopprot.h"
 #include "utils/snapmgr.h"
 
 #include "am/build.h"
 #include "am/test_stop.h"
 #include "type/compat.h"
-
-/* Keys of what is in shared memory. */
-#define KEY_BUILD 1
-#define KEY_SCAN 2
-#define KEY_QUERY 3
+#include "type/workers.h"
 
 /* Set what the processes of a build share, but memory and rows.files. */
 static HammingShared *
@@ -43,78 +36,33 @@ init_shared(HammingBuild *build, HammingShared *shared)
 	return shared;
 }
 
-/* Allocate size bytes of shared memory that workers find by key. */
-static void *
-allocate(ParallelContext *context, int key, Size size)
+/* Return the scan of the table, which lies behind shared. */
+static ParallelTableScanDesc
+scan_of(HammingShared *shared)
 {
-	void	   *result = shm_toc_allocate(context->toc, size);
-
-	shm_toc_insert(context->toc, key, result);
-	return result;
-}
-
-/* Make shared memory for the workers, and start them. */
-static void
-start_workers(HammingBuild *build)
-{
-	ParallelContext *context = build->context;
-	shm_toc_estimator *estimator = &context->estimator;
-	const char *query = debug_query_string == NULL ? "" : debug_query_string;
-	Size		scan_size = table_parallelscan_estimate(build->heap,
-														build->snapshot);
-	Size		size = add_size(sizeof(HammingShared),
-								mul_size(sizeof(HammingUsage),
-										 context->nworkers));
-	HammingShared *shared;
-
-	shm_toc_estimate_chunk(estimator, size);
-	shm_toc_estimate_chunk(estimator, scan_size);
-	shm_toc_estimate_chunk(estimator, strlen(query) + 1);
-	shm_toc_estimate_keys(estimator, 3);
-	InitializeParallelDSM(context);
-	if (context->seg == NULL)
-		return;
-	shared = init_shared(build, allocate(context, KEY_BUILD, size));
-	shared->memory = maintenance_work_mem / (context->nworkers + 1);
-	SharedFileSetInit(&shared->rows.files, context->seg);
-	table_parallelscan_initialize(build->heap,
-								  allocate(context, KEY_SCAN, scan_size),
-								  build->snapshot);
-	strcpy(allocate(context, KEY_QUERY, strlen(query) + 1), query);
-	LaunchParallelWorkers(context);
+	return (ParallelTableScanDesc) ((char *) shared +
+									MAXALIGN(sizeof(HammingShared)));
 }
 
 /* Let this process build with the others. */
 static void
-join_build(HammingBuild *build, shm_toc *toc, int memory)
+join_build(HammingBuild *build, HammingShared *shared, int memory)
 {
-	build->shared = shm_toc_lookup(toc, KEY_BUILD, false);
+	build->shared = shared;
 	build->memory = memory;
-	build->scan = table_beginscan_parallel(build->heap,
-										   shm_toc_lookup(toc, KEY_SCAN, false),
+	build->scan = table_beginscan_parallel(build->heap, scan_of(shared),
 										   SO_NONE);
 }
 
-/*
- * In the leader: wait for the workers to end, if there are any, add up the
- * buffers and the WAL that they have used, and undo begin_processes().
- */
+/* In the leader: wait for the workers to end, if there are any. */
 static void
 end_processes(HammingBuild *build)
 {
-	ParallelContext *context = build->context;
-	int			i;
-
-	if (context == NULL)
+	if (build->context == NULL)
 		return;
-	WaitForParallelWorkersToFinish(context);
-	for (i = 0; i < context->nworkers_launched; i++)
-		InstrAccumParallelQuery(&build->shared->usage[i].buffers,
-								&build->shared->usage[i].wal);
+	workers_end(build->context);
 	if (IsMVCCSnapshot(build->snapshot))
 		UnregisterSnapshot(build->snapshot);
-	DestroyParallelContext(context);
-	ExitParallelMode();
 	build->context = NULL;
 }
 
@@ -128,25 +76,32 @@ begin_processes(HammingBuild *build)
 {
 	int			workers = index_build_workers(build->heap, build->index,
 											  build->info);
+	HammingShared *shared;
+	Size		scan_size;
 
 	build->memory = maintenance_work_mem;
 	build->shared = init_shared(build, palloc(sizeof(HammingShared)));
 	if (workers == 0)
 		return;
-	EnterParallelMode();
-	build->context =
-		CreateParallelContext("$libdir/simhash",
-							  CppAsString2(hamming_parallel_build_main),
-							  workers);
 	build->snapshot = build->info->ii_Concurrent
 		? RegisterSnapshot(GetTransactionSnapshot()) : SnapshotAny;
-	start_workers(build);
+	scan_size = table_parallelscan_estimate(build->heap, build->snapshot);
+	shared = workers_prepare(&build->context,
+							 CppAsString2(hamming_parallel_build_main), workers,
+							 add_size(MAXALIGN(sizeof(HammingShared)),
+									  scan_size));
+	init_shared(build, shared);
+	shared->memory = maintenance_work_mem / (build->context->nworkers + 1);
+	SharedFileSetInit(&shared->rows.files, build->context->seg);
+	table_parallelscan_initialize(build->heap, scan_of(shared),
+								  build->snapshot);
+	LaunchParallelWorkers(build->context);
 	if (build->context->nworkers_launched == 0)
 		end_processes(build);
 	else
 	{
 		test_stop("build: workers");
-		join_build(build, build->context->toc, maintenance_work_mem /
+		join_build(build, shared, maintenance_work_mem /
 				   (build->context->nworkers_launched + 1));
 	}
 }
@@ -179,12 +134,8 @@ hamming_build(Relation heap, Relation index, IndexInfo *info)
 void
 hamming_parallel_build_main(dsm_segment *segment, shm_toc *toc)
 {
-	HammingShared *shared = shm_toc_lookup(toc, KEY_BUILD, false);
-	HammingUsage *usage = &shared->usage[ParallelWorkerNumber];
+	HammingShared *shared = worker_begin(toc);
 	HammingBuild build = {0};
-
-	debug_query_string = shm_toc_lookup(toc, KEY_QUERY, false);
-	pgstat_report_activity(STATE_RUNNING, debug_query_string);
 
 	/* the leader's locks, which do not conflict within a parallel group */
 	build.heap = table_open(shared->heap, shared->concurrent
@@ -194,10 +145,9 @@ hamming_parallel_build_main(dsm_segment *segment, shm_toc *toc)
 	build.info = BuildIndexInfo(build.index);
 	build.info->ii_Concurrent = shared->concurrent;
 	SharedFileSetAttach(&shared->rows.files, segment);
-	InstrStartParallelQuery();
-	join_build(&build, toc, shared->memory);
+	join_build(&build, shared, shared->memory);
 	hamming_build_together(&build);
-	InstrEndParallelQuery(&usage->buffers, &usage->wal);
 	index_close(build.index, NoLock);
 	table_close(build.heap, NoLock);
+	worker_end(toc);
 }

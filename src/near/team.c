@@ -18,25 +18,19 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "access/xact.h"
 #include "miscadmin.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
-#include "pgstat.h"
 #include "port/atomics.h"
 #include "storage/condition_variable.h"
 #include "storage/spin.h"
-#include "tcop/tcopprot.h"
 #include "utils/guc.h"
 #include "utils/resowner.h"
 #include "utils/wait_event.h"
 
 #include "near/progress.h"
 #include "near/team.h"
-
-/* Keys of what workers find. */
-#define KEY_MEMORY 1
-#define KEY_QUERY 2
+#include "type/workers.h"
 
 /*
  * A worker is worth starting for work that costs WORTH_SETUP times
@@ -236,27 +230,13 @@ simhash_team_make(Size size)
 void
 simhash_team_launch(Team *team, const char *entry, int workers)
 {
-	const char *query = debug_query_string == NULL ? "" : debug_query_string;
-	ParallelContext *context;
-	char	   *shown;
-	dsm_handle *handle;
+	dsm_handle *handle = workers_prepare(&team->context, entry, workers,
+										 sizeof(dsm_handle));
 
-	team->shared->is_over = false;
-	EnterParallelMode();
-	context = CreateParallelContext("$libdir/simhash", entry, workers);
-	team->context = context;
-	shm_toc_estimate_chunk(&context->estimator, sizeof(dsm_handle));
-	shm_toc_estimate_chunk(&context->estimator, strlen(query) + 1);
-	shm_toc_estimate_keys(&context->estimator, 2);
-	InitializeParallelDSM(context);
-	handle = shm_toc_allocate(context->toc, sizeof(dsm_handle));
 	*handle = dsm_segment_handle(team->segment);
-	shm_toc_insert(context->toc, KEY_MEMORY, handle);
-	shown = shm_toc_allocate(context->toc, strlen(query) + 1);
-	strcpy(shown, query);
-	shm_toc_insert(context->toc, KEY_QUERY, shown);
-	LaunchParallelWorkers(context);
-	simhash_progress_workers(workers, context->nworkers_launched);
+	team->shared->is_over = false;
+	LaunchParallelWorkers(team->context);
+	simhash_progress_workers(workers, team->context->nworkers_launched);
 }
 
 /*
@@ -350,10 +330,8 @@ simhash_team_dismiss(Team *team)
 	shared->is_over = true;
 	SpinLockRelease(&shared->mutex);
 	ConditionVariableBroadcast(&shared->changed);
-	WaitForParallelWorkersToFinish(team->context);
-	DestroyParallelContext(team->context);
+	workers_end(team->context);
 	team->context = NULL;
-	ExitParallelMode();
 }
 
 /* Give back the memory and the files of a team without workers. */
@@ -365,7 +343,9 @@ simhash_team_end(Team *team)
 	if (!has_file)
 		dsm_detach(team->memory_segment);
 	dsm_detach(team->segment);
-	if (has_file && !IsParallelWorker())
+	if (team->toc != NULL)
+		worker_end(team->toc);
+	else if (has_file)
 		FileClose(team->memory_file);
 	pfree(team);
 }
@@ -402,10 +382,8 @@ simhash_team_attach(shm_toc *toc)
 {
 	Team	   *team = palloc0(sizeof(Team));
 
-	debug_query_string = shm_toc_lookup(toc, KEY_QUERY, false);
-	pgstat_report_activity(STATE_RUNNING, debug_query_string);
-	team->segment = attach_segment(*(dsm_handle *)
-								   shm_toc_lookup(toc, KEY_MEMORY, false));
+	team->toc = toc;
+	team->segment = attach_segment(*(dsm_handle *) worker_begin(toc));
 	team->shared = dsm_segment_address(team->segment);
 	team->files = &team->shared->files;
 	SharedFileSetAttach(team->files, team->segment);

@@ -37,6 +37,7 @@ typedef struct Team
 	dsm_segment *memory_segment;	/* has memory; NULL if a file does */
 	File		memory_file;	/* of the leader; closed with memory */
 	ParallelContext *context;	/* of the leader; NULL: it is alone */
+	shm_toc    *toc;			/* of a worker; NULL in the leader */
 	/* do one unit of a step, 0 .. units - 1; on workers, too */
 	void		(*work) (void *arg, const TeamStep *step, uint32 unit);
 	void	   *arg;
