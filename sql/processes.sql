@@ -89,6 +89,19 @@ SET max_parallel_workers_per_gather = 2;
 SELECT read > 6000 AS some, written >= read AS written
 FROM temporary_blocks('SELECT simhash_pairs(''SELECT id, fp FROM team_dense'', 5)');
 
+-- A pair a row is kept in memory.  With a temp_file_limit there is no file: if more are
+-- found, one process searches anew, and returns none twice.
+SELECT * FROM temporary_blocks('SELECT simhash_pairs(''SELECT id, fp FROM team_skewed'', 3)');
+CREATE FUNCTION by_limited_team(query text) RETURNS text[] LANGUAGE sql
+SET temp_file_limit = 0 SET work_mem = '1GB' AS 'SELECT by_team(query)';
+SELECT by_one(query) = by_limited_team(query) AS same, by_one(query) FROM (VALUES
+	('SELECT count(*), sum(a * b), sum(distance) FROM simhash_pairs(''SELECT id, fp FROM team_skewed'', 3)'),
+	('SELECT count(*), sum(a * b), sum(distance) FROM simhash_pairs(''SELECT id, fp FROM team_dense'', 3)'),
+	('SELECT count(*), count(DISTINCT p), sum((p).distance)
+		FROM (SELECT simhash_pairs(''SELECT id, fp FROM team_dense'', 3) p OFFSET 0) s'),
+	('SELECT count(*), count(DISTINCT p), sum((p).distance)
+		FROM (SELECT simhash_pairs(''SELECT id, wide FROM team_uniform'', 32) p OFFSET 0) s')) v (query);
+
 -- what a team is, and what it does, is shown
 SET max_parallel_workers = 0;
 SET simhash.report_progress = on;

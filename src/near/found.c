@@ -1,13 +1,21 @@
 /*
  * found.c
- *	  The pairs of one list that a team of processes finds, in files.
+ *	  The pairs of one list that a team of processes finds, in shared memory
+ *	  and in files.
  *
- * Each process writes what it finds to a file of its own.  Once the search has
- * ended, the leader reads one file after the other.
+ * Shared memory has room for a pair a fingerprint.  Each process writes further
+ * pairs to a file of its own.  Once the search has ended, the leader reads the
+ * shared memory, and then one file after the other.
+ *
+ * One process alone keeps no pairs, and needs no file.  So there are no files
+ * where temp_file_limit is set, which may be too low for them: a search that
+ * finds more pairs than shared memory has room for ends, and the caller searches
+ * alone.
  */
 #include "postgres.h"
 
 #include "storage/buffile.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 
 #include "near/found.h"
@@ -15,16 +23,49 @@
 
 struct Found
 {
-	Together   *together;		/* of the leader; NULL in a worker */
+	Together   *together;
 	Comparison	comparison;
 	int			workers;		/* that have run; -1 before the search */
+	uint32		read;			/* pairs read from memory */
 	int			next;			/* number of the next file to be read */
 	BufFile    *file;			/* that is written, or read; or NULL */
 };
 
-/* Write the pairs of a search to the file of this process. */
+/* Has a pair had room neither in shared memory nor in a file? */
+static bool
+is_full(const Found *found)
+{
+	SharedSearch *search = found->together->search;
+
+	return temp_file_limit >= 0 &&
+		pg_atomic_read_u64(&search->pair_count) > search->capacity;
+}
+
+/* Keep a pair in shared memory, or else in the file of this process. */
 static void
-write_pairs(Together *together, NearGroups *groups)
+keep_pair(Found *found, FoundPair *pair)
+{
+	Together   *together = found->together;
+	SharedSearch *search = together->search;
+	uint64		place = pg_atomic_read_u64(&search->pair_count);
+
+	if (place <= search->capacity)
+		place = pg_atomic_fetch_add_u64(&search->pair_count, 1);
+	if (place < search->capacity)
+		together->pairs[place] = *pair;
+	else if (temp_file_limit < 0)
+	{
+		if (found->file == NULL)
+			found->file =
+				BufFileCreateFileSet(&together->team->files->fs,
+									 psprintf("%d", ParallelWorkerNumber + 1));
+		BufFileWrite(found->file, pair, sizeof(*pair));
+	}
+}
+
+/* Keep the pairs of a search. */
+static void
+keep_pairs(Together *together, NearGroups *groups)
 {
 	Found	   *found = together->arg;
 	Comparison *c = &found->comparison;
@@ -32,19 +73,14 @@ write_pairs(Together *together, NearGroups *groups)
 	uint32		y;
 
 	c->groups = groups;
-	while (hamming_compare_next(c, &x, &y))
+	while (!is_full(found) && hamming_compare_next(c, &x, &y))
 	{
 		Fingerprint difference = groups->x->fps[x] ^ groups->y->fps[y];
 		FoundPair	pair = {groups->x->numbers[x], groups->y->numbers[y],
 		fingerprint_popcount(difference)};
 
-		if (!hamming_groups_is_first(groups, difference))
-			continue;
-		if (found->file == NULL)
-			found->file =
-				BufFileCreateFileSet(&together->team->files->fs,
-									 psprintf("%d", ParallelWorkerNumber + 1));
-		BufFileWrite(found->file, &pair, sizeof(pair));
+		if (hamming_groups_is_first(groups, difference))
+			keep_pair(found, &pair);
 	}
 }
 
@@ -75,7 +111,7 @@ hamming_found_begin(FingerprintList *list, int radius)
 	found = palloc0(sizeof(Found));
 	found->together = together;
 	found->workers = -1;
-	together->take = write_pairs;
+	together->take = keep_pairs;
 	together->arg = found;
 	return found;
 }
@@ -96,9 +132,10 @@ hamming_found_is_ready(const Found *found)
 
 /*
  * Find all pairs of the list, which is that of hamming_found_begin(), and may
- * have become shorter.  The workers end.
+ * have become shorter.  The order of the list changes.  The workers end.  Return
+ * false if the pairs have no room: hamming_found_is_ready() stays false then.
  */
-void
+bool
 hamming_found_search(Found *found, FingerprintList *list)
 {
 	Together   *together = found->together;
@@ -107,8 +144,10 @@ hamming_found_search(Found *found, FingerprintList *list)
 		hamming_together_launch(together);
 	hamming_together_search(together, list);
 	finish_file(found);
-	found->workers = together->team->context->nworkers_launched;
+	if (!is_full(found))
+		found->workers = together->team->context->nworkers_launched;
 	simhash_team_dismiss(together->team);
+	return hamming_found_is_ready(found);
 }
 
 /* Open the next file that a process has written, if there is one. */
@@ -130,6 +169,14 @@ open_next_file(Found *found)
 bool
 hamming_found_next(Found *found, FoundPair *pair)
 {
+	SharedSearch *search = found->together->search;
+
+	if (found->read < Min(pg_atomic_read_u64(&search->pair_count),
+						  search->capacity))
+	{
+		*pair = found->together->pairs[found->read++];
+		return true;
+	}
 	while (open_next_file(found))
 	{
 		if (BufFileRead(found->file, pair, sizeof(*pair)) > 0)
@@ -157,7 +204,8 @@ hamming_found_main(dsm_segment *segment, shm_toc *toc)
 	Together   *together = hamming_together_attach(toc);
 	Found	   *found = palloc0(sizeof(Found));
 
-	together->take = write_pairs;
+	found->together = together;
+	together->take = keep_pairs;
 	together->arg = found;
 	simhash_team_serve(together->team);
 	finish_file(found);

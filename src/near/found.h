@@ -1,6 +1,7 @@
 /*
  * found.h
- *	  The pairs of one list that a team of processes finds, in files.
+ *	  The pairs of one list that a team of processes finds, in shared memory
+ *	  and in files.
  */
 #ifndef SIMHASH_FOUND_H
 #define SIMHASH_FOUND_H
@@ -16,20 +17,13 @@
 #define hamming_found_end WIDE(hamming_found_end)
 #define hamming_found_main WIDE(hamming_found_main)
 
-typedef struct FoundPair
-{
-	uint32		x;				/* numbers of the fingerprints */
-	uint32		y;
-	int32		distance;
-} FoundPair;
-
 /* pairs.c takes the pairs; found.c knows the struct. */
 typedef struct Found Found;
 
 extern Found *hamming_found_begin(FingerprintList *list, int radius);
 extern void hamming_found_pause(Found *found);
 extern bool hamming_found_is_ready(const Found *found);
-extern void hamming_found_search(Found *found, FingerprintList *list);
+extern bool hamming_found_search(Found *found, FingerprintList *list);
 extern bool hamming_found_next(Found *found, FoundPair *pair);
 extern void hamming_found_end(Found *found);
 extern PGDLLEXPORT void hamming_found_main(dsm_segment *segment, shm_toc *toc);

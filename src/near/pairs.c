@@ -453,14 +453,24 @@ is_stopped(const NearPairs *pairs)
 		 (c->compared >= c->most && c->outer != NULL));
 }
 
-/* Let the team find all pairs from now on. */
+/*
+ * Let the team find all pairs from now on.  If the pairs have no room, this
+ * process begins anew.
+ */
 static void
 go_on_by_team(NearPairs *pairs)
 {
-	pairs->comparison->most = 0;
-	hamming_found_search(pairs->found, &pairs->x_pass->list);
+	FingerprintList *list = &pairs->x_pass->list;
+	Candidates	all = {0, list->count, 0, list->count};
+	NearGroups *groups = pairs->comparison->groups;
+
 	qsort(pairs->first_pairs, pairs->first_count, sizeof(FoundPair),
 		  compare_found);
+	pairs->first_left = pairs->first_count;
+	memset(pairs->comparison, 0, sizeof(Comparison));
+	pairs->comparison->groups = groups;
+	if (!hamming_found_search(pairs->found, list))
+		hamming_groups_begin(groups, &all, NULL, 0);
 }
 
 /* Begin a pass of x_pass and y_side. */
@@ -534,7 +544,7 @@ begin_groups(NearPairs *pairs, const Candidates *all)
 		pairs->partition * groups->done_here;
 	hamming_groups_begin(groups, all, pairs->is_cut ? &pairs->cut : NULL,
 						 pairs->segment);
-	if (pairs->found != NULL)
+	if (pairs->found != NULL && pairs->options.begins_alone)
 	{
 		pairs->comparison->most = FIRST_COMPARISONS;
 		pairs->first_pairs =
@@ -560,9 +570,8 @@ next_group(NearPairs *pairs)
 		/* equal fingerprints agree in the first segment */
 		pairs->same_end = pairs->segment == 0 ? all.x_end : all.x;
 	}
-	if (pairs->found != NULL && !pairs->options.begins_alone)
-		hamming_found_search(pairs->found, &pairs->x_pass->list);
-	else
+	if (pairs->found == NULL || pairs->options.begins_alone ||
+		!hamming_found_search(pairs->found, &pairs->x_pass->list))
 		begin_groups(pairs, &all);
 	return true;
 }
@@ -685,15 +694,18 @@ note_first_pair(NearPairs *pairs, uint32 x, uint32 y)
 	pairs->first_pairs[pairs->first_count++] = first;
 }
 
-/* Was the pair noted by note_first_pair()? */
+/* Was the pair noted by note_first_pair()?  Each of these comes once more. */
 static bool
-is_first_pair(const NearPairs *pairs, uint32 x, uint32 y)
+is_first_pair(NearPairs *pairs, uint32 x, uint32 y)
 {
 	FoundPair	first = {.x = Min(x, y),.y = Max(x, y)};
 
-	return pairs->first_count > 0 &&
+	if (pairs->first_left == 0 ||
 		bsearch(&first, pairs->first_pairs, pairs->first_count,
-				sizeof(FoundPair), compare_found) != NULL;
+				sizeof(FoundPair), compare_found) == NULL)
+		return false;
+	pairs->first_left--;
+	return true;
 }
 
 /* Get the rows of the next two fingerprints of the current pass. */
@@ -713,6 +725,8 @@ next_two(NearPairs *pairs, NearPair *pair)
 			continue;
 		x = pairs->x_pass->list.numbers[x];
 		y = pairs->y_pass->list.numbers[y];
+		if (is_first_pair(pairs, x, y))
+			continue;
 		set_pair(pairs, x, y, pair);
 		pair->is_same = false;
 		pair->distance = fingerprint_popcount(difference);

@@ -94,6 +94,7 @@ typedef struct NearPairs
 	Found	   *found;			/* pairs of the only pass, by a team; or NULL */
 	FoundPair  *first_pairs;	/* before that, of this process alone */
 	int			first_count;
+	int			first_left;		/* of these, that are to come again */
 	uint32		x_group;		/* the next key of x_pass, */
 	uint32		y_group;		/* and of y_pass */
 	uint32		same;			/* place of the next fingerprint whose rows

@@ -35,11 +35,9 @@ map_memory(Together *together, char *memory, uint32 capacity, bool has_sets)
 
 	together->search = (SharedSearch *) memory;
 	at += simhash_fplist_map(&together->list, memory + at, capacity);
-	together->sets = NULL;
-	if (!has_sets)
-		return at;
-	together->sets = (uint32 *) (memory + at);
-	return at + capacity * sizeof(uint32);
+	together->sets = has_sets ? (uint32 *) (memory + at) : NULL;
+	together->pairs = has_sets ? NULL : (FoundPair *) (memory + at);
+	return at + capacity * (has_sets ? sizeof(uint32) : sizeof(FoundPair));
 }
 
 /*
@@ -132,10 +130,11 @@ begin_own(Together *together)
 
 /*
  * Let a team search the list for pairs within the radius, with sets of the
- * numbers, or without.  Workers begin in the function named entry.  Return NULL
- * if one process does as well, or nothing can be shared.  Else list moves to
- * the memory of the team.  The caller sets take, and in the end calls
- * hamming_together_end(); until then this process is in parallel mode.
+ * numbers, or with room for a pair a number.  Workers begin in the function
+ * named entry.  Return NULL if one process does as well, or nothing can be
+ * shared.  Else list moves to the memory of the team.  The caller sets take,
+ * and in the end calls hamming_together_end(); until then this process is in
+ * parallel mode.
  */
 Together *
 hamming_together_begin(FingerprintList *list, int radius, bool has_sets,
@@ -160,6 +159,7 @@ hamming_together_begin(FingerprintList *list, int radius, bool has_sets,
 	together->search->radius = radius;
 	together->search->has_sets = has_sets;
 	together->search->capacity = list->count;
+	pg_atomic_init_u64(&together->search->pair_count, 0);
 	pg_atomic_init_u32(&together->search->nodes.large_count, 0);
 	simhash_fplist_share(list, together->team, (char *) together->list.fps);
 	begin_own(together);

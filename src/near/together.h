@@ -13,12 +13,21 @@
 #define hamming_together_end WIDE(hamming_together_end)
 #define hamming_together_attach WIDE(hamming_together_attach)
 
+/* A pair of fingerprints. */
+typedef struct FoundPair
+{
+	uint32		x;				/* numbers of the fingerprints */
+	uint32		y;
+	int32		distance;
+} FoundPair;
+
 /* What all processes see. */
 typedef struct SharedSearch
 {
 	int			radius;
-	bool		has_sets;
-	uint32		capacity;		/* of the list */
+	bool		has_sets;		/* else it has pairs */
+	uint32		capacity;		/* of the list, and of pairs */
+	pg_atomic_uint64 pair_count;	/* above capacity: some had no room */
 	SharedNodes nodes;
 	Candidates	group;			/* that the team compares */
 } SharedSearch;
@@ -31,6 +40,7 @@ typedef struct Together
 	SharedSearch *search;
 	FingerprintList list;		/* that all processes see */
 	uint32	   *sets;			/* of its numbers; NULL: none */
+	FoundPair  *pairs;			/* that any process has found; NULL: none */
 	NearGroups *walked;			/* of the leader, by the team; or NULL */
 	NearGroups *groups;			/* search of this process, in units */
 	FingerprintList own;		/* its list */
