@@ -256,6 +256,11 @@ my $audit = q{SELECT sum(pairs) > 0 FROM simhash_audit($$SELECT id, hashint8exte
 	sample => 100, max_distance => 3)};
 (undef, $used) = run_within('2MB', sprintf($audit, 1000), sprintf($audit, 300000));
 cmp_ok($used, '<', 1.5 * 2048, "memory of an audit: $used kB");
+# Of rows that are drawn it keeps 32 bytes each, however many distances there are.
+$audit = q{SELECT count(*) FROM simhash_audit('SELECT id, fp, id::text FROM spilled WHERE id <= %d',
+	sample => 1000000, max_distance => 20)};
+(undef, $used) = run_within('2MB', sprintf($audit, 1000), sprintf($audit, 50000));
+cmp_ok($used, '<', 1.5 * 2048 + 50000 * 32 / 1024, "memory of a large sample: $used kB");
 
 is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'),
 	$started, 'the server has not crashed');

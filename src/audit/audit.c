@@ -60,6 +60,8 @@ typedef struct Audit
 
 	/* those that are compared at once: draws[first_draw] and later ones */
 	int			first_draw;
+	MemoryContext text_context; /* of these */
+	Size		text_bytes;		/* of what take() keeps for each */
 	Overlap		overlap;
 	AuditRow   *texts;
 	void	   *fingerprints;
@@ -124,10 +126,13 @@ receive_row(TupleTableSlot *slot, void *arg)
  * features of one text, of 1 GB, are less than 2^30.
  */
 static bool
-has_room(const Overlap *overlap)
+has_room(const Audit *audit)
 {
+	const Overlap *overlap = &audit->overlap;
+
 	return overlap->member_capacity < 1U << 30 &&
-		simhash_overlap_size(overlap) < get_hash_memory_limit() / 2;
+		simhash_overlap_size(overlap) + overlap->texts * audit->text_bytes <
+		get_hash_memory_limit() / 2;
 }
 
 /* Put the texts of draws from audit->first_draw on into memory. */
@@ -160,8 +165,27 @@ load_texts(Audit *audit)
 		while ((count = simhash_audit_next_features(rows, hash)) > 0)
 			simhash_overlap_add(overlap, hash, count);
 		simhash_overlap_end_text(overlap);
-	} while (overlap->texts < most && has_room(overlap));
+	} while (overlap->texts < most && has_room(audit));
 	simhash_overlap_prepare(overlap, audit->threshold);
+}
+
+/*
+ * Put the texts of the next draws into memory, in place of those before.
+ * Return false if there is none left.
+ */
+static bool
+next_texts(Audit *audit)
+{
+	MemoryContext old;
+
+	audit->first_draw += audit->overlap.texts;
+	MemoryContextReset(audit->text_context);
+	if (audit->first_draw == audit->draw_count)
+		return false;
+	old = MemoryContextSwitchTo(audit->text_context);
+	load_texts(audit);
+	MemoryContextSwitchTo(old);
+	return true;
 }
 
 /* Compare a row, whose features have been seen, with the texts in memory. */
@@ -267,6 +291,9 @@ begin_audit(FunctionCallInfo fcinfo)
 	audit->row_context = AllocSetContextCreate(CurrentMemoryContext,
 											   "simhash_audit row",
 											   ALLOCSET_DEFAULT_SIZES);
+	audit->text_context = AllocSetContextCreate(CurrentMemoryContext,
+												"simhash_audit texts",
+												ALLOCSET_DEFAULT_SIZES);
 	audit->sample = simhash_check_range("sample", PG_GETARG_INT32(1), 1,
 										PG_INT32_MAX);
 	audit->threshold = PG_GETARG_FLOAT8(2);
@@ -309,33 +336,21 @@ begin_audit(FunctionCallInfo fcinfo)
 	return audit;
 }
 
-/* Compare the rows that are drawn with all rows: take() takes each pair. */
-static void
-compare_all(Audit *audit)
+/* The pairs of a row that is drawn, at one distance. */
+typedef struct PairCount
 {
-	MemoryContext texts = AllocSetContextCreate(CurrentMemoryContext,
-												"simhash_audit texts",
-												ALLOCSET_DEFAULT_SIZES);
+	uint32		draw;
+	uint32		near;
+	uint32		right;			/* of these, those that are alike */
+} PairCount;
 
-	simhash_progress_phase("comparing rows");
-	while (audit->first_draw < audit->draw_count)
-	{
-		MemoryContext old = MemoryContextSwitchTo(texts);
-
-		load_texts(audit);
-		MemoryContextSwitchTo(old);
-		compare_rows(audit);
-		audit->first_draw += audit->overlap.texts;
-		MemoryContextReset(texts);
-	}
-}
-
-/* The pairs of a row that is drawn, by distance. */
+/* The pairs of all rows that are drawn, by distance, 0 .. distances - 1. */
 typedef struct Counts
 {
-	uint32	   *near;			/* max_distance + 1 for each draw */
-	uint32	   *right;			/* the same, of those that are alike */
-	uint32	   *alike;			/* for each draw, at any distance */
+	int			distances;
+	PairCount  *pairs;			/* distances for each text in memory */
+	BufFile   **files;			/* of PairCount; NULL: there is no pair */
+	Sampled    *alike;			/* whole has the pairs at any distance */
 } Counts;
 
 static void
@@ -343,14 +358,54 @@ count_pair(Audit *audit, int draw, const AuditRow *a, const AuditRow *b,
 		   bool b_is_drawn, int distance, double similarity)
 {
 	Counts	   *counts = audit->arg;
-	Size		place = (Size) draw * (audit->max_distance + 1) + distance;
+	Size		first = (Size) (draw - audit->first_draw) * counts->distances;
 	bool		is_alike = similarity >= audit->threshold;
+	PairCount  *count;
 
-	counts->alike[draw] += is_alike;
-	if (distance > audit->max_distance)
+	counts->alike[draw].whole += is_alike;
+	if (distance >= counts->distances)
 		return;
-	counts->near[place]++;
-	counts->right[place] += is_alike;
+	count = &counts->pairs[first + distance];
+	count->draw = draw;
+	count->near++;
+	count->right += is_alike;
+}
+
+/* Write the counts of the texts in memory to the files. */
+static void
+write_counts(const Audit *audit, const Counts *counts)
+{
+	int			places = audit->overlap.texts * counts->distances;
+	int			i;
+
+	for (i = 0; i < places; i++)
+	{
+		BufFile   **file = &counts->files[i % counts->distances];
+
+		CHECK_FOR_INTERRUPTS();
+		if (counts->pairs[i].near == 0)
+			continue;
+		if (*file == NULL)
+			*file = BufFileCreateTemp(false);
+		BufFileWrite(*file, &counts->pairs[i], sizeof(PairCount));
+	}
+}
+
+/* Add the counts of a distance to those of lesser ones, and end the file. */
+static void
+read_counts(BufFile *file, Sampled *near, Sampled *alike)
+{
+	PairCount	count;
+
+	simhash_audit_seek(file, 0, 0);
+	while (BufFileRead(file, &count, sizeof(count)) > 0)
+	{
+		CHECK_FOR_INTERRUPTS();
+		near[count.draw].whole += count.near;
+		near[count.draw].part += count.right;
+		alike[count.draw].part += count.right;
+	}
+	BufFileClose(file);
 }
 
 static void
@@ -364,19 +419,18 @@ set_proportion(const Proportion *p, Datum *values, bool *nulls)
 
 /* Return the rows of simhash_audit(), one for each distance. */
 static void
-return_counts(Audit *audit, const Counts *counts, ReturnSetInfo *result)
+return_counts(const Audit *audit, const Counts *counts, ReturnSetInfo *result)
 {
-	int			size = audit->max_distance + 1;
+	Sampled    *alike = counts->alike;
 	Sampled    *near = palloc_extended((audit->draw_count + 1) *
 									   sizeof(Sampled),
 									   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	Sampled    *alike = palloc_extended((audit->draw_count + 1) *
-										sizeof(Sampled),
-										MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	int			distance;
 	int			i;
 
-	for (distance = 0; distance < size; distance++)
+	for (i = 0; i < audit->draw_count; i++)
+		near[i].chance = alike[i].chance = audit->draws[i].chance;
+	for (distance = 0; distance < counts->distances; distance++)
 	{
 		Datum		values[8];
 		bool		nulls[8] = {false};
@@ -384,16 +438,8 @@ return_counts(Audit *audit, const Counts *counts, ReturnSetInfo *result)
 		Proportion	recall;
 
 		CHECK_FOR_INTERRUPTS();
-		for (i = 0; i < audit->draw_count; i++)
-		{
-			Size		place = (Size) i * size + distance;
-
-			near[i].chance = alike[i].chance = audit->draws[i].chance;
-			near[i].whole += counts->near[place];
-			near[i].part += counts->right[place];
-			alike[i].whole = counts->alike[i];
-			alike[i].part = near[i].part;
-		}
+		if (counts->files[distance] != NULL)
+			read_counts(counts->files[distance], near, alike);
 		precision = simhash_estimate(near, audit->draw_count);
 		recall = simhash_estimate(alike, audit->draw_count);
 		values[0] = Int32GetDatum(distance);
@@ -410,18 +456,22 @@ return_counts(Audit *audit, const Counts *counts, ReturnSetInfo *result)
 static void
 audit_distances(Audit *audit, ReturnSetInfo *result)
 {
-	Size		places = (Size) audit->draw_count * (audit->max_distance + 1);
-	Counts		counts;
+	Counts		counts = {.distances = audit->max_distance + 1};
 
-	counts.near = palloc_extended((places + 1) * sizeof(uint32),
-								  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	counts.right = palloc_extended((places + 1) * sizeof(uint32),
-								   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	counts.alike = palloc_extended((audit->draw_count + 1) * sizeof(uint32),
+	counts.files = palloc0(counts.distances * sizeof(BufFile *));
+	counts.alike = palloc_extended((audit->draw_count + 1) * sizeof(Sampled),
 								   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	audit->take = count_pair;
 	audit->arg = &counts;
-	compare_all(audit);
+	audit->text_bytes = counts.distances * sizeof(PairCount);
+	while (next_texts(audit))
+	{
+		counts.pairs = MemoryContextAllocZero(audit->text_context,
+											  audit->overlap.texts *
+											  audit->text_bytes);
+		compare_rows(audit);
+		write_counts(audit, &counts);
+	}
 	return_counts(audit, &counts, result);
 }
 
@@ -449,7 +499,8 @@ audit_pairs(Audit *audit, ReturnSetInfo *result)
 {
 	audit->take = return_pair;
 	audit->arg = result;
-	compare_all(audit);
+	while (next_texts(audit))
+		compare_rows(audit);
 }
 
 /*
@@ -475,6 +526,7 @@ run_audit(FunctionCallInfo fcinfo, const char *name,
 	old = MemoryContextSwitchTo(context);
 	simhash_progress_begin(name);
 	audit = begin_audit(fcinfo);
+	simhash_progress_phase("comparing rows");
 	run(audit, (ReturnSetInfo *) fcinfo->resultinfo);
 	simhash_audit_end_rows(&audit->rows);
 	MemoryContextSwitchTo(old);

@@ -39,6 +39,13 @@ upper_limit(double share, double n)
 			   share);
 }
 
+/* Return what value of a unit of the sample stands for among all units. */
+static inline double
+scale_up(const Sampled *unit, double value)
+{
+	return value / unit->chance;
+}
+
 /*
  * Return an effective size: a sample of equal weights, and of so many units,
  * gives a share the variance that sample[] and ADDED_UNITS more units give.  If
@@ -59,9 +66,9 @@ effective_size(const Sampled *sample, int count, const Proportion *p,
 
 	for (i = 0; i < count; i++)
 	{
-		weight = sample[i].whole / sample[i].chance / p->total;
-		random += (1 - sample[i].chance) * weight;
-		squares += (1 - sample[i].chance) * weight * weight;
+		weight = scale_up(&sample[i], sample[i].whole) / p->total;
+		random += (1.0 - sample[i].chance) * weight;
+		squares += (1.0 - sample[i].chance) * weight * weight;
 	}
 	weight = 1 / least / p->total;
 	if (random > 0)
@@ -72,10 +79,10 @@ effective_size(const Sampled *sample, int count, const Proportion *p,
 		(is_part ? (1 - share) * (1 - share) : share * share);
 	for (i = 0; i < count; i++)
 	{
-		double		residual = (sample[i].part - share * sample[i].whole) /
-		sample[i].chance / p->total;
+		double		residual = scale_up(&sample[i], sample[i].part -
+										share * sample[i].whole) / p->total;
 
-		variance += (1 - sample[i].chance) * residual * residual;
+		variance += (1.0 - sample[i].chance) * residual * residual;
 	}
 	/* without those added: of n units of equal weight this leaves n */
 	return share * (1 - share) * (1 + added) / variance;
@@ -105,8 +112,8 @@ simhash_estimate(const Sampled *sample, int count)
 
 	for (i = 0; i < count; i++)
 	{
-		p.total += sample[i].whole / sample[i].chance;
-		part += sample[i].part / sample[i].chance;
+		p.total += scale_up(&sample[i], sample[i].whole);
+		part += scale_up(&sample[i], sample[i].part);
 		least = Min(least, sample[i].chance);
 	}
 	p.value = p.low = p.high = part / p.total;

@@ -5,12 +5,15 @@
 #ifndef SIMHASH_AUDIT_ESTIMATE_H
 #define SIMHASH_AUDIT_ESTIMATE_H
 
-/* A unit of a sample: what it has of the whole, and of the part. */
+/*
+ * A unit of a sample: what it has of the whole, and of the part.  There may be
+ * many, so they are small; all is computed as double.
+ */
 typedef struct Sampled
 {
-	double		whole;
-	double		part;			/* 0 .. whole */
-	double		chance;			/* of being drawn, above 0, up to 1 */
+	uint32		whole;
+	uint32		part;			/* 0 .. whole */
+	float		chance;			/* of being drawn, above 0, up to 1 */
 } Sampled;
 
 typedef struct Proportion
