@@ -204,7 +204,7 @@ SELECT q AS query, error_of(format('SELECT simhash_components(%L)', q)) FROM unn
 	'INSERT INTO pairs VALUES (10, 11) RETURNING *', 'DELETE FROM pairs', 'SELECT * FROM pairs FOR UPDATE',
 	'WITH i AS (INSERT INTO pairs VALUES (10, 11) RETURNING *) TABLE i', 'CREATE TABLE t AS TABLE pairs',
 	'COPY pairs TO STDOUT', 'COMMIT',
-	-- not one statement that returns rows
+	-- not one statement
 	'', ';', '-- nothing', 'SELECT 1, 2; SELECT 3, 4', 'SET work_mem = 1000',
 	-- wrong by itself
 	'SELEC', 'TABLE nowhere', 'SELECT a, 1 / (a - 9) FROM pairs', 'SELECT $1, $2']) q;

@@ -158,7 +158,7 @@ CREATE PROCEDURE nothing() LANGUAGE sql AS '';
 PREPARE of_docs AS SELECT id, fp FROM docs;
 SELECT * FROM errors_of(ARRAY['INSERT INTO docs VALUES (10, NULL) RETURNING *',
 	'INSERT INTO docs VALUES (10, NULL)', 'UPDATE docs SET id = id RETURNING *',
-	'DELETE FROM docs RETURNING *',
+	'DELETE FROM docs RETURNING *', 'MERGE INTO docs USING docs d ON d.id = docs.id WHEN MATCHED THEN DELETE',
 	'WITH d AS (DELETE FROM docs RETURNING *) SELECT * FROM d', 'SELECT * FROM docs FOR UPDATE',
 	'SELECT * FROM docs FOR KEY SHARE', 'SELECT id, fp INTO other FROM docs',
 	'CREATE TABLE other AS TABLE docs', 'TRUNCATE docs', 'DROP TABLE docs', 'CALL nothing()',
@@ -172,6 +172,13 @@ SELECT count(*) FROM docs;
 -- not one statement, or none
 SELECT * FROM errors_of(ARRAY['', ' ', ';', '-- nothing', 'TABLE docs; TABLE docs',
 	'SELECT id, fp FROM docs WHERE false; TABLE docs', 'TABLE docs; SELECT 1']);
+SELECT simhash_pairs('', 3);
+SELECT simhash_pairs('EXPLAIN SELECT id, fp FROM docs', 3);
+SELECT count(*) FROM simhash_pairs('VALUES (1, 0::simhash64), (2, 1::simhash64), (3, 7::simhash64)', 1);
+-- the name of a table
+SELECT simhash_pairs('public.docs', 3);
+SELECT simhash_pairs('"docs"', 3);
+SELECT simhash_pairs('SELECT', 3);
 -- what core says
 SELECT * FROM errors_of(ARRAY['SELECT id, fp FORM docs', 'SELECT id, fp FROM nothing', 'SELECT a, fp FROM docs',
 	'SELECT $1, fp FROM docs', 'SELECT id / 0, fp FROM docs', 'SELECT id, ''x''::simhash64 FROM docs',

@@ -76,11 +76,6 @@ check_columns(TupleDesc description, void *arg)
 	Oid			type;
 	int			bits;
 
-	if (description->natts != 3)
-		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-						errmsg("query must return three columns (id, "
-							   "fingerprint, text), not %d",
-							   description->natts)));
 	bits = simhash_check_fingerprint_columns(description, audit->function,
 											 &audit->id);
 	type = TupleDescAttr(description, 2)->atttypid;
@@ -311,7 +306,8 @@ begin_audit(FunctionCallInfo fcinfo)
 	simhash_audit_begin_rows(&audit->rows, audit->threshold);
 	simhash_progress_phase("reading rows");
 	simhash_read_user_query(TextDatumGetCString(PG_GETARG_DATUM(0)),
-							check_columns, receive_row, audit);
+							"id, fingerprint, text", 3, check_columns,
+							receive_row, audit);
 	audit->is_near = palloc0(audit->rows.count / 8 + 1);
 	if ((uint32) audit->sample >= audit->rows.count)
 	{

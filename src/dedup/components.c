@@ -28,11 +28,6 @@ check_columns(TupleDesc description, void *arg)
 	IdPairReceiver *r = arg;
 	int			i;
 
-	if (description->natts != 2)
-		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-						errmsg("query must return two columns (the ids of a "
-							   "pair), not %d",
-							   description->natts)));
 	for (i = 0; i < 2; i++)
 		r->types[i] = simhash_check_id_column(description, i, NULL);
 }
@@ -61,8 +56,8 @@ group_pairs(Datum query, ClusterMethod method)
 	simhash_progress_begin("simhash_components");
 	simhash_progress_phase("reading rows");
 	r.groups = simhash_id_groups_begin(method);
-	simhash_read_user_query(TextDatumGetCString(query), check_columns,
-							receive_id_pair, &r);
+	simhash_read_user_query(TextDatumGetCString(query), "a, b", 2,
+							check_columns, receive_id_pair, &r);
 	simhash_progress_phase("grouping ids");
 	simhash_id_groups_finish(r.groups);
 	return r.groups;

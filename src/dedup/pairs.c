@@ -37,11 +37,6 @@ check_columns(TupleDesc description, void *arg)
 	MemoryContext old;
 	int			bits;
 
-	if (description->natts != 2)
-		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-						errmsg("query must return two columns (id, "
-							   "fingerprint), not %d",
-							   description->natts)));
 	bits = simhash_check_fingerprint_columns(description, call->function,
 											 &call->id);
 	call->methods = bits == 64 ? &simhash_pair_methods
@@ -85,7 +80,8 @@ begin_call(FunctionCallInfo fcinfo)
 	simhash_progress_begin("simhash_pairs");
 	simhash_progress_phase("reading rows");
 	simhash_read_user_query(TextDatumGetCString(PG_GETARG_DATUM(0)),
-							check_columns, receive_pair_row, call);
+							"id, fingerprint", 2, check_columns,
+							receive_pair_row, call);
 	simhash_progress_phase("finding pairs");
 	return call;
 }

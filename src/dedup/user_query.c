@@ -5,21 +5,28 @@
 #include "postgres.h"
 
 #include "executor/spi.h"
+#include "nodes/parsenodes.h"
 #include "parser/parse_coerce.h"
+#include "tcop/cmdtag.h"
 #include "tcop/dest.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/plancache.h"
+#include "utils/varlena.h"
 
 #include "dedup/user_query.h"
 #include "type/catalog.h"
 
+/* The query of a user, and what receives its rows. */
 typedef struct QueryReceiver
 {
 	DestReceiver receiver;		/* must be first: the executor has no more */
+	const char *query;
+	const char *columns;		/* their names, for messages */
+	int			count;			/* of columns */
 	void		(*check) (TupleDesc, void *);
 	void		(*receive) (TupleTableSlot *, void *);
 	void	   *arg;
-	bool		has_begun;		/* has a statement begun to return rows? */
 } QueryReceiver;
 
 static void
@@ -27,12 +34,11 @@ begin_rows(DestReceiver *self, int operation, TupleDesc description)
 {
 	QueryReceiver *r = (QueryReceiver *) self;
 
-	if (r->has_begun)
-		ereport(ERROR, (errcode(ERRCODE_SYNTAX_ERROR),
-						errmsg("query must be one statement, not several")));
-	r->has_begun = true;
-	if (r->check != NULL)
-		r->check(description, r->arg);
+	if (description->natts != r->count)
+		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+						errmsg("query must return %d columns (%s), not %d",
+							   r->count, r->columns, description->natts)));
+	r->check(description, r->arg);
 }
 
 static bool
@@ -49,21 +55,73 @@ end_rows(DestReceiver *self)
 {
 }
 
+/* Is query one word, which may be the name of a table? */
+static bool
+is_name(const char *query)
+{
+	List	   *parts;
+
+	return strlen(query) < 2 * NAMEDATALEN &&
+		SplitIdentifierString(pstrdup(query), '.', &parts);
+}
+
+/* A callback of an error in a query that is_name(). */
+static void
+hint_at_table(void *arg)
+{
+	const QueryReceiver *r = arg;
+
+	if (geterrcode() == ERRCODE_SYNTAX_ERROR)
+		errhint("Write SELECT %s FROM %s.", r->columns, r->query);
+}
+
+/* Parse the query, which must be a SELECT, VALUES or TABLE. */
+static SPIPlanPtr
+prepare(QueryReceiver *r)
+{
+	ErrorContextCallback callback = {error_context_stack, hint_at_table, r};
+	SPIPlanPtr	plan;
+	List	   *statements;
+	CachedPlanSource *statement;
+
+	if (is_name(r->query))
+		error_context_stack = &callback;
+	plan = SPI_prepare_cursor(r->query, 0, NULL, CURSOR_OPT_PARALLEL_OK);
+	error_context_stack = callback.previous;
+	statements = SPI_plan_get_plan_sources(plan);
+	if (list_length(statements) != 1)
+		ereport(ERROR, (errcode(ERRCODE_SYNTAX_ERROR),
+						errmsg("query must be one statement, not %d",
+							   list_length(statements)),
+						errhint("Write SELECT %s FROM ...", r->columns)));
+	statement = linitial(statements);
+	if (!IsA(statement->raw_parse_tree->stmt, SelectStmt))
+		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						errmsg("query must be a SELECT, not %s",
+							   GetCommandTagName(statement->commandTag)),
+						errhint("Write SELECT %s FROM ...", r->columns)));
+	return plan;
+}
+
 /*
- * Run query with the rights, the snapshot and the search path of the caller.
- * Call check(columns, arg) first, unless check is NULL, then receive(row, arg)
- * for each row, which is valid until receive() returns.  What both allocate in
- * the current memory context is freed with the query.  Errors: 0A000 if the
- * query does more than read, 42601 if it is not one statement that returns
- * rows.
+ * Run query, which must return count columns, with the rights, the snapshot and
+ * the search path of the caller.  columns names them in messages.  Call
+ * check(description, arg) first, then receive(row, arg) for each row, which is
+ * valid until receive() returns.  What both allocate in the current memory
+ * context is freed with the query.  Errors: 0A000 if the query is no SELECT, or
+ * does more than read; 42601 if it is not one statement; 42804 if it returns
+ * other columns.
  */
 void
-simhash_read_user_query(const char *query, void (*check) (TupleDesc, void *),
+simhash_read_user_query(const char *query, const char *columns, int count,
+						void (*check) (TupleDesc, void *),
 						void (*receive) (TupleTableSlot *, void *), void *arg)
 {
-	QueryReceiver r = {0};
-	SPIExecuteOptions options = {0};
-	int			result;
+	QueryReceiver r = {
+		.query = query,.columns = columns,.count = count,.check = check,
+		.receive = receive,.arg = arg
+	};
+	SPIExecuteOptions options = {.read_only = true,.dest = &r.receiver};
 
 	r.receiver.receiveSlot = receive_row;
 	r.receiver.rStartup = begin_rows;
@@ -71,22 +129,9 @@ simhash_read_user_query(const char *query, void (*check) (TupleDesc, void *),
 	r.receiver.rDestroy = end_rows;
 	/* of core's destinations the nearest one: nothing is sent to a client */
 	r.receiver.mydest = DestTuplestore;
-	r.check = check;
-	r.receive = receive;
-	r.arg = arg;
-	options.read_only = true;
-	options.dest = &r.receiver;
-
 	SPI_connect();
-	result = SPI_execute_extended(query, &options);
-	if (result < 0)				/* for instance COPY or COMMIT */
-		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-						errmsg("query must be read-only"),
-						errdetail("%s", SPI_result_code_string(result))));
+	SPI_execute_plan_extended(prepare(&r), &options);
 	SPI_finish();
-	if (!r.has_begun)
-		ereport(ERROR, (errcode(ERRCODE_SYNTAX_ERROR),
-						errmsg("query must be a statement that returns rows")));
 }
 
 /* Return a hint for a column of type, which ids cannot have. */

@@ -10,7 +10,8 @@
 #include "executor/tuptable.h"
 #include "funcapi.h"
 
-extern void simhash_read_user_query(const char *query,
+extern void simhash_read_user_query(const char *query, const char *columns,
+									int count,
 									void (*check) (TupleDesc, void *),
 									void (*receive) (TupleTableSlot *, void *),
 									void *arg);
