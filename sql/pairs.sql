@@ -184,6 +184,22 @@ SELECT * FROM errors_of(ARRAY['SELECT id, fp FORM docs', 'SELECT id, fp FROM not
 	'SELECT $1, fp FROM docs', 'SELECT id / 0, fp FROM docs', 'SELECT id, ''x''::simhash64 FROM docs',
 	'SELECT 9223372036854775808, fp FROM docs']);
 
+-- The extension is dropped once the statement has begun: by an argument, or while
+-- the query is planned.
+BEGIN;
+SET LOCAL client_min_messages = warning;
+CREATE FUNCTION dropped() RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	DROP EXTENSION simhash CASCADE;
+	RETURN '';
+END $$;
+CREATE FUNCTION dropped_in_plan() RETURNS text IMMUTABLE LANGUAGE sql AS 'SELECT dropped()';
+SELECT regexp_replace(error_of(statement), '\d+ does', 'N does') FROM unnest(ARRAY[
+	$$SELECT simhash_pairs(dropped() || 'SELECT 1, ''0123456789abcdef''::simhash64', 3)$$,
+	$$SELECT simhash_pairs('SELECT 1, dropped_in_plan()', 3)$$]) statement;
+SELECT simhash_components(dropped() || 'VALUES (1, 2)');
+ROLLBACK;
+
 -- Ten billion pairs come one at a time: to keep them all would take temporary
 -- files.
 CREATE TABLE equal AS SELECT id, '0123456789abcdef'::simhash64 AS fp

@@ -12,6 +12,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/plancache.h"
+#include "utils/typcache.h"
 #include "utils/varlena.h"
 
 #include "dedup/user_query.h"
@@ -145,6 +146,19 @@ id_hint(Oid type)
 }
 
 /*
+ * Return the base type of a domain, and any other type as it is.  Error: 42704
+ * if the type has been dropped since the query was parsed.
+ */
+static Oid
+base_type(Oid type)
+{
+	TypeCacheEntry *entry = lookup_type_cache(type,
+											  TYPECACHE_DOMAIN_BASE_INFO);
+
+	return entry->typtype == TYPTYPE_DOMAIN ? entry->domainBaseType : type;
+}
+
+/*
  * Return the type of the ids in a column, which is counted from 0: of a domain
  * its base type.  Raise 42804 if that is none of ids, with hint unless hint is
  * NULL.
@@ -154,7 +168,7 @@ simhash_check_id_column(TupleDesc description, int column, const char *hint)
 {
 	static const char *const names[] = {"first", "second"};
 	Oid			type = TupleDescAttr(description, column)->atttypid;
-	Oid			base = getBaseType(type);
+	Oid			base = base_type(type);
 
 	if (base != INT8OID && base != INT4OID && base != INT2OID)
 		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -182,7 +196,7 @@ simhash_check_fingerprint_columns(TupleDesc description, Oid function, Oid *id)
 								  simhash_bits(function, first) > 0 ?
 								  "Return the id before the fingerprint." :
 								  NULL);
-	bits = simhash_bits(function, getBaseType(second));
+	bits = simhash_bits(function, base_type(second));
 	if (bits == 0)
 		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
 						errmsg("second column of query must be of type "

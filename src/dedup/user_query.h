@@ -35,15 +35,16 @@ user_id(Datum value, Oid type)
 	}
 }
 
-/* The function of fcinfo must return rows.  The result is for row types. */
+/*
+ * The function of fcinfo must return rows.  Describe them as the executor does,
+ * as the function may have been dropped since the statement began.
+ */
 static inline TupleDesc
 describe_rows(FunctionCallInfo fcinfo)
 {
-	TupleDesc	description;
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 
-	if (get_call_result_type(fcinfo, NULL, &description) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "function must return rows");
-	return BlessTupleDesc(description);
+	return BlessTupleDesc(CreateTupleDescCopy(result->expectedDesc));
 }
 
 #endif							/* SIMHASH_USER_QUERY_H */

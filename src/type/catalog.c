@@ -52,13 +52,18 @@ simhash_find_operator(Oid schema, const char *name, Oid left, Oid right)
 
 /*
  * Return how many bits a fingerprint of the type has; 0 if type is neither
- * simhash64 nor simhash128 in the schema of function.
+ * simhash64 nor simhash128 in the schema of function.  Error: 42883 if function
+ * has been dropped, as it may be while it runs.
  */
 int
 simhash_bits(Oid function, Oid type)
 {
 	Oid			schema = get_func_namespace(function);
 
+	if (!OidIsValid(schema))
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FUNCTION),
+						errmsg("function with OID %u does not exist",
+							   function)));
 	if (type == simhash_find_type(schema, "simhash64"))
 		return 64;
 	if (type == simhash_find_type(schema, "simhash128"))
