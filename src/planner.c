@@ -35,17 +35,6 @@ PG_FUNCTION_INFO_V1(simhash_distance_support);
 PG_FUNCTION_INFO_V1(hamming_bound_below);
 PG_FUNCTION_INFO_V1(simhash_collation_support);
 
-/* Return the declared type of a function's first argument; 0 if it has none. */
-static Oid
-first_argument_type(Oid function)
-{
-	Oid		   *types;
-	int			count;
-
-	get_func_signature(function, &types, &count);
-	return count > 0 ? types[0] : InvalidOid;
-}
-
 /*
  * a <-> b becomes (a <-># b)::hamming_distance.
  *
@@ -57,12 +46,13 @@ static Node *
 simplify_distance(FuncExpr *call)
 {
 	Oid			schema = get_func_namespace(call->funcid);
-	Oid			fingerprint = first_argument_type(call->funcid);
+	Oid			fingerprint = exprType(linitial(call->args));
 	Oid			opno = simhash_find_operator(schema, "<->#", fingerprint,
 											 fingerprint);
 	Expr	   *distance;
 
-	if (!OidIsValid(opno))
+	/* after its operator, the function may be dropped, too */
+	if (!OidIsValid(get_opcode(opno)))
 		return NULL;
 	distance = make_operator(opno, INT4OID, linitial(call->args),
 							 lsecond(call->args));
@@ -81,13 +71,15 @@ simhash_distance_support(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(result);
 }
 
-/* Is this the function behind <-> or behind <->#? */
+/* Is this the function behind <-> or behind <->#?  args are those of a call. */
 static bool
-is_distance_function(Oid function, Oid schema)
+is_distance_function(Oid function, const List *args, Oid schema)
 {
-	Oid			fingerprint = first_argument_type(function);
-	Oid			types[] = {fingerprint, fingerprint};
+	Oid			types[2];
 
+	if (list_length(args) != 2)
+		return false;
+	types[0] = types[1] = exprType(linitial(args));
 	return function == simhash_find_function(schema, "simhash_distance", 2,
 											 types) ||
 		function == simhash_find_function(schema, "simhash_distance_int", 2,
@@ -119,7 +111,7 @@ distance_arguments(Node *node, Oid schema)
 	}
 	else
 		return NIL;
-	return is_distance_function(function, schema) ? args : NIL;
+	return is_distance_function(function, args, schema) ? args : NIL;
 }
 
 static Expr *
@@ -187,18 +179,16 @@ commute(StrategyNumber strategy)
 }
 
 /*
- * Return arg, which is of type, as an integer, and store the integer's type in
- * *integer_type.  A hamming_distance is a domain over integer, and needs a
- * relabelling.
+ * Return arg as an integer, and store the integer's type in *integer_type.  A
+ * hamming_distance is a domain over integer, and needs a relabelling.
  */
 static Expr *
-integer_argument(Expr *arg, Oid type, Oid *integer_type)
+integer_argument(Expr *arg, Oid *integer_type)
 {
-	if (type == INT2OID || type == INT4OID || type == INT8OID)
-	{
-		*integer_type = type;
+	*integer_type = exprType((Node *) arg);
+	if (*integer_type == INT2OID || *integer_type == INT4OID ||
+		*integer_type == INT8OID)
 		return arg;
-	}
 	*integer_type = INT4OID;
 	return (Expr *) applyRelabelType((Node *) arg, INT4OID, -1, InvalidOid,
 									 COERCE_IMPLICIT_CAST, -1, false);
@@ -214,20 +204,14 @@ static Node *
 simplify_comparison(SupportRequestSimplify *request, StrategyNumber strategy)
 {
 	Oid			schema = get_func_namespace(request->fcall->funcid);
-	Oid		   *types;
-	int			count;
-	Expr	   *left;
-	Expr	   *right;
 	Oid			left_type;
 	Oid			right_type;
+	Expr	   *left = integer_argument(linitial(request->fcall->args),
+										&left_type);
+	Expr	   *right = integer_argument(lsecond(request->fcall->args),
+										 &right_type);
 	List	   *distance;
 	Oid			opno;
-
-	get_func_signature(request->fcall->funcid, &types, &count);
-	left = integer_argument(linitial(request->fcall->args), types[0],
-							&left_type);
-	right = integer_argument(lsecond(request->fcall->args), types[1],
-							 &right_type);
 
 	distance = distance_arguments((Node *) left, schema);
 	if (distance != NIL)
