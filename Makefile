@@ -110,7 +110,8 @@ OBJS = $(WIDE:=.o) $(WIDE:=_128.o) \
 	src/type/catalog.o \
 	src/type/gist.o \
 	src/type/gist_cost.o \
-	src/type/secret.o
+	src/type/secret.o \
+	src/type/workers.o
 
 # what script/test counts interrupts by, and hooks of other libraries: see
 # t/interrupts.c and t/hooks.c

@@ -60,7 +60,7 @@ end_processes(HammingBuild *build)
 {
 	if (build->context == NULL)
 		return;
-	workers_end(build->context);
+	simhash_workers_end(build->context);
 	if (IsMVCCSnapshot(build->snapshot))
 		UnregisterSnapshot(build->snapshot);
 	build->context = NULL;
@@ -86,10 +86,10 @@ begin_processes(HammingBuild *build)
 	build->snapshot = build->info->ii_Concurrent
 		? RegisterSnapshot(GetTransactionSnapshot()) : SnapshotAny;
 	scan_size = table_parallelscan_estimate(build->heap, build->snapshot);
-	shared = workers_prepare(&build->context,
-							 CppAsString2(hamming_parallel_build_main), workers,
-							 add_size(MAXALIGN(sizeof(HammingShared)),
-									  scan_size));
+	shared = simhash_workers_prepare(&build->context,
+									 CppAsString2(hamming_parallel_build_main), workers,
+									 add_size(MAXALIGN(sizeof(HammingShared)),
+											  scan_size));
 	init_shared(build, shared);
 	shared->memory = maintenance_work_mem / (build->context->nworkers + 1);
 	SharedFileSetInit(&shared->rows.files, build->context->seg);
@@ -134,7 +134,7 @@ hamming_build(Relation heap, Relation index, IndexInfo *info)
 void
 hamming_parallel_build_main(dsm_segment *segment, shm_toc *toc)
 {
-	HammingShared *shared = worker_begin(toc);
+	HammingShared *shared = simhash_worker_begin(toc);
 	HammingBuild build = {0};
 
 	/* the leader's locks, which do not conflict within a parallel group */
@@ -149,5 +149,5 @@ hamming_parallel_build_main(dsm_segment *segment, shm_toc *toc)
 	hamming_build_together(&build);
 	index_close(build.index, NoLock);
 	table_close(build.heap, NoLock);
-	worker_end(toc);
+	simhash_worker_end(toc);
 }

@@ -476,7 +476,8 @@ Together *
 simhash_connect_begin(FingerprintList *list, int radius)
 {
 	const char *entry = CppAsString2(simhash_connect_main);
-	Together   *together = hamming_together_begin(list, radius, true, entry);
+	Together   *together = hamming_together_begin(list, radius, true, 0,
+												  entry);
 
 	if (together != NULL)
 		begin_process(together);

@@ -1,16 +1,15 @@
 /*
  * found.c
- *	  The pairs of one list that a team of processes finds, in shared memory
- *	  and in files.
+ *	  The pairs of one list that a team of processes finds, in files or in
+ *	  shared memory.
  *
- * Shared memory has room for a pair a fingerprint.  Each process writes further
- * pairs to a file of its own.  Once the search has ended, the leader reads the
- * shared memory, and then one file after the other.
+ * Each process writes what it finds to a file of its own.  Once the search has
+ * ended, the leader reads one file after the other.
  *
  * One process alone keeps no pairs, and needs no file.  So there are no files
- * where temp_file_limit is set, which may be too low for them: a search that
- * finds more pairs than shared memory has room for ends, and the caller searches
- * alone.
+ * where temp_file_limit is set, which may be too low for them: then shared
+ * memory has room for a pair a fingerprint.  A search that finds more ends, and
+ * the caller searches alone.
  */
 #include "postgres.h"
 
@@ -38,7 +37,7 @@ is_full(const Found *found)
 	SharedSearch *search = found->together->search;
 
 	return temp_file_limit >= 0 &&
-		pg_atomic_read_u64(&search->pair_count) > search->capacity;
+		pg_atomic_read_u64(&search->pair_count) > search->pair_capacity;
 }
 
 /* Keep a pair in shared memory, or else in the file of this process. */
@@ -49,9 +48,9 @@ keep_pair(Found *found, FoundPair *pair)
 	SharedSearch *search = together->search;
 	uint64		place = pg_atomic_read_u64(&search->pair_count);
 
-	if (place <= search->capacity)
+	if (place <= search->pair_capacity)
 		place = pg_atomic_fetch_add_u64(&search->pair_count, 1);
-	if (place < search->capacity)
+	if (place < search->pair_capacity)
 		together->pairs[place] = *pair;
 	else if (temp_file_limit < 0)
 	{
@@ -103,9 +102,12 @@ Found *
 hamming_found_begin(FingerprintList *list, int radius)
 {
 	const char *entry = CppAsString2(hamming_found_main);
-	Together   *together = hamming_together_begin(list, radius, false, entry);
+	Together   *together;
 	Found	   *found;
 
+	together = hamming_together_begin(list, radius, false,
+									  temp_file_limit < 0 ? 0 : list->count,
+									  entry);
 	if (together == NULL)
 		return NULL;
 	found = palloc0(sizeof(Found));
@@ -172,7 +174,7 @@ hamming_found_next(Found *found, FoundPair *pair)
 	SharedSearch *search = found->together->search;
 
 	if (found->read < Min(pg_atomic_read_u64(&search->pair_count),
-						  search->capacity))
+						  search->pair_capacity))
 	{
 		*pair = found->together->pairs[found->read++];
 		return true;

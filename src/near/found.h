@@ -1,7 +1,7 @@
 /*
  * found.h
- *	  The pairs of one list that a team of processes finds, in shared memory
- *	  and in files.
+ *	  The pairs of one list that a team of processes finds, in files or in
+ *	  shared memory.
  */
 #ifndef SIMHASH_FOUND_H
 #define SIMHASH_FOUND_H

@@ -230,8 +230,8 @@ simhash_team_make(Size size)
 void
 simhash_team_launch(Team *team, const char *entry, int workers)
 {
-	dsm_handle *handle = workers_prepare(&team->context, entry, workers,
-										 sizeof(dsm_handle));
+	dsm_handle *handle = simhash_workers_prepare(&team->context, entry, workers,
+												 sizeof(dsm_handle));
 
 	*handle = dsm_segment_handle(team->segment);
 	team->shared->is_over = false;
@@ -330,7 +330,7 @@ simhash_team_dismiss(Team *team)
 	shared->is_over = true;
 	SpinLockRelease(&shared->mutex);
 	ConditionVariableBroadcast(&shared->changed);
-	workers_end(team->context);
+	simhash_workers_end(team->context);
 	team->context = NULL;
 }
 
@@ -344,7 +344,7 @@ simhash_team_end(Team *team)
 		dsm_detach(team->memory_segment);
 	dsm_detach(team->segment);
 	if (team->toc != NULL)
-		worker_end(team->toc);
+		simhash_worker_end(team->toc);
 	else if (has_file)
 		FileClose(team->memory_file);
 	pfree(team);
@@ -383,7 +383,7 @@ simhash_team_attach(shm_toc *toc)
 	Team	   *team = palloc0(sizeof(Team));
 
 	team->toc = toc;
-	team->segment = attach_segment(*(dsm_handle *) worker_begin(toc));
+	team->segment = attach_segment(*(dsm_handle *) simhash_worker_begin(toc));
 	team->shared = dsm_segment_address(team->segment);
 	team->files = &team->shared->files;
 	SharedFileSetAttach(team->files, team->segment);

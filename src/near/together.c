@@ -27,17 +27,21 @@
 #define STEP_LARGE (FPLIST_STEPS + 1)	/* hamming_groups_large_units() */
 #define STEP_COMPARE (FPLIST_STEPS + 2) /* slices of search->group */
 
-/* Return the size of what all processes see, and set what is in it. */
+/*
+ * Return the size of what all processes see, and set what is in it.  search has
+ * the capacities, and may be in memory itself.
+ */
 static Size
-map_memory(Together *together, char *memory, uint32 capacity, bool has_sets)
+map_memory(Together *together, char *memory, const SharedSearch *search)
 {
 	Size		at = TYPEALIGN(16, sizeof(SharedSearch));
 
 	together->search = (SharedSearch *) memory;
-	at += simhash_fplist_map(&together->list, memory + at, capacity);
-	together->sets = has_sets ? (uint32 *) (memory + at) : NULL;
-	together->pairs = has_sets ? NULL : (FoundPair *) (memory + at);
-	return at + capacity * (has_sets ? sizeof(uint32) : sizeof(FoundPair));
+	at += simhash_fplist_map(&together->list, memory + at, search->capacity);
+	together->sets = search->has_sets ? (uint32 *) (memory + at) : NULL;
+	at += search->has_sets ? search->capacity * sizeof(uint32) : 0;
+	together->pairs = (FoundPair *) (memory + at);
+	return at + search->pair_capacity * sizeof(FoundPair);
 }
 
 /*
@@ -130,16 +134,20 @@ begin_own(Together *together)
 
 /*
  * Let a team search the list for pairs within the radius, with sets of the
- * numbers, or with room for a pair a number.  Workers begin in the function
- * named entry.  Return NULL if one process does as well, or nothing can be
- * shared.  Else list moves to the memory of the team.  The caller sets take,
- * and in the end calls hamming_together_end(); until then this process is in
- * parallel mode.
+ * numbers if has_sets, and with room for pair_capacity pairs.  Workers begin in
+ * the function named entry.  Return NULL if one process does as well, or nothing
+ * can be shared.  Else list moves to the memory of the team.  The caller sets
+ * take, and in the end calls hamming_together_end(); until then this process is
+ * in parallel mode.
  */
 Together *
 hamming_together_begin(FingerprintList *list, int radius, bool has_sets,
-					   const char *entry)
+					   uint32 pair_capacity, const char *entry)
 {
+	SharedSearch search = {
+		.radius = radius,.has_sets = has_sets,.capacity = list->count,
+		.pair_capacity = pair_capacity
+	};
 	double		count = list->count;
 	int			workers =
 	simhash_team_workers(hamming_near_cost(count, count, radius));
@@ -148,17 +156,14 @@ hamming_together_begin(FingerprintList *list, int radius, bool has_sets,
 	if (workers == 0)
 		return NULL;
 	together = palloc0(sizeof(Together));
-	together->team = simhash_team_make(map_memory(together, NULL, list->count,
-												  has_sets));
+	together->team = simhash_team_make(map_memory(together, NULL, &search));
 	if (together->team == NULL)
 	{
 		pfree(together);
 		return NULL;
 	}
-	map_memory(together, together->team->memory, list->count, has_sets);
-	together->search->radius = radius;
-	together->search->has_sets = has_sets;
-	together->search->capacity = list->count;
+	map_memory(together, together->team->memory, &search);
+	*together->search = search;
 	pg_atomic_init_u64(&together->search->pair_count, 0);
 	pg_atomic_init_u32(&together->search->nodes.large_count, 0);
 	simhash_fplist_share(list, together->team, (char *) together->list.fps);
@@ -250,7 +255,7 @@ hamming_together_attach(shm_toc *toc)
 
 	together->team = simhash_team_attach(toc);
 	search = (SharedSearch *) together->team->memory;
-	map_memory(together, (char *) search, search->capacity, search->has_sets);
+	map_memory(together, (char *) search, search);
 	begin_own(together);
 	return together;
 }

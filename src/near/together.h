@@ -25,9 +25,10 @@ typedef struct FoundPair
 typedef struct SharedSearch
 {
 	int			radius;
-	bool		has_sets;		/* else it has pairs */
-	uint32		capacity;		/* of the list, and of pairs */
-	pg_atomic_uint64 pair_count;	/* above capacity: some had no room */
+	bool		has_sets;
+	uint32		capacity;		/* of the list, and of the sets */
+	uint32		pair_capacity;	/* of pairs */
+	pg_atomic_uint64 pair_count;	/* above pair_capacity: some had no room */
 	SharedNodes nodes;
 	Candidates	group;			/* that the team compares */
 } SharedSearch;
@@ -40,7 +41,7 @@ typedef struct Together
 	SharedSearch *search;
 	FingerprintList list;		/* that all processes see */
 	uint32	   *sets;			/* of its numbers; NULL: none */
-	FoundPair  *pairs;			/* that any process has found; NULL: none */
+	FoundPair  *pairs;			/* that any process has found */
 	NearGroups *walked;			/* of the leader, by the team; or NULL */
 	NearGroups *groups;			/* search of this process, in units */
 	FingerprintList own;		/* its list */
@@ -65,7 +66,8 @@ typedef struct Together
 #define TOGETHER_STEPS (FPLIST_STEPS + 3)
 
 extern Together *hamming_together_begin(FingerprintList *list, int radius,
-										bool has_sets, const char *entry);
+										bool has_sets, uint32 pair_capacity,
+										const char *entry);
 extern void hamming_together_launch(Together *together);
 extern void hamming_together_search(Together *together,
 									FingerprintList *list);
