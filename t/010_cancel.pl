@@ -1,13 +1,17 @@
 # A cancel takes effect soon, wherever it comes.  A build with t/interrupts.c counts
-# steps, which are basic blocks of the library, so that neither the speed of the
-# machine nor what else it does matters: script/test makes it.
+# steps, so that neither the speed of the machine nor what else it does matters:
+# script/test makes it.
 
 use strict;
 use warnings;
 
+use FindBin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+
+use lib $FindBin::Bin;
+use Steps;
 
 plan skip_all => 'needs a build that counts steps' if !$ENV{SIMHASH_TEST_INTERRUPTS};
 
@@ -127,27 +131,9 @@ my %statements = (
 		SET LOCAL max_parallel_maintenance_workers = 1;
 		CREATE INDEX ON docs USING hamming (fp); ROLLBACK');
 
-# Run a statement in a new session, which is canceled at so many thousand steps, or
-# never: what it says, the steps, and the most of them between two interrupts.
-sub run_statement
-{
-	my ($statement, $cancel_at) = @_;
-	my (undef, $out, $err) = $node->psql('postgres', <<SQL, on_error_stop => 0);
-\\set VERBOSITY sqlstate
-SET simhash_test.steps = 0;
-SET simhash_test.cancel_at = $cancel_at;
-$statement;
-SHOW simhash_test.steps;
-SHOW simhash_test.gap;
-SQL
-	my ($result, $steps, $gap) = $out =~ /\A(.*?)\n?(\d+)\n(\d+)\s*\z/s;
-
-	return ($result . $err, $steps, $gap);
-}
-
 for my $name (sort keys %statements)
 {
-	my ($said, $steps, $gap) = run_statement($statements{$name}, 0);
+	my ($said, $steps, $gap) = run_statement($node, $statements{$name}, 0);
 
 	# other processes may do most of it
 	cmp_ok($steps, '>=', $least_work, "$name: enough work") || diag $said
@@ -189,7 +175,7 @@ SQL
 	{
 		my ($code, $out, $err);
 
-		($said) = run_statement('VACUUM (INDEX_CLEANUP on, TRUNCATE off) vacuumed', $thousands);
+		($said) = run_statement($node, 'VACUUM (INDEX_CLEANUP on, TRUNCATE off) vacuumed', $thousands);
 		$canceled++;
 		($code, $out, $err) = $node->psql('postgres', "SELECT hamming_index_check('vacuumed_fp')");
 		is("$code$out$err", '0', "$blocks blocks, vacuum canceled at $thousands thousand steps: a sound index");
