@@ -237,7 +237,7 @@ src/am/am_width.h: $(srcdir)/src/am/am.h $(srcdir)/src/am/build.h
 	$(COMPILE.c.bc) -DHAMMING_BITS=128 -o $@ $<
 
 # what PostgreSQL builds its own inner loops with
-src/text/fingerprint.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS) $(CFLAGS_VECTORIZE)
+src/text/fingerprint.o src/text/sketch.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS) $(CFLAGS_VECTORIZE)
 
 # where the objects go in a build outside the source tree
 $(shell mkdir -p $(sort $(dir $(OBJS))))

@@ -1,5 +1,5 @@
 # What is hard to tell apart takes no more steps than it has to: features that are
-# made to collide, and fingerprints that are near each other.
+# made to collide, texts of few features, and fingerprints that are near each other.
 # A build with t/interrupts.c counts the steps: script/test makes it.
 
 use strict;
@@ -119,6 +119,87 @@ for my $test (
 		cmp_ok(steps(sprintf($statement, $agree), $expected),
 			'<=', 4 * $usual, "words whose $agree bits agree, $name");
 	}
+}
+
+# Texts of few features, against one of as many different words: to find that a bin of
+# a minhash has no value takes 128 rounds, unless it is seen that features come again.
+my $different = q{(SELECT string_agg(i::text, ' ') FROM generate_series(100000, 199999) i)};
+for my $call ('minhash(%s)', 'minhash(%s, words => 1)', 'minhash(%s, chars => 3)', 'minhash_128(%s)',
+	'(SELECT minhash_agg(w) FROM string_to_table(%s, \' \') w)',
+	'(SELECT max(fp) FROM minhash_passages(%s, mean_length => 1001))')
+{
+	my $statement = "SELECT $call IS NULL";
+	my $usual = steps(sprintf($statement, $different), 'f');
+
+	for my $few (
+		q{repeat('0,', 100000)}, q{repeat('ab cd ef gh ', 25000)}, q{repeat('x', 700000)},
+		q{(SELECT string_agg((hashint8extended(i, 1) & 15)::text, ' ') FROM generate_series(1, 100000) i)})
+	{
+		cmp_ok(steps(sprintf($statement, $few), 'f'), '<=', 2 * $usual, sprintf($call, $few));
+	}
+}
+
+# Arithmetic modulo 2^64, as doc/algorithm.md has it under "Minima: minhash".
+sub shift_right
+{
+	no integer;
+	return ($_[0] & ~0) >> $_[1];
+}
+
+sub split_mix
+{
+	use integer;
+	no warnings 'portable';
+	my ($seed, $i) = @_;
+	my $z = $seed + ($i + 1) * 0x9E3779B97F4A7C15;
+
+	$z = ($z ^ shift_right($z, 30)) * 0xBF58476D1CE4E5B9;
+	$z = ($z ^ shift_right($z, 27)) * 0x94D049BB133111EB;
+	return $z ^ shift_right($z, 31);
+}
+
+# The h of which split_mix(h, 0) is $z.
+sub unmix
+{
+	use integer;
+	no warnings 'portable';
+	my ($z) = @_;
+
+	$z = ($z ^ shift_right($z, 31) ^ shift_right($z, 62)) * 0x319642B2D24D8EC3;
+	$z = ($z ^ shift_right($z, 27) ^ shift_right($z, 54)) * 0x96DE1B173F119089;
+	return ($z ^ shift_right($z, 30) ^ shift_right($z, 60)) - 0x9E3779B97F4A7C15;
+}
+
+# Hashes of which no value is in the last bins, in none of the rounds 0 to 63.
+sub avoiding
+{
+	use integer;
+	my ($bins, $count) = @_;
+	my @multipliers = map { split_mix(4, $_) | 1 } 0 .. 63;
+	my @hashes;
+
+	for (my $i = 0; @hashes < $count; $i++)
+	{
+		my $mixed = split_mix(1, $i);
+		my $avoids = 1;
+
+		for my $multiplier (@multipliers)
+		{
+			$avoids = shift_right($mixed * $multiplier, 58) < 64 - $bins or last;
+		}
+		push @hashes, unmix($mixed) if $avoids;
+	}
+	return @hashes;
+}
+
+# Each of these values must be looked at, but once.
+my $avoiding = 4000;
+for my $bins (1, 3)
+{
+	$node->safe_psql('postgres', "INSERT INTO inputs VALUES ('$bins bins', '{"
+		. join(',', avoiding($bins, $avoiding)) . "}')");
+	cmp_ok(steps("SELECT minhash_hashes(hashes) IS NULL FROM inputs WHERE name = '$bins bins'", 'f'),
+		'<=', 100 * $avoiding / 1000, "values that avoid $bins bins");
 }
 
 # Fingerprints of which 44 bits vary: within 8 nearly all of them are connected,
