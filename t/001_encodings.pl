@@ -86,12 +86,48 @@ is( $node->safe_psql('in_latin1', "SELECT place, start, length, passage IS NULL 
 	'1|1|4|t',
 	'a passage that LATIN1 lacks');
 
-# So are weights, but that JSON has an escape for what the encoding lacks.
+# EUC_JIS_2004 has some characters that are two code points: as \xe3\x81\x8b\xe3\x82\x9a,
+# a letter and a mark.  They are shown, but for a feature that begins with the mark, which it
+# does not have alone; also where a long passage is converted in pieces.
+$node->safe_psql('postgres',
+	"CREATE DATABASE in_euc_jis_2004 ENCODING 'EUC_JIS_2004' LOCALE 'C' TEMPLATE template0");
+$node->safe_psql('in_euc_jis_2004', 'CREATE EXTENSION simhash');
+my $ka = "\xe3\x81\x8b\xe3\x82\x9a";
+is( $node->safe_psql(
+		'in_euc_jis_2004',
+		"SELECT feature, feature IS NULL,
+			simhash_tokens(CASE WHEN feature IS NOT NULL THEN ARRAY[feature] END)::bigint <> hash
+		FROM simhash_features('a $ka$ka')"),
+	"a|f|f\n$ka|f|f\n|t|",
+	'features in EUC_JIS_2004');
+is( $node->safe_psql(
+		'in_euc_jis_2004', "
+		SELECT count(*), count(*) FILTER (WHERE minhash(passage, chars => 3) IS DISTINCT FROM fp)
+		FROM generate_series(65520, 65540) n,
+			minhash_passages('\xc3\xa9' || repeat('x', n) || repeat('$ka', 40000), chars => 3)"),
+	'42|0', 'passages in EUC_JIS_2004');
+
+# PostgreSQL converts MULE_INTERNAL to few encodings.
+my $mule = $node->psql('postgres', "CREATE DATABASE in_mule ENCODING 'MULE_INTERNAL' LOCALE 'C' TEMPLATE template0");
+SKIP:
+{
+	skip 'no MULE_INTERNAL', 2 if $mule != 0;
+	local $ENV{PGCLIENTENCODING} = 'SQL_ASCII';
+
+	$node->safe_psql('in_mule', 'CREATE EXTENSION simhash');
+	like(
+		($node->psql('in_mule', "\\set VERBOSITY sqlstate\nSELECT minhash('a')"))[2],
+		qr/ERROR:  42883$/, 'a text in MULE_INTERNAL');
+	is($node->safe_psql('in_mule', "SELECT simhash_hashes('{1}')"), '0000000000000001', 'hashes in MULE_INTERNAL');
+}
+
+# Weights are shown so, too, but that JSON has an escape for what the encoding lacks.
 for my $weights (
 	[ 'in_latin1', "{\"\xc2\xb5m\": 0, \"CAF\xc3\x89\": 3}",
 		"{\"caf\xc3\xa9\": 3, \"\\u03bcm\": 0}", "5 \xc2\xb5m Caf\xc3\xa9" ],
 	[ 'in_euc_jp', "{\"\xe6\x9d\xb1\xe4\xba\xac\": 2}",
 		"{\"\xe6\x9d\xb1\xe4\xba\xac\": 2}", "\xe6\x9d\xb1\xe4\xba\xac\xe9\x83\xbd" ],
+	[ 'in_euc_jis_2004', "{\"$ka\": 2}", "{\"$ka\": 2}", "$ka$ka" ],
 	[ 'in_sql_ascii', "{\"\xc3\x89\": 2}", "{\"\xc3\xa9\": 2}", "\xc3\x89 a b" ])
 {
 	my ($database, $input, $output, $text) = @$weights;

@@ -218,6 +218,21 @@ for my $call (
 		"within work_mem: $call");
 }
 
+# A text that might be too long for a row is not shown.
+$node->safe_psql('postgres', "CREATE DATABASE latin1 ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
+$node->safe_psql('latin1', 'CREATE EXTENSION simhash');
+for my $long (
+	[ 'latin1', 'SELECT count(*), count(feature) FROM simhash_features(repeat(chr(233), 140000000))', '1|0' ],
+	[ 'latin1', 'SELECT count(*), count(passage) FROM minhash_passages(repeat(chr(233), 140000000))', '1|0' ],
+	[ 'postgres', "SELECT count(*), count(feature) FROM simhash_features(repeat('x', 300000000))", '1|1' ])
+{
+	my ($database, $statement, $expected) = @$long;
+	my ($out, $err) = ('', '');
+
+	$node->psql($database, "\\set VERBOSITY sqlstate\n$statement", stdout => \$out, stderr => \$err);
+	is($out . $err =~ s/^psql:\S+ //r, $expected, 'too long: ' . $statement =~ s/\s+/ /gr);
+}
+
 # A join takes 1.5 times work_mem at most, as the system counts it: here of rows
 # that would take 12 times work_mem.  Shared memory does not count, nor what the
 # session takes before.

@@ -11,7 +11,11 @@
 #include "utils/memutils.h"
 
 #include "text/encoding.h"
+#include "text/unicode_class.h"
 #include "text/utf8.h"
+
+#define PIECE_BYTES 65536		/* that are converted at once */
+#define OTHER_COLUMNS 1024		/* bytes of a row that shows a text, at most */
 
 /*
  * limit must be at least UTF8_MAX.  Return the length of the longest prefix of
@@ -37,15 +41,19 @@ simhash_clip_utf8(const uint8 *bytes, size_t length, size_t limit)
 	return limit;
 }
 
-/*
- * Do what simhash_clip_utf8() does, in the server's encoding.  SQL_ASCII is
- * taken as UTF-8.
- */
+/* Is the server's encoding UTF-8, or SQL_ASCII, which is taken as UTF-8? */
+static inline bool
+server_has_utf8(void)
+{
+	return GetDatabaseEncoding() == PG_UTF8 ||
+		GetDatabaseEncoding() == PG_SQL_ASCII;
+}
+
+/* Do what simhash_clip_utf8() does, in the server's encoding. */
 int
 simhash_clip_text(const char *body, int length, int limit)
 {
-	if (GetDatabaseEncoding() == PG_UTF8 ||
-		GetDatabaseEncoding() == PG_SQL_ASCII)
+	if (server_has_utf8())
 		return simhash_clip_utf8((const uint8 *) body, length, limit);
 	if (length <= limit || pg_database_encoding_max_length() == 1)
 		return Min(length, limit);
@@ -63,7 +71,7 @@ simhash_text_to_utf8(const char *body, int length, int *utf8_length)
 	const char *utf8 = body;
 
 	*utf8_length = length;
-	if (GetDatabaseEncoding() != PG_SQL_ASCII)
+	if (!server_has_utf8())
 		utf8 = pg_server_to_any(body, length, PG_UTF8);
 	if (utf8 != body)
 		*utf8_length = strlen(utf8);
@@ -71,23 +79,36 @@ simhash_text_to_utf8(const char *body, int length, int *utf8_length)
 }
 
 /*
- * bytes[0 .. length) is one character in UTF-8.  Append this character to buf
- * in the server's encoding; return false if that encoding lacks the character.
+ * length must be at least 1, and function convert UTF-8 to the server's
+ * encoding.  Append the first characters of bytes[0 .. length), valid UTF-8, to
+ * buf in the server's encoding: those of about PIECE_BYTES, up to one that this
+ * encoding lacks.  Return the number of their bytes: 0 if the encoding lacks
+ * the first one.
  */
-static bool
-append_converted(StringInfo buf, const uint8 *bytes, int length)
+static size_t
+append_converted(StringInfo buf, const uint8 *bytes, size_t length,
+				 Oid function)
 {
-	unsigned char converted[MAX_CONVERSION_GROWTH * UTF8_MAX + 1];
-	int			encoding = GetDatabaseEncoding();
-	Oid			function = FindDefaultConversionProc(PG_UTF8, encoding);
+	size_t		end = simhash_clip_utf8(bytes, length, PIECE_BYTES);
+	uint32		next = 0;
+	size_t		next_length = 0;
+	int			room;
+	int			converted;
 
-	if (pg_do_encoding_conversion_buf(function, PG_UTF8, encoding,
-									  unconstify(uint8 *, bytes), length,
-									  converted, sizeof(converted),
-									  true) != length)
-		return false;
-	appendStringInfoString(buf, (char *) converted);
-	return true;
+	/* EUC_JIS_2004 has some letters and a mark, no two marks, as one */
+	if (end < length)
+		next_length = utf8_decode(bytes + end, bytes + length, &next);
+	if (!(unicode_class(next) & UC_STARTS))
+		end += next_length;
+	room = end * MAX_CONVERSION_GROWTH + 1;
+	enlargeStringInfo(buf, room);
+	converted = pg_do_encoding_conversion_buf(function, PG_UTF8,
+											  GetDatabaseEncoding(),
+											  unconstify(uint8 *, bytes), end,
+											  (uint8 *) buf->data + buf->len,
+											  room, true);
+	buf->len += strlen(buf->data + buf->len);
+	return converted;
 }
 
 /*
@@ -100,30 +121,38 @@ bool
 simhash_append_utf8(StringInfo buf, const uint8 *bytes, size_t length,
 					CodePointWriter lacking)
 {
-	if (GetDatabaseEncoding() == PG_UTF8 ||
-		GetDatabaseEncoding() == PG_SQL_ASCII)
+	Oid			function = InvalidOid;
+
+	if (server_has_utf8())
 	{
 		appendBinaryStringInfo(buf, (const char *) bytes, length);
 		return true;
 	}
 	while (length > 0)
 	{
+		size_t		done = 1;
 		uint32		cp = 0;
-		size_t		bytes_read = utf8_decode(bytes, bytes + length, &cp);
 
-		Assert(bytes_read > 0);
-		/* a character takes a microsecond, and the length has no bound */
 		CHECK_FOR_INTERRUPTS();
-		if (bytes_read == 1)
+		/* ASCII is the same in all encodings; a function takes long to find */
+		if (*bytes < 0x80)
 			appendStringInfoCharMacro(buf, *bytes);
-		else if (!append_converted(buf, bytes, bytes_read))
+		else
+		{
+			if (!OidIsValid(function))
+				function = FindDefaultConversionProc(PG_UTF8,
+													 GetDatabaseEncoding());
+			done = append_converted(buf, bytes, length, function);
+		}
+		if (done == 0)
 		{
 			if (lacking == NULL)
 				return false;
+			done = utf8_decode(bytes, bytes + length, &cp);
 			lacking(buf, cp);
 		}
-		bytes += bytes_read;
-		length -= bytes_read;
+		bytes += done;
+		length -= done;
 	}
 	return true;
 }
@@ -131,22 +160,18 @@ simhash_append_utf8(StringInfo buf, const uint8 *bytes, size_t length,
 /*
  * Return bytes[0 .. length), valid UTF-8 that is normalised, as a text in the
  * server's encoding.  Return NULL where this encoding lacks a character: a
- * substitute would make another feature, of another hash.  Error: 54000 for too
- * many bytes, which the message calls what.
- *
- * Fewer than MaxAllocSize / 4 bytes always fit: the conversion of a character
- * has four times its bytes at most, MAX_CONVERSION_GROWTH.
+ * substitute would make another feature, of another hash.  Return NULL, too,
+ * where the text might be too long for a row.
  */
 text *
-simhash_utf8_to_text(const uint8 *bytes, size_t length, const char *what)
+simhash_utf8_to_text(const uint8 *bytes, size_t length)
 {
 	StringInfoData buf;
 	text	   *result = NULL;
 
-	if (length > MaxAllocSize / 4)
-		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-						errmsg("%s of %zu bytes is too long to show", what,
-							   length)));
+	if (length > (server_has_utf8() ? MaxAllocSize - OTHER_COLUMNS
+				  : MaxAllocSize / MAX_CONVERSION_GROWTH))
+		return NULL;
 	initStringInfo(&buf);
 	if (simhash_append_utf8(&buf, bytes, length, NULL))
 		result = cstring_to_text_with_len(buf.data, buf.len);

@@ -17,7 +17,6 @@ extern const char *simhash_text_to_utf8(const char *body, int length,
 										int *utf8_length);
 extern bool simhash_append_utf8(StringInfo buf, const uint8 *bytes,
 								size_t length, CodePointWriter lacking);
-extern text *simhash_utf8_to_text(const uint8 *bytes, size_t length,
-								  const char *what);
+extern text *simhash_utf8_to_text(const uint8 *bytes, size_t length);
 
 #endif							/* SIMHASH_ENCODING_H */

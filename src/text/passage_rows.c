@@ -37,8 +37,7 @@ static void
 emit_row(void *arg, const Passage *passage)
 {
 	PassageRows *rows = arg;
-	text	   *shown = simhash_utf8_to_text(passage->bytes, passage->length,
-											 "passage");
+	text	   *shown = simhash_utf8_to_text(passage->bytes, passage->length);
 	uint64		half[FEATURE_HASHES_MAX];
 	Datum		row[5];
 	bool		nulls[5] = {false};

@@ -167,7 +167,7 @@ make_row(const FeatureCount *feature, TermFrequency tf, int hashes, Datum *row,
 	text	   *name = NULL;
 
 	if (shown->bytes != NULL)
-		name = simhash_utf8_to_text(shown->bytes, shown->length, "feature");
+		name = simhash_utf8_to_text(shown->bytes, shown->length);
 
 	row[0] = PointerGetDatum(name);
 	nulls[0] = name == NULL;
