@@ -12,6 +12,7 @@
 
 #include "text/aggregate.h"
 #include "text/read_text.h"
+#include "text/weights_json.h"
 #include "text/weights_value.h"
 #include "type/secret.h"
 #include "type/simhash.h"
@@ -277,11 +278,15 @@ idf(int64 all, int64 documents)
 	return log((1.0 + all) / (1.0 + documents)) + 1.0;
 }
 
-/* The default weight is that of a token in no text. */
+/*
+ * The default weight is that of a token in no text.  Error: 54000 for a value,
+ * or a text form, of more than 1 GB.
+ */
 Datum
 simhash_idf_final(PG_FUNCTION_ARGS)
 {
 	IdfState   *state = NULL;
+	struct varlena *value;
 	const TokenWeight *twice;
 	TokenWeight *tokens;
 	size_t		count = 0;
@@ -310,6 +315,8 @@ simhash_idf_final(PG_FUNCTION_ARGS)
 		}
 	}
 	/* no token is there twice: they have different hashes */
-	PG_RETURN_POINTER(simhash_weights_pack(tokens, count,
-										   idf(state->documents, 0), &twice));
+	value = simhash_weights_pack(tokens, count, idf(state->documents, 0),
+								 &twice);
+	simhash_weights_check_length(value);
+	PG_RETURN_POINTER(value);
 }

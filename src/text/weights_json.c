@@ -372,10 +372,61 @@ read_object(Parser *p)
 	return true;
 }
 
+/* Append a token and its weight to an object that is open in buf. */
+static void
+write_entry(StringInfo buf, const uint8 *token, size_t length, double weight)
+{
+	char		number[DOUBLE_SHORTEST_DECIMAL_LEN];
+
+	if (buf->len > 1)
+		appendStringInfoString(buf, ", ");
+	appendStringInfoChar(buf, '"');
+	/* a token has only letters, marks and digits: JSON escapes none of them */
+	simhash_append_utf8(buf, token, length, write_escape);
+	double_to_shortest_decimal_buf(weight, number);
+	appendStringInfo(buf, "\": %s", number);
+}
+
+/*
+ * value may be packed, but not compressed.  Error: 54000 if the text form of
+ * value takes more than 1 GB: then nobody could read or dump value.
+ *
+ * A token of n bytes takes n + 12 of a value.  In the text form, n become 4 n
+ * at most (MAX_CONVERSION_GROWTH; an escape has 6 bytes for 2 or 3, and 12 for
+ * 4), beside 30: so only a large value may be too long.
+ */
+void
+simhash_weights_check_length(const struct varlena *value)
+{
+	WeightsReader reader = simhash_weights_read(value);
+	StringInfoData buf;
+	size_t		length = 64;	/* or less for all but the tokens */
+	uint32		i;
+
+	if (VARSIZE_ANY(value) <= MaxAllocSize / 4)
+		return;
+	initStringInfo(&buf);
+	for (i = 0; i < reader.header.count; i++)
+	{
+		TokenWeight token = simhash_weights_next(&reader);
+
+		CHECK_FOR_INTERRUPTS();
+		resetStringInfo(&buf);
+		write_entry(&buf, token.token, token.length, token.weight);
+		length += buf.len + strlen(", ");
+	}
+	pfree(buf.data);
+	if (!AllocSizeIsValid(length))
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("simhash_weights of %u tokens would take %zu "
+							   "bytes as text, which is too much",
+							   reader.header.count, length)));
+}
+
 /*
  * Return the value that json says, which is in the server's encoding.  Return
  * NULL for an error that escontext takes: 22P02, or 22023 for a weight out of
- * range.  Error: 54000 for a value of more than 1 GB.
+ * range.  Error: 54000 for a value, or a text form, of more than 1 GB.
  */
 struct varlena *
 simhash_weights_parse(const char *json, Node *escontext)
@@ -403,22 +454,8 @@ simhash_weights_parse(const char *json, Node *escontext)
 						simhash_excerpt(twice->token, twice->length)),
 				 errdetail("Keys are normalised like texts, so that different "
 						   "spellings may be the same word.")));
+	simhash_weights_check_length(value);
 	return value;
-}
-
-/* Append a token and its weight to an object that is open in buf. */
-static void
-write_entry(StringInfo buf, const uint8 *token, size_t length, double weight)
-{
-	char		number[DOUBLE_SHORTEST_DECIMAL_LEN];
-
-	if (buf->len > 1)
-		appendStringInfoString(buf, ", ");
-	appendStringInfoChar(buf, '"');
-	/* a token has only letters, marks and digits: JSON escapes none of them */
-	simhash_append_utf8(buf, token, length, write_escape);
-	double_to_shortest_decimal_buf(weight, number);
-	appendStringInfo(buf, "\": %s", number);
 }
 
 /*
