@@ -334,3 +334,12 @@ SELECT * FROM compared
 WHERE wrong_place OR wrong_start OR wrong_length OR wrong_passage OR wrong_fp;
 DROP VIEW compared;
 DROP TABLE passages;
+
+-- all code points, between letters, and between combining marks
+SELECT count(*) AS code_points,
+	md5(string_agg(simhash('a' || chr(c) || 'b')::text, '' ORDER BY c))
+		<> 'a4e54a3f8b275412e711964e38465760' AS wrong_letters,
+	md5(string_agg(simhash(U&'e\0301' || chr(c) || U&'\0323')::text, '' ORDER BY c))
+		<> '70954319ec0082513b7b1b374d8269cb' AS wrong_marks
+FROM (VALUES (1, 55295), (57344, 262143), (917504, 1114111)) planes (first, last),
+	generate_series(first, last) c;
