@@ -7,6 +7,7 @@
 
 rounds=7                # of statements that take turns, after one to warm up
 titles=10000000
+shape_bytes=2000000
 weights=100000
 pairs=10000             # of descriptions
 declare -A packages=(
@@ -87,6 +88,16 @@ create_pairs()
 	SQL
 }
 
+create_shapes()
+{
+	sql -F ' ' -c "SELECT a, b, simhash_tokens(ARRAY[a || ' ' || b])::bigint
+		FROM (SELECT chr(97 + i % 26) || chr(97 + i / 26) FROM generate_series(1, 40) i) first (a),
+			(SELECT chr(97 + i % 26) || chr(97 + i / 26) FROM generate_series(1, 40) i) second (b)" |
+		perl "$root/bench/avoiding.pl" "$shape_bytes" >"$work/texts/avoiding"
+	sql -v bytes="$shape_bytes" -v avoiding="$work/texts/avoiding" \
+		-v words="(SELECT string_agg(body, ' ') FROM english)" -f "$root/bench/shapes.sql"
+}
+
 create_tables()
 {
 	local name
@@ -124,6 +135,7 @@ create_tables()
 				FROM generate_series(1, $weights) i
 			LIMIT $weights) w"
 	create_pairs
+	create_shapes
 }
 
 # The median milliseconds of each of the statements, which take turns, in the
@@ -409,6 +421,49 @@ compare_command()
 	say 'a file of these for each; without it, they go to standard output.'
 }
 
+# compare_shapes TITLE CALL...: each shape by each call, against words by that call
+compare_shapes()
+{
+	local rounds=3 title=$1 call i names statements cells=() rule='|---|'
+
+	shift
+	mapfile -t names < <(sql -c 'SELECT name FROM shapes ORDER BY n')
+	for call; do
+		statements=()
+		for i in "${!names[@]}"; do
+			statements+=("SELECT count($call) FROM shapes WHERE n = $i")
+		done
+		take_turns "SET work_mem = '4MB';" "${statements[@]}"
+		rule+='--:|'
+		cells[0]+=" $(calculate "${ms[0]}" %.1f) |"
+		for ((i = 1; i < ${#names[@]}; i++)); do
+			cells[i]+=" $(calculate "${ms[i]} / ${ms[0]}" %.1f) |"
+		done
+	done
+	table "$title" "$rule" text "$@"
+	names[0]='words, ms'
+	for i in "${!names[@]}"; do
+		say "| ${names[i]} |${cells[i]}"
+	done
+}
+
+compare_all_shapes()
+{
+	compare_shapes 'Texts that take long, against words: simhash' 'simhash(body)' \
+		'simhash(body, words => 3)' 'simhash(body, chars => 3)' "simhash(body, tf => 'count')" \
+		"simhash(body, tf => 'log')" "simhash(body, '{\"a\": 2}')" 'simhash_128(body)'
+	compare_shapes 'Texts that take long, against words: minhash' 'minhash(body)' \
+		'minhash(body, words => 1)' 'minhash(body, chars => 3)' "minhash(body, '{\"a\": 0}')" \
+		'minhash_128(body)' 'minhash_128(body, chars => 3)'
+	compare_shapes 'Texts that take long, against words: others' \
+		'(SELECT count(fp) FROM minhash_passages(body))' \
+		'(SELECT count(fp) FROM minhash_passages(body, chars => 3))' 'text_jaccard(body, body)' \
+		'text_jaccard(body, body, chars => 3)' "text_cosine(body, body, tf => 'log')" \
+		'(SELECT simhash_idf(b, 1) FROM (VALUES (body)) v (b))'
+	say
+	say "Each text has $shape_bytes bytes.  Words are English, and work_mem is 4 MB."
+}
+
 print_text_method()
 {
 	cat <<-METHOD
@@ -447,6 +502,7 @@ bench_text()
 		compare_tsvector
 		compare_weights
 		measure_calls
+		compare_all_shapes
 		compare_command
 	} | tee "$work/results"
 	unpin

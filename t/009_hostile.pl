@@ -11,6 +11,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 use lib $FindBin::Bin;
+use SplitMix;
 use Steps;
 
 plan skip_all => 'needs a build that counts steps' if !$ENV{SIMHASH_TEST_INTERRUPTS};
@@ -139,55 +140,17 @@ for my $call ('minhash(%s)', 'minhash(%s, words => 1)', 'minhash(%s, chars => 3)
 	}
 }
 
-# Arithmetic modulo 2^64, as doc/algorithm.md has it under "Minima: minhash".
-sub shift_right
-{
-	no integer;
-	return ($_[0] & ~0) >> $_[1];
-}
-
-sub split_mix
-{
-	use integer;
-	no warnings 'portable';
-	my ($seed, $i) = @_;
-	my $z = $seed + ($i + 1) * 0x9E3779B97F4A7C15;
-
-	$z = ($z ^ shift_right($z, 30)) * 0xBF58476D1CE4E5B9;
-	$z = ($z ^ shift_right($z, 27)) * 0x94D049BB133111EB;
-	return $z ^ shift_right($z, 31);
-}
-
-# The h of which split_mix(h, 0) is $z.
-sub unmix
-{
-	use integer;
-	no warnings 'portable';
-	my ($z) = @_;
-
-	$z = ($z ^ shift_right($z, 31) ^ shift_right($z, 62)) * 0x319642B2D24D8EC3;
-	$z = ($z ^ shift_right($z, 27) ^ shift_right($z, 54)) * 0x96DE1B173F119089;
-	return ($z ^ shift_right($z, 30) ^ shift_right($z, 60)) - 0x9E3779B97F4A7C15;
-}
-
 # Hashes of which no value is in the last bins, in none of the rounds 0 to 63.
 sub avoiding
 {
-	use integer;
 	my ($bins, $count) = @_;
-	my @multipliers = map { split_mix(4, $_) | 1 } 0 .. 63;
 	my @hashes;
 
 	for (my $i = 0; @hashes < $count; $i++)
 	{
 		my $mixed = split_mix(1, $i);
-		my $avoids = 1;
 
-		for my $multiplier (@multipliers)
-		{
-			$avoids = shift_right($mixed * $multiplier, 58) < 64 - $bins or last;
-		}
-		push @hashes, unmix($mixed) if $avoids;
+		push @hashes, unmix($mixed) if avoids($mixed, $bins);
 	}
 	return @hashes;
 }
