@@ -13,6 +13,11 @@
 
 #include "port/pg_bitutils.h"
 
+/* for each width, so that the first file that make compiles stops it */
+#ifndef HAVE_INT128
+#error "simhash needs a 64-bit system: PostgreSQL has no integers of 128 bits"
+#endif
+
 #ifndef HAMMING_BITS
 #define HAMMING_BITS 64			/* of a fingerprint: the greatest distance */
 #endif
@@ -29,9 +34,6 @@ typedef uint64 Fingerprint;
 
 #elif HAMMING_BITS == 128
 
-#ifndef HAVE_INT128
-#error "simhash needs a compiler and a platform with integers of 128 bits"
-#endif
 typedef uint128 Fingerprint;
 
 #define WIDE(name) name##_128
