@@ -218,23 +218,16 @@ for my $call (
 		"within work_mem: $call");
 }
 
-# A text that might be too long for a row is not shown.  Weights whose text form is too
-# long for a text are refused: in LATIN1 each of these characters, which normalise to
-# Greek letters, has an escape of six bytes.
+# A text that might be too long for a row is not shown.
 $node->safe_psql('postgres', "CREATE DATABASE latin1 ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
 $node->safe_psql('latin1', 'CREATE EXTENSION simhash');
 for my $long (
 	[ 'latin1', 'SELECT count(*), count(feature) FROM simhash_features(repeat(chr(233), 140000000))', '1|0' ],
-	[ 'latin1', 'SELECT count(*), count(passage) FROM minhash_passages(repeat(chr(233), 140000000))', '1|0' ],
-	[ 'postgres', "SELECT count(*), count(feature) FROM simhash_features(repeat('x', 300000000))", '1|1' ],
-	[ 'latin1', 'SELECT simhash_idf(body, 1) IS NULL FROM (SELECT string_agg(repeat(chr(181), 18000000) || i, $$ $$)
-		FROM generate_series(1, 10) i) b (body)', 'ERROR:  54000' ])
+	[ 'postgres', "SELECT count(*), count(feature) FROM simhash_features(repeat('x', 300000000))", '1|1' ])
 {
 	my ($database, $statement, $expected) = @$long;
-	my ($out, $err) = ('', '');
 
-	$node->psql($database, "\\set VERBOSITY sqlstate\n$statement", stdout => \$out, stderr => \$err);
-	is($out . $err =~ s/^psql:\S+ //r, $expected, 'too long: ' . $statement =~ s/\s+/ /gr);
+	is($node->safe_psql($database, $statement), $expected, "long: $statement");
 }
 
 # A join takes 1.5 times work_mem at most, as the system counts it: here of rows
