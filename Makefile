@@ -19,6 +19,7 @@ WIDE = \
 	src/am/page \
 	src/am/parallel \
 	src/am/plan \
+	src/am/predicate \
 	src/am/scan \
 	src/am/search \
 	src/am/sort \
@@ -188,7 +189,7 @@ REGRESS += \
 	statistics_128 \
 	large
 endif
-ISOLATION = exclude concurrency rechecks
+ISOLATION = exclude concurrency rechecks serializable
 TAP_TESTS = 1
 ENCODING = UTF8
 NO_LOCALE = 1

@@ -514,6 +514,13 @@ extern bool hamming_insert(Relation index, Datum *values, bool *isnull,
 						   IndexInfo *info);
 extern bool hamming_remove(Relation index, Fingerprint fingerprint, uint64 tid);
 
+/* predicate.c */
+extern void hamming_lock_predicate(Relation index, Snapshot snapshot,
+								   Fingerprint centre, int radius);
+extern void hamming_lock_predicate_nulls(Relation index, Snapshot snapshot);
+extern void hamming_check_conflicts(Relation index, Fingerprint fingerprint,
+									bool isnull);
+
 /* search.c */
 
 /* A row that a search has found. */

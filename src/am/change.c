@@ -215,7 +215,8 @@ insert_keys(Relation index, int table, int count, const HammingKey *keys)
 
 /*
  * aminsert.  Returns false, as for every index that is not unique.  On entry
- * and on return the caller holds no buffer lock.
+ * and on return the caller holds no buffer lock.  Error: as
+ * hamming_check_conflicts(), which comes after all changes.
  */
 bool
 hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
@@ -224,18 +225,19 @@ hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 {
 	int			blocks = hamming_open(index);
 	HammingKey	keys[HAMMING_MAX_BLOCKS] = {{0, hamming_tid(tid)}};
+	Fingerprint fingerprint = isnull[0] ? 0 : DatumGetSimhash(values[0]);
 	int			table;
 
 	if (isnull[0])
-	{
 		insert_keys(index, HAMMING_NULLS, 1, keys);
-		return false;
+	else
+	{
+		for (table = 0; table < blocks; table++)
+			keys[table] = hamming_table_key(blocks, table, fingerprint,
+											hamming_tid(tid));
+		insert_keys(index, 0, blocks, keys);
 	}
-	for (table = 0; table < blocks; table++)
-		keys[table] = hamming_table_key(blocks, table,
-										DatumGetSimhash(values[0]),
-										hamming_tid(tid));
-	insert_keys(index, 0, blocks, keys);
+	hamming_check_conflicts(index, fingerprint, isnull[0]);
 	return false;
 }
 

@@ -180,14 +180,18 @@ has_order(IndexScanDesc scan)
 		!(scan->orderByData[0].sk_flags & SK_ISNULL);
 }
 
-/* Go on with the rows without a fingerprint.  On entry the search has ended. */
+/*
+ * Go on with the rows without a fingerprint, if they are wanted.  On entry the
+ * search has ended.
+ */
 static void
 start_nulls(IndexScanDesc scan)
 {
 	HammingScan *state = scan->opaque;
 
 	state->in_nulls = true;
-	hamming_search_begin_nulls(&state->search);
+	if (state->want_nulls)
+		hamming_search_begin_nulls(&state->search);
 }
 
 /* Begin the search: by distance if ordered. */

@@ -137,11 +137,14 @@ start_next_table(HammingSearch *search, int table)
 
 /*
  * Begin a search for all fingerprints within radius of the centre.  On entry
- * the search before has ended.  The function takes neither locks nor pins.
+ * the search before has ended, and search->snapshot is that of the scan.  The
+ * function takes predicate locks, and neither locks nor pins.  Error: as
+ * hamming_lock_predicate().
  */
 void
 hamming_search_begin(HammingSearch *search, Fingerprint centre, int radius)
 {
+	hamming_lock_predicate(search->index, search->snapshot, centre, radius);
 	search->centre = centre;
 	search->radius = radius;
 	search->plan = hamming_cached_plan(search->index, search->blocks,
@@ -166,11 +169,12 @@ hamming_search_lower_radius(HammingSearch *search, int radius)
 
 /*
  * Begin a search for all rows without a fingerprint.  In their table each row
- * has the fingerprint 0.  On entry the search before has ended.
+ * has the fingerprint 0.  Otherwise as hamming_search_begin().
  */
 void
 hamming_search_begin_nulls(HammingSearch *search)
 {
+	hamming_lock_predicate_nulls(search->index, search->snapshot);
 	search->centre = 0;
 	search->radius = 0;
 	search->visited = 0;

@@ -37,7 +37,7 @@ hamming_radius(int64 k)
 #define HAMMING_MAX_BLOCKS 8
 
 /*
- * blocks is HAMMING_MIN_BLOCKS .. HAMMING_MAX_BLOCKS, and block 0 .. blocks.
+ * blocks is 1 .. HAMMING_BITS, and block 0 .. blocks.
  * Return how many bits are higher than those of the block.
  */
 static inline int
