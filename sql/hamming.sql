@@ -148,7 +148,7 @@ CREATE INDEX bad ON others USING hamming (address other_ops);
 DROP TABLE others;
 DROP OPERATOR FAMILY other_ops USING hamming;
 
--- inspection is for owners, and of hamming indexes
+-- inspection is for owners, measuring for who monitors, too, and of hamming indexes
 CREATE INDEX uniform_btree ON uniform (fp);
 CREATE INDEX uniform_gist ON uniform USING gist (fp);
 CREATE VIEW a_view AS SELECT 1 AS x;
@@ -157,6 +157,11 @@ FROM unnest('{hamming_index_stats,hamming_index_check}'::text[]) f,
 	unnest('{uniform,uniform_btree,uniform_gist,a_view,nothing,4294967295}'::text[]) r;
 SELECT hamming_index_stats(NULL), hamming_index_check(NULL);
 CREATE ROLE simhash_stranger;
+SET ROLE simhash_stranger;
+SELECT error_of(format('SELECT %s(%L)', f, 'uniform_fp'))
+FROM unnest('{hamming_index_stats,hamming_index_check}'::text[]) f;
+RESET ROLE;
+GRANT pg_monitor TO simhash_stranger;
 SET ROLE simhash_stranger;
 SELECT error_of(format('SELECT %s(%L)', f, 'uniform_fp'))
 FROM unnest('{hamming_index_stats,hamming_index_check}'::text[]) f;

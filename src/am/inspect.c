@@ -10,6 +10,7 @@
 #include "access/relation.h"
 #include "access/table.h"
 #include "access/xlog.h"
+#include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -46,22 +47,25 @@ hint_what_to_name(Relation relation)
 }
 
 /*
- * Check that a relation is a hamming index that the user may look into.
- * Errors: 42809 for anything but a hamming index, 42501 for anybody but its
- * owner, 0A000 for a temporary index of another session, or on a standby for an
- * unlogged one, 55000 for an index that is not valid.
+ * Check that a relation is a hamming index that the user may look into, as its
+ * owner or as a member of role, unless that is InvalidOid.  Errors: 42809 for
+ * anything but a hamming index, 42501 for any other user, 0A000 for a temporary
+ * index of another session, or on a standby for an unlogged one, 55000 for an
+ * index that is not valid.
  */
 static void
-check_is_ours(Relation index)
+check_is_ours(Relation index, Oid role)
 {
+	Oid			user = GetUserId();
+
 	if (index->rd_rel->relkind != RELKIND_INDEX ||
 		!hamming_is_cost_function(index->rd_indam->amcostestimate))
 		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
 						errmsg("\"%s\" is not a hamming index",
 							   RelationGetRelationName(index)),
 						hint_what_to_name(index)));
-	if (!object_ownercheck(RelationRelationId, RelationGetRelid(index),
-						   GetUserId()))
+	if (!object_ownercheck(RelationRelationId, RelationGetRelid(index), user) &&
+		!(OidIsValid(role) && has_privs_of_role(user, role)))
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX,
 					   RelationGetRelationName(index));
 	if (RELATION_IS_OTHER_TEMP(index))
@@ -81,27 +85,29 @@ check_is_ours(Relation index)
 
 /* Errors: 42P01 where there is no such relation, and as check_is_ours(). */
 static Relation
-open_named(Oid oid, LOCKMODE mode)
+open_named(Oid oid, LOCKMODE mode, Oid role)
 {
 	Relation	index = try_relation_open(oid, mode);
 
 	if (index == NULL)
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
 						errmsg("relation with OID %u does not exist", oid)));
-	check_is_ours(index);
+	check_is_ours(index, role);
 	return index;
 }
 
 /*
  * hamming_index_stats(index regclass)
  *
- * The index is locked by AccessShareLock, and one page at a time in share
- * mode.  Errors: as open_named(); XX002 where a page cannot be used.
+ * Members of pg_stat_scan_tables may call it, too, as the functions of
+ * pgstattuple.  The index is locked by AccessShareLock, and one page at a time
+ * in share mode.  Errors: as open_named(); XX002 where a page cannot be used.
  */
 Datum
 hamming_index_stats(PG_FUNCTION_ARGS)
 {
-	Relation	index = open_named(PG_GETARG_OID(0), AccessShareLock);
+	Relation	index = open_named(PG_GETARG_OID(0), AccessShareLock,
+								   ROLE_PG_STAT_SCAN_TABLES);
 	HammingStats stats;
 	TupleDesc	description;
 	Datum		values[10];
@@ -130,7 +136,7 @@ hamming_index_stats(PG_FUNCTION_ARGS)
 static void
 check_index(Oid oid)
 {
-	Relation	index = open_named(oid, AccessShareLock);
+	Relation	index = open_named(oid, AccessShareLock, InvalidOid);
 
 	hamming_find_routines(index)->check(NULL, index);
 	relation_close(index, AccessShareLock);
@@ -158,7 +164,7 @@ check_with_heap(Oid oid)
 	 * Whether the user may do this is found out before others are locked out.
 	 * Then the table is locked before its index, as by all commands.
 	 */
-	index = open_named(oid, AccessShareLock);
+	index = open_named(oid, AccessShareLock, InvalidOid);
 	heap_oid = index->rd_index->indrelid;
 	if (RecoveryInProgress())
 		ereport(ERROR,
@@ -170,7 +176,7 @@ check_with_heap(Oid oid)
 	relation_close(index, AccessShareLock);
 	test_stop("index check");
 	heap = try_table_open(heap_oid, ShareLock);
-	index = open_named(oid, ShareLock);
+	index = open_named(oid, ShareLock, InvalidOid);
 	/* between the locks both may be dropped, and their OIDs used again */
 	if (heap == NULL || index->rd_index->indrelid != heap_oid)
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
