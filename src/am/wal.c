@@ -21,9 +21,10 @@
  * - generic_redo(): block i of the record has its delta as data.  A record has
  *   MAX_GENERIC_XLOG_PAGES blocks at most.  After a delta was applied, replay
  *   sets the bytes between pd_lower and pd_upper to zero.
- * - GenericXLogFinish(): in one critical section, each page is changed, marked
- *   dirty and registered with REGBUF_STANDARD and its delta, XLogInsert()
- *   writes the record with info 0 and no other data, and the pages get its LSN.
+ * - GenericXLogFinish(): after XLogBeginInsert(), in one critical section, each
+ *   page is changed, marked dirty and registered with REGBUF_STANDARD and its
+ *   delta, XLogInsert() writes the record with info 0 and no other data, and
+ *   the pages get its LSN.
  *
  * Compared were the sources of 15.18, and those of 16 (June 2023), 17 (July
  * 2024), 18 (June 2025) and 19 (June 2026) when their branches were made.  In
@@ -110,9 +111,10 @@ log_record(Relation index, int count, const HammingChange *changes)
 	bool		logged = RelationNeedsWAL(index);
 	int			i;
 
-	START_CRIT_SECTION();
+	/* it may raise an error */
 	if (logged)
 		XLogBeginInsert();
+	START_CRIT_SECTION();
 	for (i = 0; i < count; i++)
 	{
 		Buffer		leaf = changes[i].leaf;
