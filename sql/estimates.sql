@@ -196,6 +196,28 @@ FROM unnest(ARRAY[3, 6]) k;
 SELECT k - :near AS more, estimate(format('SELECT FROM docs WHERE fp %% %L', :'q'), 'Total Cost')
 	= estimate(format('SELECT FROM docs WHERE fp <-> %L <= %s', :'q', k), 'Total Cost') AS same
 FROM generate_series(:near - 1, :near + 1) k;
+-- a scan for rows with a fingerprint, or for those without one, reads no others
+CREATE TABLE filling AS SELECT CASE WHEN i % 100 = 0 THEN left(md5(i::text), :bits / 4)::simhash:bits END AS fp
+FROM generate_series(1, 20000) i;
+CREATE INDEX ON filling USING hamming (fp);
+ANALYZE filling;
+SET enable_indexscan = off;
+CREATE FUNCTION index_cost(query text) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+	RETURN plan->0->'Plan'->'Plans'->0->>'Total Cost';
+END $$;
+SELECT index_cost('SELECT FROM docs WHERE fp IS NULL')
+	<= index_cost(format('SELECT FROM docs WHERE fp <-> %L <= 0', :'q')) AS no_nulls;
+-- as much as the scan of a partial index, which has nothing else
+SELECT index_cost('SELECT FROM filling WHERE fp IS NOT NULL') AS cost \gset
+CREATE INDEX ON filling USING hamming (fp) WHERE fp IS NOT NULL;
+SELECT :cost / index_cost('SELECT FROM filling WHERE fp IS NOT NULL') BETWEEN 0.7 AND 1.5 AS few_values;
+DROP FUNCTION index_cost;
+DROP TABLE filling;
+RESET enable_indexscan;
 RESET enable_seqscan;
 
 -- HammingJoin is for joins whose other clauses leave many of its pairs, but not where

@@ -28,6 +28,40 @@
 #define PAGE_ACCESS 20.0		/* to come to a page */
 #define ENTRY_LOOK 0.04			/* to look at an entry of a leaf */
 
+/* Which rows a scan wants. */
+typedef struct Wanted
+{
+	bool		values;			/* some with a fingerprint */
+	bool		nulls;			/* those without one */
+	int			radius;			/* of the ball that values are searched in;
+								 * HAMMING_BITS if there is none */
+	double		searches;		/* how often: once, or once for each element
+								 * of an array */
+} Wanted;
+
+/* Read the conditions of a scan.  All of them must hold, as in scan.c. */
+static Wanted
+read_clauses(PlannerInfo *root, IndexPath *path)
+{
+	Wanted		wanted = {.values = true,.nulls = true};
+	ListCell   *lc;
+
+	wanted.radius = hamming_conditions_radius(root, path, 0, &wanted.searches);
+	foreach(lc, get_quals_from_indexclauses(path->indexclauses))
+	{
+		NullTest   *clause = (NullTest *) lfirst_node(RestrictInfo, lc)->clause;
+
+		if (IsA(clause, NullTest) && clause->nulltesttype == IS_NULL)
+			wanted.values = false;
+		else
+			wanted.nulls = false;
+	}
+	/* a ball with a negative radius holds nothing */
+	if (wanted.radius < 0)
+		wanted.values = false;
+	return wanted;
+}
+
 /*
  * Return the cost of reading a page of the index, times the fraction of index
  * and tables that effective_cache_size has no room for.
@@ -45,16 +79,36 @@ page_io_cost(PlannerInfo *root, IndexOptInfo *index, bool sequential)
 	return (1 - cached) * (sequential ? sequential_cost : random_cost);
 }
 
+/* Return how many leaves the table of NULLs has, about, by the statistics. */
+static double
+count_null_leaves(PlannerInfo *root, IndexOptInfo *index)
+{
+	NullTest   *is_null = makeNode(NullTest);
+	List	   *conditions;
+	double		nulls;
+
+	is_null->arg = linitial_node(TargetEntry, index->indextlist)->expr;
+	is_null->nulltesttype = IS_NULL;
+	is_null->location = -1;
+	conditions = add_predicate_to_index_quals(index, list_make1(is_null));
+	nulls = index->rel->tuples *
+		clauselist_selectivity(root, conditions, index->rel->relid, JOIN_INNER,
+							   NULL);
+	return Max(nulls / HAMMING_TID_CAPACITY, 1);
+}
+
 /*
  * Set shapes[j] to the shape of block table j, for each of them.  Return their
  * number.  The roots show how many leaves the tables have in proportion, and
- * info->pages how many in all.
+ * info->pages how many pages the index has, of which null_leaves are no leaves
+ * of these tables.
  */
 static int
-measure_tables(IndexOptInfo *info, HammingShape *shapes)
+measure_tables(IndexOptInfo *info, double null_leaves, HammingShape *shapes)
 {
 	Relation	index = index_open(info->indexoid, NoLock);
 	int			blocks = hamming_open(index);
+	double		pages = Max(info->pages - null_leaves, 1);
 	double		all = 0;
 	int			j;
 
@@ -63,8 +117,25 @@ measure_tables(IndexOptInfo *info, HammingShape *shapes)
 	for (j = 0; j < blocks; j++)
 		all += shapes[j].leaves;
 	for (j = 0; j < blocks; j++)
-		shapes[j].leaves = Max(shapes[j].leaves * info->pages / all, 1);
+		shapes[j].leaves = Max(shapes[j].leaves * pages / all, 1);
 	return blocks;
+}
+
+/*
+ * PostgreSQL plans an index-only scan of any index where no column is wanted,
+ * as for count(*).  A hamming index has none: nothing keeps a row that a scan
+ * has seen in the index from being removed before the scan looks at the
+ * visibility map.  Here a path for such a scan becomes worse than that for the
+ * sequential scan, which every table has, also a disabled one.  cost_index()
+ * makes the path's total cost NaN, so that neither path is cheaper in total,
+ * and add_path() decides by the startup costs.  A bitmap scan has its costs
+ * from *total_cost.
+ */
+static void
+refuse_index_only(IndexPath *path, Cost *startup_cost)
+{
+	*startup_cost = get_float8_infinity();
+	disable_path(&path->path);
 }
 
 /*
@@ -81,13 +152,13 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	IndexOptInfo *index = path->indexinfo;
 	List	   *quals = get_quals_from_indexclauses(path->indexclauses);
 	List	   *conditions = add_predicate_to_index_quals(index, quals);
+	double		null_leaves = count_null_leaves(root, index);
 	HammingShape shapes[HAMMING_MAX_BLOCKS];
-	int			blocks = measure_tables(index, shapes);
-	double		leaves = shapes[0].leaves;
+	int			blocks = measure_tables(index, null_leaves, shapes);
+	double		leaves = shapes[0].leaves + null_leaves;
 	double		entries = index->tuples / leaves;
 	double		height = 1 + ceil(log(leaves) / log(HAMMING_INNER_CAPACITY));
-	double		searches;
-	int			radius = hamming_conditions_radius(root, path, 0, &searches);
+	Wanted		wanted = read_clauses(root, path);
 	HammingPlan plan = {0};
 	Cost		descent = height * PAGE_ACCESS * cpu_operator_cost;
 	double		rows;
@@ -97,16 +168,17 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	*selectivity = clauselist_selectivity(root, conditions, index->rel->relid,
 										  JOIN_INNER, NULL);
 	*correlation = 0;
-	rows = *selectivity * index->tuples;
-	if (radius >= 0)
-		plan = hamming_plan(blocks, shapes, radius);
+	rows = *selectivity * index->rel->tuples;
+	if (wanted.values)
+		plan = hamming_plan(blocks, shapes, wanted.radius);
 	leaf = (PAGE_ACCESS + ENTRY_LOOK * entries) * cpu_operator_cost +
-		page_io_cost(root, index, plan.tables == 1);
-	*pages = plan.leaves;
-
-	search = searches * (plan.tables * descent + plan.leaves * leaf);
+		page_io_cost(root, index, plan.tables <= 1);
+	search = wanted.searches * (plan.tables * descent + plan.leaves * leaf);
+	if (!wanted.nulls)
+		null_leaves = 0;
+	*pages = plan.leaves + null_leaves;
 	*startup_cost = descent + index_other_operands_eval_cost(root, quals);
-	*total_cost = *startup_cost + search +
+	*total_cost = *startup_cost + search + null_leaves * leaf +
 		rows * (cpu_index_tuple_cost + cpu_operator_cost);
 
 	/*
@@ -120,20 +192,6 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	 */
 	if (path->indexorderbys == NIL)
 		*startup_cost += search / 2;
-
-	/*
-	 * PostgreSQL plans an index-only scan of any index where no column is
-	 * wanted, as for count(*).  A hamming index has none: nothing keeps a row
-	 * that a scan has seen in the index from being removed before the scan
-	 * looks at the visibility map.  Here a path for such a scan becomes worse
-	 * than that for the sequential scan, which every table has, also a
-	 * disabled one.  cost_index() makes the path's total cost NaN, so that
-	 * neither path is cheaper in total, and add_path() decides by the startup
-	 * costs.  A bitmap scan has its costs from *total_cost.
-	 */
 	if (path->path.pathtype == T_IndexOnlyScan)
-	{
-		*startup_cost = get_float8_infinity();
-		disable_path(&path->path);
-	}
+		refuse_index_only(path, startup_cost);
 }
