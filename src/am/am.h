@@ -151,6 +151,16 @@ hamming_table_key(int blocks, int table, Fingerprint fingerprint,
 }
 
 /*
+ * Return the number of blocks for an index of rows rows that doc/indexing.md
+ * recommends.
+ */
+static inline int
+hamming_default_blocks(double rows)
+{
+	return HAMMING_BITS / (rows < 200000000 ? 16 : 21);
+}
+
+/*
  * The most levels of a table.  No table comes near: an inner page splits only
  * when it has hundreds of children, and a build gives it dozens at least.
  */

@@ -211,7 +211,7 @@ write_fixed_pages(Relation index, ForkNumber fork, int blocks)
 
 /*
  * Return the number of blocks for an index of rows rows: that of the option
- * blocks, or else the number that doc/indexing.md recommends.
+ * blocks, or else the default.
  */
 static int
 choose_blocks(Relation index, double rows)
@@ -220,7 +220,7 @@ choose_blocks(Relation index, double rows)
 
 	if (options != NULL && options->blocks > 0)
 		return options->blocks;
-	return HAMMING_BITS / (rows < 200000000 ? 16 : 21);
+	return hamming_default_blocks(rows);
 }
 
 /*

@@ -102,18 +102,33 @@ count_null_leaves(PlannerInfo *root, IndexOptInfo *index)
  * number.  The roots show how many leaves the tables have in proportion, and
  * info->pages how many pages the index has, of which null_leaves are no leaves
  * of these tables.
+ *
+ * An index is hypothetical if an extension asks for a plan with an index that
+ * is not there.  Then the proportion is that of a build of as many different
+ * fingerprints.
  */
 static int
 measure_tables(IndexOptInfo *info, double null_leaves, HammingShape *shapes)
 {
-	Relation	index = index_open(info->indexoid, NoLock);
-	int			blocks = hamming_open(index);
+	int			blocks = hamming_default_blocks(info->tuples);
 	double		pages = Max(info->pages - null_leaves, 1);
 	double		all = 0;
 	int			j;
 
-	hamming_measure(index, shapes);
-	index_close(index, NoLock);
+	if (info->hypothetical)
+		for (j = 0; j < blocks; j++)
+		{
+			shapes[j].leaves = 1.0 / hamming_leaf_capacity(j);
+			shapes[j].leading_bits = hamming_block_width(blocks, j);
+		}
+	else
+	{
+		Relation	index = index_open(info->indexoid, NoLock);
+
+		blocks = hamming_open(index);
+		hamming_measure(index, shapes);
+		index_close(index, NoLock);
+	}
 	for (j = 0; j < blocks; j++)
 		all += shapes[j].leaves;
 	for (j = 0; j < blocks; j++)
