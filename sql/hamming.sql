@@ -147,6 +147,12 @@ CREATE TABLE others (address macaddr);
 CREATE INDEX bad ON others USING hamming (address other_ops);
 DROP TABLE others;
 DROP OPERATOR FAMILY other_ops USING hamming;
+-- an operator that was added to a family can go, and one of its class cannot
+CREATE OPERATOR CLASS own_ops FOR TYPE simhash64 USING hamming AS OPERATOR 2 <@ (simhash64, hamming_ball);
+ALTER OPERATOR FAMILY own_ops USING hamming ADD OPERATOR 3 =(simhash64, simhash64);
+ALTER OPERATOR FAMILY own_ops USING hamming DROP OPERATOR 3 (simhash64, simhash64);
+ALTER OPERATOR FAMILY own_ops USING hamming DROP OPERATOR 2 (simhash64, hamming_ball);
+DROP OPERATOR FAMILY own_ops USING hamming;
 
 -- inspection is for owners, measuring for who monitors, too, and of hamming indexes
 CREATE INDEX uniform_btree ON uniform (fp);
