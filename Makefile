@@ -57,6 +57,7 @@ WIDE = \
 	src/type/hamming \
 	src/type/operators \
 	src/type/selectivity \
+	src/type/stored_values \
 	src/type/type \
 	src/within
 

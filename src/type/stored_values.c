@@ -1,0 +1,193 @@
+/*
+ * stored_values.c
+ *	  The values of a column of fingerprints that ANALYZE has stored.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "catalog/pg_statistic.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+
+#include "type/simhash.h"
+#include "type/stored_values.h"
+
+/* How many of the most common values a restriction is expected to leave out. */
+#define MAX_EXCLUDED 16
+
+/* Parts of a sample are the same within this; a sample has up to 30,000 rows. */
+#define SAME_PART 1e-6
+
+/* Return the part of the rows that has NULL.  The stored one may be anything. */
+double
+hamming_null_fraction(VariableStatData *variable)
+{
+	if (!HeapTupleIsValid(variable->statsTuple))
+		return 0;
+	return probability(((Form_pg_statistic)
+						GETSTRUCT(variable->statsTuple))->stanullfrac);
+}
+
+/*
+ * Add the values of a slot of statistics of that kind.
+ *
+ * Statistics are used without statistic_proc_security_check(): all that could
+ * be asked of them here is a leakproof function.
+ *
+ * A superuser may name an estimator of this file for an operator of any types;
+ * older minor releases of PostgreSQL let everybody do so.  So values that are
+ * not as long as a fingerprint, or are passed in another way, are not read as
+ * fingerprints.
+ */
+static void
+add_values(VariableStatData *variable, int kind, int flags,
+		   StoredValues *stored)
+{
+	AttStatsSlot slot;
+	double		rest = Max(stored->rest, 0);
+	int			room;
+	int16		length;
+	bool		by_value;
+	int			i;
+
+	if (!HeapTupleIsValid(variable->statsTuple) ||
+		!get_attstatsslot(&slot, variable->statsTuple, kind, InvalidOid, flags))
+		return;
+	room = stored->count + slot.nvalues;
+	get_typlenbyval(slot.valuetype, &length, &by_value);
+	if (length == sizeof(Fingerprint) && by_value == SIMHASH_BY_VALUE &&
+		room > 0)
+	{
+		stored->values = repalloc(stored->values, room * sizeof(Fingerprint));
+		stored->parts = repalloc(stored->parts, room * sizeof(double));
+		for (i = 0; i < slot.nvalues; i++)
+		{
+			double		part = slot.numbers == NULL ? rest / slot.nvalues
+			: slot.numbers[i];
+
+			stored->values[stored->count] = DatumGetSimhash(slot.values[i]);
+			stored->parts[stored->count++] = part;
+			if (slot.numbers != NULL)
+				stored->rest -= part;
+		}
+	}
+	free_attstatsslot(&slot);
+}
+
+/* Return the stored values of a column; the caller frees the two arrays. */
+StoredValues
+hamming_read_values(VariableStatData *variable)
+{
+	StoredValues stored = {.rest = 1 - hamming_null_fraction(variable)};
+
+	stored.values = palloc(sizeof(Fingerprint));
+	stored.parts = palloc(sizeof(double));
+	add_values(variable, STATISTIC_KIND_MCV,
+			   ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS, &stored);
+	stored.common = stored.count;
+	add_values(variable, STATISTIC_KIND_HISTOGRAM, ATTSTATSSLOT_VALUES,
+			   &stored);
+	return stored;
+}
+
+/* What replace_variable() puts in place of a column. */
+typedef struct Replacement
+{
+	Node	   *variable;
+	Const	   *value;
+} Replacement;
+
+/* Return a copy of node with the value in place of the column. */
+static Node *
+replace_variable(Node *node, Replacement *replacement)
+{
+	if (node != NULL && equal(node, replacement->variable))
+		return copyObject((Node *) replacement->value);
+	return expression_tree_mutator(node, replace_variable, replacement);
+}
+
+/*
+ * Add the values of a column, by their places, that the clause is not true for,
+ * as "fp <> 0" is not for 0, to the set.  Only the first count are looked at.
+ * Return false if the clause depends on anything else, or might raise an error
+ * or show somebody the values: it must be leakproof.
+ */
+static bool
+add_excluded(PlannerInfo *root, VariableStatData *variable, Node *clause,
+			 const StoredValues *stored, int count, Bitmapset **excluded)
+{
+	Replacement replacement = {.variable = variable->var};
+	int			i;
+
+	if (contain_leaked_vars(clause) || contain_volatile_functions(clause))
+		return false;
+	replacement.value = makeConst(variable->vartype, -1, InvalidOid,
+								  sizeof(Fingerprint), (Datum) 0, false,
+								  SIMHASH_BY_VALUE);
+	for (i = 0; i < count; i++)
+	{
+		Node	   *known;
+
+		replacement.value->constvalue = SimhashGetDatum(stored->values[i]);
+		known = replace_variable(clause, &replacement);
+		if (contain_var_clause(known))
+			return false;
+		known = estimate_expression_value(root, known);
+		if (IsA(known, Const) &&
+			(((Const *) known)->constisnull ||
+			 !DatumGetBool(((Const *) known)->constvalue)))
+			*excluded = bms_add_member(*excluded, i);
+	}
+	return true;
+}
+
+/*
+ * The clause is of another column.  If it leaves out as many rows as the most
+ * common values have, add these to the set, by their places: both numbers are
+ * of one sample, where that is hardly a coincidence.
+ */
+static void
+add_matching(PlannerInfo *root, Index relid, RestrictInfo *clause,
+			 const StoredValues *stored, int count, Bitmapset **excluded)
+{
+	double		left_out = 1 - clause_selectivity(root, (Node *) clause, relid,
+												  JOIN_INNER, NULL);
+	int			i;
+
+	for (i = 0; i < count; i++)
+	{
+		left_out -= stored->parts[i];
+		if (fabs(left_out) < SAME_PART)
+			*excluded = bms_add_range(*excluded, 0, i);
+	}
+}
+
+/*
+ * Return which of the most common values of a column, by their places, the
+ * restrictions of its relation leave out.
+ */
+Bitmapset *
+hamming_excluded_values(PlannerInfo *root, VariableStatData *variable,
+						const StoredValues *stored)
+{
+	int			count = Min(stored->common, MAX_EXCLUDED);
+	Bitmapset  *excluded = NULL;
+	ListCell   *lc;
+
+	foreach(lc, variable->rel->baserestrictinfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (!add_excluded(root, variable, (Node *) rinfo->clause, stored, count,
+						  &excluded))
+			add_matching(root, variable->rel->relid, rinfo, stored, count,
+						 &excluded);
+	}
+	return excluded;
+}
