@@ -77,7 +77,7 @@ begin_processes(HammingBuild *build)
 	int			workers = index_build_workers(build->heap, build->index,
 											  build->info);
 	HammingShared *shared;
-	Size		scan_size;
+	Size		size;
 
 	build->memory = maintenance_work_mem;
 	build->shared = init_shared(build, palloc(sizeof(HammingShared)));
@@ -85,11 +85,11 @@ begin_processes(HammingBuild *build)
 		return;
 	build->snapshot = build->info->ii_Concurrent
 		? RegisterSnapshot(GetTransactionSnapshot()) : SnapshotAny;
-	scan_size = table_parallelscan_estimate(build->heap, build->snapshot);
+	size = table_parallelscan_estimate(build->heap, build->snapshot);
+	size = add_size(MAXALIGN(sizeof(HammingShared)), size);
 	shared = simhash_workers_prepare(&build->context,
-									 CppAsString2(hamming_parallel_build_main), workers,
-									 add_size(MAXALIGN(sizeof(HammingShared)),
-											  scan_size));
+									 CppAsString2(hamming_parallel_build_main),
+									 workers, size);
 	init_shared(build, shared);
 	shared->memory = maintenance_work_mem / (build->context->nworkers + 1);
 	SharedFileSetInit(&shared->rows.files, build->context->seg);

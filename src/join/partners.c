@@ -25,9 +25,9 @@ inner_tuples(HammingJoinState *state)
 
 /*
  * Begin with the first row of x, and with a block of rows of y from row from
- * on.  The block has all, unless their tuples are in a file, and several rows of
- * x need them: then each tuple is read once for the block, and not for each row
- * of x.
+ * on.  The block has all, unless their tuples are in a file, and several rows
+ * of x need them: then each tuple is read once for the block, and not for each
+ * row of x.
  */
 static void
 begin_block(HammingJoinState *state, uint32 from)

@@ -499,9 +499,9 @@ charge_paths(JoinPaths *join)
 }
 
 /*
- * set_join_pathlist_hook: add paths for a join that has a fitting clause.  What
- * another library's hook does to PostgreSQL's paths stays done: they are charged
- * before the hook that was there first looks at them.
+ * set_join_pathlist_hook: add paths for a join that has a fitting clause.
+ * What another library's hook does to PostgreSQL's paths stays done: they are
+ * charged before the hook that was there first looks at them.
  */
 static void
 consider_hamming_join(PlannerInfo *root, RelOptInfo *joinrel,

@@ -134,8 +134,9 @@ hamming_found_is_ready(const Found *found)
 
 /*
  * Find all pairs of the list, which is that of hamming_found_begin(), and may
- * have become shorter.  The order of the list changes.  The workers end.  Return
- * false if the pairs have no room: hamming_found_is_ready() stays false then.
+ * have become shorter.  The order of the list changes.  The workers end.
+ * Return false if the pairs have no room: hamming_found_is_ready() stays false
+ * then.
  */
 bool
 hamming_found_search(Found *found, FingerprintList *list)

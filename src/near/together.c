@@ -135,10 +135,10 @@ begin_own(Together *together)
 /*
  * Let a team search the list for pairs within the radius, with sets of the
  * numbers if has_sets, and with room for pair_capacity pairs.  Workers begin in
- * the function named entry.  Return NULL if one process does as well, or nothing
- * can be shared.  Else list moves to the memory of the team.  The caller sets
- * take, and in the end calls hamming_together_end(); until then this process is
- * in parallel mode.
+ * the function named entry.  Return NULL if one process does as well, or
+ * nothing can be shared.  Else list moves to the memory of the team.  The
+ * caller sets take, and in the end calls hamming_together_end(); until then
+ * this process is in parallel mode.
  */
 Together *
 hamming_together_begin(FingerprintList *list, int radius, bool has_sets,

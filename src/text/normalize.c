@@ -31,7 +31,7 @@
 /* Code points of the sequence, at first: natural text has no longer ones. */
 #define FIRST_CAPACITY 32
 
-/* Marks between two starters, at most, that an insertion sort is quicker for. */
+/* Up to so many marks between two starters, an insertion sort is quicker. */
 #define FEW_MARKS 8
 
 /*

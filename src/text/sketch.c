@@ -23,7 +23,7 @@
 /* What tells a batch of features that takes too long: see sketch_batch(). */
 #define MANY_VALUES 640
 #define FEW_BINS 8
-#define COPIES_MAX 64			/* different features that copies are found of */
+#define COPIES_MAX 64			/* copies of so many features are found */
 
 /*
  * Return output number i, from 0 on, of SplitMix64 with a seed (Steele, Lea and
@@ -186,8 +186,8 @@ are_many(uint64 open)
 static uint32
 drop_copies(uint64 *mixed, uint32 count)
 {
-	uint8		place[4 * COPIES_MAX] = {0};	/* hash table: index into
-												 * mixed, from 1 on; 0 if free */
+	/* a hash table of places in mixed, from 1 on; 0 if free */
+	uint8		place[4 * COPIES_MAX] = {0};
 	uint32		kept = 0;
 	uint32		i;
 

@@ -26,9 +26,9 @@ typedef struct StandardAnalysis
 } StandardAnalysis;
 
 /*
- * Set fingerprints[0 .. n) to those of a random choice of SIMHASH_STATISTIC_ROWS rows of the
- * sample that have a fingerprint, or of all of these if they are fewer, and
- * return n.  (Algorithm R of Vitter 1985.)
+ * Set fingerprints[0 .. n) to those of a random choice of
+ * SIMHASH_STATISTIC_ROWS rows of the sample that have a fingerprint, or of all
+ * of these if they are fewer, and return n.  (Algorithm R of Vitter 1985.)
  */
 static int
 choose_fingerprints(VacAttrStats *stats, AnalyzeAttrFetchFunc fetch, int rows,

@@ -121,16 +121,15 @@ read_c_name(Oid function, char *c_name)
 {
 	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
 	Oid			extension;
+	Datum		source;
 	bool		isnull;
 
 	c_name[0] = '\0';
 	if (!HeapTupleIsValid(tuple))
 		return;
+	source = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosrc, &isnull);
 	if (((Form_pg_proc) GETSTRUCT(tuple))->prolang == ClanguageId)
-		text_to_cstring_buffer(DatumGetTextPP(SysCacheGetAttr(PROCOID, tuple,
-															  Anum_pg_proc_prosrc,
-															  &isnull)),
-							   c_name, NAMEDATALEN);
+		text_to_cstring_buffer(DatumGetTextPP(source), c_name, NAMEDATALEN);
 	ReleaseSysCache(tuple);
 	if (c_name[0] == '\0')
 		return;

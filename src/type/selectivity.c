@@ -358,7 +358,8 @@ join_selectivity_of(PlannerInfo *root, List *args, JoinType jointype,
 
 	get_join_variables(root, args, sjinfo, &left, &right, &reversed);
 	nearness = nearness_of(root, &left, &right, radius);
-	selectivity = pair_fraction(&nearness) * (1 - hamming_null_fraction(&left)) *
+	selectivity = pair_fraction(&nearness) *
+		(1 - hamming_null_fraction(&left)) *
 		(1 - hamming_null_fraction(&right));
 	if (jointype == JOIN_SEMI || jointype == JOIN_ANTI)
 	{

@@ -18,13 +18,13 @@
 #include "type/simhash.h"
 #include "type/stored_values.h"
 
-/* How many of the most common values a restriction is expected to leave out. */
+/* Up to so many of the most common values are looked at. */
 #define MAX_EXCLUDED 16
 
-/* Parts of a sample are the same within this; a sample has up to 30,000 rows. */
+/* Parts of a sample are the same within this: it has up to 30,000 rows. */
 #define SAME_PART 1e-6
 
-/* Return the part of the rows that has NULL.  The stored one may be anything. */
+/* Return the part of the rows that has NULL, whatever number is stored. */
 double
 hamming_null_fraction(VariableStatData *variable)
 {
