@@ -296,7 +296,7 @@ sub bits
 	my @rows = (1, 3);
 	my @texts = map { $readme =~ /^  \($_, '(.*?)'\)/m; [ split / /, $1 ] } @rows;
 	my @bits =
-	  map { $readme =~ /^ +$_ \| ([0-9a-f]{8})([0-9a-f]{8})$/m; [ split //, sprintf '%032b%032b', hex $1, hex $2 ] } @rows;
+	  map { $readme =~ /^ +$_ \| ([0-9a-f]{8})([0-9a-f]{8}) \|/m; [ split //, sprintf '%032b%032b', hex $1, hex $2 ] } @rows;
 	my @differ = grep { $bits[0][$_] ne $bits[1][$_] } 0 .. 63;
 	my %differ = map { $_ => 1 } @differ;
 	my @parts;
