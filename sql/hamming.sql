@@ -47,7 +47,28 @@ FROM (VALUES ('WHERE fp <-> ''0123456789abcdef'' <= 3'), ('WHERE fp <-> ''012345
 	('m WHERE NOT EXISTS (SELECT FROM many n WHERE n.fp <-> m.fp <= 8 AND n.id < m.id) AND id < 5'),
 	('ORDER BY fp <-> ''0123456789abcdef'' LIMIT 10'))
 	f(form);
-DROP EXTENSION btree_gist CASCADE;
+-- a condition on a column before leaves little to read, and one on a column behind leaves all
+UPDATE many SET site = id % 1000;
+CREATE INDEX many_behind ON many USING gist (fp, site);
+VACUUM FULL ANALYZE many;
+SELECT form, index_names('SELECT id FROM many ' || form)
+FROM (VALUES ('WHERE fp <-> ''0123456789abcdef'' <= 20 AND site = 7'),
+	('WHERE fp <@ hamming_ball(''0123456789abcdef'', 12) AND site BETWEEN 7 AND 9'),
+	('m WHERE NOT EXISTS (SELECT FROM many n WHERE n.fp <-> m.fp <= 20 AND n.id < m.id AND n.site = m.site) AND id < 5'))
+	f(form);
+DROP INDEX many_gist;
+SELECT form, index_names('SELECT id FROM many ' || form)
+FROM (VALUES ('WHERE fp <-> ''0123456789abcdef'' <= 12 AND site = 7'), ('WHERE fp <-> ''0123456789abcdef'' <= 20 AND site = 7'))
+	f(form);
+-- also in the first statement of a session
+DROP INDEX many_behind, many_fp;
+DROP EXTENSION btree_gist;
+CREATE INDEX many_gist ON many USING gist (fp);
+ANALYZE many;
+\c
+EXPLAIN (COSTS OFF) SELECT FROM many a JOIN many b ON a.fp % b.fp AND a.id < 50;
+\c
+EXPLAIN (COSTS OFF) SELECT FROM many a JOIN many b ON a.fp <@ hamming_ball(b.fp, 8) AND b.id < 50;
 DROP TABLE many;
 
 -- exclusion constraints

@@ -12,6 +12,13 @@
  * With 30,000 to 2,000,000 random fingerprints and k from 3 to 10 this was off
  * by 10 % at most.  Without it PostgreSQL would take such an index to be better
  * than a hamming index of the same column, which is better for nearly every k.
+ *
+ * Pages are divided by the first column of an index, as far as its values
+ * differ, then by the second one, and so on.  So L are the pages that the
+ * conditions on the columns before leave, and those on later columns leave out
+ * hardly any.  In an index of 10 to 20,000 sites and their fingerprints, a
+ * search of a site read 0.8 to 1.5 times as many pages as pages_read() says; in
+ * one of fingerprints and their sites, as many as without the site.
  */
 #include "postgres.h"
 
@@ -37,10 +44,11 @@
 #define READ_PAGE 800.0
 
 /*
- * The conditions on other columns leave their selectivity of the pages, and
- * about this part: pages have keys of several sites, say.
+ * Conditions leave this times their selectivity of the pages, and some on the
+ * way to these: pages have keys of several sites, say.
  */
-#define LEAST_PART (1.0 / 8)
+#define TIMES_SELECTIVITY 1.5
+#define LEAST_PAGES 2.0
 
 static rel_hook_type next_hook;
 
@@ -65,7 +73,7 @@ pages_read(PlannerInfo *root, IndexPath *path, int column)
 {
 	IndexOptInfo *index = path->indexinfo;
 	double		pages = index->pages;
-	List	   *others = NIL;
+	List	   *before = NIL;
 	double		searches;
 	double		bits;
 	int			radius = hamming_conditions_radius(root, path, column,
@@ -78,12 +86,17 @@ pages_read(PlannerInfo *root, IndexPath *path, int column)
 	{
 		IndexClause *condition = lfirst_node(IndexClause, lc);
 
-		if (condition->indexcol != column)
-			others = list_concat(others, condition->indexquals);
+		if (condition->indexcol < column)
+			before = list_concat(before, condition->indexquals);
 	}
-	if (others != NIL)
-		pages *= Min(clauselist_selectivity(root, others, index->rel->relid,
-											JOIN_INNER, NULL) + LEAST_PART, 1);
+	if (before != NIL)
+	{
+		double		part = clauselist_selectivity(root, before,
+												  index->rel->relid, JOIN_INNER,
+												  NULL);
+
+		pages = Min(TIMES_SELECTIVITY * part * pages + LEAST_PAGES, pages);
+	}
 	bits = log2(Max(pages, 1));
 	return searches * Min(hamming_ball_size(bits, radius), pages);
 }
@@ -142,7 +155,8 @@ choose_cost_functions(REL_HOOK_PARAMETERS)
 
 /*
  * Set the hook, when the library is loaded.  That is before the planner looks
- * at the indexes of a table of which one is a hamming index.
+ * at the indexes of a table: it has asked the support functions of all calls to
+ * simplify them.
  */
 void
 simhash_gist_cost_init(void)
