@@ -186,6 +186,17 @@ extern PGDLLEXPORT void _PG_init(void);
 #define is_grouped_rel(rel) false
 #endif
 
+/*
+ * From PostgreSQL 16 on a column says which outer joins may make it NULL.
+ * Return a copy of node as it is below all of them.
+ */
+#if PG_VERSION_NUM >= 160000
+#define below_outer_joins(root, node) \
+	remove_nulling_relids(node, (root)->outer_join_rels, NULL)
+#else
+#define below_outer_joins(root, node) (node)
+#endif
+
 /* PostgreSQL 19 has another hook for when the indexes of a table are known. */
 #if PG_VERSION_NUM >= 190000
 #define rel_hook_type build_simple_rel_hook_type

@@ -26,6 +26,7 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
+#include "type/distance_array.h"
 #include "type/selectivity.h"
 #include "type/simhash.h"
 #include "type/stored_values.h"
@@ -131,6 +132,40 @@ column_nearness(VariableStatData *variable, int32 radius)
 }
 
 /*
+ * Where a column is as often true as a fingerprint is missing, by chance, this
+ * part of the fingerprint's pairs is expected to be there all the same.
+ */
+#define COINCIDENCE 0.01
+
+/*
+ * Return the part of a column's pairs within the radius that has a row of one
+ * of the values in the set.  Add the part of its rows to *rows.
+ */
+static double
+pairs_of_values(VariableStatData *variable, const StoredValues *stored,
+				const Bitmapset *set, int32 radius, double *rows)
+{
+	double		all = 1 - hamming_null_fraction(variable);
+	double		pairs = 0;
+	int			i = -1;
+	int			j;
+
+	while ((i = bms_next_member(set, i)) >= 0)
+	{
+		double		part = stored->parts[i] / all;
+
+		*rows += part;
+		/* what the samples may differ by, twice the standard deviation */
+		pairs += 4 * part * sqrt(part / SIMHASH_STATISTIC_ROWS);
+		for (j = 0; j < stored->count; j++)
+			if (hamming_distance(stored->values[i], stored->values[j]) <= radius)
+				pairs += part * stored->parts[j] / all *
+					(bms_is_member(j, set) ? 1 : 2);
+	}
+	return pairs;
+}
+
+/*
  * Return how near those of a column's values are to each other that fulfil the
  * restrictions of its relation: without the pairs of common values that do not.
  */
@@ -140,47 +175,51 @@ remaining_nearness(PlannerInfo *root, VariableStatData *variable, int32 radius)
 	Nearness	result = column_nearness(variable, radius);
 	StoredValues stored;
 	Bitmapset  *excluded;
+	Bitmapset  *doubtful;
 	double		rows = 0;		/* part that is excluded */
-	double		pairs = 0;		/* part with an excluded row */
-	double		all = 1 - hamming_null_fraction(variable);
-	int			i = -1;
-	int			j;
+	double		pairs;			/* part with an excluded row */
+	double		doubtful_pairs;
 
 	if (result.density <= 0 || variable->rel == NULL ||
 		variable->rel->baserestrictinfo == NIL)
 		return result;
 	stored = hamming_read_values(variable);
-	excluded = hamming_excluded_values(root, variable, &stored);
-	while ((i = bms_next_member(excluded, i)) >= 0)
-	{
-		double		part = stored.parts[i] / all;
-
-		rows += part;
-		/* what the samples may differ by, twice the standard deviation */
-		pairs += 4 * part * sqrt(part / SIMHASH_STATISTIC_ROWS);
-		for (j = 0; j < stored.count; j++)
-			if (hamming_distance(stored.values[i], stored.values[j]) <= radius)
-				pairs += stored.parts[i] * stored.parts[j] / (all * all) *
-					(bms_is_member(j, excluded) ? 1 : 2);
-	}
+	excluded = hamming_excluded_values(root, variable, &stored, &doubtful);
+	pairs = pairs_of_values(variable, &stored, excluded, radius, &rows);
+	doubtful_pairs = pairs_of_values(variable, &stored, doubtful, radius,
+									 &rows);
 	pfree(stored.values);
 	pfree(stored.parts);
 	bms_free(excluded);
+	bms_free(doubtful);
 	if (rows > 0)
 	{
 		double		rest = Max(1 - rows, 0.001);
 
-		result.density = probability((result.density - pairs) / (rest * rest));
+		result.density = Max(result.density - pairs - doubtful_pairs,
+							 COINCIDENCE * doubtful_pairs);
+		result.density = probability(result.density / (rest * rest));
 		result.partnered = probability((result.partnered - rows) / rest);
 	}
 	return result;
 }
 
-/* Return the step through count values that visits 511 of them at most. */
-static int
-step_of(int count)
+/* The most stored values that are compared with others. */
+#define MOST_COMPARED 511
+
+/* Leave every n-th stored value alone, so that MOST_COMPARED at most remain. */
+static void
+thin_out(StoredValues *stored)
 {
-	return Max(count / 256, 1);
+	int			step = stored->count / (MOST_COMPARED + 1) + 1;
+	int			i;
+
+	stored->count = (stored->count + step - 1) / step;
+	for (i = 0; i < stored->count; i++)
+	{
+		stored->values[i] = stored->values[i * step];
+		stored->parts[i] = stored->parts[i * step];
+	}
 }
 
 /*
@@ -193,31 +232,35 @@ greatest_density(VariableStatData *a, VariableStatData *b, int32 radius)
 {
 	StoredValues x = hamming_read_values(a);
 	StoredValues y = hamming_read_values(b);
+	double		x_all = 0;
+	double		y_all = 0;
 	double		within = 0;
-	double		all = 0;
-	double		pairs = 0;
+	double		pairs;
 	int			i;
 	int			j;
 
-	for (i = 0; i < x.count; i += step_of(x.count))
+	thin_out(&x);
+	thin_out(&y);
+	pairs = (double) x.count * y.count;
+	for (j = 0; j < y.count; j++)
+		y_all += y.parts[j];
+	for (i = 0; i < x.count; i++)
 	{
-		for (j = 0; j < y.count; j += step_of(y.count))
-		{
-			double		part = x.parts[i] * y.parts[j];
+		uint16		matches[MOST_COMPARED];
+		int			found = hamming_match(y.values, y.count, x.values[i],
+										  radius, matches);
 
-			pairs++;
-			all += part;
-			if (hamming_distance(x.values[i], y.values[j]) <= radius)
-				within += part;
-		}
+		x_all += x.parts[i];
+		for (j = 0; j < found; j++)
+			within += x.parts[i] * y.parts[matches[j]];
 	}
 	pfree(x.values);
 	pfree(x.parts);
 	pfree(y.values);
 	pfree(y.parts);
-	if (all <= 0)
+	if (x_all * y_all <= 0)
 		return 1;
-	return Max(within / all, Min(3 / pairs, 1));
+	return Max(within / (x_all * y_all), Min(3 / pairs, 1));
 }
 
 /*
