@@ -46,5 +46,12 @@ SELECT idx_scan AS before FROM pg_stat_xact_sys_tables WHERE relname = 'pg_depen
 SELECT plan_with('ours', query) IS NOT NULL FROM queries WHERE n = 2;
 SELECT idx_scan - :before AS more FROM pg_stat_xact_sys_tables WHERE relname = 'pg_depend';
 ROLLBACK;
+-- an index that is not there costs about as much as one that is
+SELECT k, plan ~ 'hypothetical' AS taken, cost / real_cost BETWEEN 0.7 AND 1.4 AS same
+FROM (VALUES (3), (8), (12)) v (k),
+	format('SELECT FROM sites WHERE fp <-> %L <= %s', '0123456789abcdef', k) query,
+	plan_with('hypothetical', query) plan, plan_with('ours', query) real_plan,
+	float8(substring(plan FROM '\.\.([0-9.]+)')) cost, float8(substring(real_plan FROM '\.\.([0-9.]+)')) real_cost
+ORDER BY k;
 DROP FUNCTION calls_for, plan_with, hook;
 DROP TABLE sites, few, queries;

@@ -1,22 +1,29 @@
 /*
  * hooks.c
- *	  Hooks of other libraries, one that was there before ours and one that
- *	  came after it.
+ *	  Hooks of other libraries: of joins, one that was there before ours and
+ *	  one that came after it, and one that makes indexes hypothetical.
  *
  * script/test links this into a build for sql/hooks.sql.
  */
 #include "postgres.h"
 
+#include "commands/explain.h"
 #include "fmgr.h"
 #include "nodes/pathnodes.h"
+#include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
+#include "optimizer/plancat.h"
 #include "utils/builtins.h"
+
+#include "type/compat.h"
 
 PG_FUNCTION_INFO_V1(simhash_test_hook);
 
 static bool removes_hash_joins = false;
 static int	calls = 0;			/* of the hook that came after ours */
 static set_join_pathlist_hook_type ours;
+static bool makes_hypothetical = false;
+static rel_hook_type next_rel_hook;
 
 static List *
 without_hash_joins(List *paths)
@@ -58,11 +65,36 @@ last_hook(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	ours(root, joinrel, outerrel, innerrel, jointype, extra);
 }
 
+/* Let the indexes of a table be ones that are not there, but of their size. */
+static void
+hypothetical_hook(REL_HOOK_PARAMETERS)
+{
+	ListCell   *lc;
+
+	call_rel_hook(next_rel_hook);
+	if (!makes_hypothetical)
+		return;
+	foreach(lc, rel->indexlist)
+	{
+		IndexOptInfo *index = lfirst(lc);
+
+		index->indexoid = InvalidOid;
+		index->hypothetical = true;
+	}
+}
+
+static const char *
+name_index(Oid index)
+{
+	return OidIsValid(index) ? NULL : "hypothetical";
+}
+
 /*
  * simhash_test_hook(kind text): set a hook, in this session.  kind is "first"
  * for one before ours that removes hash joins, "last" for one after ours that
- * counts its calls, "none" for no hook at all, and "ours" for ours alone.
- * Return how often the last one was called since it was asked for.
+ * counts its calls, "none" for no hook of joins at all, "ours" for ours alone,
+ * and "hypothetical" for ours and hypothetical indexes.  Return how often the
+ * last one was called since it was asked for.
  */
 Datum
 simhash_test_hook(PG_FUNCTION_ARGS)
@@ -71,7 +103,13 @@ simhash_test_hook(PG_FUNCTION_ARGS)
 	int			result = calls;
 
 	if (ours == NULL)
+	{
 		ours = set_join_pathlist_hook;
+		next_rel_hook = rel_hook;
+		rel_hook = hypothetical_hook;
+		explain_get_index_name_hook = name_index;
+	}
+	makes_hypothetical = strcmp(kind, "hypothetical") == 0;
 	removes_hash_joins = strcmp(kind, "first") == 0;
 	if (strcmp(kind, "none") == 0)
 		set_join_pathlist_hook = NULL;

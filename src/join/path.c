@@ -446,7 +446,8 @@ make_paths(JoinPaths *join, uint64 without)
  * Charge PostgreSQL's paths for the sides what they cost more.  Where none of
  * those in the lists does, all stay.  Else those that seemed to cost less have
  * kept off others, so all are made again: hash joins apart, and then the
- * others.  No hook may have looked at the paths before.
+ * others.  What a hook that was set later has done to them before it called
+ * ours is lost then.
  */
 static void
 charge_paths(JoinPaths *join)
