@@ -66,12 +66,12 @@
  * Numbers
  *
  * When a transaction has more than max_pred_locks_per_relation locks of an
- * index, 31 by default, PostgreSQL locks the whole index instead.  With five
- * segments of 64 bits, a search locks up to 5 targets within 9, 18 within 10,
- * and 31 within 11; with ten of 128 bits, 10 within 19, and 23 within 20.  One
- * of 2,000 random fingerprints meets a lock of a search within 3, one of 140
- * within 8, and one of 52 within 10.  With four segments of 64 bits, one of 350
- * does within 8, but a search within 10 locks 52 targets.
+ * index, 31 with the settings of initdb, PostgreSQL locks all of it instead.
+ * With five segments of 64 bits, a search locks up to 5 targets within 9, 18
+ * within 10, and 31 within 11; with ten of 128 bits, 10 within 19, and 23
+ * within 20.  One of 2,000 random fingerprints meets a lock of a search within
+ * 3, one of 140 within 8, and one of 52 within 10.  With four segments of 64
+ * bits, one of 350 does within 8, but a search within 10 locks 52 targets.
  */
 #include "postgres.h"
 
