@@ -163,6 +163,15 @@ FROM unnest(ARRAY['%s.fp <> %L', 'NOT %s.fp = %L', '%s.fp IS DISTINCT FROM %L', 
 -- also below an outer join
 SELECT estimate(format('SELECT FROM other_frames s LEFT JOIN frames a ON s.id = a.id AND a.fp <> %L
 	LEFT JOIN frames b ON a.fp <-> b.fp <= 3 AND b.fp <> %1$L', :'ff')) < 200000 AS outer_join;
+-- a self-join reads no row again as its own partner, which would take long from a file
+SELECT format('SELECT FROM frames a JOIN frames b ON a.fp <-> b.fp <= 3 AND a.id < b.id AND a.fp <> %L AND b.fp <> %1$L', :'ff')
+	AS query \gset
+SET max_parallel_workers_per_gather = 0;
+SELECT estimate(:'query', 'Total Cost') AS cost \gset
+SET work_mem = '1200kB';
+SELECT estimate(:'query', 'Total Cost') / :cost < 1.5 AS self_join;
+RESET work_mem;
+RESET max_parallel_workers_per_gather;
 -- a function that is not immutable is not called for each value, nor where no row needs its result
 CREATE FUNCTION raise() RETURNS boolean LANGUAGE plpgsql STABLE AS $$ BEGIN RAISE 'called by the planner'; END $$;
 SELECT estimate(format('SELECT FROM frames a JOIN frames b ON a.fp <-> b.fp <= 3 AND CASE WHEN a.fp = %L THEN raise() END', :'ff')) > 0

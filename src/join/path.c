@@ -169,8 +169,11 @@ cost_path(JoinPaths *join, CustomPath *path, Path *outer, Path *inner)
 		.is_shared = path->path.parallel_aware
 	};
 
-	estimate.pairs = pairs_read(join, outer->rows * inner->rows * equal * near,
-								filter);
+	estimate.pairs = outer->rows * inner->rows * near;
+	/* of a self-join no row is read as its own partner: see self.c */
+	if (outer == inner)
+		estimate.pairs = Max(estimate.pairs - outer->rows, 0);
+	estimate.pairs = pairs_read(join, estimate.pairs * equal, filter);
 	join_width(join->clause.bits)->cost_join(join->sides.root, path, &estimate);
 	return estimate;
 }
