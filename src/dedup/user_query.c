@@ -63,6 +63,7 @@ is_name(const char *query)
 	List	   *parts;
 
 	return strlen(query) < 2 * NAMEDATALEN &&
+		strpbrk(query, " \t\r\n;,()") == NULL &&
 		SplitIdentifierString(pstrdup(query), '.', &parts);
 }
 

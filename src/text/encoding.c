@@ -95,7 +95,10 @@ append_converted(StringInfo buf, const uint8 *bytes, size_t length,
 	int			room;
 	int			converted;
 
-	/* EUC_JIS_2004 has some letters and a mark, no two marks, as one */
+	/*
+	 * EUC_JIS_2004 has some letters and their mark as one character; and two
+	 * tone letters, but those are symbols, which no feature has.
+	 */
 	if (end < length)
 		next_length = utf8_decode(bytes + end, bytes + length, &next);
 	if (!(unicode_class(next) & UC_STARTS))

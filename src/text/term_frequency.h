@@ -6,7 +6,7 @@
 #define SIMHASH_TERM_FREQUENCY_H
 
 #include "text/sink.h"
-#include "type/width.h"			/* is there uint128? */
+#include "type/width.h"			/* for uint128 */
 
 typedef enum TermFrequency
 {

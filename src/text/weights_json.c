@@ -393,7 +393,8 @@ write_entry(StringInfo buf, const uint8 *token, size_t length, double weight)
  *
  * A token of n bytes takes n + 12 of a value.  In the text form, n become 4 n
  * at most (MAX_CONVERSION_GROWTH; an escape has 6 bytes for 2 or 3, and 12 for
- * 4), beside 30: so only a large value may be too long.
+ * 4), beside 30: so only a large value may be too long.  Where a single token
+ * is, PostgreSQL raises its own 54000.
  */
 void
 simhash_weights_check_length(const struct varlena *value)

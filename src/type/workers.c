@@ -28,7 +28,8 @@ typedef struct WorkerUsage
  * Enter parallel mode, and set *context to up to workers workers, which begin
  * in the function named entry.  Return size bytes that they will share.  The
  * caller sets these, calls LaunchParallelWorkers(), and in the end
- * simhash_workers_end().
+ * simhash_workers_end().  Where there is no shared memory left, context->seg is
+ * NULL, the bytes are of this process alone, and no worker will be launched.
  */
 void *
 simhash_workers_prepare(ParallelContext **context, const char *entry,
