@@ -158,9 +158,12 @@ pairs_of_values(VariableStatData *variable, const StoredValues *stored,
 		/* what the samples may differ by, twice the standard deviation */
 		pairs += 4 * part * sqrt(part / SIMHASH_STATISTIC_ROWS);
 		for (j = 0; j < stored->count; j++)
-			if (hamming_distance(stored->values[i], stored->values[j]) <= radius)
+		{
+			if (hamming_distance(stored->values[i],
+								 stored->values[j]) <= radius)
 				pairs += part * stored->parts[j] / all *
 					(bms_is_member(j, set) ? 1 : 2);
+		}
 	}
 	return pairs;
 }
