@@ -35,11 +35,34 @@
 #define FEW_MARKS 8
 
 /*
- * Room for what NFKC_Casefold maps one code point to.  The longest
- * compatibility decomposition has 18 code points (U+FDFA), and case folding
- * adds none to it.
+ * The most code points that NFKC_Casefold maps one to, before NFC.  The longest
+ * compatibility decomposition is that of U+FDFA, and case folding adds none to
+ * it.
  */
-#define MAPPED_MAX 32
+#define MAPPED_MAX 18
+
+/*
+ * utf8proc takes 20 to 40 ns for a code point or a pair, more than all else
+ * that is done with it.  Most texts have few different ones that are not
+ * normalised, so its last answers are kept, in a place for each remainder.
+ */
+#define ANSWERS 256
+
+/* What a code point is mapped to and decomposed. */
+typedef struct Mapping
+{
+	uint32		cp;				/* 0: none */
+	int			count;
+	int32		mapped[MAPPED_MAX];
+} Mapping;
+
+/* Two code points, and what they are composed to: 0 if they are not. */
+typedef struct Composition
+{
+	int32		first;			/* 0: none */
+	int32		second;
+	int32		composite;
+} Composition;
 
 /* For NFC.  Because of STABLE, utf8proc heeds the composition exclusions. */
 #define COMPOSE_OPTIONS (UTF8PROC_COMPOSE | UTF8PROC_STABLE)
@@ -137,11 +160,23 @@ reorder_sequence(Normalizer *n)
 static bool
 compose_pair(int32 *starter, int32 cp)
 {
-	int32		pair[2] = {*starter, cp};
+	static Composition known[ANSWERS];
+	Composition *answer = &known[(uint32) (*starter + 31 * cp) % ANSWERS];
 
-	if (utf8proc_normalize_utf32(pair, 2, COMPOSE_OPTIONS) != 1)
+	if (answer->first != *starter || answer->second != cp)
+	{
+		int32		pair[2] = {*starter, cp};
+		bool		is_one = utf8proc_normalize_utf32(pair, 2,
+													  COMPOSE_OPTIONS) == 1;
+
+		*answer = (Composition)
+		{
+			*starter, cp, is_one ? pair[0] : 0
+		};
+	}
+	if (answer->composite == 0)
 		return false;
-	*starter = pair[0];
+	*starter = answer->composite;
 	return true;
 }
 
@@ -222,6 +257,27 @@ append(Normalizer *n, int32 cp)
 	n->sequence[n->length++] = cp;
 }
 
+/* Map and decompose a code point that Unicode 15.0 assigns. */
+static const Mapping *
+map_codepoint(uint32 cp)
+{
+	static Mapping known[ANSWERS];
+	Mapping    *answer = &known[cp % ANSWERS];
+	int			boundclass;
+
+	if (answer->cp == cp)
+		return answer;
+	answer->cp = cp;
+	/* here COMPOSE composes nothing: it asks for canonical decompositions */
+	answer->count = utf8proc_decompose_char(cp, answer->mapped, MAPPED_MAX,
+											UTF8PROC_COMPOSE |
+											UTF8PROC_COMPAT |
+											UTF8PROC_CASEFOLD |
+											UTF8PROC_IGNORE, &boundclass);
+	Assert(answer->count >= 0 && answer->count <= MAPPED_MAX);
+	return answer;
+}
+
 /*
  * Push a code point, character number place of the text.  Unicode 15.0 must
  * assign the code point: utf8proc may know a later version of Unicode, and may
@@ -233,23 +289,17 @@ append(Normalizer *n, int32 cp)
 void
 simhash_normalize_push(Normalizer *n, uint32 cp, uint32 place)
 {
-	int32		mapped[MAPPED_MAX];
-	int			boundclass;
-	utf8proc_ssize_t count;
-	utf8proc_ssize_t i;
+	const Mapping *mapping = map_codepoint(cp);
+	int			i;
 
-	/* here COMPOSE composes nothing: it asks for canonical decompositions */
-	count = utf8proc_decompose_char(cp, mapped, MAPPED_MAX,
-									UTF8PROC_COMPOSE | UTF8PROC_COMPAT |
-									UTF8PROC_CASEFOLD | UTF8PROC_IGNORE,
-									&boundclass);
-	Assert(count >= 0 && count <= MAPPED_MAX);
-	for (i = 0; i < count; i++)
+	for (i = 0; i < mapping->count; i++)
 	{
-		if (unicode_class(mapped[i]) & UC_STARTS)
+		int32		mapped = mapping->mapped[i];
+
+		if (unicode_class(mapped) & UC_STARTS)
 			normalize_flush(n);
 		if (n->length == 0)
 			n->place = place;
-		append(n, mapped[i]);
+		append(n, mapped);
 	}
 }
