@@ -1399,8 +1399,7 @@ COMMENT ON FUNCTION simhash_components(text, text) IS
 
 -------------------------------------------------------------------------------
 -- Predicates.  They are LEAKPROOF, which lets an index serve them under a row
--- security policy.  All have a support function, so that the planner loads the
--- library before it looks at the indexes of a table: see type/gist_cost.c.
+-- security policy.
 -------------------------------------------------------------------------------
 
 CREATE FUNCTION simhash_restrict(internal, oid, internal, integer) RETURNS float8
@@ -1425,8 +1424,7 @@ CREATE FUNCTION hamming_bound_below(bigint) RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
 CREATE FUNCTION simhash_near(simhash64, simhash64) RETURNS boolean
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-	SUPPORT simhash_collation_support;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
 CREATE OPERATOR % (
 	LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash_near,
@@ -1469,12 +1467,10 @@ COMMENT ON FUNCTION hamming_ball(simhash64, bigint) IS
 	'all fingerprints within a radius of a centre';
 
 CREATE FUNCTION simhash_in_ball(simhash64, hamming_ball) RETURNS boolean
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-	SUPPORT simhash_collation_support;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
 CREATE FUNCTION hamming_ball_contains(hamming_ball, simhash64) RETURNS boolean
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-	SUPPORT simhash_collation_support;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
 CREATE OPERATOR <@ (
 	LEFTARG = simhash64, RIGHTARG = hamming_ball, FUNCTION = simhash_in_ball,
@@ -1511,8 +1507,7 @@ COMMENT ON FUNCTION simhash_within(simhash128, simhash128, bigint) IS
 
 CREATE FUNCTION simhash_near(simhash128, simhash128) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'simhash_near_128'
-	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-	SUPPORT simhash_collation_support;
+	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
 CREATE OPERATOR % (
 	LEFTARG = simhash128, RIGHTARG = simhash128, FUNCTION = simhash_near,
@@ -1560,13 +1555,11 @@ COMMENT ON FUNCTION hamming_ball_128(simhash128, bigint) IS
 
 CREATE FUNCTION simhash_in_ball(simhash128, hamming_ball128) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'simhash_in_ball_128'
-	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-	SUPPORT simhash_collation_support;
+	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
 CREATE FUNCTION hamming_ball_contains(hamming_ball128, simhash128) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'hamming_ball_contains_128'
-	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-	SUPPORT simhash_collation_support;
+	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
 CREATE OPERATOR <@ (
 	LEFTARG = simhash128, RIGHTARG = hamming_ball128, FUNCTION = simhash_in_ball,

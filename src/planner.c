@@ -251,7 +251,7 @@ COMPARISON_SUPPORT(hamming_distance_ge_support, BTGreaterEqualStrategyNumber)
  * The support function of what takes texts: a fingerprint and a similarity do
  * not depend on a collation, and so the call needs none.  postgres_fdw sends a
  * call to another server only if its collation is that of a column there, or if
- * the call has none.  Calls of %, <@ and @> have none, and stay as they are.
+ * the call has none.
  */
 Datum
 simhash_collation_support(PG_FUNCTION_ARGS)

@@ -155,8 +155,9 @@ choose_cost_functions(REL_HOOK_PARAMETERS)
 
 /*
  * Set the hook, when the library is loaded.  That is before the planner looks
- * at the indexes of a table: it has asked the support functions of all calls to
- * simplify them.
+ * at the indexes of a table of which one is a hamming index, or where a query
+ * has <-> or a constant of our types.  A join by % or <@ alone does not load it
+ * as early: in the first statement of a session it goes without.
  */
 void
 simhash_gist_cost_init(void)
