@@ -100,8 +100,8 @@ count_null_leaves(PlannerInfo *root, IndexOptInfo *index)
 /*
  * Set shapes[j] to the shape of block table j, for each of them.  Return their
  * number.  The roots show how many leaves the tables have in proportion, and
- * info->pages how many pages the index has, of which null_leaves are no leaves
- * of these tables.
+ * info->pages how many pages the index has.  Of these null_leaves belong to the
+ * table of NULLs.
  *
  * An index is hypothetical if an extension asks for a plan with an index that
  * is not there.  Then the proportion is that of a build of as many different

@@ -31,7 +31,7 @@
 /* Code points of the sequence, at first: natural text has no longer ones. */
 #define FIRST_CAPACITY 32
 
-/* Up to so many marks between two starters, an insertion sort is quicker. */
+/* An insertion sort is quicker for this many marks between two starters. */
 #define FEW_MARKS 8
 
 /*
@@ -42,13 +42,13 @@
 #define MAPPED_MAX 18
 
 /*
- * utf8proc takes 20 to 40 ns for a code point or a pair, more than all else
- * that is done with it.  Most texts have few different ones that are not
- * normalised, so its last answers are kept, in a place for each remainder.
+ * utf8proc takes 20 to 40 ns for a code point or a pair, which is more than all
+ * else takes.  Most texts ask it about few different ones, so its answers are
+ * kept: for each remainder by this number, the last one.
  */
 #define ANSWERS 256
 
-/* What a code point is mapped to and decomposed. */
+/* A code point, and what NFKC_Casefold maps it to, decomposed. */
 typedef struct Mapping
 {
 	uint32		cp;				/* 0: none */

@@ -23,7 +23,7 @@
 /* What tells a batch of features that takes too long: see sketch_batch(). */
 #define MANY_VALUES 640
 #define FEW_BINS 8
-#define COPIES_MAX 64			/* copies of so many features are found */
+#define COPIES_MAX 64			/* features whose copies are found */
 
 /*
  * Return output number i, from 0 on, of SplitMix64 with a seed (Steele, Lea and

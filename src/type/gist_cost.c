@@ -154,10 +154,10 @@ choose_cost_functions(REL_HOOK_PARAMETERS)
 }
 
 /*
- * Set the hook, when the library is loaded.  That is before the planner looks
- * at the indexes of a table of which one is a hamming index, or where a query
- * has <-> or a constant of our types.  A join by % or <@ alone does not load it
- * as early: in the first statement of a session it goes without.
+ * Set the hook, when the library is loaded.  A hamming index, a call of <-> or
+ * a constant of our types loads it before the planner looks at the indexes of a
+ * table.  A join by % or <@ alone loads it later: as the first statement of a
+ * session, it is planned without the hook.
  */
 void
 simhash_gist_cost_init(void)

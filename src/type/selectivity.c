@@ -132,8 +132,8 @@ column_nearness(VariableStatData *variable, int32 radius)
 }
 
 /*
- * Where a column is as often true as a fingerprint is missing, by chance, this
- * part of the fingerprint's pairs is expected to be there all the same.
+ * Of the pairs of values that restrictions only seem to leave out, this part is
+ * expected to remain: see hamming_excluded_values().
  */
 #define COINCIDENCE 0.01
 

@@ -20,7 +20,7 @@
 #include "type/simhash.h"
 #include "type/stored_values.h"
 
-/* Up to so many of the most common values are looked at. */
+/* Of the most common values, this many are looked at. */
 #define MAX_EXCLUDED 16
 
 /* Parts of a sample are the same within this: it has up to 30,000 rows. */
@@ -180,9 +180,9 @@ add_matching(PlannerInfo *root, Index relid, RestrictInfo *clause,
 
 /*
  * Return which of the most common values of a column, by their places, the
- * restrictions of its relation leave out.  Set *doubtful to others of which it
- * only seems so: a small table is a sample of itself, and may have been filled
- * with parts that are the same, such as a half.
+ * restrictions of its relation leave out.  Set *doubtful to others that they
+ * only seem to leave out: a small table is a sample of itself, and two parts of
+ * it, such as two halves, may be the same by chance.
  */
 Bitmapset *
 hamming_excluded_values(PlannerInfo *root, VariableStatData *variable,
