@@ -26,19 +26,20 @@ BEGIN
 	RETURN array_to_string(lines, E'\n');
 END $$;
 -- what a hook before ours takes away stays away
-SELECT n, plan_with('first', query) ~ 'Hash' AS hash, plan_with('ours', query) ~ 'Hash' AS by_itself FROM queries ORDER BY n;
+CREATE FUNCTION count_with(kind text, query text) RETURNS int LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM plan_with(kind, query);
+	RETURN hook('ours');
+END $$;
+SELECT n, count_with('first', query) AS came_back, plan_with('ours', query) ~ 'Hash' AS by_itself FROM queries ORDER BY n;
 -- with simhash.enable_hammingjoin = off, PostgreSQL's paths are as it made them
 SET simhash.enable_hammingjoin = off;
 SELECT n, plan_with('ours', query) = plan_with('none', query) AS same FROM queries ORDER BY n;
 RESET simhash.enable_hammingjoin;
 -- a hook after ours is called as often as for a join that is not ours
-CREATE FUNCTION calls_for(query text) RETURNS int LANGUAGE plpgsql AS $$
-BEGIN
-	PERFORM plan_with('last', query);
-	RETURN hook('ours');
-END $$;
-SELECT n, calls_for(query) = calls_for(replace(query, 'a.fp <-> b.fp <= 8', 'simhash_similarity(a.fp, b.fp) > 0.9')) AS same,
-	calls_for(query) > 0 AS called FROM queries ORDER BY n;
+SELECT n, count_with('last', query) =
+	count_with('last', replace(query, 'a.fp <-> b.fp <= 8', 'simhash_similarity(a.fp, b.fp) > 0.9')) AS same,
+	count_with('last', query) > 0 AS called FROM queries ORDER BY n;
 -- a join that was planned before looks nothing up in pg_depend
 BEGIN;
 SELECT plan_with('ours', query) IS NOT NULL FROM queries WHERE n = 2;
@@ -53,5 +54,5 @@ FROM (VALUES (3), (8), (12)) v (k),
 	plan_with('hypothetical', query) plan, plan_with('ours', query) real_plan,
 	float8(substring(plan FROM '\.\.([0-9.]+)')) cost, float8(substring(real_plan FROM '\.\.([0-9.]+)')) real_cost
 ORDER BY k;
-DROP FUNCTION calls_for, plan_with, hook;
+DROP FUNCTION count_with, plan_with, hook;
 DROP TABLE sites, few, queries;

@@ -20,7 +20,8 @@
 PG_FUNCTION_INFO_V1(simhash_test_hook);
 
 static bool removes_hash_joins = false;
-static int	calls = 0;			/* of the hook that came after ours */
+static List *removed = NIL;		/* by the hook that was there before ours */
+static int	count = 0;			/* see simhash_test_hook() */
 static set_join_pathlist_hook_type ours;
 static bool makes_hypothetical = false;
 static rel_hook_type next_rel_hook;
@@ -46,6 +47,7 @@ first_hook(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 {
 	if (!removes_hash_joins)
 		return;
+	removed = list_copy(joinrel->pathlist);
 	joinrel->pathlist = without_hash_joins(joinrel->pathlist);
 	joinrel->partial_pathlist = without_hash_joins(joinrel->partial_pathlist);
 }
@@ -57,12 +59,27 @@ set_first_hook(void)
 	set_join_pathlist_hook = first_hook;
 }
 
+static int
+count_hash_joins(List *paths)
+{
+	return list_length(paths) - list_length(without_hash_joins(paths));
+}
+
 static void
 last_hook(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 		  RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
 {
-	calls++;
 	ours(root, joinrel, outerrel, innerrel, jointype, extra);
+	if (!removes_hash_joins)
+	{
+		count++;
+		return;
+	}
+	count += count_hash_joins(joinrel->pathlist) +
+		count_hash_joins(joinrel->partial_pathlist);
+	/* PostgreSQL needs a path */
+	if (joinrel->pathlist == NIL)
+		joinrel->pathlist = removed;
 }
 
 /* Let the indexes of a table be ones that are not there, but of their size. */
@@ -90,17 +107,17 @@ name_index(Oid index)
 }
 
 /*
- * simhash_test_hook(kind text): set a hook, in this session.  kind is "first"
- * for one before ours that removes hash joins, "last" for one after ours that
- * counts its calls, "none" for no hook of joins at all, "ours" for ours alone,
- * and "hypothetical" for ours and hypothetical indexes.  Return how often the
- * last one was called since it was asked for.
+ * simhash_test_hook(kind text): set hooks, in this session.  kind is "first"
+ * for one before ours that removes hash joins, and one after ours that counts
+ * those that came back; "last" for one after ours that counts its calls; "none"
+ * for no hook of joins at all; "ours" for ours alone; and "hypothetical" for
+ * ours and hypothetical indexes.  Return what was counted since the last call.
  */
 Datum
 simhash_test_hook(PG_FUNCTION_ARGS)
 {
 	char	   *kind = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	int			result = calls;
+	int			result = count;
 
 	if (ours == NULL)
 	{
@@ -113,8 +130,10 @@ simhash_test_hook(PG_FUNCTION_ARGS)
 	removes_hash_joins = strcmp(kind, "first") == 0;
 	if (strcmp(kind, "none") == 0)
 		set_join_pathlist_hook = NULL;
+	else if (removes_hash_joins || strcmp(kind, "last") == 0)
+		set_join_pathlist_hook = last_hook;
 	else
-		set_join_pathlist_hook = strcmp(kind, "last") == 0 ? last_hook : ours;
-	calls = 0;
+		set_join_pathlist_hook = ours;
+	count = 0;
 	PG_RETURN_INT32(result);
 }
