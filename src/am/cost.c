@@ -104,8 +104,8 @@ count_null_leaves(PlannerInfo *root, IndexOptInfo *index)
  * table of NULLs.
  *
  * An index is hypothetical if an extension asks for a plan with an index that
- * is not there.  Then the proportion is that of a build of as many different
- * fingerprints.
+ * is not there.  Then the tables are in the proportion that a build gives them
+ * where all fingerprints differ.
  */
 static int
 measure_tables(IndexOptInfo *info, double null_leaves, HammingShape *shapes)

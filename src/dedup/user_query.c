@@ -18,7 +18,7 @@
 #include "dedup/user_query.h"
 #include "type/catalog.h"
 
-/* The query of a user, and what receives its rows. */
+/* A user's query, and the receiver of its rows. */
 typedef struct QueryReceiver
 {
 	DestReceiver receiver;		/* must be first: the executor has no more */

@@ -48,7 +48,7 @@
  */
 #define ANSWERS 256
 
-/* A code point, and what NFKC_Casefold maps it to, decomposed. */
+/* A code point, and the decomposition of what NFKC_Casefold maps it to. */
 typedef struct Mapping
 {
 	uint32		cp;				/* 0: none */
@@ -56,12 +56,12 @@ typedef struct Mapping
 	int32		mapped[MAPPED_MAX];
 } Mapping;
 
-/* Two code points, and what they are composed to: 0 if they are not. */
+/* A pair of code points, and its primary composite. */
 typedef struct Composition
 {
 	int32		first;			/* 0: none */
 	int32		second;
-	int32		composite;
+	int32		composite;		/* 0: none */
 } Composition;
 
 /* For NFC.  Because of STABLE, utf8proc heeds the composition exclusions. */

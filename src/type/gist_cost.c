@@ -16,9 +16,9 @@
  * Pages are divided by the first column of an index, as far as its values
  * differ, then by the second one, and so on.  So L are the pages that the
  * conditions on the columns before leave, and those on later columns leave out
- * hardly any.  In an index of 10 to 20,000 sites and their fingerprints, a
- * search of a site read 0.8 to 1.5 times as many pages as pages_read() says; in
- * one of fingerprints and their sites, as many as without the site.
+ * hardly any.  In an index on (site, fp) of 10 to 20,000 sites, a search in one
+ * site read 0.8 to 1.5 times the pages that pages_read() returns.  In an index
+ * on (fp, site), it read as many pages as a search in all sites.
  */
 #include "postgres.h"
 

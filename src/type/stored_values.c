@@ -156,11 +156,13 @@ add_excluded(PlannerInfo *root, VariableStatData *variable, Node *clause,
 }
 
 /*
- * The clause is of another column.  If it leaves out as many rows as the most
- * common values have, add these to the set, by their places.  Both numbers are
- * of one sample: in a sample of n rows, two parts p that have nothing to do
- * with each other are the same with a probability of 1 / sqrt(4 pi n p (1 - p))
- * at most, which is less than 1 % from 10 % of 30,000 rows on.
+ * The clause restricts another column.  If it leaves out as many rows as have
+ * one of the i most common values, for any i up to count, add these values to
+ * the set, by their places.
+ *
+ * Both numbers of rows are of one sample.  In a sample of n rows, two
+ * independent parts p are the same with a probability of
+ * 1 / sqrt(4 pi n p (1 - p)) at most: 0.5 % for 10 % of 30,000 rows.
  */
 static void
 add_matching(PlannerInfo *root, Index relid, RestrictInfo *clause,
