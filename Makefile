@@ -179,7 +179,7 @@ REGRESS = \
 	join_keys \
 	join_self \
 	join_memory \
-	join_parallel \
+	join_parallel join_team \
 	join_changes \
 	components \
 	cluster \

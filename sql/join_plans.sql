@@ -90,11 +90,12 @@ SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 SELECT joins(query), (SELECT string_agg(line, E'\n') FROM plan_lines(query, 'Gather|Parallel|Join Type') line) AS plan
 FROM unnest(ARRAY[
-	'SELECT a.id, b.id AS other FROM a JOIN b ON a.fp <-> b.fp <= 1 AND a.id <> b.id',
-	'SELECT a.id, b.id AS other FROM a LEFT JOIN b ON a.fp <-> b.fp <= 1',
-	'SELECT a.id FROM a WHERE EXISTS (SELECT FROM b WHERE a.fp <-> b.fp <= 1)',
-	'SELECT a.id FROM a WHERE NOT EXISTS (SELECT FROM b WHERE a.fp <-> b.fp <= 1)',
-	'SELECT a.id, b.id AS other FROM a JOIN b ON a.fp <-> b.fp <= (SELECT max(i) FROM generate_series(0, 1) i)']) query;
+	'SELECT a.id, b.id AS other FROM a JOIN b ON a.fp <-> b.fp <= 1 AND a.id <> b.id AND costly(a.id + b.id)',
+	'SELECT a.id, b.id AS other FROM a LEFT JOIN b ON a.fp <-> b.fp <= 1 AND costly(a.id + b.id)',
+	'SELECT a.id FROM a WHERE EXISTS (SELECT FROM b WHERE a.fp <-> b.fp <= 1 AND costly(a.id + b.id))',
+	'SELECT a.id FROM a WHERE NOT EXISTS (SELECT FROM b WHERE a.fp <-> b.fp <= 1 AND costly(a.id + b.id))',
+	'SELECT a.id, b.id AS other FROM a JOIN b ON a.fp <-> b.fp <= (SELECT max(i) FROM generate_series(0, 1) i)
+		AND costly(a.id + b.id)']) query;
 SELECT joins('SELECT a.n, count(*) FROM a JOIN b ON a.fp <-> b.fp <= 1 JOIN c ON b.fp <-> c.fp <= 1 GROUP BY 1');
 SELECT joins('SELECT a.id, b.id AS other FROM a FULL JOIN b ON a.fp <-> b.fp <= 1 AND a.n = b.n', NULL,
 	'SELECT a.id, b.id AS other FROM a LEFT JOIN b ON a.fp <-> b.fp <= 1 AND a.n = b.n UNION ALL
@@ -120,8 +121,8 @@ BEGIN
 		work -> 'Candidates', (work ->> 'Passes')::int > 0, (work ->> 'Memory Usage')::int > 0,
 		(work ->> 'Disk Usage')::int > 0);
 END $$;
-SELECT work_of('SELECT FROM thirty a JOIN thirty b ON a.fp <-> b.fp <= 30');
-SELECT work_of('SELECT FROM thirty a JOIN thirty b ON a.fp <-> b.fp <= 30 LIMIT 1') ~ '^parallel, [1-9].* passes t, memory t'
+SELECT work_of('SELECT FROM thirty a JOIN thirty b ON a.fp <-> b.fp <= 30 AND costly(a.id + b.id)');
+SELECT work_of('SELECT FROM thirty a JOIN thirty b ON a.fp <-> b.fp <= 30 AND costly(a.id + b.id) LIMIT 1') ~ '^parallel, [1-9].* passes t, memory t'
 	AS below_limit;
 -- three scans of a plan with workers of its own
 SET enable_nestloop = on;
@@ -129,7 +130,7 @@ SET enable_material = off;
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
 SELECT work_of('SELECT n FROM generate_series(1, 3) i LEFT JOIN (SELECT count(*) AS n FROM thirty a JOIN thirty b
-	ON a.fp <-> b.fp <= 30) s ON i <> n');
+	ON a.fp <-> b.fp <= 30 AND costly(a.id + b.id)) s ON i <> n');
 RESET enable_material;
 RESET enable_hashjoin;
 RESET enable_mergejoin;

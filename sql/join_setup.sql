@@ -114,4 +114,7 @@ CREATE FUNCTION query_128(query text) RETURNS text LANGUAGE sql AS $$
 $$;
 CREATE FUNCTION joins_128(query text) RETURNS text LANGUAGE sql SET search_path = bits_128, public AS
 	'SELECT joins(query_128(query))';
+-- processes share the outer rows where this takes most of the time; 0 raises an error
+CREATE FUNCTION costly(i int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 1000000
+AS 'BEGIN RETURN 10 / i IS NOT NULL; END';
 CREATE FUNCTION volatile_true() RETURNS boolean LANGUAGE plpgsql VOLATILE AS 'BEGIN RETURN true; END';

@@ -475,12 +475,23 @@ begin_process(Together *together)
 Together *
 simhash_connect_begin(FingerprintList *list, int radius)
 {
-	const char *entry = CppAsString2(simhash_connect_main);
-	Together   *together = hamming_together_begin(list, radius, true, 0,
-												  entry);
+	SharedSearch search = {
+		.radius = radius,.has_sets = true,.capacity = list->count
+	};
+	double		count = list->count;
+	int			workers =
+	simhash_team_workers(hamming_near_cost(count, count, radius));
+	Together   *together = workers == 0 ? NULL
+	: hamming_together_begin(&search);
 
-	if (together != NULL)
-		begin_process(together);
+	if (together == NULL)
+		return NULL;
+	simhash_fplist_copy(&together->list, list);
+	simhash_fplist_free(list);
+	*list = together->list;
+	begin_process(together);
+	hamming_together_launch(together, CppAsString2(simhash_connect_main),
+							workers);
 	return together;
 }
 
@@ -518,7 +529,8 @@ simhash_connect(FingerprintList *list, int radius, uint32 *parents,
 		parents[i] = i;
 	if (together != NULL)
 	{
-		hamming_together_search(together, list);
+		together->list.count = list->count;
+		hamming_together_search(together, &all, 1);
 		return;
 	}
 	groups = hamming_groups_make(list, list, radius);

@@ -7,6 +7,7 @@
 
 #include "executor/nodeHash.h"
 #include "miscadmin.h"
+#include "optimizer/cost.h"
 
 #include "dedup/arguments.h"
 #include "dedup/pair_rows.h"
@@ -36,8 +37,8 @@ begin(int max_distance, int part, int parts, bool begins_alone)
 
 	rows->options.radius = check_max_distance(max_distance);
 	rows->options.memory = get_hash_memory_limit();
-	rows->options.by_team = parts == 1;
-	rows->options.begins_alone = parts == 1 && begins_alone;
+	rows->options.workers = max_parallel_workers_per_gather;
+	rows->options.begins_alone = begins_alone;
 	if (parts > 1)
 	{
 		rows->share.number = part;

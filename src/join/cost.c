@@ -28,6 +28,17 @@
 
 #define LOOK_AT_FILTER 1.2		/* for one mask */
 
+/* Times parallel_tuple_cost. */
+#define SHARE_ROW 0.2			/* to bring a fingerprint to a team */
+#define BRING_PAIR 0.05			/* to write a pair that a worker has found, and
+								 * to read it */
+
+/*
+ * What a worker of a team takes off the search, as a part of what one process
+ * does: measured with 1 to 15 workers (doc/scaling.md).
+ */
+#define TEAM_GAIN 0.75
+
 /*
  * The most partners of a row that are expected to come from a file one by one.
  * Where a row has more, most share a fingerprint: these come in blocks (see
@@ -131,7 +142,8 @@ hamming_cost_join(PlannerInfo *root, CustomPath *path, JoinEstimate *join)
 	double		sides = is_self ? 0.5 : 1;
 	double		less = Min(outer->rows, inner->rows);
 	double		more = Max(outer->rows, inner->rows);
-	double		memory = get_hash_memory_limit();
+	double		memory = (double) get_hash_memory_limit() *
+	(1 + join->workers);
 	FilterPlan	plan = filter_plan(less, more, join->radius, memory);
 	double		joined = more * plan.passes;
 	double		kept = (less + joined) * sides;
@@ -142,7 +154,6 @@ hamming_cost_join(PlannerInfo *root, CustomPath *path, JoinEstimate *join)
 	Cost		startup = (outer->total_cost + inner->total_cost) * sides;
 	Cost		search = search_cost(less, joined, join) * sides;
 	double		from_file = 0;	/* pairs */
-	QualCost	quals;
 
 	startup += cpu_operator_cost *
 		(kept * KEEP_ROW + (less + more) * plan.masks * LOOK_AT_FILTER);
@@ -153,9 +164,8 @@ hamming_cost_join(PlannerInfo *root, CustomPath *path, JoinEstimate *join)
 	}
 	startup += moves * kept * (2.0 * sizeof(NearRow) / BLCKSZ * seq_page_cost +
 							   MOVE_ROW * cpu_operator_cost);
-	cost_qual_eval(&quals, join->filter, root);
-	join->run = quals.startup +
-		(READ_PAIR * cpu_operator_cost + quals.per_tuple) * join->pairs +
+	join->run = join->filter.startup +
+		(READ_PAIR * cpu_operator_cost + join->filter.per_tuple) * join->pairs +
 		READ_FROM_FILE * cpu_operator_cost * from_file;
 	join->batches = 1;
 	if (join->is_shared && moves == 0 && outer->rows < inner->rows)
@@ -163,7 +173,15 @@ hamming_cost_join(PlannerInfo *root, CustomPath *path, JoinEstimate *join)
 					   (more - joined) * KEEP_ROW * cpu_operator_cost, &search);
 	else if (join->is_shared && moves == 0)
 		choose_batches(joined, less, join, 0, &search);
+	join->search = search;
+	if (join->workers > 0)
+	{
+		search /= 1 + TEAM_GAIN * join->workers;
+		search += parallel_setup_cost + parallel_tuple_cost *
+			(kept * SHARE_ROW + join->pairs * BRING_PAIR);
+	}
 	startup += search;
+	join->startup = startup;
 	path->path.startup_cost = startup;
 	if (join->type == JOIN_SEMI || join->type == JOIN_ANTI)
 		path->path.startup_cost += join->run;

@@ -97,6 +97,7 @@ add_work(JoinWork *all, const JoinWork *work)
 	all->compared += work->compared;
 	all->most_memory = Max(all->most_memory, work->most_memory);
 	all->most_disk = Max(all->most_disk, work->most_disk);
+	all->launched = Max(all->launched, work->launched);
 }
 
 static void
@@ -138,6 +139,12 @@ hamming_join_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	explain_clauses(state, JOIN_KEYS, "Keys", ancestors, es);
 	explain_clauses(state, JOIN_FILTER, "Join Filter", ancestors, es);
 	explain_clauses(state, JOIN_RESULT_FILTER, "Filter", ancestors, es);
+	if (state->team_workers > 0)
+		ExplainPropertyInteger("Workers Planned", NULL, state->team_workers,
+							   es);
+	if (state->team_workers > 0 && es->analyze)
+		ExplainPropertyInteger("Workers Launched", NULL, state->work->launched,
+							   es);
 	if (es->analyze)
 	{
 		hamming_join_count_work(node);

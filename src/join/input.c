@@ -22,6 +22,7 @@
 #include "miscadmin.h"
 
 #include "join/node.h"
+#include "near/progress.h"
 #include "type/simhash.h"
 
 /* Return what the rows of an input take in memory. */
@@ -176,6 +177,7 @@ read_input(HammingJoinState *state, JoinInput *input, const NearFilter *filter,
 		if (input->is_at_end)
 			break;
 		input->read++;
+		simhash_progress_rows(input->read);
 		may_match = find_row(state, input, slot, &row) &&
 			(filter == NULL || hamming_filter_passes(filter, row.fp));
 		if (may_match || input->keeps_all)

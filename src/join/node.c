@@ -22,6 +22,7 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -31,6 +32,7 @@
 
 #include "join/node.h"
 #include "join/widths.h"
+#include "near/progress.h"
 #include "type/hamming.h"
 
 /*
@@ -185,7 +187,13 @@ begin_hamming_join(CustomScanState *node, EState *estate, int eflags)
 	hamming_side_begin(&state->outer.side, has_numbers, state->key_count > 0);
 	hamming_side_begin(&state->inner.side, has_numbers, state->key_count > 0);
 	MemoryContextSwitchTo(old);
+	state->team_workers = list_nth_int(scan->custom_private, JOIN_WORKERS);
+	state->begins_alone = list_nth_int(scan->custom_private,
+									   JOIN_BEGINS_ALONE);
+	/* as PostgreSQL gives it to a hash table that processes share */
 	state->memory = get_hash_memory_limit();
+	state->memory = Min(state->memory, SIZE_MAX / (state->team_workers + 1)) *
+		(state->team_workers + 1);
 	state->batch = list_nth_int(scan->custom_private, JOIN_BATCH);
 	state->batch_pairs = list_nth_int(scan->custom_private, JOIN_BATCH_PAIRS);
 	state->inner.read_end = PG_UINT64_MAX;
@@ -216,6 +224,30 @@ end_batch(HammingJoinState *state)
 	state->is_read = false;
 }
 
+/* Begin to show the progress of a scan. */
+static void
+begin_progress(HammingJoinState *state)
+{
+	MemoryContext old;
+
+	if (IsParallelWorker())
+		return;
+	state->progress = AllocSetContextCreate(state->context,
+											"HammingJoin progress",
+											ALLOCSET_SMALL_SIZES);
+	old = MemoryContextSwitchTo(state->progress);
+	simhash_progress_begin("HammingJoin");
+	MemoryContextSwitchTo(old);
+}
+
+static void
+end_progress(HammingJoinState *state)
+{
+	if (state->progress != NULL)
+		MemoryContextDelete(state->progress);
+	state->progress = NULL;
+}
+
 /* Read both sides, unless that was done, and begin to pair rows. */
 static void
 begin_pairs(HammingJoinState *state)
@@ -224,18 +256,25 @@ begin_pairs(HammingJoinState *state)
 	Size		used;
 	MemoryContext old;
 
+	begin_progress(state);
+	simhash_progress_phase("reading rows");
 	if (!state->is_read)
 		hamming_inputs_read(state);
 	if (state->is_empty)
 	{
+		end_progress(state);
 		end_batch(state);
 		return;
 	}
+	simhash_progress_phase("finding pairs");
 	if (state->type != JOIN_INNER)
 		begin_matched(state, &state->outer);
 	if (state->type == JOIN_FULL)
 		begin_matched(state, &state->inner);
 	options.radius = state->known_radius;
+	options.workers = state->team_workers;
+	options.begins_alone = state->begins_alone;
+	options.any_pair_settles = state->filter == NULL;
 	/* bitmaps and buffers are small, but where there is little memory */
 	used = Min(hamming_join_memory(state), state->memory / 2);
 	options.memory = state->memory - used;
@@ -279,11 +318,13 @@ hamming_join_count_work(CustomScanState *node)
 	{
 		disk += pairs->written;
 		work->most_memory = Max(work->most_memory, pairs->most_memory +
+								pairs->work.memory +
 								hamming_join_memory(state));
 		work->passes += pairs->passes;
-		work->compared += pairs->comparison->compared;
+		work->compared += pairs->comparison->compared + pairs->work.compared;
+		work->launched = Max(work->launched, pairs->work.launched);
 		pairs->passes = 0;
-		pairs->comparison->compared = 0;
+		pairs->comparison->compared = pairs->work.compared = 0;
 	}
 	work->most_disk = Max(work->most_disk, disk);
 }
@@ -292,6 +333,7 @@ static void
 end_pairs(HammingJoinState *state)
 {
 	hamming_join_count_work(&state->custom);
+	end_progress(state);
 	if (state->pairs != NULL)
 		hamming_pairs_end(state->pairs);
 	state->pairs = NULL;

@@ -82,6 +82,7 @@ typedef struct JoinWork
 	uint64		compared;
 	uint64		most_memory;
 	uint64		most_disk;
+	uint64		launched;		/* the most workers of a search */
 } JoinWork;
 
 /* What the workers of a parallel plan did, as the leader learns it. */
@@ -109,6 +110,8 @@ typedef struct HammingJoinState
 	JoinInput	inner;
 	MemoryContext context;		/* of all rows */
 	Size		memory;			/* what rows may take, in bytes */
+	int			team_workers;	/* that are launched for a search */
+	bool		begins_alone;	/* see NearOptions */
 	uint64		batch;			/* outer rows that are read at a time; 0: all */
 	uint64		batch_pairs;	/* that these are expected to have */
 	uint64		pairs_read;		/* of all batches so far */
@@ -122,6 +125,7 @@ typedef struct HammingJoinState
 	NearFilter *filter_of_first;	/* of the side that was read first, for
 									 * the rows of the other; NULL: all pass */
 	JoinPhase	phase;
+	MemoryContext progress;		/* of what is shown of it; NULL: nothing is */
 	NearPairs  *pairs;
 	NearPair	pair;			/* the rows of the current two fingerprints: x
 								 * of the outer side, y of the inner one */

@@ -25,7 +25,21 @@
 #include "join/path.h"
 #include "join/plan.h"
 #include "join/widths.h"
+#include "near/team.h"
 #include "type/compat.h"
+
+/*
+ * The most pairs of an outer row that a team is to find of a semi or anti join
+ * that looks for one.
+ */
+#define FEW_PAIRS 10.0
+
+/*
+ * Each process of a partial path reads, keeps and sorts all inner rows.  So it
+ * is worth its time only where the work for pairs, which processes share, is
+ * WORTH_PARTIAL times all that comes before.
+ */
+#define WORTH_PARTIAL 2.0
 
 static bool enable_hammingjoin = true;
 static set_join_pathlist_hook_type next_hook;
@@ -46,7 +60,7 @@ typedef struct JoinPaths
 	List	   *keys;			/* hamming_find_keys() */
 	List	   *oriented_keys;	/* hamming_orient_keys() */
 	List	   *columns;		/* hamming_result_columns() */
-	Cost		run;			/* of the work for pairs, by one process */
+	JoinEstimate whole;			/* of a path by one process */
 } JoinPaths;
 
 /* Return which part of all pairs of rows fulfils the clauses. */
@@ -80,6 +94,7 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
 	get_joinrel_parampathinfo(join->sides.root, join->sides.joinrel, outer,
 							  inner, join->extra->sjinfo, required, &clauses);
 	List	   *others;
+	int			item;
 
 	others = list_delete_ptr(list_difference_ptr(clauses, join->keys),
 							 join->clause.rinfo);
@@ -102,9 +117,9 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
 	path->custom_private = lappend(path->custom_private, join->columns);
 	path->custom_private = lappend(path->custom_private,
 								   makeInteger(join->clause.bits));
-	/* add_partial_join() knows these */
-	path->custom_private = lappend(path->custom_private, makeInteger(0));
-	path->custom_private = lappend(path->custom_private, makeInteger(0));
+	/* set_number() sets these */
+	for (item = PATH_BATCH; item <= PATH_BEGINS_ALONE; item++)
+		path->custom_private = lappend(path->custom_private, makeInteger(0));
 	path->methods = &path_methods;
 	set_join_clauses(path, clauses);
 	set_disabled_nodes(&path->path, outer, inner);
@@ -153,20 +168,48 @@ pairs_read(JoinPaths *join, double pairs, List *filter)
 	return pairs * part_read(join, Min(have_partner, 1));
 }
 
-static JoinEstimate
-cost_path(JoinPaths *join, CustomPath *path, Path *outer, Path *inner)
+/*
+ * Return what it takes to check the clauses for a pair, in their order: each
+ * for those that the clauses before it leave.
+ */
+static QualCost
+cost_of_clauses(JoinPaths *join, List *clauses)
 {
+	QualCost	result = {0};
+	Selectivity left = 1;
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		List	   *clause = list_make1(lfirst(lc));
+		QualCost	cost;
+
+		cost_qual_eval(&cost, clause, join->sides.root);
+		result.startup += cost.startup;
+		result.per_tuple += cost.per_tuple * left;
+		left *= part_of_pairs(join, clause);
+	}
+	return result;
+}
+
+/* Of a team of this process alone, workers is 0. */
+static JoinEstimate
+cost_path(JoinPaths *join, CustomPath *path, Path *outer, Path *inner,
+		  int workers)
+{
+	List	   *others = list_nth(path->custom_private, PATH_CLAUSES);
 	List	   *filter = list_concat_copy(join->keys,
-										  list_nth(path->custom_private,
-												   PATH_CLAUSES));
+										  hamming_order_clauses(join->sides.root,
+																others));
 	Selectivity equal = part_of_pairs(join, join->keys);
 	Selectivity near = part_of_pairs(join, list_make1(join->clause.rinfo));
 	JoinEstimate estimate = {
 		.type = join->sides.type,
 		.radius = join->clause.likely_radius,
 		.groups = Max(1, Min(1 / equal, Min(outer->rows, inner->rows))),
-		.filter = filter,
-		.is_shared = path->path.parallel_aware
+		.filter = cost_of_clauses(join, filter),
+		.is_shared = path->path.parallel_aware,
+		.workers = workers
 	};
 
 	estimate.pairs = outer->rows * inner->rows * near;
@@ -178,22 +221,50 @@ cost_path(JoinPaths *join, CustomPath *path, Path *outer, Path *inner)
 	return estimate;
 }
 
-/* A path by the cheapest paths of the sides. */
-static void
-add_whole_path(JoinPaths *join, Path *outer, Path *inner)
-{
-	CustomPath *path = make_path(join, outer, inner);
-
-	join->run = cost_path(join, path, outer, inner).run;
-	add_path(join->sides.joinrel, &path->path);
-}
-
 /* Set an item of the path to a number, 0 or more. */
 static void
 set_number(CustomPath *path, JoinPathItem item, double number)
 {
 	lfirst(list_nth_cell(path->custom_private, item)) =
 		makeInteger((int) Min(number, PG_INT32_MAX));
+}
+
+/*
+ * May the node have workers of its own for the search?  They find all pairs
+ * before the first one is checked: of a semi or anti join with other clauses,
+ * more than one process would, which stops at the first partner of a row.
+ */
+static bool
+may_have_team(const JoinPaths *join, double outer_rows)
+{
+	return (join->sides.type != JOIN_SEMI && join->sides.type != JOIN_ANTI) ||
+		join->whole.pairs <= FEW_PAIRS * outer_rows;
+}
+
+/*
+ * Add paths by the cheapest paths of the sides: one by this process alone, and
+ * one whose search has workers.  The latter is not parallel safe: below a
+ * Gather the leader alone would launch them.
+ */
+static void
+add_whole_paths(JoinPaths *join, Path *outer, Path *inner)
+{
+	CustomPath *path = make_path(join, outer, inner);
+	int			workers;
+
+	join->whole = cost_path(join, path, outer, inner, 0);
+	add_path(join->sides.joinrel, &path->path);
+	workers = simhash_team_workers(join->whole.search);
+	if (workers == 0 || !may_have_team(join, outer->rows))
+		return;
+	path = make_path(join, outer, inner);
+	cost_path(join, path, outer, inner, workers);
+	path->path.parallel_safe = false;
+	set_number(path, PATH_WORKERS, workers);
+	set_number(path, PATH_BEGINS_ALONE,
+			   join->sides.root->tuple_fraction > 0 ||
+			   join->sides.root->limit_tuples > 0);
+	add_path(join->sides.joinrel, &path->path);
 }
 
 /*
@@ -213,7 +284,7 @@ add_partial_join(JoinPaths *join, Path *outer, Path *inner)
 	path->path.parallel_aware = true;
 	path->path.parallel_workers = workers;
 	path->path.rows = clamp_row_est(path->path.rows / divisor);
-	estimate = cost_path(join, path, outer, inner);
+	estimate = cost_path(join, path, outer, inner, 0);
 
 	/*
 	 * The leader has the same share, as it does not wait for rows meanwhile.
@@ -255,7 +326,7 @@ add_partial_joins(JoinPaths *join, Path *inner)
 	if (hamming_is_table(join->sides.root, outer) &&
 		bms_is_empty(outer->lateral_relids))
 		workers = compute_parallel_worker(outer,
-										  join->run / DEFAULT_SEQ_PAGE_COST, -1,
+										  join->whole.run / DEFAULT_SEQ_PAGE_COST, -1,
 										  max_parallel_workers_per_gather);
 	if (workers > most)
 		add_partial_join(join, create_seqscan_path(join->sides.root, outer,
@@ -536,17 +607,19 @@ consider_hamming_join(PlannerInfo *root, RelOptInfo *joinrel,
 	if (!hamming_can_plan_join(join.columns))
 		return;
 	join.oriented_keys = hamming_orient_keys(&sides, join.keys);
-	add_whole_path(&join, outer, inner);
+	add_whole_paths(&join, outer, inner);
 	if (jointype == JOIN_INNER)
 	{
 		Path	   *rows = hamming_self_path(&sides, &join.clause,
 											 join.oriented_keys);
 
 		if (rows != NULL)
-			add_whole_path(&join, rows, rows);
+			add_whole_paths(&join, rows, rows);
 	}
 	if (!joinrel->consider_parallel || jointype == JOIN_FULL ||
 		!bms_is_empty(joinrel->lateral_relids))
+		return;
+	if (join.whole.run < WORTH_PARTIAL * join.whole.startup)
 		return;
 	/* the cheapest one may be a Gather */
 	if (!inner->parallel_safe)

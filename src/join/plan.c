@@ -230,8 +230,8 @@ comes_before(PlannerInfo *root, RestrictInfo *a, RestrictInfo *b)
  * Return the clauses in the order in which a row is checked: what is cheap
  * first, and nothing that could leak a row before what hides rows.
  */
-static List *
-order_clauses(PlannerInfo *root, List *clauses)
+List *
+hamming_order_clauses(PlannerInfo *root, List *clauses)
 {
 	List	   *result = NIL;
 	ListCell   *lc;
@@ -304,8 +304,8 @@ hamming_plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	List	   *expressions;
 	int			property;
 
-	split_clauses(order_clauses(root, others), type, rel->relids, &filter,
-				  &result_filter);
+	split_clauses(hamming_order_clauses(root, others), type, rel->relids,
+				  &filter, &result_filter);
 	expressions = list_copy_tail(path->custom_private, PATH_OUTER_FINGERPRINT);
 	expressions = list_truncate(expressions, JOIN_FILTER);
 	expressions = lappend(lappend(expressions, filter), result_filter);
@@ -316,7 +316,7 @@ hamming_plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 												   columns);
 	scan->custom_scan_tlist = make_scan_tuple(columns);
 	scan->custom_private = list_make1_int(type);
-	for (property = PATH_BITS; property <= PATH_BATCH_PAIRS; property++)
+	for (property = PATH_BITS; property <= PATH_BEGINS_ALONE; property++)
 		scan->custom_private = lappend_int(scan->custom_private,
 										   intVal(list_nth(path->custom_private,
 														   property)));

@@ -43,7 +43,9 @@ typedef enum JoinPathItem
 	PATH_COLUMNS,				/* hamming_result_columns() */
 	PATH_BITS,					/* an Integer, of a fingerprint */
 	PATH_BATCH,					/* an Integer: see JOIN_BATCH */
-	PATH_BATCH_PAIRS			/* an Integer: see JOIN_BATCH_PAIRS */
+	PATH_BATCH_PAIRS,			/* an Integer: see JOIN_BATCH_PAIRS */
+	PATH_WORKERS,				/* an Integer: see JOIN_WORKERS */
+	PATH_BEGINS_ALONE			/* an Integer: see JOIN_BEGINS_ALONE */
 } JoinPathItem;
 
 /*
@@ -67,7 +69,10 @@ typedef enum JoinProperty
 	JOIN_BITS,					/* of a fingerprint */
 	JOIN_BATCH,					/* outer rows that a process of a parallel
 								 * plan reads at a time; 0: all */
-	JOIN_BATCH_PAIRS			/* that these are expected to have */
+	JOIN_BATCH_PAIRS,			/* that these are expected to have */
+	JOIN_WORKERS,				/* that the node is to launch for its search */
+	JOIN_BEGINS_ALONE			/* 1: but not at once, as few rows may be
+								 * wanted */
 } JoinProperty;
 
 /* clause.c */
@@ -79,6 +84,7 @@ extern List *hamming_orient_keys(const JoinSides *sides, List *keys);
 /* plan.c */
 extern const CustomScanMethods hamming_join_scan_methods;
 
+extern List *hamming_order_clauses(PlannerInfo *root, List *clauses);
 extern List *hamming_result_columns(const JoinSides *sides);
 extern bool hamming_can_plan_join(List *result_columns);
 extern List *hamming_join_for_partition(PlannerInfo *root, List *path_private,

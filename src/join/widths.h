@@ -22,10 +22,13 @@ typedef struct JoinEstimate
 	double		groups;			/* of rows that have equal keys, 1 or more */
 	double		pairs;			/* of rows that are read again, to check the
 								 * filter or to return the rows */
-	List	   *filter;			/* RestrictInfos */
+	QualCost	filter;			/* of the clauses, for such a pair */
 	bool		is_shared;		/* do several processes share the outer rows? */
+	int			workers;		/* that the node launches for its search */
 
 	/* what hamming_cost_join() finds */
+	Cost		startup;		/* of all before the first pair is read */
+	Cost		search;			/* of these: of the search, by one process */
 	Cost		run;			/* of the work for all of these pairs */
 	int			batches;		/* in which a process reads its outer rows */
 } JoinEstimate;

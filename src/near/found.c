@@ -1,7 +1,6 @@
 /*
  * found.c
- *	  The pairs of one list that a team of processes finds, in files or in
- *	  shared memory.
+ *	  The pairs of two lists, or of one, that a team of processes finds.
  *
  * Each process writes what it finds to a file of its own.  Once the search has
  * ended, the leader reads one file after the other.
@@ -24,8 +23,10 @@ struct Found
 {
 	Together   *together;
 	Comparison	comparison;
-	int			workers;		/* that have run; -1 before the search */
-	uint32		read;			/* pairs read from memory */
+	int			workers;		/* that have run */
+	FoundPair  *pairs;			/* that had room in shared memory */
+	uint64		pair_count;
+	uint64		read;			/* of these, that were read */
 	int			next;			/* number of the next file to be read */
 	BufFile    *file;			/* that is written, or read; or NULL */
 };
@@ -62,12 +63,16 @@ keep_pair(Found *found, FoundPair *pair)
 	}
 }
 
-/* Keep the pairs of a search. */
+/*
+ * Keep the pairs of a search.  Where x may be settled, the first pair of x
+ * does so: other processes may keep a pair of x at the same time.
+ */
 static void
 keep_pairs(Together *together, NearGroups *groups)
 {
 	Found	   *found = together->arg;
 	Comparison *c = &found->comparison;
+	bool	   *settled = together->settled;
 	uint32		x;
 	uint32		y;
 
@@ -78,8 +83,11 @@ keep_pairs(Together *together, NearGroups *groups)
 		FoundPair	pair = {groups->x->numbers[x], groups->y->numbers[y],
 		fingerprint_popcount(difference)};
 
-		if (hamming_groups_is_first(groups, difference))
-			keep_pair(found, &pair);
+		if (settled != NULL)
+			settled[pair.x] = true;
+		else if (!hamming_groups_is_first(groups, difference))
+			continue;
+		keep_pair(found, &pair);
 	}
 }
 
@@ -94,63 +102,90 @@ finish_file(Found *found)
 	found->file = NULL;
 }
 
+/* Bring the lists and the keys to the memory of the team. */
+static void
+share(Together *together, const FoundSearch *search)
+{
+	uint32		i;
+
+	simhash_fplist_copy(&together->list, search->x);
+	if (search->settled != NULL)
+		memcpy(together->settled, search->settled,
+			   search->x->count * sizeof(bool));
+	if (search->y == search->x)
+		return;
+	for (i = 0; i < search->key_count; i++)
+	{
+		search->keys[i].y += together->list.count;
+		search->keys[i].y_end += together->list.count;
+	}
+	simhash_fplist_copy(&together->list, search->y);
+}
+
 /*
- * Let a team search the list, if that is worth it, and move the list to the
- * team's memory.  Else return NULL.
+ * The search has ended.  Let the workers end, and bring the pairs from shared
+ * memory to our own.
+ */
+static void
+take_over(Found *found, FoundWork *work)
+{
+	Together   *together = found->together;
+	SharedSearch *search = together->search;
+	Size		size;
+
+	finish_file(found);
+	found->workers = together->team->context->nworkers_launched;
+	simhash_team_dismiss(together->team);
+	work->launched = found->workers;
+	work->memory = together->team->size;
+	work->compared = found->comparison.compared +
+		pg_atomic_read_u64(&search->compared);
+	found->pair_count = Min(pg_atomic_read_u64(&search->pair_count),
+							search->pair_capacity);
+	size = found->pair_count * sizeof(FoundPair);
+	found->pairs = palloc_extended(Max(size, 1), MCXT_ALLOC_HUGE);
+	memcpy(found->pairs, together->pairs, size);
+	hamming_together_dismiss(together);
+}
+
+/*
+ * Let a team find the pairs of the search.  On return this process is alone
+ * again, and the pairs are to be had.  Return NULL if nothing can be shared, or
+ * if the pairs have no room.  Set *work to what was done.  Memory is taken from
+ * the current context.
  */
 Found *
-hamming_found_begin(FingerprintList *list, int radius)
+hamming_found_search(const FoundSearch *search, FoundWork *work)
 {
-	const char *entry = CppAsString2(hamming_found_main);
-	Together   *together;
+	const FingerprintList *y = search->y == search->x ? NULL : search->y;
+	SharedSearch shared = {
+		.radius = search->radius,
+		.capacity = search->x->count + (y == NULL ? 0 : y->count),
+		.settled_count = search->settled == NULL ? 0 : search->x->count,
+		.key_capacity = search->key_count,
+		.pair_capacity = temp_file_limit < 0 ? 0 : search->x->count
+	};
+	Together   *together = hamming_together_begin(&shared);
 	Found	   *found;
+	bool		is_complete;
 
-	together = hamming_together_begin(list, radius, false,
-									  temp_file_limit < 0 ? 0 : list->count,
-									  entry);
+	memset(work, 0, sizeof(FoundWork));
 	if (together == NULL)
 		return NULL;
 	found = palloc0(sizeof(Found));
 	found->together = together;
-	found->workers = -1;
 	together->take = keep_pairs;
 	together->arg = found;
-	return found;
-}
-
-/* Let the workers end until the search, so that the caller may return rows. */
-void
-hamming_found_pause(Found *found)
-{
-	simhash_team_dismiss(found->together->team);
-}
-
-/* Has the search ended, so that there are pairs to get? */
-bool
-hamming_found_is_ready(const Found *found)
-{
-	return found != NULL && found->workers >= 0;
-}
-
-/*
- * Find all pairs of the list, which is that of hamming_found_begin(), and may
- * have become shorter.  The order of the list changes.  The workers end.
- * Return false if the pairs have no room: hamming_found_is_ready() stays false
- * then.
- */
-bool
-hamming_found_search(Found *found, FingerprintList *list)
-{
-	Together   *together = found->together;
-
-	if (together->team->context == NULL)
-		hamming_together_launch(together);
-	hamming_together_search(together, list);
-	finish_file(found);
-	if (!is_full(found))
-		found->workers = together->team->context->nworkers_launched;
-	simhash_team_dismiss(together->team);
-	return hamming_found_is_ready(found);
+	share(together, search);
+	hamming_together_launch(together, CppAsString2(hamming_found_main),
+							search->workers);
+	hamming_together_search(together, search->keys, search->key_count);
+	is_complete = !is_full(found);
+	take_over(found, work);
+	if (is_complete)
+		return found;
+	hamming_found_end(found);
+	return NULL;
 }
 
 /* Open the next file that a process has written, if there is one. */
@@ -172,12 +207,9 @@ open_next_file(Found *found)
 bool
 hamming_found_next(Found *found, FoundPair *pair)
 {
-	SharedSearch *search = found->together->search;
-
-	if (found->read < Min(pg_atomic_read_u64(&search->pair_count),
-						  search->pair_capacity))
+	if (found->read < found->pair_count)
 	{
-		*pair = found->together->pairs[found->read++];
+		*pair = found->pairs[found->read++];
 		return true;
 	}
 	while (open_next_file(found))
@@ -190,13 +222,14 @@ hamming_found_next(Found *found, FoundPair *pair)
 	return false;
 }
 
-/* Give back the files, and the memory of the list. */
+/* Give back the pairs and the files. */
 void
 hamming_found_end(Found *found)
 {
 	if (found->file != NULL)
 		BufFileClose(found->file);
 	hamming_together_end(found->together);
+	pfree(found->pairs);
 	pfree(found);
 }
 
@@ -212,5 +245,7 @@ hamming_found_main(dsm_segment *segment, shm_toc *toc)
 	together->arg = found;
 	simhash_team_serve(together->team);
 	finish_file(found);
+	pg_atomic_fetch_add_u64(&together->search->compared,
+							found->comparison.compared);
 	simhash_team_end(together->team);
 }

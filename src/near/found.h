@@ -1,7 +1,6 @@
 /*
  * found.h
- *	  The pairs of one list that a team of processes finds, in files or in
- *	  shared memory.
+ *	  The pairs of two lists, or of one, that a team of processes finds.
  */
 #ifndef SIMHASH_FOUND_H
 #define SIMHASH_FOUND_H
@@ -9,21 +8,37 @@
 #include "near/compare.h"
 #include "near/together.h"
 
-#define hamming_found_begin WIDE(hamming_found_begin)
-#define hamming_found_pause WIDE(hamming_found_pause)
-#define hamming_found_is_ready WIDE(hamming_found_is_ready)
 #define hamming_found_search WIDE(hamming_found_search)
 #define hamming_found_next WIDE(hamming_found_next)
 #define hamming_found_end WIDE(hamming_found_end)
 #define hamming_found_main WIDE(hamming_found_main)
 
+/* What a team is to search. */
+typedef struct FoundSearch
+{
+	const FingerprintList *x;
+	const FingerprintList *y;	/* may be x */
+	int			radius;
+	int			workers;		/* to be asked for: 1 or more */
+	Candidates *keys;			/* places of x and of y that are compared: an
+								 * array, which the search changes */
+	uint32		key_count;		/* 1 or more */
+	const bool *settled;		/* numbers of x that need no pair; all others
+								 * need one.  NULL: all pairs are needed. */
+} FoundSearch;
+
+/* What the search took. */
+typedef struct FoundWork
+{
+	int			launched;		/* workers */
+	uint64		compared;		/* pairs */
+	Size		memory;			/* that all processes have shared, in bytes */
+} FoundWork;
+
 /* pairs.c takes the pairs; found.c knows the struct. */
 typedef struct Found Found;
 
-extern Found *hamming_found_begin(FingerprintList *list, int radius);
-extern void hamming_found_pause(Found *found);
-extern bool hamming_found_is_ready(const Found *found);
-extern bool hamming_found_search(Found *found, FingerprintList *list);
+extern Found *hamming_found_search(const FoundSearch *search, FoundWork *work);
 extern bool hamming_found_next(Found *found, FoundPair *pair);
 extern void hamming_found_end(Found *found);
 extern PGDLLEXPORT void hamming_found_main(dsm_segment *segment, shm_toc *toc);

@@ -82,20 +82,14 @@ simhash_fplist_map(FingerprintList *list, char *memory, Size capacity)
 		FPLIST_PLACES * sizeof(uint32);
 }
 
-/*
- * Move the list to memory of the team, where simhash_fplist_map() has found
- * room.  The team sorts the list from then on.
- */
+/* Append all of from to the list to, which must have room for them. */
 void
-simhash_fplist_share(FingerprintList *list, Team *team, char *memory)
+simhash_fplist_copy(FingerprintList *to, const FingerprintList *from)
 {
-	FingerprintList own = *list;
-
-	simhash_fplist_map(list, memory, own.count);
-	memcpy(list->fps, own.fps, own.count * sizeof(Fingerprint));
-	memcpy(list->numbers, own.numbers, own.count * sizeof(uint32));
-	simhash_fplist_free(&own);
-	list->team = team;
+	memcpy(to->fps + to->count, from->fps, from->count * sizeof(Fingerprint));
+	memcpy(to->numbers + to->count, from->numbers,
+		   from->count * sizeof(uint32));
+	to->count += from->count;
 }
 
 /* Return the digit of fingerprint i, by the word of each that has the digit. */

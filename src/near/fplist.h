@@ -13,7 +13,7 @@
 #define simhash_fplist_free WIDE(simhash_fplist_free)
 #define simhash_fplist_sort WIDE(simhash_fplist_sort)
 #define simhash_fplist_find WIDE(simhash_fplist_find)
-#define simhash_fplist_share WIDE(simhash_fplist_share)
+#define simhash_fplist_copy WIDE(simhash_fplist_copy)
 #define simhash_fplist_map WIDE(simhash_fplist_map)
 #define simhash_fplist_work WIDE(simhash_fplist_work)
 
@@ -50,8 +50,8 @@ extern void simhash_fplist_sort(FingerprintList *list, uint32 from, uint32 to,
 								int low, int high);
 extern Size simhash_fplist_map(FingerprintList *list, char *memory,
 							   Size capacity);
-extern void simhash_fplist_share(FingerprintList *list, Team *team,
-								 char *memory);
+extern void simhash_fplist_copy(FingerprintList *to,
+								const FingerprintList *from);
 extern void simhash_fplist_work(FingerprintList *list, const TeamStep *step,
 								uint32 unit);
 extern uint32 simhash_fplist_find(const FingerprintList *list, uint32 from,

@@ -57,26 +57,6 @@
 #define UNIT_ROWS 256
 #define MAX_SLICES 4096
 
-/*
- * A group of LARGE_PAIRS, which one process compares in 4 ms, is large.  Large
- * groups are units of a step of their own.  But the team divides the group of a
- * unit that has more than 1 / LARGE_SHARE of the pairs of all large groups:
- * such a unit would keep LARGE_SHARE processes waiting.
- */
-#define LARGE_PAIRS (4096.0 * 4096.0)
-#define LARGE_SHARE 64
-
-/* Return how many pairs comparing each with each takes. */
-static double
-number_of_pairs(const NearGroups *groups, const Candidates *group)
-{
-	double		x = group->x_end - group->x;
-
-	if (is_one_stretch(groups, group))
-		return x * (x - 1) / 2;
-	return x * (group->y_end - group->y);
-}
-
 /* Return what sorting a group by one segment takes, in comparisons. */
 static double
 cost_of_sort(const NearGroups *groups, const Candidates *group)
@@ -611,6 +591,7 @@ hamming_groups_begin(NearGroups *groups, const Candidates *all,
 					 const NearCut *cut, int segment)
 {
 	groups->all = *all;
+	groups->given = GIVEN_NONE;
 	groups->depth = -1;
 	if (cut == NULL)
 		return;
@@ -648,11 +629,17 @@ segments_below(const GroupNode *node)
 		: cut->segment_count - cut->levels + node->level - node->segment;
 }
 
-/* Return into how many slices a team divides count fingerprints. */
+/*
+ * Return into how many slices a team divides the x of candidates.  A slice has
+ * a fingerprint at least, or many where the y are few.
+ */
 uint32
-hamming_groups_slices(uint32 count)
+hamming_groups_slices(const Candidates *all)
 {
-	return Max(1, Min(count / UNIT_ROWS, MAX_SLICES));
+	uint32		x = all->x_end - all->x;
+	uint32		most = Max(x, all->y_end - all->y) / UNIT_ROWS;
+
+	return Max(1, Min(Min(x, most), MAX_SLICES));
 }
 
 /* In the leader: let all processes see the nodes. */

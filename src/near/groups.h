@@ -84,6 +84,15 @@ typedef struct LargeGroup
 
 #define MAX_LARGE 4096
 
+/*
+ * A group of LARGE_PAIRS, which one process compares in 4 ms, is large.  Large
+ * groups are units of a step of their own.  But the team divides the group of a
+ * unit that has more than 1 / LARGE_SHARE of the pairs of all large groups:
+ * such a unit would keep LARGE_SHARE processes waiting.
+ */
+#define LARGE_PAIRS (4096.0 * 4096.0)
+#define LARGE_SHARE 64
+
 /* The nodes of a leader's search, as all processes of a team see them. */
 typedef struct SharedNodes
 {
@@ -152,6 +161,17 @@ is_one_stretch(const NearGroups *groups, const Candidates *group)
 	return groups->x == groups->y && group->x == group->y;
 }
 
+/* Return how many pairs comparing each with each takes. */
+static inline double
+number_of_pairs(const NearGroups *groups, const Candidates *group)
+{
+	double		x = group->x_end - group->x;
+
+	if (is_one_stretch(groups, group))
+		return x * (x - 1) / 2;
+	return x * (group->y_end - group->y);
+}
+
 extern NearGroups *hamming_groups_make(FingerprintList *x, FingerprintList *y,
 									   int radius);
 extern void hamming_groups_begin(NearGroups *groups, const Candidates *all,
@@ -162,7 +182,7 @@ extern uint32 hamming_groups_large_units(NearGroups *groups);
 extern void hamming_groups_begin_large(NearGroups *groups, uint32 unit);
 extern void hamming_groups_begin_whole(NearGroups *groups,
 									   const Candidates *all);
-extern uint32 hamming_groups_slices(uint32 count);
+extern uint32 hamming_groups_slices(const Candidates *all);
 extern void hamming_groups_begin_unit(NearGroups *groups,
 									  uint32 slice, uint32 slices);
 extern bool hamming_groups_next(NearGroups *groups, Candidates *candidates);

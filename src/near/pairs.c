@@ -398,11 +398,7 @@ end_x(NearPairs *pairs)
 static void
 begin_x(NearPairs *pairs, NearSide *side)
 {
-	if (pairs->options.by_team && is_in_memory(pairs))
-		pairs->found = hamming_found_begin(&side->list, pairs->options.radius);
 	hamming_side_group(side);
-	if (pairs->found != NULL && pairs->options.begins_alone)
-		hamming_found_pause(pairs->found);
 	pairs->x_pass = side;
 	if (pairs->options.settled_rows != NULL)
 		pairs->settled = palloc_extended(Max(side->list.count, 1) *
@@ -428,68 +424,6 @@ gather_members(NearPairs *pairs)
 			fplist_swap(list, i, count++);
 	}
 	return count;
-}
-
-/* For qsort() and bsearch(): by the numbers. */
-static int
-compare_found(const void *a, const void *b)
-{
-	const FoundPair *x = a;
-	const FoundPair *y = b;
-
-	if (x->x != y->x)
-		return x->x < y->x ? -1 : 1;
-	return (x->y > y->y) - (x->y < y->y);
-}
-
-/* Has this process, which has begun alone, returned or compared enough? */
-static bool
-is_stopped(const NearPairs *pairs)
-{
-	const Comparison *c = pairs->comparison;
-
-	return c->most > 0 &&
-		(pairs->first_count == FIRST_PAIRS ||
-		 (c->compared >= c->most && c->outer != NULL));
-}
-
-/*
- * Let the team find all pairs from now on.  If the pairs have no room, this
- * process begins anew.
- */
-static void
-go_on_by_team(NearPairs *pairs)
-{
-	FingerprintList *list = &pairs->x_pass->list;
-	Candidates	all = {0, list->count, 0, list->count};
-	NearGroups *groups = pairs->comparison->groups;
-
-	qsort(pairs->first_pairs, pairs->first_count, sizeof(FoundPair),
-		  compare_found);
-	pairs->first_left = pairs->first_count;
-	memset(pairs->comparison, 0, sizeof(Comparison));
-	pairs->comparison->groups = groups;
-	if (!hamming_found_search(pairs->found, list))
-		hamming_groups_begin(groups, &all, NULL, 0);
-}
-
-/* Begin a pass of x_pass and y_side. */
-static void
-begin_pass(NearPairs *pairs, NearSide *y_side)
-{
-	NearGroups *groups = pairs->comparison->groups;
-
-	hamming_side_group(y_side);
-	pairs->y_pass = y_side;
-	pairs->x_group = pairs->y_group = 0;
-	pairs->same = pairs->same_end = 0;
-	groups->x = &pairs->x_pass->list;
-	groups->y = &y_side->list;
-	groups->settled = pairs->settled;
-	pairs->passes++;
-	pairs->most_memory = Max(pairs->most_memory,
-							 side_memory(&pairs->loaded[0]) +
-							 side_memory(&pairs->loaded[1]));
 }
 
 /* Return the key of the group of a side with that number; 0 if it has none. */
@@ -544,13 +478,6 @@ begin_groups(NearPairs *pairs, const Candidates *all)
 		pairs->partition * groups->done_here;
 	hamming_groups_begin(groups, all, pairs->is_cut ? &pairs->cut : NULL,
 						 pairs->segment);
-	if (pairs->found != NULL && pairs->options.begins_alone)
-	{
-		pairs->comparison->most = FIRST_COMPARISONS;
-		pairs->first_pairs =
-			MemoryContextAlloc(GetMemoryChunkContext(pairs),
-							   FIRST_PAIRS * sizeof(FoundPair));
-	}
 }
 
 /* Begin to compare the fingerprints of the next key of the pass. */
@@ -566,14 +493,144 @@ next_group(NearPairs *pairs)
 	if (pairs->x_pass == pairs->y_pass)
 	{
 		all.y_end = all.x_end;
-		pairs->same = all.x;
+		/* what was returned before a search begins anew is so no more */
+		pairs->same = Max(all.x, pairs->same_end);
 		/* equal fingerprints agree in the first segment */
-		pairs->same_end = pairs->segment == 0 ? all.x_end : all.x;
+		pairs->same_end = pairs->segment == 0 ? Max(all.x_end, pairs->same)
+			: pairs->same;
 	}
-	if (pairs->found == NULL || pairs->options.begins_alone ||
-		!hamming_found_search(pairs->found, &pairs->x_pass->list))
-		begin_groups(pairs, &all);
+	begin_groups(pairs, &all);
 	return true;
+}
+
+/*
+ * Return how many other processes are worth their start for the current pass,
+ * the only one.  Each key is taken for as large as any other.
+ */
+static int
+workers_of_pass(const NearPairs *pairs)
+{
+	const NearSide *x = pairs->x_pass;
+	const NearSide *y = pairs->y_pass;
+	double		keys = Max(Min(x->group_count, y->group_count), 1);
+	double		each;
+
+	if (pairs->options.workers == 0 || pairs->options.share != NULL ||
+		!is_in_memory(pairs))
+		return 0;
+	each = hamming_near_cost(x->list.count / keys, y->list.count / keys,
+							 pairs->options.radius);
+	return Min(simhash_team_workers(each * keys), pairs->options.workers);
+}
+
+/*
+ * Let a team find all pairs of the pass.  If that cannot be, this process
+ * begins the pass anew.
+ */
+static void
+search_by_team(NearPairs *pairs, int workers)
+{
+	const NearSide *x = pairs->x_pass;
+	const NearSide *y = pairs->y_pass;
+	FoundSearch search = {
+		.x = &x->list,.y = &y->list,.radius = pairs->options.radius,
+		.workers = workers,
+		.settled = pairs->options.any_pair_settles ? pairs->settled : NULL
+	};
+	Size		most = Min(x->group_count, y->group_count);
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(pairs));
+
+	search.keys = palloc_extended(most * sizeof(Candidates), MCXT_ALLOC_HUGE);
+	pairs->x_group = pairs->y_group = 0;
+	while (next_key(pairs, &search.keys[search.key_count]))
+		search.key_count++;
+	if (search.key_count > 0)
+		pairs->found = hamming_found_search(&search, &pairs->work);
+	pfree(search.keys);
+	MemoryContextSwitchTo(old);
+	if (pairs->found == NULL)
+		pairs->x_group = pairs->y_group = 0;
+	else if (x == y)
+	{
+		pairs->same = pairs->same_end;
+		pairs->same_end = x->list.count;
+	}
+}
+
+/* For qsort() and bsearch(): by the numbers. */
+static int
+compare_found(const void *a, const void *b)
+{
+	const FoundPair *x = a;
+	const FoundPair *y = b;
+
+	if (x->x != y->x)
+		return x->x < y->x ? -1 : 1;
+	return (x->y > y->y) - (x->y < y->y);
+}
+
+/* Has this process, which has begun alone, returned or compared enough? */
+static bool
+is_stopped(const NearPairs *pairs)
+{
+	const Comparison *c = pairs->comparison;
+
+	return c->most > 0 &&
+		(pairs->first_count == FIRST_PAIRS ||
+		 (c->compared >= c->most && c->outer != NULL));
+}
+
+/*
+ * This process, which has begun alone, has returned or compared enough: let a
+ * team find all pairs.
+ */
+static void
+go_on_by_team(NearPairs *pairs)
+{
+	Comparison *c = pairs->comparison;
+	NearGroups *groups = c->groups;
+	uint64		compared = c->compared;
+	Candidates	none = {0};
+
+	qsort(pairs->first_pairs, pairs->first_count, sizeof(FoundPair),
+		  compare_found);
+	pairs->first_left = pairs->first_count;
+	memset(c, 0, sizeof(Comparison));
+	c->groups = groups;
+	c->compared = compared;
+	hamming_groups_begin(groups, &none, NULL, 0);
+	search_by_team(pairs, workers_of_pass(pairs));
+}
+
+/* Begin a pass of x_pass and y_side.  A team finds its pairs at once. */
+static void
+begin_pass(NearPairs *pairs, NearSide *y_side)
+{
+	NearGroups *groups = pairs->comparison->groups;
+	int			workers;
+
+	hamming_side_group(y_side);
+	pairs->y_pass = y_side;
+	pairs->x_group = pairs->y_group = 0;
+	pairs->same = pairs->same_end = 0;
+	groups->x = &pairs->x_pass->list;
+	groups->y = &y_side->list;
+	groups->settled = pairs->settled;
+	pairs->passes++;
+	pairs->most_memory = Max(pairs->most_memory,
+							 side_memory(&pairs->loaded[0]) +
+							 side_memory(&pairs->loaded[1]));
+	workers = workers_of_pass(pairs);
+	if (workers > 0 && !pairs->options.begins_alone)
+		search_by_team(pairs, workers);
+	else if (workers > 0)
+	{
+		pairs->comparison->most = pairs->comparison->compared +
+			FIRST_COMPARISONS;
+		pairs->first_pairs =
+			MemoryContextAlloc(GetMemoryChunkContext(pairs),
+							   FIRST_PAIRS * sizeof(FoundPair));
+	}
 }
 
 /* Are all fingerprints of x in memory settled, so that no other pass is due? */
@@ -685,20 +742,32 @@ next_same(NearPairs *pairs, NearPair *pair)
 	return false;
 }
 
+/* Return the pair, which in a search of one side stands for that of y and x. */
+static FoundPair
+first_pair(const NearPairs *pairs, uint32 x, uint32 y)
+{
+	FoundPair	pair = {.x = x,.y = y};
+
+	if (pairs->x_pass == pairs->y_pass && y < x)
+	{
+		pair.x = y;
+		pair.y = x;
+	}
+	return pair;
+}
+
 /* Note a pair that this process returns before it goes on by a team. */
 static void
 note_first_pair(NearPairs *pairs, uint32 x, uint32 y)
 {
-	FoundPair	first = {.x = Min(x, y),.y = Max(x, y)};
-
-	pairs->first_pairs[pairs->first_count++] = first;
+	pairs->first_pairs[pairs->first_count++] = first_pair(pairs, x, y);
 }
 
 /* Was the pair noted by note_first_pair()?  Each of these comes once more. */
 static bool
 is_first_pair(NearPairs *pairs, uint32 x, uint32 y)
 {
-	FoundPair	first = {.x = Min(x, y),.y = Max(x, y)};
+	FoundPair	first = first_pair(pairs, x, y);
 
 	if (pairs->first_left == 0 ||
 		bsearch(&first, pairs->first_pairs, pairs->first_count,
@@ -762,7 +831,7 @@ bool
 hamming_pairs_next_of_pass(NearPairs *pairs, NearPair *pair)
 {
 	while (!next_same(pairs, pair) &&
-		   !(hamming_found_is_ready(pairs->found) ? next_found(pairs, pair)
+		   !(pairs->found != NULL ? next_found(pairs, pair)
 			 : next_two(pairs, pair)))
 	{
 		if (is_stopped(pairs))

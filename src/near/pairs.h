@@ -32,16 +32,18 @@ typedef struct NearOptions
 	 * the row needs no pairs any more.
 	 */
 	const uint8 *settled_rows;
+	bool		any_pair_settles;	/* does the first pair of each such row
+									 * set its bit? */
 
 	/* Only the pairs of this share, if x and y are one side; or NULL. */
 	const Share *share;
 
 	/*
-	 * May other processes help, where x and y are one side?  They find all
-	 * pairs before the first one is returned.  If the caller may want few
-	 * pairs only, this process begins alone.
+	 * How many other processes may help, where there is no share: 0 or more.
+	 * They find all pairs before the first one is returned.  If the caller
+	 * may want few pairs only, this process begins alone.
 	 */
-	bool		by_team;
+	int			workers;
 	bool		begins_alone;
 } NearOptions;
 
@@ -92,6 +94,7 @@ typedef struct NearPairs
 	bool	   *settled;		/* fingerprints of x_pass; may be NULL */
 	Comparison *comparison;		/* of this pass and of others */
 	Found	   *found;			/* pairs of the only pass, by a team; or NULL */
+	FoundWork	work;			/* of that team */
 	FoundPair  *first_pairs;	/* before that, of this process alone */
 	int			first_count;
 	int			first_left;		/* of these, that are to come again */

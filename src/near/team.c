@@ -198,7 +198,7 @@ simhash_team_make(Size size)
 	ConditionVariableInit(&shared->changed);
 	SharedFileSetInit(&shared->files, segment);
 	team->files = &shared->files;
-	shared->size = size;
+	shared->size = team->size = size;
 	team->memory_segment = create_segment(size);
 	has_room = has_room_for_workers();
 	if (!has_room && team->memory_segment != NULL)
@@ -334,19 +334,33 @@ simhash_team_dismiss(Team *team)
 	team->context = NULL;
 }
 
+/* Give back the memory of a team without workers, if that was not done. */
+void
+simhash_team_free_memory(Team *team)
+{
+	if (team->memory == NULL)
+		return;
+	if (team->memory_segment != NULL)
+		dsm_detach(team->memory_segment);
+	else
+	{
+		cancel_on_dsm_detach(team->segment, unmap_file,
+							 PointerGetDatum(team->memory));
+		munmap(team->memory, team->shared->size);
+		if (team->toc == NULL)
+			FileClose(team->memory_file);
+	}
+	team->memory = NULL;
+}
+
 /* Give back the memory and the files of a team without workers. */
 void
 simhash_team_end(Team *team)
 {
-	bool		has_file = team->memory_segment == NULL;
-
-	if (!has_file)
-		dsm_detach(team->memory_segment);
+	simhash_team_free_memory(team);
 	dsm_detach(team->segment);
 	if (team->toc != NULL)
 		simhash_worker_end(team->toc);
-	else if (has_file)
-		FileClose(team->memory_file);
 	pfree(team);
 }
 

@@ -34,6 +34,7 @@ typedef struct Team
 	TeamShared *shared;
 	dsm_segment *segment;		/* has shared */
 	char	   *memory;			/* that all processes see */
+	Size		size;			/* of memory; in the leader */
 	dsm_segment *memory_segment;	/* has memory; NULL if a file does */
 	File		memory_file;	/* of the leader; closed with memory */
 	ParallelContext *context;	/* of the leader; NULL: it is alone */
@@ -61,6 +62,7 @@ extern Team *simhash_team_make(Size size);
 extern void simhash_team_launch(Team *team, const char *entry, int workers);
 extern void simhash_team_do(Team *team, const TeamStep *step);
 extern void simhash_team_dismiss(Team *team);
+extern void simhash_team_free_memory(Team *team);
 extern void simhash_team_end(Team *team);
 extern Team *simhash_team_attach(shm_toc *toc);
 extern void simhash_team_serve(Team *team);

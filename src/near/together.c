@@ -1,6 +1,7 @@
 /*
  * together.c
- *	  A search for the pairs of one list, by a team of processes.
+ *	  A search for the pairs of one list, or of stretches of it, by a team of
+ *	  processes.
  *
  * The leader searches the list as groups.c does, which all processes see.  The
  * team sorts the list by one segment of the first cut after the other
@@ -26,6 +27,10 @@
 #define STEP_WALK FPLIST_STEPS	/* slices of the top node */
 #define STEP_LARGE (FPLIST_STEPS + 1)	/* hamming_groups_large_units() */
 #define STEP_COMPARE (FPLIST_STEPS + 2) /* slices of search->group */
+#define STEP_KEYS (FPLIST_STEPS + 3)	/* slices of keys */
+
+/* Units of STEP_KEYS. */
+#define MOST_KEY_UNITS 4096
 
 /*
  * Return the size of what all processes see, and set what is in it.  search has
@@ -40,8 +45,13 @@ map_memory(Together *together, char *memory, const SharedSearch *search)
 	at += simhash_fplist_map(&together->list, memory + at, search->capacity);
 	together->sets = search->has_sets ? (uint32 *) (memory + at) : NULL;
 	at += search->has_sets ? search->capacity * sizeof(uint32) : 0;
+	together->keys = (Candidates *) (memory + at);
+	at += search->key_capacity * sizeof(Candidates);
 	together->pairs = (FoundPair *) (memory + at);
-	return at + search->pair_capacity * sizeof(FoundPair);
+	at += search->pair_capacity * sizeof(FoundPair);
+	together->settled = search->settled_count > 0 ? (bool *) (memory + at)
+		: NULL;
+	return at + search->settled_count * sizeof(bool);
 }
 
 /*
@@ -81,6 +91,24 @@ compare_slice(Together *together, uint32 unit, uint32 units)
 	}
 }
 
+/* Take the pairs of a slice of the keys. */
+static void
+take_keys(Together *together, uint32 unit, uint32 units)
+{
+	uint32		count = together->search->key_count;
+	uint32		i = team_slice_begin(0, count, unit, units);
+	uint32		end = team_slice_begin(0, count, unit + 1, units);
+
+	for (; i < end; i++)
+	{
+		Candidates	key = together->keys[i];
+
+		hamming_groups_copy(together->groups, &key);
+		hamming_groups_begin(together->groups, &key, NULL, 0);
+		together->take(together, together->groups);
+	}
+}
+
 /* Do a unit of a step. */
 static void
 do_unit(void *arg, const TeamStep *step, uint32 unit)
@@ -93,6 +121,8 @@ do_unit(void *arg, const TeamStep *step, uint32 unit)
 		together->do_unit(together, step, unit);
 	else if (step->kind == STEP_COMPARE)
 		compare_slice(together, unit, step->units);
+	else if (step->kind == STEP_KEYS)
+		take_keys(together, unit, step->units);
 	else
 	{
 		if (step->kind == STEP_WALK)
@@ -112,6 +142,9 @@ show_step(void *arg, const TeamStep *step, double done)
 	if (step->kind == STEP_WALK || step->kind == STEP_LARGE)
 		hamming_groups_show(together->walked,
 							together->walked->depth == 1 ? done : 1);
+	else if (step->kind == STEP_KEYS)
+		simhash_progress_show_share(together->walked->done_before +
+									(1 - together->walked->done_before) * done);
 	else if (step->kind >= STEP_COMPARE)
 		simhash_progress_show_share(done);
 }
@@ -127,58 +160,47 @@ begin_own(Together *together)
 	together->groups->common = &together->search->nodes;
 	together->groups->shared = &together->list;
 	together->groups->sets = together->sets;
+	together->groups->settled = together->settled;
 	together->team->work = do_unit;
 	together->team->arg = together;
 	together->team->show = show_step;
 }
 
 /*
- * Let a team search the list for pairs within the radius, with sets of the
- * numbers if has_sets, and with room for pair_capacity pairs.  Workers begin in
- * the function named entry.  Return NULL if one process does as well, or
- * nothing can be shared.  Else list moves to the memory of the team.  The
- * caller sets take, and in the end calls hamming_together_end(); until then
- * this process is in parallel mode.
+ * Make a team of this process alone for a search: search has its radius, what
+ * it has, and all capacities.  Return NULL if nothing can be shared.  The
+ * caller brings the list, settled and take, launches workers, and in the end
+ * calls hamming_together_end().
  */
 Together *
-hamming_together_begin(FingerprintList *list, int radius, bool has_sets,
-					   uint32 pair_capacity, const char *entry)
+hamming_together_begin(const SharedSearch *search)
 {
-	SharedSearch search = {
-		.radius = radius,.has_sets = has_sets,.capacity = list->count,
-		.pair_capacity = pair_capacity
-	};
-	double		count = list->count;
-	int			workers =
-	simhash_team_workers(hamming_near_cost(count, count, radius));
-	Together   *together;
+	Together   *together = palloc0(sizeof(Together));
 
-	if (workers == 0)
-		return NULL;
-	together = palloc0(sizeof(Together));
-	together->team = simhash_team_make(map_memory(together, NULL, &search));
+	together->team = simhash_team_make(map_memory(together, NULL, search));
 	if (together->team == NULL)
 	{
 		pfree(together);
 		return NULL;
 	}
-	map_memory(together, together->team->memory, &search);
-	*together->search = search;
+	map_memory(together, together->team->memory, search);
+	*together->search = *search;
 	pg_atomic_init_u64(&together->search->pair_count, 0);
+	pg_atomic_init_u64(&together->search->compared, 0);
 	pg_atomic_init_u32(&together->search->nodes.large_count, 0);
-	simhash_fplist_share(list, together->team, (char *) together->list.fps);
+	together->list.team = together->team;
 	begin_own(together);
-	together->entry = entry;
-	together->workers = workers;
-	hamming_together_launch(together);
 	return together;
 }
 
-/* Launch workers: the first ones, or others once these were dismissed. */
+/*
+ * Launch up to workers workers, which begin in the function named entry.  Until
+ * hamming_together_end() this process is in parallel mode.
+ */
 void
-hamming_together_launch(Together *together)
+hamming_together_launch(Together *together, const char *entry, int workers)
 {
-	simhash_team_launch(together->team, together->entry, together->workers);
+	simhash_team_launch(together->team, entry, workers);
 }
 
 /* Have the team walk the top node of groups, and take its large groups. */
@@ -190,7 +212,7 @@ walk_together(void *arg, NearGroups *groups)
 	TeamStep	step = {.kind = STEP_WALK};
 
 	hamming_groups_publish(groups);
-	step.units = hamming_groups_slices(all->x_end - all->x);
+	step.units = hamming_groups_slices(all);
 	simhash_team_do(together->team, &step);
 	step.kind = STEP_LARGE;
 	step.units = hamming_groups_large_units(groups);
@@ -198,51 +220,93 @@ walk_together(void *arg, NearGroups *groups)
 		simhash_team_do(together->team, &step);
 }
 
-/*
- * Let the team take all candidates.  The list is that of
- * hamming_together_begin(), and may have become shorter.
- */
-void
-hamming_together_search(Together *together, FingerprintList *list)
+/* Let the team take all candidates of the leader's groups. */
+static void
+search_groups(Together *together, NearGroups *groups, const Candidates *all)
 {
-	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(together));
-	NearGroups *groups = hamming_groups_make(list, list,
-											 together->search->radius);
-	Candidates	all = {0, list->count, 0, list->count};
+	Candidates *group = &together->search->group;
 
-	together->list.count = list->count;
-	groups->sets = together->sets;
-	groups->common = &together->search->nodes;
-	groups->walk = walk_together;
-	groups->done_here = 1;
-	together->walked = groups;
-	groups->arg = together;
-	hamming_groups_begin(groups, &all, NULL, 0);
+	hamming_groups_begin(groups, all, NULL, 0);
 	/* what no cut divides */
-	while (hamming_groups_next(groups, &together->search->group))
+	while (hamming_groups_next(groups, group))
 	{
 		TeamStep	step = {.kind = STEP_COMPARE};
 
 		hamming_groups_publish(groups);
-		step.units = hamming_groups_slices(together->search->group.x_end -
-										   together->search->group.x);
+		step.units = hamming_groups_slices(group);
 		if (together->take_large != NULL)
 			together->take_large(together);
 		else
 			simhash_team_do(together->team, &step);
 	}
+	hamming_groups_publish(groups);
+}
+
+/*
+ * Let the team take all pairs of each of count candidates, which are stretches
+ * of the list; there is at least one.  A large one is divided by the team.
+ * Each of the others is taken by one process.
+ */
+void
+hamming_together_search(Together *together, const Candidates *all,
+						uint32 count)
+{
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(together));
+	FingerprintList *list = &together->list;
+	NearGroups *groups = hamming_groups_make(list, list,
+											 together->search->radius);
+	TeamStep	step = {.kind = STEP_KEYS};
+	double		pairs = 0;
+	uint32		i;
+
+	groups->sets = together->sets;
+	groups->settled = together->settled;
+	groups->common = &together->search->nodes;
+	groups->walk = walk_together;
+	groups->arg = together;
+	together->walked = groups;
+	for (i = 0; i < count; i++)
+		pairs += number_of_pairs(groups, &all[i]);
+	for (i = 0; i < count; i++)
+	{
+		double		these = number_of_pairs(groups, &all[i]);
+
+		if (count > 1 &&
+			(these < LARGE_PAIRS || these < pairs / LARGE_SHARE))
+		{
+			together->keys[together->search->key_count++] = all[i];
+			continue;
+		}
+		groups->done_here = these / Max(pairs, 1);
+		search_groups(together, groups, &all[i]);
+		groups->done_before += groups->done_here;
+	}
+	step.units = Min(together->search->key_count, MOST_KEY_UNITS);
+	if (step.units > 0)
+		simhash_team_do(together->team, &step);
 	pfree(groups);
 	MemoryContextSwitchTo(old);
 }
 
-/* Let the workers end.  The list goes with the memory of the team. */
+/* Let the workers end, and free what they have shared, but for their files. */
+void
+hamming_together_dismiss(Together *together)
+{
+	simhash_team_dismiss(together->team);
+	simhash_team_free_memory(together->team);
+	if (together->groups == NULL)
+		return;
+	simhash_fplist_free(&together->own);
+	pfree(together->groups);
+	together->groups = NULL;
+}
+
+/* Give back all. */
 void
 hamming_together_end(Together *together)
 {
-	simhash_team_dismiss(together->team);
+	hamming_together_dismiss(together);
 	simhash_team_end(together->team);
-	simhash_fplist_free(&together->own);
-	pfree(together->groups);
 	pfree(together);
 }
 

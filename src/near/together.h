@@ -1,6 +1,7 @@
 /*
  * together.h
- *	  A search for the pairs of one list, by a team of processes.
+ *	  A search for the pairs of one list, or of stretches of it, by a team of
+ *	  processes.
  */
 #ifndef SIMHASH_TOGETHER_H
 #define SIMHASH_TOGETHER_H
@@ -10,6 +11,7 @@
 #define hamming_together_begin WIDE(hamming_together_begin)
 #define hamming_together_launch WIDE(hamming_together_launch)
 #define hamming_together_search WIDE(hamming_together_search)
+#define hamming_together_dismiss WIDE(hamming_together_dismiss)
 #define hamming_together_end WIDE(hamming_together_end)
 #define hamming_together_attach WIDE(hamming_together_attach)
 
@@ -27,8 +29,12 @@ typedef struct SharedSearch
 	int			radius;
 	bool		has_sets;
 	uint32		capacity;		/* of the list, and of the sets */
+	uint32		settled_count;	/* numbers of x that may be settled; or 0 */
+	uint32		key_capacity;	/* of keys */
+	uint32		key_count;		/* of those that are units */
 	uint32		pair_capacity;	/* of pairs */
 	pg_atomic_uint64 pair_count;	/* above pair_capacity: some had no room */
+	pg_atomic_uint64 compared;	/* pairs, by workers that have ended */
 	SharedNodes nodes;
 	Candidates	group;			/* that the team compares */
 } SharedSearch;
@@ -36,11 +42,13 @@ typedef struct SharedSearch
 typedef struct Together
 {
 	Team	   *team;
-	const char *entry;			/* of the leader: where workers begin */
-	int			workers;		/* of the leader: that it asks for */
 	SharedSearch *search;
 	FingerprintList list;		/* that all processes see */
 	uint32	   *sets;			/* of its numbers; NULL: none */
+	bool	   *settled;		/* numbers of x; NULL: none.  Any process may
+								 * settle one at any time: that spares work,
+								 * and changes nothing else. */
+	Candidates *keys;			/* that are taken as a whole by one process */
 	FoundPair  *pairs;			/* that any process has found */
 	NearGroups *walked;			/* of the leader, by the team; or NULL */
 	NearGroups *groups;			/* search of this process, in units */
@@ -63,14 +71,14 @@ typedef struct Together
 							uint32 unit);
 } Together;
 
-#define TOGETHER_STEPS (FPLIST_STEPS + 3)
+#define TOGETHER_STEPS (FPLIST_STEPS + 4)
 
-extern Together *hamming_together_begin(FingerprintList *list, int radius,
-										bool has_sets, uint32 pair_capacity,
-										const char *entry);
-extern void hamming_together_launch(Together *together);
-extern void hamming_together_search(Together *together,
-									FingerprintList *list);
+extern Together *hamming_together_begin(const SharedSearch *search);
+extern void hamming_together_launch(Together *together, const char *entry,
+									int workers);
+extern void hamming_together_search(Together *together, const Candidates *all,
+									uint32 count);
+extern void hamming_together_dismiss(Together *together);
 extern void hamming_together_end(Together *together);
 extern Together *hamming_together_attach(shm_toc *toc);
 

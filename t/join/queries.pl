@@ -752,6 +752,19 @@ sub parallel_settings
 		chance(0.3) ? ('debug_parallel_query = on', 'force_parallel_mode = on') : ());
 }
 
+# By these a HammingJoin has workers of its own.
+sub team_settings
+{
+	return (
+		'parallel_setup_cost = 0',
+		'parallel_tuple_cost = 0',
+		'cpu_tuple_cost = 0',
+		'seq_page_cost = 0',
+		"min_parallel_table_scan_size = '1GB'",
+		'max_parallel_workers_per_gather = ' . pick(1, 1, 2, 3, 8),
+		chance(0.1) ? 'max_parallel_workers = ' . below(2) : ());
+}
+
 # For the run with HammingJoin.  Without methods of PostgreSQL's own it is chosen
 # where it can be.
 sub settings
@@ -778,7 +791,7 @@ sub settings
 	push @settings, 'join_collapse_limit = 1' if chance(0.2);
 	push @settings, 'from_collapse_limit = 1' if chance(0.1);
 	push @settings, 'geqo_threshold = 2' if chance(0.1);
-	push @settings, parallel_settings() if chance(0.35);
+	push @settings, chance(0.5) ? parallel_settings() : team_settings() if chance(0.7);
 	return grep { my ($name) = /^(\w+)/; grep { $_ eq $name } @known_settings } @settings;
 }
 
@@ -908,6 +921,7 @@ sub note_plan
 	$used{'partitionwise, inside a loop'} +=
 		$plan =~ /Append\n\s*->  Nested Loop(?:(?!Append)(?s:.))*Custom Scan/;
 	$used{'more passes'} += $plan =~ /Passes: (?:[2-9]|\d\d)/;
+	$used{'by a team'} += $plan =~ /HammingJoin(?:(?!->)(?s:.))*Workers Planned/;
 	$used{'on disk'} += $plan =~ /Candidates.*Disk/;
 	$used{keys} += $plan =~ /Keys: /;
 	$used{'two or more keys'} += $plan =~ /Keys: .*\) AND \(/;

@@ -1,0 +1,205 @@
+-- HammingJoin with workers of its own, which search together.
+
+\getenv directory PG_ABS_SRCDIR
+\set setup :directory '/sql/join_setup.sql'
+\set ECHO none
+\i :setup
+\set ECHO all
+
+SET jit = off;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET max_parallel_workers_per_gather = 2;
+-- near-duplicates, copies and NULLs, and a column that may be equal
+CREATE TABLE x AS
+SELECT id, nullif(id % 5, 0) AS n, CASE WHEN id % 10 > 0 THEN fp END AS fp, repeat(md5(id::text), 1 + id % 3) AS body
+FROM (SELECT id, (simhash('text ' || id / 4)::bigint # (1::bigint << id % 7 >> 1))::simhash64 AS fp
+	FROM generate_series(1, 4000) id) s;
+CREATE TABLE y AS SELECT id + 300 AS id, n, fp, body FROM x WHERE id % 4 > 0;
+CREATE TABLE bits_128.x AS SELECT id, n, widen(fp, 'spread') AS fp, body FROM x;
+CREATE TABLE bits_128.y AS SELECT id, n, widen(fp, 'spread') AS fp, body FROM y;
+ANALYZE x, y, bits_128.x, bits_128.y;
+
+-- How many rows a query has, and a hash of them, by one process and by a team; how many
+-- workers were planned, and have come.
+CREATE FUNCTION by_one(query text) RETURNS text LANGUAGE sql SET max_parallel_workers_per_gather = 0
+SET enable_nestloop = off SET enable_hashjoin = off SET enable_mergejoin = off
+AS 'SELECT result_of(query, NULL)';
+CREATE FUNCTION by_team(query text) RETURNS text LANGUAGE sql
+SET enable_nestloop = off SET enable_hashjoin = off SET enable_mergejoin = off
+AS 'SELECT result_of(query, NULL)';
+CREATE FUNCTION team_of(query text, OUT planned int, OUT launched int, OUT compared bigint) LANGUAGE plpgsql
+SET enable_nestloop = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+DECLARE
+	plan jsonb;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF, FORMAT JSON) ' || query INTO plan;
+	RAISE USING ERRCODE = 'ZZZZZ', MESSAGE = plan;
+EXCEPTION WHEN SQLSTATE 'ZZZZZ' THEN
+	plan := jsonb_path_query_first(SQLERRM::jsonb, '$.** ? (@."Custom Plan Provider" == "HammingJoin")');
+	planned := plan -> 'Workers Planned';
+	launched := plan -> 'Workers Launched';
+	compared := plan -> 'Candidates';
+END $$;
+-- for all types of joins: how many have a team, and which are wrong
+CREATE FUNCTION check_team(k int) RETURNS text LANGUAGE sql AS $$
+	SELECT format('%s joins, %s by a team, wrong: %s', count(*), count(*) FILTER (WHERE planned > 0),
+		string_agg(query, E'\n') FILTER (WHERE by_team(query) IS DISTINCT FROM by_one(query)))
+	FROM (SELECT replace(q, '%s', k::text) AS query FROM unnest(ARRAY[
+		'SELECT x.id, y.id AS partner, y.body FROM x JOIN y ON x.fp <-> y.fp <= %s',
+		'SELECT x.id, y.id AS partner FROM x JOIN y ON x.fp <-> y.fp <= %s AND x.body < y.body',
+		'SELECT a.id, b.id AS partner, b.body FROM x a JOIN x b ON a.fp <-> b.fp <= %s AND a.id < b.id',
+		'SELECT x.id, x.body, y.id AS partner FROM x LEFT JOIN y ON x.fp <-> y.fp <= %s AND (x.id + y.id) % 3 = 0',
+		'SELECT x.id, y.id AS partner FROM x RIGHT JOIN y ON x.fp <-> y.fp <= %s',
+		'SELECT x.id, y.id AS partner FROM x FULL JOIN y ON x.fp <-> y.fp <= %s AND (x.id + y.id) % 3 = 0',
+		'SELECT x.id, x.body FROM x WHERE EXISTS (SELECT FROM y WHERE x.fp <-> y.fp <= %s)',
+		'SELECT x.id FROM x WHERE NOT EXISTS (SELECT FROM y WHERE x.fp <-> y.fp <= %s)',
+		'SELECT x.id FROM x WHERE EXISTS (SELECT FROM y WHERE x.fp <-> y.fp <= %s AND x.id <> y.id)',
+		'SELECT x.id, x.body FROM x WHERE NOT EXISTS (SELECT FROM y WHERE x.fp <-> y.fp <= %s AND x.body > y.body)',
+		'SELECT x.id, y.id AS partner FROM x JOIN y ON x.fp <-> y.fp <= %s AND x.n = y.n',
+		'SELECT a.id, b.id AS partner FROM x a JOIN x b ON a.fp <-> b.fp <= %s AND a.body = b.body AND a.id <> b.id',
+		'SELECT x.id, y.id AS partner FROM x LEFT JOIN y ON x.fp <-> y.fp <= %s AND x.body = y.body',
+		'SELECT x.id FROM x WHERE NOT EXISTS (SELECT FROM y WHERE x.fp <-> y.fp <= %s AND x.n = y.n)']) q) s,
+		team_of(query)
+$$;
+SELECT k, check_team(k) FROM unnest('{0,3,8}'::int[]) k;
+SET max_parallel_workers_per_gather = 8;
+SELECT check_team(3);
+SET max_parallel_workers_per_gather = 2;
+SET search_path = bits_128, public;
+SELECT check_team(3);
+RESET search_path;
+-- workers that do not come
+SET max_parallel_workers = 0;
+SELECT check_team(3);
+SELECT planned, launched FROM team_of('SELECT FROM x JOIN y ON x.fp <-> y.fp <= 3');
+RESET max_parallel_workers;
+-- no file, and room for a pair a row in memory: where there are more, one process finds them
+SET temp_file_limit = 0;
+SET work_mem = '64MB';
+SELECT check_team(3);
+RESET temp_file_limit;
+RESET work_mem;
+-- rows that memory has no room for
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+SELECT check_team(k) FROM unnest('{0,3,8}'::int[]) k;
+RESET work_mem;
+RESET hash_mem_multiplier;
+
+-- what EXPLAIN shows is that of all processes
+EXPLAIN (COSTS OFF) SELECT FROM x a JOIN x b ON a.fp <-> b.fp <= 3 AND a.id < b.id;
+CREATE TABLE spread AS SELECT * FROM many_uniform(6000);
+ANALYZE spread;
+SELECT planned, compared FROM team_of('SELECT FROM spread a JOIN spread b ON a.fp <-> b.fp <= 12 AND a.id < b.id');
+
+-- few fingerprints of one side; one key, and a key for each row; no row of a side
+CREATE TABLE tiny AS SELECT * FROM x WHERE id IN (11, 12, 14);
+CREATE TABLE keys AS SELECT id % 1500 AS one, 1 AS all_rows, fp FROM x;
+CREATE TABLE nothing AS SELECT * FROM x WHERE fp IS NULL;
+ANALYZE tiny, keys, nothing;
+SELECT query, by_team(query) = by_one(query) AS same, planned FROM unnest(ARRAY[
+	'SELECT t.id, x.id AS partner FROM tiny t JOIN x ON t.fp <-> x.fp <= 9',
+	'SELECT t.id, x.id AS partner FROM x JOIN tiny t ON t.fp <-> x.fp <= 30',
+	'SELECT a.one, b.fp FROM keys a JOIN keys b ON a.one = b.one AND a.fp <-> b.fp <= 30',
+	'SELECT a.one, b.fp FROM keys a JOIN keys b ON a.all_rows = b.all_rows AND a.fp <-> b.fp <= 3',
+	'SELECT x.id FROM x LEFT JOIN nothing n ON n.fp <-> x.fp <= 3',
+	'SELECT x.id FROM x WHERE NOT EXISTS (SELECT FROM nothing n WHERE n.fp <-> x.fp <= 3)']) query, team_of(query);
+
+-- scans that are repeated, with other parameters and with the same
+SET enable_material = off;
+SET enable_memoize = off;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SELECT count(*), sum(p.id) FROM generate_series(1, 3) g
+	LEFT JOIN (SELECT a.id FROM x a JOIN x b ON a.fp <-> b.fp <= 1 AND a.id < b.id OFFSET 0) p ON p.id + 0 >= g;
+SELECT count(*), sum(a.id) FROM generate_series(1, 3) g, (SELECT) s, x a, x b WHERE a.fp <-> b.fp <= 1 AND a.id < b.id;
+SELECT k, p.* FROM generate_series(0, 3) k, LATERAL (SELECT count(*), sum(a.id * b.id) FROM x a JOIN y b ON a.fp <-> b.fp <= k OFFSET 0) p;
+SELECT k, p.* FROM generate_series(0, 3) k, LATERAL (SELECT count(*) FROM (SELECT a.id FROM x a JOIN y b ON a.fp <-> b.fp <= 3 LIMIT k) s) p;
+SELECT count(*) FROM x WHERE id < 9 AND EXISTS (SELECT FROM y a JOIN y b ON a.fp <-> b.fp <= 1 AND a.id < b.id AND a.id > x.id - 30);
+RESET enable_material;
+RESET enable_memoize;
+RESET enable_hashjoin;
+RESET enable_mergejoin;
+-- several joins in a statement
+SET enable_nestloop = off;
+SELECT count(*), sum(a.id + c.id) FROM x a JOIN y b ON a.fp <-> b.fp <= 1 JOIN x c ON b.fp <-> c.fp <= 1 AND a.id < c.id;
+SELECT count(*), sum(id) FROM (SELECT a.id FROM x a JOIN y b ON a.fp <-> b.fp <= 1
+	UNION ALL SELECT a.id FROM y a JOIN x b ON a.fp <-> b.fp <= 2) s;
+
+-- statements that write
+CREATE FUNCTION left_by(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	result text;
+BEGIN
+	EXECUTE statement;
+	SELECT format('%s rows, %s', count(*), sum(hash_record_extended(x, 0))) FROM x INTO result;
+	RAISE USING ERRCODE = 'ZZZZZ', MESSAGE = result;
+EXCEPTION WHEN SQLSTATE 'ZZZZZ' THEN
+	RETURN SQLERRM;
+END $$;
+CREATE FUNCTION left_by_one(statement text) RETURNS text LANGUAGE sql SET max_parallel_workers_per_gather = 0
+AS 'SELECT left_by(statement)';
+SELECT left_by(statement) = left_by_one(statement) AS same, split_part(left_by(statement), ',', 1), planned, launched > 0 AS launched
+FROM unnest(ARRAY[
+	'DELETE FROM x USING y WHERE x.fp <-> y.fp <= 1 AND x.id < y.id',
+	'DELETE FROM x WHERE EXISTS (SELECT FROM x b WHERE x.fp <-> b.fp <= 1 AND b.id < x.id)',
+	'DELETE FROM x WHERE EXISTS (SELECT FROM y b WHERE x.fp <-> b.fp <= 1)',
+	'UPDATE x SET n = x.n + 1 FROM (SELECT DISTINCT a.id FROM x a JOIN x b ON a.fp <-> b.fp <= 1 AND a.id < b.id) s WHERE s.id = x.id',
+	'INSERT INTO x SELECT y.* FROM y WHERE NOT EXISTS (SELECT FROM x WHERE x.fp <-> y.fp <= 0)',
+	'MERGE INTO x USING (SELECT DISTINCT ON (y.id) y.id, b.id AS other FROM y JOIN x b ON y.fp <-> b.fp <= 1 ORDER BY 1, 2) s
+		ON x.id = s.other AND s.id = s.other + 300 WHEN MATCHED THEN DELETE']) statement, team_of(statement);
+
+-- cursors: one that is read in part, in subtransactions, and after its transaction
+BEGIN;
+DECLARE near CURSOR FOR SELECT a.id, b.id AS partner FROM x a JOIN x b ON a.fp <-> b.fp <= 1 AND a.id < b.id;
+DECLARE near_held CURSOR WITH HOLD FOR SELECT a.id, b.id AS partner FROM x a JOIN x b ON a.fp <-> b.fp <= 1 AND a.id < b.id;
+CREATE TEMP TABLE fetched (a int, b int);
+CREATE PROCEDURE fetch_from(cursor refcursor, count int) LANGUAGE plpgsql AS $$
+DECLARE
+	a int;
+	b int;
+BEGIN
+	FOR i IN 1 .. count LOOP
+		FETCH cursor INTO a, b;
+		EXIT WHEN NOT FOUND;
+		INSERT INTO fetched VALUES (a, b);
+	END LOOP;
+END $$;
+CALL fetch_from('near', 1);
+SAVEPOINT a;
+CALL fetch_from('near', 300);
+ROLLBACK TO a;
+SAVEPOINT b;
+MOVE 10 FROM near_held;
+RELEASE b;
+CALL fetch_from('near', 1000000);
+SELECT count(*), count(DISTINCT (a, b)) FROM fetched;
+SELECT count(*) FROM x a JOIN x b ON a.fp <-> b.fp <= 1 AND a.id < b.id;
+COMMIT;
+MOVE ALL FROM near_held;
+CLOSE near_held;
+SELECT count(*) FROM pg_stat_activity WHERE leader_pid = pg_backend_pid();
+SELECT count(*) FROM pg_ls_tmpdir();
+
+-- a function that a worker of another node calls has no workers of its own
+CREATE FUNCTION near_of(i int) RETURNS bigint LANGUAGE sql PARALLEL SAFE
+AS 'SELECT count(*) FROM x a JOIN x b ON a.fp <-> b.fp <= 1 AND a.id < b.id AND a.id > i - i';
+SET min_parallel_table_scan_size = 0;
+SELECT count(DISTINCT near_of), min(near_of) FROM (SELECT near_of(id) FROM tiny OFFSET 0) s;
+SELECT sum(near_of(id)) / min(near_of(id)) FROM tiny;
+RESET min_parallel_table_scan_size;
+
+-- its progress
+SET max_parallel_workers = 0;
+SET simhash.report_progress = on;
+SELECT count(*) FROM x a JOIN x b ON a.fp <-> b.fp <= 1 AND a.id < b.id;
+RESET simhash.report_progress;
+RESET max_parallel_workers;
+
+DROP PROCEDURE fetch_from;
+DROP TABLE x, y, spread, tiny, keys, nothing, fetched;
+DROP FUNCTION by_one, by_team, team_of, check_team, left_by, left_by_one, near_of;
+\set ECHO none
+\set drop :directory '/sql/join_drop.sql'
+\i :drop
