@@ -30,8 +30,8 @@
 
 /* Times parallel_tuple_cost. */
 #define SHARE_ROW 0.2			/* to bring a fingerprint to a team */
-#define BRING_PAIR 0.05			/* to write a pair that a worker has found, and
-								 * to read it */
+#define BRING_PAIR 0.05			/* to write a pair that a worker has found,
+								 * and to read it */
 
 /*
  * What a worker of a team takes off the search, as a part of what one process
