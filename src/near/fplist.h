@@ -33,13 +33,13 @@ typedef struct FingerprintList
 	Team	   *team;			/* whose memory has the list, and which sorts
 								 * it; NULL for a list of this process */
 	uint32	   *places;			/* FPLIST_PLACES in that memory: see
-								 * sort_together(); free for other use between
-								 * two sorts */
+								 * sort_by_buckets(); free for other use
+								 * between two sorts */
 } FingerprintList;
 
 #define FPLIST_BYTES (2 * (sizeof(Fingerprint) + sizeof(uint32)))
 
-#define FPLIST_PLACES 262144
+#define FPLIST_PLACES 65536
 
 /* The kinds of steps that simhash_fplist_work() does: 0 .. FPLIST_STEPS - 1. */
 #define FPLIST_STEPS 3

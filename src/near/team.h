@@ -19,11 +19,12 @@ typedef struct TeamStep
 {
 	int			kind;			/* what is done: for who does it */
 	uint32		units;
-	/* of a sort by the digit low .. low + bits - 1: see fplist.c */
+	/* of a sort by the bits from low on: see fplist.c */
 	uint32		from;
 	uint32		to;
 	int			low;
-	int			bits;
+	int			digit;			/* the lowest bit of the current digit */
+	int			bits;			/* of the digit */
 	bool		is_in_spare;
 } TeamStep;
 
