@@ -489,6 +489,7 @@ simhash_connect_begin(FingerprintList *list, int radius)
 	simhash_fplist_copy(&together->list, list);
 	simhash_fplist_free(list);
 	*list = together->list;
+	list->team = together->team;
 	begin_process(together);
 	hamming_together_launch(together, CppAsString2(simhash_connect_main),
 							workers);

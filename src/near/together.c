@@ -188,7 +188,6 @@ hamming_together_begin(const SharedSearch *search)
 	pg_atomic_init_u64(&together->search->pair_count, 0);
 	pg_atomic_init_u64(&together->search->compared, 0);
 	pg_atomic_init_u32(&together->search->nodes.large_count, 0);
-	together->list.team = together->team;
 	begin_own(together);
 	return together;
 }
@@ -252,13 +251,15 @@ hamming_together_search(Together *together, const Candidates *all,
 						uint32 count)
 {
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(together));
-	FingerprintList *list = &together->list;
-	NearGroups *groups = hamming_groups_make(list, list,
+	FingerprintList list = together->list;
+	NearGroups *groups = hamming_groups_make(&list, &list,
 											 together->search->radius);
 	TeamStep	step = {.kind = STEP_KEYS};
 	double		pairs = 0;
 	uint32		i;
 
+	/* of that of a unit, which may be a bucket, one process sorts all */
+	list.team = together->team;
 	groups->sets = together->sets;
 	groups->settled = together->settled;
 	groups->common = &together->search->nodes;
