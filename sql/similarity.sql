@@ -143,6 +143,50 @@ SELECT DISTINCT text_jaccard(body, body), text_containment(body, body), text_cos
 	text_cosine(body, body, '{"w1": 1.1, "": 0.3}', tf => 'count') AS count
 FROM bodies ORDER BY 1;
 
+-- The features of a text that comes again are kept.  The values are those of calls that
+-- keep nothing, as each is a statement of its own: whichever text comes again, with the
+-- same options and with others, out of line, compressed, NULL, or with more features than
+-- there is room for.  Some texts differ, but have one length.
+CREATE TABLE texts (id serial, body text);
+INSERT INTO texts (body) SELECT body FROM bodies WHERE id IN (1, 30, 33, 61, 62, 63, 64, 65, 68, 71, 73) ORDER BY id;
+INSERT INTO texts (body) SELECT format('w%s w%s w%s w1', i % 2, i % 3, i % 5) FROM generate_series(1, 12) i;
+ALTER TABLE texts ALTER body SET STORAGE EXTERNAL;
+INSERT INTO texts (body) SELECT body FROM bodies WHERE id IN (69, 70);
+INSERT INTO texts (body) SELECT string_agg('w' || i % 500, ' ') FROM generate_series(1, 600 * j, j) i, generate_series(1, 2) j GROUP BY j;
+-- a text stays for 8 calls, on a side that changes, and the options for 3, or for 1
+CREATE TABLE calls AS
+SELECT n, CASE WHEN draw % 3 > 0 THEN stays ELSE other END AS a, CASE WHEN draw % 3 > 0 THEN other ELSE stays END AS b,
+	1 + CASE WHEN n % 400 < 200 THEN n / 3 ELSE draw / 1000 END % 9 AS kind, tf
+FROM generate_series(0, 2999) n, LATERAL (SELECT ('x' || md5('call ' || n))::bit(31)::int AS draw,
+	1 + ('x' || md5('stays ' || n / 8))::bit(31)::int % 27 AS stays) d,
+	LATERAL (SELECT CASE WHEN draw % 7 = 0 THEN stays ELSE 1 + draw / 10 % 27 END AS other,
+		('{once,log,count}'::text[])[1 + draw / 5 % 3] AS tf) o;
+CREATE FUNCTION similarities(x text, y text, stops simhash_weights, weights simhash_weights, words int, chars int,
+	tf text) RETURNS float8[] LANGUAGE plpgsql AS $$
+DECLARE
+	result float8[];
+BEGIN
+	EXECUTE 'SELECT ARRAY[text_jaccard($1, $2, $3, $5, $6), text_containment($1, $2, $3, $5, $6),
+		text_cosine($1, $2, $4, $5, $6, $7)]' INTO result USING x, y, stops, weights, words, chars, tf;
+	RETURN result;
+END $$;
+CREATE FUNCTION kept_and_not(OUT compared bigint, OUT values_found bigint, OUT differ bigint) LANGUAGE sql AS $$
+	SELECT count(*), count(DISTINCT kept), count(*) FILTER (WHERE kept <> similarities(x, y, stops, weights, words, chars, tf)
+		OR kept IS NULL)
+	FROM (SELECT *, ARRAY[text_jaccard(x, y, stops, words, chars), text_containment(x, y, stops, words, chars),
+			text_cosine(x, y, weights, words, chars, tf)] AS kept
+		FROM (SELECT *, (SELECT body FROM texts WHERE id = a) AS x, (SELECT body FROM texts WHERE id = b) AS y
+			FROM (SELECT (SELECT k FROM kinds k WHERE k.kind = c.kind).*, a, b, tf FROM calls c ORDER BY n OFFSET 0) c OFFSET 0) t
+		OFFSET 0) t
+$$;
+SELECT * FROM kept_and_not();
+SET work_mem = '64kB';
+SELECT * FROM kept_and_not();
+RESET work_mem;
+-- the total that an error shows is that of the first text
+SELECT error_of($$SELECT count(text_cosine(CASE WHEN n < 4 THEN 'a' ELSE repeat('b ', 65540) END, body, '{"": 2147483648}', tf => 'count'))
+	FROM (SELECT repeat('a ', CASE WHEN n < 4 THEN 9 ELSE 70000 END) AS body, n FROM unnest('{1,2,3,4}'::int[]) n OFFSET 0) t$$);
+
 -- more features than work_mem has room for, whichever text has them
 CREATE TABLE long AS
 SELECT string_agg(i::text, ' ') AS a, string_agg((i * 2)::text, ' ') AS b FROM generate_series(1, 100000) i;
@@ -166,4 +210,5 @@ SELECT minhash_jaccard('0123456789abcdef', '0123456789abcdee') AS jaccard,
 	simhash_cosine('0123456789abcdef', '0123456789abcdee') AS cosine;
 SELECT error_of($$SELECT simhash_cosine('a b', 'a c')$$);
 DROP VIEW compared, of_long;
-DROP TABLE bodies, kinds, features, sizes, sets, vectors, sums, cosines, long;
+DROP FUNCTION kept_and_not, similarities;
+DROP TABLE bodies, kinds, features, sizes, sets, vectors, sums, cosines, long, texts, calls;

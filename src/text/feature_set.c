@@ -227,6 +227,18 @@ simhash_set_read_spilled(FeatureSet *set, FeatureBatch *batch)
 	return batch->length > 0;
 }
 
+/*
+ * Make copy a set with the features of set, none of which may be spilled.  Its
+ * memory is of the current memory context.
+ */
+void
+simhash_set_copy(FeatureSet *copy, const FeatureSet *set)
+{
+	Assert(set->sort == NULL);
+	memcpy(copy, set, offsetof(FeatureSet, space));
+	simhash_table_copy(&copy->table, &set->table, copy->space);
+}
+
 void
 simhash_set_free(FeatureSet *set)
 {

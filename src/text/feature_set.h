@@ -50,6 +50,7 @@ extern FeatureTarget simhash_set_target(FeatureSet *set, int hashes,
 										int side);
 extern bool simhash_set_read_table(FeatureSet *set, FeatureBatch *batch);
 extern bool simhash_set_read_spilled(FeatureSet *set, FeatureBatch *batch);
+extern void simhash_set_copy(FeatureSet *copy, const FeatureSet *set);
 extern void simhash_set_free(FeatureSet *set);
 
 #endif							/* SIMHASH_FEATURE_SET_H */

@@ -41,11 +41,12 @@ column_bytes(const FeatureTable *table, uint64 slots)
 }
 
 /*
- * Give the table new columns of slots, a power of two, that are all free.  The
- * old columns stay where they are.
+ * Give the table new columns of slots, a power of two: copies of those that
+ * begin with from, or all free if from is NULL.  The old columns stay where
+ * they are.
  */
 static void
-set_columns(FeatureTable *table, uint64 slots)
+set_columns(FeatureTable *table, uint64 slots, const uint64 *from)
 {
 	size_t		bytes = column_bytes(table, slots);
 	uint64	   *column = table->space;
@@ -53,7 +54,11 @@ set_columns(FeatureTable *table, uint64 slots)
 
 	if (table->slots > 0 || bytes > TABLE_SPACE * sizeof(uint64))
 		column = table->resize(NULL, bytes);
-	table->hash = memset(column, 0, bytes);
+	table->hash = column;
+	if (from != NULL)
+		memcpy(column, from, bytes);
+	else
+		memset(column, 0, bytes);
 	for (side = 0; side < table->sides; side++)
 		table->count[side] = column += slots + 1;
 	if (table->weighted)
@@ -76,7 +81,7 @@ make_first_columns(FeatureTable *table, uint32 expected)
 
 	while (slots > LEAST_SLOTS && column_bytes(table, slots) > table->limit)
 		slots /= 2;
-	set_columns(table, slots);
+	set_columns(table, slots, NULL);
 }
 
 /*
@@ -121,8 +126,8 @@ free_columns(const FeatureTable *table, uint64 *hash)
 }
 
 /* Move the features to columns twice as long. */
-static void
-enlarge(FeatureTable *table)
+void
+simhash_table_enlarge(FeatureTable *table)
 {
 	uint64		slots = table->slots;
 	uint64	   *hash = table->hash;
@@ -132,7 +137,7 @@ enlarge(FeatureTable *table)
 	int			side;
 
 	memcpy(count, table->count, sizeof(count));
-	set_columns(table, 2 * slots);
+	set_columns(table, 2 * slots, NULL);
 	for (from = 0; from <= slots; from++)
 	{
 		uint64		to;
@@ -162,7 +167,7 @@ make_room(FeatureTable *table, uint32 expected)
 		make_first_columns(table, expected);
 	else if (table->used == table->slots / 2 &&
 			 column_bytes(table, 3 * table->slots) <= table->limit)
-		enlarge(table);
+		simhash_table_enlarge(table);
 	return table->slots / 2 - table->used;
 }
 
@@ -323,6 +328,21 @@ simhash_table_list(const FeatureTable *table, uint64 *next, uint64 *slots,
 	}
 	*next = slot;
 	return n;
+}
+
+/*
+ * Make copy a table with the features of table.  space is that of copy, and
+ * must live as long.
+ */
+void
+simhash_table_copy(FeatureTable *copy, const FeatureTable *table,
+				   uint64 *space)
+{
+	*copy = *table;
+	copy->space = space;
+	copy->slots = 0;
+	if (table->slots > 0)
+		set_columns(copy, table->slots, table->hash);
 }
 
 /* Free the columns.  The table must not be used any more. */

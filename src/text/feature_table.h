@@ -41,6 +41,7 @@ typedef struct FeatureTable
 extern void simhash_table_init(FeatureTable *table, int sides, bool weighted,
 							   size_t limit, uint64 seed, uint64 *space,
 							   void *(*resize) (void *, size_t));
+extern void simhash_table_enlarge(FeatureTable *table);
 extern uint32 simhash_table_add(FeatureTable *table, int side,
 								const uint64 *hash, const int64 *weight,
 								uint32 count, uint64 *fresh);
@@ -48,6 +49,8 @@ extern bool simhash_table_count(FeatureTable *table, int side, uint64 hash,
 								int64 weight);
 extern uint32 simhash_table_list(const FeatureTable *table, uint64 *next,
 								 uint64 *slots, uint32 room);
+extern void simhash_table_copy(FeatureTable *copy, const FeatureTable *table,
+							   uint64 *space);
 extern void simhash_table_free(FeatureTable *table);
 
 /* The hash of the feature in a slot that is not free. */

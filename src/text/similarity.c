@@ -8,30 +8,191 @@
 #include <math.h>
 
 #include "miscadmin.h"
+#include "utils/memutils.h"
 
 #include "text/arguments.h"
 #include "text/feature_set.h"
+#include "text/read_text.h"
+#include "text/weights_cache.h"
 
 PG_FUNCTION_INFO_V1(simhash_text_jaccard);
 PG_FUNCTION_INFO_V1(simhash_text_containment);
 PG_FUNCTION_INFO_V1(simhash_text_cosine);
 
-/* Fill set with the features of the first two arguments, which are texts. */
+/*
+ * What fn_extra points to: the features of a text that comes again, as the row
+ * of a join does with each of its partners, on either side.
+ *
+ * To keep features takes time.  So a text is kept only if one of the call
+ * before comes again, in this call or in the one before.  Of a call where none
+ * comes again, the text to keep is guessed: the argument that was kept last.
+ */
+typedef struct KeptText
+{
+	KnownPointers known;		/* for simhash_cached_weights() */
+	uint64		hash[2];		/* of the arguments of the last call that did
+								 * not have the text that was kept */
+	bool		came_again;		/* had the last call a text that had come? */
+	int			argument;		/* number of the last one to keep */
+
+	MemoryContext context;		/* of all that is kept; NULL: none yet */
+	const uint8 *body;			/* as stored, maybe compressed, or a TOAST
+								 * pointer; NULL: no text is kept */
+	size_t		size;			/* bytes of body */
+	uint64		key;			/* the options, as options_key() */
+	FeatureSet	set;			/* features of body, as those of side 0 */
+} KeptText;
+
+/* Options with one key are equal, and have one table of weights or stops. */
+static uint64
+options_key(const FeatureOptions *options)
+{
+	const WeightTable *table =
+		options->weights ? options->weights : options->stops;
+	uint64		id = table ? table->id : 0;
+
+	StaticAssertStmt(SHINGLE_MAX < 128, "a size has 7 bits");
+	return (id << 8) | (options->size << 1) | options->chars;
+}
+
+/* Prepare fn_extra, before the options are read. */
 static void
+begin_keeping(FmgrInfo *flinfo)
+{
+	if (flinfo->fn_extra == NULL)
+		flinfo->fn_extra = MemoryContextAllocZero(flinfo->fn_mcxt,
+												  sizeof(KeptText));
+}
+
+static bool
+is_kept(const KeptText *kept, const struct varlena *body, uint64 key)
+{
+	return kept->body != NULL && kept->key == key &&
+		kept->size == VARSIZE_ANY(body) &&
+		memcmp(kept->body, body, kept->size) == 0;
+}
+
+/*
+ * Keep body with set, which has the features of body alone, in place of the
+ * text that was kept.  Body and columns each take half of work_mem at most.
+ */
+static void
+keep(KeptText *kept, MemoryContext parent, const struct varlena *body,
+	 uint64 key, const FeatureSet *set)
+{
+	MemoryContext caller = CurrentMemoryContext;
+
+	kept->body = NULL;
+	kept->size = VARSIZE_ANY(body);
+	if (set->sort != NULL || kept->size > work_mem * (size_t) 1024 / 2 ||
+		(VARATT_IS_EXTERNAL(body) && !VARATT_IS_EXTERNAL_ONDISK(body)))
+		return;
+	if (kept->context == NULL)
+		kept->context = AllocSetContextCreate(parent, "simhash kept text",
+											  ALLOCSET_SMALL_SIZES);
+	MemoryContextReset(kept->context);
+	MemoryContextSwitchTo(kept->context);
+	simhash_set_copy(&kept->set, set);
+	kept->key = key;
+	kept->body = simhash_copy_bytes((const uint8 *) body, kept->size);
+	MemoryContextSwitchTo(caller);
+}
+
+/*
+ * A text did not fit beside the one that is kept.  Make room for the next ones,
+ * but not much more than that one takes, as all room is copied for each call.
+ */
+static void
+make_room(KeptText *kept)
+{
+	MemoryContext caller = CurrentMemoryContext;
+
+	if (kept->set.table.slots >= 4 * kept->set.table.used)
+		return;
+	MemoryContextSwitchTo(kept->context);
+	simhash_table_enlarge(&kept->set.table);
+	MemoryContextSwitchTo(caller);
+}
+
+/* Add the features of a text to set, as those of side. */
+static void
+read_text(struct varlena *body, const FeatureOptions *options, FeatureSet *set,
+		  int side)
+{
+	struct varlena *detoasted = pg_detoast_datum_packed(body);
+	FeatureTarget target = simhash_set_target(set, 1, side);
+
+	simhash_make_features(detoasted, options, &target);
+	if (detoasted != body)
+		pfree(detoasted);
+}
+
+/*
+ * Return the number of the argument to keep, of two that are not kept, and set
+ * *keep if it is worth it.
+ */
+static int
+choose_argument(KeptText *kept, struct varlena *const *body, bool *keep)
+{
+	int			argument = kept->argument;
+	bool		comes_again = false;
+	uint64		hash[2];
+	int			i;
+
+	for (i = 0; i < 2; i++)
+	{
+		hash[i] = XXH3_64bits(body[i], VARSIZE_ANY(body[i]));
+		if (hash[i] == kept->hash[0] || hash[i] == kept->hash[1])
+		{
+			argument = i;
+			comes_again = true;
+		}
+	}
+	memcpy(kept->hash, hash, sizeof(hash));
+	*keep = comes_again || kept->came_again;
+	kept->came_again = comes_again;
+	return argument;
+}
+
+/*
+ * Fill set with the features of the first two arguments, which are texts.
+ * Return the number of the argument whose features are those of side 0.
+ */
+static int
 read_texts(FunctionCallInfo fcinfo, const FeatureOptions *options,
 		   FeatureSet *set)
 {
-	int			side;
+	KeptText   *kept = fcinfo->flinfo->fn_extra;
+	uint64		key = options_key(options);
+	int			first = kept->argument;
+	struct varlena *body[2];
+	bool		was_kept;
 
-	simhash_set_init(set, work_mem, 2, NULL);
-	for (side = 0; side < 2; side++)
+	body[0] = PG_GETARG_RAW_VARLENA_P(0);
+	body[1] = PG_GETARG_RAW_VARLENA_P(1);
+	if (!is_kept(kept, body[first], key))
+		first = !first;
+	was_kept = is_kept(kept, body[first], key);
+	if (was_kept)
 	{
-		text	   *body = PG_GETARG_TEXT_PP(side);
-		FeatureTarget target = simhash_set_target(set, 1, side);
-
-		simhash_make_features(body, options, &target);
-		PG_FREE_IF_COPY(body, side);
+		kept->came_again = true;
+		simhash_set_copy(set, &kept->set);
 	}
+	else
+	{
+		bool		is_worth_it;
+
+		first = choose_argument(kept, body, &is_worth_it);
+		simhash_set_init(set, work_mem, 2, NULL);
+		read_text(body[first], options, set, 0);
+		if (is_worth_it)
+			keep(kept, fcinfo->flinfo->fn_mcxt, body[first], key, set);
+	}
+	kept->argument = first;
+	read_text(body[!first], options, set, 1);
+	if (was_kept && set->table.slots > kept->set.table.slots)
+		make_room(kept);
+	return first;
 }
 
 /* How many features each of two texts has, and how many both have. */
@@ -59,21 +220,23 @@ count_features(FunctionCallInfo fcinfo, FeatureCounts *counts)
 	FeatureOptions options;
 	FeatureSet	set;
 	FeatureBatch batch;
+	int			first;
 	uint32		i;
 
 	if (has_null_text(fcinfo))
 		return false;
+	begin_keeping(fcinfo->flinfo);
 	options = simhash_stops_arguments(fcinfo, 2);
-	read_texts(fcinfo, &options, &set);
-	counts->a = set.table.distinct[0];
-	counts->b = set.table.distinct[1];
+	first = read_texts(fcinfo, &options, &set);
+	counts->a = set.table.distinct[first];
+	counts->b = set.table.distinct[!first];
 	counts->both = counts->a + counts->b - set.table.used;
 	while (simhash_set_read_spilled(&set, &batch))
 	{
 		for (i = 0; i < batch.length; i++)
 		{
-			bool		a = batch.count[0][i] > 0;
-			bool		b = batch.count[1][i] > 0;
+			bool		a = batch.count[first][i] > 0;
+			bool		b = batch.count[!first][i] > 0;
 
 			counts->a += a;
 			counts->b += b;
@@ -207,22 +370,26 @@ simhash_text_cosine(PG_FUNCTION_ARGS)
 	FeatureSet	set;
 	FeatureBatch batch;
 	double		squares;
-	int			side;
+	int			first;
+	int			i;
 
 	if (has_null_text(fcinfo))
 		PG_RETURN_NULL();
+	begin_keeping(fcinfo->flinfo);
 	options = simhash_weighted_arguments(fcinfo, 2);
 	tf = simhash_frequency_argument(fcinfo, 5);
-	read_texts(fcinfo, &options, &set);
+	first = read_texts(fcinfo, &options, &set);
 	while (simhash_set_read_table(&set, &batch))
 		add_to_cosine(&sums, tf, &batch);
 	while (simhash_set_read_spilled(&set, &batch))
 		add_to_cosine(&sums, tf, &batch);
 	simhash_set_free(&set);
-	for (side = 0; side < 2; side++)
+	for (i = 0; i < 2; i++)
 	{
-		if (sums.total[side] > PG_INT64_MAX)
-			simhash_weight_overflow((double) sums.total[side]);
+		uint128		total = sums.total[i ^ first];
+
+		if (total > PG_INT64_MAX)
+			simhash_weight_overflow((double) total);
 	}
 
 	/* the root of a rounded square is exact: equal vectors have 1 */

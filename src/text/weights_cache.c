@@ -36,21 +36,7 @@ typedef struct CachedWeights
 } CachedWeights;
 
 static CachedWeights *most_recent = NULL;	/* the first of a list */
-
-/*
- * What fn_extra points to: the digests of the last values that were stored out
- * of line, by their TOAST pointers.  During a query, a TOAST pointer stands
- * for one value: it could stand for another one only after the counter of OIDs
- * has wrapped.  KNOWN_POINTERS are compared for each row, each about 16 bytes.
- */
-#define KNOWN_POINTERS 8
-
-typedef struct KnownPointers
-{
-	struct varatt_external pointer[KNOWN_POINTERS];
-	WeightsDigest digest[KNOWN_POINTERS];
-	uint32		count;			/* added so far; each replaces the oldest */
-} KnownPointers;
+static uint64 tables_made = 0;
 
 /* Return the digest of value, which may be compressed or out of line. */
 static WeightsDigest
@@ -138,6 +124,7 @@ read_weights(struct varlena *value)
 	simhash_weight_from_double(reader.header.rest, &rest);
 	simhash_weights_init(&entry->table, (WeightBucket *) CACHELINEALIGN(space),
 						 buckets, simhash_secret(), rest);
+	entry->table.id = ++tables_made;
 	entry->is_stop_list = is_stop_weight(reader.header.rest);
 	fill_table(entry, &reader);
 	if (detoasted != value)

@@ -29,6 +29,8 @@ typedef struct WeightTable
 	int			shift;			/* 64 - log2(number of buckets) */
 	uint64		multiplier;		/* odd, and secret: see first_bucket() */
 	int64		rest;			/* weight of tokens that are not in the table */
+	uint64		id;				/* of a table in weights_cache.c: 1 or more,
+								 * and never that of another one */
 } WeightTable;
 
 extern void simhash_weights_init(WeightTable *table, WeightBucket *buckets,
