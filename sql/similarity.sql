@@ -187,6 +187,43 @@ RESET work_mem;
 SELECT error_of($$SELECT count(text_cosine(CASE WHEN n < 4 THEN 'a' ELSE repeat('b ', 65540) END, body, '{"": 2147483648}', tf => 'count'))
 	FROM (SELECT repeat('a ', CASE WHEN n < 4 THEN 9 ELSE 70000 END) AS body, n FROM unnest('{1,2,3,4}'::int[]) n OFFSET 0) t$$);
 
+-- A call costs as much as its texts are long, inline or out of line, so that the shorter
+-- come first; and 650 where nobody knows the length.
+CREATE FUNCTION cost_of(call text, tables text) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE
+	with_call json;
+	without json;
+BEGIN
+	EXECUTE format('EXPLAIN (FORMAT json) SELECT %s FROM %s', call, tables) INTO with_call;
+	EXECUTE format('EXPLAIN (FORMAT json) SELECT FROM %s', tables) INTO without;
+	RETURN ((with_call -> 0 -> 'Plan' ->> 'Total Cost')::float8 - (without -> 0 -> 'Plan' ->> 'Total Cost')::float8)
+		/ current_setting('cpu_operator_cost')::float8 / (without -> 0 -> 'Plan' ->> 'Plan Rows')::float8;
+END $$;
+CREATE TABLE widths (narrow text, wide varchar);
+CREATE TABLE outside (body text);
+ALTER TABLE widths ALTER narrow SET STORAGE PLAIN, ALTER wide SET STORAGE PLAIN;
+ALTER TABLE outside ALTER body SET STORAGE EXTERNAL;
+INSERT INTO widths SELECT repeat('abc ', 125), repeat('abc ', 1250) FROM generate_series(1, 1000);
+INSERT INTO outside SELECT repeat('abc ', 1250) FROM generate_series(1, 1000);
+SELECT round(cost_of('text_jaccard(body, body)', 'outside')) AS unknown;
+ANALYZE widths, outside;
+SELECT round(cost_of(format('%s(%s, %s)', name, a, b), tables) / 650) AS times, name, a, left(b, 40) AS b
+FROM (VALUES ('text_jaccard', 'narrow', 'narrow', 'widths'), ('text_containment', 'wide', 'wide', 'widths'),
+	('text_cosine', 'wide', 'narrow', 'widths'), ('text_jaccard', 'body', 'body', 'outside'),
+	('text_jaccard', 'body', format('%L', repeat('x', 15000)), 'outside'), ('text_jaccard', 'narrow', 'NULL', 'widths'),
+	('text_jaccard', 'narrow', 'lower(narrow)', 'widths'),
+	('text_jaccard', 'narrow', 'x', '(SELECT narrow, wide || 1 AS x FROM widths OFFSET 0) t')) c (name, a, b, tables);
+EXPLAIN (COSTS OFF) SELECT FROM widths WHERE text_jaccard(wide, wide) > 0.5 AND text_jaccard(narrow, 'abc') > 0.5;
+-- here the planner asks before it knows its tables
+SELECT count(*) FROM widths WHERE text_jaccard(narrow, 'abc') NOT IN (SELECT text_jaccard(wide, 'abc') FROM widths);
+PREPARE likeness(text) AS SELECT count(text_jaccard(narrow, $1)) FROM widths;
+SET plan_cache_mode = force_generic_plan;
+EXECUTE likeness('abc abc');
+RESET plan_cache_mode;
+DEALLOCATE likeness;
+DROP TABLE widths, outside;
+DROP FUNCTION cost_of;
+
 -- more features than work_mem has room for, whichever text has them
 CREATE TABLE long AS
 SELECT string_agg(i::text, ' ') AS a, string_agg((i * 2)::text, ' ') AS b FROM generate_series(1, 100000) i;

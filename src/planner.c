@@ -1,7 +1,7 @@
 /*
  * planner.c
  *	  Planner support: how "fp <-> q <= 3" comes to use an index, here and on
- *	  other servers.
+ *	  other servers; what it costs to compare two texts.
  *
  * The planner looks for an index only where the indexed column is a direct
  * argument of the clause, and in (fp <-> q) <= 3 it is not.  So:
@@ -18,14 +18,21 @@
  */
 #include "postgres.h"
 
+#include "access/detoast.h"
 #include "access/stratnum.h"
+#include "access/table.h"
 #include "catalog/pg_opfamily.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
+#include "nodes/pathnodes.h"
 #include "nodes/supportnodes.h"
 #include "optimizer/optimizer.h"
+#include "storage/bufmgr.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
 
 #include "type/catalog.h"
 #include "type/make_clause.h"
@@ -247,11 +254,94 @@ COMPARISON_SUPPORT(hamming_distance_le_support, BTLessEqualStrategyNumber)
 COMPARISON_SUPPORT(hamming_distance_gt_support, BTGreaterStrategyNumber)
 COMPARISON_SUPPORT(hamming_distance_ge_support, BTGreaterEqualStrategyNumber)
 
+/* The bytes of a text for which the functions of two texts have their COST. */
+#define USUAL_WIDTH 500
+
+/* Return how many bytes relid, which is locked, has out of line. */
+static double
+toast_bytes(Oid relid)
+{
+	Relation	rel = table_open(relid, NoLock);
+	Oid			toast = rel->rd_rel->reltoastrelid;
+	BlockNumber pages = 0;
+
+	table_close(rel, NoLock);
+	if (OidIsValid(toast))
+	{
+		rel = table_open(toast, AccessShareLock);
+		pages = RelationGetNumberOfBlocks(rel);
+		table_close(rel, AccessShareLock);
+	}
+	return (double) pages * BLCKSZ;
+}
+
 /*
- * The support function of what takes texts: a fingerprint and a similarity do
+ * Return the bytes of a text, on average.  Statistics have the width that is
+ * stored: of a text that is compressed, less than the text; of one out of line,
+ * that of a TOAST pointer.  So all that a table has out of line is added, even
+ * where other columns share it.  Partitioned tables and subqueries, where
+ * nobody knows what is out of line, have texts of USUAL_WIDTH.  Before the
+ * planner knows its tables, all texts have that.
+ */
+static double
+text_width(const PlannerInfo *root, const Node *arg)
+{
+	const Var  *var;
+	const RangeTblEntry *table;
+	const RelOptInfo *rel;
+	int32		width;
+
+	while (IsA(arg, RelabelType))
+		arg = (const Node *) ((const RelabelType *) arg)->arg;
+	if (IsA(arg, Const))
+		return ((const Const *) arg)->constisnull ? 0 :
+			toast_raw_datum_size(((const Const *) arg)->constvalue);
+	var = (const Var *) arg;
+	if (root == NULL || !IsA(arg, Var) || var->varlevelsup > 0 ||
+		var->varno <= 0 || var->varno >= root->simple_rel_array_size)
+		return USUAL_WIDTH;
+	table = root->simple_rte_array[var->varno];
+	rel = root->simple_rel_array[var->varno];
+	if (rel == NULL || table->rtekind != RTE_RELATION || table->inh)
+		return USUAL_WIDTH;
+	width = get_attavgwidth(table->relid, var->varattno);
+	if (width <= 0)
+		return USUAL_WIDTH;
+	return width + toast_bytes(table->relid) / Max(rel->tuples, 1);
+}
+
+/*
+ * Set the cost of a call of a function of two texts: of short ones, a little;
+ * else in proportion to their bytes.  Return NULL for any other call.
+ */
+static Node *
+set_cost(SupportRequestCost *request)
+{
+	FuncExpr   *call = (FuncExpr *) request->node;
+	HeapTuple	function;
+	double		width;
+
+	if (call == NULL || !IsA(call, FuncExpr) || list_length(call->args) < 2 ||
+		exprType(lsecond(call->args)) != TEXTOID)
+		return NULL;
+	width = Max(text_width(request->root, linitial(call->args)) +
+				text_width(request->root, lsecond(call->args)),
+				USUAL_WIDTH / 10);
+	function = SearchSysCache1(PROCOID, ObjectIdGetDatum(call->funcid));
+	if (!HeapTupleIsValid(function))
+		return NULL;
+	request->startup = 0;
+	request->per_tuple = ((Form_pg_proc) GETSTRUCT(function))->procost *
+		cpu_operator_cost * width / (2 * USUAL_WIDTH);
+	ReleaseSysCache(function);
+	return (Node *) request;
+}
+
+/*
+ * The support function of what takes texts.  A fingerprint and a similarity do
  * not depend on a collation, and so the call needs none.  postgres_fdw sends a
  * call to another server only if its collation is that of a column there, or if
- * the call has none.
+ * the call has none.  And what takes two texts costs more where these are long.
  */
 Datum
 simhash_collation_support(PG_FUNCTION_ARGS)
@@ -259,6 +349,8 @@ simhash_collation_support(PG_FUNCTION_ARGS)
 	Node	   *request = (Node *) PG_GETARG_POINTER(0);
 	FuncExpr   *call;
 
+	if (IsA(request, SupportRequestCost))
+		PG_RETURN_POINTER(set_cost((SupportRequestCost *) request));
 	if (!IsA(request, SupportRequestSimplify))
 		PG_RETURN_POINTER(NULL);
 	call = ((SupportRequestSimplify *) request)->fcall;

@@ -48,7 +48,7 @@ static uint64
 options_key(const FeatureOptions *options)
 {
 	const WeightTable *table =
-		options->weights ? options->weights : options->stops;
+	options->weights ? options->weights : options->stops;
 	uint64		id = table ? table->id : 0;
 
 	StaticAssertStmt(SHINGLE_MAX < 128, "a size has 7 bits");
