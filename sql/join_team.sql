@@ -22,10 +22,10 @@ ANALYZE x, y, bits_128.x, bits_128.y;
 
 -- How many rows a query has, and a hash of them, by one process and by a team; how many
 -- workers were planned, and have come.
-CREATE FUNCTION by_one(query text) RETURNS text LANGUAGE sql SET max_parallel_workers_per_gather = 0
+CREATE FUNCTION alone(query text) RETURNS text LANGUAGE sql SET max_parallel_workers_per_gather = 0
 SET enable_nestloop = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS 'SELECT result_of(query, NULL)';
-CREATE FUNCTION by_team(query text) RETURNS text LANGUAGE sql
+CREATE FUNCTION together(query text) RETURNS text LANGUAGE sql
 SET enable_nestloop = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS 'SELECT result_of(query, NULL)';
 CREATE FUNCTION team_of(query text, OUT planned int, OUT launched int, OUT compared bigint) LANGUAGE plpgsql
@@ -44,7 +44,7 @@ END $$;
 -- for all types of joins: how many have a team, and which are wrong
 CREATE FUNCTION check_team(k int) RETURNS text LANGUAGE sql AS $$
 	SELECT format('%s joins, %s by a team, wrong: %s', count(*), count(*) FILTER (WHERE planned > 0),
-		string_agg(query, E'\n') FILTER (WHERE by_team(query) IS DISTINCT FROM by_one(query)))
+		string_agg(query, E'\n') FILTER (WHERE together(query) IS DISTINCT FROM alone(query)))
 	FROM (SELECT replace(q, '%s', k::text) AS query FROM unnest(ARRAY[
 		'SELECT x.id, y.id AS partner, y.body FROM x JOIN y ON x.fp <-> y.fp <= %s',
 		'SELECT x.id, y.id AS partner FROM x JOIN y ON x.fp <-> y.fp <= %s AND x.body < y.body',
@@ -98,7 +98,7 @@ CREATE TABLE tiny AS SELECT * FROM x WHERE id IN (11, 12, 14);
 CREATE TABLE keys AS SELECT id % 1500 AS one, 1 AS all_rows, fp FROM x;
 CREATE TABLE nothing AS SELECT * FROM x WHERE fp IS NULL;
 ANALYZE tiny, keys, nothing;
-SELECT query, by_team(query) = by_one(query) AS same, planned FROM unnest(ARRAY[
+SELECT query, together(query) = alone(query) AS same, planned FROM unnest(ARRAY[
 	'SELECT t.id, x.id AS partner FROM tiny t JOIN x ON t.fp <-> x.fp <= 9',
 	'SELECT t.id, x.id AS partner FROM x JOIN tiny t ON t.fp <-> x.fp <= 30',
 	'SELECT a.one, b.fp FROM keys a JOIN keys b ON a.one = b.one AND a.fp <-> b.fp <= 30',
@@ -138,9 +138,9 @@ BEGIN
 EXCEPTION WHEN SQLSTATE 'ZZZZZ' THEN
 	RETURN SQLERRM;
 END $$;
-CREATE FUNCTION left_by_one(statement text) RETURNS text LANGUAGE sql SET max_parallel_workers_per_gather = 0
+CREATE FUNCTION left_alone(statement text) RETURNS text LANGUAGE sql SET max_parallel_workers_per_gather = 0
 AS 'SELECT left_by(statement)';
-SELECT left_by(statement) = left_by_one(statement) AS same, split_part(left_by(statement), ',', 1), planned, launched > 0 AS launched
+SELECT left_by(statement) = left_alone(statement) AS same, split_part(left_by(statement), ',', 1), planned, launched > 0 AS launched
 FROM unnest(ARRAY[
 	'DELETE FROM x USING y WHERE x.fp <-> y.fp <= 1 AND x.id < y.id',
 	'DELETE FROM x WHERE EXISTS (SELECT FROM x b WHERE x.fp <-> b.fp <= 1 AND b.id < x.id)',
@@ -199,7 +199,7 @@ RESET max_parallel_workers;
 
 DROP PROCEDURE fetch_from;
 DROP TABLE x, y, spread, tiny, keys, nothing, fetched;
-DROP FUNCTION by_one, by_team, team_of, check_team, left_by, left_by_one, near_of;
+DROP FUNCTION alone, together, team_of, check_team, left_by, left_alone, near_of;
 \set ECHO none
 \set drop :directory '/sql/join_drop.sql'
 \i :drop

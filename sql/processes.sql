@@ -6,9 +6,9 @@
 CREATE FUNCTION by_one(query text) RETURNS text[] LANGUAGE sql
 SET max_parallel_workers_per_gather = 0 AS 'SELECT rows_of(query)';
 CREATE FUNCTION by_team(query text) RETURNS text[] LANGUAGE sql
-SET max_parallel_workers_per_gather = 2 SET parallel_setup_cost = 0 AS 'SELECT rows_of(query)';
+SET max_parallel_workers_per_gather = 2 SET parallel_setup_cost = 0 SET parallel_tuple_cost = 0 AS 'SELECT rows_of(query)';
 CREATE FUNCTION by_team_alone(query text) RETURNS text[] LANGUAGE sql
-SET max_parallel_workers_per_gather = 2 SET parallel_setup_cost = 0 SET max_parallel_workers = 0
+SET max_parallel_workers_per_gather = 2 SET parallel_setup_cost = 0 SET parallel_tuple_cost = 0 SET max_parallel_workers = 0
 AS 'SELECT rows_of(query)';
 
 -- The queries whose rows differ.
@@ -85,6 +85,7 @@ BEGIN
 	written := plan -> 0 -> 'Plan' ->> 'Temp Written Blocks';
 END $$;
 SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
 SET max_parallel_workers_per_gather = 2;
 SELECT read > 6000 AS some, written >= read AS written
 FROM temporary_blocks('SELECT simhash_pairs(''SELECT id, fp FROM team_dense'', 5)');

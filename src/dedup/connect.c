@@ -480,7 +480,7 @@ simhash_connect_begin(FingerprintList *list, int radius)
 	};
 	double		count = list->count;
 	int			workers =
-	simhash_team_workers(hamming_near_cost(count, count, radius));
+	simhash_team_workers(hamming_near_cost(count, count, radius), 0);
 	Together   *together = workers == 0 ? NULL
 	: hamming_together_begin(&search);
 

@@ -28,16 +28,8 @@
 
 #define LOOK_AT_FILTER 1.2		/* for one mask */
 
-/* Times parallel_tuple_cost. */
-#define SHARE_ROW 0.2			/* to bring a fingerprint to a team */
-#define BRING_PAIR 0.05			/* to write a pair that a worker has found,
-								 * and to read it */
-
-/*
- * What a worker of a team takes off the search, as a part of what one process
- * does: measured with 1 to 15 workers (doc/scaling.md).
- */
-#define TEAM_GAIN 0.75
+/* Times parallel_tuple_cost: to write a pair that was found, and to read it. */
+#define BRING_PAIR 0.05
 
 /*
  * The most partners of a row that are expected to come from a file one by one.
@@ -174,13 +166,10 @@ hamming_cost_join(PlannerInfo *root, CustomPath *path, JoinEstimate *join)
 	else if (join->is_shared && moves == 0)
 		choose_batches(joined, less, join, 0, &search);
 	join->search = search;
+	join->kept = kept;
+	startup += simhash_team_cost(search, kept, join->workers);
 	if (join->workers > 0)
-	{
-		search /= 1 + TEAM_GAIN * join->workers;
-		search += parallel_setup_cost + parallel_tuple_cost *
-			(kept * SHARE_ROW + join->pairs * BRING_PAIR);
-	}
-	startup += search;
+		startup += join->pairs * BRING_PAIR * parallel_tuple_cost;
 	join->startup = startup;
 	path->path.startup_cost = startup;
 	if (join->type == JOIN_SEMI || join->type == JOIN_ANTI)

@@ -254,7 +254,7 @@ add_whole_paths(JoinPaths *join, Path *outer, Path *inner)
 
 	join->whole = cost_path(join, path, outer, inner, 0);
 	add_path(join->sides.joinrel, &path->path);
-	workers = simhash_team_workers(join->whole.search);
+	workers = simhash_team_workers(join->whole.search, join->whole.kept);
 	if (workers == 0 || !may_have_team(join, outer->rows))
 		return;
 	path = make_path(join, outer, inner);

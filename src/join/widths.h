@@ -29,6 +29,7 @@ typedef struct JoinEstimate
 	/* what hamming_cost_join() finds */
 	Cost		startup;		/* of all before the first pair is read */
 	Cost		search;			/* of these: of the search, by one process */
+	double		kept;			/* rows that are searched */
 	Cost		run;			/* of the work for all of these pairs */
 	int			batches;		/* in which a process reads its outer rows */
 } JoinEstimate;

@@ -514,13 +514,17 @@ workers_of_pass(const NearPairs *pairs)
 	const NearSide *y = pairs->y_pass;
 	double		keys = Max(Min(x->group_count, y->group_count), 1);
 	double		each;
+	double		rows;
 
 	if (pairs->options.workers == 0 || pairs->options.share != NULL ||
 		!is_in_memory(pairs))
 		return 0;
 	each = hamming_near_cost(x->list.count / keys, y->list.count / keys,
 							 pairs->options.radius);
-	return Min(simhash_team_workers(each * keys), pairs->options.workers);
+	rows = x->list.count + (y == x ? 0 : y->list.count);
+	/* of one side each two are compared once */
+	return Min(simhash_team_workers(each * keys * (y == x ? 0.5 : 1), rows),
+			   pairs->options.workers);
 }
 
 /*

@@ -59,18 +59,45 @@ struct TeamShared
 };
 
 /*
- * The work costs cost, in PostgreSQL's unit.  Return how many workers pay for
- * it, 0 .. max_parallel_workers_per_gather.  Workers have no workers of their
- * own.
+ * What a worker takes off the work, as a part of what one process does:
+ * measured with 1 to 15 workers (bench/results/cores.md).
+ */
+#define GAIN 0.75
+
+/*
+ * To bring a row to shared memory, times parallel_tuple_cost.  Each process
+ * touches 24 bytes a row there for the first time, which takes longer than to
+ * copy them.
+ */
+#define SHARE_ROW 0.1
+
+/*
+ * The work costs cost for one process, in PostgreSQL's unit.  Return what it
+ * costs with workers, 0 or more, if rows come to shared memory.
+ */
+double
+simhash_team_cost(double cost, double rows, int workers)
+{
+	if (workers == 0)
+		return cost;
+	return parallel_setup_cost + rows * SHARE_ROW * parallel_tuple_cost +
+		cost / (1 + GAIN * workers);
+}
+
+/*
+ * Return how many workers pay for such work, 0 ..
+ * max_parallel_workers_per_gather.  Workers have no workers of their own.
  */
 int
-simhash_team_workers(double cost)
+simhash_team_workers(double cost, double rows)
 {
 	double		worth = cost / WORTH_SETUP / Max(parallel_setup_cost, 1e-9);
+	int			workers = (int) Min(worth, max_parallel_workers_per_gather);
 
-	if (IsParallelWorker() || !IsUnderPostmaster)
+	if (IsParallelWorker() || !IsUnderPostmaster ||
+		simhash_team_cost(cost, rows, workers) >= cost)
 		return 0;
-	return (int) Min(worth, max_parallel_workers_per_gather);
+	return workers;
 }
 
 /*

@@ -58,7 +58,8 @@ team_slice_begin(uint32 from, uint32 to, uint32 unit, uint32 units)
 	return from + (uint32) ((uint64) (to - from) * unit / units);
 }
 
-extern int	simhash_team_workers(double cost);
+extern double simhash_team_cost(double cost, double rows, int workers);
+extern int	simhash_team_workers(double cost, double rows);
 extern Team *simhash_team_make(Size size);
 extern void simhash_team_launch(Team *team, const char *entry, int workers);
 extern void simhash_team_do(Team *team, const TeamStep *step);
