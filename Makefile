@@ -43,7 +43,7 @@ WIDE = \
 	src/near/compare \
 	src/near/cut \
 	src/near/filter \
-	src/near/found \
+	src/near/found src/near/found_rows \
 	src/near/fplist \
 	src/near/groups \
 	src/near/pairs \

@@ -5,9 +5,10 @@
  */
 #include "postgres.h"
 
+#include <float.h>
+
 #include "executor/nodeHash.h"
 #include "miscadmin.h"
-#include "optimizer/cost.h"
 
 #include "dedup/arguments.h"
 #include "dedup/pair_rows.h"
@@ -34,10 +35,15 @@ static PairRows *
 begin(int max_distance, int part, int parts, bool begins_alone)
 {
 	PairRows   *rows = palloc0(sizeof(PairRows));
+	int			processes;
 
 	rows->options.radius = check_max_distance(max_distance);
-	rows->options.memory = get_hash_memory_limit();
-	rows->options.workers = max_parallel_workers_per_gather;
+	/* as PostgreSQL gives it to a hash table that processes share */
+	if (parts == 1)
+		rows->options.workers = simhash_team_workers(DBL_MAX, 0);
+	processes = rows->options.workers + 1;
+	rows->options.memory = Min(get_hash_memory_limit(), SIZE_MAX / processes) *
+		processes;
 	rows->options.begins_alone = begins_alone;
 	if (parts > 1)
 	{

@@ -26,6 +26,7 @@
 #include <math.h>
 
 #include "miscadmin.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 
 #include "near/pairs.h"
@@ -282,17 +283,29 @@ partition_of(const NearPairs *pairs, const NearRow *row)
 	return (hash >> 32) % pairs->partitions;
 }
 
+/* Return the name of a file that a team shares, of x if side is 0, or of y. */
+static const char *
+file_name(int side, uint32 partition)
+{
+	return psprintf("%d.%u", side, partition);
+}
+
 /* Divide a side into its partitions for the current segment. */
 static void
 divide_side(NearPairs *pairs, NearSide *side, NearSide *partitions)
 {
+	int			number = partitions == pairs->x_partitions ? 0 : 1;
 	uint64		i;
 
 	for (i = 0; i < (uint64) pairs->partitions; i++)
 	{
 		hamming_side_begin(&partitions[i], side->keeps_numbers,
 						   side->keeps_keys);
-		hamming_side_to_file(&partitions[i]);
+		if (pairs->team != NULL)
+			hamming_side_share(&partitions[i], pairs->team->files,
+							   file_name(number, i));
+		else
+			hamming_side_to_file(&partitions[i]);
 	}
 	hamming_side_seek(side, 0);
 	for (i = 0; i < side->count; i++)
@@ -334,23 +347,16 @@ begin_partitions(NearPairs *pairs)
 		pairs->y_partitions = palloc0(size);
 }
 
-/* Begin the next segment of the cut; return false if there is none. */
-static bool
-next_segment(NearPairs *pairs)
+/* Divide both sides, or the one, for the next segment. */
+static void
+divide(NearPairs *pairs)
 {
-	if (pairs->segment < 0 && !is_in_memory(pairs) && choose_division(pairs))
-		begin_partitions(pairs);
-	free_partitions(pairs);
-	if (pairs->segment + 1 == pairs->cut.segment_count)
-		return false;
 	pairs->segment++;
-	pairs->partition = 0;
-	pairs->x_next = 0;
-	if (pairs->is_divided)
-		divide_side(pairs, pairs->x, pairs->x_partitions);
-	if (pairs->is_divided && !is_of_one_side(pairs))
+	if (!pairs->is_divided)
+		return;
+	divide_side(pairs, pairs->x, pairs->x_partitions);
+	if (!is_of_one_side(pairs))
 		divide_side(pairs, pairs->y, pairs->y_partitions);
-	return true;
 }
 
 /*
@@ -504,8 +510,8 @@ next_group(NearPairs *pairs)
 }
 
 /*
- * Return how many other processes are worth their start for the current pass,
- * the only one.  Each key is taken for as large as any other.
+ * Return how many other processes are worth their start for the current pass.
+ * Each key is taken for as large as any other.
  */
 static int
 workers_of_pass(const NearPairs *pairs)
@@ -517,7 +523,7 @@ workers_of_pass(const NearPairs *pairs)
 	double		rows;
 
 	if (pairs->options.workers == 0 || pairs->options.share != NULL ||
-		!is_in_memory(pairs))
+		pairs->is_divided)
 		return 0;
 	each = hamming_near_cost(x->list.count / keys, y->list.count / keys,
 							 pairs->options.radius);
@@ -541,6 +547,7 @@ search_by_team(NearPairs *pairs, int workers)
 		.workers = workers,
 		.settled = pairs->options.any_pair_settles ? pairs->settled : NULL
 	};
+	FoundWork	work;
 	Size		most = Min(x->group_count, y->group_count);
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(pairs));
 
@@ -549,7 +556,12 @@ search_by_team(NearPairs *pairs, int workers)
 	while (next_key(pairs, &search.keys[search.key_count]))
 		search.key_count++;
 	if (search.key_count > 0)
-		pairs->found = hamming_found_search(&search, &pairs->work);
+	{
+		pairs->found = hamming_found_search(&search, &work);
+		pairs->work.compared += work.compared;
+		pairs->work.memory = Max(pairs->work.memory, work.memory);
+		pairs->work.launched = Max(pairs->work.launched, work.launched);
+	}
 	pfree(search.keys);
 	MemoryContextSwitchTo(old);
 	if (pairs->found == NULL)
@@ -624,6 +636,11 @@ begin_pass(NearPairs *pairs, NearSide *y_side)
 	pairs->most_memory = Max(pairs->most_memory,
 							 side_memory(&pairs->loaded[0]) +
 							 side_memory(&pairs->loaded[1]));
+	if (pairs->found != NULL)
+		hamming_found_end(pairs->found);
+	pairs->found = NULL;
+	pairs->comparison->most = 0;
+	pairs->first_count = pairs->first_left = 0;
 	workers = workers_of_pass(pairs);
 	if (workers > 0 && !pairs->options.begins_alone)
 		search_by_team(pairs, workers);
@@ -631,9 +648,10 @@ begin_pass(NearPairs *pairs, NearSide *y_side)
 	{
 		pairs->comparison->most = pairs->comparison->compared +
 			FIRST_COMPARISONS;
-		pairs->first_pairs =
-			MemoryContextAlloc(GetMemoryChunkContext(pairs),
-							   FIRST_PAIRS * sizeof(FoundPair));
+		if (pairs->first_pairs == NULL)
+			pairs->first_pairs =
+				MemoryContextAlloc(GetMemoryChunkContext(pairs),
+								   FIRST_PAIRS * sizeof(FoundPair));
 	}
 }
 
@@ -686,6 +704,250 @@ next_stretches(NearPairs *pairs)
 	return true;
 }
 
+/* What a team sees that pairs the partitions of sides in files. */
+typedef struct SharedPartitions
+{
+	int			radius;
+	Size		memory;			/* bytes for rows, of each process */
+	bool		keeps_numbers;
+	bool		keeps_keys;
+	bool		is_of_one_side;
+	bool		is_cut;
+	NearCut		cut;
+	int			segment;		/* the current one */
+	int			partitions;
+	uint64		counts[2][MAX_PARTITIONS];	/* rows of x and of y */
+
+	/* what processes have done */
+	pg_atomic_uint64 passes;
+	pg_atomic_uint64 compared;
+	pg_atomic_uint64 memory_taken;
+}			SharedPartitions;
+
+/* What a process of such a team has. */
+typedef struct PartitionWork
+{
+	Team	   *team;
+	SharedPartitions *shared;
+	NearPairs  *pairs;			/* of the partition of a unit */
+	FoundRows	rows;			/* that are written */
+}			PartitionWork;
+
+static void
+open_partition(PartitionWork * work, int side, uint32 partition)
+{
+	NearSide   *sides = side == 0 ? work->pairs->x_partitions
+	: work->pairs->y_partitions;
+
+	hamming_side_begin(&sides[partition], work->shared->keeps_numbers,
+					   work->shared->keeps_keys);
+	hamming_side_open(&sides[partition], work->team->files,
+					  file_name(side, partition),
+					  work->shared->counts[side][partition]);
+}
+
+/* Do a unit of the team: write the pairs of a partition. */
+static void
+pair_partition(void *arg, const TeamStep *step, uint32 unit)
+{
+	PartitionWork *work = arg;
+	NearPairs  *pairs = work->pairs;
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(pairs));
+	NearPair	pair;
+
+	open_partition(work, 0, unit);
+	if (!work->shared->is_of_one_side)
+		open_partition(work, 1, unit);
+	pairs->x = &pairs->x_partitions[unit];
+	pairs->y = &pairs->y_partitions[unit];
+	pairs->segment = work->shared->segment;
+	pairs->partition = unit;
+	pairs->x_next = 0;
+	while (pairs->x->count > 0 && next_stretches(pairs))
+		while (hamming_pairs_next_of_pass(pairs, &pair))
+			hamming_rows_write(&work->rows, &pair);
+	end_x(pairs);
+	hamming_side_end(pairs->x);
+	hamming_side_end(pairs->y);
+	MemoryContextSwitchTo(old);
+}
+
+/* Begin what each process of the team does. */
+static PartitionWork *
+begin_partition_work(Team *team)
+{
+	PartitionWork *work = palloc0(sizeof(PartitionWork));
+	SharedPartitions *shared = (SharedPartitions *) team->memory;
+	NearOptions options = {.radius = shared->radius,.memory = shared->memory};
+	Size		size = shared->partitions * sizeof(NearSide);
+	NearSide   *x = palloc0(size);
+	NearSide   *y = shared->is_of_one_side ? x : palloc0(size);
+
+	hamming_side_begin(x, shared->keeps_numbers, shared->keeps_keys);
+	work->team = team;
+	work->shared = shared;
+	work->pairs = hamming_pairs_begin(x, y, &options);
+	work->pairs->is_cut = shared->is_cut;
+	work->pairs->cut = shared->cut;
+	work->pairs->partitions = shared->partitions;
+	work->rows.files = team->files;
+	team->work = pair_partition;
+	team->arg = work;
+	return work;
+}
+
+/* Tell what this process has done, and let others read its file. */
+static void
+end_partition_work(PartitionWork * work)
+{
+	NearPairs  *pairs = work->pairs;
+	SharedPartitions *shared = work->shared;
+
+	hamming_rows_finish(&work->rows);
+	pg_atomic_fetch_add_u64(&shared->passes, pairs->passes);
+	pg_atomic_fetch_add_u64(&shared->compared, pairs->comparison->compared);
+	pg_atomic_fetch_add_u64(&shared->memory_taken, pairs->most_memory);
+	hamming_pairs_end(pairs);
+}
+
+/* What a worker does: PostgreSQL finds this function by its name. */
+void
+hamming_pairs_main(dsm_segment *segment, shm_toc *toc)
+{
+	Team	   *team = simhash_team_attach(toc);
+	PartitionWork *work = begin_partition_work(team);
+
+	simhash_team_serve(team);
+	end_partition_work(work);
+	simhash_team_end(team);
+}
+
+/* Have all partitions of the current segment paired. */
+static void
+pair_segment(NearPairs *pairs, PartitionWork * work)
+{
+	TeamStep	step = {.units = pairs->partitions};
+	NearSide   *sides[2] = {pairs->x_partitions, pairs->y_partitions};
+	int			count = is_of_one_side(pairs) ? 1 : 2;
+	int			side;
+	int			i;
+
+	for (side = 0; side < count; side++)
+	{
+		for (i = 0; i < pairs->partitions; i++)
+		{
+			work->shared->counts[side][i] = sides[side][i].count;
+			hamming_side_close(&sides[side][i]);
+		}
+	}
+	work->shared->segment = pairs->segment;
+	simhash_team_do(work->team, &step);
+	for (side = 0; side < count; side++)
+		for (i = 0; i < pairs->partitions; i++)
+			BufFileDeleteFileSet(&work->team->files->fs, file_name(side, i),
+								 false);
+}
+
+/* Keep what the team has found, and what it has done. */
+static void
+take_over(NearPairs *pairs, PartitionWork * work)
+{
+	SharedPartitions *shared = work->shared;
+	FoundRows  *rows = &pairs->rows;
+	int			side;
+
+	pairs->work.launched = work->team->context->nworkers_launched;
+	end_partition_work(work);
+	simhash_team_dismiss(work->team);
+	pairs->passes += pg_atomic_read_u64(&shared->passes);
+	pairs->work.compared += pg_atomic_read_u64(&shared->compared);
+	pairs->work.memory = pg_atomic_read_u64(&shared->memory_taken);
+	simhash_team_free_memory(work->team);
+	rows->files = work->team->files;
+	rows->end = pairs->work.launched + 1;
+	for (side = 0; side < 2; side++)
+		hamming_side_begin(&rows->sides[side], pairs->x->keeps_numbers, false);
+	pfree(work);
+}
+
+/*
+ * Return how many other processes are worth their start for sides in files that
+ * are divided.  Rows that may be settled are left to this process: others would
+ * not know which are.
+ */
+static int
+workers_of_partitions(const NearPairs *pairs)
+{
+	double		cost = hamming_near_cost(pairs->x->count, pairs->y->count,
+										 pairs->options.radius);
+
+	if (temp_file_limit >= 0 || pairs->options.share != NULL ||
+		pairs->options.settled_rows != NULL)
+		return 0;
+	return Min(simhash_team_workers(cost, 0), pairs->options.workers);
+}
+
+/*
+ * Let a team pair all partitions of all segments.  Return false if nothing can
+ * be shared: then the caller does so.
+ */
+static bool
+pair_partitions(NearPairs *pairs, int workers)
+{
+	SharedPartitions *shared;
+	PartitionWork *work;
+
+	pairs->team = simhash_team_make(sizeof(SharedPartitions));
+	if (pairs->team == NULL)
+		return false;
+	shared = (SharedPartitions *) pairs->team->memory;
+	memset(shared, 0, sizeof(SharedPartitions));
+	shared->radius = pairs->options.radius;
+	shared->memory = pairs->options.memory;
+	shared->keeps_numbers = pairs->x->keeps_numbers;
+	shared->keeps_keys = pairs->x->keeps_keys;
+	shared->is_of_one_side = is_of_one_side(pairs);
+	shared->is_cut = pairs->is_cut;
+	shared->cut = pairs->cut;
+	shared->partitions = pairs->partitions;
+	work = begin_partition_work(pairs->team);
+	simhash_team_launch(pairs->team, CppAsString2(hamming_pairs_main),
+						workers);
+	while (pairs->segment + 1 < pairs->cut.segment_count)
+	{
+		divide(pairs);
+		pair_segment(pairs, work);
+	}
+	take_over(pairs, work);
+	pairs->partition = pairs->partitions;
+	return true;
+}
+
+/*
+ * Begin the next segment of the cut; return false if there is none.  Of sides
+ * in files a team may pair all of them at once.
+ */
+static bool
+next_segment(NearPairs *pairs)
+{
+	if (pairs->segment < 0 && !is_in_memory(pairs) && choose_division(pairs))
+	{
+		int			workers = workers_of_partitions(pairs);
+
+		pairs->options.memory /= workers + 1;
+		begin_partitions(pairs);
+		if (workers > 0 && pair_partitions(pairs, workers))
+			return true;
+	}
+	free_partitions(pairs);
+	if (pairs->segment + 1 == pairs->cut.segment_count)
+		return false;
+	divide(pairs);
+	pairs->partition = 0;
+	pairs->x_next = 0;
+	return true;
+}
+
 /*
  * Begin the next pass; return false after the last.  Each pair of rows within
  * the radius is in at least one pass: in x_pass, if y_pass is the same side;
@@ -709,7 +971,11 @@ hamming_pairs_next_pass(NearPairs *pairs)
 			pairs->x_next = 0;
 		}
 		else
+		{
 			found = next_segment(pairs);
+			if (pairs->team != NULL)
+				break;
+		}
 	}
 	MemoryContextSwitchTo(old);
 	return found;
@@ -834,6 +1100,8 @@ next_found(NearPairs *pairs, NearPair *pair)
 bool
 hamming_pairs_next_of_pass(NearPairs *pairs, NearPair *pair)
 {
+	if (pairs->team != NULL)
+		return hamming_rows_next(&pairs->rows, pair);
 	while (!next_same(pairs, pair) &&
 		   !(pairs->found != NULL ? next_found(pairs, pair)
 			 : next_two(pairs, pair)))
@@ -881,5 +1149,8 @@ hamming_pairs_end(NearPairs *pairs)
 	free_partitions(pairs);
 	if (pairs->found != NULL)
 		hamming_found_end(pairs->found);
+	hamming_rows_end(&pairs->rows);
+	if (pairs->team != NULL)
+		simhash_team_end(pairs->team);
 	MemoryContextDelete(GetMemoryChunkContext(pairs));
 }

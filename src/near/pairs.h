@@ -11,6 +11,7 @@
 
 #include "near/compare.h"
 #include "near/found.h"
+#include "near/found_rows.h"
 #include "near/share.h"
 #include "near/side.h"
 
@@ -21,6 +22,7 @@
 #define hamming_pairs_settle WIDE(hamming_pairs_settle)
 #define hamming_pairs_end WIDE(hamming_pairs_end)
 #define hamming_pairs_prefer_stretches WIDE(hamming_pairs_prefer_stretches)
+#define hamming_pairs_main WIDE(hamming_pairs_main)
 
 typedef struct NearOptions
 {
@@ -40,28 +42,13 @@ typedef struct NearOptions
 
 	/*
 	 * How many other processes may help, where there is no share: 0 or more.
-	 * They find all pairs before the first one is returned.  If the caller
-	 * may want few pairs only, this process begins alone.
+	 * They find all pairs of a pass before the first one is returned, or all
+	 * pairs of all partitions.  Then memory is that of all processes.  If the
+	 * caller may want few pairs only, this process begins alone.
 	 */
 	int			workers;
 	bool		begins_alone;
 } NearOptions;
-
-/* Each row of x at x .. x_end - 1 is paired with each row of y there. */
-typedef struct NearPair
-{
-	const NearSide *x_side;		/* has the rows of x, in memory */
-	uint32		x;
-	uint32		x_end;
-	const NearSide *y_side;
-	uint32		y;
-	uint32		y_end;
-
-	bool		is_same;		/* are these the same rows?  Then each two of
-								 * them are a pair. */
-	int			distance;
-	uint32		fingerprint;	/* number of that of x, in x_side */
-} NearPair;
 
 typedef struct NearPairs
 {
@@ -87,14 +74,17 @@ typedef struct NearPairs
 								 * been in a pass as x */
 	uint64		y_next;			/* the same, with the current rows of x */
 
+	Team	   *team;			/* that has paired all partitions; or NULL */
+	FoundRows	rows;			/* what it has found */
+
 	/* the current pass */
 	NearSide   *x_pass;			/* NULL: none */
 	NearSide   *y_pass;			/* may be x_pass; NULL: none */
 	NearSide	loaded[2];		/* rows of x and of y from files */
 	bool	   *settled;		/* fingerprints of x_pass; may be NULL */
 	Comparison *comparison;		/* of this pass and of others */
-	Found	   *found;			/* pairs of the only pass, by a team; or NULL */
-	FoundWork	work;			/* of that team */
+	Found	   *found;			/* pairs of the pass, by a team; or NULL */
+	FoundWork	work;			/* of teams */
 	FoundPair  *first_pairs;	/* before that, of this process alone */
 	int			first_count;
 	int			first_left;		/* of these, that are to come again */
@@ -113,5 +103,6 @@ extern bool hamming_pairs_next_of_pass(NearPairs *pairs, NearPair *pair);
 extern void hamming_pairs_settle(NearPairs *pairs, const NearPair *pair);
 extern void hamming_pairs_end(NearPairs *pairs);
 extern bool hamming_pairs_prefer_stretches(double x, double y, double at_once);
+extern PGDLLEXPORT void hamming_pairs_main(dsm_segment *segment, shm_toc *toc);
 
 #endif							/* SIMHASH_PAIRS_H */

@@ -166,6 +166,30 @@ hamming_side_to_file(NearSide *side)
 	free_memory(side);
 }
 
+/* The side has no row.  Let all rows go to a file that others will read. */
+void
+hamming_side_share(NearSide *side, SharedFileSet *files, const char *name)
+{
+	side->file = BufFileCreateFileSet(&files->fs, name);
+}
+
+/* Let other processes read the file, which others share.  No row is left. */
+void
+hamming_side_close(NearSide *side)
+{
+	BufFileExportFileSet(side->file);
+	hamming_side_end(side);
+}
+
+/* The side has no row.  Let it be the file that another process has closed. */
+void
+hamming_side_open(NearSide *side, SharedFileSet *files, const char *name,
+				  uint64 count)
+{
+	side->file = BufFileOpenFileSet(&files->fs, name, O_RDONLY, false);
+	side->count = count;
+}
+
 /* Add a row.  If memory bytes have no room for it, all rows go to a file. */
 void
 hamming_side_add_within(NearSide *side, const NearRow *row, Size memory)

@@ -7,6 +7,7 @@
 #define SIMHASH_SIDE_H
 
 #include "storage/buffile.h"
+#include "storage/sharedfileset.h"
 
 #include "near/fplist.h"
 
@@ -15,6 +16,9 @@
 #define hamming_side_reserve WIDE(hamming_side_reserve)
 #define hamming_side_make_room WIDE(hamming_side_make_room)
 #define hamming_side_to_file WIDE(hamming_side_to_file)
+#define hamming_side_share WIDE(hamming_side_share)
+#define hamming_side_close WIDE(hamming_side_close)
+#define hamming_side_open WIDE(hamming_side_open)
 #define hamming_side_add_within WIDE(hamming_side_add_within)
 #define hamming_side_seek WIDE(hamming_side_seek)
 #define hamming_side_read WIDE(hamming_side_read)
@@ -66,6 +70,11 @@ extern void hamming_side_add(NearSide *side, const NearRow *row);
 extern void hamming_side_reserve(NearSide *side, Size rows);
 extern bool hamming_side_make_room(NearSide *side, Size memory);
 extern void hamming_side_to_file(NearSide *side);
+extern void hamming_side_share(NearSide *side, SharedFileSet *files,
+							   const char *name);
+extern void hamming_side_close(NearSide *side);
+extern void hamming_side_open(NearSide *side, SharedFileSet *files,
+							  const char *name, uint64 count);
 extern void hamming_side_add_within(NearSide *side, const NearRow *row,
 									Size memory);
 extern void hamming_side_seek(NearSide *side, uint64 place);
