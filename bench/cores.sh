@@ -1,5 +1,5 @@
-# All processes of one machine: simhash_pairs() and simhash_cluster() with one
-# process and with two, and a model of more.  Sourced by script/bench, which
+# All processes of one machine: simhash_pairs(), simhash_cluster() and joins with
+# one process and with two, and a model of more.  Sourced by script/bench, which
 # lists the variables that they share; measures by the functions of cluster.sh.
 #
 # On random fingerprints (uniform.sql) and on those of made-up texts with many
@@ -36,6 +36,26 @@ at_once()
 			TO PROGRAM 'xargs taskset -cp $place >/dev/null'" -c 'SELECT count(fp) FROM docs' \
 			-c '\timing on' -c "$statement" | times &
 	done | sort -n | tail -n 1
+}
+
+# joined K [TABLE]: a table with itself
+joined()
+{
+	printf 'SELECT count(*) FROM %s a JOIN %s b ON a.fp <-> b.fp <= %s AND a.id < b.id' \
+		"${2:-docs}" "${2:-docs}" "$1"
+}
+
+# near K: two tables, of which the second has a tenth of the rows
+near()
+{
+	printf 'SELECT count(*) FROM docs a JOIN tenth b ON a.fp <-> b.fp <= %s AND a.id <> b.id' "$1"
+}
+
+# partnered K [NOT]: a tenth of the rows, by whether they have a partner among all
+partnered()
+{
+	printf 'SELECT count(*) FROM tenth b
+		WHERE %s EXISTS (SELECT FROM docs a WHERE a.fp <-> b.fp <= %s AND a.id <> b.id)' "${2:-}" "$1"
 }
 
 # busy K: what two busy processors gain at all
@@ -93,7 +113,7 @@ one_and_two()
 	local memory name place=0
 
 	measured+=("$1 $column")
-	options[$1_two]=$two
+	options[$1_two]="$two ${options[$1]:-}"
 	mkfifo "$work/end"
 	watch_memory <"$work/end" >"$work/memory" &
 	exec 9>"$work/end"
@@ -159,7 +179,8 @@ load_cores()
 		generate "$1" 0 yes
 		load_docs 'SELECT id::int, fp FROM generated ORDER BY id'
 		sql -c 'CREATE UNLOGGED TABLE wide AS SELECT id::int, wide AS fp FROM generated ORDER BY id' \
-			-c 'DROP TABLE generated' -c 'VACUUM ANALYZE wide'
+			-c 'CREATE UNLOGGED TABLE tenth AS SELECT * FROM docs WHERE id % 10 = 0' \
+			-c 'DROP TABLE generated' -c 'VACUUM ANALYZE wide' -c 'VACUUM ANALYZE tenth'
 	fi
 }
 
@@ -175,12 +196,20 @@ measure_cores()
 	for k in 3 8; do
 		one_and_two "pairs$k" "$(paired $k)"
 		one_and_two "connected$k" "$(numbered $k)"
-		[ "$kind" = huge ] || one_and_two "leader$k" "$(numbered "$k, 'leader'")"
+		one_and_two "joined$k" "$(joined $k)"
+		[ "$kind" != huge ] || continue
+		one_and_two "leader$k" "$(numbered "$k, 'leader'")"
+		one_and_two "near$k" "$(near $k)"
+		one_and_two "semi$k" "$(partnered $k)"
+		one_and_two "anti$k" "$(partnered $k NOT)"
 	done
 	[ "$kind" != huge ] || return 0
+	options[small8]='-c work_mem=4MB'
+	one_and_two small8 "$(joined 8)"
 	for k in 3 8; do
 		model "pairs$k" "$(paired $k)"
 		model "connected$k" "$(numbered $k)"
+		model "joined$k" "$(joined $k)"
 	done
 	model leader3 "$(numbered "3, 'leader'")"
 	scanned=wide
@@ -245,6 +274,11 @@ label()
 		pairs*) say "pairs, k = ${1#pairs}" ;;
 		connected*) say "clusters, k = ${1#connected}" ;;
 		leader*) say "leader, k = ${1#leader}" ;;
+		joined*) say "self-join, k = ${1#joined}" ;;
+		near*) say "join of all and a tenth, k = ${1#near}" ;;
+		semi*) say "EXISTS, a tenth, k = ${1#semi}" ;;
+		anti*) say "NOT EXISTS, a tenth, k = ${1#anti}" ;;
+		small*) say "self-join, work_mem = 4MB, k = ${1#small}" ;;
 	esac
 }
 

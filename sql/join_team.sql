@@ -28,7 +28,8 @@ AS 'SELECT result_of(query, NULL)';
 CREATE FUNCTION together(query text) RETURNS text LANGUAGE sql
 SET enable_nestloop = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS 'SELECT result_of(query, NULL)';
-CREATE FUNCTION team_of(query text, OUT planned int, OUT launched int, OUT compared bigint) LANGUAGE plpgsql
+CREATE FUNCTION team_of(query text, OUT planned int, OUT launched int, OUT compared bigint,
+	OUT passes int) LANGUAGE plpgsql
 SET enable_nestloop = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 DECLARE
 	plan jsonb;
@@ -40,6 +41,7 @@ EXCEPTION WHEN SQLSTATE 'ZZZZZ' THEN
 	planned := plan -> 'Workers Planned';
 	launched := plan -> 'Workers Launched';
 	compared := plan -> 'Candidates';
+	passes := plan -> 'Passes';
 END $$;
 -- for all types of joins: how many have a team, and which are wrong
 CREATE FUNCTION check_team(k int) RETURNS text LANGUAGE sql AS $$
@@ -80,10 +82,22 @@ SET work_mem = '64MB';
 SELECT check_team(3);
 RESET temp_file_limit;
 RESET work_mem;
--- rows that memory has no room for
+-- rows that memory has no room for: a team pairs their partitions, or each stretch of
+-- them, one after the other
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
 SELECT check_team(k) FROM unnest('{0,3,8}'::int[]) k;
+CREATE TABLE big AS
+SELECT id, nullif(id % 5, 0) AS n, (hashint8extended(id / 4, 1) # (1::bigint << id % 7 >> 1))::simhash64 AS fp
+FROM generate_series(1, 30000) id;
+INSERT INTO big SELECT 30000 + i, 1, '0123456789abcdef' FROM generate_series(1, 300) i;
+ANALYZE big;
+SELECT query, together(query) = alone(query) AS same, launched > 0 AS launched, passes > 50 AS partitions FROM unnest(ARRAY[
+	'SELECT a.id, b.id AS partner FROM big a JOIN big b ON a.fp <-> b.fp <= 8 AND a.id < b.id',
+	'SELECT x.id, b.id AS partner FROM big x FULL JOIN big b ON x.fp <-> b.fp <= 4 AND x.id <> b.id',
+	'SELECT x.id, b.n FROM big x LEFT JOIN big b ON x.fp <-> b.fp <= 8 AND x.n = b.n AND x.id < b.id',
+	'SELECT a, b FROM simhash_pairs(''SELECT id, fp FROM big'', 4)',
+	'SELECT x.id FROM big x WHERE EXISTS (SELECT FROM big y WHERE x.fp <-> y.fp <= 4 AND x.id <> y.id)']) query, team_of(query);
 RESET work_mem;
 RESET hash_mem_multiplier;
 
@@ -93,6 +107,20 @@ CREATE TABLE spread AS SELECT * FROM many_uniform(6000);
 ANALYZE spread;
 SELECT planned, compared FROM team_of('SELECT FROM spread a JOIN spread b ON a.fp <-> b.fp <= 12 AND a.id < b.id');
 
+-- One process begins alone where it may end early: of a semi or anti join, which most
+-- outer rows may leave, and where few rows are wanted.  Then a team goes on.
+CREATE TABLE u AS SELECT i AS id, hashint8extended(i, 1)::simhash64 AS fp FROM generate_series(1, 30000) i;
+CREATE TABLE v AS SELECT i AS id, hashint8extended(i, 2)::simhash64 AS fp FROM generate_series(1, 30000) i;
+CREATE TABLE more AS SELECT i AS id, hashint8extended(i, 3)::simhash64 AS fp FROM generate_series(1, 150000) i;
+ANALYZE u, v, more;
+SELECT query, together(query) = alone(query) AS same, launched > 0 AS launched FROM unnest(ARRAY[
+	'SELECT u.id FROM u WHERE EXISTS (SELECT FROM v WHERE u.fp <-> v.fp <= 17)',
+	'SELECT u.id FROM u WHERE EXISTS (SELECT FROM v WHERE u.fp <-> v.fp <= 20)',
+	'SELECT u.id FROM u WHERE NOT EXISTS (SELECT FROM v WHERE u.fp <-> v.fp <= 20)',
+	'SELECT m.id FROM more m WHERE NOT EXISTS (SELECT FROM v WHERE m.fp <-> v.fp <= 14 AND (m.id + v.id) % 5 > 0)',
+	'SELECT m.id, m.fp FROM more m WHERE EXISTS (SELECT FROM v WHERE m.fp <-> v.fp <= 14 AND (m.id + v.id) % 5 > 0)',
+	'SELECT count(*), count(DISTINCT (a, b)) FROM (SELECT u.id AS a, v.id AS b FROM u JOIN v ON u.fp <-> v.fp <= 16 LIMIT 30000) s',
+	'SELECT count(*) FROM (SELECT FROM u JOIN v ON u.fp <-> v.fp <= 16 LIMIT 500) s']) query, team_of(query);
 -- few fingerprints of one side; one key, and a key for each row; no row of a side
 CREATE TABLE tiny AS SELECT * FROM x WHERE id IN (11, 12, 14);
 CREATE TABLE keys AS SELECT id % 1500 AS one, 1 AS all_rows, fp FROM x;
@@ -190,6 +218,16 @@ SELECT count(DISTINCT near_of), min(near_of) FROM (SELECT near_of(id) FROM tiny 
 SELECT sum(near_of(id)) / min(near_of(id)) FROM tiny;
 RESET min_parallel_table_scan_size;
 
+-- of a statement that is cancelled nothing is left
+SET statement_timeout = '1s';
+SELECT count(*) FROM many_uniform(300000) a JOIN many_uniform(300000) b ON a.fp <-> b.fp <= 20;
+SET work_mem = '64kB';
+SELECT count(*) FROM many_uniform(300000) a JOIN many_uniform(300000) b ON a.fp <-> b.fp <= 6;
+RESET work_mem;
+RESET statement_timeout;
+SELECT count(*) FROM pg_stat_activity WHERE leader_pid = pg_backend_pid();
+SELECT count(*) FROM pg_ls_tmpdir();
+
 -- its progress
 SET max_parallel_workers = 0;
 SET simhash.report_progress = on;
@@ -198,7 +236,7 @@ RESET simhash.report_progress;
 RESET max_parallel_workers;
 
 DROP PROCEDURE fetch_from;
-DROP TABLE x, y, spread, tiny, keys, nothing, fetched;
+DROP TABLE x, y, spread, big, u, v, more, tiny, keys, nothing, fetched;
 DROP FUNCTION alone, together, team_of, check_team, left_by, left_alone, near_of;
 \set ECHO none
 \set drop :directory '/sql/join_drop.sql'

@@ -274,12 +274,14 @@ begin_pairs(HammingJoinState *state)
 	options.radius = state->known_radius;
 	options.workers = state->team_workers;
 	options.begins_alone = state->begins_alone;
-	options.any_pair_settles = state->filter == NULL;
 	/* bitmaps and buffers are small, but where there is little memory */
 	used = Min(hamming_join_memory(state), state->memory / 2);
 	options.memory = state->memory - used;
 	if (looks_for_one(state))
+	{
 		options.settled_rows = state->outer.matched;
+		options.any_pair_settles = state->filter == NULL;
+	}
 	old = MemoryContextSwitchTo(state->context);
 	if (state->known_radius >= 0)
 		state->pairs = hamming_pairs_begin(&state->outer.side,

@@ -242,6 +242,18 @@ may_have_team(const JoinPaths *join, double outer_rows)
 }
 
 /*
+ * Return which part of the search is left for outer rows without a partner.  A
+ * semi or anti join searches no more for one that has it.
+ */
+static double
+part_left(const JoinPaths *join)
+{
+	if (join->sides.type != JOIN_SEMI && join->sides.type != JOIN_ANTI)
+		return 1;
+	return 1 - join->extra->semifactors.outer_match_frac;
+}
+
+/*
  * Add paths by the cheapest paths of the sides: one by this process alone, and
  * one whose search has workers.  The latter is not parallel safe: below a
  * Gather the leader alone would launch them.
@@ -254,7 +266,8 @@ add_whole_paths(JoinPaths *join, Path *outer, Path *inner)
 
 	join->whole = cost_path(join, path, outer, inner, 0);
 	add_path(join->sides.joinrel, &path->path);
-	workers = simhash_team_workers(join->whole.search, join->whole.kept);
+	workers = simhash_team_workers(join->whole.search * part_left(join),
+								   join->whole.kept);
 	if (workers == 0 || !may_have_team(join, outer->rows))
 		return;
 	path = make_path(join, outer, inner);

@@ -64,8 +64,8 @@ keep_pair(Found *found, FoundPair *pair)
 }
 
 /*
- * Keep the pairs of a search.  Where x may be settled, the first pair of x
- * does so: other processes may keep a pair of x at the same time.
+ * Keep the pairs of a search.  Where the first pair of x settles x, other
+ * processes may keep a pair of x at the same time.
  */
 static void
 keep_pairs(Together *together, NearGroups *groups)
@@ -83,7 +83,7 @@ keep_pairs(Together *together, NearGroups *groups)
 		FoundPair	pair = {groups->x->numbers[x], groups->y->numbers[y],
 		fingerprint_popcount(difference)};
 
-		if (settled != NULL)
+		if (together->search->any_pair_settles)
 			settled[pair.x] = true;
 		else if (!hamming_groups_is_first(groups, difference))
 			continue;
@@ -162,6 +162,7 @@ hamming_found_search(const FoundSearch * search, FoundWork * work)
 		.radius = search->radius,
 		.capacity = search->x->count + (y == NULL ? 0 : y->count),
 		.settled_count = search->settled == NULL ? 0 : search->x->count,
+		.any_pair_settles = search->any_pair_settles,
 		.key_capacity = search->key_count,
 		.pair_capacity = temp_file_limit < 0 ? 0 : search->x->count
 	};

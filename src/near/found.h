@@ -23,8 +23,8 @@ typedef struct FoundSearch
 	Candidates *keys;			/* places of x and of y that are compared: an
 								 * array, which the search changes */
 	uint32		key_count;		/* 1 or more */
-	const bool *settled;		/* numbers of x that need no pair; all others
-								 * need one.  NULL: all pairs are needed. */
+	const bool *settled;		/* numbers of x that need no pair; or NULL */
+	bool		any_pair_settles;	/* then no other pair of x is needed */
 }			FoundSearch;
 
 /* What the search took. */

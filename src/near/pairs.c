@@ -545,7 +545,8 @@ search_by_team(NearPairs *pairs, int workers)
 	FoundSearch search = {
 		.x = &x->list,.y = &y->list,.radius = pairs->options.radius,
 		.workers = workers,
-		.settled = pairs->options.any_pair_settles ? pairs->settled : NULL
+		.settled = pairs->settled,
+		.any_pair_settles = pairs->options.any_pair_settles
 	};
 	FoundWork	work;
 	Size		most = Min(x->group_count, y->group_count);
@@ -585,6 +586,13 @@ compare_found(const void *a, const void *b)
 	return (x->y > y->y) - (x->y < y->y);
 }
 
+/* May a search of this pass end early, so that this process begins alone? */
+static bool
+begins_alone(const NearPairs *pairs)
+{
+	return pairs->options.begins_alone || pairs->settled != NULL;
+}
+
 /* Has this process, which has begun alone, returned or compared enough? */
 static bool
 is_stopped(const NearPairs *pairs)
@@ -596,9 +604,23 @@ is_stopped(const NearPairs *pairs)
 		 (c->compared >= c->most && c->outer != NULL));
 }
 
+/* Return how many fingerprints of x in memory are settled. */
+static uint32
+count_settled(const NearPairs *pairs)
+{
+	uint32		count = pairs->x_pass->list.count;
+	uint32		settled = 0;
+	uint32		i;
+
+	for (i = 0; pairs->settled != NULL && i < count; i++)
+		settled += pairs->settled[i];
+	return settled;
+}
+
 /*
  * This process, which has begun alone, has returned or compared enough: let a
- * team find all pairs.
+ * team find all pairs.  But where most of x are settled by now, little is left
+ * to do, and this process goes on.
  */
 static void
 go_on_by_team(NearPairs *pairs)
@@ -608,6 +630,11 @@ go_on_by_team(NearPairs *pairs)
 	uint64		compared = c->compared;
 	Candidates	none = {0};
 
+	if (count_settled(pairs) > pairs->x_pass->list.count / 2)
+	{
+		c->most = 0;
+		return;
+	}
 	qsort(pairs->first_pairs, pairs->first_count, sizeof(FoundPair),
 		  compare_found);
 	pairs->first_left = pairs->first_count;
@@ -642,7 +669,7 @@ begin_pass(NearPairs *pairs, NearSide *y_side)
 	pairs->comparison->most = 0;
 	pairs->first_count = pairs->first_left = 0;
 	workers = workers_of_pass(pairs);
-	if (workers > 0 && !pairs->options.begins_alone)
+	if (workers > 0 && !begins_alone(pairs))
 		search_by_team(pairs, workers);
 	else if (workers > 0)
 	{
@@ -659,15 +686,8 @@ begin_pass(NearPairs *pairs, NearSide *y_side)
 static bool
 is_x_settled(const NearPairs *pairs)
 {
-	uint32		count = pairs->x_pass->list.count;
-	uint32		i;
-
-	if (pairs->settled == NULL)
-		return false;
-	for (i = 0; i < count; i++)
-		if (!pairs->settled[i])
-			return false;
-	return true;
+	return pairs->settled != NULL &&
+		count_settled(pairs) == pairs->x_pass->list.count;
 }
 
 /* Begin the next pass of the current partition; return false after the last. */
@@ -1069,7 +1089,8 @@ next_two(NearPairs *pairs, NearPair *pair)
 		set_pair(pairs, x, y, pair);
 		pair->is_same = false;
 		pair->distance = fingerprint_popcount(difference);
-		if (c->most > 0)
+		/* where x may be settled, a pair may come more often */
+		if (c->most > 0 && pairs->settled == NULL)
 			note_first_pair(pairs, x, y);
 		return true;
 	}

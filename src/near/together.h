@@ -30,6 +30,7 @@ typedef struct SharedSearch
 	bool		has_sets;
 	uint32		capacity;		/* of the list, and of the sets */
 	uint32		settled_count;	/* numbers of x that may be settled; or 0 */
+	bool		any_pair_settles;	/* see FoundSearch */
 	uint32		key_capacity;	/* of keys */
 	uint32		key_count;		/* of those that are units */
 	uint32		pair_capacity;	/* of pairs */

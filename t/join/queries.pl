@@ -921,7 +921,7 @@ sub note_plan
 	$used{'partitionwise, inside a loop'} +=
 		$plan =~ /Append\n\s*->  Nested Loop(?:(?!Append)(?s:.))*Custom Scan/;
 	$used{'more passes'} += $plan =~ /Passes: (?:[2-9]|\d\d)/;
-	$used{'by a team'} += $plan =~ /HammingJoin(?:(?!->)(?s:.))*Workers Planned/;
+	$used{'by a team'} += $plan =~ /HammingJoin(?:(?!->  )(?s:.))*Workers Planned/;
 	$used{'on disk'} += $plan =~ /Candidates.*Disk/;
 	$used{keys} += $plan =~ /Keys: /;
 	$used{'two or more keys'} += $plan =~ /Keys: .*\) AND \(/;
