@@ -38,15 +38,15 @@ at_once()
 	done | sort -n | tail -n 1
 }
 
-# joined K [TABLE]: a table with itself
-joined()
+# self_joined K [TABLE]: a table with itself
+self_joined()
 {
 	printf 'SELECT count(*) FROM %s a JOIN %s b ON a.fp <-> b.fp <= %s AND a.id < b.id' \
 		"${2:-docs}" "${2:-docs}" "$1"
 }
 
-# near K: two tables, of which the second has a tenth of the rows
-near()
+# near_tenth K: two tables, of which the second has a tenth of the rows
+near_tenth()
 {
 	printf 'SELECT count(*) FROM docs a JOIN tenth b ON a.fp <-> b.fp <= %s AND a.id <> b.id' "$1"
 }
@@ -196,20 +196,20 @@ measure_cores()
 	for k in 3 8; do
 		one_and_two "pairs$k" "$(paired $k)"
 		one_and_two "connected$k" "$(numbered $k)"
-		one_and_two "joined$k" "$(joined $k)"
+		one_and_two "joined$k" "$(self_joined $k)"
 		[ "$kind" != huge ] || continue
 		one_and_two "leader$k" "$(numbered "$k, 'leader'")"
-		one_and_two "near$k" "$(near $k)"
+		one_and_two "near$k" "$(near_tenth $k)"
 		one_and_two "semi$k" "$(partnered $k)"
 		one_and_two "anti$k" "$(partnered $k NOT)"
 	done
 	[ "$kind" != huge ] || return 0
 	options[small8]='-c work_mem=4MB'
-	one_and_two small8 "$(joined 8)"
+	one_and_two small8 "$(self_joined 8)"
 	for k in 3 8; do
 		model "pairs$k" "$(paired $k)"
 		model "connected$k" "$(numbered $k)"
-		model "joined$k" "$(joined $k)"
+		model "joined$k" "$(self_joined $k)"
 	done
 	model leader3 "$(numbered "3, 'leader'")"
 	scanned=wide

@@ -192,15 +192,14 @@ cost_of_clauses(JoinPaths *join, List *clauses)
 	return result;
 }
 
-/* Of a team of this process alone, workers is 0. */
+/* Where the node launches no workers, workers is 0. */
 static JoinEstimate
 cost_path(JoinPaths *join, CustomPath *path, Path *outer, Path *inner,
 		  int workers)
 {
 	List	   *others = list_nth(path->custom_private, PATH_CLAUSES);
-	List	   *filter = list_concat_copy(join->keys,
-										  hamming_order_clauses(join->sides.root,
-																others));
+	List	   *ordered = hamming_order_clauses(join->sides.root, others);
+	List	   *filter = list_concat_copy(join->keys, ordered);
 	Selectivity equal = part_of_pairs(join, join->keys);
 	Selectivity near = part_of_pairs(join, list_make1(join->clause.rinfo));
 	JoinEstimate estimate = {
@@ -326,6 +325,7 @@ static void
 add_partial_joins(JoinPaths *join, Path *inner)
 {
 	RelOptInfo *outer = join->sides.outer;
+	double		pages = join->whole.run / DEFAULT_SEQ_PAGE_COST;
 	int			most = 0;
 	int			workers = 0;
 
@@ -338,8 +338,7 @@ add_partial_joins(JoinPaths *join, Path *inner)
 	}
 	if (hamming_is_table(join->sides.root, outer) &&
 		bms_is_empty(outer->lateral_relids))
-		workers = compute_parallel_worker(outer,
-										  join->whole.run / DEFAULT_SEQ_PAGE_COST, -1,
+		workers = compute_parallel_worker(outer, pages, -1,
 										  max_parallel_workers_per_gather);
 	if (workers > most)
 		add_partial_join(join, create_seqscan_path(join->sides.root, outer,

@@ -104,7 +104,7 @@ finish_file(Found *found)
 
 /* Bring the lists and the keys to the memory of the team. */
 static void
-share(Together *together, const FoundSearch * search)
+share(Together *together, const FoundSearch *search)
 {
 	uint32		i;
 
@@ -127,7 +127,7 @@ share(Together *together, const FoundSearch * search)
  * memory to our own.
  */
 static void
-take_over(Found *found, FoundWork * work)
+take_over(Found *found, FoundWork *work)
 {
 	Together   *together = found->together;
 	SharedSearch *search = together->search;
@@ -155,7 +155,7 @@ take_over(Found *found, FoundWork * work)
  * the current context.
  */
 Found *
-hamming_found_search(const FoundSearch * search, FoundWork * work)
+hamming_found_search(const FoundSearch *search, FoundWork *work)
 {
 	const FingerprintList *y = search->y == search->x ? NULL : search->y;
 	SharedSearch shared = {

@@ -25,7 +25,7 @@ typedef struct FoundSearch
 	uint32		key_count;		/* 1 or more */
 	const bool *settled;		/* numbers of x that need no pair; or NULL */
 	bool		any_pair_settles;	/* then no other pair of x is needed */
-}			FoundSearch;
+} FoundSearch;
 
 /* What the search took. */
 typedef struct FoundWork
@@ -33,12 +33,12 @@ typedef struct FoundWork
 	int			launched;		/* workers */
 	uint64		compared;		/* pairs */
 	Size		memory;			/* that all processes have shared, in bytes */
-}			FoundWork;
+} FoundWork;
 
 /* pairs.c takes the pairs; found.c knows the struct. */
 typedef struct Found Found;
 
-extern Found *hamming_found_search(const FoundSearch * search, FoundWork * work);
+extern Found *hamming_found_search(const FoundSearch *search, FoundWork *work);
 extern bool hamming_found_next(Found *found, FoundPair *pair);
 extern void hamming_found_end(Found *found);
 extern PGDLLEXPORT void hamming_found_main(dsm_segment *segment, shm_toc *toc);

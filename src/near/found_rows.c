@@ -21,7 +21,7 @@ typedef struct PairHeader
 	uint32		x_count;
 	uint32		y_count;		/* 0 if the rows are the same */
 	int32		distance;
-}			PairHeader;
+} PairHeader;
 
 /* Return the file of the process with that number, 0 for the leader. */
 static const char *
@@ -41,7 +41,7 @@ write_rows(BufFile *file, const NearSide *side, uint32 from, uint32 count)
 
 /* Write the rows of a pair to the file of this process. */
 void
-hamming_rows_write(FoundRows * rows, const NearPair *pair)
+hamming_rows_write(FoundRows *rows, const NearPair *pair)
 {
 	PairHeader	header = {
 		.x_count = pair->x_end - pair->x,
@@ -59,7 +59,7 @@ hamming_rows_write(FoundRows * rows, const NearPair *pair)
 
 /* Let other processes read the file of this one. */
 void
-hamming_rows_finish(FoundRows * rows)
+hamming_rows_finish(FoundRows *rows)
 {
 	if (rows->file == NULL)
 		return;
@@ -86,7 +86,7 @@ read_rows(BufFile *file, NearSide *side, uint32 count)
  * files, end, and what the sides keep.
  */
 bool
-hamming_rows_next(FoundRows * rows, NearPair *pair)
+hamming_rows_next(FoundRows *rows, NearPair *pair)
 {
 	PairHeader	header;
 
@@ -122,7 +122,7 @@ hamming_rows_next(FoundRows * rows, NearPair *pair)
 
 /* Close the file that is read, if there is one. */
 void
-hamming_rows_end(FoundRows * rows)
+hamming_rows_end(FoundRows *rows)
 {
 	if (rows->file != NULL)
 		BufFileClose(rows->file);

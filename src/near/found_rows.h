@@ -35,11 +35,11 @@ typedef struct FoundRows
 	int			next;			/* number of the next file to be read */
 	int			end;			/* of the numbers: one more than workers */
 	NearSide	sides[2];		/* the rows of the pair that was read */
-}			FoundRows;
+} FoundRows;
 
-extern void hamming_rows_write(FoundRows * rows, const NearPair *pair);
-extern void hamming_rows_finish(FoundRows * rows);
-extern bool hamming_rows_next(FoundRows * rows, NearPair *pair);
-extern void hamming_rows_end(FoundRows * rows);
+extern void hamming_rows_write(FoundRows *rows, const NearPair *pair);
+extern void hamming_rows_finish(FoundRows *rows);
+extern bool hamming_rows_next(FoundRows *rows, NearPair *pair);
+extern void hamming_rows_end(FoundRows *rows);
 
 #endif							/* SIMHASH_FOUND_ROWS_H */

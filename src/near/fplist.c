@@ -3,9 +3,9 @@
  *	  Lists of fingerprints, sorted by some of their bits, by radix.
  *
  * A long list moves once as a whole: to buckets, by the highest digit in which
- * its fingerprints differ.  Each bucket is sorted in a cache, by one digit after
- * the other, the lowest one first.  A bucket of skewed data may be a long list
- * itself, and has buckets of its own.
+ * its fingerprints differ.  Each bucket is sorted in a cache, by one digit
+ * after the other, the lowest one first.  A bucket of skewed data may be a long
+ * list itself, and has buckets of its own.
  *
  * Whatever the data, a sort takes two passes for each 8 bits of the key: one
  * counts, and one moves, unless all fingerprints have the same 8 bits.

@@ -742,7 +742,7 @@ typedef struct SharedPartitions
 	pg_atomic_uint64 passes;
 	pg_atomic_uint64 compared;
 	pg_atomic_uint64 memory_taken;
-}			SharedPartitions;
+} SharedPartitions;
 
 /* What a process of such a team has. */
 typedef struct PartitionWork
@@ -751,10 +751,10 @@ typedef struct PartitionWork
 	SharedPartitions *shared;
 	NearPairs  *pairs;			/* of the partition of a unit */
 	FoundRows	rows;			/* that are written */
-}			PartitionWork;
+} PartitionWork;
 
 static void
-open_partition(PartitionWork * work, int side, uint32 partition)
+open_partition(PartitionWork *work, int side, uint32 partition)
 {
 	NearSide   *sides = side == 0 ? work->pairs->x_partitions
 	: work->pairs->y_partitions;
@@ -818,7 +818,7 @@ begin_partition_work(Team *team)
 
 /* Tell what this process has done, and let others read its file. */
 static void
-end_partition_work(PartitionWork * work)
+end_partition_work(PartitionWork *work)
 {
 	NearPairs  *pairs = work->pairs;
 	SharedPartitions *shared = work->shared;
@@ -844,7 +844,7 @@ hamming_pairs_main(dsm_segment *segment, shm_toc *toc)
 
 /* Have all partitions of the current segment paired. */
 static void
-pair_segment(NearPairs *pairs, PartitionWork * work)
+pair_segment(NearPairs *pairs, PartitionWork *work)
 {
 	TeamStep	step = {.units = pairs->partitions};
 	NearSide   *sides[2] = {pairs->x_partitions, pairs->y_partitions};
@@ -870,7 +870,7 @@ pair_segment(NearPairs *pairs, PartitionWork * work)
 
 /* Keep what the team has found, and what it has done. */
 static void
-take_over(NearPairs *pairs, PartitionWork * work)
+take_over(NearPairs *pairs, PartitionWork *work)
 {
 	SharedPartitions *shared = work->shared;
 	FoundRows  *rows = &pairs->rows;
