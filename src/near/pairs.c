@@ -18,6 +18,9 @@
  * with each of y.  So are sides as a whole that have few stretches, or that no
  * cut divides well.
  *
+ * A team finds all pairs of a pass at once (found.c).  Of sides that are
+ * divided, it pairs all partitions, one in each process at a time.
+ *
  * A share has the cut of its blocks, in memory, too, and only those rows of a
  * segment whose block is in the share.
  */
