@@ -167,6 +167,7 @@ hamming_cost_join(PlannerInfo *root, CustomPath *path, JoinEstimate *join)
 		choose_batches(joined, less, join, 0, &search);
 	join->search = search;
 	join->kept = kept;
+	join->is_divided = moves > 1;
 	startup += simhash_team_cost(search, kept, join->workers);
 	if (join->workers > 0)
 		startup += join->pairs * BRING_PAIR * parallel_tuple_cost;

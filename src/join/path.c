@@ -29,17 +29,20 @@
 #include "type/compat.h"
 
 /*
- * The most pairs of an outer row that a team is to find of a semi or anti join
- * that looks for one.
+ * The most pairs of an outer row that a team is to find for a semi or anti join
+ * with other clauses: one process alone stops at the first partner of a row.
  */
 #define FEW_PAIRS 10.0
 
 /*
- * Each process of a partial path reads, keeps and sorts all inner rows.  So it
- * is worth its time only where the work for pairs, which processes share, is
- * WORTH_PARTIAL times all that comes before.
+ * Each process of a partial path reads, keeps and sorts all inner rows.  So one
+ * worker is worth its time only where the work for pairs, which processes
+ * share, is WORTH_PARTIAL times all that comes before; and each further one
+ * where it is WORTH_ANOTHER times as much more.  Where processes are more than
+ * processors, they take a tenth longer at most.
  */
 #define WORTH_PARTIAL 2.0
+#define WORTH_ANOTHER 10.0
 
 static bool enable_hammingjoin = true;
 static set_join_pathlist_hook_type next_hook;
@@ -229,48 +232,35 @@ set_number(CustomPath *path, JoinPathItem item, double number)
 }
 
 /*
- * May the node have workers of its own for the search?  They find all pairs
- * before the first one is checked: of a semi or anti join with other clauses,
- * more than one process would, which stops at the first partner of a row.
- */
-static bool
-may_have_team(const JoinPaths *join, double outer_rows)
-{
-	return (join->sides.type != JOIN_SEMI && join->sides.type != JOIN_ANTI) ||
-		join->whole.pairs <= FEW_PAIRS * outer_rows;
-}
-
-/*
- * Return which part of the search is left for outer rows without a partner.  A
- * semi or anti join searches no more for one that has it.
- */
-static double
-part_left(const JoinPaths *join)
-{
-	if (join->sides.type != JOIN_SEMI && join->sides.type != JOIN_ANTI)
-		return 1;
-	return 1 - join->extra->semifactors.outer_match_frac;
-}
-
-/*
  * Add paths by the cheapest paths of the sides: one by this process alone, and
  * one whose search has workers.  The latter is not parallel safe: below a
- * Gather the leader alone would launch them.
+ * Gather the leader alone would launch them.  A semi or anti join has no workers
+ * for partitions: see workers_of_partitions().
  */
 static void
 add_whole_paths(JoinPaths *join, Path *outer, Path *inner)
 {
+	bool		looks_for_one = join->sides.type == JOIN_SEMI ||
+	join->sides.type == JOIN_ANTI;
 	CustomPath *path = make_path(join, outer, inner);
+	JoinEstimate team;
+	Cost		search;
 	int			workers;
 
 	join->whole = cost_path(join, path, outer, inner, 0);
 	add_path(join->sides.joinrel, &path->path);
-	workers = simhash_team_workers(join->whole.search * part_left(join),
-								   join->whole.kept);
-	if (workers == 0 || !may_have_team(join, outer->rows))
+	search = join->whole.search;
+	/* what has a partner is searched for no more */
+	if (looks_for_one)
+		search *= 1 - join->extra->semifactors.outer_match_frac;
+	workers = simhash_team_workers(search, join->whole.kept);
+	if (workers == 0)
 		return;
 	path = make_path(join, outer, inner);
-	cost_path(join, path, outer, inner, workers);
+	team = cost_path(join, path, outer, inner, workers);
+	if (looks_for_one &&
+		(team.is_divided || team.pairs > FEW_PAIRS * outer->rows))
+		return;
 	path->path.parallel_safe = false;
 	set_number(path, PATH_WORKERS, workers);
 	set_number(path, PATH_BEGINS_ALONE,
@@ -326,6 +316,9 @@ add_partial_joins(JoinPaths *join, Path *inner)
 {
 	RelOptInfo *outer = join->sides.outer;
 	double		pages = join->whole.run / DEFAULT_SEQ_PAGE_COST;
+	double		times = join->whole.run / join->whole.startup;
+	int			worth = Min(1 + times / WORTH_ANOTHER,
+							max_parallel_workers_per_gather);
 	int			most = 0;
 	int			workers = 0;
 
@@ -333,13 +326,20 @@ add_partial_joins(JoinPaths *join, Path *inner)
 	{
 		Path	   *path = linitial(outer->partial_pathlist);
 
-		most = path->parallel_workers;
-		add_partial_join(join, path, inner);
+		workers = path->parallel_workers;
+		if (workers <= worth)
+		{
+			most = workers;
+			add_partial_join(join, path, inner);
+		}
 	}
-	if (hamming_is_table(join->sides.root, outer) &&
-		bms_is_empty(outer->lateral_relids))
-		workers = compute_parallel_worker(outer, pages, -1,
-										  max_parallel_workers_per_gather);
+	if (!hamming_is_table(join->sides.root, outer) ||
+		!bms_is_empty(outer->lateral_relids))
+		return;
+	workers = Max(workers,
+				  compute_parallel_worker(outer, pages, -1,
+										  max_parallel_workers_per_gather));
+	workers = Min(workers, worth);
 	if (workers > most)
 		add_partial_join(join, create_seqscan_path(join->sides.root, outer,
 												   NULL, workers), inner);

@@ -68,12 +68,25 @@ hamming_rows_finish(FoundRows *rows)
 	rows->file = NULL;
 }
 
-/* Read count rows to the side. */
+/* Read count rows to the side, which has room for no more than these need. */
 static void
 read_rows(BufFile *file, NearSide *side, uint32 count)
 {
+	MemoryContext context = side->context;
+
 	if (count > side->capacity)
-		hamming_side_reserve(side, Max(count, 2 * side->capacity));
+	{
+		if (side->capacity > 0)
+		{
+			pfree(side->payloads);
+			pfree(side->numbers);
+		}
+		side->capacity = Max(count, 2 * side->capacity);
+		side->payloads = MemoryContextAllocHuge(context, side->capacity *
+												sizeof(uint64));
+		side->numbers = MemoryContextAllocHuge(context, side->capacity *
+											   sizeof(uint32));
+	}
 	if (count == 0)
 		return;
 	BufFileReadExact(file, side->payloads, count * sizeof(uint64));

@@ -552,8 +552,8 @@ is_nearly_done(const NearGroups *groups, const GroupNode *node)
  * sets.h) of its numbers: members of one set need no comparison.  The caller
  * may unite sets meanwhile, as a pair that was left out stays in one set.
  *
- * If x and y are two lists, the caller may set groups->settled: pairs of
- * number n of x need no comparison where settled[n].  The caller may settle
+ * If x and y are two lists, or two stretches of one are searched, the caller
+ * may set groups->settled: pairs of number n of x need no comparison where settled[n].  The caller may settle
  * more numbers at any time.
  */
 NearGroups *
@@ -577,7 +577,8 @@ hamming_groups_make(FingerprintList *x, FingerprintList *y, int radius)
 
 /*
  * Begin to search for the pairs of all, which are the lists or stretches of
- * them.  Where x and y are one list, all is one stretch.
+ * them.  Where x and y are one list, all is one stretch, or two that have no
+ * place in common.
  *
  * If cut is not NULL, which has one level and the radius of the search, then
  * restrict the search to pairs that agree in the segment of that number, and

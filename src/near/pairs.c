@@ -895,8 +895,8 @@ take_over(NearPairs *pairs, PartitionWork *work)
 
 /*
  * Return how many other processes are worth their start for sides in files that
- * are divided.  Rows that may be settled are left to this process: others would
- * not know which are.
+ * are divided.  Where few pairs may be wanted, and where rows may be settled,
+ * which others would not know of, that is left to this process.
  */
 static int
 workers_of_partitions(const NearPairs *pairs)
@@ -905,14 +905,14 @@ workers_of_partitions(const NearPairs *pairs)
 										 pairs->options.radius);
 
 	if (temp_file_limit >= 0 || pairs->options.share != NULL ||
-		pairs->options.settled_rows != NULL)
+		pairs->options.settled_rows != NULL || pairs->options.begins_alone)
 		return 0;
 	return Min(simhash_team_workers(cost, 0), pairs->options.workers);
 }
 
 /*
- * Let a team pair all partitions of all segments.  Return false if nothing can
- * be shared: then the caller does so.
+ * Let a team pair all partitions of all segments, each process in its part of
+ * the memory.  Return false if nothing can be shared: then the caller does so.
  */
 static bool
 pair_partitions(NearPairs *pairs, int workers)
@@ -923,6 +923,8 @@ pair_partitions(NearPairs *pairs, int workers)
 	pairs->team = simhash_team_make(sizeof(SharedPartitions));
 	if (pairs->team == NULL)
 		return false;
+	pairs->options.memory /= workers + 1;
+	begin_partitions(pairs);
 	shared = (SharedPartitions *) pairs->team->memory;
 	memset(shared, 0, sizeof(SharedPartitions));
 	shared->radius = pairs->options.radius;
@@ -933,6 +935,9 @@ pair_partitions(NearPairs *pairs, int workers)
 	shared->is_cut = pairs->is_cut;
 	shared->cut = pairs->cut;
 	shared->partitions = pairs->partitions;
+	pg_atomic_init_u64(&shared->passes, 0);
+	pg_atomic_init_u64(&shared->compared, 0);
+	pg_atomic_init_u64(&shared->memory_taken, 0);
 	work = begin_partition_work(pairs->team);
 	simhash_team_launch(pairs->team, CppAsString2(hamming_pairs_main),
 						workers);
@@ -957,10 +962,9 @@ next_segment(NearPairs *pairs)
 	{
 		int			workers = workers_of_partitions(pairs);
 
-		pairs->options.memory /= workers + 1;
-		begin_partitions(pairs);
 		if (workers > 0 && pair_partitions(pairs, workers))
 			return true;
+		begin_partitions(pairs);
 	}
 	free_partitions(pairs);
 	if (pairs->segment + 1 == pairs->cut.segment_count)

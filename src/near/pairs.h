@@ -44,7 +44,8 @@ typedef struct NearOptions
 	 * How many other processes may help, where there is no share: 0 or more.
 	 * They find all pairs of a pass before the first one is returned, or all
 	 * pairs of all partitions.  Then memory is that of all processes.  If the
-	 * caller may want few pairs only, this process begins alone.
+	 * caller may want few pairs only, this process begins alone, and pairs
+	 * partitions alone.
 	 */
 	int			workers;
 	bool		begins_alone;

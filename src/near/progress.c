@@ -1,6 +1,6 @@
 /*
  * progress.c
- *	  Messages that show how far a long call of a function is.
+ *	  Messages that show how far a long call of a function is, or a join.
  *
  * A timer asks for a message every few seconds.  What takes long asks in its
  * loop whether one is due.  Workers show none.

@@ -1,6 +1,6 @@
 /*
  * progress.h
- *	  Messages that show how far a long call of a function is.
+ *	  Messages that show how far a long call of a function is, or a join.
  */
 #ifndef SIMHASH_PROGRESS_H
 #define SIMHASH_PROGRESS_H

@@ -194,7 +194,7 @@ hamming_together_begin(const SharedSearch *search)
 
 /*
  * Launch up to workers workers, which begin in the function named entry.  Until
- * hamming_together_end() this process is in parallel mode.
+ * hamming_together_dismiss() this process is in parallel mode.
  */
 void
 hamming_together_launch(Together *together, const char *entry, int workers)
