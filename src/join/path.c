@@ -234,8 +234,8 @@ set_number(CustomPath *path, JoinPathItem item, double number)
 /*
  * Add paths by the cheapest paths of the sides: one by this process alone, and
  * one whose search has workers.  The latter is not parallel safe: below a
- * Gather the leader alone would launch them.  A semi or anti join has no workers
- * for partitions: see workers_of_partitions().
+ * Gather the leader alone would launch them.  A semi or anti join has none for
+ * partitions: see workers_of_partitions().
  */
 static void
 add_whole_paths(JoinPaths *join, Path *outer, Path *inner)

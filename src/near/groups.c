@@ -553,8 +553,8 @@ is_nearly_done(const NearGroups *groups, const GroupNode *node)
  * may unite sets meanwhile, as a pair that was left out stays in one set.
  *
  * If x and y are two lists, or two stretches of one are searched, the caller
- * may set groups->settled: pairs of number n of x need no comparison where settled[n].  The caller may settle
- * more numbers at any time.
+ * may set groups->settled: pairs of number n of x need no comparison where
+ * settled[n].  The caller may settle more numbers at any time.
  */
 NearGroups *
 hamming_groups_make(FingerprintList *x, FingerprintList *y, int radius)
