@@ -16,9 +16,9 @@
  *							none, in the order of the child; but with a column
  *							of its partner a row comes when that is found
  *
- * Where the plan has workers for the search, one call finds all pairs with them:
- * they have ended before a row is returned, so that any statement may have such
- * a join.  Clauses are checked by this process, pair by pair.
+ * Where the plan has workers for the search, one call finds all pairs with
+ * them.  They have ended before a row is returned, so that any statement may
+ * have such a join.  This process checks the clauses, pair by pair.
  *
  * A recheck after a concurrent update (EvalPlanQual) runs the same node in an
  * executor state of its own, where each child returns the row to be checked, as
