@@ -228,8 +228,8 @@ simhash_set_read_spilled(FeatureSet *set, FeatureBatch *batch)
 }
 
 /*
- * Make copy a set with the features of set, none of which may be spilled.  Its
- * memory is of the current memory context.
+ * Copy the features of set to copy, in the current memory context.  No feature
+ * of set may be spilled.
  */
 void
 simhash_set_copy(FeatureSet *copy, const FeatureSet *set)

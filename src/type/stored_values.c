@@ -156,9 +156,9 @@ add_excluded(PlannerInfo *root, VariableStatData *variable, Node *clause,
 }
 
 /*
- * The clause restricts another column.  If it leaves out as many rows as have
- * one of the i most common values, for any i up to count, add these values to
- * the set, by their places.
+ * The clause restricts another column.  The i most common values, for any i up
+ * to count, have a number of rows: if the clause leaves out as many rows, add
+ * the places of these values to the set.
  *
  * Both numbers of rows are of one sample.  In a sample of n rows, two
  * independent parts p are the same with a probability of
