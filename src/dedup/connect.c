@@ -491,8 +491,8 @@ simhash_connect_begin(FingerprintList *list, int radius)
 	*list = together->list;
 	list->team = together->team;
 	begin_process(together);
-	hamming_together_launch(together, CppAsString2(simhash_connect_main),
-							workers);
+	simhash_team_launch(together->team, CppAsString2(simhash_connect_main),
+						workers);
 	return together;
 }
 

@@ -7,7 +7,6 @@
 
 #include <float.h>
 
-#include "executor/nodeHash.h"
 #include "miscadmin.h"
 
 #include "dedup/arguments.h"
@@ -35,15 +34,11 @@ static PairRows *
 begin(int max_distance, int part, int parts, bool begins_alone)
 {
 	PairRows   *rows = palloc0(sizeof(PairRows));
-	int			processes;
 
 	rows->options.radius = check_max_distance(max_distance);
-	/* as PostgreSQL gives it to a hash table that processes share */
 	if (parts == 1)
 		rows->options.workers = simhash_team_workers(DBL_MAX, 0);
-	processes = rows->options.workers + 1;
-	rows->options.memory = Min(get_hash_memory_limit(), SIZE_MAX / processes) *
-		processes;
+	rows->options.memory = simhash_team_memory(rows->options.workers);
 	rows->options.begins_alone = begins_alone;
 	if (parts > 1)
 	{

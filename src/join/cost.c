@@ -134,8 +134,7 @@ hamming_cost_join(PlannerInfo *root, CustomPath *path, JoinEstimate *join)
 	double		sides = is_self ? 0.5 : 1;
 	double		less = Min(outer->rows, inner->rows);
 	double		more = Max(outer->rows, inner->rows);
-	double		memory = (double) get_hash_memory_limit() *
-	(1 + join->workers);
+	double		memory = simhash_team_memory(join->workers);
 	FilterPlan	plan = filter_plan(less, more, join->radius, memory);
 	double		joined = more * plan.passes;
 	double		kept = (less + joined) * sides;

@@ -194,10 +194,7 @@ begin_hamming_join(CustomScanState *node, EState *estate, int eflags)
 	state->team_workers = list_nth_int(scan->custom_private, JOIN_WORKERS);
 	state->begins_alone = list_nth_int(scan->custom_private,
 									   JOIN_BEGINS_ALONE);
-	/* as PostgreSQL gives it to a hash table that processes share */
-	state->memory = get_hash_memory_limit();
-	state->memory = Min(state->memory, SIZE_MAX / (state->team_workers + 1)) *
-		(state->team_workers + 1);
+	state->memory = simhash_team_memory(state->team_workers);
 	state->batch = list_nth_int(scan->custom_private, JOIN_BATCH);
 	state->batch_pairs = list_nth_int(scan->custom_private, JOIN_BATCH_PAIRS);
 	state->inner.read_end = PG_UINT64_MAX;

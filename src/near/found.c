@@ -12,23 +12,19 @@
  */
 #include "postgres.h"
 
-#include "storage/buffile.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 
 #include "near/found.h"
-#include "type/compat.h"
 
 struct Found
 {
 	Together   *together;
 	Comparison	comparison;
-	int			workers;		/* that have run */
 	FoundPair  *pairs;			/* that had room in shared memory */
 	uint64		pair_count;
 	uint64		read;			/* of these, that were read */
-	int			next;			/* number of the next file to be read */
-	BufFile    *file;			/* that is written, or read; or NULL */
+	TeamFile	file;
 };
 
 /* Has a pair had room neither in shared memory nor in a file? */
@@ -54,13 +50,7 @@ keep_pair(Found *found, FoundPair *pair)
 	if (place < search->pair_capacity)
 		together->pairs[place] = *pair;
 	else if (temp_file_limit < 0)
-	{
-		if (found->file == NULL)
-			found->file =
-				BufFileCreateFileSet(&together->team->files->fs,
-									 psprintf("%d", ParallelWorkerNumber + 1));
-		BufFileWrite(found->file, pair, sizeof(*pair));
-	}
+		simhash_team_file_write(&found->file, pair, sizeof(*pair));
 }
 
 /*
@@ -91,15 +81,17 @@ keep_pairs(Together *together, NearGroups *groups)
 	}
 }
 
-/* Let other processes read the file of this one. */
-static void
-finish_file(Found *found)
+/* Make what a process keeps pairs in. */
+static Found *
+make_found(Together *together)
 {
-	if (found->file == NULL)
-		return;
-	BufFileExportFileSet(found->file);
-	BufFileClose(found->file);
-	found->file = NULL;
+	Found	   *found = palloc0(sizeof(Found));
+
+	found->together = together;
+	found->file.files = together->team->files;
+	together->take = keep_pairs;
+	together->arg = found;
+	return found;
 }
 
 /* Bring the lists and the keys to the memory of the team. */
@@ -133,10 +125,10 @@ take_over(Found *found, FoundWork *work)
 	SharedSearch *search = together->search;
 	Size		size;
 
-	finish_file(found);
-	found->workers = together->team->context->nworkers_launched;
+	simhash_team_file_finish(&found->file);
+	work->launched = together->team->context->nworkers_launched;
+	found->file.end = work->launched + 1;
 	simhash_team_dismiss(together->team);
-	work->launched = found->workers;
 	work->memory = together->team->size;
 	work->compared = found->comparison.compared +
 		pg_atomic_read_u64(&search->compared);
@@ -173,13 +165,10 @@ hamming_found_search(const FoundSearch *search, FoundWork *work)
 	memset(work, 0, sizeof(FoundWork));
 	if (together == NULL)
 		return NULL;
-	found = palloc0(sizeof(Found));
-	found->together = together;
-	together->take = keep_pairs;
-	together->arg = found;
+	found = make_found(together);
 	share(together, search);
-	hamming_together_launch(together, CppAsString2(hamming_found_main),
-							search->workers);
+	simhash_team_launch(together->team, CppAsString2(hamming_found_main),
+						search->workers);
 	hamming_together_search(together, search->keys, search->key_count);
 	is_complete = !is_full(found);
 	take_over(found, work);
@@ -189,46 +178,30 @@ hamming_found_search(const FoundSearch *search, FoundWork *work)
 	return NULL;
 }
 
-/* Open the next file that a process has written, if there is one. */
-static bool
-open_next_file(Found *found)
-{
-	/* the caller may be in a context of one row */
-	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(found));
-
-	while (found->file == NULL && found->next <= found->workers)
-		found->file = BufFileOpenFileSet(&found->together->team->files->fs,
-										 psprintf("%d", found->next++),
-										 O_RDONLY, true);
-	MemoryContextSwitchTo(old);
-	return found->file != NULL;
-}
-
 /* Get the next pair; return false if there is none left. */
 bool
 hamming_found_next(Found *found, FoundPair *pair)
 {
+	MemoryContext old;
+	bool		result;
+
 	if (found->read < found->pair_count)
 	{
 		*pair = found->pairs[found->read++];
 		return true;
 	}
-	while (open_next_file(found))
-	{
-		if (BufFileRead(found->file, pair, sizeof(*pair)) > 0)
-			return true;
-		BufFileClose(found->file);
-		found->file = NULL;
-	}
-	return false;
+	/* the caller may be in a context of one row */
+	old = MemoryContextSwitchTo(GetMemoryChunkContext(found));
+	result = simhash_team_file_read(&found->file, pair, sizeof(*pair));
+	MemoryContextSwitchTo(old);
+	return result;
 }
 
 /* Give back the pairs and the files. */
 void
 hamming_found_end(Found *found)
 {
-	if (found->file != NULL)
-		BufFileClose(found->file);
+	simhash_team_file_close(&found->file);
 	hamming_together_end(found->together);
 	pfree(found->pairs);
 	pfree(found);
@@ -239,13 +212,10 @@ void
 hamming_found_main(dsm_segment *segment, shm_toc *toc)
 {
 	Together   *together = hamming_together_attach(toc);
-	Found	   *found = palloc0(sizeof(Found));
+	Found	   *found = make_found(together);
 
-	found->together = together;
-	together->take = keep_pairs;
-	together->arg = found;
 	simhash_team_serve(together->team);
-	finish_file(found);
+	simhash_team_file_finish(&found->file);
 	pg_atomic_fetch_add_u64(&together->search->compared,
 							found->comparison.compared);
 	simhash_team_end(together->team);

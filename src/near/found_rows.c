@@ -3,13 +3,12 @@
  *	  The rows of pairs that the processes of a team have found, in files.
  *
  * Each process writes to a file of its own.  Once all have ended, the leader
- * reads one file after the other.  A pair of fingerprints comes with the rows
- * of both, and not with each pair of these: which are as many as rows of the
- * result may be.
+ * reads one file after the other.  The rows of a pair of fingerprints are
+ * written once, and not once for each pair of rows: of m and n rows, m + n and
+ * not m * n.
  */
 #include "postgres.h"
 
-#include "access/parallel.h"
 #include "utils/memutils.h"
 
 #include "near/found_rows.h"
@@ -23,20 +22,15 @@ typedef struct PairHeader
 	int32		distance;
 } PairHeader;
 
-/* Return the file of the process with that number, 0 for the leader. */
-static const char *
-file_name(int number)
-{
-	return psprintf("rows.%d", number);
-}
-
 /* Write the rows from .. from + count - 1. */
 static void
-write_rows(BufFile *file, const NearSide *side, uint32 from, uint32 count)
+write_rows(TeamFile *file, const NearSide *side, uint32 from, uint32 count)
 {
-	BufFileWrite(file, side->payloads + from, count * sizeof(uint64));
+	simhash_team_file_write(file, side->payloads + from,
+							count * sizeof(uint64));
 	if (side->keeps_numbers)
-		BufFileWrite(file, side->numbers + from, count * sizeof(uint32));
+		simhash_team_file_write(file, side->numbers + from,
+								count * sizeof(uint32));
 }
 
 /* Write the rows of a pair to the file of this process. */
@@ -49,23 +43,9 @@ hamming_rows_write(FoundRows *rows, const NearPair *pair)
 		.distance = pair->distance
 	};
 
-	if (rows->file == NULL)
-		rows->file = BufFileCreateFileSet(&rows->files->fs,
-										  file_name(ParallelWorkerNumber + 1));
-	BufFileWrite(rows->file, &header, sizeof(header));
-	write_rows(rows->file, pair->x_side, pair->x, header.x_count);
-	write_rows(rows->file, pair->y_side, pair->y, header.y_count);
-}
-
-/* Let other processes read the file of this one. */
-void
-hamming_rows_finish(FoundRows *rows)
-{
-	if (rows->file == NULL)
-		return;
-	BufFileExportFileSet(rows->file);
-	BufFileClose(rows->file);
-	rows->file = NULL;
+	simhash_team_file_write(&rows->file, &header, sizeof(header));
+	write_rows(&rows->file, pair->x_side, pair->x, header.x_count);
+	write_rows(&rows->file, pair->y_side, pair->y, header.y_count);
 }
 
 /* Read count rows to the side, which has room for no more than these need. */
@@ -95,8 +75,8 @@ read_rows(BufFile *file, NearSide *side, uint32 count)
 }
 
 /*
- * Get the next pair; return false if there is none left.  The caller has set
- * files, end, and what the sides keep.
+ * Get the next pair; return false if there is none left.  The caller has set up
+ * rows->file, and has begun both sides.
  */
 bool
 hamming_rows_next(FoundRows *rows, NearPair *pair)
@@ -105,24 +85,14 @@ hamming_rows_next(FoundRows *rows, NearPair *pair)
 
 	/* the caller may be in a context of one row */
 	MemoryContext old = MemoryContextSwitchTo(rows->sides[0].context);
-	bool		found = false;
+	bool		found = simhash_team_file_read(&rows->file, &header,
+											   sizeof(header));
 
-	while (!found && (rows->file != NULL || rows->next < rows->end))
-	{
-		if (rows->file == NULL)
-			rows->file = BufFileOpenFileSet(&rows->files->fs,
-											file_name(rows->next++), O_RDONLY,
-											true);
-		found = rows->file != NULL &&
-			BufFileRead(rows->file, &header, sizeof(header)) > 0;
-		if (!found)
-			hamming_rows_end(rows);
-	}
 	MemoryContextSwitchTo(old);
 	if (!found)
 		return false;
-	read_rows(rows->file, &rows->sides[0], header.x_count);
-	read_rows(rows->file, &rows->sides[1], header.y_count);
+	read_rows(rows->file.file, &rows->sides[0], header.x_count);
+	read_rows(rows->file.file, &rows->sides[1], header.y_count);
 	memset(pair, 0, sizeof(NearPair));
 	pair->is_same = header.y_count == 0;
 	pair->distance = header.distance;
@@ -131,13 +101,4 @@ hamming_rows_next(FoundRows *rows, NearPair *pair)
 	pair->y_side = &rows->sides[pair->is_same ? 0 : 1];
 	pair->y_end = pair->is_same ? header.x_count : header.y_count;
 	return true;
-}
-
-/* Close the file that is read, if there is one. */
-void
-hamming_rows_end(FoundRows *rows)
-{
-	if (rows->file != NULL)
-		BufFileClose(rows->file);
-	rows->file = NULL;
 }

@@ -8,9 +8,7 @@
 #include "near/side.h"
 
 #define hamming_rows_write WIDE(hamming_rows_write)
-#define hamming_rows_finish WIDE(hamming_rows_finish)
 #define hamming_rows_next WIDE(hamming_rows_next)
-#define hamming_rows_end WIDE(hamming_rows_end)
 
 /* Each row of x at x .. x_end - 1 is paired with each row of y there. */
 typedef struct NearPair
@@ -30,16 +28,11 @@ typedef struct NearPair
 
 typedef struct FoundRows
 {
-	SharedFileSet *files;
-	BufFile    *file;			/* that is written, or read; or NULL */
-	int			next;			/* number of the next file to be read */
-	int			end;			/* of the numbers: one more than workers */
+	TeamFile	file;
 	NearSide	sides[2];		/* the rows of the pair that was read */
 } FoundRows;
 
 extern void hamming_rows_write(FoundRows *rows, const NearPair *pair);
-extern void hamming_rows_finish(FoundRows *rows);
 extern bool hamming_rows_next(FoundRows *rows, NearPair *pair);
-extern void hamming_rows_end(FoundRows *rows);
 
 #endif							/* SIMHASH_FOUND_ROWS_H */

@@ -813,7 +813,7 @@ begin_partition_work(Team *team)
 	work->pairs->is_cut = shared->is_cut;
 	work->pairs->cut = shared->cut;
 	work->pairs->partitions = shared->partitions;
-	work->rows.files = team->files;
+	work->rows.file.files = team->files;
 	team->work = pair_partition;
 	team->arg = work;
 	return work;
@@ -826,7 +826,7 @@ end_partition_work(PartitionWork *work)
 	NearPairs  *pairs = work->pairs;
 	SharedPartitions *shared = work->shared;
 
-	hamming_rows_finish(&work->rows);
+	simhash_team_file_finish(&work->rows.file);
 	pg_atomic_fetch_add_u64(&shared->passes, pairs->passes);
 	pg_atomic_fetch_add_u64(&shared->compared, pairs->comparison->compared);
 	pg_atomic_fetch_add_u64(&shared->memory_taken, pairs->most_memory);
@@ -871,7 +871,10 @@ pair_segment(NearPairs *pairs, PartitionWork *work)
 								 false);
 }
 
-/* Keep what the team has found, and what it has done. */
+/*
+ * The team has paired all partitions.  Let the workers end.  Prepare
+ * pairs->rows for reading, and add the work of all processes to pairs->work.
+ */
 static void
 take_over(NearPairs *pairs, PartitionWork *work)
 {
@@ -886,8 +889,8 @@ take_over(NearPairs *pairs, PartitionWork *work)
 	pairs->work.compared += pg_atomic_read_u64(&shared->compared);
 	pairs->work.memory = pg_atomic_read_u64(&shared->memory_taken);
 	simhash_team_free_memory(work->team);
-	rows->files = work->team->files;
-	rows->end = pairs->work.launched + 1;
+	rows->file.files = work->team->files;
+	rows->file.end = pairs->work.launched + 1;
 	for (side = 0; side < 2; side++)
 		hamming_side_begin(&rows->sides[side], pairs->x->keeps_numbers, false);
 	pfree(work);
@@ -1177,7 +1180,7 @@ hamming_pairs_end(NearPairs *pairs)
 	free_partitions(pairs);
 	if (pairs->found != NULL)
 		hamming_found_end(pairs->found);
-	hamming_rows_end(&pairs->rows);
+	simhash_team_file_close(&pairs->rows.file);
 	if (pairs->team != NULL)
 		simhash_team_end(pairs->team);
 	MemoryContextDelete(GetMemoryChunkContext(pairs));

@@ -7,6 +7,7 @@
 #define SIMHASH_TEAM_H
 
 #include "access/parallel.h"
+#include "storage/buffile.h"
 #include "storage/fd.h"
 #include "storage/sharedfileset.h"
 
@@ -48,6 +49,15 @@ typedef struct Team
 	SharedFileSet *files;
 } Team;
 
+/* What a process writes for the leader, which reads that of all processes. */
+typedef struct TeamFile
+{
+	SharedFileSet *files;		/* of the team */
+	BufFile    *file;			/* that is written, or read; or NULL */
+	int			next;			/* number of the next file to be read */
+	int			end;			/* of the numbers: one more than workers */
+} TeamFile;
+
 /*
  * Of the places from .. to - 1, cut into units slices, return where slice
  * number unit begins.  Slice number units begins at to.
@@ -59,6 +69,7 @@ team_slice_begin(uint32 from, uint32 to, uint32 unit, uint32 units)
 }
 
 extern double simhash_team_cost(double cost, double rows, int workers);
+extern Size simhash_team_memory(int workers);
 extern int	simhash_team_workers(double cost, double rows);
 extern Team *simhash_team_make(Size size);
 extern void simhash_team_launch(Team *team, const char *entry, int workers);
@@ -68,5 +79,10 @@ extern void simhash_team_free_memory(Team *team);
 extern void simhash_team_end(Team *team);
 extern Team *simhash_team_attach(shm_toc *toc);
 extern void simhash_team_serve(Team *team);
+extern void simhash_team_file_write(TeamFile *file, const void *data,
+									Size size);
+extern void simhash_team_file_finish(TeamFile *file);
+extern bool simhash_team_file_read(TeamFile *file, void *data, Size size);
+extern void simhash_team_file_close(TeamFile *file);
 
 #endif							/* SIMHASH_TEAM_H */

@@ -169,8 +169,8 @@ begin_own(Together *together)
 /*
  * Make a team of this process alone for a search: search has its radius, what
  * it has, and all capacities.  Return NULL if nothing can be shared.  The
- * caller brings the list, settled and take, launches workers, and in the end
- * calls hamming_together_end().
+ * caller brings the list, settled and take, launches workers of the team, and
+ * in the end calls hamming_together_end().
  */
 Together *
 hamming_together_begin(const SharedSearch *search)
@@ -190,16 +190,6 @@ hamming_together_begin(const SharedSearch *search)
 	pg_atomic_init_u32(&together->search->nodes.large_count, 0);
 	begin_own(together);
 	return together;
-}
-
-/*
- * Launch up to workers workers, which begin in the function named entry.  Until
- * hamming_together_dismiss() this process is in parallel mode.
- */
-void
-hamming_together_launch(Together *together, const char *entry, int workers)
-{
-	simhash_team_launch(together->team, entry, workers);
 }
 
 /* Have the team walk the top node of groups, and take its large groups. */

@@ -9,7 +9,6 @@
 #include "near/groups.h"
 
 #define hamming_together_begin WIDE(hamming_together_begin)
-#define hamming_together_launch WIDE(hamming_together_launch)
 #define hamming_together_search WIDE(hamming_together_search)
 #define hamming_together_dismiss WIDE(hamming_together_dismiss)
 #define hamming_together_end WIDE(hamming_together_end)
@@ -75,8 +74,6 @@ typedef struct Together
 #define TOGETHER_STEPS (FPLIST_STEPS + 4)
 
 extern Together *hamming_together_begin(const SharedSearch *search);
-extern void hamming_together_launch(Together *together, const char *entry,
-									int workers);
 extern void hamming_together_search(Together *together, const Candidates *all,
 									uint32 count);
 extern void hamming_together_dismiss(Together *together);
