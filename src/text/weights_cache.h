@@ -15,8 +15,8 @@
  * fn_extra points to this struct, or to one that begins with it: the digests of
  * the last values that were stored out of line, by their TOAST pointers.
  * During a query, a TOAST pointer stands for one value: it could stand for
- * another one only after the counter of OIDs has wrapped.  KNOWN_POINTERS are compared for
- * each row, each about 16 bytes.
+ * another one only after the counter of OIDs has wrapped.  KNOWN_POINTERS are
+ * compared for each row, each about 16 bytes.
  */
 #define KNOWN_POINTERS 8
 
