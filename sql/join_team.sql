@@ -107,13 +107,14 @@ CREATE TABLE spread AS SELECT * FROM many_uniform(6000);
 ANALYZE spread;
 SELECT planned, compared FROM team_of('SELECT FROM spread a JOIN spread b ON a.fp <-> b.fp <= 12 AND a.id < b.id');
 
--- One process begins alone where it may end early: of a semi or anti join, which most
--- outer rows may leave, and where few rows are wanted.  Then a team goes on.
+-- One process does what is left of a semi or anti join that most outer rows leave early, and
+-- begins alone where few rows are wanted.  Then a team goes on.
 CREATE TABLE u AS SELECT i AS id, hashint8extended(i, 1)::simhash64 AS fp FROM generate_series(1, 30000) i;
 CREATE TABLE v AS SELECT i AS id, hashint8extended(i, 2)::simhash64 AS fp FROM generate_series(1, 30000) i;
 CREATE TABLE more AS SELECT i AS id, hashint8extended(i, 3)::simhash64 AS fp FROM generate_series(1, 150000) i;
 ANALYZE u, v, more;
 SELECT query, together(query) = alone(query) AS same, launched > 0 AS launched FROM unnest(ARRAY[
+	'SELECT m.id FROM more m WHERE EXISTS (SELECT FROM v WHERE m.fp <-> v.fp <= 14)',
 	'SELECT u.id FROM u WHERE EXISTS (SELECT FROM v WHERE u.fp <-> v.fp <= 17)',
 	'SELECT u.id FROM u WHERE EXISTS (SELECT FROM v WHERE u.fp <-> v.fp <= 20)',
 	'SELECT u.id FROM u WHERE NOT EXISTS (SELECT FROM v WHERE u.fp <-> v.fp <= 20)',

@@ -306,7 +306,7 @@ is_one_set(const Components *c, uint32 from, uint32 to, uint32 set)
 static void
 connect_block(Together *together, Candidates block)
 {
-	Components	c = {&together->list, together->sets, together->search->radius};
+	Components	c = {&together->list, together->sets, together->groups->radius};
 	uint32		x_set = find_set(c.parents, c.list->numbers[block.x]);
 	uint32		y_set = find_set(c.parents, c.list->numbers[block.y]);
 	bool		has_sets = is_one_set(&c, block.x, block.x_end, x_set) &&
@@ -364,7 +364,7 @@ static void
 connect_next_slice(Together *together, uint32 slice, uint32 slices)
 {
 	const Candidates *group = &together->search->group;
-	Components	c = {&together->list, together->sets, together->search->radius};
+	Components	c = {&together->list, together->sets, together->groups->radius};
 	uint32		begin = team_slice_begin(group->x, group->x_end, slice, slices);
 	uint32		next = team_slice_begin(group->x, group->x_end, slice + 1,
 										slices);
@@ -381,7 +381,7 @@ static void
 connect_step(Together *together, const TeamStep *step, uint32 unit)
 {
 	const Candidates *group = &together->search->group;
-	Components	c = {&together->list, together->sets, together->search->radius};
+	Components	c = {&together->list, together->sets, together->groups->radius};
 	uint32		from = team_slice_begin(step->from, step->to, unit,
 										step->units);
 	uint32		to = team_slice_begin(step->from, step->to, unit + 1,
@@ -431,7 +431,7 @@ connect_large(Together *together)
 {
 	const Candidates *group = &together->search->group;
 	Components	c = {together->walked->x, together->sets,
-	together->search->radius};
+	together->groups->radius};
 	TeamStep	step = {.kind = STEP_CONNECT_SLICES,
 		.units = number_of_slices(group->x_end - group->x),
 		.from = group->x,.to = group->x_end
@@ -475,14 +475,14 @@ begin_process(Together *together)
 Together *
 simhash_connect_begin(FingerprintList *list, int radius)
 {
-	SharedSearch search = {
+	SearchOptions options = {
 		.radius = radius,.has_sets = true,.capacity = list->count
 	};
 	double		count = list->count;
 	int			workers =
 	simhash_team_workers(hamming_near_cost(count, count, radius), 0);
 	Together   *together = workers == 0 ? NULL
-	: hamming_together_begin(&search);
+	: hamming_together_begin(&options);
 
 	if (together == NULL)
 		return NULL;

@@ -259,7 +259,7 @@ simhash_choose_leaders_unit(Together *together, const TeamStep *step,
 {
 	const uint32 *begins = together->list.places;
 
-	choose_in_components(&together->list, together->search->radius,
+	choose_in_components(&together->list, together->groups->radius,
 						 together->sets, begins[unit], begins[unit + 1]);
 }
 

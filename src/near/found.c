@@ -33,8 +33,8 @@ is_full(const Found *found)
 {
 	SharedSearch *search = found->together->search;
 
-	return temp_file_limit >= 0 &&
-		pg_atomic_read_u64(&search->pair_count) > search->pair_capacity;
+	return temp_file_limit >= 0 && pg_atomic_read_u64(&search->pair_count) >
+		search->options.pair_capacity;
 }
 
 /* Keep a pair in shared memory, or else in the file of this process. */
@@ -45,9 +45,9 @@ keep_pair(Found *found, FoundPair *pair)
 	SharedSearch *search = together->search;
 	uint64		place = pg_atomic_read_u64(&search->pair_count);
 
-	if (place <= search->pair_capacity)
+	if (place <= search->options.pair_capacity)
 		place = pg_atomic_fetch_add_u64(&search->pair_count, 1);
-	if (place < search->pair_capacity)
+	if (place < search->options.pair_capacity)
 		together->pairs[place] = *pair;
 	else if (temp_file_limit < 0)
 		simhash_team_file_write(&found->file, pair, sizeof(*pair));
@@ -73,7 +73,7 @@ keep_pairs(Together *together, NearGroups *groups)
 		FoundPair	pair = {groups->x->numbers[x], groups->y->numbers[y],
 		fingerprint_popcount(difference)};
 
-		if (together->search->any_pair_settles)
+		if (together->search->options.any_pair_settles)
 			settled[pair.x] = true;
 		else if (!hamming_groups_is_first(groups, difference))
 			continue;
@@ -88,7 +88,7 @@ make_found(Together *together)
 	Found	   *found = palloc0(sizeof(Found));
 
 	found->together = together;
-	found->file.files = together->team->files;
+	found->file.team = together->team;
 	together->take = keep_pairs;
 	together->arg = found;
 	return found;
@@ -130,10 +130,11 @@ take_over(Found *found, FoundWork *work)
 	found->file.end = work->launched + 1;
 	simhash_team_dismiss(together->team);
 	work->memory = together->team->size;
+	work->written = simhash_team_written(together->team);
 	work->compared = found->comparison.compared +
 		pg_atomic_read_u64(&search->compared);
 	found->pair_count = Min(pg_atomic_read_u64(&search->pair_count),
-							search->pair_capacity);
+							search->options.pair_capacity);
 	size = found->pair_count * sizeof(FoundPair);
 	found->pairs = palloc_extended(Max(size, 1), MCXT_ALLOC_HUGE);
 	memcpy(found->pairs, together->pairs, size);
@@ -150,7 +151,7 @@ Found *
 hamming_found_search(const FoundSearch *search, FoundWork *work)
 {
 	const FingerprintList *y = search->y == search->x ? NULL : search->y;
-	SharedSearch shared = {
+	SearchOptions options = {
 		.radius = search->radius,
 		.capacity = search->x->count + (y == NULL ? 0 : y->count),
 		.settled_count = search->settled == NULL ? 0 : search->x->count,
@@ -158,7 +159,7 @@ hamming_found_search(const FoundSearch *search, FoundWork *work)
 		.key_capacity = search->key_count,
 		.pair_capacity = temp_file_limit < 0 ? 0 : search->x->count
 	};
-	Together   *together = hamming_together_begin(&shared);
+	Together   *together = hamming_together_begin(&options);
 	Found	   *found;
 	bool		is_complete;
 

@@ -33,6 +33,7 @@ typedef struct FoundWork
 	int			launched;		/* workers */
 	uint64		compared;		/* pairs */
 	Size		memory;			/* that all processes have shared, in bytes */
+	uint64		written;		/* bytes of pairs, to files */
 } FoundWork;
 
 /* pairs.c takes the pairs; found.c knows the struct. */

@@ -60,6 +60,16 @@
 /* Rows of each side that choose the cut. */
 #define SAMPLE_ROWS 4096
 
+/*
+ * Where rows may be settled, SAMPLE_SETTLED fingerprints of x are compared with
+ * all of y before a team is made, or one of SAMPLE_SHARE, if these are fewer.
+ * If other clauses decide which pair settles a row, a team is made for up to
+ * FEW_PAIRS pairs of a fingerprint: it finds them all.
+ */
+#define SAMPLE_SETTLED 32
+#define SAMPLE_SHARE 64
+#define FEW_PAIRS 10
+
 static bool
 is_in_memory(const NearPairs *pairs)
 {
@@ -513,27 +523,64 @@ next_group(NearPairs *pairs)
 }
 
 /*
+ * Rows of x may be settled.  Estimate which part of the search a team would have
+ * to do, 0 .. 1: once a fingerprint of x is settled, it is compared no more.
+ */
+static double
+part_for_team(NearPairs *pairs)
+{
+	FingerprintList *x = &pairs->x_pass->list;
+	FingerprintList *y = &pairs->y_pass->list;
+	Matches    *matches = &pairs->comparison->matches;
+	uint32		count = Min(SAMPLE_SETTLED, x->count / SAMPLE_SHARE + 1);
+	uint32		have_pairs = 0;
+	uint64		found = 0;
+	uint32		i;
+
+	for (i = 0; i < count; i++)
+	{
+		uint64		before = found;
+		uint32		place;
+
+		matches_begin(matches, y, 0, y->count,
+					  x->fps[(uint64) x->count * i / count],
+					  pairs->options.radius);
+		while (matches_next(matches, &place))
+			found++;
+		have_pairs += found > before;
+	}
+	if (pairs->options.any_pair_settles)
+		return 1 - (double) have_pairs / count;
+	return found <= FEW_PAIRS * count ? 1 : 0;
+}
+
+/*
  * Return how many other processes are worth their start for the current pass.
  * Each key is taken for as large as any other.
  */
 static int
-workers_of_pass(const NearPairs *pairs)
+workers_of_pass(NearPairs *pairs)
 {
 	const NearSide *x = pairs->x_pass;
 	const NearSide *y = pairs->y_pass;
 	double		keys = Max(Min(x->group_count, y->group_count), 1);
-	double		each;
-	double		rows;
+	double		rows = x->list.count + (y == x ? 0 : y->list.count);
+	double		cost;
+	int			workers;
 
 	if (pairs->options.workers == 0 || pairs->options.share != NULL ||
 		pairs->is_divided)
 		return 0;
-	each = hamming_near_cost(x->list.count / keys, y->list.count / keys,
-							 pairs->options.radius);
-	rows = x->list.count + (y == x ? 0 : y->list.count);
+	cost = keys * hamming_near_cost(x->list.count / keys, y->list.count / keys,
+									pairs->options.radius);
 	/* of one side each two are compared once */
-	return Min(simhash_team_workers(each * keys * (y == x ? 0.5 : 1), rows),
-			   pairs->options.workers);
+	if (y == x)
+		cost /= 2;
+	workers = simhash_team_workers(cost, rows);
+	/* by keys most of y are compared with none of x */
+	if (workers > 0 && pairs->settled != NULL && !x->keeps_keys)
+		workers = simhash_team_workers(cost * part_for_team(pairs), rows);
+	return Min(workers, pairs->options.workers);
 }
 
 /*
@@ -541,13 +588,13 @@ workers_of_pass(const NearPairs *pairs)
  * begins the pass anew.
  */
 static void
-search_by_team(NearPairs *pairs, int workers)
+search_by_team(NearPairs *pairs)
 {
 	const NearSide *x = pairs->x_pass;
 	const NearSide *y = pairs->y_pass;
 	FoundSearch search = {
 		.x = &x->list,.y = &y->list,.radius = pairs->options.radius,
-		.workers = workers,
+		.workers = pairs->pass_workers,
 		.settled = pairs->settled,
 		.any_pair_settles = pairs->options.any_pair_settles
 	};
@@ -565,6 +612,7 @@ search_by_team(NearPairs *pairs, int workers)
 		pairs->work.compared += work.compared;
 		pairs->work.memory = Max(pairs->work.memory, work.memory);
 		pairs->work.launched = Max(pairs->work.launched, work.launched);
+		pairs->written += work.written;
 	}
 	pfree(search.keys);
 	MemoryContextSwitchTo(old);
@@ -589,13 +637,6 @@ compare_found(const void *a, const void *b)
 	return (x->y > y->y) - (x->y < y->y);
 }
 
-/* May a search of this pass end early, so that this process begins alone? */
-static bool
-begins_alone(const NearPairs *pairs)
-{
-	return pairs->options.begins_alone || pairs->settled != NULL;
-}
-
 /* Has this process, which has begun alone, returned or compared enough? */
 static bool
 is_stopped(const NearPairs *pairs)
@@ -607,23 +648,9 @@ is_stopped(const NearPairs *pairs)
 		 (c->compared >= c->most && c->outer != NULL));
 }
 
-/* Return how many fingerprints of x in memory are settled. */
-static uint32
-count_settled(const NearPairs *pairs)
-{
-	uint32		count = pairs->x_pass->list.count;
-	uint32		settled = 0;
-	uint32		i;
-
-	for (i = 0; pairs->settled != NULL && i < count; i++)
-		settled += pairs->settled[i];
-	return settled;
-}
-
 /*
  * This process, which has begun alone, has returned or compared enough: let a
- * team find all pairs.  But where most of x are settled by now, little is left
- * to do, and this process goes on.
+ * team find all pairs.
  */
 static void
 go_on_by_team(NearPairs *pairs)
@@ -633,11 +660,6 @@ go_on_by_team(NearPairs *pairs)
 	uint64		compared = c->compared;
 	Candidates	none = {0};
 
-	if (count_settled(pairs) > pairs->x_pass->list.count / 2)
-	{
-		c->most = 0;
-		return;
-	}
 	qsort(pairs->first_pairs, pairs->first_count, sizeof(FoundPair),
 		  compare_found);
 	pairs->first_left = pairs->first_count;
@@ -645,7 +667,7 @@ go_on_by_team(NearPairs *pairs)
 	c->groups = groups;
 	c->compared = compared;
 	hamming_groups_begin(groups, &none, NULL, 0);
-	search_by_team(pairs, workers_of_pass(pairs));
+	search_by_team(pairs);
 }
 
 /* Begin a pass of x_pass and y_side.  A team finds its pairs at once. */
@@ -653,7 +675,6 @@ static void
 begin_pass(NearPairs *pairs, NearSide *y_side)
 {
 	NearGroups *groups = pairs->comparison->groups;
-	int			workers;
 
 	hamming_side_group(y_side);
 	pairs->y_pass = y_side;
@@ -671,10 +692,10 @@ begin_pass(NearPairs *pairs, NearSide *y_side)
 	pairs->found = NULL;
 	pairs->comparison->most = 0;
 	pairs->first_count = pairs->first_left = 0;
-	workers = workers_of_pass(pairs);
-	if (workers > 0 && !begins_alone(pairs))
-		search_by_team(pairs, workers);
-	else if (workers > 0)
+	pairs->pass_workers = workers_of_pass(pairs);
+	if (pairs->pass_workers > 0 && !pairs->options.begins_alone)
+		search_by_team(pairs);
+	else if (pairs->pass_workers > 0)
 	{
 		pairs->comparison->most = pairs->comparison->compared +
 			FIRST_COMPARISONS;
@@ -689,8 +710,12 @@ begin_pass(NearPairs *pairs, NearSide *y_side)
 static bool
 is_x_settled(const NearPairs *pairs)
 {
-	return pairs->settled != NULL &&
-		count_settled(pairs) == pairs->x_pass->list.count;
+	uint32		count = pairs->x_pass->list.count;
+	uint32		i = 0;
+
+	while (pairs->settled != NULL && i < count && pairs->settled[i])
+		i++;
+	return pairs->settled != NULL && i == count;
 }
 
 /* Begin the next pass of the current partition; return false after the last. */
@@ -813,7 +838,7 @@ begin_partition_work(Team *team)
 	work->pairs->is_cut = shared->is_cut;
 	work->pairs->cut = shared->cut;
 	work->pairs->partitions = shared->partitions;
-	work->rows.file.files = team->files;
+	work->rows.file.team = team;
 	team->work = pair_partition;
 	team->arg = work;
 	return work;
@@ -888,8 +913,9 @@ take_over(NearPairs *pairs, PartitionWork *work)
 	pairs->passes += pg_atomic_read_u64(&shared->passes);
 	pairs->work.compared += pg_atomic_read_u64(&shared->compared);
 	pairs->work.memory = pg_atomic_read_u64(&shared->memory_taken);
+	pairs->written += simhash_team_written(work->team);
 	simhash_team_free_memory(work->team);
-	rows->file.files = work->team->files;
+	rows->file.team = work->team;
 	rows->file.end = pairs->work.launched + 1;
 	for (side = 0; side < 2; side++)
 		hamming_side_begin(&rows->sides[side], pairs->x->keeps_numbers, false);

@@ -57,7 +57,8 @@ typedef struct NearPairs
 	NearSide   *y;				/* may be x */
 	NearOptions options;
 	uint64		passes;			/* so far */
-	uint64		written;		/* bytes of partitions, so far */
+	uint64		written;		/* bytes of partitions, and of pairs that teams
+								 * have found, so far */
 	Size		most_memory;	/* bytes of rows from files, in any pass */
 
 	/* Rows are paired that agree in one segment of a cut after the other. */
@@ -84,6 +85,7 @@ typedef struct NearPairs
 	NearSide	loaded[2];		/* rows of x and of y from files */
 	bool	   *settled;		/* fingerprints of x_pass; may be NULL */
 	Comparison *comparison;		/* of this pass and of others */
+	int			pass_workers;	/* that its team asks for; 0: no team */
 	Found	   *found;			/* pairs of the pass, by a team; or NULL */
 	FoundWork	work;			/* of teams */
 	FoundPair  *first_pairs;	/* before that, of this process alone */

@@ -54,6 +54,8 @@ struct TeamShared
 	pg_atomic_uint64 next;		/* the next unit of the step */
 	ConditionVariable changed;
 	SharedFileSet files;
+	pg_atomic_uint64 written;	/* bytes of files, by processes that have
+								 * finished theirs */
 	Size		size;			/* of the memory */
 	dsm_handle	memory;			/* DSM_HANDLE_INVALID if a file has it: */
 	char		path[MAXPGPATH];
@@ -237,6 +239,7 @@ simhash_team_make(Size size)
 	memset(shared, 0, sizeof(TeamShared));
 	SpinLockInit(&shared->mutex);
 	pg_atomic_init_u64(&shared->next, 0);
+	pg_atomic_init_u64(&shared->written, 0);
 	ConditionVariableInit(&shared->changed);
 	SharedFileSetInit(&shared->files, segment);
 	team->files = &shared->files;
@@ -520,9 +523,10 @@ void
 simhash_team_file_write(TeamFile *file, const void *data, Size size)
 {
 	if (file->file == NULL)
-		file->file = BufFileCreateFileSet(&file->files->fs,
+		file->file = BufFileCreateFileSet(&file->team->files->fs,
 										  file_name(ParallelWorkerNumber + 1));
 	BufFileWrite(file->file, unconstify(void *, data), size);
+	file->written += size;
 }
 
 /* Let the leader read the file of this process, if there is one. */
@@ -532,6 +536,14 @@ simhash_team_file_finish(TeamFile *file)
 	if (file->file != NULL)
 		BufFileExportFileSet(file->file);
 	simhash_team_file_close(file);
+	pg_atomic_fetch_add_u64(&file->team->shared->written, file->written);
+}
+
+/* Return how many bytes are in files that were finished. */
+uint64
+simhash_team_written(const Team *team)
+{
+	return pg_atomic_read_u64(&team->shared->written);
 }
 
 /*
@@ -545,7 +557,7 @@ simhash_team_file_read(TeamFile *file, void *data, Size size)
 	while (file->file != NULL || file->next < file->end)
 	{
 		if (file->file == NULL)
-			file->file = BufFileOpenFileSet(&file->files->fs,
+			file->file = BufFileOpenFileSet(&file->team->files->fs,
 											file_name(file->next++), O_RDONLY,
 											true);
 		if (file->file != NULL && BufFileRead(file->file, data, size) > 0)

@@ -52,10 +52,11 @@ typedef struct Team
 /* What a process writes for the leader, which reads that of all processes. */
 typedef struct TeamFile
 {
-	SharedFileSet *files;		/* of the team */
+	Team	   *team;
 	BufFile    *file;			/* that is written, or read; or NULL */
 	int			next;			/* number of the next file to be read */
 	int			end;			/* of the numbers: one more than workers */
+	uint64		written;		/* bytes */
 } TeamFile;
 
 /*
@@ -82,6 +83,7 @@ extern void simhash_team_serve(Team *team);
 extern void simhash_team_file_write(TeamFile *file, const void *data,
 									Size size);
 extern void simhash_team_file_finish(TeamFile *file);
+extern uint64 simhash_team_written(const Team *team);
 extern bool simhash_team_file_read(TeamFile *file, void *data, Size size);
 extern void simhash_team_file_close(TeamFile *file);
 

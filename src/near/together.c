@@ -33,25 +33,25 @@
 #define MOST_KEY_UNITS 4096
 
 /*
- * Return the size of what all processes see, and set what is in it.  search has
- * the capacities, and may be in memory itself.
+ * Return the size of what all processes see, and set what is in it.  options
+ * may be in memory itself.
  */
 static Size
-map_memory(Together *together, char *memory, const SharedSearch *search)
+map_memory(Together *together, char *memory, const SearchOptions *options)
 {
 	Size		at = TYPEALIGN(16, sizeof(SharedSearch));
 
 	together->search = (SharedSearch *) memory;
-	at += simhash_fplist_map(&together->list, memory + at, search->capacity);
-	together->sets = search->has_sets ? (uint32 *) (memory + at) : NULL;
-	at += search->has_sets ? search->capacity * sizeof(uint32) : 0;
+	at += simhash_fplist_map(&together->list, memory + at, options->capacity);
+	together->sets = options->has_sets ? (uint32 *) (memory + at) : NULL;
+	at += options->has_sets ? options->capacity * sizeof(uint32) : 0;
 	together->keys = (Candidates *) (memory + at);
-	at += search->key_capacity * sizeof(Candidates);
+	at += options->key_capacity * sizeof(Candidates);
 	together->pairs = (FoundPair *) (memory + at);
-	at += search->pair_capacity * sizeof(FoundPair);
-	together->settled = search->settled_count > 0 ? (bool *) (memory + at)
+	at += options->pair_capacity * sizeof(FoundPair);
+	together->settled = options->settled_count > 0 ? (bool *) (memory + at)
 		: NULL;
-	return at + search->settled_count * sizeof(bool);
+	return at + options->settled_count * sizeof(bool);
 }
 
 /*
@@ -155,7 +155,7 @@ begin_own(Together *together)
 {
 	simhash_fplist_allocate(&together->own, 0);
 	together->groups = hamming_groups_make(&together->own, &together->own,
-										   together->search->radius);
+										   together->search->options.radius);
 	together->groups->capacity = 0;
 	together->groups->common = &together->search->nodes;
 	together->groups->shared = &together->list;
@@ -167,24 +167,24 @@ begin_own(Together *together)
 }
 
 /*
- * Make a team of this process alone for a search: search has its radius, what
- * it has, and all capacities.  Return NULL if nothing can be shared.  The
- * caller brings the list, settled and take, launches workers of the team, and
- * in the end calls hamming_together_end().
+ * Make a team of this process alone for a search.  Return NULL if nothing can
+ * be shared.  The caller brings the list, settled and take, launches workers of
+ * the team, and in the end calls hamming_together_end().
  */
 Together *
-hamming_together_begin(const SharedSearch *search)
+hamming_together_begin(const SearchOptions *options)
 {
 	Together   *together = palloc0(sizeof(Together));
 
-	together->team = simhash_team_make(map_memory(together, NULL, search));
+	together->team = simhash_team_make(map_memory(together, NULL, options));
 	if (together->team == NULL)
 	{
 		pfree(together);
 		return NULL;
 	}
-	map_memory(together, together->team->memory, search);
-	*together->search = *search;
+	map_memory(together, together->team->memory, options);
+	memset(together->search, 0, sizeof(SharedSearch));
+	together->search->options = *options;
 	pg_atomic_init_u64(&together->search->pair_count, 0);
 	pg_atomic_init_u64(&together->search->compared, 0);
 	pg_atomic_init_u32(&together->search->nodes.large_count, 0);
@@ -243,7 +243,7 @@ hamming_together_search(Together *together, const Candidates *all,
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(together));
 	FingerprintList list = together->list;
 	NearGroups *groups = hamming_groups_make(&list, &list,
-											 together->search->radius);
+											 together->groups->radius);
 	TeamStep	step = {.kind = STEP_KEYS};
 	double		pairs = 0;
 	uint32		i;
@@ -310,7 +310,7 @@ hamming_together_attach(shm_toc *toc)
 
 	together->team = simhash_team_attach(toc);
 	search = (SharedSearch *) together->team->memory;
-	map_memory(together, (char *) search, search);
+	map_memory(together, (char *) search, &search->options);
 	begin_own(together);
 	return together;
 }

@@ -22,8 +22,8 @@ typedef struct FoundPair
 	int32		distance;
 } FoundPair;
 
-/* What all processes see. */
-typedef struct SharedSearch
+/* What a search is about, and what its memory has room for. */
+typedef struct SearchOptions
 {
 	int			radius;
 	bool		has_sets;
@@ -31,8 +31,14 @@ typedef struct SharedSearch
 	uint32		settled_count;	/* numbers of x that may be settled; or 0 */
 	bool		any_pair_settles;	/* see FoundSearch */
 	uint32		key_capacity;	/* of keys */
-	uint32		key_count;		/* of those that are units */
 	uint32		pair_capacity;	/* of pairs */
+} SearchOptions;
+
+/* What all processes see. */
+typedef struct SharedSearch
+{
+	SearchOptions options;
+	uint32		key_count;		/* of keys that are units */
 	pg_atomic_uint64 pair_count;	/* above pair_capacity: some had no room */
 	pg_atomic_uint64 compared;	/* pairs, by workers that have ended */
 	SharedNodes nodes;
@@ -73,7 +79,7 @@ typedef struct Together
 
 #define TOGETHER_STEPS (FPLIST_STEPS + 4)
 
-extern Together *hamming_together_begin(const SharedSearch *search);
+extern Together *hamming_together_begin(const SearchOptions *options);
 extern void hamming_together_search(Together *together, const Candidates *all,
 									uint32 count);
 extern void hamming_together_dismiss(Together *together);
