@@ -44,10 +44,11 @@
 /* What a tuple takes beside its columns, in bytes. */
 #define TUPLE_OVERHEAD 24
 
+/* Return what the tuples of a path take, if a part of them is kept. */
 static double
-tuple_bytes(const Path *path)
+tuple_bytes(const Path *path, double part)
 {
-	return path->rows * (path->pathtarget->width + TUPLE_OVERHEAD);
+	return path->rows * part * (path->pathtarget->width + TUPLE_OVERHEAD);
 }
 
 /* Return the filter of the smaller side as the join will make it. */
@@ -141,14 +142,21 @@ hamming_cost_join(PlannerInfo *root, CustomPath *path, JoinEstimate *join)
 	double		moves = number_of_moves(less * sides, joined * sides, join,
 										memory);
 	double		rows = kept * SIDE_ROW_BYTES;
-	double		tuples = (tuple_bytes(outer) + tuple_bytes(inner)) * sides;
+	double		outer_part = outer->rows < inner->rows ||
+	join->type == JOIN_LEFT || join->type == JOIN_ANTI ||
+	join->type == JOIN_FULL ? 1 : plan.passes;
+	double		inner_part = outer->rows >= inner->rows ||
+	join->type == JOIN_FULL ? 1 : plan.passes;
+	double		tuples = (tuple_bytes(outer, outer_part) +
+						  tuple_bytes(inner, inner_part)) * sides;
 	Cost		startup = (outer->total_cost + inner->total_cost) * sides;
 	Cost		search = search_cost(less, joined, join) * sides;
 	double		from_file = 0;	/* pairs */
 
 	startup += cpu_operator_cost *
 		(kept * KEEP_ROW + (less + more) * plan.masks * LOOK_AT_FILTER);
-	if (rows + tuples > memory)
+	join->has_files = rows + tuples > memory;
+	if (join->has_files)
 	{
 		startup += tuples / BLCKSZ * seq_page_cost;
 		from_file = Min(join->pairs, kept * PARTNERS_FROM_FILE);

@@ -230,6 +230,9 @@ make_filter(HammingJoinState *state, const JoinInput *first,
  * batch has less work for what passing over the inner rows takes: the best
  * number of batches is as the square root of their work.  Sides in files are
  * divided anew for each batch, which takes long: then the last one begins.
+ *
+ * Tuples that are not expected to have room go to files at once.  A large
+ * memory that is filled first takes longer than a small one.
  */
 static void
 begin_batch(HammingJoinState *state)
@@ -240,6 +243,11 @@ begin_batch(HammingJoinState *state)
 
 	hamming_input_end(outer);
 	outer->read_end = PG_UINT64_MAX;
+	if (state->has_files)
+	{
+		move_tuples(outer);
+		move_tuples(&state->inner);
+	}
 	if (state->inner.side.file != NULL)
 	{
 		move_tuples(outer);

@@ -194,6 +194,7 @@ begin_hamming_join(CustomScanState *node, EState *estate, int eflags)
 	state->team_workers = list_nth_int(scan->custom_private, JOIN_WORKERS);
 	state->begins_alone = list_nth_int(scan->custom_private,
 									   JOIN_BEGINS_ALONE);
+	state->has_files = list_nth_int(scan->custom_private, JOIN_FILES);
 	state->memory = simhash_team_memory(state->team_workers);
 	state->batch = list_nth_int(scan->custom_private, JOIN_BATCH);
 	state->batch_pairs = list_nth_int(scan->custom_private, JOIN_BATCH_PAIRS);

@@ -112,6 +112,7 @@ typedef struct HammingJoinState
 	Size		memory;			/* what rows may take, in bytes */
 	int			team_workers;	/* that are launched for a search */
 	bool		begins_alone;	/* see NearOptions */
+	bool		has_files;		/* do tuples go to files at once? */
 	uint64		batch;			/* outer rows that are read at a time; 0: all */
 	uint64		batch_pairs;	/* that these are expected to have */
 	uint64		pairs_read;		/* of all batches so far */

@@ -121,7 +121,7 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
 	path->custom_private = lappend(path->custom_private,
 								   makeInteger(join->clause.bits));
 	/* set_number() sets these */
-	for (item = PATH_BATCH; item <= PATH_BEGINS_ALONE; item++)
+	for (item = PATH_BATCH; item <= PATH_FILES; item++)
 		path->custom_private = lappend(path->custom_private, makeInteger(0));
 	path->methods = &path_methods;
 	set_join_clauses(path, clauses);
@@ -248,6 +248,7 @@ add_whole_paths(JoinPaths *join, Path *outer, Path *inner)
 	int			workers;
 
 	join->whole = cost_path(join, path, outer, inner, 0);
+	set_number(path, PATH_FILES, join->whole.has_files);
 	add_path(join->sides.joinrel, &path->path);
 	search = join->whole.search;
 	/* what has a partner is searched for no more */
@@ -262,6 +263,7 @@ add_whole_paths(JoinPaths *join, Path *outer, Path *inner)
 		(team.is_divided || team.pairs > FEW_PAIRS * outer->rows))
 		return;
 	path->path.parallel_safe = false;
+	set_number(path, PATH_FILES, team.has_files);
 	set_number(path, PATH_WORKERS, workers);
 	set_number(path, PATH_BEGINS_ALONE,
 			   join->sides.root->tuple_fraction > 0 ||

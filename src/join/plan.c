@@ -316,7 +316,7 @@ hamming_plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 												   columns);
 	scan->custom_scan_tlist = make_scan_tuple(columns);
 	scan->custom_private = list_make1_int(type);
-	for (property = PATH_BITS; property <= PATH_BEGINS_ALONE; property++)
+	for (property = PATH_BITS; property <= PATH_FILES; property++)
 		scan->custom_private = lappend_int(scan->custom_private,
 										   intVal(list_nth(path->custom_private,
 														   property)));

@@ -45,7 +45,8 @@ typedef enum JoinPathItem
 	PATH_BATCH,					/* an Integer: see JOIN_BATCH */
 	PATH_BATCH_PAIRS,			/* an Integer: see JOIN_BATCH_PAIRS */
 	PATH_WORKERS,				/* an Integer: see JOIN_WORKERS */
-	PATH_BEGINS_ALONE			/* an Integer: see JOIN_BEGINS_ALONE */
+	PATH_BEGINS_ALONE,			/* an Integer: see JOIN_BEGINS_ALONE */
+	PATH_FILES					/* an Integer: see JOIN_FILES */
 } JoinPathItem;
 
 /*
@@ -71,8 +72,10 @@ typedef enum JoinProperty
 								 * plan reads at a time; 0: all */
 	JOIN_BATCH_PAIRS,			/* that these are expected to have */
 	JOIN_WORKERS,				/* that the node is to launch for its search */
-	JOIN_BEGINS_ALONE			/* 1: but not at once, as few rows may be
+	JOIN_BEGINS_ALONE,			/* 1: but not at once, as few rows may be
 								 * wanted */
+	JOIN_FILES					/* 1: memory is not expected to have room for
+								 * the tuples of a whole join */
 } JoinProperty;
 
 /* clause.c */

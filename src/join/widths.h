@@ -31,6 +31,7 @@ typedef struct JoinEstimate
 	Cost		search;			/* of these: of the search, by one process */
 	double		kept;			/* rows that are searched */
 	bool		is_divided;		/* do these go to partitions in files? */
+	bool		has_files;		/* do tuples go to files? */
 	Cost		run;			/* of the work for all of these pairs */
 	int			batches;		/* in which a process reads its outer rows */
 } JoinEstimate;
