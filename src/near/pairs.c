@@ -523,8 +523,9 @@ next_group(NearPairs *pairs)
 }
 
 /*
- * Rows of x may be settled.  Estimate which part of the search a team would have
- * to do, 0 .. 1: once a fingerprint of x is settled, it is compared no more.
+ * Rows of x may be settled.  Estimate which part of the search a team would
+ * have to do, 0 .. 1: once a fingerprint of x is settled, it is compared no
+ * more.
  */
 static double
 part_for_team(NearPairs *pairs)

@@ -57,8 +57,8 @@ typedef struct NearPairs
 	NearSide   *y;				/* may be x */
 	NearOptions options;
 	uint64		passes;			/* so far */
-	uint64		written;		/* bytes of partitions, and of pairs that teams
-								 * have found, so far */
+	uint64		written;		/* bytes of partitions, and of pairs that
+								 * teams have found, so far */
 	Size		most_memory;	/* bytes of rows from files, in any pass */
 
 	/* Rows are paired that agree in one segment of a cut after the other. */
