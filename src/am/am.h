@@ -100,8 +100,8 @@ hamming_item_pointer(uint64 tid)
  * that of the table of NULLs, and those of the block tables.
  *
  * A leaf holds the keys of its range.  First come the keys that the leaf had
- * when it was built or split, in order, up to where the first of them was
- * removed.  What is inserted is appended.  Rotated fingerprints are in an
+ * when it was built or split, or when the last of them was removed, in order.
+ * What is inserted is appended.  Rotated fingerprints are in an
  * array that grows from the front, up to pd_lower.  In table 0 and in that of
  * NULLs their TIDs are in an array that grows from the back, down to pd_upper.
  * The bytes between the arrays are always zero, and are not logged.  (On an
@@ -175,13 +175,18 @@ typedef struct HammingMeta
 	uint32		version;		/* HAMMING_VERSION */
 	uint16		width;			/* bits of a fingerprint: HAMMING_BITS */
 	uint16		blocks;			/* HAMMING_MIN_BLOCKS .. HAMMING_MAX_BLOCKS */
+	uint32		is_swept;		/* 1 while a vacuum is at work, and after one
+								 * that was broken off; else 0 */
 } HammingMeta;
 
 typedef enum HammingPageKind
 {
 	HAMMING_PAGE_META = 1,
 	HAMMING_PAGE_TREE,
-	HAMMING_PAGE_FREE
+	HAMMING_PAGE_FREE,
+	HAMMING_PAGE_REVIVED		/* of a tree: a leaf of table 1 or up that has
+								 * a fingerprint which was without rows, and
+								 * has got one since the mark was cleared */
 } HammingPageKind;
 
 /* The special space of every page. */
@@ -361,12 +366,11 @@ hamming_fill(Relation index, int capacity)
  */
 #define HAMMING_CUT_SLACK 12
 
-/* A leaf gets a key, or loses one. */
+/* A leaf gets a key, or the mark HAMMING_PAGE_REVIVED. */
 typedef struct HammingChange
 {
 	Buffer		leaf;			/* locked exclusively */
-	int			remove;			/* place of the entry that it loses; -1 if it
-								 * gets one */
+	bool		is_mark;
 	HammingKey	key;			/* that it gets */
 } HammingChange;
 
@@ -378,10 +382,9 @@ extern void hamming_page_check(Relation index, Buffer buffer);
 pg_noreturn extern void hamming_corrupted(Relation index, BlockNumber block,
 										  const char *fault);
 extern void hamming_check_tid(Relation index, BlockNumber block, uint64 tid);
-extern int	hamming_leaf_find(Page page, HammingKey key);
 extern void hamming_leaf_append(Page page, HammingKey key);
 extern void hamming_leaf_fill(Page page, const HammingKey *keys, int count);
-extern void hamming_leaf_remove(Page page, int i);
+extern int	hamming_leaf_keys(Page page, HammingKey *keys);
 extern void hamming_leaf_change(Page page, const HammingChange *change);
 extern int	hamming_leaf_match(Page page, HammingBits first, HammingBits last,
 							   HammingBits centre, int radius, uint16 *found);
@@ -509,6 +512,8 @@ extern void hamming_disk_prefetch_leaf(Relation index, int table,
 
 extern void hamming_log_changes(Relation index, int count,
 								const HammingChange *changes);
+extern void hamming_log_leaf(Relation index, Buffer leaf,
+							 const HammingKey *keys, int count);
 
 /* parallel.c */
 extern IndexBuildResult *hamming_build(Relation heap, Relation index,
@@ -522,7 +527,7 @@ extern bool hamming_insert(Relation index, Datum *values, bool *isnull,
 						   ItemPointer tid, Relation heap,
 						   IndexUniqueCheck check_unique, bool unchanged,
 						   IndexInfo *info);
-extern bool hamming_remove(Relation index, Fingerprint fingerprint, uint64 tid);
+extern void hamming_remove(Relation index, int table, Fingerprint fingerprint);
 
 /* predicate.c */
 extern void hamming_lock_predicate(Relation index, Snapshot snapshot,

@@ -68,6 +68,21 @@ hamming_sorter_add(HammingSorter *sorter)
 	return sorter->words + sorter->width * sorter->count++;
 }
 
+/* Sorted keys, read back in order. */
+typedef struct HammingKeySort
+{
+	HammingSorter *sorter;
+	HammingReader *reader;
+	const uint64 *words;		/* the next elements */
+	Size		count;
+} HammingKeySort;
+
+extern HammingKeySort hamming_sort_begin(int width, int memory);
+extern void hamming_sort_add(HammingKeySort *sort, HammingKey key);
+extern void hamming_sort_finish(HammingKeySort *sort);
+extern bool hamming_sort_next(HammingKeySort *sort, HammingKey *key);
+extern void hamming_sort_end(HammingKeySort *sort);
+
 /* write.c */
 
 /*

@@ -1,6 +1,6 @@
 /*
  * change.c
- *	  Insertion of a row, and removal of one.
+ *	  Insertion of a row, and removal of a fingerprint that has none.
  *
  * A fingerprint with an entry in table 0 is in all block tables.
  *
@@ -10,14 +10,16 @@
  * lock on that leaf.  Otherwise the leaves of the fingerprint in all block
  * tables are locked, and it is appended to those that lack it.
  *
- * A removal takes a fingerprint out of the other tables only while all leaves
- * of table 0 are locked on which an entry of the fingerprint could come to lie,
- * and none does.  An insertion locks one of these leaves until it has seen to
- * all block tables.
+ * A vacuum takes a fingerprint out of a table if no row has it (vacuum.c).
+ * Mostly it knows that without a look at table 0, as an insertion marks each
+ * leaf where it has found a fingerprint that has no other row on its row leaf.
+ * hamming_remove() is for marked leaves: it locks all leaves of table 0 on
+ * which an entry of the fingerprint could come to lie.  An insertion locks one
+ * of these until it has seen to all block tables.
  *
- * The WAL has table 0 last in an insertion, and first in a removal.  So what a
- * crash leaves of either is a fingerprint without entries in table 0.  A search
- * passes over it, and the next insertion of the fingerprint uses it.
+ * The WAL has table 0 last in an insertion.  So what a crash leaves of it is a
+ * fingerprint without entries in table 0.  A search passes over it, and the
+ * next insertion of the fingerprint uses it.
  */
 #include "postgres.h"
 
@@ -28,7 +30,7 @@
 
 /* The most leaves of table 0 that a removal locks. */
 #define MAX_ROW_LEAVES 3
-#define MAX_LEAVES (MAX_ROW_LEAVES + HAMMING_MAX_BLOCKS - 1)
+#define MAX_LEAVES Max(MAX_ROW_LEAVES + 1, HAMMING_MAX_BLOCKS)
 
 /*
  * Leaves that are pinned, and then locked one after the other (rules 2 and 3 in
@@ -91,13 +93,13 @@ lock_next(LeafSet *set)
 
 /* Add a change of leaf i, as HammingChange describes it.  No lock is taken. */
 static void
-add_change(LeafSet *set, int i, int remove)
+add_change(LeafSet *set, int i, bool is_mark)
 {
 	HammingChange *change = &set->changes[set->change_count++];
 
 	change->leaf = set->leaves[i];
 	change->key = set->keys[i];
-	change->remove = remove;
+	change->is_mark = is_mark;
 }
 
 /* Unlock the leaves that are locked, release all pins, and empty the set. */
@@ -126,6 +128,13 @@ has_bits(Page page, HammingBits bits)
 	return hamming_leaf_equal(page, bits, found) > 0;
 }
 
+/* Has a leaf, which is locked, the mark of revived fingerprints? */
+static bool
+has_mark(Page page)
+{
+	return hamming_special(page)->kind == HAMMING_PAGE_REVIVED;
+}
+
 /*
  * Pin the leaf of keys[0], which is of a table, and unless that leaf has the
  * fingerprint, those of keys[1] .. keys[count - 1], which are of the tables
@@ -149,15 +158,18 @@ pin_leaves(LeafSet *set, int table, int count, const HammingKey *keys)
 
 /*
  * Lock the pinned leaves, and append the keys that are missing.  all says that
- * the leaves are those of all tables, and not the first one alone.  Returns
- * false if a leaf has changed so that this cannot be done.  *full gets the
- * place of a leaf without room, or -1.  On entry no leaf is locked.  On return
+ * the leaves are those of all tables, and not the first one alone.  Where the
+ * row leaf lacks the fingerprint, and another leaf has it, mark that one: a
+ * vacuum may be about to take the fingerprint out of it.  Returns false if a
+ * leaf has changed so that this cannot be done.  *full gets the place of a leaf
+ * without room, or -1.  On entry no leaf is locked.  On return
  * leaves[0] .. leaves[set->locked - 1] are locked exclusively.
  */
 static bool
 append_missing(LeafSet *set, bool all, int *full)
 {
 	bool		missing[MAX_LEAVES];
+	bool		is_new = false;
 	int			i;
 
 	*full = -1;
@@ -168,10 +180,15 @@ append_missing(LeafSet *set, bool all, int *full)
 
 		if (!lock_next(set))
 			return false;
-		/* the last row of the fingerprint may have been removed */
-		if (!all && !has_bits(page, bits))
-			return false;
-		missing[i] = i == 0 || !has_bits(page, bits);
+		missing[i] = !has_bits(page, bits);
+		if (i == 0)
+		{
+			/* the last row of the fingerprint may have been removed */
+			if (!all && missing[0])
+				return false;
+			is_new = missing[0];
+			missing[0] = true;
+		}
 		if (missing[i] && hamming_page_is_full(page))
 		{
 			*full = i;
@@ -180,8 +197,12 @@ append_missing(LeafSet *set, bool all, int *full)
 	}
 	/* table 0 is logged last */
 	while (--i >= 0)
+	{
 		if (missing[i])
-			add_change(set, i, -1);
+			add_change(set, i, false);
+		else if (is_new && !has_mark(BufferGetPage(set->leaves[i])))
+			add_change(set, i, true);
+	}
 	hamming_log_changes(set->index, set->change_count, set->changes);
 	return true;
 }
@@ -267,26 +288,22 @@ pin_row_leaves(LeafSet *set, Fingerprint fingerprint)
 }
 
 /*
- * Lock the leaves of table 0, the first count of the set, and look for entries
- * of the fingerprint.  The entry of the row tid is to be removed.  *last gets
- * whether there is none but that.  Returns false if the leaves no longer are
- * all that can have entries.  On entry no leaf is locked.  On return
- * leaves[0] .. leaves[set->locked - 1] are locked exclusively.
+ * Lock the leaves of table 0, the first count of the set.  *has_rows gets
+ * whether they have an entry of the fingerprint.  Returns false if the leaves
+ * no longer are all that can have entries.  On entry no leaf is locked.  On
+ * return leaves[0] .. leaves[set->locked - 1] are locked exclusively.
  */
 static bool
-lock_row_leaves(LeafSet *set, int count, Fingerprint fingerprint, uint64 tid,
-				bool *last)
+lock_row_leaves(LeafSet *set, int count, Fingerprint fingerprint,
+				bool *has_rows)
 {
 	HammingKey	end = set->keys[0];
 	int			i;
-	int			j;
 
-	*last = true;
+	*has_rows = false;
 	for (i = 0; i < count; i++)
 	{
 		Page		page = BufferGetPage(set->leaves[i]);
-		uint16		equal[HAMMING_LEAF_CAPACITY];
-		int			found;
 
 		if (!lock_next(set))
 			return false;
@@ -294,57 +311,46 @@ lock_row_leaves(LeafSet *set, int count, Fingerprint fingerprint, uint64 tid,
 		if (i > 0 && hamming_key_compare(hamming_special(page)->low, end) != 0)
 			return false;
 		end = hamming_special(page)->high;
-		found = hamming_leaf_equal(page, fingerprint, equal);
-		for (j = 0; j < found; j++)
-		{
-			if (hamming_leaf_key(page, equal[j]).tid != tid)
-				*last = false;
-			else if (set->change_count > 0)
-				hamming_corrupted(set->index,
-								  BufferGetBlockNumber(set->leaves[i]),
-								  "a row is in the table twice");
-			else
-				add_change(set, i, equal[j]);
-		}
+		*has_rows |= has_bits(page, fingerprint);
 	}
 	return hamming_key_compare(end, hamming_key(fingerprint,
 												HAMMING_BEYOND_TIDS)) >= 0;
 }
 
 /*
- * Lock the other leaves, and take the fingerprint out of them.  Returns false
- * if one covers another range.  On entry the leaves of table 0 are locked
- * exclusively.  On return leaves[0] .. leaves[set->locked - 1] are.
+ * Lock the last leaf, and take its key out of it.  Returns false if it covers
+ * another range.  On entry the leaves of table 0 are locked exclusively, and on
+ * return all leaves are.
  */
 static bool
-lock_other_leaves(LeafSet *set)
+take_out(LeafSet *set)
 {
-	while (set->locked < set->count)
-	{
-		int			i = set->locked;
-		int			entry;
+	HammingKey	keys[HAMMING_LEAF_CAPACITY];
+	int			last = set->locked;
+	int			count;
+	int			kept = 0;
+	int			i;
 
-		if (!lock_next(set))
-			return false;
-		entry = hamming_leaf_find(BufferGetPage(set->leaves[i]), set->keys[i]);
-		if (entry >= 0)
-			add_change(set, i, entry);
-	}
+	if (!lock_next(set))
+		return false;
+	count = hamming_leaf_keys(BufferGetPage(set->leaves[last]), keys);
+	for (i = 0; i < count; i++)
+		if (keys[i].bits != set->keys[last].bits)
+			keys[kept++] = keys[i];
+	if (kept < count)
+		hamming_log_leaf(set->index, set->leaves[last], keys, kept);
 	return true;
 }
 
 /*
- * Remove the entry of the row tid, which is dead, from table 0.  If no other
- * row has the fingerprint, remove the fingerprint from the other block tables.
- *
- * Returns false, and removes nothing, where the rows of the fingerprint could
- * be on more than MAX_ROW_LEAVES leaves.
+ * Take the fingerprint out of a table, 1 or up, if no row has it.  Leave it
+ * where its rows could be on more than MAX_ROW_LEAVES leaves.
  *
  * On entry the caller is the only process that vacuums the index (rule 5 in
  * tree.c).  On entry and on return it holds no lock.
  */
-bool
-hamming_remove(Relation index, Fingerprint fingerprint, uint64 tid)
+void
+hamming_remove(Relation index, int table, Fingerprint fingerprint)
 {
 	int			blocks = hamming_open(index);
 	LeafSet		set;
@@ -357,24 +363,19 @@ hamming_remove(Relation index, Fingerprint fingerprint, uint64 tid)
 		bool		few = pin_row_leaves(&set, fingerprint);
 		int			row_leaves = set.count;
 		bool		done = false;
-		bool		last;
-		int			table;
+		bool		has_rows;
 
 		if (few)
 		{
-			for (table = 1; table < blocks; table++)
-				pin_leaf(&set, table,
-						 hamming_table_key(blocks, table, fingerprint, 0));
+			pin_leaf(&set, table,
+					 hamming_table_key(blocks, table, fingerprint, 0));
 			test_stop("remove: all leaves");
-			done = lock_row_leaves(&set, row_leaves, fingerprint, tid,
-								   &last) &&
-				(!last || lock_other_leaves(&set));
-			if (done)
-				hamming_log_changes(index, set.change_count, set.changes);
+			done = lock_row_leaves(&set, row_leaves, fingerprint, &has_rows) &&
+				(has_rows || take_out(&set));
 		}
 		release_leaves(&set);
 		if (done || !few)
-			return done;
+			return;
 		CHECK_FOR_INTERRUPTS();
 	}
 	hamming_corrupted(index, HAMMING_ROOT(0),

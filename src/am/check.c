@@ -44,77 +44,6 @@
 #include "am/build.h"
 #include "am/test_stop.h"
 
-#define ST_SORT sort_keys
-#define ST_ELEMENT_TYPE HammingKey
-#define ST_COMPARE(a, b) hamming_key_compare(*(a), *(b))
-#define ST_SCOPE static
-#define ST_DEFINE
-#include "lib/sort_template.h"
-
-/* Sorted keys, read back in order. */
-typedef struct KeySort
-{
-	HammingSorter *sorter;
-	HammingReader *reader;
-	const uint64 *words;		/* the next elements */
-	Size		count;
-} KeySort;
-
-/*
- * Begin a sort of keys, or, where width is FINGERPRINT_WORDS, of their bits
- * alone, within memory kilobytes.  At any time one sort has all of
- * maintenance_work_mem, or two share it.
- */
-static KeySort
-begin_sort(int width, int memory)
-{
-	KeySort		sort = {0};
-
-	sort.sorter = hamming_sorter_begin(width, memory);
-	return sort;
-}
-
-static void
-add_key(KeySort *sort, HammingKey key)
-{
-	uint64	   *words = hamming_sorter_add(sort->sorter);
-
-	fingerprint_to_words(key.bits, words);
-	if (sort->sorter->width > FINGERPRINT_WORDS)
-		words[FINGERPRINT_WORDS] = key.tid;
-}
-
-static void
-finish_sort(KeySort *sort)
-{
-	hamming_sorter_finish(sort->sorter);
-	sort->reader = hamming_sorter_read(sort->sorter);
-}
-
-/* Get the next key of a sort that is finished.  Return false after the last. */
-static bool
-next_sorted(KeySort *sort, HammingKey *key)
-{
-	int			width = sort->sorter->width;
-
-	if (sort->count == 0)
-		sort->words = hamming_reader_next(sort->reader, &sort->count);
-	if (sort->words == NULL)
-		return false;
-	key->bits = fingerprint_from_words(sort->words);
-	key->tid = width > FINGERPRINT_WORDS ? sort->words[FINGERPRINT_WORDS] : 0;
-	sort->words += width;
-	sort->count--;
-	return true;
-}
-
-static void
-end_sort(KeySort *sort)
-{
-	hamming_reader_end(sort->reader);
-	hamming_sorter_end(sort->sorter);
-}
-
 /* A walk through the entries of a table, in the order of their keys. */
 typedef struct Walk
 {
@@ -144,8 +73,6 @@ next_leaf(Walk *walk)
 {
 	HammingKey	from = walk->next;
 	Buffer		leaf;
-	Page		page;
-	int			i;
 
 	walk->count = walk->position = 0;
 	if (hamming_key_compare(from, hamming_greatest_key) >= 0)
@@ -154,17 +81,12 @@ next_leaf(Walk *walk)
 	hamming_read_ahead(&walk->ahead, from);
 	leaf = hamming_find(walk->ahead.index, walk->ahead.table, 0, from,
 						BUFFER_LOCK_SHARE, NULL);
-	page = BufferGetPage(leaf);
-	for (i = 0; i < hamming_page_count(page); i++)
-	{
-		HammingKey	key = hamming_leaf_key(page, i);
-
-		if (hamming_key_compare(key, from) >= 0)
-			walk->keys[walk->count++] = key;
-	}
-	walk->next = hamming_special(page)->high;
+	walk->count = hamming_leaf_keys(BufferGetPage(leaf), walk->keys);
+	walk->next = hamming_special(BufferGetPage(leaf))->high;
 	UnlockReleaseBuffer(leaf);
-	sort_keys(walk->keys, walk->count);
+	while (walk->position < walk->count &&
+		   hamming_key_compare(walk->keys[walk->position], from) < 0)
+		walk->position++;
 	return true;
 }
 
@@ -215,7 +137,7 @@ check_leaf(Check *check, BlockNumber block, Page page)
 		if (hamming_table_has_tids(special->table))
 			hamming_check_tid(check->index, block, keys[i].tid);
 	}
-	sort_keys(keys, count);
+	hamming_leaf_keys(page, keys);
 	for (i = 1; i < count; i++)
 		if (hamming_key_compare(keys[i - 1], keys[i]) == 0)
 			hamming_corrupted(check->index, block,
@@ -392,7 +314,7 @@ is_missing(Check *check, int table, HammingKey key)
  * how many other keys the table has, while the index stands still.
  */
 static int64
-check_keys(Check *check, int table, KeySort *sort)
+check_keys(Check *check, int table, HammingKeySort *sort)
 {
 	bool		rows = hamming_table_has_tids(table);
 	HammingKey	wanted;
@@ -402,7 +324,7 @@ check_keys(Check *check, int table, KeySort *sort)
 
 	begin_walk(&check->walk, check->index, table);
 	more = next_key(&check->walk, &key);
-	while (next_sorted(sort, &wanted))
+	while (hamming_sort_next(sort, &wanted))
 	{
 		for (; more && hamming_key_compare(key, wanted) < 0; others++)
 			more = next_key(&check->walk, &key);
@@ -425,7 +347,7 @@ check_keys(Check *check, int table, KeySort *sort)
 static void
 check_fingerprints(Check *check, int table)
 {
-	KeySort		sort = begin_sort(FINGERPRINT_WORDS, maintenance_work_mem);
+	HammingKeySort sort = hamming_sort_begin(FINGERPRINT_WORDS, maintenance_work_mem);
 	HammingKey	key;
 	HammingBits last = 0;
 	bool		first = true;
@@ -435,15 +357,15 @@ check_fingerprints(Check *check, int table)
 	while (next_key(&check->walk, &key))
 	{
 		if (first || key.bits != last)
-			add_key(&sort,
-					hamming_table_key(check->blocks, table, key.bits, 0));
+			hamming_sort_add(&sort,
+							 hamming_table_key(check->blocks, table, key.bits, 0));
 		first = false;
 		last = key.bits;
 	}
-	finish_sort(&sort);
+	hamming_sort_finish(&sort);
 	test_stop("index check: fingerprints");
 	unused = check_keys(check, table, &sort);
-	end_sort(&sort);
+	hamming_sort_end(&sort);
 	if (check->heap != NULL && unused > 0)
 		ereport(NOTICE,
 				(errmsg_plural("block table %d of index \"%s\" has "
@@ -453,8 +375,9 @@ check_fingerprints(Check *check, int table)
 							   (unsigned long) unused, table + 1,
 							   RelationGetRelationName(check->index),
 							   (long long) unused),
-				 errdetail("This is harmless. A crash may leave such "
-						   "fingerprints, and searches ignore them.")));
+				 errdetail("This is harmless. A crash, or a canceled vacuum, "
+						   "may leave such fingerprints. Searches ignore them, "
+						   "and the next vacuum removes them.")));
 }
 
 static int64
@@ -488,7 +411,7 @@ static void
 check_tids(Check *check)
 {
 	static const int tables[] = {0, HAMMING_NULLS};
-	KeySort		sort = begin_sort(FINGERPRINT_WORDS, maintenance_work_mem);
+	HammingKeySort sort = hamming_sort_begin(FINGERPRINT_WORDS, maintenance_work_mem);
 	HammingKey	previous = hamming_greatest_key;
 	HammingKey	key;
 	Size		i;
@@ -497,17 +420,17 @@ check_tids(Check *check)
 	{
 		begin_walk(&check->walk, check->index, tables[i]);
 		while (next_key(&check->walk, &key))
-			add_key(&sort, hamming_key(fingerprint_from_word(key.tid, 0), 0));
+			hamming_sort_add(&sort, hamming_key(fingerprint_from_word(key.tid, 0), 0));
 	}
-	finish_sort(&sort);
-	while (next_sorted(&sort, &key))
+	hamming_sort_finish(&sort);
+	while (hamming_sort_next(&sort, &key))
 	{
 		if (key.bits == previous.bits)
 			hamming_corrupted(check->index, HAMMING_METAPAGE,
 							  "a row is in the index twice");
 		previous = key;
 	}
-	end_sort(&sort);
+	hamming_sort_end(&sort);
 }
 
 /* Called for each row of the heap; see check_heap(). */
@@ -515,11 +438,11 @@ static void
 add_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 			 bool alive, void *callback_state)
 {
-	KeySort    *sorts = callback_state;
+	HammingKeySort *sorts = callback_state;
 	HammingKey	key = {isnull[0] ? 0 : DatumGetSimhash(values[0]),
 	hamming_tid(tid)};
 
-	add_key(&sorts[isnull[0] ? 1 : 0], key);
+	hamming_sort_add(&sorts[isnull[0] ? 1 : 0], key);
 }
 
 /*
@@ -533,8 +456,8 @@ static void
 check_heap(Check *check)
 {
 	int			memory = maintenance_work_mem / 2;
-	KeySort		sorts[2] = {begin_sort(HAMMING_KEY_WORDS, memory),
-	begin_sort(HAMMING_KEY_WORDS, memory)};
+	HammingKeySort sorts[2] = {hamming_sort_begin(HAMMING_KEY_WORDS, memory),
+	hamming_sort_begin(HAMMING_KEY_WORDS, memory)};
 	Relation	index = check->index;
 	IndexInfo  *info = BuildIndexInfo(index);
 	Snapshot	snapshot = RegisterSnapshot(GetTransactionSnapshot());
@@ -560,9 +483,9 @@ check_heap(Check *check)
 	UnregisterSnapshot(snapshot);
 	for (i = 0; i < 2; i++)
 	{
-		finish_sort(&sorts[i]);
+		hamming_sort_finish(&sorts[i]);
 		check_keys(check, i == 0 ? 0 : HAMMING_NULLS, &sorts[i]);
-		end_sort(&sorts[i]);
+		hamming_sort_end(&sorts[i]);
 	}
 }
 
@@ -603,7 +526,7 @@ hamming_check(Relation heap, Relation index)
  * bits leading.
  */
 static void
-sort_repeated(KeySort *sort, Relation index, Walk *walk, int start,
+sort_repeated(HammingKeySort *sort, Relation index, Walk *walk, int start,
 			  HammingBits leading)
 {
 	HammingKey	key;
@@ -614,8 +537,8 @@ sort_repeated(KeySort *sort, Relation index, Walk *walk, int start,
 	while (next_key(walk, &key))
 	{
 		if (!first && key.bits == last)
-			add_key(sort, hamming_key(hamming_rotate(key.bits, start) & leading,
-									  0));
+			hamming_sort_add(sort, hamming_key(hamming_rotate(key.bits, start) & leading,
+											   0));
 		first = false;
 		last = key.bits;
 	}
@@ -635,7 +558,7 @@ read_block_stats(Relation index, Walk *walk, HammingStats *stats)
 
 	for (table = 0; table < stats->blocks; table++)
 	{
-		KeySort		sort = begin_sort(FINGERPRINT_WORDS, maintenance_work_mem);
+		HammingKeySort sort = hamming_sort_begin(FINGERPRINT_WORDS, maintenance_work_mem);
 		int			start = hamming_block_start(stats->blocks, table);
 		int			width = hamming_block_width(stats->blocks, table);
 		HammingBits leading = hamming_leading_bits(width);
@@ -648,8 +571,8 @@ read_block_stats(Relation index, Walk *walk, HammingStats *stats)
 
 		if (table > 0)
 			sort_repeated(&sort, index, walk, start, leading);
-		finish_sort(&sort);
-		more = next_sorted(&sort, &repeated);
+		hamming_sort_finish(&sort);
+		more = hamming_sort_next(&sort, &repeated);
 		begin_walk(walk, index, table);
 		while (next_key(walk, &key))
 		{
@@ -665,11 +588,11 @@ read_block_stats(Relation index, Walk *walk, HammingStats *stats)
 			last = value;
 			before = rows++;
 			for (; more && repeated.bits <= value; rows++)
-				more = next_sorted(&sort, &repeated);
+				more = hamming_sort_next(&sort, &repeated);
 			all_rows += rows - before;
 			stats->largest_block = Max(stats->largest_block, rows);
 		}
-		end_sort(&sort);
+		hamming_sort_end(&sort);
 		if (table == 0)
 			stats->rows = keys;
 		else if (table == 1)
@@ -692,7 +615,7 @@ hamming_read_stats(Relation index, HammingStats *stats)
 	stats->pages = RelationGetNumberOfBlocks(index);
 	begin_walk(walk, index, HAMMING_NULLS);
 	while (next_leaf(walk))
-		stats->nulls += walk->count;
+		stats->nulls += walk->count - walk->position;
 	stats->height = table_height(index, 0);
 	stats->free_pages = count_free_pages(index, stats->blocks, stats->pages);
 	read_block_stats(index, walk, stats);

@@ -327,6 +327,7 @@ static const IndexAmRoutine routine = {
 	/* no condition is needed, as NULLs are in the index, too */
 	.amoptionalkey = true,
 	.amsearchnulls = true,
+	.amusemaintenanceworkmem = true,
 	.ampredlocks = true,
 	.amkeytype = InvalidOid,
 	.amparallelvacuumoptions = VACUUM_OPTION_PARALLEL_BULKDEL |

@@ -1,6 +1,6 @@
 /*
  * page.c
- *	  Page layout: checking, appending, removing, splitting, merging.
+ *	  Page layout: checking, appending, filling, splitting, merging.
  *
  * The functions work on the bytes of a page, whose lock is the caller's: they
  * lock, pin and log nothing.  am.h describes the layout.
@@ -9,6 +9,13 @@
 
 #include "am/am.h"
 #include "type/distance_array.h"
+
+#define ST_SORT sort_keys
+#define ST_ELEMENT_TYPE HammingKey
+#define ST_COMPARE(a, b) hamming_key_compare(*(a), *(b))
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
 
 /*
  * Make a page of a kind, without entries.  table is 0 for the metapage, and for
@@ -85,11 +92,15 @@ page_fault(Page page)
 	if (special->kind == HAMMING_PAGE_META ||
 		special->kind == HAMMING_PAGE_FREE)
 		return NULL;
-	if (special->kind != HAMMING_PAGE_TREE)
+	if (special->kind != HAMMING_PAGE_TREE &&
+		special->kind != HAMMING_PAGE_REVIVED)
 		return "page is of no known kind";
 	if (!hamming_is_table(special->table) ||
 		special->level >= HAMMING_MAX_HEIGHT)
 		return "table or level is out of range";
+	if (special->kind == HAMMING_PAGE_REVIVED &&
+		(special->level > 0 || hamming_page_has_tids(page)))
+		return "page has the mark of another kind of leaf";
 	if (hamming_key_compare(special->low, special->high) >= 0)
 		return "key range is empty";
 	if (header->pd_lower < hamming_keys_offset(page) ||
@@ -267,10 +278,16 @@ hamming_leaf_append(Page page, HammingKey key)
 		*hamming_leaf_tid(page, count) = hamming_item_pointer(key.tid);
 }
 
-/* Fill a leaf that has no entries with count sorted keys. */
+/*
+ * Let a leaf have count sorted keys, and no other.
+ *
+ * The bytes between the arrays are always zero, so that replay, which sets
+ * them to zero, finds the same bytes when the arrays grow again.
+ */
 void
 hamming_leaf_fill(Page page, const HammingKey *keys, int count)
 {
+	PageHeader	header = (PageHeader) page;
 	int			i;
 
 	set_count(page, count);
@@ -280,30 +297,38 @@ hamming_leaf_fill(Page page, const HammingKey *keys, int count)
 	if (hamming_page_has_tids(page))
 		for (i = 0; i < count; i++)
 			*hamming_leaf_tid(page, i) = hamming_item_pointer(keys[i].tid);
+	memset((char *) page + header->pd_lower, 0,
+		   header->pd_upper - header->pd_lower);
 }
 
 /*
- * Remove entry i of a leaf.  The last entry takes its place, and ends the order
- * of the entries there.
- *
- * The bytes between the arrays are always zero, so that replay, which sets
- * them to zero, finds the same bytes when the arrays grow again.
+ * Copy the keys of a leaf to keys, sorted.  Return their number.  keys has room
+ * for HAMMING_LEAF_CAPACITY.
  */
-void
-hamming_leaf_remove(Page page, int i)
+int
+hamming_leaf_keys(Page page, HammingKey *keys)
 {
-	HammingSpecial *special = hamming_special(page);
-	int			last = hamming_page_count(page) - 1;
+	HammingKey	appended[HAMMING_LEAF_CAPACITY];
+	int			count = hamming_page_count(page);
+	int			sorted = hamming_special(page)->sorted;
+	int			left = count - sorted;
+	int			i;
 
-	special->sorted = Min(special->sorted, i);
-	hamming_page_bits(page)[i] = hamming_page_bits(page)[last];
-	memset(hamming_page_bits(page) + last, 0, sizeof(HammingBits));
-	if (hamming_page_has_tids(page))
+	for (i = 0; i < sorted; i++)
+		keys[i] = hamming_leaf_key(page, i);
+	for (i = 0; i < left; i++)
+		appended[i] = hamming_leaf_key(page, sorted + i);
+	sort_keys(appended, left);
+	/* the greatest first, so that no key is in the way of another */
+	for (i = count - 1; left > 0; i--)
 	{
-		*hamming_leaf_tid(page, i) = *hamming_leaf_tid(page, last);
-		memset(hamming_leaf_tid(page, last), 0, sizeof(ItemPointerData));
+		if (sorted > 0 &&
+			hamming_key_compare(keys[sorted - 1], appended[left - 1]) > 0)
+			keys[i] = keys[--sorted];
+		else
+			keys[i] = appended[--left];
 	}
-	set_count(page, last);
+	return count;
 }
 
 /*
@@ -343,28 +368,14 @@ hamming_leaf_equal(Page page, HammingBits bits, uint16 *found)
 	return hamming_leaf_match(page, bits, bits, bits, 0, found);
 }
 
-/* Return the place of a key on a leaf, or -1. */
-int
-hamming_leaf_find(Page page, HammingKey key)
-{
-	uint16		found[HAMMING_LEAF_CAPACITY];
-	int			count = hamming_leaf_equal(page, key.bits, found);
-	int			i;
-
-	for (i = 0; i < count; i++)
-		if (hamming_leaf_key(page, found[i]).tid == key.tid)
-			return found[i];
-	return -1;
-}
-
 /* Make a change of the leaf page.  If the leaf gets a key, it is not full. */
 void
 hamming_leaf_change(Page page, const HammingChange *change)
 {
-	if (change->remove < 0)
-		hamming_leaf_append(page, change->key);
+	if (change->is_mark)
+		hamming_special(page)->kind = HAMMING_PAGE_REVIVED;
 	else
-		hamming_leaf_remove(page, change->remove);
+		hamming_leaf_append(page, change->key);
 }
 
 /* Inner pages */
@@ -509,13 +520,6 @@ hamming_separator(HammingKey left, HammingKey right)
 	return hamming_key(right.bits & ~(fingerprint_bit(highest) - 1), 0);
 }
 
-static int
-compare_keys(const void *a, const void *b)
-{
-	return hamming_key_compare(*(const HammingKey *) a,
-							   *(const HammingKey *) b);
-}
-
 /*
  * least is at least 1, and there are more than most sorted keys.  Return how
  * many keys to put left of a cut, least .. most.
@@ -580,55 +584,25 @@ choose_separator(Page leaf, const HammingKey *keys, int count, HammingKey added)
 }
 
 /*
- * Remove the entries of a leaf from the key cut on.  The others keep their
- * order, so that the sorted ones stay where they are, and need not be logged.
+ * Cut a leaf.  Both halves are sorted then, and have the mark that the leaf
+ * had.
  */
-static void
-leaf_truncate(Page page, HammingKey cut)
-{
-	HammingSpecial *special = hamming_special(page);
-	int			count = hamming_page_count(page);
-	int			sorted = special->sorted;
-	int			kept = 0;
-	int			i;
-
-	special->sorted = 0;
-	for (i = 0; i < count; i++)
-	{
-		HammingKey	key = hamming_leaf_key(page, i);
-
-		if (hamming_key_compare(key, cut) >= 0)
-			continue;
-		hamming_page_bits(page)[kept] = key.bits;
-		if (hamming_page_has_tids(page))
-			*hamming_leaf_tid(page, kept) = hamming_item_pointer(key.tid);
-		kept++;
-		if (i < sorted)
-			special->sorted = kept;
-	}
-	while (hamming_page_count(page) > kept)
-		hamming_leaf_remove(page, hamming_page_count(page) - 1);
-}
-
 static void
 split_leaf(Page left, Page right, HammingKey added)
 {
-	int			count = hamming_page_count(left);
 	HammingKey	keys[HAMMING_LEAF_CAPACITY];
+	int			count = hamming_leaf_keys(left, keys);
 	HammingKey	cut;
 	int			stay = 0;
-	int			i;
 
-	for (i = 0; i < count; i++)
-		keys[i] = hamming_leaf_key(left, i);
-	qsort(keys, count, sizeof(HammingKey), compare_keys);
 	cut = choose_separator(left, keys, count, added);
 	while (stay < count && hamming_key_compare(keys[stay], cut) < 0)
 		stay++;
 	hamming_tree_page_init(right, hamming_special(left)->table, 0, cut,
 						   hamming_special(left)->high);
+	hamming_special(right)->kind = hamming_special(left)->kind;
 	hamming_leaf_fill(right, keys + stay, count - stay);
-	leaf_truncate(left, cut);
+	hamming_leaf_fill(left, keys, stay);
 	hamming_special(left)->high = cut;
 }
 
@@ -669,7 +643,8 @@ hamming_page_split(Page left, Page right, HammingKey added)
 
 /*
  * Move all entries of the page right to its left neighbour, which has room for
- * them, and which takes over its range.  right stays as it is.
+ * them, and which takes over its range, and the mark that it may have.  right
+ * stays as it is.
  */
 void
 hamming_page_merge(Page left, Page right)
@@ -687,5 +662,7 @@ hamming_page_merge(Page left, Page right)
 			hamming_inner_insert(left, count + i, hamming_inner_key(right, i),
 								 hamming_inner_child(right, i));
 	}
+	if (hamming_special(right)->kind == HAMMING_PAGE_REVIVED)
+		hamming_special(left)->kind = HAMMING_PAGE_REVIVED;
 	hamming_special(left)->high = hamming_special(right)->high;
 }

@@ -512,3 +512,59 @@ hamming_reader_end(HammingReader *reader)
 	}
 	pfree(reader);
 }
+
+/* Sorts of keys */
+
+/*
+ * Begin a sort of keys, or, where width is FINGERPRINT_WORDS, of their bits
+ * alone, within memory kilobytes.
+ */
+HammingKeySort
+hamming_sort_begin(int width, int memory)
+{
+	HammingKeySort sort = {0};
+
+	sort.sorter = hamming_sorter_begin(width, memory);
+	return sort;
+}
+
+void
+hamming_sort_add(HammingKeySort *sort, HammingKey key)
+{
+	uint64	   *words = hamming_sorter_add(sort->sorter);
+
+	fingerprint_to_words(key.bits, words);
+	if (sort->sorter->width > FINGERPRINT_WORDS)
+		words[FINGERPRINT_WORDS] = key.tid;
+}
+
+void
+hamming_sort_finish(HammingKeySort *sort)
+{
+	hamming_sorter_finish(sort->sorter);
+	sort->reader = hamming_sorter_read(sort->sorter);
+}
+
+/* Get the next key of a sort that is finished.  Return false after the last. */
+bool
+hamming_sort_next(HammingKeySort *sort, HammingKey *key)
+{
+	int			width = sort->sorter->width;
+
+	if (sort->count == 0)
+		sort->words = hamming_reader_next(sort->reader, &sort->count);
+	if (sort->words == NULL)
+		return false;
+	key->bits = fingerprint_from_words(sort->words);
+	key->tid = width > FINGERPRINT_WORDS ? sort->words[FINGERPRINT_WORDS] : 0;
+	sort->words += width;
+	sort->count--;
+	return true;
+}
+
+void
+hamming_sort_end(HammingKeySort *sort)
+{
+	hamming_reader_end(sort->reader);
+	hamming_sorter_end(sort->sorter);
+}

@@ -57,8 +57,8 @@
  *   may be new, a leaf of table 1, of table 2 and so on; or one leaf of the
  *   table of rows without a fingerprint;
  * - a removal (change.c) up to three neighbouring leaves of table 0, from
- *   left to right, and then, if no entry is left there, a leaf of table 1, of
- *   table 2 and so on;
+ *   left to right, and then, if they have no entry of the fingerprint, a leaf
+ *   of another table;
  * - a split a page, then its parent;
  * - a merge two neighbours, from left to right, and then their parent.
  *
@@ -127,8 +127,10 @@ hamming_page_is_for(Page page, int table, int level, HammingKey key)
 {
 	HammingSpecial *special = hamming_special(page);
 
-	return special->kind == HAMMING_PAGE_TREE && special->table == table &&
-		special->level == level && hamming_page_covers(page, key);
+	return (special->kind == HAMMING_PAGE_TREE ||
+			special->kind == HAMMING_PAGE_REVIVED) &&
+		special->table == table && special->level == level &&
+		hamming_page_covers(page, key);
 }
 
 /*

@@ -6,8 +6,8 @@
  * PostgreSQL replays without this library.  For most changes
  * GenericXLogFinish() finds what to log, by comparing each page before and
  * after byte by byte, which takes 2 to 4 microseconds a page.  An insertion
- * or a removal changes leaves of several tables, and knows what it did to them.
- * This file writes records of the same format itself, in a tenth of that time.
+ * changes leaves of several tables, and knows what it did to them.  This file
+ * writes records of the same format itself, in a tenth of that time.
  *
  * That format is private to PostgreSQL's generic_xlog.c.  A record that its
  * generic_redo() reads in another way corrupts the index at replay.  So this
@@ -60,41 +60,32 @@ add_fragment(char *record, Page page, void *start, uint16 length)
 	return record + sizeof(header) + length;
 }
 
-/* Fragments: pd_lower and pd_upper, a fingerprint, a TID, and sorted. */
+/* Fragments: pd_lower and pd_upper, a fingerprint, and a TID. */
 #define CHANGE_SIZE \
-	(4 * 2 * sizeof(uint16) + 2 * sizeof(uint16) + sizeof(HammingBits) + \
-	 sizeof(ItemPointerData) + sizeof(uint16))
+	(3 * 2 * sizeof(uint16) + 2 * sizeof(uint16) + sizeof(HammingBits) + \
+	 sizeof(ItemPointerData))
 
 /*
  * Change a leaf, which is locked exclusively, and write to record the delta
  * that does the same.  Returns the length of the delta.
- *
- * What a removal has set to zero lies between the arrays now, where replay
- * sets zeros by itself.
  */
 static int
 apply_and_describe(Page page, const HammingChange *change, char *record)
 {
 	PageHeader	header = (PageHeader) page;
 	bool		has_tids = hamming_page_has_tids(page);
-	int			sorted = hamming_special(page)->sorted;
-	int			i = change->remove;
+	int			i = hamming_page_count(page);
 	char	   *end = record;
 
 	StaticAssertStmt(offsetof(PageHeaderData, pd_upper) ==
 					 offsetof(PageHeaderData, pd_lower) + sizeof(uint16),
 					 "the bounds of a page are not next to each other");
-	if (i < 0)
-		i = hamming_page_count(page);
 	hamming_leaf_change(page, change);
+	if (change->is_mark)
+		return add_fragment(end, page, &hamming_special(page)->kind,
+							sizeof(uint16)) - record;
 	end = add_fragment(end, page, &header->pd_lower,
 					   (has_tids ? 2 : 1) * sizeof(uint16));
-	if (hamming_special(page)->sorted != sorted)
-		end = add_fragment(end, page, &hamming_special(page)->sorted,
-						   sizeof(uint16));
-	/* a removed last entry has none in its place */
-	if (i == hamming_page_count(page))
-		return end - record;
 	end = add_fragment(end, page, hamming_page_bits(page) + i,
 					   sizeof(HammingBits));
 	if (has_tids)
@@ -170,4 +161,17 @@ hamming_log_changes(Relation index, int count, const HammingChange *changes)
 	for (done = 0; done < count; done += MAX_GENERIC_XLOG_PAGES)
 		log_record(index, Min(count - done, MAX_GENERIC_XLOG_PAGES),
 				   changes + done);
+}
+
+/*
+ * Let a leaf have count sorted keys, and no other, and log that.  On entry and
+ * on return the leaf is locked exclusively.
+ */
+void
+hamming_log_leaf(Relation index, Buffer leaf, const HammingKey *keys, int count)
+{
+	GenericXLogState *state = GenericXLogStart(index);
+
+	hamming_leaf_fill(GenericXLogRegisterBuffer(state, leaf, 0), keys, count);
+	GenericXLogFinish(state);
 }
