@@ -346,8 +346,8 @@ hamming_guess_stretch(const HammingSpecial *special, HammingBits first,
 }
 
 /*
- * Return how many entries a build or a merge puts on a page of index that has
- * room for capacity, as the option fillfactor says: 2 at least.
+ * Return how many entries a build puts on a page of index that has room for
+ * capacity, about, as the option fillfactor says: 2 at least.
  */
 static inline int
 hamming_fill(Relation index, int capacity)
@@ -365,6 +365,15 @@ hamming_fill(Relation index, int capacity)
  * its fill says: see "Splits and merges" in page.c.
  */
 #define HAMMING_CUT_SLACK 12
+
+/* Return the most entries that a build puts on a leaf, or a merge on a page. */
+static inline int
+hamming_most_fill(Relation index, int capacity)
+{
+	int			fill = hamming_fill(index, capacity);
+
+	return Min(fill + fill / HAMMING_CUT_SLACK, capacity);
+}
 
 /* A leaf gets a key, or the mark HAMMING_PAGE_REVIVED. */
 typedef struct HammingChange

@@ -28,6 +28,14 @@
 #include "am/am.h"
 #include "am/test_stop.h"
 
+/*
+ * A search looks at all keys that were appended to a leaf since it was sorted.
+ * To sort the leaf costs a record of its size.
+ */
+#ifndef MOST_APPENDED
+#define MOST_APPENDED 192
+#endif
+
 /* The most leaves of table 0 that a removal locks. */
 #define MAX_ROW_LEAVES 3
 #define MAX_LEAVES Max(MAX_ROW_LEAVES + 1, HAMMING_MAX_BLOCKS)
@@ -157,6 +165,28 @@ pin_leaves(LeafSet *set, int table, int count, const HammingKey *keys)
 }
 
 /*
+ * Sort the leaves, all of which are locked exclusively, that have MOST_APPENDED
+ * keys or more behind the sorted ones.
+ */
+static void
+sort_leaves(LeafSet *set)
+{
+	int			i;
+
+	for (i = 0; i < set->count; i++)
+	{
+		Page		page = BufferGetPage(set->leaves[i]);
+		HammingKey	keys[HAMMING_LEAF_CAPACITY];
+		int			count = hamming_page_count(page);
+
+		if (count - hamming_special(page)->sorted < MOST_APPENDED)
+			continue;
+		hamming_leaf_keys(page, keys);
+		hamming_log_leaf(set->index, set->leaves[i], keys, count);
+	}
+}
+
+/*
  * Lock the pinned leaves, and append the keys that are missing.  all says that
  * the leaves are those of all tables, and not the first one alone.  Where the
  * row leaf lacks the fingerprint, and another leaf has it, mark that one: a
@@ -204,6 +234,7 @@ append_missing(LeafSet *set, bool all, int *full)
 			add_change(set, i, true);
 	}
 	hamming_log_changes(set->index, set->change_count, set->changes);
+	sort_leaves(set);
 	return true;
 }
 

@@ -522,7 +522,7 @@ may_merge(Relation index, Buffer left, Buffer right, Buffer parent)
 							low) >= 0)
 		return false;
 	return hamming_page_count(left_page) + hamming_page_count(right_page) <=
-		hamming_fill(index, hamming_capacity(left_page)) &&
+		hamming_most_fill(index, hamming_capacity(left_page)) &&
 		IsBufferCleanupOK(right);
 }
 

@@ -273,11 +273,11 @@ merge_visited(Vacuum *vacuum, int table, int level, VisitedPage *left,
 	Relation	index = vacuum->info->index;
 	int			capacity = level > 0 ? HAMMING_INNER_CAPACITY
 	: hamming_leaf_capacity(table);
-	int			fill = hamming_fill(index, capacity);
+	int			most = hamming_most_fill(index, capacity);
 	bool		is_next = left->count >= 0 &&
 	hamming_key_compare(left->high, page->low) == 0;
 
-	if (is_next && left->count + page->count <= fill &&
+	if (is_next && left->count + page->count <= most &&
 		hamming_merge(index, table, level, left->low, vacuum->info->strategy))
 	{
 		left->high = page->high;
@@ -285,7 +285,7 @@ merge_visited(Vacuum *vacuum, int table, int level, VisitedPage *left,
 		*has_merged = true;
 		return;
 	}
-	if (!is_next && left->count >= 0 && page->count <= fill / 2)
+	if (!is_next && left->count >= 0 && page->count <= most / 2)
 		*has_merged |= hamming_merge(index, table, level, page->low,
 									 vacuum->info->strategy);
 	*left = *page;

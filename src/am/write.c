@@ -74,12 +74,11 @@ hamming_writer_begin(Relation index, int table)
 	HammingWriter *writer = palloc0(sizeof(HammingWriter));
 	int			capacity = hamming_leaf_capacity(table);
 	int			fill = hamming_fill(index, capacity);
-	int			slack = Min(fill / HAMMING_CUT_SLACK, capacity - fill);
 
 	writer->index = index;
 	writer->table = table;
-	writer->least = fill - slack;
-	writer->most = fill + slack;
+	writer->most = hamming_most_fill(index, capacity);
+	writer->least = 2 * fill - writer->most;
 	writer->height = 1;
 	return writer;
 }
