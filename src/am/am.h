@@ -406,7 +406,9 @@ extern void hamming_inner_insert(Page page, int rank, HammingKey key,
 extern bool hamming_inner_is_permutation(Page page);
 extern void hamming_inner_remove(Page page, int rank);
 extern void hamming_page_split(Page left, Page right, HammingKey added);
-extern void hamming_page_merge(Page left, Page right);
+extern void hamming_inner_merge(Page left, Page right);
+extern void hamming_leaf_merge(Page left, Page right, const HammingKey *keys,
+							   int count);
 extern int	hamming_choose_cut(const HammingKey *keys, int least, int most);
 extern HammingKey hamming_separator(HammingKey left, HammingKey right);
 
@@ -498,8 +500,17 @@ extern bool hamming_lock_pinned(Relation index, Buffer buffer, int table,
 								int level, HammingKey key);
 extern void hamming_make_room(Relation index, int table, int level,
 							  HammingKey key);
+
+/*
+ * Set keys, which has room for HAMMING_LEAF_CAPACITY, to those keys of a leaf
+ * that are to be kept, sorted.  Return their number, or -1 if the leaf must not
+ * be changed.  The leaf is locked.
+ */
+typedef int (*HammingKeep) (void *arg, Buffer leaf, HammingKey *keys);
+
 extern bool hamming_merge(Relation index, int table, int level, HammingKey key,
-						  BufferAccessStrategy strategy);
+						  HammingKeep keep, void *arg,
+						  BufferAccessStrategy strategy, HammingKey *high);
 
 /* A walk along a level, and how far it has read ahead. */
 typedef struct HammingReadAhead

@@ -642,26 +642,34 @@ hamming_page_split(Page left, Page right, HammingKey added)
 }
 
 /*
- * Move all entries of the page right to its left neighbour, which has room for
- * them, and which takes over its range, and the mark that it may have.  right
- * stays as it is.
+ * Move all entries of the inner page right to its left neighbour, which has
+ * room for them, and which takes over its range.  right stays as it is.
  */
 void
-hamming_page_merge(Page left, Page right)
+hamming_inner_merge(Page left, Page right)
 {
 	int			count = hamming_page_count(left);
 	int			i;
 
-	if (hamming_special(left)->sorted == count)
-		hamming_special(left)->sorted += hamming_special(right)->sorted;
 	for (i = 0; i < hamming_page_count(right); i++)
-	{
-		if (hamming_special(left)->level == 0)
-			hamming_leaf_append(left, hamming_leaf_key(right, i));
-		else
-			hamming_inner_insert(left, count + i, hamming_inner_key(right, i),
-								 hamming_inner_child(right, i));
-	}
+		hamming_inner_insert(left, count + i, hamming_inner_key(right, i),
+							 hamming_inner_child(right, i));
+	hamming_special(left)->high = hamming_special(right)->high;
+}
+
+/*
+ * Let the leaf left take over the range of its right neighbour, and the mark
+ * that this may have, with count keys, which are sorted.  left has room for
+ * them.  right stays as it is.
+ */
+void
+hamming_leaf_merge(Page left, Page right, const HammingKey *keys, int count)
+{
+	HammingKey	all[HAMMING_LEAF_CAPACITY];
+	int			left_count = hamming_leaf_keys(left, all);
+
+	memcpy(all + left_count, keys, count * sizeof(HammingKey));
+	hamming_leaf_fill(left, all, left_count + count);
 	if (hamming_special(right)->kind == HAMMING_PAGE_REVIVED)
 		hamming_special(left)->kind = HAMMING_PAGE_REVIVED;
 	hamming_special(left)->high = hamming_special(right)->high;

@@ -482,12 +482,13 @@ hamming_make_room(Relation index, int table, int level, HammingKey key)
 }
 
 /*
- * Move all of the page right to the page left, take right out of the parent,
- * and make it a free page.  On entry may_merge() has allowed it, and the three
- * pages are locked exclusively.
+ * Move all of the page right to the page left, or of a leaf count keys, take
+ * right out of the parent, and make it a free page.  On entry may_merge() has
+ * allowed it, and the three pages are locked exclusively.
  */
 static void
-merge(Relation index, Buffer left, Buffer right, Buffer parent)
+merge(Relation index, Buffer left, Buffer right, Buffer parent,
+	  const HammingKey *keys, int count)
 {
 	GenericXLogState *state = GenericXLogStart(index);
 	Page		left_page = GenericXLogRegisterBuffer(state, left, 0);
@@ -497,19 +498,22 @@ merge(Relation index, Buffer left, Buffer right, Buffer parent)
 
 	hamming_inner_remove(parent_page,
 						 hamming_inner_find(parent_page, special->low));
-	hamming_page_merge(left_page, right_page);
+	if (special->level == 0)
+		hamming_leaf_merge(left_page, right_page, keys, count);
+	else
+		hamming_inner_merge(left_page, right_page);
 	hamming_page_init(right_page, HAMMING_PAGE_FREE, special->table);
 	GenericXLogFinish(state);
 }
 
 /*
- * May the pages left and right be merged?  They must be neighbours below the
- * parent, both together must not be fuller than a page after a build, and no
- * other process may have a pin on right (rule 1).  The three pages are locked
- * exclusively.
+ * May the pages left and right be merged, if count entries of right are kept?
+ * They must be neighbours below the parent, both together must not be fuller
+ * than a page after a build, and no other process may have a pin on right (rule
+ * 1).  The three pages are locked exclusively.
  */
 static bool
-may_merge(Relation index, Buffer left, Buffer right, Buffer parent)
+may_merge(Relation index, Buffer left, Buffer right, Buffer parent, int count)
 {
 	Page		left_page = BufferGetPage(left);
 	Page		right_page = BufferGetPage(right);
@@ -521,14 +525,16 @@ may_merge(Relation index, Buffer left, Buffer right, Buffer parent)
 	if (hamming_key_compare(hamming_special(BufferGetPage(parent))->low,
 							low) >= 0)
 		return false;
-	return hamming_page_count(left_page) + hamming_page_count(right_page) <=
+	return hamming_page_count(left_page) + count <=
 		hamming_most_fill(index, hamming_capacity(left_page)) &&
 		IsBufferCleanupOK(right);
 }
 
 /*
  * Merge the page of the level that covers the key with its right neighbour, if
- * may_merge() allows it.  Returns whether they were merged.
+ * the first one ends at *high, and may_merge() allows it.  Returns whether they
+ * were merged.  If so, *high gets the end of both.  Of a leaf only the keys
+ * that keep(arg) sets are kept of the neighbour; all if keep is NULL.
  *
  * On entry the caller is the only process that merges pages of the index (rule
  * 5).  On entry and on return the caller holds neither locks nor pins of the
@@ -536,17 +542,21 @@ may_merge(Relation index, Buffer left, Buffer right, Buffer parent)
  */
 bool
 hamming_merge(Relation index, int table, int level, HammingKey key,
-			  BufferAccessStrategy strategy)
+			  HammingKeep keep, void *arg, BufferAccessStrategy strategy,
+			  HammingKey *high)
 {
 	Buffer		left = hamming_find(index, table, level, key, BUFFER_LOCK_SHARE,
 									strategy);
 	HammingKey	next = hamming_special(BufferGetPage(left))->high;
 	Buffer		right;
 	Buffer		parent;
+	HammingKey	keys[HAMMING_LEAF_CAPACITY];
 	bool		merged;
+	int			count = 0;
 
 	LockBuffer(left, BUFFER_LOCK_UNLOCK);
-	if (hamming_key_compare(next, hamming_greatest_key) >= 0)
+	if (hamming_key_compare(next, hamming_greatest_key) >= 0 ||
+		hamming_key_compare(next, *high) != 0)
 	{
 		ReleaseBuffer(left);
 		return false;
@@ -559,9 +569,18 @@ hamming_merge(Relation index, int table, int level, HammingKey key,
 	merged = hamming_lock_pinned(index, left, table, level, key);
 	merged &= hamming_lock_pinned(index, right, table, level, next);
 	merged &= hamming_lock_pinned(index, parent, table, level + 1, next);
-	merged = merged && may_merge(index, left, right, parent);
+	if (merged && level > 0)
+		count = hamming_page_count(BufferGetPage(right));
+	else if (merged)
+		count = keep == NULL ? hamming_leaf_keys(BufferGetPage(right), keys)
+			: keep(arg, right, keys);
+	merged = merged && count >= 0 &&
+		may_merge(index, left, right, parent, count);
 	if (merged)
-		merge(index, left, right, parent);
+	{
+		merge(index, left, right, parent, keys, count);
+		*high = hamming_special(BufferGetPage(left))->high;
+	}
 	UnlockReleaseBuffer(parent);
 	UnlockReleaseBuffer(left);
 	LockBuffer(right, BUFFER_LOCK_UNLOCK);

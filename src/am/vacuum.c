@@ -51,56 +51,99 @@ typedef struct Vacuum
 	bool		has_dead;		/* or was one removed, so far? */
 } Vacuum;
 
-/* The keys of a leaf of a table with TIDs. */
+/* The rows of a leaf of a table with TIDs. */
 typedef struct LeafRows
 {
+	Vacuum	   *vacuum;
 	HammingKey	end;			/* of the leaf's range */
 	int			count;
 	int			dead;			/* of these */
-	HammingKey	keys[HAMMING_TID_CAPACITY]; /* sorted */
-	bool		is_dead[HAMMING_TID_CAPACITY];
+	HammingKey	keys[HAMMING_LEAF_CAPACITY];	/* sorted */
+	bool		is_dead[HAMMING_LEAF_CAPACITY];
 } LeafRows;
 
-/*
- * Read a leaf of a table with TIDs, which is locked.  Return whether it has
- * dead rows.  to_first says to stop at the first of them.
- */
+/* Has the leaf the keys that were read before? */
 static bool
-read_rows(Vacuum *vacuum, Buffer leaf, bool to_first, LeafRows *rows)
+has_same_keys(const LeafRows *rows, const HammingKey *keys, int count)
 {
-	Page		page = BufferGetPage(leaf);
-	BlockNumber block = BufferGetBlockNumber(leaf);
-	HammingKey	keys[HAMMING_LEAF_CAPACITY];
-	int			i;
+	int			i = 0;
 
-	rows->end = hamming_special(page)->high;
-	rows->count = hamming_leaf_keys(page, keys);
-	rows->dead = 0;
-	for (i = 0; i < rows->count && !(to_first && rows->dead > 0); i++)
-	{
-		ItemPointerData tid = hamming_item_pointer(keys[i].tid);
-
-		hamming_check_tid(vacuum->info->index, block, keys[i].tid);
-		rows->keys[i] = keys[i];
-		rows->is_dead[i] = vacuum->callback(&tid, vacuum->callback_state);
-		rows->dead += rows->is_dead[i];
-	}
-	return rows->dead > 0;
+	while (i < count && i < rows->count &&
+		   hamming_key_compare(keys[i], rows->keys[i]) == 0)
+		i++;
+	return i == count && i == rows->count;
 }
 
-/* Remove the dead rows of a leaf, which is locked exclusively. */
-static void
-remove_rows(Vacuum *vacuum, Buffer leaf, const LeafRows *rows)
+/*
+ * A HammingKeep: read the rows of a leaf, and keep those that live.  If the
+ * leaf is the same as before, it is still known which these are.
+ */
+static int
+keep_rows(void *arg, Buffer leaf, HammingKey *keys)
 {
-	HammingKey	keys[HAMMING_TID_CAPACITY];
+	LeafRows   *rows = arg;
+	Vacuum	   *vacuum = rows->vacuum;
+	int			count = hamming_leaf_keys(BufferGetPage(leaf), keys);
+	bool		is_same = has_same_keys(rows, keys, count);
 	int			kept = 0;
 	int			i;
 
-	for (i = 0; i < rows->count; i++)
+	if (!is_same)
+		rows->dead = 0;
+	rows->end = hamming_special(BufferGetPage(leaf))->high;
+	rows->count = count;
+	for (i = 0; i < count; i++)
+	{
+		if (!is_same)
+		{
+			ItemPointerData tid = hamming_item_pointer(keys[i].tid);
+
+			hamming_check_tid(vacuum->info->index, BufferGetBlockNumber(leaf),
+							  keys[i].tid);
+			rows->keys[i] = keys[i];
+			rows->is_dead[i] = vacuum->callback(&tid, vacuum->callback_state);
+			rows->dead += rows->is_dead[i];
+		}
 		if (!rows->is_dead[i])
-			keys[kept++] = rows->keys[i];
-	if (kept < rows->count)
-		hamming_log_leaf(vacuum->info->index, leaf, keys, kept);
+			keys[kept++] = keys[i];
+	}
+	return kept;
+}
+
+/* Fingerprints that a sweep takes out of a table, 1 or up. */
+typedef struct Swept
+{
+	int			count;			/* of keys: as many as a leaf can have, if
+								 * there are so many left */
+	int			covered;		/* that were in the range of the leaf */
+	HammingKey	keys[HAMMING_LEAF_CAPACITY];	/* sorted */
+} Swept;
+
+/* A HammingKeep: keep what is not swept, or all if the leaf is marked. */
+static int
+keep_others(void *arg, Buffer leaf, HammingKey *keys)
+{
+	Swept	   *swept = arg;
+	HammingSpecial *special = hamming_special(BufferGetPage(leaf));
+	int			count = hamming_leaf_keys(BufferGetPage(leaf), keys);
+	int			kept = 0;
+	int			i;
+	int			j = 0;
+
+	swept->covered = 0;
+	while (swept->covered < swept->count &&
+		   hamming_key_compare(swept->keys[swept->covered], special->high) < 0)
+		swept->covered++;
+	if (special->kind == HAMMING_PAGE_REVIVED)
+		return -1;
+	for (i = 0; i < count; i++)
+	{
+		while (j < swept->covered && swept->keys[j].bits < keys[i].bits)
+			j++;
+		if (j == swept->covered || swept->keys[j].bits != keys[i].bits)
+			keys[kept++] = keys[i];
+	}
+	return kept;
 }
 
 /* Has the metapage the note that a vacuum is at work, or was? */
@@ -181,114 +224,147 @@ note_fingerprints(Vacuum *vacuum, const LeafRows *rows)
 		close_fingerprint(vacuum);
 }
 
-/* A page that a walk along a level has come to. */
-typedef struct VisitedPage
+/* A walk along a level of a table. */
+typedef struct LevelWalk
 {
+	Vacuum	   *vacuum;
+	int			table;
+	int			level;
+	int			most;			/* entries of a page that were two */
+	HammingReadAhead ahead;
+
+	/* the page that the walk has come to, or that it was merged into */
 	HammingKey	low;			/* its range */
 	HammingKey	high;
-	int			count;			/* entries that are left */
-	int			removed;		/* dead entries that were removed */
-} VisitedPage;
+	int			count;			/* of its entries; -1: there is no page yet */
+	bool		has_merged;		/* were pages of the level merged? */
+} LevelWalk;
 
-/* Describe a page, which is locked, before any entry is removed from it. */
-static VisitedPage
-describe_page(Page page)
-{
-	HammingSpecial *special = hamming_special(page);
-	VisitedPage visited = {special->low, special->high,
-	hamming_page_count(page), 0};
-
-	return visited;
-}
-
-/*
- * Remove the dead entries of the leaf that covers the key, of a table with
- * TIDs.  The leaf is locked exclusively only where it has some.  Returns what
- * is left on it.
- */
-static VisitedPage
-clean_leaf(Vacuum *vacuum, int table, HammingKey key)
-{
-	LeafRows	rows;
-	VisitedPage visited;
-	bool		has_dead;
-	Buffer		leaf = hamming_find(vacuum->info->index, table, 0, key,
-									BUFFER_LOCK_SHARE, vacuum->info->strategy);
-
-	has_dead = read_rows(vacuum, leaf, true, &rows);
-	visited = describe_page(BufferGetPage(leaf));
-	UnlockReleaseBuffer(leaf);
-	if (has_dead)
-	{
-		if (table == 0 && !vacuum->is_noted)
-			note_sweep(vacuum, true);
-		leaf = hamming_find(vacuum->info->index, table, 0, key,
-							BUFFER_LOCK_EXCLUSIVE, vacuum->info->strategy);
-		read_rows(vacuum, leaf, false, &rows);
-		visited = describe_page(BufferGetPage(leaf));
-		visited.removed = rows.dead;
-		visited.count -= rows.dead;
-		remove_rows(vacuum, leaf, &rows);
-		UnlockReleaseBuffer(leaf);
-	}
-	if (table == 0)
-		note_fingerprints(vacuum, &rows);
-	return visited;
-}
-
-/*
- * Look at the page of a table's level that covers the key, and remove the dead
- * entries of a leaf with TIDs.  Returns false if the table has no such level.
- */
-static bool
-visit_page(Vacuum *vacuum, int table, int level, HammingKey key,
-		   VisitedPage *visited)
-{
-	Buffer		buffer;
-
-	if (level == 0 && hamming_table_has_tids(table))
-	{
-		*visited = clean_leaf(vacuum, table, key);
-		return true;
-	}
-	buffer = hamming_find(vacuum->info->index, table, level, key,
-						  BUFFER_LOCK_SHARE, vacuum->info->strategy);
-	if (!BufferIsValid(buffer))
-		return false;
-	*visited = describe_page(BufferGetPage(buffer));
-	UnlockReleaseBuffer(buffer);
-	return true;
-}
-
-/*
- * A walk has come to a page, after the page *left, if left->count is not -1.
- * Merge the two if they are neighbours and small enough, or the page with its
- * right neighbour if the walk has left out the one before.  Set *left for the
- * next page, and *has_merged if pages were merged.
- */
-static void
-merge_visited(Vacuum *vacuum, int table, int level, VisitedPage *left,
-			  const VisitedPage *page, bool *has_merged)
+static LevelWalk
+begin_walk(Vacuum *vacuum, int table, int level)
 {
 	Relation	index = vacuum->info->index;
 	int			capacity = level > 0 ? HAMMING_INNER_CAPACITY
 	: hamming_leaf_capacity(table);
-	int			most = hamming_most_fill(index, capacity);
-	bool		is_next = left->count >= 0 &&
-	hamming_key_compare(left->high, page->low) == 0;
+	LevelWalk	walk = {
+		.vacuum = vacuum,.table = table,.level = level,
+		.most = hamming_most_fill(index, capacity),
+		.ahead = {
+			.index = index,.table = table,.level = level,
+			.strategy = vacuum->info->strategy
+		},
+		.count = -1
+	};
 
-	if (is_next && left->count + page->count <= most &&
-		hamming_merge(index, table, level, left->low, vacuum->info->strategy))
+	return walk;
+}
+
+/* Find the page that covers the key, and lock it; InvalidBuffer if there is
+ * none. */
+static Buffer
+find_page(const LevelWalk *walk, HammingKey key, int mode)
+{
+	return hamming_find(walk->vacuum->info->index, walk->table, walk->level,
+						key, mode, walk->vacuum->info->strategy);
+}
+
+/*
+ * Merge the walk's page with its right neighbour, of which keep(arg) keeps
+ * count entries, or all if keep is NULL, if that may be.  Return whether they
+ * were merged.
+ */
+static bool
+merge_next(LevelWalk *walk, int count, HammingKeep keep, void *arg)
+{
+	if (!hamming_merge(walk->vacuum->info->index, walk->table, walk->level,
+					   walk->low, keep, arg, walk->vacuum->info->strategy,
+					   &walk->high))
+		return false;
+	walk->count += count;
+	walk->has_merged = true;
+	return true;
+}
+
+/* Is a page, of which count entries are left, to be merged with the walk's? */
+static bool
+fits(const LevelWalk *walk, const HammingSpecial *special, int count)
+{
+	return walk->count >= 0 && count >= 0 &&
+		walk->count + count <= walk->most &&
+		hamming_key_compare(walk->high, special->low) == 0;
+}
+
+/*
+ * Go to the leaf that covers the key.  Remove what keep(arg) does not keep, and
+ * merge the leaf with the one before, by one record if that can be.  Return
+ * false, and remove nothing, if keep() returns -1.
+ */
+static bool
+clean_leaf(LevelWalk *walk, HammingKey key, HammingKeep keep, void *arg)
+{
+	HammingKey	keys[HAMMING_LEAF_CAPACITY];
+	Buffer		leaf = find_page(walk, key, BUFFER_LOCK_SHARE);
+	HammingSpecial special = *hamming_special(BufferGetPage(leaf));
+	int			count = hamming_page_count(BufferGetPage(leaf));
+	int			kept = keep(arg, leaf, keys);
+
+	UnlockReleaseBuffer(leaf);
+	if (kept < count && walk->table == 0 && !walk->vacuum->is_noted)
+		note_sweep(walk->vacuum, true);
+	if (fits(walk, &special, kept) && merge_next(walk, kept, keep, arg))
+		return true;
+	if (kept != count)
 	{
-		left->high = page->high;
-		left->count += page->count;
-		*has_merged = true;
-		return;
+		leaf = find_page(walk, key, BUFFER_LOCK_EXCLUSIVE);
+		special = *hamming_special(BufferGetPage(leaf));
+		count = hamming_page_count(BufferGetPage(leaf));
+		kept = keep(arg, leaf, keys);
+		if (kept >= 0 && kept < count)
+			hamming_log_leaf(walk->vacuum->info->index, leaf, keys, kept);
+		UnlockReleaseBuffer(leaf);
 	}
-	if (!is_next && left->count >= 0 && page->count <= most / 2)
-		*has_merged |= hamming_merge(index, table, level, page->low,
-									 vacuum->info->strategy);
-	*left = *page;
+	walk->low = special.low;
+	walk->high = special.high;
+	walk->count = kept < 0 ? count : kept;
+	return kept >= 0;
+}
+
+/* Go to the page of an upper level that covers the key, or of a table without
+ * dead entries.  Return false if there is no such level. */
+static bool
+visit_page(LevelWalk *walk, HammingKey key)
+{
+	Buffer		buffer = find_page(walk, key, BUFFER_LOCK_SHARE);
+	HammingSpecial special;
+	int			count;
+
+	if (!BufferIsValid(buffer))
+		return false;
+	special = *hamming_special(BufferGetPage(buffer));
+	count = hamming_page_count(BufferGetPage(buffer));
+	UnlockReleaseBuffer(buffer);
+	if (fits(walk, &special, count) && merge_next(walk, count, NULL, NULL))
+		return true;
+	walk->low = special.low;
+	walk->high = special.high;
+	walk->count = count;
+	return true;
+}
+
+/* Go to the leaf of a table with TIDs that covers the key. */
+static void
+visit_rows(LevelWalk *walk, HammingKey key)
+{
+	Vacuum	   *vacuum = walk->vacuum;
+	LeafRows	rows;
+
+	rows.vacuum = vacuum;
+	rows.count = -1;
+	clean_leaf(walk, key, keep_rows, &rows);
+	vacuum->stats->tuples_removed += rows.dead;
+	vacuum->stats->num_index_tuples += rows.count - rows.dead;
+	if (walk->table == 0)
+		note_fingerprints(vacuum, &rows);
 }
 
 /*
@@ -299,26 +375,16 @@ merge_visited(Vacuum *vacuum, int table, int level, VisitedPage *left,
 static bool
 vacuum_level(Vacuum *vacuum, int table, int level)
 {
-	Relation	index = vacuum->info->index;
-	bool		counted = level == 0 && hamming_table_has_tids(table);
-	HammingReadAhead ahead = {.index = index,.table = table,.level = level,
-	.strategy = vacuum->info->strategy};
+	LevelWalk	walk = begin_walk(vacuum, table, level);
 	HammingKey	key = hamming_least_key;
-	VisitedPage left = {.count = -1};
-	VisitedPage page;
-	bool		has_merged = false;
 
-	for (; hamming_key_compare(key, hamming_greatest_key) < 0; key = page.high)
+	for (; hamming_key_compare(key, hamming_greatest_key) < 0; key = walk.high)
 	{
-		hamming_read_ahead(&ahead, key);
-		if (!visit_page(vacuum, table, level, key, &page))
+		hamming_read_ahead(&walk.ahead, key);
+		if (level == 0 && hamming_table_has_tids(table))
+			visit_rows(&walk, key);
+		else if (!visit_page(&walk, key))
 			return false;
-		if (counted)
-		{
-			vacuum->stats->tuples_removed += page.removed;
-			vacuum->stats->num_index_tuples += page.count;
-		}
-		merge_visited(vacuum, table, level, &left, &page, &has_merged);
 		vacuum_delay_point(false);
 	}
 	return true;
@@ -335,57 +401,34 @@ vacuum_table(Vacuum *vacuum, int table)
 }
 
 /*
- * Take fingerprints out of the leaf of a table, 1 or up, that covers the first
- * of keys, which are sorted.  Look at each again if the leaf is marked.  Set
- * *visited to the leaf.  Returns how many of the keys the leaf covered.
+ * Take the swept fingerprints out of the leaf of a table that covers the first
+ * of them.  If the leaf is marked, take the mark away, and look at each again.
  */
-static int
-sweep_leaf(Vacuum *vacuum, int table, const HammingKey *keys, int count,
-		   VisitedPage *visited)
+static void
+sweep_leaf(LevelWalk *walk, Swept *swept)
 {
-	Relation	index = vacuum->info->index;
-	Buffer		leaf = hamming_find(index, table, 0, keys[0],
-									BUFFER_LOCK_EXCLUSIVE,
-									vacuum->info->strategy);
-	Page		page = BufferGetPage(leaf);
-	HammingKey	kept[HAMMING_LEAF_CAPACITY];
-	int			covered = 0;
-	int			kept_count = 0;
+	Relation	index = walk->vacuum->info->index;
+	int			start = hamming_block_start(walk->vacuum->blocks, walk->table);
+	Buffer		leaf;
+	GenericXLogState *state;
 	int			i;
-	int			j = 0;
 
-	*visited = describe_page(page);
-	while (covered < count &&
-		   hamming_key_compare(keys[covered], visited->high) < 0)
-		covered++;
-	if (hamming_special(page)->kind == HAMMING_PAGE_REVIVED)
-	{
-		GenericXLogState *state = GenericXLogStart(index);
-
-		page = GenericXLogRegisterBuffer(state, leaf, 0);
-		hamming_special(page)->kind = HAMMING_PAGE_TREE;
-		GenericXLogFinish(state);
-		UnlockReleaseBuffer(leaf);
-		for (i = 0; i < covered; i++)
-			hamming_remove(index, table,
-						   hamming_unrotate(keys[i].bits,
-											hamming_block_start(vacuum->blocks,
-																table)));
-		return covered;
-	}
-	visited->count = hamming_leaf_keys(page, kept);
-	for (i = 0; i < visited->count; i++)
-	{
-		while (j < covered && keys[j].bits < kept[i].bits)
-			j++;
-		if (j == covered || keys[j].bits != kept[i].bits)
-			kept[kept_count++] = kept[i];
-	}
-	if (kept_count < visited->count)
-		hamming_log_leaf(index, leaf, kept, kept_count);
+	if (clean_leaf(walk, swept->keys[0], keep_others, swept))
+		return;
+	leaf = find_page(walk, swept->keys[0], BUFFER_LOCK_EXCLUSIVE);
+	swept->covered = 0;
+	while (swept->covered < swept->count &&
+		   hamming_page_covers(BufferGetPage(leaf),
+							   swept->keys[swept->covered]))
+		swept->covered++;
+	state = GenericXLogStart(index);
+	hamming_special(GenericXLogRegisterBuffer(state, leaf, 0))->kind =
+		HAMMING_PAGE_TREE;
+	GenericXLogFinish(state);
 	UnlockReleaseBuffer(leaf);
-	visited->count = kept_count;
-	return covered;
+	for (i = 0; i < swept->covered; i++)
+		hamming_remove(index, walk->table,
+					   hamming_unrotate(swept->keys[i].bits, start));
 }
 
 /*
@@ -397,37 +440,37 @@ sweep_table(Vacuum *vacuum, int table)
 {
 	Relation	index = vacuum->info->index;
 	HammingKeySort *sort = &vacuum->sorts[table];
-	HammingReadAhead ahead = {.index = index,.table = table,
-	.strategy = vacuum->info->strategy};
+	LevelWalk	walk = begin_walk(vacuum, table, 0);
 	HammingShape shapes[HAMMING_MAX_BLOCKS];
-	HammingKey	keys[HAMMING_LEAF_CAPACITY];
-	VisitedPage left = {.high = hamming_greatest_key};
-	bool		has_merged = false;
-	int			count = 0;
+	Swept		swept = {0};
 	int			level;
 
 	hamming_measure(index, shapes);
 	for (;;)
 	{
-		VisitedPage page;
-		int			covered;
+		HammingKey	end = walk.high;
 
-		while (count < HAMMING_LEAF_CAPACITY &&
-			   hamming_sort_next(sort, &keys[count]))
-			count++;
-		if (count == 0)
+		while (swept.count < HAMMING_LEAF_CAPACITY &&
+			   hamming_sort_next(sort, &swept.keys[swept.count]))
+			swept.count++;
+		if (swept.count == 0)
 			break;
 		test_stop("sweep: a leaf");
 		/* else most leaves have none */
 		if (vacuum->sorted >= shapes[table].leaves)
-			hamming_read_ahead(&ahead, keys[0]);
-		covered = sweep_leaf(vacuum, table, keys, count, &page);
-		count -= covered;
-		memmove(keys, keys + covered, count * sizeof(HammingKey));
-		merge_visited(vacuum, table, 0, &left, &page, &has_merged);
+			hamming_read_ahead(&walk.ahead, swept.keys[0]);
+		sweep_leaf(&walk, &swept);
+		swept.count -= swept.covered;
+		memmove(swept.keys, swept.keys + swept.covered,
+				swept.count * sizeof(HammingKey));
+		/* the leaf before was left out */
+		if (hamming_key_compare(end, walk.low) < 0 &&
+			walk.count <= walk.most / 2)
+			merge_next(&walk, 0, NULL, NULL);
 		vacuum_delay_point(false);
 	}
-	for (level = 1; has_merged && vacuum_level(vacuum, table, level); level++)
+	for (level = 1; walk.has_merged && vacuum_level(vacuum, table, level);
+		 level++)
 		;
 }
 
