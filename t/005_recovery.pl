@@ -1,7 +1,7 @@
 # A hamming index survives crashes under load, gives the same answers on a
 # standby, after promotion and after point-in-time recovery.  There is one of each
 # width.  Each has 8 blocks, so that the insertion of a fingerprint takes two WAL
-# records, and its removal, too.
+# records.
 
 use strict;
 use warnings;
@@ -201,13 +201,14 @@ is(answers($recovered), $before, 'point-in-time recovery: the answers of then');
 check($recovered, 'after point-in-time recovery');
 $recovered->stop;
 
-# Recovery ends between the two records of an insertion, or of a removal.  What is
-# left is a fingerprint without rows, in the block tables 5 to 8 of one of the
-# indexes: the check says so, nothing finds it, and the next row that has it uses it.
-# These are the records of four pages: a leaf of each of four tables.
+# Recovery ends between the two records of an insertion, which have a leaf of each of
+# four tables, or amid the records of a vacuum, which have one of a table.  What is left
+# is a fingerprint without rows, in the block tables 5 to 8 of one of the indexes: the
+# check says so, nothing finds it, and the next row that has it uses it.  After a vacuum
+# that was broken off the next one removes it.
 sub records_of
 {
-	my ($statement) = @_;
+	my ($statement, $page) = @_;
 	my $here = 'SELECT pg_current_wal_insert_lsn()';
 	my $start = $primary->safe_psql('postgres', $here);
 	$primary->safe_psql('postgres', $statement);
@@ -219,22 +220,22 @@ sub records_of
 	IPC::Run::run([ 'pg_waldump', '--rmgr=Generic', '--path', $primary->data_dir . '/pg_wal',
 		'--start', $start, '--end', $end ], '>', \$dump)
 	  or die 'pg_waldump failed';
-	return $dump =~ /lsn: ([0-9A-F\/]+).* blkref #3/g;
+	return $dump =~ /lsn: ([0-9A-F\/]+).* blkref #$page/g;
 }
 my $lone = 'fedcba9876543210';
 $primary->backup('shortly before');
 $primary->safe_psql('postgres', 'VACUUM (INDEX_CLEANUP on, TRUNCATE off) docs');
-my @records = records_of("INSERT INTO docs (fp) VALUES ('$lone')");
+my @records = records_of("INSERT INTO docs (fp) VALUES ('$lone')", 3);
 is(scalar @records, 4, 'an insertion takes two records of each index');
 $primary->safe_psql('postgres', "DELETE FROM docs WHERE fp = '$lone'");
 # index after index
-push @records, records_of('VACUUM (INDEX_CLEANUP on, TRUNCATE off, PARALLEL 0) docs');
-is(scalar @records, 8, 'a removal takes two records of each index');
+push @records, records_of('VACUUM (INDEX_CLEANUP on, TRUNCATE off, PARALLEL 0) docs', 0);
+is(scalar @records, 24, 'a removal takes a record of each table, and two of the metapage');
 for my $target (
 	[ 'an insertion', 'docs_fp', $records[1] ],
 	[ 'an insertion', 'docs_wide', $records[3] ],
-	[ 'a removal', 'docs_fp', $records[5] ],
-	[ 'a removal', 'docs_wide', $records[7] ])
+	[ 'a removal', 'docs_fp', $records[9] ],
+	[ 'a removal', 'docs_wide', $records[19] ])
 {
 	my ($what, $index, $lsn) = @$target;
 	my $name = "$what of $index";
@@ -258,6 +259,14 @@ CONF
 		"$name was halved: what is left");
 	is($halved->safe_psql('postgres', "SELECT verify('$lone', k) FROM generate_series(-1, 64) k") =~ s/\n//gr,
 		'', "$name was halved: the index agrees with the table");
+	if ($what eq 'a removal')
+	{
+		$halved->safe_psql('postgres', 'DELETE FROM docs WHERE id = (SELECT max(id) FROM docs WHERE fp IS NOT NULL)');
+		$halved->safe_psql('postgres', 'VACUUM (INDEX_CLEANUP on, TRUNCATE off) docs');
+		($code, $out, $err) = $halved->psql('postgres',
+			"SELECT hamming_index_check('docs_fp'), hamming_index_check('docs_wide')");
+		is("$code$out$err", '0|', "$name was halved: the next vacuum removes what is left");
+	}
 	($code, $out, $err) = $halved->psql('postgres', <<SQL);
 INSERT INTO docs (fp) VALUES ('$lone');
 SELECT hamming_index_check('docs_fp'), hamming_index_check('docs_wide'), verify('$lone', 3),

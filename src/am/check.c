@@ -342,7 +342,7 @@ check_keys(Check *check, int table, HammingKeySort *sort)
 
 /*
  * Check that a block table without TIDs has each fingerprint of table 0.  What
- * else it has is harmless: a crash leaves it of an insertion or a removal.
+ * else it has is harmless: a crash leaves it of an insertion or a vacuum.
  */
 static void
 check_fingerprints(Check *check, int table)

@@ -457,7 +457,7 @@ search_leaf(HammingSearch *search, HammingMatch *matches, int *count)
 /*
  * Collect rows of the fingerprint that is to be looked up next, those of one
  * leaf of table 0, from search->found_from on.  A fingerprint without rows is
- * what a crash leaves of an insertion or a removal, or what a vacuum removes
+ * what a crash leaves of an insertion or a vacuum, or what a vacuum removes
  * meanwhile.  Returns the number of rows.
  */
 static int

@@ -26,6 +26,7 @@
 
 #include "am/build.h"
 #include "am/test_stop.h"
+#include "type/compat.h"
 
 typedef struct Vacuum
 {
@@ -259,8 +260,10 @@ begin_walk(Vacuum *vacuum, int table, int level)
 	return walk;
 }
 
-/* Find the page that covers the key, and lock it; InvalidBuffer if there is
- * none. */
+/*
+ * Find the page of the level that covers the key, and lock it in mode.  Returns
+ * InvalidBuffer if the table has no such level.
+ */
 static Buffer
 find_page(const LevelWalk *walk, HammingKey key, int mode)
 {
@@ -329,8 +332,11 @@ clean_leaf(LevelWalk *walk, HammingKey key, HammingKeep keep, void *arg)
 	return kept >= 0;
 }
 
-/* Go to the page of an upper level that covers the key, or of a table without
- * dead entries.  Return false if there is no such level. */
+/*
+ * Go to the page that covers the key, of which nothing is to be removed, and
+ * merge it with the one before, if that can be.  Return false if the table has
+ * no such level.
+ */
 static bool
 visit_page(LevelWalk *walk, HammingKey key)
 {
@@ -519,7 +525,7 @@ memory_for_sort(int blocks)
 {
 	int			memory = maintenance_work_mem;
 
-	if (IsAutoVacuumWorkerProcess() && autovacuum_work_mem != -1)
+	if (AmAutoVacuumWorkerProcess() && autovacuum_work_mem != -1)
 		memory = autovacuum_work_mem;
 	return memory / (blocks - 1);
 }

@@ -110,6 +110,11 @@ extern PGDLLEXPORT void _PG_init(void);
 	plan_create_index_workers(RelationGetRelid(heap), RelationGetRelid(index))
 #endif
 
+/* PostgreSQL 17 has it under this name. */
+#if PG_VERSION_NUM < 170000
+#define AmAutoVacuumWorkerProcess() IsAutoVacuumWorkerProcess()
+#endif
+
 /* PostgreSQL 18 says whether the delay is that of an ANALYZE. */
 #if PG_VERSION_NUM < 180000
 #define vacuum_delay_point(analyze) vacuum_delay_point()
