@@ -140,6 +140,7 @@ sub damages
 		[ 'leaf: low key', 'leaf', $special{low}, "\xff" x ($bytes + 8) ],
 		[ 'leaf: high key', 'leaf', $special{high}, "\0" x ($bytes + 8) ],
 		[ 'leaf: kind', 'leaf', $special{kind}, "\3\0" ],
+		[ 'leaf: mark of another kind of leaf', 'leaf', $special{kind}, "\4\0" ],
 		[ 'leaf: table', 'leaf', $special{table}, "\1" ],
 		[ 'leaf: level', 'leaf', $special{level}, "\1" ],
 		[ 'leaf: sorted', 'leaf', $special{sorted}, "\xff\x7f" ],
@@ -347,23 +348,16 @@ for my $case ([ 64, 'exact_fp', 1 .. 4 ], [ 128, 'wide_fp', 7 ])
 set_width(64);
 my $check = "SELECT hamming_index_check('exact_fp')";
 
-# What is wrong with the leaves of one fingerprint ends a vacuum, and does not
-# keep it for ever.
+# What is wrong with the leaves of one fingerprint ends a vacuum that looks at them,
+# for a leaf with a mark, and does not keep it for ever.
 like(
-	with_changes('equal_fp', sub { add_to($_[0], leaf_of($_[0], 0), $special{high} + 8, 'Q', 1) },
+	with_changes('equal_fp', sub {
+			add_to($_[0], leaf_of($_[0], 0), $special{high} + 8, 'Q', 1);
+			poke($_[0], leaf_of($_[0], 1), $special{kind}, "\4\0");
+		},
 		'BEGIN; DELETE FROM equal; COMMIT; VACUUM equal'),
 	qr/\AERROR:  XX002: .* leaves of a fingerprint do not follow each other/,
 	'leaves of a fingerprint that do not follow each other');
-$node->safe_psql('postgres', 'INSERT INTO equal SELECT i, $$0123456789abcdef$$
-	FROM generate_series(1, 1500) i');
-like(
-	with_changes('equal_fp', sub {
-			my ($first, $second) = map { leaf_of($_[0], 0, $_) } 0, 1;
-			poke($_[0], $second, $special - 6 * 300,
-				peek($_[0], $first, $special - 6, 6) x 300);
-		}, 'BEGIN; DELETE FROM equal; COMMIT; VACUUM equal'),
-	qr/\AERROR:  XX002: .* a row is in the table twice/,
-	'a row that two leaves have');
 
 # An index of the format before this one is refused by all that read it, and made
 # anew by REINDEX.
