@@ -347,7 +347,8 @@ check_keys(Check *check, int table, HammingKeySort *sort)
 static void
 check_fingerprints(Check *check, int table)
 {
-	HammingKeySort sort = hamming_sort_begin(FINGERPRINT_WORDS, maintenance_work_mem);
+	HammingKeySort sort =
+	hamming_sort_begin(FINGERPRINT_WORDS, maintenance_work_mem);
 	HammingKey	key;
 	HammingBits last = 0;
 	bool		first = true;
@@ -357,8 +358,8 @@ check_fingerprints(Check *check, int table)
 	while (next_key(&check->walk, &key))
 	{
 		if (first || key.bits != last)
-			hamming_sort_add(&sort,
-							 hamming_table_key(check->blocks, table, key.bits, 0));
+			hamming_sort_add(&sort, hamming_table_key(check->blocks, table,
+													  key.bits, 0));
 		first = false;
 		last = key.bits;
 	}
@@ -411,7 +412,8 @@ static void
 check_tids(Check *check)
 {
 	static const int tables[] = {0, HAMMING_NULLS};
-	HammingKeySort sort = hamming_sort_begin(FINGERPRINT_WORDS, maintenance_work_mem);
+	HammingKeySort sort =
+	hamming_sort_begin(FINGERPRINT_WORDS, maintenance_work_mem);
 	HammingKey	previous = hamming_greatest_key;
 	HammingKey	key;
 	Size		i;
@@ -420,7 +422,8 @@ check_tids(Check *check)
 	{
 		begin_walk(&check->walk, check->index, tables[i]);
 		while (next_key(&check->walk, &key))
-			hamming_sort_add(&sort, hamming_key(fingerprint_from_word(key.tid, 0), 0));
+			hamming_sort_add(&sort,
+							 hamming_key(fingerprint_from_word(key.tid, 0), 0));
 	}
 	hamming_sort_finish(&sort);
 	while (hamming_sort_next(&sort, &key))
@@ -536,9 +539,10 @@ sort_repeated(HammingKeySort *sort, Relation index, Walk *walk, int start,
 	begin_walk(walk, index, 0);
 	while (next_key(walk, &key))
 	{
+		HammingBits value = hamming_rotate(key.bits, start) & leading;
+
 		if (!first && key.bits == last)
-			hamming_sort_add(sort, hamming_key(hamming_rotate(key.bits, start) & leading,
-											   0));
+			hamming_sort_add(sort, hamming_key(value, 0));
 		first = false;
 		last = key.bits;
 	}
@@ -558,7 +562,8 @@ read_block_stats(Relation index, Walk *walk, HammingStats *stats)
 
 	for (table = 0; table < stats->blocks; table++)
 	{
-		HammingKeySort sort = hamming_sort_begin(FINGERPRINT_WORDS, maintenance_work_mem);
+		HammingKeySort sort =
+		hamming_sort_begin(FINGERPRINT_WORDS, maintenance_work_mem);
 		int			start = hamming_block_start(stats->blocks, table);
 		int			width = hamming_block_width(stats->blocks, table);
 		HammingBits leading = hamming_leading_bits(width);

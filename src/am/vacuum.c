@@ -554,8 +554,9 @@ hamming_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 
 	vacuum.is_noted = vacuum.repairs = is_swept(info->index);
 	for (table = 1; table < vacuum.blocks; table++)
-		vacuum.sorts[table] = hamming_sort_begin(FINGERPRINT_WORDS,
-												 memory_for_sort(vacuum.blocks));
+		vacuum.sorts[table] =
+			hamming_sort_begin(FINGERPRINT_WORDS,
+							   memory_for_sort(vacuum.blocks));
 	vacuum_table(&vacuum, 0);
 	for (table = 1; table < vacuum.blocks; table++)
 	{
