@@ -35,7 +35,9 @@
 #define FEW_PAIRS 10.0
 
 /*
- * Each process of a partial path reads, keeps and sorts all inner rows.  So one
+ * By a partial path processes share the clauses, which a node with workers of
+ * its own checks alone.  100,000 pairs of texts of 5 kB took 0.53 of the time
+ * by two.  But each process reads, keeps and sorts all inner rows.  So one
  * worker is worth its time only where the work for pairs, which processes
  * share, is WORTH_PARTIAL times all that comes before; and each further one
  * where it is WORTH_ANOTHER times as much more.  Where processes are more than
