@@ -121,14 +121,14 @@ measure_table(Relation index, int blocks, int table)
  * Set shapes[j] to the shape of block table j, for each block table.  A shape
  * may be a little old.
  *
- * On entry hamming_open() has been called for this relation descriptor, and the
- * caller holds no lock.  One root at a time is locked meanwhile.
+ * On entry the caller holds no lock.  One root at a time is locked meanwhile.
  */
 void
 hamming_measure(Relation index, HammingShape *shapes)
 {
+	/* PostgreSQL may have freed the cache since the index was opened */
+	int			blocks = hamming_open(index);
 	HammingCache *cache = index->rd_amcache;
-	int			blocks = cache->blocks;
 	int			j;
 
 	if (cache->age++ % SHAPES_AGE == 0)

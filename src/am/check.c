@@ -377,8 +377,8 @@ check_fingerprints(Check *check, int table)
 							   RelationGetRelationName(check->index),
 							   (long long) unused),
 				 errdetail("This is harmless. A crash, or a canceled vacuum, "
-						   "may leave such fingerprints. Searches ignore them, "
-						   "and the next vacuum removes them.")));
+						   "may leave such fingerprints, and searches ignore "
+						   "them.")));
 }
 
 static int64

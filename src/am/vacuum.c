@@ -13,8 +13,8 @@
  * fingerprint again, together with its leaf of table 0.
  *
  * A vacuum that is broken off may leave fingerprints without rows.  So the
- * metapage says that a vacuum is at work.  The next one finds what others have
- * left, by comparing each table with table 0.
+ * metapage says that a vacuum is at work.  The next one sweeps all that a table
+ * had before, and table 0 has not.
  */
 #include "postgres.h"
 
@@ -40,10 +40,14 @@ typedef struct Vacuum
 
 	/*
 	 * For each table but 0, as it is ordered, fingerprints that have lost
-	 * their last row; or if repairs is true, all that have one.
+	 * their last row; or if repairs is true, those that have one, and all
+	 * that the table had before.
 	 */
 	HammingKeySort sorts[HAMMING_MAX_BLOCKS];
-	uint64		sorted;			/* fingerprints in each of them */
+	HammingKeySort all[HAMMING_MAX_BLOCKS];
+	uint64		sorted;			/* fingerprints in each of sorts */
+	bool		has_known;		/* of the table that is swept, the next */
+	HammingKey	known;			/* fingerprint that has rows */
 
 	/* the last fingerprint of table 0, whose rows may go on on the next leaf */
 	bool		is_open;
@@ -171,7 +175,7 @@ note_sweep(Vacuum *vacuum, bool is_swept)
 	Page		page = GenericXLogRegisterBuffer(state, buffer, 0);
 
 	((HammingMeta *) PageGetContents(page))->is_swept = is_swept;
-	/* an index of 1.0.0 has no room for it yet */
+	/* an index that was built before has no room for it yet */
 	((PageHeader) page)->pd_lower = HAMMING_CONTENT + sizeof(HammingMeta);
 	GenericXLogFinish(state);
 	UnlockReleaseBuffer(buffer);
@@ -310,13 +314,15 @@ clean_leaf(LevelWalk *walk, HammingKey key, HammingKeep keep, void *arg)
 	HammingSpecial special = *hamming_special(BufferGetPage(leaf));
 	int			count = hamming_page_count(BufferGetPage(leaf));
 	int			kept = keep(arg, leaf, keys);
+	bool		is_small = fits(walk, &special, kept);
 
 	UnlockReleaseBuffer(leaf);
 	if (kept < count && walk->table == 0 && !walk->vacuum->is_noted)
 		note_sweep(walk->vacuum, true);
-	if (fits(walk, &special, kept) && merge_next(walk, kept, keep, arg))
+	if (is_small && merge_next(walk, kept, keep, arg))
 		return true;
-	if (kept != count)
+	/* keep() may have seen less of the leaf, which was split, by now */
+	if (is_small || kept != count)
 	{
 		leaf = find_page(walk, key, BUFFER_LOCK_EXCLUSIVE);
 		special = *hamming_special(BufferGetPage(leaf));
@@ -433,37 +439,68 @@ sweep_leaf(LevelWalk *walk, Swept *swept)
 	GenericXLogFinish(state);
 	UnlockReleaseBuffer(leaf);
 	for (i = 0; i < swept->covered; i++)
+	{
 		hamming_remove(index, walk->table,
 					   hamming_unrotate(swept->keys[i].bits, start));
+		vacuum_delay_point(false);
+	}
 }
 
 /*
- * Take the fingerprints that have lost their last row out of a table, 1 or up,
- * and merge leaves that became small.
+ * Get the next fingerprint that is to be taken out of a table, 1 or up, in its
+ * order.  Return false after the last.
+ */
+static bool
+next_swept(Vacuum *vacuum, int table, HammingKey *key)
+{
+	HammingKeySort *with_rows = &vacuum->sorts[table];
+	HammingKey *known = &vacuum->known;
+
+	if (!vacuum->repairs)
+		return hamming_sort_next(with_rows, key);
+	while (hamming_sort_next(&vacuum->all[table], key))
+	{
+		while (vacuum->has_known && known->bits < key->bits)
+			vacuum->has_known = hamming_sort_next(with_rows, known);
+		if (!vacuum->has_known || known->bits != key->bits)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The walk through table 0 has ended: take the fingerprints that have no row
+ * out of a table, 1 or up, and merge leaves that became small.
  */
 static void
 sweep_table(Vacuum *vacuum, int table)
 {
 	Relation	index = vacuum->info->index;
-	HammingKeySort *sort = &vacuum->sorts[table];
 	LevelWalk	walk = begin_walk(vacuum, table, 0);
 	HammingShape shapes[HAMMING_MAX_BLOCKS];
 	Swept		swept = {0};
 	int			level;
 
+	hamming_sort_finish(&vacuum->sorts[table]);
+	if (vacuum->repairs)
+	{
+		hamming_sort_finish(&vacuum->all[table]);
+		vacuum->has_known = hamming_sort_next(&vacuum->sorts[table],
+											  &vacuum->known);
+	}
 	hamming_measure(index, shapes);
 	for (;;)
 	{
 		HammingKey	end = walk.high;
 
 		while (swept.count < HAMMING_LEAF_CAPACITY &&
-			   hamming_sort_next(sort, &swept.keys[swept.count]))
+			   next_swept(vacuum, table, &swept.keys[swept.count]))
 			swept.count++;
 		if (swept.count == 0)
 			break;
 		test_stop("sweep: a leaf");
 		/* else most leaves have none */
-		if (vacuum->sorted >= shapes[table].leaves)
+		if (vacuum->repairs || vacuum->sorted >= shapes[table].leaves)
 			hamming_read_ahead(&walk.ahead, swept.keys[0]);
 		sweep_leaf(&walk, &swept);
 		swept.count -= swept.covered;
@@ -475,59 +512,61 @@ sweep_table(Vacuum *vacuum, int table)
 			merge_next(&walk, 0, NULL, NULL);
 		vacuum_delay_point(false);
 	}
+	hamming_sort_end(&vacuum->sorts[table]);
+	if (vacuum->repairs)
+		hamming_sort_end(&vacuum->all[table]);
 	for (level = 1; walk.has_merged && vacuum_level(vacuum, table, level);
 		 level++)
 		;
 }
 
 /*
- * Another vacuum was broken off: take all fingerprints without rows out of a
- * table, 1 or up.  A fingerprint that is new since the walk through table 0 is
- * looked at once more, too.
+ * Another vacuum was broken off: collect all fingerprints of a table, 1 or up,
+ * before the walk through table 0.
  */
 static void
-repair_table(Vacuum *vacuum, int table)
+collect_all(Vacuum *vacuum, int table)
 {
-	Relation	index = vacuum->info->index;
-	HammingKeySort *sort = &vacuum->sorts[table];
-	int			start = hamming_block_start(vacuum->blocks, table);
-	HammingKey	next = hamming_least_key;
-	HammingKey	known;
-	bool		has_more = hamming_sort_next(sort, &known);
+	LevelWalk	walk = begin_walk(vacuum, table, 0);
+	HammingKey	key = hamming_least_key;
 
-	while (hamming_key_compare(next, hamming_greatest_key) < 0)
+	while (hamming_key_compare(key, hamming_greatest_key) < 0)
 	{
 		HammingKey	keys[HAMMING_LEAF_CAPACITY];
-		Buffer		leaf = hamming_find(index, table, 0, next,
-										BUFFER_LOCK_SHARE,
-										vacuum->info->strategy);
-		int			count = hamming_leaf_keys(BufferGetPage(leaf), keys);
+		Buffer		leaf;
+		int			count;
 		int			i;
 
-		next = hamming_special(BufferGetPage(leaf))->high;
+		hamming_read_ahead(&walk.ahead, key);
+		leaf = find_page(&walk, key, BUFFER_LOCK_SHARE);
+		count = hamming_leaf_keys(BufferGetPage(leaf), keys);
+		key = hamming_special(BufferGetPage(leaf))->high;
 		UnlockReleaseBuffer(leaf);
 		for (i = 0; i < count; i++)
-		{
-			while (has_more && known.bits < keys[i].bits)
-				has_more = hamming_sort_next(sort, &known);
-			if (!has_more || known.bits != keys[i].bits)
-				hamming_remove(index, table,
-							   hamming_unrotate(keys[i].bits, start));
-		}
+			hamming_sort_add(&vacuum->all[table], keys[i]);
 		vacuum_delay_point(false);
 	}
-	vacuum_table(vacuum, table);
 }
 
-/* Return what the sort for one of the other tables may take, in kilobytes. */
-static int
-memory_for_sort(int blocks)
+/* Begin the sorts for the other tables. */
+static void
+begin_sorts(Vacuum *vacuum)
 {
-	int			memory = maintenance_work_mem;
+	int			memory = maintenance_work_mem / (vacuum->blocks - 1);
+	int			table;
 
 	if (AmAutoVacuumWorkerProcess() && autovacuum_work_mem != -1)
-		memory = autovacuum_work_mem;
-	return memory / (blocks - 1);
+		memory = autovacuum_work_mem / (vacuum->blocks - 1);
+	if (vacuum->repairs)
+		memory /= 2;
+	for (table = 1; table < vacuum->blocks; table++)
+	{
+		vacuum->sorts[table] = hamming_sort_begin(FINGERPRINT_WORDS, memory);
+		if (!vacuum->repairs)
+			continue;
+		vacuum->all[table] = hamming_sort_begin(FINGERPRINT_WORDS, memory);
+		collect_all(vacuum, table);
+	}
 }
 
 /*
@@ -553,20 +592,12 @@ hamming_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	vacuum.stats->num_index_tuples = 0;
 
 	vacuum.is_noted = vacuum.repairs = is_swept(info->index);
-	for (table = 1; table < vacuum.blocks; table++)
-		vacuum.sorts[table] =
-			hamming_sort_begin(FINGERPRINT_WORDS,
-							   memory_for_sort(vacuum.blocks));
+	begin_sorts(&vacuum);
 	vacuum_table(&vacuum, 0);
 	for (table = 1; table < vacuum.blocks; table++)
 	{
 		test_stop(table == 1 ? "sweep: first table" : "sweep: next table");
-		hamming_sort_finish(&vacuum.sorts[table]);
-		if (vacuum.repairs)
-			repair_table(&vacuum, table);
-		else
-			sweep_table(&vacuum, table);
-		hamming_sort_end(&vacuum.sorts[table]);
+		sweep_table(&vacuum, table);
 	}
 	if (vacuum.is_noted)
 		note_sweep(&vacuum, false);
