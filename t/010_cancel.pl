@@ -161,10 +161,11 @@ for my $statement (
 }
 
 # A vacuum that is canceled, again and again, while it takes out fingerprints leaves
-# a sound index, and the next one goes on.
+# a sound index, which may have fingerprints without rows.  The last one leaves none.
 for my $blocks (3, 8)
 {
 	my ($said, $canceled) = ('ERROR:  57014', -1);
+	my ($code, $out, $err);
 
 	$node->safe_psql('postgres', <<SQL);
 CREATE TABLE vacuumed AS SELECT * FROM docs WHERE id < 100000 AND id % 4 <> 3;
@@ -173,14 +174,12 @@ DELETE FROM vacuumed WHERE id % 4 < 2;
 SQL
 	for (my $thousands = 500; $said =~ /ERROR:  57014/; $thousands *= 2)
 	{
-		my ($code, $out, $err);
-
 		($said) = run_statement($node, 'VACUUM (INDEX_CLEANUP on, TRUNCATE off) vacuumed', $thousands);
 		$canceled++;
 		($code, $out, $err) = $node->psql('postgres', "SELECT hamming_index_check('vacuumed_fp')");
-		is("$code$out$err", '0', "$blocks blocks, vacuum canceled at $thousands thousand steps: a sound index");
+		is("$code$out", '0', "$blocks blocks, vacuum canceled at $thousands thousand steps: a sound index");
 	}
-	is($said, '', "$blocks blocks: the last vacuum was not canceled");
+	is("$said$err", '', "$blocks blocks: the last vacuum was not canceled, and has taken out all");
 	cmp_ok($canceled, '>=', 4, "$blocks blocks: others were");
 	is( $node->safe_psql('postgres',
 			"SELECT rows, fingerprints, free_pages > 0 FROM hamming_index_stats('vacuumed_fp')"),
