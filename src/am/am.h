@@ -248,6 +248,21 @@ hamming_capacity(Page page)
 		: HAMMING_INNER_CAPACITY;
 }
 
+/* Is it a leaf with the mark of revived fingerprints? */
+static inline bool
+hamming_page_is_marked(Page page)
+{
+	return hamming_special(page)->kind == HAMMING_PAGE_REVIVED;
+}
+
+/* Is it a page of a tree, marked or not? */
+static inline bool
+hamming_page_is_of_tree(Page page)
+{
+	return hamming_special(page)->kind == HAMMING_PAGE_TREE ||
+		hamming_page_is_marked(page);
+}
+
 static inline bool
 hamming_page_has_tids(Page page)
 {

@@ -136,13 +136,6 @@ has_bits(Page page, HammingBits bits)
 	return hamming_leaf_equal(page, bits, found) > 0;
 }
 
-/* Has a leaf, which is locked, the mark of revived fingerprints? */
-static bool
-has_mark(Page page)
-{
-	return hamming_special(page)->kind == HAMMING_PAGE_REVIVED;
-}
-
 /*
  * Pin the leaf of keys[0], which is of a table, and unless that leaf has the
  * fingerprint, those of keys[1] .. keys[count - 1], which are of the tables
@@ -165,8 +158,8 @@ pin_leaves(LeafSet *set, int table, int count, const HammingKey *keys)
 }
 
 /*
- * Sort the leaves, all of which are locked exclusively, that have MOST_APPENDED
- * keys or more behind the sorted ones.
+ * All leaves of the set are locked exclusively.  Sort each leaf that has
+ * MOST_APPENDED keys or more behind its sorted ones.
  */
 static void
 sort_leaves(LeafSet *set)
@@ -230,7 +223,8 @@ append_missing(LeafSet *set, bool all, int *full)
 	{
 		if (missing[i])
 			add_change(set, i, false);
-		else if (is_new && !has_mark(BufferGetPage(set->leaves[i])))
+		else if (is_new &&
+				 !hamming_page_is_marked(BufferGetPage(set->leaves[i])))
 			add_change(set, i, true);
 	}
 	hamming_log_changes(set->index, set->change_count, set->changes);

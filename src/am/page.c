@@ -92,13 +92,12 @@ page_fault(Page page)
 	if (special->kind == HAMMING_PAGE_META ||
 		special->kind == HAMMING_PAGE_FREE)
 		return NULL;
-	if (special->kind != HAMMING_PAGE_TREE &&
-		special->kind != HAMMING_PAGE_REVIVED)
+	if (!hamming_page_is_of_tree(page))
 		return "page is of no known kind";
 	if (!hamming_is_table(special->table) ||
 		special->level >= HAMMING_MAX_HEIGHT)
 		return "table or level is out of range";
-	if (special->kind == HAMMING_PAGE_REVIVED &&
+	if (hamming_page_is_marked(page) &&
 		(special->level > 0 || hamming_page_has_tids(page)))
 		return "page has the mark of another kind of leaf";
 	if (hamming_key_compare(special->low, special->high) >= 0)
@@ -670,7 +669,7 @@ hamming_leaf_merge(Page left, Page right, const HammingKey *keys, int count)
 
 	memcpy(all + left_count, keys, count * sizeof(HammingKey));
 	hamming_leaf_fill(left, all, left_count + count);
-	if (hamming_special(right)->kind == HAMMING_PAGE_REVIVED)
+	if (hamming_page_is_marked(right))
 		hamming_special(left)->kind = HAMMING_PAGE_REVIVED;
 	hamming_special(left)->high = hamming_special(right)->high;
 }

@@ -127,10 +127,8 @@ hamming_page_is_for(Page page, int table, int level, HammingKey key)
 {
 	HammingSpecial *special = hamming_special(page);
 
-	return (special->kind == HAMMING_PAGE_TREE ||
-			special->kind == HAMMING_PAGE_REVIVED) &&
-		special->table == table && special->level == level &&
-		hamming_page_covers(page, key);
+	return hamming_page_is_of_tree(page) && special->table == table &&
+		special->level == level && hamming_page_covers(page, key);
 }
 
 /*

@@ -118,28 +118,36 @@ keep_rows(void *arg, Buffer leaf, HammingKey *keys)
 /* Fingerprints that a sweep takes out of a table, 1 or up. */
 typedef struct Swept
 {
-	int			count;			/* of keys: as many as a leaf can have, if
-								 * there are so many left */
-	int			covered;		/* that were in the range of the leaf */
+	int			count;			/* of keys.  Before a leaf is swept, keys is
+								 * full, or has all keys that are left. */
+	int			covered;		/* of keys, in the range of the leaf */
 	HammingKey	keys[HAMMING_LEAF_CAPACITY];	/* sorted */
 } Swept;
+
+/* Set swept->covered for a leaf that covers the first key, and is locked. */
+static void
+find_covered(Swept *swept, Page leaf)
+{
+	HammingKey	high = hamming_special(leaf)->high;
+
+	swept->covered = 0;
+	while (swept->covered < swept->count &&
+		   hamming_key_compare(swept->keys[swept->covered], high) < 0)
+		swept->covered++;
+}
 
 /* A HammingKeep: keep what is not swept, or all if the leaf is marked. */
 static int
 keep_others(void *arg, Buffer leaf, HammingKey *keys)
 {
 	Swept	   *swept = arg;
-	HammingSpecial *special = hamming_special(BufferGetPage(leaf));
 	int			count = hamming_leaf_keys(BufferGetPage(leaf), keys);
 	int			kept = 0;
 	int			i;
 	int			j = 0;
 
-	swept->covered = 0;
-	while (swept->covered < swept->count &&
-		   hamming_key_compare(swept->keys[swept->covered], special->high) < 0)
-		swept->covered++;
-	if (special->kind == HAMMING_PAGE_REVIVED)
+	find_covered(swept, BufferGetPage(leaf));
+	if (hamming_page_is_marked(BufferGetPage(leaf)))
 		return -1;
 	for (i = 0; i < count; i++)
 	{
@@ -276,9 +284,9 @@ find_page(const LevelWalk *walk, HammingKey key, int mode)
 }
 
 /*
- * Merge the walk's page with its right neighbour, of which keep(arg) keeps
- * count entries, or all if keep is NULL, if that may be.  Return whether they
- * were merged.
+ * Merge the page of walk with its right neighbour, if hamming_merge() allows
+ * it.  keep(arg) says what is kept of the neighbour; NULL keeps all.  count is
+ * what that is expected to be.  Return whether the two pages were merged.
  */
 static bool
 merge_next(LevelWalk *walk, int count, HammingKeep keep, void *arg)
@@ -292,7 +300,11 @@ merge_next(LevelWalk *walk, int count, HammingKeep keep, void *arg)
 	return true;
 }
 
-/* Is a page, of which count entries are left, to be merged with the walk's? */
+/*
+ * A page has the range that special says, and count entries that are to be
+ * kept.  Is it the right neighbour of the page of walk, and have both room on
+ * one page?
+ */
 static bool
 fits(const LevelWalk *walk, const HammingSpecial *special, int count)
 {
@@ -339,9 +351,9 @@ clean_leaf(LevelWalk *walk, HammingKey key, HammingKeep keep, void *arg)
 }
 
 /*
- * Go to the page that covers the key, of which nothing is to be removed, and
- * merge it with the one before, if that can be.  Return false if the table has
- * no such level.
+ * Go to the page that covers the key.  Remove nothing, but merge the page with
+ * the page of walk, if that can be.  Return false if the table has no such
+ * level.
  */
 static bool
 visit_page(LevelWalk *walk, HammingKey key)
@@ -428,11 +440,7 @@ sweep_leaf(LevelWalk *walk, Swept *swept)
 	if (clean_leaf(walk, swept->keys[0], keep_others, swept))
 		return;
 	leaf = find_page(walk, swept->keys[0], BUFFER_LOCK_EXCLUSIVE);
-	swept->covered = 0;
-	while (swept->covered < swept->count &&
-		   hamming_page_covers(BufferGetPage(leaf),
-							   swept->keys[swept->covered]))
-		swept->covered++;
+	find_covered(swept, BufferGetPage(leaf));
 	state = GenericXLogStart(index);
 	hamming_special(GenericXLogRegisterBuffer(state, leaf, 0))->kind =
 		HAMMING_PAGE_TREE;

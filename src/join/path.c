@@ -29,12 +29,6 @@
 #include "type/compat.h"
 
 /*
- * The most pairs of an outer row that a team is to find for a semi or anti join
- * with other clauses: one process alone stops at the first partner of a row.
- */
-#define FEW_PAIRS 10.0
-
-/*
  * By a partial path processes share the clauses, which a node with workers of
  * its own checks alone.  100,000 pairs of texts of 5 kB took 0.53 of the time
  * by two.  But each process reads, keeps and sorts all inner rows.  So one

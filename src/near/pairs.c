@@ -63,12 +63,9 @@
 /*
  * Where rows may be settled, SAMPLE_SETTLED fingerprints of x are compared with
  * all of y before a team is made, or one of SAMPLE_SHARE, if these are fewer.
- * If other clauses decide which pair settles a row, a team is made for up to
- * FEW_PAIRS pairs of a fingerprint: it finds them all.
  */
 #define SAMPLE_SETTLED 32
 #define SAMPLE_SHARE 64
-#define FEW_PAIRS 10
 
 static bool
 is_in_memory(const NearPairs *pairs)

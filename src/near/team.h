@@ -12,6 +12,13 @@
 #include "storage/sharedfileset.h"
 
 /*
+ * The most pairs of an outer row, on average, that a team is to find where
+ * other clauses decide which pair ends the search of that row.  A team finds
+ * all pairs; one process alone stops at the first pair that they accept.
+ */
+#define FEW_PAIRS 10.0
+
+/*
  * A step has units of work, which processes take from a counter: so it does not
  * matter how many processes there are.  The leader gives the team one step
  * after the other, and takes units, too.

@@ -22,7 +22,10 @@ typedef struct FoundPair
 	int32		distance;
 } FoundPair;
 
-/* What a search is about, and what its memory has room for. */
+/*
+ * What the leader of a search decides before it makes the memory: the radius,
+ * which arrays the memory has, and how many elements each array has room for.
+ */
 typedef struct SearchOptions
 {
 	int			radius;

@@ -156,9 +156,9 @@ add_excluded(PlannerInfo *root, VariableStatData *variable, Node *clause,
 }
 
 /*
- * The clause restricts another column.  The i most common values, for any i up
- * to count, have a number of rows: if the clause leaves out as many rows, add
- * the places of these values to the set.
+ * The clause restricts another column.  Let m be the number of rows that the i
+ * most common values have together, for any i up to count.  If the clause
+ * leaves out m rows, add the places of these i values to the set.
  *
  * Both numbers of rows are of one sample.  In a sample of n rows, two
  * independent parts p are the same with a probability of
