@@ -171,6 +171,7 @@ REGRESS = \
 	build_128 \
 	hamming \
 	hamming_128 \
+	columns \
 	pairs \
 	processes \
 	parts \

@@ -2096,6 +2096,72 @@ CREATE OPERATOR CLASS simhash128_ops
 COMMENT ON OPERATOR CLASS simhash128_ops USING hamming IS
 	'Hamming distance: within a ball, near-duplicate, equal, nearest neighbours';
 
+-- Further columns of an index, which the executor compares.
+
+CREATE OPERATOR CLASS int2_ops
+	DEFAULT FOR TYPE smallint USING hamming AS OPERATOR 3 pg_catalog.=;
+COMMENT ON OPERATOR CLASS int2_ops USING hamming IS 'further column: equal';
+
+CREATE OPERATOR CLASS int4_ops
+	DEFAULT FOR TYPE integer USING hamming AS OPERATOR 3 pg_catalog.=;
+COMMENT ON OPERATOR CLASS int4_ops USING hamming IS 'further column: equal';
+
+CREATE OPERATOR CLASS int8_ops
+	DEFAULT FOR TYPE bigint USING hamming AS OPERATOR 3 pg_catalog.=;
+COMMENT ON OPERATOR CLASS int8_ops USING hamming IS 'further column: equal';
+
+CREATE OPERATOR CLASS oid_ops
+	DEFAULT FOR TYPE oid USING hamming AS OPERATOR 3 pg_catalog.=;
+COMMENT ON OPERATOR CLASS oid_ops USING hamming IS 'further column: equal';
+
+CREATE OPERATOR CLASS text_ops
+	DEFAULT FOR TYPE text USING hamming AS OPERATOR 3 pg_catalog.=;
+COMMENT ON OPERATOR CLASS text_ops USING hamming IS 'further column: equal';
+
+CREATE OPERATOR CLASS bpchar_ops
+	DEFAULT FOR TYPE bpchar USING hamming AS OPERATOR 3 pg_catalog.=;
+COMMENT ON OPERATOR CLASS bpchar_ops USING hamming IS 'further column: equal';
+
+CREATE OPERATOR CLASS uuid_ops
+	DEFAULT FOR TYPE uuid USING hamming AS OPERATOR 3 pg_catalog.=;
+COMMENT ON OPERATOR CLASS uuid_ops USING hamming IS 'further column: equal';
+
+CREATE OPERATOR CLASS date_ops
+	DEFAULT FOR TYPE date USING hamming AS OPERATOR 3 pg_catalog.=;
+COMMENT ON OPERATOR CLASS date_ops USING hamming IS 'further column: equal';
+
+CREATE OPERATOR CLASS timestamp_ops
+	DEFAULT FOR TYPE timestamp USING hamming AS OPERATOR 3 pg_catalog.=;
+COMMENT ON OPERATOR CLASS timestamp_ops USING hamming IS 'further column: equal';
+
+CREATE OPERATOR CLASS timestamptz_ops
+	DEFAULT FOR TYPE timestamptz USING hamming AS OPERATOR 3 pg_catalog.=;
+COMMENT ON OPERATOR CLASS timestamptz_ops USING hamming IS 'further column: equal';
+
+CREATE OPERATOR CLASS numeric_ops
+	DEFAULT FOR TYPE numeric USING hamming AS OPERATOR 3 pg_catalog.=;
+COMMENT ON OPERATOR CLASS numeric_ops USING hamming IS 'further column: equal';
+
+CREATE OPERATOR CLASS bool_ops
+	DEFAULT FOR TYPE boolean USING hamming AS OPERATOR 3 pg_catalog.=;
+COMMENT ON OPERATOR CLASS bool_ops USING hamming IS 'further column: equal';
+
+CREATE OPERATOR CLASS bytea_ops
+	DEFAULT FOR TYPE bytea USING hamming AS OPERATOR 3 pg_catalog.=;
+COMMENT ON OPERATOR CLASS bytea_ops USING hamming IS 'further column: equal';
+
+CREATE OPERATOR CLASS inet_ops
+	DEFAULT FOR TYPE inet USING hamming AS OPERATOR 3 pg_catalog.=;
+COMMENT ON OPERATOR CLASS inet_ops USING hamming IS 'further column: equal';
+
+CREATE OPERATOR CLASS enum_ops
+	DEFAULT FOR TYPE anyenum USING hamming AS OPERATOR 3 pg_catalog.=;
+COMMENT ON OPERATOR CLASS enum_ops USING hamming IS 'further column: equal';
+
+CREATE OPERATOR CLASS array_ops
+	DEFAULT FOR TYPE anyarray USING hamming AS OPERATOR 3 pg_catalog.=;
+COMMENT ON OPERATOR CLASS array_ops USING hamming IS 'further column: equal';
+
 CREATE FUNCTION hamming_index_stats(
 	index regclass,
 	OUT rows bigint, OUT nulls bigint, OUT fingerprints bigint, OUT blocks int,

@@ -39,7 +39,11 @@ typedef struct Wanted
 								 * of an array */
 } Wanted;
 
-/* Read the conditions of a scan.  All of them must hold, as in scan.c. */
+/*
+ * Read the conditions of a scan.  All of them must hold, as in scan.c.  Those on
+ * further columns do not change which rows are wanted.  But a scan begins anew
+ * for each element of their arrays, too.
+ */
 static Wanted
 read_clauses(PlannerInfo *root, IndexPath *path)
 {
@@ -47,11 +51,21 @@ read_clauses(PlannerInfo *root, IndexPath *path)
 	ListCell   *lc;
 
 	wanted.radius = hamming_conditions_radius(root, path, 0, &wanted.searches);
-	foreach(lc, get_quals_from_indexclauses(path->indexclauses))
+	foreach(lc, path->indexclauses)
 	{
-		NullTest   *clause = (NullTest *) lfirst_node(RestrictInfo, lc)->clause;
+		IndexClause *condition = lfirst_node(IndexClause, lc);
+		Expr	   *clause = condition->rinfo->clause;
 
-		if (IsA(clause, NullTest) && clause->nulltesttype == IS_NULL)
+		if (condition->indexcol > 0)
+		{
+			if (IsA(clause, ScalarArrayOpExpr))
+				wanted.searches *=
+					estimate_array_length(root,
+										  lsecond(((ScalarArrayOpExpr *)
+												   clause)->args));
+		}
+		else if (IsA(clause, NullTest) &&
+				 ((NullTest *) clause)->nulltesttype == IS_NULL)
 			wanted.values = false;
 		else
 			wanted.nulls = false;
@@ -60,6 +74,26 @@ read_clauses(PlannerInfo *root, IndexPath *path)
 	if (wanted.radius < 0)
 		wanted.values = false;
 	return wanted;
+}
+
+/*
+ * Return the conditions of a scan on the fingerprint, by which it finds rows.
+ * The executor looks at all of these rows, whatever further columns have.
+ */
+static List *
+search_conditions(IndexPath *path)
+{
+	List	   *conditions = NIL;
+	ListCell   *lc;
+
+	foreach(lc, path->indexclauses)
+	{
+		IndexClause *condition = lfirst_node(IndexClause, lc);
+
+		if (condition->indexcol == 0)
+			conditions = list_concat(conditions, condition->indexquals);
+	}
+	return conditions;
 }
 
 /*
@@ -165,7 +199,7 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 					  double *pages)
 {
 	IndexOptInfo *index = path->indexinfo;
-	List	   *quals = get_quals_from_indexclauses(path->indexclauses);
+	List	   *quals = search_conditions(path);
 	List	   *conditions = add_predicate_to_index_quals(index, quals);
 	double		null_leaves = count_null_leaves(root, index);
 	HammingShape shapes[HAMMING_MAX_BLOCKS];

@@ -79,7 +79,8 @@ name_phase(int64 phase)
 }
 
 /*
- * amproperty: a column can be ordered by distance.  PostgreSQL knows all else.
+ * amproperty: the first column can be ordered by distance, and no other one.
+ * PostgreSQL knows all else.
  */
 static bool
 read_property(Oid index, int column, IndexAMProperty property, const char *name,
@@ -88,7 +89,7 @@ read_property(Oid index, int column, IndexAMProperty property, const char *name,
 	if (column == 0 || property != AMPROP_DISTANCE_ORDERABLE)
 		return false;
 	*isnull = false;
-	*result = true;
+	*result = column == 1;
 	return true;
 }
 
@@ -137,24 +138,51 @@ hamming_find_routines(Relation index)
 	return routines_of_length(TupleDescAttr(columns, 0)->attlen);
 }
 
-/* Return what is wrong with an operator; NULL if nothing is. */
-static const char *
-operator_fault(Form_pg_amop member, Oid fingerprint)
+/*
+ * Is an operator family one of fingerprints?  It is if it has the operator <@,
+ * by which planner.c searches.  All others are for further columns.
+ */
+static bool
+has_fingerprints(Oid family)
 {
-	bool		orders = member->amopstrategy == SIMHASH_DISTANCE_STRATEGY;
+	CatCList   *operators = SearchSysCacheList1(AMOPSTRATEGY,
+												ObjectIdGetDatum(family));
+	bool		found = false;
+	int			i;
 
-	if (member->amopstrategy != SIMHASH_NEAR_STRATEGY &&
-		member->amopstrategy != SIMHASH_BALL_STRATEGY &&
-		member->amopstrategy != SIMHASH_EQUAL_STRATEGY && !orders)
+	for (i = 0; i < operators->n_members; i++)
+	{
+		HeapTuple	entry = &operators->members[i]->tuple;
+
+		if (((Form_pg_amop) GETSTRUCT(entry))->amopstrategy ==
+			SIMHASH_BALL_STRATEGY)
+			found = true;
+	}
+	ReleaseCatCacheList(operators);
+	return found;
+}
+
+/*
+ * Return what is wrong with an operator of a class for a type; NULL if nothing
+ * is.  fingerprints says whether the class is for the first column of an index.
+ */
+static const char *
+operator_fault(Form_pg_amop member, Oid type, bool fingerprints)
+{
+	int			strategy = member->amopstrategy;
+	bool		orders = strategy == SIMHASH_DISTANCE_STRATEGY;
+
+	if (strategy != SIMHASH_EQUAL_STRATEGY &&
+		!(fingerprints && (strategy == SIMHASH_NEAR_STRATEGY ||
+						   strategy == SIMHASH_BALL_STRATEGY || orders)))
 		return "an invalid strategy number";
 	if (member->amoppurpose != (orders ? AMOP_ORDER : AMOP_SEARCH))
 		return "a purpose other than that of its strategy";
 	if (orders && member->amopsortfamily != INTEGER_BTREE_FAM_OID)
 		return "an order other than that of integers";
-	if (member->amoplefttype != fingerprint)
+	if (member->amoplefttype != type)
 		return "a left argument of another type";
-	if ((member->amoprighttype != fingerprint) !=
-		(member->amopstrategy == SIMHASH_BALL_STRATEGY))
+	if ((member->amoprighttype != type) != (strategy == SIMHASH_BALL_STRATEGY))
 		return "a right argument of the wrong type";
 	if (!check_amop_signature(member->amopopr, orders ? INT4OID : BOOLOID,
 							  member->amoplefttype, member->amoprighttype))
@@ -164,8 +192,8 @@ operator_fault(Form_pg_amop member, Oid fingerprint)
 
 /*
  * amvalidate: report each fault as INFO, and return whether there is none.
- * The type must be as long as a fingerprint.  The family must have the operator
- * <@, by which planner.c searches.
+ * The type of a class for the first column must be as long as a fingerprint.
+ * A class for further columns must have the operator of equality.
  */
 static bool
 validate(Oid opclass)
@@ -175,7 +203,8 @@ validate(Oid opclass)
 	CatCList   *operators;
 	char	   *name;
 	bool		valid = true;
-	bool		searches = false;
+	bool		has_equality = false;
+	bool		fingerprints;
 	int			length;
 	int			i;
 
@@ -185,7 +214,8 @@ validate(Oid opclass)
 	form = (Form_pg_opclass) GETSTRUCT(tuple);
 	name = NameStr(form->opcname);
 	length = get_typlen(form->opcintype);
-	if (hamming_routines_of_length(length) == NULL)
+	fingerprints = has_fingerprints(form->opcfamily);
+	if (fingerprints && hamming_routines_of_length(length) == NULL)
 	{
 		ereport(INFO, (errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
 					   errmsg("operator class \"%s\" of access method %s is "
@@ -202,10 +232,11 @@ validate(Oid opclass)
 	{
 		HeapTuple	entry = &operators->members[i]->tuple;
 		Form_pg_amop member = (Form_pg_amop) GETSTRUCT(entry);
-		const char *fault = operator_fault(member, form->opcintype);
+		const char *fault = operator_fault(member, form->opcintype,
+										   fingerprints);
 
-		if (member->amopstrategy == SIMHASH_BALL_STRATEGY)
-			searches = true;
+		if (member->amopstrategy == SIMHASH_EQUAL_STRATEGY)
+			has_equality = true;
 		if (fault != NULL)
 		{
 			ereport(INFO, (errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
@@ -216,18 +247,45 @@ validate(Oid opclass)
 			valid = false;
 		}
 	}
-	if (!searches)
+	if (!fingerprints && !has_equality)
 	{
 		ereport(INFO, (errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
 					   errmsg("operator class \"%s\" of access method %s is "
-							  "missing the operator with strategy %d",
-							  name, "hamming", SIMHASH_BALL_STRATEGY)));
+							  "missing the operator with strategy %d or %d",
+							  name, "hamming", SIMHASH_BALL_STRATEGY,
+							  SIMHASH_EQUAL_STRATEGY)));
 		valid = false;
 	}
 
 	ReleaseCatCacheList(operators);
 	ReleaseSysCache(tuple);
 	return valid;
+}
+
+/*
+ * Error: 0A000 unless the first column of an index is a fingerprint, and no
+ * other one.  The index has the first column only.  A search sees to it, and
+ * the executor looks at the further columns of each row that was found.
+ */
+static void
+check_columns(Relation index)
+{
+	TupleDesc	columns = RelationGetDescr(index);
+	int			i;
+
+	for (i = 0; i < columns->natts; i++)
+		if (has_fingerprints(index->rd_opfamily[i]) != (i == 0))
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 i == 0 ?
+					 errmsg("the first column of a %s index must be a "
+							"fingerprint, and \"%s\" is of type %s", "hamming",
+							NameStr(TupleDescAttr(columns, i)->attname),
+							format_type_be(index->rd_opcintype[i])) :
+					 errmsg("only the first column of a %s index may be a "
+							"fingerprint, and \"%s\" is of type %s", "hamming",
+							NameStr(TupleDescAttr(columns, i)->attname),
+							format_type_be(index->rd_opcintype[i]))));
 }
 
 /*
@@ -238,6 +296,7 @@ validate(Oid opclass)
 static IndexBuildResult *
 call_build(Relation heap, Relation index, IndexInfo *info)
 {
+	check_columns(index);
 	return hamming_find_routines(index)->build(heap, index, info);
 }
 
@@ -323,6 +382,9 @@ static const IndexAmRoutine routine = {
 	/* operators, by strategy number */
 	.amstrategies = SIMHASH_DISTANCE_STRATEGY,
 	.amcanorderbyop = true,
+
+	/* a fingerprint, and what the executor compares itself */
+	.amcanmulticol = true,
 
 	/* no condition is needed, as NULLs are in the index, too */
 	.amoptionalkey = true,

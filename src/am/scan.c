@@ -19,6 +19,8 @@ typedef struct HammingScan
 	bool		want_values;	/* those with a fingerprint, in all of the
 								 * balls */
 	bool		want_nulls;		/* those without one */
+	bool		has_other;		/* are there conditions on further columns,
+								 * which the executor must check? */
 	HammingBall *balls;			/* the smallest first */
 	int			ball_count;
 
@@ -122,22 +124,31 @@ add_ball(HammingScan *state, HammingBall ball)
 	state->ball_count++;
 }
 
-/* All conditions must hold.  One with a NULL argument holds for no row. */
+/*
+ * All conditions must hold.  One with a NULL argument holds for no row.  The
+ * index has nothing of further columns than the first.
+ */
 static void
 read_conditions(HammingScan *state, ScanKey keys, int count)
 {
 	int			i;
 
 	state->want_values = state->want_nulls = true;
+	state->has_other = false;
 	state->ball_count = 0;
 	for (i = 0; i < count; i++)
 	{
-		if (keys[i].sk_flags & SK_SEARCHNULL)
+		bool		tests_null = (keys[i].sk_flags &
+								  (SK_SEARCHNULL | SK_SEARCHNOTNULL)) != 0;
+
+		if ((keys[i].sk_flags & SK_ISNULL) && !tests_null)
+			state->want_values = state->want_nulls = false;
+		else if (keys[i].sk_attno > 1)
+			state->has_other = true;
+		else if (keys[i].sk_flags & SK_SEARCHNULL)
 			state->want_values = false;
 		else if (keys[i].sk_flags & SK_SEARCHNOTNULL)
 			state->want_nulls = false;
-		else if (keys[i].sk_flags & SK_ISNULL)
-			state->want_values = state->want_nulls = false;
 		else
 		{
 			state->want_nulls = false;
@@ -327,7 +338,8 @@ hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
 	 * another row.  An MVCC snapshot does not see that row.  With another
 	 * snapshot the executor must check the conditions again.
 	 */
-	scan->xs_recheck = !IsMVCCSnapshot(scan->xs_snapshot);
+	scan->xs_recheck = state->has_other ||
+		!IsMVCCSnapshot(scan->xs_snapshot);
 
 	if (state->nearest != NULL && next_nearest(scan, &tid, &distance))
 	{
@@ -361,7 +373,7 @@ hamming_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 	{
 		for (i = 0; i < state->count; i++)
 			tids[i] = hamming_item_pointer(state->matches[i].tid);
-		tbm_add_tuples(bitmap, tids, state->count, false);
+		tbm_add_tuples(bitmap, tids, state->count, state->has_other);
 		rows += state->count;
 	}
 	return rows;
