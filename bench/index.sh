@@ -12,10 +12,13 @@ repeats=3               # of these
 cold_rounds=4           # of queries of which little is in memory
 cold_queries=20         # of a round
 cold_from=10000000      # rows: all of the index but a little is on disk
+living_rounds=5         # of lookups
 guarded_rounds=9        # of what an exclusion constraint costs
 guarded_rows=4000       # of a loop, of which a round has 5
 guarded_drawn=210000    # of which enough are apart for all loops
 crossover=()
+states=('one by one' '5 % more' '20 % more' '100 % more' '1 % deleted' '20 % deleted' '50 % deleted'
+	'a queue')
 declare -A sums=()      # of the rows that "COLUMN KEY" has found
 one_process='SET max_parallel_maintenance_workers = 0'
 one_worker='SET max_parallel_maintenance_workers = 1;
@@ -532,12 +535,20 @@ copy_rows()
 	[ "$1" = walfull ] || keep_cost "${source}_copy" "$(calculate "1000 * $ms / $copies")"
 }
 
-# VACUUM after the rows whose ids end in the digit are deleted: milliseconds.
+# VACUUM after the rows whose ids end in the digit are deleted: microseconds, and
+# bytes of WAL, a dead row.
 vacuum_tenth()
 {
-	sql -c "DELETE FROM $table WHERE id % 10 = $1" -c CHECKPOINT
+	local before dead
+
+	dead=$(sql -c "WITH dead AS (DELETE FROM $table WHERE id % 10 = $1 RETURNING 1)
+		SELECT count(*) FROM dead")
+	sql -c CHECKPOINT
+	before=$(sql -c 'SELECT pg_current_wal_insert_lsn()')
 	time_sql '' "VACUUM (PARALLEL 0) $table"
-	keep_cost vacuum "$ms"
+	keep_cost vacuum "$(calculate "1000 * $ms / $dead")"
+	keep_cost vacuum_wal \
+		"$(sql -c "SELECT round((pg_current_wal_insert_lsn() - '$before') / $dead)")"
 }
 
 set_full_page_writes()
@@ -606,6 +617,75 @@ writes()
 		turn vacuum_tenth "$digit"
 	done
 	extra vacuum
+	extra vacuum_wal
+}
+
+# add_living FROM TO: random rows with these ids, without the first
+add_living()
+{
+	sql -c "INSERT INTO living SELECT id, hashint8extended(id, 47)::simhash64
+		FROM generate_series($1 + 1, $2) id"
+}
+
+# age STATE: what the index of living goes through.  It was built with the rows of
+# plain.
+age()
+{
+	local step=$((rows / 30)) day
+
+	case $1 in
+		'one by one')
+			sql -c 'TRUNCATE living' -c 'INSERT INTO living TABLE plain'
+			;;
+		*' more')
+			add_living "$rows" $((rows + rows / 100 * ${1%% *}))
+			;;
+		*' deleted')
+			sql -c "DELETE FROM living WHERE draw(id, 48, 100) < ${1%% *}"
+			sql -c 'VACUUM living'
+			;;
+		'a queue')
+			for ((day = 1; day <= 30; day++)); do
+				add_living $((rows + step * (day - 1))) $((rows + step * day))
+				sql -c "DELETE FROM living WHERE id <= $step * $day"
+				sql -c 'VACUUM living'
+			done
+			;;
+	esac
+}
+
+# Lookups by a living index and by one that was just built with the same rows, in
+# turns: medians, and that of the ratios.
+living()
+{
+	local state k round living fresh ratio
+
+	for state in "${states[@]}"; do
+		sql -c 'CREATE TABLE living AS TABLE plain' \
+			-c 'CREATE INDEX living_fp ON living USING hamming (fp)' -c 'VACUUM living'
+		age "$state"
+		sql -c 'VACUUM (INDEX_CLEANUP off, ANALYZE) living' \
+			-c 'CREATE TABLE fresh AS TABLE living' \
+			-c 'CREATE INDEX fresh_fp ON fresh USING hamming (fp)' -c 'VACUUM ANALYZE fresh'
+		pin
+		for k in 3 6 8; do
+			living=()
+			fresh=()
+			ratio=()
+			for ((round = 0; round < living_rounds; round++)); do
+				measure_same "$state within $k" "$by_index" fps "$(within living "$k")"
+				living+=("$us")
+				measure_same "$state within $k" "$by_index" fps "$(within fresh "$k")"
+				fresh+=("$us")
+				ratio+=("$(calculate "${living[-1]} / $us")")
+			done
+			put "$state k$k" "$(median "${ratio[@]}")"
+			put "$state k${k}_us" "$(median "${living[@]}")"
+			put "$state k${k}_fresh_us" "$(median "${fresh[@]}")"
+		done
+		unpin
+		sql -c 'DROP TABLE living, fresh'
+	done
 }
 
 # What the planner chooses for large radii, and what it should.
@@ -672,6 +752,7 @@ run()
 	join_rows
 	others
 	[ "$data" = skewed ] || constraints
+	[ "$data" = skewed ] || living
 	writes
 }
 
@@ -819,8 +900,8 @@ print_writes()
 	local text="What the index adds to $inserts INSERTs in a loop of PL/pgSQL and to a COPY of $copies
 rows: µs, and bytes of WAL, a row. Medians of $repeats, where tables with and without the indexes take
 turns; full_page_writes = on was measured once. Then the same of exact duplicates, fingerprints
-of random rows of the table. VACUUM, in ms, follows all that was inserted, and the deletion of a
-tenth of the rows."
+of random rows of the table. VACUUM follows all that was inserted, and the deletion of a tenth of
+the rows: µs, and bytes of WAL after a checkpoint, a dead row."
 
 	section Writes "$text" "$(
 		table_row 'INSERT: hamming' more_insert_extra
@@ -842,7 +923,34 @@ tenth of the rows."
 		table_row 'VACUUM: hamming' vacuum_extra
 		table_row 'VACUUM: four B-trees' vacuum_btrees_extra
 		table_row 'VACUUM: table and primary key' vacuum_table
+		table_row 'WAL of VACUUM: hamming' vacuum_wal_extra
+		table_row 'WAL of VACUUM: four B-trees' vacuum_wal_btrees_extra
+		table_row 'WAL of VACUUM: table and primary key' vacuum_wal_table
 	)"
+}
+
+print_living()
+{
+	local state cells k
+
+	table 'A living index' '|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|' data history \
+		'k = 3' µs 'fresh, µs' 'k = 6' µs 'fresh, µs' 'k = 8' µs 'fresh, µs'
+	for column in "${columns[@]}"; do
+		for state in "${states[@]}"; do
+			[ -n "$(get "$state k3")" ] || continue
+			cells=()
+			for k in 3 6 8; do
+				cells+=("$(get "$state k$k")" "$(get "$state k${k}_us")"
+					"$(get "$state k${k}_fresh_us")")
+			done
+			row "${column/ /, } M" "$state" "${cells[@]}"
+		done
+	done
+	say
+	say 'Lookups after an index was built and random rows came or went, over those by an index that was'
+	say "just built with the same rows: medians of $living_rounds that took turns, of the ratios, too. One by one: all"
+	say 'rows were inserted. Deleted: at random, and then VACUUM. A queue: 30 times a thirtieth of the'
+	say 'rows came, the oldest were deleted, and VACUUM ran.'
 }
 
 print_constraints()
@@ -896,6 +1004,7 @@ bench_index()
 		print_method
 		print_summary
 		print_details
+		print_living
 		print_blocks
 		print_cold
 		print_writes
