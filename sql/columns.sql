@@ -50,6 +50,14 @@ SELECT index_rows('fp <-> ''00000000000000ff'' <= 30') = index_rows('fp <-> ''00
 -- and that each element of an array would be a search
 SELECT plan_lines('SELECT * FROM tenants WHERE fp <-> ''00000000000000ff'' <= 3 AND site IN (7, 8, 9)', 'Cond|Filter');
 
+-- that the executor looks at all conditions of each row again
+CREATE FUNCTION slow(site int) RETURNS int LANGUAGE plpgsql IMMUTABLE COST 1000 AS 'BEGIN RETURN site; END';
+CREATE INDEX tenants_slow ON tenants USING hamming (fp, slow(site));
+SET enable_bitmapscan = off;
+SELECT index_use('SELECT * FROM tenants WHERE slow(site) = 7');
+RESET enable_bitmapscan;
+DROP INDEX tenants_slow;
+
 -- pages are those of an index without further columns
 CREATE INDEX tenants_alone ON tenants USING hamming (fp);
 CHECKPOINT;
@@ -130,8 +138,17 @@ CREATE OPERATOR CLASS good_ops FOR TYPE float8 USING hamming AS OPERATOR 3 =;
 SELECT opcname, amvalidate(oid) FROM pg_opclass WHERE opcname IN ('bad_ops', 'good_ops') ORDER BY 1;
 CREATE TABLE floats (fp simhash64, x float8, EXCLUDE USING hamming (fp WITH %, x good_ops WITH =));
 INSERT INTO floats VALUES ('00000000000000ff', 'NaN'), ('00000000000000ff', 1), ('00000000000000ff', 'NaN');
+CREATE OPERATOR CLASS order_ops FOR TYPE simhash64 USING hamming AS OPERATOR 3 =,
+	OPERATOR 4 <-># FOR ORDER BY integer_ops;
+CREATE TABLE two (fp simhash64, other simhash64);
+CREATE INDEX ON two USING hamming (fp, other order_ops);
+SET enable_seqscan = off;
+SELECT * FROM two ORDER BY other <-> '00000000000000ff' LIMIT 1;
+RESET enable_seqscan;
+DROP TABLE two;
+DROP OPERATOR FAMILY order_ops USING hamming;
 DROP TABLE floats, invoices, pages_once, tenants;
 DROP OPERATOR FAMILY bad_ops USING hamming;
 DROP OPERATOR FAMILY good_ops USING hamming;
-DROP FUNCTION index_rows, pages, refuses, numbers;
+DROP FUNCTION index_rows, slow, pages, refuses, numbers;
 DROP TYPE mood;

@@ -37,38 +37,43 @@ typedef struct Wanted
 								 * HAMMING_BITS if there is none */
 	double		searches;		/* how often: once, or once for each element
 								 * of an array */
+	double		scans;			/* the same for arrays of further columns, for
+								 * each element of which all is done again */
 } Wanted;
 
 /*
- * Read the conditions of a scan.  All of them must hold, as in scan.c.  Those on
- * further columns do not change which rows are wanted.  But a scan begins anew
- * for each element of their arrays, too.
+ * Read the conditions of a scan.  All of them must hold, as in scan.c.  Which
+ * rows are wanted does not depend on those on further columns.
  */
 static Wanted
 read_clauses(PlannerInfo *root, IndexPath *path)
 {
-	Wanted		wanted = {.values = true,.nulls = true};
+	Wanted		wanted = {.values = true,.nulls = true,.scans = 1};
 	ListCell   *lc;
+	ListCell   *qual;
 
 	wanted.radius = hamming_conditions_radius(root, path, 0, &wanted.searches);
 	foreach(lc, path->indexclauses)
 	{
 		IndexClause *condition = lfirst_node(IndexClause, lc);
-		Expr	   *clause = condition->rinfo->clause;
 
-		if (condition->indexcol > 0)
+		foreach(qual, condition->indexquals)
 		{
-			if (IsA(clause, ScalarArrayOpExpr))
-				wanted.searches *=
+			Expr	   *clause = lfirst_node(RestrictInfo, qual)->clause;
+
+			if (condition->indexcol > 0 && IsA(clause, ScalarArrayOpExpr))
+				wanted.scans *=
 					estimate_array_length(root,
 										  lsecond(((ScalarArrayOpExpr *)
 												   clause)->args));
+			else if (condition->indexcol > 0)
+				continue;
+			else if (IsA(clause, NullTest) &&
+					 ((NullTest *) clause)->nulltesttype == IS_NULL)
+				wanted.values = false;
+			else
+				wanted.nulls = false;
 		}
-		else if (IsA(clause, NullTest) &&
-				 ((NullTest *) clause)->nulltesttype == IS_NULL)
-			wanted.values = false;
-		else
-			wanted.nulls = false;
 	}
 	/* a ball with a negative radius holds nothing */
 	if (wanted.radius < 0)
@@ -171,6 +176,21 @@ measure_tables(IndexOptInfo *info, double null_leaves, HammingShape *shapes)
 }
 
 /*
+ * Return the cost of a row's recheck, for which PostgreSQL charges nothing.  If
+ * there is a condition on a further column, the executor looks at all of them.
+ */
+static QualCost
+recheck_cost(PlannerInfo *root, IndexPath *path)
+{
+	QualCost	cost = {0};
+	List	   *quals = get_quals_from_indexclauses(path->indexclauses);
+
+	if (list_length(quals) > list_length(search_conditions(path)))
+		cost_qual_eval(&cost, quals, root);
+	return cost;
+}
+
+/*
  * PostgreSQL plans an index-only scan of any index where no column is wanted,
  * as for count(*).  A hamming index has none: nothing keeps a row that a scan
  * has seen in the index from being removed before the scan looks at the
@@ -199,8 +219,9 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 					  double *pages)
 {
 	IndexOptInfo *index = path->indexinfo;
-	List	   *quals = search_conditions(path);
-	List	   *conditions = add_predicate_to_index_quals(index, quals);
+	List	   *quals = get_quals_from_indexclauses(path->indexclauses);
+	List	   *conditions =
+	add_predicate_to_index_quals(index, search_conditions(path));
 	double		null_leaves = count_null_leaves(root, index);
 	HammingShape shapes[HAMMING_MAX_BLOCKS];
 	int			blocks = measure_tables(index, null_leaves, shapes);
@@ -208,6 +229,7 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	double		entries = index->tuples / leaves;
 	double		height = 1 + ceil(log(leaves) / log(HAMMING_INNER_CAPACITY));
 	Wanted		wanted = read_clauses(root, path);
+	QualCost	recheck = recheck_cost(root, path);
 	HammingPlan plan = {0};
 	Cost		descent = height * PAGE_ACCESS * cpu_operator_cost;
 	double		rows;
@@ -222,13 +244,16 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 		plan = hamming_plan(blocks, shapes, wanted.radius);
 	leaf = (PAGE_ACCESS + ENTRY_LOOK * entries) * cpu_operator_cost +
 		page_io_cost(root, index, plan.tables <= 1);
-	search = wanted.searches * (plan.tables * descent + plan.leaves * leaf);
+	search = wanted.scans * wanted.searches *
+		(plan.tables * descent + plan.leaves * leaf);
 	if (!wanted.nulls)
 		null_leaves = 0;
 	*pages = plan.leaves + null_leaves;
-	*startup_cost = descent + index_other_operands_eval_cost(root, quals);
-	*total_cost = *startup_cost + search + null_leaves * leaf +
-		rows * (cpu_index_tuple_cost + cpu_operator_cost);
+	*startup_cost = descent + index_other_operands_eval_cost(root, quals) +
+		recheck.startup;
+	*total_cost = *startup_cost + search + wanted.scans *
+		(null_leaves * leaf + rows * (cpu_index_tuple_cost +
+									  cpu_operator_cost + recheck.per_tuple));
 
 	/*
 	 * An ordered scan reads few leaves where the nearest rows are near, and

@@ -264,8 +264,8 @@ validate(Oid opclass)
 
 /*
  * Error: 0A000 unless the first column of an index is a fingerprint, and no
- * other one.  The index has the first column only.  A search sees to it, and
- * the executor looks at the further columns of each row that was found.
+ * other one.  Pages have the first column alone.  A search looks at it, and the
+ * executor at the further columns of each row that was found.
  */
 static void
 check_columns(Relation index)

@@ -162,6 +162,8 @@ read_conditions(HammingScan *state, ScanKey keys, int count)
 
 /*
  * amrescan.  keys and order_bys may be NULL to keep those that the scan has.
+ * Error: 0A000 for an order by a further column, which only an operator class
+ * of a superuser allows.
  *
  * On entry and on return the caller holds no buffer lock.  On return the scan
  * pins nothing.
@@ -171,8 +173,15 @@ hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey order_bys,
 			   int norder_bys)
 {
 	HammingScan *state = scan->opaque;
+	int			i;
 
 	reset_scan(state);
+	for (i = 0; order_bys != NULL && i < norder_bys; i++)
+		if (order_bys[i].sk_attno > 1)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("access method %s has no order by column %d",
+							"hamming", order_bys[i].sk_attno)));
 	if (keys != NULL && nkeys > 0)
 		memmove(scan->keyData, keys, nkeys * sizeof(ScanKeyData));
 	if (order_bys != NULL && norder_bys > 0)
