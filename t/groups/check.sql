@@ -1,0 +1,10 @@
+-- The groups are those of simhash_cluster; each led row is near its leader, and no
+-- two leaders are near each other.
+SELECT count(DISTINCT cluster) = count(DISTINCT truth) AND count(DISTINCT (cluster, truth)) = count(DISTINCT truth)
+	AND count(cluster) = count(*)
+	AND (SELECT count(*) FROM news LEFT JOIN news l ON l.id = news.leader
+		WHERE (l.leader = l.id AND (news.id = l.id OR news.fp <-> l.fp <= 8)) IS NOT TRUE) = 0
+	AND (SELECT count(*) FROM news a JOIN news b ON a.fp <-> b.fp <= 8 AND a.id < b.id
+		WHERE a.leader = a.id AND b.leader = b.id) = 0 AS right,
+	count(*) AS rows, count(DISTINCT cluster) AS groups, (SELECT count(*) FROM news) AS led
+FROM (SELECT cluster, coalesce(simhash_cluster(fp, 8) OVER (), -id) AS truth FROM docs) compared;
