@@ -176,16 +176,15 @@ measure_tables(IndexOptInfo *info, double null_leaves, HammingShape *shapes)
 }
 
 /*
- * Return the cost of a row's recheck, for which PostgreSQL charges nothing.  If
- * there is a condition on a further column, the executor looks at all of them.
+ * Return the cost of a row's recheck, for which PostgreSQL charges nothing.  The
+ * executor looks at all conditions, quals, if not all are searched for.
  */
 static QualCost
-recheck_cost(PlannerInfo *root, IndexPath *path)
+recheck_cost(PlannerInfo *root, List *quals, List *searched)
 {
 	QualCost	cost = {0};
-	List	   *quals = get_quals_from_indexclauses(path->indexclauses);
 
-	if (list_length(quals) > list_length(search_conditions(path)))
+	if (list_length(quals) > list_length(searched))
 		cost_qual_eval(&cost, quals, root);
 	return cost;
 }
@@ -220,8 +219,8 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 {
 	IndexOptInfo *index = path->indexinfo;
 	List	   *quals = get_quals_from_indexclauses(path->indexclauses);
-	List	   *conditions =
-	add_predicate_to_index_quals(index, search_conditions(path));
+	List	   *searched = search_conditions(path);
+	List	   *conditions = add_predicate_to_index_quals(index, searched);
 	double		null_leaves = count_null_leaves(root, index);
 	HammingShape shapes[HAMMING_MAX_BLOCKS];
 	int			blocks = measure_tables(index, null_leaves, shapes);
@@ -229,7 +228,7 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	double		entries = index->tuples / leaves;
 	double		height = 1 + ceil(log(leaves) / log(HAMMING_INNER_CAPACITY));
 	Wanted		wanted = read_clauses(root, path);
-	QualCost	recheck = recheck_cost(root, path);
+	QualCost	recheck = recheck_cost(root, quals, searched);
 	HammingPlan plan = {0};
 	Cost		descent = height * PAGE_ACCESS * cpu_operator_cost;
 	double		rows;
