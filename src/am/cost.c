@@ -176,8 +176,8 @@ measure_tables(IndexOptInfo *info, double null_leaves, HammingShape *shapes)
 }
 
 /*
- * Return the cost of a row's recheck, for which PostgreSQL charges nothing.  The
- * executor looks at all conditions, quals, if not all are searched for.
+ * Return the cost of a row's recheck, for which PostgreSQL charges nothing.  If
+ * not all conditions, quals, are searched for, the executor looks at all.
  */
 static QualCost
 recheck_cost(PlannerInfo *root, List *quals, List *searched)
