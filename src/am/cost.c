@@ -37,49 +37,10 @@ typedef struct Wanted
 								 * HAMMING_BITS if there is none */
 	double		searches;		/* how often: once, or once for each element
 								 * of an array */
-	double		scans;			/* the same for arrays of further columns, for
-								 * each element of which all is done again */
+	double		scans;			/* how often the index is scanned: once, or
+								 * once for each element of the arrays that
+								 * further columns are compared with */
 } Wanted;
-
-/*
- * Read the conditions of a scan.  All of them must hold, as in scan.c.  Which
- * rows are wanted does not depend on those on further columns.
- */
-static Wanted
-read_clauses(PlannerInfo *root, IndexPath *path)
-{
-	Wanted		wanted = {.values = true,.nulls = true,.scans = 1};
-	ListCell   *lc;
-	ListCell   *qual;
-
-	wanted.radius = hamming_conditions_radius(root, path, 0, &wanted.searches);
-	foreach(lc, path->indexclauses)
-	{
-		IndexClause *condition = lfirst_node(IndexClause, lc);
-
-		foreach(qual, condition->indexquals)
-		{
-			Expr	   *clause = lfirst_node(RestrictInfo, qual)->clause;
-
-			if (condition->indexcol > 0 && IsA(clause, ScalarArrayOpExpr))
-				wanted.scans *=
-					estimate_array_length(root,
-										  lsecond(((ScalarArrayOpExpr *)
-												   clause)->args));
-			else if (condition->indexcol > 0)
-				continue;
-			else if (IsA(clause, NullTest) &&
-					 ((NullTest *) clause)->nulltesttype == IS_NULL)
-				wanted.values = false;
-			else
-				wanted.nulls = false;
-		}
-	}
-	/* a ball with a negative radius holds nothing */
-	if (wanted.radius < 0)
-		wanted.values = false;
-	return wanted;
-}
 
 /*
  * Return the conditions of a scan on the fingerprint, by which it finds rows.
@@ -99,6 +60,40 @@ search_conditions(IndexPath *path)
 			conditions = list_concat(conditions, condition->indexquals);
 	}
 	return conditions;
+}
+
+/*
+ * Read the conditions of a scan.  All of them must hold, as in scan.c.  Which
+ * rows are wanted depends on those on the fingerprint, searched.
+ */
+static Wanted
+read_clauses(PlannerInfo *root, IndexPath *path, List *searched)
+{
+	Wanted		wanted = {.values = true,.nulls = true,.scans = 1};
+	ListCell   *lc;
+	int			column;
+
+	wanted.radius = hamming_conditions_radius(root, path, 0, &wanted.searches);
+	for (column = 1; column < path->indexinfo->nkeycolumns; column++)
+	{
+		double		elements;
+
+		(void) hamming_conditions_radius(root, path, column, &elements);
+		wanted.scans *= elements;
+	}
+	foreach(lc, searched)
+	{
+		NullTest   *clause = (NullTest *) lfirst_node(RestrictInfo, lc)->clause;
+
+		if (IsA(clause, NullTest) && clause->nulltesttype == IS_NULL)
+			wanted.values = false;
+		else
+			wanted.nulls = false;
+	}
+	/* a ball with a negative radius holds nothing */
+	if (wanted.radius < 0)
+		wanted.values = false;
+	return wanted;
 }
 
 /*
@@ -227,7 +222,7 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	double		leaves = shapes[0].leaves + null_leaves;
 	double		entries = index->tuples / leaves;
 	double		height = 1 + ceil(log(leaves) / log(HAMMING_INNER_CAPACITY));
-	Wanted		wanted = read_clauses(root, path);
+	Wanted		wanted = read_clauses(root, path, searched);
 	QualCost	recheck = recheck_cost(root, quals, searched);
 	HammingPlan plan = {0};
 	Cost		descent = height * PAGE_ACCESS * cpu_operator_cost;

@@ -383,7 +383,7 @@ static const IndexAmRoutine routine = {
 	.amstrategies = SIMHASH_DISTANCE_STRATEGY,
 	.amcanorderbyop = true,
 
-	/* a fingerprint, and what the executor compares itself */
+	/* the executor compares the columns that follow the fingerprint */
 	.amcanmulticol = true,
 
 	/* no condition is needed, as NULLs are in the index, too */

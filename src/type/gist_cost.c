@@ -18,8 +18,7 @@
  * conditions on the columns before leave, and those on later columns leave out
  * hardly any.  In an index on (site, fp) of 10 to 20,000 sites, a search in one
  * site read 0.8 to 1.5 times the pages that pages_read() returns.  In an index
- * on (fp, site), a search in one site read as many pages as a search in all
- * sites.
+ * on (fp, site), the condition on the site saved no page.
  */
 #include "postgres.h"
 
