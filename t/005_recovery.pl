@@ -225,12 +225,19 @@ sub records_of
 my $lone = 'fedcba9876543210';
 $primary->backup('shortly before');
 $primary->safe_psql('postgres', 'VACUUM (INDEX_CLEANUP on, TRUNCATE off) docs');
-my @records = records_of("INSERT INTO docs (fp) VALUES ('$lone')", 3);
-is(scalar @records, 4, 'an insertion takes two records of each index');
-$primary->safe_psql('postgres', "DELETE FROM docs WHERE fp = '$lone'");
-# index after index
-push @records, records_of('VACUUM (INDEX_CLEANUP on, TRUNCATE off, PARALLEL 0) docs', 0);
-is(scalar @records, 24, 'a removal takes a record of each table, and two of the metapage');
+# A sweep that comes to a leaf which is half empty merges it with the next one, by a
+# record more: until no such leaf is left, the fingerprint goes and comes again.
+my @records;
+for (1 .. 10)
+{
+	@records = records_of("INSERT INTO docs (fp) VALUES ('$lone')", 3);
+	$primary->safe_psql('postgres', "DELETE FROM docs WHERE fp = '$lone'");
+	# index after index
+	push @records, records_of('VACUUM (INDEX_CLEANUP on, TRUNCATE off, PARALLEL 0) docs', 0);
+	last if @records == 24;
+}
+is(scalar @records, 24, 'an insertion takes two records of each index,'
+	. ' and a removal one of each table and two of the metapage');
 for my $target (
 	[ 'an insertion', 'docs_fp', $records[1] ],
 	[ 'an insertion', 'docs_wide', $records[3] ],
