@@ -132,7 +132,7 @@ read_sample(NearSide *side, FingerprintList *sample)
 	uint64		count = Min(side->count, SAMPLE_ROWS);
 	uint64		i;
 
-	simhash_fplist_allocate(sample, count);
+	hamming_fplist_allocate(sample, count);
 	for (i = 0; i < count; i++)
 	{
 		NearRow		row;
@@ -268,8 +268,8 @@ choose_division(NearPairs *pairs)
 	pairs->is_cut = !has_small &&
 		hamming_groups_choose_cut(&x, &y, pairs->options.radius, varying,
 								  &pairs->cut);
-	simhash_fplist_free(&x);
-	simhash_fplist_free(&y);
+	hamming_fplist_free(&x);
+	hamming_fplist_free(&y);
 	return has_small || pairs->is_cut;
 }
 
