@@ -7,15 +7,8 @@
 #define SIMHASH_FPLIST_H
 
 #include "near/team.h"
+#include "near/near_width.h"	/* by the Makefile, from the prototypes */
 #include "type/hamming.h"
-
-#define hamming_fplist_allocate WIDE(hamming_fplist_allocate)
-#define hamming_fplist_free WIDE(hamming_fplist_free)
-#define hamming_fplist_sort WIDE(hamming_fplist_sort)
-#define hamming_fplist_find WIDE(hamming_fplist_find)
-#define hamming_fplist_copy WIDE(hamming_fplist_copy)
-#define hamming_fplist_map WIDE(hamming_fplist_map)
-#define hamming_fplist_work WIDE(hamming_fplist_work)
 
 /*
  * The fingerprints stand apart from their numbers, so that hamming_match() can
