@@ -10,6 +10,7 @@
 
 #include "join/plan.h"
 #include "join/tuples.h"
+#include "near/bits.h"
 #include "near/filter.h"
 #include "near/pairs.h"
 
@@ -179,7 +180,7 @@ looks_for_one(const HammingJoinState *state)
 static inline bool
 is_matched(const JoinInput *input, uint64 number)
 {
-	return input->matched[number / 8] >> number % 8 & 1;
+	return is_bit_set(input->matched, number);
 }
 
 /* input.c */

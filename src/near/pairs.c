@@ -32,6 +32,7 @@
 #include "utils/guc.h"
 #include "utils/memutils.h"
 
+#include "near/bits.h"
 #include "near/pairs.h"
 
 /*
@@ -392,8 +393,7 @@ load_rows(NearPairs *pairs, int place, NearSide *side, uint64 from,
 
 		CHECK_FOR_INTERRUPTS();
 		hamming_side_read(side, &row);
-		if (settled == NULL ||
-			(settled[row.number / 8] >> row.number % 8 & 1) == 0)
+		if (settled == NULL || !is_bit_set(settled, row.number))
 			hamming_side_add(loaded, &row);
 	}
 	return loaded;
