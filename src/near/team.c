@@ -168,7 +168,6 @@ Team *
 simhash_team_make(Size size)
 {
 	dsm_segment *segment = create_segment(sizeof(TeamShared));
-	bool		has_room;
 	Team	   *team;
 	TeamShared *shared;
 
