@@ -80,8 +80,8 @@ matches_next(Matches *m, uint32 *place)
 
 /*
  * Each fingerprint of a stretch, outer, is compared with all of another,
- * inner, which is the longer one.  But if numbers may be settled, outer is of
- * x.
+ * inner.  outer is the shorter stretch; but where numbers can be settled it is
+ * always that of x, so that a settled one is skipped at once.
  */
 typedef struct Comparison
 {

@@ -4,14 +4,14 @@
  *
  * Let all bits be cut into radius + levels segments.  Fingerprints within the
  * radius of each other differ in at most radius segments, and so agree in at
- * least levels segments (Manku, Jain and Das Sarma 2007).
+ * least levels segments (Manku, Jain and Das Sarma 2007).  That is a level cut.
  *
  * Or let all bits be cut into fewer segments, and let each segment be given a
  * number of bits that may differ, near.  Let the sum of near + 1 over all
  * segments be radius + 1.  Then fingerprints within the radius differ in at
  * most near bits of some segment: they nearly agree in it (Norouzi, Punjani
- * and Fleet 2014).  Segments are fewer and longer, but have more partners.
- * That pays where the radius is large.
+ * and Fleet 2014).  That is a near cut.  Its segments are fewer and longer, but
+ * have more partners, which pays where the radius is large.
  *
  * A cut is chosen by the time that the join will take.  doc/algorithm.md 6
  * proves that no pair is lost, whichever is chosen.
@@ -86,15 +86,13 @@ worth_of_near(double bits, int near, double odds)
 void
 hamming_cut_bits(NearCut *cut, const GroupShape *shape)
 {
-	int			segments = cut->segment_count;
 	const double *information = shape->information;
 	double		total = sum_information(shape, cut->region);
 	int			varying_left = fingerprint_popcount(cut->varying);
-	double		worth = worth_of_near((double) varying_left / segments,
-									  cut->near,
+	double		worth = worth_of_near((double) varying_left /
+									  cut->segment_count, cut->near,
 									  odds_of_bits(total, varying_left));
-	int			varying_in_segment = 0;
-	double		in_segment = 0;
+	double		in_segment = 0; /* above 0 once it has a varying bit */
 	int			segment = 0;
 	int			bit;
 
@@ -105,22 +103,20 @@ hamming_cut_bits(NearCut *cut, const GroupShape *shape)
 			continue;
 		if (cut->varying >> bit & 1)
 		{
-			int			later = segments - segment - 1;
+			int			later = cut->segment_count - segment - 1;
 			double		more = segment < cut->nearer ?
-			worth * (segments - cut->nearer) : 0;
+			worth * (cut->segment_count - cut->nearer) : 0;
 			double		wanted = (total + more) / (later + 1);
 
-			if (varying_in_segment > 0 && later > 0 &&
+			if (in_segment > 0 && later > 0 &&
 				(varying_left <= later ||
 				 in_segment + information[bit] / 2 > wanted))
 			{
 				total -= in_segment;
 				in_segment = 0;
-				varying_in_segment = 0;
 				segment++;
 			}
 			in_segment += information[bit];
-			varying_in_segment++;
 			varying_left--;
 		}
 		cut->segments[segment] |= fingerprint_bit(bit);

@@ -18,20 +18,20 @@
  * A cut of some of the bits, for one group.  Of the pairs that are wanted,
  * none differs in more than radius bits of the region.
  *
- * Each wanted pair agrees in levels segments at least, or, if levels is 1,
- * differs in at most cut_near() bits of some segment.
+ * Of a level cut, each wanted pair agrees in levels segments at least.  Of a
+ * near cut, whose levels is 1, each differs in at most cut_near() bits of some
+ * segment.
  */
 typedef struct NearCut
 {
 	int			levels;			/* 1 .. CUT_MAX_LEVELS */
 	int			radius;			/* 0 .. radius of the join */
-	int			segment_count;	/* radius + levels; if levels is 1, radius + 1
-								 * or less */
+	int			segment_count;	/* radius + levels; of a near cut, radius or
+								 * less */
 	int			near;			/* cut_near() of all segments, but */
 	int			nearer;			/* the first nearer segments have near + 1 */
-	Fingerprint region;			/* bits that the segments are made of; if
-								 * levels is 1, there may be bits of no
-								 * segment */
+	Fingerprint region;			/* bits that the segments are made of; of a
+								 * share's cut, some are in no segment */
 	Fingerprint varying;		/* bits that are not the same in all of the
 								 * group */
 	Fingerprint segments[HAMMING_BITS]; /* masks, segment_count of them; each
@@ -39,7 +39,7 @@ typedef struct NearCut
 } NearCut;
 
 /*
- * Begin a cut into radius + levels segments: see NearCut.  The caller sets the
+ * Begin a level cut, into radius + levels segments.  The caller sets the
  * segments themselves.
  */
 static inline void

@@ -14,7 +14,8 @@ typedef struct ShareBlock
 	Fingerprint mask;			/* the bits of the block */
 	int			low;			/* bits of a fingerprint that are below the
 								 * block */
-	int			unused;			/* bits of 64 that the block does not have */
+	int			unused;			/* 64 - width: values are spread 2^unused
+								 * apart */
 	uint64		offset;			/* of its values from those of block 0 */
 } ShareBlock;
 
