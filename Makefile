@@ -42,14 +42,17 @@ WIDE = \
 	src/join/partners \
 	src/near/compare \
 	src/near/cut \
+	src/near/division src/near/done \
 	src/near/filter \
 	src/near/found src/near/found_rows \
 	src/near/fplist \
 	src/near/groups \
-	src/near/pairs \
+	src/near/pairs src/near/partitions src/near/pass_team \
+	src/near/sample \
 	src/near/share \
 	src/near/side \
 	src/near/together \
+	src/near/units \
 	src/type/analyze \
 	src/type/ball \
 	src/type/cast \

@@ -76,7 +76,7 @@ SET max_parallel_workers = 0;
 SELECT check_team(3);
 SELECT planned, launched FROM team_of('SELECT FROM x JOIN y ON x.fp <-> y.fp <= 3');
 RESET max_parallel_workers;
--- no file, and room for a pair a row in memory: where there are more, one process finds them
+-- no file may be written: one process
 SET temp_file_limit = 0;
 SET work_mem = '64MB';
 SELECT check_team(3);

@@ -90,8 +90,7 @@ SET max_parallel_workers_per_gather = 2;
 SELECT read > 6000 AS some, written >= read AS written
 FROM temporary_blocks('SELECT simhash_pairs(''SELECT id, fp FROM team_dense'', 5)');
 
--- With a temp_file_limit a pair a row is kept in memory, and there is no file: if more are
--- found, one process searches anew, and returns none twice.
+-- With a temp_file_limit one process finds the pairs, without a file.
 CREATE FUNCTION by_limited_team(query text) RETURNS text[] LANGUAGE sql
 SET temp_file_limit = 0 SET work_mem = '1GB' AS 'SELECT by_team(query)';
 SELECT by_one(query) = by_limited_team(query) AS same, by_one(query) FROM (VALUES

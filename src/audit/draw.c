@@ -164,17 +164,18 @@ note_groups(Drawing *d, NearSide *side, uint32 place)
 {
 	NearOptions options = {.radius = 0,.memory = d->memory};
 	NearPairs  *pairs = hamming_pairs_begin(side, side, &options);
+	const NearPass *pass;
 
-	while (hamming_pairs_next_pass(pairs))
+	while ((pass = hamming_pairs_next_pass(pairs)) != NULL)
 	{
-		const NearSide *x = pairs->x_pass;
+		const NearSide *x = pass->x;
 		NearPair	pair;
 		uint32		n;
 
-		for (n = 0; x == pairs->y_pass && n < x->list.count; n++)
+		for (n = 0; x == pass->y && n < x->list.count; n++)
 			note_size(d, x, x->starts[n], x->starts[n + 1],
 					  x->starts[n + 1] - x->starts[n], place);
-		while (x != pairs->y_pass && hamming_pairs_next_of_pass(pairs, &pair))
+		while (x != pass->y && hamming_pairs_next_of_pass(pairs, &pair))
 		{
 			uint32		size = pair.x_end - pair.x + pair.y_end - pair.y;
 

@@ -72,17 +72,18 @@ mark_rows(const NearSide *side, uint32 from, uint32 end, uint8 *is_near)
  * radius.
  */
 static void
-mark_connected(NearPairs *pairs, Together *together, uint8 *is_near)
+mark_connected(const NearPass *pass, int radius, Together *together,
+			   uint8 *is_near)
 {
-	NearSide   *side = pairs->x_pass;
+	NearSide   *side = pass->x;
 	const uint32 *starts = side->starts;
 	uint32		count = side->list.count;
 	uint32	   *sets = together != NULL ? together->sets
 	: palloc_extended((Size) count * sizeof(uint32), MCXT_ALLOC_HUGE);
 	uint32		n;
 
-	simhash_connect(&side->list, pairs->options.radius, sets, together,
-					pairs->is_cut ? &pairs->cut : NULL, pairs->segment);
+	simhash_connect(&side->list, radius, sets, together, pass->cut,
+					pass->segment);
 	for (n = 0; n < count; n++)
 	{
 		uint32		root = find_set(sets, n);
@@ -121,16 +122,16 @@ mark_each_other(NearSide *side, const NearOptions *options, uint8 *is_near)
 	Together   *together = side->file != NULL ? NULL
 	: simhash_connect_begin(&side->list, options->radius);
 	NearPairs  *pairs = hamming_pairs_begin(side, side, options);
+	const NearPass *pass;
 
-	while (hamming_pairs_next_pass(pairs))
+	while ((pass = hamming_pairs_next_pass(pairs)) != NULL)
 	{
 		NearPair	pair;
 
-		simhash_progress_share(pairs->segment * pairs->partitions +
-							   pairs->partition,
-							   pairs->cut.segment_count * pairs->partitions);
-		if (pairs->x_pass == pairs->y_pass)
-			mark_connected(pairs, together, is_near);
+		if (unlikely(simhash_progress_due))
+			simhash_progress_show_share(pass->done);
+		if (pass->x == pass->y)
+			mark_connected(pass, options->radius, together, is_near);
 		else
 			while (hamming_pairs_next_of_pass(pairs, &pair))
 			{

@@ -325,7 +325,7 @@ connect_block(Together *together, Candidates block)
 	}
 	if (has_sets)
 		return;
-	hamming_groups_copy(together->groups, &block);
+	hamming_together_copy(together, &block);
 	c.list = together->groups->x;
 	connect_group(&c, &block);
 }

@@ -320,14 +320,14 @@ hamming_join_count_work(CustomScanState *node)
 
 	if (pairs != NULL)
 	{
-		disk += pairs->written;
-		work->most_memory = Max(work->most_memory, pairs->most_memory +
-								pairs->work.memory +
+		disk += pairs->work.written;
+		work->most_memory = Max(work->most_memory, pairs->work.most_memory +
+								pairs->work.team_memory +
 								hamming_join_memory(state));
-		work->passes += pairs->passes;
+		work->passes += pairs->work.passes;
 		work->compared += pairs->comparison->compared + pairs->work.compared;
 		work->launched = Max(work->launched, pairs->work.launched);
-		pairs->passes = 0;
+		pairs->work.passes = 0;
 		pairs->comparison->compared = pairs->work.compared = 0;
 	}
 	work->most_disk = Max(work->most_disk, disk);

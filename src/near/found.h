@@ -22,19 +22,30 @@ typedef struct FoundSearch
 	bool		any_pair_settles;	/* then no other pair of x is needed */
 } FoundSearch;
 
-/* What the search took. */
-typedef struct FoundWork
+/* What a search for pairs of rows, by one process or a team, has taken. */
+typedef struct NearWork
 {
-	int			launched;		/* workers */
-	uint64		compared;		/* pairs */
-	Size		memory;			/* that all processes have shared, in bytes */
-	uint64		written;		/* bytes of pairs, to files */
-} FoundWork;
+	uint64		passes;
+	uint64		compared;		/* pairs, by teams */
+	uint64		written;		/* bytes of partitions, and of pairs that
+								 * teams have found */
+	Size		most_memory;	/* bytes of rows from files, in any pass */
+	Size		team_memory;	/* the most bytes of a team */
+	int			launched;		/* the most workers of a team */
+} NearWork;
+
+/* A pair of fingerprints. */
+typedef struct FoundPair
+{
+	uint32		x;				/* numbers of the fingerprints */
+	uint32		y;
+	int32		distance;
+} FoundPair;
 
 /* pairs.c takes the pairs; found.c knows the struct. */
 typedef struct Found Found;
 
-extern Found *hamming_found_search(const FoundSearch *search, FoundWork *work);
+extern Found *hamming_found_search(const FoundSearch *search, NearWork *work);
 extern bool hamming_found_next(Found *found, FoundPair *pair);
 extern void hamming_found_end(Found *found);
 extern PGDLLEXPORT void hamming_found_main(dsm_segment *segment, shm_toc *toc);

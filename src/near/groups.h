@@ -6,8 +6,6 @@
 #ifndef SIMHASH_GROUPS_H
 #define SIMHASH_GROUPS_H
 
-#include "port/atomics.h"
-
 #include "near/fplist.h"
 #include "near/cut.h"
 
@@ -32,10 +30,9 @@ typedef struct Candidates
 typedef struct GroupNode
 {
 	Candidates	all;			/* the group that is divided */
-	NearCut    *cut;
-	int			level;			/* of the segments of the cut, its smaller
-								 * groups agree in level chosen ones: 1 ..
-								 * levels */
+	NearCut		cut;
+	int			level;			/* how many segments of the cut its smaller
+								 * groups agree in: 1 .. cut.levels */
 	int			first;
 	int			last;
 	Fingerprint flipped;		/* bits in which all pairs of all differ */
@@ -44,53 +41,14 @@ typedef struct GroupNode
 	Fingerprint flips;			/* bits of the segment in which all pairs of a
 								 * smaller group differ */
 	uint32		passes;			/* over the sorted stretches, so far */
-	uint32		large;			/* of a node that a team walks: its large
-								 * groups are on SharedNodes.large from here */
 	uint32		x;				/* the next smaller group has its x here */
 	uint32		y;				/* where its y was looked for last: the next
 								 * one is not far */
+
+	/* of a team's leader: see together.c */
+	bool		is_walked;		/* has the team walked the segment? */
+	uint32		large;			/* where the node's large groups begin */
 } GroupNode;
-
-/* What a member searches: all that it walks, or one group that is given. */
-typedef enum GivenGroup
-{
-	GIVEN_NONE,
-	GIVEN_WHOLE,				/* all is handed out as it is */
-	GIVEN_LARGE,				/* all is divided, or handed out */
-	GIVEN_DONE					/* the same, and that was begun */
-} GivenGroup;
-
-/* A group that is too large for one process: a smaller group of a node. */
-typedef struct LargeGroup
-{
-	Candidates	group;
-	Fingerprint flips;			/* of the node */
-	double		pairs;
-} LargeGroup;
-
-#define MAX_LARGE 4096
-
-/*
- * A group of LARGE_PAIRS, which one process compares in 4 ms, is large.  Large
- * groups are units of a step of their own.  But the team divides the group of a
- * unit that has more than 1 / LARGE_SHARE of the pairs of all large groups:
- * such a unit would keep LARGE_SHARE processes waiting.
- */
-#define LARGE_PAIRS (4096.0 * 4096.0)
-#define LARGE_SHARE 64
-
-/* The nodes of a leader's search, as all processes of a team see them. */
-typedef struct SharedNodes
-{
-	int			depth;
-	GroupNode	nodes[HAMMING_BITS];
-	int			cut_of[HAMMING_BITS];	/* the cut of each node: index of */
-	NearCut		cuts[HAMMING_BITS];
-	pg_atomic_uint32 large_count;
-	LargeGroup	large[MAX_LARGE];	/* a stack, but for a step: */
-	uint32		first_unit;		/* its units are from here to the top */
-	double		large_pairs;	/* of all large groups of nodes[0] */
-} SharedNodes;
 
 /*
  * The nodes are a stack: each divides a smaller group of the one below it.  A
@@ -98,12 +56,12 @@ typedef struct SharedNodes
  * the first cut has two levels, and the second one has one:
  *
  *		candidates		a smaller group of nodes[2]
- *		nodes[2]		cuts[1], level 1: sorted by segment 0, 1, 2, ...
- *		nodes[1]		cuts[0], level 2: sorted by segment 5, after 4
- *		nodes[0]		cuts[0], level 1: sorted by segment 3, after 0, 1, 2
+ *		nodes[2]		second cut, level 1: sorted by segment 0, 1, 2, ...
+ *		nodes[1]		first cut, level 2: sorted by segment 5, after 4
+ *		nodes[0]		first cut, level 1: sorted by segment 3, after 0, 1, 2
  *
- * There are never more than HAMMING_BITS nodes, nor more than HAMMING_BITS
- * cuts: doc/algorithm.md 6 has the proof.
+ * There are never more than HAMMING_BITS nodes: doc/algorithm.md 6 has the
+ * proof.
  */
 typedef struct NearGroups
 {
@@ -114,29 +72,23 @@ typedef struct NearGroups
 	const bool *settled;		/* the same */
 
 	/*
-	 * Of a search by a team.  The leader has walk: once its top node is
-	 * sorted, walk(arg, groups) has the team take the smaller groups of the
-	 * node, but for large ones, which the leader divides.  A member has
-	 * shared: the top node of common divides this list, which other processes
-	 * read, too.  x and y of a member are a list of its own, to which each
-	 * smaller group is copied.  Alone, a process has none of these.
+	 * In the leader of a team: get the next smaller group of the top node, of
+	 * those that the team leaves to the leader.  NULL: there is no team.
 	 */
-	SharedNodes *common;
-	void		(*walk) (void *arg, struct NearGroups *groups);
+	bool		(*next_left) (void *arg, struct NearGroups *groups,
+							  Candidates *group);
 	void	   *arg;
-	const FingerprintList *shared;
-	Size		capacity;		/* of x, if shared is not NULL */
-	int			only;			/* see hamming_groups_begin_large() */
-	GivenGroup	given;			/* what the search is about, in place of walk */
 
 	/* of what progress.c shows, the share before this search, and its own */
 	double		done_before;
 	double		done_here;		/* 0: the search shows nothing */
 
-	Candidates	all;			/* that are divided */
-	NearCut		cuts[HAMMING_BITS];
-	int			depth;			/* nodes in use; -1 before the first group,
-								 * and 0 after the last */
+	Candidates	all;			/* what is searched, */
+	bool		is_fresh;		/* which was neither divided nor handed out, */
+	bool		is_whole;		/* and is not to be divided */
+	int			base;			/* nodes above which the search is: in a
+								 * process of a team, those of the leader */
+	int			depth;			/* nodes in use */
 	GroupNode	nodes[HAMMING_BITS];
 } NearGroups;
 
@@ -158,23 +110,55 @@ number_of_pairs(const NearGroups *groups, const Candidates *group)
 	return x * (group->y_end - group->y);
 }
 
+/* Does the search know of pairs that need no comparison? */
+static inline bool
+leaves_out_pairs(const NearGroups *groups)
+{
+	return groups->sets != NULL || groups->settled != NULL;
+}
+
+/* Are the x of the node's groups among its y? */
+static inline bool
+divides_one_stretch(const NearGroups *groups, const GroupNode *node)
+{
+	const Candidates *all = &node->all;
+
+	return groups->x == groups->y && all->x >= all->y && all->x < all->y_end;
+}
+
+/* groups.c */
 extern NearGroups *hamming_groups_make(FingerprintList *x, FingerprintList *y,
 									   int radius);
 extern void hamming_groups_begin(NearGroups *groups, const Candidates *all,
 								 const NearCut *cut, int segment);
-extern void hamming_groups_copy(NearGroups *groups, Candidates *group);
-extern void hamming_groups_publish(const NearGroups *groups);
-extern uint32 hamming_groups_large_units(NearGroups *groups);
-extern void hamming_groups_begin_large(NearGroups *groups, uint32 unit);
-extern void hamming_groups_begin_whole(NearGroups *groups,
-									   const Candidates *all);
-extern uint32 hamming_groups_slices(const Candidates *all);
-extern void hamming_groups_begin_unit(NearGroups *groups,
-									  uint32 slice, uint32 slices);
+extern void hamming_groups_begin_above(NearGroups *groups,
+									   const Candidates *all, bool is_whole);
+extern void hamming_groups_begin_segment(NearGroups *groups,
+										 const Candidates *all, int number);
+extern int	hamming_groups_segments_below(const GroupNode *node);
 extern bool hamming_groups_next(NearGroups *groups, Candidates *candidates);
-extern void hamming_groups_show(const NearGroups *groups, double of_segment);
+extern bool hamming_groups_next_smaller(const NearGroups *groups,
+										const FingerprintList *x,
+										const FingerprintList *y,
+										GroupNode *node, Candidates *group);
 extern bool hamming_groups_is_first(const NearGroups *groups,
 									Fingerprint difference);
+
+/* done.c */
+extern void hamming_groups_show(const NearGroups *groups, double of_segment);
+extern void hamming_groups_show_alone(const NearGroups *groups);
+
+/* sample.c */
+extern double hamming_group_sort_cost(const NearGroups *groups,
+									  const Candidates *group);
+extern bool hamming_group_is_compared_sooner(const NearGroups *groups,
+											 const Candidates *group,
+											 int sorts);
+extern void hamming_group_measure(const NearGroups *groups,
+								  const Candidates *group,
+								  Fingerprint flipped, GroupShape *shape);
+extern bool hamming_group_is_done(const NearGroups *groups,
+								  const Candidates *group);
 extern bool hamming_groups_choose_cut(FingerprintList *x, FingerprintList *y,
 									  int radius, Fingerprint varying,
 									  NearCut *cut);

@@ -10,10 +10,9 @@
 #define SIMHASH_PAIRS_H
 
 #include "near/compare.h"
+#include "near/division.h"
 #include "near/found.h"
 #include "near/found_rows.h"
-#include "near/share.h"
-#include "near/side.h"
 
 typedef struct NearOptions
 {
@@ -42,61 +41,93 @@ typedef struct NearOptions
 	bool		begins_alone;
 } NearOptions;
 
+/* Rows that are paired in one go. */
+typedef struct NearPass
+{
+	NearSide   *x;				/* in memory; NULL: there is no pass */
+	NearSide   *y;				/* may be x */
+	const NearCut *cut;			/* pairs agree in a segment of it, and in none
+								 * before; NULL: in any bits */
+	int			segment;
+	double		done;			/* share of all work before this pass */
+} NearPass;
+
+/* A process that begins alone goes on by a team after FIRST_PAIRS pairs. */
+#define FIRST_PAIRS 1000
+
+/* Pairs of fingerprints that a process returns before it goes on by a team. */
+typedef struct FirstPairs
+{
+	int			count;
+	int			left;			/* of these, that are to come again */
+	FoundPair	pairs[FIRST_PAIRS]; /* sorted, once these come again */
+} FirstPairs;
+
 typedef struct NearPairs
 {
+	NearOptions options;
+	NearWork	work;			/* so far */
+	Division	division;
+	bool		is_unit;		/* in a process of partitions.c: there is one
+								 * partition of one segment */
+
+	/* the current partition, or the sides */
 	NearSide   *x;
 	NearSide   *y;				/* may be x */
-	NearOptions options;
-	uint64		passes;			/* so far */
-	uint64		written;		/* bytes of partitions, and of pairs that
-								 * teams have found, so far */
-	Size		most_memory;	/* bytes of rows from files, in any pass */
-
-	/* Rows are paired that agree in one segment of a cut after the other. */
-	bool		is_cut;			/* else they need agree in no segment */
-	NearCut		cut;			/* without a cut, of one segment */
-	int			segment;		/* the current one; -1 before the first */
-
-	/* Partitions of sides in files, by key and segment; or the sides. */
-	bool		is_divided;
-	int			partitions;		/* 1 for the sides */
-	int			partition;		/* the current one, of the segment */
-	NearSide   *x_partitions;
-	NearSide   *y_partitions;	/* x_partitions, if y is x */
-	uint64		x_next;			/* rows of the partition before this one have
-								 * been in a pass as x */
+	uint64		x_next;			/* rows before this one have been in a pass as
+								 * x */
 	uint64		y_next;			/* the same, with the current rows of x */
 
 	Team	   *team;			/* that has paired all partitions; or NULL */
 	FoundRows	rows;			/* what it has found */
 
-	/* the current pass */
-	NearSide   *x_pass;			/* NULL: none */
-	NearSide   *y_pass;			/* may be x_pass; NULL: none */
-	NearSide	loaded[2];		/* rows of x and of y from files */
-	bool	   *settled;		/* fingerprints of x_pass; may be NULL */
+	NearPass	pass;			/* the current one */
+	NearSide	loaded[2];		/* its rows of x and of y from files */
+	bool	   *settled;		/* fingerprints of pass.x; may be NULL */
 	Comparison *comparison;		/* of this pass and of others */
-	int			pass_workers;	/* that its team asks for; 0: no team */
-	Found	   *found;			/* pairs of the pass, by a team; or NULL */
-	FoundWork	work;			/* of teams */
-	FoundPair  *first_pairs;	/* before that, of this process alone */
-	int			first_count;
-	int			first_left;		/* of these, that are to come again */
-	uint32		x_group;		/* the next key of x_pass, */
-	uint32		y_group;		/* and of y_pass */
+	uint32		x_group;		/* the next key of pass.x, */
+	uint32		y_group;		/* and of pass.y */
 	uint32		same;			/* place of the next fingerprint whose rows
 								 * are paired with each other */
 	uint32		same_end;
+
+	/* of pass_team.c, in the current pass */
+	int			pass_workers;	/* that its team asks for; 0: no team */
+	Found	   *found;			/* by a team; or NULL */
+	FirstPairs	first;			/* by this process alone, before the team */
 } NearPairs;
 
+/* Has a process that has begun alone returned or compared enough? */
+static inline bool
+is_team_due(const NearPairs *pairs)
+{
+	const Comparison *c = pairs->comparison;
+
+	return c->most > 0 &&
+		(pairs->first.count == FIRST_PAIRS ||
+		 (c->compared >= c->most && c->outer != NULL));
+}
+
+/* pairs.c */
 extern NearPairs *hamming_pairs_begin(NearSide *x, NearSide *y,
 									  const NearOptions *options);
+extern void hamming_pairs_begin_unit(NearPairs *pairs, const NearCut *cut,
+									 int segment);
 extern bool hamming_pairs_next(NearPairs *pairs, NearPair *pair);
-extern bool hamming_pairs_next_pass(NearPairs *pairs);
+extern const NearPass *hamming_pairs_next_pass(NearPairs *pairs);
 extern bool hamming_pairs_next_of_pass(NearPairs *pairs, NearPair *pair);
+extern bool hamming_pairs_next_key(NearPairs *pairs, Candidates *all);
 extern void hamming_pairs_settle(NearPairs *pairs, const NearPair *pair);
 extern void hamming_pairs_end(NearPairs *pairs);
-extern bool hamming_pairs_prefer_stretches(double x, double y, double at_once);
-extern PGDLLEXPORT void hamming_pairs_main(dsm_segment *segment, shm_toc *toc);
+
+/* pass_team.c */
+extern void hamming_pass_team_begin(NearPairs *pairs);
+extern void hamming_pass_team_go_on(NearPairs *pairs);
+extern bool hamming_pass_team_has_come(NearPairs *pairs, const FoundPair *two);
+
+/* partitions.c */
+extern bool hamming_partitions_pair(NearPairs *pairs);
+extern PGDLLEXPORT void hamming_partitions_main(dsm_segment *segment,
+												shm_toc *toc);
 
 #endif							/* SIMHASH_PAIRS_H */

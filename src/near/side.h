@@ -80,6 +80,13 @@ side_row_bytes(const NearSide *side)
 		(side->keeps_keys ? 0 : 2 * sizeof(uint32));
 }
 
+/* Return how many such rows memory has room for: 2 or more. */
+static inline uint64
+side_rows_within(const NearSide *side, Size memory)
+{
+	return Max(memory / side_row_bytes(side), 2);
+}
+
 /* Return a key, spread over 64 bits; 0 for the key 0, that of a row without. */
 static inline uint64
 spread_key(uint32 key)

@@ -23,14 +23,15 @@
 #include "near/progress.h"
 #include "near/together.h"
 
-/* The kinds of steps. */
-#define STEP_WALK FPLIST_STEPS	/* slices of the top node */
-#define STEP_LARGE (FPLIST_STEPS + 1)	/* hamming_groups_large_units() */
-#define STEP_COMPARE (FPLIST_STEPS + 2) /* slices of search->group */
-#define STEP_KEYS (FPLIST_STEPS + 3)	/* slices of keys */
-
 /* Units of STEP_KEYS. */
 #define MOST_KEY_UNITS 4096
+
+/*
+ * Units of UNIT_ROWS fingerprints take long enough that a team need not wait
+ * for them.  MAX_SLICES leave the last ones short for many processes.
+ */
+#define UNIT_ROWS 256
+#define MAX_SLICES 4096
 
 /*
  * Return the size of what all processes see, and set what is in it.  options
@@ -47,90 +48,9 @@ map_memory(Together *together, char *memory, const SearchOptions *options)
 	at += options->has_sets ? options->capacity * sizeof(uint32) : 0;
 	together->keys = (Candidates *) (memory + at);
 	at += options->key_capacity * sizeof(Candidates);
-	together->pairs = (FoundPair *) (memory + at);
-	at += options->pair_capacity * sizeof(FoundPair);
 	together->settled = options->settled_count > 0 ? (bool *) (memory + at)
 		: NULL;
 	return at + options->settled_count * sizeof(bool);
-}
-
-/*
- * Take the pairs of the stretches x .. x_end - 1 and y .. y_end - 1 of the
- * list, whose order stays.
- */
-static void
-take_slice(Together *together, uint32 x, uint32 x_end, uint32 y, uint32 y_end)
-{
-	NearGroups *groups = together->groups;
-	Candidates	slice = {x, x_end, y, y_end};
-
-	groups->x = groups->y = &together->list;
-	hamming_groups_begin_whole(groups, &slice);
-	together->take(together, groups);
-	groups->x = groups->y = &together->own;
-}
-
-/*
- * Take the pairs of slice number unit of the x of search->group.  If the group
- * is one stretch, compare the slice with itself and with all later slices.
- * Else compare the slice with all y.
- */
-static void
-compare_slice(Together *together, uint32 unit, uint32 units)
-{
-	const Candidates *group = &together->search->group;
-	uint32		from = team_slice_begin(group->x, group->x_end, unit, units);
-	uint32		to = team_slice_begin(group->x, group->x_end, unit + 1, units);
-
-	if (group->x != group->y)
-		take_slice(together, from, to, group->y, group->y_end);
-	else
-	{
-		take_slice(together, from, to, from, to);
-		take_slice(together, from, to, to, group->y_end);
-	}
-}
-
-/* Take the pairs of a slice of the keys. */
-static void
-take_keys(Together *together, uint32 unit, uint32 units)
-{
-	uint32		count = together->search->key_count;
-	uint32		i = team_slice_begin(0, count, unit, units);
-	uint32		end = team_slice_begin(0, count, unit + 1, units);
-
-	for (; i < end; i++)
-	{
-		Candidates	key = together->keys[i];
-
-		hamming_groups_copy(together->groups, &key);
-		hamming_groups_begin(together->groups, &key, NULL, 0);
-		together->take(together, together->groups);
-	}
-}
-
-/* Do a unit of a step. */
-static void
-do_unit(void *arg, const TeamStep *step, uint32 unit)
-{
-	Together   *together = arg;
-
-	if (step->kind < FPLIST_STEPS)
-		hamming_fplist_work(&together->list, step, unit);
-	else if (step->kind >= TOGETHER_STEPS)
-		together->do_unit(together, step, unit);
-	else if (step->kind == STEP_COMPARE)
-		compare_slice(together, unit, step->units);
-	else if (step->kind == STEP_KEYS)
-		take_keys(together, unit, step->units);
-	else
-	{
-		if (step->kind == STEP_WALK)
-			hamming_groups_begin_unit(together->groups, unit, step->units);
-		else
-			hamming_groups_begin_large(together->groups, unit);
-		together->take(together, together->groups);
-	}
 }
 
 /* Show how much of a step is done, 0 .. 1. */
@@ -156,12 +76,9 @@ begin_own(Together *together)
 	hamming_fplist_allocate(&together->own, 0);
 	together->groups = hamming_groups_make(&together->own, &together->own,
 										   together->search->options.radius);
-	together->groups->capacity = 0;
-	together->groups->common = &together->search->nodes;
-	together->groups->shared = &together->list;
 	together->groups->sets = together->sets;
 	together->groups->settled = together->settled;
-	together->team->work = do_unit;
+	together->team->work = hamming_together_do_unit;
 	together->team->arg = together;
 	together->team->show = show_step;
 }
@@ -185,28 +102,112 @@ hamming_together_begin(const SearchOptions *options)
 	map_memory(together, together->team->memory, options);
 	memset(together->search, 0, sizeof(SharedSearch));
 	together->search->options = *options;
-	pg_atomic_init_u64(&together->search->pair_count, 0);
 	pg_atomic_init_u64(&together->search->compared, 0);
-	pg_atomic_init_u32(&together->search->nodes.large_count, 0);
+	pg_atomic_init_u32(&together->search->large_count, 0);
 	begin_own(together);
 	return together;
 }
 
-/* Have the team walk the top node of groups, and take its large groups. */
-static void
-walk_together(void *arg, NearGroups *groups)
+/*
+ * Return into how many slices a team divides the x of candidates.  A slice has
+ * a fingerprint at least, or many where the y are few.
+ */
+static uint32
+number_of_slices(const Candidates *all)
 {
-	Together   *together = arg;
-	const Candidates *all = &groups->nodes[groups->depth - 1].all;
-	TeamStep	step = {.kind = STEP_WALK};
+	uint32		x = all->x_end - all->x;
+	uint32		most = Max(x, all->y_end - all->y) / UNIT_ROWS;
 
-	hamming_groups_publish(groups);
-	step.units = hamming_groups_slices(all);
+	return Max(1, Min(Min(x, most), MAX_SLICES));
+}
+
+/* Let all processes see the nodes, for the steps that come. */
+static void
+publish_nodes(SharedSearch *search, const NearGroups *groups)
+{
+	search->depth = groups->depth;
+	memcpy(search->nodes, groups->nodes, groups->depth * sizeof(GroupNode));
+}
+
+/* For qsort(): the one with more pairs comes first. */
+static int
+compare_large(const void *a, const void *b)
+{
+	double		x = ((const LargeGroup *) a)->pairs;
+	double		y = ((const LargeGroup *) b)->pairs;
+
+	return (x < y) - (x > y);
+}
+
+/*
+ * The node was walked, the top one.  Of its large groups, leave those on the stack that
+ * the team is to divide.  The others are behind them, the largest one first.
+ * Return how many units they are.
+ */
+static uint32
+prepare_large(SharedSearch *search, const GroupNode *node)
+{
+	uint32		end = pg_atomic_read_u32(&search->large_count);
+	int			segments = hamming_groups_segments_below(node);
+	uint32		first = node->large;
+	uint32		i;
+
+	qsort(search->large + first, end - first, sizeof(LargeGroup),
+		  compare_large);
+	if (search->depth == 1)
+	{
+		search->large_pairs = 0;
+		for (i = first; i < end; i++)
+			search->large_pairs += search->large[i].pairs;
+	}
+	while (first < end && search->large[first].pairs / segments >
+		   search->large_pairs / LARGE_SHARE)
+		first++;
+	search->first_unit = first;
+	pg_atomic_write_u32(&search->large_count, first);
+	return (end - first) * segments;
+}
+
+/* Have the team take the smaller groups of the node, but for the largest. */
+static void
+walk_together(Together *together, NearGroups *groups, GroupNode *node)
+{
+	SharedSearch *search = together->search;
+	TeamStep	step = {.kind = STEP_WALK,
+		.units = number_of_slices(&node->all)
+	};
+
+	node->is_walked = true;
+	node->large = pg_atomic_read_u32(&search->large_count);
+	publish_nodes(search, groups);
 	simhash_team_do(together->team, &step);
 	step.kind = STEP_LARGE;
-	step.units = hamming_groups_large_units(groups);
+	step.units = prepare_large(search, node);
 	if (step.units > 0)
 		simhash_team_do(together->team, &step);
+}
+
+/*
+ * Get the next smaller group of the top node that the team has left: one of the
+ * largest.
+ */
+static bool
+next_left(void *arg, NearGroups *groups, Candidates *group)
+{
+	Together   *together = arg;
+	SharedSearch *search = together->search;
+	GroupNode  *node = &groups->nodes[groups->depth - 1];
+	uint32		count;
+
+	if (!node->is_walked)
+		walk_together(together, groups, node);
+	count = pg_atomic_read_u32(&search->large_count);
+	if (count == node->large)
+		return false;
+	pg_atomic_write_u32(&search->large_count, --count);
+	*group = search->large[count].group;
+	node->flips = search->large[count].flips;
+	return true;
 }
 
 /* Let the team take all candidates of the leader's groups. */
@@ -219,16 +220,16 @@ search_groups(Together *together, NearGroups *groups, const Candidates *all)
 	/* what no cut divides */
 	while (hamming_groups_next(groups, group))
 	{
-		TeamStep	step = {.kind = STEP_COMPARE};
+		TeamStep	step = {.kind = STEP_COMPARE,
+			.units = number_of_slices(group)
+		};
 
-		hamming_groups_publish(groups);
-		step.units = hamming_groups_slices(group);
+		publish_nodes(together->search, groups);
 		if (together->take_large != NULL)
 			together->take_large(together);
 		else
 			simhash_team_do(together->team, &step);
 	}
-	hamming_groups_publish(groups);
 }
 
 /*
@@ -252,8 +253,7 @@ hamming_together_search(Together *together, const Candidates *all,
 	list.team = together->team;
 	groups->sets = together->sets;
 	groups->settled = together->settled;
-	groups->common = &together->search->nodes;
-	groups->walk = walk_together;
+	groups->next_left = next_left;
 	groups->arg = together;
 	together->walked = groups;
 	for (i = 0; i < count; i++)

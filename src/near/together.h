@@ -6,15 +6,16 @@
 #ifndef SIMHASH_TOGETHER_H
 #define SIMHASH_TOGETHER_H
 
+#include "port/atomics.h"
+
 #include "near/groups.h"
 
-/* A pair of fingerprints. */
-typedef struct FoundPair
-{
-	uint32		x;				/* numbers of the fingerprints */
-	uint32		y;
-	int32		distance;
-} FoundPair;
+/* The kinds of steps, but for those of fplist.c, and those of the caller. */
+#define STEP_WALK FPLIST_STEPS	/* slices of the top node */
+#define STEP_LARGE (FPLIST_STEPS + 1)	/* its large groups */
+#define STEP_COMPARE (FPLIST_STEPS + 2) /* slices of search->group */
+#define STEP_KEYS (FPLIST_STEPS + 3)	/* slices of keys */
+#define TOGETHER_STEPS (FPLIST_STEPS + 4)
 
 /*
  * What the leader of a search decides before it makes the memory: the radius,
@@ -28,18 +29,44 @@ typedef struct SearchOptions
 	uint32		settled_count;	/* numbers of x that may be settled; or 0 */
 	bool		any_pair_settles;	/* see FoundSearch */
 	uint32		key_capacity;	/* of keys */
-	uint32		pair_capacity;	/* of pairs */
 } SearchOptions;
+
+/* A group that is too large for one process: a smaller group of a node. */
+typedef struct LargeGroup
+{
+	Candidates	group;
+	Fingerprint flips;			/* of the node */
+	double		pairs;
+} LargeGroup;
+
+#define MAX_LARGE 4096
+
+/*
+ * A group of LARGE_PAIRS, which one process compares in 4 ms, is large.  Large
+ * groups are units of a step of their own.  But the team divides the group of a
+ * unit that has more than 1 / LARGE_SHARE of the pairs of all large groups:
+ * such a unit would keep LARGE_SHARE processes waiting.
+ */
+#define LARGE_PAIRS (4096.0 * 4096.0)
+#define LARGE_SHARE 64
 
 /* What all processes see. */
 typedef struct SharedSearch
 {
 	SearchOptions options;
 	uint32		key_count;		/* of keys that are units */
-	pg_atomic_uint64 pair_count;	/* above pair_capacity: some had no room */
 	pg_atomic_uint64 compared;	/* pairs, by workers that have ended */
-	SharedNodes nodes;
 	Candidates	group;			/* that the team compares */
+
+	/* the nodes of the leader's search */
+	int			depth;
+	GroupNode	nodes[HAMMING_BITS];
+
+	/* their large groups: a stack, but for a step */
+	pg_atomic_uint32 large_count;
+	LargeGroup	large[MAX_LARGE];
+	uint32		first_unit;		/* units of the step are from here to the top */
+	double		large_pairs;	/* of all large groups of nodes[0] */
 } SharedSearch;
 
 typedef struct Together
@@ -52,10 +79,10 @@ typedef struct Together
 								 * settle one at any time: that spares work,
 								 * and changes nothing else. */
 	Candidates *keys;			/* that are taken as a whole by one process */
-	FoundPair  *pairs;			/* that any process has found */
 	NearGroups *walked;			/* of the leader, by the team; or NULL */
 	NearGroups *groups;			/* search of this process, in units */
 	FingerprintList own;		/* its list */
+	Size		capacity;		/* of own */
 
 	/*
 	 * Take all candidates of groups.  Other processes may do so at the same
@@ -74,13 +101,17 @@ typedef struct Together
 							uint32 unit);
 } Together;
 
-#define TOGETHER_STEPS (FPLIST_STEPS + 4)
-
+/* together.c */
 extern Together *hamming_together_begin(const SearchOptions *options);
 extern void hamming_together_search(Together *together, const Candidates *all,
 									uint32 count);
 extern void hamming_together_dismiss(Together *together);
 extern void hamming_together_end(Together *together);
 extern Together *hamming_together_attach(shm_toc *toc);
+
+/* units.c */
+extern void hamming_together_do_unit(void *arg, const TeamStep *step,
+									 uint32 unit);
+extern void hamming_together_copy(Together *together, Candidates *group);
 
 #endif							/* SIMHASH_TOGETHER_H */

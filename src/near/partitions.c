@@ -1,0 +1,252 @@
+/*
+ * partitions.c
+ *	  A team that pairs the partitions of sides in files, each process one at a
+ *	  time.
+ */
+#include "postgres.h"
+
+#include "port/atomics.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+
+#include "near/pairs.h"
+#include "near/progress.h"
+
+/* What all processes see. */
+typedef struct SharedPartitions
+{
+	int			radius;
+	Size		memory;			/* bytes for rows, of each process */
+	bool		keeps_numbers;
+	bool		keeps_keys;
+	bool		is_of_one_side;
+	bool		is_cut;
+	NearCut		cut;
+	int			segment;		/* the current one */
+	uint64		counts[2][MAX_PARTITIONS];	/* rows of x and of y */
+
+	/* what processes have done */
+	pg_atomic_uint64 passes;
+	pg_atomic_uint64 compared;
+	pg_atomic_uint64 memory_taken;
+} SharedPartitions;
+
+/* What a process has. */
+typedef struct PartitionWork
+{
+	Team	   *team;
+	SharedPartitions *shared;
+	NearSide	sides[2];		/* the partition of a unit */
+	NearPairs  *pairs;			/* of these */
+	FoundRows	rows;			/* that are written */
+} PartitionWork;
+
+static void
+open_partition(PartitionWork *work, int side, uint32 partition)
+{
+	const SharedPartitions *shared = work->shared;
+
+	hamming_side_begin(&work->sides[side], shared->keeps_numbers,
+					   shared->keeps_keys);
+	hamming_side_open(&work->sides[side], work->team->files,
+					  hamming_division_file(side, partition),
+					  shared->counts[side][partition]);
+}
+
+/* Do a unit of the team: write the pairs of a partition. */
+static void
+pair_partition(void *arg, const TeamStep *step, uint32 unit)
+{
+	PartitionWork *work = arg;
+	const SharedPartitions *shared = work->shared;
+	NearPairs  *pairs = work->pairs;
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(pairs));
+	int			count = shared->is_of_one_side ? 1 : 2;
+	int			side;
+	NearPair	pair;
+
+	for (side = 0; side < count; side++)
+		open_partition(work, side, unit);
+	hamming_pairs_begin_unit(pairs, shared->is_cut ? &shared->cut : NULL,
+							 shared->segment);
+	while (hamming_pairs_next(pairs, &pair))
+		hamming_rows_write(&work->rows, &pair);
+	for (side = 0; side < count; side++)
+		hamming_side_end(&work->sides[side]);
+	MemoryContextSwitchTo(old);
+}
+
+/* Show how much of the work is done. */
+static void
+show_step(void *arg, const TeamStep *step, double done)
+{
+	const SharedPartitions *shared = ((PartitionWork *) arg)->shared;
+
+	simhash_progress_show_share((shared->segment + done) /
+								shared->cut.segment_count);
+}
+
+/* Begin what each process of the team does. */
+static PartitionWork *
+begin_work(Team *team)
+{
+	PartitionWork *work = palloc0(sizeof(PartitionWork));
+	SharedPartitions *shared = (SharedPartitions *) team->memory;
+	NearOptions options = {.radius = shared->radius,.memory = shared->memory};
+	NearSide   *x = &work->sides[0];
+	NearSide   *y = shared->is_of_one_side ? x : &work->sides[1];
+
+	work->team = team;
+	work->shared = shared;
+	work->pairs = hamming_pairs_begin(x, y, &options);
+	work->rows.file.team = team;
+	team->work = pair_partition;
+	team->show = show_step;
+	team->arg = work;
+	return work;
+}
+
+/* Tell what this process has done, and let others read its file. */
+static void
+end_work(PartitionWork *work)
+{
+	NearPairs  *pairs = work->pairs;
+	SharedPartitions *shared = work->shared;
+
+	simhash_team_file_finish(&work->rows.file);
+	pg_atomic_fetch_add_u64(&shared->passes, pairs->work.passes);
+	pg_atomic_fetch_add_u64(&shared->compared, pairs->comparison->compared);
+	pg_atomic_fetch_add_u64(&shared->memory_taken, pairs->work.most_memory);
+	hamming_pairs_end(pairs);
+}
+
+/* What a worker does: PostgreSQL finds this function by its name. */
+void
+hamming_partitions_main(dsm_segment *segment, shm_toc *toc)
+{
+	Team	   *team = simhash_team_attach(toc);
+	PartitionWork *work = begin_work(team);
+
+	simhash_team_serve(team);
+	end_work(work);
+	simhash_team_end(team);
+}
+
+/* Have all partitions of the next segment paired. */
+static void
+pair_segment(NearPairs *pairs, PartitionWork *work)
+{
+	Division   *division = &pairs->division;
+	SharedPartitions *shared = work->shared;
+	TeamStep	step = {.units = division->partitions};
+	NearSide   *sides[2] = {division->x_partitions, division->y_partitions};
+	int			count = shared->is_of_one_side ? 1 : 2;
+	int			side;
+	int			i;
+
+	pairs->work.written += hamming_division_next(division, work->team->files);
+	for (side = 0; side < count; side++)
+	{
+		for (i = 0; i < division->partitions; i++)
+		{
+			shared->counts[side][i] = sides[side][i].count;
+			hamming_side_close(&sides[side][i]);
+		}
+	}
+	shared->segment = division->segment;
+	simhash_team_do(work->team, &step);
+	for (side = 0; side < count; side++)
+		for (i = 0; i < division->partitions; i++)
+			BufFileDeleteFileSet(&work->team->files->fs,
+								 hamming_division_file(side, i), false);
+}
+
+/*
+ * The team has paired all partitions.  Let the workers end.  Prepare
+ * pairs->rows for reading, and add the work of all processes to pairs->work.
+ */
+static void
+take_over(NearPairs *pairs, PartitionWork *work)
+{
+	SharedPartitions *shared = work->shared;
+	FoundRows  *rows = &pairs->rows;
+	int			side;
+
+	pairs->work.launched = work->team->context->nworkers_launched;
+	end_work(work);
+	simhash_team_dismiss(work->team);
+	pairs->work.passes += pg_atomic_read_u64(&shared->passes);
+	pairs->work.compared += pg_atomic_read_u64(&shared->compared);
+	pairs->work.team_memory = pg_atomic_read_u64(&shared->memory_taken);
+	pairs->work.written += simhash_team_written(work->team);
+	simhash_team_free_memory(work->team);
+	rows->file.team = work->team;
+	rows->file.end = pairs->work.launched + 1;
+	for (side = 0; side < 2; side++)
+		hamming_side_begin(&rows->sides[side], pairs->x->keeps_numbers, false);
+	pfree(work);
+}
+
+/*
+ * Return how many other processes are worth their start.  Where few pairs may
+ * be wanted, and where rows may be settled, which others would not know of,
+ * that is left to this process.
+ */
+static int
+number_of_workers(const NearPairs *pairs)
+{
+	double		cost = hamming_near_cost(pairs->x->count, pairs->y->count,
+										 pairs->options.radius);
+
+	if (temp_file_limit >= 0 || pairs->options.share != NULL ||
+		pairs->options.settled_rows != NULL || pairs->options.begins_alone)
+		return 0;
+	return Min(simhash_team_workers(cost, 0), pairs->options.workers);
+}
+
+/* Bring what workers need to the memory of the team. */
+static void
+share(const NearPairs *pairs, SharedPartitions *shared)
+{
+	const Division *division = &pairs->division;
+
+	memset(shared, 0, sizeof(SharedPartitions));
+	shared->radius = pairs->options.radius;
+	shared->memory = pairs->options.memory;
+	shared->keeps_numbers = pairs->x->keeps_numbers;
+	shared->keeps_keys = pairs->x->keeps_keys;
+	shared->is_of_one_side = pairs->x == pairs->y;
+	shared->is_cut = division->is_cut;
+	shared->cut = division->cut;
+	pg_atomic_init_u64(&shared->passes, 0);
+	pg_atomic_init_u64(&shared->compared, 0);
+	pg_atomic_init_u64(&shared->memory_taken, 0);
+}
+
+/*
+ * The sides are to be divided.  Let a team pair all partitions of all segments,
+ * each process in its part of the memory.  Return false if a team is not worth
+ * it, or if nothing can be shared: then the caller pairs them.
+ */
+bool
+hamming_partitions_pair(NearPairs *pairs)
+{
+	Division   *division = &pairs->division;
+	int			workers = number_of_workers(pairs);
+	PartitionWork *work;
+
+	if (workers > 0)
+		pairs->team = simhash_team_make(sizeof(SharedPartitions));
+	if (pairs->team == NULL)
+		return false;
+	pairs->options.memory /= workers + 1;
+	hamming_division_make(division, pairs->options.memory);
+	share(pairs, (SharedPartitions *) pairs->team->memory);
+	work = begin_work(pairs->team);
+	simhash_team_launch(pairs->team, CppAsString2(hamming_partitions_main),
+						workers);
+	while (division->segment + 1 < division->cut.segment_count)
+		pair_segment(pairs, work);
+	take_over(pairs, work);
+	return true;
+}
