@@ -44,7 +44,6 @@ WIDE = \
 	src/near/cut \
 	src/near/division src/near/done \
 	src/near/filter \
-	src/near/found src/near/found_rows \
 	src/near/fplist \
 	src/near/groups \
 	src/near/pairs src/near/partitions src/near/pass_team \

@@ -21,8 +21,7 @@
 
 #include "miscadmin.h"
 
-#include "near/division.h"
-#include "near/groups.h"
+#include "near/pairs.h"
 
 /*
  * Rows of both sides in a partition, where memory has room for more.  Joining
@@ -104,13 +103,14 @@ number_of_partitions(const Division *division, Size memory)
 	return (int) Min(rows * 3 / 2 / at_once + 1, most);
 }
 
-/* Return into how many stretches a side of count rows in a file is cut. */
-static double
-number_of_stretches(double count, double other_count, double at_once)
+/*
+ * Memory has room for at_once rows.  Return how many of count rows of a side in
+ * a file make a stretch, beside a stretch of a side of other_count rows.
+ */
+double
+hamming_division_stretch(double count, double other_count, double at_once)
 {
-	double		left = at_once - Min(other_count, floor(at_once / 2));
-
-	return ceil(count / Min(count, left));
+	return Min(count, at_once - Min(other_count, floor(at_once / 2)));
 }
 
 /*
@@ -123,8 +123,8 @@ number_of_stretches(double count, double other_count, double at_once)
 bool
 hamming_division_prefers_stretches(double x, double y, double at_once)
 {
-	return x * number_of_stretches(y, x, at_once) +
-		y * number_of_stretches(x, y, at_once) <= 3 * (x + y);
+	return x * ceil(y / hamming_division_stretch(y, x, at_once)) +
+		y * ceil(x / hamming_division_stretch(x, y, at_once)) <= 3 * (x + y);
 }
 
 /* For qsort(). */

@@ -100,8 +100,7 @@ make_cut(NearGroups *groups, const Candidates *group, const GroupNode *above,
 }
 
 /*
- * Push a node that divides the group by segments of its cut, from first on,
- * which the caller has set: *cut may be that of the node itself.
+ * Push a node that divides the group by segments of the cut, from first on.
  * If the cut has levels, the last segment is radius + level - 1: a pair that
  * differs in radius bits of the region at most agrees in level of the segments
  * up to that one.

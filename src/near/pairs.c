@@ -55,18 +55,16 @@ is_of_one_side(const NearPairs *pairs)
 
 /*
  * Return how many of count rows make a stretch: all of a side in memory, and
- * all of one side that memory has room for.  Of another side in a file, what
- * memory has room for beside a stretch of a side of other_count rows.
+ * all of one side that memory has room for.
  */
 static uint64
 stretch_size(const NearPairs *pairs, uint64 count, uint64 other_count)
 {
 	uint64		at_once = side_rows_within(pairs->x, pairs->options.memory);
-	uint64		left = at_once - Min(other_count, at_once / 2);
 
 	if (pairs->x->file == NULL || (is_of_one_side(pairs) && count <= at_once))
 		return count;
-	return Min(count, left);
+	return hamming_division_stretch(count, other_count, at_once);
 }
 
 /*
@@ -428,7 +426,7 @@ next_numbers(NearPairs *pairs, FoundPair *two)
 	uint32		y;
 
 	if (pairs->found != NULL)
-		return hamming_found_next(pairs->found, two);
+		return hamming_pass_team_next(pairs->found, two);
 	while (!is_team_due(pairs) && hamming_compare_next(c, &x, &y))
 	{
 		Fingerprint difference = c->groups->x->fps[x] ^ c->groups->y->fps[y];
@@ -468,7 +466,7 @@ bool
 hamming_pairs_next_of_pass(NearPairs *pairs, NearPair *pair)
 {
 	if (pairs->team != NULL)
-		return hamming_rows_next(&pairs->rows, pair);
+		return hamming_partitions_next(pairs, pair);
 	while (!next_same(pairs, pair) && !next_two(pairs, pair))
 	{
 		if (is_team_due(pairs))
@@ -512,8 +510,7 @@ hamming_pairs_end(NearPairs *pairs)
 	hamming_side_end(&pairs->loaded[0]);
 	hamming_side_end(&pairs->loaded[1]);
 	hamming_division_end(&pairs->division);
-	if (pairs->found != NULL)
-		hamming_found_end(pairs->found);
+	hamming_pass_team_end(pairs);
 	simhash_team_file_close(&pairs->rows.file);
 	if (pairs->team != NULL)
 		simhash_team_end(pairs->team);

@@ -10,9 +10,8 @@
 #define SIMHASH_PAIRS_H
 
 #include "near/compare.h"
-#include "near/division.h"
-#include "near/found.h"
-#include "near/found_rows.h"
+#include "near/share.h"
+#include "near/side.h"
 
 typedef struct NearOptions
 {
@@ -41,6 +40,22 @@ typedef struct NearOptions
 	bool		begins_alone;
 } NearOptions;
 
+/* Each row of x at x .. x_end - 1 is paired with each row of y there. */
+typedef struct NearPair
+{
+	const NearSide *x_side;		/* has the rows of x, in memory */
+	uint32		x;
+	uint32		x_end;
+	const NearSide *y_side;
+	uint32		y;
+	uint32		y_end;
+
+	bool		is_same;		/* are these the same rows?  Then each two of
+								 * them are a pair. */
+	int			distance;
+	uint32		fingerprint;	/* number of that of x, in x_side */
+} NearPair;
+
 /* Rows that are paired in one go. */
 typedef struct NearPass
 {
@@ -52,6 +67,54 @@ typedef struct NearPass
 	double		done;			/* share of all work before this pass */
 } NearPass;
 
+/* What a search for pairs of rows, by one process or a team, has taken. */
+typedef struct NearWork
+{
+	uint64		passes;
+	uint64		compared;		/* pairs, by teams */
+	uint64		written;		/* bytes of partitions, and of pairs that
+								 * teams have found */
+	Size		most_memory;	/* bytes of rows from files, in any pass */
+	Size		team_memory;	/* the most bytes of a team */
+	int			launched;		/* the most workers of a team */
+} NearWork;
+
+/* Partitions of a segment at most: each has a buffer of 8 kB for each side. */
+#define MAX_PARTITIONS 1024
+
+/*
+ * The sides, and their partitions in files, by key and by the current segment
+ * of the cut.  Of sides that are not divided there is one partition: the sides
+ * themselves.
+ */
+typedef struct Division
+{
+	NearSide   *x;
+	NearSide   *y;				/* may be x */
+	const Share *share;			/* only its rows are in partitions; or NULL */
+
+	/* Rows are paired that agree in one segment of a cut after the other. */
+	bool		is_cut;			/* else they need agree in no segment */
+	NearCut		cut;			/* without a cut, of one segment */
+	int			segment;		/* the current one; -1 before the first */
+
+	int			partitions;		/* how many */
+	int			partition;		/* the current one, of the segment */
+	NearSide   *x_partitions;	/* x, if the sides are not divided */
+	NearSide   *y_partitions;	/* x_partitions, if y is x */
+} Division;
+
+/* A pair of fingerprints. */
+typedef struct FoundPair
+{
+	uint32		x;				/* numbers of the fingerprints */
+	uint32		y;
+	int32		distance;
+} FoundPair;
+
+/* What a team has found in a pass: pass_team.c knows the struct. */
+typedef struct Found Found;
+
 /* A process that begins alone goes on by a team after FIRST_PAIRS pairs. */
 #define FIRST_PAIRS 1000
 
@@ -62,6 +125,13 @@ typedef struct FirstPairs
 	int			left;			/* of these, that are to come again */
 	FoundPair	pairs[FIRST_PAIRS]; /* sorted, once these come again */
 } FirstPairs;
+
+/* Rows of pairs that the processes of partitions.c have found. */
+typedef struct FoundRows
+{
+	TeamFile	file;
+	NearSide	sides[2];		/* the rows of the pair that was read */
+} FoundRows;
 
 typedef struct NearPairs
 {
@@ -97,6 +167,21 @@ typedef struct NearPairs
 	FirstPairs	first;			/* by this process alone, before the team */
 } NearPairs;
 
+/* Are the sides divided into partitions? */
+static inline bool
+is_divided(const Division *division)
+{
+	return division->x_partitions != division->x;
+}
+
+/* Is the fingerprint's block of the current segment in the share, if any? */
+static inline bool
+is_in_segment(const Division *division, Fingerprint fp)
+{
+	return division->share == NULL ||
+		is_block_in_share(division->share, fp, division->segment);
+}
+
 /* Has a process that has begun alone returned or compared enough? */
 static inline bool
 is_team_due(const NearPairs *pairs)
@@ -120,13 +205,32 @@ extern bool hamming_pairs_next_key(NearPairs *pairs, Candidates *all);
 extern void hamming_pairs_settle(NearPairs *pairs, const NearPair *pair);
 extern void hamming_pairs_end(NearPairs *pairs);
 
+/* division.c */
+extern void hamming_division_begin(Division *division, NearSide *x,
+								   NearSide *y, const Share *share);
+extern bool hamming_division_choose(Division *division, int radius,
+									Size memory);
+extern void hamming_division_make(Division *division, Size memory);
+extern uint64 hamming_division_next(Division *division, SharedFileSet *files);
+extern void hamming_division_end(Division *division);
+extern const char *hamming_division_file(int side, uint32 partition);
+extern double hamming_division_stretch(double count, double other_count,
+									   double at_once);
+extern bool hamming_division_prefers_stretches(double x, double y,
+											   double at_once);
+
 /* pass_team.c */
 extern void hamming_pass_team_begin(NearPairs *pairs);
 extern void hamming_pass_team_go_on(NearPairs *pairs);
+extern bool hamming_pass_team_next(Found *found, FoundPair *pair);
+extern void hamming_pass_team_end(NearPairs *pairs);
+extern PGDLLEXPORT void hamming_pass_team_main(dsm_segment *segment,
+											   shm_toc *toc);
 extern bool hamming_pass_team_has_come(NearPairs *pairs, const FoundPair *two);
 
 /* partitions.c */
 extern bool hamming_partitions_pair(NearPairs *pairs);
+extern bool hamming_partitions_next(NearPairs *pairs, NearPair *pair);
 extern PGDLLEXPORT void hamming_partitions_main(dsm_segment *segment,
 												shm_toc *toc);
 

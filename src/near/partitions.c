@@ -2,6 +2,11 @@
  * partitions.c
  *	  A team that pairs the partitions of sides in files, each process one at a
  *	  time.
+ *
+ * Each process writes the rows of its pairs to a file of its own.  Once all have
+ * ended, the leader reads one file after the other.  The rows of a pair of
+ * fingerprints are written once, and not once for each pair of rows: of m and n
+ * rows, m + n and not m * n.
  */
 #include "postgres.h"
 
@@ -11,6 +16,7 @@
 
 #include "near/pairs.h"
 #include "near/progress.h"
+#include "type/compat.h"
 
 /* What all processes see. */
 typedef struct SharedPartitions
@@ -38,8 +44,42 @@ typedef struct PartitionWork
 	SharedPartitions *shared;
 	NearSide	sides[2];		/* the partition of a unit */
 	NearPairs  *pairs;			/* of these */
-	FoundRows	rows;			/* that are written */
+	TeamFile	file;			/* has what they found */
 } PartitionWork;
+
+/* What comes before the rows of a pair. */
+typedef struct PairHeader
+{
+	uint32		x_count;
+	uint32		y_count;		/* 0 if the rows are the same */
+	int32		distance;
+} PairHeader;
+
+/* Write the rows from .. from + count - 1. */
+static void
+write_rows(TeamFile *file, const NearSide *side, uint32 from, uint32 count)
+{
+	simhash_team_file_write(file, side->payloads + from,
+							count * sizeof(uint64));
+	if (side->keeps_numbers)
+		simhash_team_file_write(file, side->numbers + from,
+								count * sizeof(uint32));
+}
+
+/* Write the rows of a pair to the file of this process. */
+static void
+write_pair(TeamFile *file, const NearPair *pair)
+{
+	PairHeader	header = {
+		.x_count = pair->x_end - pair->x,
+		.y_count = pair->is_same ? 0 : pair->y_end - pair->y,
+		.distance = pair->distance
+	};
+
+	simhash_team_file_write(file, &header, sizeof(header));
+	write_rows(file, pair->x_side, pair->x, header.x_count);
+	write_rows(file, pair->y_side, pair->y, header.y_count);
+}
 
 static void
 open_partition(PartitionWork *work, int side, uint32 partition)
@@ -70,7 +110,7 @@ pair_partition(void *arg, const TeamStep *step, uint32 unit)
 	hamming_pairs_begin_unit(pairs, shared->is_cut ? &shared->cut : NULL,
 							 shared->segment);
 	while (hamming_pairs_next(pairs, &pair))
-		hamming_rows_write(&work->rows, &pair);
+		write_pair(&work->file, &pair);
 	for (side = 0; side < count; side++)
 		hamming_side_end(&work->sides[side]);
 	MemoryContextSwitchTo(old);
@@ -99,7 +139,7 @@ begin_work(Team *team)
 	work->team = team;
 	work->shared = shared;
 	work->pairs = hamming_pairs_begin(x, y, &options);
-	work->rows.file.team = team;
+	work->file.team = team;
 	team->work = pair_partition;
 	team->show = show_step;
 	team->arg = work;
@@ -113,7 +153,7 @@ end_work(PartitionWork *work)
 	NearPairs  *pairs = work->pairs;
 	SharedPartitions *shared = work->shared;
 
-	simhash_team_file_finish(&work->rows.file);
+	simhash_team_file_finish(&work->file);
 	pg_atomic_fetch_add_u64(&shared->passes, pairs->work.passes);
 	pg_atomic_fetch_add_u64(&shared->compared, pairs->comparison->compared);
 	pg_atomic_fetch_add_u64(&shared->memory_taken, pairs->work.most_memory);
@@ -248,5 +288,58 @@ hamming_partitions_pair(NearPairs *pairs)
 	while (division->segment + 1 < division->cut.segment_count)
 		pair_segment(pairs, work);
 	take_over(pairs, work);
+	return true;
+}
+
+/* Read count rows to the side, which has room for no more than these need. */
+static void
+read_rows(BufFile *file, NearSide *side, uint32 count)
+{
+	MemoryContext context = side->context;
+
+	if (count > side->capacity)
+	{
+		if (side->capacity > 0)
+		{
+			pfree(side->payloads);
+			pfree(side->numbers);
+		}
+		side->capacity = Max(count, 2 * side->capacity);
+		side->payloads = MemoryContextAllocHuge(context, side->capacity *
+												sizeof(uint64));
+		side->numbers = MemoryContextAllocHuge(context, side->capacity *
+											   sizeof(uint32));
+	}
+	if (count == 0)
+		return;
+	BufFileReadExact(file, side->payloads, count * sizeof(uint64));
+	if (side->keeps_numbers)
+		BufFileReadExact(file, side->numbers, count * sizeof(uint32));
+}
+
+/* Get the next pair that the team has found; return false after the last. */
+bool
+hamming_partitions_next(NearPairs *pairs, NearPair *pair)
+{
+	FoundRows  *rows = &pairs->rows;
+	PairHeader	header;
+
+	/* the caller may be in a context of one row */
+	MemoryContext old = MemoryContextSwitchTo(rows->sides[0].context);
+	bool		found = simhash_team_file_read(&rows->file, &header,
+											   sizeof(header));
+
+	MemoryContextSwitchTo(old);
+	if (!found)
+		return false;
+	read_rows(rows->file.file, &rows->sides[0], header.x_count);
+	read_rows(rows->file.file, &rows->sides[1], header.y_count);
+	memset(pair, 0, sizeof(NearPair));
+	pair->is_same = header.y_count == 0;
+	pair->distance = header.distance;
+	pair->x_side = &rows->sides[0];
+	pair->x_end = header.x_count;
+	pair->y_side = &rows->sides[pair->is_same ? 0 : 1];
+	pair->y_end = pair->is_same ? header.x_count : header.y_count;
 	return true;
 }

@@ -1,6 +1,9 @@
 /*
  * pass_team.c
  *	  A team that finds all pairs of a pass, at once or after a while.
+ *
+ * Each process writes what it finds to a file of its own.  Once the search has
+ * ended, the leader reads one file after the other.
  */
 #include "postgres.h"
 
@@ -8,10 +11,11 @@
 #include "utils/memutils.h"
 
 #include "near/pairs.h"
+#include "near/together.h"
 
 /*
- * A process that begins alone goes on by a team after FIRST_PAIRS pairs of
- * fingerprints, or after FIRST_COMPARISONS, which take 0.1 s.
+ * A process that begins alone goes on by a team after FIRST_PAIRS pairs, or
+ * after FIRST_COMPARISONS, which take 0.1 s.
  */
 #define FIRST_COMPARISONS 400000000
 
@@ -21,6 +25,14 @@
  */
 #define SAMPLE_SETTLED 32
 #define SAMPLE_SHARE 64
+
+/* What a process of the team has, and the leader after the search. */
+struct Found
+{
+	Together   *together;
+	Comparison	comparison;
+	TeamFile	file;
+};
 
 /*
  * Rows of x may be settled.  Estimate which part of the search a team would
@@ -88,38 +100,183 @@ workers_of_pass(NearPairs *pairs)
 }
 
 /*
- * Let a team find all pairs of the pass.  If that cannot be, this process
+ * Write the pairs of a search to the file of this process.  Where the first
+ * pair of x settles x, other processes may write a pair of x at the same time.
+ */
+static void
+write_pairs(Together *together, NearGroups *groups)
+{
+	Found	   *found = together->arg;
+	Comparison *c = &found->comparison;
+	bool	   *settled = together->settled;
+	uint32		x;
+	uint32		y;
+
+	c->groups = groups;
+	while (hamming_compare_next(c, &x, &y))
+	{
+		Fingerprint difference = groups->x->fps[x] ^ groups->y->fps[y];
+		FoundPair	pair = {groups->x->numbers[x], groups->y->numbers[y],
+		fingerprint_popcount(difference)};
+
+		if (together->search->options.any_pair_settles)
+			settled[pair.x] = true;
+		else if (!hamming_groups_is_first(groups, difference))
+			continue;
+		simhash_team_file_write(&found->file, &pair, sizeof(pair));
+	}
+}
+
+/* Make what a process writes pairs to. */
+static Found *
+make_found(Together *together)
+{
+	Found	   *found = palloc0(sizeof(Found));
+
+	found->together = together;
+	found->file.team = together->team;
+	together->take = write_pairs;
+	together->arg = found;
+	return found;
+}
+
+/* What a worker does: PostgreSQL finds this function by its name. */
+void
+hamming_pass_team_main(dsm_segment *segment, shm_toc *toc)
+{
+	Together   *together = hamming_together_attach(toc);
+	Found	   *found = make_found(together);
+
+	simhash_team_serve(together->team);
+	simhash_team_file_finish(&found->file);
+	pg_atomic_fetch_add_u64(&together->search->compared,
+							found->comparison.compared);
+	simhash_team_end(together->team);
+}
+
+/*
+ * Make the memory of a team, and bring the fingerprints of the pass to it: x,
+ * and y behind x, if that is another side.  Return NULL if nothing can be
+ * shared.
+ */
+static Together *
+share_pass(NearPairs *pairs)
+{
+	const FingerprintList *x = &pairs->pass.x->list;
+	const FingerprintList *y = &pairs->pass.y->list;
+	SearchOptions options = {
+		.radius = pairs->options.radius,
+		.capacity = x->count + (y == x ? 0 : y->count),
+		.settled_count = pairs->settled == NULL ? 0 : x->count,
+		.any_pair_settles = pairs->options.any_pair_settles,
+		.key_capacity = Min(pairs->pass.x->group_count,
+							pairs->pass.y->group_count)
+	};
+	Together   *together = hamming_together_begin(&options);
+
+	if (together == NULL)
+		return NULL;
+	hamming_fplist_copy(&together->list, x);
+	if (y != x)
+		hamming_fplist_copy(&together->list, y);
+	if (pairs->settled != NULL)
+		memcpy(together->settled, pairs->settled, x->count * sizeof(bool));
+	return together;
+}
+
+/*
+ * Have the team search the stretches of each key that both sides have.  y of
+ * another side begins behind x.
+ */
+static void
+search_keys(NearPairs *pairs, Together *together)
+{
+	uint32		y_place = pairs->pass.x == pairs->pass.y ? 0
+	: pairs->pass.x->list.count;
+	Candidates *keys = together->keys;
+	uint32		count = 0;
+
+	pairs->x_group = pairs->y_group = 0;
+	while (hamming_pairs_next_key(pairs, &keys[count]))
+	{
+		keys[count].y += y_place;
+		keys[count++].y_end += y_place;
+	}
+	hamming_together_search(together, keys, count);
+}
+
+/* The search has ended.  Let the workers end, and add what it took to *work. */
+static void
+take_over(Found *found, NearWork *work)
+{
+	Team	   *team = found->together->team;
+	int			launched = team->context->nworkers_launched;
+
+	simhash_team_file_finish(&found->file);
+	found->file.end = launched + 1;
+	simhash_team_dismiss(team);
+	work->launched = Max(work->launched, launched);
+	work->team_memory = Max(work->team_memory, team->size);
+	work->written += simhash_team_written(team);
+	work->compared += found->comparison.compared +
+		pg_atomic_read_u64(&found->together->search->compared);
+	hamming_together_dismiss(found->together);
+}
+
+/*
+ * Let a team find all pairs of the pass.  On return this process is alone
+ * again, and the pairs are to be had.  If nothing can be shared, this process
  * begins the pass anew.
  */
 static void
 search_by_team(NearPairs *pairs)
 {
-	const NearSide *x = pairs->pass.x;
-	const NearSide *y = pairs->pass.y;
-	FoundSearch search = {
-		.x = &x->list,.y = &y->list,.radius = pairs->options.radius,
-		.workers = pairs->pass_workers,
-		.settled = pairs->settled,
-		.any_pair_settles = pairs->options.any_pair_settles
-	};
-	Size		most = Min(x->group_count, y->group_count);
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(pairs));
+	Together   *together = share_pass(pairs);
 
-	search.keys = palloc_extended(most * sizeof(Candidates), MCXT_ALLOC_HUGE);
 	pairs->x_group = pairs->y_group = 0;
-	while (hamming_pairs_next_key(pairs, &search.keys[search.key_count]))
-		search.key_count++;
-	if (search.key_count > 0)
-		pairs->found = hamming_found_search(&search, &pairs->work);
-	pfree(search.keys);
-	MemoryContextSwitchTo(old);
-	if (pairs->found == NULL)
-		pairs->x_group = pairs->y_group = 0;
-	else if (x == y)
+	if (together != NULL)
 	{
-		pairs->same = pairs->same_end;
-		pairs->same_end = x->list.count;
+		pairs->found = make_found(together);
+		simhash_team_launch(together->team,
+							CppAsString2(hamming_pass_team_main),
+							pairs->pass_workers);
+		search_keys(pairs, together);
+		take_over(pairs->found, &pairs->work);
+		if (pairs->pass.x == pairs->pass.y)
+		{
+			pairs->same = pairs->same_end;
+			pairs->same_end = pairs->pass.x->list.count;
+		}
 	}
+	MemoryContextSwitchTo(old);
+}
+
+/* Get the next pair that the team has found; return false after the last. */
+bool
+hamming_pass_team_next(Found *found, FoundPair *pair)
+{
+	/* the caller may be in a context of one row */
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(found));
+	bool		result = simhash_team_file_read(&found->file, pair,
+												sizeof(*pair));
+
+	MemoryContextSwitchTo(old);
+	return result;
+}
+
+/* Give back what a team has found, if there was one. */
+void
+hamming_pass_team_end(NearPairs *pairs)
+{
+	Found	   *found = pairs->found;
+
+	pairs->found = NULL;
+	if (found == NULL)
+		return;
+	simhash_team_file_close(&found->file);
+	hamming_together_end(found->together);
+	pfree(found);
 }
 
 /* In a new pass: let a team find all pairs, or say when it will. */
@@ -128,9 +285,7 @@ hamming_pass_team_begin(NearPairs *pairs)
 {
 	Comparison *c = pairs->comparison;
 
-	if (pairs->found != NULL)
-		hamming_found_end(pairs->found);
-	pairs->found = NULL;
+	hamming_pass_team_end(pairs);
 	pairs->first.count = pairs->first.left = 0;
 	pairs->pass_workers = workers_of_pass(pairs);
 	c->most = 0;

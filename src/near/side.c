@@ -216,64 +216,33 @@ hamming_side_read(NearSide *side, NearRow *row)
 }
 
 /*
- * Sort the list stably by eight bits of its rows' keys, those from shift on.
- * The list has all rows.
- */
-static void
-sort_by_byte(NearSide *side, int shift)
-{
-	FingerprintList *list = &side->list;
-	FingerprintList sorted = *list;
-	uint32		places[257] = {0};
-	uint32		i;
-
-	sorted.fps = list->spare_fps;
-	sorted.numbers = list->spare_numbers;
-	sorted.spare_fps = list->fps;
-	sorted.spare_numbers = list->numbers;
-	for (i = 0; i < list->count; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		places[(side->keys[i] >> shift & 255) + 1]++;
-	}
-	for (i = 1; i < 256; i++)
-		places[i] += places[i - 1];
-	for (i = 0; i < list->count; i++)
-	{
-		uint32		row = list->numbers[i];
-		uint32		place = places[side->keys[row] >> shift & 255]++;
-
-		CHECK_FOR_INTERRUPTS();
-		sorted.fps[place] = list->fps[i];
-		sorted.numbers[place] = row;
-	}
-	*list = sorted;
-}
-
-/*
- * Sort the list by the keys of its rows.  Then sort the rows of each key by
- * their fingerprints: those of most keys are in a cache.
+ * Sort the list by the keys of its rows, and the rows of each key, most of which
+ * are in a cache then, by their fingerprints.  While the list is sorted by the
+ * keys, they stand in the place of the fingerprints.
  */
 static void
 sort_by_keys(NearSide *side)
 {
 	FingerprintList *list = &side->list;
+	Size		size = list->count * sizeof(Fingerprint);
+	Fingerprint *fps = MemoryContextAllocHuge(side->context, Max(size, 1));
 	uint32		from;
 	uint32		to;
-	int			shift;
+	uint32		i;
 
-	for (shift = 0; shift < 32; shift += 8)
-		sort_by_byte(side, shift);
+	memcpy(fps, list->fps, size);
+	for (i = 0; i < list->count; i++)
+		list->fps[i] = side->keys[i];
+	hamming_fplist_sort(list, 0, list->count, 0, 32);
 	for (from = 0; from < list->count; from = to)
 	{
-		uint32		key = side->keys[list->numbers[from]];
-
 		CHECK_FOR_INTERRUPTS();
-		for (to = from + 1; to < list->count &&
-			 side->keys[list->numbers[to]] == key; to++)
-			;
+		to = fplist_end_of_run(list, from, list->count, FINGERPRINT_ALL_BITS);
+		for (i = from; i < to; i++)
+			list->fps[i] = fps[list->numbers[i]];
 		hamming_fplist_sort(list, from, to, 0, HAMMING_BITS);
 	}
+	pfree(fps);
 }
 
 /*

@@ -234,8 +234,8 @@ search_groups(Together *together, NearGroups *groups, const Candidates *all)
 
 /*
  * Let the team take all pairs of each of count candidates, which are stretches
- * of the list; there is at least one.  A large one is divided by the team.
- * Each of the others is taken by one process.
+ * of the list.  A large one is divided by the team.  Each of the others is
+ * taken by one process.  all may be together->keys.
  */
 void
 hamming_together_search(Together *together, const Candidates *all,

@@ -27,7 +27,7 @@ typedef struct SearchOptions
 	bool		has_sets;
 	uint32		capacity;		/* of the list, and of the sets */
 	uint32		settled_count;	/* numbers of x that may be settled; or 0 */
-	bool		any_pair_settles;	/* see FoundSearch */
+	bool		any_pair_settles;	/* is no other pair of x needed then? */
 	uint32		key_capacity;	/* of keys */
 } SearchOptions;
 
