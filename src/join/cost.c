@@ -80,7 +80,7 @@ number_of_moves(double less, double more, const JoinEstimate *join,
 
 	if (rows <= at_once)
 		return 0;
-	if (hamming_division_prefers_stretches(less, more, at_once))
+	if (hamming_prefers_stretches(less, more, at_once))
 		return 1;
 	return rows / join->groups <= at_once / 2 ? 2 : join->radius + 2;
 }

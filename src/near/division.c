@@ -121,7 +121,7 @@ hamming_division_stretch(double count, double other_count, double at_once)
  * divided and written as often.
  */
 bool
-hamming_division_prefers_stretches(double x, double y, double at_once)
+hamming_prefers_stretches(double x, double y, double at_once)
 {
 	return x * ceil(y / hamming_division_stretch(y, x, at_once)) +
 		y * ceil(x / hamming_division_stretch(x, y, at_once)) <= 3 * (x + y);
@@ -186,8 +186,8 @@ hamming_division_choose(Division *division, int radius, Size memory)
 	bool		has_small;
 
 	if (division->is_cut ||
-		hamming_division_prefers_stretches(x->count, y->count,
-										   side_rows_within(x, memory)))
+		hamming_prefers_stretches(x->count, y->count,
+								  side_rows_within(x, memory)))
 		return division->is_cut;
 	read_sample(division->x, &x_sample);
 	read_sample(division->y, &y_sample);

@@ -451,7 +451,8 @@ next_two(NearPairs *pairs, NearPair *pair)
 	{
 		if (!next_numbers(pairs, &two))
 			return false;
-	} while (pairs->pass_workers > 0 && hamming_pass_team_has_come(pairs, &two));
+	} while (pairs->pass_workers > 0 &&
+			 hamming_pass_team_has_come(pairs, &two));
 	set_pair(pairs, two.x, two.y, pair);
 	pair->is_same = false;
 	pair->distance = two.distance;

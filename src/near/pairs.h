@@ -216,8 +216,7 @@ extern void hamming_division_end(Division *division);
 extern const char *hamming_division_file(int side, uint32 partition);
 extern double hamming_division_stretch(double count, double other_count,
 									   double at_once);
-extern bool hamming_division_prefers_stretches(double x, double y,
-											   double at_once);
+extern bool hamming_prefers_stretches(double x, double y, double at_once);
 
 /* pass_team.c */
 extern void hamming_pass_team_begin(NearPairs *pairs);

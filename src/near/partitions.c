@@ -3,8 +3,8 @@
  *	  A team that pairs the partitions of sides in files, each process one at a
  *	  time.
  *
- * Each process writes the rows of its pairs to a file of its own.  Once all have
- * ended, the leader reads one file after the other.  The rows of a pair of
+ * Each process writes the rows of its pairs to a file of its own.  Once all
+ * have ended, the leader reads one file after the other.  The rows of a pair of
  * fingerprints are written once, and not once for each pair of rows: of m and n
  * rows, m + n and not m * n.
  */

@@ -1,7 +1,7 @@
 /*
  * sample.c
- *	  What a group of fingerprints is like: which of its pairs need a comparison,
- *	  and how much its bits tell.
+ *	  What a group of fingerprints is like: which of its pairs need a
+ *	  comparison, and how much its bits tell.
  */
 #include "postgres.h"
 
@@ -167,8 +167,8 @@ measure_bits(const NearGroups *groups, const Candidates *group,
 }
 
 /*
- * Set the shape of a group, which may be cut.  Leave out the bits of flipped, in
- * which all of its pairs differ.
+ * Set the shape of a group, which may be cut.  Leave out the bits of flipped,
+ * in which all of its pairs differ.
  */
 void
 hamming_group_measure(const NearGroups *groups, const Candidates *group,

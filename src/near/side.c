@@ -216,9 +216,9 @@ hamming_side_read(NearSide *side, NearRow *row)
 }
 
 /*
- * Sort the list by the keys of its rows, and the rows of each key, most of which
- * are in a cache then, by their fingerprints.  While the list is sorted by the
- * keys, they stand in the place of the fingerprints.
+ * Sort the list by the keys of its rows.  Then sort the rows of each key by
+ * their fingerprints: those of most keys are in a cache.  While the list is
+ * sorted by the keys, they stand in the place of the fingerprints.
  */
 static void
 sort_by_keys(NearSide *side)

@@ -140,7 +140,7 @@ compare_large(const void *a, const void *b)
 }
 
 /*
- * The node was walked, the top one.  Of its large groups, leave those on the stack that
+ * The top node was walked.  Of its large groups, leave those on the stack that
  * the team is to divide.  The others are behind them, the largest one first.
  * Return how many units they are.
  */
