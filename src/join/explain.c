@@ -11,7 +11,7 @@
 #include "utils/memutils.h"
 #include "utils/ruleutils.h"
 
-#include "join/node.h"
+#include "join/join.h"
 #include "type/compat.h"
 
 static const char *

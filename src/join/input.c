@@ -21,7 +21,7 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 
-#include "join/node.h"
+#include "join/join.h"
 #include "near/progress.h"
 #include "type/simhash.h"
 

@@ -34,7 +34,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "join/node.h"
+#include "join/join.h"
 #include "join/widths.h"
 #include "near/progress.h"
 #include "type/hamming.h"

@@ -7,7 +7,7 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 
-#include "join/node.h"
+#include "join/join.h"
 
 /* Note that the row has a partner.  input->matched must not be NULL. */
 static void

@@ -1,9 +1,9 @@
 /*
- * node.h
+ * join.h
  *	  The executor node HammingJoin.
  */
-#ifndef SIMHASH_NODE_H
-#define SIMHASH_NODE_H
+#ifndef SIMHASH_JOIN_H
+#define SIMHASH_JOIN_H
 
 #include "commands/explain.h"
 #include "nodes/execnodes.h"
@@ -204,4 +204,4 @@ extern void hamming_workers_begin(CustomScanState *node,
 extern void hamming_workers_attach(CustomScanState *node, shm_toc *toc,
 								   void *slots);
 
-#endif							/* SIMHASH_NODE_H */
+#endif							/* SIMHASH_JOIN_H */
