@@ -14,10 +14,8 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 
-#include "join/widths.h"
+#include "join/join.h"
 #include "near/cut.h"
-#include "near/filter.h"
-#include "near/pairs.h"
 
 /* Times cpu_operator_cost. */
 #define KEEP_ROW 24.0			/* to keep a row and its fingerprint */
@@ -127,7 +125,7 @@ choose_batches(double outer, double inner, JoinEstimate *join, Cost unfiltered,
  * compares each two of them once.
  */
 void
-hamming_cost_join(PlannerInfo *root, CustomPath *path, JoinEstimate *join)
+hamming_cost_join(CustomPath *path, JoinEstimate *join)
 {
 	const Path *outer = linitial(path->custom_paths);
 	bool		is_self = list_length(path->custom_paths) == 1;
@@ -180,7 +178,7 @@ hamming_cost_join(PlannerInfo *root, CustomPath *path, JoinEstimate *join)
 		startup += join->pairs * BRING_PAIR * parallel_tuple_cost;
 	join->startup = startup;
 	path->path.startup_cost = startup;
-	if (join->type == JOIN_SEMI || join->type == JOIN_ANTI)
+	if (looks_for_one(join->type))
 		path->path.startup_cost += join->run;
 	path->path.total_cost = startup + join->run + path->path.rows *
 		(cpu_tuple_cost + path->path.pathtarget->cost.per_tuple);

@@ -13,6 +13,7 @@
 #include "near/filter.h"
 #include "near/pairs.h"
 
+#define hamming_cost_join WIDE(hamming_cost_join)
 #define hamming_inputs_read WIDE(hamming_inputs_read)
 #define hamming_inputs_free_filter WIDE(hamming_inputs_free_filter)
 #define hamming_join_memory WIDE(hamming_join_memory)
@@ -130,13 +131,12 @@ typedef struct HammingJoinState
 	NearPairs  *pairs;
 	NearPair	pair;			/* the rows of the current two fingerprints: x
 								 * of the outer side, y of the inner one */
-	uint32		block;			/* rows of y that all rows of x are paired
-								 * with before the next ones are, */
-	uint32		block_end;
+	NearPair	block;			/* the same, with the rows of y that all rows
+								 * of x are paired with before others are, */
 	bool		is_loaded;		/* and whether their tuples were loaded */
 	uint32		a;				/* the current row of x */
 	uint32		b;				/* the next one of y */
-	bool		has_outer;		/* is row a in the outer slot? */
+	uint32		in_slot;		/* the row of x in the outer slot */
 	bool		is_swapped;		/* of a self-join: are rows a and b in each
 								 * other's slots? */
 	bool		is_settled;		/* has each row of x before a a partner? */
@@ -168,19 +168,15 @@ hamming_input_load(HammingJoinState *state, JoinInput *input,
 	input->loaded = columns;
 }
 
-/* Is a pair of rows looked at only to learn whether the outer one has any? */
-static inline bool
-looks_for_one(const HammingJoinState *state)
-{
-	return state->type == JOIN_SEMI || state->type == JOIN_ANTI;
-}
-
 /* Has the row a partner?  input->matched must not be NULL. */
 static inline bool
 is_matched(const JoinInput *input, uint64 number)
 {
 	return input->matched[number / 8] >> number % 8 & 1;
 }
+
+/* cost.c */
+extern void hamming_cost_join(CustomPath *path, JoinEstimate *join);
 
 /* input.c */
 extern void hamming_inputs_read(HammingJoinState *state);

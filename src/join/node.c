@@ -35,7 +35,6 @@
 #include "utils/memutils.h"
 
 #include "join/join.h"
-#include "join/widths.h"
 #include "near/progress.h"
 #include "type/hamming.h"
 
@@ -279,7 +278,7 @@ begin_pairs(HammingJoinState *state)
 	/* bitmaps and buffers are small, but where there is little memory */
 	used = Min(hamming_join_memory(state), state->memory / 2);
 	options.memory = state->memory - used;
-	if (looks_for_one(state))
+	if (looks_for_one(state->type))
 	{
 		options.settled_rows = state->outer.matched;
 		options.any_pair_settles = state->filter == NULL;
@@ -290,9 +289,9 @@ begin_pairs(HammingJoinState *state)
 										   state->is_self ? &state->outer.side
 										   : &state->inner.side, &options);
 	MemoryContextSwitchTo(old);
-	memset(&state->pair, 0, sizeof(state->pair));
-	state->a = state->b = state->block_end = 0;
-	state->has_outer = false;
+	memset(&state->pair, 0, sizeof(NearPair));
+	state->block = state->pair;
+	state->a = state->b = 0;
 	state->phase = JOIN_PAIRING;
 }
 
@@ -516,6 +515,6 @@ create_state(CustomScan *scan)
 const JoinWidth
 WIDE(hamming_join_width) =
 {
-	.cost_join = hamming_cost_join,
+	.cost = hamming_cost_join,
 		.create_state = create_state
 };
