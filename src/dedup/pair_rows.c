@@ -36,7 +36,8 @@ begin(int max_distance, int part, int parts, bool begins_alone)
 {
 	PairRows   *rows = palloc0(sizeof(PairRows));
 
-	rows->options.radius = check_max_distance(max_distance);
+	rows->options.radius = simhash_check_range("max_distance", max_distance, 0,
+											   HAMMING_BITS);
 	if (parts == 1)
 		rows->options.workers = simhash_team_workers(DBL_MAX, 0);
 	rows->options.memory = simhash_team_memory(rows->options.workers);

@@ -65,7 +65,8 @@ begin_call(FunctionCallInfo fcinfo)
 	call->max_distance = PG_GETARG_INT32(1);
 	call->parts = PG_NARGS() > 2 ? check_parts(PG_GETARG_INT32(3)) : 1;
 	if (PG_NARGS() > 2)
-		call->part = check_part(PG_GETARG_INT32(2), call->parts);
+		call->part = simhash_check_range("part", PG_GETARG_INT32(2), 0,
+										 call->parts - 1);
 	simhash_progress_begin("simhash_pairs");
 	simhash_read_user_query(fcinfo, &rows_query, call);
 	simhash_progress_phase("finding pairs");
