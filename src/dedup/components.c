@@ -28,19 +28,18 @@ static const UserQuery pairs_query = {
 };
 
 static void
-return_groups(const IdGroups *groups, ReturnSetInfo *result)
+return_groups(const FingerprintList *ids, ReturnSetInfo *result)
 {
 	uint32		i;
 
-	for (i = 0; i < groups->list.count; i++)
+	for (i = 0; i < ids->count; i++)
 	{
 		Datum		values[2];
 		bool		nulls[2] = {false, false};
 
 		CHECK_FOR_INTERRUPTS();
-		values[0] = Int64GetDatum(simhash_id_groups_id(groups, i));
-		values[1] = Int64GetDatum(simhash_id_groups_id(groups,
-													   groups->list.numbers[i]));
+		values[0] = Int64GetDatum(ids->fps[i]);
+		values[1] = Int64GetDatum(ids->fps[ids->numbers[i]]);
 		tuplestore_putvalues(result->setResult, result->setDesc, values,
 							 nulls);
 	}
@@ -64,7 +63,7 @@ simhash_components(PG_FUNCTION_ARGS)
 	simhash_read_user_query(fcinfo, &pairs_query, groups);
 	simhash_progress_phase("grouping ids");
 	simhash_id_groups_finish(groups);
-	return_groups(groups, (ReturnSetInfo *) fcinfo->resultinfo);
+	return_groups(&groups->list, (ReturnSetInfo *) fcinfo->resultinfo);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(call);
 	return (Datum) 0;
