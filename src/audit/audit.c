@@ -133,7 +133,7 @@ load_texts(Audit *audit)
 
 	simhash_overlap_begin(overlap);
 	audit->texts = palloc(most * sizeof(AuditRow));
-	audit->fingerprints = audit->methods->allocate(most);
+	audit->fingerprints = palloc(most * audit->methods->bits / 8);
 	audit->matches = palloc(most * sizeof(uint16));
 	simhash_audit_rewind(rows);
 	do
@@ -206,7 +206,6 @@ compare_row(Audit *audit, uint32 place, const AuditRow *row, bool is_drawn)
 	}
 }
 
-/* Compare all rows with the texts in memory. */
 static void
 compare_rows(Audit *audit)
 {
@@ -434,7 +433,6 @@ return_counts(const Audit *audit, const Counts *counts, ReturnSetInfo *result)
 	}
 }
 
-/* Return what simhash_audit() returns. */
 static void
 audit_distances(Audit *audit, ReturnSetInfo *result)
 {
@@ -475,7 +473,6 @@ return_pair(Audit *audit, int draw, const AuditRow *a, const AuditRow *b,
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
-/* Return what simhash_audit_pairs() returns. */
 static void
 audit_pairs(Audit *audit, ReturnSetInfo *result)
 {
