@@ -96,7 +96,7 @@ search_cost(double x, double y, const JoinEstimate *join)
  * end it waits for the last batch of another one: for half a batch on average.
  * But each batch passes over all inner rows.  *search is what the search for
  * pairs takes in one batch, and is set to what it takes in all.  unfiltered is
- * what a filter of the outer rows spares, which one of a batch cannot.
+ * what a filter of the outer rows spares: with batches none can be made.
  */
 static void
 choose_batches(double outer, double inner, JoinEstimate *join, Cost unfiltered,

@@ -226,10 +226,10 @@ make_filter(HammingJoinState *state, const JoinInput *first,
 /*
  * Have no outer row, and decide how many are read next.  A batch grows with
  * what this process has read, so that more rows than the planner expects do not
- * make many batches.  Where rows have fewer pairs than expected, each
- * batch has less work for what passing over the inner rows takes: the best
- * number of batches is as the square root of their work.  Sides in files are
- * divided anew for each batch, which takes long: then the last one begins.
+ * make many batches.  Each batch costs one pass over the inner rows.  If there
+ * are fewer pairs than expected, fewer batches are best: the best number is as
+ * the square root of the work for pairs.  Sides in files are divided anew for
+ * each batch, which takes long: then the last one begins.
  *
  * Tuples that are not expected to have room go to files at once.  A large
  * memory that is filled first takes longer than a small one.
@@ -335,7 +335,6 @@ hamming_inputs_read(HammingJoinState *state)
 	state->is_read = true;
 }
 
-/* Free all rows of an input. */
 void
 hamming_input_end(JoinInput *input)
 {

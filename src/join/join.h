@@ -127,7 +127,7 @@ typedef struct HammingJoinState
 	NearFilter *filter_of_first;	/* of the side that was read first, for
 									 * the rows of the other; NULL: all pass */
 	JoinPhase	phase;
-	MemoryContext progress;		/* of what is shown of it; NULL: nothing is */
+	MemoryContext progress;		/* of what is shown of it */
 	NearPairs  *pairs;
 	NearPair	pair;			/* the rows of the current two fingerprints: x
 								 * of the outer side, y of the inner one */

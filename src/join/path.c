@@ -323,7 +323,7 @@ add_partial_joins(JoinPaths *join, Path *inner)
 			add_partial_join(join, path, inner);
 		}
 	}
-	if (!hamming_is_table(join->sides.root, outer) ||
+	if (!hamming_is_whole_table(join->sides.root, outer) ||
 		!bms_is_empty(outer->lateral_relids))
 		return;
 	workers = Max(workers,
@@ -347,26 +347,15 @@ stands_alone(Path *path, RelOptInfo *other)
 		!bms_overlap(PATH_REQ_OUTER(path), other->top_parent_relids);
 }
 
-/* Is this one of the types of joins that the node knows? */
+/*
+ * Does the node know the type?  The planner offers right joins with their sides
+ * exchanged, too, and those of rows that were made unique as other joins.
+ */
 static bool
 is_known_type(JoinType type)
 {
-	switch (type)
-	{
-		case JOIN_INNER:
-		case JOIN_LEFT:
-		case JOIN_SEMI:
-		case JOIN_ANTI:
-		case JOIN_FULL:
-			return true;
-		default:
-
-			/*
-			 * The planner offers right joins with their sides exchanged, too,
-			 * and those of rows that were made unique as other joins.
-			 */
-			return false;
-	}
+	return type == JOIN_INNER || type == JOIN_LEFT || type == JOIN_FULL ||
+		looks_for_one(type);
 }
 
 /*
@@ -451,7 +440,6 @@ uncounted_cost(JoinPaths *join, Path *path)
 	return pairs * (cpu_tuple_cost + quals.per_tuple);
 }
 
-/* Is it a path of PostgreSQL's own that joins the two sides? */
 static bool
 joins_sides(Path *path, const JoinSides *sides)
 {
@@ -461,7 +449,6 @@ joins_sides(Path *path, const JoinSides *sides)
 		((JoinPath *) path)->innerjoinpath->parent == sides->inner;
 }
 
-/* Return those of the paths that do not join the sides. */
 static List *
 other_paths(List *paths, const JoinSides *sides)
 {
@@ -687,7 +674,6 @@ search_joins(PlannerInfo *root, int levels, List *rels)
 	return result;
 }
 
-/* Set the hooks, when the library is loaded. */
 void
 hamming_join_init(void)
 {

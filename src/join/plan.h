@@ -136,7 +136,7 @@ extern Plan *hamming_plan_join(PlannerInfo *root, RelOptInfo *rel,
 							   List *clauses, List *children);
 
 /* self.c */
-extern bool hamming_is_table(PlannerInfo *root, const RelOptInfo *rel);
+extern bool hamming_is_whole_table(PlannerInfo *root, const RelOptInfo *rel);
 extern Path *hamming_self_path(const JoinSides *sides,
 							   const HammingClause *clause, List *keys);
 extern Node *hamming_exchange_table(Node *node, Relids from, Relids to);
