@@ -341,9 +341,7 @@ found_before(HammingSearch *search, Fingerprint difference)
 
 	for (j = 0; j < search->area.table; j++)
 	{
-		int			start = hamming_block_start(search->blocks, j);
-		int			width = hamming_block_width(search->blocks, j);
-		Fingerprint block = hamming_leading_bits(width) >> start;
+		Fingerprint block = hamming_block_mask(search->blocks, j);
 
 		if (fingerprint_popcount(difference & block) <=
 			search->plan.block_radius[j])

@@ -21,6 +21,7 @@
 #include "audit/near_rows.h"
 #include "audit/overlap.h"
 #include "dedup/user_query.h"
+#include "near/bits.h"
 #include "near/progress.h"
 #include "text/arguments.h"
 #include "type/simhash.h"
@@ -227,7 +228,7 @@ compare_rows(Audit *audit)
 							   overlap->texts * (uint64) place,
 							   audit->draw_count * (uint64) rows->count);
 		simhash_audit_next_row(rows, &row);
-		if (!is_row_set(audit->is_near, place))
+		if (!is_bit_set(audit->is_near, place))
 			continue;
 		simhash_audit_seek_features(rows, &row);
 		simhash_overlap_begin_text(overlap);

@@ -24,6 +24,7 @@
 #include "miscadmin.h"
 
 #include "audit/draw.h"
+#include "near/bits.h"
 #include "near/pairs.h"
 #include "near/progress.h"
 #include "text/hash.h"
@@ -149,7 +150,7 @@ note_size(Drawing *d, const NearSide *side, uint32 from, uint32 end,
 		CHECK_FOR_INTERRUPTS();
 		BufFileWrite(window->file, &group, sizeof(group));
 		window->count++;
-		set_row(d->is_near, group.row);
+		set_bit(d->is_near, group.row);
 	}
 }
 
@@ -259,7 +260,7 @@ count_window(Drawing *d, int number, uint32 *sizes)
 		Others		row = {others(sizes[d->rank - 1]), others(sizes[d->rank])};
 
 		CHECK_FOR_INTERRUPTS();
-		if (!is_row_set(d->is_near, first + i))
+		if (!is_bit_set(d->is_near, first + i))
 			continue;
 		BufFileWrite(d->others, &row, sizeof(row));
 		d->count++;
@@ -402,7 +403,7 @@ draw_rows(Drawing *d, double scale, int sample, int *count)
 
 		CHECK_FOR_INTERRUPTS();
 		simhash_audit_next_row(d->rows, &row);
-		if (!is_row_set(d->is_near, i))
+		if (!is_bit_set(d->is_near, i))
 			continue;
 		BufFileReadExact(d->others, &others, sizeof(others));
 		turn.draw.chance = Min(get_chance(d, &others) * scale, 1);

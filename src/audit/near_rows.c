@@ -8,6 +8,7 @@
 
 #include "audit/near_rows.h"
 #include "dedup/clusters.h"
+#include "near/bits.h"
 #include "near/pairs.h"
 #include "near/progress.h"
 #include "near/sets.h"
@@ -38,7 +39,7 @@ read_sides(AuditRows *rows, const uint8 *is_near, NearSide *x, NearSide *y,
 	{
 		AuditRow	row;
 		NearRow		near = {.number = i};
-		bool		is_y = is_row_set(is_near, i);
+		bool		is_y = is_bit_set(is_near, i);
 
 		CHECK_FOR_INTERRUPTS();
 		simhash_audit_next_row(rows, &row);
@@ -59,7 +60,7 @@ mark_rows(const NearSide *side, uint32 from, uint32 end, uint8 *is_near)
 	for (; from < end; from++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		set_row(is_near, side->numbers[from]);
+		set_bit(is_near, side->numbers[from]);
 	}
 }
 
@@ -142,7 +143,7 @@ mark_each_other(NearSide *side, const NearOptions *options, uint8 *is_near)
 
 /*
  * The bits of some rows are set.  Set the bit of each other row that has a row
- * within radius: see set_row().  Rows take memory bytes at most.
+ * within radius: see set_bit().  Rows take memory bytes at most.
  */
 static void
 mark_near(AuditRows *rows, int radius, Size memory, uint8 *is_near)

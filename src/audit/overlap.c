@@ -15,6 +15,7 @@
 #include "miscadmin.h"
 
 #include "audit/overlap.h"
+#include "near/bits.h"
 #include "type/secret.h"
 
 typedef struct FeatureNumber
@@ -139,11 +140,7 @@ make_filter(Overlap *overlap)
 	overlap->filter_shift = 64 - pg_leftmost_one_pos64(bits);
 	overlap_start_iterate(overlap->numbers, &iterator);
 	while ((feature = overlap_iterate(overlap->numbers, &iterator)) != NULL)
-	{
-		uint64		bit = filter_bit(overlap, feature->hash);
-
-		overlap->filter[bit / 8] |= 1 << bit % 8;
-	}
+		set_bit(overlap->filter, filter_bit(overlap, feature->hash));
 }
 
 static int
@@ -244,11 +241,10 @@ simhash_overlap_see(Overlap *overlap, const uint64 *hash, uint32 count)
 	overlap->size += count;
 	for (i = 0; i < count; i++)
 	{
-		uint64		bit = filter_bit(overlap, hash[i]);
 		const FeatureNumber *feature;
 		uint32		owner;
 
-		if ((overlap->filter[bit / 8] >> bit % 8 & 1) == 0)
+		if (!is_bit_set(overlap->filter, filter_bit(overlap, hash[i])))
 			continue;
 		feature = overlap_lookup(overlap->numbers, hash[i]);
 		if (feature == NULL)

@@ -48,20 +48,6 @@ typedef struct AuditRows
 	uint64		salt;			/* of the sketches, from the seed */
 } AuditRows;
 
-/* A bit for each row: set that of a row. */
-static inline void
-set_row(uint8 *bits, uint32 row)
-{
-	bits[row / 8] |= 1 << row % 8;
-}
-
-/* Is the bit of a row set? */
-static inline bool
-is_row_set(const uint8 *bits, uint32 row)
-{
-	return bits[row / 8] >> row % 8 & 1;
-}
-
 extern void simhash_audit_begin_rows(AuditRows *rows, double threshold);
 extern void simhash_audit_add_row(AuditRows *rows, AuditRow *row,
 								  const struct varlena *body);

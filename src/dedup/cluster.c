@@ -143,7 +143,7 @@ number_partition(WindowObject window, bool may_vary, Partition *partition)
 	simhash_progress_phase("reading rows");
 	rows = count_rows(window);
 	arguments = get_arguments(window, 0);
-	simhash_fplist_allocate(&list, rows);
+	hamming_fplist_allocate(&list, rows);
 	read_partition(window, rows, &arguments, may_vary, &list);
 	if (!arguments.is_null)
 	{
@@ -154,7 +154,7 @@ number_partition(WindowObject window, bool may_vary, Partition *partition)
 		simhash_number_clusters(&list, rows, arguments.radius, arguments.method,
 								partition->numbers);
 	}
-	simhash_fplist_free(&list);
+	hamming_fplist_free(&list);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(call);
 	partition->is_numbered = true;

@@ -472,8 +472,8 @@ simhash_connect_begin(FingerprintList *list, int radius)
 
 	if (together == NULL)
 		return NULL;
-	simhash_fplist_copy(&together->list, list);
-	simhash_fplist_free(list);
+	hamming_fplist_copy(&together->list, list);
+	hamming_fplist_free(list);
 	*list = together->list;
 	list->team = together->team;
 	begin_process(together);

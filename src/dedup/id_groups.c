@@ -149,7 +149,7 @@ sort_ids(IdGroups *groups)
 	}
 	list->spare_fps = palloc_extended(2 * numbers_size, MCXT_ALLOC_HUGE);
 	list->spare_numbers = palloc_extended(numbers_size, MCXT_ALLOC_HUGE);
-	simhash_fplist_sort(list, 0, list->count, 0, HAMMING_BITS);
+	hamming_fplist_sort(list, 0, list->count, 0, HAMMING_BITS);
 }
 
 /*

@@ -35,7 +35,7 @@ merge_rows(FingerprintList *list, uint32 rows, uint32 *firsts)
 		firsts[i] = NO_MEMBER;
 
 	/* the sort is stable: the first of a run is the first row */
-	simhash_fplist_sort(list, 0, list->count, 0, HAMMING_BITS);
+	hamming_fplist_sort(list, 0, list->count, 0, HAMMING_BITS);
 	for (from = 0; from < list->count; from = to)
 	{
 		uint32		first = list->numbers[from];

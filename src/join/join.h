@@ -10,6 +10,7 @@
 
 #include "join/plan.h"
 #include "join/tuples.h"
+#include "near/bits.h"
 #include "near/filter.h"
 #include "near/pairs.h"
 
@@ -172,7 +173,7 @@ hamming_input_load(HammingJoinState *state, JoinInput *input,
 static inline bool
 is_matched(const JoinInput *input, uint64 number)
 {
-	return input->matched[number / 8] >> number % 8 & 1;
+	return is_bit_set(input->matched, number);
 }
 
 /* cost.c */

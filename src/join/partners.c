@@ -17,7 +17,7 @@
 static void
 set_matched(JoinInput *input, uint64 number)
 {
-	input->matched[number / 8] |= 1 << number % 8;
+	set_bit(input->matched, number);
 }
 
 /* Return the tuples of the rows of y. */

@@ -10,9 +10,6 @@
 #include "near/groups.h"
 #include "type/distance_array.h"
 
-#define hamming_compare_make WIDE(hamming_compare_make)
-#define hamming_compare_next WIDE(hamming_compare_next)
-
 /*
  * Fingerprints that are compared in one go.  256, 1024, 4096 and 16384 took
  * the same time within 8 %: simhash_cluster and simhash_pairs at k = 3, a

@@ -5,11 +5,8 @@
 #ifndef SIMHASH_CUT_H
 #define SIMHASH_CUT_H
 
+#include "near/near_width.h"	/* by the Makefile, from the prototypes */
 #include "type/hamming.h"
-
-#define hamming_cut_choose WIDE(hamming_cut_choose)
-#define hamming_cut_bits WIDE(hamming_cut_bits)
-#define hamming_near_cost WIDE(hamming_near_cost)
 
 /* The most segments that a cut asks to agree: a bound of the ways to choose. */
 #define CUT_MAX_LEVELS 4

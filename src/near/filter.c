@@ -76,16 +76,6 @@ hamming_filter_plan(double rows, int radius, Size memory)
 	return best;
 }
 
-/* Return the bits of a segment, 0 .. segments - 1. */
-static Fingerprint
-segment_mask(int segment, int segments)
-{
-	int			from = HAMMING_BITS * segment / segments;
-	int			width = HAMMING_BITS * (segment + 1) / segments - from;
-
-	return hamming_rotate(hamming_leading_bits(width), HAMMING_BITS - from);
-}
-
 /*
  * Add the masks that have the bits of mask, and levels more segments, from
  * first on.
@@ -98,8 +88,8 @@ add_masks(NearFilter *filter, Fingerprint mask, int first, int levels,
 		filter->masks[filter->count++] = mask;
 	else
 		for (; first <= segments - levels; first++)
-			add_masks(filter, mask | segment_mask(first, segments), first + 1,
-					  levels - 1, segments);
+			add_masks(filter, mask | hamming_block_mask(segments, first),
+					  first + 1, levels - 1, segments);
 }
 
 /*

@@ -7,10 +7,6 @@
 
 #include "near/fplist.h"
 
-#define hamming_filter_plan WIDE(hamming_filter_plan)
-#define hamming_filter_make WIDE(hamming_filter_make)
-#define hamming_filter_passes WIDE(hamming_filter_passes)
-
 /* A look at more masks would take longer than the search for pairs. */
 #define FILTER_MAX_MASKS 64
 

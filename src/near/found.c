@@ -100,7 +100,7 @@ share(Together *together, const FoundSearch *search)
 {
 	uint32		i;
 
-	simhash_fplist_copy(&together->list, search->x);
+	hamming_fplist_copy(&together->list, search->x);
 	if (search->settled != NULL)
 		memcpy(together->settled, search->settled,
 			   search->x->count * sizeof(bool));
@@ -111,7 +111,7 @@ share(Together *together, const FoundSearch *search)
 		search->keys[i].y += together->list.count;
 		search->keys[i].y_end += together->list.count;
 	}
-	simhash_fplist_copy(&together->list, search->y);
+	hamming_fplist_copy(&together->list, search->y);
 }
 
 /*

@@ -8,11 +8,6 @@
 #include "near/compare.h"
 #include "near/together.h"
 
-#define hamming_found_search WIDE(hamming_found_search)
-#define hamming_found_next WIDE(hamming_found_next)
-#define hamming_found_end WIDE(hamming_found_end)
-#define hamming_found_main WIDE(hamming_found_main)
-
 /* What a team is to search. */
 typedef struct FoundSearch
 {

@@ -7,9 +7,6 @@
 
 #include "near/side.h"
 
-#define hamming_rows_write WIDE(hamming_rows_write)
-#define hamming_rows_next WIDE(hamming_rows_next)
-
 /* Each row of x at x .. x_end - 1 is paired with each row of y there. */
 typedef struct NearPair
 {

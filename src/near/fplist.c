@@ -55,7 +55,7 @@
 
 /* Make an empty list, in the current memory context. */
 void
-simhash_fplist_allocate(FingerprintList *list, Size capacity)
+hamming_fplist_allocate(FingerprintList *list, Size capacity)
 {
 	Size		fps_size = Max(capacity, 1) * sizeof(Fingerprint);
 	Size		numbers_size = Max(capacity, 1) * sizeof(uint32);
@@ -73,7 +73,7 @@ simhash_fplist_allocate(FingerprintList *list, Size capacity)
  * is the caller's.
  */
 void
-simhash_fplist_free(FingerprintList *list)
+hamming_fplist_free(FingerprintList *list)
 {
 	if (list->team != NULL)
 		return;
@@ -89,7 +89,7 @@ simhash_fplist_free(FingerprintList *list)
  * be NULL, to learn that.
  */
 Size
-simhash_fplist_map(FingerprintList *list, char *memory, Size capacity)
+hamming_fplist_map(FingerprintList *list, char *memory, Size capacity)
 {
 	Size		fps_size = capacity * sizeof(Fingerprint);
 	Size		numbers_size = TYPEALIGN(16, capacity * sizeof(uint32));
@@ -105,7 +105,7 @@ simhash_fplist_map(FingerprintList *list, char *memory, Size capacity)
 
 /* Append all of from to the list to, which must have room for them. */
 void
-simhash_fplist_copy(FingerprintList *to, const FingerprintList *from)
+hamming_fplist_copy(FingerprintList *to, const FingerprintList *from)
 {
 	memcpy(to->fps + to->count, from->fps, from->count * sizeof(Fingerprint));
 	memcpy(to->numbers + to->count, from->numbers,
@@ -214,7 +214,7 @@ place_slices(uint32 *places, uint32 count, const TeamStep *step)
 	return true;
 }
 
-/* The same as simhash_fplist_sort(), by insertion. */
+/* The same as hamming_fplist_sort(), by insertion. */
 static void
 sort_few(FingerprintList *list, uint32 from, uint32 to, int low, int high)
 {
@@ -319,7 +319,7 @@ do_unit(FingerprintList *list, const TeamStep *step, uint32 unit,
  * here: a process sorts a bucket alone.
  */
 void
-simhash_fplist_work(FingerprintList *list, const TeamStep *step, uint32 unit)
+hamming_fplist_work(FingerprintList *list, const TeamStep *step, uint32 unit)
 {
 	do_unit(list, step, unit, list->places);
 }
@@ -388,7 +388,7 @@ sort_by_buckets(FingerprintList *list, uint32 from, uint32 to, int low,
 }
 
 /*
- * The same as simhash_fplist_sort(), but the elements may be in the spare
+ * The same as hamming_fplist_sort(), but the elements may be in the spare
  * arrays on entry, and low may be high.
  */
 static void
@@ -417,7 +417,7 @@ sort_range(FingerprintList *list, uint32 from, uint32 to, int low, int high,
  * use the same places only.
  */
 void
-simhash_fplist_sort(FingerprintList *list, uint32 from, uint32 to, int low,
+hamming_fplist_sort(FingerprintList *list, uint32 from, uint32 to, int low,
 					int high)
 {
 	sort_range(list, from, to, low, high, false);
@@ -429,7 +429,7 @@ simhash_fplist_sort(FingerprintList *list, uint32 from, uint32 to, int low,
  * quickest if the place is near hint, from .. end.
  */
 uint32
-simhash_fplist_find(const FingerprintList *list, uint32 from, uint32 end,
+hamming_fplist_find(const FingerprintList *list, uint32 from, uint32 end,
 					uint32 hint, Fingerprint bits, Fingerprint key)
 {
 	const Fingerprint *fps = list->fps;

@@ -7,15 +7,8 @@
 #define SIMHASH_FPLIST_H
 
 #include "near/team.h"
+#include "near/near_width.h"	/* by the Makefile, from the prototypes */
 #include "type/hamming.h"
-
-#define simhash_fplist_allocate WIDE(simhash_fplist_allocate)
-#define simhash_fplist_free WIDE(simhash_fplist_free)
-#define simhash_fplist_sort WIDE(simhash_fplist_sort)
-#define simhash_fplist_find WIDE(simhash_fplist_find)
-#define simhash_fplist_copy WIDE(simhash_fplist_copy)
-#define simhash_fplist_map WIDE(simhash_fplist_map)
-#define simhash_fplist_work WIDE(simhash_fplist_work)
 
 /*
  * The fingerprints stand apart from their numbers, so that hamming_match() can
@@ -41,20 +34,20 @@ typedef struct FingerprintList
 
 #define FPLIST_PLACES 65536
 
-/* The kinds of steps that simhash_fplist_work() does: 0 .. FPLIST_STEPS - 1. */
+/* The kinds of steps that hamming_fplist_work() does: 0 .. FPLIST_STEPS - 1. */
 #define FPLIST_STEPS 3
 
-extern void simhash_fplist_allocate(FingerprintList *list, Size capacity);
-extern void simhash_fplist_free(FingerprintList *list);
-extern void simhash_fplist_sort(FingerprintList *list, uint32 from, uint32 to,
+extern void hamming_fplist_allocate(FingerprintList *list, Size capacity);
+extern void hamming_fplist_free(FingerprintList *list);
+extern void hamming_fplist_sort(FingerprintList *list, uint32 from, uint32 to,
 								int low, int high);
-extern Size simhash_fplist_map(FingerprintList *list, char *memory,
+extern Size hamming_fplist_map(FingerprintList *list, char *memory,
 							   Size capacity);
-extern void simhash_fplist_copy(FingerprintList *to,
+extern void hamming_fplist_copy(FingerprintList *to,
 								const FingerprintList *from);
-extern void simhash_fplist_work(FingerprintList *list, const TeamStep *step,
+extern void hamming_fplist_work(FingerprintList *list, const TeamStep *step,
 								uint32 unit);
-extern uint32 simhash_fplist_find(const FingerprintList *list, uint32 from,
+extern uint32 hamming_fplist_find(const FingerprintList *list, uint32 from,
 								  uint32 end, uint32 hint, Fingerprint bits,
 								  Fingerprint key);
 

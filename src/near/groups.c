@@ -356,9 +356,9 @@ sort_by_next_segment(NearGroups *groups, GroupNode *node)
 	bits = segment_bits(node);
 	low = fingerprint_rightmost_one(bits);
 	high = fingerprint_leftmost_one(bits) + 1;
-	simhash_fplist_sort(groups->x, all->x, all->x_end, low, high);
+	hamming_fplist_sort(groups->x, all->x, all->x_end, low, high);
 	if (!is_one_stretch(groups, all))
-		simhash_fplist_sort(groups->y, all->y, all->y_end, low, high);
+		hamming_fplist_sort(groups->y, all->y, all->y_end, low, high);
 	node->flips = 0;
 	node->passes = 0;
 	node->x = all->x;
@@ -475,7 +475,7 @@ next_group_flipped(const NearGroups *groups, GroupNode *node, Candidates *group)
 		}
 		else
 		{
-			node->y = simhash_fplist_find(y, all->y, all->y_end, node->y, bits,
+			node->y = hamming_fplist_find(y, all->y, all->y_end, node->y, bits,
 										  y_key);
 			if (node->y == all->y_end || (y->fps[node->y] & bits) != y_key)
 				continue;
@@ -820,9 +820,9 @@ hamming_groups_copy(NearGroups *groups, Candidates *group)
 
 	if (size > groups->capacity)
 	{
-		simhash_fplist_free(to);
+		hamming_fplist_free(to);
 		groups->capacity = Max(size, 2 * groups->capacity);
-		simhash_fplist_allocate(to, groups->capacity);
+		hamming_fplist_allocate(to, groups->capacity);
 	}
 	memcpy(to->fps, from->fps + group->x, x * sizeof(Fingerprint));
 	memcpy(to->numbers, from->numbers + group->x, x * sizeof(uint32));

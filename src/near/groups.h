@@ -11,20 +11,6 @@
 #include "near/fplist.h"
 #include "near/cut.h"
 
-#define hamming_groups_make WIDE(hamming_groups_make)
-#define hamming_groups_begin WIDE(hamming_groups_begin)
-#define hamming_groups_copy WIDE(hamming_groups_copy)
-#define hamming_groups_publish WIDE(hamming_groups_publish)
-#define hamming_groups_large_units WIDE(hamming_groups_large_units)
-#define hamming_groups_begin_large WIDE(hamming_groups_begin_large)
-#define hamming_groups_begin_whole WIDE(hamming_groups_begin_whole)
-#define hamming_groups_slices WIDE(hamming_groups_slices)
-#define hamming_groups_begin_unit WIDE(hamming_groups_begin_unit)
-#define hamming_groups_next WIDE(hamming_groups_next)
-#define hamming_groups_show WIDE(hamming_groups_show)
-#define hamming_groups_is_first WIDE(hamming_groups_is_first)
-#define hamming_groups_choose_cut WIDE(hamming_groups_choose_cut)
-
 /*
  * Each fingerprint at the places x .. x_end - 1 of one list is to be compared
  * with each at y .. y_end - 1 of another.  In a search within one list both

@@ -32,6 +32,7 @@
 #include "utils/guc.h"
 #include "utils/memutils.h"
 
+#include "near/bits.h"
 #include "near/pairs.h"
 
 /*
@@ -132,7 +133,7 @@ read_sample(NearSide *side, FingerprintList *sample)
 	uint64		count = Min(side->count, SAMPLE_ROWS);
 	uint64		i;
 
-	simhash_fplist_allocate(sample, count);
+	hamming_fplist_allocate(sample, count);
 	for (i = 0; i < count; i++)
 	{
 		NearRow		row;
@@ -268,8 +269,8 @@ choose_division(NearPairs *pairs)
 	pairs->is_cut = !has_small &&
 		hamming_groups_choose_cut(&x, &y, pairs->options.radius, varying,
 								  &pairs->cut);
-	simhash_fplist_free(&x);
-	simhash_fplist_free(&y);
+	hamming_fplist_free(&x);
+	hamming_fplist_free(&y);
 	return has_small || pairs->is_cut;
 }
 
@@ -392,8 +393,7 @@ load_rows(NearPairs *pairs, int place, NearSide *side, uint64 from,
 
 		CHECK_FOR_INTERRUPTS();
 		hamming_side_read(side, &row);
-		if (settled == NULL ||
-			(settled[row.number / 8] >> row.number % 8 & 1) == 0)
+		if (settled == NULL || !is_bit_set(settled, row.number))
 			hamming_side_add(loaded, &row);
 	}
 	return loaded;

@@ -15,15 +15,6 @@
 #include "near/share.h"
 #include "near/side.h"
 
-#define hamming_pairs_begin WIDE(hamming_pairs_begin)
-#define hamming_pairs_next WIDE(hamming_pairs_next)
-#define hamming_pairs_next_pass WIDE(hamming_pairs_next_pass)
-#define hamming_pairs_next_of_pass WIDE(hamming_pairs_next_of_pass)
-#define hamming_pairs_settle WIDE(hamming_pairs_settle)
-#define hamming_pairs_end WIDE(hamming_pairs_end)
-#define hamming_pairs_prefer_stretches WIDE(hamming_pairs_prefer_stretches)
-#define hamming_pairs_main WIDE(hamming_pairs_main)
-
 typedef struct NearOptions
 {
 	int			radius;			/* 0 .. HAMMING_BITS */

@@ -64,11 +64,10 @@ hamming_shares_begin(Shares *shares, int radius, int count)
 	for (i = 0; i < shares->block_count; i++)
 	{
 		ShareBlock *block = &shares->blocks[i];
-		int			start = hamming_block_start(blocks, i);
 		int			width = hamming_block_width(blocks, i);
 
-		block->mask = hamming_leading_bits(width) >> start;
-		block->low = HAMMING_BITS - start - width;
+		block->mask = hamming_block_mask(blocks, i);
+		block->low = fingerprint_rightmost_one(block->mask);
 		block->unused = 64 - Min(width, 64);
 		block->offset = (UINT64CONST(1) << block->unused) / (radius + 1) * i;
 	}

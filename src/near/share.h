@@ -8,9 +8,6 @@
 
 #include "near/cut.h"
 
-#define hamming_shares_begin WIDE(hamming_shares_begin)
-#define hamming_shares_cut WIDE(hamming_shares_cut)
-
 /* A block of a fingerprint: see hamming_share_of(). */
 typedef struct ShareBlock
 {

@@ -114,7 +114,7 @@ free_memory(NearSide *side)
 	int			i;
 
 	if (side->capacity > 0)
-		simhash_fplist_free(&side->list);
+		hamming_fplist_free(&side->list);
 	for (i = 0; i < (int) lengthof(arrays); i++)
 		if (arrays[i] != NULL)
 			pfree(arrays[i]);
@@ -272,7 +272,7 @@ sort_by_keys(NearSide *side)
 		for (to = from + 1; to < list->count &&
 			 side->keys[list->numbers[to]] == key; to++)
 			;
-		simhash_fplist_sort(list, from, to, 0, HAMMING_BITS);
+		hamming_fplist_sort(list, from, to, 0, HAMMING_BITS);
 	}
 }
 
@@ -348,7 +348,7 @@ hamming_side_group(NearSide *side)
 	if (side->keeps_keys)
 		sort_by_keys(side);
 	else
-		simhash_fplist_sort(&side->list, 0, side->list.count, 0, HAMMING_BITS);
+		hamming_fplist_sort(&side->list, 0, side->list.count, 0, HAMMING_BITS);
 	bring_into_order(side, side->payloads, sizeof(uint64));
 	if (side->keeps_numbers)
 		bring_into_order(side, side->numbers, sizeof(uint32));

@@ -11,20 +11,6 @@
 
 #include "near/fplist.h"
 
-#define hamming_side_begin WIDE(hamming_side_begin)
-#define hamming_side_add WIDE(hamming_side_add)
-#define hamming_side_reserve WIDE(hamming_side_reserve)
-#define hamming_side_make_room WIDE(hamming_side_make_room)
-#define hamming_side_to_file WIDE(hamming_side_to_file)
-#define hamming_side_share WIDE(hamming_side_share)
-#define hamming_side_close WIDE(hamming_side_close)
-#define hamming_side_open WIDE(hamming_side_open)
-#define hamming_side_add_within WIDE(hamming_side_add_within)
-#define hamming_side_seek WIDE(hamming_side_seek)
-#define hamming_side_read WIDE(hamming_side_read)
-#define hamming_side_group WIDE(hamming_side_group)
-#define hamming_side_end WIDE(hamming_side_end)
-
 typedef struct NearRow
 {
 	Fingerprint fp;				/* the fingerprint */

@@ -13,10 +13,7 @@
  */
 #include "postgres.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "executor/nodeHash.h"
 #include "miscadmin.h"
@@ -25,7 +22,6 @@
 #include "port/atomics.h"
 #include "storage/condition_variable.h"
 #include "storage/spin.h"
-#include "utils/guc.h"
 #include "utils/resowner.h"
 #include "utils/wait_event.h"
 
@@ -56,9 +52,7 @@ struct TeamShared
 	SharedFileSet files;
 	pg_atomic_uint64 written;	/* bytes of files, by processes that have
 								 * finished theirs */
-	Size		size;			/* of the memory */
-	dsm_handle	memory;			/* DSM_HANDLE_INVALID if a file has it: */
-	char		path[MAXPGPATH];
+	dsm_handle	memory;			/* the segment of memory */
 };
 
 /*
@@ -166,59 +160,6 @@ has_room_for_workers(void)
 	return segment != NULL;
 }
 
-/* An on_dsm_detach callback: the transaction may have failed. */
-static void
-unmap_file(dsm_segment *segment, Datum address)
-{
-	TeamShared *shared = dsm_segment_address(segment);
-
-	munmap(DatumGetPointer(address), shared->size);
-}
-
-/* Map the file, which has shared->size bytes; return false if that fails. */
-static bool
-map_file(Team *team, int fd)
-{
-	void	   *address = mmap(NULL, team->shared->size, PROT_READ | PROT_WRITE,
-							   MAP_SHARED, fd, 0);
-
-	if (address == MAP_FAILED)
-		return false;
-	team->memory = address;
-	on_dsm_detach(team->segment, unmap_file, PointerGetDatum(address));
-	return true;
-}
-
-/*
- * Let memory be a temporary file, as /dev/shm of a container is small.  Return
- * false if there is no room for the file, or no way to be sure of that.  With a
- * temp_file_limit there is no such file: PostgreSQL counts what it writes to
- * temporary files, and not what posix_fallocate() does.
- */
-static bool
-create_file(Team *team)
-{
-	int			result = ENOSYS;
-	int			fd;
-
-	if (temp_file_limit >= 0)
-		return false;
-	team->memory_file = OpenTemporaryFile(false);
-	fd = FileGetRawDesc(team->memory_file);
-#ifdef HAVE_POSIX_FALLOCATE
-	do
-	{
-		CHECK_FOR_INTERRUPTS();
-		result = posix_fallocate(fd, 0, team->shared->size);
-	} while (result == EINTR);
-#endif
-	strlcpy(team->shared->path, FilePathName(team->memory_file), MAXPGPATH);
-	if (result == 0 && map_file(team, fd))
-		return true;
-	FileClose(team->memory_file);
-	return false;
-}
-
 /*
  * Make a team of this process alone, with size bytes of memory that all its
  * workers will see.  Return NULL if there is no room for it.
@@ -243,26 +184,15 @@ simhash_team_make(Size size)
 	ConditionVariableInit(&shared->changed);
 	SharedFileSetInit(&shared->files, segment);
 	team->files = &shared->files;
-	shared->size = team->size = size;
+	team->size = size;
 	team->memory_segment = create_segment(size);
-	has_room = has_room_for_workers();
-	if (!has_room && team->memory_segment != NULL)
+	if (team->memory_segment == NULL || !has_room_for_workers())
 	{
-		dsm_detach(team->memory_segment);
-		team->memory_segment = NULL;
-		has_room = has_room_for_workers();
-	}
-	if (team->memory_segment != NULL)
-	{
-		shared->memory = dsm_segment_handle(team->memory_segment);
-		team->memory = dsm_segment_address(team->memory_segment);
-	}
-	else if (!has_room || !create_file(team))
-	{
-		dsm_detach(segment);
-		pfree(team);
+		simhash_team_end(team);
 		return NULL;
 	}
+	shared->memory = dsm_segment_handle(team->memory_segment);
+	team->memory = dsm_segment_address(team->memory_segment);
 	return team;
 }
 
@@ -383,18 +313,9 @@ simhash_team_dismiss(Team *team)
 void
 simhash_team_free_memory(Team *team)
 {
-	if (team->memory == NULL)
-		return;
 	if (team->memory_segment != NULL)
 		dsm_detach(team->memory_segment);
-	else
-	{
-		cancel_on_dsm_detach(team->segment, unmap_file,
-							 PointerGetDatum(team->memory));
-		munmap(team->memory, team->shared->size);
-		if (team->toc == NULL)
-			FileClose(team->memory_file);
-	}
+	team->memory_segment = NULL;
 	team->memory = NULL;
 }
 
@@ -422,19 +343,6 @@ attach_segment(dsm_handle handle)
 	return segment;
 }
 
-/* See the file of the leader. */
-static void
-attach_file(Team *team)
-{
-	int			fd = BasicOpenFile(team->shared->path, O_RDWR | PG_BINARY);
-
-	if (fd < 0 || !map_file(team, fd))
-		ereport(ERROR, (errcode_for_file_access(),
-						errmsg("could not map file \"%s\": %m",
-							   team->shared->path)));
-	close(fd);
-}
-
 /* In a worker: join the team.  The caller sets what does the work. */
 Team *
 simhash_team_attach(shm_toc *toc)
@@ -446,13 +354,8 @@ simhash_team_attach(shm_toc *toc)
 	team->shared = dsm_segment_address(team->segment);
 	team->files = &team->shared->files;
 	SharedFileSetAttach(team->files, team->segment);
-	if (team->shared->memory == DSM_HANDLE_INVALID)
-		attach_file(team);
-	else
-	{
-		team->memory_segment = attach_segment(team->shared->memory);
-		team->memory = dsm_segment_address(team->memory_segment);
-	}
+	team->memory_segment = attach_segment(team->shared->memory);
+	team->memory = dsm_segment_address(team->memory_segment);
 	return team;
 }
 

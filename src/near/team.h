@@ -8,7 +8,6 @@
 
 #include "access/parallel.h"
 #include "storage/buffile.h"
-#include "storage/fd.h"
 #include "storage/sharedfileset.h"
 
 /*
@@ -44,8 +43,7 @@ typedef struct Team
 	dsm_segment *segment;		/* has shared */
 	char	   *memory;			/* that all processes see */
 	Size		size;			/* of memory; in the leader */
-	dsm_segment *memory_segment;	/* has memory; NULL if a file does */
-	File		memory_file;	/* of the leader; closed with memory */
+	dsm_segment *memory_segment;	/* has memory */
 	ParallelContext *context;	/* of the leader; NULL: it is alone */
 	shm_toc    *toc;			/* of a worker; NULL in the leader */
 	/* do one unit of a step, 0 .. units - 1; on workers, too */

@@ -42,7 +42,7 @@ map_memory(Together *together, char *memory, const SearchOptions *options)
 	Size		at = TYPEALIGN(16, sizeof(SharedSearch));
 
 	together->search = (SharedSearch *) memory;
-	at += simhash_fplist_map(&together->list, memory + at, options->capacity);
+	at += hamming_fplist_map(&together->list, memory + at, options->capacity);
 	together->sets = options->has_sets ? (uint32 *) (memory + at) : NULL;
 	at += options->has_sets ? options->capacity * sizeof(uint32) : 0;
 	together->keys = (Candidates *) (memory + at);
@@ -116,7 +116,7 @@ do_unit(void *arg, const TeamStep *step, uint32 unit)
 	Together   *together = arg;
 
 	if (step->kind < FPLIST_STEPS)
-		simhash_fplist_work(&together->list, step, unit);
+		hamming_fplist_work(&together->list, step, unit);
 	else if (step->kind >= TOGETHER_STEPS)
 		together->do_unit(together, step, unit);
 	else if (step->kind == STEP_COMPARE)
@@ -153,7 +153,7 @@ show_step(void *arg, const TeamStep *step, double done)
 static void
 begin_own(Together *together)
 {
-	simhash_fplist_allocate(&together->own, 0);
+	hamming_fplist_allocate(&together->own, 0);
 	together->groups = hamming_groups_make(&together->own, &together->own,
 										   together->search->options.radius);
 	together->groups->capacity = 0;
@@ -287,7 +287,7 @@ hamming_together_dismiss(Together *together)
 	simhash_team_free_memory(together->team);
 	if (together->groups == NULL)
 		return;
-	simhash_fplist_free(&together->own);
+	hamming_fplist_free(&together->own);
 	pfree(together->groups);
 	together->groups = NULL;
 }

@@ -8,12 +8,6 @@
 
 #include "near/groups.h"
 
-#define hamming_together_begin WIDE(hamming_together_begin)
-#define hamming_together_search WIDE(hamming_together_search)
-#define hamming_together_dismiss WIDE(hamming_together_dismiss)
-#define hamming_together_end WIDE(hamming_together_end)
-#define hamming_together_attach WIDE(hamming_together_attach)
-
 /* A pair of fingerprints. */
 typedef struct FoundPair
 {

@@ -63,6 +63,14 @@ hamming_leading_bits(int width)
 	return FINGERPRINT_ALL_BITS << (HAMMING_BITS - width);
 }
 
+/* Return the fingerprint that has only the bits of the block set. */
+static inline Fingerprint
+hamming_block_mask(int blocks, int block)
+{
+	return hamming_leading_bits(hamming_block_width(blocks, block)) >>
+		hamming_block_start(blocks, block);
+}
+
 /* bits is 0 .. HAMMING_BITS.  Rotate a fingerprint to the left by bits. */
 static inline Fingerprint
 hamming_rotate(Fingerprint fingerprint, int bits)
