@@ -22,6 +22,7 @@
 #include "miscadmin.h"
 
 #include "join/join.h"
+#include "near/bits.h"
 #include "near/progress.h"
 #include "type/simhash.h"
 
@@ -356,7 +357,8 @@ hamming_input_next_row(JoinInput *input, bool matched)
 {
 	while (input->row < input->rows)
 	{
-		bool		is_wanted = is_matched(input, input->row) == matched;
+		bool		is_wanted = matched == is_bit_set(input->matched,
+													  input->row);
 
 		CHECK_FOR_INTERRUPTS();
 		input->row++;

@@ -8,24 +8,11 @@
 #include "commands/explain.h"
 #include "nodes/execnodes.h"
 
+#include "join/join_width.h"	/* by the Makefile, from the prototypes */
 #include "join/plan.h"
 #include "join/tuples.h"
-#include "near/bits.h"
 #include "near/filter.h"
 #include "near/pairs.h"
-
-#define hamming_cost_join WIDE(hamming_cost_join)
-#define hamming_inputs_read WIDE(hamming_inputs_read)
-#define hamming_inputs_free_filter WIDE(hamming_inputs_free_filter)
-#define hamming_join_memory WIDE(hamming_join_memory)
-#define hamming_input_end WIDE(hamming_input_end)
-#define hamming_input_next_row WIDE(hamming_input_next_row)
-#define hamming_next_pair WIDE(hamming_next_pair)
-#define hamming_join_count_work WIDE(hamming_join_count_work)
-#define hamming_join_explain WIDE(hamming_join_explain)
-#define hamming_workers_size WIDE(hamming_workers_size)
-#define hamming_workers_begin WIDE(hamming_workers_begin)
-#define hamming_workers_attach WIDE(hamming_workers_attach)
 
 /* What must be equal in the rows of a pair, and how it is hashed. */
 typedef struct JoinKey
@@ -167,13 +154,6 @@ hamming_input_load(HammingJoinState *state, JoinInput *input,
 	memcpy(scan->tts_isnull + to, row->tts_isnull + from,
 		   (columns - from) * sizeof(bool));
 	input->loaded = columns;
-}
-
-/* Has the row a partner?  input->matched must not be NULL. */
-static inline bool
-is_matched(const JoinInput *input, uint64 number)
-{
-	return is_bit_set(input->matched, number);
 }
 
 /* cost.c */

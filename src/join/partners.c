@@ -8,17 +8,11 @@
 #include "miscadmin.h"
 
 #include "join/join.h"
+#include "near/bits.h"
 #include "near/pair_rows.h"
 
 /* The number of no row. */
 #define NO_ROW PG_UINT32_MAX
-
-/* Note that the row has a partner.  input->matched must not be NULL. */
-static void
-set_matched(JoinInput *input, uint64 number)
-{
-	set_bit(input->matched, number);
-}
 
 /* Return the tuples of the rows of y. */
 static TupleStore *
@@ -177,7 +171,7 @@ next_partner(HammingJoinState *state)
 			uint32		b;
 
 			CHECK_FOR_INTERRUPTS();
-			if (is_matched(outer, number))
+			if (is_bit_set(outer->matched, number))
 				continue;
 			b = find_partner(state, a);
 			if (b == pair->y_end)
@@ -185,7 +179,7 @@ next_partner(HammingJoinState *state)
 				state->is_settled = false;
 				continue;
 			}
-			set_matched(outer, number);
+			set_bit(outer->matched, number);
 			if (state->shows_partners && state->filter == NULL)
 				fetch_rows(state, a, b);
 			return true;
@@ -235,10 +229,11 @@ next_rows(HammingJoinState *state)
 		if (!passes_filter(state))
 			continue;
 		if (state->type != JOIN_INNER)
-			set_matched(&state->outer, state->pair.x_side->numbers[state->a]);
+			set_bit(state->outer.matched,
+					state->pair.x_side->numbers[state->a]);
 		if (state->type == JOIN_FULL)
-			set_matched(&state->inner,
-						state->pair.y_side->numbers[state->b - 1]);
+			set_bit(state->inner.matched,
+					state->pair.y_side->numbers[state->b - 1]);
 		return true;
 	}
 	return false;
