@@ -282,7 +282,6 @@ read_batch(HammingJoinState *state)
 	outer->child->plan->plan_rows < inner->child->plan->plan_rows;
 	JoinInput  *first = outer_first ? outer : inner;
 	JoinInput  *second = outer_first ? inner : outer;
-	bool		may_match;
 
 	if (!state->is_self)
 	{
@@ -290,11 +289,10 @@ read_batch(HammingJoinState *state)
 		if (first->side.count == 0 && !second->keeps_all)
 			return first->rows > 0;
 	}
-	may_match = state->is_self || first->side.count > 0;
-	if (!state->has_radius)
+	if (!state->has_radius && (state->is_self || first->side.count > 0))
 	{
-		read_input(state, second, NULL, may_match);
-		if (may_match && second->side.count > 0)
+		read_input(state, second, NULL, true);
+		if (second->side.count > 0)
 		{
 			state->known_radius = evaluate_radius(state);
 			state->has_radius = true;

@@ -243,7 +243,9 @@ begin_progress(HammingJoinState *state)
 static void
 begin_pairs(HammingJoinState *state)
 {
-	NearOptions options = {0};
+	NearOptions options = {
+		.workers = state->team_workers,.begins_alone = state->begins_alone
+	};
 	Size		used;
 	MemoryContext old;
 
@@ -263,8 +265,6 @@ begin_pairs(HammingJoinState *state)
 	if (state->type == JOIN_FULL)
 		begin_matched(state, &state->inner);
 	options.radius = state->known_radius;
-	options.workers = state->team_workers;
-	options.begins_alone = state->begins_alone;
 	/* bitmaps and buffers are small, but where there is little memory */
 	used = Min(hamming_join_memory(state), state->memory / 2);
 	options.memory = state->memory - used;
