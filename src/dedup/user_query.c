@@ -201,13 +201,15 @@ prepare(QueryReceiver *r)
 		ereport(ERROR, (errcode(ERRCODE_SYNTAX_ERROR),
 						errmsg("query must be one statement, not %d",
 							   list_length(statements)),
-						errhint("Write SELECT %s FROM ...", r->query->columns)));
+						errhint("Write SELECT %s FROM ...",
+								r->query->columns)));
 	statement = linitial(statements);
 	if (!IsA(statement->raw_parse_tree->stmt, SelectStmt))
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 						errmsg("query must be a SELECT, not %s",
 							   GetCommandTagName(statement->commandTag)),
-						errhint("Write SELECT %s FROM ...", r->query->columns)));
+						errhint("Write SELECT %s FROM ...",
+								r->query->columns)));
 	return plan;
 }
 

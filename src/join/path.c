@@ -89,11 +89,11 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
 	ParamPathInfo *parameters =
 	get_joinrel_parampathinfo(join->sides.root, join->sides.joinrel, outer,
 							  inner, join->extra->sjinfo, required, &clauses);
-	List	   *others = list_delete_ptr(list_difference_ptr(clauses, join->keys),
-										 join->clause.rinfo);
+	List	   *others = list_difference_ptr(clauses, join->keys);
 	List	   *numbers = list_make2_int(join->sides.type, join->clause.bits);
 
-	/* set_number() sets the others */
+	others = list_delete_ptr(others, join->clause.rinfo);
+	/* set_number() sets the other numbers */
 	while (list_length(numbers) <= JOIN_FILES)
 		numbers = lappend_int(numbers, 0);
 	path->path.pathtype = T_CustomScan;
@@ -121,9 +121,10 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
 /*
  * A semi or anti join reads the pairs of an outer row up to the first partner.
  * have_partner is the fraction of the outer rows that have one.  Return which
- * fraction of all pairs is read, if each row has equally many.  If m of n pairs,
- * in random order, are partners, the first one is number (n + 1) / (m + 1) on
- * average: PostgreSQL counts 2 n / (m + 1), as in final_cost_nestloop().
+ * fraction of all pairs is read, if each row has equally many.  If m of n
+ * pairs, in random order, are partners, the first one is number
+ * (n + 1) / (m + 1) on average: PostgreSQL counts 2 n / (m + 1), as in
+ * final_cost_nestloop().
  */
 static double
 fraction_read(const JoinPaths *join, double have_partner)

@@ -165,7 +165,7 @@ simhash_tuples_read(TupleStore *store, uint64 position)
 
 /*
  * The tuples are in a file.  Return the one at offset, of which size bytes are
- * needed.  If these have not been read, read piece bytes, which is size or more.
+ * needed.  If these have not been read, read piece bytes: size or more.
  */
 static MinimalTuple
 tuple_at(TupleStore *store, uint64 offset, Size size, Size piece)
