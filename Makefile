@@ -135,7 +135,7 @@ DOCUMENTS = CHANGELOG.md CONTRIBUTING.md LICENSE README.md SECURITY.md \
 
 # also where the caller gives flags of his own
 override PG_CPPFLAGS += -I$(srcdir)/src -Isrc
-EXTRA_CLEAN = src/am/am_width.h src/near/near_width.h
+EXTRA_CLEAN = src/am/am_width.h src/join/join_width.h src/near/near_width.h
 SHLIB_LINK = -lutf8proc
 
 # "make installcheck" runs the quick tests.  Those below that take longer, and the
@@ -230,12 +230,13 @@ REGRESS += soft_errors
 endif
 
 $(OBJS) $(OBJS:.o=.bc): $(wildcard $(srcdir)/src/*/*.h) \
-	src/am/am_width.h src/near/near_width.h
+	src/am/am_width.h src/join/join_width.h src/near/near_width.h
 
 # the names that a room has once for each width: see src/type/width.h
 src/am/am_width.h: $(srcdir)/src/am/am.h $(srcdir)/src/am/build.h
+src/join/join_width.h: $(srcdir)/src/join/join.h
 src/near/near_width.h: $(filter-out %_width.h,$(wildcard $(srcdir)/src/near/*.h))
-src/am/am_width.h src/near/near_width.h:
+src/am/am_width.h src/join/join_width.h src/near/near_width.h:
 	sed -n 's/.*extern .*[^a-z_]\(hamming_[a-z_]*\)(.*/#define \1 WIDE(\1)/p' $^ >$@
 
 %_128.o: %.c

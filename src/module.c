@@ -5,9 +5,10 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "utils/guc.h"
 
 #include "am/handler.h"
-#include "join/path.h"
+#include "join/plan.h"
 #include "near/progress.h"
 #include "type/catalog.h"
 #include "type/compat.h"
@@ -23,4 +24,5 @@ _PG_init(void)
 	hamming_define_options();
 	simhash_progress_define_options();
 	hamming_join_init();
+	MarkGUCPrefixReserved("simhash");
 }

@@ -105,19 +105,7 @@ distance_arguments(Node *node, Oid schema)
 
 	while (IsA(node, RelabelType))
 		node = (Node *) ((RelabelType *) node)->arg;
-	if (IsA(node, OpExpr))
-	{
-		set_opfuncid((OpExpr *) node);
-		function = ((OpExpr *) node)->opfuncid;
-		args = ((OpExpr *) node)->args;
-	}
-	else if (IsA(node, FuncExpr))
-	{
-		function = ((FuncExpr *) node)->funcid;
-		args = ((FuncExpr *) node)->args;
-	}
-	else
-		return NIL;
+	args = called_function(node, &function);
 	return is_distance_function(function, args, schema) ? args : NIL;
 }
 

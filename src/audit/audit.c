@@ -39,13 +39,11 @@
 /* A call of either function. */
 typedef struct Audit
 {
-	Oid			function;		/* which is called */
 	MemoryContext row_context;	/* of one row of the query */
 	int			sample;
 	double		threshold;
 	bool		has_distance;	/* is max_distance given? */
 	int			max_distance;
-	Oid			id;				/* the type of the ids: see user_id() */
 	const AuditMethods *methods;	/* for the width of the fingerprints */
 	AuditRows	rows;
 	uint8	   *is_near;		/* a bit for each row: may it be in a pair? */
@@ -71,15 +69,11 @@ typedef struct Audit
 
 /* Check the columns of the query. */
 static void
-check_columns(TupleDesc description, void *arg)
+begin_rows(TupleDesc description, int bits, void *arg)
 {
 	Audit	   *audit = arg;
-	Oid			type;
-	int			bits;
+	Oid			type = TupleDescAttr(description, 2)->atttypid;
 
-	bits = simhash_check_fingerprint_columns(description, audit->function,
-											 &audit->id);
-	type = TupleDescAttr(description, 2)->atttypid;
 	/* character(n) has no such cast, but the same bytes */
 	if (!IsBinaryCoercible(type, TEXTOID) && getBaseType(type) != BPCHAROID)
 		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -94,28 +88,24 @@ check_columns(TupleDesc description, void *arg)
 	simhash_check_range("max_distance", audit->max_distance, 0, bits);
 }
 
-/* Add a row, unless one of its columns is null. */
 static void
-receive_row(TupleTableSlot *slot, void *arg)
+receive_row(const Datum *values, void *arg)
 {
 	Audit	   *audit = arg;
-	MemoryContext old;
+	MemoryContext old = MemoryContextSwitchTo(audit->row_context);
 	AuditRow	row;
-	int			i;
 
-	simhash_progress_rows(audit->rows.count);
-	slot_getallattrs(slot);
-	for (i = 0; i < 3; i++)
-		if (slot->tts_isnull[i])
-			return;
-	row.id = user_id(slot->tts_values[0], audit->id);
-	audit->methods->read_datum(slot->tts_values[1], &row);
-	old = MemoryContextSwitchTo(audit->row_context);
-	simhash_audit_add_row(&audit->rows, &row,
-						  DatumGetTextPP(slot->tts_values[2]));
+	row.id = DatumGetInt64(values[0]);
+	audit->methods->read_datum(values[1], &row);
+	simhash_audit_add_row(&audit->rows, &row, DatumGetTextPP(values[2]));
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(audit->row_context);
 }
+
+static const UserQuery texts_query = {
+	.columns = "id, fingerprint, text",.count = 3,.ids = 1,
+	.begin = begin_rows,.receive = receive_row
+};
 
 /*
  * Is there room for one more text of the sample?  What grows may double.  The
@@ -144,7 +134,7 @@ load_texts(Audit *audit)
 
 	simhash_overlap_begin(overlap);
 	audit->texts = palloc(most * sizeof(AuditRow));
-	audit->fingerprints = audit->methods->allocate(most);
+	audit->fingerprints = palloc(most * audit->methods->bits / 8);
 	audit->matches = palloc(most * sizeof(uint16));
 	simhash_audit_rewind(rows);
 	do
@@ -217,7 +207,6 @@ compare_row(Audit *audit, uint32 place, const AuditRow *row, bool is_drawn)
 	}
 }
 
-/* Compare all rows with the texts in memory. */
 static void
 compare_rows(Audit *audit)
 {
@@ -283,7 +272,6 @@ begin_audit(FunctionCallInfo fcinfo)
 	/* of rows; a quarter is for what goes with them: groups, sets, buffers */
 	Size		memory = get_hash_memory_limit() / 4 * 3;
 
-	audit->function = fcinfo->flinfo->fn_oid;
 	audit->row_context = AllocSetContextCreate(CurrentMemoryContext,
 											   "simhash_audit row",
 											   ALLOCSET_DEFAULT_SIZES);
@@ -305,10 +293,7 @@ begin_audit(FunctionCallInfo fcinfo)
 	audit->rows.seed = PG_GETARG_INT64(6);
 
 	simhash_audit_begin_rows(&audit->rows, audit->threshold);
-	simhash_progress_phase("reading rows");
-	simhash_read_user_query(TextDatumGetCString(PG_GETARG_DATUM(0)),
-							"id, fingerprint, text", 3, check_columns,
-							receive_row, audit);
+	simhash_read_user_query(fcinfo, &texts_query, audit);
 	audit->is_near = palloc0(audit->rows.count / 8 + 1);
 	if ((uint32) audit->sample >= audit->rows.count)
 	{
@@ -449,7 +434,6 @@ return_counts(const Audit *audit, const Counts *counts, ReturnSetInfo *result)
 	}
 }
 
-/* Return what simhash_audit() returns. */
 static void
 audit_distances(Audit *audit, ReturnSetInfo *result)
 {
@@ -490,7 +474,6 @@ return_pair(Audit *audit, int draw, const AuditRow *a, const AuditRow *b,
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
-/* Return what simhash_audit_pairs() returns. */
 static void
 audit_pairs(Audit *audit, ReturnSetInfo *result)
 {

@@ -271,7 +271,6 @@ count_window(Drawing *d, int number, uint32 *sizes)
 	BufFileClose(window->file);
 }
 
-/* Find out how many others each row has. */
 static void
 count_others(Drawing *d)
 {

@@ -15,7 +15,6 @@
 #include "type/distance_array.h"
 #include "type/simhash.h"
 
-/* Set the fingerprint of row. */
 static void
 read_datum(Datum fingerprint, AuditRow *row)
 {
@@ -55,7 +54,6 @@ read_sides(AuditRows *rows, const uint8 *is_near, NearSide *x, NearSide *y,
 	}
 }
 
-/* Mark the rows of the side from .. end - 1. */
 static void
 mark_rows(const NearSide *side, uint32 from, uint32 end, uint8 *is_near)
 {
@@ -164,13 +162,6 @@ mark_near(AuditRows *rows, int radius, Size memory, uint8 *is_near)
 	hamming_side_end(&y);
 }
 
-/* Return an array of fingerprints. */
-static void *
-allocate(int count)
-{
-	return palloc_extended(count * sizeof(Fingerprint), MCXT_ALLOC_HUGE);
-}
-
 /* Set fingerprint number i of an array to that of row. */
 static void
 set(void *fingerprints, int i, const AuditRow *row)
@@ -194,5 +185,5 @@ match(const void *fingerprints, int count, const AuditRow *row, int radius,
 const AuditMethods
 WIDE(simhash_audit_methods) =
 {
-	HAMMING_BITS, read_datum, mark_near, allocate, set, match
+	HAMMING_BITS, read_datum, mark_near, set, match
 };

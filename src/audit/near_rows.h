@@ -16,7 +16,6 @@ typedef struct AuditMethods
 	void		(*read_datum) (Datum fingerprint, AuditRow *row);
 	void		(*mark_near) (AuditRows *rows, int radius, Size memory,
 							  uint8 *is_near);
-	void	   *(*allocate) (int count);
 	void		(*set) (void *fingerprints, int i, const AuditRow *row);
 	int			(*match) (const void *fingerprints, int count,
 						  const AuditRow *row, int radius, uint16 *matches);

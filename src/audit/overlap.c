@@ -51,7 +51,6 @@ typedef struct FeatureNumber
 /* The prefixes of texts must not depend on how a product is rounded. */
 #define ROUNDING 1e-9
 
-/* Begin without texts. */
 void
 simhash_overlap_begin(Overlap *overlap)
 {
@@ -128,7 +127,6 @@ filter_bit(const Overlap *overlap, uint64 hash)
 		overlap->filter_shift;
 }
 
-/* Make the filter of the features of the sample. */
 static void
 make_filter(Overlap *overlap)
 {
@@ -155,15 +153,17 @@ compare_counts(const void *a, const void *b, void *counts)
 }
 
 /*
- * Return how many of the size rarest features of a text make it a candidate.
+ * Return how many of the rarest features of a text make it a candidate.
  *
  * If the similarity with another text is threshold or more, both have at least
  * threshold * size of the features.  So the other text lacks at most size -
  * ceil(threshold * size), and has one of any one more.
  */
 static uint32
-prefix_size(uint32 size, double threshold)
+prefix_size(const Overlap *overlap, int number, double threshold)
 {
+	uint32		size = overlap->begin[number + 1] - overlap->begin[number];
+
 	return size == 0 ? 0
 		: size - (uint32) ceil(threshold * size * (1 - ROUNDING)) + 1;
 }
@@ -193,13 +193,8 @@ simhash_overlap_prepare(Overlap *overlap, double threshold)
 	/* counts becomes first, where each list begins: from its end backwards */
 	memset(counts, 0, bytes + sizeof(uint32));
 	for (number = 0; number < overlap->texts; number++)
-	{
-		const uint32 *members = overlap->members + overlap->begin[number];
-		uint32		size = overlap->begin[number + 1] - overlap->begin[number];
-
-		for (i = 0; i < prefix_size(size, threshold); i++)
-			counts[members[i]]++;
-	}
+		for (i = prefix_size(overlap, number, threshold); i > 0; i--)
+			counts[overlap->members[overlap->begin[number] + i - 1]]++;
 	for (i = 0; i <= overlap->features; i++)
 		end = counts[i] += end;
 	overlap->owners = palloc_extended(Max(end, 1) * sizeof(uint32),
@@ -207,10 +202,9 @@ simhash_overlap_prepare(Overlap *overlap, double threshold)
 	for (number = 0; number < overlap->texts; number++)
 	{
 		const uint32 *members = overlap->members + overlap->begin[number];
-		uint32		size = overlap->begin[number + 1] - overlap->begin[number];
 
-		for (i = 0; i < prefix_size(size, threshold); i++)
-			overlap->owners[--counts[members[i]]] = number;
+		for (i = prefix_size(overlap, number, threshold); i > 0; i--)
+			overlap->owners[--counts[members[i - 1]]] = number;
 	}
 	make_filter(overlap);
 	overlap->first = counts;

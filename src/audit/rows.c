@@ -76,7 +76,6 @@ add_features(AuditRows *rows, FeatureBatch *batch, Sketch *sketch)
 	simhash_sketch_add(sketch, batch->hash, batch->length);
 }
 
-/* Write the bands of a text. */
 static void
 write_bands(AuditRows *rows, Sketch *sketch)
 {
@@ -132,7 +131,6 @@ simhash_audit_add_row(AuditRows *rows, AuditRow *row,
 	rows->count++;
 }
 
-/* Go to a place of a temporary file. */
 void
 simhash_audit_seek(BufFile *file, int number, off_t offset)
 {
@@ -141,7 +139,6 @@ simhash_audit_seek(BufFile *file, int number, off_t offset)
 						errmsg("could not seek in a temporary file: %m")));
 }
 
-/* Go back to the first row. */
 void
 simhash_audit_rewind(AuditRows *rows)
 {
@@ -186,7 +183,6 @@ simhash_audit_next_features(AuditRows *rows, uint64 *hash)
 	return length;
 }
 
-/* Return a band of the next row. */
 uint64
 simhash_audit_next_band(AuditRows *rows, int band)
 {

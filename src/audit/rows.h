@@ -34,7 +34,6 @@ typedef struct AuditRows
 	FeatureOptions options;		/* what a feature is */
 	uint32		count;			/* rows */
 	uint64		seed;
-	int			halves;			/* of a fingerprint: 1 or 2 */
 
 	/*
 	 * Files by row: an AuditRow; the features, in batches of a uint32, their

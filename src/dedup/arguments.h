@@ -7,18 +7,7 @@
 
 #include "utils/builtins.h"
 
-#include "type/hamming.h"
-
-static inline int
-check_max_distance(int max_distance)
-{
-	if (max_distance < 0 || max_distance > HAMMING_BITS)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("max_distance must be between 0 and %d, not %d",
-						HAMMING_BITS, max_distance)));
-	return max_distance;
-}
+#include "type/check_range.h"
 
 typedef enum ClusterMethod
 {
@@ -48,18 +37,6 @@ check_parts(int parts)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("parts must be at least 1, not %d", parts)));
 	return parts;
-}
-
-/* parts must have been checked. */
-static inline int
-check_part(int part, int parts)
-{
-	if (part < 0 || part >= parts)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("part must be between 0 and %d, not %d",
-						parts - 1, part)));
-	return part;
 }
 
 #endif							/* SIMHASH_DEDUP_ARGUMENTS_H */

@@ -56,7 +56,9 @@ get_arguments(WindowObject window, int64 row)
 	arguments.is_null = isnull[0] || isnull[1];
 	if (!arguments.is_null)
 	{
-		arguments.radius = check_max_distance(DatumGetInt32(radius));
+		arguments.radius = simhash_check_range("max_distance",
+											   DatumGetInt32(radius), 0,
+											   HAMMING_BITS);
 		arguments.method = check_method(method);
 	}
 	return arguments;

@@ -4,98 +4,67 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
-#include "utils/builtins.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/tuplestore.h"
 
 #include "dedup/id_groups.h"
 #include "dedup/user_query.h"
 #include "near/progress.h"
+#include "type/compat.h"
 
 PG_FUNCTION_INFO_V1(simhash_components);
 
-/* What receives the rows of a query, and adds them to the groups. */
-typedef struct IdPairReceiver
-{
-	IdGroups   *groups;
-	Oid			types[2];		/* of the ids: see user_id() */
-	uint64		rows;			/* so far */
-} IdPairReceiver;
-
-/* Check the columns of a query, and note their types. */
 static void
-check_columns(TupleDesc description, void *arg)
+receive_pair(const Datum *values, void *groups)
 {
-	IdPairReceiver *r = arg;
-	int			i;
-
-	for (i = 0; i < 2; i++)
-		r->types[i] = simhash_check_id_column(description, i, NULL);
+	simhash_id_groups_add(groups, DatumGetInt64(values[0]),
+						  DatumGetInt64(values[1]));
 }
 
-/* Add a pair, unless one of its ids is null. */
+static const UserQuery pairs_query = {
+	.columns = "a, b",.count = 2,.ids = 2,.receive = receive_pair
+};
+
 static void
-receive_id_pair(TupleTableSlot *slot, void *arg)
+return_groups(const FingerprintList *ids, ReturnSetInfo *result)
 {
-	IdPairReceiver *r = arg;
-	bool		isnull[2];
-	Datum		a = slot_getattr(slot, 1, &isnull[0]);
-	Datum		b = slot_getattr(slot, 2, &isnull[1]);
+	uint32		i;
 
-	simhash_progress_rows(++r->rows);
-	if (!isnull[0] && !isnull[1])
-		simhash_id_groups_add(r->groups, user_id(a, r->types[0]),
-							  user_id(b, r->types[1]));
-}
+	for (i = 0; i < ids->count; i++)
+	{
+		Datum		values[2];
+		bool		nulls[2] = {false, false};
 
-/* Run query; return the groups that its rows make. */
-static IdGroups *
-group_pairs(Datum query, ClusterMethod method)
-{
-	IdPairReceiver r = {0};
-
-	simhash_progress_begin("simhash_components");
-	simhash_progress_phase("reading rows");
-	r.groups = simhash_id_groups_begin(method);
-	simhash_read_user_query(TextDatumGetCString(query), "a, b", 2,
-							check_columns, receive_id_pair, &r);
-	simhash_progress_phase("grouping ids");
-	simhash_id_groups_finish(r.groups);
-	return r.groups;
+		CHECK_FOR_INTERRUPTS();
+		values[0] = Int64GetDatum(ids->fps[i]);
+		values[1] = Int64GetDatum(ids->fps[ids->numbers[i]]);
+		tuplestore_putvalues(result->setResult, result->setDesc, values,
+							 nulls);
+	}
 }
 
 /* simhash_components(query text, method text) */
 Datum
 simhash_components(PG_FUNCTION_ARGS)
 {
-	FuncCallContext *context;
+	MemoryContext call = AllocSetContextCreate(CurrentMemoryContext,
+											   "simhash_components",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old;
 	IdGroups   *groups;
-	uint32		i;
 
-	if (SRF_IS_FIRSTCALL())
-	{
-		MemoryContext old;
-
-		context = SRF_FIRSTCALL_INIT();
-		old = MemoryContextSwitchTo(context->multi_call_memory_ctx);
-		context->tuple_desc = describe_rows(fcinfo);
-		context->user_fctx = group_pairs(PG_GETARG_DATUM(0),
-										 check_method(PG_GETARG_DATUM(1)));
-		MemoryContextSwitchTo(old);
-	}
-	context = SRF_PERCALL_SETUP();
-	groups = context->user_fctx;
-	i = (uint32) context->call_cntr;
-	if (i < groups->list.count)
-	{
-		uint32		least = groups->list.numbers[i];
-		Datum		values[2];
-		bool		nulls[2] = {false, false};
-		HeapTuple	row;
-
-		values[0] = Int64GetDatum(simhash_id_groups_id(groups, i));
-		values[1] = Int64GetDatum(simhash_id_groups_id(groups, least));
-		row = heap_form_tuple(context->tuple_desc, values, nulls);
-		SRF_RETURN_NEXT(context, HeapTupleGetDatum(row));
-	}
-	SRF_RETURN_DONE(context);
+	/* the executor frees its own description of the rows, and no other */
+	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+	old = MemoryContextSwitchTo(call);
+	groups = simhash_id_groups_begin(check_method(PG_GETARG_DATUM(1)));
+	simhash_progress_begin("simhash_components");
+	simhash_read_user_query(fcinfo, &pairs_query, groups);
+	simhash_progress_phase("grouping ids");
+	simhash_id_groups_finish(groups);
+	return_groups(&groups->list, (ReturnSetInfo *) fcinfo->resultinfo);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(call);
+	return (Datum) 0;
 }

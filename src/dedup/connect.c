@@ -268,7 +268,6 @@ connect_group(Components *c, const Candidates *group)
 		connect_stretches(c, group->y, group->y_end, group->x, group->x_end);
 }
 
-/* Connect the candidates of groups. */
 static void
 connect_candidates(Components *c, NearGroups *groups)
 {
@@ -287,16 +286,18 @@ connect_unit(Together *together, NearGroups *groups)
 	connect_candidates(&c, groups);
 }
 
-/* Are all at from .. to - 1 in the set? */
-static bool
-is_one_set(const Components *c, uint32 from, uint32 to, uint32 set)
+/* Return how many at from .. to - 1 are not in the set. */
+static uint32
+count_others(const Components *c, uint32 from, uint32 to, uint32 set)
 {
-	uint32		i;
+	uint32		others = 0;
 
-	for (i = from; i < to; i++)
-		if (find_set(c->parents, c->list->numbers[i]) != set)
-			return false;
-	return true;
+	for (; from < to; from++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		others += find_set(c->parents, c->list->numbers[from]) != set;
+	}
+	return others;
 }
 
 /*
@@ -309,8 +310,8 @@ connect_block(Together *together, Candidates block)
 	Components	c = {&together->list, together->sets, together->groups->radius};
 	uint32		x_set = find_set(c.parents, c.list->numbers[block.x]);
 	uint32		y_set = find_set(c.parents, c.list->numbers[block.y]);
-	bool		has_sets = is_one_set(&c, block.x, block.x_end, x_set) &&
-	is_one_set(&c, block.y, block.y_end, y_set);
+	bool		has_sets = count_others(&c, block.x, block.x_end, x_set) == 0 &&
+	count_others(&c, block.y, block.y_end, y_set) == 0;
 	Matches		matches;
 	uint32		place;
 
@@ -330,7 +331,6 @@ connect_block(Together *together, Candidates block)
 	connect_group(&c, &block);
 }
 
-/* Return into how many slices count fingerprints are cut. */
 static uint32
 number_of_slices(uint32 count)
 {
@@ -404,20 +404,6 @@ connect_step(Together *together, const TeamStep *step, uint32 unit)
 		default:
 			simhash_choose_leaders_unit(together, step, unit);
 	}
-}
-
-/* Return how many at from .. to - 1 are not in the set. */
-static uint32
-count_others(const Components *c, uint32 from, uint32 to, uint32 set)
-{
-	uint32		others = 0;
-
-	for (; from < to; from++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		others += find_set(c->parents, c->list->numbers[from]) != set;
-	}
-	return others;
 }
 
 /*

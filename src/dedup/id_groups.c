@@ -84,7 +84,6 @@ add_greater(IdGroups *groups, uint32 lesser, uint32 greater)
 	groups->links[lesser] = groups->greater_count++;
 }
 
-/* Add the pairs that wait. */
 static void
 add_waiting(IdGroups *groups)
 {
@@ -179,7 +178,8 @@ join_leader(const IdGroups *groups, uint32 number, uint32 *places)
 
 /*
  * The list is sorted by id.  Leave the ids that are in a group with others,
- * and replace their numbers by the place of the least id of the group.
+ * as bigints, and replace their numbers by the place of the least id of the
+ * group.
  *
  * The least id is the first of its group that comes.  Connected: the group is
  * a set, which has two ids at least, as each id is in a pair with another.  By
@@ -206,7 +206,7 @@ find_least(IdGroups *groups, uint32 *places)
 				!join_leader(groups, number, places))
 				continue;
 		}
-		list->fps[count] = list->fps[i];
+		list->fps[count] = list->fps[i] ^ SIGN_BIT;
 		list->numbers[count++] = places[number];
 	}
 	list->count = count;
@@ -231,11 +231,4 @@ simhash_id_groups_finish(IdGroups *groups)
 		pfree(groups->links);
 		pfree(groups->greater);
 	}
-}
-
-/* Return the id at a place of the list. */
-int64
-simhash_id_groups_id(const IdGroups *groups, uint32 place)
-{
-	return (int64) (groups->list.fps[place] ^ SIGN_BIT);
 }

@@ -22,8 +22,9 @@ typedef struct GreaterId
 /*
  * While pairs are added, an id is its number in the table, and a bigint there
  * is a uint64 of the same order.  Then the ids are grouped: the list has those
- * that are in a group with others, as its fingerprints, in ascending order.
- * The number of each is the place of the least id of its group.
+ * that are in a group with others, as bigints, in ascending order.  They stand
+ * for its fingerprints, which have 64 bits in what is compiled once.  The
+ * number of each is the place of the least id of its group.
  */
 typedef struct IdGroups
 {
@@ -45,6 +46,5 @@ typedef struct IdGroups
 extern IdGroups *simhash_id_groups_begin(ClusterMethod method);
 extern void simhash_id_groups_add(IdGroups *groups, int64 a, int64 b);
 extern void simhash_id_groups_finish(IdGroups *groups);
-extern int64 simhash_id_groups_id(const IdGroups *groups, uint32 place);
 
 #endif							/* SIMHASH_ID_GROUPS_H */

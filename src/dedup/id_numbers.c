@@ -67,7 +67,6 @@ get_tag(const IdNumbers *table, uint64 hash)
 	return (uint32) hash & -(uint32) table->capacity;
 }
 
-/* Double the room. */
 static void
 enlarge(IdNumbers *table)
 {

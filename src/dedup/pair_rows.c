@@ -11,6 +11,7 @@
 
 #include "dedup/arguments.h"
 #include "dedup/pair_rows.h"
+#include "near/pair_rows.h"
 #include "near/pairs.h"
 #include "type/simhash.h"
 
@@ -21,8 +22,8 @@ struct PairRows
 	Share		share;
 	NearPairs  *pairs;			/* NULL while rows are added */
 	NearPair	pair;			/* the current two fingerprints */
-	uint32		a;				/* current row of the one */
-	uint32		b;				/* next row of the other to be paired with it */
+	uint32		a;				/* of these, the next two rows: see */
+	uint32		b;				/* find_rows() */
 };
 
 /*
@@ -35,7 +36,8 @@ begin(int max_distance, int part, int parts, bool begins_alone)
 {
 	PairRows   *rows = palloc0(sizeof(PairRows));
 
-	rows->options.radius = check_max_distance(max_distance);
+	rows->options.radius = simhash_check_range("max_distance", max_distance, 0,
+											   HAMMING_BITS);
 	if (parts == 1)
 		rows->options.workers = simhash_team_workers(DBL_MAX, 0);
 	rows->options.memory = simhash_team_memory(rows->options.workers);
@@ -74,29 +76,15 @@ begin_pairs(PairRows *rows)
 	MemoryContextSwitchTo(old);
 }
 
-/* Go on to the next row of the pair, or to the next pair. */
-static bool
-next_row(PairRows *rows)
-{
-	if (rows->a + 1 < rows->pair.x_end)
-		rows->a++;
-	else if (hamming_pairs_next(rows->pairs, &rows->pair))
-		rows->a = rows->pair.x;
-	else
-		return false;
-	/* rows that share a fingerprint are paired with later ones */
-	rows->b = rows->pair.is_same ? rows->a + 1 : rows->pair.y;
-	return true;
-}
-
 /*
- * Get the ids of two rows, the lesser one *a, and their distance.  Each pair
- * of rows comes once, in no particular order.  Rows with the same id are no
- * pair.
+ * Set values to the ids of two rows, the lesser one first, and to their
+ * distance.  Each pair of rows comes once, in no particular order.  Rows with
+ * the same id are no pair.  Return false after the last pair.
  */
 static bool
-next(PairRows *rows, int64 *a, int64 *b, int *distance)
+next(PairRows *rows, Datum *values)
 {
+	NearPair   *pair = &rows->pair;
 	int64		x;
 	int64		y;
 
@@ -105,15 +93,19 @@ next(PairRows *rows, int64 *a, int64 *b, int *distance)
 	do
 	{
 		CHECK_FOR_INTERRUPTS();
-		while (rows->b >= rows->pair.y_end)
-			if (!next_row(rows))
+		while (!find_rows(pair, &rows->a, &rows->b))
+		{
+			if (!hamming_pairs_next(rows->pairs, pair))
 				return false;
-		x = rows->pair.x_side->payloads[rows->a];
-		y = rows->pair.y_side->payloads[rows->b++];
+			rows->a = pair->x;
+			rows->b = pair->y;
+		}
+		x = pair->x_side->payloads[rows->a];
+		y = pair->y_side->payloads[rows->b++];
 	} while (x == y);
-	*a = Min(x, y);
-	*b = Max(x, y);
-	*distance = rows->pair.distance;
+	values[0] = Int64GetDatum(Min(x, y));
+	values[1] = Int64GetDatum(Max(x, y));
+	values[2] = Int32GetDatum(pair->distance);
 	return true;
 }
 

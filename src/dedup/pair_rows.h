@@ -3,8 +3,8 @@
  *	  The pairs of rows whose fingerprints are within a radius of each other,
  *	  for fingerprints of either width.
  */
-#ifndef SIMHASH_PAIR_ROWS_H
-#define SIMHASH_PAIR_ROWS_H
+#ifndef SIMHASH_DEDUP_PAIR_ROWS_H
+#define SIMHASH_DEDUP_PAIR_ROWS_H
 
 /* pair_rows.c knows the struct, which differs from width to width. */
 typedef struct PairRows PairRows;
@@ -15,11 +15,11 @@ typedef struct PairMethods
 	PairRows   *(*begin) (int max_distance, int part, int parts,
 						  bool begins_alone);
 	void		(*add) (PairRows *rows, int64 id, Datum fingerprint);
-	bool		(*next) (PairRows *rows, int64 *a, int64 *b, int *distance);
+	bool		(*next) (PairRows *rows, Datum *values);
 	void		(*end) (PairRows *rows);
 } PairMethods;
 
 extern const PairMethods simhash_pair_methods;
 extern const PairMethods simhash_pair_methods_128;
 
-#endif							/* SIMHASH_PAIR_ROWS_H */
+#endif							/* SIMHASH_DEDUP_PAIR_ROWS_H */

@@ -4,8 +4,7 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
-#include "utils/builtins.h"
+#include "funcapi.h"
 
 #include "dedup/arguments.h"
 #include "dedup/pair_rows.h"
@@ -17,49 +16,40 @@ PG_FUNCTION_INFO_V1(simhash_pairs);
 /* A call of simhash_pairs(). */
 typedef struct PairCall
 {
-	Oid			function;		/* which is called */
 	MemoryContext context;		/* of the call */
 	int			max_distance;
 	int			part;			/* 0 .. parts - 1 */
 	int			parts;			/* 1 for all pairs */
-	const PairMethods *methods; /* for the width of the fingerprints */
-	PairRows   *pairs;
 	bool		begins_alone;	/* see NearOptions */
-	uint64		rows;			/* of the query, so far */
-	Oid			id;				/* the type of the ids: see user_id() */
+	const PairMethods *methods; /* for the width of the fingerprints */
+	PairRows   *rows;
 } PairCall;
 
-/* Check the columns of the query, and begin its pairs. */
 static void
-check_columns(TupleDesc description, void *arg)
+begin_rows(TupleDesc description, int bits, void *arg)
 {
 	PairCall   *call = arg;
-	MemoryContext old;
-	int			bits;
+	MemoryContext old = MemoryContextSwitchTo(call->context);
 
-	bits = simhash_check_fingerprint_columns(description, call->function,
-											 &call->id);
 	call->methods = bits == 64 ? &simhash_pair_methods
 		: &simhash_pair_methods_128;
-	old = MemoryContextSwitchTo(call->context);
-	call->pairs = call->methods->begin(call->max_distance, call->part,
-									   call->parts, call->begins_alone);
+	call->rows = call->methods->begin(call->max_distance, call->part,
+									  call->parts, call->begins_alone);
 	MemoryContextSwitchTo(old);
 }
 
-/* Add a row, unless its id or its fingerprint is null. */
 static void
-receive_pair_row(TupleTableSlot *slot, void *arg)
+receive_row(const Datum *values, void *arg)
 {
 	PairCall   *call = arg;
-	bool		isnull[2];
-	Datum		id = slot_getattr(slot, 1, &isnull[0]);
-	Datum		fingerprint = slot_getattr(slot, 2, &isnull[1]);
 
-	simhash_progress_rows(++call->rows);
-	if (!isnull[0] && !isnull[1])
-		call->methods->add(call->pairs, user_id(id, call->id), fingerprint);
+	call->methods->add(call->rows, DatumGetInt64(values[0]), values[1]);
 }
+
+static const UserQuery rows_query = {
+	.columns = "id, fingerprint",.count = 2,.ids = 1,
+	.begin = begin_rows,.receive = receive_row
+};
 
 /* Get the arguments, and run the query. */
 static PairCall *
@@ -71,17 +61,14 @@ begin_call(FunctionCallInfo fcinfo)
 	/* FROM wants all pairs; in the SELECT list LIMIT may stop them */
 	call->begins_alone =
 		(result->allowedModes & SFRM_Materialize_Preferred) == 0;
-	call->function = fcinfo->flinfo->fn_oid;
 	call->context = CurrentMemoryContext;
 	call->max_distance = PG_GETARG_INT32(1);
 	call->parts = PG_NARGS() > 2 ? check_parts(PG_GETARG_INT32(3)) : 1;
 	if (PG_NARGS() > 2)
-		call->part = check_part(PG_GETARG_INT32(2), call->parts);
+		call->part = simhash_check_range("part", PG_GETARG_INT32(2), 0,
+										 call->parts - 1);
 	simhash_progress_begin("simhash_pairs");
-	simhash_progress_phase("reading rows");
-	simhash_read_user_query(TextDatumGetCString(PG_GETARG_DATUM(0)),
-							"id, fingerprint", 2, check_columns,
-							receive_pair_row, call);
+	simhash_read_user_query(fcinfo, &rows_query, call);
 	simhash_progress_phase("finding pairs");
 	return call;
 }
@@ -92,19 +79,18 @@ end_call(Datum arg)
 {
 	PairCall   *call = (PairCall *) DatumGetPointer(arg);
 
-	call->methods->end(call->pairs);
+	call->methods->end(call->rows);
 }
 
 /* simhash_pairs(query text, max_distance int[, part int, parts int]) */
 Datum
 simhash_pairs(PG_FUNCTION_ARGS)
 {
-	ExprContext *expression = ((ReturnSetInfo *) fcinfo->resultinfo)->econtext;
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	FuncCallContext *context;
 	PairCall   *call;
-	int64		a;
-	int64		b;
-	int			distance;
+	Datum		values[3];
+	bool		nulls[3] = {false, false, false};
 
 	if (SRF_IS_FIRSTCALL())
 	{
@@ -112,28 +98,23 @@ simhash_pairs(PG_FUNCTION_ARGS)
 
 		context = SRF_FIRSTCALL_INIT();
 		old = MemoryContextSwitchTo(context->multi_call_memory_ctx);
-		context->tuple_desc = describe_rows(fcinfo);
+		/* as the executor does: the function may have been dropped by now */
+		context->tuple_desc =
+			BlessTupleDesc(CreateTupleDescCopy(result->expectedDesc));
 		call = begin_call(fcinfo);
-		RegisterExprContextCallback(expression, end_call,
+		RegisterExprContextCallback(result->econtext, end_call,
 									PointerGetDatum(call));
 		context->user_fctx = call;
 		MemoryContextSwitchTo(old);
 	}
 	context = SRF_PERCALL_SETUP();
 	call = context->user_fctx;
-	if (call->methods->next(call->pairs, &a, &b, &distance))
-	{
-		Datum		values[3];
-		bool		nulls[3] = {false, false, false};
-		HeapTuple	row;
-
-		values[0] = Int64GetDatum(a);
-		values[1] = Int64GetDatum(b);
-		values[2] = Int32GetDatum(distance);
-		row = heap_form_tuple(context->tuple_desc, values, nulls);
-		SRF_RETURN_NEXT(context, HeapTupleGetDatum(row));
-	}
-	UnregisterExprContextCallback(expression, end_call, PointerGetDatum(call));
+	if (call->methods->next(call->rows, values))
+		SRF_RETURN_NEXT(context,
+						HeapTupleGetDatum(heap_form_tuple(context->tuple_desc,
+														  values, nulls)));
+	UnregisterExprContextCallback(result->econtext, end_call,
+								  PointerGetDatum(call));
 	end_call(PointerGetDatum(call));
 	SRF_RETURN_DONE(context);
 }

@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "funcapi.h"
+#include "lib/qunique.h"
 
 #include "dedup/arguments.h"
 #include "near/share.h"
@@ -20,22 +21,6 @@ typedef struct ShareList
 	int			count;
 	int			shares[HAMMING_BITS];	/* ascending, each once */
 } ShareList;
-
-/* Insert a share, unless it is there. */
-static void
-add_share(ShareList *list, int share)
-{
-	int			i = list->count;
-	int			j;
-
-	while (i > 0 && list->shares[i - 1] > share)
-		i--;
-	if (i > 0 && list->shares[i - 1] == share)
-		return;
-	for (j = list->count++; j > i; j--)
-		list->shares[j] = list->shares[j - 1];
-	list->shares[i] = share;
-}
 
 /*
  * Return the shares of a call.  The rows of a query mostly ask for the same,
@@ -64,7 +49,9 @@ simhash_parts(PG_FUNCTION_ARGS)
 	if (SRF_IS_FIRSTCALL())
 	{
 		Fingerprint fingerprint = PG_GETARG_SIMHASH(0);
-		int			radius = check_max_distance(PG_GETARG_INT32(1));
+		int			radius = simhash_check_range("max_distance",
+												 PG_GETARG_INT32(1), 0,
+												 HAMMING_BITS);
 		int			count = check_parts(PG_GETARG_INT32(2));
 		const Shares *shares = shares_of_call(radius, count);
 		int			block;
@@ -73,7 +60,10 @@ simhash_parts(PG_FUNCTION_ARGS)
 		list = MemoryContextAllocZero(context->multi_call_memory_ctx,
 									  sizeof(ShareList));
 		for (block = 0; block < shares->block_count; block++)
-			add_share(list, hamming_share_of(shares, fingerprint, block));
+			list->shares[block] = hamming_share_of(shares, fingerprint, block);
+		/* as unsigned numbers, since none is negative */
+		qsort(list->shares, block, sizeof(int), oid_cmp);
+		list->count = qunique(list->shares, block, sizeof(int), oid_cmp);
 		context->user_fctx = list;
 	}
 	context = SRF_PERCALL_SETUP();

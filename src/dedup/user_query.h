@@ -1,50 +1,37 @@
 /*
  * user_query.h
- *	  A query that a user gives as a text: its rows, the ids in them, and the
- *	  rows that a SQL function makes of them.
+ *	  A query that a user gives as a text, and its rows.
  */
 #ifndef SIMHASH_USER_QUERY_H
 #define SIMHASH_USER_QUERY_H
 
-#include "catalog/pg_type.h"
-#include "executor/tuptable.h"
-#include "funcapi.h"
+#include "access/tupdesc.h"
+#include "fmgr.h"
 
-extern void simhash_read_user_query(const char *query, const char *columns,
-									int count,
-									void (*check) (TupleDesc, void *),
-									void (*receive) (TupleTableSlot *, void *),
-									void *arg);
-extern Oid	simhash_check_id_column(TupleDesc description, int column,
-									const char *hint);
-extern int	simhash_check_fingerprint_columns(TupleDesc description,
-											  Oid function, Oid *id);
-
-/* type must be what simhash_check_id_column() has returned. */
-static inline int64
-user_id(Datum value, Oid type)
+/* What a SQL function takes: a query that returns columns. */
+typedef struct UserQuery
 {
-	switch (type)
-	{
-		case INT2OID:
-			return DatumGetInt16(value);
-		case INT4OID:
-			return DatumGetInt32(value);
-		default:
-			return DatumGetInt64(value);
-	}
-}
+	const char *columns;		/* their names, for messages */
+	int			count;			/* of columns, up to USER_COLUMNS */
+	int			ids;			/* so many ids come first: if 1, then a
+								 * fingerprint, and else nothing else */
 
-/*
- * The function of fcinfo must return rows.  Describe them as the executor does,
- * as the function may have been dropped since the statement began.
- */
-static inline TupleDesc
-describe_rows(FunctionCallInfo fcinfo)
-{
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	/*
+	 * Called before the first row; or NULL.  bits is how many a fingerprint
+	 * has, if there is one.
+	 */
+	void		(*begin) (TupleDesc description, int bits, void *arg);
 
-	return BlessTupleDesc(CreateTupleDescCopy(result->expectedDesc));
-}
+	/*
+	 * Called for each row that has no NULL.  values, which are valid until it
+	 * returns, have ids as bigint.
+	 */
+	void		(*receive) (const Datum *values, void *arg);
+} UserQuery;
+
+#define USER_COLUMNS 3
+
+extern void simhash_read_user_query(FunctionCallInfo fcinfo,
+									const UserQuery *query, void *arg);
 
 #endif							/* SIMHASH_USER_QUERY_H */

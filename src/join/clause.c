@@ -16,8 +16,6 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
-#include "nodes/makefuncs.h"
-#include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
@@ -25,6 +23,7 @@
 
 #include "join/plan.h"
 #include "type/catalog.h"
+#include "type/make_clause.h"
 
 /* Set two fingerprints, in any order, and the radius.  Return true. */
 static bool
@@ -83,11 +82,16 @@ make_radius(int64 radius)
 							  Int64GetDatum(radius), false, FLOAT8PASSBYVAL);
 }
 
-/* See hamming_read_clause(): a call of function with args. */
-static bool
-read_call(Oid function, List *args, HammingClause *clause)
+/*
+ * Does node say that two fingerprints are within a radius?  If so, set these,
+ * in any order.
+ */
+bool
+hamming_read_clause(Node *node, HammingClause *clause)
 {
-	const char *name = simhash_c_name(function);
+	Oid			function;
+	List	   *args = called_function(node, &function);
+	const char *name = args == NIL ? "" : simhash_c_name(function);
 
 	/* most operators of most joins */
 	if (*name == '\0')
@@ -101,25 +105,6 @@ read_call(Oid function, List *args, HammingClause *clause)
 		return read_ball(linitial(args), lsecond(args), clause);
 	if (is_function(name, "hamming_ball_contains", clause))
 		return read_ball(lsecond(args), linitial(args), clause);
-	return false;
-}
-
-/*
- * Does node say that two fingerprints are within a radius?  If so, set these,
- * in any order.
- */
-bool
-hamming_read_clause(Node *node, HammingClause *clause)
-{
-	if (IsA(node, OpExpr))
-	{
-		set_opfuncid((OpExpr *) node);
-		return read_call(((OpExpr *) node)->opfuncid, ((OpExpr *) node)->args,
-						 clause);
-	}
-	if (IsA(node, FuncExpr))
-		return read_call(((FuncExpr *) node)->funcid, ((FuncExpr *) node)->args,
-						 clause);
 	return false;
 }
 
@@ -195,8 +180,8 @@ estimate_radius(PlannerInfo *root, const HammingClause *clause)
 }
 
 /*
- * Find the clause by which a HammingJoin of the sides finds the
- * fewest pairs, that of the least radius.  Return false if there is none.
+ * Find the clause by which a HammingJoin of the sides finds the fewest pairs,
+ * that of the least radius.  Return false if there is none.
  */
 bool
 hamming_find_clause(const JoinSides *sides, HammingClause *best)
@@ -249,10 +234,7 @@ is_key(const JoinSides *sides, const RestrictInfo *rinfo)
 		get_op_hash_functions(operator, &left_hash, &right_hash);
 }
 
-/*
- * Return the equalities by which a HammingJoin of the sides can
- * group its rows.
- */
+/* Return the equalities by which a HammingJoin can group its rows. */
 List *
 hamming_find_keys(const JoinSides *sides)
 {

@@ -14,10 +14,8 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 
-#include "join/widths.h"
+#include "join/join.h"
 #include "near/cut.h"
-#include "near/filter.h"
-#include "near/pairs.h"
 
 /* Times cpu_operator_cost. */
 #define KEEP_ROW 24.0			/* to keep a row and its fingerprint */
@@ -44,11 +42,11 @@
 /* What a tuple takes beside its columns, in bytes. */
 #define TUPLE_OVERHEAD 24
 
-/* Return what the tuples of a path take, if a part of them is kept. */
+/* Return what the tuples of a path take, if that fraction of them is kept. */
 static double
-tuple_bytes(const Path *path, double part)
+tuple_bytes(const Path *path, double kept)
 {
-	return path->rows * part * (path->pathtarget->width + TUPLE_OVERHEAD);
+	return path->rows * kept * (path->pathtarget->width + TUPLE_OVERHEAD);
 }
 
 /* Return the filter of the smaller side as the join will make it. */
@@ -96,28 +94,27 @@ search_cost(double x, double y, const JoinEstimate *join)
 /*
  * In how many batches is a process to read its share of the outer rows?  At the
  * end it waits for the last batch of another one: for half a batch on average.
- * But each batch passes over all inner rows.  *search is what the search for
- * pairs takes in one batch, and is set to what it takes in all.  unfiltered is
- * what a filter of the outer rows spares, which one of a batch cannot.
+ * But each batch passes over all inner rows.  join->search is what the search
+ * for pairs takes in one batch, and is set to what it takes in all.  unfiltered
+ * is what a filter of the outer rows spares: with batches none can be made.
  */
 static void
-choose_batches(double outer, double inner, JoinEstimate *join, Cost unfiltered,
-			   Cost *search)
+choose_batches(double outer, double inner, JoinEstimate *join, Cost unfiltered)
 {
-	Cost		least = *search + (*search + join->run) / 2;
+	Cost		least = join->search + (join->search + join->run) / 2;
 	int			batches;
 
 	for (batches = 2; batches <= MOST_BATCHES; batches *= 2)
 	{
-		Cost		all = unfiltered +
+		Cost		search = unfiltered +
 		search_cost(outer / batches, inner, join) * batches;
-		Cost		cost = all + (all + join->run) / (2 * batches);
+		Cost		cost = search + (search + join->run) / (2 * batches);
 
 		if (cost < least)
 		{
 			least = cost;
 			join->batches = batches;
-			*search = all;
+			join->search = search;
 		}
 	}
 }
@@ -127,7 +124,7 @@ choose_batches(double outer, double inner, JoinEstimate *join, Cost unfiltered,
  * compares each two of them once.
  */
 void
-hamming_cost_join(PlannerInfo *root, CustomPath *path, JoinEstimate *join)
+hamming_cost_join(CustomPath *path, JoinEstimate *join)
 {
 	const Path *outer = linitial(path->custom_paths);
 	bool		is_self = list_length(path->custom_paths) == 1;
@@ -142,15 +139,14 @@ hamming_cost_join(PlannerInfo *root, CustomPath *path, JoinEstimate *join)
 	double		moves = number_of_moves(less * sides, joined * sides, join,
 										memory);
 	double		rows = kept * SIDE_ROW_BYTES;
-	double		outer_part = outer->rows < inner->rows ||
+	double		outer_kept = outer->rows < inner->rows ||
 	join->type == JOIN_LEFT || join->type == JOIN_ANTI ||
 	join->type == JOIN_FULL ? 1 : plan.passes;
-	double		inner_part = outer->rows >= inner->rows ||
+	double		inner_kept = outer->rows >= inner->rows ||
 	join->type == JOIN_FULL ? 1 : plan.passes;
-	double		tuples = (tuple_bytes(outer, outer_part) +
-						  tuple_bytes(inner, inner_part)) * sides;
+	double		tuples = (tuple_bytes(outer, outer_kept) +
+						  tuple_bytes(inner, inner_kept)) * sides;
 	Cost		startup = (outer->total_cost + inner->total_cost) * sides;
-	Cost		search = search_cost(less, joined, join) * sides;
 	double		from_file = 0;	/* pairs */
 
 	startup += cpu_operator_cost *
@@ -166,21 +162,21 @@ hamming_cost_join(PlannerInfo *root, CustomPath *path, JoinEstimate *join)
 	join->run = join->filter.startup +
 		(READ_PAIR * cpu_operator_cost + join->filter.per_tuple) * join->pairs +
 		READ_FROM_FILE * cpu_operator_cost * from_file;
+	join->search = search_cost(less, joined, join) * sides;
 	join->batches = 1;
 	if (join->is_shared && moves == 0 && outer->rows < inner->rows)
 		choose_batches(less, more, join,
-					   (more - joined) * KEEP_ROW * cpu_operator_cost, &search);
+					   (more - joined) * KEEP_ROW * cpu_operator_cost);
 	else if (join->is_shared && moves == 0)
-		choose_batches(joined, less, join, 0, &search);
-	join->search = search;
+		choose_batches(joined, less, join, 0);
 	join->kept = kept;
 	join->is_divided = moves > 1;
-	startup += simhash_team_cost(search, kept, join->workers);
+	startup += simhash_team_cost(join->search, kept, join->workers);
 	if (join->workers > 0)
 		startup += join->pairs * BRING_PAIR * parallel_tuple_cost;
 	join->startup = startup;
 	path->path.startup_cost = startup;
-	if (join->type == JOIN_SEMI || join->type == JOIN_ANTI)
+	if (looks_for_one(join->type))
 		path->path.startup_cost += join->run;
 	path->path.total_cost = startup + join->run + path->path.rows *
 		(cpu_tuple_cost + path->path.pathtarget->cost.per_tuple);

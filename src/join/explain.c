@@ -11,7 +11,7 @@
 #include "utils/memutils.h"
 #include "utils/ruleutils.h"
 
-#include "join/node.h"
+#include "join/join.h"
 #include "type/compat.h"
 
 static const char *
@@ -89,7 +89,6 @@ explain_clauses(HammingJoinState *state, JoinExpression expression,
 							 removed / instrument->nloops, 0, es);
 }
 
-/* Add the work of other processes. */
 static void
 add_work(JoinWork *all, const JoinWork *work)
 {

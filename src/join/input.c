@@ -21,7 +21,8 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 
-#include "join/node.h"
+#include "join/join.h"
+#include "near/bits.h"
 #include "near/progress.h"
 #include "type/simhash.h"
 
@@ -226,10 +227,10 @@ make_filter(HammingJoinState *state, const JoinInput *first,
 /*
  * Have no outer row, and decide how many are read next.  A batch grows with
  * what this process has read, so that more rows than the planner expects do not
- * make many batches.  Where rows have fewer pairs than expected, each
- * batch has less work for what passing over the inner rows takes: the best
- * number of batches is as the square root of their work.  Sides in files are
- * divided anew for each batch, which takes long: then the last one begins.
+ * make many batches.  Each batch costs one pass over the inner rows.  If there
+ * are fewer pairs than expected, fewer batches are best: the best number is as
+ * the square root of the work for pairs.  Sides in files are divided anew for
+ * each batch, which takes long: then the last one begins.
  *
  * Tuples that are not expected to have room go to files at once.  A large
  * memory that is filled first takes longer than a small one.
@@ -281,7 +282,6 @@ read_batch(HammingJoinState *state)
 	outer->child->plan->plan_rows < inner->child->plan->plan_rows;
 	JoinInput  *first = outer_first ? outer : inner;
 	JoinInput  *second = outer_first ? inner : outer;
-	bool		may_match;
 
 	if (!state->is_self)
 	{
@@ -289,11 +289,10 @@ read_batch(HammingJoinState *state)
 		if (first->side.count == 0 && !second->keeps_all)
 			return first->rows > 0;
 	}
-	may_match = state->is_self || first->side.count > 0;
-	if (!state->has_radius)
+	if (!state->has_radius && (state->is_self || first->side.count > 0))
 	{
-		read_input(state, second, NULL, may_match);
-		if (may_match && second->side.count > 0)
+		read_input(state, second, NULL, true);
+		if (second->side.count > 0)
 		{
 			state->known_radius = evaluate_radius(state);
 			state->has_radius = true;
@@ -335,7 +334,6 @@ hamming_inputs_read(HammingJoinState *state)
 	state->is_read = true;
 }
 
-/* Free all rows of an input. */
 void
 hamming_input_end(JoinInput *input)
 {
@@ -357,7 +355,8 @@ hamming_input_next_row(JoinInput *input, bool matched)
 {
 	while (input->row < input->rows)
 	{
-		bool		is_wanted = is_matched(input, input->row) == matched;
+		bool		is_wanted = matched == is_bit_set(input->matched,
+													  input->row);
 
 		CHECK_FOR_INTERRUPTS();
 		input->row++;

@@ -34,8 +34,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "join/node.h"
-#include "join/widths.h"
+#include "join/join.h"
 #include "near/progress.h"
 #include "type/hamming.h"
 
@@ -100,6 +99,7 @@ begin_input(HammingJoinState *state, JoinInput *input, PlanState *child,
 {
 	CustomScan *scan = (CustomScan *) state->custom.ss.ps.plan;
 	Expr	   *key = list_nth(scan->custom_exprs, fingerprint);
+	MemoryContext old;
 
 	input->child = child;
 	input->slot = ExecInitExtraTupleSlot(estate, ExecGetResultType(child),
@@ -113,6 +113,14 @@ begin_input(HammingJoinState *state, JoinInput *input, PlanState *child,
 						 last_column(input, list_nth(scan->custom_exprs,
 													 JOIN_RESULT_FILTER)));
 	input->columns = Max(input->columns, input->filter_columns);
+	input->tuples.context = AllocSetContextCreate(state->context,
+												  "HammingJoin tuples",
+												  ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(state->context);
+	/* of an inner join nobody asks which rows have a partner */
+	hamming_side_begin(&input->side, state->type != JOIN_INNER,
+					   state->key_count > 0);
+	MemoryContextSwitchTo(old);
 }
 
 /*
@@ -149,10 +157,10 @@ begin_hamming_join(CustomScanState *node, EState *estate, int eflags)
 	HammingJoinState *state = (HammingJoinState *) node;
 	PlanState  *ps = &node->ss.ps;
 	CustomScan *scan = (CustomScan *) ps->plan;
-	bool		has_numbers;
-	MemoryContext old;
 	ListCell   *lc;
 
+	state->context = AllocSetContextCreate(estate->es_query_cxt, "HammingJoin",
+										   ALLOCSET_DEFAULT_SIZES);
 	state->work = palloc0(sizeof(JoinWork));
 	state->type = list_nth_int(scan->custom_private, JOIN_TYPE);
 	state->key_count = list_length(list_nth(scan->custom_exprs, JOIN_KEYS));
@@ -182,15 +190,9 @@ begin_hamming_join(CustomScanState *node, EState *estate, int eflags)
 		ExecAssignProjectionInfo(ps, NULL);
 	ps->ps_ExprContext->ecxt_scantuple =
 		ExecStoreAllNullTuple(node->ss.ss_ScanTupleSlot);
-	state->context = AllocSetContextCreate(estate->es_query_cxt, "HammingJoin",
-										   ALLOCSET_DEFAULT_SIZES);
-	state->outer.tuples.context = state->inner.tuples.context = state->context;
-	/* of an inner join nobody asks which rows have a partner */
-	has_numbers = state->type != JOIN_INNER;
-	old = MemoryContextSwitchTo(state->context);
-	hamming_side_begin(&state->outer.side, has_numbers, state->key_count > 0);
-	hamming_side_begin(&state->inner.side, has_numbers, state->key_count > 0);
-	MemoryContextSwitchTo(old);
+	state->progress = AllocSetContextCreate(state->context,
+											"HammingJoin progress",
+											ALLOCSET_SMALL_SIZES);
 	state->team_workers = list_nth_int(scan->custom_private, JOIN_WORKERS);
 	state->begins_alone = list_nth_int(scan->custom_private,
 									   JOIN_BEGINS_ALONE);
@@ -226,35 +228,24 @@ end_batch(HammingJoinState *state)
 	state->is_read = false;
 }
 
-/* Begin to show the progress of a scan. */
+/* Begin to show the progress of a scan, until state->progress is reset. */
 static void
 begin_progress(HammingJoinState *state)
 {
-	MemoryContext old;
+	MemoryContext old = MemoryContextSwitchTo(state->progress);
 
-	if (IsParallelWorker())
-		return;
-	state->progress = AllocSetContextCreate(state->context,
-											"HammingJoin progress",
-											ALLOCSET_SMALL_SIZES);
-	old = MemoryContextSwitchTo(state->progress);
-	simhash_progress_begin("HammingJoin");
+	if (!IsParallelWorker())
+		simhash_progress_begin("HammingJoin");
 	MemoryContextSwitchTo(old);
-}
-
-static void
-end_progress(HammingJoinState *state)
-{
-	if (state->progress != NULL)
-		MemoryContextDelete(state->progress);
-	state->progress = NULL;
 }
 
 /* Read both sides, unless that was done, and begin to pair rows. */
 static void
 begin_pairs(HammingJoinState *state)
 {
-	NearOptions options = {0};
+	NearOptions options = {
+		.workers = state->team_workers,.begins_alone = state->begins_alone
+	};
 	Size		used;
 	MemoryContext old;
 
@@ -264,7 +255,7 @@ begin_pairs(HammingJoinState *state)
 		hamming_inputs_read(state);
 	if (state->is_empty)
 	{
-		end_progress(state);
+		MemoryContextReset(state->progress);
 		end_batch(state);
 		return;
 	}
@@ -274,12 +265,10 @@ begin_pairs(HammingJoinState *state)
 	if (state->type == JOIN_FULL)
 		begin_matched(state, &state->inner);
 	options.radius = state->known_radius;
-	options.workers = state->team_workers;
-	options.begins_alone = state->begins_alone;
 	/* bitmaps and buffers are small, but where there is little memory */
 	used = Min(hamming_join_memory(state), state->memory / 2);
 	options.memory = state->memory - used;
-	if (looks_for_one(state))
+	if (looks_for_one(state->type))
 	{
 		options.settled_rows = state->outer.matched;
 		options.any_pair_settles = state->filter == NULL;
@@ -290,13 +279,12 @@ begin_pairs(HammingJoinState *state)
 										   state->is_self ? &state->outer.side
 										   : &state->inner.side, &options);
 	MemoryContextSwitchTo(old);
-	memset(&state->pair, 0, sizeof(state->pair));
-	state->a = state->b = state->block_end = 0;
-	state->has_outer = false;
+	memset(&state->pair, 0, sizeof(NearPair));
+	state->block = state->pair;
+	state->a = state->b = 0;
 	state->phase = JOIN_PAIRING;
 }
 
-/* Return how many bytes an input has in files. */
 static uint64
 disk_of(const JoinInput *input)
 {
@@ -337,7 +325,7 @@ static void
 end_pairs(HammingJoinState *state)
 {
 	hamming_join_count_work(&state->custom);
-	end_progress(state);
+	MemoryContextReset(state->progress);
 	if (state->pairs != NULL)
 		hamming_pairs_end(state->pairs);
 	state->pairs = NULL;
@@ -363,6 +351,15 @@ project_rows(HammingJoinState *state)
 	return NULL;
 }
 
+/* Bring the next row of an input into the slot, and NULLs for the other. */
+static bool
+next_alone(JoinInput *input, JoinInput *other, bool matched)
+{
+	ExecStoreAllNullTuple(other->slot);
+	other->loaded = 0;
+	return hamming_input_next_row(input, matched);
+}
+
 /* Get the next row of the current phase; or NULL, and go on. */
 static TupleTableSlot *
 next_result(HammingJoinState *state)
@@ -385,24 +382,16 @@ next_result(HammingJoinState *state)
 				state->phase = JOIN_OUTER_ROWS;
 			return NULL;
 		case JOIN_OUTER_ROWS:
-			if (hamming_input_next_row(outer, state->type == JOIN_SEMI))
-			{
-				ExecStoreAllNullTuple(inner->slot);
-				inner->loaded = 0;
+			if (next_alone(outer, inner, state->type == JOIN_SEMI))
 				return project_rows(state);
-			}
 			if (state->type == JOIN_FULL)
 				state->phase = JOIN_INNER_ROWS;
 			else
 				end_batch(state);
 			return NULL;
 		case JOIN_INNER_ROWS:
-			if (hamming_input_next_row(inner, false))
-			{
-				ExecStoreAllNullTuple(outer->slot);
-				outer->loaded = 0;
+			if (next_alone(inner, outer, false))
 				return project_rows(state);
-			}
 			state->phase = JOIN_DONE;
 			return NULL;
 		case JOIN_DONE:
@@ -502,7 +491,6 @@ static const CustomExecMethods exec_methods = {
 	.ExplainCustomScan = hamming_join_explain
 };
 
-/* CreateCustomScanState, for a join of this width. */
 static Node *
 create_state(CustomScan *scan)
 {
@@ -516,6 +504,6 @@ create_state(CustomScan *scan)
 const JoinWidth
 WIDE(hamming_join_width) =
 {
-	.cost_join = hamming_cost_join,
+	.cost = hamming_cost_join,
 		.create_state = create_state
 };

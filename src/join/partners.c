@@ -7,14 +7,12 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 
-#include "join/node.h"
+#include "join/join.h"
+#include "near/bits.h"
+#include "near/pair_rows.h"
 
-/* Note that the row has a partner.  input->matched must not be NULL. */
-static void
-set_matched(JoinInput *input, uint64 number)
-{
-	set_bit(input->matched, number);
-}
+/* The number of no row. */
+#define NO_ROW PG_UINT32_MAX
 
 /* Return the tuples of the rows of y. */
 static TupleStore *
@@ -38,14 +36,17 @@ begin_block(HammingJoinState *state, uint32 from)
 
 	if (tuples->has_file && state->inner.columns > 0 &&
 		pair->x_end - pair->x > 1 &&
-		(state->filter != NULL || !looks_for_one(state)))
+		(state->filter != NULL || !looks_for_one(state->type)))
 		loaded = simhash_tuples_load(tuples, pair->y_side->payloads + from,
 									 pair->y_end - from);
-	state->a = pair->x;
-	state->block = from;
-	state->block_end = loaded > 0 ? from + loaded : pair->y_end;
+	state->block = *pair;
+	state->block.y = from;
+	if (loaded > 0)
+		state->block.y_end = from + loaded;
 	state->is_loaded = loaded > 0;
-	state->has_outer = false;
+	state->a = pair->x;
+	state->b = from;
+	state->in_slot = NO_ROW;
 }
 
 /* Get the next two fingerprints, and their rows. */
@@ -79,18 +80,18 @@ fetch_rows(HammingJoinState *state, uint32 a, uint32 b)
 	JoinInput  *inner = &state->inner;
 	TupleStore *tuples = inner_tuples(state);
 
-	if (!state->has_outer && outer->columns > 0)
+	if (state->in_slot != a && outer->columns > 0)
 	{
 		store_row(outer, simhash_tuples_read(&outer->tuples,
 											 state->pair.x_side->payloads[a]));
 		if (state->is_self && outer->tuples.has_file)
 			ExecMaterializeSlot(outer->slot);
 	}
-	state->has_outer = true;
+	state->in_slot = a;
 	if (inner->columns == 0)
 		return;
-	if (state->is_loaded && b < state->block_end)
-		store_row(inner, simhash_tuples_loaded(tuples, b - state->block));
+	if (state->is_loaded && b < state->block.y_end)
+		store_row(inner, simhash_tuples_loaded(tuples, b - state->block.y));
 	else
 		store_row(inner,
 				  simhash_tuples_read(tuples, state->pair.y_side->payloads[b]));
@@ -139,7 +140,6 @@ find_partner(HammingJoinState *state, uint32 a)
 {
 	uint32		b = state->pair.y;
 
-	state->has_outer = false;
 	if (state->filter == NULL)
 		return b;
 	for (; b < state->pair.y_end; b++)
@@ -171,7 +171,7 @@ next_partner(HammingJoinState *state)
 			uint32		b;
 
 			CHECK_FOR_INTERRUPTS();
-			if (is_matched(outer, number))
+			if (is_bit_set(outer->matched, number))
 				continue;
 			b = find_partner(state, a);
 			if (b == pair->y_end)
@@ -179,7 +179,7 @@ next_partner(HammingJoinState *state)
 				state->is_settled = false;
 				continue;
 			}
-			set_matched(outer, number);
+			set_bit(outer->matched, number);
 			if (state->shows_partners && state->filter == NULL)
 				fetch_rows(state, a, b);
 			return true;
@@ -199,8 +199,6 @@ next_partner(HammingJoinState *state)
 static bool
 next_two(HammingJoinState *state)
 {
-	const NearPair *pair = &state->pair;
-
 	if (state->is_self && state->b > 0 && !state->is_swapped)
 	{
 		swap_rows(state);
@@ -208,21 +206,12 @@ next_two(HammingJoinState *state)
 	}
 	if (state->is_swapped)
 		swap_rows(state);
-	while (state->b == state->block_end)
+	while (!find_rows(&state->block, &state->a, &state->b))
 	{
-		if (state->a + 1 < pair->x_end)
-		{
-			state->a++;
-			state->has_outer = false;
-		}
-		else if (state->block_end < pair->y_end)
-			begin_block(state, state->block_end);
+		if (state->block.y_end < state->pair.y_end)
+			begin_block(state, state->block.y_end);
 		else if (!next_fingerprints(state))
 			return false;
-		state->b = state->block;
-		/* rows that share a fingerprint are paired with later ones */
-		if (pair->is_same)
-			state->b = Min(Max(state->b, state->a + 1), state->block_end);
 	}
 	fetch_rows(state, state->a, state->b++);
 	return true;
@@ -240,10 +229,11 @@ next_rows(HammingJoinState *state)
 		if (!passes_filter(state))
 			continue;
 		if (state->type != JOIN_INNER)
-			set_matched(&state->outer, state->pair.x_side->numbers[state->a]);
+			set_bit(state->outer.matched,
+					state->pair.x_side->numbers[state->a]);
 		if (state->type == JOIN_FULL)
-			set_matched(&state->inner,
-						state->pair.y_side->numbers[state->b - 1]);
+			set_bit(state->inner.matched,
+					state->pair.y_side->numbers[state->b - 1]);
 		return true;
 	}
 	return false;
@@ -259,7 +249,7 @@ next_rows(HammingJoinState *state)
 bool
 hamming_next_pair(HammingJoinState *state)
 {
-	if (!looks_for_one(state))
+	if (!looks_for_one(state->type))
 		return next_rows(state);
 	while (next_partner(state))
 		if (state->shows_partners)

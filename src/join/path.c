@@ -12,7 +12,6 @@
 #include <math.h>
 
 #include "nodes/extensible.h"
-#include "nodes/makefuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/geqo.h"
 #include "optimizer/optimizer.h"
@@ -22,9 +21,7 @@
 #include "utils/guc.h"
 #include "utils/selfuncs.h"
 
-#include "join/path.h"
 #include "join/plan.h"
-#include "join/widths.h"
 #include "near/team.h"
 #include "type/compat.h"
 
@@ -62,9 +59,9 @@ typedef struct JoinPaths
 	JoinEstimate whole;			/* of a path by one process */
 } JoinPaths;
 
-/* Return which part of all pairs of rows fulfils the clauses. */
+/* Return the selectivity of the clauses, of all pairs of rows. */
 static Selectivity
-part_of_pairs(const JoinPaths *join, List *clauses)
+selectivity_of(const JoinPaths *join, List *clauses)
 {
 	SpecialJoinInfo inner = *join->extra->sjinfo;
 
@@ -92,11 +89,13 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
 	ParamPathInfo *parameters =
 	get_joinrel_parampathinfo(join->sides.root, join->sides.joinrel, outer,
 							  inner, join->extra->sjinfo, required, &clauses);
-	List	   *others;
-	int			item;
+	List	   *others = list_difference_ptr(clauses, join->keys);
+	List	   *numbers = list_make2_int(join->sides.type, join->clause.bits);
 
-	others = list_delete_ptr(list_difference_ptr(clauses, join->keys),
-							 join->clause.rinfo);
+	others = list_delete_ptr(others, join->clause.rinfo);
+	/* set_number() sets the other numbers */
+	while (list_length(numbers) <= JOIN_FILES)
+		numbers = lappend_int(numbers, 0);
 	path->path.pathtype = T_CustomScan;
 	path->path.parent = join->sides.joinrel;
 	path->path.pathtarget = join->sides.joinrel->reltarget;
@@ -108,17 +107,11 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->custom_paths = outer == inner ? list_make1(outer)
 		: list_make2(outer, inner);
-	path->custom_private = list_make5(makeInteger(join->sides.type),
-									  join->clause.outer, join->clause.inner,
-									  join->clause.radius,
-									  join->oriented_keys);
-	path->custom_private = lappend(path->custom_private, others);
+	path->custom_private = list_make5(join->clause.outer, join->clause.inner,
+									  join->clause.radius, join->oriented_keys,
+									  others);
 	path->custom_private = lappend(path->custom_private, join->columns);
-	path->custom_private = lappend(path->custom_private,
-								   makeInteger(join->clause.bits));
-	/* set_number() sets these */
-	for (item = PATH_BATCH; item <= PATH_FILES; item++)
-		path->custom_private = lappend(path->custom_private, makeInteger(0));
+	path->custom_private = lappend(path->custom_private, numbers);
 	path->methods = &path_methods;
 	set_join_clauses(path, clauses);
 	set_disabled_nodes(&path->path, outer, inner);
@@ -127,14 +120,14 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
 
 /*
  * A semi or anti join reads the pairs of an outer row up to the first partner.
- * have_partner is the part of the outer rows that have one, 0 .. 1.  Return
- * which part of all pairs is read, if each row has equally many.  If m of n
- * pairs, in random order, are partners, the first one is at place
+ * have_partner is the fraction of the outer rows that have one.  Return which
+ * fraction of all pairs is read, if each row has equally many.  If m of n
+ * pairs, in random order, are partners, the first one is number
  * (n + 1) / (m + 1) on average: PostgreSQL counts 2 n / (m + 1), as in
  * final_cost_nestloop().
  */
 static double
-part_read(const JoinPaths *join, double have_partner)
+fraction_read(const JoinPaths *join, double have_partner)
 {
 	double		partners = join->extra->semifactors.match_count;
 
@@ -156,7 +149,7 @@ pairs_read(JoinPaths *join, double pairs, List *filter)
 	double		have_pairs;
 	double		have_partner;
 
-	if (join->sides.type != JOIN_SEMI && join->sides.type != JOIN_ANTI)
+	if (!looks_for_one(join->sides.type))
 		return pairs;
 	have_pairs = clause_selectivity(join->sides.root,
 									(Node *) join->clause.rinfo, 0,
@@ -164,7 +157,7 @@ pairs_read(JoinPaths *join, double pairs, List *filter)
 	if (filter == NIL || have_pairs <= 0)
 		return 0;
 	have_partner = join->extra->semifactors.outer_match_frac / have_pairs;
-	return pairs * part_read(join, Min(have_partner, 1));
+	return pairs * fraction_read(join, Min(have_partner, 1));
 }
 
 /*
@@ -186,7 +179,7 @@ cost_of_clauses(JoinPaths *join, List *clauses)
 		cost_qual_eval(&cost, clause, join->sides.root);
 		result.startup += cost.startup;
 		result.per_tuple += cost.per_tuple * left;
-		left *= part_of_pairs(join, clause);
+		left *= selectivity_of(join, clause);
 	}
 	return result;
 }
@@ -199,8 +192,8 @@ cost_path(JoinPaths *join, CustomPath *path, Path *outer, Path *inner,
 	List	   *others = list_nth(path->custom_private, PATH_CLAUSES);
 	List	   *ordered = hamming_order_clauses(join->sides.root, others);
 	List	   *filter = list_concat_copy(join->keys, ordered);
-	Selectivity equal = part_of_pairs(join, join->keys);
-	Selectivity near = part_of_pairs(join, list_make1(join->clause.rinfo));
+	Selectivity equal = selectivity_of(join, join->keys);
+	Selectivity near = selectivity_of(join, list_make1(join->clause.rinfo));
 	JoinEstimate estimate = {
 		.type = join->sides.type,
 		.radius = join->clause.likely_radius,
@@ -215,16 +208,17 @@ cost_path(JoinPaths *join, CustomPath *path, Path *outer, Path *inner,
 	if (outer == inner)
 		estimate.pairs = Max(estimate.pairs - outer->rows, 0);
 	estimate.pairs = pairs_read(join, estimate.pairs * equal, filter);
-	join_width(join->clause.bits)->cost_join(join->sides.root, path, &estimate);
+	join_width(join->clause.bits)->cost(path, &estimate);
 	return estimate;
 }
 
-/* Set an item of the path to a number, 0 or more. */
+/* Set a number that the path carries: 0 or more. */
 static void
-set_number(CustomPath *path, JoinPathItem item, double number)
+set_number(CustomPath *path, JoinNumber which, double number)
 {
-	lfirst(list_nth_cell(path->custom_private, item)) =
-		makeInteger((int) Min(number, PG_INT32_MAX));
+	List	   *numbers = list_nth(path->custom_private, PATH_NUMBERS);
+
+	lfirst_int(list_nth_cell(numbers, which)) = Min(number, PG_INT32_MAX);
 }
 
 /*
@@ -236,32 +230,30 @@ set_number(CustomPath *path, JoinPathItem item, double number)
 static void
 add_whole_paths(JoinPaths *join, Path *outer, Path *inner)
 {
-	bool		looks_for_one = join->sides.type == JOIN_SEMI ||
-	join->sides.type == JOIN_ANTI;
 	CustomPath *path = make_path(join, outer, inner);
 	JoinEstimate team;
 	Cost		search;
 	int			workers;
 
 	join->whole = cost_path(join, path, outer, inner, 0);
-	set_number(path, PATH_FILES, join->whole.has_files);
+	set_number(path, JOIN_FILES, join->whole.has_files);
 	add_path(join->sides.joinrel, &path->path);
 	search = join->whole.search;
 	/* what has a partner is searched for no more */
-	if (looks_for_one)
+	if (looks_for_one(join->sides.type))
 		search *= 1 - join->extra->semifactors.outer_match_frac;
 	workers = simhash_team_workers(search, join->whole.kept);
 	if (workers == 0)
 		return;
 	path = make_path(join, outer, inner);
 	team = cost_path(join, path, outer, inner, workers);
-	if (looks_for_one &&
+	if (looks_for_one(join->sides.type) &&
 		(team.is_divided || team.pairs > FEW_PAIRS * outer->rows))
 		return;
 	path->path.parallel_safe = false;
-	set_number(path, PATH_FILES, team.has_files);
-	set_number(path, PATH_WORKERS, workers);
-	set_number(path, PATH_BEGINS_ALONE,
+	set_number(path, JOIN_FILES, team.has_files);
+	set_number(path, JOIN_WORKERS, workers);
+	set_number(path, JOIN_BEGINS_ALONE,
 			   join->sides.root->tuple_fraction > 0 ||
 			   join->sides.root->limit_tuples > 0);
 	add_path(join->sides.joinrel, &path->path);
@@ -295,8 +287,8 @@ add_partial_join(JoinPaths *join, Path *outer, Path *inner)
 		estimate.batches;
 	if (estimate.batches > 1)
 	{
-		set_number(path, PATH_BATCH, ceil(batch));
-		set_number(path, PATH_BATCH_PAIRS,
+		set_number(path, JOIN_BATCH, ceil(batch));
+		set_number(path, JOIN_BATCH_PAIRS,
 				   estimate.pairs * batch / outer->rows);
 	}
 	add_partial_path(join->sides.joinrel, &path->path);
@@ -331,7 +323,7 @@ add_partial_joins(JoinPaths *join, Path *inner)
 			add_partial_join(join, path, inner);
 		}
 	}
-	if (!hamming_is_table(join->sides.root, outer) ||
+	if (!hamming_is_whole_table(join->sides.root, outer) ||
 		!bms_is_empty(outer->lateral_relids))
 		return;
 	workers = Max(workers,
@@ -355,26 +347,15 @@ stands_alone(Path *path, RelOptInfo *other)
 		!bms_overlap(PATH_REQ_OUTER(path), other->top_parent_relids);
 }
 
-/* Is this one of the types of joins that the node knows? */
+/*
+ * Does the node know the type?  The planner offers right joins with their sides
+ * exchanged, too, and those of rows that were made unique as other joins.
+ */
 static bool
 is_known_type(JoinType type)
 {
-	switch (type)
-	{
-		case JOIN_INNER:
-		case JOIN_LEFT:
-		case JOIN_SEMI:
-		case JOIN_ANTI:
-		case JOIN_FULL:
-			return true;
-		default:
-
-			/*
-			 * The planner offers right joins with their sides exchanged, too,
-			 * and those of rows that were made unique as other joins.
-			 */
-			return false;
-	}
+	return type == JOIN_INNER || type == JOIN_LEFT || type == JOIN_FULL ||
+		looks_for_one(type);
 }
 
 /*
@@ -387,8 +368,8 @@ rows_compared(const JoinPaths *join, double outer_rows, double rows)
 {
 	double		pairs = outer_rows * rows;
 
-	if (join->sides.type == JOIN_SEMI || join->sides.type == JOIN_ANTI)
-		pairs *= part_read(join, join->extra->semifactors.outer_match_frac);
+	if (looks_for_one(join->sides.type))
+		pairs *= fraction_read(join, join->extra->semifactors.outer_match_frac);
 	return pairs;
 }
 
@@ -405,9 +386,9 @@ uncounted_in_hash_join(JoinPaths *join, const HashPath *path)
 	double		matched = join->extra->semifactors.outer_match_frac;
 	Selectivity equal;
 
-	if (join->sides.type != JOIN_SEMI && join->sides.type != JOIN_ANTI)
+	if (!looks_for_one(join->sides.type))
 		return 0;
-	equal = part_of_pairs(join, path->path_hashclauses);
+	equal = selectivity_of(join, path->path_hashclauses);
 	return rows_compared(join, outer_rows,
 						 path->jpath.innerjoinpath->parent->rows * equal) -
 		outer_rows * (join->sides.type == JOIN_SEMI ? matched : 1 - matched);
@@ -437,7 +418,7 @@ uncounted_in_nested_loop(JoinPaths *join, const NestPath *path)
 	clauses = get_quals_from_indexclauses(((IndexPath *) scan)->indexclauses);
 	counted = clauselist_selectivity(join->sides.root, clauses,
 									 inner->parent->relid, JOIN_INNER, NULL);
-	found = part_of_pairs(join, clauses);
+	found = selectivity_of(join, clauses);
 	return rows_compared(join, path->jpath.outerjoinpath->rows,
 						 inner->parent->tuples * (found - counted));
 }
@@ -459,7 +440,6 @@ uncounted_cost(JoinPaths *join, Path *path)
 	return pairs * (cpu_tuple_cost + quals.per_tuple);
 }
 
-/* Is it a path of PostgreSQL's own that joins the two sides? */
 static bool
 joins_sides(Path *path, const JoinSides *sides)
 {
@@ -469,16 +449,15 @@ joins_sides(Path *path, const JoinSides *sides)
 		((JoinPath *) path)->innerjoinpath->parent == sides->inner;
 }
 
-/* Return those of the paths that join the sides, or those that do not. */
 static List *
-select_paths(List *paths, const JoinSides *sides, bool joins)
+other_paths(List *paths, const JoinSides *sides)
 {
 	List	   *result = NIL;
 	ListCell   *lc;
 
 	foreach(lc, paths)
 	{
-		if (joins_sides(lfirst(lc), sides) == joins)
+		if (!joins_sides(lfirst(lc), sides))
 			result = lappend(result, lfirst(lc));
 	}
 	return result;
@@ -526,6 +505,24 @@ make_paths(JoinPaths *join, uint64 without)
 	PG_END_TRY();
 }
 
+/* Add those of the paths that join the sides, by hash joins or by others. */
+static void
+add_charged(JoinPaths *join, List *paths, bool by_hash,
+			void (*add) (RelOptInfo *, Path *))
+{
+	ListCell   *lc;
+
+	foreach(lc, paths)
+	{
+		Path	   *path = lfirst(lc);
+
+		if (IsA(path, HashPath) != by_hash || !joins_sides(path, &join->sides))
+			continue;
+		path->total_cost += uncounted_cost(join, path);
+		add(join->sides.joinrel, path);
+	}
+}
+
 /*
  * Charge PostgreSQL's paths for the sides what they cost more.  Where none of
  * those in the lists does, all stay.  Else those that seemed to cost less have
@@ -536,50 +533,30 @@ make_paths(JoinPaths *join, uint64 without)
 static void
 charge_paths(JoinPaths *join)
 {
-	const JoinSides *sides = &join->sides;
-	RelOptInfo *joinrel = sides->joinrel;
-	List	   *kept;
-	List	   *kept_partial;
-	List	   *made = NIL;
-	List	   *made_partial = NIL;
-	ListCell   *lc;
-	int			i;
+	RelOptInfo *joinrel = join->sides.joinrel;
+	List	   *paths = joinrel->pathlist;
+	List	   *partial = joinrel->partial_pathlist;
+	int			by_hash;
 
-	if (!is_undercounted(join, joinrel->pathlist) &&
-		!is_undercounted(join, joinrel->partial_pathlist))
+	if (!is_undercounted(join, paths) && !is_undercounted(join, partial))
 		return;
-	kept = select_paths(joinrel->pathlist, sides, false);
-	kept_partial = select_paths(joinrel->partial_pathlist, sides, false);
-	for (i = 0; i < 2; i++)
+	paths = other_paths(paths, &join->sides);
+	partial = other_paths(partial, &join->sides);
+	for (by_hash = 1; by_hash >= 0; by_hash--)
 	{
+		List	   *made;
+		List	   *made_partial;
+
 		joinrel->pathlist = joinrel->partial_pathlist = NIL;
-		make_paths(join, i == 0 ? NESTED_LOOPS : HASH_JOINS);
-		foreach(lc, joinrel->pathlist)
-		{
-			if (IsA(lfirst(lc), HashPath) == (i == 0))
-				made = lappend(made, lfirst(lc));
-		}
-		foreach(lc, joinrel->partial_pathlist)
-		{
-			if (IsA(lfirst(lc), HashPath) == (i == 0))
-				made_partial = lappend(made_partial, lfirst(lc));
-		}
-	}
-	joinrel->pathlist = kept;
-	joinrel->partial_pathlist = kept_partial;
-	foreach(lc, select_paths(made, sides, true))
-	{
-		Path	   *path = lfirst(lc);
-
-		path->total_cost += uncounted_cost(join, path);
-		add_path(joinrel, path);
-	}
-	foreach(lc, select_paths(made_partial, sides, true))
-	{
-		Path	   *path = lfirst(lc);
-
-		path->total_cost += uncounted_cost(join, path);
-		add_partial_path(joinrel, path);
+		make_paths(join, by_hash ? NESTED_LOOPS : HASH_JOINS);
+		made = joinrel->pathlist;
+		made_partial = joinrel->partial_pathlist;
+		joinrel->pathlist = paths;
+		joinrel->partial_pathlist = partial;
+		add_charged(join, made, by_hash, add_path);
+		add_charged(join, made_partial, by_hash, add_partial_path);
+		paths = joinrel->pathlist;
+		partial = joinrel->partial_pathlist;
 	}
 }
 
@@ -697,7 +674,6 @@ search_joins(PlannerInfo *root, int levels, List *rels)
 	return result;
 }
 
-/* Set the hooks, when the library is loaded. */
 void
 hamming_join_init(void)
 {
@@ -705,7 +681,6 @@ hamming_join_init(void)
 							 "Enables the planner's use of Hamming join plans.",
 							 NULL, &enable_hammingjoin, true, PGC_USERSET,
 							 GUC_EXPLAIN, NULL, NULL, NULL);
-	MarkGUCPrefixReserved("simhash");
 	RegisterCustomScanMethods(&hamming_join_scan_methods);
 	next_hook = set_join_pathlist_hook;
 	set_join_pathlist_hook = consider_hamming_join;

@@ -22,7 +22,6 @@
 #include "optimizer/restrictinfo.h"
 
 #include "join/plan.h"
-#include "join/widths.h"
 #include "type/compat.h"
 
 static Node *create_state(CustomScan *scan);
@@ -148,7 +147,7 @@ hamming_join_for_partition(PlannerInfo *root, List *path_private,
 	{
 		Node	   *item = lfirst(lc);
 
-		if (item != NULL && !IsA(item, Integer))
+		if (item != NULL && !IsA(item, IntList))
 			item = attrs_of_partition(root, item, partition);
 		result = lappend(result, item);
 	}
@@ -294,7 +293,7 @@ hamming_plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 				  List *target, List *clauses, List *children)
 {
 	CustomScan *scan = makeNode(CustomScan);
-	JoinType	type = intVal(list_nth(path->custom_private, PATH_TYPE));
+	List	   *numbers = list_nth(path->custom_private, PATH_NUMBERS);
 	List	   *others = list_nth(path->custom_private, PATH_CLAUSES);
 	List	   *columns = make_columns(list_nth(path->custom_private,
 												PATH_COLUMNS),
@@ -302,12 +301,11 @@ hamming_plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	List	   *filter = NIL;
 	List	   *result_filter = NIL;
 	List	   *expressions;
-	int			property;
 
-	split_clauses(hamming_order_clauses(root, others), type, rel->relids,
-				  &filter, &result_filter);
-	expressions = list_copy_tail(path->custom_private, PATH_OUTER_FINGERPRINT);
-	expressions = list_truncate(expressions, JOIN_FILTER);
+	split_clauses(hamming_order_clauses(root, others),
+				  list_nth_int(numbers, JOIN_TYPE), rel->relids, &filter,
+				  &result_filter);
+	expressions = list_truncate(list_copy(path->custom_private), JOIN_FILTER);
 	expressions = lappend(lappend(expressions, filter), result_filter);
 	scan->scan.plan.targetlist = target;
 	scan->flags = path->flags;
@@ -315,11 +313,7 @@ hamming_plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	scan->custom_exprs = (List *) exchange_columns((Node *) expressions,
 												   columns);
 	scan->custom_scan_tlist = make_scan_tuple(columns);
-	scan->custom_private = list_make1_int(type);
-	for (property = PATH_BITS; property <= PATH_FILES; property++)
-		scan->custom_private = lappend_int(scan->custom_private,
-										   intVal(list_nth(path->custom_private,
-														   property)));
+	scan->custom_private = numbers;
 	scan->methods = &hamming_join_scan_methods;
 	return (Plan *) scan;
 }

@@ -2,6 +2,10 @@
  * plan.h
  *	  The clauses that a HammingJoin serves, its path, and the plan that is made
  *	  of it.
+ *
+ * The planner knows one join method, and PostgreSQL one kind of plan node.  So
+ * what plans is compiled once, and comes by JoinWidth to what is compiled for
+ * each width of a fingerprint.
  */
 #ifndef SIMHASH_PLAN_H
 #define SIMHASH_PLAN_H
@@ -31,28 +35,7 @@ typedef struct HammingClause
 	int			likely_radius;	/* 0 or more: what the planner expects */
 } HammingClause;
 
-/* Places in the list that the path of a HammingJoin carries. */
-typedef enum JoinPathItem
-{
-	PATH_TYPE,					/* an Integer, a JoinType */
-	PATH_OUTER_FINGERPRINT,
-	PATH_INNER_FINGERPRINT,
-	PATH_RADIUS,
-	PATH_KEYS,					/* hamming_orient_keys() */
-	PATH_CLAUSES,				/* all other clauses, RestrictInfos */
-	PATH_COLUMNS,				/* hamming_result_columns() */
-	PATH_BITS,					/* an Integer, of a fingerprint */
-	PATH_BATCH,					/* an Integer: see JOIN_BATCH */
-	PATH_BATCH_PAIRS,			/* an Integer: see JOIN_BATCH_PAIRS */
-	PATH_WORKERS,				/* an Integer: see JOIN_WORKERS */
-	PATH_BEGINS_ALONE,			/* an Integer: see JOIN_BEGINS_ALONE */
-	PATH_FILES					/* an Integer: see JOIN_FILES */
-} JoinPathItem;
-
-/*
- * Places in the lists that the plan of a HammingJoin carries.  The expressions
- * up to JOIN_KEYS come from the path, in its order.
- */
+/* Places in the list of the expressions that the plan of a HammingJoin has. */
 typedef enum JoinExpression
 {
 	JOIN_OUTER_FINGERPRINT,
@@ -63,8 +46,15 @@ typedef enum JoinExpression
 	JOIN_RESULT_FILTER			/* a list: what applies to the result */
 } JoinExpression;
 
-/* The same for numbers, but for the first one in the order of the path, too. */
-typedef enum JoinProperty
+/* The list that the path carries has those up to JOIN_KEYS, and then: */
+typedef enum JoinPathItem
+{
+	PATH_CLAUSES = JOIN_KEYS + 1,	/* all other clauses, RestrictInfos */
+	PATH_COLUMNS,				/* hamming_result_columns() */
+	PATH_NUMBERS				/* a list of integers, of the plan, too: */
+} JoinPathItem;
+
+typedef enum JoinNumber
 {
 	JOIN_TYPE,					/* a JoinType */
 	JOIN_BITS,					/* of a fingerprint */
@@ -76,7 +66,56 @@ typedef enum JoinProperty
 								 * wanted */
 	JOIN_FILES					/* 1: memory is not expected to have room for
 								 * the tuples of a whole join */
-} JoinProperty;
+} JoinNumber;
+
+/* Is a pair of rows looked at only to learn whether the outer one has any? */
+static inline bool
+looks_for_one(JoinType type)
+{
+	return type == JOIN_SEMI || type == JOIN_ANTI;
+}
+
+/* What the planner knows of a join, beside its paths. */
+typedef struct JoinEstimate
+{
+	JoinType	type;
+	int			radius;
+	double		groups;			/* of rows that have equal keys, 1 or more */
+	double		pairs;			/* of rows that are read again, to check the
+								 * filter or to return the rows */
+	QualCost	filter;			/* of the clauses, for such a pair */
+	bool		is_shared;		/* do several processes share the outer rows? */
+	int			workers;		/* that the node launches for its search */
+
+	/* what JoinWidth.cost finds */
+	Cost		startup;		/* of all before the first pair is read */
+	Cost		search;			/* of these: of the search, by one process */
+	double		kept;			/* rows that are searched */
+	bool		is_divided;		/* do these go to partitions in files? */
+	bool		has_files;		/* do tuples go to files? */
+	Cost		run;			/* of the work for all of these pairs */
+	int			batches;		/* in which a process reads its outer rows */
+} JoinEstimate;
+
+/* What is compiled for each width. */
+typedef struct JoinWidth
+{
+	void		(*cost) (CustomPath *path, JoinEstimate *join);
+	Node	   *(*create_state) (CustomScan *scan);
+} JoinWidth;
+
+/* node.c */
+extern const JoinWidth hamming_join_width;
+extern const JoinWidth hamming_join_width_128;
+
+static inline const JoinWidth *
+join_width(int bits)
+{
+	return bits == 64 ? &hamming_join_width : &hamming_join_width_128;
+}
+
+/* path.c */
+extern void hamming_join_init(void);
 
 /* clause.c */
 extern bool hamming_read_clause(Node *node, HammingClause *clause);
@@ -97,7 +136,7 @@ extern Plan *hamming_plan_join(PlannerInfo *root, RelOptInfo *rel,
 							   List *clauses, List *children);
 
 /* self.c */
-extern bool hamming_is_table(PlannerInfo *root, const RelOptInfo *rel);
+extern bool hamming_is_whole_table(PlannerInfo *root, const RelOptInfo *rel);
 extern Path *hamming_self_path(const JoinSides *sides,
 							   const HammingClause *clause, List *keys);
 extern Node *hamming_exchange_table(Node *node, Relids from, Relids to);

@@ -44,7 +44,7 @@ is_same(void *a, void *b, const RelOptInfo *outer, const RelOptInfo *inner)
 
 /* Does rel stand for the rows of a table itself, and not for groups of them? */
 bool
-hamming_is_table(PlannerInfo *root, const RelOptInfo *rel)
+hamming_is_whole_table(PlannerInfo *root, const RelOptInfo *rel)
 {
 	const RangeTblEntry *rte;
 
@@ -68,7 +68,7 @@ is_plain_table(PlannerInfo *root, const RelOptInfo *rel)
 		if (!IsA(lfirst(lc), Var))
 			return false;
 	}
-	return hamming_is_table(root, rel) &&
+	return hamming_is_whole_table(root, rel) &&
 		!contain_volatile_functions((Node *) rel->baserestrictinfo);
 }
 

@@ -94,6 +94,17 @@ simhash_tuples_add(TupleStore *store, MinimalTuple tuple)
 		Min(length, LENGTH_UNKNOWN);
 }
 
+/* Write what is in memory to the file, and free it. */
+static void
+flush_all(TupleStore *store)
+{
+	flush(store);
+	if (store->memory != NULL)
+		pfree(store->memory);
+	store->memory = NULL;
+	store->capacity = 0;
+}
+
 /* Move the tuples, which are in memory, to a file.  More go there, too. */
 void
 simhash_tuples_to_file(TupleStore *store)
@@ -101,11 +112,7 @@ simhash_tuples_to_file(TupleStore *store)
 	PrepareTempTablespaces();
 	store->file = OpenTemporaryFile(false);
 	store->has_file = true;
-	flush(store);
-	if (store->memory != NULL)
-		pfree(store->memory);
-	store->memory = NULL;
-	store->capacity = 0;
+	flush_all(store);
 }
 
 /* Read size bytes of the file, from offset on, or fewer if it ends before. */
@@ -114,14 +121,9 @@ read_file(TupleStore *store, uint64 offset, Size size)
 {
 	Size		done = 0;
 
+	/* no tuple comes any more */
 	if (store->memory != NULL)
-	{
-		/* no tuple comes any more */
-		flush(store);
-		pfree(store->memory);
-		store->memory = NULL;
-		store->capacity = 0;
-	}
+		flush_all(store);
 	size = Min(size, store->size - offset);
 	store->read = enlarge(store, store->read, &store->read_capacity, size);
 	while (done < size)
@@ -161,13 +163,16 @@ simhash_tuples_read(TupleStore *store, uint64 position)
 	return (MinimalTuple) store->read;
 }
 
-/* Return what was read at offset, if size bytes of it were, else NULL. */
+/*
+ * The tuples are in a file.  Return the one at offset, of which size bytes are
+ * needed.  If these have not been read, read piece bytes: size or more.
+ */
 static MinimalTuple
-find_read(const TupleStore *store, uint64 offset, Size size)
+tuple_at(TupleStore *store, uint64 offset, Size size, Size piece)
 {
 	if (offset < store->read_from ||
 		offset + size > store->read_from + store->read_size)
-		return NULL;
+		read_file(store, offset, piece);
 	return (MinimalTuple) (store->read + (offset - store->read_from));
 }
 
@@ -182,12 +187,8 @@ simhash_tuples_next(TupleStore *store, uint64 *offset)
 
 	if (store->has_file)
 	{
-		if (find_read(store, *offset, sizeof(tuple->t_len)) == NULL)
-			read_file(store, *offset, FILE_PIECE);
-		tuple = find_read(store, *offset, sizeof(tuple->t_len));
-		if (find_read(store, *offset, tuple->t_len) == NULL)
-			read_file(store, *offset, tuple->t_len);
-		tuple = find_read(store, *offset, sizeof(tuple->t_len));
+		tuple = tuple_at(store, *offset, sizeof(tuple->t_len), FILE_PIECE);
+		tuple = tuple_at(store, *offset, tuple->t_len, tuple->t_len);
 	}
 	*offset += MAXALIGN(tuple->t_len);
 	return tuple;
@@ -224,7 +225,6 @@ simhash_tuples_load(TupleStore *store, const uint64 *positions, uint32 count)
 	return i;
 }
 
-/* Return tuple i of those that were loaded, counted from 0 on. */
 MinimalTuple
 simhash_tuples_loaded(const TupleStore *store, uint32 i)
 {
@@ -239,15 +239,7 @@ simhash_tuples_end(TupleStore *store)
 
 	if (store->has_file)
 		FileClose(store->file);
-	if (store->memory != NULL)
-		pfree(store->memory);
-	if (store->read != NULL)
-		pfree(store->read);
-	if (store->block != NULL)
-	{
-		pfree(store->block);
-		pfree(store->block_starts);
-	}
+	MemoryContextReset(context);
 	memset(store, 0, sizeof(*store));
 	store->context = context;
 }

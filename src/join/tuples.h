@@ -12,7 +12,7 @@
 /* All zero, but for context, is a store without tuples. */
 typedef struct TupleStore
 {
-	MemoryContext context;		/* that memory is taken from */
+	MemoryContext context;		/* of the store alone */
 	uint64		size;			/* of all tuples, in bytes */
 	char	   *memory;			/* the tuples, or the last of them that are
 								 * not in the file yet */

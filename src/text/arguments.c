@@ -63,20 +63,6 @@ simhash_frequency_argument(FunctionCallInfo fcinfo, int argument)
 }
 
 /*
- * Return value, the argument called name.  Error: 22023 where value is not
- * least .. most.
- */
-int32
-simhash_check_range(const char *name, int32 value, int32 least, int32 most)
-{
-	if (value < least || value > most)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("%s must be between %d and %d, not %d", name,
-							   least, most, value)));
-	return value;
-}
-
-/*
  * Return what (words int, chars int) say; default_words if both are null.
  * argument is the number of words; chars follows.  Error: 22023 for a size out
  * of range, and if neither is null.

@@ -9,6 +9,7 @@
 
 #include "text/shingle.h"
 #include "text/term_frequency.h"
+#include "type/check_range.h"
 #include "type/compat.h"
 
 /*
@@ -24,8 +25,6 @@ typedef void (*FeatureAdder) (const FeatureTarget *target, Datum datum,
 
 extern TermFrequency simhash_frequency_argument(FunctionCallInfo fcinfo,
 												int argument);
-extern int32 simhash_check_range(const char *name, int32 value, int32 least,
-								 int32 most);
 extern FeatureOptions simhash_size_arguments(FunctionCallInfo fcinfo,
 											 int argument,
 											 uint32 default_words);

@@ -1,30 +1,18 @@
 /*
- * node.h
+ * join.h
  *	  The executor node HammingJoin.
  */
-#ifndef SIMHASH_NODE_H
-#define SIMHASH_NODE_H
+#ifndef SIMHASH_JOIN_H
+#define SIMHASH_JOIN_H
 
 #include "commands/explain.h"
 #include "nodes/execnodes.h"
 
+#include "join/join_width.h"	/* by the Makefile, from the prototypes */
 #include "join/plan.h"
 #include "join/tuples.h"
-#include "near/bits.h"
 #include "near/filter.h"
 #include "near/pairs.h"
-
-#define hamming_inputs_read WIDE(hamming_inputs_read)
-#define hamming_inputs_free_filter WIDE(hamming_inputs_free_filter)
-#define hamming_join_memory WIDE(hamming_join_memory)
-#define hamming_input_end WIDE(hamming_input_end)
-#define hamming_input_next_row WIDE(hamming_input_next_row)
-#define hamming_next_pair WIDE(hamming_next_pair)
-#define hamming_join_count_work WIDE(hamming_join_count_work)
-#define hamming_join_explain WIDE(hamming_join_explain)
-#define hamming_workers_size WIDE(hamming_workers_size)
-#define hamming_workers_begin WIDE(hamming_workers_begin)
-#define hamming_workers_attach WIDE(hamming_workers_attach)
 
 /* What must be equal in the rows of a pair, and how it is hashed. */
 typedef struct JoinKey
@@ -127,17 +115,16 @@ typedef struct HammingJoinState
 	NearFilter *filter_of_first;	/* of the side that was read first, for
 									 * the rows of the other; NULL: all pass */
 	JoinPhase	phase;
-	MemoryContext progress;		/* of what is shown of it; NULL: nothing is */
+	MemoryContext progress;		/* of what is shown of it */
 	NearPairs  *pairs;
 	NearPair	pair;			/* the rows of the current two fingerprints: x
 								 * of the outer side, y of the inner one */
-	uint32		block;			/* rows of y that all rows of x are paired
-								 * with before the next ones are, */
-	uint32		block_end;
+	NearPair	block;			/* the same, with the rows of y that all rows
+								 * of x are paired with before others are, */
 	bool		is_loaded;		/* and whether their tuples were loaded */
 	uint32		a;				/* the current row of x */
 	uint32		b;				/* the next one of y */
-	bool		has_outer;		/* is row a in the outer slot? */
+	uint32		in_slot;		/* the row of x in the outer slot */
 	bool		is_swapped;		/* of a self-join: are rows a and b in each
 								 * other's slots? */
 	bool		is_settled;		/* has each row of x before a a partner? */
@@ -169,19 +156,8 @@ hamming_input_load(HammingJoinState *state, JoinInput *input,
 	input->loaded = columns;
 }
 
-/* Is a pair of rows looked at only to learn whether the outer one has any? */
-static inline bool
-looks_for_one(const HammingJoinState *state)
-{
-	return state->type == JOIN_SEMI || state->type == JOIN_ANTI;
-}
-
-/* Has the row a partner?  input->matched must not be NULL. */
-static inline bool
-is_matched(const JoinInput *input, uint64 number)
-{
-	return is_bit_set(input->matched, number);
-}
+/* cost.c */
+extern void hamming_cost_join(CustomPath *path, JoinEstimate *join);
 
 /* input.c */
 extern void hamming_inputs_read(HammingJoinState *state);
@@ -205,4 +181,4 @@ extern void hamming_workers_begin(CustomScanState *node,
 extern void hamming_workers_attach(CustomScanState *node, shm_toc *toc,
 								   void *slots);
 
-#endif							/* SIMHASH_NODE_H */
+#endif							/* SIMHASH_JOIN_H */
