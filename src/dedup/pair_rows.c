@@ -11,7 +11,6 @@
 
 #include "dedup/arguments.h"
 #include "dedup/pair_rows.h"
-#include "near/pair_rows.h"
 #include "near/pairs.h"
 #include "type/simhash.h"
 

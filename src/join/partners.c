@@ -9,7 +9,6 @@
 
 #include "join/join.h"
 #include "near/bits.h"
-#include "near/pair_rows.h"
 
 /* The number of no row. */
 #define NO_ROW PG_UINT32_MAX
