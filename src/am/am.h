@@ -413,6 +413,7 @@ extern void hamming_leaf_change(Page page, const HammingChange *change);
 extern int	hamming_leaf_match(Page page, HammingBits first, HammingBits last,
 							   HammingBits centre, int radius, uint16 *found);
 extern int	hamming_leaf_equal(Page page, HammingBits bits, uint16 *found);
+extern bool hamming_leaf_has(Page page, HammingBits bits);
 extern HammingKey hamming_inner_key(Page page, int rank);
 extern BlockNumber hamming_inner_child(Page page, int rank);
 extern int	hamming_inner_find(Page page, HammingKey key);
@@ -513,6 +514,7 @@ extern Buffer hamming_find(Relation index, int table, int level, HammingKey key,
 						   int mode, BufferAccessStrategy strategy);
 extern bool hamming_lock_pinned(Relation index, Buffer buffer, int table,
 								int level, HammingKey key);
+extern bool hamming_has(Relation index, int table, HammingBits bits);
 extern void hamming_make_room(Relation index, int table, int level,
 							  HammingKey key);
 
@@ -538,10 +540,7 @@ typedef struct HammingReadAhead
 	HammingKey	again;			/* where to read ahead again */
 } HammingReadAhead;
 
-extern int	hamming_walk_distance(Relation index);
 extern void hamming_read_ahead(HammingReadAhead *ahead, HammingKey key);
-extern void hamming_disk_prefetch_leaf(Relation index, int table,
-									   HammingKey key);
 
 /* wal.c */
 
@@ -562,7 +561,6 @@ extern bool hamming_insert(Relation index, Datum *values, bool *isnull,
 						   ItemPointer tid, Relation heap,
 						   IndexUniqueCheck check_unique, bool unchanged,
 						   IndexInfo *info);
-extern void hamming_remove(Relation index, int table, Fingerprint fingerprint);
 
 /* predicate.c */
 extern void hamming_lock_predicate(Relation index, Snapshot snapshot,

@@ -268,42 +268,19 @@ check_tree(Check *check, int table)
 		check_level(check, table, level);
 }
 
-/* Has a block table an entry with the bits of the key, whose TID is 0? */
-static bool
-has_bits(Relation index, int table, HammingKey key)
-{
-	HammingKey	next = key;
-
-	while (next.bits == key.bits &&
-		   hamming_key_compare(next, hamming_greatest_key) < 0)
-	{
-		uint16		equal[HAMMING_LEAF_CAPACITY];
-		Buffer		leaf = hamming_find(index, table, 0, next,
-										BUFFER_LOCK_SHARE, NULL);
-		int			count = hamming_leaf_equal(BufferGetPage(leaf), key.bits,
-											   equal);
-
-		next = hamming_special(BufferGetPage(leaf))->high;
-		UnlockReleaseBuffer(leaf);
-		if (count > 0)
-			return true;
-	}
-	return false;
-}
-
 /* Is a fingerprint in table 0, and its key not in the table? */
 static bool
 is_missing(Check *check, int table, HammingKey key)
 {
 	int			start = hamming_block_start(check->blocks, table);
-	HammingKey	first = hamming_key(hamming_unrotate(key.bits, start), 0);
+	Fingerprint fingerprint = hamming_unrotate(key.bits, start);
 	int			i;
 
 	for (i = 0; i < HAMMING_MAX_DESCENTS; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!has_bits(check->index, 0, first) ||
-			has_bits(check->index, table, key))
+		if (!hamming_has(check->index, 0, fingerprint) ||
+			hamming_has(check->index, table, key.bits))
 			return false;
 	}
 	return true;

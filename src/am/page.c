@@ -367,6 +367,15 @@ hamming_leaf_equal(Page page, HammingBits bits, uint16 *found)
 	return hamming_leaf_match(page, bits, bits, bits, 0, found);
 }
 
+/* Has a leaf an entry with the bits, of any row? */
+bool
+hamming_leaf_has(Page page, HammingBits bits)
+{
+	uint16		found[HAMMING_LEAF_CAPACITY];
+
+	return hamming_leaf_equal(page, bits, found) > 0;
+}
+
 /* Make a change of the leaf page.  If the leaf gets a key, it is not full. */
 void
 hamming_leaf_change(Page page, const HammingChange *change)

@@ -49,16 +49,13 @@
  *    space map, before it takes the first lock or after it has released the
  *    last one.
  *
- * Four kinds of processes hold several locks.  All find and pin their pages
+ * Three kinds of processes hold several locks.  All find and pin their pages
  * first, one after the other, as rule 2 demands.  Then they lock them in the
  * order of their roles, as rule 3 demands:
  *
  * - an insertion (change.c) a leaf of table 0, and then, if the fingerprint
  *   may be new, a leaf of table 1, of table 2 and so on; or one leaf of the
  *   table of rows without a fingerprint;
- * - a removal (change.c) up to three neighbouring leaves of table 0, from
- *   left to right, and then, if they have no entry of the fingerprint, a leaf
- *   of another table;
  * - a split a page, then its parent;
  * - a merge two neighbours, from left to right, and then their parent.
  *
@@ -73,13 +70,13 @@
  * prevented the merge.  Who pins the page later can read its role only after
  * the merge has unlocked it.
  *
- * A merge and a removal lock neighbours.  The next page was pinned as the one
- * that covers the high end that the page before had.  At that key a page began
- * then.  By rule 5 nobody else merges, so a page begins there until the process
- * is done: a split adds low ends, and takes none away.  So the next page is the
- * one that begins there, and its low end is greater than that of the page
- * before.  A split of the page before may have put a page between the two: the
- * process finds under the locks that they are no longer neighbours.
+ * A merge locks neighbours.  It pinned the right one as the page that covers
+ * the high end that the left one had.  At that key a page began then.  By rule
+ * 5 nobody else merges, so a page begins there until the merge is done: a split
+ * adds low ends, and takes none away.  So the right page is the one that begins
+ * there, and its low end is greater than that of the left page.  A split of the
+ * left page may have put a page between the two: the merge finds under the
+ * locks that they are no longer neighbours.
  *
  * So nobody waits for ever.  Suppose that some processes wait for each other
  * in a circle.  Each holds the lock of a page that the one before waits for,
@@ -343,6 +340,29 @@ hamming_lock_pinned(Relation index, Buffer buffer, int table, int level,
 }
 
 /*
+ * Has a block table an entry with the bits, of any row?  The answer may be out
+ * of date at once.
+ */
+bool
+hamming_has(Relation index, int table, HammingBits bits)
+{
+	HammingKey	key = hamming_key(bits, 0);
+	bool		found = false;
+
+	while (!found && key.bits == bits &&
+		   hamming_key_compare(key, hamming_greatest_key) < 0)
+	{
+		Buffer		leaf = hamming_find(index, table, 0, key,
+										BUFFER_LOCK_SHARE, NULL);
+
+		found = hamming_leaf_has(BufferGetPage(leaf), bits);
+		key = hamming_special(BufferGetPage(leaf))->high;
+		UnlockReleaseBuffer(leaf);
+	}
+	return found;
+}
+
+/*
  * Is the page of a table's level that covers the key full?  The table has such
  * a level.  The answer may be out of date at once.
  */
@@ -589,15 +609,6 @@ hamming_merge(Relation index, int table, int level, HammingKey key,
 	return merged;
 }
 
-/* Return how many pages a walk through the index reads ahead. */
-int
-hamming_walk_distance(Relation index)
-{
-	Oid			tablespace = index->rd_rel->reltablespace;
-
-	return get_tablespace_maintenance_io_concurrency(tablespace);
-}
-
 /*
  * A walk comes to the page that covers the key.  Let the operating system read
  * the next maintenance_io_concurrency pages below the same parent.
@@ -608,7 +619,8 @@ hamming_walk_distance(Relation index)
 void
 hamming_read_ahead(HammingReadAhead *ahead, HammingKey key)
 {
-	int			distance = hamming_walk_distance(ahead->index);
+	Oid			tablespace = ahead->index->rd_rel->reltablespace;
+	int			distance = get_tablespace_maintenance_io_concurrency(tablespace);
 	HammingKey	from = ahead->until;
 	Buffer		parent;
 	Page		page;
@@ -635,24 +647,4 @@ hamming_read_ahead(HammingReadAhead *ahead, HammingKey key)
 	for (; rank < last; rank++)
 		hamming_disk_prefetch(ahead->index, hamming_inner_child(page, rank));
 	UnlockReleaseBuffer(parent);
-}
-
-/*
- * Let the operating system read the leaf that covers the key.  On entry and on
- * return the caller holds no lock.  The leaf's parent is locked meanwhile.
- */
-void
-hamming_disk_prefetch_leaf(Relation index, int table, HammingKey key)
-{
-	Buffer		parent = hamming_find(index, table, 1, key, BUFFER_LOCK_SHARE,
-									  NULL);
-	Page		page;
-	BlockNumber block;
-
-	if (!BufferIsValid(parent))
-		return;
-	page = BufferGetPage(parent);
-	block = hamming_inner_child(page, hamming_inner_find(page, key));
-	UnlockReleaseBuffer(parent);
-	hamming_disk_prefetch(index, block);
 }

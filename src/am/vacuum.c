@@ -9,8 +9,9 @@
  * that has some.  src/README proves that no row comes to lack its fingerprint.
  *
  * A fingerprint may get a row again meanwhile.  Then the insertion has marked
- * the leaf of the fingerprint in each table: there the vacuum looks at each
- * fingerprint again, together with its leaf of table 0.
+ * the leaf of the fingerprint in each table: there the vacuum takes the mark
+ * away, looks in table 0 for rows of each fingerprint, and comes to the leaf
+ * again.
  *
  * A vacuum that is broken off may leave fingerprints without rows.  So the
  * metapage says that a vacuum is at work.  The next one sweeps all that a table
@@ -344,10 +345,12 @@ clean_leaf(LevelWalk *walk, HammingKey key, HammingKeep keep, void *arg)
 			hamming_log_leaf(walk->vacuum->info->index, leaf, keys, kept);
 		UnlockReleaseBuffer(leaf);
 	}
+	if (kept < 0)
+		return false;
 	walk->low = special.low;
 	walk->high = special.high;
-	walk->count = kept < 0 ? count : kept;
-	return kept >= 0;
+	walk->count = kept;
+	return true;
 }
 
 /*
@@ -425,33 +428,34 @@ vacuum_table(Vacuum *vacuum, int table)
 }
 
 /*
- * Take the swept fingerprints out of the leaf of a table that covers the first
- * of them.  If the leaf is marked, take the mark away, and look at each again.
+ * The leaf that covers the first of the swept fingerprints is marked, as a
+ * fingerprint on it may have a row again.  Take the mark away, and then all
+ * fingerprints that have a row out of swept, of those that the leaf covers.
  */
 static void
-sweep_leaf(LevelWalk *walk, Swept *swept)
+spare_revived(LevelWalk *walk, Swept *swept)
 {
 	Relation	index = walk->vacuum->info->index;
 	int			start = hamming_block_start(walk->vacuum->blocks, walk->table);
-	Buffer		leaf;
-	GenericXLogState *state;
+	Buffer		leaf = find_page(walk, swept->keys[0], BUFFER_LOCK_EXCLUSIVE);
+	GenericXLogState *state = GenericXLogStart(index);
+	Page		page = GenericXLogRegisterBuffer(state, leaf, 0);
+	int			kept = 0;
 	int			i;
 
-	if (clean_leaf(walk, swept->keys[0], keep_others, swept))
-		return;
-	leaf = find_page(walk, swept->keys[0], BUFFER_LOCK_EXCLUSIVE);
-	find_covered(swept, BufferGetPage(leaf));
-	state = GenericXLogStart(index);
-	hamming_special(GenericXLogRegisterBuffer(state, leaf, 0))->kind =
-		HAMMING_PAGE_TREE;
+	find_covered(swept, page);
+	hamming_special(page)->kind = HAMMING_PAGE_TREE;
 	GenericXLogFinish(state);
 	UnlockReleaseBuffer(leaf);
-	for (i = 0; i < swept->covered; i++)
+	for (i = 0; i < swept->count; i++)
 	{
-		hamming_remove(index, walk->table,
-					   hamming_unrotate(swept->keys[i].bits, start));
+		if (i >= swept->covered ||
+			!hamming_has(index, 0, hamming_unrotate(swept->keys[i].bits, start)))
+			swept->keys[kept++] = swept->keys[i];
 		vacuum_delay_point(false);
 	}
+	swept->count = kept;
+	test_stop("sweep: a marked leaf");
 }
 
 /*
@@ -510,7 +514,11 @@ sweep_table(Vacuum *vacuum, int table)
 		/* else most leaves have none */
 		if (vacuum->repairs || vacuum->sorted >= shapes[table].leaves)
 			hamming_read_ahead(&walk.ahead, swept.keys[0]);
-		sweep_leaf(&walk, &swept);
+		if (!clean_leaf(&walk, swept.keys[0], keep_others, &swept))
+		{
+			spare_revived(&walk, &swept);
+			continue;
+		}
 		swept.count -= swept.covered;
 		memmove(swept.keys, swept.keys + swept.covered,
 				swept.count * sizeof(HammingKey));
