@@ -230,7 +230,7 @@ endif
 $(OBJS) $(OBJS:.o=.bc): $(wildcard $(srcdir)/src/*/*.h) src/am/am_width.h
 
 # the names that the access method has once for each width: see src/type/width.h
-src/am/am_width.h: $(srcdir)/src/am/am.h $(srcdir)/src/am/build.h
+src/am/am_width.h: $(addprefix $(srcdir)/src/am/,am.h build.h sort.h write.h)
 	sed -n 's/.*extern .*[^a-z_]\(hamming_[a-z_]*\)(.*/#define \1 WIDE(\1)/p' $^ >$@
 
 %_128.o: %.c

@@ -41,7 +41,7 @@
 #include "miscadmin.h"
 #include "utils/snapmgr.h"
 
-#include "am/build.h"
+#include "am/sort.h"
 #include "am/test_stop.h"
 
 /* A walk through the entries of a table, in the order of their keys. */
@@ -287,11 +287,11 @@ is_missing(Check *check, int table, HammingKey key)
 }
 
 /*
- * Check that the table has each key of the sort, which has none twice.  Return
+ * Check that the table has each key of the sorter, which has none twice.  Return
  * how many other keys the table has, while the index stands still.
  */
 static int64
-check_keys(Check *check, int table, HammingKeySort *sort)
+check_keys(Check *check, int table, HammingSorter *sorter)
 {
 	bool		rows = hamming_table_has_tids(table);
 	HammingKey	wanted;
@@ -301,7 +301,7 @@ check_keys(Check *check, int table, HammingKeySort *sort)
 
 	begin_walk(&check->walk, check->index, table);
 	more = next_key(&check->walk, &key);
-	while (hamming_sort_next(sort, &wanted))
+	while (hamming_sorter_next_key(sorter, &wanted))
 	{
 		for (; more && hamming_key_compare(key, wanted) < 0; others++)
 			more = next_key(&check->walk, &key);
@@ -324,8 +324,8 @@ check_keys(Check *check, int table, HammingKeySort *sort)
 static void
 check_fingerprints(Check *check, int table)
 {
-	HammingKeySort sort =
-	hamming_sort_begin(FINGERPRINT_WORDS, maintenance_work_mem);
+	HammingSorter *sorter =
+	hamming_sorter_begin(FINGERPRINT_WORDS, maintenance_work_mem);
 	HammingKey	key;
 	HammingBits last = 0;
 	bool		first = true;
@@ -335,15 +335,15 @@ check_fingerprints(Check *check, int table)
 	while (next_key(&check->walk, &key))
 	{
 		if (first || key.bits != last)
-			hamming_sort_add(&sort, hamming_table_key(check->blocks, table,
-													  key.bits, 0));
+			hamming_sorter_add_key(sorter, hamming_table_key(check->blocks, table,
+															 key.bits, 0));
 		first = false;
 		last = key.bits;
 	}
-	hamming_sort_finish(&sort);
+	hamming_sorter_finish(sorter);
 	test_stop("index check: fingerprints");
-	unused = check_keys(check, table, &sort);
-	hamming_sort_end(&sort);
+	unused = check_keys(check, table, sorter);
+	hamming_sorter_end(sorter);
 	if (check->heap != NULL && unused > 0)
 		ereport(NOTICE,
 				(errmsg_plural("block table %d of index \"%s\" has "
@@ -389,8 +389,8 @@ static void
 check_tids(Check *check)
 {
 	static const int tables[] = {0, HAMMING_NULLS};
-	HammingKeySort sort =
-	hamming_sort_begin(FINGERPRINT_WORDS, maintenance_work_mem);
+	HammingSorter *sorter =
+	hamming_sorter_begin(FINGERPRINT_WORDS, maintenance_work_mem);
 	HammingKey	previous = hamming_greatest_key;
 	HammingKey	key;
 	Size		i;
@@ -399,18 +399,18 @@ check_tids(Check *check)
 	{
 		begin_walk(&check->walk, check->index, tables[i]);
 		while (next_key(&check->walk, &key))
-			hamming_sort_add(&sort,
-							 hamming_key(fingerprint_from_word(key.tid, 0), 0));
+			hamming_sorter_add_key(sorter,
+								   hamming_key(fingerprint_from_word(key.tid, 0), 0));
 	}
-	hamming_sort_finish(&sort);
-	while (hamming_sort_next(&sort, &key))
+	hamming_sorter_finish(sorter);
+	while (hamming_sorter_next_key(sorter, &key))
 	{
 		if (key.bits == previous.bits)
 			hamming_corrupted(check->index, HAMMING_METAPAGE,
 							  "a row is in the index twice");
 		previous = key;
 	}
-	hamming_sort_end(&sort);
+	hamming_sorter_end(sorter);
 }
 
 /* Called for each row of the heap; see check_heap(). */
@@ -418,11 +418,11 @@ static void
 add_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 			 bool alive, void *callback_state)
 {
-	HammingKeySort *sorts = callback_state;
+	HammingSorter **sorters = callback_state;
 	HammingKey	key = {isnull[0] ? 0 : DatumGetSimhash(values[0]),
 	hamming_tid(tid)};
 
-	hamming_sort_add(&sorts[isnull[0] ? 1 : 0], key);
+	hamming_sorter_add_key(sorters[isnull[0]], key);
 }
 
 /*
@@ -436,8 +436,8 @@ static void
 check_heap(Check *check)
 {
 	int			memory = maintenance_work_mem / 2;
-	HammingKeySort sorts[2] = {hamming_sort_begin(HAMMING_KEY_WORDS, memory),
-	hamming_sort_begin(HAMMING_KEY_WORDS, memory)};
+	HammingSorter *sorters[2] = {hamming_sorter_begin(HAMMING_KEY_WORDS, memory),
+	hamming_sorter_begin(HAMMING_KEY_WORDS, memory)};
 	Relation	index = check->index;
 	IndexInfo  *info = BuildIndexInfo(index);
 	Snapshot	snapshot = RegisterSnapshot(GetTransactionSnapshot());
@@ -459,13 +459,13 @@ check_heap(Check *check)
 	info->ii_ExclusionOps = NULL;
 	scan = table_beginscan_strat(check->heap, snapshot, 0, NULL, true, true);
 	table_index_build_scan(check->heap, index, info, true, false, add_heap_row,
-						   sorts, scan);
+						   sorters, scan);
 	UnregisterSnapshot(snapshot);
 	for (i = 0; i < 2; i++)
 	{
-		hamming_sort_finish(&sorts[i]);
-		check_keys(check, i == 0 ? 0 : HAMMING_NULLS, &sorts[i]);
-		hamming_sort_end(&sorts[i]);
+		hamming_sorter_finish(sorters[i]);
+		check_keys(check, i == 0 ? 0 : HAMMING_NULLS, sorters[i]);
+		hamming_sorter_end(sorters[i]);
 	}
 }
 
@@ -502,11 +502,11 @@ hamming_check(Relation heap, Relation index)
 
 /*
  * For each row that shares its fingerprint with a row before it in table 0, add
- * the value to the sort that the fingerprint, rotated by start bits, has in the
+ * the value to the sorter that the fingerprint, rotated by start bits, has in the
  * bits leading.
  */
 static void
-sort_repeated(HammingKeySort *sort, Relation index, Walk *walk, int start,
+sort_repeated(HammingSorter *sorter, Relation index, Walk *walk, int start,
 			  HammingBits leading)
 {
 	HammingKey	key;
@@ -519,7 +519,7 @@ sort_repeated(HammingKeySort *sort, Relation index, Walk *walk, int start,
 		HammingBits value = hamming_rotate(key.bits, start) & leading;
 
 		if (!first && key.bits == last)
-			hamming_sort_add(sort, hamming_key(value, 0));
+			hamming_sorter_add_key(sorter, hamming_key(value, 0));
 		first = false;
 		last = key.bits;
 	}
@@ -539,8 +539,8 @@ read_block_stats(Relation index, Walk *walk, HammingStats *stats)
 
 	for (table = 0; table < stats->blocks; table++)
 	{
-		HammingKeySort sort =
-		hamming_sort_begin(FINGERPRINT_WORDS, maintenance_work_mem);
+		HammingSorter *sorter =
+		hamming_sorter_begin(FINGERPRINT_WORDS, maintenance_work_mem);
 		int			start = hamming_block_start(stats->blocks, table);
 		int			width = hamming_block_width(stats->blocks, table);
 		HammingBits leading = hamming_leading_bits(width);
@@ -552,9 +552,9 @@ read_block_stats(Relation index, Walk *walk, HammingStats *stats)
 		bool		more;
 
 		if (table > 0)
-			sort_repeated(&sort, index, walk, start, leading);
-		hamming_sort_finish(&sort);
-		more = hamming_sort_next(&sort, &repeated);
+			sort_repeated(sorter, index, walk, start, leading);
+		hamming_sorter_finish(sorter);
+		more = hamming_sorter_next_key(sorter, &repeated);
 		begin_walk(walk, index, table);
 		while (next_key(walk, &key))
 		{
@@ -570,11 +570,11 @@ read_block_stats(Relation index, Walk *walk, HammingStats *stats)
 			last = value;
 			before = rows++;
 			for (; more && repeated.bits <= value; rows++)
-				more = hamming_sort_next(&sort, &repeated);
+				more = hamming_sorter_next_key(sorter, &repeated);
 			all_rows += rows - before;
 			stats->largest_block = Max(stats->largest_block, rows);
 		}
-		hamming_sort_end(&sort);
+		hamming_sorter_end(sorter);
 		if (table == 0)
 			stats->rows = keys;
 		else if (table == 1)

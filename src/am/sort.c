@@ -15,7 +15,7 @@
 #include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
-#include "am/build.h"
+#include "am/sort.h"
 #include "type/compat.h"
 
 #define FIRST_ROOM 1024			/* elements */
@@ -325,12 +325,14 @@ hamming_sorter_open_shared(HammingSorter *sorter)
 	sorter->shared = NULL;
 }
 
-/* End a sorter, after the readers of it. */
+/* End a sorter, after the readers that its caller has. */
 void
 hamming_sorter_end(HammingSorter *sorter)
 {
 	ListCell   *cell;
 
+	if (sorter->reader != NULL)
+		hamming_reader_end(sorter->reader);
 	foreach(cell, sorter->runs)
 		BufFileClose(lfirst(cell));
 	list_free(sorter->runs);
@@ -513,58 +515,23 @@ hamming_reader_end(HammingReader *reader)
 	pfree(reader);
 }
 
-/* Sorts of keys */
-
 /*
- * Begin a sort of keys, or, where width is FINGERPRINT_WORDS, of their bits
- * alone, within memory kilobytes.
+ * Get the next element of a sorter that is finished, as a key, or as one with
+ * the TID 0 where the elements are fingerprints.  Return false after the last.
  */
-HammingKeySort
-hamming_sort_begin(int width, int memory)
-{
-	HammingKeySort sort = {0};
-
-	sort.sorter = hamming_sorter_begin(width, memory);
-	return sort;
-}
-
-void
-hamming_sort_add(HammingKeySort *sort, HammingKey key)
-{
-	uint64	   *words = hamming_sorter_add(sort->sorter);
-
-	fingerprint_to_words(key.bits, words);
-	if (sort->sorter->width > FINGERPRINT_WORDS)
-		words[FINGERPRINT_WORDS] = key.tid;
-}
-
-void
-hamming_sort_finish(HammingKeySort *sort)
-{
-	hamming_sorter_finish(sort->sorter);
-	sort->reader = hamming_sorter_read(sort->sorter);
-}
-
-/* Get the next key of a sort that is finished.  Return false after the last. */
 bool
-hamming_sort_next(HammingKeySort *sort, HammingKey *key)
+hamming_sorter_next_key(HammingSorter *sorter, HammingKey *key)
 {
-	int			width = sort->sorter->width;
-
-	if (sort->count == 0)
-		sort->words = hamming_reader_next(sort->reader, &sort->count);
-	if (sort->words == NULL)
+	if (sorter->reader == NULL)
+		sorter->reader = hamming_sorter_read(sorter);
+	if (sorter->left == 0)
+		sorter->next = hamming_reader_next(sorter->reader, &sorter->left);
+	if (sorter->next == NULL)
 		return false;
-	key->bits = fingerprint_from_words(sort->words);
-	key->tid = width > FINGERPRINT_WORDS ? sort->words[FINGERPRINT_WORDS] : 0;
-	sort->words += width;
-	sort->count--;
+	key->bits = fingerprint_from_words(sorter->next);
+	key->tid = sorter->width > FINGERPRINT_WORDS
+		? sorter->next[FINGERPRINT_WORDS] : 0;
+	sorter->next += sorter->width;
+	sorter->left--;
 	return true;
-}
-
-void
-hamming_sort_end(HammingKeySort *sort)
-{
-	hamming_reader_end(sort->reader);
-	hamming_sorter_end(sort->sorter);
 }

@@ -25,7 +25,7 @@
 #include "postmaster/autovacuum.h"
 #include "storage/indexfsm.h"
 
-#include "am/build.h"
+#include "am/sort.h"
 #include "am/test_stop.h"
 #include "type/compat.h"
 
@@ -44,9 +44,9 @@ typedef struct Vacuum
 	 * their last row; or if repairs is true, those that have one, and all
 	 * that the table had before.
 	 */
-	HammingKeySort sorts[HAMMING_MAX_BLOCKS];
-	HammingKeySort all[HAMMING_MAX_BLOCKS];
-	uint64		sorted;			/* fingerprints in each of sorts */
+	HammingSorter *sorters[HAMMING_MAX_BLOCKS];
+	HammingSorter *all[HAMMING_MAX_BLOCKS];
+	uint64		sorted;			/* fingerprints in each of sorters */
 	bool		has_known;		/* of the table that is swept, the next */
 	HammingKey	known;			/* fingerprint that has rows */
 
@@ -202,9 +202,9 @@ close_fingerprint(Vacuum *vacuum)
 	{
 		vacuum->sorted++;
 		for (table = 1; table < vacuum->blocks; table++)
-			hamming_sort_add(&vacuum->sorts[table],
-							 hamming_table_key(vacuum->blocks, table,
-											   vacuum->open, 0));
+			hamming_sorter_add_key(vacuum->sorters[table],
+								   hamming_table_key(vacuum->blocks, table,
+													 vacuum->open, 0));
 	}
 	vacuum->is_open = vacuum->has_rows = vacuum->has_dead = false;
 }
@@ -465,15 +465,15 @@ spare_revived(LevelWalk *walk, Swept *swept)
 static bool
 next_swept(Vacuum *vacuum, int table, HammingKey *key)
 {
-	HammingKeySort *with_rows = &vacuum->sorts[table];
+	HammingSorter *with_rows = vacuum->sorters[table];
 	HammingKey *known = &vacuum->known;
 
 	if (!vacuum->repairs)
-		return hamming_sort_next(with_rows, key);
-	while (hamming_sort_next(&vacuum->all[table], key))
+		return hamming_sorter_next_key(with_rows, key);
+	while (hamming_sorter_next_key(vacuum->all[table], key))
 	{
 		while (vacuum->has_known && known->bits < key->bits)
-			vacuum->has_known = hamming_sort_next(with_rows, known);
+			vacuum->has_known = hamming_sorter_next_key(with_rows, known);
 		if (!vacuum->has_known || known->bits != key->bits)
 			return true;
 	}
@@ -493,12 +493,12 @@ sweep_table(Vacuum *vacuum, int table)
 	Swept		swept = {0};
 	int			level;
 
-	hamming_sort_finish(&vacuum->sorts[table]);
+	hamming_sorter_finish(vacuum->sorters[table]);
 	if (vacuum->repairs)
 	{
-		hamming_sort_finish(&vacuum->all[table]);
-		vacuum->has_known = hamming_sort_next(&vacuum->sorts[table],
-											  &vacuum->known);
+		hamming_sorter_finish(vacuum->all[table]);
+		vacuum->has_known = hamming_sorter_next_key(vacuum->sorters[table],
+													&vacuum->known);
 	}
 	hamming_measure(index, shapes);
 	for (;;)
@@ -528,9 +528,9 @@ sweep_table(Vacuum *vacuum, int table)
 			merge_next(&walk, 0, NULL, NULL);
 		vacuum_delay_point(false);
 	}
-	hamming_sort_end(&vacuum->sorts[table]);
+	hamming_sorter_end(vacuum->sorters[table]);
 	if (vacuum->repairs)
-		hamming_sort_end(&vacuum->all[table]);
+		hamming_sorter_end(vacuum->all[table]);
 	for (level = 1; walk.has_merged && vacuum_level(vacuum, table, level);
 		 level++)
 		;
@@ -559,14 +559,14 @@ collect_all(Vacuum *vacuum, int table)
 		key = hamming_special(BufferGetPage(leaf))->high;
 		UnlockReleaseBuffer(leaf);
 		for (i = 0; i < count; i++)
-			hamming_sort_add(&vacuum->all[table], keys[i]);
+			hamming_sorter_add_key(vacuum->all[table], keys[i]);
 		vacuum_delay_point(false);
 	}
 }
 
-/* Begin the sorts for the other tables. */
+/* Begin the sorters for the other tables. */
 static void
-begin_sorts(Vacuum *vacuum)
+begin_sorters(Vacuum *vacuum)
 {
 	int			memory = maintenance_work_mem / (vacuum->blocks - 1);
 	int			table;
@@ -577,10 +577,10 @@ begin_sorts(Vacuum *vacuum)
 		memory /= 2;
 	for (table = 1; table < vacuum->blocks; table++)
 	{
-		vacuum->sorts[table] = hamming_sort_begin(FINGERPRINT_WORDS, memory);
+		vacuum->sorters[table] = hamming_sorter_begin(FINGERPRINT_WORDS, memory);
 		if (!vacuum->repairs)
 			continue;
-		vacuum->all[table] = hamming_sort_begin(FINGERPRINT_WORDS, memory);
+		vacuum->all[table] = hamming_sorter_begin(FINGERPRINT_WORDS, memory);
 		collect_all(vacuum, table);
 	}
 }
@@ -608,7 +608,7 @@ hamming_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	vacuum.stats->num_index_tuples = 0;
 
 	vacuum.is_noted = vacuum.repairs = is_swept(info->index);
-	begin_sorts(&vacuum);
+	begin_sorters(&vacuum);
 	vacuum_table(&vacuum, 0);
 	for (table = 1; table < vacuum.blocks; table++)
 	{

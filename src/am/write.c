@@ -12,7 +12,7 @@
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 
-#include "am/build.h"
+#include "am/write.h"
 
 /*
  * Fill a page, log it, and release its pin.  On entry the page is not locked.
