@@ -26,6 +26,7 @@ WIDE = \
 	src/am/space \
 	src/am/tree \
 	src/am/vacuum \
+	src/am/walk \
 	src/am/wal \
 	src/am/write \
 	src/audit/near_rows \

@@ -415,6 +415,7 @@ extern int	hamming_leaf_match(Page page, HammingBits first, HammingBits last,
 extern int	hamming_leaf_equal(Page page, HammingBits bits, uint16 *found);
 extern bool hamming_leaf_has(Page page, HammingBits bits);
 extern HammingKey hamming_inner_key(Page page, int rank);
+extern HammingKey hamming_inner_end(Page page, int rank);
 extern BlockNumber hamming_inner_child(Page page, int rank);
 extern int	hamming_inner_find(Page page, HammingKey key);
 extern void hamming_inner_insert(Page page, int rank, HammingKey key,
@@ -512,38 +513,57 @@ extern Buffer hamming_descend(HammingPath *path, int level, HammingKey key,
 							  int mode);
 extern Buffer hamming_find(Relation index, int table, int level, HammingKey key,
 						   int mode, BufferAccessStrategy strategy);
+extern int	hamming_height(Relation index, int table);
 extern bool hamming_lock_pinned(Relation index, Buffer buffer, int table,
 								int level, HammingKey key);
-extern bool hamming_has(Relation index, int table, HammingBits bits);
 extern void hamming_make_room(Relation index, int table, int level,
 							  HammingKey key);
 
-/*
- * Set keys, which has room for HAMMING_LEAF_CAPACITY, to those keys of a leaf
- * that are to be kept, sorted.  Return their number, or -1 if the leaf must not
- * be changed.  The leaf is locked.
- */
-typedef int (*HammingKeep) (void *arg, Buffer leaf, HammingKey *keys);
-
-extern bool hamming_merge(Relation index, int table, int level, HammingKey key,
-						  HammingKeep keep, void *arg,
-						  BufferAccessStrategy strategy, HammingKey *high);
-
-/* A walk along a level, and how far it has read ahead. */
-typedef struct HammingReadAhead
+/* A walk along a level of a table. */
+typedef struct HammingWalk
 {
 	Relation	index;
 	int			table;
 	int			level;
 	BufferAccessStrategy strategy;	/* may be NULL */
-	HammingKey	until;			/* pages below this key are on their way */
+	HammingKey	next;			/* that the next page covers */
+	HammingKey	prefetched;		/* pages below it are on their way from disk */
 	HammingKey	again;			/* where to read ahead again */
-} HammingReadAhead;
+} HammingWalk;
 
-extern void hamming_read_ahead(HammingReadAhead *ahead, HammingKey key);
+/*
+ * Return how many entries of a page, which is locked, are to be kept, or -1 if
+ * the page must not be changed.  Of a leaf, set keys, which has room for
+ * HAMMING_LEAF_CAPACITY, to these, sorted.
+ */
+typedef int (*HammingKeep) (void *arg, Buffer buffer, HammingKey *keys);
+
+extern int	hamming_keep_all(void *arg, Buffer buffer, HammingKey *keys);
+extern int	hamming_merge(const HammingWalk *walk, HammingKey key,
+						  HammingKeep keep, void *arg, HammingKey *high);
+
+/* walk.c */
+
+/* A walk through the keys of a table. */
+typedef struct HammingKeys
+{
+	HammingWalk walk;
+	int			count;			/* keys of the last leaf */
+	int			position;		/* of the next one to return */
+	HammingKey	keys[HAMMING_LEAF_CAPACITY];
+} HammingKeys;
+
+extern HammingWalk hamming_walk(Relation index, int table, int level,
+								BufferAccessStrategy strategy);
+extern void hamming_walk_read_ahead(HammingWalk *walk);
+extern Buffer hamming_walk_find(const HammingWalk *walk, int mode);
+extern bool hamming_walk_on(HammingWalk *walk);
+extern void hamming_keys_begin(HammingKeys *keys, Relation index, int table,
+							   BufferAccessStrategy strategy);
+extern bool hamming_keys_next(HammingKeys *keys, HammingKey *key);
+extern bool hamming_has(Relation index, int table, HammingBits bits);
 
 /* wal.c */
-
 extern void hamming_log_changes(Relation index, int count,
 								const HammingChange *changes);
 extern void hamming_log_leaf(Relation index, Buffer leaf,

@@ -44,70 +44,13 @@
 #include "am/sort.h"
 #include "am/test_stop.h"
 
-/* A walk through the entries of a table, in the order of their keys. */
-typedef struct Walk
-{
-	HammingReadAhead ahead;
-	HammingKey	next;			/* where the next leaf begins */
-	int			count;			/* keys of the last leaf */
-	int			position;		/* of the next one to return */
-	HammingKey	keys[HAMMING_LEAF_CAPACITY];
-} Walk;
-
-static void
-begin_walk(Walk *walk, Relation index, int table)
-{
-	memset(walk, 0, offsetof(Walk, keys));
-	walk->ahead.index = index;
-	walk->ahead.table = table;
-	walk->next = hamming_least_key;
-}
-
-/*
- * Get the keys of the next leaf, in order.  Return false after the last leaf.
- * Where a merge has made one leaf of the last one and the next, get only the
- * keys that were not in the range of the last one.
- */
-static bool
-next_leaf(Walk *walk)
-{
-	HammingKey	from = walk->next;
-	Buffer		leaf;
-
-	walk->count = walk->position = 0;
-	if (hamming_key_compare(from, hamming_greatest_key) >= 0)
-		return false;
-	CHECK_FOR_INTERRUPTS();
-	hamming_read_ahead(&walk->ahead, from);
-	leaf = hamming_find(walk->ahead.index, walk->ahead.table, 0, from,
-						BUFFER_LOCK_SHARE, NULL);
-	walk->count = hamming_leaf_keys(BufferGetPage(leaf), walk->keys);
-	walk->next = hamming_special(BufferGetPage(leaf))->high;
-	UnlockReleaseBuffer(leaf);
-	while (walk->position < walk->count &&
-		   hamming_key_compare(walk->keys[walk->position], from) < 0)
-		walk->position++;
-	return true;
-}
-
-/* Get the next key of the table.  After the last one return false. */
-static bool
-next_key(Walk *walk, HammingKey *key)
-{
-	while (walk->position == walk->count)
-		if (!next_leaf(walk))
-			return false;
-	*key = walk->keys[walk->position++];
-	return true;
-}
-
 typedef struct Check
 {
 	Relation	index;
 	Relation	heap;			/* NULL for the structural half alone */
 	int			blocks;			/* of the index */
 	BlockNumber pages;			/* that have been found in tables */
-	Walk		walk;
+	HammingKeys keys;			/* of the table that is read */
 } Check;
 
 /*
@@ -184,8 +127,7 @@ agrees_with_parent(Relation index, BlockNumber block,
 
 		child = hamming_inner_child(page, rank);
 		low = hamming_inner_key(page, rank);
-		high = rank + 1 < hamming_page_count(page)
-			? hamming_inner_key(page, rank + 1) : hamming_special(page)->high;
+		high = hamming_inner_end(page, rank);
 		UnlockReleaseBuffer(buffer);
 	}
 	return child == block && hamming_key_compare(special->low, low) == 0 &&
@@ -193,30 +135,29 @@ agrees_with_parent(Relation index, BlockNumber block,
 }
 
 /*
- * Copy the page of a table's level that covers the key to page, at an instant
- * when it and its parent agree.  Return its block number.
+ * Copy the page that a walk comes to, at an instant when it and its parent
+ * agree.  Return its block number.
  */
 static BlockNumber
-copy_page(Check *check, int table, int level, HammingKey key, Page page)
+copy_page(const HammingWalk *walk, Page page)
 {
 	BlockNumber block = InvalidBlockNumber;
 	int			i;
 
 	for (i = 0; i < HAMMING_MAX_DESCENTS; i++)
 	{
-		Buffer		buffer = hamming_find(check->index, table, level, key,
-										  BUFFER_LOCK_SHARE, NULL);
+		Buffer		buffer = hamming_walk_find(walk, BUFFER_LOCK_SHARE);
 
 		block = BufferGetBlockNumber(buffer);
 		memcpy(page, BufferGetPage(buffer), BLCKSZ);
 		UnlockReleaseBuffer(buffer);
-		if (table == 0 && level == 0)
+		if (walk->table == 0 && walk->level == 0)
 			test_stop("index check: a leaf");
-		if (agrees_with_parent(check->index, block, hamming_special(page)))
+		if (agrees_with_parent(walk->index, block, hamming_special(page)))
 			return block;
 		CHECK_FOR_INTERRUPTS();
 	}
-	hamming_corrupted(check->index, block,
+	hamming_corrupted(walk->index, block,
 					  "range is not what the parent says");
 }
 
@@ -224,38 +165,21 @@ copy_page(Check *check, int table, int level, HammingKey key, Page page)
 static void
 check_level(Check *check, int table, int level)
 {
-	HammingReadAhead ahead = {.index = check->index,.table = table,
-	.level = level};
-	HammingKey	key = hamming_least_key;
+	HammingWalk walk = hamming_walk(check->index, table, level, NULL);
 
-	while (hamming_key_compare(key, hamming_greatest_key) < 0)
+	while (hamming_walk_on(&walk))
 	{
 		PGAlignedBlock copy;
 		Page		page = (Page) copy.data;
-		BlockNumber block;
+		BlockNumber block = copy_page(&walk, page);
 
-		CHECK_FOR_INTERRUPTS();
-		hamming_read_ahead(&ahead, key);
-		block = copy_page(check, table, level, key, page);
 		if (level == 0)
 			check_leaf(check, block, page);
 		else
 			check_inner(check, block, page);
 		check->pages++;
-		key = hamming_special(page)->high;
+		walk.next = hamming_special(page)->high;
 	}
-}
-
-/* Return how many levels a table has, or had an instant ago. */
-static int
-table_height(Relation index, int table)
-{
-	Buffer		root = hamming_read(index, HAMMING_ROOT(table),
-									BUFFER_LOCK_SHARE, NULL);
-	int			height = hamming_special(BufferGetPage(root))->level + 1;
-
-	UnlockReleaseBuffer(root);
-	return height;
 }
 
 /* Check the levels of a table from the root down: so a fault is named best. */
@@ -264,7 +188,7 @@ check_tree(Check *check, int table)
 {
 	int			level;
 
-	for (level = table_height(check->index, table) - 1; level >= 0; level--)
+	for (level = hamming_height(check->index, table) - 1; level >= 0; level--)
 		check_level(check, table, level);
 }
 
@@ -299,21 +223,21 @@ check_keys(Check *check, int table, HammingSorter *sorter)
 	bool		more;
 	int64		others = 0;
 
-	begin_walk(&check->walk, check->index, table);
-	more = next_key(&check->walk, &key);
+	hamming_keys_begin(&check->keys, check->index, table, NULL);
+	more = hamming_keys_next(&check->keys, &key);
 	while (hamming_sorter_next_key(sorter, &wanted))
 	{
 		for (; more && hamming_key_compare(key, wanted) < 0; others++)
-			more = next_key(&check->walk, &key);
+			more = hamming_keys_next(&check->keys, &key);
 		if (more && hamming_key_compare(key, wanted) == 0)
-			more = next_key(&check->walk, &key);
+			more = hamming_keys_next(&check->keys, &key);
 		else if (rows || is_missing(check, table, wanted))
 			hamming_corrupted(check->index, HAMMING_ROOT(table), rows
 							  ? "a row of the heap is not in the table"
 							  : "a fingerprint of table 0 is not here");
 	}
 	for (; more; others++)
-		more = next_key(&check->walk, &key);
+		more = hamming_keys_next(&check->keys, &key);
 	return others;
 }
 
@@ -331,8 +255,8 @@ check_fingerprints(Check *check, int table)
 	bool		first = true;
 	int64		unused;
 
-	begin_walk(&check->walk, check->index, 0);
-	while (next_key(&check->walk, &key))
+	hamming_keys_begin(&check->keys, check->index, 0, NULL);
+	while (hamming_keys_next(&check->keys, &key))
 	{
 		if (first || key.bits != last)
 			hamming_sorter_add_key(sorter, hamming_table_key(check->blocks, table,
@@ -397,8 +321,8 @@ check_tids(Check *check)
 
 	for (i = 0; i < lengthof(tables); i++)
 	{
-		begin_walk(&check->walk, check->index, tables[i]);
-		while (next_key(&check->walk, &key))
+		hamming_keys_begin(&check->keys, check->index, tables[i], NULL);
+		while (hamming_keys_next(&check->keys, &key))
 			hamming_sorter_add_key(sorter,
 								   hamming_key(fingerprint_from_word(key.tid, 0), 0));
 	}
@@ -506,15 +430,15 @@ hamming_check(Relation heap, Relation index)
  * bits leading.
  */
 static void
-sort_repeated(HammingSorter *sorter, Relation index, Walk *walk, int start,
+sort_repeated(HammingSorter *sorter, Relation index, HammingKeys *keys, int start,
 			  HammingBits leading)
 {
 	HammingKey	key;
 	HammingBits last = 0;
 	bool		first = true;
 
-	begin_walk(walk, index, 0);
-	while (next_key(walk, &key))
+	hamming_keys_begin(keys, index, 0, NULL);
+	while (hamming_keys_next(keys, &key))
 	{
 		HammingBits value = hamming_rotate(key.bits, start) & leading;
 
@@ -531,7 +455,7 @@ sort_repeated(HammingSorter *sorter, Relation index, Walk *walk, int start,
  * each fingerprint once: the other rows of the fingerprint are sorted.
  */
 static void
-read_block_stats(Relation index, Walk *walk, HammingStats *stats)
+read_block_stats(Relation index, HammingKeys *keys, HammingStats *stats)
 {
 	int64		all_rows = 0;	/* of all tables */
 	int64		values = 0;
@@ -548,20 +472,20 @@ read_block_stats(Relation index, Walk *walk, HammingStats *stats)
 		HammingKey	key;
 		HammingBits last = 0;
 		int64		rows = 0;	/* that have the last value; 0 at first */
-		int64		keys = 0;
+		int64		entries = 0;
 		bool		more;
 
 		if (table > 0)
-			sort_repeated(sorter, index, walk, start, leading);
+			sort_repeated(sorter, index, keys, start, leading);
 		hamming_sorter_finish(sorter);
 		more = hamming_sorter_next_key(sorter, &repeated);
-		begin_walk(walk, index, table);
-		while (next_key(walk, &key))
+		hamming_keys_begin(keys, index, table, NULL);
+		while (hamming_keys_next(keys, &key))
 		{
 			HammingBits value = key.bits & leading;
 			int64		before;
 
-			keys++;
+			entries++;
 			if (rows == 0 || value != last)
 			{
 				values++;
@@ -576,9 +500,9 @@ read_block_stats(Relation index, Walk *walk, HammingStats *stats)
 		}
 		hamming_sorter_end(sorter);
 		if (table == 0)
-			stats->rows = keys;
+			stats->rows = entries;
 		else if (table == 1)
-			stats->fingerprints = keys;
+			stats->fingerprints = entries;
 	}
 	stats->average_block = (double) all_rows / Max(values, 1);
 }
@@ -590,16 +514,17 @@ read_block_stats(Relation index, Walk *walk, HammingStats *stats)
 void
 hamming_read_stats(Relation index, HammingStats *stats)
 {
-	Walk	   *walk = palloc(sizeof(Walk));
+	HammingKeys *keys = palloc(sizeof(HammingKeys));
+	HammingKey	key;
 
 	memset(stats, 0, sizeof(HammingStats));
 	stats->blocks = hamming_open(index);
 	stats->pages = RelationGetNumberOfBlocks(index);
-	begin_walk(walk, index, HAMMING_NULLS);
-	while (next_leaf(walk))
-		stats->nulls += walk->count - walk->position;
-	stats->height = table_height(index, 0);
+	hamming_keys_begin(keys, index, HAMMING_NULLS, NULL);
+	while (hamming_keys_next(keys, &key))
+		stats->nulls++;
+	stats->height = hamming_height(index, 0);
 	stats->free_pages = count_free_pages(index, stats->blocks, stats->pages);
-	read_block_stats(index, walk, stats);
-	pfree(walk);
+	read_block_stats(index, keys, stats);
+	pfree(keys);
 }

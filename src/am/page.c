@@ -398,6 +398,14 @@ hamming_inner_key(Page page, int rank)
 					   hamming_tid(&inner_downlink(page, i)->tid));
 }
 
+/* Return where the range of the child with a rank ends. */
+HammingKey
+hamming_inner_end(Page page, int rank)
+{
+	return rank + 1 < hamming_page_count(page)
+		? hamming_inner_key(page, rank + 1) : hamming_special(page)->high;
+}
+
 /*
  * Return the block number of the child with a rank, 0 .. count - 1.  On a
  * corrupted page any number may be there: hamming_pin_page() looks at it.

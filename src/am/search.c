@@ -208,8 +208,7 @@ describe_leaf(HammingSearch *search, Buffer buffer, HammingLeaf *leaf)
 		int			rank = hamming_inner_find(page, search->ahead);
 
 		leaf->block = hamming_inner_child(page, rank);
-		if (rank + 1 < hamming_page_count(page))
-			leaf->end = hamming_inner_key(page, rank + 1);
+		leaf->end = hamming_inner_end(page, rank);
 	}
 }
 

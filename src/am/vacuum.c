@@ -64,25 +64,13 @@ typedef struct LeafRows
 	HammingKey	end;			/* of the leaf's range */
 	int			count;
 	int			dead;			/* of these */
-	HammingKey	keys[HAMMING_LEAF_CAPACITY];	/* sorted */
-	bool		is_dead[HAMMING_LEAF_CAPACITY];
+	HammingKey	keys[HAMMING_TID_CAPACITY]; /* sorted */
+	bool		is_dead[HAMMING_TID_CAPACITY];
 } LeafRows;
 
-/* Has the leaf the keys that were read before? */
-static bool
-has_same_keys(const LeafRows *rows, const HammingKey *keys, int count)
-{
-	int			i = 0;
-
-	while (i < count && i < rows->count &&
-		   hamming_key_compare(keys[i], rows->keys[i]) == 0)
-		i++;
-	return i == count && i == rows->count;
-}
-
 /*
- * A HammingKeep: read the rows of a leaf, and keep those that live.  If the
- * leaf is the same as before, it is still known which these are.
+ * A HammingKeep: read the rows of a leaf, and keep those that live.  Where a
+ * row is the one that was read before, it is known whether it lives.
  */
 static int
 keep_rows(void *arg, Buffer leaf, HammingKey *keys)
@@ -90,29 +78,28 @@ keep_rows(void *arg, Buffer leaf, HammingKey *keys)
 	LeafRows   *rows = arg;
 	Vacuum	   *vacuum = rows->vacuum;
 	int			count = hamming_leaf_keys(BufferGetPage(leaf), keys);
-	bool		is_same = has_same_keys(rows, keys, count);
 	int			kept = 0;
 	int			i;
 
-	if (!is_same)
-		rows->dead = 0;
-	rows->end = hamming_special(BufferGetPage(leaf))->high;
-	rows->count = count;
 	for (i = 0; i < count; i++)
 	{
-		if (!is_same)
+		HammingKey	key = keys[i];
+
+		if (i >= rows->count || hamming_key_compare(key, rows->keys[i]) != 0)
 		{
-			ItemPointerData tid = hamming_item_pointer(keys[i].tid);
+			ItemPointerData tid = hamming_item_pointer(key.tid);
 
 			hamming_check_tid(vacuum->info->index, BufferGetBlockNumber(leaf),
-							  keys[i].tid);
-			rows->keys[i] = keys[i];
+							  key.tid);
+			rows->keys[i] = key;
 			rows->is_dead[i] = vacuum->callback(&tid, vacuum->callback_state);
-			rows->dead += rows->is_dead[i];
 		}
 		if (!rows->is_dead[i])
-			keys[kept++] = keys[i];
+			keys[kept++] = key;
 	}
+	rows->end = hamming_special(BufferGetPage(leaf))->high;
+	rows->count = count;
+	rows->dead = count - kept;
 	return kept;
 }
 
@@ -238,14 +225,15 @@ note_fingerprints(Vacuum *vacuum, const LeafRows *rows)
 		close_fingerprint(vacuum);
 }
 
-/* A walk along a level of a table. */
+/*
+ * A walk along a level, which removes entries and merges pages.  Where the
+ * level is that of inner pages, it merges only.
+ */
 typedef struct LevelWalk
 {
 	Vacuum	   *vacuum;
-	int			table;
-	int			level;
+	HammingWalk walk;
 	int			most;			/* entries of a page that were two */
-	HammingReadAhead ahead;
 
 	/* the page that the walk has come to, or that it was merged into */
 	HammingKey	low;			/* its range */
@@ -255,18 +243,15 @@ typedef struct LevelWalk
 } LevelWalk;
 
 static LevelWalk
-begin_walk(Vacuum *vacuum, int table, int level)
+begin_level(Vacuum *vacuum, int table, int level)
 {
 	Relation	index = vacuum->info->index;
 	int			capacity = level > 0 ? HAMMING_INNER_CAPACITY
 	: hamming_leaf_capacity(table);
 	LevelWalk	walk = {
-		.vacuum = vacuum,.table = table,.level = level,
+		.vacuum = vacuum,
+		.walk = hamming_walk(index, table, level, vacuum->info->strategy),
 		.most = hamming_most_fill(index, capacity),
-		.ahead = {
-			.index = index,.table = table,.level = level,
-			.strategy = vacuum->info->strategy
-		},
 		.count = -1
 	};
 
@@ -274,170 +259,137 @@ begin_walk(Vacuum *vacuum, int table, int level)
 }
 
 /*
- * Find the page of the level that covers the key, and lock it in mode.  Returns
- * InvalidBuffer if the table has no such level.
- */
-static Buffer
-find_page(const LevelWalk *walk, HammingKey key, int mode)
-{
-	return hamming_find(walk->vacuum->info->index, walk->table, walk->level,
-						key, mode, walk->vacuum->info->strategy);
-}
-
-/*
- * Merge the page of walk with its right neighbour, if hamming_merge() allows
- * it.  keep(arg) says what is kept of the neighbour; NULL keeps all.  count is
- * what that is expected to be.  Return whether the two pages were merged.
+ * Merge the page of level with its right neighbour, if hamming_merge() allows
+ * it.  keep(arg) says what is kept of the neighbour.  Return whether the two
+ * pages were merged.
  */
 static bool
-merge_next(LevelWalk *walk, int count, HammingKeep keep, void *arg)
+merge_next(LevelWalk *level, HammingKeep keep, void *arg)
 {
-	if (!hamming_merge(walk->vacuum->info->index, walk->table, walk->level,
-					   walk->low, keep, arg, walk->vacuum->info->strategy,
-					   &walk->high))
+	int			count = hamming_merge(&level->walk, level->low, keep, arg,
+									  &level->high);
+
+	if (count < 0)
 		return false;
-	walk->count += count;
-	walk->has_merged = true;
+	level->count = count;
+	level->has_merged = true;
 	return true;
 }
 
 /*
  * A page has the range that special says, and count entries that are to be
- * kept.  Is it the right neighbour of the page of walk, and have both room on
+ * kept.  Is it the right neighbour of the page of level, and have both room on
  * one page?
  */
 static bool
-fits(const LevelWalk *walk, const HammingSpecial *special, int count)
+fits(const LevelWalk *level, const HammingSpecial *special, int count)
 {
-	return walk->count >= 0 && count >= 0 &&
-		walk->count + count <= walk->most &&
-		hamming_key_compare(walk->high, special->low) == 0;
+	return level->count >= 0 && count >= 0 &&
+		level->count + count <= level->most &&
+		hamming_key_compare(level->high, special->low) == 0;
 }
 
 /*
- * Go to the leaf that covers the key.  Remove what keep(arg) does not keep, and
- * merge the leaf with the one before, by one record if that can be.  Return
- * false, and remove nothing, if keep() returns -1.
+ * Go to the page that covers level->walk.next.  Remove what keep(arg) does not
+ * keep, and merge the page with the one before, by one record if that can be.
+ * Return false, and change nothing, if keep() returns -1.
  */
 static bool
-clean_leaf(LevelWalk *walk, HammingKey key, HammingKeep keep, void *arg)
+clean_page(LevelWalk *level, HammingKeep keep, void *arg)
 {
+	Vacuum	   *vacuum = level->vacuum;
 	HammingKey	keys[HAMMING_LEAF_CAPACITY];
-	Buffer		leaf = find_page(walk, key, BUFFER_LOCK_SHARE);
-	HammingSpecial special = *hamming_special(BufferGetPage(leaf));
-	int			count = hamming_page_count(BufferGetPage(leaf));
-	int			kept = keep(arg, leaf, keys);
-	bool		is_small = fits(walk, &special, kept);
+	Buffer		buffer = hamming_walk_find(&level->walk, BUFFER_LOCK_SHARE);
+	HammingSpecial special = *hamming_special(BufferGetPage(buffer));
+	int			count = hamming_page_count(BufferGetPage(buffer));
+	int			kept = keep(arg, buffer, keys);
+	bool		is_small = fits(level, &special, kept);
 
-	UnlockReleaseBuffer(leaf);
-	if (kept < count && walk->table == 0 && !walk->vacuum->is_noted)
-		note_sweep(walk->vacuum, true);
-	if (is_small && merge_next(walk, kept, keep, arg))
+	UnlockReleaseBuffer(buffer);
+	if (kept < count && special.table == 0 && !vacuum->is_noted)
+		note_sweep(vacuum, true);
+	if (is_small && merge_next(level, keep, arg))
 		return true;
-	/* keep() may have seen less of the leaf, which was split, by now */
+	/* keep() may have seen less of the page, which was split, by now */
 	if (is_small || kept != count)
 	{
-		leaf = find_page(walk, key, BUFFER_LOCK_EXCLUSIVE);
-		special = *hamming_special(BufferGetPage(leaf));
-		count = hamming_page_count(BufferGetPage(leaf));
-		kept = keep(arg, leaf, keys);
+		buffer = hamming_walk_find(&level->walk, BUFFER_LOCK_EXCLUSIVE);
+		special = *hamming_special(BufferGetPage(buffer));
+		count = hamming_page_count(BufferGetPage(buffer));
+		kept = keep(arg, buffer, keys);
 		if (kept >= 0 && kept < count)
-			hamming_log_leaf(walk->vacuum->info->index, leaf, keys, kept);
-		UnlockReleaseBuffer(leaf);
+			hamming_log_leaf(vacuum->info->index, buffer, keys, kept);
+		UnlockReleaseBuffer(buffer);
 	}
 	if (kept < 0)
 		return false;
-	walk->low = special.low;
-	walk->high = special.high;
-	walk->count = kept;
+	level->low = special.low;
+	level->high = special.high;
+	level->count = kept;
 	return true;
 }
 
-/*
- * Go to the page that covers the key.  Remove nothing, but merge the page with
- * the page of walk, if that can be.  Return false if the table has no such
- * level.
- */
-static bool
-visit_page(LevelWalk *walk, HammingKey key)
-{
-	Buffer		buffer = find_page(walk, key, BUFFER_LOCK_SHARE);
-	HammingSpecial special;
-	int			count;
-
-	if (!BufferIsValid(buffer))
-		return false;
-	special = *hamming_special(BufferGetPage(buffer));
-	count = hamming_page_count(BufferGetPage(buffer));
-	UnlockReleaseBuffer(buffer);
-	if (fits(walk, &special, count) && merge_next(walk, count, NULL, NULL))
-		return true;
-	walk->low = special.low;
-	walk->high = special.high;
-	walk->count = count;
-	return true;
-}
-
-/* Go to the leaf of a table with TIDs that covers the key. */
+/* Go to the next leaf of a table with TIDs. */
 static void
-visit_rows(LevelWalk *walk, HammingKey key)
+clean_rows(LevelWalk *level)
 {
-	Vacuum	   *vacuum = walk->vacuum;
+	Vacuum	   *vacuum = level->vacuum;
 	LeafRows	rows;
 
 	rows.vacuum = vacuum;
-	rows.count = -1;
-	clean_leaf(walk, key, keep_rows, &rows);
+	rows.count = 0;
+	clean_page(level, keep_rows, &rows);
 	vacuum->stats->tuples_removed += rows.dead;
 	vacuum->stats->num_index_tuples += rows.count - rows.dead;
-	if (walk->table == 0)
+	if (level->walk.table == 0)
 		note_fingerprints(vacuum, &rows);
 }
 
-/*
- * Go through the pages of a table's level, in the order of their ranges.
- * Remove dead entries from leaves with TIDs, and merge neighbours.  Returns
- * false if the table has no such level.
- */
-static bool
-vacuum_level(Vacuum *vacuum, int table, int level)
+/* Merge neighbours on the inner levels of a table: merges make room above. */
+static void
+merge_inner(Vacuum *vacuum, int table)
 {
-	LevelWalk	walk = begin_walk(vacuum, table, level);
-	HammingKey	key = hamming_least_key;
+	int			height = hamming_height(vacuum->info->index, table);
+	int			i;
 
-	for (; hamming_key_compare(key, hamming_greatest_key) < 0; key = walk.high)
+	for (i = 1; i < height; i++)
 	{
-		hamming_read_ahead(&walk.ahead, key);
-		if (level == 0 && hamming_table_has_tids(table))
-			visit_rows(&walk, key);
-		else if (!visit_page(&walk, key))
-			return false;
-		vacuum_delay_point(false);
+		LevelWalk	level = begin_level(vacuum, table, i);
+
+		for (; hamming_walk_on(&level.walk); level.walk.next = level.high)
+		{
+			clean_page(&level, hamming_keep_all, NULL);
+			vacuum_delay_point(false);
+		}
 	}
-	return true;
 }
 
-/* Clean a table, level by level: merges of leaves make room above. */
+/* Remove the dead rows of a table with TIDs, and merge neighbours. */
 static void
 vacuum_table(Vacuum *vacuum, int table)
 {
-	int			level = 0;
+	LevelWalk	level = begin_level(vacuum, table, 0);
 
-	while (vacuum_level(vacuum, table, level))
-		level++;
+	for (; hamming_walk_on(&level.walk); level.walk.next = level.high)
+	{
+		clean_rows(&level);
+		vacuum_delay_point(false);
+	}
+	merge_inner(vacuum, table);
 }
 
 /*
- * The leaf that covers the first of the swept fingerprints is marked, as a
- * fingerprint on it may have a row again.  Take the mark away, and then all
- * fingerprints that have a row out of swept, of those that the leaf covers.
+ * The leaf that a sweep comes to is marked, as a fingerprint on it may have a
+ * row again.  Take the mark away, and then all fingerprints that have a row out
+ * of swept, of those that the leaf covers.
  */
 static void
-spare_revived(LevelWalk *walk, Swept *swept)
+spare_revived(LevelWalk *level, Swept *swept)
 {
-	Relation	index = walk->vacuum->info->index;
-	int			start = hamming_block_start(walk->vacuum->blocks, walk->table);
-	Buffer		leaf = find_page(walk, swept->keys[0], BUFFER_LOCK_EXCLUSIVE);
+	Relation	index = level->vacuum->info->index;
+	int			start = hamming_block_start(level->vacuum->blocks,
+											level->walk.table);
+	Buffer		leaf = hamming_walk_find(&level->walk, BUFFER_LOCK_EXCLUSIVE);
 	GenericXLogState *state = GenericXLogStart(index);
 	Page		page = GenericXLogRegisterBuffer(state, leaf, 0);
 	int			kept = 0;
@@ -487,11 +439,9 @@ next_swept(Vacuum *vacuum, int table, HammingKey *key)
 static void
 sweep_table(Vacuum *vacuum, int table)
 {
-	Relation	index = vacuum->info->index;
-	LevelWalk	walk = begin_walk(vacuum, table, 0);
+	LevelWalk	level = begin_level(vacuum, table, 0);
 	HammingShape shapes[HAMMING_MAX_BLOCKS];
 	Swept		swept = {0};
-	int			level;
 
 	hamming_sorter_finish(vacuum->sorters[table]);
 	if (vacuum->repairs)
@@ -500,40 +450,40 @@ sweep_table(Vacuum *vacuum, int table)
 		vacuum->has_known = hamming_sorter_next_key(vacuum->sorters[table],
 													&vacuum->known);
 	}
-	hamming_measure(index, shapes);
+	hamming_measure(vacuum->info->index, shapes);
 	for (;;)
 	{
-		HammingKey	end = walk.high;
+		HammingKey	end = level.high;
 
+		vacuum_delay_point(false);
 		while (swept.count < HAMMING_LEAF_CAPACITY &&
 			   next_swept(vacuum, table, &swept.keys[swept.count]))
 			swept.count++;
 		if (swept.count == 0)
 			break;
 		test_stop("sweep: a leaf");
+		level.walk.next = swept.keys[0];
 		/* else most leaves have none */
 		if (vacuum->repairs || vacuum->sorted >= shapes[table].leaves)
-			hamming_read_ahead(&walk.ahead, swept.keys[0]);
-		if (!clean_leaf(&walk, swept.keys[0], keep_others, &swept))
+			hamming_walk_read_ahead(&level.walk);
+		if (!clean_page(&level, keep_others, &swept))
 		{
-			spare_revived(&walk, &swept);
+			spare_revived(&level, &swept);
 			continue;
 		}
 		swept.count -= swept.covered;
 		memmove(swept.keys, swept.keys + swept.covered,
 				swept.count * sizeof(HammingKey));
 		/* the leaf before was left out */
-		if (hamming_key_compare(end, walk.low) < 0 &&
-			walk.count <= walk.most / 2)
-			merge_next(&walk, 0, NULL, NULL);
-		vacuum_delay_point(false);
+		if (hamming_key_compare(end, level.low) < 0 &&
+			level.count <= level.most / 2)
+			merge_next(&level, hamming_keep_all, NULL);
 	}
 	hamming_sorter_end(vacuum->sorters[table]);
 	if (vacuum->repairs)
 		hamming_sorter_end(vacuum->all[table]);
-	for (level = 1; walk.has_merged && vacuum_level(vacuum, table, level);
-		 level++)
-		;
+	if (level.has_merged)
+		merge_inner(vacuum, table);
 }
 
 /*
@@ -543,25 +493,17 @@ sweep_table(Vacuum *vacuum, int table)
 static void
 collect_all(Vacuum *vacuum, int table)
 {
-	LevelWalk	walk = begin_walk(vacuum, table, 0);
-	HammingKey	key = hamming_least_key;
+	HammingKeys *keys = palloc(sizeof(HammingKeys));
+	HammingKey	key;
 
-	while (hamming_key_compare(key, hamming_greatest_key) < 0)
+	hamming_keys_begin(keys, vacuum->info->index, table,
+					   vacuum->info->strategy);
+	while (hamming_keys_next(keys, &key))
 	{
-		HammingKey	keys[HAMMING_LEAF_CAPACITY];
-		Buffer		leaf;
-		int			count;
-		int			i;
-
-		hamming_read_ahead(&walk.ahead, key);
-		leaf = find_page(&walk, key, BUFFER_LOCK_SHARE);
-		count = hamming_leaf_keys(BufferGetPage(leaf), keys);
-		key = hamming_special(BufferGetPage(leaf))->high;
-		UnlockReleaseBuffer(leaf);
-		for (i = 0; i < count; i++)
-			hamming_sorter_add_key(vacuum->all[table], keys[i]);
+		hamming_sorter_add_key(vacuum->all[table], key);
 		vacuum_delay_point(false);
 	}
+	pfree(keys);
 }
 
 /* Begin the sorters for the other tables. */
