@@ -26,8 +26,8 @@ WIDE = \
 	src/am/space \
 	src/am/tree \
 	src/am/vacuum \
-	src/am/walk \
 	src/am/wal \
+	src/am/walk \
 	src/am/write \
 	src/audit/near_rows \
 	src/dedup/cluster \

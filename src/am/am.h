@@ -104,9 +104,9 @@ hamming_item_pointer(uint64 tid)
  * What is inserted is appended.  Rotated fingerprints are in an
  * array that grows from the front, up to pd_lower.  In table 0 and in that of
  * NULLs their TIDs are in an array that grows from the back, down to pd_upper.
- * The bytes between the arrays are always zero, and are not logged.  (On an
- * inner page of an unlogged index they may be anything: nothing logs that
- * page.)
+ * The bytes between the arrays are not logged.  Replay sets them to zero, so
+ * the primary must, too.  GenericXLogFinish() does it for inner pages, but not
+ * in an unlogged index, which is never replayed.
  *
  * An inner page has two such arrays, too, of its children's least keys and
  * block numbers, in order of arrival.  In front of them an array says which
@@ -132,7 +132,7 @@ hamming_table_has_tids(int table)
 }
 
 static inline bool
-hamming_is_table(int table)
+hamming_is_tree(int table)
 {
 	return table < HAMMING_MAX_BLOCKS || table == HAMMING_NULLS;
 }
@@ -464,7 +464,7 @@ extern HammingPlan hamming_plan(int blocks, const HammingShape *shapes,
 
 /* cache.c */
 extern int	hamming_read_blocks(Relation index);
-extern int	hamming_open(Relation index);
+extern int	hamming_blocks(Relation index);
 extern void hamming_measure(Relation index, HammingShape *shapes);
 extern HammingPlan hamming_cached_plan(Relation index, int blocks,
 									   const HammingShape *shapes, int radius);

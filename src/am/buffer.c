@@ -142,8 +142,8 @@ hamming_lock(Relation index, Buffer buffer, int mode)
 /*
  * Read the page at block.  strategy may be NULL.
  *
- * On entry the caller holds no buffer lock.  On return the page is locked in
- * mode, BUFFER_LOCK_SHARE or BUFFER_LOCK_EXCLUSIVE.
+ * On return the page is locked in mode, BUFFER_LOCK_SHARE or
+ * BUFFER_LOCK_EXCLUSIVE.
  */
 Buffer
 hamming_read(Relation index, BlockNumber block, int mode,

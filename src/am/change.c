@@ -201,8 +201,7 @@ insert_keys(Insertion *insertion)
 }
 
 /*
- * aminsert.  Returns false, as for every index that is not unique.  On entry
- * and on return the caller holds no buffer lock.  Error: as
+ * aminsert.  Returns false, as for every index that is not unique.  Error: as
  * hamming_check_conflicts(), which comes after all changes.
  */
 bool
@@ -210,7 +209,7 @@ hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 			   Relation heap, IndexUniqueCheck check_unique, bool unchanged,
 			   IndexInfo *info)
 {
-	int			blocks = hamming_open(index);
+	int			blocks = hamming_blocks(index);
 	uint64		row = hamming_tid(tid);
 	Fingerprint fingerprint = isnull[0] ? 0 : DatumGetSimhash(values[0]);
 	Insertion	insertion;

@@ -398,7 +398,7 @@ check_heap(Check *check)
  * Errors: as check_heap(); XX002 for the first fault that is found.
  *
  * On entry the index is locked by AccessShareLock, or, with a heap, both by
- * ShareLock.  On entry and on return the caller holds no buffer lock.
+ * ShareLock.
  */
 void
 hamming_check(Relation heap, Relation index)
@@ -508,8 +508,8 @@ read_block_stats(Relation index, HammingKeys *keys, HammingStats *stats)
 }
 
 /*
- * Read what hamming_index_stats() returns.  Error: XX002 where a page cannot be
- * used.  On entry and on return the caller holds no buffer lock.
+ * Read what hamming_index_stats() returns.  Error: XX002 where a page cannot
+ * be used.
  */
 void
 hamming_read_stats(Relation index, HammingStats *stats)
@@ -518,7 +518,7 @@ hamming_read_stats(Relation index, HammingStats *stats)
 	HammingKey	key;
 
 	memset(stats, 0, sizeof(HammingStats));
-	stats->blocks = hamming_open(index);
+	stats->blocks = hamming_blocks(index);
 	stats->pages = RelationGetNumberOfBlocks(index);
 	hamming_keys_begin(keys, index, HAMMING_NULLS, NULL);
 	while (hamming_keys_next(keys, &key))

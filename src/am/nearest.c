@@ -133,8 +133,9 @@ sort_round(HammingNearest *nearest)
 				continue;
 
 			/*
-			 * Of equal fingerprints most come in the order of ranks: beside
-			 * 100,000 of them the nearest rows take 0.6 of the time.
+			 * Rows of one fingerprint come in the order of ranks, so most are
+			 * dropped here: with 100,000 duplicates near the query this saves
+			 * 40 % of the time.
 			 */
 			if (nearest->left >= nearest->capacity && rank > greatest)
 			{
@@ -233,8 +234,8 @@ next_rank(HammingNearest *nearest, uint64 *rank)
 }
 
 /*
- * Get the next row.  Returns false after the last.  On entry and on return the
- * caller holds no lock.  On return the search has ended, and pins nothing.
+ * Get the next row.  Returns false after the last.  On return the search has
+ * ended, and pins nothing.
  */
 bool
 hamming_nearest_next(HammingNearest *nearest, uint64 *tid, int *distance)
@@ -250,8 +251,8 @@ hamming_nearest_next(HammingNearest *nearest, uint64 *tid, int *distance)
 }
 
 /*
- * End the search and the sort, if they are under way.  On entry the caller
- * holds no lock.  On return the search pins nothing.
+ * End the search and the sort, if they are under way.  On return the search
+ * pins nothing.
  */
 void
 hamming_nearest_end(HammingNearest *nearest)

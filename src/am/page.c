@@ -94,7 +94,7 @@ page_fault(Page page)
 		return NULL;
 	if (!hamming_page_is_of_tree(page))
 		return "page is of no known kind";
-	if (!hamming_is_table(special->table) ||
+	if (!hamming_is_tree(special->table) ||
 		special->level >= HAMMING_MAX_HEIGHT)
 		return "table or level is out of range";
 	if (hamming_page_is_marked(page) &&
@@ -514,9 +514,9 @@ inner_truncate(Page page, int rank)
  * fillfactor.  As n is 368 or more, an index that insertions in any order have
  * made has less than 2.1 times the leaves of a build from the same rows, plus 2
  * leaves in each table.  With fillfactor = 100 the factor is 2.2.  The same
- * holds for inner pages, which are less than one in a hundred.  Were pages
- * elsewhere left full, too, keys that halve the gap above the greatest one on a
- * full page would take a page each.
+ * holds for inner pages, which are less than one in a hundred.  If a middle
+ * page were left full, too, keys that each halve the gap above its greatest key
+ * would get a page each.
  */
 
 /*

@@ -42,8 +42,6 @@ typedef struct HammingScan
  * ambeginscan.  A statement may begin and end a scan for each of its rows, as
  * under an exclusion constraint, in a memory context that lives as long as the
  * statement.  So a scan has a context of its own.
- *
- * On entry and on return the caller holds no buffer lock.
  */
 IndexScanDesc
 hamming_begin_scan(Relation index, int keys, int order_bys)
@@ -165,8 +163,7 @@ read_conditions(HammingScan *state, ScanKey keys, int count)
  * Error: 0A000 for an order by a further column, which only an operator class
  * of a superuser allows.
  *
- * On entry and on return the caller holds no buffer lock.  On return the scan
- * pins nothing.
+ * On return the scan pins nothing.
  */
 void
 hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey order_bys,
@@ -328,8 +325,8 @@ store_distance(IndexScanDesc scan, bool isnull, int distance)
 /*
  * amgettuple.
  *
- * On entry and on return the caller holds no buffer lock.  On return the scan
- * pins the inner pages on its paths, and nothing after the last row.
+ * On return the scan pins the inner pages on its paths, and nothing after the
+ * last row.
  */
 bool
 hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
@@ -365,10 +362,7 @@ hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
 	return true;
 }
 
-/*
- * amgetbitmap.  On entry and on return the caller holds no buffer lock.  On
- * return the scan pins nothing.
- */
+/* amgetbitmap.  On return the scan pins nothing. */
 int64
 hamming_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 {

@@ -49,14 +49,13 @@
  * hamming_search_end().  What it needs is allocated in the current memory
  * context.
  *
- * On entry search is all zeros.  On entry and on return the caller holds no
- * lock.  On return the search pins nothing.
+ * On entry search is all zeros.  On return the search pins nothing.
  */
 void
 hamming_search_init(HammingSearch *search, Relation index)
 {
 	search->index = index;
-	search->blocks = hamming_open(index);
+	search->blocks = hamming_blocks(index);
 	hamming_measure(index, search->shapes);
 	search->prefetch_distance =
 		Min(get_tablespace_io_concurrency(index->rd_rel->reltablespace),
@@ -240,10 +239,7 @@ queue_leaf(HammingSearch *search, Buffer buffer)
 	advance(search, leaf->end);
 }
 
-/*
- * Queue leaves below one inner page, or go on to the next table.  On entry and
- * on return the caller holds no lock.
- */
+/* Queue leaves below one inner page, or go on to the next table. */
 static void
 fill_queue(HammingSearch *search)
 {
@@ -402,10 +398,10 @@ collect_matches(HammingSearch *search, Buffer buffer, const HammingLeaf *leaf,
 }
 
 /*
- * Find a leaf that was queued.  Where another leaf covers leaf->from by now, or
- * the leaf ends elsewhere, after a split or a merge, set leaf->last to the end,
- * and fill the queue again from there on.  On entry the caller holds no lock.
- * On return the leaf is locked in share mode.
+ * Find a leaf that was queued.  Where another leaf covers leaf->from by now,
+ * or the leaf ends elsewhere, after a split or a merge, set leaf->last to the
+ * end, and fill the queue again from there on.  On return the leaf is locked
+ * in share mode.
  */
 static Buffer
 find_leaf(HammingSearch *search, HammingLeaf *leaf)
@@ -514,8 +510,8 @@ look_up_all(HammingSearch *search, HammingMatch *matches)
  * Get the next matches, in no order.  Returns their number, or -1 after the
  * last ones, when the search has ended.  matches has room for HAMMING_MATCHES.
  *
- * On entry and on return the caller holds no lock.  On return the search pins
- * the inner pages of its paths, and nothing after the last matches.
+ * On return the search pins the inner pages of its paths, and nothing after
+ * the last matches.
  */
 int
 hamming_search_next(HammingSearch *search, HammingMatch *matches)
@@ -535,10 +531,7 @@ hamming_search_next(HammingSearch *search, HammingMatch *matches)
 	return count;
 }
 
-/*
- * End a search, at its end or before.  On entry the caller holds no lock.  On
- * return the search pins nothing.
- */
+/* End a search, at its end or before.  On return the search pins nothing. */
 void
 hamming_search_end(HammingSearch *search)
 {

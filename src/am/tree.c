@@ -19,9 +19,8 @@
  *
  * In the comments of this room a lock without a kind is the lock of a
  * buffer's content, and a locked page is pinned, too.  "On entry" and "on
- * return" name the locks and pins that the caller holds.  Where the comment of
- * a function that locks pages says nothing of them, the caller holds no lock on
- * entry, and none on return.  A function that takes a Page and no Buffer locks
+ * return" name the locks and pins that the caller holds.  Where a comment says
+ * nothing of one of these, the caller holds no lock then.  A function that takes a Page and no Buffer locks
  * nothing: the caller has locked the page, exclusively if the function changes
  * it, or the page is in the caller's own memory.  A function that reads a page
  * raises XX002 if the page cannot be used.
@@ -34,9 +33,8 @@
  *
  * 1. A merge frees a page only under the page's exclusive lock, and only if
  *    under that lock the merge has found no pin but its own.
- * 2. A process that waits for the lock of a page while it holds other locks
- *    has pinned that page before it took the first of these locks.  Since
- *    then it has kept the pin, and under the pin it has read the page's role.
+ * 2. Before a process takes its first lock it pins every page that it may wait
+ *    for, reads the page's role under that pin, and keeps the pin.
  * 3. That role is greater than those of the pages whose locks it holds.
  * 4. A process that holds locks only tries the lock of a page that has no
  *    role (hamming_claim_spare), and waits for no other page's lock after

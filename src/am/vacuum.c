@@ -530,8 +530,7 @@ begin_sorters(Vacuum *vacuum)
 /*
  * ambulkdelete.  stats is NULL in the first call for a vacuum.
  *
- * On entry the caller holds ShareUpdateExclusiveLock or more on the table.  On
- * entry and on return the caller holds no buffer lock.
+ * On entry the caller holds ShareUpdateExclusiveLock or more on the table.
  */
 IndexBulkDeleteResult *
 hamming_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
@@ -540,7 +539,7 @@ hamming_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	Vacuum		vacuum = {
 		.info = info,.stats = stats,
 		.callback = callback,.callback_state = callback_state,
-		.blocks = hamming_open(info->index)
+		.blocks = hamming_blocks(info->index)
 	};
 	int			table;
 
@@ -570,7 +569,7 @@ record_free_pages(IndexVacuumInfo *info, BlockNumber pages)
 	BlockNumber count = 0;
 	BlockNumber block;
 
-	for (block = HAMMING_FIXED_PAGES(hamming_open(info->index)); block < pages;
+	for (block = HAMMING_FIXED_PAGES(hamming_blocks(info->index)); block < pages;
 		 block++)
 	{
 		if (hamming_is_free_page(info->index, block, info->strategy))
@@ -583,10 +582,7 @@ record_free_pages(IndexVacuumInfo *info, BlockNumber pages)
 	return count;
 }
 
-/*
- * amvacuumcleanup.  If stats is NULL, no hamming_vacuum() has changed a page.
- * On entry and on return the caller holds no buffer lock.
- */
+/* amvacuumcleanup.  If stats is NULL, no hamming_vacuum() has changed a page. */
 IndexBulkDeleteResult *
 hamming_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {
