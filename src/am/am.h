@@ -602,73 +602,12 @@ typedef struct HammingMatch
 /* The most matches that hamming_search_next() returns at once. */
 #define HAMMING_MATCHES (2 * HAMMING_TID_CAPACITY)
 
-/* The search of a table: what a key of it must be near to. */
-typedef struct HammingArea
-{
-	int			table;
-	int			start;			/* bits before the table's block */
-	HammingBits centre;			/* rotated for the table */
-	HammingBits leading;		/* the bits of the leading block */
-	int			leading_radius;
-} HammingArea;
+typedef struct HammingSearch HammingSearch;
 
-/* A leaf that is to be read, as its parent shows it. */
-typedef struct HammingLeaf
-{
-	BlockNumber block;
-	int			table;
-	HammingKey	from;			/* keys of the leaf below this one are not
-								 * wanted */
-	HammingKey	end;			/* of the leaf's range */
-	HammingBits last;			/* keys above this one are not wanted */
-} HammingLeaf;
-
-/* The most leaves that wait to be read; the queue is a ring. */
-#define HAMMING_QUEUE 32
-
-/* Only search.c writes to a search.  Others embed one, and need its size. */
-typedef struct HammingSearch
-{
-	Relation	index;
-	int			blocks;			/* of the index */
-	HammingShape shapes[HAMMING_MAX_BLOCKS];	/* of its tables */
-	Snapshot	snapshot;		/* of the scan */
-	Fingerprint centre;			/* not rotated */
-	int			radius;			/* 0 .. HAMMING_BITS; see
-								 * hamming_search_lower_radius() */
-	HammingPlan plan;
-	HammingArea area;			/* of the leaf that was read last */
-
-	/* the next leaves that can have matches, in the order of tables */
-	HammingArea ahead_area;		/* of the table whose leaves are queued */
-	int			queue_start;
-	int			queue_count;
-	int			prefetched;		/* leaves of the queue that are on their way
-								 * from disk */
-	int			prefetch_distance;	/* the most that may be so */
-	int			cpu_prefetched; /* leaves of the queue that are on their way
-								 * from memory to the processor's cache */
-	int			cpu_entries;	/* leaves whose entries are, too */
-	HammingKey	ahead;			/* the next key that can match, beyond the
-								 * leaves that are queued; the greatest key if
-								 * there is none */
-	bool		complete;		/* is no table after ahead_area.table? */
-	int			visited;		/* leaves that the search has read */
-	HammingLeaf queue[HAMMING_QUEUE];
-
-	/* fingerprints found in the table, whose rows are in table 0 */
-	Fingerprint *found;			/* room for HAMMING_LEAF_CAPACITY */
-	int			found_count;
-	int			found_position; /* of the next one to look up */
-	uint64		found_from;		/* its rows below this TID have been seen */
-
-	HammingPath path;			/* through the table whose leaves are queued */
-	HammingPath lookup;			/* through table 0 */
-} HammingSearch;
-
-extern void hamming_search_init(HammingSearch *search, Relation index);
+extern HammingSearch *hamming_search_create(IndexScanDesc scan);
 extern void hamming_search_begin(HammingSearch *search, Fingerprint centre,
 								 int radius);
+extern double hamming_search_fraction(const HammingSearch *search, int radius);
 extern void hamming_search_lower_radius(HammingSearch *search, int radius);
 extern void hamming_search_begin_nulls(HammingSearch *search);
 extern int	hamming_search_next(HammingSearch *search, HammingMatch *matches);
@@ -677,7 +616,8 @@ extern void hamming_search_end(HammingSearch *search);
 /* nearest.c */
 typedef struct HammingNearest HammingNearest;
 
-extern HammingNearest *hamming_nearest_begin(HammingSearch *search,
+extern HammingNearest *hamming_nearest_begin(Relation index,
+											 HammingSearch *search,
 											 HammingMatch *matches,
 											 Fingerprint centre,
 											 const HammingBall *balls,

@@ -44,8 +44,8 @@ typedef struct Insertion
 	HammingKey	keys[HAMMING_MAX_BLOCKS];
 	bool		is_known;		/* had the leaf of keys[0] the fingerprint?
 								 * Then the insertion is of keys[0] alone. */
-	int			pinned;			/* leaves[0] .. leaves[pinned - 1] are pinned, */
-	int			locked;			/* leaves[0] .. leaves[locked - 1] locked */
+	int			pinned;			/* how many leaves are, the first of them */
+	int			locked;			/* and how many of these */
 	Buffer		leaves[HAMMING_MAX_BLOCKS];
 	bool		has[HAMMING_MAX_BLOCKS];	/* has the leaf the fingerprint? */
 } Insertion;

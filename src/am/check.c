@@ -211,8 +211,8 @@ is_missing(Check *check, int table, HammingKey key)
 }
 
 /*
- * Check that the table has each key of the sorter, which has none twice.  Return
- * how many other keys the table has, while the index stands still.
+ * Check that the table has each key of the sorter, which has none twice.
+ * Return how many other keys the table has, while the index stands still.
  */
 static int64
 check_keys(Check *check, int table, HammingSorter *sorter)
@@ -259,8 +259,9 @@ check_fingerprints(Check *check, int table)
 	while (hamming_keys_next(&check->keys, &key))
 	{
 		if (first || key.bits != last)
-			hamming_sorter_add_key(sorter, hamming_table_key(check->blocks, table,
-															 key.bits, 0));
+			hamming_sorter_add_key(sorter,
+								   hamming_table_key(check->blocks, table,
+													 key.bits, 0));
 		first = false;
 		last = key.bits;
 	}
@@ -323,8 +324,11 @@ check_tids(Check *check)
 	{
 		hamming_keys_begin(&check->keys, check->index, tables[i], NULL);
 		while (hamming_keys_next(&check->keys, &key))
-			hamming_sorter_add_key(sorter,
-								   hamming_key(fingerprint_from_word(key.tid, 0), 0));
+		{
+			Fingerprint row = fingerprint_from_word(key.tid, 0);
+
+			hamming_sorter_add_key(sorter, hamming_key(row, 0));
+		}
 	}
 	hamming_sorter_finish(sorter);
 	while (hamming_sorter_next_key(sorter, &key))
@@ -360,8 +364,10 @@ static void
 check_heap(Check *check)
 {
 	int			memory = maintenance_work_mem / 2;
-	HammingSorter *sorters[2] = {hamming_sorter_begin(HAMMING_KEY_WORDS, memory),
-	hamming_sorter_begin(HAMMING_KEY_WORDS, memory)};
+	HammingSorter *sorters[] = {
+		hamming_sorter_begin(HAMMING_KEY_WORDS, memory),
+		hamming_sorter_begin(HAMMING_KEY_WORDS, memory)
+	};
 	Relation	index = check->index;
 	IndexInfo  *info = BuildIndexInfo(index);
 	Snapshot	snapshot = RegisterSnapshot(GetTransactionSnapshot());
@@ -426,12 +432,12 @@ hamming_check(Relation heap, Relation index)
 
 /*
  * For each row that shares its fingerprint with a row before it in table 0, add
- * the value to the sorter that the fingerprint, rotated by start bits, has in the
- * bits leading.
+ * to the sorter the value that the fingerprint, rotated by start bits, has in
+ * the bits leading.
  */
 static void
-sort_repeated(HammingSorter *sorter, Relation index, HammingKeys *keys, int start,
-			  HammingBits leading)
+sort_repeated(HammingSorter *sorter, Relation index, HammingKeys *keys,
+			  int start, HammingBits leading)
 {
 	HammingKey	key;
 	HammingBits last = 0;

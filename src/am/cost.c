@@ -189,9 +189,9 @@ recheck_cost(PlannerInfo *root, List *quals, List *searched)
  * as for count(*).  A hamming index has none: nothing keeps a row that a scan
  * has seen in the index from being removed before the scan looks at the
  * visibility map.  So make such a path dearer than any sequential scan, even a
- * disabled one.  cost_index() makes the path's total cost NaN, so that neither path is cheaper in total,
- * and add_path() decides by the startup costs.  A bitmap scan has its costs
- * from *total_cost.
+ * disabled one.  cost_index() makes the path's total cost NaN, so that neither
+ * path is cheaper in total, and add_path() decides by the startup costs.  A
+ * bitmap scan has its costs from *total_cost.
  */
 static void
 refuse_index_only(IndexPath *path, Cost *startup_cost)

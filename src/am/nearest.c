@@ -54,6 +54,7 @@ struct HammingNearest
 	int			limit;			/* no row that is returned is farther */
 	HammingSearch *search;		/* of the round under way; the scan's */
 	HammingMatch *matches;		/* room for those of a leaf; the scan's */
+	int			step;			/* from radius to radius */
 
 	uint64		from;			/* rows below this rank have been found */
 	int			radius;			/* of the last round; -1 before the first */
@@ -80,13 +81,15 @@ rank_beyond(int distance)
  * the ball's centre is, plus the ball's radius.
  */
 HammingNearest *
-hamming_nearest_begin(HammingSearch *search, HammingMatch *matches,
-					  Fingerprint centre, const HammingBall *balls, int count)
+hamming_nearest_begin(Relation index, HammingSearch *search,
+					  HammingMatch *matches, Fingerprint centre,
+					  const HammingBall *balls, int count)
 {
 	HammingNearest *nearest = palloc0(sizeof(HammingNearest));
 	int			i;
 
 	nearest->search = search;
+	nearest->step = hamming_blocks(index);
 	nearest->matches = matches;
 	nearest->centre = centre;
 	nearest->balls = balls;
@@ -169,12 +172,10 @@ sort_round(HammingNearest *nearest)
 static int
 next_radius(HammingNearest *nearest)
 {
-	HammingSearch *search = nearest->search;
-	int			radius = nearest->radius + search->blocks;
+	int			radius = nearest->radius + nearest->step;
 
 	if (radius >= nearest->limit ||
-		hamming_plan(search->blocks, search->shapes, radius).leaves >
-		search->shapes[0].leaves * MAX_FRACTION)
+		hamming_search_fraction(nearest->search, radius) > MAX_FRACTION)
 		return nearest->limit;
 	return radius;
 }

@@ -20,10 +20,11 @@
  * In the comments of this room a lock without a kind is the lock of a
  * buffer's content, and a locked page is pinned, too.  "On entry" and "on
  * return" name the locks and pins that the caller holds.  Where a comment says
- * nothing of one of these, the caller holds no lock then.  A function that takes a Page and no Buffer locks
- * nothing: the caller has locked the page, exclusively if the function changes
- * it, or the page is in the caller's own memory.  A function that reads a page
- * raises XX002 if the page cannot be used.
+ * nothing of one of these, the caller holds no lock then.  A function that
+ * takes a Page and no Buffer locks nothing: the caller has locked the page,
+ * exclusively if the function changes it, or the page is in the caller's own
+ * memory.  A function that reads a page raises XX002 if the page cannot be
+ * used.
  *
  * The lock rule
  *
@@ -69,12 +70,12 @@
  * the merge has unlocked it.
  *
  * A merge locks neighbours.  It pinned the right one as the page that covers
- * the high end that the left one had before.  At that key a page began.  By rule
- * 5 nobody else merges, so a page begins there until the merge is done: a split
- * adds low ends, and takes none away.  So the right page is the one that begins
- * there, and its low end is greater than that of the left page.  A split of the
- * left page may have put a page between the two: the merge finds under the
- * locks that they are no longer neighbours.
+ * the high end that the left one had before.  At that key a page began then.
+ * By rule 5 nobody else merges, so a page begins there until the merge is done:
+ * a split adds low ends, and takes none away.  So the right page is the one
+ * that begins there, and its low end is greater than that of the left page.  A
+ * split of the left page may have put a page between the two: the merge finds
+ * under the locks that they are no longer neighbours.
  *
  * So nobody waits for ever.  Suppose that some processes wait for each other
  * in a circle.  Each holds the lock of a page that the one before waits for,

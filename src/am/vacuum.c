@@ -401,9 +401,11 @@ spare_revived(LevelWalk *level, Swept *swept)
 	UnlockReleaseBuffer(leaf);
 	for (i = 0; i < swept->count; i++)
 	{
+		HammingKey	key = swept->keys[i];
+
 		if (i >= swept->covered ||
-			!hamming_has(index, 0, hamming_unrotate(swept->keys[i].bits, start)))
-			swept->keys[kept++] = swept->keys[i];
+			!hamming_has(index, 0, hamming_unrotate(key.bits, start)))
+			swept->keys[kept++] = key;
 		vacuum_delay_point(false);
 	}
 	swept->count = kept;
@@ -519,7 +521,8 @@ begin_sorters(Vacuum *vacuum)
 		memory /= 2;
 	for (table = 1; table < vacuum->blocks; table++)
 	{
-		vacuum->sorters[table] = hamming_sorter_begin(FINGERPRINT_WORDS, memory);
+		vacuum->sorters[table] = hamming_sorter_begin(FINGERPRINT_WORDS,
+													  memory);
 		if (!vacuum->repairs)
 			continue;
 		vacuum->all[table] = hamming_sorter_begin(FINGERPRINT_WORDS, memory);
@@ -569,8 +572,8 @@ record_free_pages(IndexVacuumInfo *info, BlockNumber pages)
 	BlockNumber count = 0;
 	BlockNumber block;
 
-	for (block = HAMMING_FIXED_PAGES(hamming_blocks(info->index)); block < pages;
-		 block++)
+	block = HAMMING_FIXED_PAGES(hamming_blocks(info->index));
+	for (; block < pages; block++)
 	{
 		if (hamming_is_free_page(info->index, block, info->strategy))
 		{
@@ -582,7 +585,7 @@ record_free_pages(IndexVacuumInfo *info, BlockNumber pages)
 	return count;
 }
 
-/* amvacuumcleanup.  If stats is NULL, no hamming_vacuum() has changed a page. */
+/* amvacuumcleanup.  Unless hamming_vacuum() was called, stats is NULL. */
 IndexBulkDeleteResult *
 hamming_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {

@@ -31,8 +31,8 @@ hamming_walk(Relation index, int table, int level,
 void
 hamming_walk_read_ahead(HammingWalk *walk)
 {
-	Oid			tablespace = walk->index->rd_rel->reltablespace;
-	int			distance = get_tablespace_maintenance_io_concurrency(tablespace);
+	Oid			space = walk->index->rd_rel->reltablespace;
+	int			distance = get_tablespace_maintenance_io_concurrency(space);
 	HammingKey	from = walk->prefetched;
 	Buffer		parent;
 	Page		page;
