@@ -403,9 +403,9 @@ extern void hamming_page_init(Page page, HammingPageKind kind, int table);
 extern void hamming_tree_page_init(Page page, int table, int level,
 								   HammingKey low, HammingKey high);
 extern void hamming_page_check(Relation index, Buffer buffer);
-pg_noreturn extern void hamming_corrupted(Relation index, BlockNumber block,
+pg_noreturn extern void hamming_corrupted(Relation index, BlockNumber blkno,
 										  const char *fault);
-extern void hamming_check_tid(Relation index, BlockNumber block, uint64 tid);
+extern void hamming_check_tid(Relation index, BlockNumber blkno, uint64 tid);
 extern void hamming_leaf_append(Page page, HammingKey key);
 extern void hamming_leaf_fill(Page page, const HammingKey *keys, int count);
 extern int	hamming_leaf_keys(Page page, HammingKey *keys);
@@ -430,14 +430,14 @@ extern int	hamming_choose_cut(const HammingKey *keys, int least, int most);
 extern HammingKey hamming_separator(HammingKey left, HammingKey right);
 
 /* buffer.c */
-extern Buffer hamming_pin_page(Relation index, BlockNumber block,
+extern Buffer hamming_pin_page(Relation index, BlockNumber blkno,
 							   BufferAccessStrategy strategy);
 extern void hamming_lock(Relation index, Buffer buffer, int mode);
-extern Buffer hamming_read(Relation index, BlockNumber block, int mode,
+extern Buffer hamming_read(Relation index, BlockNumber blkno, int mode,
 						   BufferAccessStrategy strategy);
-extern void hamming_disk_prefetch(Relation index, BlockNumber block);
-extern void hamming_cpu_prefetch(Relation index, BlockNumber block);
-extern void hamming_cpu_prefetch_entries(Relation index, BlockNumber block,
+extern void hamming_disk_prefetch(Relation index, BlockNumber blkno);
+extern void hamming_cpu_prefetch(Relation index, BlockNumber blkno);
+extern void hamming_cpu_prefetch_entries(Relation index, BlockNumber blkno,
 										 HammingBits first, HammingBits last);
 
 /* How large a block table is, about: searches are planned by that. */
@@ -470,7 +470,7 @@ extern HammingPlan hamming_cached_plan(Relation index, int blocks,
 									   const HammingShape *shapes, int radius);
 
 /* space.c */
-extern bool hamming_is_free_page(Relation index, BlockNumber block,
+extern bool hamming_is_free_page(Relation index, BlockNumber blkno,
 								 BufferAccessStrategy strategy);
 extern Buffer hamming_extend(Relation index, ForkNumber fork);
 extern bool hamming_claim_spare(Relation index, Buffer spare);

@@ -54,11 +54,11 @@ typedef struct Check
 } Check;
 
 /*
- * Check a copy of the leaf at block.  Two equal keys are on one leaf, as each
+ * Check a copy of the leaf blkno.  Two equal keys are on one leaf, as each
  * key is in the range of one leaf.
  */
 static void
-check_leaf(Check *check, BlockNumber block, Page page)
+check_leaf(Check *check, BlockNumber blkno, Page page)
 {
 	HammingKey	keys[HAMMING_LEAF_CAPACITY];
 	HammingSpecial *special = hamming_special(page);
@@ -70,48 +70,48 @@ check_leaf(Check *check, BlockNumber block, Page page)
 		keys[i] = hamming_leaf_key(page, i);
 		if (i > 0 && i < special->sorted &&
 			hamming_key_compare(keys[i - 1], keys[i]) >= 0)
-			hamming_corrupted(check->index, block, "entries are out of order");
+			hamming_corrupted(check->index, blkno, "entries are out of order");
 		if (!hamming_page_covers(page, keys[i]))
-			hamming_corrupted(check->index, block,
+			hamming_corrupted(check->index, blkno,
 							  "entry is outside the range of its page");
 		if (special->table == HAMMING_NULLS && keys[i].bits != 0)
-			hamming_corrupted(check->index, block,
+			hamming_corrupted(check->index, blkno,
 							  "row without fingerprint has one");
 		if (hamming_table_has_tids(special->table))
-			hamming_check_tid(check->index, block, keys[i].tid);
+			hamming_check_tid(check->index, blkno, keys[i].tid);
 	}
 	hamming_leaf_keys(page, keys);
 	for (i = 1; i < count; i++)
 		if (hamming_key_compare(keys[i - 1], keys[i]) == 0)
-			hamming_corrupted(check->index, block,
+			hamming_corrupted(check->index, blkno,
 							  hamming_table_has_tids(special->table)
 							  ? "a row is in the index twice"
 							  : "a fingerprint is in the table twice");
 }
 
-/* Check a copy of the inner page at block. */
+/* Check a copy of the inner page blkno. */
 static void
-check_inner(Check *check, BlockNumber block, Page page)
+check_inner(Check *check, BlockNumber blkno, Page page)
 {
 	int			count = hamming_page_count(page);
 	int			rank;
 
 	if (!hamming_inner_is_permutation(page))
-		hamming_corrupted(check->index, block,
+		hamming_corrupted(check->index, blkno,
 						  "order of the children is not a permutation");
 	if (hamming_key_compare(hamming_inner_key(page, 0),
 							hamming_special(page)->low) != 0)
-		hamming_corrupted(check->index, block,
+		hamming_corrupted(check->index, blkno,
 						  "first child does not begin where its parent does");
 	for (rank = 1; rank < count; rank++)
 		if (hamming_key_compare(hamming_inner_key(page, rank - 1),
 								hamming_inner_key(page, rank)) >= 0)
-			hamming_corrupted(check->index, block, "children are out of order");
+			hamming_corrupted(check->index, blkno, "children are out of order");
 }
 
 /* Is the range of a page what its parent says, or of a root all keys? */
 static bool
-agrees_with_parent(Relation index, BlockNumber block,
+agrees_with_parent(Relation index, BlockNumber blkno,
 				   const HammingSpecial *special)
 {
 	Buffer		buffer = hamming_find(index, special->table, special->level + 1,
@@ -130,7 +130,7 @@ agrees_with_parent(Relation index, BlockNumber block,
 		high = hamming_inner_end(page, rank);
 		UnlockReleaseBuffer(buffer);
 	}
-	return child == block && hamming_key_compare(special->low, low) == 0 &&
+	return child == blkno && hamming_key_compare(special->low, low) == 0 &&
 		hamming_key_compare(special->high, high) == 0;
 }
 
@@ -141,23 +141,23 @@ agrees_with_parent(Relation index, BlockNumber block,
 static BlockNumber
 copy_page(const HammingWalk *walk, Page page)
 {
-	BlockNumber block = InvalidBlockNumber;
+	BlockNumber blkno = InvalidBlockNumber;
 	int			i;
 
 	for (i = 0; i < HAMMING_MAX_DESCENTS; i++)
 	{
 		Buffer		buffer = hamming_walk_find(walk, BUFFER_LOCK_SHARE);
 
-		block = BufferGetBlockNumber(buffer);
+		blkno = BufferGetBlockNumber(buffer);
 		memcpy(page, BufferGetPage(buffer), BLCKSZ);
 		UnlockReleaseBuffer(buffer);
 		if (walk->table == 0 && walk->level == 0)
 			test_stop("index check: a leaf");
-		if (agrees_with_parent(walk->index, block, hamming_special(page)))
-			return block;
+		if (agrees_with_parent(walk->index, blkno, hamming_special(page)))
+			return blkno;
 		CHECK_FOR_INTERRUPTS();
 	}
-	hamming_corrupted(walk->index, block,
+	hamming_corrupted(walk->index, blkno,
 					  "range is not what the parent says");
 }
 
@@ -171,12 +171,12 @@ check_level(Check *check, int table, int level)
 	{
 		PGAlignedBlock copy;
 		Page		page = (Page) copy.data;
-		BlockNumber block = copy_page(&walk, page);
+		BlockNumber blkno = copy_page(&walk, page);
 
 		if (level == 0)
-			check_leaf(check, block, page);
+			check_leaf(check, blkno, page);
 		else
-			check_inner(check, block, page);
+			check_inner(check, blkno, page);
 		check->pages++;
 		walk.next = hamming_special(page)->high;
 	}
@@ -287,12 +287,12 @@ static int64
 count_free_pages(Relation index, int blocks, BlockNumber pages)
 {
 	int64		count = 0;
-	BlockNumber block;
+	BlockNumber blkno;
 
-	for (block = HAMMING_FIXED_PAGES(blocks); block < pages; block++)
+	for (blkno = HAMMING_FIXED_PAGES(blocks); blkno < pages; blkno++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		count += hamming_is_free_page(index, block, NULL);
+		count += hamming_is_free_page(index, blkno, NULL);
 	}
 	return count;
 }

@@ -117,13 +117,13 @@ page_fault(Page page)
 	return NULL;
 }
 
-/* Report a fault of the page at block: XX002.  The caller may hold locks. */
+/* Report a fault of the page blkno: XX002.  The caller may hold locks. */
 void
-hamming_corrupted(Relation index, BlockNumber block, const char *fault)
+hamming_corrupted(Relation index, BlockNumber blkno, const char *fault)
 {
 	ereport(ERROR, (errcode(ERRCODE_INDEX_CORRUPTED),
 					errmsg("index \"%s\" is corrupted at block %u: %s",
-						   RelationGetRelationName(index), block, fault),
+						   RelationGetRelationName(index), blkno, fault),
 					errhint("REINDEX it.")));
 }
 
@@ -141,15 +141,15 @@ hamming_page_check(Relation index, Buffer buffer)
 }
 
 /*
- * Check the TID of an entry of the leaf at block: for PostgreSQL the invalid
+ * Check the TID of an entry of the leaf blkno: for PostgreSQL the invalid
  * block number would mean a new page of the heap.  Error: XX002.
  */
 void
-hamming_check_tid(Relation index, BlockNumber block, uint64 tid)
+hamming_check_tid(Relation index, BlockNumber blkno, uint64 tid)
 {
 	if (unlikely(!OffsetNumberIsValid((OffsetNumber) tid) ||
 				 !BlockNumberIsValid((BlockNumber) (tid >> 16))))
-		hamming_corrupted(index, block, "entry has no valid TID");
+		hamming_corrupted(index, blkno, "entry has no valid TID");
 }
 
 /*

@@ -57,7 +57,7 @@ typedef struct Area
 /* A leaf that is to be read, as its parent shows it. */
 typedef struct Leaf
 {
-	BlockNumber block;
+	BlockNumber blkno;
 	int			table;
 	HammingKey	from;			/* keys of the leaf below this one are not
 								 * wanted */
@@ -278,12 +278,12 @@ describe_leaf(HammingSearch *search, Buffer buffer, Leaf *leaf)
 	leaf->from = search->ahead;
 	leaf->end = hamming_special(page)->high;
 	if (hamming_special(page)->level == 0)
-		leaf->block = BufferGetBlockNumber(buffer);
+		leaf->blkno = BufferGetBlockNumber(buffer);
 	else
 	{
 		int			rank = hamming_inner_find(page, search->ahead);
 
-		leaf->block = hamming_inner_child(page, rank);
+		leaf->blkno = hamming_inner_child(page, rank);
 		leaf->end = hamming_inner_end(page, rank);
 	}
 }
@@ -351,14 +351,14 @@ cpu_prefetch_leaves(HammingSearch *search)
 	{
 		Leaf	   *leaf = queued_leaf(search, search->cpu_prefetched);
 
-		hamming_cpu_prefetch(search->index, leaf->block);
+		hamming_cpu_prefetch(search->index, leaf->blkno);
 	}
 	distance = Min(most, CPU_ENTRIES_DISTANCE);
 	for (; search->cpu_entries < distance; search->cpu_entries++)
 	{
 		Leaf	   *leaf = queued_leaf(search, search->cpu_entries);
 
-		hamming_cpu_prefetch_entries(search->index, leaf->block,
+		hamming_cpu_prefetch_entries(search->index, leaf->blkno,
 									 leaf->from.bits, leaf->last);
 	}
 }
@@ -377,7 +377,7 @@ prefetch_leaves(HammingSearch *search)
 
 	for (; search->prefetched < distance; search->prefetched++)
 		hamming_disk_prefetch(search->index,
-							  queued_leaf(search, search->prefetched)->block);
+							  queued_leaf(search, search->prefetched)->blkno);
 }
 
 /* Take the next leaf from the queue.  Returns false after the last one. */
@@ -483,7 +483,7 @@ collect_matches(HammingSearch *search, Buffer buffer, const Leaf *leaf,
 static Buffer
 find_leaf(HammingSearch *search, Leaf *leaf)
 {
-	Buffer		buffer = hamming_read(search->index, leaf->block,
+	Buffer		buffer = hamming_read(search->index, leaf->blkno,
 									  BUFFER_LOCK_SHARE, NULL);
 	HammingKey	end;
 

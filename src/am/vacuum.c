@@ -570,14 +570,14 @@ static BlockNumber
 record_free_pages(IndexVacuumInfo *info, BlockNumber pages)
 {
 	BlockNumber count = 0;
-	BlockNumber block;
+	BlockNumber blkno;
 
-	block = HAMMING_FIXED_PAGES(hamming_blocks(info->index));
-	for (; block < pages; block++)
+	blkno = HAMMING_FIXED_PAGES(hamming_blocks(info->index));
+	for (; blkno < pages; blkno++)
 	{
-		if (hamming_is_free_page(info->index, block, info->strategy))
+		if (hamming_is_free_page(info->index, blkno, info->strategy))
 		{
-			RecordFreeIndexPage(info->index, block);
+			RecordFreeIndexPage(info->index, blkno);
 			count++;
 		}
 		vacuum_delay_point(false);
