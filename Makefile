@@ -27,6 +27,7 @@ WIDE = \
 	src/am/tree \
 	src/am/vacuum \
 	src/am/wal \
+	src/am/walk \
 	src/am/write \
 	src/audit/near_rows \
 	src/dedup/cluster \
@@ -233,7 +234,7 @@ $(OBJS) $(OBJS:.o=.bc): $(wildcard $(srcdir)/src/*/*.h) \
 	src/am/am_width.h src/join/join_width.h src/near/near_width.h
 
 # the names that a room has once for each width: see src/type/width.h
-src/am/am_width.h: $(srcdir)/src/am/am.h $(srcdir)/src/am/build.h
+src/am/am_width.h: $(addprefix $(srcdir)/src/am/,am.h build.h sort.h write.h)
 src/join/join_width.h: $(srcdir)/src/join/join.h
 src/near/near_width.h: $(filter-out %_width.h,$(wildcard $(srcdir)/src/near/*.h))
 src/am/am_width.h src/join/join_width.h src/near/near_width.h:

@@ -348,16 +348,15 @@ for my $case ([ 64, 'exact_fp', 1 .. 4 ], [ 128, 'wide_fp', 7 ])
 set_width(64);
 my $check = "SELECT hamming_index_check('exact_fp')";
 
-# What is wrong with the leaves of one fingerprint ends a vacuum that looks at them,
-# for a leaf with a mark, and does not keep it for ever.
-like(
-	with_changes('equal_fp', sub {
+# Leaves of one fingerprint that do not follow each other do not keep a vacuum for ever
+# that looks at them, for a leaf with a mark.  Only hamming_index_check() reports them.
+is( with_changes('equal_fp', sub {
 			add_to($_[0], leaf_of($_[0], 0), $special{high} + 8, 'Q', 1);
 			poke($_[0], leaf_of($_[0], 1), $special{kind}, "\4\0");
 		},
 		'BEGIN; DELETE FROM equal; COMMIT; VACUUM equal'),
-	qr/\AERROR:  XX002: .* leaves of a fingerprint do not follow each other/,
-	'leaves of a fingerprint that do not follow each other');
+	'',
+	'leaves of a fingerprint that do not follow each other: a vacuum ends');
 
 # An index of the format before this one is refused by all that read it, and made
 # anew by REINDEX.

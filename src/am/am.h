@@ -104,9 +104,9 @@ hamming_item_pointer(uint64 tid)
  * What is inserted is appended.  Rotated fingerprints are in an
  * array that grows from the front, up to pd_lower.  In table 0 and in that of
  * NULLs their TIDs are in an array that grows from the back, down to pd_upper.
- * The bytes between the arrays are always zero, and are not logged.  (On an
- * inner page of an unlogged index they may be anything: nothing logs that
- * page.)
+ * The bytes between the arrays are not logged.  Replay sets them to zero, so
+ * the primary must, too.  GenericXLogFinish() does it for inner pages, but not
+ * in an unlogged index, which is never replayed.
  *
  * An inner page has two such arrays, too, of its children's least keys and
  * block numbers, in order of arrival.  In front of them an array says which
@@ -132,7 +132,7 @@ hamming_table_has_tids(int table)
 }
 
 static inline bool
-hamming_is_table(int table)
+hamming_is_tree(int table)
 {
 	return table < HAMMING_MAX_BLOCKS || table == HAMMING_NULLS;
 }
@@ -403,9 +403,9 @@ extern void hamming_page_init(Page page, HammingPageKind kind, int table);
 extern void hamming_tree_page_init(Page page, int table, int level,
 								   HammingKey low, HammingKey high);
 extern void hamming_page_check(Relation index, Buffer buffer);
-pg_noreturn extern void hamming_corrupted(Relation index, BlockNumber block,
+pg_noreturn extern void hamming_corrupted(Relation index, BlockNumber blkno,
 										  const char *fault);
-extern void hamming_check_tid(Relation index, BlockNumber block, uint64 tid);
+extern void hamming_check_tid(Relation index, BlockNumber blkno, uint64 tid);
 extern void hamming_leaf_append(Page page, HammingKey key);
 extern void hamming_leaf_fill(Page page, const HammingKey *keys, int count);
 extern int	hamming_leaf_keys(Page page, HammingKey *keys);
@@ -413,7 +413,9 @@ extern void hamming_leaf_change(Page page, const HammingChange *change);
 extern int	hamming_leaf_match(Page page, HammingBits first, HammingBits last,
 							   HammingBits centre, int radius, uint16 *found);
 extern int	hamming_leaf_equal(Page page, HammingBits bits, uint16 *found);
+extern bool hamming_leaf_has(Page page, HammingBits bits);
 extern HammingKey hamming_inner_key(Page page, int rank);
+extern HammingKey hamming_inner_end(Page page, int rank);
 extern BlockNumber hamming_inner_child(Page page, int rank);
 extern int	hamming_inner_find(Page page, HammingKey key);
 extern void hamming_inner_insert(Page page, int rank, HammingKey key,
@@ -428,14 +430,14 @@ extern int	hamming_choose_cut(const HammingKey *keys, int least, int most);
 extern HammingKey hamming_separator(HammingKey left, HammingKey right);
 
 /* buffer.c */
-extern Buffer hamming_pin_page(Relation index, BlockNumber block,
+extern Buffer hamming_pin_page(Relation index, BlockNumber blkno,
 							   BufferAccessStrategy strategy);
 extern void hamming_lock(Relation index, Buffer buffer, int mode);
-extern Buffer hamming_read(Relation index, BlockNumber block, int mode,
+extern Buffer hamming_read(Relation index, BlockNumber blkno, int mode,
 						   BufferAccessStrategy strategy);
-extern void hamming_disk_prefetch(Relation index, BlockNumber block);
-extern void hamming_cpu_prefetch(Relation index, BlockNumber block);
-extern void hamming_cpu_prefetch_entries(Relation index, BlockNumber block,
+extern void hamming_disk_prefetch(Relation index, BlockNumber blkno);
+extern void hamming_cpu_prefetch(Relation index, BlockNumber blkno);
+extern void hamming_cpu_prefetch_entries(Relation index, BlockNumber blkno,
 										 HammingBits first, HammingBits last);
 
 /* How large a block table is, about: searches are planned by that. */
@@ -462,13 +464,13 @@ extern HammingPlan hamming_plan(int blocks, const HammingShape *shapes,
 
 /* cache.c */
 extern int	hamming_read_blocks(Relation index);
-extern int	hamming_open(Relation index);
+extern int	hamming_blocks(Relation index);
 extern void hamming_measure(Relation index, HammingShape *shapes);
 extern HammingPlan hamming_cached_plan(Relation index, int blocks,
 									   const HammingShape *shapes, int radius);
 
 /* space.c */
-extern bool hamming_is_free_page(Relation index, BlockNumber block,
+extern bool hamming_is_free_page(Relation index, BlockNumber blkno,
 								 BufferAccessStrategy strategy);
 extern Buffer hamming_extend(Relation index, ForkNumber fork);
 extern bool hamming_claim_spare(Relation index, Buffer spare);
@@ -511,40 +513,57 @@ extern Buffer hamming_descend(HammingPath *path, int level, HammingKey key,
 							  int mode);
 extern Buffer hamming_find(Relation index, int table, int level, HammingKey key,
 						   int mode, BufferAccessStrategy strategy);
+extern int	hamming_height(Relation index, int table);
 extern bool hamming_lock_pinned(Relation index, Buffer buffer, int table,
 								int level, HammingKey key);
 extern void hamming_make_room(Relation index, int table, int level,
 							  HammingKey key);
 
-/*
- * Set keys, which has room for HAMMING_LEAF_CAPACITY, to those keys of a leaf
- * that are to be kept, sorted.  Return their number, or -1 if the leaf must not
- * be changed.  The leaf is locked.
- */
-typedef int (*HammingKeep) (void *arg, Buffer leaf, HammingKey *keys);
-
-extern bool hamming_merge(Relation index, int table, int level, HammingKey key,
-						  HammingKeep keep, void *arg,
-						  BufferAccessStrategy strategy, HammingKey *high);
-
-/* A walk along a level, and how far it has read ahead. */
-typedef struct HammingReadAhead
+/* A walk along a level of a table. */
+typedef struct HammingWalk
 {
 	Relation	index;
 	int			table;
 	int			level;
 	BufferAccessStrategy strategy;	/* may be NULL */
-	HammingKey	until;			/* pages below this key are on their way */
+	HammingKey	next;			/* that the next page covers */
+	HammingKey	prefetched;		/* pages below it are on their way from disk */
 	HammingKey	again;			/* where to read ahead again */
-} HammingReadAhead;
+} HammingWalk;
 
-extern int	hamming_walk_distance(Relation index);
-extern void hamming_read_ahead(HammingReadAhead *ahead, HammingKey key);
-extern void hamming_disk_prefetch_leaf(Relation index, int table,
-									   HammingKey key);
+/*
+ * Return how many entries of a page, which is locked, are to be kept, or -1 if
+ * the page must not be changed.  Of a leaf, set keys, which has room for
+ * HAMMING_LEAF_CAPACITY, to these, sorted.
+ */
+typedef int (*HammingKeep) (void *arg, Buffer buffer, HammingKey *keys);
+
+extern int	hamming_keep_all(void *arg, Buffer buffer, HammingKey *keys);
+extern int	hamming_merge(const HammingWalk *walk, HammingKey key,
+						  HammingKeep keep, void *arg, HammingKey *high);
+
+/* walk.c */
+
+/* A walk through the keys of a table. */
+typedef struct HammingKeys
+{
+	HammingWalk walk;
+	int			count;			/* keys of the last leaf */
+	int			position;		/* of the next one to return */
+	HammingKey	keys[HAMMING_LEAF_CAPACITY];
+} HammingKeys;
+
+extern HammingWalk hamming_walk(Relation index, int table, int level,
+								BufferAccessStrategy strategy);
+extern void hamming_walk_read_ahead(HammingWalk *walk);
+extern Buffer hamming_walk_find(const HammingWalk *walk, int mode);
+extern bool hamming_walk_on(HammingWalk *walk);
+extern void hamming_keys_begin(HammingKeys *keys, Relation index, int table,
+							   BufferAccessStrategy strategy);
+extern bool hamming_keys_next(HammingKeys *keys, HammingKey *key);
+extern bool hamming_has(Relation index, int table, HammingBits bits);
 
 /* wal.c */
-
 extern void hamming_log_changes(Relation index, int count,
 								const HammingChange *changes);
 extern void hamming_log_leaf(Relation index, Buffer leaf,
@@ -562,7 +581,6 @@ extern bool hamming_insert(Relation index, Datum *values, bool *isnull,
 						   ItemPointer tid, Relation heap,
 						   IndexUniqueCheck check_unique, bool unchanged,
 						   IndexInfo *info);
-extern void hamming_remove(Relation index, int table, Fingerprint fingerprint);
 
 /* predicate.c */
 extern void hamming_lock_predicate(Relation index, Snapshot snapshot,
@@ -584,73 +602,12 @@ typedef struct HammingMatch
 /* The most matches that hamming_search_next() returns at once. */
 #define HAMMING_MATCHES (2 * HAMMING_TID_CAPACITY)
 
-/* The search of a table: what a key of it must be near to. */
-typedef struct HammingArea
-{
-	int			table;
-	int			start;			/* bits before the table's block */
-	HammingBits centre;			/* rotated for the table */
-	HammingBits leading;		/* the bits of the leading block */
-	int			leading_radius;
-} HammingArea;
+typedef struct HammingSearch HammingSearch;
 
-/* A leaf that is to be read, as its parent shows it. */
-typedef struct HammingLeaf
-{
-	BlockNumber block;
-	int			table;
-	HammingKey	from;			/* keys of the leaf below this one are not
-								 * wanted */
-	HammingKey	end;			/* of the leaf's range */
-	HammingBits last;			/* keys above this one are not wanted */
-} HammingLeaf;
-
-/* The most leaves that wait to be read; the queue is a ring. */
-#define HAMMING_QUEUE 32
-
-/* Only search.c writes to a search.  Others embed one, and need its size. */
-typedef struct HammingSearch
-{
-	Relation	index;
-	int			blocks;			/* of the index */
-	HammingShape shapes[HAMMING_MAX_BLOCKS];	/* of its tables */
-	Snapshot	snapshot;		/* of the scan */
-	Fingerprint centre;			/* not rotated */
-	int			radius;			/* 0 .. HAMMING_BITS; see
-								 * hamming_search_lower_radius() */
-	HammingPlan plan;
-	HammingArea area;			/* of the leaf that was read last */
-
-	/* the next leaves that can have matches, in the order of tables */
-	HammingArea ahead_area;		/* of the table whose leaves are queued */
-	int			queue_start;
-	int			queue_count;
-	int			prefetched;		/* leaves of the queue that are on their way
-								 * from disk */
-	int			prefetch_distance;	/* the most that may be so */
-	int			cpu_prefetched; /* leaves of the queue that are on their way
-								 * from memory to the processor's cache */
-	int			cpu_entries;	/* leaves whose entries are, too */
-	HammingKey	ahead;			/* the next key that can match, beyond the
-								 * leaves that are queued; the greatest key if
-								 * there is none */
-	bool		complete;		/* is no table after ahead_area.table? */
-	int			visited;		/* leaves that the search has read */
-	HammingLeaf queue[HAMMING_QUEUE];
-
-	/* fingerprints found in the table, whose rows are in table 0 */
-	Fingerprint *found;			/* room for HAMMING_LEAF_CAPACITY */
-	int			found_count;
-	int			found_position; /* of the next one to look up */
-	uint64		found_from;		/* its rows below this TID have been seen */
-
-	HammingPath path;			/* through the table whose leaves are queued */
-	HammingPath lookup;			/* through table 0 */
-} HammingSearch;
-
-extern void hamming_search_init(HammingSearch *search, Relation index);
+extern HammingSearch *hamming_search_create(IndexScanDesc scan);
 extern void hamming_search_begin(HammingSearch *search, Fingerprint centre,
 								 int radius);
+extern double hamming_search_fraction(const HammingSearch *search, int radius);
 extern void hamming_search_lower_radius(HammingSearch *search, int radius);
 extern void hamming_search_begin_nulls(HammingSearch *search);
 extern int	hamming_search_next(HammingSearch *search, HammingMatch *matches);
@@ -659,7 +616,8 @@ extern void hamming_search_end(HammingSearch *search);
 /* nearest.c */
 typedef struct HammingNearest HammingNearest;
 
-extern HammingNearest *hamming_nearest_begin(HammingSearch *search,
+extern HammingNearest *hamming_nearest_begin(Relation index,
+											 HammingSearch *search,
 											 HammingMatch *matches,
 											 Fingerprint centre,
 											 const HammingBall *balls,

@@ -48,9 +48,9 @@ pages_read(void)
 }
 
 static Buffer *
-recent_buffer(Relation index, BlockNumber block)
+recent_buffer(Relation index, BlockNumber blkno)
 {
-	uint32		element = block + RelationGetRelid(index) * STRIDE;
+	uint32		element = blkno + RelationGetRelid(index) * STRIDE;
 
 	return &recent_buffers[element % RECENT_BUFFERS];
 }
@@ -77,7 +77,7 @@ cpu_prefetch_ends(Page page)
 }
 
 /*
- * Pin the page at block.  strategy may be NULL.
+ * Pin the page blkno.  strategy may be NULL.
  *
  * The buffer that the session has seen the page in last is tried first, as
  * that saves the look-up in the table of all buffers.  With that look-up for
@@ -93,21 +93,21 @@ cpu_prefetch_ends(Page page)
  * pinned, and not locked.
  */
 Buffer
-hamming_pin_page(Relation index, BlockNumber block,
+hamming_pin_page(Relation index, BlockNumber blkno,
 				 BufferAccessStrategy strategy)
 {
-	Buffer	   *recent = recent_buffer(index, block);
+	Buffer	   *recent = recent_buffer(index, blkno);
 	int64		reads = pages_read();
 
 	/* for ReadBufferExtended() the invalid number would mean a new page */
-	if (!BlockNumberIsValid(block))
-		hamming_corrupted(index, block, "page has no number");
+	if (!BlockNumberIsValid(blkno))
+		hamming_corrupted(index, blkno, "page has no number");
 	if (look_ups_left > 0)
 		look_ups_left--;
 	/* a temporary index may have the file number of another one */
 	else if (BufferIsValid(*recent) &&
 			 BufferIsLocal(*recent) == RelationUsesLocalBuffers(index) &&
-			 ReadRecentBuffer(index->rd_locator, MAIN_FORKNUM, block, *recent))
+			 ReadRecentBuffer(index->rd_locator, MAIN_FORKNUM, blkno, *recent))
 	{
 		/* as ReadBufferExtended() counts it */
 		pgstat_count_buffer_read(index);
@@ -116,7 +116,7 @@ hamming_pin_page(Relation index, BlockNumber block,
 			VacuumCostBalance += VacuumCostPageHit;
 		return *recent;
 	}
-	*recent = ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL,
+	*recent = ReadBufferExtended(index, MAIN_FORKNUM, blkno, RBM_NORMAL,
 								 strategy);
 	if (pages_read() != reads)
 		look_ups_left = LOOK_UPS_AFTER_READ;
@@ -140,51 +140,51 @@ hamming_lock(Relation index, Buffer buffer, int mode)
 }
 
 /*
- * Read the page at block.  strategy may be NULL.
+ * Read the page blkno.  strategy may be NULL.
  *
- * On entry the caller holds no buffer lock.  On return the page is locked in
- * mode, BUFFER_LOCK_SHARE or BUFFER_LOCK_EXCLUSIVE.
+ * On return the page is locked in mode, BUFFER_LOCK_SHARE or
+ * BUFFER_LOCK_EXCLUSIVE.
  */
 Buffer
-hamming_read(Relation index, BlockNumber block, int mode,
+hamming_read(Relation index, BlockNumber blkno, int mode,
 			 BufferAccessStrategy strategy)
 {
-	Buffer		buffer = hamming_pin_page(index, block, strategy);
+	Buffer		buffer = hamming_pin_page(index, blkno, strategy);
 
 	hamming_lock(index, buffer, mode);
 	return buffer;
 }
 
 /*
- * Let the operating system read the page at block from disk, if the page may
+ * Let the operating system read the page blkno from disk, if the page may
  * not be in a buffer.  The page is neither pinned nor locked.
  */
 void
-hamming_disk_prefetch(Relation index, BlockNumber block)
+hamming_disk_prefetch(Relation index, BlockNumber blkno)
 {
-	Buffer	   *recent = recent_buffer(index, block);
+	Buffer	   *recent = recent_buffer(index, blkno);
 	PrefetchBufferResult result;
 
 	/* hamming_pin_page() will say what is wrong with such a number */
-	if (!BlockNumberIsValid(block) ||
+	if (!BlockNumberIsValid(blkno) ||
 		(look_ups_left == 0 && BufferIsValid(*recent)))
 		return;
-	result = PrefetchBuffer(index, MAIN_FORKNUM, block);
+	result = PrefetchBuffer(index, MAIN_FORKNUM, blkno);
 	if (BufferIsValid(result.recent_buffer))
 		*recent = result.recent_buffer;
 }
 
 /*
- * Let the processor fetch the two ends of the page at block, which will be read
+ * Let the processor fetch the two ends of the page blkno, which will be read
  * soon: in a large index a search waits for memory more than for anything else.
  * The page is sought in the buffer that it was in last.  Should another page be
  * there by now, nothing is lost but time.  The page is neither pinned nor
  * locked, and nothing of it is read.
  */
 void
-hamming_cpu_prefetch(Relation index, BlockNumber block)
+hamming_cpu_prefetch(Relation index, BlockNumber blkno)
 {
-	Buffer		buffer = *recent_buffer(index, block);
+	Buffer		buffer = *recent_buffer(index, blkno);
 
 	if (!BufferIsValid(buffer))
 		return;
@@ -203,7 +203,7 @@ fetch_lines(Page page, int from, int to)
 }
 
 /*
- * Let the processor fetch the sorted entries of the leaf at block, whose bits
+ * Let the processor fetch the sorted entries of the leaf blkno, whose bits
  * are first .. last, and a margin, and the others.  Searches within 6, 8 and 10
  * of 64 bits take 10 to 17 % longer without this, and those of 128 bits as
  * long.
@@ -215,10 +215,10 @@ fetch_lines(Page page, int from, int to)
  * copies.
  */
 void
-hamming_cpu_prefetch_entries(Relation index, BlockNumber block,
+hamming_cpu_prefetch_entries(Relation index, BlockNumber blkno,
 							 HammingBits first, HammingBits last)
 {
-	Buffer		buffer = *recent_buffer(index, block);
+	Buffer		buffer = *recent_buffer(index, blkno);
 	HammingSpecial special;
 	LocationIndex end;
 	Page		page;

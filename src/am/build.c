@@ -24,6 +24,7 @@
 #include "utils/wait_event.h"
 
 #include "am/build.h"
+#include "am/write.h"
 #include "type/compat.h"
 
 /*
@@ -46,11 +47,11 @@ add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 		bool alive, void *callback_state)
 {
 	HammingBuild *build = callback_state;
-	uint64	   *words = hamming_sorter_add(build->rows);
+	HammingKey	key = {FINGERPRINT_ALL_BITS, NULL_TID + hamming_tid(tid)};
 
-	fingerprint_to_words(isnull[0] ? FINGERPRINT_ALL_BITS
-						 : DatumGetSimhash(values[0]), words);
-	words[FINGERPRINT_WORDS] = hamming_tid(tid) + (isnull[0] ? NULL_TID : 0);
+	if (!isnull[0])
+		key = hamming_key(DatumGetSimhash(values[0]), hamming_tid(tid));
+	hamming_sorter_add_key(build->rows, key);
 	build->added++;
 }
 

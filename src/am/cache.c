@@ -26,7 +26,7 @@ typedef struct HammingCache
 /*
  * Return the number of blocks that fingerprints are cut into, which the
  * metapage has.  Error: XX002 if this code cannot read the index that the
- * metapage describes.  On entry and on return the caller holds no buffer lock.
+ * metapage describes.
  */
 int
 hamming_read_blocks(Relation index)
@@ -57,12 +57,11 @@ hamming_read_blocks(Relation index)
 
 /*
  * Read the metapage, before the first use of the index by means of this
- * relation descriptor.  Return the number of blocks that fingerprints are
- * cut into.  Error: XX002.  On entry and on return the caller holds no buffer
- * lock.
+ * relation descriptor.  Return the number of blocks that fingerprints are cut
+ * into.  Error: XX002.
  */
 int
-hamming_open(Relation index)
+hamming_blocks(Relation index)
 {
 	HammingCache *cache = index->rd_amcache;
 
@@ -121,13 +120,13 @@ measure_table(Relation index, int blocks, int table)
  * Set shapes[j] to the shape of block table j, for each block table.  A shape
  * may be a little old.
  *
- * On entry the caller holds no lock.  One root at a time is locked meanwhile.
+ * One root at a time is locked meanwhile.
  */
 void
 hamming_measure(Relation index, HammingShape *shapes)
 {
 	/* PostgreSQL may have freed the cache since the index was opened */
-	int			blocks = hamming_open(index);
+	int			blocks = hamming_blocks(index);
 	HammingCache *cache = index->rd_amcache;
 	int			j;
 

@@ -41,65 +41,8 @@
 #include "miscadmin.h"
 #include "utils/snapmgr.h"
 
-#include "am/build.h"
+#include "am/sort.h"
 #include "am/test_stop.h"
-
-/* A walk through the entries of a table, in the order of their keys. */
-typedef struct Walk
-{
-	HammingReadAhead ahead;
-	HammingKey	next;			/* where the next leaf begins */
-	int			count;			/* keys of the last leaf */
-	int			position;		/* of the next one to return */
-	HammingKey	keys[HAMMING_LEAF_CAPACITY];
-} Walk;
-
-static void
-begin_walk(Walk *walk, Relation index, int table)
-{
-	memset(walk, 0, offsetof(Walk, keys));
-	walk->ahead.index = index;
-	walk->ahead.table = table;
-	walk->next = hamming_least_key;
-}
-
-/*
- * Get the keys of the next leaf, in order.  Return false after the last leaf.
- * Where a merge has made one leaf of the last one and the next, get only the
- * keys that were not in the range of the last one.
- */
-static bool
-next_leaf(Walk *walk)
-{
-	HammingKey	from = walk->next;
-	Buffer		leaf;
-
-	walk->count = walk->position = 0;
-	if (hamming_key_compare(from, hamming_greatest_key) >= 0)
-		return false;
-	CHECK_FOR_INTERRUPTS();
-	hamming_read_ahead(&walk->ahead, from);
-	leaf = hamming_find(walk->ahead.index, walk->ahead.table, 0, from,
-						BUFFER_LOCK_SHARE, NULL);
-	walk->count = hamming_leaf_keys(BufferGetPage(leaf), walk->keys);
-	walk->next = hamming_special(BufferGetPage(leaf))->high;
-	UnlockReleaseBuffer(leaf);
-	while (walk->position < walk->count &&
-		   hamming_key_compare(walk->keys[walk->position], from) < 0)
-		walk->position++;
-	return true;
-}
-
-/* Get the next key of the table.  After the last one return false. */
-static bool
-next_key(Walk *walk, HammingKey *key)
-{
-	while (walk->position == walk->count)
-		if (!next_leaf(walk))
-			return false;
-	*key = walk->keys[walk->position++];
-	return true;
-}
 
 typedef struct Check
 {
@@ -107,15 +50,15 @@ typedef struct Check
 	Relation	heap;			/* NULL for the structural half alone */
 	int			blocks;			/* of the index */
 	BlockNumber pages;			/* that have been found in tables */
-	Walk		walk;
+	HammingKeys keys;			/* of the table that is read */
 } Check;
 
 /*
- * Check a copy of the leaf at block.  Two equal keys are on one leaf, as each
+ * Check a copy of the leaf blkno.  Two equal keys are on one leaf, as each
  * key is in the range of one leaf.
  */
 static void
-check_leaf(Check *check, BlockNumber block, Page page)
+check_leaf(Check *check, BlockNumber blkno, Page page)
 {
 	HammingKey	keys[HAMMING_LEAF_CAPACITY];
 	HammingSpecial *special = hamming_special(page);
@@ -127,48 +70,48 @@ check_leaf(Check *check, BlockNumber block, Page page)
 		keys[i] = hamming_leaf_key(page, i);
 		if (i > 0 && i < special->sorted &&
 			hamming_key_compare(keys[i - 1], keys[i]) >= 0)
-			hamming_corrupted(check->index, block, "entries are out of order");
+			hamming_corrupted(check->index, blkno, "entries are out of order");
 		if (!hamming_page_covers(page, keys[i]))
-			hamming_corrupted(check->index, block,
+			hamming_corrupted(check->index, blkno,
 							  "entry is outside the range of its page");
 		if (special->table == HAMMING_NULLS && keys[i].bits != 0)
-			hamming_corrupted(check->index, block,
+			hamming_corrupted(check->index, blkno,
 							  "row without fingerprint has one");
 		if (hamming_table_has_tids(special->table))
-			hamming_check_tid(check->index, block, keys[i].tid);
+			hamming_check_tid(check->index, blkno, keys[i].tid);
 	}
 	hamming_leaf_keys(page, keys);
 	for (i = 1; i < count; i++)
 		if (hamming_key_compare(keys[i - 1], keys[i]) == 0)
-			hamming_corrupted(check->index, block,
+			hamming_corrupted(check->index, blkno,
 							  hamming_table_has_tids(special->table)
 							  ? "a row is in the index twice"
 							  : "a fingerprint is in the table twice");
 }
 
-/* Check a copy of the inner page at block. */
+/* Check a copy of the inner page blkno. */
 static void
-check_inner(Check *check, BlockNumber block, Page page)
+check_inner(Check *check, BlockNumber blkno, Page page)
 {
 	int			count = hamming_page_count(page);
 	int			rank;
 
 	if (!hamming_inner_is_permutation(page))
-		hamming_corrupted(check->index, block,
+		hamming_corrupted(check->index, blkno,
 						  "order of the children is not a permutation");
 	if (hamming_key_compare(hamming_inner_key(page, 0),
 							hamming_special(page)->low) != 0)
-		hamming_corrupted(check->index, block,
+		hamming_corrupted(check->index, blkno,
 						  "first child does not begin where its parent does");
 	for (rank = 1; rank < count; rank++)
 		if (hamming_key_compare(hamming_inner_key(page, rank - 1),
 								hamming_inner_key(page, rank)) >= 0)
-			hamming_corrupted(check->index, block, "children are out of order");
+			hamming_corrupted(check->index, blkno, "children are out of order");
 }
 
 /* Is the range of a page what its parent says, or of a root all keys? */
 static bool
-agrees_with_parent(Relation index, BlockNumber block,
+agrees_with_parent(Relation index, BlockNumber blkno,
 				   const HammingSpecial *special)
 {
 	Buffer		buffer = hamming_find(index, special->table, special->level + 1,
@@ -184,39 +127,37 @@ agrees_with_parent(Relation index, BlockNumber block,
 
 		child = hamming_inner_child(page, rank);
 		low = hamming_inner_key(page, rank);
-		high = rank + 1 < hamming_page_count(page)
-			? hamming_inner_key(page, rank + 1) : hamming_special(page)->high;
+		high = hamming_inner_end(page, rank);
 		UnlockReleaseBuffer(buffer);
 	}
-	return child == block && hamming_key_compare(special->low, low) == 0 &&
+	return child == blkno && hamming_key_compare(special->low, low) == 0 &&
 		hamming_key_compare(special->high, high) == 0;
 }
 
 /*
- * Copy the page of a table's level that covers the key to page, at an instant
- * when it and its parent agree.  Return its block number.
+ * Copy the page that a walk comes to, at an instant when it and its parent
+ * agree.  Return its block number.
  */
 static BlockNumber
-copy_page(Check *check, int table, int level, HammingKey key, Page page)
+copy_page(const HammingWalk *walk, Page page)
 {
-	BlockNumber block = InvalidBlockNumber;
+	BlockNumber blkno = InvalidBlockNumber;
 	int			i;
 
 	for (i = 0; i < HAMMING_MAX_DESCENTS; i++)
 	{
-		Buffer		buffer = hamming_find(check->index, table, level, key,
-										  BUFFER_LOCK_SHARE, NULL);
+		Buffer		buffer = hamming_walk_find(walk, BUFFER_LOCK_SHARE);
 
-		block = BufferGetBlockNumber(buffer);
+		blkno = BufferGetBlockNumber(buffer);
 		memcpy(page, BufferGetPage(buffer), BLCKSZ);
 		UnlockReleaseBuffer(buffer);
-		if (table == 0 && level == 0)
+		if (walk->table == 0 && walk->level == 0)
 			test_stop("index check: a leaf");
-		if (agrees_with_parent(check->index, block, hamming_special(page)))
-			return block;
+		if (agrees_with_parent(walk->index, blkno, hamming_special(page)))
+			return blkno;
 		CHECK_FOR_INTERRUPTS();
 	}
-	hamming_corrupted(check->index, block,
+	hamming_corrupted(walk->index, blkno,
 					  "range is not what the parent says");
 }
 
@@ -224,38 +165,21 @@ copy_page(Check *check, int table, int level, HammingKey key, Page page)
 static void
 check_level(Check *check, int table, int level)
 {
-	HammingReadAhead ahead = {.index = check->index,.table = table,
-	.level = level};
-	HammingKey	key = hamming_least_key;
+	HammingWalk walk = hamming_walk(check->index, table, level, NULL);
 
-	while (hamming_key_compare(key, hamming_greatest_key) < 0)
+	while (hamming_walk_on(&walk))
 	{
 		PGAlignedBlock copy;
 		Page		page = (Page) copy.data;
-		BlockNumber block;
+		BlockNumber blkno = copy_page(&walk, page);
 
-		CHECK_FOR_INTERRUPTS();
-		hamming_read_ahead(&ahead, key);
-		block = copy_page(check, table, level, key, page);
 		if (level == 0)
-			check_leaf(check, block, page);
+			check_leaf(check, blkno, page);
 		else
-			check_inner(check, block, page);
+			check_inner(check, blkno, page);
 		check->pages++;
-		key = hamming_special(page)->high;
+		walk.next = hamming_special(page)->high;
 	}
-}
-
-/* Return how many levels a table has, or had an instant ago. */
-static int
-table_height(Relation index, int table)
-{
-	Buffer		root = hamming_read(index, HAMMING_ROOT(table),
-									BUFFER_LOCK_SHARE, NULL);
-	int			height = hamming_special(BufferGetPage(root))->level + 1;
-
-	UnlockReleaseBuffer(root);
-	return height;
 }
 
 /* Check the levels of a table from the root down: so a fault is named best. */
@@ -264,31 +188,8 @@ check_tree(Check *check, int table)
 {
 	int			level;
 
-	for (level = table_height(check->index, table) - 1; level >= 0; level--)
+	for (level = hamming_height(check->index, table) - 1; level >= 0; level--)
 		check_level(check, table, level);
-}
-
-/* Has a block table an entry with the bits of the key, whose TID is 0? */
-static bool
-has_bits(Relation index, int table, HammingKey key)
-{
-	HammingKey	next = key;
-
-	while (next.bits == key.bits &&
-		   hamming_key_compare(next, hamming_greatest_key) < 0)
-	{
-		uint16		equal[HAMMING_LEAF_CAPACITY];
-		Buffer		leaf = hamming_find(index, table, 0, next,
-										BUFFER_LOCK_SHARE, NULL);
-		int			count = hamming_leaf_equal(BufferGetPage(leaf), key.bits,
-											   equal);
-
-		next = hamming_special(BufferGetPage(leaf))->high;
-		UnlockReleaseBuffer(leaf);
-		if (count > 0)
-			return true;
-	}
-	return false;
 }
 
 /* Is a fingerprint in table 0, and its key not in the table? */
@@ -296,25 +197,25 @@ static bool
 is_missing(Check *check, int table, HammingKey key)
 {
 	int			start = hamming_block_start(check->blocks, table);
-	HammingKey	first = hamming_key(hamming_unrotate(key.bits, start), 0);
+	Fingerprint fingerprint = hamming_unrotate(key.bits, start);
 	int			i;
 
 	for (i = 0; i < HAMMING_MAX_DESCENTS; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!has_bits(check->index, 0, first) ||
-			has_bits(check->index, table, key))
+		if (!hamming_has(check->index, 0, fingerprint) ||
+			hamming_has(check->index, table, key.bits))
 			return false;
 	}
 	return true;
 }
 
 /*
- * Check that the table has each key of the sort, which has none twice.  Return
- * how many other keys the table has, while the index stands still.
+ * Check that the table has each key of the sorter, which has none twice.
+ * Return how many other keys the table has, while the index stands still.
  */
 static int64
-check_keys(Check *check, int table, HammingKeySort *sort)
+check_keys(Check *check, int table, HammingSorter *sorter)
 {
 	bool		rows = hamming_table_has_tids(table);
 	HammingKey	wanted;
@@ -322,21 +223,21 @@ check_keys(Check *check, int table, HammingKeySort *sort)
 	bool		more;
 	int64		others = 0;
 
-	begin_walk(&check->walk, check->index, table);
-	more = next_key(&check->walk, &key);
-	while (hamming_sort_next(sort, &wanted))
+	hamming_keys_begin(&check->keys, check->index, table, NULL);
+	more = hamming_keys_next(&check->keys, &key);
+	while (hamming_sorter_next_key(sorter, &wanted))
 	{
 		for (; more && hamming_key_compare(key, wanted) < 0; others++)
-			more = next_key(&check->walk, &key);
+			more = hamming_keys_next(&check->keys, &key);
 		if (more && hamming_key_compare(key, wanted) == 0)
-			more = next_key(&check->walk, &key);
+			more = hamming_keys_next(&check->keys, &key);
 		else if (rows || is_missing(check, table, wanted))
 			hamming_corrupted(check->index, HAMMING_ROOT(table), rows
 							  ? "a row of the heap is not in the table"
 							  : "a fingerprint of table 0 is not here");
 	}
 	for (; more; others++)
-		more = next_key(&check->walk, &key);
+		more = hamming_keys_next(&check->keys, &key);
 	return others;
 }
 
@@ -347,26 +248,27 @@ check_keys(Check *check, int table, HammingKeySort *sort)
 static void
 check_fingerprints(Check *check, int table)
 {
-	HammingKeySort sort =
-	hamming_sort_begin(FINGERPRINT_WORDS, maintenance_work_mem);
+	HammingSorter *sorter =
+	hamming_sorter_begin(FINGERPRINT_WORDS, maintenance_work_mem);
 	HammingKey	key;
 	HammingBits last = 0;
 	bool		first = true;
 	int64		unused;
 
-	begin_walk(&check->walk, check->index, 0);
-	while (next_key(&check->walk, &key))
+	hamming_keys_begin(&check->keys, check->index, 0, NULL);
+	while (hamming_keys_next(&check->keys, &key))
 	{
 		if (first || key.bits != last)
-			hamming_sort_add(&sort, hamming_table_key(check->blocks, table,
-													  key.bits, 0));
+			hamming_sorter_add_key(sorter,
+								   hamming_table_key(check->blocks, table,
+													 key.bits, 0));
 		first = false;
 		last = key.bits;
 	}
-	hamming_sort_finish(&sort);
+	hamming_sorter_finish(sorter);
 	test_stop("index check: fingerprints");
-	unused = check_keys(check, table, &sort);
-	hamming_sort_end(&sort);
+	unused = check_keys(check, table, sorter);
+	hamming_sorter_end(sorter);
 	if (check->heap != NULL && unused > 0)
 		ereport(NOTICE,
 				(errmsg_plural("block table %d of index \"%s\" has "
@@ -385,12 +287,12 @@ static int64
 count_free_pages(Relation index, int blocks, BlockNumber pages)
 {
 	int64		count = 0;
-	BlockNumber block;
+	BlockNumber blkno;
 
-	for (block = HAMMING_FIXED_PAGES(blocks); block < pages; block++)
+	for (blkno = HAMMING_FIXED_PAGES(blocks); blkno < pages; blkno++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		count += hamming_is_free_page(index, block, NULL);
+		count += hamming_is_free_page(index, blkno, NULL);
 	}
 	return count;
 }
@@ -412,28 +314,31 @@ static void
 check_tids(Check *check)
 {
 	static const int tables[] = {0, HAMMING_NULLS};
-	HammingKeySort sort =
-	hamming_sort_begin(FINGERPRINT_WORDS, maintenance_work_mem);
+	HammingSorter *sorter =
+	hamming_sorter_begin(FINGERPRINT_WORDS, maintenance_work_mem);
 	HammingKey	previous = hamming_greatest_key;
 	HammingKey	key;
 	Size		i;
 
 	for (i = 0; i < lengthof(tables); i++)
 	{
-		begin_walk(&check->walk, check->index, tables[i]);
-		while (next_key(&check->walk, &key))
-			hamming_sort_add(&sort,
-							 hamming_key(fingerprint_from_word(key.tid, 0), 0));
+		hamming_keys_begin(&check->keys, check->index, tables[i], NULL);
+		while (hamming_keys_next(&check->keys, &key))
+		{
+			Fingerprint row = fingerprint_from_word(key.tid, 0);
+
+			hamming_sorter_add_key(sorter, hamming_key(row, 0));
+		}
 	}
-	hamming_sort_finish(&sort);
-	while (hamming_sort_next(&sort, &key))
+	hamming_sorter_finish(sorter);
+	while (hamming_sorter_next_key(sorter, &key))
 	{
 		if (key.bits == previous.bits)
 			hamming_corrupted(check->index, HAMMING_METAPAGE,
 							  "a row is in the index twice");
 		previous = key;
 	}
-	hamming_sort_end(&sort);
+	hamming_sorter_end(sorter);
 }
 
 /* Called for each row of the heap; see check_heap(). */
@@ -441,11 +346,11 @@ static void
 add_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 			 bool alive, void *callback_state)
 {
-	HammingKeySort *sorts = callback_state;
+	HammingSorter **sorters = callback_state;
 	HammingKey	key = {isnull[0] ? 0 : DatumGetSimhash(values[0]),
 	hamming_tid(tid)};
 
-	hamming_sort_add(&sorts[isnull[0] ? 1 : 0], key);
+	hamming_sorter_add_key(sorters[isnull[0]], key);
 }
 
 /*
@@ -459,8 +364,10 @@ static void
 check_heap(Check *check)
 {
 	int			memory = maintenance_work_mem / 2;
-	HammingKeySort sorts[2] = {hamming_sort_begin(HAMMING_KEY_WORDS, memory),
-	hamming_sort_begin(HAMMING_KEY_WORDS, memory)};
+	HammingSorter *sorters[] = {
+		hamming_sorter_begin(HAMMING_KEY_WORDS, memory),
+		hamming_sorter_begin(HAMMING_KEY_WORDS, memory)
+	};
 	Relation	index = check->index;
 	IndexInfo  *info = BuildIndexInfo(index);
 	Snapshot	snapshot = RegisterSnapshot(GetTransactionSnapshot());
@@ -482,13 +389,13 @@ check_heap(Check *check)
 	info->ii_ExclusionOps = NULL;
 	scan = table_beginscan_strat(check->heap, snapshot, 0, NULL, true, true);
 	table_index_build_scan(check->heap, index, info, true, false, add_heap_row,
-						   sorts, scan);
+						   sorters, scan);
 	UnregisterSnapshot(snapshot);
 	for (i = 0; i < 2; i++)
 	{
-		hamming_sort_finish(&sorts[i]);
-		check_keys(check, i == 0 ? 0 : HAMMING_NULLS, &sorts[i]);
-		hamming_sort_end(&sorts[i]);
+		hamming_sorter_finish(sorters[i]);
+		check_keys(check, i == 0 ? 0 : HAMMING_NULLS, sorters[i]);
+		hamming_sorter_end(sorters[i]);
 	}
 }
 
@@ -497,7 +404,7 @@ check_heap(Check *check)
  * Errors: as check_heap(); XX002 for the first fault that is found.
  *
  * On entry the index is locked by AccessShareLock, or, with a heap, both by
- * ShareLock.  On entry and on return the caller holds no buffer lock.
+ * ShareLock.
  */
 void
 hamming_check(Relation heap, Relation index)
@@ -525,24 +432,24 @@ hamming_check(Relation heap, Relation index)
 
 /*
  * For each row that shares its fingerprint with a row before it in table 0, add
- * the value to the sort that the fingerprint, rotated by start bits, has in the
- * bits leading.
+ * to the sorter the value that the fingerprint, rotated by start bits, has in
+ * the bits leading.
  */
 static void
-sort_repeated(HammingKeySort *sort, Relation index, Walk *walk, int start,
-			  HammingBits leading)
+sort_repeated(HammingSorter *sorter, Relation index, HammingKeys *keys,
+			  int start, HammingBits leading)
 {
 	HammingKey	key;
 	HammingBits last = 0;
 	bool		first = true;
 
-	begin_walk(walk, index, 0);
-	while (next_key(walk, &key))
+	hamming_keys_begin(keys, index, 0, NULL);
+	while (hamming_keys_next(keys, &key))
 	{
 		HammingBits value = hamming_rotate(key.bits, start) & leading;
 
 		if (!first && key.bits == last)
-			hamming_sort_add(sort, hamming_key(value, 0));
+			hamming_sorter_add_key(sorter, hamming_key(value, 0));
 		first = false;
 		last = key.bits;
 	}
@@ -554,7 +461,7 @@ sort_repeated(HammingKeySort *sort, Relation index, Walk *walk, int start,
  * each fingerprint once: the other rows of the fingerprint are sorted.
  */
 static void
-read_block_stats(Relation index, Walk *walk, HammingStats *stats)
+read_block_stats(Relation index, HammingKeys *keys, HammingStats *stats)
 {
 	int64		all_rows = 0;	/* of all tables */
 	int64		values = 0;
@@ -562,8 +469,8 @@ read_block_stats(Relation index, Walk *walk, HammingStats *stats)
 
 	for (table = 0; table < stats->blocks; table++)
 	{
-		HammingKeySort sort =
-		hamming_sort_begin(FINGERPRINT_WORDS, maintenance_work_mem);
+		HammingSorter *sorter =
+		hamming_sorter_begin(FINGERPRINT_WORDS, maintenance_work_mem);
 		int			start = hamming_block_start(stats->blocks, table);
 		int			width = hamming_block_width(stats->blocks, table);
 		HammingBits leading = hamming_leading_bits(width);
@@ -571,20 +478,20 @@ read_block_stats(Relation index, Walk *walk, HammingStats *stats)
 		HammingKey	key;
 		HammingBits last = 0;
 		int64		rows = 0;	/* that have the last value; 0 at first */
-		int64		keys = 0;
+		int64		entries = 0;
 		bool		more;
 
 		if (table > 0)
-			sort_repeated(&sort, index, walk, start, leading);
-		hamming_sort_finish(&sort);
-		more = hamming_sort_next(&sort, &repeated);
-		begin_walk(walk, index, table);
-		while (next_key(walk, &key))
+			sort_repeated(sorter, index, keys, start, leading);
+		hamming_sorter_finish(sorter);
+		more = hamming_sorter_next_key(sorter, &repeated);
+		hamming_keys_begin(keys, index, table, NULL);
+		while (hamming_keys_next(keys, &key))
 		{
 			HammingBits value = key.bits & leading;
 			int64		before;
 
-			keys++;
+			entries++;
 			if (rows == 0 || value != last)
 			{
 				values++;
@@ -593,36 +500,37 @@ read_block_stats(Relation index, Walk *walk, HammingStats *stats)
 			last = value;
 			before = rows++;
 			for (; more && repeated.bits <= value; rows++)
-				more = hamming_sort_next(&sort, &repeated);
+				more = hamming_sorter_next_key(sorter, &repeated);
 			all_rows += rows - before;
 			stats->largest_block = Max(stats->largest_block, rows);
 		}
-		hamming_sort_end(&sort);
+		hamming_sorter_end(sorter);
 		if (table == 0)
-			stats->rows = keys;
+			stats->rows = entries;
 		else if (table == 1)
-			stats->fingerprints = keys;
+			stats->fingerprints = entries;
 	}
 	stats->average_block = (double) all_rows / Max(values, 1);
 }
 
 /*
- * Read what hamming_index_stats() returns.  Error: XX002 where a page cannot be
- * used.  On entry and on return the caller holds no buffer lock.
+ * Read what hamming_index_stats() returns.  Error: XX002 where a page cannot
+ * be used.
  */
 void
 hamming_read_stats(Relation index, HammingStats *stats)
 {
-	Walk	   *walk = palloc(sizeof(Walk));
+	HammingKeys *keys = palloc(sizeof(HammingKeys));
+	HammingKey	key;
 
 	memset(stats, 0, sizeof(HammingStats));
-	stats->blocks = hamming_open(index);
+	stats->blocks = hamming_blocks(index);
 	stats->pages = RelationGetNumberOfBlocks(index);
-	begin_walk(walk, index, HAMMING_NULLS);
-	while (next_leaf(walk))
-		stats->nulls += walk->count - walk->position;
-	stats->height = table_height(index, 0);
+	hamming_keys_begin(keys, index, HAMMING_NULLS, NULL);
+	while (hamming_keys_next(keys, &key))
+		stats->nulls++;
+	stats->height = hamming_height(index, 0);
 	stats->free_pages = count_free_pages(index, stats->blocks, stats->pages);
-	read_block_stats(index, walk, stats);
-	pfree(walk);
+	read_block_stats(index, keys, stats);
+	pfree(keys);
 }

@@ -2,11 +2,11 @@
  * cost.c
  *	  What an index scan costs.
  *
- * Costs are in PostgreSQL's unit, a page of a sequential read.  A row of a
- * sequential scan that computes a distance costs 0.02, and a leaf of table 0,
- * with 510 to 580 fingerprints, which is 88 to 100 % full, 0.101 to 0.108.  A
- * leaf of another block table has more fingerprints, but a search compares only
- * some of them.  The estimate takes both kinds of leaves to cost the same.
+ * Costs are in PostgreSQL's unit, a page of a sequential read.  Comparing one
+ * row in a sequential scan costs 0.02.  Comparing a whole leaf of table 0 (510
+ * to 580 fingerprints) costs 0.10 to 0.11.  A leaf of another block table has
+ * more fingerprints, but a search compares only some of them.  The estimate
+ * takes both kinds of leaves to cost the same.
  */
 #include "postgres.h"
 
@@ -159,7 +159,7 @@ measure_tables(IndexOptInfo *info, double null_leaves, HammingShape *shapes)
 	{
 		Relation	index = index_open(info->indexoid, NoLock);
 
-		blocks = hamming_open(index);
+		blocks = hamming_blocks(index);
 		hamming_measure(index, shapes);
 		index_close(index, NoLock);
 	}
@@ -188,11 +188,10 @@ recheck_cost(PlannerInfo *root, List *quals, List *searched)
  * PostgreSQL plans an index-only scan of any index where no column is wanted,
  * as for count(*).  A hamming index has none: nothing keeps a row that a scan
  * has seen in the index from being removed before the scan looks at the
- * visibility map.  Here a path for such a scan becomes worse than that for the
- * sequential scan, which every table has, also a disabled one.  cost_index()
- * makes the path's total cost NaN, so that neither path is cheaper in total,
- * and add_path() decides by the startup costs.  A bitmap scan has its costs
- * from *total_cost.
+ * visibility map.  So make such a path dearer than any sequential scan, even a
+ * disabled one.  cost_index() makes the path's total cost NaN, so that neither
+ * path is cheaper in total, and add_path() decides by the startup costs.  A
+ * bitmap scan has its costs from *total_cost.
  */
 static void
 refuse_index_only(IndexPath *path, Cost *startup_cost)

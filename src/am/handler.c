@@ -191,73 +191,77 @@ operator_fault(Form_pg_amop member, Oid type, bool fingerprints)
 }
 
 /*
- * amvalidate: report each fault as INFO, and return whether there is none.
- * The type of a class for the first column must be as long as a fingerprint.
- * A class for further columns must have the operator of equality.
+ * Report a fault of the operators of a class as INFO, and return whether there
+ * is none.  A class for further columns must have the operator of equality.
  */
 static bool
-validate(Oid opclass)
+validate_operators(Form_pg_opclass opclass, bool fingerprints)
 {
-	HeapTuple	tuple;
-	Form_pg_opclass form;
-	CatCList   *operators;
-	char	   *name;
+	Datum		family = ObjectIdGetDatum(opclass->opcfamily);
+	CatCList   *operators = SearchSysCacheList1(AMOPSTRATEGY, family);
+	const char *name = NameStr(opclass->opcname);
 	bool		valid = true;
 	bool		has_equality = false;
-	bool		fingerprints;
-	int			length;
 	int			i;
 
-	tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(opclass));
+	for (i = 0; i < operators->n_members; i++)
+	{
+		HeapTuple	entry = &operators->members[i]->tuple;
+		Form_pg_amop member = (Form_pg_amop) GETSTRUCT(entry);
+		const char *fault = operator_fault(member, opclass->opcintype,
+										   fingerprints);
+
+		if (member->amopstrategy == SIMHASH_EQUAL_STRATEGY)
+			has_equality = true;
+		if (fault == NULL)
+			continue;
+		ereport(INFO, (errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+					   errmsg("operator class \"%s\" of access method %s "
+							  "contains operator %s with %s",
+							  name, "hamming",
+							  format_operator(member->amopopr), fault)));
+		valid = false;
+	}
+	ReleaseCatCacheList(operators);
+	if (fingerprints || has_equality)
+		return valid;
+	ereport(INFO, (errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				   errmsg("operator class \"%s\" of access method %s is "
+						  "missing the operator with strategy %d or %d",
+						  name, "hamming", SIMHASH_BALL_STRATEGY,
+						  SIMHASH_EQUAL_STRATEGY)));
+	return false;
+}
+
+/*
+ * amvalidate: report each fault as INFO, and return whether there is none.
+ * The type of a class for the first column must be as long as a fingerprint.
+ */
+static bool
+validate(Oid oid)
+{
+	HeapTuple	tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(oid));
+	Form_pg_opclass opclass;
+	bool		fingerprints;
+	bool		valid = true;
+	int			length;
+
 	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for operator class %u", opclass);
-	form = (Form_pg_opclass) GETSTRUCT(tuple);
-	name = NameStr(form->opcname);
-	length = get_typlen(form->opcintype);
-	fingerprints = has_fingerprints(form->opcfamily);
+		elog(ERROR, "cache lookup failed for operator class %u", oid);
+	opclass = (Form_pg_opclass) GETSTRUCT(tuple);
+	length = get_typlen(opclass->opcintype);
+	fingerprints = has_fingerprints(opclass->opcfamily);
 	if (fingerprints && hamming_routines_of_length(length) == NULL)
 	{
 		ereport(INFO, (errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
 					   errmsg("operator class \"%s\" of access method %s is "
 							  "for type %s of length %d, which no fingerprint "
 							  "has",
-							  name, "hamming",
-							  format_type_be(form->opcintype), length)));
+							  NameStr(opclass->opcname), "hamming",
+							  format_type_be(opclass->opcintype), length)));
 		valid = false;
 	}
-	operators = SearchSysCacheList1(AMOPSTRATEGY,
-									ObjectIdGetDatum(form->opcfamily));
-
-	for (i = 0; i < operators->n_members; i++)
-	{
-		HeapTuple	entry = &operators->members[i]->tuple;
-		Form_pg_amop member = (Form_pg_amop) GETSTRUCT(entry);
-		const char *fault = operator_fault(member, form->opcintype,
-										   fingerprints);
-
-		if (member->amopstrategy == SIMHASH_EQUAL_STRATEGY)
-			has_equality = true;
-		if (fault != NULL)
-		{
-			ereport(INFO, (errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-						   errmsg("operator class \"%s\" of access method %s "
-								  "contains operator %s with %s",
-								  name, "hamming",
-								  format_operator(member->amopopr), fault)));
-			valid = false;
-		}
-	}
-	if (!fingerprints && !has_equality)
-	{
-		ereport(INFO, (errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-					   errmsg("operator class \"%s\" of access method %s is "
-							  "missing the operator with strategy %d or %d",
-							  name, "hamming", SIMHASH_BALL_STRATEGY,
-							  SIMHASH_EQUAL_STRATEGY)));
-		valid = false;
-	}
-
-	ReleaseCatCacheList(operators);
+	valid &= validate_operators(opclass, fingerprints);
 	ReleaseSysCache(tuple);
 	return valid;
 }
@@ -415,7 +419,7 @@ static const IndexAmRoutine routine = {
 };
 
 /*
- * Is function, the cost function of an access method, that of ours?
+ * Is this our amcostestimate?
  *
  * Both IndexOptInfo and IndexAmRoutine have that function.  A look-up by name
  * in pg_am would take time for each index, and be wrong where the access

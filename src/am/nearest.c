@@ -54,6 +54,7 @@ struct HammingNearest
 	int			limit;			/* no row that is returned is farther */
 	HammingSearch *search;		/* of the round under way; the scan's */
 	HammingMatch *matches;		/* room for those of a leaf; the scan's */
+	int			step;			/* from radius to radius */
 
 	uint64		from;			/* rows below this rank have been found */
 	int			radius;			/* of the last round; -1 before the first */
@@ -80,13 +81,15 @@ rank_beyond(int distance)
  * the ball's centre is, plus the ball's radius.
  */
 HammingNearest *
-hamming_nearest_begin(HammingSearch *search, HammingMatch *matches,
-					  Fingerprint centre, const HammingBall *balls, int count)
+hamming_nearest_begin(Relation index, HammingSearch *search,
+					  HammingMatch *matches, Fingerprint centre,
+					  const HammingBall *balls, int count)
 {
 	HammingNearest *nearest = palloc0(sizeof(HammingNearest));
 	int			i;
 
 	nearest->search = search;
+	nearest->step = hamming_blocks(index);
 	nearest->matches = matches;
 	nearest->centre = centre;
 	nearest->balls = balls;
@@ -133,8 +136,9 @@ sort_round(HammingNearest *nearest)
 				continue;
 
 			/*
-			 * Of equal fingerprints most come in the order of ranks: beside
-			 * 100,000 of them the nearest rows take 0.6 of the time.
+			 * Rows of one fingerprint come in the order of ranks, so most are
+			 * dropped here: with 100,000 duplicates near the query this saves
+			 * 40 % of the time.
 			 */
 			if (nearest->left >= nearest->capacity && rank > greatest)
 			{
@@ -168,12 +172,10 @@ sort_round(HammingNearest *nearest)
 static int
 next_radius(HammingNearest *nearest)
 {
-	HammingSearch *search = nearest->search;
-	int			radius = nearest->radius + search->blocks;
+	int			radius = nearest->radius + nearest->step;
 
 	if (radius >= nearest->limit ||
-		hamming_plan(search->blocks, search->shapes, radius).leaves >
-		search->shapes[0].leaves * MAX_FRACTION)
+		hamming_search_fraction(nearest->search, radius) > MAX_FRACTION)
 		return nearest->limit;
 	return radius;
 }
@@ -233,8 +235,8 @@ next_rank(HammingNearest *nearest, uint64 *rank)
 }
 
 /*
- * Get the next row.  Returns false after the last.  On entry and on return the
- * caller holds no lock.  On return the search has ended, and pins nothing.
+ * Get the next row.  Returns false after the last.  On return the search has
+ * ended, and pins nothing.
  */
 bool
 hamming_nearest_next(HammingNearest *nearest, uint64 *tid, int *distance)
@@ -250,8 +252,8 @@ hamming_nearest_next(HammingNearest *nearest, uint64 *tid, int *distance)
 }
 
 /*
- * End the search and the sort, if they are under way.  On entry the caller
- * holds no lock.  On return the search pins nothing.
+ * End the search and the sort, if they are under way.  On return the search
+ * pins nothing.
  */
 void
 hamming_nearest_end(HammingNearest *nearest)

@@ -94,7 +94,7 @@ page_fault(Page page)
 		return NULL;
 	if (!hamming_page_is_of_tree(page))
 		return "page is of no known kind";
-	if (!hamming_is_table(special->table) ||
+	if (!hamming_is_tree(special->table) ||
 		special->level >= HAMMING_MAX_HEIGHT)
 		return "table or level is out of range";
 	if (hamming_page_is_marked(page) &&
@@ -117,13 +117,13 @@ page_fault(Page page)
 	return NULL;
 }
 
-/* Report a fault of the page at block: XX002.  The caller may hold locks. */
+/* Report a fault of the page blkno: XX002.  The caller may hold locks. */
 void
-hamming_corrupted(Relation index, BlockNumber block, const char *fault)
+hamming_corrupted(Relation index, BlockNumber blkno, const char *fault)
 {
 	ereport(ERROR, (errcode(ERRCODE_INDEX_CORRUPTED),
 					errmsg("index \"%s\" is corrupted at block %u: %s",
-						   RelationGetRelationName(index), block, fault),
+						   RelationGetRelationName(index), blkno, fault),
 					errhint("REINDEX it.")));
 }
 
@@ -141,15 +141,15 @@ hamming_page_check(Relation index, Buffer buffer)
 }
 
 /*
- * Check the TID of an entry of the leaf at block: for PostgreSQL the invalid
+ * Check the TID of an entry of the leaf blkno: for PostgreSQL the invalid
  * block number would mean a new page of the heap.  Error: XX002.
  */
 void
-hamming_check_tid(Relation index, BlockNumber block, uint64 tid)
+hamming_check_tid(Relation index, BlockNumber blkno, uint64 tid)
 {
 	if (unlikely(!OffsetNumberIsValid((OffsetNumber) tid) ||
 				 !BlockNumberIsValid((BlockNumber) (tid >> 16))))
-		hamming_corrupted(index, block, "entry has no valid TID");
+		hamming_corrupted(index, blkno, "entry has no valid TID");
 }
 
 /*
@@ -367,6 +367,15 @@ hamming_leaf_equal(Page page, HammingBits bits, uint16 *found)
 	return hamming_leaf_match(page, bits, bits, bits, 0, found);
 }
 
+/* Has a leaf an entry with the bits, of any row? */
+bool
+hamming_leaf_has(Page page, HammingBits bits)
+{
+	uint16		found[HAMMING_LEAF_CAPACITY];
+
+	return hamming_leaf_equal(page, bits, found) > 0;
+}
+
 /* Make a change of the leaf page.  If the leaf gets a key, it is not full. */
 void
 hamming_leaf_change(Page page, const HammingChange *change)
@@ -387,6 +396,14 @@ hamming_inner_key(Page page, int rank)
 
 	return hamming_key(hamming_page_bits(page)[i],
 					   hamming_tid(&inner_downlink(page, i)->tid));
+}
+
+/* Return where the range of the child with a rank ends. */
+HammingKey
+hamming_inner_end(Page page, int rank)
+{
+	return rank + 1 < hamming_page_count(page)
+		? hamming_inner_key(page, rank + 1) : hamming_special(page)->high;
 }
 
 /*
@@ -497,9 +514,9 @@ inner_truncate(Page page, int rank)
  * fillfactor.  As n is 368 or more, an index that insertions in any order have
  * made has less than 2.1 times the leaves of a build from the same rows, plus 2
  * leaves in each table.  With fillfactor = 100 the factor is 2.2.  The same
- * holds for inner pages, which are less than one in a hundred.  Were pages
- * elsewhere left full, too, keys that halve the gap above the greatest one on a
- * full page would take a page each.
+ * holds for inner pages, which are less than one in a hundred.  If a middle
+ * page were left full, too, keys that each halve the gap above its greatest key
+ * would get a page each.
  */
 
 /*

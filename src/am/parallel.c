@@ -109,9 +109,9 @@ begin_processes(HammingBuild *build)
 /*
  * ambuild.
  *
- * On entry and on return the caller holds no buffer lock.  One page at a time
- * is locked, but log_newpage_range() locks up to 32 together: no other process
- * waits for a page of this index while it holds another.
+ * One page at a time is locked, but log_newpage_range() locks up to 32
+ * together: no other process waits for a page of this index while it holds
+ * another.
  */
 IndexBuildResult *
 hamming_build(Relation heap, Relation index, IndexInfo *info)

@@ -113,11 +113,11 @@ list_targets(Fingerprint fingerprint, int segment, BlockNumber *targets)
 }
 
 /*
- * Lock the targets of a search within radius of the centre, 0 .. HAMMING_BITS,
- * before it begins.  Nothing is done where the transaction is not serializable,
- * or the snapshot is not an MVCC snapshot, as that of an exclusion constraint.
- * On entry and on return the caller holds no buffer lock.  Error: 53200 where
- * PostgreSQL has no memory left for predicate locks.
+ * Lock the targets of a search within radius of the centre, 0 ..
+ * HAMMING_BITS, before it begins.  Nothing is done where the transaction is
+ * not serializable, or the snapshot is not an MVCC snapshot, as that of an
+ * exclusion constraint.  Error: 53200 where PostgreSQL has no memory left for
+ * predicate locks.
  */
 void
 hamming_lock_predicate(Relation index, Snapshot snapshot, Fingerprint centre,
@@ -155,8 +155,8 @@ hamming_lock_predicate_nulls(Relation index, Snapshot snapshot)
 
 /*
  * Look for locks of the targets of a fingerprint, or of rows without one if
- * isnull, after a row was inserted.  On entry and on return the caller holds no
- * buffer lock.  Error: 40001 where PostgreSQL cancels the transaction.
+ * isnull, after a row was inserted.  Error: 40001 where PostgreSQL cancels the
+ * transaction.
  */
 void
 hamming_check_conflicts(Relation index, Fingerprint fingerprint, bool isnull)

@@ -27,7 +27,7 @@ typedef struct HammingScan
 	/* how far the scan is */
 	bool		started;		/* has it begun to search? */
 	bool		in_nulls;		/* are the rows with a fingerprint done? */
-	HammingSearch search;		/* of the rows of either kind */
+	HammingSearch *search;		/* of the rows of either kind */
 	HammingNearest *nearest;	/* of an ordered scan, until its rows with a
 								 * fingerprint are done */
 	HammingMatch *matches;		/* of the leaf that was read last */
@@ -42,8 +42,6 @@ typedef struct HammingScan
  * ambeginscan.  A statement may begin and end a scan for each of its rows, as
  * under an exclusion constraint, in a memory context that lives as long as the
  * statement.  So a scan has a context of its own.
- *
- * On entry and on return the caller holds no buffer lock.
  */
 IndexScanDesc
 hamming_begin_scan(Relation index, int keys, int order_bys)
@@ -55,7 +53,7 @@ hamming_begin_scan(Relation index, int keys, int order_bys)
 	MemoryContext caller = MemoryContextSwitchTo(context);
 	HammingScan *state = palloc0(sizeof(HammingScan));
 
-	hamming_search_init(&state->search, index);
+	state->search = hamming_search_create(scan);
 	state->context = context;
 	state->balls = palloc(Max(keys, 1) * sizeof(HammingBall));
 	state->matches = palloc(HAMMING_MATCHES * sizeof(HammingMatch));
@@ -80,7 +78,7 @@ reset_scan(HammingScan *state)
 	if (state->nearest != NULL)
 		hamming_nearest_end(state->nearest);
 	state->nearest = NULL;
-	hamming_search_end(&state->search);
+	hamming_search_end(state->search);
 	if (state->ordered_scan != NULL)
 		MemoryContextReset(state->ordered_scan);
 	state->started = state->in_nulls = false;
@@ -165,8 +163,7 @@ read_conditions(HammingScan *state, ScanKey keys, int count)
  * Error: 0A000 for an order by a further column, which only an operator class
  * of a superuser allows.
  *
- * On entry and on return the caller holds no buffer lock.  On return the scan
- * pins nothing.
+ * On return the scan pins nothing.
  */
 void
 hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey order_bys,
@@ -211,7 +208,7 @@ start_nulls(IndexScanDesc scan)
 
 	state->in_nulls = true;
 	if (state->want_nulls)
-		hamming_search_begin_nulls(&state->search);
+		hamming_search_begin_nulls(state->search);
 }
 
 /* Begin the search: by distance if ordered. */
@@ -221,7 +218,6 @@ start_scan(IndexScanDesc scan, bool ordered)
 	HammingScan *state = scan->opaque;
 
 	state->started = true;
-	state->search.snapshot = scan->xs_snapshot;
 	pgstat_count_index_scan(scan->indexRelation);
 	count_index_search(scan);
 	if (!state->want_values)
@@ -231,17 +227,18 @@ start_scan(IndexScanDesc scan, bool ordered)
 		MemoryContext caller = MemoryContextSwitchTo(state->ordered_scan);
 		Datum		centre = scan->orderByData[0].sk_argument;
 
-		state->nearest = hamming_nearest_begin(&state->search, state->matches,
+		state->nearest = hamming_nearest_begin(scan->indexRelation,
+											   state->search, state->matches,
 											   DatumGetSimhash(centre),
 											   state->balls,
 											   state->ball_count);
 		MemoryContextSwitchTo(caller);
 	}
 	else if (state->ball_count > 0)
-		hamming_search_begin(&state->search, state->balls[0].centre,
+		hamming_search_begin(state->search, state->balls[0].centre,
 							 state->balls[0].radius);
 	else
-		hamming_search_begin(&state->search, 0, HAMMING_BITS);
+		hamming_search_begin(state->search, 0, HAMMING_BITS);
 }
 
 /*
@@ -274,7 +271,7 @@ next_leaf(IndexScanDesc scan)
 		int			count = -1;
 
 		if (!state->in_nulls || state->want_nulls)
-			count = hamming_search_next(&state->search, state->matches);
+			count = hamming_search_next(state->search, state->matches);
 		if (count >= 0)
 		{
 			state->count = filter_matches(state, count);
@@ -328,8 +325,8 @@ store_distance(IndexScanDesc scan, bool isnull, int distance)
 /*
  * amgettuple.
  *
- * On entry and on return the caller holds no buffer lock.  On return the scan
- * pins the inner pages on its paths, and nothing after the last row.
+ * On return the scan pins the inner pages on its paths, and nothing after the
+ * last row.
  */
 bool
 hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
@@ -365,10 +362,7 @@ hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
 	return true;
 }
 
-/*
- * amgetbitmap.  On entry and on return the caller holds no buffer lock.  On
- * return the scan pins nothing.
- */
+/* amgetbitmap.  On return the scan pins nothing. */
 int64
 hamming_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 {

@@ -27,6 +27,7 @@
  */
 #include "postgres.h"
 
+#include "access/relscan.h"
 #include "miscadmin.h"
 #include "utils/spccache.h"
 
@@ -43,27 +44,102 @@
 /* Of these, the next ones, whose entries it fetches, too. */
 #define CPU_ENTRIES_DISTANCE 3
 
-/*
- * Prepare for searches of an index, one after the other: each from
- * hamming_search_begin() or hamming_search_begin_nulls() to
- * hamming_search_end().  What it needs is allocated in the current memory
- * context.
- *
- * On entry search is all zeros.  On entry and on return the caller holds no
- * lock.  On return the search pins nothing.
- */
-void
-hamming_search_init(HammingSearch *search, Relation index)
+/* The search of a table: what a key of it must be near to. */
+typedef struct Area
 {
+	int			table;
+	int			start;			/* bits before the table's block */
+	HammingBits centre;			/* rotated for the table */
+	HammingBits leading;		/* the bits of the leading block */
+	int			leading_radius;
+} Area;
+
+/* A leaf that is to be read, as its parent shows it. */
+typedef struct Leaf
+{
+	BlockNumber blkno;
+	int			table;
+	HammingKey	from;			/* keys of the leaf below this one are not
+								 * wanted */
+	HammingKey	end;			/* of the leaf's range */
+	HammingBits last;			/* keys above this one are not wanted */
+} Leaf;
+
+/* The most leaves that wait to be read; the queue is a ring. */
+#define QUEUE 32
+
+struct HammingSearch
+{
+	IndexScanDesc scan;			/* that the search is part of */
+	Relation	index;
+	int			blocks;			/* of the index */
+	HammingShape shapes[HAMMING_MAX_BLOCKS];	/* of its tables */
+	Fingerprint centre;			/* not rotated */
+	int			radius;			/* 0 .. HAMMING_BITS; see
+								 * hamming_search_lower_radius() */
+	HammingPlan plan;
+	Area		area;			/* of the leaf that was read last */
+
+	/* the next leaves that can have matches, in the order of tables */
+	Area		ahead_area;		/* of the table whose leaves are queued */
+	int			queue_start;
+	int			queue_count;
+	int			prefetched;		/* leaves of the queue that are on their way
+								 * from disk */
+	int			prefetch_distance;	/* the most that may be so */
+	int			cpu_prefetched; /* leaves of the queue that are on their way
+								 * from memory to the processor's cache */
+	int			cpu_entries;	/* leaves whose entries are, too */
+	HammingKey	ahead;			/* the next key that can match, beyond the
+								 * leaves that are queued; the greatest key if
+								 * there is none */
+	bool		complete;		/* is no table after ahead_area.table? */
+	int			visited;		/* leaves that the search has read */
+	Leaf		queue[QUEUE];
+
+	/* fingerprints found in the table, whose rows are in table 0 */
+	Fingerprint *found;			/* room for HAMMING_LEAF_CAPACITY */
+	int			found_count;
+	int			found_position; /* of the next one to look up */
+	uint64		found_from;		/* its rows below this TID have been seen */
+
+	HammingPath path;			/* through the table whose leaves are queued */
+	HammingPath lookup;			/* through table 0 */
+};
+
+/*
+ * Prepare for searches of the index of a scan, one after the other: each from
+ * hamming_search_begin() or hamming_search_begin_nulls() to
+ * hamming_search_end().  What they need is allocated in the current memory
+ * context.  On return the search pins nothing.
+ */
+HammingSearch *
+hamming_search_create(IndexScanDesc scan)
+{
+	HammingSearch *search = palloc0(sizeof(HammingSearch));
+	Relation	index = scan->indexRelation;
+
+	search->scan = scan;
 	search->index = index;
-	search->blocks = hamming_open(index);
+	search->blocks = hamming_blocks(index);
 	hamming_measure(index, search->shapes);
 	search->prefetch_distance =
-		Min(get_tablespace_io_concurrency(index->rd_rel->reltablespace),
-			HAMMING_QUEUE);
+		Min(get_tablespace_io_concurrency(index->rd_rel->reltablespace), QUEUE);
 	search->found = palloc(HAMMING_LEAF_CAPACITY * sizeof(Fingerprint));
 	search->path.index = search->lookup.index = index;
 	hamming_path_begin(&search->lookup, 0);
+	return search;
+}
+
+/*
+ * Return how many leaves a search within radius is expected to read, as a
+ * fraction of the leaves of table 0.
+ */
+double
+hamming_search_fraction(const HammingSearch *search, int radius)
+{
+	return hamming_plan(search->blocks, search->shapes, radius).leaves /
+		search->shapes[0].leaves;
 }
 
 static void
@@ -75,10 +151,10 @@ empty_queue(HammingSearch *search)
 }
 
 /* Return what the search looks for in a table. */
-static HammingArea
+static Area
 table_area(HammingSearch *search, int table)
 {
-	HammingArea area = {.table = table};
+	Area		area = {.table = table};
 
 	/* in the table of NULLs all keys are 0 */
 	if (table == HAMMING_NULLS)
@@ -98,7 +174,7 @@ table_area(HammingSearch *search, int table)
 static void
 advance(HammingSearch *search, HammingKey key)
 {
-	const HammingArea *area = &search->ahead_area;
+	const Area *area = &search->ahead_area;
 	HammingBits bits;
 
 	search->ahead = hamming_greatest_key;
@@ -137,14 +213,14 @@ start_next_table(HammingSearch *search, int table)
 
 /*
  * Begin a search for all fingerprints within radius of the centre.  On entry
- * the search before has ended, and search->snapshot is that of the scan.  The
- * function takes predicate locks, and neither locks nor pins.  Error: as
- * hamming_lock_predicate().
+ * the search before has ended.  The function takes predicate locks, and neither
+ * locks nor pins.  Error: as hamming_lock_predicate().
  */
 void
 hamming_search_begin(HammingSearch *search, Fingerprint centre, int radius)
 {
-	hamming_lock_predicate(search->index, search->snapshot, centre, radius);
+	hamming_lock_predicate(search->index, search->scan->xs_snapshot, centre,
+						   radius);
 	search->centre = centre;
 	search->radius = radius;
 	search->plan = hamming_cached_plan(search->index, search->blocks,
@@ -174,7 +250,7 @@ hamming_search_lower_radius(HammingSearch *search, int radius)
 void
 hamming_search_begin_nulls(HammingSearch *search)
 {
-	hamming_lock_predicate_nulls(search->index, search->snapshot);
+	hamming_lock_predicate_nulls(search->index, search->scan->xs_snapshot);
 	search->centre = 0;
 	search->radius = 0;
 	search->visited = 0;
@@ -183,10 +259,10 @@ hamming_search_begin_nulls(HammingSearch *search)
 	search->area = search->ahead_area;
 }
 
-static HammingLeaf *
+static Leaf *
 queued_leaf(HammingSearch *search, int i)
 {
-	return &search->queue[(search->queue_start + i) % HAMMING_QUEUE];
+	return &search->queue[(search->queue_start + i) % QUEUE];
 }
 
 /*
@@ -194,7 +270,7 @@ queued_leaf(HammingSearch *search, int i)
  * itself if it is a leaf.
  */
 static void
-describe_leaf(HammingSearch *search, Buffer buffer, HammingLeaf *leaf)
+describe_leaf(HammingSearch *search, Buffer buffer, Leaf *leaf)
 {
 	Page		page = BufferGetPage(buffer);
 
@@ -202,14 +278,13 @@ describe_leaf(HammingSearch *search, Buffer buffer, HammingLeaf *leaf)
 	leaf->from = search->ahead;
 	leaf->end = hamming_special(page)->high;
 	if (hamming_special(page)->level == 0)
-		leaf->block = BufferGetBlockNumber(buffer);
+		leaf->blkno = BufferGetBlockNumber(buffer);
 	else
 	{
 		int			rank = hamming_inner_find(page, search->ahead);
 
-		leaf->block = hamming_inner_child(page, rank);
-		if (rank + 1 < hamming_page_count(page))
-			leaf->end = hamming_inner_key(page, rank + 1);
+		leaf->blkno = hamming_inner_child(page, rank);
+		leaf->end = hamming_inner_end(page, rank);
 	}
 }
 
@@ -223,7 +298,7 @@ describe_leaf(HammingSearch *search, Buffer buffer, HammingLeaf *leaf)
 static void
 queue_leaf(HammingSearch *search, Buffer buffer)
 {
-	HammingLeaf *leaf = queued_leaf(search, search->queue_count++);
+	Leaf	   *leaf = queued_leaf(search, search->queue_count++);
 	HammingBits block_end;
 
 	describe_leaf(search, buffer, leaf);
@@ -241,10 +316,7 @@ queue_leaf(HammingSearch *search, Buffer buffer)
 	advance(search, leaf->end);
 }
 
-/*
- * Queue leaves below one inner page, or go on to the next table.  On entry and
- * on return the caller holds no lock.
- */
+/* Queue leaves below one inner page, or go on to the next table. */
 static void
 fill_queue(HammingSearch *search)
 {
@@ -260,7 +332,7 @@ fill_queue(HammingSearch *search)
 							 BUFFER_LOCK_SHARE);
 	do
 		queue_leaf(search, parent);
-	while (search->queue_count < HAMMING_QUEUE &&
+	while (search->queue_count < QUEUE &&
 		   hamming_page_covers(BufferGetPage(parent), search->ahead));
 	UnlockReleaseBuffer(parent);
 }
@@ -277,16 +349,16 @@ cpu_prefetch_leaves(HammingSearch *search)
 
 	for (; search->cpu_prefetched < distance; search->cpu_prefetched++)
 	{
-		HammingLeaf *leaf = queued_leaf(search, search->cpu_prefetched);
+		Leaf	   *leaf = queued_leaf(search, search->cpu_prefetched);
 
-		hamming_cpu_prefetch(search->index, leaf->block);
+		hamming_cpu_prefetch(search->index, leaf->blkno);
 	}
 	distance = Min(most, CPU_ENTRIES_DISTANCE);
 	for (; search->cpu_entries < distance; search->cpu_entries++)
 	{
-		HammingLeaf *leaf = queued_leaf(search, search->cpu_entries);
+		Leaf	   *leaf = queued_leaf(search, search->cpu_entries);
 
-		hamming_cpu_prefetch_entries(search->index, leaf->block,
+		hamming_cpu_prefetch_entries(search->index, leaf->blkno,
 									 leaf->from.bits, leaf->last);
 	}
 }
@@ -305,21 +377,21 @@ prefetch_leaves(HammingSearch *search)
 
 	for (; search->prefetched < distance; search->prefetched++)
 		hamming_disk_prefetch(search->index,
-							  queued_leaf(search, search->prefetched)->block);
+							  queued_leaf(search, search->prefetched)->blkno);
 }
 
 /* Take the next leaf from the queue.  Returns false after the last one. */
 static bool
-take_leaf(HammingSearch *search, HammingLeaf *leaf)
+take_leaf(HammingSearch *search, Leaf *leaf)
 {
 	while (!search->complete &&
-		   search->queue_count <= Min(search->visited, HAMMING_QUEUE / 2))
+		   search->queue_count <= Min(search->visited, QUEUE / 2))
 		fill_queue(search);
 	if (search->queue_count == 0)
 		return false;
 	cpu_prefetch_leaves(search);
 	*leaf = *queued_leaf(search, 0);
-	search->queue_start = (search->queue_start + 1) % HAMMING_QUEUE;
+	search->queue_start = (search->queue_start + 1) % QUEUE;
 	search->queue_count--;
 	search->prefetched = Max(search->prefetched - 1, 0);
 	search->cpu_prefetched = Max(search->cpu_prefetched - 1, 0);
@@ -367,10 +439,10 @@ make_match(HammingSearch *search, Buffer leaf, Fingerprint fingerprint,
  * fingerprints in search->found.  Returns the number of matches.
  */
 static int
-collect_matches(HammingSearch *search, Buffer buffer, const HammingLeaf *leaf,
+collect_matches(HammingSearch *search, Buffer buffer, const Leaf *leaf,
 				HammingMatch *matches)
 {
-	const HammingArea *area = &search->area;
+	const Area *area = &search->area;
 	Page		page = BufferGetPage(buffer);
 	bool		has_tids = hamming_page_has_tids(page);
 	uint16		near[HAMMING_LEAF_CAPACITY];
@@ -401,15 +473,15 @@ collect_matches(HammingSearch *search, Buffer buffer, const HammingLeaf *leaf,
 }
 
 /*
- * Find a leaf that was queued.  Where another leaf covers leaf->from by now, or
- * the leaf ends elsewhere, after a split or a merge, set leaf->last to the end,
- * and fill the queue again from there on.  On entry the caller holds no lock.
- * On return the leaf is locked in share mode.
+ * Find a leaf that was queued.  Where another leaf covers leaf->from by now,
+ * or the leaf ends elsewhere, after a split or a merge, set leaf->last to the
+ * end, and fill the queue again from there on.  On return the leaf is locked
+ * in share mode.
  */
 static Buffer
-find_leaf(HammingSearch *search, HammingLeaf *leaf)
+find_leaf(HammingSearch *search, Leaf *leaf)
 {
-	Buffer		buffer = hamming_read(search->index, leaf->block,
+	Buffer		buffer = hamming_read(search->index, leaf->blkno,
 									  BUFFER_LOCK_SHARE, NULL);
 	HammingKey	end;
 
@@ -437,7 +509,7 @@ find_leaf(HammingSearch *search, HammingLeaf *leaf)
 static bool
 search_leaf(HammingSearch *search, HammingMatch *matches, int *count)
 {
-	HammingLeaf leaf;
+	Leaf		leaf;
 	Buffer		buffer;
 
 	CHECK_FOR_INTERRUPTS();
@@ -446,7 +518,8 @@ search_leaf(HammingSearch *search, HammingMatch *matches, int *count)
 	if (leaf.table != search->area.table)
 		search->area = table_area(search, leaf.table);
 	buffer = find_leaf(search, &leaf);
-	TestForOldSnapshot(search->snapshot, search->index, BufferGetPage(buffer));
+	TestForOldSnapshot(search->scan->xs_snapshot, search->index,
+					   BufferGetPage(buffer));
 	*count = collect_matches(search, buffer, &leaf, matches);
 	UnlockReleaseBuffer(buffer);
 	return true;
@@ -472,7 +545,7 @@ look_up(HammingSearch *search, HammingMatch *matches)
 	int			kept = 0;
 	int			i;
 
-	TestForOldSnapshot(search->snapshot, search->index, page);
+	TestForOldSnapshot(search->scan->xs_snapshot, search->index, page);
 	for (i = 0; i < count; i++)
 	{
 		HammingKey	key = hamming_leaf_key(page, equal[i]);
@@ -513,8 +586,8 @@ look_up_all(HammingSearch *search, HammingMatch *matches)
  * Get the next matches, in no order.  Returns their number, or -1 after the
  * last ones, when the search has ended.  matches has room for HAMMING_MATCHES.
  *
- * On entry and on return the caller holds no lock.  On return the search pins
- * the inner pages of its paths, and nothing after the last matches.
+ * On return the search pins the inner pages of its paths, and nothing after
+ * the last matches.
  */
 int
 hamming_search_next(HammingSearch *search, HammingMatch *matches)
@@ -534,10 +607,7 @@ hamming_search_next(HammingSearch *search, HammingMatch *matches)
 	return count;
 }
 
-/*
- * End a search, at its end or before.  On entry the caller holds no lock.  On
- * return the search pins nothing.
- */
+/* End a search, at its end or before.  On return the search pins nothing. */
 void
 hamming_search_end(HammingSearch *search)
 {

@@ -15,7 +15,7 @@
 #include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
-#include "am/build.h"
+#include "am/sort.h"
 #include "type/compat.h"
 
 #define FIRST_ROOM 1024			/* elements */
@@ -80,24 +80,122 @@ sort_few(uint64 *words, Size count, int width)
 	place_few(words, copy, count, width);
 }
 
-/* Return bits bits of an element's word, from bit shift on. */
-static pg_attribute_always_inline int
-digit(const uint64 *element, int word, int shift, int bits)
+/* A digit of elements, by which a bucket is divided. */
+typedef struct Digit
 {
-	return element[word] >> shift & ((1 << bits) - 1);
+	int			word;			/* of an element */
+	int			shift;			/* its lowest bit */
+	int			bits;
+} Digit;
+
+/* Return the digit of an element. */
+static pg_attribute_always_inline int
+digit_of(const uint64 *element, Digit digit)
+{
+	return element[digit.word] >> digit.shift & ((1 << digit.bits) - 1);
 }
 
 /*
- * Radix sort of elements whose words before word are the same: by a digit,
- * which starts at the highest bit in which they differ, and has few enough bits
- * for its values to have some elements each, on average.  sort then sorts the
- * elements of each value.
- *
- * Few elements go to their places by way of the scratch space, without which a
- * build takes 7 % longer.  Of many, one that does not belong where it is
- * changes places with the one at the next place of its digit, which is looked
- * at later, so that the processor need not wait for one element to move
- * another.
+ * Choose a digit which starts at the highest bit in which elements differ, and
+ * has few enough bits for its values to have some elements each, on average.
+ * The words of the elements before word are the same.  Return false if the
+ * elements are.
+ */
+static pg_attribute_always_inline bool
+choose_digit(const uint64 *words, Size count, int width, int word, Digit *digit)
+{
+	uint64		differences = 0;
+	int			bits = pg_leftmost_one_pos64(count) - 2;
+	Size		i;
+
+	for (; word < width && differences == 0; word++)
+		for (i = 1; i < count; i++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			differences |= words[i * width + word] ^ words[word];
+		}
+	if (differences == 0)
+		return false;
+	digit->word = word - 1;
+	digit->bits = Max(MIN_DIGIT_BITS, Min(bits, MAX_DIGIT_BITS));
+	digit->shift = Max(pg_leftmost_one_pos64(differences) + 1 - digit->bits, 0);
+	return true;
+}
+
+/*
+ * Bring elements in the order of a digit, by way of scratch, which has room for
+ * them.  next has the place of each value, and end where its elements end.  At
+ * most FEW elements of a value are sorted, too.
+ */
+static pg_attribute_always_inline void
+scatter(uint64 *words, Size count, int width, Digit digit, Size *next,
+		const Size *end, uint64 *scratch)
+{
+	Size		start = 0;
+	Size		i;
+	int			value;
+
+	for (i = 0; i < count; i++)
+	{
+		const uint64 *element = words + i * width;
+
+		value = digit_of(element, digit);
+		memcpy(scratch + width * next[value]++, element,
+			   width * sizeof(uint64));
+	}
+	for (value = 0; value < 1 << digit.bits; start = end[value++])
+	{
+		uint64	   *to = words + start * width;
+		uint64	   *from = scratch + start * width;
+		Size		here = end[value] - start;
+
+		if (here <= FEW)
+			place_few(to, from, here, width);
+		else
+			memcpy(to, from, here * width * sizeof(uint64));
+	}
+}
+
+/*
+ * Bring elements in the order of a digit, in place.  next and end are as in
+ * scatter().  An element that does not belong where it is changes places with
+ * the one at the next place of its digit, which is looked at later, so that the
+ * processor need not wait for one element to move another.
+ */
+static pg_attribute_always_inline void
+exchange(uint64 *words, int width, Digit digit, Size *next, const Size *end)
+{
+	bool		done;
+	int			value;
+	Size		i;
+
+	do
+	{
+		done = true;
+		for (value = 0; value < 1 << digit.bits; value++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			for (i = next[value]; i < end[value]; i++)
+			{
+				uint64	   *element = words + i * width;
+				uint64	   *place = words + width *
+				next[digit_of(element, digit)]++;
+				uint64		moved[HAMMING_KEY_WORDS];
+
+				done = false;
+				memcpy(moved, place, width * sizeof(uint64));
+				memcpy(place, element, width * sizeof(uint64));
+				memcpy(element, moved, width * sizeof(uint64));
+			}
+		}
+	} while (!done);
+}
+
+/*
+ * Radix sort of elements whose words before word are the same: by a digit.
+ * sort then sorts the elements of each value of the digit.  Few elements go to
+ * their places by way of the scratch space, without which a build takes 7 %
+ * longer.
  *
  * A level takes 16 kB of stack, and settles a word or MIN_DIGIT_BITS of it: a
  * word has 13 levels at most.
@@ -109,13 +207,10 @@ sort_bucket(HammingSorter *sorter, uint64 *words, Size count, int width,
 {
 	Size		next[1 << MAX_DIGIT_BITS];	/* place of each value */
 	Size		end[1 << MAX_DIGIT_BITS];
-	uint64		differences = 0;
+	Digit		digit;
 	Size		start = 0;
-	Size		few = 1;		/* elements, at most, that are in order */
-	int			bits;
-	int			shift;
+	Size		sorted = 1;		/* elements of a value, at most, that are */
 	int			value;
-	bool		done;
 	Size		i;
 
 	if (count <= FEW)
@@ -124,77 +219,30 @@ sort_bucket(HammingSorter *sorter, uint64 *words, Size count, int width,
 		return;
 	}
 	check_stack_depth();
-	for (; word < width && differences == 0; word++)
-		for (i = 1; i < count; i++)
-		{
-			CHECK_FOR_INTERRUPTS();
-			differences |= words[i * width + word] ^ words[word];
-		}
-	if (differences == 0)
+	if (!choose_digit(words, count, width, word, &digit))
 		return;
-	word--;
-	bits = pg_leftmost_one_pos64(count) - 2;
-	bits = Max(MIN_DIGIT_BITS, Min(bits, MAX_DIGIT_BITS));
-	shift = Max(pg_leftmost_one_pos64(differences) + 1 - bits, 0);
-	memset(end, 0, sizeof(Size) << bits);
+	memset(end, 0, sizeof(Size) << digit.bits);
 	for (i = 0; i < count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		end[digit(words + i * width, word, shift, bits)]++;
+		end[digit_of(words + i * width, digit)]++;
 	}
-	for (value = 0; value < 1 << bits; value++)
+	for (value = 0; value < 1 << digit.bits; value++)
 	{
 		next[value] = start;
 		start = end[value] += start;
 	}
 	if (count <= sorter->scratch_room)
 	{
-		for (i = 0; i < count; i++)
-		{
-			const uint64 *element = words + i * width;
-
-			value = digit(element, word, shift, bits);
-			memcpy(sorter->scratch + width * next[value]++, element,
-				   width * sizeof(uint64));
-		}
-		for (value = 0, start = 0; value < 1 << bits; start = end[value++])
-		{
-			uint64	   *to = words + start * width;
-			uint64	   *from = sorter->scratch + start * width;
-			Size		here = end[value] - start;
-
-			if (here <= FEW)
-				place_few(to, from, here, width);
-			else
-				memcpy(to, from, here * width * sizeof(uint64));
-		}
-		few = FEW;
+		scatter(words, count, width, digit, next, end, sorter->scratch);
+		sorted = FEW;
 	}
 	else
-		do
-		{
-			done = true;
-			for (value = 0; value < 1 << bits; value++)
-			{
-				CHECK_FOR_INTERRUPTS();
-				for (i = next[value]; i < end[value]; i++)
-				{
-					uint64	   *element = words + i * width;
-					uint64	   *place = words + width *
-					next[digit(element, word, shift, bits)]++;
-					uint64		moved[HAMMING_KEY_WORDS];
-
-					done = false;
-					memcpy(moved, place, width * sizeof(uint64));
-					memcpy(place, element, width * sizeof(uint64));
-					memcpy(element, moved, width * sizeof(uint64));
-				}
-			}
-		} while (!done);
-	for (value = 0, start = 0; value < 1 << bits; start = end[value++])
-		if (end[value] - start > few)
+		exchange(words, width, digit, next, end);
+	for (value = 0, start = 0; value < 1 << digit.bits; start = end[value++])
+		if (end[value] - start > sorted)
 			sort(sorter, words + start * width, end[value] - start,
-				 word + (shift == 0));
+				 digit.word + (digit.shift == 0));
 }
 
 static void
@@ -325,12 +373,14 @@ hamming_sorter_open_shared(HammingSorter *sorter)
 	sorter->shared = NULL;
 }
 
-/* End a sorter, after the readers of it. */
+/* End a sorter, after the readers that its caller has. */
 void
 hamming_sorter_end(HammingSorter *sorter)
 {
 	ListCell   *cell;
 
+	if (sorter->reader != NULL)
+		hamming_reader_end(sorter->reader);
 	foreach(cell, sorter->runs)
 		BufFileClose(lfirst(cell));
 	list_free(sorter->runs);
@@ -513,58 +563,23 @@ hamming_reader_end(HammingReader *reader)
 	pfree(reader);
 }
 
-/* Sorts of keys */
-
 /*
- * Begin a sort of keys, or, where width is FINGERPRINT_WORDS, of their bits
- * alone, within memory kilobytes.
+ * Get the next element of a sorter that is finished, as a key, or as one with
+ * the TID 0 where the elements are fingerprints.  Return false after the last.
  */
-HammingKeySort
-hamming_sort_begin(int width, int memory)
-{
-	HammingKeySort sort = {0};
-
-	sort.sorter = hamming_sorter_begin(width, memory);
-	return sort;
-}
-
-void
-hamming_sort_add(HammingKeySort *sort, HammingKey key)
-{
-	uint64	   *words = hamming_sorter_add(sort->sorter);
-
-	fingerprint_to_words(key.bits, words);
-	if (sort->sorter->width > FINGERPRINT_WORDS)
-		words[FINGERPRINT_WORDS] = key.tid;
-}
-
-void
-hamming_sort_finish(HammingKeySort *sort)
-{
-	hamming_sorter_finish(sort->sorter);
-	sort->reader = hamming_sorter_read(sort->sorter);
-}
-
-/* Get the next key of a sort that is finished.  Return false after the last. */
 bool
-hamming_sort_next(HammingKeySort *sort, HammingKey *key)
+hamming_sorter_next_key(HammingSorter *sorter, HammingKey *key)
 {
-	int			width = sort->sorter->width;
-
-	if (sort->count == 0)
-		sort->words = hamming_reader_next(sort->reader, &sort->count);
-	if (sort->words == NULL)
+	if (sorter->reader == NULL)
+		sorter->reader = hamming_sorter_read(sorter);
+	if (sorter->left == 0)
+		sorter->next = hamming_reader_next(sorter->reader, &sorter->left);
+	if (sorter->next == NULL)
 		return false;
-	key->bits = fingerprint_from_words(sort->words);
-	key->tid = width > FINGERPRINT_WORDS ? sort->words[FINGERPRINT_WORDS] : 0;
-	sort->words += width;
-	sort->count--;
+	key->bits = fingerprint_from_words(sorter->next);
+	key->tid = sorter->width > FINGERPRINT_WORDS
+		? sorter->next[FINGERPRINT_WORDS] : 0;
+	sorter->next += sorter->width;
+	sorter->left--;
 	return true;
-}
-
-void
-hamming_sort_end(HammingKeySort *sort)
-{
-	hamming_reader_end(sort->reader);
-	hamming_sorter_end(sort->sorter);
 }

@@ -30,14 +30,14 @@ is_free(Relation index, Buffer buffer)
 }
 
 /*
- * Is the page at block in no table?  The answer may be out of date at once.
+ * Is the page blkno in no table?  The answer may be out of date at once.
  * On entry and on return the caller holds no buffer lock.
  */
 bool
-hamming_is_free_page(Relation index, BlockNumber block,
+hamming_is_free_page(Relation index, BlockNumber blkno,
 					 BufferAccessStrategy strategy)
 {
-	Buffer		buffer = ReadBufferExtended(index, MAIN_FORKNUM, block,
+	Buffer		buffer = ReadBufferExtended(index, MAIN_FORKNUM, blkno,
 											RBM_NORMAL, strategy);
 	bool		result;
 
@@ -96,11 +96,11 @@ hamming_claim_spare(Relation index, Buffer spare)
 Buffer
 hamming_find_spare(Relation index)
 {
-	BlockNumber block;
+	BlockNumber blkno;
 
-	while ((block = GetFreeIndexPage(index)) != InvalidBlockNumber)
+	while ((blkno = GetFreeIndexPage(index)) != InvalidBlockNumber)
 	{
-		Buffer		buffer = ReadBuffer(index, block);
+		Buffer		buffer = ReadBuffer(index, blkno);
 
 		if (hamming_claim_spare(index, buffer))
 		{
@@ -119,9 +119,9 @@ hamming_find_spare(Relation index)
 void
 hamming_give_back(Relation index, Buffer buffer)
 {
-	BlockNumber block = BufferGetBlockNumber(buffer);
+	BlockNumber blkno = BufferGetBlockNumber(buffer);
 
 	ReleaseBuffer(buffer);
-	RecordFreeIndexPage(index, block);
-	FreeSpaceMapVacuumRange(index, block, block + 1);
+	RecordFreeIndexPage(index, blkno);
+	FreeSpaceMapVacuumRange(index, blkno, blkno + 1);
 }

@@ -1,6 +1,6 @@
 /*
  * tree.c
- *	  Descents, walks, splits and merges of the B+trees.
+ *	  Descents, splits and merges of the B+trees.
  *
  * A page covers a range of keys.  Each key is in the range of one page of each
  * level.  A change of the tree is a root that grows, a split with its
@@ -19,12 +19,12 @@
  *
  * In the comments of this room a lock without a kind is the lock of a
  * buffer's content, and a locked page is pinned, too.  "On entry" and "on
- * return" name the locks and pins that the caller holds.  Where the comment of
- * a function that locks pages says nothing of them, the caller holds no lock on
- * entry, and none on return.  A function that takes a Page and no Buffer locks
- * nothing: the caller has locked the page, exclusively if the function changes
- * it, or the page is in the caller's own memory.  A function that reads a page
- * raises XX002 if the page cannot be used.
+ * return" name the locks and pins that the caller holds.  Where a comment says
+ * nothing of one of these, the caller holds no lock then.  A function that
+ * takes a Page and no Buffer locks nothing: the caller has locked the page,
+ * exclusively if the function changes it, or the page is in the caller's own
+ * memory.  A function that reads a page raises XX002 if the page cannot be
+ * used.
  *
  * The lock rule
  *
@@ -34,9 +34,8 @@
  *
  * 1. A merge frees a page only under the page's exclusive lock, and only if
  *    under that lock the merge has found no pin but its own.
- * 2. A process that waits for the lock of a page while it holds other locks
- *    has pinned that page before it took the first of these locks.  Since
- *    then it has kept the pin, and under the pin it has read the page's role.
+ * 2. Before a process takes its first lock it pins every page that it may wait
+ *    for, reads the page's role under that pin, and keeps the pin.
  * 3. That role is greater than those of the pages whose locks it holds.
  * 4. A process that holds locks only tries the lock of a page that has no
  *    role (hamming_claim_spare), and waits for no other page's lock after
@@ -49,16 +48,13 @@
  *    space map, before it takes the first lock or after it has released the
  *    last one.
  *
- * Four kinds of processes hold several locks.  All find and pin their pages
+ * Three kinds of processes hold several locks.  All find and pin their pages
  * first, one after the other, as rule 2 demands.  Then they lock them in the
  * order of their roles, as rule 3 demands:
  *
  * - an insertion (change.c) a leaf of table 0, and then, if the fingerprint
  *   may be new, a leaf of table 1, of table 2 and so on; or one leaf of the
  *   table of rows without a fingerprint;
- * - a removal (change.c) up to three neighbouring leaves of table 0, from
- *   left to right, and then, if they have no entry of the fingerprint, a leaf
- *   of another table;
  * - a split a page, then its parent;
  * - a merge two neighbours, from left to right, and then their parent.
  *
@@ -73,13 +69,13 @@
  * prevented the merge.  Who pins the page later can read its role only after
  * the merge has unlocked it.
  *
- * A merge and a removal lock neighbours.  The next page was pinned as the one
- * that covers the high end that the page before had.  At that key a page began
- * then.  By rule 5 nobody else merges, so a page begins there until the process
- * is done: a split adds low ends, and takes none away.  So the next page is the
- * one that begins there, and its low end is greater than that of the page
- * before.  A split of the page before may have put a page between the two: the
- * process finds under the locks that they are no longer neighbours.
+ * A merge locks neighbours.  It pinned the right one as the page that covers
+ * the high end that the left one had before.  At that key a page began then.
+ * By rule 5 nobody else merges, so a page begins there until the merge is done:
+ * a split adds low ends, and takes none away.  So the right page is the one
+ * that begins there, and its low end is greater than that of the left page.  A
+ * split of the left page may have put a page between the two: the merge finds
+ * under the locks that they are no longer neighbours.
  *
  * So nobody waits for ever.  Suppose that some processes wait for each other
  * in a circle.  Each holds the lock of a page that the one before waits for,
@@ -114,7 +110,6 @@
 
 #include "access/generic_xlog.h"
 #include "miscadmin.h"
-#include "utils/spccache.h"
 
 #include "am/am.h"
 #include "am/test_stop.h"
@@ -325,6 +320,18 @@ pin(Relation index, int table, int level, HammingKey key,
 	return buffer;
 }
 
+/* Return how many levels a table has, or had an instant ago. */
+int
+hamming_height(Relation index, int table)
+{
+	Buffer		root = hamming_read(index, HAMMING_ROOT(table),
+									BUFFER_LOCK_SHARE, NULL);
+	int			height = hamming_special(BufferGetPage(root))->level + 1;
+
+	UnlockReleaseBuffer(root);
+	return height;
+}
+
 /*
  * Lock a page that hamming_find() has returned for the same table, level and
  * key, and that was unlocked since.  Returns false if the page no longer covers
@@ -479,10 +486,21 @@ hamming_make_room(Relation index, int table, int level, HammingKey key)
 	CHECK_FOR_INTERRUPTS();
 }
 
+/* A HammingKeep that keeps all.  arg is not used. */
+int
+hamming_keep_all(void *arg, Buffer buffer, HammingKey *keys)
+{
+	Page		page = BufferGetPage(buffer);
+
+	return hamming_special(page)->level == 0 ? hamming_leaf_keys(page, keys)
+		: hamming_page_count(page);
+}
+
 /*
- * Move all of the page right to the page left, or of a leaf count keys, take
- * right out of the parent, and make it a free page.  On entry may_merge() has
- * allowed it, and the three pages are locked exclusively.
+ * Move what is kept of the page right to the page left, that is all children,
+ * or count keys of a leaf.  Take right out of the parent, and make it a free
+ * page.  On entry may_merge() has allowed it, and the three pages are locked
+ * exclusively.
  */
 static void
 merge(Relation index, Buffer left, Buffer right, Buffer parent,
@@ -514,8 +532,7 @@ static bool
 may_merge(Relation index, Buffer left, Buffer right, Buffer parent, int count)
 {
 	Page		left_page = BufferGetPage(left);
-	Page		right_page = BufferGetPage(right);
-	HammingKey	low = hamming_special(right_page)->low;
+	HammingKey	low = hamming_special(BufferGetPage(right))->low;
 
 	if (hamming_key_compare(hamming_special(left_page)->high, low) != 0)
 		return false;
@@ -529,130 +546,55 @@ may_merge(Relation index, Buffer left, Buffer right, Buffer parent, int count)
 }
 
 /*
- * Merge the page of the level that covers the key with its right neighbour, if
- * the first one ends at *high, and may_merge() allows it.  Returns whether they
- * were merged.  If so, *high gets the end of both.  Of a leaf only the keys
- * that keep(arg) sets are kept of the neighbour; all if keep is NULL.
+ * Merge the page of the walk's level that covers the key with its right
+ * neighbour, if may_merge() allows it.  Returns how many entries it has then,
+ * and *high gets its end; -1 if they were not merged.  keep(arg) says what is
+ * kept of the neighbour; of an inner page that is all.
  *
- * On entry the caller is the only process that merges pages of the index (rule
- * 5).  On entry and on return the caller holds neither locks nor pins of the
- * tree's pages.
+ * On entry *high is where the page ended when the caller looked at it last, and
+ * the caller is the only process that merges pages of the index (rule 5).  On
+ * entry and on return it holds neither locks nor pins of the tree's pages.
  */
-bool
-hamming_merge(Relation index, int table, int level, HammingKey key,
-			  HammingKeep keep, void *arg, BufferAccessStrategy strategy,
-			  HammingKey *high)
+int
+hamming_merge(const HammingWalk *walk, HammingKey key, HammingKeep keep,
+			  void *arg, HammingKey *high)
 {
-	Buffer		left = hamming_find(index, table, level, key, BUFFER_LOCK_SHARE,
-									strategy);
-	HammingKey	next = hamming_special(BufferGetPage(left))->high;
+	Relation	index = walk->index;
+	int			table = walk->table;
+	int			level = walk->level;
+	HammingKey	next = *high;
+	HammingKey	keys[HAMMING_LEAF_CAPACITY];
+	Buffer		left;
 	Buffer		right;
 	Buffer		parent;
-	HammingKey	keys[HAMMING_LEAF_CAPACITY];
-	bool		merged;
-	int			count = 0;
+	bool		found;
+	int			count;
+	int			merged = -1;
 
-	LockBuffer(left, BUFFER_LOCK_UNLOCK);
-	if (hamming_key_compare(next, hamming_greatest_key) >= 0 ||
-		hamming_key_compare(next, *high) != 0)
-	{
-		ReleaseBuffer(left);
-		return false;
-	}
-	right = pin(index, table, level, next, strategy);
-	parent = pin(index, table, level + 1, next, strategy);
+	if (hamming_key_compare(next, hamming_greatest_key) >= 0)
+		return -1;
+	left = pin(index, table, level, key, walk->strategy);
+	right = pin(index, table, level, next, walk->strategy);
+	parent = pin(index, table, level + 1, next, walk->strategy);
 	Assert(left != right);
 	test_stop("merge");
 
-	merged = hamming_lock_pinned(index, left, table, level, key);
-	merged &= hamming_lock_pinned(index, right, table, level, next);
-	merged &= hamming_lock_pinned(index, parent, table, level + 1, next);
-	if (merged && level > 0)
-		count = hamming_page_count(BufferGetPage(right));
-	else if (merged)
-		count = keep == NULL ? hamming_leaf_keys(BufferGetPage(right), keys)
-			: keep(arg, right, keys);
-	merged = merged && count >= 0 &&
-		may_merge(index, left, right, parent, count);
-	if (merged)
+	found = hamming_lock_pinned(index, left, table, level, key);
+	found &= hamming_lock_pinned(index, right, table, level, next);
+	found &= hamming_lock_pinned(index, parent, table, level + 1, next);
+	count = found ? keep(arg, right, keys) : -1;
+	if (count >= 0 && may_merge(index, left, right, parent, count))
 	{
 		merge(index, left, right, parent, keys, count);
+		merged = hamming_page_count(BufferGetPage(left));
 		*high = hamming_special(BufferGetPage(left))->high;
 	}
 	UnlockReleaseBuffer(parent);
 	UnlockReleaseBuffer(left);
 	LockBuffer(right, BUFFER_LOCK_UNLOCK);
-	if (merged)
+	if (merged >= 0)
 		hamming_give_back(index, right);
 	else
 		ReleaseBuffer(right);
 	return merged;
-}
-
-/* Return how many pages a walk through the index reads ahead. */
-int
-hamming_walk_distance(Relation index)
-{
-	Oid			tablespace = index->rd_rel->reltablespace;
-
-	return get_tablespace_maintenance_io_concurrency(tablespace);
-}
-
-/*
- * A walk comes to the page that covers the key.  Let the operating system read
- * the next maintenance_io_concurrency pages below the same parent.
- *
- * On entry and on return the caller holds no lock.  A page of the level above
- * is locked meanwhile.
- */
-void
-hamming_read_ahead(HammingReadAhead *ahead, HammingKey key)
-{
-	int			distance = hamming_walk_distance(ahead->index);
-	HammingKey	from = ahead->until;
-	Buffer		parent;
-	Page		page;
-	int			rank;
-	int			last;
-
-	if (distance == 0 || hamming_key_compare(key, ahead->again) < 0)
-		return;
-	if (hamming_key_compare(from, key) < 0)
-		from = key;
-	ahead->again = ahead->until = hamming_greatest_key;
-	if (hamming_key_compare(from, hamming_greatest_key) >= 0)
-		return;
-	parent = hamming_find(ahead->index, ahead->table, ahead->level + 1, from,
-						  BUFFER_LOCK_SHARE, ahead->strategy);
-	if (!BufferIsValid(parent))
-		return;
-	page = BufferGetPage(parent);
-	rank = hamming_inner_find(page, from);
-	last = Min(rank + distance, hamming_page_count(page));
-	ahead->again = hamming_inner_key(page, (rank + last) / 2);
-	ahead->until = last < hamming_page_count(page)
-		? hamming_inner_key(page, last) : hamming_special(page)->high;
-	for (; rank < last; rank++)
-		hamming_disk_prefetch(ahead->index, hamming_inner_child(page, rank));
-	UnlockReleaseBuffer(parent);
-}
-
-/*
- * Let the operating system read the leaf that covers the key.  On entry and on
- * return the caller holds no lock.  The leaf's parent is locked meanwhile.
- */
-void
-hamming_disk_prefetch_leaf(Relation index, int table, HammingKey key)
-{
-	Buffer		parent = hamming_find(index, table, 1, key, BUFFER_LOCK_SHARE,
-									  NULL);
-	Page		page;
-	BlockNumber block;
-
-	if (!BufferIsValid(parent))
-		return;
-	page = BufferGetPage(parent);
-	block = hamming_inner_child(page, hamming_inner_find(page, key));
-	UnlockReleaseBuffer(parent);
-	hamming_disk_prefetch(index, block);
 }

@@ -9,8 +9,9 @@
  * that has some.  src/README proves that no row comes to lack its fingerprint.
  *
  * A fingerprint may get a row again meanwhile.  Then the insertion has marked
- * the leaf of the fingerprint in each table: there the vacuum looks at each
- * fingerprint again, together with its leaf of table 0.
+ * the leaf of the fingerprint in each table: there the vacuum takes the mark
+ * away, looks in table 0 for rows of each fingerprint, and comes to the leaf
+ * again.
  *
  * A vacuum that is broken off may leave fingerprints without rows.  So the
  * metapage says that a vacuum is at work.  The next one sweeps all that a table
@@ -24,7 +25,7 @@
 #include "postmaster/autovacuum.h"
 #include "storage/indexfsm.h"
 
-#include "am/build.h"
+#include "am/sort.h"
 #include "am/test_stop.h"
 #include "type/compat.h"
 
@@ -43,9 +44,9 @@ typedef struct Vacuum
 	 * their last row; or if repairs is true, those that have one, and all
 	 * that the table had before.
 	 */
-	HammingKeySort sorts[HAMMING_MAX_BLOCKS];
-	HammingKeySort all[HAMMING_MAX_BLOCKS];
-	uint64		sorted;			/* fingerprints in each of sorts */
+	HammingSorter *sorters[HAMMING_MAX_BLOCKS];
+	HammingSorter *all[HAMMING_MAX_BLOCKS];
+	uint64		sorted;			/* fingerprints in each of sorters */
 	bool		has_known;		/* of the table that is swept, the next */
 	HammingKey	known;			/* fingerprint that has rows */
 
@@ -63,25 +64,13 @@ typedef struct LeafRows
 	HammingKey	end;			/* of the leaf's range */
 	int			count;
 	int			dead;			/* of these */
-	HammingKey	keys[HAMMING_LEAF_CAPACITY];	/* sorted */
-	bool		is_dead[HAMMING_LEAF_CAPACITY];
+	HammingKey	keys[HAMMING_TID_CAPACITY]; /* sorted */
+	bool		is_dead[HAMMING_TID_CAPACITY];
 } LeafRows;
 
-/* Has the leaf the keys that were read before? */
-static bool
-has_same_keys(const LeafRows *rows, const HammingKey *keys, int count)
-{
-	int			i = 0;
-
-	while (i < count && i < rows->count &&
-		   hamming_key_compare(keys[i], rows->keys[i]) == 0)
-		i++;
-	return i == count && i == rows->count;
-}
-
 /*
- * A HammingKeep: read the rows of a leaf, and keep those that live.  If the
- * leaf is the same as before, it is still known which these are.
+ * A HammingKeep: read the rows of a leaf, and keep those that live.  Where a
+ * row is the one that was read before, it is known whether it lives.
  */
 static int
 keep_rows(void *arg, Buffer leaf, HammingKey *keys)
@@ -89,29 +78,28 @@ keep_rows(void *arg, Buffer leaf, HammingKey *keys)
 	LeafRows   *rows = arg;
 	Vacuum	   *vacuum = rows->vacuum;
 	int			count = hamming_leaf_keys(BufferGetPage(leaf), keys);
-	bool		is_same = has_same_keys(rows, keys, count);
 	int			kept = 0;
 	int			i;
 
-	if (!is_same)
-		rows->dead = 0;
-	rows->end = hamming_special(BufferGetPage(leaf))->high;
-	rows->count = count;
 	for (i = 0; i < count; i++)
 	{
-		if (!is_same)
+		HammingKey	key = keys[i];
+
+		if (i >= rows->count || hamming_key_compare(key, rows->keys[i]) != 0)
 		{
-			ItemPointerData tid = hamming_item_pointer(keys[i].tid);
+			ItemPointerData tid = hamming_item_pointer(key.tid);
 
 			hamming_check_tid(vacuum->info->index, BufferGetBlockNumber(leaf),
-							  keys[i].tid);
-			rows->keys[i] = keys[i];
+							  key.tid);
+			rows->keys[i] = key;
 			rows->is_dead[i] = vacuum->callback(&tid, vacuum->callback_state);
-			rows->dead += rows->is_dead[i];
 		}
 		if (!rows->is_dead[i])
-			keys[kept++] = keys[i];
+			keys[kept++] = key;
 	}
+	rows->end = hamming_special(BufferGetPage(leaf))->high;
+	rows->count = count;
+	rows->dead = count - kept;
 	return kept;
 }
 
@@ -201,9 +189,9 @@ close_fingerprint(Vacuum *vacuum)
 	{
 		vacuum->sorted++;
 		for (table = 1; table < vacuum->blocks; table++)
-			hamming_sort_add(&vacuum->sorts[table],
-							 hamming_table_key(vacuum->blocks, table,
-											   vacuum->open, 0));
+			hamming_sorter_add_key(vacuum->sorters[table],
+								   hamming_table_key(vacuum->blocks, table,
+													 vacuum->open, 0));
 	}
 	vacuum->is_open = vacuum->has_rows = vacuum->has_dead = false;
 }
@@ -237,14 +225,15 @@ note_fingerprints(Vacuum *vacuum, const LeafRows *rows)
 		close_fingerprint(vacuum);
 }
 
-/* A walk along a level of a table. */
+/*
+ * A walk along a level, which removes entries and merges pages.  Where the
+ * level is that of inner pages, it merges only.
+ */
 typedef struct LevelWalk
 {
 	Vacuum	   *vacuum;
-	int			table;
-	int			level;
+	HammingWalk walk;
 	int			most;			/* entries of a page that were two */
-	HammingReadAhead ahead;
 
 	/* the page that the walk has come to, or that it was merged into */
 	HammingKey	low;			/* its range */
@@ -254,18 +243,15 @@ typedef struct LevelWalk
 } LevelWalk;
 
 static LevelWalk
-begin_walk(Vacuum *vacuum, int table, int level)
+begin_level(Vacuum *vacuum, int table, int level)
 {
 	Relation	index = vacuum->info->index;
 	int			capacity = level > 0 ? HAMMING_INNER_CAPACITY
 	: hamming_leaf_capacity(table);
 	LevelWalk	walk = {
-		.vacuum = vacuum,.table = table,.level = level,
+		.vacuum = vacuum,
+		.walk = hamming_walk(index, table, level, vacuum->info->strategy),
 		.most = hamming_most_fill(index, capacity),
-		.ahead = {
-			.index = index,.table = table,.level = level,
-			.strategy = vacuum->info->strategy
-		},
 		.count = -1
 	};
 
@@ -273,185 +259,157 @@ begin_walk(Vacuum *vacuum, int table, int level)
 }
 
 /*
- * Find the page of the level that covers the key, and lock it in mode.  Returns
- * InvalidBuffer if the table has no such level.
- */
-static Buffer
-find_page(const LevelWalk *walk, HammingKey key, int mode)
-{
-	return hamming_find(walk->vacuum->info->index, walk->table, walk->level,
-						key, mode, walk->vacuum->info->strategy);
-}
-
-/*
- * Merge the page of walk with its right neighbour, if hamming_merge() allows
- * it.  keep(arg) says what is kept of the neighbour; NULL keeps all.  count is
- * what that is expected to be.  Return whether the two pages were merged.
+ * Merge the page of level with its right neighbour, if hamming_merge() allows
+ * it.  keep(arg) says what is kept of the neighbour.  Return whether the two
+ * pages were merged.
  */
 static bool
-merge_next(LevelWalk *walk, int count, HammingKeep keep, void *arg)
+merge_next(LevelWalk *level, HammingKeep keep, void *arg)
 {
-	if (!hamming_merge(walk->vacuum->info->index, walk->table, walk->level,
-					   walk->low, keep, arg, walk->vacuum->info->strategy,
-					   &walk->high))
+	int			count = hamming_merge(&level->walk, level->low, keep, arg,
+									  &level->high);
+
+	if (count < 0)
 		return false;
-	walk->count += count;
-	walk->has_merged = true;
+	level->count = count;
+	level->has_merged = true;
 	return true;
 }
 
 /*
  * A page has the range that special says, and count entries that are to be
- * kept.  Is it the right neighbour of the page of walk, and have both room on
+ * kept.  Is it the right neighbour of the page of level, and have both room on
  * one page?
  */
 static bool
-fits(const LevelWalk *walk, const HammingSpecial *special, int count)
+fits(const LevelWalk *level, const HammingSpecial *special, int count)
 {
-	return walk->count >= 0 && count >= 0 &&
-		walk->count + count <= walk->most &&
-		hamming_key_compare(walk->high, special->low) == 0;
+	return level->count >= 0 && count >= 0 &&
+		level->count + count <= level->most &&
+		hamming_key_compare(level->high, special->low) == 0;
 }
 
 /*
- * Go to the leaf that covers the key.  Remove what keep(arg) does not keep, and
- * merge the leaf with the one before, by one record if that can be.  Return
- * false, and remove nothing, if keep() returns -1.
+ * Go to the page that covers level->walk.next.  Remove what keep(arg) does not
+ * keep, and merge the page with the one before, by one record if that can be.
+ * Return false, and change nothing, if keep() returns -1.
  */
 static bool
-clean_leaf(LevelWalk *walk, HammingKey key, HammingKeep keep, void *arg)
+clean_page(LevelWalk *level, HammingKeep keep, void *arg)
 {
+	Vacuum	   *vacuum = level->vacuum;
 	HammingKey	keys[HAMMING_LEAF_CAPACITY];
-	Buffer		leaf = find_page(walk, key, BUFFER_LOCK_SHARE);
-	HammingSpecial special = *hamming_special(BufferGetPage(leaf));
-	int			count = hamming_page_count(BufferGetPage(leaf));
-	int			kept = keep(arg, leaf, keys);
-	bool		is_small = fits(walk, &special, kept);
+	Buffer		buffer = hamming_walk_find(&level->walk, BUFFER_LOCK_SHARE);
+	HammingSpecial special = *hamming_special(BufferGetPage(buffer));
+	int			count = hamming_page_count(BufferGetPage(buffer));
+	int			kept = keep(arg, buffer, keys);
+	bool		is_small = fits(level, &special, kept);
 
-	UnlockReleaseBuffer(leaf);
-	if (kept < count && walk->table == 0 && !walk->vacuum->is_noted)
-		note_sweep(walk->vacuum, true);
-	if (is_small && merge_next(walk, kept, keep, arg))
+	UnlockReleaseBuffer(buffer);
+	if (kept < count && special.table == 0 && !vacuum->is_noted)
+		note_sweep(vacuum, true);
+	if (is_small && merge_next(level, keep, arg))
 		return true;
-	/* keep() may have seen less of the leaf, which was split, by now */
+	/* keep() may have seen less of the page, which was split, by now */
 	if (is_small || kept != count)
 	{
-		leaf = find_page(walk, key, BUFFER_LOCK_EXCLUSIVE);
-		special = *hamming_special(BufferGetPage(leaf));
-		count = hamming_page_count(BufferGetPage(leaf));
-		kept = keep(arg, leaf, keys);
+		buffer = hamming_walk_find(&level->walk, BUFFER_LOCK_EXCLUSIVE);
+		special = *hamming_special(BufferGetPage(buffer));
+		count = hamming_page_count(BufferGetPage(buffer));
+		kept = keep(arg, buffer, keys);
 		if (kept >= 0 && kept < count)
-			hamming_log_leaf(walk->vacuum->info->index, leaf, keys, kept);
-		UnlockReleaseBuffer(leaf);
+			hamming_log_leaf(vacuum->info->index, buffer, keys, kept);
+		UnlockReleaseBuffer(buffer);
 	}
-	walk->low = special.low;
-	walk->high = special.high;
-	walk->count = kept < 0 ? count : kept;
-	return kept >= 0;
-}
-
-/*
- * Go to the page that covers the key.  Remove nothing, but merge the page with
- * the page of walk, if that can be.  Return false if the table has no such
- * level.
- */
-static bool
-visit_page(LevelWalk *walk, HammingKey key)
-{
-	Buffer		buffer = find_page(walk, key, BUFFER_LOCK_SHARE);
-	HammingSpecial special;
-	int			count;
-
-	if (!BufferIsValid(buffer))
+	if (kept < 0)
 		return false;
-	special = *hamming_special(BufferGetPage(buffer));
-	count = hamming_page_count(BufferGetPage(buffer));
-	UnlockReleaseBuffer(buffer);
-	if (fits(walk, &special, count) && merge_next(walk, count, NULL, NULL))
-		return true;
-	walk->low = special.low;
-	walk->high = special.high;
-	walk->count = count;
+	level->low = special.low;
+	level->high = special.high;
+	level->count = kept;
 	return true;
 }
 
-/* Go to the leaf of a table with TIDs that covers the key. */
+/* Go to the next leaf of a table with TIDs. */
 static void
-visit_rows(LevelWalk *walk, HammingKey key)
+clean_rows(LevelWalk *level)
 {
-	Vacuum	   *vacuum = walk->vacuum;
+	Vacuum	   *vacuum = level->vacuum;
 	LeafRows	rows;
 
 	rows.vacuum = vacuum;
-	rows.count = -1;
-	clean_leaf(walk, key, keep_rows, &rows);
+	rows.count = 0;
+	clean_page(level, keep_rows, &rows);
 	vacuum->stats->tuples_removed += rows.dead;
 	vacuum->stats->num_index_tuples += rows.count - rows.dead;
-	if (walk->table == 0)
+	if (level->walk.table == 0)
 		note_fingerprints(vacuum, &rows);
 }
 
-/*
- * Go through the pages of a table's level, in the order of their ranges.
- * Remove dead entries from leaves with TIDs, and merge neighbours.  Returns
- * false if the table has no such level.
- */
-static bool
-vacuum_level(Vacuum *vacuum, int table, int level)
+/* Merge neighbours on the inner levels of a table: merges make room above. */
+static void
+merge_inner(Vacuum *vacuum, int table)
 {
-	LevelWalk	walk = begin_walk(vacuum, table, level);
-	HammingKey	key = hamming_least_key;
+	int			height = hamming_height(vacuum->info->index, table);
+	int			i;
 
-	for (; hamming_key_compare(key, hamming_greatest_key) < 0; key = walk.high)
+	for (i = 1; i < height; i++)
 	{
-		hamming_read_ahead(&walk.ahead, key);
-		if (level == 0 && hamming_table_has_tids(table))
-			visit_rows(&walk, key);
-		else if (!visit_page(&walk, key))
-			return false;
-		vacuum_delay_point(false);
+		LevelWalk	level = begin_level(vacuum, table, i);
+
+		for (; hamming_walk_on(&level.walk); level.walk.next = level.high)
+		{
+			clean_page(&level, hamming_keep_all, NULL);
+			vacuum_delay_point(false);
+		}
 	}
-	return true;
 }
 
-/* Clean a table, level by level: merges of leaves make room above. */
+/* Remove the dead rows of a table with TIDs, and merge neighbours. */
 static void
 vacuum_table(Vacuum *vacuum, int table)
 {
-	int			level = 0;
+	LevelWalk	level = begin_level(vacuum, table, 0);
 
-	while (vacuum_level(vacuum, table, level))
-		level++;
+	for (; hamming_walk_on(&level.walk); level.walk.next = level.high)
+	{
+		clean_rows(&level);
+		vacuum_delay_point(false);
+	}
+	merge_inner(vacuum, table);
 }
 
 /*
- * Take the swept fingerprints out of the leaf of a table that covers the first
- * of them.  If the leaf is marked, take the mark away, and look at each again.
+ * The leaf that a sweep comes to is marked, as a fingerprint on it may have a
+ * row again.  Take the mark away, and then all fingerprints that have a row out
+ * of swept, of those that the leaf covers.
  */
 static void
-sweep_leaf(LevelWalk *walk, Swept *swept)
+spare_revived(LevelWalk *level, Swept *swept)
 {
-	Relation	index = walk->vacuum->info->index;
-	int			start = hamming_block_start(walk->vacuum->blocks, walk->table);
-	Buffer		leaf;
-	GenericXLogState *state;
+	Relation	index = level->vacuum->info->index;
+	int			start = hamming_block_start(level->vacuum->blocks,
+											level->walk.table);
+	Buffer		leaf = hamming_walk_find(&level->walk, BUFFER_LOCK_EXCLUSIVE);
+	GenericXLogState *state = GenericXLogStart(index);
+	Page		page = GenericXLogRegisterBuffer(state, leaf, 0);
+	int			kept = 0;
 	int			i;
 
-	if (clean_leaf(walk, swept->keys[0], keep_others, swept))
-		return;
-	leaf = find_page(walk, swept->keys[0], BUFFER_LOCK_EXCLUSIVE);
-	find_covered(swept, BufferGetPage(leaf));
-	state = GenericXLogStart(index);
-	hamming_special(GenericXLogRegisterBuffer(state, leaf, 0))->kind =
-		HAMMING_PAGE_TREE;
+	find_covered(swept, page);
+	hamming_special(page)->kind = HAMMING_PAGE_TREE;
 	GenericXLogFinish(state);
 	UnlockReleaseBuffer(leaf);
-	for (i = 0; i < swept->covered; i++)
+	for (i = 0; i < swept->count; i++)
 	{
-		hamming_remove(index, walk->table,
-					   hamming_unrotate(swept->keys[i].bits, start));
+		HammingKey	key = swept->keys[i];
+
+		if (i >= swept->covered ||
+			!hamming_has(index, 0, hamming_unrotate(key.bits, start)))
+			swept->keys[kept++] = key;
 		vacuum_delay_point(false);
 	}
+	swept->count = kept;
+	test_stop("sweep: a marked leaf");
 }
 
 /*
@@ -461,15 +419,15 @@ sweep_leaf(LevelWalk *walk, Swept *swept)
 static bool
 next_swept(Vacuum *vacuum, int table, HammingKey *key)
 {
-	HammingKeySort *with_rows = &vacuum->sorts[table];
+	HammingSorter *with_rows = vacuum->sorters[table];
 	HammingKey *known = &vacuum->known;
 
 	if (!vacuum->repairs)
-		return hamming_sort_next(with_rows, key);
-	while (hamming_sort_next(&vacuum->all[table], key))
+		return hamming_sorter_next_key(with_rows, key);
+	while (hamming_sorter_next_key(vacuum->all[table], key))
 	{
 		while (vacuum->has_known && known->bits < key->bits)
-			vacuum->has_known = hamming_sort_next(with_rows, known);
+			vacuum->has_known = hamming_sorter_next_key(with_rows, known);
 		if (!vacuum->has_known || known->bits != key->bits)
 			return true;
 	}
@@ -483,49 +441,51 @@ next_swept(Vacuum *vacuum, int table, HammingKey *key)
 static void
 sweep_table(Vacuum *vacuum, int table)
 {
-	Relation	index = vacuum->info->index;
-	LevelWalk	walk = begin_walk(vacuum, table, 0);
+	LevelWalk	level = begin_level(vacuum, table, 0);
 	HammingShape shapes[HAMMING_MAX_BLOCKS];
 	Swept		swept = {0};
-	int			level;
 
-	hamming_sort_finish(&vacuum->sorts[table]);
+	hamming_sorter_finish(vacuum->sorters[table]);
 	if (vacuum->repairs)
 	{
-		hamming_sort_finish(&vacuum->all[table]);
-		vacuum->has_known = hamming_sort_next(&vacuum->sorts[table],
-											  &vacuum->known);
+		hamming_sorter_finish(vacuum->all[table]);
+		vacuum->has_known = hamming_sorter_next_key(vacuum->sorters[table],
+													&vacuum->known);
 	}
-	hamming_measure(index, shapes);
+	hamming_measure(vacuum->info->index, shapes);
 	for (;;)
 	{
-		HammingKey	end = walk.high;
+		HammingKey	end = level.high;
 
+		vacuum_delay_point(false);
 		while (swept.count < HAMMING_LEAF_CAPACITY &&
 			   next_swept(vacuum, table, &swept.keys[swept.count]))
 			swept.count++;
 		if (swept.count == 0)
 			break;
 		test_stop("sweep: a leaf");
+		level.walk.next = swept.keys[0];
 		/* else most leaves have none */
 		if (vacuum->repairs || vacuum->sorted >= shapes[table].leaves)
-			hamming_read_ahead(&walk.ahead, swept.keys[0]);
-		sweep_leaf(&walk, &swept);
+			hamming_walk_read_ahead(&level.walk);
+		if (!clean_page(&level, keep_others, &swept))
+		{
+			spare_revived(&level, &swept);
+			continue;
+		}
 		swept.count -= swept.covered;
 		memmove(swept.keys, swept.keys + swept.covered,
 				swept.count * sizeof(HammingKey));
 		/* the leaf before was left out */
-		if (hamming_key_compare(end, walk.low) < 0 &&
-			walk.count <= walk.most / 2)
-			merge_next(&walk, 0, NULL, NULL);
-		vacuum_delay_point(false);
+		if (hamming_key_compare(end, level.low) < 0 &&
+			level.count <= level.most / 2)
+			merge_next(&level, hamming_keep_all, NULL);
 	}
-	hamming_sort_end(&vacuum->sorts[table]);
+	hamming_sorter_end(vacuum->sorters[table]);
 	if (vacuum->repairs)
-		hamming_sort_end(&vacuum->all[table]);
-	for (level = 1; walk.has_merged && vacuum_level(vacuum, table, level);
-		 level++)
-		;
+		hamming_sorter_end(vacuum->all[table]);
+	if (level.has_merged)
+		merge_inner(vacuum, table);
 }
 
 /*
@@ -535,30 +495,22 @@ sweep_table(Vacuum *vacuum, int table)
 static void
 collect_all(Vacuum *vacuum, int table)
 {
-	LevelWalk	walk = begin_walk(vacuum, table, 0);
-	HammingKey	key = hamming_least_key;
+	HammingKeys *keys = palloc(sizeof(HammingKeys));
+	HammingKey	key;
 
-	while (hamming_key_compare(key, hamming_greatest_key) < 0)
+	hamming_keys_begin(keys, vacuum->info->index, table,
+					   vacuum->info->strategy);
+	while (hamming_keys_next(keys, &key))
 	{
-		HammingKey	keys[HAMMING_LEAF_CAPACITY];
-		Buffer		leaf;
-		int			count;
-		int			i;
-
-		hamming_read_ahead(&walk.ahead, key);
-		leaf = find_page(&walk, key, BUFFER_LOCK_SHARE);
-		count = hamming_leaf_keys(BufferGetPage(leaf), keys);
-		key = hamming_special(BufferGetPage(leaf))->high;
-		UnlockReleaseBuffer(leaf);
-		for (i = 0; i < count; i++)
-			hamming_sort_add(&vacuum->all[table], keys[i]);
+		hamming_sorter_add_key(vacuum->all[table], key);
 		vacuum_delay_point(false);
 	}
+	pfree(keys);
 }
 
-/* Begin the sorts for the other tables. */
+/* Begin the sorters for the other tables. */
 static void
-begin_sorts(Vacuum *vacuum)
+begin_sorters(Vacuum *vacuum)
 {
 	int			memory = maintenance_work_mem / (vacuum->blocks - 1);
 	int			table;
@@ -569,10 +521,11 @@ begin_sorts(Vacuum *vacuum)
 		memory /= 2;
 	for (table = 1; table < vacuum->blocks; table++)
 	{
-		vacuum->sorts[table] = hamming_sort_begin(FINGERPRINT_WORDS, memory);
+		vacuum->sorters[table] = hamming_sorter_begin(FINGERPRINT_WORDS,
+													  memory);
 		if (!vacuum->repairs)
 			continue;
-		vacuum->all[table] = hamming_sort_begin(FINGERPRINT_WORDS, memory);
+		vacuum->all[table] = hamming_sorter_begin(FINGERPRINT_WORDS, memory);
 		collect_all(vacuum, table);
 	}
 }
@@ -580,8 +533,7 @@ begin_sorts(Vacuum *vacuum)
 /*
  * ambulkdelete.  stats is NULL in the first call for a vacuum.
  *
- * On entry the caller holds ShareUpdateExclusiveLock or more on the table.  On
- * entry and on return the caller holds no buffer lock.
+ * On entry the caller holds ShareUpdateExclusiveLock or more on the table.
  */
 IndexBulkDeleteResult *
 hamming_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
@@ -590,7 +542,7 @@ hamming_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	Vacuum		vacuum = {
 		.info = info,.stats = stats,
 		.callback = callback,.callback_state = callback_state,
-		.blocks = hamming_open(info->index)
+		.blocks = hamming_blocks(info->index)
 	};
 	int			table;
 
@@ -600,7 +552,7 @@ hamming_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	vacuum.stats->num_index_tuples = 0;
 
 	vacuum.is_noted = vacuum.repairs = is_swept(info->index);
-	begin_sorts(&vacuum);
+	begin_sorters(&vacuum);
 	vacuum_table(&vacuum, 0);
 	for (table = 1; table < vacuum.blocks; table++)
 	{
@@ -618,14 +570,14 @@ static BlockNumber
 record_free_pages(IndexVacuumInfo *info, BlockNumber pages)
 {
 	BlockNumber count = 0;
-	BlockNumber block;
+	BlockNumber blkno;
 
-	for (block = HAMMING_FIXED_PAGES(hamming_open(info->index)); block < pages;
-		 block++)
+	blkno = HAMMING_FIXED_PAGES(hamming_blocks(info->index));
+	for (; blkno < pages; blkno++)
 	{
-		if (hamming_is_free_page(info->index, block, info->strategy))
+		if (hamming_is_free_page(info->index, blkno, info->strategy))
 		{
-			RecordFreeIndexPage(info->index, block);
+			RecordFreeIndexPage(info->index, blkno);
 			count++;
 		}
 		vacuum_delay_point(false);
@@ -633,10 +585,7 @@ record_free_pages(IndexVacuumInfo *info, BlockNumber pages)
 	return count;
 }
 
-/*
- * amvacuumcleanup.  If stats is NULL, no hamming_vacuum() has changed a page.
- * On entry and on return the caller holds no buffer lock.
- */
+/* amvacuumcleanup.  Unless hamming_vacuum() was called, stats is NULL. */
 IndexBulkDeleteResult *
 hamming_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {

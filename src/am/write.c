@@ -12,7 +12,7 @@
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 
-#include "am/build.h"
+#include "am/write.h"
 
 /*
  * Fill a page, log it, and release its pin.  On entry the page is not locked.
@@ -33,8 +33,7 @@ hamming_write_page(Relation index, ForkNumber fork, Buffer buffer, Page page)
 
 /*
  * Add count pages at the end of the index, which follow on each other.  Return
- * the block number of the first.  count is HAMMING_PAGES_TOGETHER at most.  On
- * entry and on return the caller holds no lock.
+ * the block number of the first. count is HAMMING_PAGES_TOGETHER at most.
  *
  * Other processes of the build may do the same.  hamming_extend() may see no
  * need for the lock: for the leader the index is one that only its own

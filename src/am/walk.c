@@ -1,0 +1,151 @@
+/*
+ * walk.c
+ *	  Walks along a level of a table, page by page or key by key.
+ *
+ * The next page of a walk is the one that covers the end of the last page's
+ * range.  The head of tree.c says why such a walk meets each entry once.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/spccache.h"
+
+#include "am/am.h"
+
+/* Return a walk from the least key on, which has not begun. */
+HammingWalk
+hamming_walk(Relation index, int table, int level,
+			 BufferAccessStrategy strategy)
+{
+	HammingWalk walk = {.index = index,.table = table,.level = level,
+	.strategy = strategy};
+
+	return walk;
+}
+
+/*
+ * A walk comes to the page that covers walk->next.  Let the operating system
+ * read the next maintenance_io_concurrency pages below the same parent.  A page
+ * of the level above is locked meanwhile.
+ */
+void
+hamming_walk_read_ahead(HammingWalk *walk)
+{
+	Oid			space = walk->index->rd_rel->reltablespace;
+	int			distance = get_tablespace_maintenance_io_concurrency(space);
+	HammingKey	from = walk->prefetched;
+	Buffer		parent;
+	Page		page;
+	int			rank;
+	int			last;
+
+	if (distance == 0 || hamming_key_compare(walk->next, walk->again) < 0)
+		return;
+	if (hamming_key_compare(from, walk->next) < 0)
+		from = walk->next;
+	walk->again = walk->prefetched = hamming_greatest_key;
+	if (hamming_key_compare(from, hamming_greatest_key) >= 0)
+		return;
+	parent = hamming_find(walk->index, walk->table, walk->level + 1, from,
+						  BUFFER_LOCK_SHARE, walk->strategy);
+	if (!BufferIsValid(parent))
+		return;
+	page = BufferGetPage(parent);
+	rank = hamming_inner_find(page, from);
+	last = Min(rank + distance, hamming_page_count(page));
+	walk->again = hamming_inner_key(page, (rank + last) / 2);
+	walk->prefetched = hamming_inner_end(page, last - 1);
+	for (; rank < last; rank++)
+		hamming_disk_prefetch(walk->index, hamming_inner_child(page, rank));
+	UnlockReleaseBuffer(parent);
+}
+
+/* Return the page that covers walk->next, locked in mode. */
+Buffer
+hamming_walk_find(const HammingWalk *walk, int mode)
+{
+	return hamming_find(walk->index, walk->table, walk->level, walk->next, mode,
+						walk->strategy);
+}
+
+/*
+ * Prepare to come to the page that covers walk->next, which the caller has set
+ * to the end of the page before.  Return false after the last page.
+ */
+bool
+hamming_walk_on(HammingWalk *walk)
+{
+	CHECK_FOR_INTERRUPTS();
+	if (hamming_key_compare(walk->next, hamming_greatest_key) >= 0)
+		return false;
+	hamming_walk_read_ahead(walk);
+	return true;
+}
+
+/* Prepare to get the keys of a table. */
+void
+hamming_keys_begin(HammingKeys *keys, Relation index, int table,
+				   BufferAccessStrategy strategy)
+{
+	keys->walk = hamming_walk(index, table, 0, strategy);
+	keys->count = keys->position = 0;
+}
+
+/*
+ * Get the keys of the next leaf.  Return false after the last leaf.  Where a
+ * merge has made one leaf of the last one and the next, leave out the keys that
+ * were in the range of the last one.
+ */
+static bool
+read_leaf(HammingKeys *keys)
+{
+	HammingWalk *walk = &keys->walk;
+	HammingKey	from = walk->next;
+	Buffer		leaf;
+
+	if (!hamming_walk_on(walk))
+		return false;
+	leaf = hamming_walk_find(walk, BUFFER_LOCK_SHARE);
+	keys->count = hamming_leaf_keys(BufferGetPage(leaf), keys->keys);
+	walk->next = hamming_special(BufferGetPage(leaf))->high;
+	UnlockReleaseBuffer(leaf);
+	keys->position = 0;
+	while (keys->position < keys->count &&
+		   hamming_key_compare(keys->keys[keys->position], from) < 0)
+		keys->position++;
+	return true;
+}
+
+/* Get the next key of the table, in order.  Return false after the last. */
+bool
+hamming_keys_next(HammingKeys *keys, HammingKey *key)
+{
+	while (keys->position == keys->count)
+		if (!read_leaf(keys))
+			return false;
+	*key = keys->keys[keys->position++];
+	return true;
+}
+
+/*
+ * Has a block table an entry with the bits, of any row?  The answer may be out
+ * of date at once.
+ */
+bool
+hamming_has(Relation index, int table, HammingBits bits)
+{
+	HammingWalk walk = hamming_walk(index, table, 0, NULL);
+	bool		found = false;
+
+	walk.next.bits = bits;
+	while (!found && walk.next.bits == bits &&
+		   hamming_key_compare(walk.next, hamming_greatest_key) < 0)
+	{
+		Buffer		leaf = hamming_walk_find(&walk, BUFFER_LOCK_SHARE);
+
+		found = hamming_leaf_has(BufferGetPage(leaf), bits);
+		walk.next = hamming_special(BufferGetPage(leaf))->high;
+		UnlockReleaseBuffer(leaf);
+	}
+	return found;
+}
