@@ -108,7 +108,6 @@ OBJS = $(WIDE:=.o) $(WIDE:=_128.o) \
 	src/text/weights_table.o \
 	src/text/weights_type.o \
 	src/text/weights_value.o \
-	src/type/cast_simhash64.o \
 	src/type/catalog.o \
 	src/type/gist.o \
 	src/type/gist_cost.o \
