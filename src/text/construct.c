@@ -91,8 +91,8 @@ elect(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument, int hashes)
 			  hashes, set, votes);
 	for (i = 0; i < hashes; i++)
 	{
-		if (votes[i].excess > 0)
-			simhash_weight_overflow(votes[i].sums.total + votes[i].excess);
+		if (votes[i].total > PG_INT64_MAX)
+			simhash_weight_overflow((double) votes[i].total);
 		if (!simhash_votes_fingerprint(&votes[i], &half[i]))
 			PG_RETURN_NULL();
 	}

@@ -255,7 +255,7 @@ check_votes_of(TermFrequency tf)
 		}
 		simhash_votes_add_all(&votes, hash, vote, n);
 	}
-	expect_same("overflow of the votes", votes.excess > 0, overflow);
+	expect_same("overflow of the votes", votes.total > PG_INT64_MAX, overflow);
 	if (overflow)
 		return;
 	expect_same("is one elected?",

@@ -329,7 +329,7 @@ check_word(Votes *votes, int word)
 {
 	uint64		fingerprint = 0;
 
-	expect_same("overflow", votes->excess > 0, this.naive.overflow);
+	expect_same("overflow", votes->total > PG_INT64_MAX, this.naive.overflow);
 	if (this.naive.overflow)
 		return;
 	expect_same("is there a fingerprint?",
