@@ -91,7 +91,6 @@ OBJS = $(WIDE:=.o) $(WIDE:=_128.o) \
 	src/text/feature_table.o \
 	src/text/fingerprint.o \
 	src/text/idf.o \
-	src/text/minhash.o \
 	src/text/normalize.o \
 	src/text/passage_rows.o \
 	src/text/passages.o \

@@ -11,12 +11,9 @@
 #include "text/fingerprint.h"
 #include "type/cpu.h"
 
-/*
- * The begin of a FeatureTarget: votes is a Votes.  If weighted, each feature
- * must come with a weight, and else none.
- */
-static void
-begin_votes(void *votes, bool weighted)
+/* The begin of simhash_votes_methods. */
+void
+simhash_votes_begin(void *votes, bool weighted)
 {
 	Votes	   *v = votes;
 
@@ -87,10 +84,7 @@ count_waiting(Votes *v)
 	v->waiting = 0;
 }
 
-/*
- * The add_all of a FeatureTarget: votes is a Votes.  Each weight is 0 .. 2^51.
- * Only weighted votes read weight.
- */
+/* The add_all of simhash_votes_methods.  Each weight is 0 .. 2^51. */
 void
 simhash_votes_add_all(void *votes, const uint64 *hash, const int64 *weight,
 					  uint32 count)
@@ -116,24 +110,6 @@ simhash_votes_add_all(void *votes, const uint64 *hash, const int64 *weight,
 		if (++v->waiting == VOTES_BATCH)
 			count_waiting(v);
 	}
-}
-
-/*
- * Return a target that lets features vote in v[0 .. hashes), once for each
- * occurrence, by each of their hashes in the Votes of its number.
- */
-FeatureTarget
-simhash_votes_target(Votes *v, int hashes)
-{
-	FeatureTarget target = {
-		.hashes = hashes,
-		.begin = begin_votes,
-		.add_all = simhash_votes_add_all,
-		.arg = v,
-		.arg_size = sizeof(Votes)
-	};
-
-	return target;
 }
 
 /*
@@ -171,8 +147,10 @@ majority(const Votes *v)
  * there is no feature or all weigh 0.
  */
 bool
-simhash_votes_fingerprint(Votes *v, uint64 *fingerprint)
+simhash_votes_fingerprint(void *votes, uint64 *fingerprint)
 {
+	Votes	   *v = votes;
+
 	count_waiting(v);
 	if (v->weighted)
 	{
@@ -184,6 +162,13 @@ simhash_votes_fingerprint(Votes *v, uint64 *fingerprint)
 	*fingerprint = majority(v);
 	return true;
 }
+
+const HalfMethods simhash_votes_methods = {
+	.state_size = sizeof(Votes),
+	.begin = simhash_votes_begin,
+	.add_all = simhash_votes_add_all,
+	.fingerprint = simhash_votes_fingerprint
+};
 
 static void
 sums_add_portable(WeightSums *sums, const uint64 *hash, const int64 *weight,
@@ -249,10 +234,11 @@ simhash_sums_add(WeightSums *sums, const uint64 *hash, const int64 *weight,
 	sums_add_portable(sums, hash, weight, count);
 }
 
-/* Do what simhash_votes_fingerprint() does, for sums that the caller keeps. */
+/* Do what simhash_votes_fingerprint() does, for WeightSums. */
 bool
-simhash_sums_fingerprint(const WeightSums *sums, uint64 *fingerprint)
+simhash_sums_fingerprint(void *state, uint64 *fingerprint)
 {
+	const WeightSums *sums = state;
 	int			bit;
 
 	*fingerprint = 0;

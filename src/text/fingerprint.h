@@ -52,14 +52,15 @@ typedef struct Votes
 	WeightSums	sums;			/* of counted ones; total is set at the end */
 } Votes;
 
+extern const HalfMethods simhash_votes_methods;
+
+extern void simhash_votes_begin(void *votes, bool weighted);
 extern void simhash_votes_add_all(void *votes, const uint64 *hash,
 								  const int64 *weight, uint32 count);
-extern FeatureTarget simhash_votes_target(Votes *v, int hashes);
-extern bool simhash_votes_fingerprint(Votes *v, uint64 *fingerprint);
+extern bool simhash_votes_fingerprint(void *votes, uint64 *fingerprint);
 extern void simhash_sums_add(WeightSums *sums, const uint64 *hash,
 							 const int64 *weight, int count);
-extern bool simhash_sums_fingerprint(const WeightSums *sums,
-									 uint64 *fingerprint);
+extern bool simhash_sums_fingerprint(void *state, uint64 *fingerprint);
 extern bool simhash_weight_from_double(double weight, int64 *result);
 
 #endif							/* SIMHASH_FINGERPRINT_H */

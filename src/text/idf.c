@@ -11,6 +11,7 @@
 #include "utils/memutils.h"
 
 #include "text/aggregate.h"
+#include "text/arguments.h"
 #include "text/read_text.h"
 #include "text/weights_json.h"
 #include "text/weights_value.h"
@@ -153,7 +154,6 @@ simhash_idf_transition(PG_FUNCTION_ARGS)
 	FeatureTarget target = {.hashes = 1,.sink = count_token,.arg = state};
 	int32		min_df = DEFAULT_MIN_DF;
 	text	   *body;
-	Tokenizer	tokenizer;
 
 	if (PG_ARGISNULL(1))
 		PG_RETURN_POINTER(state);
@@ -162,8 +162,7 @@ simhash_idf_transition(PG_FUNCTION_ARGS)
 	set_min_df(state, min_df);
 	state->documents++;
 	body = PG_GETARG_TEXT_PP(1);
-	simhash_begin_text(&tokenizer, &simhash_single_words, target);
-	simhash_feed_text(&tokenizer, VARDATA_ANY(body), VARSIZE_ANY_EXHDR(body));
+	simhash_make_features(body, &simhash_single_words, &target);
 	PG_FREE_IF_COPY(body, 1);
 	PG_RETURN_POINTER(state);
 }

@@ -92,7 +92,7 @@ list_passages(FunctionCallInfo fcinfo, int hashes)
 		return (Datum) 0;
 
 	body = PG_GETARG_TEXT_PP(0);
-	options = simhash_stops_arguments(fcinfo, 1);
+	options = simhash_text_arguments(fcinfo, 1, true);
 	passages = palloc(sizeof(Passages));
 	simhash_passages_init(passages, &options,
 						  radius_argument(fcinfo, 4, options.chars), hashes,

@@ -22,7 +22,7 @@ begin_passage(Passages *p, uint64 first)
 	p->first = first;
 	p->sketched = first;
 	for (number = 0; number < p->hashes; number++)
-		simhash_sketch_init(&p->sketch[number]);
+		simhash_sketch_begin(&p->sketch[number], false);
 }
 
 /*
@@ -68,8 +68,9 @@ sketch_until(Passages *p, uint64 end)
 		int			number;
 
 		for (number = 0; number < p->hashes; number++)
-			simhash_sketch_add(&p->sketch[number],
-							   &p->hash[number][p->sketched - p->base], count);
+			simhash_sketch_add_all(&p->sketch[number],
+								   &p->hash[number][p->sketched - p->base],
+								   NULL, count);
 		p->sketched += count;
 	}
 }
@@ -92,7 +93,7 @@ emit_passage(Passages *p, size_t end, uint32 end_place)
 	{
 		uint64		hash = hash_feature(passage.bytes, passage.length, number);
 
-		simhash_sketch_add(&p->sketch[number], &hash, 1);
+		simhash_sketch_add_all(&p->sketch[number], &hash, NULL, 1);
 	}
 	p->emit(p->arg, &passage);
 }

@@ -181,8 +181,8 @@ emit_shingles(Shingler *s, uint32 shingles)
 	if (s->target.sink == NULL)
 	{
 		for (number = 0; number < s->target.hashes; number++)
-			s->target.add_all(feature_arg(&s->target, number), hash[number],
-							  weight, shingles);
+			s->target.methods->add_all(feature_state(&s->target, number),
+									   hash[number], weight, shingles);
 		return;
 	}
 	for (i = 0; i < shingles; i++)

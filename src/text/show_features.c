@@ -226,5 +226,5 @@ list_features(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument,
 LIST_FEATURES(simhash_features_text, simhash_make_text_features, 4, 1)
 LIST_FEATURES(simhash_features_tokens, simhash_make_token_features, 0, 1)
 LIST_FEATURES(simhash_features_hashes, simhash_make_hash_features, 0, 1)
-LIST_FEATURES(simhash_features_hashes_128, simhash_make_uuid_features, 0, 2)
+LIST_FEATURES(simhash_features_hashes_128, simhash_make_hash_features, 0, 2)
 LIST_FEATURES(simhash_features_tsvector, simhash_make_tsvector_features, 2, 1)

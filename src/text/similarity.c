@@ -226,7 +226,7 @@ count_features(FunctionCallInfo fcinfo, FeatureCounts *counts)
 	if (has_null_text(fcinfo))
 		return false;
 	begin_keeping(fcinfo->flinfo);
-	options = simhash_stops_arguments(fcinfo, 2);
+	options = simhash_text_arguments(fcinfo, 2, true);
 	first = read_texts(fcinfo, &options, &set);
 	counts->a = set.table.distinct[first];
 	counts->b = set.table.distinct[!first];
@@ -376,7 +376,7 @@ simhash_text_cosine(PG_FUNCTION_ARGS)
 	if (has_null_text(fcinfo))
 		PG_RETURN_NULL();
 	begin_keeping(fcinfo->flinfo);
-	options = simhash_weighted_arguments(fcinfo, 2);
+	options = simhash_text_arguments(fcinfo, 2, false);
 	tf = simhash_frequency_argument(fcinfo, 5);
 	first = read_texts(fcinfo, &options, &set);
 	while (simhash_set_read_table(&set, &batch))

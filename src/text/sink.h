@@ -46,35 +46,53 @@ typedef void (*FeatureSink) (const FeatureTarget *target, const uint8 *bytes,
 							 size_t length, const uint64 *hash, int64 weight);
 
 /*
+ * What is made of the hashes of features, one number of them for each half of a
+ * fingerprint: so what makes one half takes no notice of the other half.
+ */
+typedef struct HalfMethods
+{
+	size_t		state_size;		/* bytes of a state, which is that of a half */
+
+	/*
+	 * Prepare state.  Weights are read only if weighted.  NULL: a state of
+	 * zeros is prepared.
+	 */
+	void		(*begin) (void *state, bool weighted);
+
+	/*
+	 * Add count features, FEATURES_AT_ONCE at most.  Weights are 0 .. 2^47.
+	 */
+	void		(*add_all) (void *state, const uint64 *hash,
+							const int64 *weight, uint32 count);
+
+	/* Add the features of other to state.  Only aggregates need it. */
+	void		(*merge) (void *state, void *other);
+
+	/* Set *fingerprint to the half; return false if there is none. */
+	bool		(*fingerprint) (void *state, uint64 *fingerprint);
+} HalfMethods;
+
+/*
  * Where features go: to one of three.
  *
  * If take_shingles is not NULL, take_shingles(arg, ...) takes the features,
  * which must be those of a text.  If sink is not NULL, sink takes each feature.
- *
- * Else add_all is called for each number of a hash, with the feature_arg() of
- * that number: so what makes one half of a fingerprint takes no notice of the
- * other half.  add_all(arg, hash, weight, count) takes count features,
- * FEATURES_AT_ONCE at most.  Weights are 0 .. 2^47.  They are read only if
- * begin(arg, true) was called before.  begin may be NULL: then no weight is
- * read.
+ * Else methods->add_all() takes the hashes of each half.
  */
 struct FeatureTarget
 {
 	int			hashes;			/* of each feature: see hash_feature() */
 	void		(*take_shingles) (void *arg, const Shingles *shingles);
 	FeatureSink sink;
-	void		(*begin) (void *arg, bool weighted);
-	void		(*add_all) (void *arg, const uint64 *hash, const int64 *weight,
-							uint32 count);
-	void	   *arg;			/* of take_shingles, or of sink; else an array
-								 * of one element for each number of a hash */
-	size_t		arg_size;		/* bytes of one element of that array */
+	const HalfMethods *methods;
+	void	   *arg;			/* of take_shingles, or of sink; else the
+								 * state of each half */
 };
 
 static inline void *
-feature_arg(const FeatureTarget *target, int number)
+feature_state(const FeatureTarget *target, int number)
 {
-	return (char *) target->arg + number * target->arg_size;
+	return (char *) target->arg + number * target->methods->state_size;
 }
 
 /*
@@ -86,8 +104,10 @@ feature_begin(const FeatureTarget *target, bool weighted)
 {
 	int			number;
 
-	for (number = 0; target->begin && number < target->hashes; number++)
-		target->begin(feature_arg(target, number), weighted);
+	if (target->methods == NULL || target->methods->begin == NULL)
+		return;
+	for (number = 0; number < target->hashes; number++)
+		target->methods->begin(feature_state(target, number), weighted);
 }
 
 /* Add a feature. */
@@ -103,8 +123,23 @@ feature_add(const FeatureTarget *target, const uint8 *bytes, size_t length,
 		return;
 	}
 	for (number = 0; number < target->hashes; number++)
-		target->add_all(feature_arg(target, number), &hash[number], &weight,
-						1);
+		target->methods->add_all(feature_state(target, number), &hash[number],
+								 &weight, 1);
+}
+
+/* Set half[] to the fingerprint.  Return false if there is none. */
+static inline bool
+feature_fingerprint(const FeatureTarget *target, uint64 *half)
+{
+	int			number;
+
+	for (number = 0; number < target->hashes; number++)
+	{
+		if (!target->methods->fingerprint(feature_state(target, number),
+										  &half[number]))
+			return false;
+	}
+	return true;
 }
 
 #endif							/* SIMHASH_SINK_H */

@@ -343,7 +343,11 @@ static void
 check_votes(size_t longest)
 {
 	Votes		votes[NAIVE_WORDS];
-	FeatureTarget target = simhash_votes_target(votes, random_hashes());
+	FeatureTarget target = {
+		.hashes = random_hashes(),
+		.methods = &simhash_votes_methods,
+		.arg = votes
+	};
 	size_t		i;
 	int			word;
 
@@ -414,12 +418,15 @@ static void
 check_as_set(size_t longest)
 {
 	static Gathered gathered[NAIVE_WORDS];
+	static const HalfMethods methods = {
+		.state_size = sizeof(Gathered),
+		.begin = begin_gathering,
+		.add_all = gather
+	};
 	FeatureTarget target = {
 		.hashes = random_hashes(),
-		.begin = begin_gathering,
-		.add_all = gather,
-		.arg = gathered,
-		.arg_size = sizeof(Gathered)
+		.methods = &methods,
+		.arg = gathered
 	};
 	Gathered   *g;
 	int			word;
