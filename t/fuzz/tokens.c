@@ -146,18 +146,18 @@ static void
 make_weights(WeightTable *table, int64 (*random_number) (void))
 {
 	size_t		keys = this.naive.tokens > 0 ? below(50) : 0;
-	size_t		buckets = 2;
-	WeightBucket *array;
+	size_t		slots = 2;
+	WeightSlot *array;
 	uint64		seed;
 	size_t		i;
 
-	while (buckets * WEIGHT_BUCKET <= keys)
-		buckets *= 2;
-	free(table->buckets);
-	array = aligned_alloc(sizeof(WeightBucket), buckets * sizeof(WeightBucket));
+	while (slots <= keys)
+		slots *= 2;
+	free(table->slots);
+	array = malloc(slots * sizeof(WeightSlot));
 	seed = (uint64) below(PG_UINT32_MAX) << 32;
 	seed |= below(1000);
-	simhash_weights_init(table, array, buckets, seed, random_number());
+	simhash_weights_init(table, array, slots, seed, random_number());
 	for (i = 0; i < this.naive.tokens; i++)
 		this.naive.token[i].weight = -1;
 	while (keys-- > 0)
