@@ -15,9 +15,6 @@
 #include "text/read_text.h"
 #include "type/simhash.h"
 
-PG_FUNCTION_INFO_V1(simhash_minhash_passages);
-PG_FUNCTION_INFO_V1(simhash_minhash_passages_128);
-
 /* The mean length of a passage, in tokens, is 2 * radius + 1. */
 #define MEAN_WORDS 13
 #define MEAN_CHARS 79
@@ -105,14 +102,5 @@ list_passages(FunctionCallInfo fcinfo, int hashes)
 	return (Datum) 0;
 }
 
-Datum
-simhash_minhash_passages(PG_FUNCTION_ARGS)
-{
-	return list_passages(fcinfo, 1);
-}
-
-Datum
-simhash_minhash_passages_128(PG_FUNCTION_ARGS)
-{
-	return list_passages(fcinfo, 2);
-}
+SIMHASH_SQL(simhash_minhash_passages, list_passages(fcinfo, 1))
+SIMHASH_SQL(simhash_minhash_passages_128, list_passages(fcinfo, 2))

@@ -38,6 +38,7 @@ simhash_passages_init(Passages *p, const FeatureOptions *options,
 					  void (*emit) (void *, const Passage *), void *arg)
 {
 	Assert(radius >= 1 && radius <= PASSAGE_RADIUS_MAX);
+	memset(p, 0, offsetof(Passages, sketch));
 	p->radius = radius;
 	p->size = options->size;
 	p->chars = options->chars;
@@ -45,16 +46,6 @@ simhash_passages_init(Passages *p, const FeatureOptions *options,
 	p->resize = resize;
 	p->emit = emit;
 	p->arg = arg;
-	p->base = 0;
-	p->count = 0;
-	p->least = 0;
-	p->since = 0;
-	p->begin = 0;
-	p->bytes = NULL;
-	p->capacity = 0;
-	p->head = 0;
-	p->next = 0;
-	p->end = 0;
 	begin_passage(p, 0);
 }
 

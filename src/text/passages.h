@@ -46,10 +46,6 @@ struct Passages
 
 	uint64		base;			/* number of the first feature that is known */
 	uint32		count;			/* of features that are known */
-	uint64		hash[FEATURE_HASHES_MAX][PASSAGE_FEATURES];
-	uint64		key[PASSAGE_FEATURES];	/* the least one makes a cut */
-	uint32		place[PASSAGE_FEATURES];	/* as in Shingles */
-	size_t		start[PASSAGE_FEATURES];	/* of its first token in bytes */
 
 	/* The search for the next cut, by numbers of features. */
 	uint64		least;			/* the last with the least key from since on */
@@ -65,6 +61,12 @@ struct Passages
 	size_t		next;			/* where those of feature base + count begin */
 	size_t		end;			/* where all tokens end, with their joints */
 	Sketch		sketch[FEATURE_HASHES_MAX];
+
+	/* What is known of features: see above. */
+	uint64		hash[FEATURE_HASHES_MAX][PASSAGE_FEATURES];
+	uint64		key[PASSAGE_FEATURES];	/* the least one makes a cut */
+	uint32		place[PASSAGE_FEATURES];	/* as in Shingles */
+	size_t		start[PASSAGE_FEATURES];	/* of its first token in bytes */
 };
 
 extern void simhash_passages_init(Passages *p, const FeatureOptions *options,

@@ -279,8 +279,9 @@ simhash_text_containment(PG_FUNCTION_ARGS)
 
 /*
  * A sum of products of coordinates, high * 2^32 + low, in units of 2^-64.  It
- * is exact, and so does not depend on the order.  128 bits alone would do for
- * votes that are rounded down, where weights below 1/1000 lose their digits.
+ * is exact, and so does not depend on the order.  Products of exact votes need
+ * 160 bits.  (Rounded votes would need 128, but weights below 1/1000 would lose
+ * digits.)
  */
 typedef struct WideSum
 {
