@@ -20,7 +20,7 @@ PG_FUNCTION_INFO_V1(simhash_agg_deserialize);
 /* The state of an aggregate. */
 typedef struct AggregateState
 {
-	int			hashes;			/* of a feature: halves of the fingerprint */
+	int			halves;			/* of the fingerprint */
 	uint64		half_states[FLEXIBLE_ARRAY_MEMBER]; /* by HalfMethods */
 } AggregateState;
 
@@ -39,17 +39,17 @@ simhash_aggregate_context(FunctionCallInfo fcinfo)
 }
 
 static size_t
-state_size(const HalfMethods *methods, int hashes)
+state_size(const HalfMethods *methods, int halves)
 {
 	return offsetof(AggregateState, half_states) +
-		hashes * methods->state_size;
+		halves * methods->state_size;
 }
 
 static FeatureTarget
 state_target(AggregateState *state, const HalfMethods *methods)
 {
 	FeatureTarget target = {
-		.hashes = state->hashes,
+		.halves = state->halves,
 		.methods = methods,
 		.arg = state->half_states
 	};
@@ -62,7 +62,7 @@ state_target(AggregateState *state, const HalfMethods *methods)
  * features, which has no byte that was never written.
  */
 static AggregateState *
-get_state(FunctionCallInfo fcinfo, const HalfMethods *methods, int hashes)
+get_state(FunctionCallInfo fcinfo, const HalfMethods *methods, int halves)
 {
 	MemoryContext context = simhash_aggregate_context(fcinfo);
 	AggregateState *state;
@@ -70,8 +70,8 @@ get_state(FunctionCallInfo fcinfo, const HalfMethods *methods, int hashes)
 
 	if (!PG_ARGISNULL(0))
 		return (AggregateState *) PG_GETARG_POINTER(0);
-	state = MemoryContextAllocZero(context, state_size(methods, hashes));
-	state->hashes = hashes;
+	state = MemoryContextAllocZero(context, state_size(methods, halves));
+	state->halves = halves;
 	target = state_target(state, methods);
 	feature_begin(&target, true);
 	return state;
@@ -83,9 +83,9 @@ get_state(FunctionCallInfo fcinfo, const HalfMethods *methods, int hashes)
  */
 static Datum
 take_row(FunctionCallInfo fcinfo, const HalfMethods *methods, FeatureAdder add,
-		 int hashes, int sign)
+		 int halves, int sign)
 {
-	AggregateState *state = get_state(fcinfo, methods, hashes);
+	AggregateState *state = get_state(fcinfo, methods, halves);
 	FeatureTarget target = state_target(state, methods);
 	int64		weight = WEIGHT_UNIT;
 
@@ -105,7 +105,7 @@ combine(FunctionCallInfo fcinfo, const HalfMethods *methods)
 	AggregateState *other;
 	FeatureTarget target;
 	FeatureTarget more;
-	int			number;
+	int			half;
 
 	(void) simhash_aggregate_context(fcinfo);
 	if (PG_ARGISNULL(1))
@@ -114,12 +114,12 @@ combine(FunctionCallInfo fcinfo, const HalfMethods *methods)
 		return PG_GETARG_DATUM(0);
 	}
 	other = (AggregateState *) PG_GETARG_POINTER(1);
-	state = get_state(fcinfo, methods, other->hashes);
+	state = get_state(fcinfo, methods, other->halves);
 	target = state_target(state, methods);
 	more = state_target(other, methods);
-	for (number = 0; number < other->hashes; number++)
-		methods->merge(feature_state(&target, number),
-					   feature_state(&more, number));
+	for (half = 0; half < other->halves; half++)
+		methods->merge(feature_state(&target, half),
+					   feature_state(&more, half));
 	PG_RETURN_POINTER(state);
 }
 
@@ -136,7 +136,7 @@ serialize(FunctionCallInfo fcinfo, const HalfMethods *methods)
 
 	(void) simhash_aggregate_context(fcinfo);
 	state = (const AggregateState *) PG_GETARG_POINTER(0);
-	size = state_size(methods, state->hashes);
+	size = state_size(methods, state->halves);
 	bytes = palloc(VARHDRSZ + size);
 	SET_VARSIZE(bytes, VARHDRSZ + size);
 	memcpy(VARDATA(bytes), state, size);
@@ -162,15 +162,15 @@ static Datum
 finish(FunctionCallInfo fcinfo, const HalfMethods *methods)
 {
 	FeatureTarget target;
-	uint64		half[FEATURE_HASHES_MAX];
+	uint64		fingerprint[HALVES_MAX];
 
 	(void) simhash_aggregate_context(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	target = state_target((AggregateState *) PG_GETARG_POINTER(0), methods);
-	if (!feature_fingerprint(&target, half))
+	if (!feature_fingerprint(&target, fingerprint))
 		PG_RETURN_NULL();
-	return simhash_halves_datum(half, target.hashes);
+	return simhash_halves_datum(fingerprint, target.halves);
 }
 
 /*
@@ -212,8 +212,8 @@ static const HalfMethods sums_methods = {
 };
 
 /* The SQL function name; the others are the parameters of take_row(). */
-#define TRANSITION(name, methods, add, hashes, sign) \
-	SIMHASH_SQL(name, take_row(fcinfo, methods, add, hashes, sign))
+#define TRANSITION(name, methods, add, halves, sign) \
+	SIMHASH_SQL(name, take_row(fcinfo, methods, add, halves, sign))
 
 /* simhash_agg(), simhash_agg_128() and simhash_centroid() */
 TRANSITION(simhash_agg_token, &sums_methods, simhash_add_token_feature, 1, 1)
@@ -234,8 +234,8 @@ SIMHASH_SQL(simhash_agg_serialize, serialize(fcinfo, &sums_methods))
 SIMHASH_SQL(simhash_agg_final, finish(fcinfo, &sums_methods))
 
 /* minhash_agg() and minhash_agg_128() */
-#define SKETCH_TRANSITION(name, add, hashes) \
-	TRANSITION(name, &simhash_sketch_methods, add, hashes, 1)
+#define SKETCH_TRANSITION(name, add, halves) \
+	TRANSITION(name, &simhash_sketch_methods, add, halves, 1)
 
 SKETCH_TRANSITION(simhash_minhash_agg_token, simhash_add_token_feature, 1)
 SKETCH_TRANSITION(simhash_minhash_agg_token_128, simhash_add_token_feature, 2)

@@ -147,7 +147,7 @@ simhash_make_features(const struct varlena *body,
 	feature_begin(target, options->weights != NULL);
 	simhash_begin_text(&tokenizer, options, *target);
 	simhash_feed_text(&tokenizer, VARDATA_ANY(body), VARSIZE_ANY_EXHDR(body));
-	return tokenizer.place;
+	return tokenizer.position;
 }
 
 /*
@@ -284,28 +284,28 @@ simhash_add_token_feature(const FeatureTarget *target, Datum element,
 						  int64 weight)
 {
 	text	   *token = DatumGetTextPP(element);
-	uint64		hash[FEATURE_HASHES_MAX];
+	uint64		hash[HALVES_MAX];
 	int			length;
 	const char *utf8 = simhash_text_to_utf8(VARDATA_ANY(token),
 											VARSIZE_ANY_EXHDR(token), &length);
 
-	hash_feature_all(utf8, length, hash, target->hashes);
+	hash_feature_all(utf8, length, hash, target->halves);
 	feature_add(target, (const uint8 *) utf8, length, hash, weight);
 	if (utf8 != VARDATA_ANY(token))
 		pfree(unconstify(char *, utf8));
 }
 
 /*
- * A FeatureAdder: a fingerprint of as many halves as target->hashes, or what
+ * A FeatureAdder: a fingerprint of as many halves as the target has, or what
  * has its form, bigint or uuid.  Each half is a hash of the feature.
  */
 void
 simhash_add_hash_feature(const FeatureTarget *target, Datum element,
 						 int64 weight)
 {
-	uint64		hash[FEATURE_HASHES_MAX];
+	uint64		hash[HALVES_MAX];
 
-	simhash_datum_halves(element, hash, target->hashes);
+	simhash_datum_halves(element, hash, target->halves);
 	feature_add(target, NULL, 0, hash, weight);
 }
 
@@ -317,7 +317,7 @@ simhash_make_token_features(FunctionCallInfo fcinfo,
 	make_element_features(fcinfo, target, "tokens", simhash_add_token_feature);
 }
 
-/* Make the features of hashes.  (hashes bigint[] or uuid[][, weights float8[]]) */
+/* Make the features of hashes.  (hashes bigint[], or uuid[][, float8[]]) */
 void
 simhash_make_hash_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
 {
@@ -360,10 +360,10 @@ add_lexeme(const FeatureTarget *target, TSVector doc, const WordEntry *entry,
 	int			length;
 	const char *utf8 = simhash_text_to_utf8(text, entry->len, &length);
 	const uint8 *bytes = (const uint8 *) utf8;
-	uint64		hash[FEATURE_HASHES_MAX];
+	uint64		hash[HALVES_MAX];
 	int			i;
 
-	hash_feature_all(utf8, length, hash, target->hashes);
+	hash_feature_all(utf8, length, hash, target->halves);
 	if (!entry->haspos)
 		feature_add(target, bytes, length, hash, weight[0]);
 	for (i = 0; i < POSDATALEN(doc, entry); i++)

@@ -42,22 +42,22 @@ vote_once(FeatureSet *set, TermFrequency tf)
 
 /*
  * Make the features of the arguments by make(), and let them vote as tf says,
- * which is not TF_COUNT.  votes has an element for each of their hashes.
+ * which is not TF_COUNT.  votes has an element for each of the halves.
  */
 static void
 hold_vote(FunctionCallInfo fcinfo, FeatureMaker make, TermFrequency tf,
-		  int hashes, Votes *votes)
+		  int halves, Votes *votes)
 {
-	FeatureSet	set[FEATURE_HASHES_MAX];
+	FeatureSet	set[HALVES_MAX];
 	FeatureTarget target;
 	int			i;
 
-	for (i = 0; i < hashes; i++)
-		simhash_set_init(&set[i], work_mem / hashes, tf == TF_LOG ? 1 : 0,
+	for (i = 0; i < halves; i++)
+		simhash_set_init(&set[i], work_mem / halves, tf == TF_LOG ? 1 : 0,
 						 &votes[i]);
-	target = simhash_set_target(set, hashes, 0);
+	target = simhash_set_target(set, halves, 0);
 	make(fcinfo, &target);
-	for (i = 0; i < hashes; i++)
+	for (i = 0; i < halves; i++)
 	{
 		vote_once(&set[i], tf);
 		simhash_set_free(&set[i]);
@@ -67,16 +67,15 @@ hold_vote(FunctionCallInfo fcinfo, FeatureMaker make, TermFrequency tf,
 /*
  * Return the fingerprint of the features that make() makes of the arguments,
  * or NULL if there is no feature, or if all features weigh 0.  They vote as
- * simhash_frequency_argument(fcinfo, tf_argument) says.  Each of their hashes
- * elects a half of the fingerprint.
+ * simhash_frequency_argument(fcinfo, tf_argument) says.
  */
 static Datum
-elect(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument, int hashes)
+elect(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument, int halves)
 {
-	Votes		votes[FEATURE_HASHES_MAX];
-	uint64		half[FEATURE_HASHES_MAX];
+	Votes		votes[HALVES_MAX];
+	uint64		fingerprint[HALVES_MAX];
 	FeatureTarget target = {
-		.hashes = hashes,
+		.halves = halves,
 		.methods = &simhash_votes_methods,
 		.arg = votes
 	};
@@ -89,20 +88,20 @@ elect(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument, int hashes)
 	if (tf == TF_COUNT)
 		make(fcinfo, &target);
 	else
-		hold_vote(fcinfo, make, tf, hashes, votes);
-	for (i = 0; i < hashes; i++)
+		hold_vote(fcinfo, make, tf, halves, votes);
+	for (i = 0; i < halves; i++)
 	{
 		if (votes[i].total > PG_INT64_MAX)
 			simhash_weight_overflow((double) votes[i].total);
 	}
-	if (!feature_fingerprint(&target, half))
+	if (!feature_fingerprint(&target, fingerprint))
 		PG_RETURN_NULL();
-	return simhash_halves_datum(half, hashes);
+	return simhash_halves_datum(fingerprint, halves);
 }
 
 /* The SQL function name; the others are the parameters of elect(). */
-#define SIMHASH(name, make, tf_argument, hashes) \
-	SIMHASH_SQL(name, elect(fcinfo, make, tf_argument, hashes))
+#define SIMHASH(name, make, tf_argument, halves) \
+	SIMHASH_SQL(name, elect(fcinfo, make, tf_argument, halves))
 
 /* simhash(body text, weights simhash_weights, words int, chars int, tf text) */
 SIMHASH(simhash_text, simhash_make_text_features, 4, 1)
@@ -125,12 +124,12 @@ SIMHASH(simhash_tsvector_128, simhash_make_tsvector_features, 2, 2)
  * arguments, or NULL if there is no feature.
  */
 static Datum
-sketch(FunctionCallInfo fcinfo, FeatureMaker make, int hashes)
+sketch(FunctionCallInfo fcinfo, FeatureMaker make, int halves)
 {
-	Sketch		sketches[FEATURE_HASHES_MAX];
-	uint64		half[FEATURE_HASHES_MAX];
+	Sketch		sketches[HALVES_MAX];
+	uint64		fingerprint[HALVES_MAX];
 	FeatureTarget target = {
-		.hashes = hashes,
+		.halves = halves,
 		.methods = &simhash_sketch_methods,
 		.arg = sketches
 	};
@@ -138,14 +137,14 @@ sketch(FunctionCallInfo fcinfo, FeatureMaker make, int hashes)
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	make(fcinfo, &target);
-	if (!feature_fingerprint(&target, half))
+	if (!feature_fingerprint(&target, fingerprint))
 		PG_RETURN_NULL();
-	return simhash_halves_datum(half, hashes);
+	return simhash_halves_datum(fingerprint, halves);
 }
 
 /* The SQL function name; the others are the parameters of sketch(). */
-#define MINHASH(name, make, hashes) \
-	SIMHASH_SQL(name, sketch(fcinfo, make, hashes))
+#define MINHASH(name, make, halves) \
+	SIMHASH_SQL(name, sketch(fcinfo, make, halves))
 
 /* minhash(body text, weights simhash_weights, words int, chars int) */
 MINHASH(simhash_minhash_text, simhash_make_text_set, 1)

@@ -124,22 +124,22 @@ static const HalfMethods set_methods = {
 };
 
 /*
- * Return a target that adds features to set[0 .. hashes), by each of their
- * hashes to the set of its number.  side is 0, or 1 for a second text.  Call
+ * Return a target that adds features to set[0 .. halves), by their hash of each
+ * half.  side is 0, or 1 for a second text.  Call
  * this just before the text: the sets add to one side at a time.
  */
 FeatureTarget
-simhash_set_target(FeatureSet *set, int hashes, int side)
+simhash_set_target(FeatureSet *set, int halves, int side)
 {
 	FeatureTarget target = {
-		.hashes = hashes,
+		.halves = halves,
 		.methods = &set_methods,
 		.arg = set
 	};
-	int			number;
+	int			half;
 
-	for (number = 0; number < hashes; number++)
-		set[number].side = side;
+	for (half = 0; half < halves; half++)
+		set[half].side = side;
 	return target;
 }
 

@@ -46,7 +46,7 @@ typedef struct FeatureBatch
 
 extern void simhash_set_init(FeatureSet *set, int memory, int sides,
 							 Votes *votes);
-extern FeatureTarget simhash_set_target(FeatureSet *set, int hashes,
+extern FeatureTarget simhash_set_target(FeatureSet *set, int halves,
 										int side);
 extern bool simhash_set_read_table(FeatureSet *set, FeatureBatch *batch);
 extern bool simhash_set_read_spilled(FeatureSet *set, FeatureBatch *batch);

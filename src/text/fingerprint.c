@@ -142,9 +142,9 @@ majority(const Votes *v)
 }
 
 /*
- * v->total must be below 2^63.  Set bit i of *fingerprint if the features whose hash
- * has bit i set weigh more than half of all: a tie gives 0.  Return false if
- * there is no feature or all weigh 0.
+ * v->total must be below 2^63.  Set bit i of *fingerprint if the features whose
+ * hash has bit i set weigh more than half of all: a tie gives 0.  Return false
+ * if there is no feature or all weigh 0.
  */
 bool
 simhash_votes_fingerprint(void *votes, uint64 *fingerprint)

@@ -151,7 +151,7 @@ Datum
 simhash_idf_transition(PG_FUNCTION_ARGS)
 {
 	IdfState   *state = get_idf_state(fcinfo);
-	FeatureTarget target = {.hashes = 1,.sink = count_token,.arg = state};
+	FeatureTarget target = {.halves = 1,.sink = count_token,.arg = state};
 	int32		min_df = DEFAULT_MIN_DF;
 	text	   *body;
 
@@ -286,7 +286,7 @@ simhash_idf_final(PG_FUNCTION_ARGS)
 {
 	IdfState   *state = NULL;
 	struct varlena *value;
-	const TokenWeight *twice;
+	const TokenWeight *duplicate;
 	TokenWeight *tokens;
 	size_t		count = 0;
 	document_iterator iterator;
@@ -315,7 +315,7 @@ simhash_idf_final(PG_FUNCTION_ARGS)
 	}
 	/* no token is there twice: they have different hashes */
 	value = simhash_weights_pack(tokens, count, idf(state->documents, 0),
-								 &twice);
+								 &duplicate);
 	simhash_weights_check_length(value);
 	PG_RETURN_POINTER(value);
 }

@@ -27,27 +27,28 @@ typedef struct FeatureTarget FeatureTarget;
 typedef struct Shingles
 {
 	uint32		count;			/* of features, 1 .. FEATURES_AT_ONCE */
-	const uint64 (*hash)[FEATURES_AT_ONCE]; /* hash[number][i] of feature i */
+	const uint64 (*hash)[FEATURES_AT_ONCE]; /* hash[half][i] of feature i */
 	const uint8 *bytes;			/* the tokens in UTF-8, joined */
 	const size_t *start;		/* of token i in bytes */
 	size_t		end;			/* of the last token, with the joint that
 								 * would precede another one */
-	const uint32 *place;		/* character of the text that token i begins
+	const uint32 *position;		/* character of the text that token i begins
 								 * with, from 0 */
 } Shingles;
 
 /*
  * A function that takes one feature.  bytes[0 .. length) is the feature in
  * UTF-8, to be copied if it is needed after the call, or NULL if the caller of
- * SQL gave hashes.  hash has target->hashes of them.  weight is that of one
+ * SQL gave hashes.  hash has one for each half.  weight is that of one
  * occurrence, in units of 2^-16.
  */
 typedef void (*FeatureSink) (const FeatureTarget *target, const uint8 *bytes,
 							 size_t length, const uint64 *hash, int64 weight);
 
 /*
- * What is made of the hashes of features, one number of them for each half of a
- * fingerprint: so what makes one half takes no notice of the other half.
+ * What a half of a fingerprint is made by.  A fingerprint of 128 bits is two
+ * independent halves.  add_all() is called once for each half, with its hashes
+ * and its state.
  */
 typedef struct HalfMethods
 {
@@ -81,7 +82,7 @@ typedef struct HalfMethods
  */
 struct FeatureTarget
 {
-	int			hashes;			/* of each feature: see hash_feature() */
+	int			halves;			/* of the fingerprint: hashes of a feature */
 	void		(*take_shingles) (void *arg, const Shingles *shingles);
 	FeatureSink sink;
 	const HalfMethods *methods;
@@ -90,9 +91,9 @@ struct FeatureTarget
 };
 
 static inline void *
-feature_state(const FeatureTarget *target, int number)
+feature_state(const FeatureTarget *target, int half)
 {
-	return (char *) target->arg + number * target->methods->state_size;
+	return (char *) target->arg + half * target->methods->state_size;
 }
 
 /*
@@ -102,12 +103,12 @@ feature_state(const FeatureTarget *target, int number)
 static inline void
 feature_begin(const FeatureTarget *target, bool weighted)
 {
-	int			number;
+	int			half;
 
 	if (target->methods == NULL || target->methods->begin == NULL)
 		return;
-	for (number = 0; number < target->hashes; number++)
-		target->methods->begin(feature_state(target, number), weighted);
+	for (half = 0; half < target->halves; half++)
+		target->methods->begin(feature_state(target, half), weighted);
 }
 
 /* Add a feature. */
@@ -115,28 +116,28 @@ static inline void
 feature_add(const FeatureTarget *target, const uint8 *bytes, size_t length,
 			const uint64 *hash, int64 weight)
 {
-	int			number;
+	int			half;
 
 	if (target->sink)
 	{
 		target->sink(target, bytes, length, hash, weight);
 		return;
 	}
-	for (number = 0; number < target->hashes; number++)
-		target->methods->add_all(feature_state(target, number), &hash[number],
+	for (half = 0; half < target->halves; half++)
+		target->methods->add_all(feature_state(target, half), &hash[half],
 								 &weight, 1);
 }
 
 /* Set half[] to the fingerprint.  Return false if there is none. */
 static inline bool
-feature_fingerprint(const FeatureTarget *target, uint64 *half)
+feature_fingerprint(const FeatureTarget *target, uint64 *fingerprint)
 {
-	int			number;
+	int			half;
 
-	for (number = 0; number < target->hashes; number++)
+	for (half = 0; half < target->halves; half++)
 	{
-		if (!target->methods->fingerprint(feature_state(target, number),
-										  &half[number]))
+		if (!target->methods->fingerprint(feature_state(target, half),
+										  &fingerprint[half]))
 			return false;
 	}
 	return true;

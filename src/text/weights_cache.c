@@ -109,15 +109,16 @@ read_weights(struct varlena *value)
 	CachedWeights *entry = MemoryContextAlloc(context, sizeof(CachedWeights));
 	void	   *space = MemoryContextAllocHuge(context,
 											   slots * sizeof(WeightSlot));
-	int64		rest;
+	int64		default_weight;
 
 	entry->context = context;
 	entry->digest = reader.header.digest;
 	entry->bytes = MemoryContextMemAllocated(context, false);
-	simhash_weight_from_double(reader.header.rest, &rest);
-	simhash_weights_init(&entry->table, space, slots, simhash_secret(), rest);
+	simhash_weight_from_double(reader.header.default_weight, &default_weight);
+	simhash_weights_init(&entry->table, space, slots, simhash_secret(),
+						 default_weight);
 	entry->table.id = ++tables_made;
-	entry->is_stop_list = is_stop_weight(reader.header.rest);
+	entry->is_stop_list = is_stop_weight(reader.header.default_weight);
 	fill_table(entry, &reader);
 	if (detoasted != value)
 		pfree(detoasted);
@@ -200,7 +201,7 @@ refuse_weights(struct varlena *value)
 	WeightsReader reader = simhash_weights_read(pg_detoast_datum_packed(value));
 	TokenWeight token = {0};
 
-	token.weight = reader.header.rest;
+	token.weight = reader.header.default_weight;
 	while (is_stop_weight(token.weight))
 	{
 		CHECK_FOR_INTERRUPTS();

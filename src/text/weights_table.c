@@ -18,19 +18,19 @@
 
 /*
  * count, the number of slots, must be a power of two, 2 at least.  seed must be
- * secret, for first_slot().  rest is the weight of a token that is not in the
- * table.
+ * secret, for first_slot().  default_weight is that of a token
+ * that is not in the table.
  */
 void
 simhash_weights_init(WeightTable *table, WeightSlot *slots, uint64 count,
-					 uint64 seed, int64 rest)
+					 uint64 seed, int64 default_weight)
 {
 	memset(slots, 0xFF, count * sizeof(WeightSlot));	/* free */
 	table->slots = slots;
 	table->mask = count - 1;
 	table->shift = 64 - pg_leftmost_one_pos64(count);
 	table->multiplier = seed | 1;
-	table->rest = rest;
+	table->default_weight = default_weight;
 }
 
 /*
@@ -77,7 +77,7 @@ simhash_weights_of(const WeightTable *table, const uint64 *hash, int64 *weight,
 		if (i + AHEAD < count)
 			cpu_prefetch(&copy.slots[first_slot(&copy, hash[i + AHEAD])]);
 		found = find_slot(&copy, hash[i])->weight;
-		weight[i] = found < 0 ? copy.rest : found;
+		weight[i] = found < 0 ? copy.default_weight : found;
 	}
 }
 

@@ -23,13 +23,14 @@ typedef struct WeightTable
 	uint64		mask;			/* number of slots - 1 */
 	int			shift;			/* 64 - log2(number of slots) */
 	uint64		multiplier;		/* odd, and secret: see first_slot() */
-	int64		rest;			/* weight of tokens that are not in the table */
+	int64		default_weight; /* weight of tokens that are not in the table */
 	uint64		id;				/* of a table in weights_cache.c: 1 or more,
 								 * and never that of another one */
 } WeightTable;
 
 extern void simhash_weights_init(WeightTable *table, WeightSlot *slots,
-								 uint64 count, uint64 seed, int64 rest);
+								 uint64 count, uint64 seed,
+								 int64 default_weight);
 extern void simhash_weights_of(const WeightTable *table, const uint64 *hash,
 							   int64 *weight, uint32 count);
 extern void simhash_weights_add(WeightTable *table, uint64 hash, int64 weight);
