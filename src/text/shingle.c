@@ -126,8 +126,8 @@ hash_stretches(const Shingler *s, uint32 n, uint32 count, int halves,
 
 /*
  * weight must have room for SHINGLE_TOKENS, and hash[i] be the hash of
- * shingle i for half 0.  Set weight[i] to the mean of the weights of the tokens of shingle
- * i, rounded down, for all i < shingles.
+ * shingle i for half 0.  Set weight[i] to the mean of the weights of the tokens
+ * of shingle i, rounded down, for all i < shingles.
  */
 static void
 weigh_shingles(const Shingler *s, uint32 shingles, const uint64 *hash,
