@@ -508,8 +508,8 @@ operator_radius(Oid opfamily, Oid opno, List *args)
  * or once for each element of an array.
  */
 int
-hamming_conditions_radius(PlannerInfo *root, IndexPath *path, int column,
-						  double *searches)
+hamming_expected_radius(PlannerInfo *root, IndexPath *path, int column,
+						double *searches)
 {
 	Oid			opfamily = path->indexinfo->opfamily[column];
 	int			radius = HAMMING_BITS;
