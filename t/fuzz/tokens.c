@@ -284,7 +284,7 @@ feed_body(FeatureTarget target, size_t longest)
 	} while (p < end);
 	if (last_is_empty)
 		feed_piece(t, p, 0, true);
-	characters = t->place;
+	characters = t->position;
 	free(t);
 	return characters;
 }
@@ -471,7 +471,7 @@ check_passage(void *arg, const Passage *passage)
 	expect_same("length of a passage", passage->length, bytes.length);
 	expect_same("difference in a passage",
 				memcmp(passage->bytes, bytes.bytes, bytes.length), 0);
-	expect_same("start of a passage", passage->place, expected->place);
+	expect_same("start of a passage", passage->position, expected->place);
 	expect_same("end of a passage", passage->end,
 				e->seen < e->count ? expected[1].place : this.naive.end);
 	for (word = 0; word < e->halves; word++)
