@@ -94,7 +94,6 @@ OBJS = $(WIDE:=.o) $(WIDE:=_128.o) \
 	src/text/feature_table.o \
 	src/text/fingerprint.o \
 	src/text/idf.o \
-	src/text/minhash.o \
 	src/text/normalize.o \
 	src/text/passage_rows.o \
 	src/text/passages.o \
@@ -111,7 +110,6 @@ OBJS = $(WIDE:=.o) $(WIDE:=_128.o) \
 	src/text/weights_table.o \
 	src/text/weights_type.o \
 	src/text/weights_value.o \
-	src/type/cast_simhash64.o \
 	src/type/catalog.o \
 	src/type/gist.o \
 	src/type/gist_cost.o \

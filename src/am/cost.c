@@ -73,12 +73,12 @@ read_clauses(PlannerInfo *root, IndexPath *path, List *searched)
 	ListCell   *lc;
 	int			column;
 
-	wanted.radius = hamming_conditions_radius(root, path, 0, &wanted.searches);
+	wanted.radius = hamming_expected_radius(root, path, 0, &wanted.searches);
 	for (column = 1; column < path->indexinfo->nkeycolumns; column++)
 	{
 		double		elements;
 
-		(void) hamming_conditions_radius(root, path, column, &elements);
+		(void) hamming_expected_radius(root, path, column, &elements);
 		wanted.scans *= elements;
 	}
 	foreach(lc, searched)

@@ -73,7 +73,7 @@ add_features(AuditRows *rows, FeatureBatch *batch, Sketch *sketch)
 				 batch->length * sizeof(batch->hash[0]));
 	for (i = 0; i < batch->length; i++)
 		batch->hash[i] ^= rows->salt;
-	simhash_sketch_add(sketch, batch->hash, batch->length);
+	simhash_sketch_add_all(sketch, batch->hash, NULL, batch->length);
 }
 
 static void
@@ -114,7 +114,7 @@ simhash_audit_add_row(AuditRows *rows, AuditRow *row,
 				 errhint("Audit a part of the rows, with TABLESAMPLE "
 						 "BERNOULLI.")));
 	BufFileTell(rows->features, &row->file, &row->offset);
-	simhash_sketch_init(&sketch);
+	simhash_sketch_begin(&sketch, false);
 	simhash_set_init(&set, work_mem, 0, NULL);
 	target = simhash_set_target(&set, 1, 0);
 	simhash_make_features(body, &rows->options, &target);

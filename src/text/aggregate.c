@@ -1,29 +1,28 @@
 /*
  * aggregate.c
- *	  simhash_agg() and simhash_centroid(): votes over rows.
+ *	  simhash_agg() and simhash_centroid(), votes over rows; minhash_agg(), a
+ *	  sketch of rows.
  *
- * The state is a WeightSums for each half of the fingerprint.  Sums are
- * integers: so the order of the rows does not matter, each parallel worker can
- * have a part of the rows, and a moving window can take rows back.
+ * A state does not depend on the order of the rows: so each parallel worker can
+ * have a part of these.  Sums are integers: so a moving window can take rows
+ * back.
  */
 #include "postgres.h"
 
 #include "text/aggregate.h"
 #include "text/arguments.h"
 #include "text/fingerprint.h"
+#include "text/sketch.h"
 #include "type/simhash.h"
 
-PG_FUNCTION_INFO_V1(simhash_agg_combine);
-PG_FUNCTION_INFO_V1(simhash_agg_serialize);
 PG_FUNCTION_INFO_V1(simhash_agg_deserialize);
-PG_FUNCTION_INFO_V1(simhash_agg_final);
 
-/* The state of simhash_agg(), simhash_agg_128() and simhash_centroid(). */
-typedef struct SumsState
+/* The state of an aggregate. */
+typedef struct AggregateState
 {
-	int			hashes;			/* of a feature; each has sums */
-	WeightSums	sums[FLEXIBLE_ARRAY_MEMBER];
-} SumsState;
+	int			halves;			/* of the fingerprint */
+	uint64		half_states[FLEXIBLE_ARRAY_MEMBER]; /* by HalfMethods */
+} AggregateState;
 
 /*
  * Return the memory context of the aggregate that calls the function.  Error:
@@ -39,45 +38,43 @@ simhash_aggregate_context(FunctionCallInfo fcinfo)
 	return context;
 }
 
-/*
- * Return a state of size bytes, which has no pointers, for another process of
- * the server: both processes have one byte order.
- */
-bytea *
-simhash_state_to_bytes(const void *state, size_t size)
-{
-	bytea	   *bytes = palloc(VARHDRSZ + size);
-
-	SET_VARSIZE(bytes, VARHDRSZ + size);
-	memcpy(VARDATA(bytes), state, size);
-	return bytes;
-}
-
 static size_t
-state_size(int hashes)
+state_size(const HalfMethods *methods, int halves)
 {
-	return offsetof(SumsState, sums) + hashes * sizeof(WeightSums);
+	return offsetof(AggregateState, half_states) +
+		halves * methods->state_size;
 }
 
-/* Return a state of no features. */
-static SumsState *
-create_state(MemoryContext context, int hashes)
+static FeatureTarget
+state_target(AggregateState *state, const HalfMethods *methods)
 {
-	SumsState  *state = MemoryContextAllocZero(context, state_size(hashes));
+	FeatureTarget target = {
+		.halves = state->halves,
+		.methods = methods,
+		.arg = state->half_states
+	};
 
-	state->hashes = hashes;
+	return target;
+}
+
+/*
+ * Return the state that is the first argument; or where that is NULL, one of no
+ * features, which has no byte that was never written.
+ */
+static AggregateState *
+get_state(FunctionCallInfo fcinfo, const HalfMethods *methods, int halves)
+{
+	MemoryContext context = simhash_aggregate_context(fcinfo);
+	AggregateState *state;
+	FeatureTarget target;
+
+	if (!PG_ARGISNULL(0))
+		return (AggregateState *) PG_GETARG_POINTER(0);
+	state = MemoryContextAllocZero(context, state_size(methods, halves));
+	state->halves = halves;
+	target = state_target(state, methods);
+	feature_begin(&target, true);
 	return state;
-}
-
-/* The add_all of a FeatureTarget: add one feature to arg, the WeightSums. */
-static void
-sum_feature(void *arg, const uint64 *hash, const int64 *weight, uint32 count)
-{
-	WeightSums *sums = arg;
-
-	Assert(count == 1);
-	sums->total += *weight;
-	simhash_sums_add(sums, hash, weight, 1);
 }
 
 /*
@@ -85,101 +82,70 @@ sum_feature(void *arg, const uint64 *hash, const int64 *weight, uint32 count)
  * is 1, or take it back if sign is -1.  A row with a NULL counts for nothing.
  */
 static Datum
-take_row(FunctionCallInfo fcinfo, FeatureAdder add, int hashes, int sign)
+take_row(FunctionCallInfo fcinfo, const HalfMethods *methods, FeatureAdder add,
+		 int halves, int sign)
 {
-	MemoryContext context = simhash_aggregate_context(fcinfo);
-	SumsState  *state;
-	FeatureTarget target = {
-		.hashes = hashes,
-		.add_all = sum_feature,
-		.arg_size = sizeof(WeightSums)
-	};
+	AggregateState *state = get_state(fcinfo, methods, halves);
+	FeatureTarget target = state_target(state, methods);
 	int64		weight = WEIGHT_UNIT;
 
-	if (PG_ARGISNULL(0))
-		state = create_state(context, hashes);
-	else
-		state = (SumsState *) PG_GETARG_POINTER(0);
 	if (PG_ARGISNULL(1) || (PG_NARGS() > 2 && PG_ARGISNULL(2)))
 		PG_RETURN_POINTER(state);
 	if (PG_NARGS() > 2)
 		weight = simhash_weight_from_datum(PG_GETARG_DATUM(2));
-	/* the total is the same in all sums */
-	if (sign > 0 && weight > PG_INT64_MAX - state->sums[0].total)
-		simhash_weight_overflow((double) state->sums[0].total + weight);
-	target.arg = state->sums;
 	add(&target, PG_GETARG_DATUM(1), sign * weight);
 	PG_RETURN_POINTER(state);
 }
 
-/* The SQL function name; the others are the parameters of take_row(). */
-#define TRANSITION(name, add, hashes, sign) \
-	SIMHASH_SQL(name, take_row(fcinfo, add, hashes, sign))
-
-TRANSITION(simhash_agg_token, simhash_add_token_feature, 1, 1)
-TRANSITION(simhash_agg_token_inverse, simhash_add_token_feature, 1, -1)
-TRANSITION(simhash_agg_token_128, simhash_add_token_feature, 2, 1)
-TRANSITION(simhash_agg_token_inverse_128, simhash_add_token_feature, 2, -1)
-
-/* (state internal, hash[, weight float8]): a bigint, or a simhash64 */
-TRANSITION(simhash_agg_hash, simhash_add_hash_feature, 1, 1)
-TRANSITION(simhash_agg_hash_inverse, simhash_add_hash_feature, 1, -1)
-
-/* (state internal, hash[, weight float8]): a uuid, or a simhash128 */
-TRANSITION(simhash_agg_hash_128, simhash_add_uuid_feature, 2, 1)
-TRANSITION(simhash_agg_hash_inverse_128, simhash_add_uuid_feature, 2, -1)
-
-/* Add other to sums.  Error: 22003 for an overflow. */
-static void
-add_sums(WeightSums *sums, const WeightSums *other)
+/* Add the features of the second state to the first. */
+static Datum
+combine(FunctionCallInfo fcinfo, const HalfMethods *methods)
 {
-	int			bit;
+	AggregateState *state;
+	AggregateState *other;
+	FeatureTarget target;
+	FeatureTarget more;
+	int			half;
 
-	if (other->total > PG_INT64_MAX - sums->total)
-		simhash_weight_overflow((double) sums->total + other->total);
-	sums->total += other->total;
-	for (bit = 0; bit < HALF_BITS; bit++)
-		sums->ones[bit] += other->ones[bit];
-}
-
-/* Add the second state to the first.  Error: 22003 for an overflow. */
-Datum
-simhash_agg_combine(PG_FUNCTION_ARGS)
-{
-	MemoryContext context = simhash_aggregate_context(fcinfo);
-	SumsState  *state = NULL;
-	const SumsState *other;
-	int			number;
-
-	if (!PG_ARGISNULL(0))
-		state = (SumsState *) PG_GETARG_POINTER(0);
+	(void) simhash_aggregate_context(fcinfo);
 	if (PG_ARGISNULL(1))
 	{
-		if (state == NULL)
-			PG_RETURN_NULL();
-		PG_RETURN_POINTER(state);
+		fcinfo->isnull = PG_ARGISNULL(0);
+		return PG_GETARG_DATUM(0);
 	}
-	other = (const SumsState *) PG_GETARG_POINTER(1);
-	if (state == NULL)
-		state = create_state(context, other->hashes);
-	for (number = 0; number < other->hashes; number++)
-		add_sums(&state->sums[number], &other->sums[number]);
+	other = (AggregateState *) PG_GETARG_POINTER(1);
+	state = get_state(fcinfo, methods, other->halves);
+	target = state_target(state, methods);
+	more = state_target(other, methods);
+	for (half = 0; half < other->halves; half++)
+		methods->merge(feature_state(&target, half),
+					   feature_state(&more, half));
 	PG_RETURN_POINTER(state);
 }
 
-Datum
-simhash_agg_serialize(PG_FUNCTION_ARGS)
+/*
+ * Return the bytes of the state, which has no pointers, for another process of
+ * the server: both processes have one byte order.
+ */
+static Datum
+serialize(FunctionCallInfo fcinfo, const HalfMethods *methods)
 {
-	const SumsState *state = (const SumsState *) PG_GETARG_POINTER(0);
+	const AggregateState *state;
+	size_t		size;
+	bytea	   *bytes;
 
 	(void) simhash_aggregate_context(fcinfo);
-	PG_RETURN_BYTEA_P(simhash_state_to_bytes(state, state_size(state->hashes)));
+	state = (const AggregateState *) PG_GETARG_POINTER(0);
+	size = state_size(methods, state->halves);
+	bytes = palloc(VARHDRSZ + size);
+	SET_VARSIZE(bytes, VARHDRSZ + size);
+	memcpy(VARDATA(bytes), state, size);
+	PG_RETURN_BYTEA_P(bytes);
 }
 
 /*
- * (serialized bytea, unused internal): the state that simhash_state_to_bytes()
- * has copied, of simhash_agg() or of minhash_agg().  The state may be in the
- * current memory context, as it is combined at once.
+ * (serialized bytea, unused internal): the state of any of these aggregates.
+ * It may be in the current memory context, as it is combined at once.
  */
 Datum
 simhash_agg_deserialize(PG_FUNCTION_ARGS)
@@ -192,21 +158,91 @@ simhash_agg_deserialize(PG_FUNCTION_ARGS)
 }
 
 /* Return the fingerprint, or NULL if there is no feature or all weigh 0. */
-Datum
-simhash_agg_final(PG_FUNCTION_ARGS)
+static Datum
+finish(FunctionCallInfo fcinfo, const HalfMethods *methods)
 {
-	const SumsState *state;
-	uint64		half[FEATURE_HASHES_MAX];
-	int			number;
+	FeatureTarget target;
+	uint64		fingerprint[HALVES_MAX];
 
 	(void) simhash_aggregate_context(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	state = (const SumsState *) PG_GETARG_POINTER(0);
-	for (number = 0; number < state->hashes; number++)
-	{
-		if (!simhash_sums_fingerprint(&state->sums[number], &half[number]))
-			PG_RETURN_NULL();
-	}
-	return simhash_halves_datum(half, state->hashes);
+	target = state_target((AggregateState *) PG_GETARG_POINTER(0), methods);
+	if (!feature_fingerprint(&target, fingerprint))
+		PG_RETURN_NULL();
+	return simhash_halves_datum(fingerprint, target.halves);
 }
+
+/*
+ * The add_all of sums_methods, of one feature.  A weight below 0 takes a
+ * feature back.  Error: 22003 for an overflow.
+ */
+static void
+sum_feature(void *state, const uint64 *hash, const int64 *weight, uint32 count)
+{
+	WeightSums *sums = state;
+
+	Assert(count == 1);
+	if (*weight > 0 && *weight > PG_INT64_MAX - sums->total)
+		simhash_weight_overflow((double) sums->total + *weight);
+	sums->total += *weight;
+	simhash_sums_add(sums, hash, weight, 1);
+}
+
+/* The merge of sums_methods.  Error: 22003 for an overflow. */
+static void
+merge_sums(void *state, void *other)
+{
+	WeightSums *sums = state;
+	const WeightSums *more = other;
+	int			bit;
+
+	if (more->total > PG_INT64_MAX - sums->total)
+		simhash_weight_overflow((double) sums->total + more->total);
+	sums->total += more->total;
+	for (bit = 0; bit < HALF_BITS; bit++)
+		sums->ones[bit] += more->ones[bit];
+}
+
+static const HalfMethods sums_methods = {
+	.state_size = sizeof(WeightSums),
+	.add_all = sum_feature,
+	.merge = merge_sums,
+	.fingerprint = simhash_sums_fingerprint
+};
+
+/* The SQL function name; the others are the parameters of take_row(). */
+#define TRANSITION(name, methods, add, halves, sign) \
+	SIMHASH_SQL(name, take_row(fcinfo, methods, add, halves, sign))
+
+/* simhash_agg(), simhash_agg_128() and simhash_centroid() */
+TRANSITION(simhash_agg_token, &sums_methods, simhash_add_token_feature, 1, 1)
+TRANSITION(simhash_agg_token_inverse, &sums_methods, simhash_add_token_feature,
+		   1, -1)
+TRANSITION(simhash_agg_token_128, &sums_methods, simhash_add_token_feature,
+		   2, 1)
+TRANSITION(simhash_agg_token_inverse_128, &sums_methods,
+		   simhash_add_token_feature, 2, -1)
+TRANSITION(simhash_agg_hash, &sums_methods, simhash_add_hash_feature, 1, 1)
+TRANSITION(simhash_agg_hash_inverse, &sums_methods, simhash_add_hash_feature,
+		   1, -1)
+TRANSITION(simhash_agg_hash_128, &sums_methods, simhash_add_hash_feature, 2, 1)
+TRANSITION(simhash_agg_hash_inverse_128, &sums_methods,
+		   simhash_add_hash_feature, 2, -1)
+SIMHASH_SQL(simhash_agg_combine, combine(fcinfo, &sums_methods))
+SIMHASH_SQL(simhash_agg_serialize, serialize(fcinfo, &sums_methods))
+SIMHASH_SQL(simhash_agg_final, finish(fcinfo, &sums_methods))
+
+/* minhash_agg() and minhash_agg_128() */
+#define SKETCH_TRANSITION(name, add, halves) \
+	TRANSITION(name, &simhash_sketch_methods, add, halves, 1)
+
+SKETCH_TRANSITION(simhash_minhash_agg_token, simhash_add_token_feature, 1)
+SKETCH_TRANSITION(simhash_minhash_agg_token_128, simhash_add_token_feature, 2)
+SKETCH_TRANSITION(simhash_minhash_agg_hash, simhash_add_hash_feature, 1)
+SKETCH_TRANSITION(simhash_minhash_agg_hash_128, simhash_add_hash_feature, 2)
+SIMHASH_SQL(simhash_minhash_agg_combine,
+			combine(fcinfo, &simhash_sketch_methods))
+SIMHASH_SQL(simhash_minhash_agg_serialize,
+			serialize(fcinfo, &simhash_sketch_methods))
+SIMHASH_SQL(simhash_minhash_agg_final, finish(fcinfo, &simhash_sketch_methods))

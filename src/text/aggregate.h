@@ -1,6 +1,6 @@
 /*
  * aggregate.h
- *	  What the aggregates share: access to their states.
+ *	  What the aggregates share: where their states are.
  */
 #ifndef SIMHASH_AGGREGATE_H
 #define SIMHASH_AGGREGATE_H
@@ -8,6 +8,5 @@
 #include "fmgr.h"
 
 extern MemoryContext simhash_aggregate_context(FunctionCallInfo fcinfo);
-extern bytea *simhash_state_to_bytes(const void *state, size_t size);
 
 #endif							/* SIMHASH_AGGREGATE_H */

@@ -92,51 +92,30 @@ simhash_size_arguments(FunctionCallInfo fcinfo, int argument,
 	return options;
 }
 
-/* Weights, or stops, are given.  Error: 22023 if features are code points. */
-static void
-refuse_chars(const FeatureOptions *options)
+/*
+ * Return what (weights simhash_weights, words int, chars int) say.  argument is
+ * the number of weights; words and chars follow.  is_set tells a function of
+ * the set of features, which takes weights as a stop list.  The table of
+ * weights or stops is valid as long as that of simhash_cached_weights().
+ * Error: 22023 for weights with chars.
+ */
+FeatureOptions
+simhash_text_arguments(FunctionCallInfo fcinfo, int argument, bool is_set)
 {
-	if (options->chars)
+	FeatureOptions options = simhash_size_arguments(fcinfo, argument + 1,
+													is_set ? SET_WORDS : 1);
+
+	if (PG_ARGISNULL(argument))
+		return options;
+	if (options.chars)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("weights and chars cannot be used together"),
 						errdetail("Weights apply to words, but chars is %u.",
-								  options->size)));
-}
-
-/*
- * Return what (weights simhash_weights, words int, chars int) say.  argument is
- * the number of weights; words and chars follow.  The table of weights is valid
- * as long as simhash_cached_weights() says.
- */
-FeatureOptions
-simhash_weighted_arguments(FunctionCallInfo fcinfo, int argument)
-{
-	FeatureOptions options = simhash_size_arguments(fcinfo, argument + 1, 1);
-
-	if (!PG_ARGISNULL(argument))
-	{
-		refuse_chars(&options);
-		options.weights = simhash_cached_weights(fcinfo, argument);
-	}
-	return options;
-}
-
-/*
- * Return what (stops simhash_weights, words int, chars int) say to a function
- * of the set of features.  argument is the number of stops; words and chars
- * follow.  The table of stops is valid as long as simhash_cached_stops() says.
- */
-FeatureOptions
-simhash_stops_arguments(FunctionCallInfo fcinfo, int argument)
-{
-	FeatureOptions options = simhash_size_arguments(fcinfo, argument + 1,
-													SET_WORDS);
-
-	if (!PG_ARGISNULL(argument))
-	{
-		refuse_chars(&options);
+								  options.size)));
+	if (is_set)
 		options.stops = simhash_cached_stops(fcinfo, argument);
-	}
+	else
+		options.weights = simhash_cached_weights(fcinfo, argument);
 	return options;
 }
 
@@ -154,21 +133,35 @@ simhash_make_features(const struct varlena *body,
 	feature_begin(target, options->weights != NULL);
 	simhash_begin_text(&tokenizer, options, *target);
 	simhash_feed_text(&tokenizer, VARDATA_ANY(body), VARSIZE_ANY_EXHDR(body));
-	return tokenizer.place;
+	return tokenizer.position;
 }
 
 /*
  * Make the features of (body text, weights simhash_weights, words int, chars
  * int).
  */
-void
-simhash_make_text_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
+static void
+make_text(FunctionCallInfo fcinfo, const FeatureTarget *target, bool is_set)
 {
 	text	   *body = PG_GETARG_TEXT_PP(0);
-	FeatureOptions options = simhash_weighted_arguments(fcinfo, 1);
+	FeatureOptions options = simhash_text_arguments(fcinfo, 1, is_set);
 
 	simhash_make_features(body, &options, target);
 	PG_FREE_IF_COPY(body, 0);
+}
+
+/* Make the features of a text for votes. */
+void
+simhash_make_text_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
+{
+	make_text(fcinfo, target, false);
+}
+
+/* Make the set of features of a text. */
+void
+simhash_make_text_set(FunctionCallInfo fcinfo, const FeatureTarget *target)
+{
+	make_text(fcinfo, target, true);
 }
 
 /*
@@ -277,40 +270,28 @@ simhash_add_token_feature(const FeatureTarget *target, Datum element,
 						  int64 weight)
 {
 	text	   *token = DatumGetTextPP(element);
-	uint64		hash[FEATURE_HASHES_MAX];
+	uint64		hash[HALVES_MAX];
 	int			length;
 	const char *utf8 = simhash_text_to_utf8(VARDATA_ANY(token),
 											VARSIZE_ANY_EXHDR(token), &length);
 
-	hash_feature_all(utf8, length, hash, target->hashes);
+	hash_feature_all(utf8, length, hash, target->halves);
 	feature_add(target, (const uint8 *) utf8, length, hash, weight);
 	if (utf8 != VARDATA_ANY(token))
 		pfree(unconstify(char *, utf8));
 }
 
-/* A FeatureAdder: a bigint or a simhash64, which is the hash of a feature. */
+/*
+ * A FeatureAdder: a fingerprint of as many halves as the target has, or what
+ * has its form, bigint or uuid.  Each half is a hash of the feature.
+ */
 void
 simhash_add_hash_feature(const FeatureTarget *target, Datum element,
 						 int64 weight)
 {
-	uint64		hash = DatumGetInt64(element);
+	uint64		hash[HALVES_MAX];
 
-	Assert(target->hashes == 1);
-	feature_add(target, NULL, 0, &hash, weight);
-}
-
-/*
- * A FeatureAdder: a uuid, or a simhash128, which is the hashes of a feature,
- * each most significant byte first.
- */
-void
-simhash_add_uuid_feature(const FeatureTarget *target, Datum element,
-						 int64 weight)
-{
-	uint64		hash[FEATURE_HASHES_MAX];
-
-	Assert(target->hashes * sizeof(uint64) == sizeof(pg_uuid_t));
-	simhash_read_halves(DatumGetPointer(element), hash, target->hashes);
+	simhash_datum_halves(element, hash, target->halves);
 	feature_add(target, NULL, 0, hash, weight);
 }
 
@@ -322,18 +303,11 @@ simhash_make_token_features(FunctionCallInfo fcinfo,
 	make_element_features(fcinfo, target, "tokens", simhash_add_token_feature);
 }
 
-/* Make the features of hashes.  (hashes bigint[][, weights float8[]]) */
+/* Make the features of hashes.  (hashes bigint[], or uuid[][, float8[]]) */
 void
 simhash_make_hash_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
 {
 	make_element_features(fcinfo, target, "hashes", simhash_add_hash_feature);
-}
-
-/* Make the features of hashes.  (hashes uuid[][, weights float8[]]) */
-void
-simhash_make_uuid_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
-{
-	make_element_features(fcinfo, target, "hashes", simhash_add_uuid_feature);
 }
 
 /*
@@ -372,10 +346,10 @@ add_lexeme(const FeatureTarget *target, TSVector doc, const WordEntry *entry,
 	int			length;
 	const char *utf8 = simhash_text_to_utf8(text, entry->len, &length);
 	const uint8 *bytes = (const uint8 *) utf8;
-	uint64		hash[FEATURE_HASHES_MAX];
+	uint64		hash[HALVES_MAX];
 	int			i;
 
-	hash_feature_all(utf8, length, hash, target->hashes);
+	hash_feature_all(utf8, length, hash, target->halves);
 	if (!entry->haspos)
 		feature_add(target, bytes, length, hash, weight[0]);
 	for (i = 0; i < POSDATALEN(doc, entry); i++)

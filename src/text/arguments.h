@@ -28,28 +28,24 @@ extern TermFrequency simhash_frequency_argument(FunctionCallInfo fcinfo,
 extern FeatureOptions simhash_size_arguments(FunctionCallInfo fcinfo,
 											 int argument,
 											 uint32 default_words);
-extern FeatureOptions simhash_weighted_arguments(FunctionCallInfo fcinfo,
-												 int argument);
-extern FeatureOptions simhash_stops_arguments(FunctionCallInfo fcinfo,
-											  int argument);
+extern FeatureOptions simhash_text_arguments(FunctionCallInfo fcinfo,
+											 int argument, bool is_set);
 extern uint32 simhash_make_features(const struct varlena *body,
 									const FeatureOptions *options,
 									const FeatureTarget *target);
 extern void simhash_make_text_features(FunctionCallInfo fcinfo,
 									   const FeatureTarget *target);
+extern void simhash_make_text_set(FunctionCallInfo fcinfo,
+								  const FeatureTarget *target);
 extern void simhash_make_token_features(FunctionCallInfo fcinfo,
 										const FeatureTarget *target);
 extern void simhash_make_hash_features(FunctionCallInfo fcinfo,
-									   const FeatureTarget *target);
-extern void simhash_make_uuid_features(FunctionCallInfo fcinfo,
 									   const FeatureTarget *target);
 extern void simhash_make_tsvector_features(FunctionCallInfo fcinfo,
 										   const FeatureTarget *target);
 extern void simhash_add_token_feature(const FeatureTarget *target, Datum token,
 									  int64 weight);
 extern void simhash_add_hash_feature(const FeatureTarget *target, Datum hash,
-									 int64 weight);
-extern void simhash_add_uuid_feature(const FeatureTarget *target, Datum hash,
 									 int64 weight);
 extern int64 simhash_weight_from_datum(Datum datum);
 pg_noreturn extern void simhash_weight_overflow(double total);

@@ -1,15 +1,16 @@
 /*
  * construct.c
- *	  The constructors simhash(...), simhash_tokens() and simhash_hashes().
+ *	  The constructors simhash(...), simhash_tokens() and simhash_hashes(), and
+ *	  minhash(...), minhash_tokens() and minhash_hashes().
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "utils/builtins.h"
 
 #include "text/arguments.h"
 #include "text/feature_set.h"
 #include "text/fingerprint.h"
+#include "text/sketch.h"
 #include "type/simhash.h"
 
 /*
@@ -29,44 +30,36 @@ vote_batch(FeatureBatch *batch, TermFrequency tf, Votes *votes)
 
 /* Let those features of the set vote that have not voted when they came. */
 static void
-vote_once(FeatureSet *set, TermFrequency tf, Votes *votes)
+vote_once(FeatureSet *set, TermFrequency tf)
 {
 	FeatureBatch batch;
 
 	while (!set->vote_at_once && simhash_set_read_table(set, &batch))
-		vote_batch(&batch, tf, votes);
+		vote_batch(&batch, tf, set->votes);
 	while (simhash_set_read_spilled(set, &batch))
-		vote_batch(&batch, tf, votes);
+		vote_batch(&batch, tf, set->votes);
 }
 
 /*
- * Make the features of the arguments by make(), and let them vote as tf says.
- * Each of their hashes uses the set and the votes of its number.
+ * Make the features of the arguments by make(), and let them vote as tf says,
+ * which is not TF_COUNT.  votes has an element for each of the halves.
  */
 static void
 hold_vote(FunctionCallInfo fcinfo, FeatureMaker make, TermFrequency tf,
-		  int hashes, FeatureSet *set, Votes *votes)
+		  int halves, Votes *votes)
 {
+	FeatureSet	set[HALVES_MAX];
 	FeatureTarget target;
 	int			i;
 
-	if (tf == TF_COUNT)
-	{
-		target = simhash_votes_target(votes, hashes);
-		make(fcinfo, &target);
-		return;
-	}
-	for (i = 0; i < hashes; i++)
-	{
-		target = simhash_votes_target(&votes[i], 1);
-		simhash_set_init(&set[i], work_mem / hashes, tf == TF_LOG ? 1 : 0,
-						 &target);
-	}
-	target = simhash_set_target(set, hashes, 0);
+	for (i = 0; i < halves; i++)
+		simhash_set_init(&set[i], work_mem / halves, tf == TF_LOG ? 1 : 0,
+						 &votes[i]);
+	target = simhash_set_target(set, halves, 0);
 	make(fcinfo, &target);
-	for (i = 0; i < hashes; i++)
+	for (i = 0; i < halves; i++)
 	{
-		vote_once(&set[i], tf, &votes[i]);
+		vote_once(&set[i], tf);
 		simhash_set_free(&set[i]);
 	}
 }
@@ -74,47 +67,93 @@ hold_vote(FunctionCallInfo fcinfo, FeatureMaker make, TermFrequency tf,
 /*
  * Return the fingerprint of the features that make() makes of the arguments,
  * or NULL if there is no feature, or if all features weigh 0.  They vote as
- * simhash_frequency_argument(fcinfo, tf_argument) says.  Each of their hashes
- * elects a half of the fingerprint.
+ * simhash_frequency_argument(fcinfo, tf_argument) says.
  */
 static Datum
-elect(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument, int hashes)
+elect(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument, int halves)
 {
-	FeatureSet	set[FEATURE_HASHES_MAX];
-	Votes		votes[FEATURE_HASHES_MAX];
-	uint64		half[FEATURE_HASHES_MAX];
+	Votes		votes[HALVES_MAX];
+	uint64		fingerprint[HALVES_MAX];
+	FeatureTarget target = {
+		.halves = halves,
+		.methods = &simhash_votes_methods,
+		.arg = votes
+	};
+	TermFrequency tf;
 	int			i;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	hold_vote(fcinfo, make, simhash_frequency_argument(fcinfo, tf_argument),
-			  hashes, set, votes);
-	for (i = 0; i < hashes; i++)
+	tf = simhash_frequency_argument(fcinfo, tf_argument);
+	if (tf == TF_COUNT)
+		make(fcinfo, &target);
+	else
+		hold_vote(fcinfo, make, tf, halves, votes);
+	for (i = 0; i < halves; i++)
 	{
-		if (votes[i].excess > 0)
-			simhash_weight_overflow(votes[i].sums.total + votes[i].excess);
-		if (!simhash_votes_fingerprint(&votes[i], &half[i]))
-			PG_RETURN_NULL();
+		if (votes[i].total > PG_INT64_MAX)
+			simhash_weight_overflow((double) votes[i].total);
 	}
-	return simhash_halves_datum(half, hashes);
+	if (!feature_fingerprint(&target, fingerprint))
+		PG_RETURN_NULL();
+	return simhash_halves_datum(fingerprint, halves);
 }
 
 /* The SQL function name; the others are the parameters of elect(). */
-#define CONSTRUCTOR(name, make, tf_argument, hashes) \
-	SIMHASH_SQL(name, elect(fcinfo, make, tf_argument, hashes))
+#define SIMHASH(name, make, tf_argument, halves) \
+	SIMHASH_SQL(name, elect(fcinfo, make, tf_argument, halves))
 
 /* simhash(body text, weights simhash_weights, words int, chars int, tf text) */
-CONSTRUCTOR(simhash_text, simhash_make_text_features, 4, 1)
-CONSTRUCTOR(simhash_text_128, simhash_make_text_features, 4, 2)
+SIMHASH(simhash_text, simhash_make_text_features, 4, 1)
+SIMHASH(simhash_text_128, simhash_make_text_features, 4, 2)
 
 /* simhash_tokens(tokens text[], weights float8[]) */
-CONSTRUCTOR(simhash_tokens, simhash_make_token_features, 0, 1)
-CONSTRUCTOR(simhash_tokens_128, simhash_make_token_features, 0, 2)
+SIMHASH(simhash_tokens, simhash_make_token_features, 0, 1)
+SIMHASH(simhash_tokens_128, simhash_make_token_features, 0, 2)
 
 /* simhash_hashes(hashes bigint[], weights float8[]); with 128 bits, uuid[] */
-CONSTRUCTOR(simhash_hashes, simhash_make_hash_features, 0, 1)
-CONSTRUCTOR(simhash_hashes_128, simhash_make_uuid_features, 0, 2)
+SIMHASH(simhash_hashes, simhash_make_hash_features, 0, 1)
+SIMHASH(simhash_hashes_128, simhash_make_hash_features, 0, 2)
 
 /* simhash(doc tsvector, weights float4[], tf text) */
-CONSTRUCTOR(simhash_tsvector, simhash_make_tsvector_features, 2, 1)
-CONSTRUCTOR(simhash_tsvector_128, simhash_make_tsvector_features, 2, 2)
+SIMHASH(simhash_tsvector, simhash_make_tsvector_features, 2, 1)
+SIMHASH(simhash_tsvector_128, simhash_make_tsvector_features, 2, 2)
+
+/*
+ * Return the fingerprint of the set of features that make() makes of the
+ * arguments, or NULL if there is no feature.
+ */
+static Datum
+sketch(FunctionCallInfo fcinfo, FeatureMaker make, int halves)
+{
+	Sketch		sketches[HALVES_MAX];
+	uint64		fingerprint[HALVES_MAX];
+	FeatureTarget target = {
+		.halves = halves,
+		.methods = &simhash_sketch_methods,
+		.arg = sketches
+	};
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	make(fcinfo, &target);
+	if (!feature_fingerprint(&target, fingerprint))
+		PG_RETURN_NULL();
+	return simhash_halves_datum(fingerprint, halves);
+}
+
+/* The SQL function name; the others are the parameters of sketch(). */
+#define MINHASH(name, make, halves) \
+	SIMHASH_SQL(name, sketch(fcinfo, make, halves))
+
+/* minhash(body text, weights simhash_weights, words int, chars int) */
+MINHASH(simhash_minhash_text, simhash_make_text_set, 1)
+MINHASH(simhash_minhash_text_128, simhash_make_text_set, 2)
+
+/* minhash_tokens(tokens text[]), minhash_hashes(), minhash(doc tsvector) */
+MINHASH(simhash_minhash_tokens, simhash_make_token_features, 1)
+MINHASH(simhash_minhash_tokens_128, simhash_make_token_features, 2)
+MINHASH(simhash_minhash_hashes, simhash_make_hash_features, 1)
+MINHASH(simhash_minhash_hashes_128, simhash_make_hash_features, 2)
+MINHASH(simhash_minhash_tsvector, simhash_make_tsvector_features, 1)
+MINHASH(simhash_minhash_tsvector_128, simhash_make_tsvector_features, 2)

@@ -116,13 +116,13 @@ append_converted(StringInfo buf, const uint8 *bytes, size_t length,
 
 /*
  * Append bytes[0 .. length), valid UTF-8, to buf in the server's encoding.
- * lacking(buf, cp) writes each character cp that this encoding lacks: the
- * normalisation of a text may have such characters.  If lacking is NULL, return
- * false at the first of them.
+ * write_missing(buf, cp) writes each character cp that this encoding lacks: the
+ * normalisation of a text may have such characters.  If write_missing is NULL,
+ * return false at the first of them.
  */
 bool
 simhash_append_utf8(StringInfo buf, const uint8 *bytes, size_t length,
-					CodePointWriter lacking)
+					CodePointWriter write_missing)
 {
 	Oid			function = InvalidOid;
 
@@ -149,10 +149,10 @@ simhash_append_utf8(StringInfo buf, const uint8 *bytes, size_t length,
 		}
 		if (done == 0)
 		{
-			if (lacking == NULL)
+			if (write_missing == NULL)
 				return false;
 			done = utf8_decode(bytes, bytes + length, &cp);
-			lacking(buf, cp);
+			write_missing(buf, cp);
 		}
 		bytes += done;
 		length -= done;

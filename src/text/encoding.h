@@ -16,7 +16,7 @@ extern int	simhash_clip_text(const char *body, int length, int limit);
 extern const char *simhash_text_to_utf8(const char *body, int length,
 										int *utf8_length);
 extern bool simhash_append_utf8(StringInfo buf, const uint8 *bytes,
-								size_t length, CodePointWriter lacking);
+								size_t length, CodePointWriter write_missing);
 extern text *simhash_utf8_to_text(const uint8 *bytes, size_t length);
 
 #endif							/* SIMHASH_ENCODING_H */

@@ -22,29 +22,28 @@
  * occurrences are counted, each apart: 0 if it does not matter how often a
  * feature occurs.
  *
- * voters is NULL, or a target for one hash of each feature.  If no feature has
- * a weight or a count, voters takes the features that go into the table as they
- * come, and nobody need read the table.
+ * votes is NULL, or where the features are to vote.  If no feature has a weight
+ * or a count, those that go into the table vote as they come, and nobody need
+ * read the table.
  */
 void
 simhash_set_init(FeatureSet *set, int memory, int sides,
-				 const FeatureTarget *voters)
+				 Votes *votes)
 {
 	memset(set, 0, offsetof(FeatureSet, space));
-	if (voters != NULL)
-		set->voters = *voters;
+	set->votes = votes;
 	set->memory = memory;
 	set->sides = sides;
 }
 
 /*
- * The begin of a FeatureTarget: arg is the FeatureSet.  Of two texts, the first
- * says for both whether features come with weights.
+ * The begin of set_methods.  Of two texts, the first says for both whether
+ * features come with weights.
  */
 static void
-begin_set(void *arg, bool weighted)
+begin_set(void *state, bool weighted)
 {
-	FeatureSet *set = arg;
+	FeatureSet *set = state;
 	bool		counted = set->sides > 0;
 
 	if (set->has_begun)
@@ -53,8 +52,9 @@ begin_set(void *arg, bool weighted)
 	simhash_table_init(&set->table, set->sides, weighted,
 					   set->memory * (size_t) 1024 / 2, simhash_secret(),
 					   set->space, simhash_resize_array);
-	feature_begin(&set->voters, weighted || counted);
-	set->vote_at_once = set->voters.add_all && !weighted && !counted;
+	if (set->votes != NULL)
+		simhash_votes_begin(set->votes, weighted || counted);
+	set->vote_at_once = set->votes != NULL && !weighted && !counted;
 }
 
 /* A weight, 0 .. 2^47, and a side as the second number of a pair. */
@@ -96,11 +96,11 @@ spill(FeatureSet *set, uint64 hash, int64 weight)
 	tuplesort_putdatum(set->sort, PointerGetDatum(pair), false);
 }
 
-/* The add_all of a FeatureTarget: arg is the FeatureSet. */
+/* The add_all of set_methods. */
 static void
-add_to_set(void *arg, const uint64 *hash, const int64 *weight, uint32 count)
+add_to_set(void *state, const uint64 *hash, const int64 *weight, uint32 count)
 {
-	FeatureSet *set = arg;
+	FeatureSet *set = state;
 	uint64		fresh[FEATURES_AT_ONCE];
 	uint64		used = set->table.used;
 	uint32		i = 0;
@@ -109,8 +109,7 @@ add_to_set(void *arg, const uint64 *hash, const int64 *weight, uint32 count)
 		i = simhash_table_add(&set->table, set->side, hash, weight, count,
 							  fresh);
 	if (set->vote_at_once)
-		set->voters.add_all(set->voters.arg, fresh, NULL,
-							set->table.used - used);
+		simhash_votes_add_all(set->votes, fresh, NULL, set->table.used - used);
 	for (; i < count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -118,25 +117,29 @@ add_to_set(void *arg, const uint64 *hash, const int64 *weight, uint32 count)
 	}
 }
 
+static const HalfMethods set_methods = {
+	.state_size = sizeof(FeatureSet),
+	.begin = begin_set,
+	.add_all = add_to_set
+};
+
 /*
- * Return a target that adds features to set[0 .. hashes), by each of their
- * hashes to the set of its number.  side is 0, or 1 for a second text.  Call
+ * Return a target that adds features to set[0 .. halves), by their hash of each
+ * half.  side is 0, or 1 for a second text.  Call
  * this just before the text: the sets add to one side at a time.
  */
 FeatureTarget
-simhash_set_target(FeatureSet *set, int hashes, int side)
+simhash_set_target(FeatureSet *set, int halves, int side)
 {
 	FeatureTarget target = {
-		.hashes = hashes,
-		.begin = begin_set,
-		.add_all = add_to_set,
-		.arg = set,
-		.arg_size = sizeof(FeatureSet)
+		.halves = halves,
+		.methods = &set_methods,
+		.arg = set
 	};
-	int			number;
+	int			half;
 
-	for (number = 0; number < hashes; number++)
-		set[number].side = side;
+	for (half = 0; half < halves; half++)
+		set[half].side = side;
 	return target;
 }
 

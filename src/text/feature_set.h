@@ -6,7 +6,7 @@
 #define SIMHASH_FEATURE_SET_H
 
 #include "text/feature_table.h"
-#include "text/sink.h"
+#include "text/fingerprint.h"
 
 #define FEATURE_BATCH 128		/* features that are read at once */
 
@@ -17,7 +17,7 @@
  */
 typedef struct FeatureSet
 {
-	FeatureTarget voters;		/* see simhash_set_init() */
+	Votes	   *votes;			/* see simhash_set_init() */
 	bool		vote_at_once;	/* does a feature vote when it comes? */
 	bool		has_begun;		/* has a text begun? */
 	int			memory;			/* kilobytes, for table and sort */
@@ -45,8 +45,8 @@ typedef struct FeatureBatch
 } FeatureBatch;
 
 extern void simhash_set_init(FeatureSet *set, int memory, int sides,
-							 const FeatureTarget *voters);
-extern FeatureTarget simhash_set_target(FeatureSet *set, int hashes,
+							 Votes *votes);
+extern FeatureTarget simhash_set_target(FeatureSet *set, int halves,
 										int side);
 extern bool simhash_set_read_table(FeatureSet *set, FeatureBatch *batch);
 extern bool simhash_set_read_spilled(FeatureSet *set, FeatureBatch *batch);

@@ -11,19 +11,16 @@
 #include "text/fingerprint.h"
 #include "type/cpu.h"
 
-/*
- * The begin of a FeatureTarget: votes is a Votes.  If weighted, each feature
- * must come with a weight, and else none.
- */
-static void
-begin_votes(void *votes, bool weighted)
+/* The begin of simhash_votes_methods. */
+void
+simhash_votes_begin(void *votes, bool weighted)
 {
 	Votes	   *v = votes;
 
 	v->waiting = 0;
 	v->weighted = weighted;
-	v->excess = 0;
 	v->count = 0;
+	v->total = 0;
 	if (weighted)
 		memset(&v->sums, 0, sizeof(v->sums));
 	else
@@ -87,57 +84,7 @@ count_waiting(Votes *v)
 	v->waiting = 0;
 }
 
-/* Add a feature of weight 1, or one whose weight the caller has stored. */
-static inline void
-add_one(Votes *v, uint64 hash)
-{
-	v->hash[v->waiting++] = hash;
-	if (v->waiting == VOTES_BATCH)
-		count_waiting(v);
-}
-
-/* weight is 0 .. 2^51.  Past 2^63 - 1 in total, it goes to v->excess. */
-static inline void
-add_one_weighted(Votes *v, uint64 hash, int64 weight)
-{
-	if (unlikely(weight > PG_INT64_MAX - v->sums.total))
-	{
-		v->excess += weight;
-		return;
-	}
-	v->sums.total += weight;
-	v->weight[v->waiting] = weight;
-	add_one(v, hash);
-}
-
-/*
- * Add count features to weighted votes.  The sum of their weights is 2^60 at
- * most: see simhash_votes_add_all().
- */
-static void
-add_all_weighted(Votes *v, const uint64 *hash, const int64 *weight,
-				 uint32 count)
-{
-	int64		total = 0;
-	uint32		i;
-
-	Assert(count <= FEATURES_AT_ONCE);
-	for (i = 0; i < count; i++)
-		total += weight[i];
-	if (total > PG_INT64_MAX - v->sums.total)
-		v->excess += total;
-	else
-	{
-		v->sums.total += total;
-		simhash_sums_add(&v->sums, hash, weight, count);
-	}
-}
-
-/*
- * The add_all of a FeatureTarget: votes is a Votes.  count is FEATURES_AT_ONCE
- * at most, and each weight 0 .. 2^51, so that the weights add up to 2^60 at
- * most.  Only weighted votes read weight.
- */
+/* The add_all of simhash_votes_methods.  Each weight is 0 .. 2^51. */
 void
 simhash_votes_add_all(void *votes, const uint64 *hash, const int64 *weight,
 					  uint32 count)
@@ -145,40 +92,24 @@ simhash_votes_add_all(void *votes, const uint64 *hash, const int64 *weight,
 	Votes	   *v = votes;
 	uint32		i;
 
-	if (v->weighted && count < VOTES_BATCH)
+	for (i = 0; v->weighted && i < count; i++)
+		v->total += weight[i];
+	if (v->weighted && count >= VOTES_BATCH)
 	{
-		for (i = 0; i < count; i++)
-			add_one_weighted(v, hash[i], weight[i]);
-		return;
-	}
-	if (v->weighted)
-	{
-		add_all_weighted(v, hash, weight, count);
+		simhash_sums_add(&v->sums, hash, weight, count);
 		return;
 	}
 	for (i = 0; i + VOTES_BATCH <= count; i += VOTES_BATCH)
 		count_batch(v, hash + i);
 	v->count += i;
 	for (; i < count; i++)
-		add_one(v, hash[i]);
-}
-
-/*
- * Return a target that lets features vote in v[0 .. hashes), once for each
- * occurrence, by each of their hashes in the Votes of its number.
- */
-FeatureTarget
-simhash_votes_target(Votes *v, int hashes)
-{
-	FeatureTarget target = {
-		.hashes = hashes,
-		.begin = begin_votes,
-		.add_all = simhash_votes_add_all,
-		.arg = v,
-		.arg_size = sizeof(Votes)
-	};
-
-	return target;
+	{
+		v->hash[v->waiting] = hash[i];
+		if (v->weighted)
+			v->weight[v->waiting] = weight[i];
+		if (++v->waiting == VOTES_BATCH)
+			count_waiting(v);
+	}
 }
 
 /*
@@ -211,24 +142,33 @@ majority(const Votes *v)
 }
 
 /*
- * v->excess must be 0.  Set bit i of *fingerprint if the features whose hash
- * has bit i set weigh more than half of all: a tie gives 0.  Return false if
- * there is no feature or all weigh 0.
+ * v->total must be below 2^63.  Set bit i of *fingerprint if the features whose
+ * hash has bit i set weigh more than half of all: a tie gives 0.  Return false
+ * if there is no feature or all weigh 0.
  */
 bool
-simhash_votes_fingerprint(Votes *v, uint64 *fingerprint)
+simhash_votes_fingerprint(void *votes, uint64 *fingerprint)
 {
+	Votes	   *v = votes;
+
 	count_waiting(v);
 	if (v->weighted)
+	{
+		v->sums.total = v->total;
 		return simhash_sums_fingerprint(&v->sums, fingerprint);
+	}
 	if (v->count == 0)
 		return false;
 	*fingerprint = majority(v);
 	return true;
 }
 
-/* The ways to do simhash_sums_add(). */
-typedef void (*SumsFunction) (WeightSums *, const uint64 *, const int64 *, int);
+const HalfMethods simhash_votes_methods = {
+	.state_size = sizeof(Votes),
+	.begin = simhash_votes_begin,
+	.add_all = simhash_votes_add_all,
+	.fingerprint = simhash_votes_fingerprint
+};
 
 static void
 sums_add_portable(WeightSums *sums, const uint64 *hash, const int64 *weight,
@@ -240,15 +180,11 @@ sums_add_portable(WeightSums *sums, const uint64 *hash, const int64 *weight,
 	for (i = 0; i < count; i++)
 	{
 		for (bit = 0; bit < HALF_BITS; bit++)
-			sums->ones[bit] += weight[i] & -(int64) (hash[i] >> bit & 1);
+			sums->ones[bit] += (uint64) weight[i] & -(hash[i] >> bit & 1);
 	}
 }
 
 #ifdef SIMHASH_X86
-
-/* NARROW_BATCH weights below NARROW_WEIGHT add up to less than 2^31. */
-#define NARROW_BATCH 64
-#define NARROW_WEIGHT (UINT64CONST(1) << 25)
 
 /* Do what simhash_sums_add() does, for four bits at a time. */
 TARGET_AVX2 static void
@@ -277,83 +213,6 @@ sums_add_avx2(WeightSums *sums, const uint64 *hash, const int64 *weight,
 	}
 }
 
-/*
- * count is at most NARROW_BATCH, and each weight below NARROW_WEIGHT.  ones[j]
- * adds up 16 sums of 32 bits; its mask is bits 16 j to 16 j + 15 of a hash.
- */
-TARGET_AVX512F static void
-sums_add_narrow(WeightSums *sums, const uint64 *hash, const int64 *weight,
-				int count)
-{
-	__m512i		ones[4];
-	int			i;
-	int			j;
-
-	for (j = 0; j < 4; j++)
-		ones[j] = _mm512_setzero_si512();
-	for (i = 0; i < count; i++)
-	{
-		__m512i		weights = _mm512_set1_epi32((int32) weight[i]);
-
-		for (j = 0; j < 4; j++)
-		{
-			__mmask16	set = (__mmask16) (hash[i] >> (16 * j));
-
-			ones[j] = _mm512_mask_add_epi32(ones[j], set, ones[j], weights);
-		}
-	}
-	for (j = 0; j < 8; j++)
-	{
-		__m256i		half = _mm512_extracti64x4_epi64(ones[j / 2], 0);
-		__m512i		sum = _mm512_loadu_si512(sums->ones + 8 * j);
-
-		if (j % 2 == 1)
-			half = _mm512_extracti64x4_epi64(ones[j / 2], 1);
-		sum = _mm512_add_epi64(sum, _mm512_cvtepu32_epi64(half));
-		_mm512_storeu_si512(sums->ones + 8 * j, sum);
-	}
-}
-
-/* A negative weight has its highest bit set, and so is not narrow. */
-static void
-sums_add_avx512(WeightSums *sums, const uint64 *hash, const int64 *weight,
-				int count)
-{
-	int			i;
-	int			j;
-
-	for (i = 0; i < count; i += NARROW_BATCH)
-	{
-		int			batch = Min(count - i, NARROW_BATCH);
-		uint64		bits = 0;
-
-		for (j = 0; j < batch; j++)
-			bits |= (uint64) weight[i + j];
-		if (bits < NARROW_WEIGHT)
-			sums_add_narrow(sums, hash + i, weight + i, batch);
-		else
-			sums_add_avx2(sums, hash + i, weight + i, batch);
-	}
-}
-
-static SumsFunction
-choose_sums(void)
-{
-	if (CPU_HAS(4, "avx512f"))
-		return sums_add_avx512;
-	if (CPU_HAS(3, "avx2"))
-		return sums_add_avx2;
-	return sums_add_portable;
-}
-
-#else
-
-static SumsFunction
-choose_sums(void)
-{
-	return sums_add_portable;
-}
-
 #endif
 
 /*
@@ -365,24 +224,27 @@ void
 simhash_sums_add(WeightSums *sums, const uint64 *hash, const int64 *weight,
 				 int count)
 {
-	static SumsFunction add = NULL;
-
-	if (unlikely(add == NULL))
-		add = choose_sums();
-	add(sums, hash, weight, count);
+#ifdef SIMHASH_X86
+	if (likely(CPU_HAS(3, "avx2")))
+	{
+		sums_add_avx2(sums, hash, weight, count);
+		return;
+	}
+#endif
+	sums_add_portable(sums, hash, weight, count);
 }
 
-/* Do what simhash_votes_fingerprint() does, for sums that the caller keeps. */
+/* Do what simhash_votes_fingerprint() does, for WeightSums. */
 bool
-simhash_sums_fingerprint(const WeightSums *sums, uint64 *fingerprint)
+simhash_sums_fingerprint(void *state, uint64 *fingerprint)
 {
+	const WeightSums *sums = state;
 	int			bit;
 
 	*fingerprint = 0;
 	for (bit = 0; bit < HALF_BITS; bit++)
 	{
-		/* not 2 * ones > total, which could overflow */
-		if (sums->ones[bit] > sums->total - sums->ones[bit])
+		if (2 * sums->ones[bit] > (uint64) sums->total)
 			*fingerprint |= UINT64CONST(1) << bit;
 	}
 	return sums->total > 0;

@@ -10,6 +10,7 @@
 #define SIMHASH_FINGERPRINT_H
 
 #include "text/sink.h"
+#include "type/width.h"			/* for uint128 */
 
 #define VOTES_BATCH 16			/* features that are counted at once */
 
@@ -21,11 +22,13 @@
  */
 #define VOTES_PLANES 36
 
-/* 0 <= ones[i] <= total: nothing overflows as long as total does not. */
+/*
+ * ones[i] is the weight of the features whose hash has bit i set, modulo 2^64.
+ * If total is right, it is 0 <= ones[i] <= total.
+ */
 typedef struct WeightSums
 {
-	int64		ones[HALF_BITS];	/* ones[i] is the weight of the features
-									 * whose hash has bit i set */
+	uint64		ones[HALF_BITS];
 	int64		total;			/* weight of all features */
 } WeightSums;
 
@@ -36,8 +39,6 @@ typedef struct Votes
 	int64		weight[VOTES_BATCH];	/* of these, if weighted */
 	uint32		waiting;		/* number of these */
 	bool		weighted;
-	double		excess;			/* weight of features that are left out, as
-								 * the total would pass 2^63 - 1 */
 
 	/*
 	 * If not weighted: bit i of plane[j] is bit j of the number of counted
@@ -46,18 +47,20 @@ typedef struct Votes
 	uint64		count;			/* of counted features */
 	uint64		plane[VOTES_PLANES];
 
-	/* If weighted: waiting features are in sums.total, not in sums.ones. */
-	WeightSums	sums;
+	/* If weighted: */
+	uint128		total;			/* weight of all features */
+	WeightSums	sums;			/* of counted ones; total is set at the end */
 } Votes;
 
+extern const HalfMethods simhash_votes_methods;
+
+extern void simhash_votes_begin(void *votes, bool weighted);
 extern void simhash_votes_add_all(void *votes, const uint64 *hash,
 								  const int64 *weight, uint32 count);
-extern FeatureTarget simhash_votes_target(Votes *v, int hashes);
-extern bool simhash_votes_fingerprint(Votes *v, uint64 *fingerprint);
+extern bool simhash_votes_fingerprint(void *votes, uint64 *fingerprint);
 extern void simhash_sums_add(WeightSums *sums, const uint64 *hash,
 							 const int64 *weight, int count);
-extern bool simhash_sums_fingerprint(const WeightSums *sums,
-									 uint64 *fingerprint);
+extern bool simhash_sums_fingerprint(void *state, uint64 *fingerprint);
 extern bool simhash_weight_from_double(double weight, int64 *result);
 
 #endif							/* SIMHASH_FINGERPRINT_H */

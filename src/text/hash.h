@@ -16,8 +16,8 @@
 #endif
 
 /*
- * For a function that hashes features: what the function calls becomes part of
- * it.  Branches on a seed or a length that the compiler knows are left out.
+ * For a function that hashes features: inline all calls, so that branches of
+ * XXH3 on a constant seed or length disappear.
  */
 #define INLINE_HASHES __attribute__((flatten))
 
@@ -26,29 +26,29 @@
  * or all bits of a fingerprint of 64.  Each half has its own hash of a feature.
  */
 #define HALF_BITS 64
-#define FEATURE_HASHES_MAX 2	/* of a feature: one for each half */
+#define HALVES_MAX 2			/* of a feature: one for each half */
 
 /*
- * Hash number 0 makes the only half, or the higher one; hash number 1 makes the
- * lower one.  Hash number 0 tells the feature from all others.  XXH3_64bits()
- * is quicker with a seed that the compiler knows.
+ * Return the hash of a feature for a half: 0 is the only half, or the higher
+ * one, and 1 is the lower one.  The hash for half 0 tells the feature from all
+ * others.  XXH3_64bits() is quicker with a seed that the compiler knows.
  */
 static inline uint64
-hash_feature(const void *bytes, size_t length, int number)
+hash_feature(const void *bytes, size_t length, int half)
 {
-	if (number == 0)
+	if (half == 0)
 		return XXH3_64bits(bytes, length);
-	return XXH3_64bits_withSeed(bytes, length, number);
+	return XXH3_64bits_withSeed(bytes, length, half);
 }
 
-/* Set hash[0 .. count) to the hashes of a feature. */
+/* Set hash[0 .. count) to the hashes of a feature for the halves. */
 static inline void
 hash_feature_all(const void *bytes, size_t length, uint64 *hash, int count)
 {
-	int			number;
+	int			half;
 
-	for (number = 0; number < count; number++)
-		hash[number] = hash_feature(bytes, length, number);
+	for (half = 0; half < count; half++)
+		hash[half] = hash_feature(bytes, length, half);
 }
 
 /*

@@ -11,6 +11,7 @@
 #include "utils/memutils.h"
 
 #include "text/aggregate.h"
+#include "text/arguments.h"
 #include "text/read_text.h"
 #include "text/weights_json.h"
 #include "text/weights_value.h"
@@ -150,10 +151,9 @@ Datum
 simhash_idf_transition(PG_FUNCTION_ARGS)
 {
 	IdfState   *state = get_idf_state(fcinfo);
-	FeatureTarget target = {.hashes = 1,.sink = count_token,.arg = state};
+	FeatureTarget target = {.halves = 1,.sink = count_token,.arg = state};
 	int32		min_df = DEFAULT_MIN_DF;
 	text	   *body;
-	Tokenizer	tokenizer;
 
 	if (PG_ARGISNULL(1))
 		PG_RETURN_POINTER(state);
@@ -162,8 +162,7 @@ simhash_idf_transition(PG_FUNCTION_ARGS)
 	set_min_df(state, min_df);
 	state->documents++;
 	body = PG_GETARG_TEXT_PP(1);
-	simhash_begin_text(&tokenizer, &simhash_single_words, target);
-	simhash_feed_text(&tokenizer, VARDATA_ANY(body), VARSIZE_ANY_EXHDR(body));
+	simhash_make_features(body, &simhash_single_words, &target);
 	PG_FREE_IF_COPY(body, 1);
 	PG_RETURN_POINTER(state);
 }
@@ -287,7 +286,7 @@ simhash_idf_final(PG_FUNCTION_ARGS)
 {
 	IdfState   *state = NULL;
 	struct varlena *value;
-	const TokenWeight *twice;
+	const TokenWeight *duplicate;
 	TokenWeight *tokens;
 	size_t		count = 0;
 	document_iterator iterator;
@@ -316,7 +315,7 @@ simhash_idf_final(PG_FUNCTION_ARGS)
 	}
 	/* no token is there twice: they have different hashes */
 	value = simhash_weights_pack(tokens, count, idf(state->documents, 0),
-								 &twice);
+								 &duplicate);
 	simhash_weights_check_length(value);
 	PG_RETURN_POINTER(value);
 }

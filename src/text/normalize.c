@@ -279,15 +279,15 @@ map_codepoint(uint32 cp)
 }
 
 /*
- * Push a code point, character number place of the text.  Unicode 15.0 must
+ * Push a code point, the character at position in the text.  Unicode 15.0 must
  * assign the code point: utf8proc may know a later version of Unicode, and may
  * treat in a new way what Unicode 15.0 does not assign.
  *
- * While emit() takes a combining sequence, n->place is the character that the
- * sequence begins with.
+ * While emit() takes a combining sequence, n->position is that of the character
+ * that the sequence begins with.
  */
 void
-simhash_normalize_push(Normalizer *n, uint32 cp, uint32 place)
+simhash_normalize_push(Normalizer *n, uint32 cp, uint32 position)
 {
 	const Mapping *mapping = map_codepoint(cp);
 	int			i;
@@ -299,7 +299,7 @@ simhash_normalize_push(Normalizer *n, uint32 cp, uint32 place)
 		if (unicode_class(mapped) & UC_STARTS)
 			normalize_flush(n);
 		if (n->length == 0)
-			n->place = place;
+			n->position = position;
 		append(n, mapped);
 	}
 }

@@ -16,7 +16,7 @@ typedef struct Normalizer
 	size_t		capacity;
 	bool		sorted;			/* is sequence in canonical order? */
 
-	uint32		place;			/* character of the text that the sequence
+	uint32		position;		/* character of the text that the sequence
 								 * begins with */
 
 	/* Takes each normalised code point. */
@@ -29,7 +29,7 @@ typedef struct Normalizer
 extern void simhash_normalize_init(Normalizer *n,
 								   void *(*resize) (void *, size_t),
 								   void (*emit) (void *, uint32), void *arg);
-extern void simhash_normalize_push(Normalizer *n, uint32 cp, uint32 place);
+extern void simhash_normalize_push(Normalizer *n, uint32 cp, uint32 position);
 extern void simhash_normalize_end(Normalizer *n);
 extern void simhash_normalize_free(Normalizer *n);
 

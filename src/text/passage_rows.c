@@ -15,9 +15,6 @@
 #include "text/read_text.h"
 #include "type/simhash.h"
 
-PG_FUNCTION_INFO_V1(simhash_minhash_passages);
-PG_FUNCTION_INFO_V1(simhash_minhash_passages_128);
-
 /* The mean length of a passage, in tokens, is 2 * radius + 1. */
 #define MEAN_WORDS 13
 #define MEAN_CHARS 79
@@ -28,7 +25,7 @@ PG_FUNCTION_INFO_V1(simhash_minhash_passages_128);
 typedef struct PassageRows
 {
 	ReturnSetInfo *rsinfo;
-	int			hashes;			/* of a feature: halves of a fingerprint */
+	int			halves;			/* of a feature: halves of a fingerprint */
 	int32		count;			/* rows so far */
 } PassageRows;
 
@@ -38,25 +35,25 @@ emit_row(void *arg, const Passage *passage)
 {
 	PassageRows *rows = arg;
 	text	   *shown = simhash_utf8_to_text(passage->bytes, passage->length);
-	uint64		half[FEATURE_HASHES_MAX];
+	uint64		fingerprint[HALVES_MAX];
 	Datum		row[5];
 	bool		nulls[5] = {false};
-	int			number;
+	int			half;
 
 	CHECK_FOR_INTERRUPTS();
-	for (number = 0; number < rows->hashes; number++)
-		simhash_sketch_fingerprint(&passage->sketch[number], &half[number]);
+	for (half = 0; half < rows->halves; half++)
+		simhash_sketch_fingerprint(&passage->sketch[half], &fingerprint[half]);
 	row[0] = Int32GetDatum(++rows->count);
-	row[1] = Int32GetDatum(passage->place + 1);
-	row[2] = Int32GetDatum(passage->end - passage->place);
+	row[1] = Int32GetDatum(passage->position + 1);
+	row[2] = Int32GetDatum(passage->end - passage->position);
 	row[3] = PointerGetDatum(shown);
 	nulls[3] = shown == NULL;
-	row[4] = simhash_halves_datum(half, rows->hashes);
+	row[4] = simhash_halves_datum(fingerprint, rows->halves);
 	tuplestore_putvalues(rows->rsinfo->setResult, rows->rsinfo->setDesc, row,
 						 nulls);
 	if (shown)
 		pfree(shown);
-	if (rows->hashes > 1)
+	if (rows->halves > 1)
 		pfree(DatumGetPointer(row[4]));
 }
 
@@ -73,13 +70,13 @@ radius_argument(FunctionCallInfo fcinfo, int argument, bool chars)
 
 /*
  * Return the passages of (body text, weights simhash_weights, words int, chars
- * int, mean_length int) as a set of rows.  The fingerprint of a row has a half
- * for each of the hashes.
+ * int, mean_length int) as a set of rows.  The fingerprint of a row has that
+ * many halves.
  */
 static Datum
-list_passages(FunctionCallInfo fcinfo, int hashes)
+list_passages(FunctionCallInfo fcinfo, int halves)
 {
-	PassageRows rows = {(ReturnSetInfo *) fcinfo->resultinfo, hashes, 0};
+	PassageRows rows = {(ReturnSetInfo *) fcinfo->resultinfo, halves, 0};
 	text	   *body;
 	FeatureOptions options;
 	Passages   *passages;
@@ -92,10 +89,10 @@ list_passages(FunctionCallInfo fcinfo, int hashes)
 		return (Datum) 0;
 
 	body = PG_GETARG_TEXT_PP(0);
-	options = simhash_stops_arguments(fcinfo, 1);
+	options = simhash_text_arguments(fcinfo, 1, true);
 	passages = palloc(sizeof(Passages));
 	simhash_passages_init(passages, &options,
-						  radius_argument(fcinfo, 4, options.chars), hashes,
+						  radius_argument(fcinfo, 4, options.chars), halves,
 						  simhash_resize_array, emit_row, &rows);
 	target = simhash_passages_target(passages);
 	end = simhash_make_features(body, &options, &target);
@@ -105,14 +102,5 @@ list_passages(FunctionCallInfo fcinfo, int hashes)
 	return (Datum) 0;
 }
 
-Datum
-simhash_minhash_passages(PG_FUNCTION_ARGS)
-{
-	return list_passages(fcinfo, 1);
-}
-
-Datum
-simhash_minhash_passages_128(PG_FUNCTION_ARGS)
-{
-	return list_passages(fcinfo, 2);
-}
+SIMHASH_SQL(simhash_minhash_passages, list_passages(fcinfo, 1))
+SIMHASH_SQL(simhash_minhash_passages_128, list_passages(fcinfo, 2))

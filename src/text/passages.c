@@ -17,44 +17,35 @@
 static void
 begin_passage(Passages *p, uint64 first)
 {
-	int			number;
+	int			half;
 
 	p->first = first;
 	p->sketched = first;
-	for (number = 0; number < p->hashes; number++)
-		simhash_sketch_init(&p->sketch[number]);
+	for (half = 0; half < p->halves; half++)
+		simhash_sketch_begin(&p->sketch[half], false);
 }
 
 /*
  * Prepare p to call emit(arg, passage) for each passage of a text, in order.
- * options say what the features of the text are.  Each feature has as many
- * hashes as hashes says.  radius is 1 .. PASSAGE_RADIUS_MAX.  resize is that of
+ * options say what the features of the text are.  Each feature has a
+ * hash for each half.  radius is 1 .. PASSAGE_RADIUS_MAX.  resize is that of
  * simhash_tokens_init().
  */
 void
 simhash_passages_init(Passages *p, const FeatureOptions *options,
-					  uint32 radius, int hashes,
+					  uint32 radius, int halves,
 					  void *(*resize) (void *, size_t),
 					  void (*emit) (void *, const Passage *), void *arg)
 {
 	Assert(radius >= 1 && radius <= PASSAGE_RADIUS_MAX);
+	memset(p, 0, offsetof(Passages, sketch));
 	p->radius = radius;
 	p->size = options->size;
 	p->chars = options->chars;
-	p->hashes = hashes;
+	p->halves = halves;
 	p->resize = resize;
 	p->emit = emit;
 	p->arg = arg;
-	p->base = 0;
-	p->count = 0;
-	p->least = 0;
-	p->since = 0;
-	p->begin = 0;
-	p->bytes = NULL;
-	p->capacity = 0;
-	p->head = 0;
-	p->next = 0;
-	p->end = 0;
 	begin_passage(p, 0);
 }
 
@@ -65,34 +56,35 @@ sketch_until(Passages *p, uint64 end)
 	while (p->sketched < end)
 	{
 		uint32		count = Min(end - p->sketched, FEATURES_AT_ONCE);
-		int			number;
+		int			half;
 
-		for (number = 0; number < p->hashes; number++)
-			simhash_sketch_add(&p->sketch[number],
-							   &p->hash[number][p->sketched - p->base], count);
+		for (half = 0; half < p->halves; half++)
+			simhash_sketch_add_all(&p->sketch[half],
+								   &p->hash[half][p->sketched - p->base],
+								   NULL, count);
 		p->sketched += count;
 	}
 }
 
 /*
  * Emit the passage, whose tokens end before end in p->bytes, and which ends
- * before character number end_place of the text.  A space at the end is none of
- * it: it joins two words, or stands between them.
+ * before the character at end_position in the text.  A space at the end is none
+ * of it: it joins two words, or stands between them.
  */
 static void
-emit_passage(Passages *p, size_t end, uint32 end_place)
+emit_passage(Passages *p, size_t end, uint32 end_position)
 {
 	size_t		length = end - p->head - (p->bytes[end - 1] == ' ');
-	Passage		passage = {p->begin, end_place, p->bytes + p->head, length,
+	Passage		passage = {p->begin, end_position, p->bytes + p->head, length,
 	p->sketch};
-	int			number;
+	int			half;
 
 	/* of fewer tokens than a feature has, all are one feature */
-	for (number = 0; p->sketched == p->first && number < p->hashes; number++)
+	for (half = 0; p->sketched == p->first && half < p->halves; half++)
 	{
-		uint64		hash = hash_feature(passage.bytes, passage.length, number);
+		uint64		hash = hash_feature(passage.bytes, passage.length, half);
 
-		simhash_sketch_add(&p->sketch[number], &hash, 1);
+		simhash_sketch_add_all(&p->sketch[half], &hash, NULL, 1);
 	}
 	p->emit(p->arg, &passage);
 }
@@ -110,8 +102,8 @@ cut(Passages *p, uint64 first)
 
 	if (first >= p->first + p->size)
 		sketch_until(p, first + 1 - p->size - spaced);
-	emit_passage(p, start, p->place[first - p->base]);
-	p->begin = p->place[first - p->base];
+	emit_passage(p, start, p->position[first - p->base]);
+	p->begin = p->position[first - p->base];
 	p->head = start;
 	begin_passage(p, first);
 }
@@ -163,13 +155,13 @@ append_shingles(Passages *p, const Shingles *shingles)
 {
 	const size_t *start = shingles->start;
 	size_t		length = shingles->end - start[0];
-	int			number;
+	int			half;
 	uint32		i;
 
-	for (number = 0; number < p->hashes; number++)
-		memcpy(p->hash[number] + p->count, shingles->hash[number],
+	for (half = 0; half < p->halves; half++)
+		memcpy(p->hash[half] + p->count, shingles->hash[half],
 			   shingles->count * sizeof(uint64));
-	memcpy(p->place + p->count, shingles->place,
+	memcpy(p->position + p->count, shingles->position,
 		   shingles->count * sizeof(uint32));
 
 	if (p->next + length > p->capacity)
@@ -201,16 +193,16 @@ drop_shingles(Passages *p)
 {
 	uint32		drop = p->sketched - p->base;
 	uint32		i;
-	int			number;
+	int			half;
 
 	Assert(p->sketched <= p->least);
 	p->base += drop;
 	p->count -= drop;
-	for (number = 0; number < p->hashes; number++)
-		memmove(p->hash[number], p->hash[number] + drop,
+	for (half = 0; half < p->halves; half++)
+		memmove(p->hash[half], p->hash[half] + drop,
 				p->count * sizeof(uint64));
 	memmove(p->key, p->key + drop, p->count * sizeof(uint64));
-	memmove(p->place, p->place + drop, p->count * sizeof(uint32));
+	memmove(p->position, p->position + drop, p->count * sizeof(uint32));
 	for (i = 0; i < p->count; i++)
 		p->start[i] = p->start[i + drop] - p->head;
 
@@ -249,7 +241,7 @@ FeatureTarget
 simhash_passages_target(Passages *p)
 {
 	FeatureTarget target = {
-		.hashes = p->hashes,
+		.halves = p->halves,
 		.take_shingles = take_shingles,
 		.arg = p
 	};

@@ -21,7 +21,7 @@ typedef struct Passages Passages;
 /* A passage, valid until the function that gets it returns. */
 typedef struct Passage
 {
-	uint32		place;			/* character of the text that it begins with */
+	uint32		position;		/* character of the text that it begins with */
 	uint32		end;			/* the character after its last one */
 	const uint8 *bytes;			/* its tokens, joined as in a feature */
 	size_t		length;			/* of bytes */
@@ -39,17 +39,13 @@ struct Passages
 								 * those of radius features on either side. */
 	uint32		size;			/* tokens of a feature */
 	bool		chars;			/* is a token a code point? */
-	int			hashes;			/* of each feature */
+	int			halves;			/* of each feature */
 	void	   *(*resize) (void *array, size_t bytes);
 	void		(*emit) (void *arg, const Passage *passage);
 	void	   *arg;
 
 	uint64		base;			/* number of the first feature that is known */
 	uint32		count;			/* of features that are known */
-	uint64		hash[FEATURE_HASHES_MAX][PASSAGE_FEATURES];
-	uint64		key[PASSAGE_FEATURES];	/* the least one makes a cut */
-	uint32		place[PASSAGE_FEATURES];	/* as in Shingles */
-	size_t		start[PASSAGE_FEATURES];	/* of its first token in bytes */
 
 	/* The search for the next cut, by numbers of features. */
 	uint64		least;			/* the last with the least key from since on */
@@ -64,11 +60,17 @@ struct Passages
 	size_t		head;			/* where those of the passage begin */
 	size_t		next;			/* where those of feature base + count begin */
 	size_t		end;			/* where all tokens end, with their joints */
-	Sketch		sketch[FEATURE_HASHES_MAX];
+	Sketch		sketch[HALVES_MAX];
+
+	/* What is known of features: see above. */
+	uint64		hash[HALVES_MAX][PASSAGE_FEATURES];
+	uint64		key[PASSAGE_FEATURES];	/* the least one makes a cut */
+	uint32		position[PASSAGE_FEATURES]; /* as in Shingles */
+	size_t		start[PASSAGE_FEATURES];	/* of its first token in bytes */
 };
 
 extern void simhash_passages_init(Passages *p, const FeatureOptions *options,
-								  uint32 radius, int hashes,
+								  uint32 radius, int halves,
 								  void *(*resize) (void *, size_t),
 								  void (*emit) (void *, const Passage *),
 								  void *arg);

@@ -47,7 +47,7 @@ simhash_copy_bytes(const uint8 *bytes, size_t length)
  * features (see FEATURES_AT_ONCE), the space of tables, and 16 kB for all else.
  */
 StaticAssertDecl(sizeof(Tokenizer) +
-				 (8 * FEATURES_AT_ONCE + FEATURE_HASHES_MAX * TABLE_SPACE) *
+				 (8 * FEATURES_AT_ONCE + HALVES_MAX * TABLE_SPACE) *
 				 sizeof(uint64) <= 48 * 1024,
 				 "a text takes too much stack");
 

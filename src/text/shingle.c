@@ -41,21 +41,20 @@ stretch_length(const Shingler *s, uint32 i, uint32 n)
 
 /*
  * The tokens i .. i + n - 1 must have least .. most bytes: the compiler relies
- * on that.  Set hash[number][i] to the hash of these tokens that has this
- * number, for all number < hashes.
+ * on that.  Set hash[half][i] to the hash of these tokens for each half.
  */
 static pg_attribute_always_inline void
 hash_stretch(const Shingler *s, uint32 i, uint32 n, size_t least, size_t most,
-			 int hashes, uint64 (*hash)[SHINGLE_TOKENS])
+			 int halves, uint64 (*hash)[SHINGLE_TOKENS])
 {
 	const uint8 *bytes = s->bytes + s->start[i];
 	size_t		length = stretch_length(s, i, n);
-	int			number;
+	int			half;
 
 	if (length < least || length > most)
 		pg_unreachable();
-	for (number = 0; number < hashes; number++)
-		hash[number][i] = hash_feature(bytes, length, number);
+	for (half = 0; half < halves; half++)
+		hash[half][i] = hash_feature(bytes, length, half);
 }
 
 /*
@@ -67,7 +66,7 @@ hash_stretch(const Shingler *s, uint32 i, uint32 n, size_t least, size_t most,
  * the order of the text, simhash() of English takes 11 % longer.
  */
 static pg_attribute_always_inline void
-hash_stretches_by(const Shingler *s, uint32 n, uint32 count, int hashes,
+hash_stretches_by(const Shingler *s, uint32 n, uint32 count, int halves,
 				  uint64 (*hash)[SHINGLE_TOKENS])
 {
 	uint16		order[3][SHINGLE_TOKENS];
@@ -81,12 +80,12 @@ hash_stretches_by(const Shingler *s, uint32 n, uint32 count, int hashes,
 			size_t		length = stretch_length(s, i, n);
 
 			if (length >= 4 && length <= 8)
-				hash_stretch(s, i, n, 4, 8, hashes, hash);
+				hash_stretch(s, i, n, 4, 8, halves, hash);
 			else
 			{
 				/* the buffer may have a word of 1 GB, and n shingles with it */
 				CHECK_FOR_INTERRUPTS();
-				hash_stretch(s, i, n, 0, SIZE_MAX, hashes, hash);
+				hash_stretch(s, i, n, 0, SIZE_MAX, halves, hash);
 			}
 		}
 		return;
@@ -104,31 +103,31 @@ hash_stretches_by(const Shingler *s, uint32 n, uint32 count, int hashes,
 		filled[2] += length > 8;
 	}
 	for (i = 0; i < filled[0]; i++)
-		hash_stretch(s, order[0][i], 1, 0, 3, hashes, hash);
+		hash_stretch(s, order[0][i], 1, 0, 3, halves, hash);
 	for (i = 0; i < filled[1]; i++)
-		hash_stretch(s, order[1][i], 1, 4, 8, hashes, hash);
+		hash_stretch(s, order[1][i], 1, 4, 8, halves, hash);
 	for (i = 0; i < filled[2]; i++)
-		hash_stretch(s, order[2][i], 1, 9, SIZE_MAX, hashes, hash);
+		hash_stretch(s, order[2][i], 1, 9, SIZE_MAX, halves, hash);
 }
 
 /*
- * Do what hash_stretches_by() does, compiled for each number of hashes: so each
+ * Do what hash_stretches_by() does, compiled for each number of halves: so each
  * seed is a constant.
  */
 static INLINE_HASHES void
-hash_stretches(const Shingler *s, uint32 n, uint32 count, int hashes,
+hash_stretches(const Shingler *s, uint32 n, uint32 count, int halves,
 			   uint64 (*hash)[SHINGLE_TOKENS])
 {
-	if (hashes == 1)
+	if (halves == 1)
 		hash_stretches_by(s, n, count, 1, hash);
 	else
-		hash_stretches_by(s, n, count, FEATURE_HASHES_MAX, hash);
+		hash_stretches_by(s, n, count, HALVES_MAX, hash);
 }
 
 /*
- * weight must have room for SHINGLE_TOKENS, and hash[i] be hash number 0 of
- * shingle i.  Set weight[i] to the mean of the weights of the tokens of shingle
- * i, rounded down, for all i < shingles.
+ * weight must have room for SHINGLE_TOKENS, and hash[i] be the hash of
+ * shingle i for half 0.  Set weight[i] to the mean of the weights of the tokens
+ * of shingle i, rounded down, for all i < shingles.
  */
 static void
 weigh_shingles(const Shingler *s, uint32 shingles, const uint64 *hash,
@@ -162,35 +161,35 @@ weigh_shingles(const Shingler *s, uint32 shingles, const uint64 *hash,
 static void
 emit_shingles(Shingler *s, uint32 shingles)
 {
-	uint64		hash[FEATURE_HASHES_MAX][SHINGLE_TOKENS];
+	uint64		hash[HALVES_MAX][SHINGLE_TOKENS];
 	int64		weight[SHINGLE_TOKENS];
 	uint32		i;
-	int			number;
+	int			half;
 
-	hash_stretches(s, s->size, shingles, s->target.hashes, hash);
+	hash_stretches(s, s->size, shingles, s->target.halves, hash);
 	if (s->weights)
 		weigh_shingles(s, shingles, hash[0], weight);
 	if (s->target.take_shingles)
 	{
 		Shingles	all = {shingles, hash, s->bytes, s->start,
-		s->start[s->count], s->place};
+		s->start[s->count], s->position};
 
 		s->target.take_shingles(s->target.arg, &all);
 		return;
 	}
 	if (s->target.sink == NULL)
 	{
-		for (number = 0; number < s->target.hashes; number++)
-			s->target.add_all(feature_arg(&s->target, number), hash[number],
-							  weight, shingles);
+		for (half = 0; half < s->target.halves; half++)
+			s->target.methods->add_all(feature_state(&s->target, half),
+									   hash[half], weight, shingles);
 		return;
 	}
 	for (i = 0; i < shingles; i++)
 	{
-		uint64		one[FEATURE_HASHES_MAX];
+		uint64		one[HALVES_MAX];
 
-		for (number = 0; number < s->target.hashes; number++)
-			one[number] = hash[number][i];
+		for (half = 0; half < s->target.halves; half++)
+			one[half] = hash[half][i];
 		s->target.sink(&s->target, s->bytes + s->start[i],
 					   stretch_length(s, i, s->size), one,
 					   s->weights ? weight[i] : WEIGHT_UNIT);
@@ -233,7 +232,7 @@ simhash_shingle_flush(Shingler *s)
 	for (i = 0; i <= s->count; i++)
 		s->start[i] = s->start[i + shingles] - drop;
 	for (i = 0; i < s->count; i++)
-		s->place[i] = s->place[i + shingles];
+		s->position[i] = s->position[i + shingles];
 }
 
 /* Give the buffer the room that shingle_has_room() asks for. */

@@ -51,9 +51,9 @@ typedef struct Shingler
 	size_t		capacity;
 	uint32		count;			/* of tokens that have ended */
 	size_t		start[SHINGLE_TOKENS + 1];
-	uint32		place[SHINGLE_TOKENS];	/* character of the text that each
-										 * token begins with */
-	uint32		open_place;		/* the same of the open token */
+	uint32		position[SHINGLE_TOKENS];	/* character of the text that each
+											 * token begins with */
+	uint32		open_position;	/* the same of the open token */
 
 	void	   *(*resize) (void *array, size_t bytes);
 	uint8		space[SHINGLE_BYTES];
@@ -114,7 +114,7 @@ shingle_end(Shingler *s)
 	}
 	s->bytes[s->length] = ' ';
 	s->length += s->joint;
-	s->place[s->count] = s->open_place;
+	s->position[s->count] = s->open_position;
 	s->start[++s->count] = s->length;
 	if (unlikely(s->count == SHINGLE_TOKENS))
 		simhash_shingle_flush(s);
@@ -123,7 +123,7 @@ shingle_end(Shingler *s)
 /*
  * s->joint must be 0, and no token open.  length is SHINGLE_PIECE at most, and
  * SHINGLE_PIECE bytes must be readable.  Add a token for each of bytes[0 ..
- * length), which are ASCII.  s->open_place is that of the first of them.  The
+ * length), which are ASCII.  s->open_position is that of the first.  The
  * buffer stays short of SHINGLE_TOKENS: only shingle_end() may reach that
  * number, and flushes.
  */
@@ -142,7 +142,7 @@ shingle_add_ascii(Shingler *s, const uint8 *bytes, size_t length)
 	for (i = 1; i <= length; i++)
 		start[i] = s->length + i;
 	for (i = 0; i < length; i++)
-		s->place[s->count + i] = s->open_place + i;
+		s->position[s->count + i] = s->open_position + i;
 	s->length += length;
 	s->count += length;
 }

@@ -18,7 +18,7 @@
 /* What tells a feature from all others. */
 typedef struct FeatureKey
 {
-	uint64		hash[FEATURE_HASHES_MAX];	/* 0 where there is none */
+	uint64		hash[HALVES_MAX];	/* 0 where there is none */
 	int64		weight;			/* of one occurrence, in units of 2^-16 */
 	size_t		length;
 	const uint8 *bytes;			/* NULL if only the hash is known */
@@ -46,11 +46,11 @@ same_feature(const FeatureKey *a, const FeatureKey *b)
 static inline uint32
 feature_hash_key(const FeatureKey *key)
 {
-	uint64		numbers[FEATURE_HASHES_MAX + 1];
+	uint64		numbers[HALVES_MAX + 1];
 	uint64		hash;
 
 	memcpy(numbers, key->hash, sizeof(key->hash));
-	numbers[FEATURE_HASHES_MAX] = (uint64) key->weight;
+	numbers[HALVES_MAX] = (uint64) key->weight;
 	hash = seeded_hash(simhash_secret(), numbers, sizeof(numbers));
 	if (key->length > 0)
 		hash = seeded_hash(hash, key->bytes, key->length);
@@ -118,7 +118,7 @@ list_feature(const FeatureTarget *target, const uint8 *bytes, size_t length,
 	bool		found;
 	int			i;
 
-	for (i = 0; i < target->hashes; i++)
+	for (i = 0; i < target->halves; i++)
 		feature.hash[i] = only_hash.hash[i] = hash[i];
 	slot = feature_insert(list->table, apart ? feature : only_hash, &found);
 	if (!found)
@@ -155,11 +155,11 @@ check_total(const FeatureList *list)
 }
 
 /*
- * Set row to what simhash_features() shows of feature.  hashes is 1 where the
+ * Set row to what simhash_features() shows of feature.  halves is 1 where the
  * column hash is a bigint, and 2 where the column hash is a uuid.
  */
 static void
-make_row(const FeatureCount *feature, TermFrequency tf, int hashes, Datum *row,
+make_row(const FeatureCount *feature, TermFrequency tf, int halves, Datum *row,
 		 bool *nulls)
 {
 	const FeatureKey *shown = &feature->shown;
@@ -171,7 +171,7 @@ make_row(const FeatureCount *feature, TermFrequency tf, int hashes, Datum *row,
 
 	row[0] = PointerGetDatum(name);
 	nulls[0] = name == NULL;
-	row[1] = simhash_halves_datum(shown->hash, hashes);
+	row[1] = simhash_halves_datum(shown->hash, halves);
 	row[2] = Int32GetDatum(feature->count);
 	row[3] = Float8GetDatum((double) factor / WEIGHT_UNIT);
 	row[4] = Float8GetDatum((double) shown->weight / WEIGHT_UNIT);
@@ -183,11 +183,11 @@ make_row(const FeatureCount *feature, TermFrequency tf, int hashes, Datum *row,
  */
 static Datum
 list_features(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument,
-			  int hashes)
+			  int halves)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	FeatureList list = {0};
-	FeatureTarget target = {.hashes = hashes,.sink = list_feature,
+	FeatureTarget target = {.halves = halves,.sink = list_feature,
 	.arg = &list};
 	size_t		i;
 
@@ -209,22 +209,22 @@ list_features(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument,
 		bool		nulls[5] = {false};
 
 		CHECK_FOR_INTERRUPTS();
-		make_row(&list.features[i], list.tf, hashes, row, nulls);
+		make_row(&list.features[i], list.tf, halves, row, nulls);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, row, nulls);
 		if (!nulls[0])
 			pfree(DatumGetPointer(row[0]));
-		if (hashes > 1)
+		if (halves > 1)
 			pfree(DatumGetPointer(row[1]));
 	}
 	return (Datum) 0;
 }
 
 /* The SQL function name; the others are the parameters of list_features(). */
-#define LIST_FEATURES(name, make, tf_argument, hashes) \
-	SIMHASH_SQL(name, list_features(fcinfo, make, tf_argument, hashes))
+#define LIST_FEATURES(name, make, tf_argument, halves) \
+	SIMHASH_SQL(name, list_features(fcinfo, make, tf_argument, halves))
 
 LIST_FEATURES(simhash_features_text, simhash_make_text_features, 4, 1)
 LIST_FEATURES(simhash_features_tokens, simhash_make_token_features, 0, 1)
 LIST_FEATURES(simhash_features_hashes, simhash_make_hash_features, 0, 1)
-LIST_FEATURES(simhash_features_hashes_128, simhash_make_uuid_features, 0, 2)
+LIST_FEATURES(simhash_features_hashes_128, simhash_make_hash_features, 0, 2)
 LIST_FEATURES(simhash_features_tsvector, simhash_make_tsvector_features, 2, 1)

@@ -226,7 +226,7 @@ count_features(FunctionCallInfo fcinfo, FeatureCounts *counts)
 	if (has_null_text(fcinfo))
 		return false;
 	begin_keeping(fcinfo->flinfo);
-	options = simhash_stops_arguments(fcinfo, 2);
+	options = simhash_text_arguments(fcinfo, 2, true);
 	first = read_texts(fcinfo, &options, &set);
 	counts->a = set.table.distinct[first];
 	counts->b = set.table.distinct[!first];
@@ -279,8 +279,9 @@ simhash_text_containment(PG_FUNCTION_ARGS)
 
 /*
  * A sum of products of coordinates, high * 2^32 + low, in units of 2^-64.  It
- * is exact, and so does not depend on the order.  128 bits alone would do for
- * votes that are rounded down, where weights below 1/1000 lose their digits.
+ * is exact, and so does not depend on the order.  Products of exact votes need
+ * 160 bits.  (Rounded votes would need 128, but weights below 1/1000 would lose
+ * digits.)
  */
 typedef struct WideSum
 {
@@ -376,7 +377,7 @@ simhash_text_cosine(PG_FUNCTION_ARGS)
 	if (has_null_text(fcinfo))
 		PG_RETURN_NULL();
 	begin_keeping(fcinfo->flinfo);
-	options = simhash_weighted_arguments(fcinfo, 2);
+	options = simhash_text_arguments(fcinfo, 2, false);
 	tf = simhash_frequency_argument(fcinfo, 5);
 	first = read_texts(fcinfo, &options, &set);
 	while (simhash_set_read_table(&set, &batch))

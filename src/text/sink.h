@@ -27,54 +27,73 @@ typedef struct FeatureTarget FeatureTarget;
 typedef struct Shingles
 {
 	uint32		count;			/* of features, 1 .. FEATURES_AT_ONCE */
-	const uint64 (*hash)[FEATURES_AT_ONCE]; /* hash[number][i] of feature i */
+	const uint64 (*hash)[FEATURES_AT_ONCE]; /* hash[half][i] of feature i */
 	const uint8 *bytes;			/* the tokens in UTF-8, joined */
 	const size_t *start;		/* of token i in bytes */
 	size_t		end;			/* of the last token, with the joint that
 								 * would precede another one */
-	const uint32 *place;		/* character of the text that token i begins
+	const uint32 *position;		/* character of the text that token i begins
 								 * with, from 0 */
 } Shingles;
 
 /*
  * A function that takes one feature.  bytes[0 .. length) is the feature in
  * UTF-8, to be copied if it is needed after the call, or NULL if the caller of
- * SQL gave hashes.  hash has target->hashes of them.  weight is that of one
+ * SQL gave hashes.  hash has one for each half.  weight is that of one
  * occurrence, in units of 2^-16.
  */
 typedef void (*FeatureSink) (const FeatureTarget *target, const uint8 *bytes,
 							 size_t length, const uint64 *hash, int64 weight);
 
 /*
+ * What a half of a fingerprint is made by.  A fingerprint of 128 bits is two
+ * independent halves.  add_all() is called once for each half, with its hashes
+ * and its state.
+ */
+typedef struct HalfMethods
+{
+	size_t		state_size;		/* bytes of a state, which is that of a half */
+
+	/*
+	 * Prepare state.  Weights are read only if weighted.  NULL: a state of
+	 * zeros is prepared.
+	 */
+	void		(*begin) (void *state, bool weighted);
+
+	/*
+	 * Add count features, FEATURES_AT_ONCE at most.  Weights are 0 .. 2^47.
+	 */
+	void		(*add_all) (void *state, const uint64 *hash,
+							const int64 *weight, uint32 count);
+
+	/* Add the features of other to state.  Only aggregates need it. */
+	void		(*merge) (void *state, void *other);
+
+	/* Set *fingerprint to the half; return false if there is none. */
+	bool		(*fingerprint) (void *state, uint64 *fingerprint);
+} HalfMethods;
+
+/*
  * Where features go: to one of three.
  *
  * If take_shingles is not NULL, take_shingles(arg, ...) takes the features,
  * which must be those of a text.  If sink is not NULL, sink takes each feature.
- *
- * Else add_all is called for each number of a hash, with the feature_arg() of
- * that number: so what makes one half of a fingerprint takes no notice of the
- * other half.  add_all(arg, hash, weight, count) takes count features,
- * FEATURES_AT_ONCE at most.  Weights are 0 .. 2^47.  They are read only if
- * begin(arg, true) was called before.  begin may be NULL: then no weight is
- * read.
+ * Else methods->add_all() takes the hashes of each half.
  */
 struct FeatureTarget
 {
-	int			hashes;			/* of each feature: see hash_feature() */
+	int			halves;			/* of the fingerprint: hashes of a feature */
 	void		(*take_shingles) (void *arg, const Shingles *shingles);
 	FeatureSink sink;
-	void		(*begin) (void *arg, bool weighted);
-	void		(*add_all) (void *arg, const uint64 *hash, const int64 *weight,
-							uint32 count);
-	void	   *arg;			/* of take_shingles, or of sink; else an array
-								 * of one element for each number of a hash */
-	size_t		arg_size;		/* bytes of one element of that array */
+	const HalfMethods *methods;
+	void	   *arg;			/* of take_shingles, or of sink; else the
+								 * state of each half */
 };
 
 static inline void *
-feature_arg(const FeatureTarget *target, int number)
+feature_state(const FeatureTarget *target, int half)
 {
-	return (char *) target->arg + number * target->arg_size;
+	return (char *) target->arg + half * target->methods->state_size;
 }
 
 /*
@@ -84,10 +103,12 @@ feature_arg(const FeatureTarget *target, int number)
 static inline void
 feature_begin(const FeatureTarget *target, bool weighted)
 {
-	int			number;
+	int			half;
 
-	for (number = 0; target->begin && number < target->hashes; number++)
-		target->begin(feature_arg(target, number), weighted);
+	if (target->methods == NULL || target->methods->begin == NULL)
+		return;
+	for (half = 0; half < target->halves; half++)
+		target->methods->begin(feature_state(target, half), weighted);
 }
 
 /* Add a feature. */
@@ -95,16 +116,31 @@ static inline void
 feature_add(const FeatureTarget *target, const uint8 *bytes, size_t length,
 			const uint64 *hash, int64 weight)
 {
-	int			number;
+	int			half;
 
 	if (target->sink)
 	{
 		target->sink(target, bytes, length, hash, weight);
 		return;
 	}
-	for (number = 0; number < target->hashes; number++)
-		target->add_all(feature_arg(target, number), &hash[number], &weight,
-						1);
+	for (half = 0; half < target->halves; half++)
+		target->methods->add_all(feature_state(target, half), &hash[half],
+								 &weight, 1);
+}
+
+/* Set half[] to the fingerprint.  Return false if there is none. */
+static inline bool
+feature_fingerprint(const FeatureTarget *target, uint64 *fingerprint)
+{
+	int			half;
+
+	for (half = 0; half < target->halves; half++)
+	{
+		if (!target->methods->fingerprint(feature_state(target, half),
+										  &fingerprint[half]))
+			return false;
+	}
+	return true;
 }
 
 #endif							/* SIMHASH_SINK_H */

@@ -61,9 +61,12 @@ fill_multipliers(void)
 		round_multipliers[round] = split_mix(MULTIPLIER_SEED, round) | 1;
 }
 
+/* The begin of simhash_sketch_methods: weights do not count. */
 void
-simhash_sketch_init(Sketch *sketch)
+simhash_sketch_begin(void *state, bool weighted)
 {
+	Sketch	   *sketch = state;
+
 	if (unlikely(round_multipliers[0] == 0))
 		fill_multipliers();
 	memset(sketch->least, 0xFF, sizeof(sketch->least));
@@ -258,13 +261,15 @@ finish(Sketch *sketch)
 }
 
 /*
- * Add count features, FEATURES_AT_ONCE at most, to the set.  Few features wait
- * for others, because a batch of one feature takes as many rounds as a batch of
- * many.
+ * The add_all of simhash_sketch_methods.  Few features wait for others, because
+ * a batch of one feature takes as many rounds as a batch of many.
  */
 void
-simhash_sketch_add(Sketch *sketch, const uint64 *hash, uint32 count)
+simhash_sketch_add_all(void *state, const uint64 *hash, const int64 *weight,
+					   uint32 count)
 {
+	Sketch	   *sketch = state;
+
 	if (sketch->waiting + count > SKETCH_WAITING)
 		finish(sketch);
 	if (count > SKETCH_WAITING)
@@ -276,17 +281,6 @@ simhash_sketch_add(Sketch *sketch, const uint64 *hash, uint32 count)
 	sketch->waiting += count;
 }
 
-/* Add the features of another sketch. */
-void
-simhash_sketch_merge(Sketch *sketch, Sketch *other)
-{
-	int			bin;
-
-	finish(other);
-	for (bin = 0; bin < SKETCH_BINS; bin++)
-		sketch->least[bin] = Min(sketch->least[bin], other->least[bin]);
-}
-
 /* Return SKETCH_BINS bins, each PG_UINT64_MAX if no feature has been added. */
 const uint64 *
 simhash_sketch_bins(Sketch *sketch)
@@ -295,13 +289,26 @@ simhash_sketch_bins(Sketch *sketch)
 	return sketch->least;
 }
 
+/* The merge of simhash_sketch_methods. */
+void
+simhash_sketch_merge(void *state, void *other)
+{
+	uint64	   *least = ((Sketch *) state)->least;
+	const uint64 *more = simhash_sketch_bins(other);
+	int			bin;
+
+	for (bin = 0; bin < SKETCH_BINS; bin++)
+		least[bin] = Min(least[bin], more[bin]);
+}
+
 /*
  * Set bit i of *fingerprint to bit 32 of the value of bin i.  Return false if
  * there is no feature.
  */
 bool
-simhash_sketch_fingerprint(Sketch *sketch, uint64 *fingerprint)
+simhash_sketch_fingerprint(void *state, uint64 *fingerprint)
 {
+	Sketch	   *sketch = state;
 	uint64		even = 0;		/* bits 0, 2, 4 .. */
 	uint64		odd = 0;		/* bits 1, 3, 5 .., each one place lower */
 	int			bin;
@@ -317,27 +324,10 @@ simhash_sketch_fingerprint(Sketch *sketch, uint64 *fingerprint)
 	return !sketch_is_empty(sketch);
 }
 
-/* The add_all of a FeatureTarget: sketch is a Sketch. */
-static void
-add_to_sketch(void *sketch, const uint64 *hash, const int64 *weight,
-			  uint32 count)
-{
-	simhash_sketch_add(sketch, hash, count);
-}
-
-/*
- * Return a target that adds features to sketch[0 .. hashes), by each of their
- * hashes to the sketch of its number.  Their weights do not count.
- */
-FeatureTarget
-simhash_sketch_target(Sketch *sketch, int hashes)
-{
-	FeatureTarget target = {
-		.hashes = hashes,
-		.add_all = add_to_sketch,
-		.arg = sketch,
-		.arg_size = sizeof(Sketch)
-	};
-
-	return target;
-}
+const HalfMethods simhash_sketch_methods = {
+	.state_size = sizeof(Sketch),
+	.begin = simhash_sketch_begin,
+	.add_all = simhash_sketch_add_all,
+	.merge = simhash_sketch_merge,
+	.fingerprint = simhash_sketch_fingerprint
+};

@@ -28,12 +28,13 @@ typedef struct Sketch
 	uint64		hash[SKETCH_WAITING];	/* of these */
 } Sketch;
 
-extern void simhash_sketch_init(Sketch *sketch);
-extern void simhash_sketch_add(Sketch *sketch, const uint64 *hash,
-							   uint32 count);
-extern void simhash_sketch_merge(Sketch *sketch, Sketch *other);
+extern const HalfMethods simhash_sketch_methods;
+
+extern void simhash_sketch_begin(void *state, bool weighted);
+extern void simhash_sketch_add_all(void *state, const uint64 *hash,
+								   const int64 *weight, uint32 count);
+extern void simhash_sketch_merge(void *state, void *other);
 extern const uint64 *simhash_sketch_bins(Sketch *sketch);
-extern bool simhash_sketch_fingerprint(Sketch *sketch, uint64 *fingerprint);
-extern FeatureTarget simhash_sketch_target(Sketch *sketch, int hashes);
+extern bool simhash_sketch_fingerprint(void *state, uint64 *fingerprint);
 
 #endif							/* SIMHASH_SKETCH_H */

@@ -45,7 +45,7 @@ enter_spaced(Tokenizer *t)
 	{
 		end_run(t);
 		t->run = RUN_SPACED;
-		t->shingler.open_place = t->at;
+		t->shingler.open_position = t->at;
 	}
 }
 
@@ -68,7 +68,7 @@ add_unspaced(Tokenizer *t, const uint8 bytes[UTF8_MAX], size_t length)
 	memcpy(t->previous, bytes, UTF8_MAX);
 	t->previous_length = length;
 	/* the next token begins with this code point */
-	t->shingler.open_place = t->at;
+	t->shingler.open_position = t->at;
 }
 
 /* Chars: a letter, mark or digit is about to be added. */
@@ -77,7 +77,7 @@ close_gap(Tokenizer *t)
 {
 	static const uint8 space[UTF8_MAX] = " ";
 
-	t->shingler.open_place = t->at;
+	t->shingler.open_position = t->at;
 	if (t->gap)
 		add_char_token(&t->shingler, space, 1);
 	t->started = true;
@@ -123,7 +123,7 @@ add_codepoint(void *arg, uint32 cp)
 	size_t		length = utf8_encode(cp, bytes);
 	Tokenizer  *t = arg;
 
-	t->at = t->normalizer.place;
+	t->at = t->normalizer.position;
 	add_utf8(t, unicode_class(cp), bytes, length);
 }
 
@@ -192,7 +192,7 @@ feed_ascii(Tokenizer *t, const uint8 *from, const uint8 *end, bool last)
 		words >>= skipped;
 		after = ~words;
 		length = after == 0 ? FOLD_BYTES : pg_rightmost_one_pos64(after);
-		t->at = t->place + at;
+		t->at = t->position + at;
 		/* at is below FOLD_BYTES: SHINGLE_PIECE bytes of folded follow it */
 		add_ascii(t, folded + at, length);
 		at += length;
@@ -270,12 +270,12 @@ feed_codepoints(Tokenizer *t, const uint8 *from, const uint8 *end, bool last)
 				memcpy(bytes, from, UTF8_MAX);
 			else
 				memcpy(bytes, from, this.length);
-			t->at = t->place;
+			t->at = t->position;
 			add_utf8(t, this.properties, bytes, this.length);
 		}
 		else
-			simhash_normalize_push(&t->normalizer, this.cp, t->place);
-		t->place += t->bytewise ? this.length : 1;
+			simhash_normalize_push(&t->normalizer, this.cp, t->position);
+		t->position += t->bytewise ? this.length : 1;
 		from = after;
 		this = next;
 	} while (from < end && !is_ascii(from, end));
@@ -298,7 +298,7 @@ simhash_tokens_init(Tokenizer *t, const FeatureOptions *options,
 {
 	t->chars = options->chars;
 	t->bytewise = false;
-	t->place = 0;
+	t->position = 0;
 	t->run = RUN_NONE;
 	t->bigram = false;
 	t->started = false;
@@ -325,7 +325,7 @@ simhash_tokens_feed(Tokenizer *t, const uint8 *bytes, size_t length, bool last)
 
 			normalize_flush(&t->normalizer);
 			taken = feed_ascii(t, bytes, end, last);
-			t->place += taken;
+			t->position += taken;
 			bytes += taken;
 		}
 		else

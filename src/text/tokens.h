@@ -23,7 +23,7 @@ typedef struct Tokenizer
 {
 	bool		chars;
 	bool		bytewise;		/* is each byte a character of the text? */
-	uint32		place;			/* number of the next character, from 0 */
+	uint32		position;		/* number of the next character, from 0 */
 	uint32		at;				/* that of the code point to be added */
 
 	/* If not chars: */

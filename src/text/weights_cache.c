@@ -74,7 +74,7 @@ is_stop_weight(double weight)
 }
 
 /*
- * entry->table must have more places than the value of reader has tokens.  Add
+ * entry->table must have more slots than the value of reader has tokens.  Add
  * these tokens.  Of two tokens with one hash, the first in the order of their
  * bytes counts.
  */
@@ -96,36 +96,29 @@ fill_table(CachedWeights *entry, WeightsReader *reader)
 	}
 }
 
-/*
- * Make the table of a value.  The number of buckets is a power of two, at
- * least 2 and at least half of the number of tokens, rounded down.  So there
- * are at most 2 * buckets + 1 tokens for 4 * buckets places, and the table has
- * a bucket that is not full, where every search ends.
- */
+/* Make the table of a value.  At least half of its slots are free. */
 static CachedWeights *
 read_weights(struct varlena *value)
 {
 	struct varlena *detoasted = pg_detoast_datum_packed(value);
 	WeightsReader reader = simhash_weights_read(detoasted);
-	uint32		half = reader.header.count / (WEIGHT_BUCKET / 2);
-	uint64		buckets = pg_nextpower2_64(Max(half, 2));
+	uint64		slots = 2 * pg_nextpower2_64(Max(reader.header.count, 1));
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "simhash weights",
 												  ALLOCSET_SMALL_SIZES);
 	CachedWeights *entry = MemoryContextAlloc(context, sizeof(CachedWeights));
-	void	   *space;
-	int64		rest;
+	void	   *space = MemoryContextAllocHuge(context,
+											   slots * sizeof(WeightSlot));
+	int64		default_weight;
 
 	entry->context = context;
 	entry->digest = reader.header.digest;
-	space = MemoryContextAllocHuge(context, buckets * sizeof(WeightBucket) +
-								   PG_CACHE_LINE_SIZE);
 	entry->bytes = MemoryContextMemAllocated(context, false);
-	simhash_weight_from_double(reader.header.rest, &rest);
-	simhash_weights_init(&entry->table, (WeightBucket *) CACHELINEALIGN(space),
-						 buckets, simhash_secret(), rest);
+	simhash_weight_from_double(reader.header.default_weight, &default_weight);
+	simhash_weights_init(&entry->table, space, slots, simhash_secret(),
+						 default_weight);
 	entry->table.id = ++tables_made;
-	entry->is_stop_list = is_stop_weight(reader.header.rest);
+	entry->is_stop_list = is_stop_weight(reader.header.default_weight);
 	fill_table(entry, &reader);
 	if (detoasted != value)
 		pfree(detoasted);
@@ -208,7 +201,7 @@ refuse_weights(struct varlena *value)
 	WeightsReader reader = simhash_weights_read(pg_detoast_datum_packed(value));
 	TokenWeight token = {0};
 
-	token.weight = reader.header.rest;
+	token.weight = reader.header.default_weight;
 	while (is_stop_weight(token.weight))
 	{
 		CHECK_FOR_INTERRUPTS();

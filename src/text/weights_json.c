@@ -17,7 +17,7 @@
 #include "text/weights_value.h"
 #include "type/compat.h"
 
-#define DEFAULT_REST 1.0
+#define DEFAULT_WEIGHT 1.0
 #define NAMED_BYTES 64			/* of a wrong key or value, in an error */
 
 /*
@@ -37,8 +37,8 @@ typedef struct Parser
 
 	uint8	   *key;			/* the last one, decoded, with room for any */
 	size_t		key_length;
-	double		rest;			/* the default weight, of the key "" */
-	bool		has_rest;		/* has there been a key ""? */
+	double		default_weight; /* the default weight, of the key "" */
+	bool		has_default;	/* has there been a key ""? */
 
 	TokenWeight *tokens;		/* of all other keys */
 	size_t		count;
@@ -77,7 +77,7 @@ simhash_excerpt(const uint8 *bytes, size_t length)
 	return buf.data;
 }
 
-/* Error: 22P02, as what should stand at the place at.  Return false. */
+/* Error: 22P02, as what should stand at the pointer at.  Return false. */
 static bool
 expected_at(Parser *p, const char *what, const char *at)
 {
@@ -155,8 +155,8 @@ read_hex4(const char *digits)
 
 /*
  * Append to p->key the code point of the escape, or of the two, whose digits
- * are at the place at.  The lexer has checked the digits.  Return the end, or
- * NULL on error.
+ * begin at the pointer at.  The lexer has checked the digits.  Return the end,
+ * or NULL on error.
  */
 static const char *
 read_unicode_escape(Parser *p, const char *at)
@@ -293,19 +293,19 @@ static bool
 add_weight(Parser *p, double weight)
 {
 	KeyTokens	tokens = {0};
-	FeatureTarget target = {.hashes = 1,.sink = take_key_token,.arg = &tokens};
+	FeatureTarget target = {.halves = 1,.sink = take_key_token,.arg = &tokens};
 	Tokenizer	tokenizer;
 	TokenWeight *added;
 
 	if (p->key_length == 0)
 	{
-		if (p->has_rest)
+		if (p->has_default)
 			ereturn(p->escontext, false,
 					(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 					 errmsg("key \"\" is given twice"),
 					 errdetail("This key is the weight of all other words.")));
-		p->rest = weight;
-		p->has_rest = true;
+		p->default_weight = weight;
+		p->has_default = true;
 		return true;
 	}
 
@@ -434,12 +434,12 @@ simhash_weights_parse(const char *json, Node *escontext)
 {
 	int			length;
 	const char *utf8 = simhash_text_to_utf8(json, strlen(json), &length);
-	const TokenWeight *twice;
+	const TokenWeight *duplicate;
 	struct varlena *value;
 	Parser		p = {0};
 
 	p.escontext = escontext;
-	p.rest = DEFAULT_REST;
+	p.default_weight = DEFAULT_WEIGHT;
 	p.capacity = 64;
 	p.lex = makeJsonLexContextCstringLen(NULL, unconstify(char *, utf8), length,
 										 PG_UTF8, false);
@@ -447,12 +447,13 @@ simhash_weights_parse(const char *json, Node *escontext)
 	p.tokens = palloc(p.capacity * sizeof(TokenWeight));
 	if (!read_object(&p))
 		return NULL;
-	value = simhash_weights_pack(p.tokens, p.count, p.rest, &twice);
+	value = simhash_weights_pack(p.tokens, p.count, p.default_weight,
+								 &duplicate);
 	if (value == NULL)
 		ereturn(escontext, NULL,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("key \"%s\" is given twice",
-						simhash_excerpt(twice->token, twice->length)),
+						simhash_excerpt(duplicate->token, duplicate->length)),
 				 errdetail("Keys are normalised like texts, so that different "
 						   "spellings may be the same word.")));
 	simhash_weights_check_length(value);
@@ -470,8 +471,8 @@ simhash_weights_write(StringInfo buf, const struct varlena *value)
 	uint32		i;
 
 	appendStringInfoChar(buf, '{');
-	if (reader.header.rest != DEFAULT_REST)
-		write_entry(buf, NULL, 0, reader.header.rest);
+	if (reader.header.default_weight != DEFAULT_WEIGHT)
+		write_entry(buf, NULL, 0, reader.header.default_weight);
 	for (i = 0; i < reader.header.count; i++)
 	{
 		TokenWeight token = simhash_weights_next(&reader);

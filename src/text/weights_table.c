@@ -10,91 +10,55 @@
 #include "type/cpu.h"
 
 /*
- * Look-ups between the prefetch of a bucket and its use.  English with 100,000
- * weights took 18 % longer without the prefetch, and 12 % with 64 look-ups; it
- * made no difference from 4 to 32.
+ * Look-ups between the prefetch of a slot and its use.  English with 100,000
+ * weights took 18 % longer without the prefetch.  It made no difference from 4
+ * to 32.
  */
 #define AHEAD 16
 
 /*
- * count, the number of buckets, must be a power of two, 2 at least.  seed must
- * be secret, for first_bucket().  rest is the weight of a token that is not in
- * the table.
+ * count, the number of slots, must be a power of two, 2 at least.  seed must be
+ * secret, for first_slot().  default_weight is that of a token
+ * that is not in the table.
  */
 void
-simhash_weights_init(WeightTable *table, WeightBucket *buckets, uint64 count,
-					 uint64 seed, int64 rest)
+simhash_weights_init(WeightTable *table, WeightSlot *slots, uint64 count,
+					 uint64 seed, int64 default_weight)
 {
-	memset(buckets, 0xFF, count * sizeof(WeightBucket));	/* free */
-	table->buckets = buckets;
+	memset(slots, 0xFF, count * sizeof(WeightSlot));	/* free */
+	table->slots = slots;
 	table->mask = count - 1;
 	table->shift = 64 - pg_leftmost_one_pos64(count);
 	table->multiplier = seed | 1;
-	table->rest = rest;
+	table->default_weight = default_weight;
 }
 
 /*
- * Return bucket->weight[i] if bucket->hash[i] is hash, and else other, without
- * a branch.
- */
-static inline int64
-choose_weight(const WeightBucket *bucket, int i, uint64 hash, int64 other)
-{
-	int64		match = -(int64) (bucket->hash[i] == hash);
-
-	return (bucket->weight[i] & match) | (other & ~match);
-}
-
-/*
- * Return the weight of the token with the hash, or -1 if the bucket has no such
- * token, without a branch, which could not be predicted.  A free place has the
- * weight -1, and any hash.  Places are taken from the first on: the token has
- * the first with its hash.
- */
-static inline int64
-bucket_weight(const WeightBucket *bucket, uint64 hash)
-{
-	int64		weight = choose_weight(bucket, 3, hash, -1);
-
-	weight = choose_weight(bucket, 2, hash, weight);
-	weight = choose_weight(bucket, 1, hash, weight);
-	return choose_weight(bucket, 0, hash, weight);
-}
-
-/*
- * Return the bucket where the search for a token with the hash begins: the
+ * Return the slot where the search for a token with the hash begins: the
  * highest bits of the product of hash with a random odd number, the
  * multiplier.  For any two words, chosen without knowing the multiplier, the
- * searches begin in one bucket with a probability of at most 2 / buckets
- * (Dietzfelbinger, Hagerup, Katajainen and Penttonen 1997).  Chains of full
- * buckets stay short: a bucket has room for four tokens, and fill_table() has
- * about two for each.
+ * searches begin in one slot with a probability of at most 2 / slots
+ * (Dietzfelbinger, Hagerup, Katajainen and Penttonen 1997).
  */
 static inline uint64
-first_bucket(const WeightTable *table, uint64 hash)
+first_slot(const WeightTable *table, uint64 hash)
 {
 	return (hash * table->multiplier) >> table->shift;
 }
 
 /*
- * At least one bucket must not be full: there the search ends.  Return the
- * weight of the token with the hash, and table->rest if there is none.
+ * A slot must be free: there the search ends.  Return the slot of the token
+ * with the hash, or the free slot where it belongs.
  */
-static inline int64
-look_up(const WeightTable *table, uint64 hash)
+static inline WeightSlot *
+find_slot(const WeightTable *table, uint64 hash)
 {
-	uint64		i;
+	uint64		i = first_slot(table, hash);
 
-	for (i = first_bucket(table, hash);; i = (i + 1) & table->mask)
-	{
-		const WeightBucket *bucket = &table->buckets[i];
-		int64		weight = bucket_weight(bucket, hash);
-
-		if (likely(weight >= 0))
-			return weight;
-		if (bucket->weight[WEIGHT_BUCKET - 1] < 0)
-			return table->rest;
-	}
+	/* one branch, as nobody can predict which of the two ends the search */
+	while ((table->slots[i].hash != hash) & (table->slots[i].weight >= 0))
+		i = (i + 1) & table->mask;
+	return &table->slots[i];
 }
 
 /* Set weight[i] to the weight of the token with hash[i], for all i < count. */
@@ -108,31 +72,24 @@ simhash_weights_of(const WeightTable *table, const uint64 *hash, int64 *weight,
 
 	for (i = 0; i < count; i++)
 	{
+		int64		found;
+
 		if (i + AHEAD < count)
-			cpu_prefetch(&copy.buckets[first_bucket(&copy, hash[i + AHEAD])]);
-		weight[i] = look_up(&copy, hash[i]);
+			cpu_prefetch(&copy.slots[first_slot(&copy, hash[i + AHEAD])]);
+		found = find_slot(&copy, hash[i])->weight;
+		weight[i] = found < 0 ? copy.default_weight : found;
 	}
 }
 
-/* A place must be free.  Add a token, unless there is one with the hash. */
+/* Two slots must be free.  Add a token, unless there is one with the hash. */
 void
 simhash_weights_add(WeightTable *table, uint64 hash, int64 weight)
 {
-	WeightBucket *bucket;
-	uint64		i = first_bucket(table, hash);
-	int			j = 0;
+	WeightSlot *slot = find_slot(table, hash);
 
-	for (;;)
+	if (slot->weight < 0)
 	{
-		bucket = &table->buckets[i];
-		if (bucket_weight(bucket, hash) >= 0)
-			return;
-		if (bucket->weight[WEIGHT_BUCKET - 1] < 0)
-			break;
-		i = (i + 1) & table->mask;
+		slot->hash = hash;
+		slot->weight = weight;
 	}
-	while (bucket->weight[j] >= 0)
-		j++;
-	bucket->hash[j] = hash;
-	bucket->weight[j] = weight;
 }

@@ -12,34 +12,35 @@
 #include "type/compat.h"
 #include "type/simhash.h"
 
-PG_FUNCTION_INFO_V1(simhash_weights_in);
-PG_FUNCTION_INFO_V1(simhash_weights_out);
 PG_FUNCTION_INFO_V1(simhash_weights_recv);
 PG_FUNCTION_INFO_V1(simhash_weights_send);
-PG_FUNCTION_INFO_V1(simhash_weights_to_json);
-PG_FUNCTION_INFO_V1(simhash_weights_cmp);
-PG_FUNCTION_INFO_V1(simhash_weights_hash);
-PG_FUNCTION_INFO_V1(simhash_weights_hash_extended);
 
 #define BINARY_VERSION 1		/* of what send writes and recv reads */
 
-Datum
-simhash_weights_in(PG_FUNCTION_ARGS)
+/* Return the text form of the first argument, which is a JSON object. */
+static StringInfoData
+json_form(FunctionCallInfo fcinfo)
 {
-	const char *json = PG_GETARG_CSTRING(0);
+	StringInfoData json;
 
-	PG_RETURN_POINTER(simhash_weights_parse(json, fcinfo->context));
+	initStringInfo(&json);
+	simhash_weights_write(&json, PG_GETARG_VARLENA_PP(0));
+	return json;
 }
 
-Datum
-simhash_weights_out(PG_FUNCTION_ARGS)
+static text *
+json_text(FunctionCallInfo fcinfo)
 {
-	StringInfoData buf;
+	StringInfoData json = json_form(fcinfo);
 
-	initStringInfo(&buf);
-	simhash_weights_write(&buf, PG_GETARG_VARLENA_PP(0));
-	PG_RETURN_CSTRING(buf.data);
+	return cstring_to_text_with_len(json.data, json.len);
 }
+
+SIMHASH_SQL(simhash_weights_in,
+			PointerGetDatum(simhash_weights_parse(PG_GETARG_CSTRING(0),
+												  fcinfo->context)))
+SIMHASH_SQL(simhash_weights_out, CStringGetDatum(json_form(fcinfo).data))
+SIMHASH_SQL(simhash_weights_to_json, PointerGetDatum(json_text(fcinfo)))
 
 /* A version number in one byte, and then the text form, as jsonb does it. */
 Datum
@@ -61,25 +62,19 @@ simhash_weights_recv(PG_FUNCTION_ARGS)
 Datum
 simhash_weights_send(PG_FUNCTION_ARGS)
 {
-	StringInfoData json;
+	StringInfoData json = json_form(fcinfo);
 	StringInfoData buf;
 
-	initStringInfo(&json);
-	simhash_weights_write(&json, PG_GETARG_VARLENA_PP(0));
 	pq_begintypsend(&buf);
 	pq_sendint8(&buf, BINARY_VERSION);
 	pq_sendtext(&buf, json.data, json.len);
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
 }
 
-Datum
-simhash_weights_to_json(PG_FUNCTION_ARGS)
+static WeightsDigest
+digest_argument(FunctionCallInfo fcinfo, int argument)
 {
-	StringInfoData buf;
-
-	initStringInfo(&buf);
-	simhash_weights_write(&buf, PG_GETARG_VARLENA_PP(0));
-	PG_RETURN_TEXT_P(cstring_to_text_with_len(buf.data, buf.len));
+	return simhash_weights_digest(PG_GETARG_RAW_VARLENA_P(argument));
 }
 
 /*
@@ -90,8 +85,8 @@ simhash_weights_to_json(PG_FUNCTION_ARGS)
 static int
 compare_weights(FunctionCallInfo fcinfo)
 {
-	WeightsDigest a = simhash_weights_digest(PG_GETARG_RAW_VARLENA_P(0));
-	WeightsDigest b = simhash_weights_digest(PG_GETARG_RAW_VARLENA_P(1));
+	WeightsDigest a = digest_argument(fcinfo, 0);
+	WeightsDigest b = digest_argument(fcinfo, 1);
 
 	if (a.high != b.high)
 		return a.high < b.high ? -1 : 1;
@@ -108,24 +103,8 @@ COMPARISON(simhash_weights_ne, !=)
 COMPARISON(simhash_weights_ge, >=)
 COMPARISON(simhash_weights_gt, >)
 
-Datum
-simhash_weights_cmp(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_INT32(compare_weights(fcinfo));
-}
-
-Datum
-simhash_weights_hash(PG_FUNCTION_ARGS)
-{
-	WeightsDigest digest = simhash_weights_digest(PG_GETARG_RAW_VARLENA_P(0));
-
-	PG_RETURN_INT32((int32) digest.low);
-}
-
-Datum
-simhash_weights_hash_extended(PG_FUNCTION_ARGS)
-{
-	WeightsDigest digest = simhash_weights_digest(PG_GETARG_RAW_VARLENA_P(0));
-
-	PG_RETURN_INT64(digest.low + PG_GETARG_INT64(1));
-}
+SIMHASH_SQL(simhash_weights_cmp, Int32GetDatum(compare_weights(fcinfo)))
+SIMHASH_SQL(simhash_weights_hash,
+			Int32GetDatum((int32) digest_argument(fcinfo, 0).low))
+SIMHASH_SQL(simhash_weights_hash_extended,
+			Int64GetDatum(digest_argument(fcinfo, 0).low + PG_GETARG_INT64(1)))

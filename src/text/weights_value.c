@@ -81,14 +81,17 @@ digest_bytes(const char *bytes, size_t length)
 
 /*
  * Return the value of tokens[0 .. count), which are sorted here, and of the
- * weight rest of all others.  If two tokens are the same, return NULL, and set
- * *twice to one of them.
+ * weight of all others.  If two tokens are the same, return NULL, and set
+ * *duplicate to one of them.
  */
 struct varlena *
-simhash_weights_pack(TokenWeight *tokens, size_t count, double rest,
-					 const TokenWeight **twice)
+simhash_weights_pack(TokenWeight *tokens, size_t count, double default_weight,
+					 const TokenWeight **duplicate)
 {
-	WeightsHeader header = {.rest = rest + 0.0,.count = count};
+	WeightsHeader header = {
+		.default_weight = default_weight + 0.0,
+		.count = count
+	};
 	size_t		size = VARHDRSZ + sizeof(header);
 	struct varlena *value;
 	uint8	   *to;
@@ -100,7 +103,7 @@ simhash_weights_pack(TokenWeight *tokens, size_t count, double rest,
 		CHECK_FOR_INTERRUPTS();
 		if (i > 0 && compare_tokens(&tokens[i - 1], &tokens[i], NULL) == 0)
 		{
-			*twice = &tokens[i];
+			*duplicate = &tokens[i];
 			return NULL;
 		}
 		size += TOKEN_OVERHEAD + tokens[i].length;

@@ -33,7 +33,7 @@ typedef struct WeightsDigest
 typedef struct WeightsHeader
 {
 	WeightsDigest digest;		/* of all that follows */
-	double		rest;			/* weight of all tokens that do not follow */
+	double		default_weight; /* weight of all tokens that do not follow */
 	uint32		count;			/* number of tokens that follow */
 	uint32		unused;			/* zero */
 } WeightsHeader;
@@ -46,8 +46,8 @@ typedef struct WeightsReader
 } WeightsReader;
 
 extern struct varlena *simhash_weights_pack(TokenWeight *tokens, size_t count,
-											double rest,
-											const TokenWeight **twice);
+											double default_weight,
+											const TokenWeight **duplicate);
 extern WeightsDigest simhash_weights_digest(struct varlena *value);
 extern WeightsReader simhash_weights_read(const struct varlena *value);
 extern TokenWeight simhash_weights_next(WeightsReader *reader);

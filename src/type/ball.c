@@ -14,17 +14,10 @@
 
 #include "type/simhash.h"
 
-#define hamming_ball_in WIDE(hamming_ball_in)
-#define hamming_ball_out WIDE(hamming_ball_out)
-#define hamming_ball_recv WIDE(hamming_ball_recv)
-#define hamming_ball_send WIDE(hamming_ball_send)
-#define hamming_ball_make WIDE(hamming_ball_make)
-
-PG_FUNCTION_INFO_V1(hamming_ball_in);
-PG_FUNCTION_INFO_V1(hamming_ball_out);
-PG_FUNCTION_INFO_V1(hamming_ball_recv);
-PG_FUNCTION_INFO_V1(hamming_ball_send);
-PG_FUNCTION_INFO_V1(hamming_ball_make);
+PG_FUNCTION_INFO_V1(WIDE(hamming_ball_in));
+PG_FUNCTION_INFO_V1(WIDE(hamming_ball_out));
+PG_FUNCTION_INFO_V1(WIDE(hamming_ball_recv));
+PG_FUNCTION_INFO_V1(WIDE(hamming_ball_send));
 
 static HammingBall *
 make_ball(Fingerprint centre, int32 radius)
@@ -73,7 +66,7 @@ ball_from_text(const char *input, Fingerprint *centre, int32 *radius)
 
 /* Error: 22P02 for anything but (centre,radius). */
 Datum
-hamming_ball_in(PG_FUNCTION_ARGS)
+WIDE(hamming_ball_in) (PG_FUNCTION_ARGS)
 {
 	char	   *text = PG_GETARG_CSTRING(0);
 	Fingerprint centre;
@@ -88,7 +81,7 @@ hamming_ball_in(PG_FUNCTION_ARGS)
 }
 
 Datum
-hamming_ball_out(PG_FUNCTION_ARGS)
+WIDE(hamming_ball_out) (PG_FUNCTION_ARGS)
 {
 	HammingBall *ball = PG_GETARG_HAMMING_BALL(0);
 	char		hex[SIMHASH_HEX_DIGITS];
@@ -103,7 +96,7 @@ hamming_ball_out(PG_FUNCTION_ARGS)
  * not in -1 .. HAMMING_BITS.
  */
 Datum
-hamming_ball_recv(PG_FUNCTION_ARGS)
+WIDE(hamming_ball_recv) (PG_FUNCTION_ARGS)
 {
 	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);
 	const char *bytes = pq_getmsgbytes(buf, sizeof(Fingerprint));
@@ -118,7 +111,7 @@ hamming_ball_recv(PG_FUNCTION_ARGS)
 }
 
 Datum
-hamming_ball_send(PG_FUNCTION_ARGS)
+WIDE(hamming_ball_send) (PG_FUNCTION_ARGS)
 {
 	HammingBall *ball = PG_GETARG_HAMMING_BALL(0);
 	char		centre[sizeof(Fingerprint)];
@@ -132,9 +125,6 @@ hamming_ball_send(PG_FUNCTION_ARGS)
 }
 
 /* hamming_ball(centre simhash64, radius bigint), and hamming_ball_128() */
-Datum
-hamming_ball_make(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_POINTER(make_ball(PG_GETARG_SIMHASH(0),
-								hamming_radius(PG_GETARG_INT64(1))));
-}
+SIMHASH_SQL(WIDE(hamming_ball_make),
+			PointerGetDatum(make_ball(PG_GETARG_SIMHASH(0),
+									  hamming_radius(PG_GETARG_INT64(1)))))

@@ -1,6 +1,7 @@
 /*
  * cast.c
- *	  Casts between fingerprints and bit(n), numeric and bytea.
+ *	  Casts between fingerprints and bit(n), numeric and bytea; and to
+ *	  simhash64 from the smaller integers and from simhash128.
  *
  * bigint and simhash64 need no function: they are the same 64 bits.  uuid and
  * simhash128 need none either: they are the same 16 bytes.
@@ -147,3 +148,17 @@ SIMHASH_FUNCTION(to_bytea) (PG_FUNCTION_ARGS)
 	simhash_write_bytes(PG_GETARG_SIMHASH(0), VARDATA(bytes));
 	PG_RETURN_BYTEA_P(bytes);
 }
+
+#if HAMMING_BITS == 64
+
+/* The sign is extended to 64 bits, as in a cast to bigint. */
+SIMHASH_SQL(simhash64_from_smallint,
+			SimhashGetDatum((int64) PG_GETARG_INT16(0)))
+SIMHASH_SQL(simhash64_from_integer,
+			SimhashGetDatum((int64) PG_GETARG_INT32(0)))
+
+/* Return the higher half, whose bytes come first. */
+SIMHASH_SQL(simhash64_from_simhash128,
+			SimhashGetDatum(simhash_read_bytes(PG_GETARG_POINTER(0))))
+
+#endif

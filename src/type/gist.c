@@ -2,6 +2,9 @@
  * gist.c
  *	  The GiST operator class simhash64_ops.
  *
+ * It is for what the hamming index lacks: several columns, each of which makes
+ * a search smaller, INCLUDE, and index-only scans.
+ *
  * A leaf key is a fingerprint.  An inner key bounds the fingerprints below
  * it both ways that HammingBounds knows: by value range, which partitions
  * them well, and by the bits that all or any of them have, which adds what

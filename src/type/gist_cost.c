@@ -76,8 +76,8 @@ pages_read(PlannerInfo *root, IndexPath *path, int column)
 	List	   *before = NIL;
 	double		searches;
 	double		bits;
-	int			radius = hamming_conditions_radius(root, path, column,
-												   &searches);
+	int			radius = hamming_expected_radius(root, path, column,
+												 &searches);
 	ListCell   *lc;
 
 	if (radius < 0 || radius == HAMMING_BITS)

@@ -27,18 +27,18 @@ hamming_ball_size(double bits, int radius)
 }
 
 /*
- * Return bits without the highest *n of those that are set, or 0 if fewer are.
+ * Return mask without the highest *n of those that are set, or 0 if fewer are.
  * Subtract from *n how many were cleared.
  */
 static Fingerprint
-clear_highest(Fingerprint bits, int *n)
+clear_highest(Fingerprint mask, int *n)
 {
 	Fingerprint result = 0;
 	int			i;
 
 	for (i = 0; i < FINGERPRINT_WORDS; i++)
 	{
-		uint64		word = fingerprint_word(bits, i);
+		uint64		word = fingerprint_word(mask, i);
 
 		for (; word != 0 && *n > 0; (*n)--)
 			word ^= UINT64CONST(1) << pg_leftmost_one_pos64(word);
@@ -48,14 +48,14 @@ clear_highest(Fingerprint bits, int *n)
 }
 
 /*
- * n is 1 or more, and bits has n bits set or more.  Return the number of the
+ * n is 1 or more, and mask has n bits set or more.  Return the number of the
  * n-th highest of these, counted from the lowest bit.
  */
 static int
-nth_highest_bit(Fingerprint bits, int n)
+nth_highest_bit(Fingerprint mask, int n)
 {
 	n--;
-	return fingerprint_leftmost_one(clear_highest(bits, &n));
+	return fingerprint_leftmost_one(clear_highest(mask, &n));
 }
 
 /* Distances that are allowed. */

@@ -31,11 +31,8 @@
 #include "type/simhash.h"
 #include "type/stored_values.h"
 
-#define simhash_restrict WIDE(simhash_restrict)
-#define simhash_join WIDE(simhash_join)
-
-PG_FUNCTION_INFO_V1(simhash_restrict);
-PG_FUNCTION_INFO_V1(simhash_join);
+PG_FUNCTION_INFO_V1(WIDE(simhash_restrict));
+PG_FUNCTION_INFO_V1(WIDE(simhash_join));
 
 /*
  * If a ball holds more than DENSE times the expected number of the histogram's
@@ -511,8 +508,8 @@ operator_radius(Oid opfamily, Oid opno, List *args)
  * or once for each element of an array.
  */
 int
-hamming_conditions_radius(PlannerInfo *root, IndexPath *path, int column,
-						  double *searches)
+hamming_expected_radius(PlannerInfo *root, IndexPath *path, int column,
+						double *searches)
 {
 	Oid			opfamily = path->indexinfo->opfamily[column];
 	int			radius = HAMMING_BITS;
@@ -581,7 +578,7 @@ takes_ball(Oid opno)
 
 /* Estimators of %, <@ and @>: for a restriction, and for a join. */
 Datum
-simhash_restrict(PG_FUNCTION_ARGS)
+WIDE(simhash_restrict) (PG_FUNCTION_ARGS)
 {
 	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
 	Oid			opno = PG_GETARG_OID(1);
@@ -595,7 +592,7 @@ simhash_restrict(PG_FUNCTION_ARGS)
 }
 
 Datum
-simhash_join(PG_FUNCTION_ARGS)
+WIDE(simhash_join) (PG_FUNCTION_ARGS)
 {
 	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
 	Oid			opno = PG_GETARG_OID(1);

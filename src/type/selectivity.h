@@ -10,7 +10,7 @@
 
 #include "type/width.h"
 
-#define hamming_conditions_radius WIDE(hamming_conditions_radius)
+#define hamming_expected_radius WIDE(hamming_expected_radius)
 #define hamming_within_selectivity WIDE(hamming_within_selectivity)
 
 /*
@@ -33,8 +33,8 @@
 #define SIMHASH_DENSITY(numbers, radius) ((numbers)[2 * (radius)])
 #define SIMHASH_PARTNERED(numbers, radius) ((numbers)[2 * (radius) + 1])
 
-extern int	hamming_conditions_radius(PlannerInfo *root, IndexPath *path,
-									  int column, double *searches);
+extern int	hamming_expected_radius(PlannerInfo *root, IndexPath *path,
+									int column, double *searches);
 extern void hamming_within_selectivity(SupportRequestSelectivity *request);
 
 #endif							/* SIMHASH_SELECTIVITY_H */

@@ -94,13 +94,18 @@ SimhashGetDatum(Fingerprint fingerprint)
  * is 1 for simhash64, and 2 for simhash128.
  */
 
-/* Read a fingerprint from its bytes in network order. */
+/* Set half[0 .. count) to the fingerprint that a datum of its type has. */
 static inline void
-simhash_read_halves(const void *bytes, uint64 *half, int count)
+simhash_datum_halves(Datum datum, uint64 *half, int count)
 {
 	int			i;
 
-	memcpy(half, bytes, count * sizeof(uint64));
+	if (count == 1)
+	{
+		half[0] = (uint64) DatumGetInt64(datum);
+		return;
+	}
+	memcpy(half, DatumGetPointer(datum), count * sizeof(uint64));
 	for (i = 0; i < count; i++)
 		half[i] = pg_ntoh64(half[i]);
 }

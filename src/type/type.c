@@ -15,12 +15,9 @@ PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(in));
 PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(out));
 PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(recv));
 PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(send));
-PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(cmp));
 PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(sortsupport));
 PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(hash));
 PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(hash_extended));
-PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(smaller));
-PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(larger));
 
 /* Write SIMHASH_HEX_DIGITS lower-case digits, without a terminator. */
 void
@@ -153,12 +150,9 @@ COMPARISON(le, <=)
 COMPARISON(gt, >)
 COMPARISON(ge, >=)
 
-Datum
-SIMHASH_FUNCTION(cmp) (PG_FUNCTION_ARGS)
-{
-	PG_RETURN_INT32(simhash_compare(PG_GETARG_SIMHASH(0),
-									PG_GETARG_SIMHASH(1)));
-}
+SIMHASH_SQL(SIMHASH_FUNCTION(cmp),
+			Int32GetDatum(simhash_compare(PG_GETARG_SIMHASH(0),
+										  PG_GETARG_SIMHASH(1))))
 
 #if HAMMING_BITS > 64
 static int
@@ -221,18 +215,10 @@ SIMHASH_FUNCTION(hash_extended) (PG_FUNCTION_ARGS)
 
 /* The least and the greatest are arguments, as they came: no copy is made. */
 
-Datum
-SIMHASH_FUNCTION(smaller) (PG_FUNCTION_ARGS)
-{
-	bool		first = PG_GETARG_SIMHASH(0) <= PG_GETARG_SIMHASH(1);
+#define CHOICE(name, op) \
+	SIMHASH_SQL(SIMHASH_FUNCTION(name), \
+				PG_GETARG_DATUM(PG_GETARG_SIMHASH(0) op PG_GETARG_SIMHASH(1) \
+								? 0 : 1))
 
-	PG_RETURN_DATUM(PG_GETARG_DATUM(first ? 0 : 1));
-}
-
-Datum
-SIMHASH_FUNCTION(larger) (PG_FUNCTION_ARGS)
-{
-	bool		first = PG_GETARG_SIMHASH(0) >= PG_GETARG_SIMHASH(1);
-
-	PG_RETURN_DATUM(PG_GETARG_DATUM(first ? 0 : 1));
-}
+CHOICE(smaller, <=)
+CHOICE(larger, >=)

@@ -227,7 +227,6 @@ static void
 check_votes_of(TermFrequency tf)
 {
 	Votes		votes;
-	FeatureTarget target = simhash_votes_target(&votes, 1);
 	uint64		hash[FEATURES_AT_ONCE];
 	int64		vote[FEATURES_AT_ONCE];
 	size_t		at = 0;
@@ -237,7 +236,7 @@ check_votes_of(TermFrequency tf)
 	bool		elected = naive_elect(distinct, features, tf == TF_ONCE,
 									  &overflow, &expected);
 
-	feature_begin(&target, true);
+	simhash_votes_begin(&votes, true);
 	while (at < features)
 	{
 		uint32		n = random_piece(features - at);
@@ -255,7 +254,7 @@ check_votes_of(TermFrequency tf)
 		}
 		simhash_votes_add_all(&votes, hash, vote, n);
 	}
-	expect_same("overflow of the votes", votes.excess > 0, overflow);
+	expect_same("overflow of the votes", votes.total > PG_INT64_MAX, overflow);
 	if (overflow)
 		return;
 	expect_same("is one elected?",
@@ -278,7 +277,7 @@ sketch_part(Sketch *sketch, size_t from, size_t to)
 
 		for (i = 0; i < n; i++)
 			hash[i] = given[from++].hash;
-		simhash_sketch_add(sketch, hash, n);
+		simhash_sketch_add_all(sketch, hash, NULL, n);
 		free(hash);
 		/* a window asks, and goes on */
 		if (below(20) == 0)
@@ -290,7 +289,7 @@ static void
 new_sketch(Sketch *sketch)
 {
 	memset(sketch, 0xAA, sizeof(Sketch));	/* nothing is relied on */
-	simhash_sketch_init(sketch);
+	simhash_sketch_begin(sketch, false);
 }
 
 /* Sketch the features in up to four parts, which may share some of them. */

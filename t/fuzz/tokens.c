@@ -146,18 +146,18 @@ static void
 make_weights(WeightTable *table, int64 (*random_number) (void))
 {
 	size_t		keys = this.naive.tokens > 0 ? below(50) : 0;
-	size_t		buckets = 2;
-	WeightBucket *array;
+	size_t		slots = 2;
+	WeightSlot *array;
 	uint64		seed;
 	size_t		i;
 
-	while (buckets * WEIGHT_BUCKET <= keys)
-		buckets *= 2;
-	free(table->buckets);
-	array = aligned_alloc(sizeof(WeightBucket), buckets * sizeof(WeightBucket));
+	while (slots <= keys)
+		slots *= 2;
+	free(table->slots);
+	array = malloc(slots * sizeof(WeightSlot));
 	seed = (uint64) below(PG_UINT32_MAX) << 32;
 	seed |= below(1000);
-	simhash_weights_init(table, array, buckets, seed, random_number());
+	simhash_weights_init(table, array, slots, seed, random_number());
 	for (i = 0; i < this.naive.tokens; i++)
 		this.naive.token[i].weight = -1;
 	while (keys-- > 0)
@@ -167,7 +167,7 @@ make_weights(WeightTable *table, int64 (*random_number) (void))
 	for (i = 0; i < this.naive.tokens; i++)
 	{
 		if (this.naive.token[i].weight < 0)
-			this.naive.token[i].weight = table->rest;
+			this.naive.token[i].weight = table->default_weight;
 	}
 }
 
@@ -284,7 +284,7 @@ feed_body(FeatureTarget target, size_t longest)
 	} while (p < end);
 	if (last_is_empty)
 		feed_piece(t, p, 0, true);
-	characters = t->place;
+	characters = t->position;
 	free(t);
 	return characters;
 }
@@ -304,7 +304,7 @@ check_feature(const FeatureTarget *target, const uint8 *bytes, size_t length,
 	expect_same("length of a feature", length, expected.length);
 	expect_same("difference in a feature",
 				memcmp(bytes, expected.bytes, length), 0);
-	for (seed = 0; seed < target->hashes; seed++)
+	for (seed = 0; seed < target->halves; seed++)
 		expect_same("hash of a feature", hash[seed],
 					XXH3_64bits_withSeed(expected.bytes, length, seed));
 	expect_same("weight of a feature", weight, expected_weight);
@@ -315,7 +315,7 @@ check_features(size_t longest)
 {
 	size_t		seen = 0;
 	FeatureTarget target = {
-		.hashes = random_hashes(),
+		.halves = random_hashes(),
 		.sink = check_feature,
 		.arg = &seen
 	};
@@ -329,7 +329,7 @@ check_word(Votes *votes, int word)
 {
 	uint64		fingerprint = 0;
 
-	expect_same("overflow", votes->excess > 0, this.naive.overflow);
+	expect_same("overflow", votes->total > PG_INT64_MAX, this.naive.overflow);
 	if (this.naive.overflow)
 		return;
 	expect_same("is there a fingerprint?",
@@ -343,18 +343,22 @@ static void
 check_votes(size_t longest)
 {
 	Votes		votes[NAIVE_WORDS];
-	FeatureTarget target = simhash_votes_target(votes, random_hashes());
+	FeatureTarget target = {
+		.halves = random_hashes(),
+		.methods = &simhash_votes_methods,
+		.arg = votes
+	};
 	size_t		i;
 	int			word;
 
 	memset(votes, 0xAA, sizeof(votes));
 	feature_begin(&target, this.weights != NULL);
-	for (word = 0; word < target.hashes; word++)
+	for (word = 0; word < target.halves; word++)
 		for (i = 0; i < this.naive.earlier; i++)
 			simhash_votes_add_all(&votes[word], &this.naive.earlier_hash[word],
 								  &this.naive.earlier_weight, 1);
 	feed_body(target, longest);
-	for (word = 0; word < target.hashes; word++)
+	for (word = 0; word < target.halves; word++)
 		check_word(&votes[word], word);
 }
 
@@ -414,24 +418,27 @@ static void
 check_as_set(size_t longest)
 {
 	static Gathered gathered[NAIVE_WORDS];
-	FeatureTarget target = {
-		.hashes = random_hashes(),
+	static const HalfMethods methods = {
+		.state_size = sizeof(Gathered),
 		.begin = begin_gathering,
-		.add_all = gather,
-		.arg = gathered,
-		.arg_size = sizeof(Gathered)
+		.add_all = gather
+	};
+	FeatureTarget target = {
+		.halves = random_hashes(),
+		.methods = &methods,
+		.arg = gathered
 	};
 	Gathered   *g;
 	int			word;
 
-	for (word = 0; word < target.hashes; word++)
+	for (word = 0; word < target.halves; word++)
 	{
 		gathered[word].occurrences.length = 0;
 		gathered[word].sides = 1 + below(2);
 	}
 	feature_begin(&target, this.weights != NULL);
 	feed_body(target, longest);
-	g = &gathered[target.hashes - 1];
+	g = &gathered[target.halves - 1];
 	expect_same("features in all", g->occurrences.length / sizeof(Occurrence),
 				this.naive.features);
 	if (below(3) == 0)
@@ -446,7 +453,7 @@ typedef struct Expected
 	NaivePassage *passages;
 	size_t		count;
 	size_t		seen;
-	int			hashes;
+	int			halves;
 }			Expected;
 
 /* The emit() of Passages: arg is the Expected. */
@@ -464,10 +471,10 @@ check_passage(void *arg, const Passage *passage)
 	expect_same("length of a passage", passage->length, bytes.length);
 	expect_same("difference in a passage",
 				memcmp(passage->bytes, bytes.bytes, bytes.length), 0);
-	expect_same("start of a passage", passage->place, expected->place);
+	expect_same("start of a passage", passage->position, expected->place);
 	expect_same("end of a passage", passage->end,
 				e->seen < e->count ? expected[1].place : this.naive.end);
-	for (word = 0; word < e->hashes; word++)
+	for (word = 0; word < e->halves; word++)
 	{
 		simhash_sketch_fingerprint(&passage->sketch[word], &fingerprint);
 		expect_same("fingerprint of a passage", fingerprint,
@@ -484,7 +491,7 @@ check_passages(void)
 	FeatureOptions options = {.size = this.size,.chars = this.naive.chars};
 	uint32		r = below(3) > 0 ? ONE_OF(radius)
 	: 1 + below(PASSAGE_RADIUS_MAX);
-	Expected	e = {.hashes = random_hashes()};
+	Expected	e = {.halves = random_hashes()};
 	size_t		i;
 
 	e.count = naive_passages(&this.naive, r, &e.passages);
@@ -495,7 +502,7 @@ check_passages(void)
 
 		memset(p, 0xAA, sizeof(Passages));
 		e.seen = 0;
-		simhash_passages_init(p, &options, r, e.hashes, resize,
+		simhash_passages_init(p, &options, r, e.halves, resize,
 							  check_passage, &e);
 		end = feed_body(simhash_passages_target(p), longest[i]);
 		simhash_passages_finish(p, end);
