@@ -15,9 +15,8 @@ RUN apt-get update && apt-get install -y --no-install-recommends \
 	gcc make libc6-dev postgresql-server-dev-$PG_MAJOR libutf8proc-dev libxxhash-dev
 COPY . /simhash
 # The library has all of utf8proc and xxHash that it needs: both images then do
-# without packages, and without a setting that says where a library is.  What was built
-# in the folder before is for another PostgreSQL.
-RUN make -C /simhash clean && make -C /simhash -j2 with_llvm=no DESTDIR=/installed \
+# without packages, and without a setting that says where a library is.
+RUN make -C /simhash -j2 with_llvm=no DESTDIR=/installed \
 	SHLIB_LINK='-Wl,-Bstatic -lutf8proc -Wl,-Bdynamic -Wl,--exclude-libs,ALL' install
 RUN mkdir -p /extension/lib /extension/share/extension /extension/licenses && \
 	cp /installed/usr/lib/postgresql/$PG_MAJOR/lib/simhash.so /extension/lib && \

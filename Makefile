@@ -127,10 +127,9 @@ src/%.o: CFLAGS += -fsanitize-coverage=no-prune
 endif
 endif
 
-# what the documents link to is installed with them
-DOCUMENTS = CHANGELOG.md CONTRIBUTING.md LICENSE README.md SECURITY.md \
-	$(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/doc/*.md $(srcdir)/doc/*.svg $(srcdir)/doc/*.png \
-		$(srcdir)/bench/results/*.md))
+# what is for users
+DOCUMENTS = CHANGELOG.md LICENSE README.md SECURITY.md \
+	$(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/doc/*.md $(srcdir)/doc/*.svg $(srcdir)/doc/*.png))
 
 # also where the caller gives flags of his own
 override PG_CPPFLAGS += -I$(srcdir)/src -Isrc
@@ -204,7 +203,7 @@ include $(PGXS)
 # The DOCS of PGXS would all lie in one folder, which the extensions share, and
 # "make uninstall" would look for them in a doc/ below it.  Ours keep the paths
 # that they have here, which the links between them need, in a folder of the
-# extension's own.
+# extension's own.  A link to what is not installed becomes its text.
 ifdef docdir
 documentsdir = $(DESTDIR)$(docdir)/$(docmoduledir)/$(EXTENSION)
 
@@ -215,6 +214,10 @@ install-documents:
 	$(MKDIR_P) $(addprefix '$(documentsdir)'/, $(sort $(dir $(DOCUMENTS))))
 	for document in $(DOCUMENTS); do \
 		$(INSTALL_DATA) "$(srcdir)/$$document" '$(documentsdir)'/"$$document" || exit; \
+		case $$document in *.md) \
+			sed -E 's,\[([^]]*)\]\((\.\./)?(bench/|CONTRIBUTING)[^)]*\),\1,g' "$(srcdir)/$$document" \
+				>'$(documentsdir)'/"$$document" || exit ;; \
+		esac; \
 	done
 
 uninstall-documents:

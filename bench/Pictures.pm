@@ -1,4 +1,4 @@
-# The pictures of the documents, as SVG: those with curves from bench/results.
+# The pictures of the documents that have curves, from bench/results, as SVG.
 package Pictures;
 
 use strict;
@@ -16,7 +16,6 @@ our @EXPORT = qw(pictures);
 my %colours = (
 	blue => [ '#0072b2', '#56b4e9' ],
 	orange => [ '#b85c00', '#f0a040' ],
-	green => [ '#007a5a', '#2fc99a' ],
 	pink => [ '#a8467e', '#e691c0' ],
 	grey => [ '#6b6b6b', '#9a9a9a' ]);
 
@@ -29,7 +28,7 @@ sub picture
 		my ($ground, $ink, $line) =
 		  $which ? ('#0d1117', '#e6edf3', '#30363d') : ('#ffffff', '#1f2328', '#d1d9e0');
 		return join ' ', ".ground{fill:$ground}", ".halo{stroke:$ground}", ".ink{fill:$ink}",
-		  ".line{stroke:$line}", ".box{fill:$line}", ".frame{stroke:$ink}",
+		  ".line{stroke:$line}", ".frame{stroke:$ink}",
 		  map { (".$_\{stroke:$colours{$_}[$which]}", ".f-$_\{fill:$colours{$_}[$which]}") }
 		  sort keys %colours;
 	};
@@ -38,7 +37,7 @@ sub picture
 	  qq(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 $width $height" width="$width" height="$height" role="img">),
 	  "<title>$title</title>", '<style>',
 	  'text{font:14px sans-serif} .small{font-size:12px} .bold{font-weight:bold}',
-	  '.curve{fill:none;stroke-width:2.5} .line,.frame,.bit{fill:none;stroke-width:1}',
+	  '.curve{fill:none;stroke-width:2.5} .line,.frame{fill:none;stroke-width:1}',
 	  '.halo{paint-order:stroke;stroke-width:4px}',
 	  $scheme->(0), '@media (prefers-color-scheme:dark){' . $scheme->(1) . '}', '</style>',
 	  qq(<rect class="ground" width="$width" height="$height" rx="6"/>), @parts, "</svg>\n";
@@ -61,13 +60,6 @@ sub line
 	my ($class, @points) = @_;
 
 	return sprintf '<polyline class="%s" points="%s"/>', $class, join ' ', map { sprintf '%.1f,%.1f', @$_ } @points;
-}
-
-sub box
-{
-	my ($x, $y, $width, $height, $class) = @_;
-
-	return sprintf '<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" class="%s"/>', $x, $y, $width, $height, $class;
 }
 
 sub dot
@@ -226,108 +218,10 @@ sub sizes
 			[ 'index', 'size: four B-trees', $rows, 'grey', 'four B-trees on 16 bits each' ]));
 }
 
-# A search within 3: the blocks of the query, and in each table the leaf that has
-# its block.
-sub index_layout
-{
-	my @colours = qw(blue orange green pink);
-	my @parts = (text(20, 34, 'ink', 'query'), text(20, 90, 'ink', 'leaves of'), text(20, 108, 'ink', 'four tables'));
-
-	for my $j (0 .. 3)
-	{
-		my $x = 110 + 150 * $j;
-
-		push @parts, box($x, 15, 148, 28, "f-$colours[$j]"),
-		  text($x + 74, 34, 'small bold ground', "block $j: 16 bits", 'middle');
-		push @parts, line("curve $colours[$j]", [ $x + 74, 43 ], [ $x + 74, 66 ]);
-		for my $leaf (0 .. 4)
-		{
-			my $read = $leaf == (1, 3, 2, 0)[$j];
-
-			push @parts, box($x + 10, 70 + 34 * $leaf, 128, 28, $read ? "f-$colours[$j]" : 'box');
-			push @parts, map { box($x + 14 + 31 * $_, 76 + 34 * $leaf, 28, 16, "f-$colours[($j + $_) % 4]")
-				  . box($x + 14 + 31 * $_, 76 + 34 * $leaf, 28, 16, 'ground" opacity="' . ($read ? 0.25 : 0.72)) } 0 .. 3;
-		}
-		push @parts, text($x + 74, 260, 'ink small', "sorted from block $j on", 'middle'),
-		  text($x + 74, 276, 'ink small', $j ? 'each fingerprint once' : 'each row', 'middle');
-	}
-	return picture(730, 292, 'Four sorted tables, of each of which a search reads one leaf', @parts);
-}
-
-# A chain: each is within k of the next one.
-sub chain
-{
-	my @parts;
-
-	for my $panel ([ 20, 'connected', [ [ 0, 3, 'blue' ] ] ], [ 390, 'leader', [ [ 0, 1, 'blue' ], [ 2, 3, 'orange' ] ] ])
-	{
-		my ($left, $method, $groups) = @$panel;
-		my @x = map { $left + 36 + 84 * $_ } 0 .. 3;
-
-		push @parts, text($left + 160, 26, 'ink bold', "'$method', k = 3", 'middle');
-		for my $group (@$groups)
-		{
-			my ($from, $to, $colour) = @$group;
-
-			push @parts, sprintf('<rect x="%d" y="50" width="%d" height="70" rx="35" class="curve %s"/>',
-				$x[$from] - 32, $x[$to] - $x[$from] + 64, $colour);
-		}
-		for my $i (0 .. 3)
-		{
-			my ($of) = grep { $_->[0] <= $i && $i <= $_->[1] } @$groups;
-			my $first = $of->[0] == $i;
-
-			push @parts, line('frame', [ $x[$i] + 14, 85 ], [ $x[ $i + 1 ] - 14, 85 ]),
-			  text($x[$i] + 42, 79, 'ink small', 3, 'middle')
-			  if $i < 3;
-			push @parts, dot($x[$i], 85, 14, $first ? "f-$of->[2]" : 'ground'), dot($x[$i], 85, 14, "curve $of->[2]"),
-			  text($x[$i], 90, $first ? 'bold ground' : 'bold ink', ('A' .. 'D')[$i], 'middle');
-		}
-		push @parts, text($left + 160, 148, 'ink small',
-			@$groups == 1 ? 'one group: D is 9 bits from A' : 'two groups: each row is within 3 of its leader', 'middle');
-	}
-	return picture(750, 165, 'A chain of four rows, three bits from one to the next', @parts);
-}
-
-# Two texts of the README and the bits of their fingerprints.
-sub bits
-{
-	my $readme = do { local (@ARGV, $/) = "$FindBin::Bin/../README.md"; <> };
-	my @rows = (1, 3);
-	my @texts = map { $readme =~ /^  \($_, '(.*?)'\)/m; [ split / /, $1 ] } @rows;
-	my @bits =
-	  map { $readme =~ /^ +$_ \| ([0-9a-f]{8})([0-9a-f]{8}) \|/m; [ split //, sprintf '%032b%032b', hex $1, hex $2 ] } @rows;
-	my @differ = grep { $bits[0][$_] ne $bits[1][$_] } 0 .. 63;
-	my %differ = map { $_ => 1 } @differ;
-	my @parts;
-
-	for my $i (0, 1)
-	{
-		my $words = join ' ', map {
-			my $word = $texts[$i][$_];
-			$word ne $texts[ 1 - $i ][$_] ? qq(<tspan class="bold f-orange">$word</tspan>) : $word
-		} 0 .. $#{ $texts[$i] };
-
-		push @parts, text(20, 30 + 142 * $i, 'ink', 'TEXT') =~ s/TEXT/$words/r;
-		for my $bit (0 .. 63)
-		{
-			my $colour = $differ{$bit} ? 'orange' : 'grey';
-
-			push @parts, box(20 + 11 * $bit, 50 + 60 * $i, 9, 30,
-				$bits[$i][$bit] ? "f-$colour" : "bit $colour");
-		}
-	}
-	push @parts, map { line('curve orange', [ 24.5 + 11 * $_, 82 ], [ 24.5 + 11 * $_, 108 ]) } @differ;
-	return picture(744, 208, 'Two texts and the bits of their fingerprints', @parts,
-		text(20, 196, 'ink small', scalar(@differ) . ' of 64 bits differ. A filled bit is 1.'));
-}
-
 # All of them, by their names.
 sub pictures
 {
-	return (
-		quality => quality(), times => times_by_rows(), sizes => sizes(), index => index_layout(), chain => chain(),
-		bits => bits());
+	return (quality => quality(), times => times_by_rows(), sizes => sizes());
 }
 
 1;

@@ -61,23 +61,51 @@ measure_peers()
 	write_queries few_queries fewer
 	pin
 	for k in 3 8; do
-		put "simhash_k${k}_ms" "$(look_up $k)"
-		turns "simhash_pairs$k" "SELECT count(*) FROM fewer a JOIN fewer b ON a.fp <-> b.fp <= $k AND a.id < b.id"
+		put "search $k" "$(look_up $k)"
+		turns '' "pairs $k" "SELECT count(*) FROM fewer a JOIN fewer b ON a.fp <-> b.fp <= $k AND a.id < b.id"
 	done
-	turns minhash 'SELECT count(minhash(body)) FROM texts' simhash 'SELECT count(simhash(body)) FROM texts'
+	turns '' minhash 'SELECT count(minhash(body)) FROM texts' simhash 'SELECT count(simhash(body)) FROM texts'
 	options[trgm]='-c pg_trgm.similarity_threshold=0.6 -c enable_seqscan=off'
-	turns near "SELECT count(*) FROM texts a JOIN texts b ON a.fp <-> b.fp <= 8 AND a.id <> b.id WHERE a.id % 60 = 0" \
+	turns '' near "SELECT count(*) FROM texts a JOIN texts b ON a.fp <-> b.fp <= 8 AND a.id <> b.id WHERE a.id % 60 = 0" \
 		trgm "SELECT count(*) FROM texts a JOIN texts b ON a.body % b.body AND a.id <> b.id WHERE a.id % 60 = 0"
 	put texts "$(sql -c 'SELECT count(*) FROM texts')"
 	put probes "$(sql -c 'SELECT count(*) FROM texts WHERE id % 60 = 0')"
-	put texts_fp_mb "$(sql -c "SELECT round(pg_relation_size('texts_fp') / 1e6, 1)")"
-	put texts_trgm_mb "$(sql -c "SELECT round(pg_relation_size('texts_trgm') / 1e6, 1)")"
 	while read -r name value; do
 		put "$name" "$value"
 	done < <(cd "$work/npm" && taskset -c "$cpu" node peers.mjs "$work" $rounds)
 	unpin
-	[ "$(get clickhouse_pairs3) $(get clickhouse_pairs8)" = "$(get simhash_pairs3_answer) $(get simhash_pairs8_answer)" ] ||
-		fail "ClickHouse has found other pairs"
+	for k in 3 8; do
+		[ "$(get "clickhouse_pairs$k")" = "$(get "answer of pairs $k")" ] || fail "ClickHouse has found other pairs"
+	done
+	show_peers
+}
+
+show_peers()
+{
+	local k call megabytes="SELECT round(pg_relation_size('INDEX') / 1e6, 1)"
+
+	for k in 3 8; do
+		show_row Fingerprints "one search within $k, 1 million rows, ms" "$(get "search $k")" \
+			"$(calculate "1000 * $(get "clickhouse_k${k}_s")")"
+	done
+	for k in 3 8; do
+		show_row Fingerprints "all pairs within $k, 100,000 rows, s" "$(get "pairs $k")" "$(get "clickhouse_pairs${k}_s")"
+	done
+	for call in minhash simhash; do
+		show_row 'A fingerprint of a description' "$call(body)" \
+			"$(calculate "$(get "ms of $call") * 1000 / $(get texts)")"
+	done
+	for call in ngramSimHash wordShingleSimHash wordShingleMinHash; do
+		show_row 'A fingerprint of a description' "ClickHouse: $call(body)" \
+			"$(calculate "$(get "clickhouse_${call}_s") * 1e6 / $(get texts)")"
+	done
+	for k in 3 8; do
+		show_row 'Found by pgvector, 100,000 rows' "$k" "$(get "pgvector_k${k}_recall")"
+	done
+	show_row 'Near-duplicates of a description' 'minhash within 8' "$(calculate "$(get 'ms of near') / $(get probes)")" \
+		"$(get 'answer of near')" "$(sql -c "${megabytes/INDEX/texts_fp}")"
+	show_row 'Near-duplicates of a description' pg_trgm "$(calculate "$(get 'ms of trgm') / $(get probes)")" \
+		"$(get 'answer of trgm')" "$(sql -c "${megabytes/INDEX/texts_trgm}")"
 }
 
 print_peers()
@@ -85,7 +113,7 @@ print_peers()
 	cat <<-METHOD
 		One processor. simhash and pg_trgm run on the same server, ClickHouse $(get clickhouse_version) in the process of
 		Node.js, with one thread and tables in memory. Both have the same fingerprints, and find the same pairs.
-		A look-up is a statement with its answer, the median of 20; other times are medians of $rounds, single ones
+		A look-up is a statement with its answer, the median of 20; other times are medians of 3, single ones
 		of ClickHouse's pairs. Random fingerprints, a tenth of them 1 to 6 bits from another.
 
 		pgvector $(get pgvector_version) runs in PGlite (WebAssembly), so that only what it finds is compared: an HNSW index
@@ -94,33 +122,15 @@ print_peers()
 		Texts are $(get texts) package descriptions. pg_trgm has a GIN index, and a threshold of 0.6.
 	METHOD
 	table Fingerprints '|---|--:|--:|' statement simhash ClickHouse
-	for k in 3 8; do
-		row "one search within $k, 1 million rows, ms" "$(get simhash_k${k}_ms)" \
-			"$(calculate "1000 * $(get clickhouse_k${k}_s)")"
-	done
-	for k in 3 8; do
-		row "all pairs within $k, 100,000 rows, s" "$(get simhash_pairs${k}_s)" "$(get clickhouse_pairs${k}_s)"
-	done
 	table 'A fingerprint of a description' '|---|--:|' call µs
-	row 'minhash(body)' "$(calculate "$(get minhash_ms) * 1000 / $(get texts)")"
-	row 'simhash(body)' "$(calculate "$(get simhash_ms) * 1000 / $(get texts)")"
-	for call in ngramSimHash wordShingleSimHash wordShingleMinHash; do
-		row "ClickHouse: $call(body)" "$(calculate "$(get "clickhouse_${call}_s") * 1e6 / $(get texts)")"
-	done
 	table 'Found by pgvector, 100,000 rows' '|---|--:|' 'rows within' recall
-	row 3 "$(get pgvector_k3_recall)"
-	row 8 "$(get pgvector_k8_recall)"
 	table 'Near-duplicates of a description' '|---|--:|--:|--:|' by 'a text, ms' 'rows found' 'index, MB'
-	row 'minhash within 8' "$(calculate "$(get near_ms) / $(get probes)")" "$(get near_answer)" "$(get texts_fp_mb)"
-	row 'pg_trgm' "$(calculate "$(get trgm_ms) / $(get probes)")" "$(get trgm_answer)" "$(get texts_trgm_mb)"
 }
 
 bench_peers()
 {
 	local millions=1 kind=small rounds=3
 
-	columns=()
-	result=()
 	command -v npm >/dev/null || fail 'the others are packages of npm'
 	say 'Reading package descriptions'
 	read_descriptions en >"$work/descriptions"
@@ -129,9 +139,4 @@ bench_peers()
 	(cd "$work/npm" && npm install --silent --no-audit --no-fund --ignore-scripts "${peers[@]}") ||
 		fail 'npm has not installed the others'
 	measure_peers
-	{
-		print_machine peers
-		print_peers
-	} | tee "$work/results"
-	keep_results peers
 }

@@ -26,17 +26,6 @@ CREATE FUNCTION any_word(id bigint, stream int) RETURNS text
 LANGUAGE sql STABLE
 RETURN (SELECT word FROM pool WHERE n = 1 + draw(id, stream, (SELECT max(n) FROM pool)));
 
--- Texts of at least 100 words, with none, 1, 2 and 5 % of the words replaced.
-CREATE TABLE edited AS
-SELECT id, percent, string_agg(CASE WHEN turn <= round(units * percent / 100.0)
-	THEN any_word(id * 1000000::bigint + place, 1) ELSE word END || gap, '' ORDER BY place) AS body
-FROM (SELECT u.*, units, row_number() OVER (PARTITION BY id
-		ORDER BY draw(id * 1000000::bigint + place, 2, 1::bigint << 60), place) AS turn
-	FROM units u JOIN (SELECT * FROM lengths WHERE units >= 100 ORDER BY id LIMIT 500) l USING (id)) u,
-	unnest('{0,1,2,5}'::int[]) percent
-GROUP BY id, percent;
-ANALYZE edited;
-
 -- The beginnings of texts: as they are, with one word replaced, and with one
 -- letter of one word replaced.
 CREATE TABLE beginnings AS
@@ -44,19 +33,12 @@ SELECT id, size, kind, string_agg(CASE WHEN place <> 1 + draw(id, size, size) OR
 	WHEN kind = 'word' THEN any_word(id, size)
 	ELSE overlay(word PLACING chr(97 + draw(id, 3, 26)::int)
 		FROM 1 + draw(id, 4, length(word))::int FOR 1) END || gap, '' ORDER BY place) AS body
-FROM unnest('{5,10,20,50,100}'::int[]) size,
+FROM unnest('{5,10,20}'::int[]) size,
 	LATERAL (SELECT id FROM lengths WHERE units >= size ORDER BY id LIMIT 1000) l
 	JOIN units USING (id), unnest('{text,word,letter}'::text[]) kind
 WHERE place <= size
 GROUP BY id, size, kind;
 ANALYZE beginnings;
-
--- Pairs of beginnings that have words in common in the same order.
-CREATE UNLOGGED TABLE related AS
-WITH s AS MATERIALIZED (SELECT size, id, hash FROM beginnings, simhash_features(body, words => 3)
-	WHERE kind = 'text')
-SELECT DISTINCT size, a.id AS a, b.id AS b FROM s a JOIN s b USING (size, hash) WHERE a.id < b.id;
-ANALYZE related;
 
 -- Where idf is capped, a word that no text has weighs 1.
 CREATE TABLE weights AS
@@ -64,12 +46,8 @@ SELECT idf, (SELECT jsonb_object_agg(key, least(value::float8, 4)) || '{"": 1}'
 	FROM jsonb_each(idf::jsonb))::simhash_weights AS capped
 FROM (SELECT simhash_idf(body) AS idf FROM docs) i;
 
--- A MinHash of numbers has no bits.
 CREATE TABLE methods (method int PRIMARY KEY, name text, bits int);
 -- What is found within each distance.
-CREATE TABLE curves (method int, k int, precision float8, recall float8,
-	f1 float8 GENERATED ALWAYS AS (2 * precision * recall / nullif(precision + recall, 0)) STORED);
-CREATE TABLE edits (method int, percent int, measured float8, theory float8);
--- Within 3, 8 and 10 of 64 bits, and twice as many of 128.
-CREATE TABLE changes (method int, size int, kind text, mean float8, within3 float8, within8 float8,
-	within10 float8);
+CREATE TABLE curves (method int, k int, precision float8, recall float8);
+-- The share within 8 of 64 bits, and within 16 of 128.
+CREATE TABLE changes (method int, size int, kind text, within float8);

@@ -1,5 +1,5 @@
--- MinHash with 128 numbers over the sets of three-word shingles: what it finds,
--- as method :method.  Here a distance is how many of the 128 numbers differ.
+-- MinHash with 128 numbers over the sets of three-word shingles: what it finds.
+-- Here a distance is how many of the 128 numbers differ.
 
 SELECT format('CREATE UNLOGGED TABLE minima AS SELECT id, ARRAY[%s] AS numbers
 		FROM docs, simhash_features(body, words => 3) GROUP BY id',
@@ -20,10 +20,10 @@ FROM (SELECT DISTINCT a.id AS a, b.id AS b FROM bands a JOIN bands b USING (band
 		WHERE a.id < b.id) c
 	JOIN minima x ON x.id = a JOIN minima y ON y.id = b;
 
-INSERT INTO methods VALUES (:method, 'MinHash, 128 numbers, words => 3');
-INSERT INTO curves
-SELECT DISTINCT :method, k, (count(jaccard) OVER w)::float8 / nullif(count(a) OVER w, 0),
-	(count(*) FILTER (WHERE jaccard >= 0.8) OVER w)::float8 /
-		(SELECT nullif(count(*), 0) FROM pairs WHERE jaccard >= 0.8)
-FROM generate_series(0, 128) k LEFT JOIN differences ON distance = k LEFT JOIN pairs USING (a, b)
-WINDOW w AS (ORDER BY k);
+CREATE TABLE minhash_curve AS
+SELECT *, 2 * precision * recall / nullif(precision + recall, 0) AS f1
+FROM (SELECT DISTINCT k, (count(jaccard) OVER w)::float8 / nullif(count(a) OVER w, 0) AS precision,
+		(count(*) FILTER (WHERE jaccard >= 0.8) OVER w)::float8 /
+			(SELECT nullif(count(*), 0) FROM pairs WHERE jaccard >= 0.8) AS recall
+	FROM generate_series(0, 128) k LEFT JOIN differences ON distance = k LEFT JOIN pairs USING (a, b)
+	WINDOW w AS (ORDER BY k)) c;

@@ -6,7 +6,7 @@ SET max_parallel_workers_per_gather = 2;
 
 -- A text is changed by its words and what follows each, or by characters of
 -- scripts that have no spaces.
-CREATE TABLE sizes AS SELECT unnest('{20,65,200,500,2000}'::int[]) AS size;
+CREATE TABLE sizes AS SELECT unnest('{65,500}'::int[]) AS size;
 CREATE UNLOGGED TABLE pool AS
 SELECT row_number() OVER (ORDER BY id, place) AS n, id, place::int, unit[1] AS word, unit[2] AS gap
 FROM docs, regexp_matches(left(body, 60000),
@@ -107,26 +107,23 @@ FROM queries a JOIN corpus b ON a.id <> b.id
 	AND (text_containment(a.body, b.body) >= 0.5 OR text_containment(b.body, a.body) >= 0.5);
 ANALYZE halves;
 
--- A whole text is searched within most, its passages within 4, 6 and 8.
-CREATE TABLE ways (way int, name text, parts boolean, most int, prints text);
-INSERT INTO ways
-SELECT row_number() OVER (), format('`%s`', name), false, most, 'SELECT 1, 1, length(body), ' || name
-FROM (VALUES ('minhash(body)', 8), ('minhash_128(body)', 16), ('minhash(body, chars => 3)', 8),
-	('simhash(body)', 8), ('simhash(body)', 12)) v (name, most);
-INSERT INTO ways
-SELECT 5 + row_number() OVER (), name, true, 8,
-	format('SELECT place, start, length, fp FROM minhash_passages(body, %s, mean_length => %s)', of, mean)
-FROM (SELECT mean || ' words' AS name, 'words => 2' AS of, mean FROM unnest('{9,13,17,21,31}'::int[]) mean
-	UNION ALL VALUES ('13 words, `words => 1`', 'words => 1', 13)
-	UNION ALL SELECT mean || ' characters', 'chars => 3', mean FROM unnest('{53,79,127}'::int[]) mean) v;
+-- What is searched, within k: whole texts, and passages.
+CREATE TABLE ways (way int GENERATED ALWAYS AS IDENTITY, name text, k int, parts boolean, prints text);
+INSERT INTO ways (name, k, parts, prints)
+SELECT format('`%s`', name), k, false, 'SELECT 1, 1, length(body), ' || name
+FROM (VALUES ('minhash(body)', 8), ('minhash(body, chars => 3)', 8), ('simhash(body)', 12)) v (name, k);
+INSERT INTO ways (name, k, parts, prints)
+SELECT name, k, true,
+	format('SELECT place, start, length, fp FROM minhash_passages(body, words => %s, mean_length => %s)', words, mean)
+FROM (VALUES ('9 words', 6, 2, 9), ('13 words', 6, 2, 13), ('21 words', 8, 2, 21),
+	('13 words, `words => 1`', 6, 1, 13)) v (name, k, words, mean);
 
--- least has the least distance of a passage of one text and one of the other, of
--- those within most: of all, and without those that more than 100, 20 and 5 texts
--- have.  few says, for k = 4, 6 and 8, whether one is within k that finds 20 texts
--- at most.
-CREATE TABLE nearest (way int, id int, size int, kind text, least int[]);
+-- Of the passages of one text and one of the other that are within k, least has how
+-- many texts have one: the least of these numbers.  So they are found where only
+-- passages of more texts are left out.
+CREATE TABLE nearest (way int, id int, size int, kind text, least int);
 CREATE TABLE costs (way int, rows float8, heap float8, index float8);
-CREATE TABLE candidates (way int, a int, b int, least int[], few boolean[]);
+CREATE TABLE candidates (way int, a int, b int, least int);
 
 SELECT format($$
 CREATE TABLE prints AS
@@ -147,10 +144,7 @@ FROM (SELECT DISTINCT id, size, kind, fp FROM copies, LATERAL (%2$s) p (place, s
 	LEFT JOIN prints_once USING (fp);
 ANALYZE parts;
 INSERT INTO nearest
-SELECT %1$s, id, size, c.kind, ARRAY[min(o.fp <-> c.fp),
-	min(o.fp <-> c.fp) FILTER (WHERE greatest(o.texts, c.texts) <= 100),
-	min(o.fp <-> c.fp) FILTER (WHERE greatest(o.texts, c.texts) <= 20),
-	min(o.fp <-> c.fp) FILTER (WHERE greatest(o.texts, c.texts) <= 5)]
+SELECT %1$s, id, size, c.kind, min(greatest(o.texts, c.texts))
 FROM parts o JOIN parts c USING (id, size)
 WHERE o.kind = 'text' AND c.kind <> 'text' AND o.fp <-> c.fp <= %3$s
 GROUP BY id, size, c.kind;
@@ -159,23 +153,15 @@ CREATE TABLE asked AS
 SELECT DISTINCT doc AS a, fp FROM prints WHERE doc IN (SELECT id FROM queries);
 ANALYZE asked;
 CREATE TABLE near AS
-SELECT fp, docs, greatest(texts, cardinality(docs)) AS texts, d,
-	sum(cardinality(docs)) FILTER (WHERE d <= 4) OVER w <= 20 AS few4,
-	sum(cardinality(docs)) FILTER (WHERE d <= 6) OVER w <= 20 AS few6,
-	sum(cardinality(docs)) OVER w <= 20 AS few8
-FROM (SELECT q.fp, q.texts, o.docs, q.fp <-> o.fp AS d
-	FROM (SELECT fp, cardinality(docs) AS texts FROM prints_once
-			WHERE fp IN (SELECT fp FROM asked)) q
-		JOIN prints_once o ON q.fp <-> o.fp <= %3$s) n
-WINDOW w AS (PARTITION BY fp);
+SELECT q.fp, o.docs, greatest(cardinality(q.docs), cardinality(o.docs)) AS texts
+FROM (SELECT * FROM prints_once WHERE fp IN (SELECT fp FROM asked)) q
+	JOIN prints_once o ON q.fp <-> o.fp <= %3$s;
 ANALYZE near;
 INSERT INTO candidates
-SELECT %1$s, a, b, ARRAY[min(d), min(d) FILTER (WHERE texts <= 100),
-	min(d) FILTER (WHERE texts <= 20), min(d) FILTER (WHERE texts <= 5)],
-	ARRAY[bool_or(d <= 4 AND few4), bool_or(d <= 6 AND few6), bool_or(few8)]
+SELECT %1$s, a, b, min(texts)
 FROM asked JOIN near USING (fp), unnest(docs) b WHERE a <> b GROUP BY a, b;
 DROP TABLE prints, prints_once, parts, asked, near;
-$$, way, prints, most) FROM ways \gexec
+$$, way, prints, k) FROM ways \gexec
 ANALYZE nearest, candidates;
 
 -- What is printed.
@@ -185,31 +171,31 @@ SELECT format('%s queries share half of either text with %s others; '
 	'of these %s share half of the three-word shingles, and %s 10 words in a row',
 	(SELECT count(*) FROM queries), count(*), count(*) FILTER (WHERE three), count(*) FILTER (WHERE run)) FROM halves;
 
--- Rows and columns of a table: what is left out, and k.
-CREATE TABLE leaves (leave int, name text);
-INSERT INTO leaves VALUES (1, 'all'), (2, 'in at most 100 texts'), (3, 'in at most 20'), (4, 'in at most 5');
+-- What is left out.
+CREATE TABLE leaves (name text, most int);
+INSERT INTO leaves VALUES ('in at most 20', 20), ('in at most 100 texts', 100), ('all', 2147483647);
+CREATE TABLE shown AS
+SELECT way, ways.name, k, parts, most, leaves.name AS leave
+FROM ways CROSS JOIN leaves WHERE leaves.name = 'all' OR ways.name = '13 words';
 CREATE TABLE kinds (n int, kind text);
 INSERT INTO kinds
 SELECT n, kind
 FROM unnest('{5 %,10 %,sentence,thirds,order,80 %,half,30 %,wrapped,footer,boilerplate,letters,hyphens,accents}'::text[])
 	WITH ORDINALITY k (kind, n);
 CREATE TABLE recalls AS
-SELECT way, size, k, leave, n, to_char(avg(coalesce(least[leave] <= k, false)::int), 'FM0.00') AS recall
-FROM changed JOIN kinds USING (kind) CROSS JOIN ways CROSS JOIN generate_series(4, 16, 2) k CROSS JOIN leaves
-	LEFT JOIN nearest USING (way, id, size, kind)
-WHERE counts AND CASE WHEN parts THEN k <= most ELSE k = most AND leave = 1 END
-GROUP BY way, size, k, leave, n HAVING count(*) >= 30;
+SELECT way, size, most, n, to_char(avg(coalesce(least <= most, false)::int), 'FM0.00') AS recall
+FROM changed JOIN kinds USING (kind) CROSS JOIN shown LEFT JOIN nearest USING (way, id, size, kind)
+WHERE counts GROUP BY way, size, most, n HAVING count(*) >= 30;
 
 -- What enough texts have a figure of.
 CREATE VIEW cells AS
-SELECT way, size, k, leave, array_agg(recall ORDER BY n) AS recalls
+SELECT way, size, most, array_agg(recall ORDER BY n) AS recalls
 FROM (SELECT DISTINCT size FROM recalls) z CROSS JOIN (SELECT DISTINCT n FROM recalls) s
-	CROSS JOIN (SELECT DISTINCT way, k, leave FROM recalls) w
-	LEFT JOIN recalls USING (way, size, k, leave, n)
-GROUP BY way, size, k, leave;
+	CROSS JOIN (SELECT way, most FROM shown) w LEFT JOIN recalls USING (way, size, most, n)
+GROUP BY way, size, most;
 
 SELECT line
-FROM (SELECT size, 0 AS way, 0 AS k, format(E'\nRecall, %s words\n\n| passages of | k | %s |\n|---|---|%s',
+FROM (SELECT size, 0 AS way, format(E'\nRecall, %s words\n\n| passages of | k | %s |\n|---|---|%s',
 			size, string_agg(format('%s (%s)', kind, texts), ' | ' ORDER BY n), repeat('--:|', count(*)::int)) AS line
 	FROM (SELECT size, n, kind, count(c.id) AS texts
 		FROM (SELECT DISTINCT size FROM recalls) s
@@ -218,50 +204,43 @@ FROM (SELECT size, 0 AS way, 0 AS k, format(E'\nRecall, %s words\n\n| passages o
 		GROUP BY size, n, kind) c
 	GROUP BY size
 	UNION ALL
-	SELECT size, way, k, format('| %s | %s | %s |', name, k, array_to_string(recalls, ' | ', '-'))
-	FROM cells JOIN ways USING (way) WHERE leave = 1) l
-ORDER BY size, way, k;
+	SELECT size, way, format('| %s | %s | %s |', name, k, array_to_string(recalls, ' | ', '-'))
+	FROM cells JOIN shown USING (way, most) WHERE leave = 'all') l
+ORDER BY size, way;
 
 SELECT line
-FROM (SELECT 0 AS way, 0 AS size, 0 AS leave,
+FROM (SELECT 0 AS size, 0 AS most,
 		format(E'\nRecall without the passages that many texts have\n
 | passages of | words | passages | %s |\n|---|---|---|%s',
 			string_agg(kind, ' | ' ORDER BY n), repeat('--:|', count(*)::int)) AS line
 	FROM kinds WHERE n IN (SELECT n FROM recalls)
 	UNION ALL
-	SELECT way, size, leave, format('| %s, k = %s | %s | %s | %s |', w.name, k, size, l.name,
+	SELECT size, most, format('| %s, k = %s | %s | %s | %s |', name, k, size, leave,
 		array_to_string(recalls, ' | ', '-'))
-	FROM cells JOIN ways w USING (way) JOIN leaves l USING (leave)
-	WHERE (w.name, k) IN (('13 words', 6), ('21 words', 8))) l
-ORDER BY way, size, leave;
+	FROM cells JOIN shown USING (way, most) WHERE name = '13 words') l
+ORDER BY size, most DESC;
 
--- What each query finds; few is the last way to leave out.
-INSERT INTO leaves VALUES (5, 'that find at most 20');
+-- What each query finds.
 CREATE TABLE found AS
-SELECT q.way, k, leave, q.a, count(c.b) AS found, count(h.b) AS halves, count(*) FILTER (WHERE three) AS three,
+SELECT s.way, s.most, q.id AS a, count(c.b) AS found, count(h.b) AS halves, count(*) FILTER (WHERE three) AS three,
 	count(*) FILTER (WHERE run) AS run
-FROM (SELECT way, k, leave, id AS a FROM ways, generate_series(4, 16, 2) k, leaves, queries
-		WHERE CASE WHEN parts THEN k <= most
-				AND (leave IN (1, 3, 5) OR (ways.name, k) IN (('13 words', 6), ('21 words', 8)))
-			ELSE k = most AND leave = 1 END) q
-	LEFT JOIN candidates c ON c.way = q.way AND c.a = q.a
-		AND CASE WHEN leave = 5 THEN few[k / 2 - 1] ELSE least[leave] <= k END
+FROM shown s CROSS JOIN queries q LEFT JOIN candidates c ON c.way = s.way AND c.a = q.id AND least <= most
 	LEFT JOIN halves h ON h.a = c.a AND h.b = c.b
-GROUP BY q.way, k, leave, q.a;
+GROUP BY s.way, s.most, q.id;
 
 SELECT line
-FROM (SELECT 0 AS way, 0 AS k, 0 AS leave, E'\nCandidates a query, what the check accepts, and what is right of it\n
+FROM (SELECT 0 AS way, 0 AS most, E'\nCandidates a query, what the check accepts, and what is right of it\n
 | passages of | k | passages | mean | median | 95 % | accepted | three words | 10 in a row | of all halves |
 |---|---|---|--:|--:|--:|--:|--:|--:|--:|' AS line
 	UNION ALL
-	SELECT way, k, leave, format('| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |', w.name, k, l.name,
+	SELECT way, most, format('| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |', name, k, leave,
 		round(sum(found) / n, 1), coalesce((array_agg(found ORDER BY found DESC))[n / 2], 0),
 		coalesce((array_agg(found ORDER BY found DESC))[n / 20], 0), round(sum(halves) / n, 1),
 		round(sum(three) / nullif(sum(halves), 0), 3), round(sum(run) / nullif(sum(halves), 0), 3),
 		round(sum(halves) / (SELECT nullif(count(*), 0) FROM halves), 3))
-	FROM found JOIN ways w USING (way) JOIN leaves l USING (leave), (SELECT count(*) AS n FROM queries) q
-	GROUP BY way, w.name, k, leave, l.name, n) l
-ORDER BY way, k, leave;
+	FROM found JOIN shown USING (way, most), (SELECT count(*) AS n FROM queries) q
+	GROUP BY way, name, k, leave, most, n) l
+ORDER BY way, most DESC;
 
 SELECT line
 FROM (SELECT 0 AS way, E'\nRows and bytes a text\n\n| passages of | rows | table | index |\n|---|--:|--:|--:|' AS line

@@ -1,7 +1,7 @@
-# Several servers: look-ups, nearest neighbours, batches, clusters, and all pairs
-# in parts, over shards by postgres_fdw, against the same on one server.  Sourced
-# by script/bench, which lists the variables that they share; measures by the
-# functions of index.sh, cluster.sh and join.sh.
+# Several servers: look-ups, nearest neighbours, and all pairs in parts, over shards
+# by postgres_fdw, against the same on one server.  Sourced by script/bench, which
+# lists the variables that they share; measures by the functions of index.sh and
+# cluster.sh.
 #
 # The server of script/bench is the coordinator: its table shards.docs has a
 # foreign table for each shard.  It has all rows in public.docs, too, and is the
@@ -11,7 +11,6 @@
 fetch_size=10000
 quiet='SET client_min_messages = warning'
 across='-c search_path=shards,public'
-planned='-c plan_cache_mode=force_custom_plan'
 shipped='Remote SQL: .*(<->|simhash_within)'
 pack_columns='id int, part int, fps bigint[]'
 shard_names=()                  # of those that the column has
@@ -22,6 +21,7 @@ declare -A of_shards=()
 
 by_key='SELECT fp FROM docs WHERE id = $1'
 ten='SELECT fp <-> $1 FROM docs ORDER BY fp <-> $1 LIMIT 10'
+pairs='All pairs, in as many parts as there are shards'
 
 start_shards()
 {
@@ -76,20 +76,6 @@ link_nearest()
 	done
 }
 
-# set_servers OPTION VALUE: of all servers, on the coordinator and on each shard
-set_servers()
-{
-	local i statements=
-
-	for ((i = 1; i <= shards; i++)); do
-		statements+="ALTER SERVER shard$i OPTIONS (SET $1 '$2');"
-	done
-	sql -c "$statements"
-	for ((i = 1; i <= shards; i++)); do
-		sql -p "$i" -c "$statements"
-	done
-}
-
 load_shard()
 {
 	sql -p "$1" -c "$quiet" -c 'DROP SCHEMA IF EXISTS shards CASCADE' \
@@ -137,10 +123,7 @@ create_values()
 	create_batch
 	sql -c 'SELECT fp FROM batch ORDER BY id' >"$work/fps"
 	sql -c "SELECT fp FROM batch WHERE id % 2 = 0 ORDER BY id LIMIT $few" >"$work/near"
-	sql -c "SELECT fp FROM batch WHERE id % 2 = 1 ORDER BY id LIMIT $few" >"$work/far"
 	sql -c "SELECT draw(n, 40, $rows) + 1 FROM generate_series(1, $batch) n" >"$work/ids"
-	head -n 100 "$work/fps" >"$work/hundred"
-	head -n 100 "$work/ids" >"$work/hundred_ids"
 }
 
 # Seconds of processor time of the named servers, of all their processes, after
@@ -187,35 +170,27 @@ latency()
 	latencies[$1]+=" $us"
 }
 
-# put_latency NAME VALUES: microseconds of a call, and of all servers' processors.
-# The values were gone through twice.
-put_latency()
+# show_latency SECTION NAME: microseconds of a call
+show_latency()
+{
+	# shellcheck disable=SC2086
+	show "$1" "$2" "$(median ${latencies[$2]})"
+}
+
+# show_cpu NAME VALUES: microseconds of a call over the shards, of the processors of the
+# coordinator and of a shard.  The values were gone through twice.
+show_cpu()
 {
 	local calls
 
 	calls=$(($(wc -l <"$work/$2") * 2))
 	# shellcheck disable=SC2086
 	{
-		put "$1_us" "$(median ${latencies[$1]})"
-		put "$1_coordinator" "$(calculate "1e6 * $(median ${of_coordinator[$1]}) / $calls" %.0f)"
-		put "$1_shard" "$(calculate "1e6 * $(median ${of_shards[$1]}) / $calls / $shards" %.0f)"
+		show Look-ups "$1: processor time of a shard" \
+			"$(calculate "1e6 * $(median ${of_shards[$1, shards]}) / $calls / $shards" %.0f)"
+		show Look-ups "$1: processor time of the coordinator" \
+			"$(calculate "1e6 * $(median ${of_coordinator[$1, shards]}) / $calls" %.0f)"
 	}
-	result["$1_ms $column"]=$(calculate "$(get "$1_us") / 1000" %.4f)
-}
-
-# wire NAME UNITS COMMAND...: the bytes between the servers, for each unit
-wire()
-{
-	local bytes
-
-	set_servers host "$work/wire"
-	say >&"${relay[1]}"
-	read -r _ <&"${relay[0]}"
-	"${@:3}"
-	say >&"${relay[1]}"
-	read -r bytes <&"${relay[0]}"
-	set_servers host "$work"
-	put "$1_bytes" "$(calculate "$bytes / $2" %.1f)"
 }
 
 # expect_shipped STATEMENT PATTERN: note where what is sent to a shard does not
@@ -234,39 +209,24 @@ expect_shipped()
 
 measure_lookups()
 {
-	local round name
+	local round name names=('primary key, one server' 'primary key, shards' 'k = 3, one server'
+		'k = 3, shards' 'k = 8, one server' 'k = 8, shards')
 
 	for ((round = 1; round <= rounds; round++)); do
-		latency key_one key '' ids "$by_key"
-		latency key key "$across" ids "$by_key"
-		latency k3_one 'within 3' '' fps "$(within docs 3)"
-		latency k3 'within 3' "$across" fps "$(within docs 3)"
-		latency k8_one 'within 8' '' fps "$(within docs 8)"
-		latency k8 'within 8' "$across" fps "$(within docs 8)"
-		latency key_planned 'hundred keys' "$across $planned" hundred_ids "$by_key"
-		latency k3_planned 'hundred within 3' "$across $planned" hundred "$(within docs 3)"
+		latency "${names[0]}" key '' ids "$by_key"
+		latency "${names[1]}" key "$across" ids "$by_key"
+		latency "${names[2]}" 'within 3' '' fps "$(within docs 3)"
+		latency "${names[3]}" 'within 3' "$across" fps "$(within docs 3)"
+		latency "${names[4]}" 'within 8' '' fps "$(within docs 8)"
+		latency "${names[5]}" 'within 8' "$across" fps "$(within docs 8)"
 	done
-	for name in key_one key; do
-		put_latency "$name" ids
+	for name in "${names[@]}"; do
+		show_latency Look-ups "$name"
 	done
-	for name in k3_one k3 k8_one k8; do
-		put_latency "$name" fps
-	done
-	put_latency key_planned hundred_ids
-	put_latency k3_planned hundred
-	ratio k3_key k3 key
-	ratio k3_key_one k3_one key_one
-	ratio k8_key k8 key
-	ratio k3_across k3 k3_one
-	ratio key_across key key_one
-	ratio k3_key_planned k3_planned key_planned
-	for name in key k3; do
-		put "${name}_cpu" $(($(get "${name}_coordinator") + shards * $(get "${name}_shard")))
-	done
-	put k3_key_cpu "$(calculate "$(get k3_cpu) / $(get key_cpu)")"
+	show_cpu 'primary key' ids
+	show_cpu 'k = 3' fps
+	show_cpu 'k = 8' fps
 	expect_shipped "$(within docs 3)" "$shipped"
-	wire key 2000 measure "$across" ids "$by_key"
-	wire k3 2000 measure "$across" fps "$(within docs 3)"
 }
 
 # The ten of each shard, and of these ten.  Were it not MATERIALIZED, the rows of
@@ -282,84 +242,17 @@ ten_of_each()
 	printf 'WITH near AS MATERIALIZED (%s) SELECT d FROM near ORDER BY d LIMIT 10' "$statement"
 }
 
-# measure_nearest VALUES: with the largest fetch_size, which takes long, once
 measure_nearest()
 {
-	local round size
+	local round
 
 	for ((round = 1; round <= rounds; round++)); do
-		latency "$1_one" "$1" '' "$1" "$ten"
-		for size in 10 100; do
-			set_servers fetch_size "$size"
-			latency "$1_$size" "$1" "$across" "$1" "$ten"
-		done
-		latency "$1_each" "$1" '' "$1" "$(ten_of_each)"
+		latency 'near, one server' near '' near "$ten"
+		latency 'near, of each' near '' near "$(ten_of_each)"
 	done
-	wire "$1_each" $((2 * few)) measure '' "$1" "$(ten_of_each)"
-	for size in 10 100; do
-		set_servers fetch_size "$size"
-		wire "$1_$size" $((2 * few)) measure "$across" "$1" "$ten"
-	done
-	set_servers fetch_size "$fetch_size"
-	wire "$1_$fetch_size" $((2 * few)) latency "$1_$fetch_size" "$1" "$across" "$1" "$ten"
-	for size in one 10 100 "$fetch_size" each; do
-		put_latency "$1_$size" "$1"
-	done
-	ratio "$1_each_one" "$1_each" "$1_one"
+	show_latency 'Nearest 10' 'near, one server'
+	show_latency 'Nearest 10' 'near, of each'
 	expect_shipped "$(ten_of_each)" 'Remote SQL: .*LIMIT'
-}
-
-# How a batch is compared with what the shards have.
-way()
-{
-	local plan
-
-	plan=$(PGOPTIONS=$(settings "$1") sql -c "EXPLAIN (VERBOSE) $2")
-	if [[ $plan = *HammingJoin* ]]; then
-		say join
-	elif grep -Eq "$shipped" <<<"$plan"; then
-		say look-ups
-	else
-		say neither
-	fi
-}
-
-# both NAME STATEMENT: on one server and over the shards
-both()
-{
-	turns "$1_one" "$2" "$1" "$2"
-	same "$1_one" "$1"
-	ratio "$1_across" "$1" "$1_one"
-	megabytes "$1"
-	wire "$1" 1e6 run_once "$1" "$2"
-}
-
-measure_batches()
-{
-	local batch name
-
-	for batch in 1000 100000; do
-		create_batch
-		for name in new matches; do
-			options[${name}_$batch]=$across
-			both "${name}_$batch" "${!name}"
-			put "${name}_${batch}_way" "$(way "${name}_$batch" "${!name}")"
-		done
-	done
-	batch=1000
-	create_batch
-	options[new_lookups]="$across $not_by_join"
-	options[new_join]="$across $by_join"
-	turns new_lookups "$new" new_join "$new"
-	same new_lookups new_join
-}
-
-measure_clusters_across()
-{
-	options[fetch]=$across
-	options[k3_clusters]=$across
-	both k3_clusters "$(clusters 3)"
-	turns fetch 'SELECT count(fp), sum(id) FROM docs'
 }
 
 # hashed_pairs QUERY ARGUMENTS: the statement that tells their number and a hash
@@ -414,11 +307,6 @@ join_parts()
 		FROM (SELECT unnest(fps) AS fp FROM shards.packs WHERE part = PART) copies" "$1, PART, $shards")"
 }
 
-drop_packs()
-{
-	on_shards 'TRUNCATE packs'
-}
-
 # same_pairs K: the pairs are those of one server
 same_pairs()
 {
@@ -429,13 +317,13 @@ same_pairs()
 		fail "$column: other pairs within $1: $answer"
 }
 
-# put_work NAME: the medians
-put_work()
+# show_work NAME: the medians of processor time and elapsed
+show_work()
 {
 	# shellcheck disable=SC2086
 	{
-		put "$1_s" "$(median ${elapsed[$1]})"
-		put "$1_cpu" "$(calculate "$(median ${of_coordinator[$1]}) + $(median ${of_shards[$1]})")"
+		show "$pairs" "$1" "$(calculate "$(median ${of_coordinator[$1]}) + $(median ${of_shards[$1]})")"
+		show "$pairs" "$1, elapsed" "$(median ${elapsed[$1]})"
 	}
 }
 
@@ -446,27 +334,22 @@ measure_parts()
 	local k=$1 round name
 
 	for ((round = 1; round <= $2; round++)); do
-		drop_packs
-		work "one_k$k" pairs_of "$(settings -)" "$k"
+		on_shards 'TRUNCATE packs'
+		work "k = $k, one server" pairs_of "$(settings -)" "$k"
 		same_pairs "$k"
-		work "fetched_k$k" pairs_of "$(settings -) $across" "$k"
+		work "k = $k, fetched" pairs_of "$(settings -) $across" "$k"
 		same_pairs "$k"
-		work "pack_k$k" pack "$k"
-		work "parts_k$k" join_parts "$k"
+		work "k = $k, in parts: packed" pack "$k"
+		work "k = $k, in parts: fetched, and pairs" join_parts "$k"
 		same_pairs "$k"
 	done
-	for name in one fetched pack parts; do
-		put_work "${name}_k$k"
+	for name in 'one server' fetched 'in parts: packed' 'in parts: fetched, and pairs'; do
+		show_work "k = $k, $name"
 	done
-	put "job_k$k" "$(calculate "$(get "pack_k${k}_cpu") + $(get "parts_k${k}_cpu")")"
-	put "job_one_k$k" "$(calculate "$(get "job_k$k") / $(get "one_k${k}_cpu")")"
-	put "job_fetched_k$k" "$(calculate "$(get "job_k$k") / $(get "fetched_k${k}_cpu")")"
-	put "job_shard_k$k" "$(calculate "$(get "job_k$k") / $shards")"
 	on_shards 'SELECT sum(cardinality(fps)) FROM shards.packs WHERE part = PART'
-	put "copies_k$k" "$(awk '{ n += $1 } END { printf "%.2f", n / '"$rows"' }' <<<"$answer")"
-	put "largest_k$k" "$(sort -n <<<"$answer" | tail -n 1)"
-	wire "parts_k$k" "$rows" join_parts "$k"
-	wire "fetched_k$k" "$rows" pairs_of "$(settings -) $across" "$k"
+	show "$pairs" "k = $k, parts that a row is in" \
+		"$(awk '{ n += $1 } END { printf "%.2f", n / '"$rows"' }' <<<"$answer")"
+	show "$pairs" "k = $k, rows of the largest part" "$(sort -n <<<"$answer" | tail -n 1)"
 }
 
 # measure_scale SHARDS MILLIONS
@@ -479,15 +362,12 @@ measure_scale()
 	load_shards "$1" "$2"
 	create_values
 	measure_lookups
-	measure_nearest near
-	measure_nearest far
-	measure_batches
-	measure_clusters_across
+	measure_nearest
 	measure_parts 3 "$rounds"
 	measure_parts 8 1
 }
 
-print_scale_method()
+print_scale()
 {
 	cat <<-METHOD
 		Random fingerprints, a tenth of them 1 to 6 bits from another, on one server, and spread evenly
@@ -503,155 +383,23 @@ print_scale_method()
 		runs the same statements without postgres_fdw. Both find the same rows. Ratios are to what the
 		same run has measured, in turns. All data is in memory, work_mem = $work_mem. Times of look-ups
 		are medians of 1,000 prepared statements, half of them with near neighbours, and of nearest 10 of
-		$few; others are medians of $rounds, single ones above 15 s and of pairs within 8. Processor time is
-		user and system time of all processes of the servers. What crosses the wire are the bytes of
-		PostgreSQL's protocol, both ways, between servers.
+		10; others are medians of 3, single ones of pairs within 8. Processor time is
+		user and system time of all processes of the servers.
 	METHOD
-}
-
-print_scale_summary()
-{
-	say
-	table_head
-	table_row 'look-up, k = 3 / primary key, both over the shards' k3_key
-	table_row 'the same, processor time' k3_key_cpu
-	table_row 'pairs in parts, k = 3 / fetched by one server, processor time' job_fetched_k3
-	table_row 'pairs in parts, k = 8 / fetched by one server, processor time' job_fetched_k8
-}
-
-print_scale_lookups()
-{
-	say
-	say '## Look-ups'
-	say
-	say "µs. Planned anew: without the plan that a prepared statement keeps, so that the shards are asked"
-	say 'for estimates, too.'
-	say
-	table_head
-	table_row 'primary key, one server' key_one_us
-	table_row 'primary key, shards' key_us
-	table_row 'k = 3, one server' k3_one_us
-	table_row 'k = 3, shards' k3_us
-	table_row 'k = 8, one server' k8_one_us
-	table_row 'k = 8, shards' k8_us
-	table_row 'k = 3 / primary key, one server' k3_key_one
-	table_row 'k = 3 / primary key, shards' k3_key
-	table_row 'k = 8 / primary key, shards' k8_key
-	table_row 'primary key, shards / one server' key_across
-	table_row 'k = 3, shards / one server' k3_across
-	table_row 'primary key, shards, planned anew' key_planned_us
-	table_row 'k = 3, shards, planned anew' k3_planned_us
-	table_row 'k = 3 / primary key, shards, planned anew' k3_key_planned
-	table_row 'primary key: processor time of a shard' key_shard
-	table_row 'k = 3: processor time of a shard' k3_shard
-	table_row 'k = 8: processor time of a shard' k8_shard
-	table_row 'primary key: processor time of the coordinator' key_coordinator
-	table_row 'k = 3: processor time of the coordinator' k3_coordinator
-	table_row 'primary key: bytes between servers' key_bytes
-	table_row 'k = 3: bytes between servers' k3_bytes
-}
-
-print_scale_nearest()
-{
-	local values size
-
-	say
-	say '## Nearest 10'
-	say
-	say 'µs and bytes between servers, of what has a near neighbour and of what has none: ORDER BY and'
-	say 'LIMIT over the partitions, of which each shard hands in fetch_size rows, one shard after another.'
-	say "Of each: UNION ALL of the 10 of each shard, MATERIALIZED, and of these the 10, over foreign tables"
-	say "with use_remote_estimate 'false', so that the LIMIT is sent."
-	say
-	table_head
-	for values in near far; do
-		table_row "$values, one server" "${values}_one_us"
-		for size in 10 100 "$fetch_size"; do
-			table_row "$values, fetch_size = $size" "${values}_${size}_us"
-			table_row "$values, fetch_size = $size: bytes" "${values}_${size}_bytes"
-		done
-		table_row "$values, of each" "${values}_each_us"
-		table_row "$values, of each: bytes" "${values}_each_bytes"
-		table_row "$values, of each / one server" "${values}_each_one"
-	done
-}
-
-# print_both TITLE KEY
-print_both()
-{
-	table_row "$1, one server, s" "$2_one_s"
-	table_row "$1, shards, s" "$2_s"
-	table_row "$1, shards / one server" "$2_across"
-	table_row "$1, shards: the way" "$2_way"
-	table_row "$1, shards: MB between servers" "$2_bytes"
-	table_row "$1, shards: memory of the coordinator, MB" "$2_MB"
-}
-
-print_scale_batches()
-{
-	local batch
-
-	say
-	say '## Batches and clusters'
-	say
-	say 'Half of a batch is near one of the others. The way is what is planned: look-ups, one of each'
-	say 'shard for each row of the batch, or a join of all that is fetched. Memory is what the statement'
-	say 'adds to the most that its backend has had (VmHWM).'
-	say
-	table_head
-	for batch in 1000 100000; do
-		print_both "$batch rows, NOT EXISTS" "new_$batch"
-		print_both "$batch rows, JOIN" "matches_$batch"
-	done
-	table_row '1000 rows, NOT EXISTS, by look-ups, s' new_lookups_s
-	table_row '1000 rows, NOT EXISTS, by the join, s' new_join_s
-	table_row 'id and fp of all rows fetched, s' fetch_s
-	print_both 'clusters, k = 3' k3_clusters
-}
-
-print_scale_pairs()
-{
-	local k
-
-	say
-	say '## All pairs, in as many parts as there are shards'
-	say
-	say 'Processor time of all servers, in seconds. Fetched: one simhash_pairs on the coordinator, of rows'
-	say 'that it fetches. In parts: each shard packs its fingerprints in arrays, by part. Then it fetches those of'
-	say 'its part from all shards, itself included, and finds their pairs. All shards work at the same time.'
-	say
-	table_head
-	for k in 3 8; do
-		table_row "k = $k, one server" "one_k${k}_cpu"
-		table_row "k = $k, fetched" "fetched_k${k}_cpu"
-		table_row "k = $k, in parts: packed" "pack_k${k}_cpu"
-		table_row "k = $k, in parts: fetched, and pairs" "parts_k${k}_cpu"
-		table_row "k = $k, in parts: both / one server" "job_one_k$k"
-		table_row "k = $k, in parts: both / fetched" "job_fetched_k$k"
-		table_row "k = $k, in parts: both, of a shard" "job_shard_k$k"
-		table_row "k = $k, one server, elapsed" "one_k${k}_s"
-		table_row "k = $k, fetched, elapsed" "fetched_k${k}_s"
-		table_row "k = $k, in parts: packed, elapsed" "pack_k${k}_s"
-		table_row "k = $k, in parts: fetched, and pairs, elapsed" "parts_k${k}_s"
-		table_row "k = $k, parts that a row is in" "copies_k$k"
-		table_row "k = $k, rows of the largest part" "largest_k$k"
-		table_row "k = $k, fetched: bytes a row between servers" "fetched_k${k}_bytes"
-		table_row "k = $k, in parts: bytes a row between servers" "parts_k${k}_bytes"
-	done
+	section Look-ups µs
+	section 'Nearest 10' 'µs, of what has a near neighbour. Of each: UNION ALL of the 10 of each shard, MATERIALIZED, and of
+these the 10, over foreign tables with use_remote_estimate '"'false'"', so that the LIMIT is sent.'
+	section "$pairs" 'Processor time of all servers, in seconds. Fetched: one simhash_pairs on the coordinator, of rows
+that it fetches. In parts: each shard packs its fingerprints in arrays, by part. Then it fetches those of
+its part from all shards, itself included, and finds their pairs. All shards work at the same time.'
 }
 
 bench_scale()
 {
-	local millions quarter half few=10 rounds=3 shards kind rows scanned
+	local millions quarter half shards kind few=10 rounds=3
 
-	columns=()
-	result=()
-	notes=()
-	scanned='(SELECT fp FROM public.docs UNION ALL SELECT fp FROM docs WHERE id = 0) s'
 	build_latency
 	start_shards
-	unprivileged mkdir "$work/wire"
-	coproc relay { unprivileged perl "$work/src/bench/relay.pl" "$work/wire" "$work" 1 2 3 4; }
 	for millions; do
 		quarter=$(calculate "$millions / 4" %g)
 		half=$(calculate "$millions / 2" %g)
@@ -661,15 +409,4 @@ bench_scale()
 		measure_scale 2 "$millions"
 		measure_scale 4 "$millions"
 	done
-	{
-		print_machine scale
-		print_scale_method
-		print_scale_summary
-		print_scale_lookups
-		print_scale_nearest
-		print_scale_batches
-		print_scale_pairs
-		print_notes
-	} | tee "$work/results"
-	keep_results scale
 }

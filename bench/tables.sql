@@ -16,10 +16,6 @@ CREATE UNLOGGED TABLE more AS
 SELECT id - :rows AS id, fp FROM generated WHERE id > :rows ORDER BY id;
 DROP TABLE generated;
 
--- Fingerprints that the table has.
-CREATE UNLOGGED TABLE again AS
-SELECT n AS id, fp FROM generate_series(1, :more) n JOIN plain ON plain.id = draw(n, 44, :rows) + 1;
-
 CREATE TABLE blocks (id int PRIMARY KEY, fp simhash64,
 	b0 int GENERATED ALWAYS AS ((fp::bigint & 65535)::int) STORED,
 	b1 int GENERATED ALWAYS AS ((fp::bigint >> 16 & 65535)::int) STORED,

@@ -439,8 +439,8 @@ contained()
 	unshare --mount --pid --ipc --fork --kill-child "$@"
 }
 
-# Make a bare root of a release.  The sources in it are those of the last commit,
-# as a clone has them.
+# Make a bare root of a release.  The sources in it are those of the last commit, as
+# the archive of a release has them.
 make_root()
 {
 	local etc=$work/debian/etc

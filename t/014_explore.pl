@@ -1,6 +1,6 @@
 # The page that script/explore makes, in a real browser: it shows what the
 # functions return, its statements run, and what is in a text stays text.  Skipped
-# where chromium and chromedriver are not installed, unless the environment
+# where chromium, chromedriver and selenium are not installed, unless the environment
 # variable SIMHASH_TEST_BROWSER is set.
 
 use strict;
@@ -16,7 +16,7 @@ use Test::More;
 use lib $FindBin::Bin;
 use Browser;
 
-plan skip_all => 'needs chromium and chromedriver'
+plan skip_all => 'needs chromium, chromedriver and selenium'
   if !Browser::is_installed() && !$ENV{SIMHASH_TEST_BROWSER};
 
 my ($right, $left, $home) = map { chr } 0xe014, 0xe012, 0xe011;
@@ -107,7 +107,7 @@ sub explore
 
 	ok($ok, "page of $_[-1]") or diag($err);
 	is($err, '', 'nothing is said');
-	$browser->open_page($path);
+	$browser->get("file://$path");
 	$opened = "file://$path";
 	return;
 }
@@ -126,7 +126,7 @@ sub is_quiet
 
 sub shown
 {
-	return $browser->run('return document.getElementById(arguments[0]).textContent', $_[0]);
+	return $browser->execute_script('return document.getElementById(arguments[0]).textContent', $_[0]);
 }
 
 sub commas
@@ -151,7 +151,7 @@ sub percent
 sub choose
 {
 	my ($k) = @_;
-	$browser->type('#k', $home . $right x $k);
+	$browser->send_keys('#k', $home . $right x $k);
 	return;
 }
 
@@ -171,10 +171,10 @@ sub has_numbers
 		} [ @rest[0 .. 2] ], [ @rest[3 .. 5] ];
 	}
 	is(scalar @expected, $most + 1, "$name: distances");
-	$browser->type('#k', $home);
+	$browser->send_keys('#k', $home);
 	for my $k (0 .. $most)
 	{
-		$browser->type('#k', $right) if $k > 0;
+		$browser->send_keys('#k', $right) if $k > 0;
 		push @got, join ' ', map { shown($_) }
 		  qw(chosen pairs precision precision-range recall recall-range);
 	}
@@ -185,7 +185,7 @@ sub has_numbers
 # The statements that the page has, by name.
 sub statements
 {
-	return %{ $browser->run(q{
+	return %{ $browser->execute_script(q{
 		return Object.fromEntries([...document.querySelectorAll('.statement')].map(
 			(box) => [box.querySelector('h3').textContent, box.querySelector('pre').textContent]))}) };
 }
@@ -213,13 +213,13 @@ sub counts
 #
 my $query = 'SELECT id, fp, body FROM docs';
 explore('postgres', $query);
-is($browser->run('return document.title'), 'Which k?', 'it has a title');
+is($browser->execute_script('return document.title'), 'Which k?', 'it has a title');
 has_numbers('docs', $query, 10, '');
-like($browser->run('return document.getElementById("facts").textContent'),
+like($browser->execute_script('return document.getElementById("facts").textContent'),
 	qr/SELECT id, fp, body FROM docs.*360; fingerprints of 64 bits.*all rows/s, 'facts');
-cmp_ok($browser->run('return document.querySelectorAll("#curves circle").length'), '==', 11, 'a point for each k');
+cmp_ok($browser->execute_script('return document.querySelectorAll("#curves circle").length'), '==', 11, 'a point for each k');
 choose(4);
-is($browser->run('return document.querySelectorAll("#histogram .beyond").length'), 6, 'bars beyond k');
+is($browser->execute_script('return document.querySelectorAll("#histogram .beyond").length'), 6, 'bars beyond k');
 
 # what is alike and what is near, counted
 for my $k (0, 3, 10)
@@ -241,7 +241,7 @@ my ($all) = shown('place') =~ /of (\d+)/;
 my @seen;
 for my $i (1 .. $all)
 {
-	my ($what, $a, $b, @texts) = @{ $browser->run(q{
+	my ($what, $a, $b, @texts) = @{ $browser->execute_script(q{
 		const [a, b] = ['a', 'b'].map((side) => document.getElementById('text-' + side));
 		const marked = (text) => [...text.querySelectorAll('mark')].map((mark) => mark.textContent).join(' ');
 		return [...['what', 'head-a', 'head-b'].map((id) => document.getElementById(id).textContent),
@@ -249,7 +249,7 @@ for my $i (1 .. $all)
 	my ($kind, $distance, $similarity) = $what =~ /^(\w+).* Distance (\d+), similarity ([\d.]+)\.$/;
 
 	push @seen, [ $kind, $a =~ /(\d+)/, $b =~ /(\d+)/, $distance, $similarity, @texts ];
-	$browser->type('body', $i % 2 ? 'n' : $right);
+	$browser->send_keys('body', $i % 2 ? 'n' : $right);
 }
 is(join(' ', map { $_->[0] } @seen) =~ s/(\w+)( \1)*/$1/gr, 'Missed False Right', 'the order of pairs');
 is($seen[0][3] > 3 && $seen[0][3] <= $seen[1][3], 1, 'the nearest miss comes first');
@@ -274,16 +274,16 @@ for (@seen)
 }
 is($wrong, '', 'what is shown of each pair, and the words that differ');
 is(shown('place'), "$all of $all", 'keys have come to the last pair');
-$browser->type('body', 'n');
+$browser->send_keys('body', 'n');
 is(shown('place'), "$all of $all", 'and no farther');
-$browser->type('body', 'p');
-$browser->type('body', $left);
+$browser->send_keys('body', 'p');
+$browser->send_keys('body', $left);
 is(shown('place'), ($all - 2) . " of $all", 'and back');
 $browser->click('#previous');
 is(shown('place'), ($all - 3) . " of $all", 'by the button, too');
 $browser->click('#false');
 like(shown('what'), qr/^False match/, 'the first false match');
-$browser->type('#k', $right);
+$browser->send_keys('#k', $right);
 is(shown('chosen'), 4, 'an arrow in the slider moves k');
 like(shown('place'), qr/^1 of/, 'and begins with the first pair');
 
@@ -293,9 +293,9 @@ SELECT string_agg(size::text, ' ' ORDER BY size DESC) FROM (
 	SELECT count(*) AS size FROM (SELECT simhash_cluster(fp, 4) OVER () AS cluster FROM docs) c
 	GROUP BY cluster HAVING count(*) > 1 ORDER BY 1 DESC LIMIT 10) s
 SQL
-is($browser->run(q{return [...document.querySelectorAll('#groups .chosen summary b')]
+is($browser->execute_script(q{return [...document.querySelectorAll('#groups .chosen summary b')]
 		.map((b) => b.textContent).join(' ')}), $sizes, 'the sizes of the groups');
-is($browser->run(q{return [...document.querySelectorAll('#groups h3')].map((h) => h.textContent).join(', ')}),
+is($browser->execute_script(q{return [...document.querySelectorAll('#groups h3')].map((h) => h.textContent).join(', ')}),
 	'k = 2, k = 4, k = 6', 'groups at three distances');
 
 # statements, each as it stands there
@@ -352,7 +352,7 @@ SQL
 	}
 }
 $browser->click('.statement button');
-is($browser->run('return getSelection().toString().trim()'), { statements() }->{Search} =~ s/\s+\z//r,
+is($browser->execute_script('return getSelection().toString().trim()'), { statements() }->{Search} =~ s/\s+\z//r,
 	'a copied statement is selected');
 
 # how it looks
@@ -360,16 +360,16 @@ my $background = 'return getComputedStyle(document.body).backgroundColor.match(/
 sub emulate
 {
 	my ($scheme, $media) = @_;
-	$browser->devtools('Emulation.setEmulatedMedia',
+	$browser->execute_cdp_cmd('Emulation.setEmulatedMedia',
 		{ media => $media // '', features => [ { name => 'prefers-color-scheme', value => $scheme } ] });
-	return $browser->run($background);
+	return $browser->execute_script($background);
 }
 cmp_ok(emulate('light'), '>', 200, 'light');
 cmp_ok(emulate('dark'), '<', 60, 'dark');
-is($browser->run('return getComputedStyle(document.querySelector("#curves .precision .dot")).fill'),
+is($browser->execute_script('return getComputedStyle(document.querySelector("#curves .precision .dot")).fill'),
 	'rgb(86, 180, 233)', 'a colour of the dark scheme');
 cmp_ok(emulate('dark', 'print'), '>', 200, 'printed on white');
-is($browser->run('return getComputedStyle(document.getElementById("k")).display'), 'none', 'without a slider');
+is($browser->execute_script('return getComputedStyle(document.getElementById("k")).display'), 'none', 'without a slider');
 emulate('light');
 
 sub fits
@@ -379,30 +379,30 @@ sub fits
 
 	for my $width (360, 768)
 	{
-		$browser->devtools('Emulation.setDeviceMetricsOverride',
+		$browser->execute_cdp_cmd('Emulation.setDeviceMetricsOverride',
 			{ width => $width, height => 740, deviceScaleFactor => 1, mobile => JSON::PP::true });
 		for my $k (0, 4, 10)
 		{
 			choose($k);
-			my $needed = $browser->run('return document.documentElement.scrollWidth');
+			my $needed = $browser->execute_script('return document.documentElement.scrollWidth');
 			push @wide, "$width, k = $k: $needed" if $needed > $width;
-			push @wide, "shown at $needed" if $browser->run('return innerWidth') != $width;
+			push @wide, "shown at $needed" if $browser->execute_script('return innerWidth') != $width;
 		}
 	}
 	is(join("\n", @wide), '', "$name: fits a phone's width");
-	$browser->devtools('Emulation.clearDeviceMetricsOverride', {});
+	$browser->execute_cdp_cmd('Emulation.clearDeviceMetricsOverride', {});
 	return;
 }
 fits('docs');
 is_quiet('docs');
 
 # nothing comes in from outside, even if a script gets in
-is($browser->run_async(q{
+is($browser->execute_async_script(q{
 	const done = arguments[arguments.length - 1];
 	document.addEventListener('securitypolicyviolation', (event) => done(event.effectiveDirective));
 	fetch('http://127.0.0.1:9/').catch(() => setTimeout(() => done('none'), 2000))}),
 	'connect-src', 'the page may not use the network');
-is($browser->run(q{
+is($browser->execute_script(q{
 	const script = document.createElement('script');
 	script.textContent = 'window.hacked = 1';
 	document.body.append(script);
@@ -428,7 +428,7 @@ is_quiet('sample');
 #
 $query = "SELECT id, fp, body /* </script><b>\x{2028}&amp; */ FROM hostile -- ;";
 explore('postgres', '-v', 'max_distance=64', Encode::encode_utf8($query));
-is($browser->run('return document.querySelector("#facts code").textContent'),
+is($browser->execute_script('return document.querySelector("#facts code").textContent'),
 	"SELECT id, fp, body /* </script><b>\x{2028}&amp; */ FROM hostile --", 'the query is shown as it is');
 choose(64);
 is(shown('place'), '1 of 6', 'the pairs of the hostile texts');
@@ -436,16 +436,16 @@ my %seen;
 for (1 .. 6)
 {
 	# all of it, the equal words, too
-	$browser->run('document.querySelectorAll(".text button").forEach((button) => button.click())');
+	$browser->execute_script('document.querySelectorAll(".text button").forEach((button) => button.click())');
 	$seen{ shown("head-$_") } .= shown("text-$_") . "\n" for qw(a b);
-	$browser->type('body', 'n');
+	$browser->send_keys('body', 'n');
 }
 is_deeply(\%seen, { map { my $body = decode_utf8($node->safe_psql('postgres', "SELECT body FROM hostile WHERE id = $_"));
 			("id $_" => "$body\n" x 3) } 1 .. 4 }, 'they are shown as they are');
-like($browser->run('return document.querySelector("#groups .chosen summary span").textContent'),
+like($browser->execute_script('return document.querySelector("#groups .chosen summary span").textContent'),
 	qr{</script><script>window\.hacked = 1</script><img src=x}, 'a line in a group, too');
-is($browser->run('return window.hacked'), undef, 'nothing of it has run');
-is($browser->run('return document.images.length + " " + document.scripts.length'), '0 2', 'nor become markup');
+is($browser->execute_script('return window.hacked'), undef, 'nothing of it has run');
+is($browser->execute_script('return document.images.length + " " + document.scripts.length'), '0 2', 'nor become markup');
 is_quiet('hostile');
 
 #
@@ -461,9 +461,9 @@ has_numbers('lone', 'SELECT * FROM lone', 10, '');
 is(shown('place'), 'none', 'no pair');
 like(shown('what'), qr/no pair is near or alike/, 'and it says so');
 like(shown('names'), qr/^Put in the names/, 'names that are not in the query');
-like($browser->run('return document.getElementById("groups").textContent'),
+like($browser->execute_script('return document.getElementById("groups").textContent'),
 	qr/No row is near another one/, 'no group');
-$browser->type('body', 'n');
+$browser->send_keys('body', 'n');
 is_quiet('lone');
 
 explore('postgres', 'SELECT id, fp, body FROM seen');

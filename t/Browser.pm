@@ -1,117 +1,50 @@
-# A headless chromium, driven through chromedriver by the W3C's WebDriver
-# protocol.
+# A headless chromium, driven by t/browser.py.
 package Browser;
 
 use strict;
 use warnings;
 
-use HTTP::Tiny;
-use IPC::Run;
+use FindBin;
+use IPC::Open2;
 use JSON::PP;
+
+my $json = JSON::PP->new->utf8->allow_nonref;
 
 # Is all that it needs installed?
 sub is_installed
 {
-	return !grep {
-		my $program = $_;
-		!grep { -x "$_/$program" } split /:/, $ENV{PATH};
-	} qw(chromium chromedriver);
+	return system("{ chromium --version && chromedriver --version && /usr/bin/python3 -c 'import selenium'; } "
+		  . '>/dev/null 2>&1') == 0;
 }
 
-# Start a browser that keeps its files in the directory.  It dies with this
-# process, however that ends: the kernel ends chromedriver, and chromium ends when
-# the other end of its pipe is closed.
+# Start a browser that keeps its files in the directory.  It ends with this process.
 sub new
 {
 	my ($class, $directory) = @_;
-	# a connection that is kept has each request wait for an acknowledgement
-	my $http = HTTP::Tiny->new(keep_alive => 0, timeout => 180);
-	my $self = bless { http => $http, out => '' }, $class;
-	my @arguments = ('--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage',
-		'--disable-crash-reporter', '--no-first-run', '--lang=en',
-		'--remote-debugging-pipe', "--user-data-dir=$directory/profile");
+	my $self = bless {}, $class;
 
 	local @ENV{qw(HOME TMPDIR)} = ($directory, $directory);
 	delete local $ENV{DISPLAY};
-	$self->{driver} = IPC::Run::start([ qw(setpriv --pdeathsig KILL chromedriver --port=0) ],
-		'<', \undef, '>', \$self->{out}, '2>&1');
-	IPC::Run::pump($self->{driver})
-	  until $self->{out} =~ /started successfully on port (\d+)/;
-	$self->{url} = "http://127.0.0.1:$1";
-	my $session = $self->call('POST', '/session', {
-		capabilities => { alwaysMatch => {
-			browserName => 'chrome',
-			'goog:loggingPrefs' => { browser => 'ALL', performance => 'ALL' },
-			'goog:chromeOptions' => { args => \@arguments } } } });
-	$self->{url} .= "/session/$session->{sessionId}";
+	$self->{pid} = open2($self->{out}, $self->{in}, '/usr/bin/python3', "$FindBin::Bin/browser.py", $directory);
 	return $self;
 }
 
-sub call
+# Methods are those of selenium's driver, and click and send_keys, which have the
+# selector of an element first.
+sub AUTOLOAD
 {
-	my ($self, $method, $path, $body) = @_;
-	my $response = $self->{http}->request($method, $self->{url} . $path,
-		$body ? { content => encode_json($body) } : {});
-	my $value = eval { decode_json($response->{content})->{value} };
+	my ($self, @arguments) = @_;
+	my @call = (our $AUTOLOAD =~ s/.*:://r, @arguments);
 
-	die "WebDriver: $method $path: $response->{status} $response->{content}"
-	  if !$response->{success};
-	return $value;
-}
-
-sub open_page
-{
-	my ($self, $path) = @_;
-	$self->call('POST', '/url', { url => "file://$path" });
-	return;
-}
-
-# Run the body of a function in the page, and return what it does.
-sub run
-{
-	my ($self, $script, @arguments) = @_;
-	return $self->call('POST', '/execute/sync', { script => $script, args => \@arguments });
-}
-
-# The same of a function whose last argument takes the result.
-sub run_async
-{
-	my ($self, $script, @arguments) = @_;
-	return $self->call('POST', '/execute/async', { script => $script, args => \@arguments });
-}
-
-# Type keys into the first element that a selector finds.
-sub type
-{
-	my ($self, $selector, $keys) = @_;
-	my ($id) = values %{ $self->call('POST', '/element',
-			{ using => 'css selector', value => $selector }) };
-
-	$self->call('POST', "/element/$id/value", { text => $keys });
-	return;
-}
-
-sub click
-{
-	my ($self, $selector) = @_;
-	my ($id) = values %{ $self->call('POST', '/element',
-			{ using => 'css selector', value => $selector }) };
-
-	$self->call('POST', "/element/$id/click", {});
-	return;
-}
-
-sub devtools
-{
-	my ($self, $command, $parameters) = @_;
-	return $self->call('POST', '/goog/cdp/execute', { cmd => $command, params => $parameters });
+	print { $self->{in} } $json->encode(\@call), "\n";
+	return $json->decode(readline($self->{out}) // die "the browser has gone after: @call\n");
 }
 
 # What the console has had to say since the last call.
 sub console
 {
 	my ($self) = @_;
-	return map { $_->{message} } @{ $self->call('POST', '/se/log', { type => 'browser' }) };
+	return map { $_->{message} } @{ $self->get_log('browser') };
 }
 
 # The addresses that were asked for since the last call, but for those of the tab
@@ -119,21 +52,19 @@ sub console
 sub requests
 {
 	my ($self) = @_;
-	my @events = map { decode_json($_->{message})->{message} }
-	  @{ $self->call('POST', '/se/log', { type => 'performance' }) };
+	my @events = map { decode_json($_->{message})->{message} } @{ $self->get_log('performance') };
 
 	return map { $_->{params}{request}{url} }
-	  grep { $_->{method} eq 'Network.requestWillBeSent' &&
-		  $_->{params}{documentURL} !~ /^chrome:/ } @events;
+	  grep { $_->{method} eq 'Network.requestWillBeSent' && $_->{params}{documentURL} !~ /^chrome:/ } @events;
 }
 
 sub DESTROY
 {
 	my ($self) = @_;
-	local ($@, $?);
+	local $?;
 
-	eval { $self->call('DELETE', '') };
-	IPC::Run::kill_kill($self->{driver}) if $self->{driver};
+	close $self->{in};
+	waitpid $self->{pid}, 0;
 	return;
 }
 
