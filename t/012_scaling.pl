@@ -67,10 +67,23 @@ is($blocks{'each shard'} + $blocks{'the coordinator'},
 	() = $document =~ /^```sql$/mg, 'each block says where it is run');
 cmp_ok($blocks{$_}, '>=', 2, "blocks for $_") for sort keys %blocks;
 
-# What the table of conditions says of each: under a generic plan it is a part of
-# the remote statement, or is not.
+# What the table of conditions says of each, and what it says of others: under a
+# generic plan a condition is a part of the remote statement, or is not.
 my $forms = 0;
-while ($document =~ /^\| `([^`]+)` \| the (shards|coordinator)(?: from PostgreSQL (\d+) on, the (coordinator) before)? \|$/mg)
+my ($table) = $document =~ /^(\| condition or sort key \|.*?\n)\n/ms;
+$table .= "| `$_` | the shards |\n" for (
+	'fp <-> $1 BETWEEN 0 AND 8',
+	'fp % $1',
+	'fp <@ hamming_ball($1, 8)',
+	'fp = $1',
+	'fp <-> simhash($1, $2::simhash_weights) <= 8',
+	'minhash(body, words => 3) <-> $1 <= 8',
+	q{simhash(body, '{"the": 0}') <-> $1 <= 8},
+	'text_containment(body, $1) >= 0.8',
+	'text_cosine(body, $1) >= 0.8',
+	'fp <-> simhash_tokens($1) <= 8',
+	'fp <-> simhash($1::tsvector) <= 8');
+while ($table =~ /^\| `([^`]+)` \| the (shards|coordinator)(?: from PostgreSQL (\d+) on, the (coordinator) before)? \|$/mg)
 {
 	my ($form, $where) = ($1, defined $3 && $coordinator->pg_version < $3 ? $4 : $2);
 	my %parameters = map { $_ => 1 } $form =~ /\$\d/g;
@@ -93,7 +106,7 @@ while ($document =~ /^\| `([^`]+)` \| the (shards|coordinator)(?: from PostgreSQ
 	}
 	$forms++;
 }
-cmp_ok($forms, '>=', 20, 'conditions of the document');
+cmp_ok($forms, '>=', 20, 'conditions');
 
 # What is written for many rows is sent as a whole.
 for my $sent (
@@ -174,13 +187,12 @@ for my $set (sort keys %sets)
 	query("CREATE TABLE $set AS $rows");
 	$nodes[$_]->safe_psql('docs', "CREATE SCHEMA $set; CREATE TABLE $set.docs AS $rows WHERE i % 4 = $_;
 		ALTER FUNCTION pack SET search_path = $set, public") for 0 .. $#nodes;
-	my $link = $set eq 'dense' ? 'link_dense_part' : 'link_part';
 
 	for my $k (3, 8)
 	{
 		query("SELECT on_shards('SELECT pack($k, 8)'); SELECT on_shards('SELECT join_part($k, %s, 8)');
 			SELECT on_shards('SELECT join_part($k, %s + 4, 8)');
-			SELECT on_shards('SELECT $link($k, %s, 8)'); SELECT on_shards('SELECT $link($k, %s + 4, 8)');
+			SELECT on_shards('SELECT link_part($k, %s, 8)'); SELECT on_shards('SELECT link_part($k, %s + 4, 8)');
 			DROP TABLE groups; $groups");
 		is(query('SELECT * FROM pairs ORDER BY 1, 2'),
 			query("SELECT a::simhash64, b::simhash64, distance

@@ -2,7 +2,7 @@
  * connect.c
  *	  Connect fingerprints by steps within a radius.
  *
- * doc/algorithm.md 6 proves that all that should be united are.
+ * near/README proves that all that should be united are.
  */
 #include "postgres.h"
 

@@ -5,8 +5,8 @@
  * In the order of their numbers, each fingerprint joins the least leader
  * within the radius, or, if there is none, becomes a leader.  A fingerprint is
  * connected with its leader: so each connected component is done by itself.  A
- * large one is divided and conquered by choose_among(), which doc/algorithm.md
- * 6 proves right.  Leaders are farther than the radius from each other: so few
+ * large one is divided and conquered by choose_among(), which near/README
+ * proves right.  Leaders are farther than the radius from each other: so few
  * leaders are near each fingerprint.
  */
 #include "postgres.h"
