@@ -133,13 +133,13 @@ DOCUMENTS = CHANGELOG.md CONTRIBUTING.md LICENSE README.md SECURITY.md \
 
 # also where the caller gives flags of his own
 override PG_CPPFLAGS += -I$(srcdir)/src -Isrc
-EXTRA_CLEAN = src/am/am_width.h
+EXTRA_CLEAN = src/am/am_width.h $(OBJS:.o=.d)
 SHLIB_LINK = -lutf8proc
 
 # "make installcheck" runs the quick tests.  Those below that take longer, and the
 # TAP tests that name SIMHASH_TEST_EXTRA, are run where that is not empty, as
-# script/test sets it.  The *_large tests compare more rows and all radii: they
-# are those of script/soak compare.
+# script/test sets it.  "large" and the *_large tests need more rows, or compare all
+# radii: they are those of script/soak compare.
 #
 # A test needs "helpers" and no other one.  One test alone:
 #
@@ -188,8 +188,7 @@ REGRESS = \
 ifneq ($(SIMHASH_TEST_EXTRA),)
 REGRESS += \
 	statistics \
-	statistics_128 \
-	large
+	statistics_128
 endif
 ISOLATION = exclude concurrency rechecks serializable
 TAP_TESTS = 1
@@ -227,7 +226,12 @@ ifneq ($(MAJORVERSION),15)
 REGRESS += soft_errors
 endif
 
-$(OBJS) $(OBJS:.o=.bc): $(wildcard $(srcdir)/src/*/*.h) src/am/am_width.h
+# An object depends on the headers that it includes.  The compiler writes down which,
+# and needs this one the first time.
+$(OBJS): CFLAGS += -MMD -MP
+$(OBJS): | src/am/am_width.h
+$(OBJS:.o=.bc): %.bc: %.o
+-include $(OBJS:.o=.d)
 
 # the names that the access method has once for each width: see src/type/width.h
 src/am/am_width.h: $(srcdir)/src/am/am.h $(srcdir)/src/am/build.h

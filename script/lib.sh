@@ -360,7 +360,7 @@ build()
 
 	mkdir "$work/src"
 	tar -C "$root" --exclude=.git --exclude='*.o' --exclude='*.bc' \
-		--exclude='*.so' --exclude=tmp_check -cf - . | tar -C "$work/src" -xf -
+		--exclude='*.d' --exclude='*.so' --exclude=tmp_check -cf - . | tar -C "$work/src" -xf -
 	copy_postgresql "$(find_pg_config)"
 	if [ "$(id -u)" -eq 0 ]; then
 		chown -R "$(unprivileged id -u):$(unprivileged id -g)" "$work"
