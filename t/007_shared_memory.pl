@@ -8,6 +8,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
+plan skip_all => 'set SIMHASH_TEST_EXTRA for tests that take long' if !$ENV{SIMHASH_TEST_EXTRA};
 my @namespace = qw(unshare --user --map-current-user --keep-caps --mount);
 plan skip_all => 'needs namespaces of users' if system("@namespace true 2>/dev/null") != 0;
 

@@ -8,6 +8,8 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
+plan skip_all => 'set SIMHASH_TEST_EXTRA for tests that take long' if !$ENV{SIMHASH_TEST_EXTRA};
+
 my $node = PostgreSQL::Test::Cluster->new('progress');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
 $node->append_conf('postgresql.conf', <<'CONF');
