@@ -133,13 +133,15 @@ DOCUMENTS = CHANGELOG.md LICENSE README.md SECURITY.md \
 
 # also where the caller gives flags of his own
 override PG_CPPFLAGS += -I$(srcdir)/src -Isrc
-EXTRA_CLEAN = src/am/am_width.h src/join/join_width.h src/near/near_width.h
+# the names that a room has once for each width: see src/type/width.h
+WIDTH_HEADERS = src/am/am_width.h src/join/join_width.h src/near/near_width.h
+EXTRA_CLEAN = $(WIDTH_HEADERS) $(OBJS:.o=.d)
 SHLIB_LINK = -lutf8proc
 
 # "make installcheck" runs the quick tests.  Those below that take longer, and the
 # TAP tests that name SIMHASH_TEST_EXTRA, are run where that is not empty, as
-# script/test sets it.  The *_large tests compare more rows and all radii: they
-# are those of script/soak compare.
+# script/test sets it.  "large" and the *_large tests need more rows, or compare all
+# radii: they are those of script/soak compare.
 #
 # A test needs "helpers" and no other one.  One test alone:
 #
@@ -188,8 +190,7 @@ REGRESS = \
 ifneq ($(SIMHASH_TEST_EXTRA),)
 REGRESS += \
 	statistics \
-	statistics_128 \
-	large
+	statistics_128
 endif
 ISOLATION = exclude concurrency rechecks serializable
 TAP_TESTS = 1
@@ -231,14 +232,17 @@ ifneq ($(MAJORVERSION),15)
 REGRESS += soft_errors
 endif
 
-$(OBJS) $(OBJS:.o=.bc): $(wildcard $(srcdir)/src/*/*.h) \
-	src/am/am_width.h src/join/join_width.h src/near/near_width.h
+# An object depends on the headers that it includes.  The compiler writes down which,
+# and needs these the first time.
+$(OBJS): CFLAGS += -MMD -MP
+$(OBJS): | $(WIDTH_HEADERS)
+$(OBJS:.o=.bc): %.bc: %.o
+-include $(OBJS:.o=.d)
 
-# the names that a room has once for each width: see src/type/width.h
 src/am/am_width.h: $(addprefix $(srcdir)/src/am/,am.h build.h sort.h write.h)
 src/join/join_width.h: $(srcdir)/src/join/join.h
 src/near/near_width.h: $(filter-out %_width.h,$(wildcard $(srcdir)/src/near/*.h))
-src/am/am_width.h src/join/join_width.h src/near/near_width.h:
+$(WIDTH_HEADERS):
 	sed -n 's/.*extern .*[^a-z_]\(hamming_[a-z_]*\)(.*/#define \1 WIDE(\1)/p' $^ >$@
 
 %_128.o: %.c

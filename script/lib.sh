@@ -353,14 +353,17 @@ make_copy()
 }
 
 # Copy the sources and the PostgreSQL installation, so that neither the clone
-# nor the system is written to; then build and install.  Arguments go to make.
+# nor the system is written to; then build and install.  Arguments go to make.  What
+# the sources have that was built may be for another PostgreSQL, unless t/scripts.sh
+# says that it is not.
 build()
 {
-	local target
+	local target built=(--exclude='*.o' --exclude='*.bc' --exclude='*.d' --exclude='*.so')
 
+	[ -z "${SIMHASH_TEST_BUILT:-}" ] || built=()
 	mkdir "$work/src"
-	tar -C "$root" --exclude=.git --exclude='*.o' --exclude='*.bc' \
-		--exclude='*.so' --exclude=tmp_check -cf - . | tar -C "$work/src" -xf -
+	tar -C "$root" --exclude=.git "${built[@]}" --exclude=tmp_check -cf - . |
+		tar -C "$work/src" -xf -
 	copy_postgresql "$(find_pg_config)"
 	if [ "$(id -u)" -eq 0 ]; then
 		chown -R "$(unprivileged id -u):$(unprivileged id -g)" "$work"

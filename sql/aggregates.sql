@@ -62,7 +62,10 @@ DROP FUNCTION uuids;
 \set suffix _128
 \set type simhash128
 \set hash 'md5(feature)::uuid'
+-- the same statements
+\set ECHO none
 \i :of_width
+\set ECHO all
 -- aggregates of both widths see the same rows
 SELECT count(*), count(*) FILTER (WHERE g::simhash64 IS DISTINCT FROM h) AS wrong_high,
 	count(*) FILTER (WHERE i::simhash64 IS DISTINCT FROM j) AS wrong_weighted_high, count(*) FILTER (WHERE k::simhash64 IS DISTINCT FROM l) AS wrong_minhash_high

@@ -4,7 +4,10 @@
 \set radii '{0, 7, 16, 40}'
 \getenv directory PG_ABS_SRCDIR
 \set index_build :directory '/sql/index_build.sql'
+-- the same statements as in build.sql
+\set ECHO none
 \i :index_build
+\set ECHO all
 
 RESET max_parallel_maintenance_workers;
 DROP TABLE built;

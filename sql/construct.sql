@@ -8,7 +8,10 @@ CREATE EXTENSION citext;
 \i :of_width
 \set suffix _128
 \set type simhash128
+-- the same statements
+\set ECHO none
 \i :of_width
+\set ECHO all
 DROP EXTENSION citext;
 
 -- The words of 128 bits.  A feature alone has its two hashes for a fingerprint, so

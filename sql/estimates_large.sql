@@ -5,6 +5,7 @@
 SELECT array(SELECT generate_series(-1, 65)) AS radii \gset
 \getenv directory PG_ABS_SRCDIR
 \set estimates :directory '/sql/estimates.sql'
+\set ECHO none
 \i :estimates
 \set bits 128
 SELECT array(SELECT generate_series(-1, 129, 5)) AS radii \gset

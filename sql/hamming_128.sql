@@ -9,12 +9,17 @@
 \set radii '{-1,0,1,7,14,32,64,127,128}'
 \getenv directory PG_ABS_SRCDIR
 \set life :directory '/sql/index_life.sql'
+-- the same statements as in hamming.sql
+\set ECHO none
 \i :life
+\set ECHO all
 -- entries of a leaf with TIDs
 \set leaf 368
 \set searches :directory '/sql/index_searches.sql'
 \set plan_radii '{0, 7, 16, 32, 64, 128}'
+\set ECHO none
 \i :searches
+\set ECHO all
 
 -- exclusion constraints
 CREATE TABLE refusing (id int, fp simhash128,

@@ -2,6 +2,7 @@
 -- to have run in the same database, and no third one.
 
 CREATE EXTENSION simhash;
+\set ECHO none
 
 -- The error of a statement.
 CREATE FUNCTION error_of(statement text) RETURNS text LANGUAGE plpgsql AS $$

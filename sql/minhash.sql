@@ -31,7 +31,10 @@ $$;
 \set row_hash 'md5(feature)::uuid'
 \set hash_type uuid
 \set member text
+-- the same statements
+\set ECHO none
 \i :of_width
+\set ECHO all
 DROP FUNCTION draw;
 
 -- The high word is the fingerprint of 64 bits.

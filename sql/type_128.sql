@@ -3,7 +3,10 @@
 \set bits 128
 \getenv directory PG_ABS_SRCDIR
 \set type_test :directory '/sql/type.sql'
+-- the same statements as there
+\set ECHO none
 \i :type_test
+\set ECHO all
 
 -- A uuid is the same 16 bytes.  It is assigned, both ways, but nowhere else taken
 -- for a fingerprint.

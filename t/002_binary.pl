@@ -77,7 +77,7 @@ my %size = (
 	hamming_ball128 => 18);
 for my $type (sort keys %size)
 {
-	for my $length (0 .. 20)
+	for my $length (0, 4, $size{$type} - 1 .. $size{$type} + 1, 20)
 	{
 		my ($code, $out, $err) = copy_field($type, "\0" x $length);
 

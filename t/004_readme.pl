@@ -31,13 +31,14 @@ my $blocks = 0;
 my $rows = 0;
 my $links = 0;
 
-# The value of an example; several rows have commas between them.
-sub value_of
+# The values of examples, in one session; several rows have commas between them.
+sub values_of
 {
-	my ($database, $example) = @_;
+	my ($database, @examples) = @_;
+	my $out = run_sql($node, $database, join "\n", '\pset tuples_only on', '\pset format unaligned',
+		map { ("SELECT $_;", '\echo ==') } @examples);
 
-	return join ', ', split /\n/,
-	  run_sql($node, $database, "\\pset tuples_only on\n\\pset format unaligned\nSELECT $example;");
+	return map { join ', ', split /\n/ } split /^==\n/m, $out, -1;
 }
 
 # A document without its code, in which nothing is a link, a heading or a table.
@@ -78,11 +79,11 @@ for my $document (@shown)
 			trimmed($shown), "$document: " . substr $sql, 0, 60);
 		$blocks++;
 	}
-	while ($text{$document} =~ /^\| .* \| `([^|]+?)` \| `([^|]+)` \|$/mg)
+	my @examples = $text{$document} =~ /^\| .* \| `([^|]+?)` \| `([^|]+)` \|$/mg;
+	my @values = values_of($database, @examples[ grep { $_ % 2 == 0 } 0 .. $#examples ]);
+	while (my ($example, $result) = splice @examples, 0, 2)
 	{
-		my ($example, $result) = ($1, $2);
-
-		is(value_of($database, $example), $result, "example: $example");
+		is(shift @values, $result, "example: $example");
 		$rows++;
 	}
 }

@@ -13,6 +13,10 @@ use Time::HiRes qw(usleep);
 
 plan skip_all => 'set SIMHASH_TEST_EXTRA for tests that take long' if !$ENV{SIMHASH_TEST_EXTRA};
 
+# PostgreSQL's generic WAL, of the build that counts steps, is a way to write the same
+# records: what comes after a crash and on a standby shows whether they are right.
+my $generic = $ENV{SIMHASH_TEST_INTERRUPTS};
+
 my $primary = PostgreSQL::Test::Cluster->new('primary');
 $primary->init(
 	allows_streaming => 1,
@@ -103,13 +107,13 @@ SQL
 }
 
 # crashes
-for my $round (1 .. 3)
+for my $round (1 .. ($generic ? 1 : 2))
 {
 	my $load = start_load($primary, 60);
 	my $rows = $primary->safe_psql('postgres', 'SELECT max(id) FROM docs');
 
 	# let it change something
-	$primary->poll_query_until('postgres', "SELECT max(id) > $rows + 5000 FROM docs")
+	$primary->poll_query_until('postgres', "SELECT max(id) > $rows + 2000 FROM docs")
 	  or die 'the load does not run';
 	crash($primary);
 	eval { $load->finish };    # pgbench has lost its connections
@@ -128,7 +132,7 @@ append_to_file($insert,
 	'INSERT INTO equal SELECT 7::bigint::simhash64 FROM generate_series(1, 100)');
 command_ok(
 	[
-		'pgbench', '--no-vacuum', '--client=8', '--transactions=200',
+		'pgbench', '--no-vacuum', '--client=8', '--transactions=50',
 		"--file=$insert", $primary->connstr('postgres')
 	],
 	'8 sessions insert equal fingerprints');
@@ -136,7 +140,7 @@ is( $primary->safe_psql(
 		'postgres',
 		"SELECT rows, free_pages < pages / 4, hamming_index_check('equal_fp') FROM hamming_index_stats('equal_fp')"
 	),
-	'160000|t|',
+	'40000|t|',
 	'few pages are left over');
 
 # a standby, while the primary is loaded; where it falls behind what the primary
@@ -150,11 +154,11 @@ $primary->wait_for_catchup($standby);
 # the half of the check that needs no lock of the table
 my $structure = "SELECT hamming_index_check('docs_fp', heap => false),
 	hamming_index_check('docs_wide', heap => false)";
-my $load = start_load($primary, 5);
-for my $i (1 .. 5)
+my $load = start_load($primary, 2);
+for my $i (1 .. 2)
 {
 	is( $standby->safe_psql(
-			'postgres', "SELECT verify(some_fp($i * 7), k) FROM generate_series(0, 12) k"
+			'postgres', "SELECT verify(some_fp($i * 7), k) FROM generate_series(0, 12, 3) k"
 		  ) =~ s/\n//gr,
 		'',
 		"standby: the index agrees with the table under load, $i");
@@ -168,8 +172,17 @@ like($refused,
 	qr/ERROR:  55000: cannot compare .* during recovery\nHINT:  Use hamming_index_check\(index, heap => false\)\./,
 	'standby: the check of index and table says what can be checked there');
 
+if ($generic)
+{
+	$primary->wait_for_catchup($standby);
+	is(answers($standby), answers($primary), 'standby: the answers of the primary');
+	$_->stop for $standby, $primary;
+	done_testing();
+	exit;
+}
+
 # indexes that are made while their table changes
-$load = start_load($primary, 5);
+$load = start_load($primary, 2);
 $primary->safe_psql('postgres', "REINDEX INDEX CONCURRENTLY $_") for 'docs_fp', 'docs_wide';
 $primary->safe_psql('postgres',
 	'CREATE INDEX CONCURRENTLY docs_other ON docs USING hamming (fp) WITH (blocks = 3)');
@@ -205,7 +218,7 @@ $recovered->stop;
 # four tables, or amid the records of a vacuum, which have one of a table.  What is left
 # is a fingerprint without rows, in the block tables 5 to 8 of one of the indexes: the
 # check says so, nothing finds it, and the next row that has it uses it.  After a vacuum
-# that was broken off the next one removes it.
+# that was broken off the next one removes it.  One index of each width, by one source.
 sub records_of
 {
 	my ($statement, $page) = @_;
@@ -240,8 +253,6 @@ is(scalar @records, 24, 'an insertion takes two records of each index,'
 	. ' and a removal one of each table and two of the metapage');
 for my $target (
 	[ 'an insertion', 'docs_fp', $records[1] ],
-	[ 'an insertion', 'docs_wide', $records[3] ],
-	[ 'a removal', 'docs_fp', $records[9] ],
 	[ 'a removal', 'docs_wide', $records[19] ])
 {
 	my ($what, $index, $lsn) = @$target;
@@ -264,7 +275,7 @@ CONF
 		[ $err =~ /NOTICE:  (block table \d of index "\w+" has 1 fingerprint) without rows/g ],
 		[ map { "block table $_ of index \"$index\" has 1 fingerprint" } 5 .. 8 ],
 		"$name was halved: what is left");
-	is($halved->safe_psql('postgres', "SELECT verify('$lone', k) FROM generate_series(-1, 64) k") =~ s/\n//gr,
+	is($halved->safe_psql('postgres', "SELECT verify('$lone', k) FROM generate_series(-1, 64, 5) k") =~ s/\n//gr,
 		'', "$name was halved: the index agrees with the table");
 	if ($what eq 'a removal')
 	{
@@ -289,7 +300,7 @@ $before = answers($primary);
 $primary->stop;
 $standby->promote;
 is(answers($standby), $before, 'promoted standby: the answers of the primary');
-$load = start_load($standby, 3);
+$load = start_load($standby, 1);
 ok($load->finish, 'promoted standby: a load without an error');
 check($standby, 'on the promoted standby');
 $standby->stop;

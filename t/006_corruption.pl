@@ -22,8 +22,9 @@ enable_bitmapscan = off
 CONF
 $node->start;
 
-# how many damages: 60 are always the same, and those after them random
-my $copies = $ENV{SIMHASH_TEST_DAMAGES} || 90;
+# how many damages: 62 are always the same, and those after them, of script/soak
+# damage, random
+my $copies = $ENV{SIMHASH_TEST_DAMAGES} || 62;
 my $seed = $ENV{SIMHASH_TEST_SEED} || int(rand(1e9));
 note("SIMHASH_TEST_SEED=$seed");
 srand($seed);
@@ -206,7 +207,7 @@ SELECT try(format(statement, 'docs$n')) FROM unnest(ARRAY[
 	'SELECT count(*) FROM (SELECT FROM %s ORDER BY fp <-> ''$centre'') s',
 	'SELECT count(*) FROM %s WHERE fp IS NULL',
 	'INSERT INTO %s SELECT i, left(md5(i::text), length(''$centre''))::$type
-		FROM generate_series(5000, 9000) i']) statement;
+		FROM generate_series(5000, 6000) i']) statement;
 VACUUM docs$n;
 SQL
 	my @results = split /\n/, $out;
@@ -294,7 +295,7 @@ sub append
 	return;
 }
 
-for my $case ([ 64, 'exact_fp', 1 .. 4 ], [ 128, 'wide_fp', 7 ])
+for my $case ([ 64, 'exact_fp', 1, 4 ], [ 128, 'wide_fp', 7 ])
 {
 	my ($width, $index, @tables) = @$case;
 	my $check = "SELECT hamming_index_check('$index')";

@@ -118,12 +118,13 @@ write_texts()
 	printf '\xff' >"$work/texts/"$'\e[31mbinary'
 }
 
-# In a directory that the server's user cannot enter.
+# In a directory that the server's user cannot enter.  Of the sources that were built
+# for this test.
 demo()
 {
 	mkdir -m 700 "$work/closed"
-	(cd "$work/closed" && PG_CONFIG="$bindir/pg_config" MAKEFLAGS=COPT=-O0 \
-		"$root/script/demo" "$work/texts") >"$work/demo.log" 2>&1 ||
+	(cd "$work/closed" && PG_CONFIG="$bindir/pg_config" SIMHASH_TEST_BUILT=1 \
+		"$work/src/script/demo" "$work/texts") >"$work/demo.log" 2>&1 ||
 		{ cat "$work/demo.log"; return 1; }
 }
 

@@ -18,7 +18,7 @@ CREATE FUNCTION some_fp(r int) RETURNS simhash64 LANGUAGE sql AS $$
 		ELSE (substr(md5((r % 100)::text), 1, 16)::simhash64::bigint
 			# (1::bigint << r % 64) # (1::bigint << r / 64 % 64))::simhash64 END
 $$;
-INSERT INTO docs (fp) SELECT some_fp((random() * 1e6)::int) FROM generate_series(1, 20000);
+INSERT INTO docs (fp) SELECT some_fp((random() * 1e6)::int) FROM generate_series(1, 10000);
 CREATE INDEX docs_fp ON docs USING hamming (fp) WITH (fillfactor = 20, blocks = 8);
 CREATE INDEX docs_wide ON docs USING hamming (wide) WITH (fillfactor = 20, blocks = 8);
 
@@ -53,11 +53,10 @@ BEGIN
 	END IF;
 END $$;
 
--- for every k, and the NULLs
+-- for every k, of one centre or the other, and the NULLs
 CREATE FUNCTION verify_all() RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
-	PERFORM verify(some_fp(r), k) FROM unnest('{1,2}'::int[]) r,
-		generate_series(-1, 64) k;
+	PERFORM verify(some_fp(1 + k / 2 % 2), k) FROM generate_series(-1, 64) k;
 	-- within any k the same
 	PERFORM verify(NULL, k) FROM unnest('{-1,3,64}'::int[]) k;
 	PERFORM set_config('enable_seqscan', 'off', true);

@@ -10,10 +10,8 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-use lib $FindBin::Bin;
+use lib "$FindBin::Bin/..";
 use Life;
-
-plan skip_all => 'set SIMHASH_TEST_EXTRA for tests that take long' if !$ENV{SIMHASH_TEST_EXTRA};
 
 my $old = PostgreSQL::Test::Cluster->new('old', install_path => $ENV{SIMHASH_TEST_OLD});
 my $new = PostgreSQL::Test::Cluster->new('new');
