@@ -173,7 +173,7 @@ SELECT i AS id, (CASE WHEN i <= 5 THEN reverse(:'centre')
 	WHEN i > 3000 THEN :'centre' ELSE left(md5(i::text), :digits) END):::type AS fp
 FROM generate_series(1, 6000) i;
 CREATE INDEX rescanned_fp ON rescanned USING hamming (fp);
--- they differ in the first block, so that table 1 finds them
+-- they differ in the first block, so that tree 1 finds them
 CREATE TABLE probes AS SELECT n, overlay(fp PLACING digit FROM 2):::type AS fp
 FROM (VALUES (1, :'centre', 'd'), (2, reverse(:'centre'), 'd')) v(n, fp, digit);
 SET enable_seqscan = off;

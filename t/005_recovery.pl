@@ -216,7 +216,7 @@ $recovered->stop;
 
 # Recovery ends between the two records of an insertion, which have a leaf of each of
 # four tables, or amid the records of a vacuum, which have one of a table.  What is left
-# is a fingerprint without rows, in the block tables 5 to 8 of one of the indexes: the
+# is a fingerprint without rows, in the block trees 5 to 8 of one of the indexes: the
 # check says so, nothing finds it, and the next row that has it uses it.  After a vacuum
 # that was broken off the next one removes it.  One index of each width, by one source.
 sub records_of
@@ -272,8 +272,8 @@ CONF
 		"SELECT hamming_index_check('docs_fp'), hamming_index_check('docs_wide')");
 	is($code, 0, "$name was halved: no corruption");
 	is_deeply(
-		[ $err =~ /NOTICE:  (block table \d of index "\w+" has 1 fingerprint) without rows/g ],
-		[ map { "block table $_ of index \"$index\" has 1 fingerprint" } 5 .. 8 ],
+		[ $err =~ /NOTICE:  (block tree \d of index "\w+" has 1 fingerprint) without rows/g ],
+		[ map { "block tree $_ of index \"$index\" has 1 fingerprint" } 5 .. 8 ],
 		"$name was halved: what is left");
 	is($halved->safe_psql('postgres', "SELECT verify('$lone', k) FROM generate_series(-1, 64, 5) k") =~ s/\n//gr,
 		'', "$name was halved: the index agrees with the table");

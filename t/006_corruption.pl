@@ -59,7 +59,7 @@ $node->stop;
 # The layout of an index and of a page, as src/am/am.h has it: the page header, from its end on the
 # contents (of the metapage, HammingMeta), and at the end of the page a
 # HammingSpecial.
-my ($metapage, $root) = (0, 2);    # blocks; the root of table 0
+my ($metapage, $root) = (0, 2);    # blocks; the root of tree 0
 my %header = (pd_lower => 12, pd_upper => 14, pd_special => 16);
 my $contents = 24;
 my %meta = (magic => $contents, version => $contents + 4);
@@ -121,7 +121,7 @@ sub poke
 }
 
 # Which damage, to which block, from which offset on, and the bytes to put there.
-# 'leaf' is the first one of table 0, and 'second' that of table 1.
+# 'leaf' is the first one of tree 0, and 'second' that of tree 1.
 # What comes before the special space is the last part of the array at the back.
 sub damages
 {
@@ -282,7 +282,7 @@ sub unsorted_leaf
 }
 
 # Append a fingerprint, which is the first one but for the last bits, to a leaf of
-# table 1 or above.
+# tree 1 or above.
 sub append
 {
 	my ($file, $table, $changed) = @_;
@@ -306,16 +306,16 @@ for my $case ([ 64, 'exact_fp', 1, 4 ], [ 128, 'wide_fp', 7 ])
 	{
 		like(
 			with_changes($index, sub { append($_[0], $table, 1) }, $check),
-			qr/\ANOTICE:  00000: block table @{[$table + 1]} of index "$index" has 1 fingerprint without rows\nDETAIL:  .*\z/,
+			qr/\ANOTICE:  00000: block tree @{[$table + 1]} of index "$index" has 1 fingerprint without rows\nDETAIL:  .*\z/,
 			"$index, table $table: a fingerprint without rows is harmless");
 		like(
 			with_changes($index, sub { append($_[0], $table, 0) }, $check),
-			qr/\AERROR:  XX002: .* a fingerprint is in the table twice/,
+			qr/\AERROR:  XX002: .* a fingerprint is in the tree twice/,
 			"$index, table $table: a fingerprint twice");
 		like(
 			with_changes($index,
 				sub { add_to($_[0], unsorted_leaf($_[0], $table), $header{pd_lower}, 'S', -$bytes) }, $check),
-			qr/\AERROR:  XX002: .* a fingerprint of table 0 is not here/,
+			qr/\AERROR:  XX002: .* a fingerprint of tree 0 is not here/,
 			"$index, table $table: a fingerprint is missing");
 	}
 	like(
@@ -335,14 +335,14 @@ for my $case ([ 64, 'exact_fp', 1, 4 ], [ 128, 'wide_fp', 7 ])
 					add_to($_[0], $leaf, $header{pd_lower}, 'S', -$bytes);
 					add_to($_[0], $leaf, $header{pd_upper}, 'S', 6);
 				}, $check),
-			qr/\AERROR:  XX002: .* a row of the heap is not in the table/,
+			qr/\AERROR:  XX002: .* a row of the heap is not in the tree/,
 			"$index, table $table: a row is missing");
 		like(
 			with_changes($index, sub {
 					my $leaf = unsorted_leaf($_[0], $table);
 					poke($_[0], $leaf, $special - 12, peek($_[0], $leaf, $special - 6, 6));
 				}, $check),
-			qr/\AERROR:  XX002: .* a row (is in the index twice|of the heap is not in the table)/,
+			qr/\AERROR:  XX002: .* a row (is in the index twice|of the heap is not in the tree)/,
 			"$index, table $table: a row is another one");
 	}
 }

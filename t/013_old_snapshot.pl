@@ -64,7 +64,7 @@ sub queries
 {
 	my ($digits) = @_;
 	my ($none, $one, $other) = map { substr md5_hex($_), 0, $digits } qw(none one 1);
-	# they differ in the first block, so that table 1 of a hamming index has them
+	# they differ in the first block, so that tree 1 of a hamming index has them
 	my ($near_none, $near_one) = map { s/^(.)/sprintf '%x', hex($1) ^ 1/er } $none, $one;
 
 	return (

@@ -2,12 +2,12 @@
  * am.h
  *	  The access method "hamming": a block index.
  *
- * An index has a table for each block of a fingerprint, and one for the rows
- * without a fingerprint.  Each table is a B+tree.  Block table j is ordered by
- * the fingerprint rotated so that block j leads.  Table 0 has an entry for each
- * row, and orders equal fingerprints by TID.  The other block tables have each
- * fingerprint once.  A fingerprint with an entry in table 0 is in all block
- * tables: change.c keeps it so.
+ * An index has a tree for each block of a fingerprint, and one for the rows
+ * without a fingerprint.  Each tree is a B+tree.  Block tree j is ordered by
+ * the fingerprint rotated so that block j leads.  Tree 0 has an entry for each
+ * row, and orders equal fingerprints by TID.  The other block trees have each
+ * fingerprint once.  A fingerprint with an entry in tree 0 is in all block
+ * trees: change.c keeps it so.
  *
  * Each page knows the range of keys that it answers for.  The range of a page
  * is within that of its parent.  src/README has a picture; tree.c has the
@@ -36,13 +36,13 @@
  */
 typedef Fingerprint HammingBits;
 
-/* Order: by bits, then by tid.  Keys of a table are unique. */
+/* Order: by bits, then by tid.  Keys of a tree are unique. */
 typedef struct HammingKey
 {
-	HammingBits bits;			/* the rotated fingerprint; 0 in the table of
+	HammingBits bits;			/* the rotated fingerprint; 0 in the tree of
 								 * rows without one */
 	uint64		tid;			/* block number << 16 | offset, which no row
-								 * has as 0; 0 in block tables 1 and up */
+								 * has as 0; 0 in block trees 1 and up */
 } HammingKey;
 
 /* The least and the greatest of all keys.  No row has either of them. */
@@ -97,12 +97,12 @@ hamming_item_pointer(uint64 tid)
  * Pages
  *
  * Page 0 is the metapage.  After it come the roots, which stay there for ever:
- * that of the table of NULLs, and those of the block tables.
+ * that of the tree of NULLs, and those of the block trees.
  *
  * A leaf holds the keys of its range.  First come the keys that the leaf had
  * when it was built or split, or when the last of them was removed, in order.
  * What is inserted is appended.  Rotated fingerprints are in an
- * array that grows from the front, up to pd_lower.  In table 0 and in that of
+ * array that grows from the front, up to pd_lower.  In tree 0 and in that of
  * NULLs their TIDs are in an array that grows from the back, down to pd_upper.
  * The bytes between the arrays are not logged.  Replay sets them to zero, so
  * the primary must, too.  GenericXLogFinish() does it for inner pages, but not
@@ -115,39 +115,39 @@ hamming_item_pointer(uint64 tid)
  * half of the keys.
  */
 
-/* The number of the table of NULLs, whatever the number of blocks. */
+/* The number of the tree of NULLs, whatever the number of blocks. */
 #define HAMMING_NULLS 15
-#define HAMMING_TABLES (HAMMING_NULLS + 1)
+#define HAMMING_TREES (HAMMING_NULLS + 1)
 #define HAMMING_METAPAGE 0
 
-/* The root of a table, and the number of pages that stay for ever. */
-#define HAMMING_ROOT(table) \
-	((BlockNumber) ((table) == HAMMING_NULLS ? 1 : (table) + 2))
+/* The root of a tree, and the number of pages that stay for ever. */
+#define HAMMING_ROOT(tree) \
+	((BlockNumber) ((tree) == HAMMING_NULLS ? 1 : (tree) + 2))
 #define HAMMING_FIXED_PAGES(blocks) HAMMING_ROOT(blocks)
 
 static inline bool
-hamming_table_has_tids(int table)
+hamming_tree_has_tids(int tree)
 {
-	return table == 0 || table == HAMMING_NULLS;
+	return tree == 0 || tree == HAMMING_NULLS;
 }
 
 static inline bool
-hamming_is_tree(int table)
+hamming_is_tree(int tree)
 {
-	return table < HAMMING_MAX_BLOCKS || table == HAMMING_NULLS;
+	return tree < HAMMING_MAX_BLOCKS || tree == HAMMING_NULLS;
 }
 
 /*
- * Return the key that the row tid has in a block table of an index whose
+ * Return the key that the row tid has in a block tree of an index whose
  * fingerprints are cut into blocks blocks.
  */
 static inline HammingKey
-hamming_table_key(int blocks, int table, Fingerprint fingerprint,
-				  uint64 tid)
+hamming_tree_key(int blocks, int tree, Fingerprint fingerprint,
+				 uint64 tid)
 {
 	return hamming_key(hamming_rotate(fingerprint,
-									  hamming_block_start(blocks, table)),
-					   hamming_table_has_tids(table) ? tid : 0);
+									  hamming_block_start(blocks, tree)),
+					   hamming_tree_has_tids(tree) ? tid : 0);
 }
 
 /*
@@ -161,7 +161,7 @@ hamming_default_blocks(double rows)
 }
 
 /*
- * The most levels of a table.  No table comes near: an inner page splits only
+ * The most levels of a tree.  No tree comes near: an inner page splits only
  * when it has hundreds of children, and a build gives it dozens at least.
  */
 #define HAMMING_MAX_HEIGHT 16
@@ -184,7 +184,7 @@ typedef enum HammingPageKind
 	HAMMING_PAGE_META = 1,
 	HAMMING_PAGE_TREE,
 	HAMMING_PAGE_FREE,
-	HAMMING_PAGE_REVIVED		/* of a tree: a leaf of table 1 or up that has
+	HAMMING_PAGE_REVIVED		/* of a tree: a leaf of tree 1 or up that has
 								 * a fingerprint which was without rows, and
 								 * has got one since the mark was cleared */
 } HammingPageKind;
@@ -196,7 +196,7 @@ typedef struct HammingSpecial
 	HammingKey	high;			/* the least key beyond the range;
 								 * hamming_greatest_key if there is none */
 	uint16		kind;			/* HammingPageKind */
-	uint8		table;			/* 0 .. blocks - 1, or HAMMING_NULLS */
+	uint8		tree;			/* 0 .. blocks - 1, or HAMMING_NULLS */
 	uint8		level;			/* 0 is a leaf */
 	uint16		sorted;			/* of a leaf: entries 0 .. sorted - 1 are in
 								 * the order of keys */
@@ -228,9 +228,9 @@ typedef struct HammingDownlink
 #define HAMMING_ORDER_SPACE MAXALIGN(HAMMING_INNER_CAPACITY * sizeof(uint16))
 
 static inline int
-hamming_leaf_capacity(int table)
+hamming_leaf_capacity(int tree)
 {
-	return hamming_table_has_tids(table) ? HAMMING_TID_CAPACITY
+	return hamming_tree_has_tids(tree) ? HAMMING_TID_CAPACITY
 		: HAMMING_LEAF_CAPACITY;
 }
 
@@ -244,7 +244,7 @@ static inline int
 hamming_capacity(Page page)
 {
 	return hamming_special(page)->level == 0
-		? hamming_leaf_capacity(hamming_special(page)->table)
+		? hamming_leaf_capacity(hamming_special(page)->tree)
 		: HAMMING_INNER_CAPACITY;
 }
 
@@ -267,7 +267,7 @@ static inline bool
 hamming_page_has_tids(Page page)
 {
 	return hamming_special(page)->level == 0 &&
-		hamming_table_has_tids(hamming_special(page)->table);
+		hamming_tree_has_tids(hamming_special(page)->tree);
 }
 
 static inline int
@@ -399,8 +399,8 @@ typedef struct HammingChange
 } HammingChange;
 
 /* page.c */
-extern void hamming_page_init(Page page, HammingPageKind kind, int table);
-extern void hamming_tree_page_init(Page page, int table, int level,
+extern void hamming_page_init(Page page, HammingPageKind kind, int tree);
+extern void hamming_tree_page_init(Page page, int tree, int level,
 								   HammingKey low, HammingKey high);
 extern void hamming_page_check(Relation index, Buffer buffer);
 pg_noreturn extern void hamming_corrupted(Relation index, BlockNumber blkno,
@@ -440,7 +440,7 @@ extern void hamming_cpu_prefetch(Relation index, BlockNumber blkno);
 extern void hamming_cpu_prefetch_entries(Relation index, BlockNumber blkno,
 										 HammingBits first, HammingBits last);
 
-/* How large a block table is, about: searches are planned by that. */
+/* How large a block tree is, about: searches are planned by that. */
 typedef struct HammingShape
 {
 	double		leaves;			/* 1 or more */
@@ -452,11 +452,11 @@ typedef struct HammingShape
 typedef struct HammingPlan
 {
 	int			block_radius[HAMMING_MAX_BLOCKS];	/* distance allowed in the
-													 * leading block of table
-													 * j; -1: skip table j */
-	int			tables;			/* how many tables are searched */
+													 * leading block of tree
+													 * j; -1: skip tree j */
+	int			trees;			/* how many trees are searched */
 	double		leaves;			/* how many are expected to be read, of all
-								 * these tables */
+								 * these trees */
 } HammingPlan;
 
 extern HammingPlan hamming_plan(int blocks, const HammingShape *shapes,
@@ -495,35 +495,35 @@ typedef struct HammingStep
 	HammingKey	high;
 } HammingStep;
 
-/* The way through a table to the page that was looked for last. */
+/* The way through a tree to the page that was looked for last. */
 typedef struct HammingPath
 {
 	Relation	index;
 	BufferAccessStrategy strategy;	/* may be NULL */
-	int			table;
+	int			tree;
 	int			depth;			/* elements of steps in use, the root first */
 	HammingStep steps[HAMMING_MAX_HEIGHT];
 } HammingPath;
 
-extern bool hamming_page_is_for(Page page, int table, int level,
+extern bool hamming_page_is_for(Page page, int tree, int level,
 								HammingKey key);
-extern void hamming_path_begin(HammingPath *path, int table);
+extern void hamming_path_begin(HammingPath *path, int tree);
 extern void hamming_path_end(HammingPath *path);
 extern Buffer hamming_descend(HammingPath *path, int level, HammingKey key,
 							  int mode);
-extern Buffer hamming_find(Relation index, int table, int level, HammingKey key,
+extern Buffer hamming_find(Relation index, int tree, int level, HammingKey key,
 						   int mode, BufferAccessStrategy strategy);
-extern int	hamming_height(Relation index, int table);
-extern bool hamming_lock_pinned(Relation index, Buffer buffer, int table,
+extern int	hamming_height(Relation index, int tree);
+extern bool hamming_lock_pinned(Relation index, Buffer buffer, int tree,
 								int level, HammingKey key);
-extern void hamming_make_room(Relation index, int table, int level,
+extern void hamming_make_room(Relation index, int tree, int level,
 							  HammingKey key);
 
-/* A walk along a level of a table. */
+/* A walk along a level of a tree. */
 typedef struct HammingWalk
 {
 	Relation	index;
-	int			table;
+	int			tree;
 	int			level;
 	BufferAccessStrategy strategy;	/* may be NULL */
 	HammingKey	next;			/* that the next page covers */
@@ -544,7 +544,7 @@ extern int	hamming_merge(const HammingWalk *walk, HammingKey key,
 
 /* walk.c */
 
-/* A walk through the keys of a table. */
+/* A walk through the keys of a tree. */
 typedef struct HammingKeys
 {
 	HammingWalk walk;
@@ -553,15 +553,15 @@ typedef struct HammingKeys
 	HammingKey	keys[HAMMING_LEAF_CAPACITY];
 } HammingKeys;
 
-extern HammingWalk hamming_walk(Relation index, int table, int level,
+extern HammingWalk hamming_walk(Relation index, int tree, int level,
 								BufferAccessStrategy strategy);
 extern void hamming_walk_read_ahead(HammingWalk *walk);
 extern Buffer hamming_walk_find(const HammingWalk *walk, int mode);
 extern bool hamming_walk_on(HammingWalk *walk);
-extern void hamming_keys_begin(HammingKeys *keys, Relation index, int table,
+extern void hamming_keys_begin(HammingKeys *keys, Relation index, int tree,
 							   BufferAccessStrategy strategy);
 extern bool hamming_keys_next(HammingKeys *keys, HammingKey *key);
-extern bool hamming_has(Relation index, int table, HammingBits bits);
+extern bool hamming_has(Relation index, int tree, HammingBits bits);
 
 /* wal.c */
 extern void hamming_log_changes(Relation index, int count,

@@ -3,13 +3,13 @@
  *	  What each process of CREATE INDEX does.
  *
  * The heap is read once, by all processes of the build together.  Each sorts
- * the rows that it got by fingerprint and TID.  Then each takes one table after
+ * the rows that it got by fingerprint and TID.  Then each takes one tree after
  * the other that no process has taken, and writes it from the rows of all
- * processes.  Table 0 and that of NULLs are these rows, merged.  For another
- * block table the fingerprints of the rows are rotated, and sorted again.
+ * processes.  Tree 0 and that of NULLs are these rows, merged.  For another
+ * block tree the fingerprints of the rows are rotated, and sorted again.
  *
  * A process that is alone leaves the rows in memory, if they fit there.  After
- * table 0 it keeps their fingerprints only, and sorts them there for one table
+ * tree 0 it keeps their fingerprints only, and sorts them there for one tree
  * after the other.  Otherwise all rows go to files.
  *
  * Nobody else reads or writes the index: before CREATE INDEX has committed, or
@@ -75,7 +75,7 @@ sort_rows(HammingBuild *build)
 	SpinLockRelease(&shared->mutex);
 }
 
-/* Tables */
+/* Trees */
 
 /* Write all elements of a reader: NULLs to nulls.  End the reader. */
 static pg_attribute_always_inline void
@@ -100,7 +100,7 @@ write_elements(HammingReader *reader, int width, HammingWriter *writer,
 	hamming_reader_end(reader);
 }
 
-/* Write table 0 and that of NULLs. */
+/* Write tree 0 and that of NULLs. */
 static void
 write_rows(HammingBuild *build)
 {
@@ -141,28 +141,28 @@ add_fingerprints(HammingSorter *sorter, const uint64 *words, Size count,
 	}
 }
 
-/* Write a block table, 1 or up. */
+/* Write a block tree, 1 or up. */
 static void
-write_fingerprints(HammingBuild *build, int table)
+write_fingerprints(HammingBuild *build, int tree)
 {
 	HammingSorter *rows = build->rows;
 	HammingSorter *sorter = rows;
 	HammingWriter *writer;
 	int			blocks = build->shared->blocks;
-	int			bits = hamming_block_start(blocks, table);
+	int			bits = hamming_block_start(blocks, tree);
 	const uint64 *words = rows->words;
 	int			width = rows->width;
 	Size		count = rows->count;
 	int			i;
 
-	report_phase(HAMMING_PHASE_SORT(table));
+	report_phase(HAMMING_PHASE_SORT(tree));
 	if (rows->runs == NIL)
 	{
-		/* from the order of the table before, in place */
+		/* from the order of the tree before, in place */
 		rows->width = FINGERPRINT_WORDS;
 		rows->count = 0;
 		add_fingerprints(rows, words, count, width,
-						 hamming_block_width(blocks, table - 1));
+						 hamming_block_width(blocks, tree - 1));
 	}
 	else
 		sorter = hamming_sorter_begin(FINGERPRINT_WORDS, build->memory);
@@ -175,8 +175,8 @@ write_fingerprints(HammingBuild *build, int table)
 		hamming_reader_end(reader);
 	}
 	hamming_sorter_finish(sorter);
-	report_phase(HAMMING_PHASE_WRITE(table));
-	writer = hamming_writer_begin(build->index, table);
+	report_phase(HAMMING_PHASE_WRITE(tree));
+	writer = hamming_writer_begin(build->index, tree);
 	write_elements(hamming_sorter_read(sorter), FINGERPRINT_WORDS, writer,
 				   NULL);
 	hamming_writer_end(writer);
@@ -193,7 +193,7 @@ write_fixed_pages(Relation index, ForkNumber fork, int blocks)
 	PGAlignedBlock block;
 	Page		page = (Page) block.data;
 	HammingMeta *meta = (HammingMeta *) PageGetContents(page);
-	int			table;
+	int			tree;
 
 	hamming_page_init(page, HAMMING_PAGE_META, 0);
 	meta->magic = HAMMING_MAGIC;
@@ -202,9 +202,9 @@ write_fixed_pages(Relation index, ForkNumber fork, int blocks)
 	meta->blocks = blocks;
 	((PageHeader) page)->pd_lower += sizeof(HammingMeta);
 	hamming_write_page(index, fork, hamming_extend(index, fork), page);
-	for (table = -1; table < blocks; table++)
+	for (tree = -1; tree < blocks; tree++)
 	{
-		hamming_tree_page_init(page, table < 0 ? HAMMING_NULLS : table, 0,
+		hamming_tree_page_init(page, tree < 0 ? HAMMING_NULLS : tree, 0,
 							   hamming_least_key, hamming_greatest_key);
 		hamming_write_page(index, fork, hamming_extend(index, fork), page);
 	}
@@ -226,7 +226,7 @@ choose_blocks(Relation index, double rows)
 
 /*
  * What each process of a build does: the only one, the leader, or a worker.  A
- * worker that attaches in phase 1 or 2 reads no rows, and takes the tables that
+ * worker that attaches in phase 1 or 2 reads no rows, and takes the trees that
  * no process has taken.
  */
 void
@@ -235,7 +235,7 @@ hamming_build_together(HammingBuild *build)
 	HammingShared *shared = build->shared;
 	int			phase = IsParallelWorker()
 	? BarrierAttach(&shared->barrier) : 0;
-	int			table;
+	int			tree;
 
 	build->rows = hamming_sorter_begin(HAMMING_KEY_WORDS, build->memory);
 	if (build->scan != NULL)
@@ -260,12 +260,12 @@ hamming_build_together(HammingBuild *build)
 							 WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN);
 	if (build->rows->shared != NULL)
 		hamming_sorter_open_shared(build->rows);
-	while ((table = pg_atomic_fetch_add_u32(&shared->next_table, 1)) <
+	while ((tree = pg_atomic_fetch_add_u32(&shared->next_tree, 1)) <
 		   shared->blocks)
-		if (table == 0)
+		if (tree == 0)
 			write_rows(build);
 		else
-			write_fingerprints(build, table);
+			write_fingerprints(build, tree);
 	hamming_sorter_end(build->rows);
 }
 

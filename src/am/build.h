@@ -23,12 +23,12 @@ typedef struct HammingShared
 	int			memory;			/* kilobytes that a worker may use */
 	HammingSharedRuns rows;		/* of all processes */
 	Barrier		barrier;		/* phase 0: the table is read; 1: the leader
-								 * begins the tables; 2: they are written */
+								 * begins the trees; 2: they are written */
 	slock_t		mutex;			/* of the next two in phase 0 */
 	IndexBuildResult result;	/* rows read, and rows of the index */
 	bool		broken_hot_chain;	/* has one been found? */
 	int			blocks;			/* set in phase 1 */
-	pg_atomic_uint32 next_table;	/* that no process has begun to write */
+	pg_atomic_uint32 next_tree; /* that no process has begun to write */
 } HammingShared;
 
 /* A process of a build: the only one, the leader, or a worker. */

@@ -18,7 +18,7 @@ typedef struct HammingCache
 {
 	int			blocks;			/* of a fingerprint */
 	int			age;			/* how often shapes were wanted */
-	HammingShape shapes[HAMMING_MAX_BLOCKS];	/* of the block tables */
+	HammingShape shapes[HAMMING_MAX_BLOCKS];	/* of the block trees */
 	HammingPlan plan;			/* of searches within plan_radius, by shapes */
 	int			plan_radius;	/* -1 without a plan */
 } HammingCache;
@@ -79,7 +79,7 @@ hamming_blocks(Relation index)
 }
 
 /*
- * Return the shape of a block table, as its root shows it.  The root is locked
+ * Return the shape of a block tree, as its root shows it.  The root is locked
  * meanwhile.
  *
  * In uniform data the children of the root have different values of the
@@ -87,14 +87,14 @@ hamming_blocks(Relation index)
  * same value, the block is nearly constant, as one of hashes of 32 bits is.
  */
 static HammingShape
-measure_table(Relation index, int blocks, int table)
+measure_tree(Relation index, int blocks, int tree)
 {
-	Buffer		root = hamming_read(index, HAMMING_ROOT(table),
+	Buffer		root = hamming_read(index, HAMMING_ROOT(tree),
 									BUFFER_LOCK_SHARE, NULL);
 	Page		page = BufferGetPage(root);
 	int			level = hamming_special(page)->level;
 	int			children = level == 0 ? 1 : hamming_page_count(page);
-	int			width = hamming_block_width(blocks, table);
+	int			width = hamming_block_width(blocks, tree);
 	HammingShape shape = {children, width};
 	int			values = 1;
 	int			rank;
@@ -117,7 +117,7 @@ measure_table(Relation index, int blocks, int table)
 }
 
 /*
- * Set shapes[j] to the shape of block table j, for each block table.  A shape
+ * Set shapes[j] to the shape of block tree j, for each block tree.  A shape
  * may be a little old.
  *
  * One root at a time is locked meanwhile.
@@ -133,7 +133,7 @@ hamming_measure(Relation index, HammingShape *shapes)
 	if (cache->age++ % SHAPES_AGE == 0)
 	{
 		for (j = 0; j < blocks; j++)
-			cache->shapes[j] = measure_table(index, blocks, j);
+			cache->shapes[j] = measure_tree(index, blocks, j);
 		cache->plan_radius = -1;
 	}
 	memcpy(shapes, cache->shapes, blocks * sizeof(HammingShape));

@@ -2,18 +2,18 @@
  * change.c
  *	  Insertion of a row.
  *
- * A fingerprint with an entry in table 0 is in all block tables.
+ * A fingerprint with an entry in tree 0 is in all block trees.
  *
- * An insertion looks at the leaf of table 0 that the row belongs on.  Where
+ * An insertion looks at the leaf of tree 0 that the row belongs on.  Where
  * that has the fingerprint already, the row gets an entry there, and nothing
- * else is to do: nobody takes the fingerprint out of the other tables as long
- * as it has a row.  Otherwise the leaves of the fingerprint in all block tables
+ * else is to do: nobody takes the fingerprint out of the other trees as long
+ * as it has a row.  Otherwise the leaves of the fingerprint in all block trees
  * are locked, and it is appended to those that lack it.  The others are marked,
  * so that a vacuum that is about to take the fingerprint out of them looks at
- * table 0 again (vacuum.c).
+ * tree 0 again (vacuum.c).
  *
- * The WAL has table 0 last.  So what a crash leaves of an insertion is a
- * fingerprint without entries in table 0.  A search passes over it, and the
+ * The WAL has tree 0 last.  So what a crash leaves of an insertion is a
+ * fingerprint without entries in tree 0.  A search passes over it, and the
  * next insertion of the fingerprint uses it.
  */
 #include "postgres.h"
@@ -32,7 +32,7 @@
 #define MOST_APPENDED 192
 
 /*
- * Keys that go to tables which follow on each other, and the leaves that cover
+ * Keys that go to trees which follow on each other, and the leaves that cover
  * them.  The leaves are pinned, and then locked one after the other (rules 2
  * and 3 in tree.c), so that none is locked while another is read from disk.
  */
@@ -40,7 +40,7 @@ typedef struct Insertion
 {
 	Relation	index;
 	int			count;			/* of keys */
-	int			table;			/* of keys[0]; that of keys[i] is table + i */
+	int			tree;			/* of keys[0]; that of keys[i] is tree + i */
 	HammingKey	keys[HAMMING_MAX_BLOCKS];
 	bool		is_known;		/* had the leaf of keys[0] the fingerprint?
 								 * Then the insertion is of keys[0] alone. */
@@ -60,7 +60,7 @@ pin_leaves(Insertion *insertion)
 	for (i = 0; i < insertion->count && !insertion->is_known; i++)
 	{
 		HammingKey	key = insertion->keys[i];
-		Buffer		leaf = hamming_find(insertion->index, insertion->table + i,
+		Buffer		leaf = hamming_find(insertion->index, insertion->tree + i,
 										0, key, BUFFER_LOCK_SHARE, NULL);
 
 		if (i == 0)
@@ -92,7 +92,7 @@ lock_leaves(Insertion *insertion, int *full)
 
 		insertion->locked++;
 		if (!hamming_lock_pinned(insertion->index, insertion->leaves[i],
-								 insertion->table + i, 0, key))
+								 insertion->tree + i, 0, key))
 			return false;
 		insertion->has[i] = hamming_leaf_has(page, key.bits);
 		/* the last row of the fingerprint may have been removed */
@@ -142,7 +142,7 @@ append_keys(Insertion *insertion)
 	int			count = 0;
 	int			i;
 
-	/* table 0 is logged last */
+	/* tree 0 is logged last */
 	for (i = insertion->pinned - 1; i >= 0; i--)
 	{
 		HammingChange change = {.leaf = insertion->leaves[i],
@@ -175,7 +175,7 @@ release_leaves(Insertion *insertion)
 }
 
 /*
- * Add the keys to their tables.  A full leaf is split without locks of other
+ * Add the keys to their trees.  A full leaf is split without locks of other
  * leaves.  Then all leaves are looked for again.
  */
 static void
@@ -194,7 +194,7 @@ insert_keys(Insertion *insertion)
 			append_keys(insertion);
 		release_leaves(insertion);
 		if (full >= 0)
-			hamming_make_room(insertion->index, insertion->table + full, 0,
+			hamming_make_room(insertion->index, insertion->tree + full, 0,
 							  insertion->keys[full]);
 		CHECK_FOR_INTERRUPTS();
 	} while (!done);
@@ -216,12 +216,12 @@ hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 	int			i;
 
 	insertion.index = index;
-	insertion.table = isnull[0] ? HAMMING_NULLS : 0;
+	insertion.tree = isnull[0] ? HAMMING_NULLS : 0;
 	insertion.count = isnull[0] ? 1 : blocks;
 	insertion.pinned = insertion.locked = 0;
 	insertion.keys[0] = hamming_key(fingerprint, row);
 	for (i = 1; i < insertion.count; i++)
-		insertion.keys[i] = hamming_table_key(blocks, i, fingerprint, row);
+		insertion.keys[i] = hamming_tree_key(blocks, i, fingerprint, row);
 	insert_keys(&insertion);
 	hamming_check_conflicts(index, fingerprint, isnull[0]);
 	return false;

@@ -12,10 +12,10 @@
  * - that a page and its parent agree on the page's range.  Both are locked one
  *   after the other, and a split or a merge may come between.  So where they
  *   disagree both are read again, HAMMING_MAX_DESCENTS times at most;
- * - that each fingerprint of table 0 is in the other block tables.  A
+ * - that each fingerprint of tree 0 is in the other block trees.  A
  *   fingerprint that a walk through one of these has not met may have been
- *   removed since the walk through table 0.  So both are looked at again, as
- *   often: first table 0, then the other one.
+ *   removed since the walk through tree 0.  So both are looked at again, as
+ *   often: first tree 0, then the other one.
  *
  * Each time that something is read again in vain, another process must have
  * changed it between the two locks, and for a fingerprint have removed and
@@ -30,7 +30,7 @@
  * The other half compares the index with the heap, and needs an index that
  * stands still.  So do three checks that a writer would upset between two
  * looks: no TID is in the index twice, as the row of a TID may be replaced; no
- * fingerprint is without rows; each page is in a table or free.
+ * fingerprint is without rows; each page is in a tree or free.
  */
 #include "postgres.h"
 
@@ -49,8 +49,8 @@ typedef struct Check
 	Relation	index;
 	Relation	heap;			/* NULL for the structural half alone */
 	int			blocks;			/* of the index */
-	BlockNumber pages;			/* that have been found in tables */
-	HammingKeys keys;			/* of the table that is read */
+	BlockNumber pages;			/* that have been found in trees */
+	HammingKeys keys;			/* of the tree that is read */
 } Check;
 
 /*
@@ -74,19 +74,19 @@ check_leaf(Check *check, BlockNumber blkno, Page page)
 		if (!hamming_page_covers(page, keys[i]))
 			hamming_corrupted(check->index, blkno,
 							  "entry is outside the range of its page");
-		if (special->table == HAMMING_NULLS && keys[i].bits != 0)
+		if (special->tree == HAMMING_NULLS && keys[i].bits != 0)
 			hamming_corrupted(check->index, blkno,
 							  "row without fingerprint has one");
-		if (hamming_table_has_tids(special->table))
+		if (hamming_tree_has_tids(special->tree))
 			hamming_check_tid(check->index, blkno, keys[i].tid);
 	}
 	hamming_leaf_keys(page, keys);
 	for (i = 1; i < count; i++)
 		if (hamming_key_compare(keys[i - 1], keys[i]) == 0)
 			hamming_corrupted(check->index, blkno,
-							  hamming_table_has_tids(special->table)
+							  hamming_tree_has_tids(special->tree)
 							  ? "a row is in the index twice"
-							  : "a fingerprint is in the table twice");
+							  : "a fingerprint is in the tree twice");
 }
 
 /* Check a copy of the inner page blkno. */
@@ -114,11 +114,11 @@ static bool
 agrees_with_parent(Relation index, BlockNumber blkno,
 				   const HammingSpecial *special)
 {
-	Buffer		buffer = hamming_find(index, special->table, special->level + 1,
+	Buffer		buffer = hamming_find(index, special->tree, special->level + 1,
 									  special->low, BUFFER_LOCK_SHARE, NULL);
 	HammingKey	low = hamming_least_key;
 	HammingKey	high = hamming_greatest_key;
-	BlockNumber child = HAMMING_ROOT(special->table);
+	BlockNumber child = HAMMING_ROOT(special->tree);
 
 	if (BufferIsValid(buffer))
 	{
@@ -151,7 +151,7 @@ copy_page(const HammingWalk *walk, Page page)
 		blkno = BufferGetBlockNumber(buffer);
 		memcpy(page, BufferGetPage(buffer), BLCKSZ);
 		UnlockReleaseBuffer(buffer);
-		if (walk->table == 0 && walk->level == 0)
+		if (walk->tree == 0 && walk->level == 0)
 			test_stop("index check: a leaf");
 		if (agrees_with_parent(walk->index, blkno, hamming_special(page)))
 			return blkno;
@@ -161,11 +161,11 @@ copy_page(const HammingWalk *walk, Page page)
 					  "range is not what the parent says");
 }
 
-/* Check the pages of a table's level, and count them. */
+/* Check the pages of a tree's level, and count them. */
 static void
-check_level(Check *check, int table, int level)
+check_level(Check *check, int tree, int level)
 {
-	HammingWalk walk = hamming_walk(check->index, table, level, NULL);
+	HammingWalk walk = hamming_walk(check->index, tree, level, NULL);
 
 	while (hamming_walk_on(&walk))
 	{
@@ -182,21 +182,21 @@ check_level(Check *check, int table, int level)
 	}
 }
 
-/* Check the levels of a table from the root down: so a fault is named best. */
+/* Check the levels of a tree from the root down: so a fault is named best. */
 static void
-check_tree(Check *check, int table)
+check_tree(Check *check, int tree)
 {
 	int			level;
 
-	for (level = hamming_height(check->index, table) - 1; level >= 0; level--)
-		check_level(check, table, level);
+	for (level = hamming_height(check->index, tree) - 1; level >= 0; level--)
+		check_level(check, tree, level);
 }
 
-/* Is a fingerprint in table 0, and its key not in the table? */
+/* Is a fingerprint in tree 0, and its key not in the tree? */
 static bool
-is_missing(Check *check, int table, HammingKey key)
+is_missing(Check *check, int tree, HammingKey key)
 {
-	int			start = hamming_block_start(check->blocks, table);
+	int			start = hamming_block_start(check->blocks, tree);
 	Fingerprint fingerprint = hamming_unrotate(key.bits, start);
 	int			i;
 
@@ -204,26 +204,26 @@ is_missing(Check *check, int table, HammingKey key)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!hamming_has(check->index, 0, fingerprint) ||
-			hamming_has(check->index, table, key.bits))
+			hamming_has(check->index, tree, key.bits))
 			return false;
 	}
 	return true;
 }
 
 /*
- * Check that the table has each key of the sorter, which has none twice.
- * Return how many other keys the table has, while the index stands still.
+ * Check that the tree has each key of the sorter, which has none twice.
+ * Return how many other keys the tree has, while the index stands still.
  */
 static int64
-check_keys(Check *check, int table, HammingSorter *sorter)
+check_keys(Check *check, int tree, HammingSorter *sorter)
 {
-	bool		rows = hamming_table_has_tids(table);
+	bool		rows = hamming_tree_has_tids(tree);
 	HammingKey	wanted;
 	HammingKey	key;
 	bool		more;
 	int64		others = 0;
 
-	hamming_keys_begin(&check->keys, check->index, table, NULL);
+	hamming_keys_begin(&check->keys, check->index, tree, NULL);
 	more = hamming_keys_next(&check->keys, &key);
 	while (hamming_sorter_next_key(sorter, &wanted))
 	{
@@ -231,10 +231,10 @@ check_keys(Check *check, int table, HammingSorter *sorter)
 			more = hamming_keys_next(&check->keys, &key);
 		if (more && hamming_key_compare(key, wanted) == 0)
 			more = hamming_keys_next(&check->keys, &key);
-		else if (rows || is_missing(check, table, wanted))
-			hamming_corrupted(check->index, HAMMING_ROOT(table), rows
-							  ? "a row of the heap is not in the table"
-							  : "a fingerprint of table 0 is not here");
+		else if (rows || is_missing(check, tree, wanted))
+			hamming_corrupted(check->index, HAMMING_ROOT(tree), rows
+							  ? "a row of the heap is not in the tree"
+							  : "a fingerprint of tree 0 is not here");
 	}
 	for (; more; others++)
 		more = hamming_keys_next(&check->keys, &key);
@@ -242,11 +242,11 @@ check_keys(Check *check, int table, HammingSorter *sorter)
 }
 
 /*
- * Check that a block table without TIDs has each fingerprint of table 0.  What
+ * Check that a block tree without TIDs has each fingerprint of tree 0.  What
  * else it has is harmless: a crash leaves it of an insertion or a vacuum.
  */
 static void
-check_fingerprints(Check *check, int table)
+check_fingerprints(Check *check, int tree)
 {
 	HammingSorter *sorter =
 	hamming_sorter_begin(FINGERPRINT_WORDS, maintenance_work_mem);
@@ -260,22 +260,22 @@ check_fingerprints(Check *check, int table)
 	{
 		if (first || key.bits != last)
 			hamming_sorter_add_key(sorter,
-								   hamming_table_key(check->blocks, table,
-													 key.bits, 0));
+								   hamming_tree_key(check->blocks, tree,
+													key.bits, 0));
 		first = false;
 		last = key.bits;
 	}
 	hamming_sorter_finish(sorter);
 	test_stop("index check: fingerprints");
-	unused = check_keys(check, table, sorter);
+	unused = check_keys(check, tree, sorter);
 	hamming_sorter_end(sorter);
 	if (check->heap != NULL && unused > 0)
 		ereport(NOTICE,
-				(errmsg_plural("block table %d of index \"%s\" has "
+				(errmsg_plural("block tree %d of index \"%s\" has "
 							   "%lld fingerprint without rows",
-							   "block table %d of index \"%s\" has "
+							   "block tree %d of index \"%s\" has "
 							   "%lld fingerprints without rows",
-							   (unsigned long) unused, table + 1,
+							   (unsigned long) unused, tree + 1,
 							   RelationGetRelationName(check->index),
 							   (long long) unused),
 				 errdetail("This is harmless. A crash, or a canceled vacuum, "
@@ -297,7 +297,7 @@ count_free_pages(Relation index, int blocks, BlockNumber pages)
 	return count;
 }
 
-/* Check that all pages but the metapage are in a table or free. */
+/* Check that all pages but the metapage are in a tree or free. */
 static void
 check_pages(Check *check)
 {
@@ -306,23 +306,23 @@ check_pages(Check *check)
 	if (1 + check->pages +
 		count_free_pages(check->index, check->blocks, pages) != pages)
 		hamming_corrupted(check->index, HAMMING_METAPAGE,
-						  "a page is neither in a table nor free");
+						  "a page is neither in a tree nor free");
 }
 
-/* Check that no TID is in table 0 and that of NULLs together twice. */
+/* Check that no TID is in tree 0 and that of NULLs together twice. */
 static void
 check_tids(Check *check)
 {
-	static const int tables[] = {0, HAMMING_NULLS};
+	static const int trees[] = {0, HAMMING_NULLS};
 	HammingSorter *sorter =
 	hamming_sorter_begin(FINGERPRINT_WORDS, maintenance_work_mem);
 	HammingKey	previous = hamming_greatest_key;
 	HammingKey	key;
 	Size		i;
 
-	for (i = 0; i < lengthof(tables); i++)
+	for (i = 0; i < lengthof(trees); i++)
 	{
-		hamming_keys_begin(&check->keys, check->index, tables[i], NULL);
+		hamming_keys_begin(&check->keys, check->index, trees[i], NULL);
 		while (hamming_keys_next(&check->keys, &key))
 		{
 			Fingerprint row = fingerprint_from_word(key.tid, 0);
@@ -355,7 +355,7 @@ add_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 
 /*
  * Check that the index has the rows of the heap: those with a fingerprint in
- * table 0, the others in that of NULLs.
+ * tree 0, the others in that of NULLs.
  *
  * Error: 55000 where the snapshot is older than the index, which then may not
  * have all rows that the snapshot sees.
@@ -410,28 +410,28 @@ void
 hamming_check(Relation heap, Relation index)
 {
 	Check	   *check = palloc0(sizeof(Check));
-	int			table;
+	int			tree;
 
 	check->index = index;
 	check->heap = heap;
 	/* as it is on disk now, not as the session remembers it */
 	check->blocks = hamming_read_blocks(index);
 	check_tree(check, HAMMING_NULLS);
-	for (table = 0; table < check->blocks; table++)
-		check_tree(check, table);
+	for (tree = 0; tree < check->blocks; tree++)
+		check_tree(check, tree);
 	if (heap != NULL)
 	{
 		check_pages(check);
 		check_tids(check);
 		check_heap(check);
 	}
-	for (table = 1; table < check->blocks; table++)
-		check_fingerprints(check, table);
+	for (tree = 1; tree < check->blocks; tree++)
+		check_fingerprints(check, tree);
 	pfree(check);
 }
 
 /*
- * For each row that shares its fingerprint with a row before it in table 0, add
+ * For each row that shares its fingerprint with a row before it in tree 0, add
  * to the sorter the value that the fingerprint, rotated by start bits, has in
  * the bits leading.
  */
@@ -456,23 +456,23 @@ sort_repeated(HammingSorter *sorter, Relation index, HammingKeys *keys,
 }
 
 /*
- * Set the numbers of stats that are of rows with a fingerprint.  A table is
- * grouped by the values of its leading block.  But for table 0, a table has
+ * Set the numbers of stats that are of rows with a fingerprint.  A tree is
+ * grouped by the values of its leading block.  But for tree 0, a tree has
  * each fingerprint once: the other rows of the fingerprint are sorted.
  */
 static void
 read_block_stats(Relation index, HammingKeys *keys, HammingStats *stats)
 {
-	int64		all_rows = 0;	/* of all tables */
+	int64		all_rows = 0;	/* of all trees */
 	int64		values = 0;
-	int			table;
+	int			tree;
 
-	for (table = 0; table < stats->blocks; table++)
+	for (tree = 0; tree < stats->blocks; tree++)
 	{
 		HammingSorter *sorter =
 		hamming_sorter_begin(FINGERPRINT_WORDS, maintenance_work_mem);
-		int			start = hamming_block_start(stats->blocks, table);
-		int			width = hamming_block_width(stats->blocks, table);
+		int			start = hamming_block_start(stats->blocks, tree);
+		int			width = hamming_block_width(stats->blocks, tree);
 		HammingBits leading = hamming_leading_bits(width);
 		HammingKey	repeated;
 		HammingKey	key;
@@ -481,11 +481,11 @@ read_block_stats(Relation index, HammingKeys *keys, HammingStats *stats)
 		int64		entries = 0;
 		bool		more;
 
-		if (table > 0)
+		if (tree > 0)
 			sort_repeated(sorter, index, keys, start, leading);
 		hamming_sorter_finish(sorter);
 		more = hamming_sorter_next_key(sorter, &repeated);
-		hamming_keys_begin(keys, index, table, NULL);
+		hamming_keys_begin(keys, index, tree, NULL);
 		while (hamming_keys_next(keys, &key))
 		{
 			HammingBits value = key.bits & leading;
@@ -505,9 +505,9 @@ read_block_stats(Relation index, HammingKeys *keys, HammingStats *stats)
 			stats->largest_block = Max(stats->largest_block, rows);
 		}
 		hamming_sorter_end(sorter);
-		if (table == 0)
+		if (tree == 0)
 			stats->rows = entries;
-		else if (table == 1)
+		else if (tree == 1)
 			stats->fingerprints = entries;
 	}
 	stats->average_block = (double) all_rows / Max(values, 1);

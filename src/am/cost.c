@@ -3,8 +3,8 @@
  *	  What an index scan costs.
  *
  * Costs are in PostgreSQL's unit, a page of a sequential read.  Comparing one
- * row in a sequential scan costs 0.02.  Comparing a whole leaf of table 0 (510
- * to 580 fingerprints) costs 0.10 to 0.11.  A leaf of another block table has
+ * row in a sequential scan costs 0.02.  Comparing a whole leaf of tree 0 (510
+ * to 580 fingerprints) costs 0.10 to 0.11.  A leaf of another block tree has
  * more fingerprints, but a search compares only some of them.  The estimate
  * takes both kinds of leaves to cost the same.
  */
@@ -98,7 +98,7 @@ read_clauses(PlannerInfo *root, IndexPath *path, List *searched)
 
 /*
  * Return the cost of reading a page of the index, times the fraction of index
- * and tables that effective_cache_size has no room for.
+ * and trees that effective_cache_size has no room for.
  */
 static double
 page_io_cost(PlannerInfo *root, IndexOptInfo *index, bool sequential)
@@ -113,7 +113,7 @@ page_io_cost(PlannerInfo *root, IndexOptInfo *index, bool sequential)
 	return (1 - cached) * (sequential ? sequential_cost : random_cost);
 }
 
-/* Return how many leaves the table of NULLs has, about, by the statistics. */
+/* Return how many leaves the tree of NULLs has, about, by the statistics. */
 static double
 count_null_leaves(PlannerInfo *root, IndexOptInfo *index)
 {
@@ -132,17 +132,17 @@ count_null_leaves(PlannerInfo *root, IndexOptInfo *index)
 }
 
 /*
- * Set shapes[j] to the shape of block table j, for each of them.  Return their
- * number.  The roots show how many leaves the tables have in proportion, and
+ * Set shapes[j] to the shape of block tree j, for each of them.  Return their
+ * number.  The roots show how many leaves the trees have in proportion, and
  * info->pages how many pages the index has.  Of these null_leaves belong to the
- * table of NULLs.
+ * tree of NULLs.
  *
  * An index is hypothetical if an extension asks for a plan with an index that
- * is not there.  Then the tables are in the proportion that a build gives them
+ * is not there.  Then the trees are in the proportion that a build gives them
  * where all fingerprints differ.
  */
 static int
-measure_tables(IndexOptInfo *info, double null_leaves, HammingShape *shapes)
+measure_trees(IndexOptInfo *info, double null_leaves, HammingShape *shapes)
 {
 	int			blocks = hamming_default_blocks(info->tuples);
 	double		pages = Max(info->pages - null_leaves, 1);
@@ -217,7 +217,7 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	List	   *conditions = add_predicate_to_index_quals(index, searched);
 	double		null_leaves = count_null_leaves(root, index);
 	HammingShape shapes[HAMMING_MAX_BLOCKS];
-	int			blocks = measure_tables(index, null_leaves, shapes);
+	int			blocks = measure_trees(index, null_leaves, shapes);
 	double		leaves = shapes[0].leaves + null_leaves;
 	double		entries = index->tuples / leaves;
 	double		height = 1 + ceil(log(leaves) / log(HAMMING_INNER_CAPACITY));
@@ -236,9 +236,9 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	if (wanted.values)
 		plan = hamming_plan(blocks, shapes, wanted.radius);
 	leaf = (PAGE_ACCESS + ENTRY_LOOK * entries) * cpu_operator_cost +
-		page_io_cost(root, index, plan.tables <= 1);
+		page_io_cost(root, index, plan.trees <= 1);
 	search = wanted.scans * wanted.searches *
-		(plan.tables * descent + plan.leaves * leaf);
+		(plan.trees * descent + plan.leaves * leaf);
 	if (!wanted.nulls)
 		null_leaves = 0;
 	*pages = plan.leaves + null_leaves;

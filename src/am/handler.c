@@ -65,17 +65,17 @@ read_options(Datum options, bool validate)
 static char *
 name_phase(int64 phase)
 {
-	int64		table = (phase - HAMMING_PHASE_SORT(0)) / 2;
-	bool		sorts = phase == HAMMING_PHASE_SORT(table);
+	int64		tree = (phase - HAMMING_PHASE_SORT(0)) / 2;
+	bool		sorts = phase == HAMMING_PHASE_SORT(tree);
 
 	if (phase == PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE)
 		return "initializing";
 	if (phase == HAMMING_PHASE_SCAN)
 		return "scanning table";
-	if (phase < HAMMING_PHASE_SCAN || table >= HAMMING_MAX_BLOCKS)
+	if (phase < HAMMING_PHASE_SCAN || tree >= HAMMING_MAX_BLOCKS)
 		return NULL;
-	return psprintf("%s block table " INT64_FORMAT,
-					sorts ? "sorting" : "writing", table + 1);
+	return psprintf("%s block tree " INT64_FORMAT,
+					sorts ? "sorting" : "writing", tree + 1);
 }
 
 /*

@@ -27,11 +27,11 @@ typedef struct HammingOptions
 
 /*
  * Phases of pg_stat_progress_create_index; PostgreSQL has reserved phase 1.
- * table is that of a block; the table of NULLs comes with table 0.
+ * tree is that of a block; the tree of NULLs comes with tree 0.
  */
 #define HAMMING_PHASE_SCAN (PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE + 1)
-#define HAMMING_PHASE_SORT(table) (HAMMING_PHASE_SCAN + 1 + 2 * (table))
-#define HAMMING_PHASE_WRITE(table) (HAMMING_PHASE_SORT(table) + 1)
+#define HAMMING_PHASE_SORT(tree) (HAMMING_PHASE_SCAN + 1 + 2 * (tree))
+#define HAMMING_PHASE_WRITE(tree) (HAMMING_PHASE_SORT(tree) + 1)
 
 /* What hamming_index_stats() returns, and reads of pages. */
 typedef struct HammingStats
@@ -40,7 +40,7 @@ typedef struct HammingStats
 	int64		nulls;			/* and without */
 	int64		fingerprints;
 	int			blocks;
-	int			height;			/* levels of table 0 */
+	int			height;			/* levels of tree 0 */
 	BlockNumber pages;
 	int64		free_pages;
 	double		average_block;	/* rows that share the value of a block, on

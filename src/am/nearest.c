@@ -36,10 +36,10 @@
 
 /*
  * A radius is searched by itself only if that is expected to read at most this
- * fraction of a table's leaves.  What such rounds read is in vain if the rows
+ * fraction of a tree's leaves.  What such rounds read is in vain if the rows
  * that are wanted are farther.
  *
- * Let table 0 have L leaves, up to 2^32, and let at least 3 of 10 rows have a
+ * Let tree 0 have L leaves, up to 2^32, and let at least 3 of 10 rows have a
  * fingerprint of their own.  By the expectation of hamming_plan(), all such
  * rounds together read fewer than L / 4 leaves: each radius takes several times
  * the leaves of the radius before.

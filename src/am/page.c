@@ -18,29 +18,29 @@
 #include "lib/sort_template.h"
 
 /*
- * Make a page of a kind, without entries.  table is 0 for the metapage, and for
+ * Make a page of a kind, without entries.  tree is 0 for the metapage, and for
  * a free page that which the page was in.  Level and range are 0.
  */
 void
-hamming_page_init(Page page, HammingPageKind kind, int table)
+hamming_page_init(Page page, HammingPageKind kind, int tree)
 {
 	HammingSpecial *special;
 
 	PageInit(page, BLCKSZ, sizeof(HammingSpecial));
 	special = hamming_special(page);
 	special->kind = kind;
-	special->table = table;
+	special->tree = tree;
 	special->page_id = HAMMING_PAGE_ID;
 }
 
-/* Make a page of a table's level, 0 for a leaf, without entries. */
+/* Make a page of a tree's level, 0 for a leaf, without entries. */
 void
-hamming_tree_page_init(Page page, int table, int level, HammingKey low,
+hamming_tree_page_init(Page page, int tree, int level, HammingKey low,
 					   HammingKey high)
 {
 	HammingSpecial *special;
 
-	hamming_page_init(page, HAMMING_PAGE_TREE, table);
+	hamming_page_init(page, HAMMING_PAGE_TREE, tree);
 	special = hamming_special(page);
 	special->low = low;
 	special->high = high;
@@ -94,9 +94,9 @@ page_fault(Page page)
 		return NULL;
 	if (!hamming_page_is_of_tree(page))
 		return "page is of no known kind";
-	if (!hamming_is_tree(special->table) ||
+	if (!hamming_is_tree(special->tree) ||
 		special->level >= HAMMING_MAX_HEIGHT)
-		return "table or level is out of range";
+		return "tree or level is out of range";
 	if (hamming_page_is_marked(page) &&
 		(special->level > 0 || hamming_page_has_tids(page)))
 		return "page has the mark of another kind of leaf";
@@ -501,19 +501,19 @@ inner_truncate(Page page, int rank)
  *
  * A split cuts a page in the middle, at most a twelfth of the half away from
  * there (HAMMING_CUT_SLACK).  There are three exceptions, which leave the full
- * page full, or nearly so: the last leaf of a table, if the added key is
+ * page full, or nearly so: the last leaf of a tree, if the added key is
  * greater than all keys of the leaf; the first leaf, if the added key is less
  * than all; the last inner page of a level, if its last child covers the added
  * key.  Ascending and descending input is packed by these.
  *
  * So in an index that was made empty, insertions leave each leaf but the first
- * and the last one of a table filled by n / 2 - n / 24 - 1 entries at least, of
+ * and the last one of a tree filled by n / 2 - n / 24 - 1 entries at least, of
  * n that have room: a leaf comes to lie between these two as a half of a split,
  * or full, and loses entries by splits in the middle only.  A build fills
  * leaves by 88 % on average, 95 % at most, if the index has no other
  * fillfactor.  As n is 368 or more, an index that insertions in any order have
  * made has less than 2.1 times the leaves of a build from the same rows, plus 2
- * leaves in each table.  With fillfactor = 100 the factor is 2.2.  The same
+ * leaves in each tree.  With fillfactor = 100 the factor is 2.2.  The same
  * holds for inner pages, which are less than one in a hundred.  If a middle
  * page were left full, too, keys that each halve the gap above its greatest key
  * would get a page each.
@@ -614,7 +614,7 @@ split_leaf(Page left, Page right, HammingKey added)
 	cut = choose_separator(left, keys, count, added);
 	while (stay < count && hamming_key_compare(keys[stay], cut) < 0)
 		stay++;
-	hamming_tree_page_init(right, hamming_special(left)->table, 0, cut,
+	hamming_tree_page_init(right, hamming_special(left)->tree, 0, cut,
 						   hamming_special(left)->high);
 	hamming_special(right)->kind = hamming_special(left)->kind;
 	hamming_leaf_fill(right, keys + stay, count - stay);
@@ -632,7 +632,7 @@ split_inner(Page left, Page right, HammingKey added)
 	if (is_last_of_level(left) &&
 		hamming_inner_find(left, added) == count - 1)
 		cut = count - 1;
-	hamming_tree_page_init(right, hamming_special(left)->table,
+	hamming_tree_page_init(right, hamming_special(left)->tree,
 						   hamming_special(left)->level,
 						   hamming_inner_key(left, cut),
 						   hamming_special(left)->high);

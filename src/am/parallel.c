@@ -32,7 +32,7 @@ init_shared(HammingBuild *build, HammingShared *shared)
 	BarrierInit(&shared->barrier, 0);
 	BarrierAttach(&shared->barrier);
 	SpinLockInit(&shared->mutex);
-	pg_atomic_init_u32(&shared->next_table, 0);
+	pg_atomic_init_u32(&shared->next_tree, 0);
 	return shared;
 }
 

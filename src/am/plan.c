@@ -1,6 +1,6 @@
 /*
  * plan.c
- *	  Which tables a search looks in, and how many leaves that takes.
+ *	  Which trees a search looks in, and how many leaves that takes.
  */
 #include "postgres.h"
 
@@ -9,7 +9,7 @@
 #include "am/am.h"
 
 /*
- * Return how many leaves of a table are expected to have in their range a key
+ * Return how many leaves of a tree are expected to have in their range a key
  * within radius of the centre, and within leading_radius of the centre in the
  * leading block.
  *
@@ -39,7 +39,7 @@ leaves_visited(const HammingShape *shape, int leading_radius, int radius)
 
 /*
  * Return how many fingerprints of uniform data are expected within radius.  The
- * look-up of the rows of each fingerprint reads about one leaf of table 0.
+ * look-up of the rows of each fingerprint reads about one leaf of tree 0.
  */
 static double
 look_ups(const HammingShape *shapes, int radius)
@@ -54,7 +54,7 @@ look_ups(const HammingShape *shapes, int radius)
  * Return radii of blocks within which a search for all fingerprints within
  * radius finds all, by the pigeonhole principle, with a radius r(j) of its own
  * for each block (Manku, Jain and Das Sarma 2007; Norouzi, Punjani and Fleet
- * 2012).  r(j) is -1 where the table of the block need not be searched.
+ * 2012).  r(j) is -1 where the tree of the block need not be searched.
  *
  * Any radii will do that add up, over the blocks j, to
  *
@@ -65,7 +65,7 @@ look_ups(const HammingShape *shapes, int radius)
  * radius.
  *
  * Each of the radius + 1 steps goes where it adds the fewest leaves.  The first
- * table wins a tie: in table 0 the rows are at hand.
+ * tree wins a tie: in tree 0 the rows are at hand.
  */
 static HammingPlan
 plan_blocks(int blocks, const HammingShape *shapes, int radius)
@@ -88,7 +88,7 @@ plan_blocks(int blocks, const HammingShape *shapes, int radius)
 		for (j = 1; j < blocks; j++)
 			if (wider[j] - visited[j] < wider[best] - visited[best])
 				best = j;
-		plan.tables += plan.block_radius[best]++ < 0;
+		plan.trees += plan.block_radius[best]++ < 0;
 		plan.leaves += wider[best] - visited[best];
 		visited[best] = wider[best];
 		wider[best] = leaves_visited(&shapes[best],
@@ -97,11 +97,11 @@ plan_blocks(int blocks, const HammingShape *shapes, int radius)
 	return plan;
 }
 
-/* Return the plan that looks in table 0 alone, within the whole radius. */
+/* Return the plan that looks in tree 0 alone, within the whole radius. */
 static HammingPlan
 plan_whole(int blocks, const HammingShape *shapes, int radius)
 {
-	HammingPlan plan = {.tables = 1};
+	HammingPlan plan = {.trees = 1};
 	int			j;
 
 	plan.block_radius[0] = radius;
@@ -113,7 +113,7 @@ plan_whole(int blocks, const HammingShape *shapes, int radius)
 
 /*
  * Choose how to find all fingerprints within radius, 0 .. HAMMING_BITS.
- * shapes[j] is the shape of block table j.
+ * shapes[j] is the shape of block tree j.
  *
  * Both ways find all, whatever the data.  Only the expected number of leaves,
  * by which the way is chosen, is that for data of such shapes.

@@ -2,19 +2,19 @@
  * search.c
  *	  Search for all fingerprints within a radius.
  *
- * The search goes through the leaves that can hold a match, table by table and
+ * The search goes through the leaves that can hold a match, tree by tree and
  * in the order of keys.  Inner pages show which leaves these are: the range of
  * a child ends where that of the next one begins.  So leaves wait in a queue
  * until they are read.  search->ahead is the least key that can match and whose
  * leaf has not been queued.  The leaf that covers it is queued next.
  * hamming_ball_next() finds the least fingerprint that can match beyond that
- * leaf, which is search->ahead then.  After the last leaf of a table the queue
- * goes on with those of the next table.
+ * leaf, which is search->ahead then.  After the last leaf of a tree the queue
+ * goes on with those of the next tree.
  *
- * A match in table 0 is a row.  A match in another block table is a
- * fingerprint, whose rows are then looked up in table 0.  Each fingerprint is
- * reported from one table only, and each row of it is met once: a walk by keys
- * goes through a table or through the rows of one fingerprint.
+ * A match in tree 0 is a row.  A match in another block tree is a
+ * fingerprint, whose rows are then looked up in tree 0.  Each fingerprint is
+ * reported from one tree only, and each row of it is met once: a walk by keys
+ * goes through a tree or through the rows of one fingerprint.
  *
  * With old_snapshot_threshold a vacuum may remove rows that the snapshot of a
  * search sees.  Then the search must fail: TestForOldSnapshot() looks whether a
@@ -22,7 +22,7 @@
  * removed has an LSN of the removal's or a later one: a split or a merge gives
  * the LSN of its own record to each page that it moves keys to.  The search
  * comes to that leaf: it reads the leaf of each key that can match, whether an
- * entry has the key or not, in the table that found_before() leaves it to, and
+ * entry has the key or not, in the tree that found_before() leaves it to, and
  * then the leaves of all rows of a fingerprint that it finds there.
  */
 #include "postgres.h"
@@ -44,12 +44,12 @@
 /* Of these, the next ones, whose entries it fetches, too. */
 #define CPU_ENTRIES_DISTANCE 3
 
-/* The search of a table: what a key of it must be near to. */
+/* The search of a tree: what a key of it must be near to. */
 typedef struct Area
 {
-	int			table;
-	int			start;			/* bits before the table's block */
-	HammingBits centre;			/* rotated for the table */
+	int			tree;
+	int			start;			/* bits before the tree's block */
+	HammingBits centre;			/* rotated for the tree */
 	HammingBits leading;		/* the bits of the leading block */
 	int			leading_radius;
 } Area;
@@ -58,7 +58,7 @@ typedef struct Area
 typedef struct Leaf
 {
 	BlockNumber blkno;
-	int			table;
+	int			tree;
 	HammingKey	from;			/* keys of the leaf below this one are not
 								 * wanted */
 	HammingKey	end;			/* of the leaf's range */
@@ -73,15 +73,15 @@ struct HammingSearch
 	IndexScanDesc scan;			/* that the search is part of */
 	Relation	index;
 	int			blocks;			/* of the index */
-	HammingShape shapes[HAMMING_MAX_BLOCKS];	/* of its tables */
+	HammingShape shapes[HAMMING_MAX_BLOCKS];	/* of its trees */
 	Fingerprint centre;			/* not rotated */
 	int			radius;			/* 0 .. HAMMING_BITS; see
 								 * hamming_search_lower_radius() */
 	HammingPlan plan;
 	Area		area;			/* of the leaf that was read last */
 
-	/* the next leaves that can have matches, in the order of tables */
-	Area		ahead_area;		/* of the table whose leaves are queued */
+	/* the next leaves that can have matches, in the order of trees */
+	Area		ahead_area;		/* of the tree whose leaves are queued */
 	int			queue_start;
 	int			queue_count;
 	int			prefetched;		/* leaves of the queue that are on their way
@@ -93,18 +93,18 @@ struct HammingSearch
 	HammingKey	ahead;			/* the next key that can match, beyond the
 								 * leaves that are queued; the greatest key if
 								 * there is none */
-	bool		complete;		/* is no table after ahead_area.table? */
+	bool		complete;		/* is no tree after ahead_area.tree? */
 	int			visited;		/* leaves that the search has read */
 	Leaf		queue[QUEUE];
 
-	/* fingerprints found in the table, whose rows are in table 0 */
+	/* fingerprints found in the tree, whose rows are in tree 0 */
 	Fingerprint *found;			/* room for HAMMING_LEAF_CAPACITY */
 	int			found_count;
 	int			found_position; /* of the next one to look up */
 	uint64		found_from;		/* its rows below this TID have been seen */
 
-	HammingPath path;			/* through the table whose leaves are queued */
-	HammingPath lookup;			/* through table 0 */
+	HammingPath path;			/* through the tree whose leaves are queued */
+	HammingPath lookup;			/* through tree 0 */
 };
 
 /*
@@ -133,7 +133,7 @@ hamming_search_create(IndexScanDesc scan)
 
 /*
  * Return how many leaves a search within radius is expected to read, as a
- * fraction of the leaves of table 0.
+ * fraction of the leaves of tree 0.
  */
 double
 hamming_search_fraction(const HammingSearch *search, int radius)
@@ -150,25 +150,25 @@ empty_queue(HammingSearch *search)
 	search->complete = false;
 }
 
-/* Return what the search looks for in a table. */
+/* Return what the search looks for in a tree. */
 static Area
-table_area(HammingSearch *search, int table)
+tree_area(HammingSearch *search, int tree)
 {
-	Area		area = {.table = table};
+	Area		area = {.tree = tree};
 
-	/* in the table of NULLs all keys are 0 */
-	if (table == HAMMING_NULLS)
+	/* in the tree of NULLs all keys are 0 */
+	if (tree == HAMMING_NULLS)
 		return area;
-	area.start = hamming_block_start(search->blocks, table);
+	area.start = hamming_block_start(search->blocks, tree);
 	area.centre = hamming_rotate(search->centre, area.start);
 	area.leading = hamming_leading_bits(hamming_block_width(search->blocks,
-															table));
-	area.leading_radius = search->plan.block_radius[table];
+															tree));
+	area.leading_radius = search->plan.block_radius[tree];
 	return area;
 }
 
 /*
- * Set search->ahead to the next key of the table, from key on, that can match,
+ * Set search->ahead to the next key of the tree, from key on, that can match,
  * or to the greatest key if there is none.
  */
 static void
@@ -185,29 +185,29 @@ advance(HammingSearch *search, HammingKey key)
 }
 
 /*
- * Go on to queue the leaves of a table, from key on.  On entry the queue has no
- * leaf of that table.
+ * Go on to queue the leaves of a tree, from key on.  On entry the queue has no
+ * leaf of that tree.
  */
 static void
-start_table(HammingSearch *search, int table, HammingKey key)
+start_tree(HammingSearch *search, int tree, HammingKey key)
 {
-	search->ahead_area = table_area(search, table);
-	hamming_path_begin(&search->path, table);
+	search->ahead_area = tree_area(search, tree);
+	hamming_path_begin(&search->path, tree);
 	advance(search, key);
 }
 
 /*
- * Go on with the first table from table on that the plan looks in.  Returns
+ * Go on with the first tree from tree on that the plan looks in.  Returns
  * false if there is none.
  */
 static bool
-start_next_table(HammingSearch *search, int table)
+start_next_tree(HammingSearch *search, int tree)
 {
-	while (table < search->blocks && search->plan.block_radius[table] < 0)
-		table++;
-	if (table >= search->blocks)
+	while (tree < search->blocks && search->plan.block_radius[tree] < 0)
+		tree++;
+	if (tree >= search->blocks)
 		return false;
-	start_table(search, table, hamming_least_key);
+	start_tree(search, tree, hamming_least_key);
 	return true;
 }
 
@@ -227,14 +227,14 @@ hamming_search_begin(HammingSearch *search, Fingerprint centre, int radius)
 									   search->shapes, radius);
 	search->visited = 0;
 	empty_queue(search);
-	start_next_table(search, 0);
+	start_next_tree(search, 0);
 	search->area = search->ahead_area;
 }
 
 /*
  * Return only matches within radius from here on.  The plan stays that for the
- * radius that the search began with.  So found_before() decides in each table
- * as the search has done in the tables before.
+ * radius that the search began with.  So found_before() decides in each tree
+ * as the search has done in the trees before.
  */
 void
 hamming_search_lower_radius(HammingSearch *search, int radius)
@@ -244,7 +244,7 @@ hamming_search_lower_radius(HammingSearch *search, int radius)
 }
 
 /*
- * Begin a search for all rows without a fingerprint.  In their table each row
+ * Begin a search for all rows without a fingerprint.  In their tree each row
  * has the fingerprint 0.  Otherwise as hamming_search_begin().
  */
 void
@@ -255,7 +255,7 @@ hamming_search_begin_nulls(HammingSearch *search)
 	search->radius = 0;
 	search->visited = 0;
 	empty_queue(search);
-	start_table(search, HAMMING_NULLS, hamming_least_key);
+	start_tree(search, HAMMING_NULLS, hamming_least_key);
 	search->area = search->ahead_area;
 }
 
@@ -274,7 +274,7 @@ describe_leaf(HammingSearch *search, Buffer buffer, Leaf *leaf)
 {
 	Page		page = BufferGetPage(buffer);
 
-	leaf->table = search->ahead_area.table;
+	leaf->tree = search->ahead_area.tree;
 	leaf->from = search->ahead;
 	leaf->end = hamming_special(page)->high;
 	if (hamming_special(page)->level == 0)
@@ -316,7 +316,7 @@ queue_leaf(HammingSearch *search, Buffer buffer)
 	advance(search, leaf->end);
 }
 
-/* Queue leaves below one inner page, or go on to the next table. */
+/* Queue leaves below one inner page, or go on to the next tree. */
 static void
 fill_queue(HammingSearch *search)
 {
@@ -325,7 +325,7 @@ fill_queue(HammingSearch *search)
 	if (hamming_key_compare(search->ahead, hamming_greatest_key) == 0)
 	{
 		search->complete =
-			!start_next_table(search, search->ahead_area.table + 1);
+			!start_next_tree(search, search->ahead_area.tree + 1);
 		return;
 	}
 	parent = hamming_descend(&search->path, 1, search->ahead,
@@ -402,16 +402,16 @@ take_leaf(HammingSearch *search, Leaf *leaf)
 }
 
 /*
- * Does the search of an earlier table find a fingerprint that differs from the
+ * Does the search of an earlier tree find a fingerprint that differs from the
  * centre by difference, not rotated?  It does if the fingerprint is within that
- * table's radius in that table's block.
+ * tree's radius in that tree's block.
  */
 static bool
 found_before(HammingSearch *search, Fingerprint difference)
 {
 	int			j;
 
-	for (j = 0; j < search->area.table; j++)
+	for (j = 0; j < search->area.tree; j++)
 	{
 		Fingerprint block = hamming_block_mask(search->blocks, j);
 
@@ -435,7 +435,7 @@ make_match(HammingSearch *search, Buffer leaf, Fingerprint fingerprint,
 
 /*
  * Collect what the locked leaf in a buffer has that is not below leaf->from, is
- * within the ball, and was found by no earlier table: rows in matches, or
+ * within the ball, and was found by no earlier tree: rows in matches, or
  * fingerprints in search->found.  Returns the number of matches.
  */
 static int
@@ -461,7 +461,7 @@ collect_matches(HammingSearch *search, Buffer buffer, const Leaf *leaf,
 		if (fingerprint_popcount(difference & area->leading) >
 			area->leading_radius ||
 			hamming_key_compare(key, leaf->from) < 0 ||
-			(area->table != HAMMING_NULLS &&
+			(area->tree != HAMMING_NULLS &&
 			 found_before(search, hamming_unrotate(difference, area->start))))
 			continue;
 		if (has_tids)
@@ -485,10 +485,10 @@ find_leaf(HammingSearch *search, Leaf *leaf)
 									  BUFFER_LOCK_SHARE, NULL);
 	HammingKey	end;
 
-	if (!hamming_page_is_for(BufferGetPage(buffer), leaf->table, 0, leaf->from))
+	if (!hamming_page_is_for(BufferGetPage(buffer), leaf->tree, 0, leaf->from))
 	{
 		UnlockReleaseBuffer(buffer);
-		buffer = hamming_find(search->index, leaf->table, 0, leaf->from,
+		buffer = hamming_find(search->index, leaf->tree, 0, leaf->from,
 							  BUFFER_LOCK_SHARE, NULL);
 	}
 	end = hamming_special(BufferGetPage(buffer))->high;
@@ -496,14 +496,14 @@ find_leaf(HammingSearch *search, Leaf *leaf)
 	{
 		leaf->last = end.bits;
 		empty_queue(search);
-		start_table(search, leaf->table, end);
+		start_tree(search, leaf->tree, end);
 	}
 	return buffer;
 }
 
 /*
- * Read the next leaf of the queue, which may be of a later table than the last
- * one.  Return false after the last leaf of the last table.  *count gets the
+ * Read the next leaf of the queue, which may be of a later tree than the last
+ * one.  Return false after the last leaf of the last tree.  *count gets the
  * number of matches.
  */
 static bool
@@ -515,8 +515,8 @@ search_leaf(HammingSearch *search, HammingMatch *matches, int *count)
 	CHECK_FOR_INTERRUPTS();
 	if (!take_leaf(search, &leaf))
 		return false;
-	if (leaf.table != search->area.table)
-		search->area = table_area(search, leaf.table);
+	if (leaf.tree != search->area.tree)
+		search->area = tree_area(search, leaf.tree);
 	buffer = find_leaf(search, &leaf);
 	TestForOldSnapshot(search->scan->xs_snapshot, search->index,
 					   BufferGetPage(buffer));
@@ -527,7 +527,7 @@ search_leaf(HammingSearch *search, HammingMatch *matches, int *count)
 
 /*
  * Collect rows of the fingerprint that is to be looked up next, those of one
- * leaf of table 0, from search->found_from on.  A fingerprint without rows is
+ * leaf of tree 0, from search->found_from on.  A fingerprint without rows is
  * what a crash leaves of an insertion or a vacuum, or what a vacuum removes
  * meanwhile.  Returns the number of rows.
  */
@@ -572,7 +572,7 @@ look_up_all(HammingSearch *search, HammingMatch *matches)
 {
 	int			count = 0;
 
-	test_stop("search: between tables");
+	test_stop("search: between trees");
 	while (search->found_position < search->found_count &&
 		   count <= HAMMING_MATCHES - HAMMING_TID_CAPACITY)
 	{

@@ -1,8 +1,8 @@
 /*
  * space.c
- *	  Pages in no table: how one is found, taken, and given back.
+ *	  Pages in no tree: how one is found, taken, and given back.
  *
- * A spare page is a page in no table that a process has pinned, to split a
+ * A spare page is a page in no tree that a process has pinned, to split a
  * page with it.  The process has no claim to the page before it has locked it
  * and found it still free: see rule 4 in tree.c.
  */
@@ -15,7 +15,7 @@
 #include "am/am.h"
 
 /*
- * Is a locked page in no table?  A page of zeros is in none, either: a process
+ * Is a locked page in no tree?  A page of zeros is in none, either: a process
  * has added it to the file, and put nothing on it before it ended or crashed.
  */
 static bool
@@ -30,7 +30,7 @@ is_free(Relation index, Buffer buffer)
 }
 
 /*
- * Is the page blkno in no table?  The answer may be out of date at once.
+ * Is the page blkno in no tree?  The answer may be out of date at once.
  * On entry and on return the caller holds no buffer lock.
  */
 bool

@@ -7,7 +7,7 @@
  * downlink, or a merge with its downlink.  Every change is one WAL record, and
  * is made while all pages that it changes are locked.  So there are no
  * incomplete states: a locked page that covers a key, at the wanted level of
- * the wanted table, is the only one that does.  Therefore:
+ * the wanted tree, is the only one that does.  Therefore:
  *
  * - A descent locks one page at a time.  If a page was changed before the
  *   descent comes to it, it no longer covers the key, and the descent goes
@@ -28,9 +28,9 @@
  *
  * The lock rule
  *
- * A page of a tree has a role: its table, its level (a root counts as higher
+ * A page of a tree has a role: its tree, its level (a root counts as higher
  * than every level) and the low end of its range.  Roles are ordered in this
- * way: by table, then by level, then by low end.  A free page has no role.
+ * way: by tree, then by level, then by low end.  A free page has no role.
  *
  * 1. A merge frees a page only under the page's exclusive lock, and only if
  *    under that lock the merge has found no pin but its own.
@@ -52,9 +52,9 @@
  * first, one after the other, as rule 2 demands.  Then they lock them in the
  * order of their roles, as rule 3 demands:
  *
- * - an insertion (change.c) a leaf of table 0, and then, if the fingerprint
- *   may be new, a leaf of table 1, of table 2 and so on; or one leaf of the
- *   table of rows without a fingerprint;
+ * - an insertion (change.c) a leaf of tree 0, and then, if the fingerprint
+ *   may be new, a leaf of tree 1, of tree 2 and so on; or one leaf of the
+ *   tree of rows without a fingerprint;
  * - a split a page, then its parent;
  * - a merge two neighbours, from left to right, and then their parent.
  *
@@ -91,7 +91,7 @@
  *
  * Without rule 1 both kinds of circle can happen.  Between a look at a page
  * and the wait for the page's lock, a vacuum can free the page, and a split
- * can take it for another table or another place of the level.
+ * can take it for another tree or another place of the level.
  *
  * Searches, descents and walks hold the lock of one page at a time.  All go
  * down by hamming_descend() alone, which states what it looks at under each
@@ -115,27 +115,27 @@
 #include "am/test_stop.h"
 
 /*
- * Does the page, which is locked on entry, cover the key on the table's level?
+ * Does the page, which is locked on entry, cover the key on the tree's level?
  */
 bool
-hamming_page_is_for(Page page, int table, int level, HammingKey key)
+hamming_page_is_for(Page page, int tree, int level, HammingKey key)
 {
 	HammingSpecial *special = hamming_special(page);
 
-	return hamming_page_is_of_tree(page) && special->table == table &&
+	return hamming_page_is_of_tree(page) && special->tree == tree &&
 		special->level == level && hamming_page_covers(page, key);
 }
 
 /*
- * Begin at a table, with nothing but its root.  path->index and path->strategy
+ * Begin at a tree, with nothing but its root.  path->index and path->strategy
  * are set.  The function takes neither locks nor pins, and releases those of
  * the path.
  */
 void
-hamming_path_begin(HammingPath *path, int table)
+hamming_path_begin(HammingPath *path, int tree)
 {
 	hamming_path_end(path);
-	path->table = table;
+	path->tree = tree;
 }
 
 /*
@@ -188,7 +188,7 @@ pop_step(HammingPath *path, int level, HammingKey key, int *height)
 		ReleaseBuffer(step->buffer);
 	}
 	*height = HAMMING_MAX_HEIGHT;
-	return hamming_pin_page(path->index, HAMMING_ROOT(path->table),
+	return hamming_pin_page(path->index, HAMMING_ROOT(path->tree),
 							path->strategy);
 }
 
@@ -219,7 +219,7 @@ go_down(HammingPath *path, Buffer buffer, int height, int level,
 				continue;
 			}
 		}
-		if (!hamming_page_is_for(page, path->table, height, key))
+		if (!hamming_page_is_for(page, path->tree, height, key))
 			break;
 		if (height == 0)
 			return buffer;
@@ -237,15 +237,15 @@ go_down(HammingPath *path, Buffer buffer, int height, int level,
 		buffer = hamming_pin_page(path->index, child, path->strategy);
 	}
 	if (path->depth == 0)
-		hamming_corrupted(path->index, HAMMING_ROOT(path->table),
-						  "page is not the root of a table");
+		hamming_corrupted(path->index, HAMMING_ROOT(path->tree),
+						  "page is not the root of a tree");
 	UnlockReleaseBuffer(buffer);
 	return InvalidBuffer;
 }
 
 /*
- * Find the page of a level of the path's table, 0 for a leaf, that covers the
- * key, below the greatest one: or the root where the table has no such level.
+ * Find the page of a level of the path's tree, 0 for a leaf, that covers the
+ * key, below the greatest one: or the root where the tree has no such level.
  *
  * On entry the caller holds no buffer lock.  On return the page is locked in
  * mode, BUFFER_LOCK_SHARE or BUFFER_LOCK_EXCLUSIVE, and its pin is the caller's
@@ -274,17 +274,17 @@ hamming_descend(HammingPath *path, int level, HammingKey key, int mode)
 			return buffer;
 		CHECK_FOR_INTERRUPTS();
 	}
-	hamming_corrupted(path->index, HAMMING_ROOT(path->table),
-					  "no page covers a key of the table");
+	hamming_corrupted(path->index, HAMMING_ROOT(path->tree),
+					  "no page covers a key of the tree");
 }
 
 /*
- * Find the page of a table's level that hamming_descend() finds, from the root.
- * strategy may be NULL.  Returns InvalidBuffer if the table has no such level.
+ * Find the page of a tree's level that hamming_descend() finds, from the root.
+ * strategy may be NULL.  Returns InvalidBuffer if the tree has no such level.
  * Locks: as hamming_descend(), but no inner page stays pinned.
  */
 Buffer
-hamming_find(Relation index, int table, int level, HammingKey key, int mode,
+hamming_find(Relation index, int tree, int level, HammingKey key, int mode,
 			 BufferAccessStrategy strategy)
 {
 	HammingPath path;
@@ -292,7 +292,7 @@ hamming_find(Relation index, int table, int level, HammingKey key, int mode,
 
 	path.index = index;
 	path.strategy = strategy;
-	path.table = table;
+	path.tree = tree;
 	path.depth = 0;
 	buffer = hamming_descend(&path, level, key, mode);
 	hamming_path_end(&path);
@@ -304,15 +304,15 @@ hamming_find(Relation index, int table, int level, HammingKey key, int mode,
 
 /*
  * Find the page that hamming_find() finds, and unlock it (rule 2).  Returns
- * InvalidBuffer if the table has no such level.  On entry the caller holds no
+ * InvalidBuffer if the tree has no such level.  On entry the caller holds no
  * buffer lock, and may hold pins.  On return the page is pinned, and not
  * locked.
  */
 static Buffer
-pin(Relation index, int table, int level, HammingKey key,
+pin(Relation index, int tree, int level, HammingKey key,
 	BufferAccessStrategy strategy)
 {
-	Buffer		buffer = hamming_find(index, table, level, key,
+	Buffer		buffer = hamming_find(index, tree, level, key,
 									  BUFFER_LOCK_SHARE, strategy);
 
 	if (BufferIsValid(buffer))
@@ -320,11 +320,11 @@ pin(Relation index, int table, int level, HammingKey key,
 	return buffer;
 }
 
-/* Return how many levels a table has, or had an instant ago. */
+/* Return how many levels a tree has, or had an instant ago. */
 int
-hamming_height(Relation index, int table)
+hamming_height(Relation index, int tree)
 {
-	Buffer		root = hamming_read(index, HAMMING_ROOT(table),
+	Buffer		root = hamming_read(index, HAMMING_ROOT(tree),
 									BUFFER_LOCK_SHARE, NULL);
 	int			height = hamming_special(BufferGetPage(root))->level + 1;
 
@@ -333,7 +333,7 @@ hamming_height(Relation index, int table)
 }
 
 /*
- * Lock a page that hamming_find() has returned for the same table, level and
+ * Lock a page that hamming_find() has returned for the same tree, level and
  * key, and that was unlocked since.  Returns false if the page no longer covers
  * the key.
  *
@@ -342,21 +342,21 @@ hamming_height(Relation index, int table)
  * the result.
  */
 bool
-hamming_lock_pinned(Relation index, Buffer buffer, int table, int level,
+hamming_lock_pinned(Relation index, Buffer buffer, int tree, int level,
 					HammingKey key)
 {
 	hamming_lock(index, buffer, BUFFER_LOCK_EXCLUSIVE);
-	return hamming_page_is_for(BufferGetPage(buffer), table, level, key);
+	return hamming_page_is_for(BufferGetPage(buffer), tree, level, key);
 }
 
 /*
- * Is the page of a table's level that covers the key full?  The table has such
+ * Is the page of a tree's level that covers the key full?  The tree has such
  * a level.  The answer may be out of date at once.
  */
 static bool
-is_full(Relation index, int table, int level, HammingKey key)
+is_full(Relation index, int tree, int level, HammingKey key)
 {
-	Buffer		buffer = hamming_find(index, table, level, key,
+	Buffer		buffer = hamming_find(index, tree, level, key,
 									  BUFFER_LOCK_SHARE, NULL);
 	bool		full = hamming_page_is_full(BufferGetPage(buffer));
 
@@ -375,11 +375,11 @@ grow_root(Relation index, Buffer root, Buffer child)
 	Page		root_page = GenericXLogRegisterBuffer(state, root, 0);
 	Page		child_page = GenericXLogRegisterBuffer(state, child,
 													   GENERIC_XLOG_FULL_IMAGE);
-	int			table = hamming_special(root_page)->table;
+	int			tree = hamming_special(root_page)->tree;
 	int			level = hamming_special(root_page)->level;
 
 	memcpy(child_page, root_page, BLCKSZ);
-	hamming_tree_page_init(root_page, table, level + 1,
+	hamming_tree_page_init(root_page, tree, level + 1,
 						   hamming_least_key, hamming_greatest_key);
 	hamming_inner_insert(root_page, 0, hamming_least_key,
 						 BufferGetBlockNumber(child));
@@ -441,7 +441,7 @@ relieve(Relation index, Buffer full, Buffer parent, Buffer spare,
  * pages.
  */
 void
-hamming_make_room(Relation index, int table, int level, HammingKey key)
+hamming_make_room(Relation index, int tree, int level, HammingKey key)
 {
 	Buffer		spare;
 	Buffer		full;
@@ -449,23 +449,23 @@ hamming_make_room(Relation index, int table, int level, HammingKey key)
 	bool		parent_full = false;
 	bool		used = false;
 
-	if (!is_full(index, table, level, key))
+	if (!is_full(index, tree, level, key))
 		return;
 	/* before the first lock (rule 6) */
 	spare = hamming_find_spare(index);
-	full = pin(index, table, level, key, NULL);
-	if (BufferGetBlockNumber(full) != HAMMING_ROOT(table))
-		parent = pin(index, table, level + 1, key, NULL);
+	full = pin(index, tree, level, key, NULL);
+	if (BufferGetBlockNumber(full) != HAMMING_ROOT(tree))
+		parent = pin(index, tree, level + 1, key, NULL);
 	test_stop("make room");
 
-	if (hamming_lock_pinned(index, full, table, level, key) &&
+	if (hamming_lock_pinned(index, full, tree, level, key) &&
 		hamming_page_is_full(BufferGetPage(full)))
 	{
 		bool		found = true;
 
 		if (BufferIsValid(parent))
 		{
-			found = hamming_lock_pinned(index, parent, table, level + 1, key);
+			found = hamming_lock_pinned(index, parent, tree, level + 1, key);
 			parent_full = found && hamming_page_is_full(BufferGetPage(parent));
 		}
 		used = found && !parent_full &&
@@ -482,7 +482,7 @@ hamming_make_room(Relation index, int table, int level, HammingKey key)
 		hamming_give_back(index, spare);
 
 	if (parent_full)
-		hamming_make_room(index, table, level + 1, key);
+		hamming_make_room(index, tree, level + 1, key);
 	CHECK_FOR_INTERRUPTS();
 }
 
@@ -518,7 +518,7 @@ merge(Relation index, Buffer left, Buffer right, Buffer parent,
 		hamming_leaf_merge(left_page, right_page, keys, count);
 	else
 		hamming_inner_merge(left_page, right_page);
-	hamming_page_init(right_page, HAMMING_PAGE_FREE, special->table);
+	hamming_page_init(right_page, HAMMING_PAGE_FREE, special->tree);
 	GenericXLogFinish(state);
 }
 
@@ -560,7 +560,7 @@ hamming_merge(const HammingWalk *walk, HammingKey key, HammingKeep keep,
 			  void *arg, HammingKey *high)
 {
 	Relation	index = walk->index;
-	int			table = walk->table;
+	int			tree = walk->tree;
 	int			level = walk->level;
 	HammingKey	next = *high;
 	HammingKey	keys[HAMMING_LEAF_CAPACITY];
@@ -573,15 +573,15 @@ hamming_merge(const HammingWalk *walk, HammingKey key, HammingKeep keep,
 
 	if (hamming_key_compare(next, hamming_greatest_key) >= 0)
 		return -1;
-	left = pin(index, table, level, key, walk->strategy);
-	right = pin(index, table, level, next, walk->strategy);
-	parent = pin(index, table, level + 1, next, walk->strategy);
+	left = pin(index, tree, level, key, walk->strategy);
+	right = pin(index, tree, level, next, walk->strategy);
+	parent = pin(index, tree, level + 1, next, walk->strategy);
 	Assert(left != right);
 	test_stop("merge");
 
-	found = hamming_lock_pinned(index, left, table, level, key);
-	found &= hamming_lock_pinned(index, right, table, level, next);
-	found &= hamming_lock_pinned(index, parent, table, level + 1, next);
+	found = hamming_lock_pinned(index, left, tree, level, key);
+	found &= hamming_lock_pinned(index, right, tree, level, next);
+	found &= hamming_lock_pinned(index, parent, tree, level + 1, next);
 	count = found ? keep(arg, right, keys) : -1;
 	if (count >= 0 && may_merge(index, left, right, parent, count))
 	{

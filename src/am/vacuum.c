@@ -2,20 +2,20 @@
  * vacuum.c
  *	  Removal of dead rows, and of the pages that they leave behind.
  *
- * A vacuum goes through table 0, where each row has an entry, and through that
+ * A vacuum goes through tree 0, where each row has an entry, and through that
  * of the rows without a fingerprint, and removes dead entries there, leaf by
  * leaf.  So it learns which fingerprints have lost their last row.  Then it
- * goes through the other tables, and takes these fingerprints out of each leaf
+ * goes through the other trees, and takes these fingerprints out of each leaf
  * that has some.  src/README proves that no row comes to lack its fingerprint.
  *
  * A fingerprint may get a row again meanwhile.  Then the insertion has marked
- * the leaf of the fingerprint in each table: there the vacuum takes the mark
- * away, looks in table 0 for rows of each fingerprint, and comes to the leaf
+ * the leaf of the fingerprint in each tree: there the vacuum takes the mark
+ * away, looks in tree 0 for rows of each fingerprint, and comes to the leaf
  * again.
  *
  * A vacuum that is broken off may leave fingerprints without rows.  So the
- * metapage says that a vacuum is at work.  The next one sweeps all that a table
- * had before, and table 0 has not.
+ * metapage says that a vacuum is at work.  The next one sweeps all that a tree
+ * had before, and tree 0 has not.
  */
 #include "postgres.h"
 
@@ -40,24 +40,24 @@ typedef struct Vacuum
 	bool		repairs;		/* has another vacuum been broken off? */
 
 	/*
-	 * For each table but 0, as it is ordered, fingerprints that have lost
+	 * For each tree but 0, as it is ordered, fingerprints that have lost
 	 * their last row; or if repairs is true, those that have one, and all
-	 * that the table had before.
+	 * that the tree had before.
 	 */
 	HammingSorter *sorters[HAMMING_MAX_BLOCKS];
 	HammingSorter *all[HAMMING_MAX_BLOCKS];
 	uint64		sorted;			/* fingerprints in each of sorters */
-	bool		has_known;		/* of the table that is swept, the next */
+	bool		has_known;		/* of the tree that is swept, the next */
 	HammingKey	known;			/* fingerprint that has rows */
 
-	/* the last fingerprint of table 0, whose rows may go on on the next leaf */
+	/* the last fingerprint of tree 0, whose rows may go on on the next leaf */
 	bool		is_open;
 	HammingBits open;
 	bool		has_rows;		/* does a row live, */
 	bool		has_dead;		/* or was one removed, so far? */
 } Vacuum;
 
-/* The rows of a leaf of a table with TIDs. */
+/* The rows of a leaf of a tree with TIDs. */
 typedef struct LeafRows
 {
 	Vacuum	   *vacuum;
@@ -103,7 +103,7 @@ keep_rows(void *arg, Buffer leaf, HammingKey *keys)
 	return kept;
 }
 
-/* Fingerprints that a sweep takes out of a table, 1 or up. */
+/* Fingerprints that a sweep takes out of a tree, 1 or up. */
 typedef struct Swept
 {
 	int			count;			/* of keys.  Before a leaf is swept, keys is
@@ -182,22 +182,22 @@ note_sweep(Vacuum *vacuum, bool is_swept)
 static void
 close_fingerprint(Vacuum *vacuum)
 {
-	int			table;
+	int			tree;
 
 	if (vacuum->is_open && (vacuum->repairs ? vacuum->has_rows
 							: vacuum->has_dead && !vacuum->has_rows))
 	{
 		vacuum->sorted++;
-		for (table = 1; table < vacuum->blocks; table++)
-			hamming_sorter_add_key(vacuum->sorters[table],
-								   hamming_table_key(vacuum->blocks, table,
-													 vacuum->open, 0));
+		for (tree = 1; tree < vacuum->blocks; tree++)
+			hamming_sorter_add_key(vacuum->sorters[tree],
+								   hamming_tree_key(vacuum->blocks, tree,
+													vacuum->open, 0));
 	}
 	vacuum->is_open = vacuum->has_rows = vacuum->has_dead = false;
 }
 
 /*
- * Learn from a leaf of table 0, the next one of the walk, which fingerprints
+ * Learn from a leaf of tree 0, the next one of the walk, which fingerprints
  * have lost their last row.
  */
 static void
@@ -243,14 +243,14 @@ typedef struct LevelWalk
 } LevelWalk;
 
 static LevelWalk
-begin_level(Vacuum *vacuum, int table, int level)
+begin_level(Vacuum *vacuum, int tree, int level)
 {
 	Relation	index = vacuum->info->index;
 	int			capacity = level > 0 ? HAMMING_INNER_CAPACITY
-	: hamming_leaf_capacity(table);
+	: hamming_leaf_capacity(tree);
 	LevelWalk	walk = {
 		.vacuum = vacuum,
-		.walk = hamming_walk(index, table, level, vacuum->info->strategy),
+		.walk = hamming_walk(index, tree, level, vacuum->info->strategy),
 		.most = hamming_most_fill(index, capacity),
 		.count = -1
 	};
@@ -306,7 +306,7 @@ clean_page(LevelWalk *level, HammingKeep keep, void *arg)
 	bool		is_small = fits(level, &special, kept);
 
 	UnlockReleaseBuffer(buffer);
-	if (kept < count && special.table == 0 && !vacuum->is_noted)
+	if (kept < count && special.tree == 0 && !vacuum->is_noted)
 		note_sweep(vacuum, true);
 	if (is_small && merge_next(level, keep, arg))
 		return true;
@@ -329,7 +329,7 @@ clean_page(LevelWalk *level, HammingKeep keep, void *arg)
 	return true;
 }
 
-/* Go to the next leaf of a table with TIDs. */
+/* Go to the next leaf of a tree with TIDs. */
 static void
 clean_rows(LevelWalk *level)
 {
@@ -341,20 +341,20 @@ clean_rows(LevelWalk *level)
 	clean_page(level, keep_rows, &rows);
 	vacuum->stats->tuples_removed += rows.dead;
 	vacuum->stats->num_index_tuples += rows.count - rows.dead;
-	if (level->walk.table == 0)
+	if (level->walk.tree == 0)
 		note_fingerprints(vacuum, &rows);
 }
 
-/* Merge neighbours on the inner levels of a table: merges make room above. */
+/* Merge neighbours on the inner levels of a tree: merges make room above. */
 static void
-merge_inner(Vacuum *vacuum, int table)
+merge_inner(Vacuum *vacuum, int tree)
 {
-	int			height = hamming_height(vacuum->info->index, table);
+	int			height = hamming_height(vacuum->info->index, tree);
 	int			i;
 
 	for (i = 1; i < height; i++)
 	{
-		LevelWalk	level = begin_level(vacuum, table, i);
+		LevelWalk	level = begin_level(vacuum, tree, i);
 
 		for (; hamming_walk_on(&level.walk); level.walk.next = level.high)
 		{
@@ -364,18 +364,18 @@ merge_inner(Vacuum *vacuum, int table)
 	}
 }
 
-/* Remove the dead rows of a table with TIDs, and merge neighbours. */
+/* Remove the dead rows of a tree with TIDs, and merge neighbours. */
 static void
-vacuum_table(Vacuum *vacuum, int table)
+vacuum_tree(Vacuum *vacuum, int tree)
 {
-	LevelWalk	level = begin_level(vacuum, table, 0);
+	LevelWalk	level = begin_level(vacuum, tree, 0);
 
 	for (; hamming_walk_on(&level.walk); level.walk.next = level.high)
 	{
 		clean_rows(&level);
 		vacuum_delay_point(false);
 	}
-	merge_inner(vacuum, table);
+	merge_inner(vacuum, tree);
 }
 
 /*
@@ -388,7 +388,7 @@ spare_revived(LevelWalk *level, Swept *swept)
 {
 	Relation	index = level->vacuum->info->index;
 	int			start = hamming_block_start(level->vacuum->blocks,
-											level->walk.table);
+											level->walk.tree);
 	Buffer		leaf = hamming_walk_find(&level->walk, BUFFER_LOCK_EXCLUSIVE);
 	GenericXLogState *state = GenericXLogStart(index);
 	Page		page = GenericXLogRegisterBuffer(state, leaf, 0);
@@ -413,18 +413,18 @@ spare_revived(LevelWalk *level, Swept *swept)
 }
 
 /*
- * Get the next fingerprint that is to be taken out of a table, 1 or up, in its
+ * Get the next fingerprint that is to be taken out of a tree, 1 or up, in its
  * order.  Return false after the last.
  */
 static bool
-next_swept(Vacuum *vacuum, int table, HammingKey *key)
+next_swept(Vacuum *vacuum, int tree, HammingKey *key)
 {
-	HammingSorter *with_rows = vacuum->sorters[table];
+	HammingSorter *with_rows = vacuum->sorters[tree];
 	HammingKey *known = &vacuum->known;
 
 	if (!vacuum->repairs)
 		return hamming_sorter_next_key(with_rows, key);
-	while (hamming_sorter_next_key(vacuum->all[table], key))
+	while (hamming_sorter_next_key(vacuum->all[tree], key))
 	{
 		while (vacuum->has_known && known->bits < key->bits)
 			vacuum->has_known = hamming_sorter_next_key(with_rows, known);
@@ -435,21 +435,21 @@ next_swept(Vacuum *vacuum, int table, HammingKey *key)
 }
 
 /*
- * The walk through table 0 has ended: take the fingerprints that have no row
- * out of a table, 1 or up, and merge leaves that became small.
+ * The walk through tree 0 has ended: take the fingerprints that have no row
+ * out of a tree, 1 or up, and merge leaves that became small.
  */
 static void
-sweep_table(Vacuum *vacuum, int table)
+sweep_tree(Vacuum *vacuum, int tree)
 {
-	LevelWalk	level = begin_level(vacuum, table, 0);
+	LevelWalk	level = begin_level(vacuum, tree, 0);
 	HammingShape shapes[HAMMING_MAX_BLOCKS];
 	Swept		swept = {0};
 
-	hamming_sorter_finish(vacuum->sorters[table]);
+	hamming_sorter_finish(vacuum->sorters[tree]);
 	if (vacuum->repairs)
 	{
-		hamming_sorter_finish(vacuum->all[table]);
-		vacuum->has_known = hamming_sorter_next_key(vacuum->sorters[table],
+		hamming_sorter_finish(vacuum->all[tree]);
+		vacuum->has_known = hamming_sorter_next_key(vacuum->sorters[tree],
 													&vacuum->known);
 	}
 	hamming_measure(vacuum->info->index, shapes);
@@ -459,14 +459,14 @@ sweep_table(Vacuum *vacuum, int table)
 
 		vacuum_delay_point(false);
 		while (swept.count < HAMMING_LEAF_CAPACITY &&
-			   next_swept(vacuum, table, &swept.keys[swept.count]))
+			   next_swept(vacuum, tree, &swept.keys[swept.count]))
 			swept.count++;
 		if (swept.count == 0)
 			break;
 		test_stop("sweep: a leaf");
 		level.walk.next = swept.keys[0];
 		/* else most leaves have none */
-		if (vacuum->repairs || vacuum->sorted >= shapes[table].leaves)
+		if (vacuum->repairs || vacuum->sorted >= shapes[tree].leaves)
 			hamming_walk_read_ahead(&level.walk);
 		if (!clean_page(&level, keep_others, &swept))
 		{
@@ -481,52 +481,52 @@ sweep_table(Vacuum *vacuum, int table)
 			level.count <= level.most / 2)
 			merge_next(&level, hamming_keep_all, NULL);
 	}
-	hamming_sorter_end(vacuum->sorters[table]);
+	hamming_sorter_end(vacuum->sorters[tree]);
 	if (vacuum->repairs)
-		hamming_sorter_end(vacuum->all[table]);
+		hamming_sorter_end(vacuum->all[tree]);
 	if (level.has_merged)
-		merge_inner(vacuum, table);
+		merge_inner(vacuum, tree);
 }
 
 /*
- * Another vacuum was broken off: collect all fingerprints of a table, 1 or up,
- * before the walk through table 0.
+ * Another vacuum was broken off: collect all fingerprints of a tree, 1 or up,
+ * before the walk through tree 0.
  */
 static void
-collect_all(Vacuum *vacuum, int table)
+collect_all(Vacuum *vacuum, int tree)
 {
 	HammingKeys *keys = palloc(sizeof(HammingKeys));
 	HammingKey	key;
 
-	hamming_keys_begin(keys, vacuum->info->index, table,
+	hamming_keys_begin(keys, vacuum->info->index, tree,
 					   vacuum->info->strategy);
 	while (hamming_keys_next(keys, &key))
 	{
-		hamming_sorter_add_key(vacuum->all[table], key);
+		hamming_sorter_add_key(vacuum->all[tree], key);
 		vacuum_delay_point(false);
 	}
 	pfree(keys);
 }
 
-/* Begin the sorters for the other tables. */
+/* Begin the sorters for the other trees. */
 static void
 begin_sorters(Vacuum *vacuum)
 {
 	int			memory = maintenance_work_mem / (vacuum->blocks - 1);
-	int			table;
+	int			tree;
 
 	if (AmAutoVacuumWorkerProcess() && autovacuum_work_mem != -1)
 		memory = autovacuum_work_mem / (vacuum->blocks - 1);
 	if (vacuum->repairs)
 		memory /= 2;
-	for (table = 1; table < vacuum->blocks; table++)
+	for (tree = 1; tree < vacuum->blocks; tree++)
 	{
-		vacuum->sorters[table] = hamming_sorter_begin(FINGERPRINT_WORDS,
-													  memory);
+		vacuum->sorters[tree] = hamming_sorter_begin(FINGERPRINT_WORDS,
+													 memory);
 		if (!vacuum->repairs)
 			continue;
-		vacuum->all[table] = hamming_sorter_begin(FINGERPRINT_WORDS, memory);
-		collect_all(vacuum, table);
+		vacuum->all[tree] = hamming_sorter_begin(FINGERPRINT_WORDS, memory);
+		collect_all(vacuum, tree);
 	}
 }
 
@@ -544,7 +544,7 @@ hamming_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 		.callback = callback,.callback_state = callback_state,
 		.blocks = hamming_blocks(info->index)
 	};
-	int			table;
+	int			tree;
 
 	if (stats == NULL)
 		vacuum.stats = palloc0(sizeof(IndexBulkDeleteResult));
@@ -553,15 +553,15 @@ hamming_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 
 	vacuum.is_noted = vacuum.repairs = is_swept(info->index);
 	begin_sorters(&vacuum);
-	vacuum_table(&vacuum, 0);
-	for (table = 1; table < vacuum.blocks; table++)
+	vacuum_tree(&vacuum, 0);
+	for (tree = 1; tree < vacuum.blocks; tree++)
 	{
-		test_stop(table == 1 ? "sweep: first table" : "sweep: next table");
-		sweep_table(&vacuum, table);
+		test_stop(tree == 1 ? "sweep: first tree" : "sweep: next tree");
+		sweep_tree(&vacuum, tree);
 	}
 	if (vacuum.is_noted)
 		note_sweep(&vacuum, false);
-	vacuum_table(&vacuum, HAMMING_NULLS);
+	vacuum_tree(&vacuum, HAMMING_NULLS);
 	return vacuum.stats;
 }
 

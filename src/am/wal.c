@@ -6,7 +6,7 @@
  * PostgreSQL replays without this library.  For most changes
  * GenericXLogFinish() finds what to log, by comparing each page before and
  * after byte by byte, which takes 2 to 4 microseconds a page.  An insertion
- * changes leaves of several tables, and knows what it did to them.  This file
+ * changes leaves of several trees, and knows what it did to them.  This file
  * writes records of the same format itself, in a tenth of that time.
  *
  * That format is private to PostgreSQL's generic_xlog.c.  A record that its

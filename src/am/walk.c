@@ -1,6 +1,6 @@
 /*
  * walk.c
- *	  Walks along a level of a table, page by page or key by key.
+ *	  Walks along a level of a tree, page by page or key by key.
  *
  * The next page of a walk is the one that covers the end of the last page's
  * range.  The head of tree.c says why such a walk meets each entry once.
@@ -14,10 +14,10 @@
 
 /* Return a walk from the least key on, which has not begun. */
 HammingWalk
-hamming_walk(Relation index, int table, int level,
+hamming_walk(Relation index, int tree, int level,
 			 BufferAccessStrategy strategy)
 {
-	HammingWalk walk = {.index = index,.table = table,.level = level,
+	HammingWalk walk = {.index = index,.tree = tree,.level = level,
 	.strategy = strategy};
 
 	return walk;
@@ -46,7 +46,7 @@ hamming_walk_read_ahead(HammingWalk *walk)
 	walk->again = walk->prefetched = hamming_greatest_key;
 	if (hamming_key_compare(from, hamming_greatest_key) >= 0)
 		return;
-	parent = hamming_find(walk->index, walk->table, walk->level + 1, from,
+	parent = hamming_find(walk->index, walk->tree, walk->level + 1, from,
 						  BUFFER_LOCK_SHARE, walk->strategy);
 	if (!BufferIsValid(parent))
 		return;
@@ -64,7 +64,7 @@ hamming_walk_read_ahead(HammingWalk *walk)
 Buffer
 hamming_walk_find(const HammingWalk *walk, int mode)
 {
-	return hamming_find(walk->index, walk->table, walk->level, walk->next, mode,
+	return hamming_find(walk->index, walk->tree, walk->level, walk->next, mode,
 						walk->strategy);
 }
 
@@ -82,12 +82,12 @@ hamming_walk_on(HammingWalk *walk)
 	return true;
 }
 
-/* Prepare to get the keys of a table. */
+/* Prepare to get the keys of a tree. */
 void
-hamming_keys_begin(HammingKeys *keys, Relation index, int table,
+hamming_keys_begin(HammingKeys *keys, Relation index, int tree,
 				   BufferAccessStrategy strategy)
 {
-	keys->walk = hamming_walk(index, table, 0, strategy);
+	keys->walk = hamming_walk(index, tree, 0, strategy);
 	keys->count = keys->position = 0;
 }
 
@@ -116,7 +116,7 @@ read_leaf(HammingKeys *keys)
 	return true;
 }
 
-/* Get the next key of the table, in order.  Return false after the last. */
+/* Get the next key of the tree, in order.  Return false after the last. */
 bool
 hamming_keys_next(HammingKeys *keys, HammingKey *key)
 {
@@ -128,13 +128,13 @@ hamming_keys_next(HammingKeys *keys, HammingKey *key)
 }
 
 /*
- * Has a block table an entry with the bits, of any row?  The answer may be out
+ * Has a block tree an entry with the bits, of any row?  The answer may be out
  * of date at once.
  */
 bool
-hamming_has(Relation index, int table, HammingBits bits)
+hamming_has(Relation index, int tree, HammingBits bits)
 {
-	HammingWalk walk = hamming_walk(index, table, 0, NULL);
+	HammingWalk walk = hamming_walk(index, tree, 0, NULL);
 	bool		found = false;
 
 	walk.next.bits = bits;

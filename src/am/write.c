@@ -1,6 +1,6 @@
 /*
  * write.c
- *	  Writing a table of an index that is being built, leaves first.
+ *	  Writing a tree of an index that is being built, leaves first.
  *
  * Leaves are filled from sorted keys.  One inner page of each level is being
  * filled, in memory.  The page is written when the next one of the level
@@ -66,16 +66,16 @@ add_pages(Relation index, PGAlignedBlock *pages, int count)
 	return end - count;
 }
 
-/* Begin to write a table.  On entry its root is there, and is empty. */
+/* Begin to write a tree.  On entry its root is there, and is empty. */
 HammingWriter *
-hamming_writer_begin(Relation index, int table)
+hamming_writer_begin(Relation index, int tree)
 {
 	HammingWriter *writer = palloc0(sizeof(HammingWriter));
-	int			capacity = hamming_leaf_capacity(table);
+	int			capacity = hamming_leaf_capacity(tree);
 	int			fill = hamming_fill(index, capacity);
 
 	writer->index = index;
-	writer->table = table;
+	writer->tree = tree;
 	writer->most = hamming_most_fill(index, capacity);
 	writer->least = 2 * fill - writer->most;
 	writer->height = 1;
@@ -109,7 +109,7 @@ add_child(HammingWriter *writer, int level, HammingKey low, BlockNumber child)
 		first = true;
 	}
 	if (first)
-		hamming_tree_page_init(page, writer->table, level, low,
+		hamming_tree_page_init(page, writer->tree, level, low,
 							   hamming_greatest_key);
 	hamming_inner_insert(page, hamming_page_count(page), low, child);
 }
@@ -138,7 +138,7 @@ fill_leaf(HammingWriter *writer, int count, HammingKey high)
 	if (writer->filled == HAMMING_PAGES_TOGETHER)
 		write_leaves(writer);
 	page = (Page) writer->leaves[writer->filled++].data;
-	hamming_tree_page_init(page, writer->table, 0, writer->low, high);
+	hamming_tree_page_init(page, writer->tree, 0, writer->low, high);
 	hamming_leaf_fill(page, writer->keys, count);
 	writer->low = high;
 	writer->count -= count;
@@ -179,6 +179,6 @@ hamming_writer_end(HammingWriter *writer)
 	}
 	hamming_write_page(writer->index, MAIN_FORKNUM,
 					   ReadBuffer(writer->index,
-								  HAMMING_ROOT(writer->table)), root);
+								  HAMMING_ROOT(writer->tree)), root);
 	pfree(writer);
 }

@@ -1,6 +1,6 @@
 /*
  * write.h
- *	  Writing a table of an index that is being built, leaves first.
+ *	  Writing a tree of an index that is being built, leaves first.
  */
 #ifndef SIMHASH_AM_WRITE_H
 #define SIMHASH_AM_WRITE_H
@@ -16,11 +16,11 @@
  */
 #define HAMMING_PAGES_TOGETHER XLR_MAX_BLOCK_ID
 
-/* A table that is being written, leaves first. */
+/* A tree that is being written, leaves first. */
 typedef struct HammingWriter
 {
 	Relation	index;
-	int			table;
+	int			tree;
 	HammingKey	low;			/* of the leaf that is being filled */
 	HammingKey	keys[HAMMING_LEAF_CAPACITY + 1];	/* of that leaf and the
 													 * next one, sorted */
@@ -37,7 +37,7 @@ typedef struct HammingWriter
 
 extern void hamming_write_page(Relation index, ForkNumber fork, Buffer buffer,
 							   Page page);
-extern HammingWriter *hamming_writer_begin(Relation index, int table);
+extern HammingWriter *hamming_writer_begin(Relation index, int tree);
 extern void hamming_writer_cut(HammingWriter *writer);
 extern void hamming_writer_end(HammingWriter *writer);
 
