@@ -8,7 +8,7 @@ DATA = sql/simhash--1.0.sql
 PGFILEDESC = "simhash - near-duplicate text"
 
 # compiled once for each width of a fingerprint (src/type/width.h)
-WIDE = \
+BOTH_WIDTHS = \
 	src/am/buffer \
 	src/am/build \
 	src/am/cache \
@@ -64,7 +64,7 @@ WIDE = \
 	src/type/type \
 	src/within
 
-OBJS = $(WIDE:=.o) $(WIDE:=_128.o) \
+OBJS = $(BOTH_WIDTHS:=.o) $(BOTH_WIDTHS:=_128.o) \
 	src/module.o \
 	src/planner.o \
 	src/am/handler.o \
