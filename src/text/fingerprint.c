@@ -186,6 +186,10 @@ sums_add_portable(WeightSums *sums, const uint64 *hash, const int64 *weight,
 
 #ifdef SIMHASH_X86
 
+/* NARROW_BATCH weights below NARROW_WEIGHT add up to less than 2^31. */
+#define NARROW_BATCH 64
+#define NARROW_WEIGHT (UINT64CONST(1) << 25)
+
 /* Do what simhash_sums_add() does, for four bits at a time. */
 TARGET_AVX2 static void
 sums_add_avx2(WeightSums *sums, const uint64 *hash, const int64 *weight,
@@ -213,6 +217,65 @@ sums_add_avx2(WeightSums *sums, const uint64 *hash, const int64 *weight,
 	}
 }
 
+/*
+ * count is at most NARROW_BATCH, and each weight below NARROW_WEIGHT.  ones[j]
+ * adds up 16 sums of 32 bits; its mask is bits 16 j to 16 j + 15 of a hash.
+ */
+TARGET_AVX512F static void
+sums_add_narrow(WeightSums *sums, const uint64 *hash, const int64 *weight,
+				int count)
+{
+	__m512i		ones[4];
+	int			i;
+	int			j;
+
+	for (j = 0; j < 4; j++)
+		ones[j] = _mm512_setzero_si512();
+	for (i = 0; i < count; i++)
+	{
+		__m512i		weights = _mm512_set1_epi32((int32) weight[i]);
+
+		for (j = 0; j < 4; j++)
+		{
+			__mmask16	set = (__mmask16) (hash[i] >> (16 * j));
+
+			ones[j] = _mm512_mask_add_epi32(ones[j], set, ones[j], weights);
+		}
+	}
+	for (j = 0; j < 8; j++)
+	{
+		__m256i		half = _mm512_extracti64x4_epi64(ones[j / 2], 0);
+		__m512i		sum = _mm512_loadu_si512(sums->ones + 8 * j);
+
+		if (j % 2 == 1)
+			half = _mm512_extracti64x4_epi64(ones[j / 2], 1);
+		sum = _mm512_add_epi64(sum, _mm512_cvtepu32_epi64(half));
+		_mm512_storeu_si512(sums->ones + 8 * j, sum);
+	}
+}
+
+/* A negative weight has its highest bit set, and so is not narrow. */
+static void
+sums_add_avx512(WeightSums *sums, const uint64 *hash, const int64 *weight,
+				int count)
+{
+	int			i;
+	int			j;
+
+	for (i = 0; i < count; i += NARROW_BATCH)
+	{
+		int			batch = Min(count - i, NARROW_BATCH);
+		uint64		bits = 0;
+
+		for (j = 0; j < batch; j++)
+			bits |= (uint64) weight[i + j];
+		if (bits < NARROW_WEIGHT)
+			sums_add_narrow(sums, hash + i, weight + i, batch);
+		else
+			sums_add_avx2(sums, hash + i, weight + i, batch);
+	}
+}
+
 #endif
 
 /*
@@ -225,13 +288,13 @@ simhash_sums_add(WeightSums *sums, const uint64 *hash, const int64 *weight,
 				 int count)
 {
 #ifdef SIMHASH_X86
-	if (likely(CPU_HAS(3, "avx2")))
-	{
+	if (CPU_HAS(4, "avx512f"))
+		sums_add_avx512(sums, hash, weight, count);
+	else if (CPU_HAS(3, "avx2"))
 		sums_add_avx2(sums, hash, weight, count);
-		return;
-	}
+	else
 #endif
-	sums_add_portable(sums, hash, weight, count);
+		sums_add_portable(sums, hash, weight, count);
 }
 
 /* Do what simhash_votes_fingerprint() does, for WeightSums. */

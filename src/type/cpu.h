@@ -36,6 +36,7 @@
  */
 #define TARGET_POPCNT __attribute__((target("popcnt")))
 #define TARGET_AVX2 __attribute__((target("avx2")))
+#define TARGET_AVX512F __attribute__((target("avx512f")))
 #define TARGET_AVX512_POPCNT __attribute__((target("avx512f,avx512vpopcntdq")))
 
 #define CPU_HAS(level, feature) \
