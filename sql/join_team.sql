@@ -85,12 +85,13 @@ RESET temp_file_limit;
 RESET work_mem;
 -- rows that memory has no room for: a team pairs their partitions, or each stretch of
 -- them, one after the other
-SET work_mem = '64kB';
+SET work_mem = '128kB';
 SET hash_mem_multiplier = 1;
 SELECT check_team(k, every) FROM (VALUES (0, 4), (3, 1), (8, 4)) v (k, every);
+SET work_mem = '64kB';
 CREATE TABLE big AS
 SELECT id, nullif(id % 5, 0) AS n, (hashint8extended(id / 4, 1) # (1::bigint << id % 7 >> 1))::simhash64 AS fp
-FROM generate_series(1, 16000) id;
+FROM generate_series(1, 12000) id;
 INSERT INTO big SELECT 30000 + i, 1, '0123456789abcdef' FROM generate_series(1, 300) i;
 ANALYZE big;
 SELECT query, together(query) = alone(query) AS same, launched > 0 AS launched, passes > 50 AS partitions FROM unnest(ARRAY[
