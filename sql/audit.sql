@@ -53,15 +53,17 @@ RESET hash_mem_multiplier;
 CREATE TABLE exact AS
 SELECT threshold, max_distance, count(*) FILTER (WHERE near) AS pairs,
 	count(*) FILTER (WHERE near AND alike)::float8 / nullif(count(*) FILTER (WHERE near), 0) AS "precision",
+	count(*) FILTER (WHERE near AND jaccard >= 0.5)::float8 / nullif(count(*) FILTER (WHERE near), 0) AS related,
 	count(*) FILTER (WHERE near AND alike)::float8 / nullif(count(*) FILTER (WHERE alike), 0) AS recall
 FROM truth, unnest('{0.1,0.5,0.7,0.95,1}'::float8[]) threshold, generate_series(0, 20) max_distance,
 	LATERAL (SELECT narrow <= max_distance AS near, jaccard >= threshold AS alike) s
 WHERE narrow <= 20 OR jaccard >= 0.1
 GROUP BY threshold, max_distance;
 SELECT t.threshold, count(*) AS distances,
-	count(*) FILTER (WHERE (f.pairs, f.precision, f.recall) IS DISTINCT FROM (e.pairs, e.precision, e.recall)
-		OR (f.precision_low, f.recall_low) IS DISTINCT FROM (f.precision, f.recall)
-		OR (f.precision_high, f.recall_high) IS DISTINCT FROM (f.precision, f.recall)) AS wrong
+	count(*) FILTER (WHERE (f.pairs, f.precision, f.related, f.recall) IS DISTINCT FROM
+			(e.pairs, e.precision, e.related, e.recall)
+		OR (f.precision_low, f.related_low, f.recall_low) IS DISTINCT FROM (f.precision, f.related, f.recall)
+		OR (f.precision_high, f.related_high, f.recall_high) IS DISTINCT FROM (f.precision, f.related, f.recall)) AS wrong
 FROM (SELECT DISTINCT threshold FROM exact) t,
 	simhash_audit('SELECT id, fp, body FROM prints', 100000, t.threshold, max_distance => 20) f
 	JOIN exact e USING (max_distance)
@@ -87,6 +89,7 @@ FROM sampled s FULL JOIN simhash_audit_pairs('SELECT id, fp, body FROM prints', 
 
 -- Of 100 samples the interval of 95 % holds the truth in most.
 SELECT max_distance, count(*) FILTER (WHERE e.precision BETWEEN precision_low - 1e-9 AND precision_high + 1e-9) >= 90
+	AND count(*) FILTER (WHERE e.related BETWEEN related_low - 1e-9 AND related_high + 1e-9) >= 90
 	AND count(*) FILTER (WHERE e.recall BETWEEN recall_low - 1e-9 AND recall_high + 1e-9) >= 90 AS covered,
 	bool_and(precision_low <= f.precision AND f.precision <= precision_high
 		AND recall_low <= f.recall AND f.recall <= recall_high

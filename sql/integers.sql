@@ -69,3 +69,7 @@ SELECT split_part(error_of(statement), ' / ', 1) AS error FROM (VALUES
 	($$SELECT 'ffffffffffffffff'::simhash64 < 1.0$$),
 	($$SELECT simhash_centroid(1)$$),
 	($$SELECT coalesce('ffffffffffffffff'::simhash64, 1)$$)) t(statement);
+
+-- twice as many digits
+SELECT repeat('ab', 16)::simhash64;
+SELECT repeat('ab', 32)::simhash128;

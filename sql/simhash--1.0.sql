@@ -100,6 +100,8 @@ CREATE FUNCTION simhash64_from_bit(bit) RETURNS simhash64
 
 CREATE CAST (bit AS simhash64) WITH FUNCTION simhash64_from_bit(bit);
 COMMENT ON CAST (bit AS simhash64) IS 'the same 64 bits';
+CREATE CAST (bit varying AS simhash64) WITH FUNCTION simhash64_from_bit(bit);
+COMMENT ON CAST (bit varying AS simhash64) IS 'the same 64 bits';
 
 CREATE FUNCTION simhash64_to_bit(simhash64) RETURNS bit
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -143,6 +145,8 @@ CREATE FUNCTION simhash128_from_bit(bit) RETURNS simhash128
 
 CREATE CAST (bit AS simhash128) WITH FUNCTION simhash128_from_bit(bit);
 COMMENT ON CAST (bit AS simhash128) IS 'the same 128 bits';
+CREATE CAST (bit varying AS simhash128) WITH FUNCTION simhash128_from_bit(bit);
+COMMENT ON CAST (bit varying AS simhash128) IS 'the same 128 bits';
 
 CREATE FUNCTION simhash128_to_bit(simhash128) RETURNS bit
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -460,7 +464,7 @@ CREATE TYPE simhash_weights (
 
 CREATE CAST (simhash_weights AS jsonb) WITH INOUT AS ASSIGNMENT;
 COMMENT ON CAST (simhash_weights AS jsonb) IS 'the same object';
-CREATE CAST (jsonb AS simhash_weights) WITH INOUT AS ASSIGNMENT;
+CREATE CAST (jsonb AS simhash_weights) WITH INOUT AS IMPLICIT;
 COMMENT ON CAST (jsonb AS simhash_weights) IS 'the same object';
 
 CREATE FUNCTION simhash_weights_to_json(simhash_weights) RETURNS json
@@ -1324,12 +1328,13 @@ CREATE FUNCTION simhash_audit(
 	RETURNS TABLE (
 		max_distance integer, pairs bigint,
 		"precision" float8, precision_low float8, precision_high float8,
+		related float8, related_low float8, related_high float8,
 		recall float8, recall_low float8, recall_high float8)
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE
 	COST 1000000 ROWS 11;
 COMMENT ON FUNCTION simhash_audit(
 	text, integer, float8, integer, integer, integer, bigint) IS
-	'precision and recall of each max_distance among the rows (id, fingerprint, text) of a query';
+	'how many matches of each max_distance are alike or related, and how many alike pairs match, among the rows (id, fingerprint, text) of a query';
 
 CREATE FUNCTION simhash_audit_pairs(
 	query text, sample integer DEFAULT 1000, threshold float8 DEFAULT 0.8,

@@ -154,6 +154,9 @@ SELECT flag, cardinality(fs), (SELECT count(DISTINCT f) FROM unnest(fs) f) AS "d
 	fs[1] IS NULL AS "null", fs[2], fs[cardinality(fs)], fs @> ARRAY[:'middle']::simhash:bits[] AS has
 FROM arrays;
 
+-- bits of a varying length
+SELECT repeat('01', :bits / 2)::varbit::simhash:bits AS varying, repeat('01', :bits)::varbit::bit(:bits)::simhash:bits AS cut;
+
 -- hash partitions
 CREATE TABLE parted (f simhash:bits) PARTITION BY HASH (f);
 CREATE TABLE parted0 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 0);

@@ -264,6 +264,9 @@ FROM (SELECT idf, (SELECT count(*) FROM pg_backend_memory_contexts WHERE n IS NO
 	FROM (SELECT n, simhash_idf('w' || n, 1) AS idf FROM generate_series(1, 1000) n GROUP BY n) s) s;
 RESET enable_sort;
 RESET work_mem;
+-- a jsonb needs no cast; a word is none
+SELECT simhash(t, w) = simhash(t, w::simhash_weights) AS same FROM (VALUES ('the library', '{"the": 0}'::jsonb)) v (t, w);
+SELECT minhash('the library', 'english');
 -- thousands of values: a few are kept, and none is confused with another
 CREATE TABLE many AS SELECT i, jsonb_build_object('w' || i, i)::simhash_weights AS w FROM generate_series(1, 20000) i;
 SELECT count(*), count(DISTINCT w) AS values, count(*) FILTER (WHERE simhash(t, w) <> simhash_tokens(ARRAY[t])) AS wrong

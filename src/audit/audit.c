@@ -32,6 +32,9 @@
 /* How many words a feature has where the caller does not say. */
 #define AUDIT_WORDS 3
 
+/* Texts are related from this similarity on. */
+#define AUDIT_RELATED 0.5
+
 /* (words, chars, max_distance) may be null. */
 #define WORDS_ARGUMENT 3
 #define DISTANCE_ARGUMENT 5
@@ -323,7 +326,8 @@ typedef struct PairCount
 {
 	uint32		draw;
 	uint32		near;
-	uint32		right;			/* of these, those that are alike */
+	uint32		alike;			/* of these */
+	uint32		related;		/* of these, too */
 } PairCount;
 
 /* The pairs of all rows that are drawn, by distance, 0 .. distances - 1. */
@@ -350,7 +354,8 @@ count_pair(Audit *audit, int draw, const AuditRow *a, const AuditRow *b,
 	count = &counts->pairs[first + distance];
 	count->draw = draw;
 	count->near++;
-	count->right += is_alike;
+	count->alike += is_alike;
+	count->related += similarity >= AUDIT_RELATED;
 }
 
 /* Write the counts of the texts in memory to the files. */
@@ -373,9 +378,21 @@ write_counts(const Audit *audit, const Counts *counts)
 	}
 }
 
+/*
+ * Of each row that is drawn: its pairs up to a distance.  The part are those
+ * that are alike in precision, related in related, and near in recall, where
+ * the whole are those that are alike at any distance.
+ */
+typedef struct AuditShares
+{
+	Sampled    *precision;
+	Sampled    *related;
+	Sampled    *recall;
+} AuditShares;
+
 /* Add the counts of a distance to those of lesser ones, and end the file. */
 static void
-read_counts(BufFile *file, Sampled *near, Sampled *alike)
+read_counts(BufFile *file, const AuditShares *shares)
 {
 	PairCount	count;
 
@@ -383,52 +400,68 @@ read_counts(BufFile *file, Sampled *near, Sampled *alike)
 	while (BufFileRead(file, &count, sizeof(count)) > 0)
 	{
 		CHECK_FOR_INTERRUPTS();
-		near[count.draw].whole += count.near;
-		near[count.draw].part += count.right;
-		alike[count.draw].part += count.right;
+		shares->precision[count.draw].whole += count.near;
+		shares->precision[count.draw].part += count.alike;
+		shares->related[count.draw].whole += count.near;
+		shares->related[count.draw].part += count.related;
+		shares->recall[count.draw].part += count.alike;
 	}
 	BufFileClose(file);
 }
 
-static void
-set_proportion(const Proportion *p, Datum *values, bool *nulls)
+/* Set three columns: a share, and its interval.  Return the whole. */
+static double
+set_share(const Audit *audit, const Sampled *sample, Datum *values,
+		  bool *nulls)
 {
-	values[0] = Float8GetDatum(p->value);
-	values[1] = Float8GetDatum(p->low);
-	values[2] = Float8GetDatum(p->high);
-	nulls[0] = nulls[1] = nulls[2] = p->total == 0;
+	Proportion	p = simhash_estimate(sample, audit->draw_count);
+
+	values[0] = Float8GetDatum(p.value);
+	values[1] = Float8GetDatum(p.low);
+	values[2] = Float8GetDatum(p.high);
+	nulls[0] = nulls[1] = nulls[2] = p.total == 0;
+	return p.total;
+}
+
+/* Return a Sampled for each row that is drawn, without pairs. */
+static Sampled *
+begin_share(const Audit *audit)
+{
+	Sampled    *sample = palloc_extended((audit->draw_count + 1) *
+										 sizeof(Sampled),
+										 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	int			i;
+
+	for (i = 0; i < audit->draw_count; i++)
+		sample[i].chance = audit->draws[i].chance;
+	return sample;
 }
 
 /* Return the rows of simhash_audit(), one for each distance. */
 static void
 return_counts(const Audit *audit, const Counts *counts, ReturnSetInfo *result)
 {
-	Sampled    *alike = counts->alike;
-	Sampled    *near = palloc_extended((audit->draw_count + 1) *
-									   sizeof(Sampled),
-									   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	AuditShares shares = {
+		.precision = begin_share(audit),.related = begin_share(audit),
+		.recall = counts->alike
+	};
 	int			distance;
-	int			i;
 
-	for (i = 0; i < audit->draw_count; i++)
-		near[i].chance = alike[i].chance = audit->draws[i].chance;
 	for (distance = 0; distance < counts->distances; distance++)
 	{
-		Datum		values[8];
-		bool		nulls[8] = {false};
-		Proportion	precision;
-		Proportion	recall;
+		Datum		values[11];
+		bool		nulls[11] = {false};
+		double		near;
 
 		CHECK_FOR_INTERRUPTS();
 		if (counts->files[distance] != NULL)
-			read_counts(counts->files[distance], near, alike);
-		precision = simhash_estimate(near, audit->draw_count);
-		recall = simhash_estimate(alike, audit->draw_count);
+			read_counts(counts->files[distance], &shares);
 		values[0] = Int32GetDatum(distance);
+		near = set_share(audit, shares.precision, values + 2, nulls + 2);
 		/* each pair is one of either row */
-		values[1] = Int64GetDatum((int64) rint(precision.total / 2));
-		set_proportion(&precision, values + 2, nulls + 2);
-		set_proportion(&recall, values + 5, nulls + 5);
+		values[1] = Int64GetDatum((int64) rint(near / 2));
+		set_share(audit, shares.related, values + 5, nulls + 5);
+		set_share(audit, shares.recall, values + 8, nulls + 8);
 		tuplestore_putvalues(result->setResult, result->setDesc, values,
 							 nulls);
 	}
@@ -440,8 +473,7 @@ audit_distances(Audit *audit, ReturnSetInfo *result)
 	Counts		counts = {.distances = audit->max_distance + 1};
 
 	counts.files = palloc0(counts.distances * sizeof(BufFile *));
-	counts.alike = palloc_extended((audit->draw_count + 1) * sizeof(Sampled),
-								   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	counts.alike = begin_share(audit);
 	audit->take = count_pair;
 	audit->arg = &counts;
 	audit->text_bytes = counts.distances * sizeof(PairCount);

@@ -89,7 +89,11 @@ expected_at(Parser *p, const char *what, const char *at)
 			 at < end
 			 ? errdetail("Expected %s, but found \"%s\".", what,
 						 simhash_excerpt((const uint8 *) at, end - at))
-			 : errdetail("Expected %s, but the input ended.", what)));
+			 : errdetail("Expected %s, but the input ended.", what),
+			 at == p->lex->input
+			 ? errhint("Write {\"word\": weight, ...}. For the stop words of a "
+					   "language, pass to_tsvector('english', text).")
+			 : 0));
 }
 
 /* Do what expected_at() does, at the last token. */

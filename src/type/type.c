@@ -80,6 +80,15 @@ simhash_from_text(const char *input, size_t length, Fingerprint *fingerprint)
 	return true;
 }
 
+/* Return a hint for an input that has twice the digits of a fingerprint. */
+static const char *
+width_hint(void)
+{
+	if (HAMMING_BITS == 64)
+		return "A fingerprint of 32 hexadecimal digits is a simhash128.";
+	return "Store 256 bits as two halves, left(hash, 32) and right(hash, 32).";
+}
+
 /* Error: 22P02 for anything that simhash_from_text() does not read. */
 Datum
 SIMHASH_FUNCTION(in) (PG_FUNCTION_ARGS)
@@ -92,6 +101,8 @@ SIMHASH_FUNCTION(in) (PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for type %s: \"%s\"",
 						SIMHASH_TYPE, text),
+				 strlen(text) == 2 * SIMHASH_HEX_DIGITS ?
+				 errhint("%s", width_hint()) :
 				 errhint("A fingerprint has %d hexadecimal digits. Use %s() or "
 						 "%s() for a text, and cast a number to numeric first.",
 						 SIMHASH_HEX_DIGITS,
