@@ -13,8 +13,6 @@
  */
 #include "postgres.h"
 
-#include <time.h>
-
 #include "executor/nodeHash.h"
 #include "miscadmin.h"
 #include "optimizer/cost.h"
@@ -213,31 +211,6 @@ simhash_team_launch(Team *team, const char *entry, int workers)
 	simhash_progress_workers(workers, team->context->nworkers_launched);
 }
 
-/*
- * Do a unit.  script/bench cores compiles with SIMHASH_TRACE_UNITS, to learn
- * what processor time each takes.
- */
-static void
-do_unit(Team *team, const TeamStep *step, uint32 unit)
-{
-#ifdef SIMHASH_TRACE_UNITS
-	uint64		number = team->shared->number;
-	struct timespec begin;
-	struct timespec end;
-	double		ms;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
-#endif
-	team->work(team->arg, step, unit);
-#ifdef SIMHASH_TRACE_UNITS
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
-	ms = (end.tv_sec - begin.tv_sec) * 1e3 +
-		(end.tv_nsec - begin.tv_nsec) / 1e6;
-	elog(LOG, "simhash unit: step " UINT64_FORMAT " kind %d unit %u of %u:"
-		 " %.3f ms", number, step->kind, unit, step->units, ms);
-#endif
-}
-
 /* Take units of the step until there is none. */
 static void
 take_units(Team *team, const TeamStep *step)
@@ -251,7 +224,7 @@ take_units(Team *team, const TeamStep *step)
 		CHECK_FOR_INTERRUPTS();
 		if (unlikely(simhash_progress_due) && team->show != NULL)
 			team->show(team->arg, step, (double) unit / step->units);
-		do_unit(team, step, (uint32) unit);
+		team->work(team->arg, step, (uint32) unit);
 	}
 }
 
