@@ -83,7 +83,7 @@ sub labels
 	return @parts;
 }
 
-# Precision and recall of minhash(body) by k, means and ranges of the kinds of
+# Recall of minhash(body) by k, and related matches, means and ranges of the kinds of
 # text, and once more between 0.9 and 1.
 sub quality
 {
@@ -128,10 +128,10 @@ sub quality
 		}
 		push @parts, '</g>';
 		push @parts, text($across->(2.4), $down->(0.66), 'bold f-blue', 'recall'),
-		  text($across->(8.4), $down->(0.60), 'bold f-orange', 'precision')
+		  text($across->(8.4), $down->(0.60), 'bold f-orange', 'related')
 		  if $least < 0.5;
 	}
-	return picture(740, 410, 'Precision and recall of minhash(body) for k from 1 to 16', @parts,
+	return picture(740, 410, 'Recall of minhash(body), and how many matches are related, for k from 1 to 16', @parts,
 		text(60, 398, 'ink small', 'Lines: means of descriptions, files, HTML and Japanese. Areas: from the worst to the best.'));
 }
 
