@@ -1,6 +1,6 @@
 /*
  * wal.c
- *	  The WAL of insertions and removals.
+ *	  The WAL of insertions.
  *
  * Every change of a hamming index is logged as records of generic WAL, which
  * PostgreSQL replays without this library.  For most changes

@@ -243,7 +243,8 @@ add_whole_paths(JoinPaths *join, Path *outer, Path *inner)
 	if (looks_for_one(join->sides.type))
 		search *= 1 - join->extra->semifactors.outer_match_frac;
 	workers = simhash_team_workers(search, join->whole.kept);
-	if (workers == 0)
+	/* a team writes its pairs to files (pass_team.c) */
+	if (workers == 0 || temp_file_limit >= 0)
 		return;
 	path = make_path(join, outer, inner);
 	team = cost_path(join, path, outer, inner, workers);
