@@ -57,7 +57,7 @@ CREATE FUNCTION check_parallel(k int, tables int DEFAULT 1) RETURNS text LANGUAG
 $$;
 SET max_parallel_workers_per_gather = 3;
 CALL set_workers(3);
-SELECT check_parallel(20, 4);
+SELECT check_parallel(8, 4);
 SET search_path = bits_128, public;
 CALL set_workers(3);
 SELECT check_parallel(3);
