@@ -13,8 +13,8 @@ typedef struct UserQuery
 {
 	const char *columns;		/* their names, for messages */
 	int			count;			/* of columns, up to USER_COLUMNS */
-	int			ids;			/* so many ids come first: if 1, then a
-								 * fingerprint, and else nothing else */
+	int			ids;			/* 1: an id, and then a fingerprint come
+								 * first; 2: there are two ids */
 
 	/*
 	 * Called before the first row; or NULL.  bits is how many a fingerprint

@@ -164,8 +164,8 @@ simhash_tuples_read(TupleStore *store, uint64 position)
 }
 
 /*
- * The tuples are in a file.  Return the one at offset, of which size bytes are
- * needed.  If these have not been read, read piece bytes: size or more.
+ * The tuples are in a file.  Return the one at offset, with its first size
+ * bytes.  If these have not been read, read piece bytes: size or more.
  */
 static MinimalTuple
 tuple_at(TupleStore *store, uint64 offset, Size size, Size piece)

@@ -282,8 +282,8 @@ simhash_add_token_feature(const FeatureTarget *target, Datum element,
 }
 
 /*
- * A FeatureAdder: a fingerprint of as many halves as the target has, or what
- * has its form, bigint or uuid.  Each half is a hash of the feature.
+ * A FeatureAdder: element is a hash of the feature, a bigint or a simhash64 if
+ * target->halves is 1, a uuid or a simhash128 if it is 2.
  */
 void
 simhash_add_hash_feature(const FeatureTarget *target, Datum element,

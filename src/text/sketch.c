@@ -261,8 +261,8 @@ finish(Sketch *sketch)
 }
 
 /*
- * The add_all of simhash_sketch_methods.  Few features wait for others, because
- * a batch of one feature takes as many rounds as a batch of many.
+ * The add_all of simhash_sketch_methods.  Few features wait for others: a batch
+ * of one would take the time of a batch of many.
  */
 void
 simhash_sketch_add_all(void *state, const uint64 *hash, const int64 *weight,
