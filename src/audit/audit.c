@@ -379,9 +379,10 @@ write_counts(const Audit *audit, const Counts *counts)
 }
 
 /*
- * Of each row that is drawn: its pairs up to a distance.  The part are those
- * that are alike in precision, related in related, and near in recall, where
- * the whole are those that are alike at any distance.
+ * The pairs of each row that is drawn, for one distance.  In precision and in
+ * related the whole are its pairs within the distance, and the part those of
+ * them that are alike, or related.  In recall the whole are its pairs that are
+ * alike, and the part those of them within the distance.
  */
 typedef struct AuditShares
 {

@@ -2,8 +2,8 @@
  * gist.c
  *	  The GiST operator class simhash64_ops.
  *
- * It is for what the hamming index lacks: several columns, each of which makes
- * a search smaller, INCLUDE, and index-only scans.
+ * The class is for what the hamming index lacks: a search that several columns
+ * of the index narrow, INCLUDE, and index-only scans.
  *
  * A leaf key is a fingerprint.  An inner key bounds the fingerprints below
  * it both ways that HammingBounds knows: by value range, which partitions
