@@ -11,7 +11,7 @@ use Exporter qw(import);
 use List::Util qw(max min sum);
 use POSIX qw(ceil floor);
 
-our @EXPORT = qw(model_of_one_server model_of_shards model_of_pairs);
+our @EXPORT = qw(model_of_one_server model_of_pairs);
 
 # Microseconds of processor time, fitted.  A build: of each row, of each of its
 # tables, and, where it sorts in several runs, of each table again, and of each
@@ -25,15 +25,11 @@ my %join = (row => 0.5075, sort => 0.02606, comparison => 0.0002477);
 my $statement = 22;    # a prepared statement, beside the search, with its client
 my $result = 4;    # a row that is found
 my $read = 5;    # a page that the system has in memory, and shared_buffers have not
-my $shard = 170;    # a shard, at the coordinator
-my $remote = 250;    # what postgres_fdw sends to a shard, beside the search
 my $move = 1.1;    # a fingerprint for a part: packed by one shard, and fetched by another
 
 # Assumed
 my $latency = 100;    # microseconds of a read from NVMe
 my $reads_a_second = 500_000;
-my $round_trip = 100;    # microseconds, between machines
-my $round_trips = 4;    # of postgres_fdw, one shard after the other
 my $sort_memory = 8 * 2**30;    # maintenance_work_mem
 
 # The formats: src/README.  Leaves are filled to 88 %.
@@ -280,25 +276,9 @@ sub model_of_one_server
 		$row->('build, minutes of one core', sub { figure(build_time(@_) / 60e6) }),
 		map {
 			my $k = $_;
-			($row->("k = $k: leaves read", sub { figure(search(@_, $k)->{leaves}) }),
-				$row->("k = $k: in memory", sub { duration($statement + search(@_, $k)->{time}) }),
-				$row->("k = $k: leaves on NVMe", sub { duration($statement + nvme_time(search(@_, $k))) }))
+			($row->("k = $k: in memory", sub { duration($statement + search(@_, $k)->{time}) }),
+				$row->("k = $k: on NVMe", sub { duration($statement + nvme_time(search(@_, $k))) }))
 		} 3, 8);
-}
-
-sub model_of_shards
-{
-	my $row = sub {
-		my ($shards) = @_;
-		my $rows = 8e9 / $shards;
-		my @times = map { $round_trip + $statement + search($rows, $_)->{time} } 3, 8;
-		my $fdw = $shards * ($shard + $round_trips * $round_trip) + $remote;
-
-		return [ $shards, count($rows), figure(index_size($rows) / 1e9), map { (duration($fdw + $_), duration($_)) } @times ];
-	};
-
-	return lines([ 'servers', 'rows of each', 'index, GB', map { ("k = $_: postgres_fdw", 'client') } 3, 8 ],
-		map { $row->($_) } 1, 4, 16);
 }
 
 # In parts, each copy of a row is read once, and the first sort is that of its part.

@@ -72,6 +72,7 @@ cmp_ok($blocks{$_}, '>=', 2, "blocks for $_") for sort keys %blocks;
 my $forms = 0;
 my ($table) = $document =~ /^(\| condition or sort key \|.*?\n)\n/ms;
 $table .= "| `$_` | the shards |\n" for (
+	'fp <-> $1 <= 8',
 	'fp <-> $1 BETWEEN 0 AND 8',
 	'fp % $1',
 	'fp <@ hamming_ball($1, 8)',
@@ -281,13 +282,13 @@ for my $other ('', 'CREATE SCHEMA ext; CREATE EXTENSION simhash SCHEMA ext')
 }
 
 # The query that finds another version of the extension.
-my ($versions) = $document =~ /^(SELECT string_agg\(shard.*?;)$/ms;
+my ($versions) = $document =~ /^(SELECT version, schema, .*?;)$/ms;
 $nodes[1]->safe_psql('docs', "UPDATE pg_extension SET extversion = '0.9' WHERE extname = 'simhash'");
 $nodes[3]->safe_psql('docs', 'ALTER EXTENSION simhash SET SCHEMA pg_catalog');
 is(join("\n", sort split /\n/, query($versions)), <<'ROWS' =~ s/\n\z//r, 'which servers differ');
-coordinator, shard1, shard3|1.0|public
-shard2|0.9|public
-shard4|1.0|pg_catalog
+0.9|public|shard2
+1.0|pg_catalog|shard4
+1.0|public|shard1, shard3
 ROWS
 
 $_->stop for @nodes;
