@@ -13,8 +13,8 @@
  * and Fleet 2014).  That is a near cut.  Its segments are fewer and longer, but
  * have more partners, which pays where the radius is large.
  *
- * A cut is chosen by the time that the join will take.  doc/algorithm.md 6
- * proves that no pair is lost, whichever is chosen.
+ * A cut is chosen by the time that the join will take.  README, claim
+ * 1, proves that no pair is lost, whichever is chosen.
  */
 #include "postgres.h"
 

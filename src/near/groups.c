@@ -16,7 +16,7 @@
  * new pair differs in each segment that was passed over, in near + 1 bits at
  * least.  Each such segment leaves near + 1 bits less in which the pair may
  * differ later, and the cut of a group may be one of the later bits alone.
- * doc/algorithm.md 6 proves that no pair within the radius is lost.
+ * README, claim 1, proves that no pair within the radius is lost.
  */
 #include "postgres.h"
 
@@ -499,7 +499,7 @@ nearly_agrees(Fingerprint difference, int near)
  *
  * A pair was among the candidates before if and only if, for some node, it
  * nearly agrees in a segment that the node went through before the current one
- * (doc/algorithm.md 6).
+ * (README, claim 3).
  */
 bool
 hamming_groups_is_first(const NearGroups *groups, Fingerprint difference)

@@ -60,8 +60,7 @@ typedef struct GroupNode
  *		nodes[1]		first cut, level 2: sorted by segment 5, after 4
  *		nodes[0]		first cut, level 1: sorted by segment 3, after 0, 1, 2
  *
- * There are never more than HAMMING_BITS nodes: doc/algorithm.md 6 has the
- * proof.
+ * There are never more than HAMMING_BITS nodes: README, claim 2, has the proof.
  */
 typedef struct NearGroups
 {
