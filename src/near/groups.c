@@ -255,19 +255,6 @@ hamming_groups_next_smaller(const NearGroups *groups, const FingerprintList *x,
 }
 
 /*
- * Do the pairs of the node that need a comparison take no longer than its
- * other sorts?  If so, the caller hands out node->all.  A pair may come twice
- * then: so the answer is false for a search that leaves out no pairs.
- */
-static bool
-is_nearly_done(const NearGroups *groups, const GroupNode *node)
-{
-	return leaves_out_pairs(groups) && node->segment >= node->first &&
-		hamming_group_is_compared_sooner(groups, &node->all,
-										 node->last - node->segment);
-}
-
-/*
  * Make a search for the pairs of the lists x and y, which may be the same
  * list, within radius, 0 .. HAMMING_BITS.  The caller frees the result by
  * pfree(), and until then changes the lists only as hamming_groups_next()
@@ -424,12 +411,6 @@ hamming_groups_next(NearGroups *groups, Candidates *candidates)
 		else if (node->segment == node->last ||
 				 hamming_group_is_done(groups, &node->all))
 			groups->depth--;
-		else if (is_nearly_done(groups, node))
-		{
-			*candidates = node->all;
-			groups->depth--;
-			return true;
-		}
 		else
 			sort_by_next_segment(groups, node);
 	}
@@ -450,8 +431,7 @@ nearly_agrees(Fingerprint difference, int near)
 /*
  * Is a pair of the current candidates, which differs in difference, among the
  * candidates for the first time?  The pair must be within the radius: a
- * farther one may get false each time.  The search must have no sets.  Where
- * it has settled numbers, a pair may get true twice.
+ * farther one may get false each time.  The search must have no sets.
  *
  * A pair was among the candidates before if and only if, for some node, it
  * nearly agrees in a segment that the node went through before the current one
