@@ -81,7 +81,10 @@ make_radius(int64 radius)
 							  Int64GetDatum(radius), false, FLOAT8PASSBYVAL);
 }
 
-/* Does node say that two fingerprints are within a radius?  Set these, if so. */
+/*
+ * Does node say that two fingerprints are within a radius?  If so, set these,
+ * in any order.
+ */
 bool
 hamming_read_clause(Node *node, HammingClause *clause)
 {

@@ -5,8 +5,8 @@
  * The node reads and keeps all rows of both children (input.c).  Of a partial
  * path it may read the outer rows in batches: else the process that begins
  * first would read most rows before the others come, and be left with most
- * pairs.  Then it pairs rows by keys and fingerprints (near/pairs.c), and checks
- * all other clauses of the join:
+ * pairs.  Then it pairs rows by keys and fingerprints (near/pairs.c), and
+ * checks all other clauses of the join:
  *
  *		inner, left, full	each pair of rows that passes is a row; then come
  *							the rows that no pair had

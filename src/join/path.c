@@ -27,8 +27,8 @@
 
 /*
  * By a partial path processes share the clauses, which a node with workers of
- * its own checks alone.  But each reads, keeps and sorts all inner rows.  So one
- * worker is worth its time only where the work for pairs, which processes
+ * its own checks alone.  But each reads, keeps and sorts all inner rows.  So
+ * one worker is worth its time only where the work for pairs, which processes
  * share, is WORTH_PARTIAL times all that comes before; and each further one
  * where it is WORTH_ANOTHER times as much more.
  */

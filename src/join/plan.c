@@ -3,10 +3,10 @@
  *	  The path of a HammingJoin to a plan.
  *
  * The scan tuple has the columns of the outer child, and then those of the
- * inner one.  From PostgreSQL 16 on a column says which outer joins may have made it NULL.
- * So a column of the nullable side differs below the join and above it, and
- * PostgreSQL insists that the scan tuple has it as above.  The clauses of the
- * join itself have it as below: their columns are exchanged.
+ * inner one.  From PostgreSQL 16 on a column says which outer joins may have
+ * made it NULL.  So a column of the nullable side differs below the join and
+ * above it, and PostgreSQL insists that the scan tuple has it as above.  The
+ * clauses of the join itself have it as below: their columns are exchanged.
  */
 #include "postgres.h"
 

@@ -109,7 +109,7 @@ hamming_fplist_copy(FingerprintList *to, const FingerprintList *from)
 static void sort_range(FingerprintList *list, uint32 from, uint32 to, int low,
 					   int high, bool is_in_spare);
 
-/* Return the digit of fingerprint i; words has the word of the digit of each. */
+/* Return the digit of fingerprint i; words has that word of each. */
 static inline uint32
 digit(const uint64 *words, uint32 i, int shift, uint64 mask)
 {
@@ -277,9 +277,9 @@ is_large(const TeamStep *step, uint32 begin, uint32 end)
 }
 
 /*
- * Do a unit of a step of sort_by_buckets().  list->places has a row of RADIX for
- * each slice.  The first slice's row has where the buckets begin, too.  In a
- * process of a team the list has no team: it sorts a bucket alone.
+ * Do a unit of a step of sort_by_buckets().  list->places has a row of RADIX
+ * for each slice.  The first slice's row has where the buckets begin, too.  In
+ * a process of a team the list has no team: it sorts a bucket alone.
  */
 void
 hamming_fplist_work(FingerprintList *list, const TeamStep *step, uint32 unit)

@@ -169,8 +169,8 @@ sort_by_next_segment(NearGroups *groups, GroupNode *node)
  * Set node->flips to the next choice of bits of the current segment, at most
  * cut_near() of them, ascending as numbers.  Return false after the last one.
  *
- * To add 1 gives the next choice, where flips has fewer bits than allowed.  Else
- * all choices have too many up to the one where the lowest bit of flips is
+ * To add 1 gives the next choice, where flips has fewer bits than allowed.
+ * Else all choices have too many up to the one where the lowest bit of flips is
  * added.  Bits that are not of the segment are 1 in the addition, so that a
  * carry passes over them.
  */
