@@ -43,7 +43,7 @@ BOTH_WIDTHS = \
 	src/join/partners \
 	src/near/compare \
 	src/near/cut \
-	src/near/division src/near/done \
+	src/near/division \
 	src/near/filter \
 	src/near/fplist \
 	src/near/groups \

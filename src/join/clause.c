@@ -25,7 +25,6 @@
 #include "type/catalog.h"
 #include "type/make_clause.h"
 
-/* Set two fingerprints, in any order, and the radius.  Return true. */
 static bool
 set_clause(HammingClause *clause, Expr *one, Expr *other, Expr *radius)
 {
@@ -108,7 +107,6 @@ hamming_read_clause(Node *node, HammingClause *clause)
 	return false;
 }
 
-/* Does the expression depend on the one side, and not on the other? */
 static bool
 is_of_side(Relids relids, RelOptInfo *one, RelOptInfo *other)
 {
@@ -139,7 +137,6 @@ match_sides(const JoinSides *sides, HammingClause *clause)
 		is_of_side(first, sides->inner, sides->outer);
 }
 
-/* Return the least security level of the clauses, that of rows themselves. */
 static Index
 find_least_level(const JoinSides *sides)
 {
@@ -204,7 +201,6 @@ hamming_find_clause(const JoinSides *sides, HammingClause *best)
 	return best->rinfo != NULL;
 }
 
-/* Is the left operand of the clause of one side, and the right of the other? */
 static bool
 joins(const RestrictInfo *rinfo, const RelOptInfo *left,
 	  const RelOptInfo *right)
@@ -251,7 +247,6 @@ hamming_find_keys(const JoinSides *sides)
 	return keys;
 }
 
-/* Return the equalities of hamming_find_keys(), as outer = inner. */
 List *
 hamming_orient_keys(const JoinSides *sides, List *keys)
 {

@@ -45,7 +45,7 @@ typedef struct JoinInput
 	uint64		rows;			/* that are kept */
 	TupleStore	tuples;
 	NearSide	side;			/* rows that may have partners; their payloads
-								 * are positions of tuples */
+								 * are offsets of tuples */
 	uint8	   *matched;		/* a bit for each row, by its number; NULL
 								 * where nobody asks */
 	uint64		row;			/* number of the next row without a partner, */
@@ -106,7 +106,6 @@ typedef struct HammingJoinState
 	uint64		batch_pairs;	/* that these are expected to have */
 	uint64		pairs_read;		/* of all batches so far */
 
-	Bitmapset  *parameters;		/* that keys and radius depend on */
 	bool		is_read;		/* have rows been read? */
 	bool		is_empty;		/* if so, do these give no row? */
 	bool		has_more;		/* do more outer rows follow? */

@@ -2,12 +2,11 @@
  * node.c
  *	  The executor node HammingJoin.
  *
- * The node reads all rows of both children, and keeps them (input.c).  Of a
- * partial path it may read the outer rows in batches, each for itself: so that
- * processes share what the pairs take, and no process is left with most of it,
- * as the one that begins first reads most rows before the others come.  Then it
- * pairs those that have equal keys and fingerprints within the radius
- * (near/pairs.c), and checks all other clauses of the join:
+ * The node reads and keeps all rows of both children (input.c).  Of a partial
+ * path it may read the outer rows in batches: else the process that begins
+ * first would read most rows before the others come, and be left with most
+ * pairs.  Then it pairs rows by keys and fingerprints (near/pairs.c), and
+ * checks all other clauses of the join:
  *
  *		inner, left, full	each pair of rows that passes is a row; then come
  *							the rows that no pair had
@@ -16,20 +15,17 @@
  *							none, in the order of the child; but with a column
  *							of its partner a row comes when that is found
  *
- * Where the plan has workers for the search, one call finds all pairs with
- * them.  They have ended before a row is returned, so that any statement may
- * have such a join.  This process checks the clauses, pair by pair.
+ * Where the plan has workers for the search, they have ended before a row is
+ * returned, so that any statement may have such a join.
  *
  * A recheck after a concurrent update (EvalPlanQual) runs the same node in an
- * executor state of its own, where each child returns the row to be checked, as
- * for the joins of PostgreSQL.
+ * executor state of its own, where each child returns the row to be checked.
  */
 #include "postgres.h"
 
 #include "access/parallel.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -56,7 +52,6 @@ last_column(const JoinInput *input, const void *expression)
 	return last;
 }
 
-/* Return what else than the distance makes two rows partners. */
 static List *
 partner_clauses(const CustomScan *scan)
 {
@@ -123,34 +118,6 @@ begin_input(HammingJoinState *state, JoinInput *input, PlanState *child,
 	MemoryContextSwitchTo(old);
 }
 
-/*
- * Add the parameters in an expression that may change from scan to scan.
- * Return true for an expression with a subplan, which may have any.
- */
-static bool
-add_parameters(Node *node, Bitmapset **parameters)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
-		*parameters = bms_add_member(*parameters, ((Param *) node)->paramid);
-	return IsA(node, SubPlan) ||
-		expression_tree_walker(node, add_parameters, parameters);
-}
-
-/* Find the parameters that the keys and the radius depend on. */
-static Bitmapset *
-find_parameters(CustomScan *scan)
-{
-	Bitmapset  *parameters = NULL;
-	int			i;
-
-	for (i = JOIN_OUTER_FINGERPRINT; i <= JOIN_KEYS; i++)
-		if (add_parameters(list_nth(scan->custom_exprs, i), &parameters))
-			return scan->scan.plan.allParam;
-	return parameters;
-}
-
 static void
 begin_hamming_join(CustomScanState *node, EState *estate, int eflags)
 {
@@ -164,7 +131,6 @@ begin_hamming_join(CustomScanState *node, EState *estate, int eflags)
 	state->work = palloc0(sizeof(JoinWork));
 	state->type = list_nth_int(scan->custom_private, JOIN_TYPE);
 	state->key_count = list_length(list_nth(scan->custom_exprs, JOIN_KEYS));
-	state->parameters = find_parameters(scan);
 	state->outer.keeps_all = state->type == JOIN_LEFT ||
 		state->type == JOIN_ANTI || state->type == JOIN_FULL;
 	state->inner.keeps_all = state->type == JOIN_FULL;
@@ -204,7 +170,6 @@ begin_hamming_join(CustomScanState *node, EState *estate, int eflags)
 	state->known_radius = -1;
 }
 
-/* Prepare to note which rows have a partner. */
 static void
 begin_matched(HammingJoinState *state, JoinInput *input)
 {
@@ -217,7 +182,6 @@ begin_matched(HammingJoinState *state, JoinInput *input)
 	input->offset = 0;
 }
 
-/* Go on with the next outer rows, if more follow. */
 static void
 end_batch(HammingJoinState *state)
 {
@@ -228,7 +192,6 @@ end_batch(HammingJoinState *state)
 	state->is_read = false;
 }
 
-/* Begin to show the progress of a scan, until state->progress is reset. */
 static void
 begin_progress(HammingJoinState *state)
 {
@@ -239,7 +202,6 @@ begin_progress(HammingJoinState *state)
 	MemoryContextSwitchTo(old);
 }
 
-/* Read both sides, unless that was done, and begin to pair rows. */
 static void
 begin_pairs(HammingJoinState *state)
 {
@@ -291,7 +253,7 @@ disk_of(const JoinInput *input)
 	uint64		side = input->side.file == NULL ? 0
 	: input->side.count * sizeof(NearRow);
 
-	return side + (input->tuples.has_file ? input->tuples.size : 0);
+	return side + (input->tuples.file != NULL ? input->tuples.size : 0);
 }
 
 /*
@@ -360,7 +322,7 @@ next_alone(JoinInput *input, JoinInput *other, bool matched)
 	return hamming_input_next_row(input, matched);
 }
 
-/* Get the next row of the current phase; or NULL, and go on. */
+/* Get the next row of the current phase, or NULL: maybe of another one then. */
 static TupleTableSlot *
 next_result(HammingJoinState *state)
 {
@@ -431,35 +393,26 @@ free_rows(HammingJoinState *state)
 }
 
 /*
- * The rows, their keys and the radius depend on parameters.  If none of these
- * has changed, the rows that were read serve again, if they are all there are.
- * Else read all rows anew.
+ * If no parameter has changed, the rows that were read serve again, if they are
+ * all there are.  Else read all rows anew.
  */
 static void
 rescan_hamming_join(CustomScanState *node)
 {
 	HammingJoinState *state = (HammingJoinState *) node;
 	Bitmapset  *changed = node->ss.ps.chgParam;
-	bool		is_same = state->batch == 0 &&
-	!bms_overlap(changed, state->parameters);
 	ListCell   *lc;
 
 	end_pairs(state);
 	state->phase = JOIN_READING;
-	foreach(lc, node->custom_ps)
-	{
-		PlanState  *child = lfirst(lc);
-
-		UpdateChangedParamSet(child, changed);
-		is_same &= child->chgParam == NULL;
-	}
-	if (is_same)
+	if (changed == NULL && state->batch == 0)
 		return;
 	free_rows(state);
 	foreach(lc, node->custom_ps)
 	{
 		PlanState  *child = lfirst(lc);
 
+		UpdateChangedParamSet(child, changed);
 		/* else the first ExecProcNode() does it */
 		if (child->chgParam == NULL)
 			ExecReScan(child);

@@ -27,12 +27,10 @@
 
 /*
  * By a partial path processes share the clauses, which a node with workers of
- * its own checks alone.  100,000 pairs of texts of 5 kB took 0.53 of the time
- * by two.  But each process reads, keeps and sorts all inner rows.  So one
- * worker is worth its time only where the work for pairs, which processes
+ * its own checks alone.  But each reads, keeps and sorts all inner rows.  So
+ * one worker is worth its time only where the work for pairs, which processes
  * share, is WORTH_PARTIAL times all that comes before; and each further one
- * where it is WORTH_ANOTHER times as much more.  Where processes are more than
- * processors, they take a tenth longer at most.
+ * where it is WORTH_ANOTHER times as much more.
  */
 #define WORTH_PARTIAL 2.0
 #define WORTH_ANOTHER 10.0
@@ -47,7 +45,6 @@ static const CustomPathMethods path_methods = {
 	.ReparameterizeCustomPathByChild = hamming_join_for_partition
 };
 
-/* What all paths for a join have in common. */
 typedef struct JoinPaths
 {
 	JoinSides	sides;
@@ -59,7 +56,6 @@ typedef struct JoinPaths
 	JoinEstimate whole;			/* of a path by one process */
 } JoinPaths;
 
-/* Return the selectivity of the clauses, of all pairs of rows. */
 static Selectivity
 selectivity_of(const JoinPaths *join, List *clauses)
 {
@@ -137,11 +133,8 @@ fraction_read(const JoinPaths *join, double have_partner)
 /*
  * Return how many pairs of rows are read again, to check the other clauses,
  * which are filter, or to return the rows.  pairs is the number of those within
- * the radius that have equal keys.
- *
- * A semi or anti join does not need that if filter is empty.  Else it reads the
- * pairs of a row up to the first partner, or all of them.  Only rows that
- * fulfil the clause have pairs.
+ * the radius that have equal keys.  A semi or anti join without a filter reads
+ * none again, else those of a row up to the first partner.
  */
 static double
 pairs_read(JoinPaths *join, double pairs, List *filter)
@@ -160,10 +153,7 @@ pairs_read(JoinPaths *join, double pairs, List *filter)
 	return pairs * fraction_read(join, Min(have_partner, 1));
 }
 
-/*
- * Return what it takes to check the clauses for a pair, in their order: each
- * for those that the clauses before it leave.
- */
+/* Return what it takes to check the clauses for a pair, in their order. */
 static QualCost
 cost_of_clauses(JoinPaths *join, List *clauses)
 {
@@ -212,7 +202,6 @@ cost_path(JoinPaths *join, CustomPath *path, Path *outer, Path *inner,
 	return estimate;
 }
 
-/* Set a number that the path carries: 0 or more. */
 static void
 set_number(CustomPath *path, JoinNumber which, double number)
 {
@@ -348,10 +337,7 @@ stands_alone(Path *path, RelOptInfo *other)
 		!bms_overlap(PATH_REQ_OUTER(path), other->top_parent_relids);
 }
 
-/*
- * Does the node know the type?  The planner offers right joins with their sides
- * exchanged, too, and those of rows that were made unique as other joins.
- */
+/* The planner offers right joins with their sides exchanged, too. */
 static bool
 is_known_type(JoinType type)
 {
@@ -360,9 +346,8 @@ is_known_type(JoinType type)
 }
 
 /*
- * Return how many inner rows are compared with outer_rows rows, where one of
- * these is compared with rows of them: with all, but in a semi or anti join
- * with those up to the first partner.
+ * Return how many pairs are compared, where each of outer_rows rows has rows
+ * others: in a semi or anti join those up to the first partner.
  */
 static double
 rows_compared(const JoinPaths *join, double outer_rows, double rows)
@@ -464,7 +449,6 @@ other_paths(List *paths, const JoinSides *sides)
 	return result;
 }
 
-/* Does any of PostgreSQL's paths for the sides cost more than it says? */
 static bool
 is_undercounted(JoinPaths *join, List *paths)
 {
@@ -506,7 +490,6 @@ make_paths(JoinPaths *join, uint64 without)
 	PG_END_TRY();
 }
 
-/* Add those of the paths that join the sides, by hash joins or by others. */
 static void
 add_charged(JoinPaths *join, List *paths, bool by_hash,
 			void (*add) (RelOptInfo *, Path *))
@@ -616,7 +599,6 @@ consider_hamming_join(PlannerInfo *root, RelOptInfo *joinrel,
 		add_partial_joins(&join, inner);
 }
 
-/* Is there a full join, and a clause of a join by a distance? */
 static bool
 have_full_join(PlannerInfo *root, List *rels)
 {

@@ -2,14 +2,11 @@
  * plan.c
  *	  The path of a HammingJoin to a plan.
  *
- * PostgreSQL replaces the columns in the expressions of a custom scan by those
- * of its scan tuple, custom_scan_tlist.  Here the scan tuple has the columns of
- * the outer child, and then those of the inner one.
- *
- * From PostgreSQL 16 on a column says which outer joins may have made it NULL.
- * So a column of the nullable side differs below the join and above it, and
- * PostgreSQL insists that the scan tuple has it as above.  The clauses of the
- * join itself have it as below: their columns are exchanged.
+ * The scan tuple has the columns of the outer child, and then those of the
+ * inner one.  From PostgreSQL 16 on a column says which outer joins may have
+ * made it NULL.  So a column of the nullable side differs below the join and
+ * above it, and PostgreSQL insists that the scan tuple has it as above.  The
+ * clauses of the join itself have it as below: their columns are exchanged.
  */
 #include "postgres.h"
 
@@ -46,7 +43,6 @@ is_same_column(Node *a, Node *b)
 	return false;
 }
 
-/* Return the same column among the expressions, or NULL. */
 static Node *
 find_column(List *expressions, Node *column)
 {
@@ -67,7 +63,6 @@ is_row_identity(Node *column)
 	return IsA(column, Var) && ((Var *) column)->varno == ROWID_VAR;
 }
 
-/* Return the columns in those of the expressions that are placeholders. */
 static List *
 columns_in_placeholders(List *expressions)
 {
@@ -154,7 +149,6 @@ hamming_join_for_partition(PlannerInfo *root, List *path_private,
 	return result;
 }
 
-/* Exchange the columns of a clause for those of the scan tuple. */
 static Node *
 exchange_columns(Node *node, List *scan_columns)
 {

@@ -3,10 +3,9 @@
  *	  Joins of a table with itself.
  *
  * Where both sides are the same rows of one table, a HammingJoin reads them
- * once, with the columns that either side needs, and pairs them with each
- * other.  It checks the other clauses for each pair both ways round.  One of
- * these clauses must be false for a row and itself, such as a.id < b.id: so a
- * row is no partner of its own.
+ * once, and checks the other clauses for each pair both ways round.  One of
+ * these must be false for a row and itself, such as a.id < b.id: so a row is no
+ * partner of its own.
  */
 #include "postgres.h"
 
@@ -25,7 +24,6 @@
 #include "join/plan.h"
 #include "type/compat.h"
 
-/* Return a copy of the expression with the columns of to for those of from. */
 Node *
 hamming_exchange_table(Node *node, Relids from, Relids to)
 {

@@ -10,18 +10,12 @@
 #include "near/groups.h"
 #include "type/distance_array.h"
 
-/*
- * Fingerprints that are compared in one go.  256, 1024, 4096 and 16384 took
- * the same time within 8 %: simhash_cluster and simhash_pairs at k = 3, a
- * million rows of bench/uniform.sql and of "one bit in eight set"
- * (bench/hostile.sql).
- */
+/* Compared in one go: 256 to 16384 took the same time. */
 #define MATCHES_PIECE 4096
 
 /*
- * The matches of one fingerprint in a stretch of a list, one at a time.
- * hamming_match() numbers its matches by uint16.  So a stretch, which may have
- * any length, is compared piece by piece.
+ * The matches of one fingerprint in a stretch of a list.  hamming_match()
+ * numbers them by uint16, so the stretch is compared piece by piece.
  */
 typedef struct Matches
 {
@@ -36,7 +30,6 @@ typedef struct Matches
 	uint16		matches[MATCHES_PIECE]; /* counted from its beginning */
 } Matches;
 
-/* Begin to compare centre with the places from .. end - 1 of the list. */
 static inline void
 matches_begin(Matches *m, const FingerprintList *list, uint32 from, uint32 end,
 			  Fingerprint centre, int radius)

@@ -2,19 +2,11 @@
  * cut.c
  *	  Cuts of fingerprints into segments, by the pigeonhole principle.
  *
- * Let all bits be cut into radius + levels segments.  Fingerprints within the
- * radius of each other differ in at most radius segments, and so agree in at
- * least levels segments (Manku, Jain and Das Sarma 2007).  That is a level cut.
- *
- * Or let all bits be cut into fewer segments, and let each segment be given a
- * number of bits that may differ, near.  Let the sum of near + 1 over all
- * segments be radius + 1.  Then fingerprints within the radius differ in at
- * most near bits of some segment: they nearly agree in it (Norouzi, Punjani
- * and Fleet 2014).  That is a near cut.  Its segments are fewer and longer, but
- * have more partners, which pays where the radius is large.
- *
- * A cut is chosen by the time that the join will take.  README, claim
- * 1, proves that no pair is lost, whichever is chosen.
+ * A level cut has radius + levels segments (Manku, Jain and Das Sarma 2007).
+ * A near cut has fewer and longer ones, in which some bits may differ (Norouzi,
+ * Punjani and Fleet 2014): that pays where the radius is large.  A cut is
+ * chosen by the time that the join will take.  near/README, claim 1, proves that
+ * no pair is lost, whichever is chosen.
  */
 #include "postgres.h"
 
@@ -45,10 +37,9 @@ odds_of_bits(double information, int varying)
 }
 
 /*
- * Return in how many ways fingerprints that nearly agree in a segment may
- * differ: in at most near of its bits.  A way counts odds for each bit that
- * differs.  If odds are those of odds_of_bits(), the result is how many pairs
- * nearly agree in the segment for each pair that agrees in it.
+ * Return in how many ways fingerprints may differ in at most near bits of a
+ * segment.  A way counts odds for each bit that differs: of odds_of_bits(), the
+ * result is how many pairs nearly agree for each pair that agrees.
  */
 static double
 ways_to_differ(double bits, int near, double odds)
@@ -162,12 +153,9 @@ choose_levels(const GroupShape *shape, int radius, double information,
 }
 
 /*
- * The same for a cut of one level into fewer segments than radius + 1: choose
- * the number of segments.
+ * The same for a near cut: choose the number of segments.
  *
- * Segments are those of hamming_cut_bits().  radius + 1 is dealt out among
- * them: near + 1 to each, and one more to each of the first nearer ones.  For
- * each choice of bits that differ, the group is passed over: each of its
+ * For each choice of bits that differ, the group is passed over: each of its
  * fingerprints is compared with a few others.  That takes about as long as a
  * sort.  Measured with simhash_pairs of 10^6 random fingerprints: of 128 bits
  * within 16, 8, 9 and 10 segments took 1.3, 0.57 and 0.65 times as long as the
@@ -240,10 +228,7 @@ hamming_cut_choose(NearCut *cut, const GroupShape *shape, int radius,
 		cut_begin(cut, levels, radius, region, varying);
 }
 
-/*
- * Return what a join of x and of y random fingerprints costs, in PostgreSQL's
- * unit.
- */
+/* Return what a join of x and of y random fingerprints costs. */
 double
 hamming_near_cost(double x, double y, int radius)
 {
@@ -252,12 +237,7 @@ hamming_near_cost(double x, double y, int radius)
 	};
 	double		least = shape.pairs;
 
-	/* each cut takes a sort at least */
-	if (least > shape.sort)
-	{
-		choose_levels(&shape, radius, HAMMING_BITS, HAMMING_BITS, &least);
-		choose_near_segments(&shape, radius, HAMMING_BITS, HAMMING_BITS,
-							 &least);
-	}
+	choose_levels(&shape, radius, HAMMING_BITS, HAMMING_BITS, &least);
+	choose_near_segments(&shape, radius, HAMMING_BITS, HAMMING_BITS, &least);
 	return least * COMPARISON * cpu_operator_cost;
 }

@@ -8,7 +8,7 @@
 #include "near/near_width.h"	/* by the Makefile, from the prototypes */
 #include "type/hamming.h"
 
-/* The most segments that a cut asks to agree: a bound of the ways to choose. */
+/* The most segments that a cut asks to agree. */
 #define CUT_MAX_LEVELS 4
 
 /* The most bits in which fingerprints that nearly agree in a segment differ. */
@@ -38,10 +38,7 @@ typedef struct NearCut
 										 * has a varying bit */
 } NearCut;
 
-/*
- * Begin a level cut, into radius + levels segments.  The caller sets the
- * segments themselves.
- */
+/* Begin a level cut.  The caller sets the segments themselves. */
 static inline void
 cut_begin(NearCut *cut, int levels, int radius, Fingerprint region,
 		  Fingerprint varying)
@@ -84,7 +81,6 @@ extern void hamming_cut_choose(NearCut *cut, const GroupShape *shape,
 extern void hamming_cut_bits(NearCut *cut, const GroupShape *shape);
 extern double hamming_near_cost(double x, double y, int radius);
 
-/* Return the information of all bits of a region. */
 static inline double
 sum_information(const GroupShape *shape, Fingerprint region)
 {

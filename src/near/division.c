@@ -3,17 +3,10 @@
  *	  The partitions of sides in files, of which memory has room for some rows
  *	  only.
  *
- * Each partition of x is paired with the one of y that has the same number.  If
- * each key has few rows, a hash of its key chooses the partition of a row.
- *
- * Else the pigeonhole principle divides the rows, as in groups.c: let all bits
- * be cut into radius + 1 segments, then fingerprints within the radius agree
- * in at least one segment.  For one segment after the other, a hash of the
- * segment's bits and of the key chooses the partition.  A pair that agrees in
- * several segments is taken for the first of them only.
- *
- * A share has the cut of its blocks, in memory, too, and only those rows of a
- * segment whose block is in the share.
+ * Each partition of x is paired with the one of y that has the same number: a
+ * hash of the key chooses it, and of a segment of a cut, for one segment after
+ * the other.  near/README, "Sides", proves that no pair is lost.  A share has
+ * the cut of its blocks, in memory, too.
  */
 #include "postgres.h"
 
@@ -40,10 +33,7 @@
 /* Rows of each side that choose the cut. */
 #define SAMPLE_ROWS 4096
 
-/*
- * Begin with sides that are not divided.  The cut of a share is that of its
- * blocks, if it has any.
- */
+/* Begin with sides that are not divided; with a share, by its blocks' cut. */
 void
 hamming_division_begin(Division *division, NearSide *x, NearSide *y,
 					   const Share *share)
@@ -61,10 +51,7 @@ hamming_division_begin(Division *division, NearSide *x, NearSide *y,
 	division->is_cut = true;
 }
 
-/*
- * Read rows that are spread evenly over a side in a file: their fingerprints,
- * and as numbers their keys.
- */
+/* Read fingerprints, and as numbers keys, spread evenly over a side. */
 static void
 read_sample(NearSide *side, FingerprintList *sample)
 {
@@ -127,7 +114,6 @@ hamming_prefers_stretches(double x, double y, double at_once)
 		y * ceil(x / hamming_division_stretch(x, y, at_once)) <= 3 * (x + y);
 }
 
-/* For qsort(). */
 static int
 compare_keys(const void *a, const void *b)
 {
@@ -200,7 +186,6 @@ hamming_division_choose(Division *division, int radius, Size memory)
 	return has_small || division->is_cut;
 }
 
-/* Have room for the partitions of sides in files. */
 void
 hamming_division_make(Division *division, Size memory)
 {
@@ -213,7 +198,6 @@ hamming_division_make(Division *division, Size memory)
 		division->y_partitions = palloc0(size);
 }
 
-/* Return the partition of a row, by its key and the current segment. */
 static int
 partition_of(const Division *division, const NearRow *row)
 {
@@ -232,10 +216,7 @@ hamming_division_file(int side, uint32 partition)
 	return psprintf("%d.%u", side, partition);
 }
 
-/*
- * Divide a side into its partitions for the current segment.  Return how many
- * rows these have.
- */
+/* Divide a side for the current segment.  Return how many rows that has. */
 static uint64
 divide_side(Division *division, NearSide *side, NearSide *partitions,
 			SharedFileSet *files)

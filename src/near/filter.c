@@ -2,13 +2,9 @@
  * filter.c
  *	  Which fingerprints may be within a radius of any of a list?
  *
- * Let all bits be cut into radius + levels segments.  Fingerprints within the
- * radius of each other differ in at most radius segments, and so agree in at
- * least levels segments.  A mask has the bits of levels segments, and there is
- * one for each choice of segments: so the two agree in all bits of a mask.
- * The filter is a Bloom filter of the bits under each mask, three bits of one
- * word for each.  Where no mask's bits of a fingerprint are in it, no
- * fingerprint of the list is within the radius.
+ * A Bloom filter of the bits under each mask, where a mask has levels of
+ * radius + levels segments: near/README, "The join method", proves that it
+ * loses no pair.
  */
 #include "postgres.h"
 
@@ -34,10 +30,7 @@
  */
 #define KEPT_ROW 80
 
-/*
- * Plan a filter within memory bytes, of a list of rows random fingerprints:
- * the one with which the search for pairs takes the least time.
- */
+/* Plan the best filter of a list of rows random fingerprints. */
 FilterPlan
 hamming_filter_plan(double rows, int radius, Size memory)
 {
@@ -107,10 +100,7 @@ find_bits(const NearFilter *filter, Fingerprint fp, int mask, uint64 *word)
 		UINT64CONST(1) << (hash >> 12 & 63);
 }
 
-/*
- * Make the filter of a list of fingerprints, in the current memory context, of
- * memory bytes at most.  Return NULL if it would let too many pass.
- */
+/* Make the filter of a list; return NULL if it would let too many pass. */
 NearFilter *
 hamming_filter_make(const Fingerprint *fps, uint32 count, int radius,
 					Size memory)

@@ -13,7 +13,6 @@
 /* A filter takes at most 1 / FILTER_SHARE of the memory for rows. */
 #define FILTER_SHARE 4
 
-/* How a filter of a list would be made. */
 typedef struct FilterPlan
 {
 	int			levels;			/* segments that make a mask; 0 for no filter */

@@ -4,11 +4,8 @@
  *
  * A long list moves once as a whole: to buckets, by the highest digit in which
  * its fingerprints differ.  Each bucket is sorted in a cache, by one digit
- * after the other, the lowest one first.  A bucket of skewed data may be a long
- * list itself, and has buckets of its own.
- *
- * Whatever the data, a sort takes two passes for each 8 bits of the key: one
- * counts, and one moves, unless all fingerprints have the same 8 bits.
+ * after the other, the lowest one first; of skewed data it may have buckets of
+ * its own.
  */
 #include "postgres.h"
 
@@ -43,7 +40,6 @@
 /* A team divides a bucket that has more than this share of a list: 1 / 32. */
 #define LARGE_SHARE 32
 
-/* The kinds of steps. */
 #define STEP_COUNT 0			/* count the digits of a slice */
 #define STEP_MOVE 1				/* move a slice to the places of its digits */
 #define STEP_BUCKET 2			/* sort a bucket, unless it is large */
@@ -68,10 +64,7 @@ hamming_fplist_allocate(FingerprintList *list, Size capacity)
 	list->team = NULL;
 }
 
-/*
- * Free what the list holds, unless a team's memory has it.  The struct itself
- * is the caller's.
- */
+/* Free what the list holds, unless a team's memory has it. */
 void
 hamming_fplist_free(FingerprintList *list)
 {
@@ -116,7 +109,7 @@ hamming_fplist_copy(FingerprintList *to, const FingerprintList *from)
 static void sort_range(FingerprintList *list, uint32 from, uint32 to, int low,
 					   int high, bool is_in_spare);
 
-/* Return the digit of fingerprint i, by the word of each that has the digit. */
+/* Return the digit of fingerprint i; words has that word of each. */
 static inline uint32
 digit(const uint64 *words, uint32 i, int shift, uint64 mask)
 {
@@ -284,13 +277,14 @@ is_large(const TeamStep *step, uint32 begin, uint32 end)
 }
 
 /*
- * Do a unit of a step of sort_by_buckets().  places has a row of RADIX for each
- * slice.  The first slice's row has where the buckets begin, too.
+ * Do a unit of a step of sort_by_buckets().  list->places has a row of RADIX
+ * for each slice.  The first slice's row has where the buckets begin, too.  In
+ * a process of a team the list has no team: it sorts a bucket alone.
  */
-static void
-do_unit(FingerprintList *list, const TeamStep *step, uint32 unit,
-		uint32 *places)
+void
+hamming_fplist_work(FingerprintList *list, const TeamStep *step, uint32 unit)
 {
+	uint32	   *places = list->places;
 	uint32		from = team_slice_begin(step->from, step->to, unit,
 										step->units);
 	uint32		to = team_slice_begin(step->from, step->to, unit + 1,
@@ -314,28 +308,17 @@ do_unit(FingerprintList *list, const TeamStep *step, uint32 unit,
 	}
 }
 
-/*
- * Do a unit of a step, in one of the team's processes.  The list has no team
- * here: a process sorts a bucket alone.
- */
-void
-hamming_fplist_work(FingerprintList *list, const TeamStep *step, uint32 unit)
-{
-	do_unit(list, step, unit, list->places);
-}
-
-/* Do all units of a step: by the team, or alone if that is NULL. */
+/* Do all units of a step: by the team, if there is one. */
 static void
-do_step(FingerprintList *list, Team *team, const TeamStep *step,
-		uint32 *places)
+do_step(FingerprintList *list, const TeamStep *step)
 {
 	uint32		unit;
 
-	if (team != NULL)
-		simhash_team_do(team, step);
+	if (list->team != NULL)
+		simhash_team_do(list->team, step);
 	else
 		for (unit = 0; unit < step->units; unit++)
-			do_unit(list, step, unit, places);
+			hamming_fplist_work(list, step, unit);
 }
 
 /* The same as sort_range(), by buckets of the highest digit. */
@@ -347,13 +330,14 @@ sort_by_buckets(FingerprintList *list, uint32 from, uint32 to, int low,
 		.from = from,.to = to,.low = low,.digit = high,
 		.is_in_spare = is_in_spare
 	};
-	Team	   *team = list->team;
-	uint32		slices = team == NULL ? 1
+	uint32		slices = list->team == NULL ? 1
 	: Min((to - from) / SLICE, MAX_SLICES);
 	uint32		begins[RADIX];	/* of the buckets; first, the places if alone */
-	uint32	   *places = team == NULL ? begins : list->places;
+	uint32	   *places = list->places;
 	uint32		i;
 
+	if (list->team == NULL)
+		list->places = begins;
 	step.units = slices;
 	do
 	{
@@ -361,6 +345,7 @@ sort_by_buckets(FingerprintList *list, uint32 from, uint32 to, int low,
 		{
 			if (is_in_spare)
 				copy_back(list, from, to);
+			list->places = places;
 			return;
 		}
 		/* a digit is in one word */
@@ -368,16 +353,17 @@ sort_by_buckets(FingerprintList *list, uint32 from, uint32 to, int low,
 						(step.digit - 1) % 64 + 1);
 		step.digit -= step.bits;
 		step.kind = STEP_COUNT;
-		do_step(list, team, &step, places);
-	} while (!place_slices(places, slices, &step));
+		do_step(list, &step);
+	} while (!place_slices(list->places, slices, &step));
 	step.kind = STEP_MOVE;
-	do_step(list, team, &step, places);
+	do_step(list, &step);
 	step.kind = STEP_BUCKET;
 	step.units = 1 << step.bits;
 	step.is_in_spare = !is_in_spare;
-	do_step(list, team, &step, places);
+	do_step(list, &step);
 	/* the sort of a large bucket uses the same places */
-	memmove(begins, places, sizeof(begins));
+	memmove(begins, list->places, sizeof(begins));
+	list->places = places;
 	for (i = 0; i < step.units; i++)
 	{
 		uint32		end = i + 1 < step.units ? begins[i + 1] : to;

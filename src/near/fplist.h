@@ -25,8 +25,8 @@ typedef struct FingerprintList
 	uint32	   *spare_numbers;
 	Team	   *team;			/* whose memory has the list, and which sorts
 								 * it; NULL for a list of this process */
-	uint32	   *places;			/* FPLIST_PLACES in that memory: see
-								 * sort_by_buckets(); free for other use
+	uint32	   *places;			/* of a team, FPLIST_PLACES in that memory:
+								 * see sort_by_buckets(); free for other use
 								 * between two sorts */
 } FingerprintList;
 
@@ -71,9 +71,6 @@ fplist_swap(FingerprintList *list, uint32 i, uint32 j)
 	list->numbers[j] = number;
 }
 
-/* A run of up to RUN_LOOKS is looked at one by one: most runs are short. */
-#define RUN_LOOKS 16
-
 /*
  * Return where the fingerprints from from on cease to agree in bits, by which
  * the places from .. end - 1 must be sorted.
@@ -82,23 +79,14 @@ static inline uint32
 fplist_end_of_run(const FingerprintList *list, uint32 from, uint32 end,
 				  Fingerprint bits)
 {
-	const Fingerprint *fps = list->fps;
-	uint32		near = Min(end, from + RUN_LOOKS);
-	uint32		i = from + 1;
-	uint32		step;
+	Fingerprint key = list->fps[from] & bits;
+	Fingerprint next = ((key | ~bits) + 1) & bits;
 
-	while (i < near && ((fps[i] ^ fps[from]) & bits) == 0)
-		i++;
-	if (i < near || i == end)
-		return i;
-	/* fps[i - 1] agrees: double the steps while they stay in the run */
-	for (step = 1; step <= end - i &&
-		 ((fps[i - 1 + step] ^ fps[from]) & bits) == 0; step *= 2)
-		i += step;
-	for (; step > 0; step /= 2)
-		if (step <= end - i && ((fps[i - 1 + step] ^ fps[from]) & bits) == 0)
-			i += step;
-	return i;
+	/* most runs are short */
+	if (from + 1 == end || (list->fps[from + 1] & bits) != key)
+		return from + 1;
+	return next == 0 ? end
+		: hamming_fplist_find(list, from + 1, end, from + 1, bits, next);
 }
 
 #endif							/* SIMHASH_FPLIST_H */

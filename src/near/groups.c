@@ -4,19 +4,9 @@
  *	  pigeonhole principle.
  *
  * A list is sorted by one segment of a cut after the other (cut.c): what
- * agrees in the segment is a group then, side by side.  Where a cut has
- * levels, a group is sorted by one later segment after the other, until groups
- * agree in levels segments.  Where fingerprints may nearly agree, for each
- * choice of up to near bits of the segment, what agrees in the segment is
- * compared with what differs from it in these bits, and in no other bit of the
- * segment.  A group that is too large even then gets a cut of its own, into
- * segments that tell its fingerprints apart equally well.
- *
- * A pair that nearly agrees in an earlier segment, too, was found there.  So a
- * new pair differs in each segment that was passed over, in near + 1 bits at
- * least.  Each such segment leaves near + 1 bits less in which the pair may
- * differ later, and the cut of a group may be one of the later bits alone.
- * README, claim 1, proves that no pair within the radius is lost.
+ * agrees in the segment, or nearly, is a group then, and may be divided by
+ * further segments, or by a cut of its own.  README, claims 1 and 2, proves that
+ * no pair within the radius is lost.
  */
 #include "postgres.h"
 
@@ -38,10 +28,8 @@ later_bits(const GroupNode *node)
 }
 
 /*
- * A smaller group of the node must agree in all levels of its cut.  Let a pair
- * of this group be new: it nearly agrees in none of the segments up to
- * node->segment but the chosen ones, one for each level.  Return in how many
- * bits that come later the pair may differ.
+ * Let a smaller group of the node agree in all levels of its cut.  Return in
+ * how many later bits a new pair of it may differ: near/README, "New cuts".
  */
 static int
 radius_later(const GroupNode *node)
@@ -100,10 +88,8 @@ make_cut(NearGroups *groups, const Candidates *group, const GroupNode *above,
 }
 
 /*
- * Push a node that divides the group by segments of the cut, from first on.
- * If the cut has levels, the last segment is radius + level - 1: a pair that
- * differs in radius bits of the region at most agrees in level of the segments
- * up to that one.
+ * Push a node that divides the group by segments of the cut, from first on: in
+ * level of those up to the last one a pair agrees that is within the radius.
  */
 static void
 push_node(NearGroups *groups, const Candidates *group, const NearCut *cut,
@@ -179,47 +165,25 @@ sort_by_next_segment(NearGroups *groups, GroupNode *node)
 	node->is_walked = false;
 }
 
-/* Return the lowest count of the bits. */
-static Fingerprint
-lowest_bits(Fingerprint bits, int count)
-{
-	Fingerprint result = 0;
-
-	for (; count > 0; count--)
-	{
-		result |= bits & -bits;
-		bits &= bits - 1;
-	}
-	return result;
-}
-
 /*
- * Set node->flips to the next choice of bits of the current segment: first
- * those of one bit, then those of two, and so on.  Return false after the last
- * one of cut_near() bits.
+ * Set node->flips to the next choice of bits of the current segment, at most
+ * cut_near() of them, ascending as numbers.  Return false after the last one.
  *
- * Choices of the same number of bits come in ascending order, as numbers.  The
- * next one is found by an addition (Gosper's hack, over the bits of a mask):
- * the lowest bit of flips is added to flips.  The carry clears the lowest run
- * of chosen bits and sets the bit above the run.  The bits that the carry has
- * cleared too many become the lowest ones of the segment.  Bits that are not
- * of the segment are 1 in the addition: so the carry passes over these.
+ * To add 1 gives the next choice, where flips has fewer bits than allowed.
+ * Else all choices have too many up to the one where the lowest bit of flips is
+ * added.  Bits that are not of the segment are 1 in the addition, so that a
+ * carry passes over them.
  */
 static bool
 next_flips(GroupNode *node)
 {
 	Fingerprint bits = segment_bits(node);
 	Fingerprint flips = node->flips;
-	int			count = fingerprint_popcount(flips);
-	Fingerprint moved = ((flips | ~bits) + (flips & -flips)) & bits;
+	Fingerprint step = fingerprint_popcount(flips) <
+	cut_near(&node->cut, node->segment) ? 1 : flips & -flips;
 
-	if (flips == 0 || moved == 0)
-		node->flips = lowest_bits(bits, ++count);
-	else
-		node->flips = moved |
-			lowest_bits(bits, count - fingerprint_popcount(moved));
-	if (count > cut_near(&node->cut, node->segment) ||
-		fingerprint_popcount(node->flips) < count)
+	node->flips = ((flips | ~bits) + step) & bits;
+	if (node->flips == 0)
 		return false;
 	node->passes++;
 	node->x = node->all.x;
@@ -291,20 +255,6 @@ hamming_groups_next_smaller(const NearGroups *groups, const FingerprintList *x,
 }
 
 /*
- * Do the pairs of the node that need a comparison take no longer than its
- * other sorts?  If so, the caller hands out node->all, where the groups of the
- * other segments lie.  A pair may come twice, which hamming_groups_is_first()
- * cannot see: so the answer is false for a search that leaves out no pairs.
- */
-static bool
-is_nearly_done(const NearGroups *groups, const GroupNode *node)
-{
-	return leaves_out_pairs(groups) && node->segment >= node->first &&
-		hamming_group_is_compared_sooner(groups, &node->all,
-										 node->last - node->segment);
-}
-
-/*
  * Make a search for the pairs of the lists x and y, which may be the same
  * list, within radius, 0 .. HAMMING_BITS.  The caller frees the result by
  * pfree(), and until then changes the lists only as hamming_groups_next()
@@ -335,20 +285,6 @@ hamming_groups_make(FingerprintList *x, FingerprintList *y, int radius)
 	return groups;
 }
 
-/* Search all by that segment only: see push_node(). */
-static void
-begin_segment(NearGroups *groups, const Candidates *all, const NearCut *cut,
-			  int level, int first, int segment)
-{
-	GroupNode  *node = &groups->nodes[groups->depth];
-
-	groups->is_fresh = false;
-	push_node(groups, all, cut, level, first);
-	node->last = segment;
-	node->segment = segment - 1;
-	sort_by_next_segment(groups, node);
-}
-
 /*
  * Begin to search for the pairs of all, which are the lists or stretches of
  * them.  Where x and y are one list, all is one stretch, or two that have no
@@ -365,11 +301,17 @@ void
 hamming_groups_begin(NearGroups *groups, const Candidates *all,
 					 const NearCut *cut, int segment)
 {
-	groups->base = groups->depth = 0;
+	GroupNode  *node = &groups->nodes[0];
+
+	groups->base = 0;
+	hamming_groups_begin_above(groups, all, false);
 	if (cut == NULL)
-		hamming_groups_begin_above(groups, all, false);
-	else
-		begin_segment(groups, all, cut, 1, 0, segment);
+		return;
+	groups->is_fresh = false;
+	push_node(groups, all, cut, 1, 0);
+	node->last = segment;
+	node->segment = segment - 1;
+	sort_by_next_segment(groups, node);
 }
 
 /*
@@ -387,42 +329,6 @@ hamming_groups_begin_above(NearGroups *groups, const Candidates *all,
 	groups->is_whole = is_whole;
 }
 
-/*
- * Of a node whose cut has another level, return how many segments may divide
- * the node's smaller groups.  Else return 1.
- */
-int
-hamming_groups_segments_below(const GroupNode *node)
-{
-	const NearCut *cut = &node->cut;
-
-	return node->level == cut->levels ? 1
-		: cut->segment_count - cut->levels + node->level - node->segment;
-}
-
-/*
- * The same as hamming_groups_begin_above(), but search all by one segment only,
- * the one of that number among hamming_groups_segments_below(), which must be
- * more than 1.  If to divide all by all segments would take longer than its
- * pairs, the search for number 0 hands out all instead, and the others nothing.
- * All processes decide this alike, by numbers that no process changes
- * meanwhile.
- */
-void
-hamming_groups_begin_segment(NearGroups *groups, const Candidates *all,
-							 int number)
-{
-	const GroupNode *top = &groups->nodes[groups->base - 1];
-
-	hamming_groups_begin_above(groups, all, true);
-	if (number_of_pairs(groups, all) <= hamming_group_sort_cost(groups, all) *
-		hamming_groups_segments_below(top))
-		groups->is_fresh = number == 0;
-	else
-		begin_segment(groups, all, &top->cut, top->level + 1, top->segment + 1,
-					  top->segment + 1 + number);
-}
-
 /* Get the next smaller group of the top node that this process takes. */
 static bool
 next_smaller(NearGroups *groups, GroupNode *node, Candidates *group)
@@ -433,6 +339,43 @@ next_smaller(NearGroups *groups, GroupNode *node, Candidates *group)
 		? groups->next_left(groups->arg, groups, group)
 		: hamming_groups_next_smaller(groups, groups->x, groups->y, node,
 									  group);
+}
+
+/*
+ * Return which share of the phase is done, if of_segment of the current segment
+ * of nodes[0] is, 0 .. 1.  Each segment counts alike.
+ */
+double
+hamming_groups_done(const NearGroups *groups, double of_segment)
+{
+	const GroupNode *node = &groups->nodes[0];
+
+	return groups->done_before +
+		groups->done_here * (node->segment + of_segment) / (node->last + 1);
+}
+
+/* Show how much of a search by this process alone is done. */
+static void
+show_done(const NearGroups *groups)
+{
+	const GroupNode *node = &groups->nodes[0];
+	int			bits;
+	double		choices = 1;
+	double		passes = 1;
+	double		done;
+	int			i;
+
+	if (groups->done_here == 0 || node->segment < node->first)
+		return;
+	bits = fingerprint_popcount(segment_bits(node));
+	for (i = 0; i < cut_near(&node->cut, node->segment); i++)
+	{
+		choices *= (double) (bits - i) / (i + 1);
+		passes += choices;
+	}
+	done = node->passes + (double) (node->x - node->all.x) /
+		(node->all.x_end - node->all.x);
+	simhash_progress_show_share(hamming_groups_done(groups, done / passes));
 }
 
 /*
@@ -458,7 +401,7 @@ hamming_groups_next(NearGroups *groups, Candidates *candidates)
 
 		CHECK_FOR_INTERRUPTS();
 		if (unlikely(simhash_progress_due))
-			hamming_groups_show_alone(groups);
+			show_done(groups);
 		if (next_smaller(groups, node, candidates))
 		{
 			if (!hamming_group_is_done(groups, candidates) &&
@@ -468,12 +411,6 @@ hamming_groups_next(NearGroups *groups, Candidates *candidates)
 		else if (node->segment == node->last ||
 				 hamming_group_is_done(groups, &node->all))
 			groups->depth--;
-		else if (is_nearly_done(groups, node))
-		{
-			*candidates = node->all;
-			groups->depth--;
-			return true;
-		}
 		else
 			sort_by_next_segment(groups, node);
 	}
@@ -494,8 +431,7 @@ nearly_agrees(Fingerprint difference, int near)
 /*
  * Is a pair of the current candidates, which differs in difference, among the
  * candidates for the first time?  The pair must be within the radius: a
- * farther one may get false each time.  The search must have no sets.  Where
- * it has settled numbers, a pair may get true twice.
+ * farther one may get false each time.  The search must have no sets.
  *
  * A pair was among the candidates before if and only if, for some node, it
  * nearly agrees in a segment that the node went through before the current one

@@ -98,7 +98,6 @@ is_one_stretch(const NearGroups *groups, const Candidates *group)
 	return groups->x == groups->y && group->x == group->y;
 }
 
-/* Return how many pairs comparing each with each takes. */
 static inline double
 number_of_pairs(const NearGroups *groups, const Candidates *group)
 {
@@ -109,7 +108,6 @@ number_of_pairs(const NearGroups *groups, const Candidates *group)
 	return x * (group->y_end - group->y);
 }
 
-/* Does the search know of pairs that need no comparison? */
 static inline bool
 leaves_out_pairs(const NearGroups *groups)
 {
@@ -132,20 +130,14 @@ extern void hamming_groups_begin(NearGroups *groups, const Candidates *all,
 								 const NearCut *cut, int segment);
 extern void hamming_groups_begin_above(NearGroups *groups,
 									   const Candidates *all, bool is_whole);
-extern void hamming_groups_begin_segment(NearGroups *groups,
-										 const Candidates *all, int number);
-extern int	hamming_groups_segments_below(const GroupNode *node);
 extern bool hamming_groups_next(NearGroups *groups, Candidates *candidates);
+extern double hamming_groups_done(const NearGroups *groups, double of_segment);
 extern bool hamming_groups_next_smaller(const NearGroups *groups,
 										const FingerprintList *x,
 										const FingerprintList *y,
 										GroupNode *node, Candidates *group);
 extern bool hamming_groups_is_first(const NearGroups *groups,
 									Fingerprint difference);
-
-/* done.c */
-extern void hamming_groups_show(const NearGroups *groups, double of_segment);
-extern void hamming_groups_show_alone(const NearGroups *groups);
 
 /* sample.c */
 extern double hamming_group_sort_cost(const NearGroups *groups,

@@ -4,13 +4,8 @@
  *	  however many rows there are.
  *
  * Sides in memory are paired in one pass.  Sides in files are divided into
- * partitions (division.c).  A partition that is too large for memory is paired
- * by stretches, each of x with each of y.  So are sides as a whole that have
- * few stretches, or that no cut divides well.
- *
- * A team finds all pairs of a pass at once (pass_team.c).  Of sides that are
- * divided, it pairs all partitions, one in each process at a time
- * (partitions.c).
+ * partitions (division.c).  What is too large for memory even then, or is not
+ * divided, is paired by stretches, each of x with each of y.
  */
 #include "postgres.h"
 
@@ -46,7 +41,6 @@ hamming_pairs_begin(NearSide *x, NearSide *y, const NearOptions *options)
 	return pairs;
 }
 
-/* Are the pairs those of one side? */
 static bool
 is_of_one_side(const NearPairs *pairs)
 {
@@ -176,7 +170,6 @@ hamming_pairs_next_key(NearPairs *pairs, Candidates *all)
 	return false;
 }
 
-/* Begin to compare the fingerprints of the next key of the pass. */
 static bool
 next_group(NearPairs *pairs)
 {
@@ -218,7 +211,6 @@ begin_progress(NearPairs *pairs)
 	groups->done_here = pairs->is_unit ? 0 : one;
 }
 
-/* Begin a pass of pass.x and y.  A team finds its pairs at once. */
 static void
 begin_pass(NearPairs *pairs, NearSide *y)
 {
@@ -288,7 +280,6 @@ next_stretches(NearPairs *pairs)
 	return true;
 }
 
-/* Let a partition of the segment be the current one. */
 static void
 begin_partition(NearPairs *pairs, int partition)
 {
@@ -396,7 +387,7 @@ set_pair(const NearPairs *pairs, uint32 x, uint32 y, NearPair *pair)
 	pair->fingerprint = x;
 }
 
-/* Get the next rows that have one fingerprint, to be paired with each other. */
+/* Get the next rows that share a fingerprint. */
 static bool
 next_same(NearPairs *pairs, NearPair *pair)
 {

@@ -15,7 +15,6 @@
 #include "utils/memutils.h"
 
 #include "near/pairs.h"
-#include "near/progress.h"
 #include "type/compat.h"
 
 /* What all processes see. */
@@ -55,7 +54,6 @@ typedef struct PairHeader
 	int32		distance;
 } PairHeader;
 
-/* Write the rows from .. from + count - 1. */
 static void
 write_rows(TeamFile *file, const NearSide *side, uint32 from, uint32 count)
 {
@@ -116,17 +114,6 @@ pair_partition(void *arg, const TeamStep *step, uint32 unit)
 	MemoryContextSwitchTo(old);
 }
 
-/* Show how much of the work is done. */
-static void
-show_step(void *arg, const TeamStep *step, double done)
-{
-	const SharedPartitions *shared = ((PartitionWork *) arg)->shared;
-
-	simhash_progress_show_share((shared->segment + done) /
-								shared->cut.segment_count);
-}
-
-/* Begin what each process of the team does. */
 static PartitionWork *
 begin_work(Team *team)
 {
@@ -141,7 +128,6 @@ begin_work(Team *team)
 	work->pairs = hamming_pairs_begin(x, y, &options);
 	work->file.team = team;
 	team->work = pair_partition;
-	team->show = show_step;
 	team->arg = work;
 	return work;
 }
@@ -194,6 +180,10 @@ pair_segment(NearPairs *pairs, PartitionWork *work)
 		}
 	}
 	shared->segment = division->segment;
+	work->team->done_before = (double) division->segment /
+		division->cut.segment_count;
+	work->team->done_after = (double) (division->segment + 1) /
+		division->cut.segment_count;
 	simhash_team_do(work->team, &step);
 	for (side = 0; side < count; side++)
 		for (i = 0; i < division->partitions; i++)
@@ -244,7 +234,6 @@ number_of_workers(const NearPairs *pairs)
 	return Min(simhash_team_workers(cost, 0), pairs->options.workers);
 }
 
-/* Bring what workers need to the memory of the team. */
 static void
 share(const NearPairs *pairs, SharedPartitions *shared)
 {
@@ -291,25 +280,12 @@ hamming_partitions_pair(NearPairs *pairs)
 	return true;
 }
 
-/* Read count rows to the side, which has room for no more than these need. */
+/* Read count rows to the side, whose list has none. */
 static void
 read_rows(BufFile *file, NearSide *side, uint32 count)
 {
-	MemoryContext context = side->context;
-
 	if (count > side->capacity)
-	{
-		if (side->capacity > 0)
-		{
-			pfree(side->payloads);
-			pfree(side->numbers);
-		}
-		side->capacity = Max(count, 2 * side->capacity);
-		side->payloads = MemoryContextAllocHuge(context, side->capacity *
-												sizeof(uint64));
-		side->numbers = MemoryContextAllocHuge(context, side->capacity *
-											   sizeof(uint32));
-	}
+		hamming_side_reserve(side, Max(count, 2 * side->capacity));
 	if (count == 0)
 		return;
 	BufFileReadExact(file, side->payloads, count * sizeof(uint64));

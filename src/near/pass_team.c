@@ -127,7 +127,6 @@ write_pairs(Together *together, NearGroups *groups)
 	}
 }
 
-/* Make what a process writes pairs to. */
 static Found *
 make_found(Together *together)
 {
@@ -265,7 +264,6 @@ hamming_pass_team_next(Found *found, FoundPair *pair)
 	return result;
 }
 
-/* Give back what a team has found, if there was one. */
 void
 hamming_pass_team_end(NearPairs *pairs)
 {
@@ -295,7 +293,6 @@ hamming_pass_team_begin(NearPairs *pairs)
 		search_by_team(pairs);
 }
 
-/* For qsort() and bsearch(): by the numbers. */
 static int
 compare_found(const void *a, const void *b)
 {

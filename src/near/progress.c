@@ -39,7 +39,6 @@ static TimeoutId timer = MAX_TIMEOUTS;
 static TimestampTz next_message;
 static Progress *current = NULL;
 
-/* Define the settings. */
 void
 simhash_progress_define_options(void)
 {
@@ -50,7 +49,6 @@ simhash_progress_define_options(void)
 							 NULL, NULL, NULL);
 }
 
-/* The handler of the timer. */
 static void
 ask_for_message(void)
 {
@@ -132,7 +130,6 @@ show(const char *message)
 						message)));
 }
 
-/* Begin a phase of the call. */
 void
 simhash_progress_phase(const char *phase)
 {
@@ -150,7 +147,6 @@ simhash_progress_workers(int planned, int launched)
 	show(psprintf(": %d workers planned, %d launched", planned, launched));
 }
 
-/* See simhash_progress_share(). */
 void
 simhash_progress_show_share(double done)
 {
@@ -167,7 +163,6 @@ simhash_progress_show_share(double done)
 					  seconds / done * (1 - done)));
 }
 
-/* See simhash_progress_rows(). */
 void
 simhash_progress_show_rows(uint64 rows)
 {

@@ -13,11 +13,7 @@
 #include "near/sets.h"
 #include "type/distance_array.h"
 
-/*
- * Pairs that show how much the bits vary.  64, 256 and 1024 took the same time
- * within 6 %: simhash_cluster(fp, 3), a million rows of "one bit in eight set"
- * (bench/hostile.sql).
- */
+/* Pairs that show how much the bits vary: 64 took the same time, and 1024. */
 #define SAMPLE_SIZE 256
 
 /*
@@ -28,9 +24,7 @@
 
 /*
  * A group of fewer than WORTH_ASKING pairs is compared sooner than its sets are
- * looked up, which may be anywhere in memory.  Of 64, 256 and 1024, 64 took the
- * least time: simhash_cluster of a million random fingerprints of 128 bits
- * within 16.
+ * looked up, which may be anywhere in memory.
  */
 #define WORTH_ASKING 64
 
@@ -44,7 +38,6 @@ hamming_group_sort_cost(const NearGroups *groups, const Candidates *group)
 	return (x + y) * hamming_comparisons();
 }
 
-/* Return the bits in which any of the fingerprints differs from one. */
 static Fingerprint
 find_varying(const Fingerprint *fps, uint32 count, Fingerprint one)
 {

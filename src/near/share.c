@@ -3,18 +3,8 @@
  *	  The shares of a search for the pairs of one side, for work on many
  *	  machines.
  *
- * Let the first bits of a fingerprint be cut into radius + 1 blocks.  By the
- * pigeonhole principle, fingerprints within the radius agree in at least one
- * block.  So each value of each block is in one of the shares, and a
- * fingerprint is in the shares of its radius + 1 values.  A pair belongs to
- * the share of the first block in which the pair agrees: each pair comes in
- * one share.
- *
- * From a radius of HAMMING_BITS / 16 on, blocks leave some bits behind them.
- * The pairs of the last block have spent all their differences on the other
- * blocks, and these bits are what still tells them apart: see radius_later()
- * in groups.c.  So for a small radius the shares together take about the time
- * of one search.  doc/scaling.md has figures.
+ * A fingerprint is in the shares of its radius + 1 blocks: near/README,
+ * "Shares", proves that each pair comes in one share.
  */
 #include "postgres.h"
 
@@ -22,19 +12,15 @@
 
 /*
  * The radius is less than HAMMING_BITS.  Return the number of equal blocks
- * that make up all bits.  The first radius + 1 blocks are in shares.
+ * that make up all bits.  The first radius + 1 blocks are in shares.  Pairs of
+ * the last of these have spent all their differences on the others, and are
+ * told apart by the bits behind it: see radius_later() in groups.c.
  *
- * These are times of all shares, compared with one search whose cuts are those
- * of choose_levels() in cut.c, by the model there, for 10^7 to 8 * 10^9 random
- * fingerprints.  Of 64 bits and a radius of 1 to 16 they take at most 1.23
- * times as long.  With no block behind the others they would take up to 1.7
- * times as long for radius 4 to 9, and with two up to 2.8 times for radius 1
- * and 2.  Of 128 bits and a radius of 0 to 24 all shares take at most 1.3
- * times as long; with two blocks behind the others up to 3.8 times for radius
- * 4 to 7.
- *
- * For a large radius one search has the cuts of choose_near_segments(), which
- * the shares cannot have: then it may take a fifth of the time of all shares.
+ * By the model of choose_levels() in cut.c all shares take at most 1.3 times as
+ * long as one search with its cuts: of 64 bits and a radius of 1 to 16, and of
+ * 128 and 0 to 24.  With no block behind the others, or with one more, they
+ * would take up to 1.7 to 3.8 times as long.  For a large radius one search has
+ * near cuts, and may take a fifth of the time of all shares.
  */
 static int
 all_blocks(int radius)

@@ -24,7 +24,6 @@ hamming_side_begin(NearSide *side, bool keeps_numbers, bool keeps_keys)
 	side->keeps_keys = keeps_keys;
 }
 
-/* Return the array, or a new one, with room for rows elements. */
 static void *
 resize(NearSide *side, void *array, Size rows, Size size)
 {

@@ -222,8 +222,10 @@ take_units(Team *team, const TeamStep *step)
 		if (unit >= step->units)
 			break;
 		CHECK_FOR_INTERRUPTS();
-		if (unlikely(simhash_progress_due) && team->show != NULL)
-			team->show(team->arg, step, (double) unit / step->units);
+		if (unlikely(simhash_progress_due))
+			simhash_progress_show_share(team->done_before +
+										(team->done_after - team->done_before) *
+										unit / step->units);
 		team->work(team->arg, step, (uint32) unit);
 	}
 }
@@ -291,7 +293,6 @@ simhash_team_free_memory(Team *team)
 	team->memory = NULL;
 }
 
-/* Give back the memory and the files of a team without workers. */
 void
 simhash_team_end(Team *team)
 {
@@ -302,7 +303,6 @@ simhash_team_end(Team *team)
 	pfree(team);
 }
 
-/* Return the segment of another process. */
 static dsm_segment *
 attach_segment(dsm_handle handle)
 {
@@ -386,7 +386,6 @@ simhash_team_serve(Team *team)
 	}
 }
 
-/* Return the name of the file of a process, 0 for the leader. */
 static const char *
 file_name(int number)
 {
@@ -414,7 +413,6 @@ simhash_team_file_finish(TeamFile *file)
 	pg_atomic_fetch_add_u64(&file->team->shared->written, file->written);
 }
 
-/* Return how many bytes are in files that were finished. */
 uint64
 simhash_team_written(const Team *team)
 {
@@ -442,7 +440,6 @@ simhash_team_file_read(TeamFile *file, void *data, Size size)
 	return false;
 }
 
-/* Close the file that is written or read, if there is one. */
 void
 simhash_team_file_close(TeamFile *file)
 {

@@ -13,14 +13,13 @@
  *
  * The steps of a walk take each pair that the leader alone would take, and no
  * pair more often: each run of the sorted list begins in one slice; and a group
- * that is left as a large one is taken by its own units instead, one for each
- * segment that may divide the group, or else by the leader.
+ * that is left as a large one is taken by its own unit instead, or else by the
+ * leader.
  */
 #include "postgres.h"
 
 #include "utils/memutils.h"
 
-#include "near/progress.h"
 #include "near/together.h"
 
 /* Units of STEP_KEYS. */
@@ -53,23 +52,6 @@ map_memory(Together *together, char *memory, const SearchOptions *options)
 	return at + options->settled_count * sizeof(bool);
 }
 
-/* Show how much of a step is done, 0 .. 1. */
-static void
-show_step(void *arg, const TeamStep *step, double done)
-{
-	Together   *together = arg;
-
-	if (step->kind == STEP_WALK || step->kind == STEP_LARGE)
-		hamming_groups_show(together->walked,
-							together->walked->depth == 1 ? done : 1);
-	else if (step->kind == STEP_KEYS)
-		simhash_progress_show_share(together->walked->done_before +
-									(1 - together->walked->done_before) * done);
-	else if (step->kind >= STEP_COMPARE)
-		simhash_progress_show_share(done);
-}
-
-/* Prepare the search of this process. */
 static void
 begin_own(Together *together)
 {
@@ -80,7 +62,6 @@ begin_own(Together *together)
 	together->groups->settled = together->settled;
 	together->team->work = hamming_together_do_unit;
 	together->team->arg = together;
-	together->team->show = show_step;
 }
 
 /*
@@ -121,7 +102,6 @@ number_of_slices(const Candidates *all)
 	return Max(1, Min(Min(x, most), MAX_SLICES));
 }
 
-/* Let all processes see the nodes, for the steps that come. */
 static void
 publish_nodes(SharedSearch *search, const NearGroups *groups)
 {
@@ -129,7 +109,6 @@ publish_nodes(SharedSearch *search, const NearGroups *groups)
 	memcpy(search->nodes, groups->nodes, groups->depth * sizeof(GroupNode));
 }
 
-/* For qsort(): the one with more pairs comes first. */
 static int
 compare_large(const void *a, const void *b)
 {
@@ -148,7 +127,6 @@ static uint32
 prepare_large(SharedSearch *search, const GroupNode *node)
 {
 	uint32		end = pg_atomic_read_u32(&search->large_count);
-	int			segments = hamming_groups_segments_below(node);
 	uint32		first = node->large;
 	uint32		i;
 
@@ -160,12 +138,20 @@ prepare_large(SharedSearch *search, const GroupNode *node)
 		for (i = first; i < end; i++)
 			search->large_pairs += search->large[i].pairs;
 	}
-	while (first < end && search->large[first].pairs / segments >
-		   search->large_pairs / LARGE_SHARE)
+	while (first < end &&
+		   search->large[first].pairs > search->large_pairs / LARGE_SHARE)
 		first++;
 	search->first_unit = first;
 	pg_atomic_write_u32(&search->large_count, first);
-	return (end - first) * segments;
+	return end - first;
+}
+
+/* Say which share of the phase the steps are that come. */
+static void
+set_done(Together *together, double before, double after)
+{
+	together->team->done_before = before;
+	together->team->done_after = after;
 }
 
 /* Have the team take the smaller groups of the node, but for the largest. */
@@ -177,6 +163,9 @@ walk_together(Together *together, NearGroups *groups, GroupNode *node)
 		.units = number_of_slices(&node->all)
 	};
 
+	if (groups->depth == 1)
+		set_done(together, hamming_groups_done(groups, 0),
+				 hamming_groups_done(groups, 1));
 	node->is_walked = true;
 	node->large = pg_atomic_read_u32(&search->large_count);
 	publish_nodes(search, groups);
@@ -185,12 +174,10 @@ walk_together(Together *together, NearGroups *groups, GroupNode *node)
 	step.units = prepare_large(search, node);
 	if (step.units > 0)
 		simhash_team_do(together->team, &step);
+	set_done(together, together->team->done_after, together->team->done_after);
 }
 
-/*
- * Get the next smaller group of the top node that the team has left: one of the
- * largest.
- */
+/* NearGroups.next_left: one of the largest groups. */
 static bool
 next_left(void *arg, NearGroups *groups, Candidates *group)
 {
@@ -224,6 +211,9 @@ search_groups(Together *together, NearGroups *groups, const Candidates *all)
 			.units = number_of_slices(group)
 		};
 
+		if (groups->depth == 0)
+			set_done(together, groups->done_before,
+					 groups->done_before + groups->done_here);
 		publish_nodes(together->search, groups);
 		if (together->take_large != NULL)
 			together->take_large(together);
@@ -273,8 +263,11 @@ hamming_together_search(Together *together, const Candidates *all,
 		groups->done_before += groups->done_here;
 	}
 	step.units = Min(together->search->key_count, MOST_KEY_UNITS);
+	set_done(together, groups->done_before, 1);
 	if (step.units > 0)
 		simhash_team_do(together->team, &step);
+	/* the next steps are the caller's, of a phase of their own */
+	set_done(together, 0, 1);
 	pfree(groups);
 	MemoryContextSwitchTo(old);
 }
@@ -292,7 +285,6 @@ hamming_together_dismiss(Together *together)
 	together->groups = NULL;
 }
 
-/* Give back all. */
 void
 hamming_together_end(Together *together)
 {

@@ -7,7 +7,6 @@
 
 #include "near/together.h"
 
-/* Bring the leader's nodes to the search of this process. */
 static void
 copy_nodes(Together *together)
 {
@@ -45,23 +44,16 @@ hamming_together_copy(Together *together, Candidates *group)
 	group->y_end = size;
 }
 
-/*
- * Take the pairs of a group of the shared list, above the leader's nodes.  If
- * number is not negative, take those of one segment only: see
- * hamming_groups_begin_segment().
- */
+/* Take the pairs of a group of the shared list, above the leader's nodes. */
 static void
-take_group(Together *together, Candidates group, int number)
+take_group(Together *together, Candidates group)
 {
 	NearGroups *groups = together->groups;
 
 	hamming_together_copy(together, &group);
 	if (hamming_group_is_done(groups, &group))
 		return;
-	if (number < 0)
-		hamming_groups_begin_above(groups, &group, false);
-	else
-		hamming_groups_begin_segment(groups, &group, number);
+	hamming_groups_begin_above(groups, &group, false);
 	together->take(together, groups);
 }
 
@@ -129,27 +121,19 @@ walk_slice(Together *together, uint32 slice, uint32 slices)
 	node->y = divides_one_stretch(groups, node) ? node->x : all.y;
 	while (hamming_groups_next_smaller(groups, list, list, node, &group))
 		if (!leave_large(together, node, &group))
-			take_group(together, group, -1);
+			take_group(together, group);
 }
 
-/*
- * Take a unit of the large groups of the top node.  If the node's cut has
- * another level, a unit has only one segment of that level.
- */
+/* Take one of the large groups of the top node. */
 static void
 take_large(Together *together, uint32 unit)
 {
 	const SharedSearch *search = together->search;
-	GroupNode  *node = &together->groups->nodes[search->depth - 1];
-	const LargeGroup *large;
-	int			segments;
+	const LargeGroup *large = &search->large[search->first_unit + unit];
 
 	copy_nodes(together);
-	segments = hamming_groups_segments_below(node);
-	large = &search->large[search->first_unit + unit / segments];
-	node->flips = large->flips;
-	take_group(together, large->group,
-			   segments == 1 ? -1 : (int) unit % segments);
+	together->groups->nodes[search->depth - 1].flips = large->flips;
+	take_group(together, large->group);
 }
 
 /*
@@ -190,7 +174,6 @@ compare_slice(Together *together, uint32 unit, uint32 units)
 	}
 }
 
-/* Take the pairs of a slice of the keys. */
 static void
 take_keys(Together *together, uint32 unit, uint32 units)
 {
@@ -200,10 +183,9 @@ take_keys(Together *together, uint32 unit, uint32 units)
 
 	together->groups->base = 0;
 	for (; i < end; i++)
-		take_group(together, together->keys[i], -1);
+		take_group(together, together->keys[i]);
 }
 
-/* Do a unit of a step. */
 void
 hamming_together_do_unit(void *arg, const TeamStep *step, uint32 unit)
 {
