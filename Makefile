@@ -184,6 +184,7 @@ REGRESS = \
 	join_memory \
 	join_parallel join_team \
 	join_changes \
+	jit \
 	components \
 	cluster \
 	fuzz

@@ -415,11 +415,13 @@ start_server()
 }
 
 # A server for "make installcheck".  Snapshots of autovacuum would keep dead rows
-# from the tests of VACUUM.
+# from the tests of VACUUM.  To compile expressions takes a process longer than most
+# statements that PostgreSQL does it for, where a test disables a kind of scan;
+# sql/jit.sql asks for it.
 start_test_server()
 {
 	start_server
-	"$bindir/psql" -X -q -c 'ALTER SYSTEM SET autovacuum = off' \
+	"$bindir/psql" -X -q -c 'ALTER SYSTEM SET autovacuum = off' -c 'ALTER SYSTEM SET jit = off' \
 		-c 'SELECT pg_reload_conf()' >/dev/null
 }
 

@@ -22,16 +22,22 @@ CREATE TABLE bits_128.other AS SELECT id, n, widen(fp, 'spread') AS fp FROM othe
 CREATE TABLE bits_128.few AS SELECT id, n, widen(fp, 'spread') AS fp FROM few;
 CREATE TABLE bits_128.none AS SELECT id, n, widen(fp, 'spread') AS fp FROM none;
 ANALYZE many, other, few, none, bits_128.many, bits_128.other, bits_128.few, bits_128.none;
--- all joins, or those of two of the tables
-CREATE FUNCTION parallel_queries(k int, tables int) RETURNS SETOF text LANGUAGE sql AS $$
-	SELECT format(query, x, y, k, condition) FROM (VALUES ('many', 'other'), ('other', 'few'),
-			('few', 'many'), ('many', 'none') LIMIT tables) t (x, y),
-		unnest('{AND costly(x.id + y.id),AND x.n = y.n AND costly(x.id + y.id)}'::text[]) condition,
+-- All types of joins of one or of all pairs of tables.  Each type comes with each pair, and
+-- each of both with keys and without; which with which depends on k, too.
+CREATE FUNCTION parallel_queries(k int, pairs int) RETURNS SETOF text LANGUAGE sql AS $$
+	SELECT format(query, x, y, k, CASE WHEN (k + pair + type) % 2 = 0 THEN 'AND x.n = y.n' END)
+	FROM (VALUES (1, 'many', 'other'), (2, 'other', 'few'), (3, 'few', 'many'), (4, 'many', 'none')
+			LIMIT pairs) t (pair, x, y),
 		unnest(ARRAY[
-			'SELECT x.id, y.id AS partner, y.fp FROM %s x JOIN %s y ON x.fp <-> y.fp <= %s %s',
-			'SELECT x.id, x.fp, y.id AS partner FROM %s x LEFT JOIN %s y ON x.fp <-> y.fp <= %s %s',
-			'SELECT x.id, x.n FROM %s x WHERE EXISTS (SELECT FROM %s y WHERE x.fp <-> y.fp <= %s %s)',
-			'SELECT x.id FROM %s x WHERE NOT EXISTS (SELECT FROM %s y WHERE x.fp <-> y.fp <= %s %s)']) query
+			'SELECT x.id, y.id AS partner, y.fp FROM %s x JOIN %s y
+				ON x.fp <-> y.fp <= %s AND costly(x.id + y.id) %s',
+			'SELECT x.id, x.fp, y.id AS partner FROM %s x LEFT JOIN %s y
+				ON x.fp <-> y.fp <= %s AND costly(x.id + y.id) %s',
+			'SELECT x.id, x.n FROM %s x WHERE EXISTS (SELECT FROM %s y
+				WHERE x.fp <-> y.fp <= %s AND costly(x.id + y.id) %s)',
+			'SELECT x.id FROM %s x WHERE NOT EXISTS (SELECT FROM %s y
+				WHERE x.fp <-> y.fp <= %s AND costly(x.id + y.id) %s)'])
+		WITH ORDINALITY q (query, type)
 $$;
 CREATE FUNCTION is_parallel(query text) RETURNS boolean LANGUAGE sql AS $$
 	SELECT count(*) > 0 FROM join_plan(query) line WHERE line ~ 'Parallel Custom Scan .HammingJoin'
@@ -49,11 +55,11 @@ BEGIN
 	END LOOP;
 END $$;
 -- for each setting, what gives other rows than a nested loop in one process
-CREATE FUNCTION check_parallel(k int, tables int DEFAULT 1) RETURNS text LANGUAGE sql AS $$
+CREATE FUNCTION check_parallel(k int, pairs int DEFAULT 1) RETURNS text LANGUAGE sql AS $$
 	SELECT format('%s joins, %s, wrong: %s', count(*),
 		CASE WHEN count(*) FILTER (WHERE is_parallel(query)) > count(*) / 2 THEN 'most in parallel' END,
 		string_agg(query, E'\n') FILTER (WHERE parallel_differs(query)))
-	FROM parallel_queries(k, tables) query
+	FROM parallel_queries(k, pairs) query
 $$;
 SET max_parallel_workers_per_gather = 3;
 CALL set_workers(3);
@@ -69,7 +75,7 @@ CALL set_workers(1);
 SELECT check_parallel(1);
 CALL set_workers(2);
 SET parallel_leader_participation = off;
-SELECT check_parallel(3);
+SELECT check_parallel(4);
 RESET parallel_leader_participation;
 -- a worker that does not come
 SET max_parallel_workers = 0;

@@ -21,31 +21,46 @@ CREATE TABLE bits_128.y AS SELECT id, n, widen(fp, 'spread') AS fp, body FROM y;
 ANALYZE x, y, bits_128.x, bits_128.y;
 
 -- How many rows a query has, and a hash of them, by one process and by a team; how many
--- workers were planned, and have come.
+-- workers are planned.
 CREATE FUNCTION alone(query text) RETURNS text LANGUAGE sql SET max_parallel_workers_per_gather = 0
 SET enable_nestloop = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS 'SELECT result_of(query, NULL)';
 CREATE FUNCTION together(query text) RETURNS text LANGUAGE sql
 SET enable_nestloop = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS 'SELECT result_of(query, NULL)';
-CREATE FUNCTION team_of(query text, OUT planned int, OUT launched int, OUT compared bigint,
-	OUT passes int) LANGUAGE plpgsql
+CREATE FUNCTION planned_for(query text) RETURNS int LANGUAGE plpgsql
 SET enable_nestloop = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 DECLARE
 	plan jsonb;
 BEGIN
-	EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF, FORMAT JSON) ' || query INTO plan;
-	RAISE USING ERRCODE = 'ZZZZZ', MESSAGE = plan;
+	EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+	RETURN jsonb_path_query_first(plan, '$.** ? (@."Custom Plan Provider" == "HammingJoin")') -> 'Workers Planned';
+END $$;
+-- The same of a table after a statement, of which nothing stays, and what EXPLAIN says of
+-- the work.
+CREATE FUNCTION left_by(statement text, tab text, OUT result text, OUT planned int, OUT launched int,
+	OUT compared bigint, OUT passes int) LANGUAGE plpgsql
+SET enable_nestloop = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+DECLARE
+	plan jsonb;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF, FORMAT JSON) ' || statement INTO plan;
+	EXECUTE format('SELECT (count(*), sum(hash_record_extended(r, 0)))::text FROM %s r', tab) INTO result;
+	plan := jsonb_path_query_first(plan, '$.** ? (@."Custom Plan Provider" == "HammingJoin")');
+	RAISE USING ERRCODE = 'ZZZZZ', MESSAGE = coalesce(plan, '{}');
 EXCEPTION WHEN SQLSTATE 'ZZZZZ' THEN
-	plan := jsonb_path_query_first(SQLERRM::jsonb, '$.** ? (@."Custom Plan Provider" == "HammingJoin")');
+	plan := SQLERRM;
 	planned := plan -> 'Workers Planned';
 	launched := plan -> 'Workers Launched';
 	compared := plan -> 'Candidates';
 	passes := plan -> 'Passes';
 END $$;
+CREATE FUNCTION team_of(query text, OUT result text, OUT planned int, OUT launched int,
+	OUT compared bigint, OUT passes int) LANGUAGE sql
+AS $$ SELECT * FROM left_by('CREATE TEMP TABLE team_rows AS ' || query, 'team_rows') $$;
 -- for all types of joins, or every second and so on: how many have a team, and which are wrong
 CREATE FUNCTION check_team(k int, every int DEFAULT 1) RETURNS text LANGUAGE sql AS $$
-	SELECT format('%s joins, %s by a team, wrong: %s', count(*), count(*) FILTER (WHERE planned > 0),
+	SELECT format('%s joins, %s by a team, wrong: %s', count(*), count(*) FILTER (WHERE planned_for(query) > 0),
 		string_agg(query, E'\n') FILTER (WHERE together(query) IS DISTINCT FROM alone(query)))
 	FROM (SELECT replace(q, '%s', k::text) AS query FROM unnest(ARRAY[
 		'SELECT x.id, y.id AS partner, y.body FROM x JOIN y ON x.fp <-> y.fp <= %s',
@@ -62,8 +77,7 @@ CREATE FUNCTION check_team(k int, every int DEFAULT 1) RETURNS text LANGUAGE sql
 		'SELECT a.id, b.id AS partner FROM x a JOIN x b ON a.fp <-> b.fp <= %s AND a.body = b.body AND a.id <> b.id',
 		'SELECT x.id, y.id AS partner FROM x LEFT JOIN y ON x.fp <-> y.fp <= %s AND x.body = y.body',
 		'SELECT x.id FROM x WHERE NOT EXISTS (SELECT FROM y WHERE x.fp <-> y.fp <= %s AND x.n = y.n)'])
-		WITH ORDINALITY t (q, number) WHERE number % every = 0) s,
-		team_of(query)
+		WITH ORDINALITY t (q, number) WHERE number % every = 0) s
 $$;
 SELECT k, check_team(k, every) FROM (VALUES (0, 3), (3, 1), (8, 3)) v (k, every);
 SET max_parallel_workers_per_gather = 8;
@@ -94,7 +108,7 @@ SELECT id, nullif(id % 5, 0) AS n, (hashint8extended(id / 4, 1) # (1::bigint << 
 FROM generate_series(1, 12000) id;
 INSERT INTO big SELECT 30000 + i, 1, '0123456789abcdef' FROM generate_series(1, 300) i;
 ANALYZE big;
-SELECT query, together(query) = alone(query) AS same, launched > 0 AS launched, passes > 50 AS partitions FROM unnest(ARRAY[
+SELECT query, result = alone(query) AS same, launched > 0 AS launched, passes > 50 AS partitions FROM unnest(ARRAY[
 	'SELECT a.id, b.id AS partner FROM big a JOIN big b ON a.fp <-> b.fp <= 8 AND a.id < b.id',
 	'SELECT x.id, b.id AS partner FROM big x FULL JOIN big b ON x.fp <-> b.fp <= 4 AND x.id <> b.id',
 	'SELECT x.id, b.n FROM big x LEFT JOIN big b ON x.fp <-> b.fp <= 8 AND x.n = b.n AND x.id < b.id',
@@ -115,14 +129,14 @@ CREATE TABLE u AS SELECT i AS id, hashint8extended(i, 1)::simhash64 AS fp FROM g
 CREATE TABLE v AS SELECT i AS id, hashint8extended(i, 2)::simhash64 AS fp FROM generate_series(1, 30000) i;
 CREATE TABLE more AS SELECT i AS id, hashint8extended(i, 3)::simhash64 AS fp FROM generate_series(1, 150000) i;
 ANALYZE u, v, more;
-SELECT query, together(query) = alone(query) AS same, launched > 0 AS launched FROM unnest(ARRAY[
+SELECT query, result = alone(query) AS same, launched > 0 AS launched FROM unnest(ARRAY[
 	'SELECT m.id FROM more m WHERE EXISTS (SELECT FROM v WHERE m.fp <-> v.fp <= 14)',
 	'SELECT u.id FROM u WHERE EXISTS (SELECT FROM v WHERE u.fp <-> v.fp <= 17)',
 	'SELECT u.id FROM u WHERE EXISTS (SELECT FROM v WHERE u.fp <-> v.fp <= 20)',
 	'SELECT u.id FROM u WHERE NOT EXISTS (SELECT FROM v WHERE u.fp <-> v.fp <= 20)',
 	'SELECT m.id FROM more m WHERE NOT EXISTS (SELECT FROM v WHERE m.fp <-> v.fp <= 14 AND (m.id + v.id) % 5 > 0)',
 	'SELECT m.id, m.fp FROM more m WHERE EXISTS (SELECT FROM v WHERE m.fp <-> v.fp <= 14 AND (m.id + v.id) % 5 > 0)',
-	'SELECT count(*), count(DISTINCT (a, b)) FROM (SELECT u.id AS a, v.id AS b FROM u JOIN v ON u.fp <-> v.fp <= 16 LIMIT 30000) s',
+	'SELECT count(*) AS rows, count(DISTINCT (a, b)) FROM (SELECT u.id AS a, v.id AS b FROM u JOIN v ON u.fp <-> v.fp <= 16 LIMIT 30000) s',
 	'SELECT count(*) FROM (SELECT FROM u JOIN v ON u.fp <-> v.fp <= 16 LIMIT 500) s']) query, team_of(query);
 -- few fingerprints of one side; one key, and a key for each row; no row of a side
 CREATE TABLE tiny AS SELECT * FROM x WHERE id IN (11, 12, 14);
@@ -135,7 +149,7 @@ SELECT query, together(query) = alone(query) AS same, planned FROM unnest(ARRAY[
 	'SELECT a.one, b.fp FROM keys a JOIN keys b ON a.one = b.one AND a.fp <-> b.fp <= 30',
 	'SELECT a.one, b.fp FROM keys a JOIN keys b ON a.all_rows = b.all_rows AND a.fp <-> b.fp <= 3',
 	'SELECT x.id FROM x LEFT JOIN nothing n ON n.fp <-> x.fp <= 3',
-	'SELECT x.id FROM x WHERE NOT EXISTS (SELECT FROM nothing n WHERE n.fp <-> x.fp <= 3)']) query, team_of(query);
+	'SELECT x.id FROM x WHERE NOT EXISTS (SELECT FROM nothing n WHERE n.fp <-> x.fp <= 3)']) query, planned_for(query) planned;
 
 -- scans that are repeated, with other parameters and with the same
 SET enable_material = off;
@@ -159,19 +173,9 @@ SELECT count(*), sum(id) FROM (SELECT a.id FROM x a JOIN y b ON a.fp <-> b.fp <=
 	UNION ALL SELECT a.id FROM y a JOIN x b ON a.fp <-> b.fp <= 2) s;
 
 -- statements that write
-CREATE FUNCTION left_by(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	result text;
-BEGIN
-	EXECUTE statement;
-	SELECT format('%s rows, %s', count(*), sum(hash_record_extended(x, 0))) FROM x INTO result;
-	RAISE USING ERRCODE = 'ZZZZZ', MESSAGE = result;
-EXCEPTION WHEN SQLSTATE 'ZZZZZ' THEN
-	RETURN SQLERRM;
-END $$;
 CREATE FUNCTION left_alone(statement text) RETURNS text LANGUAGE sql SET max_parallel_workers_per_gather = 0
-AS 'SELECT left_by(statement)';
-SELECT left_by(statement) = left_alone(statement) AS same, split_part(left_by(statement), ',', 1), planned, launched > 0 AS launched
+AS $$ SELECT result FROM left_by(statement, 'x') $$;
+SELECT result = left_alone(statement) AS same, substring(result, '\d+') AS rows, planned, launched > 0 AS launched
 FROM unnest(ARRAY[
 	'DELETE FROM x USING y WHERE x.fp <-> y.fp <= 1 AND x.id < y.id',
 	'DELETE FROM x WHERE EXISTS (SELECT FROM x b WHERE x.fp <-> b.fp <= 1 AND b.id < x.id)',
@@ -179,7 +183,7 @@ FROM unnest(ARRAY[
 	'UPDATE x SET n = x.n + 1 FROM (SELECT DISTINCT a.id FROM x a JOIN x b ON a.fp <-> b.fp <= 1 AND a.id < b.id) s WHERE s.id = x.id',
 	'INSERT INTO x SELECT y.* FROM y WHERE NOT EXISTS (SELECT FROM x WHERE x.fp <-> y.fp <= 0)',
 	'MERGE INTO x USING (SELECT DISTINCT ON (y.id) y.id, b.id AS other FROM y JOIN x b ON y.fp <-> b.fp <= 1 ORDER BY 1, 2) s
-		ON x.id = s.other AND s.id = s.other + 300 WHEN MATCHED THEN DELETE']) statement, team_of(statement);
+		ON x.id = s.other AND s.id = s.other + 300 WHEN MATCHED THEN DELETE']) statement, left_by(statement, 'x');
 
 -- cursors: one that is read in part, in subtransactions, and after its transaction
 BEGIN;
@@ -233,7 +237,7 @@ SELECT count(*) FROM pg_ls_tmpdir();
 
 DROP PROCEDURE fetch_from;
 DROP TABLE x, y, spread, big, u, v, more, tiny, keys, nothing, fetched;
-DROP FUNCTION alone, together, team_of, check_team, left_by, left_alone, near_of;
+DROP FUNCTION alone, together, planned_for, team_of, check_team, left_by, left_alone, near_of;
 \set ECHO none
 \set drop :directory '/sql/join_drop.sql'
 \i :drop

@@ -17,14 +17,15 @@ CREATE FUNCTION by_team_alone(query text) RETURNS text[] LANGUAGE sql
 SET max_parallel_workers_per_gather = 2 SET parallel_setup_cost = 0 SET parallel_tuple_cost = 0 SET max_parallel_workers = 0
 AS 'SELECT rows_of(query)';
 
--- The queries whose rows differ.
+-- The queries whose rows differ, by their number and a hash of them.
 CREATE FUNCTION differing(relation text, fp text, radius int) RETURNS SETOF text LANGUAGE sql AS $$
 	SELECT format('%s: %s', way, query) FROM unnest(ARRAY[
 		'SELECT id, simhash_cluster(%2$s, %3$s) OVER (ORDER BY id) FROM %1$s',
 		'SELECT id, simhash_cluster(%2$s, %3$s, ''leader'') OVER (ORDER BY id) FROM %1$s',
 		'SELECT * FROM simhash_pairs(''SELECT id, %2$s FROM %1$s'', %3$s)',
 		'SELECT * FROM simhash_audit(''SELECT id, %2$s, left(md5((id / 2)::text), 4) FROM %1$s'', 99, max_distance => %3$s)']) template,
-		format(template, relation, fp, radius) query, by_one(query) expected,
+		format('SELECT count(*), sum(hash_record_extended(r, 0)) FROM (' || template || ') r', relation, fp, radius) query,
+		by_one(query) expected,
 		LATERAL (VALUES ('workers', by_team(query)), ('no worker', by_team_alone(query))) v (way, found)
 	WHERE found IS DISTINCT FROM expected
 $$;
@@ -102,9 +103,9 @@ SET temp_file_limit = 0 SET work_mem = '1GB' AS 'SELECT by_team(query)';
 SELECT expected = by_limited_team(query) AS same, expected FROM (VALUES
 	('SELECT count(*), sum(a * b), sum(distance) FROM simhash_pairs(''SELECT id, fp FROM team_skewed'', 3)'),
 	('SELECT count(*), sum(a * b), sum(distance) FROM simhash_pairs(''SELECT id, fp FROM team_dense'', 3)'),
-	('SELECT count(*), count(DISTINCT p), sum((p).distance)
+	('SELECT count(*), count(DISTINCT hash_record_extended(p, 0)), sum((p).distance)
 		FROM (SELECT simhash_pairs(''SELECT id, fp FROM team_dense'', 3) p OFFSET 0) s'),
-	('SELECT count(*), count(DISTINCT p), sum((p).distance)
+	('SELECT count(*), count(DISTINCT hash_record_extended(p, 0)), sum((p).distance)
 		FROM (SELECT simhash_pairs(''SELECT id, wide FROM team_uniform'', 32) p OFFSET 0) s')) v (query), LATERAL (SELECT by_one(query) AS expected OFFSET 0) o;
 
 -- Of pairs that nobody waits for, an error, and a cancelled statement nothing is
@@ -140,7 +141,7 @@ SELECT sum(c) FROM (SELECT simhash_cluster(fp, 3) OVER () c FROM team_uniform WH
 SELECT sum(c) FROM (SELECT simhash_cluster(fp, 3) OVER () c FROM many_uniform(9000) WHERE id % 3 = 0) s;
 
 -- in the SELECT list one process begins alone: each pair comes once
-SELECT count(*), count(DISTINCT p) FROM (
+SELECT count(*), count(DISTINCT hash_record_extended(p, 0)) FROM (
 	SELECT simhash_pairs('SELECT id, fp FROM team_dense', 3) p) s;
 SET max_parallel_workers_per_gather = 0;
 SELECT count(*) FROM (SELECT simhash_pairs('SELECT id, fp FROM team_dense', 3)) s;

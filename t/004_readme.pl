@@ -69,14 +69,19 @@ for my $document (@shown)
 {
 	my $database = $document =~ s{.*/|\.md$}{}gr;
 
+	my (@sql, @shown);
+
 	$node->safe_psql('postgres', qq(CREATE DATABASE "$database"));
 	while ($text{$document} =~ /^```sql\n(.*?)^```\n(?:```\n(.*?)^```\n)?/msg)
 	{
-		my ($sql, $shown) = ($1, $2 // '');
-
+		push @sql, $1;
+		push @shown, $2 // '';
+	}
+	for my $printed (run_blocks($node, $database, @sql))
+	{
 		# PostgreSQL 18 says which nodes our settings are against
-		is( trimmed(run_sql($node, $database, $sql) =~ s/^ +Disabled: true\n//mgr),
-			trimmed($shown), "$document: " . substr $sql, 0, 60);
+		is( trimmed($printed =~ s/^ +Disabled: true\n//mgr),
+			trimmed(shift @shown), "$document: " . substr shift @sql, 0, 60);
 		$blocks++;
 	}
 	my @examples = $text{$document} =~ /^\| .* \| `([^|]+?)` \| `([^|]+)` \|$/mg;

@@ -192,12 +192,14 @@ for my $n (0 .. $#damages)
 $node->start;
 my $started = $node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()');
 
+# In one session: to start one for each takes longer than what it says.
+my $statements = '';
 for my $n (0 .. $#damages)
 {
-	my $name = $damages[$n][0];
 	my $type = 'simhash' . ($n % 2 ? 128 : 64);
 	my $centre = '0123456789abcdef' x (1 + $n % 2);
-	my ($code, $out, $err) = $node->psql('postgres', <<SQL);
+
+	$statements .= <<SQL;
 SELECT try(format(statement, 'docs$n')) FROM unnest(ARRAY[
 	'SELECT hamming_index_check(''%s_fp'')', 'SELECT hamming_index_stats(''%s_fp'')',
 	'SELECT hamming_index_check(''%s_fp'', heap => false)',
@@ -209,25 +211,38 @@ SELECT try(format(statement, 'docs$n')) FROM unnest(ARRAY[
 	'INSERT INTO %s SELECT i, left(md5(i::text), length(''$centre''))::$type
 		FROM generate_series(5000, 6000) i']) statement;
 VACUUM docs$n;
+\\if :ERROR
+	\\echo :SQLSTATE :LAST_ERROR_MESSAGE
+\\else
+	\\echo no error
+\\endif
+\\echo ==
 SQL
-	my @results = split /\n/, $out;
+}
+my (undef, $said) = $node->psql('postgres', $statements, on_error_stop => 0);
+my @said = split /^==\n?/m, $said;
 
-	is(scalar @results, 9, "$name: the server goes on");
+for my $n (0 .. $#damages)
+{
+	my $name = $damages[$n][0];
+	my @results = split /\n/, $said[$n] // '';
+
+	is(scalar @results, 10, "$name: the server goes on");
 	# a row far beyond the end of its table has the SQLSTATE of an errno that PostgreSQL did not set
 	like(
 		join("\n", @results),
 		qr/\A((no error|(XX00[012]|58P01) .*|\w{5} could not open .*: previous segment is only \d+ blocks)(\n|\z))+\z/,
 		"$name: an error, if any, of corruption");
-	like($results[0], qr/^XX00[12] /, "$name: found by the check")
+	like($results[0] // '', qr/^XX00[12] /, "$name: found by the check")
 	  if $name !~ /^random/;
 	# but for rows that the heap does not have, by its structural half, too
-	like($results[2], qr/^XX00[12] /, "$name: found by the structural half of the check")
+	like($results[2] // '', qr/^XX00[12] /, "$name: found by the structural half of the check")
 	  if $name !~ /^random|leaf: TIDs$/;
 
 	# such a TID is not handed on
 	next if $name !~ /without/;
-	like($_, qr/^XX002 .*: entry has no valid TID/, "$name: found by whoever meets it")
-	  for @results[ 5, 6 ], $err =~ s/.*ERROR:  /XX002 /r;
+	like($_ // '', qr/^XX002 .*: entry has no valid TID/, "$name: found by whoever meets it")
+	  for @results[ 5, 6, 9 ];
 }
 is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'),
 	$started, 'the server has not crashed');
@@ -240,25 +255,22 @@ INSERT INTO exact SELECT i, NULL FROM generate_series(101, 110) i;
 CREATE TABLE wide AS SELECT id, left(md5(id::text || fp), 32)::simhash128 AS fp FROM exact;
 CREATE TABLE equal AS SELECT i AS id, '0123456789abcdef'::simhash64 AS fp
 FROM generate_series(1, 1500) i;
-CREATE INDEX exact_fp ON exact USING hamming (fp) WITH (blocks = 5);
-CREATE INDEX wide_fp ON wide USING hamming (fp) WITH (blocks = 8);
-CREATE INDEX equal_fp ON equal USING hamming (fp) WITH (blocks = 3);
 SQL
+my %blocks = (exact => 5, wide => 8, equal => 3);
 
-# Change the pages of a new index by a function, which gets the path of its file,
-# and return what a statement says then.
-sub with_changes
+# A copy of a table, and its index, for each change.  All are changed while the server is
+# down, once.
+my @changes;
+
+# What a statement, where %s is the copy, must say after a change: a function, which gets
+# the path of the index and changes its pages.
+sub changed
 {
-	my ($index, $change, $statement) = @_;
-	my ($code, $out, $err);
+	my ($name, $table, $expected, $change, $statement) = @_;
 
-	$node->safe_psql('postgres', "REINDEX INDEX $index; CHECKPOINT");
-	my $path = $node->safe_psql('postgres', "SELECT pg_relation_filepath('$index')");
-	$node->stop;
-	$change->($node->data_dir . "/$path");
-	$node->start;
-	($code, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\n$statement");
-	return $err =~ s/^psql:.*?: //gmr =~ s/\nLOCATION:.*//gr;
+	push @changes, { name => $name, table => $table, expected => $expected, change => $change,
+		statement => $statement // "SELECT hamming_index_check('%s_fp')" };
+	return;
 }
 
 # Add so many bytes to a number of a page.
@@ -295,91 +307,111 @@ sub append
 	return;
 }
 
-for my $case ([ 64, 'exact_fp', 1, 4 ], [ 128, 'wide_fp', 7 ])
+for my $case ([ 'exact', 1, 4 ], [ 'wide', 7 ])
 {
-	my ($width, $index, @tables) = @$case;
-	my $check = "SELECT hamming_index_check('$index')";
+	my ($name, @tables) = @$case;
 
-	set_width($width);
-	is(with_changes($index, sub { }, $check), '', "$index: nothing changed");
+	changed("$name: nothing changed", $name, qr/\A\z/, sub { });
 	for my $table (@tables)
 	{
-		like(
-			with_changes($index, sub { append($_[0], $table, 1) }, $check),
-			qr/\ANOTICE:  00000: block tree @{[$table + 1]} of index "$index" has 1 fingerprint without rows\nDETAIL:  .*\z/,
-			"$index, table $table: a fingerprint without rows is harmless");
-		like(
-			with_changes($index, sub { append($_[0], $table, 0) }, $check),
+		changed("$name, table $table: a fingerprint without rows is harmless", $name,
+			qr/\ANOTICE:  00000: block tree @{[$table + 1]} of index "\w+" has 1 fingerprint without rows\nDETAIL:  .*\z/,
+			sub { append($_[0], $table, 1) });
+		changed("$name, table $table: a fingerprint twice", $name,
 			qr/\AERROR:  XX002: .* a fingerprint is in the tree twice/,
-			"$index, table $table: a fingerprint twice");
-		like(
-			with_changes($index,
-				sub { add_to($_[0], unsorted_leaf($_[0], $table), $header{pd_lower}, 'S', -$bytes) }, $check),
+			sub { append($_[0], $table, 0) });
+		changed("$name, table $table: a fingerprint is missing", $name,
 			qr/\AERROR:  XX002: .* a fingerprint of tree 0 is not here/,
-			"$index, table $table: a fingerprint is missing");
+			sub { add_to($_[0], unsorted_leaf($_[0], $table), $header{pd_lower}, 'S', -$bytes) });
 	}
-	like(
-		with_changes($index, sub {
-				my $leaf = leaf_of($_[0], 1);
-				my $first = peek($_[0], $leaf, $contents, $bytes);
-				poke($_[0], $leaf, $contents, peek($_[0], $leaf, $contents + $bytes, $bytes));
-				poke($_[0], $leaf, $contents + $bytes, $first);
-			}, $check),
+	changed("$name: two fingerprints have changed places", $name,
 		qr/\AERROR:  XX002: .* entries are out of order/,
-		"$index: two fingerprints have changed places");
+		sub {
+			my $leaf = leaf_of($_[0], 1);
+			my $first = peek($_[0], $leaf, $contents, $bytes);
+			poke($_[0], $leaf, $contents, peek($_[0], $leaf, $contents + $bytes, $bytes));
+			poke($_[0], $leaf, $contents + $bytes, $first);
+		});
 	for my $table (0, 15)
 	{
-		like(
-			with_changes($index, sub {
-					my $leaf = unsorted_leaf($_[0], $table);
-					add_to($_[0], $leaf, $header{pd_lower}, 'S', -$bytes);
-					add_to($_[0], $leaf, $header{pd_upper}, 'S', 6);
-				}, $check),
+		changed("$name, table $table: a row is missing", $name,
 			qr/\AERROR:  XX002: .* a row of the heap is not in the tree/,
-			"$index, table $table: a row is missing");
-		like(
-			with_changes($index, sub {
-					my $leaf = unsorted_leaf($_[0], $table);
-					poke($_[0], $leaf, $special - 12, peek($_[0], $leaf, $special - 6, 6));
-				}, $check),
+			sub {
+				my $leaf = unsorted_leaf($_[0], $table);
+				add_to($_[0], $leaf, $header{pd_lower}, 'S', -$bytes);
+				add_to($_[0], $leaf, $header{pd_upper}, 'S', 6);
+			});
+		changed("$name, table $table: a row is another one", $name,
 			qr/\AERROR:  XX002: .* a row (is in the index twice|of the heap is not in the tree)/,
-			"$index, table $table: a row is another one");
+			sub {
+				my $leaf = unsorted_leaf($_[0], $table);
+				poke($_[0], $leaf, $special - 12, peek($_[0], $leaf, $special - 6, 6));
+			});
 	}
 }
-set_width(64);
-my $check = "SELECT hamming_index_check('exact_fp')";
 
 # Leaves of one fingerprint that do not follow each other do not keep a vacuum for ever
 # that looks at them, for a leaf with a mark.  Only hamming_index_check() reports them.
-is( with_changes('equal_fp', sub {
-			add_to($_[0], leaf_of($_[0], 0), $special{high} + 8, 'Q', 1);
-			poke($_[0], leaf_of($_[0], 1), $special{kind}, "\4\0");
-		},
-		'BEGIN; DELETE FROM equal; COMMIT; VACUUM equal'),
-	'',
-	'leaves of a fingerprint that do not follow each other: a vacuum ends');
+changed('leaves of a fingerprint that do not follow each other: a vacuum ends', 'equal',
+	qr/\A\z/,
+	sub {
+		add_to($_[0], leaf_of($_[0], 0), $special{high} + 8, 'Q', 1);
+		poke($_[0], leaf_of($_[0], 1), $special{kind}, "\4\0");
+	},
+	'BEGIN; DELETE FROM %1$s; COMMIT; VACUUM %1$s');
+changed('an index of the format before this one', 'exact',
+	qr/\AERROR:  XX002: index "\w+" has format version 1,/,
+	sub { poke($_[0], $metapage, $meta{version}, "\1\0\0\0") });
 
-# An index of the format before this one is refused by all that read it, and made
+$node->safe_psql('postgres', join ";\n", map {
+	my $table = $changes[$_]{table};
+
+	("CREATE TABLE copy$_ AS TABLE $table",
+		"CREATE INDEX copy$_\_fp ON copy$_ USING hamming (fp) WITH (blocks = $blocks{$table})")
+} 0 .. $#changes);
+@paths = split /\n/, $node->safe_psql('postgres',
+	"SELECT pg_relation_filepath(format('copy%s_fp', n)) FROM generate_series(0, $#changes) n");
+$node->stop;
+for my $n (0 .. $#changes)
+{
+	set_width($changes[$n]{table} eq 'wide' ? 128 : 64);
+	$changes[$n]{change}->($node->data_dir . "/$paths[$n]");
+}
+$node->start;
+# psql shows an error at once
+my (undef, undef, $messages) = $node->psql('postgres',
+	"\\set VERBOSITY verbose\n" . join("\n", map {
+		sprintf("$changes[$_]{statement};\n", "copy$_") . q{DO $$ BEGIN RAISE WARNING '=='; END $$;}
+	} 0 .. $#changes), on_error_stop => 0);
+$messages =~ s/^psql:.*?: //gm;
+$messages =~ s/^(?:LOCATION|CONTEXT):.*\n//gm;
+my @messages = split /^WARNING:  01000: ==\n/m, "$messages\n", -1;
+for my $n (0 .. $#changes)
+{
+	like($messages[$n] =~ s/\n\z//r, $changes[$n]{expected}, $changes[$n]{name});
+}
+
+# It is refused by all that read it, and made
 # anew by REINDEX.
+my $old = "copy$#changes";
 my %refused = (
-	'a search' => "SELECT id FROM exact WHERE fp <-> '0123456789abcdef' <= 3",
-	'an order' => "SELECT id FROM exact ORDER BY fp <-> '0123456789abcdef' LIMIT 1",
-	'IS NULL' => 'SELECT id FROM exact WHERE fp IS NULL',
-	'INSERT' => "INSERT INTO exact VALUES (0, '0123456789abcdef')",
-	'VACUUM' => 'DELETE FROM exact WHERE id <= 10; VACUUM (INDEX_CLEANUP on) exact',
-	'hamming_index_stats' => "SELECT hamming_index_stats('exact_fp')",
-	'hamming_index_check' => $check);
-with_changes('exact_fp', sub { poke($_[0], $metapage, $meta{version}, "\1\0\0\0") }, 'SELECT 1');
+	'a search' => "SELECT id FROM $old WHERE fp <-> '0123456789abcdef' <= 3",
+	'an order' => "SELECT id FROM $old ORDER BY fp <-> '0123456789abcdef' LIMIT 1",
+	'IS NULL' => "SELECT id FROM $old WHERE fp IS NULL",
+	'INSERT' => "INSERT INTO $old VALUES (0, '0123456789abcdef')",
+	'VACUUM' => "DELETE FROM $old WHERE id <= 10; VACUUM (INDEX_CLEANUP on) $old",
+	'hamming_index_stats' => "SELECT hamming_index_stats('${old}_fp')",
+	'hamming_index_check' => "SELECT hamming_index_check('${old}_fp')");
 for my $name (sort keys %refused)
 {
 	my ($code, $out, $err) = $node->psql('postgres', $refused{$name}, on_error_stop => 0);
 
 	like($err,
-		qr/ERROR:  index "exact_fp" has format version 1, but this version of simhash requires 2\nHINT:  REINDEX it\./,
+		qr/ERROR:  index "${old}_fp" has format version 1, but this version of simhash requires 2\nHINT:  REINDEX it\./,
 		"the format before this one: $name is refused");
 }
 is( $node->safe_psql('postgres',
-		"REINDEX INDEX exact_fp; $check; SELECT count(*) FROM exact WHERE fp <-> '0123456789abcdef' <= 64"),
+		"REINDEX INDEX ${old}_fp; $refused{hamming_index_check}; SELECT count(*) FROM $old WHERE fp <-> '0123456789abcdef' <= 64"),
 	"\n90", 'the format before this one: REINDEX makes it anew');
 
 unlike(
