@@ -117,7 +117,7 @@ simhash_number_clusters(FingerprintList *list, uint32 rows, int radius,
 						  MCXT_ALLOC_HUGE);
 	simhash_connect(list, radius, clusters, together, NULL, 0);
 	if (method == CLUSTER_LEADER)
-		simhash_choose_leaders(list, radius, clusters, together);
+		simhash_choose_leaders(list, radius, clusters);
 	number_members(clusters, list->count);
 	for (i = 0; i < rows; i++)
 	{
