@@ -13,8 +13,6 @@ typedef struct Overlap
 	struct overlap_hash *numbers;	/* features of the sample, 0 .. features -
 									 * 1, by hash */
 	uint32		features;
-	uint8	   *filter;			/* a bit of each feature is set */
-	int			filter_shift;
 	int			texts;			/* of the sample */
 	uint32	   *begin;			/* text i has members[begin[i]] .. */
 	int			text_capacity;
