@@ -126,8 +126,8 @@ free_columns(const FeatureTable *table, uint64 *hash)
 }
 
 /* Move the features to columns twice as long. */
-void
-simhash_table_enlarge(FeatureTable *table)
+static void
+enlarge(FeatureTable *table)
 {
 	uint64		slots = table->slots;
 	uint64	   *hash = table->hash;
@@ -167,7 +167,7 @@ make_room(FeatureTable *table, uint32 expected)
 		make_first_columns(table, expected);
 	else if (table->used == table->slots / 2 &&
 			 column_bytes(table, 3 * table->slots) <= table->limit)
-		simhash_table_enlarge(table);
+		enlarge(table);
 	return table->slots / 2 - table->used;
 }
 

@@ -20,20 +20,14 @@ PG_FUNCTION_INFO_V1(simhash_text_containment);
 PG_FUNCTION_INFO_V1(simhash_text_cosine);
 
 /*
- * What fn_extra points to: the features of a text that comes again, as the row
- * of a join does with each of its partners, on either side.
- *
- * To keep features takes time.  So a text is kept only if one of the call
- * before comes again, in this call or in the one before.  Of a call where none
- * comes again, the text to keep is guessed: the argument that was kept last.
+ * What fn_extra points to: the features of a text that may come again, as the
+ * row of a join does with each of its partners, on either side.
  */
 typedef struct KeptText
 {
 	KnownPointers known;		/* for simhash_cached_weights() */
-	uint64		hash[2];		/* of the arguments of the last call that did
-								 * not have the text that was kept */
-	bool		came_again;		/* had the last call a text that had come? */
-	int			argument;		/* number of the last one to keep */
+	int			argument;		/* number of the one that is kept */
+	uint64		other;			/* hash of the other one that came with it */
 
 	MemoryContext context;		/* of all that is kept; NULL: none yet */
 	const uint8 *body;			/* as stored, maybe compressed, or a TOAST
@@ -62,6 +56,12 @@ begin_keeping(FmgrInfo *flinfo)
 	if (flinfo->fn_extra == NULL)
 		flinfo->fn_extra = MemoryContextAllocZero(flinfo->fn_mcxt,
 												  sizeof(KeptText));
+}
+
+static uint64
+hash_body(const struct varlena *body)
+{
+	return XXH3_64bits(body, VARSIZE_ANY(body));
 }
 
 static bool
@@ -98,22 +98,6 @@ keep(KeptText *kept, MemoryContext parent, const struct varlena *body,
 	MemoryContextSwitchTo(caller);
 }
 
-/*
- * A text did not fit beside the one that is kept.  Make room for the next ones,
- * but not much more than that one takes, as all room is copied for each call.
- */
-static void
-make_room(KeptText *kept)
-{
-	MemoryContext caller = CurrentMemoryContext;
-
-	if (kept->set.table.slots >= 4 * kept->set.table.used)
-		return;
-	MemoryContextSwitchTo(kept->context);
-	simhash_table_enlarge(&kept->set.table);
-	MemoryContextSwitchTo(caller);
-}
-
 /* Add the features of a text to set, as those of side. */
 static void
 read_text(struct varlena *body, const FeatureOptions *options, FeatureSet *set,
@@ -128,33 +112,6 @@ read_text(struct varlena *body, const FeatureOptions *options, FeatureSet *set,
 }
 
 /*
- * Return the number of the argument to keep, of two that are not kept, and set
- * *keep if it is worth it.
- */
-static int
-choose_argument(KeptText *kept, struct varlena *const *body, bool *keep)
-{
-	int			argument = kept->argument;
-	bool		comes_again = false;
-	uint64		hash[2];
-	int			i;
-
-	for (i = 0; i < 2; i++)
-	{
-		hash[i] = XXH3_64bits(body[i], VARSIZE_ANY(body[i]));
-		if (hash[i] == kept->hash[0] || hash[i] == kept->hash[1])
-		{
-			argument = i;
-			comes_again = true;
-		}
-	}
-	memcpy(kept->hash, hash, sizeof(hash));
-	*keep = comes_again || kept->came_again;
-	kept->came_again = comes_again;
-	return argument;
-}
-
-/*
  * Fill set with the features of the first two arguments, which are texts.
  * Return the number of the argument whose features are those of side 0.
  */
@@ -166,32 +123,23 @@ read_texts(FunctionCallInfo fcinfo, const FeatureOptions *options,
 	uint64		key = options_key(options);
 	int			first = kept->argument;
 	struct varlena *body[2];
-	bool		was_kept;
 
 	body[0] = PG_GETARG_RAW_VARLENA_P(0);
 	body[1] = PG_GETARG_RAW_VARLENA_P(1);
-	if (!is_kept(kept, body[first], key))
-		first = !first;
-	was_kept = is_kept(kept, body[first], key);
-	if (was_kept)
-	{
-		kept->came_again = true;
+	if (is_kept(kept, body[first], key))
 		simhash_set_copy(set, &kept->set);
-	}
 	else
 	{
-		bool		is_worth_it;
-
-		first = choose_argument(kept, body, &is_worth_it);
+		/* keep the other argument from now on, if that is what comes again */
+		if (hash_body(body[!first]) == kept->other)
+			first = !first;
+		kept->argument = first;
+		kept->other = hash_body(body[!first]);
 		simhash_set_init(set, work_mem, 2, NULL);
 		read_text(body[first], options, set, 0);
-		if (is_worth_it)
-			keep(kept, fcinfo->flinfo->fn_mcxt, body[first], key, set);
+		keep(kept, fcinfo->flinfo->fn_mcxt, body[first], key, set);
 	}
-	kept->argument = first;
 	read_text(body[!first], options, set, 1);
-	if (was_kept && set->table.slots > kept->set.table.slots)
-		make_room(kept);
 	return first;
 }
 
