@@ -26,7 +26,7 @@
 #include "miscadmin.h"
 #include "utils/tuplesort.h"
 
-#include "audit/draw.h"
+#include "audit/audit.h"
 #include "near/bits.h"
 #include "near/pairs.h"
 #include "near/progress.h"
@@ -148,7 +148,6 @@ add_value(Drawing *d, NearSide *side, uint64 value, uint32 row)
 	hamming_side_add_within(side, &near, d->memory);
 }
 
-/* Note the sizes of all groups: of each band, and of equal fingerprints. */
 static void
 find_groups(Drawing *d)
 {
@@ -198,7 +197,6 @@ next_size(Drawing *d, int64 *size)
 	return true;
 }
 
-/* Sum up the sizes of the groups of each row. */
 static void
 count_others(Drawing *d)
 {

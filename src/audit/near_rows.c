@@ -6,7 +6,7 @@
 
 #include "miscadmin.h"
 
-#include "audit/near_rows.h"
+#include "audit/audit.h"
 #include "dedup/clusters.h"
 #include "near/bits.h"
 #include "near/pairs.h"

@@ -14,7 +14,7 @@
 
 #include "miscadmin.h"
 
-#include "audit/overlap.h"
+#include "audit/audit.h"
 #include "type/secret.h"
 
 typedef struct FeatureNumber
@@ -36,7 +36,6 @@ typedef struct FeatureNumber
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
-/* Texts, and members, that there is room for at first. */
 #define FIRST_CAPACITY 1024
 
 /* The prefixes of texts must not depend on how a product is rounded. */
@@ -84,7 +83,6 @@ simhash_overlap_add(Overlap *overlap, const uint64 *hash, uint32 count)
 	}
 }
 
-/* The text has all of its features. */
 void
 simhash_overlap_end_text(Overlap *overlap)
 {

@@ -44,7 +44,6 @@ get_argument(WindowObject window, int argument, int64 row, bool *isnull)
 									false, isnull, &isout);
 }
 
-/* Get the arguments that must be the same in all rows, from one row. */
 static ClusterArguments
 get_arguments(WindowObject window, int64 row)
 {
@@ -127,7 +126,6 @@ read_partition(WindowObject window, uint32 rows,
 	MemoryContextDelete(each_row);
 }
 
-/* Number the rows, in the memory context that the partition is in. */
 static void
 number_partition(WindowObject window, bool may_vary, Partition *partition)
 {

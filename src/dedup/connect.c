@@ -13,20 +13,14 @@
 #include "near/sets.h"
 
 /*
- * The ball around the rest of a group saves comparing fingerprints that are
- * far from all of the rest.  To measure the ball costs about ten comparisons
- * for each of the rest.  The ball is measured again after REMEASURE_AFTER
- * comparisons for each: less than a tenth of the time.  A rest of less than
- * WORTH_MEASURING has few comparisons to save.
+ * To measure the ball around the rest of a group (see connect_stretch()) costs
+ * about ten comparisons for each of the rest: less than a tenth of the time
+ * after REMEASURE_AFTER for each.
  */
 #define REMEASURE_AFTER 128
 #define WORTH_MEASURING 1024
 
-/*
- * The sets of MAJORITY_SAMPLE members show whether one set may have most of
- * the group.  A larger sample costs more look-ups; a smaller one is wrong more
- * often.  A group below WORTH_SAMPLING has few comparisons to save.
- */
+/* The sets of so many members show whether one may have most of a group. */
 #define WORTH_SAMPLING 128
 #define MAJORITY_SAMPLE 8
 
@@ -45,7 +39,7 @@ typedef struct Components
 	int			radius;
 } Components;
 
-/* A ball that holds those fingerprints of a group that are not reached yet. */
+/* A ball that holds the fingerprints of a group that are not reached yet. */
 typedef struct Rest
 {
 	Fingerprint centre;
@@ -282,14 +276,6 @@ connect_large(Together *together)
 	connect_group(&c, &together->search->group);
 }
 
-/* Say what a process does, the leader or a worker. */
-static void
-begin_process(Together *together)
-{
-	together->take = connect_unit;
-	together->take_large = connect_large;
-}
-
 /*
  * Let a team connect the list, if that is worth it, and move the list to the
  * team's memory.  Else return NULL.
@@ -312,7 +298,8 @@ simhash_connect_begin(FingerprintList *list, int radius)
 	hamming_fplist_free(list);
 	*list = together->list;
 	list->team = together->team;
-	begin_process(together);
+	together->take = connect_unit;
+	together->take_large = connect_large;
 	simhash_team_launch(together->team, CppAsString2(simhash_connect_main),
 						workers);
 	return together;
@@ -324,7 +311,7 @@ simhash_connect_main(dsm_segment *segment, shm_toc *toc)
 {
 	Together   *together = hamming_together_attach(toc);
 
-	begin_process(together);
+	together->take = connect_unit;
 	simhash_team_serve(together->team);
 	simhash_team_end(together->team);
 }

@@ -20,9 +20,7 @@
 
 /*
  * Up to FEW fingerprints, which must fit uint16, are each compared with the
- * leaders among them.  256, 1024 and 4096 took the same time within 6 %:
- * simhash_cluster(fp, 3, 'leader'), a million rows of "one bit in eight set"
- * (bench/hostile.sql).
+ * leaders among them.  256, 1024 and 4096 took the same time within 6 %.
  */
 #define FEW 1024
 
@@ -189,20 +187,19 @@ choose_in_component(Leaders *l, uint32 from, uint32 to)
 {
 	Size		size = to - from;
 
+	if (size <= FEW)
+	{
+		choose_among_few(l, from, to);
+		return;
+	}
 	l->start = from;
-	if (size > FEW)
-	{
-		l->spare_fps = palloc_extended(size * sizeof(Fingerprint),
+	l->spare_fps = palloc_extended(size * sizeof(Fingerprint),
+								   MCXT_ALLOC_HUGE);
+	l->spare_numbers = palloc_extended(size * sizeof(uint32),
 									   MCXT_ALLOC_HUGE);
-		l->spare_numbers = palloc_extended(size * sizeof(uint32),
-										   MCXT_ALLOC_HUGE);
-	}
 	choose_among(l, from, to);
-	if (size > FEW)
-	{
-		pfree(l->spare_fps);
-		pfree(l->spare_numbers);
-	}
+	pfree(l->spare_fps);
+	pfree(l->spare_numbers);
 }
 
 /*

@@ -330,10 +330,7 @@ simhash_table_list(const FeatureTable *table, uint64 *next, uint64 *slots,
 	return n;
 }
 
-/*
- * Make copy a table with the features of table.  space is that of copy, and
- * must live as long.
- */
+/* space is that of copy, and must live as long. */
 void
 simhash_table_copy(FeatureTable *copy, const FeatureTable *table,
 				   uint64 *space)
@@ -345,7 +342,6 @@ simhash_table_copy(FeatureTable *copy, const FeatureTable *table,
 		set_columns(copy, table->slots, table->hash);
 }
 
-/* Free the columns.  The table must not be used any more. */
 void
 simhash_table_free(FeatureTable *table)
 {

@@ -234,7 +234,6 @@ simhash_normalize_end(Normalizer *n)
 	n->sorted = true;
 }
 
-/* Give the memory back.  n must not be used any more. */
 void
 simhash_normalize_free(Normalizer *n)
 {

@@ -49,15 +49,6 @@ options_key(const FeatureOptions *options)
 	return (id << 8) | (options->size << 1) | options->chars;
 }
 
-/* Prepare fn_extra, before the options are read. */
-static void
-begin_keeping(FmgrInfo *flinfo)
-{
-	if (flinfo->fn_extra == NULL)
-		flinfo->fn_extra = MemoryContextAllocZero(flinfo->fn_mcxt,
-												  sizeof(KeptText));
-}
-
 static uint64
 hash_body(const struct varlena *body)
 {
@@ -151,10 +142,18 @@ typedef struct FeatureCounts
 	uint64		both;
 } FeatureCounts;
 
-static inline bool
+/* Is a text null?  If not, prepare fn_extra, before the options are read. */
+static bool
 has_null_text(FunctionCallInfo fcinfo)
 {
-	return PG_ARGISNULL(0) || PG_ARGISNULL(1);
+	FmgrInfo   *flinfo = fcinfo->flinfo;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		return true;
+	if (flinfo->fn_extra == NULL)
+		flinfo->fn_extra = MemoryContextAllocZero(flinfo->fn_mcxt,
+												  sizeof(KeptText));
+	return false;
 }
 
 /*
@@ -173,7 +172,6 @@ count_features(FunctionCallInfo fcinfo, FeatureCounts *counts)
 
 	if (has_null_text(fcinfo))
 		return false;
-	begin_keeping(fcinfo->flinfo);
 	options = simhash_text_arguments(fcinfo, 2, true);
 	first = read_texts(fcinfo, &options, &set);
 	counts->a = set.table.distinct[first];
@@ -211,10 +209,7 @@ simhash_text_jaccard(PG_FUNCTION_ARGS)
 					 (double) (counts.a + counts.b - counts.both));
 }
 
-/*
- * text_containment(a text, b text, weights simhash_weights, words int, chars
- * int): the part of a's features that b has; NULL if a or b has none.
- */
+/* text_containment(...), the same: the part of a's features that b has. */
 Datum
 simhash_text_containment(PG_FUNCTION_ARGS)
 {
@@ -324,7 +319,6 @@ simhash_text_cosine(PG_FUNCTION_ARGS)
 
 	if (has_null_text(fcinfo))
 		PG_RETURN_NULL();
-	begin_keeping(fcinfo->flinfo);
 	options = simhash_text_arguments(fcinfo, 2, false);
 	tf = simhash_frequency_argument(fcinfo, 5);
 	first = read_texts(fcinfo, &options, &set);

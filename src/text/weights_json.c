@@ -13,7 +13,6 @@
 #include "text/encoding.h"
 #include "text/fingerprint.h"
 #include "text/read_text.h"
-#include "text/weights_json.h"
 #include "text/weights_value.h"
 #include "type/compat.h"
 
@@ -429,9 +428,8 @@ simhash_weights_check_length(const struct varlena *value)
 }
 
 /*
- * Return the value that json says, which is in the server's encoding.  Return
- * NULL for an error that escontext takes: 22P02, or 22023 for a weight out of
- * range.  Error: 54000 for a value, or a text form, of more than 1 GB.
+ * json is in the server's encoding.  Return NULL for an error that escontext
+ * takes: 22P02, or 22023 for a weight out of range.  Error: 54000.
  */
 struct varlena *
 simhash_weights_parse(const char *json, Node *escontext)

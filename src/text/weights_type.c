@@ -7,7 +7,6 @@
 #include "libpq/pqformat.h"
 #include "utils/builtins.h"
 
-#include "text/weights_json.h"
 #include "text/weights_value.h"
 #include "type/compat.h"
 #include "type/simhash.h"

@@ -136,8 +136,8 @@ simhash_weights_digest(struct varlena *value)
 }
 
 /*
- * value may be packed, but not compressed or out of line.  Return a reader of
- * its tokens.  value must stay as long as the reader and its tokens are used.
+ * value may be packed, but not compressed or out of line.  It must stay as long
+ * as the reader and its tokens are used.
  */
 WeightsReader
 simhash_weights_read(const struct varlena *value)
