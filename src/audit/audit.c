@@ -121,7 +121,6 @@ has_room(const Audit *audit)
 		get_hash_memory_limit() / 2;
 }
 
-/* Put the texts of draws from audit->first_draw on into memory. */
 static void
 load_texts(Audit *audit)
 {
@@ -241,7 +240,6 @@ compare_rows(Audit *audit)
 	}
 }
 
-/* Compare each row with each. */
 static void
 draw_all(Audit *audit)
 {

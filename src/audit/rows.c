@@ -155,7 +155,7 @@ simhash_audit_next_row(AuditRows *rows, AuditRow *row)
 	BufFileReadExact(rows->rows, row, sizeof(*row));
 }
 
-/* Set hash[] to the next features of the row.  Return how many; 0 at the end. */
+/* Set hash[] to the next features of the row; return 0 at the end. */
 uint32
 simhash_audit_next_features(AuditRows *rows, uint64 *hash)
 {

@@ -18,7 +18,6 @@
 
 PG_FUNCTION_INFO_V1(simhash_cluster);
 
-/* What is kept for a partition. */
 typedef struct Partition
 {
 	bool		is_numbered;
@@ -34,7 +33,6 @@ typedef struct ClusterArguments
 	ClusterMethod method;
 } ClusterArguments;
 
-/* Get an argument in a row of the partition, both counted from 0. */
 static Datum
 get_argument(WindowObject window, int argument, int64 row, bool *isnull)
 {

@@ -68,7 +68,6 @@ first_slot(const IdNumbers *table, uint64 hash)
 	return &table->slots[hash >> table->shift];
 }
 
-/* Return the slot after another one, where the first follows the last. */
 static inline uint32 *
 next_slot(const IdNumbers *table, uint32 *slot)
 {

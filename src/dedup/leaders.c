@@ -95,7 +95,6 @@ join_leader(Leaders *l, uint32 i, uint32 from, uint32 to)
 	return true;
 }
 
-/* Do what choose_among() does, for at most FEW. */
 static uint32
 choose_among_few(Leaders *l, uint32 from, uint32 to)
 {

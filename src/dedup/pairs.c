@@ -13,7 +13,6 @@
 
 PG_FUNCTION_INFO_V1(simhash_pairs);
 
-/* A call of simhash_pairs(). */
 typedef struct PairCall
 {
 	MemoryContext context;		/* of the call */
@@ -51,7 +50,6 @@ static const UserQuery rows_query = {
 	.begin = begin_rows,.receive = receive_row
 };
 
-/* Get the arguments, and run the query. */
 static PairCall *
 begin_call(FunctionCallInfo fcinfo)
 {

@@ -37,10 +37,7 @@ vote_once(FeatureSet *set, TermFrequency tf)
 		vote_batch(&batch, tf, set->votes);
 }
 
-/*
- * Make the features of the arguments by make(), and let them vote as tf says,
- * which is not TF_COUNT.  votes has an element for each of the halves.
- */
+/* Let the features vote as tf says, which is not TF_COUNT. */
 static void
 hold_vote(FunctionCallInfo fcinfo, FeatureMaker make, TermFrequency tf,
 		  int halves, Votes *votes)

@@ -33,7 +33,6 @@ simhash_table_init(FeatureTable *table, int sides, bool weighted, size_t limit,
 	table->resize = resize;
 }
 
-/* Return the bytes of all columns, if each has that many slots. */
 static inline size_t
 column_bytes(const FeatureTable *table, uint64 slots)
 {
@@ -114,10 +113,6 @@ find_slot(const FeatureTable *table, uint64 hash)
 	return slot;
 }
 
-/*
- * Free the columns that begin with hash: those that the table has, or the
- * shorter ones that the table had before.
- */
 static void
 free_columns(const FeatureTable *table, uint64 *hash)
 {

@@ -53,7 +53,6 @@ typedef struct DocumentSlot
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
-/* The state of the aggregate. */
 typedef struct IdfState
 {
 	MemoryContext context;		/* of the aggregate, for all that follows */
@@ -156,7 +155,6 @@ simhash_idf_transition(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-/* Add the counts of the second state to the first. */
 Datum
 simhash_idf_combine(PG_FUNCTION_ARGS)
 {
@@ -197,7 +195,6 @@ check_state_size(size_t size, size_t token_length)
 					errhint("Set max_parallel_workers_per_gather to 0.")));
 }
 
-/* The state as bytes, for parallel aggregation. */
 Datum
 simhash_idf_serialize(PG_FUNCTION_ARGS)
 {

@@ -49,7 +49,6 @@ simhash_passages_init(Passages *p, const FeatureOptions *options,
 	begin_passage(p, 0);
 }
 
-/* Put the features before number end into the sketches. */
 static void
 sketch_until(Passages *p, uint64 end)
 {

@@ -58,8 +58,6 @@ hash_stretch(const Shingler *s, uint32 i, uint32 n, size_t least, size_t most,
 }
 
 /*
- * Do what hash_stretch() does, for all i < count.
- *
  * XXH3 branches on the length: 1 to 3 bytes, 4 to 8, and more.  A processor
  * cannot predict this branch for words: so words are hashed in that order.  The
  * compiler is told what is known of the length, and leaves the branch out.  In

@@ -59,7 +59,6 @@ fill_multipliers(void)
 		round_multipliers[round] = split_mix(MULTIPLIER_SEED, round) | 1;
 }
 
-/* The begin of simhash_sketch_methods: weights do not count. */
 void
 simhash_sketch_begin(void *state, bool weighted)
 {
@@ -173,8 +172,8 @@ open_bins(const uint64 *least, uint32 *rounds)
  * Let open be the bins that a value of the next round may go into.  A bin that
  * gets a value leaves open, as a value of a later round is greater.
  *
- * Where MANY_VALUES values have left a bin open, the features are copies of few,
- * or somebody may have chosen them: then most rounds fill no bin.
+ * Where MANY_VALUES values have left a bin open, the features are copies of
+ * few, or somebody may have chosen them: then most rounds fill no bin.
  */
 static void
 sketch_batch(Sketch *sketch, const uint64 *hash, uint32 count)
@@ -203,7 +202,6 @@ sketch_batch(Sketch *sketch, const uint64 *hash, uint32 count)
 	}
 }
 
-/* Put the features that wait into the bins. */
 static void
 finish(Sketch *sketch)
 {
@@ -241,7 +239,6 @@ simhash_sketch_bins(Sketch *sketch)
 	return sketch->least;
 }
 
-/* The merge of simhash_sketch_methods. */
 void
 simhash_sketch_merge(void *state, void *other)
 {

@@ -95,7 +95,6 @@ expected_at(Parser *p, const char *what, const char *at)
 			 : 0));
 }
 
-/* Do what expected_at() does, at the last token. */
 static bool
 expected(Parser *p, const char *what)
 {
@@ -240,10 +239,7 @@ decode_key(Parser *p)
 	return true;
 }
 
-/*
- * Set *weight to the last token, as the weight of p->key.  Return false on
- * error.
- */
+/* Set *weight to the last token.  Return false on error. */
 static bool
 read_weight(Parser *p, double *weight)
 {
@@ -350,7 +346,6 @@ read_member(Parser *p)
 	return read_weight(p, &weight) && add_weight(p, weight);
 }
 
-/* Read the whole input: { key : number , ... } */
 static bool
 read_object(Parser *p)
 {
