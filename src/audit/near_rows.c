@@ -7,7 +7,7 @@
 #include "miscadmin.h"
 
 #include "audit/audit.h"
-#include "dedup/clusters.h"
+#include "dedup/dedup.h"
 #include "near/bits.h"
 #include "near/pairs.h"
 #include "near/progress.h"

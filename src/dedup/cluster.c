@@ -10,7 +10,7 @@
 #include "utils/memutils.h"
 #include "windowapi.h"
 
-#include "dedup/clusters.h"
+#include "dedup/dedup.h"
 #include "near/progress.h"
 #include "type/simhash.h"
 

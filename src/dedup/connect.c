@@ -8,7 +8,7 @@
 
 #include "miscadmin.h"
 
-#include "dedup/clusters.h"
+#include "dedup/dedup.h"
 #include "near/compare.h"
 #include "near/sets.h"
 

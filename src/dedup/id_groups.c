@@ -12,7 +12,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "dedup/id_groups.h"
+#include "dedup/dedup.h"
 #include "near/sets.h"
 #include "type/cpu.h"
 #include "type/secret.h"

@@ -14,7 +14,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "dedup/clusters.h"
+#include "dedup/dedup.h"
 #include "near/compare.h"
 #include "near/progress.h"
 

@@ -12,7 +12,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "dedup/clusters.h"
+#include "dedup/dedup.h"
 #include "near/progress.h"
 
 /* Stands for the member in a row without a fingerprint. */

@@ -9,8 +9,7 @@
 
 #include "miscadmin.h"
 
-#include "dedup/arguments.h"
-#include "dedup/pair_rows.h"
+#include "dedup/dedup.h"
 #include "near/pairs.h"
 #include "type/simhash.h"
 

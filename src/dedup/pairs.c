@@ -6,8 +6,7 @@
 
 #include "funcapi.h"
 
-#include "dedup/arguments.h"
-#include "dedup/pair_rows.h"
+#include "dedup/dedup.h"
 #include "dedup/user_query.h"
 #include "near/progress.h"
 

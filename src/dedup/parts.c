@@ -7,7 +7,7 @@
 #include "funcapi.h"
 #include "lib/qunique.h"
 
-#include "dedup/arguments.h"
+#include "dedup/dedup.h"
 #include "near/share.h"
 #include "type/simhash.h"
 
