@@ -258,12 +258,18 @@ bool
 simhash_sketch_fingerprint(void *state, uint64 *fingerprint)
 {
 	Sketch	   *sketch = state;
+	uint64		even = 0;		/* bits 0, 2, 4 .. */
+	uint64		odd = 0;		/* bits 1, 3, 5 .., each one place lower */
 	int			bin;
 
 	finish(sketch);
-	*fingerprint = 0;
-	for (bin = 0; bin < SKETCH_BINS; bin++)
-		*fingerprint |= (sketch->least[bin] >> FINGERPRINT_SHIFT & 1) << bin;
+	/* the processor adds to even and to odd at the same time */
+	for (bin = SKETCH_BINS - 2; bin >= 0; bin -= 2)
+	{
+		even = 4 * even + (sketch->least[bin] >> FINGERPRINT_SHIFT & 1);
+		odd = 4 * odd + (sketch->least[bin + 1] >> FINGERPRINT_SHIFT & 1);
+	}
+	*fingerprint = odd << 1 | even;
 	return !sketch_is_empty(sketch);
 }
 
