@@ -76,7 +76,6 @@ OBJS = $(BOTH_WIDTHS:=.o) $(BOTH_WIDTHS:=_128.o) \
 	src/audit/rows.o \
 	src/dedup/components.o \
 	src/dedup/id_groups.o \
-	src/dedup/id_numbers.o \
 	src/dedup/pairs.o \
 	src/dedup/user_query.o \
 	src/join/clause.o \

@@ -16,10 +16,8 @@
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
-#include "audit/draw.h"
+#include "audit/audit.h"
 #include "audit/estimate.h"
-#include "audit/near_rows.h"
-#include "audit/overlap.h"
 #include "dedup/user_query.h"
 #include "near/bits.h"
 #include "near/progress.h"
@@ -70,7 +68,6 @@ typedef struct Audit
 	uint16	   *matches;
 } Audit;
 
-/* Check the columns of the query. */
 static void
 begin_rows(TupleDesc description, int bits, void *arg)
 {
@@ -124,7 +121,6 @@ has_room(const Audit *audit)
 		get_hash_memory_limit() / 2;
 }
 
-/* Put the texts of draws from audit->first_draw on into memory. */
 static void
 load_texts(Audit *audit)
 {
@@ -149,7 +145,7 @@ load_texts(Audit *audit)
 		CHECK_FOR_INTERRUPTS();
 		for (; place <= draw->place; place++)
 			simhash_audit_next_row(rows, text);
-		simhash_audit_seek_features(rows, text);
+		simhash_audit_seek(rows->features, text->file, text->offset);
 		audit->methods->set(audit->fingerprints, overlap->texts, text);
 		while ((count = simhash_audit_next_features(rows, hash)) > 0)
 			simhash_overlap_add(overlap, hash, count);
@@ -177,7 +173,7 @@ next_texts(Audit *audit)
 	return true;
 }
 
-/* Compare a row, whose features have been seen, with the texts in memory. */
+/* The features of the row have been seen. */
 static void
 compare_row(Audit *audit, uint32 place, const AuditRow *row, bool is_drawn)
 {
@@ -233,7 +229,7 @@ compare_rows(Audit *audit)
 		simhash_audit_next_row(rows, &row);
 		if (!is_bit_set(audit->is_near, place))
 			continue;
-		simhash_audit_seek_features(rows, &row);
+		simhash_audit_seek(rows->features, row.file, row.offset);
 		simhash_overlap_begin_text(overlap);
 		while ((count = simhash_audit_next_features(rows, hash)) > 0)
 			simhash_overlap_see(overlap, hash, count);
@@ -244,7 +240,6 @@ compare_rows(Audit *audit)
 	}
 }
 
-/* Compare each row with each. */
 static void
 draw_all(Audit *audit)
 {
@@ -358,7 +353,6 @@ count_pair(Audit *audit, int draw, const AuditRow *a, const AuditRow *b,
 	count->related += similarity >= AUDIT_RELATED;
 }
 
-/* Write the counts of the texts in memory to the files. */
 static void
 write_counts(const Audit *audit, const Counts *counts)
 {
@@ -438,7 +432,6 @@ begin_share(const Audit *audit)
 	return sample;
 }
 
-/* Return the rows of simhash_audit(), one for each distance. */
 static void
 return_counts(const Audit *audit, const Counts *counts, ReturnSetInfo *result)
 {

@@ -20,10 +20,13 @@
 
 #include <math.h>
 
+#include "catalog/pg_operator.h"
+#include "catalog/pg_type.h"
 #include "lib/binaryheap.h"
 #include "miscadmin.h"
+#include "utils/tuplesort.h"
 
-#include "audit/draw.h"
+#include "audit/audit.h"
 #include "near/bits.h"
 #include "near/pairs.h"
 #include "near/progress.h"
@@ -35,28 +38,16 @@
 #define ALIKE_PART 0.375
 #define SAME_PART 0.125
 
+/* Of the memory, this part sorts sizes of groups, beside the rows. */
+#define SORT_SHARE 4
+
 /*
- * The sizes of groups are put together window by window.  The rows of a window
- * take 1 / WINDOW_SHARE of the memory, or more where there are many rows: the
- * buffers of the windows' files, of 8 kB each, take at most 1 / FILE_SHARE.
+ * A row, and the size of a group that it is in, as an integer.  Those of a row
+ * ascend from the largest group on: first the groups of its bands, and then,
+ * with the bit SAME_GROUP, that of its fingerprint.
  */
-#define WINDOW_SHARE 2
-#define FILE_SHARE 8
-
-/* So many rows have a band, or the fingerprint, of a row: see Window. */
-typedef struct GroupSize
-{
-	uint32		row;
-	uint32		size;
-	uint32		place;			/* 0 for a band, rank for the fingerprint */
-} GroupSize;
-
-/* Rows side by side, and the sizes that were found for any of them. */
-typedef struct Window
-{
-	BufFile    *file;			/* of GroupSize */
-	uint64		count;			/* of these */
-} Window;
+#define GROUP_SIZE(row, size) ((int64) (row) << 32 | (PG_INT32_MAX - (size)))
+#define SAME_GROUP (INT64CONST(1) << 31)
 
 /* How many others a row has: those that seem alike, and its fingerprint's. */
 typedef struct Others
@@ -70,10 +61,8 @@ struct Drawing
 	AuditRows  *rows;
 	uint8	   *is_near;
 	Size		memory;
+	Tuplesortstate *sizes;		/* see GROUP_SIZE */
 	int			rank;			/* see group_rank() */
-	uint32		window_rows;
-	int			window_count;
-	Window	   *windows;
 
 	/* of the rows in is_near, in their order */
 	BufFile    *others;
@@ -95,62 +84,26 @@ group_rank(const AuditRows *rows, double threshold)
 					  rows->band_count), 1);
 }
 
-/* Insert size into largest[0 .. rank), which are descending. */
-static inline void
-insert_size(uint32 *largest, int rank, uint32 size)
-{
-	int			i;
-
-	if (size <= largest[rank - 1])
-		return;
-	for (i = rank - 1; i > 0 && largest[i - 1] < size; i--)
-		largest[i] = largest[i - 1];
-	largest[i] = size;
-}
-
-/* Return how many others each row of a group has.  size may be 0. */
-static inline double
-others(uint32 size)
-{
-	return size > 1 ? size - 1 : 0;
-}
-
-/* Begin the windows, which no size has been found for. */
-static void
-begin_windows(Drawing *d)
-{
-	Size		row_bytes = (d->rank + 1) * sizeof(uint32);
-	uint32		files = Max(d->memory / FILE_SHARE / BLCKSZ, 1);
-	int			i;
-
-	d->window_rows = Max(d->memory / WINDOW_SHARE / row_bytes,
-						 d->rows->count / files + 1);
-	d->window_count = (d->rows->count - 1) / d->window_rows + 1;
-	d->windows = palloc0(d->window_count * sizeof(Window));
-	for (i = 0; i < d->window_count; i++)
-		d->windows[i].file = BufFileCreateTemp(false);
-}
-
 /*
  * Note that the rows of a side from .. end - 1 are in a group of that size.
- * What is in a group with others may be in a pair with them.
+ * What is in a group with others may be in a pair with them.  kind is 0 or
+ * SAME_GROUP.
  */
 static void
 note_size(Drawing *d, const NearSide *side, uint32 from, uint32 end,
-		  uint32 size, uint32 place)
+		  uint32 size, int64 kind)
 {
 	CHECK_FOR_INTERRUPTS();
 	if (size == 1)
 		return;
 	for (; from < end; from++)
 	{
-		GroupSize	group = {side->payloads[from], size, place};
-		Window	   *window = &d->windows[group.row / d->window_rows];
+		uint64		row = side->payloads[from];
 
 		CHECK_FOR_INTERRUPTS();
-		BufFileWrite(window->file, &group, sizeof(group));
-		window->count++;
-		set_bit(d->is_near, group.row);
+		tuplesort_putdatum(d->sizes,
+						   Int64GetDatum(GROUP_SIZE(row, size) | kind), false);
+		set_bit(d->is_near, row);
 	}
 }
 
@@ -160,7 +113,7 @@ note_size(Drawing *d, const NearSide *side, uint32 from, uint32 end,
  * parts.  End the side.
  */
 static void
-note_groups(Drawing *d, NearSide *side, uint32 place)
+note_groups(Drawing *d, NearSide *side, int64 kind)
 {
 	NearOptions options = {.radius = 0,.memory = d->memory};
 	NearPairs  *pairs = hamming_pairs_begin(side, side, &options);
@@ -174,13 +127,13 @@ note_groups(Drawing *d, NearSide *side, uint32 place)
 
 		for (n = 0; x == pass->y && n < x->list.count; n++)
 			note_size(d, x, x->starts[n], x->starts[n + 1],
-					  x->starts[n + 1] - x->starts[n], place);
+					  x->starts[n + 1] - x->starts[n], kind);
 		while (x != pass->y && hamming_pairs_next_of_pass(pairs, &pair))
 		{
 			uint32		size = pair.x_end - pair.x + pair.y_end - pair.y;
 
-			note_size(d, x, pair.x, pair.x_end, size, place);
-			note_size(d, pair.y_side, pair.y, pair.y_end, size, place);
+			note_size(d, x, pair.x, pair.x_end, size, kind);
+			note_size(d, pair.y_side, pair.y, pair.y_end, size, kind);
 		}
 	}
 	hamming_pairs_end(pairs);
@@ -195,7 +148,6 @@ add_value(Drawing *d, NearSide *side, uint64 value, uint32 row)
 	hamming_side_add_within(side, &near, d->memory);
 }
 
-/* Note the sizes of all groups: of each band, and of equal fingerprints. */
 static void
 find_groups(Drawing *d)
 {
@@ -228,62 +180,57 @@ find_groups(Drawing *d)
 		simhash_audit_next_row(rows, &row);
 		add_value(d, &side, seeded_hash(0, row.half, sizeof(row.half)), i);
 	}
-	note_groups(d, &side, d->rank);
+	note_groups(d, &side, SAME_GROUP);
 }
 
-/*
- * Sum up the sizes of the groups of the rows of window number number.  sizes
- * has room for them.
- */
-static void
-count_window(Drawing *d, int number, uint32 *sizes)
+/* Set *size to the next size of a group.  Return false if there is none. */
+static bool
+next_size(Drawing *d, int64 *size)
 {
-	Window	   *window = &d->windows[number];
-	uint32		first = number * d->window_rows;
-	uint32		count = Min(d->window_rows, d->rows->count - first);
-	uint64		i;
+	Datum		value;
+	bool		isnull;
 
-	memset(sizes, 0, (Size) count * (d->rank + 1) * sizeof(uint32));
-	simhash_audit_seek(window->file, 0, 0);
-	for (i = 0; i < window->count; i++)
-	{
-		GroupSize	group;
-		uint32	   *largest;
-
-		CHECK_FOR_INTERRUPTS();
-		BufFileReadExact(window->file, &group, sizeof(group));
-		largest = sizes + (Size) (group.row - first) * (d->rank + 1);
-		insert_size(largest + group.place, group.place == 0 ? d->rank : 1,
-					group.size);
-	}
-	for (i = 0; i < count; i++, sizes += d->rank + 1)
-	{
-		Others		row = {others(sizes[d->rank - 1]), others(sizes[d->rank])};
-
-		CHECK_FOR_INTERRUPTS();
-		if (!is_bit_set(d->is_near, first + i))
-			continue;
-		BufFileWrite(d->others, &row, sizeof(row));
-		d->count++;
-		d->alike += row.alike;
-		d->same += row.same;
-	}
-	BufFileClose(window->file);
+	CHECK_FOR_INTERRUPTS();
+	if (!tuplesort_getdatum(d->sizes, true, false, &value, &isnull, NULL))
+		return false;
+	*size = DatumGetInt64(value);
+	return true;
 }
 
 static void
 count_others(Drawing *d)
 {
-	uint32	   *sizes = palloc_extended((Size) Min(d->window_rows,
-												   d->rows->count) *
-										(d->rank + 1) * sizeof(uint32),
-										MCXT_ALLOC_HUGE);
-	int			i;
+	int64		size;
+	bool		has_size;
+	uint32		i;
 
 	d->others = BufFileCreateTemp(false);
-	for (i = 0; i < d->window_count; i++)
-		count_window(d, i, sizes);
-	pfree(sizes);
+	tuplesort_performsort(d->sizes);
+	has_size = next_size(d, &size);
+	for (i = 0; i < d->rows->count; i++)
+	{
+		Others		row = {0};
+		int			rank;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!is_bit_set(d->is_near, i))
+			continue;
+		for (rank = 1; has_size && size >> 32 == i; rank++)
+		{
+			float		others = PG_INT32_MAX - (size & PG_INT32_MAX) - 1;
+
+			if (size & SAME_GROUP)
+				row.same = Max(row.same, others);
+			else if (rank == d->rank)
+				row.alike = others;
+			has_size = next_size(d, &size);
+		}
+		BufFileWrite(d->others, &row, sizeof(row));
+		d->count++;
+		d->alike += row.alike;
+		d->same += row.same;
+	}
+	tuplesort_end(d->sizes);
 }
 
 /*
@@ -445,7 +392,9 @@ simhash_audit_find_groups(AuditRows *rows, uint8 *is_near, double threshold,
 	d->is_near = is_near;
 	d->memory = memory;
 	d->rank = group_rank(rows, threshold);
-	begin_windows(d);
+	d->sizes = tuplesort_begin_datum(INT8OID, Int8LessOperator, InvalidOid,
+									 false, memory / SORT_SHARE / 1024, NULL,
+									 TUPLESORT_NONE);
 	find_groups(d);
 	return d;
 }
@@ -463,7 +412,6 @@ simhash_audit_draw(Drawing *d, int sample, int *count)
 	count_others(d);
 	draws = draw_rows(d, find_scale(d, sample), sample, count);
 	BufFileClose(d->others);
-	pfree(d->windows);
 	pfree(d);
 	return draws;
 }

@@ -6,8 +6,8 @@
 
 #include "miscadmin.h"
 
-#include "audit/near_rows.h"
-#include "dedup/clusters.h"
+#include "audit/audit.h"
+#include "dedup/dedup.h"
 #include "near/bits.h"
 #include "near/pairs.h"
 #include "near/progress.h"

@@ -14,8 +14,7 @@
 
 #include "miscadmin.h"
 
-#include "audit/overlap.h"
-#include "near/bits.h"
+#include "audit/audit.h"
 #include "type/secret.h"
 
 typedef struct FeatureNumber
@@ -37,15 +36,6 @@ typedef struct FeatureNumber
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
-/*
- * Bits of the filter for each feature of the sample, before the next power of
- * two.  Most features of most texts are in no text of the sample.  The filter,
- * which fits into a cache where the table does not, shows that for 88 % of them
- * or more (Bloom 1970, with one hash).
- */
-#define FILTER_BITS 8
-
-/* Texts, and members, that there is room for at first. */
 #define FIRST_CAPACITY 1024
 
 /* The prefixes of texts must not depend on how a product is rounded. */
@@ -93,7 +83,6 @@ simhash_overlap_add(Overlap *overlap, const uint64 *hash, uint32 count)
 	}
 }
 
-/* The text has all of its features. */
 void
 simhash_overlap_end_text(Overlap *overlap)
 {
@@ -114,33 +103,8 @@ Size
 simhash_overlap_size(const Overlap *overlap)
 {
 	return overlap->numbers->size * sizeof(FeatureNumber) +
-		overlap->features * (Size) (2 * FILTER_BITS / 8) +
 		(overlap->features * (Size) 2 + overlap->member_capacity * (Size) 2 +
 		 overlap->text_capacity * (Size) 3) * sizeof(uint32);
-}
-
-/* Return the bit of the filter that a feature has. */
-static inline uint64
-filter_bit(const Overlap *overlap, uint64 hash)
-{
-	return (hash * *(const uint64 *) overlap->numbers->private_data) >>
-		overlap->filter_shift;
-}
-
-static void
-make_filter(Overlap *overlap)
-{
-	uint64		bits = pg_nextpower2_64(Max((uint64) overlap->features *
-											FILTER_BITS, 64));
-	overlap_iterator iterator;
-	FeatureNumber *feature;
-
-	overlap->filter = palloc_extended(bits / 8, MCXT_ALLOC_HUGE |
-									  MCXT_ALLOC_ZERO);
-	overlap->filter_shift = 64 - pg_leftmost_one_pos64(bits);
-	overlap_start_iterate(overlap->numbers, &iterator);
-	while ((feature = overlap_iterate(overlap->numbers, &iterator)) != NULL)
-		set_bit(overlap->filter, filter_bit(overlap, feature->hash));
 }
 
 static int
@@ -206,7 +170,6 @@ simhash_overlap_prepare(Overlap *overlap, double threshold)
 		for (i = prefix_size(overlap, number, threshold); i > 0; i--)
 			overlap->owners[--counts[members[i - 1]]] = number;
 	}
-	make_filter(overlap);
 	overlap->first = counts;
 	overlap->seen = palloc_extended(bytes, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	overlap->met = palloc0(Max(overlap->texts, 1) * sizeof(uint32));
@@ -244,8 +207,6 @@ simhash_overlap_see(Overlap *overlap, const uint64 *hash, uint32 count)
 		const FeatureNumber *feature;
 		uint32		owner;
 
-		if (!is_bit_set(overlap->filter, filter_bit(overlap, hash[i])))
-			continue;
 		feature = overlap_lookup(overlap->numbers, hash[i]);
 		if (feature == NULL)
 			continue;

@@ -11,7 +11,7 @@
 
 #include "miscadmin.h"
 
-#include "audit/rows.h"
+#include "audit/audit.h"
 #include "text/arguments.h"
 #include "type/compat.h"
 
@@ -149,29 +149,13 @@ simhash_audit_rewind(AuditRows *rows)
 		simhash_audit_seek(rows->bands[i], 0, 0);
 }
 
-/* There must be one more row. */
 void
 simhash_audit_next_row(AuditRows *rows, AuditRow *row)
 {
 	BufFileReadExact(rows->rows, row, sizeof(*row));
 }
 
-/* Go to the features of a row, unless those before have just been read. */
-void
-simhash_audit_seek_features(AuditRows *rows, const AuditRow *row)
-{
-	int			file;
-	off_t		offset;
-
-	BufFileTell(rows->features, &file, &offset);
-	if (file != row->file || offset != row->offset)
-		simhash_audit_seek(rows->features, row->file, row->offset);
-}
-
-/*
- * Set hash[] to the next features of the row, FEATURE_BATCH at most.  Return
- * their number, 0 at the end.
- */
+/* Set hash[] to the next features of the row; return 0 at the end. */
 uint32
 simhash_audit_next_features(AuditRows *rows, uint64 *hash)
 {

@@ -10,7 +10,7 @@
 #include "utils/memutils.h"
 #include "windowapi.h"
 
-#include "dedup/clusters.h"
+#include "dedup/dedup.h"
 #include "near/progress.h"
 #include "type/simhash.h"
 
@@ -18,7 +18,6 @@
 
 PG_FUNCTION_INFO_V1(simhash_cluster);
 
-/* What is kept for a partition. */
 typedef struct Partition
 {
 	bool		is_numbered;
@@ -34,7 +33,6 @@ typedef struct ClusterArguments
 	ClusterMethod method;
 } ClusterArguments;
 
-/* Get an argument in a row of the partition, both counted from 0. */
 static Datum
 get_argument(WindowObject window, int argument, int64 row, bool *isnull)
 {
@@ -44,7 +42,6 @@ get_argument(WindowObject window, int argument, int64 row, bool *isnull)
 									false, isnull, &isout);
 }
 
-/* Get the arguments that must be the same in all rows, from one row. */
 static ClusterArguments
 get_arguments(WindowObject window, int64 row)
 {
@@ -127,7 +124,6 @@ read_partition(WindowObject window, uint32 rows,
 	MemoryContextDelete(each_row);
 }
 
-/* Number the rows, in the memory context that the partition is in. */
 static void
 number_partition(WindowObject window, bool may_vary, Partition *partition)
 {

@@ -9,7 +9,7 @@
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
-#include "dedup/id_groups.h"
+#include "dedup/dedup.h"
 #include "dedup/user_query.h"
 #include "near/progress.h"
 #include "type/compat.h"

@@ -8,25 +8,19 @@
 
 #include "miscadmin.h"
 
-#include "dedup/clusters.h"
+#include "dedup/dedup.h"
 #include "near/compare.h"
 #include "near/sets.h"
 
 /*
- * The ball around the rest of a group saves comparing fingerprints that are
- * far from all of the rest.  To measure the ball costs about ten comparisons
- * for each of the rest.  The ball is measured again after REMEASURE_AFTER
- * comparisons for each: less than a tenth of the time.  A rest of less than
- * WORTH_MEASURING has few comparisons to save.
+ * To measure the ball around the rest of a group (see connect_stretch()) costs
+ * about ten comparisons for each of the rest: less than a tenth of the time
+ * after REMEASURE_AFTER for each.
  */
 #define REMEASURE_AFTER 128
 #define WORTH_MEASURING 1024
 
-/*
- * The sets of MAJORITY_SAMPLE members show whether one set may have most of
- * the group.  A larger sample costs more look-ups; a smaller one is wrong more
- * often.  A group below WORTH_SAMPLING has few comparisons to save.
- */
+/* The sets of so many members show whether one may have most of a group. */
 #define WORTH_SAMPLING 128
 #define MAJORITY_SAMPLE 8
 
@@ -38,13 +32,6 @@
  */
 #define MAJORITY_RATIO 4
 
-/*
- * A team connects BLOCK_ROWS with BLOCK_ROWS at a time, which takes up to 4 ms.
- * BLOCK_SAMPLE of them show whether two such slices are connected.
- */
-#define BLOCK_ROWS 4096
-#define BLOCK_SAMPLE 64
-
 typedef struct Components
 {
 	FingerprintList *list;
@@ -52,7 +39,7 @@ typedef struct Components
 	int			radius;
 } Components;
 
-/* A ball that holds those fingerprints of a group that are not reached yet. */
+/* A ball that holds the fingerprints of a group that are not reached yet. */
 typedef struct Rest
 {
 	Fingerprint centre;
@@ -179,13 +166,6 @@ connect_stretches(Components *c, uint32 a, uint32 a_end, uint32 b,
 	}
 }
 
-/* Are others of size few enough to be compared with all: see MAJORITY_RATIO? */
-static bool
-are_few(uint32 others, uint32 size)
-{
-	return others < (size - others) / MAJORITY_RATIO;
-}
-
 /*
  * If one set has most of the group, compare only the others, each with all of
  * the group that may be its partner.  Return true then.
@@ -208,7 +188,7 @@ connect_to_majority(Components *c, const Candidates *group)
 	y_others = is_one ? group->y_end
 		: gather_set(c, group->y, group->y_end, majority);
 	others = group->x_end - x_others + group->y_end - y_others;
-	if (!are_few(others, size))
+	if (others >= (size - others) / MAJORITY_RATIO)
 		return false;
 	connect_stretches(c, x_others, group->x_end, group->y, group->y_end);
 	connect_stretches(c, y_others, group->y_end, group->x, x_others);
@@ -286,172 +266,14 @@ connect_unit(Together *together, NearGroups *groups)
 	connect_candidates(&c, groups);
 }
 
-/* Return how many at from .. to - 1 are not in the set. */
-static uint32
-count_others(const Components *c, uint32 from, uint32 to, uint32 set)
-{
-	uint32		others = 0;
-
-	for (; from < to; from++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		others += find_set(c->parents, c->list->numbers[from]) != set;
-	}
-	return others;
-}
-
-/*
- * Connect the pairs of two slices of the shared list.  If each of them is in
- * one set, one match is enough; and none is needed, if that is the same set.
- */
-static void
-connect_block(Together *together, Candidates block)
-{
-	Components	c = {&together->list, together->sets, together->groups->radius};
-	uint32		x_set = find_set(c.parents, c.list->numbers[block.x]);
-	uint32		y_set = find_set(c.parents, c.list->numbers[block.y]);
-	bool		has_sets = count_others(&c, block.x, block.x_end, x_set) == 0 &&
-	count_others(&c, block.y, block.y_end, y_set) == 0;
-	Matches		matches;
-	uint32		place;
-
-	for (; has_sets && x_set != y_set && block.x < block.x_end; block.x++)
-	{
-		matches_begin(&matches, c.list, block.y, block.y_end,
-					  c.list->fps[block.x], c.radius);
-		if (!matches_next(&matches, &place))
-			continue;
-		unite_sets(c.parents, x_set, y_set);
-		return;
-	}
-	if (has_sets)
-		return;
-	hamming_together_copy(together, &block);
-	c.list = together->groups->x;
-	connect_group(&c, &block);
-}
-
-static uint32
-number_of_slices(uint32 count)
-{
-	return Max(count / BLOCK_ROWS, 1);
-}
-
-/*
- * Connect slice number slice of the x of a large group with each slice of its
- * y: of one stretch, with each later one.
- */
-static void
-connect_blocks(Together *together, uint32 slice, uint32 slices)
-{
-	const Candidates *group = &together->search->group;
-	uint32		y_slices = number_of_slices(group->y_end - group->y);
-	Candidates	block;
-	uint32		i;
-
-	block.x = team_slice_begin(group->x, group->x_end, slice, slices);
-	block.x_end = team_slice_begin(group->x, group->x_end, slice + 1, slices);
-	for (i = group->x == group->y ? slice + 1 : 0; i < y_slices; i++)
-	{
-		block.y = team_slice_begin(group->y, group->y_end, i, y_slices);
-		block.y_end = team_slice_begin(group->y, group->y_end, i + 1, y_slices);
-		connect_block(together, block);
-	}
-}
-
-/* Connect some of slice number slice of a large group with the next slice. */
-static void
-connect_next_slice(Together *together, uint32 slice, uint32 slices)
-{
-	const Candidates *group = &together->search->group;
-	Components	c = {&together->list, together->sets, together->groups->radius};
-	uint32		begin = team_slice_begin(group->x, group->x_end, slice, slices);
-	uint32		next = team_slice_begin(group->x, group->x_end, slice + 1,
-										slices);
-	uint32		end = Min(next + (next - begin), group->x_end);
-
-	connect_stretches(&c, begin, Min(begin + BLOCK_SAMPLE, next), next, end);
-}
-
-/*
- * Do a unit of a step for a large group: see connect_large().  The first step
- * may reorder each slice.  The others reorder nothing.
- */
-static void
-connect_step(Together *together, const TeamStep *step, uint32 unit)
-{
-	const Candidates *group = &together->search->group;
-	Components	c = {&together->list, together->sets, together->groups->radius};
-	uint32		from = team_slice_begin(step->from, step->to, unit,
-										step->units);
-	uint32		to = team_slice_begin(step->from, step->to, unit + 1,
-									  step->units);
-
-	switch (step->kind)
-	{
-		case STEP_CONNECT_SLICES:
-			connect_stretch(&c, from, to);
-			break;
-		case STEP_CONNECT_NEXT:
-			connect_next_slice(together, unit, step->units);
-			break;
-		case STEP_CONNECT_OTHERS:
-			connect_stretches(&c, from, to, group->y, group->y_end);
-			break;
-		case STEP_CONNECT_BLOCKS:
-			connect_blocks(together, unit, step->units);
-			break;
-		default:
-			simhash_choose_leaders_unit(together, step, unit);
-	}
-}
-
-/*
- * In the leader: have the team connect a large group, which no cut divides.  If
- * the group is one stretch, each slice is connected first, and then some of
- * each slice with the next one.  If one set has most of the group by then,
- * each of the others is compared with all.  Else each two slices are connected.
- */
+/* In the leader: connect a large group, which no cut divides. */
 static void
 connect_large(Together *together)
 {
-	const Candidates *group = &together->search->group;
 	Components	c = {together->walked->x, together->sets,
 	together->groups->radius};
-	TeamStep	step = {.kind = STEP_CONNECT_SLICES,
-		.units = number_of_slices(group->x_end - group->x),
-		.from = group->x,.to = group->x_end
-	};
-	uint32		majority;
 
-	if (group->x == group->y)
-	{
-		simhash_team_do(together->team, &step);
-		step.kind = STEP_CONNECT_NEXT;
-		simhash_team_do(together->team, &step);
-		/* slices that are to be connected with each other must stay */
-		if (find_majority(&c, group, &majority) &&
-			are_few(count_others(&c, group->x, group->x_end, majority),
-					group->x_end - group->x))
-		{
-			step.from = gather_set(&c, group->x, group->x_end, majority);
-			step.kind = STEP_CONNECT_OTHERS;
-			step.units = (step.to - step.from) / BLOCK_SAMPLE + 1;
-			simhash_team_do(together->team, &step);
-			return;
-		}
-	}
-	step.kind = STEP_CONNECT_BLOCKS;
-	simhash_team_do(together->team, &step);
-}
-
-/* Say what a process does, the leader or a worker. */
-static void
-begin_process(Together *together)
-{
-	together->take = connect_unit;
-	together->take_large = connect_large;
-	together->do_unit = connect_step;
+	connect_group(&c, &together->search->group);
 }
 
 /*
@@ -476,7 +298,8 @@ simhash_connect_begin(FingerprintList *list, int radius)
 	hamming_fplist_free(list);
 	*list = together->list;
 	list->team = together->team;
-	begin_process(together);
+	together->take = connect_unit;
+	together->take_large = connect_large;
 	simhash_team_launch(together->team, CppAsString2(simhash_connect_main),
 						workers);
 	return together;
@@ -488,7 +311,7 @@ simhash_connect_main(dsm_segment *segment, shm_toc *toc)
 {
 	Together   *together = hamming_together_attach(toc);
 
-	begin_process(together);
+	together->take = connect_unit;
 	simhash_team_serve(together->team);
 	simhash_team_end(together->team);
 }

@@ -14,20 +14,15 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "dedup/clusters.h"
+#include "dedup/dedup.h"
 #include "near/compare.h"
 #include "near/progress.h"
 
 /*
  * Up to FEW fingerprints, which must fit uint16, are each compared with the
- * leaders among them.  256, 1024 and 4096 took the same time within 6 %:
- * simhash_cluster(fp, 3, 'leader'), a million rows of "one bit in eight set"
- * (bench/hostile.sql).
+ * leaders among them.  256, 1024 and 4096 took the same time within 6 %.
  */
 #define FEW 1024
-
-/* The units of a team: at most FPLIST_PLACES - 1. */
-#define LEADERS_UNITS 4096
 
 typedef struct Leaders
 {
@@ -100,7 +95,6 @@ join_leader(Leaders *l, uint32 i, uint32 from, uint32 to)
 	return true;
 }
 
-/* Do what choose_among() does, for at most FEW. */
 static uint32
 choose_among_few(Leaders *l, uint32 from, uint32 to)
 {
@@ -192,104 +186,44 @@ choose_in_component(Leaders *l, uint32 from, uint32 to)
 {
 	Size		size = to - from;
 
+	if (size <= FEW)
+	{
+		choose_among_few(l, from, to);
+		return;
+	}
 	l->start = from;
-	if (size > FEW)
-	{
-		l->spare_fps = palloc_extended(size * sizeof(Fingerprint),
+	l->spare_fps = palloc_extended(size * sizeof(Fingerprint),
+								   MCXT_ALLOC_HUGE);
+	l->spare_numbers = palloc_extended(size * sizeof(uint32),
 									   MCXT_ALLOC_HUGE);
-		l->spare_numbers = palloc_extended(size * sizeof(uint32),
-										   MCXT_ALLOC_HUGE);
-	}
 	choose_among(l, from, to);
-	if (size > FEW)
-	{
-		pfree(l->spare_fps);
-		pfree(l->spare_numbers);
-	}
-}
-
-/* from .. to - 1 must be whole components.  Choose the leaders among them. */
-static void
-choose_in_components(FingerprintList *list, int radius, uint32 *clusters,
-					 uint32 from, uint32 to)
-{
-	Leaders		l = {.list = list,.radius = radius,.leaders = clusters};
-	uint32		end;
-
-	for (; from < to; from = end)
-	{
-		uint32		component = clusters[list->numbers[from]];
-
-		simhash_progress_share(from, list->count);
-		for (end = from;
-			 end < to && clusters[list->numbers[end]] == component; end++)
-			clusters[list->numbers[end]] = list->numbers[end];
-		choose_in_component(&l, from, end);
-	}
-}
-
-/*
- * Return where the component of place - 1 ends, or 0 for place 0.  known must
- * be such an end, of an earlier place.
- */
-static uint32
-end_of_component(const FingerprintList *list, const uint32 *clusters,
-				 uint32 place, uint32 known)
-{
-	uint32		end = place;
-
-	if (place <= known)
-		return known;
-	while (end < list->count &&
-		   clusters[list->numbers[end]] == clusters[list->numbers[place - 1]])
-	{
-		CHECK_FOR_INTERRUPTS();
-		end++;
-	}
-	return end;
-}
-
-/*
- * Do a unit of the team's step.  list->places has where the components of each
- * unit begin and end.
- */
-void
-simhash_choose_leaders_unit(Together *together, const TeamStep *step,
-							uint32 unit)
-{
-	const uint32 *begins = together->list.places;
-
-	choose_in_components(&together->list, together->groups->radius,
-						 together->sets, begins[unit], begins[unit + 1]);
+	pfree(l->spare_fps);
+	pfree(l->spare_numbers);
 }
 
 /*
  * The numbers of the list must be 0 .. count - 1, each once.  On entry
  * clusters has the sets that simhash_connect() made within radius; on return,
  * for each number the leader that it has joined, or itself.  The order of the
- * list changes.  If together is not NULL, its team has the list, and chooses.
+ * list changes.
  */
 void
-simhash_choose_leaders(FingerprintList *list, int radius, uint32 *clusters,
-					   Together *together)
+simhash_choose_leaders(FingerprintList *list, int radius, uint32 *clusters)
 {
-	TeamStep	step = {.kind = STEP_LEADERS,.units = LEADERS_UNITS};
-	uint32		end = 0;
-	uint32		unit;
+	Leaders		l = {.list = list,.radius = radius,.leaders = clusters};
+	uint32		from;
+	uint32		end;
 
 	simhash_progress_phase("choosing leaders");
 	sort_by_component(list, clusters);
-	if (together == NULL)
+	for (from = 0; from < list->count; from = end)
 	{
-		choose_in_components(list, radius, clusters, 0, list->count);
-		return;
+		uint32		component = clusters[list->numbers[from]];
+
+		simhash_progress_share(from, list->count);
+		for (end = from; end < list->count &&
+			 clusters[list->numbers[end]] == component; end++)
+			clusters[list->numbers[end]] = list->numbers[end];
+		choose_in_component(&l, from, end);
 	}
-	for (unit = 0; unit <= step.units; unit++)
-	{
-		end = end_of_component(list, clusters,
-							   team_slice_begin(0, list->count, unit,
-												step.units), end);
-		list->places[unit] = end;
-	}
-	simhash_team_do(together->team, &step);
 }

@@ -12,7 +12,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "dedup/clusters.h"
+#include "dedup/dedup.h"
 #include "near/progress.h"
 
 /* Stands for the member in a row without a fingerprint. */
@@ -117,7 +117,7 @@ simhash_number_clusters(FingerprintList *list, uint32 rows, int radius,
 						  MCXT_ALLOC_HUGE);
 	simhash_connect(list, radius, clusters, together, NULL, 0);
 	if (method == CLUSTER_LEADER)
-		simhash_choose_leaders(list, radius, clusters, together);
+		simhash_choose_leaders(list, radius, clusters);
 	number_members(clusters, list->count);
 	for (i = 0; i < rows; i++)
 	{

@@ -9,8 +9,7 @@
 
 #include "miscadmin.h"
 
-#include "dedup/arguments.h"
-#include "dedup/pair_rows.h"
+#include "dedup/dedup.h"
 #include "near/pairs.h"
 #include "type/simhash.h"
 
@@ -63,7 +62,6 @@ add(PairRows *rows, int64 id, Datum fingerprint)
 	hamming_side_add_within(&rows->rows, &row, rows->options.memory);
 }
 
-/* Begin to pair the rows.  No row can be added from then on. */
 static void
 begin_pairs(PairRows *rows)
 {
@@ -108,7 +106,7 @@ next(PairRows *rows, Datum *values)
 	return true;
 }
 
-/* Close the files, if there are any.  Memory goes with that of begin(). */
+/* Memory goes with that of begin(). */
 static void
 end(PairRows *rows)
 {

@@ -6,14 +6,12 @@
 
 #include "funcapi.h"
 
-#include "dedup/arguments.h"
-#include "dedup/pair_rows.h"
+#include "dedup/dedup.h"
 #include "dedup/user_query.h"
 #include "near/progress.h"
 
 PG_FUNCTION_INFO_V1(simhash_pairs);
 
-/* A call of simhash_pairs(). */
 typedef struct PairCall
 {
 	MemoryContext context;		/* of the call */
@@ -51,7 +49,6 @@ static const UserQuery rows_query = {
 	.begin = begin_rows,.receive = receive_row
 };
 
-/* Get the arguments, and run the query. */
 static PairCall *
 begin_call(FunctionCallInfo fcinfo)
 {

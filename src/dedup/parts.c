@@ -7,7 +7,7 @@
 #include "funcapi.h"
 #include "lib/qunique.h"
 
-#include "dedup/arguments.h"
+#include "dedup/dedup.h"
 #include "near/share.h"
 #include "type/simhash.h"
 
@@ -36,10 +36,7 @@ shares_of_call(int radius, int count)
 	return &last;
 }
 
-/*
- * simhash_parts(fp, max_distance int, parts int).  Errors: 22023 for
- * a max_distance or a number of parts out of range.
- */
+/* simhash_parts(fp, max_distance int, parts int) */
 Datum
 simhash_parts(PG_FUNCTION_ARGS)
 {

@@ -45,7 +45,6 @@ base_type(Oid type)
 	return entry->typtype == TYPTYPE_DOMAIN ? entry->domainBaseType : type;
 }
 
-/* Return a hint for a column of type, which ids cannot have. */
 static const char *
 id_hint(Oid type)
 {
@@ -55,10 +54,7 @@ id_hint(Oid type)
 		"result to the keys by this number.";
 }
 
-/*
- * Return the type of the ids in a column, which is counted from 0: of a domain
- * its base type.  Error: 42804 if that is none of ids.
- */
+/* Return the type, or base type, of the ids in a column.  Error: 42804. */
 static Oid
 check_id_column(const QueryReceiver *r, TupleDesc description, int column)
 {
@@ -79,10 +75,7 @@ check_id_column(const QueryReceiver *r, TupleDesc description, int column)
 	return base;
 }
 
-/*
- * Return how many bits the fingerprint has, which is the second column.  Error:
- * 42804 for another type.
- */
+/* Return how many bits the fingerprint has.  Error: 42804. */
 static int
 check_fingerprint_column(const QueryReceiver *r, TupleDesc description)
 {

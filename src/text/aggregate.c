@@ -9,7 +9,6 @@
  */
 #include "postgres.h"
 
-#include "text/aggregate.h"
 #include "text/arguments.h"
 #include "text/fingerprint.h"
 #include "text/sketch.h"
@@ -173,10 +172,7 @@ finish(FunctionCallInfo fcinfo, const HalfMethods *methods)
 	return simhash_halves_datum(fingerprint, target.halves);
 }
 
-/*
- * The add_all of sums_methods, of one feature.  A weight below 0 takes a
- * feature back.  Error: 22003 for an overflow.
- */
+/* The add_all, of one feature.  A weight below 0 takes a feature back. */
 static void
 sum_feature(void *state, const uint64 *hash, const int64 *weight, uint32 count)
 {
@@ -189,7 +185,6 @@ sum_feature(void *state, const uint64 *hash, const int64 *weight, uint32 count)
 	simhash_sums_add(sums, hash, weight, 1);
 }
 
-/* The merge of sums_methods.  Error: 22003 for an overflow. */
 static void
 merge_sums(void *state, void *other)
 {
@@ -211,7 +206,6 @@ static const HalfMethods sums_methods = {
 	.fingerprint = simhash_sums_fingerprint
 };
 
-/* The SQL function name; the others are the parameters of take_row(). */
 #define TRANSITION(name, methods, add, halves, sign) \
 	SIMHASH_SQL(name, take_row(fcinfo, methods, add, halves, sign))
 

@@ -119,10 +119,7 @@ simhash_text_arguments(FunctionCallInfo fcinfo, int argument, bool is_set)
 	return options;
 }
 
-/*
- * Hand the features of a text, as options say, to target.  Return the number of
- * characters of the text.
- */
+/* Hand the features of a text to target.  Return how many characters it has. */
 uint32
 simhash_make_features(const struct varlena *body,
 					  const FeatureOptions *options,
@@ -136,10 +133,7 @@ simhash_make_features(const struct varlena *body,
 	return tokenizer.position;
 }
 
-/*
- * Make the features of (body text, weights simhash_weights, words int, chars
- * int).
- */
+/* (body text, weights simhash_weights, words int, chars int) */
 static void
 make_text(FunctionCallInfo fcinfo, const FeatureTarget *target, bool is_set)
 {
@@ -150,24 +144,19 @@ make_text(FunctionCallInfo fcinfo, const FeatureTarget *target, bool is_set)
 	PG_FREE_IF_COPY(body, 0);
 }
 
-/* Make the features of a text for votes. */
 void
 simhash_make_text_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
 {
 	make_text(fcinfo, target, false);
 }
 
-/* Make the set of features of a text. */
 void
 simhash_make_text_set(FunctionCallInfo fcinfo, const FeatureTarget *target)
 {
 	make_text(fcinfo, target, true);
 }
 
-/*
- * Return a float8 as a weight in units of 2^-16.  Error: 22023 for one that
- * simhash_weight_from_double() refuses.
- */
+/* Return a float8 as a weight in units of 2^-16.  Error: 22023. */
 int64
 simhash_weight_from_datum(Datum datum)
 {
@@ -295,7 +284,7 @@ simhash_add_hash_feature(const FeatureTarget *target, Datum element,
 	feature_add(target, NULL, 0, hash, weight);
 }
 
-/* Make the features of tokens.  (tokens text[][, weights float8[]]) */
+/* (tokens text[][, weights float8[]]) */
 void
 simhash_make_token_features(FunctionCallInfo fcinfo,
 							const FeatureTarget *target)
@@ -303,7 +292,7 @@ simhash_make_token_features(FunctionCallInfo fcinfo,
 	make_element_features(fcinfo, target, "tokens", simhash_add_token_feature);
 }
 
-/* Make the features of hashes.  (hashes bigint[], or uuid[][, float8[]]) */
+/* (hashes bigint[], or uuid[][, weights float8[]]) */
 void
 simhash_make_hash_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
 {
@@ -359,7 +348,7 @@ add_lexeme(const FeatureTarget *target, TSVector doc, const WordEntry *entry,
 		pfree(unconstify(char *, utf8));
 }
 
-/* Make the features of lexemes.  (doc tsvector[, weights float4[]]) */
+/* (doc tsvector[, weights float4[]]) */
 void
 simhash_make_tsvector_features(FunctionCallInfo fcinfo,
 							   const FeatureTarget *target)

@@ -23,6 +23,7 @@ typedef void (*FeatureMaker) (FunctionCallInfo fcinfo,
 typedef void (*FeatureAdder) (const FeatureTarget *target, Datum datum,
 							  int64 weight);
 
+extern MemoryContext simhash_aggregate_context(FunctionCallInfo fcinfo);
 extern TermFrequency simhash_frequency_argument(FunctionCallInfo fcinfo,
 												int argument);
 extern FeatureOptions simhash_size_arguments(FunctionCallInfo fcinfo,

@@ -13,10 +13,7 @@
 #include "text/sketch.h"
 #include "type/simhash.h"
 
-/*
- * Let each feature of the batch vote once, by its weight times what tf makes of
- * the number of its occurrences.
- */
+/* Let each feature of the batch vote once, by simhash_term_vote(). */
 static void
 vote_batch(FeatureBatch *batch, TermFrequency tf, Votes *votes)
 {
@@ -40,10 +37,7 @@ vote_once(FeatureSet *set, TermFrequency tf)
 		vote_batch(&batch, tf, set->votes);
 }
 
-/*
- * Make the features of the arguments by make(), and let them vote as tf says,
- * which is not TF_COUNT.  votes has an element for each of the halves.
- */
+/* Let the features vote as tf says, which is not TF_COUNT. */
 static void
 hold_vote(FunctionCallInfo fcinfo, FeatureMaker make, TermFrequency tf,
 		  int halves, Votes *votes)
@@ -99,7 +93,6 @@ elect(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument, int halves)
 	return simhash_halves_datum(fingerprint, halves);
 }
 
-/* The SQL function name; the others are the parameters of elect(). */
 #define SIMHASH(name, make, tf_argument, halves) \
 	SIMHASH_SQL(name, elect(fcinfo, make, tf_argument, halves))
 
@@ -119,10 +112,7 @@ SIMHASH(simhash_hashes_128, simhash_make_hash_features, 0, 2)
 SIMHASH(simhash_tsvector, simhash_make_tsvector_features, 2, 1)
 SIMHASH(simhash_tsvector_128, simhash_make_tsvector_features, 2, 2)
 
-/*
- * Return the fingerprint of the set of features that make() makes of the
- * arguments, or NULL if there is no feature.
- */
+/* Return the fingerprint of the set of features, or NULL if it is empty. */
 static Datum
 sketch(FunctionCallInfo fcinfo, FeatureMaker make, int halves)
 {
@@ -142,7 +132,6 @@ sketch(FunctionCallInfo fcinfo, FeatureMaker make, int halves)
 	return simhash_halves_datum(fingerprint, halves);
 }
 
-/* The SQL function name; the others are the parameters of sketch(). */
 #define MINHASH(name, make, halves) \
 	SIMHASH_SQL(name, sketch(fcinfo, make, halves))
 

@@ -49,7 +49,6 @@ server_has_utf8(void)
 		GetDatabaseEncoding() == PG_SQL_ASCII;
 }
 
-/* Do what simhash_clip_utf8() does, in the server's encoding. */
 int
 simhash_clip_text(const char *body, int length, int limit)
 {

@@ -96,7 +96,6 @@ spill(FeatureSet *set, uint64 hash, int64 weight)
 	tuplesort_putdatum(set->sort, PointerGetDatum(pair), false);
 }
 
-/* The add_all of set_methods. */
 static void
 add_to_set(void *state, const uint64 *hash, const int64 *weight, uint32 count)
 {
@@ -169,7 +168,6 @@ simhash_set_read_table(FeatureSet *set, FeatureBatch *batch)
 	return batch->length > 0;
 }
 
-/* Set set->pair to the next one of the sort, if there is one. */
 static void
 next_pair(FeatureSet *set)
 {

@@ -33,7 +33,6 @@ simhash_table_init(FeatureTable *table, int sides, bool weighted, size_t limit,
 	table->resize = resize;
 }
 
-/* Return the bytes of all columns, if each has that many slots. */
 static inline size_t
 column_bytes(const FeatureTable *table, uint64 slots)
 {
@@ -114,10 +113,6 @@ find_slot(const FeatureTable *table, uint64 hash)
 	return slot;
 }
 
-/*
- * Free the columns that begin with hash: those that the table has, or the
- * shorter ones that the table had before.
- */
 static void
 free_columns(const FeatureTable *table, uint64 *hash)
 {
@@ -126,8 +121,8 @@ free_columns(const FeatureTable *table, uint64 *hash)
 }
 
 /* Move the features to columns twice as long. */
-void
-simhash_table_enlarge(FeatureTable *table)
+static void
+enlarge(FeatureTable *table)
 {
 	uint64		slots = table->slots;
 	uint64	   *hash = table->hash;
@@ -167,7 +162,7 @@ make_room(FeatureTable *table, uint32 expected)
 		make_first_columns(table, expected);
 	else if (table->used == table->slots / 2 &&
 			 column_bytes(table, 3 * table->slots) <= table->limit)
-		simhash_table_enlarge(table);
+		enlarge(table);
 	return table->slots / 2 - table->used;
 }
 
@@ -330,10 +325,7 @@ simhash_table_list(const FeatureTable *table, uint64 *next, uint64 *slots,
 	return n;
 }
 
-/*
- * Make copy a table with the features of table.  space is that of copy, and
- * must live as long.
- */
+/* space is that of copy, and must live as long. */
 void
 simhash_table_copy(FeatureTable *copy, const FeatureTable *table,
 				   uint64 *space)
@@ -345,7 +337,6 @@ simhash_table_copy(FeatureTable *copy, const FeatureTable *table,
 		set_columns(copy, table->slots, table->hash);
 }
 
-/* Free the columns.  The table must not be used any more. */
 void
 simhash_table_free(FeatureTable *table)
 {

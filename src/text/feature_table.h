@@ -41,7 +41,6 @@ typedef struct FeatureTable
 extern void simhash_table_init(FeatureTable *table, int sides, bool weighted,
 							   size_t limit, uint64 seed, uint64 *space,
 							   void *(*resize) (void *, size_t));
-extern void simhash_table_enlarge(FeatureTable *table);
 extern uint32 simhash_table_add(FeatureTable *table, int side,
 								const uint64 *hash, const int64 *weight,
 								uint32 count, uint64 *fresh);

@@ -11,7 +11,6 @@
 #include "text/fingerprint.h"
 #include "type/cpu.h"
 
-/* The begin of simhash_votes_methods. */
 void
 simhash_votes_begin(void *votes, bool weighted)
 {
@@ -297,7 +296,6 @@ simhash_sums_add(WeightSums *sums, const uint64 *hash, const int64 *weight,
 		sums_add_portable(sums, hash, weight, count);
 }
 
-/* Do what simhash_votes_fingerprint() does, for WeightSums. */
 bool
 simhash_sums_fingerprint(void *state, uint64 *fingerprint)
 {

@@ -10,10 +10,8 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "text/aggregate.h"
 #include "text/arguments.h"
 #include "text/read_text.h"
-#include "text/weights_json.h"
 #include "text/weights_value.h"
 #include "type/secret.h"
 #include "type/simhash.h"
@@ -55,7 +53,6 @@ typedef struct DocumentSlot
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
-/* The state of the aggregate. */
 typedef struct IdfState
 {
 	MemoryContext context;		/* of the aggregate, for all that follows */
@@ -74,33 +71,24 @@ create_idf_state(MemoryContext context)
 	return state;
 }
 
-/* Return a token of bytes[0 .. length) that is in no text yet. */
-static DocumentToken *
-create_token(IdfState *state, const uint8 *bytes, size_t length)
-{
-	DocumentToken *token;
-
-	token = MemoryContextAllocHuge(state->context,
-								   offsetof(DocumentToken, bytes) + length);
-	token->documents = 0;
-	token->last = 0;
-	token->length = length;
-	memcpy(token->bytes, bytes, length);
-	return token;
-}
-
 /*
  * Return the token with the hash.  If there is none, make one of bytes[0 ..
- * length).
+ * length), which is in no text yet.
  */
 static DocumentToken *
 find_token(IdfState *state, const uint8 *bytes, size_t length, uint64 hash)
 {
 	bool		found;
 	DocumentSlot *slot = document_insert(state->tokens, hash, &found);
+	size_t		size = offsetof(DocumentToken, bytes) + length;
 
 	if (!found)
-		slot->token = create_token(state, bytes, length);
+	{
+		slot->token = MemoryContextAllocHuge(state->context, size);
+		memset(slot->token, 0, offsetof(DocumentToken, bytes));
+		slot->token->length = length;
+		memcpy(slot->token->bytes, bytes, length);
+	}
 	return slot->token;
 }
 
@@ -167,7 +155,6 @@ simhash_idf_transition(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-/* Add the counts of the second state to the first. */
 Datum
 simhash_idf_combine(PG_FUNCTION_ARGS)
 {
@@ -208,7 +195,6 @@ check_state_size(size_t size, size_t token_length)
 					errhint("Set max_parallel_workers_per_gather to 0.")));
 }
 
-/* The state as bytes, for parallel aggregation. */
 Datum
 simhash_idf_serialize(PG_FUNCTION_ARGS)
 {

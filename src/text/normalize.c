@@ -84,7 +84,6 @@ simhash_normalize_init(Normalizer *n, void *(*resize) (void *, size_t),
 	n->resize = resize;
 }
 
-/* Return the Canonical_Combining_Class of an assigned code point. */
 static inline int
 combining_class(int32 cp)
 {
@@ -215,7 +214,6 @@ compose_sequence(Normalizer *n)
 	n->length = kept;
 }
 
-/* Order, compose and emit the sequence. */
 void
 simhash_normalize_end(Normalizer *n)
 {
@@ -234,7 +232,6 @@ simhash_normalize_end(Normalizer *n)
 	n->sorted = true;
 }
 
-/* Give the memory back.  n must not be used any more. */
 void
 simhash_normalize_free(Normalizer *n)
 {
@@ -242,7 +239,6 @@ simhash_normalize_free(Normalizer *n)
 		n->resize(n->sequence, 0);
 }
 
-/* Add a mapped and decomposed code point to the sequence. */
 static void
 append(Normalizer *n, int32 cp)
 {

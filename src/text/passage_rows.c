@@ -29,7 +29,7 @@ typedef struct PassageRows
 	int32		count;			/* rows so far */
 } PassageRows;
 
-/* The emit() of Passages: arg is the PassageRows. */
+/* arg is the PassageRows. */
 static void
 emit_row(void *arg, const Passage *passage)
 {
@@ -69,9 +69,7 @@ radius_argument(FunctionCallInfo fcinfo, int argument, bool chars)
 }
 
 /*
- * Return the passages of (body text, weights simhash_weights, words int, chars
- * int, mean_length int) as a set of rows.  The fingerprint of a row has that
- * many halves.
+ * (body text, weights simhash_weights, words int, chars int, mean_length int)
  */
 static Datum
 list_passages(FunctionCallInfo fcinfo, int halves)

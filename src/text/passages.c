@@ -49,7 +49,6 @@ simhash_passages_init(Passages *p, const FeatureOptions *options,
 	begin_passage(p, 0);
 }
 
-/* Put the features before number end into the sketches. */
 static void
 sketch_until(Passages *p, uint64 end)
 {
@@ -149,7 +148,6 @@ find_cut(Passages *p, uint64 i)
 	return found;
 }
 
-/* Append what is known of the features that shingles has. */
 static void
 append_shingles(Passages *p, const Shingles *shingles)
 {
@@ -236,7 +234,6 @@ take_shingles(void *arg, const Shingles *shingles)
 	drop_shingles(p);
 }
 
-/* Return a target that finds the passages of the features it takes. */
 FeatureTarget
 simhash_passages_target(Passages *p)
 {

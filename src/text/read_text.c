@@ -12,12 +12,7 @@
 #include "text/feature_table.h"
 #include "text/read_text.h"
 
-/*
- * Bytes that are converted at once, and between two checks for a cancel
- * request.  64 kB of English take 0.4 ms: the overhead of a piece is nothing
- * beside that.
- */
-#define PIECE_BYTES 65536
+#define PIECE_BYTES 65536		/* that are converted at once: 0.4 ms */
 
 /*
  * The resize of simhash_tokens_init(): in the current memory context, and of
@@ -35,7 +30,6 @@ simhash_resize_array(void *array, size_t bytes)
 	return NULL;
 }
 
-/* Return a copy of bytes[0 .. length), in the current memory context. */
 uint8 *
 simhash_copy_bytes(const uint8 *bytes, size_t length)
 {
@@ -51,7 +45,6 @@ StaticAssertDecl(sizeof(Tokenizer) +
 				 sizeof(uint64) <= 48 * 1024,
 				 "a text takes too much stack");
 
-/* Options for features that are single words.  Each word weighs 1. */
 const FeatureOptions simhash_single_words = {1, false, NULL, NULL};
 
 /* Do what simhash_tokens_init() does, for a text in the server's encoding. */

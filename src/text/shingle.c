@@ -58,8 +58,6 @@ hash_stretch(const Shingler *s, uint32 i, uint32 n, size_t least, size_t most,
 }
 
 /*
- * Do what hash_stretch() does, for all i < count.
- *
  * XXH3 branches on the length: 1 to 3 bytes, 4 to 8, and more.  A processor
  * cannot predict this branch for words: so words are hashed in that order.  The
  * compiler is told what is known of the length, and leaves the branch out.  In
@@ -110,10 +108,7 @@ hash_stretches_by(const Shingler *s, uint32 n, uint32 count, int halves,
 		hash_stretch(s, order[2][i], 1, 9, SIZE_MAX, halves, hash);
 }
 
-/*
- * Do what hash_stretches_by() does, compiled for each number of halves: so each
- * seed is a constant.
- */
+/* Compile hash_stretches_by() for each number of halves, for constant seeds. */
 static INLINE_HASHES void
 hash_stretches(const Shingler *s, uint32 n, uint32 count, int halves,
 			   uint64 (*hash)[SHINGLE_TOKENS])
@@ -208,10 +203,7 @@ simhash_shingle_open_is_stop(const Shingler *s)
 	return weight == 0;
 }
 
-/*
- * Make features of the shingles in the buffer, and drop the tokens that no
- * shingle to come needs.
- */
+/* Make features of the shingles in the buffer: see Shingler. */
 void
 simhash_shingle_flush(Shingler *s)
 {

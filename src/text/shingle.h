@@ -67,7 +67,6 @@ extern bool simhash_shingle_open_is_stop(const Shingler *s);
 extern void simhash_shingle_flush(Shingler *s);
 extern void simhash_shingle_finish(Shingler *s);
 
-/* Has the buffer room for SHINGLE_PIECE bytes and a joint? */
 static inline bool
 shingle_has_room(const Shingler *s)
 {

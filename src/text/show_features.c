@@ -177,10 +177,7 @@ make_row(const FeatureCount *feature, TermFrequency tf, int halves, Datum *row,
 	row[4] = Float8GetDatum((double) shown->weight / WEIGHT_UNIT);
 }
 
-/*
- * Return the features that make() makes of the arguments as a set of rows,
- * which vote as simhash_frequency_argument(fcinfo, tf_argument) says.
- */
+/* The parameters are those of elect() in construct.c. */
 static Datum
 list_features(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument,
 			  int halves)
@@ -219,7 +216,6 @@ list_features(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument,
 	return (Datum) 0;
 }
 
-/* The SQL function name; the others are the parameters of list_features(). */
 #define LIST_FEATURES(name, make, tf_argument, halves) \
 	SIMHASH_SQL(name, list_features(fcinfo, make, tf_argument, halves))
 

@@ -20,20 +20,14 @@ PG_FUNCTION_INFO_V1(simhash_text_containment);
 PG_FUNCTION_INFO_V1(simhash_text_cosine);
 
 /*
- * What fn_extra points to: the features of a text that comes again, as the row
- * of a join does with each of its partners, on either side.
- *
- * To keep features takes time.  So a text is kept only if one of the call
- * before comes again, in this call or in the one before.  Of a call where none
- * comes again, the text to keep is guessed: the argument that was kept last.
+ * What fn_extra points to: the features of a text that may come again, as the
+ * row of a join does with each of its partners, on either side.
  */
 typedef struct KeptText
 {
 	KnownPointers known;		/* for simhash_cached_weights() */
-	uint64		hash[2];		/* of the arguments of the last call that did
-								 * not have the text that was kept */
-	bool		came_again;		/* had the last call a text that had come? */
-	int			argument;		/* number of the last one to keep */
+	int			argument;		/* number of the one that is kept */
+	uint64		other;			/* hash of the other one that came with it */
 
 	MemoryContext context;		/* of all that is kept; NULL: none yet */
 	const uint8 *body;			/* as stored, maybe compressed, or a TOAST
@@ -55,13 +49,10 @@ options_key(const FeatureOptions *options)
 	return (id << 8) | (options->size << 1) | options->chars;
 }
 
-/* Prepare fn_extra, before the options are read. */
-static void
-begin_keeping(FmgrInfo *flinfo)
+static uint64
+hash_body(const struct varlena *body)
 {
-	if (flinfo->fn_extra == NULL)
-		flinfo->fn_extra = MemoryContextAllocZero(flinfo->fn_mcxt,
-												  sizeof(KeptText));
+	return XXH3_64bits(body, VARSIZE_ANY(body));
 }
 
 static bool
@@ -98,22 +89,6 @@ keep(KeptText *kept, MemoryContext parent, const struct varlena *body,
 	MemoryContextSwitchTo(caller);
 }
 
-/*
- * A text did not fit beside the one that is kept.  Make room for the next ones,
- * but not much more than that one takes, as all room is copied for each call.
- */
-static void
-make_room(KeptText *kept)
-{
-	MemoryContext caller = CurrentMemoryContext;
-
-	if (kept->set.table.slots >= 4 * kept->set.table.used)
-		return;
-	MemoryContextSwitchTo(kept->context);
-	simhash_table_enlarge(&kept->set.table);
-	MemoryContextSwitchTo(caller);
-}
-
 /* Add the features of a text to set, as those of side. */
 static void
 read_text(struct varlena *body, const FeatureOptions *options, FeatureSet *set,
@@ -128,33 +103,6 @@ read_text(struct varlena *body, const FeatureOptions *options, FeatureSet *set,
 }
 
 /*
- * Return the number of the argument to keep, of two that are not kept, and set
- * *keep if it is worth it.
- */
-static int
-choose_argument(KeptText *kept, struct varlena *const *body, bool *keep)
-{
-	int			argument = kept->argument;
-	bool		comes_again = false;
-	uint64		hash[2];
-	int			i;
-
-	for (i = 0; i < 2; i++)
-	{
-		hash[i] = XXH3_64bits(body[i], VARSIZE_ANY(body[i]));
-		if (hash[i] == kept->hash[0] || hash[i] == kept->hash[1])
-		{
-			argument = i;
-			comes_again = true;
-		}
-	}
-	memcpy(kept->hash, hash, sizeof(hash));
-	*keep = comes_again || kept->came_again;
-	kept->came_again = comes_again;
-	return argument;
-}
-
-/*
  * Fill set with the features of the first two arguments, which are texts.
  * Return the number of the argument whose features are those of side 0.
  */
@@ -166,32 +114,23 @@ read_texts(FunctionCallInfo fcinfo, const FeatureOptions *options,
 	uint64		key = options_key(options);
 	int			first = kept->argument;
 	struct varlena *body[2];
-	bool		was_kept;
 
 	body[0] = PG_GETARG_RAW_VARLENA_P(0);
 	body[1] = PG_GETARG_RAW_VARLENA_P(1);
-	if (!is_kept(kept, body[first], key))
-		first = !first;
-	was_kept = is_kept(kept, body[first], key);
-	if (was_kept)
-	{
-		kept->came_again = true;
+	if (is_kept(kept, body[first], key))
 		simhash_set_copy(set, &kept->set);
-	}
 	else
 	{
-		bool		is_worth_it;
-
-		first = choose_argument(kept, body, &is_worth_it);
+		/* keep the other argument from now on, if that is what comes again */
+		if (hash_body(body[!first]) == kept->other)
+			first = !first;
+		kept->argument = first;
+		kept->other = hash_body(body[!first]);
 		simhash_set_init(set, work_mem, 2, NULL);
 		read_text(body[first], options, set, 0);
-		if (is_worth_it)
-			keep(kept, fcinfo->flinfo->fn_mcxt, body[first], key, set);
+		keep(kept, fcinfo->flinfo->fn_mcxt, body[first], key, set);
 	}
-	kept->argument = first;
 	read_text(body[!first], options, set, 1);
-	if (was_kept && set->table.slots > kept->set.table.slots)
-		make_room(kept);
 	return first;
 }
 
@@ -203,10 +142,18 @@ typedef struct FeatureCounts
 	uint64		both;
 } FeatureCounts;
 
-static inline bool
+/* Is a text null?  If not, prepare fn_extra, before the options are read. */
+static bool
 has_null_text(FunctionCallInfo fcinfo)
 {
-	return PG_ARGISNULL(0) || PG_ARGISNULL(1);
+	FmgrInfo   *flinfo = fcinfo->flinfo;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		return true;
+	if (flinfo->fn_extra == NULL)
+		flinfo->fn_extra = MemoryContextAllocZero(flinfo->fn_mcxt,
+												  sizeof(KeptText));
+	return false;
 }
 
 /*
@@ -225,7 +172,6 @@ count_features(FunctionCallInfo fcinfo, FeatureCounts *counts)
 
 	if (has_null_text(fcinfo))
 		return false;
-	begin_keeping(fcinfo->flinfo);
 	options = simhash_text_arguments(fcinfo, 2, true);
 	first = read_texts(fcinfo, &options, &set);
 	counts->a = set.table.distinct[first];
@@ -263,10 +209,7 @@ simhash_text_jaccard(PG_FUNCTION_ARGS)
 					 (double) (counts.a + counts.b - counts.both));
 }
 
-/*
- * text_containment(a text, b text, weights simhash_weights, words int, chars
- * int): the part of a's features that b has; NULL if a or b has none.
- */
+/* text_containment(...), the same: the part of a's features that b has. */
 Datum
 simhash_text_containment(PG_FUNCTION_ARGS)
 {
@@ -376,7 +319,6 @@ simhash_text_cosine(PG_FUNCTION_ARGS)
 
 	if (has_null_text(fcinfo))
 		PG_RETURN_NULL();
-	begin_keeping(fcinfo->flinfo);
 	options = simhash_text_arguments(fcinfo, 2, false);
 	tf = simhash_frequency_argument(fcinfo, 5);
 	first = read_texts(fcinfo, &options, &set);

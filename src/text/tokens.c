@@ -26,7 +26,6 @@ add_char_token(Shingler *s, const uint8 bytes[UTF8_MAX], size_t length)
 	shingle_end(s);
 }
 
-/* Words: end the run, if there is one. */
 static inline void
 end_run(Tokenizer *t)
 {
@@ -84,7 +83,6 @@ close_gap(Tokenizer *t)
 	t->gap = false;
 }
 
-/* Something that is not a letter, mark or digit stands here. */
 static inline void
 add_separator(Tokenizer *t)
 {
@@ -115,7 +113,7 @@ add_utf8(Tokenizer *t, uint8 properties, const uint8 bytes[UTF8_MAX],
 	}
 }
 
-/* The emit of the normaliser: add a code point; arg is the Tokenizer. */
+/* The emit of the normaliser: arg is the Tokenizer. */
 static void
 add_codepoint(void *arg, uint32 cp)
 {

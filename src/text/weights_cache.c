@@ -17,7 +17,6 @@
 
 #include "text/fingerprint.h"
 #include "text/weights_cache.h"
-#include "text/weights_json.h"
 #include "text/weights_value.h"
 #include "type/compat.h"
 #include "type/secret.h"
@@ -38,7 +37,6 @@ typedef struct CachedWeights
 static CachedWeights *most_recent = NULL;	/* the first of a list */
 static uint64 tables_made = 0;
 
-/* Return the digest of value, which may be compressed or out of line. */
 static WeightsDigest
 digest_of(FunctionCallInfo fcinfo, struct varlena *value)
 {
@@ -154,10 +152,7 @@ trim_cache(void)
 	}
 }
 
-/*
- * Return the entry of the argument with that number, which is not null.  The
- * entry is valid until the next call of this function.
- */
+/* Return the entry of an argument, valid until the next call. */
 static const CachedWeights *
 cached_weights(FunctionCallInfo fcinfo, int argument)
 {
@@ -184,9 +179,8 @@ cached_weights(FunctionCallInfo fcinfo, int argument)
 }
 
 /*
- * Return the table of the argument with that number, which is not null.  The
- * table is valid until the next call of this function, or of
- * simhash_cached_stops().
+ * Return the table of an argument that is not null.  The table is valid until
+ * the next call of this function, or of simhash_cached_stops().
  */
 const WeightTable *
 simhash_cached_weights(FunctionCallInfo fcinfo, int argument)

@@ -13,7 +13,6 @@
 #include "text/encoding.h"
 #include "text/fingerprint.h"
 #include "text/read_text.h"
-#include "text/weights_json.h"
 #include "text/weights_value.h"
 #include "type/compat.h"
 
@@ -96,7 +95,6 @@ expected_at(Parser *p, const char *what, const char *at)
 			 : 0));
 }
 
-/* Do what expected_at() does, at the last token. */
 static bool
 expected(Parser *p, const char *what)
 {
@@ -241,10 +239,7 @@ decode_key(Parser *p)
 	return true;
 }
 
-/*
- * Set *weight to the last token, as the weight of p->key.  Return false on
- * error.
- */
+/* Set *weight to the last token.  Return false on error. */
 static bool
 read_weight(Parser *p, double *weight)
 {
@@ -351,7 +346,6 @@ read_member(Parser *p)
 	return read_weight(p, &weight) && add_weight(p, weight);
 }
 
-/* Read the whole input: { key : number , ... } */
 static bool
 read_object(Parser *p)
 {
@@ -429,9 +423,8 @@ simhash_weights_check_length(const struct varlena *value)
 }
 
 /*
- * Return the value that json says, which is in the server's encoding.  Return
- * NULL for an error that escontext takes: 22P02, or 22023 for a weight out of
- * range.  Error: 54000 for a value, or a text form, of more than 1 GB.
+ * json is in the server's encoding.  Return NULL for an error that escontext
+ * takes: 22P02, or 22023 for a weight out of range.  Error: 54000.
  */
 struct varlena *
 simhash_weights_parse(const char *json, Node *escontext)

@@ -18,8 +18,7 @@
 
 /*
  * count, the number of slots, must be a power of two, 2 at least.  seed must be
- * secret, for first_slot().  default_weight is that of a token
- * that is not in the table.
+ * secret, for first_slot().
  */
 void
 simhash_weights_init(WeightTable *table, WeightSlot *slots, uint64 count,
@@ -81,7 +80,7 @@ simhash_weights_of(const WeightTable *table, const uint64 *hash, int64 *weight,
 	}
 }
 
-/* Two slots must be free.  Add a token, unless there is one with the hash. */
+/* Two slots must be free.  The first token of a hash counts. */
 void
 simhash_weights_add(WeightTable *table, uint64 hash, int64 weight)
 {

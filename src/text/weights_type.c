@@ -7,7 +7,6 @@
 #include "libpq/pqformat.h"
 #include "utils/builtins.h"
 
-#include "text/weights_json.h"
 #include "text/weights_value.h"
 #include "type/compat.h"
 #include "type/simhash.h"
@@ -17,7 +16,6 @@ PG_FUNCTION_INFO_V1(simhash_weights_send);
 
 #define BINARY_VERSION 1		/* of what send writes and recv reads */
 
-/* Return the text form of the first argument, which is a JSON object. */
 static StringInfoData
 json_form(FunctionCallInfo fcinfo)
 {

@@ -32,23 +32,6 @@ compare_tokens(const void *a, const void *b, void *arg)
 	return x->length < y->length ? -1 : x->length > y->length;
 }
 
-/* The text form is in order, so that a dump is restored without a sort. */
-static void
-sort_tokens(TokenWeight *tokens, size_t count)
-{
-	size_t		i;
-
-	for (i = 1; i < count; i++)
-	{
-		if (compare_tokens(&tokens[i - 1], &tokens[i], NULL) > 0)
-		{
-			qsort_interruptible(tokens, count, sizeof(TokenWeight),
-								compare_tokens, NULL);
-			return;
-		}
-	}
-}
-
 /*
  * Return the digest of bytes[0 .. length): by SHA-256, as two values must not
  * pass for one even if somebody tries.
@@ -97,7 +80,9 @@ simhash_weights_pack(TokenWeight *tokens, size_t count, double default_weight,
 	uint8	   *to;
 	size_t		i;
 
-	sort_tokens(tokens, count);
+	/* of tokens in order, as those of a dump are, this makes one pass */
+	qsort_interruptible(tokens, count, sizeof(TokenWeight), compare_tokens,
+						NULL);
 	for (i = 0; i < count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -151,8 +136,8 @@ simhash_weights_digest(struct varlena *value)
 }
 
 /*
- * value may be packed, but not compressed or out of line.  Return a reader of
- * its tokens.  value must stay as long as the reader and its tokens are used.
+ * value may be packed, but not compressed or out of line.  It must stay as long
+ * as the reader and its tokens are used.
  */
 WeightsReader
 simhash_weights_read(const struct varlena *value)

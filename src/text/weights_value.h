@@ -1,9 +1,12 @@
 /*
  * weights_value.h
- *	  simhash_weights as it is stored.
+ *	  simhash_weights as it is stored, and as JSON.
  */
 #ifndef SIMHASH_WEIGHTS_VALUE_H
 #define SIMHASH_WEIGHTS_VALUE_H
+
+#include "lib/stringinfo.h"
+#include "nodes/nodes.h"
 
 /* A token and its weight as the user gave it, not yet rounded to units. */
 typedef struct TokenWeight
@@ -45,11 +48,18 @@ typedef struct WeightsReader
 	const uint8 *next;			/* where the next token is stored */
 } WeightsReader;
 
+/* weights_value.c */
 extern struct varlena *simhash_weights_pack(TokenWeight *tokens, size_t count,
 											double default_weight,
 											const TokenWeight **duplicate);
 extern WeightsDigest simhash_weights_digest(struct varlena *value);
 extern WeightsReader simhash_weights_read(const struct varlena *value);
 extern TokenWeight simhash_weights_next(WeightsReader *reader);
+
+/* weights_json.c */
+extern char *simhash_excerpt(const uint8 *bytes, size_t length);
+extern void simhash_weights_check_length(const struct varlena *value);
+extern struct varlena *simhash_weights_parse(const char *json, Node *escontext);
+extern void simhash_weights_write(StringInfo buf, const struct varlena *value);
 
 #endif							/* SIMHASH_WEIGHTS_VALUE_H */
