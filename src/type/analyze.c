@@ -64,10 +64,9 @@ static void
 store_densities(VacAttrStats *stats, const Fingerprint *fingerprints,
 				int count)
 {
-	int64		pairs[HAMMING_BITS + 1] = {0};	/* at each distance */
+	double		pairs[HAMMING_BITS + 1] = {0};	/* at each distance */
 	int			nearest[HAMMING_BITS + 1] = {0};	/* rows whose nearest
 													 * other row is there */
-	uint8	   *least = palloc(count);	/* how far that is, for each row */
 	Size		size = SIMHASH_STATISTICS * sizeof(float4);
 	float4	   *numbers = MemoryContextAlloc(stats->anl_context, size);
 	double		possible = (double) count * (count - 1);
@@ -78,21 +77,20 @@ store_densities(VacAttrStats *stats, const Fingerprint *fingerprints,
 	int			j;
 	int			d;
 
-	memset(least, HAMMING_BITS, count);
 	for (i = 0; i < count; i++)
 	{
+		int64		others[HAMMING_BITS + 1] = {0};
+
 		vacuum_delay_point(true);
-		for (j = 0; j < i; j++)
-		{
-			d = hamming_distance(fingerprints[i], fingerprints[j]);
-			pairs[d] += 2;
-			least[i] = Min(least[i], d);
-			least[j] = Min(least[j], d);
-		}
+		for (j = 0; j < count; j++)
+			others[hamming_distance(fingerprints[i], fingerprints[j])]++;
+		others[0]--;			/* itself */
+		for (d = 0; others[d] == 0; d++)
+			;
+		nearest[d]++;
+		for (; d <= HAMMING_BITS; d++)
+			pairs[d] += others[d];
 	}
-	for (i = 0; i < count; i++)
-		nearest[least[i]]++;
-	pfree(least);
 	for (d = 0; d <= HAMMING_BITS; d++)
 	{
 		all_pairs += pairs[d];
