@@ -27,6 +27,7 @@ static const struct
 #ifdef SIMHASH_X86
 	{"AVX-512 VPOPCNTDQ", &avx512},
 	{"AVX2", &avx2},
+	{"POPCNT", &popcnt},
 #elif defined(SIMHASH_NEON)
 	{"NEON", &neon},
 #endif
@@ -164,22 +165,38 @@ finds(const MatchRoutines *routines, int count, int radius,
 		memcmp(found, expected, expected_count * sizeof(uint16)) == 0;
 }
 
+static bool
+counts(const MatchRoutines *routines, int count, const int64 *expected)
+{
+	int64		counted[HAMMING_BITS + 1] = {0};
+
+	routines->count(fingerprints - count, count, centre, counted);
+	return memcmp(counted, expected, sizeof(counted)) == 0;
+}
+
 /* Compare those ways that there are, from the best one on; false on failure. */
 static bool
 try_ways(unsigned best, int count, int radius, Data data)
 {
 	const Fingerprint *first = fingerprints - count;
 	uint16		expected[MOST];
+	int64		distances[HAMMING_BITS + 1] = {0};
 	int			expected_count = 0;
 	unsigned	w;
 	int			i;
 
 	for (i = 0; i < count; i++)
-		if (naive_distance(first[i], centre) <= radius)
+	{
+		int			distance = naive_distance(first[i], centre);
+
+		distances[distance]++;
+		if (distance <= radius)
 			expected[expected_count++] = i;
+	}
 	for (w = best; w < lengthof(way); w++)
 	{
-		if (finds(way[w].routines, count, radius, expected, expected_count))
+		if (finds(way[w].routines, count, radius, expected, expected_count) &&
+			counts(way[w].routines, count, distances))
 			continue;
 		fprintf(stderr, "%s is wrong: %d fingerprints, radius %d, data %d\n",
 				way[w].name, count, radius, data);

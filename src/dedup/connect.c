@@ -84,11 +84,9 @@ static void
 measure_rest(Rest *rest, const Fingerprint *fps, uint32 count)
 {
 	int64		counts[HAMMING_BITS + 1] = {0}; /* for each distance */
-	uint32		i;
 
 	rest->centre = find_centre(fps, count);
-	for (i = 0; i < count; i++)
-		counts[hamming_distance(fps[i], rest->centre)]++;
+	hamming_count(fps, count, rest->centre, counts);
 	rest->radius = HAMMING_BITS;
 	while (counts[rest->radius] == 0)
 		rest->radius--;

@@ -12,6 +12,7 @@
 #include "commands/vacuum.h"
 #include "utils/sampling.h"
 
+#include "type/distance_array.h"
 #include "type/selectivity.h"
 #include "type/simhash.h"
 
@@ -74,7 +75,6 @@ store_densities(VacAttrStats *stats, const Fingerprint *fingerprints,
 	double		all_rows = 0;
 	int			slot = 0;
 	int			i;
-	int			j;
 	int			d;
 
 	for (i = 0; i < count; i++)
@@ -82,8 +82,7 @@ store_densities(VacAttrStats *stats, const Fingerprint *fingerprints,
 		int64		others[HAMMING_BITS + 1] = {0};
 
 		vacuum_delay_point(true);
-		for (j = 0; j < count; j++)
-			others[hamming_distance(fingerprints[i], fingerprints[j])]++;
+		hamming_count(fingerprints, count, fingerprints[i], others);
 		others[0]--;			/* itself */
 		for (d = 0; others[d] == 0; d++)
 			;

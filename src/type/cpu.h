@@ -11,8 +11,8 @@
 
 /*
  * The most that is used of a processor.  1 is what each processor of the
- * architecture can do.  On x86-64, 3 allows AVX2 and 4 AVX-512.  On aarch64, 2
- * allows NEON.  Tests and measurements set a lower level.
+ * architecture can do.  On x86-64, 2 allows POPCNT, 3 AVX2 and 4 AVX-512.  On
+ * aarch64, 2 allows NEON.  Tests and measurements set a lower level.
  */
 #ifndef SIMHASH_LEVEL
 #define SIMHASH_LEVEL 4
@@ -34,6 +34,7 @@
  * not be called unless CPU_HAS() is true for them.  A function that is inlined
  * into another may use no more than the other.
  */
+#define TARGET_POPCNT __attribute__((target("popcnt")))
 #define TARGET_AVX2 __attribute__((target("avx2")))
 #define TARGET_AVX512F __attribute__((target("avx512f")))
 #define TARGET_AVX512_POPCNT __attribute__((target("avx512f,avx512vpopcntdq")))
