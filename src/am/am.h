@@ -58,7 +58,6 @@ hamming_key(HammingBits bits, uint64 tid)
 	return key;
 }
 
-/* Return -1, 0 or 1 as a is less than b, equal to b, or greater. */
 static inline int
 hamming_key_compare(HammingKey a, HammingKey b)
 {
@@ -137,10 +136,7 @@ hamming_is_tree(int tree)
 	return tree < HAMMING_MAX_BLOCKS || tree == HAMMING_NULLS;
 }
 
-/*
- * Return the key that the row tid has in a block tree of an index whose
- * fingerprints are cut into blocks blocks.
- */
+/* Return the key of a row in a block tree of an index. */
 static inline HammingKey
 hamming_tree_key(int blocks, int tree, Fingerprint fingerprint,
 				 uint64 tid)
@@ -150,10 +146,7 @@ hamming_tree_key(int blocks, int tree, Fingerprint fingerprint,
 					   hamming_tree_has_tids(tree) ? tid : 0);
 }
 
-/*
- * Return the number of blocks for an index of rows rows that doc/indexing.md
- * recommends.
- */
+/* Return how many blocks doc/indexing.md recommends for so many rows. */
 static inline int
 hamming_default_blocks(double rows)
 {
@@ -248,14 +241,12 @@ hamming_capacity(Page page)
 		: HAMMING_INNER_CAPACITY;
 }
 
-/* Is it a leaf with the mark of revived fingerprints? */
 static inline bool
 hamming_page_is_marked(Page page)
 {
 	return hamming_special(page)->kind == HAMMING_PAGE_REVIVED;
 }
 
-/* Is it a page of a tree, marked or not? */
 static inline bool
 hamming_page_is_of_tree(Page page)
 {
@@ -277,16 +268,13 @@ hamming_keys_offset(Page page)
 		(hamming_special(page)->level == 0 ? 0 : HAMMING_ORDER_SPACE);
 }
 
-/*
- * Return the array of rotated fingerprints, of hamming_page_count() elements.
- */
+/* Return the array of rotated fingerprints. */
 static inline HammingBits *
 hamming_page_bits(Page page)
 {
 	return (HammingBits *) ((char *) page + hamming_keys_offset(page));
 }
 
-/* Return how many entries a page holds: for an inner page, its children. */
 static inline int
 hamming_page_count(Page page)
 {
@@ -300,14 +288,14 @@ hamming_page_is_full(Page page)
 	return hamming_page_count(page) == hamming_capacity(page);
 }
 
-/* Return the TID of entry i of a leaf with TIDs, 0 .. count - 1. */
+/* Return the TID of entry i of a leaf with TIDs. */
 static inline ItemPointer
 hamming_leaf_tid(Page page, int i)
 {
 	return (ItemPointer) hamming_special(page) - (i + 1);
 }
 
-/* Return the key of entry i of a leaf, 0 .. hamming_page_count() - 1. */
+/* Return the key of entry i of a leaf. */
 static inline HammingKey
 hamming_leaf_key(Page page, int i)
 {
@@ -406,7 +394,6 @@ extern void hamming_page_check(Relation index, Buffer buffer);
 pg_noreturn extern void hamming_corrupted(Relation index, BlockNumber blkno,
 										  const char *fault);
 extern void hamming_check_tid(Relation index, BlockNumber blkno, uint64 tid);
-extern void hamming_leaf_append(Page page, HammingKey key);
 extern void hamming_leaf_fill(Page page, const HammingKey *keys, int count);
 extern int	hamming_leaf_keys(Page page, HammingKey *keys);
 extern void hamming_leaf_change(Page page, const HammingChange *change);
@@ -466,8 +453,7 @@ extern HammingPlan hamming_plan(int blocks, const HammingShape *shapes,
 extern int	hamming_read_blocks(Relation index);
 extern int	hamming_blocks(Relation index);
 extern void hamming_measure(Relation index, HammingShape *shapes);
-extern HammingPlan hamming_cached_plan(Relation index, int blocks,
-									   const HammingShape *shapes, int radius);
+extern HammingPlan hamming_cached_plan(Relation index, int radius);
 
 /* space.c */
 extern bool hamming_is_free_page(Relation index, BlockNumber blkno,
@@ -486,31 +472,8 @@ extern void hamming_give_back(Relation index, Buffer buffer);
  */
 #define HAMMING_MAX_DESCENTS 10000
 
-/* An inner page on the way to a leaf, pinned. */
-typedef struct HammingStep
-{
-	Buffer		buffer;			/* pinned */
-	int			level;			/* a root may have grown since */
-	HammingKey	low;			/* the page's range when it was last locked */
-	HammingKey	high;
-} HammingStep;
-
-/* The way through a tree to the page that was looked for last. */
-typedef struct HammingPath
-{
-	Relation	index;
-	BufferAccessStrategy strategy;	/* may be NULL */
-	int			tree;
-	int			depth;			/* elements of steps in use, the root first */
-	HammingStep steps[HAMMING_MAX_HEIGHT];
-} HammingPath;
-
 extern bool hamming_page_is_for(Page page, int tree, int level,
 								HammingKey key);
-extern void hamming_path_begin(HammingPath *path, int tree);
-extern void hamming_path_end(HammingPath *path);
-extern Buffer hamming_descend(HammingPath *path, int level, HammingKey key,
-							  int mode);
 extern Buffer hamming_find(Relation index, int tree, int level, HammingKey key,
 						   int mode, BufferAccessStrategy strategy);
 extern int	hamming_height(Relation index, int tree);
@@ -607,11 +570,9 @@ typedef struct HammingSearch HammingSearch;
 extern HammingSearch *hamming_search_create(IndexScanDesc scan);
 extern void hamming_search_begin(HammingSearch *search, Fingerprint centre,
 								 int radius);
-extern double hamming_search_fraction(const HammingSearch *search, int radius);
 extern void hamming_search_lower_radius(HammingSearch *search, int radius);
 extern void hamming_search_begin_nulls(HammingSearch *search);
 extern int	hamming_search_next(HammingSearch *search, HammingMatch *matches);
-extern void hamming_search_end(HammingSearch *search);
 
 /* nearest.c */
 typedef struct HammingNearest HammingNearest;

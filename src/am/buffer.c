@@ -40,7 +40,7 @@ static Buffer recent_buffers[RECENT_BUFFERS];
 
 static int	look_ups_left;
 
-/* Return how many pages of any relation this session has read from disk. */
+/* pages of any relation that this session has read from disk */
 static int64
 pages_read(void)
 {
@@ -55,20 +55,14 @@ recent_buffer(Relation index, BlockNumber blkno)
 	return &recent_buffers[element % RECENT_BUFFERS];
 }
 
-/*
- * Return where a page of this index has its special space.  Nothing of the page
- * is read: it may be another page by now.
- */
+/* Where a page of this index has its special space.  Nothing of it is read. */
 static HammingSpecial *
 special_place(Page page)
 {
 	return (HammingSpecial *) (page + BLCKSZ - sizeof(HammingSpecial));
 }
 
-/*
- * Let the processor fetch the header and the special space of a page from
- * memory to its cache.  Nothing of the page is read.
- */
+/* Let the processor fetch a page's header and special space to its cache. */
 static void
 cpu_prefetch_ends(Page page)
 {
@@ -77,7 +71,8 @@ cpu_prefetch_ends(Page page)
 }
 
 /*
- * Pin the page blkno.  strategy may be NULL.
+ * Pin the page blkno.  strategy may be NULL.  On entry the caller may hold
+ * pins, and no buffer lock.
  *
  * The buffer that the session has seen the page in last is tried first, as
  * that saves the look-up in the table of all buffers.  With that look-up for
@@ -88,9 +83,6 @@ cpu_prefetch_ends(Page page)
  * ReadRecentBuffer() does not count as a use of the page, which PostgreSQL may
  * evict earlier then.  So after a page was read from disk the next ones are
  * looked for in that table.
- *
- * On entry the caller may hold pins, and no buffer lock.  On return the page is
- * pinned, and not locked.
  */
 Buffer
 hamming_pin_page(Relation index, BlockNumber blkno,
@@ -139,12 +131,7 @@ hamming_lock(Relation index, Buffer buffer, int mode)
 	hamming_page_check(index, buffer);
 }
 
-/*
- * Read the page blkno.  strategy may be NULL.
- *
- * On return the page is locked in mode, BUFFER_LOCK_SHARE or
- * BUFFER_LOCK_EXCLUSIVE.
- */
+/* Pin and lock the page blkno, as the two functions before. */
 Buffer
 hamming_read(Relation index, BlockNumber blkno, int mode,
 			 BufferAccessStrategy strategy)
@@ -157,7 +144,7 @@ hamming_read(Relation index, BlockNumber blkno, int mode,
 
 /*
  * Let the operating system read the page blkno from disk, if the page may
- * not be in a buffer.  The page is neither pinned nor locked.
+ * not be in a buffer.
  */
 void
 hamming_disk_prefetch(Relation index, BlockNumber blkno)
@@ -178,8 +165,7 @@ hamming_disk_prefetch(Relation index, BlockNumber blkno)
  * Let the processor fetch the two ends of the page blkno, which will be read
  * soon: in a large index a search waits for memory more than for anything else.
  * The page is sought in the buffer that it was in last.  Should another page be
- * there by now, nothing is lost but time.  The page is neither pinned nor
- * locked, and nothing of it is read.
+ * there by now, nothing is lost but time: nothing of it is read.
  */
 void
 hamming_cpu_prefetch(Relation index, BlockNumber blkno)

@@ -33,14 +33,11 @@
  */
 #define NULL_TID HAMMING_BEYOND_TIDS
 
-/* Show a phase in pg_stat_progress_create_index: see handler.h. */
 static void
 report_phase(int64 phase)
 {
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, phase);
 }
-
-/* The heap */
 
 static void
 add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
@@ -74,8 +71,6 @@ sort_rows(HammingBuild *build)
 	shared->broken_hot_chain |= build->info->ii_BrokenHotChain;
 	SpinLockRelease(&shared->mutex);
 }
-
-/* Trees */
 
 /* Write all elements of a reader: NULLs to nulls.  End the reader. */
 static pg_attribute_always_inline void
@@ -184,8 +179,6 @@ write_fingerprints(HammingBuild *build, int tree)
 		hamming_sorter_end(sorter);
 }
 
-/* The index */
-
 /* Write the metapage and the roots, in order, of an index without rows. */
 static void
 write_fixed_pages(Relation index, ForkNumber fork, int blocks)
@@ -210,10 +203,6 @@ write_fixed_pages(Relation index, ForkNumber fork, int blocks)
 	}
 }
 
-/*
- * Return the number of blocks for an index of rows rows: that of the option
- * blocks, or else the default.
- */
 static int
 choose_blocks(Relation index, double rows)
 {

@@ -24,9 +24,8 @@ typedef struct HammingCache
 } HammingCache;
 
 /*
- * Return the number of blocks that fingerprints are cut into, which the
- * metapage has.  Error: XX002 if this code cannot read the index that the
- * metapage describes.
+ * Return how many blocks fingerprints are cut into, as the metapage says.
+ * Error: XX002 if this code cannot read the index that it describes.
  */
 int
 hamming_read_blocks(Relation index)
@@ -55,11 +54,7 @@ hamming_read_blocks(Relation index)
 	return meta.blocks;
 }
 
-/*
- * Read the metapage, before the first use of the index by means of this
- * relation descriptor.  Return the number of blocks that fingerprints are cut
- * into.  Error: XX002.
- */
+/* The same, once for a relation descriptor. */
 int
 hamming_blocks(Relation index)
 {
@@ -79,8 +74,7 @@ hamming_blocks(Relation index)
 }
 
 /*
- * Return the shape of a block tree, as its root shows it.  The root is locked
- * meanwhile.
+ * Return the shape of a block tree, as its root shows it.
  *
  * In uniform data the children of the root have different values of the
  * leading block, as long as there are enough of these.  Where some have the
@@ -116,12 +110,7 @@ measure_tree(Relation index, int blocks, int tree)
 	return shape;
 }
 
-/*
- * Set shapes[j] to the shape of block tree j, for each block tree.  A shape
- * may be a little old.
- *
- * One root at a time is locked meanwhile.
- */
+/* Set shapes[j] to the shape of block tree j.  It may be a little old. */
 void
 hamming_measure(Relation index, HammingShape *shapes)
 {
@@ -140,22 +129,20 @@ hamming_measure(Relation index, HammingShape *shapes)
 }
 
 /*
- * Return a plan of searches within radius.  The plan is by shapes, or by those
- * that another search of this session has measured.  The plan of the last
- * radius is remembered: to make a plan takes as long as to read several leaves.
+ * Return a plan of searches within radius.  That of the last radius is
+ * remembered: to make a plan takes as long as to read several leaves.
  */
 HammingPlan
-hamming_cached_plan(Relation index, int blocks, const HammingShape *shapes,
-					int radius)
+hamming_cached_plan(Relation index, int radius)
 {
-	HammingCache *cache = index->rd_amcache;
+	HammingShape shapes[HAMMING_MAX_BLOCKS];
+	HammingCache *cache;
 
-	/* PostgreSQL may have freed the cache since */
-	if (cache == NULL)
-		return hamming_plan(blocks, shapes, radius);
+	hamming_measure(index, shapes);
+	cache = index->rd_amcache;
 	if (cache->plan_radius != radius)
 	{
-		cache->plan = hamming_plan(blocks, shapes, radius);
+		cache->plan = hamming_plan(cache->blocks, shapes, radius);
 		cache->plan_radius = radius;
 	}
 	return cache->plan;

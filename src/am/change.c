@@ -2,19 +2,8 @@
  * change.c
  *	  Insertion of a row.
  *
- * A fingerprint with an entry in tree 0 is in all block trees.
- *
- * An insertion looks at the leaf of tree 0 that the row belongs on.  Where
- * that has the fingerprint already, the row gets an entry there, and nothing
- * else is to do: nobody takes the fingerprint out of the other trees as long
- * as it has a row.  Otherwise the leaves of the fingerprint in all block trees
- * are locked, and it is appended to those that lack it.  The others are marked,
- * so that a vacuum that is about to take the fingerprint out of them looks at
- * tree 0 again (vacuum.c).
- *
- * The WAL has tree 0 last.  So what a crash leaves of an insertion is a
- * fingerprint without entries in tree 0.  A search passes over it, and the
- * next insertion of the fingerprint uses it.
+ * src/README tells the steps, and why a fingerprint with an entry in tree 0 is
+ * in all block trees throughout.
  */
 #include "postgres.h"
 
@@ -74,10 +63,9 @@ pin_leaves(Insertion *insertion)
 }
 
 /*
- * Lock the pinned leaves, and see which of them have the fingerprint.  Returns
- * false if a leaf has changed so that the insertion must start again.  Then
- * *full gets the place of a leaf without room, or -1.  On entry no leaf is
- * locked.  On return leaves[0] .. leaves[locked - 1] are locked exclusively.
+ * Lock the pinned leaves exclusively, and see which of them have the
+ * fingerprint.  Returns false, and sets *full to the place of a leaf without
+ * room, or -1, if the insertion must start again.
  */
 static bool
 lock_leaves(Insertion *insertion, int *full)
@@ -107,10 +95,7 @@ lock_leaves(Insertion *insertion, int *full)
 	return true;
 }
 
-/*
- * All leaves of the insertion are locked exclusively.  Sort each leaf that has
- * MOST_APPENDED keys or more behind its sorted ones.
- */
+/* Sort each leaf that has MOST_APPENDED keys or more behind its sorted ones. */
 static void
 sort_leaves(Insertion *insertion)
 {
@@ -132,8 +117,7 @@ sort_leaves(Insertion *insertion)
 /*
  * Append the row to its leaf, and the fingerprint to those that lack it.  Where
  * the row leaf lacks the fingerprint, and another leaf has it, mark that one: a
- * vacuum may be about to take the fingerprint out of it.  lock_leaves() has
- * locked the leaves.
+ * vacuum may be about to take the fingerprint out of it.
  */
 static void
 append_keys(Insertion *insertion)
@@ -159,7 +143,6 @@ append_keys(Insertion *insertion)
 	sort_leaves(insertion);
 }
 
-/* Unlock the leaves that are locked, and release all pins. */
 static void
 release_leaves(Insertion *insertion)
 {
@@ -174,10 +157,7 @@ release_leaves(Insertion *insertion)
 	insertion->pinned = insertion->locked = 0;
 }
 
-/*
- * Add the keys to their trees.  A full leaf is split without locks of other
- * leaves.  Then all leaves are looked for again.
- */
+/* Add the keys to their trees.  A full leaf is split without other locks. */
 static void
 insert_keys(Insertion *insertion)
 {

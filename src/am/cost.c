@@ -42,10 +42,7 @@ typedef struct Wanted
 								 * further columns are compared with */
 } Wanted;
 
-/*
- * Return the conditions of a scan on the fingerprint, by which it finds rows.
- * The executor looks at all of these rows, whatever further columns have.
- */
+/* Return the conditions on the fingerprint, by which a scan finds rows. */
 static List *
 search_conditions(IndexPath *path)
 {
@@ -62,10 +59,7 @@ search_conditions(IndexPath *path)
 	return conditions;
 }
 
-/*
- * Read the conditions of a scan.  All of them must hold, as in scan.c.  Which
- * rows are wanted depends on those on the fingerprint, searched.
- */
+/* Read the conditions of a scan, as scan.c; searched: on the fingerprint. */
 static Wanted
 read_clauses(PlannerInfo *root, IndexPath *path, List *searched)
 {

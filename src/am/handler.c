@@ -112,10 +112,7 @@ hamming_routines_of_length(int bytes)
 	return NULL;
 }
 
-/*
- * Return the functions for fingerprints of a length in bytes.  Error: 0A000 if
- * no fingerprint has it, as under an operator class for another type.
- */
+/* The same.  Error: 0A000 if no fingerprint has the length. */
 static const HammingRoutines *
 routines_of_length(int bytes)
 {
@@ -129,7 +126,6 @@ routines_of_length(int bytes)
 	return routines;
 }
 
-/* Return the functions for an index.  Error: as routines_of_length(). */
 const HammingRoutines *
 hamming_find_routines(Relation index)
 {
@@ -164,7 +160,7 @@ has_fingerprints(Oid family)
 
 /*
  * Return what is wrong with an operator of a class for a type; NULL if nothing
- * is.  fingerprints says whether the class is for the first column of an index.
+ * is.  fingerprints: is the class for the first column of an index?
  */
 static const char *
 operator_fault(Form_pg_amop member, Oid type, bool fingerprints)

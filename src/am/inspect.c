@@ -100,8 +100,7 @@ open_named(Oid oid, LOCKMODE mode, Oid role)
  * hamming_index_stats(index regclass)
  *
  * Members of pg_stat_scan_tables may call it, too, as the functions of
- * pgstattuple.  The index is locked by AccessShareLock, and one page at a time
- * in share mode.  Errors: as open_named(); XX002 where a page cannot be used.
+ * pgstattuple.  Errors: as open_named(); XX002 where a page cannot be used.
  */
 Datum
 hamming_index_stats(PG_FUNCTION_ARGS)
@@ -132,23 +131,9 @@ hamming_index_stats(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(HeapTupleGetDatum(result));
 }
 
-/* Check an index alone, under AccessShareLock. */
-static void
-check_index(Oid oid)
-{
-	Relation	index = open_named(oid, AccessShareLock, InvalidOid);
-
-	hamming_find_routines(index)->check(NULL, index);
-	relation_close(index, AccessShareLock);
-}
-
 /*
- * Check an index and that it agrees with its table.  The index is locked by
- * AccessShareLock, and unlocked.  Then the table and the index are locked by
- * ShareLock.
- *
- * Errors: 42P01 also where the table or the index is dropped between the locks;
- * 55000 on a standby.
+ * Check an index and that it agrees with its table.  Errors: 42P01 also where
+ * one of them is dropped between the locks; 55000 on a standby.
  */
 static void
 check_with_heap(Oid oid)
@@ -198,18 +183,19 @@ check_with_heap(Oid oid)
 	table_close(heap, ShareLock);
 }
 
-/*
- * hamming_index_check(index regclass, heap boolean)
- *
- * One page at a time is locked in share mode.  Errors: as open_named(),
- * check_with_heap() and hamming_check().
- */
+/* hamming_index_check(index regclass, heap boolean) */
 Datum
 hamming_index_check(PG_FUNCTION_ARGS)
 {
+	Relation	index;
+
 	if (PG_GETARG_BOOL(1))
 		check_with_heap(PG_GETARG_OID(0));
 	else
-		check_index(PG_GETARG_OID(0));
+	{
+		index = open_named(PG_GETARG_OID(0), AccessShareLock, InvalidOid);
+		hamming_find_routines(index)->check(NULL, index);
+		relation_close(index, AccessShareLock);
+	}
 	PG_RETURN_VOID();
 }

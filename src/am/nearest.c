@@ -52,9 +52,9 @@ struct HammingNearest
 	const HammingBall *balls;	/* a row is returned if it is in all of them */
 	int			ball_count;
 	int			limit;			/* no row that is returned is farther */
+	Relation	index;
 	HammingSearch *search;		/* of the round under way; the scan's */
 	HammingMatch *matches;		/* room for those of a leaf; the scan's */
-	int			step;			/* from radius to radius */
 
 	uint64		from;			/* rows below this rank have been found */
 	int			radius;			/* of the last round; -1 before the first */
@@ -64,18 +64,10 @@ struct HammingNearest
 	bool		dropped;		/* has it found more than it keeps? */
 };
 
-/* Return the least rank above all ranks of the distance. */
-static uint64
-rank_beyond(int distance)
-{
-	return (uint64) (distance + 1) << TID_BITS;
-}
-
 /*
  * Prepare to return the rows that are in all of count balls, by their distance
- * from the centre.  matches has room for HAMMING_MATCHES.  search, which
- * is prepared and not under way, matches and balls must stay until
- * hamming_nearest_end().
+ * from the centre.  matches has room for HAMMING_MATCHES.  search, matches and
+ * balls must stay until hamming_nearest_end().
  *
  * By the triangle inequality no row in a ball is farther from the centre than
  * the ball's centre is, plus the ball's radius.
@@ -88,8 +80,8 @@ hamming_nearest_begin(Relation index, HammingSearch *search,
 	HammingNearest *nearest = palloc0(sizeof(HammingNearest));
 	int			i;
 
+	nearest->index = index;
 	nearest->search = search;
-	nearest->step = hamming_blocks(index);
 	nearest->matches = matches;
 	nearest->centre = centre;
 	nearest->balls = balls;
@@ -172,17 +164,19 @@ sort_round(HammingNearest *nearest)
 static int
 next_radius(HammingNearest *nearest)
 {
-	int			radius = nearest->radius + nearest->step;
+	int			blocks = hamming_blocks(nearest->index);
+	int			radius = nearest->radius + blocks;
+	HammingShape shapes[HAMMING_MAX_BLOCKS];
 
+	hamming_measure(nearest->index, shapes);
 	if (radius >= nearest->limit ||
-		hamming_search_fraction(nearest->search, radius) > MAX_FRACTION)
+		hamming_plan(blocks, shapes, radius).leaves >
+		MAX_FRACTION * shapes[0].leaves)
 		return nearest->limit;
 	return radius;
 }
 
-/*
- * Find the rows of the next round.  Returns false if there is no further one.
- */
+/* Find the rows of the next round.  Returns false after the last one. */
 static bool
 next_round(HammingNearest *nearest)
 {
@@ -192,7 +186,7 @@ next_round(HammingNearest *nearest)
 		return false;
 	else
 	{
-		nearest->from = rank_beyond(nearest->radius);
+		nearest->from = (uint64) (nearest->radius + 1) << TID_BITS;
 		nearest->radius = next_radius(nearest);
 	}
 	/* a bounded sort holds up to twice its bound in memory, 24 bytes each */
@@ -206,14 +200,10 @@ next_round(HammingNearest *nearest)
 	if (nearest->capacity < PG_INT64_MAX)
 		tuplesort_set_bound(nearest->sort, nearest->capacity);
 	sort_round(nearest);
-	hamming_search_end(nearest->search);
 	return true;
 }
 
-/*
- * Get the next rank of the last round.  Returns false after the last one that
- * the round keeps.
- */
+/* Get the next rank that the last round keeps; false after the last one. */
 static bool
 next_rank(HammingNearest *nearest, uint64 *rank)
 {
@@ -234,10 +224,7 @@ next_rank(HammingNearest *nearest, uint64 *rank)
 	return false;
 }
 
-/*
- * Get the next row.  Returns false after the last.  On return the search has
- * ended, and pins nothing.
- */
+/* Get the next row.  Returns false after the last. */
 bool
 hamming_nearest_next(HammingNearest *nearest, uint64 *tid, int *distance)
 {
@@ -251,14 +238,10 @@ hamming_nearest_next(HammingNearest *nearest, uint64 *tid, int *distance)
 	return true;
 }
 
-/*
- * End the search and the sort, if they are under way.  On return the search
- * pins nothing.
- */
 void
 hamming_nearest_end(HammingNearest *nearest)
 {
-	hamming_search_end(nearest->search);
 	if (nearest->sort != NULL)
 		tuplesort_end(nearest->sort);
+	pfree(nearest);
 }

@@ -33,7 +33,6 @@ hamming_page_init(Page page, HammingPageKind kind, int tree)
 	special->page_id = HAMMING_PAGE_ID;
 }
 
-/* Make a page of a tree's level, 0 for a leaf, without entries. */
 void
 hamming_tree_page_init(Page page, int tree, int level, HammingKey low,
 					   HammingKey high)
@@ -48,7 +47,7 @@ hamming_tree_page_init(Page page, int tree, int level, HammingKey low,
 	((PageHeader) page)->pd_lower = hamming_keys_offset(page);
 }
 
-/* Return the size of an element of the array at the back; 0 without one. */
+/* The size of an element of the array at the back; 0 without one. */
 static int
 tail_size(Page page)
 {
@@ -57,7 +56,6 @@ tail_size(Page page)
 	return hamming_page_has_tids(page) ? sizeof(ItemPointerData) : 0;
 }
 
-/* Set how many entries a page holds. */
 static void
 set_count(Page page, int count)
 {
@@ -68,11 +66,9 @@ set_count(Page page, int count)
 }
 
 /*
- * Return what is wrong with a page; NULL if nothing is.
- *
- * The arrays of a page that passes are within the page.  What the entries say
- * may still be wrong: inner_entry(), hamming_read() and hamming_check_tid()
- * look at that when an entry is used.
+ * Return what is wrong with a page; NULL if its arrays are within the page.
+ * What the entries say may still be wrong: inner_entry(), hamming_read() and
+ * hamming_check_tid() look at that when an entry is used.
  */
 static const char *
 page_fault(Page page)
@@ -127,10 +123,7 @@ hamming_corrupted(Relation index, BlockNumber blkno, const char *fault)
 					errhint("REINDEX it.")));
 }
 
-/*
- * Check a page before its use.  Error: XX002.  On entry and on return the page
- * is locked.
- */
+/* Check a locked page before its use.  Error: XX002. */
 void
 hamming_page_check(Relation index, Buffer buffer)
 {
@@ -182,68 +175,6 @@ inner_downlink(Page page, int i)
 }
 
 /*
- * If inner: is the entry with rank i of an inner page at the key or below?
- * Else: is the sorted entry i of a leaf below the bits of the key?
- */
-static inline bool
-entry_is_below(Page page, bool inner, int i, HammingKey key)
-{
-	const HammingBits *bits = hamming_page_bits(page);
-
-	if (!inner)
-		return bits[i] < key.bits;
-	i = inner_entry(page, i);
-	return bits[i] < key.bits ||
-		(bits[i] == key.bits &&
-		 hamming_tid(&inner_downlink(page, i)->tid) <= key.tid);
-}
-
-/*
- * Return how many of the first count entries are below the key, in the sense of
- * entry_is_below(), by which they are ordered.
- *
- * The first guess takes them as evenly spread over the page's range, as those
- * of random fingerprints are: the guess is a few entries off, and most of the
- * page is not looked at.  From there the steps double until the place lies
- * between two of them.
- */
-static pg_attribute_always_inline int
-entries_below(Page page, bool inner, int count, HammingKey key)
-{
-	HammingSpecial *special = hamming_special(page);
-	int			guess = hamming_guess(special->low.bits, special->high.bits,
-									  key.bits, count);
-	int			low = 0;		/* entries before low are below the key */
-	int			high = count;	/* and those from high on are not */
-	int			step;
-
-	/* children are spread more evenly than fingerprints */
-	for (step = inner ? 1 : 4; guess >= low && guess < high; step *= 2)
-	{
-		if (entry_is_below(page, inner, guess, key))
-		{
-			low = guess + 1;
-			guess += step;
-		}
-		else
-		{
-			high = guess;
-			guess -= step;
-		}
-	}
-	while (low < high)
-	{
-		int			middle = (low + high) / 2;
-
-		if (entry_is_below(page, inner, middle, key))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/*
  * Set *from and *to so that of a leaf's sorted entries all with bits from
  * first to last have places from *from to *to - 1.  Mostly the guess of
  * hamming_guess_stretch() is right: to look at more entries takes less time
@@ -256,26 +187,13 @@ find_stretch(Page page, HammingBits first, HammingBits last, int *from, int *to)
 	int			sorted = hamming_special(page)->sorted;
 
 	hamming_guess_stretch(hamming_special(page), first, last, from, to);
-	if (*from > 0 && bits[*from - 1] >= first)
-		*from = entries_below(page, false, sorted, hamming_key(first, 0));
-	if (*to < sorted && bits[*to] <= last)
-		*to = last == FINGERPRINT_ALL_BITS ? sorted
-			: entries_below(page, false, sorted, hamming_key(last + 1, 0));
+	while (*from > 0 && bits[*from - 1] >= first)
+		(*from)--;
+	while (*to < sorted && bits[*to] <= last)
+		(*to)++;
 }
 
 /* Leaves */
-
-/* Append a key to a leaf, which is not full. */
-void
-hamming_leaf_append(Page page, HammingKey key)
-{
-	int			count = hamming_page_count(page);
-
-	set_count(page, count + 1);
-	hamming_page_bits(page)[count] = key.bits;
-	if (hamming_page_has_tids(page))
-		*hamming_leaf_tid(page, count) = hamming_item_pointer(key.tid);
-}
 
 /*
  * Let a leaf have count sorted keys, and no other.
@@ -301,8 +219,8 @@ hamming_leaf_fill(Page page, const HammingKey *keys, int count)
 }
 
 /*
- * Copy the keys of a leaf to keys, sorted.  Return their number.  keys has room
- * for HAMMING_LEAF_CAPACITY.
+ * Copy the keys of a leaf, sorted, to keys, which has room for
+ * HAMMING_LEAF_CAPACITY.  Return their number.
  */
 int
 hamming_leaf_keys(Page page, HammingKey *keys)
@@ -331,10 +249,10 @@ hamming_leaf_keys(Page page, HammingKey *keys)
 }
 
 /*
- * Store in found the places of the entries of a leaf that are within radius of
- * the centre, in the order of places.  Most of the sorted ones that are below
- * first or above last are left out.  Return how many places are stored.  found
- * has room for HAMMING_LEAF_CAPACITY.
+ * Store in found, which has room for HAMMING_LEAF_CAPACITY, the places of the
+ * entries of a leaf that are within radius of the centre, ascending.  Most of
+ * the sorted ones that are below first or above last are left out.  Return how
+ * many places are stored.
  */
 int
 hamming_leaf_match(Page page, HammingBits first, HammingBits last,
@@ -360,7 +278,7 @@ hamming_leaf_match(Page page, HammingBits first, HammingBits last,
 	return count + unsorted;
 }
 
-/* Return the places of the entries with the bits, as hamming_leaf_match(). */
+/* The same for the entries with the bits. */
 int
 hamming_leaf_equal(Page page, HammingBits bits, uint16 *found)
 {
@@ -380,15 +298,22 @@ hamming_leaf_has(Page page, HammingBits bits)
 void
 hamming_leaf_change(Page page, const HammingChange *change)
 {
+	int			count = hamming_page_count(page);
+
 	if (change->is_mark)
+	{
 		hamming_special(page)->kind = HAMMING_PAGE_REVIVED;
-	else
-		hamming_leaf_append(page, change->key);
+		return;
+	}
+	set_count(page, count + 1);
+	hamming_page_bits(page)[count] = change->key.bits;
+	if (hamming_page_has_tids(page))
+		*hamming_leaf_tid(page, count) = hamming_item_pointer(change->key.tid);
 }
 
 /* Inner pages */
 
-/* Return the least key of the child with a rank, 0 .. count - 1. */
+/* Return the least key of the child with a rank. */
 HammingKey
 hamming_inner_key(Page page, int rank)
 {
@@ -407,8 +332,8 @@ hamming_inner_end(Page page, int rank)
 }
 
 /*
- * Return the block number of the child with a rank, 0 .. count - 1.  On a
- * corrupted page any number may be there: hamming_pin_page() looks at it.
+ * Return the block number of the child with a rank.  On a corrupted page it may
+ * be any number: hamming_pin_page() looks at it.
  */
 BlockNumber
 hamming_inner_child(Page page, int rank)
@@ -418,20 +343,57 @@ hamming_inner_child(Page page, int rank)
 	return BlockIdGetBlockNumber(&downlink->child);
 }
 
+/* Does the child with a rank begin at the key or below? */
+static inline bool
+begins_by(Page page, int rank, HammingKey key)
+{
+	int			i = inner_entry(page, rank);
+	HammingBits bits = hamming_page_bits(page)[i];
+
+	return bits < key.bits ||
+		(bits == key.bits &&
+		 hamming_tid(&inner_downlink(page, i)->tid) <= key.tid);
+}
+
 /*
- * On entry the page's range has the key.  Return the rank of the child whose
- * range has the key: the first child begins at the key or below.
+ * Return the rank of the child whose range has the key, which is in the page's
+ * range: the last child that begins at the key or below.  Children are spread
+ * evenly over the range, mostly: so the steps from the guess double until the
+ * child lies between two of them, and most of the page is not looked at.
  */
 int
 hamming_inner_find(Page page, HammingKey key)
 {
-	return Max(entries_below(page, true, hamming_page_count(page), key), 1) - 1;
+	HammingSpecial *special = hamming_special(page);
+	int			count = hamming_page_count(page);
+	int			guess = hamming_guess(special->low.bits, special->high.bits,
+									  key.bits, count);
+	int			low = 1;		/* children before low begin at the key or
+								 * below */
+	int			high = count;	/* and those from high on above it */
+	int			step = 1;
+
+	while (low < high)
+	{
+		int			rank = guess >= low && guess < high ? guess
+		: (low + high) / 2;
+
+		if (begins_by(page, rank, key))
+		{
+			low = rank + 1;
+			guess = rank + step;
+		}
+		else
+		{
+			high = rank;
+			guess = rank - step;
+		}
+		step *= 2;
+	}
+	return low - 1;
 }
 
-/*
- * Insert a child whose least key is key, and whose rank is rank then.  On entry
- * the page is not full.
- */
+/* Insert a child, whose rank is rank then.  On entry the page is not full. */
 void
 hamming_inner_insert(Page page, int rank, HammingKey key, BlockNumber child)
 {
@@ -486,14 +448,6 @@ hamming_inner_is_permutation(Page page)
 		seen[i] = true;
 	}
 	return true;
-}
-
-/* Remove the children from a rank on, the last first. */
-static void
-inner_truncate(Page page, int rank)
-{
-	while (hamming_page_count(page) > rank)
-		hamming_inner_remove(page, hamming_page_count(page) - 1);
 }
 
 /*
@@ -599,10 +553,7 @@ choose_separator(Page leaf, const HammingKey *keys, int count, HammingKey added)
 	return hamming_separator(keys[cut - 1], keys[cut]);
 }
 
-/*
- * Cut a leaf.  Both halves are sorted then, and have the mark that the leaf
- * had.
- */
+/* Both halves are sorted then, and have the mark that the leaf had. */
 static void
 split_leaf(Page left, Page right, HammingKey added)
 {
@@ -639,14 +590,15 @@ split_inner(Page left, Page right, HammingKey added)
 	for (rank = cut; rank < count; rank++)
 		hamming_inner_insert(right, rank - cut, hamming_inner_key(left, rank),
 							 hamming_inner_child(left, rank));
-	inner_truncate(left, cut);
+	for (rank = count - 1; rank >= cut; rank--)
+		hamming_inner_remove(left, rank);
 	hamming_special(left)->high = hamming_special(right)->low;
 }
 
 /*
  * Move the upper part of the full page left to the page right, which becomes
- * its right neighbour and whose content is lost.  added is the key that room is
- * made for: after the split the page that covers it is not full.
+ * its right neighbour and whose content is lost.  The page that covers the key
+ * added is not full then.
  */
 void
 hamming_page_split(Page left, Page right, HammingKey added)
@@ -674,9 +626,8 @@ hamming_inner_merge(Page left, Page right)
 }
 
 /*
- * Let the leaf left take over the range of its right neighbour, and the mark
- * that this may have, with count keys, which are sorted.  left has room for
- * them.  right stays as it is.
+ * The same for leaves, with count sorted keys of those of right, and the mark
+ * that right may have.
  */
 void
 hamming_leaf_merge(Page left, Page right, const HammingKey *keys, int count)

@@ -36,7 +36,7 @@ init_shared(HammingBuild *build, HammingShared *shared)
 	return shared;
 }
 
-/* Return the scan of the table, which lies behind shared. */
+/* The scan of the table lies behind shared. */
 static ParallelTableScanDesc
 scan_of(HammingShared *shared)
 {
@@ -54,7 +54,6 @@ join_build(HammingBuild *build, HammingShared *shared, int memory)
 										   SO_NONE);
 }
 
-/* In the leader: wait for the workers to end, if there are any. */
 static void
 end_processes(HammingBuild *build)
 {

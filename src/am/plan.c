@@ -56,14 +56,7 @@ look_ups(const HammingShape *shapes, int radius)
  * for each block (Manku, Jain and Das Sarma 2007; Norouzi, Punjani and Fleet
  * 2012).  r(j) is -1 where the tree of the block need not be searched.
  *
- * Any radii will do that add up, over the blocks j, to
- *
- *		sum of (r(j) + 1) = radius + 1.
- *
- * If a fingerprint were farther than r(j) from the centre in each block j, it
- * would be at least the sum of r(j) + 1 from the centre, which is more than
- * radius.
- *
+ * Any radii will do whose sum of r(j) + 1 is radius + 1: src/README proves it.
  * Each of the radius + 1 steps goes where it adds the fewest leaves.  The first
  * tree wins a tie: in tree 0 the rows are at hand.
  */
@@ -97,7 +90,7 @@ plan_blocks(int blocks, const HammingShape *shapes, int radius)
 	return plan;
 }
 
-/* Return the plan that looks in tree 0 alone, within the whole radius. */
+/* Look in tree 0 alone, within the whole radius. */
 static HammingPlan
 plan_whole(int blocks, const HammingShape *shapes, int radius)
 {
@@ -113,10 +106,8 @@ plan_whole(int blocks, const HammingShape *shapes, int radius)
 
 /*
  * Choose how to find all fingerprints within radius, 0 .. HAMMING_BITS.
- * shapes[j] is the shape of block tree j.
- *
- * Both ways find all, whatever the data.  Only the expected number of leaves,
- * by which the way is chosen, is that for data of such shapes.
+ * shapes[j] is the shape of block tree j.  Both ways find all, whatever the
+ * data and the shapes.
  */
 HammingPlan
 hamming_plan(int blocks, const HammingShape *shapes, int radius)

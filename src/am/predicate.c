@@ -89,11 +89,7 @@
 /* The target of rows without a fingerprint, and beyond all others. */
 #define NULLS_TARGET ((BlockNumber) (2 * SEGMENTS) << VALUE_BITS)
 
-/*
- * List the targets of a segment that the insertion of a fingerprint looks at:
- * equal of the segment's value, near of that value, and near of each value that
- * differs from it in one bit.  Return their number.
- */
+/* List the targets of a segment that an insertion looks at: MAX_TARGETS. */
 static int
 list_targets(Fingerprint fingerprint, int segment, BlockNumber *targets)
 {

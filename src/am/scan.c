@@ -35,7 +35,6 @@ typedef struct HammingScan
 	int			position;		/* of the next one to return */
 
 	MemoryContext context;		/* of this struct and all that it points to */
-	MemoryContext ordered_scan; /* of nearest; NULL where no order is wanted */
 } HammingScan;
 
 /*
@@ -60,9 +59,6 @@ hamming_begin_scan(Relation index, int keys, int order_bys)
 	scan->opaque = state;
 	if (order_bys > 0)
 	{
-		state->ordered_scan = AllocSetContextCreate(context,
-													"hamming ordered scan",
-													ALLOCSET_DEFAULT_SIZES);
 		scan->xs_orderbyvals = palloc0(order_bys * sizeof(Datum));
 		scan->xs_orderbynulls = palloc(order_bys * sizeof(bool));
 		memset(scan->xs_orderbynulls, true, order_bys * sizeof(bool));
@@ -71,21 +67,15 @@ hamming_begin_scan(Relation index, int keys, int order_bys)
 	return scan;
 }
 
-/* Stop the search, if one is under way.  On return the scan pins nothing. */
+/* End the ordered scan, if one is under way. */
 static void
-reset_scan(HammingScan *state)
+end_nearest(HammingScan *state)
 {
 	if (state->nearest != NULL)
 		hamming_nearest_end(state->nearest);
 	state->nearest = NULL;
-	hamming_search_end(state->search);
-	if (state->ordered_scan != NULL)
-		MemoryContextReset(state->ordered_scan);
-	state->started = state->in_nulls = false;
-	state->count = state->position = 0;
 }
 
-/* Return the ball of the condition key, whose argument is not NULL. */
 static HammingBall
 condition_ball(ScanKey key)
 {
@@ -162,8 +152,6 @@ read_conditions(HammingScan *state, ScanKey keys, int count)
  * amrescan.  keys and order_bys may be NULL to keep those that the scan has.
  * Error: 0A000 for an order by a further column, which only an operator class
  * of a superuser allows.
- *
- * On return the scan pins nothing.
  */
 void
 hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey order_bys,
@@ -172,7 +160,9 @@ hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey order_bys,
 	HammingScan *state = scan->opaque;
 	int			i;
 
-	reset_scan(state);
+	end_nearest(state);
+	state->started = state->in_nulls = false;
+	state->count = state->position = 0;
 	for (i = 0; order_bys != NULL && i < norder_bys; i++)
 		if (order_bys[i].sk_attno > 1)
 			ereport(ERROR,
@@ -186,21 +176,7 @@ hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey order_bys,
 	read_conditions(state, scan->keyData, scan->numberOfKeys);
 }
 
-/*
- * Does the scan return rows by distance?  If the fingerprint to order by is
- * NULL, so are all distances, and any order will do.
- */
-static bool
-has_order(IndexScanDesc scan)
-{
-	return scan->numberOfOrderBys > 0 &&
-		!(scan->orderByData[0].sk_flags & SK_ISNULL);
-}
-
-/*
- * Go on with the rows without a fingerprint, if they are wanted.  On entry the
- * search has ended.
- */
+/* Go on with the rows without a fingerprint, if they are wanted. */
 static void
 start_nulls(IndexScanDesc scan)
 {
@@ -211,7 +187,6 @@ start_nulls(IndexScanDesc scan)
 		hamming_search_begin_nulls(state->search);
 }
 
-/* Begin the search: by distance if ordered. */
 static void
 start_scan(IndexScanDesc scan, bool ordered)
 {
@@ -224,7 +199,7 @@ start_scan(IndexScanDesc scan, bool ordered)
 		start_nulls(scan);
 	else if (ordered)
 	{
-		MemoryContext caller = MemoryContextSwitchTo(state->ordered_scan);
+		MemoryContext caller = MemoryContextSwitchTo(state->context);
 		Datum		centre = scan->orderByData[0].sk_argument;
 
 		state->nearest = hamming_nearest_begin(scan->indexRelation,
@@ -241,10 +216,7 @@ start_scan(IndexScanDesc scan, bool ordered)
 		hamming_search_begin(state->search, 0, HAMMING_BITS);
 }
 
-/*
- * Keep those of the first count matches that are in every ball, and return
- * their number.  The search has seen to the first ball.
- */
+/* Keep the matches that are in every ball: the search has seen to the first. */
 static int
 filter_matches(HammingScan *state, int count)
 {
@@ -292,14 +264,13 @@ static bool
 next_nearest(IndexScanDesc scan, uint64 *tid, int *distance)
 {
 	HammingScan *state = scan->opaque;
-	MemoryContext caller = MemoryContextSwitchTo(state->ordered_scan);
+	MemoryContext caller = MemoryContextSwitchTo(state->context);
 	bool		found = hamming_nearest_next(state->nearest, tid, distance);
 
 	MemoryContextSwitchTo(caller);
 	if (!found)
 	{
-		hamming_nearest_end(state->nearest);
-		state->nearest = NULL;
+		end_nearest(state);
 		start_nulls(scan);
 	}
 	return found;
@@ -322,12 +293,7 @@ store_distance(IndexScanDesc scan, bool isnull, int distance)
 	scan->xs_recheckorderby = scan->numberOfOrderBys > 1;
 }
 
-/*
- * amgettuple.
- *
- * On return the scan pins the inner pages on its paths, and nothing after the
- * last row.
- */
+/* amgettuple.  Between two calls the scan pins nothing. */
 bool
 hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
 {
@@ -335,8 +301,10 @@ hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
 	uint64		tid;
 	int			distance;
 
+	/* without a fingerprint to order by, all distances are NULL */
 	if (!state->started)
-		start_scan(scan, has_order(scan));
+		start_scan(scan, scan->numberOfOrderBys > 0 &&
+				   !(scan->orderByData[0].sk_flags & SK_ISNULL));
 
 	/*
 	 * The scan holds no lock on the leaf, so that a vacuum may remove an
@@ -362,7 +330,7 @@ hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
 	return true;
 }
 
-/* amgetbitmap.  On return the scan pins nothing. */
+/* amgetbitmap */
 int64
 hamming_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 {
@@ -382,13 +350,13 @@ hamming_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 	return rows;
 }
 
-/* amendscan.  On entry no page is locked.  On return the scan pins nothing. */
+/* amendscan */
 void
 hamming_end_scan(IndexScanDesc scan)
 {
 	HammingScan *state = scan->opaque;
 
-	reset_scan(state);
+	end_nearest(state);
 	MemoryContextDelete(state->context);
 }
 

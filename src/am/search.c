@@ -2,19 +2,10 @@
  * search.c
  *	  Search for all fingerprints within a radius.
  *
- * The search goes through the leaves that can hold a match, tree by tree and
- * in the order of keys.  Inner pages show which leaves these are: the range of
- * a child ends where that of the next one begins.  So leaves wait in a queue
- * until they are read.  search->ahead is the least key that can match and whose
- * leaf has not been queued.  The leaf that covers it is queued next.
- * hamming_ball_next() finds the least fingerprint that can match beyond that
- * leaf, which is search->ahead then.  After the last leaf of a tree the queue
- * goes on with those of the next tree.
- *
- * A match in tree 0 is a row.  A match in another block tree is a
- * fingerprint, whose rows are then looked up in tree 0.  Each fingerprint is
- * reported from one tree only, and each row of it is met once: a walk by keys
- * goes through a tree or through the rows of one fingerprint.
+ * src/README tells which leaves a search reads, in which order, and why it
+ * returns each row once.  Leaves wait in a queue until they are read.
+ * search->ahead is the least key that can match and whose leaf has not been
+ * queued: the leaf that covers it is queued next.
  *
  * With old_snapshot_threshold a vacuum may remove rows that the snapshot of a
  * search sees.  Then the search must fail: TestForOldSnapshot() looks whether a
@@ -35,13 +26,10 @@
 #include "am/test_stop.h"
 #include "type/compat.h"
 
-/*
- * Leaves whose header and special space the processor fetches to its cache
- * before they are read.
- */
+/* Of so many leaves ahead the processor fetches header and special space, */
 #define CPU_DISTANCE 8
 
-/* Of these, the next ones, whose entries it fetches, too. */
+/* and of so many of them the entries. */
 #define CPU_ENTRIES_DISTANCE 3
 
 /* The search of a tree: what a key of it must be near to. */
@@ -73,7 +61,6 @@ struct HammingSearch
 	IndexScanDesc scan;			/* that the search is part of */
 	Relation	index;
 	int			blocks;			/* of the index */
-	HammingShape shapes[HAMMING_MAX_BLOCKS];	/* of its trees */
 	Fingerprint centre;			/* not rotated */
 	int			radius;			/* 0 .. HAMMING_BITS; see
 								 * hamming_search_lower_radius() */
@@ -102,16 +89,12 @@ struct HammingSearch
 	int			found_count;
 	int			found_position; /* of the next one to look up */
 	uint64		found_from;		/* its rows below this TID have been seen */
-
-	HammingPath path;			/* through the tree whose leaves are queued */
-	HammingPath lookup;			/* through tree 0 */
 };
 
 /*
- * Prepare for searches of the index of a scan, one after the other: each from
- * hamming_search_begin() or hamming_search_begin_nulls() to
- * hamming_search_end().  What they need is allocated in the current memory
- * context.  On return the search pins nothing.
+ * Prepare for searches of the index of a scan, one after the other: each begins
+ * with hamming_search_begin() or hamming_search_begin_nulls().  What they need
+ * is allocated in the current memory context.
  */
 HammingSearch *
 hamming_search_create(IndexScanDesc scan)
@@ -122,24 +105,10 @@ hamming_search_create(IndexScanDesc scan)
 	search->scan = scan;
 	search->index = index;
 	search->blocks = hamming_blocks(index);
-	hamming_measure(index, search->shapes);
 	search->prefetch_distance =
 		Min(get_tablespace_io_concurrency(index->rd_rel->reltablespace), QUEUE);
 	search->found = palloc(HAMMING_LEAF_CAPACITY * sizeof(Fingerprint));
-	search->path.index = search->lookup.index = index;
-	hamming_path_begin(&search->lookup, 0);
 	return search;
-}
-
-/*
- * Return how many leaves a search within radius is expected to read, as a
- * fraction of the leaves of tree 0.
- */
-double
-hamming_search_fraction(const HammingSearch *search, int radius)
-{
-	return hamming_plan(search->blocks, search->shapes, radius).leaves /
-		search->shapes[0].leaves;
 }
 
 static void
@@ -150,7 +119,6 @@ empty_queue(HammingSearch *search)
 	search->complete = false;
 }
 
-/* Return what the search looks for in a tree. */
 static Area
 tree_area(HammingSearch *search, int tree)
 {
@@ -192,43 +160,51 @@ static void
 start_tree(HammingSearch *search, int tree, HammingKey key)
 {
 	search->ahead_area = tree_area(search, tree);
-	hamming_path_begin(&search->path, tree);
 	advance(search, key);
 }
 
-/*
- * Go on with the first tree from tree on that the plan looks in.  Returns
- * false if there is none.
- */
-static bool
-start_next_tree(HammingSearch *search, int tree)
+/* Return the first tree from tree on that the plan looks in, or blocks. */
+static int
+next_tree(const HammingSearch *search, int tree)
 {
 	while (tree < search->blocks && search->plan.block_radius[tree] < 0)
 		tree++;
-	if (tree >= search->blocks)
-		return false;
+	return tree;
+}
+
+/* Begin a search whose first tree is tree.  The search before is over. */
+static void
+begin(HammingSearch *search, Fingerprint centre, int radius, int tree)
+{
+	search->centre = centre;
+	search->radius = radius;
+	search->visited = 0;
+	search->found_count = search->found_position = 0;
+	search->found_from = 0;
+	empty_queue(search);
 	start_tree(search, tree, hamming_least_key);
-	return true;
+	search->area = search->ahead_area;
 }
 
 /*
- * Begin a search for all fingerprints within radius of the centre.  On entry
- * the search before has ended.  The function takes predicate locks, and neither
- * locks nor pins.  Error: as hamming_lock_predicate().
+ * Begin a search for all fingerprints within radius of the centre.  Error: as
+ * hamming_lock_predicate().
  */
 void
 hamming_search_begin(HammingSearch *search, Fingerprint centre, int radius)
 {
 	hamming_lock_predicate(search->index, search->scan->xs_snapshot, centre,
 						   radius);
-	search->centre = centre;
-	search->radius = radius;
-	search->plan = hamming_cached_plan(search->index, search->blocks,
-									   search->shapes, radius);
-	search->visited = 0;
-	empty_queue(search);
-	start_next_tree(search, 0);
-	search->area = search->ahead_area;
+	search->plan = hamming_cached_plan(search->index, radius);
+	begin(search, centre, radius, next_tree(search, 0));
+}
+
+/* Begin a search for all rows without a fingerprint: all have the key 0. */
+void
+hamming_search_begin_nulls(HammingSearch *search)
+{
+	hamming_lock_predicate_nulls(search->index, search->scan->xs_snapshot);
+	begin(search, 0, 0, HAMMING_NULLS);
 }
 
 /*
@@ -241,22 +217,6 @@ hamming_search_lower_radius(HammingSearch *search, int radius)
 {
 	Assert(radius >= 0 && radius <= search->radius);
 	search->radius = radius;
-}
-
-/*
- * Begin a search for all rows without a fingerprint.  In their tree each row
- * has the fingerprint 0.  Otherwise as hamming_search_begin().
- */
-void
-hamming_search_begin_nulls(HammingSearch *search)
-{
-	hamming_lock_predicate_nulls(search->index, search->scan->xs_snapshot);
-	search->centre = 0;
-	search->radius = 0;
-	search->visited = 0;
-	empty_queue(search);
-	start_tree(search, HAMMING_NULLS, hamming_least_key);
-	search->area = search->ahead_area;
 }
 
 static Leaf *
@@ -324,12 +284,20 @@ fill_queue(HammingSearch *search)
 
 	if (hamming_key_compare(search->ahead, hamming_greatest_key) == 0)
 	{
-		search->complete =
-			!start_next_tree(search, search->ahead_area.tree + 1);
+		int			tree = next_tree(search, search->ahead_area.tree + 1);
+
+		if (tree < search->blocks)
+			start_tree(search, tree, hamming_least_key);
+		else
+			search->complete = true;
 		return;
 	}
-	parent = hamming_descend(&search->path, 1, search->ahead,
-							 BUFFER_LOCK_SHARE);
+	parent = hamming_find(search->index, search->ahead_area.tree, 1,
+						  search->ahead, BUFFER_LOCK_SHARE, NULL);
+	/* the root is a leaf, or was one */
+	if (!BufferIsValid(parent))
+		parent = hamming_find(search->index, search->ahead_area.tree, 0,
+							  search->ahead, BUFFER_LOCK_SHARE, NULL);
 	do
 		queue_leaf(search, parent);
 	while (search->queue_count < QUEUE &&
@@ -337,23 +305,17 @@ fill_queue(HammingSearch *search)
 	UnlockReleaseBuffer(parent);
 }
 
-/*
- * Let the processor fetch the first leaves of the queue from memory to its
- * cache: one more than the search has read, at most.
- */
+/* Let the processor fetch the first leaves of the queue to its cache. */
 static void
 cpu_prefetch_leaves(HammingSearch *search)
 {
-	int			most = Min(search->queue_count, search->visited + 1);
-	int			distance = Min(most, CPU_DISTANCE);
+	int			distance = Min(search->queue_count, CPU_DISTANCE);
 
 	for (; search->cpu_prefetched < distance; search->cpu_prefetched++)
-	{
-		Leaf	   *leaf = queued_leaf(search, search->cpu_prefetched);
-
-		hamming_cpu_prefetch(search->index, leaf->blkno);
-	}
-	distance = Min(most, CPU_ENTRIES_DISTANCE);
+		hamming_cpu_prefetch(search->index,
+							 queued_leaf(search,
+										 search->cpu_prefetched)->blkno);
+	distance = Min(search->queue_count, CPU_ENTRIES_DISTANCE);
 	for (; search->cpu_entries < distance; search->cpu_entries++)
 	{
 		Leaf	   *leaf = queued_leaf(search, search->cpu_entries);
@@ -364,10 +326,9 @@ cpu_prefetch_leaves(HammingSearch *search)
 }
 
 /*
- * Let the operating system read leaves of the queue from disk, as far ahead as
- * effective_io_concurrency says, but no more leaves ahead than the search has
- * read.  So a search that ends early, as with LIMIT, has asked the operating
- * system for at most twice the leaves that it has read.
+ * Let the operating system read leaves of the queue, as far ahead as
+ * effective_io_concurrency says, but no more than the search has read: so one
+ * that ends early, as with LIMIT, has read twice its leaves at most.
  */
 static void
 prefetch_leaves(HammingSearch *search)
@@ -403,8 +364,7 @@ take_leaf(HammingSearch *search, Leaf *leaf)
 
 /*
  * Does the search of an earlier tree find a fingerprint that differs from the
- * centre by difference, not rotated?  It does if the fingerprint is within that
- * tree's radius in that tree's block.
+ * centre by difference, not rotated?
  */
 static bool
 found_before(HammingSearch *search, Fingerprint difference)
@@ -434,9 +394,9 @@ make_match(HammingSearch *search, Buffer leaf, Fingerprint fingerprint,
 }
 
 /*
- * Collect what the locked leaf in a buffer has that is not below leaf->from, is
- * within the ball, and was found by no earlier tree: rows in matches, or
- * fingerprints in search->found.  Returns the number of matches.
+ * Collect what a locked leaf has that is not below leaf->from, is within the
+ * ball, and was found by no earlier tree: rows in matches, whose number is
+ * returned, or fingerprints in search->found.
  */
 static int
 collect_matches(HammingSearch *search, Buffer buffer, const Leaf *leaf,
@@ -502,9 +462,8 @@ find_leaf(HammingSearch *search, Leaf *leaf)
 }
 
 /*
- * Read the next leaf of the queue, which may be of a later tree than the last
- * one.  Return false after the last leaf of the last tree.  *count gets the
- * number of matches.
+ * Read the next leaf of the queue.  Return false after the last one.  *count
+ * gets the number of matches.
  */
 static bool
 search_leaf(HammingSearch *search, HammingMatch *matches, int *count)
@@ -536,8 +495,8 @@ look_up(HammingSearch *search, HammingMatch *matches)
 {
 	Fingerprint fingerprint = search->found[search->found_position];
 	HammingKey	from = hamming_key(fingerprint, search->found_from);
-	Buffer		leaf = hamming_descend(&search->lookup, 0, from,
-									   BUFFER_LOCK_SHARE);
+	Buffer		leaf = hamming_find(search->index, 0, 0, from,
+									BUFFER_LOCK_SHARE, NULL);
 	Page		page = BufferGetPage(leaf);
 	uint16		equal[HAMMING_LEAF_CAPACITY];
 	int			count = hamming_leaf_equal(page, fingerprint, equal);
@@ -584,10 +543,8 @@ look_up_all(HammingSearch *search, HammingMatch *matches)
 
 /*
  * Get the next matches, in no order.  Returns their number, or -1 after the
- * last ones, when the search has ended.  matches has room for HAMMING_MATCHES.
- *
- * On return the search pins the inner pages of its paths, and nothing after
- * the last matches.
+ * last ones.  matches has room for HAMMING_MATCHES.  On return the search pins
+ * nothing.
  */
 int
 hamming_search_next(HammingSearch *search, HammingMatch *matches)
@@ -599,20 +556,7 @@ hamming_search_next(HammingSearch *search, HammingMatch *matches)
 		if (search->found_position < search->found_count)
 			count = look_up_all(search, matches);
 		else if (!search_leaf(search, matches, &count))
-		{
-			hamming_search_end(search);
 			return -1;
-		}
 	}
 	return count;
-}
-
-/* End a search, at its end or before.  On return the search pins nothing. */
-void
-hamming_search_end(HammingSearch *search)
-{
-	hamming_path_end(&search->path);
-	hamming_path_end(&search->lookup);
-	search->found_count = search->found_position = 0;
-	search->found_from = 0;
 }

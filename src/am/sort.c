@@ -27,13 +27,9 @@
 #define MAX_DIGIT_BITS 10
 
 /*
- * In what follows width, the words of an element, is a constant wherever a
- * function has been inlined.
- */
-
-/*
- * Does element a come before b?  Without a branch, as no branch could be
- * predicted.
+ * Does element a come before b?  Without a branch, as none could be predicted.
+ * Here and below width, the words of an element, is a constant where a function
+ * has been inlined.
  */
 static pg_attribute_always_inline bool
 comes_before(const uint64 *a, const uint64 *b, int width)
@@ -88,7 +84,6 @@ typedef struct Digit
 	int			bits;
 } Digit;
 
-/* Return the digit of an element. */
 static pg_attribute_always_inline int
 digit_of(const uint64 *element, Digit digit)
 {
@@ -258,7 +253,6 @@ sort_keys(HammingSorter *sorter, uint64 *words, Size count, int word)
 	sort_bucket(sorter, words, count, HAMMING_KEY_WORDS, word, sort_keys);
 }
 
-/* Sort the elements in memory. */
 static void
 sort_memory(HammingSorter *sorter)
 {
@@ -526,7 +520,6 @@ hamming_sorter_read_runs(HammingSorter *sorter, int first, int count)
 	return reader;
 }
 
-/* Read all of a sorter that is finished. */
 HammingReader *
 hamming_sorter_read(HammingSorter *sorter)
 {
@@ -564,8 +557,8 @@ hamming_reader_end(HammingReader *reader)
 }
 
 /*
- * Get the next element of a sorter that is finished, as a key, or as one with
- * the TID 0 where the elements are fingerprints.  Return false after the last.
+ * Get the next element of a sorter that is finished, as a key, that of a
+ * fingerprint with the TID 0.  Return false after the last.
  */
 bool
 hamming_sorter_next_key(HammingSorter *sorter, HammingKey *key)

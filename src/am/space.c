@@ -29,10 +29,7 @@ is_free(Relation index, Buffer buffer)
 	return hamming_special(page)->kind == HAMMING_PAGE_FREE;
 }
 
-/*
- * Is the page blkno in no tree?  The answer may be out of date at once.
- * On entry and on return the caller holds no buffer lock.
- */
+/* Is the page blkno in no tree?  The answer may be out of date at once. */
 bool
 hamming_is_free_page(Relation index, BlockNumber blkno,
 					 BufferAccessStrategy strategy)
@@ -48,11 +45,9 @@ hamming_is_free_page(Relation index, BlockNumber blkno,
 }
 
 /*
- * Add a new page, of zeros, at the end of a fork of the index.
- *
- * On entry the caller holds no buffer lock (rule 6 in tree.c): PostgreSQL
- * would not detect a deadlock of a buffer lock and the extension lock.  On
- * return the page is pinned, and not locked.
+ * Add a new page, of zeros, at the end of a fork, and pin it.  On entry the
+ * caller holds no buffer lock (rule 6 in tree.c): PostgreSQL would not detect a
+ * deadlock of a buffer lock and the extension lock.
  */
 Buffer
 hamming_extend(Relation index, ForkNumber fork)
@@ -70,12 +65,10 @@ hamming_extend(Relation index, ForkNumber fork)
 }
 
 /*
- * Lock a spare page for new content, if it is still free.  The free space map
- * is not logged and may name pages in use, so it is not believed.
- *
- * On entry the page is pinned.  The caller may hold buffer locks: the function
- * only tries the lock, as rule 4 in tree.c demands.  On return the page is
- * pinned, and if the result is true, locked exclusively.
+ * Lock a pinned page exclusively for new content, and return true, if it is
+ * free.  The free space map is not logged and may name pages in use, so it is
+ * not believed.  The caller may hold buffer locks: the function only tries the
+ * lock, as rule 4 in tree.c demands.
  */
 bool
 hamming_claim_spare(Relation index, Buffer spare)
@@ -89,9 +82,8 @@ hamming_claim_spare(Relation index, Buffer spare)
 }
 
 /*
- * Find a page that is probably free, in the free space map or at the end.  On
- * entry the caller holds no buffer lock (rule 6).  On return the page is
- * pinned, and not locked.
+ * Pin a page that is probably free, from the free space map or the end.  On
+ * entry the caller holds no buffer lock (rule 6).
  */
 Buffer
 hamming_find_spare(Relation index)
@@ -113,8 +105,8 @@ hamming_find_spare(Relation index)
 }
 
 /*
- * Enter a page in the free space map.  On entry the page is pinned, and the
- * caller holds no buffer lock.  On return the page is not pinned.
+ * Release the pin of a page, and enter it in the free space map.  On entry the
+ * caller holds no buffer lock.
  */
 void
 hamming_give_back(Relation index, Buffer buffer)

@@ -94,13 +94,10 @@
  * can take it for another tree or another place of the level.
  *
  * Searches, descents and walks hold the lock of one page at a time.  All go
- * down by hamming_descend() alone, which states what it looks at under each
+ * down by hamming_find() alone, which states what it looks at under each
  * lock.  A search knows in advance which leaves come next, and reads them
  * without a descent: it looks at each as a descent does, and descends where
- * the leaf is another page by now.  A descent keeps the inner pages on its
- * path pinned, and a search keeps its path, so that no merge frees these.
- * The pins save descents, and nothing rests on them: on a standby replay frees
- * pinned pages, too, and each page is looked at again under the page's lock.
+ * the leaf is another page by now.
  *
  * CREATE INDEX locks up to 32 pages together: see hamming_build() in
  * parallel.c.  On a standby, replay locks all pages of a record, and is the
@@ -114,9 +111,6 @@
 #include "am/am.h"
 #include "am/test_stop.h"
 
-/*
- * Does the page, which is locked on entry, cover the key on the tree's level?
- */
 bool
 hamming_page_is_for(Page page, int tree, int level, HammingKey key)
 {
@@ -127,187 +121,87 @@ hamming_page_is_for(Page page, int tree, int level, HammingKey key)
 }
 
 /*
- * Begin at a tree, with nothing but its root.  path->index and path->strategy
- * are set.  The function takes neither locks nor pins, and releases those of
- * the path.
- */
-void
-hamming_path_begin(HammingPath *path, int tree)
-{
-	hamming_path_end(path);
-	path->tree = tree;
-}
-
-/*
- * Release all pins of path.  On entry no page of path is locked, unless the
- * caller has a pin of it, too.
- */
-void
-hamming_path_end(HammingPath *path)
-{
-	while (path->depth > 0)
-		ReleaseBuffer(path->steps[--path->depth].buffer);
-}
-
-/* Keep an inner page, which is locked: the path takes over the pin. */
-static void
-push_step(HammingPath *path, Buffer buffer)
-{
-	HammingStep *step = &path->steps[path->depth];
-	HammingSpecial *special = hamming_special(BufferGetPage(buffer));
-
-	/* hamming_page_check() has seen the root's level, from which levels fall */
-	Assert(path->depth < HAMMING_MAX_HEIGHT);
-	step->buffer = buffer;
-	step->level = special->level;
-	step->low = special->low;
-	step->high = special->high;
-	path->depth++;
-}
-
-/*
- * Take the deepest page off the path that is not below level, and that covered
- * the key when it was locked last: else the root.  The pages below leave the
- * path.  *height gets the level that the page had then; HAMMING_MAX_HEIGHT for
- * a root that is not on the path.  On return the page is pinned, and not
- * locked.
+ * Go down from the root of a tree to the page of a level that covers the key,
+ * or stay at a root below that level.  Locks: as hamming_find().  Returns
+ * InvalidBuffer, and holds no lock, where a page is another one by now.
  */
 static Buffer
-pop_step(HammingPath *path, int level, HammingKey key, int *height)
+go_down(Relation index, int tree, int level, HammingKey key, int mode,
+		BufferAccessStrategy strategy)
 {
-	while (path->depth > 0)
+	Buffer		buffer = hamming_read(index, HAMMING_ROOT(tree),
+									  BUFFER_LOCK_SHARE, strategy);
+	Page		page = BufferGetPage(buffer);
+
+	if (hamming_special(page)->level <= level && mode != BUFFER_LOCK_SHARE)
 	{
-		HammingStep *step = &path->steps[--path->depth];
-
-		if (step->level >= level && hamming_key_compare(step->low, key) <= 0 &&
-			hamming_key_compare(key, step->high) < 0)
-		{
-			*height = step->level;
-			return step->buffer;
-		}
-		ReleaseBuffer(step->buffer);
-	}
-	*height = HAMMING_MAX_HEIGHT;
-	return hamming_pin_page(path->index, HAMMING_ROOT(path->tree),
-							path->strategy);
-}
-
-/*
- * Go down from the page in buffer, which pop_step() has returned with height,
- * to the page of level that covers the key.  Locks: as hamming_descend(), but
- * buffer is pinned on entry.  Returns InvalidBuffer, and holds no lock, where a
- * page is another one by now.
- */
-static Buffer
-go_down(HammingPath *path, Buffer buffer, int height, int level,
-		HammingKey key, int mode)
-{
-	for (;;)
-	{
-		Page		page = BufferGetPage(buffer);
-		bool		is_root = path->depth == 0;
-		BlockNumber child;
-
-		hamming_lock(path->index, buffer,
-					 height <= level ? mode : BUFFER_LOCK_SHARE);
-		if (is_root && height != hamming_special(page)->level)
-		{
-			height = hamming_special(page)->level;
-			if (height <= level && mode != BUFFER_LOCK_SHARE)
-			{
-				LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-				continue;
-			}
-		}
-		if (!hamming_page_is_for(page, path->tree, height, key))
-			break;
-		if (height == 0)
-			return buffer;
-		push_step(path, buffer);
-		if (height <= level)
-		{
-			IncrBufferRefCount(buffer);
-			return buffer;
-		}
-		child = hamming_inner_child(page, hamming_inner_find(page, key));
+		/* the root may grow meanwhile */
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-		height--;
+		hamming_lock(index, buffer, mode);
+	}
+	if (!hamming_page_is_for(page, tree, hamming_special(page)->level, key))
+		hamming_corrupted(index, HAMMING_ROOT(tree),
+						  "page is not the root of a tree");
+	while (hamming_special(page)->level > level)
+	{
+		BlockNumber child = hamming_inner_child(page,
+												hamming_inner_find(page, key));
+		int			height = hamming_special(page)->level - 1;
+
+		UnlockReleaseBuffer(buffer);
 		if (height == 0)
 			test_stop("descent: leaf");
-		buffer = hamming_pin_page(path->index, child, path->strategy);
+		buffer = hamming_read(index, child,
+							  height == level ? mode : BUFFER_LOCK_SHARE,
+							  strategy);
+		page = BufferGetPage(buffer);
+		if (!hamming_page_is_for(page, tree, height, key))
+		{
+			UnlockReleaseBuffer(buffer);
+			return InvalidBuffer;
+		}
 	}
-	if (path->depth == 0)
-		hamming_corrupted(path->index, HAMMING_ROOT(path->tree),
-						  "page is not the root of a tree");
-	UnlockReleaseBuffer(buffer);
-	return InvalidBuffer;
+	return buffer;
 }
 
 /*
- * Find the page of a level of the path's tree, 0 for a leaf, that covers the
- * key, below the greatest one: or the root where the tree has no such level.
+ * Find the page of a tree's level, 0 for a leaf, that covers the key, below the
+ * greatest one.  Returns InvalidBuffer if the tree has no such level.  strategy
+ * may be NULL.
  *
  * On entry the caller holds no buffer lock.  On return the page is locked in
- * mode, BUFFER_LOCK_SHARE or BUFFER_LOCK_EXCLUSIVE, and its pin is the caller's
- * to release.  path pins the inner pages on the way, that page among them if it
- * is one.  Error: XX002, also where no page covers the key.
+ * mode, BUFFER_LOCK_SHARE or BUFFER_LOCK_EXCLUSIVE.  Error: XX002, also where
+ * no page covers the key.
  *
- * This is the only descent.  A descent locks one page at a time: the parent is
+ * This is the only descent.  It locks one page at a time: the parent is
  * unlocked before the wait for the child's lock.  The level and the child are
- * read under the lock of the parent, and each page is looked at again under
- * that page's lock.  Where the page is another one by now, the descent goes
- * back to the page above, and not to the root.  A root is never another page,
- * but may have grown: so the level of a root is read under each lock.
- */
-Buffer
-hamming_descend(HammingPath *path, int level, HammingKey key, int mode)
-{
-	int			descents;
-
-	for (descents = 0; descents < HAMMING_MAX_DESCENTS; descents++)
-	{
-		int			height;
-		Buffer		buffer = pop_step(path, level, key, &height);
-
-		buffer = go_down(path, buffer, height, level, key, mode);
-		if (BufferIsValid(buffer))
-			return buffer;
-		CHECK_FOR_INTERRUPTS();
-	}
-	hamming_corrupted(path->index, HAMMING_ROOT(path->tree),
-					  "no page covers a key of the tree");
-}
-
-/*
- * Find the page of a tree's level that hamming_descend() finds, from the root.
- * strategy may be NULL.  Returns InvalidBuffer if the tree has no such level.
- * Locks: as hamming_descend(), but no inner page stays pinned.
+ * read under the lock of the parent, and the child is looked at again under its
+ * own.  Where it is another page by now, the descent begins again.
  */
 Buffer
 hamming_find(Relation index, int tree, int level, HammingKey key, int mode,
 			 BufferAccessStrategy strategy)
 {
-	HammingPath path;
-	Buffer		buffer;
+	int			descents;
 
-	path.index = index;
-	path.strategy = strategy;
-	path.tree = tree;
-	path.depth = 0;
-	buffer = hamming_descend(&path, level, key, mode);
-	hamming_path_end(&path);
-	if (hamming_special(BufferGetPage(buffer))->level == level)
-		return buffer;
-	UnlockReleaseBuffer(buffer);
-	return InvalidBuffer;
+	for (descents = 0; descents < HAMMING_MAX_DESCENTS; descents++)
+	{
+		Buffer		buffer = go_down(index, tree, level, key, mode, strategy);
+
+		if (BufferIsValid(buffer))
+		{
+			if (hamming_special(BufferGetPage(buffer))->level == level)
+				return buffer;
+			UnlockReleaseBuffer(buffer);
+			return InvalidBuffer;
+		}
+		CHECK_FOR_INTERRUPTS();
+	}
+	hamming_corrupted(index, HAMMING_ROOT(tree),
+					  "no page covers a key of the tree");
 }
 
-/*
- * Find the page that hamming_find() finds, and unlock it (rule 2).  Returns
- * InvalidBuffer if the tree has no such level.  On entry the caller holds no
- * buffer lock, and may hold pins.  On return the page is pinned, and not
- * locked.
- */
+/* Pin the page that hamming_find() finds (rule 2). */
 static Buffer
 pin(Relation index, int tree, int level, HammingKey key,
 	BufferAccessStrategy strategy)
@@ -333,13 +227,9 @@ hamming_height(Relation index, int tree)
 }
 
 /*
- * Lock a page that hamming_find() has returned for the same tree, level and
- * key, and that was unlocked since.  Returns false if the page no longer covers
- * the key.
- *
- * On entry the page is pinned, and the pages whose locks the caller holds have
- * lower roles (rule 3).  On return the page is locked exclusively, whatever
- * the result.
+ * Lock exclusively a pinned page that hamming_find() has returned.  Returns
+ * false if the page no longer covers the key.  On entry the pages whose locks
+ * the caller holds have lower roles (rule 3).
  */
 bool
 hamming_lock_pinned(Relation index, Buffer buffer, int tree, int level,
@@ -347,21 +237,6 @@ hamming_lock_pinned(Relation index, Buffer buffer, int tree, int level,
 {
 	hamming_lock(index, buffer, BUFFER_LOCK_EXCLUSIVE);
 	return hamming_page_is_for(BufferGetPage(buffer), tree, level, key);
-}
-
-/*
- * Is the page of a tree's level that covers the key full?  The tree has such
- * a level.  The answer may be out of date at once.
- */
-static bool
-is_full(Relation index, int tree, int level, HammingKey key)
-{
-	Buffer		buffer = hamming_find(index, tree, level, key,
-									  BUFFER_LOCK_SHARE, NULL);
-	bool		full = hamming_page_is_full(BufferGetPage(buffer));
-
-	UnlockReleaseBuffer(buffer);
-	return full;
 }
 
 /*
@@ -410,13 +285,9 @@ split(Relation index, Buffer left, Buffer right, Buffer parent,
 }
 
 /*
- * If the spare page is still free, split a full page with it, so that there is
- * room for the key, or let the page grow if it is a root, which has no parent.
- * Returns whether the spare page was used.  If so, it is locked exclusively on
- * return.
- *
- * On entry the full page and the parent are locked exclusively, and the spare
- * page is pinned.
+ * If the pinned spare page is still free, lock it, split a full page with it,
+ * or let the page grow if it is a root, which has no parent, and return true.
+ * On entry the full page and the parent are locked exclusively.
  */
 static bool
 relieve(Relation index, Buffer full, Buffer parent, Buffer spare,
@@ -443,17 +314,22 @@ relieve(Relation index, Buffer full, Buffer parent, Buffer spare,
 void
 hamming_make_room(Relation index, int tree, int level, HammingKey key)
 {
+	Buffer		full = hamming_find(index, tree, level, key, BUFFER_LOCK_SHARE,
+									NULL);
+	bool		is_full = hamming_page_is_full(BufferGetPage(full));
 	Buffer		spare;
-	Buffer		full;
 	Buffer		parent = InvalidBuffer;
 	bool		parent_full = false;
 	bool		used = false;
 
-	if (!is_full(index, tree, level, key))
+	LockBuffer(full, BUFFER_LOCK_UNLOCK);
+	if (!is_full)
+	{
+		ReleaseBuffer(full);
 		return;
-	/* before the first lock (rule 6) */
+	}
+	/* before the first of several locks (rule 6) */
 	spare = hamming_find_spare(index);
-	full = pin(index, tree, level, key, NULL);
 	if (BufferGetBlockNumber(full) != HAMMING_ROOT(tree))
 		parent = pin(index, tree, level + 1, key, NULL);
 	test_stop("make room");
@@ -499,8 +375,7 @@ hamming_keep_all(void *arg, Buffer buffer, HammingKey *keys)
 /*
  * Move what is kept of the page right to the page left, that is all children,
  * or count keys of a leaf.  Take right out of the parent, and make it a free
- * page.  On entry may_merge() has allowed it, and the three pages are locked
- * exclusively.
+ * page.  On entry may_merge() has allowed it.
  */
 static void
 merge(Relation index, Buffer left, Buffer right, Buffer parent,
@@ -526,7 +401,7 @@ merge(Relation index, Buffer left, Buffer right, Buffer parent,
  * May the pages left and right be merged, if count entries of right are kept?
  * They must be neighbours below the parent, both together must not be fuller
  * than a page after a build, and no other process may have a pin on right (rule
- * 1).  The three pages are locked exclusively.
+ * 1).  The three pages are locked.
  */
 static bool
 may_merge(Relation index, Buffer left, Buffer right, Buffer parent, int count)

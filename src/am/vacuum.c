@@ -7,15 +7,9 @@
  * leaf.  So it learns which fingerprints have lost their last row.  Then it
  * goes through the other trees, and takes these fingerprints out of each leaf
  * that has some.  src/README proves that no row comes to lack its fingerprint.
- *
- * A fingerprint may get a row again meanwhile.  Then the insertion has marked
- * the leaf of the fingerprint in each tree: there the vacuum takes the mark
- * away, looks in tree 0 for rows of each fingerprint, and comes to the leaf
- * again.
- *
- * A vacuum that is broken off may leave fingerprints without rows.  So the
- * metapage says that a vacuum is at work.  The next one sweeps all that a tree
- * had before, and tree 0 has not.
+ * It also has the marks of leaves, where a fingerprint may have got a row again
+ * meanwhile, and the note on the metapage, by which the next vacuum finds out
+ * that this one was broken off.
  */
 #include "postgres.h"
 
@@ -112,7 +106,7 @@ typedef struct Swept
 	HammingKey	keys[HAMMING_LEAF_CAPACITY];	/* sorted */
 } Swept;
 
-/* Set swept->covered for a leaf that covers the first key, and is locked. */
+/* Set swept->covered for a locked leaf, which covers the first key. */
 static void
 find_covered(Swept *swept, Page leaf)
 {
@@ -160,7 +154,7 @@ is_swept(Relation index)
 	return result;
 }
 
-/* Make the note, or take it away.  The metapage alone is locked meanwhile. */
+/* Make the note, or take it away. */
 static void
 note_sweep(Vacuum *vacuum, bool is_swept)
 {
@@ -258,11 +252,7 @@ begin_level(Vacuum *vacuum, int tree, int level)
 	return walk;
 }
 
-/*
- * Merge the page of level with its right neighbour, if hamming_merge() allows
- * it.  keep(arg) says what is kept of the neighbour.  Return whether the two
- * pages were merged.
- */
+/* Merge the page of level with its right neighbour, as hamming_merge(). */
 static bool
 merge_next(LevelWalk *level, HammingKeep keep, void *arg)
 {
@@ -277,9 +267,8 @@ merge_next(LevelWalk *level, HammingKeep keep, void *arg)
 }
 
 /*
- * A page has the range that special says, and count entries that are to be
- * kept.  Is it the right neighbour of the page of level, and have both room on
- * one page?
+ * Is a page, with count entries that are to be kept, the right neighbour of the
+ * page of level, and have both room on one page?
  */
 static bool
 fits(const LevelWalk *level, const HammingSpecial *special, int count)
@@ -329,7 +318,6 @@ clean_page(LevelWalk *level, HammingKeep keep, void *arg)
 	return true;
 }
 
-/* Go to the next leaf of a tree with TIDs. */
 static void
 clean_rows(LevelWalk *level)
 {
@@ -412,10 +400,7 @@ spare_revived(LevelWalk *level, Swept *swept)
 	test_stop("sweep: a marked leaf");
 }
 
-/*
- * Get the next fingerprint that is to be taken out of a tree, 1 or up, in its
- * order.  Return false after the last.
- */
+/* Get the next fingerprint to take out of a tree, 1 or up, in its order. */
 static bool
 next_swept(Vacuum *vacuum, int tree, HammingKey *key)
 {
@@ -508,7 +493,6 @@ collect_all(Vacuum *vacuum, int tree)
 	pfree(keys);
 }
 
-/* Begin the sorters for the other trees. */
 static void
 begin_sorters(Vacuum *vacuum)
 {

@@ -94,7 +94,7 @@ apply_and_describe(Page page, const HammingChange *change, char *record)
 	return end - record;
 }
 
-/* Make and log changes, at most MAX_GENERIC_XLOG_PAGES, by one record. */
+/* Make and log changes by one record. */
 static void
 log_record(Relation index, int count, const HammingChange *changes)
 {
@@ -147,11 +147,9 @@ log_record(Relation index, int count, const HammingChange *changes)
 #endif
 
 /*
- * Make and log changes of leaves.  Where they are more than a record can have
- * pages, they are made in their order: a crash may lose the last ones.
- *
- * On entry and on return the leaves are locked exclusively.  On entry they are
- * different pages, and each that gets a key covers the key and has room.
+ * Make and log changes of different leaves, which are locked exclusively, and
+ * have room.  Where a record cannot have all, they are made in their order: a
+ * crash may lose the last ones.
  */
 void
 hamming_log_changes(Relation index, int count, const HammingChange *changes)
@@ -164,8 +162,8 @@ hamming_log_changes(Relation index, int count, const HammingChange *changes)
 }
 
 /*
- * Let a leaf have count sorted keys, and no other, and log that.  On entry and
- * on return the leaf is locked exclusively.
+ * Let a leaf, which is locked exclusively, have count sorted keys, and no
+ * other, and log that.
  */
 void
 hamming_log_leaf(Relation index, Buffer leaf, const HammingKey *keys, int count)

@@ -12,7 +12,6 @@
 
 #include "am/am.h"
 
-/* Return a walk from the least key on, which has not begun. */
 HammingWalk
 hamming_walk(Relation index, int tree, int level,
 			 BufferAccessStrategy strategy)
@@ -60,7 +59,6 @@ hamming_walk_read_ahead(HammingWalk *walk)
 	UnlockReleaseBuffer(parent);
 }
 
-/* Return the page that covers walk->next, locked in mode. */
 Buffer
 hamming_walk_find(const HammingWalk *walk, int mode)
 {
@@ -69,8 +67,8 @@ hamming_walk_find(const HammingWalk *walk, int mode)
 }
 
 /*
- * Prepare to come to the page that covers walk->next, which the caller has set
- * to the end of the page before.  Return false after the last page.
+ * Go on to walk->next, which the caller has set to the end of the page before.
+ * Return false after the last page.
  */
 bool
 hamming_walk_on(HammingWalk *walk)
@@ -82,7 +80,6 @@ hamming_walk_on(HammingWalk *walk)
 	return true;
 }
 
-/* Prepare to get the keys of a tree. */
 void
 hamming_keys_begin(HammingKeys *keys, Relation index, int tree,
 				   BufferAccessStrategy strategy)

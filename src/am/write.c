@@ -160,7 +160,7 @@ hamming_writer_cut(HammingWriter *writer)
 											 writer->keys[cut]));
 }
 
-/* Write what is left: the last leaves, and the inner pages up to the root. */
+/* Write the last leaves, and the inner pages up to the root. */
 void
 hamming_writer_end(HammingWriter *writer)
 {

@@ -151,7 +151,7 @@ SIMHASH_FUNCTION(to_bytea) (PG_FUNCTION_ARGS)
 
 #if HAMMING_BITS == 64
 
-/* The sign is extended to 64 bits, as in a cast to bigint. */
+/* as a cast to bigint */
 SIMHASH_SQL(simhash64_from_smallint,
 			SimhashGetDatum((int64) PG_GETARG_INT16(0)))
 SIMHASH_SQL(simhash64_from_integer,

@@ -149,7 +149,6 @@ read_key(Datum datum)
 	return bounds;
 }
 
-/* Let bounds hold the members of more, too. */
 static void
 extend(HammingBounds *bounds, const HammingBounds *more)
 {

@@ -64,10 +64,7 @@ is_ours(IndexOptInfo *index, int column)
 		strcmp(simhash_c_name(get_opcode(opno)), "simhash_near") == 0;
 }
 
-/*
- * Return how many pages a scan reads by its conditions on a column of ours; 0
- * if there are none.
- */
+/* Return how many pages conditions on a column of ours read; 0 without any. */
 static double
 pages_read(PlannerInfo *root, IndexPath *path, int column)
 {

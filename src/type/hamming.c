@@ -47,10 +47,7 @@ clear_highest(Fingerprint mask, int *n)
 	return result;
 }
 
-/*
- * n is 1 or more, and mask has n bits set or more.  Return the number of the
- * n-th highest of these, counted from the lowest bit.
- */
+/* Return the number of the n-th highest bit of mask, which has n or more. */
 static int
 nth_highest_bit(Fingerprint mask, int n)
 {

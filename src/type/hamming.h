@@ -53,17 +53,14 @@ hamming_block_width(int blocks, int block)
 		hamming_block_start(blocks, block);
 }
 
-/*
- * width is 1 .. HAMMING_BITS.  Return the fingerprint that has only its highest
- * width bits set.
- */
+/* The fingerprint of the highest width bits, 1 .. HAMMING_BITS. */
 static inline Fingerprint
 hamming_leading_bits(int width)
 {
 	return FINGERPRINT_ALL_BITS << (HAMMING_BITS - width);
 }
 
-/* Return the fingerprint that has only the bits of the block set. */
+/* The fingerprint of the bits of a block. */
 static inline Fingerprint
 hamming_block_mask(int blocks, int block)
 {

@@ -40,7 +40,6 @@ extern double hamming_null_fraction(VariableStatData *variable);
 extern StoredValues hamming_read_values(VariableStatData *variable);
 extern Bitmapset *hamming_excluded_values(PlannerInfo *root,
 										  VariableStatData *variable,
-										  const StoredValues *stored,
-										  Bitmapset **doubtful);
+										  const StoredValues *stored);
 
 #endif							/* SIMHASH_STORED_VALUES_H */

@@ -118,17 +118,13 @@ fingerprint_words_at(const Fingerprint *fingerprints, int i)
 	return (const uint64 *) fingerprints + word;
 }
 
-/*
- * i is 0 .. HAMMING_BITS - 1.  Return the fingerprint that has only bit i set,
- * counted from the lowest bit.
- */
+/* The fingerprint that has only bit i set, 0 for the lowest. */
 static inline Fingerprint
 fingerprint_bit(int i)
 {
 	return (Fingerprint) 1 << i;
 }
 
-/* Return the number of bits that are set. */
 static inline int
 fingerprint_popcount(Fingerprint fingerprint)
 {
@@ -140,10 +136,7 @@ fingerprint_popcount(Fingerprint fingerprint)
 	return count;
 }
 
-/*
- * fingerprint must not be 0.  Return the number of the highest bit that is set,
- * counted from the lowest bit.
- */
+/* The highest bit that is set, counted from the lowest.  One must be set. */
 static inline int
 fingerprint_leftmost_one(Fingerprint fingerprint)
 {
@@ -155,7 +148,7 @@ fingerprint_leftmost_one(Fingerprint fingerprint)
 		pg_leftmost_one_pos64(fingerprint_word(fingerprint, i));
 }
 
-/* Do the same for the lowest bit that is set. */
+/* The lowest bit that is set. */
 static inline int
 fingerprint_rightmost_one(Fingerprint fingerprint)
 {

@@ -57,10 +57,7 @@ simhash_workers_prepare(ParallelContext **context, const char *entry,
 	return chunks[KEY_SHARED];
 }
 
-/*
- * Wait for the workers to end.  Count what they have used as used by this
- * process, and leave parallel mode.
- */
+/* Wait for the workers, count what they have used, leave parallel mode. */
 void
 simhash_workers_end(ParallelContext *context)
 {
