@@ -248,7 +248,7 @@ $(WIDTH_HEADERS):
 
 # a program of one file: the script, and behind it the page that it fills
 simhash_explore: $(addprefix $(srcdir)/script/, explore explore.html)
-	cat $^ >$@
+	{ cat $< && echo ": <<'PAGE'" && cat $(word 2, $^) && echo PAGE; } >$@
 
 %_128.o: %.c
 	$(COMPILE.c) -DHAMMING_BITS=128 -o $@ $<
