@@ -441,7 +441,7 @@ build()
 	fi
 	step "Building simhash"
 	objects=$(unprivileged make -C "$work/src" PG_CONFIG="$bindir/pg_config" -nB all |
-		grep -c -- ' -c .*\.o ')
+		grep -c -- ' -c .*\.o ' || true)
 	watched compiled make_copy -j2 "$@" all
 	make_copy "$@" install
 }
