@@ -9,6 +9,7 @@ trap 'say_error "${BASH_SOURCE[0]##*/}" "$LINENO"' ERR
 server_environment=()    # NAME=VALUE for the server only
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 work=
+watcher=
 installed=()    # the Debian packages that the script has installed
 
 say()
@@ -26,7 +27,7 @@ step()
 # SHOW, a name and arguments without spaces, prints then.
 watched()
 {
-	local show=$1 watcher status=0
+	local show=$1 status=0
 
 	shift
 	# a sleep that outlives its shell must not keep a pipe open
@@ -35,9 +36,17 @@ watched()
 	done &
 	watcher=$!
 	"$@" || status=$?
-	kill "$watcher"
-	wait "$watcher" 2>/dev/null || true
+	end_watcher
 	return "$status"
+}
+
+# By a signal that has no trap: a shell that has just been forked has those of its parent,
+# and would clean up.
+end_watcher()
+{
+	[ -n "$watcher" ] || return 0
+	{ kill -KILL "$watcher" && wait "$watcher"; } 2>/dev/null || true
+	watcher=
 }
 
 # The last line of a file, without psql's "NOTICE", as far as a terminal has room for it.
@@ -366,6 +375,7 @@ end_work()
 
 	trap '' INT TERM HUP
 	trap - EXIT ERR
+	end_watcher
 	# with all that it has started, where it has a group of its own
 	for job in $(jobs -p); do
 		kill -- "-$job" 2>/dev/null || kill "$job" 2>/dev/null || true
