@@ -18,7 +18,8 @@ COPY . /simhash
 # without packages, and without a setting that says where a library is.
 RUN make -C /simhash -j2 with_llvm=no DESTDIR=/installed \
 	SHLIB_LINK='-Wl,-Bstatic -lutf8proc -Wl,-Bdynamic -Wl,--exclude-libs,ALL' install
-RUN mkdir -p /extension/lib /extension/share/extension /extension/licenses && \
+RUN mkdir -p /extension/bin /extension/lib /extension/share/extension /extension/licenses && \
+	cp /installed/usr/lib/postgresql/$PG_MAJOR/bin/simhash_explore /extension/bin && \
 	cp /installed/usr/lib/postgresql/$PG_MAJOR/lib/simhash.so /extension/lib && \
 	cp /installed/usr/share/postgresql/$PG_MAJOR/extension/simhash* /extension/share/extension && \
 	for package in libutf8proc-dev libxxhash-dev; do \

@@ -5,6 +5,7 @@
 EXTENSION = simhash
 MODULE_big = simhash
 DATA = sql/simhash--1.0.sql
+SCRIPTS_built = simhash_explore
 PGFILEDESC = "simhash - near-duplicate text"
 
 # compiled once for each width of a fingerprint (src/type/width.h)
@@ -244,6 +245,10 @@ src/join/join_width.h: $(srcdir)/src/join/join.h
 src/near/near_width.h: $(filter-out %_width.h,$(wildcard $(srcdir)/src/near/*.h))
 $(WIDTH_HEADERS):
 	sed -n 's/.*extern .*[^a-z_]\(hamming_[a-z_]*\)(.*/#define \1 WIDE(\1)/p' $^ >$@
+
+# a program of one file: the script, and behind it the page that it fills
+simhash_explore: $(addprefix $(srcdir)/script/, explore explore.html)
+	{ cat $< && echo ": <<'PAGE'" && cat $(word 2, $^) && echo PAGE; } >$@
 
 %_128.o: %.c
 	$(COMPILE.c) -DHAMMING_BITS=128 -o $@ $<

@@ -9,10 +9,50 @@ trap 'say_error "${BASH_SOURCE[0]##*/}" "$LINENO"' ERR
 server_environment=()    # NAME=VALUE for the server only
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 work=
+watcher=
+installed=()    # the Debian packages that the script has installed
 
 say()
 {
 	printf '%s\n' "$*"
+}
+
+# Say which step begins, and how many seconds after the script has.
+step()
+{
+	printf '[%3d s] %s\n' "$SECONDS" "$*"
+}
+
+# watched SHOW COMMAND...: run a command, and say every few seconds what the command
+# SHOW, a name and arguments without spaces, prints then.
+watched()
+{
+	local show=$1 status=0
+
+	shift
+	# a sleep that outlives its shell must not keep a pipe open
+	while sleep 10 >/dev/null 2>&1 && kill -0 "$$" 2>/dev/null; do
+		step "... $($show)"
+	done &
+	watcher=$!
+	"$@" || status=$?
+	end_watcher
+	return "$status"
+}
+
+# By a signal that has no trap: a shell that has just been forked has those of its parent,
+# and would clean up.
+end_watcher()
+{
+	[ -n "$watcher" ] || return 0
+	{ kill -KILL "$watcher" && wait "$watcher"; } 2>/dev/null || true
+	watcher=
+}
+
+# The last line of a file, without psql's "NOTICE", as far as a terminal has room for it.
+last_line()
+{
+	tail -n 1 "$1" | sed 's/^NOTICE:  //' | tr -cd ' -~' | cut -c 1-66
 }
 
 # Say which line of which file ends the script.  Not in a subshell: it may fail
@@ -109,20 +149,38 @@ missing_packages()
 # fails.  Scripts that run side by side do so one after the other.
 apt()
 {
-	local apt=(flock /var/lib/dpkg env DEBIAN_FRONTEND=noninteractive apt-get -q -y "$@")
+	local as_root=()
 
 	if [ "$(id -u)" -eq 0 ]; then
-		say "Installing what is missing, as root: apt-get $*"
+		step "apt-get $*, as root"
 	elif command -v sudo >/dev/null; then
-		say "Installing what is missing, through sudo: apt-get $*"
-		apt=(sudo "${apt[@]}")
+		step "apt-get $*, through sudo"
+		as_root=(sudo)
 	else
 		fail "needs root or sudo for: apt-get $*"
 	fi
-	"${apt[@]}" >"$work/apt.log" 2>&1 || {
+	watched "last_line $work/apt.log" run_apt "${as_root[@]}" "$@" || {
 		tail -n 20 "$work/apt.log" >&2
 		fail "apt-get $1 failed"
 	}
+}
+
+# A package of PostgreSQL would create a server, and start it.  It is told not to.
+run_apt()
+{
+	local as_root=()
+
+	if [ "$1" = sudo ]; then
+		as_root=(sudo)
+		shift
+	fi
+	# shellcheck disable=SC2016
+	"${as_root[@]}" flock /var/lib/dpkg sh -c '
+		trap "rm -f $0; rmdir -p --ignore-fail-on-non-empty ${0%/*}" EXIT
+		trap "exit 1" INT TERM HUP
+		mkdir -p "${0%/*}" && echo "create_main_cluster = false" >"$0" &&
+		DEBIAN_FRONTEND=noninteractive apt-get -q -y "$@"' \
+		/etc/postgresql-common/createcluster.d/simhash.conf "$@" >"$work/apt.log" 2>&1
 }
 
 # The newest version of PostgreSQL that the distribution has; a server that
@@ -165,8 +223,23 @@ install_packages()
 	if [ ${#wanted[@]} -gt 0 ]; then
 		[ "$updated" = yes ] || apt update
 		apt install --no-install-recommends "${wanted[@]}"
+		installed+=("${wanted[@]}")
 	fi
 	find_pg_config >/dev/null || fail "no PostgreSQL to build for"
+}
+
+# What stays of that.
+say_installed()
+{
+	[ ${#installed[@]} -gt 0 ] || return 0
+	say "The Debian packages that were installed stay.  They have created no server, and started none.
+To remove them, as root:
+    apt-get purge --autoremove ${installed[*]}"
+	case " ${installed[*]}" in
+		*' postgresql-'[1-9]*)
+			say "To create a server instead, as root:
+    pg_createcluster --start $(postgresql_version) main" ;;
+	esac
 }
 
 # Run a command as a user whom PostgreSQL accepts.  That user may not be allowed
@@ -185,9 +258,10 @@ unprivileged()
 }
 
 # Read file names from standard input, write rows for COPY.  What is not text
-# in UTF-8 is named and skipped.
+# in UTF-8 is skipped; the last line says how many files, why, and the first names.
 read_files()
 {
+	# shellcheck disable=SC2016
 	perl -e '
 		use strict;
 		use warnings;
@@ -210,7 +284,9 @@ read_files()
 			return $text;
 		}
 
-		my ($read, $skipped, $last) = (0, 0, time);
+		my ($begun, $read, $last) = (shift, 0, time);
+		my (%skipped, %names);
+		sub step { printf STDERR "[%3d s] %s\n", time - $begun, $_[0] }
 		local $/ = "\0";
 		while (my $name = <STDIN>) {
 			chomp $name;
@@ -224,20 +300,23 @@ read_files()
 			}
 			if (defined $why) {
 				$name =~ s/[^\x20-\x7e]/?/g;
-				print STDERR "skipped: $name: $why\n";
-				$skipped++;
+				push @{ $names{$why} }, $name if $skipped{$why}++ < 3;
 				next;
 			}
 			(my $shown = $name) =~ s/[\x80-\xff]/?/g if !is_utf8($name);
 			print field($shown // $name), "\t", field($body), "\n";
 			$read++;
 			if (time > $last + 4) {
-				print STDERR "... $read files\n";
+				step("... $read files");
 				$last = time;
 			}
 		}
-		print STDERR "$read files read, $skipped skipped\n";
-	'
+		my @why = sort { $skipped{$b} <=> $skipped{$a} || $a cmp $b } keys %skipped;
+		step("$read files read" . join "", map {
+			my @first = @{ $names{$_} };
+			push @first, "..." if @first < $skipped{$_};
+			"; $skipped{$_} skipped, $_: " . join ", ", @first } @why);
+	' "$((EPOCHSECONDS - SECONDS))"
 }
 
 # Write package descriptions, in the language named, as rows for COPY.  The
@@ -296,6 +375,7 @@ end_work()
 
 	trap '' INT TERM HUP
 	trap - EXIT ERR
+	end_watcher
 	# with all that it has started, where it has a group of its own
 	for job in $(jobs -p); do
 		kill -- "-$job" 2>/dev/null || kill "$job" 2>/dev/null || true
@@ -358,9 +438,10 @@ make_copy()
 # says that it is not.
 build()
 {
-	local target built=(--exclude='*.o' --exclude='*.bc' --exclude='*.d' --exclude='*.so')
+	local built=(--exclude='*.o' --exclude='*.bc' --exclude='*.d' --exclude='*.so')
 
 	[ -z "${SIMHASH_TEST_BUILT:-}" ] || built=()
+	step "Copying $("$(find_pg_config)" --version)"
 	mkdir "$work/src"
 	tar -C "$root" --exclude=.git "${built[@]}" --exclude=tmp_check -cf - . |
 		tar -C "$work/src" -xf -
@@ -368,9 +449,17 @@ build()
 	if [ "$(id -u)" -eq 0 ]; then
 		chown -R "$(unprivileged id -u):$(unprivileged id -g)" "$work"
 	fi
-	for target in all install; do
-		make_copy -j2 "$@" "$target"
-	done
+	step "Building simhash"
+	objects=$(unprivileged make -C "$work/src" PG_CONFIG="$bindir/pg_config" -nB all |
+		grep -c -- ' -c .*\.o ' || true)
+	watched compiled make_copy -j2 "$@" all
+	make_copy "$@" install
+}
+
+# How far that is.
+compiled()
+{
+	say "$(find "$work/src" -name '*.o' | wc -l) of $objects files compiled"
 }
 
 # Build t/match.c, which needs no server, as the server's sources are built;

@@ -1,4 +1,4 @@
-# The page that script/explore makes, in a real browser: it shows what the
+# The page that simhash_explore makes, in a real browser: it shows what the
 # functions return, its statements run, and what is in a text stays text.  Skipped
 # where chromium, chromedriver and selenium are not installed, unless the environment
 # variable SIMHASH_TEST_BROWSER is set.
@@ -82,6 +82,7 @@ CREATE TABLE docs AS SELECT i AS id, "far away".minhash(body) AS fp, body FROM (
 SQL
 
 my $pages = 0;
+my $program = 'simhash_explore';    # in the directory of psql, which is the first of PATH
 
 # Make a page; its path, what psql says, and whether the script has failed.
 sub make_page
@@ -91,7 +92,7 @@ sub make_page
 	my $err = '';
 
 	local @ENV{qw(PGHOST PGPORT PGDATABASE)} = ($node->host, $node->port, $database);
-	my $ok = IPC::Run::run([ "$FindBin::Bin/../script/explore", @arguments ],
+	my $ok = IPC::Run::run([ $program, @arguments ],
 		'<', \undef, '>', $path, '2>', \$err);
 	return ($path, $err, $ok);
 }
@@ -214,6 +215,21 @@ sub counts
 my $query = 'SELECT id, fp, body FROM docs';
 explore('postgres', $query);
 is($browser->execute_script('return document.title'), 'Which k?', 'it has a title');
+
+# that of a clone makes the same page, but for the time and the number used once
+{
+	my @made;
+
+	for my $clone (0, 1)
+	{
+		$program = "$FindBin::Bin/../script/explore" if $clone;
+		my ($path) = make_page('postgres', $query);
+
+		push @made, slurp_file($path) =~ s/"made" : "[^"]*"//r =~ s/\bnonce(=['"]|-)[0-9a-f]{32}/nonce/gr;
+	}
+	ok($made[0] eq $made[1], 'script/explore makes the same page');
+	$program = 'simhash_explore';
+}
 has_numbers('docs', $query, 10, '');
 like($browser->execute_script('return document.getElementById("facts").textContent'),
 	qr/SELECT id, fp, body FROM docs.*360; fingerprints of 64 bits.*all rows/s, 'facts');
@@ -380,7 +396,7 @@ sub fits
 	my ($name) = @_;
 	my @wide;
 
-	for my $width (360, 768)
+	for my $width (360, 768, 1280)
 	{
 		$browser->execute_cdp_cmd('Emulation.setDeviceMetricsOverride',
 			{ width => $width, height => 740, deviceScaleFactor => 1, mobile => JSON::PP::true });
@@ -389,10 +405,12 @@ sub fits
 			choose($k);
 			my $needed = $browser->execute_script('return document.documentElement.scrollWidth');
 			push @wide, "$width, k = $k: $needed" if $needed > $width;
+			push @wide, "$width, k = $k: figures in several rows" if $browser->execute_script(
+				'return new Set([...document.querySelectorAll(".figure")].map((one) => one.offsetTop)).size') != 1;
 			push @wide, "shown at $needed" if $browser->execute_script('return innerWidth') != $width;
 		}
 	}
-	is(join("\n", @wide), '', "$name: fits a phone's width");
+	is(join("\n", @wide), '', "$name: fits the width of a phone and of others");
 	$browser->execute_cdp_cmd('Emulation.clearDeviceMetricsOverride', {});
 	return;
 }

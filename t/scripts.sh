@@ -9,7 +9,7 @@ install_and_uninstall()
 {
 	local option directory directories=() others=()
 
-	for option in pkglibdir sharedir docdir; do
+	for option in bindir pkglibdir sharedir docdir; do
 		directory=$work/scratch$("$bindir/pg_config" "--$option")
 		directories+=("$directory")
 		others+=(! -path "$directory/simhash*" ! -path "$directory/*/simhash*")
@@ -18,6 +18,7 @@ install_and_uninstall()
 		unprivileged mkdir "$work/scratch" &&
 		make_copy DESTDIR="$work/scratch" "$@" install &&
 		[ -n "$(find "${directories[@]}" -name 'simhash*.so')" ] &&
+		[ -x "${directories[0]}/simhash_explore" ] &&
 		silent find "$work/scratch" ! -type d "${others[@]}" &&
 		silent broken_links "$work/scratch" &&
 		make_copy DESTDIR="$work/scratch" "$@" uninstall &&
@@ -78,6 +79,12 @@ failing_build()
 		[ "$(wc -l <"$work/failing.log")" -le 10 ]
 }
 
+explore_help()
+{
+	"$bindir/simhash_explore" --help |
+		grep -F "    $bindir/simhash_explore [PSQL OPTIONS] 'SELECT id, fp, body FROM docs' >page.html"
+}
+
 # Make the copy of PostgreSQL one in which another simhash is installed, whose
 # files nobody may write to.
 install_another()
@@ -87,6 +94,7 @@ install_another()
 	library=$("$bindir/pg_config" --pkglibdir)
 	share=$("$bindir/pg_config" --sharedir)
 	echo 'not a library' >"$library/simhash.so"
+	echo 'exit 1' >"$bindir/simhash_explore"
 	echo "default_version = '9.9'" >"$share/extension/simhash.control"
 	echo 'SELECT 1 / 0;' >"$share/extension/simhash--9.9.sql"
 	ln -s nowhere "$share/tsearch_data/link"
@@ -116,7 +124,9 @@ write_texts()
 	done
 	seq -s ' ' 3000 3200 >"$work/texts/other"
 	: >"$work/texts/empty"
-	printf '\xff' >"$work/texts/"$'\e[31mbinary'
+	for number in 1 2 3 4 5; do
+		printf '\xff' >"$work/texts/"$'\e[31mbinary'"$number"
+	done
 }
 
 # In a directory that the server's user cannot enter.  Of the sources that were built
@@ -132,12 +142,19 @@ demo()
 demo_begins()
 {
 	head -n 1 "$work/demo.log" |
-		grep "^Looking for near-duplicates below $work/texts, "
+		grep "^\[ *[0-9]* s\] Looking for near-duplicates below $work/texts, "
 }
 
 demo_says()
 {
 	grep -q -- "$1" "$work/demo.log" || { cat "$work/demo.log"; return 1; }
+}
+
+# What is no text takes one line.
+demo_skips()
+{
+	demo_says '^\[ *[0-9]* s\] 17 files read; 5 skipped, not UTF-8 text: .*binary.*, .*binary.*, .*binary.*, \.\.\.$' &&
+		[ "$(grep -c binary "$work/demo.log")" -eq 1 ]
 }
 
 # The page is where the demo says, and has the files.
@@ -161,17 +178,24 @@ check 'a search for a PostgreSQL that is not there is silent' no_postgresql
 check 'a script that fails says where, once' failing_script
 check 'a build that fails says why' failing_build
 check 'the copy of PostgreSQL has no links' silent find "$work/pg" -type l
+check 'simhash_explore shows how to call it' explore_help
 install_another
 list_files >"$work/before"
 write_texts
 check 'script/demo runs where another simhash is installed' demo
 check 'and changes nothing there' diff "$work/before" <(list_files)
 check 'it says first what it does' demo_begins
+check 'it says which step begins' demo_says '^\[ *[0-9]* s\] Building simhash$'
+check 'it says in one line what it skips' demo_skips
 check 'it finds the groups' \
 	demo_says '^15 of 17 files have near-duplicates; they form groups: 1\.$'
 check 'it compares the texts' \
-	demo_says '^3 pairs of texts are within 8 bits\.  3 of them are near-duplicates: '
+	demo_says '^3 pairs of texts within 10 bits: 3 alike, 3 related\.$'
+check 'it shows by which statement' \
+	demo_says '^    FROM texts a JOIN texts b ON a\.fp <-> b\.fp <= 10 AND a\.id < b\.id;$'
 check 'it says how similar they are' demo_says '^ 99 %, [0-8] bits\? '
 check 'it says what differs' demo_says '+ tuesday  - monday$'
 check 'it leaves a page' demo_page
+check 'it says how to keep the server' demo_says "^    script/demo --keep $work/texts$"
+check 'it says how to install' demo_says "^    make PG_CONFIG=$bindir/pg_config install$"
 check 'it says nothing else' demo_keeps_silent
