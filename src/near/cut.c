@@ -5,8 +5,8 @@
  * A level cut has radius + levels segments (Manku, Jain and Das Sarma 2007).
  * A near cut has fewer and longer ones, in which some bits may differ (Norouzi,
  * Punjani and Fleet 2014): that pays where the radius is large.  A cut is
- * chosen by the time that the join will take.  near/README, claim 1, proves that
- * no pair is lost, whichever is chosen.
+ * chosen by the time that the join will take.  near/README, claim 1, proves
+ * that no pair is lost, whichever is chosen.
  */
 #include "postgres.h"
 

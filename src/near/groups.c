@@ -5,7 +5,7 @@
  *
  * A list is sorted by one segment of a cut after the other (cut.c): what
  * agrees in the segment, or nearly, is a group then, and may be divided by
- * further segments, or by a cut of its own.  README, claims 1 and 2, proves that
+ * further segments, or by a cut of its own.  near/README, claim 1, proves that
  * no pair within the radius is lost.
  */
 #include "postgres.h"
