@@ -21,8 +21,11 @@
  * changed it between the two locks, and for a fingerprint have removed and
  * inserted it.  No sound index comes near the limit.
  *
- * No page has two parents: each of them would have to begin where the page
- * does.  The head of tree.c says why a walk meets each page and each entry.
+ * Each level is walked from the least key on.  The next page is the one that
+ * covers the end of the last page's range, so that each page on the level is
+ * met.  No page has two parents: each of them would have to begin where the
+ * page does.  For the entries see the head of tree.c: a walk by keys meets each
+ * of them once, whatever is split or merged meanwhile.
  *
  * The other half compares the index with the heap, and needs an index that
  * stands still.  So do three checks that a writer would upset between two
@@ -50,7 +53,10 @@ typedef struct Check
 	HammingKeys keys;			/* of the tree that is read */
 } Check;
 
-/* Check a copy of a leaf.  Two equal keys are always on one leaf. */
+/*
+ * Check a copy of the leaf blkno.  Two equal keys are on one leaf, as each
+ * key is in the range of one leaf.
+ */
 static void
 check_leaf(Check *check, BlockNumber blkno, Page page)
 {
@@ -83,6 +89,7 @@ check_leaf(Check *check, BlockNumber blkno, Page page)
 							  : "a fingerprint is in the tree twice");
 }
 
+/* Check a copy of the inner page blkno. */
 static void
 check_inner(Check *check, BlockNumber blkno, Page page)
 {
@@ -154,6 +161,7 @@ copy_page(const HammingWalk *walk, Page page)
 					  "range is not what the parent says");
 }
 
+/* Check the pages of a tree's level, and count them. */
 static void
 check_level(Check *check, int tree, int level)
 {
@@ -289,6 +297,7 @@ count_free_pages(Relation index, int blocks, BlockNumber pages)
 	return count;
 }
 
+/* Check that all pages but the metapage are in a tree or free. */
 static void
 check_pages(Check *check)
 {
@@ -422,47 +431,86 @@ hamming_check(Relation heap, Relation index)
 }
 
 /*
- * Set the numbers of stats that are of rows with a fingerprint.  For each
- * block, the values that the rows have in it are sorted.
+ * For each row that shares its fingerprint with a row before it in tree 0, add
+ * to the sorter the value that the fingerprint, rotated by start bits, has in
+ * the bits leading.
+ */
+static void
+sort_repeated(HammingSorter *sorter, Relation index, HammingKeys *keys,
+			  int start, HammingBits leading)
+{
+	HammingKey	key;
+	HammingBits last = 0;
+	bool		first = true;
+
+	hamming_keys_begin(keys, index, 0, NULL);
+	while (hamming_keys_next(keys, &key))
+	{
+		HammingBits value = hamming_rotate(key.bits, start) & leading;
+
+		if (!first && key.bits == last)
+			hamming_sorter_add_key(sorter, hamming_key(value, 0));
+		first = false;
+		last = key.bits;
+	}
+}
+
+/*
+ * Set the numbers of stats that are of rows with a fingerprint.  A tree is
+ * grouped by the values of its leading block.  But for tree 0, a tree has
+ * each fingerprint once: the other rows of the fingerprint are sorted.
  */
 static void
 read_block_stats(Relation index, HammingKeys *keys, HammingStats *stats)
 {
-	int64		values = 0;		/* of all blocks */
-	int			block;
+	int64		all_rows = 0;	/* of all trees */
+	int64		values = 0;
+	int			tree;
 
-	for (block = 0; block < stats->blocks; block++)
+	for (tree = 0; tree < stats->blocks; tree++)
 	{
 		HammingSorter *sorter =
 		hamming_sorter_begin(FINGERPRINT_WORDS, maintenance_work_mem);
-		Fingerprint mask = hamming_block_mask(stats->blocks, block);
+		int			start = hamming_block_start(stats->blocks, tree);
+		int			width = hamming_block_width(stats->blocks, tree);
+		HammingBits leading = hamming_leading_bits(width);
+		HammingKey	repeated;
 		HammingKey	key;
 		HammingBits last = 0;
 		int64		rows = 0;	/* that have the last value; 0 at first */
+		int64		entries = 0;
+		bool		more;
 
-		stats->rows = stats->fingerprints = 0;
-		for (hamming_keys_begin(keys, index, 0, NULL);
-			 hamming_keys_next(keys, &key); last = key.bits)
-		{
-			if (stats->rows++ == 0 || key.bits != last)
-				stats->fingerprints++;
-			hamming_sorter_add_key(sorter, hamming_key(key.bits & mask, 0));
-		}
+		if (tree > 0)
+			sort_repeated(sorter, index, keys, start, leading);
 		hamming_sorter_finish(sorter);
-		for (; hamming_sorter_next_key(sorter, &key); last = key.bits)
+		more = hamming_sorter_next_key(sorter, &repeated);
+		hamming_keys_begin(keys, index, tree, NULL);
+		while (hamming_keys_next(keys, &key))
 		{
-			if (rows == 0 || key.bits != last)
+			HammingBits value = key.bits & leading;
+			int64		before;
+
+			entries++;
+			if (rows == 0 || value != last)
 			{
 				values++;
 				rows = 0;
 			}
-			rows++;
+			last = value;
+			before = rows++;
+			for (; more && repeated.bits <= value; rows++)
+				more = hamming_sorter_next_key(sorter, &repeated);
+			all_rows += rows - before;
 			stats->largest_block = Max(stats->largest_block, rows);
 		}
 		hamming_sorter_end(sorter);
+		if (tree == 0)
+			stats->rows = entries;
+		else if (tree == 1)
+			stats->fingerprints = entries;
 	}
-	stats->average_block = (double) stats->rows * stats->blocks /
-		Max(values, 1);
+	stats->average_block = (double) all_rows / Max(values, 1);
 }
 
 /*
