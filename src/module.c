@@ -10,6 +10,7 @@
 #include "am/handler.h"
 #include "join/plan.h"
 #include "near/progress.h"
+#include "type/catalog.h"
 #include "type/compat.h"
 #include "type/gist_cost.h"
 
@@ -18,6 +19,7 @@ SIMHASH_MODULE_MAGIC;
 void
 _PG_init(void)
 {
+	simhash_catalog_init();
 	simhash_gist_cost_init();
 	hamming_define_options();
 	simhash_progress_define_options();

@@ -10,11 +10,15 @@
 
 #include "access/htup_details.h"
 #include "access/transam.h"
+#include "catalog/dependency.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "commands/extension.h"
 #include "utils/builtins.h"
+#include "utils/hsearch.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
@@ -67,60 +71,99 @@ simhash_bits(Oid function, Oid type)
 	return 0;
 }
 
-/* Set to, of size bytes, to a column of a function; "" for NULL. */
+/* What is known of a function: see simhash_c_name(). */
+typedef struct KnownFunction
+{
+	Oid			function;		/* the hash key */
+	char		c_name[NAMEDATALEN];	/* empty if the function is not ours */
+} KnownFunction;
+
+static HTAB * known_functions;	/* NULL before the first look-up */
+static bool is_stale = true;	/* may a function have changed since? */
+
+/* A SyscacheCallbackFunction. */
 static void
-read_text(HeapTuple function, AttrNumber column, char *to, size_t size)
+forget_functions(Datum arg, int cache, uint32 hash)
 {
-	bool		isnull;
-	Datum		value = SysCacheGetAttr(PROCOID, function, column, &isnull);
+	is_stale = true;
+}
 
-	to[0] = '\0';
-	if (!isnull)
-		text_to_cstring_buffer(DatumGetTextPP(value), to, size);
+/* Have PostgreSQL say when functions change.  The library calls this once. */
+void
+simhash_catalog_init(void)
+{
+	CacheRegisterSyscacheCallback(PROCOID, forget_functions, (Datum) 0);
+}
+
+/* Empty the table of functions if one of them may have changed. */
+static void
+refresh_functions(void)
+{
+	HASHCTL		control = {.keysize = sizeof(Oid),
+	.entrysize = sizeof(KnownFunction)};
+
+	if (!is_stale)
+		return;
+	if (known_functions != NULL)
+		hash_destroy(known_functions);
+	known_functions = NULL;
+	known_functions = hash_create("simhash functions", 16, &control,
+								  HASH_ELEM | HASH_BLOBS);
+	is_stale = false;
 }
 
 /*
- * Is the name of a library that of this one, in whatever directory?  Is the
- * first argument of its function a fingerprint or a ball, and no domain?
+ * Set c_name, of NAMEDATALEN bytes, to the name in C of a function that belongs
+ * to the extension, or to "".
  */
-static bool
-is_ours(const char *library, Form_pg_proc function)
+static void
+read_c_name(Oid function, char *c_name)
 {
-	const char *slash = strrchr(library, '/');
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	Oid			extension;
+	Datum		source;
+	bool		isnull;
 
-	return strcmp(slash == NULL ? library : slash + 1, "simhash") == 0 &&
-		function->pronargs > 0 &&
-		get_typtype(function->proargtypes.values[0]) == TYPTYPE_BASE;
+	c_name[0] = '\0';
+	if (!HeapTupleIsValid(tuple))
+		return;
+	source = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosrc, &isnull);
+	if (((Form_pg_proc) GETSTRUCT(tuple))->prolang == ClanguageId)
+		text_to_cstring_buffer(DatumGetTextPP(source), c_name, NAMEDATALEN);
+	ReleaseSysCache(tuple);
+	if (c_name[0] == '\0')
+		return;
+	extension = getExtensionOfObject(ProcedureRelationId, function);
+	if (!OidIsValid(extension) ||
+		extension != get_extension_oid("simhash", true))
+		c_name[0] = '\0';
 }
 
 /*
- * Return the name in C of a function of this library that takes fingerprints or
- * balls, or "".  Other libraries may have functions of the same name, and
- * anybody may have SQL functions of any name.  The name stays until the next
- * call.  The planner asks for each pair of relations that it joins.
+ * Return the name in C of a function that belongs to the extension, or "".
+ * Other libraries may have functions of the same name, and anybody may have SQL
+ * functions of any name.  The name stays until the next call.
+ *
+ * The planner asks for each pair of relations that it joins.  So the answer is
+ * kept until any function changes; ALTER EXTENSION simhash ADD or DROP FUNCTION
+ * changes none, and is seen later.
  */
 const char *
 simhash_c_name(Oid function)
 {
-	static char name[NAMEDATALEN];
-	char		library[MAXPGPATH];
-	HeapTuple	tuple;
-	Form_pg_proc form;
+	KnownFunction *known;
+	KnownFunction read;
 
-	name[0] = '\0';
 	/* most functions of most clauses are core's */
 	if (function < FirstNormalObjectId)
-		return name;
-	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-	if (!HeapTupleIsValid(tuple))
-		return name;
-	form = (Form_pg_proc) GETSTRUCT(tuple);
-	if (form->prolang == ClanguageId)
+		return "";
+	refresh_functions();
+	known = hash_search(known_functions, &function, HASH_FIND, NULL);
+	if (known == NULL)
 	{
-		read_text(tuple, Anum_pg_proc_probin, library, MAXPGPATH);
-		if (is_ours(library, form))
-			read_text(tuple, Anum_pg_proc_prosrc, name, NAMEDATALEN);
+		read_c_name(function, read.c_name);
+		known = hash_search(known_functions, &function, HASH_ENTER, NULL);
+		strcpy(known->c_name, read.c_name);
 	}
-	ReleaseSysCache(tuple);
-	return name;
+	return known->c_name;
 }

@@ -5,6 +5,7 @@
 #ifndef SIMHASH_CATALOG_H
 #define SIMHASH_CATALOG_H
 
+extern void simhash_catalog_init(void);
 extern Oid	simhash_find_type(Oid schema, const char *name);
 extern Oid	simhash_find_function(Oid schema, const char *name, int count,
 								  const Oid *types);
