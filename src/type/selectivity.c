@@ -48,7 +48,11 @@ typedef struct KnownBall
 	int32		radius;			/* SIMHASH_NEAR_RADIUS if not known */
 } KnownBall;
 
-/* Return the volume of a ball as a part of all; rounding may exceed 1. */
+/*
+ * Return the volume of a ball as a part of all.  Rounding may take a size
+ * close to 2^HAMMING_BITS above that, but the planner allows no selectivity
+ * above 1.
+ */
 static double
 ball_volume(int32 radius)
 {
@@ -91,6 +95,7 @@ typedef struct Nearness
 	double		least;			/* part of the pairs that any value is in */
 } Nearness;
 
+/* Return the part of the pairs that is within the radius. */
 static double
 pair_fraction(const Nearness *nearness)
 {
@@ -122,6 +127,12 @@ column_nearness(VariableStatData *variable, int32 radius)
 	free_attstatsslot(&slot);
 	return result;
 }
+
+/*
+ * Of the pairs of values that restrictions only seem to leave out, this part is
+ * expected to remain: see hamming_excluded_values().
+ */
+#define COINCIDENCE 0.01
 
 /*
  * Return the part of a column's pairs within the radius that has a row of one
@@ -164,23 +175,30 @@ remaining_nearness(PlannerInfo *root, VariableStatData *variable, int32 radius)
 	Nearness	result = column_nearness(variable, radius);
 	StoredValues stored;
 	Bitmapset  *excluded;
+	Bitmapset  *doubtful;
 	double		rows = 0;		/* part that is excluded */
 	double		pairs;			/* part with an excluded row */
+	double		doubtful_pairs;
 
 	if (result.density <= 0 || variable->rel == NULL ||
 		variable->rel->baserestrictinfo == NIL)
 		return result;
 	stored = hamming_read_values(variable);
-	excluded = hamming_excluded_values(root, variable, &stored);
+	excluded = hamming_excluded_values(root, variable, &stored, &doubtful);
 	pairs = pairs_of_values(variable, &stored, excluded, radius, &rows);
+	doubtful_pairs = pairs_of_values(variable, &stored, doubtful, radius,
+									 &rows);
 	pfree(stored.values);
 	pfree(stored.parts);
 	bms_free(excluded);
+	bms_free(doubtful);
 	if (rows > 0)
 	{
 		double		rest = Max(1 - rows, 0.001);
 
-		result.density = probability((result.density - pairs) / (rest * rest));
+		result.density = Max(result.density - pairs - doubtful_pairs,
+							 COINCIDENCE * doubtful_pairs);
+		result.density = probability(result.density / (rest * rest));
 		result.partnered = probability((result.partnered - rows) / rest);
 	}
 	return result;
@@ -547,6 +565,7 @@ hamming_within_selectivity(SupportRequestSelectivity *request)
 									   learn_centre);
 }
 
+/* Does the operator take a ball, and not two fingerprints? */
 static bool
 takes_ball(Oid opno)
 {

@@ -101,6 +101,7 @@ hamming_read_values(VariableStatData *variable)
 	return stored;
 }
 
+/* What replace_variable() puts in place of a column. */
 typedef struct Replacement
 {
 	Node	   *variable;
@@ -181,15 +182,18 @@ add_matching(PlannerInfo *root, Index relid, RestrictInfo *clause,
 
 /*
  * Return which of the most common values of a column, by their places, the
- * restrictions of its relation leave out.  A small table is a sample of itself,
- * and two parts of it, such as two halves, may be the same by chance.
+ * restrictions of its relation leave out.  Set *doubtful to others that they
+ * only seem to leave out: a small table is a sample of itself, and two parts of
+ * it, such as two halves, may be the same by chance.
  */
 Bitmapset *
 hamming_excluded_values(PlannerInfo *root, VariableStatData *variable,
-						const StoredValues *stored)
+						const StoredValues *stored, Bitmapset **doubtful)
 {
 	int			count = Min(stored->common, MAX_EXCLUDED);
+	bool		is_small = variable->rel->tuples <= SMALL_TABLE;
 	Bitmapset  *excluded = NULL;
+	Bitmapset  *matching = NULL;
 	ListCell   *lc;
 
 	foreach(lc, variable->rel->baserestrictinfo)
@@ -197,9 +201,11 @@ hamming_excluded_values(PlannerInfo *root, VariableStatData *variable,
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
 		if (!add_excluded(root, variable, (Node *) rinfo->clause, stored, count,
-						  &excluded) && variable->rel->tuples > SMALL_TABLE)
+						  &excluded))
 			add_matching(root, variable->rel->relid, rinfo, stored, count,
-						 &excluded);
+						 is_small ? &matching : &excluded);
 	}
+	*doubtful = bms_difference(matching, excluded);
+	bms_free(matching);
 	return excluded;
 }

@@ -40,6 +40,7 @@ extern double hamming_null_fraction(VariableStatData *variable);
 extern StoredValues hamming_read_values(VariableStatData *variable);
 extern Bitmapset *hamming_excluded_values(PlannerInfo *root,
 										  VariableStatData *variable,
-										  const StoredValues *stored);
+										  const StoredValues *stored,
+										  Bitmapset **doubtful);
 
 #endif							/* SIMHASH_STORED_VALUES_H */
