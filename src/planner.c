@@ -299,8 +299,8 @@ text_width(const PlannerInfo *root, const Node *arg)
 }
 
 /*
- * Set the cost of a call of a function of two texts, in proportion to their
- * bytes.  Return NULL for any other call.
+ * Set the cost of a call of a function of two texts: of short ones, a little;
+ * else in proportion to their bytes.  Return NULL for any other call.
  */
 static Node *
 set_cost(SupportRequestCost *request)

@@ -466,7 +466,7 @@ extern void hamming_give_back(Relation index, Buffer buffer);
 /* tree.c */
 
 /*
- * How often a descent may go back before the index is taken for corrupted.
+ * How often a descent may begin again before the index is taken for corrupted.
  * Each time another process must have changed a page in the instant between
  * two locks of the descent, so that no sound index comes near this number.
  */

@@ -65,7 +65,8 @@ pin_leaves(Insertion *insertion)
 /*
  * Lock the pinned leaves exclusively, and see which of them have the
  * fingerprint.  Returns false, and sets *full to the place of a leaf without
- * room, or -1, if the insertion must start again.
+ * room, or -1, if the insertion must start again.  On entry no leaf is locked.
+ * On return leaves[0] .. leaves[locked - 1] are locked.
  */
 static bool
 lock_leaves(Insertion *insertion, int *full)
@@ -95,7 +96,10 @@ lock_leaves(Insertion *insertion, int *full)
 	return true;
 }
 
-/* Sort each leaf that has MOST_APPENDED keys or more behind its sorted ones. */
+/*
+ * Sort each leaf that has MOST_APPENDED keys or more behind its sorted ones.
+ * All leaves of the insertion are locked exclusively.
+ */
 static void
 sort_leaves(Insertion *insertion)
 {
@@ -117,7 +121,8 @@ sort_leaves(Insertion *insertion)
 /*
  * Append the row to its leaf, and the fingerprint to those that lack it.  Where
  * the row leaf lacks the fingerprint, and another leaf has it, mark that one: a
- * vacuum may be about to take the fingerprint out of it.
+ * vacuum may be about to take the fingerprint out of it.  All leaves of the
+ * insertion are locked exclusively.
  */
 static void
 append_keys(Insertion *insertion)

@@ -89,7 +89,10 @@
 /* The target of rows without a fingerprint, and beyond all others. */
 #define NULLS_TARGET ((BlockNumber) (2 * SEGMENTS) << VALUE_BITS)
 
-/* List the targets of a segment that an insertion looks at: MAX_TARGETS. */
+/*
+ * List the targets of a segment that an insertion looks at, at most MAX_TARGETS,
+ * in the order that the macro names.  Return their number.
+ */
 static int
 list_targets(Fingerprint fingerprint, int segment, BlockNumber *targets)
 {

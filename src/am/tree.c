@@ -10,8 +10,8 @@
  * the wanted tree, is the only one that does.  Therefore:
  *
  * - A descent locks one page at a time.  If a page was changed before the
- *   descent comes to it, it no longer covers the key, and the descent goes
- *   back.
+ *   descent comes to it, it no longer covers the key, and the descent begins
+ *   again.
  * - A page that a merge has emptied can be used again at once.
  * - A walk along a level needs no links: the next page is the one that covers
  *   the end of the last page's range.  Entries never leave the key order, so
@@ -229,7 +229,8 @@ hamming_height(Relation index, int tree)
 /*
  * Lock exclusively a pinned page that hamming_find() has returned.  Returns
  * false if the page no longer covers the key.  On entry the pages whose locks
- * the caller holds have lower roles (rule 3).
+ * the caller holds have lower roles (rule 3).  On return the page is locked,
+ * whatever the result.
  */
 bool
 hamming_lock_pinned(Relation index, Buffer buffer, int tree, int level,
@@ -375,7 +376,8 @@ hamming_keep_all(void *arg, Buffer buffer, HammingKey *keys)
 /*
  * Move what is kept of the page right to the page left, that is all children,
  * or count keys of a leaf.  Take right out of the parent, and make it a free
- * page.  On entry may_merge() has allowed it.
+ * page.  On entry may_merge() has allowed it, and the three pages are locked
+ * exclusively.
  */
 static void
 merge(Relation index, Buffer left, Buffer right, Buffer parent,
@@ -401,7 +403,7 @@ merge(Relation index, Buffer left, Buffer right, Buffer parent,
  * May the pages left and right be merged, if count entries of right are kept?
  * They must be neighbours below the parent, both together must not be fuller
  * than a page after a build, and no other process may have a pin on right (rule
- * 1).  The three pages are locked.
+ * 1).  The three pages are locked exclusively.
  */
 static bool
 may_merge(Relation index, Buffer left, Buffer right, Buffer parent, int count)

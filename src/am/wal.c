@@ -94,7 +94,7 @@ apply_and_describe(Page page, const HammingChange *change, char *record)
 	return end - record;
 }
 
-/* Make and log changes by one record. */
+/* Make and log changes, at most MAX_GENERIC_XLOG_PAGES, by one record. */
 static void
 log_record(Relation index, int count, const HammingChange *changes)
 {
@@ -147,9 +147,9 @@ log_record(Relation index, int count, const HammingChange *changes)
 #endif
 
 /*
- * Make and log changes of different leaves, which are locked exclusively, and
- * have room.  Where a record cannot have all, they are made in their order: a
- * crash may lose the last ones.
+ * Make and log changes of different leaves, which are locked exclusively.  Each
+ * that gets a key covers the key, and has room.  Where a record cannot have all,
+ * they are made in their order: a crash may lose the last ones.
  */
 void
 hamming_log_changes(Relation index, int count, const HammingChange *changes)

@@ -59,6 +59,7 @@ hamming_walk_read_ahead(HammingWalk *walk)
 	UnlockReleaseBuffer(parent);
 }
 
+/* Return the page that covers walk->next, locked in mode. */
 Buffer
 hamming_walk_find(const HammingWalk *walk, int mode)
 {
