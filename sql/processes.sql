@@ -56,7 +56,7 @@ CREATE TABLE team_most AS SELECT row_number() OVER () AS id, fp FROM (
 SELECT same, expected FROM (VALUES (
 	'SELECT max(c) FROM (SELECT simhash_cluster(fp, 20) OVER (ORDER BY id) c FROM team_most) s')) v (query), same_by_team(query);
 
--- A group that no cut divides, of two slices: one is one set, and the other one has rows
+-- A group that no cut divides: half of it is one set, and the other half has rows
 -- that are near some of this set or near no other.  The words of the Golay code, twice,
 -- are 14 bits or more apart.
 CREATE TABLE team_code AS SELECT row_number() OVER () AS id,
@@ -74,7 +74,7 @@ SELECT same, cardinality(expected) FROM unnest(ARRAY[
 	'SELECT count(*), sum(c * id) FROM (SELECT id, simhash_cluster(bits::simhash64, 3, ''leader'')
 		OVER (ORDER BY id) c FROM team_many) s']) query, same_by_team(query);
 
--- large groups that are divided by segments of the next level of their cut
+-- large groups, whose cut has another level
 CREATE TABLE team_levels AS SELECT i AS id, (hashint8extended(i, 1) & x'ffffffff'::bigint)::simhash64 AS fp
 	FROM generate_series(1, 300000) i;
 SELECT same, expected FROM unnest(ARRAY[

@@ -24,6 +24,7 @@
 #include "catalog/pg_type.h"
 #include "lib/binaryheap.h"
 #include "miscadmin.h"
+#include "utils/guc.h"
 #include "utils/tuplesort.h"
 
 #include "audit/audit.h"
@@ -393,7 +394,9 @@ simhash_audit_find_groups(AuditRows *rows, uint8 *is_near, double threshold,
 	d->memory = memory;
 	d->rank = group_rank(rows, threshold);
 	d->sizes = tuplesort_begin_datum(INT8OID, Int8LessOperator, InvalidOid,
-									 false, memory / SORT_SHARE / 1024, NULL,
+									 false,
+									 Min(memory / SORT_SHARE / 1024,
+										 MAX_KILOBYTES), NULL,
 									 TUPLESORT_NONE);
 	find_groups(d);
 	return d;

@@ -106,6 +106,7 @@ typedef struct HammingJoinState
 	uint64		batch_pairs;	/* that these are expected to have */
 	uint64		pairs_read;		/* of all batches so far */
 
+	Bitmapset  *parameters;		/* that keys and radius depend on */
 	bool		is_read;		/* have rows been read? */
 	bool		is_empty;		/* if so, do these give no row? */
 	bool		has_more;		/* do more outer rows follow? */

@@ -26,6 +26,7 @@
 #include "access/parallel.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -118,6 +119,34 @@ begin_input(HammingJoinState *state, JoinInput *input, PlanState *child,
 	MemoryContextSwitchTo(old);
 }
 
+/*
+ * Add the parameters in an expression that may change from scan to scan.
+ * Return true for an expression with a subplan, which may have any.
+ */
+static bool
+add_parameters(Node *node, Bitmapset **parameters)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
+		*parameters = bms_add_member(*parameters, ((Param *) node)->paramid);
+	return IsA(node, SubPlan) ||
+		expression_tree_walker(node, add_parameters, parameters);
+}
+
+/* Find the parameters that the keys and the radius depend on. */
+static Bitmapset *
+find_parameters(CustomScan *scan)
+{
+	Bitmapset  *parameters = NULL;
+	int			i;
+
+	for (i = JOIN_OUTER_FINGERPRINT; i <= JOIN_KEYS; i++)
+		if (add_parameters(list_nth(scan->custom_exprs, i), &parameters))
+			return scan->scan.plan.allParam;
+	return parameters;
+}
+
 static void
 begin_hamming_join(CustomScanState *node, EState *estate, int eflags)
 {
@@ -131,6 +160,7 @@ begin_hamming_join(CustomScanState *node, EState *estate, int eflags)
 	state->work = palloc0(sizeof(JoinWork));
 	state->type = list_nth_int(scan->custom_private, JOIN_TYPE);
 	state->key_count = list_length(list_nth(scan->custom_exprs, JOIN_KEYS));
+	state->parameters = find_parameters(scan);
 	state->outer.keeps_all = state->type == JOIN_LEFT ||
 		state->type == JOIN_ANTI || state->type == JOIN_FULL;
 	state->inner.keeps_all = state->type == JOIN_FULL;
@@ -393,26 +423,35 @@ free_rows(HammingJoinState *state)
 }
 
 /*
- * If no parameter has changed, the rows that were read serve again, if they are
- * all there are.  Else read all rows anew.
+ * The rows, their keys and the radius depend on parameters.  If none of these
+ * has changed, the rows that were read serve again, if they are all there are.
+ * Else read all rows anew.
  */
 static void
 rescan_hamming_join(CustomScanState *node)
 {
 	HammingJoinState *state = (HammingJoinState *) node;
 	Bitmapset  *changed = node->ss.ps.chgParam;
+	bool		is_same = state->batch == 0 &&
+	!bms_overlap(changed, state->parameters);
 	ListCell   *lc;
 
 	end_pairs(state);
 	state->phase = JOIN_READING;
-	if (changed == NULL && state->batch == 0)
+	foreach(lc, node->custom_ps)
+	{
+		PlanState  *child = lfirst(lc);
+
+		UpdateChangedParamSet(child, changed);
+		is_same &= child->chgParam == NULL;
+	}
+	if (is_same)
 		return;
 	free_rows(state);
 	foreach(lc, node->custom_ps)
 	{
 		PlanState  *child = lfirst(lc);
 
-		UpdateChangedParamSet(child, changed);
 		/* else the first ExecProcNode() does it */
 		if (child->chgParam == NULL)
 			ExecReScan(child);

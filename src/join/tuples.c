@@ -85,14 +85,17 @@ simhash_tuples_read(TupleStore *store, uint64 offset)
 
 	if (store->file == NULL)
 		return (MinimalTuple) (store->memory + offset);
-	if (BufFileSeek(store->file, 0, offset, SEEK_SET) != 0)
+	/* to seek behind the first GB would empty the buffer */
+	if ((offset == 0 || offset != store->next) &&
+		BufFileSeek(store->file, 0, offset, SEEK_SET) != 0)
 		ereport(ERROR, (errcode_for_file_access(),
 						errmsg("could not seek in a temporary file: %m")));
 	BufFileReadExact(store->file, &length, sizeof(length));
-	enlarge(store, &store->memory, &store->capacity, length);
+	enlarge(store, &store->memory, &store->capacity, MAXALIGN(length));
 	memcpy(store->memory, &length, sizeof(length));
 	BufFileReadExact(store->file, store->memory + sizeof(length),
-					 length - sizeof(length));
+					 MAXALIGN(length) - sizeof(length));
+	store->next = offset + MAXALIGN(length);
 	return (MinimalTuple) store->memory;
 }
 

@@ -18,6 +18,7 @@ typedef struct TupleStore
 								 * file */
 	Size		capacity;		/* of memory */
 	BufFile    *file;			/* NULL: the tuples are in memory */
+	uint64		next;			/* where the file was read to; 0 before that */
 	char	   *block;			/* tuples that were loaded together */
 	uint32	   *block_starts;	/* where each of them begins, in bytes */
 } TupleStore;

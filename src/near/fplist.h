@@ -26,8 +26,7 @@ typedef struct FingerprintList
 	Team	   *team;			/* whose memory has the list, and which sorts
 								 * it; NULL for a list of this process */
 	uint32	   *places;			/* of a team, FPLIST_PLACES in that memory:
-								 * see sort_by_buckets(); free for other use
-								 * between two sorts */
+								 * see sort_by_buckets() */
 } FingerprintList;
 
 #define FPLIST_BYTES (2 * (sizeof(Fingerprint) + sizeof(uint32)))

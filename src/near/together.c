@@ -266,7 +266,7 @@ hamming_together_search(Together *together, const Candidates *all,
 	set_done(together, groups->done_before, 1);
 	if (step.units > 0)
 		simhash_team_do(together->team, &step);
-	/* the next steps are the caller's, of a phase of their own */
+	/* a later phase shows its own steps */
 	set_done(together, 0, 1);
 	pfree(groups);
 	MemoryContextSwitchTo(old);

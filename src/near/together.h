@@ -10,12 +10,11 @@
 
 #include "near/groups.h"
 
-/* The kinds of steps, but for those of fplist.c, and those of the caller. */
+/* The kinds of steps, but for those of fplist.c. */
 #define STEP_WALK FPLIST_STEPS	/* slices of the top node */
 #define STEP_LARGE (FPLIST_STEPS + 1)	/* its large groups */
 #define STEP_COMPARE (FPLIST_STEPS + 2) /* slices of search->group */
 #define STEP_KEYS (FPLIST_STEPS + 3)	/* slices of keys */
-#define TOGETHER_STEPS (FPLIST_STEPS + 4)
 
 /*
  * What the leader of a search decides before it makes the memory: the radius,
@@ -92,13 +91,10 @@ typedef struct Together
 	void	   *arg;			/* for take */
 
 	/*
-	 * In the leader: take search->group, by steps of kinds from
-	 * TOGETHER_STEPS on.  NULL: the team compares it by slices.
+	 * In the leader: take search->group.  NULL: the team compares it by
+	 * slices.
 	 */
 	void		(*take_large) (struct Together *together);
-	/* Do a unit of such a step. */
-	void		(*do_unit) (struct Together *together, const TeamStep *step,
-							uint32 unit);
 } Together;
 
 /* together.c */
@@ -112,6 +108,5 @@ extern Together *hamming_together_attach(shm_toc *toc);
 /* units.c */
 extern void hamming_together_do_unit(void *arg, const TeamStep *step,
 									 uint32 unit);
-extern void hamming_together_copy(Together *together, Candidates *group);
 
 #endif							/* SIMHASH_TOGETHER_H */

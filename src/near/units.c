@@ -18,8 +18,8 @@ copy_nodes(Together *together)
 }
 
 /* Copy a group of the shared list to the list of this process. */
-void
-hamming_together_copy(Together *together, Candidates *group)
+static void
+copy_group(Together *together, Candidates *group)
 {
 	const FingerprintList *from = &together->list;
 	FingerprintList *to = &together->own;
@@ -50,7 +50,7 @@ take_group(Together *together, Candidates group)
 {
 	NearGroups *groups = together->groups;
 
-	hamming_together_copy(together, &group);
+	copy_group(together, &group);
 	if (hamming_group_is_done(groups, &group))
 		return;
 	hamming_groups_begin_above(groups, &group, false);
@@ -199,8 +199,6 @@ hamming_together_do_unit(void *arg, const TeamStep *step, uint32 unit)
 		take_large(together, unit);
 	else if (step->kind == STEP_COMPARE)
 		compare_slice(together, unit, step->units);
-	else if (step->kind == STEP_KEYS)
-		take_keys(together, unit, step->units);
 	else
-		together->do_unit(together, step, unit);
+		take_keys(together, unit, step->units);
 }
