@@ -90,8 +90,8 @@
 #define NULLS_TARGET ((BlockNumber) (2 * SEGMENTS) << VALUE_BITS)
 
 /*
- * List the targets of a segment that an insertion looks at, at most MAX_TARGETS,
- * in the order that the macro names.  Return their number.
+ * List the targets of a segment that an insertion looks at, in the order that
+ * MAX_TARGETS names.  Return their number.
  */
 static int
 list_targets(Fingerprint fingerprint, int segment, BlockNumber *targets)

@@ -148,8 +148,8 @@ log_record(Relation index, int count, const HammingChange *changes)
 
 /*
  * Make and log changes of different leaves, which are locked exclusively.  Each
- * that gets a key covers the key, and has room.  Where a record cannot have all,
- * they are made in their order: a crash may lose the last ones.
+ * that gets a key covers the key, and has room.  Where a record cannot have
+ * all, they are made in their order: a crash may lose the last ones.
  */
 void
 hamming_log_changes(Relation index, int count, const HammingChange *changes)
