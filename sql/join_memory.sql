@@ -108,7 +108,7 @@ BEGIN
 	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ' || query INTO plan;
 	RETURN plan->0->'Plan'->>'Temp Read Blocks';
 END $$;
-SELECT pages_read(query) BETWEEN 1 AND 1000 AS in_blocks FROM unnest(ARRAY[
+SELECT pages_read(query) BETWEEN 1 AND 20000 AS in_blocks FROM unnest(ARRAY[
 	'SELECT FROM equal a JOIN equal b ON a.fp <-> b.fp <= 3 AND a.id < b.id',
 	'SELECT FROM equal a JOIN (SELECT id + 1 AS id, fp FROM equal) b ON a.fp <-> b.fp <= 3 AND a.id * 3 < b.id',
 	'SELECT FROM equal a WHERE NOT EXISTS (SELECT FROM equal b WHERE a.fp <-> b.fp <= 3 AND a.id > b.id + 3000)']) query;

@@ -42,6 +42,7 @@
 /* What a tuple takes beside its columns, in bytes. */
 #define TUPLE_OVERHEAD 24
 
+/* Return what the tuples of a path take, if that fraction of them is kept. */
 static double
 tuple_bytes(const Path *path, double kept)
 {
@@ -82,6 +83,7 @@ number_of_moves(double less, double more, const JoinEstimate *join,
 	return rows / join->groups <= at_once / 2 ? 2 : join->radius + 2;
 }
 
+/* Return what it takes to find the pairs of x and y rows. */
 static Cost
 search_cost(double x, double y, const JoinEstimate *join)
 {

@@ -127,6 +127,7 @@ explain_work(HammingJoinState *state, ExplainState *es)
 	appendStringInfoChar(es->str, '\n');
 }
 
+/* ExplainCustomScan */
 void
 hamming_join_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
@@ -193,6 +194,7 @@ hamming_workers_begin(CustomScanState *node, ParallelContext *pcxt, void *slots)
 	on_dsm_detach(pcxt->seg, add_slots, PointerGetDatum(state->workers));
 }
 
+/* InitializeWorkerCustomScan */
 void
 hamming_workers_attach(CustomScanState *node, shm_toc *toc, void *slots)
 {

@@ -2,10 +2,16 @@
  * input.c
  *	  The rows of one side of a HammingJoin: read from the child, and kept.
  *
- * What exceeds the memory of the join goes to temporary files: first tuples,
- * which are read for rows that match only, and then both sides.  A filter of
- * the fingerprints of the input that is read first leaves out rows of the other
- * that have no partner.
+ * Of each row its fingerprint, its number, a hash of its keys, and the
+ * position of its tuple come to a side (near/side.h); the tuple is kept if a
+ * column of it is needed after the join.  What exceeds the memory of the join
+ * goes to temporary files: first tuples, which are read for rows that match
+ * only, and then both sides.
+ *
+ * Of the input that is read last, the larger one, most rows may have no
+ * partner.  A filter of the other one's fingerprints shows that of nearly all
+ * of these: they do not come to the side, and are not kept unless the join
+ * returns them.
  */
 #include "postgres.h"
 
@@ -20,11 +26,12 @@
 #include "near/progress.h"
 #include "type/simhash.h"
 
+/* Return what the rows of an input take in memory. */
 static Size
 memory_of(const JoinInput *input)
 {
 	return side_memory(&input->side) +
-		(input->tuples.file != NULL ? 0 : input->tuples.capacity) +
+		(input->tuples.has_file ? 0 : input->tuples.capacity) +
 		(input->matched == NULL ? 0 : input->rows / 8 + 1);
 }
 
@@ -40,13 +47,14 @@ hamming_join_memory(const HammingJoinState *state)
 static bool
 has_tuples_in_memory(const JoinInput *input)
 {
-	return input->tuples.size > 0 && input->tuples.file == NULL;
+	return input->tuples.size > 0 && !input->tuples.has_file;
 }
 
+/* Keep the tuples of the input in a file, and all that come. */
 static void
 move_tuples(JoinInput *input)
 {
-	if (input->columns > 0 && input->tuples.file == NULL)
+	if (input->columns > 0 && !input->tuples.has_file)
 		simhash_tuples_to_file(&input->tuples);
 }
 
@@ -84,7 +92,10 @@ make_room(HammingJoinState *state, NearSide *side)
 								   hamming_join_memory(state));
 }
 
-/* Keep the row in slot, in the side, too, where it may have partners. */
+/*
+ * Keep the row in slot.  Where it may have partners it comes to the side, with
+ * its fingerprint.
+ */
 static void
 keep_row(HammingJoinState *state, JoinInput *input, TupleTableSlot *slot,
 		 NearRow row, bool may_match)
@@ -351,10 +362,9 @@ hamming_input_next_row(JoinInput *input, bool matched)
 		input->row++;
 		if (input->columns > 0)
 		{
-			MinimalTuple tuple = simhash_tuples_read(&input->tuples,
-													 input->offset);
+			MinimalTuple tuple = simhash_tuples_next(&input->tuples,
+													 &input->offset);
 
-			input->offset += MAXALIGN(tuple->t_len);
 			if (is_wanted)
 				ExecStoreMinimalTuple(tuple, input->slot, false);
 			input->loaded = 0;

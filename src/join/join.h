@@ -45,7 +45,7 @@ typedef struct JoinInput
 	uint64		rows;			/* that are kept */
 	TupleStore	tuples;
 	NearSide	side;			/* rows that may have partners; their payloads
-								 * are offsets of tuples */
+								 * are positions of tuples */
 	uint8	   *matched;		/* a bit for each row, by its number; NULL
 								 * where nobody asks */
 	uint64		row;			/* number of the next row without a partner, */

@@ -15,11 +15,13 @@
  *							none, in the order of the child; but with a column
  *							of its partner a row comes when that is found
  *
- * Where the plan has workers for the search, they have ended before a row is
- * returned, so that any statement may have such a join.
+ * Where the plan has workers for the search, one call finds all pairs with
+ * them.  They have ended before a row is returned, so that any statement may
+ * have such a join.  This process checks the clauses, pair by pair.
  *
  * A recheck after a concurrent update (EvalPlanQual) runs the same node in an
- * executor state of its own, where each child returns the row to be checked.
+ * executor state of its own, where each child returns the row to be checked, as
+ * for the joins of PostgreSQL.
  */
 #include "postgres.h"
 
@@ -53,6 +55,7 @@ last_column(const JoinInput *input, const void *expression)
 	return last;
 }
 
+/* Return what else than the distance makes two rows partners. */
 static List *
 partner_clauses(const CustomScan *scan)
 {
@@ -200,6 +203,7 @@ begin_hamming_join(CustomScanState *node, EState *estate, int eflags)
 	state->known_radius = -1;
 }
 
+/* Prepare to note which rows have a partner. */
 static void
 begin_matched(HammingJoinState *state, JoinInput *input)
 {
@@ -212,6 +216,7 @@ begin_matched(HammingJoinState *state, JoinInput *input)
 	input->offset = 0;
 }
 
+/* Go on with the next outer rows, if more follow. */
 static void
 end_batch(HammingJoinState *state)
 {
@@ -222,6 +227,7 @@ end_batch(HammingJoinState *state)
 	state->is_read = false;
 }
 
+/* Begin to show the progress of a scan, until state->progress is reset. */
 static void
 begin_progress(HammingJoinState *state)
 {
@@ -232,6 +238,7 @@ begin_progress(HammingJoinState *state)
 	MemoryContextSwitchTo(old);
 }
 
+/* Read both sides, unless that was done, and begin to pair rows. */
 static void
 begin_pairs(HammingJoinState *state)
 {
@@ -283,7 +290,7 @@ disk_of(const JoinInput *input)
 	uint64		side = input->side.file == NULL ? 0
 	: input->side.count * sizeof(NearRow);
 
-	return side + (input->tuples.file != NULL ? input->tuples.size : 0);
+	return side + (input->tuples.has_file ? input->tuples.size : 0);
 }
 
 /*
@@ -352,7 +359,7 @@ next_alone(JoinInput *input, JoinInput *other, bool matched)
 	return hamming_input_next_row(input, matched);
 }
 
-/* Get the next row of the current phase, or NULL: maybe of another one then. */
+/* Get the next row of the current phase; or NULL, and go on. */
 static TupleTableSlot *
 next_result(HammingJoinState *state)
 {

@@ -13,6 +13,7 @@
 /* The number of no row. */
 #define NO_ROW PG_UINT32_MAX
 
+/* Return the tuples of the rows of y. */
 static TupleStore *
 inner_tuples(HammingJoinState *state)
 {
@@ -32,7 +33,7 @@ begin_block(HammingJoinState *state, uint32 from)
 	TupleStore *tuples = inner_tuples(state);
 	uint32		loaded = 0;
 
-	if (tuples->file != NULL && state->inner.columns > 0 &&
+	if (tuples->has_file && state->inner.columns > 0 &&
 		pair->x_end - pair->x > 1 &&
 		(state->filter != NULL || !looks_for_one(state->type)))
 		loaded = simhash_tuples_load(tuples, pair->y_side->payloads + from,
@@ -47,6 +48,7 @@ begin_block(HammingJoinState *state, uint32 from)
 	state->in_slot = NO_ROW;
 }
 
+/* Get the next two fingerprints, and their rows. */
 static bool
 next_fingerprints(HammingJoinState *state)
 {
@@ -58,6 +60,7 @@ next_fingerprints(HammingJoinState *state)
 	return true;
 }
 
+/* Bring the tuple into the slot of the input. */
 static void
 store_row(JoinInput *input, MinimalTuple tuple)
 {
@@ -80,7 +83,7 @@ fetch_rows(HammingJoinState *state, uint32 a, uint32 b)
 	{
 		store_row(outer, simhash_tuples_read(&outer->tuples,
 											 state->pair.x_side->payloads[a]));
-		if (state->is_self && outer->tuples.file != NULL)
+		if (state->is_self && outer->tuples.has_file)
 			ExecMaterializeSlot(outer->slot);
 	}
 	state->in_slot = a;
@@ -108,6 +111,7 @@ swap_rows(HammingJoinState *state)
 	state->is_swapped = !state->is_swapped;
 }
 
+/* Do the rows in the slots pass the other clauses of the join? */
 static bool
 passes_filter(HammingJoinState *state)
 {
