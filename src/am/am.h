@@ -146,7 +146,7 @@ hamming_tree_key(int blocks, int tree, Fingerprint fingerprint,
 					   hamming_tree_has_tids(tree) ? tid : 0);
 }
 
-/* Return how many blocks doc/indexing.md recommends for so many rows. */
+/* Return the number of blocks that doc/indexing.md recommends for rows. */
 static inline int
 hamming_default_blocks(double rows)
 {

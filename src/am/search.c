@@ -26,10 +26,10 @@
 #include "am/test_stop.h"
 #include "type/compat.h"
 
-/* Of so many leaves ahead the processor fetches header and special space, */
+/* The processor fetches header and special space of this many leaves ahead, */
 #define CPU_DISTANCE 8
 
-/* and of so many of them the entries. */
+/* and the entries of this many leaves ahead. */
 #define CPU_ENTRIES_DISTANCE 3
 
 /* The search of a tree: what a key of it must be near to. */

@@ -20,7 +20,10 @@
 #define REMEASURE_AFTER 128
 #define WORTH_MEASURING 1024
 
-/* The sets of so many members show whether one may have most of a group. */
+/*
+ * The sets of MAJORITY_SAMPLE members show whether a set may have most of a
+ * group of WORTH_SAMPLING members or more.
+ */
 #define WORTH_SAMPLING 128
 #define MAJORITY_SAMPLE 8
 

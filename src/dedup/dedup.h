@@ -25,6 +25,7 @@ typedef enum ClusterMethod
 	CLUSTER_LEADER				/* what is paired with the first one */
 } ClusterMethod;
 
+/* Return the method that value, a text, names.  Error: 22023. */
 static inline ClusterMethod
 check_method(Datum value)
 {
@@ -39,6 +40,7 @@ check_method(Datum value)
 					errhint("The methods are \"connected\" and \"leader\".")));
 }
 
+/* Return parts.  Error: 22023 if parts is less than 1. */
 static inline int
 check_parts(int parts)
 {

@@ -121,7 +121,7 @@ read_texts(FunctionCallInfo fcinfo, const FeatureOptions *options,
 		simhash_set_copy(set, &kept->set);
 	else
 	{
-		/* keep the other argument from now on, if that is what comes again */
+		/* the other argument came before, too: keep that one from now on */
 		if (hash_body(body[!first]) == kept->other)
 			first = !first;
 		kept->argument = first;
