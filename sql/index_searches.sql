@@ -54,11 +54,12 @@ SELECT same_rows(format('SELECT id FROM uniform ORDER BY fp <-> %L', :'centre'))
 SELECT count(*) FROM index_use(format('SELECT id FROM uniform
 	ORDER BY fp <-> (SELECT NULL::%s)', :'type')) line WHERE line LIKE 'Order By%';
 SELECT same_rows(format('SELECT id FROM uniform ORDER BY fp <-> (SELECT NULL::%s)', :'type'));
--- two distances
-SELECT count(*), bool_and((a, b) >= (pa, pb)) AS ordered FROM (
+-- two distances, the second one also 0
+SELECT fp AS second FROM uniform WHERE fp IS NOT NULL ORDER BY id LIMIT 1 \gset
+SELECT count(*), bool_and((a, b) >= (pa, pb)) AS ordered, min(b) FROM (
 	SELECT a, b, lag(a) OVER () AS pa, lag(b) OVER () AS pb FROM (
-	SELECT fp <-># :'centre' AS a, fp <-># :'other' AS b FROM uniform
-	WHERE fp IS NOT NULL ORDER BY fp <-> :'centre', fp <-> :'other') s) t;
+	SELECT fp <-># :'centre' AS a, fp <-># :'second' AS b FROM uniform
+	WHERE fp IS NOT NULL ORDER BY fp <-> :'centre', fp <-> :'second') s) t;
 -- more than work_mem holds
 SET work_mem = '64kB';
 CREATE TABLE many AS SELECT i AS id, left(md5((i % 7000)::text), :digits):::type AS fp
