@@ -76,7 +76,7 @@ typedef struct KnownFunction
 {
 	Oid			function;		/* the hash key */
 	char		c_name[NAMEDATALEN];	/* empty if the function is not ours */
-}			KnownFunction;
+} KnownFunction;
 
 static HTAB * known_functions;	/* NULL before the first look-up */
 static bool is_stale = true;	/* may a function have changed since? */
