@@ -121,11 +121,16 @@ read_texts(FunctionCallInfo fcinfo, const FeatureOptions *options,
 		simhash_set_copy(set, &kept->set);
 	else
 	{
+		uint64		other = hash_body(body[!first]);
+
 		/* the other argument came before, too: keep that one from now on */
-		if (hash_body(body[!first]) == kept->other)
+		if (other == kept->other)
+		{
 			first = !first;
+			other = hash_body(body[!first]);
+		}
 		kept->argument = first;
-		kept->other = hash_body(body[!first]);
+		kept->other = other;
 		simhash_set_init(set, work_mem, 2, NULL);
 		read_text(body[first], options, set, 0);
 		keep(kept, fcinfo->flinfo->fn_mcxt, body[first], key, set);
