@@ -71,10 +71,11 @@ CREATE TABLE files (name text, contents text);
 ALTER TABLE files ALTER contents SET STORAGE EXTERNAL;
 \set script `cat sql/simhash--1.0.sql`
 \set vectors `cat sql/vectors.sql`
-INSERT INTO files VALUES ('sql/simhash--1.0.sql', :'script'), ('sql/vectors.sql', :'vectors');
-ANALYZE;
+INSERT INTO files VALUES ('sql/simhash--1.0.sql', md5(:'script')), ('sql/vectors.sql', :'vectors');
+ANALYZE docs, gist, stored, hashed, parted, narrow, wide, pages;
 
 -- from here on in the WAL
+DO $$ BEGIN PERFORM pg_switch_wal(); END $$;
 CHECKPOINT;
 INSERT INTO docs SELECT i, i FROM generate_series(601, 750) i;
 UPDATE docs SET n = n + 1 WHERE id % 10 = 3;
@@ -88,6 +89,7 @@ INSERT INTO refused SELECT body_of(i * 5 + 1) FROM generate_series(41, 60) i;
 INSERT INTO unlogged SELECT fp FROM docs;
 
 CREATE TABLE answers (query text, answer text);
+ALTER TABLE answers ALTER answer SET STORAGE EXTERNAL;
 INSERT INTO answers (query) SELECT format(query, k) FROM generate_series(0, 24, 4) k, (VALUES
 	('SELECT id FROM docs WHERE fp <-> minhash(body_of(7)) <= %s'),
 	('SELECT id FROM gist WHERE fp <-> minhash(body_of(7)) <= %s'),
