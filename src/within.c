@@ -11,7 +11,6 @@
 #include "utils/lsyscache.h"
 
 #include "type/catalog.h"
-#include "type/make_clause.h"
 #include "type/selectivity.h"
 #include "type/simhash.h"
 

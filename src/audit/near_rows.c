@@ -12,8 +12,6 @@
 #include "near/pairs.h"
 #include "near/progress.h"
 #include "near/sets.h"
-#include "type/distance_array.h"
-#include "type/simhash.h"
 
 static void
 read_datum(Datum fingerprint, AuditRow *row)

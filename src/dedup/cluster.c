@@ -12,7 +12,6 @@
 
 #include "dedup/dedup.h"
 #include "near/progress.h"
-#include "type/simhash.h"
 
 #define simhash_cluster WIDE(simhash_cluster)
 

@@ -8,7 +8,7 @@
 #include "utils/builtins.h"
 
 #include "near/together.h"
-#include "type/check_range.h"
+#include "type/simhash.h"
 
 #define simhash_connect WIDE(simhash_connect)
 #define simhash_connect_begin WIDE(simhash_connect_begin)

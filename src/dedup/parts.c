@@ -9,7 +9,6 @@
 
 #include "dedup/dedup.h"
 #include "near/share.h"
-#include "type/simhash.h"
 
 #define simhash_parts WIDE(simhash_parts)
 

@@ -19,6 +19,20 @@
 		return result; \
 	}
 
+/*
+ * Return value, the argument of that name.  Error: 22023 unless it is
+ * least .. most.
+ */
+static inline int32
+simhash_check_range(const char *name, int32 value, int32 least, int32 most)
+{
+	if (value < least || value > most)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("%s must be between %d and %d, not %d", name,
+							   least, most, value)));
+	return value;
+}
+
 /* Read a fingerprint from its bytes in network order. */
 static inline Fingerprint
 simhash_read_bytes(const void *bytes)
