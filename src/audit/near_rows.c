@@ -78,7 +78,7 @@ mark_connected(const NearPass *pass, int radius, Together *together,
 	: palloc_extended((Size) count * sizeof(uint32), MCXT_ALLOC_HUGE);
 	uint32		n;
 
-	simhash_connect(&side->list, radius, sets, together, pass->cut,
+	hamming_connect(&side->list, radius, sets, together, pass->cut,
 					pass->segment);
 	for (n = 0; n < count; n++)
 	{
@@ -116,7 +116,7 @@ static void
 mark_each_other(NearSide *side, const NearOptions *options, uint8 *is_near)
 {
 	Together   *together = side->file != NULL ? NULL
-	: simhash_connect_begin(&side->list, options->radius);
+	: hamming_connect_begin(&side->list, options->radius);
 	NearPairs  *pairs = hamming_pairs_begin(side, side, options);
 	const NearPass *pass;
 

@@ -13,9 +13,7 @@
 #include "dedup/dedup.h"
 #include "near/progress.h"
 
-#define simhash_cluster WIDE(simhash_cluster)
-
-PG_FUNCTION_INFO_V1(simhash_cluster);
+PG_FUNCTION_INFO_V1(WIDE(simhash_cluster));
 
 typedef struct Partition
 {
@@ -146,7 +144,7 @@ number_partition(WindowObject window, bool may_vary, Partition *partition)
 
 		partition->numbers =
 			MemoryContextAllocHuge(context, (Size) rows * sizeof(uint32));
-		simhash_number_clusters(&list, rows, arguments.radius, arguments.method,
+		hamming_number_clusters(&list, rows, arguments.radius, arguments.method,
 								partition->numbers);
 	}
 	hamming_fplist_free(&list);
@@ -157,7 +155,7 @@ number_partition(WindowObject window, bool may_vary, Partition *partition)
 
 /* simhash_cluster(fp, max_distance int, method text) */
 Datum
-simhash_cluster(PG_FUNCTION_ARGS)
+WIDE(simhash_cluster) (PG_FUNCTION_ARGS)
 {
 	WindowObject window = PG_WINDOW_OBJECT();
 

@@ -284,7 +284,7 @@ connect_large(Together *together)
  * team's memory.  Else return NULL.
  */
 Together *
-simhash_connect_begin(FingerprintList *list, int radius)
+hamming_connect_begin(FingerprintList *list, int radius)
 {
 	SearchOptions options = {
 		.radius = radius,.has_sets = true,.capacity = list->count
@@ -303,14 +303,14 @@ simhash_connect_begin(FingerprintList *list, int radius)
 	list->team = together->team;
 	together->take = connect_unit;
 	together->take_large = connect_large;
-	simhash_team_launch(together->team, CppAsString2(simhash_connect_main),
+	simhash_team_launch(together->team, CppAsString2(hamming_connect_main),
 						workers);
 	return together;
 }
 
 /* What a worker does: PostgreSQL finds this function by its name. */
 void
-simhash_connect_main(dsm_segment *segment, shm_toc *toc)
+hamming_connect_main(dsm_segment *segment, shm_toc *toc)
 {
 	Together   *together = hamming_together_attach(toc);
 
@@ -330,7 +330,7 @@ simhash_connect_main(dsm_segment *segment, shm_toc *toc)
  * number: see hamming_groups_begin().  That shows no progress.
  */
 void
-simhash_connect(FingerprintList *list, int radius, uint32 *parents,
+hamming_connect(FingerprintList *list, int radius, uint32 *parents,
 				Together *together, const NearCut *cut, int segment)
 {
 	Components	c = {list, parents, radius};

@@ -10,12 +10,6 @@
 #include "near/together.h"
 #include "type/simhash.h"
 
-#define simhash_connect WIDE(simhash_connect)
-#define simhash_connect_begin WIDE(simhash_connect_begin)
-#define simhash_connect_main WIDE(simhash_connect_main)
-#define simhash_choose_leaders WIDE(simhash_choose_leaders)
-#define simhash_number_clusters WIDE(simhash_number_clusters)
-
 /* The number of a row that has no fingerprint, and so no cluster. */
 #define NO_CLUSTER 0
 
@@ -119,19 +113,19 @@ typedef struct IdGroups
 } IdGroups;
 
 /* connect.c */
-extern Together *simhash_connect_begin(FingerprintList *list, int radius);
-extern void simhash_connect(FingerprintList *list, int radius, uint32 *parents,
+extern Together *hamming_connect_begin(FingerprintList *list, int radius);
+extern void hamming_connect(FingerprintList *list, int radius, uint32 *parents,
 							Together *together, const NearCut *cut,
 							int segment);
-extern PGDLLEXPORT void simhash_connect_main(dsm_segment *segment,
+extern PGDLLEXPORT void hamming_connect_main(dsm_segment *segment,
 											 shm_toc *toc);
 
 /* leaders.c */
-extern void simhash_choose_leaders(FingerprintList *list, int radius,
+extern void hamming_choose_leaders(FingerprintList *list, int radius,
 								   uint32 *clusters);
 
 /* numbering.c */
-extern void simhash_number_clusters(FingerprintList *list, uint32 rows,
+extern void hamming_number_clusters(FingerprintList *list, uint32 rows,
 									int radius, ClusterMethod method,
 									uint32 *numbers);
 

@@ -36,7 +36,7 @@ typedef struct Leaders
 } Leaders;
 
 /*
- * On entry components has the sets of simhash_connect().  Sort the list by
+ * On entry components has the sets of hamming_connect().  Sort the list by
  * component, and each component by number.  On return components[number] is
  * the least number of its component.
  */
@@ -203,12 +203,12 @@ choose_in_component(Leaders *l, uint32 from, uint32 to)
 
 /*
  * The numbers of the list must be 0 .. count - 1, each once.  On entry
- * clusters has the sets that simhash_connect() made within radius; on return,
+ * clusters has the sets that hamming_connect() made within radius; on return,
  * for each number the leader that it has joined, or itself.  The order of the
  * list changes.
  */
 void
-simhash_choose_leaders(FingerprintList *list, int radius, uint32 *clusters)
+hamming_choose_leaders(FingerprintList *list, int radius, uint32 *clusters)
 {
 	Leaders		l = {.list = list,.radius = radius,.leaders = clusters};
 	uint32		from;

@@ -101,7 +101,7 @@ number_members(uint32 *clusters, uint32 count)
  * row that is not on the list.  The list is changed.
  */
 void
-simhash_number_clusters(FingerprintList *list, uint32 rows, int radius,
+hamming_number_clusters(FingerprintList *list, uint32 rows, int radius,
 						ClusterMethod method, uint32 *numbers)
 {
 	Together   *together;
@@ -109,15 +109,15 @@ simhash_number_clusters(FingerprintList *list, uint32 rows, int radius,
 	uint32		i;
 
 	simhash_progress_phase("connecting fingerprints");
-	together = simhash_connect_begin(list, radius);
+	together = hamming_connect_begin(list, radius);
 	merge_rows(list, rows, numbers);
 	number_distinct(list, rows, numbers);
 	clusters = together != NULL ? together->sets
 		: palloc_extended((Size) list->count * sizeof(uint32),
 						  MCXT_ALLOC_HUGE);
-	simhash_connect(list, radius, clusters, together, NULL, 0);
+	hamming_connect(list, radius, clusters, together, NULL, 0);
 	if (method == CLUSTER_LEADER)
-		simhash_choose_leaders(list, radius, clusters);
+		hamming_choose_leaders(list, radius, clusters);
 	number_members(clusters, list->count);
 	for (i = 0; i < rows; i++)
 	{

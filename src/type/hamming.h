@@ -7,12 +7,6 @@
 
 #include "type/width.h"
 
-#define hamming_ball_next WIDE(hamming_ball_next)
-#define hamming_ball_size WIDE(hamming_ball_size)
-#define hamming_match WIDE(hamming_match)
-#define hamming_count WIDE(hamming_count)
-#define hamming_comparisons WIDE(hamming_comparisons)
-
 static inline int
 hamming_distance(Fingerprint a, Fingerprint b)
 {

@@ -12,12 +12,6 @@
 
 #include "type/width.h"
 
-#define hamming_expected_radius WIDE(hamming_expected_radius)
-#define hamming_within_selectivity WIDE(hamming_within_selectivity)
-#define hamming_null_fraction WIDE(hamming_null_fraction)
-#define hamming_read_values WIDE(hamming_read_values)
-#define hamming_excluded_values WIDE(hamming_excluded_values)
-
 /*
  * The most rows of the sample of ANALYZE whose distances are counted.  Each is
  * compared with each other: that takes 50 ms, or 100 with 128 bits.  If one

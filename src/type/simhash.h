@@ -190,10 +190,8 @@ simhash_is_space(char c)
 
 /* type.c */
 #define SIMHASH_HEX_DIGITS (HAMMING_BITS / 4)
-#define simhash_to_hex WIDE(simhash_to_hex)
-#define simhash_from_text WIDE(simhash_from_text)
-extern void simhash_to_hex(Fingerprint fingerprint, char *hex);
-extern bool simhash_from_text(const char *input, size_t length,
+extern void hamming_to_hex(Fingerprint fingerprint, char *hex);
+extern bool hamming_from_text(const char *input, size_t length,
 							  Fingerprint *fingerprint);
 
 #endif							/* SIMHASH_H */
