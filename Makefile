@@ -34,7 +34,6 @@ BOTH_WIDTHS = \
 	src/dedup/cluster \
 	src/dedup/connect \
 	src/dedup/leaders \
-	src/dedup/numbering \
 	src/dedup/pair_rows \
 	src/dedup/parts \
 	src/join/cost \
@@ -76,7 +75,6 @@ OBJS = $(BOTH_WIDTHS:=.o) $(BOTH_WIDTHS:=_128.o) \
 	src/audit/overlap.o \
 	src/audit/rows.o \
 	src/dedup/components.o \
-	src/dedup/id_groups.o \
 	src/dedup/pairs.o \
 	src/dedup/user_query.o \
 	src/join/clause.o \

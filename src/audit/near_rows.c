@@ -74,12 +74,10 @@ mark_connected(const NearPass *pass, int radius, Together *together,
 	NearSide   *side = pass->x;
 	const uint32 *starts = side->starts;
 	uint32		count = side->list.count;
-	uint32	   *sets = together != NULL ? together->sets
-	: palloc_extended((Size) count * sizeof(uint32), MCXT_ALLOC_HUGE);
+	uint32	   *sets = hamming_connect(&side->list, radius, together,
+									   pass->cut, pass->segment);
 	uint32		n;
 
-	hamming_connect(&side->list, radius, sets, together, pass->cut,
-					pass->segment);
 	for (n = 0; n < count; n++)
 	{
 		uint32		root = find_set(sets, n);
