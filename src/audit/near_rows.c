@@ -13,20 +13,12 @@
 #include "near/progress.h"
 #include "near/sets.h"
 
-static void
-read_datum(Datum fingerprint, AuditRow *row)
-{
-	row->half[1] = 0;
-	fingerprint_to_words(DatumGetSimhash(fingerprint), row->half);
-}
-
 /*
  * Read the rows: those whose bits are set to y, and the others to x.  Both
  * sides are in memory, if that has room for both.
  */
 static void
-read_sides(AuditRows *rows, const uint8 *is_near, NearSide *x, NearSide *y,
-		   Size memory)
+read_sides(AuditRows *rows, NearSide *x, NearSide *y, Size memory)
 {
 	uint32		i;
 
@@ -37,7 +29,7 @@ read_sides(AuditRows *rows, const uint8 *is_near, NearSide *x, NearSide *y,
 	{
 		AuditRow	row;
 		NearRow		near = {.number = i};
-		bool		is_y = is_bit_set(is_near, i);
+		bool		is_y = is_bit_set(rows->is_near, i);
 
 		CHECK_FOR_INTERRUPTS();
 		simhash_audit_next_row(rows, &row);
@@ -139,21 +131,21 @@ mark_each_other(NearSide *side, const NearOptions *options, uint8 *is_near)
 }
 
 /*
- * The bits of some rows are set.  Set the bit of each other row that has a row
- * within radius: see set_bit().  Rows take memory bytes at most.
+ * The bits of some rows in rows->is_near are set.  Set that of each other row
+ * that has a row within radius.  Rows take memory bytes at most.
  */
 static void
-mark_near(AuditRows *rows, int radius, Size memory, uint8 *is_near)
+mark_near(AuditRows *rows, int radius, Size memory)
 {
 	NearOptions options = {.radius = radius,.memory = memory};
 	NearSide	x;
 	NearSide	y;
 
-	read_sides(rows, is_near, &x, &y, memory);
+	read_sides(rows, &x, &y, memory);
 	simhash_progress_phase("comparing fingerprints");
-	mark_by_others(&x, &y, options, is_near);
+	mark_by_others(&x, &y, options, rows->is_near);
 	simhash_progress_phase("connecting fingerprints");
-	mark_each_other(&x, &options, is_near);
+	mark_each_other(&x, &options, rows->is_near);
 	hamming_side_end(&x);
 	hamming_side_end(&y);
 }
@@ -181,5 +173,5 @@ match(const void *fingerprints, int count, const AuditRow *row, int radius,
 const AuditMethods
 WIDE(simhash_audit_methods) =
 {
-	HAMMING_BITS, read_datum, mark_near, set, match
+	HAMMING_BITS, mark_near, set, match
 };
