@@ -34,7 +34,6 @@ BOTH_WIDTHS = \
 	src/dedup/cluster \
 	src/dedup/connect \
 	src/dedup/leaders \
-	src/dedup/numbering \
 	src/dedup/pair_rows \
 	src/dedup/parts \
 	src/join/cost \
@@ -76,7 +75,6 @@ OBJS = $(BOTH_WIDTHS:=.o) $(BOTH_WIDTHS:=_128.o) \
 	src/audit/overlap.o \
 	src/audit/rows.o \
 	src/dedup/components.o \
-	src/dedup/id_groups.o \
 	src/dedup/pairs.o \
 	src/dedup/user_query.o \
 	src/join/clause.o \
@@ -133,9 +131,9 @@ DOCUMENTS = CHANGELOG.md LICENSE README.md SECURITY.md \
 
 # also where the caller gives flags of his own
 override PG_CPPFLAGS += -I$(srcdir)/src -Isrc
-# the names that a room has once for each width: see src/type/width.h
-WIDTH_HEADERS = src/am/am_width.h src/join/join_width.h src/near/near_width.h
-EXTRA_CLEAN = $(WIDTH_HEADERS) $(OBJS:.o=.d)
+# what the library has once for each width: see src/type/width.h
+NAMES_128 = src/names_128.h
+EXTRA_CLEAN = $(NAMES_128) $(OBJS:.o=.d)
 SHLIB_LINK = -lutf8proc
 
 # "make installcheck" runs the quick tests.  Those below that take longer, and the
@@ -236,25 +234,25 @@ endif
 # An object depends on the headers that it includes.  The compiler writes down which,
 # and needs these the first time.
 $(OBJS): CFLAGS += -MMD -MP
-$(OBJS): | $(WIDTH_HEADERS)
+$(BOTH_WIDTHS:=_128.o): | $(NAMES_128)
 $(OBJS:.o=.bc): %.bc: %.o
 -include $(OBJS:.o=.d)
 
-src/am/am_width.h: $(addprefix $(srcdir)/src/am/,am.h build.h sort.h write.h)
-src/join/join_width.h: $(srcdir)/src/join/join.h
-src/near/near_width.h: $(filter-out %_width.h,$(wildcard $(srcdir)/src/near/*.h))
-$(WIDTH_HEADERS):
-	sed -n 's/.*extern .*[^a-z_]\(hamming_[a-z_]*\)(.*/#define \1 WIDE(\1)/p' $^ >$@
+# of the functions that headers declare as hamming_...(), but for those of files that
+# are compiled once; written only where it changes, as half of all depends on it
+$(NAMES_128): $(filter-out %/am/handler.h %/join/plan.h,$(wildcard $(srcdir)/src/*/*.h))
+	@names=$$(sed -n 's/.*extern .*[^a-z_]\(hamming_[a-z_]*\)(.*/#define \1 \1_128/p' $^); \
+		echo "$$names" | cmp -s - $@ || echo "$$names" >$@
 
 # a program of one file: the script, and behind it the page that it fills
 simhash_explore: $(addprefix $(srcdir)/script/, explore explore.html)
 	{ cat $< && echo ": <<'PAGE'" && cat $(word 2, $^) && echo PAGE; } >$@
 
 %_128.o: %.c
-	$(COMPILE.c) -DHAMMING_BITS=128 -o $@ $<
+	$(COMPILE.c) -DHAMMING_BITS=128 -include $(NAMES_128) -o $@ $<
 
 %_128.bc: %.c
-	$(COMPILE.c.bc) -DHAMMING_BITS=128 -o $@ $<
+	$(COMPILE.c.bc) -DHAMMING_BITS=128 -include $(NAMES_128) -o $@ $<
 
 # what PostgreSQL builds its own inner loops with
 src/text/fingerprint.o src/text/sketch.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS) $(CFLAGS_VECTORIZE)

@@ -11,8 +11,8 @@
 #include "join/plan.h"
 #include "near/progress.h"
 #include "type/catalog.h"
-#include "type/compat.h"
-#include "type/gist_cost.h"
+#include "type/selectivity.h"
+#include "type/simhash.h"
 
 SIMHASH_MODULE_MAGIC;
 

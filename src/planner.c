@@ -35,7 +35,6 @@
 #include "utils/syscache.h"
 
 #include "type/catalog.h"
-#include "type/make_clause.h"
 #include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_distance_support);

@@ -11,13 +11,10 @@
 #include "utils/lsyscache.h"
 
 #include "type/catalog.h"
-#include "type/make_clause.h"
 #include "type/selectivity.h"
 #include "type/simhash.h"
 
-#define simhash_within_support WIDE(simhash_within_support)
-
-PG_FUNCTION_INFO_V1(simhash_within_support);
+PG_FUNCTION_INFO_V1(WIDE(simhash_within_support));
 
 /*
  * What the planner asks with a SupportRequestIndexCondition, node: the clause
@@ -65,7 +62,7 @@ index_condition(Node *node)
 }
 
 Datum
-simhash_within_support(PG_FUNCTION_ARGS)
+WIDE(simhash_within_support) (PG_FUNCTION_ARGS)
 {
 	Node	   *request = (Node *) PG_GETARG_POINTER(0);
 	Node	   *result = NULL;

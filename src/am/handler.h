@@ -10,7 +10,6 @@
 #include "commands/progress.h"
 #include "utils/rel.h"
 
-#include "am/am_width.h"		/* by the Makefile, from the prototypes */
 #include "type/width.h"
 
 /* WITH (fillfactor = ..., blocks = ...) */

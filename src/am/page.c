@@ -8,7 +8,6 @@
 #include "postgres.h"
 
 #include "am/am.h"
-#include "type/distance_array.h"
 
 #define ST_SORT sort_keys
 #define ST_ELEMENT_TYPE HammingKey

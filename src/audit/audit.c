@@ -17,7 +17,6 @@
 #include "utils/tuplestore.h"
 
 #include "audit/audit.h"
-#include "audit/estimate.h"
 #include "dedup/user_query.h"
 #include "near/bits.h"
 #include "near/progress.h"
@@ -41,14 +40,10 @@
 typedef struct Audit
 {
 	MemoryContext row_context;	/* of one row of the query */
-	int			sample;
-	double		threshold;
 	bool		has_distance;	/* is max_distance given? */
 	int			max_distance;
 	const AuditMethods *methods;	/* for the width of the fingerprints */
 	AuditRows	rows;
-	uint8	   *is_near;		/* a bit for each row: may it be in a pair? */
-
 	Draw	   *draws;
 	int			draw_count;
 
@@ -93,10 +88,9 @@ receive_row(const Datum *values, void *arg)
 {
 	Audit	   *audit = arg;
 	MemoryContext old = MemoryContextSwitchTo(audit->row_context);
-	AuditRow	row;
+	AuditRow	row = {.id = DatumGetInt64(values[0])};
 
-	row.id = DatumGetInt64(values[0]);
-	audit->methods->read_datum(values[1], &row);
+	simhash_datum_halves(values[1], row.half, audit->methods->bits / 64);
 	simhash_audit_add_row(&audit->rows, &row, DatumGetTextPP(values[2]));
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(audit->row_context);
@@ -131,7 +125,7 @@ load_texts(Audit *audit)
 						   TEXTS_AT_ONCE);
 	uint32		place = 0;
 
-	simhash_overlap_begin(overlap);
+	simhash_overlap_begin(overlap, most);
 	audit->texts = palloc(most * sizeof(AuditRow));
 	audit->fingerprints = palloc(most * audit->methods->bits / 8);
 	audit->matches = palloc(most * sizeof(uint16));
@@ -151,7 +145,7 @@ load_texts(Audit *audit)
 			simhash_overlap_add(overlap, hash, count);
 		simhash_overlap_end_text(overlap);
 	} while (overlap->texts < most && has_room(audit));
-	simhash_overlap_prepare(overlap, audit->threshold);
+	simhash_overlap_prepare(overlap, audit->rows.threshold);
 }
 
 /*
@@ -200,7 +194,8 @@ compare_row(Audit *audit, uint32 place, const AuditRow *row, bool is_drawn)
 		CHECK_FOR_INTERRUPTS();
 		distance = audit_distance(other, row);
 		similarity = simhash_overlap_jaccard(overlap, number);
-		if (distance <= audit->max_distance || similarity >= audit->threshold)
+		if (distance <= audit->max_distance ||
+			similarity >= audit->rows.threshold)
 			audit->take(audit, draw, other, row, is_drawn, distance,
 						similarity);
 	}
@@ -227,7 +222,7 @@ compare_rows(Audit *audit)
 							   overlap->texts * (uint64) place,
 							   audit->draw_count * (uint64) rows->count);
 		simhash_audit_next_row(rows, &row);
-		if (!is_bit_set(audit->is_near, place))
+		if (!is_bit_set(audit->rows.is_near, place))
 			continue;
 		simhash_audit_seek(rows->features, row.file, row.offset);
 		simhash_overlap_begin_text(overlap);
@@ -246,15 +241,15 @@ draw_all(Audit *audit)
 	int			count = audit->rows.count;
 	int			i;
 
-	memset(audit->is_near, 0xFF, count / 8 + 1);
+	memset(audit->rows.is_near, 0xFF, count / 8 + 1);
 	audit->draw_count = count;
 	audit->draws = palloc_extended(Max(count, 1) * sizeof(Draw),
 								   MCXT_ALLOC_HUGE);
 	for (i = 0; i < count; i++)
+		audit->draws[i] = (Draw)
 	{
-		audit->draws[i].place = i;
-		audit->draws[i].chance = 1;
-	}
+		.place = i,.chance = 1
+	};
 }
 
 /*
@@ -265,10 +260,9 @@ static Audit *
 begin_audit(FunctionCallInfo fcinfo)
 {
 	Audit	   *audit = palloc0(sizeof(Audit));
-	Drawing    *drawing;
-
-	/* of rows; a quarter is for what goes with them: groups, sets, buffers */
-	Size		memory = get_hash_memory_limit() / 4 * 3;
+	int			sample = simhash_check_range("sample", PG_GETARG_INT32(1), 1,
+											 PG_INT32_MAX);
+	double		threshold = PG_GETARG_FLOAT8(2);
 
 	audit->row_context = AllocSetContextCreate(CurrentMemoryContext,
 											   "simhash_audit row",
@@ -276,13 +270,11 @@ begin_audit(FunctionCallInfo fcinfo)
 	audit->text_context = AllocSetContextCreate(CurrentMemoryContext,
 												"simhash_audit texts",
 												ALLOCSET_DEFAULT_SIZES);
-	audit->sample = simhash_check_range("sample", PG_GETARG_INT32(1), 1,
-										PG_INT32_MAX);
-	audit->threshold = PG_GETARG_FLOAT8(2);
-	if (!(audit->threshold >= AUDIT_THRESHOLD_MIN && audit->threshold <= 1))
+	if (!(threshold >= AUDIT_THRESHOLD_MIN && threshold <= 1))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("threshold must be between %g and 1, not %g",
-							   AUDIT_THRESHOLD_MIN, audit->threshold)));
+							   AUDIT_THRESHOLD_MIN, threshold)));
+	audit->rows.threshold = threshold;
 	audit->rows.options = simhash_size_arguments(fcinfo, WORDS_ARGUMENT,
 												 AUDIT_WORDS);
 	audit->has_distance = !PG_ARGISNULL(DISTANCE_ARGUMENT);
@@ -290,28 +282,23 @@ begin_audit(FunctionCallInfo fcinfo)
 		audit->max_distance = PG_GETARG_INT32(DISTANCE_ARGUMENT);
 	audit->rows.seed = PG_GETARG_INT64(6);
 
-	simhash_audit_begin_rows(&audit->rows, audit->threshold);
+	simhash_audit_begin_rows(&audit->rows);
 	simhash_read_user_query(fcinfo, &texts_query, audit);
-	audit->is_near = palloc0(audit->rows.count / 8 + 1);
-	if ((uint32) audit->sample >= audit->rows.count)
+	audit->rows.is_near = palloc0(audit->rows.count / 8 + 1);
+	if ((uint32) sample >= audit->rows.count)
 	{
 		draw_all(audit);
 		return audit;
 	}
-	if (audit->sample > AUDIT_SAMPLE_MAX)
+	if (sample > AUDIT_SAMPLE_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("sample of %d rows is too large", audit->sample),
+				 errmsg("sample of %d rows is too large", sample),
 				 errdetail("A sample may have at most %d rows, unless it has "
 						   "all rows of the query.",
 						   AUDIT_SAMPLE_MAX)));
-	simhash_progress_phase("grouping rows");
-	drawing = simhash_audit_find_groups(&audit->rows, audit->is_near,
-										audit->threshold, memory);
-	audit->methods->mark_near(&audit->rows, audit->max_distance, memory,
-							  audit->is_near);
-	simhash_progress_phase("drawing rows");
-	audit->draws = simhash_audit_draw(drawing, audit->sample,
+	audit->draws = simhash_audit_draw(&audit->rows, audit->methods,
+									  audit->max_distance, sample,
 									  &audit->draw_count);
 	return audit;
 }
@@ -331,7 +318,16 @@ typedef struct Counts
 	int			distances;
 	PairCount  *pairs;			/* distances for each text in memory */
 	BufFile   **files;			/* of PairCount; NULL: there is no pair */
-	Sampled    *alike;			/* whole has the pairs at any distance */
+
+	/*
+	 * The pairs of each row that is drawn, within one distance.  In precision
+	 * and in related the whole are these, and the part those of them that are
+	 * alike, or related.  In recall the whole are its alike pairs at any
+	 * distance, and the part those of them within the distance.
+	 */
+	Sampled    *precision;
+	Sampled    *related;
+	Sampled    *recall;
 } Counts;
 
 static void
@@ -340,10 +336,10 @@ count_pair(Audit *audit, int draw, const AuditRow *a, const AuditRow *b,
 {
 	Counts	   *counts = audit->arg;
 	Size		first = (Size) (draw - audit->first_draw) * counts->distances;
-	bool		is_alike = similarity >= audit->threshold;
+	bool		is_alike = similarity >= audit->rows.threshold;
 	PairCount  *count;
 
-	counts->alike[draw].whole += is_alike;
+	counts->recall[draw].whole += is_alike;
 	if (distance >= counts->distances)
 		return;
 	count = &counts->pairs[first + distance];
@@ -372,22 +368,9 @@ write_counts(const Audit *audit, const Counts *counts)
 	}
 }
 
-/*
- * The pairs of each row that is drawn, for one distance.  In precision and in
- * related the whole are its pairs within the distance, and the part those of
- * them that are alike, or related.  In recall the whole are its pairs that are
- * alike, and the part those of them within the distance.
- */
-typedef struct AuditShares
-{
-	Sampled    *precision;
-	Sampled    *related;
-	Sampled    *recall;
-} AuditShares;
-
 /* Add the counts of a distance to those of lesser ones, and end the file. */
 static void
-read_counts(BufFile *file, const AuditShares *shares)
+read_counts(BufFile *file, const Counts *counts)
 {
 	PairCount	count;
 
@@ -395,11 +378,11 @@ read_counts(BufFile *file, const AuditShares *shares)
 	while (BufFileRead(file, &count, sizeof(count)) > 0)
 	{
 		CHECK_FOR_INTERRUPTS();
-		shares->precision[count.draw].whole += count.near;
-		shares->precision[count.draw].part += count.alike;
-		shares->related[count.draw].whole += count.near;
-		shares->related[count.draw].part += count.related;
-		shares->recall[count.draw].part += count.alike;
+		counts->precision[count.draw].whole += count.near;
+		counts->precision[count.draw].part += count.alike;
+		counts->related[count.draw].whole += count.near;
+		counts->related[count.draw].part += count.related;
+		counts->recall[count.draw].part += count.alike;
 	}
 	BufFileClose(file);
 }
@@ -435,10 +418,6 @@ begin_share(const Audit *audit)
 static void
 return_counts(const Audit *audit, const Counts *counts, ReturnSetInfo *result)
 {
-	AuditShares shares = {
-		.precision = begin_share(audit),.related = begin_share(audit),
-		.recall = counts->alike
-	};
 	int			distance;
 
 	for (distance = 0; distance < counts->distances; distance++)
@@ -449,13 +428,13 @@ return_counts(const Audit *audit, const Counts *counts, ReturnSetInfo *result)
 
 		CHECK_FOR_INTERRUPTS();
 		if (counts->files[distance] != NULL)
-			read_counts(counts->files[distance], &shares);
+			read_counts(counts->files[distance], counts);
 		values[0] = Int32GetDatum(distance);
-		near = set_share(audit, shares.precision, values + 2, nulls + 2);
+		near = set_share(audit, counts->precision, values + 2, nulls + 2);
 		/* each pair is one of either row */
 		values[1] = Int64GetDatum((int64) rint(near / 2));
-		set_share(audit, shares.related, values + 5, nulls + 5);
-		set_share(audit, shares.recall, values + 8, nulls + 8);
+		set_share(audit, counts->related, values + 5, nulls + 5);
+		set_share(audit, counts->recall, values + 8, nulls + 8);
 		tuplestore_putvalues(result->setResult, result->setDesc, values,
 							 nulls);
 	}
@@ -464,10 +443,13 @@ return_counts(const Audit *audit, const Counts *counts, ReturnSetInfo *result)
 static void
 audit_distances(Audit *audit, ReturnSetInfo *result)
 {
-	Counts		counts = {.distances = audit->max_distance + 1};
+	Counts		counts = {
+		.distances = audit->max_distance + 1,
+		.precision = begin_share(audit),.related = begin_share(audit),
+		.recall = begin_share(audit)
+	};
 
 	counts.files = palloc0(counts.distances * sizeof(BufFile *));
-	counts.alike = begin_share(audit);
 	audit->take = count_pair;
 	audit->arg = &counts;
 	audit->text_bytes = counts.distances * sizeof(PairCount);

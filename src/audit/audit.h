@@ -34,8 +34,10 @@ typedef struct AuditRow
 typedef struct AuditRows
 {
 	FeatureOptions options;		/* what a feature is */
-	uint32		count;			/* rows */
+	double		threshold;		/* texts are alike from this similarity on */
 	uint64		seed;
+	uint32		count;			/* rows */
+	uint8	   *is_near;		/* a bit for each row: may it be in a pair? */
 
 	/*
 	 * Files by row: an AuditRow; the features, in batches of a uint32, their
@@ -54,9 +56,7 @@ typedef struct AuditRows
 typedef struct AuditMethods
 {
 	int			bits;
-	void		(*read_datum) (Datum fingerprint, AuditRow *row);
-	void		(*mark_near) (AuditRows *rows, int radius, Size memory,
-							  uint8 *is_near);
+	void		(*mark_near) (AuditRows *rows, int radius, Size memory);
 	void		(*set) (void *fingerprints, int i, const AuditRow *row);
 	int			(*match) (const void *fingerprints, int count,
 						  const AuditRow *row, int radius, uint16 *matches);
@@ -80,7 +80,24 @@ typedef struct Draw
 	float		chance;			/* of being drawn, above 0, up to 1 */
 } Draw;
 
-typedef struct Drawing Drawing;
+/*
+ * A unit of a sample: what it has of the whole, and of the part.  There may be
+ * many, so they are small; all is computed as double.
+ */
+typedef struct Sampled
+{
+	uint32		whole;
+	uint32		part;			/* 0 .. whole */
+	float		chance;			/* of being drawn, above 0, up to 1 */
+} Sampled;
+
+typedef struct Proportion
+{
+	double		total;			/* the whole, of all units */
+	double		value;			/* the part, as a share; NaN if total is 0 */
+	double		low;			/* of the interval of 95 % */
+	double		high;
+} Proportion;
 
 /* Of texts of the sample, in memory of the current context. */
 typedef struct Overlap
@@ -90,7 +107,6 @@ typedef struct Overlap
 	uint32		features;
 	int			texts;			/* of the sample */
 	uint32	   *begin;			/* text i has members[begin[i]] .. */
-	int			text_capacity;
 	uint32	   *members;		/* numbers of features */
 	uint32		member_capacity;
 
@@ -108,14 +124,13 @@ typedef struct Overlap
 } Overlap;
 
 /* rows.c */
-extern void simhash_audit_begin_rows(AuditRows *rows, double threshold);
+extern void simhash_audit_begin_rows(AuditRows *rows);
 extern void simhash_audit_add_row(AuditRows *rows, AuditRow *row,
 								  const struct varlena *body);
 extern void simhash_audit_seek(BufFile *file, int number, off_t offset);
 extern void simhash_audit_rewind(AuditRows *rows);
 extern void simhash_audit_next_row(AuditRows *rows, AuditRow *row);
 extern uint32 simhash_audit_next_features(AuditRows *rows, uint64 *hash);
-extern uint64 simhash_audit_next_band(AuditRows *rows, int band);
 extern void simhash_audit_end_rows(AuditRows *rows);
 
 /* near_rows.c */
@@ -123,12 +138,11 @@ extern const AuditMethods simhash_audit_methods;
 extern const AuditMethods simhash_audit_methods_128;
 
 /* draw.c */
-extern Drawing *simhash_audit_find_groups(AuditRows *rows, uint8 *is_near,
-										  double threshold, Size memory);
-extern Draw *simhash_audit_draw(Drawing *d, int sample, int *count);
+extern Draw *simhash_audit_draw(AuditRows *rows, const AuditMethods *methods,
+								int radius, int sample, int *count);
 
 /* overlap.c */
-extern void simhash_overlap_begin(Overlap *overlap);
+extern void simhash_overlap_begin(Overlap *overlap, int most);
 extern void simhash_overlap_add(Overlap *overlap, const uint64 *hash,
 								uint32 count);
 extern void simhash_overlap_end_text(Overlap *overlap);
@@ -139,5 +153,8 @@ extern void simhash_overlap_see(Overlap *overlap, const uint64 *hash,
 								uint32 count);
 extern void simhash_overlap_add_candidate(Overlap *overlap, uint32 number);
 extern double simhash_overlap_jaccard(const Overlap *overlap, uint32 number);
+
+/* estimate.c */
+extern Proportion simhash_estimate(const Sampled *sample, int count);
 
 #endif							/* SIMHASH_AUDIT_H */

@@ -22,6 +22,7 @@
 
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
+#include "executor/nodeHash.h"
 #include "lib/binaryheap.h"
 #include "miscadmin.h"
 #include "utils/guc.h"
@@ -57,11 +58,10 @@ typedef struct Others
 	float		same;
 } Others;
 
-struct Drawing
+typedef struct Drawing
 {
 	AuditRows  *rows;
-	uint8	   *is_near;
-	Size		memory;
+	Size		memory;			/* of rows, in bytes */
 	Tuplesortstate *sizes;		/* see GROUP_SIZE */
 	int			rank;			/* see group_rank() */
 
@@ -70,7 +70,7 @@ struct Drawing
 	uint32		count;
 	double		alike;			/* sums */
 	double		same;
-};
+} Drawing;
 
 /*
  * The rank, from 1 on, of the group of rows of one band whose size says how
@@ -79,9 +79,9 @@ struct Drawing
  * row, on average.
  */
 static int
-group_rank(const AuditRows *rows, double threshold)
+group_rank(const AuditRows *rows)
 {
-	return Max((int) (0.75 * pow(threshold, rows->band_bins) *
+	return Max((int) (0.75 * pow(rows->threshold, rows->band_bins) *
 					  rows->band_count), 1);
 }
 
@@ -104,7 +104,7 @@ note_size(Drawing *d, const NearSide *side, uint32 from, uint32 end,
 		CHECK_FOR_INTERRUPTS();
 		tuplesort_putdatum(d->sizes,
 						   Int64GetDatum(GROUP_SIZE(row, size) | kind), false);
-		set_bit(d->is_near, row);
+		set_bit(d->rows->is_near, row);
 	}
 }
 
@@ -168,7 +168,7 @@ find_groups(Drawing *d)
 			uint64		value;
 
 			CHECK_FOR_INTERRUPTS();
-			value = simhash_audit_next_band(rows, band);
+			BufFileReadExact(rows->bands[band], &value, sizeof(value));
 			if (value != NO_BAND)
 				add_value(d, &side, value, i);
 		}
@@ -214,7 +214,7 @@ count_others(Drawing *d)
 		int			rank;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!is_bit_set(d->is_near, i))
+		if (!is_bit_set(d->rows->is_near, i))
 			continue;
 		for (rank = 1; has_size && size >> 32 == i; rank++)
 		{
@@ -352,7 +352,7 @@ draw_rows(Drawing *d, double scale, int sample, int *count)
 
 		CHECK_FOR_INTERRUPTS();
 		simhash_audit_next_row(d->rows, &row);
-		if (!is_bit_set(d->is_near, i))
+		if (!is_bit_set(d->rows->is_near, i))
 			continue;
 		BufFileReadExact(d->others, &others, sizeof(others));
 		turn.draw.chance = Min(get_chance(d, &others) * scale, 1);
@@ -380,41 +380,29 @@ draw_rows(Drawing *d, double scale, int sample, int *count)
 }
 
 /*
- * Find which rows have a band, or the fingerprint, of another one, and set
- * their bits in is_near.  There must be rows.  Rows take memory bytes at most.
- */
-Drawing *
-simhash_audit_find_groups(AuditRows *rows, uint8 *is_near, double threshold,
-						  Size memory)
-{
-	Drawing    *d = palloc0(sizeof(Drawing));
-
-	d->rows = rows;
-	d->is_near = is_near;
-	d->memory = memory;
-	d->rank = group_rank(rows, threshold);
-	d->sizes = tuplesort_begin_datum(INT8OID, Int8LessOperator, InvalidOid,
-									 false,
-									 Min(memory / SORT_SHARE / 1024,
-										 MAX_KILOBYTES), NULL,
-									 TUPLESORT_NONE);
-	find_groups(d);
-	return d;
-}
-
-/*
- * The bits of all rows that may be in a pair must be set.  Draw sample rows of
- * these, or all if there are fewer.  Set *count to how many there are.  Return
- * them in the order of rows, and free d.
+ * Set the bits of all rows, of which there must be some, that may be in a pair.
+ * Draw sample rows of these, or all if there are fewer.  Set *count to how many
+ * there are.  Return them in the order of rows.
  */
 Draw *
-simhash_audit_draw(Drawing *d, int sample, int *count)
+simhash_audit_draw(AuditRows *rows, const AuditMethods *methods, int radius,
+				   int sample, int *count)
 {
+	/* a quarter is for what goes with the rows: groups, sets, buffers */
+	Drawing		d = {.rows = rows,.memory = get_hash_memory_limit() / 4 * 3};
 	Draw	   *draws;
 
-	count_others(d);
-	draws = draw_rows(d, find_scale(d, sample), sample, count);
-	BufFileClose(d->others);
-	pfree(d);
+	simhash_progress_phase("grouping rows");
+	d.rank = group_rank(rows);
+	d.sizes = tuplesort_begin_datum(INT8OID, Int8LessOperator, InvalidOid,
+									false,
+									Min(d.memory / SORT_SHARE / 1024,
+										MAX_KILOBYTES), NULL, TUPLESORT_NONE);
+	find_groups(&d);
+	methods->mark_near(rows, radius, d.memory);
+	simhash_progress_phase("drawing rows");
+	count_others(&d);
+	draws = draw_rows(&d, find_scale(&d, sample), sample, count);
+	BufFileClose(d.others);
 	return draws;
 }

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "audit/estimate.h"
+#include "audit/audit.h"
 
 /* Standard deviations within which 95 % of a normal distribution is. */
 #define DEVIATIONS 1.959964

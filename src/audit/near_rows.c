@@ -12,23 +12,13 @@
 #include "near/pairs.h"
 #include "near/progress.h"
 #include "near/sets.h"
-#include "type/distance_array.h"
-#include "type/simhash.h"
-
-static void
-read_datum(Datum fingerprint, AuditRow *row)
-{
-	row->half[1] = 0;
-	fingerprint_to_words(DatumGetSimhash(fingerprint), row->half);
-}
 
 /*
  * Read the rows: those whose bits are set to y, and the others to x.  Both
  * sides are in memory, if that has room for both.
  */
 static void
-read_sides(AuditRows *rows, const uint8 *is_near, NearSide *x, NearSide *y,
-		   Size memory)
+read_sides(AuditRows *rows, NearSide *x, NearSide *y, Size memory)
 {
 	uint32		i;
 
@@ -39,7 +29,7 @@ read_sides(AuditRows *rows, const uint8 *is_near, NearSide *x, NearSide *y,
 	{
 		AuditRow	row;
 		NearRow		near = {.number = i};
-		bool		is_y = is_bit_set(is_near, i);
+		bool		is_y = is_bit_set(rows->is_near, i);
 
 		CHECK_FOR_INTERRUPTS();
 		simhash_audit_next_row(rows, &row);
@@ -76,12 +66,10 @@ mark_connected(const NearPass *pass, int radius, Together *together,
 	NearSide   *side = pass->x;
 	const uint32 *starts = side->starts;
 	uint32		count = side->list.count;
-	uint32	   *sets = together != NULL ? together->sets
-	: palloc_extended((Size) count * sizeof(uint32), MCXT_ALLOC_HUGE);
+	uint32	   *sets = hamming_connect(&side->list, radius, together,
+									   pass->cut, pass->segment);
 	uint32		n;
 
-	simhash_connect(&side->list, radius, sets, together, pass->cut,
-					pass->segment);
 	for (n = 0; n < count; n++)
 	{
 		uint32		root = find_set(sets, n);
@@ -118,7 +106,7 @@ static void
 mark_each_other(NearSide *side, const NearOptions *options, uint8 *is_near)
 {
 	Together   *together = side->file != NULL ? NULL
-	: simhash_connect_begin(&side->list, options->radius);
+	: hamming_connect_begin(&side->list, options->radius);
 	NearPairs  *pairs = hamming_pairs_begin(side, side, options);
 	const NearPass *pass;
 
@@ -143,21 +131,21 @@ mark_each_other(NearSide *side, const NearOptions *options, uint8 *is_near)
 }
 
 /*
- * The bits of some rows are set.  Set the bit of each other row that has a row
- * within radius: see set_bit().  Rows take memory bytes at most.
+ * The bits of some rows in rows->is_near are set.  Set that of each other row
+ * that has a row within radius.  Rows take memory bytes at most.
  */
 static void
-mark_near(AuditRows *rows, int radius, Size memory, uint8 *is_near)
+mark_near(AuditRows *rows, int radius, Size memory)
 {
 	NearOptions options = {.radius = radius,.memory = memory};
 	NearSide	x;
 	NearSide	y;
 
-	read_sides(rows, is_near, &x, &y, memory);
+	read_sides(rows, &x, &y, memory);
 	simhash_progress_phase("comparing fingerprints");
-	mark_by_others(&x, &y, options, is_near);
+	mark_by_others(&x, &y, options, rows->is_near);
 	simhash_progress_phase("connecting fingerprints");
-	mark_each_other(&x, &options, is_near);
+	mark_each_other(&x, &options, rows->is_near);
 	hamming_side_end(&x);
 	hamming_side_end(&y);
 }
@@ -185,5 +173,5 @@ match(const void *fingerprints, int count, const AuditRow *row, int radius,
 const AuditMethods
 WIDE(simhash_audit_methods) =
 {
-	HAMMING_BITS, read_datum, mark_near, set, match
+	HAMMING_BITS, mark_near, set, match
 };

@@ -41,8 +41,9 @@ typedef struct FeatureNumber
 /* The prefixes of texts must not depend on how a product is rounded. */
 #define ROUNDING 1e-9
 
+/* Begin with a sample of no texts, to which most can be added. */
 void
-simhash_overlap_begin(Overlap *overlap)
+simhash_overlap_begin(Overlap *overlap, int most)
 {
 	uint64	   *multiplier = palloc(sizeof(uint64));
 
@@ -51,8 +52,8 @@ simhash_overlap_begin(Overlap *overlap)
 	memset(overlap, 0, sizeof(Overlap));
 	overlap->numbers = overlap_create(CurrentMemoryContext, FIRST_CAPACITY,
 									  multiplier);
-	overlap->text_capacity = overlap->member_capacity = FIRST_CAPACITY;
-	overlap->begin = palloc0((overlap->text_capacity + 1) * sizeof(uint32));
+	overlap->begin = palloc0((most + 2) * sizeof(uint32));
+	overlap->member_capacity = FIRST_CAPACITY;
 	overlap->members = palloc(overlap->member_capacity * sizeof(uint32));
 }
 
@@ -86,16 +87,8 @@ simhash_overlap_add(Overlap *overlap, const uint64 *hash, uint32 count)
 void
 simhash_overlap_end_text(Overlap *overlap)
 {
-	uint32		end = overlap->begin[++overlap->texts];
-
-	if (overlap->texts == overlap->text_capacity)
-	{
-		overlap->text_capacity *= 2;
-		overlap->begin = repalloc_huge(overlap->begin,
-									   (overlap->text_capacity + 1) *
-									   sizeof(uint32));
-	}
-	overlap->begin[overlap->texts + 1] = end;
+	overlap->texts++;
+	overlap->begin[overlap->texts + 1] = overlap->begin[overlap->texts];
 }
 
 /* Return how many bytes the sample takes, after simhash_overlap_prepare(). */
@@ -104,7 +97,7 @@ simhash_overlap_size(const Overlap *overlap)
 {
 	return overlap->numbers->size * sizeof(FeatureNumber) +
 		(overlap->features * (Size) 2 + overlap->member_capacity * (Size) 2 +
-		 overlap->text_capacity * (Size) 3) * sizeof(uint32);
+		 overlap->texts * (Size) 3) * sizeof(uint32);
 }
 
 static int

@@ -31,26 +31,26 @@
  * take too many bands.
  */
 static void
-choose_bands(AuditRows *rows, double threshold)
+choose_bands(AuditRows *rows)
 {
-	double		bands;
+	double		common;			/* probability of a common band */
 
-	rows->band_bins = threshold < 0.5 ? 1 : 2;
-	bands = ceil(log(MISSED_PART) / log1p(-pow(threshold, rows->band_bins)));
-	rows->band_count = Max(bands, 1);
+	rows->band_bins = rows->threshold < 0.5 ? 1 : 2;
+	common = pow(rows->threshold, rows->band_bins);
+	rows->band_count = Max(ceil(log(MISSED_PART) / log1p(-common)), 1);
 	Assert(rows->band_count * rows->band_bins <= SKETCH_BINS);
 }
 
 /*
- * rows->options and rows->seed must be set, and threshold be
+ * rows->options and rows->seed must be set, and rows->threshold be
  * AUDIT_THRESHOLD_MIN .. 1.  Begin without rows.
  */
 void
-simhash_audit_begin_rows(AuditRows *rows, double threshold)
+simhash_audit_begin_rows(AuditRows *rows)
 {
 	int			i;
 
-	choose_bands(rows, threshold);
+	choose_bands(rows);
 	rows->salt = seeded_hash(rows->seed, NULL, 0);
 	rows->rows = BufFileCreateTemp(false);
 	rows->features = BufFileCreateTemp(false);
@@ -165,15 +165,6 @@ simhash_audit_next_features(AuditRows *rows, uint64 *hash)
 	if (length > 0)
 		BufFileReadExact(rows->features, hash, length * sizeof(hash[0]));
 	return length;
-}
-
-uint64
-simhash_audit_next_band(AuditRows *rows, int band)
-{
-	uint64		result;
-
-	BufFileReadExact(rows->bands[band], &result, sizeof(result));
-	return result;
 }
 
 void

@@ -35,13 +35,6 @@
  */
 #define MAJORITY_RATIO 4
 
-typedef struct Components
-{
-	FingerprintList *list;
-	uint32	   *parents;		/* sets of the numbers of the fingerprints */
-	int			radius;
-} Components;
-
 /* A ball that holds the fingerprints of a group that are not reached yet. */
 typedef struct Rest
 {
@@ -88,16 +81,16 @@ measure_rest(Rest *rest, const Fingerprint *fps, uint32 count)
  * these to the front.  Return where the others begin.
  */
 static uint32
-reach_from(Components *c, uint32 i, uint32 reached, uint32 end)
+reach_from(NearGroups *groups, uint32 i, uint32 reached, uint32 end)
 {
-	FingerprintList *list = c->list;
+	FingerprintList *list = groups->x;
 	Matches		matches;
 	uint32		place;
 
-	matches_begin(&matches, list, reached, end, list->fps[i], c->radius);
+	matches_begin(&matches, list, reached, end, list->fps[i], groups->radius);
 	while (matches_next(&matches, &place))
 	{
-		unite_sets(c->parents, list->numbers[i], list->numbers[place]);
+		unite_sets(groups->sets, list->numbers[i], list->numbers[place]);
 		/* what this moves to place was compared already, or is the match */
 		fplist_swap(list, reached++, place);
 	}
@@ -109,7 +102,8 @@ reach_from(Components *c, uint32 i, uint32 reached, uint32 end)
  * Moore 1991).  Return false if less than half of the votes are left.
  */
 static bool
-find_majority(const Components *c, const Candidates *group, uint32 *majority)
+find_majority(const NearGroups *groups, const Candidates *group,
+			  uint32 *majority)
 {
 	uint64		x_size = group->x_end - group->x;
 	uint64		y_size = group->y_end - group->y;
@@ -120,14 +114,11 @@ find_majority(const Components *c, const Candidates *group, uint32 *majority)
 	{
 		uint32		place = i % 2 == 0 ? group->x + x_size * i / MAJORITY_SAMPLE
 		: group->y + y_size * i / MAJORITY_SAMPLE;
-		uint32		set = find_set(c->parents, c->list->numbers[place]);
+		uint32		set = find_set(groups->sets, groups->x->numbers[place]);
 
 		if (votes == 0)
 			*majority = set;
-		if (set == *majority)
-			votes++;
-		else
-			votes--;
+		votes += set == *majority ? 1 : -1;
 	}
 	return votes >= MAJORITY_SAMPLE / 2;
 }
@@ -137,7 +128,7 @@ find_majority(const Components *c, const Candidates *group, uint32 *majority)
  * others begin.
  */
 static uint32
-gather_set(Components *c, uint32 from, uint32 end, uint32 set)
+gather_set(NearGroups *groups, uint32 from, uint32 end, uint32 set)
 {
 	uint32		others = from;
 	uint32		i;
@@ -145,27 +136,27 @@ gather_set(Components *c, uint32 from, uint32 end, uint32 set)
 	for (i = from; i < end; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (find_set(c->parents, c->list->numbers[i]) == set)
-			fplist_swap(c->list, others++, i);
+		if (find_set(groups->sets, groups->x->numbers[i]) == set)
+			fplist_swap(groups->x, others++, i);
 	}
 	return others;
 }
 
 /* Unite what stands at a .. a_end - 1 with its matches at b .. b_end - 1. */
 static void
-connect_stretches(Components *c, uint32 a, uint32 a_end, uint32 b,
+connect_stretches(NearGroups *groups, uint32 a, uint32 a_end, uint32 b,
 				  uint32 b_end)
 {
-	FingerprintList *list = c->list;
+	FingerprintList *list = groups->x;
 
 	for (; a < a_end; a++)
 	{
 		Matches		matches;
 		uint32		place;
 
-		matches_begin(&matches, list, b, b_end, list->fps[a], c->radius);
+		matches_begin(&matches, list, b, b_end, list->fps[a], groups->radius);
 		while (matches_next(&matches, &place))
-			unite_sets(c->parents, list->numbers[a], list->numbers[place]);
+			unite_sets(groups->sets, list->numbers[a], list->numbers[place]);
 	}
 }
 
@@ -174,7 +165,7 @@ connect_stretches(Components *c, uint32 a, uint32 a_end, uint32 b,
  * the group that may be its partner.  Return true then.
  */
 static bool
-connect_to_majority(Components *c, const Candidates *group)
+connect_to_majority(NearGroups *groups, const Candidates *group)
 {
 	bool		is_one = group->x == group->y;
 	uint32		size = group->x_end - group->x;
@@ -185,16 +176,16 @@ connect_to_majority(Components *c, const Candidates *group)
 
 	if (!is_one)
 		size += group->y_end - group->y;
-	if (size < WORTH_SAMPLING || !find_majority(c, group, &majority))
+	if (size < WORTH_SAMPLING || !find_majority(groups, group, &majority))
 		return false;
-	x_others = gather_set(c, group->x, group->x_end, majority);
+	x_others = gather_set(groups, group->x, group->x_end, majority);
 	y_others = is_one ? group->y_end
-		: gather_set(c, group->y, group->y_end, majority);
+		: gather_set(groups, group->y, group->y_end, majority);
 	others = group->x_end - x_others + group->y_end - y_others;
 	if (others >= (size - others) / MAJORITY_RATIO)
 		return false;
-	connect_stretches(c, x_others, group->x_end, group->y, group->y_end);
-	connect_stretches(c, y_others, group->y_end, group->x, x_others);
+	connect_stretches(groups, x_others, group->x_end, group->y, group->y_end);
+	connect_stretches(groups, y_others, group->y_end, group->x, x_others);
 	return true;
 }
 
@@ -211,9 +202,9 @@ connect_to_majority(Components *c, const Candidates *group)
  * would be compared with each other.
  */
 static void
-connect_stretch(Components *c, uint32 from, uint32 end)
+connect_stretch(NearGroups *groups, uint32 from, uint32 end)
 {
-	FingerprintList *list = c->list;
+	FingerprintList *list = groups->x;
 	Rest		rest = {.radius = HAMMING_BITS};
 	uint32		reached = from;
 	uint32		i;
@@ -230,53 +221,44 @@ connect_stretch(Components *c, uint32 from, uint32 end)
 			rest.compared > (double) REMEASURE_AFTER * left)
 			measure_rest(&rest, list->fps + reached, end - reached);
 		if (hamming_distance(list->fps[i], rest.centre) >
-			rest.radius + c->radius)
+			rest.radius + groups->radius)
 			continue;
 		rest.compared += left;
-		reached = reach_from(c, i, reached, end);
+		reached = reach_from(groups, i, reached, end);
 	}
 }
 
 /* Unite all pairs of the group that are within the radius of each other. */
 static void
-connect_group(Components *c, const Candidates *group)
+connect_group(NearGroups *groups, const Candidates *group)
 {
-	if (connect_to_majority(c, group))
+	if (connect_to_majority(groups, group))
 		return;
 	if (group->x == group->y)
-		connect_stretch(c, group->x, group->x_end);
+		connect_stretch(groups, group->x, group->x_end);
 	else if (group->x_end - group->x < group->y_end - group->y)
-		connect_stretches(c, group->x, group->x_end, group->y, group->y_end);
+		connect_stretches(groups, group->x, group->x_end, group->y,
+						  group->y_end);
 	else
-		connect_stretches(c, group->y, group->y_end, group->x, group->x_end);
+		connect_stretches(groups, group->y, group->y_end, group->x,
+						  group->x_end);
 }
 
+/* Together.take. */
 static void
-connect_candidates(Components *c, NearGroups *groups)
+connect_candidates(Together *together, NearGroups *groups)
 {
 	Candidates	group;
 
 	while (hamming_groups_next(groups, &group))
-		connect_group(c, &group);
-}
-
-/* The same, for a search by a team. */
-static void
-connect_unit(Together *together, NearGroups *groups)
-{
-	Components	c = {groups->x, together->sets, groups->radius};
-
-	connect_candidates(&c, groups);
+		connect_group(groups, &group);
 }
 
 /* In the leader: connect a large group, which no cut divides. */
 static void
 connect_large(Together *together)
 {
-	Components	c = {together->walked->x, together->sets,
-	together->groups->radius};
-
-	connect_group(&c, &together->search->group);
+	connect_group(together->walked, &together->search->group);
 }
 
 /*
@@ -284,7 +266,7 @@ connect_large(Together *together)
  * team's memory.  Else return NULL.
  */
 Together *
-simhash_connect_begin(FingerprintList *list, int radius)
+hamming_connect_begin(FingerprintList *list, int radius)
 {
 	SearchOptions options = {
 		.radius = radius,.has_sets = true,.capacity = list->count
@@ -301,55 +283,58 @@ simhash_connect_begin(FingerprintList *list, int radius)
 	hamming_fplist_free(list);
 	*list = together->list;
 	list->team = together->team;
-	together->take = connect_unit;
+	together->take = connect_candidates;
 	together->take_large = connect_large;
-	simhash_team_launch(together->team, CppAsString2(simhash_connect_main),
+	simhash_team_launch(together->team, CppAsString2(hamming_connect_main),
 						workers);
 	return together;
 }
 
 /* What a worker does: PostgreSQL finds this function by its name. */
 void
-simhash_connect_main(dsm_segment *segment, shm_toc *toc)
+hamming_connect_main(dsm_segment *segment, shm_toc *toc)
 {
 	Together   *together = hamming_together_attach(toc);
 
-	together->take = connect_unit;
+	together->take = connect_candidates;
 	simhash_team_serve(together->team);
 	simhash_team_end(together->team);
 }
 
 /*
- * The numbers of the list must be 0 .. count - 1, each once, and parents must
- * have room for count.  On return two numbers share a set of parents (see
- * sets.h) if and only if steps of at most radius lead from one fingerprint to
- * the other.  The order of the list changes.  If together is not NULL, its team
- * connects the list, and parents are its sets.
+ * The numbers of the list must be 0 .. count - 1, each once.  Return sets of
+ * these (see sets.h): two numbers share one if and only if steps of at most
+ * radius lead from one fingerprint to the other.  The order of the list
+ * changes.  If together is not NULL, its team connects the list, and the sets
+ * are its own.
  *
  * If cut is not NULL, unite only pairs that agree in the segment of that
  * number: see hamming_groups_begin().  That shows no progress.
  */
-void
-simhash_connect(FingerprintList *list, int radius, uint32 *parents,
-				Together *together, const NearCut *cut, int segment)
+uint32 *
+hamming_connect(FingerprintList *list, int radius, Together *together,
+				const NearCut *cut, int segment)
 {
-	Components	c = {list, parents, radius};
+	uint32	   *sets = together != NULL ? together->sets
+	: palloc_extended((Size) list->count * sizeof(uint32),
+					  MCXT_ALLOC_HUGE);
 	NearGroups *groups;
 	Candidates	all = {0, list->count, 0, list->count};
 	uint32		i;
 
 	for (i = 0; i < list->count; i++)
-		parents[i] = i;
+		sets[i] = i;
 	if (together != NULL)
 	{
 		together->list.count = list->count;
 		hamming_together_search(together, &all, 1);
-		return;
+		return sets;
 	}
 	groups = hamming_groups_make(list, list, radius);
-	groups->sets = parents;
+	groups->sets = sets;
 	groups->done_here = cut == NULL ? 1 : 0;
 	hamming_groups_begin(groups, &all, cut, segment);
-	connect_candidates(&c, groups);
+	connect_candidates(NULL, groups);
 	pfree(groups);
+	return sets;
 }

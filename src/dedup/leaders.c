@@ -30,13 +30,10 @@ typedef struct Leaders
 	int			radius;
 	uint32	   *leaders;		/* the leader of each number; the number
 								 * itself if it has joined none */
-	uint32		start;			/* the current component begins here */
-	Fingerprint *spare_fps;		/* as large as it, for copies to be sorted */
-	uint32	   *spare_numbers;
 } Leaders;
 
 /*
- * On entry components has the sets of simhash_connect().  Sort the list by
+ * On entry components has the sets of hamming_connect().  Sort the list by
  * component, and each component by number.  On return components[number] is
  * the least number of its component.
  */
@@ -77,56 +74,57 @@ sort_by_component(FingerprintList *list, uint32 *components)
 	}
 }
 
-/*
- * The leaders at from .. to - 1 must be at most FEW, and ascend by number.
- * Let the fingerprint at i join the least of them within the radius, if any.
- */
-static bool
-join_leader(Leaders *l, uint32 i, uint32 from, uint32 to)
-{
-	FingerprintList *list = l->list;
-	uint16		matches[FEW];
-
-	/* the first to match is the least */
-	if (hamming_match(list->fps + from, to - from, list->fps[i], l->radius,
-					  matches) == 0)
-		return false;
-	l->leaders[list->numbers[i]] = list->numbers[from + matches[0]];
-	return true;
-}
-
+/* choose_among() for FEW at most. */
 static uint32
 choose_among_few(Leaders *l, uint32 from, uint32 to)
 {
 	FingerprintList *list = l->list;
+	uint16		matches[FEW];
 	uint32		end = from;
 	uint32		i;
 
 	CHECK_FOR_INTERRUPTS();
 	for (i = from; i < to; i++)
-		if (!join_leader(l, i, from, end))
+	{
+		/* leaders ascend by number: the first to match is the least */
+		if (hamming_match(list->fps + from, end - from, list->fps[i],
+						  l->radius, matches) > 0)
+			l->leaders[list->numbers[i]] = list->numbers[from + matches[0]];
+		else
 			fplist_swap(list, end++, i);
+	}
 	return end;
 }
 
 /*
  * Copy from .. to - 1 to the spare arrays of the list, as a comparison changes
- * the order.  The spare arrays of the copy lie in those of l.
+ * the order.  The copy has spare arrays of its own.
  */
 static FingerprintList
 copy_stretch(Leaders *l, uint32 from, uint32 to)
 {
 	FingerprintList *list = l->list;
-	FingerprintList copy = {0};
+	Size		count = to - from;
+	FingerprintList copy = {
+		.fps = list->spare_fps + from,
+		.numbers = list->spare_numbers + from,
+		.count = count,
+		.spare_fps = palloc_extended(count * sizeof(Fingerprint),
+									 MCXT_ALLOC_HUGE),
+		.spare_numbers = palloc_extended(count * sizeof(uint32),
+										 MCXT_ALLOC_HUGE)
+	};
 
-	copy.fps = list->spare_fps + from;
-	copy.numbers = list->spare_numbers + from;
-	copy.count = to - from;
-	copy.spare_fps = l->spare_fps + (from - l->start);
-	copy.spare_numbers = l->spare_numbers + (from - l->start);
-	memcpy(copy.fps, list->fps + from, copy.count * sizeof(Fingerprint));
-	memcpy(copy.numbers, list->numbers + from, copy.count * sizeof(uint32));
+	memcpy(copy.fps, list->fps + from, count * sizeof(Fingerprint));
+	memcpy(copy.numbers, list->numbers + from, count * sizeof(uint32));
 	return copy;
+}
+
+static void
+free_spare(FingerprintList *copy)
+{
+	pfree(copy->spare_fps);
+	pfree(copy->spare_numbers);
 }
 
 /*
@@ -153,6 +151,8 @@ join_leaders(Leaders *l, uint32 from, uint32 end, uint32 middle, uint32 to)
 	}
 	pfree(c->groups);
 	pfree(c);
+	free_spare(&leaders);
+	free_spare(&others);
 }
 
 /*
@@ -181,34 +181,14 @@ choose_among(Leaders *l, uint32 from, uint32 to)
 	return choose_among(l, end, left);
 }
 
-static void
-choose_in_component(Leaders *l, uint32 from, uint32 to)
-{
-	Size		size = to - from;
-
-	if (size <= FEW)
-	{
-		choose_among_few(l, from, to);
-		return;
-	}
-	l->start = from;
-	l->spare_fps = palloc_extended(size * sizeof(Fingerprint),
-								   MCXT_ALLOC_HUGE);
-	l->spare_numbers = palloc_extended(size * sizeof(uint32),
-									   MCXT_ALLOC_HUGE);
-	choose_among(l, from, to);
-	pfree(l->spare_fps);
-	pfree(l->spare_numbers);
-}
-
 /*
  * The numbers of the list must be 0 .. count - 1, each once.  On entry
- * clusters has the sets that simhash_connect() made within radius; on return,
+ * clusters has the sets that hamming_connect() made within radius; on return,
  * for each number the leader that it has joined, or itself.  The order of the
  * list changes.
  */
 void
-simhash_choose_leaders(FingerprintList *list, int radius, uint32 *clusters)
+hamming_choose_leaders(FingerprintList *list, int radius, uint32 *clusters)
 {
 	Leaders		l = {.list = list,.radius = radius,.leaders = clusters};
 	uint32		from;
@@ -224,6 +204,6 @@ simhash_choose_leaders(FingerprintList *list, int radius, uint32 *clusters)
 		for (end = from; end < list->count &&
 			 clusters[list->numbers[end]] == component; end++)
 			clusters[list->numbers[end]] = list->numbers[end];
-		choose_in_component(&l, from, end);
+		choose_among(&l, from, end);
 	}
 }

@@ -11,7 +11,6 @@
 
 #include "dedup/dedup.h"
 #include "near/pairs.h"
-#include "type/simhash.h"
 
 struct PairRows
 {

@@ -9,11 +9,8 @@
 
 #include "dedup/dedup.h"
 #include "near/share.h"
-#include "type/simhash.h"
 
-#define simhash_parts WIDE(simhash_parts)
-
-PG_FUNCTION_INFO_V1(simhash_parts);
+PG_FUNCTION_INFO_V1(WIDE(simhash_parts));
 
 /* The parts of one fingerprint: the shares that it belongs to. */
 typedef struct ShareList
@@ -38,7 +35,7 @@ shares_of_call(int radius, int count)
 
 /* simhash_parts(fp, max_distance int, parts int) */
 Datum
-simhash_parts(PG_FUNCTION_ARGS)
+WIDE(simhash_parts) (PG_FUNCTION_ARGS)
 {
 	FuncCallContext *context;
 	ShareList  *list;

@@ -23,7 +23,6 @@
 
 #include "join/plan.h"
 #include "type/catalog.h"
-#include "type/make_clause.h"
 
 static bool
 set_clause(HammingClause *clause, Expr *one, Expr *other, Expr *radius)

@@ -8,7 +8,6 @@
 #include "commands/explain.h"
 #include "nodes/execnodes.h"
 
-#include "join/join_width.h"	/* by the Makefile, from the prototypes */
 #include "join/plan.h"
 #include "join/tuples.h"
 #include "near/filter.h"

@@ -8,7 +8,6 @@
 #include "miscadmin.h"
 
 #include "near/groups.h"
-#include "type/distance_array.h"
 
 /* Compared in one go: 256 to 16384 took the same time. */
 #define MATCHES_PIECE 4096

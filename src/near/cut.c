@@ -15,7 +15,6 @@
 #include "optimizer/optimizer.h"
 
 #include "near/cut.h"
-#include "type/distance_array.h"
 
 /* The cost of a comparison, times cpu_operator_cost: see src/join/cost.c. */
 #define COMPARISON (0.02 * FINGERPRINT_WORDS)

@@ -5,7 +5,6 @@
 #ifndef SIMHASH_CUT_H
 #define SIMHASH_CUT_H
 
-#include "near/near_width.h"	/* by the Makefile, from the prototypes */
 #include "type/hamming.h"
 
 /* The most segments that a cut asks to agree. */

@@ -7,7 +7,6 @@
 #define SIMHASH_FPLIST_H
 
 #include "near/team.h"
-#include "near/near_width.h"	/* by the Makefile, from the prototypes */
 #include "type/hamming.h"
 
 /*

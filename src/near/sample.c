@@ -11,7 +11,6 @@
 
 #include "near/groups.h"
 #include "near/sets.h"
-#include "type/distance_array.h"
 
 /* Pairs that show how much the bits vary: 64 took the same time, and 1024. */
 #define SAMPLE_SIZE 256

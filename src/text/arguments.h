@@ -5,12 +5,9 @@
 #ifndef SIMHASH_ARGUMENTS_H
 #define SIMHASH_ARGUMENTS_H
 
-#include "fmgr.h"
-
 #include "text/shingle.h"
 #include "text/term_frequency.h"
-#include "type/check_range.h"
-#include "type/compat.h"
+#include "type/simhash.h"
 
 /*
  * A function that hands the features of SQL arguments to target, after

@@ -12,7 +12,6 @@
 #include "commands/vacuum.h"
 #include "utils/sampling.h"
 
-#include "type/distance_array.h"
 #include "type/selectivity.h"
 #include "type/simhash.h"
 

@@ -52,7 +52,7 @@ ball_from_text(const char *input, Fingerprint *centre, int32 *radius)
 	long		value;
 
 	if (comma == NULL || *open != '(' ||
-		!simhash_from_text(open + 1, comma - open - 1, centre))
+		!hamming_from_text(open + 1, comma - open - 1, centre))
 		return false;
 	value = strtol(comma + 1, &end, 10);
 	if (end == comma + 1)
@@ -86,7 +86,7 @@ WIDE(hamming_ball_out) (PG_FUNCTION_ARGS)
 	HammingBall *ball = PG_GETARG_HAMMING_BALL(0);
 	char		hex[SIMHASH_HEX_DIGITS];
 
-	simhash_to_hex(ball->centre, hex);
+	hamming_to_hex(ball->centre, hex);
 	PG_RETURN_CSTRING(psprintf("(%.*s,%d)", SIMHASH_HEX_DIGITS, hex,
 							   ball->radius));
 }

@@ -7,10 +7,8 @@
  */
 #include "postgres.h"
 
-#include "port/pg_bitutils.h"
-
 #include "type/cpu.h"
-#include "type/distance_array.h"
+#include "type/hamming.h"
 
 /* What there is for a kind of processor. */
 typedef struct MatchRoutines

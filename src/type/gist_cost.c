@@ -33,7 +33,6 @@
 #include "utils/lsyscache.h"
 
 #include "type/catalog.h"
-#include "type/gist_cost.h"
 #include "type/selectivity.h"
 #include "type/simhash.h"
 

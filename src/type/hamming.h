@@ -7,9 +7,6 @@
 
 #include "type/width.h"
 
-#define hamming_ball_next WIDE(hamming_ball_next)
-#define hamming_ball_size WIDE(hamming_ball_size)
-
 static inline int
 hamming_distance(Fingerprint a, Fingerprint b)
 {
@@ -104,9 +101,17 @@ hamming_hash(Fingerprint fingerprint)
 	return hash;
 }
 
+/* hamming.c */
 extern bool hamming_ball_next(Fingerprint centre, Fingerprint leading,
 							  int leading_radius, int radius,
 							  Fingerprint from, Fingerprint *next);
 extern double hamming_ball_size(double bits, int radius);
+
+/* distance_array.c */
+extern int	hamming_match(const Fingerprint *fingerprints, int count,
+						  Fingerprint centre, int radius, uint16 *matches);
+extern void hamming_count(const Fingerprint *fingerprints, int count,
+						  Fingerprint centre, int64 *counts);
+extern int	hamming_comparisons(void);
 
 #endif							/* SIMHASH_HAMMING_H */

@@ -26,10 +26,8 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
-#include "type/distance_array.h"
 #include "type/selectivity.h"
 #include "type/simhash.h"
-#include "type/stored_values.h"
 
 PG_FUNCTION_INFO_V1(WIDE(simhash_restrict));
 PG_FUNCTION_INFO_V1(WIDE(simhash_join));

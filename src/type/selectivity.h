@@ -1,17 +1,16 @@
 /*
  * selectivity.h
- *	  How many rows lie within a Hamming ball.
+ *	  What the planner expects of a Hamming ball: how many rows lie within, and
+ *	  what a search costs.
  */
 #ifndef SIMHASH_SELECTIVITY_H
 #define SIMHASH_SELECTIVITY_H
 
 #include "nodes/pathnodes.h"
 #include "nodes/supportnodes.h"
+#include "utils/selfuncs.h"
 
 #include "type/width.h"
-
-#define hamming_expected_radius WIDE(hamming_expected_radius)
-#define hamming_within_selectivity WIDE(hamming_within_selectivity)
 
 /*
  * The most rows of the sample of ANALYZE whose distances are counted.  Each is
@@ -33,8 +32,41 @@
 #define SIMHASH_DENSITY(numbers, radius) ((numbers)[2 * (radius)])
 #define SIMHASH_PARTNERED(numbers, radius) ((numbers)[2 * (radius) + 1])
 
+/*
+ * The values of a column that ANALYZE has stored: the most common ones, and
+ * then those of the histogram.  Each stands for a part of the rows.
+ */
+typedef struct StoredValues
+{
+	int			common;			/* how many are most common */
+	int			count;			/* of all */
+	Fingerprint *values;
+	double	   *parts;			/* of the rows, for each value */
+	double		rest;			/* part of the rows that has none of the most
+								 * common ones */
+} StoredValues;
+
+/* Return the number, which may be NaN, as a probability: 0 .. 1. */
+static inline double
+probability(double number)
+{
+	return number >= 0 ? Min(number, 1) : 0;
+}
+
+/* selectivity.c */
 extern int	hamming_expected_radius(PlannerInfo *root, IndexPath *path,
 									int column, double *searches);
 extern void hamming_within_selectivity(SupportRequestSelectivity *request);
+
+/* stored_values.c */
+extern double hamming_null_fraction(VariableStatData *variable);
+extern StoredValues hamming_read_values(VariableStatData *variable);
+extern Bitmapset *hamming_excluded_values(PlannerInfo *root,
+										  VariableStatData *variable,
+										  const StoredValues *stored,
+										  Bitmapset **doubtful);
+
+/* gist_cost.c */
+extern void simhash_gist_cost_init(void);
 
 #endif							/* SIMHASH_SELECTIVITY_H */

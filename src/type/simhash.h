@@ -19,6 +19,20 @@
 		return result; \
 	}
 
+/*
+ * Return value, the argument of that name.  Error: 22023 unless it is
+ * least .. most.
+ */
+static inline int32
+simhash_check_range(const char *name, int32 value, int32 least, int32 most)
+{
+	if (value < least || value > most)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("%s must be between %d and %d, not %d", name,
+							   least, most, value)));
+	return value;
+}
+
 /* Read a fingerprint from its bytes in network order. */
 static inline Fingerprint
 simhash_read_bytes(const void *bytes)
@@ -176,10 +190,8 @@ simhash_is_space(char c)
 
 /* type.c */
 #define SIMHASH_HEX_DIGITS (HAMMING_BITS / 4)
-#define simhash_to_hex WIDE(simhash_to_hex)
-#define simhash_from_text WIDE(simhash_from_text)
-extern void simhash_to_hex(Fingerprint fingerprint, char *hex);
-extern bool simhash_from_text(const char *input, size_t length,
+extern void hamming_to_hex(Fingerprint fingerprint, char *hex);
+extern bool hamming_from_text(const char *input, size_t length,
 							  Fingerprint *fingerprint);
 
 #endif							/* SIMHASH_H */

@@ -16,9 +16,8 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
-#include "type/compat.h"
+#include "type/selectivity.h"
 #include "type/simhash.h"
-#include "type/stored_values.h"
 
 /* Of the most common values, this many are looked at. */
 #define MAX_EXCLUDED 16

@@ -21,7 +21,7 @@ PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(hash_extended));
 
 /* Write SIMHASH_HEX_DIGITS lower-case digits, without a terminator. */
 void
-simhash_to_hex(Fingerprint fingerprint, char *hex)
+hamming_to_hex(Fingerprint fingerprint, char *hex)
 {
 	int			i;
 
@@ -51,7 +51,7 @@ digit_value(char c, int base)
  * false if the input is anything else.
  */
 bool
-simhash_from_text(const char *input, size_t length, Fingerprint *fingerprint)
+hamming_from_text(const char *input, size_t length, Fingerprint *fingerprint)
 {
 	int			base;
 	size_t		i;
@@ -89,14 +89,14 @@ width_hint(void)
 	return "Store 256 bits as two halves, left(hash, 32) and right(hash, 32).";
 }
 
-/* Error: 22P02 for anything that simhash_from_text() does not read. */
+/* Error: 22P02 for anything that hamming_from_text() does not read. */
 Datum
 SIMHASH_FUNCTION(in) (PG_FUNCTION_ARGS)
 {
 	char	   *text = PG_GETARG_CSTRING(0);
 	Fingerprint fingerprint;
 
-	if (!simhash_from_text(text, strlen(text), &fingerprint))
+	if (!hamming_from_text(text, strlen(text), &fingerprint))
 		ereturn(fcinfo->context, (Datum) 0,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for type %s: \"%s\"",
@@ -115,7 +115,7 @@ SIMHASH_FUNCTION(out) (PG_FUNCTION_ARGS)
 {
 	char	   *hex = palloc(SIMHASH_HEX_DIGITS + 1);
 
-	simhash_to_hex(PG_GETARG_SIMHASH(0), hex);
+	hamming_to_hex(PG_GETARG_SIMHASH(0), hex);
 	hex[SIMHASH_HEX_DIGITS] = '\0';
 	PG_RETURN_CSTRING(hex);
 }

@@ -4,9 +4,9 @@
  *
  * The files that compute with fingerprints are compiled once for each width:
  * Makefile has the list.  HAMMING_BITS is the width in bits.  What a file of
- * the list exports is named WIDE(name): so the library has one of each width.
- * WIDE_NAME("name") is the name of a SQL function of the width.
- * A file that is not of the list is compiled for 64 bits.
+ * the list exports, but for hamming_...(), is named WIDE(name): so the library
+ * has one of each width.  WIDE_NAME("name") is the name of a SQL function of
+ * the width.  A file that is not of the list is compiled for 64 bits.
  */
 #ifndef SIMHASH_WIDTH_H
 #define SIMHASH_WIDTH_H
