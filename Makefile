@@ -18,7 +18,6 @@ BOTH_WIDTHS = \
 	src/am/cost \
 	src/am/nearest \
 	src/am/page \
-	src/am/parallel \
 	src/am/plan \
 	src/am/predicate \
 	src/am/scan \
@@ -240,7 +239,7 @@ $(OBJS): | $(WIDTH_HEADERS)
 $(OBJS:.o=.bc): %.bc: %.o
 -include $(OBJS:.o=.d)
 
-src/am/am_width.h: $(addprefix $(srcdir)/src/am/,am.h build.h sort.h write.h)
+src/am/am_width.h: $(addprefix $(srcdir)/src/am/,am.h sort.h)
 src/join/join_width.h: $(srcdir)/src/join/join.h
 src/near/near_width.h: $(filter-out %_width.h,$(wildcard $(srcdir)/src/near/*.h))
 $(WIDTH_HEADERS):

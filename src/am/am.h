@@ -18,15 +18,34 @@
 
 #include "access/amapi.h"
 #include "access/genam.h"
+#include "commands/progress.h"
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
 #include "storage/bufmgr.h"
-#include "storage/bufpage.h"
-#include "storage/itemptr.h"
 #include "utils/rel.h"
 
-#include "am/handler.h"
+#include "am/am_width.h"		/* by the Makefile, from the prototypes */
 #include "type/simhash.h"
+
+/* WITH (fillfactor = ..., blocks = ...) */
+typedef struct HammingOptions
+{
+	int32		vl_len_;		/* varlena header, for PostgreSQL only */
+	int			fillfactor;		/* percent of a page that a build fills */
+	int			blocks;			/* that a build cuts fingerprints into; 0 to
+								 * choose by the number of rows */
+} HammingOptions;
+
+#define HAMMING_DEFAULT_FILLFACTOR 88
+#define HAMMING_MIN_FILLFACTOR 10
+
+/*
+ * Phases of pg_stat_progress_create_index; PostgreSQL has reserved phase 1.
+ * tree is that of a block; the tree of NULLs comes with tree 0.
+ */
+#define HAMMING_PHASE_SCAN (PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE + 1)
+#define HAMMING_PHASE_SORT(tree) (HAMMING_PHASE_SCAN + 1 + 2 * (tree))
+#define HAMMING_PHASE_WRITE(tree) (HAMMING_PHASE_SORT(tree) + 1)
 
 /* Keys */
 
@@ -532,11 +551,18 @@ extern void hamming_log_changes(Relation index, int count,
 extern void hamming_log_leaf(Relation index, Buffer leaf,
 							 const HammingKey *keys, int count);
 
-/* parallel.c */
-extern IndexBuildResult *hamming_build(Relation heap, Relation index,
-									   IndexInfo *info);
+/* write.c */
+typedef struct HammingWriter HammingWriter;
+
+extern void hamming_write_page(Relation index, ForkNumber fork, Buffer buffer,
+							   Page page);
+extern HammingWriter *hamming_writer_begin(Relation index, int tree);
+extern void hamming_writer_add(HammingWriter *writer, HammingKey key);
+extern void hamming_writer_end(HammingWriter *writer);
 
 /* build.c */
+extern IndexBuildResult *hamming_build(Relation heap, Relation index,
+									   IndexInfo *info);
 extern void hamming_build_empty(Relation index);
 
 /* change.c */
@@ -587,15 +613,6 @@ extern bool hamming_nearest_next(HammingNearest *nearest, uint64 *tid,
 								 int *distance);
 extern void hamming_nearest_end(HammingNearest *nearest);
 
-/* scan.c */
-extern IndexScanDesc hamming_begin_scan(Relation index, int keys,
-										int order_bys);
-extern void hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
-						   ScanKey order_bys, int norder_bys);
-extern bool hamming_get_tuple(IndexScanDesc scan, ScanDirection direction);
-extern int64 hamming_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap);
-extern void hamming_end_scan(IndexScanDesc scan);
-
 /* vacuum.c */
 extern IndexBulkDeleteResult *hamming_vacuum(IndexVacuumInfo *info,
 											 IndexBulkDeleteResult *stats,
@@ -611,7 +628,42 @@ extern void hamming_cost_estimate(PlannerInfo *root, IndexPath *path,
 								  double *correlation, double *pages);
 
 /* check.c */
+
+/* What hamming_index_stats() returns, and reads of pages. */
+typedef struct HammingStats
+{
+	int64		rows;			/* with a fingerprint */
+	int64		nulls;			/* and without */
+	int64		fingerprints;
+	int			blocks;
+	int			height;			/* levels of tree 0 */
+	BlockNumber pages;
+	int64		free_pages;
+	double		average_block;	/* rows that share the value of a block, on
+								 * average of these values */
+	int64		largest_block;	/* the most rows that share one */
+} HammingStats;
+
 extern void hamming_check(Relation heap, Relation index);
 extern void hamming_read_stats(Relation index, HammingStats *stats);
+
+/* The functions of the access method for indexes of one width. */
+typedef struct HammingRoutines
+{
+	IndexAmRoutine am;			/* those that PostgreSQL calls */
+	void		(*read_stats) (Relation index, HammingStats *stats);
+	void		(*check) (Relation heap, Relation index);
+} HammingRoutines;
+
+/* scan.c: those of the width that is compiled, and those of each width */
+#define hamming_routines WIDE(hamming_routines)
+
+extern const HammingRoutines hamming_routines;
+extern const HammingRoutines hamming_routines_128;
+
+/* handler.c, which serves indexes of all widths, as does inspect.c */
+extern void hamming_define_options(void);
+extern bool hamming_is_cost_function(amcostestimate_function function);
+extern const HammingRoutines *hamming_find_routines(Relation index);
 
 #endif							/* SIMHASH_AM_H */

@@ -17,7 +17,7 @@
 #include "utils/acl.h"
 #include "utils/guc.h"
 
-#include "am/handler.h"
+#include "am/am.h"
 #include "am/test_stop.h"
 #include "type/compat.h"
 

@@ -100,7 +100,7 @@
  * the leaf is another page by now.
  *
  * CREATE INDEX locks up to 32 pages together: see hamming_build() in
- * parallel.c.  On a standby, replay locks all pages of a record, and is the
+ * build.c.  On a standby, replay locks all pages of a record, and is the
  * only process that holds a lock while it waits for another.
  */
 #include "postgres.h"
