@@ -80,7 +80,7 @@ check_leaf(Check *check, BlockNumber blkno, Page page)
 		if (hamming_tree_has_tids(special->tree))
 			hamming_check_tid(check->index, blkno, keys[i].tid);
 	}
-	hamming_leaf_keys(page, keys);
+	hamming_page_keys(page, keys);
 	for (i = 1; i < count; i++)
 		if (hamming_key_compare(keys[i - 1], keys[i]) == 0)
 			hamming_corrupted(check->index, blkno,
@@ -161,35 +161,32 @@ copy_page(const HammingWalk *walk, Page page)
 					  "range is not what the parent says");
 }
 
-/* Check the pages of a tree's level, and count them. */
-static void
-check_level(Check *check, int tree, int level)
-{
-	HammingWalk walk = hamming_walk(check->index, tree, level, NULL);
-
-	while (hamming_walk_on(&walk))
-	{
-		PGAlignedBlock copy;
-		Page		page = (Page) copy.data;
-		BlockNumber blkno = copy_page(&walk, page);
-
-		if (level == 0)
-			check_leaf(check, blkno, page);
-		else
-			check_inner(check, blkno, page);
-		check->pages++;
-		walk.next = hamming_special(page)->high;
-	}
-}
-
-/* Check the levels of a tree from the root down: so a fault is named best. */
+/*
+ * Check the pages of a tree, and count them, level by level from the root down:
+ * so a fault is named best.
+ */
 static void
 check_tree(Check *check, int tree)
 {
-	int			level;
+	int			level = hamming_height(check->index, tree);
 
-	for (level = hamming_height(check->index, tree) - 1; level >= 0; level--)
-		check_level(check, tree, level);
+	while (--level >= 0)
+	{
+		HammingWalk walk = hamming_walk(check->index, tree, level, NULL);
+		PGAlignedBlock copy;
+		Page		page = (Page) copy.data;
+
+		for (; hamming_walk_on(&walk); walk.next = hamming_special(page)->high)
+		{
+			BlockNumber blkno = copy_page(&walk, page);
+
+			if (level == 0)
+				check_leaf(check, blkno, page);
+			else
+				check_inner(check, blkno, page);
+			check->pages++;
+		}
+	}
 }
 
 /* Is a fingerprint in tree 0, and its key not in the tree? */
@@ -250,21 +247,16 @@ check_fingerprints(Check *check, int tree)
 {
 	HammingSorter *sorter =
 	hamming_sorter_begin(FINGERPRINT_WORDS, maintenance_work_mem);
+	HammingKey	last = hamming_least_key;	/* no row has it */
 	HammingKey	key;
-	HammingBits last = 0;
-	bool		first = true;
 	int64		unused;
 
 	hamming_keys_begin(&check->keys, check->index, 0, NULL);
-	while (hamming_keys_next(&check->keys, &key))
-	{
-		if (first || key.bits != last)
+	for (; hamming_keys_next(&check->keys, &key); last = key)
+		if (last.tid == 0 || key.bits != last.bits)
 			hamming_sorter_add_key(sorter,
 								   hamming_tree_key(check->blocks, tree,
 													key.bits, 0));
-		first = false;
-		last = key.bits;
-	}
 	hamming_sorter_finish(sorter);
 	test_stop("index check: fingerprints");
 	unused = check_keys(check, tree, sorter);
@@ -283,28 +275,14 @@ check_fingerprints(Check *check, int tree)
 						   "them.")));
 }
 
-static int64
-count_free_pages(Relation index, int blocks, BlockNumber pages)
-{
-	int64		count = 0;
-	BlockNumber blkno;
-
-	for (blkno = HAMMING_FIXED_PAGES(blocks); blkno < pages; blkno++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		count += hamming_is_free_page(index, blkno, NULL);
-	}
-	return count;
-}
-
 /* Check that all pages but the metapage are in a tree or free. */
 static void
 check_pages(Check *check)
 {
 	BlockNumber pages = RelationGetNumberOfBlocks(check->index);
 
-	if (1 + check->pages +
-		count_free_pages(check->index, check->blocks, pages) != pages)
+	if (1 + check->pages + hamming_count_free(check->index, pages, false,
+											  NULL) != pages)
 		hamming_corrupted(check->index, HAMMING_METAPAGE,
 						  "a page is neither in a tree nor free");
 }
@@ -415,7 +393,7 @@ hamming_check(Relation heap, Relation index)
 	check->index = index;
 	check->heap = heap;
 	/* as it is on disk now, not as the session remembers it */
-	check->blocks = hamming_read_blocks(index);
+	check->blocks = hamming_read_meta(index).blocks;
 	check_tree(check, HAMMING_NULLS);
 	for (tree = 0; tree < check->blocks; tree++)
 		check_tree(check, tree);
@@ -439,20 +417,15 @@ static void
 sort_repeated(HammingSorter *sorter, Relation index, HammingKeys *keys,
 			  int start, HammingBits leading)
 {
+	HammingKey	last = hamming_least_key;	/* no row has it */
 	HammingKey	key;
-	HammingBits last = 0;
-	bool		first = true;
 
 	hamming_keys_begin(keys, index, 0, NULL);
-	while (hamming_keys_next(keys, &key))
-	{
-		HammingBits value = hamming_rotate(key.bits, start) & leading;
-
-		if (!first && key.bits == last)
-			hamming_sorter_add_key(sorter, hamming_key(value, 0));
-		first = false;
-		last = key.bits;
-	}
+	for (; hamming_keys_next(keys, &key); last = key)
+		if (last.tid != 0 && key.bits == last.bits)
+			hamming_sorter_add_key(sorter,
+								   hamming_key(hamming_rotate(key.bits, start)
+											   & leading, 0));
 }
 
 /*
@@ -530,7 +503,7 @@ hamming_read_stats(Relation index, HammingStats *stats)
 	while (hamming_keys_next(keys, &key))
 		stats->nulls++;
 	stats->height = hamming_height(index, 0);
-	stats->free_pages = count_free_pages(index, stats->blocks, stats->pages);
+	stats->free_pages = hamming_count_free(index, stats->pages, false, NULL);
 	read_block_stats(index, keys, stats);
 	pfree(keys);
 }

@@ -71,7 +71,7 @@ keep_rows(void *arg, Buffer leaf, HammingKey *keys)
 {
 	LeafRows   *rows = arg;
 	Vacuum	   *vacuum = rows->vacuum;
-	int			count = hamming_leaf_keys(BufferGetPage(leaf), keys);
+	int			count = hamming_page_keys(BufferGetPage(leaf), keys);
 	int			kept = 0;
 	int			i;
 
@@ -123,7 +123,7 @@ static int
 keep_others(void *arg, Buffer leaf, HammingKey *keys)
 {
 	Swept	   *swept = arg;
-	int			count = hamming_leaf_keys(BufferGetPage(leaf), keys);
+	int			count = hamming_page_keys(BufferGetPage(leaf), keys);
 	int			kept = 0;
 	int			i;
 	int			j = 0;
@@ -141,20 +141,7 @@ keep_others(void *arg, Buffer leaf, HammingKey *keys)
 	return kept;
 }
 
-/* Has the metapage the note that a vacuum is at work, or was? */
-static bool
-is_swept(Relation index)
-{
-	Buffer		buffer = hamming_read(index, HAMMING_METAPAGE,
-									  BUFFER_LOCK_SHARE, NULL);
-	HammingMeta *meta = (HammingMeta *) PageGetContents(BufferGetPage(buffer));
-	bool		result = meta->is_swept != 0;
-
-	UnlockReleaseBuffer(buffer);
-	return result;
-}
-
-/* Make the note, or take it away. */
+/* Make the note on the metapage that a vacuum is at work, or take it away. */
 static void
 note_sweep(Vacuum *vacuum, bool is_swept)
 {
@@ -318,21 +305,6 @@ clean_page(LevelWalk *level, HammingKeep keep, void *arg)
 	return true;
 }
 
-static void
-clean_rows(LevelWalk *level)
-{
-	Vacuum	   *vacuum = level->vacuum;
-	LeafRows	rows;
-
-	rows.vacuum = vacuum;
-	rows.count = 0;
-	clean_page(level, keep_rows, &rows);
-	vacuum->stats->tuples_removed += rows.dead;
-	vacuum->stats->num_index_tuples += rows.count - rows.dead;
-	if (level->walk.tree == 0)
-		note_fingerprints(vacuum, &rows);
-}
-
 /* Merge neighbours on the inner levels of a tree: merges make room above. */
 static void
 merge_inner(Vacuum *vacuum, int tree)
@@ -357,10 +329,16 @@ static void
 vacuum_tree(Vacuum *vacuum, int tree)
 {
 	LevelWalk	level = begin_level(vacuum, tree, 0);
+	LeafRows	rows = {.vacuum = vacuum};
 
 	for (; hamming_walk_on(&level.walk); level.walk.next = level.high)
 	{
-		clean_rows(&level);
+		rows.count = 0;
+		clean_page(&level, keep_rows, &rows);
+		vacuum->stats->tuples_removed += rows.dead;
+		vacuum->stats->num_index_tuples += rows.count - rows.dead;
+		if (tree == 0)
+			note_fingerprints(vacuum, &rows);
 		vacuum_delay_point(false);
 	}
 	merge_inner(vacuum, tree);
@@ -535,7 +513,7 @@ hamming_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	/* of several calls, the last one says how many rows are left */
 	vacuum.stats->num_index_tuples = 0;
 
-	vacuum.is_noted = vacuum.repairs = is_swept(info->index);
+	vacuum.is_noted = vacuum.repairs = hamming_read_meta(info->index).is_swept;
 	begin_sorters(&vacuum);
 	vacuum_tree(&vacuum, 0);
 	for (tree = 1; tree < vacuum.blocks; tree++)
@@ -549,26 +527,6 @@ hamming_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	return vacuum.stats;
 }
 
-/* Enter the free pages in the free space map.  Returns their number. */
-static BlockNumber
-record_free_pages(IndexVacuumInfo *info, BlockNumber pages)
-{
-	BlockNumber count = 0;
-	BlockNumber blkno;
-
-	blkno = HAMMING_FIXED_PAGES(hamming_blocks(info->index));
-	for (; blkno < pages; blkno++)
-	{
-		if (hamming_is_free_page(info->index, blkno, info->strategy))
-		{
-			RecordFreeIndexPage(info->index, blkno);
-			count++;
-		}
-		vacuum_delay_point(false);
-	}
-	return count;
-}
-
 /* amvacuumcleanup.  Unless hamming_vacuum() was called, stats is NULL. */
 IndexBulkDeleteResult *
 hamming_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
@@ -577,7 +535,8 @@ hamming_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 		return stats;
 	stats->num_pages = RelationGetNumberOfBlocks(info->index);
 	stats->estimated_count = false;
-	stats->pages_free = record_free_pages(info, stats->num_pages);
+	stats->pages_free = hamming_count_free(info->index, stats->num_pages, true,
+										   info->strategy);
 	IndexFreeSpaceMapVacuum(info->index);
 	return stats;
 }
