@@ -135,7 +135,6 @@ hamming_item_pointer(uint64 tid)
 
 /* The number of the tree of NULLs, whatever the number of blocks. */
 #define HAMMING_NULLS 15
-#define HAMMING_TREES (HAMMING_NULLS + 1)
 #define HAMMING_METAPAGE 0
 
 /* The root of a tree, and the number of pages that stay for ever. */
@@ -147,12 +146,6 @@ static inline bool
 hamming_tree_has_tids(int tree)
 {
 	return tree == 0 || tree == HAMMING_NULLS;
-}
-
-static inline bool
-hamming_is_tree(int tree)
-{
-	return tree < HAMMING_MAX_BLOCKS || tree == HAMMING_NULLS;
 }
 
 /* Return the key of a row in a block tree of an index. */
@@ -434,8 +427,6 @@ extern int	hamming_choose_cut(const HammingKey *keys, int least, int most);
 extern HammingKey hamming_separator(HammingKey left, HammingKey right);
 
 /* buffer.c */
-extern Buffer hamming_pin_page(Relation index, BlockNumber blkno,
-							   BufferAccessStrategy strategy);
 extern void hamming_lock(Relation index, Buffer buffer, int mode);
 extern Buffer hamming_read(Relation index, BlockNumber blkno, int mode,
 						   BufferAccessStrategy strategy);
@@ -597,14 +588,13 @@ extern void hamming_search_begin(HammingSearch *search, Fingerprint centre,
 								 int radius);
 extern void hamming_search_lower_radius(HammingSearch *search, int radius);
 extern void hamming_search_begin_nulls(HammingSearch *search);
-extern int	hamming_search_next(HammingSearch *search, HammingMatch *matches);
+extern int	hamming_search_next(HammingSearch *search, HammingMatch **matches);
 
 /* nearest.c */
 typedef struct HammingNearest HammingNearest;
 
 extern HammingNearest *hamming_nearest_begin(Relation index,
 											 HammingSearch *search,
-											 HammingMatch *matches,
 											 Fingerprint centre,
 											 const HammingBall *balls,
 											 int count);

@@ -273,12 +273,10 @@ check_columns(Relation index)
 		if (has_fingerprints(index->rd_opfamily[i]) != (i == 0))
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 i == 0 ?
-					 errmsg("the first column of a %s index must be a "
-							"fingerprint, and \"%s\" is of type %s", "hamming",
-							NameStr(TupleDescAttr(columns, i)->attname),
-							format_type_be(index->rd_opcintype[i])) :
-					 errmsg("only the first column of a %s index may be a "
+					 errmsg(i == 0
+							? "the first column of a %s index must be a "
+							"fingerprint, and \"%s\" is of type %s"
+							: "only the first column of a %s index may be a "
 							"fingerprint, and \"%s\" is of type %s", "hamming",
 							NameStr(TupleDescAttr(columns, i)->attname),
 							format_type_be(index->rd_opcintype[i]))));

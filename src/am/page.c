@@ -90,7 +90,8 @@ page_fault(Page page)
 		return NULL;
 	if (!hamming_page_is_of_tree(page))
 		return "page is of no known kind";
-	if (!hamming_is_tree(special->tree) ||
+	if ((special->tree >= HAMMING_MAX_BLOCKS &&
+		 special->tree != HAMMING_NULLS) ||
 		special->level >= HAMMING_MAX_HEIGHT)
 		return "tree or level is out of range";
 	if (hamming_page_is_marked(page) &&
@@ -196,10 +197,8 @@ find_stretch(Page page, HammingBits first, HammingBits last, int *from, int *to)
 /* Leaves */
 
 /*
- * Let a leaf have count sorted keys, and no other.
- *
- * The bytes between the arrays are always zero, so that replay, which sets
- * them to zero, finds the same bytes when the arrays grow again.
+ * Let a leaf have count sorted keys, and no other; and zeros between the arrays,
+ * as replay does.
  */
 void
 hamming_leaf_fill(Page page, const HammingKey *keys, int count)
@@ -333,7 +332,7 @@ hamming_inner_end(Page page, int rank)
 
 /*
  * Return the block number of the child with a rank.  On a corrupted page it may
- * be any number: hamming_pin_page() looks at it.
+ * be any number: hamming_read() looks at it.
  */
 BlockNumber
 hamming_inner_child(Page page, int rank)
@@ -341,18 +340,6 @@ hamming_inner_child(Page page, int rank)
 	HammingDownlink *downlink = inner_downlink(page, inner_entry(page, rank));
 
 	return BlockIdGetBlockNumber(&downlink->child);
-}
-
-/* Does the child with a rank begin at the key or below? */
-static inline bool
-begins_by(Page page, int rank, HammingKey key)
-{
-	int			i = inner_entry(page, rank);
-	HammingBits bits = hamming_page_bits(page)[i];
-
-	return bits < key.bits ||
-		(bits == key.bits &&
-		 hamming_tid(&inner_downlink(page, i)->tid) <= key.tid);
 }
 
 /*
@@ -377,8 +364,12 @@ hamming_inner_find(Page page, HammingKey key)
 	{
 		int			rank = guess >= low && guess < high ? guess
 		: (low + high) / 2;
+		int			i = inner_entry(page, rank);
+		HammingBits bits = hamming_page_bits(page)[i];
 
-		if (begins_by(page, rank, key))
+		if (bits < key.bits ||
+			(bits == key.bits &&
+			 hamming_tid(&inner_downlink(page, i)->tid) <= key.tid))
 		{
 			low = rank + 1;
 			guess = rank + step;

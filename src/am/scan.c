@@ -30,7 +30,7 @@ typedef struct HammingScan
 	HammingSearch *search;		/* of the rows of either kind */
 	HammingNearest *nearest;	/* of an ordered scan, until its rows with a
 								 * fingerprint are done */
-	HammingMatch *matches;		/* of the leaf that was read last */
+	HammingMatch *matches;		/* of the leaf that was read last; search's */
 	int			count;			/* how many there are */
 	int			position;		/* of the next one to return */
 
@@ -55,7 +55,6 @@ begin_scan(Relation index, int keys, int order_bys)
 	state->search = hamming_search_create(scan);
 	state->context = context;
 	state->balls = palloc(Max(keys, 1) * sizeof(HammingBall));
-	state->matches = palloc(HAMMING_MATCHES * sizeof(HammingMatch));
 	scan->opaque = state;
 	if (order_bys > 0)
 	{
@@ -203,7 +202,7 @@ start_scan(IndexScanDesc scan, bool ordered)
 		Datum		centre = scan->orderByData[0].sk_argument;
 
 		state->nearest = hamming_nearest_begin(scan->indexRelation,
-											   state->search, state->matches,
+											   state->search,
 											   DatumGetSimhash(centre),
 											   state->balls,
 											   state->ball_count);
@@ -243,7 +242,7 @@ next_leaf(IndexScanDesc scan)
 		int			count = -1;
 
 		if (!state->in_nulls || state->want_nulls)
-			count = hamming_search_next(state->search, state->matches);
+			count = hamming_search_next(state->search, &state->matches);
 		if (count >= 0)
 		{
 			state->count = filter_matches(state, count);

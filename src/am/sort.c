@@ -289,7 +289,10 @@ write_run(HammingSorter *sorter)
 
 	sort_memory(sorter);
 	if (shared == NULL)
+	{
 		file = BufFileCreateTemp(false);
+		sorter->runs = lappend(sorter->runs, file);
+	}
 	else
 	{
 		run = pg_atomic_fetch_add_u32(&shared->count, 1);
@@ -303,9 +306,7 @@ write_run(HammingSorter *sorter)
 					 Min(size - written, WRITTEN_AT_ONCE));
 	}
 	sorter->count = 0;
-	if (shared == NULL)
-		sorter->runs = lappend(sorter->runs, file);
-	else
+	if (shared != NULL)
 	{
 		BufFileExportFileSet(file);
 		BufFileClose(file);

@@ -45,7 +45,6 @@ typedef struct Vacuum
 	HammingKey	known;			/* fingerprint that has rows */
 
 	/* the last fingerprint of tree 0, whose rows may go on on the next leaf */
-	bool		is_open;
 	HammingBits open;
 	bool		has_rows;		/* does a row live, */
 	bool		has_dead;		/* or was one removed, so far? */
@@ -159,14 +158,14 @@ note_sweep(Vacuum *vacuum, bool is_swept)
 	vacuum->is_noted = is_swept;
 }
 
-/* All leaves are seen that can have rows of the open fingerprint. */
+/* All leaves are seen that can have rows of the open fingerprint, if any. */
 static void
 close_fingerprint(Vacuum *vacuum)
 {
 	int			tree;
 
-	if (vacuum->is_open && (vacuum->repairs ? vacuum->has_rows
-							: vacuum->has_dead && !vacuum->has_rows))
+	if (vacuum->repairs ? vacuum->has_rows
+		: vacuum->has_dead && !vacuum->has_rows)
 	{
 		vacuum->sorted++;
 		for (tree = 1; tree < vacuum->blocks; tree++)
@@ -174,7 +173,7 @@ close_fingerprint(Vacuum *vacuum)
 								   hamming_tree_key(vacuum->blocks, tree,
 													vacuum->open, 0));
 	}
-	vacuum->is_open = vacuum->has_rows = vacuum->has_dead = false;
+	vacuum->has_rows = vacuum->has_dead = false;
 }
 
 /*
@@ -190,18 +189,14 @@ note_fingerprints(Vacuum *vacuum, const LeafRows *rows)
 	{
 		HammingBits bits = rows->keys[i].bits;
 
-		if (vacuum->is_open && vacuum->open != bits)
+		if (vacuum->open != bits)
 			close_fingerprint(vacuum);
-		vacuum->is_open = true;
 		vacuum->open = bits;
-		if (rows->is_dead[i])
-			vacuum->has_dead = true;
-		else
-			vacuum->has_rows = true;
+		vacuum->has_dead |= rows->is_dead[i];
+		vacuum->has_rows |= !rows->is_dead[i];
 	}
 	/* unless the next leaf begins within its TIDs */
-	if (vacuum->is_open &&
-		hamming_key_compare(rows->end, hamming_key(vacuum->open,
+	if (hamming_key_compare(rows->end, hamming_key(vacuum->open,
 												   HAMMING_BEYOND_TIDS)) >= 0)
 		close_fingerprint(vacuum);
 }
@@ -254,18 +249,6 @@ merge_next(LevelWalk *level, HammingKeep keep, void *arg)
 }
 
 /*
- * Is a page, with count entries that are to be kept, the right neighbour of the
- * page of level, and have both room on one page?
- */
-static bool
-fits(const LevelWalk *level, const HammingSpecial *special, int count)
-{
-	return level->count >= 0 && count >= 0 &&
-		level->count + count <= level->most &&
-		hamming_key_compare(level->high, special->low) == 0;
-}
-
-/*
  * Go to the page that covers level->walk.next.  Remove what keep(arg) does not
  * keep, and merge the page with the one before, by one record if that can be.
  * Return false, and change nothing, if keep() returns -1.
@@ -279,7 +262,9 @@ clean_page(LevelWalk *level, HammingKeep keep, void *arg)
 	HammingSpecial special = *hamming_special(BufferGetPage(buffer));
 	int			count = hamming_page_count(BufferGetPage(buffer));
 	int			kept = keep(arg, buffer, keys);
-	bool		is_small = fits(level, &special, kept);
+	bool		is_small = kept >= 0 && level->count >= 0 &&
+	level->count + kept <= level->most &&
+	hamming_key_compare(level->high, special.low) == 0;
 
 	UnlockReleaseBuffer(buffer);
 	if (kept < count && special.tree == 0 && !vacuum->is_noted)
@@ -452,35 +437,20 @@ sweep_tree(Vacuum *vacuum, int tree)
 }
 
 /*
- * Another vacuum was broken off: collect all fingerprints of a tree, 1 or up,
- * before the walk through tree 0.
+ * Begin to collect fingerprints.  If another vacuum was broken off, collect all
+ * of each tree, 1 or up, before the walk through tree 0.
  */
-static void
-collect_all(Vacuum *vacuum, int tree)
-{
-	HammingKeys *keys = palloc(sizeof(HammingKeys));
-	HammingKey	key;
-
-	hamming_keys_begin(keys, vacuum->info->index, tree,
-					   vacuum->info->strategy);
-	while (hamming_keys_next(keys, &key))
-	{
-		hamming_sorter_add_key(vacuum->all[tree], key);
-		vacuum_delay_point(false);
-	}
-	pfree(keys);
-}
-
 static void
 begin_sorters(Vacuum *vacuum)
 {
-	int			memory = maintenance_work_mem / (vacuum->blocks - 1);
+	int			memory = maintenance_work_mem;
+	HammingKeys *keys = palloc(sizeof(HammingKeys));
+	HammingKey	key;
 	int			tree;
 
 	if (AmAutoVacuumWorkerProcess() && autovacuum_work_mem != -1)
-		memory = autovacuum_work_mem / (vacuum->blocks - 1);
-	if (vacuum->repairs)
-		memory /= 2;
+		memory = autovacuum_work_mem;
+	memory /= (vacuum->blocks - 1) * (vacuum->repairs ? 2 : 1);
 	for (tree = 1; tree < vacuum->blocks; tree++)
 	{
 		vacuum->sorters[tree] = hamming_sorter_begin(FINGERPRINT_WORDS,
@@ -488,8 +458,15 @@ begin_sorters(Vacuum *vacuum)
 		if (!vacuum->repairs)
 			continue;
 		vacuum->all[tree] = hamming_sorter_begin(FINGERPRINT_WORDS, memory);
-		collect_all(vacuum, tree);
+		hamming_keys_begin(keys, vacuum->info->index, tree,
+						   vacuum->info->strategy);
+		while (hamming_keys_next(keys, &key))
+		{
+			hamming_sorter_add_key(vacuum->all[tree], key);
+			vacuum_delay_point(false);
+		}
 	}
+	pfree(keys);
 }
 
 /*
