@@ -17,7 +17,6 @@
 #define SIMHASH_AM_H
 
 #include "access/amapi.h"
-#include "access/genam.h"
 #include "commands/progress.h"
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
@@ -119,12 +118,12 @@ hamming_item_pointer(uint64 tid)
  *
  * A leaf holds the keys of its range.  First come the keys that the leaf had
  * when it was built or split, or when the last of them was removed, in order.
- * What is inserted is appended.  Rotated fingerprints are in an
- * array that grows from the front, up to pd_lower.  In tree 0 and in that of
- * NULLs their TIDs are in an array that grows from the back, down to pd_upper.
- * The bytes between the arrays are not logged.  Replay sets them to zero, so
- * the primary must, too.  GenericXLogFinish() does it for inner pages, but not
- * in an unlogged index, which is never replayed.
+ * What is inserted is appended.  Rotated fingerprints are in an array that grows
+ * from the front, up to pd_lower.  In tree 0 and in that of NULLs their TIDs are
+ * in an array that grows from the back, down to pd_upper.  The bytes between the
+ * arrays are not logged.  Replay sets them to zero, so the primary must, too.
+ * GenericXLogFinish() does it for inner pages, but not in an unlogged index,
+ * which is never replayed.
  *
  * An inner page has two such arrays, too, of its children's least keys and
  * block numbers, in order of arrival.  In front of them an array says which
@@ -324,17 +323,19 @@ hamming_page_covers(Page page, HammingKey key)
 }
 
 /*
- * Return about how many of count rotated fingerprints, which are spread evenly
- * over the range from low to high, are below bits: 0 .. count.
+ * Return about how many of count keys, which are spread evenly over a page's
+ * range, are below bits: 0 .. count.
  */
 static inline int
-hamming_guess(HammingBits low, HammingBits high, HammingBits bits, int count)
+hamming_guess(const HammingSpecial *special, HammingBits bits, int count)
 {
+	HammingBits low = special->low.bits;
+
 	if (bits <= low)
 		return 0;
-	if (bits >= high)
+	if (bits >= special->high.bits)
 		return count;
-	return fingerprint_quotient(bits - low, high - low) * count;
+	return fingerprint_quotient(bits - low, special->high.bits - low) * count;
 }
 
 /* How many entries hamming_guess() is off, about, of random fingerprints. */
@@ -350,13 +351,11 @@ static inline void
 hamming_guess_stretch(const HammingSpecial *special, HammingBits first,
 					  HammingBits last, int *from, int *to)
 {
-	HammingBits low = special->low.bits;
-	HammingBits high = special->high.bits;
 	int			sorted = special->sorted;
 
-	*from = hamming_guess(low, high, first, sorted) - HAMMING_MARGIN;
+	*from = hamming_guess(special, first, sorted) - HAMMING_MARGIN;
 	*from = Max(*from, 0);
-	*to = hamming_guess(low, high, last, sorted) + HAMMING_MARGIN;
+	*to = hamming_guess(special, last, sorted) + HAMMING_MARGIN;
 	*to = Min(*to, sorted);
 }
 
@@ -368,10 +367,9 @@ static inline int
 hamming_fill(Relation index, int capacity)
 {
 	HammingOptions *options = (HammingOptions *) index->rd_options;
-	int			percent = HAMMING_DEFAULT_FILLFACTOR;
+	int			percent = options == NULL ? HAMMING_DEFAULT_FILLFACTOR
+	: options->fillfactor;
 
-	if (options != NULL)
-		percent = options->fillfactor;
 	return Max(capacity * percent / 100, 2);
 }
 
@@ -510,7 +508,6 @@ typedef struct HammingWalk
  */
 typedef int (*HammingKeep) (void *arg, Buffer buffer, HammingKey *keys);
 
-extern int	hamming_keep_all(void *arg, Buffer buffer, HammingKey *keys);
 extern int	hamming_merge(const HammingWalk *walk, HammingKey key,
 						  HammingKeep keep, void *arg, HammingKey *high);
 
@@ -525,8 +522,6 @@ typedef struct HammingKeys
 	HammingKey	keys[HAMMING_LEAF_CAPACITY];
 } HammingKeys;
 
-extern HammingWalk hamming_walk(Relation index, int tree, int level,
-								BufferAccessStrategy strategy);
 extern void hamming_walk_read_ahead(HammingWalk *walk);
 extern Buffer hamming_walk_find(const HammingWalk *walk, int mode);
 extern bool hamming_walk_on(HammingWalk *walk);

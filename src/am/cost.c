@@ -12,7 +12,6 @@
 
 #include <math.h>
 
-#include "access/genam.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "utils/float.h"

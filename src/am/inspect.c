@@ -5,7 +5,6 @@
  */
 #include "postgres.h"
 
-#include "access/amapi.h"
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/table.h"

@@ -351,10 +351,8 @@ hamming_inner_child(Page page, int rank)
 int
 hamming_inner_find(Page page, HammingKey key)
 {
-	HammingSpecial *special = hamming_special(page);
 	int			count = hamming_page_count(page);
-	int			guess = hamming_guess(special->low.bits, special->high.bits,
-									  key.bits, count);
+	int			guess = hamming_guess(hamming_special(page), key.bits, count);
 	int			low = 1;		/* children before low begin at the key or
 								 * below */
 	int			high = count;	/* and those from high on above it */

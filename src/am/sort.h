@@ -5,7 +5,6 @@
 #ifndef SIMHASH_AM_SORT_H
 #define SIMHASH_AM_SORT_H
 
-#include "nodes/pg_list.h"
 #include "port/atomics.h"
 #include "storage/buffile.h"
 #include "storage/sharedfileset.h"

@@ -348,13 +348,6 @@ hamming_make_room(Relation index, int tree, int level, HammingKey key)
 	CHECK_FOR_INTERRUPTS();
 }
 
-/* A HammingKeep that keeps all.  arg is not used. */
-int
-hamming_keep_all(void *arg, Buffer buffer, HammingKey *keys)
-{
-	return hamming_page_keys(BufferGetPage(buffer), keys);
-}
-
 /*
  * Move count keys, which are kept of the page right, to the page left.  Take
  * right out of the parent, and make it a free page.  On entry may_merge() has

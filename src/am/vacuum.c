@@ -2,14 +2,8 @@
  * vacuum.c
  *	  Removal of dead rows, and of the pages that they leave behind.
  *
- * A vacuum goes through tree 0, where each row has an entry, and through that
- * of the rows without a fingerprint, and removes dead entries there, leaf by
- * leaf.  So it learns which fingerprints have lost their last row.  Then it
- * goes through the other trees, and takes these fingerprints out of each leaf
- * that has some.  src/README proves that no row comes to lack its fingerprint.
- * It also has the marks of leaves, where a fingerprint may have got a row again
- * meanwhile, and the note on the metapage, by which the next vacuum finds out
- * that this one was broken off.
+ * src/README tells the steps, what the marks of leaves and the note on the
+ * metapage are for, and why no row comes to lack its fingerprint.
  */
 #include "postgres.h"
 
@@ -201,6 +195,13 @@ note_fingerprints(Vacuum *vacuum, const LeafRows *rows)
 		close_fingerprint(vacuum);
 }
 
+/* A HammingKeep that keeps all. */
+static int
+keep_all(void *arg, Buffer buffer, HammingKey *keys)
+{
+	return hamming_page_keys(BufferGetPage(buffer), keys);
+}
+
 /*
  * A walk along a level, which removes entries and merges pages.  Where the
  * level is that of inner pages, it merges only.
@@ -226,7 +227,8 @@ begin_level(Vacuum *vacuum, int tree, int level)
 	: hamming_leaf_capacity(tree);
 	LevelWalk	walk = {
 		.vacuum = vacuum,
-		.walk = hamming_walk(index, tree, level, vacuum->info->strategy),
+		.walk = {.index = index,.tree = tree,.level = level,
+		.strategy = vacuum->info->strategy},
 		.most = hamming_most_fill(index, capacity),
 		.count = -1
 	};
@@ -303,7 +305,7 @@ merge_inner(Vacuum *vacuum, int tree)
 
 		for (; hamming_walk_on(&level.walk); level.walk.next = level.high)
 		{
-			clean_page(&level, hamming_keep_all, NULL);
+			clean_page(&level, keep_all, NULL);
 			vacuum_delay_point(false);
 		}
 	}
@@ -427,7 +429,7 @@ sweep_tree(Vacuum *vacuum, int tree)
 		/* the leaf before was left out */
 		if (hamming_key_compare(end, level.low) < 0 &&
 			level.count <= level.most / 2)
-			merge_next(&level, hamming_keep_all, NULL);
+			merge_next(&level, keep_all, NULL);
 	}
 	hamming_sorter_end(vacuum->sorters[tree]);
 	if (vacuum->repairs)

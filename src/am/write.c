@@ -107,12 +107,6 @@ hamming_writer_begin(Relation index, int tree)
 	return writer;
 }
 
-static Page
-inner_page(HammingWriter *writer, int level)
-{
-	return (Page) writer->inner[level].data;
-}
-
 /*
  * Enter a child in the inner page of a level.  Where that page is full, write
  * it first, enter it above, and begin the next one.
@@ -120,7 +114,7 @@ inner_page(HammingWriter *writer, int level)
 static void
 add_child(HammingWriter *writer, int level, HammingKey low, BlockNumber child)
 {
-	Page		page = inner_page(writer, level);
+	Page		page = (Page) writer->inner[level].data;
 	bool		first = level == writer->height;
 
 	if (first)
@@ -204,9 +198,9 @@ hamming_writer_end(HammingWriter *writer)
 		write_leaves(writer);
 		for (level = 1; level + 1 < writer->height; level++)
 			add_child(writer, level + 1,
-					  hamming_special(inner_page(writer, level))->low,
+					  hamming_special((Page) writer->inner[level].data)->low,
 					  add_pages(writer->index, writer->inner + level, 1));
-		root = inner_page(writer, level);
+		root = (Page) writer->inner[level].data;
 	}
 	hamming_write_page(writer->index, MAIN_FORKNUM,
 					   ReadBuffer(writer->index,
