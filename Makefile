@@ -18,7 +18,6 @@ BOTH_WIDTHS = \
 	src/am/cost \
 	src/am/nearest \
 	src/am/page \
-	src/am/parallel \
 	src/am/plan \
 	src/am/predicate \
 	src/am/scan \
@@ -240,7 +239,7 @@ $(OBJS:.o=.bc): %.bc: %.o
 
 # of the functions that headers declare as hamming_...(), but for those of files that
 # are compiled once; written only where it changes, as half of all depends on it
-$(NAMES_128): $(filter-out %/am/handler.h %/join/plan.h,$(wildcard $(srcdir)/src/*/*.h))
+$(NAMES_128): $(filter-out %/join/plan.h,$(wildcard $(srcdir)/src/*/*.h))
 	@names=$$(sed -n 's/.*extern .*[^a-z_]\(hamming_[a-z_]*\)(.*/#define \1 \1_128/p' $^); \
 		echo "$$names" | cmp -s - $@ || echo "$$names" >$@
 

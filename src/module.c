@@ -7,7 +7,7 @@
 #include "fmgr.h"
 #include "utils/guc.h"
 
-#include "am/handler.h"
+#include "am/am.h"
 #include "join/plan.h"
 #include "near/progress.h"
 #include "type/catalog.h"

@@ -17,16 +17,34 @@
 #define SIMHASH_AM_H
 
 #include "access/amapi.h"
-#include "access/genam.h"
+#include "commands/progress.h"
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
 #include "storage/bufmgr.h"
-#include "storage/bufpage.h"
-#include "storage/itemptr.h"
 #include "utils/rel.h"
 
-#include "am/handler.h"
+#include "am/am_width.h"		/* by the Makefile, from the prototypes */
 #include "type/simhash.h"
+
+/* WITH (fillfactor = ..., blocks = ...) */
+typedef struct HammingOptions
+{
+	int32		vl_len_;		/* varlena header, for PostgreSQL only */
+	int			fillfactor;		/* percent of a page that a build fills */
+	int			blocks;			/* that a build cuts fingerprints into; 0 to
+								 * choose by the number of rows */
+} HammingOptions;
+
+#define HAMMING_DEFAULT_FILLFACTOR 88
+#define HAMMING_MIN_FILLFACTOR 10
+
+/*
+ * Phases of pg_stat_progress_create_index; PostgreSQL has reserved phase 1.
+ * tree is that of a block; the tree of NULLs comes with tree 0.
+ */
+#define HAMMING_PHASE_SCAN (PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE + 1)
+#define HAMMING_PHASE_SORT(tree) (HAMMING_PHASE_SCAN + 1 + 2 * (tree))
+#define HAMMING_PHASE_WRITE(tree) (HAMMING_PHASE_SORT(tree) + 1)
 
 /* Keys */
 
@@ -100,12 +118,12 @@ hamming_item_pointer(uint64 tid)
  *
  * A leaf holds the keys of its range.  First come the keys that the leaf had
  * when it was built or split, or when the last of them was removed, in order.
- * What is inserted is appended.  Rotated fingerprints are in an
- * array that grows from the front, up to pd_lower.  In tree 0 and in that of
- * NULLs their TIDs are in an array that grows from the back, down to pd_upper.
- * The bytes between the arrays are not logged.  Replay sets them to zero, so
- * the primary must, too.  GenericXLogFinish() does it for inner pages, but not
- * in an unlogged index, which is never replayed.
+ * What is inserted is appended.  Rotated fingerprints are in an array that grows
+ * from the front, up to pd_lower.  In tree 0 and in that of NULLs their TIDs are
+ * in an array that grows from the back, down to pd_upper.  The bytes between the
+ * arrays are not logged.  Replay sets them to zero, so the primary must, too.
+ * GenericXLogFinish() does it for inner pages, but not in an unlogged index,
+ * which is never replayed.
  *
  * An inner page has two such arrays, too, of its children's least keys and
  * block numbers, in order of arrival.  In front of them an array says which
@@ -116,7 +134,6 @@ hamming_item_pointer(uint64 tid)
 
 /* The number of the tree of NULLs, whatever the number of blocks. */
 #define HAMMING_NULLS 15
-#define HAMMING_TREES (HAMMING_NULLS + 1)
 #define HAMMING_METAPAGE 0
 
 /* The root of a tree, and the number of pages that stay for ever. */
@@ -128,12 +145,6 @@ static inline bool
 hamming_tree_has_tids(int tree)
 {
 	return tree == 0 || tree == HAMMING_NULLS;
-}
-
-static inline bool
-hamming_is_tree(int tree)
-{
-	return tree < HAMMING_MAX_BLOCKS || tree == HAMMING_NULLS;
 }
 
 /* Return the key of a row in a block tree of an index. */
@@ -312,17 +323,19 @@ hamming_page_covers(Page page, HammingKey key)
 }
 
 /*
- * Return about how many of count rotated fingerprints, which are spread evenly
- * over the range from low to high, are below bits: 0 .. count.
+ * Return about how many of count keys, which are spread evenly over a page's
+ * range, are below bits: 0 .. count.
  */
 static inline int
-hamming_guess(HammingBits low, HammingBits high, HammingBits bits, int count)
+hamming_guess(const HammingSpecial *special, HammingBits bits, int count)
 {
+	HammingBits low = special->low.bits;
+
 	if (bits <= low)
 		return 0;
-	if (bits >= high)
+	if (bits >= special->high.bits)
 		return count;
-	return fingerprint_quotient(bits - low, high - low) * count;
+	return fingerprint_quotient(bits - low, special->high.bits - low) * count;
 }
 
 /* How many entries hamming_guess() is off, about, of random fingerprints. */
@@ -338,13 +351,11 @@ static inline void
 hamming_guess_stretch(const HammingSpecial *special, HammingBits first,
 					  HammingBits last, int *from, int *to)
 {
-	HammingBits low = special->low.bits;
-	HammingBits high = special->high.bits;
 	int			sorted = special->sorted;
 
-	*from = hamming_guess(low, high, first, sorted) - HAMMING_MARGIN;
+	*from = hamming_guess(special, first, sorted) - HAMMING_MARGIN;
 	*from = Max(*from, 0);
-	*to = hamming_guess(low, high, last, sorted) + HAMMING_MARGIN;
+	*to = hamming_guess(special, last, sorted) + HAMMING_MARGIN;
 	*to = Min(*to, sorted);
 }
 
@@ -356,10 +367,9 @@ static inline int
 hamming_fill(Relation index, int capacity)
 {
 	HammingOptions *options = (HammingOptions *) index->rd_options;
-	int			percent = HAMMING_DEFAULT_FILLFACTOR;
+	int			percent = options == NULL ? HAMMING_DEFAULT_FILLFACTOR
+	: options->fillfactor;
 
-	if (options != NULL)
-		percent = options->fillfactor;
 	return Max(capacity * percent / 100, 2);
 }
 
@@ -395,11 +405,10 @@ pg_noreturn extern void hamming_corrupted(Relation index, BlockNumber blkno,
 										  const char *fault);
 extern void hamming_check_tid(Relation index, BlockNumber blkno, uint64 tid);
 extern void hamming_leaf_fill(Page page, const HammingKey *keys, int count);
-extern int	hamming_leaf_keys(Page page, HammingKey *keys);
+extern int	hamming_page_keys(Page page, HammingKey *keys);
 extern void hamming_leaf_change(Page page, const HammingChange *change);
 extern int	hamming_leaf_match(Page page, HammingBits first, HammingBits last,
 							   HammingBits centre, int radius, uint16 *found);
-extern int	hamming_leaf_equal(Page page, HammingBits bits, uint16 *found);
 extern bool hamming_leaf_has(Page page, HammingBits bits);
 extern HammingKey hamming_inner_key(Page page, int rank);
 extern HammingKey hamming_inner_end(Page page, int rank);
@@ -410,15 +419,12 @@ extern void hamming_inner_insert(Page page, int rank, HammingKey key,
 extern bool hamming_inner_is_permutation(Page page);
 extern void hamming_inner_remove(Page page, int rank);
 extern void hamming_page_split(Page left, Page right, HammingKey added);
-extern void hamming_inner_merge(Page left, Page right);
-extern void hamming_leaf_merge(Page left, Page right, const HammingKey *keys,
+extern void hamming_page_merge(Page left, Page right, const HammingKey *keys,
 							   int count);
 extern int	hamming_choose_cut(const HammingKey *keys, int least, int most);
 extern HammingKey hamming_separator(HammingKey left, HammingKey right);
 
 /* buffer.c */
-extern Buffer hamming_pin_page(Relation index, BlockNumber blkno,
-							   BufferAccessStrategy strategy);
 extern void hamming_lock(Relation index, Buffer buffer, int mode);
 extern Buffer hamming_read(Relation index, BlockNumber blkno, int mode,
 						   BufferAccessStrategy strategy);
@@ -450,18 +456,19 @@ extern HammingPlan hamming_plan(int blocks, const HammingShape *shapes,
 								int radius);
 
 /* cache.c */
-extern int	hamming_read_blocks(Relation index);
+extern HammingMeta hamming_read_meta(Relation index);
 extern int	hamming_blocks(Relation index);
 extern void hamming_measure(Relation index, HammingShape *shapes);
 extern HammingPlan hamming_cached_plan(Relation index, int radius);
 
 /* space.c */
-extern bool hamming_is_free_page(Relation index, BlockNumber blkno,
-								 BufferAccessStrategy strategy);
 extern Buffer hamming_extend(Relation index, ForkNumber fork);
 extern bool hamming_claim_spare(Relation index, Buffer spare);
 extern Buffer hamming_find_spare(Relation index);
 extern void hamming_give_back(Relation index, Buffer buffer);
+extern BlockNumber hamming_count_free(Relation index, BlockNumber pages,
+									  bool record,
+									  BufferAccessStrategy strategy);
 
 /* tree.c */
 
@@ -501,7 +508,6 @@ typedef struct HammingWalk
  */
 typedef int (*HammingKeep) (void *arg, Buffer buffer, HammingKey *keys);
 
-extern int	hamming_keep_all(void *arg, Buffer buffer, HammingKey *keys);
 extern int	hamming_merge(const HammingWalk *walk, HammingKey key,
 						  HammingKeep keep, void *arg, HammingKey *high);
 
@@ -516,8 +522,6 @@ typedef struct HammingKeys
 	HammingKey	keys[HAMMING_LEAF_CAPACITY];
 } HammingKeys;
 
-extern HammingWalk hamming_walk(Relation index, int tree, int level,
-								BufferAccessStrategy strategy);
 extern void hamming_walk_read_ahead(HammingWalk *walk);
 extern Buffer hamming_walk_find(const HammingWalk *walk, int mode);
 extern bool hamming_walk_on(HammingWalk *walk);
@@ -532,11 +536,18 @@ extern void hamming_log_changes(Relation index, int count,
 extern void hamming_log_leaf(Relation index, Buffer leaf,
 							 const HammingKey *keys, int count);
 
-/* parallel.c */
-extern IndexBuildResult *hamming_build(Relation heap, Relation index,
-									   IndexInfo *info);
+/* write.c */
+typedef struct HammingWriter HammingWriter;
+
+extern void hamming_write_page(Relation index, ForkNumber fork, Buffer buffer,
+							   Page page);
+extern HammingWriter *hamming_writer_begin(Relation index, int tree);
+extern void hamming_writer_add(HammingWriter *writer, HammingKey key);
+extern void hamming_writer_end(HammingWriter *writer);
 
 /* build.c */
+extern IndexBuildResult *hamming_build(Relation heap, Relation index,
+									   IndexInfo *info);
 extern void hamming_build_empty(Relation index);
 
 /* change.c */
@@ -572,29 +583,19 @@ extern void hamming_search_begin(HammingSearch *search, Fingerprint centre,
 								 int radius);
 extern void hamming_search_lower_radius(HammingSearch *search, int radius);
 extern void hamming_search_begin_nulls(HammingSearch *search);
-extern int	hamming_search_next(HammingSearch *search, HammingMatch *matches);
+extern int	hamming_search_next(HammingSearch *search, HammingMatch **matches);
 
 /* nearest.c */
 typedef struct HammingNearest HammingNearest;
 
 extern HammingNearest *hamming_nearest_begin(Relation index,
 											 HammingSearch *search,
-											 HammingMatch *matches,
 											 Fingerprint centre,
 											 const HammingBall *balls,
 											 int count);
 extern bool hamming_nearest_next(HammingNearest *nearest, uint64 *tid,
 								 int *distance);
 extern void hamming_nearest_end(HammingNearest *nearest);
-
-/* scan.c */
-extern IndexScanDesc hamming_begin_scan(Relation index, int keys,
-										int order_bys);
-extern void hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
-						   ScanKey order_bys, int norder_bys);
-extern bool hamming_get_tuple(IndexScanDesc scan, ScanDirection direction);
-extern int64 hamming_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap);
-extern void hamming_end_scan(IndexScanDesc scan);
 
 /* vacuum.c */
 extern IndexBulkDeleteResult *hamming_vacuum(IndexVacuumInfo *info,
@@ -611,7 +612,42 @@ extern void hamming_cost_estimate(PlannerInfo *root, IndexPath *path,
 								  double *correlation, double *pages);
 
 /* check.c */
+
+/* What hamming_index_stats() returns, and reads of pages. */
+typedef struct HammingStats
+{
+	int64		rows;			/* with a fingerprint */
+	int64		nulls;			/* and without */
+	int64		fingerprints;
+	int			blocks;
+	int			height;			/* levels of tree 0 */
+	BlockNumber pages;
+	int64		free_pages;
+	double		average_block;	/* rows that share the value of a block, on
+								 * average of these values */
+	int64		largest_block;	/* the most rows that share one */
+} HammingStats;
+
 extern void hamming_check(Relation heap, Relation index);
 extern void hamming_read_stats(Relation index, HammingStats *stats);
+
+/* The functions of the access method for indexes of one width. */
+typedef struct HammingRoutines
+{
+	IndexAmRoutine am;			/* those that PostgreSQL calls */
+	void		(*read_stats) (Relation index, HammingStats *stats);
+	void		(*check) (Relation heap, Relation index);
+} HammingRoutines;
+
+/* scan.c: those of the width that is compiled, and those of each width */
+#define hamming_routines WIDE(hamming_routines)
+
+extern const HammingRoutines hamming_routines;
+extern const HammingRoutines hamming_routines_128;
+
+/* handler.c, which serves indexes of all widths, as does inspect.c */
+extern void hamming_define_options(void);
+extern bool hamming_is_cost_function(amcostestimate_function function);
+extern const HammingRoutines *hamming_find_routines(Relation index);
 
 #endif							/* SIMHASH_AM_H */

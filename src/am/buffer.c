@@ -84,9 +84,8 @@ cpu_prefetch_ends(Page page)
  * evict earlier then.  So after a page was read from disk the next ones are
  * looked for in that table.
  */
-Buffer
-hamming_pin_page(Relation index, BlockNumber blkno,
-				 BufferAccessStrategy strategy)
+static Buffer
+pin_page(Relation index, BlockNumber blkno, BufferAccessStrategy strategy)
 {
 	Buffer	   *recent = recent_buffer(index, blkno);
 	int64		reads = pages_read();
@@ -136,7 +135,7 @@ Buffer
 hamming_read(Relation index, BlockNumber blkno, int mode,
 			 BufferAccessStrategy strategy)
 {
-	Buffer		buffer = hamming_pin_page(index, blkno, strategy);
+	Buffer		buffer = pin_page(index, blkno, strategy);
 
 	hamming_lock(index, buffer, mode);
 	return buffer;
@@ -152,7 +151,7 @@ hamming_disk_prefetch(Relation index, BlockNumber blkno)
 	Buffer	   *recent = recent_buffer(index, blkno);
 	PrefetchBufferResult result;
 
-	/* hamming_pin_page() will say what is wrong with such a number */
+	/* pin_page() will say what is wrong with such a number */
 	if (!BlockNumberIsValid(blkno) ||
 		(look_ups_left == 0 && BufferIsValid(*recent)))
 		return;

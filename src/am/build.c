@@ -1,6 +1,6 @@
 /*
  * build.c
- *	  What each process of CREATE INDEX does.
+ *	  CREATE INDEX: its processes, and what each of them does.
  *
  * The heap is read once, by all processes of the build together.  Each sorts
  * the rows that it got by fingerprint and TID.  Then each takes one tree after
@@ -10,7 +10,8 @@
  *
  * A process that is alone leaves the rows in memory, if they fit there.  After
  * tree 0 it keeps their fingerprints only, and sorts them there for one tree
- * after the other.  Otherwise all rows go to files.
+ * after the other.  Otherwise all rows go to files, which mostly stay in
+ * memory: of shared memory there may be little.
  *
  * Nobody else reads or writes the index: before CREATE INDEX has committed, or
  * CREATE INDEX CONCURRENTLY has marked the index as ready, no session inserts
@@ -18,14 +19,58 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
+#include "access/table.h"
 #include "access/tableam.h"
+#include "catalog/index.h"
 #include "miscadmin.h"
+#include "optimizer/optimizer.h"
 #include "pgstat.h"
+#include "storage/barrier.h"
+#include "storage/spin.h"
+#include "utils/snapmgr.h"
 #include "utils/wait_event.h"
 
-#include "am/build.h"
-#include "am/write.h"
+#include "am/sort.h"
+#include "am/test_stop.h"
 #include "type/compat.h"
+#include "type/workers.h"
+
+#define hamming_parallel_build_main WIDE(hamming_parallel_build_main)
+
+/* What the processes of a build share: in shared memory, if they are many. */
+typedef struct BuildShared
+{
+	Oid			heap;
+	Oid			index;
+	bool		concurrent;
+	int			memory;			/* kilobytes that a worker may use */
+	HammingSharedRuns rows;		/* of all processes */
+	Barrier		barrier;		/* phase 0: the table is read; 1: the leader
+								 * begins the trees; 2: they are written */
+	slock_t		mutex;			/* of the next two in phase 0 */
+	IndexBuildResult result;	/* rows read, and rows of the index */
+	bool		broken_hot_chain;	/* has one been found? */
+	int			blocks;			/* set in phase 1 */
+	pg_atomic_uint32 next_tree; /* that no process has begun to write */
+} BuildShared;
+
+/* A process of a build: the only one, the leader, or a worker. */
+typedef struct Build
+{
+	Relation	heap;
+	Relation	index;
+	IndexInfo  *info;
+	int			memory;			/* kilobytes that this process may use */
+	BuildShared *shared;
+	TableScanDesc scan;			/* of all processes; NULL if this is alone */
+	HammingSorter *rows;		/* (fingerprint, TID) */
+	double		added;			/* to rows, by this process */
+
+	/* of a leader, or NULL */
+	ParallelContext *context;
+	Snapshot	snapshot;
+} Build;
 
 /*
  * A row without a fingerprint is sorted as the greatest fingerprint, with a TID
@@ -43,7 +88,7 @@ static void
 add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 		bool alive, void *callback_state)
 {
-	HammingBuild *build = callback_state;
+	Build	   *build = callback_state;
 	HammingKey	key = {FINGERPRINT_ALL_BITS, NULL_TID + hamming_tid(tid)};
 
 	if (!isnull[0])
@@ -54,9 +99,9 @@ add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 
 /* Read and sort this process's share of the heap. */
 static void
-sort_rows(HammingBuild *build)
+sort_rows(Build *build)
 {
-	HammingShared *shared = build->shared;
+	BuildShared *shared = build->shared;
 	double		read;
 
 	report_phase(HAMMING_PHASE_SCAN);
@@ -72,51 +117,46 @@ sort_rows(HammingBuild *build)
 	SpinLockRelease(&shared->mutex);
 }
 
-/* Write all elements of a reader: NULLs to nulls.  End the reader. */
-static pg_attribute_always_inline void
-write_elements(HammingReader *reader, int width, HammingWriter *writer,
-			   HammingWriter *nulls)
+/*
+ * Write the elements of a sorter that is finished to a tree, and of tree 0 the
+ * NULLs to theirs.
+ */
+static void
+write_tree(Build *build, HammingSorter *sorter, int tree)
 {
+	HammingReader *reader = hamming_sorter_read(sorter);
+	HammingWriter *writer = hamming_writer_begin(build->index, tree);
+	HammingWriter *nulls = NULL;
 	const uint64 *words;
 	Size		count;
 
+	report_phase(HAMMING_PHASE_WRITE(tree));
+	if (tree == 0)
+		nulls = hamming_writer_begin(build->index, HAMMING_NULLS);
 	while ((words = hamming_reader_next(reader, &count)) != NULL)
-		for (; count > 0; count--, words += width)
+		for (; count > 0; count--, words += sorter->width)
 		{
-			HammingBits bits = fingerprint_from_words(words);
-			uint64		tid = width == FINGERPRINT_WORDS
-			? 0 : words[FINGERPRINT_WORDS];
+			HammingKey	key = hamming_sorter_key(sorter, words);
 
-			if (tid < NULL_TID)
-				hamming_writer_add(writer, hamming_key(bits, tid));
+			if (key.tid < NULL_TID)
+				hamming_writer_add(writer, key);
 			else
-				hamming_writer_add(nulls, hamming_key(0, tid - NULL_TID));
+				hamming_writer_add(nulls, hamming_key(0, key.tid - NULL_TID));
 		}
 	hamming_reader_end(reader);
-}
-
-/* Write tree 0 and that of NULLs. */
-static void
-write_rows(HammingBuild *build)
-{
-	HammingWriter *rows = hamming_writer_begin(build->index, 0);
-	HammingWriter *nulls = hamming_writer_begin(build->index, HAMMING_NULLS);
-
-	report_phase(HAMMING_PHASE_WRITE(0));
-	write_elements(hamming_sorter_read(build->rows), HAMMING_KEY_WORDS, rows,
-				   nulls);
-	hamming_writer_end(rows);
-	hamming_writer_end(nulls);
+	hamming_writer_end(writer);
+	if (tree == 0)
+		hamming_writer_end(nulls);
 }
 
 /*
  * Add the fingerprints of sorted elements, but NULLs, to a sorter, each once,
- * rotated by bits.  The elements may be those that the sorter has had in the
+ * rotated by shift.  The elements may be those that the sorter has had in the
  * same memory, as each has been read when another one is put there.
  */
 static void
 add_fingerprints(HammingSorter *sorter, const uint64 *words, Size count,
-				 int width, int bits)
+				 int width, int shift)
 {
 	Fingerprint last = 0;
 	Size		i;
@@ -130,7 +170,7 @@ add_fingerprints(HammingSorter *sorter, const uint64 *words, Size count,
 			break;
 		if (i > 0 && fingerprint == last)
 			continue;
-		fingerprint_to_words(hamming_rotate(fingerprint, bits),
+		fingerprint_to_words(hamming_rotate(fingerprint, shift),
 							 hamming_sorter_add(sorter));
 		last = fingerprint;
 	}
@@ -138,43 +178,38 @@ add_fingerprints(HammingSorter *sorter, const uint64 *words, Size count,
 
 /* Write a block tree, 1 or up. */
 static void
-write_fingerprints(HammingBuild *build, int tree)
+write_fingerprints(Build *build, int tree)
 {
 	HammingSorter *rows = build->rows;
 	HammingSorter *sorter = rows;
-	HammingWriter *writer;
 	int			blocks = build->shared->blocks;
-	int			bits = hamming_block_start(blocks, tree);
-	const uint64 *words = rows->words;
+	int			shift = hamming_block_start(blocks, tree);
+	const uint64 *words;
 	int			width = rows->width;
-	Size		count = rows->count;
-	int			i;
+	Size		count;
+	int			run = 0;
 
 	report_phase(HAMMING_PHASE_SORT(tree));
 	if (rows->runs == NIL)
-	{
-		/* from the order of the tree before, in place */
-		rows->width = FINGERPRINT_WORDS;
-		rows->count = 0;
-		add_fingerprints(rows, words, count, width,
-						 hamming_block_width(blocks, tree - 1));
-	}
+		/* in place, from the order of the tree before */
+		shift = hamming_block_width(blocks, tree - 1);
 	else
 		sorter = hamming_sorter_begin(FINGERPRINT_WORDS, build->memory);
-	for (i = 0; i < list_length(rows->runs); i++)
+	do
 	{
-		HammingReader *reader = hamming_sorter_read_runs(rows, i, 1);
+		HammingReader *reader = hamming_sorter_read_runs(rows, run, 1);
 
+		if (sorter == rows)
+		{
+			rows->width = FINGERPRINT_WORDS;
+			rows->count = 0;
+		}
 		while ((words = hamming_reader_next(reader, &count)) != NULL)
-			add_fingerprints(sorter, words, count, width, bits);
+			add_fingerprints(sorter, words, count, width, shift);
 		hamming_reader_end(reader);
-	}
+	} while (++run < list_length(rows->runs));
 	hamming_sorter_finish(sorter);
-	report_phase(HAMMING_PHASE_WRITE(tree));
-	writer = hamming_writer_begin(build->index, tree);
-	write_elements(hamming_sorter_read(sorter), FINGERPRINT_WORDS, writer,
-				   NULL);
-	hamming_writer_end(writer);
+	write_tree(build, sorter, tree);
 	if (sorter != rows)
 		hamming_sorter_end(sorter);
 }
@@ -218,10 +253,10 @@ choose_blocks(Relation index, double rows)
  * worker that attaches in phase 1 or 2 reads no rows, and takes the trees that
  * no process has taken.
  */
-void
-hamming_build_together(HammingBuild *build)
+static void
+build_together(Build *build)
 {
-	HammingShared *shared = build->shared;
+	BuildShared *shared = build->shared;
 	int			phase = IsParallelWorker()
 	? BarrierAttach(&shared->barrier) : 0;
 	int			tree;
@@ -252,10 +287,144 @@ hamming_build_together(HammingBuild *build)
 	while ((tree = pg_atomic_fetch_add_u32(&shared->next_tree, 1)) <
 		   shared->blocks)
 		if (tree == 0)
-			write_rows(build);
+			write_tree(build, build->rows, 0);
 		else
 			write_fingerprints(build, tree);
 	hamming_sorter_end(build->rows);
+}
+
+/* Set what the processes of a build share, but memory and rows.files. */
+static BuildShared *
+init_shared(Build *build, BuildShared *shared)
+{
+	memset(shared, 0, sizeof(BuildShared));
+	shared->heap = RelationGetRelid(build->heap);
+	shared->index = RelationGetRelid(build->index);
+	shared->concurrent = build->info->ii_Concurrent;
+	pg_atomic_init_u32(&shared->rows.count, 0);
+	/* this process is waited for before it has begun */
+	BarrierInit(&shared->barrier, 0);
+	BarrierAttach(&shared->barrier);
+	SpinLockInit(&shared->mutex);
+	pg_atomic_init_u32(&shared->next_tree, 0);
+	return shared;
+}
+
+/* The scan of the table lies behind shared. */
+static ParallelTableScanDesc
+scan_of(BuildShared *shared)
+{
+	return (ParallelTableScanDesc) ((char *) shared +
+									MAXALIGN(sizeof(BuildShared)));
+}
+
+/* Let this process build with the others. */
+static void
+join_build(Build *build, BuildShared *shared, int memory)
+{
+	build->shared = shared;
+	build->memory = memory;
+	build->scan = table_beginscan_parallel(build->heap, scan_of(shared),
+										   SO_NONE);
+}
+
+static void
+end_processes(Build *build)
+{
+	if (build->context == NULL)
+		return;
+	simhash_workers_end(build->context);
+	if (IsMVCCSnapshot(build->snapshot))
+		UnregisterSnapshot(build->snapshot);
+	build->context = NULL;
+}
+
+/*
+ * Begin a build, which has workers if PostgreSQL grants some, there is shared
+ * memory for them, and one of them starts.  The caller has set build->heap,
+ * build->index and build->info.
+ */
+static void
+begin_processes(Build *build)
+{
+	int			workers = index_build_workers(build->heap, build->index,
+											  build->info);
+	BuildShared *shared;
+	Size		size;
+
+	build->memory = maintenance_work_mem;
+	build->shared = init_shared(build, palloc(sizeof(BuildShared)));
+	if (workers == 0)
+		return;
+	build->snapshot = build->info->ii_Concurrent
+		? RegisterSnapshot(GetTransactionSnapshot()) : SnapshotAny;
+	size = table_parallelscan_estimate(build->heap, build->snapshot);
+	size = add_size(MAXALIGN(sizeof(BuildShared)), size);
+	shared = simhash_workers_prepare(&build->context,
+									 CppAsString2(hamming_parallel_build_main),
+									 workers, size);
+	init_shared(build, shared);
+	shared->memory = maintenance_work_mem / (build->context->nworkers + 1);
+	SharedFileSetInit(&shared->rows.files, build->context->seg);
+	table_parallelscan_initialize(build->heap, scan_of(shared),
+								  build->snapshot);
+	LaunchParallelWorkers(build->context);
+	if (build->context->nworkers_launched == 0)
+		end_processes(build);
+	else
+	{
+		test_stop("build: workers");
+		join_build(build, shared, maintenance_work_mem /
+				   (build->context->nworkers_launched + 1));
+	}
+}
+
+/*
+ * ambuild.
+ *
+ * One page at a time is locked, but log_newpage_range() locks up to 32
+ * together: no other process waits for a page of this index while it holds
+ * another.
+ */
+IndexBuildResult *
+hamming_build(Relation heap, Relation index, IndexInfo *info)
+{
+	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
+	Build		build = {.heap = heap,.index = index,.info = info};
+
+	if (RelationGetNumberOfBlocks(index) != 0)
+		elog(ERROR, "index \"%s\" already contains data",
+			 RelationGetRelationName(index));
+	begin_processes(&build);
+	build_together(&build);
+	*result = build.shared->result;
+	info->ii_BrokenHotChain |= build.shared->broken_hot_chain;
+	end_processes(&build);
+	return result;
+}
+
+/* What a worker does: PostgreSQL finds this function by its name. */
+extern PGDLLEXPORT void hamming_parallel_build_main(dsm_segment *segment,
+													shm_toc *toc);
+void
+hamming_parallel_build_main(dsm_segment *segment, shm_toc *toc)
+{
+	BuildShared *shared = simhash_worker_begin(toc);
+	Build		build = {0};
+
+	/* the leader's locks, which do not conflict within a parallel group */
+	build.heap = table_open(shared->heap, shared->concurrent
+							? ShareUpdateExclusiveLock : ShareLock);
+	build.index = index_open(shared->index, shared->concurrent
+							 ? RowExclusiveLock : AccessExclusiveLock);
+	build.info = BuildIndexInfo(build.index);
+	build.info->ii_Concurrent = shared->concurrent;
+	SharedFileSetAttach(&shared->rows.files, segment);
+	join_build(&build, shared, shared->memory);
+	build_together(&build);
+	index_close(build.index, NoLock);
+	table_close(build.heap, NoLock);
+	simhash_worker_end(toc);
 }
 
 /* ambuildempty: write and log the initial fork.  Locks: as hamming_build(). */

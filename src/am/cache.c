@@ -24,11 +24,11 @@ typedef struct HammingCache
 } HammingCache;
 
 /*
- * Return how many blocks fingerprints are cut into, as the metapage says.
- * Error: XX002 if this code cannot read the index that it describes.
+ * Read what the metapage says.  Error: XX002 if this code cannot read the index
+ * that it describes.
  */
-int
-hamming_read_blocks(Relation index)
+HammingMeta
+hamming_read_meta(Relation index)
 {
 	Buffer		buffer = hamming_read(index, HAMMING_METAPAGE,
 									  BUFFER_LOCK_SHARE, NULL);
@@ -51,10 +51,13 @@ hamming_read_blocks(Relation index)
 		meta.blocks > HAMMING_MAX_BLOCKS)
 		hamming_corrupted(index, HAMMING_METAPAGE, "blocks are out of range");
 	UnlockReleaseBuffer(buffer);
-	return meta.blocks;
+	return meta;
 }
 
-/* The same, once for a relation descriptor. */
+/*
+ * Return how many blocks fingerprints are cut into.  The metapage is read once
+ * for a relation descriptor.
+ */
 int
 hamming_blocks(Relation index)
 {
@@ -62,7 +65,7 @@ hamming_blocks(Relation index)
 
 	if (cache == NULL)
 	{
-		int			blocks = hamming_read_blocks(index);
+		int			blocks = hamming_read_meta(index).blocks;
 
 		cache = MemoryContextAllocZero(index->rd_indexcxt,
 									   sizeof(HammingCache));

@@ -113,7 +113,7 @@ sort_leaves(Insertion *insertion)
 
 		if (count - hamming_special(page)->sorted < MOST_APPENDED)
 			continue;
-		hamming_leaf_keys(page, keys);
+		hamming_page_keys(page, keys);
 		hamming_log_leaf(insertion->index, insertion->leaves[i], keys, count);
 	}
 }
@@ -162,29 +162,6 @@ release_leaves(Insertion *insertion)
 	insertion->pinned = insertion->locked = 0;
 }
 
-/* Add the keys to their trees.  A full leaf is split without other locks. */
-static void
-insert_keys(Insertion *insertion)
-{
-	bool		done;
-
-	do
-	{
-		int			full;
-
-		pin_leaves(insertion);
-		test_stop("insert: all leaves");
-		done = lock_leaves(insertion, &full);
-		if (done)
-			append_keys(insertion);
-		release_leaves(insertion);
-		if (full >= 0)
-			hamming_make_room(insertion->index, insertion->tree + full, 0,
-							  insertion->keys[full]);
-		CHECK_FOR_INTERRUPTS();
-	} while (!done);
-}
-
 /*
  * aminsert.  Returns false, as for every index that is not unique.  Error: as
  * hamming_check_conflicts(), which comes after all changes.
@@ -198,6 +175,8 @@ hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 	uint64		row = hamming_tid(tid);
 	Fingerprint fingerprint = isnull[0] ? 0 : DatumGetSimhash(values[0]);
 	Insertion	insertion;
+	bool		done;
+	int			full;
 	int			i;
 
 	insertion.index = index;
@@ -207,7 +186,20 @@ hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 	insertion.keys[0] = hamming_key(fingerprint, row);
 	for (i = 1; i < insertion.count; i++)
 		insertion.keys[i] = hamming_tree_key(blocks, i, fingerprint, row);
-	insert_keys(&insertion);
+	do
+	{
+		pin_leaves(&insertion);
+		test_stop("insert: all leaves");
+		done = lock_leaves(&insertion, &full);
+		if (done)
+			append_keys(&insertion);
+		release_leaves(&insertion);
+		/* a full leaf is split without other locks */
+		if (full >= 0)
+			hamming_make_room(index, insertion.tree + full, 0,
+							  insertion.keys[full]);
+		CHECK_FOR_INTERRUPTS();
+	} while (!done);
 	hamming_check_conflicts(index, fingerprint, isnull[0]);
 	return false;
 }

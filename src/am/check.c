@@ -21,11 +21,8 @@
  * changed it between the two locks, and for a fingerprint have removed and
  * inserted it.  No sound index comes near the limit.
  *
- * Each level is walked from the least key on.  The next page is the one that
- * covers the end of the last page's range, so that each page on the level is
- * met.  No page has two parents: each of them would have to begin where the
- * page does.  For the entries see the head of tree.c: a walk by keys meets each
- * of them once, whatever is split or merged meanwhile.
+ * Each level is walked by keys: see the head of tree.c.  No page has two
+ * parents: each of them would have to begin where the page does.
  *
  * The other half compares the index with the heap, and needs an index that
  * stands still.  So do three checks that a writer would upset between two
@@ -54,14 +51,15 @@ typedef struct Check
 } Check;
 
 /*
- * Check a copy of the leaf blkno.  Two equal keys are on one leaf, as each
- * key is in the range of one leaf.
+ * Return what is wrong with a copy of the leaf blkno; NULL if nothing is.  Two
+ * equal keys are on one leaf, as each key is in the range of one leaf.
  */
-static void
-check_leaf(Check *check, BlockNumber blkno, Page page)
+static const char *
+leaf_fault(Check *check, BlockNumber blkno, Page page)
 {
 	HammingKey	keys[HAMMING_LEAF_CAPACITY];
 	HammingSpecial *special = hamming_special(page);
+	bool		rows = hamming_tree_has_tids(special->tree);
 	int			count = hamming_page_count(page);
 	int			i;
 
@@ -70,43 +68,39 @@ check_leaf(Check *check, BlockNumber blkno, Page page)
 		keys[i] = hamming_leaf_key(page, i);
 		if (i > 0 && i < special->sorted &&
 			hamming_key_compare(keys[i - 1], keys[i]) >= 0)
-			hamming_corrupted(check->index, blkno, "entries are out of order");
+			return "entries are out of order";
 		if (!hamming_page_covers(page, keys[i]))
-			hamming_corrupted(check->index, blkno,
-							  "entry is outside the range of its page");
+			return "entry is outside the range of its page";
 		if (special->tree == HAMMING_NULLS && keys[i].bits != 0)
-			hamming_corrupted(check->index, blkno,
-							  "row without fingerprint has one");
-		if (hamming_tree_has_tids(special->tree))
+			return "row without fingerprint has one";
+		if (rows)
 			hamming_check_tid(check->index, blkno, keys[i].tid);
 	}
-	hamming_leaf_keys(page, keys);
+	hamming_page_keys(page, keys);
 	for (i = 1; i < count; i++)
 		if (hamming_key_compare(keys[i - 1], keys[i]) == 0)
-			hamming_corrupted(check->index, blkno,
-							  hamming_tree_has_tids(special->tree)
-							  ? "a row is in the index twice"
-							  : "a fingerprint is in the tree twice");
+			return rows ? "a row is in the index twice"
+				: "a fingerprint is in the tree twice";
+	return NULL;
 }
 
-/* Check a copy of the inner page blkno. */
-static void
-check_inner(Check *check, BlockNumber blkno, Page page)
+/* The same of a copy of an inner page. */
+static const char *
+inner_fault(Page page)
 {
+	HammingKey	keys[HAMMING_INNER_CAPACITY];
 	int			count = hamming_page_count(page);
 	int			rank;
 
 	if (!hamming_inner_is_permutation(page))
-		hamming_corrupted(check->index, blkno,
-						  "order of the children is not a permutation");
-	if (hamming_key_compare(hamming_inner_key(page, 0),
-							hamming_special(page)->low) != 0)
-		hamming_corrupted(check->index, blkno,
-						  "first child does not begin where its parent does");
+		return "order of the children is not a permutation";
+	hamming_page_keys(page, keys);
+	if (hamming_key_compare(keys[0], hamming_special(page)->low) != 0)
+		return "first child does not begin where its parent does";
 	for (rank = 1; rank < count; rank++)
-		if (hamming_key_compare(hamming_inner_key(page, rank - 1),
-								hamming_inner_key(page, rank)) >= 0)
-			hamming_corrupted(check->index, blkno, "children are out of order");
+		if (hamming_key_compare(keys[rank - 1], keys[rank]) >= 0)
+			return "children are out of order";
+	return NULL;
 }
 
 /* Is the range of a page what its parent says, or of a root all keys? */
@@ -161,35 +155,32 @@ copy_page(const HammingWalk *walk, Page page)
 					  "range is not what the parent says");
 }
 
-/* Check the pages of a tree's level, and count them. */
-static void
-check_level(Check *check, int tree, int level)
-{
-	HammingWalk walk = hamming_walk(check->index, tree, level, NULL);
-
-	while (hamming_walk_on(&walk))
-	{
-		PGAlignedBlock copy;
-		Page		page = (Page) copy.data;
-		BlockNumber blkno = copy_page(&walk, page);
-
-		if (level == 0)
-			check_leaf(check, blkno, page);
-		else
-			check_inner(check, blkno, page);
-		check->pages++;
-		walk.next = hamming_special(page)->high;
-	}
-}
-
-/* Check the levels of a tree from the root down: so a fault is named best. */
+/*
+ * Check the pages of a tree, and count them, level by level from the root down:
+ * so a fault is named best.
+ */
 static void
 check_tree(Check *check, int tree)
 {
-	int			level;
+	int			level = hamming_height(check->index, tree);
 
-	for (level = hamming_height(check->index, tree) - 1; level >= 0; level--)
-		check_level(check, tree, level);
+	while (--level >= 0)
+	{
+		HammingWalk walk = {.index = check->index,.tree = tree,.level = level};
+		PGAlignedBlock copy;
+		Page		page = (Page) copy.data;
+
+		for (; hamming_walk_on(&walk); walk.next = hamming_special(page)->high)
+		{
+			BlockNumber blkno = copy_page(&walk, page);
+			const char *fault = level == 0 ? leaf_fault(check, blkno, page)
+			: inner_fault(page);
+
+			if (fault != NULL)
+				hamming_corrupted(check->index, blkno, fault);
+			check->pages++;
+		}
+	}
 }
 
 /* Is a fingerprint in tree 0, and its key not in the tree? */
@@ -250,21 +241,16 @@ check_fingerprints(Check *check, int tree)
 {
 	HammingSorter *sorter =
 	hamming_sorter_begin(FINGERPRINT_WORDS, maintenance_work_mem);
+	HammingKey	last = hamming_least_key;	/* no row has it */
 	HammingKey	key;
-	HammingBits last = 0;
-	bool		first = true;
 	int64		unused;
 
 	hamming_keys_begin(&check->keys, check->index, 0, NULL);
-	while (hamming_keys_next(&check->keys, &key))
-	{
-		if (first || key.bits != last)
+	for (; hamming_keys_next(&check->keys, &key); last = key)
+		if (last.tid == 0 || key.bits != last.bits)
 			hamming_sorter_add_key(sorter,
 								   hamming_tree_key(check->blocks, tree,
 													key.bits, 0));
-		first = false;
-		last = key.bits;
-	}
 	hamming_sorter_finish(sorter);
 	test_stop("index check: fingerprints");
 	unused = check_keys(check, tree, sorter);
@@ -281,32 +267,6 @@ check_fingerprints(Check *check, int tree)
 				 errdetail("This is harmless. A crash, or a canceled vacuum, "
 						   "may leave such fingerprints, and searches ignore "
 						   "them.")));
-}
-
-static int64
-count_free_pages(Relation index, int blocks, BlockNumber pages)
-{
-	int64		count = 0;
-	BlockNumber blkno;
-
-	for (blkno = HAMMING_FIXED_PAGES(blocks); blkno < pages; blkno++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		count += hamming_is_free_page(index, blkno, NULL);
-	}
-	return count;
-}
-
-/* Check that all pages but the metapage are in a tree or free. */
-static void
-check_pages(Check *check)
-{
-	BlockNumber pages = RelationGetNumberOfBlocks(check->index);
-
-	if (1 + check->pages +
-		count_free_pages(check->index, check->blocks, pages) != pages)
-		hamming_corrupted(check->index, HAMMING_METAPAGE,
-						  "a page is neither in a tree nor free");
 }
 
 /* Check that no TID is in tree 0 and that of NULLs together twice. */
@@ -410,18 +370,24 @@ void
 hamming_check(Relation heap, Relation index)
 {
 	Check	   *check = palloc0(sizeof(Check));
+	BlockNumber pages;
 	int			tree;
 
 	check->index = index;
 	check->heap = heap;
 	/* as it is on disk now, not as the session remembers it */
-	check->blocks = hamming_read_blocks(index);
+	check->blocks = hamming_read_meta(index).blocks;
 	check_tree(check, HAMMING_NULLS);
 	for (tree = 0; tree < check->blocks; tree++)
 		check_tree(check, tree);
 	if (heap != NULL)
 	{
-		check_pages(check);
+		pages = RelationGetNumberOfBlocks(index);
+		/* all but the metapage are in a tree or free */
+		if (1 + check->pages + hamming_count_free(index, pages, false,
+												  NULL) != pages)
+			hamming_corrupted(index, HAMMING_METAPAGE,
+							  "a page is neither in a tree nor free");
 		check_tids(check);
 		check_heap(check);
 	}
@@ -439,20 +405,15 @@ static void
 sort_repeated(HammingSorter *sorter, Relation index, HammingKeys *keys,
 			  int start, HammingBits leading)
 {
+	HammingKey	last = hamming_least_key;	/* no row has it */
 	HammingKey	key;
-	HammingBits last = 0;
-	bool		first = true;
 
 	hamming_keys_begin(keys, index, 0, NULL);
-	while (hamming_keys_next(keys, &key))
-	{
-		HammingBits value = hamming_rotate(key.bits, start) & leading;
-
-		if (!first && key.bits == last)
-			hamming_sorter_add_key(sorter, hamming_key(value, 0));
-		first = false;
-		last = key.bits;
-	}
+	for (; hamming_keys_next(keys, &key); last = key)
+		if (last.tid != 0 && key.bits == last.bits)
+			hamming_sorter_add_key(sorter,
+								   hamming_key(hamming_rotate(key.bits, start)
+											   & leading, 0));
 }
 
 /*
@@ -530,7 +491,7 @@ hamming_read_stats(Relation index, HammingStats *stats)
 	while (hamming_keys_next(keys, &key))
 		stats->nulls++;
 	stats->height = hamming_height(index, 0);
-	stats->free_pages = count_free_pages(index, stats->blocks, stats->pages);
+	stats->free_pages = hamming_count_free(index, stats->pages, false, NULL);
 	read_block_stats(index, keys, stats);
 	pfree(keys);
 }

@@ -12,7 +12,6 @@
 
 #include <math.h>
 
-#include "access/genam.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "utils/float.h"
@@ -165,20 +164,6 @@ measure_trees(IndexOptInfo *info, double null_leaves, HammingShape *shapes)
 }
 
 /*
- * Return the cost of a row's recheck, for which PostgreSQL charges nothing.  If
- * not all conditions, quals, are searched for, the executor looks at all.
- */
-static QualCost
-recheck_cost(PlannerInfo *root, List *quals, List *searched)
-{
-	QualCost	cost = {0};
-
-	if (list_length(quals) > list_length(searched))
-		cost_qual_eval(&cost, quals, root);
-	return cost;
-}
-
-/*
  * PostgreSQL plans an index-only scan of any index where no column is wanted,
  * as for count(*).  A hamming index has none: nothing keeps a row that a scan
  * has seen in the index from being removed before the scan looks at the
@@ -216,7 +201,7 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	double		entries = index->tuples / leaves;
 	double		height = 1 + ceil(log(leaves) / log(HAMMING_INNER_CAPACITY));
 	Wanted		wanted = read_clauses(root, path, searched);
-	QualCost	recheck = recheck_cost(root, quals, searched);
+	QualCost	recheck = {0};
 	HammingPlan plan = {0};
 	Cost		descent = height * PAGE_ACCESS * cpu_operator_cost;
 	double		rows;
@@ -227,6 +212,9 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 										  JOIN_INNER, NULL);
 	*correlation = 0;
 	rows = *selectivity * index->rel->tuples;
+	/* where not all is searched for, the executor looks at all conditions */
+	if (list_length(quals) > list_length(searched))
+		cost_qual_eval(&recheck, quals, root);
 	if (wanted.values)
 		plan = hamming_plan(blocks, shapes, wanted.radius);
 	leaf = (PAGE_ACCESS + ENTRY_LOOK * entries) * cpu_operator_cost +

@@ -14,15 +14,12 @@
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
 #include "commands/vacuum.h"
-#include "nodes/execnodes.h"
-#include "nodes/pathnodes.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
 #include "utils/syscache.h"
 
-#include "am/handler.h"
-#include "type/simhash.h"
+#include "am/am.h"
 
 PG_FUNCTION_INFO_V1(hamming_handler);
 
@@ -97,26 +94,25 @@ read_property(Oid index, int column, IndexAMProperty property, const char *name,
  * Return the functions for fingerprints of a length in bytes; NULL if no
  * fingerprint has it.
  */
-const HammingRoutines *
-hamming_routines_of_length(int bytes)
+static const HammingRoutines *
+routines_of_length(int bytes)
 {
-	static const HammingRoutines *const routines[] = {
-		&hamming_routines,
-		&hamming_routines_128
-	};
-	Size		i;
-
-	for (i = 0; i < lengthof(routines); i++)
-		if (routines[i]->width == bytes * BITS_PER_BYTE)
-			return routines[i];
-	return NULL;
+	switch (bytes)
+	{
+		case 8:
+			return &hamming_routines;
+		case 16:
+			return &hamming_routines_128;
+		default:
+			return NULL;
+	}
 }
 
 /* The same.  Error: 0A000 if no fingerprint has the length. */
 static const HammingRoutines *
-routines_of_length(int bytes)
+find_routines(int bytes)
 {
-	const HammingRoutines *routines = hamming_routines_of_length(bytes);
+	const HammingRoutines *routines = routines_of_length(bytes);
 
 	if (routines == NULL)
 		ereport(ERROR,
@@ -129,9 +125,7 @@ routines_of_length(int bytes)
 const HammingRoutines *
 hamming_find_routines(Relation index)
 {
-	TupleDesc	columns = RelationGetDescr(index);
-
-	return routines_of_length(TupleDescAttr(columns, 0)->attlen);
+	return find_routines(TupleDescAttr(RelationGetDescr(index), 0)->attlen);
 }
 
 /*
@@ -247,7 +241,7 @@ validate(Oid oid)
 	opclass = (Form_pg_opclass) GETSTRUCT(tuple);
 	length = get_typlen(opclass->opcintype);
 	fingerprints = has_fingerprints(opclass->opcfamily);
-	if (fingerprints && hamming_routines_of_length(length) == NULL)
+	if (fingerprints && routines_of_length(length) == NULL)
 	{
 		ereport(INFO, (errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
 					   errmsg("operator class \"%s\" of access method %s is "
@@ -277,12 +271,10 @@ check_columns(Relation index)
 		if (has_fingerprints(index->rd_opfamily[i]) != (i == 0))
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 i == 0 ?
-					 errmsg("the first column of a %s index must be a "
-							"fingerprint, and \"%s\" is of type %s", "hamming",
-							NameStr(TupleDescAttr(columns, i)->attname),
-							format_type_be(index->rd_opcintype[i])) :
-					 errmsg("only the first column of a %s index may be a "
+					 errmsg(i == 0
+							? "the first column of a %s index must be a "
+							"fingerprint, and \"%s\" is of type %s"
+							: "only the first column of a %s index may be a "
 							"fingerprint, and \"%s\" is of type %s", "hamming",
 							NameStr(TupleDescAttr(columns, i)->attname),
 							format_type_be(index->rd_opcintype[i]))));
@@ -297,13 +289,13 @@ static IndexBuildResult *
 call_build(Relation heap, Relation index, IndexInfo *info)
 {
 	check_columns(index);
-	return hamming_find_routines(index)->build(heap, index, info);
+	return hamming_find_routines(index)->am.ambuild(heap, index, info);
 }
 
 static void
 call_build_empty(Relation index)
 {
-	hamming_find_routines(index)->build_empty(index);
+	hamming_find_routines(index)->am.ambuildempty(index);
 }
 
 static bool
@@ -311,23 +303,23 @@ call_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 			Relation heap, IndexUniqueCheck check_unique, bool unchanged,
 			IndexInfo *info)
 {
-	return hamming_find_routines(index)->insert(index, values, isnull, tid,
-												heap, check_unique, unchanged,
-												info);
+	return hamming_find_routines(index)->am.aminsert(index, values, isnull, tid,
+													 heap, check_unique, unchanged,
+													 info);
 }
 
 static IndexBulkDeleteResult *
 call_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 			IndexBulkDeleteCallback callback, void *callback_state)
 {
-	return hamming_find_routines(info->index)->vacuum(info, stats, callback,
-													  callback_state);
+	return hamming_find_routines(info->index)->am.ambulkdelete(info, stats, callback,
+															   callback_state);
 }
 
 static IndexBulkDeleteResult *
 call_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {
-	return hamming_find_routines(info->index)->cleanup(info, stats);
+	return hamming_find_routines(info->index)->am.amvacuumcleanup(info, stats);
 }
 
 static void
@@ -338,42 +330,42 @@ call_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 {
 	int			length = get_typlen(path->indexinfo->opcintype[0]);
 
-	routines_of_length(length)->cost_estimate(root, path, loop_count,
-											  startup_cost, total_cost,
-											  selectivity, correlation, pages);
+	find_routines(length)->am.amcostestimate(root, path, loop_count,
+											 startup_cost, total_cost,
+											 selectivity, correlation, pages);
 }
 
 static IndexScanDesc
 call_begin_scan(Relation index, int keys, int order_bys)
 {
-	return hamming_find_routines(index)->begin_scan(index, keys, order_bys);
+	return hamming_find_routines(index)->am.ambeginscan(index, keys, order_bys);
 }
 
 static void
 call_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey order_bys,
 			int norder_bys)
 {
-	hamming_find_routines(scan->indexRelation)->rescan(scan, keys, nkeys,
-													   order_bys, norder_bys);
+	hamming_find_routines(scan->indexRelation)->am.amrescan(scan, keys, nkeys,
+															order_bys, norder_bys);
 }
 
 static bool
 call_get_tuple(IndexScanDesc scan, ScanDirection direction)
 {
-	return hamming_find_routines(scan->indexRelation)->get_tuple(scan,
-																 direction);
+	return hamming_find_routines(scan->indexRelation)->am.amgettuple(scan,
+																	 direction);
 }
 
 static int64
 call_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 {
-	return hamming_find_routines(scan->indexRelation)->get_bitmap(scan, bitmap);
+	return hamming_find_routines(scan->indexRelation)->am.amgetbitmap(scan, bitmap);
 }
 
 static void
 call_end_scan(IndexScanDesc scan)
 {
-	hamming_find_routines(scan->indexRelation)->end_scan(scan);
+	hamming_find_routines(scan->indexRelation)->am.amendscan(scan);
 }
 
 static const IndexAmRoutine routine = {

@@ -5,7 +5,6 @@
  */
 #include "postgres.h"
 
-#include "access/amapi.h"
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/table.h"
@@ -17,7 +16,7 @@
 #include "utils/acl.h"
 #include "utils/guc.h"
 
-#include "am/handler.h"
+#include "am/am.h"
 #include "am/test_stop.h"
 #include "type/compat.h"
 
@@ -47,24 +46,28 @@ hint_what_to_name(Relation relation)
 }
 
 /*
- * Check that a relation is a hamming index that the user may look into, as its
- * owner or as a member of role, unless that is InvalidOid.  Errors: 42809 for
- * anything but a hamming index, 42501 for any other user, 0A000 for a temporary
- * index of another session, or on a standby for an unlogged one, 55000 for an
- * index that is not valid.
+ * Open a hamming index that the user may look into, as its owner or as a member
+ * of role, unless that is InvalidOid.  Errors: 42P01 where there is no such
+ * relation, 42809 for anything but a hamming index, 42501 for any other user,
+ * 0A000 for a temporary index of another session, or on a standby for an
+ * unlogged one, 55000 for an index that is not valid.
  */
-static void
-check_is_ours(Relation index, Oid role)
+static Relation
+open_named(Oid oid, LOCKMODE mode, Oid role)
 {
+	Relation	index = try_relation_open(oid, mode);
 	Oid			user = GetUserId();
 
+	if (index == NULL)
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
+						errmsg("relation with OID %u does not exist", oid)));
 	if (index->rd_rel->relkind != RELKIND_INDEX ||
 		!hamming_is_cost_function(index->rd_indam->amcostestimate))
 		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
 						errmsg("\"%s\" is not a hamming index",
 							   RelationGetRelationName(index)),
 						hint_what_to_name(index)));
-	if (!object_ownercheck(RelationRelationId, RelationGetRelid(index), user) &&
+	if (!object_ownercheck(RelationRelationId, oid, user) &&
 		!(OidIsValid(role) && has_privs_of_role(user, role)))
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX,
 					   RelationGetRelationName(index));
@@ -81,18 +84,6 @@ check_is_ours(Relation index, Oid role)
 		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 						errmsg("index \"%s\" is not valid",
 							   RelationGetRelationName(index))));
-}
-
-/* Errors: 42P01 where there is no such relation, and as check_is_ours(). */
-static Relation
-open_named(Oid oid, LOCKMODE mode, Oid role)
-{
-	Relation	index = try_relation_open(oid, mode);
-
-	if (index == NULL)
-		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
-						errmsg("relation with OID %u does not exist", oid)));
-	check_is_ours(index, role);
 	return index;
 }
 

@@ -54,7 +54,6 @@ struct HammingNearest
 	int			limit;			/* no row that is returned is farther */
 	Relation	index;
 	HammingSearch *search;		/* of the round under way; the scan's */
-	HammingMatch *matches;		/* room for those of a leaf; the scan's */
 
 	uint64		from;			/* rows below this rank have been found */
 	int			radius;			/* of the last round; -1 before the first */
@@ -66,23 +65,20 @@ struct HammingNearest
 
 /*
  * Prepare to return the rows that are in all of count balls, by their distance
- * from the centre.  matches has room for HAMMING_MATCHES.  search, matches and
- * balls must stay until hamming_nearest_end().
+ * from the centre.  search and balls must stay until hamming_nearest_end().
  *
  * By the triangle inequality no row in a ball is farther from the centre than
  * the ball's centre is, plus the ball's radius.
  */
 HammingNearest *
 hamming_nearest_begin(Relation index, HammingSearch *search,
-					  HammingMatch *matches, Fingerprint centre,
-					  const HammingBall *balls, int count)
+					  Fingerprint centre, const HammingBall *balls, int count)
 {
 	HammingNearest *nearest = palloc0(sizeof(HammingNearest));
 	int			i;
 
 	nearest->index = index;
 	nearest->search = search;
-	nearest->matches = matches;
 	nearest->centre = centre;
 	nearest->balls = balls;
 	nearest->ball_count = count;
@@ -108,17 +104,15 @@ sort_round(HammingNearest *nearest)
 	int64		within = 0;		/* found within the radius */
 	int			radius = nearest->radius;
 	uint64		greatest = 0;	/* rank in the sort */
+	HammingMatch *match;
 	int			matches;
-	int			i;
 
 	nearest->left = 0;
 	nearest->dropped = false;
-	while ((matches = hamming_search_next(nearest->search,
-										  nearest->matches)) >= 0)
+	while ((matches = hamming_search_next(nearest->search, &match)) >= 0)
 	{
-		for (i = 0; i < matches; i++)
+		for (; matches > 0; matches--, match++)
 		{
-			HammingMatch *match = &nearest->matches[i];
 			uint64		rank = ((uint64) match->distance << TID_BITS) |
 			match->tid;
 

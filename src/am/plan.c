@@ -90,30 +90,24 @@ plan_blocks(int blocks, const HammingShape *shapes, int radius)
 	return plan;
 }
 
-/* Look in tree 0 alone, within the whole radius. */
-static HammingPlan
-plan_whole(int blocks, const HammingShape *shapes, int radius)
-{
-	HammingPlan plan = {.trees = 1};
-	int			j;
-
-	plan.block_radius[0] = radius;
-	for (j = 1; j < blocks; j++)
-		plan.block_radius[j] = -1;
-	plan.leaves = leaves_visited(&shapes[0], radius, radius);
-	return plan;
-}
-
 /*
- * Choose how to find all fingerprints within radius, 0 .. HAMMING_BITS.
- * shapes[j] is the shape of block tree j.  Both ways find all, whatever the
- * data and the shapes.
+ * Choose how to find all fingerprints within radius, 0 .. HAMMING_BITS: in
+ * blocks, or in tree 0 alone, within the whole radius.  shapes[j] is the shape
+ * of block tree j.  Both ways find all, whatever the data and the shapes.
  */
 HammingPlan
 hamming_plan(int blocks, const HammingShape *shapes, int radius)
 {
-	HammingPlan in_blocks = plan_blocks(blocks, shapes, radius);
-	HammingPlan whole = plan_whole(blocks, shapes, radius);
+	HammingPlan plan = plan_blocks(blocks, shapes, radius);
+	double		whole = leaves_visited(&shapes[0], radius, radius);
+	int			j;
 
-	return in_blocks.leaves < whole.leaves ? in_blocks : whole;
+	if (plan.leaves < whole)
+		return plan;
+	plan.leaves = whole;
+	plan.trees = 1;
+	plan.block_radius[0] = radius;
+	for (j = 1; j < blocks; j++)
+		plan.block_radius[j] = -1;
+	return plan;
 }

@@ -2,18 +2,13 @@
  * predicate.c
  *	  Predicate locks: what serializable transactions have searched for.
  *
- * Let a serializable transaction search, and let another one insert a row that
- * the search would have returned, had the row been there.  PostgreSQL must know
- * of such conflicts.  By them it chooses which transactions to cancel, so that
- * the others have seen what they would have seen one after the other: see
- * README-SSI in PostgreSQL's sources.  A search locks targets, which keeps
- * nobody waiting.  An insertion looks for locks of its own targets.
+ * A search locks targets, and an insertion looks for locks of its own targets:
+ * src/README has why and when, and README-SSI of PostgreSQL's sources what for.
  *
  * PostgreSQL knows a target by the index and the number of a page.  Other
  * access methods lock the pages that a search reads.  Here the number is that
  * of no page, though pg_locks shows it as one: it stands for a value of some
- * bits of a fingerprint.  So no split or merge moves a lock, and it does not
- * matter which leaves a search reads, or which of them an insertion changes.
+ * bits of a fingerprint.
  *
  * Targets
  *
@@ -46,22 +41,6 @@
  *   differs, or v itself if there is none.  This u is within 1 of both.
  *
  * Rows without a fingerprint have one target.
- *
- * Order
- *
- * A search locks its targets before it reads the first leaf, and an insertion
- * looks at its targets after it has changed the last leaf.  If the search has
- * locked a target before the insertion looks at it, the insertion finds the
- * lock.  Otherwise the row was in the index before the search read a leaf.  So
- * the search finds the row, and PostgreSQL notes the conflict when it looks at
- * the row in the heap.  No vacuum comes between: where there is a conflict, the
- * snapshot of the search does not see the row yet, and a vacuum spares a row
- * that a transaction inserted or deleted which ended after that snapshot.  (It
- * removes the row of a transaction that was rolled back: there is no conflict.)
- *
- * A scan by distance consists of searches.  A row that should have come before
- * one that the scan has returned is within the radius of a search that the scan
- * has begun.
  *
  * Numbers
  *

@@ -30,7 +30,7 @@ typedef struct HammingScan
 	HammingSearch *search;		/* of the rows of either kind */
 	HammingNearest *nearest;	/* of an ordered scan, until its rows with a
 								 * fingerprint are done */
-	HammingMatch *matches;		/* of the leaf that was read last */
+	HammingMatch *matches;		/* of the leaf that was read last; search's */
 	int			count;			/* how many there are */
 	int			position;		/* of the next one to return */
 
@@ -42,8 +42,8 @@ typedef struct HammingScan
  * under an exclusion constraint, in a memory context that lives as long as the
  * statement.  So a scan has a context of its own.
  */
-IndexScanDesc
-hamming_begin_scan(Relation index, int keys, int order_bys)
+static IndexScanDesc
+begin_scan(Relation index, int keys, int order_bys)
 {
 	IndexScanDesc scan = RelationGetIndexScan(index, keys, order_bys);
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
@@ -55,7 +55,6 @@ hamming_begin_scan(Relation index, int keys, int order_bys)
 	state->search = hamming_search_create(scan);
 	state->context = context;
 	state->balls = palloc(Max(keys, 1) * sizeof(HammingBall));
-	state->matches = palloc(HAMMING_MATCHES * sizeof(HammingMatch));
 	scan->opaque = state;
 	if (order_bys > 0)
 	{
@@ -153,9 +152,9 @@ read_conditions(HammingScan *state, ScanKey keys, int count)
  * Error: 0A000 for an order by a further column, which only an operator class
  * of a superuser allows.
  */
-void
-hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey order_bys,
-			   int norder_bys)
+static void
+rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey order_bys,
+	   int norder_bys)
 {
 	HammingScan *state = scan->opaque;
 	int			i;
@@ -203,7 +202,7 @@ start_scan(IndexScanDesc scan, bool ordered)
 		Datum		centre = scan->orderByData[0].sk_argument;
 
 		state->nearest = hamming_nearest_begin(scan->indexRelation,
-											   state->search, state->matches,
+											   state->search,
 											   DatumGetSimhash(centre),
 											   state->balls,
 											   state->ball_count);
@@ -243,7 +242,7 @@ next_leaf(IndexScanDesc scan)
 		int			count = -1;
 
 		if (!state->in_nulls || state->want_nulls)
-			count = hamming_search_next(state->search, state->matches);
+			count = hamming_search_next(state->search, &state->matches);
 		if (count >= 0)
 		{
 			state->count = filter_matches(state, count);
@@ -294,8 +293,8 @@ store_distance(IndexScanDesc scan, bool isnull, int distance)
 }
 
 /* amgettuple.  Between two calls the scan pins nothing. */
-bool
-hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
+static bool
+get_tuple(IndexScanDesc scan, ScanDirection direction)
 {
 	HammingScan *state = scan->opaque;
 	uint64		tid;
@@ -331,8 +330,8 @@ hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
 }
 
 /* amgetbitmap */
-int64
-hamming_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
+static int64
+get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 {
 	HammingScan *state = scan->opaque;
 	ItemPointerData tids[HAMMING_MATCHES];
@@ -351,8 +350,8 @@ hamming_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 }
 
 /* amendscan */
-void
-hamming_end_scan(IndexScanDesc scan)
+static void
+end_scan(IndexScanDesc scan)
 {
 	HammingScan *state = scan->opaque;
 
@@ -362,18 +361,17 @@ hamming_end_scan(IndexScanDesc scan)
 
 /* What handler.c and inspect.c call, of one width. */
 const HammingRoutines hamming_routines = {
-	.width = HAMMING_BITS,
-	.build = hamming_build,
-	.build_empty = hamming_build_empty,
-	.insert = hamming_insert,
-	.vacuum = hamming_vacuum,
-	.cleanup = hamming_cleanup,
-	.cost_estimate = hamming_cost_estimate,
-	.begin_scan = hamming_begin_scan,
-	.rescan = hamming_rescan,
-	.get_tuple = hamming_get_tuple,
-	.get_bitmap = hamming_get_bitmap,
-	.end_scan = hamming_end_scan,
+	.am.ambuild = hamming_build,
+	.am.ambuildempty = hamming_build_empty,
+	.am.aminsert = hamming_insert,
+	.am.ambulkdelete = hamming_vacuum,
+	.am.amvacuumcleanup = hamming_cleanup,
+	.am.amcostestimate = hamming_cost_estimate,
+	.am.ambeginscan = begin_scan,
+	.am.amrescan = rescan,
+	.am.amgettuple = get_tuple,
+	.am.amgetbitmap = get_bitmap,
+	.am.amendscan = end_scan,
 	.read_stats = hamming_read_stats,
 	.check = hamming_check
 };

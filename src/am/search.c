@@ -85,10 +85,12 @@ struct HammingSearch
 	Leaf		queue[QUEUE];
 
 	/* fingerprints found in the tree, whose rows are in tree 0 */
-	Fingerprint *found;			/* room for HAMMING_LEAF_CAPACITY */
+	Fingerprint found[HAMMING_LEAF_CAPACITY];
 	int			found_count;
 	int			found_position; /* of the next one to look up */
 	uint64		found_from;		/* its rows below this TID have been seen */
+
+	HammingMatch matches[HAMMING_MATCHES];	/* of the last call */
 };
 
 /*
@@ -107,7 +109,6 @@ hamming_search_create(IndexScanDesc scan)
 	search->blocks = hamming_blocks(index);
 	search->prefetch_distance =
 		Min(get_tablespace_io_concurrency(index->rd_rel->reltablespace), QUEUE);
-	search->found = palloc(HAMMING_LEAF_CAPACITY * sizeof(Fingerprint));
 	return search;
 }
 
@@ -226,31 +227,8 @@ queued_leaf(HammingSearch *search, int i)
 }
 
 /*
- * Describe the leaf below a locked page that covers search->ahead, or the page
- * itself if it is a leaf.
- */
-static void
-describe_leaf(HammingSearch *search, Buffer buffer, Leaf *leaf)
-{
-	Page		page = BufferGetPage(buffer);
-
-	leaf->tree = search->ahead_area.tree;
-	leaf->from = search->ahead;
-	leaf->end = hamming_special(page)->high;
-	if (hamming_special(page)->level == 0)
-		leaf->blkno = BufferGetBlockNumber(buffer);
-	else
-	{
-		int			rank = hamming_inner_find(page, search->ahead);
-
-		leaf->blkno = hamming_inner_child(page, rank);
-		leaf->end = hamming_inner_end(page, rank);
-	}
-}
-
-/*
- * Queue the leaf that describe_leaf() finds, and move search->ahead beyond what
- * is wanted of it.
+ * Queue the leaf below a locked page that covers search->ahead, or the page
+ * itself if it is a leaf, and move search->ahead beyond what is wanted of it.
  *
  * A leaf far from the centre often has one value of the leading block that is
  * within the radius, among others.  Only keys with that value are wanted then.
@@ -259,9 +237,20 @@ static void
 queue_leaf(HammingSearch *search, Buffer buffer)
 {
 	Leaf	   *leaf = queued_leaf(search, search->queue_count++);
+	Page		page = BufferGetPage(buffer);
 	HammingBits block_end;
 
-	describe_leaf(search, buffer, leaf);
+	leaf->tree = search->ahead_area.tree;
+	leaf->from = search->ahead;
+	leaf->blkno = BufferGetBlockNumber(buffer);
+	leaf->end = hamming_special(page)->high;
+	if (hamming_special(page)->level > 0)
+	{
+		int			rank = hamming_inner_find(page, search->ahead);
+
+		leaf->blkno = hamming_inner_child(page, rank);
+		leaf->end = hamming_inner_end(page, rank);
+	}
 	leaf->last = leaf->end.bits;
 	block_end = leaf->from.bits | ~search->ahead_area.leading;
 	if (block_end < leaf->last)
@@ -395,12 +384,11 @@ make_match(HammingSearch *search, Buffer leaf, Fingerprint fingerprint,
 
 /*
  * Collect what a locked leaf has that is not below leaf->from, is within the
- * ball, and was found by no earlier tree: rows in matches, whose number is
- * returned, or fingerprints in search->found.
+ * ball, and was found by no earlier tree: rows in search->matches, whose number
+ * is returned, or fingerprints in search->found.
  */
 static int
-collect_matches(HammingSearch *search, Buffer buffer, const Leaf *leaf,
-				HammingMatch *matches)
+collect_matches(HammingSearch *search, Buffer buffer, const Leaf *leaf)
 {
 	const Area *area = &search->area;
 	Page		page = BufferGetPage(buffer);
@@ -425,7 +413,8 @@ collect_matches(HammingSearch *search, Buffer buffer, const Leaf *leaf,
 			 found_before(search, hamming_unrotate(difference, area->start))))
 			continue;
 		if (has_tids)
-			matches[kept++] = make_match(search, buffer, fingerprint, key.tid);
+			search->matches[kept++] = make_match(search, buffer, fingerprint,
+												 key.tid);
 		else
 			search->found[search->found_count++] = fingerprint;
 	}
@@ -466,7 +455,7 @@ find_leaf(HammingSearch *search, Leaf *leaf)
  * gets the number of matches.
  */
 static bool
-search_leaf(HammingSearch *search, HammingMatch *matches, int *count)
+search_leaf(HammingSearch *search, int *count)
 {
 	Leaf		leaf;
 	Buffer		buffer;
@@ -479,16 +468,16 @@ search_leaf(HammingSearch *search, HammingMatch *matches, int *count)
 	buffer = find_leaf(search, &leaf);
 	TestForOldSnapshot(search->scan->xs_snapshot, search->index,
 					   BufferGetPage(buffer));
-	*count = collect_matches(search, buffer, &leaf, matches);
+	*count = collect_matches(search, buffer, &leaf);
 	UnlockReleaseBuffer(buffer);
 	return true;
 }
 
 /*
  * Collect rows of the fingerprint that is to be looked up next, those of one
- * leaf of tree 0, from search->found_from on.  A fingerprint without rows is
- * what a crash leaves of an insertion or a vacuum, or what a vacuum removes
- * meanwhile.  Returns the number of rows.
+ * leaf of tree 0, from search->found_from on, in matches.  A fingerprint without
+ * rows is what a crash leaves of an insertion or a vacuum, or what a vacuum
+ * removes meanwhile.  Returns the number of rows.
  */
 static int
 look_up(HammingSearch *search, HammingMatch *matches)
@@ -499,7 +488,8 @@ look_up(HammingSearch *search, HammingMatch *matches)
 									BUFFER_LOCK_SHARE, NULL);
 	Page		page = BufferGetPage(leaf);
 	uint16		equal[HAMMING_LEAF_CAPACITY];
-	int			count = hamming_leaf_equal(page, fingerprint, equal);
+	int			count = hamming_leaf_match(page, fingerprint, fingerprint,
+										   fingerprint, 0, equal);
 	HammingKey	end = hamming_special(page)->high;
 	int			kept = 0;
 	int			i;
@@ -523,11 +513,11 @@ look_up(HammingSearch *search, HammingMatch *matches)
 }
 
 /*
- * Look up the rows of the fingerprints in search->found, as long as matches has
+ * Look up the rows of the fingerprints in search->found, as long as there is
  * room for those of one more leaf.  Returns the number of matches.
  */
 static int
-look_up_all(HammingSearch *search, HammingMatch *matches)
+look_up_all(HammingSearch *search)
 {
 	int			count = 0;
 
@@ -536,27 +526,28 @@ look_up_all(HammingSearch *search, HammingMatch *matches)
 		   count <= HAMMING_MATCHES - HAMMING_TID_CAPACITY)
 	{
 		CHECK_FOR_INTERRUPTS();
-		count += look_up(search, matches + count);
+		count += look_up(search, search->matches + count);
 	}
 	return count;
 }
 
 /*
- * Get the next matches, in no order.  Returns their number, or -1 after the
- * last ones.  matches has room for HAMMING_MATCHES.  On return the search pins
- * nothing.
+ * Get the next matches, in no order: *matches, which the caller may change, are
+ * there until the next call.  Returns their number, or -1 after the last ones.
+ * On return the search pins nothing.
  */
 int
-hamming_search_next(HammingSearch *search, HammingMatch *matches)
+hamming_search_next(HammingSearch *search, HammingMatch **matches)
 {
 	int			count = 0;
 
 	while (count == 0)
 	{
 		if (search->found_position < search->found_count)
-			count = look_up_all(search, matches);
-		else if (!search_leaf(search, matches, &count))
+			count = look_up_all(search);
+		else if (!search_leaf(search, &count))
 			return -1;
 	}
+	*matches = search->matches;
 	return count;
 }

@@ -66,16 +66,6 @@ place_few(uint64 *to, const uint64 *from, Size count, int width)
 			   width * sizeof(uint64));
 }
 
-/* Sort at most FEW elements. */
-static pg_attribute_always_inline void
-sort_few(uint64 *words, Size count, int width)
-{
-	uint64		copy[FEW * HAMMING_KEY_WORDS];
-
-	memcpy(copy, words, count * width * sizeof(uint64));
-	place_few(words, copy, count, width);
-}
-
 /* A digit of elements, by which a bucket is divided. */
 typedef struct Digit
 {
@@ -202,6 +192,7 @@ sort_bucket(HammingSorter *sorter, uint64 *words, Size count, int width,
 {
 	Size		next[1 << MAX_DIGIT_BITS];	/* place of each value */
 	Size		end[1 << MAX_DIGIT_BITS];
+	uint64		few[FEW * HAMMING_KEY_WORDS];
 	Digit		digit;
 	Size		start = 0;
 	Size		sorted = 1;		/* elements of a value, at most, that are */
@@ -210,7 +201,8 @@ sort_bucket(HammingSorter *sorter, uint64 *words, Size count, int width,
 
 	if (count <= FEW)
 	{
-		sort_few(words, count, width);
+		memcpy(few, words, count * width * sizeof(uint64));
+		place_few(words, few, count, width);
 		return;
 	}
 	check_stack_depth();
@@ -297,7 +289,10 @@ write_run(HammingSorter *sorter)
 
 	sort_memory(sorter);
 	if (shared == NULL)
+	{
 		file = BufFileCreateTemp(false);
+		sorter->runs = lappend(sorter->runs, file);
+	}
 	else
 	{
 		run = pg_atomic_fetch_add_u32(&shared->count, 1);
@@ -311,9 +306,7 @@ write_run(HammingSorter *sorter)
 					 Min(size - written, WRITTEN_AT_ONCE));
 	}
 	sorter->count = 0;
-	if (shared == NULL)
-		sorter->runs = lappend(sorter->runs, file);
-	else
+	if (shared != NULL)
 	{
 		BufFileExportFileSet(file);
 		BufFileClose(file);
@@ -557,22 +550,20 @@ hamming_reader_end(HammingReader *reader)
 }
 
 /*
- * Get the next element of a sorter that is finished, as a key, that of a
- * fingerprint with the TID 0.  Return false after the last.
+ * Get the next element of a sorter that is finished, as a key.  Return false
+ * after the last.
  */
 bool
 hamming_sorter_next_key(HammingSorter *sorter, HammingKey *key)
 {
-	if (sorter->reader == NULL)
-		sorter->reader = hamming_sorter_read(sorter);
-	if (sorter->left == 0)
-		sorter->next = hamming_reader_next(sorter->reader, &sorter->left);
-	if (sorter->next == NULL)
+	HammingReader *reader = sorter->reader;
+
+	if (reader == NULL)
+		sorter->reader = reader = hamming_sorter_read(sorter);
+	CHECK_FOR_INTERRUPTS();
+	if (!refill(reader))
 		return false;
-	key->bits = fingerprint_from_words(sorter->next);
-	key->tid = sorter->width > FINGERPRINT_WORDS
-		? sorter->next[FINGERPRINT_WORDS] : 0;
-	sorter->next += sorter->width;
-	sorter->left--;
+	*key = hamming_sorter_key(sorter, reader->words +
+							  reader->next++ * reader->width);
 	return true;
 }

@@ -5,7 +5,6 @@
 #ifndef SIMHASH_AM_SORT_H
 #define SIMHASH_AM_SORT_H
 
-#include "nodes/pg_list.h"
 #include "port/atomics.h"
 #include "storage/buffile.h"
 #include "storage/sharedfileset.h"
@@ -38,11 +37,8 @@ typedef struct HammingSorter
 								 * this process only */
 	List	   *runs;			/* open files, each sorted; NIL if all
 								 * elements are in memory */
-
-	/* of hamming_sorter_next_key() */
-	HammingReader *reader;		/* NULL before the first key */
-	const uint64 *next;			/* elements that it has read, */
-	Size		left;			/* and how many are left of them */
+	HammingReader *reader;		/* of hamming_sorter_next_key(); NULL before
+								 * the first key */
 } HammingSorter;
 
 extern HammingSorter *hamming_sorter_begin(int width, int kilobytes);
@@ -75,6 +71,15 @@ hamming_sorter_add_key(HammingSorter *sorter, HammingKey key)
 	fingerprint_to_words(key.bits, words);
 	if (sorter->width > FINGERPRINT_WORDS)
 		words[FINGERPRINT_WORDS] = key.tid;
+}
+
+/* Return an element as a key: that of a fingerprint with the TID 0. */
+static inline HammingKey
+hamming_sorter_key(const HammingSorter *sorter, const uint64 *words)
+{
+	return hamming_key(fingerprint_from_words(words),
+					   sorter->width > FINGERPRINT_WORDS
+					   ? words[FINGERPRINT_WORDS] : 0);
 }
 
 #endif							/* SIMHASH_AM_SORT_H */

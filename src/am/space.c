@@ -8,11 +8,13 @@
  */
 #include "postgres.h"
 
+#include "commands/vacuum.h"
 #include "storage/freespace.h"
 #include "storage/indexfsm.h"
 #include "storage/lmgr.h"
 
 #include "am/am.h"
+#include "type/compat.h"
 
 /*
  * Is a locked page in no tree?  A page of zeros is in none, either: a process
@@ -27,21 +29,6 @@ is_free(Relation index, Buffer buffer)
 		return true;
 	hamming_page_check(index, buffer);
 	return hamming_special(page)->kind == HAMMING_PAGE_FREE;
-}
-
-/* Is the page blkno in no tree?  The answer may be out of date at once. */
-bool
-hamming_is_free_page(Relation index, BlockNumber blkno,
-					 BufferAccessStrategy strategy)
-{
-	Buffer		buffer = ReadBufferExtended(index, MAIN_FORKNUM, blkno,
-											RBM_NORMAL, strategy);
-	bool		result;
-
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	result = is_free(index, buffer);
-	UnlockReleaseBuffer(buffer);
-	return result;
 }
 
 /*
@@ -116,4 +103,33 @@ hamming_give_back(Relation index, Buffer buffer)
 	ReleaseBuffer(buffer);
 	RecordFreeIndexPage(index, blkno);
 	FreeSpaceMapVacuumRange(index, blkno, blkno + 1);
+}
+
+/*
+ * Return how many of an index's pages are in no tree, of the first so many.
+ * The number may be out of date at once.  If record, enter them in the free
+ * space map.
+ */
+BlockNumber
+hamming_count_free(Relation index, BlockNumber pages, bool record,
+				   BufferAccessStrategy strategy)
+{
+	BlockNumber blkno = HAMMING_FIXED_PAGES(hamming_blocks(index));
+	BlockNumber count = 0;
+
+	for (; blkno < pages; blkno++)
+	{
+		Buffer		buffer = ReadBufferExtended(index, MAIN_FORKNUM, blkno,
+												RBM_NORMAL, strategy);
+		bool		found;
+
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		found = is_free(index, buffer);
+		UnlockReleaseBuffer(buffer);
+		count += found;
+		if (found && record)
+			RecordFreeIndexPage(index, blkno);
+		vacuum_delay_point(false);
+	}
+	return count;
 }

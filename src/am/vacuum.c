@@ -2,14 +2,8 @@
  * vacuum.c
  *	  Removal of dead rows, and of the pages that they leave behind.
  *
- * A vacuum goes through tree 0, where each row has an entry, and through that
- * of the rows without a fingerprint, and removes dead entries there, leaf by
- * leaf.  So it learns which fingerprints have lost their last row.  Then it
- * goes through the other trees, and takes these fingerprints out of each leaf
- * that has some.  src/README proves that no row comes to lack its fingerprint.
- * It also has the marks of leaves, where a fingerprint may have got a row again
- * meanwhile, and the note on the metapage, by which the next vacuum finds out
- * that this one was broken off.
+ * src/README tells the steps, what the marks of leaves and the note on the
+ * metapage are for, and why no row comes to lack its fingerprint.
  */
 #include "postgres.h"
 
@@ -45,7 +39,6 @@ typedef struct Vacuum
 	HammingKey	known;			/* fingerprint that has rows */
 
 	/* the last fingerprint of tree 0, whose rows may go on on the next leaf */
-	bool		is_open;
 	HammingBits open;
 	bool		has_rows;		/* does a row live, */
 	bool		has_dead;		/* or was one removed, so far? */
@@ -71,7 +64,7 @@ keep_rows(void *arg, Buffer leaf, HammingKey *keys)
 {
 	LeafRows   *rows = arg;
 	Vacuum	   *vacuum = rows->vacuum;
-	int			count = hamming_leaf_keys(BufferGetPage(leaf), keys);
+	int			count = hamming_page_keys(BufferGetPage(leaf), keys);
 	int			kept = 0;
 	int			i;
 
@@ -123,7 +116,7 @@ static int
 keep_others(void *arg, Buffer leaf, HammingKey *keys)
 {
 	Swept	   *swept = arg;
-	int			count = hamming_leaf_keys(BufferGetPage(leaf), keys);
+	int			count = hamming_page_keys(BufferGetPage(leaf), keys);
 	int			kept = 0;
 	int			i;
 	int			j = 0;
@@ -141,20 +134,7 @@ keep_others(void *arg, Buffer leaf, HammingKey *keys)
 	return kept;
 }
 
-/* Has the metapage the note that a vacuum is at work, or was? */
-static bool
-is_swept(Relation index)
-{
-	Buffer		buffer = hamming_read(index, HAMMING_METAPAGE,
-									  BUFFER_LOCK_SHARE, NULL);
-	HammingMeta *meta = (HammingMeta *) PageGetContents(BufferGetPage(buffer));
-	bool		result = meta->is_swept != 0;
-
-	UnlockReleaseBuffer(buffer);
-	return result;
-}
-
-/* Make the note, or take it away. */
+/* Make the note on the metapage that a vacuum is at work, or take it away. */
 static void
 note_sweep(Vacuum *vacuum, bool is_swept)
 {
@@ -172,14 +152,14 @@ note_sweep(Vacuum *vacuum, bool is_swept)
 	vacuum->is_noted = is_swept;
 }
 
-/* All leaves are seen that can have rows of the open fingerprint. */
+/* All leaves are seen that can have rows of the open fingerprint, if any. */
 static void
 close_fingerprint(Vacuum *vacuum)
 {
 	int			tree;
 
-	if (vacuum->is_open && (vacuum->repairs ? vacuum->has_rows
-							: vacuum->has_dead && !vacuum->has_rows))
+	if (vacuum->repairs ? vacuum->has_rows
+		: vacuum->has_dead && !vacuum->has_rows)
 	{
 		vacuum->sorted++;
 		for (tree = 1; tree < vacuum->blocks; tree++)
@@ -187,7 +167,7 @@ close_fingerprint(Vacuum *vacuum)
 								   hamming_tree_key(vacuum->blocks, tree,
 													vacuum->open, 0));
 	}
-	vacuum->is_open = vacuum->has_rows = vacuum->has_dead = false;
+	vacuum->has_rows = vacuum->has_dead = false;
 }
 
 /*
@@ -203,20 +183,23 @@ note_fingerprints(Vacuum *vacuum, const LeafRows *rows)
 	{
 		HammingBits bits = rows->keys[i].bits;
 
-		if (vacuum->is_open && vacuum->open != bits)
+		if (vacuum->open != bits)
 			close_fingerprint(vacuum);
-		vacuum->is_open = true;
 		vacuum->open = bits;
-		if (rows->is_dead[i])
-			vacuum->has_dead = true;
-		else
-			vacuum->has_rows = true;
+		vacuum->has_dead |= rows->is_dead[i];
+		vacuum->has_rows |= !rows->is_dead[i];
 	}
 	/* unless the next leaf begins within its TIDs */
-	if (vacuum->is_open &&
-		hamming_key_compare(rows->end, hamming_key(vacuum->open,
+	if (hamming_key_compare(rows->end, hamming_key(vacuum->open,
 												   HAMMING_BEYOND_TIDS)) >= 0)
 		close_fingerprint(vacuum);
+}
+
+/* A HammingKeep that keeps all. */
+static int
+keep_all(void *arg, Buffer buffer, HammingKey *keys)
+{
+	return hamming_page_keys(BufferGetPage(buffer), keys);
 }
 
 /*
@@ -244,7 +227,8 @@ begin_level(Vacuum *vacuum, int tree, int level)
 	: hamming_leaf_capacity(tree);
 	LevelWalk	walk = {
 		.vacuum = vacuum,
-		.walk = hamming_walk(index, tree, level, vacuum->info->strategy),
+		.walk = {.index = index,.tree = tree,.level = level,
+		.strategy = vacuum->info->strategy},
 		.most = hamming_most_fill(index, capacity),
 		.count = -1
 	};
@@ -267,18 +251,6 @@ merge_next(LevelWalk *level, HammingKeep keep, void *arg)
 }
 
 /*
- * Is a page, with count entries that are to be kept, the right neighbour of the
- * page of level, and have both room on one page?
- */
-static bool
-fits(const LevelWalk *level, const HammingSpecial *special, int count)
-{
-	return level->count >= 0 && count >= 0 &&
-		level->count + count <= level->most &&
-		hamming_key_compare(level->high, special->low) == 0;
-}
-
-/*
  * Go to the page that covers level->walk.next.  Remove what keep(arg) does not
  * keep, and merge the page with the one before, by one record if that can be.
  * Return false, and change nothing, if keep() returns -1.
@@ -292,7 +264,9 @@ clean_page(LevelWalk *level, HammingKeep keep, void *arg)
 	HammingSpecial special = *hamming_special(BufferGetPage(buffer));
 	int			count = hamming_page_count(BufferGetPage(buffer));
 	int			kept = keep(arg, buffer, keys);
-	bool		is_small = fits(level, &special, kept);
+	bool		is_small = kept >= 0 && level->count >= 0 &&
+	level->count + kept <= level->most &&
+	hamming_key_compare(level->high, special.low) == 0;
 
 	UnlockReleaseBuffer(buffer);
 	if (kept < count && special.tree == 0 && !vacuum->is_noted)
@@ -318,21 +292,6 @@ clean_page(LevelWalk *level, HammingKeep keep, void *arg)
 	return true;
 }
 
-static void
-clean_rows(LevelWalk *level)
-{
-	Vacuum	   *vacuum = level->vacuum;
-	LeafRows	rows;
-
-	rows.vacuum = vacuum;
-	rows.count = 0;
-	clean_page(level, keep_rows, &rows);
-	vacuum->stats->tuples_removed += rows.dead;
-	vacuum->stats->num_index_tuples += rows.count - rows.dead;
-	if (level->walk.tree == 0)
-		note_fingerprints(vacuum, &rows);
-}
-
 /* Merge neighbours on the inner levels of a tree: merges make room above. */
 static void
 merge_inner(Vacuum *vacuum, int tree)
@@ -346,7 +305,7 @@ merge_inner(Vacuum *vacuum, int tree)
 
 		for (; hamming_walk_on(&level.walk); level.walk.next = level.high)
 		{
-			clean_page(&level, hamming_keep_all, NULL);
+			clean_page(&level, keep_all, NULL);
 			vacuum_delay_point(false);
 		}
 	}
@@ -357,10 +316,16 @@ static void
 vacuum_tree(Vacuum *vacuum, int tree)
 {
 	LevelWalk	level = begin_level(vacuum, tree, 0);
+	LeafRows	rows = {.vacuum = vacuum};
 
 	for (; hamming_walk_on(&level.walk); level.walk.next = level.high)
 	{
-		clean_rows(&level);
+		rows.count = 0;
+		clean_page(&level, keep_rows, &rows);
+		vacuum->stats->tuples_removed += rows.dead;
+		vacuum->stats->num_index_tuples += rows.count - rows.dead;
+		if (tree == 0)
+			note_fingerprints(vacuum, &rows);
 		vacuum_delay_point(false);
 	}
 	merge_inner(vacuum, tree);
@@ -464,7 +429,7 @@ sweep_tree(Vacuum *vacuum, int tree)
 		/* the leaf before was left out */
 		if (hamming_key_compare(end, level.low) < 0 &&
 			level.count <= level.most / 2)
-			merge_next(&level, hamming_keep_all, NULL);
+			merge_next(&level, keep_all, NULL);
 	}
 	hamming_sorter_end(vacuum->sorters[tree]);
 	if (vacuum->repairs)
@@ -474,35 +439,20 @@ sweep_tree(Vacuum *vacuum, int tree)
 }
 
 /*
- * Another vacuum was broken off: collect all fingerprints of a tree, 1 or up,
- * before the walk through tree 0.
+ * Begin to collect fingerprints.  If another vacuum was broken off, collect all
+ * of each tree, 1 or up, before the walk through tree 0.
  */
-static void
-collect_all(Vacuum *vacuum, int tree)
-{
-	HammingKeys *keys = palloc(sizeof(HammingKeys));
-	HammingKey	key;
-
-	hamming_keys_begin(keys, vacuum->info->index, tree,
-					   vacuum->info->strategy);
-	while (hamming_keys_next(keys, &key))
-	{
-		hamming_sorter_add_key(vacuum->all[tree], key);
-		vacuum_delay_point(false);
-	}
-	pfree(keys);
-}
-
 static void
 begin_sorters(Vacuum *vacuum)
 {
-	int			memory = maintenance_work_mem / (vacuum->blocks - 1);
+	int			memory = maintenance_work_mem;
+	HammingKeys *keys = palloc(sizeof(HammingKeys));
+	HammingKey	key;
 	int			tree;
 
 	if (AmAutoVacuumWorkerProcess() && autovacuum_work_mem != -1)
-		memory = autovacuum_work_mem / (vacuum->blocks - 1);
-	if (vacuum->repairs)
-		memory /= 2;
+		memory = autovacuum_work_mem;
+	memory /= (vacuum->blocks - 1) * (vacuum->repairs ? 2 : 1);
 	for (tree = 1; tree < vacuum->blocks; tree++)
 	{
 		vacuum->sorters[tree] = hamming_sorter_begin(FINGERPRINT_WORDS,
@@ -510,8 +460,15 @@ begin_sorters(Vacuum *vacuum)
 		if (!vacuum->repairs)
 			continue;
 		vacuum->all[tree] = hamming_sorter_begin(FINGERPRINT_WORDS, memory);
-		collect_all(vacuum, tree);
+		hamming_keys_begin(keys, vacuum->info->index, tree,
+						   vacuum->info->strategy);
+		while (hamming_keys_next(keys, &key))
+		{
+			hamming_sorter_add_key(vacuum->all[tree], key);
+			vacuum_delay_point(false);
+		}
 	}
+	pfree(keys);
 }
 
 /*
@@ -535,7 +492,7 @@ hamming_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	/* of several calls, the last one says how many rows are left */
 	vacuum.stats->num_index_tuples = 0;
 
-	vacuum.is_noted = vacuum.repairs = is_swept(info->index);
+	vacuum.is_noted = vacuum.repairs = hamming_read_meta(info->index).is_swept;
 	begin_sorters(&vacuum);
 	vacuum_tree(&vacuum, 0);
 	for (tree = 1; tree < vacuum.blocks; tree++)
@@ -549,26 +506,6 @@ hamming_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	return vacuum.stats;
 }
 
-/* Enter the free pages in the free space map.  Returns their number. */
-static BlockNumber
-record_free_pages(IndexVacuumInfo *info, BlockNumber pages)
-{
-	BlockNumber count = 0;
-	BlockNumber blkno;
-
-	blkno = HAMMING_FIXED_PAGES(hamming_blocks(info->index));
-	for (; blkno < pages; blkno++)
-	{
-		if (hamming_is_free_page(info->index, blkno, info->strategy))
-		{
-			RecordFreeIndexPage(info->index, blkno);
-			count++;
-		}
-		vacuum_delay_point(false);
-	}
-	return count;
-}
-
 /* amvacuumcleanup.  Unless hamming_vacuum() was called, stats is NULL. */
 IndexBulkDeleteResult *
 hamming_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
@@ -577,7 +514,8 @@ hamming_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 		return stats;
 	stats->num_pages = RelationGetNumberOfBlocks(info->index);
 	stats->estimated_count = false;
-	stats->pages_free = record_free_pages(info, stats->num_pages);
+	stats->pages_free = hamming_count_free(info->index, stats->num_pages, true,
+										   info->strategy);
 	IndexFreeSpaceMapVacuum(info->index);
 	return stats;
 }

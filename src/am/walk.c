@@ -12,16 +12,6 @@
 
 #include "am/am.h"
 
-HammingWalk
-hamming_walk(Relation index, int tree, int level,
-			 BufferAccessStrategy strategy)
-{
-	HammingWalk walk = {.index = index,.tree = tree,.level = level,
-	.strategy = strategy};
-
-	return walk;
-}
-
 /*
  * A walk comes to the page that covers walk->next.  Let the operating system
  * read the next maintenance_io_concurrency pages below the same parent.  A page
@@ -85,7 +75,9 @@ void
 hamming_keys_begin(HammingKeys *keys, Relation index, int tree,
 				   BufferAccessStrategy strategy)
 {
-	keys->walk = hamming_walk(index, tree, 0, strategy);
+	HammingWalk walk = {.index = index,.tree = tree,.strategy = strategy};
+
+	keys->walk = walk;
 	keys->count = keys->position = 0;
 }
 
@@ -104,7 +96,7 @@ read_leaf(HammingKeys *keys)
 	if (!hamming_walk_on(walk))
 		return false;
 	leaf = hamming_walk_find(walk, BUFFER_LOCK_SHARE);
-	keys->count = hamming_leaf_keys(BufferGetPage(leaf), keys->keys);
+	keys->count = hamming_page_keys(BufferGetPage(leaf), keys->keys);
 	walk->next = hamming_special(BufferGetPage(leaf))->high;
 	UnlockReleaseBuffer(leaf);
 	keys->position = 0;
@@ -132,10 +124,9 @@ hamming_keys_next(HammingKeys *keys, HammingKey *key)
 bool
 hamming_has(Relation index, int tree, HammingBits bits)
 {
-	HammingWalk walk = hamming_walk(index, tree, 0, NULL);
+	HammingWalk walk = {.index = index,.tree = tree,.next.bits = bits};
 	bool		found = false;
 
-	walk.next.bits = bits;
 	while (!found && walk.next.bits == bits &&
 		   hamming_key_compare(walk.next, hamming_greatest_key) < 0)
 	{

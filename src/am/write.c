@@ -12,7 +12,32 @@
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 
-#include "am/write.h"
+#include "am/am.h"
+
+/*
+ * Pages that are added together, and logged in one record.  One at a time, two
+ * processes wait for each other so long that they take 0.83 of the time of one,
+ * at 10 million rows, and not 0.61.
+ */
+#define HAMMING_PAGES_TOGETHER XLR_MAX_BLOCK_ID
+
+struct HammingWriter
+{
+	Relation	index;
+	int			tree;
+	HammingKey	low;			/* of the leaf that is being filled */
+	HammingKey	keys[HAMMING_LEAF_CAPACITY + 1];	/* of that leaf and the
+													 * next one, sorted */
+	int			count;			/* of keys */
+	int			least;			/* keys that a leaf takes at least */
+	int			most;			/* and at most */
+	int			height;			/* levels that have a page; 1 as long as
+								 * leaves are in no inner page */
+	PGAlignedBlock leaves[HAMMING_PAGES_TOGETHER];	/* yet to be written */
+	int			filled;			/* of these */
+	PGAlignedBlock inner[HAMMING_MAX_HEIGHT];	/* by level, from 1 on: being
+												 * filled */
+};
 
 /*
  * Fill a page, log it, and release its pin.  On entry the page is not locked.
@@ -82,12 +107,6 @@ hamming_writer_begin(Relation index, int tree)
 	return writer;
 }
 
-static Page
-inner_page(HammingWriter *writer, int level)
-{
-	return (Page) writer->inner[level].data;
-}
-
 /*
  * Enter a child in the inner page of a level.  Where that page is full, write
  * it first, enter it above, and begin the next one.
@@ -95,7 +114,7 @@ inner_page(HammingWriter *writer, int level)
 static void
 add_child(HammingWriter *writer, int level, HammingKey low, BlockNumber child)
 {
-	Page		page = inner_page(writer, level);
+	Page		page = (Page) writer->inner[level].data;
 	bool		first = level == writer->height;
 
 	if (first)
@@ -147,17 +166,23 @@ fill_leaf(HammingWriter *writer, int count, HammingKey high)
 }
 
 /*
- * Fill a leaf with least to most keys, so that there is a choice where to cut.
- * On entry there are most + 1.
+ * Write a key, which is not below those before, if it is another one.  A leaf
+ * is filled with least to most keys, so that there is a choice where to cut.
  */
 void
-hamming_writer_cut(HammingWriter *writer)
+hamming_writer_add(HammingWriter *writer, HammingKey key)
 {
-	int			cut = hamming_choose_cut(writer->keys, writer->least,
-										 writer->most);
+	HammingKey *keys = writer->keys;
+	int			cut;
 
-	fill_leaf(writer, cut, hamming_separator(writer->keys[cut - 1],
-											 writer->keys[cut]));
+	if (writer->count > 0 &&
+		hamming_key_compare(key, keys[writer->count - 1]) == 0)
+		return;
+	keys[writer->count++] = key;
+	if (writer->count <= writer->most)
+		return;
+	cut = hamming_choose_cut(keys, writer->least, writer->most);
+	fill_leaf(writer, cut, hamming_separator(keys[cut - 1], keys[cut]));
 }
 
 /* Write the last leaves, and the inner pages up to the root. */
@@ -173,9 +198,9 @@ hamming_writer_end(HammingWriter *writer)
 		write_leaves(writer);
 		for (level = 1; level + 1 < writer->height; level++)
 			add_child(writer, level + 1,
-					  hamming_special(inner_page(writer, level))->low,
+					  hamming_special((Page) writer->inner[level].data)->low,
 					  add_pages(writer->index, writer->inner + level, 1));
-		root = inner_page(writer, level);
+		root = (Page) writer->inner[level].data;
 	}
 	hamming_write_page(writer->index, MAIN_FORKNUM,
 					   ReadBuffer(writer->index,
