@@ -19,7 +19,7 @@
 #include "audit/audit.h"
 #include "audit/estimate.h"
 #include "dedup/user_query.h"
-#include "near/bits.h"
+#include "near/pairs.h"
 #include "near/progress.h"
 #include "text/arguments.h"
 #include "type/simhash.h"

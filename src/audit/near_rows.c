@@ -8,7 +8,6 @@
 
 #include "audit/audit.h"
 #include "dedup/dedup.h"
-#include "near/bits.h"
 #include "near/pairs.h"
 #include "near/progress.h"
 #include "near/sets.h"

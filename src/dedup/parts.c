@@ -8,7 +8,7 @@
 #include "lib/qunique.h"
 
 #include "dedup/dedup.h"
-#include "near/share.h"
+#include "near/cut.h"
 #include "type/simhash.h"
 
 #define simhash_parts WIDE(simhash_parts)

@@ -11,7 +11,6 @@
 #include "join/join_width.h"	/* by the Makefile, from the prototypes */
 #include "join/plan.h"
 #include "join/tuples.h"
-#include "near/filter.h"
 #include "near/pairs.h"
 
 /* What must be equal in the rows of a pair, and how it is hashed. */

@@ -8,7 +8,6 @@
 #include "miscadmin.h"
 
 #include "join/join.h"
-#include "near/bits.h"
 
 /* The number of no row. */
 #define NO_ROW PG_UINT32_MAX

@@ -36,7 +36,7 @@
 /* Begin with sides that are not divided; with a share, by its blocks' cut. */
 void
 hamming_division_begin(Division *division, NearSide *x, NearSide *y,
-					   const Share *share)
+					   const Shares *share)
 {
 	memset(division, 0, sizeof(Division));
 	division->x = division->x_partitions = x;
@@ -45,9 +45,9 @@ hamming_division_begin(Division *division, NearSide *x, NearSide *y,
 	division->segment = -1;
 	division->cut.segment_count = 1;
 	division->share = share;
-	if (share == NULL || share->shares.radius == HAMMING_BITS)
+	if (share == NULL || share->radius == HAMMING_BITS)
 		return;
-	hamming_shares_cut(&share->shares, &division->cut);
+	hamming_shares_cut(share, &division->cut);
 	division->is_cut = true;
 }
 

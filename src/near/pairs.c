@@ -12,7 +12,6 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "near/bits.h"
 #include "near/pairs.h"
 
 /*

@@ -10,8 +10,20 @@
 #define SIMHASH_PAIRS_H
 
 #include "near/compare.h"
-#include "near/share.h"
 #include "near/side.h"
+
+/* A bit for each number from 0 on. */
+static inline void
+set_bit(uint8 *bits, uint64 number)
+{
+	bits[number / 8] |= 1 << number % 8;
+}
+
+static inline bool
+is_bit_set(const uint8 *bits, uint64 number)
+{
+	return bits[number / 8] >> number % 8 & 1;
+}
 
 typedef struct NearOptions
 {
@@ -27,7 +39,7 @@ typedef struct NearOptions
 									 * set its bit? */
 
 	/* Only the pairs of this share, if x and y are one side; or NULL. */
-	const Share *share;
+	const Shares *share;
 
 	/*
 	 * How many other processes may help, where there is no share: 0 or more.
@@ -91,7 +103,7 @@ typedef struct Division
 {
 	NearSide   *x;
 	NearSide   *y;				/* may be x */
-	const Share *share;			/* only its rows are in partitions; or NULL */
+	const Shares *share;			/* only its rows are in partitions; or NULL */
 
 	/* Rows are paired that agree in one segment of a cut after the other. */
 	bool		is_cut;			/* else they need agree in no segment */
@@ -207,7 +219,7 @@ extern void hamming_pairs_end(NearPairs *pairs);
 
 /* division.c */
 extern void hamming_division_begin(Division *division, NearSide *x,
-								   NearSide *y, const Share *share);
+								   NearSide *y, const Shares *share);
 extern bool hamming_division_choose(Division *division, int radius,
 									Size memory);
 extern void hamming_division_make(Division *division, Size memory);

@@ -8,7 +8,7 @@
  */
 #include "postgres.h"
 
-#include "near/share.h"
+#include "near/cut.h"
 
 /*
  * The radius is less than HAMMING_BITS.  Return the number of equal blocks
