@@ -53,7 +53,6 @@ BOTH_WIDTHS = \
 	src/near/share \
 	src/near/side \
 	src/near/together \
-	src/near/units \
 	src/type/analyze \
 	src/type/ball \
 	src/type/cast \

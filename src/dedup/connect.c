@@ -297,7 +297,7 @@ simhash_connect_begin(FingerprintList *list, int radius)
 
 	if (together == NULL)
 		return NULL;
-	hamming_fplist_copy(&together->list, list);
+	hamming_fplist_copy(&together->list, list, 0, list->count);
 	hamming_fplist_free(list);
 	*list = together->list;
 	list->team = together->team;

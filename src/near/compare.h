@@ -81,13 +81,10 @@ typedef struct Comparison
 	NearGroups *groups;
 	bool		is_swapped;		/* outer is a stretch of y, and inner of x */
 	FingerprintList *outer;		/* NULL where there is no group */
-	uint32		i;				/* place of the outer one that is compared */
-	uint32		outer_end;
 	FingerprintList *inner;
-	uint32		inner_from;
-	uint32		inner_end;
-	bool		is_one_stretch; /* outer and inner are the same stretch */
-	Matches		matches;		/* of the outer one, in inner */
+	Candidates	group;			/* x of outer, and y of inner */
+	uint32		i;				/* place of the outer one that is compared */
+	Matches		matches;		/* of that one, in inner */
 	uint64		compared;		/* pairs that were compared, or are now */
 	uint64		most;			/* hamming_compare_next() stops once compared
 								 * is as much; 0: it does not */

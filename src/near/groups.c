@@ -273,15 +273,10 @@ hamming_groups_make(FingerprintList *x, FingerprintList *y, int radius)
 {
 	NearGroups *groups = palloc(sizeof(NearGroups));
 
+	memset(groups, 0, offsetof(NearGroups, nodes));
 	groups->x = x;
 	groups->y = y;
 	groups->radius = radius;
-	groups->sets = NULL;
-	groups->settled = NULL;
-	groups->next_left = NULL;
-	groups->done_before = groups->done_here = 0;
-	groups->is_fresh = false;
-	groups->base = groups->depth = 0;
 	return groups;
 }
 

@@ -103,7 +103,7 @@ typedef struct Division
 {
 	NearSide   *x;
 	NearSide   *y;				/* may be x */
-	const Shares *share;			/* only its rows are in partitions; or NULL */
+	const Shares *share;		/* only its rows are in partitions; or NULL */
 
 	/* Rows are paired that agree in one segment of a cut after the other. */
 	bool		is_cut;			/* else they need agree in no segment */

@@ -175,9 +175,9 @@ share_pass(NearPairs *pairs)
 
 	if (together == NULL)
 		return NULL;
-	hamming_fplist_copy(&together->list, x);
+	hamming_fplist_copy(&together->list, x, 0, x->count);
 	if (y != x)
-		hamming_fplist_copy(&together->list, y);
+		hamming_fplist_copy(&together->list, y, 0, y->count);
 	if (pairs->settled != NULL)
 		memcpy(together->settled, pairs->settled, x->count * sizeof(bool));
 	return together;

@@ -97,16 +97,11 @@ typedef struct Together
 	void		(*take_large) (struct Together *together);
 } Together;
 
-/* together.c */
 extern Together *hamming_together_begin(const SearchOptions *options);
 extern void hamming_together_search(Together *together, const Candidates *all,
 									uint32 count);
 extern void hamming_together_dismiss(Together *together);
 extern void hamming_together_end(Together *together);
 extern Together *hamming_together_attach(shm_toc *toc);
-
-/* units.c */
-extern void hamming_together_do_unit(void *arg, const TeamStep *step,
-									 uint32 unit);
 
 #endif							/* SIMHASH_TOGETHER_H */
