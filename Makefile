@@ -50,7 +50,6 @@ BOTH_WIDTHS = \
 	src/near/groups \
 	src/near/pairs src/near/partitions src/near/pass_team \
 	src/near/sample \
-	src/near/share \
 	src/near/side \
 	src/near/together \
 	src/type/analyze \

@@ -273,8 +273,7 @@ connect_unit(Together *together, NearGroups *groups)
 static void
 connect_large(Together *together)
 {
-	Components	c = {together->walked->x, together->sets,
-	together->groups->radius};
+	Components	c = {&together->list, together->sets, together->groups->radius};
 
 	connect_group(&c, &together->search->group);
 }

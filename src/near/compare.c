@@ -97,3 +97,25 @@ hamming_compare_next(Comparison *c, uint32 *x, uint32 *y)
 	*y = c->is_swapped ? c->i : inner;
 	return true;
 }
+
+/* Get the next pair that comes for the first time: see there. */
+bool
+hamming_compare_next_first(Comparison *c, FoundPair *pair)
+{
+	const NearGroups *groups = c->groups;
+	uint32		x;
+	uint32		y;
+
+	while (hamming_compare_next(c, &x, &y))
+	{
+		Fingerprint difference = groups->x->fps[x] ^ groups->y->fps[y];
+
+		if (!hamming_groups_is_first(groups, difference))
+			continue;
+		pair->x = groups->x->numbers[x];
+		pair->y = groups->y->numbers[y];
+		pair->distance = fingerprint_popcount(difference);
+		return true;
+	}
+	return false;
+}

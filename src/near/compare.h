@@ -90,8 +90,17 @@ typedef struct Comparison
 								 * is as much; 0: it does not */
 } Comparison;
 
+/* A pair of fingerprints. */
+typedef struct FoundPair
+{
+	uint32		x;				/* numbers of the fingerprints */
+	uint32		y;
+	int32		distance;
+} FoundPair;
+
 extern Comparison *hamming_compare_make(FingerprintList *x, FingerprintList *y,
 										int radius);
 extern bool hamming_compare_next(Comparison *c, uint32 *x, uint32 *y);
+extern bool hamming_compare_next_first(Comparison *c, FoundPair *pair);
 
 #endif							/* SIMHASH_COMPARE_H */

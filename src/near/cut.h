@@ -130,23 +130,16 @@ hamming_share_of(const Shares *shares, Fingerprint fingerprint, int block)
 	return (int) ((place >> 32) * shares->count >> 32);
 }
 
-/* Is the block of the fingerprint in the share that is searched? */
-static inline bool
-is_block_in_share(const Shares *shares, Fingerprint fingerprint, int block)
-{
-	return hamming_share_of(shares, fingerprint, block) == shares->number;
-}
-
-/* Is any of its blocks? */
+/* Is any block of the fingerprint in the share that is searched? */
 static inline bool
 is_in_share(const Shares *shares, Fingerprint fingerprint)
 {
-	int			block;
+	int			block = 0;
 
-	for (block = 0; block < shares->block_count; block++)
-		if (is_block_in_share(shares, fingerprint, block))
-			return true;
-	return false;
+	while (block < shares->block_count &&
+		   hamming_share_of(shares, fingerprint, block) != shares->number)
+		block++;
+	return block < shares->block_count;
 }
 
 /* A look at more masks would take longer than the search for pairs. */
@@ -178,10 +171,7 @@ extern void hamming_cut_choose(NearCut *cut, const GroupShape *shape,
 							   double *least);
 extern void hamming_cut_bits(NearCut *cut, const GroupShape *shape);
 extern double hamming_near_cost(double x, double y, int radius);
-
-/* share.c */
 extern void hamming_shares_begin(Shares *shares, int radius, int count);
-extern void hamming_shares_cut(const Shares *shares, NearCut *cut);
 
 /* filter.c */
 extern FilterPlan hamming_filter_plan(double rows, int radius, Size memory);

@@ -292,21 +292,17 @@ hamming_fplist_work(FingerprintList *list, const TeamStep *step, uint32 unit)
 	uint32		to = team_slice_begin(step->from, step->to, unit + 1,
 									  step->units);
 
-	switch (step->kind)
+	if (step->kind == STEP_COUNT)
+		count_digits(list, step, from, to, places + unit * RADIX);
+	else if (step->kind == STEP_MOVE)
+		move_digits(list, step, from, to, places + unit * RADIX);
+	else
 	{
-		case STEP_COUNT:
-			count_digits(list, step, from, to, places + unit * RADIX);
-			break;
-		case STEP_MOVE:
-			move_digits(list, step, from, to, places + unit * RADIX);
-			break;
-		case STEP_BUCKET:
-			from = places[unit];
-			to = unit + 1 < step->units ? places[unit + 1] : step->to;
-			if (!is_large(step, from, to))
-				sort_range(list, from, to, step->low, step->digit,
-						   step->is_in_spare);
-			break;
+		from = places[unit];
+		to = unit + 1 < step->units ? places[unit + 1] : step->to;
+		if (!is_large(step, from, to))
+			sort_range(list, from, to, step->low, step->digit,
+					   step->is_in_spare);
 	}
 }
 

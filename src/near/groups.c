@@ -198,9 +198,10 @@ next_flips(GroupNode *node)
  * pair comes once.
  */
 static bool
-next_flipped(const NearGroups *groups, const FingerprintList *x,
-			 const FingerprintList *y, GroupNode *node, Candidates *group)
+next_flipped(const NearGroups *groups, GroupNode *node, Candidates *group)
 {
+	const FingerprintList *x = groups->x;
+	const FingerprintList *y = groups->y;
 	const Candidates *all = &node->all;
 	Fingerprint bits = node->cut.segments[node->segment];
 	bool		is_one = divides_one_stretch(groups, node);
@@ -242,13 +243,12 @@ next_flipped(const NearGroups *groups, const FingerprintList *x,
  * left.  The lists stay as they are.
  */
 bool
-hamming_groups_next_smaller(const NearGroups *groups, const FingerprintList *x,
-							const FingerprintList *y, GroupNode *node,
+hamming_groups_next_smaller(const NearGroups *groups, GroupNode *node,
 							Candidates *group)
 {
 	do
 	{
-		if (next_flipped(groups, x, y, node, group))
+		if (next_flipped(groups, node, group))
 			return true;
 	} while (next_flips(node));
 	return false;
@@ -332,8 +332,7 @@ next_smaller(NearGroups *groups, GroupNode *node, Candidates *group)
 		return false;
 	return groups->next_left != NULL
 		? groups->next_left(groups->arg, groups, group)
-		: hamming_groups_next_smaller(groups, groups->x, groups->y, node,
-									  group);
+		: hamming_groups_next_smaller(groups, node, group);
 }
 
 /*

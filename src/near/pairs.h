@@ -79,18 +79,6 @@ typedef struct NearPass
 	double		done;			/* share of all work before this pass */
 } NearPass;
 
-/* What a search for pairs of rows, by one process or a team, has taken. */
-typedef struct NearWork
-{
-	uint64		passes;
-	uint64		compared;		/* pairs, by teams */
-	uint64		written;		/* bytes of partitions, and of pairs that
-								 * teams have found */
-	Size		most_memory;	/* bytes of rows from files, in any pass */
-	Size		team_memory;	/* the most bytes of a team */
-	int			launched;		/* the most workers of a team */
-} NearWork;
-
 /* Partitions of a segment at most: each has a buffer of 8 kB for each side. */
 #define MAX_PARTITIONS 1024
 
@@ -116,17 +104,6 @@ typedef struct Division
 	NearSide   *y_partitions;	/* x_partitions, if y is x */
 } Division;
 
-/* A pair of fingerprints. */
-typedef struct FoundPair
-{
-	uint32		x;				/* numbers of the fingerprints */
-	uint32		y;
-	int32		distance;
-} FoundPair;
-
-/* What a team has found in a pass: pass_team.c knows the struct. */
-typedef struct Found Found;
-
 /* A process that begins alone goes on by a team after FIRST_PAIRS pairs. */
 #define FIRST_PAIRS 1000
 
@@ -138,13 +115,6 @@ typedef struct FirstPairs
 	FoundPair	pairs[FIRST_PAIRS]; /* sorted, once these come again */
 } FirstPairs;
 
-/* Rows of pairs that the processes of partitions.c have found. */
-typedef struct FoundRows
-{
-	TeamFile	file;
-	NearSide	sides[2];		/* the rows of the pair that was read */
-} FoundRows;
-
 typedef struct NearPairs
 {
 	NearOptions options;
@@ -153,15 +123,14 @@ typedef struct NearPairs
 	bool		is_unit;		/* in a process of partitions.c: there is one
 								 * partition of one segment */
 
-	/* the current partition, or the sides */
-	NearSide   *x;
-	NearSide   *y;				/* may be x */
-	uint64		x_next;			/* rows before this one have been in a pass as
-								 * x */
+	uint64		x_next;			/* rows of the partition before this one have
+								 * been in a pass as x */
 	uint64		y_next;			/* the same, with the current rows of x */
 
 	Team	   *team;			/* that has paired all partitions; or NULL */
-	FoundRows	rows;			/* what it has found */
+	NearSide	rows[2];		/* of the pair that was read last */
+	TeamFile	file;			/* what a team has found, of all partitions or
+								 * of the pass */
 
 	NearPass	pass;			/* the current one */
 	NearSide	loaded[2];		/* its rows of x and of y from files */
@@ -175,7 +144,7 @@ typedef struct NearPairs
 
 	/* of pass_team.c, in the current pass */
 	int			pass_workers;	/* that its team asks for; 0: no team */
-	Found	   *found;			/* by a team; or NULL */
+	struct Together *together;	/* of the team that has found all; or NULL */
 	FirstPairs	first;			/* by this process alone, before the team */
 } NearPairs;
 
@@ -191,7 +160,8 @@ static inline bool
 is_in_segment(const Division *division, Fingerprint fp)
 {
 	return division->share == NULL ||
-		is_block_in_share(division->share, fp, division->segment);
+		hamming_share_of(division->share, fp,
+						 division->segment) == division->share->number;
 }
 
 /* Has a process that has begun alone returned or compared enough? */
@@ -233,7 +203,6 @@ extern bool hamming_prefers_stretches(double x, double y, double at_once);
 /* pass_team.c */
 extern void hamming_pass_team_begin(NearPairs *pairs);
 extern void hamming_pass_team_go_on(NearPairs *pairs);
-extern bool hamming_pass_team_next(Found *found, FoundPair *pair);
 extern void hamming_pass_team_end(NearPairs *pairs);
 extern PGDLLEXPORT void hamming_pass_team_main(dsm_segment *segment,
 											   shm_toc *toc);

@@ -26,13 +26,12 @@
 #define SAMPLE_SETTLED 32
 #define SAMPLE_SHARE 64
 
-/* What a process of the team has, and the leader after the search. */
-struct Found
+/* What a process of the team has. */
+typedef struct Found
 {
-	Together   *together;
 	Comparison	comparison;
-	TeamFile	file;
-};
+	TeamFile	file;			/* has the pairs */
+} Found;
 
 /*
  * Rows of x may be settled.  Estimate which part of the search a team would
@@ -108,21 +107,13 @@ write_pairs(Together *together, NearGroups *groups)
 {
 	Found	   *found = together->arg;
 	Comparison *c = &found->comparison;
-	bool	   *settled = together->settled;
-	uint32		x;
-	uint32		y;
+	FoundPair	pair;
 
 	c->groups = groups;
-	while (hamming_compare_next(c, &x, &y))
+	while (hamming_compare_next_first(c, &pair))
 	{
-		Fingerprint difference = groups->x->fps[x] ^ groups->y->fps[y];
-		FoundPair	pair = {groups->x->numbers[x], groups->y->numbers[y],
-		fingerprint_popcount(difference)};
-
 		if (together->search->options.any_pair_settles)
-			settled[pair.x] = true;
-		else if (!hamming_groups_is_first(groups, difference))
-			continue;
+			together->settled[pair.x] = true;
 		simhash_team_file_write(&found->file, &pair, sizeof(pair));
 	}
 }
@@ -132,11 +123,21 @@ make_found(Together *together)
 {
 	Found	   *found = palloc0(sizeof(Found));
 
-	found->together = together;
 	found->file.team = together->team;
 	together->take = write_pairs;
 	together->arg = found;
 	return found;
+}
+
+/* Tell what this process has found, and that it has taken memory. */
+static void
+finish(Found *found, Size memory)
+{
+	NearWork	work = {
+		.compared = found->comparison.compared,.most_memory = memory
+	};
+
+	simhash_team_file_finish(&found->file, &work);
 }
 
 /* What a worker does: PostgreSQL finds this function by its name. */
@@ -147,9 +148,7 @@ hamming_pass_team_main(dsm_segment *segment, shm_toc *toc)
 	Found	   *found = make_found(together);
 
 	simhash_team_serve(together->team);
-	simhash_team_file_finish(&found->file);
-	pg_atomic_fetch_add_u64(&together->search->compared,
-							found->comparison.compared);
+	finish(found, 0);
 	simhash_team_end(together->team);
 }
 
@@ -195,31 +194,12 @@ search_keys(NearPairs *pairs, Together *together)
 	Candidates *keys = together->keys;
 	uint32		count = 0;
 
-	pairs->x_group = pairs->y_group = 0;
 	while (hamming_pairs_next_key(pairs, &keys[count]))
 	{
 		keys[count].y += y_place;
 		keys[count++].y_end += y_place;
 	}
 	hamming_together_search(together, keys, count);
-}
-
-/* The search has ended.  Let the workers end, and add what it took to *work. */
-static void
-take_over(Found *found, NearWork *work)
-{
-	Team	   *team = found->together->team;
-	int			launched = team->context->nworkers_launched;
-
-	simhash_team_file_finish(&found->file);
-	found->file.end = launched + 1;
-	simhash_team_dismiss(team);
-	work->launched = Max(work->launched, launched);
-	work->team_memory = Max(work->team_memory, team->size);
-	work->written += simhash_team_written(team);
-	work->compared += found->comparison.compared +
-		pg_atomic_read_u64(&found->together->search->compared);
-	hamming_together_dismiss(found->together);
 }
 
 /*
@@ -236,12 +216,17 @@ search_by_team(NearPairs *pairs)
 	pairs->x_group = pairs->y_group = 0;
 	if (together != NULL)
 	{
-		pairs->found = make_found(together);
+		Found	   *found = make_found(together);
+
 		simhash_team_launch(together->team,
 							CppAsString2(hamming_pass_team_main),
 							pairs->pass_workers);
 		search_keys(pairs, together);
-		take_over(pairs->found, &pairs->work);
+		finish(found, together->team->size);
+		pairs->together = together;
+		pairs->file = found->file;
+		simhash_team_take_over(&pairs->file, &pairs->work);
+		pfree(found);
 		if (pairs->pass.x == pairs->pass.y)
 		{
 			pairs->same = pairs->same_end;
@@ -251,30 +236,14 @@ search_by_team(NearPairs *pairs)
 	MemoryContextSwitchTo(old);
 }
 
-/* Get the next pair that the team has found; return false after the last. */
-bool
-hamming_pass_team_next(Found *found, FoundPair *pair)
-{
-	/* the caller may be in a context of one row */
-	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(found));
-	bool		result = simhash_team_file_read(&found->file, pair,
-												sizeof(*pair));
-
-	MemoryContextSwitchTo(old);
-	return result;
-}
-
 void
 hamming_pass_team_end(NearPairs *pairs)
 {
-	Found	   *found = pairs->found;
-
-	pairs->found = NULL;
-	if (found == NULL)
+	if (pairs->together == NULL)
 		return;
-	simhash_team_file_close(&found->file);
-	hamming_together_end(found->together);
-	pfree(found);
+	simhash_team_file_close(&pairs->file);
+	hamming_together_end(pairs->together);
+	pairs->together = NULL;
 }
 
 /* In a new pass: let a team find all pairs, or say when it will. */
@@ -293,15 +262,11 @@ hamming_pass_team_begin(NearPairs *pairs)
 		search_by_team(pairs);
 }
 
+/* Compare two pairs of numbers: any order will do. */
 static int
 compare_found(const void *a, const void *b)
 {
-	const FoundPair *x = a;
-	const FoundPair *y = b;
-
-	if (x->x != y->x)
-		return x->x < y->x ? -1 : 1;
-	return (x->y > y->y) - (x->y < y->y);
+	return memcmp(a, b, offsetof(FoundPair, distance));
 }
 
 /*

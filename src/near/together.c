@@ -3,18 +3,9 @@
  *	  A search for the pairs of one list, or of stretches of it, by a team of
  *	  processes.
  *
- * The leader searches the list as groups.c does, which all processes see.  The
- * team sorts the list by one segment of the first cut after the other
- * (fplist.c).  While the list is sorted by a segment, nobody writes to it: each
- * process walks slices of it, copies the groups that it finds there to a list
- * of its own, and divides these alone.  Groups that are too large for one
- * process are divided by the team in the same way, with nodes above the first
- * one.
- *
- * The steps of a walk take each pair that the leader alone would take, and no
- * pair more often: each run of the sorted list begins in one slice; and a group
- * that is left as a large one is taken by its own unit instead, or else by the
- * leader.
+ * The team sorts the list by one segment of the first cut after the other
+ * (fplist.c).  While the list is sorted by a segment, nobody writes to it.
+ * near/README, "A team of processes", proves that no pair is lost.
  */
 #include "postgres.h"
 
@@ -94,10 +85,13 @@ take_group(Together *together, Candidates group)
 	NearGroups *groups = together->groups;
 
 	copy_group(together, &group);
-	if (hamming_group_is_done(groups, &group))
-		return;
-	hamming_groups_begin_above(groups, &group, false);
-	together->take(together, groups);
+	groups->x = groups->y = &together->own;
+	if (!hamming_group_is_done(groups, &group))
+	{
+		hamming_groups_begin_above(groups, &group, false);
+		together->take(together, groups);
+	}
+	groups->x = groups->y = &together->list;
 }
 
 /* Leave a large group of the top node for later; return false if it is none. */
@@ -123,19 +117,6 @@ leave_large(Together *together, const GroupNode *node, const Candidates *group)
 }
 
 /*
- * The places begin .. end - 1 are sorted by bits, and place is one of them, or
- * end.  Return where the run ends that place - 1 is in.  If place is begin,
- * return begin.
- */
-static uint32
-end_of_run_before(const FingerprintList *list, uint32 begin, uint32 place,
-				  uint32 end, Fingerprint bits)
-{
-	return place == begin ? begin
-		: fplist_end_of_run(list, place - 1, end, bits);
-}
-
-/*
  * Take the smaller groups of a slice of the top node, but for large ones.  Runs
  * of the list that agree in the current segment are dealt to the slices: to
  * each those that begin there.
@@ -158,11 +139,12 @@ walk_slice(Together *together, uint32 slice, uint32 slices)
 	bits = node->cut.segments[node->segment];
 	from = team_slice_begin(all.x, all.x_end, slice, slices);
 	to = team_slice_begin(all.x, all.x_end, slice + 1, slices);
-	node->all.x = end_of_run_before(list, all.x, from, all.x_end, bits);
-	node->all.x_end = end_of_run_before(list, all.x, to, all.x_end, bits);
+	if (from > all.x)
+		node->all.x = fplist_end_of_run(list, from - 1, all.x_end, bits);
+	node->all.x_end = fplist_end_of_run(list, to - 1, all.x_end, bits);
 	node->x = node->all.x;
 	node->y = divides_one_stretch(groups, node) ? node->x : all.y;
-	while (hamming_groups_next_smaller(groups, list, list, node, &group))
+	while (hamming_groups_next_smaller(groups, node, &group))
 		if (!leave_large(together, node, &group))
 			take_group(together, group);
 }
@@ -189,10 +171,8 @@ take_slice(Together *together, uint32 x, uint32 x_end, uint32 y, uint32 y_end)
 	NearGroups *groups = together->groups;
 	Candidates	slice = {x, x_end, y, y_end};
 
-	groups->x = groups->y = &together->list;
 	hamming_groups_begin_above(groups, &slice, true);
 	together->take(together, groups);
-	groups->x = groups->y = &together->own;
 }
 
 /*
@@ -206,15 +186,15 @@ compare_slice(Together *together, uint32 unit, uint32 units)
 	const Candidates *group = &together->search->group;
 	uint32		from = team_slice_begin(group->x, group->x_end, unit, units);
 	uint32		to = team_slice_begin(group->x, group->x_end, unit + 1, units);
+	uint32		y = group->y;
 
 	copy_nodes(together);
-	if (group->x != group->y)
-		take_slice(together, from, to, group->y, group->y_end);
-	else
+	if (group->x == group->y)
 	{
 		take_slice(together, from, to, from, to);
-		take_slice(together, from, to, to, group->y_end);
+		y = to;
 	}
+	take_slice(together, from, to, y, group->y_end);
 }
 
 static void
@@ -251,7 +231,7 @@ static void
 begin_own(Together *together)
 {
 	hamming_fplist_allocate(&together->own, 0);
-	together->groups = hamming_groups_make(&together->own, &together->own,
+	together->groups = hamming_groups_make(&together->list, &together->list,
 										   together->search->options.radius);
 	together->groups->sets = together->sets;
 	together->groups->settled = together->settled;
@@ -278,7 +258,6 @@ hamming_together_begin(const SearchOptions *options)
 	map_memory(together, together->team->memory, options);
 	memset(together->search, 0, sizeof(SharedSearch));
 	together->search->options = *options;
-	pg_atomic_init_u64(&together->search->compared, 0);
 	pg_atomic_init_u32(&together->search->large_count, 0);
 	begin_own(together);
 	return together;
@@ -440,7 +419,6 @@ hamming_together_search(Together *together, const Candidates *all,
 	groups->settled = together->settled;
 	groups->next_left = next_left;
 	groups->arg = together;
-	together->walked = groups;
 	for (i = 0; i < count; i++)
 		pairs += number_of_pairs(groups, &all[i]);
 	for (i = 0; i < count; i++)
@@ -467,23 +445,12 @@ hamming_together_search(Together *together, const Candidates *all,
 	MemoryContextSwitchTo(old);
 }
 
-/* Let the workers end, and free what they have shared, but for their files. */
-void
-hamming_together_dismiss(Together *together)
-{
-	simhash_team_dismiss(together->team);
-	simhash_team_free_memory(together->team);
-	if (together->groups == NULL)
-		return;
-	hamming_fplist_free(&together->own);
-	pfree(together->groups);
-	together->groups = NULL;
-}
-
+/* Let the workers end, if there are any, and free all. */
 void
 hamming_together_end(Together *together)
 {
-	hamming_together_dismiss(together);
+	hamming_fplist_free(&together->own);
+	pfree(together->groups);
 	simhash_team_end(together->team);
 	pfree(together);
 }
