@@ -1,6 +1,6 @@
 /*
  * compare.c
- *	  The pairs of two lists of fingerprints, or of one, by their places.
+ *	  The pairs of two lists of fingerprints, or of one.
  */
 #include "postgres.h"
 
@@ -78,44 +78,30 @@ next_element(Comparison *c)
 }
 
 /*
- * Get the places of the next pair, *x in the list x and *y in the list y.  The
- * places hold until the next call.  A pair may come more than once: see
- * hamming_groups_is_first().  Once a number of x is settled, at any time, the
- * number comes in no more pairs.  Return false if there is none left, or
- * c->most has come.
+ * Get the next pair within the radius: each comes once, but once a number of x
+ * is settled, at any time, the number comes in no more pairs.  Return false if
+ * there is none left, or c->most has come.
  */
 bool
-hamming_compare_next(Comparison *c, uint32 *x, uint32 *y)
+hamming_compare_next(Comparison *c, FoundPair *pair)
 {
+	Fingerprint difference;
 	uint32		inner;
-
-	while ((c->outer != NULL && is_settled(c)) ||
-		   !matches_next(&c->matches, &inner))
-		if (!next_element(c))
-			return false;
-	*x = c->is_swapped ? inner : c->i;
-	*y = c->is_swapped ? c->i : inner;
-	return true;
-}
-
-/* Get the next pair that comes for the first time: see there. */
-bool
-hamming_compare_next_first(Comparison *c, FoundPair *pair)
-{
-	const NearGroups *groups = c->groups;
 	uint32		x;
 	uint32		y;
 
-	while (hamming_compare_next(c, &x, &y))
+	do
 	{
-		Fingerprint difference = groups->x->fps[x] ^ groups->y->fps[y];
-
-		if (!hamming_groups_is_first(groups, difference))
-			continue;
-		pair->x = groups->x->numbers[x];
-		pair->y = groups->y->numbers[y];
-		pair->distance = fingerprint_popcount(difference);
-		return true;
-	}
-	return false;
+		while ((c->outer != NULL && is_settled(c)) ||
+			   !matches_next(&c->matches, &inner))
+			if (!next_element(c))
+				return false;
+		difference = c->outer->fps[c->i] ^ c->inner->fps[inner];
+	} while (!hamming_groups_is_first(c->groups, difference));
+	x = c->outer->numbers[c->i];
+	y = c->inner->numbers[inner];
+	pair->x = c->is_swapped ? y : x;
+	pair->y = c->is_swapped ? x : y;
+	pair->distance = fingerprint_popcount(difference);
+	return true;
 }

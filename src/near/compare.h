@@ -1,6 +1,6 @@
 /*
  * compare.h
- *	  The pairs of two lists of fingerprints, or of one, by their places.
+ *	  The pairs of two lists of fingerprints, or of one.
  */
 #ifndef SIMHASH_COMPARE_H
 #define SIMHASH_COMPARE_H
@@ -100,7 +100,6 @@ typedef struct FoundPair
 
 extern Comparison *hamming_compare_make(FingerprintList *x, FingerprintList *y,
 										int radius);
-extern bool hamming_compare_next(Comparison *c, uint32 *x, uint32 *y);
-extern bool hamming_compare_next_first(Comparison *c, FoundPair *pair);
+extern bool hamming_compare_next(Comparison *c, FoundPair *pair);
 
 #endif							/* SIMHASH_COMPARE_H */

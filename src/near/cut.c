@@ -41,8 +41,8 @@ odds_of_bits(double information, int varying)
  * segment.  A way counts odds for each bit that differs: of odds_of_bits(), the
  * result is how many pairs nearly agree for each pair that agrees.
  */
-static double
-ways_to_differ(double bits, int near, double odds)
+double
+hamming_ways_to_differ(double bits, int near, double odds)
 {
 	double		ways = 1;
 	double		sum = 1;
@@ -64,8 +64,8 @@ ways_to_differ(double bits, int near, double odds)
 static double
 worth_of_near(double bits, int near, double odds)
 {
-	return log2(ways_to_differ(bits, near + 1, odds) /
-				ways_to_differ(bits, near, odds));
+	return log2(hamming_ways_to_differ(bits, near + 1, odds) /
+				hamming_ways_to_differ(bits, near, odds));
 }
 
 /*
@@ -120,10 +120,8 @@ hamming_cut_bits(NearCut *cut, const GroupShape *shape)
  * takes less than *least, or if there are fewer varying bits than segments.
  * varying is the number of varying bits, and information what they have in all.
  *
- * Of the segments in which a pair agrees, the first is among the first
- * radius + 1 segments, the second among the first radius + 2, and so on.  So l
- * of the radius + l segments are chosen, in C(radius + l, l) ways.  Each way
- * takes a sort.
+ * By the bound of near/README, l of the radius + l segments are chosen in
+ * C(radius + l, l) ways.  Each way takes a sort.
  */
 static int
 choose_levels(const GroupShape *shape, int radius, double information,
@@ -186,11 +184,11 @@ choose_near_segments(const GroupShape *shape, int radius, double information,
 
 		/* the bits of a segment that leaves near bits, and of one with more */
 		bits = each * varying / information;
-		passes = (segments - nearer) * ways_to_differ(bits, near, 1) +
-			nearer * ways_to_differ(bits + worth * varying / information,
-									near + 1, 1);
+		passes = (segments - nearer) * hamming_ways_to_differ(bits, near, 1) +
+			nearer * hamming_ways_to_differ(bits + worth * varying / information,
+											near + 1, 1);
 		cost = passes * shape->sort +
-			shape->pairs * segments * ways_to_differ(bits, near, odds) *
+			shape->pairs * segments * hamming_ways_to_differ(bits, near, odds) *
 			exp2(-each) + shape->matches * segments * MATCH;
 		if (cost < *least)
 		{

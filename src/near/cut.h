@@ -170,6 +170,7 @@ extern void hamming_cut_choose(NearCut *cut, const GroupShape *shape,
 							   int radius, Fingerprint region,
 							   double *least);
 extern void hamming_cut_bits(NearCut *cut, const GroupShape *shape);
+extern double hamming_ways_to_differ(double bits, int near, double odds);
 extern double hamming_near_cost(double x, double y, int radius);
 extern void hamming_shares_begin(Shares *shares, int radius, int count);
 

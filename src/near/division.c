@@ -12,7 +12,6 @@
 
 #include <math.h>
 
-#include "miscadmin.h"
 #include "utils/builtins.h"
 
 #include "near/pairs.h"

@@ -9,7 +9,6 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "near/pairs.h"
@@ -293,23 +292,6 @@ next_segment(NearPairs *pairs)
 }
 
 /*
- * In a process of partitions.c: begin to pair the sides, by a segment of a cut,
- * or by none, if cut is NULL.
- */
-void
-hamming_pairs_begin_unit(NearPairs *pairs, const NearCut *cut, int segment)
-{
-	Division   *division = &pairs->division;
-
-	pairs->is_unit = true;
-	division->is_cut = cut != NULL;
-	if (cut != NULL)
-		division->cut = *cut;
-	division->segment = segment;
-	division->partition = 0;
-}
-
-/*
  * Begin the next pass, and return it; return NULL after the last.  Each pair of
  * rows within the radius is in at least one pass: in pass->x, if pass->y is the
  * same side; else one of its rows is in pass->x, and the other one in pass->y.
@@ -345,8 +327,7 @@ hamming_pairs_next_pass(NearPairs *pairs)
 
 /* Describe the rows of fingerprint two->x of pass.x, and two->y of pass.y. */
 static void
-set_pair(const NearPairs *pairs, const FoundPair *two, bool is_same,
-		 NearPair *pair)
+set_pair(const NearPairs *pairs, const FoundPair *two, NearPair *pair)
 {
 	pair->x_side = pairs->pass.x;
 	pair->x = pair->x_side->starts[two->x];
@@ -354,7 +335,7 @@ set_pair(const NearPairs *pairs, const FoundPair *two, bool is_same,
 	pair->y_side = pairs->pass.y;
 	pair->y = pair->y_side->starts[two->y];
 	pair->y_end = pair->y_side->starts[two->y + 1];
-	pair->is_same = is_same;
+	pair->is_same = pair->x_side == pair->y_side && two->x == two->y;
 	pair->distance = two->distance;
 	pair->fingerprint = two->x;
 }
@@ -368,7 +349,7 @@ next_same(NearPairs *pairs, NearPair *pair)
 		uint32		x = pairs->pass.x->list.numbers[pairs->same++];
 
 		CHECK_FOR_INTERRUPTS();
-		set_pair(pairs, &(FoundPair) {x, x, 0}, true, pair);
+		set_pair(pairs, &(FoundPair) {x, x, 0}, pair);
 		if (pair->x_end - pair->x > 1)
 			return true;
 	}
@@ -385,7 +366,7 @@ next_numbers(NearPairs *pairs, FoundPair *two)
 	if (pairs->together != NULL)
 		return simhash_team_file_read(&pairs->file, two, sizeof(*two));
 	return !is_team_due(pairs) &&
-		hamming_compare_next_first(pairs->comparison, two);
+		hamming_compare_next(pairs->comparison, two);
 }
 
 /* Get the rows of the next two fingerprints of the current pass. */
@@ -398,7 +379,7 @@ next_two(NearPairs *pairs, NearPair *pair)
 	{
 		if (pairs->pass_workers > 0 && hamming_pass_team_has_come(pairs, &two))
 			continue;
-		set_pair(pairs, &two, false, pair);
+		set_pair(pairs, &two, pair);
 		return true;
 	}
 	return false;

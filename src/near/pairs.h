@@ -107,14 +107,6 @@ typedef struct Division
 /* A process that begins alone goes on by a team after FIRST_PAIRS pairs. */
 #define FIRST_PAIRS 1000
 
-/* Pairs of fingerprints that a process returns before it goes on by a team. */
-typedef struct FirstPairs
-{
-	int			count;
-	int			left;			/* of these, that are to come again */
-	FoundPair	pairs[FIRST_PAIRS]; /* sorted, once these come again */
-} FirstPairs;
-
 typedef struct NearPairs
 {
 	NearOptions options;
@@ -145,7 +137,10 @@ typedef struct NearPairs
 	/* of pass_team.c, in the current pass */
 	int			pass_workers;	/* that its team asks for; 0: no team */
 	struct Together *together;	/* of the team that has found all; or NULL */
-	FirstPairs	first;			/* by this process alone, before the team */
+	FoundPair	first[FIRST_PAIRS]; /* by this process alone, before that:
+									 * sorted, once these come again */
+	int			first_count;
+	int			first_left;		/* of these, that are to come again */
 } NearPairs;
 
 /* Are the sides divided into partitions? */
@@ -171,15 +166,13 @@ is_team_due(const NearPairs *pairs)
 	const Comparison *c = pairs->comparison;
 
 	return c->most > 0 &&
-		(pairs->first.count == FIRST_PAIRS ||
+		(pairs->first_count == FIRST_PAIRS ||
 		 (c->compared >= c->most && c->outer != NULL));
 }
 
 /* pairs.c */
 extern NearPairs *hamming_pairs_begin(NearSide *x, NearSide *y,
 									  const NearOptions *options);
-extern void hamming_pairs_begin_unit(NearPairs *pairs, const NearCut *cut,
-									 int segment);
 extern bool hamming_pairs_next(NearPairs *pairs, NearPair *pair);
 extern const NearPass *hamming_pairs_next_pass(NearPairs *pairs);
 extern bool hamming_pairs_next_of_pass(NearPairs *pairs, NearPair *pair);

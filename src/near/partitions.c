@@ -71,19 +71,6 @@ write_pair(TeamFile *file, const NearPair *pair)
 	write_rows(file, pair->y_side, pair->y, header.y_count);
 }
 
-static void
-open_partition(PartitionWork *work, int side, uint32 partition)
-{
-	const SharedPartitions *shared = work->shared;
-	NearSide   *rows = &work->sides[side];
-
-	hamming_side_begin(rows, shared->keeps_numbers, shared->keeps_keys);
-	rows->file = BufFileOpenFileSet(&work->file.team->files->fs,
-									hamming_division_file(side, partition),
-									O_RDONLY, false);
-	rows->count = shared->counts[side][partition];
-}
-
 /* Do a unit of the team: write the pairs of a partition. */
 static void
 pair_partition(void *arg, const TeamStep *step, uint32 unit)
@@ -93,17 +80,25 @@ pair_partition(void *arg, const TeamStep *step, uint32 unit)
 	NearPairs  *pairs = work->pairs;
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(pairs));
 	int			count = shared->is_of_one_side ? 1 : 2;
-	int			side;
+	int			i;
 	NearPair	pair;
 
-	for (side = 0; side < count; side++)
-		open_partition(work, side, unit);
-	hamming_pairs_begin_unit(pairs, shared->is_cut ? &shared->cut : NULL,
-							 shared->segment);
+	for (i = 0; i < count; i++)
+	{
+		NearSide   *side = &work->sides[i];
+
+		hamming_side_begin(side, shared->keeps_numbers, shared->keeps_keys);
+		side->file = BufFileOpenFileSet(&work->file.team->files->fs,
+										hamming_division_file(i, unit),
+										O_RDONLY, false);
+		side->count = shared->counts[i][unit];
+	}
+	pairs->division.segment = shared->segment;
+	pairs->division.partition = 0;
 	while (hamming_pairs_next(pairs, &pair))
 		write_pair(&work->file, &pair);
-	for (side = 0; side < count; side++)
-		hamming_side_end(&work->sides[side]);
+	for (i = 0; i < count; i++)
+		hamming_side_end(&work->sides[i]);
 	MemoryContextSwitchTo(old);
 }
 
@@ -117,6 +112,9 @@ begin_work(Team *team)
 
 	work->shared = shared;
 	work->pairs = hamming_pairs_begin(x, y, &shared->options);
+	work->pairs->is_unit = true;
+	work->pairs->division.is_cut = shared->is_cut;
+	work->pairs->division.cut = shared->cut;
 	work->file.team = team;
 	team->work = pair_partition;
 	team->arg = work;
@@ -129,8 +127,9 @@ end_work(PartitionWork *work)
 {
 	NearPairs  *pairs = work->pairs;
 
-	pairs->work.compared = pairs->comparison->compared;
-	simhash_team_file_finish(&work->file, &pairs->work);
+	simhash_team_file_finish(&work->file, pairs->work.passes,
+							 pairs->comparison->compared,
+							 pairs->work.most_memory);
 	hamming_pairs_end(pairs);
 }
 

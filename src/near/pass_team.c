@@ -110,7 +110,7 @@ write_pairs(Together *together, NearGroups *groups)
 	FoundPair	pair;
 
 	c->groups = groups;
-	while (hamming_compare_next_first(c, &pair))
+	while (hamming_compare_next(c, &pair))
 	{
 		if (together->search->options.any_pair_settles)
 			together->settled[pair.x] = true;
@@ -129,17 +129,6 @@ make_found(Together *together)
 	return found;
 }
 
-/* Tell what this process has found, and that it has taken memory. */
-static void
-finish(Found *found, Size memory)
-{
-	NearWork	work = {
-		.compared = found->comparison.compared,.most_memory = memory
-	};
-
-	simhash_team_file_finish(&found->file, &work);
-}
-
 /* What a worker does: PostgreSQL finds this function by its name. */
 void
 hamming_pass_team_main(dsm_segment *segment, shm_toc *toc)
@@ -148,7 +137,7 @@ hamming_pass_team_main(dsm_segment *segment, shm_toc *toc)
 	Found	   *found = make_found(together);
 
 	simhash_team_serve(together->team);
-	finish(found, 0);
+	simhash_team_file_finish(&found->file, 0, found->comparison.compared, 0);
 	simhash_team_end(together->team);
 }
 
@@ -222,7 +211,8 @@ search_by_team(NearPairs *pairs)
 							CppAsString2(hamming_pass_team_main),
 							pairs->pass_workers);
 		search_keys(pairs, together);
-		finish(found, together->team->size);
+		simhash_team_file_finish(&found->file, 0, found->comparison.compared,
+								 together->team->size);
 		pairs->together = together;
 		pairs->file = found->file;
 		simhash_team_take_over(&pairs->file, &pairs->work);
@@ -253,7 +243,7 @@ hamming_pass_team_begin(NearPairs *pairs)
 	Comparison *c = pairs->comparison;
 
 	hamming_pass_team_end(pairs);
-	pairs->first.count = pairs->first.left = 0;
+	pairs->first_count = pairs->first_left = 0;
 	pairs->pass_workers = workers_of_pass(pairs);
 	c->most = 0;
 	if (pairs->pass_workers > 0 && pairs->options.begins_alone)
@@ -276,17 +266,15 @@ compare_found(const void *a, const void *b)
 void
 hamming_pass_team_go_on(NearPairs *pairs)
 {
-	FirstPairs *first = &pairs->first;
 	Comparison *c = pairs->comparison;
 	NearGroups *groups = c->groups;
-	uint64		compared = c->compared;
 	Candidates	none = {0};
 
-	qsort(first->pairs, first->count, sizeof(FoundPair), compare_found);
-	first->left = first->count;
-	memset(c, 0, sizeof(Comparison));
-	c->groups = groups;
-	c->compared = compared;
+	qsort(pairs->first, pairs->first_count, sizeof(FoundPair), compare_found);
+	pairs->first_left = pairs->first_count;
+	c->most = 0;
+	c->outer = NULL;
+	matches_begin(&c->matches, groups->x, 0, 0, 0, 0);
 	hamming_groups_begin(groups, &none, NULL, 0);
 	search_by_team(pairs);
 }
@@ -298,7 +286,6 @@ hamming_pass_team_go_on(NearPairs *pairs)
 bool
 hamming_pass_team_has_come(NearPairs *pairs, const FoundPair *two)
 {
-	FirstPairs *first = &pairs->first;
 	FoundPair	pair = *two;
 
 	/* of one side, a team may find y and x */
@@ -311,13 +298,13 @@ hamming_pass_team_has_come(NearPairs *pairs, const FoundPair *two)
 	{
 		/* where x may be settled, a pair may come more often */
 		if (pairs->settled == NULL)
-			first->pairs[first->count++] = pair;
+			pairs->first[pairs->first_count++] = pair;
 		return false;
 	}
-	if (first->left == 0 ||
-		bsearch(&pair, first->pairs, first->count, sizeof(FoundPair),
+	if (pairs->first_left == 0 ||
+		bsearch(&pair, pairs->first, pairs->first_count, sizeof(FoundPair),
 				compare_found) == NULL)
 		return false;
-	first->left--;
+	pairs->first_left--;
 	return true;
 }

@@ -163,9 +163,10 @@ simhash_progress_show_share(double done)
 					  seconds / done * (1 - done)));
 }
 
+/* Show the number of rows that are done, if a message is due. */
 void
-simhash_progress_show_rows(uint64 rows)
+simhash_progress_rows(uint64 rows)
 {
-	if (is_due())
+	if (unlikely(simhash_progress_due) && is_due())
 		show(psprintf(": " UINT64_FORMAT " rows so far", rows));
 }

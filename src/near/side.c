@@ -73,8 +73,8 @@ hamming_side_make_room(NearSide *side, Size memory)
 }
 
 /*
- * Add a row.  The side is not grouped.  Error: 54000 for more rows in memory
- * than PG_INT32_MAX.
+ * The side must have room, and not be grouped.  Add a row.  Error: 54000 for
+ * more rows in memory than PG_INT32_MAX.
  */
 void
 hamming_side_add(NearSide *side, const NearRow *row)
@@ -94,8 +94,7 @@ hamming_side_add(NearSide *side, const NearRow *row)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("cannot pair more than %d rows in memory",
 						PG_INT32_MAX)));
-	if (place == side->capacity)
-		hamming_side_reserve(side, Max(2 * side->capacity, FIRST_CAPACITY));
+	Assert(place < side->capacity);
 	fplist_append(&side->list, row->fp, place);
 	side->payloads[place] = row->payload;
 	if (side->keeps_numbers)

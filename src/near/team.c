@@ -398,7 +398,8 @@ simhash_team_file_write(TeamFile *file, const void *data, Size size)
  * the process has done.
  */
 void
-simhash_team_file_finish(TeamFile *file, const NearWork *work)
+simhash_team_file_finish(TeamFile *file, uint64 passes, uint64 compared,
+						 Size memory)
 {
 	TeamShared *shared = file->team->shared;
 
@@ -406,10 +407,10 @@ simhash_team_file_finish(TeamFile *file, const NearWork *work)
 		BufFileExportFileSet(file->file);
 	simhash_team_file_close(file);
 	SpinLockAcquire(&shared->mutex);
-	shared->work.passes += work->passes;
-	shared->work.compared += work->compared;
+	shared->work.passes += passes;
+	shared->work.compared += compared;
 	shared->work.written += file->written;
-	shared->work.team_memory += work->most_memory;
+	shared->work.team_memory += memory;
 	SpinLockRelease(&shared->mutex);
 }
 

@@ -99,7 +99,8 @@ extern Team *simhash_team_attach(shm_toc *toc);
 extern void simhash_team_serve(Team *team);
 extern void simhash_team_file_write(TeamFile *file, const void *data,
 									Size size);
-extern void simhash_team_file_finish(TeamFile *file, const NearWork *work);
+extern void simhash_team_file_finish(TeamFile *file, uint64 passes,
+									 uint64 compared, Size memory);
 extern void simhash_team_take_over(TeamFile *file, NearWork *work);
 extern bool simhash_team_file_read(TeamFile *file, void *data, Size size);
 extern void simhash_team_file_close(TeamFile *file);
