@@ -183,7 +183,7 @@ next_partner(HammingJoinState *state)
 			return true;
 		}
 		if (pair->x_end > 0 && state->is_settled)
-			hamming_pairs_settle(state->pairs, pair);
+			settle_pair(state->pairs, pair);
 		if (!next_fingerprints(state))
 			return false;
 	}

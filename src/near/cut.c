@@ -179,14 +179,15 @@ choose_near_segments(const GroupShape *shape, int radius, double information,
 		int			nearer = (radius + 1) % segments;
 		double		worth = worth_of_near(bits, near, odds);
 		double		each = (information - nearer * worth) / segments;
+		double		more;
 		double		passes;
 		double		cost;
 
 		/* the bits of a segment that leaves near bits, and of one with more */
 		bits = each * varying / information;
+		more = bits + worth * varying / information;
 		passes = (segments - nearer) * hamming_ways_to_differ(bits, near, 1) +
-			nearer * hamming_ways_to_differ(bits + worth * varying / information,
-											near + 1, 1);
+			nearer * hamming_ways_to_differ(more, near + 1, 1);
 		cost = passes * shape->sort +
 			shape->pairs * segments * hamming_ways_to_differ(bits, near, odds) *
 			exp2(-each) + shape->matches * segments * MATCH;

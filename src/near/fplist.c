@@ -324,19 +324,18 @@ static void
 sort_by_buckets(FingerprintList *list, uint32 from, uint32 to, int low,
 				int high, bool is_in_spare)
 {
-	TeamStep	step = {
-		.from = from,.to = to,.low = low,.digit = high,
-		.is_in_spare = is_in_spare
-	};
 	uint32		slices = list->team == NULL ? 1
 	: Min((to - from) / SLICE, MAX_SLICES);
+	TeamStep	step = {
+		.units = slices,.from = from,.to = to,.low = low,.digit = high,
+		.is_in_spare = is_in_spare
+	};
 	uint32		begins[RADIX];	/* of the buckets; first, the places if alone */
 	uint32	   *places = list->places;
 	uint32		i;
 
 	if (list->team == NULL)
 		list->places = begins;
-	step.units = slices;
 	do
 	{
 		if (step.digit == low)

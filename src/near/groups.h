@@ -101,12 +101,6 @@ number_of_pairs(const NearGroups *groups, const Candidates *group)
 	return x * (group->y_end - group->y);
 }
 
-static inline bool
-leaves_out_pairs(const NearGroups *groups)
-{
-	return groups->sets != NULL || groups->settled != NULL;
-}
-
 /* Are the x of the node's groups among its y? */
 static inline bool
 divides_one_stretch(const NearGroups *groups, const GroupNode *node)

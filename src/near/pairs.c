@@ -420,16 +420,6 @@ hamming_pairs_next(NearPairs *pairs, NearPair *pair)
 	return true;
 }
 
-/*
- * Note that all rows of x are settled in the pair that hamming_pairs_next()
- * returned last: their fingerprint needs no pairs any more, in this pass.
- */
-void
-hamming_pairs_settle(NearPairs *pairs, const NearPair *pair)
-{
-	pairs->settled[pair->fingerprint] = true;
-}
-
 /* Free all, but for the sides. */
 void
 hamming_pairs_end(NearPairs *pairs)

@@ -143,6 +143,16 @@ typedef struct NearPairs
 	int			first_left;		/* of these, that are to come again */
 } NearPairs;
 
+/*
+ * Note that all rows of x are settled in the pair that was returned last: their
+ * fingerprint needs no pairs any more, in this pass.
+ */
+static inline void
+settle_pair(NearPairs *pairs, const NearPair *pair)
+{
+	pairs->settled[pair->fingerprint] = true;
+}
+
 /* Are the sides divided into partitions? */
 static inline bool
 is_divided(const Division *division)
@@ -177,7 +187,6 @@ extern bool hamming_pairs_next(NearPairs *pairs, NearPair *pair);
 extern const NearPass *hamming_pairs_next_pass(NearPairs *pairs);
 extern bool hamming_pairs_next_of_pass(NearPairs *pairs, NearPair *pair);
 extern bool hamming_pairs_next_key(NearPairs *pairs, Candidates *all);
-extern void hamming_pairs_settle(NearPairs *pairs, const NearPair *pair);
 extern void hamming_pairs_end(NearPairs *pairs);
 
 /* division.c */

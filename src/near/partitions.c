@@ -210,7 +210,6 @@ hamming_partitions_pair(NearPairs *pairs)
 	int			workers = number_of_workers(pairs);
 	SharedPartitions *shared;
 	PartitionWork *work;
-	int			side;
 
 	if (workers > 0)
 		pairs->team = simhash_team_make(sizeof(SharedPartitions));
@@ -236,8 +235,8 @@ hamming_partitions_pair(NearPairs *pairs)
 	pairs->file = work->file;
 	simhash_team_take_over(&pairs->file, &pairs->work);
 	pfree(work);
-	for (side = 0; side < 2; side++)
-		hamming_side_begin(&pairs->rows[side], division->x->keeps_numbers, false);
+	hamming_side_begin(&pairs->rows[0], division->x->keeps_numbers, false);
+	hamming_side_begin(&pairs->rows[1], division->x->keeps_numbers, false);
 	return true;
 }
 

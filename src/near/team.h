@@ -11,9 +11,8 @@
 #include "storage/sharedfileset.h"
 
 /*
- * The most pairs of an outer row, on average, that a team is to find where
- * other clauses decide which pair ends the search of that row.  A team finds
- * all pairs; one process alone stops at the first pair that they accept.
+ * Other clauses may decide which pair ends the search of an outer row.  The
+ * most pairs of such a row, on average, that a team is to find: it finds all.
  */
 #define FEW_PAIRS 10.0
 
