@@ -48,10 +48,8 @@ BOTH_WIDTHS = \
 	src/near/groups \
 	src/near/pairs src/near/partitions src/near/pass_team \
 	src/near/sample \
-	src/near/share \
 	src/near/side \
 	src/near/together \
-	src/near/units \
 	src/type/analyze \
 	src/type/ball \
 	src/type/cast \

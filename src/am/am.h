@@ -23,7 +23,6 @@
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
 
-#include "am/am_width.h"		/* by the Makefile, from the prototypes */
 #include "type/simhash.h"
 
 /* WITH (fillfactor = ..., blocks = ...) */

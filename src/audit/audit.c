@@ -18,7 +18,7 @@
 
 #include "audit/audit.h"
 #include "dedup/user_query.h"
-#include "near/bits.h"
+#include "near/pairs.h"
 #include "near/progress.h"
 #include "text/arguments.h"
 #include "type/simhash.h"

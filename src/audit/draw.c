@@ -29,7 +29,6 @@
 #include "utils/tuplesort.h"
 
 #include "audit/audit.h"
-#include "near/bits.h"
 #include "near/pairs.h"
 #include "near/progress.h"
 #include "text/hash.h"

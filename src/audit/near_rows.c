@@ -8,7 +8,6 @@
 
 #include "audit/audit.h"
 #include "dedup/dedup.h"
-#include "near/bits.h"
 #include "near/pairs.h"
 #include "near/progress.h"
 #include "near/sets.h"
@@ -96,7 +95,7 @@ mark_by_others(NearSide *x, NearSide *y, NearOptions options, uint8 *is_near)
 	while (hamming_pairs_next(pairs, &pair))
 	{
 		mark_rows(pair.x_side, pair.x, pair.x_end, is_near);
-		hamming_pairs_settle(pairs, &pair);
+		settle_pair(pairs, &pair);
 	}
 	hamming_pairs_end(pairs);
 }

@@ -258,7 +258,7 @@ connect_candidates(Together *together, NearGroups *groups)
 static void
 connect_large(Together *together)
 {
-	connect_group(together->walked, &together->search->group);
+	connect_group(together->groups, &together->search->group);
 }
 
 /*
@@ -279,7 +279,7 @@ hamming_connect_begin(FingerprintList *list, int radius)
 
 	if (together == NULL)
 		return NULL;
-	hamming_fplist_copy(&together->list, list);
+	hamming_fplist_copy(&together->list, list, 0, list->count);
 	hamming_fplist_free(list);
 	*list = together->list;
 	list->team = together->team;

@@ -138,16 +138,15 @@ join_leaders(Leaders *l, uint32 from, uint32 end, uint32 middle, uint32 to)
 	FingerprintList others = copy_stretch(l, middle, to);
 	Comparison *c = hamming_compare_make(&leaders, &others, l->radius);
 	Candidates	all = {0, leaders.count, 0, others.count};
-	uint32		x;
-	uint32		y;
+	FoundPair	pair;
 
 	hamming_groups_begin(c->groups, &all, NULL, 0);
-	while (hamming_compare_next(c, &x, &y))
+	while (hamming_compare_next(c, &pair))
 	{
 		/* before it joins one this is its own number, which is greater */
-		uint32	   *leader = &l->leaders[others.numbers[y]];
+		uint32	   *leader = &l->leaders[pair.y];
 
-		*leader = Min(*leader, leaders.numbers[x]);
+		*leader = Min(*leader, pair.x);
 	}
 	pfree(c->groups);
 	pfree(c);

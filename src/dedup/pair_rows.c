@@ -16,7 +16,7 @@ struct PairRows
 {
 	NearSide	rows;			/* their payloads are ids */
 	NearOptions options;
-	Share		share;
+	Shares		shares;
 	NearPairs  *pairs;			/* NULL while rows are added */
 	NearPair	pair;			/* the current two fingerprints */
 	uint32		a;				/* of these, the next two rows: see */
@@ -41,9 +41,9 @@ begin(int max_distance, int part, int parts, bool begins_alone)
 	rows->options.begins_alone = begins_alone;
 	if (parts > 1)
 	{
-		rows->share.number = part;
-		hamming_shares_begin(&rows->share.shares, rows->options.radius, parts);
-		rows->options.share = &rows->share;
+		hamming_shares_begin(&rows->shares, rows->options.radius, parts);
+		rows->shares.number = part;
+		rows->options.share = &rows->shares;
 	}
 	hamming_side_begin(&rows->rows, false, false);
 	return rows;

@@ -8,7 +8,7 @@
 #include "lib/qunique.h"
 
 #include "dedup/dedup.h"
-#include "near/share.h"
+#include "near/cut.h"
 
 PG_FUNCTION_INFO_V1(WIDE(simhash_parts));
 

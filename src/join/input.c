@@ -22,7 +22,6 @@
 #include "miscadmin.h"
 
 #include "join/join.h"
-#include "near/bits.h"
 #include "near/progress.h"
 #include "type/simhash.h"
 

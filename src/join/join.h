@@ -10,7 +10,6 @@
 
 #include "join/plan.h"
 #include "join/tuples.h"
-#include "near/filter.h"
 #include "near/pairs.h"
 
 /* What must be equal in the rows of a pair, and how it is hashed. */

@@ -8,7 +8,6 @@
 #include "miscadmin.h"
 
 #include "join/join.h"
-#include "near/bits.h"
 
 /* The number of no row. */
 #define NO_ROW PG_UINT32_MAX
@@ -184,7 +183,7 @@ next_partner(HammingJoinState *state)
 			return true;
 		}
 		if (pair->x_end > 0 && state->is_settled)
-			hamming_pairs_settle(state->pairs, pair);
+			settle_pair(state->pairs, pair);
 		if (!next_fingerprints(state))
 			return false;
 	}

@@ -1,6 +1,6 @@
 /*
  * compare.c
- *	  The pairs of two lists of fingerprints, or of one, by their places.
+ *	  The pairs of two lists of fingerprints, or of one.
  */
 #include "postgres.h"
 
@@ -20,20 +20,23 @@ hamming_compare_make(FingerprintList *x, FingerprintList *y, int radius)
 	return c;
 }
 
+/* Begin to compare the group, which hamming_groups_next() has set. */
 static void
-begin_group(Comparison *c, const Candidates *group)
+begin_group(Comparison *c)
 {
 	NearGroups *groups = c->groups;
+	Candidates	group = c->group;
 
 	c->is_swapped = groups->settled == NULL &&
-		group->x_end - group->x > group->y_end - group->y;
+		group.x_end - group.x > group.y_end - group.y;
 	c->outer = c->is_swapped ? groups->y : groups->x;
-	c->i = c->is_swapped ? group->y : group->x;
-	c->outer_end = c->is_swapped ? group->y_end : group->x_end;
 	c->inner = c->is_swapped ? groups->x : groups->y;
-	c->inner_from = c->is_swapped ? group->x : group->y;
-	c->inner_end = c->is_swapped ? group->x_end : group->y_end;
-	c->is_one_stretch = is_one_stretch(groups, group);
+	if (c->is_swapped)
+		c->group = (Candidates)
+	{
+		group.y, group.y_end, group.x, group.x_end
+	};
+	c->i = c->group.x;
 }
 
 /* Is the outer one settled? */
@@ -48,50 +51,57 @@ is_settled(const Comparison *c)
 static bool
 next_element(Comparison *c)
 {
-	Candidates	group;
+	Candidates *group = &c->group;
 	uint32		from;
 
 	if (c->most > 0 && c->compared >= c->most)
 		return false;
 	do
 	{
-		if (c->i + 1 < c->outer_end)
+		if (c->outer != NULL && c->i + 1 < group->x_end)
 			c->i++;
-		else if (hamming_groups_next(c->groups, &group))
-			begin_group(c, &group);
+		else if (hamming_groups_next(c->groups, group))
+			begin_group(c);
 		else
 		{
 			c->outer = NULL;
-			c->i = c->outer_end = 0;
 			matches_begin(&c->matches, c->groups->x, 0, 0, 0, 0);
 			return false;
 		}
 	} while (is_settled(c));
 	/* one stretch is compared with later places: so each pair comes once */
-	from = c->is_one_stretch ? c->i + 1 : c->inner_from;
-	matches_begin(&c->matches, c->inner, from, c->inner_end,
+	from = is_one_stretch(c->groups, group) ? c->i + 1 : group->y;
+	matches_begin(&c->matches, c->inner, from, group->y_end,
 				  c->outer->fps[c->i], c->groups->radius);
-	c->compared += c->inner_end - from;
+	c->compared += group->y_end - from;
 	return true;
 }
 
 /*
- * Get the places of the next pair, *x in the list x and *y in the list y.  The
- * places hold until the next call.  A pair may come more than once: see
- * hamming_groups_is_first().  Once a number of x is settled, at any time, the
- * number comes in no more pairs.  Return false if there is none left, or
- * c->most has come.
+ * Get the next pair within the radius: each comes once, but once a number of x
+ * is settled, at any time, the number comes in no more pairs.  Return false if
+ * there is none left, or c->most has come.
  */
 bool
-hamming_compare_next(Comparison *c, uint32 *x, uint32 *y)
+hamming_compare_next(Comparison *c, FoundPair *pair)
 {
+	Fingerprint difference;
 	uint32		inner;
+	uint32		x;
+	uint32		y;
 
-	while ((c->outer != NULL && is_settled(c)) ||
-		   !matches_next(&c->matches, &inner))
-		if (!next_element(c))
-			return false;
-	*x = c->is_swapped ? inner : c->i;
-	*y = c->is_swapped ? c->i : inner;
+	do
+	{
+		while ((c->outer != NULL && is_settled(c)) ||
+			   !matches_next(&c->matches, &inner))
+			if (!next_element(c))
+				return false;
+		difference = c->outer->fps[c->i] ^ c->inner->fps[inner];
+	} while (!hamming_groups_is_first(c->groups, difference));
+	x = c->outer->numbers[c->i];
+	y = c->inner->numbers[inner];
+	pair->x = c->is_swapped ? y : x;
+	pair->y = c->is_swapped ? x : y;
+	pair->distance = fingerprint_popcount(difference);
 	return true;
 }

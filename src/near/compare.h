@@ -1,6 +1,6 @@
 /*
  * compare.h
- *	  The pairs of two lists of fingerprints, or of one, by their places.
+ *	  The pairs of two lists of fingerprints, or of one.
  */
 #ifndef SIMHASH_COMPARE_H
 #define SIMHASH_COMPARE_H
@@ -80,20 +80,25 @@ typedef struct Comparison
 	NearGroups *groups;
 	bool		is_swapped;		/* outer is a stretch of y, and inner of x */
 	FingerprintList *outer;		/* NULL where there is no group */
-	uint32		i;				/* place of the outer one that is compared */
-	uint32		outer_end;
 	FingerprintList *inner;
-	uint32		inner_from;
-	uint32		inner_end;
-	bool		is_one_stretch; /* outer and inner are the same stretch */
-	Matches		matches;		/* of the outer one, in inner */
+	Candidates	group;			/* x of outer, and y of inner */
+	uint32		i;				/* place of the outer one that is compared */
+	Matches		matches;		/* of that one, in inner */
 	uint64		compared;		/* pairs that were compared, or are now */
 	uint64		most;			/* hamming_compare_next() stops once compared
 								 * is as much; 0: it does not */
 } Comparison;
 
+/* A pair of fingerprints. */
+typedef struct FoundPair
+{
+	uint32		x;				/* numbers of the fingerprints */
+	uint32		y;
+	int32		distance;
+} FoundPair;
+
 extern Comparison *hamming_compare_make(FingerprintList *x, FingerprintList *y,
 										int radius);
-extern bool hamming_compare_next(Comparison *c, uint32 *x, uint32 *y);
+extern bool hamming_compare_next(Comparison *c, FoundPair *pair);
 
 #endif							/* SIMHASH_COMPARE_H */

@@ -40,8 +40,8 @@ odds_of_bits(double information, int varying)
  * segment.  A way counts odds for each bit that differs: of odds_of_bits(), the
  * result is how many pairs nearly agree for each pair that agrees.
  */
-static double
-ways_to_differ(double bits, int near, double odds)
+double
+hamming_ways_to_differ(double bits, int near, double odds)
 {
 	double		ways = 1;
 	double		sum = 1;
@@ -63,8 +63,8 @@ ways_to_differ(double bits, int near, double odds)
 static double
 worth_of_near(double bits, int near, double odds)
 {
-	return log2(ways_to_differ(bits, near + 1, odds) /
-				ways_to_differ(bits, near, odds));
+	return log2(hamming_ways_to_differ(bits, near + 1, odds) /
+				hamming_ways_to_differ(bits, near, odds));
 }
 
 /*
@@ -119,10 +119,8 @@ hamming_cut_bits(NearCut *cut, const GroupShape *shape)
  * takes less than *least, or if there are fewer varying bits than segments.
  * varying is the number of varying bits, and information what they have in all.
  *
- * Of the segments in which a pair agrees, the first is among the first
- * radius + 1 segments, the second among the first radius + 2, and so on.  So l
- * of the radius + l segments are chosen, in C(radius + l, l) ways.  Each way
- * takes a sort.
+ * By the bound of near/README, l of the radius + l segments are chosen in
+ * C(radius + l, l) ways.  Each way takes a sort.
  */
 static int
 choose_levels(const GroupShape *shape, int radius, double information,
@@ -180,16 +178,17 @@ choose_near_segments(const GroupShape *shape, int radius, double information,
 		int			nearer = (radius + 1) % segments;
 		double		worth = worth_of_near(bits, near, odds);
 		double		each = (information - nearer * worth) / segments;
+		double		more;
 		double		passes;
 		double		cost;
 
 		/* the bits of a segment that leaves near bits, and of one with more */
 		bits = each * varying / information;
-		passes = (segments - nearer) * ways_to_differ(bits, near, 1) +
-			nearer * ways_to_differ(bits + worth * varying / information,
-									near + 1, 1);
+		more = bits + worth * varying / information;
+		passes = (segments - nearer) * hamming_ways_to_differ(bits, near, 1) +
+			nearer * hamming_ways_to_differ(more, near + 1, 1);
 		cost = passes * shape->sort +
-			shape->pairs * segments * ways_to_differ(bits, near, odds) *
+			shape->pairs * segments * hamming_ways_to_differ(bits, near, odds) *
 			exp2(-each) + shape->matches * segments * MATCH;
 		if (cost < *least)
 		{
@@ -239,4 +238,54 @@ hamming_near_cost(double x, double y, int radius)
 	choose_levels(&shape, radius, HAMMING_BITS, HAMMING_BITS, &least);
 	choose_near_segments(&shape, radius, HAMMING_BITS, HAMMING_BITS, &least);
 	return least * COMPARISON * cpu_operator_cost;
+}
+
+/*
+ * The radius is less than HAMMING_BITS.  Return the number of equal blocks
+ * that make up all bits.  The first radius + 1 blocks are in shares.  Pairs of
+ * the last of these have spent all their differences on the others, and are
+ * told apart by the bits behind it: see radius_later() in groups.c.
+ *
+ * By the model of choose_levels() all shares take at most 1.3 times as
+ * long as one search with its cuts: of 64 bits and a radius of 1 to 16, and of
+ * 128 and 0 to 24.  With no block behind the others, or with one more, they
+ * would take up to 1.7 to 3.8 times as long.  For a large radius one search has
+ * near cuts, and may take a fifth of the time of all shares.
+ */
+static int
+all_blocks(int radius)
+{
+	return Min(radius + (radius < HAMMING_BITS / 16 ? 1 : 3), HAMMING_BITS);
+}
+
+/*
+ * Set up count shares, 1 or more: near/README, "Shares", proves that each pair
+ * comes in one.  If the radius is HAMMING_BITS, any two
+ * fingerprints are a pair, and need agree in nothing: so all are in share 0,
+ * by one block without bits.
+ */
+void
+hamming_shares_begin(Shares *shares, int radius, int count)
+{
+	int			blocks;
+	int			i;
+
+	memset(shares, 0, sizeof(Shares));
+	shares->radius = radius;
+	shares->count = count;
+	shares->block_count = 1;
+	if (radius == HAMMING_BITS)
+		return;
+	shares->block_count = radius + 1;
+	blocks = all_blocks(radius);
+	for (i = 0; i < shares->block_count; i++)
+	{
+		ShareBlock *block = &shares->blocks[i];
+		int			width = hamming_block_width(blocks, i);
+
+		block->mask = hamming_block_mask(blocks, i);
+		block->low = fingerprint_rightmost_one(block->mask);
+		block->unused = 64 - Min(width, 64);
+		block->offset = (UINT64CONST(1) << block->unused) / (radius + 1) * i;
+	}
 }

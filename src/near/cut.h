@@ -1,6 +1,7 @@
 /*
  * cut.h
- *	  Cuts of fingerprints into segments, for similarity joins.
+ *	  Cuts of fingerprints into segments: of the groups of a search, for the
+ *	  shares of all pairs, and for a filter.
  */
 #ifndef SIMHASH_CUT_H
 #define SIMHASH_CUT_H
@@ -74,12 +75,6 @@ typedef struct GroupShape
 	double		information[HAMMING_BITS];
 } GroupShape;
 
-extern void hamming_cut_choose(NearCut *cut, const GroupShape *shape,
-							   int radius, Fingerprint region,
-							   double *least);
-extern void hamming_cut_bits(NearCut *cut, const GroupShape *shape);
-extern double hamming_near_cost(double x, double y, int radius);
-
 static inline double
 sum_information(const GroupShape *shape, Fingerprint region)
 {
@@ -91,5 +86,97 @@ sum_information(const GroupShape *shape, Fingerprint region)
 			total += shape->information[bit];
 	return total;
 }
+
+/* A block of a fingerprint: see hamming_share_of(). */
+typedef struct ShareBlock
+{
+	Fingerprint mask;			/* the bits of the block */
+	int			low;			/* bits of a fingerprint that are below the
+								 * block */
+	int			unused;			/* 64 - width: values are spread 2^unused
+								 * apart */
+	uint64		offset;			/* of its values from those of block 0 */
+} ShareBlock;
+
+/* The shares of a search for pairs within radius. */
+typedef struct Shares
+{
+	int			radius;			/* 0 .. HAMMING_BITS */
+	int			count;			/* shares, 1 or more */
+	int			number;			/* the share that is searched */
+	int			block_count;	/* blocks of a fingerprint that are in shares */
+	ShareBlock	blocks[HAMMING_BITS];
+} Shares;
+
+/*
+ * Return the share, 0 .. shares->count - 1, of a block of a fingerprint, where
+ * block is 0 .. shares->block_count - 1.
+ *
+ * The values of a block are spread over 2^64 by a permutation, as in Knuth's
+ * multiplicative hashing.  They are 2^unused apart, and the values of other
+ * blocks lie between them, by their offsets.  Each share is a stretch of the
+ * 2^64: so shares have equally many values, however few values there are.  Of
+ * a block of more than 64 bits the two halves are folded into one first.
+ */
+static inline int
+hamming_share_of(const Shares *shares, Fingerprint fingerprint, int block)
+{
+	const ShareBlock *b = &shares->blocks[block];
+	uint64		value = fingerprint_fold((fingerprint & b->mask) >> b->low);
+	uint64		place = (value * UINT64CONST(0x9E3779B97F4A7C15) << b->unused) +
+	b->offset;
+
+	return (int) ((place >> 32) * shares->count >> 32);
+}
+
+/* Is any block of the fingerprint in the share that is searched? */
+static inline bool
+is_in_share(const Shares *shares, Fingerprint fingerprint)
+{
+	int			block = 0;
+
+	while (block < shares->block_count &&
+		   hamming_share_of(shares, fingerprint, block) != shares->number)
+		block++;
+	return block < shares->block_count;
+}
+
+/* A look at more masks would take longer than the search for pairs. */
+#define FILTER_MAX_MASKS 64
+
+/* A filter takes at most 1 / FILTER_SHARE of the memory for rows. */
+#define FILTER_SHARE 4
+
+typedef struct FilterPlan
+{
+	int			levels;			/* segments that make a mask; 0 for no filter */
+	int			masks;			/* that are looked at */
+	int			log_size;		/* the filter has 2^log_size bits */
+	double		passes;			/* the fraction of other fingerprints that
+								 * would pass, if they are random */
+} FilterPlan;
+
+typedef struct NearFilter
+{
+	int			count;			/* of masks */
+	Fingerprint masks[FILTER_MAX_MASKS];
+	int			shift;			/* of a hash, to the index of a word */
+	uint64		words[FLEXIBLE_ARRAY_MEMBER];
+} NearFilter;
+
+/* cut.c */
+extern void hamming_cut_choose(NearCut *cut, const GroupShape *shape,
+							   int radius, Fingerprint region,
+							   double *least);
+extern void hamming_cut_bits(NearCut *cut, const GroupShape *shape);
+extern double hamming_ways_to_differ(double bits, int near, double odds);
+extern double hamming_near_cost(double x, double y, int radius);
+extern void hamming_shares_begin(Shares *shares, int radius, int count);
+
+/* filter.c */
+extern FilterPlan hamming_filter_plan(double rows, int radius, Size memory);
+extern NearFilter *hamming_filter_make(const Fingerprint *fps, uint32 count,
+									   int radius, Size memory);
+extern bool hamming_filter_passes(const NearFilter *filter, Fingerprint fp);
 
 #endif							/* SIMHASH_CUT_H */

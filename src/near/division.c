@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-#include "miscadmin.h"
+#include "utils/builtins.h"
 
 #include "near/pairs.h"
 
@@ -36,8 +36,10 @@
 /* Begin with sides that are not divided; with a share, by its blocks' cut. */
 void
 hamming_division_begin(Division *division, NearSide *x, NearSide *y,
-					   const Share *share)
+					   const Shares *share)
 {
+	int			i;
+
 	memset(division, 0, sizeof(Division));
 	division->x = division->x_partitions = x;
 	division->y = division->y_partitions = y;
@@ -45,9 +47,13 @@ hamming_division_begin(Division *division, NearSide *x, NearSide *y,
 	division->segment = -1;
 	division->cut.segment_count = 1;
 	division->share = share;
-	if (share == NULL || share->shares.radius == HAMMING_BITS)
+	if (share == NULL || share->radius == HAMMING_BITS)
 		return;
-	hamming_shares_cut(&share->shares, &division->cut);
+	/* whose first segments are the blocks */
+	cut_begin(&division->cut, 1, share->radius, FINGERPRINT_ALL_BITS,
+			  FINGERPRINT_ALL_BITS);
+	for (i = 0; i < share->block_count; i++)
+		division->cut.segments[i] = share->blocks[i].mask;
 	division->is_cut = true;
 }
 
@@ -114,15 +120,6 @@ hamming_prefers_stretches(double x, double y, double at_once)
 		y * ceil(x / hamming_division_stretch(x, y, at_once)) <= 3 * (x + y);
 }
 
-static int
-compare_keys(const void *a, const void *b)
-{
-	uint32		x = *(const uint32 *) a;
-	uint32		y = *(const uint32 *) b;
-
-	return (x > y) - (x < y);
-}
-
 /* Estimate how many of rows have the most frequent key, by a sample of them. */
 static double
 rows_of_one_key(const FingerprintList *sample, uint64 rows)
@@ -131,7 +128,7 @@ rows_of_one_key(const FingerprintList *sample, uint64 rows)
 	uint32		begin = 0;
 	uint32		i;
 
-	qsort(sample->numbers, sample->count, sizeof(uint32), compare_keys);
+	qsort(sample->numbers, sample->count, sizeof(uint32), oid_cmp);
 	for (i = 0; i < sample->count; i++)
 	{
 		if (sample->numbers[i] != sample->numbers[begin])
@@ -201,7 +198,8 @@ hamming_division_make(Division *division, Size memory)
 static int
 partition_of(const Division *division, const NearRow *row)
 {
-	uint64		hash = spread_key(row->key);
+	/* spread over 64 bits; 0 for the key 0, that of a row without */
+	uint64		hash = row->key * UINT64CONST(0x9E3779B97F4A7C15);
 
 	if (division->is_cut)
 		hash ^= hamming_hash(row->fp &
@@ -230,8 +228,9 @@ divide_side(Division *division, NearSide *side, NearSide *partitions,
 		hamming_side_begin(&partitions[i], side->keeps_numbers,
 						   side->keeps_keys);
 		if (files != NULL)
-			hamming_side_share(&partitions[i], files,
-							   hamming_division_file(number, i));
+			partitions[i].file =
+				BufFileCreateFileSet(&files->fs,
+									 hamming_division_file(number, i));
 		else
 			hamming_side_to_file(&partitions[i]);
 	}

@@ -12,7 +12,7 @@
 
 #include "miscadmin.h"
 
-#include "near/filter.h"
+#include "near/cut.h"
 
 #define MAX_LEVELS 3
 

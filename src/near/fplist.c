@@ -96,14 +96,16 @@ hamming_fplist_map(FingerprintList *list, char *memory, Size capacity)
 		FPLIST_PLACES * sizeof(uint32);
 }
 
-/* Append all of from to the list to, which must have room for them. */
+/* Append what another list has at from .. end - 1: there must be room. */
 void
-hamming_fplist_copy(FingerprintList *to, const FingerprintList *from)
+hamming_fplist_copy(FingerprintList *list, const FingerprintList *other,
+					uint32 from, uint32 end)
 {
-	memcpy(to->fps + to->count, from->fps, from->count * sizeof(Fingerprint));
-	memcpy(to->numbers + to->count, from->numbers,
-		   from->count * sizeof(uint32));
-	to->count += from->count;
+	memcpy(list->fps + list->count, other->fps + from,
+		   (end - from) * sizeof(Fingerprint));
+	memcpy(list->numbers + list->count, other->numbers + from,
+		   (end - from) * sizeof(uint32));
+	list->count += end - from;
 }
 
 static void sort_range(FingerprintList *list, uint32 from, uint32 to, int low,
@@ -290,21 +292,17 @@ hamming_fplist_work(FingerprintList *list, const TeamStep *step, uint32 unit)
 	uint32		to = team_slice_begin(step->from, step->to, unit + 1,
 									  step->units);
 
-	switch (step->kind)
+	if (step->kind == STEP_COUNT)
+		count_digits(list, step, from, to, places + unit * RADIX);
+	else if (step->kind == STEP_MOVE)
+		move_digits(list, step, from, to, places + unit * RADIX);
+	else
 	{
-		case STEP_COUNT:
-			count_digits(list, step, from, to, places + unit * RADIX);
-			break;
-		case STEP_MOVE:
-			move_digits(list, step, from, to, places + unit * RADIX);
-			break;
-		case STEP_BUCKET:
-			from = places[unit];
-			to = unit + 1 < step->units ? places[unit + 1] : step->to;
-			if (!is_large(step, from, to))
-				sort_range(list, from, to, step->low, step->digit,
-						   step->is_in_spare);
-			break;
+		from = places[unit];
+		to = unit + 1 < step->units ? places[unit + 1] : step->to;
+		if (!is_large(step, from, to))
+			sort_range(list, from, to, step->low, step->digit,
+					   step->is_in_spare);
 	}
 }
 
@@ -326,19 +324,18 @@ static void
 sort_by_buckets(FingerprintList *list, uint32 from, uint32 to, int low,
 				int high, bool is_in_spare)
 {
-	TeamStep	step = {
-		.from = from,.to = to,.low = low,.digit = high,
-		.is_in_spare = is_in_spare
-	};
 	uint32		slices = list->team == NULL ? 1
 	: Min((to - from) / SLICE, MAX_SLICES);
+	TeamStep	step = {
+		.units = slices,.from = from,.to = to,.low = low,.digit = high,
+		.is_in_spare = is_in_spare
+	};
 	uint32		begins[RADIX];	/* of the buckets; first, the places if alone */
 	uint32	   *places = list->places;
 	uint32		i;
 
 	if (list->team == NULL)
 		list->places = begins;
-	step.units = slices;
 	do
 	{
 		if (step.digit == low)
@@ -419,37 +416,29 @@ hamming_fplist_find(const FingerprintList *list, uint32 from, uint32 end,
 					uint32 hint, Fingerprint bits, Fingerprint key)
 {
 	const Fingerprint *fps = list->fps;
-	uint32		step = 1;
+	uint32		low = hint;
+	uint32		high = hint;
+	uint32		step;
 
-	if (hint < end && (fps[hint] & bits) < key)
+	/* farther and farther from hint, to either side */
+	for (step = 1; low > from && (fps[low - 1] & bits) >= key; step *= 2)
 	{
-		from = hint + 1;
-		while (step <= end - from && (fps[from + step - 1] & bits) < key)
-		{
-			from += step;
-			step *= 2;
-		}
-		end = Min(end, from + step - 1);
+		high = low - 1;
+		low -= Min(step, low - from);
 	}
-	else
+	for (step = 1; high < end && (fps[high] & bits) < key; step *= 2)
 	{
-		end = hint;
-		while (step <= end - from && (fps[end - step] & bits) >= key)
-		{
-			end -= step;
-			step *= 2;
-		}
-		if (step <= end - from)
-			from = end - step + 1;
+		low = high + 1;
+		high += Min(step, end - high);
 	}
-	while (from < end)
+	while (low < high)
 	{
-		uint32		middle = from + (end - from) / 2;
+		uint32		middle = low + (high - low) / 2;
 
 		if ((fps[middle] & bits) < key)
-			from = middle + 1;
+			low = middle + 1;
 		else
-			end = middle;
+			high = middle;
 	}
-	return from;
+	return low;
 }

@@ -41,8 +41,9 @@ extern void hamming_fplist_sort(FingerprintList *list, uint32 from, uint32 to,
 								int low, int high);
 extern Size hamming_fplist_map(FingerprintList *list, char *memory,
 							   Size capacity);
-extern void hamming_fplist_copy(FingerprintList *to,
-								const FingerprintList *from);
+extern void hamming_fplist_copy(FingerprintList *list,
+								const FingerprintList *other, uint32 from,
+								uint32 end);
 extern void hamming_fplist_work(FingerprintList *list, const TeamStep *step,
 								uint32 unit);
 extern uint32 hamming_fplist_find(const FingerprintList *list, uint32 from,

@@ -198,9 +198,10 @@ next_flips(GroupNode *node)
  * pair comes once.
  */
 static bool
-next_flipped(const NearGroups *groups, const FingerprintList *x,
-			 const FingerprintList *y, GroupNode *node, Candidates *group)
+next_flipped(const NearGroups *groups, GroupNode *node, Candidates *group)
 {
+	const FingerprintList *x = groups->x;
+	const FingerprintList *y = groups->y;
 	const Candidates *all = &node->all;
 	Fingerprint bits = node->cut.segments[node->segment];
 	bool		is_one = divides_one_stretch(groups, node);
@@ -242,13 +243,12 @@ next_flipped(const NearGroups *groups, const FingerprintList *x,
  * left.  The lists stay as they are.
  */
 bool
-hamming_groups_next_smaller(const NearGroups *groups, const FingerprintList *x,
-							const FingerprintList *y, GroupNode *node,
+hamming_groups_next_smaller(const NearGroups *groups, GroupNode *node,
 							Candidates *group)
 {
 	do
 	{
-		if (next_flipped(groups, x, y, node, group))
+		if (next_flipped(groups, node, group))
 			return true;
 	} while (next_flips(node));
 	return false;
@@ -273,15 +273,10 @@ hamming_groups_make(FingerprintList *x, FingerprintList *y, int radius)
 {
 	NearGroups *groups = palloc(sizeof(NearGroups));
 
+	memset(groups, 0, offsetof(NearGroups, nodes));
 	groups->x = x;
 	groups->y = y;
 	groups->radius = radius;
-	groups->sets = NULL;
-	groups->settled = NULL;
-	groups->next_left = NULL;
-	groups->done_before = groups->done_here = 0;
-	groups->is_fresh = false;
-	groups->base = groups->depth = 0;
 	return groups;
 }
 
@@ -329,18 +324,6 @@ hamming_groups_begin_above(NearGroups *groups, const Candidates *all,
 	groups->is_whole = is_whole;
 }
 
-/* Get the next smaller group of the top node that this process takes. */
-static bool
-next_smaller(NearGroups *groups, GroupNode *node, Candidates *group)
-{
-	if (node->segment < node->first)
-		return false;
-	return groups->next_left != NULL
-		? groups->next_left(groups->arg, groups, group)
-		: hamming_groups_next_smaller(groups, groups->x, groups->y, node,
-									  group);
-}
-
 /*
  * Return which share of the phase is done, if of_segment of the current segment
  * of nodes[0] is, 0 .. 1.  Each segment counts alike.
@@ -359,20 +342,13 @@ static void
 show_done(const NearGroups *groups)
 {
 	const GroupNode *node = &groups->nodes[0];
-	int			bits;
-	double		choices = 1;
-	double		passes = 1;
+	double		passes;
 	double		done;
-	int			i;
 
 	if (groups->done_here == 0 || node->segment < node->first)
 		return;
-	bits = fingerprint_popcount(segment_bits(node));
-	for (i = 0; i < cut_near(&node->cut, node->segment); i++)
-	{
-		choices *= (double) (bits - i) / (i + 1);
-		passes += choices;
-	}
+	passes = hamming_ways_to_differ(fingerprint_popcount(segment_bits(node)),
+									cut_near(&node->cut, node->segment), 1);
 	done = node->passes + (double) (node->x - node->all.x) /
 		(node->all.x_end - node->all.x);
 	simhash_progress_show_share(hamming_groups_done(groups, done / passes));
@@ -398,11 +374,16 @@ hamming_groups_next(NearGroups *groups, Candidates *candidates)
 	while (groups->depth > groups->base)
 	{
 		GroupNode  *node = &groups->nodes[groups->depth - 1];
+		bool		found = node->segment >= node->first;
 
 		CHECK_FOR_INTERRUPTS();
 		if (unlikely(simhash_progress_due))
 			show_done(groups);
-		if (next_smaller(groups, node, candidates))
+		if (found)
+			found = groups->next_left != NULL
+				? groups->next_left(groups->arg, groups, candidates)
+				: hamming_groups_next_smaller(groups, node, candidates);
+		if (found)
 		{
 			if (!hamming_group_is_done(groups, candidates) &&
 				!divide(groups, candidates))
@@ -430,12 +411,8 @@ nearly_agrees(Fingerprint difference, int near)
 
 /*
  * Is a pair of the current candidates, which differs in difference, among the
- * candidates for the first time?  The pair must be within the radius: a
- * farther one may get false each time.  The search must have no sets.
- *
- * A pair was among the candidates before if and only if, for some node, it
- * nearly agrees in a segment that the node went through before the current one
- * (README, claim 3).
+ * candidates for the first time (README, claim 3)?  The pair must be within the
+ * radius: a farther one may get false each time.  The search must have no sets.
  */
 bool
 hamming_groups_is_first(const NearGroups *groups, Fingerprint difference)

@@ -52,14 +52,7 @@ typedef struct GroupNode
 
 /*
  * The nodes are a stack: each divides a smaller group of the one below it.  A
- * group that agrees in all levels of its cut may get a cut of its own.  Here
- * the first cut has two levels, and the second one has one:
- *
- *		candidates		a smaller group of nodes[2]
- *		nodes[2]		second cut, level 1: sorted by segment 0, 1, 2, ...
- *		nodes[1]		first cut, level 2: sorted by segment 5, after 4
- *		nodes[0]		first cut, level 1: sorted by segment 3, after 0, 1, 2
- *
+ * group that agrees in all levels of its cut may get a cut of its own.
  * There are never more than HAMMING_BITS nodes: README, claim 2, has the proof.
  */
 typedef struct NearGroups
@@ -108,12 +101,6 @@ number_of_pairs(const NearGroups *groups, const Candidates *group)
 	return x * (group->y_end - group->y);
 }
 
-static inline bool
-leaves_out_pairs(const NearGroups *groups)
-{
-	return groups->sets != NULL || groups->settled != NULL;
-}
-
 /* Are the x of the node's groups among its y? */
 static inline bool
 divides_one_stretch(const NearGroups *groups, const GroupNode *node)
@@ -133,8 +120,6 @@ extern void hamming_groups_begin_above(NearGroups *groups,
 extern bool hamming_groups_next(NearGroups *groups, Candidates *candidates);
 extern double hamming_groups_done(const NearGroups *groups, double of_segment);
 extern bool hamming_groups_next_smaller(const NearGroups *groups,
-										const FingerprintList *x,
-										const FingerprintList *y,
 										GroupNode *node, Candidates *group);
 extern bool hamming_groups_is_first(const NearGroups *groups,
 									Fingerprint difference);

@@ -9,10 +9,8 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "near/bits.h"
 #include "near/pairs.h"
 
 /*
@@ -31,20 +29,12 @@ hamming_pairs_begin(NearSide *x, NearSide *y, const NearOptions *options)
 	MemoryContext old = MemoryContextSwitchTo(context);
 	NearPairs  *pairs = palloc0(sizeof(NearPairs));
 
-	pairs->x = x;
-	pairs->y = y;
 	pairs->options = *options;
 	hamming_division_begin(&pairs->division, x, y, options->share);
 	pairs->comparison = hamming_compare_make(&x->list, &y->list,
 											 options->radius);
 	MemoryContextSwitchTo(old);
 	return pairs;
-}
-
-static bool
-is_of_one_side(const NearPairs *pairs)
-{
-	return pairs->x == pairs->y;
 }
 
 /*
@@ -54,9 +44,11 @@ is_of_one_side(const NearPairs *pairs)
 static uint64
 stretch_size(const NearPairs *pairs, uint64 count, uint64 other_count)
 {
-	uint64		at_once = side_rows_within(pairs->x, pairs->options.memory);
+	const Division *division = &pairs->division;
+	uint64		at_once = side_rows_within(division->x, pairs->options.memory);
 
-	if (pairs->x->file == NULL || (is_of_one_side(pairs) && count <= at_once))
+	if (division->x->file == NULL ||
+		(division->x == division->y && count <= at_once))
 		return count;
 	return hamming_division_stretch(count, other_count, at_once);
 }
@@ -88,29 +80,6 @@ load_rows(NearPairs *pairs, int place, NearSide *side, uint64 from,
 			hamming_side_add(loaded, &row);
 	}
 	return loaded;
-}
-
-/* End the passes of pass.x. */
-static void
-end_x(NearPairs *pairs)
-{
-	hamming_side_end(&pairs->loaded[0]);
-	if (pairs->settled != NULL)
-		pfree(pairs->settled);
-	pairs->pass.x = pairs->pass.y = NULL;
-	pairs->settled = NULL;
-}
-
-/* Let side be pass.x, for one or more passes. */
-static void
-begin_x(NearPairs *pairs, NearSide *side)
-{
-	hamming_side_group(side);
-	pairs->pass.x = side;
-	if (pairs->options.settled_rows != NULL)
-		pairs->settled = palloc_extended(Max(side->list.count, 1) *
-										 sizeof(bool),
-										 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 }
 
 /*
@@ -193,29 +162,13 @@ next_group(NearPairs *pairs)
 	return true;
 }
 
-/*
- * Say which part of the work the current pass is.  Each segment is as much of
- * the work as any other, and each partition of one.
- */
-static void
-begin_progress(NearPairs *pairs)
-{
-	const Division *division = &pairs->division;
-	NearGroups *groups = pairs->comparison->groups;
-	double		segments = division->cut.segment_count;
-	double		one = 1 / segments / division->partitions;
-
-	pairs->pass.done = division->segment / segments + division->partition * one;
-	groups->done_before = pairs->pass.done;
-	/* of a unit the leader shows more */
-	groups->done_here = pairs->is_unit ? 0 : one;
-}
-
 static void
 begin_pass(NearPairs *pairs, NearSide *y)
 {
 	const Division *division = &pairs->division;
 	NearGroups *groups = pairs->comparison->groups;
+	double		segments = division->cut.segment_count;
+	double		one = 1 / segments / division->partitions;
 
 	hamming_side_group(y);
 	pairs->pass.y = y;
@@ -226,7 +179,11 @@ begin_pass(NearPairs *pairs, NearSide *y)
 	groups->x = &pairs->pass.x->list;
 	groups->y = &y->list;
 	groups->settled = pairs->settled;
-	begin_progress(pairs);
+	/* a segment is as much of the work as any other, as is its partition */
+	pairs->pass.done = division->segment / segments + division->partition * one;
+	groups->done_before = pairs->pass.done;
+	/* of a unit the leader shows more */
+	groups->done_here = pairs->is_unit ? 0 : one;
 	pairs->work.passes++;
 	pairs->work.most_memory = Max(pairs->work.most_memory,
 								  side_memory(&pairs->loaded[0]) +
@@ -238,36 +195,60 @@ begin_pass(NearPairs *pairs, NearSide *y)
 static bool
 is_x_settled(const NearPairs *pairs)
 {
-	uint32		count = pairs->pass.x->list.count;
-	uint32		i = 0;
+	return pairs->settled != NULL &&
+		memchr(pairs->settled, false, pairs->pass.x->list.count) == NULL;
+}
 
-	while (pairs->settled != NULL && i < count && pairs->settled[i])
-		i++;
-	return pairs->settled != NULL && i == count;
+/*
+ * Let the next rows of x be pass.x, for one or more passes.  Return false after
+ * the last.
+ */
+static bool
+next_x(NearPairs *pairs, NearSide *x, const NearSide *y)
+{
+	uint64		size = Min(stretch_size(pairs, x->count, y->count),
+						   x->count - pairs->x_next);
+	NearSide   *side;
+
+	hamming_side_end(&pairs->loaded[0]);
+	if (pairs->settled != NULL)
+		pfree(pairs->settled);
+	pairs->settled = NULL;
+	pairs->pass.x = pairs->pass.y = NULL;
+	if (size == 0 || y->count == 0)
+	{
+		pairs->x_next = 0;
+		return false;
+	}
+	side = load_rows(pairs, 0, x, pairs->x_next, size);
+	hamming_side_group(side);
+	if (pairs->options.settled_rows != NULL)
+		pairs->settled = palloc_extended(Max(side->list.count, 1) *
+										 sizeof(bool),
+										 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	pairs->pass.x = side;
+	pairs->x_next += size;
+	/* of one side, each two stretches once, in this order */
+	pairs->y_next = x == y ? pairs->x_next : 0;
+	return true;
 }
 
 /* Begin the next pass of the current partition; return false after the last. */
 static bool
 next_stretches(NearPairs *pairs)
 {
-	NearSide   *x = pairs->x;
-	NearSide   *y = pairs->y;
+	const Division *division = &pairs->division;
+	NearSide   *x = &division->x_partitions[division->partition];
+	NearSide   *y = &division->y_partitions[division->partition];
 	uint64		size;
 
 	hamming_side_end(&pairs->loaded[1]);
 	if (pairs->pass.x == NULL || pairs->y_next == y->count ||
 		is_x_settled(pairs))
 	{
-		end_x(pairs);
-		if (pairs->x_next == x->count || y->count == 0)
+		if (!next_x(pairs, x, y))
 			return false;
-		size = Min(stretch_size(pairs, x->count, y->count),
-				   x->count - pairs->x_next);
-		begin_x(pairs, load_rows(pairs, 0, x, pairs->x_next, size));
-		pairs->x_next += size;
-		/* of one side, each two stretches once, in this order */
-		pairs->y_next = is_of_one_side(pairs) ? pairs->x_next : 0;
-		if (is_of_one_side(pairs))
+		if (x == y)
 		{
 			begin_pass(pairs, pairs->pass.x);
 			return true;
@@ -278,19 +259,6 @@ next_stretches(NearPairs *pairs)
 	begin_pass(pairs, load_rows(pairs, 1, y, pairs->y_next, size));
 	pairs->y_next += size;
 	return true;
-}
-
-static void
-begin_partition(NearPairs *pairs, int partition)
-{
-	Division   *division = &pairs->division;
-
-	division->partition = partition;
-	if (partition == division->partitions)
-		return;
-	pairs->x = &division->x_partitions[partition];
-	pairs->y = &division->y_partitions[partition];
-	pairs->x_next = 0;
 }
 
 /*
@@ -310,7 +278,7 @@ next_segment(NearPairs *pairs)
 	{
 		if (hamming_partitions_pair(pairs))
 		{
-			begin_partition(pairs, division->partitions);
+			division->partition = division->partitions;
 			return true;
 		}
 		hamming_division_make(division, pairs->options.memory);
@@ -319,25 +287,8 @@ next_segment(NearPairs *pairs)
 	if (division->segment + 1 == division->cut.segment_count)
 		return false;
 	pairs->work.written += hamming_division_next(division, NULL);
-	begin_partition(pairs, 0);
+	division->partition = 0;
 	return true;
-}
-
-/*
- * In a process of partitions.c: begin to pair the sides, by a segment of a cut,
- * or by none, if cut is NULL.
- */
-void
-hamming_pairs_begin_unit(NearPairs *pairs, const NearCut *cut, int segment)
-{
-	Division   *division = &pairs->division;
-
-	pairs->is_unit = true;
-	division->is_cut = cut != NULL;
-	if (cut != NULL)
-		division->cut = *cut;
-	division->segment = segment;
-	begin_partition(pairs, 0);
 }
 
 /*
@@ -361,7 +312,7 @@ hamming_pairs_next_pass(NearPairs *pairs)
 		{
 			if (next_stretches(pairs))
 				break;
-			begin_partition(pairs, division->partition + 1);
+			division->partition++;
 		}
 		else
 		{
@@ -374,17 +325,19 @@ hamming_pairs_next_pass(NearPairs *pairs)
 	return found ? &pairs->pass : NULL;
 }
 
-/* Describe the rows of fingerprint x of pass.x, and of y of pass.y. */
+/* Describe the rows of fingerprint two->x of pass.x, and two->y of pass.y. */
 static void
-set_pair(const NearPairs *pairs, uint32 x, uint32 y, NearPair *pair)
+set_pair(const NearPairs *pairs, const FoundPair *two, NearPair *pair)
 {
 	pair->x_side = pairs->pass.x;
-	pair->x = pair->x_side->starts[x];
-	pair->x_end = pair->x_side->starts[x + 1];
+	pair->x = pair->x_side->starts[two->x];
+	pair->x_end = pair->x_side->starts[two->x + 1];
 	pair->y_side = pairs->pass.y;
-	pair->y = pair->y_side->starts[y];
-	pair->y_end = pair->y_side->starts[y + 1];
-	pair->fingerprint = x;
+	pair->y = pair->y_side->starts[two->y];
+	pair->y_end = pair->y_side->starts[two->y + 1];
+	pair->is_same = pair->x_side == pair->y_side && two->x == two->y;
+	pair->distance = two->distance;
+	pair->fingerprint = two->x;
 }
 
 /* Get the next rows that share a fingerprint. */
@@ -396,9 +349,7 @@ next_same(NearPairs *pairs, NearPair *pair)
 		uint32		x = pairs->pass.x->list.numbers[pairs->same++];
 
 		CHECK_FOR_INTERRUPTS();
-		set_pair(pairs, x, x, pair);
-		pair->is_same = true;
-		pair->distance = 0;
+		set_pair(pairs, &(FoundPair) {x, x, 0}, pair);
 		if (pair->x_end - pair->x > 1)
 			return true;
 	}
@@ -412,24 +363,10 @@ next_same(NearPairs *pairs, NearPair *pair)
 static bool
 next_numbers(NearPairs *pairs, FoundPair *two)
 {
-	Comparison *c = pairs->comparison;
-	uint32		x;
-	uint32		y;
-
-	if (pairs->found != NULL)
-		return hamming_pass_team_next(pairs->found, two);
-	while (!is_team_due(pairs) && hamming_compare_next(c, &x, &y))
-	{
-		Fingerprint difference = c->groups->x->fps[x] ^ c->groups->y->fps[y];
-
-		if (!hamming_groups_is_first(c->groups, difference))
-			continue;
-		two->x = c->groups->x->numbers[x];
-		two->y = c->groups->y->numbers[y];
-		two->distance = fingerprint_popcount(difference);
-		return true;
-	}
-	return false;
+	if (pairs->together != NULL)
+		return simhash_team_file_read(&pairs->file, two, sizeof(*two));
+	return !is_team_due(pairs) &&
+		hamming_compare_next(pairs->comparison, two);
 }
 
 /* Get the rows of the next two fingerprints of the current pass. */
@@ -438,16 +375,14 @@ next_two(NearPairs *pairs, NearPair *pair)
 {
 	FoundPair	two;
 
-	do
+	while (next_numbers(pairs, &two))
 	{
-		if (!next_numbers(pairs, &two))
-			return false;
-	} while (pairs->pass_workers > 0 &&
-			 hamming_pass_team_has_come(pairs, &two));
-	set_pair(pairs, two.x, two.y, pair);
-	pair->is_same = false;
-	pair->distance = two.distance;
-	return true;
+		if (pairs->pass_workers > 0 && hamming_pass_team_has_come(pairs, &two))
+			continue;
+		set_pair(pairs, &two, pair);
+		return true;
+	}
+	return false;
 }
 
 /*
@@ -485,16 +420,6 @@ hamming_pairs_next(NearPairs *pairs, NearPair *pair)
 	return true;
 }
 
-/*
- * Note that all rows of x are settled in the pair that hamming_pairs_next()
- * returned last: their fingerprint needs no pairs any more, in this pass.
- */
-void
-hamming_pairs_settle(NearPairs *pairs, const NearPair *pair)
-{
-	pairs->settled[pair->fingerprint] = true;
-}
-
 /* Free all, but for the sides. */
 void
 hamming_pairs_end(NearPairs *pairs)
@@ -503,7 +428,7 @@ hamming_pairs_end(NearPairs *pairs)
 	hamming_side_end(&pairs->loaded[1]);
 	hamming_division_end(&pairs->division);
 	hamming_pass_team_end(pairs);
-	simhash_team_file_close(&pairs->rows.file);
+	simhash_team_file_close(&pairs->file);
 	if (pairs->team != NULL)
 		simhash_team_end(pairs->team);
 	MemoryContextDelete(GetMemoryChunkContext(pairs));

@@ -10,8 +10,20 @@
 #define SIMHASH_PAIRS_H
 
 #include "near/compare.h"
-#include "near/share.h"
 #include "near/side.h"
+
+/* A bit for each number from 0 on. */
+static inline void
+set_bit(uint8 *bits, uint64 number)
+{
+	bits[number / 8] |= 1 << number % 8;
+}
+
+static inline bool
+is_bit_set(const uint8 *bits, uint64 number)
+{
+	return bits[number / 8] >> number % 8 & 1;
+}
 
 typedef struct NearOptions
 {
@@ -27,7 +39,7 @@ typedef struct NearOptions
 									 * set its bit? */
 
 	/* Only the pairs of this share, if x and y are one side; or NULL. */
-	const Share *share;
+	const Shares *share;
 
 	/*
 	 * How many other processes may help, where there is no share: 0 or more.
@@ -67,18 +79,6 @@ typedef struct NearPass
 	double		done;			/* share of all work before this pass */
 } NearPass;
 
-/* What a search for pairs of rows, by one process or a team, has taken. */
-typedef struct NearWork
-{
-	uint64		passes;
-	uint64		compared;		/* pairs, by teams */
-	uint64		written;		/* bytes of partitions, and of pairs that
-								 * teams have found */
-	Size		most_memory;	/* bytes of rows from files, in any pass */
-	Size		team_memory;	/* the most bytes of a team */
-	int			launched;		/* the most workers of a team */
-} NearWork;
-
 /* Partitions of a segment at most: each has a buffer of 8 kB for each side. */
 #define MAX_PARTITIONS 1024
 
@@ -91,7 +91,7 @@ typedef struct Division
 {
 	NearSide   *x;
 	NearSide   *y;				/* may be x */
-	const Share *share;			/* only its rows are in partitions; or NULL */
+	const Shares *share;		/* only its rows are in partitions; or NULL */
 
 	/* Rows are paired that agree in one segment of a cut after the other. */
 	bool		is_cut;			/* else they need agree in no segment */
@@ -104,34 +104,8 @@ typedef struct Division
 	NearSide   *y_partitions;	/* x_partitions, if y is x */
 } Division;
 
-/* A pair of fingerprints. */
-typedef struct FoundPair
-{
-	uint32		x;				/* numbers of the fingerprints */
-	uint32		y;
-	int32		distance;
-} FoundPair;
-
-/* What a team has found in a pass: pass_team.c knows the struct. */
-typedef struct Found Found;
-
 /* A process that begins alone goes on by a team after FIRST_PAIRS pairs. */
 #define FIRST_PAIRS 1000
-
-/* Pairs of fingerprints that a process returns before it goes on by a team. */
-typedef struct FirstPairs
-{
-	int			count;
-	int			left;			/* of these, that are to come again */
-	FoundPair	pairs[FIRST_PAIRS]; /* sorted, once these come again */
-} FirstPairs;
-
-/* Rows of pairs that the processes of partitions.c have found. */
-typedef struct FoundRows
-{
-	TeamFile	file;
-	NearSide	sides[2];		/* the rows of the pair that was read */
-} FoundRows;
 
 typedef struct NearPairs
 {
@@ -141,15 +115,14 @@ typedef struct NearPairs
 	bool		is_unit;		/* in a process of partitions.c: there is one
 								 * partition of one segment */
 
-	/* the current partition, or the sides */
-	NearSide   *x;
-	NearSide   *y;				/* may be x */
-	uint64		x_next;			/* rows before this one have been in a pass as
-								 * x */
+	uint64		x_next;			/* rows of the partition before this one have
+								 * been in a pass as x */
 	uint64		y_next;			/* the same, with the current rows of x */
 
 	Team	   *team;			/* that has paired all partitions; or NULL */
-	FoundRows	rows;			/* what it has found */
+	NearSide	rows[2];		/* of the pair that was read last */
+	TeamFile	file;			/* what a team has found, of all partitions or
+								 * of the pass */
 
 	NearPass	pass;			/* the current one */
 	NearSide	loaded[2];		/* its rows of x and of y from files */
@@ -163,9 +136,22 @@ typedef struct NearPairs
 
 	/* of pass_team.c, in the current pass */
 	int			pass_workers;	/* that its team asks for; 0: no team */
-	Found	   *found;			/* by a team; or NULL */
-	FirstPairs	first;			/* by this process alone, before the team */
+	struct Together *together;	/* of the team that has found all; or NULL */
+	FoundPair	first[FIRST_PAIRS]; /* by this process alone, before that:
+									 * sorted, once these come again */
+	int			first_count;
+	int			first_left;		/* of these, that are to come again */
 } NearPairs;
+
+/*
+ * Note that all rows of x are settled in the pair that was returned last: their
+ * fingerprint needs no pairs any more, in this pass.
+ */
+static inline void
+settle_pair(NearPairs *pairs, const NearPair *pair)
+{
+	pairs->settled[pair->fingerprint] = true;
+}
 
 /* Are the sides divided into partitions? */
 static inline bool
@@ -179,7 +165,8 @@ static inline bool
 is_in_segment(const Division *division, Fingerprint fp)
 {
 	return division->share == NULL ||
-		is_block_in_share(division->share, fp, division->segment);
+		hamming_share_of(division->share, fp,
+						 division->segment) == division->share->number;
 }
 
 /* Has a process that has begun alone returned or compared enough? */
@@ -189,25 +176,22 @@ is_team_due(const NearPairs *pairs)
 	const Comparison *c = pairs->comparison;
 
 	return c->most > 0 &&
-		(pairs->first.count == FIRST_PAIRS ||
+		(pairs->first_count == FIRST_PAIRS ||
 		 (c->compared >= c->most && c->outer != NULL));
 }
 
 /* pairs.c */
 extern NearPairs *hamming_pairs_begin(NearSide *x, NearSide *y,
 									  const NearOptions *options);
-extern void hamming_pairs_begin_unit(NearPairs *pairs, const NearCut *cut,
-									 int segment);
 extern bool hamming_pairs_next(NearPairs *pairs, NearPair *pair);
 extern const NearPass *hamming_pairs_next_pass(NearPairs *pairs);
 extern bool hamming_pairs_next_of_pass(NearPairs *pairs, NearPair *pair);
 extern bool hamming_pairs_next_key(NearPairs *pairs, Candidates *all);
-extern void hamming_pairs_settle(NearPairs *pairs, const NearPair *pair);
 extern void hamming_pairs_end(NearPairs *pairs);
 
 /* division.c */
 extern void hamming_division_begin(Division *division, NearSide *x,
-								   NearSide *y, const Share *share);
+								   NearSide *y, const Shares *share);
 extern bool hamming_division_choose(Division *division, int radius,
 									Size memory);
 extern void hamming_division_make(Division *division, Size memory);
@@ -221,7 +205,6 @@ extern bool hamming_prefers_stretches(double x, double y, double at_once);
 /* pass_team.c */
 extern void hamming_pass_team_begin(NearPairs *pairs);
 extern void hamming_pass_team_go_on(NearPairs *pairs);
-extern bool hamming_pass_team_next(Found *found, FoundPair *pair);
 extern void hamming_pass_team_end(NearPairs *pairs);
 extern PGDLLEXPORT void hamming_pass_team_main(dsm_segment *segment,
 											   shm_toc *toc);

@@ -10,7 +10,6 @@
  */
 #include "postgres.h"
 
-#include "port/atomics.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 
@@ -20,8 +19,7 @@
 /* What all processes see. */
 typedef struct SharedPartitions
 {
-	int			radius;
-	Size		memory;			/* bytes for rows, of each process */
+	NearOptions options;		/* radius, and memory of each process */
 	bool		keeps_numbers;
 	bool		keeps_keys;
 	bool		is_of_one_side;
@@ -29,17 +27,11 @@ typedef struct SharedPartitions
 	NearCut		cut;
 	int			segment;		/* the current one */
 	uint64		counts[2][MAX_PARTITIONS];	/* rows of x and of y */
-
-	/* what processes have done */
-	pg_atomic_uint64 passes;
-	pg_atomic_uint64 compared;
-	pg_atomic_uint64 memory_taken;
 } SharedPartitions;
 
 /* What a process has. */
 typedef struct PartitionWork
 {
-	Team	   *team;
 	SharedPartitions *shared;
 	NearSide	sides[2];		/* the partition of a unit */
 	NearPairs  *pairs;			/* of these */
@@ -79,18 +71,6 @@ write_pair(TeamFile *file, const NearPair *pair)
 	write_rows(file, pair->y_side, pair->y, header.y_count);
 }
 
-static void
-open_partition(PartitionWork *work, int side, uint32 partition)
-{
-	const SharedPartitions *shared = work->shared;
-
-	hamming_side_begin(&work->sides[side], shared->keeps_numbers,
-					   shared->keeps_keys);
-	hamming_side_open(&work->sides[side], work->team->files,
-					  hamming_division_file(side, partition),
-					  shared->counts[side][partition]);
-}
-
 /* Do a unit of the team: write the pairs of a partition. */
 static void
 pair_partition(void *arg, const TeamStep *step, uint32 unit)
@@ -100,17 +80,25 @@ pair_partition(void *arg, const TeamStep *step, uint32 unit)
 	NearPairs  *pairs = work->pairs;
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(pairs));
 	int			count = shared->is_of_one_side ? 1 : 2;
-	int			side;
+	int			i;
 	NearPair	pair;
 
-	for (side = 0; side < count; side++)
-		open_partition(work, side, unit);
-	hamming_pairs_begin_unit(pairs, shared->is_cut ? &shared->cut : NULL,
-							 shared->segment);
+	for (i = 0; i < count; i++)
+	{
+		NearSide   *side = &work->sides[i];
+
+		hamming_side_begin(side, shared->keeps_numbers, shared->keeps_keys);
+		side->file = BufFileOpenFileSet(&work->file.team->files->fs,
+										hamming_division_file(i, unit),
+										O_RDONLY, false);
+		side->count = shared->counts[i][unit];
+	}
+	pairs->division.segment = shared->segment;
+	pairs->division.partition = 0;
 	while (hamming_pairs_next(pairs, &pair))
 		write_pair(&work->file, &pair);
-	for (side = 0; side < count; side++)
-		hamming_side_end(&work->sides[side]);
+	for (i = 0; i < count; i++)
+		hamming_side_end(&work->sides[i]);
 	MemoryContextSwitchTo(old);
 }
 
@@ -119,13 +107,14 @@ begin_work(Team *team)
 {
 	PartitionWork *work = palloc0(sizeof(PartitionWork));
 	SharedPartitions *shared = (SharedPartitions *) team->memory;
-	NearOptions options = {.radius = shared->radius,.memory = shared->memory};
 	NearSide   *x = &work->sides[0];
 	NearSide   *y = shared->is_of_one_side ? x : &work->sides[1];
 
-	work->team = team;
 	work->shared = shared;
-	work->pairs = hamming_pairs_begin(x, y, &options);
+	work->pairs = hamming_pairs_begin(x, y, &shared->options);
+	work->pairs->is_unit = true;
+	work->pairs->division.is_cut = shared->is_cut;
+	work->pairs->division.cut = shared->cut;
 	work->file.team = team;
 	team->work = pair_partition;
 	team->arg = work;
@@ -137,12 +126,10 @@ static void
 end_work(PartitionWork *work)
 {
 	NearPairs  *pairs = work->pairs;
-	SharedPartitions *shared = work->shared;
 
-	simhash_team_file_finish(&work->file);
-	pg_atomic_fetch_add_u64(&shared->passes, pairs->work.passes);
-	pg_atomic_fetch_add_u64(&shared->compared, pairs->comparison->compared);
-	pg_atomic_fetch_add_u64(&shared->memory_taken, pairs->work.most_memory);
+	simhash_team_file_finish(&work->file, pairs->work.passes,
+							 pairs->comparison->compared,
+							 pairs->work.most_memory);
 	hamming_pairs_end(pairs);
 }
 
@@ -164,57 +151,33 @@ pair_segment(NearPairs *pairs, PartitionWork *work)
 {
 	Division   *division = &pairs->division;
 	SharedPartitions *shared = work->shared;
+	Team	   *team = work->file.team;
 	TeamStep	step = {.units = division->partitions};
 	NearSide   *sides[2] = {division->x_partitions, division->y_partitions};
 	int			count = shared->is_of_one_side ? 1 : 2;
 	int			side;
 	int			i;
 
-	pairs->work.written += hamming_division_next(division, work->team->files);
+	pairs->work.written += hamming_division_next(division, team->files);
 	for (side = 0; side < count; side++)
 	{
 		for (i = 0; i < division->partitions; i++)
 		{
 			shared->counts[side][i] = sides[side][i].count;
-			hamming_side_close(&sides[side][i]);
+			BufFileExportFileSet(sides[side][i].file);
+			hamming_side_end(&sides[side][i]);
 		}
 	}
 	shared->segment = division->segment;
-	work->team->done_before = (double) division->segment /
+	team->done_before = (double) division->segment /
 		division->cut.segment_count;
-	work->team->done_after = (double) (division->segment + 1) /
+	team->done_after = (double) (division->segment + 1) /
 		division->cut.segment_count;
-	simhash_team_do(work->team, &step);
+	simhash_team_do(team, &step);
 	for (side = 0; side < count; side++)
 		for (i = 0; i < division->partitions; i++)
-			BufFileDeleteFileSet(&work->team->files->fs,
+			BufFileDeleteFileSet(&team->files->fs,
 								 hamming_division_file(side, i), false);
-}
-
-/*
- * The team has paired all partitions.  Let the workers end.  Prepare
- * pairs->rows for reading, and add the work of all processes to pairs->work.
- */
-static void
-take_over(NearPairs *pairs, PartitionWork *work)
-{
-	SharedPartitions *shared = work->shared;
-	FoundRows  *rows = &pairs->rows;
-	int			side;
-
-	pairs->work.launched = work->team->context->nworkers_launched;
-	end_work(work);
-	simhash_team_dismiss(work->team);
-	pairs->work.passes += pg_atomic_read_u64(&shared->passes);
-	pairs->work.compared += pg_atomic_read_u64(&shared->compared);
-	pairs->work.team_memory = pg_atomic_read_u64(&shared->memory_taken);
-	pairs->work.written += simhash_team_written(work->team);
-	simhash_team_free_memory(work->team);
-	rows->file.team = work->team;
-	rows->file.end = pairs->work.launched + 1;
-	for (side = 0; side < 2; side++)
-		hamming_side_begin(&rows->sides[side], pairs->x->keeps_numbers, false);
-	pfree(work);
 }
 
 /*
@@ -225,31 +188,14 @@ take_over(NearPairs *pairs, PartitionWork *work)
 static int
 number_of_workers(const NearPairs *pairs)
 {
-	double		cost = hamming_near_cost(pairs->x->count, pairs->y->count,
+	const Division *division = &pairs->division;
+	double		cost = hamming_near_cost(division->x->count, division->y->count,
 										 pairs->options.radius);
 
 	if (temp_file_limit >= 0 || pairs->options.share != NULL ||
 		pairs->options.settled_rows != NULL || pairs->options.begins_alone)
 		return 0;
 	return Min(simhash_team_workers(cost, 0), pairs->options.workers);
-}
-
-static void
-share(const NearPairs *pairs, SharedPartitions *shared)
-{
-	const Division *division = &pairs->division;
-
-	memset(shared, 0, sizeof(SharedPartitions));
-	shared->radius = pairs->options.radius;
-	shared->memory = pairs->options.memory;
-	shared->keeps_numbers = pairs->x->keeps_numbers;
-	shared->keeps_keys = pairs->x->keeps_keys;
-	shared->is_of_one_side = pairs->x == pairs->y;
-	shared->is_cut = division->is_cut;
-	shared->cut = division->cut;
-	pg_atomic_init_u64(&shared->passes, 0);
-	pg_atomic_init_u64(&shared->compared, 0);
-	pg_atomic_init_u64(&shared->memory_taken, 0);
 }
 
 /*
@@ -262,6 +208,7 @@ hamming_partitions_pair(NearPairs *pairs)
 {
 	Division   *division = &pairs->division;
 	int			workers = number_of_workers(pairs);
+	SharedPartitions *shared;
 	PartitionWork *work;
 
 	if (workers > 0)
@@ -270,13 +217,26 @@ hamming_partitions_pair(NearPairs *pairs)
 		return false;
 	pairs->options.memory /= workers + 1;
 	hamming_division_make(division, pairs->options.memory);
-	share(pairs, (SharedPartitions *) pairs->team->memory);
+	shared = (SharedPartitions *) pairs->team->memory;
+	memset(shared, 0, sizeof(SharedPartitions));
+	shared->options.radius = pairs->options.radius;
+	shared->options.memory = pairs->options.memory;
+	shared->keeps_numbers = division->x->keeps_numbers;
+	shared->keeps_keys = division->x->keeps_keys;
+	shared->is_of_one_side = division->x == division->y;
+	shared->is_cut = division->is_cut;
+	shared->cut = division->cut;
 	work = begin_work(pairs->team);
 	simhash_team_launch(pairs->team, CppAsString2(hamming_partitions_main),
 						workers);
 	while (division->segment + 1 < division->cut.segment_count)
 		pair_segment(pairs, work);
-	take_over(pairs, work);
+	end_work(work);
+	pairs->file = work->file;
+	simhash_team_take_over(&pairs->file, &pairs->work);
+	pfree(work);
+	hamming_side_begin(&pairs->rows[0], division->x->keeps_numbers, false);
+	hamming_side_begin(&pairs->rows[1], division->x->keeps_numbers, false);
 	return true;
 }
 
@@ -297,25 +257,20 @@ read_rows(BufFile *file, NearSide *side, uint32 count)
 bool
 hamming_partitions_next(NearPairs *pairs, NearPair *pair)
 {
-	FoundRows  *rows = &pairs->rows;
+	NearSide   *rows = pairs->rows;
+	TeamFile   *file = &pairs->file;
 	PairHeader	header;
 
-	/* the caller may be in a context of one row */
-	MemoryContext old = MemoryContextSwitchTo(rows->sides[0].context);
-	bool		found = simhash_team_file_read(&rows->file, &header,
-											   sizeof(header));
-
-	MemoryContextSwitchTo(old);
-	if (!found)
+	if (!simhash_team_file_read(file, &header, sizeof(header)))
 		return false;
-	read_rows(rows->file.file, &rows->sides[0], header.x_count);
-	read_rows(rows->file.file, &rows->sides[1], header.y_count);
+	read_rows(file->file, &rows[0], header.x_count);
+	read_rows(file->file, &rows[1], header.y_count);
 	memset(pair, 0, sizeof(NearPair));
 	pair->is_same = header.y_count == 0;
 	pair->distance = header.distance;
-	pair->x_side = &rows->sides[0];
+	pair->x_side = &rows[0];
 	pair->x_end = header.x_count;
-	pair->y_side = &rows->sides[pair->is_same ? 0 : 1];
+	pair->y_side = &rows[pair->is_same ? 0 : 1];
 	pair->y_end = pair->is_same ? header.x_count : header.y_count;
 	return true;
 }

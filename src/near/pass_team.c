@@ -26,13 +26,12 @@
 #define SAMPLE_SETTLED 32
 #define SAMPLE_SHARE 64
 
-/* What a process of the team has, and the leader after the search. */
-struct Found
+/* What a process of the team has. */
+typedef struct Found
 {
-	Together   *together;
 	Comparison	comparison;
-	TeamFile	file;
-};
+	TeamFile	file;			/* has the pairs */
+} Found;
 
 /*
  * Rows of x may be settled.  Estimate which part of the search a team would
@@ -108,21 +107,13 @@ write_pairs(Together *together, NearGroups *groups)
 {
 	Found	   *found = together->arg;
 	Comparison *c = &found->comparison;
-	bool	   *settled = together->settled;
-	uint32		x;
-	uint32		y;
+	FoundPair	pair;
 
 	c->groups = groups;
-	while (hamming_compare_next(c, &x, &y))
+	while (hamming_compare_next(c, &pair))
 	{
-		Fingerprint difference = groups->x->fps[x] ^ groups->y->fps[y];
-		FoundPair	pair = {groups->x->numbers[x], groups->y->numbers[y],
-		fingerprint_popcount(difference)};
-
 		if (together->search->options.any_pair_settles)
-			settled[pair.x] = true;
-		else if (!hamming_groups_is_first(groups, difference))
-			continue;
+			together->settled[pair.x] = true;
 		simhash_team_file_write(&found->file, &pair, sizeof(pair));
 	}
 }
@@ -132,7 +123,6 @@ make_found(Together *together)
 {
 	Found	   *found = palloc0(sizeof(Found));
 
-	found->together = together;
 	found->file.team = together->team;
 	together->take = write_pairs;
 	together->arg = found;
@@ -147,9 +137,7 @@ hamming_pass_team_main(dsm_segment *segment, shm_toc *toc)
 	Found	   *found = make_found(together);
 
 	simhash_team_serve(together->team);
-	simhash_team_file_finish(&found->file);
-	pg_atomic_fetch_add_u64(&together->search->compared,
-							found->comparison.compared);
+	simhash_team_file_finish(&found->file, 0, found->comparison.compared, 0);
 	simhash_team_end(together->team);
 }
 
@@ -175,9 +163,9 @@ share_pass(NearPairs *pairs)
 
 	if (together == NULL)
 		return NULL;
-	hamming_fplist_copy(&together->list, x);
+	hamming_fplist_copy(&together->list, x, 0, x->count);
 	if (y != x)
-		hamming_fplist_copy(&together->list, y);
+		hamming_fplist_copy(&together->list, y, 0, y->count);
 	if (pairs->settled != NULL)
 		memcpy(together->settled, pairs->settled, x->count * sizeof(bool));
 	return together;
@@ -195,31 +183,12 @@ search_keys(NearPairs *pairs, Together *together)
 	Candidates *keys = together->keys;
 	uint32		count = 0;
 
-	pairs->x_group = pairs->y_group = 0;
 	while (hamming_pairs_next_key(pairs, &keys[count]))
 	{
 		keys[count].y += y_place;
 		keys[count++].y_end += y_place;
 	}
 	hamming_together_search(together, keys, count);
-}
-
-/* The search has ended.  Let the workers end, and add what it took to *work. */
-static void
-take_over(Found *found, NearWork *work)
-{
-	Team	   *team = found->together->team;
-	int			launched = team->context->nworkers_launched;
-
-	simhash_team_file_finish(&found->file);
-	found->file.end = launched + 1;
-	simhash_team_dismiss(team);
-	work->launched = Max(work->launched, launched);
-	work->team_memory = Max(work->team_memory, team->size);
-	work->written += simhash_team_written(team);
-	work->compared += found->comparison.compared +
-		pg_atomic_read_u64(&found->together->search->compared);
-	hamming_together_dismiss(found->together);
 }
 
 /*
@@ -236,12 +205,18 @@ search_by_team(NearPairs *pairs)
 	pairs->x_group = pairs->y_group = 0;
 	if (together != NULL)
 	{
-		pairs->found = make_found(together);
+		Found	   *found = make_found(together);
+
 		simhash_team_launch(together->team,
 							CppAsString2(hamming_pass_team_main),
 							pairs->pass_workers);
 		search_keys(pairs, together);
-		take_over(pairs->found, &pairs->work);
+		simhash_team_file_finish(&found->file, 0, found->comparison.compared,
+								 together->team->size);
+		pairs->together = together;
+		pairs->file = found->file;
+		simhash_team_take_over(&pairs->file, &pairs->work);
+		pfree(found);
 		if (pairs->pass.x == pairs->pass.y)
 		{
 			pairs->same = pairs->same_end;
@@ -251,30 +226,14 @@ search_by_team(NearPairs *pairs)
 	MemoryContextSwitchTo(old);
 }
 
-/* Get the next pair that the team has found; return false after the last. */
-bool
-hamming_pass_team_next(Found *found, FoundPair *pair)
-{
-	/* the caller may be in a context of one row */
-	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(found));
-	bool		result = simhash_team_file_read(&found->file, pair,
-												sizeof(*pair));
-
-	MemoryContextSwitchTo(old);
-	return result;
-}
-
 void
 hamming_pass_team_end(NearPairs *pairs)
 {
-	Found	   *found = pairs->found;
-
-	pairs->found = NULL;
-	if (found == NULL)
+	if (pairs->together == NULL)
 		return;
-	simhash_team_file_close(&found->file);
-	hamming_together_end(found->together);
-	pfree(found);
+	simhash_team_file_close(&pairs->file);
+	hamming_together_end(pairs->together);
+	pairs->together = NULL;
 }
 
 /* In a new pass: let a team find all pairs, or say when it will. */
@@ -284,7 +243,7 @@ hamming_pass_team_begin(NearPairs *pairs)
 	Comparison *c = pairs->comparison;
 
 	hamming_pass_team_end(pairs);
-	pairs->first.count = pairs->first.left = 0;
+	pairs->first_count = pairs->first_left = 0;
 	pairs->pass_workers = workers_of_pass(pairs);
 	c->most = 0;
 	if (pairs->pass_workers > 0 && pairs->options.begins_alone)
@@ -293,15 +252,11 @@ hamming_pass_team_begin(NearPairs *pairs)
 		search_by_team(pairs);
 }
 
+/* Compare two pairs of numbers: any order will do. */
 static int
 compare_found(const void *a, const void *b)
 {
-	const FoundPair *x = a;
-	const FoundPair *y = b;
-
-	if (x->x != y->x)
-		return x->x < y->x ? -1 : 1;
-	return (x->y > y->y) - (x->y < y->y);
+	return memcmp(a, b, offsetof(FoundPair, distance));
 }
 
 /*
@@ -311,17 +266,15 @@ compare_found(const void *a, const void *b)
 void
 hamming_pass_team_go_on(NearPairs *pairs)
 {
-	FirstPairs *first = &pairs->first;
 	Comparison *c = pairs->comparison;
 	NearGroups *groups = c->groups;
-	uint64		compared = c->compared;
 	Candidates	none = {0};
 
-	qsort(first->pairs, first->count, sizeof(FoundPair), compare_found);
-	first->left = first->count;
-	memset(c, 0, sizeof(Comparison));
-	c->groups = groups;
-	c->compared = compared;
+	qsort(pairs->first, pairs->first_count, sizeof(FoundPair), compare_found);
+	pairs->first_left = pairs->first_count;
+	c->most = 0;
+	c->outer = NULL;
+	matches_begin(&c->matches, groups->x, 0, 0, 0, 0);
 	hamming_groups_begin(groups, &none, NULL, 0);
 	search_by_team(pairs);
 }
@@ -333,7 +286,6 @@ hamming_pass_team_go_on(NearPairs *pairs)
 bool
 hamming_pass_team_has_come(NearPairs *pairs, const FoundPair *two)
 {
-	FirstPairs *first = &pairs->first;
 	FoundPair	pair = *two;
 
 	/* of one side, a team may find y and x */
@@ -346,13 +298,13 @@ hamming_pass_team_has_come(NearPairs *pairs, const FoundPair *two)
 	{
 		/* where x may be settled, a pair may come more often */
 		if (pairs->settled == NULL)
-			first->pairs[first->count++] = pair;
+			pairs->first[pairs->first_count++] = pair;
 		return false;
 	}
-	if (first->left == 0 ||
-		bsearch(&pair, first->pairs, first->count, sizeof(FoundPair),
+	if (pairs->first_left == 0 ||
+		bsearch(&pair, pairs->first, pairs->first_count, sizeof(FoundPair),
 				compare_found) == NULL)
 		return false;
-	first->left--;
+	pairs->first_left--;
 	return true;
 }

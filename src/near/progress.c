@@ -26,6 +26,7 @@
  */
 typedef struct Progress
 {
+	MemoryContextCallback callback; /* when it ends */
 	struct Progress *before;
 	const char *function;
 	const char *phase;
@@ -104,18 +105,16 @@ is_due(void)
 void
 simhash_progress_begin(const char *function)
 {
-	MemoryContextCallback *callback;
 	Progress   *call;
 
 	if (timer == MAX_TIMEOUTS)
 		timer = RegisterTimeout(USER_TIMEOUT, ask_for_message);
-	callback = palloc0(sizeof(MemoryContextCallback));
 	call = palloc0(sizeof(Progress));
 	call->function = function;
 	call->before = current;
-	callback->func = end_call;
-	callback->arg = call;
-	MemoryContextRegisterResetCallback(CurrentMemoryContext, callback);
+	call->callback.func = end_call;
+	call->callback.arg = call;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, &call->callback);
 	current = call;
 	next_message = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), INTERVAL);
 	start_timer();
@@ -163,9 +162,10 @@ simhash_progress_show_share(double done)
 					  seconds / done * (1 - done)));
 }
 
+/* Show the number of rows that are done, if a message is due. */
 void
-simhash_progress_show_rows(uint64 rows)
+simhash_progress_rows(uint64 rows)
 {
-	if (is_due())
+	if (unlikely(simhash_progress_due) && is_due())
 		show(psprintf(": " UINT64_FORMAT " rows so far", rows));
 }

@@ -15,7 +15,7 @@ extern void simhash_progress_begin(const char *function);
 extern void simhash_progress_phase(const char *phase);
 extern void simhash_progress_workers(int planned, int launched);
 extern void simhash_progress_show_share(double done);
-extern void simhash_progress_show_rows(uint64 rows);
+extern void simhash_progress_rows(uint64 rows);
 
 /*
  * Show which share of the phase is done, if a message is due.  If whole is 0,
@@ -26,14 +26,6 @@ simhash_progress_share(uint64 part, uint64 whole)
 {
 	if (unlikely(simhash_progress_due) && whole > 0)
 		simhash_progress_show_share((double) part / whole);
-}
-
-/* Show the number of rows that are done, if a message is due. */
-static inline void
-simhash_progress_rows(uint64 rows)
-{
-	if (unlikely(simhash_progress_due))
-		simhash_progress_show_rows(rows);
 }
 
 #endif							/* SIMHASH_PROGRESS_H */

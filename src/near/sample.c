@@ -96,7 +96,7 @@ number_needed(const NearGroups *groups, const Candidates *group)
 	int			needed = 0;
 	int			i;
 
-	if (!leaves_out_pairs(groups) ||
+	if ((groups->sets == NULL && groups->settled == NULL) ||
 		group->x_end - group->x < WORTH_ESTIMATING)
 		return pairs;
 	/* a quarter of the sample will do: it decides by a factor, no more */
@@ -192,7 +192,7 @@ hamming_group_is_done(const NearGroups *groups, const Candidates *group)
 	uint32		x;
 	uint32		y;
 
-	if (!leaves_out_pairs(groups) ||
+	if ((groups->sets == NULL && groups->settled == NULL) ||
 		number_of_pairs(groups, group) < WORTH_ASKING)
 		return false;
 	for (x = group->x; x < group->x_end; x++)

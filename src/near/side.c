@@ -73,8 +73,8 @@ hamming_side_make_room(NearSide *side, Size memory)
 }
 
 /*
- * Add a row.  The side is not grouped.  Error: 54000 for more rows in memory
- * than PG_INT32_MAX.
+ * The side must have room, and not be grouped.  Add a row.  Error: 54000 for
+ * more rows in memory than PG_INT32_MAX.
  */
 void
 hamming_side_add(NearSide *side, const NearRow *row)
@@ -94,8 +94,7 @@ hamming_side_add(NearSide *side, const NearRow *row)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("cannot pair more than %d rows in memory",
 						PG_INT32_MAX)));
-	if (place == side->capacity)
-		hamming_side_reserve(side, Max(2 * side->capacity, FIRST_CAPACITY));
+	Assert(place < side->capacity);
 	fplist_append(&side->list, row->fp, place);
 	side->payloads[place] = row->payload;
 	if (side->keeps_numbers)
@@ -117,28 +116,7 @@ free_memory(NearSide *side)
 	for (i = 0; i < (int) lengthof(arrays); i++)
 		if (arrays[i] != NULL)
 			pfree(arrays[i]);
-	memset(&side->list, 0, sizeof(side->list));
-	side->payloads = NULL;
-	side->numbers = side->keys = side->starts = side->groups = NULL;
-	side->group_count = 0;
-	side->capacity = 0;
-}
-
-/* Write the rows first .. end - 1, which have one fingerprint, to the file. */
-static void
-write_rows(NearSide *side, Fingerprint fp, uint32 first, uint32 end)
-{
-	for (; first < end; first++)
-	{
-		NearRow		row = {.fp = fp,
-			.payload = side->payloads[first],
-			.number = side->keeps_numbers ? side->numbers[first] : 0,
-			.key = side->keeps_keys ? side->keys[first] : 0
-		};
-
-		CHECK_FOR_INTERRUPTS();
-		BufFileWrite(side->file, &row, sizeof(row));
-	}
+	memset(&side->list, 0, sizeof(NearSide) - offsetof(NearSide, list));
 }
 
 /*
@@ -148,45 +126,33 @@ write_rows(NearSide *side, Fingerprint fp, uint32 first, uint32 end)
 void
 hamming_side_to_file(NearSide *side)
 {
+	const FingerprintList *list = &side->list;
+	const uint32 *starts = side->starts;
 	MemoryContext old = MemoryContextSwitchTo(side->context);
 	uint32		i;
 
 	if (side->file == NULL)
 		side->file = BufFileCreateTemp(false);
 	MemoryContextSwitchTo(old);
-	for (i = 0; i < side->list.count; i++)
+	for (i = 0; i < list->count; i++)
 	{
-		uint32		n = side->list.numbers[i];
-		bool		is_grouped = side->starts != NULL;
+		uint32		n = list->numbers[i];
+		uint32		place = starts != NULL ? starts[n] : n;
+		uint32		end = starts != NULL ? starts[n + 1] : n + 1;
 
-		write_rows(side, side->list.fps[i], is_grouped ? side->starts[n] : n,
-				   is_grouped ? side->starts[n + 1] : n + 1);
+		for (; place < end; place++)
+		{
+			NearRow		row = {.fp = list->fps[i],
+				.payload = side->payloads[place],
+				.number = side->keeps_numbers ? side->numbers[place] : 0,
+				.key = side->keeps_keys ? side->keys[place] : 0
+			};
+
+			CHECK_FOR_INTERRUPTS();
+			BufFileWrite(side->file, &row, sizeof(row));
+		}
 	}
 	free_memory(side);
-}
-
-/* The side has no row.  Let all rows go to a file that others will read. */
-void
-hamming_side_share(NearSide *side, SharedFileSet *files, const char *name)
-{
-	side->file = BufFileCreateFileSet(&files->fs, name);
-}
-
-/* Let other processes read the file, which others share.  No row is left. */
-void
-hamming_side_close(NearSide *side)
-{
-	BufFileExportFileSet(side->file);
-	hamming_side_end(side);
-}
-
-/* The side has no row.  Let it be the file that another process has closed. */
-void
-hamming_side_open(NearSide *side, SharedFileSet *files, const char *name,
-				  uint64 count)
-{
-	side->file = BufFileOpenFileSet(&files->fs, name, O_RDONLY, false);
-	side->count = count;
 }
 
 /* Add a row.  If memory bytes have no room for it, all rows go to a file. */

@@ -6,9 +6,6 @@
 #ifndef SIMHASH_SIDE_H
 #define SIMHASH_SIDE_H
 
-#include "storage/buffile.h"
-#include "storage/sharedfileset.h"
-
 #include "near/fplist.h"
 
 typedef struct NearRow
@@ -56,11 +53,6 @@ extern void hamming_side_add(NearSide *side, const NearRow *row);
 extern void hamming_side_reserve(NearSide *side, Size rows);
 extern bool hamming_side_make_room(NearSide *side, Size memory);
 extern void hamming_side_to_file(NearSide *side);
-extern void hamming_side_share(NearSide *side, SharedFileSet *files,
-							   const char *name);
-extern void hamming_side_close(NearSide *side);
-extern void hamming_side_open(NearSide *side, SharedFileSet *files,
-							  const char *name, uint64 count);
 extern void hamming_side_add_within(NearSide *side, const NearRow *row,
 									Size memory);
 extern void hamming_side_seek(NearSide *side, uint64 place);
@@ -85,13 +77,6 @@ static inline uint64
 side_rows_within(const NearSide *side, Size memory)
 {
 	return Max(memory / side_row_bytes(side), 2);
-}
-
-/* Return a key, spread over 64 bits; 0 for the key 0, that of a row without. */
-static inline uint64
-spread_key(uint32 key)
-{
-	return key * UINT64CONST(0x9E3779B97F4A7C15);
 }
 
 /* Return how many bytes of memory the side takes now. */

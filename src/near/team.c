@@ -20,6 +20,7 @@
 #include "port/atomics.h"
 #include "storage/condition_variable.h"
 #include "storage/spin.h"
+#include "utils/memutils.h"
 #include "utils/resowner.h"
 #include "utils/wait_event.h"
 
@@ -39,7 +40,7 @@
 
 struct TeamShared
 {
-	slock_t		mutex;			/* protects the members up to is_over */
+	slock_t		mutex;			/* protects work, and all up to is_over */
 	uint64		number;			/* of the current step, from 1 on */
 	bool		is_open;		/* may processes enter the step? */
 	int			entered;		/* processes that are in the step */
@@ -48,8 +49,7 @@ struct TeamShared
 	pg_atomic_uint64 next;		/* the next unit of the step */
 	ConditionVariable changed;
 	SharedFileSet files;
-	pg_atomic_uint64 written;	/* bytes of files, by processes that have
-								 * finished theirs */
+	NearWork	work;			/* of processes with a finished file */
 	dsm_handle	memory;			/* the segment of memory */
 };
 
@@ -147,17 +147,6 @@ create_segment(Size size)
 	return segment;
 }
 
-/* Has shared memory room for what PostgreSQL shares with its workers, too? */
-static bool
-has_room_for_workers(void)
-{
-	dsm_segment *segment = create_segment(ROOM_FOR_WORKERS);
-
-	if (segment != NULL)
-		dsm_detach(segment);
-	return segment != NULL;
-}
-
 /*
  * Make a team of this process alone, with size bytes of memory that all its
  * workers will see.  Return NULL if there is no room for it.
@@ -166,6 +155,7 @@ Team *
 simhash_team_make(Size size)
 {
 	dsm_segment *segment = create_segment(sizeof(TeamShared));
+	dsm_segment *room;
 	Team	   *team;
 	TeamShared *shared;
 
@@ -177,17 +167,20 @@ simhash_team_make(Size size)
 	memset(shared, 0, sizeof(TeamShared));
 	SpinLockInit(&shared->mutex);
 	pg_atomic_init_u64(&shared->next, 0);
-	pg_atomic_init_u64(&shared->written, 0);
 	ConditionVariableInit(&shared->changed);
 	SharedFileSetInit(&shared->files, segment);
 	team->files = &shared->files;
 	team->size = size;
 	team->memory_segment = create_segment(size);
-	if (team->memory_segment == NULL || !has_room_for_workers())
+	/* has it room for what PostgreSQL shares with its workers, too? */
+	room = team->memory_segment == NULL ? NULL
+		: create_segment(ROOM_FOR_WORKERS);
+	if (room == NULL)
 	{
 		simhash_team_end(team);
 		return NULL;
 	}
+	dsm_detach(room);
 	shared->memory = dsm_segment_handle(team->memory_segment);
 	team->memory = dsm_segment_address(team->memory_segment);
 	return team;
@@ -283,9 +276,9 @@ simhash_team_dismiss(Team *team)
 	team->context = NULL;
 }
 
-/* Give back the memory of a team without workers, if that was not done. */
-void
-simhash_team_free_memory(Team *team)
+/* Give back the memory, if that was not done. */
+static void
+free_memory(Team *team)
 {
 	if (team->memory_segment != NULL)
 		dsm_detach(team->memory_segment);
@@ -293,10 +286,12 @@ simhash_team_free_memory(Team *team)
 	team->memory = NULL;
 }
 
+/* Let the workers end, if there are any, and free all. */
 void
 simhash_team_end(Team *team)
 {
-	simhash_team_free_memory(team);
+	simhash_team_dismiss(team);
+	free_memory(team);
 	dsm_detach(team->segment);
 	if (team->toc != NULL)
 		simhash_worker_end(team->toc);
@@ -386,58 +381,84 @@ simhash_team_serve(Team *team)
 	}
 }
 
-static const char *
-file_name(int number)
-{
-	return psprintf("%d", number);
-}
-
 /* Write to the file of this process, which is made for the first data. */
 void
 simhash_team_file_write(TeamFile *file, const void *data, Size size)
 {
 	if (file->file == NULL)
 		file->file = BufFileCreateFileSet(&file->team->files->fs,
-										  file_name(ParallelWorkerNumber + 1));
+										  psprintf("%d",
+												   ParallelWorkerNumber + 1));
 	BufFileWrite(file->file, unconstify(void *, data), size);
 	file->written += size;
 }
 
-/* Let the leader read the file of this process, if there is one. */
+/*
+ * Let the leader read the file of this process, if there is one, and know what
+ * the process has done.
+ */
 void
-simhash_team_file_finish(TeamFile *file)
+simhash_team_file_finish(TeamFile *file, uint64 passes, uint64 compared,
+						 Size memory)
 {
+	TeamShared *shared = file->team->shared;
+
 	if (file->file != NULL)
 		BufFileExportFileSet(file->file);
 	simhash_team_file_close(file);
-	pg_atomic_fetch_add_u64(&file->team->shared->written, file->written);
-}
-
-uint64
-simhash_team_written(const Team *team)
-{
-	return pg_atomic_read_u64(&team->shared->written);
+	SpinLockAcquire(&shared->mutex);
+	shared->work.passes += passes;
+	shared->work.compared += compared;
+	shared->work.written += file->written;
+	shared->work.team_memory += memory;
+	SpinLockRelease(&shared->mutex);
 }
 
 /*
- * In the leader, once all processes have finished theirs: read what was written
- * first of one file after the other, size bytes.  Return false if there is
- * nothing left.  A file that is opened is of the current memory context.
+ * In the leader, which has finished its file: let the workers end, and free the
+ * memory.  Prepare to read the files of all processes, and add what they have
+ * done to *work.
+ */
+void
+simhash_team_take_over(TeamFile *file, NearWork *work)
+{
+	Team	   *team = file->team;
+	const NearWork *all = &team->shared->work;
+
+	file->end = team->context->nworkers_launched + 1;
+	work->launched = Max(work->launched, team->context->nworkers_launched);
+	simhash_team_dismiss(team);
+	free_memory(team);
+	work->passes += all->passes;
+	work->compared += all->compared;
+	work->written += all->written;
+	work->team_memory = Max(work->team_memory, all->team_memory);
+}
+
+/*
+ * In the leader, which has taken over: read what was written first of one file
+ * after the other, size bytes.  Return false if there is nothing left.
  */
 bool
 simhash_team_file_read(TeamFile *file, void *data, Size size)
 {
-	while (file->file != NULL || file->next < file->end)
+	MemoryContext old = CurrentMemoryContext;
+	bool		found = false;
+
+	/* the caller may be in a context of one row */
+	MemoryContextSwitchTo(GetMemoryChunkContext(file->team));
+	while (!found && (file->file != NULL || file->next < file->end))
 	{
 		if (file->file == NULL)
 			file->file = BufFileOpenFileSet(&file->team->files->fs,
-											file_name(file->next++), O_RDONLY,
-											true);
-		if (file->file != NULL && BufFileRead(file->file, data, size) > 0)
-			return true;
-		simhash_team_file_close(file);
+											psprintf("%d", file->next++),
+											O_RDONLY, true);
+		found = file->file != NULL && BufFileRead(file->file, data, size) > 0;
+		if (!found)
+			simhash_team_file_close(file);
 	}
-	return false;
+	MemoryContextSwitchTo(old);
+	return found;
 }
 
 void

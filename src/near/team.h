@@ -11,9 +11,8 @@
 #include "storage/sharedfileset.h"
 
 /*
- * The most pairs of an outer row, on average, that a team is to find where
- * other clauses decide which pair ends the search of that row.  A team finds
- * all pairs; one process alone stops at the first pair that they accept.
+ * Other clauses may decide which pair ends the search of an outer row.  The
+ * most pairs of such a row, on average, that a team is to find: it finds all.
  */
 #define FEW_PAIRS 10.0
 
@@ -55,6 +54,18 @@ typedef struct Team
 	SharedFileSet *files;
 } Team;
 
+/* What a search for pairs of rows, by one process or a team, has taken. */
+typedef struct NearWork
+{
+	uint64		passes;
+	uint64		compared;		/* pairs, by teams */
+	uint64		written;		/* bytes of partitions, and of pairs that
+								 * teams have found */
+	Size		most_memory;	/* bytes of rows from files, in any pass */
+	Size		team_memory;	/* the most bytes of a team */
+	int			launched;		/* the most workers of a team */
+} NearWork;
+
 /* What a process writes for the leader, which reads that of all processes. */
 typedef struct TeamFile
 {
@@ -82,14 +93,14 @@ extern Team *simhash_team_make(Size size);
 extern void simhash_team_launch(Team *team, const char *entry, int workers);
 extern void simhash_team_do(Team *team, const TeamStep *step);
 extern void simhash_team_dismiss(Team *team);
-extern void simhash_team_free_memory(Team *team);
 extern void simhash_team_end(Team *team);
 extern Team *simhash_team_attach(shm_toc *toc);
 extern void simhash_team_serve(Team *team);
 extern void simhash_team_file_write(TeamFile *file, const void *data,
 									Size size);
-extern void simhash_team_file_finish(TeamFile *file);
-extern uint64 simhash_team_written(const Team *team);
+extern void simhash_team_file_finish(TeamFile *file, uint64 passes,
+									 uint64 compared, Size memory);
+extern void simhash_team_take_over(TeamFile *file, NearWork *work);
 extern bool simhash_team_file_read(TeamFile *file, void *data, Size size);
 extern void simhash_team_file_close(TeamFile *file);
 

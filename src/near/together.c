@@ -3,18 +3,9 @@
  *	  A search for the pairs of one list, or of stretches of it, by a team of
  *	  processes.
  *
- * The leader searches the list as groups.c does, which all processes see.  The
- * team sorts the list by one segment of the first cut after the other
- * (fplist.c).  While the list is sorted by a segment, nobody writes to it: each
- * process walks slices of it, copies the groups that it finds there to a list
- * of its own, and divides these alone.  Groups that are too large for one
- * process are divided by the team in the same way, with nodes above the first
- * one.
- *
- * The steps of a walk take each pair that the leader alone would take, and no
- * pair more often: each run of the sorted list begins in one slice; and a group
- * that is left as a large one is taken by its own unit instead, or else by the
- * leader.
+ * The team sorts the list by one segment of the first cut after the other
+ * (fplist.c).  While the list is sorted by a segment, nobody writes to it.
+ * near/README, "A team of processes", proves that no pair is lost.
  */
 #include "postgres.h"
 
@@ -53,14 +44,198 @@ map_memory(Together *together, char *memory, const SearchOptions *options)
 }
 
 static void
+copy_nodes(Together *together)
+{
+	const SharedSearch *search = together->search;
+
+	memcpy(together->groups->nodes, search->nodes,
+		   search->depth * sizeof(GroupNode));
+	together->groups->base = search->depth;
+}
+
+/* Copy a group of the shared list to the list of this process. */
+static void
+copy_group(Together *together, Candidates *group)
+{
+	FingerprintList *own = &together->own;
+	bool		is_one = group->x == group->y;
+	uint32		x = group->x_end - group->x;
+	Size		size = (Size) x + (is_one ? 0 : group->y_end - group->y);
+
+	if (size > together->capacity)
+	{
+		hamming_fplist_free(own);
+		together->capacity = Max(size, 2 * together->capacity);
+		hamming_fplist_allocate(own, together->capacity);
+	}
+	own->count = 0;
+	hamming_fplist_copy(own, &together->list, group->x, group->x_end);
+	if (!is_one)
+		hamming_fplist_copy(own, &together->list, group->y, group->y_end);
+	group->x = 0;
+	group->x_end = x;
+	group->y = is_one ? 0 : x;
+	group->y_end = size;
+}
+
+/* Take the pairs of a group of the shared list, above the leader's nodes. */
+static void
+take_group(Together *together, Candidates group)
+{
+	NearGroups *groups = together->groups;
+
+	copy_group(together, &group);
+	groups->x = groups->y = &together->own;
+	if (!hamming_group_is_done(groups, &group))
+	{
+		hamming_groups_begin_above(groups, &group, false);
+		together->take(together, groups);
+	}
+	groups->x = groups->y = &together->list;
+}
+
+/* Leave a large group of the top node for later; return false if it is none. */
+static bool
+leave_large(Together *together, const GroupNode *node, const Candidates *group)
+{
+	SharedSearch *search = together->search;
+	double		pairs = number_of_pairs(together->groups, group);
+	uint32		place;
+
+	if (pairs < LARGE_PAIRS)
+		return false;
+	place = pg_atomic_fetch_add_u32(&search->large_count, 1);
+	if (place >= MAX_LARGE)
+	{
+		pg_atomic_fetch_sub_u32(&search->large_count, 1);
+		return false;
+	}
+	search->large[place].group = *group;
+	search->large[place].flips = node->flips;
+	search->large[place].pairs = pairs;
+	return true;
+}
+
+/*
+ * Take the smaller groups of a slice of the top node, but for large ones.  Runs
+ * of the list that agree in the current segment are dealt to the slices: to
+ * each those that begin there.
+ */
+static void
+walk_slice(Together *together, uint32 slice, uint32 slices)
+{
+	const FingerprintList *list = &together->list;
+	NearGroups *groups = together->groups;
+	GroupNode  *node;
+	Candidates	all;
+	Candidates	group;
+	Fingerprint bits;
+	uint32		from;
+	uint32		to;
+
+	copy_nodes(together);
+	node = &groups->nodes[groups->base - 1];
+	all = node->all;
+	bits = node->cut.segments[node->segment];
+	from = team_slice_begin(all.x, all.x_end, slice, slices);
+	to = team_slice_begin(all.x, all.x_end, slice + 1, slices);
+	if (from > all.x)
+		node->all.x = fplist_end_of_run(list, from - 1, all.x_end, bits);
+	node->all.x_end = fplist_end_of_run(list, to - 1, all.x_end, bits);
+	node->x = node->all.x;
+	node->y = divides_one_stretch(groups, node) ? node->x : all.y;
+	while (hamming_groups_next_smaller(groups, node, &group))
+		if (!leave_large(together, node, &group))
+			take_group(together, group);
+}
+
+/* Take one of the large groups of the top node. */
+static void
+take_large(Together *together, uint32 unit)
+{
+	const SharedSearch *search = together->search;
+	const LargeGroup *large = &search->large[search->first_unit + unit];
+
+	copy_nodes(together);
+	together->groups->nodes[search->depth - 1].flips = large->flips;
+	take_group(together, large->group);
+}
+
+/*
+ * Take the pairs of the stretches x .. x_end - 1 and y .. y_end - 1 of the
+ * list, whose order stays.
+ */
+static void
+take_slice(Together *together, uint32 x, uint32 x_end, uint32 y, uint32 y_end)
+{
+	NearGroups *groups = together->groups;
+	Candidates	slice = {x, x_end, y, y_end};
+
+	hamming_groups_begin_above(groups, &slice, true);
+	together->take(together, groups);
+}
+
+/*
+ * Take the pairs of slice number unit of the x of search->group.  If the group
+ * is one stretch, compare the slice with itself and with all later slices.
+ * Else compare the slice with all y.
+ */
+static void
+compare_slice(Together *together, uint32 unit, uint32 units)
+{
+	const Candidates *group = &together->search->group;
+	uint32		from = team_slice_begin(group->x, group->x_end, unit, units);
+	uint32		to = team_slice_begin(group->x, group->x_end, unit + 1, units);
+	uint32		y = group->y;
+
+	copy_nodes(together);
+	if (group->x == group->y)
+	{
+		take_slice(together, from, to, from, to);
+		y = to;
+	}
+	take_slice(together, from, to, y, group->y_end);
+}
+
+static void
+take_keys(Together *together, uint32 unit, uint32 units)
+{
+	uint32		count = together->search->key_count;
+	uint32		i = team_slice_begin(0, count, unit, units);
+	uint32		end = team_slice_begin(0, count, unit + 1, units);
+
+	together->groups->base = 0;
+	for (; i < end; i++)
+		take_group(together, together->keys[i]);
+}
+
+/* Do one unit of a step, as each process of the team does. */
+static void
+do_unit(void *arg, const TeamStep *step, uint32 unit)
+{
+	Together   *together = arg;
+
+	if (step->kind < FPLIST_STEPS)
+		hamming_fplist_work(&together->list, step, unit);
+	else if (step->kind == STEP_WALK)
+		walk_slice(together, unit, step->units);
+	else if (step->kind == STEP_LARGE)
+		take_large(together, unit);
+	else if (step->kind == STEP_COMPARE)
+		compare_slice(together, unit, step->units);
+	else
+		take_keys(together, unit, step->units);
+}
+
+static void
 begin_own(Together *together)
 {
 	hamming_fplist_allocate(&together->own, 0);
-	together->groups = hamming_groups_make(&together->own, &together->own,
+	together->groups = hamming_groups_make(&together->list, &together->list,
 										   together->search->options.radius);
 	together->groups->sets = together->sets;
 	together->groups->settled = together->settled;
-	together->team->work = hamming_together_do_unit;
+	together->team->work = do_unit;
 	together->team->arg = together;
 }
 
@@ -83,7 +258,6 @@ hamming_together_begin(const SearchOptions *options)
 	map_memory(together, together->team->memory, options);
 	memset(together->search, 0, sizeof(SharedSearch));
 	together->search->options = *options;
-	pg_atomic_init_u64(&together->search->compared, 0);
 	pg_atomic_init_u32(&together->search->large_count, 0);
 	begin_own(together);
 	return together;
@@ -245,7 +419,6 @@ hamming_together_search(Together *together, const Candidates *all,
 	groups->settled = together->settled;
 	groups->next_left = next_left;
 	groups->arg = together;
-	together->walked = groups;
 	for (i = 0; i < count; i++)
 		pairs += number_of_pairs(groups, &all[i]);
 	for (i = 0; i < count; i++)
@@ -272,23 +445,12 @@ hamming_together_search(Together *together, const Candidates *all,
 	MemoryContextSwitchTo(old);
 }
 
-/* Let the workers end, and free what they have shared, but for their files. */
-void
-hamming_together_dismiss(Together *together)
-{
-	simhash_team_dismiss(together->team);
-	simhash_team_free_memory(together->team);
-	if (together->groups == NULL)
-		return;
-	hamming_fplist_free(&together->own);
-	pfree(together->groups);
-	together->groups = NULL;
-}
-
+/* Let the workers end, if there are any, and free all. */
 void
 hamming_together_end(Together *together)
 {
-	hamming_together_dismiss(together);
+	hamming_fplist_free(&together->own);
+	pfree(together->groups);
 	simhash_team_end(together->team);
 	pfree(together);
 }

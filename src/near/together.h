@@ -54,7 +54,6 @@ typedef struct SharedSearch
 {
 	SearchOptions options;
 	uint32		key_count;		/* of keys that are units */
-	pg_atomic_uint64 compared;	/* pairs, by workers that have ended */
 	Candidates	group;			/* that the team compares */
 
 	/* the nodes of the leader's search */
@@ -78,9 +77,8 @@ typedef struct Together
 								 * settle one at any time: that spares work,
 								 * and changes nothing else. */
 	Candidates *keys;			/* that are taken as a whole by one process */
-	NearGroups *walked;			/* of the leader, by the team; or NULL */
 	NearGroups *groups;			/* search of this process, in units */
-	FingerprintList own;		/* its list */
+	FingerprintList own;		/* copy of the group that it takes */
 	Size		capacity;		/* of own */
 
 	/*
@@ -97,16 +95,10 @@ typedef struct Together
 	void		(*take_large) (struct Together *together);
 } Together;
 
-/* together.c */
 extern Together *hamming_together_begin(const SearchOptions *options);
 extern void hamming_together_search(Together *together, const Candidates *all,
 									uint32 count);
-extern void hamming_together_dismiss(Together *together);
 extern void hamming_together_end(Together *together);
 extern Together *hamming_together_attach(shm_toc *toc);
-
-/* units.c */
-extern void hamming_together_do_unit(void *arg, const TeamStep *step,
-									 uint32 unit);
 
 #endif							/* SIMHASH_TOGETHER_H */
