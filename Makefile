@@ -102,7 +102,6 @@ OBJS = $(BOTH_WIDTHS:=.o) $(BOTH_WIDTHS:=_128.o) \
 	src/text/show_features.o \
 	src/text/similarity.o \
 	src/text/sketch.o \
-	src/text/term_frequency.o \
 	src/text/tokens.o \
 	src/text/unicode_table.o \
 	src/text/weights_cache.o \

@@ -7,8 +7,8 @@
 
 #include "fmgr.h"
 
+#include "text/fingerprint.h"
 #include "text/shingle.h"
-#include "text/term_frequency.h"
 #include "type/check_range.h"
 #include "type/compat.h"
 

@@ -11,8 +11,7 @@
 #include "utils/memutils.h"
 
 #include "text/encoding.h"
-#include "text/unicode_class.h"
-#include "text/utf8.h"
+#include "text/unicode.h"
 
 #define PIECE_BYTES 65536		/* that are converted at once */
 #define OTHER_COLUMNS 1024		/* bytes of a row that shows a text, at most */

@@ -12,7 +12,6 @@
 #include "utils/uuid.h"
 
 #include "text/feature_set.h"
-#include "text/hash.h"
 #include "text/read_text.h"
 #include "type/compat.h"
 #include "type/secret.h"

@@ -7,7 +7,7 @@
 #include "port/pg_bitutils.h"
 
 #include "text/feature_table.h"
-#include "text/sink.h"
+#include "text/feature.h"
 
 /* The first columns have this many slots at least. */
 #define LEAST_SLOTS 64
@@ -84,18 +84,6 @@ make_first_columns(FeatureTable *table, uint32 expected)
 }
 
 /*
- * Return the slot where the search for a hash begins: the highest bits of the
- * product of hash with a random odd number.  Whoever chooses features does not
- * know the multiplier, and so cannot choose many that begin in one slot
- * (Dietzfelbinger, Hagerup, Katajainen and Penttonen 1997).
- */
-static inline uint64
-first_slot(const FeatureTable *table, uint64 hash)
-{
-	return (hash * table->multiplier) >> table->shift;
-}
-
-/*
  * Return the slot that has the hash, or the free slot where it belongs.  The
  * search ends, because half of the slots are free.
  */
@@ -106,7 +94,7 @@ find_slot(const FeatureTable *table, uint64 hash)
 
 	if (unlikely(hash == 0))
 		return table->slots;
-	slot = first_slot(table, hash);
+	slot = first_slot(hash, table->multiplier, table->shift);
 	/* one branch, as nobody can predict whether the feature is new */
 	while (Min(table->hash[slot], table->hash[slot] ^ hash) != 0)
 		slot = (slot + 1) & (table->slots - 1);
@@ -203,7 +191,7 @@ add_hashes(FeatureTable *table, const uint64 *hash, uint32 count,
 	for (i = 0; i < count; i++)
 	{
 		uint64		new = hash[i];
-		uint64		slot = first_slot(&copy, new);
+		uint64		slot = first_slot(new, copy.multiplier, copy.shift);
 		uint64		old = copy.hash[slot];
 		bool		is_taken = Min(old, old ^ new) != 0;
 

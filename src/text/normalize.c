@@ -17,8 +17,7 @@
 
 #include "miscadmin.h"
 
-#include "text/normalize.h"
-#include "text/unicode_class.h"
+#include "text/tokens.h"
 
 #if UTF8PROC_VERSION_MAJOR < 2 || \
 	(UTF8PROC_VERSION_MAJOR == 2 && UTF8PROC_VERSION_MINOR < 8)

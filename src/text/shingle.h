@@ -5,8 +5,8 @@
 #ifndef SIMHASH_SHINGLE_H
 #define SIMHASH_SHINGLE_H
 
-#include "text/sink.h"
-#include "text/utf8.h"
+#include "text/feature.h"
+#include "text/unicode.h"
 #include "text/weights_table.h"
 
 #define SHINGLE_MAX 64			/* tokens of a shingle */

@@ -11,9 +11,63 @@
 
 #include "port/pg_bitutils.h"
 
-#include "text/fold.h"
 #include "text/tokens.h"
-#include "text/unicode_class.h"
+#include "type/cpu.h"
+
+#define FOLD_BYTES 64			/* as a mask has bits */
+
+#ifdef SIMHASH_SSE2
+/*
+ * Which bytes of x are one of count characters from first on?  Those with x -
+ * first < count, unsigned.  SSE2 compares signed bytes: so 128 is taken from
+ * both sides.
+ */
+static inline __m128i
+are_from(__m128i x, int first, int count)
+{
+	return _mm_cmplt_epi8(_mm_sub_epi8(x, _mm_set1_epi8((char) (0x80 + first))),
+						  _mm_set1_epi8((char) (0x80 + count)));
+}
+#endif
+
+/*
+ * Fold the case of FOLD_BYTES bytes.  Bit i of *words says that bytes[i] is an
+ * ASCII letter or digit, and bit i of *others that bytes[i] is not ASCII.
+ * folded[i] means nothing unless bit i of *words is set.
+ */
+static inline void
+fold_ascii(const uint8 *bytes, uint8 *folded, uint64 *words, uint64 *others)
+{
+	int			i;
+
+	*words = 0;
+	*others = 0;
+#ifdef SIMHASH_SSE2
+	for (i = 0; i < FOLD_BYTES; i += 16)
+	{
+		__m128i		x = _mm_loadu_si128((const __m128i *) (bytes + i));
+		__m128i		lower = _mm_or_si128(x, _mm_set1_epi8(0x20));
+		__m128i		letter = are_from(lower, 'a', 26);
+		__m128i		digit = are_from(x, '0', 10);
+
+		/* a digit has the case bit already */
+		_mm_storeu_si128((__m128i *) (folded + i), lower);
+		*words |= (uint64) _mm_movemask_epi8(_mm_or_si128(letter, digit)) << i;
+		*others |= (uint64) _mm_movemask_epi8(x) << i;
+	}
+#else
+	for (i = 0; i < FOLD_BYTES; i++)
+	{
+		uint8		lower = bytes[i] | 0x20;
+		bool		letter = (uint8) (lower - 'a') < 26;
+		bool		digit = (uint8) (bytes[i] - '0') < 10;
+
+		folded[i] = lower;
+		*words |= (uint64) (letter || digit) << i;
+		*others |= (uint64) (bytes[i] >> 7) << i;
+	}
+#endif
+}
 
 /*
  * Add a code point of length bytes, which ends a token.  UTF8_MAX bytes must be

@@ -10,7 +10,6 @@
 #include "text/feature_table.h"
 #include "text/fingerprint.h"
 #include "text/sketch.h"
-#include "text/term_frequency.h"
 
 /* Features in the order in which they are handed in. */
 static Occurrence *given;
