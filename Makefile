@@ -89,7 +89,6 @@ OBJS = $(BOTH_WIDTHS:=.o) $(BOTH_WIDTHS:=_128.o) \
 	src/text/aggregate.o \
 	src/text/arguments.o \
 	src/text/construct.o \
-	src/text/encoding.o \
 	src/text/feature_set.o \
 	src/text/feature_table.o \
 	src/text/fingerprint.o \
@@ -97,7 +96,7 @@ OBJS = $(BOTH_WIDTHS:=.o) $(BOTH_WIDTHS:=_128.o) \
 	src/text/normalize.o \
 	src/text/passage_rows.o \
 	src/text/passages.o \
-	src/text/read_text.o \
+	src/text/server_text.o \
 	src/text/shingle.o \
 	src/text/show_features.o \
 	src/text/similarity.o \

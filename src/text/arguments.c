@@ -13,9 +13,7 @@
 #include "utils/uuid.h"
 
 #include "text/arguments.h"
-#include "text/encoding.h"
-#include "text/fingerprint.h"
-#include "text/read_text.h"
+#include "text/server_text.h"
 #include "text/weights_cache.h"
 #include "type/simhash.h"
 
@@ -125,12 +123,8 @@ simhash_make_features(const struct varlena *body,
 					  const FeatureOptions *options,
 					  const FeatureTarget *target)
 {
-	Tokenizer	tokenizer;
-
-	feature_begin(target, options->weights != NULL);
-	simhash_begin_text(&tokenizer, options, *target);
-	simhash_feed_text(&tokenizer, VARDATA_ANY(body), VARSIZE_ANY_EXHDR(body));
-	return tokenizer.position;
+	return simhash_read_text(VARDATA_ANY(body), VARSIZE_ANY_EXHDR(body), false,
+							 options, target);
 }
 
 /* (body text, weights simhash_weights, words int, chars int) */

@@ -77,6 +77,13 @@ first_slot(uint64 hash, uint64 multiplier, int shift)
 }
 
 /*
+ * Allocate bytes if array is NULL, free array if bytes is 0, or else enlarge
+ * array to bytes.  server_text.c has this function, and t/fuzz, which needs no
+ * server, one of its own.
+ */
+extern void *simhash_resize_array(void *array, size_t bytes);
+
+/*
  * Arrays of so many 64-bit numbers are on the stack, up to eight of them in one
  * call: 24 kB.
  */

@@ -12,9 +12,18 @@
 #include "utils/uuid.h"
 
 #include "text/feature_set.h"
-#include "text/read_text.h"
+#include "text/tokens.h"
 #include "type/compat.h"
 #include "type/secret.h"
+
+/*
+ * No SQL function takes more than 64 kB of stack: a Tokenizer, the arrays of
+ * features (see FEATURES_AT_ONCE), the space of tables, and 16 kB for all else.
+ */
+StaticAssertDecl(sizeof(Tokenizer) +
+				 (8 * FEATURES_AT_ONCE + HALVES_MAX * TABLE_SPACE) *
+				 sizeof(uint64) <= 48 * 1024,
+				 "a text takes too much stack");
 
 /*
  * Prepare set for at most memory kilobytes.  sides is the number of texts whose
@@ -50,7 +59,7 @@ begin_set(void *state, bool weighted)
 	set->has_begun = true;
 	simhash_table_init(&set->table, set->sides, weighted,
 					   set->memory * (size_t) 1024 / 2, simhash_secret(),
-					   set->space, simhash_resize_array);
+					   set->space);
 	if (set->votes != NULL)
 		simhash_votes_begin(set->votes, weighted || counted);
 	set->vote_at_once = set->votes != NULL && !weighted && !counted;

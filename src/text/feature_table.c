@@ -17,12 +17,11 @@
  * counts for each of the sides, and one of weights if weighted.  The columns
  * may take limit bytes, or what LEAST_SLOTS take if that is more.  If the first
  * columns fit into space[0 .. TABLE_SPACE), they are there: space must live as
- * long as the table.  resize is that of simhash_tokens_init().
+ * long as the table.
  */
 void
 simhash_table_init(FeatureTable *table, int sides, bool weighted, size_t limit,
-				   uint64 seed, uint64 *space,
-				   void *(*resize) (void *, size_t))
+				   uint64 seed, uint64 *space)
 {
 	memset(table, 0, sizeof(FeatureTable));
 	table->multiplier = seed | 1;
@@ -30,7 +29,6 @@ simhash_table_init(FeatureTable *table, int sides, bool weighted, size_t limit,
 	table->weighted = weighted;
 	table->limit = limit;
 	table->space = space;
-	table->resize = resize;
 }
 
 static inline size_t
@@ -52,7 +50,7 @@ set_columns(FeatureTable *table, uint64 slots, const uint64 *from)
 	int			side;
 
 	if (table->slots > 0 || bytes > TABLE_SPACE * sizeof(uint64))
-		column = table->resize(NULL, bytes);
+		column = simhash_resize_array(NULL, bytes);
 	table->hash = column;
 	if (from != NULL)
 		memcpy(column, from, bytes);
@@ -105,7 +103,7 @@ static void
 free_columns(const FeatureTable *table, uint64 *hash)
 {
 	if (hash != table->space)
-		table->resize(hash, 0);
+		simhash_resize_array(hash, 0);
 }
 
 /* Move the features to columns twice as long. */

@@ -20,7 +20,7 @@
 typedef struct FeatureTable
 {
 	uint64	   *hash;			/* the first column, which the others follow,
-								 * in space or in memory of resize() */
+								 * in space unless they have grown */
 	uint64	   *count[FEATURE_SIDES];	/* NULL: not asked for */
 	int64	   *weight;			/* the greatest of all occurrences; NULL: not
 								 * asked for */
@@ -35,12 +35,10 @@ typedef struct FeatureTable
 	bool		weighted;		/* is there a column of weights? */
 	size_t		limit;			/* bytes that the columns may take */
 	uint64	   *space;			/* TABLE_SPACE numbers */
-	void	   *(*resize) (void *array, size_t bytes);
 } FeatureTable;
 
 extern void simhash_table_init(FeatureTable *table, int sides, bool weighted,
-							   size_t limit, uint64 seed, uint64 *space,
-							   void *(*resize) (void *, size_t));
+							   size_t limit, uint64 seed, uint64 *space);
 extern uint32 simhash_table_add(FeatureTable *table, int side,
 								const uint64 *hash, const int64 *weight,
 								uint32 count, uint64 *fresh);

@@ -11,7 +11,7 @@
 #include "utils/memutils.h"
 
 #include "text/arguments.h"
-#include "text/read_text.h"
+#include "text/server_text.h"
 #include "text/weights_value.h"
 #include "type/secret.h"
 #include "type/simhash.h"

@@ -10,8 +10,7 @@
 #include "utils/tuplestore.h"
 
 #include "text/arguments.h"
-#include "text/encoding.h"
-#include "text/read_text.h"
+#include "text/server_text.h"
 #include "type/secret.h"
 #include "type/simhash.h"
 

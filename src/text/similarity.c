@@ -12,7 +12,7 @@
 
 #include "text/arguments.h"
 #include "text/feature_set.h"
-#include "text/read_text.h"
+#include "text/server_text.h"
 #include "text/weights_cache.h"
 
 PG_FUNCTION_INFO_V1(simhash_text_jaccard);

@@ -140,7 +140,7 @@ close_gap(Tokenizer *t)
 static inline void
 add_separator(Tokenizer *t)
 {
-	if (t->chars)
+	if (t->shingler.options.chars)
 		t->gap = t->started;
 	else
 		end_run(t);
@@ -153,7 +153,7 @@ add_utf8(Tokenizer *t, uint8 properties, const uint8 bytes[UTF8_MAX],
 {
 	if (!(properties & UC_WORD))
 		add_separator(t);
-	else if (t->chars)
+	else if (t->shingler.options.chars)
 	{
 		close_gap(t);
 		add_char_token(&t->shingler, bytes, length);
@@ -186,7 +186,7 @@ add_codepoint(void *arg, uint32 cp)
 static inline void
 add_ascii(Tokenizer *t, const uint8 *folded, size_t length)
 {
-	if (!t->chars)
+	if (!t->shingler.options.chars)
 	{
 		enter_spaced(t);
 		shingle_append(&t->shingler, folded, length);
@@ -339,24 +339,14 @@ feed_codepoints(Tokenizer *t, const uint8 *from, const uint8 *end, bool last)
  * come before the first feature, weighted if options->weights is not NULL.  t
  * must stay where it is, and the tables of options must stay as long as t is
  * used.
- *
- * What outgrows t, a combining sequence or a feature, is in memory of resize():
- * resize(NULL, bytes) allocates, resize(array, bytes) enlarges, and
- * resize(array, 0) frees.
  */
 void
 simhash_tokens_init(Tokenizer *t, const FeatureOptions *options,
-					void *(*resize) (void *, size_t), FeatureTarget target)
+					const FeatureTarget *target)
 {
-	t->chars = options->chars;
-	t->bytewise = false;
-	t->position = 0;
-	t->run = RUN_NONE;
-	t->bigram = false;
-	t->started = false;
-	t->gap = false;
-	simhash_normalize_init(&t->normalizer, resize, add_codepoint, t);
-	simhash_shingle_init(&t->shingler, options, resize, target);
+	memset(t, 0, offsetof(Tokenizer, normalizer));
+	simhash_normalize_init(&t->normalizer, add_codepoint, t);
+	simhash_shingle_init(&t->shingler, options, target);
 }
 
 /*
@@ -387,7 +377,7 @@ simhash_tokens_feed(Tokenizer *t, const uint8 *bytes, size_t length, bool last)
 	{
 		normalize_flush(&t->normalizer);
 		simhash_normalize_free(&t->normalizer);
-		if (!t->chars)
+		if (!t->shingler.options.chars)
 			end_run(t);
 		simhash_shingle_finish(&t->shingler);
 	}

@@ -209,8 +209,7 @@ check_table(int sides, bool weighted, size_t limit)
 
 	table = resize(NULL, sizeof(FeatureTable));
 	memset(table, 0xAA, sizeof(FeatureTable));	/* nothing is relied on */
-	simhash_table_init(table, sides, weighted, limit, random_bits(), space,
-					   resize);
+	simhash_table_init(table, sides, weighted, limit, random_bits(), space);
 	fill_table();
 	listed = check_slots(seen);
 	check_left(seen, listed);
