@@ -107,7 +107,6 @@ OBJS = $(BOTH_WIDTHS:=.o) $(BOTH_WIDTHS:=_128.o) \
 	src/text/weights_json.o \
 	src/text/weights_table.o \
 	src/text/weights_type.o \
-	src/text/weights_value.o \
 	src/type/catalog.o \
 	src/type/gist.o \
 	src/type/gist_cost.o \

@@ -14,7 +14,7 @@
 
 #include "text/arguments.h"
 #include "text/server_text.h"
-#include "text/weights_cache.h"
+#include "text/weights.h"
 #include "type/simhash.h"
 
 /* Bytes of a wrong tf that an error shows. */
@@ -175,6 +175,22 @@ simhash_weight_overflow(double total)
 	ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 					errmsg("total weight must be below 140737488355328, not "
 						   "%.0f", total / WEIGHT_UNIT)));
+}
+
+/* Return what the states of target elect, or NULL for no fingerprint. */
+Datum
+simhash_fingerprint_datum(FunctionCallInfo fcinfo, const FeatureTarget *target)
+{
+	uint64		fingerprint[HALVES_MAX];
+	int			half;
+
+	for (half = 0; half < target->halves; half++)
+	{
+		if (!target->methods->fingerprint(feature_state(target, half),
+										  &fingerprint[half]))
+			PG_RETURN_NULL();
+	}
+	return simhash_halves_datum(fingerprint, target->halves);
 }
 
 typedef struct Elements

@@ -203,19 +203,4 @@ feature_add(const FeatureTarget *target, const uint8 *bytes, size_t length,
 								 &weight, 1);
 }
 
-/* Set half[] to the fingerprint.  Return false if there is none. */
-static inline bool
-feature_fingerprint(const FeatureTarget *target, uint64 *fingerprint)
-{
-	int			half;
-
-	for (half = 0; half < target->halves; half++)
-	{
-		if (!target->methods->fingerprint(feature_state(target, half),
-										  &fingerprint[half]))
-			return false;
-	}
-	return true;
-}
-
 #endif							/* SIMHASH_FEATURE_H */

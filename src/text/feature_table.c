@@ -6,8 +6,7 @@
 
 #include "port/pg_bitutils.h"
 
-#include "text/feature_table.h"
-#include "text/feature.h"
+#include "text/feature_set.h"
 
 /* The first columns have this many slots at least. */
 #define LEAST_SLOTS 64

@@ -12,8 +12,7 @@
 
 #include "text/fingerprint.h"
 #include "text/server_text.h"
-#include "text/weights_value.h"
-#include "type/compat.h"
+#include "text/weights.h"
 
 #define DEFAULT_WEIGHT 1.0
 #define NAMED_BYTES 64			/* of a wrong key or value, in an error */

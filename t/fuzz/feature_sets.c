@@ -7,8 +7,7 @@
 
 #include "feature_sets.h"
 #include "texts.h"
-#include "text/feature_table.h"
-#include "text/fingerprint.h"
+#include "text/feature_set.h"
 #include "text/sketch.h"
 
 /* Features in the order in which they are handed in. */
