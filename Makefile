@@ -84,7 +84,6 @@ OBJS = $(BOTH_WIDTHS:=.o) $(BOTH_WIDTHS:=_128.o) \
 	src/text/aggregate.o \
 	src/text/arguments.o \
 	src/text/construct.o \
-	src/text/encoding.o \
 	src/text/feature_set.o \
 	src/text/feature_table.o \
 	src/text/fingerprint.o \
@@ -92,19 +91,17 @@ OBJS = $(BOTH_WIDTHS:=.o) $(BOTH_WIDTHS:=_128.o) \
 	src/text/normalize.o \
 	src/text/passage_rows.o \
 	src/text/passages.o \
-	src/text/read_text.o \
+	src/text/server_text.o \
 	src/text/shingle.o \
 	src/text/show_features.o \
 	src/text/similarity.o \
 	src/text/sketch.o \
-	src/text/term_frequency.o \
 	src/text/tokens.o \
 	src/text/unicode_table.o \
 	src/text/weights_cache.o \
 	src/text/weights_json.o \
 	src/text/weights_table.o \
 	src/text/weights_type.o \
-	src/text/weights_value.o \
 	src/type/catalog.o \
 	src/type/gist.o \
 	src/type/gist_cost.o \

@@ -31,7 +31,6 @@
 #include "audit/audit.h"
 #include "near/pairs.h"
 #include "near/progress.h"
-#include "text/hash.h"
 #include "type/compat.h"
 
 /* Parts of the sample. */

@@ -118,9 +118,7 @@ simhash_audit_add_row(AuditRows *rows, AuditRow *row,
 	simhash_set_init(&set, work_mem, 0, NULL);
 	target = simhash_set_target(&set, 1, 0);
 	simhash_make_features(body, &rows->options, &target);
-	while (simhash_set_read_table(&set, &batch))
-		add_features(rows, &batch, &sketch);
-	while (simhash_set_read_spilled(&set, &batch))
+	while (simhash_set_read(&set, &batch))
 		add_features(rows, &batch, &sketch);
 	simhash_set_free(&set);
 

@@ -161,15 +161,12 @@ static Datum
 finish(FunctionCallInfo fcinfo, const HalfMethods *methods)
 {
 	FeatureTarget target;
-	uint64		fingerprint[HALVES_MAX];
 
 	(void) simhash_aggregate_context(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	target = state_target((AggregateState *) PG_GETARG_POINTER(0), methods);
-	if (!feature_fingerprint(&target, fingerprint))
-		PG_RETURN_NULL();
-	return simhash_halves_datum(fingerprint, target.halves);
+	return simhash_fingerprint_datum(fcinfo, &target);
 }
 
 /* The add_all, of one feature.  A weight below 0 takes a feature back. */

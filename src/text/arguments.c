@@ -13,10 +13,8 @@
 #include "utils/uuid.h"
 
 #include "text/arguments.h"
-#include "text/encoding.h"
-#include "text/fingerprint.h"
-#include "text/read_text.h"
-#include "text/weights_cache.h"
+#include "text/server_text.h"
+#include "text/weights.h"
 #include "type/simhash.h"
 
 /* Bytes of a wrong tf that an error shows. */
@@ -125,12 +123,8 @@ simhash_make_features(const struct varlena *body,
 					  const FeatureOptions *options,
 					  const FeatureTarget *target)
 {
-	Tokenizer	tokenizer;
-
-	feature_begin(target, options->weights != NULL);
-	simhash_begin_text(&tokenizer, options, *target);
-	simhash_feed_text(&tokenizer, VARDATA_ANY(body), VARSIZE_ANY_EXHDR(body));
-	return tokenizer.position;
+	return simhash_read_text(VARDATA_ANY(body), VARSIZE_ANY_EXHDR(body), false,
+							 options, target);
 }
 
 /* (body text, weights simhash_weights, words int, chars int) */
@@ -181,6 +175,22 @@ simhash_weight_overflow(double total)
 	ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 					errmsg("total weight must be below 140737488355328, not "
 						   "%.0f", total / WEIGHT_UNIT)));
+}
+
+/* Return what the states of target elect, or NULL for no fingerprint. */
+Datum
+simhash_fingerprint_datum(FunctionCallInfo fcinfo, const FeatureTarget *target)
+{
+	uint64		fingerprint[HALVES_MAX];
+	int			half;
+
+	for (half = 0; half < target->halves; half++)
+	{
+		if (!target->methods->fingerprint(feature_state(target, half),
+										  &fingerprint[half]))
+			PG_RETURN_NULL();
+	}
+	return simhash_halves_datum(fingerprint, target->halves);
 }
 
 typedef struct Elements

@@ -1,12 +1,12 @@
 /*
  * arguments.h
- *	  From SQL arguments to features.
+ *	  From SQL arguments to features, and from states to a fingerprint.
  */
 #ifndef SIMHASH_ARGUMENTS_H
 #define SIMHASH_ARGUMENTS_H
 
+#include "text/fingerprint.h"
 #include "text/shingle.h"
-#include "text/term_frequency.h"
 #include "type/simhash.h"
 
 /*
@@ -46,6 +46,8 @@ extern void simhash_add_token_feature(const FeatureTarget *target, Datum token,
 extern void simhash_add_hash_feature(const FeatureTarget *target, Datum hash,
 									 int64 weight);
 extern int64 simhash_weight_from_datum(Datum datum);
+extern Datum simhash_fingerprint_datum(FunctionCallInfo fcinfo,
+									   const FeatureTarget *target);
 pg_noreturn extern void simhash_weight_overflow(double total);
 
 #endif							/* SIMHASH_ARGUMENTS_H */

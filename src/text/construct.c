@@ -25,18 +25,6 @@ vote_batch(FeatureBatch *batch, TermFrequency tf, Votes *votes)
 	simhash_votes_add_all(votes, batch->hash, batch->weight, batch->length);
 }
 
-/* Let those features of the set vote that have not voted when they came. */
-static void
-vote_once(FeatureSet *set, TermFrequency tf)
-{
-	FeatureBatch batch;
-
-	while (!set->vote_at_once && simhash_set_read_table(set, &batch))
-		vote_batch(&batch, tf, set->votes);
-	while (simhash_set_read_spilled(set, &batch))
-		vote_batch(&batch, tf, set->votes);
-}
-
 /* Let the features vote as tf says, which is not TF_COUNT. */
 static void
 hold_vote(FunctionCallInfo fcinfo, FeatureMaker make, TermFrequency tf,
@@ -44,6 +32,7 @@ hold_vote(FunctionCallInfo fcinfo, FeatureMaker make, TermFrequency tf,
 {
 	FeatureSet	set[HALVES_MAX];
 	FeatureTarget target;
+	FeatureBatch batch;
 	int			i;
 
 	for (i = 0; i < halves; i++)
@@ -53,7 +42,8 @@ hold_vote(FunctionCallInfo fcinfo, FeatureMaker make, TermFrequency tf,
 	make(fcinfo, &target);
 	for (i = 0; i < halves; i++)
 	{
-		vote_once(&set[i], tf);
+		while (simhash_set_read(&set[i], &batch))
+			vote_batch(&batch, tf, &votes[i]);
 		simhash_set_free(&set[i]);
 	}
 }
@@ -67,7 +57,6 @@ static Datum
 elect(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument, int halves)
 {
 	Votes		votes[HALVES_MAX];
-	uint64		fingerprint[HALVES_MAX];
 	FeatureTarget target = {
 		.halves = halves,
 		.methods = &simhash_votes_methods,
@@ -88,9 +77,7 @@ elect(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument, int halves)
 		if (votes[i].total > PG_INT64_MAX)
 			simhash_weight_overflow((double) votes[i].total);
 	}
-	if (!feature_fingerprint(&target, fingerprint))
-		PG_RETURN_NULL();
-	return simhash_halves_datum(fingerprint, halves);
+	return simhash_fingerprint_datum(fcinfo, &target);
 }
 
 #define SIMHASH(name, make, tf_argument, halves) \
@@ -117,7 +104,6 @@ static Datum
 sketch(FunctionCallInfo fcinfo, FeatureMaker make, int halves)
 {
 	Sketch		sketches[HALVES_MAX];
-	uint64		fingerprint[HALVES_MAX];
 	FeatureTarget target = {
 		.halves = halves,
 		.methods = &simhash_sketch_methods,
@@ -127,9 +113,7 @@ sketch(FunctionCallInfo fcinfo, FeatureMaker make, int halves)
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	make(fcinfo, &target);
-	if (!feature_fingerprint(&target, fingerprint))
-		PG_RETURN_NULL();
-	return simhash_halves_datum(fingerprint, halves);
+	return simhash_fingerprint_datum(fcinfo, &target);
 }
 
 #define MINHASH(name, make, halves) \

@@ -12,10 +12,18 @@
 #include "utils/uuid.h"
 
 #include "text/feature_set.h"
-#include "text/hash.h"
-#include "text/read_text.h"
+#include "text/tokens.h"
 #include "type/compat.h"
 #include "type/secret.h"
+
+/*
+ * No SQL function takes more than 64 kB of stack: a Tokenizer, the arrays of
+ * features (see FEATURES_AT_ONCE), the space of tables, and 16 kB for all else.
+ */
+StaticAssertDecl(sizeof(Tokenizer) +
+				 (8 * FEATURES_AT_ONCE + HALVES_MAX * TABLE_SPACE) *
+				 sizeof(uint64) <= 48 * 1024,
+				 "a text takes too much stack");
 
 /*
  * Prepare set for at most memory kilobytes.  sides is the number of texts whose
@@ -51,7 +59,7 @@ begin_set(void *state, bool weighted)
 	set->has_begun = true;
 	simhash_table_init(&set->table, set->sides, weighted,
 					   set->memory * (size_t) 1024 / 2, simhash_secret(),
-					   set->space, simhash_resize_array);
+					   set->space);
 	if (set->votes != NULL)
 		simhash_votes_begin(set->votes, weighted || counted);
 	set->vote_at_once = set->votes != NULL && !weighted && !counted;
@@ -142,12 +150,9 @@ simhash_set_target(FeatureSet *set, int halves, int side)
 	return target;
 }
 
-/*
- * No feature may be added any more.  Set *batch to the next features of the
- * table, in no particular order.  Return false if there are no more.
- */
-bool
-simhash_set_read_table(FeatureSet *set, FeatureBatch *batch)
+/* Set *batch to the next features of the table, or to none. */
+static void
+read_table(FeatureSet *set, FeatureBatch *batch)
 {
 	const FeatureTable *table = &set->table;
 	uint64		slots[FEATURE_BATCH];
@@ -165,7 +170,6 @@ simhash_set_read_table(FeatureSet *set, FeatureBatch *batch)
 			batch->count[side][i] =
 				table->count[side] ? table->count[side][slots[i]] : 1;
 	}
-	return batch->length > 0;
 }
 
 static void
@@ -207,10 +211,7 @@ read_run(FeatureSet *set, FeatureBatch *batch)
 	}
 }
 
-/*
- * Read the next features that are spilled, as simhash_set_read_table() reads
- * those of the table.  Most sets have none.
- */
+/* Do what simhash_set_read() does for the spilled features: few sets have any. */
 bool
 simhash_set_read_spilled(FeatureSet *set, FeatureBatch *batch)
 {
@@ -226,6 +227,23 @@ simhash_set_read_spilled(FeatureSet *set, FeatureBatch *batch)
 	while (set->has_pair && batch->length < FEATURE_BATCH)
 		read_run(set, batch);
 	return batch->length > 0;
+}
+
+/*
+ * No feature may be added any more.  Set *batch to the next features, in no
+ * particular order, but for those that have voted when they came.  Return false
+ * if there are no more.
+ */
+bool
+simhash_set_read(FeatureSet *set, FeatureBatch *batch)
+{
+	if (!set->vote_at_once)
+	{
+		read_table(set, batch);
+		if (batch->length > 0)
+			return true;
+	}
+	return simhash_set_read_spilled(set, batch);
 }
 
 /*

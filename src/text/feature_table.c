@@ -6,8 +6,7 @@
 
 #include "port/pg_bitutils.h"
 
-#include "text/feature_table.h"
-#include "text/sink.h"
+#include "text/feature_set.h"
 
 /* The first columns have this many slots at least. */
 #define LEAST_SLOTS 64
@@ -17,12 +16,11 @@
  * counts for each of the sides, and one of weights if weighted.  The columns
  * may take limit bytes, or what LEAST_SLOTS take if that is more.  If the first
  * columns fit into space[0 .. TABLE_SPACE), they are there: space must live as
- * long as the table.  resize is that of simhash_tokens_init().
+ * long as the table.
  */
 void
 simhash_table_init(FeatureTable *table, int sides, bool weighted, size_t limit,
-				   uint64 seed, uint64 *space,
-				   void *(*resize) (void *, size_t))
+				   uint64 seed, uint64 *space)
 {
 	memset(table, 0, sizeof(FeatureTable));
 	table->multiplier = seed | 1;
@@ -30,7 +28,6 @@ simhash_table_init(FeatureTable *table, int sides, bool weighted, size_t limit,
 	table->weighted = weighted;
 	table->limit = limit;
 	table->space = space;
-	table->resize = resize;
 }
 
 static inline size_t
@@ -52,7 +49,7 @@ set_columns(FeatureTable *table, uint64 slots, const uint64 *from)
 	int			side;
 
 	if (table->slots > 0 || bytes > TABLE_SPACE * sizeof(uint64))
-		column = table->resize(NULL, bytes);
+		column = simhash_resize_array(NULL, bytes);
 	table->hash = column;
 	if (from != NULL)
 		memcpy(column, from, bytes);
@@ -84,18 +81,6 @@ make_first_columns(FeatureTable *table, uint32 expected)
 }
 
 /*
- * Return the slot where the search for a hash begins: the highest bits of the
- * product of hash with a random odd number.  Whoever chooses features does not
- * know the multiplier, and so cannot choose many that begin in one slot
- * (Dietzfelbinger, Hagerup, Katajainen and Penttonen 1997).
- */
-static inline uint64
-first_slot(const FeatureTable *table, uint64 hash)
-{
-	return (hash * table->multiplier) >> table->shift;
-}
-
-/*
  * Return the slot that has the hash, or the free slot where it belongs.  The
  * search ends, because half of the slots are free.
  */
@@ -106,7 +91,7 @@ find_slot(const FeatureTable *table, uint64 hash)
 
 	if (unlikely(hash == 0))
 		return table->slots;
-	slot = first_slot(table, hash);
+	slot = first_slot(hash, table->multiplier, table->shift);
 	/* one branch, as nobody can predict whether the feature is new */
 	while (Min(table->hash[slot], table->hash[slot] ^ hash) != 0)
 		slot = (slot + 1) & (table->slots - 1);
@@ -117,7 +102,7 @@ static void
 free_columns(const FeatureTable *table, uint64 *hash)
 {
 	if (hash != table->space)
-		table->resize(hash, 0);
+		simhash_resize_array(hash, 0);
 }
 
 /* Move the features to columns twice as long. */
@@ -203,7 +188,7 @@ add_hashes(FeatureTable *table, const uint64 *hash, uint32 count,
 	for (i = 0; i < count; i++)
 	{
 		uint64		new = hash[i];
-		uint64		slot = first_slot(&copy, new);
+		uint64		slot = first_slot(new, copy.multiplier, copy.shift);
 		uint64		old = copy.hash[slot];
 		bool		is_taken = Min(old, old ^ new) != 0;
 

@@ -11,8 +11,8 @@
 #include "utils/memutils.h"
 
 #include "text/arguments.h"
-#include "text/read_text.h"
-#include "text/weights_value.h"
+#include "text/server_text.h"
+#include "text/weights.h"
 #include "type/secret.h"
 #include "type/simhash.h"
 
@@ -26,23 +26,18 @@ PG_FUNCTION_INFO_V1(simhash_idf_final);
 
 typedef struct DocumentToken
 {
+	uint64		hash;
 	int64		documents;		/* number of texts with this token */
 	int64		last;			/* number of the last text that has it, from 1
 								 * on */
-	uint32		length;
-	uint8		bytes[FLEXIBLE_ARRAY_MEMBER];
-} DocumentToken;
-
-typedef struct DocumentSlot
-{
-	uint64		hash;
-	DocumentToken *token;
+	const uint8 *bytes;
+	uint32		length;			/* of bytes */
 	char		status;
-} DocumentSlot;
+} DocumentToken;
 
 /* Two tokens with one hash are one token, as they are for a fingerprint. */
 #define SH_PREFIX document
-#define SH_ELEMENT_TYPE DocumentSlot
+#define SH_ELEMENT_TYPE DocumentToken
 #define SH_KEY_TYPE uint64
 #define SH_KEY hash
 #define SH_HASH_KEY(tb, key) \
@@ -72,24 +67,24 @@ create_idf_state(MemoryContext context)
 }
 
 /*
- * Return the token with the hash.  If there is none, make one of bytes[0 ..
- * length), which is in no text yet.
+ * Return the token with the hash, valid until the next call.  If there is none,
+ * make one of bytes[0 .. length), which is in no text yet.
  */
 static DocumentToken *
 find_token(IdfState *state, const uint8 *bytes, size_t length, uint64 hash)
 {
 	bool		found;
-	DocumentSlot *slot = document_insert(state->tokens, hash, &found);
-	size_t		size = offsetof(DocumentToken, bytes) + length;
+	DocumentToken *token = document_insert(state->tokens, hash, &found);
 
 	if (!found)
 	{
-		slot->token = MemoryContextAllocHuge(state->context, size);
-		memset(slot->token, 0, offsetof(DocumentToken, bytes));
-		slot->token->length = length;
-		memcpy(slot->token->bytes, bytes, length);
+		token->documents = 0;
+		token->last = 0;
+		token->bytes = memcpy(MemoryContextAllocHuge(state->context, length),
+							  bytes, length);
+		token->length = length;
 	}
-	return slot->token;
+	return token;
 }
 
 /* A FeatureSink: count a token of the last text of target->arg, an IdfState. */
@@ -107,6 +102,7 @@ count_token(const FeatureTarget *target, const uint8 *bytes, size_t length,
 	}
 }
 
+/* Error: 22023 unless min_df is what it was, and 1 or more. */
 static void
 set_min_df(IdfState *state, int32 min_df)
 {
@@ -161,7 +157,6 @@ simhash_idf_combine(PG_FUNCTION_ARGS)
 	IdfState   *state = get_idf_state(fcinfo);
 	IdfState   *other;
 	document_iterator iterator;
-	DocumentSlot *slot;
 	DocumentToken *token;
 
 	if (PG_ARGISNULL(1))
@@ -171,12 +166,11 @@ simhash_idf_combine(PG_FUNCTION_ARGS)
 		set_min_df(state, other->min_df);
 	state->documents += other->documents;
 	document_start_iterate(other->tokens, &iterator);
-	while ((slot = document_iterate(other->tokens, &iterator)) != NULL)
+	while ((token = document_iterate(other->tokens, &iterator)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		token = find_token(state, slot->token->bytes, slot->token->length,
-						   slot->hash);
-		token->documents += slot->token->documents;
+		find_token(state, token->bytes, token->length,
+				   token->hash)->documents += token->documents;
 	}
 	PG_RETURN_POINTER(state);
 }
@@ -201,7 +195,7 @@ simhash_idf_serialize(PG_FUNCTION_ARGS)
 	IdfState   *state = (IdfState *) PG_GETARG_POINTER(0);
 	StringInfoData buf;
 	document_iterator iterator;
-	DocumentSlot *slot;
+	DocumentToken *token;
 
 	(void) simhash_aggregate_context(fcinfo);
 	pq_begintypsend(&buf);
@@ -209,14 +203,13 @@ simhash_idf_serialize(PG_FUNCTION_ARGS)
 	pq_sendint32(&buf, state->min_df);
 	pq_sendint32(&buf, state->tokens->members);
 	document_start_iterate(state->tokens, &iterator);
-	while ((slot = document_iterate(state->tokens, &iterator)) != NULL)
+	while ((token = document_iterate(state->tokens, &iterator)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		check_state_size(buf.len, slot->token->length);
-		pq_sendint64(&buf, slot->token->documents);
-		pq_sendint32(&buf, slot->token->length);
-		pq_sendbytes(&buf, (const char *) slot->token->bytes,
-					 slot->token->length);
+		check_state_size(buf.len, token->length);
+		pq_sendint64(&buf, token->documents);
+		pq_sendint32(&buf, token->length);
+		pq_sendbytes(&buf, (const char *) token->bytes, token->length);
 	}
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
 }
@@ -240,12 +233,10 @@ simhash_idf_deserialize(PG_FUNCTION_ARGS)
 		int64		documents = pq_getmsgint64(&buf);
 		uint32		length = pq_getmsgint(&buf, 4);
 		const char *bytes = pq_getmsgbytes(&buf, length);
-		DocumentToken *token;
 
 		CHECK_FOR_INTERRUPTS();
-		token = find_token(state, (const uint8 *) bytes, length,
-						   XXH3_64bits(bytes, length));
-		token->documents = documents;
+		find_token(state, (const uint8 *) bytes, length,
+				   XXH3_64bits(bytes, length))->documents = documents;
 	}
 	pq_getmsgend(&buf);
 	PG_RETURN_POINTER(state);
@@ -276,7 +267,7 @@ simhash_idf_final(PG_FUNCTION_ARGS)
 	TokenWeight *tokens;
 	size_t		count = 0;
 	document_iterator iterator;
-	DocumentSlot *slot;
+	DocumentToken *token;
 
 	(void) simhash_aggregate_context(fcinfo);
 	if (!PG_ARGISNULL(0))
@@ -287,10 +278,8 @@ simhash_idf_final(PG_FUNCTION_ARGS)
 									Max(state->tokens->members, 1) *
 									sizeof(TokenWeight));
 	document_start_iterate(state->tokens, &iterator);
-	while ((slot = document_iterate(state->tokens, &iterator)) != NULL)
+	while ((token = document_iterate(state->tokens, &iterator)) != NULL)
 	{
-		DocumentToken *token = slot->token;
-
 		CHECK_FOR_INTERRUPTS();
 		if (token->documents >= state->min_df)
 		{

@@ -17,8 +17,7 @@
 
 #include "miscadmin.h"
 
-#include "text/normalize.h"
-#include "text/unicode_class.h"
+#include "text/tokens.h"
 
 #if UTF8PROC_VERSION_MAJOR < 2 || \
 	(UTF8PROC_VERSION_MAJOR == 2 && UTF8PROC_VERSION_MINOR < 8)
@@ -67,21 +66,14 @@ typedef struct Composition
 /* For NFC.  Because of STABLE, utf8proc heeds the composition exclusions. */
 #define COMPOSE_OPTIONS (UTF8PROC_COMPOSE | UTF8PROC_STABLE)
 
-/*
- * Prepare n to call emit(arg, cp) for each normalised code point cp.  resize is
- * that of simhash_tokens_init().
- */
+/* Prepare n to call emit(arg, cp) for each normalised code point cp. */
 void
-simhash_normalize_init(Normalizer *n, void *(*resize) (void *, size_t),
-					   void (*emit) (void *, uint32), void *arg)
+simhash_normalize_init(Normalizer *n, void (*emit) (void *, uint32), void *arg)
 {
-	n->sequence = NULL;
-	n->length = 0;
-	n->capacity = 0;
-	n->sorted = true;
-	n->emit = emit;
-	n->arg = arg;
-	n->resize = resize;
+	*n = (Normalizer)
+	{
+		.sorted = true,.emit = emit,.arg = arg
+	};
 }
 
 static inline int
@@ -98,7 +90,7 @@ static void
 sort_marks(Normalizer *n, int32 *cp, size_t length)
 {
 	size_t		start[COMBINING_CLASSES + 1] = {0};
-	int32	   *copy = n->resize(NULL, length * sizeof(int32));
+	int32	   *copy = simhash_resize_array(NULL, length * sizeof(int32));
 	size_t		i;
 
 	memcpy(copy, cp, length * sizeof(int32));
@@ -114,7 +106,7 @@ sort_marks(Normalizer *n, int32 *cp, size_t length)
 		CHECK_FOR_INTERRUPTS();
 		cp[start[combining_class(copy[i])]++] = copy[i];
 	}
-	n->resize(copy, 0);
+	simhash_resize_array(copy, 0);
 }
 
 /* Do what sort_marks() does, in less time where the marks are few. */
@@ -236,7 +228,7 @@ void
 simhash_normalize_free(Normalizer *n)
 {
 	if (n->sequence)
-		n->resize(n->sequence, 0);
+		simhash_resize_array(n->sequence, 0);
 }
 
 static void
@@ -245,7 +237,8 @@ append(Normalizer *n, int32 cp)
 	if (n->length == n->capacity)
 	{
 		n->capacity = Max(2 * n->capacity, FIRST_CAPACITY);
-		n->sequence = n->resize(n->sequence, n->capacity * sizeof(int32));
+		n->sequence = simhash_resize_array(n->sequence,
+										   n->capacity * sizeof(int32));
 	}
 	if (n->length > 0 &&
 		combining_class(cp) < combining_class(n->sequence[n->length - 1]))

@@ -10,9 +10,8 @@
 #include "utils/tuplestore.h"
 
 #include "text/arguments.h"
-#include "text/encoding.h"
 #include "text/passages.h"
-#include "text/read_text.h"
+#include "text/server_text.h"
 #include "type/simhash.h"
 
 /* The mean length of a passage, in tokens, is 2 * radius + 1. */
@@ -91,7 +90,7 @@ list_passages(FunctionCallInfo fcinfo, int halves)
 	passages = palloc(sizeof(Passages));
 	simhash_passages_init(passages, &options,
 						  radius_argument(fcinfo, 4, options.chars), halves,
-						  simhash_resize_array, emit_row, &rows);
+						  emit_row, &rows);
 	target = simhash_passages_target(passages);
 	end = simhash_make_features(body, &options, &target);
 	simhash_passages_finish(passages, end);

@@ -28,22 +28,18 @@ begin_passage(Passages *p, uint64 first)
 /*
  * Prepare p to call emit(arg, passage) for each passage of a text, in order.
  * options say what the features of the text are.  Each feature has a
- * hash for each half.  radius is 1 .. PASSAGE_RADIUS_MAX.  resize is that of
- * simhash_tokens_init().
+ * hash for each half.  radius is 1 .. PASSAGE_RADIUS_MAX.
  */
 void
 simhash_passages_init(Passages *p, const FeatureOptions *options,
 					  uint32 radius, int halves,
-					  void *(*resize) (void *, size_t),
 					  void (*emit) (void *, const Passage *), void *arg)
 {
 	Assert(radius >= 1 && radius <= PASSAGE_RADIUS_MAX);
 	memset(p, 0, offsetof(Passages, sketch));
 	p->radius = radius;
-	p->size = options->size;
-	p->chars = options->chars;
+	p->options = *options;
 	p->halves = halves;
-	p->resize = resize;
 	p->emit = emit;
 	p->arg = arg;
 	begin_passage(p, 0);
@@ -97,10 +93,10 @@ static void
 cut(Passages *p, uint64 first)
 {
 	size_t		start = p->start[first - p->base];
-	bool		spaced = p->chars && p->bytes[start - 1] == ' ';
+	bool		spaced = p->options.chars && p->bytes[start - 1] == ' ';
 
-	if (first >= p->first + p->size)
-		sketch_until(p, first + 1 - p->size - spaced);
+	if (first >= p->first + p->options.size)
+		sketch_until(p, first + 1 - p->options.size - spaced);
 	emit_passage(p, start, p->position[first - p->base]);
 	p->begin = p->position[first - p->base];
 	p->head = start;
@@ -165,7 +161,7 @@ append_shingles(Passages *p, const Shingles *shingles)
 	if (p->next + length > p->capacity)
 	{
 		p->capacity = Max(2 * p->capacity, p->next + length);
-		p->bytes = p->resize(p->bytes, p->capacity);
+		p->bytes = simhash_resize_array(p->bytes, p->capacity);
 	}
 	/* the first tokens may be there, as the last of a feature that has come */
 	memcpy(p->bytes + p->next, shingles->bytes + start[0], length);
@@ -229,8 +225,8 @@ take_shingles(void *arg, const Shingles *shingles)
 			cut(p, i - p->radius);
 	}
 	/* no cut to come divides those that are so far before the end */
-	if (end > p->radius + p->size)
-		sketch_until(p, end - p->radius - p->size);
+	if (end > p->radius + p->options.size)
+		sketch_until(p, end - p->radius - p->options.size);
 	drop_shingles(p);
 }
 
@@ -259,6 +255,6 @@ simhash_passages_finish(Passages *p, uint32 end)
 	{
 		sketch_until(p, count);
 		emit_passage(p, p->end, end);
-		p->resize(p->bytes, 0);
+		simhash_resize_array(p->bytes, 0);
 	}
 }

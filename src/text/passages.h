@@ -16,8 +16,6 @@
  */
 #define PASSAGE_FEATURES (FEATURES_AT_ONCE + PASSAGE_RADIUS_MAX + SHINGLE_MAX)
 
-typedef struct Passages Passages;
-
 /* A passage, valid until the function that gets it returns. */
 typedef struct Passage
 {
@@ -32,15 +30,13 @@ typedef struct Passage
  * The features of a text are numbered from 0.  What is known of feature number
  * i, p->base <= i < p->base + p->count, is element i - p->base of the arrays.
  */
-struct Passages
+typedef struct Passages
 {
 	uint32		radius;			/* 1 .. PASSAGE_RADIUS_MAX.  The text is cut
 								 * at a feature whose key is the least of
 								 * those of radius features on either side. */
-	uint32		size;			/* tokens of a feature */
-	bool		chars;			/* is a token a code point? */
+	FeatureOptions options;		/* what a feature is */
 	int			halves;			/* of each feature */
-	void	   *(*resize) (void *array, size_t bytes);
 	void		(*emit) (void *arg, const Passage *passage);
 	void	   *arg;
 
@@ -67,11 +63,10 @@ struct Passages
 	uint64		key[PASSAGE_FEATURES];	/* the least one makes a cut */
 	uint32		position[PASSAGE_FEATURES]; /* as in Shingles */
 	size_t		start[PASSAGE_FEATURES];	/* of its first token in bytes */
-};
+} Passages;
 
 extern void simhash_passages_init(Passages *p, const FeatureOptions *options,
 								  uint32 radius, int halves,
-								  void *(*resize) (void *, size_t),
 								  void (*emit) (void *, const Passage *),
 								  void *arg);
 extern FeatureTarget simhash_passages_target(Passages *p);

@@ -11,25 +11,22 @@
 /*
  * Prepare s for one text, whose features go to target.  A feature is
  * options->size tokens, with a space between two of them unless these are code
- * points.  resize is that of simhash_tokens_init().
+ * points.
  */
 void
 simhash_shingle_init(Shingler *s, const FeatureOptions *options,
-					 void *(*resize) (void *, size_t), FeatureTarget target)
+					 const FeatureTarget *target)
 {
 	Assert(options->size >= 1 && options->size <= SHINGLE_MAX);
-	s->size = options->size;
+	s->options = *options;
 	s->joint = options->chars ? 0 : 1;
 	s->complete = false;
-	s->weights = options->weights;
-	s->stops = options->stops;
 	s->target = target;
 	s->bytes = s->space;
 	s->length = 0;
 	s->capacity = SHINGLE_BYTES;
 	s->count = 0;
 	s->start[0] = 0;
-	s->resize = resize;
 }
 
 /* Return the length of the tokens i .. i + n - 1, which must have ended. */
@@ -128,26 +125,27 @@ static void
 weigh_shingles(const Shingler *s, uint32 shingles, const uint64 *hash,
 			   int64 *weight)
 {
+	uint32		size = s->options.size;
 	uint64		token_hash[1][SHINGLE_TOKENS];
 	int64		sum = 0;
 	uint32		i;
 
-	if (s->size == 1)
+	if (size == 1)
 	{
-		simhash_weights_of(s->weights, hash, weight, shingles);
+		simhash_weights_of(s->options.weights, hash, weight, shingles);
 		return;
 	}
-	hash_stretches(s, 1, shingles + s->size - 1, 1, token_hash);
-	simhash_weights_of(s->weights, token_hash[0], weight,
-					   shingles + s->size - 1);
-	for (i = 0; i < s->size - 1; i++)
+	hash_stretches(s, 1, shingles + size - 1, 1, token_hash);
+	simhash_weights_of(s->options.weights, token_hash[0], weight,
+					   shingles + size - 1);
+	for (i = 0; i < size - 1; i++)
 		sum += weight[i];
 	for (i = 0; i < shingles; i++)
 	{
 		int64		oldest = weight[i];
 
-		sum += weight[i + s->size - 1];
-		weight[i] = sum / s->size;
+		sum += weight[i + size - 1];
+		weight[i] = sum / size;
 		sum -= oldest;
 	}
 }
@@ -161,37 +159,37 @@ emit_shingles(Shingler *s, uint32 shingles)
 	uint32		i;
 	int			half;
 
-	hash_stretches(s, s->size, shingles, s->target.halves, hash);
-	if (s->weights)
+	hash_stretches(s, s->options.size, shingles, s->target->halves, hash);
+	if (s->options.weights)
 		weigh_shingles(s, shingles, hash[0], weight);
-	if (s->target.take_shingles)
+	if (s->target->take_shingles)
 	{
 		Shingles	all = {shingles, hash, s->bytes, s->start,
 		s->start[s->count], s->position};
 
-		s->target.take_shingles(s->target.arg, &all);
+		s->target->take_shingles(s->target->arg, &all);
 		return;
 	}
-	if (s->target.sink == NULL)
+	if (s->target->sink == NULL)
 	{
-		for (half = 0; half < s->target.halves; half++)
-			s->target.methods->add_all(feature_state(&s->target, half),
-									   hash[half], weight, shingles);
+		for (half = 0; half < s->target->halves; half++)
+			s->target->methods->add_all(feature_state(s->target, half),
+										hash[half], weight, shingles);
 		return;
 	}
 	for (i = 0; i < shingles; i++)
 	{
 		uint64		one[HALVES_MAX];
 
-		for (half = 0; half < s->target.halves; half++)
+		for (half = 0; half < s->target->halves; half++)
 			one[half] = hash[half][i];
-		s->target.sink(&s->target, s->bytes + s->start[i],
-					   stretch_length(s, i, s->size), one,
-					   s->weights ? weight[i] : WEIGHT_UNIT);
+		s->target->sink(s->target, s->bytes + s->start[i],
+						stretch_length(s, i, s->options.size), one,
+						s->options.weights ? weight[i] : WEIGHT_UNIT);
 	}
 }
 
-/* s->stops must not be NULL.  Is the open token, in the buffer, a stop word? */
+/* There must be stop words.  Is the open token, in the buffer, one of them? */
 bool
 simhash_shingle_open_is_stop(const Shingler *s)
 {
@@ -199,7 +197,7 @@ simhash_shingle_open_is_stop(const Shingler *s)
 	uint64		hash = XXH3_64bits(s->bytes + from, s->length - from);
 	int64		weight;
 
-	simhash_weights_of(s->stops, &hash, &weight, 1);
+	simhash_weights_of(s->options.stops, &hash, &weight, 1);
 	return weight == 0;
 }
 
@@ -211,9 +209,9 @@ simhash_shingle_flush(Shingler *s)
 	size_t		drop;
 	uint32		i;
 
-	if (s->count < s->size)
+	if (s->count < s->options.size)
 		return;
-	shingles = s->count - s->size + 1;
+	shingles = s->count - s->options.size + 1;
 	emit_shingles(s, shingles);
 	s->complete = true;
 
@@ -237,7 +235,7 @@ simhash_shingle_make_room(Shingler *s)
 	if (shingle_has_room(s))
 		return;
 	s->capacity *= 2;
-	s->bytes = s->resize(allocated ? s->bytes : NULL, s->capacity);
+	s->bytes = simhash_resize_array(allocated ? s->bytes : NULL, s->capacity);
 	if (!allocated)
 		memcpy(s->bytes, s->space, s->length);
 }
@@ -252,9 +250,9 @@ simhash_shingle_finish(Shingler *s)
 	simhash_shingle_flush(s);
 	if (!s->complete && s->count > 0)
 	{
-		s->size = s->count;
+		s->options.size = s->count;
 		simhash_shingle_flush(s);
 	}
 	if (s->bytes != s->space)
-		s->resize(s->bytes, 0);
+		simhash_resize_array(s->bytes, 0);
 }

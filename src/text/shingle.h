@@ -5,8 +5,8 @@
 #ifndef SIMHASH_SHINGLE_H
 #define SIMHASH_SHINGLE_H
 
-#include "text/sink.h"
-#include "text/utf8.h"
+#include "text/feature.h"
+#include "text/unicode.h"
 #include "text/weights_table.h"
 
 #define SHINGLE_MAX 64			/* tokens of a shingle */
@@ -34,19 +34,16 @@ typedef struct FeatureOptions
  */
 typedef struct Shingler
 {
-	uint32		size;			/* tokens of a shingle */
+	FeatureOptions options;		/* size: of a shingle */
 	uint32		joint;			/* bytes between two tokens: 1, a space, or 0 */
 	bool		complete;		/* has there been a shingle of size tokens? */
-	const WeightTable *weights; /* of tokens; NULL: each weighs 1 */
-	const WeightTable *stops;	/* as in FeatureOptions */
-	FeatureTarget target;
+	const FeatureTarget *target;
 
 	/*
 	 * The buffer.  Token i begins at start[i], and ends joint bytes before
 	 * start[i + 1].  The open token begins at start[count].
 	 */
-	uint8	   *bytes;			/* space; or memory of resize(), if it has
-								 * grown */
+	uint8	   *bytes;			/* space, unless it has grown */
 	size_t		length;
 	size_t		capacity;
 	uint32		count;			/* of tokens that have ended */
@@ -54,14 +51,11 @@ typedef struct Shingler
 	uint32		position[SHINGLE_TOKENS];	/* character of the text that each
 											 * token begins with */
 	uint32		open_position;	/* the same of the open token */
-
-	void	   *(*resize) (void *array, size_t bytes);
 	uint8		space[SHINGLE_BYTES];
 } Shingler;
 
 extern void simhash_shingle_init(Shingler *s, const FeatureOptions *options,
-								 void *(*resize) (void *, size_t),
-								 FeatureTarget target);
+								 const FeatureTarget *target);
 extern void simhash_shingle_make_room(Shingler *s);
 extern bool simhash_shingle_open_is_stop(const Shingler *s);
 extern void simhash_shingle_flush(Shingler *s);
@@ -106,7 +100,7 @@ shingle_append_char(Shingler *s, const uint8 bytes[UTF8_MAX], size_t length)
 static inline void
 shingle_end(Shingler *s)
 {
-	if (unlikely(s->stops != NULL) && simhash_shingle_open_is_stop(s))
+	if (unlikely(s->options.stops != NULL) && simhash_shingle_open_is_stop(s))
 	{
 		s->length = s->start[s->count];
 		return;

@@ -10,129 +10,111 @@
 #include "utils/tuplestore.h"
 
 #include "text/arguments.h"
-#include "text/encoding.h"
-#include "text/read_text.h"
+#include "text/server_text.h"
 #include "type/secret.h"
 #include "type/simhash.h"
 
-/* What tells a feature from all others. */
-typedef struct FeatureKey
+/*
+ * A feature.  Those with one hash are one feature, unless each occurrence is a
+ * vote of its own, tf => 'count': then what differs in its weight, or in its
+ * bytes, is shown apart.
+ */
+typedef struct Feature
 {
 	uint64		hash[HALVES_MAX];	/* 0 where there is none */
-	int64		weight;			/* of one occurrence, in units of 2^-16 */
+	int64		weight;			/* the greatest of all occurrences, in units
+								 * of 2^-16 */
 	size_t		length;
 	const uint8 *bytes;			/* NULL if only the hash is known */
-} FeatureKey;
+	int32		count;			/* below 2^31: of one code point, three bytes
+								 * of a text become five at most (U+FDFA) */
+} Feature;
 
 typedef struct FeatureSlot
 {
-	FeatureKey	key;
 	size_t		number;			/* index into FeatureList.features */
 	char		status;
 } FeatureSlot;
-
-static inline bool
-same_feature(const FeatureKey *a, const FeatureKey *b)
-{
-	return memcmp(a->hash, b->hash, sizeof(a->hash)) == 0 &&
-		a->weight == b->weight && a->length == b->length &&
-		(a->length == 0 || memcmp(a->bytes, b->bytes, a->length) == 0);
-}
-
-/*
- * Return a hash of the whole key: features of one hash may differ in weight, or
- * in bytes.
- */
-static inline uint32
-feature_hash_key(const FeatureKey *key)
-{
-	uint64		numbers[HALVES_MAX + 1];
-	uint64		hash;
-
-	memcpy(numbers, key->hash, sizeof(key->hash));
-	numbers[HALVES_MAX] = (uint64) key->weight;
-	hash = seeded_hash(simhash_secret(), numbers, sizeof(numbers));
-	if (key->length > 0)
-		hash = seeded_hash(hash, key->bytes, key->length);
-	return (uint32) hash;
-}
-
-#define SH_PREFIX feature
-#define SH_ELEMENT_TYPE FeatureSlot
-#define SH_KEY_TYPE FeatureKey
-#define SH_KEY key
-#define SH_HASH_KEY(tb, key) feature_hash_key(&(key))
-#define SH_EQUAL(tb, a, b) same_feature(&(a), &(b))
-#define SH_SCOPE static inline
-#define SH_DECLARE
-#define SH_DEFINE
-#include "lib/simplehash.h"
-
-typedef struct FeatureCount
-{
-	FeatureKey	shown;			/* with the greatest weight */
-	int32		count;			/* below 2^31: of one code point, three bytes
-								 * of a text become five at most (U+FDFA) */
-} FeatureCount;
 
 /* Distinct features in order of first appearance. */
 typedef struct FeatureList
 {
 	TermFrequency tf;
-	feature_hash *table;
-	FeatureCount *features;
+	struct feature_hash *table;
+	Feature    *features;
 	size_t		length;
-	size_t		capacity;
+	size_t		capacity;		/* above length */
 } FeatureList;
 
-/* Append a feature that is not on the list yet.  Its bytes must stay. */
-static void
-append_feature(FeatureList *list, FeatureKey feature)
+static bool
+same_feature(const FeatureList *list, size_t i, size_t j)
 {
-	if (list->length == list->capacity)
-	{
-		list->capacity *= 2;
-		list->features = repalloc_huge(list->features,
-									   list->capacity * sizeof(FeatureCount));
-	}
-	list->features[list->length].shown = feature;
-	list->features[list->length].count = 0;
-	list->length++;
+	const Feature *a = &list->features[i];
+	const Feature *b = &list->features[j];
+
+	return memcmp(a->hash, b->hash, sizeof(a->hash)) == 0 &&
+		(list->tf != TF_COUNT ||
+		 (a->weight == b->weight && a->length == b->length &&
+		  (a->length == 0 || memcmp(a->bytes, b->bytes, a->length) == 0)));
 }
 
-/*
- * A FeatureSink: target->arg is the FeatureList.  Features with one hash are
- * one feature, unless each occurrence is a vote of its own: then what differs
- * in its weight, or in its bytes, is shown apart.
- */
+/* Return a hash of what same_feature() compares. */
+static uint32
+hash_number(const FeatureList *list, size_t i)
+{
+	const Feature *feature = &list->features[i];
+	uint64		hash = seeded_hash(simhash_secret(), feature->hash,
+								   sizeof(feature->hash));
+
+	if (list->tf == TF_COUNT)
+	{
+		hash = seeded_hash(hash, &feature->weight, sizeof(feature->weight));
+		if (feature->length > 0)
+			hash = seeded_hash(hash, feature->bytes, feature->length);
+	}
+	return (uint32) hash;
+}
+
+#define SH_PREFIX feature
+#define SH_ELEMENT_TYPE FeatureSlot
+#define SH_KEY_TYPE size_t
+#define SH_KEY number
+#define SH_HASH_KEY(tb, key) hash_number((tb)->private_data, key)
+#define SH_EQUAL(tb, a, b) same_feature((tb)->private_data, a, b)
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+/* A FeatureSink: target->arg is the FeatureList. */
 static void
 list_feature(const FeatureTarget *target, const uint8 *bytes, size_t length,
 			 const uint64 *hash, int64 weight)
 {
 	FeatureList *list = target->arg;
-	FeatureKey	feature = {{0}, weight, length, bytes};
-	FeatureKey	only_hash = {{0}, 0, 0, NULL};
-	bool		apart = list->tf == TF_COUNT;
+	Feature    *feature = &list->features[list->length];
 	FeatureSlot *slot;
-	FeatureCount *entry;
 	bool		found;
-	int			i;
 
-	for (i = 0; i < target->halves; i++)
-		feature.hash[i] = only_hash.hash[i] = hash[i];
-	slot = feature_insert(list->table, apart ? feature : only_hash, &found);
-	if (!found)
+	*feature = (Feature)
 	{
-		if (bytes != NULL)
-			feature.bytes = simhash_copy_bytes(bytes, length);
-		if (apart)
-			slot->key = feature;
-		slot->number = list->length;
-		append_feature(list, feature);
+		.weight = weight,.length = length,.bytes = bytes
+	};
+	memcpy(feature->hash, hash, target->halves * sizeof(uint64));
+	slot = feature_insert(list->table, list->length, &found);
+	feature = &list->features[slot->number];
+	feature->weight = Max(feature->weight, weight);
+	feature->count++;
+	if (found)
+		return;
+	if (bytes != NULL)
+		feature->bytes = simhash_copy_bytes(bytes, length);
+	if (++list->length == list->capacity)
+	{
+		list->capacity *= 2;
+		list->features = repalloc_huge(list->features,
+									   list->capacity * sizeof(Feature));
 	}
-	entry = &list->features[slot->number];
-	entry->shown.weight = Max(entry->shown.weight, weight);
-	entry->count++;
 }
 
 /* Error: 22003 if simhash() of these features raises 22003. */
@@ -144,11 +126,11 @@ check_total(const FeatureList *list)
 
 	for (i = 0; i < list->length; i++)
 	{
-		const FeatureCount *feature = &list->features[i];
+		const Feature *feature = &list->features[i];
 
 		CHECK_FOR_INTERRUPTS();
 		total += simhash_exact_vote(list->tf, feature->count,
-									feature->shown.weight) / WEIGHT_UNIT;
+									feature->weight) / WEIGHT_UNIT;
 	}
 	if (total > PG_INT64_MAX)
 		simhash_weight_overflow((double) total);
@@ -159,22 +141,21 @@ check_total(const FeatureList *list)
  * column hash is a bigint, and 2 where the column hash is a uuid.
  */
 static void
-make_row(const FeatureCount *feature, TermFrequency tf, int halves, Datum *row,
+make_row(const Feature *feature, TermFrequency tf, int halves, Datum *row,
 		 bool *nulls)
 {
-	const FeatureKey *shown = &feature->shown;
 	int64		factor = simhash_term_factor(tf, feature->count);
 	text	   *name = NULL;
 
-	if (shown->bytes != NULL)
-		name = simhash_utf8_to_text(shown->bytes, shown->length);
+	if (feature->bytes != NULL)
+		name = simhash_utf8_to_text(feature->bytes, feature->length);
 
 	row[0] = PointerGetDatum(name);
 	nulls[0] = name == NULL;
-	row[1] = simhash_halves_datum(shown->hash, halves);
+	row[1] = simhash_halves_datum(feature->hash, halves);
 	row[2] = Int32GetDatum(feature->count);
 	row[3] = Float8GetDatum((double) factor / WEIGHT_UNIT);
-	row[4] = Float8GetDatum((double) shown->weight / WEIGHT_UNIT);
+	row[4] = Float8GetDatum((double) feature->weight / WEIGHT_UNIT);
 }
 
 /* The parameters are those of elect() in construct.c. */
@@ -194,9 +175,9 @@ list_features(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument,
 		return (Datum) 0;
 
 	list.tf = simhash_frequency_argument(fcinfo, tf_argument);
-	list.table = feature_create(CurrentMemoryContext, 256, NULL);
+	list.table = feature_create(CurrentMemoryContext, 256, &list);
 	list.capacity = 256;
-	list.features = palloc(list.capacity * sizeof(FeatureCount));
+	list.features = palloc(list.capacity * sizeof(Feature));
 	make(fcinfo, &target);
 	check_total(&list);
 

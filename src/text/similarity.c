@@ -12,11 +12,10 @@
 
 #include "text/arguments.h"
 #include "text/feature_set.h"
-#include "text/read_text.h"
-#include "text/weights_cache.h"
+#include "text/server_text.h"
+#include "text/weights.h"
+#include "type/simhash.h"
 
-PG_FUNCTION_INFO_V1(simhash_text_jaccard);
-PG_FUNCTION_INFO_V1(simhash_text_containment);
 PG_FUNCTION_INFO_V1(simhash_text_cosine);
 
 /*
@@ -139,14 +138,6 @@ read_texts(FunctionCallInfo fcinfo, const FeatureOptions *options,
 	return first;
 }
 
-/* How many features each of two texts has, and how many both have. */
-typedef struct FeatureCounts
-{
-	uint64		a;
-	uint64		b;
-	uint64		both;
-} FeatureCounts;
-
 /* Is a text null?  If not, prepare fn_extra, before the options are read. */
 static bool
 has_null_text(FunctionCallInfo fcinfo)
@@ -162,68 +153,50 @@ has_null_text(FunctionCallInfo fcinfo)
 }
 
 /*
- * Count the features of (a text, b text, weights simhash_weights, words int,
- * chars int), which are those of minhash(): weights is a stop list.  Return
- * false if a or b is null or has no feature.
+ * (a text, b text, weights simhash_weights, words int, chars int): of all
+ * features that a has, or that a or b has unless of_a, the part that both have.
+ * They are those of minhash(): weights is a stop list.  NULL if a or b is null
+ * or has no feature.
  */
-static bool
-count_features(FunctionCallInfo fcinfo, FeatureCounts *counts)
+static Datum
+share_in_common(FunctionCallInfo fcinfo, bool of_a)
 {
 	FeatureOptions options;
 	FeatureSet	set;
 	FeatureBatch batch;
-	int			first;
+	uint64		count[2];		/* features of side 0, and of side 1 */
+	uint64		both;
+	uint64		all;
+	int			a;				/* the side of a */
 	uint32		i;
 
 	if (has_null_text(fcinfo))
-		return false;
+		PG_RETURN_NULL();
 	options = simhash_text_arguments(fcinfo, 2, true);
-	first = read_texts(fcinfo, &options, &set);
-	counts->a = set.table.distinct[first];
-	counts->b = set.table.distinct[!first];
-	counts->both = counts->a + counts->b - set.table.used;
+	a = read_texts(fcinfo, &options, &set);
+	count[0] = set.table.distinct[0];
+	count[1] = set.table.distinct[1];
+	both = count[0] + count[1] - set.table.used;
 	while (simhash_set_read_spilled(&set, &batch))
 	{
 		for (i = 0; i < batch.length; i++)
 		{
-			bool		a = batch.count[first][i] > 0;
-			bool		b = batch.count[!first][i] > 0;
+			bool		has[2] = {batch.count[0][i] > 0, batch.count[1][i] > 0};
 
-			counts->a += a;
-			counts->b += b;
-			counts->both += a && b;
+			count[0] += has[0];
+			count[1] += has[1];
+			both += has[0] && has[1];
 		}
 	}
 	simhash_set_free(&set);
-	return counts->a > 0 && counts->b > 0;
-}
-
-/*
- * text_jaccard(a text, b text, weights simhash_weights, words int, chars int):
- * of all features that a or b has, the part that both have; NULL if a or b has
- * none.
- */
-Datum
-simhash_text_jaccard(PG_FUNCTION_ARGS)
-{
-	FeatureCounts counts;
-
-	if (!count_features(fcinfo, &counts))
+	if (count[0] == 0 || count[1] == 0)
 		PG_RETURN_NULL();
-	PG_RETURN_FLOAT8((double) counts.both /
-					 (double) (counts.a + counts.b - counts.both));
+	all = of_a ? count[a] : count[0] + count[1] - both;
+	PG_RETURN_FLOAT8((double) both / (double) all);
 }
 
-/* text_containment(...), the same: the part of a's features that b has. */
-Datum
-simhash_text_containment(PG_FUNCTION_ARGS)
-{
-	FeatureCounts counts;
-
-	if (!count_features(fcinfo, &counts))
-		PG_RETURN_NULL();
-	PG_RETURN_FLOAT8((double) counts.both / (double) counts.a);
-}
+SIMHASH_SQL(simhash_text_jaccard, share_in_common(fcinfo, false))
+SIMHASH_SQL(simhash_text_containment, share_in_common(fcinfo, true))
 
 /*
  * A sum of products of coordinates, high * 2^32 + low, in units of 2^-64.  It
@@ -327,9 +300,7 @@ simhash_text_cosine(PG_FUNCTION_ARGS)
 	options = simhash_text_arguments(fcinfo, 2, false);
 	tf = simhash_frequency_argument(fcinfo, 5);
 	first = read_texts(fcinfo, &options, &set);
-	while (simhash_set_read_table(&set, &batch))
-		add_to_cosine(&sums, tf, &batch);
-	while (simhash_set_read_spilled(&set, &batch))
+	while (simhash_set_read(&set, &batch))
 		add_to_cosine(&sums, tf, &batch);
 	simhash_set_free(&set);
 	for (i = 0; i < 2; i++)

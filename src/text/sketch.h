@@ -8,7 +8,7 @@
 #ifndef SIMHASH_SKETCH_H
 #define SIMHASH_SKETCH_H
 
-#include "text/sink.h"
+#include "text/feature.h"
 
 #define SKETCH_BINS HALF_BITS
 #define SKETCH_ROUNDS (2 * SKETCH_BINS)

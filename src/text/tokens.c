@@ -11,9 +11,63 @@
 
 #include "port/pg_bitutils.h"
 
-#include "text/fold.h"
 #include "text/tokens.h"
-#include "text/unicode_class.h"
+#include "type/cpu.h"
+
+#define FOLD_BYTES 64			/* as a mask has bits */
+
+#ifdef SIMHASH_SSE2
+/*
+ * Which bytes of x are one of count characters from first on?  Those with x -
+ * first < count, unsigned.  SSE2 compares signed bytes: so 128 is taken from
+ * both sides.
+ */
+static inline __m128i
+are_from(__m128i x, int first, int count)
+{
+	return _mm_cmplt_epi8(_mm_sub_epi8(x, _mm_set1_epi8((char) (0x80 + first))),
+						  _mm_set1_epi8((char) (0x80 + count)));
+}
+#endif
+
+/*
+ * Fold the case of FOLD_BYTES bytes.  Bit i of *words says that bytes[i] is an
+ * ASCII letter or digit, and bit i of *others that bytes[i] is not ASCII.
+ * folded[i] means nothing unless bit i of *words is set.
+ */
+static inline void
+fold_ascii(const uint8 *bytes, uint8 *folded, uint64 *words, uint64 *others)
+{
+	int			i;
+
+	*words = 0;
+	*others = 0;
+#ifdef SIMHASH_SSE2
+	for (i = 0; i < FOLD_BYTES; i += 16)
+	{
+		__m128i		x = _mm_loadu_si128((const __m128i *) (bytes + i));
+		__m128i		lower = _mm_or_si128(x, _mm_set1_epi8(0x20));
+		__m128i		letter = are_from(lower, 'a', 26);
+		__m128i		digit = are_from(x, '0', 10);
+
+		/* a digit has the case bit already */
+		_mm_storeu_si128((__m128i *) (folded + i), lower);
+		*words |= (uint64) _mm_movemask_epi8(_mm_or_si128(letter, digit)) << i;
+		*others |= (uint64) _mm_movemask_epi8(x) << i;
+	}
+#else
+	for (i = 0; i < FOLD_BYTES; i++)
+	{
+		uint8		lower = bytes[i] | 0x20;
+		bool		letter = (uint8) (lower - 'a') < 26;
+		bool		digit = (uint8) (bytes[i] - '0') < 10;
+
+		folded[i] = lower;
+		*words |= (uint64) (letter || digit) << i;
+		*others |= (uint64) (bytes[i] >> 7) << i;
+	}
+#endif
+}
 
 /*
  * Add a code point of length bytes, which ends a token.  UTF8_MAX bytes must be
@@ -86,7 +140,7 @@ close_gap(Tokenizer *t)
 static inline void
 add_separator(Tokenizer *t)
 {
-	if (t->chars)
+	if (t->shingler.options.chars)
 		t->gap = t->started;
 	else
 		end_run(t);
@@ -99,7 +153,7 @@ add_utf8(Tokenizer *t, uint8 properties, const uint8 bytes[UTF8_MAX],
 {
 	if (!(properties & UC_WORD))
 		add_separator(t);
-	else if (t->chars)
+	else if (t->shingler.options.chars)
 	{
 		close_gap(t);
 		add_char_token(&t->shingler, bytes, length);
@@ -132,7 +186,7 @@ add_codepoint(void *arg, uint32 cp)
 static inline void
 add_ascii(Tokenizer *t, const uint8 *folded, size_t length)
 {
-	if (!t->chars)
+	if (!t->shingler.options.chars)
 	{
 		enter_spaced(t);
 		shingle_append(&t->shingler, folded, length);
@@ -285,24 +339,14 @@ feed_codepoints(Tokenizer *t, const uint8 *from, const uint8 *end, bool last)
  * come before the first feature, weighted if options->weights is not NULL.  t
  * must stay where it is, and the tables of options must stay as long as t is
  * used.
- *
- * What outgrows t, a combining sequence or a feature, is in memory of resize():
- * resize(NULL, bytes) allocates, resize(array, bytes) enlarges, and
- * resize(array, 0) frees.
  */
 void
 simhash_tokens_init(Tokenizer *t, const FeatureOptions *options,
-					void *(*resize) (void *, size_t), FeatureTarget target)
+					const FeatureTarget *target)
 {
-	t->chars = options->chars;
-	t->bytewise = false;
-	t->position = 0;
-	t->run = RUN_NONE;
-	t->bigram = false;
-	t->started = false;
-	t->gap = false;
-	simhash_normalize_init(&t->normalizer, resize, add_codepoint, t);
-	simhash_shingle_init(&t->shingler, options, resize, target);
+	memset(t, 0, offsetof(Tokenizer, normalizer));
+	simhash_normalize_init(&t->normalizer, add_codepoint, t);
+	simhash_shingle_init(&t->shingler, options, target);
 }
 
 /*
@@ -333,7 +377,7 @@ simhash_tokens_feed(Tokenizer *t, const uint8 *bytes, size_t length, bool last)
 	{
 		normalize_flush(&t->normalizer);
 		simhash_normalize_free(&t->normalizer);
-		if (!t->chars)
+		if (!t->shingler.options.chars)
 			end_run(t);
 		simhash_shingle_finish(&t->shingler);
 	}

@@ -5,8 +5,27 @@
 #ifndef SIMHASH_TOKENS_H
 #define SIMHASH_TOKENS_H
 
-#include "text/normalize.h"
 #include "text/shingle.h"
+
+/* NFKC_Casefold of a stream of code points. */
+typedef struct Normalizer
+{
+	/*
+	 * The combining sequence so far, mapped and decomposed.  Only its first
+	 * code point may have UC_STARTS.
+	 */
+	int32	   *sequence;		/* of simhash_resize_array(), or NULL */
+	size_t		length;
+	size_t		capacity;
+	bool		sorted;			/* is sequence in canonical order? */
+
+	uint32		position;		/* character of the text that the sequence
+								 * begins with */
+
+	/* Takes each normalised code point. */
+	void		(*emit) (void *arg, uint32 cp);
+	void	   *arg;
+} Normalizer;
 
 typedef enum TokenRun
 {
@@ -16,12 +35,11 @@ typedef enum TokenRun
 } TokenRun;
 
 /*
- * From a text to tokens.  A token is a word or a bigram; or, if chars, a code
- * point, or a space for what stands between words.
+ * From a text to tokens.  A token is a word or a bigram; or, by the chars of
+ * FeatureOptions, a code point, or a space for what stands between words.
  */
 typedef struct Tokenizer
 {
-	bool		chars;
 	bool		bytewise;		/* is each byte a character of the text? */
 	uint32		position;		/* number of the next character, from 0 */
 	uint32		at;				/* that of the code point to be added */
@@ -40,9 +58,27 @@ typedef struct Tokenizer
 	Shingler	shingler;
 } Tokenizer;
 
+/* normalize.c */
+extern void simhash_normalize_init(Normalizer *n,
+								   void (*emit) (void *, uint32), void *arg);
+extern void simhash_normalize_push(Normalizer *n, uint32 cp, uint32 position);
+extern void simhash_normalize_end(Normalizer *n);
+extern void simhash_normalize_free(Normalizer *n);
+
+/*
+ * Nothing that follows may belong to the combining sequence.  Emit the
+ * sequence, if there is one.
+ */
+static inline void
+normalize_flush(Normalizer *n)
+{
+	if (n->length > 0)
+		simhash_normalize_end(n);
+}
+
+/* tokens.c */
 extern void simhash_tokens_init(Tokenizer *t, const FeatureOptions *options,
-								void *(*resize) (void *, size_t),
-								FeatureTarget target);
+								const FeatureTarget *target);
 extern void simhash_tokens_feed(Tokenizer *t, const uint8 *bytes, size_t length,
 								bool last);
 

@@ -10,15 +10,14 @@
 #include "postgres.h"
 
 #include "access/detoast.h"
+#include "lib/ilist.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "utils/float.h"
 #include "utils/memutils.h"
 
 #include "text/fingerprint.h"
-#include "text/weights_cache.h"
-#include "text/weights_value.h"
-#include "type/compat.h"
+#include "text/weights.h"
 #include "type/secret.h"
 
 /* Few, as the digest of each table may be compared for each row. */
@@ -26,7 +25,7 @@
 
 typedef struct CachedWeights
 {
-	struct CachedWeights *next; /* used less recently */
+	dlist_node	node;			/* of cached, the most recently used first */
 	MemoryContext context;		/* of this and of its table */
 	size_t		bytes;			/* of context */
 	WeightsDigest digest;
@@ -34,7 +33,7 @@ typedef struct CachedWeights
 	WeightTable table;
 } CachedWeights;
 
-static CachedWeights *most_recent = NULL;	/* the first of a list */
+static dlist_head cached = DLIST_STATIC_INIT(cached);
 static uint64 tables_made = 0;
 
 static WeightsDigest
@@ -129,26 +128,23 @@ read_weights(struct varlena *value)
 static void
 trim_cache(void)
 {
-	CachedWeights **link = &most_recent->next;
-	size_t		kept = most_recent->bytes;
-	int			count = 1;
+	dlist_mutable_iter iter;
+	size_t		kept = 0;
+	int			count = 0;
 
-	while (*link != NULL)
+	dlist_foreach_modify(iter, &cached)
 	{
-		CachedWeights *entry = *link;
+		CachedWeights *entry = dlist_container(CachedWeights, node, iter.cur);
 
-		if (count == CACHED_TABLES ||
-			kept + entry->bytes > work_mem * (size_t) 1024)
+		if (count > 0 && (count == CACHED_TABLES ||
+						  kept + entry->bytes > work_mem * (size_t) 1024))
 		{
-			*link = entry->next;
+			dlist_delete(iter.cur);
 			MemoryContextDelete(entry->context);
+			continue;
 		}
-		else
-		{
-			kept += entry->bytes;
-			count++;
-			link = &entry->next;
-		}
+		kept += entry->bytes;
+		count++;
 	}
 }
 
@@ -158,23 +154,21 @@ cached_weights(FunctionCallInfo fcinfo, int argument)
 {
 	struct varlena *value = PG_GETARG_RAW_VARLENA_P(argument);
 	WeightsDigest digest = digest_of(fcinfo, value);
-	CachedWeights **link = &most_recent;
 	CachedWeights *entry;
-	bool		known;
+	dlist_iter	iter;
 
-	while (*link != NULL &&
-		   memcmp(&(*link)->digest, &digest, sizeof(digest)) != 0)
-		link = &(*link)->next;
-	entry = *link;
-	known = entry != NULL;
-	if (known)
-		*link = entry->next;
-	else
-		entry = read_weights(value);
-	entry->next = most_recent;
-	most_recent = entry;
-	if (!known)
-		trim_cache();
+	dlist_foreach(iter, &cached)
+	{
+		entry = dlist_container(CachedWeights, node, iter.cur);
+		if (memcmp(&entry->digest, &digest, sizeof(digest)) == 0)
+		{
+			dlist_move_head(&cached, &entry->node);
+			return entry;
+		}
+	}
+	entry = read_weights(value);
+	dlist_push_head(&cached, &entry->node);
+	trim_cache();
 	return entry;
 }
 

@@ -10,11 +10,9 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "text/encoding.h"
 #include "text/fingerprint.h"
-#include "text/read_text.h"
-#include "text/weights_value.h"
-#include "type/compat.h"
+#include "text/server_text.h"
+#include "text/weights.h"
 
 #define DEFAULT_WEIGHT 1.0
 #define NAMED_BYTES 64			/* of a wrong key or value, in an error */
@@ -293,7 +291,6 @@ add_weight(Parser *p, double weight)
 {
 	KeyTokens	tokens = {0};
 	FeatureTarget target = {.halves = 1,.sink = take_key_token,.arg = &tokens};
-	Tokenizer	tokenizer;
 	TokenWeight *added;
 
 	if (p->key_length == 0)
@@ -308,8 +305,8 @@ add_weight(Parser *p, double weight)
 		return true;
 	}
 
-	simhash_begin_text(&tokenizer, &simhash_single_words, target);
-	simhash_feed_utf8(&tokenizer, p->key, p->key_length);
+	simhash_read_text((const char *) p->key, p->key_length, true,
+					  &simhash_single_words, &target);
 	if (tokens.count != 1)
 		ereturn(p->escontext, false,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),

@@ -6,6 +6,7 @@
 
 #include "port/pg_bitutils.h"
 
+#include "text/feature.h"
 #include "text/weights_table.h"
 #include "type/cpu.h"
 
@@ -33,26 +34,13 @@ simhash_weights_init(WeightTable *table, WeightSlot *slots, uint64 count,
 }
 
 /*
- * Return the slot where the search for a token with the hash begins: the
- * highest bits of the product of hash with a random odd number, the
- * multiplier.  For any two words, chosen without knowing the multiplier, the
- * searches begin in one slot with a probability of at most 2 / slots
- * (Dietzfelbinger, Hagerup, Katajainen and Penttonen 1997).
- */
-static inline uint64
-first_slot(const WeightTable *table, uint64 hash)
-{
-	return (hash * table->multiplier) >> table->shift;
-}
-
-/*
  * A slot must be free: there the search ends.  Return the slot of the token
  * with the hash, or the free slot where it belongs.
  */
 static inline WeightSlot *
 find_slot(const WeightTable *table, uint64 hash)
 {
-	uint64		i = first_slot(table, hash);
+	uint64		i = first_slot(hash, table->multiplier, table->shift);
 
 	/* one branch, as nobody can predict which of the two ends the search */
 	while ((table->slots[i].hash != hash) & (table->slots[i].weight >= 0))
@@ -74,7 +62,9 @@ simhash_weights_of(const WeightTable *table, const uint64 *hash, int64 *weight,
 		int64		found;
 
 		if (i + AHEAD < count)
-			cpu_prefetch(&copy.slots[first_slot(&copy, hash[i + AHEAD])]);
+			cpu_prefetch(&copy.slots[first_slot(hash[i + AHEAD],
+												copy.multiplier,
+												copy.shift)]);
 		found = find_slot(&copy, hash[i])->weight;
 		weight[i] = found < 0 ? copy.default_weight : found;
 	}

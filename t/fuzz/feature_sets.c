@@ -7,10 +7,8 @@
 
 #include "feature_sets.h"
 #include "texts.h"
-#include "text/feature_table.h"
-#include "text/fingerprint.h"
+#include "text/feature_set.h"
 #include "text/sketch.h"
-#include "text/term_frequency.h"
 
 /* Features in the order in which they are handed in. */
 static Occurrence *given;
@@ -210,8 +208,7 @@ check_table(int sides, bool weighted, size_t limit)
 
 	table = resize(NULL, sizeof(FeatureTable));
 	memset(table, 0xAA, sizeof(FeatureTable));	/* nothing is relied on */
-	simhash_table_init(table, sides, weighted, limit, random_bits(), space,
-					   resize);
+	simhash_table_init(table, sides, weighted, limit, random_bits(), space);
 	fill_table();
 	listed = check_slots(seen);
 	check_left(seen, listed);

@@ -15,7 +15,7 @@
 #include <utf8proc.h>
 
 #include "naive.h"
-#include "text/unicode_class.h"
+#include "text/unicode.h"
 
 /* PostgreSQL's own is in the server, which is not there. */
 #undef qsort

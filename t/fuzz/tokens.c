@@ -97,6 +97,13 @@ ProcessInterrupts(void)
 	abort();
 }
 
+/* What src takes memory by. */
+void *
+simhash_resize_array(void *array, size_t bytes)
+{
+	return resize(array, bytes);
+}
+
 /* Hashes of each feature. */
 static int
 random_hashes(void)
@@ -254,7 +261,7 @@ feed_piece(Tokenizer *t, const uint8 *bytes, size_t length, bool last)
  * its number of characters.
  */
 static uint32
-feed_body(FeatureTarget target, size_t longest)
+feed_body(const FeatureTarget *target, size_t longest)
 {
 	const uint8 *p = this.body.bytes;
 	const uint8 *end = p + this.body.length;
@@ -269,7 +276,7 @@ feed_body(FeatureTarget target, size_t longest)
 	uint32		characters;
 
 	memset(t, 0xAA, sizeof(Tokenizer)); /* nothing in it is relied on */
-	simhash_tokens_init(t, &options, resize, target);
+	simhash_tokens_init(t, &options, target);
 	t->bytewise = this.naive.bytewise;
 	do
 	{
@@ -320,7 +327,7 @@ check_features(size_t longest)
 		.arg = &seen
 	};
 
-	feed_body(target, longest);
+	feed_body(&target, longest);
 	expect_same("number of features", seen, this.naive.features);
 }
 
@@ -357,7 +364,7 @@ check_votes(size_t longest)
 		for (i = 0; i < this.naive.earlier; i++)
 			simhash_votes_add_all(&votes[word], &this.naive.earlier_hash[word],
 								  &this.naive.earlier_weight, 1);
-	feed_body(target, longest);
+	feed_body(&target, longest);
 	for (word = 0; word < target.halves; word++)
 		check_word(&votes[word], word);
 }
@@ -437,7 +444,7 @@ check_as_set(size_t longest)
 		gathered[word].sides = 1 + below(2);
 	}
 	feature_begin(&target, this.weights != NULL);
-	feed_body(target, longest);
+	feed_body(&target, longest);
 	g = &gathered[target.halves - 1];
 	expect_same("features in all", g->occurrences.length / sizeof(Occurrence),
 				this.naive.features);
@@ -498,13 +505,14 @@ check_passages(void)
 	for (i = 0; i < lengthof(longest); i++)
 	{
 		Passages   *p = malloc(sizeof(Passages));
+		FeatureTarget target;
 		uint32		end;
 
 		memset(p, 0xAA, sizeof(Passages));
 		e.seen = 0;
-		simhash_passages_init(p, &options, r, e.halves, resize,
-							  check_passage, &e);
-		end = feed_body(simhash_passages_target(p), longest[i]);
+		simhash_passages_init(p, &options, r, e.halves, check_passage, &e);
+		target = simhash_passages_target(p);
+		end = feed_body(&target, longest[i]);
 		simhash_passages_finish(p, end);
 		free(p);
 		expect_same("number of characters", end, this.naive.end);

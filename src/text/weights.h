@@ -1,12 +1,16 @@
 /*
- * weights_value.h
- *	  simhash_weights as it is stored, and as JSON.
+ * weights.h
+ *	  simhash_weights as it is stored, as JSON, and as tables that are kept.
  */
-#ifndef SIMHASH_WEIGHTS_VALUE_H
-#define SIMHASH_WEIGHTS_VALUE_H
+#ifndef SIMHASH_WEIGHTS_H
+#define SIMHASH_WEIGHTS_H
 
+#include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "nodes/nodes.h"
+
+#include "text/weights_table.h"
+#include "type/compat.h"
 
 /* A token and its weight as the user gave it, not yet rounded to units. */
 typedef struct TokenWeight
@@ -48,7 +52,23 @@ typedef struct WeightsReader
 	const uint8 *next;			/* where the next token is stored */
 } WeightsReader;
 
-/* weights_value.c */
+/*
+ * fn_extra points to this struct, or to one that begins with it: the digests of
+ * the last values that were stored out of line, by their TOAST pointers.
+ * During a query, a TOAST pointer stands for one value: it could stand for
+ * another one only after the counter of OIDs has wrapped.  KNOWN_POINTERS are
+ * compared for each row, each about 16 bytes.
+ */
+#define KNOWN_POINTERS 8
+
+typedef struct KnownPointers
+{
+	struct varatt_external pointer[KNOWN_POINTERS];
+	WeightsDigest digest[KNOWN_POINTERS];
+	uint32		count;			/* added so far; each replaces the oldest */
+} KnownPointers;
+
+/* weights_type.c */
 extern struct varlena *simhash_weights_pack(TokenWeight *tokens, size_t count,
 											double default_weight,
 											const TokenWeight **duplicate);
@@ -62,4 +82,10 @@ extern void simhash_weights_check_length(const struct varlena *value);
 extern struct varlena *simhash_weights_parse(const char *json, Node *escontext);
 extern void simhash_weights_write(StringInfo buf, const struct varlena *value);
 
-#endif							/* SIMHASH_WEIGHTS_VALUE_H */
+/* weights_cache.c */
+extern const WeightTable *simhash_cached_weights(FunctionCallInfo fcinfo,
+												 int argument);
+extern const WeightTable *simhash_cached_stops(FunctionCallInfo fcinfo,
+											   int argument);
+
+#endif							/* SIMHASH_WEIGHTS_H */

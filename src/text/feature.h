@@ -1,12 +1,87 @@
 /*
- * sink.h
- *	  Where features go: to what computes with their hashes, or to a function
- *	  that sees their bytes, too.
+ * feature.h
+ *	  The hashes of a feature, and where features go: to what computes with the
+ *	  hashes, or to a function that sees the bytes, too.
  */
-#ifndef SIMHASH_SINK_H
-#define SIMHASH_SINK_H
+#ifndef SIMHASH_FEATURE_H
+#define SIMHASH_FEATURE_H
 
-#include "text/hash.h"
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#if XXH_VERSION_NUMBER < 800
+#error "simhash needs xxHash 0.8.0 or later: XXH3 was not final before"
+#endif
+
+/*
+ * For a function that hashes features: inline all calls, so that branches of
+ * XXH3 on a constant seed or length disappear.
+ */
+#define INLINE_HASHES __attribute__((flatten))
+
+/*
+ * A half is 64 bits of a fingerprint: the higher or the lower ones of 128 bits,
+ * or all bits of a fingerprint of 64.  Each half has its own hash of a feature.
+ */
+#define HALF_BITS 64
+#define HALVES_MAX 2			/* of a feature: one for each half */
+
+/*
+ * Return the hash of a feature for a half: 0 is the only half, or the higher
+ * one, and 1 is the lower one.  The hash for half 0 tells the feature from all
+ * others.  It is part of the definition of a fingerprint, which is frozen.
+ * XXH3_64bits() is quicker with a seed that the compiler knows.
+ */
+static inline uint64
+hash_feature(const void *bytes, size_t length, int half)
+{
+	if (half == 0)
+		return XXH3_64bits(bytes, length);
+	return XXH3_64bits_withSeed(bytes, length, half);
+}
+
+/* Set hash[0 .. count) to the hashes of a feature for the halves. */
+static inline void
+hash_feature_all(const void *bytes, size_t length, uint64 *hash, int count)
+{
+	int			half;
+
+	for (half = 0; half < count; half++)
+		hash[half] = hash_feature(bytes, length, half);
+}
+
+/*
+ * The hash of key[0 .. length) for a table in memory; seed is
+ * simhash_secret(), or a hash of other parts of the key.  The hash of a
+ * feature would not do: whoever writes a text, or hands in hashes, can choose
+ * n features that collide there, and the table would compare each of these
+ * with all others.
+ */
+static inline uint64
+seeded_hash(uint64 seed, const void *key, size_t length)
+{
+	return XXH3_64bits_withSeed(key, length, seed);
+}
+
+/*
+ * Return the slot where the search for a hash begins, in a table of 2^(64 -
+ * shift) slots: the highest bits of the product of hash with multiplier, a
+ * random odd number.  Whoever chooses features does not know the multiplier.
+ * The searches for any two of these begin in one slot with a probability of at
+ * most 2 / slots (Dietzfelbinger, Hagerup, Katajainen and Penttonen 1997).
+ */
+static inline uint64
+first_slot(uint64 hash, uint64 multiplier, int shift)
+{
+	return (hash * multiplier) >> shift;
+}
+
+/*
+ * Allocate bytes if array is NULL, free array if bytes is 0, or else enlarge
+ * array to bytes.  server_text.c has this function, and t/fuzz, which needs no
+ * server, one of its own.
+ */
+extern void *simhash_resize_array(void *array, size_t bytes);
 
 /*
  * Arrays of so many 64-bit numbers are on the stack, up to eight of them in one
@@ -128,19 +203,4 @@ feature_add(const FeatureTarget *target, const uint8 *bytes, size_t length,
 								 &weight, 1);
 }
 
-/* Set half[] to the fingerprint.  Return false if there is none. */
-static inline bool
-feature_fingerprint(const FeatureTarget *target, uint64 *fingerprint)
-{
-	int			half;
-
-	for (half = 0; half < target->halves; half++)
-	{
-		if (!target->methods->fingerprint(feature_state(target, half),
-										  &fingerprint[half]))
-			return false;
-	}
-	return true;
-}
-
-#endif							/* SIMHASH_SINK_H */
+#endif							/* SIMHASH_FEATURE_H */
