@@ -209,10 +209,7 @@ joins(const RestrictInfo *rinfo, const RelOptInfo *left,
 		bms_is_subset(rinfo->right_relids, right->relids);
 }
 
-/*
- * Does the clause say that values of the two sides are equal, by their hashes?
- * The plan has it as outer = inner.
- */
+/* Does it say that values of the two sides are equal, which have hashes? */
 static bool
 is_key(const JoinSides *sides, const RestrictInfo *rinfo)
 {
@@ -230,37 +227,29 @@ is_key(const JoinSides *sides, const RestrictInfo *rinfo)
 		get_op_hash_functions(operator, &left_hash, &right_hash);
 }
 
-/* Return the equalities by which a HammingJoin can group its rows. */
+/*
+ * Return the clauses by which a HammingJoin can group its rows.  Set
+ * *equalities to the same as expressions, outer = inner.
+ */
 List *
-hamming_find_keys(const JoinSides *sides)
+hamming_find_keys(const JoinSides *sides, List **equalities)
 {
 	List	   *keys = NIL;
 	ListCell   *lc;
 
+	*equalities = NIL;
 	foreach(lc, sides->clauses)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		OpExpr	   *equality;
 
-		if (is_key(sides, rinfo) && may_come_first(sides, rinfo))
-			keys = lappend(keys, rinfo);
+		if (!is_key(sides, rinfo) || !may_come_first(sides, rinfo))
+			continue;
+		equality = copyObject((OpExpr *) rinfo->clause);
+		if (!joins(rinfo, sides->outer, sides->inner))
+			CommuteOpExpr(equality);
+		keys = lappend(keys, rinfo);
+		*equalities = lappend(*equalities, equality);
 	}
 	return keys;
-}
-
-List *
-hamming_orient_keys(const JoinSides *sides, List *keys)
-{
-	List	   *result = NIL;
-	ListCell   *lc;
-
-	foreach(lc, keys)
-	{
-		const RestrictInfo *rinfo = lfirst(lc);
-		OpExpr	   *key = copyObject((OpExpr *) rinfo->clause);
-
-		if (!joins(rinfo, sides->outer, sides->inner))
-			CommuteOpExpr(key);
-		result = lappend(result, key);
-	}
-	return result;
 }

@@ -124,12 +124,11 @@ choose_batches(double outer, double inner, JoinEstimate *join, Cost unfiltered)
  * compares each two of them once.
  */
 void
-hamming_cost_join(CustomPath *path, JoinEstimate *join)
+WIDE(hamming_cost_join) (CustomPath *path, JoinEstimate *join)
 {
 	const Path *outer = linitial(path->custom_paths);
-	bool		is_self = list_length(path->custom_paths) == 1;
-	const Path *inner = is_self ? outer : lsecond(path->custom_paths);
-	double		sides = is_self ? 0.5 : 1;
+	const Path *inner = llast(path->custom_paths);
+	double		sides = list_length(path->custom_paths) == 1 ? 0.5 : 1;
 	double		less = Min(outer->rows, inner->rows);
 	double		more = Max(outer->rows, inner->rows);
 	double		memory = simhash_team_memory(join->workers);

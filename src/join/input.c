@@ -133,7 +133,7 @@ find_row(HammingJoinState *state, JoinInput *input, TupleTableSlot *slot,
 	MemoryContext old;
 	Datum		value;
 	bool		isnull;
-	int			i;
+	ListCell   *lc;
 
 	memset(row, 0, sizeof(NearRow));
 	ResetExprContext(context);
@@ -143,16 +143,16 @@ find_row(HammingJoinState *state, JoinInput *input, TupleTableSlot *slot,
 	value = ExecEvalExpr(input->fingerprint, context, &isnull);
 	if (!isnull)
 		row->fp = DatumGetSimhash(value);
-	for (i = 0; !isnull && i < state->key_count; i++)
+	foreach(lc, input->keys)
 	{
-		JoinKey    *key = &input->keys[i];
-		uint32		hash = 0;
+		JoinKey    *key = lfirst(lc);
 
-		value = ExecEvalExpr(key->value, context, &isnull);
 		if (!isnull)
-			hash = DatumGetUInt32(FunctionCall1Coll(&key->hash,
-													key->collation, value));
-		row->key = hash_combine(row->key, hash);
+			value = ExecEvalExpr(key->value, context, &isnull);
+		if (isnull)
+			break;
+		value = FunctionCall1Coll(&key->hash, key->collation, value);
+		row->key = hash_combine(row->key, DatumGetUInt32(value));
 	}
 	MemoryContextSwitchTo(old);
 	return !isnull;

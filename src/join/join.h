@@ -7,12 +7,34 @@
 
 #include "commands/explain.h"
 #include "nodes/execnodes.h"
+#include "storage/fd.h"
 
 #include "join/join_width.h"	/* by the Makefile, from the prototypes */
 #include "join/plan.h"
-#include "join/tuples.h"
 #include "near/filter.h"
 #include "near/pairs.h"
+
+/*
+ * Tuples that are kept in memory, or in a temporary file.  All zero, but for
+ * context, is a store without tuples.
+ */
+typedef struct TupleStore
+{
+	MemoryContext context;		/* of the store alone */
+	uint64		size;			/* of all tuples, in bytes */
+	char	   *memory;			/* the tuples, or the last of them that are
+								 * not in the file yet */
+	Size		capacity;		/* of memory */
+	bool		has_file;
+	File		file;			/* if there is one */
+	uint64		in_file;		/* bytes of the tuples, from the first on */
+	char	   *read;			/* what was read last from the file */
+	Size		read_capacity;
+	uint64		read_from;		/* where that begins */
+	Size		read_size;		/* and its size */
+	char	   *block;			/* tuples that were loaded together */
+	uint32	   *block_starts;	/* where each of them begins, in bytes */
+} TupleStore;
 
 /* What must be equal in the rows of a pair, and how it is hashed. */
 typedef struct JoinKey
@@ -27,8 +49,7 @@ typedef struct JoinInput
 {
 	PlanState  *child;
 	ExprState  *fingerprint;
-	JoinKey    *keys;			/* an array; its length is
-								 * HammingJoinState.key_count */
+	List	   *keys;			/* of JoinKey */
 	int			first_column;	/* of the scan tuple, counted from 0 on */
 	/* the last column that each needs, counted from 1 on; 0 if it needs none */
 	int			key_columns;	/* the fingerprint, and the keys */
@@ -91,7 +112,6 @@ typedef struct HammingJoinState
 	bool		is_self;		/* are the rows of the outer side those of the
 								 * inner one, too?  Then the latter has none */
 	ExprState  *radius;
-	int			key_count;		/* of a side */
 	ExprState  *filter;			/* that the keys are equal, too; NULL if
 								 * nothing else makes partners */
 	ExprState  *result_filter;
@@ -156,8 +176,15 @@ hamming_input_load(HammingJoinState *state, JoinInput *input,
 	input->loaded = columns;
 }
 
-/* cost.c */
-extern void hamming_cost_join(CustomPath *path, JoinEstimate *join);
+/* tuples.c */
+extern uint64 simhash_tuples_add(TupleStore *store, MinimalTuple tuple);
+extern void simhash_tuples_to_file(TupleStore *store);
+extern MinimalTuple simhash_tuples_read(TupleStore *store, uint64 position);
+extern uint32 simhash_tuples_load(TupleStore *store, const uint64 *positions,
+								  uint32 count);
+extern MinimalTuple simhash_tuples_loaded(const TupleStore *store, uint32 i);
+extern MinimalTuple simhash_tuples_next(TupleStore *store, uint64 *offset);
+extern void simhash_tuples_end(TupleStore *store);
 
 /* input.c */
 extern void hamming_inputs_read(HammingJoinState *state);

@@ -71,13 +71,12 @@ static void
 begin_keys(HammingJoinState *state, JoinInput *input, List *equalities,
 		   int side)
 {
-	int			i;
+	ListCell   *lc;
 
-	input->keys = palloc0(list_length(equalities) * sizeof(JoinKey));
-	for (i = 0; i < list_length(equalities); i++)
+	foreach(lc, equalities)
 	{
-		OpExpr	   *equality = list_nth_node(OpExpr, equalities, i);
-		JoinKey    *key = &input->keys[i];
+		OpExpr	   *equality = lfirst_node(OpExpr, lc);
+		JoinKey    *key = palloc(sizeof(JoinKey));
 		Expr	   *value = list_nth(equality->args, side);
 		Oid			hashes[2];
 
@@ -87,6 +86,7 @@ begin_keys(HammingJoinState *state, JoinInput *input, List *equalities,
 		fmgr_info(hashes[side], &key->hash);
 		key->collation = equality->inputcollid;
 		key->value = ExecInitExpr(value, &state->custom.ss.ps);
+		input->keys = lappend(input->keys, key);
 		input->key_columns = Max(input->key_columns,
 								 last_column(input, value));
 	}
@@ -118,7 +118,7 @@ begin_input(HammingJoinState *state, JoinInput *input, PlanState *child,
 	old = MemoryContextSwitchTo(state->context);
 	/* of an inner join nobody asks which rows have a partner */
 	hamming_side_begin(&input->side, state->type != JOIN_INNER,
-					   state->key_count > 0);
+					   input->keys != NIL);
 	MemoryContextSwitchTo(old);
 }
 
@@ -162,7 +162,6 @@ begin_hamming_join(CustomScanState *node, EState *estate, int eflags)
 										   ALLOCSET_DEFAULT_SIZES);
 	state->work = palloc0(sizeof(JoinWork));
 	state->type = list_nth_int(scan->custom_private, JOIN_TYPE);
-	state->key_count = list_length(list_nth(scan->custom_exprs, JOIN_KEYS));
 	state->parameters = find_parameters(scan);
 	state->outer.keeps_all = state->type == JOIN_LEFT ||
 		state->type == JOIN_ANTI || state->type == JOIN_FULL;
@@ -227,17 +226,6 @@ end_batch(HammingJoinState *state)
 	state->is_read = false;
 }
 
-/* Begin to show the progress of a scan, until state->progress is reset. */
-static void
-begin_progress(HammingJoinState *state)
-{
-	MemoryContext old = MemoryContextSwitchTo(state->progress);
-
-	if (!IsParallelWorker())
-		simhash_progress_begin("HammingJoin");
-	MemoryContextSwitchTo(old);
-}
-
 /* Read both sides, unless that was done, and begin to pair rows. */
 static void
 begin_pairs(HammingJoinState *state)
@@ -246,9 +234,11 @@ begin_pairs(HammingJoinState *state)
 		.workers = state->team_workers,.begins_alone = state->begins_alone
 	};
 	Size		used;
-	MemoryContext old;
+	MemoryContext old = MemoryContextSwitchTo(state->progress);
 
-	begin_progress(state);
+	if (!IsParallelWorker())
+		simhash_progress_begin("HammingJoin");
+	MemoryContextSwitchTo(old);
 	simhash_progress_phase("reading rows");
 	if (!state->is_read)
 		hamming_inputs_read(state);
@@ -403,16 +393,14 @@ static TupleTableSlot *
 exec_hamming_join(CustomScanState *node)
 {
 	HammingJoinState *state = (HammingJoinState *) node;
+	TupleTableSlot *result = NULL;
 
-	while (state->phase != JOIN_DONE)
+	while (result == NULL && state->phase != JOIN_DONE)
 	{
-		TupleTableSlot *result = next_result(state);
-
-		if (result != NULL)
-			return result;
 		CHECK_FOR_INTERRUPTS();
+		result = next_result(state);
 	}
-	return NULL;
+	return result;
 }
 
 static void
@@ -490,8 +478,9 @@ static const CustomExecMethods exec_methods = {
 	.ExplainCustomScan = hamming_join_explain
 };
 
-static Node *
-create_state(CustomScan *scan)
+/* CreateCustomScanState */
+Node *
+WIDE(hamming_create_join) (CustomScan *scan)
 {
 	HammingJoinState *state = palloc0(sizeof(HammingJoinState));
 
@@ -499,10 +488,3 @@ create_state(CustomScan *scan)
 	state->custom.methods = &exec_methods;
 	return (Node *) state;
 }
-
-const JoinWidth
-WIDE(hamming_join_width) =
-{
-	.cost = hamming_cost_join,
-		.create_state = create_state
-};

@@ -56,13 +56,6 @@ find_column(List *expressions, Node *column)
 	return NULL;
 }
 
-/* Is it the column that identifies a row of any partition, for UPDATE? */
-static bool
-is_row_identity(Node *column)
-{
-	return IsA(column, Var) && ((Var *) column)->varno == ROWID_VAR;
-}
-
 static List *
 columns_in_placeholders(List *expressions)
 {
@@ -106,9 +99,9 @@ hamming_result_columns(const JoinSides *sides)
 /*
  * Can a HammingJoin be planned that has these columns in its result?  Not where
  * it has rows to be changed of a table with partitions: PostgreSQL lets no scan
- * tuple have what identifies these.  And not where the levels of a column in a
- * placeholder differ from those in the result: the scan tuple has place for one
- * of the two.
+ * tuple have what identifies these, ROWID_VAR.  And not where the levels of a
+ * column in a placeholder differ from those in the result: the scan tuple has
+ * place for one of the two.
  */
 bool
 hamming_can_plan_join(List *result_columns)
@@ -117,9 +110,11 @@ hamming_can_plan_join(List *result_columns)
 
 	foreach(lc, result_columns)
 	{
-		if (is_row_identity(lfirst(lc)) ||
-			((IsA(lfirst(lc), Var) || IsA(lfirst(lc), PlaceHolderVar)) &&
-			 !equal(find_column(result_columns, lfirst(lc)), lfirst(lc))))
+		Node	   *column = lfirst(lc);
+		Node	   *same = find_column(result_columns, column);
+
+		if ((same != NULL && !equal(same, column)) ||
+			(IsA(column, Var) && ((Var *) column)->varno == ROWID_VAR))
 			return false;
 	}
 	return true;
@@ -135,18 +130,10 @@ List *
 hamming_join_for_partition(PlannerInfo *root, List *path_private,
 						   RelOptInfo *partition)
 {
-	List	   *result = NIL;
-	ListCell   *lc;
+	List	   *result = list_truncate(list_copy(path_private), PATH_NUMBERS);
 
-	foreach(lc, path_private)
-	{
-		Node	   *item = lfirst(lc);
-
-		if (item != NULL && !IsA(item, IntList))
-			item = attrs_of_partition(root, item, partition);
-		result = lappend(result, item);
-	}
-	return result;
+	result = (List *) attrs_of_partition(root, (Node *) result, partition);
+	return lappend(result, list_nth(path_private, PATH_NUMBERS));
 }
 
 static Node *
@@ -316,7 +303,6 @@ hamming_plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 static Node *
 create_state(CustomScan *scan)
 {
-	int			bits = list_nth_int(scan->custom_private, JOIN_BITS);
-
-	return join_width(bits)->create_state(scan);
+	return list_nth_int(scan->custom_private, JOIN_BITS) == 64
+		? hamming_create_join(scan) : hamming_create_join_128(scan);
 }

@@ -103,7 +103,7 @@ excludes_same_row(List *clauses, RelOptInfo *outer, RelOptInfo *inner)
 }
 
 /*
- * The keys are those of hamming_orient_keys().  If both sides are the same
+ * The keys are the equalities of hamming_find_keys().  If both sides are the same
  * rows, return a path for these, with the columns that either side needs.  Else
  * return NULL.  Return NULL also for rows to be locked or changed: a recheck
  * brings one of them to each side.  And where a condition needs no row: of one
