@@ -395,11 +395,10 @@ pg_noreturn extern void hamming_corrupted(Relation index, BlockNumber blkno,
 										  const char *fault);
 extern void hamming_check_tid(Relation index, BlockNumber blkno, uint64 tid);
 extern void hamming_leaf_fill(Page page, const HammingKey *keys, int count);
-extern int	hamming_leaf_keys(Page page, HammingKey *keys);
+extern int	hamming_page_keys(Page page, HammingKey *keys);
 extern void hamming_leaf_change(Page page, const HammingChange *change);
 extern int	hamming_leaf_match(Page page, HammingBits first, HammingBits last,
 							   HammingBits centre, int radius, uint16 *found);
-extern int	hamming_leaf_equal(Page page, HammingBits bits, uint16 *found);
 extern bool hamming_leaf_has(Page page, HammingBits bits);
 extern HammingKey hamming_inner_key(Page page, int rank);
 extern HammingKey hamming_inner_end(Page page, int rank);
@@ -410,8 +409,7 @@ extern void hamming_inner_insert(Page page, int rank, HammingKey key,
 extern bool hamming_inner_is_permutation(Page page);
 extern void hamming_inner_remove(Page page, int rank);
 extern void hamming_page_split(Page left, Page right, HammingKey added);
-extern void hamming_inner_merge(Page left, Page right);
-extern void hamming_leaf_merge(Page left, Page right, const HammingKey *keys,
+extern void hamming_page_merge(Page left, Page right, const HammingKey *keys,
 							   int count);
 extern int	hamming_choose_cut(const HammingKey *keys, int least, int most);
 extern HammingKey hamming_separator(HammingKey left, HammingKey right);

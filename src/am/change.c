@@ -113,7 +113,7 @@ sort_leaves(Insertion *insertion)
 
 		if (count - hamming_special(page)->sorted < MOST_APPENDED)
 			continue;
-		hamming_leaf_keys(page, keys);
+		hamming_page_keys(page, keys);
 		hamming_log_leaf(insertion->index, insertion->leaves[i], keys, count);
 	}
 }

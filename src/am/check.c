@@ -80,7 +80,7 @@ check_leaf(Check *check, BlockNumber blkno, Page page)
 		if (hamming_tree_has_tids(special->tree))
 			hamming_check_tid(check->index, blkno, keys[i].tid);
 	}
-	hamming_leaf_keys(page, keys);
+	hamming_page_keys(page, keys);
 	for (i = 1; i < count; i++)
 		if (hamming_key_compare(keys[i - 1], keys[i]) == 0)
 			hamming_corrupted(check->index, blkno,

@@ -219,11 +219,12 @@ hamming_leaf_fill(Page page, const HammingKey *keys, int count)
 }
 
 /*
- * Copy the keys of a leaf, sorted, to keys, which has room for
- * HAMMING_LEAF_CAPACITY.  Return their number.
+ * Copy the keys of a leaf, sorted, or the least keys of an inner page's
+ * children, to keys, which has room for HAMMING_LEAF_CAPACITY.  Return their
+ * number.
  */
 int
-hamming_leaf_keys(Page page, HammingKey *keys)
+hamming_page_keys(Page page, HammingKey *keys)
 {
 	HammingKey	appended[HAMMING_LEAF_CAPACITY];
 	int			count = hamming_page_count(page);
@@ -231,6 +232,12 @@ hamming_leaf_keys(Page page, HammingKey *keys)
 	int			left = count - sorted;
 	int			i;
 
+	if (hamming_special(page)->level > 0)
+	{
+		for (i = 0; i < count; i++)
+			keys[i] = hamming_inner_key(page, i);
+		return count;
+	}
 	for (i = 0; i < sorted; i++)
 		keys[i] = hamming_leaf_key(page, i);
 	for (i = 0; i < left; i++)
@@ -278,20 +285,13 @@ hamming_leaf_match(Page page, HammingBits first, HammingBits last,
 	return count + unsorted;
 }
 
-/* The same for the entries with the bits. */
-int
-hamming_leaf_equal(Page page, HammingBits bits, uint16 *found)
-{
-	return hamming_leaf_match(page, bits, bits, bits, 0, found);
-}
-
 /* Has a leaf an entry with the bits, of any row? */
 bool
 hamming_leaf_has(Page page, HammingBits bits)
 {
 	uint16		found[HAMMING_LEAF_CAPACITY];
 
-	return hamming_leaf_equal(page, bits, found) > 0;
+	return hamming_leaf_match(page, bits, bits, bits, 0, found) > 0;
 }
 
 /* Make a change of the leaf page.  If the leaf gets a key, it is not full. */
@@ -519,124 +519,89 @@ hamming_choose_cut(const HammingKey *keys, int least, int most)
 	return best_difference == 0 ? (least + most) / 2 : best;
 }
 
-static bool
-is_first_of_level(Page page)
-{
-	return hamming_key_compare(hamming_special(page)->low,
-							   hamming_least_key) == 0;
-}
-
-static bool
-is_last_of_level(Page page)
-{
-	return hamming_key_compare(hamming_special(page)->high,
-							   hamming_greatest_key) == 0;
-}
-
 /*
- * Return where to cut a full leaf, whose count sorted keys are keys, so that
- * there is room for the key added.
+ * Return where to cut a full page, whose count keys are keys, so that there is
+ * room for the key added: an inner page at one of its keys.
  */
 static HammingKey
-choose_separator(Page leaf, const HammingKey *keys, int count, HammingKey added)
+choose_separator(Page page, const HammingKey *keys, int count, HammingKey added)
 {
+	HammingSpecial *special = hamming_special(page);
+	bool		is_first = hamming_key_compare(special->low,
+											   hamming_least_key) == 0;
+	bool		is_last = hamming_key_compare(special->high,
+											  hamming_greatest_key) == 0;
+	int			after_last = hamming_key_compare(added, keys[count - 1]);
 	int			middle = count / 2;
 	int			slack = middle / HAMMING_CUT_SLACK;
 	int			cut;
 
-	if (is_last_of_level(leaf) &&
-		hamming_key_compare(added, keys[count - 1]) > 0)
+	if (special->level > 0)
+		return keys[is_last && after_last >= 0 ? count - 1 : middle];
+	if (is_last && after_last > 0)
 		return hamming_separator(keys[count - 1], added);
-	if (is_first_of_level(leaf) && hamming_key_compare(added, keys[0]) < 0)
+	if (is_first && hamming_key_compare(added, keys[0]) < 0)
 		return hamming_separator(added, keys[0]);
 	cut = hamming_choose_cut(keys, middle - slack, middle + slack);
 	return hamming_separator(keys[cut - 1], keys[cut]);
 }
 
-/* Both halves are sorted then, and have the mark that the leaf had. */
-static void
-split_leaf(Page left, Page right, HammingKey added)
-{
-	HammingKey	keys[HAMMING_LEAF_CAPACITY];
-	int			count = hamming_leaf_keys(left, keys);
-	HammingKey	cut;
-	int			stay = 0;
-
-	cut = choose_separator(left, keys, count, added);
-	while (stay < count && hamming_key_compare(keys[stay], cut) < 0)
-		stay++;
-	hamming_tree_page_init(right, hamming_special(left)->tree, 0, cut,
-						   hamming_special(left)->high);
-	hamming_special(right)->kind = hamming_special(left)->kind;
-	hamming_leaf_fill(right, keys + stay, count - stay);
-	hamming_leaf_fill(left, keys, stay);
-	hamming_special(left)->high = cut;
-}
-
-static void
-split_inner(Page left, Page right, HammingKey added)
-{
-	int			count = hamming_page_count(left);
-	int			cut = count / 2;
-	int			rank;
-
-	if (is_last_of_level(left) &&
-		hamming_inner_find(left, added) == count - 1)
-		cut = count - 1;
-	hamming_tree_page_init(right, hamming_special(left)->tree,
-						   hamming_special(left)->level,
-						   hamming_inner_key(left, cut),
-						   hamming_special(left)->high);
-	for (rank = cut; rank < count; rank++)
-		hamming_inner_insert(right, rank - cut, hamming_inner_key(left, rank),
-							 hamming_inner_child(left, rank));
-	for (rank = count - 1; rank >= cut; rank--)
-		hamming_inner_remove(left, rank);
-	hamming_special(left)->high = hamming_special(right)->low;
-}
-
 /*
  * Move the upper part of the full page left to the page right, which becomes
  * its right neighbour and whose content is lost.  The page that covers the key
- * added is not full then.
+ * added is not full then.  Leaves are sorted then, and both have the mark that
+ * left had.
  */
 void
 hamming_page_split(Page left, Page right, HammingKey added)
 {
-	if (hamming_special(left)->level == 0)
-		split_leaf(left, right, added);
-	else
-		split_inner(left, right, added);
+	HammingSpecial *special = hamming_special(left);
+	HammingKey	keys[HAMMING_LEAF_CAPACITY];
+	int			count = hamming_page_keys(left, keys);
+	HammingKey	cut = choose_separator(left, keys, count, added);
+	int			stay = 0;
+	int			rank;
+
+	while (stay < count && hamming_key_compare(keys[stay], cut) < 0)
+		stay++;
+	hamming_tree_page_init(right, special->tree, special->level, cut,
+						   special->high);
+	hamming_special(right)->kind = special->kind;
+	special->high = cut;
+	if (special->level == 0)
+	{
+		hamming_leaf_fill(right, keys + stay, count - stay);
+		hamming_leaf_fill(left, keys, stay);
+		return;
+	}
+	for (rank = stay; rank < count; rank++)
+		hamming_inner_insert(right, rank - stay, keys[rank],
+							 hamming_inner_child(left, rank));
+	for (rank = count - 1; rank >= stay; rank--)
+		hamming_inner_remove(left, rank);
 }
 
 /*
- * Move all entries of the inner page right to its left neighbour, which has
- * room for them, and which takes over its range.  right stays as it is.
+ * Move what is kept of the page right to its left neighbour, which has room for
+ * it, and which takes over its range: all children, or count sorted keys, and
+ * the mark that right may have.  right stays as it is.
  */
 void
-hamming_inner_merge(Page left, Page right)
-{
-	int			count = hamming_page_count(left);
-	int			i;
-
-	for (i = 0; i < hamming_page_count(right); i++)
-		hamming_inner_insert(left, count + i, hamming_inner_key(right, i),
-							 hamming_inner_child(right, i));
-	hamming_special(left)->high = hamming_special(right)->high;
-}
-
-/*
- * The same for leaves, with count sorted keys of those of right, and the mark
- * that right may have.
- */
-void
-hamming_leaf_merge(Page left, Page right, const HammingKey *keys, int count)
+hamming_page_merge(Page left, Page right, const HammingKey *keys, int count)
 {
 	HammingKey	all[HAMMING_LEAF_CAPACITY];
-	int			left_count = hamming_leaf_keys(left, all);
+	int			left_count = hamming_page_keys(left, all);
+	int			i;
 
-	memcpy(all + left_count, keys, count * sizeof(HammingKey));
-	hamming_leaf_fill(left, all, left_count + count);
+	if (hamming_special(left)->level == 0)
+	{
+		memcpy(all + left_count, keys, count * sizeof(HammingKey));
+		hamming_leaf_fill(left, all, left_count + count);
+	}
+	else
+		for (i = 0; i < count; i++)
+			hamming_inner_insert(left, left_count + i, keys[i],
+								 hamming_inner_child(right, i));
 	if (hamming_page_is_marked(right))
 		hamming_special(left)->kind = HAMMING_PAGE_REVIVED;
 	hamming_special(left)->high = hamming_special(right)->high;

@@ -499,7 +499,8 @@ look_up(HammingSearch *search, HammingMatch *matches)
 									BUFFER_LOCK_SHARE, NULL);
 	Page		page = BufferGetPage(leaf);
 	uint16		equal[HAMMING_LEAF_CAPACITY];
-	int			count = hamming_leaf_equal(page, fingerprint, equal);
+	int			count = hamming_leaf_match(page, fingerprint, fingerprint,
+										   fingerprint, 0, equal);
 	HammingKey	end = hamming_special(page)->high;
 	int			kept = 0;
 	int			i;

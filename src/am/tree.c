@@ -286,24 +286,6 @@ split(Relation index, Buffer left, Buffer right, Buffer parent,
 }
 
 /*
- * If the pinned spare page is still free, lock it, split a full page with it,
- * or let the page grow if it is a root, which has no parent, and return true.
- * On entry the full page and the parent are locked exclusively.
- */
-static bool
-relieve(Relation index, Buffer full, Buffer parent, Buffer spare,
-		HammingKey key)
-{
-	if (!hamming_claim_spare(index, spare))
-		return false;
-	if (BufferIsValid(parent))
-		split(index, full, spare, parent, key);
-	else
-		grow_root(index, full, spare);
-	return true;
-}
-
-/*
  * Take one step towards a page of the level, 0 for a leaf, that covers the key
  * and has room: split the page, or let it grow if it is the root, or take a
  * step towards room in its parent.  The caller looks again, as another process
@@ -345,8 +327,11 @@ hamming_make_room(Relation index, int tree, int level, HammingKey key)
 			found = hamming_lock_pinned(index, parent, tree, level + 1, key);
 			parent_full = found && hamming_page_is_full(BufferGetPage(parent));
 		}
-		used = found && !parent_full &&
-			relieve(index, full, parent, spare, key);
+		used = found && !parent_full && hamming_claim_spare(index, spare);
+		if (used && BufferIsValid(parent))
+			split(index, full, spare, parent, key);
+		else if (used)
+			grow_root(index, full, spare);
 		if (BufferIsValid(parent))
 			LockBuffer(parent, BUFFER_LOCK_UNLOCK);
 	}
@@ -367,17 +352,13 @@ hamming_make_room(Relation index, int tree, int level, HammingKey key)
 int
 hamming_keep_all(void *arg, Buffer buffer, HammingKey *keys)
 {
-	Page		page = BufferGetPage(buffer);
-
-	return hamming_special(page)->level == 0 ? hamming_leaf_keys(page, keys)
-		: hamming_page_count(page);
+	return hamming_page_keys(BufferGetPage(buffer), keys);
 }
 
 /*
- * Move what is kept of the page right to the page left, that is all children,
- * or count keys of a leaf.  Take right out of the parent, and make it a free
- * page.  On entry may_merge() has allowed it, and the three pages are locked
- * exclusively.
+ * Move count keys, which are kept of the page right, to the page left.  Take
+ * right out of the parent, and make it a free page.  On entry may_merge() has
+ * allowed it, and the three pages are locked exclusively.
  */
 static void
 merge(Relation index, Buffer left, Buffer right, Buffer parent,
@@ -391,10 +372,7 @@ merge(Relation index, Buffer left, Buffer right, Buffer parent,
 
 	hamming_inner_remove(parent_page,
 						 hamming_inner_find(parent_page, special->low));
-	if (special->level == 0)
-		hamming_leaf_merge(left_page, right_page, keys, count);
-	else
-		hamming_inner_merge(left_page, right_page);
+	hamming_page_merge(left_page, right_page, keys, count);
 	hamming_page_init(right_page, HAMMING_PAGE_FREE, special->tree);
 	GenericXLogFinish(state);
 }

@@ -71,7 +71,7 @@ keep_rows(void *arg, Buffer leaf, HammingKey *keys)
 {
 	LeafRows   *rows = arg;
 	Vacuum	   *vacuum = rows->vacuum;
-	int			count = hamming_leaf_keys(BufferGetPage(leaf), keys);
+	int			count = hamming_page_keys(BufferGetPage(leaf), keys);
 	int			kept = 0;
 	int			i;
 
@@ -123,7 +123,7 @@ static int
 keep_others(void *arg, Buffer leaf, HammingKey *keys)
 {
 	Swept	   *swept = arg;
-	int			count = hamming_leaf_keys(BufferGetPage(leaf), keys);
+	int			count = hamming_page_keys(BufferGetPage(leaf), keys);
 	int			kept = 0;
 	int			i;
 	int			j = 0;

@@ -104,7 +104,7 @@ read_leaf(HammingKeys *keys)
 	if (!hamming_walk_on(walk))
 		return false;
 	leaf = hamming_walk_find(walk, BUFFER_LOCK_SHARE);
-	keys->count = hamming_leaf_keys(BufferGetPage(leaf), keys->keys);
+	keys->count = hamming_page_keys(BufferGetPage(leaf), keys->keys);
 	walk->next = hamming_special(BufferGetPage(leaf))->high;
 	UnlockReleaseBuffer(leaf);
 	keys->position = 0;

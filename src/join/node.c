@@ -2,11 +2,10 @@
  * node.c
  *	  The executor node HammingJoin.
  *
- * The node reads and keeps all rows of both children (input.c).  Of a partial
- * path it may read the outer rows in batches: else the process that begins
- * first would read most rows before the others come, and be left with most
- * pairs.  Then it pairs rows by keys and fingerprints (near/pairs.c), and
- * checks all other clauses of the join:
+ * The node reads and keeps all rows of both children; but of a partial path it
+ * may read the outer rows in batches, so that the process that begins first is
+ * not left with most pairs.  Then it pairs rows by keys and fingerprints
+ * (near/pairs.c), and checks all other clauses of the join:
  *
  *		inner, left, full	each pair of rows that passes is a row; then come
  *							the rows that no pair had
@@ -20,8 +19,7 @@
  * have such a join.  This process checks the clauses, pair by pair.
  *
  * A recheck after a concurrent update (EvalPlanQual) runs the same node in an
- * executor state of its own, where each child returns the row to be checked, as
- * for the joins of PostgreSQL.
+ * executor state of its own, as for the joins of PostgreSQL.
  */
 #include "postgres.h"
 

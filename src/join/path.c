@@ -103,11 +103,10 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->custom_paths = outer == inner ? list_make1(outer)
 		: list_make2(outer, inner);
-	path->custom_private = list_make5(join->clause.outer, join->clause.inner,
-									  join->clause.radius, join->equalities,
-									  others);
-	path->custom_private = lappend(path->custom_private, join->columns);
-	path->custom_private = lappend(path->custom_private, numbers);
+	path->custom_private =
+		list_concat(list_make5(join->clause.outer, join->clause.inner,
+							   join->clause.radius, join->equalities, others),
+					list_make2(join->columns, numbers));
 	path->methods = &path_methods;
 	set_join_clauses(path, clauses);
 	set_disabled_nodes(&path->path, outer, inner);
@@ -538,9 +537,10 @@ consider_hamming_join(PlannerInfo *root, RelOptInfo *joinrel,
 					  RelOptInfo *outerrel, RelOptInfo *innerrel,
 					  JoinType jointype, JoinPathExtraData *extra)
 {
-	JoinSides	sides = {root, joinrel, outerrel, innerrel, jointype,
-	extra->restrictlist};
-	JoinPaths	join = {.sides = sides,.extra = extra};
+	JoinPaths	join = {
+		.sides = {root, joinrel, outerrel, innerrel, jointype,
+		extra->restrictlist},.extra = extra
+	};
 	Path	   *outer = outerrel->cheapest_total_path;
 	Path	   *inner = innerrel->cheapest_total_path;
 	bool		is_served;
@@ -548,32 +548,31 @@ consider_hamming_join(PlannerInfo *root, RelOptInfo *joinrel,
 	/* PostgreSQL has no other method for a full join */
 	is_served = (enable_hammingjoin || jointype == JOIN_FULL) &&
 		is_known_type(jointype) &&
-		hamming_find_clause(&sides, &join.clause) &&
+		hamming_find_clause(&join.sides, &join.clause) &&
 		stands_alone(outer, innerrel) && stands_alone(inner, outerrel);
 	if (is_served)
-		join.keys = hamming_find_keys(&sides, &join.equalities);
+		join.keys = hamming_find_keys(&join.sides, &join.equalities);
 	if (join.keys != NIL && jointype != JOIN_FULL)
 		charge_paths(&join);
 	if (next_hook != NULL)
 		next_hook(root, joinrel, outerrel, innerrel, jointype, extra);
 	if (!is_served)
 		return;
-	join.columns = hamming_result_columns(&sides);
+	join.columns = hamming_result_columns(&join.sides);
 	if (!hamming_can_plan_join(join.columns))
 		return;
 	add_whole_paths(&join, outer, inner);
 	if (jointype == JOIN_INNER)
 	{
-		Path	   *rows = hamming_self_path(&sides, &join.clause,
+		Path	   *rows = hamming_self_path(&join.sides, &join.clause,
 											 join.equalities);
 
 		if (rows != NULL)
 			add_whole_paths(&join, rows, rows);
 	}
 	if (!joinrel->consider_parallel || jointype == JOIN_FULL ||
-		!bms_is_empty(joinrel->lateral_relids))
-		return;
-	if (join.whole.run < WORTH_PARTIAL * join.whole.startup)
+		!bms_is_empty(joinrel->lateral_relids) ||
+		join.whole.run < WORTH_PARTIAL * join.whole.startup)
 		return;
 	/* the cheapest one may be a Gather */
 	if (!inner->parallel_safe)

@@ -103,11 +103,11 @@ excludes_same_row(List *clauses, RelOptInfo *outer, RelOptInfo *inner)
 }
 
 /*
- * The keys are the equalities of hamming_find_keys().  If both sides are the same
- * rows, return a path for these, with the columns that either side needs.  Else
- * return NULL.  Return NULL also for rows to be locked or changed: a recheck
- * brings one of them to each side.  And where a condition needs no row: of one
- * side it would have to gate the other, too.
+ * The keys are the equalities of hamming_find_keys().  If both sides are the
+ * same rows, return a path for these, with the columns that either side needs.
+ * Else return NULL.  Return NULL also for rows to be locked or changed: a
+ * recheck brings one of them to each side.  And where a condition needs no row:
+ * of one side it would have to gate the other, too.
  */
 Path *
 hamming_self_path(const JoinSides *sides, const HammingClause *clause,
