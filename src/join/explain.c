@@ -14,23 +14,10 @@
 #include "join/join.h"
 #include "type/compat.h"
 
-static const char *
-type_name(JoinType type)
-{
-	switch (type)
-	{
-		case JOIN_LEFT:
-			return "Left";
-		case JOIN_FULL:
-			return "Full";
-		case JOIN_SEMI:
-			return "Semi";
-		case JOIN_ANTI:
-			return "Anti";
-		default:
-			return "Inner";
-	}
-}
+static const char *const type_names[] = {
+	[JOIN_INNER] = "Inner",[JOIN_LEFT] = "Left",[JOIN_FULL] = "Full",
+	[JOIN_SEMI] = "Semi",[JOIN_ANTI] = "Anti"
+};
 
 /* Return the expression as SQL, and a radius that is known as its digits. */
 static char *
@@ -126,7 +113,7 @@ hamming_join_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	char	   *inner = deparse(state, JOIN_INNER_FINGERPRINT, ancestors, es);
 	char	   *radius = deparse(state, JOIN_RADIUS, ancestors, es);
 
-	ExplainPropertyText("Join Type", type_name(state->type), es);
+	ExplainPropertyText("Join Type", type_names[state->type], es);
 	ExplainPropertyText("Hamming Cond", psprintf("((%s <-> %s) <= %s)", outer,
 												 inner, radius), es);
 	explain_clauses(state, JOIN_KEYS, "Keys", ancestors, es);

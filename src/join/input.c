@@ -2,16 +2,11 @@
  * input.c
  *	  The rows of one side of a HammingJoin: read from the child, and kept.
  *
- * Of each row its fingerprint, its number, a hash of its keys, and the
- * position of its tuple come to a side (near/side.h); the tuple is kept if a
- * column of it is needed after the join.  What exceeds the memory of the join
- * goes to temporary files: first tuples, which are read for rows that match
- * only, and then both sides.
- *
- * Of the input that is read last, the larger one, most rows may have no
- * partner.  A filter of the other one's fingerprints shows that of nearly all
- * of these: they do not come to the side, and are not kept unless the join
- * returns them.
+ * Of each row its fingerprint, its number, a hash of its keys, and the position
+ * of its tuple come to a side (near/side.h); the tuple is kept if a column of
+ * it is needed after the join.  Of the input that is read last, the larger one,
+ * a filter of the other one's fingerprints leaves out nearly all rows without a
+ * partner: they are kept only if the join returns them.
  */
 #include "postgres.h"
 
@@ -60,7 +55,8 @@ move_tuples(JoinInput *input)
 
 /*
  * Have room for one more row of side in the memory that is allowed.  Where that
- * is too little, move tuples to files, and then the rows of both sides, too.
+ * is too little, move tuples to files, which are read for rows that match only,
+ * and then the rows of both sides, too.
  */
 static void
 make_room(HammingJoinState *state, NearSide *side)

@@ -51,7 +51,7 @@ typedef struct JoinInput
 	ExprState  *fingerprint;
 	List	   *keys;			/* of JoinKey */
 	int			first_column;	/* of the scan tuple, counted from 0 on */
-	/* the last column that each needs, counted from 1 on; 0 if it needs none */
+	/* the last column that each needs, counted from 1 on; 0: none */
 	int			key_columns;	/* the fingerprint, and the keys */
 	int			filter_columns; /* HammingJoinState.filter */
 	int			columns;		/* all that is computed of a pair of rows */
@@ -59,16 +59,14 @@ typedef struct JoinInput
 	TupleTableSlot *slot;		/* for a tuple that was kept, or NULLs */
 	bool		keeps_all;		/* rows without a fingerprint, too */
 
-	uint64		read;			/* rows that the child has returned, */
-	uint64		read_end;		/* and how many it shall have when reading
-								 * stops */
+	uint64		read;			/* rows that the child has returned */
+	uint64		read_end;		/* the same, when reading is to stop */
 	bool		is_at_end;		/* has the child no more? */
 	uint64		rows;			/* that are kept */
 	TupleStore	tuples;
 	NearSide	side;			/* rows that may have partners; their payloads
 								 * are positions of tuples */
-	uint8	   *matched;		/* a bit for each row, by its number; NULL
-								 * where nobody asks */
+	uint8	   *matched;		/* a bit for each row; NULL: nobody asks */
 	uint64		row;			/* number of the next row without a partner, */
 	uint64		offset;			/* and of its tuple */
 } JoinInput;
@@ -107,13 +105,10 @@ typedef struct HammingJoinState
 {
 	CustomScanState custom;		/* must be first */
 	JoinType	type;
-	bool		shows_partners; /* is it a semi join whose result has columns
-								 * of the inner side? */
-	bool		is_self;		/* are the rows of the outer side those of the
-								 * inner one, too?  Then the latter has none */
+	bool		shows_partners; /* a semi join, with inner columns? */
+	bool		is_self;		/* has the outer side the rows of both? */
 	ExprState  *radius;
-	ExprState  *filter;			/* that the keys are equal, too; NULL if
-								 * nothing else makes partners */
+	ExprState  *filter;			/* that the keys are equal, too; or NULL */
 	ExprState  *result_filter;
 	JoinInput	outer;
 	JoinInput	inner;
@@ -145,12 +140,11 @@ typedef struct HammingJoinState
 	uint32		a;				/* the current row of x */
 	uint32		b;				/* the next one of y */
 	uint32		in_slot;		/* the row of x in the outer slot */
-	bool		is_swapped;		/* of a self-join: are rows a and b in each
-								 * other's slots? */
+	bool		is_swapped;		/* are rows a and b in each other's slots? */
 	bool		is_settled;		/* has each row of x before a a partner? */
 
 	JoinWork   *work;			/* of this process; a worker's slot */
-	JoinWorkers *workers;		/* of the leader; NULL if it need not know */
+	JoinWorkers *workers;		/* of the leader; or NULL */
 } HammingJoinState;
 
 /*

@@ -90,8 +90,7 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
 
 	others = list_delete_ptr(others, join->clause.rinfo);
 	/* set_number() sets the other numbers */
-	while (list_length(numbers) <= JOIN_FILES)
-		numbers = lappend_int(numbers, 0);
+	numbers = list_concat(numbers, list_make5_int(0, 0, 0, 0, 0));
 	path->path.pathtype = T_CustomScan;
 	path->path.parent = join->sides.joinrel;
 	path->path.pathtarget = join->sides.joinrel->reltarget;
@@ -303,8 +302,8 @@ add_partial_joins(JoinPaths *join, Path *inner)
 	double		times = join->whole.run / join->whole.startup;
 	int			worth = Min(1 + times / WORTH_ANOTHER,
 							max_parallel_workers_per_gather);
-	int			most = 0;
-	int			workers = 0;
+	int			workers = 0;	/* of the first scan */
+	int			more;
 
 	if (outer->partial_pathlist != NIL)
 	{
@@ -312,21 +311,17 @@ add_partial_joins(JoinPaths *join, Path *inner)
 
 		workers = path->parallel_workers;
 		if (workers <= worth)
-		{
-			most = workers;
 			add_partial_join(join, path, inner);
-		}
 	}
 	if (!hamming_is_whole_table(join->sides.root, outer) ||
 		!bms_is_empty(outer->lateral_relids))
 		return;
-	workers = Max(workers,
-				  compute_parallel_worker(outer, pages, -1,
-										  max_parallel_workers_per_gather));
-	workers = Min(workers, worth);
-	if (workers > most)
+	more = compute_parallel_worker(outer, pages, -1,
+								   max_parallel_workers_per_gather);
+	more = Min(Max(workers, more), worth);
+	if (more != workers)
 		add_partial_join(join, create_seqscan_path(join->sides.root, outer,
-												   NULL, workers), inner);
+												   NULL, more), inner);
 }
 
 /*
