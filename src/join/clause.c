@@ -74,13 +74,6 @@ near_radius(int bits)
 	return bits / 8;
 }
 
-static Expr *
-make_radius(int64 radius)
-{
-	return (Expr *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
-							  Int64GetDatum(radius), false, FLOAT8PASSBYVAL);
-}
-
 /*
  * Does node say that two fingerprints are within a radius?  If so, set these,
  * in any order.
@@ -98,8 +91,10 @@ hamming_read_clause(Node *node, HammingClause *clause)
 	if (is_function(name, "simhash_within", clause))
 		return set_clause(clause, linitial(args), lsecond(args), lthird(args));
 	if (is_function(name, "simhash_near", clause))
-		return set_clause(clause, linitial(args), lsecond(args),
-						  make_radius(near_radius(clause->bits)));
+		return set_clause(clause, linitial(args), lsecond(args), (Expr *)
+						  makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
+									Int64GetDatum(near_radius(clause->bits)),
+									false, FLOAT8PASSBYVAL));
 	if (is_function(name, "simhash_in_ball", clause))
 		return read_ball(linitial(args), lsecond(args), clause);
 	if (is_function(name, "hamming_ball_contains", clause))
@@ -137,17 +132,6 @@ match_sides(const JoinSides *sides, HammingClause *clause)
 		is_of_side(first, sides->inner, sides->outer);
 }
 
-static Index
-find_least_level(const JoinSides *sides)
-{
-	Index		least = sides->root->qual_security_level;
-	ListCell   *lc;
-
-	foreach(lc, sides->clauses)
-		least = Min(least, lfirst_node(RestrictInfo, lc)->security_level);
-	return least;
-}
-
 /*
  * May the join look at this clause before all others?  Not at one that is not
  * of the join itself, but applies to its result, nor at one that could show
@@ -156,12 +140,20 @@ find_least_level(const JoinSides *sides)
 static bool
 may_come_first(const JoinSides *sides, RestrictInfo *rinfo)
 {
+	ListCell   *lc;
+
 	if (rinfo->pseudoconstant || contain_volatile_functions((Node *) rinfo))
 		return false;
 	if (IS_OUTER_JOIN(sides->type) &&
 		RINFO_IS_PUSHED_DOWN(rinfo, sides->joinrel->relids))
 		return false;
-	return rinfo->leakproof || rinfo->security_level <= find_least_level(sides);
+	foreach(lc, sides->clauses)
+	{
+		if (!rinfo->leakproof && rinfo->security_level >
+			lfirst_node(RestrictInfo, lc)->security_level)
+			return false;
+	}
+	return true;
 }
 
 static int

@@ -137,10 +137,8 @@ WIDE(hamming_cost_join) (CustomPath *path, JoinEstimate *join)
 	double		kept = (less + joined) * sides;
 	double		moves = number_of_moves(less * sides, joined * sides, join,
 										memory);
-	double		rows = kept * SIDE_ROW_BYTES;
 	double		outer_kept = outer->rows < inner->rows ||
-	join->type == JOIN_LEFT || join->type == JOIN_ANTI ||
-	join->type == JOIN_FULL ? 1 : plan.passes;
+	IS_OUTER_JOIN(join->type) ? 1 : plan.passes;
 	double		inner_kept = outer->rows >= inner->rows ||
 	join->type == JOIN_FULL ? 1 : plan.passes;
 	double		tuples = (tuple_bytes(outer, outer_kept) +
@@ -150,7 +148,7 @@ WIDE(hamming_cost_join) (CustomPath *path, JoinEstimate *join)
 
 	startup += cpu_operator_cost *
 		(kept * KEEP_ROW + (less + more) * plan.masks * LOOK_AT_FILTER);
-	join->has_files = rows + tuples > memory;
+	join->has_files = kept * SIDE_ROW_BYTES + tuples > memory;
 	if (join->has_files)
 	{
 		startup += tuples / BLCKSZ * seq_page_cost;

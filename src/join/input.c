@@ -39,12 +39,6 @@ hamming_join_memory(const HammingJoinState *state)
 		 : GetMemoryChunkSpace(state->filter_of_first));
 }
 
-static bool
-has_tuples_in_memory(const JoinInput *input)
-{
-	return input->tuples.size > 0 && !input->tuples.has_file;
-}
-
 /* Keep the tuples of the input in a file, and all that come. */
 static void
 move_tuples(JoinInput *input)
@@ -72,9 +66,9 @@ make_room(HammingJoinState *state, NearSide *side)
 			hamming_side_make_room(side, state->memory - memory +
 								   side_memory(side)))
 			break;
-		if (has_tuples_in_memory(outer))
+		if (outer->tuples.size > 0 && !outer->tuples.has_file)
 			move_tuples(outer);
-		else if (has_tuples_in_memory(inner))
+		else if (inner->tuples.size > 0 && !inner->tuples.has_file)
 			move_tuples(inner);
 		else
 		{
@@ -349,24 +343,21 @@ hamming_input_end(JoinInput *input)
 bool
 hamming_input_next_row(JoinInput *input, bool matched)
 {
-	while (input->row < input->rows)
-	{
-		bool		is_wanted = matched == is_bit_set(input->matched,
-													  input->row);
+	bool		is_found = false;
 
+	while (!is_found && input->row < input->rows)
+	{
 		CHECK_FOR_INTERRUPTS();
-		input->row++;
+		is_found = is_bit_set(input->matched, input->row++) == matched;
 		if (input->columns > 0)
 		{
 			MinimalTuple tuple = simhash_tuples_next(&input->tuples,
 													 &input->offset);
 
-			if (is_wanted)
+			if (is_found)
 				ExecStoreMinimalTuple(tuple, input->slot, false);
 			input->loaded = 0;
 		}
-		if (is_wanted)
-			return true;
 	}
-	return false;
+	return is_found;
 }

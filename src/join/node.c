@@ -35,10 +35,7 @@
 #include "near/progress.h"
 #include "type/hamming.h"
 
-/*
- * Return the last column of the input that the expression needs, counted from
- * 1 on; 0 if it needs none.
- */
+/* Return the last column of the input in the expression, from 1 on; or 0. */
 static int
 last_column(const JoinInput *input, const void *expression)
 {
@@ -61,10 +58,7 @@ partner_clauses(const CustomScan *scan)
 							list_nth(scan->custom_exprs, JOIN_FILTER));
 }
 
-/*
- * Prepare the keys of an input, which are operand number side of equalities, 0
- * or 1.
- */
+/* Prepare the keys of an input: operand 0 or 1, side, of the equalities. */
 static void
 begin_keys(HammingJoinState *state, JoinInput *input, List *equalities,
 		   int side)
@@ -135,34 +129,23 @@ add_parameters(Node *node, Bitmapset **parameters)
 		expression_tree_walker(node, add_parameters, parameters);
 }
 
-/* Find the parameters that the keys and the radius depend on. */
-static Bitmapset *
-find_parameters(CustomScan *scan)
-{
-	Bitmapset  *parameters = NULL;
-	int			i;
-
-	for (i = JOIN_OUTER_FINGERPRINT; i <= JOIN_KEYS; i++)
-		if (add_parameters(list_nth(scan->custom_exprs, i), &parameters))
-			return scan->scan.plan.allParam;
-	return parameters;
-}
-
 static void
 begin_hamming_join(CustomScanState *node, EState *estate, int eflags)
 {
 	HammingJoinState *state = (HammingJoinState *) node;
 	PlanState  *ps = &node->ss.ps;
 	CustomScan *scan = (CustomScan *) ps->plan;
+	List	   *distance = list_truncate(list_copy(scan->custom_exprs),
+										 JOIN_FILTER);
 	ListCell   *lc;
 
 	state->context = AllocSetContextCreate(estate->es_query_cxt, "HammingJoin",
 										   ALLOCSET_DEFAULT_SIZES);
 	state->work = palloc0(sizeof(JoinWork));
 	state->type = list_nth_int(scan->custom_private, JOIN_TYPE);
-	state->parameters = find_parameters(scan);
-	state->outer.keeps_all = state->type == JOIN_LEFT ||
-		state->type == JOIN_ANTI || state->type == JOIN_FULL;
+	if (add_parameters((Node *) distance, &state->parameters))
+		state->parameters = scan->scan.plan.allParam;
+	state->outer.keeps_all = IS_OUTER_JOIN(state->type);
 	state->inner.keeps_all = state->type == JOIN_FULL;
 	state->is_self = list_length(scan->custom_plans) == 1;
 	/* rows are kept, so that a rescan need not read a child again */
@@ -217,11 +200,8 @@ begin_matched(HammingJoinState *state, JoinInput *input)
 static void
 end_batch(HammingJoinState *state)
 {
-	state->phase = JOIN_DONE;
-	if (!state->has_more)
-		return;
-	state->phase = JOIN_READING;
-	state->is_read = false;
+	state->phase = state->has_more ? JOIN_READING : JOIN_DONE;
+	state->is_read = !state->has_more;
 }
 
 /* Read both sides, unless that was done, and begin to pair rows. */

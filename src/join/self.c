@@ -117,6 +117,7 @@ hamming_self_path(const JoinSides *sides, const HammingClause *clause,
 	RelOptInfo *outer = sides->outer;
 	RelOptInfo *inner = sides->inner;
 	PathTarget *target;
+	Node	   *columns;
 	Path	   *scan = outer->cheapest_total_path;
 	ListCell   *lc;
 
@@ -139,11 +140,9 @@ hamming_self_path(const JoinSides *sides, const HammingClause *clause,
 			return NULL;
 	}
 	target = copy_pathtarget(outer->reltarget);
-	foreach(lc, inner->reltarget->exprs)
-		add_new_column_to_pathtarget(target, (Expr *)
-									 hamming_exchange_table(lfirst(lc),
-															inner->relids,
-															outer->relids));
+	columns = hamming_exchange_table((Node *) inner->reltarget->exprs,
+									 inner->relids, outer->relids);
+	add_new_columns_to_pathtarget(target, (List *) columns);
 	set_pathtarget_cost_width(root, target);
 	return (Path *) create_projection_path(root, outer, scan, target);
 }
