@@ -115,9 +115,9 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
 /*
  * A semi or anti join reads the pairs of an outer row up to the first partner.
  * have_partner is the fraction of the outer rows that have one.  Return which
- * fraction of all pairs is read, if each row has equally many: of another join
- * 1.  If m of n pairs, in random order, are partners, the first one is number
- * (n + 1) / (m + 1) on average: PostgreSQL counts 2 n / (m + 1), as in
+ * fraction of all pairs is read, if each row has equally many; 1 of any other
+ * join.  If m of n pairs, in random order, are partners, the first one is
+ * number (n + 1) / (m + 1) on average: PostgreSQL counts 2 n / (m + 1), as in
  * final_cost_nestloop().
  */
 static double

@@ -282,7 +282,7 @@ naive_feature(const Naive *n, size_t i, Buffer *bytes)
 	return sum / n->size;
 }
 
-/* Weights of the features that have voted: of all, and of those for each bit. */
+/* Weights of features that have voted: of all, and of those for each bit. */
 typedef struct Ballot
 {
 	int128		total;
