@@ -121,6 +121,8 @@ static Fingerprint
 make_fingerprint(Data data, int radius)
 {
 	int			nearest = Min(radius + 1, HAMMING_BITS);
+	int			match = below(radius + 1);
+	int			other = nearest + below(HAMMING_BITS + 1 - nearest);
 
 	switch (data)
 	{
@@ -131,13 +133,11 @@ make_fingerprint(Data data, int radius)
 		case EDGE:
 			return at_distance(below(2) == 0 ? radius : nearest);
 		case ALL_MATCH:
-			return at_distance(below(radius + 1));
+			return at_distance(match);
 		case FEW_MATCH:
-			if (below(100) == 0)
-				return at_distance(below(radius + 1));
-			/* FALLTHROUGH */
+			return at_distance(below(100) == 0 ? match : other);
 		default:
-			return at_distance(nearest + below(HAMMING_BITS + 1 - nearest));
+			return at_distance(other);
 	}
 }
 

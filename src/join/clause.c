@@ -73,13 +73,6 @@ near_radius(int bits)
 	return bits / 8;
 }
 
-static Expr *
-make_radius(int64 radius)
-{
-	return (Expr *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
-							  Int64GetDatum(radius), false, FLOAT8PASSBYVAL);
-}
-
 /*
  * Does node say that two fingerprints are within a radius?  If so, set these,
  * in any order.
@@ -97,8 +90,10 @@ hamming_read_clause(Node *node, HammingClause *clause)
 	if (is_function(name, "simhash_within", clause))
 		return set_clause(clause, linitial(args), lsecond(args), lthird(args));
 	if (is_function(name, "simhash_near", clause))
-		return set_clause(clause, linitial(args), lsecond(args),
-						  make_radius(near_radius(clause->bits)));
+		return set_clause(clause, linitial(args), lsecond(args), (Expr *)
+						  makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
+									Int64GetDatum(near_radius(clause->bits)),
+									false, FLOAT8PASSBYVAL));
 	if (is_function(name, "simhash_in_ball", clause))
 		return read_ball(linitial(args), lsecond(args), clause);
 	if (is_function(name, "hamming_ball_contains", clause))
@@ -136,17 +131,6 @@ match_sides(const JoinSides *sides, HammingClause *clause)
 		is_of_side(first, sides->inner, sides->outer);
 }
 
-static Index
-find_least_level(const JoinSides *sides)
-{
-	Index		least = sides->root->qual_security_level;
-	ListCell   *lc;
-
-	foreach(lc, sides->clauses)
-		least = Min(least, lfirst_node(RestrictInfo, lc)->security_level);
-	return least;
-}
-
 /*
  * May the join look at this clause before all others?  Not at one that is not
  * of the join itself, but applies to its result, nor at one that could show
@@ -155,12 +139,20 @@ find_least_level(const JoinSides *sides)
 static bool
 may_come_first(const JoinSides *sides, RestrictInfo *rinfo)
 {
+	ListCell   *lc;
+
 	if (rinfo->pseudoconstant || contain_volatile_functions((Node *) rinfo))
 		return false;
 	if (IS_OUTER_JOIN(sides->type) &&
 		RINFO_IS_PUSHED_DOWN(rinfo, sides->joinrel->relids))
 		return false;
-	return rinfo->leakproof || rinfo->security_level <= find_least_level(sides);
+	foreach(lc, sides->clauses)
+	{
+		if (!rinfo->leakproof && rinfo->security_level >
+			lfirst_node(RestrictInfo, lc)->security_level)
+			return false;
+	}
+	return true;
 }
 
 static int
@@ -208,10 +200,7 @@ joins(const RestrictInfo *rinfo, const RelOptInfo *left,
 		bms_is_subset(rinfo->right_relids, right->relids);
 }
 
-/*
- * Does the clause say that values of the two sides are equal, by their hashes?
- * The plan has it as outer = inner.
- */
+/* Does it say that values of the two sides are equal, which have hashes? */
 static bool
 is_key(const JoinSides *sides, const RestrictInfo *rinfo)
 {
@@ -229,37 +218,29 @@ is_key(const JoinSides *sides, const RestrictInfo *rinfo)
 		get_op_hash_functions(operator, &left_hash, &right_hash);
 }
 
-/* Return the equalities by which a HammingJoin can group its rows. */
+/*
+ * Return the clauses by which a HammingJoin can group its rows.  Set
+ * *equalities to the same as expressions, outer = inner.
+ */
 List *
-hamming_find_keys(const JoinSides *sides)
+hamming_find_keys(const JoinSides *sides, List **equalities)
 {
 	List	   *keys = NIL;
 	ListCell   *lc;
 
+	*equalities = NIL;
 	foreach(lc, sides->clauses)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		OpExpr	   *equality;
 
-		if (is_key(sides, rinfo) && may_come_first(sides, rinfo))
-			keys = lappend(keys, rinfo);
+		if (!is_key(sides, rinfo) || !may_come_first(sides, rinfo))
+			continue;
+		equality = copyObject((OpExpr *) rinfo->clause);
+		if (!joins(rinfo, sides->outer, sides->inner))
+			CommuteOpExpr(equality);
+		keys = lappend(keys, rinfo);
+		*equalities = lappend(*equalities, equality);
 	}
 	return keys;
-}
-
-List *
-hamming_orient_keys(const JoinSides *sides, List *keys)
-{
-	List	   *result = NIL;
-	ListCell   *lc;
-
-	foreach(lc, keys)
-	{
-		const RestrictInfo *rinfo = lfirst(lc);
-		OpExpr	   *key = copyObject((OpExpr *) rinfo->clause);
-
-		if (!joins(rinfo, sides->outer, sides->inner))
-			CommuteOpExpr(key);
-		result = lappend(result, key);
-	}
-	return result;
 }

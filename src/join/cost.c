@@ -124,12 +124,11 @@ choose_batches(double outer, double inner, JoinEstimate *join, Cost unfiltered)
  * compares each two of them once.
  */
 void
-hamming_cost_join(CustomPath *path, JoinEstimate *join)
+WIDE(hamming_cost_join) (CustomPath *path, JoinEstimate *join)
 {
 	const Path *outer = linitial(path->custom_paths);
-	bool		is_self = list_length(path->custom_paths) == 1;
-	const Path *inner = is_self ? outer : lsecond(path->custom_paths);
-	double		sides = is_self ? 0.5 : 1;
+	const Path *inner = llast(path->custom_paths);
+	double		sides = list_length(path->custom_paths) == 1 ? 0.5 : 1;
 	double		less = Min(outer->rows, inner->rows);
 	double		more = Max(outer->rows, inner->rows);
 	double		memory = simhash_team_memory(join->workers);
@@ -138,10 +137,8 @@ hamming_cost_join(CustomPath *path, JoinEstimate *join)
 	double		kept = (less + joined) * sides;
 	double		moves = number_of_moves(less * sides, joined * sides, join,
 										memory);
-	double		rows = kept * SIDE_ROW_BYTES;
 	double		outer_kept = outer->rows < inner->rows ||
-	join->type == JOIN_LEFT || join->type == JOIN_ANTI ||
-	join->type == JOIN_FULL ? 1 : plan.passes;
+	IS_OUTER_JOIN(join->type) ? 1 : plan.passes;
 	double		inner_kept = outer->rows >= inner->rows ||
 	join->type == JOIN_FULL ? 1 : plan.passes;
 	double		tuples = (tuple_bytes(outer, outer_kept) +
@@ -151,7 +148,7 @@ hamming_cost_join(CustomPath *path, JoinEstimate *join)
 
 	startup += cpu_operator_cost *
 		(kept * KEEP_ROW + (less + more) * plan.masks * LOOK_AT_FILTER);
-	join->has_files = rows + tuples > memory;
+	join->has_files = kept * SIDE_ROW_BYTES + tuples > memory;
 	if (join->has_files)
 	{
 		startup += tuples / BLCKSZ * seq_page_cost;

@@ -14,23 +14,10 @@
 #include "join/join.h"
 #include "type/compat.h"
 
-static const char *
-type_name(JoinType type)
-{
-	switch (type)
-	{
-		case JOIN_LEFT:
-			return "Left";
-		case JOIN_FULL:
-			return "Full";
-		case JOIN_SEMI:
-			return "Semi";
-		case JOIN_ANTI:
-			return "Anti";
-		default:
-			return "Inner";
-	}
-}
+static const char *const type_names[] = {
+	[JOIN_INNER] = "Inner",[JOIN_LEFT] = "Left",[JOIN_FULL] = "Full",
+	[JOIN_SEMI] = "Semi",[JOIN_ANTI] = "Anti"
+};
 
 /* Return the expression as SQL, and a radius that is known as its digits. */
 static char *
@@ -51,20 +38,6 @@ deparse(HammingJoinState *state, JoinExpression expression, List *ancestors,
 						DatumGetInt64(((Const *) node)->constvalue));
 	context = set_deparse_context_plan(es->deparse_cxt, plan, ancestors);
 	return deparse_expression(node, context, prefix, false);
-}
-
-static void
-explain_condition(HammingJoinState *state, List *ancestors, ExplainState *es)
-{
-	char	   *condition = psprintf("((%s <-> %s) <= %s)",
-									 deparse(state, JOIN_OUTER_FINGERPRINT,
-											 ancestors, es),
-									 deparse(state, JOIN_INNER_FINGERPRINT,
-											 ancestors, es),
-									 deparse(state, JOIN_RADIUS, ancestors,
-											 es));
-
-	ExplainPropertyText("Hamming Cond", condition, es);
 }
 
 /* Show a list of clauses, and how many rows a filter has removed in all. */
@@ -102,10 +75,14 @@ add_work(JoinWork *all, const JoinWork *work)
 static void
 explain_work(HammingJoinState *state, ExplainState *es)
 {
-	JoinWork	work = *state->work;
+	JoinWork	work;
 	int64		memory;
 	int64		disk;
 
+	hamming_join_count_work(&state->custom);
+	work = *state->work;
+	if (state->team_workers > 0)
+		ExplainPropertyInteger("Workers Launched", NULL, work.launched, es);
 	if (state->workers != NULL)
 		add_work(&work, &state->workers->work);
 	memory = (work.most_memory + 1023) / 1024;
@@ -132,23 +109,21 @@ void
 hamming_join_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	HammingJoinState *state = (HammingJoinState *) node;
+	char	   *outer = deparse(state, JOIN_OUTER_FINGERPRINT, ancestors, es);
+	char	   *inner = deparse(state, JOIN_INNER_FINGERPRINT, ancestors, es);
+	char	   *radius = deparse(state, JOIN_RADIUS, ancestors, es);
 
-	ExplainPropertyText("Join Type", type_name(state->type), es);
-	explain_condition(state, ancestors, es);
+	ExplainPropertyText("Join Type", type_names[state->type], es);
+	ExplainPropertyText("Hamming Cond", psprintf("((%s <-> %s) <= %s)", outer,
+												 inner, radius), es);
 	explain_clauses(state, JOIN_KEYS, "Keys", ancestors, es);
 	explain_clauses(state, JOIN_FILTER, "Join Filter", ancestors, es);
 	explain_clauses(state, JOIN_RESULT_FILTER, "Filter", ancestors, es);
 	if (state->team_workers > 0)
 		ExplainPropertyInteger("Workers Planned", NULL, state->team_workers,
 							   es);
-	if (state->team_workers > 0 && es->analyze)
-		ExplainPropertyInteger("Workers Launched", NULL, state->work->launched,
-							   es);
 	if (es->analyze)
-	{
-		hamming_join_count_work(node);
 		explain_work(state, es);
-	}
 }
 
 /*

@@ -2,16 +2,11 @@
  * input.c
  *	  The rows of one side of a HammingJoin: read from the child, and kept.
  *
- * Of each row its fingerprint, its number, a hash of its keys, and the
- * position of its tuple come to a side (near/side.h); the tuple is kept if a
- * column of it is needed after the join.  What exceeds the memory of the join
- * goes to temporary files: first tuples, which are read for rows that match
- * only, and then both sides.
- *
- * Of the input that is read last, the larger one, most rows may have no
- * partner.  A filter of the other one's fingerprints shows that of nearly all
- * of these: they do not come to the side, and are not kept unless the join
- * returns them.
+ * Of each row its fingerprint, its number, a hash of its keys, and the position
+ * of its tuple come to a side (near/side.h); the tuple is kept if a column of
+ * it is needed after the join.  Of the input that is read last, the larger one,
+ * a filter of the other one's fingerprints leaves out nearly all rows without a
+ * partner: they are kept only if the join returns them.
  */
 #include "postgres.h"
 
@@ -43,12 +38,6 @@ hamming_join_memory(const HammingJoinState *state)
 		 : GetMemoryChunkSpace(state->filter_of_first));
 }
 
-static bool
-has_tuples_in_memory(const JoinInput *input)
-{
-	return input->tuples.size > 0 && !input->tuples.has_file;
-}
-
 /* Keep the tuples of the input in a file, and all that come. */
 static void
 move_tuples(JoinInput *input)
@@ -59,7 +48,8 @@ move_tuples(JoinInput *input)
 
 /*
  * Have room for one more row of side in the memory that is allowed.  Where that
- * is too little, move tuples to files, and then the rows of both sides, too.
+ * is too little, move tuples to files, which are read for rows that match only,
+ * and then the rows of both sides, too.
  */
 static void
 make_room(HammingJoinState *state, NearSide *side)
@@ -75,9 +65,9 @@ make_room(HammingJoinState *state, NearSide *side)
 			hamming_side_make_room(side, state->memory - memory +
 								   side_memory(side)))
 			break;
-		if (has_tuples_in_memory(outer))
+		if (outer->tuples.size > 0 && !outer->tuples.has_file)
 			move_tuples(outer);
-		else if (has_tuples_in_memory(inner))
+		else if (inner->tuples.size > 0 && !inner->tuples.has_file)
 			move_tuples(inner);
 		else
 		{
@@ -132,7 +122,7 @@ find_row(HammingJoinState *state, JoinInput *input, TupleTableSlot *slot,
 	MemoryContext old;
 	Datum		value;
 	bool		isnull;
-	int			i;
+	ListCell   *lc;
 
 	memset(row, 0, sizeof(NearRow));
 	ResetExprContext(context);
@@ -142,16 +132,16 @@ find_row(HammingJoinState *state, JoinInput *input, TupleTableSlot *slot,
 	value = ExecEvalExpr(input->fingerprint, context, &isnull);
 	if (!isnull)
 		row->fp = DatumGetSimhash(value);
-	for (i = 0; !isnull && i < state->key_count; i++)
+	foreach(lc, input->keys)
 	{
-		JoinKey    *key = &input->keys[i];
-		uint32		hash = 0;
+		JoinKey    *key = lfirst(lc);
 
-		value = ExecEvalExpr(key->value, context, &isnull);
 		if (!isnull)
-			hash = DatumGetUInt32(FunctionCall1Coll(&key->hash,
-													key->collation, value));
-		row->key = hash_combine(row->key, hash);
+			value = ExecEvalExpr(key->value, context, &isnull);
+		if (isnull)
+			break;
+		value = FunctionCall1Coll(&key->hash, key->collation, value);
+		row->key = hash_combine(row->key, DatumGetUInt32(value));
 	}
 	MemoryContextSwitchTo(old);
 	return !isnull;
@@ -352,24 +342,21 @@ hamming_input_end(JoinInput *input)
 bool
 hamming_input_next_row(JoinInput *input, bool matched)
 {
-	while (input->row < input->rows)
-	{
-		bool		is_wanted = matched == is_bit_set(input->matched,
-													  input->row);
+	bool		is_found = false;
 
+	while (!is_found && input->row < input->rows)
+	{
 		CHECK_FOR_INTERRUPTS();
-		input->row++;
+		is_found = is_bit_set(input->matched, input->row++) == matched;
 		if (input->columns > 0)
 		{
 			MinimalTuple tuple = simhash_tuples_next(&input->tuples,
 													 &input->offset);
 
-			if (is_wanted)
+			if (is_found)
 				ExecStoreMinimalTuple(tuple, input->slot, false);
 			input->loaded = 0;
 		}
-		if (is_wanted)
-			return true;
 	}
-	return false;
+	return is_found;
 }

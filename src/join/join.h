@@ -7,10 +7,32 @@
 
 #include "commands/explain.h"
 #include "nodes/execnodes.h"
+#include "storage/fd.h"
 
 #include "join/plan.h"
-#include "join/tuples.h"
 #include "near/pairs.h"
+
+/*
+ * Tuples that are kept in memory, or in a temporary file.  All zero, but for
+ * context, is a store without tuples.
+ */
+typedef struct TupleStore
+{
+	MemoryContext context;		/* of the store alone */
+	uint64		size;			/* of all tuples, in bytes */
+	char	   *memory;			/* the tuples, or the last of them that are
+								 * not in the file yet */
+	Size		capacity;		/* of memory */
+	bool		has_file;
+	File		file;			/* if there is one */
+	uint64		in_file;		/* bytes of the tuples, from the first on */
+	char	   *read;			/* what was read last from the file */
+	Size		read_capacity;
+	uint64		read_from;		/* where that begins */
+	Size		read_size;		/* and its size */
+	char	   *block;			/* tuples that were loaded together */
+	uint32	   *block_starts;	/* where each of them begins, in bytes */
+} TupleStore;
 
 /* What must be equal in the rows of a pair, and how it is hashed. */
 typedef struct JoinKey
@@ -25,10 +47,9 @@ typedef struct JoinInput
 {
 	PlanState  *child;
 	ExprState  *fingerprint;
-	JoinKey    *keys;			/* an array; its length is
-								 * HammingJoinState.key_count */
+	List	   *keys;			/* of JoinKey */
 	int			first_column;	/* of the scan tuple, counted from 0 on */
-	/* the last column that each needs, counted from 1 on; 0 if it needs none */
+	/* the last column that each needs, counted from 1 on; 0: none */
 	int			key_columns;	/* the fingerprint, and the keys */
 	int			filter_columns; /* HammingJoinState.filter */
 	int			columns;		/* all that is computed of a pair of rows */
@@ -36,16 +57,14 @@ typedef struct JoinInput
 	TupleTableSlot *slot;		/* for a tuple that was kept, or NULLs */
 	bool		keeps_all;		/* rows without a fingerprint, too */
 
-	uint64		read;			/* rows that the child has returned, */
-	uint64		read_end;		/* and how many it shall have when reading
-								 * stops */
+	uint64		read;			/* rows that the child has returned */
+	uint64		read_end;		/* the same, when reading is to stop */
 	bool		is_at_end;		/* has the child no more? */
 	uint64		rows;			/* that are kept */
 	TupleStore	tuples;
 	NearSide	side;			/* rows that may have partners; their payloads
 								 * are positions of tuples */
-	uint8	   *matched;		/* a bit for each row, by its number; NULL
-								 * where nobody asks */
+	uint8	   *matched;		/* a bit for each row; NULL: nobody asks */
 	uint64		row;			/* number of the next row without a partner, */
 	uint64		offset;			/* and of its tuple */
 } JoinInput;
@@ -84,14 +103,10 @@ typedef struct HammingJoinState
 {
 	CustomScanState custom;		/* must be first */
 	JoinType	type;
-	bool		shows_partners; /* is it a semi join whose result has columns
-								 * of the inner side? */
-	bool		is_self;		/* are the rows of the outer side those of the
-								 * inner one, too?  Then the latter has none */
+	bool		shows_partners; /* a semi join, with inner columns? */
+	bool		is_self;		/* has the outer side the rows of both? */
 	ExprState  *radius;
-	int			key_count;		/* of a side */
-	ExprState  *filter;			/* that the keys are equal, too; NULL if
-								 * nothing else makes partners */
+	ExprState  *filter;			/* that the keys are equal, too; or NULL */
 	ExprState  *result_filter;
 	JoinInput	outer;
 	JoinInput	inner;
@@ -123,12 +138,11 @@ typedef struct HammingJoinState
 	uint32		a;				/* the current row of x */
 	uint32		b;				/* the next one of y */
 	uint32		in_slot;		/* the row of x in the outer slot */
-	bool		is_swapped;		/* of a self-join: are rows a and b in each
-								 * other's slots? */
+	bool		is_swapped;		/* are rows a and b in each other's slots? */
 	bool		is_settled;		/* has each row of x before a a partner? */
 
 	JoinWork   *work;			/* of this process; a worker's slot */
-	JoinWorkers *workers;		/* of the leader; NULL if it need not know */
+	JoinWorkers *workers;		/* of the leader; or NULL */
 } HammingJoinState;
 
 /*
@@ -154,8 +168,15 @@ hamming_input_load(HammingJoinState *state, JoinInput *input,
 	input->loaded = columns;
 }
 
-/* cost.c */
-extern void hamming_cost_join(CustomPath *path, JoinEstimate *join);
+/* tuples.c */
+extern uint64 simhash_tuples_add(TupleStore *store, MinimalTuple tuple);
+extern void simhash_tuples_to_file(TupleStore *store);
+extern MinimalTuple simhash_tuples_read(TupleStore *store, uint64 position);
+extern uint32 simhash_tuples_load(TupleStore *store, const uint64 *positions,
+								  uint32 count);
+extern MinimalTuple simhash_tuples_loaded(const TupleStore *store, uint32 i);
+extern MinimalTuple simhash_tuples_next(TupleStore *store, uint64 *offset);
+extern void simhash_tuples_end(TupleStore *store);
 
 /* input.c */
 extern void hamming_inputs_read(HammingJoinState *state);

@@ -2,11 +2,10 @@
  * node.c
  *	  The executor node HammingJoin.
  *
- * The node reads and keeps all rows of both children (input.c).  Of a partial
- * path it may read the outer rows in batches: else the process that begins
- * first would read most rows before the others come, and be left with most
- * pairs.  Then it pairs rows by keys and fingerprints (near/pairs.c), and
- * checks all other clauses of the join:
+ * The node reads and keeps all rows of both children; but of a partial path it
+ * may read the outer rows in batches, so that the process that begins first is
+ * not left with most pairs.  Then it pairs rows by keys and fingerprints
+ * (near/pairs.c), and checks all other clauses of the join:
  *
  *		inner, left, full	each pair of rows that passes is a row; then come
  *							the rows that no pair had
@@ -20,8 +19,7 @@
  * have such a join.  This process checks the clauses, pair by pair.
  *
  * A recheck after a concurrent update (EvalPlanQual) runs the same node in an
- * executor state of its own, where each child returns the row to be checked, as
- * for the joins of PostgreSQL.
+ * executor state of its own, as for the joins of PostgreSQL.
  */
 #include "postgres.h"
 
@@ -37,10 +35,7 @@
 #include "near/progress.h"
 #include "type/hamming.h"
 
-/*
- * Return the last column of the input that the expression needs, counted from
- * 1 on; 0 if it needs none.
- */
+/* Return the last column of the input in the expression, from 1 on; or 0. */
 static int
 last_column(const JoinInput *input, const void *expression)
 {
@@ -63,21 +58,17 @@ partner_clauses(const CustomScan *scan)
 							list_nth(scan->custom_exprs, JOIN_FILTER));
 }
 
-/*
- * Prepare the keys of an input, which are operand number side of equalities, 0
- * or 1.
- */
+/* Prepare the keys of an input: operand 0 or 1, side, of the equalities. */
 static void
 begin_keys(HammingJoinState *state, JoinInput *input, List *equalities,
 		   int side)
 {
-	int			i;
+	ListCell   *lc;
 
-	input->keys = palloc0(list_length(equalities) * sizeof(JoinKey));
-	for (i = 0; i < list_length(equalities); i++)
+	foreach(lc, equalities)
 	{
-		OpExpr	   *equality = list_nth_node(OpExpr, equalities, i);
-		JoinKey    *key = &input->keys[i];
+		OpExpr	   *equality = lfirst_node(OpExpr, lc);
+		JoinKey    *key = palloc(sizeof(JoinKey));
 		Expr	   *value = list_nth(equality->args, side);
 		Oid			hashes[2];
 
@@ -87,6 +78,7 @@ begin_keys(HammingJoinState *state, JoinInput *input, List *equalities,
 		fmgr_info(hashes[side], &key->hash);
 		key->collation = equality->inputcollid;
 		key->value = ExecInitExpr(value, &state->custom.ss.ps);
+		input->keys = lappend(input->keys, key);
 		input->key_columns = Max(input->key_columns,
 								 last_column(input, value));
 	}
@@ -118,7 +110,7 @@ begin_input(HammingJoinState *state, JoinInput *input, PlanState *child,
 	old = MemoryContextSwitchTo(state->context);
 	/* of an inner join nobody asks which rows have a partner */
 	hamming_side_begin(&input->side, state->type != JOIN_INNER,
-					   state->key_count > 0);
+					   input->keys != NIL);
 	MemoryContextSwitchTo(old);
 }
 
@@ -137,35 +129,23 @@ add_parameters(Node *node, Bitmapset **parameters)
 		expression_tree_walker(node, add_parameters, parameters);
 }
 
-/* Find the parameters that the keys and the radius depend on. */
-static Bitmapset *
-find_parameters(CustomScan *scan)
-{
-	Bitmapset  *parameters = NULL;
-	int			i;
-
-	for (i = JOIN_OUTER_FINGERPRINT; i <= JOIN_KEYS; i++)
-		if (add_parameters(list_nth(scan->custom_exprs, i), &parameters))
-			return scan->scan.plan.allParam;
-	return parameters;
-}
-
 static void
 begin_hamming_join(CustomScanState *node, EState *estate, int eflags)
 {
 	HammingJoinState *state = (HammingJoinState *) node;
 	PlanState  *ps = &node->ss.ps;
 	CustomScan *scan = (CustomScan *) ps->plan;
+	List	   *distance = list_truncate(list_copy(scan->custom_exprs),
+										 JOIN_FILTER);
 	ListCell   *lc;
 
 	state->context = AllocSetContextCreate(estate->es_query_cxt, "HammingJoin",
 										   ALLOCSET_DEFAULT_SIZES);
 	state->work = palloc0(sizeof(JoinWork));
 	state->type = list_nth_int(scan->custom_private, JOIN_TYPE);
-	state->key_count = list_length(list_nth(scan->custom_exprs, JOIN_KEYS));
-	state->parameters = find_parameters(scan);
-	state->outer.keeps_all = state->type == JOIN_LEFT ||
-		state->type == JOIN_ANTI || state->type == JOIN_FULL;
+	if (add_parameters((Node *) distance, &state->parameters))
+		state->parameters = scan->scan.plan.allParam;
+	state->outer.keeps_all = IS_OUTER_JOIN(state->type);
 	state->inner.keeps_all = state->type == JOIN_FULL;
 	state->is_self = list_length(scan->custom_plans) == 1;
 	/* rows are kept, so that a rescan need not read a child again */
@@ -220,22 +200,8 @@ begin_matched(HammingJoinState *state, JoinInput *input)
 static void
 end_batch(HammingJoinState *state)
 {
-	state->phase = JOIN_DONE;
-	if (!state->has_more)
-		return;
-	state->phase = JOIN_READING;
-	state->is_read = false;
-}
-
-/* Begin to show the progress of a scan, until state->progress is reset. */
-static void
-begin_progress(HammingJoinState *state)
-{
-	MemoryContext old = MemoryContextSwitchTo(state->progress);
-
-	if (!IsParallelWorker())
-		simhash_progress_begin("HammingJoin");
-	MemoryContextSwitchTo(old);
+	state->phase = state->has_more ? JOIN_READING : JOIN_DONE;
+	state->is_read = !state->has_more;
 }
 
 /* Read both sides, unless that was done, and begin to pair rows. */
@@ -246,9 +212,11 @@ begin_pairs(HammingJoinState *state)
 		.workers = state->team_workers,.begins_alone = state->begins_alone
 	};
 	Size		used;
-	MemoryContext old;
+	MemoryContext old = MemoryContextSwitchTo(state->progress);
 
-	begin_progress(state);
+	if (!IsParallelWorker())
+		simhash_progress_begin("HammingJoin");
+	MemoryContextSwitchTo(old);
 	simhash_progress_phase("reading rows");
 	if (!state->is_read)
 		hamming_inputs_read(state);
@@ -403,16 +371,14 @@ static TupleTableSlot *
 exec_hamming_join(CustomScanState *node)
 {
 	HammingJoinState *state = (HammingJoinState *) node;
+	TupleTableSlot *result = NULL;
 
-	while (state->phase != JOIN_DONE)
+	while (result == NULL && state->phase != JOIN_DONE)
 	{
-		TupleTableSlot *result = next_result(state);
-
-		if (result != NULL)
-			return result;
 		CHECK_FOR_INTERRUPTS();
+		result = next_result(state);
 	}
-	return NULL;
+	return result;
 }
 
 static void
@@ -490,8 +456,9 @@ static const CustomExecMethods exec_methods = {
 	.ExplainCustomScan = hamming_join_explain
 };
 
-static Node *
-create_state(CustomScan *scan)
+/* CreateCustomScanState */
+Node *
+WIDE(hamming_create_join) (CustomScan *scan)
 {
 	HammingJoinState *state = palloc0(sizeof(HammingJoinState));
 
@@ -499,10 +466,3 @@ create_state(CustomScan *scan)
 	state->custom.methods = &exec_methods;
 	return (Node *) state;
 }
-
-const JoinWidth
-WIDE(hamming_join_width) =
-{
-	.cost = hamming_cost_join,
-		.create_state = create_state
-};

@@ -150,9 +150,10 @@ find_partner(HammingJoinState *state, uint32 a)
 }
 
 /*
- * Find the next outer row that has a partner.  Return false if there is none
- * left.  Each outer row is found once.  If state->shows_partners, bring the two
- * into the slots.
+ * Find the outer rows that have a partner, each once.  If
+ * state->shows_partners, bring the next one and its partner into the slots, or
+ * return false if none is left.  UPDATE, DELETE and FOR UPDATE need these: a
+ * recheck takes the partner's row by its ctid.
  */
 static bool
 next_partner(HammingJoinState *state)
@@ -178,7 +179,9 @@ next_partner(HammingJoinState *state)
 				continue;
 			}
 			set_bit(outer->matched, number);
-			if (state->shows_partners && state->filter == NULL)
+			if (!state->shows_partners)
+				continue;
+			if (state->filter == NULL)
 				fetch_rows(state, a, b);
 			return true;
 		}
@@ -238,19 +241,11 @@ next_rows(HammingJoinState *state)
 }
 
 /*
- * Bring the next two rows into the slots that come to the result as a pair.  Of
- * a semi join these are an outer row and its first partner, if columns of the
- * partner are needed.  UPDATE, DELETE and FOR UPDATE need these: a recheck
- * takes the partner's row by its ctid.  Else such a join only notes which rows
- * have a partner.  Return false if no pair is left.
+ * Bring the next two rows into the slots that come to the result as a pair.
+ * Return false if no pair is left.
  */
 bool
 hamming_next_pair(HammingJoinState *state)
 {
-	if (!looks_for_one(state->type))
-		return next_rows(state);
-	while (next_partner(state))
-		if (state->shows_partners)
-			return true;
-	return false;
+	return looks_for_one(state->type) ? next_partner(state) : next_rows(state);
 }

@@ -51,7 +51,7 @@ typedef struct JoinPaths
 	JoinPathExtraData *extra;
 	HammingClause clause;
 	List	   *keys;			/* hamming_find_keys() */
-	List	   *oriented_keys;	/* hamming_orient_keys() */
+	List	   *equalities;		/* the same, as the plan has them */
 	List	   *columns;		/* hamming_result_columns() */
 	JoinEstimate whole;			/* of a path by one process */
 } JoinPaths;
@@ -90,8 +90,7 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
 
 	others = list_delete_ptr(others, join->clause.rinfo);
 	/* set_number() sets the other numbers */
-	while (list_length(numbers) <= JOIN_FILES)
-		numbers = lappend_int(numbers, 0);
+	numbers = list_concat(numbers, list_make5_int(0, 0, 0, 0, 0));
 	path->path.pathtype = T_CustomScan;
 	path->path.parent = join->sides.joinrel;
 	path->path.pathtarget = join->sides.joinrel->reltarget;
@@ -103,11 +102,10 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->custom_paths = outer == inner ? list_make1(outer)
 		: list_make2(outer, inner);
-	path->custom_private = list_make5(join->clause.outer, join->clause.inner,
-									  join->clause.radius, join->oriented_keys,
-									  others);
-	path->custom_private = lappend(path->custom_private, join->columns);
-	path->custom_private = lappend(path->custom_private, numbers);
+	path->custom_private =
+		list_concat(list_make5(join->clause.outer, join->clause.inner,
+							   join->clause.radius, join->equalities, others),
+					list_make2(join->columns, numbers));
 	path->methods = &path_methods;
 	set_join_clauses(path, clauses);
 	set_disabled_nodes(&path->path, outer, inner);
@@ -117,9 +115,9 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
 /*
  * A semi or anti join reads the pairs of an outer row up to the first partner.
  * have_partner is the fraction of the outer rows that have one.  Return which
- * fraction of all pairs is read, if each row has equally many.  If m of n
- * pairs, in random order, are partners, the first one is number
- * (n + 1) / (m + 1) on average: PostgreSQL counts 2 n / (m + 1), as in
+ * fraction of all pairs is read, if each row has equally many; 1 of any other
+ * join.  If m of n pairs, in random order, are partners, the first one is
+ * number (n + 1) / (m + 1) on average: PostgreSQL counts 2 n / (m + 1), as in
  * final_cost_nestloop().
  */
 static double
@@ -127,6 +125,8 @@ fraction_read(const JoinPaths *join, double have_partner)
 {
 	double		partners = join->extra->semifactors.match_count;
 
+	if (!looks_for_one(join->sides.type))
+		return 1;
 	return 1 - have_partner * (1 - Min(2 / (partners + 1), 1));
 }
 
@@ -198,7 +198,10 @@ cost_path(JoinPaths *join, CustomPath *path, Path *outer, Path *inner,
 	if (outer == inner)
 		estimate.pairs = Max(estimate.pairs - outer->rows, 0);
 	estimate.pairs = pairs_read(join, estimate.pairs * equal, filter);
-	join_width(join->clause.bits)->cost(path, &estimate);
+	if (join->clause.bits == 64)
+		hamming_cost_join(path, &estimate);
+	else
+		hamming_cost_join_128(path, &estimate);
 	return estimate;
 }
 
@@ -299,8 +302,8 @@ add_partial_joins(JoinPaths *join, Path *inner)
 	double		times = join->whole.run / join->whole.startup;
 	int			worth = Min(1 + times / WORTH_ANOTHER,
 							max_parallel_workers_per_gather);
-	int			most = 0;
-	int			workers = 0;
+	int			workers = 0;	/* of the first scan */
+	int			more;
 
 	if (outer->partial_pathlist != NIL)
 	{
@@ -308,21 +311,17 @@ add_partial_joins(JoinPaths *join, Path *inner)
 
 		workers = path->parallel_workers;
 		if (workers <= worth)
-		{
-			most = workers;
 			add_partial_join(join, path, inner);
-		}
 	}
 	if (!hamming_is_whole_table(join->sides.root, outer) ||
 		!bms_is_empty(outer->lateral_relids))
 		return;
-	workers = Max(workers,
-				  compute_parallel_worker(outer, pages, -1,
-										  max_parallel_workers_per_gather));
-	workers = Min(workers, worth);
-	if (workers > most)
+	more = compute_parallel_worker(outer, pages, -1,
+								   max_parallel_workers_per_gather);
+	more = Min(Max(workers, more), worth);
+	if (more != workers)
 		add_partial_join(join, create_seqscan_path(join->sides.root, outer,
-												   NULL, workers), inner);
+												   NULL, more), inner);
 }
 
 /*
@@ -346,20 +345,6 @@ is_known_type(JoinType type)
 }
 
 /*
- * Return how many pairs are compared, where each of outer_rows rows has rows
- * others: in a semi or anti join those up to the first partner.
- */
-static double
-rows_compared(const JoinPaths *join, double outer_rows, double rows)
-{
-	double		pairs = outer_rows * rows;
-
-	if (looks_for_one(join->sides.type))
-		pairs *= fraction_read(join, join->extra->semifactors.outer_match_frac);
-	return pairs;
-}
-
-/*
  * Return how many pairs of rows a hash semi or anti join compares beside those
  * that PostgreSQL counts.  It compares an outer row with the inner rows that
  * have equal keys.  final_cost_hashjoin() counts them all for an inner join,
@@ -368,16 +353,16 @@ rows_compared(const JoinPaths *join, double outer_rows, double rows)
 static double
 uncounted_in_hash_join(JoinPaths *join, const HashPath *path)
 {
-	double		outer_rows = path->jpath.outerjoinpath->rows;
 	double		matched = join->extra->semifactors.outer_match_frac;
-	Selectivity equal;
+	double		counted = join->sides.type == JOIN_SEMI ? matched : 1 - matched;
+	double		rows;			/* that are compared with an outer row */
 
 	if (!looks_for_one(join->sides.type))
 		return 0;
-	equal = selectivity_of(join, path->path_hashclauses);
-	return rows_compared(join, outer_rows,
-						 path->jpath.innerjoinpath->parent->rows * equal) -
-		outer_rows * (join->sides.type == JOIN_SEMI ? matched : 1 - matched);
+	rows = path->jpath.innerjoinpath->parent->rows *
+		selectivity_of(join, path->path_hashclauses) *
+		fraction_read(join, matched);
+	return path->jpath.outerjoinpath->rows * (rows - counted);
 }
 
 /*
@@ -405,8 +390,9 @@ uncounted_in_nested_loop(JoinPaths *join, const NestPath *path)
 	counted = clauselist_selectivity(join->sides.root, clauses,
 									 inner->parent->relid, JOIN_INNER, NULL);
 	found = selectivity_of(join, clauses);
-	return rows_compared(join, path->jpath.outerjoinpath->rows,
-						 inner->parent->tuples * (found - counted));
+	return path->jpath.outerjoinpath->rows * inner->parent->tuples *
+		(found - counted) *
+		fraction_read(join, join->extra->semifactors.outer_match_frac);
 }
 
 /* Return what a path of PostgreSQL's costs more than it says: 0 or more. */
@@ -435,32 +421,24 @@ joins_sides(Path *path, const JoinSides *sides)
 		((JoinPath *) path)->innerjoinpath->parent == sides->inner;
 }
 
+/*
+ * Return the paths that do not join the sides.  Set *is_undercounted to true if
+ * one of those that do costs more than it says.
+ */
 static List *
-other_paths(List *paths, const JoinSides *sides)
+other_paths(JoinPaths *join, List *paths, bool *is_undercounted)
 {
 	List	   *result = NIL;
 	ListCell   *lc;
 
 	foreach(lc, paths)
 	{
-		if (!joins_sides(lfirst(lc), sides))
+		if (!joins_sides(lfirst(lc), &join->sides))
 			result = lappend(result, lfirst(lc));
+		else if (uncounted_cost(join, lfirst(lc)) > 0)
+			*is_undercounted = true;
 	}
 	return result;
-}
-
-static bool
-is_undercounted(JoinPaths *join, List *paths)
-{
-	ListCell   *lc;
-
-	foreach(lc, paths)
-	{
-		if (joins_sides(lfirst(lc), &join->sides) &&
-			uncounted_cost(join, lfirst(lc)) > 0)
-			return true;
-	}
-	return false;
 }
 
 /*
@@ -518,14 +496,14 @@ static void
 charge_paths(JoinPaths *join)
 {
 	RelOptInfo *joinrel = join->sides.joinrel;
-	List	   *paths = joinrel->pathlist;
-	List	   *partial = joinrel->partial_pathlist;
+	bool		is_undercounted = false;
+	List	   *paths = other_paths(join, joinrel->pathlist, &is_undercounted);
+	List	   *partial = other_paths(join, joinrel->partial_pathlist,
+									  &is_undercounted);
 	int			by_hash;
 
-	if (!is_undercounted(join, paths) && !is_undercounted(join, partial))
+	if (!is_undercounted)
 		return;
-	paths = other_paths(paths, &join->sides);
-	partial = other_paths(partial, &join->sides);
 	for (by_hash = 1; by_hash >= 0; by_hash--)
 	{
 		List	   *made;
@@ -554,9 +532,10 @@ consider_hamming_join(PlannerInfo *root, RelOptInfo *joinrel,
 					  RelOptInfo *outerrel, RelOptInfo *innerrel,
 					  JoinType jointype, JoinPathExtraData *extra)
 {
-	JoinSides	sides = {root, joinrel, outerrel, innerrel, jointype,
-	extra->restrictlist};
-	JoinPaths	join = {.sides = sides,.extra = extra};
+	JoinPaths	join = {
+		.sides = {root, joinrel, outerrel, innerrel, jointype,
+		extra->restrictlist},.extra = extra
+	};
 	Path	   *outer = outerrel->cheapest_total_path;
 	Path	   *inner = innerrel->cheapest_total_path;
 	bool		is_served;
@@ -564,33 +543,31 @@ consider_hamming_join(PlannerInfo *root, RelOptInfo *joinrel,
 	/* PostgreSQL has no other method for a full join */
 	is_served = (enable_hammingjoin || jointype == JOIN_FULL) &&
 		is_known_type(jointype) &&
-		hamming_find_clause(&sides, &join.clause) &&
+		hamming_find_clause(&join.sides, &join.clause) &&
 		stands_alone(outer, innerrel) && stands_alone(inner, outerrel);
 	if (is_served)
-		join.keys = hamming_find_keys(&sides);
+		join.keys = hamming_find_keys(&join.sides, &join.equalities);
 	if (join.keys != NIL && jointype != JOIN_FULL)
 		charge_paths(&join);
 	if (next_hook != NULL)
 		next_hook(root, joinrel, outerrel, innerrel, jointype, extra);
 	if (!is_served)
 		return;
-	join.columns = hamming_result_columns(&sides);
+	join.columns = hamming_result_columns(&join.sides);
 	if (!hamming_can_plan_join(join.columns))
 		return;
-	join.oriented_keys = hamming_orient_keys(&sides, join.keys);
 	add_whole_paths(&join, outer, inner);
 	if (jointype == JOIN_INNER)
 	{
-		Path	   *rows = hamming_self_path(&sides, &join.clause,
-											 join.oriented_keys);
+		Path	   *rows = hamming_self_path(&join.sides, &join.clause,
+											 join.equalities);
 
 		if (rows != NULL)
 			add_whole_paths(&join, rows, rows);
 	}
 	if (!joinrel->consider_parallel || jointype == JOIN_FULL ||
-		!bms_is_empty(joinrel->lateral_relids))
-		return;
-	if (join.whole.run < WORTH_PARTIAL * join.whole.startup)
+		!bms_is_empty(joinrel->lateral_relids) ||
+		join.whole.run < WORTH_PARTIAL * join.whole.startup)
 		return;
 	/* the cheapest one may be a Gather */
 	if (!inner->parallel_safe)

@@ -16,7 +16,7 @@
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
-#include "optimizer/restrictinfo.h"
+#include "optimizer/tlist.h"
 
 #include "join/plan.h"
 #include "type/compat.h"
@@ -56,33 +56,6 @@ find_column(List *expressions, Node *column)
 	return NULL;
 }
 
-/* Is it the column that identifies a row of any partition, for UPDATE? */
-static bool
-is_row_identity(Node *column)
-{
-	return IsA(column, Var) && ((Var *) column)->varno == ROWID_VAR;
-}
-
-static List *
-columns_in_placeholders(List *expressions)
-{
-	int			flags = PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS |
-	PVC_INCLUDE_PLACEHOLDERS;
-	List	   *result = NIL;
-	ListCell   *lc;
-
-	foreach(lc, expressions)
-	{
-		PlaceHolderVar *placeholder = lfirst(lc);
-
-		if (IsA(placeholder, PlaceHolderVar))
-			result = list_concat(result,
-								 pull_var_clause((Node *) placeholder->phexpr,
-												 flags));
-	}
-	return result;
-}
-
 /*
  * Return the columns of the result of a join, and then those in placeholders
  * that the join computes.
@@ -90,25 +63,31 @@ columns_in_placeholders(List *expressions)
 List *
 hamming_result_columns(const JoinSides *sides)
 {
-	List	   *result = sides->joinrel->reltarget->exprs;
-	List	   *computed = NIL;
+	int			flags = PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS |
+	PVC_INCLUDE_PLACEHOLDERS;
+	List	   *result = list_copy(sides->joinrel->reltarget->exprs);
 	ListCell   *lc;
 
-	foreach(lc, result)
+	foreach(lc, sides->joinrel->reltarget->exprs)
 	{
-		if (find_column(sides->outer->reltarget->exprs, lfirst(lc)) == NULL &&
+		PlaceHolderVar *column = lfirst(lc);
+
+		if (IsA(column, PlaceHolderVar) &&
+			find_column(sides->outer->reltarget->exprs, lfirst(lc)) == NULL &&
 			find_column(sides->inner->reltarget->exprs, lfirst(lc)) == NULL)
-			computed = lappend(computed, lfirst(lc));
+			result = list_concat(result,
+								 pull_var_clause((Node *) column->phexpr,
+												 flags));
 	}
-	return list_concat_copy(result, columns_in_placeholders(computed));
+	return result;
 }
 
 /*
  * Can a HammingJoin be planned that has these columns in its result?  Not where
  * it has rows to be changed of a table with partitions: PostgreSQL lets no scan
- * tuple have what identifies these.  And not where the levels of a column in a
- * placeholder differ from those in the result: the scan tuple has place for one
- * of the two.
+ * tuple have what identifies these, ROWID_VAR.  And not where the levels of a
+ * column in a placeholder differ from those in the result: the scan tuple has
+ * place for one of the two.
  */
 bool
 hamming_can_plan_join(List *result_columns)
@@ -117,9 +96,11 @@ hamming_can_plan_join(List *result_columns)
 
 	foreach(lc, result_columns)
 	{
-		if (is_row_identity(lfirst(lc)) ||
-			((IsA(lfirst(lc), Var) || IsA(lfirst(lc), PlaceHolderVar)) &&
-			 !equal(find_column(result_columns, lfirst(lc)), lfirst(lc))))
+		Node	   *column = lfirst(lc);
+		Node	   *same = find_column(result_columns, column);
+
+		if ((same != NULL && !equal(same, column)) ||
+			(IsA(column, Var) && ((Var *) column)->varno == ROWID_VAR))
 			return false;
 	}
 	return true;
@@ -135,18 +116,10 @@ List *
 hamming_join_for_partition(PlannerInfo *root, List *path_private,
 						   RelOptInfo *partition)
 {
-	List	   *result = NIL;
-	ListCell   *lc;
+	List	   *result = list_truncate(list_copy(path_private), PATH_NUMBERS);
 
-	foreach(lc, path_private)
-	{
-		Node	   *item = lfirst(lc);
-
-		if (item != NULL && !IsA(item, IntList))
-			item = attrs_of_partition(root, item, partition);
-		result = lappend(result, item);
-	}
-	return result;
+	result = (List *) attrs_of_partition(root, (Node *) result, partition);
+	return lappend(result, list_nth(path_private, PATH_NUMBERS));
 }
 
 static Node *
@@ -173,13 +146,13 @@ make_columns(List *result_columns, const CustomPath *path, List *children)
 {
 	List	   *columns = NIL;
 	List	   *result = NIL;
-	ListCell   *child;
 	ListCell   *lc;
 
-	foreach(child, children)
+	foreach(lc, children)
 	{
-		foreach(lc, ((Plan *) lfirst(child))->targetlist)
-			columns = lappend(columns, lfirst_node(TargetEntry, lc)->expr);
+		Plan	   *plan = lfirst(lc);
+
+		columns = list_concat(columns, get_tlist_exprs(plan->targetlist, true));
 	}
 	if (list_length(children) == 1)
 	{
@@ -242,45 +215,6 @@ hamming_order_clauses(PlannerInfo *root, List *clauses)
 	return result;
 }
 
-/*
- * Add the clauses to filter, which decides whether two rows are partners, or to
- * result_filter, which applies to the result of an outer join.  Clauses that
- * need no row are among them up to PostgreSQL 15.3, which checks these apart
- * only for joins of its own.  From 15.4 on and in 16, no hook is called for a
- * join that has one.
- */
-static void
-split_clauses(List *clauses, JoinType type, Relids relids, List **filter,
-			  List **result_filter)
-{
-	ListCell   *lc;
-
-	foreach(lc, clauses)
-	{
-		RestrictInfo *rinfo = lfirst(lc);
-
-		if (CHECKS_PSEUDOCONSTANTS && rinfo->pseudoconstant)
-			continue;
-		if (IS_OUTER_JOIN(type) && RINFO_IS_PUSHED_DOWN(rinfo, relids))
-			*result_filter = lappend(*result_filter, rinfo->clause);
-		else
-			*filter = lappend(*filter, rinfo->clause);
-	}
-}
-
-static List *
-make_scan_tuple(List *columns)
-{
-	List	   *result = NIL;
-	ListCell   *lc;
-
-	foreach(lc, columns)
-		result = lappend(result,
-						 makeTargetEntry(copyObject(lfirst(lc)),
-										 list_length(result) + 1, NULL, false));
-	return result;
-}
-
 /* PlanCustomPath.  The clauses are those of the path, and clauses is empty. */
 Plan *
 hamming_plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
@@ -292,21 +226,43 @@ hamming_plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	List	   *columns = make_columns(list_nth(path->custom_private,
 												PATH_COLUMNS),
 									   path, children);
+	List	   *expressions = list_truncate(list_copy(path->custom_private),
+											JOIN_FILTER);
 	List	   *filter = NIL;
 	List	   *result_filter = NIL;
-	List	   *expressions;
+	ListCell   *lc;
 
-	split_clauses(hamming_order_clauses(root, others),
-				  list_nth_int(numbers, JOIN_TYPE), rel->relids, &filter,
-				  &result_filter);
-	expressions = list_truncate(list_copy(path->custom_private), JOIN_FILTER);
+	/*
+	 * Clauses that need no row are among them up to PostgreSQL 15.3, which
+	 * checks these apart only for joins of its own.  From 15.4 on and in 16,
+	 * no hook is called for a join that has one.
+	 */
+	foreach(lc, hamming_order_clauses(root, others))
+	{
+		RestrictInfo *rinfo = lfirst(lc);
+
+		if (CHECKS_PSEUDOCONSTANTS && rinfo->pseudoconstant)
+			continue;
+		if (IS_OUTER_JOIN(list_nth_int(numbers, JOIN_TYPE)) &&
+			RINFO_IS_PUSHED_DOWN(rinfo, rel->relids))
+			result_filter = lappend(result_filter, rinfo->clause);
+		else
+			filter = lappend(filter, rinfo->clause);
+	}
+	foreach(lc, columns)
+	{
+		AttrNumber	number = foreach_current_index(lc) + 1;
+		TargetEntry *entry = makeTargetEntry(copyObject(lfirst(lc)), number,
+											 NULL, false);
+
+		scan->custom_scan_tlist = lappend(scan->custom_scan_tlist, entry);
+	}
 	expressions = lappend(lappend(expressions, filter), result_filter);
 	scan->scan.plan.targetlist = target;
 	scan->flags = path->flags;
 	scan->custom_plans = children;
 	scan->custom_exprs = (List *) exchange_columns((Node *) expressions,
 												   columns);
-	scan->custom_scan_tlist = make_scan_tuple(columns);
 	scan->custom_private = numbers;
 	scan->methods = &hamming_join_scan_methods;
 	return (Plan *) scan;
@@ -316,7 +272,6 @@ hamming_plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 static Node *
 create_state(CustomScan *scan)
 {
-	int			bits = list_nth_int(scan->custom_private, JOIN_BITS);
-
-	return join_width(bits)->create_state(scan);
+	return list_nth_int(scan->custom_private, JOIN_BITS) == 64
+		? hamming_create_join(scan) : hamming_create_join_128(scan);
 }

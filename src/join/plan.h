@@ -4,8 +4,7 @@
  *	  of it.
  *
  * The planner knows one join method, and PostgreSQL one kind of plan node.  So
- * what plans is compiled once, and comes by JoinWidth to what is compiled for
- * each width of a fingerprint.
+ * what plans is compiled once, for all widths of a fingerprint.
  */
 #ifndef SIMHASH_PLAN_H
 #define SIMHASH_PLAN_H
@@ -87,7 +86,7 @@ typedef struct JoinEstimate
 	bool		is_shared;		/* do several processes share the outer rows? */
 	int			workers;		/* that the node launches for its search */
 
-	/* what JoinWidth.cost finds */
+	/* what hamming_cost_join() finds */
 	Cost		startup;		/* of all before the first pair is read */
 	Cost		search;			/* of these: of the search, by one process */
 	double		kept;			/* rows that are searched */
@@ -97,22 +96,11 @@ typedef struct JoinEstimate
 	int			batches;		/* in which a process reads its outer rows */
 } JoinEstimate;
 
-/* What is compiled for each width. */
-typedef struct JoinWidth
-{
-	void		(*cost) (CustomPath *path, JoinEstimate *join);
-	Node	   *(*create_state) (CustomScan *scan);
-} JoinWidth;
-
-/* node.c */
-extern const JoinWidth hamming_join_width;
-extern const JoinWidth hamming_join_width_128;
-
-static inline const JoinWidth *
-join_width(int bits)
-{
-	return bits == 64 ? &hamming_join_width : &hamming_join_width_128;
-}
+/* cost.c and node.c, which are compiled for each width */
+extern void hamming_cost_join(CustomPath *path, JoinEstimate *join);
+extern void hamming_cost_join_128(CustomPath *path, JoinEstimate *join);
+extern Node *hamming_create_join(CustomScan *scan);
+extern Node *hamming_create_join_128(CustomScan *scan);
 
 /* path.c */
 extern void hamming_join_init(void);
@@ -120,8 +108,7 @@ extern void hamming_join_init(void);
 /* clause.c */
 extern bool hamming_read_clause(Node *node, HammingClause *clause);
 extern bool hamming_find_clause(const JoinSides *sides, HammingClause *best);
-extern List *hamming_find_keys(const JoinSides *sides);
-extern List *hamming_orient_keys(const JoinSides *sides, List *keys);
+extern List *hamming_find_keys(const JoinSides *sides, List **equalities);
 
 /* plan.c */
 extern const CustomScanMethods hamming_join_scan_methods;

@@ -103,11 +103,11 @@ excludes_same_row(List *clauses, RelOptInfo *outer, RelOptInfo *inner)
 }
 
 /*
- * The keys are those of hamming_orient_keys().  If both sides are the same
- * rows, return a path for these, with the columns that either side needs.  Else
- * return NULL.  Return NULL also for rows to be locked or changed: a recheck
- * brings one of them to each side.  And where a condition needs no row: of one
- * side it would have to gate the other, too.
+ * The keys are the equalities of hamming_find_keys().  If both sides are the
+ * same rows, return a path for these, with the columns that either side needs.
+ * Else return NULL.  Return NULL also for rows to be locked or changed: a
+ * recheck brings one of them to each side.  And where a condition needs no row:
+ * of one side it would have to gate the other, too.
  */
 Path *
 hamming_self_path(const JoinSides *sides, const HammingClause *clause,
@@ -117,6 +117,7 @@ hamming_self_path(const JoinSides *sides, const HammingClause *clause,
 	RelOptInfo *outer = sides->outer;
 	RelOptInfo *inner = sides->inner;
 	PathTarget *target;
+	Node	   *columns;
 	Path	   *scan = outer->cheapest_total_path;
 	ListCell   *lc;
 
@@ -139,11 +140,9 @@ hamming_self_path(const JoinSides *sides, const HammingClause *clause,
 			return NULL;
 	}
 	target = copy_pathtarget(outer->reltarget);
-	foreach(lc, inner->reltarget->exprs)
-		add_new_column_to_pathtarget(target, (Expr *)
-									 hamming_exchange_table(lfirst(lc),
-															inner->relids,
-															outer->relids));
+	columns = hamming_exchange_table((Node *) inner->reltarget->exprs,
+									 inner->relids, outer->relids);
+	add_new_columns_to_pathtarget(target, (List *) columns);
 	set_pathtarget_cost_width(root, target);
 	return (Path *) create_projection_path(root, outer, scan, target);
 }

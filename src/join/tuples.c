@@ -17,7 +17,7 @@
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
 
-#include "join/tuples.h"
+#include "join/join.h"
 #include "type/compat.h"
 
 #define FIRST_CAPACITY (8 * 1024)

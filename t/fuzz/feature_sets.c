@@ -5,13 +5,12 @@
  */
 #include "postgres.h"
 
-#include "feature_sets.h"
-#include "texts.h"
+#include "fuzz.h"
 #include "text/feature_set.h"
 #include "text/sketch.h"
 
 /* Features in the order in which they are handed in. */
-static Occurrence *given;
+static const Occurrence *given;
 static size_t count;
 
 /* The same, by their hashes. */
@@ -19,41 +18,24 @@ static Distinct *distinct;
 static size_t features;
 
 static FeatureTable *table;
-static Occurrence *left;		/* what the table has no room for */
-static size_t left_count;
-static uint64 *fresh;			/* new features, of a table that says so */
-static size_t fresh_count;
+static Buffer left;				/* occurrences that the table has no room for */
+static Buffer fresh;			/* uint64, new features of a table that says
+								 * so */
+static bool *seen;				/* features that the table has listed */
 
 /* What has been covered. */
-static size_t sets;
-static size_t full_tables;
-
-size_t
-sets_checked(size_t *full)
-{
-	*full = full_tables;
-	return sets;
-}
-
-static int
-compare_distinct(const void *a, const void *b)
-{
-	uint64		x = ((const Distinct *) a)->hash;
-	uint64		y = ((const Distinct *) b)->hash;
-
-	return (x > y) - (x < y);
-}
+size_t		sets_checked;
+size_t		full_tables;
 
 /* Return the number of a feature, which there must be. */
 static size_t
 number_of(uint64 hash)
 {
-	Distinct	key = {.hash = hash};
 	Distinct   *found = NULL;
 
 	if (features > 0)
-		found = bsearch(&key, distinct, features, sizeof(Distinct),
-						compare_distinct);
+		found = bsearch(&hash, distinct, features, sizeof(Distinct),
+						compare_hashes);
 	expect_same("is there such a hash?", found != NULL, true);
 	return found - distinct;
 }
@@ -76,7 +58,6 @@ add_piece(const Occurrence *from, uint32 count_of)
 	uint64	   *new = resize(NULL, count_of * sizeof(uint64));
 	uint64		used = table->used;
 	uint32		added;
-	uint32		n = 0;
 	uint32		i;
 
 	for (i = 0; i < count_of; i++)
@@ -86,10 +67,7 @@ add_piece(const Occurrence *from, uint32 count_of)
 	}
 	added = simhash_table_add(table, from->side, hash, weight, count_of, new);
 	if (table->sides == 0 && !table->weighted)
-		n = table->used - used;
-	if (n > 0)
-		memcpy(fresh + fresh_count, new, n * sizeof(uint64));
-	fresh_count += n;
+		append(&fresh, new, (table->used - used) * sizeof(uint64));
 	free(hash);
 	free(weight);
 	free(new);
@@ -102,7 +80,7 @@ fill_table(void)
 {
 	size_t		at = 0;
 
-	left_count = fresh_count = 0;
+	left.length = fresh.length = 0;
 	while (at < count)
 	{
 		uint32		most = random_piece(count - at);
@@ -122,13 +100,13 @@ fill_table(void)
 		const Occurrence *o = &given[at];
 
 		if (!simhash_table_count(table, o->side, o->hash, o->weight))
-			left[left_count++] = *o;
+			append(&left, o, sizeof(*o));
 	}
 }
 
 /* The table has each of its features once, as often as it was handed in. */
-static size_t
-check_slots(bool *seen)
+static void
+check_slots(void)
 {
 	uint64		slots[100];
 	uint64		next = 0;
@@ -156,18 +134,18 @@ check_slots(bool *seen)
 		listed += n;
 	}
 	expect_same("features of the table", listed, table->used);
-	return listed;
 }
 
 /* What the table has no room for is all of the other features. */
 static void
-check_left(const bool *seen, size_t listed)
+check_left(void)
 {
-	Distinct   *others = resize(NULL, (left_count + 1) * sizeof(Distinct));
-	size_t		n = naive_distinct(left, left_count, others);
+	size_t		n = left.length / sizeof(Occurrence);
+	Distinct   *others = resize(NULL, n * sizeof(Distinct));
 	size_t		i;
 
-	expect_same("features", listed + n, features);
+	n = naive_distinct((Occurrence *) left.bytes, n, others);
+	expect_same("features", table->used + n, features);
 	for (i = 0; i < n; i++)
 	{
 		size_t		number = number_of(others[i].hash);
@@ -181,39 +159,38 @@ check_left(const bool *seen, size_t listed)
 
 /* Each feature of a table without counts and weights was new once. */
 static void
-check_fresh(const bool *seen, size_t listed)
+check_fresh(void)
 {
-	bool	   *again = calloc(features + 1, sizeof(bool));
+	const uint64 *hash = (const uint64 *) fresh.bytes;
+	size_t		n = fresh.length / sizeof(uint64);
 	size_t		i;
 
-	expect_same("new features", fresh_count, listed);
-	for (i = 0; i < fresh_count; i++)
+	expect_same("new features", n, table->used);
+	for (i = 0; i < n; i++)
 	{
-		size_t		number = number_of(fresh[i]);
+		size_t		number = number_of(hash[i]);
 
-		expect_same("is a new feature listed?", seen[number], true);
-		expect_same("is a feature new again?", again[number], false);
-		again[number] = true;
+		expect_same("is a new feature listed, and new once?", seen[number],
+					true);
+		seen[number] = false;
 	}
-	free(again);
 }
 
 /* sides is the number of sides that the features have; 0: do not count. */
 static void
 check_table(int sides, bool weighted, size_t limit)
 {
-	bool	   *seen = calloc(features + 1, sizeof(bool));
 	uint64		space[TABLE_SPACE];
-	size_t		listed;
 
+	seen = calloc(features + 1, sizeof(bool));
 	table = resize(NULL, sizeof(FeatureTable));
 	memset(table, 0xAA, sizeof(FeatureTable));	/* nothing is relied on */
 	simhash_table_init(table, sides, weighted, limit, random_bits(), space);
 	fill_table();
-	listed = check_slots(seen);
-	check_left(seen, listed);
+	check_slots();
+	check_left();
 	if (sides == 0 && !weighted)
-		check_fresh(seen, listed);
+		check_fresh();
 	simhash_table_free(table);
 	free(table);
 	free(seen);
@@ -323,28 +300,19 @@ void
 check_set(const Occurrence *all, size_t length)
 {
 	static const size_t limit[] = {0, 100000, 1000000, SIZE_MAX};
-	Occurrence *sorted = resize(NULL, (length + 1) * sizeof(Occurrence));
+	static Buffer sorted;
 
+	given = all;
 	count = length;
-	given = resize(NULL, (length + 1) * sizeof(Occurrence));
-	left = resize(NULL, (length + 1) * sizeof(Occurrence));
+	sorted.length = 0;
+	append(&sorted, all, length * sizeof(Occurrence));
 	distinct = resize(NULL, (length + 1) * sizeof(Distinct));
-	fresh = resize(NULL, (length + 1) * sizeof(uint64));
-	if (length > 0)
-	{
-		memcpy(given, all, length * sizeof(Occurrence));
-		memcpy(sorted, all, length * sizeof(Occurrence));
-	}
-	features = naive_distinct(sorted, length, distinct);
+	features = naive_distinct((Occurrence *) sorted.bytes, length, distinct);
 	check_table(0, false, ONE_OF(limit));
 	check_table(FEATURE_SIDES, below(2) == 0, ONE_OF(limit));
 	check_votes_of(TF_ONCE);
 	check_votes_of(TF_LOG);
 	check_sketch();
-	sets++;
-	free(sorted);
-	free(given);
-	free(left);
+	sets_checked++;
 	free(distinct);
-	free(fresh);
 }

@@ -14,7 +14,7 @@
 #include <math.h>
 #include <utf8proc.h>
 
-#include "naive.h"
+#include "fuzz.h"
 #include "text/unicode.h"
 
 /* PostgreSQL's own is in the server, which is not there. */
@@ -177,11 +177,10 @@ naive_words(Naive *n, const uint8 *p, const uint8 *end)
 		else if (kind != 0)
 		{
 			/* bigrams */
-			for (; second < run_end; second = after)
+			for (; second < run_end; p = second, second = after)
 			{
 				after = naive_kind(second, end, &other);
 				add_token(n, p, after);
-				p = second;
 			}
 		}
 		p = run_end;
@@ -283,50 +282,67 @@ naive_feature(const Naive *n, size_t i, Buffer *bytes)
 	return sum / n->size;
 }
 
-/* Elect a word of the fingerprint, by the hashes of a seed. */
-static void
-vote_word(Naive *n, int seed)
+/* Weights of features that have voted: of all, and of those for each bit. */
+typedef struct Ballot
 {
-	static Buffer bytes;
-	int128		total = (int128) n->earlier * n->earlier_weight;
+	int128		total;
 	int128		ones[64];
-	size_t		i;
+} Ballot;
+
+static void
+cast_vote(Ballot *ballot, uint64 hash, int128 weight)
+{
 	int			bit;
 
+	ballot->total += weight;
 	for (bit = 0; bit < 64; bit++)
-		ones[bit] = n->earlier_hash[seed] >> bit & 1 ? total : 0;
-	for (i = 0; i < n->features; i++)
-	{
-		int64		weight = naive_feature(n, i, &bytes);
-		uint64		hash = XXH3_64bits_withSeed(bytes.bytes, bytes.length,
-												seed);
-
-		total += weight;
-		for (bit = 0; bit < 64; bit++)
-			ones[bit] += hash >> bit & 1 ? weight : 0;
-	}
-	n->fingerprint[seed] = 0;
-	for (bit = 0; bit < 64; bit++)
-		n->fingerprint[seed] |= (uint64) (2 * ones[bit] > total) << bit;
-	n->elected = total > 0;
-	n->overflow = total > PG_INT64_MAX;
+		ballot->ones[bit] += hash >> bit & 1 ? weight : 0;
 }
 
-/* Elect the fingerprint. */
+/* Elect a word of the fingerprint.  Return false if there is none. */
+static bool
+elect(const Ballot *ballot, bool *overflow, uint64 *fingerprint)
+{
+	int			bit;
+
+	*fingerprint = 0;
+	for (bit = 0; bit < 64; bit++)
+		*fingerprint |= (uint64) (2 * ballot->ones[bit] > ballot->total) << bit;
+	*overflow = ballot->total > PG_INT64_MAX;
+	return ballot->total > 0;
+}
+
+/* Elect the fingerprint, each word by the hashes of a seed. */
 void
 naive_vote(Naive *n)
 {
+	static Buffer bytes;
+	size_t		i;
 	int			seed;
 
 	for (seed = 0; seed < NAIVE_WORDS; seed++)
-		vote_word(n, seed);
+	{
+		Ballot		ballot = {0};
+
+		cast_vote(&ballot, n->earlier_hash[seed],
+				  (int128) n->earlier * n->earlier_weight);
+		for (i = 0; i < n->features; i++)
+		{
+			int64		weight = naive_feature(n, i, &bytes);
+
+			cast_vote(&ballot, XXH3_64bits_withSeed(bytes.bytes, bytes.length,
+													seed), weight);
+		}
+		n->elected = elect(&ballot, &n->overflow, &n->fingerprint[seed]);
+	}
 }
 
-static int
+/* Compare occurrences, or distinct features. */
+int
 compare_hashes(const void *a, const void *b)
 {
-	uint64		x = ((const Occurrence *) a)->hash;
-	uint64		y = ((const Occurrence *) b)->hash;
+	uint64		x = *(const uint64 *) a;
+	uint64		y = *(const uint64 *) b;
 
 	return (x > y) - (x < y);
 }
@@ -371,29 +387,17 @@ bool
 naive_elect(const Distinct *distinct, size_t count, bool once,
 			bool *overflow, uint64 *fingerprint)
 {
-	int128		total = 0;
-	int128		ones[64] = {0};
-	size_t		i;
-	int			bit;
+	Ballot		ballot = {0};
+	const Distinct *d;
 
-	for (i = 0; i < count; i++)
-	{
-		const Distinct *d = &distinct[i];
-		int64		vote = naive_term_vote(once, d->count[0] + d->count[1],
-										   d->weight);
-
-		total += vote;
-		for (bit = 0; bit < 64; bit++)
-			ones[bit] += d->hash >> bit & 1 ? vote : 0;
-	}
-	*fingerprint = 0;
-	for (bit = 0; bit < 64; bit++)
-		*fingerprint |= (uint64) (2 * ones[bit] > total) << bit;
-	*overflow = total > PG_INT64_MAX;
-	return total > 0;
+	for (d = distinct; d < distinct + count; d++)
+		cast_vote(&ballot, d->hash,
+				  naive_term_vote(once, d->count[0] + d->count[1], d->weight));
+	return elect(&ballot, overflow, fingerprint);
 }
 
-static uint64
+/* splitmix64: number i of a seed. */
+uint64
 naive_split_mix(uint64 seed, uint64 i)
 {
 	uint64		z = seed + (i + 1) * UINT64CONST(0x9E3779B97F4A7C15);
@@ -407,14 +411,12 @@ naive_split_mix(uint64 seed, uint64 i)
 bool
 naive_minhash(const Distinct *distinct, size_t count, uint64 *fingerprint)
 {
-	uint64		round_of[64];
-	uint64		value_of[64];
+	uint128		least[64];		/* of each bin: a round, and below it a value */
 	uint64		round;
 	size_t		i;
 	int			bin;
 
-	for (bin = 0; bin < 64; bin++)
-		round_of[bin] = value_of[bin] = PG_UINT64_MAX;
+	memset(least, 0xFF, sizeof(least));
 	for (round = 0; round < 128; round++)
 	{
 		uint64		multiplier = naive_split_mix(4, round) | 1;
@@ -424,17 +426,12 @@ naive_minhash(const Distinct *distinct, size_t count, uint64 *fingerprint)
 			uint64		x = naive_split_mix(distinct[i].hash, 0) * multiplier;
 
 			bin = round < 64 ? x >> 58 : round - 64;
-			if (round < round_of[bin] ||
-				(round == round_of[bin] && x < value_of[bin]))
-			{
-				round_of[bin] = round;
-				value_of[bin] = x;
-			}
+			least[bin] = Min(least[bin], (uint128) round << 64 | x);
 		}
 	}
 	*fingerprint = 0;
 	for (bin = 0; bin < 64; bin++)
-		*fingerprint |= (value_of[bin] >> 32 & 1) << bin;
+		*fingerprint |= (uint64) (least[bin] >> 32 & 1) << bin;
 	return count > 0;
 }
 
@@ -493,7 +490,7 @@ begins_passage(const Naive *n, size_t i, size_t radius, const uint64 *key)
 
 /* Set *passages to those of the text, and return their number. */
 size_t
-naive_passages(const Naive *n, size_t radius, NaivePassage * *passages)
+naive_passages(const Naive *n, size_t radius, NaivePassage **passages)
 {
 	static Buffer all;
 	static Buffer bytes;

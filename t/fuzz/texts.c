@@ -7,27 +7,24 @@
 #include <utf8proc.h>
 
 #include "text/shingle.h"
-#include "texts.h"
+#include "fuzz.h"
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyzXYZ019"
 
-static uint64 random_state;
+static uint64 random_seed;
+static uint64 random_count;
 
 void
 seed_random(uint64 seed)
 {
-	random_state = seed;
+	random_seed = seed;
+	random_count = 0;
 }
 
-/* splitmix64 */
 uint64
 random_bits(void)
 {
-	uint64		z = (random_state += UINT64CONST(0x9E3779B97F4A7C15));
-
-	z = (z ^ z >> 30) * UINT64CONST(0xBF58476D1CE4E5B9);
-	z = (z ^ z >> 27) * UINT64CONST(0x94D049BB133111EB);
-	return z ^ z >> 31;
+	return naive_split_mix(random_seed, random_count++);
 }
 
 uint32

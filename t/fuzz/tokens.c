@@ -18,9 +18,7 @@
 
 #include "miscadmin.h"
 
-#include "naive.h"
-#include "feature_sets.h"
-#include "texts.h"
+#include "fuzz.h"
 #include "text/fingerprint.h"
 #include "text/passages.h"
 #include "text/tokens.h"
@@ -34,9 +32,7 @@ typedef struct Case
 {
 	uint64		seed;
 	Buffer		body;
-	uint32		size;
-	const WeightTable *weights;
-	const WeightTable *stops;
+	FeatureOptions options;
 	Naive		naive;
 } Case;
 
@@ -58,9 +54,9 @@ tell_case(int signo pg_attribute_unused())
 	fprintf(stderr,
 			"%s => %u%s%s, a text of %zu bytes\n"
 			"again: script/soak fuzz 1 %llu\n",
-			this.naive.chars ? "chars" : "words", this.size,
-			this.weights ? ", with weights" : "",
-			this.stops ? ", with a stop list" : "", this.body.length,
+			this.options.chars ? "chars" : "words", this.options.size,
+			this.options.weights ? ", with weights" : "",
+			this.options.stops ? ", with a stop list" : "", this.body.length,
 			(unsigned long long) this.seed);
 	_exit(1);
 }
@@ -188,13 +184,13 @@ weigh_words(void)
 	if (below(3) == 0)
 	{
 		make_weights(&stops, random_stop);
-		naive_leave_out(&this.naive, this.size);
-		this.stops = &stops;
+		naive_leave_out(&this.naive, this.options.size);
+		this.options.stops = &stops;
 	}
 	if (below(2) == 0)
 	{
 		make_weights(&weights, random_weight);
-		this.weights = &weights;
+		this.options.weights = &weights;
 	}
 }
 
@@ -219,15 +215,15 @@ make_case(uint64 seed)
 	seed_random(seed);
 	this.seed = seed;
 	make_text(&this.body);
-	this.size = below(5) > 0 ? ONE_OF(size) : 1 + below(SHINGLE_MAX);
+	memset(&this.options, 0, sizeof(FeatureOptions));
+	this.options.size = below(5) > 0 ? ONE_OF(size) : 1 + below(SHINGLE_MAX);
 	this.naive.bytewise = below(4) == 0;
-	naive_split(&this.naive, &this.body, this.size, below(3) == 0);
-	this.weights = NULL;
-	this.stops = NULL;
-	if (!this.naive.chars)
+	this.options.chars = below(3) == 0;
+	naive_split(&this.naive, &this.body, this.options.size, this.options.chars);
+	if (!this.options.chars)
 		weigh_words();
 	this.naive.earlier = 0;
-	if (this.weights && below(4) == 0)
+	if (this.options.weights && below(4) == 0)
 		precede_text();
 	naive_vote(&this.naive);
 }
@@ -267,16 +263,10 @@ feed_body(const FeatureTarget *target, size_t longest)
 	const uint8 *end = p + this.body.length;
 	bool		last_is_empty = below(4) == 0;
 	Tokenizer  *t = malloc(sizeof(Tokenizer));
-	FeatureOptions options = {
-		.size = this.size,
-		.chars = this.naive.chars,
-		.weights = this.weights,
-		.stops = this.stops
-	};
 	uint32		characters;
 
 	memset(t, 0xAA, sizeof(Tokenizer)); /* nothing in it is relied on */
-	simhash_tokens_init(t, &options, target);
+	simhash_tokens_init(t, &this.options, target);
 	t->bytewise = this.naive.bytewise;
 	do
 	{
@@ -359,7 +349,7 @@ check_votes(size_t longest)
 	int			word;
 
 	memset(votes, 0xAA, sizeof(votes));
-	feature_begin(&target, this.weights != NULL);
+	feature_begin(&target, this.options.weights != NULL);
 	for (word = 0; word < target.halves; word++)
 		for (i = 0; i < this.naive.earlier; i++)
 			simhash_votes_add_all(&votes[word], &this.naive.earlier_hash[word],
@@ -443,7 +433,7 @@ check_as_set(size_t longest)
 		gathered[word].occurrences.length = 0;
 		gathered[word].sides = 1 + below(2);
 	}
-	feature_begin(&target, this.weights != NULL);
+	feature_begin(&target, this.options.weights != NULL);
 	feed_body(&target, longest);
 	g = &gathered[target.halves - 1];
 	expect_same("features in all", g->occurrences.length / sizeof(Occurrence),
@@ -461,7 +451,7 @@ typedef struct Expected
 	size_t		count;
 	size_t		seen;
 	int			halves;
-}			Expected;
+} Expected;
 
 /* The emit() of Passages: arg is the Expected. */
 static void
@@ -495,7 +485,6 @@ check_passages(void)
 	/* those of the defaults, and the least and the largest one */
 	static const uint32 radius[] = {1, 2, 6, 39, PASSAGE_RADIUS_MAX};
 	static const size_t longest[] = {0, 70, 9000};
-	FeatureOptions options = {.size = this.size,.chars = this.naive.chars};
 	uint32		r = below(3) > 0 ? ONE_OF(radius)
 	: 1 + below(PASSAGE_RADIUS_MAX);
 	Expected	e = {.halves = random_hashes()};
@@ -510,7 +499,8 @@ check_passages(void)
 
 		memset(p, 0xAA, sizeof(Passages));
 		e.seen = 0;
-		simhash_passages_init(p, &options, r, e.halves, check_passage, &e);
+		simhash_passages_init(p, &this.options, r, e.halves, check_passage,
+							  &e);
 		target = simhash_passages_target(p);
 		end = feed_body(&target, longest[i]);
 		simhash_passages_finish(p, end);
@@ -546,8 +536,6 @@ main(int argc, char **argv)
 {
 	uint64		rounds;
 	uint64		seed;
-	size_t		sets;
-	size_t		full;
 
 	if (argc != 3)
 	{
@@ -559,11 +547,9 @@ main(int argc, char **argv)
 	signal(SIGABRT, tell_case);
 	while (texts < rounds)
 		run_case(seed + texts);
-	sets = sets_checked(&full);
 	printf("%llu texts, %zu bytes, %zu features, %zu passages, "
-		   "%zu overflows, %zu sets, "
-		   "%zu tables that were full\n",
+		   "%zu overflows, %zu sets, %zu tables that were full\n",
 		   (unsigned long long) texts, text_bytes, features, passages,
-		   overflows, sets, full);
+		   overflows, sets_checked, full_tables);
 	return 0;
 }
