@@ -186,55 +186,56 @@ for my $name (sort keys %compared)
 	unlike($here, qr/^0\|/m, "$name within @ks: some rows");
 	is($there, $here, "$name within @ks: the rows of one table");
 }
-is( query('SELECT several.id, string_agg(distance::text, \' \' ORDER BY distance) FROM several,
-		LATERAL (SELECT fp <-> several.fp AS distance FROM points ORDER BY fp <-> several.fp LIMIT 5) near GROUP BY 1 ORDER BY 1'),
-	query('SELECT several.id, string_agg(distance::text, \' \' ORDER BY distance) FROM several,
-		LATERAL (SELECT fp <-> several.fp AS distance FROM one ORDER BY fp <-> several.fp LIMIT 5) near GROUP BY 1 ORDER BY 1'),
-	'the nearest: the distances of one table');
+my ($near, $near_here) = queries(map {
+	"SELECT several.id, string_agg(distance::text, ' ' ORDER BY distance) FROM several,
+		LATERAL (SELECT fp <-> several.fp AS distance FROM $_ ORDER BY fp <-> several.fp LIMIT 5) near GROUP BY 1 ORDER BY 1"
+} qw(points one));
+is($near, $near_here, 'the nearest: the distances of one table');
 
-# The parts, by what the document has made: uniform fingerprints, dense ones, and
-# many copies.  A shard has each fourth row.
+# The parts, by what the document has made: uniform fingerprints beside dense ones, and
+# beside many copies.  A shard has each fourth row.
 my ($groups) = $document =~ /^(CREATE TABLE groups AS\n.*?;)$/ms;
-my %sets = (
-	uniform => '(hashint8extended(i - i % 3, 1) # ((i % 3 / 2)::bigint << i % 62) # (i % 7 / 6) * x\'0f00330000000000\'::bigint)',
-	dense => 'hashint8extended(i, 1) & hashint8extended(i, 2) & hashint8extended(i, 3)',
-	copies => 'hashint8extended(i % 100, 1) # (i % 300 / 100)');
-for my $set (sort keys %sets)
+my $uniform = '(hashint8extended(i - i % 3, 1) # ((i % 3 / 2)::bigint << i % 62) # (i % 7 / 6) * x\'0f00330000000000\'::bigint)';
+for (
+	[ 'dense', 3, 8, 'hashint8extended(i, 1) & hashint8extended(i, 2) & hashint8extended(i, 3)' ],
+	[ 'copies', 8, 4, 'hashint8extended(i % 100, 1) # (i % 300 / 100)' ])
 {
-	my $rows = "SELECT i AS id, CASE WHEN i % 50 <> 0 THEN ($sets{$set})::simhash64 END AS fp FROM generate_series(1, 2000) i";
+	my ($set, $k, $parts, $others) = @$_;
+	my @firsts = grep { $_ < $parts } 0, 4;
+	my $rows = "SELECT i AS id, CASE WHEN i % 50 <> 0 THEN (CASE WHEN i <= 2000 THEN $uniform ELSE $others END)::simhash64 END AS fp
+		FROM generate_series(1, 4000) i";
 
-	query("CREATE TABLE $set AS $rows");
 	$nodes[$_]->safe_psql('docs', "CREATE SCHEMA $set; CREATE TABLE $set.docs AS $rows WHERE i % 4 = $_;
 		ALTER FUNCTION pack SET search_path = $set, public") for 0 .. $#nodes;
-
-	for my $k ($set eq 'uniform' ? (3, 8) : $set eq 'dense' ? 3 : 8)
-	{
-		my (undef, $pairs, $all_pairs, $clusters, $all_clusters) = queries("SELECT on_shards('SELECT pack($k, 8)'); SELECT on_shards('SELECT join_part($k, %s, 8)');
-			SELECT on_shards('SELECT join_part($k, %s + 4, 8)');
-			SELECT on_shards('SELECT link_part($k, %s, 8)'); SELECT on_shards('SELECT link_part($k, %s + 4, 8)');
-			DROP TABLE groups; $groups",
-			'SELECT * FROM pairs ORDER BY 1, 2',
-			"SELECT a::simhash64, b::simhash64, distance
-				FROM simhash_pairs('SELECT DISTINCT fp::bigint, fp FROM $set', $k) ORDER BY 1, 2",
-			"SELECT id, coalesce(name, fp) FROM $set LEFT JOIN groups USING (fp) WHERE fp IS NOT NULL ORDER BY id",
-			"SELECT id, min(fp::bigint) OVER (PARTITION BY cluster)::simhash64
-				FROM (SELECT id, fp, simhash_cluster(fp, $k) OVER () AS cluster FROM $set WHERE fp IS NOT NULL) numbered
-				ORDER BY id");
-		isnt($all_pairs, '', "$set within $k: some pairs");
-		is($pairs, $all_pairs, "$set within $k: the pairs of all parts");
-		is($clusters, $all_clusters, "$set within $k: the clusters of one table");
-	}
-	cmp_ok($_->safe_psql('docs', 'SELECT count(DISTINCT part) FROM packs'), '>', 4, "$set: packs for many parts") for @nodes;
+	my ($of_each, $packed, $pairs, $all_pairs, $clusters, $all_clusters) = queries("CREATE TABLE $set AS $rows;
+		SELECT on_shards('SELECT pack($k, $parts)');
+		" . join('', map { "SELECT on_shards('SELECT join_part($k, %s + $_, $parts)');" } @firsts)
+		  . join('', map { "SELECT on_shards('SELECT link_part($k, %s + $_, $parts)');" } @firsts) . "
+		DROP TABLE groups; $groups
+		SELECT DISTINCT a <= 2000 FROM simhash_pairs('TABLE $set', $k) WHERE distance > 0 ORDER BY 1",
+		"SELECT min(count) FROM generate_series(1, 4) shard,
+			dblink(format('service=shard%s dbname=docs', shard), 'SELECT count(DISTINCT part) FROM packs') AS packs(count bigint)",
+		'SELECT * FROM pairs ORDER BY 1, 2',
+		"SELECT a::simhash64, b::simhash64, distance
+			FROM simhash_pairs('SELECT DISTINCT fp::bigint, fp FROM $set', $k) ORDER BY 1, 2",
+		"SELECT id, coalesce(name, fp) FROM $set LEFT JOIN groups USING (fp) WHERE fp IS NOT NULL ORDER BY id",
+		"SELECT id, min(fp::bigint) OVER (PARTITION BY cluster)::simhash64
+			FROM (SELECT id, fp, simhash_cluster(fp, $k) OVER () AS cluster FROM $set WHERE fp IS NOT NULL) numbered
+			ORDER BY id");
+	like($of_each, qr/^f\nt\n?\z/m, "$set within $k: some pairs of them, and of uniform ones");
+	is($pairs, $all_pairs, "$set within $k: the pairs of all parts");
+	is($clusters, $all_clusters, "$set within $k: the clusters of one table");
+	cmp_ok($packed, '>', $parts / 2, "$set: each shard has packs for many parts");
 }
 
 # Which of the two joins is taken is a matter of costs.
-my $join = 'SELECT FROM %s b JOIN points d ON d.fp <-> b.fp <= 3';
-query('CREATE TABLE few AS SELECT * FROM several LIMIT 3; ANALYZE few');
-like(query('EXPLAIN (VERBOSE) ' . sprintf $join, 'few'),
-	qr/Nested Loop.*(Remote SQL: SELECT fp FROM public\.points WHERE \(public\.simhash_within\(fp, \$1.*){4}/s,
+my $lookup = 'SELECT count(*) FROM points WHERE fp <-> (SELECT fp FROM one WHERE id = 7) <= 3;';
+my ($few_plan, $many_plan, $found) = queries('CREATE TABLE few AS SELECT * FROM several LIMIT 3; ANALYZE few;
+	EXPLAIN (VERBOSE) SELECT FROM few b JOIN points d ON d.fp <-> b.fp <= 3',
+	'EXPLAIN (VERBOSE) SELECT FROM many b JOIN points d ON d.fp <-> b.fp <= 3', $lookup);
+like($few_plan, qr/Nested Loop.*(Remote SQL: SELECT fp FROM public\.points WHERE \(public\.simhash_within\(fp, \$1.*){4}/s,
 	'few rows are looked up');
-like(query('EXPLAIN (VERBOSE) ' . sprintf $join, 'many'),
-	qr/HammingJoin.*(Remote SQL: SELECT fp FROM public\.points.*){4}/s,
+like($many_plan, qr/HammingJoin.*(Remote SQL: SELECT fp FROM public\.points.*){4}/s,
 	'for many all fingerprints are fetched');
 
 # Run statements in one session; errors are SQL states.
@@ -250,8 +251,6 @@ sub states
 
 # A shard that goes away after the first of 100 rows of each were fetched, and one
 # that is away.
-my $lookup = 'SELECT count(*) FROM points WHERE fp <-> (SELECT fp FROM one WHERE id = 7) <= 3;';
-my $found = query($lookup);
 my ($out, $err) = states(<<"SQL");
 BEGIN;
 DECLARE c CURSOR FOR SELECT id FROM points;
@@ -270,9 +269,8 @@ $nodes[2]->stop('immediate');
 is($err, '08001', 'a shard that is down: an error');
 is($out, 't', 'the others answer');
 $nodes[2]->start;
-is(query($lookup), $found, 'it is up again: all rows');
-
 ($out, $err) = states(<<"SQL");
+$lookup
 SELECT dblink_connect('holder', 'shard2') \\g /dev/null
 SELECT dblink_exec('holder', 'BEGIN; LOCK TABLE points') \\g /dev/null
 SET statement_timeout = '300ms';
@@ -282,7 +280,7 @@ SELECT dblink_exec('holder', 'ROLLBACK') \\g /dev/null
 $lookup
 SQL
 is($err, '57014', 'a shard that waits: statement_timeout ends it');
-is($out, $found, 'the next statement has all rows');
+is($out, "$found\n$found", 'all rows of a shard that is up again, and by the statement after that one');
 
 # Databases that have no extension, or have it elsewhere.
 for my $other ('', 'CREATE SCHEMA ext; CREATE EXTENSION simhash SCHEMA ext')
@@ -308,5 +306,5 @@ is(join("\n", sort split /\n/, query($versions)), <<'ROWS' =~ s/\n\z//r, 'which 
 1.0|public|shard1, shard3
 ROWS
 
-$_->stop for @nodes;
+$_->stop('immediate') for @nodes;
 done_testing();

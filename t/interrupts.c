@@ -14,8 +14,9 @@
  *
  * A session reads these settings, and sets them to 0, before and after a
  * statement: simhash_test.steps, how many thousand steps there were, and
- * simhash_test.gap, the most steps between two interrupts.  It sets
- * simhash_test.cancel_at to the thousand steps at which a cancel comes.
+ * simhash_test.gap, the most steps between two interrupts, less up to a
+ * thousand.  It sets simhash_test.cancel_at to the thousand steps at which a
+ * cancel comes.
  */
 #include "postgres.h"
 
@@ -32,12 +33,16 @@
  */
 #define GAP_LIMIT 10000000
 
+/* Steps are added up when there are so many, and at an interrupt. */
+#define STRIDE 1000
+
 extern void __sanitizer_cov_trace_pc(void);
 
-static int	thousands = 0;		/* of steps */
+static int	steps_left = STRIDE;	/* until then */
+static int	thousands = 0;		/* of steps that were added up */
 static int	units = 0;			/* and fewer than a thousand more */
 static int	cancel_at = 0;
-static int	gap = 0;			/* steps since the last interrupt */
+static int	gap = 0;			/* such steps since the last interrupt */
 static int	greatest_gap = 0;
 
 /* The server's log shows where a gap became too large: see addr2line. */
@@ -53,23 +58,39 @@ report_gap(void *place)
 			debug_query_string ? debug_query_string : "");
 }
 
-void
-__sanitizer_cov_trace_pc(void)
+/* Add up steps; place is where the library is. */
+static pg_noinline void
+add_steps(void *place)
 {
+	int			steps = STRIDE - steps_left;
+
+	steps_left = STRIDE;
+	gap += steps;
+	greatest_gap = Max(greatest_gap, gap);
+	if (gap >= GAP_LIMIT && gap - steps < GAP_LIMIT)
+		report_gap(place);
 	if (!InterruptPending)
 	{
+		/* the step that comes after an interrupt */
 		InterruptPending = true;
 		gap = 0;
+		steps_left--;
 	}
-	if (++gap == GAP_LIMIT)
-		report_gap(__builtin_return_address(0));
-	greatest_gap = Max(greatest_gap, gap);
-	if (++units == 1000)
+	units += steps;
+	if (units >= 1000)
 	{
-		units = 0;
+		units -= 1000;
 		if (++thousands == cancel_at)
 			QueryCancelPending = true;
 	}
+}
+
+/* The library spends most of its time here. */
+void
+__sanitizer_cov_trace_pc(void)
+{
+	if (unlikely(!InterruptPending || --steps_left == 0))
+		add_steps(__builtin_return_address(0));
 }
 
 /* Runs when the library is loaded. */

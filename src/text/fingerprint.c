@@ -185,6 +185,7 @@ sums_add_portable(WeightSums *sums, const uint64 *hash, const int64 *weight,
 }
 
 #ifdef SIMHASH_X86
+#include <immintrin.h>
 
 /* NARROW_BATCH weights below NARROW_WEIGHT add up to less than 2^31. */
 #define NARROW_BATCH 64

@@ -111,6 +111,7 @@ count_portable(const Fingerprint *fingerprints, int count, Fingerprint centre,
 static const MatchRoutines portable = {match_portable, count_portable, 10};
 
 #ifdef SIMHASH_X86
+#include <immintrin.h>
 
 TARGET_POPCNT static int
 match_popcnt(const Fingerprint *fingerprints, int count, Fingerprint centre,
