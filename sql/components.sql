@@ -1,4 +1,5 @@
 -- simhash_components: the groups of ids that pairs make
+\pset footer off
 
 CREATE TABLE pairs (a int, b int);
 INSERT INTO pairs VALUES (7, 5), (2, 3), (NULL, 2), (3, 4), (5, 7), (9, 9), (2, 3), (8, NULL), (4, 1);

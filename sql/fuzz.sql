@@ -1,4 +1,5 @@
 -- Hostile input, bounded and seeded: nothing but the documented errors.
+\pset footer off
 SELECT setseed(0.64);
 
 CREATE FUNCTION random_bytes(length int) RETURNS bytea LANGUAGE sql AS $$

@@ -1,4 +1,5 @@
 -- The join method HammingJoin gives what nested loops give: every form of a query.
+\pset footer off
 
 \getenv directory PG_ABS_SRCDIR
 \set setup :directory '/sql/join_setup.sql'

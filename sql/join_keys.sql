@@ -1,5 +1,6 @@
 -- HammingJoin with equality beside the distance: rows are grouped by what must be
 -- equal.
+\pset footer off
 \getenv directory PG_ABS_SRCDIR
 \set setup :directory '/sql/join_setup.sql'
 \set ECHO none

@@ -1,4 +1,5 @@
 -- HammingJoin of more rows, within every distance, and with little memory and much.
+\pset footer off
 
 -- Joins of x and y, compared with what near says, all pairs by brute force.
 CREATE FUNCTION check_joins_of(k int, memory text) RETURNS SETOF text LANGUAGE plpgsql

@@ -1,4 +1,5 @@
 -- HammingJoin with little memory, or with nothing to join.
+\pset footer off
 
 \getenv directory PG_ABS_SRCDIR
 \set setup :directory '/sql/join_setup.sql'

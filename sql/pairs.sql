@@ -1,4 +1,5 @@
 -- simhash_pairs: the pairs of near-duplicates among the rows of a query
+\pset footer off
 
 CREATE TABLE docs (id int, fp simhash64);
 INSERT INTO docs VALUES (1, '0000000000000000'), (2, '0000000000000007'), (3, NULL),

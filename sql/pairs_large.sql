@@ -1,4 +1,5 @@
 -- simhash_pairs of more rows, and within every distance.
+\pset footer off
 
 CALL make_tables(3000);
 -- ids in no order, some of them negative

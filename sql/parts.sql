@@ -1,4 +1,5 @@
 -- simhash_parts, and the pairs of one part: all parts together have each pair once
+\pset footer off
 
 CALL make_tables(200);
 SELECT shape, check_parts(source || ' LIMIT 150', '{0,3,20}', '{1,13}') FROM shapes;
