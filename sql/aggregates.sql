@@ -1,4 +1,5 @@
 -- Hashes and rows as features, of both widths.
+\pset footer off
 
 \getenv directory PG_ABS_SRCDIR
 \set of_width :directory '/sql/aggregates_width.sql'

@@ -1,4 +1,5 @@
 -- simhash_audit and simhash_audit_pairs: what each distance finds and misses
+\pset footer off
 
 SET jit = off;
 

@@ -1,4 +1,5 @@
 -- Further columns of a hamming index: the executor compares them.
+\pset footer off
 SET max_parallel_workers_per_gather = 0;
 
 -- near fingerprints of 40 sites, of which the last are NULL, as some fingerprints are

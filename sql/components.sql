@@ -1,4 +1,5 @@
 -- simhash_components: the groups of ids that pairs make
+\pset footer off
 
 CREATE TABLE pairs (a int, b int);
 INSERT INTO pairs VALUES (7, 5), (2, 3), (NULL, 2), (3, 4), (5, 7), (9, 9), (2, 3), (8, NULL), (4, 1);
@@ -17,6 +18,7 @@ SELECT count(*) FROM (SELECT simhash_components(NULL) UNION ALL SELECT simhash_c
 
 -- Compare both methods with what loops make of the pairs (a, b) of a query.  Ids are numbered
 -- in their order.  Of a group with more than one id the first one names it; others do not come.
+\set ECHO none
 CREATE FUNCTION check_components(source text)
 RETURNS TABLE (ids bigint, connected bigint, ids_connected bigint, leader bigint, ids_leader bigint, wrong bigint)
 LANGUAGE plpgsql AS $$
@@ -70,6 +72,7 @@ END $$;
 -- one of n numbers, from 0 on, for each i
 CREATE FUNCTION pick(i bigint, n int, seed int) RETURNS bigint LANGUAGE sql IMMUTABLE AS
 	$$SELECT (hashint8extended(i, seed) & 9223372036854775807) % n$$;
+\set ECHO all
 CREATE TABLE graphs (graph text, source text);
 INSERT INTO graphs VALUES
 	('sparse', 'SELECT pick(i, 6000, 1), pick(i, 6000, 2) FROM generate_series(1, 1500) i'),

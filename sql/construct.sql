@@ -1,4 +1,5 @@
 -- The constructors simhash(...) and simhash_128(...).
+\pset footer off
 
 CREATE EXTENSION citext;
 \getenv directory PG_ABS_SRCDIR

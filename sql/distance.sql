@@ -1,5 +1,6 @@
 -- Distances and balls of 64 bits, or of as many as a file asks for that includes
 -- this one.
+\pset footer off
 
 \if :{?bits}
 	\set ball hamming_ball :bits

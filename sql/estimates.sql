@@ -1,5 +1,6 @@
 -- Row estimates of a Hamming ball, of as many bits, for as many rows, and within the
 -- radii, that another file asks for that includes this one.
+\pset footer off
 
 \if :{?bits}
 	\set ball hamming_ball :bits

@@ -1,6 +1,8 @@
 -- Hostile input, bounded and seeded: nothing but the documented errors.
+\pset footer off
 SELECT setseed(0.64);
 
+\set ECHO none
 CREATE FUNCTION random_bytes(length int) RETURNS bytea LANGUAGE sql AS $$
 	SELECT coalesce(string_agg(set_byte('\x00', 0, (random() * 255)::int), ''), '')
 	FROM generate_series(1, length)
@@ -45,6 +47,7 @@ BEGIN
 	END LOOP;
 	RETURN CASE WHEN accepted < 50 THEN 'too few valid inputs' ELSE 'as documented' END;
 END $$;
+\set ECHO all
 SELECT fuzz_input('simhash64', '0123456789abcdef', 3000);
 SELECT fuzz_input('simhash128', '0123456789abcdeffedcba9876543210', 3000);
 SELECT fuzz_input('hamming_ball', '(0123456789abcdef,3)', 3000);
@@ -52,6 +55,7 @@ SELECT fuzz_input('hamming_ball128', '(0123456789abcdeffedcba9876543210,14)', 30
 SELECT fuzz_input('simhash_weights', '{"a": 1, "é": 0.5, "\u3042": 1e-3, "": 2}', 3000);
 
 -- texts: features and fingerprint agree, however they are cut
+\set ECHO none
 CREATE FUNCTION fuzz_texts(rounds int) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	input text;
@@ -96,9 +100,11 @@ BEGIN
 	END LOOP;
 	RETURN 'all agree';
 END $$;
+\set ECHO all
 SELECT fuzz_texts(3000);
 
 -- arrays
+\set ECHO none
 CREATE FUNCTION fuzz_arrays(rounds int) RETURNS TABLE (state text, seen bool)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -124,9 +130,11 @@ BEGIN
 	RETURN QUERY SELECT s, s = ANY (states) FROM unnest('{00000,22004,22023,2202E}'::text[]) s
 		UNION SELECT s, true FROM unnest(states) s ORDER BY 1;
 END $$;
+\set ECHO all
 SELECT * FROM fuzz_arrays(3000);
 
 -- casts from bytea and numeric
+\set ECHO none
 CREATE FUNCTION fuzz_casts(rounds int) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	bytes bytea;
@@ -163,4 +171,5 @@ BEGIN
 	END LOOP;
 	RETURN 'as documented';
 END $$;
+\set ECHO all
 SELECT fuzz_casts(3000);

@@ -203,6 +203,7 @@ DROP FOREIGN DATA WRAPPER elsewhere CASCADE;
 
 -- no index-only scan, which would read a column that the index cannot return, whatever
 -- is disabled
+\set ECHO none
 CREATE FUNCTION same_counts(enabled text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
 	node text;
@@ -229,6 +230,7 @@ BEGIN
 	END LOOP;
 	RETURN same;
 END $$;
+\set ECHO all
 CREATE TABLE partial_rows AS SELECT i AS id, left(md5(i::text), 16)::simhash64 AS fp
 FROM generate_series(1, 1500) i;
 CREATE INDEX partial_fp ON partial_rows USING hamming (fp) WHERE id < 100;

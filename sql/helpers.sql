@@ -58,10 +58,10 @@ CREATE FUNCTION same_rows(query text) RETURNS boolean LANGUAGE sql AS
 	'SELECT rows_by_index(query) IS NOT DISTINCT FROM rows_by_scan(query)';
 
 -- Show how the index is used, and that it loses no row.
-CREATE FUNCTION proves(query text) RETURNS SETOF text LANGUAGE sql AS $$
-	SELECT index_use(query)
-	UNION ALL
-	SELECT CASE WHEN same_rows(query) THEN 'same rows' ELSE 'WRONG ROWS' END
+CREATE FUNCTION proves(query text) RETURNS text LANGUAGE sql AS $$
+	SELECT concat_ws(' / ', string_agg(line, ' / '),
+		CASE WHEN same_rows(query) THEN 'same rows' ELSE 'WRONG ROWS' END)
+	FROM index_use(query) line
 $$;
 
 -- A fingerprint with some of its bits flipped, of each 64 the same.
@@ -186,18 +186,19 @@ BEGIN
 END $$;
 
 -- Is every hamming index of the tables sound, and does each index agree with its
--- table?
-CREATE FUNCTION check_tables(radii int[]) RETURNS TABLE (tab text, searches text)
+-- table?  The tables, or some of them, by what is found.
+CREATE FUNCTION check_tables(radii int[], names text DEFAULT '') RETURNS TABLE (searches text, tables text)
 LANGUAGE plpgsql AS $$
 DECLARE
 	i regclass;
 BEGIN
 	FOR i IN SELECT indexrelid FROM pg_index JOIN pg_class c ON c.oid = indexrelid
 			JOIN pg_am am ON am.oid = relam
-		WHERE amname = 'hamming' AND indrelid IN (SELECT t.tab::regclass FROM tables t) LOOP
+		WHERE amname = 'hamming' AND indrelid IN (SELECT tab::regclass FROM tables) LOOP
 		PERFORM hamming_index_check(i);
 	END LOOP;
-	RETURN QUERY SELECT t.tab, check_index(t.tab, radii) FROM tables t;
+	RETURN QUERY SELECT check_index(tab, radii), string_agg(tab, ' ' ORDER BY tab)
+	FROM tables WHERE tab ~ names GROUP BY 1 ORDER BY 1;
 END $$;
 
 -- More data, for what compares all rows with all.

@@ -1,4 +1,5 @@
 -- HammingJoin's hook beside those of other libraries, which t/hooks.c has.
+\pset footer off
 
 CREATE FUNCTION hook(kind text) RETURNS int LANGUAGE c STRICT AS '$libdir/simhash', 'simhash_test_hook';
 CREATE TABLE sites AS

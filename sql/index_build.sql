@@ -1,5 +1,6 @@
 -- CREATE INDEX: in memory and on disk, by one process and by several.  For the tests
 -- that include this file, which set the type and the radii.
+\pset footer off
 
 SELECT 2 * typlen AS digits FROM pg_type WHERE oid = :'type'::regtype \gset
 -- A third of the rows have fingerprints of their own, a third one of 50, a third

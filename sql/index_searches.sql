@@ -147,23 +147,19 @@ SELECT count(*), min(d), max(d) FROM (SELECT fp <-> :'far' AS d FROM equal
 -- deleted in part: whole leaves, and some rows of the other ones
 DELETE FROM equal WHERE id BETWEEN 2000 AND 6000 OR id % 3 = 0;
 VACUUM equal;
-SELECT rows, nulls, fingerprints FROM hamming_index_stats('equal_fp');
-SELECT hamming_index_check('equal_fp');
+SELECT rows, nulls, fingerprints, hamming_index_check('equal_fp') FROM hamming_index_stats('equal_fp');
 SELECT count(*) FROM equal WHERE fp % :'near';
 -- all but the last one, and that one
 DELETE FROM equal WHERE id <> 10000;
 VACUUM equal;
-SELECT rows, nulls, fingerprints FROM hamming_index_stats('equal_fp');
-SELECT hamming_index_check('equal_fp');
+SELECT rows, nulls, fingerprints, hamming_index_check('equal_fp') FROM hamming_index_stats('equal_fp');
 -- the pages of rows that are gone are free, and so are their fingerprints
 DELETE FROM equal;
 VACUUM (INDEX_CLEANUP on) equal;
-SELECT rows, fingerprints, pages - free_pages AS used FROM hamming_index_stats('equal_fp');
-SELECT hamming_index_check('equal_fp');
+SELECT rows, fingerprints, pages - free_pages AS used, hamming_index_check('equal_fp') FROM hamming_index_stats('equal_fp');
 -- and come back
 INSERT INTO equal SELECT i, :'centre':::type FROM generate_series(1, 3000) i;
-SELECT rows, fingerprints FROM hamming_index_stats('equal_fp');
-SELECT hamming_index_check('equal_fp');
+SELECT rows, fingerprints, hamming_index_check('equal_fp') FROM hamming_index_stats('equal_fp');
 SELECT count(*) FROM equal WHERE fp % :'near';
 RESET enable_seqscan;
 DROP TABLE equal;

@@ -1,4 +1,5 @@
 -- What CREATE EXTENSION has made.
+\pset footer off
 
 CREATE VIEW members AS
 SELECT classid, objid, obj_description(objid, classid::regclass::name) AS description

@@ -1,4 +1,5 @@
 -- The join method HammingJoin gives what nested loops give: every form of a query.
+\pset footer off
 
 \getenv directory PG_ABS_SRCDIR
 \set setup :directory '/sql/join_setup.sql'
@@ -7,13 +8,14 @@
 \set ECHO all
 
 -- each with itself, and with rows of which few, or none, are near
-SELECT tab, check_joins('TABLE ' || tab, format('SELECT id + 3 AS id, fp FROM %s
-	WHERE id %% 4 > 0', tab), '{3}') FROM tables;
+SELECT check_joins('TABLE ' || tab, format('SELECT id + 3 AS id, fp FROM %s
+	WHERE id %% 4 > 0', tab), '{3}'), string_agg(tab, ', ' ORDER BY tab) AS tables FROM tables GROUP BY 1;
 SELECT tab, check_joins('TABLE ' || tab, 'TABLE uniform', '{7}')
 FROM tables WHERE tab IN ('skewed', 'ascending', 'extremes');
 SELECT check_joins('TABLE half_bits', 'TABLE skewed', '{-1,0,20,64,1000}');
-SELECT shape, way, check_joins(wide, format('SELECT id + 3 AS id, fp FROM (%s) s WHERE id %% 4 > 0', wide), '{3,16,70}')
-FROM shapes, widened(source || ' LIMIT 60') WHERE shape IN ('skewed', 'balls', 'empty');
+SELECT check_joins(wide, format('SELECT id + 3 AS id, fp FROM (%s) s WHERE id %% 4 > 0', wide), '{3,16,70}'),
+	string_agg(DISTINCT shape, ', ') AS shapes, string_agg(DISTINCT way, ', ') AS ways
+FROM shapes, widened(source || ' LIMIT 60') WHERE shape IN ('skewed', 'balls', 'empty') GROUP BY 1;
 SELECT check_joins('TABLE empty', 'TABLE only_null', '{64}'),
 	check_joins('TABLE uniform', 'TABLE empty', '{64}'),
 	check_joins('TABLE only_null', 'TABLE uniform', '{64}');

@@ -1,5 +1,6 @@
 -- HammingJoin in cursors and in statements that change tables, with partitions and
 -- the rights of the caller.
+\pset footer off
 
 \getenv directory PG_ABS_SRCDIR
 \set setup :directory '/sql/join_setup.sql'

@@ -1,5 +1,6 @@
 -- HammingJoin with equality beside the distance: rows are grouped by what must be
 -- equal.
+\pset footer off
 \getenv directory PG_ABS_SRCDIR
 \set setup :directory '/sql/join_setup.sql'
 \set ECHO none
@@ -8,6 +9,7 @@
 
 -- Keys of many types: few and many values, one of most rows, two of one hash, and NULLs.
 CREATE TYPE pair_of_keys AS (x int, y text);
+\set ECHO none
 CREATE FUNCTION with_keys(source text) RETURNS text LANGUAGE sql AS $$
 	SELECT format('SELECT id, fp, id %% 2 AS two, id %% 40 AS forty, nullif(id %% 13, 5)::bigint AS nulls,
 		id / 2 AS many, CASE WHEN id %% 10 > 0 THEN 0 ELSE id END AS skewed, (id %% 5)::numeric AS number,
@@ -49,6 +51,7 @@ BEGIN
 	DROP TABLE x, y;
 	RETURN format('%s joins, %s wrong', results, wrong);
 END $$;
+\set ECHO queries
 SELECT shape, check_keys(format('SELECT * FROM (%s) s LIMIT 200', source), 6) FROM shapes
 WHERE shape IN ('uniform', 'skewed', 'duplicates', 'balls', 'only_null') ORDER BY shape;
 SELECT k, check_keys(query_128('SELECT id, fp FROM bits_128.a'), k) FROM unnest('{0,3,20,128}'::int[]) k;

@@ -1,4 +1,5 @@
 -- HammingJoin with little memory, or with nothing to join.
+\pset footer off
 
 \getenv directory PG_ABS_SRCDIR
 \set setup :directory '/sql/join_setup.sql'
@@ -22,6 +23,7 @@ INSERT INTO wide VALUES (-1, '0123456789abcdee', 'near'), (-2, NULL, NULL);
 CREATE TABLE equal AS SELECT id, '0123456789abcdef'::simhash64 AS fp, '' AS body FROM generate_series(1, 2000) id;
 ANALYZE large, wide, equal;
 -- What the join has done, in all of its scans.
+\set ECHO none
 CREATE FUNCTION work_of(query text) RETURNS text LANGUAGE plpgsql SET enable_nestloop = off SET enable_hashjoin = off
 SET enable_mergejoin = off AS $$
 DECLARE
@@ -74,6 +76,7 @@ BEGIN
 		RETURN NEXT;
 	END LOOP;
 END $$;
+\set ECHO all
 SELECT * FROM check_large();
 CREATE TABLE bits_128.large AS SELECT id, widen(fp, 'last') AS fp, body FROM large;
 CREATE TABLE bits_128.wide AS SELECT id, widen(fp, 'last') AS fp, body FROM wide;

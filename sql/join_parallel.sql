@@ -1,4 +1,5 @@
 -- HammingJoin in parallel plans, whose processes share the outer rows.
+\pset footer off
 
 \getenv directory PG_ABS_SRCDIR
 \set setup :directory '/sql/join_setup.sql'

@@ -1,4 +1,5 @@
 -- HammingJoin: plans, parameters, processes, and what EXPLAIN shows.
+\pset footer off
 
 \getenv directory PG_ABS_SRCDIR
 \set setup :directory '/sql/join_setup.sql'

@@ -1,5 +1,6 @@
 -- HammingJoin of a table with itself: where both sides have the same rows, these
 -- are read once, and two rows are paired once.
+\pset footer off
 \getenv directory PG_ABS_SRCDIR
 \set setup :directory '/sql/join_setup.sql'
 \set ECHO none

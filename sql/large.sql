@@ -1,5 +1,6 @@
 -- What needs many rows, and one radius and one shape of each comparison that
 -- script/soak compare makes with all of them.
+\pset footer off
 
 -- GiST: 20,000 equal fingerprints, inserted one by one and sorted
 CREATE TABLE equal (id int, fp simhash64);

@@ -1,4 +1,5 @@
 -- simhash_pairs: the pairs of near-duplicates among the rows of a query
+\pset footer off
 
 CREATE TABLE docs (id int, fp simhash64);
 INSERT INTO docs VALUES (1, '0000000000000000'), (2, '0000000000000007'), (3, NULL),
@@ -17,15 +18,18 @@ SELECT count(*) FROM (SELECT simhash_pairs(NULL, 3) UNION ALL SELECT simhash_pai
 
 CALL make_tables(200);
 -- ids in no order, some of them negative
-SELECT shape, check_pairs(format('SELECT id * 7919 %% 10007 - 5000 AS id, fp
-	FROM (%s) s WHERE id <= 100', source), '{0,1,3,6,16,64}') FROM shapes;
-SELECT way, count(*) AS shapes, check_pairs(wide, '{0,1,3,7,16,65,128}') FROM shapes,
-	widened(format('SELECT * FROM (%s) s WHERE id <= 60', source)) GROUP BY 1, 3 ORDER BY 1;
+SELECT check_pairs(format('SELECT id * 7919 %% 10007 - 5000 AS id, fp
+	FROM (%s) s WHERE id <= 100', source), '{0,1,3,6,16,64}'), string_agg(shape, ', ' ORDER BY shape) AS shapes
+FROM shapes GROUP BY 1;
+SELECT check_pairs(wide, '{0,1,3,7,16,65,128}'), string_agg(DISTINCT shape, ', ') AS shapes,
+	string_agg(DISTINCT way, ', ') AS ways
+FROM shapes, widened(format('SELECT * FROM (%s) s WHERE id <= 60', source)) GROUP BY 1;
 -- ids that are not unique, and NULLs
 SELECT check_pairs('SELECT nullif(id % 20, 7) AS id, fp FROM ' || tab,
 	'{0,1,3,5,12,32,64}') FROM tables WHERE tab IN ('skewed', 'duplicates', 'extremes');
 -- pairs, and nothing else
-SELECT * FROM find_many_pairs(2000);
+SELECT pairs, wrong, different, joined, min(k), max(k), count(*) FROM find_many_pairs(2000)
+GROUP BY pairs, wrong, different, joined;
 SELECT count(*) FROM generate_series(1, 11) k, unnest('{t,f}'::boolean[]) of_all,
 	LATERAL simhash_pairs(format('SELECT * FROM many_pairs(%s, 2000, %L)', k, of_all), k - 1);
 -- within radii for which the parts of a cut are fewer than k + 1, and pairs

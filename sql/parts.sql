@@ -1,7 +1,9 @@
 -- simhash_parts, and the pairs of one part: all parts together have each pair once
+\pset footer off
 
 CALL make_tables(200);
-SELECT shape, check_parts(source || ' LIMIT 150', '{0,3,20}', '{1,13}') FROM shapes;
+SELECT check_parts(source || ' LIMIT 150', '{0,3,20}', '{1,13}'), string_agg(shape, ', ' ORDER BY shape) AS shapes
+FROM shapes GROUP BY 1;
 SELECT check_parts(source || ' LIMIT 60', '{33,51,63,64}', '{7}') FROM shapes WHERE shape = 'skewed';
 SELECT way, check_parts(wide, '{0,16,65,127,128}', '{13}')
 FROM widened((SELECT source || ' LIMIT 60' FROM shapes WHERE shape = 'balls'));

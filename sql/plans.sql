@@ -25,7 +25,7 @@ BEGIN
 	INSERT INTO shown VALUES (this_run, short, of_any_width(this_plan));
 END $$;
 CREATE FUNCTION plan_as_before(query text) RETURNS SETOF text LANGUAGE sql AS
-	'SELECT as_before(query, ARRAY(SELECT proves(query)))';
+	'SELECT as_before(query, ARRAY[proves(query)])';
 CREATE FUNCTION use_as_before(query text) RETURNS SETOF text LANGUAGE sql AS
 	'SELECT as_before(query, ARRAY(SELECT index_use(query)))';
 CREATE FUNCTION rows_as_before(query text) RETURNS SETOF text LANGUAGE sql AS

@@ -1,5 +1,6 @@
 -- The type of a fingerprint of 64 bits, or of as many as a file asks for that
 -- includes this one.
+\pset footer off
 
 \if :{?bits}
 \else
