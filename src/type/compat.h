@@ -92,6 +92,9 @@ extern PGDLLEXPORT void _PG_init(void);
 #define set_join_clauses(path, clauses) \
 	((path)->custom_restrictinfo = (clauses))
 
+/* Not by its name: a header that declares it may come after this one. */
+#define expected_array_length estimate_array_length
+
 #else
 
 #define BUILDS_IN_PARALLEL
@@ -104,7 +107,7 @@ extern PGDLLEXPORT void _PG_init(void);
 #define RestrictSearchPath() ((void) 0)
 
 /* There are no statistics to read. */
-#define estimate_array_length(root, array) estimate_array_length(array)
+#define expected_array_length(root, array) estimate_array_length(array)
 
 /* The caller cannot lend the memory of a JSON lexer. */
 #define makeJsonLexContextCstringLen(lex, json, length, encoding, escapes) \

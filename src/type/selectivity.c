@@ -536,7 +536,7 @@ hamming_expected_radius(PlannerInfo *root, IndexPath *path, int column,
 
 				radius = Min(radius, operator_radius(opfamily, any->opno,
 													 any->args));
-				*searches *= estimate_array_length(root, lsecond(any->args));
+				*searches *= expected_array_length(root, lsecond(any->args));
 			}
 		}
 	}
