@@ -77,35 +77,29 @@ simhash_distance_support(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(result);
 }
 
-/* Is this the function behind <-> or behind <->#?  args are those of a call. */
-static bool
-is_distance_function(Oid function, const List *args, Oid schema)
-{
-	Oid			types[2];
-
-	if (list_length(args) != 2)
-		return false;
-	types[0] = types[1] = exprType(linitial(args));
-	return function == simhash_find_function(schema, "simhash_distance", 2,
-											 types) ||
-		function == simhash_find_function(schema, "simhash_distance_int", 2,
-										  types);
-}
-
 /*
- * Return the two arguments of a distance that is written as an operator or as
- * a function, under any relabellings; NIL if node is no distance.
+ * Return the two arguments of a distance that is written as an operator, <-> or
+ * <->#, or as a function, under any relabellings; NIL if node is no distance.
  */
 static List *
 distance_arguments(Node *node, Oid schema)
 {
 	Oid			function;
+	Oid			types[2];
 	List	   *args;
 
 	while (IsA(node, RelabelType))
 		node = (Node *) ((RelabelType *) node)->arg;
 	args = called_function(node, &function);
-	return is_distance_function(function, args, schema) ? args : NIL;
+	if (list_length(args) != 2)
+		return NIL;
+	types[0] = types[1] = exprType(linitial(args));
+	if (function == simhash_find_function(schema, "simhash_distance", 2,
+										  types) ||
+		function == simhash_find_function(schema, "simhash_distance_int", 2,
+										  types))
+		return args;
+	return NIL;
 }
 
 static Expr *

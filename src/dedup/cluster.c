@@ -165,45 +165,22 @@ merge_rows(FingerprintList *list, uint32 rows, uint32 *firsts)
 }
 
 /*
- * Number the distinct fingerprints from 0 on, in the order of their first
- * rows.  These numbers replace the first rows in members and on the list.
+ * On entry groups[i] is an earlier number of the same group as i, or i itself
+ * if that is the first, or NO_MEMBER.  On return, it is the number of the
+ * group, in order of the first of each, from first on, or NO_MEMBER.
  */
 static void
-number_distinct(FingerprintList *list, uint32 rows, uint32 *members)
+number_groups(uint32 *groups, uint32 count, uint32 first)
 {
-	uint32		next = 0;
-	uint32		i;
-
-	for (i = 0; i < rows; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		/* a first row comes before the others, and so has its number by now */
-		if (members[i] == i)
-			members[i] = next++;
-		else if (members[i] != NO_MEMBER)
-			members[i] = members[members[i]];
-	}
-	for (i = 0; i < list->count; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		list->numbers[i] = members[list->numbers[i]];
-	}
-}
-
-/*
- * On entry clusters[member] is an earlier member of the same cluster, or
- * member itself if it is the first; on return, the number of the cluster.
- */
-static void
-number_members(uint32 *clusters, uint32 count)
-{
-	uint32		next = NO_CLUSTER + 1;
 	uint32		i;
 
 	for (i = 0; i < count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		clusters[i] = clusters[i] == i ? next++ : clusters[clusters[i]];
+		if (groups[i] == i)
+			groups[i] = first++;
+		else if (groups[i] != NO_MEMBER)
+			groups[i] = groups[groups[i]];
 	}
 }
 
@@ -223,11 +200,16 @@ number_rows(FingerprintList *list, uint32 rows,
 	simhash_progress_phase("connecting fingerprints");
 	together = hamming_connect_begin(list, arguments->radius);
 	merge_rows(list, rows, numbers);
-	number_distinct(list, rows, numbers);
+	number_groups(numbers, rows, 0);
+	for (i = 0; i < list->count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		list->numbers[i] = numbers[list->numbers[i]];
+	}
 	clusters = hamming_connect(list, arguments->radius, together, NULL, 0);
 	if (arguments->method == CLUSTER_LEADER)
 		hamming_choose_leaders(list, arguments->radius, clusters);
-	number_members(clusters, list->count);
+	number_groups(clusters, list->count, NO_CLUSTER + 1);
 	for (i = 0; i < rows; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -236,8 +218,6 @@ number_rows(FingerprintList *list, uint32 rows,
 	}
 	if (together != NULL)
 		hamming_together_end(together);
-	else
-		pfree(clusters);
 }
 
 static void
@@ -265,7 +245,6 @@ number_partition(WindowObject window, bool may_vary, Partition *partition)
 			MemoryContextAllocHuge(context, (Size) rows * sizeof(uint32));
 		number_rows(&list, rows, &arguments, partition->numbers);
 	}
-	hamming_fplist_free(&list);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(call);
 	partition->is_numbered = true;

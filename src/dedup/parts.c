@@ -1,6 +1,7 @@
 /*
  * parts.c
- *	  simhash_parts(fp, max_distance, parts): the parts of a fingerprint.
+ *	  simhash_parts(fp, max_distance, parts): the parts of a fingerprint, which
+ *	  are the shares that it belongs to, ascending, each once.
  */
 #include "postgres.h"
 
@@ -11,13 +12,6 @@
 #include "near/cut.h"
 
 PG_FUNCTION_INFO_V1(WIDE(simhash_parts));
-
-/* The parts of one fingerprint: the shares that it belongs to. */
-typedef struct ShareList
-{
-	int			count;
-	int			shares[HAMMING_BITS];	/* ascending, each once */
-} ShareList;
 
 /*
  * Return the shares of a call.  The rows of a query mostly ask for the same,
@@ -38,7 +32,7 @@ Datum
 WIDE(simhash_parts) (PG_FUNCTION_ARGS)
 {
 	FuncCallContext *context;
-	ShareList  *list;
+	int		   *parts;
 
 	if (SRF_IS_FIRSTCALL())
 	{
@@ -51,23 +45,23 @@ WIDE(simhash_parts) (PG_FUNCTION_ARGS)
 		int			block;
 
 		context = SRF_FIRSTCALL_INIT();
-		list = MemoryContextAllocZero(context->multi_call_memory_ctx,
-									  sizeof(ShareList));
+		parts = MemoryContextAlloc(context->multi_call_memory_ctx,
+								   shares->block_count * sizeof(int));
 		for (block = 0; block < shares->block_count; block++)
-			list->shares[block] = hamming_share_of(shares, fingerprint, block);
+			parts[block] = hamming_share_of(shares, fingerprint, block);
 		/* as unsigned numbers, since none is negative */
-		qsort(list->shares, block, sizeof(int), oid_cmp);
-		list->count = qunique(list->shares, block, sizeof(int), oid_cmp);
-		context->user_fctx = list;
+		qsort(parts, block, sizeof(int), oid_cmp);
+		context->max_calls = qunique(parts, block, sizeof(int), oid_cmp);
+		context->user_fctx = parts;
 	}
 	context = SRF_PERCALL_SETUP();
-	list = context->user_fctx;
-	if (context->call_cntr < (uint64) list->count)
+	parts = context->user_fctx;
+	if (context->call_cntr < context->max_calls)
 	{
 		/* the macro counts before it uses the result */
-		int			share = list->shares[context->call_cntr];
+		int			part = parts[context->call_cntr];
 
-		SRF_RETURN_NEXT(context, Int32GetDatum(share));
+		SRF_RETURN_NEXT(context, Int32GetDatum(part));
 	}
 	SRF_RETURN_DONE(context);
 }

@@ -45,34 +45,27 @@ base_type(Oid type)
 	return entry->typtype == TYPTYPE_DOMAIN ? entry->domainBaseType : type;
 }
 
-static const char *
-id_hint(Oid type)
-{
-	if (TypeCategory(type) == TYPCATEGORY_NUMERIC)
-		return "Cast it to bigint.";
-	return "Return row_number() OVER (ORDER BY key) instead, and join the "
-		"result to the keys by this number.";
-}
-
 /* Return the type, or base type, of the ids in a column.  Error: 42804. */
 static Oid
 check_id_column(const QueryReceiver *r, TupleDesc description, int column)
 {
-	static const char *const names[] = {"first", "second"};
 	Oid			type = TupleDescAttr(description, column)->atttypid;
 	Oid			base = base_type(type);
-	bool		is_fingerprint = r->query->ids == 1 &&
-	simhash_bits(r->function, type) > 0;
+	const char *hint = "Return row_number() OVER (ORDER BY key) instead, and "
+	"join the result to the keys by this number.";
 
-	if (base != INT8OID && base != INT4OID && base != INT2OID)
-		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-						errmsg("%s column of query must be of type bigint, "
-							   "integer or smallint, not %s",
-							   names[column], format_type_be(type)),
-						errhint("%s", is_fingerprint ?
-								"Return the id before the fingerprint." :
-								id_hint(base))));
-	return base;
+	if (base == INT8OID || base == INT4OID || base == INT2OID)
+		return base;
+	if (r->query->ids == 1 && simhash_bits(r->function, type) > 0)
+		hint = "Return the id before the fingerprint.";
+	else if (TypeCategory(base) == TYPCATEGORY_NUMERIC)
+		hint = "Cast it to bigint.";
+	ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+					errmsg("%s column of query must be of type bigint, "
+						   "integer or smallint, not %s",
+						   column == 0 ? "first" : "second",
+						   format_type_be(type)),
+					errhint("%s", hint)));
 }
 
 /* Return how many bits the fingerprint has.  Error: 42804. */
@@ -115,20 +108,6 @@ begin_rows(DestReceiver *self, int operation, TupleDesc description)
 		query->begin(description, bits, r->arg);
 }
 
-static int64
-id_of(Datum value, Oid type)
-{
-	switch (type)
-	{
-		case INT2OID:
-			return DatumGetInt16(value);
-		case INT4OID:
-			return DatumGetInt32(value);
-		default:
-			return DatumGetInt64(value);
-	}
-}
-
 static bool
 receive_row(TupleTableSlot *slot, DestReceiver *self)
 {
@@ -145,7 +124,12 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 		values[i] = slot->tts_values[i];
 	}
 	for (i = 0; i < r->query->ids; i++)
-		values[i] = Int64GetDatum(id_of(values[i], r->types[i]));
+	{
+		if (r->types[i] == INT2OID)
+			values[i] = Int64GetDatum(DatumGetInt16(values[i]));
+		else if (r->types[i] == INT4OID)
+			values[i] = Int64GetDatum(DatumGetInt32(values[i]));
+	}
 	r->query->receive(values, r->arg);
 	return true;
 }

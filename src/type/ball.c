@@ -84,10 +84,8 @@ Datum
 WIDE(hamming_ball_out) (PG_FUNCTION_ARGS)
 {
 	HammingBall *ball = PG_GETARG_HAMMING_BALL(0);
-	char		hex[SIMHASH_HEX_DIGITS];
 
-	hamming_to_hex(ball->centre, hex);
-	PG_RETURN_CSTRING(psprintf("(%.*s,%d)", SIMHASH_HEX_DIGITS, hex,
+	PG_RETURN_CSTRING(psprintf("(%s,%d)", hamming_to_hex(ball->centre),
 							   ball->radius));
 }
 

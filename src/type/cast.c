@@ -1,7 +1,8 @@
 /*
  * cast.c
  *	  Casts between fingerprints and bit(n), numeric and bytea; and to
- *	  simhash64 from the smaller integers and from simhash128.
+ *	  simhash64 from the smaller integers and from simhash128.  type.c has
+ *	  that to bytea.
  *
  * bigint and simhash64 need no function: they are the same 64 bits.  uuid and
  * simhash128 need none either: they are the same 16 bytes.
@@ -19,7 +20,6 @@ PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(to_bit));
 PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(from_numeric));
 PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(to_numeric));
 PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(from_bytea));
-PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(to_bytea));
 
 /* Error: 22026 for any length but HAMMING_BITS. */
 Datum
@@ -137,16 +137,6 @@ SIMHASH_FUNCTION(from_bytea) (PG_FUNCTION_ARGS)
 								  (int) sizeof(Fingerprint),
 								  (int) VARSIZE_ANY_EXHDR(bytes))));
 	PG_RETURN_SIMHASH(simhash_read_bytes(VARDATA_ANY(bytes)));
-}
-
-Datum
-SIMHASH_FUNCTION(to_bytea) (PG_FUNCTION_ARGS)
-{
-	bytea	   *bytes = palloc(VARHDRSZ + sizeof(Fingerprint));
-
-	SET_VARSIZE(bytes, VARHDRSZ + sizeof(Fingerprint));
-	simhash_write_bytes(PG_GETARG_SIMHASH(0), VARDATA(bytes));
-	PG_RETURN_BYTEA_P(bytes);
 }
 
 #if HAMMING_BITS == 64

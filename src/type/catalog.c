@@ -95,23 +95,6 @@ simhash_catalog_init(void)
 	CacheRegisterSyscacheCallback(PROCOID, forget_functions, (Datum) 0);
 }
 
-/* Empty the table of functions if one of them may have changed. */
-static void
-refresh_functions(void)
-{
-	HASHCTL		control = {.keysize = sizeof(Oid),
-	.entrysize = sizeof(KnownFunction)};
-
-	if (!is_stale)
-		return;
-	if (known_functions != NULL)
-		hash_destroy(known_functions);
-	known_functions = NULL;
-	known_functions = hash_create("simhash functions", 16, &control,
-								  HASH_ELEM | HASH_BLOBS);
-	is_stale = false;
-}
-
 /*
  * Set c_name, of NAMEDATALEN bytes, to the name in C of a function that belongs
  * to the extension, or to "".
@@ -151,13 +134,23 @@ read_c_name(Oid function, char *c_name)
 const char *
 simhash_c_name(Oid function)
 {
+	HASHCTL		control = {.keysize = sizeof(Oid),
+	.entrysize = sizeof(KnownFunction)};
 	KnownFunction *known;
 	KnownFunction read;
 
 	/* most functions of most clauses are core's */
 	if (function < FirstNormalObjectId)
 		return "";
-	refresh_functions();
+	if (is_stale)
+	{
+		if (known_functions != NULL)
+			hash_destroy(known_functions);
+		known_functions = NULL;
+		known_functions = hash_create("simhash functions", 16, &control,
+									  HASH_ELEM | HASH_BLOBS);
+		is_stale = false;
+	}
 	known = hash_search(known_functions, &function, HASH_FIND, NULL);
 	if (known == NULL)
 	{

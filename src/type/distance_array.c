@@ -192,20 +192,6 @@ differences_of_four(__m256i words, __m256i centres)
 						   _mm256_shuffle_epi8(less, upper));
 }
 
-/*
- * differences has how many bits of each of four words differ.  Return the
- * distance of the fingerprint that a word is of, for each word.
- */
-TARGET_AVX2 static inline __m256i
-distances_of_four(__m256i differences)
-{
-#if FINGERPRINT_WORDS == 2
-	differences = _mm256_add_epi64(differences,
-								   _mm256_shuffle_epi32(differences, 0x4E));
-#endif
-	return differences;
-}
-
 /* Return a bit for each of four numbers: is it below its limit? */
 TARGET_AVX2 static inline unsigned
 four_below(__m256i numbers, __m256i limits)
@@ -223,7 +209,11 @@ four_below(__m256i numbers, __m256i limits)
 TARGET_AVX2 static inline unsigned
 four_within(__m256i differences, __m256i limits)
 {
-	return four_below(distances_of_four(differences), limits) & FIRST_WORDS;
+#if FINGERPRINT_WORDS == 2
+	differences = _mm256_add_epi64(differences,
+								   _mm256_shuffle_epi32(differences, 0x4E));
+#endif
+	return four_below(differences, limits) & FIRST_WORDS;
 }
 
 /* Collect the matches among sixteen words from place i on: most often none. */
@@ -335,18 +325,6 @@ match_avx512(const Fingerprint *fingerprints, int count, Fingerprint centre,
 
 static const MatchRoutines avx512 = {match_avx512, count_popcnt, 50};
 
-static const MatchRoutines *
-choose_routines(void)
-{
-	if (CPU_HAS(4, "avx512vpopcntdq"))
-		return &avx512;
-	if (CPU_HAS(3, "avx2"))
-		return &avx2;
-	if (CPU_HAS(2, "popcnt"))
-		return &popcnt;
-	return &portable;
-}
-
 #elif defined(SIMHASH_NEON)
 
 /* Return how many bits of 16 bytes and the centre differ, in each byte. */
@@ -428,21 +406,24 @@ match_neon(const Fingerprint *fingerprints, int count, Fingerprint centre,
 
 static const MatchRoutines neon = {match_neon, count_portable, 40};
 
-static const MatchRoutines *
-choose_routines(void)
-{
-	return SIMHASH_LEVEL >= 2 ? &neon : &portable;
-}
-
-#else
+#endif
 
 static const MatchRoutines *
 choose_routines(void)
 {
+#ifdef SIMHASH_X86
+	if (CPU_HAS(4, "avx512vpopcntdq"))
+		return &avx512;
+	if (CPU_HAS(3, "avx2"))
+		return &avx2;
+	if (CPU_HAS(2, "popcnt"))
+		return &popcnt;
+#elif defined(SIMHASH_NEON)
+	if (SIMHASH_LEVEL >= 2)
+		return &neon;
+#endif
 	return &portable;
 }
-
-#endif
 
 static const MatchRoutines *
 routines(void)
@@ -483,9 +464,8 @@ hamming_count(const Fingerprint *fingerprints, int count, Fingerprint centre,
  * comparison takes 0.25 ns with AVX-512, 0.45 with AVX2, 1.3 with POPCNT and
  * 2.9 with neither.  The number for NEON is an estimate from its instructions.
  *
- * For these fingerprints two levels of cuts are best: AVX2 and POPCNT take 1.2
- * and 2.8 times as long as AVX-512 with two, and both take 3.6 times as long
- * with three.  Below 17 the join would choose three.
+ * For these fingerprints two levels of cuts are best; below 17 the join would
+ * choose three, which take 1.3 to 3 times as long.
  *
  * Two words take a bit more than twice as long, and a sort takes about the same
  * time: with AVX-512, at k = 16 of 128 bits, as long as 15 to 20 comparisons.

@@ -126,6 +126,13 @@ column_nearness(VariableStatData *variable, int32 radius)
 	return result;
 }
 
+static void
+free_values(StoredValues *stored)
+{
+	pfree(stored->values);
+	pfree(stored->parts);
+}
+
 /*
  * Of the pairs of values that restrictions only seem to leave out, this part is
  * expected to remain: see hamming_excluded_values().
@@ -186,10 +193,7 @@ remaining_nearness(PlannerInfo *root, VariableStatData *variable, int32 radius)
 	pairs = pairs_of_values(variable, &stored, excluded, radius, &rows);
 	doubtful_pairs = pairs_of_values(variable, &stored, doubtful, radius,
 									 &rows);
-	pfree(stored.values);
-	pfree(stored.parts);
-	bms_free(excluded);
-	bms_free(doubtful);
+	free_values(&stored);
 	if (rows > 0)
 	{
 		double		rest = Max(1 - rows, 0.001);
@@ -252,10 +256,8 @@ greatest_density(VariableStatData *a, VariableStatData *b, int32 radius)
 		for (j = 0; j < found; j++)
 			within += x.parts[i] * y.parts[matches[j]];
 	}
-	pfree(x.values);
-	pfree(x.parts);
-	pfree(y.values);
-	pfree(y.parts);
+	free_values(&x);
+	free_values(&y);
 	if (x_all * y_all <= 0)
 		return 1;
 	return Max(within / (x_all * y_all), Min(3 / pairs, 1));
@@ -328,8 +330,7 @@ column_fraction(VariableStatData *variable, const KnownBall *ball)
 							 distinct_values(variable) - stored.common);
 	if (others - 1 > DENSE * fraction * (stored.count - stored.common))
 		fraction = others / (stored.count - stored.common);
-	pfree(stored.values);
-	pfree(stored.parts);
+	free_values(&stored);
 	return common + Max(stored.rest, 0) * fraction;
 }
 
@@ -486,16 +487,12 @@ static int32
 operator_radius(Oid opfamily, Oid opno, List *args)
 {
 	KnownBall	known = {.radius = SIMHASH_NEAR_RADIUS};
+	int			strategy = get_op_opfamily_strategy(opno, opfamily);
 
-	switch (get_op_opfamily_strategy(opno, opfamily))
-	{
-		case SIMHASH_EQUAL_STRATEGY:
-			known.radius = 0;
-			break;
-		case SIMHASH_BALL_STRATEGY:
-			learn_ball(&known, lsecond(args));
-			break;
-	}
+	if (strategy == SIMHASH_EQUAL_STRATEGY)
+		return 0;
+	if (strategy == SIMHASH_BALL_STRATEGY)
+		learn_ball(&known, lsecond(args));
 	return known.radius;
 }
 

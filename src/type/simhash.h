@@ -37,30 +37,24 @@ simhash_check_range(const char *name, int32 value, int32 least, int32 most)
 static inline Fingerprint
 simhash_read_bytes(const void *bytes)
 {
-	Fingerprint fingerprint = 0;
+	uint64		words[FINGERPRINT_WORDS];
 	int			i;
 
+	memcpy(words, bytes, sizeof(words));
 	for (i = 0; i < FINGERPRINT_WORDS; i++)
-	{
-		uint64		word;
-
-		memcpy(&word, (const char *) bytes + i * sizeof(word), sizeof(word));
-		fingerprint |= fingerprint_from_word(pg_ntoh64(word), i);
-	}
-	return fingerprint;
+		words[i] = pg_ntoh64(words[i]);
+	return fingerprint_from_words(words);
 }
 
 static inline void
 simhash_write_bytes(Fingerprint fingerprint, void *bytes)
 {
+	uint64		words[FINGERPRINT_WORDS];
 	int			i;
 
 	for (i = 0; i < FINGERPRINT_WORDS; i++)
-	{
-		uint64		word = pg_hton64(fingerprint_word(fingerprint, i));
-
-		memcpy((char *) bytes + i * sizeof(word), &word, sizeof(word));
-	}
+		words[i] = pg_hton64(fingerprint_word(fingerprint, i));
+	memcpy(bytes, words, sizeof(words));
 }
 
 /*
@@ -190,7 +184,7 @@ simhash_is_space(char c)
 
 /* type.c */
 #define SIMHASH_HEX_DIGITS (HAMMING_BITS / 4)
-extern void hamming_to_hex(Fingerprint fingerprint, char *hex);
+extern char *hamming_to_hex(Fingerprint fingerprint);
 extern bool hamming_from_text(const char *input, size_t length,
 							  Fingerprint *fingerprint);
 

@@ -205,6 +205,5 @@ hamming_excluded_values(PlannerInfo *root, VariableStatData *variable,
 						 is_small ? &matching : &excluded);
 	}
 	*doubtful = bms_difference(matching, excluded);
-	bms_free(matching);
 	return excluded;
 }

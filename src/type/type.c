@@ -12,24 +12,25 @@
 #include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(in));
-PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(out));
 PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(recv));
-PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(send));
 PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(sortsupport));
 PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(hash));
 PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(hash_extended));
 
-/* Write SIMHASH_HEX_DIGITS lower-case digits, without a terminator. */
-void
-hamming_to_hex(Fingerprint fingerprint, char *hex)
+/* Return the lower-case digits. */
+char *
+hamming_to_hex(Fingerprint fingerprint)
 {
+	char	   *hex = palloc(SIMHASH_HEX_DIGITS + 1);
 	int			i;
 
+	hex[SIMHASH_HEX_DIGITS] = '\0';
 	for (i = SIMHASH_HEX_DIGITS - 1; i >= 0; i--)
 	{
 		hex[i] = "0123456789abcdef"[fingerprint & 0xF];
 		fingerprint >>= 4;
 	}
+	return hex;
 }
 
 /* Return the value of a digit in base 2 or 16; -1 if it is none. */
@@ -110,15 +111,8 @@ SIMHASH_FUNCTION(in) (PG_FUNCTION_ARGS)
 	PG_RETURN_SIMHASH(fingerprint);
 }
 
-Datum
-SIMHASH_FUNCTION(out) (PG_FUNCTION_ARGS)
-{
-	char	   *hex = palloc(SIMHASH_HEX_DIGITS + 1);
-
-	hamming_to_hex(PG_GETARG_SIMHASH(0), hex);
-	hex[SIMHASH_HEX_DIGITS] = '\0';
-	PG_RETURN_CSTRING(hex);
-}
+SIMHASH_SQL(SIMHASH_FUNCTION(out),
+			CStringGetDatum(hamming_to_hex(PG_GETARG_SIMHASH(0))))
 
 /* The bytes in network order; core checks that there are no more. */
 Datum
@@ -130,17 +124,19 @@ SIMHASH_FUNCTION(recv) (PG_FUNCTION_ARGS)
 														sizeof(Fingerprint))));
 }
 
-Datum
-SIMHASH_FUNCTION(send) (PG_FUNCTION_ARGS)
+static Datum
+to_bytea(Fingerprint fingerprint)
 {
-	char		bytes[sizeof(Fingerprint)];
-	StringInfoData buf;
+	bytea	   *bytes = palloc(VARHDRSZ + sizeof(Fingerprint));
 
-	simhash_write_bytes(PG_GETARG_SIMHASH(0), bytes);
-	pq_begintypsend(&buf);
-	pq_sendbytes(&buf, bytes, sizeof(bytes));
-	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
+	SET_VARSIZE(bytes, VARHDRSZ + sizeof(Fingerprint));
+	simhash_write_bytes(fingerprint, VARDATA(bytes));
+	return PointerGetDatum(bytes);
 }
+
+/* The binary form, and the cast to bytea, are the same. */
+SIMHASH_SQL(SIMHASH_FUNCTION(send), to_bytea(PG_GETARG_SIMHASH(0)))
+SIMHASH_SQL(SIMHASH_FUNCTION(to_bytea), to_bytea(PG_GETARG_SIMHASH(0)))
 
 /* Comparison, in unsigned order. */
 
