@@ -26,16 +26,14 @@ begin_group(Comparison *c)
 {
 	NearGroups *groups = c->groups;
 	Candidates	group = c->group;
+	Candidates	swapped = {group.y, group.y_end, group.x, group.x_end};
 
 	c->is_swapped = groups->settled == NULL &&
 		group.x_end - group.x > group.y_end - group.y;
 	c->outer = c->is_swapped ? groups->y : groups->x;
 	c->inner = c->is_swapped ? groups->x : groups->y;
 	if (c->is_swapped)
-		c->group = (Candidates)
-	{
-		group.y, group.y_end, group.x, group.x_end
-	};
+		c->group = swapped;
 	c->i = c->group.x;
 }
 

@@ -347,9 +347,10 @@ next_same(NearPairs *pairs, NearPair *pair)
 	while (pairs->same < pairs->same_end)
 	{
 		uint32		x = pairs->pass.x->list.numbers[pairs->same++];
+		FoundPair	two = {x, x, 0};
 
 		CHECK_FOR_INTERRUPTS();
-		set_pair(pairs, &(FoundPair) {x, x, 0}, pair);
+		set_pair(pairs, &two, pair);
 		if (pair->x_end - pair->x > 1)
 			return true;
 	}
