@@ -35,6 +35,7 @@ begin_group(Comparison *c)
 	if (c->is_swapped)
 		c->group = swapped;
 	c->i = c->group.x;
+	c->is_one_stretch = is_one_stretch(groups, &group);
 }
 
 /* Is the outer one settled? */
@@ -68,7 +69,7 @@ next_element(Comparison *c)
 		}
 	} while (is_settled(c));
 	/* one stretch is compared with later places: so each pair comes once */
-	from = is_one_stretch(c->groups, group) ? c->i + 1 : group->y;
+	from = c->is_one_stretch ? c->i + 1 : group->y;
 	matches_begin(&c->matches, c->inner, from, group->y_end,
 				  c->outer->fps[c->i], c->groups->radius);
 	c->compared += group->y_end - from;

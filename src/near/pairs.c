@@ -199,10 +199,7 @@ is_x_settled(const NearPairs *pairs)
 		memchr(pairs->settled, false, pairs->pass.x->list.count) == NULL;
 }
 
-/*
- * Let the next rows of x be pass.x, for one or more passes.  Return false after
- * the last.
- */
+/* Let the next rows of x be pass.x; return false after the last. */
 static bool
 next_x(NearPairs *pairs, NearSide *x, const NearSide *y)
 {
