@@ -26,17 +26,16 @@ begin_group(Comparison *c)
 {
 	NearGroups *groups = c->groups;
 	Candidates	group = c->group;
+	Candidates	swapped = {group.y, group.y_end, group.x, group.x_end};
 
 	c->is_swapped = groups->settled == NULL &&
 		group.x_end - group.x > group.y_end - group.y;
 	c->outer = c->is_swapped ? groups->y : groups->x;
 	c->inner = c->is_swapped ? groups->x : groups->y;
 	if (c->is_swapped)
-		c->group = (Candidates)
-	{
-		group.y, group.y_end, group.x, group.x_end
-	};
+		c->group = swapped;
 	c->i = c->group.x;
+	c->is_one_stretch = is_one_stretch(groups, &group);
 }
 
 /* Is the outer one settled? */
@@ -70,7 +69,7 @@ next_element(Comparison *c)
 		}
 	} while (is_settled(c));
 	/* one stretch is compared with later places: so each pair comes once */
-	from = is_one_stretch(c->groups, group) ? c->i + 1 : group->y;
+	from = c->is_one_stretch ? c->i + 1 : group->y;
 	matches_begin(&c->matches, c->inner, from, group->y_end,
 				  c->outer->fps[c->i], c->groups->radius);
 	c->compared += group->y_end - from;

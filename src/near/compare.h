@@ -82,6 +82,7 @@ typedef struct Comparison
 	FingerprintList *outer;		/* NULL where there is no group */
 	FingerprintList *inner;
 	Candidates	group;			/* x of outer, and y of inner */
+	bool		is_one_stretch; /* are these the same stretch? */
 	uint32		i;				/* place of the outer one that is compared */
 	Matches		matches;		/* of that one, in inner */
 	uint64		compared;		/* pairs that were compared, or are now */

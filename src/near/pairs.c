@@ -199,10 +199,7 @@ is_x_settled(const NearPairs *pairs)
 		memchr(pairs->settled, false, pairs->pass.x->list.count) == NULL;
 }
 
-/*
- * Let the next rows of x be pass.x, for one or more passes.  Return false after
- * the last.
- */
+/* Let the next rows of x be pass.x; return false after the last. */
 static bool
 next_x(NearPairs *pairs, NearSide *x, const NearSide *y)
 {
@@ -347,9 +344,10 @@ next_same(NearPairs *pairs, NearPair *pair)
 	while (pairs->same < pairs->same_end)
 	{
 		uint32		x = pairs->pass.x->list.numbers[pairs->same++];
+		FoundPair	two = {x, x, 0};
 
 		CHECK_FOR_INTERRUPTS();
-		set_pair(pairs, &(FoundPair) {x, x, 0}, pair);
+		set_pair(pairs, &two, pair);
 		if (pair->x_end - pair->x > 1)
 			return true;
 	}
