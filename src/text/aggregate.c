@@ -10,7 +10,6 @@
 #include "postgres.h"
 
 #include "text/arguments.h"
-#include "text/fingerprint.h"
 #include "text/sketch.h"
 #include "type/simhash.h"
 

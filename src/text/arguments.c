@@ -10,15 +10,13 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/uuid.h"
 
 #include "text/arguments.h"
 #include "text/server_text.h"
 #include "text/weights.h"
 #include "type/simhash.h"
 
-/* Bytes of a wrong tf that an error shows. */
-#define TF_SHOWN 64
+#define TF_SHOWN 64				/* bytes of a wrong tf, in an error */
 
 /*
  * How many words a feature of a set has where the caller does not say:
@@ -102,6 +100,7 @@ simhash_text_arguments(FunctionCallInfo fcinfo, int argument, bool is_set)
 {
 	FeatureOptions options = simhash_size_arguments(fcinfo, argument + 1,
 													is_set ? SET_WORDS : 1);
+	const WeightTable *table;
 
 	if (PG_ARGISNULL(argument))
 		return options;
@@ -110,10 +109,11 @@ simhash_text_arguments(FunctionCallInfo fcinfo, int argument, bool is_set)
 						errmsg("weights and chars cannot be used together"),
 						errdetail("Weights apply to words, but chars is %u.",
 								  options.size)));
+	table = simhash_cached_weights(fcinfo, argument, is_set);
 	if (is_set)
-		options.stops = simhash_cached_stops(fcinfo, argument);
+		options.stops = table;
 	else
-		options.weights = simhash_cached_weights(fcinfo, argument);
+		options.weights = table;
 	return options;
 }
 
@@ -128,26 +128,15 @@ simhash_make_features(const struct varlena *body,
 }
 
 /* (body text, weights simhash_weights, words int, chars int) */
-static void
-make_text(FunctionCallInfo fcinfo, const FeatureTarget *target, bool is_set)
+void
+simhash_make_text_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
 {
 	text	   *body = PG_GETARG_TEXT_PP(0);
+	bool		is_set = target->methods != NULL && target->methods->of_set;
 	FeatureOptions options = simhash_text_arguments(fcinfo, 1, is_set);
 
 	simhash_make_features(body, &options, target);
 	PG_FREE_IF_COPY(body, 0);
-}
-
-void
-simhash_make_text_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
-{
-	make_text(fcinfo, target, false);
-}
-
-void
-simhash_make_text_set(FunctionCallInfo fcinfo, const FeatureTarget *target)
-{
-	make_text(fcinfo, target, true);
 }
 
 /* Return a float8 as a weight in units of 2^-16.  Error: 22023. */

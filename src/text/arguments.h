@@ -33,8 +33,6 @@ extern uint32 simhash_make_features(const struct varlena *body,
 									const FeatureTarget *target);
 extern void simhash_make_text_features(FunctionCallInfo fcinfo,
 									   const FeatureTarget *target);
-extern void simhash_make_text_set(FunctionCallInfo fcinfo,
-								  const FeatureTarget *target);
 extern void simhash_make_token_features(FunctionCallInfo fcinfo,
 										const FeatureTarget *target);
 extern void simhash_make_hash_features(FunctionCallInfo fcinfo,

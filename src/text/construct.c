@@ -9,23 +9,10 @@
 
 #include "text/arguments.h"
 #include "text/feature_set.h"
-#include "text/fingerprint.h"
 #include "text/sketch.h"
 #include "type/simhash.h"
 
-/* Let each feature of the batch vote once, by simhash_term_vote(). */
-static void
-vote_batch(FeatureBatch *batch, TermFrequency tf, Votes *votes)
-{
-	uint32		i;
-
-	for (i = 0; votes->weighted && i < batch->length; i++)
-		batch->weight[i] = simhash_term_vote(tf, batch->count[0][i],
-											 batch->weight[i]);
-	simhash_votes_add_all(votes, batch->hash, batch->weight, batch->length);
-}
-
-/* Let the features vote as tf says, which is not TF_COUNT. */
+/* Let each feature vote once, as tf says, which is not TF_COUNT. */
 static void
 hold_vote(FunctionCallInfo fcinfo, FeatureMaker make, TermFrequency tf,
 		  int halves, Votes *votes)
@@ -33,6 +20,7 @@ hold_vote(FunctionCallInfo fcinfo, FeatureMaker make, TermFrequency tf,
 	FeatureSet	set[HALVES_MAX];
 	FeatureTarget target;
 	FeatureBatch batch;
+	uint32		j;
 	int			i;
 
 	for (i = 0; i < halves; i++)
@@ -43,7 +31,13 @@ hold_vote(FunctionCallInfo fcinfo, FeatureMaker make, TermFrequency tf,
 	for (i = 0; i < halves; i++)
 	{
 		while (simhash_set_read(&set[i], &batch))
-			vote_batch(&batch, tf, &votes[i]);
+		{
+			for (j = 0; votes[i].weighted && j < batch.length; j++)
+				batch.weight[j] = simhash_term_vote(tf, batch.count[0][j],
+													batch.weight[j]);
+			simhash_votes_add_all(&votes[i], batch.hash, batch.weight,
+								  batch.length);
+		}
 		simhash_set_free(&set[i]);
 	}
 }
@@ -120,8 +114,8 @@ sketch(FunctionCallInfo fcinfo, FeatureMaker make, int halves)
 	SIMHASH_SQL(name, sketch(fcinfo, make, halves))
 
 /* minhash(body text, weights simhash_weights, words int, chars int) */
-MINHASH(simhash_minhash_text, simhash_make_text_set, 1)
-MINHASH(simhash_minhash_text_128, simhash_make_text_set, 2)
+MINHASH(simhash_minhash_text, simhash_make_text_features, 1)
+MINHASH(simhash_minhash_text_128, simhash_make_text_features, 2)
 
 /* minhash_tokens(tokens text[]), minhash_hashes(), minhash(doc tsvector) */
 MINHASH(simhash_minhash_tokens, simhash_make_token_features, 1)

@@ -128,16 +128,13 @@ typedef void (*FeatureSink) (const FeatureTarget *target, const uint8 *bytes,
 typedef struct HalfMethods
 {
 	size_t		state_size;		/* bytes of a state, which is that of a half */
+	bool		of_set;			/* of the set of features, so that weights are
+								 * a stop list */
 
-	/*
-	 * Prepare state.  Weights are read only if weighted.  NULL: a state of
-	 * zeros is prepared.
-	 */
+	/* Prepare state; weights are read only if weighted.  NULL: zeros do. */
 	void		(*begin) (void *state, bool weighted);
 
-	/*
-	 * Add count features, FEATURES_AT_ONCE at most.  Weights are 0 .. 2^47.
-	 */
+	/* Add count features, FEATURES_AT_ONCE at most, of weights 0 .. 2^47. */
 	void		(*add_all) (void *state, const uint64 *hash,
 							const int64 *weight, uint32 count);
 
@@ -171,10 +168,7 @@ feature_state(const FeatureTarget *target, int half)
 	return (char *) target->arg + half * target->methods->state_size;
 }
 
-/*
- * To be called once, before the first feature.  Unless weighted, each feature
- * weighs 1.
- */
+/* Call this once, before the first feature.  Unless weighted, each weighs 1. */
 static inline void
 feature_begin(const FeatureTarget *target, bool weighted)
 {

@@ -73,23 +73,12 @@ pack(int64 weight, int side)
 }
 
 /*
- * Begin a sort by PostgreSQL, of pairs as uuids: the bytes of a pair, the most
- * significant first, have the order of pairs.  The first 8 bytes decide nearly
- * always.  The sort keeps these beside the pointer to each uuid, and compares
- * them first.
- */
-static void
-begin_sort(FeatureSet *set)
-{
-	TypeCacheEntry *entry = lookup_type_cache(UUIDOID, TYPECACHE_LT_OPR);
-
-	set->sort = tuplesort_begin_datum(UUIDOID, entry->lt_opr, InvalidOid, false,
-									  set->memory / 2, NULL, TUPLESORT_NONE);
-}
-
-/*
  * Give an occurrence of a feature to the sort, unless the table, which is full,
  * has the feature.
+ *
+ * PostgreSQL sorts pairs as uuids: the bytes of a pair, the most significant
+ * first, have the order of pairs.  The first 8 bytes decide nearly always.  The
+ * sort keeps these beside the pointer to each uuid, and compares them first.
  */
 static void
 spill(FeatureSet *set, uint64 hash, int64 weight)
@@ -100,7 +89,13 @@ spill(FeatureSet *set, uint64 hash, int64 weight)
 	if (simhash_table_count(&set->table, set->side, hash, weight))
 		return;
 	if (set->sort == NULL)
-		begin_sort(set);
+	{
+		Oid			less = lookup_type_cache(UUIDOID, TYPECACHE_LT_OPR)->lt_opr;
+
+		set->sort = tuplesort_begin_datum(UUIDOID, less, InvalidOid, false,
+										  set->memory / 2, NULL,
+										  TUPLESORT_NONE);
+	}
 	tuplesort_putdatum(set->sort, PointerGetDatum(pair), false);
 }
 
@@ -150,8 +145,8 @@ simhash_set_target(FeatureSet *set, int halves, int side)
 	return target;
 }
 
-/* Set *batch to the next features of the table, or to none. */
-static void
+/* Do what simhash_set_read() does, for the features of the table alone. */
+static bool
 read_table(FeatureSet *set, FeatureBatch *batch)
 {
 	const FeatureTable *table = &set->table;
@@ -170,6 +165,7 @@ read_table(FeatureSet *set, FeatureBatch *batch)
 			batch->count[side][i] =
 				table->count[side] ? table->count[side][slots[i]] : 1;
 	}
+	return batch->length > 0;
 }
 
 static void
@@ -211,7 +207,7 @@ read_run(FeatureSet *set, FeatureBatch *batch)
 	}
 }
 
-/* Do what simhash_set_read() does for the spilled features: few sets have any. */
+/* Do what simhash_set_read() does, for the spilled features alone. */
 bool
 simhash_set_read_spilled(FeatureSet *set, FeatureBatch *batch)
 {
@@ -237,13 +233,8 @@ simhash_set_read_spilled(FeatureSet *set, FeatureBatch *batch)
 bool
 simhash_set_read(FeatureSet *set, FeatureBatch *batch)
 {
-	if (!set->vote_at_once)
-	{
-		read_table(set, batch);
-		if (batch->length > 0)
-			return true;
-	}
-	return simhash_set_read_spilled(set, batch);
+	return (!set->vote_at_once && read_table(set, batch)) ||
+		simhash_set_read_spilled(set, batch);
 }
 
 /*

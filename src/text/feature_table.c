@@ -8,8 +8,7 @@
 
 #include "text/feature_set.h"
 
-/* The first columns have this many slots at least. */
-#define LEAST_SLOTS 64
+#define LEAST_SLOTS 64			/* of the first columns */
 
 /*
  * seed must be secret, for first_slot().  Prepare a table with a column of

@@ -175,20 +175,6 @@ simhash_idf_combine(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-/*
- * Error: 54000 if size bytes and one more token, of token_length bytes, are
- * more than a bytea may have.
- */
-static void
-check_state_size(size_t size, size_t token_length)
-{
-	if (size + sizeof(int64) + sizeof(int32) + token_length < MaxAllocSize)
-		return;
-	ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					errmsg("too many distinct words for a parallel worker"),
-					errhint("Set max_parallel_workers_per_gather to 0.")));
-}
-
 Datum
 simhash_idf_serialize(PG_FUNCTION_ARGS)
 {
@@ -206,7 +192,13 @@ simhash_idf_serialize(PG_FUNCTION_ARGS)
 	while ((token = document_iterate(state->tokens, &iterator)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		check_state_size(buf.len, token->length);
+		/* a bytea has room for no more */
+		if (buf.len + sizeof(int64) + sizeof(int32) + token->length >=
+			MaxAllocSize)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("too many distinct words for a parallel worker"),
+					 errhint("Set max_parallel_workers_per_gather to 0.")));
 		pq_sendint64(&buf, token->documents);
 		pq_sendint32(&buf, token->length);
 		pq_sendbytes(&buf, (const char *) token->bytes, token->length);

@@ -63,19 +63,6 @@ typedef struct Composition
 	int32		composite;		/* 0: none */
 } Composition;
 
-/* For NFC.  Because of STABLE, utf8proc heeds the composition exclusions. */
-#define COMPOSE_OPTIONS (UTF8PROC_COMPOSE | UTF8PROC_STABLE)
-
-/* Prepare n to call emit(arg, cp) for each normalised code point cp. */
-void
-simhash_normalize_init(Normalizer *n, void (*emit) (void *, uint32), void *arg)
-{
-	*n = (Normalizer)
-	{
-		.sorted = true,.emit = emit,.arg = arg
-	};
-}
-
 static inline int
 combining_class(int32 cp)
 {
@@ -157,8 +144,11 @@ compose_pair(int32 *starter, int32 cp)
 	if (answer->first != *starter || answer->second != cp)
 	{
 		int32		pair[2] = {*starter, cp};
-		bool		is_one = utf8proc_normalize_utf32(pair, 2,
-													  COMPOSE_OPTIONS) == 1;
+
+		/* because of STABLE, utf8proc heeds the composition exclusions */
+		bool		is_one =
+		utf8proc_normalize_utf32(pair, 2, UTF8PROC_COMPOSE |
+								 UTF8PROC_STABLE) == 1;
 
 		*answer = (Composition)
 		{
@@ -211,7 +201,7 @@ simhash_normalize_end(Normalizer *n)
 {
 	size_t		i;
 
-	if (!n->sorted)
+	if (n->unsorted)
 		reorder_sequence(n);
 	if (n->length > 1)
 		compose_sequence(n);
@@ -221,14 +211,7 @@ simhash_normalize_end(Normalizer *n)
 		n->emit(n->arg, n->sequence[i]);
 	}
 	n->length = 0;
-	n->sorted = true;
-}
-
-void
-simhash_normalize_free(Normalizer *n)
-{
-	if (n->sequence)
-		simhash_resize_array(n->sequence, 0);
+	n->unsorted = false;
 }
 
 static void
@@ -242,7 +225,7 @@ append(Normalizer *n, int32 cp)
 	}
 	if (n->length > 0 &&
 		combining_class(cp) < combining_class(n->sequence[n->length - 1]))
-		n->sorted = false;
+		n->unsorted = true;
 	n->sequence[n->length++] = cp;
 }
 

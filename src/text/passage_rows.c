@@ -56,17 +56,6 @@ emit_row(void *arg, const Passage *passage)
 		pfree(DatumGetPointer(row[4]));
 }
 
-/* Return the radius for (mean_length int), the argument with that number. */
-static uint32
-radius_argument(FunctionCallInfo fcinfo, int argument, bool chars)
-{
-	int32		mean = chars ? MEAN_CHARS : MEAN_WORDS;
-
-	if (!PG_ARGISNULL(argument))
-		mean = PG_GETARG_INT32(argument);
-	return simhash_check_range("mean_length", mean, MEAN_MIN, MEAN_MAX) / 2;
-}
-
 /*
  * (body text, weights simhash_weights, words int, chars int, mean_length int)
  */
@@ -77,7 +66,7 @@ list_passages(FunctionCallInfo fcinfo, int halves)
 	text	   *body;
 	FeatureOptions options;
 	Passages   *passages;
-	FeatureTarget target;
+	int32		mean;
 	uint32		end;
 
 	/* the executor frees its own description of the rows, and no other */
@@ -87,12 +76,14 @@ list_passages(FunctionCallInfo fcinfo, int halves)
 
 	body = PG_GETARG_TEXT_PP(0);
 	options = simhash_text_arguments(fcinfo, 1, true);
+	mean = options.chars ? MEAN_CHARS : MEAN_WORDS;
+	if (!PG_ARGISNULL(4))
+		mean = simhash_check_range("mean_length", PG_GETARG_INT32(4), MEAN_MIN,
+								   MEAN_MAX);
 	passages = palloc(sizeof(Passages));
-	simhash_passages_init(passages, &options,
-						  radius_argument(fcinfo, 4, options.chars), halves,
-						  emit_row, &rows);
-	target = simhash_passages_target(passages);
-	end = simhash_make_features(body, &options, &target);
+	simhash_passages_init(passages, &options, mean / 2, halves, emit_row,
+						  &rows);
+	end = simhash_make_features(body, &options, &passages->target);
 	simhash_passages_finish(passages, end);
 	pfree(passages);
 	PG_FREE_IF_COPY(body, 0);

@@ -21,28 +21,8 @@ begin_passage(Passages *p, uint64 first)
 
 	p->first = first;
 	p->sketched = first;
-	for (half = 0; half < p->halves; half++)
+	for (half = 0; half < p->target.halves; half++)
 		simhash_sketch_begin(&p->sketch[half], false);
-}
-
-/*
- * Prepare p to call emit(arg, passage) for each passage of a text, in order.
- * options say what the features of the text are.  Each feature has a
- * hash for each half.  radius is 1 .. PASSAGE_RADIUS_MAX.
- */
-void
-simhash_passages_init(Passages *p, const FeatureOptions *options,
-					  uint32 radius, int halves,
-					  void (*emit) (void *, const Passage *), void *arg)
-{
-	Assert(radius >= 1 && radius <= PASSAGE_RADIUS_MAX);
-	memset(p, 0, offsetof(Passages, sketch));
-	p->radius = radius;
-	p->options = *options;
-	p->halves = halves;
-	p->emit = emit;
-	p->arg = arg;
-	begin_passage(p, 0);
 }
 
 static void
@@ -53,7 +33,7 @@ sketch_until(Passages *p, uint64 end)
 		uint32		count = Min(end - p->sketched, FEATURES_AT_ONCE);
 		int			half;
 
-		for (half = 0; half < p->halves; half++)
+		for (half = 0; half < p->target.halves; half++)
 			simhash_sketch_add_all(&p->sketch[half],
 								   &p->hash[half][p->sketched - p->base],
 								   NULL, count);
@@ -75,7 +55,7 @@ emit_passage(Passages *p, size_t end, uint32 end_position)
 	int			half;
 
 	/* of fewer tokens than a feature has, all are one feature */
-	for (half = 0; p->sketched == p->first && half < p->halves; half++)
+	for (half = 0; p->sketched == p->first && half < p->target.halves; half++)
 	{
 		uint64		hash = hash_feature(passage.bytes, passage.length, half);
 
@@ -152,7 +132,7 @@ append_shingles(Passages *p, const Shingles *shingles)
 	int			half;
 	uint32		i;
 
-	for (half = 0; half < p->halves; half++)
+	for (half = 0; half < p->target.halves; half++)
 		memcpy(p->hash[half] + p->count, shingles->hash[half],
 			   shingles->count * sizeof(uint64));
 	memcpy(p->position + p->count, shingles->position,
@@ -192,7 +172,7 @@ drop_shingles(Passages *p)
 	Assert(p->sketched <= p->least);
 	p->base += drop;
 	p->count -= drop;
-	for (half = 0; half < p->halves; half++)
+	for (half = 0; half < p->target.halves; half++)
 		memmove(p->hash[half], p->hash[half] + drop,
 				p->count * sizeof(uint64));
 	memmove(p->key, p->key + drop, p->count * sizeof(uint64));
@@ -230,16 +210,26 @@ take_shingles(void *arg, const Shingles *shingles)
 	drop_shingles(p);
 }
 
-FeatureTarget
-simhash_passages_target(Passages *p)
+/*
+ * Prepare p to call emit(arg, passage) for each passage of a text, in order.
+ * options say what the features of the text are, which go to p->target, each
+ * with a hash for each half.  radius is 1 .. PASSAGE_RADIUS_MAX.
+ */
+void
+simhash_passages_init(Passages *p, const FeatureOptions *options,
+					  uint32 radius, int halves,
+					  void (*emit) (void *, const Passage *), void *arg)
 {
-	FeatureTarget target = {
-		.halves = p->halves,
-		.take_shingles = take_shingles,
-		.arg = p
-	};
-
-	return target;
+	Assert(radius >= 1 && radius <= PASSAGE_RADIUS_MAX);
+	memset(p, 0, offsetof(Passages, sketch));
+	p->radius = radius;
+	p->options = *options;
+	p->target.halves = halves;
+	p->target.take_shingles = take_shingles;
+	p->target.arg = p;
+	p->emit = emit;
+	p->arg = arg;
+	begin_passage(p, 0);
 }
 
 /*

@@ -36,7 +36,7 @@ typedef struct Passages
 								 * at a feature whose key is the least of
 								 * those of radius features on either side. */
 	FeatureOptions options;		/* what a feature is */
-	int			halves;			/* of each feature */
+	FeatureTarget target;		/* for the features of the text */
 	void		(*emit) (void *arg, const Passage *passage);
 	void	   *arg;
 
@@ -69,7 +69,6 @@ extern void simhash_passages_init(Passages *p, const FeatureOptions *options,
 								  uint32 radius, int halves,
 								  void (*emit) (void *, const Passage *),
 								  void *arg);
-extern FeatureTarget simhash_passages_target(Passages *p);
 extern void simhash_passages_finish(Passages *p, uint32 end);
 
 #endif							/* SIMHASH_PASSAGES_H */

@@ -7,13 +7,35 @@
 
 #include "text/feature.h"
 #include "text/unicode.h"
-#include "text/weights_table.h"
 
 #define SHINGLE_MAX 64			/* tokens of a shingle */
 #define SHINGLE_BYTES 8192		/* of the buffer, at first: a quarter of an L1
 								 * cache */
 #define SHINGLE_TOKENS FEATURES_AT_ONCE /* of the buffer, at most */
 #define SHINGLE_PIECE 64		/* bytes that are appended at once, at most */
+
+typedef struct WeightSlot
+{
+	uint64		hash;			/* of a token */
+	int64		weight;			/* in units of 2^-16; -1: the slot is free */
+} WeightSlot;
+
+/*
+ * A hash table of tokens, which never grows.  The search for a token begins in
+ * first_slot() and goes on to the next slot, cyclically, as long as slots are
+ * not free.  Two tokens with one hash are one token: no fingerprint could tell
+ * them apart.
+ */
+typedef struct WeightTable
+{
+	WeightSlot *slots;
+	uint64		mask;			/* number of slots - 1 */
+	int			shift;			/* 64 - log2(number of slots) */
+	uint64		multiplier;		/* odd, and secret: see first_slot() */
+	int64		default_weight; /* weight of tokens that are not in the table */
+	uint64		id;				/* of a table in weights_cache.c: 1 or more,
+								 * and never that of another one */
+} WeightTable;
 
 /* What the features of a text are. */
 typedef struct FeatureOptions
@@ -54,6 +76,15 @@ typedef struct Shingler
 	uint8		space[SHINGLE_BYTES];
 } Shingler;
 
+/* weights_table.c */
+extern void simhash_weights_init(WeightTable *table, WeightSlot *slots,
+								 uint64 count, uint64 seed,
+								 int64 default_weight);
+extern void simhash_weights_of(const WeightTable *table, const uint64 *hash,
+							   int64 *weight, uint32 count);
+extern void simhash_weights_add(WeightTable *table, uint64 hash, int64 weight);
+
+/* shingle.c */
 extern void simhash_shingle_init(Shingler *s, const FeatureOptions *options,
 								 const FeatureTarget *target);
 extern void simhash_shingle_make_room(Shingler *s);

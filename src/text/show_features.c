@@ -137,28 +137,9 @@ check_total(const FeatureList *list)
 }
 
 /*
- * Set row to what simhash_features() shows of feature.  halves is 1 where the
- * column hash is a bigint, and 2 where the column hash is a uuid.
+ * The parameters are those of elect() in construct.c.  halves is 1 where the
+ * column hash is a bigint, and 2 where it is a uuid.
  */
-static void
-make_row(const Feature *feature, TermFrequency tf, int halves, Datum *row,
-		 bool *nulls)
-{
-	int64		factor = simhash_term_factor(tf, feature->count);
-	text	   *name = NULL;
-
-	if (feature->bytes != NULL)
-		name = simhash_utf8_to_text(feature->bytes, feature->length);
-
-	row[0] = PointerGetDatum(name);
-	nulls[0] = name == NULL;
-	row[1] = simhash_halves_datum(feature->hash, halves);
-	row[2] = Int32GetDatum(feature->count);
-	row[3] = Float8GetDatum((double) factor / WEIGHT_UNIT);
-	row[4] = Float8GetDatum((double) feature->weight / WEIGHT_UNIT);
-}
-
-/* The parameters are those of elect() in construct.c. */
 static Datum
 list_features(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument,
 			  int halves)
@@ -183,14 +164,24 @@ list_features(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument,
 
 	for (i = 0; i < list.length; i++)
 	{
+		const Feature *feature = &list.features[i];
+		int64		factor = simhash_term_factor(list.tf, feature->count);
+		text	   *name = NULL;
 		Datum		row[5];
 		bool		nulls[5] = {false};
 
 		CHECK_FOR_INTERRUPTS();
-		make_row(&list.features[i], list.tf, halves, row, nulls);
+		if (feature->bytes != NULL)
+			name = simhash_utf8_to_text(feature->bytes, feature->length);
+		row[0] = PointerGetDatum(name);
+		nulls[0] = name == NULL;
+		row[1] = simhash_halves_datum(feature->hash, halves);
+		row[2] = Int32GetDatum(feature->count);
+		row[3] = Float8GetDatum((double) factor / WEIGHT_UNIT);
+		row[4] = Float8GetDatum((double) feature->weight / WEIGHT_UNIT);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, row, nulls);
-		if (!nulls[0])
-			pfree(DatumGetPointer(row[0]));
+		if (name != NULL)
+			pfree(name);
 		if (halves > 1)
 			pfree(DatumGetPointer(row[1]));
 	}

@@ -102,18 +102,31 @@ read_text(struct varlena *body, const FeatureOptions *options, FeatureSet *set,
 }
 
 /*
- * Fill set with the features of the first two arguments, which are texts.
- * Return the number of the argument whose features are those of side 0.
+ * Fill set with the features of (a text, b text, weights simhash_weights, words
+ * int, chars int): is_set is that of simhash_text_arguments().  Return the
+ * number of the argument whose features are those of side 0, or -1 if a or b is
+ * null.
  */
 static int
-read_texts(FunctionCallInfo fcinfo, const FeatureOptions *options,
-		   FeatureSet *set)
+read_texts(FunctionCallInfo fcinfo, bool is_set, FeatureSet *set)
 {
-	KeptText   *kept = fcinfo->flinfo->fn_extra;
-	uint64		key = options_key(options);
-	int			first = kept->argument;
+	FmgrInfo   *flinfo = fcinfo->flinfo;
+	KeptText   *kept;
+	FeatureOptions options;
+	uint64		key;
+	int			first;
 	struct varlena *body[2];
 
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		return -1;
+	/* before the weights are read: these have kept->known */
+	if (flinfo->fn_extra == NULL)
+		flinfo->fn_extra = MemoryContextAllocZero(flinfo->fn_mcxt,
+												  sizeof(KeptText));
+	kept = flinfo->fn_extra;
+	options = simhash_text_arguments(fcinfo, 2, is_set);
+	key = options_key(&options);
+	first = kept->argument;
 	body[0] = PG_GETARG_RAW_VARLENA_P(0);
 	body[1] = PG_GETARG_RAW_VARLENA_P(1);
 	if (is_kept(kept, body[first], key))
@@ -131,25 +144,11 @@ read_texts(FunctionCallInfo fcinfo, const FeatureOptions *options,
 		kept->argument = first;
 		kept->other = other;
 		simhash_set_init(set, work_mem, 2, NULL);
-		read_text(body[first], options, set, 0);
-		keep(kept, fcinfo->flinfo->fn_mcxt, body[first], key, set);
+		read_text(body[first], &options, set, 0);
+		keep(kept, flinfo->fn_mcxt, body[first], key, set);
 	}
-	read_text(body[!first], options, set, 1);
+	read_text(body[!first], &options, set, 1);
 	return first;
-}
-
-/* Is a text null?  If not, prepare fn_extra, before the options are read. */
-static bool
-has_null_text(FunctionCallInfo fcinfo)
-{
-	FmgrInfo   *flinfo = fcinfo->flinfo;
-
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
-		return true;
-	if (flinfo->fn_extra == NULL)
-		flinfo->fn_extra = MemoryContextAllocZero(flinfo->fn_mcxt,
-												  sizeof(KeptText));
-	return false;
 }
 
 /*
@@ -161,19 +160,16 @@ has_null_text(FunctionCallInfo fcinfo)
 static Datum
 share_in_common(FunctionCallInfo fcinfo, bool of_a)
 {
-	FeatureOptions options;
 	FeatureSet	set;
 	FeatureBatch batch;
 	uint64		count[2];		/* features of side 0, and of side 1 */
 	uint64		both;
 	uint64		all;
-	int			a;				/* the side of a */
+	int			a = read_texts(fcinfo, true, &set); /* the side of a */
 	uint32		i;
 
-	if (has_null_text(fcinfo))
+	if (a < 0)
 		PG_RETURN_NULL();
-	options = simhash_text_arguments(fcinfo, 2, true);
-	a = read_texts(fcinfo, &options, &set);
 	count[0] = set.table.distinct[0];
 	count[1] = set.table.distinct[1];
 	both = count[0] + count[1] - set.table.used;
@@ -246,34 +242,27 @@ typedef struct CosineSums
 } CosineSums;
 
 /*
- * Add the coordinate of a feature to the vector of a text, and return the
- * coordinate, in units of 2^-32: the vote that simhash() rounds down to units
- * of 2^-16.
+ * Add the features of a batch to the vectors.  A coordinate is in units of
+ * 2^-32: the vote that simhash() rounds down to units of 2^-16.
  */
-static inline uint128
-add_coordinate(CosineSums *sums, int side, TermFrequency tf, uint64 count,
-			   int64 weight)
-{
-	uint128		x = simhash_exact_vote(tf, count, weight);
-
-	sums->total[side] += x / WEIGHT_UNIT;
-	add_product(&sums->squares[side], x, x);
-	return x;
-}
-
 static void
 add_to_cosine(CosineSums *sums, TermFrequency tf, const FeatureBatch *batch)
 {
 	uint32		i;
+	int			side;
 
 	for (i = 0; i < batch->length; i++)
 	{
-		uint128		a = add_coordinate(sums, 0, tf, batch->count[0][i],
-									   batch->weight[i]);
-		uint128		b = add_coordinate(sums, 1, tf, batch->count[1][i],
-									   batch->weight[i]);
+		uint128		x[2];
 
-		add_product(&sums->products, a, b);
+		for (side = 0; side < 2; side++)
+		{
+			x[side] = simhash_exact_vote(tf, batch->count[side][i],
+										 batch->weight[i]);
+			sums->total[side] += x[side] / WEIGHT_UNIT;
+			add_product(&sums->squares[side], x[side], x[side]);
+		}
+		add_product(&sums->products, x[0], x[1]);
 	}
 }
 
@@ -287,19 +276,16 @@ Datum
 simhash_text_cosine(PG_FUNCTION_ARGS)
 {
 	CosineSums	sums = {0};
-	FeatureOptions options;
 	TermFrequency tf;
 	FeatureSet	set;
 	FeatureBatch batch;
 	double		squares;
-	int			first;
+	int			first = read_texts(fcinfo, false, &set);
 	int			i;
 
-	if (has_null_text(fcinfo))
+	if (first < 0)
 		PG_RETURN_NULL();
-	options = simhash_text_arguments(fcinfo, 2, false);
 	tf = simhash_frequency_argument(fcinfo, 5);
-	first = read_texts(fcinfo, &options, &set);
 	while (simhash_set_read(&set, &batch))
 		add_to_cosine(&sums, tf, &batch);
 	simhash_set_free(&set);

@@ -52,34 +52,16 @@ static uint64 round_multipliers[SKETCH_ROUNDS];
 
 #define MULTIPLIER_SEED 4
 
-static void
-fill_multipliers(void)
-{
-	uint32		round;
-
-	for (round = 0; round < SKETCH_ROUNDS; round++)
-		round_multipliers[round] = split_mix(MULTIPLIER_SEED, round) | 1;
-}
-
 void
 simhash_sketch_begin(void *state, bool weighted)
 {
 	Sketch	   *sketch = state;
+	uint32		i;
 
-	if (unlikely(round_multipliers[0] == 0))
-		fill_multipliers();
+	for (i = 0; unlikely(round_multipliers[SKETCH_ROUNDS - 1] == 0); i++)
+		round_multipliers[i] = split_mix(MULTIPLIER_SEED, i) | 1;
 	memset(sketch->least, 0xFF, sizeof(sketch->least));
 	sketch->waiting = 0;
-}
-
-/*
- * Has the sketch no feature?  Any feature has a value in bin 0, in round
- * SKETCH_BINS at the latest, which is less than PG_UINT64_MAX.
- */
-static inline bool
-sketch_is_empty(const Sketch *sketch)
-{
-	return sketch->least[0] == PG_UINT64_MAX;
 }
 
 static inline uint64
@@ -318,11 +300,13 @@ simhash_sketch_fingerprint(void *state, uint64 *fingerprint)
 		odd = 4 * odd + (sketch->least[bin + 1] >> FINGERPRINT_SHIFT & 1);
 	}
 	*fingerprint = odd << 1 | even;
-	return !sketch_is_empty(sketch);
+	/* any feature has a value in bin 0, in round SKETCH_BINS at the latest */
+	return sketch->least[0] != PG_UINT64_MAX;
 }
 
 const HalfMethods simhash_sketch_methods = {
 	.state_size = sizeof(Sketch),
+	.of_set = true,
 	.begin = simhash_sketch_begin,
 	.add_all = simhash_sketch_add_all,
 	.merge = simhash_sketch_merge,

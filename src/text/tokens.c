@@ -344,8 +344,9 @@ void
 simhash_tokens_init(Tokenizer *t, const FeatureOptions *options,
 					const FeatureTarget *target)
 {
-	memset(t, 0, offsetof(Tokenizer, normalizer));
-	simhash_normalize_init(&t->normalizer, add_codepoint, t);
+	memset(t, 0, offsetof(Tokenizer, shingler));
+	t->normalizer.emit = add_codepoint;
+	t->normalizer.arg = t;
 	simhash_shingle_init(&t->shingler, options, target);
 }
 
@@ -376,7 +377,8 @@ simhash_tokens_feed(Tokenizer *t, const uint8 *bytes, size_t length, bool last)
 	if (last)
 	{
 		normalize_flush(&t->normalizer);
-		simhash_normalize_free(&t->normalizer);
+		if (t->normalizer.sequence)
+			simhash_resize_array(t->normalizer.sequence, 0);
 		if (!t->shingler.options.chars)
 			end_run(t);
 		simhash_shingle_finish(&t->shingler);

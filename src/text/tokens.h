@@ -7,7 +7,7 @@
 
 #include "text/shingle.h"
 
-/* NFKC_Casefold of a stream of code points. */
+/* NFKC_Casefold of a stream of code points.  It begins as zeros. */
 typedef struct Normalizer
 {
 	/*
@@ -17,12 +17,12 @@ typedef struct Normalizer
 	int32	   *sequence;		/* of simhash_resize_array(), or NULL */
 	size_t		length;
 	size_t		capacity;
-	bool		sorted;			/* is sequence in canonical order? */
+	bool		unsorted;		/* is sequence not in canonical order? */
 
 	uint32		position;		/* character of the text that the sequence
 								 * begins with */
 
-	/* Takes each normalised code point. */
+	/* takes each normalised code point */
 	void		(*emit) (void *arg, uint32 cp);
 	void	   *arg;
 } Normalizer;
@@ -59,11 +59,8 @@ typedef struct Tokenizer
 } Tokenizer;
 
 /* normalize.c */
-extern void simhash_normalize_init(Normalizer *n,
-								   void (*emit) (void *, uint32), void *arg);
 extern void simhash_normalize_push(Normalizer *n, uint32 cp, uint32 position);
 extern void simhash_normalize_end(Normalizer *n);
-extern void simhash_normalize_free(Normalizer *n);
 
 /*
  * Nothing that follows may belong to the combining sequence.  Emit the

@@ -9,7 +9,7 @@
 #include "lib/stringinfo.h"
 #include "nodes/nodes.h"
 
-#include "text/weights_table.h"
+#include "text/shingle.h"
 #include "type/compat.h"
 
 /* A token and its weight as the user gave it, not yet rounded to units. */
@@ -34,8 +34,7 @@ typedef struct WeightsDigest
  * different from all others, and -0 is stored as 0: equal values have equal
  * bytes.
  *
- * This layout, in the byte order of the machine, is frozen.  It must not
- * change as long as a column may hold a value.
+ * This layout, in the byte order of the machine, is frozen.
  */
 typedef struct WeightsHeader
 {
@@ -84,8 +83,7 @@ extern void simhash_weights_write(StringInfo buf, const struct varlena *value);
 
 /* weights_cache.c */
 extern const WeightTable *simhash_cached_weights(FunctionCallInfo fcinfo,
-												 int argument);
-extern const WeightTable *simhash_cached_stops(FunctionCallInfo fcinfo,
-											   int argument);
+												 int argument,
+												 bool is_stop_list);
 
 #endif							/* SIMHASH_WEIGHTS_H */

@@ -172,16 +172,6 @@ cached_weights(FunctionCallInfo fcinfo, int argument)
 	return entry;
 }
 
-/*
- * Return the table of an argument that is not null.  The table is valid until
- * the next call of this function, or of simhash_cached_stops().
- */
-const WeightTable *
-simhash_cached_weights(FunctionCallInfo fcinfo, int argument)
-{
-	return &cached_weights(fcinfo, argument)->table;
-}
-
 /* A weight of value is neither 0 nor 1.  Raise 22023, which names the word. */
 pg_noreturn static void
 refuse_weights(struct varlena *value)
@@ -205,15 +195,15 @@ refuse_weights(struct varlena *value)
 }
 
 /*
- * Return the table of a stop list, valid as long as that of
- * simhash_cached_weights().  Error: 22023 for a weight other than 0 and 1.
+ * Return the table of an argument that is not null, valid until the next call.
+ * Error: 22023 if is_stop_list and a weight is neither 0 nor 1.
  */
 const WeightTable *
-simhash_cached_stops(FunctionCallInfo fcinfo, int argument)
+simhash_cached_weights(FunctionCallInfo fcinfo, int argument, bool is_stop_list)
 {
 	const CachedWeights *entry = cached_weights(fcinfo, argument);
 
-	if (!entry->is_stop_list)
+	if (is_stop_list && !entry->is_stop_list)
 		refuse_weights(PG_GETARG_RAW_VARLENA_P(argument));
 	return &entry->table;
 }

@@ -8,6 +8,7 @@
 #include "common/shortest_dec.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "utils/builtins.h"
 #include "utils/memutils.h"
 
 #include "text/fingerprint.h"
@@ -141,16 +142,10 @@ wrong_key(Parser *p)
 static uint32
 read_hex4(const char *digits)
 {
-	uint32		value = 0;
-	int			i;
+	uint8		bytes[2];
 
-	for (i = 0; i < 4; i++)
-	{
-		char		c = digits[i];
-
-		value = value << 4 | (c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
-	}
-	return value;
+	hex_decode(digits, 4, (char *) bytes);
+	return bytes[0] << 8 | bytes[1];
 }
 
 /*
@@ -190,17 +185,6 @@ read_unicode_escape(Parser *p, const char *at)
 	return at;
 }
 
-/* Return the character of an escape like \n, by what follows the backslash. */
-static uint8
-unescape(char c)
-{
-	static const char names[] = "bfnrt";
-	static const char characters[] = "\b\f\n\r\t";
-	const char *name = strchr(names, c);
-
-	return name ? characters[name - names] : c;
-}
-
 /*
  * Set p->key to the last token, without escapes.  Return false on error.  There
  * is room: no escape is shorter than the UTF-8 of its character.
@@ -208,6 +192,8 @@ unescape(char c)
 static bool
 decode_key(Parser *p)
 {
+	static const char names[] = "bfnrt";	/* of escapes like \n */
+	static const char characters[] = "\b\f\n\r\t";
 	const char *at;
 	const char *end;
 
@@ -224,7 +210,9 @@ decode_key(Parser *p)
 			p->key[p->key_length++] = *at++;
 		else if (at[1] != 'u')
 		{
-			p->key[p->key_length++] = unescape(at[1]);
+			const char *name = strchr(names, at[1]);
+
+			p->key[p->key_length++] = name ? characters[name - names] : at[1];
 			at += 2;
 		}
 		else
@@ -264,8 +252,7 @@ read_weight(Parser *p, double *weight)
 /* What the tokeniser has made of a key. */
 typedef struct KeyTokens
 {
-	uint8	   *bytes;			/* the first token, a copy */
-	size_t		length;			/* bytes of the first token */
+	TokenWeight first;			/* a copy of the first one */
 	uint64		count;			/* number of tokens */
 } KeyTokens;
 
@@ -278,8 +265,8 @@ take_key_token(const FeatureTarget *target, const uint8 *bytes, size_t length,
 
 	if (tokens->count++ > 0)
 		return;
-	tokens->bytes = simhash_copy_bytes(bytes, length);
-	tokens->length = length;
+	tokens->first.token = simhash_copy_bytes(bytes, length);
+	tokens->first.length = length;
 }
 
 /*
@@ -291,7 +278,6 @@ add_weight(Parser *p, double weight)
 {
 	KeyTokens	tokens = {0};
 	FeatureTarget target = {.halves = 1,.sink = take_key_token,.arg = &tokens};
-	TokenWeight *added;
 
 	if (p->key_length == 0)
 	{
@@ -321,10 +307,8 @@ add_weight(Parser *p, double weight)
 		p->capacity *= 2;
 		p->tokens = repalloc_huge(p->tokens, p->capacity * sizeof(TokenWeight));
 	}
-	added = &p->tokens[p->count++];
-	added->token = tokens.bytes;
-	added->length = tokens.length;
-	added->weight = weight;
+	tokens.first.weight = weight;
+	p->tokens[p->count++] = tokens.first;
 	return true;
 }
 

@@ -6,8 +6,7 @@
 
 #include "port/pg_bitutils.h"
 
-#include "text/feature.h"
-#include "text/weights_table.h"
+#include "text/shingle.h"
 #include "type/cpu.h"
 
 /*

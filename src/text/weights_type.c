@@ -179,19 +179,12 @@ json_form(FunctionCallInfo fcinfo)
 	return json;
 }
 
-static text *
-json_text(FunctionCallInfo fcinfo)
-{
-	StringInfoData json = json_form(fcinfo);
-
-	return cstring_to_text_with_len(json.data, json.len);
-}
-
 SIMHASH_SQL(simhash_weights_in,
 			PointerGetDatum(simhash_weights_parse(PG_GETARG_CSTRING(0),
 												  fcinfo->context)))
 SIMHASH_SQL(simhash_weights_out, CStringGetDatum(json_form(fcinfo).data))
-SIMHASH_SQL(simhash_weights_to_json, PointerGetDatum(json_text(fcinfo)))
+SIMHASH_SQL(simhash_weights_to_json,
+			CStringGetTextDatum(json_form(fcinfo).data))
 
 /* A version number in one byte, and then the text form, as jsonb does it. */
 Datum
