@@ -24,7 +24,6 @@
 
 #include <math.h>
 
-#include "nodes/pathnodes.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"

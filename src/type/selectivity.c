@@ -21,10 +21,8 @@
 
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
-#include "nodes/pathnodes.h"
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
-#include "utils/selfuncs.h"
 
 #include "type/selectivity.h"
 #include "type/simhash.h"

@@ -14,7 +14,6 @@
 #include "optimizer/optimizer.h"
 #include "rewrite/rewriteManip.h"
 #include "utils/lsyscache.h"
-#include "utils/selfuncs.h"
 
 #include "type/selectivity.h"
 #include "type/simhash.h"
