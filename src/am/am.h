@@ -118,12 +118,12 @@ hamming_item_pointer(uint64 tid)
  *
  * A leaf holds the keys of its range.  First come the keys that the leaf had
  * when it was built or split, or when the last of them was removed, in order.
- * What is inserted is appended.  Rotated fingerprints are in an array that grows
- * from the front, up to pd_lower.  In tree 0 and in that of NULLs their TIDs are
- * in an array that grows from the back, down to pd_upper.  The bytes between the
- * arrays are not logged.  Replay sets them to zero, so the primary must, too.
- * GenericXLogFinish() does it for inner pages, but not in an unlogged index,
- * which is never replayed.
+ * What is inserted is appended.  Rotated fingerprints are in an array that
+ * grows from the front, up to pd_lower.  In tree 0 and in that of NULLs their
+ * TIDs are in an array that grows from the back, down to pd_upper.  The bytes
+ * between the arrays are not logged.  Replay sets them to zero, so the primary
+ * must, too.  GenericXLogFinish() does it for inner pages, but not in an
+ * unlogged index, which is never replayed.
  *
  * An inner page has two such arrays, too, of its children's least keys and
  * block numbers, in order of arrival.  In front of them an array says which

@@ -196,10 +196,7 @@ find_stretch(Page page, HammingBits first, HammingBits last, int *from, int *to)
 
 /* Leaves */
 
-/*
- * Let a leaf have count sorted keys, and no other; and zeros between the arrays,
- * as replay does.
- */
+/* Let a leaf have count sorted keys, no other, and zeros between the arrays. */
 void
 hamming_leaf_fill(Page page, const HammingKey *keys, int count)
 {

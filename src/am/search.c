@@ -26,10 +26,8 @@
 #include "am/test_stop.h"
 #include "type/compat.h"
 
-/* The processor fetches header and special space of this many leaves ahead, */
+/* leaves ahead of which the processor fetches both ends, or the entries */
 #define CPU_DISTANCE 8
-
-/* and the entries of this many leaves ahead. */
 #define CPU_ENTRIES_DISTANCE 3
 
 /* The search of a tree: what a key of it must be near to. */
@@ -93,11 +91,7 @@ struct HammingSearch
 	HammingMatch matches[HAMMING_MATCHES];	/* of the last call */
 };
 
-/*
- * Prepare for searches of the index of a scan, one after the other: each begins
- * with hamming_search_begin() or hamming_search_begin_nulls().  What they need
- * is allocated in the current memory context.
- */
+/* Prepare for searches of the index of a scan, one after the other. */
 HammingSearch *
 hamming_search_create(IndexScanDesc scan)
 {
@@ -361,13 +355,10 @@ found_before(HammingSearch *search, Fingerprint difference)
 	int			j;
 
 	for (j = 0; j < search->area.tree; j++)
-	{
-		Fingerprint block = hamming_block_mask(search->blocks, j);
-
-		if (fingerprint_popcount(difference & block) <=
+		if (fingerprint_popcount(difference &
+								 hamming_block_mask(search->blocks, j)) <=
 			search->plan.block_radius[j])
 			return true;
-	}
 	return false;
 }
 
@@ -475,9 +466,8 @@ search_leaf(HammingSearch *search, int *count)
 
 /*
  * Collect rows of the fingerprint that is to be looked up next, those of one
- * leaf of tree 0, from search->found_from on, in matches.  A fingerprint without
- * rows is what a crash leaves of an insertion or a vacuum, or what a vacuum
- * removes meanwhile.  Returns the number of rows.
+ * leaf of tree 0, from search->found_from on, in matches.  Returns the number
+ * of rows: 0 of a fingerprint without rows.
  */
 static int
 look_up(HammingSearch *search, HammingMatch *matches)
