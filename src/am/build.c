@@ -167,10 +167,12 @@ write_fingerprints(Build *build, int tree)
 	while (hamming_sorter_next_key(rows, &key) && key.tid < NULL_TID)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (last.tid >= NULL_TID || key.bits != last.bits)
-			hamming_sorter_add_key(sorter,
-								   hamming_key(hamming_rotate(key.bits, shift),
-											   0));
+		if (last.tid >= NULL_TID || key.rotated != last.rotated)
+		{
+			HammingBits rotated = hamming_rotate(key.rotated, shift);
+
+			hamming_sorter_add_key(sorter, hamming_key(rotated, 0));
+		}
 		last = key;
 	}
 	hamming_sorter_finish(sorter);

@@ -94,15 +94,8 @@ read_property(Oid index, int column, IndexAMProperty property, const char *name,
 static const HammingRoutines *
 routines_of_length(int bytes)
 {
-	switch (bytes)
-	{
-		case 8:
-			return &hamming_routines;
-		case 16:
-			return &hamming_routines_128;
-		default:
-			return NULL;
-	}
+	return bytes == 8 ? &hamming_routines
+		: bytes == 16 ? &hamming_routines_128 : NULL;
 }
 
 /* The same.  Error: 0A000 if no fingerprint has the length. */

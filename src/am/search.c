@@ -36,7 +36,7 @@ typedef struct Area
 	int			tree;
 	int			start;			/* bits before the tree's block */
 	HammingBits centre;			/* rotated for the tree */
-	HammingBits leading;		/* the bits of the leading block */
+	HammingBits mask;			/* of the leading block */
 	int			leading_radius;
 } Area;
 
@@ -124,8 +124,8 @@ tree_area(HammingSearch *search, int tree)
 		return area;
 	area.start = hamming_block_start(search->blocks, tree);
 	area.centre = hamming_rotate(search->centre, area.start);
-	area.leading = hamming_leading_bits(hamming_block_width(search->blocks,
-															tree));
+	area.mask = hamming_leading_bits(hamming_block_width(search->blocks,
+														 tree));
 	area.leading_radius = search->plan.block_radius[tree];
 	return area;
 }
@@ -138,13 +138,13 @@ static void
 advance(HammingSearch *search, HammingKey key)
 {
 	const Area *area = &search->ahead_area;
-	HammingBits bits;
+	HammingBits rotated;
 
 	search->ahead = hamming_greatest_key;
 	if (hamming_key_compare(key, hamming_greatest_key) < 0 &&
-		hamming_ball_next(area->centre, area->leading, area->leading_radius,
-						  search->radius, key.bits, &bits))
-		search->ahead = bits == key.bits ? key : hamming_key(bits, 0);
+		hamming_ball_next(area->centre, area->mask, area->leading_radius,
+						  search->radius, key.rotated, &rotated))
+		search->ahead = rotated == key.rotated ? key : hamming_key(rotated, 0);
 }
 
 /*
@@ -245,8 +245,8 @@ queue_leaf(HammingSearch *search, Buffer buffer)
 		leaf->blkno = hamming_inner_child(page, rank);
 		leaf->end = hamming_inner_end(page, rank);
 	}
-	leaf->last = leaf->end.bits;
-	block_end = leaf->from.bits | ~search->ahead_area.leading;
+	leaf->last = leaf->end.rotated;
+	block_end = leaf->from.rotated | ~search->ahead_area.mask;
 	if (block_end < leaf->last)
 	{
 		advance(search, hamming_key(block_end + 1, 0));
@@ -304,7 +304,7 @@ cpu_prefetch_leaves(HammingSearch *search)
 		Leaf	   *leaf = queued_leaf(search, search->cpu_entries);
 
 		hamming_cpu_prefetch_entries(search->index, leaf->blkno,
-									 leaf->from.bits, leaf->last);
+									 leaf->from.rotated, leaf->last);
 	}
 }
 
@@ -385,7 +385,7 @@ collect_matches(HammingSearch *search, Buffer buffer, const Leaf *leaf)
 	Page		page = BufferGetPage(buffer);
 	bool		has_tids = hamming_page_has_tids(page);
 	uint16		near[HAMMING_LEAF_CAPACITY];
-	int			count = hamming_leaf_match(page, leaf->from.bits, leaf->last,
+	int			count = hamming_leaf_match(page, leaf->from.rotated, leaf->last,
 										   area->centre, search->radius, near);
 	int			kept = 0;
 	int			i;
@@ -394,10 +394,10 @@ collect_matches(HammingSearch *search, Buffer buffer, const Leaf *leaf)
 	for (i = 0; i < count; i++)
 	{
 		HammingKey	key = hamming_leaf_key(page, near[i]);
-		HammingBits difference = key.bits ^ area->centre;
-		Fingerprint fingerprint = hamming_unrotate(key.bits, area->start);
+		HammingBits difference = key.rotated ^ area->centre;
+		Fingerprint fingerprint = hamming_unrotate(key.rotated, area->start);
 
-		if (fingerprint_popcount(difference & area->leading) >
+		if (fingerprint_popcount(difference & area->mask) >
 			area->leading_radius ||
 			hamming_key_compare(key, leaf->from) < 0 ||
 			(area->tree != HAMMING_NULLS &&
@@ -434,7 +434,7 @@ find_leaf(HammingSearch *search, Leaf *leaf)
 	end = hamming_special(BufferGetPage(buffer))->high;
 	if (hamming_key_compare(end, leaf->end) != 0)
 	{
-		leaf->last = end.bits;
+		leaf->last = end.rotated;
 		empty_queue(search);
 		start_tree(search, leaf->tree, end);
 	}
@@ -493,7 +493,7 @@ look_up(HammingSearch *search, HammingMatch *matches)
 			matches[kept++] = make_match(search, leaf, fingerprint, key.tid);
 	}
 	UnlockReleaseBuffer(leaf);
-	search->found_from = end.bits == fingerprint ? end.tid : 0;
+	search->found_from = end.rotated == fingerprint ? end.tid : 0;
 	if (search->found_from == 0 || search->found_from > HAMMING_BEYOND_TIDS)
 	{
 		search->found_from = 0;

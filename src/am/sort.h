@@ -49,7 +49,7 @@ extern void hamming_sorter_rewind(HammingSorter *sorter);
 extern void hamming_sorter_end(HammingSorter *sorter);
 extern bool hamming_sorter_read_on(HammingSorter *sorter);
 
-/* Add a key, or, where the elements are fingerprints, the bits of the key. */
+/* Add a key, or, where the elements are fingerprints, that of the key. */
 static inline void
 hamming_sorter_add_key(HammingSorter *sorter, HammingKey key)
 {
@@ -58,7 +58,7 @@ hamming_sorter_add_key(HammingSorter *sorter, HammingKey key)
 	if (sorter->count == sorter->room)
 		hamming_sorter_make_room(sorter);
 	words = sorter->words + sorter->width * sorter->count++;
-	fingerprint_to_words(key.bits, words);
+	fingerprint_to_words(key.rotated, words);
 	if (sorter->width > FINGERPRINT_WORDS)
 		words[FINGERPRINT_WORDS] = key.tid;
 }
@@ -72,7 +72,7 @@ hamming_sorter_next_key(HammingSorter *sorter, HammingKey *key)
 {
 	if (sorter->left == 0 && !hamming_sorter_read_on(sorter))
 		return false;
-	key->bits = fingerprint_from_words(sorter->next);
+	key->rotated = fingerprint_from_words(sorter->next);
 	key->tid = sorter->read_width > FINGERPRINT_WORDS
 		? sorter->next[FINGERPRINT_WORDS] : 0;
 	sorter->next += sorter->read_width;
