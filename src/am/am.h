@@ -53,10 +53,10 @@ typedef struct HammingOptions
  */
 typedef Fingerprint HammingBits;
 
-/* Order: by bits, then by tid.  Keys of a tree are unique. */
+/* Order: by rotated, then by tid.  Keys of a tree are unique. */
 typedef struct HammingKey
 {
-	HammingBits bits;			/* the rotated fingerprint; 0 in the tree of
+	HammingBits rotated;		/* the rotated fingerprint; 0 in the tree of
 								 * rows without one */
 	uint64		tid;			/* block number << 16 | offset, which no row
 								 * has as 0; 0 in block trees 1 and up */
@@ -68,9 +68,9 @@ static const HammingKey hamming_greatest_key = {FINGERPRINT_ALL_BITS,
 PG_UINT64_MAX};
 
 static inline HammingKey
-hamming_key(HammingBits bits, uint64 tid)
+hamming_key(HammingBits rotated, uint64 tid)
 {
-	HammingKey	key = {bits, tid};
+	HammingKey	key = {rotated, tid};
 
 	return key;
 }
@@ -78,13 +78,13 @@ hamming_key(HammingBits bits, uint64 tid)
 static inline int
 hamming_key_compare(HammingKey a, HammingKey b)
 {
-	if (a.bits != b.bits)
-		return a.bits < b.bits ? -1 : 1;
+	if (a.rotated != b.rotated)
+		return a.rotated < b.rotated ? -1 : 1;
 	return (a.tid > b.tid) - (a.tid < b.tid);
 }
 
 /*
- * A key as words of 64 bits: those of its bits, the highest first, and its TID.
+ * A key as words of 64 bits: those of rotated, the highest first, and its TID.
  * Keys are in the order of their words.
  */
 #define HAMMING_KEY_WORDS (FINGERPRINT_WORDS + 1)
@@ -117,12 +117,12 @@ hamming_item_pointer(uint64 tid)
  *
  * A leaf holds the keys of its range.  First come the keys that the leaf had
  * when it was built or split, or when the last of them was removed, in order.
- * What is inserted is appended.  Rotated fingerprints are in an array that grows
- * from the front, up to pd_lower.  In tree 0 and in that of NULLs their TIDs are
- * in an array that grows from the back, down to pd_upper.  The bytes between the
- * arrays are not logged.  Replay sets them to zero, so the primary must, too.
- * GenericXLogFinish() does it for inner pages, but not in an unlogged index,
- * which is never replayed.
+ * What is inserted is appended.  Rotated fingerprints are in an array that
+ * grows from the front, up to pd_lower.  In tree 0 and in that of NULLs their
+ * TIDs are in an array that grows from the back, down to pd_upper.  The bytes
+ * between the arrays are not logged.  Replay sets them to zero, so the primary
+ * must, too.  GenericXLogFinish() does it for inner pages, but not in an
+ * unlogged index, which is never replayed.
  *
  * An inner page has two such arrays, too, of its children's least keys and
  * block numbers, in order of arrival.  In front of them an array says which
@@ -323,26 +323,27 @@ hamming_page_covers(Page page, HammingKey key)
 
 /*
  * Return about how many of count keys, which are spread evenly over a page's
- * range, are below bits: 0 .. count.
+ * range, are below rotated: 0 .. count.
  */
 static inline int
-hamming_guess(const HammingSpecial *special, HammingBits bits, int count)
+hamming_guess(const HammingSpecial *special, HammingBits rotated, int count)
 {
-	HammingBits low = special->low.bits;
+	HammingBits low = special->low.rotated;
+	HammingBits high = special->high.rotated;
 
-	if (bits <= low)
+	if (rotated <= low)
 		return 0;
-	if (bits >= special->high.bits)
+	if (rotated >= high)
 		return count;
-	return fingerprint_quotient(bits - low, special->high.bits - low) * count;
+	return fingerprint_quotient(rotated - low, high - low) * count;
 }
 
 /* How many entries hamming_guess() is off, about, of random fingerprints. */
 #define HAMMING_MARGIN (24 / FINGERPRINT_WORDS)
 
 /*
- * Guess *from and *to so that of a leaf's sorted entries those with bits from
- * first to last have places from *from to *to - 1.  special is the leaf's
+ * Guess *from and *to so that of a leaf's sorted entries those from first
+ * to last have places from *from to *to - 1.  special is the leaf's
  * special space, or has any bytes: *from and *to are 0 .. special->sorted in
  * any case.
  */
@@ -408,7 +409,7 @@ extern int	hamming_page_keys(Page page, HammingKey *keys);
 extern void hamming_leaf_change(Page page, const HammingChange *change);
 extern int	hamming_leaf_match(Page page, HammingBits first, HammingBits last,
 							   HammingBits centre, int radius, uint16 *found);
-extern bool hamming_leaf_has(Page page, HammingBits bits);
+extern bool hamming_leaf_has(Page page, HammingBits rotated);
 extern HammingKey hamming_inner_key(Page page, int rank);
 extern HammingKey hamming_inner_end(Page page, int rank);
 extern BlockNumber hamming_inner_child(Page page, int rank);
@@ -527,7 +528,7 @@ extern bool hamming_walk_on(HammingWalk *walk);
 extern void hamming_keys_begin(HammingKeys *keys, Relation index, int tree,
 							   BufferAccessStrategy strategy);
 extern bool hamming_keys_next(HammingKeys *keys, HammingKey *key);
-extern bool hamming_has(Relation index, int tree, HammingBits bits);
+extern bool hamming_has(Relation index, int tree, HammingBits rotated);
 
 /* wal.c */
 extern void hamming_log_changes(Relation index, int count,

@@ -188,7 +188,7 @@ fetch_lines(Page page, int from, int to)
 }
 
 /*
- * Let the processor fetch the sorted entries of the leaf blkno, whose bits
+ * Let the processor fetch the sorted entries of the leaf blkno that
  * are first .. last, and a margin, and the others.  Searches within 6, 8 and 10
  * of 64 bits take 10 to 17 % longer without this, and those of 128 bits as
  * long.

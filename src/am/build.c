@@ -8,10 +8,8 @@
  * processes.  Tree 0 and that of NULLs are these rows, merged.  For another
  * block tree the fingerprints of the rows are rotated, and sorted again.
  *
- * A process that is alone leaves the rows in memory, if they fit there.  After
- * tree 0 it keeps their fingerprints only, and sorts them there for one tree
- * after the other.  Otherwise all rows go to files, which mostly stay in
- * memory: of shared memory there may be little.
+ * A process that is alone leaves the rows in memory, if they fit there.
+ * Otherwise all rows go to files: of shared memory there may be little.
  *
  * Nobody else reads or writes the index: before CREATE INDEX has committed, or
  * CREATE INDEX CONCURRENTLY has marked the index as ready, no session inserts
@@ -124,59 +122,28 @@ sort_rows(Build *build)
 static void
 write_tree(Build *build, HammingSorter *sorter, int tree)
 {
-	HammingReader *reader = hamming_sorter_read(sorter);
 	HammingWriter *writer = hamming_writer_begin(build->index, tree);
 	HammingWriter *nulls = NULL;
-	const uint64 *words;
-	Size		count;
+	HammingKey	key;
 
 	report_phase(HAMMING_PHASE_WRITE(tree));
 	if (tree == 0)
 		nulls = hamming_writer_begin(build->index, HAMMING_NULLS);
-	while ((words = hamming_reader_next(reader, &count)) != NULL)
-		for (; count > 0; count--, words += sorter->width)
-		{
-			HammingKey	key = hamming_sorter_key(sorter, words);
-
-			if (key.tid < NULL_TID)
-				hamming_writer_add(writer, key);
-			else
-				hamming_writer_add(nulls, hamming_key(0, key.tid - NULL_TID));
-		}
-	hamming_reader_end(reader);
+	while (hamming_sorter_next_key(sorter, &key))
+		if (key.tid < NULL_TID)
+			hamming_writer_add(writer, key);
+		else
+			hamming_writer_add(nulls, hamming_key(0, key.tid - NULL_TID));
 	hamming_writer_end(writer);
 	if (tree == 0)
 		hamming_writer_end(nulls);
 }
 
 /*
- * Add the fingerprints of sorted elements, but NULLs, to a sorter, each once,
- * rotated by shift.  The elements may be those that the sorter has had in the
- * same memory, as each has been read when another one is put there.
+ * Write a block tree, 1 or up.  Without runs the fingerprints are sorted in
+ * the memory of the rows, from the order of the tree before: each has been read
+ * when another one is put there.
  */
-static void
-add_fingerprints(HammingSorter *sorter, const uint64 *words, Size count,
-				 int width, int shift)
-{
-	Fingerprint last = 0;
-	Size		i;
-
-	for (i = 0; i < count; i++, words += width)
-	{
-		Fingerprint fingerprint = fingerprint_from_words(words);
-
-		CHECK_FOR_INTERRUPTS();
-		if (width == HAMMING_KEY_WORDS && words[FINGERPRINT_WORDS] >= NULL_TID)
-			break;
-		if (i > 0 && fingerprint == last)
-			continue;
-		fingerprint_to_words(hamming_rotate(fingerprint, shift),
-							 hamming_sorter_add(sorter));
-		last = fingerprint;
-	}
-}
-
-/* Write a block tree, 1 or up. */
 static void
 write_fingerprints(Build *build, int tree)
 {
@@ -184,30 +151,30 @@ write_fingerprints(Build *build, int tree)
 	HammingSorter *sorter = rows;
 	int			blocks = build->shared->blocks;
 	int			shift = hamming_block_start(blocks, tree);
-	const uint64 *words;
-	int			width = rows->width;
-	Size		count;
-	int			run = 0;
+	HammingKey	last = hamming_greatest_key;	/* no row has it */
+	HammingKey	key;
 
 	report_phase(HAMMING_PHASE_SORT(tree));
+	hamming_sorter_rewind(rows);
 	if (rows->runs == NIL)
-		/* in place, from the order of the tree before */
+	{
 		shift = hamming_block_width(blocks, tree - 1);
+		rows->width = FINGERPRINT_WORDS;
+		rows->count = 0;
+	}
 	else
 		sorter = hamming_sorter_begin(FINGERPRINT_WORDS, build->memory);
-	do
+	while (hamming_sorter_next_key(rows, &key) && key.tid < NULL_TID)
 	{
-		HammingReader *reader = hamming_sorter_read_runs(rows, run, 1);
-
-		if (sorter == rows)
+		CHECK_FOR_INTERRUPTS();
+		if (last.tid >= NULL_TID || key.rotated != last.rotated)
 		{
-			rows->width = FINGERPRINT_WORDS;
-			rows->count = 0;
+			HammingBits rotated = hamming_rotate(key.rotated, shift);
+
+			hamming_sorter_add_key(sorter, hamming_key(rotated, 0));
 		}
-		while ((words = hamming_reader_next(reader, &count)) != NULL)
-			add_fingerprints(sorter, words, count, width, shift);
-		hamming_reader_end(reader);
-	} while (++run < list_length(rows->runs));
+		last = key;
+	}
 	hamming_sorter_finish(sorter);
 	write_tree(build, sorter, tree);
 	if (sorter != rows)

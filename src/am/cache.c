@@ -98,8 +98,8 @@ measure_tree(Relation index, int blocks, int tree)
 
 	for (rank = 1; rank < children; rank++)
 	{
-		HammingBits difference = hamming_inner_key(page, rank - 1).bits ^
-		hamming_inner_key(page, rank).bits;
+		HammingBits difference = hamming_inner_key(page, rank - 1).rotated ^
+		hamming_inner_key(page, rank).rotated;
 
 		values += (difference & hamming_leading_bits(width)) != 0;
 	}

@@ -54,7 +54,7 @@ pin_leaves(Insertion *insertion)
 
 		if (i == 0)
 			insertion->is_known = hamming_leaf_has(BufferGetPage(leaf),
-												   key.bits);
+												   key.rotated);
 		LockBuffer(leaf, BUFFER_LOCK_UNLOCK);
 		insertion->leaves[i] = leaf;
 		insertion->pinned++;
@@ -83,7 +83,7 @@ lock_leaves(Insertion *insertion, int *full)
 		if (!hamming_lock_pinned(insertion->index, insertion->leaves[i],
 								 insertion->tree + i, 0, key))
 			return false;
-		insertion->has[i] = hamming_leaf_has(page, key.bits);
+		insertion->has[i] = hamming_leaf_has(page, key.rotated);
 		/* the last row of the fingerprint may have been removed */
 		if (i == 0 && insertion->is_known && !insertion->has[0])
 			return false;

@@ -17,10 +17,6 @@
  *   removed since the walk through tree 0.  So both are looked at again, as
  *   often: first tree 0, then the other one.
  *
- * Each time that something is read again in vain, another process must have
- * changed it between the two locks, and for a fingerprint have removed and
- * inserted it.  No sound index comes near the limit.
- *
  * Each level is walked by keys: see the head of tree.c.  No page has two
  * parents: each of them would have to begin where the page does.
  *
@@ -71,7 +67,7 @@ leaf_fault(Check *check, BlockNumber blkno, Page page)
 			return "entries are out of order";
 		if (!hamming_page_covers(page, keys[i]))
 			return "entry is outside the range of its page";
-		if (special->tree == HAMMING_NULLS && keys[i].bits != 0)
+		if (special->tree == HAMMING_NULLS && keys[i].rotated != 0)
 			return "row without fingerprint has one";
 		if (rows)
 			hamming_check_tid(check->index, blkno, keys[i].tid);
@@ -188,14 +184,14 @@ static bool
 is_missing(Check *check, int tree, HammingKey key)
 {
 	int			start = hamming_block_start(check->blocks, tree);
-	Fingerprint fingerprint = hamming_unrotate(key.bits, start);
+	Fingerprint fingerprint = hamming_unrotate(key.rotated, start);
 	int			i;
 
 	for (i = 0; i < HAMMING_MAX_DESCENTS; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!hamming_has(check->index, 0, fingerprint) ||
-			hamming_has(check->index, tree, key.bits))
+			hamming_has(check->index, tree, key.rotated))
 			return false;
 	}
 	return true;
@@ -247,10 +243,10 @@ check_fingerprints(Check *check, int tree)
 
 	hamming_keys_begin(&check->keys, check->index, 0, NULL);
 	for (; hamming_keys_next(&check->keys, &key); last = key)
-		if (last.tid == 0 || key.bits != last.bits)
+		if (last.tid == 0 || key.rotated != last.rotated)
 			hamming_sorter_add_key(sorter,
 								   hamming_tree_key(check->blocks, tree,
-													key.bits, 0));
+													key.rotated, 0));
 	hamming_sorter_finish(sorter);
 	test_stop("index check: fingerprints");
 	unused = check_keys(check, tree, sorter);
@@ -293,7 +289,7 @@ check_tids(Check *check)
 	hamming_sorter_finish(sorter);
 	while (hamming_sorter_next_key(sorter, &key))
 	{
-		if (key.bits == previous.bits)
+		if (key.rotated == previous.rotated)
 			hamming_corrupted(check->index, HAMMING_METAPAGE,
 							  "a row is in the index twice");
 		previous = key;
@@ -399,21 +395,23 @@ hamming_check(Relation heap, Relation index)
 /*
  * For each row that shares its fingerprint with a row before it in tree 0, add
  * to the sorter the value that the fingerprint, rotated by start bits, has in
- * the bits leading.
+ * the mask.
  */
 static void
 sort_repeated(HammingSorter *sorter, Relation index, HammingKeys *keys,
-			  int start, HammingBits leading)
+			  int start, HammingBits mask)
 {
 	HammingKey	last = hamming_least_key;	/* no row has it */
 	HammingKey	key;
 
 	hamming_keys_begin(keys, index, 0, NULL);
 	for (; hamming_keys_next(keys, &key); last = key)
-		if (last.tid != 0 && key.bits == last.bits)
-			hamming_sorter_add_key(sorter,
-								   hamming_key(hamming_rotate(key.bits, start)
-											   & leading, 0));
+	{
+		HammingBits value = hamming_rotate(key.rotated, start) & mask;
+
+		if (last.tid != 0 && key.rotated == last.rotated)
+			hamming_sorter_add_key(sorter, hamming_key(value, 0));
+	}
 }
 
 /*
@@ -434,7 +432,7 @@ read_block_stats(Relation index, HammingKeys *keys, HammingStats *stats)
 		hamming_sorter_begin(FINGERPRINT_WORDS, maintenance_work_mem);
 		int			start = hamming_block_start(stats->blocks, tree);
 		int			width = hamming_block_width(stats->blocks, tree);
-		HammingBits leading = hamming_leading_bits(width);
+		HammingBits mask = hamming_leading_bits(width);
 		HammingKey	repeated;
 		HammingKey	key;
 		HammingBits last = 0;
@@ -443,13 +441,13 @@ read_block_stats(Relation index, HammingKeys *keys, HammingStats *stats)
 		bool		more;
 
 		if (tree > 0)
-			sort_repeated(sorter, index, keys, start, leading);
+			sort_repeated(sorter, index, keys, start, mask);
 		hamming_sorter_finish(sorter);
 		more = hamming_sorter_next_key(sorter, &repeated);
 		hamming_keys_begin(keys, index, tree, NULL);
 		while (hamming_keys_next(keys, &key))
 		{
-			HammingBits value = key.bits & leading;
+			HammingBits value = key.rotated & mask;
 			int64		before;
 
 			entries++;
@@ -460,7 +458,7 @@ read_block_stats(Relation index, HammingKeys *keys, HammingStats *stats)
 			}
 			last = value;
 			before = rows++;
-			for (; more && repeated.bits <= value; rows++)
+			for (; more && repeated.rotated <= value; rows++)
 				more = hamming_sorter_next_key(sorter, &repeated);
 			all_rows += rows - before;
 			stats->largest_block = Max(stats->largest_block, rows);

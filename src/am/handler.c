@@ -90,22 +90,12 @@ read_property(Oid index, int column, IndexAMProperty property, const char *name,
 	return true;
 }
 
-/*
- * Return the functions for fingerprints of a length in bytes; NULL if no
- * fingerprint has it.
- */
+/* Return the functions for fingerprints of a length in bytes, or NULL. */
 static const HammingRoutines *
 routines_of_length(int bytes)
 {
-	switch (bytes)
-	{
-		case 8:
-			return &hamming_routines;
-		case 16:
-			return &hamming_routines_128;
-		default:
-			return NULL;
-	}
+	return bytes == 8 ? &hamming_routines
+		: bytes == 16 ? &hamming_routines_128 : NULL;
 }
 
 /* The same.  Error: 0A000 if no fingerprint has the length. */
@@ -282,20 +272,26 @@ check_columns(Relation index)
 
 /*
  * PostgreSQL calls the functions below for indexes of both widths.  Function
- * call_x() calls x() of the routines of the index's width.
+ * call_x() calls amx() of those of the index's width, am_of().
  */
+
+static const IndexAmRoutine *
+am_of(Relation index)
+{
+	return &hamming_find_routines(index)->am;
+}
 
 static IndexBuildResult *
 call_build(Relation heap, Relation index, IndexInfo *info)
 {
 	check_columns(index);
-	return hamming_find_routines(index)->am.ambuild(heap, index, info);
+	return am_of(index)->ambuild(heap, index, info);
 }
 
 static void
 call_build_empty(Relation index)
 {
-	hamming_find_routines(index)->am.ambuildempty(index);
+	am_of(index)->ambuildempty(index);
 }
 
 static bool
@@ -303,23 +299,22 @@ call_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 			Relation heap, IndexUniqueCheck check_unique, bool unchanged,
 			IndexInfo *info)
 {
-	return hamming_find_routines(index)->am.aminsert(index, values, isnull, tid,
-													 heap, check_unique, unchanged,
-													 info);
+	return am_of(index)->aminsert(index, values, isnull, tid, heap,
+								  check_unique, unchanged, info);
 }
 
 static IndexBulkDeleteResult *
 call_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 			IndexBulkDeleteCallback callback, void *callback_state)
 {
-	return hamming_find_routines(info->index)->am.ambulkdelete(info, stats, callback,
-															   callback_state);
+	return am_of(info->index)->ambulkdelete(info, stats, callback,
+											callback_state);
 }
 
 static IndexBulkDeleteResult *
 call_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {
-	return hamming_find_routines(info->index)->am.amvacuumcleanup(info, stats);
+	return am_of(info->index)->amvacuumcleanup(info, stats);
 }
 
 static void
@@ -338,34 +333,33 @@ call_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 static IndexScanDesc
 call_begin_scan(Relation index, int keys, int order_bys)
 {
-	return hamming_find_routines(index)->am.ambeginscan(index, keys, order_bys);
+	return am_of(index)->ambeginscan(index, keys, order_bys);
 }
 
 static void
 call_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey order_bys,
 			int norder_bys)
 {
-	hamming_find_routines(scan->indexRelation)->am.amrescan(scan, keys, nkeys,
-															order_bys, norder_bys);
+	am_of(scan->indexRelation)->amrescan(scan, keys, nkeys, order_bys,
+										 norder_bys);
 }
 
 static bool
 call_get_tuple(IndexScanDesc scan, ScanDirection direction)
 {
-	return hamming_find_routines(scan->indexRelation)->am.amgettuple(scan,
-																	 direction);
+	return am_of(scan->indexRelation)->amgettuple(scan, direction);
 }
 
 static int64
 call_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 {
-	return hamming_find_routines(scan->indexRelation)->am.amgetbitmap(scan, bitmap);
+	return am_of(scan->indexRelation)->amgetbitmap(scan, bitmap);
 }
 
 static void
 call_end_scan(IndexScanDesc scan)
 {
-	hamming_find_routines(scan->indexRelation)->am.amendscan(scan);
+	am_of(scan->indexRelation)->amendscan(scan);
 }
 
 static const IndexAmRoutine routine = {
@@ -407,10 +401,7 @@ static const IndexAmRoutine routine = {
 };
 
 /*
- * Is this our amcostestimate?
- *
- * Both IndexOptInfo and IndexAmRoutine have that function.  A look-up by name
- * in pg_am would take time for each index, and be wrong where the access
+ * Is this our amcostestimate?  A name in pg_am would be wrong where the access
  * method was renamed, or where a second one has the same handler.
  */
 bool

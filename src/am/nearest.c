@@ -27,9 +27,8 @@
 #define TID_BITS 48				/* of a rank; the distance is above them */
 
 /*
- * The first round keeps more rows than most queries want.  The factor
- * is large to keep the rounds few: each reads again what the ones before it
- * have read.
+ * The first round keeps more rows than most queries want.  The factor is large,
+ * as each round reads again what the ones before it have read.
  */
 #define FIRST_CAPACITY 256
 #define CAPACITY_GROWTH 16

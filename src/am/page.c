@@ -175,30 +175,27 @@ inner_downlink(Page page, int i)
 }
 
 /*
- * Set *from and *to so that of a leaf's sorted entries all with bits from
- * first to last have places from *from to *to - 1.  Mostly the guess of
+ * Set *from and *to so that of a leaf's sorted entries all from first to last
+ * have places from *from to *to - 1.  Mostly the guess of
  * hamming_guess_stretch() is right: to look at more entries takes less time
  * than to find the exact places.
  */
 static void
 find_stretch(Page page, HammingBits first, HammingBits last, int *from, int *to)
 {
-	const HammingBits *bits = hamming_page_bits(page);
+	const HammingBits *rotated = hamming_page_bits(page);
 	int			sorted = hamming_special(page)->sorted;
 
 	hamming_guess_stretch(hamming_special(page), first, last, from, to);
-	while (*from > 0 && bits[*from - 1] >= first)
+	while (*from > 0 && rotated[*from - 1] >= first)
 		(*from)--;
-	while (*to < sorted && bits[*to] <= last)
+	while (*to < sorted && rotated[*to] <= last)
 		(*to)++;
 }
 
 /* Leaves */
 
-/*
- * Let a leaf have count sorted keys, and no other; and zeros between the arrays,
- * as replay does.
- */
+/* Let a leaf have count sorted keys, no other, and zeros between the arrays. */
 void
 hamming_leaf_fill(Page page, const HammingKey *keys, int count)
 {
@@ -208,7 +205,7 @@ hamming_leaf_fill(Page page, const HammingKey *keys, int count)
 	set_count(page, count);
 	hamming_special(page)->sorted = count;
 	for (i = 0; i < count; i++)
-		hamming_page_bits(page)[i] = keys[i].bits;
+		hamming_page_bits(page)[i] = keys[i].rotated;
 	if (hamming_page_has_tids(page))
 		for (i = 0; i < count; i++)
 			*hamming_leaf_tid(page, i) = hamming_item_pointer(keys[i].tid);
@@ -263,7 +260,7 @@ int
 hamming_leaf_match(Page page, HammingBits first, HammingBits last,
 				   HammingBits centre, int radius, uint16 *found)
 {
-	const HammingBits *bits = hamming_page_bits(page);
+	const HammingBits *rotated = hamming_page_bits(page);
 	int			sorted = hamming_special(page)->sorted;
 	int			from;
 	int			to;
@@ -272,24 +269,24 @@ hamming_leaf_match(Page page, HammingBits first, HammingBits last,
 	int			i;
 
 	find_stretch(page, first, last, &from, &to);
-	count = hamming_match(bits + from, to - from, centre, radius, found);
-
+	count = hamming_match(rotated + from, to - from, centre, radius, found);
 	for (i = 0; i < count; i++)
 		found[i] += from;
-	unsorted = hamming_match(bits + sorted, hamming_page_count(page) - sorted,
-							 centre, radius, found + count);
+	unsorted = hamming_match(rotated + sorted,
+							 hamming_page_count(page) - sorted, centre, radius,
+							 found + count);
 	for (i = 0; i < unsorted; i++)
 		found[count + i] += sorted;
 	return count + unsorted;
 }
 
-/* Has a leaf an entry with the bits, of any row? */
+/* Has a leaf an entry of a rotated fingerprint, of any row? */
 bool
-hamming_leaf_has(Page page, HammingBits bits)
+hamming_leaf_has(Page page, HammingBits rotated)
 {
 	uint16		found[HAMMING_LEAF_CAPACITY];
 
-	return hamming_leaf_match(page, bits, bits, bits, 0, found) > 0;
+	return hamming_leaf_match(page, rotated, rotated, rotated, 0, found) > 0;
 }
 
 /* Make a change of the leaf page.  If the leaf gets a key, it is not full. */
@@ -304,7 +301,7 @@ hamming_leaf_change(Page page, const HammingChange *change)
 		return;
 	}
 	set_count(page, count + 1);
-	hamming_page_bits(page)[count] = change->key.bits;
+	hamming_page_bits(page)[count] = change->key.rotated;
 	if (hamming_page_has_tids(page))
 		*hamming_leaf_tid(page, count) = hamming_item_pointer(change->key.tid);
 }
@@ -351,7 +348,8 @@ int
 hamming_inner_find(Page page, HammingKey key)
 {
 	int			count = hamming_page_count(page);
-	int			guess = hamming_guess(hamming_special(page), key.bits, count);
+	int			guess = hamming_guess(hamming_special(page), key.rotated,
+									  count);
 	int			low = 1;		/* children before low begin at the key or
 								 * below */
 	int			high = count;	/* and those from high on above it */
@@ -362,10 +360,10 @@ hamming_inner_find(Page page, HammingKey key)
 		int			rank = guess >= low && guess < high ? guess
 		: (low + high) / 2;
 		int			i = inner_entry(page, rank);
-		HammingBits bits = hamming_page_bits(page)[i];
+		HammingBits rotated = hamming_page_bits(page)[i];
 
-		if (bits < key.bits ||
-			(bits == key.bits &&
+		if (rotated < key.rotated ||
+			(rotated == key.rotated &&
 			 hamming_tid(&inner_downlink(page, i)->tid) <= key.tid))
 		{
 			low = rank + 1;
@@ -390,7 +388,7 @@ hamming_inner_insert(Page page, int rank, HammingKey key, BlockNumber child)
 	HammingDownlink *downlink = inner_downlink(page, count);
 
 	set_count(page, count + 1);
-	hamming_page_bits(page)[count] = key.bits;
+	hamming_page_bits(page)[count] = key.rotated;
 	downlink->tid = hamming_item_pointer(key.tid);
 	BlockIdSet(&downlink->child, child);
 	memmove(order + rank + 1, order + rank, (count - rank) * sizeof(uint16));
@@ -472,10 +470,10 @@ hamming_separator(HammingKey left, HammingKey right)
 {
 	int			highest;
 
-	if (left.bits == right.bits)
+	if (left.rotated == right.rotated)
 		return right;
-	highest = fingerprint_leftmost_one(left.bits ^ right.bits);
-	return hamming_key(right.bits & ~(fingerprint_bit(highest) - 1), 0);
+	highest = fingerprint_leftmost_one(left.rotated ^ right.rotated);
+	return hamming_key(right.rotated & ~(fingerprint_bit(highest) - 1), 0);
 }
 
 /*
@@ -494,7 +492,7 @@ hamming_choose_cut(const HammingKey *keys, int least, int most)
 
 	for (i = least; i <= most; i++)
 	{
-		HammingBits difference = keys[i - 1].bits ^ keys[i].bits;
+		HammingBits difference = keys[i - 1].rotated ^ keys[i].rotated;
 
 		/* the first 1 of difference is above that of best_difference */
 		if (difference > best_difference &&

@@ -44,10 +44,8 @@ leaves_visited(const HammingShape *shape, int leading_radius, int radius)
 static double
 look_ups(const HammingShape *shapes, int radius)
 {
-	double		all = ldexp(1, HAMMING_BITS);
-
 	return shapes[1].leaves * HAMMING_LEAF_CAPACITY *
-		hamming_ball_size(HAMMING_BITS, radius) / all;
+		hamming_ball_size(HAMMING_BITS, radius) / ldexp(1, HAMMING_BITS);
 }
 
 /*

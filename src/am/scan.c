@@ -80,21 +80,13 @@ condition_ball(ScanKey key)
 {
 	HammingBall ball = {0};
 
-	switch (key->sk_strategy)
-	{
-		case SIMHASH_NEAR_STRATEGY:
-			ball.centre = DatumGetSimhash(key->sk_argument);
-			ball.radius = SIMHASH_NEAR_RADIUS;
-			break;
-		case SIMHASH_BALL_STRATEGY:
-			ball = *DatumGetHammingBall(key->sk_argument);
-			break;
-		case SIMHASH_EQUAL_STRATEGY:
-			ball.centre = DatumGetSimhash(key->sk_argument);
-			break;
-		default:
-			elog(ERROR, "unrecognized strategy number: %d", key->sk_strategy);
-	}
+	if (key->sk_strategy == SIMHASH_BALL_STRATEGY)
+		return *DatumGetHammingBall(key->sk_argument);
+	if (key->sk_strategy == SIMHASH_NEAR_STRATEGY)
+		ball.radius = SIMHASH_NEAR_RADIUS;
+	else if (key->sk_strategy != SIMHASH_EQUAL_STRATEGY)
+		elog(ERROR, "unrecognized strategy number: %d", key->sk_strategy);
+	ball.centre = DatumGetSimhash(key->sk_argument);
 	return ball;
 }
 
@@ -111,10 +103,7 @@ add_ball(HammingScan *state, HammingBall ball)
 	state->ball_count++;
 }
 
-/*
- * All conditions must hold.  One with a NULL argument holds for no row.  The
- * index has nothing of further columns than the first.
- */
+/* All conditions must hold.  One with a NULL argument holds for no row. */
 static void
 read_conditions(HammingScan *state, ScanKey keys, int count)
 {
@@ -315,16 +304,15 @@ get_tuple(IndexScanDesc scan, ScanDirection direction)
 		!IsMVCCSnapshot(scan->xs_snapshot);
 
 	if (state->nearest != NULL && next_nearest(scan, &tid, &distance))
-	{
 		store_distance(scan, false, distance);
-		scan->xs_heaptid = hamming_item_pointer(tid);
-		return true;
+	else
+	{
+		while (state->position == state->count)
+			if (!next_leaf(scan))
+				return false;
+		store_distance(scan, true, 0);
+		tid = state->matches[state->position++].tid;
 	}
-	while (state->position == state->count)
-		if (!next_leaf(scan))
-			return false;
-	store_distance(scan, true, 0);
-	tid = state->matches[state->position++].tid;
 	scan->xs_heaptid = hamming_item_pointer(tid);
 	return true;
 }

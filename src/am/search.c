@@ -26,10 +26,8 @@
 #include "am/test_stop.h"
 #include "type/compat.h"
 
-/* The processor fetches header and special space of this many leaves ahead, */
+/* leaves ahead of which the processor fetches both ends, or the entries */
 #define CPU_DISTANCE 8
-
-/* and the entries of this many leaves ahead. */
 #define CPU_ENTRIES_DISTANCE 3
 
 /* The search of a tree: what a key of it must be near to. */
@@ -38,7 +36,7 @@ typedef struct Area
 	int			tree;
 	int			start;			/* bits before the tree's block */
 	HammingBits centre;			/* rotated for the tree */
-	HammingBits leading;		/* the bits of the leading block */
+	HammingBits mask;			/* of the leading block */
 	int			leading_radius;
 } Area;
 
@@ -93,11 +91,7 @@ struct HammingSearch
 	HammingMatch matches[HAMMING_MATCHES];	/* of the last call */
 };
 
-/*
- * Prepare for searches of the index of a scan, one after the other: each begins
- * with hamming_search_begin() or hamming_search_begin_nulls().  What they need
- * is allocated in the current memory context.
- */
+/* Prepare for searches of the index of a scan, one after the other. */
 HammingSearch *
 hamming_search_create(IndexScanDesc scan)
 {
@@ -130,8 +124,8 @@ tree_area(HammingSearch *search, int tree)
 		return area;
 	area.start = hamming_block_start(search->blocks, tree);
 	area.centre = hamming_rotate(search->centre, area.start);
-	area.leading = hamming_leading_bits(hamming_block_width(search->blocks,
-															tree));
+	area.mask = hamming_leading_bits(hamming_block_width(search->blocks,
+														 tree));
 	area.leading_radius = search->plan.block_radius[tree];
 	return area;
 }
@@ -144,13 +138,13 @@ static void
 advance(HammingSearch *search, HammingKey key)
 {
 	const Area *area = &search->ahead_area;
-	HammingBits bits;
+	HammingBits rotated;
 
 	search->ahead = hamming_greatest_key;
 	if (hamming_key_compare(key, hamming_greatest_key) < 0 &&
-		hamming_ball_next(area->centre, area->leading, area->leading_radius,
-						  search->radius, key.bits, &bits))
-		search->ahead = bits == key.bits ? key : hamming_key(bits, 0);
+		hamming_ball_next(area->centre, area->mask, area->leading_radius,
+						  search->radius, key.rotated, &rotated))
+		search->ahead = rotated == key.rotated ? key : hamming_key(rotated, 0);
 }
 
 /*
@@ -251,8 +245,8 @@ queue_leaf(HammingSearch *search, Buffer buffer)
 		leaf->blkno = hamming_inner_child(page, rank);
 		leaf->end = hamming_inner_end(page, rank);
 	}
-	leaf->last = leaf->end.bits;
-	block_end = leaf->from.bits | ~search->ahead_area.leading;
+	leaf->last = leaf->end.rotated;
+	block_end = leaf->from.rotated | ~search->ahead_area.mask;
 	if (block_end < leaf->last)
 	{
 		advance(search, hamming_key(block_end + 1, 0));
@@ -310,7 +304,7 @@ cpu_prefetch_leaves(HammingSearch *search)
 		Leaf	   *leaf = queued_leaf(search, search->cpu_entries);
 
 		hamming_cpu_prefetch_entries(search->index, leaf->blkno,
-									 leaf->from.bits, leaf->last);
+									 leaf->from.rotated, leaf->last);
 	}
 }
 
@@ -361,13 +355,10 @@ found_before(HammingSearch *search, Fingerprint difference)
 	int			j;
 
 	for (j = 0; j < search->area.tree; j++)
-	{
-		Fingerprint block = hamming_block_mask(search->blocks, j);
-
-		if (fingerprint_popcount(difference & block) <=
+		if (fingerprint_popcount(difference &
+								 hamming_block_mask(search->blocks, j)) <=
 			search->plan.block_radius[j])
 			return true;
-	}
 	return false;
 }
 
@@ -394,7 +385,7 @@ collect_matches(HammingSearch *search, Buffer buffer, const Leaf *leaf)
 	Page		page = BufferGetPage(buffer);
 	bool		has_tids = hamming_page_has_tids(page);
 	uint16		near[HAMMING_LEAF_CAPACITY];
-	int			count = hamming_leaf_match(page, leaf->from.bits, leaf->last,
+	int			count = hamming_leaf_match(page, leaf->from.rotated, leaf->last,
 										   area->centre, search->radius, near);
 	int			kept = 0;
 	int			i;
@@ -403,10 +394,10 @@ collect_matches(HammingSearch *search, Buffer buffer, const Leaf *leaf)
 	for (i = 0; i < count; i++)
 	{
 		HammingKey	key = hamming_leaf_key(page, near[i]);
-		HammingBits difference = key.bits ^ area->centre;
-		Fingerprint fingerprint = hamming_unrotate(key.bits, area->start);
+		HammingBits difference = key.rotated ^ area->centre;
+		Fingerprint fingerprint = hamming_unrotate(key.rotated, area->start);
 
-		if (fingerprint_popcount(difference & area->leading) >
+		if (fingerprint_popcount(difference & area->mask) >
 			area->leading_radius ||
 			hamming_key_compare(key, leaf->from) < 0 ||
 			(area->tree != HAMMING_NULLS &&
@@ -443,7 +434,7 @@ find_leaf(HammingSearch *search, Leaf *leaf)
 	end = hamming_special(BufferGetPage(buffer))->high;
 	if (hamming_key_compare(end, leaf->end) != 0)
 	{
-		leaf->last = end.bits;
+		leaf->last = end.rotated;
 		empty_queue(search);
 		start_tree(search, leaf->tree, end);
 	}
@@ -475,9 +466,8 @@ search_leaf(HammingSearch *search, int *count)
 
 /*
  * Collect rows of the fingerprint that is to be looked up next, those of one
- * leaf of tree 0, from search->found_from on, in matches.  A fingerprint without
- * rows is what a crash leaves of an insertion or a vacuum, or what a vacuum
- * removes meanwhile.  Returns the number of rows.
+ * leaf of tree 0, from search->found_from on, in matches.  Returns the number
+ * of rows: 0 of a fingerprint without rows.
  */
 static int
 look_up(HammingSearch *search, HammingMatch *matches)
@@ -503,7 +493,7 @@ look_up(HammingSearch *search, HammingMatch *matches)
 			matches[kept++] = make_match(search, leaf, fingerprint, key.tid);
 	}
 	UnlockReleaseBuffer(leaf);
-	search->found_from = end.bits == fingerprint ? end.tid : 0;
+	search->found_from = end.rotated == fingerprint ? end.tid : 0;
 	if (search->found_from == 0 || search->found_from > HAMMING_BEYOND_TIDS)
 	{
 		search->found_from = 0;

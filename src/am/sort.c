@@ -327,72 +327,23 @@ hamming_sorter_make_room(HammingSorter *sorter)
 	}
 }
 
-/* Sort what has been added: in memory, if all of it is there, or into runs. */
-void
-hamming_sorter_finish(HammingSorter *sorter)
-{
-	if (sorter->runs == NIL && sorter->shared == NULL)
-	{
-		sort_memory(sorter);
-		return;
-	}
-	if (sorter->count > 0)
-		write_run(sorter);
-	pfree(sorter->words);
-	sorter->words = NULL;
-}
-
-/*
- * Let a sorter, to which nothing is added any more, have the runs of all
- * processes.  All of them have finished theirs.
- */
-void
-hamming_sorter_open_shared(HammingSorter *sorter)
-{
-	uint32		count = pg_atomic_read_u32(&sorter->shared->count);
-	uint32		i;
-
-	for (i = 0; i < count; i++)
-		sorter->runs = lappend(sorter->runs,
-							   BufFileOpenFileSet(&sorter->shared->files.fs,
-												  psprintf("%u", i), O_RDONLY,
-												  false));
-	sorter->shared = NULL;
-}
-
-/* End a sorter, after the readers that its caller has. */
-void
-hamming_sorter_end(HammingSorter *sorter)
-{
-	ListCell   *cell;
-
-	if (sorter->reader != NULL)
-		hamming_reader_end(sorter->reader);
-	foreach(cell, sorter->runs)
-		BufFileClose(lfirst(cell));
-	list_free(sorter->runs);
-	if (sorter->words != NULL)
-		pfree(sorter->words);
-	pfree(sorter);
-}
-
 /* Reading */
 
 /*
  * A sorted sequence that is being read: all in memory, in a file, or merged out
  * of two others.
  */
-struct HammingReader
+typedef struct HammingReader
 {
 	int			width;			/* words of an element */
 	BufFile    *file;			/* or NULL */
 	Size		left;			/* elements of the file to be read yet */
-	HammingReader *merged[2];	/* or NULL */
+	struct HammingReader *merged[2];	/* or NULL */
 	const uint64 *words;		/* elements at hand */
 	Size		next;			/* of these */
 	Size		count;
 	uint64		own[FLEXIBLE_ARRAY_MEMBER]; /* room for READ_AT_ONCE */
-};
+} HammingReader;
 
 static bool refill(HammingReader *reader);
 
@@ -477,14 +428,15 @@ refill(HammingReader *reader)
 
 /*
  * Read runs first .. first + count - 1 of a sorter that is finished, merged; or
- * its memory, if it has no runs.  A run has one reader at a time.
+ * its memory, if it has no runs.
  */
-HammingReader *
-hamming_sorter_read_runs(HammingSorter *sorter, int first, int count)
+static HammingReader *
+read_runs(HammingSorter *sorter, int first, int count)
 {
 	HammingReader *reader = palloc0(offsetof(HammingReader, own) +
 									READ_AT_ONCE * sorter->width *
 									sizeof(uint64));
+	int			half = count / 2;
 
 	reader->width = sorter->width;
 	reader->words = reader->own;
@@ -504,66 +456,97 @@ hamming_sorter_read_runs(HammingSorter *sorter, int first, int count)
 	}
 	else
 	{
-		int			half = count / 2;
-
-		reader->merged[0] = hamming_sorter_read_runs(sorter, first, half);
-		reader->merged[1] = hamming_sorter_read_runs(sorter, first + half,
-													 count - half);
+		reader->merged[0] = read_runs(sorter, first, half);
+		reader->merged[1] = read_runs(sorter, first + half, count - half);
 	}
 	return reader;
 }
 
-HammingReader *
-hamming_sorter_read(HammingSorter *sorter)
+/* End a reader, or NULL, and those that it merges. */
+static void
+end_reader(HammingReader *reader)
 {
-	return hamming_sorter_read_runs(sorter, 0, list_length(sorter->runs));
-}
-
-/*
- * Return the next elements in order, and set *count to their number.  Return
- * NULL after the last one.  The elements stay until the next call.
- */
-const uint64 *
-hamming_reader_next(HammingReader *reader, Size *count)
-{
-	Size		next;
-
-	CHECK_FOR_INTERRUPTS();
-	if (!refill(reader))
-		return NULL;
-	next = reader->next;
-	*count = reader->count - next;
-	reader->next = reader->count;
-	return reader->words + next * reader->width;
-}
-
-/* End a reader, and those that it merges.  The sorter stays. */
-void
-hamming_reader_end(HammingReader *reader)
-{
-	if (reader->merged[0] != NULL)
-	{
-		hamming_reader_end(reader->merged[0]);
-		hamming_reader_end(reader->merged[1]);
-	}
+	if (reader == NULL)
+		return;
+	end_reader(reader->merged[0]);
+	end_reader(reader->merged[1]);
 	pfree(reader);
 }
 
+/* Begin to read a sorter, which is finished, from the first element on. */
+void
+hamming_sorter_rewind(HammingSorter *sorter)
+{
+	end_reader(sorter->reader);
+	sorter->reader = read_runs(sorter, 0, list_length(sorter->runs));
+	sorter->read_width = sorter->width;
+	sorter->left = 0;
+}
+
 /*
- * Get the next element of a sorter that is finished, as a key.  Return false
- * after the last.
+ * Sort what has been added: in memory, if all of it is there, or into runs.
+ * Unless other processes have runs, too, begin to read.
  */
+void
+hamming_sorter_finish(HammingSorter *sorter)
+{
+	if (sorter->runs == NIL && sorter->shared == NULL)
+		sort_memory(sorter);
+	else
+	{
+		if (sorter->count > 0)
+			write_run(sorter);
+		pfree(sorter->words);
+		sorter->words = NULL;
+	}
+	if (sorter->shared == NULL)
+		hamming_sorter_rewind(sorter);
+}
+
+/*
+ * Let a sorter, to which nothing is added any more, have the runs of all
+ * processes, which have finished theirs, and begin to read.
+ */
+void
+hamming_sorter_open_shared(HammingSorter *sorter)
+{
+	uint32		count = pg_atomic_read_u32(&sorter->shared->count);
+	uint32		i;
+
+	for (i = 0; i < count; i++)
+		sorter->runs = lappend(sorter->runs,
+							   BufFileOpenFileSet(&sorter->shared->files.fs,
+												  psprintf("%u", i), O_RDONLY,
+												  false));
+	sorter->shared = NULL;
+	hamming_sorter_rewind(sorter);
+}
+
+/* Get the next elements at hand.  Return false if there are none. */
 bool
-hamming_sorter_next_key(HammingSorter *sorter, HammingKey *key)
+hamming_sorter_read_on(HammingSorter *sorter)
 {
 	HammingReader *reader = sorter->reader;
 
-	if (reader == NULL)
-		sorter->reader = reader = hamming_sorter_read(sorter);
 	CHECK_FOR_INTERRUPTS();
 	if (!refill(reader))
 		return false;
-	*key = hamming_sorter_key(sorter, reader->words +
-							  reader->next++ * reader->width);
+	sorter->next = reader->words + reader->next * reader->width;
+	sorter->left = reader->count - reader->next;
+	reader->next = reader->count;
 	return true;
+}
+
+void
+hamming_sorter_end(HammingSorter *sorter)
+{
+	ListCell   *cell;
+
+	end_reader(sorter->reader);
+	foreach(cell, sorter->runs)
+		BufFileClose(lfirst(cell));
+	list_free(sorter->runs);
+	if (sorter->words != NULL)
+		pfree(sorter->words);
+	pfree(sorter);
 }

@@ -18,8 +18,6 @@ typedef struct HammingSharedRuns
 	pg_atomic_uint32 count;		/* of files */
 } HammingSharedRuns;
 
-typedef struct HammingReader HammingReader;
-
 /*
  * Sorts elements: rotated fingerprints, of FINGERPRINT_WORDS words of 64 bits,
  * or keys, of HAMMING_KEY_WORDS.  Elements are in the order of their words.
@@ -37,49 +35,49 @@ typedef struct HammingSorter
 								 * this process only */
 	List	   *runs;			/* open files, each sorted; NIL if all
 								 * elements are in memory */
-	HammingReader *reader;		/* of hamming_sorter_next_key(); NULL before
-								 * the first key */
+	struct HammingReader *reader;	/* of what is sorted, or NULL */
+	int			read_width;		/* of its elements */
+	const uint64 *next;			/* of these, */
+	Size		left;			/* and how many are at hand */
 } HammingSorter;
 
 extern HammingSorter *hamming_sorter_begin(int width, int kilobytes);
 extern void hamming_sorter_make_room(HammingSorter *sorter);
 extern void hamming_sorter_finish(HammingSorter *sorter);
 extern void hamming_sorter_open_shared(HammingSorter *sorter);
+extern void hamming_sorter_rewind(HammingSorter *sorter);
 extern void hamming_sorter_end(HammingSorter *sorter);
-extern bool hamming_sorter_next_key(HammingSorter *sorter, HammingKey *key);
-extern HammingReader *hamming_sorter_read(HammingSorter *sorter);
-extern HammingReader *hamming_sorter_read_runs(HammingSorter *sorter, int first,
-											   int count);
-extern const uint64 *hamming_reader_next(HammingReader *reader, Size *count);
-extern void hamming_reader_end(HammingReader *reader);
+extern bool hamming_sorter_read_on(HammingSorter *sorter);
 
-/* Return the words of a new element, which the caller sets. */
-static inline uint64 *
-hamming_sorter_add(HammingSorter *sorter)
-{
-	if (sorter->count == sorter->room)
-		hamming_sorter_make_room(sorter);
-	return sorter->words + sorter->width * sorter->count++;
-}
-
-/* Add a key, or, where the elements are fingerprints, the bits of the key. */
+/* Add a key, or, where the elements are fingerprints, that of the key. */
 static inline void
 hamming_sorter_add_key(HammingSorter *sorter, HammingKey key)
 {
-	uint64	   *words = hamming_sorter_add(sorter);
+	uint64	   *words;
 
-	fingerprint_to_words(key.bits, words);
+	if (sorter->count == sorter->room)
+		hamming_sorter_make_room(sorter);
+	words = sorter->words + sorter->width * sorter->count++;
+	fingerprint_to_words(key.rotated, words);
 	if (sorter->width > FINGERPRINT_WORDS)
 		words[FINGERPRINT_WORDS] = key.tid;
 }
 
-/* Return an element as a key: that of a fingerprint with the TID 0. */
-static inline HammingKey
-hamming_sorter_key(const HammingSorter *sorter, const uint64 *words)
+/*
+ * Get the next element as a key, that of a fingerprint with the TID 0.  Return
+ * false after the last.
+ */
+static inline bool
+hamming_sorter_next_key(HammingSorter *sorter, HammingKey *key)
 {
-	return hamming_key(fingerprint_from_words(words),
-					   sorter->width > FINGERPRINT_WORDS
-					   ? words[FINGERPRINT_WORDS] : 0);
+	if (sorter->left == 0 && !hamming_sorter_read_on(sorter))
+		return false;
+	key->rotated = fingerprint_from_words(sorter->next);
+	key->tid = sorter->read_width > FINGERPRINT_WORDS
+		? sorter->next[FINGERPRINT_WORDS] : 0;
+	sorter->next += sorter->read_width;
+	sorter->left--;
+	return true;
 }
 
 #endif							/* SIMHASH_AM_SORT_H */

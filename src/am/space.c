@@ -106,9 +106,8 @@ hamming_give_back(Relation index, Buffer buffer)
 }
 
 /*
- * Return how many of an index's pages are in no tree, of the first so many.
- * The number may be out of date at once.  If record, enter them in the free
- * space map.
+ * Return how many of an index's first pages are in no tree, or were an instant
+ * ago.  If record, enter them in the free space map.
  */
 BlockNumber
 hamming_count_free(Relation index, BlockNumber pages, bool record,

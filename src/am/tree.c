@@ -382,13 +382,11 @@ may_merge(Relation index, Buffer left, Buffer right, Buffer parent, int count)
 	Page		left_page = BufferGetPage(left);
 	HammingKey	low = hamming_special(BufferGetPage(right))->low;
 
-	if (hamming_key_compare(hamming_special(left_page)->high, low) != 0)
-		return false;
 	/* the parent's first child has its left neighbour below another page */
-	if (hamming_key_compare(hamming_special(BufferGetPage(parent))->low,
-							low) >= 0)
-		return false;
-	return hamming_page_count(left_page) + count <=
+	return hamming_key_compare(hamming_special(left_page)->high, low) == 0 &&
+		hamming_key_compare(hamming_special(BufferGetPage(parent))->low,
+							low) < 0 &&
+		hamming_page_count(left_page) + count <=
 		hamming_most_fill(index, hamming_capacity(left_page)) &&
 		IsBufferCleanupOK(right);
 }

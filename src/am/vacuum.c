@@ -126,9 +126,9 @@ keep_others(void *arg, Buffer leaf, HammingKey *keys)
 		return -1;
 	for (i = 0; i < count; i++)
 	{
-		while (j < swept->covered && swept->keys[j].bits < keys[i].bits)
+		while (j < swept->covered && swept->keys[j].rotated < keys[i].rotated)
 			j++;
-		if (j == swept->covered || swept->keys[j].bits != keys[i].bits)
+		if (j == swept->covered || swept->keys[j].rotated != keys[i].rotated)
 			keys[kept++] = keys[i];
 	}
 	return kept;
@@ -181,11 +181,11 @@ note_fingerprints(Vacuum *vacuum, const LeafRows *rows)
 
 	for (i = 0; i < rows->count; i++)
 	{
-		HammingBits bits = rows->keys[i].bits;
+		HammingBits rotated = rows->keys[i].rotated;
 
-		if (vacuum->open != bits)
+		if (vacuum->open != rotated)
 			close_fingerprint(vacuum);
-		vacuum->open = bits;
+		vacuum->open = rotated;
 		vacuum->has_dead |= rows->is_dead[i];
 		vacuum->has_rows |= !rows->is_dead[i];
 	}
@@ -357,7 +357,7 @@ spare_revived(LevelWalk *level, Swept *swept)
 		HammingKey	key = swept->keys[i];
 
 		if (i >= swept->covered ||
-			!hamming_has(index, 0, hamming_unrotate(key.bits, start)))
+			!hamming_has(index, 0, hamming_unrotate(key.rotated, start)))
 			swept->keys[kept++] = key;
 		vacuum_delay_point(false);
 	}
@@ -376,9 +376,9 @@ next_swept(Vacuum *vacuum, int tree, HammingKey *key)
 		return hamming_sorter_next_key(with_rows, key);
 	while (hamming_sorter_next_key(vacuum->all[tree], key))
 	{
-		while (vacuum->has_known && known->bits < key->bits)
+		while (vacuum->has_known && known->rotated < key->rotated)
 			vacuum->has_known = hamming_sorter_next_key(with_rows, known);
-		if (!vacuum->has_known || known->bits != key->bits)
+		if (!vacuum->has_known || known->rotated != key->rotated)
 			return true;
 	}
 	return false;

@@ -2,12 +2,11 @@
  * wal.c
  *	  The WAL of insertions.
  *
- * Every change of a hamming index is logged as records of generic WAL, which
- * PostgreSQL replays without this library.  For most changes
- * GenericXLogFinish() finds what to log, by comparing each page before and
- * after byte by byte, which takes 2 to 4 microseconds a page.  An insertion
- * changes leaves of several trees, and knows what it did to them.  This file
- * writes records of the same format itself, in a tenth of that time.
+ * Every change of a hamming index is logged as generic WAL, which PostgreSQL
+ * replays without this library.  GenericXLogFinish() finds what to log by
+ * comparing each page before and after, which takes 2 to 4 microseconds a page.
+ * An insertion changes leaves of several trees, and knows what it did to them.
+ * This file writes records of the same format itself, in a tenth of that time.
  *
  * That format is private to PostgreSQL's generic_xlog.c.  A record that its
  * generic_redo() reads in another way corrupts the index at replay.  So this

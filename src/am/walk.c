@@ -118,21 +118,21 @@ hamming_keys_next(HammingKeys *keys, HammingKey *key)
 }
 
 /*
- * Has a block tree an entry with the bits, of any row?  The answer may be out
- * of date at once.
+ * Has a block tree an entry of a rotated fingerprint, of any row?  The answer
+ * may be out of date at once.
  */
 bool
-hamming_has(Relation index, int tree, HammingBits bits)
+hamming_has(Relation index, int tree, HammingBits rotated)
 {
-	HammingWalk walk = {.index = index,.tree = tree,.next.bits = bits};
+	HammingWalk walk = {.index = index,.tree = tree,.next.rotated = rotated};
 	bool		found = false;
 
-	while (!found && walk.next.bits == bits &&
+	while (!found && walk.next.rotated == rotated &&
 		   hamming_key_compare(walk.next, hamming_greatest_key) < 0)
 	{
 		Buffer		leaf = hamming_walk_find(&walk, BUFFER_LOCK_SHARE);
 
-		found = hamming_leaf_has(BufferGetPage(leaf), bits);
+		found = hamming_leaf_has(BufferGetPage(leaf), rotated);
 		walk.next = hamming_special(BufferGetPage(leaf))->high;
 		UnlockReleaseBuffer(leaf);
 	}
