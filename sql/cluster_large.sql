@@ -2,9 +2,10 @@
 \pset footer off
 
 CALL make_tables(3000);
-SELECT shape, check_clusters(source, '{0,1,2,3,4,5,6,7,8,10,12,14,16,20,24,32,48,63,64}') FROM shapes;
-SELECT shape, way, check_clusters(wide, '{0,1,8,32,128}')
-FROM shapes, widened(source) WHERE shape <> 'cube';
+SELECT check_clusters(source, '{0,1,2,3,4,5,6,7,8,10,12,14,16,20,24,32,48,63,64}'),
+	string_agg(shape, ', ' ORDER BY shape) AS shapes FROM shapes GROUP BY 1;
+SELECT check_clusters(wide, '{0,1,8,32,128}'), string_agg(DISTINCT shape, ', ') AS shapes, string_agg(DISTINCT way, ', ') AS ways
+FROM shapes, widened(source) WHERE shape <> 'cube' GROUP BY 1;
 -- in other orders
 SELECT form, check_clusters('SELECT fp FROM skewed WHERE id <= 700 ' || form, '{0,2,3,4,8,25}')
 FROM (VALUES ('ORDER BY id DESC'), ('ORDER BY md5(id::text)'), ('ORDER BY fp'),

@@ -334,7 +334,8 @@ RESET enable_seqscan;
 RESET jit;
 SELECT n, condition, array_agg(k ORDER BY k) AS k, min(asked.rows) AS wrong
 FROM plain JOIN asked USING (n, k) WHERE plain.rows <> asked.rows GROUP BY n, condition ORDER BY 1, 2;
-SELECT n, count(DISTINCT condition), count(DISTINCT rows) >= 3 AS varies
-FROM asked GROUP BY n ORDER BY n;
+SELECT conditions, varies, array_agg(n ORDER BY n) AS statements
+FROM (SELECT n, count(DISTINCT condition) AS conditions, count(DISTINCT rows) >= 3 AS varies FROM asked GROUP BY n) s
+GROUP BY conditions, varies ORDER BY conditions;
 DROP FUNCTION estimate, rows_or_error;
 DROP TABLE points, statements, conditions, plain, asked;

@@ -3,12 +3,14 @@
 
 CALL make_tables(3000);
 -- ids in no order, some of them negative
-SELECT shape, check_pairs(format('SELECT id * 7919 %% 10007 - 5000 AS id, fp
-	FROM (%s) s WHERE id <= 100', source), array(SELECT generate_series(0, 64))) FROM shapes;
-SELECT tab, check_pairs(format('SELECT id::smallint, fp FROM %s WHERE id <= 900', tab),
-	'{0,1,2,3,6}') FROM tables;
-SELECT shape, way, check_pairs(format('SELECT * FROM (%s) s WHERE id <= 60', wide),
-	array(SELECT generate_series(0, 128))) FROM shapes, widened(source) WHERE way = 'spread';
+SELECT check_pairs(format('SELECT id * 7919 %% 10007 - 5000 AS id, fp
+	FROM (%s) s WHERE id <= 100', source), array(SELECT generate_series(0, 64))), string_agg(shape, ', ' ORDER BY shape) AS shapes
+FROM shapes GROUP BY 1;
+SELECT check_pairs(format('SELECT id::smallint, fp FROM %s WHERE id <= 900', tab), '{0,1,2,3,6}'),
+	string_agg(tab, ', ' ORDER BY tab) AS tables FROM tables GROUP BY 1;
+SELECT check_pairs(format('SELECT * FROM (%s) s WHERE id <= 60', wide),
+	array(SELECT generate_series(0, 128))), string_agg(shape, ', ' ORDER BY shape) AS shapes
+FROM shapes, widened(source) WHERE way = 'spread' GROUP BY 1;
 -- ids that are not unique, and NULLs
 SELECT check_pairs('SELECT nullif(id % 20, 7) AS id, fp FROM ' || tab || ' WHERE id <= 600',
 	'{0,1,3,5,12,32,64}') FROM tables WHERE tab IN ('skewed', 'duplicates', 'extremes');
@@ -51,18 +53,20 @@ RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
 RESET min_parallel_table_scan_size;
 -- pairs, and nothing else
-SELECT * FROM find_many_pairs(20000);
+SELECT pairs, wrong, different, joined, min(k), max(k), count(*) FROM find_many_pairs(20000)
+GROUP BY pairs, wrong, different, joined;
 SELECT count(*) FROM generate_series(1, 11) k, unnest('{t,f}'::boolean[]) of_all,
 	LATERAL simhash_pairs(format('SELECT * FROM many_pairs(%s, 20000, %L)', k, of_all), k - 1);
 
 CALL for_each_table('DROP TABLE %1$s');
 CALL make_tables(200);
 -- parts
-SELECT shape, check_parts(source, '{0,1,3,8,20}', '{1,4,13}') FROM shapes;
+SELECT check_parts(source, '{0,1,3,8,20}', '{1,4,13}'), string_agg(shape, ', ' ORDER BY shape) AS shapes
+FROM shapes GROUP BY 1;
 SELECT shape, check_parts(source || ' LIMIT 100', '{33,50,51,62,63,64}', '{1,3,7}') FROM shapes
 WHERE shape IN ('uniform', 'skewed', 'balls');
-SELECT shape, way, check_parts(wide, '{0,1,3,16,40}', '{1,13}') FROM shapes, widened(source || ' LIMIT 100')
-WHERE shape IN ('uniform', 'skewed', 'balls', 'steps');
+SELECT check_parts(wide, '{0,1,3,16,40}', '{1,13}'), string_agg(DISTINCT shape, ', ') AS shapes, string_agg(DISTINCT way, ', ') AS ways
+FROM shapes, widened(source || ' LIMIT 100') WHERE shape IN ('uniform', 'skewed', 'balls', 'steps') GROUP BY 1;
 SELECT way, check_parts(wide, '{65,126,127,128}', '{1,7}')
 FROM widened((SELECT source || ' LIMIT 60' FROM shapes WHERE shape = 'uniform'));
 CALL for_each_table('DROP TABLE %1$s');
