@@ -113,6 +113,7 @@ OBJS = $(BOTH_WIDTHS:=.o) $(BOTH_WIDTHS:=_128.o) \
 ifneq ($(SIMHASH_TEST_INTERRUPTS),)
 OBJS += t/interrupts.o t/hooks.o
 src/%.o: CFLAGS += -fsanitize-coverage=trace-pc
+# each basic block calls it
 t/interrupts.o: CFLAGS += -O2 -fomit-frame-pointer
 # clang counts a block that always follows another only where it is told to
 ifneq ($(findstring clang,$(CC)),)

@@ -9,7 +9,7 @@
 CREATE TABLE pairs AS
 SELECT source, n, CASE WHEN n < 1000 THEN 500 ELSE 20 END AS trials, jaccard, shared, first,
 	(1 - jaccard)::float8 / 2 AS p
-FROM unnest('{random,small}'::text[]) source, unnest('{1,2,5,20,64,100,10000}'::int[]) n,
+FROM unnest('{random,small}'::text[]) source, unnest('{1,2,5,20,64,100,3000}'::int[]) n,
 	unnest('{0,0.2,0.5,0.8,0.95,1}'::numeric[]) jaccard, LATERAL (SELECT (n * jaccard)::int AS shared) s,
 	LATERAL (SELECT DISTINCT unnest(ARRAY[n, shared + (n - shared) / 2]) AS first) f
 WHERE shared = n * jaccard AND first > 0 AND (first < n OR shared > 0);

@@ -171,7 +171,7 @@ if ($generic)
 }
 
 # indexes that are made while their table changes
-$load = start_load($primary, 6, 100);
+$load = start_load($primary, 12, 100);
 $primary->safe_psql('postgres', 'REINDEX INDEX CONCURRENTLY docs_fp; REINDEX INDEX CONCURRENTLY docs_wide;
 	CREATE INDEX CONCURRENTLY docs_other ON docs USING hamming (fp) WITH (blocks = 3)');
 ok($load->finish, 'the load beside index builds ended without an error');
