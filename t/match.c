@@ -144,11 +144,11 @@ make_fingerprint(Data data, int radius)
 static int
 naive_distance(Fingerprint a, Fingerprint b)
 {
+	Fingerprint different = a ^ b;
 	int			distance = 0;
-	int			bit;
 
-	for (bit = 0; bit < HAMMING_BITS; bit++)
-		distance += (a ^ b) >> bit & 1;
+	for (; different != 0; different &= different - 1)
+		distance++;
 	return distance;
 }
 

@@ -1,4 +1,4 @@
-# A headless chromium, driven by t/browser.py.
+# A headless chromium, driven by browser.py.
 package Browser;
 
 use strict;
@@ -9,13 +9,6 @@ use IPC::Open2;
 use JSON::PP;
 
 my $json = JSON::PP->new->utf8->allow_nonref;
-
-# Is all that it needs installed?
-sub is_installed
-{
-	return system("{ chromium --version && chromedriver --version && /usr/bin/python3 -c 'import selenium'; } "
-		  . '>/dev/null 2>&1') == 0;
-}
 
 # Start a browser that keeps its files in the directory.  It ends with this process.
 sub new
