@@ -234,8 +234,8 @@ $(BOTH_WIDTHS:=_128.o): | $(NAMES_128)
 $(OBJS:.o=.bc): %.bc: %.o
 -include $(OBJS:.o=.d)
 
-# of the functions that headers declare as hamming_...(), but for those of files that
-# are compiled once; written only where it changes, as half of all depends on it
+# of the functions that headers declare as hamming_...(), but for those that both widths
+# call; written only where it changes, as half of all depends on it
 $(NAMES_128): $(filter-out %/join/plan.h,$(wildcard $(srcdir)/src/*/*.h))
 	@names=$$(sed -n 's/.*extern .*[^a-z_]\(hamming_[a-z_]*\)(.*/#define \1 \1_128/p' $^); \
 		echo "$$names" | cmp -s - $@ || echo "$$names" >$@

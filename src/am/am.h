@@ -21,6 +21,7 @@
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
 #include "storage/bufmgr.h"
+#include "storage/bufpage.h"
 #include "utils/rel.h"
 
 #include "type/simhash.h"
@@ -504,7 +505,8 @@ typedef struct HammingWalk
 /*
  * Return how many entries of a page, which is locked, are to be kept, or -1 if
  * the page must not be changed.  Of a leaf, set keys, which has room for
- * HAMMING_LEAF_CAPACITY, to these, sorted.
+ * HAMMING_LEAF_CAPACITY, to these, sorted; of an inner page, to all that
+ * hamming_page_keys() gives.
  */
 typedef int (*HammingKeep) (void *arg, Buffer buffer, HammingKey *keys);
 

@@ -140,30 +140,16 @@ write_tree(Build *build, HammingSorter *sorter, int tree)
 }
 
 /*
- * Write a block tree, 1 or up.  Without runs the fingerprints are sorted in
- * the memory of the rows, from the order of the tree before: each has been read
- * when another one is put there.
+ * Add the fingerprints that are read of rows, but NULLs, to sorter, each once,
+ * rotated by shift.  If sorter is rows, each has been read when another one is
+ * put in the same memory.
  */
 static void
-write_fingerprints(Build *build, int tree)
+add_fingerprints(HammingSorter *sorter, HammingSorter *rows, int shift)
 {
-	HammingSorter *rows = build->rows;
-	HammingSorter *sorter = rows;
-	int			blocks = build->shared->blocks;
-	int			shift = hamming_block_start(blocks, tree);
 	HammingKey	last = hamming_greatest_key;	/* no row has it */
 	HammingKey	key;
 
-	report_phase(HAMMING_PHASE_SORT(tree));
-	hamming_sorter_rewind(rows);
-	if (rows->runs == NIL)
-	{
-		shift = hamming_block_width(blocks, tree - 1);
-		rows->width = FINGERPRINT_WORDS;
-		rows->count = 0;
-	}
-	else
-		sorter = hamming_sorter_begin(FINGERPRINT_WORDS, build->memory);
 	while (hamming_sorter_next_key(rows, &key) && key.tid < NULL_TID)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -174,6 +160,35 @@ write_fingerprints(Build *build, int tree)
 			hamming_sorter_add_key(sorter, hamming_key(rotated, 0));
 		}
 		last = key;
+	}
+}
+
+/* Write a block tree, 1 or up. */
+static void
+write_fingerprints(Build *build, int tree)
+{
+	HammingSorter *rows = build->rows;
+	HammingSorter *sorter = rows;
+	int			blocks = build->shared->blocks;
+	int			runs = list_length(rows->runs);
+	int			i;
+
+	report_phase(HAMMING_PHASE_SORT(tree));
+	if (runs == 0)
+	{
+		/* in place, from the order of the tree before */
+		hamming_sorter_rewind(rows, 0, 0);
+		rows->width = FINGERPRINT_WORDS;
+		rows->count = 0;
+		add_fingerprints(rows, rows, hamming_block_width(blocks, tree - 1));
+	}
+	else
+		sorter = hamming_sorter_begin(FINGERPRINT_WORDS, build->memory);
+	/* they need not be merged: sorter sorts them anew */
+	for (i = 0; i < runs; i++)
+	{
+		hamming_sorter_rewind(rows, i, 1);
+		add_fingerprints(sorter, rows, hamming_block_start(blocks, tree));
 	}
 	hamming_sorter_finish(sorter);
 	write_tree(build, sorter, tree);

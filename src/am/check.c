@@ -17,6 +17,10 @@
  *   removed since the walk through tree 0.  So both are looked at again, as
  *   often: first tree 0, then the other one.
  *
+ * Each time that something is read again in vain, another process must have
+ * changed it between the two locks, and for a fingerprint have removed and
+ * inserted it.  No sound index comes near the limit.
+ *
  * Each level is walked by keys: see the head of tree.c.  No page has two
  * parents: each of them would have to begin where the page does.
  *

@@ -215,8 +215,8 @@ hamming_leaf_fill(Page page, const HammingKey *keys, int count)
 
 /*
  * Copy the keys of a leaf, sorted, or the least keys of an inner page's
- * children, to keys, which has room for HAMMING_LEAF_CAPACITY.  Return their
- * number.
+ * children, to keys, which has room for HAMMING_LEAF_CAPACITY, or for
+ * HAMMING_INNER_CAPACITY.  Return their number.
  */
 int
 hamming_page_keys(Page page, HammingKey *keys)

@@ -91,7 +91,10 @@ struct HammingSearch
 	HammingMatch matches[HAMMING_MATCHES];	/* of the last call */
 };
 
-/* Prepare for searches of the index of a scan, one after the other. */
+/*
+ * Prepare for searches of the index of a scan, one after the other.  What they
+ * need is allocated in the current memory context.
+ */
 HammingSearch *
 hamming_search_create(IndexScanDesc scan)
 {

@@ -426,10 +426,7 @@ refill(HammingReader *reader)
 	return reader->count > 0;
 }
 
-/*
- * Read runs first .. first + count - 1 of a sorter that is finished, merged; or
- * its memory, if it has no runs.
- */
+/* See hamming_sorter_rewind(). */
 static HammingReader *
 read_runs(HammingSorter *sorter, int first, int count)
 {
@@ -473,12 +470,15 @@ end_reader(HammingReader *reader)
 	pfree(reader);
 }
 
-/* Begin to read a sorter, which is finished, from the first element on. */
+/*
+ * Begin to read runs first .. first + count - 1 of a sorter that is finished,
+ * merged; or its memory, if it has no runs.
+ */
 void
-hamming_sorter_rewind(HammingSorter *sorter)
+hamming_sorter_rewind(HammingSorter *sorter, int first, int count)
 {
 	end_reader(sorter->reader);
-	sorter->reader = read_runs(sorter, 0, list_length(sorter->runs));
+	sorter->reader = read_runs(sorter, first, count);
 	sorter->read_width = sorter->width;
 	sorter->left = 0;
 }
@@ -500,7 +500,7 @@ hamming_sorter_finish(HammingSorter *sorter)
 		sorter->words = NULL;
 	}
 	if (sorter->shared == NULL)
-		hamming_sorter_rewind(sorter);
+		hamming_sorter_rewind(sorter, 0, list_length(sorter->runs));
 }
 
 /*
@@ -519,7 +519,7 @@ hamming_sorter_open_shared(HammingSorter *sorter)
 												  psprintf("%u", i), O_RDONLY,
 												  false));
 	sorter->shared = NULL;
-	hamming_sorter_rewind(sorter);
+	hamming_sorter_rewind(sorter, 0, list_length(sorter->runs));
 }
 
 /* Get the next elements at hand.  Return false if there are none. */

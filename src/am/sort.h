@@ -45,7 +45,7 @@ extern HammingSorter *hamming_sorter_begin(int width, int kilobytes);
 extern void hamming_sorter_make_room(HammingSorter *sorter);
 extern void hamming_sorter_finish(HammingSorter *sorter);
 extern void hamming_sorter_open_shared(HammingSorter *sorter);
-extern void hamming_sorter_rewind(HammingSorter *sorter);
+extern void hamming_sorter_rewind(HammingSorter *sorter, int first, int count);
 extern void hamming_sorter_end(HammingSorter *sorter);
 extern bool hamming_sorter_read_on(HammingSorter *sorter);
 

@@ -9,6 +9,7 @@
 #include "postgres.h"
 
 #include "access/xloginsert.h"
+#include "access/xlogrecord.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 

@@ -444,9 +444,7 @@ static void
 audit_distances(Audit *audit, ReturnSetInfo *result)
 {
 	Counts		counts = {
-		.distances = audit->max_distance + 1,
-		.precision = begin_share(audit),.related = begin_share(audit),
-		.recall = begin_share(audit)
+		.distances = audit->max_distance + 1,.recall = begin_share(audit)
 	};
 
 	counts.files = palloc0(counts.distances * sizeof(BufFile *));
@@ -461,6 +459,9 @@ audit_distances(Audit *audit, ReturnSetInfo *result)
 		compare_rows(audit);
 		write_counts(audit, &counts);
 	}
+	/* when the texts are freed */
+	counts.precision = begin_share(audit);
+	counts.related = begin_share(audit);
 	return_counts(audit, &counts, result);
 }
 

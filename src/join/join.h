@@ -5,6 +5,7 @@
 #ifndef SIMHASH_JOIN_H
 #define SIMHASH_JOIN_H
 
+#include "access/htup_details.h"
 #include "commands/explain.h"
 #include "nodes/execnodes.h"
 #include "storage/fd.h"

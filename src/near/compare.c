@@ -7,9 +7,9 @@
 #include "near/compare.h"
 
 /*
- * Make a comparison: see hamming_groups_make().  The caller begins it, anew
- * once it has come to its end, by hamming_groups_begin(), and until the last
- * pair leaves the lists alone.
+ * Make a comparison: see hamming_groups_make().  The caller gives the groups no
+ * sets, begins the comparison, anew once it has come to its end, by
+ * hamming_groups_begin(), and leaves the lists alone until the last pair.
  */
 Comparison *
 hamming_compare_make(FingerprintList *x, FingerprintList *y, int radius)

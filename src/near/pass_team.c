@@ -211,6 +211,9 @@ search_by_team(NearPairs *pairs)
 							CppAsString2(hamming_pass_team_main),
 							pairs->pass_workers);
 		search_keys(pairs, together);
+		/* nothing is copied any more, while pairs are read */
+		hamming_fplist_free(&together->own);
+		hamming_fplist_allocate(&together->own, 0);
 		simhash_team_file_finish(&found->file, 0, found->comparison.compared,
 								 together->team->size);
 		pairs->together = together;

@@ -9,9 +9,9 @@
 #include "text/shingle.h"
 
 /*
- * Prepare s for one text, whose features go to target.  A feature is
- * options->size tokens, with a space between two of them unless these are code
- * points.
+ * Prepare s for one text, whose features go to target, which must stay as long
+ * as s is used.  A feature is options->size tokens, with a space between two of
+ * them unless these are code points.
  */
 void
 simhash_shingle_init(Shingler *s, const FeatureOptions *options,

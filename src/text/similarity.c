@@ -103,12 +103,12 @@ read_text(struct varlena *body, const FeatureOptions *options, FeatureSet *set,
 
 /*
  * Fill set with the features of (a text, b text, weights simhash_weights, words
- * int, chars int): is_set is that of simhash_text_arguments().  Return the
- * number of the argument whose features are those of side 0, or -1 if a or b is
- * null.
+ * int, chars int).  Set *tf to the argument tf, which comes next; tf is NULL for
+ * the features of a set.  Return the number of the argument whose features are
+ * those of side 0, or -1 if a or b is null.
  */
 static int
-read_texts(FunctionCallInfo fcinfo, bool is_set, FeatureSet *set)
+read_texts(FunctionCallInfo fcinfo, TermFrequency *tf, FeatureSet *set)
 {
 	FmgrInfo   *flinfo = fcinfo->flinfo;
 	KeptText   *kept;
@@ -124,7 +124,9 @@ read_texts(FunctionCallInfo fcinfo, bool is_set, FeatureSet *set)
 		flinfo->fn_extra = MemoryContextAllocZero(flinfo->fn_mcxt,
 												  sizeof(KeptText));
 	kept = flinfo->fn_extra;
-	options = simhash_text_arguments(fcinfo, 2, is_set);
+	options = simhash_text_arguments(fcinfo, 2, tf == NULL);
+	if (tf != NULL)
+		*tf = simhash_frequency_argument(fcinfo, 5);
 	key = options_key(&options);
 	first = kept->argument;
 	body[0] = PG_GETARG_RAW_VARLENA_P(0);
@@ -165,7 +167,7 @@ share_in_common(FunctionCallInfo fcinfo, bool of_a)
 	uint64		count[2];		/* features of side 0, and of side 1 */
 	uint64		both;
 	uint64		all;
-	int			a = read_texts(fcinfo, true, &set); /* the side of a */
+	int			a = read_texts(fcinfo, NULL, &set); /* the side of a */
 	uint32		i;
 
 	if (a < 0)
@@ -280,12 +282,11 @@ simhash_text_cosine(PG_FUNCTION_ARGS)
 	FeatureSet	set;
 	FeatureBatch batch;
 	double		squares;
-	int			first = read_texts(fcinfo, false, &set);
+	int			first = read_texts(fcinfo, &tf, &set);
 	int			i;
 
 	if (first < 0)
 		PG_RETURN_NULL();
-	tf = simhash_frequency_argument(fcinfo, 5);
 	while (simhash_set_read(&set, &batch))
 		add_to_cosine(&sums, tf, &batch);
 	simhash_set_free(&set);

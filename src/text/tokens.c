@@ -337,8 +337,8 @@ feed_codepoints(Tokenizer *t, const uint8 *from, const uint8 *end, bool last)
 /*
  * Prepare t for one text, whose features go to target.  feature_begin() must
  * come before the first feature, weighted if options->weights is not NULL.  t
- * must stay where it is, and the tables of options must stay as long as t is
- * used.
+ * must stay where it is, and target and the tables of options must stay as long
+ * as t is used.
  */
 void
 simhash_tokens_init(Tokenizer *t, const FeatureOptions *options,

@@ -440,7 +440,7 @@ simhash_weights_parse(const char *json, Node *escontext)
 
 /*
  * value may be packed, but not compressed.  Append value to buf as JSON.  A
- * default weight of DEFAULT_REST is left out.
+ * default weight of DEFAULT_WEIGHT is left out.
  */
 void
 simhash_weights_write(StringInfo buf, const struct varlena *value)

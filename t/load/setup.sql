@@ -53,7 +53,7 @@ BEGIN
 	END IF;
 END $$;
 
--- for every k, or every third one and so on, of one centre or the other, and the NULLs
+-- for every k, or every third one, of one centre or the other, and the NULLs
 CREATE FUNCTION verify_all(step int DEFAULT 1) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM verify(some_fp(1 + k / 2 % 2), k) FROM generate_series(-1, 64, step) k;
