@@ -103,9 +103,9 @@ read_text(struct varlena *body, const FeatureOptions *options, FeatureSet *set,
 
 /*
  * Fill set with the features of (a text, b text, weights simhash_weights, words
- * int, chars int).  Set *tf to the argument tf, which comes next; tf is NULL for
- * the features of a set.  Return the number of the argument whose features are
- * those of side 0, or -1 if a or b is null.
+ * int, chars int).  Set *tf to the argument tf, which comes next, unless tf is
+ * NULL: then the features are those of a set.  Return the number of the
+ * argument whose features are those of side 0, or -1 if a or b is null.
  */
 static int
 read_texts(FunctionCallInfo fcinfo, TermFrequency *tf, FeatureSet *set)
