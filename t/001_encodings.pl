@@ -63,6 +63,11 @@ is( $node->safe_psql(
 	"\xe6\x9d\xb1\xe4\xba\xac\nx",
 	'features in EUC_JP');
 
+# A wrong argument is said before a text is read, which has a character that Unicode lacks.
+my (undef, undef, $wrong) = $node->psql('in_euc_jp', q{
+	SELECT text_cosine(b, b, NULL, NULL, NULL, 'wrong') FROM (SELECT convert_from('\xa3fe', 'EUC_JP')) s (b)});
+like($wrong, qr/tf must be/, 'tf comes before the texts');
+
 # Passages are shown in the database's encoding, and are where substr() finds them.
 for my $encoding (sort keys %texts)
 {
