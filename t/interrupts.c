@@ -33,16 +33,16 @@
  */
 #define GAP_LIMIT 10000000
 
-/* Steps are added up when there are so many, and at an interrupt. */
+/* Steps are added up each time that there are STRIDE, and at an interrupt. */
 #define STRIDE 1000
 
 extern void __sanitizer_cov_trace_pc(void);
 
-static int	steps_left = STRIDE;	/* until then */
+static int	steps_left = STRIDE;	/* until steps are added up */
 static int	thousands = 0;		/* of steps that were added up */
 static int	units = 0;			/* and fewer than a thousand more */
 static int	cancel_at = 0;
-static int	gap = 0;			/* such steps since the last interrupt */
+static int	gap = 0;			/* steps added up since the last interrupt */
 static int	greatest_gap = 0;
 
 /* The server's log shows where a gap became too large: see addr2line. */

@@ -4,8 +4,9 @@
  *
  * Costs are in PostgreSQL's unit, a page of a sequential read.  Comparing one
  * row in a sequential scan costs 0.02.  Comparing a whole leaf of tree 0 (510
- * to 580 fingerprints) costs 0.10 to 0.11, and is taken to cost the same as one
- * of another block tree, which has more, of which a search compares some.
+ * to 580 fingerprints) costs 0.10 to 0.11.  A leaf of another block tree is
+ * taken to cost the same: it has more fingerprints, and a search compares some
+ * of them.
  */
 #include "postgres.h"
 

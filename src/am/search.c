@@ -26,7 +26,10 @@
 #include "am/test_stop.h"
 #include "type/compat.h"
 
-/* leaves ahead of which the processor fetches both ends, or the entries */
+/*
+ * How many leaves before it is searched the processor fetches both ends of a
+ * leaf, and how many before it fetches the entries.
+ */
 #define CPU_DISTANCE 8
 #define CPU_ENTRIES_DISTANCE 3
 

@@ -378,9 +378,9 @@ draw_rows(Drawing *d, double scale, int sample, int *count)
 }
 
 /*
- * Set the bits of all rows, of which there must be some, that may be in a pair.
- * Draw sample rows of these, or all if there are fewer.  Set *count to how many
- * there are.  Return them in the order of rows.
+ * There must be a row.  Set the bits of all rows that may be in a pair.  Draw
+ * sample rows of these, or all if there are fewer.  Set *count to the number of
+ * rows that are drawn, and return them in the order of rows.
  */
 Draw *
 simhash_audit_draw(AuditRows *rows, const AuditMethods *methods, int radius,
