@@ -293,6 +293,7 @@ check_tids(Check *check)
 	hamming_sorter_finish(sorter);
 	while (hamming_sorter_next_key(sorter, &key))
 	{
+		CHECK_FOR_INTERRUPTS();
 		if (key.rotated == previous.rotated)
 			hamming_corrupted(check->index, HAMMING_METAPAGE,
 							  "a row is in the index twice");

@@ -62,6 +62,7 @@ sort_by_component(FingerprintList *list, uint32 *components)
 	{
 		uint32		size = places[i];
 
+		CHECK_FOR_INTERRUPTS();
 		places[i] = place;
 		place += size;
 	}
@@ -175,8 +176,11 @@ choose_among(Leaders *l, uint32 from, uint32 to)
 	join_leaders(l, from, end, middle, to);
 	left = end;
 	for (i = middle; i < to; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
 		if (l->leaders[list->numbers[i]] == list->numbers[i])
 			fplist_swap(list, left++, i);
+	}
 	return choose_among(l, end, left);
 }
 
@@ -202,7 +206,10 @@ hamming_choose_leaders(FingerprintList *list, int radius, uint32 *clusters)
 		simhash_progress_share(from, list->count);
 		for (end = from; end < list->count &&
 			 clusters[list->numbers[end]] == component; end++)
+		{
+			CHECK_FOR_INTERRUPTS();
 			clusters[list->numbers[end]] = list->numbers[end];
+		}
 		choose_among(&l, from, end);
 	}
 }

@@ -197,7 +197,10 @@ sort_by_keys(NearSide *side)
 
 	memcpy(fps, list->fps, size);
 	for (i = 0; i < list->count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
 		list->fps[i] = side->keys[i];
+	}
 	hamming_fplist_sort(list, 0, list->count, 0, 32);
 	for (from = 0; from < list->count; from = to)
 	{
@@ -250,7 +253,10 @@ make_groups(NearSide *side)
 	uint32		row;
 
 	for (row = 0; row < rows; row++)
+	{
+		CHECK_FOR_INTERRUPTS();
 		side->group_count += begins_group(side, row);
+	}
 	side->starts = resize(side, NULL, (Size) rows + 1, sizeof(uint32));
 	side->groups = resize(side, NULL, (Size) side->group_count + 1,
 						  sizeof(uint32));
