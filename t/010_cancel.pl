@@ -163,7 +163,7 @@ for my $statement (
 
 	$node->poll_query_until('postgres', "SELECT count(pg_cancel_backend(pid)) > 0 FROM pg_stat_activity
 		WHERE state = 'active' AND query LIKE 'SELECT count(%equal%' AND pid <> pg_backend_pid()
-			AND clock_timestamp() > query_start + '1 s'");
+			AND clock_timestamp() > query_start + '0.5 s'");
 	$session->finish;
 	is($out, "ERROR:  57014\n", "$statement: canceled");
 }
