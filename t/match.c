@@ -205,7 +205,10 @@ try_ways(unsigned best, int count, int radius, Data data)
 	return true;
 }
 
-/* Try one number of fingerprints, with all radii and all kinds of data. */
+/*
+ * Try one number of fingerprints with all radii, and with each kind of data or,
+ * where they are more than FEW, with one of them.
+ */
 static bool
 try_count(unsigned best, int count)
 {
@@ -214,8 +217,13 @@ try_count(unsigned best, int count)
 	int			i;
 
 	for (radius = 0; radius <= HAMMING_BITS; radius++)
+	{
+		int			one = below(DATA_KINDS);
+
 		for (data = 0; data < DATA_KINDS; data++)
 		{
+			if (count > FEW && data != one)
+				continue;
 			centre = below(4) > 0 ? random_fingerprint()
 				: -(Fingerprint) below(2);
 			for (i = 1; i <= count; i++)
@@ -223,6 +231,7 @@ try_count(unsigned best, int count)
 			if (!try_ways(best, count, radius, data))
 				return false;
 		}
+	}
 	return true;
 }
 
