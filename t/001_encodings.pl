@@ -3,9 +3,13 @@
 use strict;
 use warnings;
 
+use FindBin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+
+use lib $FindBin::Bin;
+use Batch;
 
 my $node = PostgreSQL::Test::Cluster->new('encodings');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
@@ -22,23 +26,36 @@ my @forms = ("simhash('%s')", "simhash('%s', words => 2)",
 	"simhash('%s', chars => 3)", "simhash_tokens(ARRAY['%s', 'b'])",
 	"simhash(repeat('%s ', 20000), words => 3)");
 
-$node->safe_psql('postgres', 'CREATE EXTENSION simhash');
-for my $encoding (sort keys %texts)
+# Tests of what queries give, each [ database, query, expected, name ].  What is expected
+# may be a reference to the same query's result in the database postgres.
+my $there = \'in UTF-8';
+
+sub test
 {
-	my $database = lc "in_$encoding";
+	my (@tests) = @_;
+	my @found = run_batch($node, map { [ @$_[ 0, 1 ] ] } @tests);
+	my @there = run_batch($node, map { [ 'postgres', $_->[1] ] } grep { ref $_->[2] } @tests);
 
-	$node->safe_psql('postgres',
-		"CREATE DATABASE $database ENCODING '$encoding' LOCALE 'C' TEMPLATE template0"
-	);
-	$node->safe_psql($database, 'CREATE EXTENSION simhash');
-	for my $form (@forms)
+	for (@tests)
 	{
-		my $query = 'SELECT ' . sprintf $form, $texts{$encoding};
-		my $here = $node->safe_psql($database, $query);
+		my ($out, $err) = @{ shift @found };
 
-		is($here, $node->safe_psql('postgres', $query), "$encoding: $form");
-		like($here, qr/^[0-9a-f]{16}$/, "$encoding: a fingerprint");
+		is($out . $err, ref $_->[2] ? join('', @{ shift @there }) : $_->[2], $_->[3]);
 	}
+	return;
+}
+
+my @encodings = sort keys %texts;
+$node->safe_psql('postgres', join ';', 'CREATE EXTENSION simhash',
+	map { "CREATE DATABASE in_$_ ENCODING '$_' LOCALE 'C' TEMPLATE template0" } @encodings, 'EUC_JIS_2004');
+$node->safe_psql("in_\L$_", 'CREATE EXTENSION simhash') for @encodings, 'EUC_JIS_2004';
+for my $encoding (@encodings)
+{
+	my @queries = map { 'SELECT ' . sprintf $_, $texts{$encoding} } @forms;
+
+	test(map { [ "in_\L$encoding", $_, $there, "$encoding: " . substr $_, 7, 40 ] } @queries);
+	test([ "in_\L$encoding", "SELECT count(*) FROM (VALUES " . join(', ', map { "(($_)::text)" } @queries)
+		. ') s (fp) WHERE fp ~ \'^[0-9a-f]{16}$\'', scalar @queries, "$encoding: fingerprints" ]);
 }
 
 # Features are shown in the database's encoding.  The normalisation of a micro
@@ -69,23 +86,20 @@ my (undef, undef, $wrong) = $node->psql('in_euc_jp', q{
 like($wrong, qr/tf must be/, 'tf comes before the texts');
 
 # Passages are shown in the database's encoding, and are where substr() finds them.
-for my $encoding (sort keys %texts)
+for my $encoding (@encodings)
 {
 	my $body = "'$texts{$encoding}' || E'\\n-- ' || repeat('$texts{$encoding}, and $texts{$encoding}', 3000)";
 
-	is( $node->safe_psql(
-			lc "in_$encoding",
+	test([ "in_\L$encoding",
 			"SELECT count(*) > 1000, string_agg(substr(body, start, length), '' ORDER BY place) = body
-			FROM (SELECT $body) s (body), minhash_passages(body, mean_length => 5) GROUP BY body"),
-		't|t', "passages in $encoding");
-	is( $node->safe_psql(
-			lc "in_$encoding",
+			FROM (SELECT $body) s (body), minhash_passages(body, mean_length => 5) GROUP BY body",
+			't|t', "passages in $encoding" ],
+		[ "in_\L$encoding",
 			"SELECT count(*) > 1000, count(*) FILTER (WHERE minhash(passage) IS DISTINCT FROM fp)
-			FROM minhash_passages($body, mean_length => 5) WHERE passage IS NOT NULL"),
-		't|0', "fingerprints of passages in $encoding");
-	is( $node->safe_psql(lc "in_$encoding", "SELECT place, fp FROM minhash_passages($body, mean_length => 5)"),
-		$node->safe_psql('postgres', "SELECT place, fp FROM minhash_passages($body, mean_length => 5)"),
-		"the same passages in $encoding");
+			FROM minhash_passages($body, mean_length => 5) WHERE passage IS NOT NULL",
+			't|0', "fingerprints of passages in $encoding" ],
+		[ "in_\L$encoding", "SELECT place, fp FROM minhash_passages($body, mean_length => 5)", $there,
+			"the same passages in $encoding" ]);
 }
 is( $node->safe_psql('in_latin1', "SELECT place, start, length, passage IS NULL FROM minhash_passages('5 \xc2\xb5m')"),
 	'1|1|4|t',
@@ -94,9 +108,6 @@ is( $node->safe_psql('in_latin1', "SELECT place, start, length, passage IS NULL 
 # EUC_JIS_2004 has some characters that are two code points: as \xe3\x81\x8b\xe3\x82\x9a,
 # a letter and a mark.  They are shown, but for a feature that begins with the mark, which it
 # does not have alone; also where a long passage is converted in pieces.
-$node->safe_psql('postgres',
-	"CREATE DATABASE in_euc_jis_2004 ENCODING 'EUC_JIS_2004' LOCALE 'C' TEMPLATE template0");
-$node->safe_psql('in_euc_jis_2004', 'CREATE EXTENSION simhash');
 my $ka = "\xe3\x81\x8b\xe3\x82\x9a";
 is( $node->safe_psql(
 		'in_euc_jis_2004',
@@ -137,14 +148,10 @@ for my $weights (
 {
 	my ($database, $input, $output, $text) = @$weights;
 
-	is($node->safe_psql($database, "SELECT '$input'::simhash_weights"),
-		$output, "weights in $database");
-	is( $node->safe_psql($database,
-			"SELECT w = w::text::simhash_weights FROM (SELECT simhash_idf('$text', 1)) s(w)"),
-		't', "idf in $database");
-	is( $node->safe_psql($database, "SELECT simhash('$text', '$input')"),
-		$node->safe_psql('postgres', "SELECT simhash('$text', '$input')"),
-		"the same weights in $database");
+	test([ $database, "SELECT '$input'::simhash_weights", $output, "weights in $database" ],
+		[ $database, "SELECT w = w::text::simhash_weights FROM (SELECT simhash_idf('$text', 1)) s(w)",
+			't', "idf in $database" ],
+		[ $database, "SELECT simhash('$text', '$input')", $there, "the same weights in $database" ]);
 }
 like(
 	($node->psql('in_latin1', "SELECT simhash_idf('5 \xc2\xb5m', 1)::jsonb"))[2],
@@ -162,25 +169,15 @@ my %separators = (
 	'above U+10FFFF' => '\xf4\x90\x80\x80',
 	'no lead byte' => '\xff',
 	'at the end' => '\xf0');
-for my $name (sort keys %separators)
-{
-	is( $node->safe_psql(
-			'in_sql_ascii',
-			"SELECT bool_and(simhash(repeat('a', n) || 'b' || E'$separators{$name}' || 'c' || E'$separators{$name}')
-				= simhash(repeat('a', n) || 'b c'))
-			FROM (SELECT 1 UNION ALL SELECT generate_series(65530, 65540)) s (n)"),
-		't', "$name after so many bytes");
-}
+test(map { [ 'in_sql_ascii',
+	"SELECT bool_and(simhash(repeat('a', n) || 'b' || E'$separators{$_}' || 'c' || E'$separators{$_}')
+		= simhash(repeat('a', n) || 'b c'))
+	FROM (SELECT 1 UNION ALL SELECT generate_series(65530, 65540)) s (n)",
+	't', "$_ after so many bytes" ] } sort keys %separators);
 # a character followed by bytes that look like more of it
-for my $character ('\xe3\x81\x82\x80\x80\x80\x80', '\xf0\xa0\x80\x80\x80\x80\x80\x80')
-{
-	is( $node->safe_psql(
-			'in_sql_ascii',
-			"SELECT bool_and(simhash(repeat(' ', n) || E'$character') = simhash(E'$character'))
-			FROM generate_series(65520, 65540) n"),
-		't',
-		"$character at the end of a piece");
-}
+test(map { [ 'in_sql_ascii',
+	"SELECT bool_and(simhash(repeat(' ', n) || E'$_') = simhash(E'$_')) FROM generate_series(65520, 65540) n",
+	't', "$_ at the end of a piece" ] } '\xe3\x81\x82\x80\x80\x80\x80', '\xf0\xa0\x80\x80\x80\x80\x80\x80');
 is( $node->safe_psql(
 		'in_sql_ascii',
 		q{SELECT bool_and(simhash(repeat('x', n) || repeat(E'\xe6\x9d\xb1', 30000), tf => 'count')

@@ -4,9 +4,13 @@
 use strict;
 use warnings;
 
+use FindBin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+
+use lib $FindBin::Bin;
+use Batch;
 
 my $node = PostgreSQL::Test::Cluster->new('binary');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
@@ -56,20 +60,8 @@ for my $stored ('stored', 'wide_stored')
 		"binary COPY round trip of $stored");
 }
 
-# malformed fields, of every length
-sub copy_field
-{
-	my ($type, $bytes) = @_;
-	my $path = $node->data_dir . '/field.bin';
-
-	open my $fh, '>:raw', $path or die "cannot write $path: $!";
-	print $fh "PGCOPY\n\xff\r\n\0" . pack('NNnN', 0, 0, 1, length $bytes)
-	  . $bytes . pack('n', 0xffff);
-	close $fh;
-	return $node->psql('postgres',
-		"CREATE TEMP TABLE t (v $type); COPY t FROM '$path' (FORMAT binary); SELECT v FROM t"
-	);
-}
+# A field of a type, whether a value or malformed, and what is said of it.
+my @fields;
 my %size = (
 	simhash64 => 8,
 	hamming_ball => 10,
@@ -77,56 +69,43 @@ my %size = (
 	hamming_ball128 => 18);
 for my $type (sort keys %size)
 {
-	for my $length (0, 4, $size{$type} - 1 .. $size{$type} + 1, 20)
-	{
-		my ($code, $out, $err) = copy_field($type, "\0" x $length);
-
-		if ($length == $size{$type})
-		{
-			like($out, qr/0000000000000000/, "$type of $length bytes");
-		}
-		else
-		{
-			like(
-				$err,
-				qr/insufficient data left in message|incorrect binary data format/,
-				"$type of $length bytes");
-		}
-	}
+	push @fields, map { [ $type, "\0" x $_,
+		$_ == $size{$type} ? qr/0000000000000000/ : qr/insufficient data left in message|incorrect binary data format/ ] }
+	  0, 4, $size{$type} - 1 .. $size{$type} + 1, 20;
 }
-# of weights: a version, and the text form
-for my $field ([ "\1{\"A\": 2}", qr/^\{"a": 2\}$/ ], [ "\1{}", qr/^\{\}$/ ],
+# weights: a version, and the text form
+push @fields, map { [ 'simhash_weights', @$_ ] } (
+	[ "\1{\"A\": 2}", qr/^\{"a": 2\}$/ ], [ "\1{}", qr/^\{\}$/ ],
 	[ '', qr/insufficient data left in message/ ],
 	[ "\1", qr/invalid input syntax for type simhash_weights/ ],
 	[ "\2{}", qr/unsupported simhash_weights version number 2/ ],
 	[ "{}", qr/unsupported simhash_weights version number 123/ ],
 	[ "\1{}\0", qr/invalid byte sequence/ ],
 	[ "\1{\"\xff\": 1}", qr/invalid byte sequence/ ],
-	[ "\1{\"a\": -1}", qr/weight must be between 0 and 2147483648, not -1, for key "a"/ ])
-{
-	my ($code, $out, $err) = copy_field('simhash_weights', $field->[0]);
-
-	like($out . $err, $field->[1], 'weights ' . unpack 'H*', $field->[0]);
-}
-# of balls: the ends
+	[ "\1{\"a\": -1}", qr/weight must be between 0 and 2147483648, not -1, for key "a"/ ]);
+# balls: the ends
 for my $ball ([ 'hamming_ball', 64 ], [ 'hamming_ball128', 128 ])
 {
 	my ($type, $bits) = @$ball;
 	my $digits = substr '0123456789abcdef' x 2, 0, $bits / 4;
 
-	for my $radius (-2, -1, 0, $bits, $bits + 1, 256, -32768)
-	{
-		my ($code, $out, $err) = copy_field($type, pack('H*', $digits) . pack 's>', $radius);
-		my $valid = $radius >= -1 && $radius <= $bits;
-
-		like(
-			$valid ? $out : $err,
-			$valid
-			? qr/^\($digits,$radius\)$/
-			: qr/invalid radius in external value of type $type: $radius/,
-			"$type of radius $radius");
-	}
+	push @fields, map { [ $type, pack('H*', $digits) . pack('s>', $_),
+		$_ >= -1 && $_ <= $bits ? qr/^\($digits,$_\)$/ : qr/invalid radius in external value of type $type: $_/ ] }
+	  -2, -1, 0, $bits, $bits + 1, 256, -32768;
 }
+my @batch;
+for (@fields)
+{
+	my ($type, $bytes) = @$_;
+	my $path = $node->data_dir . "/field$#batch.bin";
+
+	open my $fh, '>:raw', $path or die "cannot write $path: $!";
+	print $fh "PGCOPY\n\xff\r\n\0" . pack('NNnN', 0, 0, 1, length $bytes) . $bytes . pack('n', 0xffff);
+	close $fh;
+	push @batch, [ 'postgres', "CREATE TEMP TABLE t (v $type); COPY t FROM '$path' (FORMAT binary); SELECT v FROM t" ];
+}
+my @read = run_batch($node, @batch);
+like(join('', @{ shift @read }), $_->[2], "$_->[0] of " . unpack 'H*', $_->[1]) for @fields;
 
 # Random bytes and damaged values, as binary parameters: so many of each type, and
 # as many of its arrays.
@@ -173,16 +152,18 @@ sub answer
 	}
 }
 
+my %oid = split /[|\n]/, $node->safe_psql('postgres', q{SELECT oid::regtype, oid FROM pg_type
+	WHERE oid >= 16384 AND typtype IN ('b', 'd')});
+
 # Send values of a type.  Return for each an answer(): how the server sends the value,
 # and how it sends the value that it has read from the text form.
 sub send_values
 {
 	my ($type, $send, @values) = @_;
-	my $oid = $node->safe_psql('postgres', "SELECT '$type'::regtype::oid");
 	my $query = "SELECT $send(\$1), $send(\$1::text::$type)";
 	my @answers;
 
-	$socket->print(message('P', "\0$query\0" . pack 'nN', 1, $oid), message('S', ''));
+	$socket->print(message('P', "\0$query\0" . pack 'nN', 1, $oid{$type}), message('S', ''));
 	answer();
 	while (my @some = splice @values, 0, 100)
 	{
@@ -296,7 +277,7 @@ sub fuzz
 for my $type (sort keys %random)
 {
 	my ($send, $make) = @{ $random{$type} };
-	my $oid = $node->safe_psql('postgres', "SELECT '$type'::regtype::oid");
+	my $oid = $oid{$type};
 
 	fuzz($type, $send, $make);
 	fuzz("$type\[]", 'array_send', sub { random_array($oid, $make) });

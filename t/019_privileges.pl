@@ -4,9 +4,13 @@
 use strict;
 use warnings;
 
+use FindBin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+
+use lib $FindBin::Bin;
+use Batch;
 
 my $node = PostgreSQL::Test::Cluster->new('privileges');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
@@ -16,22 +20,23 @@ $node->safe_psql('postgres', $_)
   for 'CREATE ROLE keeper LOGIN', 'CREATE ROLE reader LOGIN',
   map { "CREATE DATABASE $_ OWNER keeper" } qw(shop trap restored);
 
-# Run SQL as a role.  Return its output, or the SQLSTATE of the first error.
+# Run statements as a role, each in a session of its own.  Return the output of each, or
+# the SQLSTATE of its first error.
 sub as_role
 {
-	my ($role, $dbname, $sql) = @_;
-	my ($code, $out, $err) =
-	  $node->psql($dbname, $sql, extra_params => [ '-U', $role, '-v', 'VERBOSITY=sqlstate' ]);
+	my ($role, $dbname, @statements) = @_;
 
-	return $code ? ($err =~ /ERROR:  (\w{5})/)[0] : $out;
+	return map { $_->[1] =~ /ERROR:  (\w{5})/ ? $1 : $_->[0] }
+	  run_batch($node, map { [ $dbname, $_, $role ] } @statements);
 }
 
 # Run statements as a role: each is allowed if it has no SQLSTATE with it.
 sub try
 {
 	my ($role, $dbname, @tests) = @_;
+	my @results = as_role($role, $dbname, map { $_->[0] } @tests);
 
-	is(as_role($role, $dbname, $_->[0]), $_->[1] // '', "$role: $_->[0]") for @tests;
+	is(shift @results, $_->[1] // '', "$role: $_->[0]") for @tests;
 	return;
 }
 
@@ -63,18 +68,14 @@ my $called = 'SELECT is_called FROM evil.calls';
 # there already stays the keeper's.
 $node->safe_psql('trap', "SET ROLE keeper; CREATE SCHEMA evil; CREATE SEQUENCE evil.calls;
 	CREATE FUNCTION evil.refuse(int) RETURNS boolean $planted");
-for my $object (
+my @objects = (
 	'DOMAIN evil.simhash64 AS text',
 	'TYPE evil.hamming_ball AS ENUM ()',
 	'TABLE evil.simhash_weights ()',
 	'DOMAIN evil.hamming_distance AS int CHECK (evil.refuse(VALUE))',
-	"FUNCTION evil.hamming_bound_below(bigint) RETURNS bigint $planted")
-{
-	my ($name) = $object =~ /^(\w+ [\w.]+)/;
-
-	like(as_role('keeper', 'trap', "BEGIN; CREATE $object; CREATE EXTENSION simhash SCHEMA evil"),
-		qr/^427(?:10|23)$/, "$name is in the way");
-}
+	"FUNCTION evil.hamming_bound_below(bigint) RETURNS bigint $planted");
+my @states = as_role('keeper', 'trap', map { "BEGIN; CREATE $_; CREATE EXTENSION simhash SCHEMA evil" } @objects);
+like(shift @states, qr/^427(?:10|23)$/, substr($_, 0, 40) . ' is in the way') for @objects;
 
 # Functions and operators of any types with the names of the extension's, and what the
 # script could take for core's.
@@ -95,8 +96,8 @@ $node->safe_psql('trap', join ";\n", 'SET ROLE keeper', map { "CREATE $_" }
 	(map { "OPERATOR evil.$_ (LEFTARG = anyelement, RIGHTARG = anyelement, FUNCTION = evil.simhash64_eq)" }
 		  '<', '<=', '=', '<>', '>=', '>', '%', '<@', '@>', '<->', '<->#'),
 	map { "DOMAIN evil.$_ AS pg_catalog.$_" } qw(text bytea uuid int8 float8 oid regprocedure));
-is(as_role('keeper', 'trap', 'SET search_path = evil; CREATE EXTENSION simhash'),
-	'', 'the extension is created among lookalikes');
+# the extension is created among lookalikes
+try('keeper', 'trap', ['SET search_path = evil; CREATE EXTENSION simhash']);
 is($node->safe_psql('trap', $called), 'f', 'the script calls nothing planted');
 
 my $members = <<'SQL';
@@ -175,19 +176,19 @@ my %plans = (
 sub answers
 {
 	my ($dbname) = @_;
+	my @views = sort keys %plans;
+	my $settings = 'SET enable_seqscan = off; SET enable_nestloop = off';
+	my @found = run_batch($node, map { [ $dbname, "$settings; $_" ] }
+		map { ("EXPLAIN TABLE public.$_", "TABLE public.$_") } @views);
 	my @answers;
 
-	for my $view (sort keys %plans)
+	for my $view (@views)
 	{
-		my ($plan, $rows) = split /^--\n/m, $node->safe_psql($dbname, <<SQL);
-SET enable_seqscan = off;
-SET enable_nestloop = off;
-EXPLAIN TABLE public.$view;
-SELECT '--';
-TABLE public.$view;
-SQL
-		like($plan, qr/\b$plans{$view}\b/, "$dbname: plan of $view");
-		push @answers, $view, sort split /\n/, $rows;
+		my ($plan, $rows) = splice @found, 0, 2;
+
+		like($plan->[0], qr/\b$plans{$view}\b/, "$dbname: plan of $view");
+		is($rows->[1], '', "$dbname: rows of $view");
+		push @answers, $view, sort split /\n/, $rows->[0];
 	}
 	return join "\n", @answers;
 }
@@ -220,8 +221,9 @@ $node->safe_psql('postgres', "ALTER DATABASE $_ SET search_path = evil, pg_catal
   for 'shop', 'restored';
 
 is(answers('shop'), $answers, 'a hostile search_path, the same answers');
-$node->safe_psql('shop', $_)
-  for 'INSERT INTO public.refused VALUES (public.body_of(10)), (public.body_of(20))',
+is($_->[1], '', 'a statement under a hostile search_path') for run_batch(
+	$node,
+	map { [ 'shop', $_ ] } 'INSERT INTO public.refused VALUES (public.body_of(10)), (public.body_of(20))',
   'ALTER TABLE public.refused ADD EXCLUDE USING hamming (fp WITH OPERATOR(public.%))',
   'INSERT INTO public.refused VALUES (public.body_of(11)) ON CONFLICT DO NOTHING',
   'UPDATE public.refused SET body = NULL',
@@ -232,7 +234,7 @@ $node->safe_psql('shop', $_)
   'CREATE INDEX CONCURRENTLY ON public.kept USING hamming (fp)',
   'REFRESH MATERIALIZED VIEW public.kept',
   'REFRESH MATERIALIZED VIEW CONCURRENTLY public.kept',
-  map { "SELECT public.hamming_index_check('public.docs_$_')" } 'fp', 'wide';
+	map { "SELECT public.hamming_index_check('public.docs_$_')" } 'fp', 'wide');
 
 my $dump = $node->basedir . '/dump.sql';
 $node->command_ok([ 'pg_dump', '-f', $dump, $node->connstr('shop') ], 'pg_dump');
@@ -276,7 +278,7 @@ RESET ROLE;
 CREATE OPERATOR === (LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = peek,
 	RESTRICT = simhash_restrict, JOIN = simhash_join);
 SQL
-for my $test (
+my @looks = (
 	[ 'docs_fp', 'SELECT id FROM docs WHERE fp <-> minhash(body_of(1008)) <= 9 AND peek(id)' ],
 	[ 'docs_fp', 'SELECT id, fp <-> minhash(body_of(1008)) FROM docs WHERE peek(id) ORDER BY 2 LIMIT 5' ],
 	[ 'docs_wide', 'SELECT id FROM docs WHERE wide % minhash_128(body_of(1008)) AND peek(id)' ],
@@ -284,20 +286,24 @@ for my $test (
 	[ 'HammingJoin', 'SELECT a.id, b.id FROM docs a JOIN docs b ON a.fp <-> b.fp <= 6 AND peek(least(a.id, b.id))' ],
 	[ 'WindowAgg', 'SELECT id, simhash_cluster(wide, 16) OVER (ORDER BY id) FROM docs WHERE peek(id)' ],
 	[ 'simhash_pairs', q{SELECT * FROM simhash_pairs('SELECT id, fp FROM docs WHERE peek(id)', 6)} ],
-	[ 'simhash_audit', q{SELECT * FROM simhash_audit('SELECT id, fp, body FROM docs WHERE peek(id)')} ])
+	[ 'simhash_audit', q{SELECT * FROM simhash_audit('SELECT id, fp, body FROM docs WHERE peek(id)')} ]);
+my $settings = 'SET enable_seqscan = off; SET enable_nestloop = off';
+my @plans = as_role('reader', 'others', map { "$settings; EXPLAIN $_->[1]" } @looks);
+my @rows = as_role('reader', 'others', map { "$settings; $_->[1]" } @looks);
+my @own = run_batch($node, map { [ 'others', $_->[1] =~ s/peek(\((?:[^()]|(?1))*\))/$1 > 1000/r ] } @looks);
+for (@looks)
 {
-	my ($word, $query) = @$test;
-	my $settings = 'SET enable_seqscan = off; SET enable_nestloop = off';
-	my $own = $query =~ s/peek(\((?:[^()]|(?1))*\))/$1 > 1000/r;
+	my ($word, $query) = @$_;
+	my ($own, $err) = @{ shift @own };
 
-	like(as_role('reader', 'others', "$settings; EXPLAIN $query"), qr/\b$word\b/, "reader: plan of $query");
-	is( join("\n", sort split /\n/, as_role('reader', 'others', "$settings; $query")),
-		join("\n", sort split /\n/, $node->safe_psql('others', $own)),
+	like(shift @plans, qr/\b$word\b/, "reader: plan of $query");
+	is( join("\n", sort split /\n/, shift @rows),
+		join("\n", $err, sort split /\n/, $own) =~ s/\A\n//r,
 		'reader: rows of it');
 }
-like(as_role('reader', 'others', "EXPLAIN $_"), qr/rows=/, "reader: estimate of $_")
-  for "SELECT FROM docs WHERE fp === 'ffffffffffffffff'",
-  'SELECT FROM docs a JOIN docs b ON a.fp === b.fp';
+my @estimates = ("SELECT FROM docs WHERE fp === 'ffffffffffffffff'", 'SELECT FROM docs a JOIN docs b ON a.fp === b.fp');
+@plans = as_role('reader', 'others', map { "EXPLAIN $_" } @estimates);
+like(shift @plans, qr/rows=/, "reader: estimate of $_") for @estimates;
 
 # What a superuser does with an index or a view of others calls their functions with
 # their rights.
@@ -319,13 +325,13 @@ CREATE MATERIALIZED VIEW spies AS
 SELECT * FROM public.simhash_pairs('SELECT id, public.spy(fp) FROM public.spied', 3) WITH NO DATA;
 INSERT INTO spied VALUES (1, '0123456789abcdef');
 SQL
-for my $statement ("SELECT hamming_index_check('spied_fp')", 'REINDEX INDEX spied_fp',
-	'REFRESH MATERIALIZED VIEW spies')
+my @statements = ("SELECT hamming_index_check('spied_fp')", 'REINDEX INDEX spied_fp', 'REFRESH MATERIALIZED VIEW spies');
+my @said = run_batch($node, map { [ 'others', $_ ] } @statements);
+for (@statements)
 {
-	my ($code, $out, $err) = $node->psql('others', $statement);
-	my %who = map { $_ => 1 } $err =~ /called by (.*)/g;
+	my %who = map { $_ => 1 } (shift @said)->[1] =~ /called by (.*)/g;
 
-	is(join(', ', sort keys %who), 'keeper', "who is called: $statement");
+	is(join(', ', sort keys %who), 'keeper', "who is called: $_");
 }
 
 # Settings are for everybody, but no way past the limit of temporary files.

@@ -8,25 +8,30 @@ use warnings;
 
 use Exporter 'import';
 
-our @EXPORT = qw(run_statement);
+use Batch;
 
-# Run a statement in a new session, which is canceled at so many thousand steps, or
-# never: what it says, the thousands of steps, and the most of them between two
-# interrupts.
-sub run_statement
+our @EXPORT = qw(run_statements);
+
+# Run statements, each in a session of its own that is canceled at so many thousand
+# steps, or never.  Return for each one [ what it says, the thousands of steps, the most
+# of them between two interrupts ].
+sub run_statements
 {
-	my ($node, $statement, $cancel_at) = @_;
-	my (undef, $out, $err) = $node->psql('postgres', <<SQL, on_error_stop => 0);
-\\set VERBOSITY sqlstate
+	my ($node, $cancel_at, @statements) = @_;
+	my @batch = map { [ 'postgres', <<SQL ] } @statements;
 SET simhash_test.steps = 0;
 SET simhash_test.cancel_at = $cancel_at;
-$statement;
+$_;
 SHOW simhash_test.steps;
-SHOW simhash_test.gap;
+SHOW simhash_test.gap
 SQL
-	my ($result, $steps, $gap) = $out =~ /\A(.*?)\n?(\d+)\n(\d+)\s*\z/s;
 
-	return ($result . $err, $steps, $gap);
+	return map {
+		my ($out, $err) = @$_;
+		my ($result, $steps, $gap) = $out =~ /\A(.*?)\n?(\d+)\n(\d+)\z/s;
+
+		[ $result . $err, $steps, $gap ]
+	} run_batch($node, @batch);
 }
 
 1;

@@ -66,10 +66,10 @@ SQL
 sub steps
 {
 	my ($statement, $expected) = @_;
-	my ($said, $steps) = run_statement($node, $statement, 0);
+	my ($run) = run_statements($node, 0, $statement);
 
-	is($said, $expected, 'the result');
-	return $steps;
+	is($run->[0], $expected, 'the result');
+	return $run->[1];
 }
 
 sub features_steps
