@@ -17,11 +17,13 @@ plan skip_all => 'set SIMHASH_TEST_EXTRA for tests that take long' if !$ENV{SIMH
 # records: what comes after a crash and on a standby shows whether they are right.
 my $generic = $ENV{SIMHASH_TEST_INTERRUPTS};
 
+# Two programs are started to archive a segment, and two to restore it: they are not so
+# small as script/test would have them.
 my $primary = PostgreSQL::Test::Cluster->new('primary');
 $primary->init(
 	allows_streaming => 1,
 	has_archiving => 1,
-	extra => [ '--locale=C', '--encoding=UTF8', '--data-checksums' ]);
+	extra => [ '--locale=C', '--encoding=UTF8', '--data-checksums', '--wal-segsize=16' ]);
 # A snapshot of autovacuum's would keep rows from the vacuums of the test, and its
 # own vacuums would write records between those that are counted.
 $primary->append_conf('postgresql.conf', <<'CONF');
