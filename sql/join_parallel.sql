@@ -123,7 +123,8 @@ CALL set_workers(3);
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
--- some rows only, of scans that end before the join, and of scans that are repeated
+-- some rows only, of scans that end before the join, and of scans that are repeated: the
+-- most of them first, as PostgreSQL's workers keep the limit of the first scan
 SELECT count(*) FROM (SELECT x.id FROM many x LEFT JOIN other y ON x.fp <-> y.fp <= 3 AND costly(x.id + y.id) LIMIT 5) s;
 SET enable_nestloop = on;
 SET enable_material = off;
@@ -131,7 +132,7 @@ SELECT count(*), count(DISTINCT (s.n, s.sum)), min(s.n)
 FROM generate_series(1, 3) i LEFT JOIN (SELECT count(*) AS n, sum(x.id * y.id) FROM many x JOIN other y
 	ON x.fp <-> y.fp <= 3 AND costly(x.id + y.id)) s ON i <> s.n;
 SELECT i, (SELECT count(*) FROM (SELECT FROM many x JOIN other y ON x.fp <-> y.fp <= 3
-	AND costly(x.id + y.id) LIMIT i) s) AS n FROM generate_series(1, 3) i;
+	AND costly(x.id + y.id) LIMIT i) s) AS n FROM generate_series(3, 1, -1) i;
 RESET enable_material;
 -- an error in one process
 SELECT error_of('SELECT FROM many x JOIN other y ON x.fp <-> y.fp <= 3 AND costly(x.id - 131)'),
