@@ -197,17 +197,16 @@ sort_by_keys(NearSide *side)
 
 	memcpy(fps, list->fps, size);
 	for (i = 0; i < list->count; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
 		list->fps[i] = side->keys[i];
-	}
 	hamming_fplist_sort(list, 0, list->count, 0, 32);
 	for (from = 0; from < list->count; from = to)
 	{
-		CHECK_FOR_INTERRUPTS();
 		to = fplist_end_of_run(list, from, list->count, FINGERPRINT_ALL_BITS);
 		for (i = from; i < to; i++)
+		{
+			CHECK_FOR_INTERRUPTS();
 			list->fps[i] = fps[list->numbers[i]];
+		}
 		hamming_fplist_sort(list, from, to, 0, HAMMING_BITS);
 	}
 	pfree(fps);
