@@ -97,7 +97,7 @@ my @batch;
 for (@fields)
 {
 	my ($type, $bytes) = @$_;
-	my $path = $node->data_dir . "/field$#batch.bin";
+	my $path = $node->data_dir . '/field' . @batch . '.bin';
 
 	open my $fh, '>:raw', $path or die "cannot write $path: $!";
 	print $fh "PGCOPY\n\xff\r\n\0" . pack('NNnN', 0, 0, 1, length $bytes) . $bytes . pack('n', 0xffff);

@@ -70,7 +70,7 @@ my @plans = run_batch($node, map { [ 'postgres', "EXPLAIN (COSTS OFF) $statement
 for my $name (@names)
 {
 	my (undef, $result, $hidden) = @{ $statements{$name} };
-	my $plan = (shift @plans)->[0];
+	my ($plan) = @{ shift @plans };
 
 	is(join('', @{ shift @found }), $result, "$name: right rows");
 	like($plan, qr/Custom Scan \(HammingJoin\)/, "$name: by the join") unless $hidden;

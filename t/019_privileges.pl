@@ -221,20 +221,21 @@ $node->safe_psql('postgres', "ALTER DATABASE $_ SET search_path = evil, pg_catal
   for 'shop', 'restored';
 
 is(answers('shop'), $answers, 'a hostile search_path, the same answers');
-is($_->[1], '', 'a statement under a hostile search_path') for run_batch(
-	$node,
-	map { [ 'shop', $_ ] } 'INSERT INTO public.refused VALUES (public.body_of(10)), (public.body_of(20))',
-  'ALTER TABLE public.refused ADD EXCLUDE USING hamming (fp WITH OPERATOR(public.%))',
-  'INSERT INTO public.refused VALUES (public.body_of(11)) ON CONFLICT DO NOTHING',
-  'UPDATE public.refused SET body = NULL',
-  'ALTER TABLE public.refused ADD wide public.simhash128 GENERATED ALWAYS AS (public.minhash_128(body)) STORED',
-  'VACUUM ANALYZE public.docs',
-  'REINDEX TABLE public.docs',
-  'REINDEX TABLE CONCURRENTLY public.docs',
-  'CREATE INDEX CONCURRENTLY ON public.kept USING hamming (fp)',
-  'REFRESH MATERIALIZED VIEW public.kept',
-  'REFRESH MATERIALIZED VIEW CONCURRENTLY public.kept',
+my @changes = (
+	'INSERT INTO public.refused VALUES (public.body_of(10)), (public.body_of(20))',
+	'ALTER TABLE public.refused ADD EXCLUDE USING hamming (fp WITH OPERATOR(public.%))',
+	'INSERT INTO public.refused VALUES (public.body_of(11)) ON CONFLICT DO NOTHING',
+	'UPDATE public.refused SET body = NULL',
+	'ALTER TABLE public.refused ADD wide public.simhash128 GENERATED ALWAYS AS (public.minhash_128(body)) STORED',
+	'VACUUM ANALYZE public.docs',
+	'REINDEX TABLE public.docs',
+	'REINDEX TABLE CONCURRENTLY public.docs',
+	'CREATE INDEX CONCURRENTLY ON public.kept USING hamming (fp)',
+	'REFRESH MATERIALIZED VIEW public.kept',
+	'REFRESH MATERIALIZED VIEW CONCURRENTLY public.kept',
 	map { "SELECT public.hamming_index_check('public.docs_$_')" } 'fp', 'wide');
+my @done = run_batch($node, map { [ 'shop', $_ ] } @changes);
+is((shift @done)->[1], '', "a hostile search_path: $_") for @changes;
 
 my $dump = $node->basedir . '/dump.sql';
 $node->command_ok([ 'pg_dump', '-f', $dump, $node->connstr('shop') ], 'pg_dump');
@@ -297,9 +298,8 @@ for (@looks)
 	my ($own, $err) = @{ shift @own };
 
 	like(shift @plans, qr/\b$word\b/, "reader: plan of $query");
-	is( join("\n", sort split /\n/, shift @rows),
-		join("\n", $err, sort split /\n/, $own) =~ s/\A\n//r,
-		'reader: rows of it');
+	is($err, '', 'the rows that reader should have');
+	is(join("\n", sort split /\n/, shift @rows), join("\n", sort split /\n/, $own), 'reader: rows of it');
 }
 my @estimates = ("SELECT FROM docs WHERE fp === 'ffffffffffffffff'", 'SELECT FROM docs a JOIN docs b ON a.fp === b.fp');
 @plans = as_role('reader', 'others', map { "EXPLAIN $_" } @estimates);

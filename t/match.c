@@ -206,8 +206,8 @@ try_ways(unsigned best, int count, int radius, Data data)
 }
 
 /*
- * Try one number of fingerprints with all radii, and with each kind of data or,
- * where they are more than FEW, with one of them.
+ * Try one number of fingerprints with all radii and all kinds of data.  Of a
+ * number above FEW, most radii have one kind.
  */
 static bool
 try_count(unsigned best, int count)
@@ -222,7 +222,8 @@ try_count(unsigned best, int count)
 
 		for (data = 0; data < DATA_KINDS; data++)
 		{
-			if (count > FEW && data != one)
+			if (count > FEW && data != one && radius > 1 &&
+				radius < HAMMING_BITS - 1)
 				continue;
 			centre = below(4) > 0 ? random_fingerprint()
 				: -(Fingerprint) below(2);
