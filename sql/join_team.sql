@@ -229,7 +229,7 @@ RESET min_parallel_table_scan_size;
 SET statement_timeout = 200;
 SELECT count(*) FROM more a JOIN more b ON a.fp <-> b.fp <= 20 AND a.id < b.id;
 SET work_mem = '64kB';
-SELECT count(*) FROM more a JOIN more b ON a.fp <-> b.fp <= 8 AND a.id < b.id;
+SELECT count(*) FROM more a JOIN more b ON a.fp <-> b.fp <= 14 AND a.id < b.id;
 RESET work_mem;
 RESET statement_timeout;
 SELECT count(*) FROM pg_stat_activity WHERE leader_pid = pg_backend_pid();
