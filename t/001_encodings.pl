@@ -28,7 +28,6 @@ my @forms = ("simhash('%s')", "simhash('%s', words => 2)",
 
 # Tests of what queries give, each [ database, query, expected, name ].  Where nothing is
 # expected, it is what the query gives in the database postgres.
-
 sub test
 {
 	my (@tests) = @_;

@@ -70,7 +70,7 @@ my %size = (
 for my $type (sort keys %size)
 {
 	push @fields, map { [ $type, "\0" x $_,
-		$_ == $size{$type} ? qr/0000000000000000/ : qr/insufficient data left in message|incorrect binary data format/ ] }
+		$_ == $size{$type} ? qr/^\(?0000000000000000/ : qr/insufficient data left in message|incorrect binary data format/ ] }
 	  0, 4, $size{$type} - 1 .. $size{$type} + 1, 20;
 }
 # weights: a version, and the text form

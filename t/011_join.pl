@@ -66,14 +66,14 @@ my %statements = (
 	'texts' => [ 'SELECT count(*) > 500 FROM docs d JOIN batch b ON simhash(d.body) <-> simhash(b.body) <= 0', 't' ]);
 my @names = sort keys %statements;
 my @found = run_batch($node, map { [ 'postgres', $statements{$_}[0] ] } @names);
-my @plans = run_batch($node, map { [ 'postgres', "EXPLAIN (COSTS OFF) $statements{$_}[0]" ] } @names);
+my @plans = run_batch($node, map { [ 'postgres', "EXPLAIN (COSTS OFF) $statements{$_}[0]" ] }
+	grep { !$statements{$_}[2] } @names);
 for my $name (@names)
 {
 	my (undef, $result, $hidden) = @{ $statements{$name} };
-	my ($plan) = @{ shift @plans };
 
 	is(join('', @{ shift @found }), $result, "$name: right rows");
-	like($plan, qr/Custom Scan \(HammingJoin\)/, "$name: by the join") unless $hidden;
+	like((shift @plans)->[0], qr/Custom Scan \(HammingJoin\)/, "$name: by the join") unless $hidden;
 }
 is($node->safe_psql('postgres', "DELETE FROM docs a USING docs b WHERE a.fp <-> b.fp <= 3 AND a.id > b.id;
 		SELECT count(*) FROM docs"),

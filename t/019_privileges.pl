@@ -173,11 +173,12 @@ my %plans = (
 	centre => 'Aggregate',
 	kept => 'kept');
 
+my $settings = 'SET enable_seqscan = off; SET enable_nestloop = off';
+
 sub answers
 {
 	my ($dbname) = @_;
 	my @views = sort keys %plans;
-	my $settings = 'SET enable_seqscan = off; SET enable_nestloop = off';
 	my @found = run_batch($node, map { [ $dbname, "$settings; $_" ] }
 		map { ("EXPLAIN TABLE public.$_", "TABLE public.$_") } @views);
 	my @answers;
@@ -288,7 +289,6 @@ my @looks = (
 	[ 'WindowAgg', 'SELECT id, simhash_cluster(wide, 16) OVER (ORDER BY id) FROM docs WHERE peek(id)' ],
 	[ 'simhash_pairs', q{SELECT * FROM simhash_pairs('SELECT id, fp FROM docs WHERE peek(id)', 6)} ],
 	[ 'simhash_audit', q{SELECT * FROM simhash_audit('SELECT id, fp, body FROM docs WHERE peek(id)')} ]);
-my $settings = 'SET enable_seqscan = off; SET enable_nestloop = off';
 my @plans = as_role('reader', 'others', map { "$settings; EXPLAIN $_->[1]" } @looks);
 my @rows = as_role('reader', 'others', map { "$settings; $_->[1]" } @looks);
 my @own = run_batch($node, map { [ 'others', $_->[1] =~ s/peek(\((?:[^()]|(?1))*\))/$1 > 1000/r ] } @looks);

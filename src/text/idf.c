@@ -38,7 +38,7 @@ typedef struct DocumentSlot
 	uint64		hash;
 	DocumentToken *token;
 	char		status;
-}			DocumentSlot;
+} DocumentSlot;
 
 /* Two tokens with one hash are one token, as they are for a fingerprint. */
 #define SH_PREFIX document
