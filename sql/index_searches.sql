@@ -164,6 +164,30 @@ SELECT count(*) FROM equal WHERE fp % :'near';
 RESET enable_seqscan;
 DROP TABLE equal;
 
+-- VACUUM of more fingerprints than the memory for them has room for: no file, and none is left
+CREATE TABLE swept (id int, fp :type) WITH (autovacuum_enabled = off);
+INSERT INTO swept SELECT i, left(md5(i::text), :digits):::type FROM generate_series(1, 150000) i;
+CREATE INDEX swept_fp ON swept USING hamming (fp);
+SET maintenance_work_mem = '1MB';
+SET temp_file_limit = 0;
+DELETE FROM swept WHERE id > 1000;
+VACUUM swept;
+RESET temp_file_limit;
+RESET maintenance_work_mem;
+SELECT rows, fingerprints, hamming_index_check('swept_fp') FROM hamming_index_stats('swept_fp');
+-- nothing reads pages that are free, and known to be
+CREATE FUNCTION accesses(index regclass) RETURNS bigint LANGUAGE sql AS
+	$$ SELECT idx_blks_read + idx_blks_hit FROM pg_statio_all_indexes WHERE indexrelid = index $$;
+DELETE FROM swept WHERE id = 1;
+SELECT pg_stat_force_next_flush();
+SELECT accesses('swept_fp') \gset before_
+VACUUM (INDEX_CLEANUP on) swept;
+SELECT pg_stat_force_next_flush();
+SELECT free_pages > pages * 0.9 AS mostly_free, accesses('swept_fp') - :before_accesses < pages / 4 AS few_read
+FROM hamming_index_stats('swept_fp');
+DROP TABLE swept;
+DROP FUNCTION accesses;
+
 -- a look-up of many rows that ends early, and then that of another fingerprint
 CREATE TABLE rescanned AS
 SELECT i AS id, (CASE WHEN i <= 5 THEN reverse(:'centre')

@@ -179,8 +179,7 @@ typedef struct HammingMeta
 	uint32		version;		/* HAMMING_VERSION */
 	uint16		width;			/* bits of a fingerprint: HAMMING_BITS */
 	uint16		blocks;			/* HAMMING_MIN_BLOCKS .. HAMMING_MAX_BLOCKS */
-	uint32		is_swept;		/* 1 while a vacuum is at work, and after one
-								 * that was broken off; else 0 */
+	uint32		unused;			/* 0 or 1; nothing reads it */
 } HammingMeta;
 
 typedef enum HammingPageKind
@@ -457,7 +456,7 @@ extern HammingPlan hamming_plan(int blocks, const HammingShape *shapes,
 								int radius);
 
 /* cache.c */
-extern HammingMeta hamming_read_meta(Relation index);
+extern int	hamming_read_blocks(Relation index);
 extern int	hamming_blocks(Relation index);
 extern void hamming_measure(Relation index, HammingShape *shapes);
 extern HammingPlan hamming_cached_plan(Relation index, int radius);
@@ -470,6 +469,9 @@ extern void hamming_give_back(Relation index, Buffer buffer);
 extern BlockNumber hamming_count_free(Relation index, BlockNumber pages,
 									  bool record,
 									  BufferAccessStrategy strategy);
+extern BlockNumber hamming_count_used(Relation index,
+									  BufferAccessStrategy strategy);
+extern void hamming_find_lost(Relation index, BufferAccessStrategy strategy);
 
 /* tree.c */
 

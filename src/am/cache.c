@@ -24,11 +24,11 @@ typedef struct HammingCache
 } HammingCache;
 
 /*
- * Read what the metapage says.  Error: XX002 if this code cannot read the index
- * that it describes.
+ * Return how many blocks the metapage says that fingerprints are cut into.
+ * Error: XX002 if this code cannot read the index that it describes.
  */
-HammingMeta
-hamming_read_meta(Relation index)
+int
+hamming_read_blocks(Relation index)
 {
 	Buffer		buffer = hamming_read(index, HAMMING_METAPAGE,
 									  BUFFER_LOCK_SHARE, NULL);
@@ -51,7 +51,7 @@ hamming_read_meta(Relation index)
 		meta.blocks > HAMMING_MAX_BLOCKS)
 		hamming_corrupted(index, HAMMING_METAPAGE, "blocks are out of range");
 	UnlockReleaseBuffer(buffer);
-	return meta;
+	return meta.blocks;
 }
 
 /*
@@ -65,7 +65,7 @@ hamming_blocks(Relation index)
 
 	if (cache == NULL)
 	{
-		int			blocks = hamming_read_meta(index).blocks;
+		int			blocks = hamming_read_blocks(index);
 
 		cache = MemoryContextAllocZero(index->rd_indexcxt,
 									   sizeof(HammingCache));

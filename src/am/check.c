@@ -266,7 +266,8 @@ check_fingerprints(Check *check, int tree)
 							   (long long) unused),
 				 errdetail("This is harmless. A crash, or a canceled vacuum, "
 						   "may leave such fingerprints, and searches ignore "
-						   "them.")));
+						   "them."),
+				 errhint("REINDEX removes them.")));
 }
 
 /* Check that no TID is in tree 0 and that of NULLs together twice. */
@@ -377,7 +378,7 @@ hamming_check(Relation heap, Relation index)
 	check->index = index;
 	check->heap = heap;
 	/* as it is on disk now, not as the session remembers it */
-	check->blocks = hamming_read_meta(index).blocks;
+	check->blocks = hamming_read_blocks(index);
 	check_tree(check, HAMMING_NULLS);
 	for (tree = 0; tree < check->blocks; tree++)
 		check_tree(check, tree);

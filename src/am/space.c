@@ -132,3 +132,60 @@ hamming_count_free(Relation index, BlockNumber pages, bool record,
 	}
 	return count;
 }
+
+/* Return how many pages a tree has without its root, from its inner pages. */
+static BlockNumber
+count_children(Relation index, int tree, BufferAccessStrategy strategy)
+{
+	int			level = hamming_height(index, tree);
+	BlockNumber count = 0;
+
+	while (--level > 0)
+	{
+		HammingWalk walk = {
+			.index = index,.tree = tree,.level = level,.strategy = strategy
+		};
+
+		while (hamming_walk_on(&walk))
+		{
+			Buffer		buffer = hamming_walk_find(&walk, BUFFER_LOCK_SHARE);
+
+			count += hamming_page_count(BufferGetPage(buffer));
+			walk.next = hamming_special(BufferGetPage(buffer))->high;
+			UnlockReleaseBuffer(buffer);
+			vacuum_delay_point(false);
+		}
+	}
+	return count;
+}
+
+/* Return how many pages of an index are in use, or were an instant ago. */
+BlockNumber
+hamming_count_used(Relation index, BufferAccessStrategy strategy)
+{
+	int			blocks = hamming_blocks(index);
+	BlockNumber count = HAMMING_FIXED_PAGES(blocks);
+	int			tree;
+
+	count += count_children(index, HAMMING_NULLS, strategy);
+	for (tree = 0; tree < blocks; tree++)
+		count += count_children(index, tree, strategy);
+	return count;
+}
+
+/*
+ * If the free space map has no page, enter those that it has lost.  The map is
+ * not logged: a crash or a promotion loses pages, and an error leaves a new
+ * page behind.  All pages are read only if some are in no tree.
+ */
+void
+hamming_find_lost(Relation index, BufferAccessStrategy strategy)
+{
+	BlockNumber pages = RelationGetNumberOfBlocks(index);
+
+	if (GetPageWithFreeSpace(index, BLCKSZ / 2) != InvalidBlockNumber ||
+		hamming_count_used(index, strategy) >= pages)
+		return;
+	hamming_count_free(index, pages, true, strategy);
+	IndexFreeSpaceMapVacuum(index);
+}

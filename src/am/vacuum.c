@@ -2,8 +2,8 @@
  * vacuum.c
  *	  Removal of dead rows, and of the pages that they leave behind.
  *
- * src/README tells the steps, what the marks of leaves and the note on the
- * metapage are for, and why no row comes to lack its fingerprint.
+ * src/README tells the steps, what the marks of leaves are for, and why no row
+ * comes to lack its fingerprint.
  */
 #include "postgres.h"
 
@@ -11,7 +11,6 @@
 #include "commands/vacuum.h"
 #include "miscadmin.h"
 #include "postmaster/autovacuum.h"
-#include "storage/indexfsm.h"
 
 #include "am/sort.h"
 #include "am/test_stop.h"
@@ -24,24 +23,15 @@ typedef struct Vacuum
 	IndexBulkDeleteCallback callback;	/* is the row with a TID dead? */
 	void	   *callback_state;
 	int			blocks;			/* of the index */
-	bool		is_noted;		/* does the metapage say that it is swept? */
-	bool		repairs;		/* has another vacuum been broken off? */
-
-	/*
-	 * For each tree but 0, as it is ordered, fingerprints that have lost
-	 * their last row; or if repairs is true, those that have one, and all
-	 * that the tree had before.
-	 */
-	HammingSorter *sorters[HAMMING_MAX_BLOCKS];
-	HammingSorter *all[HAMMING_MAX_BLOCKS];
-	uint64		sorted;			/* fingerprints in each of sorters */
-	bool		has_known;		/* of the tree that is swept, the next */
-	HammingKey	known;			/* fingerprint that has rows */
+	HammingSorter *list;		/* fingerprints that have lost their last row:
+								 * in memory, and during a sweep rotated as
+								 * the tree that is swept has them */
 
 	/* the last fingerprint of tree 0, whose rows may go on on the next leaf */
-	HammingBits open;
+	HammingBits last;
 	bool		has_rows;		/* does a row live, */
 	bool		has_dead;		/* or was one removed, so far? */
+	bool		was_swept;		/* were marks cleared since its first leaf? */
 } Vacuum;
 
 /* The rows of a leaf of a tree with TIDs. */
@@ -134,48 +124,27 @@ keep_others(void *arg, Buffer leaf, HammingKey *keys)
 	return kept;
 }
 
-/* Make the note on the metapage that a vacuum is at work, or take it away. */
-static void
-note_sweep(Vacuum *vacuum, bool is_swept)
-{
-	Relation	index = vacuum->info->index;
-	Buffer		buffer = hamming_read(index, HAMMING_METAPAGE,
-									  BUFFER_LOCK_EXCLUSIVE, NULL);
-	GenericXLogState *state = GenericXLogStart(index);
-	Page		page = GenericXLogRegisterBuffer(state, buffer, 0);
-
-	((HammingMeta *) PageGetContents(page))->is_swept = is_swept;
-	/* an index that was built before has no room for it yet */
-	((PageHeader) page)->pd_lower = HAMMING_CONTENT + sizeof(HammingMeta);
-	GenericXLogFinish(state);
-	UnlockReleaseBuffer(buffer);
-	vacuum->is_noted = is_swept;
-}
-
-/* All leaves are seen that can have rows of the open fingerprint, if any. */
+/*
+ * The walk has passed all leaves that can have rows of the last fingerprint.
+ * If no row lives, add the fingerprint to the list.  But a leaf that was passed
+ * may have got a row since, and a sweep may have cleared the marks of that.
+ */
 static void
 close_fingerprint(Vacuum *vacuum)
 {
-	int			tree;
-
-	if (vacuum->repairs ? vacuum->has_rows
-		: vacuum->has_dead && !vacuum->has_rows)
-	{
-		vacuum->sorted++;
-		for (tree = 1; tree < vacuum->blocks; tree++)
-			hamming_sorter_add_key(vacuum->sorters[tree],
-								   hamming_tree_key(vacuum->blocks, tree,
-													vacuum->open, 0));
-	}
-	vacuum->has_rows = vacuum->has_dead = false;
+	if (vacuum->has_dead && !vacuum->has_rows &&
+		!(vacuum->was_swept &&
+		  hamming_has(vacuum->info->index, 0, vacuum->last)))
+		hamming_sorter_add_key(vacuum->list, hamming_key(vacuum->last, 0));
+	vacuum->has_rows = vacuum->has_dead = vacuum->was_swept = false;
 }
 
 /*
- * Learn from a leaf of tree 0, the next one of the walk, which fingerprints
- * have lost their last row.
+ * Add to the list the fingerprints that have lost their last row on a leaf of
+ * tree 0, the next one of the walk.
  */
 static void
-note_fingerprints(Vacuum *vacuum, const LeafRows *rows)
+list_fingerprints(Vacuum *vacuum, const LeafRows *rows)
 {
 	int			i;
 
@@ -183,14 +152,14 @@ note_fingerprints(Vacuum *vacuum, const LeafRows *rows)
 	{
 		HammingBits rotated = rows->keys[i].rotated;
 
-		if (vacuum->open != rotated)
+		if (vacuum->last != rotated)
 			close_fingerprint(vacuum);
-		vacuum->open = rotated;
+		vacuum->last = rotated;
 		vacuum->has_dead |= rows->is_dead[i];
 		vacuum->has_rows |= !rows->is_dead[i];
 	}
 	/* unless the next leaf begins within its TIDs */
-	if (hamming_key_compare(rows->end, hamming_key(vacuum->open,
+	if (hamming_key_compare(rows->end, hamming_key(vacuum->last,
 												   HAMMING_BEYOND_TIDS)) >= 0)
 		close_fingerprint(vacuum);
 }
@@ -269,11 +238,9 @@ clean_page(LevelWalk *level, HammingKeep keep, void *arg)
 	hamming_key_compare(level->high, special.low) == 0;
 
 	UnlockReleaseBuffer(buffer);
-	if (kept < count && special.tree == 0 && !vacuum->is_noted)
-		note_sweep(vacuum, true);
 	if (is_small && merge_next(level, keep, arg))
 		return true;
-	/* keep() may have seen less of the page, which was split, by now */
+	/* merge_next() may have called keep() for a page that was split since */
 	if (is_small || kept != count)
 	{
 		buffer = hamming_walk_find(&level->walk, BUFFER_LOCK_EXCLUSIVE);
@@ -311,26 +278,6 @@ merge_inner(Vacuum *vacuum, int tree)
 	}
 }
 
-/* Remove the dead rows of a tree with TIDs, and merge neighbours. */
-static void
-vacuum_tree(Vacuum *vacuum, int tree)
-{
-	LevelWalk	level = begin_level(vacuum, tree, 0);
-	LeafRows	rows = {.vacuum = vacuum};
-
-	for (; hamming_walk_on(&level.walk); level.walk.next = level.high)
-	{
-		rows.count = 0;
-		clean_page(&level, keep_rows, &rows);
-		vacuum->stats->tuples_removed += rows.dead;
-		vacuum->stats->num_index_tuples += rows.count - rows.dead;
-		if (tree == 0)
-			note_fingerprints(vacuum, &rows);
-		vacuum_delay_point(false);
-	}
-	merge_inner(vacuum, tree);
-}
-
 /*
  * The leaf that a sweep comes to is marked, as a fingerprint on it may have a
  * row again.  Take the mark away, and then all fingerprints that have a row out
@@ -365,28 +312,9 @@ spare_revived(LevelWalk *level, Swept *swept)
 	test_stop("sweep: a marked leaf");
 }
 
-/* Get the next fingerprint to take out of a tree, 1 or up, in its order. */
-static bool
-next_swept(Vacuum *vacuum, int tree, HammingKey *key)
-{
-	HammingSorter *with_rows = vacuum->sorters[tree];
-	HammingKey *known = &vacuum->known;
-
-	if (!vacuum->repairs)
-		return hamming_sorter_next_key(with_rows, key);
-	while (hamming_sorter_next_key(vacuum->all[tree], key))
-	{
-		while (vacuum->has_known && known->rotated < key->rotated)
-			vacuum->has_known = hamming_sorter_next_key(with_rows, known);
-		if (!vacuum->has_known || known->rotated != key->rotated)
-			return true;
-	}
-	return false;
-}
-
 /*
- * The walk through tree 0 has ended: take the fingerprints that have no row
- * out of a tree, 1 or up, and merge leaves that became small.
+ * Take the fingerprints of the list, which is in the order of a tree, 1 or up,
+ * out of that tree, and merge leaves that became small.
  */
 static void
 sweep_tree(Vacuum *vacuum, int tree)
@@ -395,13 +323,6 @@ sweep_tree(Vacuum *vacuum, int tree)
 	HammingShape shapes[HAMMING_MAX_BLOCKS];
 	Swept		swept = {0};
 
-	hamming_sorter_finish(vacuum->sorters[tree]);
-	if (vacuum->repairs)
-	{
-		hamming_sorter_finish(vacuum->all[tree]);
-		vacuum->has_known = hamming_sorter_next_key(vacuum->sorters[tree],
-													&vacuum->known);
-	}
 	hamming_measure(vacuum->info->index, shapes);
 	for (;;)
 	{
@@ -409,14 +330,14 @@ sweep_tree(Vacuum *vacuum, int tree)
 
 		vacuum_delay_point(false);
 		while (swept.count < HAMMING_LEAF_CAPACITY &&
-			   next_swept(vacuum, tree, &swept.keys[swept.count]))
+			   hamming_sorter_next_key(vacuum->list, &swept.keys[swept.count]))
 			swept.count++;
 		if (swept.count == 0)
 			break;
 		test_stop("sweep: a leaf");
 		level.walk.next = swept.keys[0];
 		/* else most leaves have none */
-		if (vacuum->repairs || vacuum->sorted >= shapes[tree].leaves)
+		if (vacuum->list->count >= shapes[tree].leaves)
 			hamming_walk_read_ahead(&level.walk);
 		if (!clean_page(&level, keep_others, &swept))
 		{
@@ -431,44 +352,75 @@ sweep_tree(Vacuum *vacuum, int tree)
 			level.count <= level.most / 2)
 			merge_next(&level, keep_all, NULL);
 	}
-	hamming_sorter_end(vacuum->sorters[tree]);
-	if (vacuum->repairs)
-		hamming_sorter_end(vacuum->all[tree]);
 	if (level.has_merged)
 		merge_inner(vacuum, tree);
 }
 
+/* Bring the list from the order of a tree into that of the next one. */
+static void
+rotate_list(HammingSorter *list, int width)
+{
+	HammingKey	key;
+
+	hamming_sorter_rewind(list, 0, 0);
+	list->count = 0;
+	/* each has been read when another one is put in the same memory */
+	while (hamming_sorter_next_key(list, &key))
+		hamming_sorter_add_key(list,
+							   hamming_key(hamming_rotate(key.rotated, width),
+										   0));
+	hamming_sorter_finish(list);
+}
+
 /*
- * Begin to collect fingerprints.  If another vacuum was broken off, collect all
- * of each tree, 1 or up, before the walk through tree 0.
+ * Take the fingerprints of the list out of all trees but 0, and empty the list.
+ * The walk through tree 0 has passed all row leaves of each of them.
  */
 static void
-begin_sorters(Vacuum *vacuum)
+sweep_trees(Vacuum *vacuum)
 {
-	int			memory = maintenance_work_mem;
-	HammingKeys *keys = palloc(sizeof(HammingKeys));
-	HammingKey	key;
 	int			tree;
 
-	if (AmAutoVacuumWorkerProcess() && autovacuum_work_mem != -1)
-		memory = autovacuum_work_mem;
-	memory /= (vacuum->blocks - 1) * (vacuum->repairs ? 2 : 1);
 	for (tree = 1; tree < vacuum->blocks; tree++)
 	{
-		vacuum->sorters[tree] = hamming_sorter_begin(FINGERPRINT_WORDS,
-													 memory);
-		if (!vacuum->repairs)
-			continue;
-		vacuum->all[tree] = hamming_sorter_begin(FINGERPRINT_WORDS, memory);
-		hamming_keys_begin(keys, vacuum->info->index, tree,
-						   vacuum->info->strategy);
-		while (hamming_keys_next(keys, &key))
-		{
-			hamming_sorter_add_key(vacuum->all[tree], key);
-			vacuum_delay_point(false);
-		}
+		rotate_list(vacuum->list,
+					hamming_block_width(vacuum->blocks, tree - 1));
+		test_stop(tree == 1 ? "sweep: first tree" : "sweep: next tree");
+		sweep_tree(vacuum, tree);
 	}
-	pfree(keys);
+	vacuum->list->count = 0;
+}
+
+/*
+ * Remove the dead rows of a tree with TIDs, and merge neighbours.  The list
+ * never goes to a file: it is swept as soon as it may have no room for all
+ * fingerprints of the next leaf, and the last one of the leaf before.
+ */
+static void
+vacuum_tree(Vacuum *vacuum, int tree)
+{
+	LevelWalk	level = begin_level(vacuum, tree, 0);
+	LeafRows	rows = {.vacuum = vacuum};
+
+	for (; hamming_walk_on(&level.walk); level.walk.next = level.high)
+	{
+		rows.count = 0;
+		clean_page(&level, keep_rows, &rows);
+		vacuum->stats->tuples_removed += rows.dead;
+		vacuum->stats->num_index_tuples += rows.count - rows.dead;
+		if (tree == 0)
+		{
+			list_fingerprints(vacuum, &rows);
+			if (vacuum->list->most - vacuum->list->count <=
+				HAMMING_TID_CAPACITY)
+			{
+				sweep_trees(vacuum);
+				vacuum->was_swept = true;
+			}
+		}
+		vacuum_delay_point(false);
+	}
+	merge_inner(vacuum, tree);
 }
 
 /*
@@ -485,23 +437,23 @@ hamming_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 		.callback = callback,.callback_state = callback_state,
 		.blocks = hamming_blocks(info->index)
 	};
-	int			tree;
+	int			memory = maintenance_work_mem;
 
 	if (stats == NULL)
+	{
 		vacuum.stats = palloc0(sizeof(IndexBulkDeleteResult));
+		/* before pages are given back, which the map then has */
+		hamming_find_lost(info->index, info->strategy);
+	}
 	/* of several calls, the last one says how many rows are left */
 	vacuum.stats->num_index_tuples = 0;
 
-	vacuum.is_noted = vacuum.repairs = hamming_read_meta(info->index).is_swept;
-	begin_sorters(&vacuum);
+	if (AmAutoVacuumWorkerProcess() && autovacuum_work_mem != -1)
+		memory = autovacuum_work_mem;
+	vacuum.list = hamming_sorter_begin(FINGERPRINT_WORDS, memory);
 	vacuum_tree(&vacuum, 0);
-	for (tree = 1; tree < vacuum.blocks; tree++)
-	{
-		test_stop(tree == 1 ? "sweep: first tree" : "sweep: next tree");
-		sweep_tree(&vacuum, tree);
-	}
-	if (vacuum.is_noted)
-		note_sweep(&vacuum, false);
+	sweep_trees(&vacuum);
+	hamming_sorter_end(vacuum.list);
 	vacuum_tree(&vacuum, HAMMING_NULLS);
 	return vacuum.stats;
 }
@@ -510,12 +462,14 @@ hamming_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 IndexBulkDeleteResult *
 hamming_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {
+	BlockNumber used;
+
 	if (info->analyze_only || stats == NULL)
 		return stats;
 	stats->num_pages = RelationGetNumberOfBlocks(info->index);
 	stats->estimated_count = false;
-	stats->pages_free = hamming_count_free(info->index, stats->num_pages, true,
-										   info->strategy);
-	IndexFreeSpaceMapVacuum(info->index);
+	used = hamming_count_used(info->index, info->strategy);
+	/* pages may have been added since they were counted */
+	stats->pages_free = stats->num_pages - Min(used, stats->num_pages);
 	return stats;
 }
