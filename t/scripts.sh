@@ -85,6 +85,35 @@ explore_help()
 		grep -F "    $bindir/simhash_explore [PSQL OPTIONS] 'SELECT id, fp, body FROM docs' >page.html"
 }
 
+no_query()
+{
+	! "$bindir/simhash_explore" -d postgres >"$work/usage" 2>&1 &&
+		grep -F "    $bindir/simhash_explore [PSQL OPTIONS] 'SELECT id, fp, body FROM docs' >page.html" "$work/usage"
+}
+
+# make_page QUERY: the data of the page.
+make_page()
+{
+	"$bindir/simhash_explore" "$1" 2>&1 | sed 's/.* id="data">//'
+}
+
+# Keys of a type are shown as they are, of pairs, of groups and where there is none.
+any_key()
+{
+	local data
+
+	data=$(make_page "SELECT $1 AS id, minhash(body) AS fp, body
+		FROM (SELECT i, repeat('the same words ', 9) || i / 2 AS body FROM generate_series(0, 3) i) s") &&
+		grep -o '"rows" : 4, "used" : 4,' <<<"$data" &&
+		[ "$(grep -o '"key" : "[^"]*"' <<<"$data" | sort)" = "$(printf '"key" : "%s"\n' "${@:2}")" ]
+}
+
+no_rows()
+{
+	[ "$(make_page 'SELECT NULL::uuid, NULL::simhash64, NULL' | tail -n 1)" = \
+		'simhash_explore: no row of the query has an id, a fingerprint and a text' ]
+}
+
 # Make the copy of PostgreSQL one in which another simhash is installed, whose
 # files nobody may write to.
 install_another()
@@ -179,6 +208,14 @@ check 'a script that fails says where, once' failing_script
 check 'a build that fails says why' failing_build
 check 'the copy of PostgreSQL has no links' silent find "$work/pg" -type l
 check 'simhash_explore shows how to call it' explore_help
+check 'without a query, too' no_query
+start_server
+"$bindir/psql" -X -q -c 'CREATE EXTENSION simhash'
+check 'integers as keys' any_key 'i - 1' -1 0 1 2
+check 'texts as keys' any_key "'it''s ' || i" "it's "{0..3}
+check 'uuids as keys' any_key "('00000000-0000-0000-0000-00000000000' || i)::uuid" 00000000-0000-0000-0000-00000000000{0..3}
+check 'no rows' no_rows
+stop_server
 install_another
 list_files >"$work/before"
 write_texts

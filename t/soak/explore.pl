@@ -51,6 +51,9 @@ CREATE TABLE lone AS SELECT id, fp, body FROM docs WHERE id % 10 = 0;
 CREATE TABLE long AS SELECT id, minhash(body) AS fp, body
 FROM (SELECT id, repeat('unbroken', 300) || ' ' || repeat(body || ' ', 20) AS body FROM docs WHERE id < 13) s;
 
+CREATE TABLE uuids AS SELECT md5(id::text)::uuid AS id, fp, body FROM docs;
+CREATE TABLE names AS SELECT 'it''s ' || id AS id, fp, body FROM uuids;
+
 CREATE TABLE hostile (id int, fp simhash64, body text);
 INSERT INTO hostile SELECT n, minhash(body), body FROM (
 	SELECT n, E'</script><script>window.hacked = 1</script><img src=x onerror="window.hacked = 1"> '
@@ -209,8 +212,12 @@ sub counts
 # A table that has all: numbers, pairs, statements
 #
 my $query = 'SELECT id, fp, body FROM docs';
+my $checked = $node->safe_psql('postgres',
+	"SELECT min(max_distance) FROM simhash_audit(\$\$$query\$\$) WHERE recall_low >= 0.99");
 explore('postgres', $query);
 is($browser->execute_script('return document.title'), 'Which k?', 'it has a title');
+cmp_ok($checked, '>', 0, 'a k that finds what is alike');
+is(shown('chosen'), $checked, 'with it the page begins');
 
 # that of a clone makes the same page, but for the time and the number used once
 {
@@ -323,9 +330,6 @@ is($browser->execute_script(q{return [...document.querySelectorAll('#groups h3')
 	'k = 2, k = 4, k = 6', 'groups at three distances');
 
 # statements, each as it stands there; what compares the texts has its own k
-my $checked = $node->safe_psql('postgres',
-	"SELECT min(max_distance) FROM simhash_audit(\$\$$query\$\$) WHERE recall_low >= 0.99");
-cmp_ok($checked, '>', 0, 'a k that finds what is alike');
 for my $k (4, 8)
 {
 	choose($k);
@@ -447,7 +451,7 @@ has_numbers('sample', $query, 12, ', sample => 100, threshold => 0.7, chars => 4
 like(shown('recall-range'), qr/^\d+\.\d–\d+\.\d$/, 'it has intervals');
 like(shown('bands'), qr/confidence intervals/, 'and says so');
 like(shown('facts'), qr/Sample100 rows/, 'how many rows were drawn');
-like(shown('threshold'), qr/^70\xa0% of the runs of 4 characters$/, 'what is alike');
+like(shown('threshold'), qr/^70\xa0% of their runs of 4 characters$/, 'what is alike');
 like({ statements() }->{'Delete copies'}, qr/text_jaccard\(a\.body, b\.body, chars => 4\) >= 0\.7$/m,
 	'what a delete checks');
 is_quiet('sample');
@@ -499,9 +503,32 @@ explore('postgres', 'SELECT id, fp, body FROM seen');
 like(shown('names'), qr/^Put in the names/, 'nor are those of a view');
 is_quiet('view');
 
-explore('postgres', 'SELECT * FROM lone WHERE false');
-like(shown('facts'), qr/Rows0;/, 'no row');
-is_quiet('no row');
+# keys of other types
+for my $table ('uuids', 'names')
+{
+	explore('postgres', "SELECT id, fp, body FROM $table");
+	has_numbers($table, "SELECT row_number() OVER (ORDER BY id), fp, body FROM $table", 10, '');
+	my $key = $browser->execute_script('return document.getElementById("head-a").textContent') =~ s/^id //r;
+	is($node->safe_psql('postgres', "SELECT count(*) FROM $table WHERE id::text = \$\$$key\$\$"), 1, "$table: a key");
+	like($browser->execute_script('return document.querySelector("#groups .chosen li").textContent'),
+		qr/^(it's )?[-0-9a-f]{36}: \w/, "$table: keys of a group");
+	choose(4);
+	my %by_key = statements();
+	isnt(try_sql($by_key{Search}), '', "$table: search");
+	unlike(try_sql($by_key{$_}), qr/ERROR/, "$table: $_") for 'Search', 'Groups';
+	is(try_sql(<<"SQL"), $node->safe_psql('postgres', <<"SQL2"), "$table: delete");
+$by_key{'Delete copies'}
+SELECT count(*), min(id::text) FROM $table;
+SQL
+WITH n AS MATERIALIZED (SELECT row_number() OVER (ORDER BY id) AS n, * FROM $table)
+SELECT count(*), min(id::text) FROM n WHERE n NOT IN (SELECT id FROM simhash_components(\$\$
+	WITH n AS MATERIALIZED (SELECT row_number() OVER (ORDER BY id) AS n, * FROM $table)
+	SELECT a.n, b.n FROM n a JOIN n b ON a.fp <-> b.fp <= $checked AND a.n < b.n
+	WHERE text_jaccard(a.body, b.body, words => 3) >= 0.8
+\$\$, 'leader') WHERE id <> cluster);
+SQL2
+	is_quiet($table);
+}
 
 explore('postgres', 'SELECT "Key", "the fp", "Body" FROM wide');
 has_numbers('wide', 'SELECT * FROM wide', 20, '');
@@ -521,7 +548,7 @@ SQL
 is_quiet('wide');
 
 explore('postgres', '-v', 'words=1', '-v', 'threshold=0.5', 'SELECT id, fp, body FROM long');
-like(shown('threshold'), qr/^50\xa0% of the words$/, 'what is alike');
+like(shown('threshold'), qr/^50\xa0% of their words$/, 'what is alike');
 like(shown('text-a'), qr/Cut here, after 4,000 of 1\d,\d{3} characters\.$/, 'a long text is cut');
 fits('long');
 is_quiet('long');
@@ -547,6 +574,7 @@ for (
 	[ 'postgres', 'SELECT id, fp, (1 / (id - 600))::text FROM docs', qr/division by zero/ ],
 	[ 'postgres', 'DELETE FROM docs RETURNING id, fp, body', qr/ERROR/ ],
 	[ 'postgres', "SELECT id, fp, body FROM docs WHERE nextval('counter') > 0", qr/read-only transaction/ ],
+	[ 'postgres', 'SELECT * FROM lone WHERE false', qr/no row of the query has an id, a fingerprint and a text/ ],
 	[ 'postgres', '-v', 'threshold=2', 'SELECT id, fp, body FROM docs', qr/threshold/ ],
 	[ 'postgres', '-c', 'SELECT 1', 'SELECT id, fp, body FROM docs', qr/options/ ],
 	[ 'postgres', qr/usage/ ],
