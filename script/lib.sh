@@ -27,11 +27,11 @@ step()
 # SHOW, a name and arguments without spaces, prints then.
 watched()
 {
-	local show=$1 status=0
+	local show=$1 status=0 shell=$BASHPID
 
 	shift
 	# a sleep that outlives its shell must not keep a pipe open
-	while sleep 10 >/dev/null 2>&1 && kill -0 "$$" 2>/dev/null; do
+	while sleep 10 >/dev/null 2>&1 && kill -0 "$shell" 2>/dev/null; do
 		step "... $($show)"
 	done &
 	watcher=$!
@@ -62,8 +62,10 @@ say_error()
 	[ "$BASH_SUBSHELL" -gt 0 ] || printf '%s: line %s failed\n' "$@" >&2
 }
 
+# The watcher of a lane would keep its pipe open.
 fail()
 {
+	end_watcher
 	printf '%s: %s\n' "${0##*/}" "$*" >&2
 	exit 1
 }

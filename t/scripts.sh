@@ -49,11 +49,11 @@ broken_links()
 	[ "$count" -ge 10 ] || say "only $count links"
 }
 
-# Run the lines of a script that sources lib.sh, in a shell of its own.
+# Run the lines of a script that sources lib.sh, in a shell of its own, which may hang.
 script()
 {
 	printf '%s\n' ". '$root/script/lib.sh'" "$@" >"$work/lines"
-	bash "$work/lines" 2>&1 || true
+	timeout 60 bash "$work/lines" 2>&1 || true
 }
 
 # As on a machine that has none.
@@ -67,6 +67,13 @@ failing_script()
 {
 	script 'f() { (exit 3) | cat; }' 'x=$(f; f)' 'say end' |
 		diff - <(echo 'lines: line 3 failed')
+}
+
+# As a build in a lane, whose pipe is waited for.
+failing_lane()
+{
+	script '(watched "say waiting" fail "no build") | cat || say end' |
+		diff - <(printf '%s\n' 'lines: no build' end)
 }
 
 # The compiler's message is shown, and neither its call nor much more.  Nothing else is made
@@ -206,6 +213,7 @@ check 'so it does without LLVM' install_and_uninstall with_llvm=no
 check 'a search for a PostgreSQL that is not there is silent' no_postgresql
 check 'a script that fails says where, once' failing_script
 check 'a build that fails says why' failing_build
+check 'and ends its lane' failing_lane
 check 'the copy of PostgreSQL has no links' silent find "$work/pg" -type l
 check 'simhash_explore shows how to call it' explore_help
 check 'without a query, too' no_query
