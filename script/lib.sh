@@ -452,8 +452,8 @@ build()
 		chown -R "$(unprivileged id -u):$(unprivileged id -g)" "$work"
 	fi
 	step "Building simhash"
-	objects=$(unprivileged make -C "$work/src" PG_CONFIG="$bindir/pg_config" -nB all |
-		grep -c -- ' -c .*\.o ' || true)
+	objects=$(unprivileged make -C "$work/src" PG_CONFIG="$bindir/pg_config" -nB "$@" all |
+		grep -c -- ' -c .*\.\(o\|bc\) ' || true)
 	watched compiled make_copy -j2 "$@" all
 	make_copy "$@" install
 }
@@ -461,7 +461,7 @@ build()
 # How far that is.
 compiled()
 {
-	say "$(find "$work/src" -name '*.o' | wc -l) of $objects files compiled"
+	say "$(find "$work/src" -name '*.o' -o -name '*.bc' | wc -l) of $objects files compiled"
 }
 
 # Build t/match.c, which needs no server, as the server's sources are built;

@@ -76,6 +76,13 @@ failing_lane()
 		diff - <(printf '%s\n' 'lines: no build' end)
 }
 
+# The object and the bitcode of each source, where there is both.
+counts_files()
+{
+	mkdir -p "$work/counted/src" && touch "$work"/counted/src/{a.c,a.o,a.bc,a.d,b.o} &&
+		script "work=$work/counted" objects=4 compiled | diff - <(echo '3 of 4 files compiled')
+}
+
 # The compiler's message is shown, and neither its call nor much more.  Nothing else is made
 # anew, by -B for example: script/demo would compile all that includes a header of that.
 failing_build()
@@ -214,6 +221,7 @@ check 'a search for a PostgreSQL that is not there is silent' no_postgresql
 check 'a script that fails says where, once' failing_script
 check 'a build that fails says why' failing_build
 check 'and ends its lane' failing_lane
+check 'files of bitcode are counted, too' counts_files
 check 'the copy of PostgreSQL has no links' silent find "$work/pg" -type l
 check 'simhash_explore shows how to call it' explore_help
 check 'without a query, too' no_query
