@@ -159,7 +159,9 @@ apt()
 		step "apt-get $*, through sudo"
 		as_root=(sudo)
 	else
-		fail "needs root or sudo for: apt-get $*"
+		fail "needs root or sudo to install packages.  Ask for:
+    apt-get install $(missing_packages "${wanted[@]}" | tr '\n' ' ')$(
+			find_pg_config >/dev/null || say postgresql postgresql-server-dev-all)"
 	fi
 	watched "last_line $work/apt.log" run_apt "${as_root[@]}" "$@" || {
 		tail -n 20 "$work/apt.log" >&2
@@ -237,11 +239,16 @@ say_installed()
 	say "The Debian packages that were installed stay.  They have created no server, and started none.
 To remove them, as root:
     apt-get purge --autoremove ${installed[*]}"
-	case " ${installed[*]}" in
-		*' postgresql-'[1-9]*)
-			say "To create a server instead, as root:
-    pg_createcluster --start $(postgresql_version) main" ;;
-	esac
+}
+
+# The command that creates a server of Debian's PostgreSQL with the named pg_config, where
+# there is none.
+create_server()
+{
+	if [[ $1 =~ ^/usr/lib/postgresql/([0-9]+)/ ]] &&
+		[[ $'\n'$(pg_lsclusters -h) != *$'\n'"${BASH_REMATCH[1]} "* ]]; then
+		say "pg_createcluster --start ${BASH_REMATCH[1]} main"
+	fi
 }
 
 # Run a command as a user whom PostgreSQL accepts.  That user may not be allowed
@@ -356,19 +363,24 @@ read_descriptions()
 
 # Make the temporary directory $work, which nobody else can enter (its server
 # trusts who can), forget the caller's connection settings, and clean up when
-# the script ends.
+# the script ends.  The argument is how many MB the script needs there, where these are
+# more than those of a build and a server.
 begin_work()
 {
-	local variable
+	local parent=${TMPDIR:-/tmp} needed=${1:-250} free variable
 
 	# a short path: that of a socket has a limit of about 100 bytes
-	work=$(mktemp -d /tmp/simhash.XXXXXX) || fail "cannot write to /tmp"
+	[[ $parent =~ ^/.{0,50}$ ]] || fail "TMPDIR must be an absolute path of at most 50 characters"
+	work=$(mktemp -d "$parent/simhash.XXXXXX") || fail "cannot write to $parent"
 	for variable in ${!PG*}; do
 		[ "$variable" = PG_CONFIG ] || unset "$variable"
 	done
 	trap end_work EXIT
 	trap 'trap "" INT TERM HUP; exit 130' INT
 	trap 'trap "" INT TERM HUP; exit 143' TERM HUP
+	unprivileged test -x "$parent" || fail "$(unprivileged id -un) cannot enter $parent: set another TMPDIR"
+	free=$(df -Pm "$work" | awk 'END { print $4 }')
+	[ "$free" -ge "$needed" ] || fail "needs $needed MB in $parent, $free are free: make room, or set another TMPDIR"
 }
 
 end_work()

@@ -76,6 +76,38 @@ failing_lane()
 		diff - <(printf '%s\n' 'lines: no build' end)
 }
 
+small_directory()
+{
+	script 'df() { printf "%s\n" "head of df" "disk 9 1 20 mount"; }' 'unset TMPDIR' 'begin_work 30' |
+		diff - <(echo 'lines: needs 30 MB in /tmp, 20 are free: make room, or set another TMPDIR')
+}
+
+other_directory()
+{
+	mkdir -m 755 "$work/other" &&
+		script "TMPDIR=$work/other" begin_work 'say "${work%.*}"' | diff - <(echo "$work/other/simhash") &&
+		script "TMPDIR=$work/other" 'id() { echo 0; }' 'setpriv() { [[ $* != *" -x "* ]] && echo nobody; }' begin_work |
+		diff - <(echo "lines: nobody cannot enter $work/other: set another TMPDIR") &&
+		silent ls "$work/other"
+}
+
+# As a user who may install nothing, where nothing is installed.
+packages_to_ask_for()
+{
+	script 'unset PG_CONFIG' 'find_pg_config() { return 1; }' 'dpkg-query() { return 1; }' 'apt-cache() { :; }' \
+		'id() { echo 1000; }' 'command() { [ "$2" != sudo ]; }' 'install_packages xz-utils' |
+		diff - <(echo 'lines: needs root or sudo to install packages.  Ask for:
+    apt-get install gcc make libc6-dev libutf8proc-dev libxxhash-dev xz-utils postgresql postgresql-server-dev-all')
+}
+
+# Debian's PostgreSQL has a server, another version of it has none, and ours is no Debian's.
+servers_to_create()
+{
+	script 'pg_lsclusters() { echo "15  main 5432 down postgres /data /log"; }' \
+		'for name in lib/postgresql/15 lib/postgresql/17 local; do create_server "/usr/$name/bin/pg_config"; done' |
+		diff - <(echo 'pg_createcluster --start 17 main')
+}
+
 # The object and the bitcode of each source, where there is both.
 counts_files()
 {
@@ -222,6 +254,10 @@ check 'a script that fails says where, once' failing_script
 check 'a build that fails says why' failing_build
 check 'and ends its lane' failing_lane
 check 'files of bitcode are counted, too' counts_files
+check 'a directory without room is named' small_directory
+check 'TMPDIR is another one' other_directory
+check 'without root and sudo the packages are named' packages_to_ask_for
+check 'a PostgreSQL without a server gets one' servers_to_create
 check 'the copy of PostgreSQL has no links' silent find "$work/pg" -type l
 check 'simhash_explore shows how to call it' explore_help
 check 'without a query, too' no_query
