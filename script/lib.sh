@@ -70,6 +70,17 @@ fail()
 	exit 1
 }
 
+# Show the first comment of the script, which says how to call it; end, with an error
+# unless the argument asks for it.
+usage()
+{
+	local status=0
+
+	[ "${1:-}" = --help ] || status=1
+	sed -n '3,/^$/s/^# \{0,1\}//p' "$0" >&$((status + 1))
+	exit "$status"
+}
+
 # check NAME COMMAND...: run a command as one test, which adds to $passed or
 # $failed of the script; show its output where it fails.  Needs begin_work.
 check()
@@ -249,6 +260,15 @@ create_server()
 		[[ $'\n'$(pg_lsclusters -h) != *$'\n'"${BASH_REMATCH[1]} "* ]]; then
 		say "pg_createcluster --start ${BASH_REMATCH[1]} main"
 	fi
+}
+
+# The names, each between spaces, of the regression tests and specs that are in a list:
+# of the Makefile, of script/test or of script/soak.
+listed_tests()
+{
+	(cd "$root" && sed -nE "/^(REGRESS|ISOLATION) .*[^\\\\]$/p
+		/^(REGRESS|ISOLATION) .*\\\\$/,/[^\\\\]$/p
+		s/.*(REGRESS|ISOLATION)='([^']*)'.*/ \2 /p" Makefile script/test script/soak) | tr -cs 'a-z0-9_' ' '
 }
 
 # Run a command as a user whom PostgreSQL accepts.  That user may not be allowed

@@ -108,6 +108,40 @@ servers_to_create()
 		diff - <(echo 'pg_createcluster --start 17 main')
 }
 
+# The names are looked at first: where there is no PostgreSQL, too.
+not_a_test()
+{
+	! PG_CONFIG=nowhere "$root/script/test" hamming "$1" >"$work/usage" 2>&1 &&
+		diff "$work/usage" <(echo "test: there is no test $1 in t, nor in REGRESS or ISOLATION of the Makefile")
+}
+
+shows_usage()
+{
+	"$root/script/$1" --help >"$work/usage" && grep "^    script/$1 " "$work/usage" &&
+		! "$root/script/$1" --nothing 2>"$work/usage.wrong" && diff "$work/usage" "$work/usage.wrong"
+}
+
+# What prove says where each test is skipped, as t/020_released.pl on most versions.
+skipped_tests()
+{
+	local passed=0 failed=0
+
+	printf '%s\n' 'Files=1, Tests=0,  0 wallclock secs' 'Result: NOTESTS' >"$work/skipped.log"
+	count_tests "$work/skipped.log"
+	[ "$passed $failed" = '0 0' ]
+}
+
+# Of a new test in the copied sources, which needs nothing to be built.
+accepts_output()
+{
+	echo 'SELECT 6 * 7 AS answer;' >"$work/src/sql/answer.sql"
+	! "$work/src/script/test" answer && sed -i '/^REGRESS = /s/ \\$/ answer \\/' "$work/src/Makefile" &&
+		PG_CONFIG="$bindir/pg_config" SIMHASH_TEST_BUILT=1 "$work/src/script/test" --accept answer >"$work/accept.log" &&
+		grep '^accepted: answer$' "$work/accept.log" && silent grep FAILED "$work/accept.log" &&
+		[ "$(tail -n 1 "$work/accept.log")" = '2 passed, 0 failed' ] &&
+		grep '^     42$' "$work/src/expected/answer.out"
+}
+
 # The object and the bitcode of each source, where there is both.
 counts_files()
 {
@@ -258,6 +292,12 @@ check 'a directory without room is named' small_directory
 check 'TMPDIR is another one' other_directory
 check 'without root and sudo the packages are named' packages_to_ask_for
 check 'a PostgreSQL without a server gets one' servers_to_create
+check 'script/test --help' shows_usage test
+check 'script/demo --help' shows_usage demo
+check 'a name that is no test' not_a_test nothing
+check 'a file that others include is no test' not_a_test construct_width
+check 'skipped tests have not failed' skipped_tests
+check 'script/test --accept' accepts_output
 check 'the copy of PostgreSQL has no links' silent find "$work/pg" -type l
 check 'simhash_explore shows how to call it' explore_help
 check 'without a query, too' no_query
