@@ -20,7 +20,7 @@ WHERE opc.oid >= 16384 ORDER BY 1, 2;
 
 -- every function is safe in parallel plans, and those that must not leak do not
 SELECT proname FROM functions
-WHERE proparallel <> 's' AND prorettype <> 'internal'::regtype
+WHERE proparallel <> 's'
 	-- temporary indexes are out of reach of parallel workers
 	AND proname !~ '^hamming_index_'
 	-- and a view or a query may be of anything

@@ -629,7 +629,7 @@ COMMENT ON AGGREGATE simhash_idf(text, integer) IS
 -------------------------------------------------------------------------------
 
 CREATE FUNCTION simhash_collation_support(internal) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C STRICT;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- COST here and of simhash_idf: measured on a document of 2 kB, in units of an
 -- integer comparison; of 128 bits, as many times that of 64 as measured.
@@ -1230,7 +1230,7 @@ COMMENT ON DOMAIN hamming_distance IS
 	'number of bits in which two fingerprints differ';
 
 CREATE FUNCTION simhash_distance_support(internal) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C STRICT;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION simhash_distance(a simhash64, b simhash64) RETURNS hamming_distance
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
@@ -1415,7 +1415,7 @@ CREATE FUNCTION simhash_join(internal, oid, internal, smallint, internal)
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION simhash_within_support(internal) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C STRICT;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION simhash_within(
 	a simhash64, b simhash64, max_distance bigint)
@@ -1499,7 +1499,7 @@ CREATE FUNCTION simhash_join_128(internal, oid, internal, smallint, internal)
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION simhash_within_support_128(internal) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C STRICT;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION simhash_within(
 	a simhash128, b simhash128, max_distance bigint)
@@ -1587,16 +1587,16 @@ COMMENT ON OPERATOR @> (hamming_ball128, simhash128) IS 'ball contains';
 -------------------------------------------------------------------------------
 
 CREATE FUNCTION hamming_distance_lt_support(internal) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C STRICT;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION hamming_distance_le_support(internal) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C STRICT;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION hamming_distance_ge_support(internal) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C STRICT;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION hamming_distance_gt_support(internal) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C STRICT;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- hamming_distance and smallint
 
