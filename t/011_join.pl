@@ -4,6 +4,7 @@
 use strict;
 use warnings;
 
+use File::Copy;
 use FindBin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -115,6 +116,18 @@ for my $type ('LEFT', 'semi', 'anti')
 	is($node->safe_psql('postgres', "SET parallel_leader_participation = off; $query"),
 		$rows{$type}, "$type: right rows of workers");
 }
+
+# A library that lies elsewhere: workers load that one, and not the installed one, too.
+my ($installed) = glob $node->config_data('--pkglibdir') . '/simhash.{so,dylib}';
+my $library = PostgreSQL::Test::Utils::tempdir() . '/simhash';
+copy($_, "$library." . (/(\w+)$/)[0]) or die "$_: $!" for $installed;
+$node->safe_psql('postgres', "UPDATE pg_proc SET probin = '$library' WHERE probin LIKE '%/simhash'");
+is( $node->safe_psql('postgres', <<'SQL'),
+ALTER TABLE wide SET (parallel_workers = 2);
+CREATE INDEX ON wide USING hamming (fp);
+SELECT count(*) FROM simhash_pairs('SELECT id, fp FROM wide', 16);
+SQL
+	'1500', 'a library elsewhere: an index and pairs by several processes');
 
 $node->stop;
 done_testing();

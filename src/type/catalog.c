@@ -11,6 +11,7 @@
 #include "access/htup_details.h"
 #include "access/transam.h"
 #include "catalog/dependency.h"
+#include "catalog/pg_am.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_proc.h"
@@ -69,6 +70,30 @@ simhash_bits(Oid function, Oid type)
 	if (type == simhash_find_type(schema, "simhash128"))
 		return 128;
 	return 0;
+}
+
+/*
+ * Return the file of this library, as the extension's functions name it: it may
+ * be another one than $libdir/simhash, and no process can load both.
+ */
+char *
+simhash_library(void)
+{
+	Oid			handler = GetSysCacheOid1(AMNAME, Anum_pg_am_amhandler,
+										  CStringGetDatum("hamming"));
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(handler));
+	Datum		file;
+	char	   *name;
+	bool		isnull;
+
+	/* the extension may have been dropped */
+	if (!HeapTupleIsValid(tuple))
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT),
+						errmsg("access method \"hamming\" does not exist")));
+	file = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_probin, &isnull);
+	name = TextDatumGetCString(file);
+	ReleaseSysCache(tuple);
+	return name;
 }
 
 /* What is known of a function: see simhash_c_name(). */

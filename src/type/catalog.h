@@ -15,6 +15,7 @@ extern Oid	simhash_find_function(Oid schema, const char *name, int count,
 								  const Oid *types);
 extern Oid	simhash_find_operator(Oid schema, const char *name, Oid left,
 								  Oid right);
+extern char *simhash_library(void);
 extern int	simhash_bits(Oid function, Oid type);
 extern const char *simhash_c_name(Oid function);
 

@@ -9,6 +9,7 @@
 #include "pgstat.h"
 #include "tcop/tcopprot.h"
 
+#include "type/catalog.h"
 #include "type/workers.h"
 
 /* What workers find by these keys. */
@@ -43,7 +44,7 @@ simhash_workers_prepare(ParallelContext **context, const char *entry,
 	int			i;
 
 	EnterParallelMode();
-	*context = CreateParallelContext("$libdir/simhash", entry, workers);
+	*context = CreateParallelContext(simhash_library(), entry, workers);
 	for (i = 0; i < KEY_COUNT; i++)
 		shm_toc_estimate_chunk(&(*context)->estimator, sizes[i]);
 	shm_toc_estimate_keys(&(*context)->estimator, KEY_COUNT);
