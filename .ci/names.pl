@@ -1,10 +1,11 @@
-# Names in src/README that the sources do not have.
+# Names in src/README, and of functions in comments, that the sources do not have.
 #
-#     perl .ci/names.pl
+#     perl .ci/names.pl HEADERS
 #
-# Run where src is.  Each file of the sources must have one place in the map; each
-# function in the table of a way must be in the file named beside it; each other
-# word with an underscore, or before "()", must be somewhere in the sources.
+# Run where src is; HEADERS is the directory of PostgreSQL's.  Each file of the sources
+# must have one place in the map of src/README; each function in the table of a way must
+# be in the file named beside it; each other word with an underscore, or before "()",
+# must be somewhere in the sources.
 
 use strict;
 use warnings;
@@ -79,6 +80,21 @@ for my $i (0 .. $#lines)
 		next if $word =~ /(?:^|_)name(?:_|$)/;    # stands for any
 		print "$place: nothing is called $word\n"
 		  if $all !~ ($word =~ /^_/ ? qr/$word\b/ : qr/\b$word\b/);
+	}
+}
+# Functions in comments and in other READMEs, as begin_all(): SQL has them, or code of ours
+# or of PostgreSQL's headers.  Static ones of PostgreSQL have capitals, where one is named.
+my @code = @text{ grep { /\.[ch]$/ } keys %text };
+push @code, map { slurp($_) } glob('sql/simhash--*.sql'), `find $ARGV[0] -name '*.h'` =~ /(.+)/g;
+my %words = map { $_ => 1 } map { s/\/\*.*?\*\///gsr =~ /\w+/g } @code;
+
+for my $file (sort keys %text)
+{
+	my $said = $file =~ /README$/ ? $text{$file} : join "\n", $text{$file} =~ /\/\*.*?\*\//gs;
+
+	for my $name ($said =~ /\b([a-z0-9]+_[a-z0-9_]+)\(\)/g)
+	{
+		print "$file: nothing is called $name\n" if !$words{$name} && $name !~ /_name$/;
 	}
 }
 for my $file (grep { /\.[ch]$/ } sort keys %text)

@@ -272,7 +272,7 @@ check_columns(Relation index)
 
 /*
  * PostgreSQL calls the functions below for indexes of both widths.  Function
- * call_x() calls amx() of those of the index's width, am_of().
+ * call_name() calls amname() of those of the index's width, am_of().
  */
 
 static const IndexAmRoutine *

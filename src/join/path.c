@@ -217,7 +217,7 @@ set_number(CustomPath *path, JoinNumber which, double number)
  * Add paths by the cheapest paths of the sides: one by this process alone, and
  * one whose search has workers.  The latter is not parallel safe: below a
  * Gather the leader alone would launch them.  A semi or anti join has none for
- * partitions: see workers_of_partitions().
+ * partitions: see number_of_workers().
  */
 static void
 add_whole_paths(JoinPaths *join, Path *outer, Path *inner)
