@@ -127,8 +127,8 @@ simhash_weights_pack(TokenWeight *tokens, size_t count, double default_weight,
 }
 
 /*
- * Return the digest of value, which may be compressed or out of line: only the
- * digest is fetched.
+ * Return the digest of value, which may be compressed or out of line.  Only its
+ * first bytes are fetched, but all of a value that LZ4 has compressed.
  */
 WeightsDigest
 simhash_weights_digest(struct varlena *value)
