@@ -22,22 +22,6 @@ SELECT same_rows('SELECT id FROM built WHERE id < 40000 AND fp <> 999::bigint::s
 	AND half(fp) <-> half(5::bigint::simhash64) <= 3');
 DROP INDEX built_half;
 
--- workers read rows: the leader waits for the first one that does
-CREATE FUNCTION not_in_a_worker(fp simhash64) RETURNS simhash64
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
-BEGIN
-	IF pg_backend_pid() <> current_setting('built.leader')::int THEN
-		RAISE 'a worker reads a row';
-	END IF;
-	PERFORM pg_sleep(0.001);
-	RETURN fp;
-END $$;
-SELECT set_config('built.leader', pg_backend_pid()::text, false) IS NULL AS unset;
-\set VERBOSITY terse
-CREATE INDEX built_half ON built USING hamming (not_in_a_worker(fp));
-\set VERBOSITY default
-DROP FUNCTION not_in_a_worker;
-
 -- a sort of many digits keeps to the stack
 CREATE TABLE deep AS SELECT (1::bigint << i % 64)::simhash64 AS fp FROM generate_series(1, 30000) i;
 SET max_stack_depth = '100kB';
