@@ -29,9 +29,11 @@ $node->start;
 # the fingerprints alone need 8 MB
 $node->safe_psql('postgres', 'CREATE EXTENSION simhash;
 	CREATE TABLE million AS SELECT i::bigint::simhash64 AS fp FROM generate_series(1, 1000000) i');
-is($node->safe_psql('postgres',
-		'SELECT max(c) FROM (SELECT simhash_cluster(fp, 1) OVER () AS c FROM million) s'),
-	'1', 'the clusters with a small /dev/shm');
+my ($code, $out, $err) = $node->psql('postgres', 'SET simhash.report_progress = on;
+	SELECT max(c) FROM (SELECT simhash_cluster(fp, 1) OVER () AS c FROM million) s');
+is("$code$out", '01', 'the clusters with a small /dev/shm');
+like($err, qr/connecting fingerprints/, 'the progress of them is shown');
+unlike($err, qr/workers planned/, 'there is no room for what a team shares');
 $node->stop;
 
 done_testing();
