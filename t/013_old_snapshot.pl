@@ -17,7 +17,7 @@ plan skip_all => 'set SIMHASH_TEST_EXTRA for tests that take long' if !$ENV{SIMH
 my $node = PostgreSQL::Test::Cluster->new('old_snapshot');
 plan skip_all => 'PostgreSQL 17 has no old_snapshot_threshold' if $node->pg_version >= 17;
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
-# with 0 a snapshot is too old after 5 seconds: no other setting is sooner
+# with 0 a snapshot is too old after some seconds: no other setting is sooner
 $node->append_conf('postgresql.conf', <<'CONF');
 old_snapshot_threshold = 0
 autovacuum = off
@@ -95,12 +95,19 @@ my @statements = map { "SET LOCAL enable_bitmapscan = $_->[0];
 my $vacuum = "psql -X -q -d '" . $node->connstr('postgres') . "' -c 'VACUUM (INDEX_CLEANUP on)' </dev/null";
 my ($out, $err) = ('', '');
 
-# The first statement takes the snapshot, and another session vacuums.  PostgreSQL
-# looks how old snapshots may be when it reads a page of a table.
+# The first statement takes the snapshot, and another session vacuums.  Then wait until the
+# snapshot is too old for a btree index.  PostgreSQL looks how old snapshots may be when it
+# reads a page of a table.
+my ($by_btree) = map { $_->[1] } grep { $_->[1] =~ /btree/ && $_->[3] } @cases;
+my $wait = "DO \$do\$ BEGIN
+	WHILE outcome(\$\$$by_btree\$\$) <> 'snapshot too old' LOOP
+		PERFORM pg_sleep(0.1);
+		PERFORM FROM docs LIMIT 1;
+	END LOOP;
+END \$do\$;";
 $node->psql('postgres',
-	join("\n", 'BEGIN ISOLATION LEVEL REPEATABLE READ;', @statements, "\\! $vacuum",
-		'DO $$ BEGIN PERFORM pg_sleep(6); PERFORM FROM docs LIMIT 1; END $$;', @statements, 'COMMIT;', ''),
-	stdout => \$out, stderr => \$err);
+	join("\n", 'BEGIN ISOLATION LEVEL REPEATABLE READ;', @statements, "\\! $vacuum", $wait, @statements, 'COMMIT;', ''),
+	stdout => \$out, stderr => \$err, timeout => $PostgreSQL::Test::Utils::timeout_default);
 my @outcomes = split /\n/, $out;
 
 is($err, '', 'no other error');
