@@ -151,25 +151,29 @@ for my $name (@names)
 		"$name: an interrupt is never far");
 }
 
-# What would take long ends when it is canceled.
+# What would take long ends when it is canceled, by a team, too, of which nothing is left.
 $node->safe_psql('postgres', 'DROP INDEX equal_8;
 	INSERT INTO equal SELECT i, 7::bigint::simhash64 FROM generate_series(1, 100000) i');
-for my $statement (
+my $team = 'SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET max_parallel_workers_per_gather = 2;
+	SET simhash.report_progress = on';
+my @endless = (
 	'SELECT count(*) FROM equal a JOIN equal b ON a.fp <-> b.fp <= 3 AND a.id + b.id < 0',
 	"SELECT count(*) FROM (SELECT simhash_pairs('SELECT 1, fp FROM equal', 3)) s",
-	"SELECT count(*) FROM simhash_audit('SELECT id, fp, ''a b c d e'' FROM equal', 2147483647)")
+	"SELECT count(*) FROM simhash_audit('SELECT id, fp, ''a b c d e'' FROM equal', 2147483647)",
+	"$team; SELECT count(*) FROM simhash_pairs('TABLE many', 15)",
+	"$team; SELECT count(*) FROM many a JOIN many b ON a.fp <-> b.fp <= 15 AND a.id < b.id",
+	"$team; SELECT max(c) FROM (SELECT simhash_cluster(fp, 15, 'leader') OVER () AS c FROM many) s");
+for my $run (run_statements($node, 100_000, @endless))
 {
-	my ($in, $out) = ('', '');
-	my $session = IPC::Run::start(
-		[ 'psql', '-X', '-v', 'VERBOSITY=sqlstate', '-c', $statement, $node->connstr('postgres') ],
-		'<', \$in, '>', \$out, '2>&1', IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default));
+	my ($said) = @$run;
+	my $statement = shift @endless;
 
-	$node->poll_query_until('postgres', "SELECT count(pg_cancel_backend(pid)) > 0 FROM pg_stat_activity
-		WHERE state = 'active' AND query LIKE 'SELECT count(%equal%' AND pid <> pg_backend_pid()
-			AND clock_timestamp() > query_start + '1 s'");
-	$session->finish;
-	is($out, "ERROR:  57014\n", "$statement: canceled");
+	like($said, qr/ERROR:  57014/, "$statement: canceled");
+	like($said, qr/2 workers planned, 2 launched/, 'a team was at work') if $statement =~ /\A\Q$team/;
 }
+is( $node->safe_psql('postgres', "SELECT (SELECT count(*) FROM pg_ls_dir('base/pgsql_tmp', true, false)),
+		(SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'parallel worker')"),
+	'0|0', 'no file and no worker is left');
 
 # A vacuum that is canceled, again and again, while it takes out fingerprints leaves a
 # sound index, and may leave fingerprints without rows.  It does not keep the next one,
