@@ -521,6 +521,7 @@ start_server()
 		fail "initdb failed"
 	}
 	cat >>"$data/postgresql.conf" <<-CONF
+		cluster_name = 'simhash_test'
 		listen_addresses = ''
 		${2:+port = $2}
 		unix_socket_directories = '$work'

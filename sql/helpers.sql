@@ -25,6 +25,13 @@ LANGUAGE sql AS $$
 		max_distance => k)
 $$;
 
+-- What this session has not put away: its workers, its temporary files and directories.
+CREATE FUNCTION left_behind() RETURNS bigint LANGUAGE sql AS $$
+	SELECT (SELECT count(*) FROM pg_stat_activity WHERE leader_pid = pg_backend_pid())
+		+ (SELECT count(*) FROM pg_ls_dir('base/pgsql_tmp', true, false) file
+			WHERE file ^@ format('pgsql_tmp%s.', pg_backend_pid()))
+$$;
+
 -- The lines of a plan that match a pattern, and those that say how an index is
 -- used.
 CREATE FUNCTION plan_lines(query text, pattern text) RETURNS SETOF text LANGUAGE plpgsql AS $$

@@ -58,6 +58,10 @@ END $$;
 CREATE FUNCTION team_of(query text, OUT result text, OUT planned int, OUT launched int,
 	OUT compared bigint, OUT passes int) LANGUAGE sql
 AS $$ SELECT * FROM left_by('CREATE TEMP TABLE team_rows AS ' || query, 'team_rows') $$;
+-- Whether a team had workers that is to have some.  Of a server that others use, too, these may
+-- have all.
+CREATE FUNCTION came(launched int, wanted boolean) RETURNS boolean LANGUAGE sql
+AS $$ SELECT launched > 0 OR wanted AND current_setting('cluster_name') <> 'simhash_test' $$;
 -- for all types of joins, or every second and so on: how many have a team, and which are wrong
 CREATE FUNCTION check_team(k int, every int DEFAULT 1) RETURNS text LANGUAGE sql AS $$
 	SELECT format('%s joins, %s by a team, wrong: %s', count(*), count(*) FILTER (WHERE planned_for(query) > 0),
@@ -108,12 +112,13 @@ SELECT id, nullif(id % 5, 0) AS n, (hashint8extended(id / 4, 1) # (1::bigint << 
 FROM generate_series(1, 12000) id;
 INSERT INTO big SELECT 30000 + i, 1, '0123456789abcdef' FROM generate_series(1, 300) i;
 ANALYZE big;
-SELECT query, result = alone(query) AS same, launched > 0 AS launched, passes > 50 AS partitions FROM unnest(ARRAY[
+SELECT query, result = alone(query) AS same, came(launched, wanted) AS launched, passes > 50 AS partitions FROM unnest(ARRAY[
 	'SELECT a.id, b.id AS partner FROM big a JOIN big b ON a.fp <-> b.fp <= 8 AND a.id < b.id',
 	'SELECT x.id, b.id AS partner FROM big x FULL JOIN big b ON x.fp <-> b.fp <= 4 AND x.id <> b.id',
 	'SELECT x.id, b.n FROM big x LEFT JOIN big b ON x.fp <-> b.fp <= 8 AND x.n = b.n AND x.id < b.id',
 	'SELECT a, b FROM simhash_pairs(''SELECT id, fp FROM big'', 4)',
-	'SELECT x.id FROM big x WHERE EXISTS (SELECT FROM big y WHERE x.fp <-> y.fp <= 4 AND x.id <> y.id)']) query, team_of(query);
+	'SELECT x.id FROM big x WHERE EXISTS (SELECT FROM big y WHERE x.fp <-> y.fp <= 4 AND x.id <> y.id)'],
+	'{t,t,t,NULL,NULL}'::boolean[]) t (query, wanted), team_of(query);
 RESET work_mem;
 RESET hash_mem_multiplier;
 
@@ -129,7 +134,7 @@ CREATE TABLE u AS SELECT i AS id, hashint8extended(i, 1)::simhash64 AS fp FROM g
 CREATE TABLE v AS SELECT i AS id, hashint8extended(i, 2)::simhash64 AS fp FROM generate_series(1, 30000) i;
 CREATE TABLE more AS SELECT i AS id, hashint8extended(i, 3)::simhash64 AS fp FROM generate_series(1, 150000) i;
 ANALYZE u, v, more;
-SELECT query, result = alone(query) AS same, launched > 0 AS launched FROM unnest(ARRAY[
+SELECT query, result = alone(query) AS same, came(launched, wanted) AS launched FROM unnest(ARRAY[
 	'SELECT m.id FROM more m WHERE EXISTS (SELECT FROM v WHERE m.fp <-> v.fp <= 14)',
 	'SELECT u.id FROM u WHERE EXISTS (SELECT FROM v WHERE u.fp <-> v.fp <= 17)',
 	'SELECT u.id FROM u WHERE EXISTS (SELECT FROM v WHERE u.fp <-> v.fp <= 20)',
@@ -137,7 +142,8 @@ SELECT query, result = alone(query) AS same, launched > 0 AS launched FROM unnes
 	'SELECT m.id FROM more m WHERE NOT EXISTS (SELECT FROM v WHERE m.fp <-> v.fp <= 14 AND (m.id + v.id) % 5 > 0)',
 	'SELECT m.id, m.fp FROM more m WHERE EXISTS (SELECT FROM v WHERE m.fp <-> v.fp <= 14 AND (m.id + v.id) % 5 > 0)',
 	'SELECT count(*) AS rows, count(DISTINCT (a, b)) FROM (SELECT u.id AS a, v.id AS b FROM u JOIN v ON u.fp <-> v.fp <= 16 LIMIT 30000) s',
-	'SELECT count(*) FROM (SELECT FROM u JOIN v ON u.fp <-> v.fp <= 16 LIMIT 500) s']) query, team_of(query);
+	'SELECT count(*) FROM (SELECT FROM u JOIN v ON u.fp <-> v.fp <= 16 LIMIT 500) s'],
+	'{t,t,f,f,t,t,t,f}'::boolean[]) t (query, wanted), team_of(query);
 -- few fingerprints of one side; one key, and a key for each row; no row of a side
 CREATE TABLE tiny AS SELECT * FROM x WHERE id IN (11, 12, 14);
 CREATE TABLE keys AS SELECT id % 1500 AS one, 1 AS all_rows, fp FROM x;
@@ -175,7 +181,7 @@ SELECT count(*), sum(id) FROM (SELECT a.id FROM x a JOIN y b ON a.fp <-> b.fp <=
 -- statements that write
 CREATE FUNCTION left_alone(statement text) RETURNS text LANGUAGE sql SET max_parallel_workers_per_gather = 0
 AS $$ SELECT result FROM left_by(statement, 'x') $$;
-SELECT result = left_alone(statement) AS same, substring(result, '\d+') AS rows, planned, launched > 0 AS launched
+SELECT result = left_alone(statement) AS same, substring(result, '\d+') AS rows, planned, came(launched, wanted) AS launched
 FROM unnest(ARRAY[
 	'DELETE FROM x USING y WHERE x.fp <-> y.fp <= 1 AND x.id < y.id',
 	'DELETE FROM x WHERE EXISTS (SELECT FROM x b WHERE x.fp <-> b.fp <= 1 AND b.id < x.id)',
@@ -183,7 +189,8 @@ FROM unnest(ARRAY[
 	'UPDATE x SET n = x.n + 1 FROM (SELECT DISTINCT a.id FROM x a JOIN x b ON a.fp <-> b.fp <= 1 AND a.id < b.id) s WHERE s.id = x.id',
 	'INSERT INTO x SELECT y.* FROM y WHERE NOT EXISTS (SELECT FROM x WHERE x.fp <-> y.fp <= 0)',
 	'MERGE INTO x USING (SELECT DISTINCT ON (y.id) y.id, b.id AS other FROM y JOIN x b ON y.fp <-> b.fp <= 1 ORDER BY 1, 2) s
-		ON x.id = s.other AND s.id = s.other + 300 WHEN MATCHED THEN DELETE']) statement, left_by(statement, 'x');
+		ON x.id = s.other AND s.id = s.other + 300 WHEN MATCHED THEN DELETE'],
+	'{t,t,t,t,f,t}'::boolean[]) t (statement, wanted), left_by(statement, 'x');
 
 -- cursors: one that is read in part, in subtransactions, and after its transaction
 BEGIN;
@@ -214,8 +221,7 @@ SELECT count(*) FROM x a JOIN x b ON a.fp <-> b.fp <= 1 AND a.id < b.id;
 COMMIT;
 MOVE ALL FROM near_held;
 CLOSE near_held;
-SELECT count(*) FROM pg_stat_activity WHERE leader_pid = pg_backend_pid();
-SELECT count(*) FROM pg_ls_tmpdir();
+SELECT left_behind();
 
 -- a function that a worker of another node calls has no workers of its own
 CREATE FUNCTION near_of(i int) RETURNS bigint LANGUAGE sql PARALLEL SAFE
@@ -225,19 +231,17 @@ SELECT count(DISTINCT near_of), min(near_of) FROM (SELECT near_of(id) FROM tiny 
 SELECT sum(near_of(id)) / min(near_of(id)) FROM tiny;
 RESET min_parallel_table_scan_size;
 
--- of a statement that is cancelled nothing is left
-SET statement_timeout = 200;
-SELECT count(*) FROM more a JOIN more b ON a.fp <-> b.fp <= 20 AND a.id < b.id;
+-- of a statement that is cancelled, here by the first of its pairs, nothing is left
+\set cancelled 'SELECT FROM more a JOIN more b ON a.fp <-> b.fp <= 14 AND a.id < b.id AND pg_cancel_backend(CASE WHEN a.id < b.id THEN pg_backend_pid() END)'
+:cancelled;
 SET work_mem = '64kB';
-SELECT count(*) FROM more a JOIN more b ON a.fp <-> b.fp <= 14 AND a.id < b.id;
+:cancelled;
 RESET work_mem;
-RESET statement_timeout;
-SELECT count(*) FROM pg_stat_activity WHERE leader_pid = pg_backend_pid();
-SELECT count(*) FROM pg_ls_tmpdir();
+SELECT left_behind();
 
 DROP PROCEDURE fetch_from;
 DROP TABLE x, y, spread, big, u, v, more, tiny, keys, nothing, fetched;
-DROP FUNCTION alone, together, planned_for, team_of, check_team, left_by, left_alone, near_of;
+DROP FUNCTION alone, together, planned_for, came, team_of, check_team, left_by, left_alone, near_of;
 \set ECHO none
 \set drop :directory '/sql/join_drop.sql'
 \i :drop
