@@ -643,7 +643,7 @@ CREATE FUNCTION simhash(
 	IMMUTABLE PARALLEL SAFE COST 280
 	SUPPORT simhash_collation_support;
 COMMENT ON FUNCTION simhash(text, simhash_weights, integer, integer, text) IS
-	'simhash of a text: of its words, or of shingles of n words or characters';
+	'fingerprint of a text: of its words, or of shingles of n words or characters';
 
 CREATE FUNCTION simhash_tokens(tokens text[], weights float8[] DEFAULT NULL)
 	RETURNS simhash64
@@ -767,7 +767,7 @@ CREATE FUNCTION simhash_128(
 	IMMUTABLE PARALLEL SAFE COST 390
 	SUPPORT simhash_collation_support;
 COMMENT ON FUNCTION simhash_128(text, simhash_weights, integer, integer, text) IS
-	'128-bit fingerprint of a text: of its words, of shingles of several words or of characters';
+	'128-bit fingerprint of a text: of its words, or of shingles of n words or characters';
 
 CREATE FUNCTION simhash_tokens_128(
 	tokens text[], weights float8[] DEFAULT NULL)
@@ -815,7 +815,7 @@ CREATE FUNCTION minhash_passages_128(
 	AS 'MODULE_PATHNAME', 'simhash_minhash_passages_128' LANGUAGE C
 	IMMUTABLE PARALLEL SAFE COST 1500 ROWS 20;
 COMMENT ON FUNCTION minhash_passages_128(text, simhash_weights, integer, integer, integer) IS
-	'the passages of a text, cut where its content says, and the 128-bit MinHash of each';
+	'passages of a text, cut at places that its words decide, each with its 128-bit MinHash';
 
 CREATE FUNCTION minhash_tokens_128(tokens text[]) RETURNS simhash128
 	AS 'MODULE_PATHNAME', 'simhash_minhash_tokens_128' LANGUAGE C

@@ -213,7 +213,7 @@ feed_ascii(Tokenizer *t, const uint8 *from, const uint8 *end, bool last)
 	uint64		others;
 	size_t		left = end - from;
 	size_t		taken = Min(left, FOLD_BYTES);
-	size_t		at = 0;
+	size_t		offset = 0;
 
 	if (left < FOLD_BYTES)
 	{
@@ -240,17 +240,17 @@ feed_ascii(Tokenizer *t, const uint8 *from, const uint8 *end, bool last)
 
 		if (skipped > 0)
 			add_separator(t);
-		at += skipped;
+		offset += skipped;
 		words >>= skipped;
 		after = ~words;
 		length = after == 0 ? FOLD_BYTES : pg_rightmost_one_pos64(after);
-		t->at = t->position + at;
-		/* at is below FOLD_BYTES: SHINGLE_PIECE bytes of folded follow it */
-		add_ascii(t, folded + at, length);
-		at += length;
+		t->at = t->position + offset;
+		/* below FOLD_BYTES: SHINGLE_PIECE bytes of folded follow offset */
+		add_ascii(t, folded + offset, length);
+		offset += length;
 		words = length < FOLD_BYTES ? words >> length : 0;
 	}
-	if (at < taken)
+	if (offset < taken)
 		add_separator(t);
 	return taken;
 }

@@ -27,7 +27,7 @@ hamming_radius(int64 k)
 /*
  * The access method cuts a fingerprint into 3 to 8 blocks of bits, which differ
  * in width by one bit at most.  Block 0 has the highest bits.  An index has a
- * table for each block: tree j is in the order of the fingerprints rotated to
+ * tree for each block: tree j is in the order of the fingerprints rotated to
  * the left until block j is highest.
  */
 #define HAMMING_MIN_BLOCKS 3
