@@ -78,27 +78,27 @@ sub set_width
 		low => $special,
 		high => $special + $key,
 		kind => $special + 2 * $key,
-		table => $special + 2 * $key + 2,
+		tree => $special + 2 * $key + 2,
 		level => $special + 2 * $key + 3,
 		sorted => $special + 2 * $key + 4,
 		page_id => $special + 2 * $key + 6);
 	return;
 }
 
-# Return the block number of a leaf of a table, the first or another one.
+# Return the block number of a leaf of a tree, the first or another one.
 sub leaf_of
 {
-	my ($file, $table, $skip) = @_;
+	my ($file, $tree, $skip) = @_;
 	my $pages = slurp_file($file);
 
 	for my $block (1 .. length($pages) / $block_size - 1)
 	{
 		my $page = substr($pages, $block * $block_size, $block_size);
-		my ($kind, $its_table, $level) = unpack('SCC', substr($page, $special{kind}, 4));
+		my ($kind, $its_tree, $level) = unpack('SCC', substr($page, $special{kind}, 4));
 
-		return $block if $kind == 2 && $its_table == $table && $level == 0 && !$skip--;
+		return $block if $kind == 2 && $its_tree == $tree && $level == 0 && !$skip--;
 	}
-	die "$file has no such leaf of table $table";
+	die "$file has no such leaf of tree $tree";
 }
 
 # Read some bytes of a page, and write them.
@@ -142,7 +142,7 @@ sub damages
 		[ 'leaf: high key', 'leaf', $special{high}, "\0" x ($bytes + 8) ],
 		[ 'leaf: kind', 'leaf', $special{kind}, "\3\0" ],
 		[ 'leaf: mark of another kind of leaf', 'leaf', $special{kind}, "\4\0" ],
-		[ 'leaf: table', 'leaf', $special{table}, "\1" ],
+		[ 'leaf: tree', 'leaf', $special{tree}, "\1" ],
 		[ 'leaf: level', 'leaf', $special{level}, "\1" ],
 		[ 'leaf: sorted', 'leaf', $special{sorted}, "\xff\x7f" ],
 		[ 'leaf: page identifier', 'leaf', $special{page_id}, "\0\0" ],
@@ -150,10 +150,10 @@ sub damages
 		[ 'leaf: TIDs', 'leaf', $special - 60, "\xfe" x 60 ],
 		[ 'leaf: TIDs without offset', 'leaf', $special - 60, "\0\0\1\0\0\0" x 10 ],
 		[ 'leaf: TIDs without block', 'leaf', $special - 60, "\xff\xff\xff\xff\1\0" x 10 ],
-		[ 'second table: pd_lower', 'second', $header{pd_lower}, "\xf0\x1f" ],
-		[ 'second table: pd_upper', 'second', $header{pd_upper}, "\x18\0" ],
-		[ 'second table: table', 'second', $special{table}, "\0\0" ],
-		[ 'second table: fingerprints', 'second', $contents, "\xff" x 80 ],
+		[ 'second tree: pd_lower', 'second', $header{pd_lower}, "\xf0\x1f" ],
+		[ 'second tree: pd_upper', 'second', $header{pd_upper}, "\x18\0" ],
+		[ 'second tree: tree', 'second', $special{tree}, "\0\0" ],
+		[ 'second tree: fingerprints', 'second', $contents, "\xff" x 80 ],
 		[ 'metapage: blocks', $metapage, $contents + 10, "\x09\0" ],
 		[ 'metapage: fewer blocks', $metapage, $contents + 10, "\3\0" ],
 		[ 'metapage: width', $metapage, $contents + 8, pack('S', 192 - 8 * $bytes) ]);
@@ -283,11 +283,11 @@ sub add_to
 	return;
 }
 
-# Return a leaf of a table, of which no entry is said to be in order.
+# Return a leaf of a tree, of which no entry is said to be in order.
 sub unsorted_leaf
 {
-	my ($file, $table) = @_;
-	my $leaf = leaf_of($file, $table);
+	my ($file, $tree) = @_;
+	my $leaf = leaf_of($file, $tree);
 
 	poke($file, $leaf, $special{sorted}, "\0\0");
 	return $leaf;
@@ -297,8 +297,8 @@ sub unsorted_leaf
 # tree 1 or above.
 sub append
 {
-	my ($file, $table, $changed) = @_;
-	my $leaf = leaf_of($file, $table);
+	my ($file, $tree, $changed) = @_;
+	my $leaf = leaf_of($file, $tree);
 	my $end = unpack('S', peek($file, $leaf, $header{pd_lower}, 2));
 
 	my $first = peek($file, $leaf, $contents, $bytes);
@@ -309,20 +309,20 @@ sub append
 
 for my $case ([ 'exact', 1, 4 ], [ 'wide', 7 ])
 {
-	my ($name, @tables) = @$case;
+	my ($name, @trees) = @$case;
 
 	changed("$name: nothing changed", $name, qr/\A\z/, sub { });
-	for my $table (@tables)
+	for my $tree (@trees)
 	{
-		changed("$name, table $table: a fingerprint without rows is harmless", $name,
-			qr/\ANOTICE:  00000: block tree @{[$table + 1]} of index "\w+" has 1 fingerprint without rows\nDETAIL:  .*\nHINT:  .*\z/,
-			sub { append($_[0], $table, 1) });
-		changed("$name, table $table: a fingerprint twice", $name,
+		changed("$name, tree $tree: a fingerprint without rows is harmless", $name,
+			qr/\ANOTICE:  00000: block tree @{[$tree + 1]} of index "\w+" has 1 fingerprint without rows\nDETAIL:  .*\nHINT:  .*\z/,
+			sub { append($_[0], $tree, 1) });
+		changed("$name, tree $tree: a fingerprint twice", $name,
 			qr/\AERROR:  XX002: .* a fingerprint is in the tree twice/,
-			sub { append($_[0], $table, 0) });
-		changed("$name, table $table: a fingerprint is missing", $name,
+			sub { append($_[0], $tree, 0) });
+		changed("$name, tree $tree: a fingerprint is missing", $name,
 			qr/\AERROR:  XX002: .* a fingerprint of tree 0 is not here/,
-			sub { add_to($_[0], unsorted_leaf($_[0], $table), $header{pd_lower}, 'S', -$bytes) });
+			sub { add_to($_[0], unsorted_leaf($_[0], $tree), $header{pd_lower}, 'S', -$bytes) });
 	}
 	changed("$name: two fingerprints have changed places", $name,
 		qr/\AERROR:  XX002: .* entries are out of order/,
@@ -332,19 +332,19 @@ for my $case ([ 'exact', 1, 4 ], [ 'wide', 7 ])
 			poke($_[0], $leaf, $contents, peek($_[0], $leaf, $contents + $bytes, $bytes));
 			poke($_[0], $leaf, $contents + $bytes, $first);
 		});
-	for my $table (0, 15)
+	for my $tree (0, 15)
 	{
-		changed("$name, table $table: a row is missing", $name,
+		changed("$name, tree $tree: a row is missing", $name,
 			qr/\AERROR:  XX002: .* a row of the heap is not in the tree/,
 			sub {
-				my $leaf = unsorted_leaf($_[0], $table);
+				my $leaf = unsorted_leaf($_[0], $tree);
 				add_to($_[0], $leaf, $header{pd_lower}, 'S', -$bytes);
 				add_to($_[0], $leaf, $header{pd_upper}, 'S', 6);
 			});
-		changed("$name, table $table: a row is another one", $name,
+		changed("$name, tree $tree: a row is another one", $name,
 			qr/\AERROR:  XX002: .* a row (is in the index twice|of the heap is not in the tree)/,
 			sub {
-				my $leaf = unsorted_leaf($_[0], $table);
+				my $leaf = unsorted_leaf($_[0], $tree);
 				poke($_[0], $leaf, $special - 12, peek($_[0], $leaf, $special - 6, 6));
 			});
 	}
