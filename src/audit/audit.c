@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "catalog/pg_type.h"
 #include "executor/nodeHash.h"
 #include "funcapi.h"
 #include "miscadmin.h"

@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
+#include "catalog/pg_type.h"
 #include "commands/explain.h"
 #include "nodes/makefuncs.h"
 #include "utils/builtins.h"

@@ -24,6 +24,7 @@
 #include "utils/syscache.h"
 
 #include "type/catalog.h"
+#include "type/compat.h"
 
 Oid
 simhash_find_type(Oid schema, const char *name)
@@ -108,7 +109,7 @@ static bool is_stale = true;	/* may a function have changed since? */
 
 /* A SyscacheCallbackFunction. */
 static void
-forget_functions(Datum arg, int cache, uint32 hash)
+forget_functions(Datum arg, SysCacheIdentifier cache, uint32 hash)
 {
 	is_stale = true;
 }

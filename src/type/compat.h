@@ -213,6 +213,9 @@ extern PGDLLEXPORT void _PG_init(void);
 /* What a node of a plan did has no type of its own. */
 #define NodeInstrumentation Instrumentation
 
+/* Nor has the number of a cache, but a tag. */
+typedef int SysCacheIdentifier;
+
 #endif							/* PostgreSQL 19 */
 
 #endif							/* SIMHASH_COMPAT_H */
