@@ -70,6 +70,11 @@ INSERT INTO refusing VALUES (1, '0000000000000fff'), (2, '0000000000000007'), (3
 	(4, NULL);
 INSERT INTO refusing VALUES (5, '0000000000ff0fff');
 INSERT INTO refusing VALUES (5, '0000000000ff0fff') ON CONFLICT DO NOTHING;
+-- PostgreSQL refuses it; SELECT is new in 19
+SELECT action, error_of(format('INSERT INTO refusing VALUES (5, ''0000000000ff0fff'')
+	ON CONFLICT ON CONSTRAINT no_near_duplicate DO %s RETURNING id', action)) ~
+	'not supported with exclusion constraints|syntax error at or near "SELECT"' AS refused
+FROM unnest('{UPDATE SET id = 5,SELECT}'::text[]) action;
 INSERT INTO refusing VALUES (5, '00000000007f0fff');
 INSERT INTO refusing VALUES (5, '0000000001ff0fff');
 UPDATE refusing SET fp = '0000000000000003' WHERE id = 2;
