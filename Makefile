@@ -227,6 +227,11 @@ ifneq ($(MAJORVERSION),15)
 REGRESS += soft_errors
 endif
 
+# and REPACK (CONCURRENTLY) in PostgreSQL 19
+ifeq ($(filter 15 16 17 18,$(MAJORVERSION)),)
+ISOLATION += repack
+endif
+
 # An object depends on the headers that it includes.  The compiler writes down which,
 # and needs these the first time.
 $(OBJS): CFLAGS += -MMD -MP
