@@ -5,6 +5,7 @@ use strict;
 use warnings;
 
 use FindBin;
+use IO::Socket::UNIX;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -114,7 +115,8 @@ my $seed = $ENV{SIMHASH_TEST_SEED} || int(rand(1e9));
 note("SIMHASH_TEST_SEED=$seed");
 srand($seed);
 
-my $socket = $node->raw_connect;
+# raw_connect() is in the newer minor releases only
+my $socket = IO::Socket::UNIX->new($node->host . '/.s.PGSQL.' . $node->port) or die "cannot connect: $!";
 my $options = '-c log_statement=none -c log_min_messages=fatal -c client_encoding=UTF8';
 my $startup = pack('N', 196608) . join "\0",
   user => $node->safe_psql('postgres', 'SELECT current_user'),
