@@ -1,6 +1,7 @@
 # What the documentation shows is what one gets: each SQL block with its output,
-# and each example of a table with its result.  The reference names all that the
-# extension offers, links lead somewhere, and tables fit a screen.
+# and each example of a table with its result.  What stands beside the examples
+# (t/neighbours.md) is right, too.  The reference names all that the extension
+# offers, links lead somewhere, and tables fit a screen.
 
 use strict;
 use warnings;
@@ -27,6 +28,7 @@ $node->start;
 # programs of doc/clients.md by 008_clients.pl.
 my %text = map { $_ => slurp_file($_) } 'README.md', glob('doc/*.md'), qw(CHANGELOG.md CONTRIBUTING.md);
 my @shown = grep { !m{doc/(?:clients|scaling)|^C} } sort keys %text;
+my (undef, %beside) = split /^## (.*)\n/m, slurp_file("$FindBin::Bin/neighbours.md");
 my $blocks = 0;
 my $rows = 0;
 my $links = 0;
@@ -39,6 +41,28 @@ sub values_of
 		map { ("SELECT $_;", '\echo ==') } @examples);
 
 	return map { join ', ', split /\n/ } split /^==\n/m, $out, -1;
+}
+
+# The blocks of SQL in a text, and what it shows below them.
+sub blocks_of
+{
+	my ($text) = @_;
+	my @blocks;
+
+	push @blocks, [ $1, $2 // '' ] while $text =~ /^```sql\n(.*?)^```\n(?:```\n(.*?)^```\n)?/msg;
+	return @blocks;
+}
+
+# The first statement in some SQL that has some words.
+sub statement
+{
+	my ($sql, $words) = @_;
+
+	while ($sql =~ /^(\w(?:\$(\w*)\$.*?\$\2\$|.)*?;)\n/msg)
+	{
+		return $1 if index($1, $words) >= 0;
+	}
+	die "no statement has: $words\n";
 }
 
 # A document without its code, in which nothing is a link, a heading or a table.
@@ -69,19 +93,19 @@ for my $document (@shown)
 {
 	my $database = $document =~ s{.*/|\.md$}{}gr;
 
-	my (@sql, @shown);
+	my @blocks = blocks_of($text{$document});
+	my $sql = join '', map { $_->[0] } @blocks;
 
+	push @blocks, blocks_of(delete $beside{$document} // '');
 	$node->safe_psql('postgres', qq(CREATE DATABASE "$database"));
-	while ($text{$document} =~ /^```sql\n(.*?)^```\n(?:```\n(.*?)^```\n)?/msg)
+	$_->[0] =~ s/^-- as shown: (.*)$/statement($sql, $1)/gem for @blocks;
+	for my $printed (run_blocks($node, $database, map { $_->[0] } @blocks))
 	{
-		push @sql, $1;
-		push @shown, $2 // '';
-	}
-	for my $printed (run_blocks($node, $database, @sql))
-	{
+		my ($run, $shown) = @{ shift @blocks };
+
 		# PostgreSQL 18 says which nodes our settings are against
-		is( trimmed($printed =~ s/^ +Disabled: true\n//mgr),
-			trimmed(shift @shown), "$document: " . substr shift @sql, 0, 60);
+		is(trimmed($printed =~ s/^ +Disabled: true\n//mgr),
+			trimmed($shown), "$document: " . substr $run, 0, 60);
 		$blocks++;
 	}
 	my @examples = $text{$document} =~ /^\| .* \| `([^|]+?)` \| `([^|]+)` \|$/mg;
@@ -92,6 +116,7 @@ for my $document (@shown)
 		$rows++;
 	}
 }
+is(join(' ', keys %beside), '', 'neighbours are those of a document');
 # the patterns above must not come to match nothing
 cmp_ok($blocks, '>=', 50, 'blocks');
 cmp_ok($rows, '>=', 50, 'examples');
