@@ -121,8 +121,12 @@ is(join(' ', keys %beside), '', 'neighbours are those of a document');
 cmp_ok($blocks, '>=', 50, 'blocks');
 cmp_ok($rows, '>=', 50, 'examples');
 
-# no row of a table with examples is without one
+# From some 260,000 ids on, these do not fit the default work_mem, and each row is
+# compared with each id.
 my $documentation = join '', @text{@shown};
+unlike($documentation, qr/NOT IN \(SELECT/, 'NOT EXISTS instead of NOT IN');
+
+# no row of a table with examples is without one
 my @without;
 while ($documentation =~ /^\| .* \| Example \| Result \|\n\|[-|]+\|\n((?:\|.*\n)+)/mg)
 {
