@@ -128,7 +128,7 @@ cmp_ok($forms, '>=', 20, 'conditions');
 # What is written for many rows is sent as a whole.
 my @sent = (
 	[ 'the join of a batch', 'SELECT * FROM known',
-		qr/(Async Foreign Scan.*Remote SQL: SELECT new, old FROM public\.known.*){4}/s ],
+		qr/(Async Foreign Scan.*Remote SQL: SELECT new, old, body FROM public\.known.*){4}/s ],
 	(map { [ "the nearest $_ of each shard", "SELECT * FROM nearest('00ff00ff00ff00ff', $_)",
 		qr/(Async Foreign Scan.*Remote SQL: SELECT id, fp FROM public\.docs ORDER BY \(fp .* LIMIT $_\:\:bigint.*){4}/s ] }
 		(1, 7, 10, 100)),
