@@ -40,7 +40,8 @@ typedef struct HammingOptions
 
 /*
  * Phases of pg_stat_progress_create_index; PostgreSQL has reserved phase 1.
- * tree is that of a block; the tree of NULLs comes with tree 0.
+ * tree is a block tree's number.  The tree of NULLs is written in the phase of
+ * tree 0.
  */
 #define HAMMING_PHASE_SCAN (PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE + 1)
 #define HAMMING_PHASE_SORT(tree) (HAMMING_PHASE_SCAN + 1 + 2 * (tree))
@@ -338,7 +339,7 @@ hamming_guess(const HammingSpecial *special, HammingBits rotated, int count)
 	return fingerprint_quotient(rotated - low, high - low) * count;
 }
 
-/* How many entries hamming_guess() is off, about, of random fingerprints. */
+/* By about how many entries hamming_guess() is off: fingerprints are random. */
 #define HAMMING_MARGIN (24 / FINGERPRINT_WORDS)
 
 /*
@@ -501,14 +502,14 @@ typedef struct HammingWalk
 	BufferAccessStrategy strategy;	/* may be NULL */
 	HammingKey	next;			/* that the next page covers */
 	HammingKey	prefetched;		/* pages below it are on their way from disk */
-	HammingKey	again;			/* where to read ahead again */
+	HammingKey	read_ahead_from;	/* the walk's key from which on it has the
+									 * next pages read */
 } HammingWalk;
 
 /*
- * Return how many entries of a page, which is locked, are to be kept, or -1 if
- * the page must not be changed.  Of a leaf, set keys, which has room for
- * HAMMING_LEAF_CAPACITY, to these, sorted; of an inner page, to all that
- * hamming_page_keys() gives.
+ * Say what stays of a locked page: put the keys that stay into keys, sorted,
+ * and return their number; of an inner page all.  Return -1 to leave the page
+ * as it is.  keys has room for HAMMING_LEAF_CAPACITY.
  */
 typedef int (*HammingKeep) (void *arg, Buffer buffer, HammingKey *keys);
 

@@ -48,9 +48,10 @@
  * index, 31 with the settings of initdb, PostgreSQL locks all of it instead.
  * With five segments of 64 bits, a search locks up to 5 targets within 9, 18
  * within 10, and 31 within 11; with ten of 128 bits, 10 within 19, and 23
- * within 20.  One of 2,000 random fingerprints meets a lock of a search within
- * 3, one of 140 within 8, and one of 52 within 10.  With four segments of 64
- * bits, one of 350 does within 8, but a search within 10 locks 52 targets.
+ * within 20.  An insertion of a random fingerprint meets a lock of one search
+ * within 3 in 2,000, within 8 in 140, within 10 in 52: so often transactions
+ * fail without need.  With four segments of 64 bits it is one in 350 within 8,
+ * but a search within 10 locks 52 targets.
  */
 #include "postgres.h"
 

@@ -46,8 +46,9 @@ typedef struct LeafRows
 } LeafRows;
 
 /*
- * A HammingKeep: read the rows of a leaf, and keep those that live.  Where a
- * row is the one that was read before, it is known whether it lives.
+ * A HammingKeep: read the rows of a leaf, and keep those that live.  It is
+ * called again under each new lock.  Rows at the places where they were keep
+ * the answer that the callback gave.
  */
 static int
 keep_rows(void *arg, Buffer leaf, HammingKey *keys)
@@ -347,7 +348,7 @@ sweep_tree(Vacuum *vacuum, int tree)
 		swept.count -= swept.covered;
 		memmove(swept.keys, swept.keys + swept.covered,
 				swept.count * sizeof(HammingKey));
-		/* the leaf before was left out */
+		/* no key of the list is on the leaf before: merge with the next one */
 		if (hamming_key_compare(end, level.low) < 0 &&
 			level.count <= level.most / 2)
 			merge_next(&level, keep_all, NULL);

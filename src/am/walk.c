@@ -28,11 +28,12 @@ hamming_walk_read_ahead(HammingWalk *walk)
 	int			rank;
 	int			last;
 
-	if (distance == 0 || hamming_key_compare(walk->next, walk->again) < 0)
+	if (distance == 0 ||
+		hamming_key_compare(walk->next, walk->read_ahead_from) < 0)
 		return;
 	if (hamming_key_compare(from, walk->next) < 0)
 		from = walk->next;
-	walk->again = walk->prefetched = hamming_greatest_key;
+	walk->read_ahead_from = walk->prefetched = hamming_greatest_key;
 	if (hamming_key_compare(from, hamming_greatest_key) >= 0)
 		return;
 	parent = hamming_find(walk->index, walk->tree, walk->level + 1, from,
@@ -42,7 +43,7 @@ hamming_walk_read_ahead(HammingWalk *walk)
 	page = BufferGetPage(parent);
 	rank = hamming_inner_find(page, from);
 	last = Min(rank + distance, hamming_page_count(page));
-	walk->again = hamming_inner_key(page, (rank + last) / 2);
+	walk->read_ahead_from = hamming_inner_key(page, (rank + last) / 2);
 	walk->prefetched = hamming_inner_end(page, last - 1);
 	for (; rank < last; rank++)
 		hamming_disk_prefetch(walk->index, hamming_inner_child(page, rank));
