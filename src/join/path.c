@@ -400,7 +400,7 @@ static Cost
 uncounted_cost(JoinPaths *join, Path *path)
 {
 	double		pairs = 0;
-	QualCost	quals;
+	List	   *others = list_difference_ptr(join->sides.clauses, join->keys);
 
 	if (IsA(path, HashPath))
 		pairs = uncounted_in_hash_join(join, (HashPath *) path);
@@ -408,8 +408,8 @@ uncounted_cost(JoinPaths *join, Path *path)
 		pairs = uncounted_in_nested_loop(join, (NestPath *) path);
 	if (pairs <= 0)
 		return 0;
-	cost_qual_eval(&quals, join->sides.clauses, join->sides.root);
-	return pairs * (cpu_tuple_cost + quals.per_tuple);
+	others = hamming_order_clauses(join->sides.root, others);
+	return pairs * (cpu_tuple_cost + cost_of_clauses(join, others).per_tuple);
 }
 
 static bool
