@@ -39,7 +39,7 @@ END $$;
 -- The same of a table after a statement, of which nothing stays, and what EXPLAIN says of
 -- the work.
 CREATE FUNCTION left_by(statement text, tab text, OUT result text, OUT planned int, OUT launched int,
-	OUT compared bigint, OUT passes int) LANGUAGE plpgsql
+	OUT compared bigint, OUT passes int, OUT disk bigint) LANGUAGE plpgsql
 SET enable_nestloop = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 DECLARE
 	plan jsonb;
@@ -54,9 +54,10 @@ EXCEPTION WHEN SQLSTATE 'ZZZZZ' THEN
 	launched := plan -> 'Workers Launched';
 	compared := plan -> 'Candidates';
 	passes := plan -> 'Passes';
+	disk := plan -> 'Disk Usage';
 END $$;
 CREATE FUNCTION team_of(query text, OUT result text, OUT planned int, OUT launched int,
-	OUT compared bigint, OUT passes int) LANGUAGE sql
+	OUT compared bigint, OUT passes int, OUT disk bigint) LANGUAGE sql
 AS $$ SELECT * FROM left_by('CREATE TEMP TABLE team_rows AS ' || query, 'team_rows') $$;
 -- Whether a team had workers that is to have some.  Of a server that others use, too, these may
 -- have all.
@@ -117,8 +118,9 @@ SELECT query, result = alone(query) AS same, came(launched, wanted) AS launched,
 	'SELECT x.id, b.id AS partner FROM big x FULL JOIN big b ON x.fp <-> b.fp <= 4 AND x.id <> b.id',
 	'SELECT x.id, b.n FROM big x LEFT JOIN big b ON x.fp <-> b.fp <= 8 AND x.n = b.n AND x.id < b.id',
 	'SELECT a, b FROM simhash_pairs(''SELECT id, fp FROM big'', 4)',
+	'SELECT count(*) FROM big a JOIN big b ON a.fp <-> b.fp <= 8 AND a.id < b.id LIMIT 1',
 	'SELECT x.id FROM big x WHERE EXISTS (SELECT FROM big y WHERE x.fp <-> y.fp <= 4 AND x.id <> y.id)'],
-	'{t,t,t,NULL,NULL}'::boolean[]) t (query, wanted), team_of(query);
+	'{t,t,t,NULL,t,NULL}'::boolean[]) t (query, wanted), team_of(query);
 RESET work_mem;
 RESET hash_mem_multiplier;
 
@@ -128,8 +130,7 @@ CREATE TABLE spread AS SELECT * FROM many_uniform(6000);
 ANALYZE spread;
 SELECT planned, compared FROM team_of('SELECT FROM spread a JOIN spread b ON a.fp <-> b.fp <= 12 AND a.id < b.id');
 
--- One process does what is left of a semi or anti join that most outer rows leave early, and
--- begins alone where few rows are wanted.  Then a team goes on.
+-- semi and anti joins that most outer rows leave early, or few
 CREATE TABLE u AS SELECT i AS id, hashint8extended(i, 1)::simhash64 AS fp FROM generate_series(1, 30000) i;
 CREATE TABLE v AS SELECT i AS id, hashint8extended(i, 2)::simhash64 AS fp FROM generate_series(1, 30000) i;
 CREATE TABLE more AS SELECT i AS id, hashint8extended(i, 3)::simhash64 AS fp FROM generate_series(1, 150000) i;
@@ -140,10 +141,33 @@ SELECT query, result = alone(query) AS same, came(launched, wanted) AS launched 
 	'SELECT u.id FROM u WHERE EXISTS (SELECT FROM v WHERE u.fp <-> v.fp <= 20)',
 	'SELECT u.id FROM u WHERE NOT EXISTS (SELECT FROM v WHERE u.fp <-> v.fp <= 20)',
 	'SELECT m.id FROM more m WHERE NOT EXISTS (SELECT FROM v WHERE m.fp <-> v.fp <= 14 AND (m.id + v.id) % 5 > 0)',
-	'SELECT m.id, m.fp FROM more m WHERE EXISTS (SELECT FROM v WHERE m.fp <-> v.fp <= 14 AND (m.id + v.id) % 5 > 0)',
-	'SELECT count(*) AS rows, count(DISTINCT (a, b)) FROM (SELECT u.id AS a, v.id AS b FROM u JOIN v ON u.fp <-> v.fp <= 16 LIMIT 30000) s',
-	'SELECT count(*) FROM (SELECT FROM u JOIN v ON u.fp <-> v.fp <= 16 LIMIT 500) s'],
-	'{t,t,f,f,t,t,t,f}'::boolean[]) t (query, wanted), team_of(query);
+	'SELECT m.id, m.fp FROM more m WHERE EXISTS (SELECT FROM v WHERE m.fp <-> v.fp <= 14 AND (m.id + v.id) % 5 > 0)'],
+	'{t,t,f,f,t,t}'::boolean[]) t (query, wanted), team_of(query);
+-- Where a statement may end early, one process finds the pairs: but not where it needs all
+-- of them before its first row.
+SELECT query, planned_for(replace(query, '%s', 'u JOIN v ON u.fp <-> v.fp <= 16')) AS planned FROM unnest(ARRAY[
+	'SELECT u.id FROM %s LIMIT 10',
+	'SELECT u.id FROM %s LIMIT (SELECT 10)',
+	'SELECT EXISTS (SELECT FROM %s)',
+	'DECLARE c CURSOR FOR SELECT u.id FROM %s',
+	'SELECT u.id FROM %s UNION ALL SELECT v.id FROM %s LIMIT 10',
+	'SELECT u.id FROM %s',
+	'SELECT u.id FROM %s ORDER BY 1 LIMIT 10',
+	'SELECT count(*) FROM %s LIMIT 1',
+	'SELECT u.id % 9 FROM %s GROUP BY 1 LIMIT 1',
+	'SELECT DISTINCT u.id FROM %s LIMIT 10',
+	'SELECT u.id, count(*) OVER () FROM %s LIMIT 10',
+	'SELECT * FROM (SELECT u.id FROM %s ORDER BY 1 OFFSET 0) s LIMIT 10',
+	'WITH s AS MATERIALIZED (SELECT u.id FROM %s) SELECT FROM s LIMIT 10',
+	'SELECT EXISTS (SELECT count(*) FROM %s HAVING count(*) > 9)',
+	'DECLARE c CURSOR FOR SELECT u.id FROM %s ORDER BY 1',
+	'SELECT u.id FROM u WHERE NOT EXISTS (SELECT FROM v WHERE u.fp <-> v.fp <= 16) LIMIT 10']) query;
+SET cursor_tuple_fraction = 1;
+SELECT planned_for('DECLARE c CURSOR FOR SELECT u.id FROM u JOIN v ON u.fp <-> v.fp <= 16');
+RESET cursor_tuple_fraction;
+-- no pair is compared twice for a LIMIT
+SELECT count(DISTINCT (result, compared)) FROM unnest('{"",LIMIT 1}'::text[]) clause,
+	team_of('SELECT count(*) FROM u JOIN v ON u.fp <-> v.fp <= 16 ' || clause);
 -- few fingerprints of one side; one key, and a key for each row; no row of a side
 CREATE TABLE tiny AS SELECT * FROM x WHERE id IN (11, 12, 14);
 CREATE TABLE keys AS SELECT id % 1500 AS one, 1 AS all_rows, fp FROM x;

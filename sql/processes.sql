@@ -138,8 +138,11 @@ SET parallel_tuple_cost = 0;
 SELECT sum(c) FROM (SELECT simhash_cluster(fp, 3) OVER () c FROM team_uniform WHERE id % 3 = 0) s;
 SELECT sum(c) FROM (SELECT simhash_cluster(fp, 3) OVER () c FROM many_uniform(9000) WHERE id % 3 = 0) s;
 
--- in the SELECT list one process begins alone: each pair comes once
+-- in the SELECT list a team finds the pairs, unless a LIMIT may end it
 SELECT count(*), count(DISTINCT hash_record_extended(p, 0)) FROM (
 	SELECT simhash_pairs('SELECT id, fp FROM team_dense', 3) p) s;
+SELECT query, read > 0 AS by_team FROM unnest(ARRAY['SELECT %s', 'SELECT %s ORDER BY 1 LIMIT 10', 'SELECT %s LIMIT 10',
+	'SELECT count(*) FROM (SELECT %s LIMIT 10) s', 'SELECT (p).a FROM (SELECT %s p) s LIMIT 10']) query,
+	temporary_blocks(replace(query, '%s', 'simhash_pairs(''SELECT id, fp FROM team_dense'', 3)'));
 SET max_parallel_workers_per_gather = 0;
 SELECT count(*) FROM (SELECT simhash_pairs('SELECT id, fp FROM team_dense', 3)) s;

@@ -49,7 +49,7 @@ typedef struct PairRows PairRows;
 typedef struct PairMethods
 {
 	PairRows   *(*begin) (int max_distance, int part, int parts,
-						  bool begins_alone);
+						  bool needs_all);
 	void		(*add) (PairRows *rows, int64 id, Datum fingerprint);
 	bool		(*next) (PairRows *rows, Datum *values);
 	void		(*end) (PairRows *rows);

@@ -25,20 +25,20 @@ struct PairRows
 
 /*
  * Begin without rows.  The pairs are those of a part, 0 .. parts - 1, or all if
- * parts is 1.  begins_alone is for NearOptions.  Error: 22023 for a
- * max_distance out of range.
+ * parts is 1.  If needs_all, the caller wants all of them, and a team may find
+ * all before the first one is returned.  Error: 22023 for a max_distance out of
+ * range.
  */
 static PairRows *
-begin(int max_distance, int part, int parts, bool begins_alone)
+begin(int max_distance, int part, int parts, bool needs_all)
 {
 	PairRows   *rows = palloc0(sizeof(PairRows));
 
 	rows->options.radius = simhash_check_range("max_distance", max_distance, 0,
 											   HAMMING_BITS);
-	if (parts == 1)
+	if (parts == 1 && needs_all)
 		rows->options.workers = simhash_team_workers(DBL_MAX, 0);
 	rows->options.memory = simhash_team_memory(rows->options.workers);
-	rows->options.begins_alone = begins_alone;
 	if (parts > 1)
 	{
 		hamming_shares_begin(&rows->shares, rows->options.radius, parts);

@@ -6,6 +6,8 @@
 
 #include "access/htup_details.h"
 #include "funcapi.h"
+#include "nodes/execnodes.h"
+#include "nodes/plannodes.h"
 
 #include "dedup/dedup.h"
 #include "dedup/user_query.h"
@@ -19,7 +21,7 @@ typedef struct PairCall
 	int			max_distance;
 	int			part;			/* 0 .. parts - 1 */
 	int			parts;			/* 1 for all pairs */
-	bool		begins_alone;	/* see NearOptions */
+	bool		needs_all;		/* are all pairs wanted? */
 	const PairMethods *methods; /* for the width of the fingerprints */
 	PairRows   *rows;
 } PairCall;
@@ -33,7 +35,7 @@ begin_rows(TupleDesc description, int bits, void *arg)
 	call->methods = bits == 64 ? &simhash_pair_methods
 		: &simhash_pair_methods_128;
 	call->rows = call->methods->begin(call->max_distance, call->part,
-									  call->parts, call->begins_alone);
+									  call->parts, call->needs_all);
 	MemoryContextSwitchTo(old);
 }
 
@@ -50,15 +52,36 @@ static const UserQuery rows_query = {
 	.begin = begin_rows,.receive = receive_row
 };
 
+/* May a LIMIT end a call in the SELECT list, before it has read all pairs? */
+static bool
+is_limited(const PlannedStmt *statement)
+{
+	const Plan *plan = statement->planTree;
+	bool		limited = false;
+
+	while (plan != NULL)
+	{
+		if (IsA(plan, Limit))
+			limited = true;
+		else if (!IsA(plan, SubqueryScan) && !IsA(plan, ProjectSet) &&
+				 !IsA(plan, Result))
+			limited = false;
+		plan = IsA(plan, SubqueryScan)
+			? ((const SubqueryScan *) plan)->subplan : outerPlan(plan);
+	}
+	return limited;
+}
+
 static PairCall *
 begin_call(FunctionCallInfo fcinfo)
 {
 	PairCall   *call = palloc0(sizeof(PairCall));
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 
-	/* FROM wants all pairs; in the SELECT list LIMIT may stop them */
-	call->begins_alone =
-		(result->allowedModes & SFRM_Materialize_Preferred) == 0;
+	/* FROM wants all pairs */
+	call->needs_all =
+		(result->allowedModes & SFRM_Materialize_Preferred) != 0 ||
+		!is_limited(result->econtext->ecxt_estate->es_plannedstmt);
 	call->context = CurrentMemoryContext;
 	call->max_distance = PG_GETARG_INT32(1);
 	call->parts = PG_NARGS() > 2 ? check_parts(PG_GETARG_INT32(3)) : 1;

@@ -59,7 +59,7 @@ typedef struct JoinInput
 	bool		keeps_all;		/* rows without a fingerprint, too */
 
 	uint64		read;			/* rows that the child has returned */
-	uint64		read_end;		/* the same, when reading is to stop */
+	uint64		read_end;		/* stop reading once `read` is this */
 	bool		is_at_end;		/* has the child no more? */
 	uint64		rows;			/* that are kept */
 	TupleStore	tuples;
@@ -114,7 +114,6 @@ typedef struct HammingJoinState
 	MemoryContext context;		/* of all rows */
 	Size		memory;			/* what rows may take, in bytes */
 	int			team_workers;	/* that are launched for a search */
-	bool		begins_alone;	/* see NearOptions */
 	bool		has_files;		/* do tuples go to files at once? */
 	uint64		batch;			/* outer rows that are read at a time; 0: all */
 	uint64		batch_pairs;	/* that these are expected to have */

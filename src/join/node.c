@@ -173,8 +173,6 @@ begin_hamming_join(CustomScanState *node, EState *estate, int eflags)
 											"HammingJoin progress",
 											ALLOCSET_SMALL_SIZES);
 	state->team_workers = list_nth_int(scan->custom_private, JOIN_WORKERS);
-	state->begins_alone = list_nth_int(scan->custom_private,
-									   JOIN_BEGINS_ALONE);
 	state->has_files = list_nth_int(scan->custom_private, JOIN_FILES);
 	state->memory = simhash_team_memory(state->team_workers);
 	state->batch = list_nth_int(scan->custom_private, JOIN_BATCH);
@@ -208,9 +206,7 @@ end_batch(HammingJoinState *state)
 static void
 begin_pairs(HammingJoinState *state)
 {
-	NearOptions options = {
-		.workers = state->team_workers,.begins_alone = state->begins_alone
-	};
+	NearOptions options = {.workers = state->team_workers};
 	Size		used;
 	MemoryContext old = MemoryContextSwitchTo(state->progress);
 

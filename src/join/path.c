@@ -26,11 +26,12 @@
 #include "type/compat.h"
 
 /*
- * By a partial path processes share the clauses, which a node with workers of
- * its own checks alone.  But each reads, keeps and sorts all inner rows.  So
- * one worker is worth its time only where the work for pairs, which processes
- * share, is WORTH_PARTIAL times all that comes before; and each further one
- * where it is WORTH_ANOTHER times as much more.
+ * Each process of a partial path checks clauses for its share of the outer
+ * rows, but reads and sorts all inner rows.  A team shares the search, but the
+ * leader alone checks clauses.  So a partial path is offered only where the
+ * work for pairs takes WORTH_PARTIAL times as long as all before it.  Each
+ * worker after the first is worth its time where the former takes WORTH_ANOTHER
+ * times as long once more.
  */
 #define WORTH_PARTIAL 2.0
 #define WORTH_ANOTHER 10.0
@@ -90,7 +91,7 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
 
 	others = list_delete_ptr(others, join->clause.rinfo);
 	/* set_number() sets the other numbers */
-	numbers = list_concat(numbers, list_make5_int(0, 0, 0, 0, 0));
+	numbers = list_concat(numbers, list_make4_int(0, 0, 0, 0));
 	path->path.pathtype = T_CustomScan;
 	path->path.parent = join->sides.joinrel;
 	path->path.pathtarget = join->sides.joinrel->reltarget;
@@ -214,10 +215,26 @@ set_number(CustomPath *path, JoinNumber which, double number)
 }
 
 /*
+ * May the statement end before it has read all rows of the join?  A LIMIT, a
+ * cursor or EXISTS may end it, unless the rows are sorted, grouped or counted
+ * before.  A semi or anti join finds all pairs before its first row.
+ */
+static bool
+may_end_early(const JoinPaths *join)
+{
+	const PlannerInfo *root = join->sides.root;
+
+	return root->tuple_fraction > 0 && root->query_pathkeys == NIL &&
+		!root->parse->hasAggs && !root->parse->hasWindowFuncs &&
+		!looks_for_one(join->sides.type);
+}
+
+/*
  * Add paths by the cheapest paths of the sides: one by this process alone, and
- * one whose search has workers.  The latter is not parallel safe: below a
- * Gather the leader alone would launch them.  A semi or anti join has none for
- * partitions: see number_of_workers().
+ * one whose search has workers.  These find all pairs before the first row
+ * comes, so there is none where the statement may end early.  It is not
+ * parallel safe: below a Gather the leader alone would launch workers.  A semi
+ * or anti join has none for partitions: see hamming_partitions_pair().
  */
 static void
 add_whole_paths(JoinPaths *join, Path *outer, Path *inner)
@@ -236,7 +253,7 @@ add_whole_paths(JoinPaths *join, Path *outer, Path *inner)
 		search *= 1 - join->extra->semifactors.outer_match_frac;
 	workers = simhash_team_workers(search, join->whole.kept);
 	/* a team writes its pairs to files (pass_team.c) */
-	if (workers == 0 || temp_file_limit >= 0)
+	if (workers == 0 || temp_file_limit >= 0 || may_end_early(join))
 		return;
 	path = make_path(join, outer, inner);
 	team = cost_path(join, path, outer, inner, workers);
@@ -246,9 +263,6 @@ add_whole_paths(JoinPaths *join, Path *outer, Path *inner)
 	path->path.parallel_safe = false;
 	set_number(path, JOIN_FILES, team.has_files);
 	set_number(path, JOIN_WORKERS, workers);
-	set_number(path, JOIN_BEGINS_ALONE,
-			   join->sides.root->tuple_fraction > 0 ||
-			   join->sides.root->limit_tuples > 0);
 	add_path(join->sides.joinrel, &path->path);
 }
 

@@ -61,8 +61,6 @@ typedef enum JoinNumber
 								 * plan reads at a time; 0: all */
 	JOIN_BATCH_PAIRS,			/* that these are expected to have */
 	JOIN_WORKERS,				/* that the node is to launch for its search */
-	JOIN_BEGINS_ALONE,			/* 1: but not at once, as few rows may be
-								 * wanted */
 	JOIN_FILES					/* 1: memory is not expected to have room for
 								 * the tuples of a whole join */
 } JoinNumber;

@@ -53,8 +53,6 @@ next_element(Comparison *c)
 	Candidates *group = &c->group;
 	uint32		from;
 
-	if (c->most > 0 && c->compared >= c->most)
-		return false;
 	do
 	{
 		if (c->outer != NULL && c->i + 1 < group->x_end)
@@ -79,7 +77,7 @@ next_element(Comparison *c)
 /*
  * Get the next pair within the radius: each comes once, but once a number of x
  * is settled, at any time, the number comes in no more pairs.  Return false if
- * there is none left, or c->most has come.
+ * there is none left.
  */
 bool
 hamming_compare_next(Comparison *c, FoundPair *pair)

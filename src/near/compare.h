@@ -86,8 +86,6 @@ typedef struct Comparison
 	uint32		i;				/* place of the outer one that is compared */
 	Matches		matches;		/* of that one, in inner */
 	uint64		compared;		/* pairs that were compared, or are now */
-	uint64		most;			/* hamming_compare_next() stops once compared
-								 * is as much; 0: it does not */
 } Comparison;
 
 /* A pair of fingerprints. */

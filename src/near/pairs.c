@@ -151,11 +151,10 @@ next_group(NearPairs *pairs)
 	if (pairs->pass.x == pairs->pass.y)
 	{
 		all.y_end = all.x_end;
-		/* what was returned before a search begins anew is so no more */
-		pairs->same = Max(all.x, pairs->same_end);
+		pairs->same = all.x;
 		/* equal fingerprints agree in the first segment */
 		pairs->same_end = pairs->pass.segment == 0
-			? Max(all.x_end, pairs->same) : pairs->same;
+			? all.x_end : all.x;
 	}
 	hamming_groups_begin(pairs->comparison->groups, &all, pairs->pass.cut,
 						 pairs->pass.segment);
@@ -354,33 +353,18 @@ next_same(NearPairs *pairs, NearPair *pair)
 	return false;
 }
 
-/*
- * Get the numbers of the next two fingerprints of the current pass.  A team has
- * found all of them.
- */
-static bool
-next_numbers(NearPairs *pairs, FoundPair *two)
-{
-	if (pairs->together != NULL)
-		return simhash_team_file_read(&pairs->file, two, sizeof(*two));
-	return !is_team_due(pairs) &&
-		hamming_compare_next(pairs->comparison, two);
-}
-
 /* Get the rows of the next two fingerprints of the current pass. */
 static bool
 next_two(NearPairs *pairs, NearPair *pair)
 {
 	FoundPair	two;
+	bool		found = pairs->together != NULL
+	? simhash_team_file_read(&pairs->file, &two, sizeof(two))
+	: hamming_compare_next(pairs->comparison, &two);
 
-	while (next_numbers(pairs, &two))
-	{
-		if (pairs->pass_workers > 0 && hamming_pass_team_has_come(pairs, &two))
-			continue;
+	if (found)
 		set_pair(pairs, &two, pair);
-		return true;
-	}
-	return false;
+	return found;
 }
 
 /*
@@ -393,12 +377,8 @@ hamming_pairs_next_of_pass(NearPairs *pairs, NearPair *pair)
 	if (pairs->team != NULL)
 		return hamming_partitions_next(pairs, pair);
 	while (!next_same(pairs, pair) && !next_two(pairs, pair))
-	{
-		if (is_team_due(pairs))
-			hamming_pass_team_go_on(pairs);
-		else if (!next_group(pairs))
+		if (!next_group(pairs))
 			return false;
-	}
 	return true;
 }
 

@@ -44,12 +44,9 @@ typedef struct NearOptions
 	/*
 	 * How many other processes may help, where there is no share: 0 or more.
 	 * They find all pairs of a pass before the first one is returned, or all
-	 * pairs of all partitions.  Then memory is that of all processes.  If the
-	 * caller may want few pairs only, this process begins alone, and pairs
-	 * partitions alone.
+	 * pairs of all partitions.  Then memory is that of all processes.
 	 */
 	int			workers;
-	bool		begins_alone;
 } NearOptions;
 
 /* Each row of x at x .. x_end - 1 is paired with each row of y there. */
@@ -104,9 +101,6 @@ typedef struct Division
 	NearSide   *y_partitions;	/* x_partitions, if y is x */
 } Division;
 
-/* A process that begins alone goes on by a team after FIRST_PAIRS pairs. */
-#define FIRST_PAIRS 1000
-
 typedef struct NearPairs
 {
 	NearOptions options;
@@ -134,13 +128,8 @@ typedef struct NearPairs
 								 * are paired with each other */
 	uint32		same_end;
 
-	/* of pass_team.c, in the current pass */
-	int			pass_workers;	/* that its team asks for; 0: no team */
-	struct Together *together;	/* of the team that has found all; or NULL */
-	FoundPair	first[FIRST_PAIRS]; /* by this process alone, before that:
-									 * sorted, once these come again */
-	int			first_count;
-	int			first_left;		/* of these, that are to come again */
+	struct Together *together;	/* of the team that has found all of the
+								 * current pass; or NULL */
 } NearPairs;
 
 /*
@@ -169,17 +158,6 @@ is_in_segment(const Division *division, Fingerprint fp)
 						 division->segment) == division->share->number;
 }
 
-/* Has a process that has begun alone returned or compared enough? */
-static inline bool
-is_team_due(const NearPairs *pairs)
-{
-	const Comparison *c = pairs->comparison;
-
-	return c->most > 0 &&
-		(pairs->first_count == FIRST_PAIRS ||
-		 (c->compared >= c->most && c->outer != NULL));
-}
-
 /* pairs.c */
 extern NearPairs *hamming_pairs_begin(NearSide *x, NearSide *y,
 									  const NearOptions *options);
@@ -204,11 +182,9 @@ extern bool hamming_prefers_stretches(double x, double y, double at_once);
 
 /* pass_team.c */
 extern void hamming_pass_team_begin(NearPairs *pairs);
-extern void hamming_pass_team_go_on(NearPairs *pairs);
 extern void hamming_pass_team_end(NearPairs *pairs);
 extern PGDLLEXPORT void hamming_pass_team_main(dsm_segment *segment,
 											   shm_toc *toc);
-extern bool hamming_pass_team_has_come(NearPairs *pairs, const FoundPair *two);
 
 /* partitions.c */
 extern bool hamming_partitions_pair(NearPairs *pairs);

@@ -181,9 +181,8 @@ pair_segment(NearPairs *pairs, PartitionWork *work)
 }
 
 /*
- * Return how many other processes are worth their start.  Where few pairs may
- * be wanted, and where rows may be settled, which others would not know of,
- * that is left to this process.
+ * Return how many other processes are worth their start: 0 where rows may be
+ * settled, which others would not know of.
  */
 static int
 number_of_workers(const NearPairs *pairs)
@@ -193,7 +192,7 @@ number_of_workers(const NearPairs *pairs)
 										 pairs->options.radius);
 
 	if (temp_file_limit >= 0 || pairs->options.share != NULL ||
-		pairs->options.settled_rows != NULL || pairs->options.begins_alone)
+		pairs->options.settled_rows != NULL)
 		return 0;
 	return Min(simhash_team_workers(cost, 0), pairs->options.workers);
 }

@@ -1,6 +1,6 @@
 /*
  * pass_team.c
- *	  A team that finds all pairs of a pass, at once or after a while.
+ *	  A team that finds all pairs of a pass.
  *
  * Each process writes what it finds to a file of its own.  Once the search has
  * ended, the leader reads one file after the other.
@@ -12,12 +12,6 @@
 
 #include "near/pairs.h"
 #include "near/together.h"
-
-/*
- * A process that begins alone goes on by a team after FIRST_PAIRS pairs, or
- * after FIRST_COMPARISONS, which take 0.1 s.
- */
-#define FIRST_COMPARISONS 400000000
 
 /*
  * Where rows may be settled, SAMPLE_SETTLED fingerprints of x are compared with
@@ -194,22 +188,20 @@ search_keys(NearPairs *pairs, Together *together)
 /*
  * Let a team find all pairs of the pass.  On return this process is alone
  * again, and the pairs are to be had.  If nothing can be shared, this process
- * begins the pass anew.
+ * is to find them.
  */
 static void
-search_by_team(NearPairs *pairs)
+search_by_team(NearPairs *pairs, int workers)
 {
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(pairs));
 	Together   *together = share_pass(pairs);
 
-	pairs->x_group = pairs->y_group = 0;
 	if (together != NULL)
 	{
 		Found	   *found = make_found(together);
 
 		simhash_team_launch(together->team,
-							CppAsString2(hamming_pass_team_main),
-							pairs->pass_workers);
+							CppAsString2(hamming_pass_team_main), workers);
 		search_keys(pairs, together);
 		/* nothing is copied any more, while pairs are read */
 		hamming_fplist_free(&together->own);
@@ -221,10 +213,7 @@ search_by_team(NearPairs *pairs)
 		simhash_team_take_over(&pairs->file, &pairs->work);
 		pfree(found);
 		if (pairs->pass.x == pairs->pass.y)
-		{
-			pairs->same = pairs->same_end;
 			pairs->same_end = pairs->pass.x->list.count;
-		}
 	}
 	MemoryContextSwitchTo(old);
 }
@@ -239,75 +228,14 @@ hamming_pass_team_end(NearPairs *pairs)
 	pairs->together = NULL;
 }
 
-/* In a new pass: let a team find all pairs, or say when it will. */
+/* In a new pass: let a team find all pairs, if that is worth it. */
 void
 hamming_pass_team_begin(NearPairs *pairs)
 {
-	Comparison *c = pairs->comparison;
+	int			workers;
 
 	hamming_pass_team_end(pairs);
-	pairs->first_count = pairs->first_left = 0;
-	pairs->pass_workers = workers_of_pass(pairs);
-	c->most = 0;
-	if (pairs->pass_workers > 0 && pairs->options.begins_alone)
-		c->most = c->compared + FIRST_COMPARISONS;
-	else if (pairs->pass_workers > 0)
-		search_by_team(pairs);
-}
-
-/* Compare two pairs of numbers: any order will do. */
-static int
-compare_found(const void *a, const void *b)
-{
-	return memcmp(a, b, offsetof(FoundPair, distance));
-}
-
-/*
- * This process, which has begun alone, has returned or compared enough: let a
- * team find all pairs.
- */
-void
-hamming_pass_team_go_on(NearPairs *pairs)
-{
-	Comparison *c = pairs->comparison;
-	NearGroups *groups = c->groups;
-	Candidates	none = {0};
-
-	qsort(pairs->first, pairs->first_count, sizeof(FoundPair), compare_found);
-	pairs->first_left = pairs->first_count;
-	c->most = 0;
-	c->outer = NULL;
-	matches_begin(&c->matches, groups->x, 0, 0, 0, 0);
-	hamming_groups_begin(groups, &none, NULL, 0);
-	search_by_team(pairs);
-}
-
-/*
- * There may be a team.  Has the pair come before, from this process alone?
- * Each of these comes once more.  While this process is alone, note the pair.
- */
-bool
-hamming_pass_team_has_come(NearPairs *pairs, const FoundPair *two)
-{
-	FoundPair	pair = *two;
-
-	/* of one side, a team may find y and x */
-	if (pairs->pass.x == pairs->pass.y && two->y < two->x)
-	{
-		pair.x = two->y;
-		pair.y = two->x;
-	}
-	if (pairs->comparison->most > 0)
-	{
-		/* where x may be settled, a pair may come more often */
-		if (pairs->settled == NULL)
-			pairs->first[pairs->first_count++] = pair;
-		return false;
-	}
-	if (pairs->first_left == 0 ||
-		bsearch(&pair, pairs->first, pairs->first_count, sizeof(FoundPair),
-				compare_found) == NULL)
-		return false;
-	pairs->first_left--;
-	return true;
+	workers = workers_of_pass(pairs);
+	if (workers > 0)
+		search_by_team(pairs, workers);
 }
