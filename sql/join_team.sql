@@ -143,6 +143,32 @@ SELECT query, result = alone(query) AS same, came(launched, wanted) AS launched 
 	'SELECT m.id FROM more m WHERE NOT EXISTS (SELECT FROM v WHERE m.fp <-> v.fp <= 14 AND (m.id + v.id) % 5 > 0)',
 	'SELECT m.id, m.fp FROM more m WHERE EXISTS (SELECT FROM v WHERE m.fp <-> v.fp <= 14 AND (m.id + v.id) % 5 > 0)'],
 	'{t,t,f,f,t,t}'::boolean[]) t (query, wanted), team_of(query);
+-- A team whose rows have too many partners stops, and one process finds them: the planner,
+-- without ANALYZE, knows of none.  All pairs of dense take 105 MB of files.
+SET work_mem = '64MB';
+CREATE TABLE dense AS SELECT id, fp, id % 2 AS n FROM more;
+INSERT INTO dense
+SELECT 150000 + i, ('0123456789abcdef'::simhash64::bigint # (1::bigint << i % 64) # (1::bigint << i / 64 % 64))::simhash64, i % 2
+FROM generate_series(1, 3000) i;
+SELECT query, result = alone(query) AS same, planned, disk < 25000 AS stopped FROM unnest(ARRAY[
+	'SELECT a.id FROM dense a WHERE EXISTS (SELECT FROM dense b WHERE a.fp <-> b.fp <= 8 AND b.id < a.id)',
+	'SELECT a.id, a.fp FROM dense a WHERE NOT EXISTS (SELECT FROM dense b WHERE a.fp <-> b.fp <= 8 AND b.id < a.id AND a.n = b.n)'
+	]) query, team_of(query);
+DO $$
+BEGIN
+	PERFORM FROM dense a WHERE EXISTS (SELECT FROM dense b WHERE a.fp <-> b.fp <= 8 AND 1 / (a.id - b.id) > 0);
+EXCEPTION WHEN division_by_zero THEN
+	RAISE NOTICE 'an error, after that';
+END $$;
+SELECT left_behind();
+-- most rows have one key, and each of the others one of its own
+CREATE TABLE one_key AS SELECT id, fp, CASE WHEN id <= 100000 THEN 0 ELSE id END AS n FROM more;
+ANALYZE one_key;
+RESET parallel_setup_cost;
+SELECT planned, disk > 0 AS by_team FROM team_of(
+	'SELECT a.id, b.id AS other FROM one_key a JOIN one_key b ON a.fp <-> b.fp <= 12 AND a.n = b.n AND a.id < b.id');
+SET parallel_setup_cost = 0;
+RESET work_mem;
 -- Where a statement may end early, one process finds the pairs: but not where it needs all
 -- of them before its first row.
 SELECT query, planned_for(replace(query, '%s', 'u JOIN v ON u.fp <-> v.fp <= 16')) AS planned FROM unnest(ARRAY[
@@ -264,7 +290,7 @@ RESET work_mem;
 SELECT left_behind();
 
 DROP PROCEDURE fetch_from;
-DROP TABLE x, y, spread, big, u, v, more, tiny, keys, nothing, fetched;
+DROP TABLE x, y, spread, big, u, v, more, dense, one_key, tiny, keys, nothing, fetched;
 DROP FUNCTION alone, together, planned_for, came, team_of, check_team, left_by, left_alone, near_of;
 \set ECHO none
 \set drop :directory '/sql/join_drop.sql'

@@ -66,7 +66,11 @@ begin_pairs(PairRows *rows)
 {
 	/* the caller may be in a context of one row */
 	MemoryContext old = MemoryContextSwitchTo(rows->rows.context);
+	Cost		cost = hamming_near_cost(rows->rows.count, rows->rows.count,
+										 rows->options.radius) / 2;
 
+	rows->options.workers = Min(rows->options.workers,
+								simhash_team_workers(cost, 0));
 	rows->pairs = hamming_pairs_begin(&rows->rows, &rows->rows,
 									  &rows->options);
 	MemoryContextSwitchTo(old);

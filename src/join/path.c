@@ -194,11 +194,12 @@ cost_path(JoinPaths *join, CustomPath *path, Path *outer, Path *inner,
 		.workers = workers
 	};
 
-	estimate.pairs = outer->rows * inner->rows * near;
+	estimate.near = outer->rows * inner->rows * near;
 	/* of a self-join no row is read as its own partner: see self.c */
 	if (outer == inner)
-		estimate.pairs = Max(estimate.pairs - outer->rows, 0);
-	estimate.pairs = pairs_read(join, estimate.pairs * equal, filter);
+		estimate.near = Max(estimate.near - outer->rows, 0);
+	estimate.near *= equal;
+	estimate.pairs = pairs_read(join, estimate.near, filter);
 	if (join->clause.bits == 64)
 		hamming_cost_join(path, &estimate);
 	else
@@ -258,7 +259,8 @@ add_whole_paths(JoinPaths *join, Path *outer, Path *inner)
 	path = make_path(join, outer, inner);
 	team = cost_path(join, path, outer, inner, workers);
 	if (looks_for_one(join->sides.type) &&
-		(team.is_divided || team.pairs > FEW_PAIRS * outer->rows))
+		(team.is_divided ||
+		 (team.pairs > 0 && team.near > FEW_PAIRS * outer->rows)))
 		return;
 	path->path.parallel_safe = false;
 	set_number(path, JOIN_FILES, team.has_files);

@@ -78,8 +78,10 @@ typedef struct JoinEstimate
 	JoinType	type;
 	int			radius;
 	double		groups;			/* of rows that have equal keys, 1 or more */
-	double		pairs;			/* of rows that are read again, to check the
-								 * filter or to return the rows */
+	double		near;			/* pairs of rows that are near each other, and
+								 * have equal keys */
+	double		pairs;			/* those of them that are read again, to check
+								 * the filter or to return the rows */
 	QualCost	filter;			/* of the clauses, for such a pair */
 	bool		is_shared;		/* do several processes share the outer rows? */
 	int			workers;		/* that the node launches for its search */

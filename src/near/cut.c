@@ -235,8 +235,13 @@ hamming_near_cost(double x, double y, int radius)
 	};
 	double		least = shape.pairs;
 
-	choose_levels(&shape, radius, HAMMING_BITS, HAMMING_BITS, &least);
-	choose_near_segments(&shape, radius, HAMMING_BITS, HAMMING_BITS, &least);
+	/* each cut takes a sort at least */
+	if (shape.pairs > shape.sort)
+	{
+		choose_levels(&shape, radius, HAMMING_BITS, HAMMING_BITS, &least);
+		choose_near_segments(&shape, radius, HAMMING_BITS, HAMMING_BITS,
+							 &least);
+	}
 	return least * COMPARISON * cpu_operator_cost;
 }
 

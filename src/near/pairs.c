@@ -9,6 +9,7 @@
  */
 #include "postgres.h"
 
+#include "utils/guc.h"
 #include "utils/memutils.h"
 
 #include "near/pairs.h"
@@ -30,6 +31,13 @@ hamming_pairs_begin(NearSide *x, NearSide *y, const NearOptions *options)
 	NearPairs  *pairs = palloc0(sizeof(NearPairs));
 
 	pairs->options = *options;
+
+	/*
+	 * A team writes its pairs to files, which temp_file_limit may not have
+	 * room for.  One process alone keeps no pairs, and needs no file.
+	 */
+	if (temp_file_limit >= 0)
+		pairs->options.workers = 0;
 	hamming_division_begin(&pairs->division, x, y, options->share);
 	pairs->comparison = hamming_compare_make(&x->list, &y->list,
 											 options->radius);

@@ -42,9 +42,9 @@ typedef struct NearOptions
 	const Shares *share;
 
 	/*
-	 * How many other processes may help, where there is no share: 0 or more.
-	 * They find all pairs of a pass before the first one is returned, or all
-	 * pairs of all partitions.  Then memory is that of all processes.
+	 * How many other processes may help; 0 with a share.  They find all pairs
+	 * of a pass before the first one is returned, or all pairs of all
+	 * partitions.  Then memory is that of all processes.
 	 */
 	int			workers;
 } NearOptions;

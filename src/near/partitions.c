@@ -10,7 +10,6 @@
  */
 #include "postgres.h"
 
-#include "utils/guc.h"
 #include "utils/memutils.h"
 
 #include "near/pairs.h"
@@ -181,36 +180,20 @@ pair_segment(NearPairs *pairs, PartitionWork *work)
 }
 
 /*
- * Return how many other processes are worth their start: 0 where rows may be
- * settled, which others would not know of.
- */
-static int
-number_of_workers(const NearPairs *pairs)
-{
-	const Division *division = &pairs->division;
-	double		cost = hamming_near_cost(division->x->count, division->y->count,
-										 pairs->options.radius);
-
-	if (temp_file_limit >= 0 || pairs->options.share != NULL ||
-		pairs->options.settled_rows != NULL)
-		return 0;
-	return Min(simhash_team_workers(cost, 0), pairs->options.workers);
-}
-
-/*
  * The sides are to be divided.  Let a team pair all partitions of all segments,
- * each process in its part of the memory.  Return false if a team is not worth
- * it, or if nothing can be shared: then the caller pairs them.
+ * each process in its part of the memory.  Return false if there is to be no
+ * team, or if nothing can be shared: then the caller pairs them.  There is no
+ * team where rows may be settled, as other processes would not know of it.
  */
 bool
 hamming_partitions_pair(NearPairs *pairs)
 {
 	Division   *division = &pairs->division;
-	int			workers = number_of_workers(pairs);
+	int			workers = pairs->options.workers;
 	SharedPartitions *shared;
 	PartitionWork *work;
 
-	if (workers > 0)
+	if (workers > 0 && pairs->options.settled_rows == NULL)
 		pairs->team = simhash_team_make(sizeof(SharedPartitions));
 	if (pairs->team == NULL)
 		return false;

@@ -4,21 +4,18 @@
  *
  * Each process writes what it finds to a file of its own.  Once the search has
  * ended, the leader reads one file after the other.
+ *
+ * Where rows may be settled, one process alone compares a row no more once it
+ * is settled.  A team finds all pairs before the first row is: so many, where
+ * fingerprints lie dense, that it would take much longer.  It stops then, and
+ * this process finds the pairs alone.
  */
 #include "postgres.h"
 
-#include "utils/guc.h"
 #include "utils/memutils.h"
 
 #include "near/pairs.h"
 #include "near/together.h"
-
-/*
- * Where rows may be settled, SAMPLE_SETTLED fingerprints of x are compared with
- * all of y before a team is made, or one of SAMPLE_SHARE, if these are fewer.
- */
-#define SAMPLE_SETTLED 32
-#define SAMPLE_SHARE 64
 
 /* What a process of the team has. */
 typedef struct Found
@@ -27,87 +24,61 @@ typedef struct Found
 	TeamFile	file;			/* has the pairs */
 } Found;
 
-/*
- * Rows of x may be settled.  Estimate which part of the search a team would
- * have to do, 0 .. 1: once a fingerprint of x is settled, it is compared no
- * more.
- */
-static double
-part_for_team(NearPairs *pairs)
-{
-	FingerprintList *x = &pairs->pass.x->list;
-	FingerprintList *y = &pairs->pass.y->list;
-	Matches    *matches = &pairs->comparison->matches;
-	uint32		count = Min(SAMPLE_SETTLED, x->count / SAMPLE_SHARE + 1);
-	uint32		have_pairs = 0;
-	uint64		found = 0;
-	uint32		i;
-
-	for (i = 0; i < count; i++)
-	{
-		uint64		before = found;
-		uint32		place;
-
-		matches_begin(matches, y, 0, y->count,
-					  x->fps[(uint64) x->count * i / count],
-					  pairs->options.radius);
-		while (matches_next(matches, &place))
-			found++;
-		have_pairs += found > before;
-	}
-	if (pairs->options.any_pair_settles)
-		return 1 - (double) have_pairs / count;
-	return found <= FEW_PAIRS * count ? 1 : 0;
-}
-
-/*
- * Return how many other processes are worth their start for the current pass.
- * Each key is taken for as large as any other.
- *
- * A team writes its pairs to files, which temp_file_limit may not have room
- * for.  One process alone keeps no pairs, and needs no file.
- */
+/* Return how many other processes are worth their start for the pass. */
 static int
 workers_of_pass(NearPairs *pairs)
 {
 	const NearSide *x = pairs->pass.x;
 	const NearSide *y = pairs->pass.y;
-	double		keys = Max(Min(x->group_count, y->group_count), 1);
 	double		rows = x->list.count + (y == x ? 0 : y->list.count);
-	double		cost;
-	int			workers;
+	Cost		cost = 0;
+	Candidates	key;
 
-	if (pairs->options.workers == 0 || pairs->options.share != NULL ||
-		is_divided(&pairs->division) || temp_file_limit >= 0)
+	if (pairs->options.workers == 0 || is_divided(&pairs->division))
 		return 0;
-	cost = keys * hamming_near_cost(x->list.count / keys, y->list.count / keys,
-									pairs->options.radius);
+	while (hamming_pairs_next_key(pairs, &key))
+		cost += hamming_near_cost(key.x_end - key.x, key.y_end - key.y,
+								  pairs->options.radius);
+	pairs->x_group = pairs->y_group = 0;
 	/* of one side each two are compared once */
 	if (y == x)
 		cost /= 2;
-	workers = simhash_team_workers(cost, rows);
-	/* by keys most of y are compared with none of x */
-	if (workers > 0 && pairs->settled != NULL && !x->keeps_keys)
-		workers = simhash_team_workers(cost * part_for_team(pairs), rows);
-	return Min(workers, pairs->options.workers);
+	return Min(simhash_team_workers(cost, rows), pairs->options.workers);
+}
+
+/* Has the team found more pairs of rows that may be settled than it should? */
+static bool
+has_too_many(SharedSearch *search)
+{
+	return pg_atomic_read_u64(&search->found) >
+		FEW_PAIRS * search->options.settled_count;
 }
 
 /*
  * Write the pairs of a search to the file of this process.  Where the first
  * pair of x settles x, other processes may write a pair of x at the same time.
+ * Where the team has found too many pairs, settle all x, which ends the search
+ * of all processes.
  */
 static void
 write_pairs(Together *together, NearGroups *groups)
 {
 	Found	   *found = together->arg;
 	Comparison *c = &found->comparison;
+	SharedSearch *search = together->search;
 	FoundPair	pair;
 
 	c->groups = groups;
 	while (hamming_compare_next(c, &pair))
 	{
-		if (together->search->options.any_pair_settles)
+		if (search->options.any_pair_settles)
 			together->settled[pair.x] = true;
+		if (together->settled != NULL)
+		{
+			pg_atomic_fetch_add_u64(&search->found, 1);
+			if (has_too_many(search))
+				memset(together->settled, true, search->options.settled_count);
+		}
 		simhash_team_file_write(&found->file, &pair, sizeof(pair));
 	}
 }
@@ -185,10 +156,20 @@ search_keys(NearPairs *pairs, Together *together)
 	hamming_together_search(together, keys, count);
 }
 
+void
+hamming_pass_team_end(NearPairs *pairs)
+{
+	if (pairs->together == NULL)
+		return;
+	simhash_team_file_close(&pairs->file);
+	hamming_together_end(pairs->together);
+	pairs->together = NULL;
+}
+
 /*
  * Let a team find all pairs of the pass.  On return this process is alone
- * again, and the pairs are to be had.  If nothing can be shared, this process
- * is to find them.
+ * again, and the pairs are to be had.  If nothing can be shared, or if there
+ * are too many pairs, this process is to find them.
  */
 static void
 search_by_team(NearPairs *pairs, int workers)
@@ -199,10 +180,12 @@ search_by_team(NearPairs *pairs, int workers)
 	if (together != NULL)
 	{
 		Found	   *found = make_found(together);
+		bool		stopped;
 
 		simhash_team_launch(together->team,
 							CppAsString2(hamming_pass_team_main), workers);
 		search_keys(pairs, together);
+		stopped = has_too_many(together->search);
 		/* nothing is copied any more, while pairs are read */
 		hamming_fplist_free(&together->own);
 		hamming_fplist_allocate(&together->own, 0);
@@ -214,18 +197,15 @@ search_by_team(NearPairs *pairs, int workers)
 		pfree(found);
 		if (pairs->pass.x == pairs->pass.y)
 			pairs->same_end = pairs->pass.x->list.count;
+		if (stopped)
+		{
+			hamming_pass_team_end(pairs);
+			pairs->x_group = pairs->y_group = 0;
+			/* other passes would have too many pairs, too */
+			pairs->options.workers = 0;
+		}
 	}
 	MemoryContextSwitchTo(old);
-}
-
-void
-hamming_pass_team_end(NearPairs *pairs)
-{
-	if (pairs->together == NULL)
-		return;
-	simhash_team_file_close(&pairs->file);
-	hamming_together_end(pairs->together);
-	pairs->together = NULL;
 }
 
 /* In a new pass: let a team find all pairs, if that is worth it. */

@@ -11,8 +11,8 @@
 #include "storage/sharedfileset.h"
 
 /*
- * Other clauses may decide which pair ends the search of an outer row.  The
- * most pairs of such a row, on average, that a team is to find: it finds all.
+ * The most pairs of a row that may be settled, on average, that a team is to
+ * find.  It finds all, where one process needs those up to the first partner.
  */
 #define FEW_PAIRS 10.0
 

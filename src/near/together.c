@@ -258,6 +258,7 @@ hamming_together_begin(const SearchOptions *options)
 	map_memory(together, together->team->memory, options);
 	memset(together->search, 0, sizeof(SharedSearch));
 	together->search->options = *options;
+	pg_atomic_init_u64(&together->search->found, 0);
 	pg_atomic_init_u32(&together->search->large_count, 0);
 	begin_own(together);
 	return together;

@@ -53,6 +53,7 @@ typedef struct LargeGroup
 typedef struct SharedSearch
 {
 	SearchOptions options;
+	pg_atomic_uint64 found;		/* pairs of rows that may be settled */
 	uint32		key_count;		/* of keys that are units */
 	Candidates	group;			/* that the team compares */
 
