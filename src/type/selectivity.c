@@ -132,12 +132,6 @@ free_values(StoredValues *stored)
 }
 
 /*
- * Of the pairs of values that restrictions only seem to leave out, this part is
- * expected to remain: see hamming_excluded_values().
- */
-#define COINCIDENCE 0.01
-
-/*
  * Return the part of a column's pairs within the radius that has a row of one
  * of the values in the set.  Add the part of its rows to *rows.
  */
@@ -178,27 +172,21 @@ remaining_nearness(PlannerInfo *root, VariableStatData *variable, int32 radius)
 	Nearness	result = column_nearness(variable, radius);
 	StoredValues stored;
 	Bitmapset  *excluded;
-	Bitmapset  *doubtful;
 	double		rows = 0;		/* part that is excluded */
 	double		pairs;			/* part with an excluded row */
-	double		doubtful_pairs;
 
 	if (result.density <= 0 || variable->rel == NULL ||
 		variable->rel->baserestrictinfo == NIL)
 		return result;
 	stored = hamming_read_values(variable);
-	excluded = hamming_excluded_values(root, variable, &stored, &doubtful);
+	excluded = hamming_excluded_values(root, variable, &stored);
 	pairs = pairs_of_values(variable, &stored, excluded, radius, &rows);
-	doubtful_pairs = pairs_of_values(variable, &stored, doubtful, radius,
-									 &rows);
 	free_values(&stored);
 	if (rows > 0)
 	{
 		double		rest = Max(1 - rows, 0.001);
 
-		result.density = Max(result.density - pairs - doubtful_pairs,
-							 COINCIDENCE * doubtful_pairs);
-		result.density = probability(result.density / (rest * rest));
+		result.density = probability((result.density - pairs) / (rest * rest));
 		result.partnered = probability((result.partnered - rows) / rest);
 	}
 	return result;

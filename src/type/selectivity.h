@@ -63,8 +63,7 @@ extern double hamming_null_fraction(VariableStatData *variable);
 extern StoredValues hamming_read_values(VariableStatData *variable);
 extern Bitmapset *hamming_excluded_values(PlannerInfo *root,
 										  VariableStatData *variable,
-										  const StoredValues *stored,
-										  Bitmapset **doubtful);
+										  const StoredValues *stored);
 
 /* gist_cost.c */
 extern void simhash_gist_cost_init(void);

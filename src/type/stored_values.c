@@ -4,8 +4,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "access/htup_details.h"
 #include "catalog/pg_statistic.h"
 #include "nodes/makefuncs.h"
@@ -20,12 +18,6 @@
 
 /* Of the most common values, this many are looked at. */
 #define MAX_EXCLUDED 16
-
-/* Parts of a sample are the same within this: it has up to 30,000 rows. */
-#define SAME_PART 1e-6
-
-/* ANALYZE reads all rows of a table that has no more. */
-#define SMALL_TABLE 30000
 
 /* Return the part of the rows that has NULL, whatever number is stored. */
 double
@@ -117,12 +109,12 @@ replace_variable(Node *node, Replacement *replacement)
 
 /*
  * Add the values of a column, by their places, that the clause is not true for,
- * as "fp <> 0" is not for 0, to the set.  Only the first count are looked at.
- * Return false if the clause depends on anything else, or might show somebody
- * the values: it must be leakproof.  Only immutable functions are called, which
- * the planner has called before where their arguments are known.
+ * as "fp <> 0" is not for 0, to the set.  Only the first count are looked at,
+ * and none if the clause depends on anything else, or might show somebody the
+ * values: it must be leakproof.  Only immutable functions are called, which the
+ * planner has called before where their arguments are known.
  */
-static bool
+static void
 add_excluded(PlannerInfo *root, VariableStatData *variable, Node *clause,
 			 const StoredValues *stored, int count, Bitmapset **excluded)
 {
@@ -132,7 +124,7 @@ add_excluded(PlannerInfo *root, VariableStatData *variable, Node *clause,
 	int			i;
 
 	if (contain_leaked_vars(clause) || contain_volatile_functions(clause))
-		return false;
+		return;
 	replacement.value = makeConst(variable->vartype, -1, InvalidOid,
 								  sizeof(Fingerprint), (Datum) 0, false,
 								  SIMHASH_BY_VALUE);
@@ -143,66 +135,31 @@ add_excluded(PlannerInfo *root, VariableStatData *variable, Node *clause,
 		replacement.value->constvalue = SimhashGetDatum(stored->values[i]);
 		known = replace_variable(clause, &replacement);
 		if (contain_var_clause(known))
-			return false;
+			return;
 		known = eval_const_expressions(root, known);
 		if (IsA(known, Const) &&
 			(((Const *) known)->constisnull ||
 			 !DatumGetBool(((Const *) known)->constvalue)))
 			*excluded = bms_add_member(*excluded, i);
 	}
-	return true;
-}
-
-/*
- * The clause restricts another column.  Let m be the number of rows that the i
- * most common values have together, for any i up to count.  If the clause
- * leaves out m rows, add the places of these i values to the set.
- *
- * Both numbers of rows are of one sample.  In a sample of n rows, two
- * independent parts p are the same with a probability of
- * 1 / sqrt(4 pi n p (1 - p)) at most: 0.5 % for 10 % of 30,000 rows.
- */
-static void
-add_matching(PlannerInfo *root, Index relid, RestrictInfo *clause,
-			 const StoredValues *stored, int count, Bitmapset **excluded)
-{
-	double		left_out = 1 - clause_selectivity(root, (Node *) clause, relid,
-												  JOIN_INNER, NULL);
-	int			i;
-
-	for (i = 0; i < count; i++)
-	{
-		left_out -= stored->parts[i];
-		if (fabs(left_out) < SAME_PART)
-			*excluded = bms_add_range(*excluded, 0, i);
-	}
 }
 
 /*
  * Return which of the most common values of a column, by their places, the
- * restrictions of its relation leave out.  Set *doubtful to others that they
- * only seem to leave out: a small table is a sample of itself, and two parts of
- * it, such as two halves, may be the same by chance.
+ * restrictions of its relation leave out.  Whether a restriction of another
+ * column does is not known: that as many rows remain may be a coincidence.
  */
 Bitmapset *
 hamming_excluded_values(PlannerInfo *root, VariableStatData *variable,
-						const StoredValues *stored, Bitmapset **doubtful)
+						const StoredValues *stored)
 {
 	int			count = Min(stored->common, MAX_EXCLUDED);
-	bool		is_small = variable->rel->tuples <= SMALL_TABLE;
 	Bitmapset  *excluded = NULL;
-	Bitmapset  *matching = NULL;
 	ListCell   *lc;
 
 	foreach(lc, variable->rel->baserestrictinfo)
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-
-		if (!add_excluded(root, variable, (Node *) rinfo->clause, stored, count,
-						  &excluded))
-			add_matching(root, variable->rel->relid, rinfo, stored, count,
-						 is_small ? &matching : &excluded);
-	}
-	*doubtful = bms_difference(matching, excluded);
+		add_excluded(root, variable,
+					 (Node *) lfirst_node(RestrictInfo, lc)->clause, stored,
+					 count, &excluded);
 	return excluded;
 }
