@@ -215,7 +215,10 @@ hamming_order_clauses(PlannerInfo *root, List *clauses)
 	return result;
 }
 
-/* PlanCustomPath.  The clauses are those of the path, and clauses is empty. */
+/*
+ * PlanCustomPath.  The path has its clauses itself: clauses, which PostgreSQL
+ * 17 and later fill, is not needed.
+ */
 Plan *
 hamming_plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 				  List *target, List *clauses, List *children)
