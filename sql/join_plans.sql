@@ -128,6 +128,22 @@ END $$;
 SELECT work_of('SELECT FROM thirty a JOIN thirty b ON a.fp <-> b.fp <= 30 AND costly(a.id + b.id)');
 SELECT work_of('SELECT FROM thirty a JOIN thirty b ON a.fp <-> b.fp <= 30 AND costly(a.id + b.id) LIMIT 1') ~ '^parallel, [1-9].* passes t, memory t'
 	AS below_limit;
+-- until the transaction ends, no more of a statement is kept than of PostgreSQL's own parallel plans
+CREATE FUNCTION kept(query text) RETURNS bigint LANGUAGE plpgsql SET max_parallel_workers = 0 AS $$
+DECLARE
+	before bigint;
+	bytes bigint;
+BEGIN
+	FOR i IN 1 .. 30 LOOP
+		EXECUTE 'EXPLAIN (ANALYZE) ' || query;
+		SELECT used_bytes INTO bytes FROM pg_backend_memory_contexts WHERE name = 'TopTransactionContext';
+		IF i = 10 THEN before := bytes; END IF;
+	END LOOP;
+	RETURN bytes - before;
+END $$;
+SELECT kept('SELECT FROM thirty a JOIN thirty b ON a.fp <-> b.fp <= 30 AND costly(a.id + b.id)')
+	- kept('SELECT FROM thirty WHERE costly(id)') AS kept;
+DROP FUNCTION kept;
 -- three scans of a plan with workers of its own
 SET enable_nestloop = on;
 SET enable_material = off;

@@ -153,7 +153,7 @@ add_slots(dsm_segment *segment, Datum arg)
 /*
  * InitializeDSMCustomScan.  ShutdownCustomScan would be too early to add up the
  * slots: the leader ends workers of a Gather below a LIMIT after that.  As the
- * leader may detach when the node is freed, the sum is left to the transaction.
+ * leader may detach after the node has ended, the sum is not of its context.
  */
 void
 hamming_workers_begin(CustomScanState *node, ParallelContext *pcxt, void *slots)
@@ -163,7 +163,7 @@ hamming_workers_begin(CustomScanState *node, ParallelContext *pcxt, void *slots)
 	memset(slots, 0, hamming_workers_size(node, pcxt));
 	if (node->ss.ps.instrument == NULL || pcxt->seg == NULL)
 		return;
-	state->workers = MemoryContextAllocZero(TopTransactionContext,
+	state->workers = MemoryContextAllocZero(node->ss.ps.state->es_query_cxt,
 											sizeof(JoinWorkers));
 	state->workers->slots = slots;
 	state->workers->count = pcxt->nworkers;
