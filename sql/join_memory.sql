@@ -116,6 +116,17 @@ SELECT pages_read(query) BETWEEN 1 AND 20000 AS in_blocks FROM unnest(ARRAY[
 	'SELECT FROM equal a JOIN (SELECT id + 1 AS id, fp FROM equal) b ON a.fp <-> b.fp <= 3 AND a.id * 3 < b.id',
 	'SELECT FROM equal a WHERE NOT EXISTS (SELECT FROM equal b WHERE a.fp <-> b.fp <= 3 AND a.id > b.id + 3000)']) query;
 DROP FUNCTION pages_read;
+-- partitions of one part of the fingerprints at a time are on disk
+CREATE FUNCTION disk_of(query text) RETURNS int LANGUAGE plpgsql SET max_parallel_workers_per_gather = 0 AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, FORMAT JSON) ' || query INTO plan;
+	RETURN plan->0->'Plan'->>'Disk Usage';
+END $$;
+SELECT count(*) AS queries, count(DISTINCT disk) AS sizes, min(disk) > 0 AS has_files FROM unnest(ARRAY[1, 3, 5]) k,
+	disk_of('SELECT FROM many a JOIN many b ON a.fp <-> b.fp <= ' || k || ' AND a.id < b.id') disk;
+DROP FUNCTION disk_of;
 -- tuples that have gone to a file take no memory
 SET work_mem = '1MB';
 WITH wide AS MATERIALIZED (SELECT fp, repeat('x', 1000) AS body FROM many)

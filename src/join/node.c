@@ -271,7 +271,7 @@ hamming_join_count_work(CustomScanState *node)
 
 	if (pairs != NULL)
 	{
-		disk += pairs->work.written;
+		disk += pairs->work.partition_bytes + pairs->work.found_bytes;
 		work->most_memory = Max(work->most_memory, pairs->work.most_memory +
 								pairs->work.team_memory +
 								hamming_join_memory(state));

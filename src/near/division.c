@@ -252,21 +252,22 @@ divide_side(Division *division, NearSide *side, NearSide *partitions,
 /*
  * The partitions have no rows.  Go on to the next segment, and divide the sides
  * for it, or the one, if they are divided.  If files is not NULL, the
- * partitions are among the files of a team.  Return how many bytes are written.
+ * partitions are among the files of a team.  Note in work what they take.
  */
-uint64
-hamming_division_next(Division *division, SharedFileSet *files)
+void
+hamming_division_next(Division *division, SharedFileSet *files, NearWork *work)
 {
 	uint64		rows;
 
 	division->segment++;
 	if (!is_divided(division))
-		return 0;
+		return;
 	rows = divide_side(division, division->x, division->x_partitions, files);
 	if (division->y != division->x)
 		rows += divide_side(division, division->y, division->y_partitions,
 							files);
-	return rows * sizeof(NearRow);
+	work->partition_bytes = Max(work->partition_bytes,
+								rows * sizeof(NearRow));
 }
 
 /* Free the rows of partitions. */

@@ -290,7 +290,7 @@ next_segment(NearPairs *pairs)
 	hamming_division_end(division);
 	if (division->segment + 1 == division->cut.segment_count)
 		return false;
-	pairs->work.written += hamming_division_next(division, NULL);
+	hamming_division_next(division, NULL, &pairs->work);
 	division->partition = 0;
 	return true;
 }

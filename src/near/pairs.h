@@ -173,7 +173,8 @@ extern void hamming_division_begin(Division *division, NearSide *x,
 extern bool hamming_division_choose(Division *division, int radius,
 									Size memory);
 extern void hamming_division_make(Division *division, Size memory);
-extern uint64 hamming_division_next(Division *division, SharedFileSet *files);
+extern void hamming_division_next(Division *division, SharedFileSet *files,
+								  NearWork *work);
 extern void hamming_division_end(Division *division);
 extern const char *hamming_division_file(int side, uint32 partition);
 extern double hamming_division_stretch(double count, double other_count,

@@ -157,7 +157,7 @@ pair_segment(NearPairs *pairs, PartitionWork *work)
 	int			side;
 	int			i;
 
-	pairs->work.written += hamming_division_next(division, team->files);
+	hamming_division_next(division, team->files, &pairs->work);
 	for (side = 0; side < count; side++)
 	{
 		for (i = 0; i < division->partitions; i++)

@@ -409,7 +409,7 @@ simhash_team_file_finish(TeamFile *file, uint64 passes, uint64 compared,
 	SpinLockAcquire(&shared->mutex);
 	shared->work.passes += passes;
 	shared->work.compared += compared;
-	shared->work.written += file->written;
+	shared->work.found_bytes += file->written;
 	shared->work.team_memory += memory;
 	SpinLockRelease(&shared->mutex);
 }
@@ -431,7 +431,7 @@ simhash_team_take_over(TeamFile *file, NearWork *work)
 	free_memory(team);
 	work->passes += all->passes;
 	work->compared += all->compared;
-	work->written += all->written;
+	work->found_bytes = Max(work->found_bytes, all->found_bytes);
 	work->team_memory = Max(work->team_memory, all->team_memory);
 }
 

@@ -59,8 +59,8 @@ typedef struct NearWork
 {
 	uint64		passes;
 	uint64		compared;		/* pairs, by teams */
-	uint64		written;		/* bytes of partitions, and of pairs that
-								 * teams have found */
+	uint64		partition_bytes;	/* of the partitions of any segment */
+	uint64		found_bytes;	/* of the pairs that any team has found */
 	Size		most_memory;	/* bytes of rows from files, in any pass */
 	Size		team_memory;	/* the most bytes of a team */
 	int			launched;		/* the most workers of a team */
