@@ -111,10 +111,20 @@ BEGIN
 	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ' || query INTO plan;
 	RETURN plan->0->'Plan'->>'Temp Read Blocks';
 END $$;
-SELECT pages_read(query) BETWEEN 1 AND 20000 AS in_blocks FROM unnest(ARRAY[
+SELECT pages_read(query) BETWEEN 1 AND 300000 AS in_blocks FROM unnest(ARRAY[
 	'SELECT FROM equal a JOIN equal b ON a.fp <-> b.fp <= 3 AND a.id < b.id',
 	'SELECT FROM equal a JOIN (SELECT id + 1 AS id, fp FROM equal) b ON a.fp <-> b.fp <= 3 AND a.id * 3 < b.id',
 	'SELECT FROM equal a WHERE NOT EXISTS (SELECT FROM equal b WHERE a.fp <-> b.fp <= 3 AND a.id > b.id + 3000)']) query;
+-- nor those of many fingerprints that are near each other
+CREATE TABLE nearby AS SELECT id, hashint8extended(id, 1)::simhash64 AS fp FROM generate_series(1, 10000) id UNION ALL
+SELECT -i, ((1::bigint << i % 32) # (1::bigint << 32 + i / 32))::simhash64 FROM generate_series(0, 799) i;
+ANALYZE nearby;
+SET work_mem = '512kB';
+SELECT pages_read(query) BETWEEN 1 AND 100000 AS cached FROM unnest(ARRAY[
+	'SELECT FROM nearby a JOIN nearby b ON a.fp <-> b.fp <= 4 AND a.id < b.id',
+	'SELECT FROM nearby a JOIN (SELECT id + 1 AS id, fp FROM nearby) b ON a.fp <-> b.fp <= 4 AND a.id * 3 < b.id']) query;
+SET work_mem = '64kB';
+DROP TABLE nearby;
 DROP FUNCTION pages_read;
 -- partitions of one part of the fingerprints at a time are on disk
 CREATE FUNCTION disk_of(query text) RETURNS int LANGUAGE plpgsql SET max_parallel_workers_per_gather = 0 AS $$

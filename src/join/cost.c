@@ -30,9 +30,8 @@
 #define BRING_PAIR 0.05
 
 /*
- * The most partners of a row that are expected to come from a file one by one.
- * Where a row has more, most share a fingerprint: these come in blocks (see
- * partners.c).
+ * The most partners of a row that are expected to come from a file.  Where a
+ * row has more, so have those near it: most come from the cache (tuples.c).
  */
 #define PARTNERS_FROM_FILE 8.0
 

@@ -24,8 +24,7 @@
 static Size
 memory_of(const JoinInput *input)
 {
-	return side_memory(&input->side) +
-		(input->tuples.has_file ? 0 : input->tuples.capacity) +
+	return side_memory(&input->side) + simhash_tuples_memory(&input->tuples) +
 		(input->matched == NULL ? 0 : input->rows / 8 + 1);
 }
 
@@ -40,10 +39,10 @@ hamming_join_memory(const HammingJoinState *state)
 
 /* Keep the tuples of the input in a file, and all that come. */
 static void
-move_tuples(JoinInput *input)
+move_tuples(HammingJoinState *state, JoinInput *input)
 {
 	if (input->columns > 0 && !input->tuples.has_file)
-		simhash_tuples_to_file(&input->tuples);
+		simhash_tuples_to_file(&input->tuples, state->memory);
 }
 
 /*
@@ -66,13 +65,13 @@ make_room(HammingJoinState *state, NearSide *side)
 								   side_memory(side)))
 			break;
 		if (outer->tuples.size > 0 && !outer->tuples.has_file)
-			move_tuples(outer);
+			move_tuples(state, outer);
 		else if (inner->tuples.size > 0 && !inner->tuples.has_file)
-			move_tuples(inner);
+			move_tuples(state, inner);
 		else
 		{
-			move_tuples(outer);
-			move_tuples(inner);
+			move_tuples(state, outer);
+			move_tuples(state, inner);
 			hamming_side_to_file(&outer->side);
 			hamming_side_to_file(&inner->side);
 		}
@@ -235,12 +234,12 @@ begin_batch(HammingJoinState *state)
 	outer->read_end = PG_UINT64_MAX;
 	if (state->has_files)
 	{
-		move_tuples(outer);
-		move_tuples(&state->inner);
+		move_tuples(state, outer);
+		move_tuples(state, &state->inner);
 	}
 	if (state->inner.side.file != NULL)
 	{
-		move_tuples(outer);
+		move_tuples(state, outer);
 		hamming_side_to_file(&outer->side);
 	}
 	else if (batch > 0)

@@ -13,6 +13,13 @@
 #include "join/plan.h"
 #include "near/pairs.h"
 
+/* Where in the ring of a cache a tuple begins. */
+typedef struct CachedTuple
+{
+	uint64		position;		/* of the tuple; 0: there is none */
+	uint64		from;			/* bytes that were written before it */
+} CachedTuple;
+
 /*
  * Tuples that are kept in memory, or in a temporary file.  All zero, but for
  * context, is a store without tuples.
@@ -20,7 +27,8 @@
 typedef struct TupleStore
 {
 	MemoryContext context;		/* of the store alone */
-	uint64		size;			/* of all tuples, in bytes */
+	uint64		count;			/* of tuples */
+	uint64		size;			/* of all, in bytes */
 	char	   *memory;			/* the tuples, or the last of them that are
 								 * not in the file yet */
 	Size		capacity;		/* of memory */
@@ -31,8 +39,12 @@ typedef struct TupleStore
 	Size		read_capacity;
 	uint64		read_from;		/* where that begins */
 	Size		read_size;		/* and its size */
-	char	   *block;			/* tuples that were loaded together */
-	uint32	   *block_starts;	/* where each of them begins, in bytes */
+	char	   *ring;			/* tuples that were read from the file */
+	Size		ring_size;
+	uint64		written;		/* bytes of the ring, with those that others
+								 * have overwritten since */
+	CachedTuple *places;		/* of the tuples in the ring, in sets */
+	uint32		sets;
 } TupleStore;
 
 /* What must be equal in the rows of a pair, and how it is hashed. */
@@ -133,8 +145,7 @@ typedef struct HammingJoinState
 	NearPair	pair;			/* the rows of the current two fingerprints: x
 								 * of the outer side, y of the inner one */
 	NearPair	block;			/* the same, with the rows of y that all rows
-								 * of x are paired with before others are, */
-	bool		is_loaded;		/* and whether their tuples were loaded */
+								 * of x are paired with before others are */
 	uint32		a;				/* the current row of x */
 	uint32		b;				/* the next one of y */
 	uint32		in_slot;		/* the row of x in the outer slot */
@@ -170,11 +181,10 @@ hamming_input_load(HammingJoinState *state, JoinInput *input,
 
 /* tuples.c */
 extern uint64 simhash_tuples_add(TupleStore *store, MinimalTuple tuple);
-extern void simhash_tuples_to_file(TupleStore *store);
+extern void simhash_tuples_to_file(TupleStore *store, Size memory);
+extern Size simhash_tuples_memory(const TupleStore *store);
+extern uint32 simhash_tuples_at_once(const TupleStore *store);
 extern MinimalTuple simhash_tuples_read(TupleStore *store, uint64 position);
-extern uint32 simhash_tuples_load(TupleStore *store, const uint64 *positions,
-								  uint32 count);
-extern MinimalTuple simhash_tuples_loaded(const TupleStore *store, uint32 i);
 extern MinimalTuple simhash_tuples_next(TupleStore *store, uint64 *offset);
 extern void simhash_tuples_end(TupleStore *store);
 

@@ -21,30 +21,22 @@ inner_tuples(HammingJoinState *state)
 
 /*
  * Begin with the first row of x, and with a block of rows of y from row from
- * on.  The block has all, unless their tuples are in a file, and several rows
- * of x need them: then each tuple is read once for the block, and not for each
- * row of x.
+ * on.  Where tuples are in a file, a cache keeps those of a block: each is read
+ * about once for the block, and not for each row of x.
  */
 static void
 begin_block(HammingJoinState *state, uint32 from)
 {
 	const NearPair *pair = &state->pair;
-	TupleStore *tuples = inner_tuples(state);
-	uint32		loaded = 0;
 
-	if (tuples->has_file && state->inner.columns > 0 &&
-		pair->x_end - pair->x > 1 &&
-		(state->filter != NULL || !looks_for_one(state->type)))
-		loaded = simhash_tuples_load(tuples, pair->y_side->payloads + from,
-									 pair->y_end - from);
 	state->block = *pair;
 	state->block.y = from;
-	if (loaded > 0)
-		state->block.y_end = from + loaded;
-	state->is_loaded = loaded > 0;
+	state->block.y_end = from +
+		Min(pair->y_end - from, simhash_tuples_at_once(inner_tuples(state)));
 	state->a = pair->x;
 	state->b = from;
 	state->in_slot = NO_ROW;
+	state->is_settled = true;
 }
 
 /* Get the next two fingerprints, and their rows. */
@@ -55,7 +47,6 @@ next_fingerprints(HammingJoinState *state)
 		!hamming_pairs_next(state->pairs, &state->pair))
 		return false;
 	begin_block(state, state->pair.y);
-	state->is_settled = true;
 	return true;
 }
 
@@ -67,10 +58,7 @@ store_row(JoinInput *input, MinimalTuple tuple)
 	input->loaded = 0;
 }
 
-/*
- * Bring rows a and b into the slots.  Row b holds until the next one is read;
- * where it was loaded, until the next block is.
- */
+/* Bring rows a and b into the slots.  b holds until the next one is read. */
 static void
 fetch_rows(HammingJoinState *state, uint32 a, uint32 b)
 {
@@ -86,11 +74,7 @@ fetch_rows(HammingJoinState *state, uint32 a, uint32 b)
 			ExecMaterializeSlot(outer->slot);
 	}
 	state->in_slot = a;
-	if (inner->columns == 0)
-		return;
-	if (state->is_loaded && b < state->block.y_end)
-		store_row(inner, simhash_tuples_loaded(tuples, b - state->block.y));
-	else
+	if (inner->columns > 0)
 		store_row(inner,
 				  simhash_tuples_read(tuples, state->pair.y_side->payloads[b]));
 }
@@ -130,17 +114,17 @@ passes_filter(HammingJoinState *state)
 }
 
 /*
- * Return the first partner of row a among the rows of the current inner
- * fingerprint, or pair.y_end if there is none.
+ * Return the first partner of row a among the rows of the current block, or
+ * block.y_end if there is none.
  */
 static uint32
 find_partner(HammingJoinState *state, uint32 a)
 {
-	uint32		b = state->pair.y;
+	uint32		b = state->block.y;
 
 	if (state->filter == NULL)
 		return b;
-	for (; b < state->pair.y_end; b++)
+	for (; b < state->block.y_end; b++)
 	{
 		fetch_rows(state, a, b);
 		if (passes_filter(state))
@@ -173,7 +157,7 @@ next_partner(HammingJoinState *state)
 			if (is_bit_set(outer->matched, number))
 				continue;
 			b = find_partner(state, a);
-			if (b == pair->y_end)
+			if (b == state->block.y_end)
 			{
 				state->is_settled = false;
 				continue;
@@ -185,10 +169,15 @@ next_partner(HammingJoinState *state)
 				fetch_rows(state, a, b);
 			return true;
 		}
-		if (pair->x_end > 0 && state->is_settled)
-			settle_pair(state->pairs, pair);
-		if (!next_fingerprints(state))
-			return false;
+		if (!state->is_settled && state->block.y_end < pair->y_end)
+			begin_block(state, state->block.y_end);
+		else
+		{
+			if (pair->x_end > 0 && state->is_settled)
+				settle_pair(state->pairs, pair);
+			if (!next_fingerprints(state))
+				return false;
+		}
 	}
 }
 

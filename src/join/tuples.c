@@ -7,11 +7,14 @@
  * alike: it holds when the tuples move from one to the other.  A position
  * has the offset and the length, so that a tuple is read by one call, which
  * copies no more than the tuple.  A BufFile would copy 8 kB each time, as a
- * join reads tuples in random order.
+ * join reads tuples in random order.  Where rows have many partners, it reads
+ * the same few again and again: those that were read last are cached, tuple by
+ * tuple.
  */
 #include "postgres.h"
 
 #include "commands/tablespace.h"
+#include "common/hashfn.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -25,9 +28,17 @@
 /* What is written to the file at once, and read of it in order. */
 #define FILE_PIECE (16 * 1024)
 
-/* What a block of tuples takes, in bytes, and how many it has at most. */
-#define BLOCK_CAPACITY (64 * 1024)
-#define MOST_IN_BLOCK (BLOCK_CAPACITY / MAXALIGN(SizeofMinimalTupleHeader))
+/*
+ * The ring of a cache takes 1 / RING_SHARE of the memory that a join has, or
+ * MOST_RING bytes.  For each PLACE_BYTES of it the cache has a place, and
+ * PLACES for tuples of one hash.  A tuple of more than 1 / TUPLE_SHARE of the
+ * ring is not cached.
+ */
+#define RING_SHARE 16
+#define MOST_RING (4 * 1024 * 1024)
+#define PLACE_BYTES 32
+#define PLACES 4
+#define TUPLE_SHARE 8
 
 /* What EXPLAIN counts for that many bytes of the file. */
 #define BLOCKS(size) (((size) + BLCKSZ - 1) / BLCKSZ)
@@ -88,6 +99,7 @@ simhash_tuples_add(TupleStore *store, MinimalTuple tuple)
 							used + MAXALIGN(tuple->t_len));
 	memcpy(store->memory + used, tuple, tuple->t_len);
 	store->size += MAXALIGN(tuple->t_len);
+	store->count++;
 	if (store->has_file && store->size - store->in_file >= FILE_PIECE)
 		flush(store);
 	return (offset / MAXIMUM_ALIGNOF) << LENGTH_BITS |
@@ -105,30 +117,61 @@ flush_all(TupleStore *store)
 	store->capacity = 0;
 }
 
-/* Move the tuples, which are in memory, to a file.  More go there, too. */
+/*
+ * Move the tuples, which are in memory, to a file.  More go there, too.  Those
+ * that are read are cached: memory is what the join has, in bytes.
+ */
 void
-simhash_tuples_to_file(TupleStore *store)
+simhash_tuples_to_file(TupleStore *store, Size memory)
 {
 	PrepareTempTablespaces();
 	store->file = OpenTemporaryFile(false);
 	store->has_file = true;
 	flush_all(store);
+	store->ring_size = MAXALIGN_DOWN(Min(memory / RING_SHARE, MOST_RING));
+	store->sets = Max(store->ring_size / (PLACES * PLACE_BYTES), 1);
 }
 
-/* Read size bytes of the file, from offset on, or fewer if it ends before. */
+static Size
+size_of_places(const TupleStore *store)
+{
+	return store->sets * PLACES * sizeof(CachedTuple);
+}
+
+/* Return how many bytes the tuples take in memory, or their cache will. */
+Size
+simhash_tuples_memory(const TupleStore *store)
+{
+	return store->has_file ? store->ring_size + size_of_places(store)
+		: store->capacity;
+}
+
+/*
+ * Return how many tuples half of the ring has room for, and of which few have
+ * the same set of places: a cache keeps these while others come and go.  From
+ * memory all are read as fast.
+ */
+uint32
+simhash_tuples_at_once(const TupleStore *store)
+{
+	if (!store->has_file || store->count == 0)
+		return PG_UINT32_MAX;
+	return Max(Min(store->ring_size / 2 / (store->size / store->count),
+				   store->sets), 1);
+}
+
+/* Read size bytes of the file, from offset on, to buffer. */
 static void
-read_file(TupleStore *store, uint64 offset, Size size)
+read_bytes(TupleStore *store, char *buffer, uint64 offset, Size size)
 {
 	Size		done = 0;
 
 	/* no tuple comes any more */
 	if (store->memory != NULL)
 		flush_all(store);
-	size = Min(size, store->size - offset);
-	store->read = enlarge(store, store->read, &store->read_capacity, size);
 	while (done < size)
 	{
-		int			got = FileRead(store->file, store->read + done,
+		int			got = FileRead(store->file, buffer + done,
 								   Min(size - done, 16 * FILE_PIECE),
 								   offset + done, WAIT_EVENT_BUFFILE_READ);
 
@@ -140,9 +183,54 @@ read_file(TupleStore *store, uint64 offset, Size size)
 								   FilePathName(store->file))));
 		done += got;
 	}
+	pgBufferUsage.temp_blks_read += BLOCKS(size);
+}
+
+/* Read size bytes of the file, from offset on, or fewer if it ends before. */
+static void
+read_file(TupleStore *store, uint64 offset, Size size)
+{
+	size = Min(size, store->size - offset);
+	store->read = enlarge(store, store->read, &store->read_capacity, size);
+	read_bytes(store, store->read, offset, size);
 	store->read_from = offset;
 	store->read_size = size;
-	pgBufferUsage.temp_blks_read += BLOCKS(size);
+}
+
+/* The ring has a tuple until as much as all of it was written since. */
+static bool
+is_in_ring(const TupleStore *store, const CachedTuple *place)
+{
+	return store->written <= place->from + store->ring_size;
+}
+
+/*
+ * Return the place of the tuple at position in the cache; or, of the places
+ * that it may have, the one that was filled first.
+ */
+static CachedTuple *
+find_place(TupleStore *store, uint64 position)
+{
+	uint32		hash = murmurhash32((uint32) (position >> LENGTH_BITS));
+	CachedTuple *set;
+	CachedTuple *result;
+	int			i;
+
+	if (store->ring == NULL)
+	{
+		store->ring = MemoryContextAlloc(store->context, store->ring_size);
+		store->places = MemoryContextAllocZero(store->context,
+											   size_of_places(store));
+	}
+	set = result = store->places + hash % store->sets * PLACES;
+	for (i = 0; i < PLACES; i++)
+	{
+		if (set[i].position == position && is_in_ring(store, &set[i]))
+			return &set[i];
+		if (set[i].from < result->from)
+			result = &set[i];
+	}
+	return result;
 }
 
 /*
@@ -153,14 +241,31 @@ MinimalTuple
 simhash_tuples_read(TupleStore *store, uint64 position)
 {
 	uint64		offset = (position >> LENGTH_BITS) * MAXIMUM_ALIGNOF;
-	uint64		length = position & LENGTH_UNKNOWN;
+	Size		size = (position & LENGTH_UNKNOWN) * MAXIMUM_ALIGNOF;
+	CachedTuple *place;
+	Size		rest;
 
 	if (!store->has_file)
 		return (MinimalTuple) (store->memory + offset);
-	if (length == LENGTH_UNKNOWN)
+	if ((position & LENGTH_UNKNOWN) == LENGTH_UNKNOWN)
 		return simhash_tuples_next(store, &offset);
-	read_file(store, offset, length * MAXIMUM_ALIGNOF);
-	return (MinimalTuple) store->read;
+	if (size > store->ring_size / TUPLE_SHARE)
+	{
+		read_file(store, offset, size);
+		return (MinimalTuple) store->read;
+	}
+	place = find_place(store, position);
+	if (place->position != position || !is_in_ring(store, place))
+	{
+		/* a tuple at the end of the ring does not go on at its beginning */
+		rest = store->ring_size - store->written % store->ring_size;
+		place->position = position;
+		place->from = store->written + (rest < size ? rest : 0);
+		store->written = place->from + size;
+		read_bytes(store, store->ring + place->from % store->ring_size, offset,
+				   size);
+	}
+	return (MinimalTuple) (store->ring + place->from % store->ring_size);
 }
 
 /*
@@ -192,43 +297,6 @@ simhash_tuples_next(TupleStore *store, uint64 *offset)
 	}
 	*offset += MAXALIGN(tuple->t_len);
 	return tuple;
-}
-
-/*
- * The tuples are in a file.  Read those at the first of count positions to
- * memory, in place of the ones that were loaded before, as far as a block has
- * room.  Return how many they are: 0 where the first one has no room.
- */
-uint32
-simhash_tuples_load(TupleStore *store, const uint64 *positions, uint32 count)
-{
-	uint32		used = 0;
-	uint32		i;
-
-	if (store->block == NULL)
-	{
-		store->block = MemoryContextAlloc(store->context, BLOCK_CAPACITY);
-		store->block_starts = MemoryContextAlloc(store->context, MOST_IN_BLOCK *
-												 sizeof(uint32));
-	}
-	for (i = 0; i < Min(count, MOST_IN_BLOCK); i++)
-	{
-		MinimalTuple tuple = simhash_tuples_read(store, positions[i]);
-
-		CHECK_FOR_INTERRUPTS();
-		if (tuple->t_len > BLOCK_CAPACITY - used)
-			break;
-		memcpy(store->block + used, tuple, tuple->t_len);
-		store->block_starts[i] = used;
-		used += MAXALIGN(tuple->t_len);
-	}
-	return i;
-}
-
-MinimalTuple
-simhash_tuples_loaded(const TupleStore *store, uint32 i)
-{
-	return (MinimalTuple) (store->block + store->block_starts[i]);
 }
 
 /* Free all tuples.  The store is then one without tuples. */

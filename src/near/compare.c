@@ -20,6 +20,18 @@ hamming_compare_make(FingerprintList *x, FingerprintList *y, int radius)
 	return c;
 }
 
+/* Begin to compare all of outer with the piece of inner that begins there. */
+static void
+begin_piece(Comparison *c, uint32 place)
+{
+	uint32		most = c->groups->settled == NULL ? INNER_PIECE : MATCHES_PIECE;
+
+	CHECK_FOR_INTERRUPTS();
+	c->piece = place;
+	c->piece_end = place + Min(c->group.y_end - place, most);
+	c->i = c->group.x;
+}
+
 /* Begin to compare the group, which hamming_groups_next() has set. */
 static void
 begin_group(Comparison *c)
@@ -34,8 +46,8 @@ begin_group(Comparison *c)
 	c->inner = c->is_swapped ? groups->x : groups->y;
 	if (c->is_swapped)
 		c->group = swapped;
-	c->i = c->group.x;
 	c->is_one_stretch = is_one_stretch(groups, &group);
+	begin_piece(c, c->group.y);
 }
 
 /* Is the outer one settled? */
@@ -47,6 +59,19 @@ is_settled(const Comparison *c)
 	return settled != NULL && settled[c->outer->numbers[c->i]];
 }
 
+/* Go on to the next outer one for the current piece, if there is one. */
+static bool
+next_outer(Comparison *c)
+{
+	/* those of one stretch have only later ones for partners */
+	uint32		end = c->is_one_stretch ? c->piece_end : c->group.x_end;
+
+	if (c->i + 1 >= end)
+		return false;
+	c->i++;
+	return true;
+}
+
 static bool
 next_element(Comparison *c)
 {
@@ -55,8 +80,10 @@ next_element(Comparison *c)
 
 	do
 	{
-		if (c->outer != NULL && c->i + 1 < group->x_end)
-			c->i++;
+		if (c->outer != NULL && next_outer(c))
+			continue;
+		if (c->outer != NULL && c->piece_end < group->y_end)
+			begin_piece(c, c->piece_end);
 		else if (hamming_groups_next(c->groups, group))
 			begin_group(c);
 		else
@@ -67,10 +94,10 @@ next_element(Comparison *c)
 		}
 	} while (is_settled(c));
 	/* one stretch is compared with later places: so each pair comes once */
-	from = c->is_one_stretch ? c->i + 1 : group->y;
-	matches_begin(&c->matches, c->inner, from, group->y_end,
+	from = c->is_one_stretch ? Max(c->piece, c->i + 1) : c->piece;
+	matches_begin(&c->matches, c->inner, from, c->piece_end,
 				  c->outer->fps[c->i], c->groups->radius);
-	c->compared += group->y_end - from;
+	c->compared += c->piece_end - from;
 	return true;
 }
 

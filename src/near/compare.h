@@ -71,6 +71,15 @@ matches_next(Matches *m, uint32 *place)
 }
 
 /*
+ * An inner stretch is compared piece by piece, each with the whole outer one.
+ * So pairs that follow each other have few fingerprints, and a join finds their
+ * tuples in a cache (join/tuples.c).  256 and 4096 took the same time.  Where
+ * numbers can be settled a piece has MATCHES_PIECE: the comparison passes over
+ * all settled ones anew for each piece.
+ */
+#define INNER_PIECE 256
+
+/*
  * Each fingerprint of a stretch, outer, is compared with all of another,
  * inner.  outer is the shorter stretch; but where numbers can be settled it is
  * always that of x, so that a settled one is skipped at once.
@@ -83,8 +92,10 @@ typedef struct Comparison
 	FingerprintList *inner;
 	Candidates	group;			/* x of outer, and y of inner */
 	bool		is_one_stretch; /* are these the same stretch? */
+	uint32		piece;			/* of inner; the current one begins here, */
+	uint32		piece_end;		/* and ends here */
 	uint32		i;				/* place of the outer one that is compared */
-	Matches		matches;		/* of that one, in inner */
+	Matches		matches;		/* of that one, in the piece */
 	uint64		compared;		/* pairs that were compared, or are now */
 } Comparison;
 
