@@ -66,6 +66,44 @@ SELECT query, self_join(query || ' x.fp <-> y.fp <= 2 AND x.n = y.n AND x.id < y
 	'SELECT x.id, y.id AS other FROM parts_1 x JOIN parts_1 y ON']) query;
 RESET enable_partitionwise_join;
 DROP TABLE parts;
+-- Where the rows are read twice, a row is not read again as its own partner, in memory
+-- and in partitions, unless others have its fingerprint.
+CREATE FUNCTION removed(query text, memory text) RETURNS int LANGUAGE plpgsql SET enable_nestloop = off
+SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+DECLARE
+	line text;
+	result int := 0;
+	is_ours boolean := false;
+BEGIN
+	PERFORM set_config('work_mem', memory, true);
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+		is_ours := is_ours OR line ~ 'HammingJoin';
+		result := result + coalesce(substring(line, 'Rows Removed by Join Filter: (\d+)')::int, 0);
+	END LOOP;
+	RETURN CASE WHEN is_ours THEN result END;
+END $$;
+CREATE TABLE far AS SELECT id, hashint8extended(id, 1)::simhash64 AS fp, id % 3 AS n FROM generate_series(1, 10000) id;
+ANALYZE far;
+SELECT query, removed(query, '4MB') AS in_memory, removed(query, '64kB') AS in_files FROM unnest(ARRAY[
+	'SELECT FROM far x WHERE EXISTS (SELECT FROM far y WHERE x.fp <-> y.fp <= 3 AND y.id < x.id)',
+	'SELECT FROM far x WHERE NOT EXISTS (SELECT FROM far y WHERE x.fp <-> y.fp <= 3 AND y.id <> x.id AND y.n = x.n)',
+	'SELECT FROM far x LEFT JOIN far y ON x.fp <-> y.fp <= 3 AND y.id < x.id',
+	'DELETE FROM far x WHERE EXISTS (SELECT FROM far y WHERE x.fp <-> y.fp <= 3 AND y.id < x.id)',
+	'DELETE FROM far x USING far y WHERE x.fp <-> y.fp <= 3 AND y.id < x.id',
+	'SELECT FROM far x WHERE EXISTS (SELECT FROM far y WHERE x.fp <-> y.fp <= 3 AND y.id < x.id - 1)']) query;
+DELETE FROM far WHERE id > 2000;
+INSERT INTO far SELECT id + 10000, fp, id % 2 FROM far WHERE id % 10 = 0;
+SELECT query, joins('SELECT x.id FROM far x WHERE ' || query) FROM unnest(ARRAY[
+	'EXISTS (SELECT FROM far y WHERE x.fp <-> y.fp <= 3 AND y.id < x.id)',
+	'EXISTS (SELECT FROM far y WHERE x.fp <-> y.fp <= 3 AND y.id <= x.id)',
+	'EXISTS (SELECT FROM far y WHERE x.fp <-> y.fp <= 3 AND y.id < x.id AND y.n < 2) AND x.n < 2',
+	'EXISTS (SELECT FROM far y WHERE x.fp <-> y.fp <= 3 AND y.id <> x.id AND y.id > 10000)',
+	'EXISTS (SELECT FROM far y WHERE x.fp <-> y.fp <= 3 AND y.id <> x.id AND x.n = y.id % 2)',
+	'NOT EXISTS (SELECT FROM far y WHERE x.fp <-> y.fp <= 3 AND y.id <> x.id AND x.n = y.n)',
+	'x.id IN (SELECT l.id FROM far l LEFT JOIN far y ON l.fp <-> y.fp <= 3 WHERE y.id < l.id)']) query;
+SELECT joins('TABLE far', 'DELETE FROM far x WHERE EXISTS (SELECT FROM far y WHERE x.fp <-> y.fp <= 3 AND y.id < x.id)');
+DROP TABLE far;
+DROP FUNCTION removed;
 -- a condition without a column, on one side or on both
 SELECT same_result(format('SELECT x.id, y.id AS other, c.id AS third FROM c LEFT JOIN ((SELECT * FROM b WHERE %s) x
 	JOIN (SELECT * FROM b WHERE (SELECT %s)) y ON x.fp <-> y.fp <= 2 AND x.id < y.id) ON c.id = x.id', x, y))

@@ -77,7 +77,8 @@ number_of_moves(double less, double more, const JoinEstimate *join,
 
 	if (rows <= at_once)
 		return 0;
-	if (hamming_prefers_stretches(less, more, at_once))
+	if (!join->wants_whole_y &&
+		hamming_prefers_stretches(less, more, at_once))
 		return 1;
 	return rows / join->groups <= at_once / 2 ? 2 : join->radius + 2;
 }

@@ -118,6 +118,8 @@ typedef struct HammingJoinState
 	JoinType	type;
 	bool		shows_partners; /* a semi join, with inner columns? */
 	bool		is_self;		/* has the outer side the rows of both? */
+	bool		is_of_same_rows;	/* have two sides the same rows, and is
+									 * none its own partner? */
 	ExprState  *radius;
 	ExprState  *filter;			/* that the keys are equal, too; or NULL */
 	ExprState  *result_filter;

@@ -148,6 +148,10 @@ begin_hamming_join(CustomScanState *node, EState *estate, int eflags)
 	state->outer.keeps_all = IS_OUTER_JOIN(state->type);
 	state->inner.keeps_all = state->type == JOIN_FULL;
 	state->is_self = list_length(scan->custom_plans) == 1;
+	/* a recheck brings one row to each side, maybe of two versions */
+	state->is_of_same_rows = !state->is_self &&
+		list_nth_int(scan->custom_private, JOIN_OF_SAME_ROWS) &&
+		estate->es_epq_active == NULL;
 	/* rows are kept, so that a rescan need not read a child again */
 	eflags &= ~(EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK);
 	foreach(lc, scan->custom_plans)
@@ -228,6 +232,7 @@ begin_pairs(HammingJoinState *state)
 	if (state->type == JOIN_FULL)
 		begin_matched(state, &state->inner);
 	options.radius = state->known_radius;
+	options.wants_whole_y = state->is_of_same_rows;
 	/* bitmaps and buffers are small, but where there is little memory */
 	used = Min(hamming_join_memory(state), state->memory / 2);
 	options.memory = state->memory - used;

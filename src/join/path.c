@@ -54,6 +54,7 @@ typedef struct JoinPaths
 	List	   *keys;			/* hamming_find_keys() */
 	List	   *equalities;		/* the same, as the plan has them */
 	List	   *columns;		/* hamming_result_columns() */
+	bool		is_of_same_rows;	/* hamming_are_same_rows() */
 	JoinEstimate whole;			/* of a path by one process */
 } JoinPaths;
 
@@ -87,7 +88,9 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
 	get_joinrel_parampathinfo(join->sides.root, join->sides.joinrel, outer,
 							  inner, join->extra->sjinfo, required, &clauses);
 	List	   *others = list_difference_ptr(clauses, join->keys);
-	List	   *numbers = list_make2_int(join->sides.type, join->clause.bits);
+	List	   *numbers = list_make3_int(join->sides.type, join->clause.bits,
+										 join->is_of_same_rows &&
+										 parameters == NULL);
 
 	others = list_delete_ptr(others, join->clause.rinfo);
 	/* set_number() sets the other numbers */
@@ -190,13 +193,14 @@ cost_path(JoinPaths *join, CustomPath *path, Path *outer, Path *inner,
 		.radius = join->clause.likely_radius,
 		.groups = Max(1, Min(1 / equal, Min(outer->rows, inner->rows))),
 		.filter = cost_of_clauses(join, filter),
+		.wants_whole_y = outer != inner && join->is_of_same_rows,
 		.is_shared = path->path.parallel_aware,
 		.workers = workers
 	};
 
 	estimate.near = outer->rows * inner->rows * near;
-	/* of a self-join no row is read as its own partner: see self.c */
-	if (outer == inner)
+	/* no row is read as its own partner: see self.c */
+	if (join->is_of_same_rows)
 		estimate.near = Max(estimate.near - outer->rows, 0);
 	estimate.near *= equal;
 	estimate.pairs = pairs_read(join, estimate.near, filter);
@@ -572,11 +576,12 @@ consider_hamming_join(PlannerInfo *root, RelOptInfo *joinrel,
 	join.columns = hamming_result_columns(&join.sides);
 	if (!hamming_can_plan_join(join.columns))
 		return;
+	join.is_of_same_rows = hamming_are_same_rows(&join.sides, &join.clause,
+												 join.equalities);
 	add_whole_paths(&join, outer, inner);
-	if (jointype == JOIN_INNER)
+	if (jointype == JOIN_INNER && join.is_of_same_rows)
 	{
-		Path	   *rows = hamming_self_path(&join.sides, &join.clause,
-											 join.equalities);
+		Path	   *rows = hamming_self_path(&join.sides);
 
 		if (rows != NULL)
 			add_whole_paths(&join, rows, rows);

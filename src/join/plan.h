@@ -57,6 +57,7 @@ typedef enum JoinNumber
 {
 	JOIN_TYPE,					/* a JoinType */
 	JOIN_BITS,					/* of a fingerprint */
+	JOIN_OF_SAME_ROWS,			/* 1: hamming_are_same_rows() */
 	JOIN_BATCH,					/* outer rows that a process of a parallel
 								 * plan reads at a time; 0: all */
 	JOIN_BATCH_PAIRS,			/* that these are expected to have */
@@ -83,6 +84,7 @@ typedef struct JoinEstimate
 	double		pairs;			/* those of them that are read again, to check
 								 * the filter or to return the rows */
 	QualCost	filter;			/* of the clauses, for such a pair */
+	bool		wants_whole_y;	/* see NearOptions */
 	bool		is_shared;		/* do several processes share the outer rows? */
 	int			workers;		/* that the node launches for its search */
 
@@ -124,8 +126,9 @@ extern Plan *hamming_plan_join(PlannerInfo *root, RelOptInfo *rel,
 
 /* self.c */
 extern bool hamming_is_whole_table(PlannerInfo *root, const RelOptInfo *rel);
-extern Path *hamming_self_path(const JoinSides *sides,
-							   const HammingClause *clause, List *keys);
+extern bool hamming_are_same_rows(const JoinSides *sides,
+								  const HammingClause *clause, List *keys);
+extern Path *hamming_self_path(const JoinSides *sides);
 extern Node *hamming_exchange_table(Node *node, Relids from, Relids to);
 
 #endif							/* SIMHASH_PLAN_H */

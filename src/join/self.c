@@ -2,10 +2,11 @@
  * self.c
  *	  Joins of a table with itself.
  *
- * Where both sides are the same rows of one table, a HammingJoin reads them
- * once, and checks the other clauses for each pair both ways round.  One of
- * these must be false for a row and itself, such as a.id < b.id: so a row is no
- * partner of its own.
+ * Where both sides are the same rows of one table, one of the other clauses is
+ * mostly false for a row and itself, such as a.id < b.id: so a row is no
+ * partner of its own.  Then a HammingJoin reads the rows once, if it can, and
+ * checks the other clauses for each pair both ways round.  Else it leaves out a
+ * row and itself where it can tell (partners.c).
  */
 #include "postgres.h"
 
@@ -71,20 +72,26 @@ is_plain_table(PlannerInfo *root, const RelOptInfo *rel)
 }
 
 /*
- * Is any clause false for a row and itself, or NULL?  It compares the same
- * expression of both sides by < or >, or by what negates an equality.
+ * Is any clause of the join itself false for a row and itself, or NULL?  It
+ * compares the same expression of both sides by < or >, or by what negates an
+ * equality.
  */
 static bool
-excludes_same_row(List *clauses, RelOptInfo *outer, RelOptInfo *inner)
+excludes_same_row(const JoinSides *sides)
 {
+	RelOptInfo *outer = sides->outer;
+	RelOptInfo *inner = sides->inner;
 	ListCell   *lc;
 
-	foreach(lc, clauses)
+	foreach(lc, sides->clauses)
 	{
-		OpExpr	   *clause = (OpExpr *) lfirst_node(RestrictInfo, lc)->clause;
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		OpExpr	   *clause = (OpExpr *) rinfo->clause;
 		TypeCacheEntry *type;
 
 		if (!IsA(clause, OpExpr) || list_length(clause->args) != 2 ||
+			(IS_OUTER_JOIN(sides->type) &&
+			 RINFO_IS_PUSHED_DOWN(rinfo, sides->joinrel->relids)) ||
 			contain_volatile_functions((Node *) clause) ||
 			(!is_same(linitial(clause->args), lsecond(clause->args), outer,
 					  inner) &&
@@ -103,15 +110,44 @@ excludes_same_row(List *clauses, RelOptInfo *outer, RelOptInfo *inner)
 }
 
 /*
- * The keys are the equalities of hamming_find_keys().  If both sides are the
- * same rows, return a path for these, with the columns that either side needs.
- * Else return NULL.  Return NULL also for rows to be locked or changed: a
- * recheck brings one of them to each side.  And where a condition needs no row:
- * of one side it would have to gate the other, too.
+ * Are both sides the same rows, with the same fingerprints and keys, the
+ * equalities of hamming_find_keys(), and is no row its own partner?
+ */
+bool
+hamming_are_same_rows(const JoinSides *sides, const HammingClause *clause,
+					  List *keys)
+{
+	PlannerInfo *root = sides->root;
+	RelOptInfo *outer = sides->outer;
+	RelOptInfo *inner = sides->inner;
+	ListCell   *lc;
+
+	if (!is_plain_table(root, outer) || !is_plain_table(root, inner) ||
+		planner_rt_fetch(outer->relid, root)->relid !=
+		planner_rt_fetch(inner->relid, root)->relid ||
+		!is_same(get_actual_clauses(outer->baserestrictinfo),
+				 get_actual_clauses(inner->baserestrictinfo), outer, inner) ||
+		!is_same(clause->outer, clause->inner, outer, inner) ||
+		!excludes_same_row(sides))
+		return false;
+	foreach(lc, keys)
+	{
+		OpExpr	   *key = lfirst(lc);
+
+		if (!is_same(linitial(key->args), lsecond(key->args), outer, inner))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * hamming_are_same_rows() is true.  Return a path for the rows, with the
+ * columns that either side needs.  Return NULL for rows to be locked or
+ * changed: a recheck brings one of them to each side.  And where a condition
+ * needs no row: of one side it would have to gate the other, too.
  */
 Path *
-hamming_self_path(const JoinSides *sides, const HammingClause *clause,
-				  List *keys)
+hamming_self_path(const JoinSides *sides)
 {
 	PlannerInfo *root = sides->root;
 	RelOptInfo *outer = sides->outer;
@@ -119,26 +155,11 @@ hamming_self_path(const JoinSides *sides, const HammingClause *clause,
 	PathTarget *target;
 	Node	   *columns;
 	Path	   *scan = outer->cheapest_total_path;
-	ListCell   *lc;
 
 	if ((scan->pathtype != T_SeqScan && scan->pathtype != T_IndexScan &&
 		 scan->pathtype != T_BitmapHeapScan) || root->rowMarks != NIL ||
-		root->hasPseudoConstantQuals ||
-		!is_plain_table(root, outer) || !is_plain_table(root, inner) ||
-		planner_rt_fetch(outer->relid, root)->relid !=
-		planner_rt_fetch(inner->relid, root)->relid ||
-		!is_same(get_actual_clauses(outer->baserestrictinfo),
-				 get_actual_clauses(inner->baserestrictinfo), outer, inner) ||
-		!is_same(clause->outer, clause->inner, outer, inner) ||
-		!excludes_same_row(sides->clauses, outer, inner))
+		root->hasPseudoConstantQuals)
 		return NULL;
-	foreach(lc, keys)
-	{
-		OpExpr	   *key = lfirst(lc);
-
-		if (!is_same(linitial(key->args), lsecond(key->args), outer, inner))
-			return NULL;
-	}
 	target = copy_pathtarget(outer->reltarget);
 	columns = hamming_exchange_table((Node *) inner->reltarget->exprs,
 									 inner->relids, outer->relids);

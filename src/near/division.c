@@ -159,7 +159,7 @@ has_small_keys(const Division *division, const FingerprintList *x,
  * segments, set the cut.
  */
 bool
-hamming_division_choose(Division *division, int radius, Size memory)
+hamming_division_choose(Division *division, const NearOptions *options)
 {
 	const NearSide *x = division->x;
 	const NearSide *y = division->y;
@@ -169,15 +169,17 @@ hamming_division_choose(Division *division, int radius, Size memory)
 	bool		has_small;
 
 	if (division->is_cut ||
-		hamming_prefers_stretches(x->count, y->count,
-								  side_rows_within(x, memory)))
+		(!options->wants_whole_y &&
+		 hamming_prefers_stretches(x->count, y->count,
+								   side_rows_within(x, options->memory))))
 		return division->is_cut;
 	read_sample(division->x, &x_sample);
 	read_sample(division->y, &y_sample);
-	has_small = has_small_keys(division, &x_sample, &y_sample, memory);
+	has_small = has_small_keys(division, &x_sample, &y_sample,
+							   options->memory);
 	division->is_cut = !has_small &&
-		hamming_groups_choose_cut(&x_sample, &y_sample, radius, varying,
-								  &division->cut);
+		hamming_groups_choose_cut(&x_sample, &y_sample, options->radius,
+								  varying, &division->cut);
 	hamming_fplist_free(&x_sample);
 	hamming_fplist_free(&y_sample);
 	return has_small || division->is_cut;

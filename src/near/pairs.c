@@ -277,8 +277,7 @@ next_segment(NearPairs *pairs)
 	if (pairs->is_unit)
 		return false;
 	if (division->segment < 0 && division->x->file != NULL &&
-		hamming_division_choose(division, pairs->options.radius,
-								pairs->options.memory))
+		hamming_division_choose(division, &pairs->options))
 	{
 		if (hamming_partitions_pair(pairs))
 		{

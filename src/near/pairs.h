@@ -38,6 +38,12 @@ typedef struct NearOptions
 	bool		any_pair_settles;	/* does the first pair of each such row
 									 * set its bit? */
 
+	/*
+	 * Of sides in files, are all rows of y that share a key and a fingerprint
+	 * to be in one pass, where this is possible?  See has_whole_y().
+	 */
+	bool		wants_whole_y;
+
 	/* Only the pairs of this share, if x and y are one side; or NULL. */
 	const Shares *share;
 
@@ -158,6 +164,20 @@ is_in_segment(const Division *division, Fingerprint fp)
 						 division->segment) == division->share->number;
 }
 
+/*
+ * Does y of the current pass have all rows that share a key and a fingerprint
+ * with one that it has?  Only a stretch of a partition may have fewer.
+ */
+static inline bool
+has_whole_y(const NearPairs *pairs)
+{
+	const Division *division = &pairs->division;
+
+	return pairs->pass.y != NULL &&
+		pairs->pass.y->count ==
+		division->y_partitions[division->partition].count;
+}
+
 /* pairs.c */
 extern NearPairs *hamming_pairs_begin(NearSide *x, NearSide *y,
 									  const NearOptions *options);
@@ -170,8 +190,8 @@ extern void hamming_pairs_end(NearPairs *pairs);
 /* division.c */
 extern void hamming_division_begin(Division *division, NearSide *x,
 								   NearSide *y, const Shares *share);
-extern bool hamming_division_choose(Division *division, int radius,
-									Size memory);
+extern bool hamming_division_choose(Division *division,
+									const NearOptions *options);
 extern void hamming_division_make(Division *division, Size memory);
 extern void hamming_division_next(Division *division, SharedFileSet *files,
 								  NearWork *work);
