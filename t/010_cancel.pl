@@ -190,7 +190,7 @@ SET temp_file_limit = -1;
 CREATE INDEX vacuumed_fp ON vacuumed USING hamming (fp) WITH (blocks = $blocks);
 DELETE FROM vacuumed WHERE id % 4 < 2;
 SQL
-	for (my $thousands = 200; $said =~ /ERROR:  57014/; $thousands *= 2)
+	for (my $thousands = 50; $said =~ /ERROR:  57014/; $thousands *= 2)
 	{
 		my ($run) = run_statements($node, $thousands, 'VACUUM (INDEX_CLEANUP on, TRUNCATE off) vacuumed');
 		$said = $run->[0];
