@@ -180,7 +180,7 @@ typedef struct HammingMeta
 	uint32		version;		/* HAMMING_VERSION */
 	uint16		width;			/* bits of a fingerprint: HAMMING_BITS */
 	uint16		blocks;			/* HAMMING_MIN_BLOCKS .. HAMMING_MAX_BLOCKS */
-	uint32		unused;			/* 0 or 1; nothing reads it */
+	uint32		unused;			/* 0; older code has written 1, too */
 } HammingMeta;
 
 typedef enum HammingPageKind

@@ -234,7 +234,7 @@ check_keys(Check *check, int tree, HammingSorter *sorter)
 
 /*
  * Check that a block tree without TIDs has each fingerprint of tree 0.  What
- * else it has is harmless: a crash leaves it of an insertion or a vacuum.
+ * else it has is harmless: a crash or a canceled vacuum leaves it.
  */
 static void
 check_fingerprints(Check *check, int tree)

@@ -69,11 +69,12 @@ hamming_claim_spare(Relation index, Buffer spare)
 }
 
 /*
- * Pin a page that is probably free, from the free space map or the end.  On
- * entry the caller holds no buffer lock (rule 6).
+ * Take pages out of the free space map until one is probably free, and pin
+ * that.  Return InvalidBuffer if there is none.  On entry the caller holds no
+ * buffer lock (rule 6).
  */
-Buffer
-hamming_find_spare(Relation index)
+static Buffer
+find_in_map(Relation index)
 {
 	BlockNumber blkno;
 
@@ -88,7 +89,20 @@ hamming_find_spare(Relation index)
 		}
 		ReleaseBuffer(buffer);
 	}
-	return hamming_extend(index, MAIN_FORKNUM);
+	return InvalidBuffer;
+}
+
+/*
+ * Pin a page that is probably free, from the free space map or the end.  On
+ * entry the caller holds no buffer lock (rule 6).
+ */
+Buffer
+hamming_find_spare(Relation index)
+{
+	Buffer		buffer = find_in_map(index);
+
+	return BufferIsValid(buffer) ? buffer
+		: hamming_extend(index, MAIN_FORKNUM);
 }
 
 /*
@@ -174,18 +188,21 @@ hamming_count_used(Relation index, BufferAccessStrategy strategy)
 }
 
 /*
- * If the free space map has no page, enter those that it has lost.  The map is
- * not logged: a crash or a promotion loses pages, and an error leaves a new
- * page behind.  All pages are read only if some are in no tree.
+ * If the free space map has no free page, enter those that it has lost.  The
+ * map is not logged: a crash or a promotion loses pages, and an error leaves a
+ * new page behind.  All pages are read only if some are in no tree.
  */
 void
 hamming_find_lost(Relation index, BufferAccessStrategy strategy)
 {
 	BlockNumber pages = RelationGetNumberOfBlocks(index);
+	Buffer		buffer = find_in_map(index);
 
-	if (GetPageWithFreeSpace(index, BLCKSZ / 2) != InvalidBlockNumber ||
-		hamming_count_used(index, strategy) >= pages)
-		return;
-	hamming_count_free(index, pages, true, strategy);
-	IndexFreeSpaceMapVacuum(index);
+	if (BufferIsValid(buffer))
+		hamming_give_back(index, buffer);
+	else if (hamming_count_used(index, strategy) < pages)
+	{
+		hamming_count_free(index, pages, true, strategy);
+		IndexFreeSpaceMapVacuum(index);
+	}
 }

@@ -31,7 +31,7 @@ typedef struct Vacuum
 	HammingBits last;
 	bool		has_rows;		/* does a row live, */
 	bool		has_dead;		/* or was one removed, so far? */
-	bool		was_swept;		/* were marks cleared since its first leaf? */
+	HammingKey	swept;			/* the walk had come so far at the last sweep */
 } Vacuum;
 
 /* The rows of a leaf of a tree with TIDs. */
@@ -127,17 +127,20 @@ keep_others(void *arg, Buffer leaf, HammingKey *keys)
 
 /*
  * The walk has passed all leaves that can have rows of the last fingerprint.
- * If no row lives, add the fingerprint to the list.  But a leaf that was passed
- * may have got a row since, and a sweep may have cleared the marks of that.
+ * If no row lives, add the fingerprint to the list.  But where a sweep came
+ * between these leaves, the first of them may have got a row, the marks of
+ * which the sweep has cleared.
  */
 static void
 close_fingerprint(Vacuum *vacuum)
 {
+	HammingKey	first = hamming_key(vacuum->last, 0);
+	bool		may_live = hamming_key_compare(first, vacuum->swept) < 0;
+
 	if (vacuum->has_dead && !vacuum->has_rows &&
-		!(vacuum->was_swept &&
-		  hamming_has(vacuum->info->index, 0, vacuum->last)))
-		hamming_sorter_add_key(vacuum->list, hamming_key(vacuum->last, 0));
-	vacuum->has_rows = vacuum->has_dead = vacuum->was_swept = false;
+		!(may_live && hamming_has(vacuum->info->index, 0, vacuum->last)))
+		hamming_sorter_add_key(vacuum->list, first);
+	vacuum->has_rows = vacuum->has_dead = false;
 }
 
 /*
@@ -363,9 +366,10 @@ rotate_list(HammingSorter *list, int width)
 {
 	HammingKey	key;
 
+	Assert(list->runs == NIL);
 	hamming_sorter_rewind(list, 0, 0);
 	list->count = 0;
-	/* each has been read when another one is put in the same memory */
+	/* in place: each is read before one is written over it */
 	while (hamming_sorter_next_key(list, &key))
 		hamming_sorter_add_key(list,
 							   hamming_key(hamming_rotate(key.rotated, width),
@@ -394,8 +398,8 @@ sweep_trees(Vacuum *vacuum)
 
 /*
  * Remove the dead rows of a tree with TIDs, and merge neighbours.  The list
- * never goes to a file: it is swept as soon as it may have no room for all
- * fingerprints of the next leaf, and the last one of the leaf before.
+ * never goes to a file: the other trees are swept of it as soon as it may have
+ * no room for all fingerprints of the next leaf, and the last one before.
  */
 static void
 vacuum_tree(Vacuum *vacuum, int tree)
@@ -416,7 +420,7 @@ vacuum_tree(Vacuum *vacuum, int tree)
 				HAMMING_TID_CAPACITY)
 			{
 				sweep_trees(vacuum);
-				vacuum->was_swept = true;
+				vacuum->swept = level.high;
 			}
 		}
 		vacuum_delay_point(false);
@@ -443,7 +447,7 @@ hamming_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	if (stats == NULL)
 	{
 		vacuum.stats = palloc0(sizeof(IndexBulkDeleteResult));
-		/* before pages are given back, which the map then has */
+		/* before this vacuum gives pages back: then the map has some */
 		hamming_find_lost(info->index, info->strategy);
 	}
 	/* of several calls, the last one says how many rows are left */
