@@ -263,12 +263,12 @@ create_server()
 }
 
 # The names, each between spaces, of the regression tests and specs that are in a list:
-# of the Makefile, of script/test or of script/soak.
+# of the Makefile, of script/test or of script/soak, which a release does not have.
 listed_tests()
 {
 	(cd "$root" && sed -nE "/^(REGRESS|ISOLATION) .*[^\\\\]$/p
 		/^(REGRESS|ISOLATION) .*\\\\$/,/[^\\\\]$/p
-		s/.*(REGRESS|ISOLATION)='([^']*)'.*/ \2 /p" Makefile script/test script/soak) | tr -cs 'a-z0-9_' ' '
+		s/.*(REGRESS|ISOLATION)='([^']*)'.*/ \2 /p" Makefile script/[st]*) | tr -cs 'a-z0-9_' ' '
 }
 
 # Run a command as a user whom PostgreSQL accepts.  That user may not be allowed
