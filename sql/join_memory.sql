@@ -102,7 +102,7 @@ SELECT joins(query), work_of(query) FROM unnest(ARRAY[
 	'SELECT a.id FROM many a WHERE NOT EXISTS (SELECT FROM many b WHERE a.fp <-> b.fp <= 5 AND a.id <> b.id)']) query;
 SET enable_nestloop = off;
 SELECT count(*) FROM (SELECT FROM many a JOIN many b ON a.fp <-> b.fp <= 5 LIMIT 1) s;
--- the tuples of equal fingerprints are read from their file in blocks, not for each pair;
+-- the tuples of equal fingerprints are read from their file to a cache, not for each pair;
 -- what several processes divide may need no file
 CREATE FUNCTION pages_read(query text) RETURNS int LANGUAGE plpgsql SET max_parallel_workers_per_gather = 0 AS $$
 DECLARE
@@ -111,7 +111,7 @@ BEGIN
 	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ' || query INTO plan;
 	RETURN plan->0->'Plan'->>'Temp Read Blocks';
 END $$;
-SELECT pages_read(query) BETWEEN 1 AND 300000 AS in_blocks FROM unnest(ARRAY[
+SELECT pages_read(query) BETWEEN 1 AND 300000 AS in_cache FROM unnest(ARRAY[
 	'SELECT FROM equal a JOIN equal b ON a.fp <-> b.fp <= 3 AND a.id < b.id',
 	'SELECT FROM equal a JOIN (SELECT id + 1 AS id, fp FROM equal) b ON a.fp <-> b.fp <= 3 AND a.id * 3 < b.id',
 	'SELECT FROM equal a WHERE NOT EXISTS (SELECT FROM equal b WHERE a.fp <-> b.fp <= 3 AND a.id > b.id + 3000)']) query;

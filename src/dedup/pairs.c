@@ -52,24 +52,24 @@ static const UserQuery rows_query = {
 	.begin = begin_rows,.receive = receive_row
 };
 
-/* May a LIMIT end a call in the SELECT list, before it has read all pairs? */
+/*
+ * May a LIMIT of the main plan end a call in the SELECT list before it has read
+ * all pairs?  Plans of subqueries are not looked at, as there may be several.
+ */
 static bool
 is_limited(const PlannedStmt *statement)
 {
 	const Plan *plan = statement->planTree;
 	bool		limited = false;
 
-	while (plan != NULL)
+	while (plan != NULL && !IsA(plan, ProjectSet))
 	{
-		if (IsA(plan, Limit))
-			limited = true;
-		else if (!IsA(plan, SubqueryScan) && !IsA(plan, ProjectSet) &&
-				 !IsA(plan, Result))
-			limited = false;
+		limited = IsA(plan, Limit) ||
+			(limited && (IsA(plan, SubqueryScan) || IsA(plan, Result)));
 		plan = IsA(plan, SubqueryScan)
 			? ((const SubqueryScan *) plan)->subplan : outerPlan(plan);
 	}
-	return limited;
+	return plan != NULL && limited;
 }
 
 static PairCall *

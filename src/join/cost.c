@@ -30,8 +30,9 @@
 #define BRING_PAIR 0.05
 
 /*
- * The most partners of a row that are expected to come from a file.  Where a
- * row has more, so have those near it: most come from the cache (tuples.c).
+ * The most partners of a row that are expected to come from a file.  Rows near
+ * each other have most partners in common: beyond these, they come from the
+ * cache (tuples.c).
  */
 #define PARTNERS_FROM_FILE 8.0
 
@@ -77,7 +78,7 @@ number_of_moves(double less, double more, const JoinEstimate *join,
 
 	if (rows <= at_once)
 		return 0;
-	if (!join->wants_whole_y &&
+	if (!join->are_same_rows &&
 		hamming_prefers_stretches(less, more, at_once))
 		return 1;
 	return rows / join->groups <= at_once / 2 ? 2 : join->radius + 2;

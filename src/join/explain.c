@@ -152,8 +152,9 @@ add_slots(dsm_segment *segment, Datum arg)
 
 /*
  * InitializeDSMCustomScan.  ShutdownCustomScan would be too early to add up the
- * slots: the leader ends workers of a Gather below a LIMIT after that.  As the
- * leader may detach after the node has ended, the sum is not of its context.
+ * slots: the leader ends workers of a Gather below a LIMIT after that.  The
+ * leader may detach after the node has ended: so the sum is in the context of
+ * the query.
  */
 void
 hamming_workers_begin(CustomScanState *node, ParallelContext *pcxt, void *slots)

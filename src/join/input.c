@@ -37,11 +37,15 @@ hamming_join_memory(const HammingJoinState *state)
 		 : GetMemoryChunkSpace(state->filter_of_first));
 }
 
-/* Keep the tuples of the input in a file, and all that come. */
+/*
+ * Keep the tuples of the input in a file, and all that come.  Of a self-join
+ * the outer side has all.
+ */
 static void
 move_tuples(HammingJoinState *state, JoinInput *input)
 {
-	if (input->columns > 0 && !input->tuples.has_file)
+	if (input->columns > 0 && !input->tuples.has_file &&
+		!(state->is_self && input == &state->inner))
 		simhash_tuples_to_file(&input->tuples, state->memory);
 }
 

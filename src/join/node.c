@@ -232,7 +232,7 @@ begin_pairs(HammingJoinState *state)
 	if (state->type == JOIN_FULL)
 		begin_matched(state, &state->inner);
 	options.radius = state->known_radius;
-	options.wants_whole_y = state->is_of_same_rows;
+	options.are_same_rows = state->is_of_same_rows;
 	/* bitmaps and buffers are small, but where there is little memory */
 	used = Min(hamming_join_memory(state), state->memory / 2);
 	options.memory = state->memory - used;

@@ -21,8 +21,8 @@ inner_tuples(HammingJoinState *state)
 
 /*
  * Begin with the first row of x, and with a block of rows of y from row from
- * on.  Where tuples are in a file, a cache keeps those of a block: each is read
- * about once for the block, and not for each row of x.
+ * on.  Where tuples are in a file, a cache keeps those of a block while rows of
+ * x come and go: most are read once for the block, and not for each row of x.
  */
 static void
 begin_block(HammingJoinState *state, uint32 from)
@@ -39,29 +39,13 @@ begin_block(HammingJoinState *state, uint32 from)
 	state->is_settled = true;
 }
 
-/*
- * Is the pair a row and itself?  Where both sides have the same rows, and y has
- * one row of that key and fingerprint, this is the only one that x can have.
- */
-static bool
-is_row_with_itself(const HammingJoinState *state)
-{
-	const NearPair *pair = &state->pair;
-
-	return state->is_of_same_rows && pair->distance == 0 &&
-		pair->y_end - pair->y == 1 && has_whole_y(state->pairs);
-}
-
 /* Get the next two fingerprints, and their rows. */
 static bool
 next_fingerprints(HammingJoinState *state)
 {
-	do
-	{
-		if (state->pairs == NULL ||
-			!hamming_pairs_next(state->pairs, &state->pair))
-			return false;
-	} while (is_row_with_itself(state));
+	if (state->pairs == NULL ||
+		!hamming_pairs_next(state->pairs, &state->pair))
+		return false;
 	begin_block(state, state->pair.y);
 	return true;
 }

@@ -88,9 +88,11 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
 	get_joinrel_parampathinfo(join->sides.root, join->sides.joinrel, outer,
 							  inner, join->extra->sjinfo, required, &clauses);
 	List	   *others = list_difference_ptr(clauses, join->keys);
+
+	/* a clause with a parameter may have been moved to one side */
+	bool		is_of_same_rows = join->is_of_same_rows && parameters == NULL;
 	List	   *numbers = list_make3_int(join->sides.type, join->clause.bits,
-										 join->is_of_same_rows &&
-										 parameters == NULL);
+										 is_of_same_rows);
 
 	others = list_delete_ptr(others, join->clause.rinfo);
 	/* set_number() sets the other numbers */
@@ -193,7 +195,7 @@ cost_path(JoinPaths *join, CustomPath *path, Path *outer, Path *inner,
 		.radius = join->clause.likely_radius,
 		.groups = Max(1, Min(1 / equal, Min(outer->rows, inner->rows))),
 		.filter = cost_of_clauses(join, filter),
-		.wants_whole_y = outer != inner && join->is_of_same_rows,
+		.are_same_rows = outer != inner && join->is_of_same_rows,
 		.is_shared = path->path.parallel_aware,
 		.workers = workers
 	};

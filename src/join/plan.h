@@ -84,7 +84,7 @@ typedef struct JoinEstimate
 	double		pairs;			/* those of them that are read again, to check
 								 * the filter or to return the rows */
 	QualCost	filter;			/* of the clauses, for such a pair */
-	bool		wants_whole_y;	/* see NearOptions */
+	bool		are_same_rows;	/* see NearOptions */
 	bool		is_shared;		/* do several processes share the outer rows? */
 	int			workers;		/* that the node launches for its search */
 

@@ -2,11 +2,11 @@
  * self.c
  *	  Joins of a table with itself.
  *
- * Where both sides are the same rows of one table, one of the other clauses is
- * mostly false for a row and itself, such as a.id < b.id: so a row is no
- * partner of its own.  Then a HammingJoin reads the rows once, if it can, and
+ * Where both sides are the same rows of one table, one of the other clauses
+ * often excludes a row and itself, as a.id < b.id does: so a row is no partner
+ * of its own.  Then a HammingJoin reads the rows once, if it can, and
  * checks the other clauses for each pair both ways round.  Else it leaves out a
- * row and itself where it can tell (partners.c).
+ * row and itself where it can tell (near/pairs.c).
  */
 #include "postgres.h"
 
@@ -111,7 +111,8 @@ excludes_same_row(const JoinSides *sides)
 
 /*
  * Are both sides the same rows, with the same fingerprints and keys, the
- * equalities of hamming_find_keys(), and is no row its own partner?
+ * equalities of hamming_find_keys(), and is no row its own partner?  A
+ * condition that needs no row gates one side alone.
  */
 bool
 hamming_are_same_rows(const JoinSides *sides, const HammingClause *clause,
@@ -122,7 +123,8 @@ hamming_are_same_rows(const JoinSides *sides, const HammingClause *clause,
 	RelOptInfo *inner = sides->inner;
 	ListCell   *lc;
 
-	if (!is_plain_table(root, outer) || !is_plain_table(root, inner) ||
+	if (root->hasPseudoConstantQuals ||
+		!is_plain_table(root, outer) || !is_plain_table(root, inner) ||
 		planner_rt_fetch(outer->relid, root)->relid !=
 		planner_rt_fetch(inner->relid, root)->relid ||
 		!is_same(get_actual_clauses(outer->baserestrictinfo),
@@ -143,8 +145,7 @@ hamming_are_same_rows(const JoinSides *sides, const HammingClause *clause,
 /*
  * hamming_are_same_rows() is true.  Return a path for the rows, with the
  * columns that either side needs.  Return NULL for rows to be locked or
- * changed: a recheck brings one of them to each side.  And where a condition
- * needs no row: of one side it would have to gate the other, too.
+ * changed: a recheck brings one of them to each side.
  */
 Path *
 hamming_self_path(const JoinSides *sides)
@@ -157,8 +158,7 @@ hamming_self_path(const JoinSides *sides)
 	Path	   *scan = outer->cheapest_total_path;
 
 	if ((scan->pathtype != T_SeqScan && scan->pathtype != T_IndexScan &&
-		 scan->pathtype != T_BitmapHeapScan) || root->rowMarks != NIL ||
-		root->hasPseudoConstantQuals)
+		 scan->pathtype != T_BitmapHeapScan) || root->rowMarks != NIL)
 		return NULL;
 	target = copy_pathtarget(outer->reltarget);
 	columns = hamming_exchange_table((Node *) inner->reltarget->exprs,

@@ -30,9 +30,9 @@
 
 /*
  * The ring of a cache takes 1 / RING_SHARE of the memory that a join has, or
- * MOST_RING bytes.  For each PLACE_BYTES of it the cache has a place, and
- * PLACES for tuples of one hash.  A tuple of more than 1 / TUPLE_SHARE of the
- * ring is not cached.
+ * MOST_RING bytes.  For each PLACE_BYTES of it the cache has a place, which
+ * takes half as much again, and PLACES for tuples of one hash.  A tuple of more
+ * than 1 / TUPLE_SHARE of the ring is not cached.
  */
 #define RING_SHARE 16
 #define MOST_RING (4 * 1024 * 1024)
@@ -148,16 +148,19 @@ simhash_tuples_memory(const TupleStore *store)
 
 /*
  * Return how many tuples half of the ring has room for, and of which few have
- * the same set of places: a cache keeps these while others come and go.  From
- * memory all are read as fast.
+ * the same set of places: a cache keeps these while others come and go.  Where
+ * tuples are in memory, or most are too large for the cache, return the most
+ * that there can be.
  */
 uint32
 simhash_tuples_at_once(const TupleStore *store)
 {
-	if (!store->has_file || store->count == 0)
+	uint64		mean = store->size / Max(store->count, 1);
+
+	if (!store->has_file || mean == 0 ||
+		mean > store->ring_size / TUPLE_SHARE)
 		return PG_UINT32_MAX;
-	return Max(Min(store->ring_size / 2 / (store->size / store->count),
-				   store->sets), 1);
+	return Min(store->ring_size / 2 / mean, store->sets);
 }
 
 /* Read size bytes of the file, from offset on, to buffer. */
@@ -234,6 +237,19 @@ find_place(TupleStore *store, uint64 position)
 }
 
 /*
+ * The tuples are in a file.  Return the one at offset, with its first size
+ * bytes.  If these have not been read, read piece bytes: size or more.
+ */
+static MinimalTuple
+tuple_at(TupleStore *store, uint64 offset, Size size, Size piece)
+{
+	if (offset < store->read_from ||
+		offset + size > store->read_from + store->read_size)
+		read_file(store, offset, piece);
+	return (MinimalTuple) (store->read + (offset - store->read_from));
+}
+
+/*
  * Return the tuple at position.  It holds until the next call, and no tuple can
  * be added after the first call.
  */
@@ -250,10 +266,7 @@ simhash_tuples_read(TupleStore *store, uint64 position)
 	if ((position & LENGTH_UNKNOWN) == LENGTH_UNKNOWN)
 		return simhash_tuples_next(store, &offset);
 	if (size > store->ring_size / TUPLE_SHARE)
-	{
-		read_file(store, offset, size);
-		return (MinimalTuple) store->read;
-	}
+		return tuple_at(store, offset, size, size);
 	place = find_place(store, position);
 	if (place->position != position || !is_in_ring(store, place))
 	{
@@ -266,19 +279,6 @@ simhash_tuples_read(TupleStore *store, uint64 position)
 				   size);
 	}
 	return (MinimalTuple) (store->ring + place->from % store->ring_size);
-}
-
-/*
- * The tuples are in a file.  Return the one at offset, with its first size
- * bytes.  If these have not been read, read piece bytes: size or more.
- */
-static MinimalTuple
-tuple_at(TupleStore *store, uint64 offset, Size size, Size piece)
-{
-	if (offset < store->read_from ||
-		offset + size > store->read_from + store->read_size)
-		read_file(store, offset, piece);
-	return (MinimalTuple) (store->read + (offset - store->read_from));
 }
 
 /*

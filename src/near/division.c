@@ -169,7 +169,7 @@ hamming_division_choose(Division *division, const NearOptions *options)
 	bool		has_small;
 
 	if (division->is_cut ||
-		(!options->wants_whole_y &&
+		(!options->are_same_rows &&
 		 hamming_prefers_stretches(x->count, y->count,
 								   side_rows_within(x, options->memory))))
 		return division->is_cut;

@@ -9,6 +9,7 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 
@@ -375,6 +376,22 @@ next_two(NearPairs *pairs, NearPair *pair)
 }
 
 /*
+ * Is the pair a row and itself?  Where both sides have the same rows, and y has
+ * one row of that key and fingerprint, this is the only one that x can have.
+ * y of the pass has all rows of a key and fingerprint, unless it is a stretch
+ * of a partition.
+ */
+static bool
+is_row_with_itself(const NearPairs *pairs, const NearPair *pair)
+{
+	const Division *division = &pairs->division;
+
+	return pairs->options.are_same_rows && pair->distance == 0 &&
+		pair->y_end - pair->y == 1 && pairs->pass.y->count ==
+		division->y_partitions[division->partition].count;
+}
+
+/*
  * Do what hamming_pairs_next() does, for the pairs of the current pass only:
  * before the first pass there are none.
  */
@@ -383,9 +400,13 @@ hamming_pairs_next_of_pass(NearPairs *pairs, NearPair *pair)
 {
 	if (pairs->team != NULL)
 		return hamming_partitions_next(pairs, pair);
-	while (!next_same(pairs, pair) && !next_two(pairs, pair))
-		if (!next_group(pairs))
-			return false;
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		while (!next_same(pairs, pair) && !next_two(pairs, pair))
+			if (!next_group(pairs))
+				return false;
+	} while (is_row_with_itself(pairs, pair));
 	return true;
 }
 

@@ -39,18 +39,19 @@ typedef struct NearOptions
 									 * set its bit? */
 
 	/*
-	 * Of sides in files, are all rows of y that share a key and a fingerprint
-	 * to be in one pass, where this is possible?  See has_whole_y().
+	 * Have two sides the same rows, and is no row to be its own partner? Then
+	 * a row and itself may be left out.
 	 */
-	bool		wants_whole_y;
+	bool		are_same_rows;
 
 	/* Only the pairs of this share, if x and y are one side; or NULL. */
 	const Shares *share;
 
 	/*
 	 * How many other processes may help; 0 with a share.  They find all pairs
-	 * of a pass before the first one is returned, or all pairs of all
-	 * partitions.  Then memory is that of all processes.
+	 * of a pass before the first one is returned, unless there are too many
+	 * (pass_team.c), or all pairs of all partitions.  Then memory is that of
+	 * all processes.
 	 */
 	int			workers;
 } NearOptions;
@@ -162,20 +163,6 @@ is_in_segment(const Division *division, Fingerprint fp)
 	return division->share == NULL ||
 		hamming_share_of(division->share, fp,
 						 division->segment) == division->share->number;
-}
-
-/*
- * Does y of the current pass have all rows that share a key and a fingerprint
- * with one that it has?  Only a stretch of a partition may have fewer.
- */
-static inline bool
-has_whole_y(const NearPairs *pairs)
-{
-	const Division *division = &pairs->division;
-
-	return pairs->pass.y != NULL &&
-		pairs->pass.y->count ==
-		division->y_partitions[division->partition].count;
 }
 
 /* pairs.c */

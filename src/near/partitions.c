@@ -203,6 +203,7 @@ hamming_partitions_pair(NearPairs *pairs)
 	memset(shared, 0, sizeof(SharedPartitions));
 	shared->options.radius = pairs->options.radius;
 	shared->options.memory = pairs->options.memory;
+	shared->options.are_same_rows = pairs->options.are_same_rows;
 	shared->keeps_numbers = division->x->keeps_numbers;
 	shared->keeps_keys = division->x->keeps_keys;
 	shared->is_of_one_side = division->x == division->y;

@@ -46,12 +46,11 @@ workers_of_pass(NearPairs *pairs)
 	return Min(simhash_team_workers(cost, rows), pairs->options.workers);
 }
 
-/* Has the team found more pairs of rows that may be settled than it should? */
+/* Are these more pairs of rows that may be settled than a team should find? */
 static bool
-has_too_many(SharedSearch *search)
+are_too_many(const SharedSearch *search, uint64 found)
 {
-	return pg_atomic_read_u64(&search->found) >
-		FEW_PAIRS * search->options.settled_count;
+	return found > FEW_PAIRS * search->options.settled_count;
 }
 
 /*
@@ -75,8 +74,8 @@ write_pairs(Together *together, NearGroups *groups)
 			together->settled[pair.x] = true;
 		if (together->settled != NULL)
 		{
-			pg_atomic_fetch_add_u64(&search->found, 1);
-			if (has_too_many(search))
+			if (are_too_many(search,
+							 pg_atomic_add_fetch_u64(&search->found, 1)))
 				memset(together->settled, true, search->options.settled_count);
 		}
 		simhash_team_file_write(&found->file, &pair, sizeof(pair));
@@ -185,7 +184,8 @@ search_by_team(NearPairs *pairs, int workers)
 		simhash_team_launch(together->team,
 							CppAsString2(hamming_pass_team_main), workers);
 		search_keys(pairs, together);
-		stopped = has_too_many(together->search);
+		stopped = are_too_many(together->search,
+							   pg_atomic_read_u64(&together->search->found));
 		/* nothing is copied any more, while pairs are read */
 		hamming_fplist_free(&together->own);
 		hamming_fplist_allocate(&together->own, 0);
