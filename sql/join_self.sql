@@ -91,6 +91,16 @@ SELECT query, removed(query, '4MB') AS in_memory, removed(query, '64kB') AS in_f
 	'DELETE FROM far x WHERE EXISTS (SELECT FROM far y WHERE x.fp <-> y.fp <= 3 AND y.id < x.id)',
 	'DELETE FROM far x USING far y WHERE x.fp <-> y.fp <= 3 AND y.id < x.id',
 	'SELECT FROM far x WHERE EXISTS (SELECT FROM far y WHERE x.fp <-> y.fp <= 3 AND y.id < x.id - 1)']) query;
+-- nor by a team
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+ALTER TABLE far SET (parallel_workers = 0);
+SET work_mem = '64kB';
+SELECT plan_lines('SELECT FROM far x LEFT JOIN far y ON x.fp <-> y.fp <= 8 AND y.id < x.id', 'Workers'),
+	removed('SELECT FROM far x LEFT JOIN far y ON x.fp <-> y.fp <= 8 AND y.id < x.id', '64kB') AS in_files;
+RESET work_mem;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
 DELETE FROM far WHERE id > 2000;
 INSERT INTO far SELECT id + 10000, fp, id % 2 FROM far WHERE id % 10 = 0;
 SELECT query, joins('SELECT x.id FROM far x WHERE ' || query) FROM unnest(ARRAY[
