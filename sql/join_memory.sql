@@ -104,14 +104,14 @@ SET enable_nestloop = off;
 SELECT count(*) FROM (SELECT FROM many a JOIN many b ON a.fp <-> b.fp <= 5 LIMIT 1) s;
 -- the tuples of equal fingerprints are read from their file to a cache, not for each pair;
 -- what several processes divide may need no file
-CREATE FUNCTION pages_read(query text) RETURNS int LANGUAGE plpgsql SET max_parallel_workers_per_gather = 0 AS $$
+CREATE FUNCTION shown(query text, what text) RETURNS int LANGUAGE plpgsql SET max_parallel_workers_per_gather = 0 AS $$
 DECLARE
 	plan json;
 BEGIN
 	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ' || query INTO plan;
-	RETURN plan->0->'Plan'->>'Temp Read Blocks';
+	RETURN plan->0->'Plan'->>what;
 END $$;
-SELECT pages_read(query) BETWEEN 1 AND 300000 AS in_cache FROM unnest(ARRAY[
+SELECT shown(query, 'Temp Read Blocks') BETWEEN 1 AND 300000 AS in_cache FROM unnest(ARRAY[
 	'SELECT FROM equal a JOIN equal b ON a.fp <-> b.fp <= 3 AND a.id < b.id',
 	'SELECT FROM equal a JOIN (SELECT id + 1 AS id, fp FROM equal) b ON a.fp <-> b.fp <= 3 AND a.id * 3 < b.id',
 	'SELECT FROM equal a WHERE NOT EXISTS (SELECT FROM equal b WHERE a.fp <-> b.fp <= 3 AND a.id > b.id + 3000)']) query;
@@ -120,23 +120,15 @@ CREATE TABLE nearby AS SELECT id, hashint8extended(id, 1)::simhash64 AS fp FROM 
 SELECT -i, ((1::bigint << i % 32) # (1::bigint << 32 + i / 32))::simhash64 FROM generate_series(0, 799) i;
 ANALYZE nearby;
 SET work_mem = '512kB';
-SELECT pages_read(query) BETWEEN 1 AND 100000 AS cached FROM unnest(ARRAY[
+SELECT shown(query, 'Temp Read Blocks') BETWEEN 1 AND 100000 AS cached FROM unnest(ARRAY[
 	'SELECT FROM nearby a JOIN nearby b ON a.fp <-> b.fp <= 4 AND a.id < b.id',
 	'SELECT FROM nearby a JOIN (SELECT id + 1 AS id, fp FROM nearby) b ON a.fp <-> b.fp <= 4 AND a.id * 3 < b.id']) query;
 SET work_mem = '64kB';
 DROP TABLE nearby;
-DROP FUNCTION pages_read;
 -- partitions of one part of the fingerprints at a time are on disk
-CREATE FUNCTION disk_of(query text) RETURNS int LANGUAGE plpgsql SET max_parallel_workers_per_gather = 0 AS $$
-DECLARE
-	plan json;
-BEGIN
-	EXECUTE 'EXPLAIN (ANALYZE, FORMAT JSON) ' || query INTO plan;
-	RETURN plan->0->'Plan'->>'Disk Usage';
-END $$;
 SELECT count(*) AS queries, count(DISTINCT disk) AS sizes, min(disk) > 0 AS has_files FROM unnest(ARRAY[1, 3, 5]) k,
-	disk_of('SELECT FROM many a JOIN many b ON a.fp <-> b.fp <= ' || k || ' AND a.id < b.id') disk;
-DROP FUNCTION disk_of;
+	shown('SELECT FROM many a JOIN many b ON a.fp <-> b.fp <= ' || k || ' AND a.id < b.id', 'Disk Usage') disk;
+DROP FUNCTION shown;
 -- tuples that have gone to a file take no memory
 SET work_mem = '1MB';
 WITH wide AS MATERIALIZED (SELECT fp, repeat('x', 1000) AS body FROM many)

@@ -502,8 +502,7 @@ typedef struct HammingWalk
 	BufferAccessStrategy strategy;	/* may be NULL */
 	HammingKey	next;			/* that the next page covers */
 	HammingKey	prefetched;		/* pages below it are on their way from disk */
-	HammingKey	read_ahead_from;	/* the walk's key from which on it has the
-									 * next pages read */
+	HammingKey	read_ahead_from;	/* read ahead once next has come here */
 } HammingWalk;
 
 /*

@@ -4,9 +4,9 @@
  *
  * Where both sides are the same rows of one table, one of the other clauses
  * often excludes a row and itself, as a.id < b.id does: so a row is no partner
- * of its own.  Then a HammingJoin reads the rows once, if it can, and
- * checks the other clauses for each pair both ways round.  Else it leaves out a
- * row and itself where it can tell (near/pairs.c).
+ * of its own.  Then a HammingJoin reads the rows once, if it can, and checks
+ * the other clauses for each pair both ways round.  Else it leaves out a row
+ * and itself where it can tell (near/pairs.c).
  */
 #include "postgres.h"
 

@@ -147,10 +147,10 @@ simhash_tuples_memory(const TupleStore *store)
 }
 
 /*
- * Return how many tuples half of the ring has room for, and of which few have
- * the same set of places: a cache keeps these while others come and go.  Where
- * tuples are in memory, or most are too large for the cache, return the most
- * that there can be.
+ * Return how many tuples the cache keeps while others come and go.  They fill
+ * half of the ring at most, and are no more than there are sets of places.
+ * Where tuples are in memory, or most are too large for the cache, return the
+ * most that there can be.
  */
 uint32
 simhash_tuples_at_once(const TupleStore *store)

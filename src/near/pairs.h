@@ -39,8 +39,8 @@ typedef struct NearOptions
 									 * set its bit? */
 
 	/*
-	 * Have two sides the same rows, and is no row to be its own partner? Then
-	 * a row and itself may be left out.
+	 * Are x and y two sides with the same rows, and may the pair of a row and
+	 * itself be left out?
 	 */
 	bool		are_same_rows;
 

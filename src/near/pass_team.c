@@ -5,10 +5,10 @@
  * Each process writes what it finds to a file of its own.  Once the search has
  * ended, the leader reads one file after the other.
  *
- * Where rows may be settled, one process alone compares a row no more once it
- * is settled.  A team finds all pairs before the first row is: so many, where
- * fingerprints lie dense, that it would take much longer.  It stops then, and
- * this process finds the pairs alone.
+ * Where rows may be settled, one process alone compares a row no more once the
+ * row is settled.  A team finds all pairs before the first row is settled.
+ * Where fingerprints lie dense, this takes much longer.  So a team that has
+ * found too many pairs stops, and this process finds the pairs alone.
  */
 #include "postgres.h"
 
@@ -72,12 +72,9 @@ write_pairs(Together *together, NearGroups *groups)
 	{
 		if (search->options.any_pair_settles)
 			together->settled[pair.x] = true;
-		if (together->settled != NULL)
-		{
-			if (are_too_many(search,
-							 pg_atomic_add_fetch_u64(&search->found, 1)))
-				memset(together->settled, true, search->options.settled_count);
-		}
+		if (together->settled != NULL &&
+			are_too_many(search, pg_atomic_add_fetch_u64(&search->found, 1)))
+			memset(together->settled, true, search->options.settled_count);
 		simhash_team_file_write(&found->file, &pair, sizeof(pair));
 	}
 }

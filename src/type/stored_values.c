@@ -146,8 +146,8 @@ add_excluded(PlannerInfo *root, VariableStatData *variable, Node *clause,
 
 /*
  * Return which of the most common values of a column, by their places, the
- * restrictions of its relation leave out.  Whether a restriction of another
- * column does is not known: that as many rows remain may be a coincidence.
+ * restrictions of the column leave out.  What a restriction of another column
+ * leaves out is not known.
  */
 Bitmapset *
 hamming_excluded_values(PlannerInfo *root, VariableStatData *variable,
