@@ -72,7 +72,7 @@ SELECT estimate('SELECT FROM docs a WHERE EXISTS
 -- two columns of one row, of which nothing is known
 SELECT estimate('SELECT FROM (SELECT fp, fp AS other FROM docs OFFSET 0) s
 	WHERE fp <-> other <= 3') BETWEEN 0.001 * :rows AND 0.1 * :rows AS two_columns;
--- without statistics k + 1 rows
+-- without statistics k + 1 rows, but in a join one for each row
 CREATE TABLE unanalyzed (fp simhash:bits) WITH (autovacuum_enabled = off);
 INSERT INTO unanalyzed SELECT fp FROM docs LIMIT 100000;
 SELECT k, estimate(format('SELECT FROM unanalyzed WHERE fp <-> %L <= %s', :'q', k)) AS rows,
@@ -80,16 +80,83 @@ SELECT k, estimate(format('SELECT FROM unanalyzed WHERE fp <-> %L <= %s', :'q', 
 	round((estimate(format('SELECT FROM unanalyzed a JOIN unanalyzed b ON a.fp <-> b.fp <= %s', k))
 		/ estimate('SELECT FROM unanalyzed'))::numeric, 1) AS joined
 FROM unnest(ARRAY[0, 1, 3]) k;
-SELECT k - :near AS more, estimate('SELECT FROM unanalyzed a JOIN unanalyzed b ON a.fp % b.fp')
-	= estimate(format('SELECT FROM unanalyzed a JOIN unanalyzed b ON a.fp <-> b.fp <= %s', k)) AS same
-FROM generate_series(:near - 1, :near + 1) k;
+-- where pairs are at all distances, % is within an eighth of the bits, and the pairs of a ball are counted, too
+CREATE TABLE steps AS SELECT (~ 0::bit(:bits) << i)::simhash:bits AS fp FROM generate_series(0, :bits) i;
+ANALYZE steps;
+SELECT k - :near AS more, estimate('SELECT FROM steps a JOIN steps b ON a.fp % b.fp') = rows AS same,
+	estimate(format('SELECT FROM steps a JOIN steps b ON a.fp <@ %s(b.fp, %s)', :'make_ball', k)) = rows AS ball
+FROM generate_series(:near - 1, :near + 1) k,
+	estimate(format('SELECT FROM steps a JOIN steps b ON a.fp <-> b.fp <= %s', k)) rows;
+DROP TABLE steps;
+
+-- A row is no partner of itself where a clause excludes that, as < does, but <= does not.
+CREATE TABLE ids AS SELECT row_number() OVER () AS id, fp, left(md5(fp::text), :bits / 4)::simhash:bits AS other
+FROM docs LIMIT 20000;
+CREATE TABLE same_ids AS TABLE ids;
+CREATE TABLE one AS SELECT 1 AS id;
+CREATE TABLE twins AS SELECT row_number() OVER () AS id, fp FROM ids, generate_series(1, 2) WHERE id <= 3000;
+CREATE TABLE twenty AS SELECT id, left(md5((id % 20)::text), :bits / 4)::simhash:bits AS fp FROM generate_series(1, 4000) id;
+CREATE TABLE parts (LIKE ids, part int) PARTITION BY LIST (part);
+CREATE TABLE part_1 PARTITION OF parts FOR VALUES IN (1);
+CREATE TABLE part_2 PARTITION OF parts FOR VALUES IN (2);
+INSERT INTO parts SELECT *, 1 + id % 2 FROM ids;
+CREATE VIEW shown AS SELECT * FROM ids;
+CREATE VIEW self_joins AS
+SELECT kind, excluded, array_agg(DISTINCT estimate(format(query, condition, clause))) AS rows
+FROM (VALUES ('inner', 'SELECT FROM ids a JOIN ids b ON %s AND %s'),
+	('semi', 'SELECT FROM ids a WHERE EXISTS (SELECT FROM ids b WHERE %s AND %s)'),
+	('anti', 'SELECT FROM ids a WHERE NOT EXISTS (SELECT FROM ids b WHERE %s AND %s)'),
+	('pulled up', 'SELECT FROM shown a JOIN (SELECT * FROM shown) b ON %s AND %s')) k(kind, query),
+	(VALUES ('a.fp <-> b.fp <= 3'), ('a.fp % b.fp'), ('a.fp <@ ' || :'make_ball' || '(b.fp, 3)'),
+	(:'make_ball' || '(a.fp, 3) @> b.fp')) c(condition),
+	(VALUES ('a.id < b.id', true), ('a.id > b.id', true), ('b.id <> a.id', true), ('a.ctid < b.ctid', true),
+	('a.ctid <> b.ctid', true), ('a.id <= b.id', false), ('a.id < b.id + 1', false)) o(clause, excluded)
+WHERE kind <> 'pulled up' OR clause !~ 'ctid'
+GROUP BY kind, excluded ORDER BY kind, excluded;
+ANALYZE ids, same_ids, one, twins, twenty, parts;
+SELECT * FROM self_joins;
+CREATE INDEX ON ids USING hamming (fp);
+SELECT * FROM self_joins WHERE excluded;
+DROP INDEX ids_fp_idx;
+SELECT :bits = 64 AS has_gist \gset
+\if :has_gist
+	CREATE INDEX ON ids USING gist (fp);
+	SELECT * FROM self_joins WHERE excluded;
+	DROP INDEX ids_fp_idx;
+\endif
+SET enable_partitionwise_join = on;
+SET max_parallel_workers_per_gather = 0;	-- a Gather has the rows of the parents
+SELECT name, round(estimate(query)::numeric, -2) AS rows FROM (VALUES
+	(1, 'partitions', 'SELECT FROM parts a JOIN parts b ON a.fp <-> b.fp <= 3 AND a.id < b.id'),
+	(2, 'pairs of partitions', 'SELECT FROM parts a JOIN parts b ON a.fp <-> b.fp <= 3 AND a.id < b.id AND a.part = b.part'),
+	(3, 'an expression', 'SELECT FROM ids a JOIN ids b ON coalesce(a.fp, a.other) <-> coalesce(b.fp, b.other) <= 3 AND a.id < b.id'),
+	(4, 'another expression', 'SELECT FROM ids a JOIN ids b ON coalesce(a.fp, a.other) <-> coalesce(b.other, b.fp) <= 3 AND a.id < b.id'),
+	(5, 'another column', 'SELECT FROM ids a JOIN ids b ON a.fp <-> b.other <= 3 AND a.id < b.id'),
+	(6, 'another table', 'SELECT FROM ids a JOIN same_ids b ON a.fp <-> b.fp <= 3 AND a.id < b.id'),
+	(7, 'another pair of tables', 'SELECT FROM ids a JOIN ids b ON a.fp <-> b.fp <= 3 JOIN ids c ON a.id = c.id AND c.id < b.id'),
+	(8, 'an outer join above', 'SELECT FROM ids a CROSS JOIN ids b LEFT JOIN one ON a.id < b.id WHERE a.fp <-> b.fp <= 3'),
+	(9, 'never analyzed', 'SELECT FROM unanalyzed a JOIN unanalyzed b ON a.fp <-> b.fp <= 3 AND a.ctid <> b.ctid'),
+	(10, 'the other twin', 'SELECT FROM twins a JOIN twins b ON a.fp <-> b.fp <= 3 AND a.id <> b.id'),
+	(11, 'both twins', 'SELECT FROM twins a JOIN twins b ON a.fp <-> b.fp <= 3'),
+	(12, 'the other twin, left join', 'SELECT FROM twins a LEFT JOIN twins b ON a.fp <-> b.fp <= 3 AND a.id <> b.id'),
+	(13, 'rows with others', 'SELECT FROM twins a WHERE EXISTS (SELECT FROM twins b WHERE a.fp <-> b.fp <= 3 AND a.id <> b.id)'),
+	(14, '20 values', 'SELECT FROM twenty a JOIN twenty b ON a.fp <-> b.fp <= 3 AND a.id <> b.id')) q(n, name, query)
+ORDER BY n;
+RESET max_parallel_workers_per_gather;
+RESET enable_partitionwise_join;
+-- where nothing is known, a row may have a partner or not
+SELECT estimate('SELECT FROM unanalyzed a WHERE EXISTS (SELECT FROM unanalyzed b WHERE a.fp <-> b.fp <= 3 AND a.ctid <> b.ctid)')
+	/ estimate('SELECT FROM unanalyzed') BETWEEN 0.1 AND 0.9 AS never_analyzed;
+DROP VIEW self_joins, shown;
+DROP TABLE ids, same_ids, one, twins, twenty, parts;
 -- rows without a fingerprint have no partner, on either side
 CREATE TABLE sparse AS SELECT CASE WHEN n % 4 = 0 THEN fp END AS fp
 FROM (SELECT fp, row_number() OVER () AS n FROM docs LIMIT 20000) d;
 ANALYZE sparse;
 SELECT estimate('SELECT FROM sparse a JOIN docs b ON a.fp <-> b.fp <= 1') AS left_side,
 	estimate('SELECT FROM docs a JOIN sparse b ON a.fp <-> b.fp <= 1') AS right_side,
-	estimate('SELECT FROM sparse a JOIN sparse b ON a.fp <-> b.fp <= 1') AS both_sides;
+	estimate('SELECT FROM sparse a JOIN sparse b ON a.fp <-> b.fp <= 1') AS both_sides,
+	estimate('SELECT FROM sparse a JOIN sparse b ON a.fp <-> b.fp <= 1 AND a.ctid <> b.ctid') AS other_rows;
 
 -- Fingerprints that lie dense, and nearly all differ: one half is within 4 bits of a
 -- centre, the other one random.
@@ -158,7 +225,7 @@ SELECT condition, estimate(format('SELECT FROM frames a JOIN frames b ON a.fp <-
 	estimate(format('SELECT FROM frames a JOIN other_frames b ON a.fp <-> b.fp <= 3 AND %s',
 	format(condition, 'a', :'ff'))) <= 12000 AS one_side,
 	estimate(format('SELECT FROM frames a WHERE EXISTS (SELECT FROM frames b WHERE a.fp <-> b.fp <= 3 AND a.id <> b.id AND %s)',
-	format(condition, 'b', :'ff'))) BETWEEN 1200 AND 4800 AS semijoin
+	format(condition, 'b', :'ff'))) <= 800 AS semijoin
 FROM unnest(ARRAY['%s.fp <> %L', 'NOT %s.fp = %L', '%s.fp IS DISTINCT FROM %L', '%1$s.fp NOT IN (%2$L, %2$L)',
 	'%1$s.fp <> %2$L AND %1$s.id > 10']) condition;
 -- where ANALYZE draws rows, what the samples differ by is hardly ever a pair that remains
@@ -268,7 +335,7 @@ DECLARE
 	plan json;
 BEGIN
 	EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
-	RETURN plan::text ~ 'HammingJoin';
+	RETURN plan::text ~ 'HammingJoin' AND plan::text !~ 'AdaptiveJoin';
 END $$;
 CREATE TABLE few AS SELECT id, left(md5((id % 5)::text), :bits / 4)::simhash:bits AS fp FROM generate_series(1, 10000) id;
 CREATE INDEX ON few (id);

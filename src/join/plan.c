@@ -20,6 +20,7 @@
 
 #include "join/plan.h"
 #include "type/compat.h"
+#include "type/same_row.h"
 
 static Node *create_state(CustomScan *scan);
 
@@ -161,7 +162,7 @@ make_columns(List *result_columns, const CustomPath *path, List *children)
 		Relids		inner = bms_difference(path->path.parent->relids, outer);
 
 		columns = list_concat_copy(columns, (List *)
-								   hamming_exchange_table((Node *) columns,
+								   simhash_exchange_table((Node *) columns,
 														  outer, inner));
 	}
 	foreach(lc, columns)

@@ -11,35 +11,16 @@
 #include "postgres.h"
 
 #include "catalog/pg_class.h"
-#include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/restrictinfo.h"
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
-#include "rewrite/rewriteManip.h"
-#include "utils/lsyscache.h"
-#include "utils/typcache.h"
 
 #include "join/plan.h"
 #include "type/compat.h"
-
-Node *
-hamming_exchange_table(Node *node, Relids from, Relids to)
-{
-	node = copyObject(node);
-	ChangeVarNodes(node, bms_singleton_member(from), bms_singleton_member(to),
-				   0);
-	return node;
-}
-
-/* Is b of the rows of inner what a is of those of outer? */
-static bool
-is_same(void *a, void *b, const RelOptInfo *outer, const RelOptInfo *inner)
-{
-	return equal(hamming_exchange_table(a, outer->relids, inner->relids), b);
-}
+#include "type/same_row.h"
 
 /* Does rel stand for the rows of a table itself, and not for groups of them? */
 bool
@@ -71,39 +52,20 @@ is_plain_table(PlannerInfo *root, const RelOptInfo *rel)
 		!contain_volatile_functions((Node *) rel->baserestrictinfo);
 }
 
-/*
- * Is any clause of the join itself false for a row and itself, or NULL?  It
- * compares the same expression of both sides by < or >, or by what negates an
- * equality.
- */
+/* Does any clause of the join itself exclude a row and itself? */
 static bool
 excludes_same_row(const JoinSides *sides)
 {
-	RelOptInfo *outer = sides->outer;
-	RelOptInfo *inner = sides->inner;
 	ListCell   *lc;
 
 	foreach(lc, sides->clauses)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		OpExpr	   *clause = (OpExpr *) rinfo->clause;
-		TypeCacheEntry *type;
 
-		if (!IsA(clause, OpExpr) || list_length(clause->args) != 2 ||
-			(IS_OUTER_JOIN(sides->type) &&
-			 RINFO_IS_PUSHED_DOWN(rinfo, sides->joinrel->relids)) ||
-			contain_volatile_functions((Node *) clause) ||
-			(!is_same(linitial(clause->args), lsecond(clause->args), outer,
-					  inner) &&
-			 !is_same(lsecond(clause->args), linitial(clause->args), outer,
-					  inner)))
-			continue;
-		type = lookup_type_cache(exprType(linitial(clause->args)),
-								 TYPECACHE_LT_OPR | TYPECACHE_GT_OPR |
-								 TYPECACHE_EQ_OPR);
-		if (clause->opno == type->lt_opr || clause->opno == type->gt_opr ||
-			(OidIsValid(type->eq_opr) &&
-			 clause->opno == get_negator(type->eq_opr)))
+		if ((!IS_OUTER_JOIN(sides->type) ||
+			 !RINFO_IS_PUSHED_DOWN(rinfo, sides->joinrel->relids)) &&
+			simhash_excludes_same_row(rinfo->clause, sides->outer->relids,
+									  sides->inner->relids))
 			return true;
 	}
 	return false;
@@ -127,16 +89,19 @@ hamming_are_same_rows(const JoinSides *sides, const HammingClause *clause,
 		!is_plain_table(root, outer) || !is_plain_table(root, inner) ||
 		planner_rt_fetch(outer->relid, root)->relid !=
 		planner_rt_fetch(inner->relid, root)->relid ||
-		!is_same(get_actual_clauses(outer->baserestrictinfo),
-				 get_actual_clauses(inner->baserestrictinfo), outer, inner) ||
-		!is_same(clause->outer, clause->inner, outer, inner) ||
+		!simhash_is_same(get_actual_clauses(outer->baserestrictinfo),
+						 get_actual_clauses(inner->baserestrictinfo),
+						 outer->relids, inner->relids) ||
+		!simhash_is_same(clause->outer, clause->inner, outer->relids,
+						 inner->relids) ||
 		!excludes_same_row(sides))
 		return false;
 	foreach(lc, keys)
 	{
 		OpExpr	   *key = lfirst(lc);
 
-		if (!is_same(linitial(key->args), lsecond(key->args), outer, inner))
+		if (!simhash_is_same(linitial(key->args), lsecond(key->args),
+							 outer->relids, inner->relids))
 			return false;
 	}
 	return true;
@@ -161,7 +126,7 @@ hamming_self_path(const JoinSides *sides)
 		 scan->pathtype != T_BitmapHeapScan) || root->rowMarks != NIL)
 		return NULL;
 	target = copy_pathtarget(outer->reltarget);
-	columns = hamming_exchange_table((Node *) inner->reltarget->exprs,
+	columns = simhash_exchange_table((Node *) inner->reltarget->exprs,
 									 inner->relids, outer->relids);
 	add_new_columns_to_pathtarget(target, (List *) columns);
 	set_pathtarget_cost_width(root, target);

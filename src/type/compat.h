@@ -165,13 +165,6 @@ extern PGDLLEXPORT void _PG_init(void);
  */
 #define PG_RETURN_AM_ROUTINE(routine) PG_RETURN_POINTER(routine)
 
-/* A relation says which methods may join it.  Before, settings alone do. */
-#define HASH_JOINS PGS_HASHJOIN
-#define NESTED_LOOPS \
-	(PGS_NESTLOOP_PLAIN | PGS_NESTLOOP_MATERIALIZE | PGS_NESTLOOP_MEMOIZE)
-#define get_join_methods(rel) ((rel)->pgs_mask)
-#define set_join_methods(rel, methods) ((rel)->pgs_mask = (methods))
-
 /* What is joined may be groups of rows, aggregated in part before the join. */
 #define is_grouped_rel(rel) IS_GROUPED_REL(rel)
 
@@ -182,6 +175,10 @@ extern PGDLLEXPORT void _PG_init(void);
 	PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte
 #define call_rel_hook(hook) hook(root, rel, rte)
 
+/* Do the conditions on a relation say which row is meant, by a unique index? */
+#define is_one_row(root, rel) \
+	relation_has_unique_index_for(root, rel, NIL, NULL)
+
 #else
 
 #define PG_RETURN_AM_ROUTINE(routine) \
@@ -191,20 +188,14 @@ extern PGDLLEXPORT void _PG_init(void);
 		*allocated = *(routine); \
 		PG_RETURN_POINTER(allocated); \
 	} while (0)
-#define HASH_JOINS UINT64CONST(1)
-#define NESTED_LOOPS UINT64CONST(2)
-#define get_join_methods(rel) \
-	((enable_hashjoin ? HASH_JOINS : 0) | \
-	 (enable_nestloop ? NESTED_LOOPS : 0))
-#define set_join_methods(rel, methods) \
-	(enable_hashjoin = ((methods) & HASH_JOINS) != 0, \
-	 enable_nestloop = ((methods) & NESTED_LOOPS) != 0)
 #define is_grouped_rel(rel) false
 #define rel_hook_type get_relation_info_hook_type
 #define rel_hook get_relation_info_hook
 #define REL_HOOK_PARAMETERS \
 	PlannerInfo *root, Oid relation, bool inherits, RelOptInfo *rel
 #define call_rel_hook(hook) hook(root, relation, inherits, rel)
+#define is_one_row(root, rel) \
+	relation_has_unique_index_for(root, rel, NIL, NIL, NIL)
 
 /* A parallel scan has no options. */
 #define table_beginscan_parallel(relation, scan, flags) \

@@ -8,12 +8,14 @@
  *
  * - Where q is not known, as in a join, ANALYZE has counted the pairs of rows
  *   that are within k of each other (analyze.c).  The estimate is this part, or
- *   the volume, but no less than one of the column's values.
+ *   the volume, but no less than one of the column's values.  That one is
+ *   mostly the row itself, which counts for nothing where a clause of the join
+ *   excludes it (same_row.c).
  * - Where q is known, the column's most common values are compared with q, and
  *   its histogram shows if many of the others lie within k.
- * - Where none of these says more, duplicates are k + 1 of the column's values:
- *   edits make near-duplicates at small distances, and a larger radius takes in
- *   more of them.
+ * - Where none of these says more of a restriction, duplicates are k + 1 of the
+ *   column's values: edits make near-duplicates at small distances, and a
+ *   larger radius takes in more of them.
  */
 #include "postgres.h"
 
@@ -24,6 +26,8 @@
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 
+#include "type/catalog.h"
+#include "type/same_row.h"
 #include "type/selectivity.h"
 #include "type/simhash.h"
 
@@ -89,6 +93,7 @@ typedef struct Nearness
 	double		partnered;		/* part of the values that has nearly all of
 								 * these pairs */
 	double		least;			/* part of the pairs that any value is in */
+	bool		is_known;		/* is the density known? */
 } Nearness;
 
 /* Return the part of the pairs that is within the radius. */
@@ -98,17 +103,21 @@ pair_fraction(const Nearness *nearness)
 	return Max(nearness->density, nearness->least);
 }
 
-/* radius is -1 .. HAMMING_BITS.  Return how near a column's values are. */
+/*
+ * radius is -1 .. HAMMING_BITS.  Return how near a column's values are.  own is
+ * the part of the pairs that are of a row and itself, where these are excluded;
+ * ANALYZE counts none of them.
+ */
 static Nearness
-column_nearness(VariableStatData *variable, int32 radius)
+column_nearness(VariableStatData *variable, int32 radius, double own)
 {
-	double		distinct = distinct_values(variable);
-	Nearness	result = {0};
+	double		distinct = Max(distinct_values(variable), 1);
+	Nearness	result = {.is_known = radius < 0};
 	AttStatsSlot slot;
 
 	if (radius < 0)
 		return result;
-	result.least = ball_fraction(radius, distinct);
+	result.least = Max(ball_volume(radius), 1 / distinct - own);
 	if (!HeapTupleIsValid(variable->statsTuple) ||
 		!get_attstatsslot(&slot, variable->statsTuple, SIMHASH_STATISTIC_KIND,
 						  InvalidOid, ATTSTATSSLOT_NUMBERS))
@@ -118,7 +127,7 @@ column_nearness(VariableStatData *variable, int32 radius)
 	{
 		result.density = SIMHASH_DENSITY(slot.numbers, radius);
 		result.partnered = SIMHASH_PARTNERED(slot.numbers, radius);
-		result.least = Max(ball_volume(radius), 1 / Max(distinct, 1));
+		result.is_known = true;
 	}
 	free_attstatsslot(&slot);
 	return result;
@@ -167,9 +176,10 @@ pairs_of_values(VariableStatData *variable, const StoredValues *stored,
  * restrictions of its relation: without the pairs of common values that do not.
  */
 static Nearness
-remaining_nearness(PlannerInfo *root, VariableStatData *variable, int32 radius)
+remaining_nearness(PlannerInfo *root, VariableStatData *variable, int32 radius,
+				   double own)
 {
-	Nearness	result = column_nearness(variable, radius);
+	Nearness	result = column_nearness(variable, radius, own);
 	StoredValues stored;
 	Bitmapset  *excluded;
 	double		rows = 0;		/* part that is excluded */
@@ -257,10 +267,10 @@ greatest_density(VariableStatData *a, VariableStatData *b, int32 radius)
  */
 static Nearness
 nearness_of(PlannerInfo *root, VariableStatData *a, VariableStatData *b,
-			int32 radius)
+			int32 radius, double own)
 {
-	Nearness	result = remaining_nearness(root, a, radius);
-	Nearness	other = remaining_nearness(root, b, radius);
+	Nearness	result = remaining_nearness(root, a, radius, own);
+	Nearness	other = remaining_nearness(root, b, radius, own);
 
 	if (pair_fraction(&other) < pair_fraction(&result))
 		result = other;
@@ -299,8 +309,10 @@ column_fraction(VariableStatData *variable, const KnownBall *ball)
 
 	if (!ball->has_centre)
 	{
-		nearness = column_nearness(variable, ball->radius);
-		return (1 - hamming_null_fraction(variable)) * pair_fraction(&nearness);
+		nearness = column_nearness(variable, ball->radius, 0);
+		fraction = nearness.is_known ? pair_fraction(&nearness)
+			: ball_fraction(ball->radius, distinct_values(variable));
+		return (1 - hamming_null_fraction(variable)) * fraction;
 	}
 	stored = hamming_read_values(variable);
 	for (i = 0; i < stored.count; i++)
@@ -357,7 +369,8 @@ has_any(double m)
  * Return the part of the values that has a partner among rows others.  Those
  * that are partnered have nearly all of the pairs, and nearly all have a
  * partner.  Of the rest nothing is known but how many partners any value has:
- * one, mostly, so that the answer is neither none nor all.
+ * one, mostly, so that the answer is neither none nor all; or none, where a
+ * clause excludes the row itself, and ANALYZE has found no other.
  */
 static double
 partner_fraction(const Nearness *nearness, double rows)
@@ -371,6 +384,18 @@ partner_fraction(const Nearness *nearness, double rows)
 }
 
 /*
+ * Return the part of the pairs of two columns' values that are of a row and
+ * itself, and excluded by a clause of the join.
+ */
+static double
+own_pairs(PlannerInfo *root, VariableStatData *a, VariableStatData *b)
+{
+	if (!simhash_excludes_own_pairs(root, a, b))
+		return 0;
+	return 1 / Max(a->rel->tuples * (1 - hamming_null_fraction(a)), 1);
+}
+
+/*
  * Return the selectivity of a join, like that of an equality join but for the
  * ball.
  */
@@ -381,11 +406,13 @@ join_selectivity_of(PlannerInfo *root, List *args, JoinType jointype,
 	VariableStatData left;
 	VariableStatData right;
 	bool		reversed;
+	double		own;
 	Nearness	nearness;
 	Selectivity selectivity;
 
 	get_join_variables(root, args, sjinfo, &left, &right, &reversed);
-	nearness = nearness_of(root, &left, &right, radius);
+	own = own_pairs(root, &left, &right);
+	nearness = nearness_of(root, &left, &right, radius, own);
 	selectivity = pair_fraction(&nearness) *
 		(1 - hamming_null_fraction(&left)) *
 		(1 - hamming_null_fraction(&right));
@@ -394,6 +421,9 @@ join_selectivity_of(PlannerInfo *root, List *args, JoinType jointype,
 		VariableStatData *outer = reversed ? &right : &left;
 		VariableStatData *inner = reversed ? &left : &right;
 
+		/* nothing is known: any other row may be a partner */
+		if (!nearness.is_known)
+			nearness.least += own;
 		if (inner->rel != NULL)
 			selectivity = (1 - hamming_null_fraction(outer)) *
 				partner_fraction(&nearness, inner->rel->rows *
@@ -546,6 +576,18 @@ hamming_within_selectivity(SupportRequestSelectivity *request)
 									   learn_centre);
 }
 
+/* Return the centre where node is hamming_ball(centre, radius), else node. */
+static Node *
+centre_of(Node *node)
+{
+	FuncExpr   *call = (FuncExpr *) node;
+
+	if (IsA(node, FuncExpr) && strcmp(simhash_c_name(call->funcid),
+									  WIDE_NAME("hamming_ball_make")) == 0)
+		return linitial(call->args);
+	return node;
+}
+
 /* Does the operator take a ball, and not two fingerprints? */
 static bool
 takes_ball(Oid opno)
@@ -586,6 +628,7 @@ WIDE(simhash_join) (PG_FUNCTION_ARGS)
 	{
 		learn_ball(&ball, linitial(args));
 		learn_ball(&ball, lsecond(args));
+		args = list_make2(centre_of(linitial(args)), centre_of(lsecond(args)));
 	}
 	PG_RETURN_FLOAT8(join_selectivity_of(root, args, jointype, sjinfo,
 										 ball.radius));
