@@ -3,8 +3,8 @@
  *	  What a HammingJoin costs.
  *
  * Costs are in PostgreSQL's unit, a page of a sequential read.  The constants
- * were measured with a million rows and 1,000 to 1,000,000 others, where a unit
- * is 2 to 4 us, as it is for a sequential scan of rows in memory.
+ * were measured with a million rows and 1 to 1,000,000 others, where a unit is
+ * 2 to 4 us, as it is for a sequential scan of rows in memory.
  */
 #include "postgres.h"
 
@@ -18,15 +18,18 @@
 #include "near/cut.h"
 
 /* Times cpu_operator_cost. */
-#define KEEP_ROW 24.0			/* to keep a row and its fingerprint */
+#define READ_ROW 2.0			/* to find the fingerprint of a row */
+#define KEEP_ROW 22.0			/* to keep the row and its fingerprint */
 #define READ_PAIR 6.0			/* to read the tuples of two rows */
 #define READ_FROM_FILE 54.0		/* more, where one of them comes from a file */
 #define MOVE_ROW 16.0			/* to write a row of a side to a file, and to
 								 * read it */
 
-#define LOOK_AT_FILTER 1.2		/* for one mask */
+#define LOOK_AT_FILTER 0.5		/* for one mask */
 
-/* Times parallel_tuple_cost: to write a pair that was found, and to read it. */
+/*
+ * Times parallel_tuple_cost: to write a pair that was found, and to read it.
+ */
 #define BRING_PAIR 0.05
 
 /*
@@ -35,6 +38,12 @@
  * cache (tuples.c).
  */
 #define PARTNERS_FROM_FILE 8.0
+
+/*
+ * Of paths whose costs differ by a hundredth PostgreSQL keeps the one that
+ * starts sooner, a nested loop: see add_path().
+ */
+#define CLEARLY_LESS 0.99
 
 /* More batches would hardly share out the rows better. */
 #define MOST_BATCHES 16
@@ -58,9 +67,9 @@ filter_plan(double less, double more, int radius, double memory)
 	/* as side.c doubles it */
 	double		room = exp2(ceil(log2(Max(less, 1))));
 
-	if (more < 2 * less || room * SIDE_ROW_BYTES >= memory)
+	if (room * SIDE_ROW_BYTES >= memory)
 		return none;
-	return hamming_filter_plan(less, radius, memory / FILTER_SHARE);
+	return hamming_filter_plan(less, more, radius, memory / FILTER_SHARE);
 }
 
 /*
@@ -93,11 +102,12 @@ search_cost(double x, double y, const JoinEstimate *join)
 }
 
 /*
- * In how many batches is a process to read its share of the outer rows?  At the
- * end it waits for the last batch of another one: for half a batch on average.
- * But each batch passes over all inner rows.  join->search is what the search
- * for pairs takes in one batch, and is set to what it takes in all.  unfiltered
- * is what a filter of the outer rows spares: with batches none can be made.
+ * In how many batches is a process to read its share of the outer rows?  At
+ * the end it waits for the last batch of another one: for half a batch on
+ * average. But each batch passes over all inner rows.  join->search is what
+ * the search for pairs takes in one batch, and is set to what it takes in all.
+ * unfiltered is what a filter of the outer rows spares: with batches none can
+ * be made.
  */
 static void
 choose_batches(double outer, double inner, JoinEstimate *join, Cost unfiltered)
@@ -118,6 +128,28 @@ choose_batches(double outer, double inner, JoinEstimate *join, Cost unfiltered)
 			join->search = search;
 		}
 	}
+}
+
+/*
+ * Return the most that a path for the join costs: less than a nested loop
+ * whose filter has the distance.  So no estimate, however wrong, has all rows
+ * compared with all.  Where this is less than what the join takes, there are
+ * few rows, or most are near each other: then the join takes at most three
+ * times as long as the nested loop.  The inner rows may cost it more, from the
+ * second scan on.
+ */
+static Cost
+most_cost(const CustomPath *path, const JoinEstimate *join, double sides)
+{
+	const Path *outer = linitial(path->custom_paths);
+	const Path *inner = llast(path->custom_paths);
+	double		compared = outer->rows * inner->rows * join->looked_at;
+
+	return CLEARLY_LESS *
+		((outer->total_cost + inner->total_cost +
+		  (cpu_tuple_cost + cpu_operator_cost) * compared) * sides +
+		 join->filter.startup + join->filter.per_tuple * join->pairs +
+		 path->path.pathtarget->cost.per_tuple * path->path.rows);
 }
 
 /*
@@ -148,7 +180,8 @@ WIDE(hamming_cost_join) (CustomPath *path, JoinEstimate *join)
 	double		from_file = 0;	/* pairs */
 
 	startup += cpu_operator_cost *
-		(kept * KEEP_ROW + (less + more) * plan.masks * LOOK_AT_FILTER);
+		((less + more) * (READ_ROW + plan.looks * LOOK_AT_FILTER) * sides +
+		 kept * KEEP_ROW);
 	join->has_files = kept * SIDE_ROW_BYTES + tuples > memory;
 	if (join->has_files)
 	{
@@ -173,9 +206,11 @@ WIDE(hamming_cost_join) (CustomPath *path, JoinEstimate *join)
 	if (join->workers > 0)
 		startup += join->pairs * BRING_PAIR * parallel_tuple_cost;
 	join->startup = startup;
-	path->path.startup_cost = startup;
-	if (looks_for_one(join->type))
-		path->path.startup_cost += join->run;
 	path->path.total_cost = startup + join->run + path->path.rows *
 		(cpu_tuple_cost + path->path.pathtarget->cost.per_tuple);
+	path->path.total_cost = Min(path->path.total_cost,
+								most_cost(path, join, sides));
+	if (looks_for_one(join->type))
+		startup += join->run;
+	path->path.startup_cost = Min(startup, path->path.total_cost);
 }

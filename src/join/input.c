@@ -2,11 +2,12 @@
  * input.c
  *	  The rows of one side of a HammingJoin: read from the child, and kept.
  *
- * Of each row its fingerprint, its number, a hash of its keys, and the position
- * of its tuple come to a side (near/side.h); the tuple is kept if a column of
- * it is needed after the join.  Of the input that is read last, the larger one,
- * a filter of the other one's fingerprints leaves out nearly all rows without a
- * partner: they are kept only if the join returns them.
+ * Of each row its fingerprint, its number, a hash of its keys, and the
+ * position of its tuple come to a side (near/side.h); the tuple is kept if a
+ * column of it is needed after the join.  The children are read in turns until
+ * one is at its end: however many rows the planner expects, this one has
+ * fewer.  Of the other one a filter of its fingerprints leaves out nearly all
+ * rows without a partner: they are kept only if the join returns them.
  */
 #include "postgres.h"
 
@@ -19,6 +20,16 @@
 #include "join/join.h"
 #include "near/progress.h"
 #include "type/simhash.h"
+
+/*
+ * At its first turn the side that the planner expects to be smaller has so
+ * many rows, and at each turn twice as many in all.  The other one has 1 /
+ * TURN_SHARE of these.  So the rows of one that are read before the other one
+ * ends are a quarter of its rows if the planner is right, and at most eight
+ * times as many as it has, or FIRST_TURN, if not.
+ */
+#define FIRST_TURN 64
+#define TURN_SHARE 4
 
 /* Return what the rows of an input take in memory. */
 static Size
@@ -50,9 +61,9 @@ move_tuples(HammingJoinState *state, JoinInput *input)
 }
 
 /*
- * Have room for one more row of side in the memory that is allowed.  Where that
- * is too little, move tuples to files, which are read for rows that match only,
- * and then the rows of both sides, too.
+ * Have room for one more row of side in the memory that is allowed.  Where
+ * that is too little, move tuples to files, which are read for rows that match
+ * only, and then the rows of both sides, too.
  */
 static void
 make_room(HammingJoinState *state, NearSide *side)
@@ -106,6 +117,8 @@ keep_row(HammingJoinState *state, JoinInput *input, TupleTableSlot *slot,
 		row.payload = simhash_tuples_add(&input->tuples, tuple);
 		if (is_copy)
 			heap_free_minimal_tuple(tuple);
+		if (input->read <= hamming_rows_tried(input->child))
+			state->last_tried = row.payload;
 	}
 	input->rows++;
 	make_room(state, &input->side);
@@ -113,34 +126,36 @@ keep_row(HammingJoinState *state, JoinInput *input, TupleTableSlot *slot,
 		hamming_side_add(&input->side, &row);
 }
 
-/*
- * Set row to the fingerprint of a row of the child, and to the hash of its
- * keys.  Return false if any of these is NULL: such a row has no partner.
- */
-static bool
-find_row(HammingJoinState *state, JoinInput *input, TupleTableSlot *slot,
-		 NearRow *row)
+/* Prepare to compute expressions of a row of the child. */
+static ExprContext *
+begin_expression(HammingJoinState *state, JoinInput *input,
+				 TupleTableSlot *slot)
 {
 	ExprContext *context = state->custom.ss.ps.ps_ExprContext;
-	MemoryContext old;
-	Datum		value;
-	bool		isnull;
-	ListCell   *lc;
 
-	memset(row, 0, sizeof(NearRow));
 	ResetExprContext(context);
 	input->loaded = 0;
 	hamming_input_load(state, input, slot, input->key_columns);
-	old = MemoryContextSwitchTo(context->ecxt_per_tuple_memory);
-	value = ExecEvalExpr(input->fingerprint, context, &isnull);
-	if (!isnull)
-		row->fp = DatumGetSimhash(value);
+	return context;
+}
+
+/*
+ * Set row->key to the hash of the keys.  Return false if one of them is NULL.
+ */
+static bool
+find_key(HammingJoinState *state, JoinInput *input, TupleTableSlot *slot,
+		 NearRow *row)
+{
+	ExprContext *context = begin_expression(state, input, slot);
+	MemoryContext old = MemoryContextSwitchTo(context->ecxt_per_tuple_memory);
+	bool		isnull = false;
+	ListCell   *lc;
+
 	foreach(lc, input->keys)
 	{
 		JoinKey    *key = lfirst(lc);
+		Datum		value = ExecEvalExpr(key->value, context, &isnull);
 
-		if (!isnull)
-			value = ExecEvalExpr(key->value, context, &isnull);
 		if (isnull)
 			break;
 		value = FunctionCall1Coll(&key->hash, key->collation, value);
@@ -151,16 +166,51 @@ find_row(HammingJoinState *state, JoinInput *input, TupleTableSlot *slot,
 }
 
 /*
- * Read the rows of an input up to input->read_end, or, where to_first is true,
- * up to the first one that may have a partner.  filter, which may be NULL,
- * shows which these are.  Error: 54000 for too many rows.
+ * Set row to the fingerprint of a row of the child, and to the hash of its
+ * keys.  Return false if the row has no partner: one of these is NULL, or the
+ * filter does not let the fingerprint pass.
+ */
+static bool
+find_row(HammingJoinState *state, JoinInput *input, TupleTableSlot *slot,
+		 NearRow *row)
+{
+	const NearFilter *filter = state->filter_of_first;
+	Datum		value;
+	bool		isnull;
+
+	memset(row, 0, sizeof(NearRow));
+	/* most often there is nothing to compute */
+	if (input->fingerprint_column > 0)
+		value = slot_getattr(slot, input->fingerprint_column, &isnull);
+	else
+		value = ExecEvalExprSwitchContext(input->fingerprint,
+										  begin_expression(state, input, slot),
+										  &isnull);
+	if (isnull)
+		return false;
+	row->fp = DatumGetSimhash(value);
+	if (filter != NULL && !hamming_filter_passes(filter, row->fp))
+		return false;
+	return input->keys == NIL || find_key(state, input, slot, row);
+}
+
+/*
+ * May more rows be read?  A child must not be asked again after its last row.
+ */
+static bool
+has_more(const JoinInput *input)
+{
+	return !input->is_at_end && input->read < input->read_end;
+}
+
+/*
+ * Read rows of an input until `read` is end, or it has no more.  Error: 54000
+ * for too many rows.
  */
 static void
-read_input(HammingJoinState *state, JoinInput *input, const NearFilter *filter,
-		   bool to_first)
+read_input(HammingJoinState *state, JoinInput *input, uint64 end)
 {
-	/* a child must not be asked again after its last row */
-	while (!input->is_at_end && input->read < input->read_end)
+	while (has_more(input) && input->read < end)
 	{
 		TupleTableSlot *slot = ExecProcNode(input->child);
 		NearRow		row;
@@ -171,13 +221,34 @@ read_input(HammingJoinState *state, JoinInput *input, const NearFilter *filter,
 			break;
 		input->read++;
 		simhash_progress_rows(input->read);
-		may_match = find_row(state, input, slot, &row) &&
-			(filter == NULL || hamming_filter_passes(filter, row.fp));
+		may_match = find_row(state, input, slot, &row);
 		if (may_match || input->keeps_all)
 			keep_row(state, input, slot, row, may_match);
-		if (may_match && to_first)
-			break;
 	}
+}
+
+/*
+ * Read both sides in turns until one has no more.  Return this one.  Begin
+ * with the one for which the planner expects fewer rows.
+ */
+static JoinInput *
+read_in_turns(HammingJoinState *state)
+{
+	JoinInput  *outer = &state->outer;
+	JoinInput  *inner = &state->inner;
+	bool		outer_first =
+	outer->child->plan->plan_rows < inner->child->plan->plan_rows;
+	JoinInput  *first = outer_first ? outer : inner;
+	JoinInput  *second = outer_first ? inner : outer;
+	uint64		end;
+
+	for (end = FIRST_TURN; has_more(first) && has_more(second); end *= 2)
+	{
+		read_input(state, first, end);
+		if (has_more(first))
+			read_input(state, second, end / TURN_SHARE);
+	}
+	return has_more(first) ? second : first;
 }
 
 /* Return the radius, or -1 if no pair matches, as where it is NULL. */
@@ -194,35 +265,41 @@ evaluate_radius(HammingJoinState *state)
 }
 
 /*
- * Make a filter of what was read for a side that is to be read, or NULL.  Outer
- * rows that follow in other batches may have other partners.
+ * If that is worth it, make a filter of the first side, which has a
+ * fingerprint, for the second one.  Whether it is depends on how many rows the
+ * second one has: where the planner does not expect enough, these are read.
+ * Outer rows that follow in other batches may have other partners.
  */
-static NearFilter *
-make_filter(HammingJoinState *state, const JoinInput *first,
-			const JoinInput *second)
+static void
+make_filter(HammingJoinState *state, const JoinInput *first, JoinInput *second)
 {
 	const FingerprintList *list = &first->side.list;
+	double		expected = second->child->plan->plan_rows;
 	MemoryContext old;
-	NearFilter *filter;
 
-	if (state->is_self || first->side.file != NULL || state->known_radius < 0 ||
-		!first->is_at_end ||
-		second->child->plan->plan_rows < 2.0 * first->side.count)
-		return NULL;
+	if (state->is_self || state->known_radius < 0 || !first->is_at_end)
+		return;
+	if (expected < WORTH_BLOOM * first->side.count)
+		read_input(state, second, WORTH_BLOOM * first->side.count);
+	if (first->side.file != NULL)
+		return;
 	old = MemoryContextSwitchTo(state->context);
-	filter = hamming_filter_make(list->fps, list->count, state->known_radius,
-								 state->memory / FILTER_SHARE);
+	state->filter_of_first =
+		hamming_filter_make(list->fps, list->count,
+							Max(expected, second->read), state->known_radius,
+							state->memory / FILTER_SHARE);
 	MemoryContextSwitchTo(old);
-	return filter;
+	if (state->filter_of_first != NULL)
+		hamming_side_filter(&second->side, state->filter_of_first);
 }
 
 /*
  * Have no outer row, and decide how many are read next.  A batch grows with
- * what this process has read, so that more rows than the planner expects do not
- * make many batches.  Each batch costs one pass over the inner rows.  If there
- * are fewer pairs than expected, fewer batches are best: the best number is as
- * the square root of the work for pairs.  Sides in files are divided anew for
- * each batch, which takes long: then the last one begins.
+ * what this process has read, so that more rows than the planner expects do
+ * not make many batches.  Each batch costs one pass over the inner rows.  If
+ * there are fewer pairs than expected, fewer batches are best: the best number
+ * is as the square root of the work for pairs.  Sides in files are divided
+ * anew for each batch, which takes long: then the last one begins.
  *
  * Tuples that are not expected to have room go to files at once.  A large
  * memory that is filled first takes longer than a small one.
@@ -256,12 +333,11 @@ begin_batch(HammingJoinState *state)
 
 /*
  * Read the rows of state->outer, or its next batch, and at first those of
- * state->inner.  Read the side first for which the planner expects fewer rows.
- * Compute the radius only if both sides have a fingerprint: without any row
- * PostgreSQL's own joins do not compute it, and it may be an error.  Do not
- * read the second side if the first one has no fingerprint and the result needs
- * no row of the second.  Of a self-join read the outer rows only.  Return false
- * if there is no result.
+ * state->inner.  Compute the radius only if both sides have a fingerprint:
+ * without any row PostgreSQL's own joins do not compute it, and it may be an
+ * error.  Read no more of the second side if the first one has no fingerprint
+ * and the result needs no row of the second.  Of a self-join read the outer
+ * rows only.  Return false if there is no result.
  */
 static bool
 read_batch(HammingJoinState *state)
@@ -269,30 +345,24 @@ read_batch(HammingJoinState *state)
 	JoinInput  *outer = &state->outer;
 	JoinInput  *inner = &state->inner;
 
-	/* the sides of a self-join have equally many rows: outer is the second */
-	bool		outer_first =
-	outer->child->plan->plan_rows < inner->child->plan->plan_rows;
-	JoinInput  *first = outer_first ? outer : inner;
-	JoinInput  *second = outer_first ? inner : outer;
+	JoinInput  *first = state->is_self ? inner : read_in_turns(state);
+	JoinInput  *second = first == outer ? inner : outer;
 
-	if (!state->is_self)
-	{
-		read_input(state, first, NULL, false);
-		if (first->side.count == 0 && !second->keeps_all)
-			return first->rows > 0;
-	}
+	if (!state->is_self && first->side.count == 0 && !second->keeps_all)
+		return first->rows > 0;
 	if (!state->has_radius && (state->is_self || first->side.count > 0))
 	{
-		read_input(state, second, NULL, true);
+		while (second->side.count == 0 && has_more(second))
+			read_input(state, second, second->read + 1);
 		if (second->side.count > 0)
 		{
 			state->known_radius = evaluate_radius(state);
 			state->has_radius = true;
-			state->filter_of_first = make_filter(state, first, second);
+			make_filter(state, first, second);
 		}
 	}
 	if (state->known_radius >= 0 || second->keeps_all)
-		read_input(state, second, state->filter_of_first, false);
+		read_input(state, second, PG_UINT64_MAX);
 	return state->known_radius >= 0 || outer->keeps_all;
 }
 
@@ -339,8 +409,8 @@ hamming_input_end(JoinInput *input)
 }
 
 /*
- * Bring the next row into the slot that has a partner, or that has none, in the
- * order of the child.  Return false if there is none left.
+ * Bring the next row into the slot that has a partner, or that has none, in
+ * the order of the child.  Return false if there is none left.
  */
 bool
 hamming_input_next_row(JoinInput *input, bool matched)

@@ -60,6 +60,7 @@ typedef struct JoinInput
 {
 	PlanState  *child;
 	ExprState  *fingerprint;
+	int			fingerprint_column; /* of the child, if it is one; or 0 */
 	List	   *keys;			/* of JoinKey */
 	int			first_column;	/* of the scan tuple, counted from 0 on */
 	/* the last column that each needs, counted from 1 on; 0: none */
@@ -132,6 +133,8 @@ typedef struct HammingJoinState
 	uint64		batch;			/* outer rows that are read at a time; 0: all */
 	uint64		batch_pairs;	/* that these are expected to have */
 	uint64		pairs_read;		/* of all batches so far */
+	uint64		last_tried;		/* position of the last tuple of a self-join
+								 * that an AdaptiveJoin has joined before */
 
 	Bitmapset  *parameters;		/* that keys and radius depend on */
 	bool		is_read;		/* have rows been read? */
@@ -139,8 +142,8 @@ typedef struct HammingJoinState
 	bool		has_more;		/* do more outer rows follow? */
 	bool		has_radius;		/* has the radius been computed? */
 	int			known_radius;	/* if so, and -1 if no pair is within it */
-	NearFilter *filter_of_first;	/* of the side that was read first, for
-									 * the rows of the other; NULL: all pass */
+	NearFilter *filter_of_first;	/* of the side that ended first, for the
+									 * rows of the other; NULL: all pass */
 	JoinPhase	phase;
 	MemoryContext progress;		/* of what is shown of it */
 	NearPairs  *pairs;

@@ -97,6 +97,8 @@ begin_input(HammingJoinState *state, JoinInput *input, PlanState *child,
 										 &TTSOpsMinimalTuple);
 	input->fingerprint = ExecInitExpr(key, &state->custom.ss.ps);
 	input->key_columns = last_column(input, key);
+	if (IsA(key, Var))
+		input->fingerprint_column = input->key_columns;
 	begin_keys(state, input, list_nth(scan->custom_exprs, JOIN_KEYS),
 			   fingerprint == JOIN_OUTER_FINGERPRINT ? 0 : 1);
 	input->filter_columns = last_column(input, partner_clauses(scan));
@@ -242,7 +244,8 @@ begin_pairs(HammingJoinState *state)
 		options.any_pair_settles = state->filter == NULL;
 	}
 	old = MemoryContextSwitchTo(state->context);
-	if (state->known_radius >= 0)
+	if (state->known_radius >= 0 && state->outer.side.count > 0 &&
+		(state->is_self || state->inner.side.count > 0))
 		state->pairs = hamming_pairs_begin(&state->outer.side,
 										   state->is_self ? &state->outer.side
 										   : &state->inner.side, &options);
@@ -390,7 +393,7 @@ free_rows(HammingJoinState *state)
 	hamming_input_end(&state->inner);
 	hamming_inputs_free_filter(state);
 	state->outer.read = state->inner.read = 0;
-	state->pairs_read = 0;
+	state->pairs_read = state->last_tried = 0;
 	state->outer.is_at_end = state->inner.is_at_end = false;
 	state->is_read = state->has_radius = false;
 	state->known_radius = -1;
@@ -407,6 +410,7 @@ rescan_hamming_join(CustomScanState *node)
 	HammingJoinState *state = (HammingJoinState *) node;
 	Bitmapset  *changed = node->ss.ps.chgParam;
 	bool		is_same = state->batch == 0 &&
+	!hamming_reads_outer_rows(state->outer.child) &&
 	!bms_overlap(changed, state->parameters);
 	ListCell   *lc;
 

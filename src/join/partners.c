@@ -208,6 +208,20 @@ next_two(HammingJoinState *state)
 }
 
 /*
+ * Has an AdaptiveJoin joined the row in the outer slot before?  Payloads are
+ * positions of tuples, which ascend.
+ */
+static bool
+was_tried(const HammingJoinState *state)
+{
+	const NearPair *pair = &state->pair;
+
+	return state->last_tried > 0 && state->last_tried >=
+		(state->is_swapped ? pair->y_side->payloads[state->b - 1]
+		 : pair->x_side->payloads[state->a]);
+}
+
+/*
  * Bring the next two rows into the slots that pass all clauses of the join.
  * Return false if there are none left.
  */
@@ -216,7 +230,7 @@ next_rows(HammingJoinState *state)
 {
 	while (next_two(state))
 	{
-		if (!passes_filter(state))
+		if (was_tried(state) || !passes_filter(state))
 			continue;
 		if (state->type != JOIN_INNER)
 			set_bit(state->outer.matched,

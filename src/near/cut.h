@@ -144,24 +144,33 @@ is_in_share(const Shares *shares, Fingerprint fingerprint)
 /* A look at more masks would take longer than the search for pairs. */
 #define FILTER_MAX_MASKS 64
 
+/* As would a comparison with a longer list. */
+#define FILTER_MAX_ROWS 1024
+
+/* A Bloom filter pays if it is asked so many times as often as it has rows. */
+#define WORTH_BLOOM 2
+
 /* A filter takes at most 1 / FILTER_SHARE of the memory for rows. */
 #define FILTER_SHARE 4
 
 typedef struct FilterPlan
 {
-	int			levels;			/* segments that make a mask; 0 for no filter */
-	int			masks;			/* that are looked at */
-	int			log_size;		/* the filter has 2^log_size bits */
+	double		looks;			/* what a fingerprint takes, in looks at a
+								 * mask; 0 for no filter */
+	int			levels;			/* segments that make a mask; 0: it is
+								 * compared with all of the list */
+	int			log_size;		/* the masks have 2^log_size bits */
 	double		passes;			/* the fraction of other fingerprints that
 								 * would pass, if they are random */
 } FilterPlan;
 
 typedef struct NearFilter
 {
-	int			count;			/* of masks */
-	Fingerprint masks[FILTER_MAX_MASKS];
+	int			radius;			/* of a comparison; -1: there are masks */
 	int			shift;			/* of a hash, to the index of a word */
-	uint64		words[FLEXIBLE_ARRAY_MEMBER];
+	uint64	   *words;			/* behind the masks */
+	int			count;			/* of masks, or of the list */
+	Fingerprint fps[FLEXIBLE_ARRAY_MEMBER]; /* the masks, or the list */
 } NearFilter;
 
 /* cut.c */
@@ -174,9 +183,10 @@ extern double hamming_near_cost(double x, double y, int radius);
 extern void hamming_shares_begin(Shares *shares, int radius, int count);
 
 /* filter.c */
-extern FilterPlan hamming_filter_plan(double rows, int radius, Size memory);
+extern FilterPlan hamming_filter_plan(double rows, double others, int radius,
+									  Size memory);
 extern NearFilter *hamming_filter_make(const Fingerprint *fps, uint32 count,
-									   int radius, Size memory);
+									   double others, int radius, Size memory);
 extern bool hamming_filter_passes(const NearFilter *filter, Fingerprint fp);
 
 #endif							/* SIMHASH_CUT_H */

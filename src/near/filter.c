@@ -2,9 +2,10 @@
  * filter.c
  *	  Which fingerprints may be within a radius of any of a list?
  *
- * A Bloom filter of the bits under each mask, where a mask has levels of
- * radius + levels segments: near/README, "The join method", proves that it
- * loses no pair.
+ * Of a short list, each is compared with all of the list.  Else there is a
+ * Bloom filter of the bits under each mask, where a mask has levels of radius
+ * + levels segments: near/README, "The join method", proves that it loses no
+ * pair.
  */
 #include "postgres.h"
 
@@ -30,16 +31,34 @@
  */
 #define KEPT_ROW 80
 
-/* Plan the best filter of a list of rows random fingerprints. */
+/*
+ * A look at a mask takes as long as hamming_comparisons() / LOOK comparisons.
+ */
+#define LOOK 2.5
+
+/*
+ * Plan the best filter of a list of rows random fingerprints, for others other
+ * ones.
+ */
 FilterPlan
-hamming_filter_plan(double rows, int radius, Size memory)
+hamming_filter_plan(double rows, double others, int radius, Size memory)
 {
 	FilterPlan	best = {.passes = 1};
+	FilterPlan	list = {.looks = rows * LOOK / hamming_comparisons()};
 	double		least = KEPT_ROW / 2;
 	int			most_log_size = pg_leftmost_one_pos64(Max(memory, 64)) + 3;
 	double		masks = 1;
 	int			levels;
 
+	list.passes = rows * hamming_ball_size(HAMMING_BITS, radius) /
+		exp2(HAMMING_BITS);
+	if (rows <= FILTER_MAX_ROWS && list.looks + list.passes * KEPT_ROW < least)
+	{
+		least = list.looks + list.passes * KEPT_ROW;
+		best = list;
+	}
+	if (others < WORTH_BLOOM * rows)
+		return best;
 	for (levels = 1; levels <= MAX_LEVELS; levels++)
 	{
 		int			segments = radius + levels;
@@ -60,8 +79,8 @@ hamming_filter_plan(double rows, int radius, Size memory)
 		if (masks + passes * KEPT_ROW < least)
 		{
 			least = masks + passes * KEPT_ROW;
+			best.looks = masks;
 			best.levels = levels;
-			best.masks = (int) masks;
 			best.log_size = log_size;
 			best.passes = passes;
 		}
@@ -78,7 +97,7 @@ add_masks(NearFilter *filter, Fingerprint mask, int first, int levels,
 		  int segments)
 {
 	if (levels == 0)
-		filter->masks[filter->count++] = mask;
+		filter->fps[filter->count++] = mask;
 	else
 		for (; first <= segments - levels; first++)
 			add_masks(filter, mask | hamming_block_mask(segments, first),
@@ -92,7 +111,7 @@ add_masks(NearFilter *filter, Fingerprint mask, int first, int levels,
 static inline uint64
 find_bits(const NearFilter *filter, Fingerprint fp, int mask, uint64 *word)
 {
-	uint64		hash = hamming_hash(fp & filter->masks[mask]);
+	uint64		hash = hamming_hash(fp & filter->fps[mask]);
 
 	*word = hash >> filter->shift;
 	return UINT64CONST(1) << (hash & 63) |
@@ -100,21 +119,42 @@ find_bits(const NearFilter *filter, Fingerprint fp, int mask, uint64 *word)
 		UINT64CONST(1) << (hash >> 12 & 63);
 }
 
-/* Make the filter of a list; return NULL if it would let too many pass. */
-NearFilter *
-hamming_filter_make(const Fingerprint *fps, uint32 count, int radius,
-					Size memory)
+static NearFilter *
+make_list(const Fingerprint *fps, uint32 count, int radius)
 {
-	FilterPlan	plan = hamming_filter_plan(count, radius, memory);
+	NearFilter *filter = palloc(offsetof(NearFilter, fps) +
+								count * sizeof(Fingerprint));
+
+	filter->radius = radius;
+	filter->count = count;
+	memcpy(filter->fps, fps, count * sizeof(Fingerprint));
+	return filter;
+}
+
+/*
+ * Make the filter of a list, of 1 or more, for others other fingerprints.
+ * Return NULL if it is not worth its time.
+ */
+NearFilter *
+hamming_filter_make(const Fingerprint *fps, uint32 count, double others,
+					int radius, Size memory)
+{
+	FilterPlan	plan = hamming_filter_plan(count, others, radius, memory);
 	NearFilter *filter;
+	Size		masks;
 	uint32		i;
 	int			mask;
 
-	if (plan.levels == 0)
+	if (plan.looks == 0)
 		return NULL;
-	filter = palloc_extended(offsetof(NearFilter, words) +
+	if (plan.levels == 0)
+		return make_list(fps, count, radius);
+	masks = (Size) rint(plan.looks) * sizeof(Fingerprint);
+	filter = palloc_extended(offsetof(NearFilter, fps) + masks +
 							 ((Size) 1 << plan.log_size) / 8,
 							 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	filter->radius = -1;
+	filter->words = (uint64 *) ((char *) filter->fps + masks);
 	filter->shift = 64 - (plan.log_size - 6);
 	add_masks(filter, 0, 0, plan.levels, radius + plan.levels);
 	for (i = 0; i < count; i++)
@@ -131,6 +171,16 @@ hamming_filter_make(const Fingerprint *fps, uint32 count, int radius,
 	return filter;
 }
 
+/* Is the fingerprint within the radius of any of the list? */
+static pg_noinline bool
+is_near_list(const NearFilter *filter, Fingerprint fp)
+{
+	uint16		matches[FILTER_MAX_ROWS];
+
+	return hamming_match(filter->fps, filter->count, fp, filter->radius,
+						 matches) > 0;
+}
+
 /* May the fingerprint be within the radius of any of the list? */
 bool
 hamming_filter_passes(const NearFilter *filter, Fingerprint fp)
@@ -138,6 +188,8 @@ hamming_filter_passes(const NearFilter *filter, Fingerprint fp)
 	bool		passes = false;
 	int			mask;
 
+	if (filter->radius >= 0)
+		return is_near_list(filter, fp);
 	/* all masks, without a branch: the processor gets their words together */
 	for (mask = 0; mask < filter->count; mask++)
 	{

@@ -103,6 +103,40 @@ hamming_side_add(NearSide *side, const NearRow *row)
 		side->keys[place] = row->key;
 }
 
+/* Return the row with that fingerprint that memory has at place. */
+static NearRow
+row_at(const NearSide *side, Fingerprint fp, uint32 place)
+{
+	NearRow		row = {.fp = fp,
+		.payload = side->payloads[place],
+		.number = side->keeps_numbers ? side->numbers[place] : 0,
+		.key = side->keeps_keys ? side->keys[place] : 0
+	};
+
+	return row;
+}
+
+/*
+ * The rows must be in memory, and not be grouped.  Leave those out that do not
+ * pass the filter.
+ */
+void
+hamming_side_filter(NearSide *side, const NearFilter *filter)
+{
+	uint32		rows = side->list.count;
+	uint32		i;
+
+	side->list.count = side->count = side->varying = 0;
+	for (i = 0; i < rows; i++)
+	{
+		NearRow		row = row_at(side, side->list.fps[i], i);
+
+		CHECK_FOR_INTERRUPTS();
+		if (hamming_filter_passes(filter, row.fp))
+			hamming_side_add(side, &row);
+	}
+}
+
 /* Free all memory of the side: no row is left in it. */
 static void
 free_memory(NearSide *side)
@@ -142,11 +176,7 @@ hamming_side_to_file(NearSide *side)
 
 		for (; place < end; place++)
 		{
-			NearRow		row = {.fp = list->fps[i],
-				.payload = side->payloads[place],
-				.number = side->keeps_numbers ? side->numbers[place] : 0,
-				.key = side->keeps_keys ? side->keys[place] : 0
-			};
+			NearRow		row = row_at(side, list->fps[i], place);
 
 			CHECK_FOR_INTERRUPTS();
 			BufFileWrite(side->file, &row, sizeof(row));

@@ -6,6 +6,7 @@
 #ifndef SIMHASH_SIDE_H
 #define SIMHASH_SIDE_H
 
+#include "near/cut.h"
 #include "near/fplist.h"
 
 typedef struct NearRow
@@ -52,6 +53,7 @@ extern void hamming_side_begin(NearSide *side, bool keeps_numbers,
 extern void hamming_side_add(NearSide *side, const NearRow *row);
 extern void hamming_side_reserve(NearSide *side, Size rows);
 extern bool hamming_side_make_room(NearSide *side, Size memory);
+extern void hamming_side_filter(NearSide *side, const NearFilter *filter);
 extern void hamming_side_to_file(NearSide *side);
 extern void hamming_side_add_within(NearSide *side, const NearRow *row,
 									Size memory);
