@@ -74,6 +74,7 @@ OBJS = $(BOTH_WIDTHS:=.o) $(BOTH_WIDTHS:=_128.o) \
 	src/dedup/components.o \
 	src/dedup/pairs.o \
 	src/dedup/user_query.o \
+	src/join/adaptive.o \
 	src/join/clause.o \
 	src/join/path.o \
 	src/join/plan.o \
@@ -105,6 +106,7 @@ OBJS = $(BOTH_WIDTHS:=.o) $(BOTH_WIDTHS:=_128.o) \
 	src/type/catalog.o \
 	src/type/gist.o \
 	src/type/gist_cost.o \
+	src/type/same_row.o \
 	src/type/secret.o \
 	src/type/workers.o
 
@@ -173,8 +175,10 @@ REGRESS = \
 	parts \
 	join \
 	join_plans \
+	join_few \
 	join_keys \
 	join_self \
+	join_adaptive \
 	join_memory \
 	join_parallel join_team \
 	join_changes \

@@ -11,6 +11,7 @@
 
 #include <math.h>
 
+#include "access/htup_details.h"
 #include "nodes/extensible.h"
 #include "optimizer/cost.h"
 #include "optimizer/geqo.h"
@@ -18,6 +19,8 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
+#include "parser/parsetree.h"
+#include "utils/float.h"
 #include "utils/guc.h"
 #include "utils/selfuncs.h"
 
@@ -30,11 +33,31 @@
  * rows, but reads and sorts all inner rows.  A team shares the search, but the
  * leader alone checks clauses.  So a partial path is offered only where the
  * work for pairs takes WORTH_PARTIAL times as long as all before it.  Each
- * worker after the first is worth its time where the former takes WORTH_ANOTHER
- * times as long once more.
+ * worker after the first is worth its time where the former takes
+ * WORTH_ANOTHER times as long once more.
  */
 #define WORTH_PARTIAL 2.0
 #define WORTH_ANOTHER 10.0
+
+/*
+ * A join of PostgreSQL's may run LET_RUN times as long as a HammingJoin takes:
+ * so both together take at most three times as long as the better one, and 1.5
+ * times as long as a HammingJoin.  One that finds
+ * its rows at once, or not at all, may run LET_BEGIN times as long.  One that
+ * cannot be bounded has to cost 1 / FAR_LESS of a HammingJoin.
+ */
+#define LET_RUN 0.5
+#define LET_BEGIN 0.25
+#define FAR_LESS 3
+
+/*
+ * PostgreSQL expects that a third of all rows is above a value that it does
+ * not know, and a ninth between two of them.  There may be far fewer than a
+ * ninth, as where the two are close: a nested loop by such ranges may begin if
+ * it is expected to take up to WORTH_A_TRY times as long as a HammingJoin.
+ */
+#define BETWEEN_TWO 0.12
+#define WORTH_A_TRY 10
 
 static bool enable_hammingjoin = true;
 static set_join_pathlist_hook_type next_hook;
@@ -56,6 +79,9 @@ typedef struct JoinPaths
 	List	   *columns;		/* hamming_result_columns() */
 	bool		is_of_same_rows;	/* hamming_are_same_rows() */
 	JoinEstimate whole;			/* of a path by one process */
+	Path	   *self_rows;		/* of a self-join that can read them once */
+	Cost		least;			/* that a path takes before its first pair */
+	Cost		total;			/* and for all pairs */
 } JoinPaths;
 
 static Selectivity
@@ -68,7 +94,9 @@ selectivity_of(const JoinPaths *join, List *clauses)
 								  &inner);
 }
 
-/* Return how many processes share a partial path, as PostgreSQL counts them. */
+/*
+ * Return how many processes share a partial path, as PostgreSQL counts them.
+ */
 static double
 parallel_divisor(int workers)
 {
@@ -138,9 +166,9 @@ fraction_read(const JoinPaths *join, double have_partner)
 
 /*
  * Return how many pairs of rows are read again, to check the other clauses,
- * which are filter, or to return the rows.  pairs is the number of those within
- * the radius that have equal keys.  A semi or anti join without a filter reads
- * none again, else those of a row up to the first partner.
+ * which are filter, or to return the rows.  pairs is the number of those
+ * within the radius that have equal keys.  A semi or anti join without a
+ * filter reads none again, else those of a row up to the first partner.
  */
 static double
 pairs_read(JoinPaths *join, double pairs, List *filter)
@@ -190,21 +218,20 @@ cost_path(JoinPaths *join, CustomPath *path, Path *outer, Path *inner,
 	List	   *filter = list_concat_copy(join->keys, ordered);
 	Selectivity equal = selectivity_of(join, join->keys);
 	Selectivity near = selectivity_of(join, list_make1(join->clause.rinfo));
+	Selectivity matched = join->extra->semifactors.outer_match_frac;
 	JoinEstimate estimate = {
 		.type = join->sides.type,
 		.radius = join->clause.likely_radius,
 		.groups = Max(1, Min(1 / equal, Min(outer->rows, inner->rows))),
 		.filter = cost_of_clauses(join, filter),
+		.looked_at = fraction_read(join, rint(outer->rows * matched) /
+								   outer->rows),
 		.are_same_rows = outer != inner && join->is_of_same_rows,
 		.is_shared = path->path.parallel_aware,
 		.workers = workers
 	};
 
-	estimate.near = outer->rows * inner->rows * near;
-	/* no row is read as its own partner: see self.c */
-	if (join->is_of_same_rows)
-		estimate.near = Max(estimate.near - outer->rows, 0);
-	estimate.near *= equal;
+	estimate.near = outer->rows * inner->rows * near * equal;
 	estimate.pairs = pairs_read(join, estimate.near, filter);
 	if (join->clause.bits == 64)
 		hamming_cost_join(path, &estimate);
@@ -224,7 +251,7 @@ set_number(CustomPath *path, JoinNumber which, double number)
 /*
  * May the statement end before it has read all rows of the join?  A LIMIT, a
  * cursor or EXISTS may end it, unless the rows are sorted, grouped or counted
- * before.  A semi or anti join finds all pairs before its first row.
+ * before.
  */
 static bool
 may_end_early(const JoinPaths *join)
@@ -232,54 +259,80 @@ may_end_early(const JoinPaths *join)
 	const PlannerInfo *root = join->sides.root;
 
 	return root->tuple_fraction > 0 && root->query_pathkeys == NIL &&
-		!root->parse->hasAggs && !root->parse->hasWindowFuncs &&
-		!looks_for_one(join->sides.type);
+		!root->parse->hasAggs && !root->parse->hasWindowFuncs;
+}
+
+/* Make a path that launches that many workers for its search. */
+static CustomPath *
+whole_path(JoinPaths *join, Path *outer, Path *inner, int workers,
+		   JoinEstimate *estimate)
+{
+	CustomPath *path = make_path(join, outer, inner);
+
+	*estimate = cost_path(join, path, outer, inner, workers);
+	set_number(path, JOIN_FILES, estimate->has_files);
+	set_number(path, JOIN_WORKERS, workers);
+	if (workers > 0)
+		path->path.parallel_safe = false;
+	return path;
 }
 
 /*
- * Add paths by the cheapest paths of the sides: one by this process alone, and
- * one whose search has workers.  These find all pairs before the first row
- * comes, so there is none where the statement may end early.  It is not
- * parallel safe: below a Gather the leader alone would launch workers.  A semi
- * or anti join has none for partitions: see hamming_partitions_pair().
+ * Return paths for the rows of both sides: one by this process alone, and
+ * maybe one whose search has workers.  These find all pairs before the first
+ * row comes, so there is none where the statement may end early, unless it is
+ * a semi or anti join, which finds all pairs before its first row anyway.  It
+ * is not parallel safe: below a Gather the leader alone would launch workers.
+ * A semi or anti join has none for partitions: see hamming_partitions_pair().
  */
+static List *
+whole_paths(JoinPaths *join, Path *outer, Path *inner)
+{
+	List	   *paths = list_make1(whole_path(join, outer, inner, 0,
+											  &join->whole));
+	bool		is_for_one = looks_for_one(join->sides.type);
+	Cost		search = join->whole.search;
+	JoinEstimate team;
+	CustomPath *path;
+	int			workers;
+
+	/* what has a partner is searched for no more */
+	if (is_for_one)
+		search *= 1 - join->extra->semifactors.outer_match_frac;
+	join->least = Min(join->least, join->whole.startup);
+	workers = simhash_team_workers(search, join->whole.kept);
+	/* a team writes its pairs to files (pass_team.c) */
+	if (workers == 0 || temp_file_limit >= 0 ||
+		(may_end_early(join) && !is_for_one))
+		return paths;
+	path = whole_path(join, outer, inner, workers, &team);
+	if (is_for_one && (team.is_divided ||
+					   (team.pairs > 0 &&
+						team.near > FEW_PAIRS * outer->rows)))
+		return paths;
+	return lappend(paths, path);
+}
+
 static void
 add_whole_paths(JoinPaths *join, Path *outer, Path *inner)
 {
-	CustomPath *path = make_path(join, outer, inner);
-	JoinEstimate team;
-	Cost		search;
-	int			workers;
+	ListCell   *lc;
 
-	join->whole = cost_path(join, path, outer, inner, 0);
-	set_number(path, JOIN_FILES, join->whole.has_files);
-	add_path(join->sides.joinrel, &path->path);
-	search = join->whole.search;
-	/* what has a partner is searched for no more */
-	if (looks_for_one(join->sides.type))
-		search *= 1 - join->extra->semifactors.outer_match_frac;
-	workers = simhash_team_workers(search, join->whole.kept);
-	/* a team writes its pairs to files (pass_team.c) */
-	if (workers == 0 || temp_file_limit >= 0 || may_end_early(join))
-		return;
-	path = make_path(join, outer, inner);
-	team = cost_path(join, path, outer, inner, workers);
-	if (looks_for_one(join->sides.type) &&
-		(team.is_divided ||
-		 (team.pairs > 0 && team.near > FEW_PAIRS * outer->rows)))
-		return;
-	path->path.parallel_safe = false;
-	set_number(path, JOIN_FILES, team.has_files);
-	set_number(path, JOIN_WORKERS, workers);
-	add_path(join->sides.joinrel, &path->path);
+	foreach(lc, whole_paths(join, outer, inner))
+	{
+		Path	   *path = lfirst(lc);
+
+		join->total = Min(join->total, path->total_cost);
+		add_path(join->sides.joinrel, path);
+	}
 }
 
 /*
- * The same for each process of a parallel plan, which joins a part of the outer
- * rows with all inner ones.
+ * Return a path for each process of a parallel plan, which joins a part of the
+ * outer rows with all inner ones.
  */
-static void
-add_partial_join(JoinPaths *join, Path *outer, Path *inner)
+static Path *
+partial_path(JoinPaths *join, Path *outer, Path *inner)
 {
 	CustomPath *path = make_path(join, outer, inner);
 	int			workers = outer->parallel_workers;
@@ -306,15 +359,22 @@ add_partial_join(JoinPaths *join, Path *outer, Path *inner)
 		set_number(path, JOIN_BATCH_PAIRS,
 				   estimate.pairs * batch / outer->rows);
 	}
-	add_partial_path(join->sides.joinrel, &path->path);
+	return &path->path;
+}
+
+static void
+add_partial_join(JoinPaths *join, Path *path)
+{
+	join->total = Min(join->total, path->total_cost);
+	add_partial_path(join->sides.joinrel, path);
 }
 
 /*
  * Add paths by which processes share the outer rows.  PostgreSQL chooses the
- * number of processes by the size of the outer table.  But to find the pairs of
- * a small table may take long.  So add a second scan.  Its number of processes
- * is what PostgreSQL chooses for a table that takes as long to read as the
- * pairs take.
+ * number of processes by the size of the outer table.  But to find the pairs
+ * of a small table may take long.  So add a second scan.  Its number of
+ * processes is what PostgreSQL chooses for a table that takes as long to read
+ * as the pairs take.
  */
 static void
 add_partial_joins(JoinPaths *join, Path *inner)
@@ -333,7 +393,7 @@ add_partial_joins(JoinPaths *join, Path *inner)
 
 		workers = path->parallel_workers;
 		if (workers <= worth)
-			add_partial_join(join, path, inner);
+			add_partial_join(join, partial_path(join, path, inner));
 	}
 	if (!hamming_is_whole_table(join->sides.root, outer) ||
 		!bms_is_empty(outer->lateral_relids))
@@ -342,8 +402,12 @@ add_partial_joins(JoinPaths *join, Path *inner)
 								   max_parallel_workers_per_gather);
 	more = Min(Max(workers, more), worth);
 	if (more != workers)
-		add_partial_join(join, create_seqscan_path(join->sides.root, outer,
-												   NULL, more), inner);
+	{
+		Path	   *path = create_seqscan_path(join->sides.root, outer, NULL,
+											   more);
+
+		add_partial_join(join, partial_path(join, path, inner));
+	}
 }
 
 /*
@@ -366,17 +430,39 @@ is_known_type(JoinType type)
 		looks_for_one(type);
 }
 
+/* Take PostgreSQL's joins of the sides out of the list, and return them. */
+static List *
+take_joins(const JoinSides *sides, List **paths)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, *paths)
+	{
+		JoinPath   *path = lfirst(lc);
+
+		if ((!IsA(path, NestPath) && !IsA(path, HashPath) &&
+			 !IsA(path, MergePath)) ||
+			path->outerjoinpath->parent != sides->outer ||
+			path->innerjoinpath->parent != sides->inner)
+			continue;
+		result = lappend(result, path);
+		*paths = foreach_delete_current(*paths, lc);
+	}
+	return result;
+}
+
 /*
- * Return how many pairs of rows a hash semi or anti join compares beside those
- * that PostgreSQL counts.  It compares an outer row with the inner rows that
- * have equal keys.  final_cost_hashjoin() counts them all for an inner join,
- * but here once for each row of the result.
+ * A hash semi or anti join compares an outer row with the inner rows that have
+ * equal keys.  final_cost_hashjoin() counts these for an inner join, but here
+ * once for each row of the result.  Return what the others cost.
  */
-static double
-uncounted_in_hash_join(JoinPaths *join, const HashPath *path)
+static Cost
+uncounted_cost(JoinPaths *join, const HashPath *path)
 {
 	double		matched = join->extra->semifactors.outer_match_frac;
 	double		counted = join->sides.type == JOIN_SEMI ? matched : 1 - matched;
+	List	   *others = list_difference_ptr(join->sides.clauses, join->keys);
 	double		rows;			/* that are compared with an outer row */
 
 	if (!looks_for_one(join->sides.type))
@@ -384,170 +470,299 @@ uncounted_in_hash_join(JoinPaths *join, const HashPath *path)
 	rows = path->jpath.innerjoinpath->parent->rows *
 		selectivity_of(join, path->path_hashclauses) *
 		fraction_read(join, matched);
-	return path->jpath.outerjoinpath->rows * (rows - counted);
+	others = hamming_order_clauses(join->sides.root, others);
+	return path->jpath.outerjoinpath->rows * Max(rows - counted, 0) *
+		(cpu_tuple_cost + cost_of_clauses(join, others).per_tuple);
 }
 
 /*
- * The same for a nested loop.  PostgreSQL takes a scan of an index for a value
- * of the outer row to find equally many rows for each value.  But a value that
- * is frequent on both sides, as a site of many rows, finds more of them, and
- * more often: the selectivity of a join has that.
+ * Return how many rows a relation has at most, whatever the planner expects.
+ * It may expect none in a table that had none when it was analyzed.
  */
 static double
-uncounted_in_nested_loop(JoinPaths *join, const NestPath *path)
+most_rows(PlannerInfo *root, RelOptInfo *rel)
 {
-	Path	   *inner = path->jpath.innerjoinpath;
-	Path	   *scan = inner;
-	Selectivity counted;
-	Selectivity found;
-	List	   *clauses;
-
-	if (IsA(scan, MemoizePath))
-		scan = ((MemoizePath *) scan)->subpath;
-	if (IsA(scan, BitmapHeapPath))
-		scan = ((BitmapHeapPath *) scan)->bitmapqual;
-	if (!IsA(scan, IndexPath))
-		return 0;
-	clauses = get_quals_from_indexclauses(((IndexPath *) scan)->indexclauses);
-	counted = clauselist_selectivity(join->sides.root, clauses,
-									 inner->parent->relid, JOIN_INNER, NULL);
-	found = selectivity_of(join, clauses);
-	return path->jpath.outerjoinpath->rows * inner->parent->tuples *
-		(found - counted) *
-		fraction_read(join, join->extra->semifactors.outer_match_frac);
+	if (IS_SIMPLE_REL(rel) && rel->rtekind == RTE_VALUES)
+		return rel->tuples;
+	if (!hamming_is_whole_table(root, rel))
+		return get_float8_infinity();
+	if (is_one_row(root, rel))
+		return 1;
+	return Max(rel->tuples, (double) rel->pages * MaxHeapTuplesPerPage);
 }
 
-/* Return what a path of PostgreSQL's costs more than it says: 0 or more. */
-static Cost
-uncounted_cost(JoinPaths *join, Path *path)
+/* Return the scan of an index by which the path looks up rows, or NULL. */
+static IndexPath *
+index_scan(Path *path)
 {
-	double		pairs = 0;
-	List	   *others = list_difference_ptr(join->sides.clauses, join->keys);
-
-	if (IsA(path, HashPath))
-		pairs = uncounted_in_hash_join(join, (HashPath *) path);
-	else if (IsA(path, NestPath))
-		pairs = uncounted_in_nested_loop(join, (NestPath *) path);
-	if (pairs <= 0)
-		return 0;
-	others = hamming_order_clauses(join->sides.root, others);
-	return pairs * (cpu_tuple_cost + cost_of_clauses(join, others).per_tuple);
-}
-
-static bool
-joins_sides(Path *path, const JoinSides *sides)
-{
-	return (IsA(path, NestPath) || IsA(path, MergePath) ||
-			IsA(path, HashPath)) &&
-		((JoinPath *) path)->outerjoinpath->parent == sides->outer &&
-		((JoinPath *) path)->innerjoinpath->parent == sides->inner;
+	if (IsA(path, BitmapHeapPath))
+		path = ((BitmapHeapPath *) path)->bitmapqual;
+	return IsA(path, IndexPath) ? (IndexPath *) path : NULL;
 }
 
 /*
- * Return the paths that do not join the sides.  Set *is_undercounted to true if
- * one of those that do costs more than it says.
+ * Does the scan, which may be NULL, look up rows by any of the clauses?  It
+ * may have a copy of one, or, of an equivalence class, one with its sides
+ * exchanged.
  */
-static List *
-other_paths(JoinPaths *join, List *paths, bool *is_undercounted)
+static bool
+looks_up_by(const IndexPath *scan, List *clauses)
 {
-	List	   *result = NIL;
+	ListCell   *lc;
+	ListCell   *other;
+
+	if (scan == NULL)
+		return false;
+	foreach(lc, scan->indexclauses)
+	{
+		RestrictInfo *rinfo = lfirst_node(IndexClause, lc)->rinfo;
+
+		foreach(other, clauses)
+		{
+			RestrictInfo *clause = lfirst_node(RestrictInfo, other);
+
+			if (equal(rinfo, clause) || (rinfo->parent_ec != NULL &&
+										 rinfo->parent_ec == clause->parent_ec))
+				return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * May a plan read the relation in two places, each of which gives the same
+ * rows? PostgreSQL can make a subquery's plan only once: set_plan_references()
+ * changes what belongs to the subquery.  A recursive query's working table has
+ * one reader.  Functions and samples may give other rows.
+ */
+static bool
+can_read_twice(PlannerInfo *root, const RelOptInfo *rel)
+{
+	int			relid = -1;
+
+	while ((relid = bms_next_member(rel->relids, relid)) >= 0)
+	{
+		const RangeTblEntry *rte = planner_rt_fetch(relid, root);
+
+		if (!(rte->rtekind == RTE_RELATION && rte->tablesample == NULL) &&
+			!(rte->rtekind == RTE_CTE && !rte->self_reference) &&
+			rte->rtekind != RTE_JOIN)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Return an AdaptiveJoin of PostgreSQL's join and of a HammingJoin with inner,
+ * where the former may cost most in vain; or NULL if there can be none.
+ */
+static Path *
+adaptive_path(JoinPaths *join, JoinPath *first, Path *inner, bool is_partial,
+			  Cost most)
+{
+	PlannerInfo *root = join->sides.root;
+	JoinPaths	other = *join;	/* of the rows that are left */
+	Path	   *outer = first->outerjoinpath;
+	Path	   *outer_rows;
+	Path	   *rest;
+
+	/* a Result for conditions without a column might come between the nodes */
+	if (inner == NULL || join->sides.type == JOIN_FULL ||
+		root->hasPseudoConstantQuals ||
+		PATH_REQ_OUTER(&first->path) != NULL ||
+		!can_read_twice(root, join->sides.inner))
+		return NULL;
+	if (join->self_rows != NULL && !is_partial &&
+		outer == join->sides.outer->cheapest_total_path)
+		outer = inner = join->self_rows;
+	outer_rows = hamming_outer_rows_path(outer);
+	if (inner == outer)
+		inner = outer_rows;
+	rest = is_partial ? partial_path(&other, outer_rows, inner)
+		: llast(whole_paths(&other, outer_rows, inner));
+	/* the processes together */
+	if (is_partial)
+		most /= parallel_divisor(first->path.parallel_workers);
+	return hamming_adaptive_path(root, first, outer, outer_rows, rest, most);
+}
+
+/*
+ * A nested loop that compares each outer row with all inner ones is good for
+ * one thing: where there are many pairs, it finds the first ones at once.  So
+ * where the statement may end early, it may begin; else it is left out.  It
+ * stays where it gets its outer rows by a row of another relation: there are
+ * few each time, and a HammingJoin gets them in no such way.  Return a path,
+ * or NULL.
+ */
+static Path *
+bounded_comparison(JoinPaths *join, JoinPath *loop, Path *inner,
+				   bool is_partial)
+{
+	if (!bms_is_subset(PATH_REQ_OUTER(&loop->path),
+					   loop->path.parent->lateral_relids))
+		return &loop->path;
+	if (is_partial || !may_end_early(join))
+		return NULL;
+	return adaptive_path(join, loop, inner, false, join->least * LET_BEGIN);
+}
+
+/*
+ * A nested loop that looks up fingerprints in an index finds the pairs that a
+ * HammingJoin finds.  It may run as long as it needs where that is little for
+ * all outer rows that there can be, else as long as a HammingJoin needs for
+ * its first pair.
+ *
+ * One that looks up other columns may find few rows where there are many
+ * pairs, or all rows.  So it may run as long as a HammingJoin takes for all
+ * pairs.  How many rows it finds by another clause than a key, such as a
+ * range, is a guess. Where this says that it takes longer, it may begin, and
+ * is expected to come to its end as often as not.
+ */
+static Path *
+bounded_look_up(JoinPaths *join, JoinPath *loop, Path *inner, bool is_partial)
+{
+	IndexPath  *scan = index_scan(loop->innerjoinpath);
+	double		rows = most_rows(join->sides.root, join->sides.outer);
+	bool		is_guess = false;
+	Cost		most = join->total * LET_RUN;
+	Path	   *path;
+
+	if (rows <= 1)
+		return &loop->path;
+	if (looks_up_by(scan, list_make1(join->clause.rinfo)))
+	{
+		if (rows * loop->innerjoinpath->total_cost <= join->least)
+			return &loop->path;
+		most = join->least * LET_RUN;
+	}
+	else if (loop->path.total_cost > join->total && scan != NULL &&
+			 loop->path.total_cost < WORTH_A_TRY * join->total &&
+			 scan->indexselectivity < BETWEEN_TWO &&
+			 !looks_up_by(scan, join->keys))
+	{
+		is_guess = true;
+		most = join->total * LET_BEGIN;
+	}
+	path = adaptive_path(join, loop, inner, is_partial, most);
+	if (path == NULL)
+		return &loop->path;
+	if (is_guess)
+		path->total_cost = join->total * (LET_BEGIN + 0.5);
+	return path;
+}
+
+/*
+ * A join by keys compares all rows that have equal keys.  Where an outer row
+ * has at most one of these, or there are few rows, it may run as long as it
+ * needs. Else a hash join may run as long as a HammingJoin takes, but only if
+ * its table is in memory: if not, it reads all outer rows before it compares
+ * most of them. What cannot be bounded has to be expected to take far less.
+ */
+static Path *
+bounded_key_join(JoinPaths *join, JoinPath *path, Path *inner, bool is_partial)
+{
+	PlannerInfo *root = join->sides.root;
+	Path	   *adaptive = NULL;
+
+	if (join->extra->inner_unique ||
+		most_rows(root, join->sides.outer) *
+		most_rows(root, join->sides.inner) * (cpu_tuple_cost +
+											  cpu_operator_cost) <=
+		join->least)
+		return &path->path;
+	if (IsA(path, HashPath) && ((HashPath *) path)->num_batches == 1)
+		adaptive = adaptive_path(join, path, inner, is_partial,
+								 join->total * LET_RUN);
+	if (adaptive == NULL && path->path.total_cost * FAR_LESS < join->total)
+		return &path->path;
+	return adaptive;
+}
+
+/*
+ * Add PostgreSQL's joins, with bounds and with costs that it has not counted.
+ */
+static void
+add_joins(JoinPaths *join, List *paths, Path *inner, bool is_partial)
+{
 	ListCell   *lc;
 
 	foreach(lc, paths)
 	{
-		if (!joins_sides(lfirst(lc), &join->sides))
-			result = lappend(result, lfirst(lc));
-		else if (uncounted_cost(join, lfirst(lc)) > 0)
-			*is_undercounted = true;
+		JoinPath   *first = lfirst(lc);
+		Path	   *path;
+
+		if (IsA(first, HashPath))
+			first->path.total_cost += uncounted_cost(join, (HashPath *) first);
+		if (!IsA(first, NestPath))
+			path = bounded_key_join(join, first, inner, is_partial);
+		else if (stands_alone(first->innerjoinpath, join->sides.outer))
+			path = bounded_comparison(join, first, inner, is_partial);
+		else
+			path = bounded_look_up(join, first, inner, is_partial);
+		if (path == NULL)
+			continue;
+		if (is_partial)
+			add_partial_path(join->sides.joinrel, path);
+		else
+			add_path(join->sides.joinrel, path);
 	}
-	return result;
 }
 
 /*
- * Have PostgreSQL make its paths for the sides, without some methods of
- * joining, and without the hooks.  The lists of the relation must be empty.
+ * join->sides is set.  Find out what a HammingJoin of the sides needs; return
+ * false if there can be none.
  */
-static void
-make_paths(JoinPaths *join, uint64 without)
+static bool
+prepare_join(JoinPaths *join)
 {
 	const JoinSides *sides = &join->sides;
-	uint64		methods = get_join_methods(sides->joinrel);
-	set_join_pathlist_hook_type hook = set_join_pathlist_hook;
 
-	set_join_methods(sides->joinrel, methods & ~without);
-	set_join_pathlist_hook = NULL;
-	PG_TRY();
-	{
-		add_paths_to_joinrel(sides->root, sides->joinrel, sides->outer,
-							 sides->inner, sides->type, join->extra->sjinfo,
-							 sides->clauses);
-	}
-	PG_FINALLY();
-	{
-		set_join_pathlist_hook = hook;
-		set_join_methods(sides->joinrel, methods);
-	}
-	PG_END_TRY();
-}
-
-static void
-add_charged(JoinPaths *join, List *paths, bool by_hash,
-			void (*add) (RelOptInfo *, Path *))
-{
-	ListCell   *lc;
-
-	foreach(lc, paths)
-	{
-		Path	   *path = lfirst(lc);
-
-		if (IsA(path, HashPath) != by_hash || !joins_sides(path, &join->sides))
-			continue;
-		path->total_cost += uncounted_cost(join, path);
-		add(join->sides.joinrel, path);
-	}
+	if (!is_known_type(sides->type) ||
+		!hamming_find_clause(sides, &join->clause) ||
+		!stands_alone(sides->outer->cheapest_total_path, sides->inner) ||
+		!stands_alone(sides->inner->cheapest_total_path, sides->outer))
+		return false;
+	join->columns = hamming_result_columns(sides);
+	if (!hamming_can_plan_join(join->columns))
+		return false;
+	join->keys = hamming_find_keys(sides, &join->equalities);
+	join->is_of_same_rows = hamming_are_same_rows(sides, &join->clause,
+												  join->equalities);
+	return true;
 }
 
 /*
- * Charge PostgreSQL's paths for the sides what they cost more.  Where none of
- * those in the lists does, all stay.  Else those that seemed to cost less have
- * kept off others, so all are made again: hash joins apart, and then the
- * others.  What a hook that was set later has done to them before it called
- * ours is lost then.
+ * PostgreSQL offers right joins, by keys only, after left joins of the same
+ * rows.  A right join that looks better has removed the HammingJoin.  So add
+ * it again, once right joins are bounded.
  */
 static void
-charge_paths(JoinPaths *join)
+bound_right_joins(JoinPaths *join)
 {
 	RelOptInfo *joinrel = join->sides.joinrel;
-	bool		is_undercounted = false;
-	List	   *paths = other_paths(join, joinrel->pathlist, &is_undercounted);
-	List	   *partial = other_paths(join, joinrel->partial_pathlist,
-									  &is_undercounted);
-	int			by_hash;
+	JoinPaths	left = *join;
+	List	   *others;
+	List	   *partial_others;
 
-	if (!is_undercounted)
+	left.sides.outer = join->sides.inner;
+	left.sides.inner = join->sides.outer;
+	left.sides.type = JOIN_LEFT;
+	if (!prepare_join(&left) || left.keys == NIL)
 		return;
-	for (by_hash = 1; by_hash >= 0; by_hash--)
-	{
-		List	   *made;
-		List	   *made_partial;
-
-		joinrel->pathlist = joinrel->partial_pathlist = NIL;
-		make_paths(join, by_hash ? NESTED_LOOPS : HASH_JOINS);
-		made = joinrel->pathlist;
-		made_partial = joinrel->partial_pathlist;
-		joinrel->pathlist = paths;
-		joinrel->partial_pathlist = partial;
-		add_charged(join, made, by_hash, add_path);
-		add_charged(join, made_partial, by_hash, add_partial_path);
-		paths = joinrel->pathlist;
-		partial = joinrel->partial_pathlist;
-	}
+	others = take_joins(&join->sides, &joinrel->pathlist);
+	partial_others = take_joins(&join->sides, &joinrel->partial_pathlist);
+	add_whole_paths(&left, left.sides.outer->cheapest_total_path,
+					left.sides.inner->cheapest_total_path);
+	join->least = left.least;
+	join->total = left.total;
+	add_joins(join, others, NULL, false);
+	add_joins(join, partial_others, NULL, true);
 }
 
 /*
- * set_join_pathlist_hook: add paths for a join that has a fitting clause.
- * What another library's hook does to PostgreSQL's paths stays done: they are
- * charged before the hook that was there first looks at them.
+ * set_join_pathlist_hook: add paths for a join that has a fitting clause, and
+ * bound PostgreSQL's joins.  What another library's hook does to its
+ * joins stays done: the hook that was there first is called before.
  */
 static void
 consider_hamming_join(PlannerInfo *root, RelOptInfo *joinrel,
@@ -556,47 +771,43 @@ consider_hamming_join(PlannerInfo *root, RelOptInfo *joinrel,
 {
 	JoinPaths	join = {
 		.sides = {root, joinrel, outerrel, innerrel, jointype,
-		extra->restrictlist},.extra = extra
+		extra->restrictlist},.extra = extra,.least = get_float8_infinity(),
+		.total = get_float8_infinity()
 	};
 	Path	   *outer = outerrel->cheapest_total_path;
 	Path	   *inner = innerrel->cheapest_total_path;
-	bool		is_served;
+	Path	   *safe_inner;
+	List	   *others = NIL;
+	List	   *partial_others = NIL;
 
-	/* PostgreSQL has no other method for a full join */
-	is_served = (enable_hammingjoin || jointype == JOIN_FULL) &&
-		is_known_type(jointype) &&
-		hamming_find_clause(&join.sides, &join.clause) &&
-		stands_alone(outer, innerrel) && stands_alone(inner, outerrel);
-	if (is_served)
-		join.keys = hamming_find_keys(&join.sides, &join.equalities);
-	if (join.keys != NIL && jointype != JOIN_FULL)
-		charge_paths(&join);
 	if (next_hook != NULL)
 		next_hook(root, joinrel, outerrel, innerrel, jointype, extra);
-	if (!is_served)
+	/* PostgreSQL has no other method for a full join */
+	if (!enable_hammingjoin && jointype != JOIN_FULL)
 		return;
-	join.columns = hamming_result_columns(&join.sides);
-	if (!hamming_can_plan_join(join.columns))
+	if (jointype == JOIN_RIGHT)
+		bound_right_joins(&join);
+	if (!prepare_join(&join))
 		return;
-	join.is_of_same_rows = hamming_are_same_rows(&join.sides, &join.clause,
-												 join.equalities);
+	if (enable_hammingjoin)
+	{
+		others = take_joins(&join.sides, &joinrel->pathlist);
+		partial_others = take_joins(&join.sides, &joinrel->partial_pathlist);
+	}
 	add_whole_paths(&join, outer, inner);
 	if (jointype == JOIN_INNER && join.is_of_same_rows)
-	{
-		Path	   *rows = hamming_self_path(&join.sides);
-
-		if (rows != NULL)
-			add_whole_paths(&join, rows, rows);
-	}
-	if (!joinrel->consider_parallel || jointype == JOIN_FULL ||
-		!bms_is_empty(joinrel->lateral_relids) ||
-		join.whole.run < WORTH_PARTIAL * join.whole.startup)
-		return;
+		join.self_rows = hamming_self_path(&join.sides);
+	if (join.self_rows != NULL)
+		add_whole_paths(&join, join.self_rows, join.self_rows);
 	/* the cheapest one may be a Gather */
-	if (!inner->parallel_safe)
-		inner = get_cheapest_parallel_safe_total_inner(innerrel->pathlist);
-	if (inner != NULL)
-		add_partial_joins(&join, inner);
+	safe_inner = inner->parallel_safe ? inner
+		: get_cheapest_parallel_safe_total_inner(innerrel->pathlist);
+	if (safe_inner != NULL && joinrel->consider_parallel &&
+		jointype != JOIN_FULL && bms_is_empty(joinrel->lateral_relids) &&
+		join.whole.run >= WORTH_PARTIAL * join.whole.startup)
+		add_partial_joins(&join, safe_inner);
+	add_joins(&join, others, inner, false);
+	add_joins(&join, partial_others, safe_inner, true);
 }
 
 static bool
@@ -635,9 +846,9 @@ add_hint(void *arg)
 }
 
 /*
- * join_search_hook, where PostgreSQL does not ask consider_hamming_join() for a
- * join whose result has a condition without a column: tell what to write for a
- * full join, which nothing else serves.
+ * join_search_hook, where PostgreSQL does not ask consider_hamming_join() for
+ * a join whose result has a condition without a column: tell what to write for
+ * a full join, which nothing else serves.
  */
 static RelOptInfo *
 search_joins(PlannerInfo *root, int levels, List *rels)
@@ -665,6 +876,7 @@ hamming_join_init(void)
 							 NULL, &enable_hammingjoin, true, PGC_USERSET,
 							 GUC_EXPLAIN, NULL, NULL, NULL);
 	RegisterCustomScanMethods(&hamming_join_scan_methods);
+	hamming_adaptive_init();
 	next_hook = set_join_pathlist_hook;
 	set_join_pathlist_hook = consider_hamming_join;
 	if (!CHECKS_PSEUDOCONSTANTS)

@@ -84,6 +84,8 @@ typedef struct JoinEstimate
 	double		pairs;			/* those of them that are read again, to check
 								 * the filter or to return the rows */
 	QualCost	filter;			/* of the clauses, for such a pair */
+	double		looked_at;		/* the fraction of all pairs of rows that a
+								 * nested loop compares */
 	bool		are_same_rows;	/* see NearOptions */
 	bool		is_shared;		/* do several processes share the outer rows? */
 	int			workers;		/* that the node launches for its search */
@@ -124,11 +126,19 @@ extern Plan *hamming_plan_join(PlannerInfo *root, RelOptInfo *rel,
 							   struct CustomPath *path, List *target,
 							   List *clauses, List *children);
 
+/* adaptive.c */
+extern Path *hamming_outer_rows_path(Path *outer);
+extern Path *hamming_adaptive_path(PlannerInfo *root, const JoinPath *first,
+								   Path *outer, Path *outer_rows,
+								   Path *hamming, Cost most);
+extern bool hamming_reads_outer_rows(const PlanState *node);
+extern uint64 hamming_rows_tried(const PlanState *node);
+extern void hamming_adaptive_init(void);
+
 /* self.c */
 extern bool hamming_is_whole_table(PlannerInfo *root, const RelOptInfo *rel);
 extern bool hamming_are_same_rows(const JoinSides *sides,
 								  const HammingClause *clause, List *keys);
 extern Path *hamming_self_path(const JoinSides *sides);
-extern Node *hamming_exchange_table(Node *node, Relids from, Relids to);
 
 #endif							/* SIMHASH_PLAN_H */
