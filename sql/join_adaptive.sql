@@ -1,4 +1,4 @@
--- AdaptiveJoin: a nested loop for the first outer rows, and a HammingJoin for all others.
+-- AdaptiveJoin: PostgreSQL's join for the first outer rows, and a HammingJoin for all others.
 \pset footer off
 \getenv directory PG_ABS_SRCDIR
 \set setup :directory '/sql/join_setup.sql'

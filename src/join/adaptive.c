@@ -64,8 +64,8 @@ typedef struct AdaptiveJoinState
 	uint64		count;			/* of outer rows that the first join got */
 	Tuplestorestate *tried;		/* these, of a self-join */
 	TupleTableSlot *slot;		/* for one of them */
-	double		most;			/* the first join ends when it has done so
-								 * much in vain, in rows that are compared */
+	double		most;			/* work in vain after which the first join
+								 * ends, in rows that are compared */
 	double		page;			/* what a page counts as */
 	double		pages;			/* accessed by it, but for the outer rows */
 	double		rows_before;	/* rows_compared() of scans before this one */
@@ -111,7 +111,7 @@ rows_compared(const AdaptiveJoinState *state)
 static bool
 has_batches(const AdaptiveJoinState *state)
 {
-	const		HashJoinState *join = (const HashJoinState *) state->first;
+	const HashJoinState *join = (const HashJoinState *) state->first;
 
 	return IsA(join, HashJoinState) && join->hj_HashTable != NULL &&
 		join->hj_HashTable->nbatch > 1;

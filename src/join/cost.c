@@ -135,8 +135,8 @@ choose_batches(double outer, double inner, JoinEstimate *join, Cost unfiltered)
  * whose filter has the distance.  So no estimate, however wrong, has all rows
  * compared with all.  Where this is less than what the join takes, there are
  * few rows, or most are near each other: then the join takes at most three
- * times as long as the nested loop.  The inner rows may cost it more, from the
- * second scan on.
+ * times as long as the nested loop.  That one may cost more still: it reads the
+ * inner rows again for each outer row.
  */
 static Cost
 most_cost(const CustomPath *path, const JoinEstimate *join, double sides)

@@ -40,11 +40,11 @@
 #define WORTH_ANOTHER 10.0
 
 /*
- * A join of PostgreSQL's may run LET_RUN times as long as a HammingJoin takes:
- * so both together take at most three times as long as the better one, and 1.5
- * times as long as a HammingJoin.  One that finds
- * its rows at once, or not at all, may run LET_BEGIN times as long.  One that
- * cannot be bounded has to cost 1 / FAR_LESS of a HammingJoin.
+ * A join of PostgreSQL's may run LET_RUN times as long as a HammingJoin takes.
+ * So both together take at most 1.5 times as long as the HammingJoin alone, and
+ * three times as long as the first join alone.  One that finds its rows at
+ * once, or not at all, may run LET_BEGIN times as long.  One that cannot be
+ * bounded must cost less than 1 / FAR_LESS of a HammingJoin.
  */
 #define LET_RUN 0.5
 #define LET_BEGIN 0.25
