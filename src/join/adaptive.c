@@ -469,16 +469,6 @@ are_sort_columns(List *pathkeys, const PathTarget *target)
 	return true;
 }
 
-/* Does the path scan an index of GiST? */
-static bool
-scans_gist(const Path *path)
-{
-	if (IsA(path, BitmapHeapPath))
-		path = ((const BitmapHeapPath *) path)->bitmapqual;
-	return IsA(path, IndexPath) &&
-		((const IndexPath *) path)->indexinfo->relam == GIST_AM_OID;
-}
-
 /*
  * first is a nested loop or a hash join, without parameters.  hamming is a
  * HammingJoin of outer_rows, which are hamming_outer_rows_path() of outer, the
@@ -493,9 +483,11 @@ hamming_adaptive_path(PlannerInfo *root, const JoinPath *first, Path *outer,
 {
 	CustomPath *path = makeNode(CustomPath);
 	int			rows = Min(most / COST_OF_ROW, PG_INT32_MAX);
-	int			page = scans_gist(first->innerjoinpath) ? ACCESS_GIST_PAGE
-	: ACCESS_PAGE;
+	const IndexPath *scan = hamming_index_scan(first->innerjoinpath);
+	int			page = ACCESS_PAGE;
 
+	if (scan != NULL && scan->indexinfo->relam == GIST_AM_OID)
+		page = ACCESS_GIST_PAGE;
 	path->path = first->path;
 	path->path.type = T_CustomPath;
 	path->path.pathtype = T_CustomScan;

@@ -104,7 +104,7 @@ search_cost(double x, double y, const JoinEstimate *join)
 /*
  * In how many batches is a process to read its share of the outer rows?  At
  * the end it waits for the last batch of another one: for half a batch on
- * average. But each batch passes over all inner rows.  join->search is what
+ * average.  But each batch passes over all inner rows.  join->search is what
  * the search for pairs takes in one batch, and is set to what it takes in all.
  * unfiltered is what a filter of the outer rows spares: with batches none can
  * be made.

@@ -22,11 +22,12 @@
 #include "type/simhash.h"
 
 /*
- * At its first turn the side that the planner expects to be smaller has so
- * many rows, and at each turn twice as many in all.  The other one has 1 /
- * TURN_SHARE of these.  So the rows of one that are read before the other one
- * ends are a quarter of its rows if the planner is right, and at most eight
- * times as many as it has, or FIRST_TURN, if not.
+ * In the first turn FIRST_TURN rows are read of the side that the planner
+ * expects to be smaller.  Each turn doubles the number of its rows.  Of the
+ * other side a quarter as many rows are read (TURN_SHARE).  When one side ends,
+ * at most a quarter as many rows of the other side have been read if the
+ * planner is right.  If the planner is wrong, at most eight times as many rows
+ * have been read, or FIRST_TURN.
  */
 #define FIRST_TURN 64
 #define TURN_SHARE 4

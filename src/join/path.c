@@ -147,20 +147,18 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
 }
 
 /*
- * A semi or anti join reads the pairs of an outer row up to the first partner.
- * have_partner is the fraction of the outer rows that have one.  Return which
- * fraction of all pairs is read, if each row has equally many; 1 of any other
- * join.  If m of n pairs, in random order, are partners, the first one is
- * number (n + 1) / (m + 1) on average: PostgreSQL counts 2 n / (m + 1), as in
- * final_cost_nestloop().
+ * The join is a semi or anti join, which reads the pairs of an outer row up to
+ * the first partner.  have_partner is the fraction of the outer rows that have
+ * a partner.  Return which fraction of all pairs is read, if each row has
+ * equally many.  If m of n pairs, in random order, are partners, the first one
+ * is number (n + 1) / (m + 1) on average: PostgreSQL counts 2 n / (m + 1), as
+ * in final_cost_nestloop().
  */
 static double
 fraction_read(const JoinPaths *join, double have_partner)
 {
 	double		partners = join->extra->semifactors.match_count;
 
-	if (!looks_for_one(join->sides.type))
-		return 1;
 	return 1 - have_partner * (1 - Min(2 / (partners + 1), 1));
 }
 
@@ -218,19 +216,25 @@ cost_path(JoinPaths *join, CustomPath *path, Path *outer, Path *inner,
 	List	   *filter = list_concat_copy(join->keys, ordered);
 	Selectivity equal = selectivity_of(join, join->keys);
 	Selectivity near = selectivity_of(join, list_make1(join->clause.rinfo));
-	Selectivity matched = join->extra->semifactors.outer_match_frac;
 	JoinEstimate estimate = {
 		.type = join->sides.type,
 		.radius = join->clause.likely_radius,
 		.groups = Max(1, Min(1 / equal, Min(outer->rows, inner->rows))),
 		.filter = cost_of_clauses(join, filter),
-		.looked_at = fraction_read(join, rint(outer->rows * matched) /
-								   outer->rows),
+		.looked_at = 1,
 		.are_same_rows = outer != inner && join->is_of_same_rows,
 		.is_shared = path->path.parallel_aware,
 		.workers = workers
 	};
 
+	if (looks_for_one(join->sides.type))
+	{
+		double		matched = outer->rows *
+		join->extra->semifactors.outer_match_frac;
+
+		/* as final_cost_nestloop() rounds it */
+		estimate.looked_at = fraction_read(join, rint(matched) / outer->rows);
+	}
 	estimate.near = outer->rows * inner->rows * near * equal;
 	estimate.pairs = pairs_read(join, estimate.near, filter);
 	if (join->clause.bits == 64)
@@ -492,8 +496,8 @@ most_rows(PlannerInfo *root, RelOptInfo *rel)
 }
 
 /* Return the scan of an index by which the path looks up rows, or NULL. */
-static IndexPath *
-index_scan(Path *path)
+IndexPath *
+hamming_index_scan(Path *path)
 {
 	if (IsA(path, BitmapHeapPath))
 		path = ((BitmapHeapPath *) path)->bitmapqual;
@@ -530,8 +534,8 @@ looks_up_by(const IndexPath *scan, List *clauses)
 }
 
 /*
- * May a plan read the relation in two places, each of which gives the same
- * rows? PostgreSQL can make a subquery's plan only once: set_plan_references()
+ * May a plan have two scans of rel, which return the same rows?  PostgreSQL can
+ * make a subquery's plan only once: set_plan_references()
  * changes what belongs to the subquery.  A recursive query's working table has
  * one reader.  Functions and samples may give other rows.
  */
@@ -615,13 +619,13 @@ bounded_comparison(JoinPaths *join, JoinPath *loop, Path *inner,
  * One that looks up other columns may find few rows where there are many
  * pairs, or all rows.  So it may run as long as a HammingJoin takes for all
  * pairs.  How many rows it finds by another clause than a key, such as a
- * range, is a guess. Where this says that it takes longer, it may begin, and
+ * range, is a guess.  Where this says that it takes longer, it may begin, and
  * is expected to come to its end as often as not.
  */
 static Path *
 bounded_look_up(JoinPaths *join, JoinPath *loop, Path *inner, bool is_partial)
 {
-	IndexPath  *scan = index_scan(loop->innerjoinpath);
+	IndexPath  *scan = hamming_index_scan(loop->innerjoinpath);
 	double		rows = most_rows(join->sides.root, join->sides.outer);
 	bool		is_guess = false;
 	Cost		most = join->total * LET_RUN;
@@ -654,9 +658,9 @@ bounded_look_up(JoinPaths *join, JoinPath *loop, Path *inner, bool is_partial)
 /*
  * A join by keys compares all rows that have equal keys.  Where an outer row
  * has at most one of these, or there are few rows, it may run as long as it
- * needs. Else a hash join may run as long as a HammingJoin takes, but only if
+ * needs.  Else a hash join may run as long as a HammingJoin takes, but only if
  * its table is in memory: if not, it reads all outer rows before it compares
- * most of them. What cannot be bounded has to be expected to take far less.
+ * most of them.  What cannot be bounded has to be expected to take far less.
  */
 static Path *
 bounded_key_join(JoinPaths *join, JoinPath *path, Path *inner, bool is_partial)

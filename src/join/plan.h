@@ -107,6 +107,7 @@ extern Node *hamming_create_join(CustomScan *scan);
 extern Node *hamming_create_join_128(CustomScan *scan);
 
 /* path.c */
+extern IndexPath *hamming_index_scan(Path *path);
 extern void hamming_join_init(void);
 
 /* clause.c */

@@ -147,7 +147,7 @@ is_in_share(const Shares *shares, Fingerprint fingerprint)
 /* As would a comparison with a longer list. */
 #define FILTER_MAX_ROWS 1024
 
-/* A Bloom filter pays if it is asked so many times as often as it has rows. */
+/* A Bloom filter pays if it is asked WORTH_BLOOM times for each of its rows. */
 #define WORTH_BLOOM 2
 
 /* A filter takes at most 1 / FILTER_SHARE of the memory for rows. */
