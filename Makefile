@@ -79,7 +79,6 @@ OBJS = $(BOTH_WIDTHS:=.o) $(BOTH_WIDTHS:=_128.o) \
 	src/join/path.o \
 	src/join/plan.o \
 	src/join/self.o \
-	src/join/tuples.o \
 	src/near/progress.o \
 	src/near/team.o \
 	src/text/aggregate.o \
@@ -108,6 +107,7 @@ OBJS = $(BOTH_WIDTHS:=.o) $(BOTH_WIDTHS:=_128.o) \
 	src/type/gist_cost.o \
 	src/type/same_row.o \
 	src/type/secret.o \
+	src/type/tuples.o \
 	src/type/workers.o
 
 # what script/test counts interrupts by, and hooks of other libraries: see

@@ -6,8 +6,8 @@
  * An offset counts bytes from the first tuple on, in memory and in the file
  * alike: it holds when the tuples move from one to the other.  A position
  * has the offset and the length, so that a tuple is read by one call, which
- * copies no more than the tuple.  A BufFile would copy 8 kB each time, as a
- * join reads tuples in random order.  Where rows have many partners, it reads
+ * copies no more than the tuple.  A BufFile would copy 8 kB each time, as
+ * tuples are read in random order.  Where rows have many partners, it reads
  * the same few again and again: those that were read last are cached, tuple by
  * tuple.
  */
@@ -20,8 +20,8 @@
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
 
-#include "join/join.h"
 #include "type/compat.h"
+#include "type/tuples.h"
 
 #define FIRST_CAPACITY (8 * 1024)
 
@@ -29,7 +29,7 @@
 #define FILE_PIECE (16 * 1024)
 
 /*
- * The ring of a cache takes 1 / RING_SHARE of the memory that a join has, or
+ * The ring of a cache takes 1 / RING_SHARE of the caller's memory, or
  * MOST_RING bytes.  For each PLACE_BYTES of it the cache has a place, which
  * takes half as much again, and PLACES for tuples of one hash.  A tuple of more
  * than 1 / TUPLE_SHARE of the ring is not cached.
@@ -119,7 +119,7 @@ flush_all(TupleStore *store)
 
 /*
  * Move the tuples, which are in memory, to a file.  More go there, too.  Those
- * that are read are cached: memory is what the join has, in bytes.
+ * that are read are cached: memory is what the caller has, in bytes.
  */
 void
 simhash_tuples_to_file(TupleStore *store, Size memory)
