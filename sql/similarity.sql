@@ -152,7 +152,7 @@ INSERT INTO texts (body) SELECT body FROM bodies WHERE id IN (1, 30, 33, 61, 62,
 INSERT INTO texts (body) SELECT format('w%s w%s w%s w1', i % 2, i % 3, i % 5) FROM generate_series(1, 12) i;
 ALTER TABLE texts ALTER body SET STORAGE EXTERNAL;
 INSERT INTO texts (body) SELECT body FROM bodies WHERE id IN (69, 70);
-INSERT INTO texts (body) SELECT string_agg('w' || i % 500, ' ') FROM generate_series(1, 600 * j, j) i, generate_series(1, 2) j GROUP BY j;
+INSERT INTO texts (body) SELECT string_agg('w' || i % 500, ' ') FROM generate_series(1, 2) j, generate_series(1, 600 * j, j) i GROUP BY j;
 -- a text stays for 8 calls, on a side that changes, and the options for 3, or for 1
 CREATE TABLE calls AS
 SELECT n, CASE WHEN draw % 3 > 0 THEN stays ELSE other END AS a, CASE WHEN draw % 3 > 0 THEN other ELSE stays END AS b,
@@ -161,6 +161,11 @@ FROM generate_series(0, 2999) n, LATERAL (SELECT ('x' || md5('call ' || n))::bit
 	1 + ('x' || md5('stays ' || n / 8))::bit(31)::int % 27 AS stays) d,
 	LATERAL (SELECT CASE WHEN draw % 7 = 0 THEN stays ELSE 1 + draw / 10 % 27 END AS other,
 		('{once,log,count}'::text[])[1 + draw / 5 % 3] AS tf) o;
+-- and some calls have only three texts, as either argument, and options that change now and then
+INSERT INTO calls
+SELECT n, one[1 + draw % 3], one[1 + draw / 3 % 3], 1 + n / (1 + n / 100 % 7) % 9, ('{once,log,count}'::text[])[1 + n / 30 % 3]
+FROM generate_series(3000, 3699) n, LATERAL (SELECT ('x' || md5('few ' || n))::bit(31)::int AS draw,
+	ARRAY(SELECT 1 + ('x' || md5(n / 35 || ' one ' || i))::bit(31)::int % 27 FROM generate_series(1, 3) i) AS one) d;
 CREATE FUNCTION similarities(x text, y text, stops simhash_weights, weights simhash_weights, words int, chars int,
 	tf text) RETURNS float8[] LANGUAGE plpgsql AS $$
 DECLARE
@@ -179,10 +184,47 @@ CREATE FUNCTION kept_and_not(most int, OUT compared bigint, OUT values_found big
 			FROM (SELECT (SELECT k FROM kinds k WHERE k.kind = c.kind).*, a, b, tf FROM calls c WHERE n < most ORDER BY n OFFSET 0) c OFFSET 0) t
 		OFFSET 0) t
 $$;
-SELECT * FROM kept_and_not(3000);
+SELECT * FROM kept_and_not(3700);
 SET work_mem = '64kB';
 SELECT * FROM kept_and_not(1200);
 RESET work_mem;
+
+-- Texts that are equal byte by byte: 1, or NULL without a feature; inline, out of line and compressed,
+-- also where a text begins with more than 256 bytes that are no word.
+CREATE TABLE equal (body text, outside text);
+ALTER TABLE equal ALTER outside SET STORAGE EXTERNAL;
+INSERT INTO equal (body) SELECT body FROM bodies WHERE id IN (1, 30, 33, 61, 62, 63, 67, 68, 69, 71, 72);
+INSERT INTO equal (body) SELECT repeat('-', n) || word FROM unnest('{0,1,250,254,255,256,257,3000,5000}'::int[]) n,
+	unnest(ARRAY['', 'a', U&'\00e9', U&'\0301', U&'\0301 a b', U&'\6771\4eac a', 'w1 w2', '. .']) word;
+UPDATE equal SET outside = body;
+-- which are not what the features say, of a text with itself, and of two that are stored in two ways?
+SELECT count(*) AS compared, count(expected) AS not_null, count(*) FILTER (WHERE (jaccard, containment, cosine) IS DISTINCT FROM
+	(expected, expected, expected)) AS wrong
+FROM (SELECT expected, text_jaccard(a, b, stops, words, chars) AS jaccard, text_containment(a, b, stops, words, chars) AS containment,
+		CASE WHEN stops IS NULL THEN text_cosine(a, b, NULL, words, chars, tf) ELSE text_jaccard(b, a, stops, words, chars) END AS cosine
+	FROM equal, kinds, unnest('{once,count}'::text[]) tf, LATERAL (SELECT (SELECT 1::float8 FROM simhash_features(
+			regexp_replace(body, without, '', 'g'), NULL, coalesce(words, CASE WHEN chars IS NULL THEN 2 END), chars) LIMIT 1) AS expected OFFSET 0) e,
+		LATERAL (VALUES (body, body), (outside, outside), (body, outside), (outside, body), (body, body || ''), (body || '', outside)) v (a, b)) s;
+-- of one length, but not equal
+SELECT max(text_jaccard(body || 'x y', outside || 'x z')) < 1 AS jaccard, max(text_containment(outside || 'x y', body || 'x z')) < 1 AS containment,
+	max(text_cosine(body || 'x y', body || 'x z')) < 1 AS cosine FROM equal;
+-- all words stopped, no weight, and a weight that is too much: as of other texts
+SELECT text_jaccard('a b', 'a b', '{"a": 0, "b": 0}') AS stopped, text_containment('a b', 'a b', '{"": 0}') AS all_stopped,
+	text_jaccard('a b', 'a b', '{"a": 0}') AS one_stopped, text_cosine('a b', 'a b', '{"": 0}') AS no_weight,
+	text_cosine('a b', 'a b', '{"a": 0, "b": 0.00002}', tf => 'log') AS some_weight,
+	text_cosine('a b', 'a b', words => 1, tf => 'count') AS count;
+SELECT error_of(statement) FROM unnest(ARRAY[
+	$$SELECT text_cosine(s, s, '{"a": 2147483648}', tf => 'count') FROM (VALUES (repeat('a ', 65536))) t (s)$$,
+	$$SELECT text_cosine(s, s, '{"": 2147483648}') FROM (SELECT string_agg(i::text, ' ') FROM generate_series(1, 65536) i) t (s)$$,
+	$$SELECT text_jaccard(s, s, words => 0) FROM (VALUES ('a')) t (s)$$, $$SELECT text_jaccard(s, s, '{"a": 2}') FROM (VALUES ('a')) t (s)$$,
+	$$SELECT text_cosine(s, s, tf => 'idf') FROM (VALUES ('a')) t (s)$$]) statement;
+-- more features than work_mem has room for
+SET work_mem = '64kB';
+SELECT text_jaccard(s, s || '', words => 1) AS jaccard, text_containment(s, s) AS containment, text_cosine(s, s, tf => 'log') AS cosine,
+	text_jaccard(s, s, '{"1": 0}') AS stopped, text_cosine(s, s, '{"1": 3}') AS weighted
+FROM (SELECT string_agg(i::text, ' ') FROM generate_series(1, 30000) i) t (s);
+RESET work_mem;
+
 -- the total that an error shows is that of the first text
 SELECT error_of($$SELECT count(text_cosine(CASE WHEN n < 4 THEN n::text ELSE repeat('b ', 65540) END,
 	CASE WHEN n < 4 THEN 'a' ELSE repeat('a ', 70000) END, '{"": 2147483648}', tf => 'count'))
@@ -249,4 +291,4 @@ SELECT minhash_jaccard('0123456789abcdef', '0123456789abcdee') AS jaccard,
 SELECT error_of($$SELECT simhash_cosine('a b', 'a c')$$);
 DROP VIEW compared, of_long;
 DROP FUNCTION kept_and_not, similarities;
-DROP TABLE bodies, kinds, features, sizes, sets, vectors, sums, cosines, long, texts, calls;
+DROP TABLE bodies, kinds, features, sizes, sets, vectors, sums, cosines, long, texts, calls, equal;

@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+#include "access/detoast.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -17,6 +19,9 @@
 #include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_text_cosine);
+
+/* A text nearly always has a feature in its first bytes. */
+#define FIRST_BYTES 256
 
 /*
  * What fn_extra points to: the features of a text that may come again, as the
@@ -102,23 +107,75 @@ read_text(struct varlena *body, const FeatureOptions *options, FeatureSet *set,
 }
 
 /*
- * Fill set with the features of (a text, b text, weights simhash_weights, words
- * int, chars int).  Set *tf to the argument tf, which comes next, unless tf is
- * NULL: then the features are those of a set.  Return the number of the
- * argument whose features are those of side 0, or -1 if a or b is null.
+ * Are two texts equal, byte by byte?  If so, set *has_feature to whether they
+ * have one.  There must be no stop words: then a text has a feature if what it
+ * begins with has one.
  */
-static int
-read_texts(FunctionCallInfo fcinfo, TermFrequency *tf, FeatureSet *set)
+static bool
+are_equal(struct varlena *const bodies[2], const FeatureOptions *options,
+		  bool *has_feature)
+{
+	size_t		size = toast_raw_datum_size(PointerGetDatum(bodies[0]));
+	struct varlena *a;
+	struct varlena *b;
+	bool		result;
+
+	if (size != toast_raw_datum_size(PointerGetDatum(bodies[1])))
+		return false;
+	size -= VARHDRSZ;
+	a = pg_detoast_datum_packed(bodies[0]);
+	b = pg_detoast_datum_packed(bodies[1]);
+	result = memcmp(VARDATA_ANY(a), VARDATA_ANY(b), size) == 0;
+	if (result)
+	{
+		int			first = pg_mbcliplen(VARDATA_ANY(a), size, FIRST_BYTES);
+		FeatureSet	set;
+		FeatureTarget target;
+
+		simhash_set_init(&set, work_mem, 0, NULL);
+		target = simhash_set_target(&set, 1, 0);
+		simhash_read_text(VARDATA_ANY(a), first, false, options, &target);
+		if (set.table.used == 0)
+			simhash_read_text(VARDATA_ANY(a), size, false, options, &target);
+		*has_feature = set.table.used > 0;
+		simhash_set_free(&set);
+	}
+	if (a != bodies[0])
+		pfree(a);
+	if (b != bodies[1])
+		pfree(b);
+	return result;
+}
+
+/* What read_texts() has found. */
+typedef enum FoundTexts
+{
+	TEXTS_NULL,					/* one is null, or they are equal and have no
+								 * feature */
+	TEXTS_EQUAL,				/* they are equal */
+	TEXTS_READ					/* the set has their features */
+} FoundTexts;
+
+/*
+ * Fill set with the features of (a text, b text, weights simhash_weights, words
+ * int, chars int), unless the texts are equal and there are no weights.  Set
+ * *tf to the argument tf, which comes next, unless tf is NULL: then the
+ * features are those of a set.  Set *first to the number of the argument whose
+ * features are those of side 0.
+ */
+static FoundTexts
+read_texts(FunctionCallInfo fcinfo, TermFrequency *tf, FeatureSet *set,
+		   int *first)
 {
 	FmgrInfo   *flinfo = fcinfo->flinfo;
 	KeptText   *kept;
 	FeatureOptions options;
 	uint64		key;
-	int			first;
-	struct varlena *body[2];
+	struct varlena *bodies[2];
+	bool		has_feature;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
-		return -1;
+		return TEXTS_NULL;
 	/* before the weights are read: these have kept->known */
 	if (flinfo->fn_extra == NULL)
 		flinfo->fn_extra = MemoryContextAllocZero(flinfo->fn_mcxt,
@@ -128,29 +185,32 @@ read_texts(FunctionCallInfo fcinfo, TermFrequency *tf, FeatureSet *set)
 	if (tf != NULL)
 		*tf = simhash_frequency_argument(fcinfo, 5);
 	key = options_key(&options);
-	first = kept->argument;
-	body[0] = PG_GETARG_RAW_VARLENA_P(0);
-	body[1] = PG_GETARG_RAW_VARLENA_P(1);
-	if (is_kept(kept, body[first], key))
+	bodies[0] = PG_GETARG_RAW_VARLENA_P(0);
+	bodies[1] = PG_GETARG_RAW_VARLENA_P(1);
+	if (options.weights == NULL && options.stops == NULL &&
+		are_equal(bodies, &options, &has_feature))
+		return has_feature ? TEXTS_EQUAL : TEXTS_NULL;
+	*first = kept->argument;
+	if (is_kept(kept, bodies[*first], key))
 		simhash_set_copy(set, &kept->set);
 	else
 	{
-		uint64		other = hash_body(body[!first]);
+		uint64		other = hash_body(bodies[!*first]);
 
 		/* the other argument came before, too: keep that one from now on */
 		if (other == kept->other)
 		{
-			first = !first;
-			other = hash_body(body[!first]);
+			*first = !*first;
+			other = hash_body(bodies[!*first]);
 		}
-		kept->argument = first;
+		kept->argument = *first;
 		kept->other = other;
 		simhash_set_init(set, work_mem, 2, NULL);
-		read_text(body[first], &options, set, 0);
-		keep(kept, flinfo->fn_mcxt, body[first], key, set);
+		read_text(bodies[*first], &options, set, 0);
+		keep(kept, flinfo->fn_mcxt, bodies[*first], key, set);
 	}
-	read_text(body[!first], &options, set, 1);
-	return first;
+	read_text(bodies[!*first], &options, set, 1);
+	return TEXTS_READ;
 }
 
 /*
@@ -167,11 +227,14 @@ share_in_common(FunctionCallInfo fcinfo, bool of_a)
 	uint64		count[2];		/* features of side 0, and of side 1 */
 	uint64		both;
 	uint64		all;
-	int			a = read_texts(fcinfo, NULL, &set); /* the side of a */
+	int			a;				/* the side of a */
+	FoundTexts	found = read_texts(fcinfo, NULL, &set, &a);
 	uint32		i;
 
-	if (a < 0)
+	if (found == TEXTS_NULL)
 		PG_RETURN_NULL();
+	if (found == TEXTS_EQUAL)
+		PG_RETURN_FLOAT8(1);
 	count[0] = set.table.distinct[0];
 	count[1] = set.table.distinct[1];
 	both = count[0] + count[1] - set.table.used;
@@ -282,11 +345,14 @@ simhash_text_cosine(PG_FUNCTION_ARGS)
 	FeatureSet	set;
 	FeatureBatch batch;
 	double		squares;
-	int			first = read_texts(fcinfo, &tf, &set);
+	int			first;
+	FoundTexts	found = read_texts(fcinfo, &tf, &set, &first);
 	int			i;
 
-	if (first < 0)
+	if (found == TEXTS_NULL)
 		PG_RETURN_NULL();
+	if (found == TEXTS_EQUAL)
+		PG_RETURN_FLOAT8(1);
 	while (simhash_set_read(&set, &batch))
 		add_to_cosine(&sums, tf, &batch);
 	simhash_set_free(&set);
