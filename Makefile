@@ -73,6 +73,7 @@ OBJS = $(BOTH_WIDTHS:=.o) $(BOTH_WIDTHS:=_128.o) \
 	src/audit/rows.o \
 	src/dedup/components.o \
 	src/dedup/pairs.o \
+	src/dedup/texts.o \
 	src/dedup/user_query.o \
 	src/join/adaptive.o \
 	src/join/clause.o \
@@ -185,6 +186,7 @@ REGRESS = \
 	jit \
 	components \
 	cluster \
+	cluster_texts \
 	fuzz
 ifneq ($(SIMHASH_TEST_EXTRA),)
 REGRESS += \

@@ -1,8 +1,8 @@
 # Deduplication: simhash_cluster() and simhash_pairs().  Sourced by script/bench,
 # which lists the variables that they share.
 #
-# On random fingerprints (uniform.sql), and on inputs that are hard to cut into small
-# groups (hostile.sql).
+# On random fingerprints (uniform.sql), on inputs that are hard to cut into small
+# groups (hostile.sql), and on texts that are compared (copies.sql).
 
 limit=300               # seconds; what takes longer is cancelled
 huge_limit=1200         # the same with more than 20 million rows
@@ -222,6 +222,45 @@ measure_hostile()
 	done
 }
 
+# checked METHOD TABLE: clusters of texts that are alike, and in place of method what
+# tells nothing of texts
+checked()
+{
+	printf 'SELECT count(DISTINCT c), sum(length(body)) FROM (SELECT body, simhash_cluster(fp, 10, %s)
+		OVER (ORDER BY id) AS c FROM "%s") s' "$1" "$2"
+}
+
+# Stock settings: two workers, and 4 MB.
+measure_texts()
+{
+	local rounds=3 limit=60 work_mem=4MB input inputs name cells names=(plain leader connected pairs)
+
+	say "texts, $millions million rows: loading"
+	sql -v rows="$rows" -f "$root/bench/copies.sql" >/dev/null
+	mapfile -t inputs < <(sql -c "SELECT relname FROM pg_class WHERE relkind = 'r'
+		AND relname ~ 'texts|copies' AND relnamespace = 'public'::regnamespace ORDER BY oid")
+	for name in "${names[@]}"; do
+		options[$name]='-c max_parallel_workers_per_gather=2'
+	done
+	for input in "${inputs[@]}"; do
+		column="$millions $input"
+		scanned="\"$input\""
+		say "$input"
+		turns '' plain "$(checked "'leader'" "$input")" \
+			leader "$(checked "'leader', body, 0.8" "$input")" \
+			connected "$(checked "'connected', body, 0.8" "$input")" \
+			pairs "SELECT count(*), sum(cluster) FROM simhash_components(\$\$
+				SELECT a.id, b.id FROM \"$input\" a JOIN \"$input\" b ON a.fp <-> b.fp <= 10 AND a.id < b.id
+				WHERE text_jaccard(a.body, b.body, words => 3) >= 0.8\$\$, 'leader')"
+		cells=()
+		for name in "${names[@]}"; do
+			cells+=("$(get "$name")")
+		done
+		show_row 'Texts that are compared' "$input" "$(sql -c "SELECT count(*) FROM \"$input\"")" "${cells[@]}" \
+			"$(get 'answer of leader' | sed 's/ .*//')"
+	done
+}
+
 # The rows of so many millions, and how much is measured with them.
 set_rows()
 {
@@ -252,6 +291,14 @@ simhash_cluster() has a tuplestore of the rows there.'
 		'|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|' input 'rows, M' \
 		'k = 3, s' '/ uniform' clusters 'leader, s' '/ uniform' clusters \
 		'k = 8, s' '/ uniform' clusters
+	table 'Texts that are compared' '|---|--:|--:|--:|--:|--:|--:|' 'input; k = 10' rows \
+		"'leader', fingerprints alone, s" "'leader', texts, s" "'connected', texts, s" \
+		'pairs and simhash_components, s' "clusters, 'leader', texts"
+	cat <<-METHOD
+
+		Texts are compared with stock settings, work_mem = 4MB and two workers, and selected beside
+		the clusters. Medians of 3; alike are texts that share 80 % of their runs of three words.
+	METHOD
 }
 
 bench_cluster()
@@ -264,6 +311,9 @@ bench_cluster()
 	for millions; do
 		set_rows "$millions"
 		measure_cluster
-		[ "$kind" != small ] || measure_hostile
+		if [ "$kind" = small ]; then
+			measure_hostile
+			measure_texts
+		fi
 	done
 }

@@ -1358,12 +1358,32 @@ COMMENT ON FUNCTION simhash_cluster(simhash64, integer, text) IS
 	'number of the row''s cluster of near-duplicates in the window partition';
 
 CREATE FUNCTION simhash_cluster(
+	fp simhash64, max_distance integer, method text, body text,
+	min_similarity float8, words integer DEFAULT 3)
+	RETURNS bigint
+	AS 'MODULE_PATHNAME'
+	LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION simhash_cluster(
+	simhash64, integer, text, text, float8, integer) IS
+	'number of the row''s cluster of near-duplicates whose texts are alike in the window partition';
+
+CREATE FUNCTION simhash_cluster(
 	fp simhash128, max_distance integer, method text DEFAULT 'connected')
 	RETURNS bigint
 	AS 'MODULE_PATHNAME', 'simhash_cluster_128'
 	LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION simhash_cluster(simhash128, integer, text) IS
 	'number of the row''s cluster of near-duplicates in the window partition';
+
+CREATE FUNCTION simhash_cluster(
+	fp simhash128, max_distance integer, method text, body text,
+	min_similarity float8, words integer DEFAULT 3)
+	RETURNS bigint
+	AS 'MODULE_PATHNAME', 'simhash_cluster_128'
+	LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION simhash_cluster(
+	simhash128, integer, text, text, float8, integer) IS
+	'number of the row''s cluster of near-duplicates whose texts are alike in the window partition';
 
 -- UNSAFE, as the query may be anything
 CREATE FUNCTION simhash_pairs(query text, max_distance integer)

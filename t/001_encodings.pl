@@ -121,6 +121,31 @@ is( $node->safe_psql(
 			minhash_passages('\xc3\xa9' || repeat('x', n) || repeat('$ka', 40000), chars => 3)"),
 	'42|0', 'passages in EUC_JIS_2004');
 
+# Clusters whose texts are compared: those that the definition and a database in UTF-8 have.
+for my $encoding (@encodings)
+{
+	my $text = $texts{$encoding};
+	my $rows = "(VALUES (1, '$text'), (2, '$text'), (3, '$text x'), (4, 'x $text $text'), (5, '-'), (6, '-'), (7, lower('$text')),
+		(8, repeat('$text ', 3000)), (9, reverse('abc')), (10, repeat('$text ', 2999) || 'abc')) r (id, body)";
+	my $clusters = "SELECT id, simhash_cluster(fp, 1, 'leader', body, 0.6, 2) OVER w, simhash_cluster(fp, 1, 'connected', body, 0.6, 2) OVER w
+		FROM $rows, LATERAL (SELECT (id % 2)::bigint::simhash64 AS fp) f WINDOW w AS (ORDER BY id)";
+
+	test([ "in_\L$encoding", $clusters, undef, "clusters in $encoding" ],
+		[ "in_\L$encoding",
+			"SELECT bool_and((number = 1) = coalesce(text_jaccard('$text', body, words => 2) >= 0.6, false)), count(DISTINCT number) > 3
+			FROM ($clusters) c (id, number, connected) JOIN $rows USING (id)",
+			't|t', "the cluster of the first text in $encoding" ]);
+}
+# A text is read where it is compared with another one: one whose character Unicode lacks is not
+# read where it is near no other.
+my $lacking = "SELECT simhash_cluster(fp::bigint::simhash64, 1, 'leader', convert_from('\\xa3fe', 'EUC_JP'), 0.5) OVER () FROM generate_series";
+is($node->safe_psql('in_euc_jp', "$lacking(0, 7, 7) fp"), "1\n2", 'a text that is compared with none');
+for my $step (0, 1)
+{
+	my (undef, undef, $err) = $node->psql('in_euc_jp', "\\set VERBOSITY sqlstate\n$lacking(0, 1) s (n), LATERAL (SELECT n * $step) v (fp)");
+	like($err, qr/ERROR:  22P05$/, "two texts, $step apart, with a character that Unicode lacks");
+}
+
 # PostgreSQL converts MULE_INTERNAL to few encodings.
 my $mule = $node->psql('postgres', "CREATE DATABASE in_mule ENCODING 'MULE_INTERNAL' LOCALE 'C' TEMPLATE template0");
 SKIP:
@@ -183,6 +208,15 @@ is( $node->safe_psql(
 		FROM generate_series(65530, 65540) n}),
 	't',
 	'pieces end between code points');
+
+# Bytes that are no character are no word: texts of these alone are like no other.
+is( $node->safe_psql(
+		'in_sql_ascii',
+		q{SELECT string_agg(simhash_cluster::text, ' ') FROM (SELECT simhash_cluster('0000000000000000', 0, 'leader', body, 0) OVER (ORDER BY n)
+			FROM (VALUES (1, E'\xff\x80'), (2, E'\xff\x80'), (3, repeat(E'\xc0', 300) || 'a'), (4, repeat(E'\xff', 1000)),
+				(5, repeat(E'\xff', 1000)), (6, repeat(E'\xc0', 300) || 'a'), (7, E'\xff b')) v (n, body)) s}),
+	'1 2 3 4 5 3 3',
+	'clusters of texts with bytes that are no character');
 
 $node->stop;
 done_testing();

@@ -1,4 +1,5 @@
-# In a container whose /dev/shm is small, one process works alone.
+# In a container whose /dev/shm is small, one process works alone; and texts that a disk has no
+# room for are an error.
 
 use strict;
 use warnings;
@@ -20,9 +21,11 @@ parallel_setup_cost = 0
 work_mem = 1GB
 CONF
 my $bin = PostgreSQL::Test::Utils::tempdir();
+my $disk = PostgreSQL::Test::Utils::tempdir();
 my ($pg_ctl) = grep { -x } map { "$_/pg_ctl" } split /:/, $ENV{PATH};
 append_to_file("$bin/pg_ctl", "#!/bin/sh\n" .
-	qq{exec @namespace sh -c 'mount -t tmpfs -o size=8M tmpfs /dev/shm && exec "\$@"' sh "$pg_ctl" "\$@"\n});
+	qq{exec @namespace sh -c 'mount -t tmpfs -o size=8M tmpfs /dev/shm &&
+		mount -t tmpfs -o size=4M tmpfs "$disk" && exec "\$@"' sh "$pg_ctl" "\$@"\n});
 chmod 0755, "$bin/pg_ctl";
 local $ENV{PATH} = "$bin:$ENV{PATH}";
 $node->start;
@@ -34,6 +37,24 @@ my ($code, $out, $err) = $node->psql('postgres', 'SET simhash.report_progress = 
 is("$code$out", '01', 'the clusters with a small /dev/shm');
 like($err, qr/connecting fingerprints/, 'the progress of them is shown');
 unlike($err, qr/workers planned/, 'there is no room for what a team shares');
+($code, $out, $err) = $node->psql('postgres', "SET simhash.report_progress = on;
+	SELECT max(c) FROM (SELECT simhash_cluster(fp, 0, 'leader', fp::text, 0.5) OVER () AS c FROM million) s");
+is("$code$out", '01000000', 'the clusters whose texts are compared');
+unlike($err, qr/workers planned/, 'nor is there room for their team');
+
+# the fingerprints fit into work_mem, and the texts not
+$node->safe_psql('postgres', "CREATE TABLESPACE small LOCATION '$disk'");
+($code, $out, $err) = $node->psql('postgres', <<'SQL', on_error_stop => 0);
+\set VERBOSITY sqlstate
+SET work_mem = '4MB';
+SET temp_tablespaces = small;
+PREPARE clusters(int) AS SELECT max(c) FROM (SELECT simhash_cluster(fp, 0, 'leader', repeat(fp::text, 200), 0.5) OVER () AS c
+	FROM million WHERE fp::bigint <= $1) s;
+EXECUTE clusters(20000);
+SELECT count(*) FROM pg_ls_tmpdir((SELECT oid FROM pg_tablespace WHERE spcname = 'small'));
+EXECUTE clusters(500);
+SQL
+is("$out|$err", "0\n500|psql:<stdin>:6: ERROR:  53100", 'a full disk is an error, and nothing is left on it');
 $node->stop;
 
 done_testing();

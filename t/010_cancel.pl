@@ -72,6 +72,23 @@ my %statements = (
 		(SELECT simhash_cluster(fp, 2, 'leader') OVER () AS c FROM path) s",
 	'leader, far' => "SELECT max(c) FROM
 		(SELECT simhash_cluster(fp, 15, 'leader') OVER () AS c FROM docs WHERE id < 12000) s",
+	'one fingerprint' => 'SELECT max(c) FROM (SELECT simhash_cluster(repeat(\'7\', 16 + id / 1000000)::simhash64, 3) OVER () AS c FROM many) s',
+	'checked: reading to a file' => "SET work_mem = '1MB'; SELECT max(c) FROM
+		(SELECT simhash_cluster(fp, 0, 'leader', repeat(md5(id::text), 3), 0.5) OVER () AS c FROM docs) s",
+	'checked: equal texts' => "SET work_mem = '1MB'; SELECT max(c) FROM
+		(SELECT simhash_cluster(fp, 0, 'connected', 'one text of some words', 0.5) OVER () AS c FROM equal, generate_series(1, 9)) s",
+	'checked: equal texts without a word' => "SELECT max(c) FROM
+		(SELECT simhash_cluster(fp, 0, 'leader', repeat('-', 300 + id / 10000), 0.5) OVER () AS c FROM equal, generate_series(1, 9)) s",
+	'checked: leaders' => "SELECT max(c) FROM (SELECT simhash_cluster(fp, 3, 'leader', id || ' a b', 0.9) OVER () AS c FROM equal WHERE id < 2500) s",
+	'checked: connected' => "SELECT max(c) FROM (SELECT simhash_cluster(fp, 3, 'connected', id || ' a b', 0.9) OVER () AS c FROM equal WHERE id < 2500) s",
+	'checked: leaders of a path' => "SELECT max(c) FROM (SELECT simhash_cluster(fp, 2, 'leader', 'a b ' || id / 7, 0.5, 1) OVER () AS c FROM path) s",
+	'checked: a connected path' => "SELECT max(c) FROM (SELECT simhash_cluster(fp, 2, 'connected', 'a b ' || id / 7, 1, 1) OVER () AS c FROM path) s",
+	'checked: large texts' => "SELECT max(c) FROM (SELECT simhash_cluster('0000000000000007', 0, 'leader', body, 0.5) OVER () AS c
+		FROM texts, LATERAL (VALUES (repeat(words, 5)), (repeat(words, 5) || ' a'), (letters), (repeat('-', 3000000)), (letters || ' ')) v (body)) s",
+	'checked: many features' => "SELECT max(c) FROM (SELECT simhash_cluster('0000000000000007', 0, 'leader', body, 0.5, 1) OVER () AS c
+		FROM (SELECT string_agg(i::text, ' ') FROM generate_series(1, 520000) i) texts (long), LATERAL (VALUES (long), (long || ' a'), (long || ' b')) v (body)) s",
+	'checked: large texts, on disk' => "SET work_mem = '256kB'; SELECT max(c) FROM (SELECT simhash_cluster('0000000000000007', 0, 'connected', body, 0.5) OVER () AS c
+		FROM texts, LATERAL (VALUES (repeat(words, 2)), (repeat(words, 2) || ' a'), (letters), (letters || ' ')) v (body)) s",
 	'pairs' => "SELECT count(*) FROM (SELECT simhash_pairs('TABLE docs', 3)) s",
 	'pairs of a part' => "SELECT count(*) FROM (SELECT simhash_pairs('TABLE docs', 3, 1, 2)) s",
 	'pairs, far' => "SELECT count(*) FROM
@@ -162,7 +179,10 @@ my @endless = (
 	"SELECT count(*) FROM simhash_audit('SELECT id, fp, ''a b c d e'' FROM equal', 2147483647)",
 	"$team; SELECT count(*) FROM simhash_pairs('TABLE many', 15)",
 	"$team; SELECT count(*) FROM many a JOIN many b ON a.fp <-> b.fp <= 15 AND a.id < b.id",
-	"$team; SELECT max(c) FROM (SELECT simhash_cluster(fp, 15, 'leader') OVER () AS c FROM many) s");
+	"$team; SELECT max(c) FROM (SELECT simhash_cluster(fp, 15, 'leader') OVER () AS c FROM many) s",
+	"$team; SELECT max(c) FROM (SELECT simhash_cluster(fp, 12, 'leader', id::text, 0.5) OVER () AS c FROM many) s",
+	"SET work_mem = '64kB'; SELECT max(c) FROM (SELECT simhash_cluster(fp, 3, 'leader', id::text, 0.5) OVER () AS c FROM equal) s",
+	"SET work_mem = '64kB'; SELECT max(c) FROM (SELECT simhash_cluster(fp, 3, 'connected', id::text, 0.5) OVER () AS c FROM equal) s");
 for my $run (run_statements($node, 100_000, @endless))
 {
 	my ($said) = @$run;

@@ -45,6 +45,19 @@ is_deeply(
 		'simhash_cluster: choosing leaders'
 	],
 	'clusters');
+is_deeply(
+	notices("SELECT max(c) FROM (SELECT simhash_cluster(fp, 3, 'leader', id::text, 0.5) OVER () c FROM docs) s"),
+	[
+		'simhash_cluster: reading rows',
+		'simhash_cluster: connecting fingerprints',
+		'simhash_cluster: connecting fingerprints: 2 workers planned, 0 launched',
+		'simhash_cluster: choosing leaders'
+	],
+	'clusters whose texts are compared');
+is_deeply(
+	notices("SELECT max(c) FROM (SELECT simhash_cluster(fp, 3, 'connected', id::text, 0.5) OVER () c FROM docs) s"),
+	[ 'simhash_cluster: reading rows', 'simhash_cluster: connecting fingerprints' ],
+	'this process alone compares the texts of steps');
 my @pairs = (
 	'simhash_pairs: finding pairs',
 	'simhash_pairs: finding pairs: 2 workers planned, 0 launched');
@@ -56,7 +69,7 @@ is_deeply(
 	[ 'simhash_components: reading rows', 'simhash_components: grouping ids' ],
 	'components');
 is_deeply(
-	notices("SET enable_nestloop = off; SELECT count(*) FROM docs a JOIN docs b ON a.fp <-> b.fp <= 1 AND a.id < b.id"),
+	notices("SET enable_nestloop = off; SELECT count(*) FROM docs a JOIN docs b ON a.fp <-> b.fp <= 3 AND a.id < b.id"),
 	[
 		'HammingJoin: reading rows',
 		'HammingJoin: finding pairs',

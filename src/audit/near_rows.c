@@ -65,7 +65,7 @@ mark_connected(const NearPass *pass, int radius, Together *together,
 	NearSide   *side = pass->x;
 	const uint32 *starts = side->starts;
 	uint32		count = side->list.count;
-	uint32	   *sets = hamming_connect(&side->list, radius, together,
+	uint32	   *sets = hamming_connect(&side->list, radius, together, NULL,
 									   pass->cut, pass->segment);
 	uint32		n;
 

@@ -2,10 +2,10 @@
  * cluster.c
  *	  simhash_cluster(...) OVER (...): numbers groups of near-duplicates.
  *
- * At the first row of a partition all of it is read and numbered.  Equal
- * fingerprints are one member of a cluster.  Members are numbered in order of
- * first appearance, and so are clusters: the first row of a cluster is the
- * first row of its least member.
+ * At the first row of a partition all of it is read and numbered.  Rows of
+ * equal fingerprints, and of equal texts if these are compared, are one member
+ * of a cluster.  Members are numbered in order of first appearance, and so are
+ * clusters: the first row of a cluster is the first row of its least member.
  */
 #include "postgres.h"
 
@@ -15,14 +15,20 @@
 
 #include "dedup/dedup.h"
 #include "near/progress.h"
+#include "text/shingle.h"
 
 PG_FUNCTION_INFO_V1(WIDE(simhash_cluster));
 
 /* The cluster of a row that has no fingerprint. */
 #define NO_CLUSTER 0
 
-/* Stands for the member in a row without a fingerprint. */
+/*
+ * In place of the member of a row.  NO_MEMBER: the row has no fingerprint.
+ * ALONE: it has one, but its text is null, or is known to have no feature: the
+ * row is a cluster of its own.  Members are less than both.
+ */
 #define NO_MEMBER PG_UINT32_MAX
+#define ALONE (PG_UINT32_MAX - 1)
 
 typedef struct Partition
 {
@@ -31,12 +37,27 @@ typedef struct Partition
 								 * argument is null */
 } Partition;
 
+/* The numbers of the arguments. */
+enum
+{
+	ARG_FINGERPRINT,
+	ARG_MAX_DISTANCE,
+	ARG_METHOD,
+	ARG_BODY,
+	ARG_MIN_SIMILARITY,
+	ARG_WORDS,
+	ARGUMENTS
+};
+
 /* Arguments that are the same for all rows of a partition. */
 typedef struct ClusterArguments
 {
 	bool		is_null;		/* is one of them null? */
 	int			radius;
 	ClusterMethod method;
+	bool		has_texts;		/* are there the following, too? */
+	double		min_similarity;
+	int			words;
 } ClusterArguments;
 
 static Datum
@@ -48,36 +69,72 @@ get_argument(WindowObject window, int argument, int64 row, bool *isnull)
 									false, isnull, &isout);
 }
 
-static ClusterArguments
-get_arguments(WindowObject window, int64 row)
+/* Does an argument belong to a row, as the fingerprint and the text do? */
+static bool
+is_of_row(int argument)
 {
-	ClusterArguments arguments = {0};
-	bool		isnull[2];
-	Datum		radius = get_argument(window, 1, row, &isnull[0]);
-	Datum		method = get_argument(window, 2, row, &isnull[1]);
+	return argument == ARG_FINGERPRINT || argument == ARG_BODY;
+}
 
-	arguments.is_null = isnull[0] || isnull[1];
-	if (!arguments.is_null)
+static ClusterArguments
+get_arguments(WindowObject window, int64 row, int count)
+{
+	ClusterArguments arguments = {.has_texts = count > ARG_BODY};
+	Datum		values[ARGUMENTS];
+	int			i;
+
+	for (i = 0; i < count; i++)
 	{
-		arguments.radius = simhash_check_range("max_distance",
-											   DatumGetInt32(radius), 0,
-											   HAMMING_BITS);
-		arguments.method = check_method(method);
+		bool		isnull;
+
+		if (is_of_row(i))
+			continue;
+		values[i] = get_argument(window, i, row, &isnull);
+		if (isnull)
+			return (ClusterArguments)
+		{
+			.is_null = true
+		};
+	}
+	arguments.radius =
+		simhash_check_range("max_distance",
+							DatumGetInt32(values[ARG_MAX_DISTANCE]), 0,
+							HAMMING_BITS);
+	arguments.method = check_method(values[ARG_METHOD]);
+	if (arguments.has_texts)
+	{
+		double		similarity = DatumGetFloat8(values[ARG_MIN_SIMILARITY]);
+
+		/* nor may it be NaN */
+		if (!(similarity >= 0 && similarity <= 1))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("min_similarity must be between 0 and 1, not %g",
+							similarity)));
+		arguments.min_similarity = similarity;
+		arguments.words = simhash_check_range("words",
+											  DatumGetInt32(values[ARG_WORDS]),
+											  1, SHINGLE_MAX);
 	}
 	return arguments;
 }
 
 static void
-check_constant(WindowObject window, int64 row, const ClusterArguments *first)
+check_constant(WindowObject window, int64 row, int count,
+			   const ClusterArguments *first)
 {
-	ClusterArguments here = get_arguments(window, row);
+	ClusterArguments here = get_arguments(window, row, count);
 
 	if (here.is_null != first->is_null || here.radius != first->radius ||
-		here.method != first->method)
+		here.method != first->method ||
+		here.min_similarity != first->min_similarity ||
+		here.words != first->words)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("max_distance and method must be the same in all rows "
-						"of a partition")));
+				 errmsg("%s must be the same in all rows of a partition",
+						count > ARG_BODY
+						? "max_distance, method, min_similarity and words"
+						: "max_distance and method")));
 }
 
 static uint32
@@ -98,14 +155,16 @@ count_rows(WindowObject window)
 }
 
 /*
- * Read the fingerprints of the partition into the list.  Check the arguments
- * in each row if they may vary.  WinSetMarkPosition() is not called: it would
- * take longer than to read the row, and free nothing.
+ * Read the fingerprints of the partition into the list, and the texts if texts
+ * is not NULL.  Set members[row] to NO_MEMBER or ALONE for each row that is not
+ * on the list.  Check the arguments, of which there are count, in each row if
+ * they may vary.  WinSetMarkPosition() is not called: it would take longer than
+ * to read the row, and free nothing.
  */
 static void
-read_partition(WindowObject window, uint32 rows,
+read_partition(WindowObject window, uint32 rows, int count,
 			   const ClusterArguments *arguments, bool may_vary,
-			   FingerprintList *list)
+			   FingerprintList *list, Texts *texts, uint32 *members)
 {
 	MemoryContext each_row = AllocSetContextCreate(CurrentMemoryContext,
 												   "simhash_cluster row",
@@ -116,12 +175,23 @@ read_partition(WindowObject window, uint32 rows,
 	for (row = 0; row < rows; row++)
 	{
 		bool		isnull;
-		Datum		fingerprint = get_argument(window, 0, row, &isnull);
+		Datum		value = get_argument(window, ARG_FINGERPRINT, row, &isnull);
 
+		/* at once: the next argument frees what the value may point to */
+		Fingerprint fingerprint = isnull ? 0 : DatumGetSimhash(value);
+
+		members[row] = isnull ? NO_MEMBER : ALONE;
+		if (!isnull && texts != NULL)
+		{
+			Datum		body = get_argument(window, ARG_BODY, row, &isnull);
+
+			if (!isnull)
+				simhash_texts_add(texts, row, body);
+		}
 		if (!isnull)
-			fplist_append(list, DatumGetSimhash(fingerprint), row);
+			fplist_append(list, fingerprint, row);
 		if (may_vary)
-			check_constant(window, row, arguments);
+			check_constant(window, row, count, arguments);
 		MemoryContextReset(each_row);
 		simhash_progress_share(row, rows);
 		CHECK_FOR_INTERRUPTS();
@@ -131,97 +201,183 @@ read_partition(WindowObject window, uint32 rows,
 }
 
 /*
- * On entry the numbers of the list are those of rows, ascending.  Leave one of
- * each fingerprint, numbered by the first row that has it.  Set firsts[row] to
- * that number for each row, or to NO_MEMBER.
+ * Let the rows have one fingerprint, and ascend.  Set firsts[row] to the first
+ * row whose text is equal.  Where this text has no feature, the rows are no
+ * partners of each other, and firsts[row] is ALONE.
+ *
+ * The rows of one digest are compared with the first of these only.  If another
+ * text has the digest by chance, its copies stay apart, which is right, too.
  */
 static void
-merge_rows(FingerprintList *list, uint32 rows, uint32 *firsts)
+merge_copies(const uint32 *rows, uint32 count, Texts *texts, uint32 *firsts)
+{
+	FingerprintList digests;
+	uint32		first = 0;
+	bool		has_copy = false;
+	uint32		i;
+
+	hamming_fplist_allocate(&digests, count);
+	for (i = 0; i < count; i++)
+	{
+		firsts[rows[i]] = rows[i];
+		fplist_append(&digests, simhash_texts_digest(texts, rows[i]), rows[i]);
+	}
+	/* the sort is stable */
+	hamming_fplist_sort(&digests, 0, count, 0, HAMMING_BITS);
+	for (i = 1; i < count; i++)
+	{
+		uint32		row = digests.numbers[first];
+
+		if (digests.fps[i] != digests.fps[first])
+		{
+			first = i;
+			has_copy = false;
+		}
+		else if (simhash_texts_equal(texts, row, digests.numbers[i]))
+		{
+			/* ask once: to read a large text takes long */
+			if (!has_copy && !simhash_texts_alike(texts, row, row))
+				firsts[row] = ALONE;
+			has_copy = true;
+			firsts[digests.numbers[i]] = firsts[row];
+		}
+	}
+	hamming_fplist_free(&digests);
+}
+
+/*
+ * On entry the numbers of the list are those of rows, ascending.  Leave one of
+ * each fingerprint, or of each fingerprint and text if texts is not NULL,
+ * numbered by the first row that has it.  Set firsts[row] for the rows of the
+ * list to that number, or to ALONE.
+ */
+static void
+merge_rows(FingerprintList *list, Texts *texts, uint32 *firsts)
 {
 	uint32		distinct = 0;
 	uint32		from;
 	uint32		to;
 	uint32		i;
 
-	for (i = 0; i < rows; i++)
-		firsts[i] = NO_MEMBER;
-
 	/* the sort is stable: the first of a run is the first row */
 	hamming_fplist_sort(list, 0, list->count, 0, HAMMING_BITS);
 	for (from = 0; from < list->count; from = to)
 	{
-		uint32		first = list->numbers[from];
+		uint32	   *rows = list->numbers + from;
 
 		to = fplist_end_of_run(list, from, list->count, FINGERPRINT_ALL_BITS);
+		if (texts != NULL && to - from > 1)
+			merge_copies(rows, to - from, texts, firsts);
+		else
+			for (i = 0; i < to - from; i++)
+				firsts[rows[i]] = rows[0];
 		for (i = from; i < to; i++)
 		{
 			CHECK_FOR_INTERRUPTS();
-			firsts[list->numbers[i]] = first;
+			if (firsts[list->numbers[i]] == list->numbers[i])
+				fplist_swap(list, distinct++, i);
 		}
-		list->fps[distinct] = list->fps[from];
-		list->numbers[distinct++] = first;
 	}
 	list->count = distinct;
 }
 
 /*
- * On entry groups[i] is an earlier number of the same group as i, or i itself
- * if that is the first, or NO_MEMBER.  On return, it is the number of the
- * group, in order of the first of each, from first on, or NO_MEMBER.
+ * On entry firsts has what read_partition() and merge_rows() have set.  On
+ * return it has the member of each row, numbered in order of first rows.  If
+ * texts is not NULL, number the texts by members, too.
  */
 static void
-number_groups(uint32 *groups, uint32 count, uint32 first)
+number_members(uint32 *firsts, uint32 rows, Texts *texts)
 {
+	uint32		members = 0;
 	uint32		i;
 
-	for (i = 0; i < count; i++)
+	for (i = 0; i < rows; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (groups[i] == i)
-			groups[i] = first++;
-		else if (groups[i] != NO_MEMBER)
-			groups[i] = groups[groups[i]];
+		if (firsts[i] == i)
+		{
+			if (texts != NULL)
+				simhash_texts_number(texts, i, members);
+			firsts[i] = members++;
+		}
+		else if (firsts[i] < ALONE)
+			firsts[i] = firsts[firsts[i]];
 	}
 }
 
 /*
- * The numbers on the list must be those of rows, ascending.  Set numbers[row]
- * for all rows to the number of the cluster, from 1 on, or to NO_CLUSTER for a
- * row that is not on the list.  The list is changed.
+ * members[row] is the member of each row, and clusters[member] an earlier one
+ * of its cluster, or itself if it is the first.  Set members[row] to the number
+ * of the row's cluster.  As members do, clusters come in order of first rows.
  */
 static void
-number_rows(FingerprintList *list, uint32 rows,
+number_clusters(uint32 *members, uint32 rows, uint32 *clusters)
+{
+	uint32		next_member = 0;
+	uint32		next = NO_CLUSTER + 1;
+	uint32		i;
+
+	for (i = 0; i < rows; i++)
+	{
+		uint32		member = members[i];
+
+		CHECK_FOR_INTERRUPTS();
+		if (member == NO_MEMBER)
+			members[i] = NO_CLUSTER;
+		else if (member == ALONE)
+			members[i] = next++;
+		else
+		{
+			if (member == next_member)
+			{
+				clusters[member] = clusters[member] == member ? next++
+					: clusters[clusters[member]];
+				next_member++;
+			}
+			members[i] = clusters[member];
+		}
+	}
+}
+
+/*
+ * On entry the numbers on the list are those of rows, ascending, and numbers
+ * has what read_partition() has set.  Set numbers[row] for all rows to the
+ * number of the cluster, from 1 on, or to NO_CLUSTER.  The list is changed.  If
+ * texts is not NULL, it has the texts of the rows, which are compared.
+ */
+static void
+number_rows(FingerprintList *list, uint32 rows, Texts *texts,
 			const ClusterArguments *arguments, uint32 *numbers)
 {
-	Together   *together;
+	bool		is_leader = arguments->method == CLUSTER_LEADER;
+	Together   *together = NULL;
 	uint32	   *clusters;
 	uint32		i;
 
 	simhash_progress_phase("connecting fingerprints");
-	together = hamming_connect_begin(list, arguments->radius);
-	merge_rows(list, rows, numbers);
-	number_groups(numbers, rows, 0);
+	/* texts are compared by this process alone */
+	if (is_leader || texts == NULL)
+		together = hamming_connect_begin(list, arguments->radius);
+	merge_rows(list, texts, numbers);
+	number_members(numbers, rows, texts);
 	for (i = 0; i < list->count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		list->numbers[i] = numbers[list->numbers[i]];
 	}
-	clusters = hamming_connect(list, arguments->radius, together, NULL, 0);
-	if (arguments->method == CLUSTER_LEADER)
-		hamming_choose_leaders(list, arguments->radius, clusters);
-	number_groups(clusters, list->count, NO_CLUSTER + 1);
-	for (i = 0; i < rows; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		numbers[i] = numbers[i] == NO_MEMBER ? NO_CLUSTER
-			: clusters[numbers[i]];
-	}
+	clusters = hamming_connect(list, arguments->radius, together,
+							   is_leader ? NULL : texts, NULL, 0);
+	if (is_leader)
+		hamming_choose_leaders(list, arguments->radius, texts, clusters);
+	number_clusters(numbers, rows, clusters);
 	if (together != NULL)
 		hamming_together_end(together);
 }
 
 static void
-number_partition(WindowObject window, bool may_vary, Partition *partition)
+number_partition(WindowObject window, int count, bool may_vary,
+				 Partition *partition)
 {
 	MemoryContext call = AllocSetContextCreate(CurrentMemoryContext,
 											   "simhash_cluster",
@@ -230,27 +386,37 @@ number_partition(WindowObject window, bool may_vary, Partition *partition)
 	uint32		rows;
 	ClusterArguments arguments;
 	FingerprintList list;
+	uint32	   *numbers;
+	Texts	   *texts = NULL;
 
 	simhash_progress_begin("simhash_cluster");
 	simhash_progress_phase("reading rows");
 	rows = count_rows(window);
-	arguments = get_arguments(window, 0);
+	arguments = get_arguments(window, 0, count);
 	hamming_fplist_allocate(&list, rows);
-	read_partition(window, rows, &arguments, may_vary, &list);
+	numbers = MemoryContextAllocHuge(GetMemoryChunkContext(partition),
+									 (Size) rows * sizeof(uint32));
+	if (arguments.has_texts)
+		texts = simhash_texts_begin(rows, arguments.min_similarity,
+									arguments.words);
+	read_partition(window, rows, count, &arguments, may_vary, &list, texts,
+				   numbers);
 	if (!arguments.is_null)
 	{
-		MemoryContext context = GetMemoryChunkContext(partition);
-
-		partition->numbers =
-			MemoryContextAllocHuge(context, (Size) rows * sizeof(uint32));
-		number_rows(&list, rows, &arguments, partition->numbers);
+		number_rows(&list, rows, texts, &arguments, numbers);
+		partition->numbers = numbers;
 	}
+	if (texts != NULL)
+		simhash_texts_end(texts);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(call);
 	partition->is_numbered = true;
 }
 
-/* simhash_cluster(fp, max_distance int, method text) */
+/*
+ * simhash_cluster(fp, max_distance int, method text[, body text, min_similarity
+ * float8, words int])
+ */
 Datum
 WIDE(simhash_cluster) (PG_FUNCTION_ARGS)
 {
@@ -260,12 +426,16 @@ WIDE(simhash_cluster) (PG_FUNCTION_ARGS)
 	Partition  *partition = WinGetPartitionLocalMemory(window,
 													   sizeof(Partition));
 	uint32		number = NO_CLUSTER;
+	bool		may_vary = false;
+	int			i;
 
 	if (!partition->is_numbered)
-		number_partition(window,
-						 !get_fn_expr_arg_stable(fcinfo->flinfo, 1) ||
-						 !get_fn_expr_arg_stable(fcinfo->flinfo, 2),
-						 partition);
+	{
+		for (i = 0; i < PG_NARGS(); i++)
+			may_vary |= !is_of_row(i) &&
+				!get_fn_expr_arg_stable(fcinfo->flinfo, i);
+		number_partition(window, PG_NARGS(), may_vary, partition);
+	}
 	if (partition->numbers != NULL)
 		number = partition->numbers[WinGetCurrentPosition(window)];
 	if (number == NO_CLUSTER)

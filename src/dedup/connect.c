@@ -77,6 +77,32 @@ measure_rest(Rest *rest, const Fingerprint *fps, uint32 count)
 }
 
 /*
+ * The fingerprints at i and j are within the radius.  Unite them, if their
+ * texts are alike.  Return whether they are in one set then.
+ *
+ * Texts that are not alike are compared once: a pair that was among the
+ * candidates before, and is not in one set, was found not alike then.
+ */
+static bool
+connect_pair(NearGroups *groups, uint32 i, uint32 j)
+{
+	const FingerprintList *list = groups->x;
+	uint32		a = list->numbers[i];
+	uint32		b = list->numbers[j];
+
+	if (groups->texts != NULL)
+	{
+		if (find_set(groups->sets, a) == find_set(groups->sets, b))
+			return true;
+		if (!hamming_groups_is_first(groups, list->fps[i] ^ list->fps[j]) ||
+			!simhash_texts_alike(groups->texts, a, b))
+			return false;
+	}
+	unite_sets(groups->sets, a, b);
+	return true;
+}
+
+/*
  * Unite the fingerprint at i with its matches at reached .. end - 1, and move
  * these to the front.  Return where the others begin.
  */
@@ -90,9 +116,9 @@ reach_from(NearGroups *groups, uint32 i, uint32 reached, uint32 end)
 	matches_begin(&matches, list, reached, end, list->fps[i], groups->radius);
 	while (matches_next(&matches, &place))
 	{
-		unite_sets(groups->sets, list->numbers[i], list->numbers[place]);
 		/* what this moves to place was compared already, or is the match */
-		fplist_swap(list, reached++, place);
+		if (connect_pair(groups, i, place))
+			fplist_swap(list, reached++, place);
 	}
 	return reached;
 }
@@ -156,7 +182,7 @@ connect_stretches(NearGroups *groups, uint32 a, uint32 a_end, uint32 b,
 
 		matches_begin(&matches, list, b, b_end, list->fps[a], groups->radius);
 		while (matches_next(&matches, &place))
-			unite_sets(groups->sets, list->numbers[a], list->numbers[place]);
+			connect_pair(groups, a, place);
 	}
 }
 
@@ -308,12 +334,15 @@ hamming_connect_main(dsm_segment *segment, shm_toc *toc)
  * changes.  If together is not NULL, its team connects the list, and the sets
  * are its own.
  *
+ * If texts is not NULL, which has those of the numbers, the texts of each step
+ * must be alike.  Then together must be NULL.
+ *
  * If cut is not NULL, unite only pairs that agree in the segment of that
  * number: see hamming_groups_begin().  That shows no progress.
  */
 uint32 *
 hamming_connect(FingerprintList *list, int radius, Together *together,
-				const NearCut *cut, int segment)
+				Texts *texts, const NearCut *cut, int segment)
 {
 	uint32	   *sets = together != NULL ? together->sets
 	: palloc_extended((Size) list->count * sizeof(uint32),
@@ -324,6 +353,7 @@ hamming_connect(FingerprintList *list, int radius, Together *together,
 
 	for (i = 0; i < list->count; i++)
 		sets[i] = i;
+	Assert(together == NULL || texts == NULL);
 	if (together != NULL)
 	{
 		together->list.count = list->count;
@@ -332,6 +362,7 @@ hamming_connect(FingerprintList *list, int radius, Together *together,
 	}
 	groups = hamming_groups_make(list, list, radius);
 	groups->sets = sets;
+	groups->texts = texts;
 	groups->done_here = cut == NULL ? 1 : 0;
 	hamming_groups_begin(groups, &all, cut, segment);
 	connect_candidates(NULL, groups);

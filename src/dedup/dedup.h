@@ -7,6 +7,7 @@
 
 #include "utils/builtins.h"
 
+#include "dedup/texts.h"
 #include "near/together.h"
 #include "type/simhash.h"
 
@@ -58,14 +59,14 @@ typedef struct PairMethods
 /* connect.c */
 extern Together *hamming_connect_begin(FingerprintList *list, int radius);
 extern uint32 *hamming_connect(FingerprintList *list, int radius,
-							   Together *together, const NearCut *cut,
-							   int segment);
+							   Together *together, Texts *texts,
+							   const NearCut *cut, int segment);
 extern PGDLLEXPORT void hamming_connect_main(dsm_segment *segment,
 											 shm_toc *toc);
 
 /* leaders.c */
 extern void hamming_choose_leaders(FingerprintList *list, int radius,
-								   uint32 *clusters);
+								   Texts *texts, uint32 *clusters);
 
 /* pair_rows.c */
 extern const PairMethods simhash_pair_methods;

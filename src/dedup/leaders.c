@@ -1,13 +1,15 @@
 /*
  * leaders.c
- *	  Clusters of what is within the radius of their first member, the leader.
+ *	  Clusters of the partners of their first member, the leader.
  *
- * In the order of their numbers, each fingerprint joins the least leader
- * within the radius, or, if there is none, becomes a leader.  A fingerprint is
- * connected with its leader: so each connected component is done by itself.  A
- * large one is divided and conquered by choose_among(), which near/README
- * proves right.  Leaders are farther than the radius from each other: so few
- * leaders are near each fingerprint.
+ * Fingerprints are partners if they are within the radius and, where there are
+ * texts, their texts are alike.  In the order of their numbers, each
+ * fingerprint joins the least leader that is its partner, or, if there is none,
+ * becomes a leader.  A fingerprint is connected with its leader: so each
+ * component of fingerprints within the radius is done by itself.  A large one
+ * is divided and conquered by choose_among(), which near/README proves right.
+ * Leaders are no partners of each other: so few leaders are near each
+ * fingerprint, unless many texts are near and not alike.
  */
 #include "postgres.h"
 
@@ -28,9 +30,18 @@ typedef struct Leaders
 {
 	FingerprintList *list;
 	int			radius;
+	Texts	   *texts;			/* of the numbers; NULL: what is within the
+								 * radius is a partner */
 	uint32	   *leaders;		/* the leader of each number; the number
 								 * itself if it has joined none */
 } Leaders;
+
+/* a and b are within the radius.  Are they partners? */
+static inline bool
+are_partners(const Leaders *l, uint32 a, uint32 b)
+{
+	return l->texts == NULL || simhash_texts_alike(l->texts, a, b);
+}
 
 /*
  * On entry components has the sets of hamming_connect().  Sort the list by
@@ -87,10 +98,17 @@ choose_among_few(Leaders *l, uint32 from, uint32 to)
 	CHECK_FOR_INTERRUPTS();
 	for (i = from; i < to; i++)
 	{
-		/* leaders ascend by number: the first to match is the least */
-		if (hamming_match(list->fps + from, end - from, list->fps[i],
-						  l->radius, matches) > 0)
-			l->leaders[list->numbers[i]] = list->numbers[from + matches[0]];
+		uint32		number = list->numbers[i];
+		int			count = hamming_match(list->fps + from, end - from,
+										  list->fps[i], l->radius, matches);
+		int			match = 0;
+
+		/* leaders ascend by number: the first partner is the least */
+		while (match < count &&
+			   !are_partners(l, list->numbers[from + matches[match]], number))
+			match++;
+		if (match < count)
+			l->leaders[number] = list->numbers[from + matches[match]];
 		else
 			fplist_swap(list, end++, i);
 	}
@@ -130,7 +148,7 @@ free_spare(FingerprintList *copy)
 
 /*
  * end must be at most middle.  Let each fingerprint at middle .. to - 1 join
- * the least leader within the radius at from .. end - 1, if any.
+ * the least leader at from .. end - 1 that is its partner, if any.
  */
 static void
 join_leaders(Leaders *l, uint32 from, uint32 end, uint32 middle, uint32 to)
@@ -147,7 +165,8 @@ join_leaders(Leaders *l, uint32 from, uint32 end, uint32 middle, uint32 to)
 		/* before it joins one this is its own number, which is greater */
 		uint32	   *leader = &l->leaders[pair.y];
 
-		*leader = Min(*leader, pair.x);
+		if (pair.x < *leader && are_partners(l, pair.x, pair.y))
+			*leader = pair.x;
 	}
 	pfree(c->groups);
 	pfree(c);
@@ -157,7 +176,7 @@ join_leaders(Leaders *l, uint32 from, uint32 end, uint32 middle, uint32 to)
 
 /*
  * The fingerprints at from .. to - 1 must be of one component, ascend by
- * number, and be farther than the radius from all leaders before from.  Move
+ * number, and be no partners of the leaders before from.  Move
  * their leaders to the front, still ascending, and return where the leaders
  * end.  All others join one of these leaders.
  */
@@ -170,6 +189,7 @@ choose_among(Leaders *l, uint32 from, uint32 to)
 	uint32		left;
 	uint32		i;
 
+	simhash_progress_share(from, list->count);
 	if (to - from <= FEW)
 		return choose_among_few(l, from, to);
 	end = choose_among(l, from, middle);
@@ -188,12 +208,15 @@ choose_among(Leaders *l, uint32 from, uint32 to)
  * The numbers of the list must be 0 .. count - 1, each once.  On entry
  * clusters has the sets that hamming_connect() made within radius; on return,
  * for each number the leader that it has joined, or itself.  The order of the
- * list changes.
+ * list changes.  If texts is not NULL, partners must be alike, too.
  */
 void
-hamming_choose_leaders(FingerprintList *list, int radius, uint32 *clusters)
+hamming_choose_leaders(FingerprintList *list, int radius, Texts *texts,
+					   uint32 *clusters)
 {
-	Leaders		l = {.list = list,.radius = radius,.leaders = clusters};
+	Leaders		l = {
+		.list = list,.radius = radius,.texts = texts,.leaders = clusters
+	};
 	uint32		from;
 	uint32		end;
 
@@ -203,7 +226,6 @@ hamming_choose_leaders(FingerprintList *list, int radius, uint32 *clusters)
 	{
 		uint32		component = clusters[list->numbers[from]];
 
-		simhash_progress_share(from, list->count);
 		for (end = from; end < list->count &&
 			 clusters[list->numbers[end]] == component; end++)
 		{

@@ -412,7 +412,8 @@ nearly_agrees(Fingerprint difference, int near)
 /*
  * Is a pair of the current candidates, which differs in difference, among the
  * candidates for the first time (README, claim 3)?  The pair must be within the
- * radius: a farther one may get false each time.  The search must have no sets.
+ * radius: a farther one may get false each time.  In a search with sets that
+ * time may be left out, but only for a pair in one set.
  */
 bool
 hamming_groups_is_first(const NearGroups *groups, Fingerprint difference)

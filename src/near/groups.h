@@ -62,6 +62,7 @@ typedef struct NearGroups
 	int			radius;
 	uint32	   *sets;			/* see hamming_groups_make(); may be NULL */
 	const bool *settled;		/* the same */
+	void	   *texts;			/* that dedup/connect.c compares; NULL: none */
 
 	/*
 	 * In the leader of a team: get the next smaller group of the top node, of
