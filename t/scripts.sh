@@ -319,9 +319,9 @@ check 'it says in one line what it skips' demo_skips
 check 'it finds the groups' \
 	demo_says '^15 of 17 files have near-duplicates; they form groups: 1\.$'
 check 'it compares the texts' \
-	demo_says '^3 pairs of texts within 10 bits: 3 alike, 3 related\.$'
+	demo_says '^Of 4 different texts, 2 are alike with the first of a group\.$'
 check 'it shows by which statement' \
-	demo_says '^    FROM texts a JOIN texts b ON a\.fp <-> b\.fp <= 10 AND a\.id < b\.id;$'
+	demo_says "^    FROM (SELECT id, simhash_cluster(fp, 10, 'leader', body, 0\.8) OVER (ORDER BY id) AS cluster FROM texts) clustered$"
 check 'it says how similar they are' demo_says '^ 99 %, [0-8] bits\? '
 check 'it says what differs' demo_says '+ tuesday  - monday$'
 check 'it leaves a page' demo_page

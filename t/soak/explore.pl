@@ -321,8 +321,9 @@ like(shown('place'), qr/^1 of/, 'and begins with the first pair');
 # groups
 my $sizes = $node->safe_psql('postgres', <<'SQL');
 SELECT string_agg(size::text, ' ' ORDER BY size DESC) FROM (
-	SELECT count(*) AS size FROM (SELECT simhash_cluster(fp, 4) OVER () AS cluster FROM docs) c
-	GROUP BY cluster HAVING count(*) > 1 ORDER BY 1 DESC LIMIT 10) s
+	SELECT count(*) AS size
+	FROM simhash_components('SELECT a, b FROM truth WHERE distance <= 4 AND similarity >= 0.8')
+	GROUP BY cluster ORDER BY 1 DESC LIMIT 10) s
 SQL
 is($browser->execute_script(q{return [...document.querySelectorAll('#groups .chosen summary b')]
 		.map((b) => b.textContent).join(' ')}), $sizes, 'the sizes of the groups');
@@ -454,7 +455,28 @@ like(shown('facts'), qr/Sample100 rows/, 'how many rows were drawn');
 like(shown('threshold'), qr/^70\xa0% of their runs of 4 characters$/, 'what is alike');
 like({ statements() }->{'Delete copies'}, qr/text_jaccard\(a\.body, b\.body, chars => 4\) >= 0\.7$/m,
 	'what a delete checks');
+choose(4);
+my %by_chars = statements();
+unlike(try_sql($by_chars{$_}), qr/ERROR/, "chars: $_") for 'Delete copies', 'Groups';
+is($browser->execute_script(q{return [...document.querySelectorAll('#groups .chosen summary b')]
+		.map((b) => b.textContent).join(' ')}), $node->safe_psql('postgres', <<'SQL'), 'chars: groups by fingerprints alone');
+SELECT string_agg(size::text, ' ' ORDER BY size DESC) FROM (
+	SELECT count(*) AS size FROM (SELECT simhash_cluster(fp, 4) OVER () AS cluster FROM docs) c
+	GROUP BY cluster HAVING count(*) > 1 ORDER BY 1 DESC LIMIT 10) s
+SQL
 is_quiet('sample');
+
+explore('postgres', qw(-v threshold=0.6 -v words=2), $query);
+like({ statements() }->{'Delete copies'}, qr/, 'leader', body, 0\.6, words => 2\) OVER /, 'words of a delete');
+choose(6);
+is($browser->execute_script(q{return [...document.querySelectorAll('#groups .chosen summary b')]
+		.map((b) => b.textContent).join(' ')}), $node->safe_psql('postgres', <<'SQL'), 'words: groups');
+SELECT string_agg(size::text, ' ' ORDER BY size DESC) FROM (
+	SELECT count(*) AS size FROM simhash_components('SELECT a.id, b.id FROM docs a, docs b WHERE a.id < b.id
+		AND simhash_distance(a.fp, b.fp) <= 6 AND text_jaccard(a.body, b.body, words => 2) >= 0.6')
+	GROUP BY cluster ORDER BY 1 DESC LIMIT 10) s
+SQL
+is_quiet('words');
 
 #
 # A hostile text, in a query that is hostile, too
@@ -487,6 +509,10 @@ is_quiet('hostile');
 explore('postgres', 'SELECT id, fp, body FROM nulls WHERE true;');
 like(shown('facts'), qr/Rows16, 4 of them without/, 'rows with a NULL are counted');
 like(shown('names'), qr/^They name the table/, 'a condition leaves the names known');
+is(try_sql(<<"SQL"), '4', 'nulls: no row without an id, a fingerprint or a text is deleted');
+@{[ { statements() }->{'Delete copies'} ]}
+SELECT count(*) FROM nulls WHERE id IS NULL OR fp IS NULL OR body IS NULL;
+SQL
 is_quiet('nulls');
 
 explore('postgres', 'SELECT * FROM lone');
@@ -495,7 +521,7 @@ is(shown('place'), 'none', 'no pair');
 like(shown('what'), qr/no pair is near or alike/, 'and it says so');
 like(shown('names'), qr/^Put in the names/, 'names that are not in the query');
 like($browser->execute_script('return document.getElementById("groups").textContent'),
-	qr/No row is near another one/, 'no group');
+	qr/No two rows are near and alike\./, 'no group');
 $browser->send_keys('body', 'n');
 is_quiet('lone');
 
