@@ -151,10 +151,9 @@ SELECT k, c.* FROM unnest('{0,2,5}'::int[]) k, check_numbers(numbered('SELECT id
 
 -- Many that are near each other, so that they are divided, and are alike now and then.  Then the
 -- same by teams; a worker that does not come changes nothing.
-CREATE TABLE dense AS SELECT id, (bits(draw('1st', id) % 12, 1, 1) # bits(draw('2nd', id) % 12, 1, 1)
-		# CASE WHEN id % 3 = 0 THEN bits(draw('3rd', id) % 40, 1, 2) ELSE 0 END)::simhash64 AS fp,
+CREATE TABLE dense AS SELECT id, (draw('bits', id) % 4096::bigint << 20)::simhash64 AS fp,
 	CASE WHEN id % 50 > 0 THEN format('w%s a b w%s', draw('4th', id) % 17, draw('5th', id) % 3) ELSE '-' END AS body
-FROM generate_series(1, 1200) id;
+FROM generate_series(1, 3000) id;
 SELECT k, c.* FROM (VALUES (1, 0.5), (2, 0.9)) v (k, s), check_numbers(numbered('TABLE dense', k, s, 1), k, s, 1) c;
 CREATE TABLE sparse AS SELECT id, fp, 'the page ' || draw('body', id / 10) % 3 || ' of ' || id / 1000 AS body FROM many_uniform(6000);
 INSERT INTO sparse SELECT 6000 + id, (fp::bigint # 5)::simhash64, body FROM dense WHERE id <= 300;
@@ -315,9 +314,18 @@ INSERT INTO large VALUES (30, '0000000000000000', NULL), (31, '0000000000000000'
 	(33, '00000000000000f0', repeat(repeat('n', 40) || ' ', 26000)), (34, '00000000000000f0', repeat(repeat('n', 40) || ' ', 26001) || 'a b'), (35, '00000000000000ff', repeat('-', 1100000)),
 	(36, '00000000000000f0', (SELECT string_agg(repeat('x', 40) || i, ' ') FROM generate_series(1, 24000) i));
 INSERT INTO large SELECT id + 100, fp, body FROM large WHERE id IN (0, 1, 35, 36);
+CREATE TABLE of_parts AS SELECT id, string_agg(i::text, ' ' ORDER BY md5(i || ' ' || id)) AS body
+FROM generate_series(1, 12) id, generate_series(1, 10000) i WHERE i % id < 2 AND i / 1000 <= id GROUP BY id;
 SELECT count(*) FROM large WHERE length(body) > 1000000;
 SET work_mem = '64kB';
 SELECT * FROM check_numbers(numbered('TABLE large', 1, 0.9, 2), 1, 0.9, 2);
+-- two texts are alike up to what text_jaccard says, and not above
+SELECT count(*), count(*) FILTER (WHERE up_to <> 1 OR above <> 2) AS wrong FROM (
+	SELECT DISTINCT a, b, max(up_to) OVER (PARTITION BY a, b) AS up_to, max(above) OVER (PARTITION BY a, b) AS above FROM (
+		SELECT a.id AS a, b.id AS b, simhash_cluster('0123456789abcdef', 0, 'leader', one, s, 1) OVER w AS up_to,
+			simhash_cluster('0123456789abcdef', 0, 'connected', one, s + 1e-9, 1) OVER w AS above
+		FROM of_parts a JOIN of_parts b ON a.id < b.id, text_jaccard(a.body, b.body, words => 1) s, unnest(ARRAY[a.body, b.body]) one WHERE s < 1
+		WINDOW w AS (PARTITION BY a.id, b.id)) s) s;
 SELECT md5(rows_of(numbered('TABLE large', 1, 0.9, 2))::text) AS large \gset
 SELECT md5(rows_of(numbered('SELECT id, fp, body || '''' FROM large', 1, 0.9, 2))::text) = :'large' AS same;
 -- of which nothing is left behind, also where the cursor stays open
@@ -353,4 +361,4 @@ FROM docs;
 DROP VIEW clusters, barrier;
 DROP FUNCTION check_numbers, numbered, draw, with_workers, as_expected, of_text, written, with_memory, memory_of_session;
 DROP PROCEDURE store;
-DROP TABLE pages, originals, edited, dense, sparse, docs, of_words, expected, large, parts;
+DROP TABLE pages, originals, edited, dense, sparse, docs, of_words, expected, large, of_parts, parts;
