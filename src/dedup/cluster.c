@@ -157,9 +157,10 @@ count_rows(WindowObject window)
 /*
  * Read the fingerprints of the partition into the list, and the texts if texts
  * is not NULL.  Set members[row] to NO_MEMBER or ALONE for each row that is not
- * on the list.  Check the arguments, of which there are count, in each row if
- * they may vary.  WinSetMarkPosition() is not called: it would take longer than
- * to read the row, and free nothing.
+ * on the list.  If may_vary, check in each row that the arguments are those of
+ * the first row; count is the number of arguments of the function.
+ * WinSetMarkPosition() is not called: a call would take longer than reading the
+ * row, and free nothing.
  */
 static void
 read_partition(WindowObject window, uint32 rows, int count,

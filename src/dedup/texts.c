@@ -77,9 +77,9 @@ make_room(Texts *texts)
 }
 
 /*
- * Prepare for the texts of so many rows, in the current memory context.  Texts
- * are alike if they share at least min_similarity, 0 .. 1, of their features of
- * so many words, 1 .. SHINGLE_MAX.
+ * Return a store of texts, in the current memory context.  The partition has
+ * rows rows.  A feature has words words, 1 .. SHINGLE_MAX.  Two texts are alike
+ * if their Jaccard similarity is at least min_similarity, 0 .. 1.
  */
 Texts *
 simhash_texts_begin(uint32 rows, double min_similarity, int words)

@@ -22,12 +22,14 @@
 #include "type/simhash.h"
 
 /*
- * In the first turn FIRST_TURN rows are read of the side that the planner
- * expects to be smaller.  Each turn doubles the number of its rows.  Of the
- * other side a quarter as many rows are read (TURN_SHARE).  When one side ends,
- * at most a quarter as many rows of the other side have been read if the
- * planner is right.  If the planner is wrong, at most eight times as many rows
- * have been read, or FIRST_TURN.
+ * Both sides are read in turns.  In the first turn FIRST_TURN rows are read of
+ * side A, which the planner expects to be smaller.  In each further turn, A is
+ * read until it has twice as many rows.  After each turn of A, side B is read
+ * until it has 1 / TURN_SHARE as many rows as A.
+ *
+ * If A ends first, as the planner expects, at most 1 / TURN_SHARE as many rows
+ * of B have been read.  If B ends first, at most 2 * TURN_SHARE as many rows of
+ * A have been read, or FIRST_TURN.
  */
 #define FIRST_TURN 64
 #define TURN_SHARE 4
