@@ -15,6 +15,7 @@ typedef struct MatchRoutines
 {
 	int			(*match) (const Fingerprint *, int, Fingerprint, int, uint16 *);
 	void		(*count) (const Fingerprint *, int, Fingerprint, int64 *);
+	void		(*add) (const Fingerprint *, int, Fingerprint, uint16 *);
 	int			comparisons;	/* of words: see hamming_comparisons() */
 } MatchRoutines;
 
@@ -76,6 +77,16 @@ count_each(const Fingerprint *fingerprints, int count, Fingerprint centre,
 		counts[distance(fingerprints[i], centre)]++;
 }
 
+static pg_attribute_always_inline void
+add_each(const Fingerprint *fingerprints, int count, Fingerprint centre,
+		 uint16 *distances)
+{
+	int			i;
+
+	for (i = 0; i < count; i++)
+		distances[i] += distance(fingerprints[i], centre);
+}
+
 /*
  * Collect the matches among the fingerprints from i on.  within has width bits
  * for each fingerprint.  If a fingerprint matches, the lowest of its bits is
@@ -108,7 +119,16 @@ count_portable(const Fingerprint *fingerprints, int count, Fingerprint centre,
 	count_each(fingerprints, count, centre, counts);
 }
 
-static const MatchRoutines portable = {match_portable, count_portable, 10};
+static void
+add_portable(const Fingerprint *fingerprints, int count, Fingerprint centre,
+			 uint16 *distances)
+{
+	add_each(fingerprints, count, centre, distances);
+}
+
+static const MatchRoutines portable = {
+	match_portable, count_portable, add_portable, 10
+};
 
 #ifdef SIMHASH_X86
 #include <immintrin.h>
@@ -127,7 +147,16 @@ count_popcnt(const Fingerprint *fingerprints, int count, Fingerprint centre,
 	count_each(fingerprints, count, centre, counts);
 }
 
-static const MatchRoutines popcnt = {match_popcnt, count_popcnt, 20};
+TARGET_POPCNT static void
+add_popcnt(const Fingerprint *fingerprints, int count, Fingerprint centre,
+		   uint16 *distances)
+{
+	add_each(fingerprints, count, centre, distances);
+}
+
+static const MatchRoutines popcnt = {
+	match_popcnt, count_popcnt, add_popcnt, 20
+};
 
 /*
  * Of a fingerprint within the radius at least one word is within its share of
@@ -268,7 +297,9 @@ match_avx2(const Fingerprint *fingerprints, int count, Fingerprint centre,
 }
 
 /* Counting gains nothing: it waits for its counters. */
-static const MatchRoutines avx2 = {match_avx2, count_popcnt, 45};
+static const MatchRoutines avx2 = {
+	match_avx2, count_popcnt, add_popcnt, 45
+};
 
 /*
  * Collect the matches among the fingerprints of eight words from place i on.
@@ -323,7 +354,9 @@ match_avx512(const Fingerprint *fingerprints, int count, Fingerprint centre,
 	return found;
 }
 
-static const MatchRoutines avx512 = {match_avx512, count_popcnt, 50};
+static const MatchRoutines avx512 = {
+	match_avx512, count_popcnt, add_popcnt, 50
+};
 
 #elif defined(SIMHASH_NEON)
 
@@ -404,7 +437,9 @@ match_neon(const Fingerprint *fingerprints, int count, Fingerprint centre,
 	return found;
 }
 
-static const MatchRoutines neon = {match_neon, count_portable, 40};
+static const MatchRoutines neon = {
+	match_neon, count_portable, add_portable, 40
+};
 
 #endif
 
@@ -453,6 +488,14 @@ hamming_count(const Fingerprint *fingerprints, int count, Fingerprint centre,
 			  int64 *counts)
 {
 	routines()->count(fingerprints, count, centre, counts);
+}
+
+/* Add to distances[i] the distance of fingerprint i from the centre. */
+void
+hamming_add_distances(const Fingerprint *fingerprints, int count,
+					  Fingerprint centre, uint16 *distances)
+{
+	routines()->add(fingerprints, count, centre, distances);
 }
 
 /*

@@ -112,6 +112,8 @@ extern int	hamming_match(const Fingerprint *fingerprints, int count,
 						  Fingerprint centre, int radius, uint16 *matches);
 extern void hamming_count(const Fingerprint *fingerprints, int count,
 						  Fingerprint centre, int64 *counts);
+extern void hamming_add_distances(const Fingerprint *fingerprints, int count,
+								  Fingerprint centre, uint16 *distances);
 extern int	hamming_comparisons(void);
 
 #endif							/* SIMHASH_HAMMING_H */

@@ -56,6 +56,8 @@ probability(double number)
 /* selectivity.c */
 extern int	hamming_expected_radius(PlannerInfo *root, IndexPath *path,
 									int column, double *searches);
+extern int	hamming_expected_radius_128(PlannerInfo *root, IndexPath *path,
+										int column, double *searches);
 extern void hamming_within_selectivity(SupportRequestSelectivity *request);
 
 /* stored_values.c */

@@ -163,6 +163,32 @@ hamming_in_balls(Fingerprint fingerprint, const HammingBall *balls, int count)
 	return true;
 }
 
+/*
+ * Set half[0 .. count) to the centre of the ball that a datum of the type with
+ * count halves has, and return its radius.
+ */
+static inline int32
+simhash_ball_halves(Datum datum, uint64 *half, int count)
+{
+	const char *ball = DatumGetPointer(datum);
+	int32		radius;
+	int			i;
+
+	memcpy(half, ball, count * sizeof(uint64));
+	memcpy(&radius, ball + count * sizeof(uint64), sizeof(int32));
+#ifndef WORDS_BIGENDIAN
+	/* the centre is an integer of the machine */
+	for (i = 0; i < count / 2; i++)
+	{
+		uint64		lower = half[i];
+
+		half[i] = half[count - 1 - i];
+		half[count - 1 - i] = lower;
+	}
+#endif
+	return radius;
+}
+
 #define DatumGetHammingBall(d) ((HammingBall *) DatumGetPointer(d))
 #define PG_GETARG_HAMMING_BALL(n) DatumGetHammingBall(PG_GETARG_DATUM(n))
 
