@@ -10,25 +10,6 @@ PGFILEDESC = "simhash - near-duplicate text"
 
 # compiled once for each width of a fingerprint (src/type/width.h)
 BOTH_WIDTHS = \
-	src/am/buffer \
-	src/am/build \
-	src/am/cache \
-	src/am/change \
-	src/am/check \
-	src/am/cost \
-	src/am/nearest \
-	src/am/page \
-	src/am/plan \
-	src/am/predicate \
-	src/am/scan \
-	src/am/search \
-	src/am/sort \
-	src/am/space \
-	src/am/tree \
-	src/am/vacuum \
-	src/am/wal \
-	src/am/walk \
-	src/am/write \
 	src/audit/near_rows \
 	src/dedup/cluster \
 	src/dedup/connect \
@@ -64,8 +45,27 @@ BOTH_WIDTHS = \
 OBJS = $(BOTH_WIDTHS:=.o) $(BOTH_WIDTHS:=_128.o) \
 	src/module.o \
 	src/planner.o \
+	src/am/buffer.o \
+	src/am/build.o \
+	src/am/cache.o \
+	src/am/change.o \
+	src/am/check.o \
+	src/am/cost.o \
 	src/am/handler.o \
 	src/am/inspect.o \
+	src/am/nearest.o \
+	src/am/page.o \
+	src/am/plan.o \
+	src/am/predicate.o \
+	src/am/scan.o \
+	src/am/search.o \
+	src/am/sort.o \
+	src/am/space.o \
+	src/am/tree.o \
+	src/am/vacuum.o \
+	src/am/wal.o \
+	src/am/walk.o \
+	src/am/write.o \
 	src/audit/audit.o \
 	src/audit/draw.o \
 	src/audit/estimate.o \

@@ -93,7 +93,7 @@ DROP TABLE refusing;
 -- options
 CREATE INDEX bad ON uniform USING hamming (fp) WITH (fillfactor = 9);
 CREATE INDEX bad ON uniform USING hamming (fp) WITH (fillfactor = 101);
-CREATE INDEX bad ON uniform USING hamming (fp) WITH (blocks = 2);
+CREATE INDEX bad ON uniform USING hamming (fp) WITH (blocks = 1);
 CREATE INDEX bad ON uniform USING hamming (fp) WITH (blocks = 9);
 CREATE INDEX bad ON uniform USING hamming (fp) WITH (pages_per_range = 2);
 CREATE INDEX bad ON uniform USING hamming (fp) INCLUDE (id);

@@ -45,24 +45,36 @@ INSERT INTO refusing VALUES ('00000000000000ff0000000000000000'),
 INSERT INTO refusing VALUES ('00000000000000ff0000000000000000');
 DROP TABLE refusing;
 
--- how many rows share the value of a block, also of a wide one
+-- how many rows share the value of a block of a word, also of a wide one
 CREATE FUNCTION block_rows(blocks int, OUT average float8, OUT largest bigint) LANGUAGE sql AS $$
 	SELECT avg(n), max(n) FROM (
-		SELECT count(*) AS n FROM skewed, generate_series(0, blocks - 1) j
+		SELECT count(*) AS n FROM skewed, generate_series(0, 64, 64) word, generate_series(0, blocks - 1) j
 		WHERE fp IS NOT NULL
-		GROUP BY j, substring(fp::bit(128) FROM j * 128 / blocks + 1
-			FOR (j + 1) * 128 / blocks - j * 128 / blocks)) s
+		GROUP BY word, j, substring(fp::bit(128) FROM word + j * 64 / blocks + 1
+			FOR (j + 1) * 64 / blocks - j * 64 / blocks)) s
 $$;
 SELECT format('ALTER INDEX skewed_fp SET (blocks = %s); REINDEX INDEX skewed_fp', blocks),
 	'SELECT blocks, largest, largest = largest_block AND round((average - average_block)::numeric, 9) = 0
 	AS same FROM hamming_index_stats(''skewed_fp''), block_rows(blocks)'
-FROM generate_series(3, 8) blocks \gexec
+FROM generate_series(2, 8) blocks \gexec
 DROP FUNCTION block_rows;
 
 DROP TABLE many;
 CALL for_each_table('DROP TABLE %1$s');
 
--- many indexes in one statement, of both widths, each of which has 8 tables, and few
+-- a word with fingerprints on two leaves of its first tree: those on the first one go, and
+-- the word stays in the other trees
+CREATE TABLE words AS
+SELECT i AS id, (CASE WHEN i > 250 THEN 'ffffffff00000000' || lpad(to_hex((i - 250)::bigint << 50), 16, '0')
+	ELSE lpad(to_hex(i::bigint << 50), 16, '0') || left(md5(i::text), 16) END)::simhash128 AS fp
+FROM generate_series(1, 650) i;
+CREATE INDEX words_fp ON words USING hamming (fp);
+DELETE FROM words WHERE id BETWEEN 251 AND 350;
+VACUUM (INDEX_CLEANUP on) words;
+SELECT hamming_index_check('words_fp');
+DROP TABLE words;
+
+-- many indexes in one statement, of both widths, each of which has 8 trees or 16, and few
 -- buffers: what is exhausted pins nothing, nor does an ordered scan between its rounds
 \c -
 SET temp_buffers = 100;

@@ -132,10 +132,11 @@ BEGIN
 END $$;
 
 -- Data on which indexes are compared with sequential scans, and into how many
--- blocks a hamming index may cut each: 3 to 8, as 11 - blocks is for another index.
+-- blocks a hamming index may cut a word of each: 2 to 8, as 10 - blocks is for another
+-- index.
 CREATE TABLE tables(tab text, blocks int);
 INSERT INTO tables VALUES ('uniform', 6), ('skewed', 8), ('duplicates', 3), ('half_bits', 7),
-	('one_block', 4), ('ascending', 5), ('descending', 3), ('extremes', 8), ('empty', 4),
+	('halves', 4), ('one_block', 4), ('ascending', 5), ('descending', 3), ('extremes', 8), ('empty', 4),
 	('only_null', 6);
 
 -- n is the number of a fingerprint's digits.
@@ -151,6 +152,8 @@ BEGIN
 		('duplicates', row_count, 'left(md5((i % 3)::text), n)'),
 		-- one half of the bits constant, as those of 32-bit hashes are
 		('half_bits', row_count, 'lpad(left(md5(i::text), n / 2), n, ''0'')'),
+		-- few values of each half, of 128 bits of each word: most fingerprints differ
+		('halves', row_count, 'left(md5((i % 29)::text), n / 2) || right(md5((i % 31)::text), n / 2)'),
 		('one_block', row_count, 'overlay(left(md5(i::text), n) PLACING ''abcd'' FROM 9)'),
 		-- in the first 64 bits, and in the last ones
 		('ascending', row_count, 'rpad(lpad(to_hex(i), 16, ''0''), n, ''0'')'),
@@ -171,7 +174,7 @@ DECLARE
 	t record;
 BEGIN
 	FOR t IN SELECT tab, blocks FROM tables LOOP
-		EXECUTE format(statement, t.tab, t.blocks, 11 - t.blocks);
+		EXECUTE format(statement, t.tab, t.blocks, 10 - t.blocks);
 	END LOOP;
 END $$;
 

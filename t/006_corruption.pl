@@ -65,25 +65,21 @@ my $contents = 24;
 my %meta = (magic => $contents, version => $contents + 4);
 
 # What follows from the width of a fingerprint.
-my ($bytes, $special, %special);
+my $words;
+my $end = $block_size - 8;
+my %special = (kind => $end, tree => $end + 2, level => $end + 3, sorted => $end + 4, page_id => $end + 6);
 
 sub set_width
 {
-	my ($width) = @_;
-
-	$bytes = $width / 8;
-	my $key = $bytes + 8;
-	$special = $block_size - 2 * $key - 8;
-	%special = (
-		low => $special,
-		high => $special + $key,
-		kind => $special + 2 * $key,
-		tree => $special + 2 * $key + 2,
-		level => $special + 2 * $key + 3,
-		sorted => $special + 2 * $key + 4,
-		page_id => $special + 2 * $key + 6);
+	$words = $_[0] / 64;
 	return;
 }
+
+# How many words the keys of a tree have, where its pages have the special space, and the bytes of
+# an element at the back of its leaves.
+sub words_of { return $_[0] % 16 == 0 ? $words : 1; }
+sub special_of { return $special{kind} - 16 * (words_of($_[0]) + 1); }
+sub tail_of { return 8 * (words_of($_[0]) - 1) + ($_[0] == 0 || $_[0] == 15 ? 6 : 0); }
 
 # Return the block number of a leaf of a tree, the first or another one.
 sub leaf_of
@@ -96,7 +92,7 @@ sub leaf_of
 		my $page = substr($pages, $block * $block_size, $block_size);
 		my ($kind, $its_tree, $level) = unpack('SCC', substr($page, $special{kind}, 4));
 
-		return $block if $kind == 2 && $its_tree == $tree && $level == 0 && !$skip--;
+		return $block if ($kind & 255) == 2 && $its_tree == $tree && $level == 0 && !$skip--;
 	}
 	die "$file has no such leaf of tree $tree";
 }
@@ -125,21 +121,25 @@ sub poke
 # What comes before the special space is the last part of the array at the back.
 sub damages
 {
+	my $low = special_of(0);
+	my $high = $low + 8 * ($words + 1);
+	my $rest = "\0" x (8 * ($words - 1));
+
 	return (
 		[ 'metapage: magic', $metapage, $meta{magic}, "\1\2\3\4" ],
 		[ 'metapage: version', $metapage, $meta{version}, "\xff\0\0\0" ],
 		[ 'metapage: kind', $metapage, $special{kind}, "\2\0" ],
 		[ 'root: zeros', $root, 0, "\0" x $block_size ],
-		[ 'root: not a root', $root, $special{high}, "\1" ],
+		[ 'root: not a root', $root, $high, "\1" ],
 		[ 'root: order of the children', $root, $contents, "\xff" x 200 ],
-		[ 'root: no child', $root, $special - 400, "\xff" x 400 ],
-		[ 'root: itself as child', $root, $special - 400, "\0\0\2\0" x 100 ],
+		[ 'root: no child', $root, $low - 400, "\xff" x 400 ],
+		[ 'root: itself as child', $root, $low - 400, "\0\0\2\0" x 100 ],
 		[ 'leaf: zeros', 'leaf', 0, "\0" x $block_size ],
 		[ 'leaf: pd_lower', 'leaf', $header{pd_lower}, "\xf0\x1f" ],
 		[ 'leaf: pd_upper', 'leaf', $header{pd_upper}, "\x18\0" ],
 		[ 'leaf: pd_special', 'leaf', $header{pd_special}, "\x18\0" ],
-		[ 'leaf: low key', 'leaf', $special{low}, "\xff" x ($bytes + 8) ],
-		[ 'leaf: high key', 'leaf', $special{high}, "\0" x ($bytes + 8) ],
+		[ 'leaf: low key', 'leaf', $low, "\xff" x ($high - $low) ],
+		[ 'leaf: high key', 'leaf', $high, "\0" x ($high - $low) ],
 		[ 'leaf: kind', 'leaf', $special{kind}, "\3\0" ],
 		[ 'leaf: mark of another kind of leaf', 'leaf', $special{kind}, "\4\0" ],
 		[ 'leaf: tree', 'leaf', $special{tree}, "\1" ],
@@ -147,16 +147,16 @@ sub damages
 		[ 'leaf: sorted', 'leaf', $special{sorted}, "\xff\x7f" ],
 		[ 'leaf: page identifier', 'leaf', $special{page_id}, "\0\0" ],
 		[ 'leaf: fingerprints', 'leaf', $contents, "\xff" x 80 ],
-		[ 'leaf: TIDs', 'leaf', $special - 60, "\xfe" x 60 ],
-		[ 'leaf: TIDs without offset', 'leaf', $special - 60, "\0\0\1\0\0\0" x 10 ],
-		[ 'leaf: TIDs without block', 'leaf', $special - 60, "\xff\xff\xff\xff\1\0" x 10 ],
+		[ 'leaf: TIDs', 'leaf', $low - 60, "\xfe" x 60 ],
+		[ 'leaf: TIDs without offset', 'leaf', $low - 10 * tail_of(0), "$rest\0\0\1\0\0\0" x 10 ],
+		[ 'leaf: TIDs without block', 'leaf', $low - 10 * tail_of(0), "$rest\xff\xff\xff\xff\1\0" x 10 ],
 		[ 'second tree: pd_lower', 'second', $header{pd_lower}, "\xf0\x1f" ],
 		[ 'second tree: pd_upper', 'second', $header{pd_upper}, "\x18\0" ],
 		[ 'second tree: tree', 'second', $special{tree}, "\0\0" ],
 		[ 'second tree: fingerprints', 'second', $contents, "\xff" x 80 ],
 		[ 'metapage: blocks', $metapage, $contents + 10, "\x09\0" ],
 		[ 'metapage: fewer blocks', $metapage, $contents + 10, "\3\0" ],
-		[ 'metapage: width', $metapage, $contents + 8, pack('S', 192 - 8 * $bytes) ]);
+		[ 'metapage: width', $metapage, $contents + 8, pack('S', 192 - 64 * $words) ]);
 }
 
 # In turns: those of 64 bits have even numbers.
@@ -181,7 +181,7 @@ for my $n (0 .. $#damages)
 		$block = int(rand((-s $file) / $block_size));
 		$offset = int(rand($block_size));
 		# half of them in what describes the page
-		$offset = (rand() < 0.5 ? $header{pd_lower} : $special) + int(rand($block_size - $special - 4)) if rand() < 0.5;
+		$offset = (rand() < 0.5 ? $header{pd_lower} : special_of(0)) + int(rand($block_size - special_of(0) - 4)) if rand() < 0.5;
 		$new = join '', map { chr(int(rand(256))) } 1 .. 1 + int(rand(4));
 		$damages[$n][0] .= ": block $block, offset $offset, " . unpack('H*', $new);
 	}
@@ -293,59 +293,72 @@ sub unsorted_leaf
 	return $leaf;
 }
 
-# Append a fingerprint, which is the first one but for the last bits, to a leaf of
+# Append a key, which is the first one but for the last bits, to a leaf of
 # tree 1 or above.
 sub append
 {
 	my ($file, $tree, $changed) = @_;
 	my $leaf = leaf_of($file, $tree);
-	my $end = unpack('S', peek($file, $leaf, $header{pd_lower}, 2));
+	my ($end, $back) = unpack('SS', peek($file, $leaf, $header{pd_lower}, 4));
+	my $tail = tail_of($tree);
+	my $key = peek($file, $leaf, $contents, 8) . peek($file, $leaf, special_of($tree) - $tail, $tail);
 
-	my $first = peek($file, $leaf, $contents, $bytes);
-	poke($file, $leaf, $end, pack('Q', unpack('Q', $first) ^ $changed) . substr($first, 8));
-	add_to($file, $leaf, $header{pd_lower}, 'S', $bytes);
+	substr($key, -8) = pack('Q', unpack('Q', substr($key, -8)) ^ $changed);
+	poke($file, $leaf, $end, substr($key, 0, 8));
+	poke($file, $leaf, $back - $tail, substr($key, 8));
+	add_to($file, $leaf, $header{pd_lower}, 'S', 8);
+	add_to($file, $leaf, $header{pd_upper}, 'S', -$tail);
 	return;
 }
 
-for my $case ([ 'exact', 1, 4 ], [ 'wide', 7 ])
+# Take the last key from a leaf of a tree.
+sub take
+{
+	my ($file, $tree) = @_;
+	my $leaf = unsorted_leaf($file, $tree);
+
+	add_to($file, $leaf, $header{pd_lower}, 'S', -8);
+	add_to($file, $leaf, $header{pd_upper}, 'S', tail_of($tree));
+	return;
+}
+
+# Trees 16 and up, of the second word, are those that are counted from 9 on.
+for my $case ([ 'exact', 1, 4 ], [ 'wide', 7, 16, 23 ])
 {
 	my ($name, @trees) = @$case;
 
 	changed("$name: nothing changed", $name, qr/\A\z/, sub { });
 	for my $tree (@trees)
 	{
+		my $number = $tree + ($tree < 16 ? 1 : -7);
+
 		changed("$name, tree $tree: a fingerprint without rows is harmless", $name,
-			qr/\ANOTICE:  00000: block tree @{[$tree + 1]} of index "\w+" has 1 fingerprint without rows\nDETAIL:  .*\nHINT:  .*\z/,
+			qr/\ANOTICE:  00000: block tree $number of index "\w+" has 1 fingerprint without rows\nDETAIL:  .*\nHINT:  .*\z/,
 			sub { append($_[0], $tree, 1) });
 		changed("$name, tree $tree: a fingerprint twice", $name,
 			qr/\AERROR:  XX002: .* a fingerprint is in the tree twice/,
 			sub { append($_[0], $tree, 0) });
 		changed("$name, tree $tree: a fingerprint is missing", $name,
-			qr/\AERROR:  XX002: .* a fingerprint of tree 0 is not here/,
-			sub { add_to($_[0], unsorted_leaf($_[0], $tree), $header{pd_lower}, 'S', -$bytes) });
+			qr/\AERROR:  XX002: .* a fingerprint of tree 0 is not here/, sub { take($_[0], $tree) });
 	}
 	changed("$name: two fingerprints have changed places", $name,
 		qr/\AERROR:  XX002: .* entries are out of order/,
 		sub {
 			my $leaf = leaf_of($_[0], 1);
-			my $first = peek($_[0], $leaf, $contents, $bytes);
-			poke($_[0], $leaf, $contents, peek($_[0], $leaf, $contents + $bytes, $bytes));
-			poke($_[0], $leaf, $contents + $bytes, $first);
+			my $first = peek($_[0], $leaf, $contents, 8);
+			poke($_[0], $leaf, $contents, peek($_[0], $leaf, $contents + 8, 8));
+			poke($_[0], $leaf, $contents + 8, $first);
 		});
 	for my $tree (0, 15)
 	{
 		changed("$name, tree $tree: a row is missing", $name,
-			qr/\AERROR:  XX002: .* a row of the heap is not in the tree/,
-			sub {
-				my $leaf = unsorted_leaf($_[0], $tree);
-				add_to($_[0], $leaf, $header{pd_lower}, 'S', -$bytes);
-				add_to($_[0], $leaf, $header{pd_upper}, 'S', 6);
-			});
+			qr/\AERROR:  XX002: .* a row of the heap is not in the tree/, sub { take($_[0], $tree) });
 		changed("$name, tree $tree: a row is another one", $name,
 			qr/\AERROR:  XX002: .* a row (is in the index twice|of the heap is not in the tree)/,
 			sub {
 				my $leaf = unsorted_leaf($_[0], $tree);
-				poke($_[0], $leaf, $special - 12, peek($_[0], $leaf, $special - 6, 6));
+				my $tid = special_of($tree) - 6;
+				poke($_[0], $leaf, $tid - tail_of($tree), peek($_[0], $leaf, $tid, 6));
 			});
 	}
 }
@@ -355,13 +368,19 @@ for my $case ([ 'exact', 1, 4 ], [ 'wide', 7 ])
 changed('leaves of a fingerprint that do not follow each other: a vacuum ends', 'equal',
 	qr/\A\z/,
 	sub {
-		add_to($_[0], leaf_of($_[0], 0), $special{high} + 8, 'Q', 1);
+		add_to($_[0], leaf_of($_[0], 0), $special{kind} - 8, 'Q', 1);
 		poke($_[0], leaf_of($_[0], 1), $special{kind}, "\4\0");
 	},
 	'BEGIN; DELETE FROM %1$s; COMMIT; VACUUM %1$s');
-changed('an index of the format before this one', 'exact',
-	qr/\AERROR:  XX002: index "\w+" has format version 1,/,
-	sub { poke($_[0], $metapage, $meta{version}, "\1\0\0\0") });
+my @formats = ([ 'exact', 1, 2 ], [ 'wide', 2, 3 ]);
+for my $format (@formats)
+{
+	my ($table, $version) = @$format;
+
+	changed("an index of the format before this one: $table", $table,
+		qr/\AERROR:  XX002: index "\w+" has format version $version,/,
+		sub { poke($_[0], $metapage, $meta{version}, pack('L', $version)) });
+}
 
 $node->safe_psql('postgres', join ";\n", map {
 	my $table = $changes[$_]{table};
@@ -393,26 +412,31 @@ for my $n (0 .. $#changes)
 
 # It is refused by all that read it, and made
 # anew by REINDEX.
-my $old = "copy$#changes";
-my %refused = (
-	'a search' => "SELECT id FROM $old WHERE fp <-> '0123456789abcdef' <= 3",
-	'an order' => "SELECT id FROM $old ORDER BY fp <-> '0123456789abcdef' LIMIT 1",
-	'IS NULL' => "SELECT id FROM $old WHERE fp IS NULL",
-	'INSERT' => "INSERT INTO $old VALUES (0, '0123456789abcdef')",
-	'VACUUM' => "DELETE FROM $old WHERE id <= 10; VACUUM (INDEX_CLEANUP on) $old",
-	'hamming_index_stats' => "SELECT hamming_index_stats('${old}_fp')",
-	'hamming_index_check' => "SELECT hamming_index_check('${old}_fp')");
-for my $name (sort keys %refused)
+for my $n (0, 1)
 {
-	my ($code, $out, $err) = $node->psql('postgres', $refused{$name}, on_error_stop => 0);
+	my ($table, $version, $now) = @{ $formats[$n] };
+	my $old = 'copy' . ($#changes - 1 + $n);
+	my $fp = '0123456789abcdef' x (1 + $n);
+	my %refused = (
+		'a search' => "SELECT id FROM $old WHERE fp <-> '$fp' <= 3",
+		'an order' => "SELECT id FROM $old ORDER BY fp <-> '$fp' LIMIT 1",
+		'IS NULL' => "SELECT id FROM $old WHERE fp IS NULL",
+		'INSERT' => "INSERT INTO $old VALUES (0, '$fp')",
+		'VACUUM' => "DELETE FROM $old WHERE id <= 10; VACUUM (INDEX_CLEANUP on) $old",
+		'hamming_index_stats' => "SELECT hamming_index_stats('${old}_fp')",
+		'hamming_index_check' => "SELECT hamming_index_check('${old}_fp')");
+	for my $name (sort keys %refused)
+	{
+		my ($code, $out, $err) = $node->psql('postgres', $refused{$name}, on_error_stop => 0);
 
-	like($err,
-		qr/ERROR:  index "${old}_fp" has format version 1, but this version of simhash requires 2\nHINT:  REINDEX it\./,
-		"the format before this one: $name is refused");
+		like($err,
+			qr/ERROR:  index "${old}_fp" has format version $version, but this version of simhash requires $now\nHINT:  REINDEX it\./,
+			"the format before this one, $table: $name is refused");
+	}
+	is( $node->safe_psql('postgres',
+			"REINDEX INDEX ${old}_fp; $refused{hamming_index_check}; SELECT count(*) FROM $old WHERE fp <-> '$fp' <= 128"),
+		"\n90", "the format before this one, $table: REINDEX makes it anew");
 }
-is( $node->safe_psql('postgres',
-		"REINDEX INDEX ${old}_fp; $refused{hamming_index_check}; SELECT count(*) FROM $old WHERE fp <-> '0123456789abcdef' <= 64"),
-	"\n90", 'the format before this one: REINDEX makes it anew');
 
 unlike(
 	slurp_file($node->logfile),

@@ -2,12 +2,16 @@
  * am.h
  *	  The access method "hamming": a block index.
  *
- * An index has a tree for each block of a fingerprint, and one for the rows
- * without a fingerprint.  Each tree is a B+tree.  Block tree j is ordered by
- * the fingerprint rotated so that block j leads.  Tree 0 has an entry for each
- * row, and orders equal fingerprints by TID.  The other block trees have each
- * fingerprint once.  A fingerprint with an entry in tree 0 is in all block
- * trees: change.c keeps it so.
+ * A fingerprint is one or more words of 64 bits, and a word is cut into blocks.
+ * An index has a tree for each block of each word, and one for the rows without
+ * a fingerprint.  Each tree is a B+tree.  The tree of a block is ordered by the
+ * word rotated so that the block leads.
+ *
+ * The first tree of the first word, tree 0, has an entry for each row: the
+ * fingerprint and the TID.  The first tree of each other word has each
+ * fingerprint once, in the order of that word.  All further trees of a word
+ * have each value of the word once.  What is in tree 0 is in all trees:
+ * change.c keeps it so.
  *
  * Each page knows the range of keys that it answers for.  The range of a page
  * is within that of its parent.  src/README has a picture; tree.c has the
@@ -31,65 +35,123 @@ typedef struct HammingOptions
 {
 	int32		vl_len_;		/* varlena header, for PostgreSQL only */
 	int			fillfactor;		/* percent of a page that a build fills */
-	int			blocks;			/* that a build cuts fingerprints into; 0 to
-								 * choose by the number of rows */
+	int			blocks;			/* that a build cuts a word into; 0 to choose
+								 * by the number of rows */
 } HammingOptions;
 
 #define HAMMING_DEFAULT_FILLFACTOR 88
 #define HAMMING_MIN_FILLFACTOR 10
 
 /*
- * Phases of pg_stat_progress_create_index; PostgreSQL has reserved phase 1.
- * tree is a block tree's number.  The tree of NULLs is written in the phase of
+ * Phases of pg_stat_progress_create_index; PostgreSQL has reserved phase 1.  n
+ * counts the block trees from 0.  The tree of NULLs is written in the phase of
  * tree 0.
  */
 #define HAMMING_PHASE_SCAN (PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE + 1)
-#define HAMMING_PHASE_SORT(tree) (HAMMING_PHASE_SCAN + 1 + 2 * (tree))
-#define HAMMING_PHASE_WRITE(tree) (HAMMING_PHASE_SORT(tree) + 1)
+#define HAMMING_PHASE_SORT(n) (HAMMING_PHASE_SCAN + 1 + 2 * (n))
+#define HAMMING_PHASE_WRITE(n) (HAMMING_PHASE_SORT(n) + 1)
 
 /* Keys */
 
-/*
- * A rotated fingerprint as it is on a page.  The layout of pages follows from
- * the size, which is a multiple of that of uint64.
- */
-typedef Fingerprint HammingBits;
+/* The most words of a fingerprint.  Pages and records have no such limit. */
+#ifndef HAMMING_MAX_WORDS
+#define HAMMING_MAX_WORDS 2
+#endif
 
-/* Order: by rotated, then by tid.  Keys of a tree are unique. */
+/*
+ * A fingerprint, or a key of a tree.  Order: by the words, then by tid.  The
+ * keys of a tree are unique.
+ */
 typedef struct HammingKey
 {
-	HammingBits rotated;		/* the rotated fingerprint; 0 in the tree of
-								 * rows without one */
+	uint64		words[HAMMING_MAX_WORDS];	/* of a fingerprint from the
+											 * highest bits on; those that it
+											 * lacks are 0 */
 	uint64		tid;			/* block number << 16 | offset, which no row
-								 * has as 0; 0 in block trees 1 and up */
+								 * has as 0; 0 where there is none */
 } HammingKey;
 
-/* The least and the greatest of all keys.  No row has either of them. */
-static const HammingKey hamming_least_key = {0, 0};
-static const HammingKey hamming_greatest_key = {FINGERPRINT_ALL_BITS,
-PG_UINT64_MAX};
+/* The least of all keys, and the greatest.  No row has either of them. */
+static const HammingKey hamming_least_key = {.tid = 0};
 
 static inline HammingKey
-hamming_key(HammingBits rotated, uint64 tid)
+hamming_make_greatest_key(void)
 {
-	HammingKey	key = {rotated, tid};
+	HammingKey	key;
+
+	memset(&key, 0xFF, sizeof(key));
+	return key;
+}
+
+#define hamming_greatest_key hamming_make_greatest_key()
+
+static inline bool
+hamming_is_greatest(HammingKey key)
+{
+	return key.tid == PG_UINT64_MAX;
+}
+
+/* Return the key of a word alone. */
+static inline HammingKey
+hamming_word_key(uint64 word)
+{
+	HammingKey	key = {.words = {word}};
 
 	return key;
+}
+
+/* Compare the words of two keys. */
+static inline int
+hamming_compare_words(const HammingKey *a, const HammingKey *b)
+{
+	int			i;
+
+	for (i = 0; i < HAMMING_MAX_WORDS; i++)
+		if (a->words[i] != b->words[i])
+			return a->words[i] < b->words[i] ? -1 : 1;
+	return 0;
 }
 
 static inline int
 hamming_key_compare(HammingKey a, HammingKey b)
 {
-	if (a.rotated != b.rotated)
-		return a.rotated < b.rotated ? -1 : 1;
-	return (a.tid > b.tid) - (a.tid < b.tid);
+	int			order = hamming_compare_words(&a, &b);
+
+	return order != 0 ? order : (a.tid > b.tid) - (a.tid < b.tid);
 }
 
-/*
- * A key as words of 64 bits: those of rotated, the highest first, and its TID.
- * Keys are in the order of their words.
- */
-#define HAMMING_KEY_WORDS (FINGERPRINT_WORDS + 1)
+/* Return the distance of two fingerprints. */
+static inline int
+hamming_key_distance(const HammingKey *a, const HammingKey *b)
+{
+	int			distance = 0;
+	int			i;
+
+	for (i = 0; i < HAMMING_MAX_WORDS; i++)
+		distance += pg_popcount64(a->words[i] ^ b->words[i]);
+	return distance;
+}
+
+/* All fingerprints within a radius, -1 .. all bits, of a centre. */
+typedef struct HammingKeyBall
+{
+	HammingKey	centre;
+	int			radius;
+} HammingKeyBall;
+
+/* Is the fingerprint in all of balls[0 .. count)? */
+static inline bool
+hamming_in_all(const HammingKey *fingerprint, const HammingKeyBall *balls,
+			   int count)
+{
+	int			i;
+
+	for (i = 0; i < count; i++)
+		if (hamming_key_distance(fingerprint, &balls[i].centre) >
+			balls[i].radius)
+			return false;
+	return true;
+}
 
 /* A TID, as hamming_tid() has it, is below this number. */
 #define HAMMING_BEYOND_TIDS (UINT64CONST(1) << 48)
@@ -111,6 +173,142 @@ hamming_item_pointer(uint64 tid)
 	return result;
 }
 
+/* Return how many words the fingerprints of an index have. */
+static inline int
+hamming_words(Relation index)
+{
+	return TupleDescAttr(RelationGetDescr(index), 0)->attlen / sizeof(uint64);
+}
+
+/* Return a row's key in tree 0, or in that of NULLs. */
+static inline HammingKey
+hamming_row_key(Relation index, Datum fingerprint, bool isnull, ItemPointer tid)
+{
+	HammingKey	key = {.tid = hamming_tid(tid)};
+
+	if (!isnull)
+		simhash_datum_halves(fingerprint, key.words, hamming_words(index));
+	return key;
+}
+
+/* How an index cuts fingerprints. */
+typedef struct HammingLayout
+{
+	int			words;			/* of a fingerprint: 1 .. HAMMING_MAX_WORDS */
+	int			blocks;			/* of a word: HAMMING_MIN_BLOCKS ..
+								 * HAMMING_MAX_BLOCKS */
+} HammingLayout;
+
+/* Trees */
+
+/*
+ * Tree 16 g + j is that of block j of word g: loops over the block trees are
+ *
+ *		for (tree = 0; tree < HAMMING_TREES; tree = next)
+ *
+ * with hamming_next_tree().  Number 15, which no block has, is the tree of
+ * NULLs.
+ */
+#define HAMMING_TREE(word, block) ((word) << 4 | (block))
+#define HAMMING_TREE_WORD(tree) ((tree) >> 4)
+#define HAMMING_TREE_BLOCK(tree) ((tree) & 15)
+#define HAMMING_NULLS 15
+#define HAMMING_TREES HAMMING_TREE(HAMMING_MAX_WORDS, 0)
+
+/* Return the block tree after a tree, or one from HAMMING_TREES on. */
+static inline int
+hamming_next_tree(HammingLayout layout, int tree)
+{
+	int			word = HAMMING_TREE_WORD(tree);
+
+	if (HAMMING_TREE_BLOCK(tree) + 1 < layout.blocks)
+		return tree + 1;
+	return word + 1 < layout.words ? HAMMING_TREE(word + 1, 0) : HAMMING_TREES;
+}
+
+/* Return how many block trees of an index come before a block tree. */
+static inline int
+hamming_tree_ordinal(HammingLayout layout, int tree)
+{
+	return HAMMING_TREE_WORD(tree) * layout.blocks + HAMMING_TREE_BLOCK(tree);
+}
+
+/* Return the first tree of the word that a block tree is of. */
+static inline int
+hamming_first_tree(int tree)
+{
+	return HAMMING_TREE(HAMMING_TREE_WORD(tree), 0);
+}
+
+/*
+ * Return the tree whose entries say what a block tree, not 0, must have: a word
+ * must be in all trees of the word while a fingerprint of the first tree has
+ * it, and a fingerprint in all first trees while it has a row in tree 0.
+ */
+static inline int
+hamming_source_tree(int tree)
+{
+	return HAMMING_TREE_BLOCK(tree) > 0 ? hamming_first_tree(tree) : 0;
+}
+
+static inline bool
+hamming_tree_has_tids(int tree)
+{
+	return tree == 0 || tree == HAMMING_NULLS;
+}
+
+/* Return how many words the keys of a tree have. */
+static inline int
+hamming_tree_width(HammingLayout layout, int tree)
+{
+	return HAMMING_TREE_BLOCK(tree) == 0 ? layout.words : 1;
+}
+
+/*
+ * Return the key in a block tree of what the tree from has as key: the
+ * fingerprint rotated to the left by words, until that of the tree leads, or
+ * the word alone, rotated by bits.  If fingerprints have more words than one,
+ * from is a first tree.
+ */
+static inline HammingKey
+hamming_tree_key(HammingLayout layout, int from, int tree, HammingKey key)
+{
+	int			words = layout.words;
+	int			place = HAMMING_TREE_WORD(tree) - HAMMING_TREE_WORD(from);
+	int			block = HAMMING_TREE_BLOCK(tree);
+	HammingKey	result = {.tid = tree == 0 ? key.tid : 0};
+	int			i;
+
+	if (place < 0)
+		place += words;
+	result.words[0] = key.words[place];
+	if (block > 0)
+	{
+		int			start = hamming_block_start(layout.blocks, block) -
+		hamming_block_start(layout.blocks, HAMMING_TREE_BLOCK(from));
+
+		result.words[0] = hamming_rotate(result.words[0], start);
+	}
+	else
+		for (i = 1; i < words; i++)
+		{
+			place = place + 1 < words ? place + 1 : 0;
+			result.words[i] = key.words[place];
+		}
+	return result;
+}
+
+/* Return the greatest key of a row whose first width words are those of key. */
+static inline HammingKey
+hamming_last_key(HammingKey key, int width)
+{
+	HammingKey	last = hamming_greatest_key;
+
+	memcpy(last.words, key.words, width * sizeof(uint64));
+	last.tid = HAMMING_BEYOND_TIDS;
+	return last;
+}
+
 /*
  * Pages
  *
@@ -119,50 +317,42 @@ hamming_item_pointer(uint64 tid)
  *
  * A leaf holds the keys of its range.  First come the keys that the leaf had
  * when it was built or split, or when the last of them was removed, in order.
- * What is inserted is appended.  Rotated fingerprints are in an array that
- * grows from the front, up to pd_lower.  In tree 0 and in that of NULLs their
- * TIDs are in an array that grows from the back, down to pd_upper.  The bytes
- * between the arrays are not logged.  Replay sets them to zero, so the primary
- * must, too.  GenericXLogFinish() does it for inner pages, but not in an
- * unlogged index, which is never replayed.
+ * What is inserted is appended.  The leading words of the keys are in an array
+ * that grows from the front, up to pd_lower.  What else the keys have is in an
+ * array that grows from the back, down to pd_upper: the other words, and the
+ * TID.  The bytes between the arrays are not logged.  Replay sets them to zero,
+ * so the primary must, too.  GenericXLogFinish() does it for inner pages, but
+ * not in an unlogged index, which is never replayed.
  *
- * An inner page has two such arrays, too, of its children's least keys and
- * block numbers, in order of arrival.  In front of them an array says which
+ * An inner page has two such arrays, too, of its children's least keys; an
+ * element at the back has the TID, whatever the tree, and the child's block
+ * number.  They are in order of arrival.  In front of them an array says which
  * entry comes first in the order of keys, which second, and so on.  An
  * insertion moves elements of that array only, so that the WAL need not hold
  * half of the keys.
+ *
+ * The special space begins with the least key of the page's range and the least
+ * key beyond it, each as its words and its TID, of 8 bytes.  HammingSpecial is
+ * the rest.  The keys of a page have as many words as it says.
  */
 
-/* The number of the tree of NULLs, whatever the number of blocks. */
-#define HAMMING_NULLS 15
 #define HAMMING_METAPAGE 0
 
 /* The root of a tree, and the number of pages that stay for ever. */
-#define HAMMING_ROOT(tree) \
-	((BlockNumber) ((tree) == HAMMING_NULLS ? 1 : (tree) + 2))
-#define HAMMING_FIXED_PAGES(blocks) HAMMING_ROOT(blocks)
-
-static inline bool
-hamming_tree_has_tids(int tree)
+static inline BlockNumber
+hamming_root(HammingLayout layout, int tree)
 {
-	return tree == 0 || tree == HAMMING_NULLS;
+	return tree == HAMMING_NULLS ? 1 : 2 + hamming_tree_ordinal(layout, tree);
 }
 
-/* Return the key of a row in a block tree of an index. */
-static inline HammingKey
-hamming_tree_key(int blocks, int tree, Fingerprint fingerprint,
-				 uint64 tid)
-{
-	return hamming_key(hamming_rotate(fingerprint,
-									  hamming_block_start(blocks, tree)),
-					   hamming_tree_has_tids(tree) ? tid : 0);
-}
+#define HAMMING_FIXED_PAGES(layout) \
+	((BlockNumber) (2 + (layout).words * (layout).blocks))
 
 /* Return the number of blocks that doc/indexing.md recommends for rows. */
 static inline int
 hamming_default_blocks(double rows)
 {
-	return HAMMING_BITS / (rows < 200000000 ? 16 : 21);
+	return 64 / (rows < 200000000 ? 16 : 21);
 }
 
 /*
@@ -172,14 +362,17 @@ hamming_default_blocks(double rows)
 #define HAMMING_MAX_HEIGHT 16
 
 #define HAMMING_MAGIC 0x48414D4D
-#define HAMMING_VERSION 2
+
+/* The format of an index; 2 had 128 bits as one number. */
+#define HAMMING_VERSION(words) ((words) == 1 ? 2 : 3)
 
 typedef struct HammingMeta
 {
 	uint32		magic;			/* HAMMING_MAGIC */
 	uint32		version;		/* HAMMING_VERSION */
-	uint16		width;			/* bits of a fingerprint: HAMMING_BITS */
-	uint16		blocks;			/* HAMMING_MIN_BLOCKS .. HAMMING_MAX_BLOCKS */
+	uint16		width;			/* bits of a fingerprint */
+	uint16		blocks;			/* of a word: HAMMING_MIN_BLOCKS ..
+								 * HAMMING_MAX_BLOCKS */
 	uint32		unused;			/* 0; older code has written 1, too */
 } HammingMeta;
 
@@ -189,18 +382,16 @@ typedef enum HammingPageKind
 	HAMMING_PAGE_TREE,
 	HAMMING_PAGE_FREE,
 	HAMMING_PAGE_REVIVED		/* of a tree: a leaf of tree 1 or up that has
-								 * a fingerprint which was without rows, and
-								 * has got one since the mark was cleared */
+								 * a key which its source tree had lost, and
+								 * has got again since the mark was cleared */
 } HammingPageKind;
 
-/* The special space of every page. */
+/* The end of every page. */
 typedef struct HammingSpecial
 {
-	HammingKey	low;			/* the least key of the page's range */
-	HammingKey	high;			/* the least key beyond the range;
-								 * hamming_greatest_key if there is none */
-	uint16		kind;			/* HammingPageKind */
-	uint8		tree;			/* 0 .. blocks - 1, or HAMMING_NULLS */
+	uint16		kind;			/* HammingPageKind, and 256 for each word of a
+								 * key after the first */
+	uint8		tree;			/* of a block, or HAMMING_NULLS */
 	uint8		level;			/* 0 is a leaf */
 	uint16		sorted;			/* of a leaf: entries 0 .. sorted - 1 are in
 								 * the order of keys */
@@ -210,58 +401,107 @@ typedef struct HammingSpecial
 
 #define HAMMING_PAGE_ID 0xFF91
 
-/* An element of the array at the back of an inner page. */
-typedef struct HammingDownlink
-{
-	ItemPointerData tid;		/* of the child's least key */
-	BlockIdData child;			/* its block number */
-} HammingDownlink;
-
 #define HAMMING_CONTENT MAXALIGN(SizeOfPageHeaderData)
-#define HAMMING_SPACE \
-	(BLCKSZ - HAMMING_CONTENT - MAXALIGN(sizeof(HammingSpecial)))
 
-/* The entries of a leaf, with TIDs or without. */
-#define HAMMING_TID_CAPACITY \
-	((int) (HAMMING_SPACE / (sizeof(HammingBits) + sizeof(ItemPointerData))))
-#define HAMMING_LEAF_CAPACITY ((int) (HAMMING_SPACE / sizeof(HammingBits)))
+/*
+ * Of a page whose keys have width words: the bytes of the special space, and of
+ * an entry of a leaf, with a TID or without, and of an inner page; how many of
+ * these there is room for; and the bytes of the order of an inner page.
+ */
+#define HAMMING_SPECIAL_SIZE(width) \
+	(2 * ((width) + 1) * sizeof(uint64) + sizeof(HammingSpecial))
+#define HAMMING_SPACE(width) \
+	(BLCKSZ - HAMMING_CONTENT - HAMMING_SPECIAL_SIZE(width))
+#define HAMMING_LEAF_ENTRY(width, has_tids) \
+	((width) * sizeof(uint64) + ((has_tids) ? sizeof(ItemPointerData) : 0))
+#define HAMMING_INNER_ENTRY(width) \
+	(HAMMING_LEAF_ENTRY(width, true) + sizeof(BlockIdData))
+#define HAMMING_LEAF_ROOM(width, has_tids) \
+	((int) (HAMMING_SPACE(width) / HAMMING_LEAF_ENTRY(width, has_tids)))
+#define HAMMING_INNER_ROOM(width) \
+	((int) ((HAMMING_SPACE(width) - MAXIMUM_ALIGNOF) / \
+			(sizeof(uint16) + HAMMING_INNER_ENTRY(width))))
+#define HAMMING_ORDER_SPACE(width) \
+	MAXALIGN(HAMMING_INNER_ROOM(width) * sizeof(uint16))
 
-#define HAMMING_INNER_CAPACITY \
-	((int) ((HAMMING_SPACE - MAXIMUM_ALIGNOF) / \
-			(sizeof(uint16) + sizeof(HammingBits) + sizeof(HammingDownlink))))
-#define HAMMING_ORDER_SPACE MAXALIGN(HAMMING_INNER_CAPACITY * sizeof(uint16))
+/* The most entries of any leaf, of one with TIDs, and of an inner page. */
+#define HAMMING_LEAF_CAPACITY HAMMING_LEAF_ROOM(1, false)
+#define HAMMING_TID_CAPACITY HAMMING_LEAF_ROOM(1, true)
+#define HAMMING_INNER_CAPACITY HAMMING_INNER_ROOM(1)
 
+/* Return how many entries a page of a level of a tree has room for. */
 static inline int
-hamming_leaf_capacity(int tree)
+hamming_capacity(HammingLayout layout, int tree, int level)
 {
-	return hamming_tree_has_tids(tree) ? HAMMING_TID_CAPACITY
-		: HAMMING_LEAF_CAPACITY;
+	int			width = hamming_tree_width(layout, tree);
+
+	return level > 0 ? HAMMING_INNER_ROOM(width)
+		: HAMMING_LEAF_ROOM(width, hamming_tree_has_tids(tree));
 }
 
 static inline HammingSpecial *
 hamming_special(Page page)
 {
-	return (HammingSpecial *) PageGetSpecialPointer(page);
+	return (HammingSpecial *) (page + BLCKSZ - sizeof(HammingSpecial));
 }
 
 static inline int
-hamming_capacity(Page page)
+hamming_page_kind(Page page)
 {
-	return hamming_special(page)->level == 0
-		? hamming_leaf_capacity(hamming_special(page)->tree)
-		: HAMMING_INNER_CAPACITY;
+	return hamming_special(page)->kind & 0xFF;
 }
+
+/* Return how many words the keys of a page have. */
+static inline int
+hamming_page_width(Page page)
+{
+	return 1 + (hamming_special(page)->kind >> 8);
+}
+
+/*
+ * Return the place of the least key of a page's range, or of its end.  The
+ * header of the page need not have come from memory.
+ */
+static inline uint64 *
+hamming_range(Page page, bool end)
+{
+	int			words = hamming_page_width(page) + 1;
+
+	return (uint64 *) hamming_special(page) - (end ? words : 2 * words);
+}
+
+/*
+ * Return the least key of a page's range, or the least key beyond it, which is
+ * the greatest key if there is none.  No other key has its TID.
+ */
+static inline HammingKey
+hamming_range_key(Page page, bool end)
+{
+	int			width = hamming_page_width(page);
+	const uint64 *words = hamming_range(page, end);
+	HammingKey	key = {.tid = words[width]};
+	uint64		missing = hamming_is_greatest(key) ? PG_UINT64_MAX : 0;
+	int			i;
+
+	key.words[0] = words[0];
+	for (i = 1; i < HAMMING_MAX_WORDS; i++)
+		key.words[i] = i < width ? words[i] : missing;
+	return key;
+}
+
+#define hamming_page_low(page) hamming_range_key(page, false)
+#define hamming_page_high(page) hamming_range_key(page, true)
 
 static inline bool
 hamming_page_is_marked(Page page)
 {
-	return hamming_special(page)->kind == HAMMING_PAGE_REVIVED;
+	return hamming_page_kind(page) == HAMMING_PAGE_REVIVED;
 }
 
 static inline bool
 hamming_page_is_of_tree(Page page)
 {
-	return hamming_special(page)->kind == HAMMING_PAGE_TREE ||
+	return hamming_page_kind(page) == HAMMING_PAGE_TREE ||
 		hamming_page_is_marked(page);
 }
 
@@ -272,91 +512,158 @@ hamming_page_has_tids(Page page)
 		hamming_tree_has_tids(hamming_special(page)->tree);
 }
 
+/* Return where the array of leading words begins. */
 static inline int
-hamming_keys_offset(Page page)
+hamming_keys_offset(int level, int width)
 {
-	return HAMMING_CONTENT +
-		(hamming_special(page)->level == 0 ? 0 : HAMMING_ORDER_SPACE);
+	if (level == 0)
+		return HAMMING_CONTENT;
+	/* mostly 1, and then a constant */
+	return HAMMING_CONTENT + (width == 1 ? HAMMING_ORDER_SPACE(1)
+							  : HAMMING_ORDER_SPACE(width));
 }
 
-/* Return the array of rotated fingerprints. */
-static inline HammingBits *
-hamming_page_bits(Page page)
+/* Return the bytes of an element of the array at the back. */
+static inline int
+hamming_tail_size(int tree, int level, int width)
 {
-	return (HammingBits *) ((char *) page + hamming_keys_offset(page));
+	return level > 0 ? HAMMING_INNER_ENTRY(width - 1)
+		: HAMMING_LEAF_ENTRY(width - 1, hamming_tree_has_tids(tree));
+}
+
+/* The arrays of a page. */
+typedef struct HammingEntries
+{
+	uint64	   *words;			/* leading ones */
+	char	   *end;			/* where the array at the back begins */
+	int			tail_size;		/* bytes of an element of that array */
+	int			width;			/* words of a key */
+	int			count;
+	bool		has_tids;		/* so has an inner page */
+} HammingEntries;
+
+static inline HammingEntries
+hamming_entries(Page page)
+{
+	HammingSpecial *special = hamming_special(page);
+	int			width = hamming_page_width(page);
+	int			offset = hamming_keys_offset(special->level, width);
+	HammingEntries entries = {
+		.words = (uint64 *) (page + offset),
+		.end = page + BLCKSZ - HAMMING_SPECIAL_SIZE(width),
+		.tail_size = hamming_tail_size(special->tree, special->level, width),
+		.width = width,
+		.count = (((PageHeader) page)->pd_lower - offset) / sizeof(uint64),
+		.has_tids = special->level > 0 || hamming_tree_has_tids(special->tree)
+	};
+
+	return entries;
+}
+
+/* Return element i of the array at the back: the other words, and the TID. */
+static inline char *
+hamming_entry_tail(const HammingEntries *entries, int i)
+{
+	return entries->end - (i + 1) * entries->tail_size;
+}
+
+/* Return the key of entry i. */
+static inline HammingKey
+hamming_entry_key(const HammingEntries *entries, int i)
+{
+	HammingKey	key = hamming_word_key(entries->words[i]);
+	const char *tail = hamming_entry_tail(entries, i);
+	int			j;
+
+	for (j = 1; j < entries->width; j++, tail += sizeof(uint64))
+		memcpy(key.words + j, tail, sizeof(uint64));
+	if (entries->has_tids)
+		key.tid = hamming_tid((ItemPointer) tail);
+	return key;
 }
 
 static inline int
 hamming_page_count(Page page)
 {
-	return (((PageHeader) page)->pd_lower - hamming_keys_offset(page)) /
-		sizeof(HammingBits);
+	return hamming_entries(page).count;
 }
 
 static inline bool
 hamming_page_is_full(Page page)
 {
-	return hamming_page_count(page) == hamming_capacity(page);
+	PageHeader	header = (PageHeader) page;
+
+	return header->pd_upper - header->pd_lower <
+		(int) sizeof(uint64) + hamming_entries(page).tail_size;
 }
 
-/* Return the TID of entry i of a leaf with TIDs. */
-static inline ItemPointer
-hamming_leaf_tid(Page page, int i)
+/* Compare a key of width words in a special space with a key. */
+static inline int
+hamming_range_compare(const uint64 *words, int width, const HammingKey *key)
 {
-	return (ItemPointer) hamming_special(page) - (i + 1);
+	int			i;
+
+	for (i = 0; i < width; i++)
+		if (words[i] != key->words[i])
+			return words[i] < key->words[i] ? -1 : 1;
+	return (words[width] > key->tid) - (words[width] < key->tid);
 }
 
-/* Return the key of entry i of a leaf. */
-static inline HammingKey
-hamming_leaf_key(Page page, int i)
+/* Is a key the least one beyond a page's range? */
+static inline bool
+hamming_page_ends_at(Page page, const HammingKey *key)
 {
-	return hamming_key(hamming_page_bits(page)[i],
-					   hamming_page_has_tids(page)
-					   ? hamming_tid(hamming_leaf_tid(page, i)) : 0);
+	int			width = hamming_page_width(page);
+
+	return hamming_range_compare(hamming_range(page, true), width, key) == 0;
 }
 
 static inline bool
-hamming_page_covers(Page page, HammingKey key)
+hamming_page_covers(Page page, const HammingKey *key)
 {
-	return hamming_key_compare(hamming_special(page)->low, key) <= 0 &&
-		hamming_key_compare(key, hamming_special(page)->high) < 0;
+	int			width = hamming_page_width(page);
+	const uint64 *low = hamming_range(page, false);
+	const uint64 *high = low + width + 1;
+
+	/* mostly the first words tell */
+	if (likely(low[0] < key->words[0] && key->words[0] < high[0]))
+		return true;
+	return hamming_range_compare(low, width, key) <= 0 &&
+		hamming_range_compare(high, width, key) > 0;
 }
 
 /*
- * Return about how many of count keys, which are spread evenly over a page's
- * range, are below rotated: 0 .. count.
+ * Return about how many of count keys, which are spread evenly over a range of
+ * words, low to high, are below word: 0 .. count.
  */
 static inline int
-hamming_guess(const HammingSpecial *special, HammingBits rotated, int count)
+hamming_guess(uint64 low, uint64 high, uint64 word, int count)
 {
-	HammingBits low = special->low.rotated;
-	HammingBits high = special->high.rotated;
-
-	if (rotated <= low)
+	if (word <= low)
 		return 0;
-	if (rotated >= high)
+	if (word >= high)
 		return count;
-	return fingerprint_quotient(rotated - low, high - low) * count;
+	return fingerprint_quotient(word - low, high - low) * count;
 }
 
-/* By about how many entries hamming_guess() is off: fingerprints are random. */
-#define HAMMING_MARGIN (24 / FINGERPRINT_WORDS)
+/*
+ * By about how many entries hamming_guess() is off where fingerprints are
+ * random.
+ */
+#define HAMMING_MARGIN 24
 
 /*
- * Guess *from and *to so that of a leaf's sorted entries those from first
- * to last have places from *from to *to - 1.  special is the leaf's
- * special space, or has any bytes: *from and *to are 0 .. special->sorted in
- * any case.
+ * Guess *from and *to so that of a leaf's sorted entries, which are in a range
+ * of words, low to high, those from first to last have places from *from to
+ * *to - 1.  low and high may be any words: *from and *to are 0 .. sorted.
  */
 static inline void
-hamming_guess_stretch(const HammingSpecial *special, HammingBits first,
-					  HammingBits last, int *from, int *to)
+hamming_guess_stretch(uint64 low, uint64 high, int sorted, uint64 first,
+					  uint64 last, int *from, int *to)
 {
-	int			sorted = special->sorted;
-
-	*from = hamming_guess(special, first, sorted) - HAMMING_MARGIN;
+	*from = hamming_guess(low, high, first, sorted) - HAMMING_MARGIN;
 	*from = Max(*from, 0);
-	*to = hamming_guess(special, last, sorted) + HAMMING_MARGIN;
+	*to = hamming_guess(low, high, last, sorted) + HAMMING_MARGIN;
 	*to = Min(*to, sorted);
 }
 
@@ -399,22 +706,29 @@ typedef struct HammingChange
 
 /* page.c */
 extern void hamming_page_init(Page page, HammingPageKind kind, int tree);
-extern void hamming_tree_page_init(Page page, int tree, int level,
+extern void hamming_tree_page_init(Page page, int width, int tree, int level,
 								   HammingKey low, HammingKey high);
+extern void hamming_page_set_high(Page page, HammingKey high);
+extern void hamming_page_set_marked(Page page, bool marked);
 extern void hamming_page_check(Relation index, Buffer buffer);
 pg_noreturn extern void hamming_corrupted(Relation index, BlockNumber blkno,
 										  const char *fault);
 extern void hamming_check_tid(Relation index, BlockNumber blkno, uint64 tid);
 extern void hamming_leaf_fill(Page page, const HammingKey *keys, int count);
 extern int	hamming_page_keys(Page page, HammingKey *keys);
+extern void hamming_leaf_sort(Page page);
 extern void hamming_leaf_change(Page page, const HammingChange *change);
-extern int	hamming_leaf_match(Page page, HammingBits first, HammingBits last,
-							   HammingBits centre, int radius, uint16 *found);
-extern bool hamming_leaf_has(Page page, HammingBits rotated);
+extern int	hamming_leaf_match(Page page, uint64 first, uint64 last,
+							   uint64 centre, int radius, uint16 *found);
+extern int	hamming_leaf_within(Page page, const HammingKey *centre, int radius,
+								uint16 *found, int count, uint16 *distances);
+extern bool hamming_leaf_has(Page page, HammingKey key, int width);
 extern HammingKey hamming_inner_key(Page page, int rank);
 extern HammingKey hamming_inner_end(Page page, int rank);
+extern BlockNumber hamming_inner_look(Page page, const HammingKey *key,
+									  HammingKey *end);
 extern BlockNumber hamming_inner_child(Page page, int rank);
-extern int	hamming_inner_find(Page page, HammingKey key);
+extern int	hamming_inner_find(Page page, const HammingKey *key);
 extern void hamming_inner_insert(Page page, int rank, HammingKey key,
 								 BlockNumber child);
 extern bool hamming_inner_is_permutation(Page page);
@@ -432,7 +746,7 @@ extern Buffer hamming_read(Relation index, BlockNumber blkno, int mode,
 extern void hamming_disk_prefetch(Relation index, BlockNumber blkno);
 extern void hamming_cpu_prefetch(Relation index, BlockNumber blkno);
 extern void hamming_cpu_prefetch_entries(Relation index, BlockNumber blkno,
-										 HammingBits first, HammingBits last);
+										 int width, uint64 first, uint64 last);
 
 /* How large a block tree is, about: searches are planned by that. */
 typedef struct HammingShape
@@ -445,22 +759,23 @@ typedef struct HammingShape
 /* plan.c */
 typedef struct HammingPlan
 {
-	int			block_radius[HAMMING_MAX_BLOCKS];	/* distance allowed in the
-													 * leading block of tree
-													 * j; -1: skip tree j */
+	int16		word_radius[HAMMING_MAX_WORDS]; /* distance allowed in word g;
+												 * -1: skip its trees */
+	int16		block_radius[HAMMING_TREES];	/* and in the leading block of
+												 * a tree; -1: skip the tree */
 	int			trees;			/* how many trees are searched */
 	double		leaves;			/* how many are expected to be read, of all
 								 * these trees */
 } HammingPlan;
 
-extern HammingPlan hamming_plan(int blocks, const HammingShape *shapes,
-								int radius);
+extern HammingPlan hamming_plan(HammingLayout layout,
+								const HammingShape *shapes, int radius);
 
 /* cache.c */
-extern int	hamming_read_blocks(Relation index);
-extern int	hamming_blocks(Relation index);
-extern void hamming_measure(Relation index, HammingShape *shapes);
-extern HammingPlan hamming_cached_plan(Relation index, int radius);
+extern HammingLayout hamming_read_layout(Relation index);
+extern HammingLayout hamming_layout(Relation index);
+extern const HammingShape *hamming_measure(Relation index);
+extern const HammingPlan *hamming_cached_plan(Relation index, int radius);
 
 /* space.c */
 extern Buffer hamming_extend(Relation index, ForkNumber fork);
@@ -484,7 +799,7 @@ extern void hamming_find_lost(Relation index, BufferAccessStrategy strategy);
 #define HAMMING_MAX_DESCENTS 10000
 
 extern bool hamming_page_is_for(Page page, int tree, int level,
-								HammingKey key);
+								const HammingKey *key);
 extern Buffer hamming_find(Relation index, int tree, int level, HammingKey key,
 						   int mode, BufferAccessStrategy strategy);
 extern int	hamming_height(Relation index, int tree);
@@ -532,7 +847,8 @@ extern bool hamming_walk_on(HammingWalk *walk);
 extern void hamming_keys_begin(HammingKeys *keys, Relation index, int tree,
 							   BufferAccessStrategy strategy);
 extern bool hamming_keys_next(HammingKeys *keys, HammingKey *key);
-extern bool hamming_has(Relation index, int tree, HammingBits rotated);
+extern bool hamming_has(Relation index, int tree, HammingKey key, int width);
+extern bool hamming_is_needed(Relation index, int tree, HammingKey key);
 
 /* wal.c */
 extern void hamming_log_changes(Relation index, int count,
@@ -545,8 +861,10 @@ typedef struct HammingWriter HammingWriter;
 
 extern void hamming_write_page(Relation index, ForkNumber fork, Buffer buffer,
 							   Page page);
-extern HammingWriter *hamming_writer_begin(Relation index, int tree);
-extern void hamming_writer_add(HammingWriter *writer, HammingKey key);
+extern HammingWriter *hamming_writer_begin(Relation index,
+										   HammingLayout layout, int tree);
+extern HammingKey *hamming_writer_next(HammingWriter *writer);
+extern HammingKey *hamming_writer_add(HammingWriter *writer);
 extern void hamming_writer_end(HammingWriter *writer);
 
 /* build.c */
@@ -562,9 +880,9 @@ extern bool hamming_insert(Relation index, Datum *values, bool *isnull,
 
 /* predicate.c */
 extern void hamming_lock_predicate(Relation index, Snapshot snapshot,
-								   Fingerprint centre, int radius);
+								   HammingKey centre, int radius);
 extern void hamming_lock_predicate_nulls(Relation index, Snapshot snapshot);
-extern void hamming_check_conflicts(Relation index, Fingerprint fingerprint,
+extern void hamming_check_conflicts(Relation index, HammingKey fingerprint,
 									bool isnull);
 
 /* search.c */
@@ -572,8 +890,7 @@ extern void hamming_check_conflicts(Relation index, Fingerprint fingerprint,
 /* A row that a search has found. */
 typedef struct HammingMatch
 {
-	Fingerprint fingerprint;	/* not rotated */
-	uint64		tid;			/* as hamming_tid() has it */
+	HammingKey	row;
 	int			distance;		/* of the fingerprint from the centre */
 } HammingMatch;
 
@@ -583,7 +900,7 @@ typedef struct HammingMatch
 typedef struct HammingSearch HammingSearch;
 
 extern HammingSearch *hamming_search_create(IndexScanDesc scan);
-extern void hamming_search_begin(HammingSearch *search, Fingerprint centre,
+extern void hamming_search_begin(HammingSearch *search, HammingKey centre,
 								 int radius);
 extern void hamming_search_lower_radius(HammingSearch *search, int radius);
 extern void hamming_search_begin_nulls(HammingSearch *search);
@@ -594,8 +911,8 @@ typedef struct HammingNearest HammingNearest;
 
 extern HammingNearest *hamming_nearest_begin(Relation index,
 											 HammingSearch *search,
-											 Fingerprint centre,
-											 const HammingBall *balls,
+											 HammingKey centre,
+											 const HammingKeyBall *balls,
 											 int count);
 extern bool hamming_nearest_next(HammingNearest *nearest, uint64 *tid,
 								 int *distance);
@@ -635,23 +952,19 @@ typedef struct HammingStats
 extern void hamming_check(Relation heap, Relation index);
 extern void hamming_read_stats(Relation index, HammingStats *stats);
 
-/* The functions of the access method for indexes of one width. */
-typedef struct HammingRoutines
-{
-	IndexAmRoutine am;			/* those that PostgreSQL calls */
-	void		(*read_stats) (Relation index, HammingStats *stats);
-	void		(*check) (Relation heap, Relation index);
-} HammingRoutines;
+/* scan.c */
+extern IndexScanDesc hamming_begin_scan(Relation index, int keys,
+										int order_bys);
+extern void hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
+						   ScanKey order_bys, int norder_bys);
+extern bool hamming_get_tuple(IndexScanDesc scan, ScanDirection direction);
+extern int64 hamming_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap);
+extern void hamming_end_scan(IndexScanDesc scan);
 
-/* scan.c: those of the width that is compiled, and those of each width */
-#define hamming_routines WIDE(hamming_routines)
-
-extern const HammingRoutines hamming_routines;
-extern const HammingRoutines hamming_routines_128;
-
-/* handler.c, which serves indexes of all widths, as does inspect.c */
+/* handler.c */
 extern void hamming_define_options(void);
 extern bool hamming_is_cost_function(amcostestimate_function function);
-extern const HammingRoutines *hamming_find_routines(Relation index);
+extern int	hamming_words_of(Oid type);
+extern void hamming_check_columns(Relation index);
 
 #endif							/* SIMHASH_AM_H */

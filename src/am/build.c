@@ -6,7 +6,8 @@
  * the rows that it got by fingerprint and TID.  Then each takes one tree after
  * the other that no process has taken, and writes it from the rows of all
  * processes.  Tree 0 and that of NULLs are these rows, merged.  For another
- * block tree the fingerprints of the rows are rotated, and sorted again.
+ * block tree the fingerprints of the rows, or their words, are rotated, and
+ * sorted again.
  *
  * A process that is alone leaves the rows in memory, if they fit there.
  * Otherwise all rows go to files: of shared memory there may be little.
@@ -34,8 +35,6 @@
 #include "type/compat.h"
 #include "type/workers.h"
 
-#define hamming_parallel_build_main WIDE(hamming_parallel_build_main)
-
 /* What the processes of a build share: in shared memory, if they are many. */
 typedef struct BuildShared
 {
@@ -50,7 +49,8 @@ typedef struct BuildShared
 	IndexBuildResult result;	/* rows read, and rows of the index */
 	bool		broken_hot_chain;	/* has one been found? */
 	int			blocks;			/* set in phase 1 */
-	pg_atomic_uint32 next_tree; /* that no process has begun to write */
+	pg_atomic_uint32 begun;		/* block trees that a process has begun to
+								 * write */
 } BuildShared;
 
 /* A process of a build: the only one, the leader, or a worker. */
@@ -62,7 +62,9 @@ typedef struct Build
 	int			memory;			/* kilobytes that this process may use */
 	BuildShared *shared;
 	TableScanDesc scan;			/* of all processes; NULL if this is alone */
+	HammingLayout layout;		/* of the index; blocks from phase 1 on */
 	HammingSorter *rows;		/* (fingerprint, TID) */
+	int			order;			/* the tree in whose order they are */
 	double		added;			/* to rows, by this process */
 
 	/* of a leader, or NULL */
@@ -87,10 +89,12 @@ add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 		bool alive, void *callback_state)
 {
 	Build	   *build = callback_state;
-	HammingKey	key = {FINGERPRINT_ALL_BITS, NULL_TID + hamming_tid(tid)};
+	HammingKey	key = hamming_greatest_key;
 
-	if (!isnull[0])
-		key = hamming_key(DatumGetSimhash(values[0]), hamming_tid(tid));
+	if (isnull[0])
+		key.tid = NULL_TID + hamming_tid(tid);
+	else
+		key = hamming_row_key(index, values[0], false, tid);
 	hamming_sorter_add_key(build->rows, key);
 	build->added++;
 }
@@ -122,83 +126,142 @@ sort_rows(Build *build)
 static void
 write_tree(Build *build, HammingSorter *sorter, int tree)
 {
-	HammingWriter *writer = hamming_writer_begin(build->index, tree);
+	HammingWriter *writer = hamming_writer_begin(build->index,
+												 build->layout, tree);
 	HammingWriter *nulls = NULL;
-	HammingKey	key;
+	HammingKey *key;
 
-	report_phase(HAMMING_PHASE_WRITE(tree));
+	report_phase(HAMMING_PHASE_WRITE(hamming_tree_ordinal(build->layout,
+														  tree)));
 	if (tree == 0)
-		nulls = hamming_writer_begin(build->index, HAMMING_NULLS);
-	while (hamming_sorter_next_key(sorter, &key))
-		if (key.tid < NULL_TID)
-			hamming_writer_add(writer, key);
+		nulls = hamming_writer_begin(build->index, build->layout,
+									 HAMMING_NULLS);
+	key = hamming_writer_next(writer);
+	while (hamming_sorter_next_key(sorter, key))
+		if (key->tid < NULL_TID)
+			key = hamming_writer_add(writer);
 		else
-			hamming_writer_add(nulls, hamming_key(0, key.tid - NULL_TID));
+		{
+			HammingKey	null = {.tid = key->tid - NULL_TID};
+
+			*hamming_writer_next(nulls) = null;
+			hamming_writer_add(nulls);
+		}
 	hamming_writer_end(writer);
 	if (tree == 0)
 		hamming_writer_end(nulls);
 }
 
 /*
- * Add the fingerprints that are read of rows, but NULLs, to sorter, each once,
- * rotated by shift.  If sorter is rows, each has been read when another one is
- * put in the same memory.
+ * Add to sorter the keys of a tree, 1 or up, of the rows that are read, but
+ * NULLs.  A key that is that of the row before is left out.  If sorter is rows,
+ * each row has been read when a key is put in the same memory.
  */
-static void
-add_fingerprints(HammingSorter *sorter, HammingSorter *rows, int shift)
+static pg_attribute_always_inline void
+add_keys_of(Build *build, HammingSorter *sorter, int tree, HammingLayout layout)
 {
+	int			order = build->order;
 	HammingKey	last = hamming_greatest_key;	/* no row has it */
-	HammingKey	key;
+	HammingKey	row;
 
-	while (hamming_sorter_next_key(rows, &key) && key.tid < NULL_TID)
+	while (hamming_sorter_next_key(build->rows, &row) && row.tid < NULL_TID)
 	{
-		CHECK_FOR_INTERRUPTS();
-		if (last.tid >= NULL_TID || key.rotated != last.rotated)
-		{
-			HammingBits rotated = hamming_rotate(key.rotated, shift);
+		HammingKey	key;
 
-			hamming_sorter_add_key(sorter, hamming_key(rotated, 0));
-		}
+		CHECK_FOR_INTERRUPTS();
+		row.tid = 0;
+		key = hamming_tree_key(layout, order, tree, row);
+		if (hamming_compare_words(&key, &last) != 0 || last.tid != 0)
+			hamming_sorter_add_key(sorter, key);
 		last = key;
 	}
 }
 
-/* Write a block tree, 1 or up. */
+/* With fingerprints of one word a build takes 5 % longer without constants. */
 static void
-write_fingerprints(Build *build, int tree)
+add_keys(Build *build, HammingSorter *sorter, int tree)
+{
+	HammingLayout one = {.words = 1,.blocks = build->layout.blocks};
+
+	if (build->layout.words == 1)
+		add_keys_of(build, sorter, tree, one);
+	else
+		add_keys_of(build, sorter, tree, build->layout);
+}
+
+/*
+ * Bring the rows in memory, without TIDs, in the order of a tree that has whole
+ * fingerprints.
+ */
+static void
+sort_fingerprints(Build *build, int tree)
 {
 	HammingSorter *rows = build->rows;
-	HammingSorter *sorter = rows;
-	int			blocks = build->shared->blocks;
+
+	hamming_sorter_rewind(rows, 0, 0);
+	rows->width = build->layout.words;
+	rows->count = 0;
+	add_keys(build, rows, tree);
+	if (tree == build->order)
+		return;
+	build->order = tree;
+	hamming_sorter_finish(rows);
+}
+
+/*
+ * Write a block tree, 1 or up.  Without runs no tree before it in the order of
+ * trees is yet to be written, and the TIDs leave room for the words.
+ */
+static void
+write_derived_tree(Build *build, int tree)
+{
+	HammingSorter *rows = build->rows;
+	HammingSorter *sorter;
 	int			runs = list_length(rows->runs);
+	int			order = build->layout.words == 1 ? tree
+	: hamming_first_tree(tree);
 	int			i;
 
-	report_phase(HAMMING_PHASE_SORT(tree));
+	report_phase(HAMMING_PHASE_SORT(hamming_tree_ordinal(build->layout, tree)));
 	if (runs == 0)
 	{
-		/* in place, from the order of the tree before */
-		hamming_sorter_rewind(rows, 0, 0);
-		rows->width = FINGERPRINT_WORDS;
-		rows->count = 0;
-		add_fingerprints(rows, rows, hamming_block_width(blocks, tree - 1));
+		if (rows->width > build->layout.words || build->order != order)
+			sort_fingerprints(build, order);
+		sorter = tree == order ? rows : hamming_sorter_borrow(rows);
 	}
 	else
-		sorter = hamming_sorter_begin(FINGERPRINT_WORDS, build->memory);
-	/* they need not be merged: sorter sorts them anew */
-	for (i = 0; i < runs; i++)
+		sorter = hamming_sorter_begin(hamming_tree_width(build->layout, tree),
+									  false, build->memory);
+	if (sorter != rows)
 	{
-		hamming_sorter_rewind(rows, i, 1);
-		add_fingerprints(sorter, rows, hamming_block_start(blocks, tree));
+		/* runs need not be merged: sorter sorts them anew */
+		for (i = 0; i < Max(runs, 1); i++)
+		{
+			hamming_sorter_rewind(rows, i, 1);
+			add_keys(build, sorter, tree);
+		}
+		hamming_sorter_finish(sorter);
 	}
-	hamming_sorter_finish(sorter);
 	write_tree(build, sorter, tree);
 	if (sorter != rows)
 		hamming_sorter_end(sorter);
 }
 
+/* Write the root of a tree without rows. */
+static void
+write_root(Relation index, ForkNumber fork, int width, int tree)
+{
+	PGAlignedBlock block;
+	Page		page = (Page) block.data;
+
+	hamming_tree_page_init(page, width, tree, 0, hamming_least_key,
+						   hamming_greatest_key);
+	hamming_write_page(index, fork, hamming_extend(index, fork), page);
+}
+
 /* Write the metapage and the roots, in order, of an index without rows. */
 static void
-write_fixed_pages(Relation index, ForkNumber fork, int blocks)
+write_fixed_pages(Relation index, ForkNumber fork, HammingLayout layout)
 {
 	PGAlignedBlock block;
 	Page		page = (Page) block.data;
@@ -207,17 +270,14 @@ write_fixed_pages(Relation index, ForkNumber fork, int blocks)
 
 	hamming_page_init(page, HAMMING_PAGE_META, 0);
 	meta->magic = HAMMING_MAGIC;
-	meta->version = HAMMING_VERSION;
-	meta->width = HAMMING_BITS;
-	meta->blocks = blocks;
+	meta->version = HAMMING_VERSION(layout.words);
+	meta->width = 64 * layout.words;
+	meta->blocks = layout.blocks;
 	((PageHeader) page)->pd_lower += sizeof(HammingMeta);
 	hamming_write_page(index, fork, hamming_extend(index, fork), page);
-	for (tree = -1; tree < blocks; tree++)
-	{
-		hamming_tree_page_init(page, tree < 0 ? HAMMING_NULLS : tree, 0,
-							   hamming_least_key, hamming_greatest_key);
-		hamming_write_page(index, fork, hamming_extend(index, fork), page);
-	}
+	write_root(index, fork, 1, HAMMING_NULLS);
+	for (tree = 0; tree < HAMMING_TREES; tree = hamming_next_tree(layout, tree))
+		write_root(index, fork, hamming_tree_width(layout, tree), tree);
 }
 
 static int
@@ -241,9 +301,11 @@ build_together(Build *build)
 	BuildShared *shared = build->shared;
 	int			phase = IsParallelWorker()
 	? BarrierAttach(&shared->barrier) : 0;
-	int			tree;
+	int			trees;
+	int			n;
 
-	build->rows = hamming_sorter_begin(HAMMING_KEY_WORDS, build->memory);
+	build->rows = hamming_sorter_begin(build->layout.words, true,
+									   build->memory);
 	if (build->scan != NULL)
 		build->rows->shared = &shared->rows;
 	if (phase == 0)
@@ -259,19 +321,22 @@ build_together(Build *build)
 		/* now the number of rows is known */
 		shared->blocks = choose_blocks(build->index,
 									   shared->result.index_tuples);
-		write_fixed_pages(build->index, MAIN_FORKNUM, shared->blocks);
+		build->layout.blocks = shared->blocks;
+		write_fixed_pages(build->index, MAIN_FORKNUM, build->layout);
 	}
 	if (phase <= 1)
 		BarrierArriveAndWait(&shared->barrier,
 							 WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN);
+	build->layout.blocks = shared->blocks;
 	if (build->rows->shared != NULL)
 		hamming_sorter_open_shared(build->rows);
-	while ((tree = pg_atomic_fetch_add_u32(&shared->next_tree, 1)) <
-		   shared->blocks)
-		if (tree == 0)
+	trees = build->layout.words * build->layout.blocks;
+	while ((n = pg_atomic_fetch_add_u32(&shared->begun, 1)) < trees)
+		if (n == 0)
 			write_tree(build, build->rows, 0);
 		else
-			write_fingerprints(build, tree);
+			write_derived_tree(build, HAMMING_TREE(n / shared->blocks,
+												   n % shared->blocks));
 	hamming_sorter_end(build->rows);
 }
 
@@ -288,7 +353,7 @@ init_shared(Build *build, BuildShared *shared)
 	BarrierInit(&shared->barrier, 0);
 	BarrierAttach(&shared->barrier);
 	SpinLockInit(&shared->mutex);
-	pg_atomic_init_u32(&shared->next_tree, 0);
+	pg_atomic_init_u32(&shared->begun, 0);
 	return shared;
 }
 
@@ -374,6 +439,8 @@ hamming_build(Relation heap, Relation index, IndexInfo *info)
 	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
 	Build		build = {.heap = heap,.index = index,.info = info};
 
+	hamming_check_columns(index);
+	build.layout.words = hamming_words(index);
 	if (RelationGetNumberOfBlocks(index) != 0)
 		elog(ERROR, "index \"%s\" already contains data",
 			 RelationGetRelationName(index));
@@ -401,6 +468,7 @@ hamming_parallel_build_main(dsm_segment *segment, shm_toc *toc)
 							 ? RowExclusiveLock : AccessExclusiveLock);
 	build.info = BuildIndexInfo(build.index);
 	build.info->ii_Concurrent = shared->concurrent;
+	build.layout.words = hamming_words(build.index);
 	SharedFileSetAttach(&shared->rows.files, segment);
 	join_build(&build, shared, shared->memory);
 	build_together(&build);
@@ -413,5 +481,9 @@ hamming_parallel_build_main(dsm_segment *segment, shm_toc *toc)
 void
 hamming_build_empty(Relation index)
 {
-	write_fixed_pages(index, INIT_FORKNUM, choose_blocks(index, 0));
+	HammingLayout layout = {
+		.words = hamming_words(index),.blocks = choose_blocks(index, 0)
+	};
+
+	write_fixed_pages(index, INIT_FORKNUM, layout);
 }

@@ -14,59 +14,97 @@
 
 /*
  * A search looks at all keys that were appended to a leaf since it was sorted.
- * So an insertion sorts a leaf that has MOST_APPENDED of these.  In a million
- * rows that came one by one, searches within 8 take 11 % longer than after
- * REINDEX, without it 29 %; insertions write 1.4 times the WAL.
+ * So an insertion sorts a leaf that has MOST_APPENDED of these, or MOST_WIDE if
+ * keys have more words than one: a split leaves such a leaf with half of 368 or
+ * 507 keys, and one sort between two splits is worth most.  wal.c sorts, too,
+ * where that costs no WAL.
  */
 #define MOST_APPENDED 192
+#define MOST_WIDE 128
+
+/* A leaf that an insertion changes, or may change. */
+typedef struct InsertionLeaf
+{
+	int			tree;
+	HammingKey	key;			/* that goes there */
+	Buffer		buffer;			/* of the leaf that covers the key */
+	bool		has;			/* has the leaf the key, of any row? */
+	bool		has_word;		/* has it the key's leading word? */
+} InsertionLeaf;
 
 /*
- * Keys that go to trees which follow on each other, and the leaves that cover
- * them.  The leaves are pinned, and then locked one after the other (rules 2
- * and 3 in tree.c), so that none is locked while another is read from disk.
+ * The leaves of an insertion are in the order of trees.  They are pinned, and
+ * then locked one after the other (rules 2 and 3 in tree.c), so that none is
+ * locked while another is read from disk.
  */
 typedef struct Insertion
 {
 	Relation	index;
-	int			count;			/* of keys */
-	int			tree;			/* of keys[0]; that of keys[i] is tree + i */
-	HammingKey	keys[HAMMING_MAX_BLOCKS];
-	bool		is_known;		/* had the leaf of keys[0] the fingerprint?
-								 * Then the insertion is of keys[0] alone. */
-	int			pinned;			/* how many leaves are, the first of them */
+	int			pinned;			/* leaves that are */
 	int			locked;			/* and how many of these */
-	Buffer		leaves[HAMMING_MAX_BLOCKS];
-	bool		has[HAMMING_MAX_BLOCKS];	/* has the leaf the fingerprint? */
+	InsertionLeaf leaves[HAMMING_MAX_WORDS * HAMMING_MAX_BLOCKS];
 } Insertion;
 
-/* Pin the leaf of keys[0], and unless it has the fingerprint, all others. */
+/* See whether a leaf, which is locked, has its key. */
 static void
-pin_leaves(Insertion *insertion)
+look_at(InsertionLeaf *leaf)
 {
-	int			i;
+	Page		page = BufferGetPage(leaf->buffer);
+	int			width = hamming_page_width(page);
 
-	insertion->is_known = false;
-	for (i = 0; i < insertion->count && !insertion->is_known; i++)
-	{
-		HammingKey	key = insertion->keys[i];
-		Buffer		leaf = hamming_find(insertion->index, insertion->tree + i,
-										0, key, BUFFER_LOCK_SHARE, NULL);
-
-		if (i == 0)
-			insertion->is_known = hamming_leaf_has(BufferGetPage(leaf),
-												   key.rotated);
-		LockBuffer(leaf, BUFFER_LOCK_UNLOCK);
-		insertion->leaves[i] = leaf;
-		insertion->pinned++;
-		test_stop("insert: a leaf");
-	}
+	/* of NULLs all keys are new */
+	if (leaf->tree == HAMMING_NULLS)
+		return;
+	leaf->has_word = hamming_leaf_has(page, leaf->key, 1);
+	leaf->has = leaf->has_word &&
+		(width == 1 || hamming_leaf_has(page, leaf->key, width));
 }
 
 /*
- * Lock the pinned leaves exclusively, and see which of them have the
- * fingerprint.  Returns false, and sets *full to the place of a leaf without
- * room, or -1, if the insertion must start again.  On entry no leaf is locked.
- * On return leaves[0] .. leaves[locked - 1] are locked.
+ * May a block tree, 1 or up, lack the key?  It may if the leaf of its source
+ * tree lacks what the tree must have a key for.  What the leaf of the source
+ * tree has is known; where the insertion has no leaf there, that tree has all
+ * that it needs, and so has this one.
+ */
+static bool
+may_lack(const Insertion *insertion, int tree)
+{
+	int			source = hamming_source_tree(tree);
+	int			i;
+
+	for (i = 0; i < insertion->pinned; i++)
+	{
+		const InsertionLeaf *leaf = &insertion->leaves[i];
+
+		if (leaf->tree == source)
+			return HAMMING_TREE_BLOCK(tree) > 0 ? !leaf->has_word : !leaf->has;
+	}
+	return false;
+}
+
+/* Pin the leaf of a tree that covers the key. */
+static void
+pin_leaf(Insertion *insertion, int tree, HammingKey key)
+{
+	InsertionLeaf *leaf = &insertion->leaves[insertion->pinned++];
+
+	leaf->tree = tree;
+	leaf->key = key;
+	leaf->buffer = hamming_find(insertion->index, tree, 0, key,
+								BUFFER_LOCK_SHARE, NULL);
+	leaf->has = leaf->has_word = false;
+	/* only first trees are source trees */
+	if (HAMMING_TREE_BLOCK(tree) == 0)
+		look_at(leaf);
+	LockBuffer(leaf->buffer, BUFFER_LOCK_UNLOCK);
+	test_stop("insert: a leaf");
+}
+
+/*
+ * Lock the pinned leaves exclusively, and see which of them have their keys.
+ * Returns false, and sets *full to the place of a leaf without room, or -1, if
+ * the insertion must start again.  On entry no leaf is locked.  On return
+ * leaves[0] .. leaves[locked - 1] are locked.
  */
 static bool
 lock_leaves(Insertion *insertion, int *full)
@@ -76,18 +114,20 @@ lock_leaves(Insertion *insertion, int *full)
 	*full = -1;
 	for (i = 0; i < insertion->pinned; i++)
 	{
-		HammingKey	key = insertion->keys[i];
-		Page		page = BufferGetPage(insertion->leaves[i]);
+		InsertionLeaf *leaf = &insertion->leaves[i];
+		bool		had = leaf->has;
+		bool		had_word = leaf->has_word;
 
 		insertion->locked++;
-		if (!hamming_lock_pinned(insertion->index, insertion->leaves[i],
-								 insertion->tree + i, 0, key))
+		if (!hamming_lock_pinned(insertion->index, leaf->buffer, leaf->tree, 0,
+								 leaf->key))
 			return false;
-		insertion->has[i] = hamming_leaf_has(page, key.rotated);
-		/* the last row of the fingerprint may have been removed */
-		if (i == 0 && insertion->is_known && !insertion->has[0])
+		look_at(leaf);
+		/* what the leaf had was removed, and leaves are missing here now */
+		if ((had && !leaf->has) || (had_word && !leaf->has_word))
 			return false;
-		if ((i == 0 || !insertion->has[i]) && hamming_page_is_full(page))
+		if ((i == 0 || !leaf->has) &&
+			hamming_page_is_full(BufferGetPage(leaf->buffer)))
 		{
 			*full = i;
 			return false;
@@ -96,10 +136,7 @@ lock_leaves(Insertion *insertion, int *full)
 	return true;
 }
 
-/*
- * Sort each leaf that has MOST_APPENDED keys or more behind its sorted ones.
- * All leaves of the insertion are locked exclusively.
- */
+/* Sort each leaf that has many appended keys.  All are locked exclusively. */
 static void
 sort_leaves(Insertion *insertion)
 {
@@ -107,40 +144,42 @@ sort_leaves(Insertion *insertion)
 
 	for (i = 0; i < insertion->pinned; i++)
 	{
-		Page		page = BufferGetPage(insertion->leaves[i]);
+		Buffer		leaf = insertion->leaves[i].buffer;
+		Page		page = BufferGetPage(leaf);
 		HammingKey	keys[HAMMING_LEAF_CAPACITY];
 		int			count = hamming_page_count(page);
 
-		if (count - hamming_special(page)->sorted < MOST_APPENDED)
+		if (count - hamming_special(page)->sorted <
+			(hamming_page_width(page) == 1 ? MOST_APPENDED : MOST_WIDE))
 			continue;
 		hamming_page_keys(page, keys);
-		hamming_log_leaf(insertion->index, insertion->leaves[i], keys, count);
+		hamming_log_leaf(insertion->index, leaf, keys, count);
 	}
 }
 
 /*
- * Append the row to its leaf, and the fingerprint to those that lack it.  Where
- * the row leaf lacks the fingerprint, and another leaf has it, mark that one: a
- * vacuum may be about to take the fingerprint out of it.  All leaves of the
+ * Append the row to its leaf, and the keys to those that lack theirs.  Where a
+ * leaf has its key, and the leaf of its source tree has no entry for it, mark
+ * the leaf: a vacuum may be about to take the key out of it.  All leaves of the
  * insertion are locked exclusively.
  */
 static void
 append_keys(Insertion *insertion)
 {
-	HammingChange changes[HAMMING_MAX_BLOCKS];
+	HammingChange changes[HAMMING_MAX_WORDS * HAMMING_MAX_BLOCKS];
 	int			count = 0;
 	int			i;
 
-	/* tree 0 is logged last */
+	/* a source tree is logged after the trees of which it is one */
 	for (i = insertion->pinned - 1; i >= 0; i--)
 	{
-		HammingChange change = {.leaf = insertion->leaves[i],
-		.key = insertion->keys[i]};
+		const InsertionLeaf *leaf = &insertion->leaves[i];
+		HammingChange change = {.leaf = leaf->buffer,.key = leaf->key};
 
-		change.is_mark = i > 0 && insertion->has[i];
+		change.is_mark = i > 0 && leaf->has;
 		if (change.is_mark &&
-			(insertion->has[0] ||
-			 hamming_page_is_marked(BufferGetPage(change.leaf))))
+			(!may_lack(insertion, leaf->tree) ||
+			 hamming_page_is_marked(BufferGetPage(leaf->buffer))))
 			continue;
 		changes[count++] = change;
 	}
@@ -155,9 +194,11 @@ release_leaves(Insertion *insertion)
 
 	for (i = 0; i < insertion->pinned; i++)
 	{
+		Buffer		buffer = insertion->leaves[i].buffer;
+
 		if (i < insertion->locked)
-			LockBuffer(insertion->leaves[i], BUFFER_LOCK_UNLOCK);
-		ReleaseBuffer(insertion->leaves[i]);
+			LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+		ReleaseBuffer(buffer);
 	}
 	insertion->pinned = insertion->locked = 0;
 }
@@ -171,24 +212,22 @@ hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 			   Relation heap, IndexUniqueCheck check_unique, bool unchanged,
 			   IndexInfo *info)
 {
-	int			blocks = hamming_blocks(index);
-	uint64		row = hamming_tid(tid);
-	Fingerprint fingerprint = isnull[0] ? 0 : DatumGetSimhash(values[0]);
-	Insertion	insertion;
+	HammingLayout layout = hamming_layout(index);
+	HammingKey	row = hamming_row_key(index, values[0], isnull[0], tid);
+	Insertion	insertion = {.index = index};
 	bool		done;
 	int			full;
-	int			i;
+	int			tree;
 
-	insertion.index = index;
-	insertion.tree = isnull[0] ? HAMMING_NULLS : 0;
-	insertion.count = isnull[0] ? 1 : blocks;
-	insertion.pinned = insertion.locked = 0;
-	insertion.keys[0] = hamming_key(fingerprint, row);
-	for (i = 1; i < insertion.count; i++)
-		insertion.keys[i] = hamming_tree_key(blocks, i, fingerprint, row);
 	do
 	{
-		pin_leaves(&insertion);
+		pin_leaf(&insertion, isnull[0] ? HAMMING_NULLS : 0, row);
+		for (tree = hamming_next_tree(layout, 0);
+			 tree < HAMMING_TREES && !isnull[0];
+			 tree = hamming_next_tree(layout, tree))
+			if (may_lack(&insertion, tree))
+				pin_leaf(&insertion, tree,
+						 hamming_tree_key(layout, 0, tree, row));
 		test_stop("insert: all leaves");
 		done = lock_leaves(&insertion, &full);
 		if (done)
@@ -196,10 +235,10 @@ hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 		release_leaves(&insertion);
 		/* a full leaf is split without other locks */
 		if (full >= 0)
-			hamming_make_room(index, insertion.tree + full, 0,
-							  insertion.keys[full]);
+			hamming_make_room(index, insertion.leaves[full].tree, 0,
+							  insertion.leaves[full].key);
 		CHECK_FOR_INTERRUPTS();
 	} while (!done);
-	hamming_check_conflicts(index, fingerprint, isnull[0]);
+	hamming_check_conflicts(index, row, isnull[0]);
 	return false;
 }

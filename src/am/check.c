@@ -12,14 +12,14 @@
  * - that a page and its parent agree on the page's range.  Both are locked one
  *   after the other, and a split or a merge may come between.  So where they
  *   disagree both are read again, HAMMING_MAX_DESCENTS times at most;
- * - that each fingerprint of tree 0 is in the other block trees.  A
- *   fingerprint that a walk through one of these has not met may have been
- *   removed since the walk through tree 0.  So both are looked at again, as
- *   often: first tree 0, then the other one.
+ * - that each block tree has a key for all that its source tree has.  A key
+ *   that a walk through the tree has not met may have been removed since the
+ *   walk through the source tree.  So both are looked at again, as often: first
+ *   the source tree, then the other one.
  *
  * Each time that something is read again in vain, another process must have
- * changed it between the two locks, and for a fingerprint have removed and
- * inserted it.  No sound index comes near the limit.
+ * changed it between the two locks, and for a key have removed and inserted
+ * it.  No sound index comes near the limit.
  *
  * Each level is walked by keys: see the head of tree.c.  No page has two
  * parents: each of them would have to begin where the page does.
@@ -27,7 +27,7 @@
  * The other half compares the index with the heap, and needs an index that
  * stands still.  So do three checks that a writer would upset between two
  * looks: no TID is in the index twice, as the row of a TID may be replaced; no
- * fingerprint is without rows; each page is in a tree or free.
+ * key is without rows; each page is in a tree or free.
  */
 #include "postgres.h"
 
@@ -45,7 +45,7 @@ typedef struct Check
 {
 	Relation	index;
 	Relation	heap;			/* NULL for the structural half alone */
-	int			blocks;			/* of the index */
+	HammingLayout layout;		/* of the index */
 	BlockNumber pages;			/* that have been found in trees */
 	HammingKeys keys;			/* of the tree that is read */
 } Check;
@@ -59,19 +59,20 @@ leaf_fault(Check *check, BlockNumber blkno, Page page)
 {
 	HammingKey	keys[HAMMING_LEAF_CAPACITY];
 	HammingSpecial *special = hamming_special(page);
+	HammingEntries entries = hamming_entries(page);
 	bool		rows = hamming_tree_has_tids(special->tree);
-	int			count = hamming_page_count(page);
+	int			count = entries.count;
 	int			i;
 
 	for (i = 0; i < count; i++)
 	{
-		keys[i] = hamming_leaf_key(page, i);
+		keys[i] = hamming_entry_key(&entries, i);
 		if (i > 0 && i < special->sorted &&
 			hamming_key_compare(keys[i - 1], keys[i]) >= 0)
 			return "entries are out of order";
-		if (!hamming_page_covers(page, keys[i]))
+		if (!hamming_page_covers(page, &keys[i]))
 			return "entry is outside the range of its page";
-		if (special->tree == HAMMING_NULLS && keys[i].rotated != 0)
+		if (special->tree == HAMMING_NULLS && keys[i].words[0] != 0)
 			return "row without fingerprint has one";
 		if (rows)
 			hamming_check_tid(check->index, blkno, keys[i].tid);
@@ -95,7 +96,7 @@ inner_fault(Page page)
 	if (!hamming_inner_is_permutation(page))
 		return "order of the children is not a permutation";
 	hamming_page_keys(page, keys);
-	if (hamming_key_compare(keys[0], hamming_special(page)->low) != 0)
+	if (hamming_key_compare(keys[0], hamming_page_low(page)) != 0)
 		return "first child does not begin where its parent does";
 	for (rank = 1; rank < count; rank++)
 		if (hamming_key_compare(keys[rank - 1], keys[rank]) >= 0)
@@ -103,29 +104,33 @@ inner_fault(Page page)
 	return NULL;
 }
 
-/* Is the range of a page what its parent says, or of a root all keys? */
+/*
+ * Is the range of copy, a copy of the page blkno, what its parent says, or of a
+ * root all keys?
+ */
 static bool
-agrees_with_parent(Relation index, BlockNumber blkno,
-				   const HammingSpecial *special)
+agrees_with_parent(Relation index, BlockNumber blkno, Page copy)
 {
+	HammingSpecial *special = hamming_special(copy);
+	HammingKey	begin = hamming_page_low(copy);
 	Buffer		buffer = hamming_find(index, special->tree, special->level + 1,
-									  special->low, BUFFER_LOCK_SHARE, NULL);
+									  begin, BUFFER_LOCK_SHARE, NULL);
 	HammingKey	low = hamming_least_key;
 	HammingKey	high = hamming_greatest_key;
-	BlockNumber child = HAMMING_ROOT(special->tree);
+	BlockNumber child = hamming_root(hamming_layout(index), special->tree);
 
 	if (BufferIsValid(buffer))
 	{
 		Page		page = BufferGetPage(buffer);
-		int			rank = hamming_inner_find(page, special->low);
+		int			rank = hamming_inner_find(page, &begin);
 
 		child = hamming_inner_child(page, rank);
 		low = hamming_inner_key(page, rank);
 		high = hamming_inner_end(page, rank);
 		UnlockReleaseBuffer(buffer);
 	}
-	return child == blkno && hamming_key_compare(special->low, low) == 0 &&
-		hamming_key_compare(special->high, high) == 0;
+	return child == blkno && hamming_key_compare(begin, low) == 0 &&
+		hamming_key_compare(hamming_page_high(copy), high) == 0;
 }
 
 /*
@@ -147,7 +152,7 @@ copy_page(const HammingWalk *walk, Page page)
 		UnlockReleaseBuffer(buffer);
 		if (walk->tree == 0 && walk->level == 0)
 			test_stop("index check: a leaf");
-		if (agrees_with_parent(walk->index, blkno, hamming_special(page)))
+		if (agrees_with_parent(walk->index, blkno, page))
 			return blkno;
 		CHECK_FOR_INTERRUPTS();
 	}
@@ -170,7 +175,7 @@ check_tree(Check *check, int tree)
 		PGAlignedBlock copy;
 		Page		page = (Page) copy.data;
 
-		for (; hamming_walk_on(&walk); walk.next = hamming_special(page)->high)
+		for (; hamming_walk_on(&walk); walk.next = hamming_page_high(page))
 		{
 			BlockNumber blkno = copy_page(&walk, page);
 			const char *fault = level == 0 ? leaf_fault(check, blkno, page)
@@ -183,19 +188,18 @@ check_tree(Check *check, int tree)
 	}
 }
 
-/* Is a fingerprint in tree 0, and its key not in the tree? */
+/* Does the source tree of a block tree need a key that the tree lacks? */
 static bool
 is_missing(Check *check, int tree, HammingKey key)
 {
-	int			start = hamming_block_start(check->blocks, tree);
-	Fingerprint fingerprint = hamming_unrotate(key.rotated, start);
+	int			width = hamming_tree_width(check->layout, tree);
 	int			i;
 
 	for (i = 0; i < HAMMING_MAX_DESCENTS; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!hamming_has(check->index, 0, fingerprint) ||
-			hamming_has(check->index, tree, key.rotated))
+		if (!hamming_is_needed(check->index, tree, key) ||
+			hamming_has(check->index, tree, key, width))
 			return false;
 	}
 	return true;
@@ -223,8 +227,8 @@ check_keys(Check *check, int tree, HammingSorter *sorter)
 		if (more && hamming_key_compare(key, wanted) == 0)
 			more = hamming_keys_next(&check->keys, &key);
 		else if (rows || is_missing(check, tree, wanted))
-			hamming_corrupted(check->index, HAMMING_ROOT(tree), rows
-							  ? "a row of the heap is not in the tree"
+			hamming_corrupted(check->index, hamming_root(check->layout, tree),
+							  rows ? "a row of the heap is not in the tree"
 							  : "a fingerprint of tree 0 is not here");
 	}
 	for (; more; others++)
@@ -233,24 +237,29 @@ check_keys(Check *check, int tree, HammingSorter *sorter)
 }
 
 /*
- * Check that a block tree without TIDs has each fingerprint of tree 0.  What
- * else it has is harmless: a crash or a canceled vacuum leaves it.
+ * Check that a block tree, 1 or up, has a key for each entry of its source
+ * tree.  What else it has is harmless: a crash or a canceled vacuum leaves it.
  */
 static void
-check_fingerprints(Check *check, int tree)
+check_derived_tree(Check *check, int tree)
 {
-	HammingSorter *sorter =
-	hamming_sorter_begin(FINGERPRINT_WORDS, maintenance_work_mem);
-	HammingKey	last = hamming_least_key;	/* no row has it */
-	HammingKey	key;
+	int			source = hamming_source_tree(tree);
+	int			width = hamming_tree_width(check->layout, tree);
+	HammingSorter *sorter = hamming_sorter_begin(width, false,
+												 maintenance_work_mem);
+	HammingKey	last = hamming_greatest_key;	/* no row has it */
+	HammingKey	entry;
 	int64		unused;
 
-	hamming_keys_begin(&check->keys, check->index, 0, NULL);
-	for (; hamming_keys_next(&check->keys, &key); last = key)
-		if (last.tid == 0 || key.rotated != last.rotated)
-			hamming_sorter_add_key(sorter,
-								   hamming_tree_key(check->blocks, tree,
-													key.rotated, 0));
+	hamming_keys_begin(&check->keys, check->index, source, NULL);
+	while (hamming_keys_next(&check->keys, &entry))
+	{
+		HammingKey	key = hamming_tree_key(check->layout, source, tree, entry);
+
+		if (hamming_key_compare(key, last) != 0)
+			hamming_sorter_add_key(sorter, key);
+		last = key;
+	}
 	hamming_sorter_finish(sorter);
 	test_stop("index check: fingerprints");
 	unused = check_keys(check, tree, sorter);
@@ -261,7 +270,8 @@ check_fingerprints(Check *check, int tree)
 							   "%lld fingerprint without rows",
 							   "block tree %d of index \"%s\" has "
 							   "%lld fingerprints without rows",
-							   (unsigned long) unused, tree + 1,
+							   (unsigned long) unused,
+							   hamming_tree_ordinal(check->layout, tree) + 1,
 							   RelationGetRelationName(check->index),
 							   (long long) unused),
 				 errdetail("This is harmless. A crash, or a canceled vacuum, "
@@ -275,8 +285,8 @@ static void
 check_tids(Check *check)
 {
 	static const int trees[] = {0, HAMMING_NULLS};
-	HammingSorter *sorter =
-	hamming_sorter_begin(FINGERPRINT_WORDS, maintenance_work_mem);
+	HammingSorter *sorter = hamming_sorter_begin(1, false,
+												 maintenance_work_mem);
 	HammingKey	previous = hamming_greatest_key;
 	HammingKey	key;
 	Size		i;
@@ -285,17 +295,13 @@ check_tids(Check *check)
 	{
 		hamming_keys_begin(&check->keys, check->index, trees[i], NULL);
 		while (hamming_keys_next(&check->keys, &key))
-		{
-			Fingerprint row = fingerprint_from_word(key.tid, 0);
-
-			hamming_sorter_add_key(sorter, hamming_key(row, 0));
-		}
+			hamming_sorter_add_key(sorter, hamming_word_key(key.tid));
 	}
 	hamming_sorter_finish(sorter);
 	while (hamming_sorter_next_key(sorter, &key))
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (key.rotated == previous.rotated)
+		if (key.words[0] == previous.words[0])
 			hamming_corrupted(check->index, HAMMING_METAPAGE,
 							  "a row is in the index twice");
 		previous = key;
@@ -309,10 +315,9 @@ add_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 			 bool alive, void *callback_state)
 {
 	HammingSorter **sorters = callback_state;
-	HammingKey	key = {isnull[0] ? 0 : DatumGetSimhash(values[0]),
-	hamming_tid(tid)};
 
-	hamming_sorter_add_key(sorters[isnull[0]], key);
+	hamming_sorter_add_key(sorters[isnull[0]],
+						   hamming_row_key(index, values[0], isnull[0], tid));
 }
 
 /*
@@ -327,8 +332,8 @@ check_heap(Check *check)
 {
 	int			memory = maintenance_work_mem / 2;
 	HammingSorter *sorters[] = {
-		hamming_sorter_begin(HAMMING_KEY_WORDS, memory),
-		hamming_sorter_begin(HAMMING_KEY_WORDS, memory)
+		hamming_sorter_begin(check->layout.words, true, memory),
+		hamming_sorter_begin(1, true, memory)
 	};
 	Relation	index = check->index;
 	IndexInfo  *info = BuildIndexInfo(index);
@@ -378,9 +383,10 @@ hamming_check(Relation heap, Relation index)
 	check->index = index;
 	check->heap = heap;
 	/* as it is on disk now, not as the session remembers it */
-	check->blocks = hamming_read_blocks(index);
+	check->layout = hamming_read_layout(index);
 	check_tree(check, HAMMING_NULLS);
-	for (tree = 0; tree < check->blocks; tree++)
+	for (tree = 0; tree < HAMMING_TREES;
+		 tree = hamming_next_tree(check->layout, tree))
 		check_tree(check, tree);
 	if (heap != NULL)
 	{
@@ -393,87 +399,73 @@ hamming_check(Relation heap, Relation index)
 		check_tids(check);
 		check_heap(check);
 	}
-	for (tree = 1; tree < check->blocks; tree++)
-		check_fingerprints(check, tree);
+	for (tree = hamming_next_tree(check->layout, 0); tree < HAMMING_TREES;
+		 tree = hamming_next_tree(check->layout, tree))
+		check_derived_tree(check, tree);
 	pfree(check);
 }
 
 /*
- * For each row that shares its fingerprint with a row before it in tree 0, add
- * to the sorter the value that the fingerprint, rotated by start bits, has in
- * the mask.
+ * Add to the sorter, for each row of tree 0, the value that the leading block
+ * of a block tree has in it.  Count the rows and their fingerprints.
  */
 static void
-sort_repeated(HammingSorter *sorter, Relation index, HammingKeys *keys,
-			  int start, HammingBits mask)
+sort_values(HammingSorter *sorter, Relation index, HammingKeys *keys, int tree,
+			HammingStats *stats)
 {
+	HammingLayout layout = hamming_layout(index);
+	int			width = hamming_block_width(layout.blocks,
+											HAMMING_TREE_BLOCK(tree));
 	HammingKey	last = hamming_least_key;	/* no row has it */
-	HammingKey	key;
+	HammingKey	row;
 
+	stats->rows = stats->fingerprints = 0;
 	hamming_keys_begin(keys, index, 0, NULL);
-	for (; hamming_keys_next(keys, &key); last = key)
+	for (; hamming_keys_next(keys, &row); last = row)
 	{
-		HammingBits value = hamming_rotate(key.rotated, start) & mask;
+		HammingKey	key = hamming_tree_key(layout, 0, tree, row);
 
-		if (last.tid != 0 && key.rotated == last.rotated)
-			hamming_sorter_add_key(sorter, hamming_key(value, 0));
+		stats->rows++;
+		if (last.tid == 0 || hamming_compare_words(&last, &row) != 0)
+			stats->fingerprints++;
+		hamming_sorter_add_key(sorter,
+							   hamming_word_key(key.words[0] &
+												hamming_leading_bits(width)));
 	}
+	hamming_sorter_finish(sorter);
 }
 
-/*
- * Set the numbers of stats that are of rows with a fingerprint.  A tree is
- * grouped by the values of its leading block.  But for tree 0, a tree has
- * each fingerprint once: the other rows of the fingerprint are sorted.
- */
+/* Set the numbers of stats that are of rows with a fingerprint. */
 static void
 read_block_stats(Relation index, HammingKeys *keys, HammingStats *stats)
 {
+	HammingLayout layout = hamming_layout(index);
 	int64		all_rows = 0;	/* of all trees */
 	int64		values = 0;
 	int			tree;
 
-	for (tree = 0; tree < stats->blocks; tree++)
+	for (tree = 0; tree < HAMMING_TREES; tree = hamming_next_tree(layout, tree))
 	{
-		HammingSorter *sorter =
-		hamming_sorter_begin(FINGERPRINT_WORDS, maintenance_work_mem);
-		int			start = hamming_block_start(stats->blocks, tree);
-		int			width = hamming_block_width(stats->blocks, tree);
-		HammingBits mask = hamming_leading_bits(width);
-		HammingKey	repeated;
+		HammingSorter *sorter = hamming_sorter_begin(1, false,
+													 maintenance_work_mem);
 		HammingKey	key;
-		HammingBits last = 0;
+		uint64		last = 0;
 		int64		rows = 0;	/* that have the last value; 0 at first */
-		int64		entries = 0;
-		bool		more;
 
-		if (tree > 0)
-			sort_repeated(sorter, index, keys, start, mask);
-		hamming_sorter_finish(sorter);
-		more = hamming_sorter_next_key(sorter, &repeated);
-		hamming_keys_begin(keys, index, tree, NULL);
-		while (hamming_keys_next(keys, &key))
+		sort_values(sorter, index, keys, tree, stats);
+		while (hamming_sorter_next_key(sorter, &key))
 		{
-			HammingBits value = key.rotated & mask;
-			int64		before;
-
-			entries++;
-			if (rows == 0 || value != last)
+			if (rows == 0 || key.words[0] != last)
 			{
 				values++;
 				rows = 0;
 			}
-			last = value;
-			before = rows++;
-			for (; more && repeated.rotated <= value; rows++)
-				more = hamming_sorter_next_key(sorter, &repeated);
-			all_rows += rows - before;
+			last = key.words[0];
+			rows++;
 			stats->largest_block = Max(stats->largest_block, rows);
 		}
 		hamming_sorter_end(sorter);
-		if (tree == 0)
-			stats->rows = entries;
-		else if (tree == 1)
-			stats->fingerprints = entries;
+		all_rows += stats->rows;
 	}
 	stats->average_block = (double) all_rows / Max(values, 1);
 }
@@ -489,7 +481,7 @@ hamming_read_stats(Relation index, HammingStats *stats)
 	HammingKey	key;
 
 	memset(stats, 0, sizeof(HammingStats));
-	stats->blocks = hamming_blocks(index);
+	stats->blocks = hamming_layout(index).blocks;
 	stats->pages = RelationGetNumberOfBlocks(index);
 	hamming_keys_begin(keys, index, HAMMING_NULLS, NULL);
 	while (hamming_keys_next(keys, &key))

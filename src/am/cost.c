@@ -4,9 +4,9 @@
  *
  * Costs are in PostgreSQL's unit, a page of a sequential read.  Comparing one
  * row in a sequential scan costs 0.02.  Comparing a whole leaf of tree 0 (510
- * to 580 fingerprints) costs 0.10 to 0.11.  A leaf of another block tree is
- * taken to cost the same: it has more fingerprints, and a search compares some
- * of them.
+ * to 580 fingerprints of 64 bits) costs 0.10 to 0.11.  A leaf of another block
+ * tree is taken to cost the same: it has more entries, and a search compares
+ * some of them.
  */
 #include "postgres.h"
 
@@ -33,7 +33,7 @@ typedef struct Wanted
 	bool		values;			/* some with a fingerprint */
 	bool		nulls;			/* those without one */
 	int			radius;			/* of the ball that values are searched in;
-								 * HAMMING_BITS if there is none */
+								 * all bits if there is none */
 	double		searches;		/* how often: once, or once for each element
 								 * of an array */
 	double		scans;			/* how often the index is scanned: once, or
@@ -66,7 +66,9 @@ read_clauses(PlannerInfo *root, IndexPath *path, List *searched)
 	ListCell   *lc;
 	int			column;
 
-	wanted.radius = hamming_expected_radius(root, path, 0, &wanted.searches);
+	wanted.radius = hamming_words_of(path->indexinfo->opcintype[0]) == 1
+		? hamming_expected_radius(root, path, 0, &wanted.searches)
+		: hamming_expected_radius_128(root, path, 0, &wanted.searches);
 	for (column = 1; column < path->indexinfo->nkeycolumns; column++)
 	{
 		double		elements;
@@ -125,42 +127,48 @@ count_null_leaves(PlannerInfo *root, IndexOptInfo *index)
 }
 
 /*
- * Set shapes[j] to the shape of block tree j, for each of them.  Return their
- * number.  The roots show how many leaves the trees have in proportion, and
- * info->pages how many pages the index has.  Of these null_leaves belong to the
- * tree of NULLs.
+ * Set shapes to the shapes of the block trees, by their numbers.  Return how
+ * the index cuts fingerprints.  The roots show how many leaves the trees have
+ * in proportion, and info->pages how many pages the index has.  Of these
+ * null_leaves belong to the tree of NULLs.
  *
  * An index is hypothetical if an extension asks for a plan with an index that
  * is not there.  Then the trees are in the proportion that a build gives them
  * where all fingerprints differ.
  */
-static int
+static HammingLayout
 measure_trees(IndexOptInfo *info, double null_leaves, HammingShape *shapes)
 {
-	int			blocks = hamming_default_blocks(info->tuples);
+	HammingLayout layout = {
+		.words = hamming_words_of(info->opcintype[0]),
+		.blocks = hamming_default_blocks(info->tuples)
+	};
 	double		pages = Max(info->pages - null_leaves, 1);
 	double		all = 0;
-	int			j;
+	int			tree;
 
 	if (info->hypothetical)
-		for (j = 0; j < blocks; j++)
+		for (tree = 0; tree < HAMMING_TREES;
+			 tree = hamming_next_tree(layout, tree))
 		{
-			shapes[j].leaves = 1.0 / hamming_leaf_capacity(j);
-			shapes[j].leading_bits = hamming_block_width(blocks, j);
+			shapes[tree].leaves = 1.0 / hamming_capacity(layout, tree, 0);
+			shapes[tree].leading_bits =
+				hamming_block_width(layout.blocks, HAMMING_TREE_BLOCK(tree));
 		}
 	else
 	{
 		Relation	index = index_open(info->indexoid, NoLock);
 
-		blocks = hamming_blocks(index);
-		hamming_measure(index, shapes);
+		layout = hamming_layout(index);
+		memcpy(shapes, hamming_measure(index),
+			   HAMMING_TREES * sizeof(HammingShape));
 		index_close(index, NoLock);
 	}
-	for (j = 0; j < blocks; j++)
-		all += shapes[j].leaves;
-	for (j = 0; j < blocks; j++)
-		shapes[j].leaves = Max(shapes[j].leaves * pages / all, 1);
-	return blocks;
+	for (tree = 0; tree < HAMMING_TREES; tree = hamming_next_tree(layout, tree))
+		all += shapes[tree].leaves;
+	for (tree = 0; tree < HAMMING_TREES; tree = hamming_next_tree(layout, tree))
+		shapes[tree].leaves = Max(shapes[tree].leaves * pages / all, 1);
+	return layout;
 }
 
 /*
@@ -195,8 +203,8 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	List	   *searched = search_conditions(path);
 	List	   *conditions = add_predicate_to_index_quals(index, searched);
 	double		null_leaves = count_null_leaves(root, index);
-	HammingShape shapes[HAMMING_MAX_BLOCKS];
-	int			blocks = measure_trees(index, null_leaves, shapes);
+	HammingShape shapes[HAMMING_TREES];
+	HammingLayout layout = measure_trees(index, null_leaves, shapes);
 	double		leaves = shapes[0].leaves + null_leaves;
 	double		entries = index->tuples / leaves;
 	double		height = 1 + ceil(log(leaves) / log(HAMMING_INNER_CAPACITY));
@@ -216,7 +224,7 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	if (list_length(quals) > list_length(searched))
 		cost_qual_eval(&recheck, quals, root);
 	if (wanted.values)
-		plan = hamming_plan(blocks, shapes, wanted.radius);
+		plan = hamming_plan(layout, shapes, wanted.radius);
 	leaf = (PAGE_ACCESS + ENTRY_LOOK * entries) * cpu_operator_cost +
 		page_io_cost(root, index, plan.trees <= 1);
 	search = wanted.scans * wanted.searches *

@@ -1,7 +1,7 @@
 /*
  * handler.c
  *	  What PostgreSQL is told of the access method, and its options; whether an
- *	  operator class is fit for it; the routines of each width.
+ *	  operator class is fit for it, and how many words its fingerprints have.
  */
 #include "postgres.h"
 
@@ -35,7 +35,7 @@ hamming_define_options(void)
 					  HAMMING_DEFAULT_FILLFACTOR, HAMMING_MIN_FILLFACTOR, 100,
 					  AccessExclusiveLock);
 	add_int_reloption(option_kind, "blocks",
-					  "Number of blocks that an index cuts fingerprints into",
+					  "Number of blocks that an index cuts 64 bits into",
 					  0, HAMMING_MIN_BLOCKS, HAMMING_MAX_BLOCKS,
 					  AccessExclusiveLock);
 }
@@ -69,7 +69,8 @@ name_phase(int64 phase)
 		return "initializing";
 	if (phase == HAMMING_PHASE_SCAN)
 		return "scanning table";
-	if (phase < HAMMING_PHASE_SCAN || tree >= HAMMING_MAX_BLOCKS)
+	if (phase < HAMMING_PHASE_SCAN ||
+		tree >= HAMMING_MAX_WORDS * HAMMING_MAX_BLOCKS)
 		return NULL;
 	return psprintf("%s block tree " INT64_FORMAT,
 					sorts ? "sorting" : "writing", tree + 1);
@@ -90,32 +91,31 @@ read_property(Oid index, int column, IndexAMProperty property, const char *name,
 	return true;
 }
 
-/* Return the functions for fingerprints of a length in bytes, or NULL. */
-static const HammingRoutines *
-routines_of_length(int bytes)
+/* Return how many words a fingerprint of so many bytes has; 0 if none has. */
+static int
+words_of_length(int bytes)
 {
-	return bytes == 8 ? &hamming_routines
-		: bytes == 16 ? &hamming_routines_128 : NULL;
+	int			words = bytes / (int) sizeof(uint64);
+
+	return bytes > 0 && bytes % sizeof(uint64) == 0 &&
+		words <= HAMMING_MAX_WORDS ? words : 0;
 }
 
-/* The same.  Error: 0A000 if no fingerprint has the length. */
-static const HammingRoutines *
-find_routines(int bytes)
+/*
+ * Return how many words the fingerprints of a type have.  Error: 0A000 if none
+ * are as long.
+ */
+int
+hamming_words_of(Oid type)
 {
-	const HammingRoutines *routines = routines_of_length(bytes);
+	int			length = get_typlen(type);
 
-	if (routines == NULL)
+	if (words_of_length(length) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("access method %s has no fingerprints of length %d",
-						"hamming", bytes)));
-	return routines;
-}
-
-const HammingRoutines *
-hamming_find_routines(Relation index)
-{
-	return find_routines(TupleDescAttr(RelationGetDescr(index), 0)->attlen);
+						"hamming", length)));
+	return words_of_length(length);
 }
 
 /*
@@ -231,7 +231,7 @@ validate(Oid oid)
 	opclass = (Form_pg_opclass) GETSTRUCT(tuple);
 	length = get_typlen(opclass->opcintype);
 	fingerprints = has_fingerprints(opclass->opcfamily);
-	if (fingerprints && routines_of_length(length) == NULL)
+	if (fingerprints && words_of_length(length) == 0)
 	{
 		ereport(INFO, (errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
 					   errmsg("operator class \"%s\" of access method %s is "
@@ -247,12 +247,13 @@ validate(Oid oid)
 }
 
 /*
- * Error: 0A000 unless the first column of an index is a fingerprint, and no
- * other one.  Pages have the first column alone.  A search looks at it, and the
- * executor at the further columns of each row that was found.
+ * Error: 0A000 unless the first column of an index is a fingerprint, of a
+ * length that there is, and no other one.  Pages have the first column alone.
+ * A search looks at it, and the executor at the further columns of each row
+ * that was found.
  */
-static void
-check_columns(Relation index)
+void
+hamming_check_columns(Relation index)
 {
 	TupleDesc	columns = RelationGetDescr(index);
 	int			i;
@@ -268,98 +269,7 @@ check_columns(Relation index)
 							"fingerprint, and \"%s\" is of type %s", "hamming",
 							NameStr(TupleDescAttr(columns, i)->attname),
 							format_type_be(index->rd_opcintype[i]))));
-}
-
-/*
- * PostgreSQL calls the functions below for indexes of both widths.  Function
- * call_name() calls amname() of those of the index's width, am_of().
- */
-
-static const IndexAmRoutine *
-am_of(Relation index)
-{
-	return &hamming_find_routines(index)->am;
-}
-
-static IndexBuildResult *
-call_build(Relation heap, Relation index, IndexInfo *info)
-{
-	check_columns(index);
-	return am_of(index)->ambuild(heap, index, info);
-}
-
-static void
-call_build_empty(Relation index)
-{
-	am_of(index)->ambuildempty(index);
-}
-
-static bool
-call_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
-			Relation heap, IndexUniqueCheck check_unique, bool unchanged,
-			IndexInfo *info)
-{
-	return am_of(index)->aminsert(index, values, isnull, tid, heap,
-								  check_unique, unchanged, info);
-}
-
-static IndexBulkDeleteResult *
-call_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
-			IndexBulkDeleteCallback callback, void *callback_state)
-{
-	return am_of(info->index)->ambulkdelete(info, stats, callback,
-											callback_state);
-}
-
-static IndexBulkDeleteResult *
-call_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
-{
-	return am_of(info->index)->amvacuumcleanup(info, stats);
-}
-
-static void
-call_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
-				   Cost *startup_cost, Cost *total_cost,
-				   Selectivity *selectivity, double *correlation,
-				   double *pages)
-{
-	int			length = get_typlen(path->indexinfo->opcintype[0]);
-
-	find_routines(length)->am.amcostestimate(root, path, loop_count,
-											 startup_cost, total_cost,
-											 selectivity, correlation, pages);
-}
-
-static IndexScanDesc
-call_begin_scan(Relation index, int keys, int order_bys)
-{
-	return am_of(index)->ambeginscan(index, keys, order_bys);
-}
-
-static void
-call_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey order_bys,
-			int norder_bys)
-{
-	am_of(scan->indexRelation)->amrescan(scan, keys, nkeys, order_bys,
-										 norder_bys);
-}
-
-static bool
-call_get_tuple(IndexScanDesc scan, ScanDirection direction)
-{
-	return am_of(scan->indexRelation)->amgettuple(scan, direction);
-}
-
-static int64
-call_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
-{
-	return am_of(scan->indexRelation)->amgetbitmap(scan, bitmap);
-}
-
-static void
-call_end_scan(IndexScanDesc scan)
-{
-	am_of(scan->indexRelation)->amendscan(scan);
+	(void) hamming_words_of(TupleDescAttr(columns, 0)->atttypid);
 }
 
 static const IndexAmRoutine routine = {
@@ -383,21 +293,21 @@ static const IndexAmRoutine routine = {
 
 	BUILDS_IN_PARALLEL
 
-	.ambuild = call_build,
-	.ambuildempty = call_build_empty,
-	.aminsert = call_insert,
-	.ambulkdelete = call_vacuum,
-	.amvacuumcleanup = call_cleanup,
-	.amcostestimate = call_cost_estimate,
+	.ambuild = hamming_build,
+	.ambuildempty = hamming_build_empty,
+	.aminsert = hamming_insert,
+	.ambulkdelete = hamming_vacuum,
+	.amvacuumcleanup = hamming_cleanup,
+	.amcostestimate = hamming_cost_estimate,
 	.amoptions = read_options,
 	.amproperty = read_property,
 	.ambuildphasename = name_phase,
 	.amvalidate = validate,
-	.ambeginscan = call_begin_scan,
-	.amrescan = call_rescan,
-	.amgettuple = call_get_tuple,
-	.amgetbitmap = call_get_bitmap,
-	.amendscan = call_end_scan,
+	.ambeginscan = hamming_begin_scan,
+	.amrescan = hamming_rescan,
+	.amgettuple = hamming_get_tuple,
+	.amgetbitmap = hamming_get_bitmap,
+	.amendscan = hamming_end_scan,
 };
 
 /*
@@ -407,7 +317,7 @@ static const IndexAmRoutine routine = {
 bool
 hamming_is_cost_function(amcostestimate_function function)
 {
-	return function == call_cost_estimate;
+	return function == hamming_cost_estimate;
 }
 
 Datum

@@ -106,7 +106,7 @@ hamming_index_stats(PG_FUNCTION_ARGS)
 
 	if (get_call_result_type(fcinfo, NULL, &description) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	hamming_find_routines(index)->read_stats(index, &stats);
+	hamming_read_stats(index, &stats);
 	values[0] = Int64GetDatum(stats.rows + stats.nulls);
 	values[1] = Int64GetDatum(stats.nulls);
 	values[2] = Int64GetDatum(stats.fingerprints);
@@ -166,7 +166,7 @@ check_with_heap(Oid oid)
 	level = NewGUCNestLevel();
 	RestrictSearchPath();
 
-	hamming_find_routines(index)->check(heap, index);
+	hamming_check(heap, index);
 
 	AtEOXact_GUC(false, level);
 	SetUserIdAndSecContext(user, security);
@@ -185,7 +185,7 @@ hamming_index_check(PG_FUNCTION_ARGS)
 	else
 	{
 		index = open_named(PG_GETARG_OID(0), AccessShareLock, InvalidOid);
-		hamming_find_routines(index)->check(NULL, index);
+		hamming_check(NULL, index);
 		relation_close(index, AccessShareLock);
 	}
 	PG_RETURN_VOID();

@@ -47,8 +47,9 @@
 
 struct HammingNearest
 {
-	Fingerprint centre;
-	const HammingBall *balls;	/* a row is returned if it is in all of them */
+	HammingKey	centre;
+	const HammingKeyBall *balls;	/* a row is returned if it is in all of
+									 * them */
 	int			ball_count;
 	int			limit;			/* no row that is returned is farther */
 	Relation	index;
@@ -71,7 +72,7 @@ struct HammingNearest
  */
 HammingNearest *
 hamming_nearest_begin(Relation index, HammingSearch *search,
-					  Fingerprint centre, const HammingBall *balls, int count)
+					  HammingKey centre, const HammingKeyBall *balls, int count)
 {
 	HammingNearest *nearest = palloc0(sizeof(HammingNearest));
 	int			i;
@@ -81,10 +82,10 @@ hamming_nearest_begin(Relation index, HammingSearch *search,
 	nearest->centre = centre;
 	nearest->balls = balls;
 	nearest->ball_count = count;
-	nearest->limit = HAMMING_BITS;
+	nearest->limit = 64 * hamming_words(index);
 	for (i = 0; i < count; i++)
 		nearest->limit = Min(nearest->limit,
-							 hamming_distance(centre, balls[i].centre) +
+							 hamming_key_distance(&centre, &balls[i].centre) +
 							 balls[i].radius);
 	nearest->radius = -1;
 	nearest->capacity = FIRST_CAPACITY;
@@ -99,7 +100,7 @@ hamming_nearest_begin(Relation index, HammingSearch *search,
 static void
 sort_round(HammingNearest *nearest)
 {
-	int64		found[HAMMING_BITS + 1] = {0};	/* by distance */
+	int64		found[64 * HAMMING_MAX_WORDS + 1] = {0};	/* by distance */
 	int64		within = 0;		/* found within the radius */
 	int			radius = nearest->radius;
 	uint64		greatest = 0;	/* rank in the sort */
@@ -113,11 +114,11 @@ sort_round(HammingNearest *nearest)
 		for (; matches > 0; matches--, match++)
 		{
 			uint64		rank = ((uint64) match->distance << TID_BITS) |
-			match->tid;
+			match->row.tid;
 
 			if (rank < nearest->from || match->distance > radius ||
-				!hamming_in_balls(match->fingerprint, nearest->balls,
-								  nearest->ball_count))
+				!hamming_in_all(&match->row, nearest->balls,
+								nearest->ball_count))
 				continue;
 
 			/*
@@ -150,20 +151,19 @@ sort_round(HammingNearest *nearest)
 }
 
 /*
- * Return the radius of the next round: greater by the number of blocks, or
+ * Return the radius of the next round: greater by the number of block trees, or
  * nearest->limit.  So the radii of the blocks grow by about 1 each.  With a
  * smaller step a round would search blocks again whose radius has not grown.
  */
 static int
 next_radius(HammingNearest *nearest)
 {
-	int			blocks = hamming_blocks(nearest->index);
-	int			radius = nearest->radius + blocks;
-	HammingShape shapes[HAMMING_MAX_BLOCKS];
+	HammingLayout layout = hamming_layout(nearest->index);
+	int			radius = nearest->radius + layout.words * layout.blocks;
+	const HammingShape *shapes = hamming_measure(nearest->index);
 
-	hamming_measure(nearest->index, shapes);
 	if (radius >= nearest->limit ||
-		hamming_plan(blocks, shapes, radius).leaves >
+		hamming_plan(layout, shapes, radius).leaves >
 		MAX_FRACTION * shapes[0].leaves)
 		return nearest->limit;
 	return radius;

@@ -16,97 +16,144 @@
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
+static void
+init_page(Page page, HammingPageKind kind, int width, int tree)
+{
+	HammingSpecial *special;
+
+	PageInit(page, BLCKSZ, HAMMING_SPECIAL_SIZE(width));
+	special = hamming_special(page);
+	special->kind = kind + 256 * (width - 1);
+	special->tree = tree;
+	special->page_id = HAMMING_PAGE_ID;
+}
+
 /*
- * Make a page of a kind, without entries.  tree is 0 for the metapage, and for
+ * Make a page in no tree, without entries.  tree is 0 for the metapage, and for
  * a free page that which the page was in.  Level and range are 0.
  */
 void
 hamming_page_init(Page page, HammingPageKind kind, int tree)
 {
-	HammingSpecial *special;
+	init_page(page, kind, 1, tree);
+}
 
-	PageInit(page, BLCKSZ, sizeof(HammingSpecial));
-	special = hamming_special(page);
-	special->kind = kind;
-	special->tree = tree;
-	special->page_id = HAMMING_PAGE_ID;
+static void
+set_range_key(Page page, bool end, HammingKey key)
+{
+	int			width = hamming_page_width(page);
+	uint64	   *words = hamming_range(page, end);
+
+	memcpy(words, key.words, width * sizeof(uint64));
+	words[width] = key.tid;
 }
 
 void
-hamming_tree_page_init(Page page, int tree, int level, HammingKey low,
-					   HammingKey high)
+hamming_page_set_marked(Page page, bool marked)
 {
-	HammingSpecial *special;
+	HammingSpecial *special = hamming_special(page);
 
-	hamming_page_init(page, HAMMING_PAGE_TREE, tree);
-	special = hamming_special(page);
-	special->low = low;
-	special->high = high;
-	special->level = level;
-	((PageHeader) page)->pd_lower = hamming_keys_offset(page);
+	special->kind = (special->kind & 0xFF00) |
+		(marked ? HAMMING_PAGE_REVIVED : HAMMING_PAGE_TREE);
 }
 
-/* The size of an element of the array at the back; 0 without one. */
-static int
-tail_size(Page page)
+/* Let the range of a page of a tree end at high. */
+void
+hamming_page_set_high(Page page, HammingKey high)
 {
-	if (hamming_special(page)->level > 0)
-		return sizeof(HammingDownlink);
-	return hamming_page_has_tids(page) ? sizeof(ItemPointerData) : 0;
+	set_range_key(page, true, high);
+}
+
+/* Make a page of a tree, without entries.  Keys have width words. */
+void
+hamming_tree_page_init(Page page, int width, int tree, int level,
+					   HammingKey low, HammingKey high)
+{
+	init_page(page, HAMMING_PAGE_TREE, width, tree);
+	set_range_key(page, false, low);
+	set_range_key(page, true, high);
+	hamming_special(page)->level = level;
+	((PageHeader) page)->pd_lower = hamming_keys_offset(level, width);
 }
 
 static void
 set_count(Page page, int count)
 {
 	PageHeader	header = (PageHeader) page;
+	HammingSpecial *special = hamming_special(page);
+	int			width = hamming_page_width(page);
 
-	header->pd_lower = hamming_keys_offset(page) + count * sizeof(HammingBits);
-	header->pd_upper = header->pd_special - count * tail_size(page);
+	header->pd_lower = hamming_keys_offset(special->level, width) +
+		count * sizeof(uint64);
+	header->pd_upper = header->pd_special -
+		count * hamming_tail_size(special->tree, special->level, width);
+}
+
+/* Is a below b, both of count words? */
+static pg_attribute_always_inline bool
+is_below(const uint64 *a, const uint64 *b, int count)
+{
+	int			i = 0;
+
+	while (i < count - 1 && a[i] == b[i])
+		i++;
+	return a[i] < b[i];
 }
 
 /*
- * Return what is wrong with a page; NULL if its arrays are within the page.
- * What the entries say may still be wrong: inner_entry(), hamming_read() and
+ * Return what is wrong with a page whose keys have width words, in an index of
+ * fingerprints of words words; NULL if its arrays are within the page.  What
+ * the entries say may still be wrong: inner_entry(), hamming_read() and
  * hamming_check_tid() look at that when an entry is used.
  */
-static const char *
-page_fault(Page page)
+static pg_attribute_always_inline const char *
+page_fault(Page page, int words, int width)
 {
 	PageHeader	header = (PageHeader) page;
-	HammingSpecial *special;
+	HammingSpecial *special = hamming_special(page);
+	const uint64 *low = (uint64 *) special - 2 * (width + 1);
+	int			offset = hamming_keys_offset(special->level, width);
 	int			count;
 
 	if (PageIsNew(page))
 		return "page is empty";
-	if (PageGetSpecialSize(page) != MAXALIGN(sizeof(HammingSpecial)) ||
+	if (special->page_id != HAMMING_PAGE_ID ||
 		PageGetPageSize(page) != BLCKSZ)
-		return "special space has the wrong size";
-	special = hamming_special(page);
-	if (special->page_id != HAMMING_PAGE_ID)
 		return "page is not of a hamming index";
-	if (special->kind == HAMMING_PAGE_META ||
-		special->kind == HAMMING_PAGE_FREE)
+	/* no array is read: those of another format have other special spaces */
+	if (hamming_page_kind(page) == HAMMING_PAGE_META ||
+		hamming_page_kind(page) == HAMMING_PAGE_FREE)
 		return NULL;
 	if (!hamming_page_is_of_tree(page))
 		return "page is of no known kind";
-	if ((special->tree >= HAMMING_MAX_BLOCKS &&
-		 special->tree != HAMMING_NULLS) ||
+	if ((special->tree != HAMMING_NULLS &&
+		 (HAMMING_TREE_BLOCK(special->tree) >= HAMMING_MAX_BLOCKS ||
+		  HAMMING_TREE_WORD(special->tree) >= words)) ||
 		special->level >= HAMMING_MAX_HEIGHT)
 		return "tree or level is out of range";
+	if (width != (HAMMING_TREE_BLOCK(special->tree) == 0 ? words : 1) ||
+		header->pd_special != BLCKSZ - HAMMING_SPECIAL_SIZE(width))
+		return "special space has the wrong size";
 	if (hamming_page_is_marked(page) &&
 		(special->level > 0 || hamming_page_has_tids(page)))
 		return "page has the mark of another kind of leaf";
-	if (hamming_key_compare(special->low, special->high) >= 0)
+	if (!is_below(low, low + width + 1, width + 1))
 		return "key range is empty";
-	if (header->pd_lower < hamming_keys_offset(page) ||
-		header->pd_lower > header->pd_special)
+	if (header->pd_lower < offset || header->pd_lower > header->pd_special)
 		return "end of the keys is out of range";
-	count = hamming_page_count(page);
-	if (count > hamming_capacity(page) || (special->level > 0 && count < 1))
+	/* so more entries than an inner page orders would cross the arrays */
+	StaticAssertStmt((HAMMING_SPACE(1) - HAMMING_ORDER_SPACE(1)) /
+					 HAMMING_INNER_ENTRY(1) == HAMMING_INNER_ROOM(1) &&
+					 (HAMMING_SPACE(2) - HAMMING_ORDER_SPACE(2)) /
+					 HAMMING_INNER_ENTRY(2) == HAMMING_INNER_ROOM(2),
+					 "an inner page has room for entries that its order lacks");
+	count = (header->pd_lower - offset) / sizeof(uint64);
+	if (header->pd_lower > header->pd_upper ||
+		(special->level > 0 && count < 1))
 		return "number of entries is out of range";
-	if (header->pd_lower !=
-		hamming_keys_offset(page) + count * sizeof(HammingBits) ||
-		header->pd_upper != header->pd_special - count * tail_size(page))
+	if (header->pd_lower != offset + count * sizeof(uint64) ||
+		header->pd_upper != header->pd_special -
+		count * hamming_tail_size(special->tree, special->level, width))
 		return "arrays of entries differ in length";
 	if (special->sorted > (special->level == 0 ? count : 0))
 		return "number of sorted entries is out of range";
@@ -127,7 +174,17 @@ hamming_corrupted(Relation index, BlockNumber blkno, const char *fault)
 void
 hamming_page_check(Relation index, Buffer buffer)
 {
-	const char *fault = page_fault(BufferGetPage(buffer));
+	Page		page = BufferGetPage(buffer);
+	int			words = hamming_words(index);
+	int			width = hamming_page_width(page);
+	const char *fault;
+
+	/* keys of one word, as most have, with constants */
+	if (width == 1)
+		fault = page_fault(page, words, 1);
+	else
+		fault = width > words ? "special space has the wrong size"
+			: page_fault(page, words, width);
 
 	if (unlikely(fault != NULL))
 		hamming_corrupted(index, BufferGetBlockNumber(buffer), fault);
@@ -159,19 +216,34 @@ inner_order(Page page)
 }
 
 /*
- * Return the place of the entry with a rank: one within the arrays, even if the
- * order of the page is corrupted.
+ * Return the place of the entry with a rank, of count: one within the arrays,
+ * even if the order of the page is corrupted.
  */
 static inline int
-inner_entry(Page page, int rank)
+inner_entry(Page page, int rank, int count)
 {
-	return Min(inner_order(page)[rank], hamming_page_count(page) - 1);
+	return Min(inner_order(page)[rank], count - 1);
 }
 
-static inline HammingDownlink *
-inner_downlink(Page page, int i)
+static inline void
+write_key(const HammingEntries *entries, int i, const HammingKey *key)
 {
-	return (HammingDownlink *) hamming_special(page) - (i + 1);
+	char	   *tail = hamming_entry_tail(entries, i);
+	int			j;
+
+	entries->words[i] = key->words[0];
+	for (j = 1; j < entries->width; j++, tail += sizeof(uint64))
+		memcpy(tail, key->words + j, sizeof(uint64));
+	if (entries->has_tids)
+		*(ItemPointer) tail = hamming_item_pointer(key->tid);
+}
+
+/* Return where entry i of an inner page has the child's block number. */
+static inline BlockIdData *
+child_of(const HammingEntries *entries, int i)
+{
+	return (BlockIdData *) (hamming_entry_tail(entries, i) +
+							entries->tail_size) - 1;
 }
 
 /*
@@ -181,15 +253,17 @@ inner_downlink(Page page, int i)
  * than to find the exact places.
  */
 static void
-find_stretch(Page page, HammingBits first, HammingBits last, int *from, int *to)
+find_stretch(Page page, uint64 first, uint64 last, int *from, int *to)
 {
-	const HammingBits *rotated = hamming_page_bits(page);
+	const uint64 *words = (uint64 *) (page + HAMMING_CONTENT);
 	int			sorted = hamming_special(page)->sorted;
 
-	hamming_guess_stretch(hamming_special(page), first, last, from, to);
-	while (*from > 0 && rotated[*from - 1] >= first)
+	hamming_guess_stretch(*hamming_range(page, false),
+						  *hamming_range(page, true), sorted, first, last,
+						  from, to);
+	while (*from > 0 && words[*from - 1] >= first)
 		(*from)--;
-	while (*to < sorted && rotated[*to] <= last)
+	while (*to < sorted && words[*to] <= last)
 		(*to)++;
 }
 
@@ -200,15 +274,13 @@ void
 hamming_leaf_fill(Page page, const HammingKey *keys, int count)
 {
 	PageHeader	header = (PageHeader) page;
+	HammingEntries entries = hamming_entries(page);
 	int			i;
 
 	set_count(page, count);
 	hamming_special(page)->sorted = count;
 	for (i = 0; i < count; i++)
-		hamming_page_bits(page)[i] = keys[i].rotated;
-	if (hamming_page_has_tids(page))
-		for (i = 0; i < count; i++)
-			*hamming_leaf_tid(page, i) = hamming_item_pointer(keys[i].tid);
+		write_key(&entries, i, &keys[i]);
 	memset((char *) page + header->pd_lower, 0,
 		   header->pd_upper - header->pd_lower);
 }
@@ -222,7 +294,8 @@ int
 hamming_page_keys(Page page, HammingKey *keys)
 {
 	HammingKey	appended[HAMMING_LEAF_CAPACITY];
-	int			count = hamming_page_count(page);
+	HammingEntries entries = hamming_entries(page);
+	int			count = entries.count;
 	int			sorted = hamming_special(page)->sorted;
 	int			left = count - sorted;
 	int			i;
@@ -234,9 +307,9 @@ hamming_page_keys(Page page, HammingKey *keys)
 		return count;
 	}
 	for (i = 0; i < sorted; i++)
-		keys[i] = hamming_leaf_key(page, i);
+		keys[i] = hamming_entry_key(&entries, i);
 	for (i = 0; i < left; i++)
-		appended[i] = hamming_leaf_key(page, sorted + i);
+		appended[i] = hamming_entry_key(&entries, sorted + i);
 	sort_keys(appended, left);
 	/* the greatest first, so that no key is in the way of another */
 	for (i = count - 1; left > 0; i--)
@@ -250,6 +323,15 @@ hamming_page_keys(Page page, HammingKey *keys)
 	return count;
 }
 
+/* Bring the entries of a leaf in the order of keys. */
+void
+hamming_leaf_sort(Page page)
+{
+	HammingKey	keys[HAMMING_LEAF_CAPACITY];
+
+	hamming_leaf_fill(page, keys, hamming_page_keys(page, keys));
+}
+
 /*
  * Store in found, which has room for HAMMING_LEAF_CAPACITY, the places of the
  * entries of a leaf that are within radius of the centre, ascending.  Most of
@@ -257,10 +339,11 @@ hamming_page_keys(Page page, HammingKey *keys)
  * many places are stored.
  */
 int
-hamming_leaf_match(Page page, HammingBits first, HammingBits last,
-				   HammingBits centre, int radius, uint16 *found)
+hamming_leaf_match(Page page, uint64 first, uint64 last, uint64 centre,
+				   int radius, uint16 *found)
 {
-	const HammingBits *rotated = hamming_page_bits(page);
+	HammingEntries entries = hamming_entries(page);
+	const uint64 *words = entries.words;
 	int			sorted = hamming_special(page)->sorted;
 	int			from;
 	int			to;
@@ -269,41 +352,86 @@ hamming_leaf_match(Page page, HammingBits first, HammingBits last,
 	int			i;
 
 	find_stretch(page, first, last, &from, &to);
-	count = hamming_match(rotated + from, to - from, centre, radius, found);
+	count = hamming_match(words + from, to - from, centre, radius, found);
 	for (i = 0; i < count; i++)
 		found[i] += from;
-	unsorted = hamming_match(rotated + sorted,
-							 hamming_page_count(page) - sorted, centre, radius,
-							 found + count);
+	unsorted = hamming_match(words + sorted, entries.count - sorted, centre,
+							 radius, found + count);
 	for (i = 0; i < unsorted; i++)
 		found[count + i] += sorted;
 	return count + unsorted;
 }
 
-/* Has a leaf an entry of a rotated fingerprint, of any row? */
+/*
+ * found has the places of count entries of a leaf of a first tree, or of NULLs.
+ * Drop those that are farther than radius from the centre, whose words are in
+ * the order of the tree.  Store the distances of the others, and return how
+ * many they are.
+ *
+ * It computes the distances word by word: a search that reads all rows, or all
+ * of a word, takes up to 20 times as long where each is computed by itself.
+ */
+int
+hamming_leaf_within(Page page, const HammingKey *centre, int radius,
+					uint16 *found, int count, uint16 *distances)
+{
+	HammingEntries entries = hamming_entries(page);
+	uint64		words[HAMMING_LEAF_CAPACITY];
+	int			kept = 0;
+	int			i;
+	int			j;
+
+	memset(distances, 0, count * sizeof(uint16));
+	for (j = 0; j < entries.width; j++)
+	{
+		for (i = 0; i < count; i++)
+			if (j == 0)
+				words[i] = entries.words[found[i]];
+			else
+				memcpy(&words[i], hamming_entry_tail(&entries, found[i]) +
+					   (j - 1) * sizeof(uint64), sizeof(uint64));
+		hamming_add_distances(words, count, centre->words[j], distances);
+	}
+	for (i = 0; i < count; i++)
+	{
+		/* without a branch, which could not be predicted */
+		found[kept] = found[i];
+		distances[kept] = distances[i];
+		kept += distances[i] <= radius;
+	}
+	return kept;
+}
+
+/* Has a leaf an entry whose first width words are those of the key? */
 bool
-hamming_leaf_has(Page page, HammingBits rotated)
+hamming_leaf_has(Page page, HammingKey key, int width)
 {
 	uint16		found[HAMMING_LEAF_CAPACITY];
+	int			count = hamming_leaf_match(page, key.words[0], key.words[0],
+										   key.words[0], 0, found);
+	HammingEntries entries = hamming_entries(page);
+	int			i = 0;
 
-	return hamming_leaf_match(page, rotated, rotated, rotated, 0, found) > 0;
+	while (i < count && width > 1 &&
+		   memcmp(hamming_entry_tail(&entries, found[i]), key.words + 1,
+				  (width - 1) * sizeof(uint64)) != 0)
+		i++;
+	return i < count;
 }
 
 /* Make a change of the leaf page.  If the leaf gets a key, it is not full. */
 void
 hamming_leaf_change(Page page, const HammingChange *change)
 {
-	int			count = hamming_page_count(page);
+	HammingEntries entries = hamming_entries(page);
 
 	if (change->is_mark)
 	{
-		hamming_special(page)->kind = HAMMING_PAGE_REVIVED;
+		hamming_page_set_marked(page, true);
 		return;
 	}
-	set_count(page, count + 1);
-	hamming_page_bits(page)[count] = change->key.rotated;
-	if (hamming_page_has_tids(page))
-		*hamming_leaf_tid(page, count) = hamming_item_pointer(change->key.tid);
+	set_count(page, entries.count + 1);
+	write_key(&entries, entries.count, &change->key);
 }
 
 /* Inner pages */
@@ -312,10 +440,9 @@ hamming_leaf_change(Page page, const HammingChange *change)
 HammingKey
 hamming_inner_key(Page page, int rank)
 {
-	int			i = inner_entry(page, rank);
+	HammingEntries entries = hamming_entries(page);
 
-	return hamming_key(hamming_page_bits(page)[i],
-					   hamming_tid(&inner_downlink(page, i)->tid));
+	return hamming_entry_key(&entries, inner_entry(page, rank, entries.count));
 }
 
 /* Return where the range of the child with a rank ends. */
@@ -323,7 +450,7 @@ HammingKey
 hamming_inner_end(Page page, int rank)
 {
 	return rank + 1 < hamming_page_count(page)
-		? hamming_inner_key(page, rank + 1) : hamming_special(page)->high;
+		? hamming_inner_key(page, rank + 1) : hamming_page_high(page);
 }
 
 /*
@@ -333,9 +460,10 @@ hamming_inner_end(Page page, int rank)
 BlockNumber
 hamming_inner_child(Page page, int rank)
 {
-	HammingDownlink *downlink = inner_downlink(page, inner_entry(page, rank));
+	HammingEntries entries = hamming_entries(page);
+	int			i = inner_entry(page, rank, entries.count);
 
-	return BlockIdGetBlockNumber(&downlink->child);
+	return BlockIdGetBlockNumber(child_of(&entries, i));
 }
 
 /*
@@ -344,12 +472,13 @@ hamming_inner_child(Page page, int rank)
  * evenly over the range, mostly: so the steps from the guess double until the
  * child lies between two of them, and most of the page is not looked at.
  */
-int
-hamming_inner_find(Page page, HammingKey key)
+static pg_attribute_always_inline int
+find_child(Page page, const HammingEntries *entries, const HammingKey *key)
 {
-	int			count = hamming_page_count(page);
-	int			guess = hamming_guess(hamming_special(page), key.rotated,
-									  count);
+	int			count = entries->count;
+	int			guess = hamming_guess(*hamming_range(page, false),
+									  *hamming_range(page, true),
+									  key->words[0], count);
 	int			low = 1;		/* children before low begin at the key or
 								 * below */
 	int			high = count;	/* and those from high on above it */
@@ -359,12 +488,12 @@ hamming_inner_find(Page page, HammingKey key)
 	{
 		int			rank = guess >= low && guess < high ? guess
 		: (low + high) / 2;
-		int			i = inner_entry(page, rank);
-		HammingBits rotated = hamming_page_bits(page)[i];
+		int			i = inner_entry(page, rank, count);
+		uint64		word = entries->words[i];
 
-		if (rotated < key.rotated ||
-			(rotated == key.rotated &&
-			 hamming_tid(&inner_downlink(page, i)->tid) <= key.tid))
+		if (word < key->words[0] ||
+			(word == key->words[0] &&
+			 hamming_key_compare(hamming_entry_key(entries, i), *key) <= 0))
 		{
 			low = rank + 1;
 			guess = rank + step;
@@ -379,18 +508,44 @@ hamming_inner_find(Page page, HammingKey key)
 	return low - 1;
 }
 
+int
+hamming_inner_find(Page page, const HammingKey *key)
+{
+	HammingEntries entries = hamming_entries(page);
+
+	return find_child(page, &entries, key);
+}
+
+/*
+ * Return the block number of the child whose range has the key, as
+ * hamming_inner_child().  *end, unless end is NULL, gets the end of the range.
+ */
+BlockNumber
+hamming_inner_look(Page page, const HammingKey *key, HammingKey *end)
+{
+	HammingEntries entries = hamming_entries(page);
+	int			count = entries.count;
+	int			rank = find_child(page, &entries, key);
+	int			i = inner_entry(page, rank, count);
+
+	if (end != NULL)
+		*end = rank + 1 < count
+			? hamming_entry_key(&entries, inner_entry(page, rank + 1, count))
+			: hamming_page_high(page);
+	return BlockIdGetBlockNumber(child_of(&entries, i));
+}
+
 /* Insert a child, whose rank is rank then.  On entry the page is not full. */
 void
 hamming_inner_insert(Page page, int rank, HammingKey key, BlockNumber child)
 {
-	int			count = hamming_page_count(page);
+	HammingEntries entries = hamming_entries(page);
+	int			count = entries.count;
 	uint16	   *order = inner_order(page);
-	HammingDownlink *downlink = inner_downlink(page, count);
 
 	set_count(page, count + 1);
-	hamming_page_bits(page)[count] = key.rotated;
-	downlink->tid = hamming_item_pointer(key.tid);
-	BlockIdSet(&downlink->child, child);
+	write_key(&entries, count, &key);
+	BlockIdSet(child_of(&entries, count), child);
 	memmove(order + rank + 1, order + rank, (count - rank) * sizeof(uint16));
 	order[rank] = count;
 }
@@ -402,13 +557,15 @@ hamming_inner_insert(Page page, int rank, HammingKey key, BlockNumber child)
 void
 hamming_inner_remove(Page page, int rank)
 {
-	int			last = hamming_page_count(page) - 1;
+	HammingEntries entries = hamming_entries(page);
+	int			last = entries.count - 1;
 	uint16	   *order = inner_order(page);
-	int			i = inner_entry(page, rank);
+	int			i = inner_entry(page, rank, entries.count);
 	int			r;
 
-	hamming_page_bits(page)[i] = hamming_page_bits(page)[last];
-	*inner_downlink(page, i) = *inner_downlink(page, last);
+	entries.words[i] = entries.words[last];
+	memmove(hamming_entry_tail(&entries, i), hamming_entry_tail(&entries, last),
+			entries.tail_size);
 	memmove(order + rank, order + rank + 1, (last - rank) * sizeof(uint16));
 	order[last] = 0;
 	for (r = 0; r < last; r++)
@@ -468,12 +625,20 @@ hamming_inner_is_permutation(Page page)
 HammingKey
 hamming_separator(HammingKey left, HammingKey right)
 {
+	HammingKey	key = {.tid = 0};
 	int			highest;
+	int			i = 0;
 
-	if (left.rotated == right.rotated)
+	while (i < HAMMING_MAX_WORDS && left.words[i] == right.words[i])
+	{
+		key.words[i] = right.words[i];
+		i++;
+	}
+	if (i == HAMMING_MAX_WORDS)
 		return right;
-	highest = fingerprint_leftmost_one(left.rotated ^ right.rotated);
-	return hamming_key(right.rotated & ~(fingerprint_bit(highest) - 1), 0);
+	highest = pg_leftmost_one_pos64(left.words[i] ^ right.words[i]);
+	key.words[i] = right.words[i] & (PG_UINT64_MAX << highest);
+	return key;
 }
 
 /*
@@ -487,12 +652,12 @@ int
 hamming_choose_cut(const HammingKey *keys, int least, int most)
 {
 	int			best = least;
-	HammingBits best_difference = 0;
+	uint64		best_difference = 0;
 	int			i;
 
 	for (i = least; i <= most; i++)
 	{
-		HammingBits difference = keys[i - 1].rotated ^ keys[i].rotated;
+		uint64		difference = keys[i - 1].words[0] ^ keys[i].words[0];
 
 		/* the first 1 of difference is above that of best_difference */
 		if (difference > best_difference &&
@@ -513,10 +678,9 @@ static HammingKey
 choose_separator(Page page, const HammingKey *keys, int count, HammingKey added)
 {
 	HammingSpecial *special = hamming_special(page);
-	bool		is_first = hamming_key_compare(special->low,
+	bool		is_first = hamming_key_compare(hamming_page_low(page),
 											   hamming_least_key) == 0;
-	bool		is_last = hamming_key_compare(special->high,
-											  hamming_greatest_key) == 0;
+	bool		is_last = hamming_is_greatest(hamming_page_high(page));
 	int			after_last = hamming_key_compare(added, keys[count - 1]);
 	int			middle = count / 2;
 	int			slack = middle / HAMMING_CUT_SLACK;
@@ -550,10 +714,10 @@ hamming_page_split(Page left, Page right, HammingKey added)
 
 	while (stay < count && hamming_key_compare(keys[stay], cut) < 0)
 		stay++;
-	hamming_tree_page_init(right, special->tree, special->level, cut,
-						   special->high);
+	hamming_tree_page_init(right, hamming_page_width(left), special->tree,
+						   special->level, cut, hamming_page_high(left));
 	hamming_special(right)->kind = special->kind;
-	special->high = cut;
+	hamming_page_set_high(left, cut);
 	if (special->level == 0)
 	{
 		hamming_leaf_fill(right, keys + stay, count - stay);
@@ -589,6 +753,6 @@ hamming_page_merge(Page left, Page right, const HammingKey *keys, int count)
 			hamming_inner_insert(left, left_count + i, keys[i],
 								 hamming_inner_child(right, i));
 	if (hamming_page_is_marked(right))
-		hamming_special(left)->kind = HAMMING_PAGE_REVIVED;
-	hamming_special(left)->high = hamming_special(right)->high;
+		hamming_page_set_marked(left, true);
+	hamming_page_set_high(left, hamming_page_high(right));
 }

@@ -12,9 +12,9 @@
  *
  * Targets
  *
- * A fingerprint is cut into SEGMENTS segments.  Each value v of segment i has
- * two targets, equal(i, v) and near(i, v).  A search within k of a centre
- * chooses a number a(i) for each segment, so that
+ * Each word of a fingerprint is cut into WORD_SEGMENTS segments.  Each value v
+ * of segment i has two targets, equal(i, v) and near(i, v).  A search within k
+ * of a centre chooses a number a(i) for each segment, so that
  *
  *		sum of (a(i) + 1) = k + 1.
  *
@@ -60,28 +60,37 @@
 
 #include "am/am.h"
 
-#define SEGMENTS (HAMMING_BITS / 64 * 5)
-#define VALUE_BITS (HAMMING_BITS / SEGMENTS + 1)	/* of a segment, at most */
+#define WORD_SEGMENTS 5			/* that a word is cut into */
+#define VALUE_BITS (64 / WORD_SEGMENTS + 1) /* of a segment, at most */
 
 /* of a value: equal, near, and near of each value with one bit flipped */
 #define MAX_TARGETS (2 + VALUE_BITS)
 
 /* The target of rows without a fingerprint, and beyond all others. */
-#define NULLS_TARGET ((BlockNumber) (2 * SEGMENTS) << VALUE_BITS)
+#define NULLS_TARGET(segments) ((BlockNumber) (2 * (segments)) << VALUE_BITS)
+
+/* Return how many segments fingerprints of an index are cut into. */
+static int
+count_segments(Relation index)
+{
+	return hamming_words(index) * WORD_SEGMENTS;
+}
 
 /*
  * List the targets of a segment that an insertion looks at, in the order that
  * MAX_TARGETS names.  Return their number.
  */
 static int
-list_targets(Fingerprint fingerprint, int segment, BlockNumber *targets)
+list_targets(HammingKey fingerprint, int segments, int segment,
+			 BlockNumber *targets)
 {
-	int			width = hamming_block_width(SEGMENTS, segment);
-	int			end = hamming_block_start(SEGMENTS, segment + 1);
-	uint32		value = (fingerprint >> (HAMMING_BITS - end)) &
-	((1 << width) - 1);
+	uint64		word = fingerprint.words[segment / WORD_SEGMENTS];
+	int			i_of_word = segment % WORD_SEGMENTS;
+	int			width = hamming_block_width(WORD_SEGMENTS, i_of_word);
+	int			end = hamming_block_start(WORD_SEGMENTS, i_of_word + 1);
+	uint32		value = (word >> (64 - end)) & ((1 << width) - 1);
 	BlockNumber equal = (BlockNumber) segment << VALUE_BITS;
-	BlockNumber near = (BlockNumber) (SEGMENTS + segment) << VALUE_BITS;
+	BlockNumber near = (BlockNumber) (segments + segment) << VALUE_BITS;
 	int			i;
 
 	targets[0] = equal | value;
@@ -93,30 +102,31 @@ list_targets(Fingerprint fingerprint, int segment, BlockNumber *targets)
 
 /*
  * Lock the targets of a search within radius of the centre, 0 ..
- * HAMMING_BITS, before it begins.  Nothing is done where the transaction is
+ * all bits, before it begins.  Nothing is done where the transaction is
  * not serializable, or the snapshot is not an MVCC snapshot, as that of an
  * exclusion constraint.  Error: 53200 where PostgreSQL has no memory left for
  * predicate locks.
  */
 void
-hamming_lock_predicate(Relation index, Snapshot snapshot, Fingerprint centre,
+hamming_lock_predicate(Relation index, Snapshot snapshot, HammingKey centre,
 					   int radius)
 {
+	int			segments = count_segments(index);
 	int			segment;
 
 	if (!IsolationIsSerializable())
 		return;
-	if (radius >= 3 * SEGMENTS)
+	if (radius >= 3 * segments)
 	{
 		PredicateLockRelation(index, snapshot);
 		return;
 	}
 	/* by Hermite's identity the sum of allowed + 1 is radius + 1 */
-	for (segment = 0; segment < SEGMENTS; segment++)
+	for (segment = 0; segment < segments; segment++)
 	{
 		BlockNumber targets[MAX_TARGETS];
-		int			count = list_targets(centre, segment, targets);
-		int			allowed = (radius + 1 + segment) / SEGMENTS - 1;
+		int			count = list_targets(centre, segments, segment, targets);
+		int			allowed = (radius + 1 + segment) / segments - 1;
 		int			end = allowed == 2 ? count : allowed + 1;
 		int			i;
 
@@ -129,7 +139,7 @@ hamming_lock_predicate(Relation index, Snapshot snapshot, Fingerprint centre,
 void
 hamming_lock_predicate_nulls(Relation index, Snapshot snapshot)
 {
-	PredicateLockPage(index, NULLS_TARGET, snapshot);
+	PredicateLockPage(index, NULLS_TARGET(count_segments(index)), snapshot);
 }
 
 /*
@@ -138,21 +148,23 @@ hamming_lock_predicate_nulls(Relation index, Snapshot snapshot)
  * transaction.
  */
 void
-hamming_check_conflicts(Relation index, Fingerprint fingerprint, bool isnull)
+hamming_check_conflicts(Relation index, HammingKey fingerprint, bool isnull)
 {
+	int			segments = count_segments(index);
 	int			segment;
 
 	if (!IsolationIsSerializable())
 		return;
 	if (isnull)
 	{
-		CheckForSerializableConflictIn(index, NULL, NULLS_TARGET);
+		CheckForSerializableConflictIn(index, NULL, NULLS_TARGET(segments));
 		return;
 	}
-	for (segment = 0; segment < SEGMENTS; segment++)
+	for (segment = 0; segment < segments; segment++)
 	{
 		BlockNumber targets[MAX_TARGETS];
-		int			count = list_targets(fingerprint, segment, targets);
+		int			count = list_targets(fingerprint, segments, segment,
+										 targets);
 		int			i;
 
 		for (i = 0; i < count; i++)

@@ -21,7 +21,7 @@ typedef struct HammingScan
 	bool		want_nulls;		/* those without one */
 	bool		has_other;		/* are there conditions on further columns,
 								 * which the executor must check? */
-	HammingBall *balls;			/* the smallest first */
+	HammingKeyBall *balls;		/* the smallest first */
 	int			ball_count;
 
 	/* how far the scan is */
@@ -42,8 +42,8 @@ typedef struct HammingScan
  * under an exclusion constraint, in a memory context that lives as long as the
  * statement.  So a scan has a context of its own.
  */
-static IndexScanDesc
-begin_scan(Relation index, int keys, int order_bys)
+IndexScanDesc
+hamming_begin_scan(Relation index, int keys, int order_bys)
 {
 	IndexScanDesc scan = RelationGetIndexScan(index, keys, order_bys);
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
@@ -54,7 +54,7 @@ begin_scan(Relation index, int keys, int order_bys)
 
 	state->search = hamming_search_create(scan);
 	state->context = context;
-	state->balls = palloc(Max(keys, 1) * sizeof(HammingBall));
+	state->balls = palloc(Max(keys, 1) * sizeof(HammingKeyBall));
 	scan->opaque = state;
 	if (order_bys > 0)
 	{
@@ -75,24 +75,29 @@ end_nearest(HammingScan *state)
 	state->nearest = NULL;
 }
 
-static HammingBall
-condition_ball(ScanKey key)
+static HammingKeyBall
+condition_ball(Relation index, ScanKey key)
 {
-	HammingBall ball = {0};
+	int			words = hamming_words(index);
+	HammingKeyBall ball = {.radius = 0};
 
 	if (key->sk_strategy == SIMHASH_BALL_STRATEGY)
-		return *DatumGetHammingBall(key->sk_argument);
+	{
+		ball.radius = simhash_ball_halves(key->sk_argument, ball.centre.words,
+										  words);
+		return ball;
+	}
 	if (key->sk_strategy == SIMHASH_NEAR_STRATEGY)
-		ball.radius = SIMHASH_NEAR_RADIUS;
+		ball.radius = words * SIMHASH_NEAR_RADIUS;
 	else if (key->sk_strategy != SIMHASH_EQUAL_STRATEGY)
 		elog(ERROR, "unrecognized strategy number: %d", key->sk_strategy);
-	ball.centre = DatumGetSimhash(key->sk_argument);
+	simhash_datum_halves(key->sk_argument, ball.centre.words, words);
 	return ball;
 }
 
 /* Add a ball, so that the smallest is the first: the scan searches that one. */
 static void
-add_ball(HammingScan *state, HammingBall ball)
+add_ball(HammingScan *state, HammingKeyBall ball)
 {
 	state->balls[state->ball_count] = ball;
 	if (ball.radius < state->balls[0].radius)
@@ -105,7 +110,7 @@ add_ball(HammingScan *state, HammingBall ball)
 
 /* All conditions must hold.  One with a NULL argument holds for no row. */
 static void
-read_conditions(HammingScan *state, ScanKey keys, int count)
+read_conditions(Relation index, HammingScan *state, ScanKey keys, int count)
 {
 	int			i;
 
@@ -128,7 +133,7 @@ read_conditions(HammingScan *state, ScanKey keys, int count)
 		else
 		{
 			state->want_nulls = false;
-			add_ball(state, condition_ball(&keys[i]));
+			add_ball(state, condition_ball(index, &keys[i]));
 		}
 	}
 	/* a ball with a negative radius holds nothing */
@@ -141,9 +146,9 @@ read_conditions(HammingScan *state, ScanKey keys, int count)
  * Error: 0A000 for an order by a further column, which only an operator class
  * of a superuser allows.
  */
-static void
-rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey order_bys,
-	   int norder_bys)
+void
+hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey order_bys,
+			   int norder_bys)
 {
 	HammingScan *state = scan->opaque;
 	int			i;
@@ -161,7 +166,8 @@ rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey order_bys,
 		memmove(scan->keyData, keys, nkeys * sizeof(ScanKeyData));
 	if (order_bys != NULL && norder_bys > 0)
 		memmove(scan->orderByData, order_bys, norder_bys * sizeof(ScanKeyData));
-	read_conditions(state, scan->keyData, scan->numberOfKeys);
+	read_conditions(scan->indexRelation, state, scan->keyData,
+					scan->numberOfKeys);
 }
 
 /* Go on with the rows without a fingerprint, if they are wanted. */
@@ -179,6 +185,8 @@ static void
 start_scan(IndexScanDesc scan, bool ordered)
 {
 	HammingScan *state = scan->opaque;
+	int			words = hamming_words(scan->indexRelation);
+	HammingKey	centre = {.tid = 0};
 
 	state->started = true;
 	pgstat_count_index_scan(scan->indexRelation);
@@ -188,12 +196,12 @@ start_scan(IndexScanDesc scan, bool ordered)
 	else if (ordered)
 	{
 		MemoryContext caller = MemoryContextSwitchTo(state->context);
-		Datum		centre = scan->orderByData[0].sk_argument;
 
+		simhash_datum_halves(scan->orderByData[0].sk_argument, centre.words,
+							 words);
 		state->nearest = hamming_nearest_begin(scan->indexRelation,
 											   state->search,
-											   DatumGetSimhash(centre),
-											   state->balls,
+											   centre, state->balls,
 											   state->ball_count);
 		MemoryContextSwitchTo(caller);
 	}
@@ -201,7 +209,7 @@ start_scan(IndexScanDesc scan, bool ordered)
 		hamming_search_begin(state->search, state->balls[0].centre,
 							 state->balls[0].radius);
 	else
-		hamming_search_begin(state->search, 0, HAMMING_BITS);
+		hamming_search_begin(state->search, centre, 64 * words);
 }
 
 /* Keep the matches that are in every ball: the search has seen to the first. */
@@ -214,8 +222,8 @@ filter_matches(HammingScan *state, int count)
 	if (state->ball_count <= 1 || state->in_nulls)
 		return count;
 	for (i = 0; i < count; i++)
-		if (hamming_in_balls(state->matches[i].fingerprint, state->balls,
-							 state->ball_count))
+		if (hamming_in_all(&state->matches[i].row, state->balls,
+						   state->ball_count))
 			state->matches[kept++] = state->matches[i];
 	return kept;
 }
@@ -282,8 +290,8 @@ store_distance(IndexScanDesc scan, bool isnull, int distance)
 }
 
 /* amgettuple.  Between two calls the scan pins nothing. */
-static bool
-get_tuple(IndexScanDesc scan, ScanDirection direction)
+bool
+hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
 {
 	HammingScan *state = scan->opaque;
 	uint64		tid;
@@ -311,15 +319,15 @@ get_tuple(IndexScanDesc scan, ScanDirection direction)
 			if (!next_leaf(scan))
 				return false;
 		store_distance(scan, true, 0);
-		tid = state->matches[state->position++].tid;
+		tid = state->matches[state->position++].row.tid;
 	}
 	scan->xs_heaptid = hamming_item_pointer(tid);
 	return true;
 }
 
 /* amgetbitmap */
-static int64
-get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
+int64
+hamming_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 {
 	HammingScan *state = scan->opaque;
 	ItemPointerData tids[HAMMING_MATCHES];
@@ -330,7 +338,7 @@ get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 	while (next_leaf(scan))
 	{
 		for (i = 0; i < state->count; i++)
-			tids[i] = hamming_item_pointer(state->matches[i].tid);
+			tids[i] = hamming_item_pointer(state->matches[i].row.tid);
 		tbm_add_tuples(bitmap, tids, state->count, state->has_other);
 		rows += state->count;
 	}
@@ -338,28 +346,11 @@ get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 }
 
 /* amendscan */
-static void
-end_scan(IndexScanDesc scan)
+void
+hamming_end_scan(IndexScanDesc scan)
 {
 	HammingScan *state = scan->opaque;
 
 	end_nearest(state);
 	MemoryContextDelete(state->context);
 }
-
-/* What handler.c and inspect.c call, of one width. */
-const HammingRoutines hamming_routines = {
-	.am.ambuild = hamming_build,
-	.am.ambuildempty = hamming_build_empty,
-	.am.aminsert = hamming_insert,
-	.am.ambulkdelete = hamming_vacuum,
-	.am.amvacuumcleanup = hamming_cleanup,
-	.am.amcostestimate = hamming_cost_estimate,
-	.am.ambeginscan = begin_scan,
-	.am.amrescan = rescan,
-	.am.amgettuple = get_tuple,
-	.am.amgetbitmap = get_bitmap,
-	.am.amendscan = end_scan,
-	.read_stats = hamming_read_stats,
-	.check = hamming_check
-};

@@ -13,8 +13,8 @@
  * removed has an LSN of the removal's or a later one: a split or a merge gives
  * the LSN of its own record to each page that it moves keys to.  The search
  * comes to that leaf: it reads the leaf of each key that can match, whether an
- * entry has the key or not, in the tree that found_before() leaves it to, and
- * then the leaves of all rows of a fingerprint that it finds there.
+ * entry has the key or not, in the tree that found_by_block() and
+ * found_by_word() leave it to, and then the leaves of all that it finds there.
  */
 #include "postgres.h"
 
@@ -33,14 +33,15 @@
 #define CPU_DISTANCE 8
 #define CPU_ENTRIES_DISTANCE 3
 
-/* The search of a tree: what a key of it must be near to. */
+/* The search of a tree: what the leading word of a key must be near to. */
 typedef struct Area
 {
 	int			tree;
 	int			start;			/* bits before the tree's block */
-	HammingBits centre;			/* rotated for the tree */
-	HammingBits mask;			/* of the leading block */
+	uint64		centre;			/* rotated for the tree */
+	uint64		mask;			/* of the leading block */
 	int			leading_radius;
+	int			radius;			/* of the word */
 } Area;
 
 /* A leaf that is to be read, as its parent shows it. */
@@ -51,8 +52,20 @@ typedef struct Leaf
 	HammingKey	from;			/* keys of the leaf below this one are not
 								 * wanted */
 	HammingKey	end;			/* of the leaf's range */
-	HammingBits last;			/* keys above this one are not wanted */
+	uint64		last;			/* words above this one are not wanted */
 } Leaf;
+
+/* What is to be looked up in a first tree: words, or fingerprints. */
+typedef struct LookUp
+{
+	int			tree;
+	int			width;			/* words of a key that an entry must have */
+	int			count;
+	int			position;		/* of the next one to look up */
+	bool		begun;			/* are its entries below from done? */
+	HammingKey	from;
+	HammingKey	keys[HAMMING_LEAF_CAPACITY];
+} LookUp;
 
 /* The most leaves that wait to be read; the queue is a ring. */
 #define QUEUE 32
@@ -61,9 +74,9 @@ struct HammingSearch
 {
 	IndexScanDesc scan;			/* that the search is part of */
 	Relation	index;
-	int			blocks;			/* of the index */
-	Fingerprint centre;			/* not rotated */
-	int			radius;			/* 0 .. HAMMING_BITS; see
+	HammingLayout layout;		/* of the index */
+	HammingKey	centre;
+	int			radius;			/* 0 .. all bits; see
 								 * hamming_search_lower_radius() */
 	HammingPlan plan;
 	Area		area;			/* of the leaf that was read last */
@@ -83,14 +96,10 @@ struct HammingSearch
 								 * there is none */
 	bool		complete;		/* is no tree after ahead_area.tree? */
 	int			visited;		/* leaves that the search has read */
+
 	Leaf		queue[QUEUE];
-
-	/* fingerprints found in the tree, whose rows are in tree 0 */
-	Fingerprint found[HAMMING_LEAF_CAPACITY];
-	int			found_count;
-	int			found_position; /* of the next one to look up */
-	uint64		found_from;		/* its rows below this TID have been seen */
-
+	LookUp		words;			/* found in the tree */
+	LookUp		fingerprints;	/* found in a first tree without TIDs */
 	HammingMatch matches[HAMMING_MATCHES];	/* of the last call */
 };
 
@@ -101,12 +110,14 @@ struct HammingSearch
 HammingSearch *
 hamming_search_create(IndexScanDesc scan)
 {
-	HammingSearch *search = palloc0(sizeof(HammingSearch));
+	HammingSearch *search = palloc(sizeof(HammingSearch));
 	Relation	index = scan->indexRelation;
 
+	/* not the arrays, which take longer than a short search */
+	memset(search, 0, offsetof(HammingSearch, queue));
 	search->scan = scan;
 	search->index = index;
-	search->blocks = hamming_blocks(index);
+	search->layout = hamming_layout(index);
 	search->prefetch_distance =
 		Min(get_tablespace_io_concurrency(index->rd_rel->reltablespace), QUEUE);
 	return search;
@@ -124,33 +135,48 @@ static Area
 tree_area(HammingSearch *search, int tree)
 {
 	Area		area = {.tree = tree};
+	int			word = HAMMING_TREE_WORD(tree);
+	int			block = HAMMING_TREE_BLOCK(tree);
 
 	/* in the tree of NULLs all keys are 0 */
 	if (tree == HAMMING_NULLS)
 		return area;
-	area.start = hamming_block_start(search->blocks, tree);
-	area.centre = hamming_rotate(search->centre, area.start);
-	area.mask = hamming_leading_bits(hamming_block_width(search->blocks,
-														 tree));
+	area.start = hamming_block_start(search->layout.blocks, block);
+	area.centre = hamming_rotate(search->centre.words[word], area.start);
+	area.mask = hamming_leading_bits(hamming_block_width(search->layout.blocks,
+														 block));
 	area.leading_radius = search->plan.block_radius[tree];
+	area.radius = search->plan.word_radius[word];
 	return area;
 }
 
 /*
- * Set search->ahead to the next key of the tree, from key on, that can match,
- * or to the greatest key if there is none.
+ * Set search->ahead to the next key of the tree that can match, from the word
+ * on, or to the greatest key if there is none.  Return whether that is of the
+ * word itself.
  */
-static void
-advance(HammingSearch *search, HammingKey key)
+static bool
+advance(HammingSearch *search, uint64 word)
 {
 	const Area *area = &search->ahead_area;
-	HammingBits rotated;
+	uint64		next;
 
 	search->ahead = hamming_greatest_key;
-	if (hamming_key_compare(key, hamming_greatest_key) < 0 &&
-		hamming_ball_next(area->centre, area->mask, area->leading_radius,
-						  search->radius, key.rotated, &rotated))
-		search->ahead = rotated == key.rotated ? key : hamming_key(rotated, 0);
+	if (!hamming_ball_next(area->centre, area->mask, area->leading_radius,
+						   Min(area->radius, search->radius), word, &next))
+		return false;
+	search->ahead = hamming_word_key(next);
+	return next == word;
+}
+
+/* The same from a key on, which may be the greatest. */
+static void
+advance_to_key(HammingSearch *search, const HammingKey *key)
+{
+	if (hamming_is_greatest(*key))
+		search->ahead = hamming_greatest_key;
+	else if (advance(search, key->words[0]))
+		search->ahead = *key;
 }
 
 /*
@@ -161,27 +187,42 @@ static void
 start_tree(HammingSearch *search, int tree, HammingKey key)
 {
 	search->ahead_area = tree_area(search, tree);
-	advance(search, key);
+	advance_to_key(search, &key);
 }
 
-/* Return the first tree from tree on that the plan looks in, or blocks. */
+/*
+ * Return the first tree from tree on that the plan looks in, or one from
+ * HAMMING_TREE(words, 0) on.
+ */
 static int
 next_tree(const HammingSearch *search, int tree)
 {
-	while (tree < search->blocks && search->plan.block_radius[tree] < 0)
+	int			end = HAMMING_TREE(search->layout.words, 0);
+
+	while (tree < end && search->plan.block_radius[tree] < 0)
 		tree++;
 	return tree;
 }
 
+/* Prepare to look up what will be found, in a first tree. */
+static void
+empty_look_up(LookUp *look_up, int tree, int width)
+{
+	look_up->tree = tree;
+	look_up->width = width;
+	look_up->count = look_up->position = 0;
+	look_up->begun = false;
+}
+
 /* Begin a search whose first tree is tree.  The search before is over. */
 static void
-begin(HammingSearch *search, Fingerprint centre, int radius, int tree)
+begin(HammingSearch *search, HammingKey centre, int radius, int tree)
 {
 	search->centre = centre;
 	search->radius = radius;
 	search->visited = 0;
-	search->found_count = search->found_position = 0;
-	search->found_from = 0;
+	empty_look_up(&search->words, 0, 0);
+	empty_look_up(&search->fingerprints, 0, 0);
 	empty_queue(search);
 	start_tree(search, tree, hamming_least_key);
 	search->area = search->ahead_area;
@@ -192,11 +233,11 @@ begin(HammingSearch *search, Fingerprint centre, int radius, int tree)
  * hamming_lock_predicate().
  */
 void
-hamming_search_begin(HammingSearch *search, Fingerprint centre, int radius)
+hamming_search_begin(HammingSearch *search, HammingKey centre, int radius)
 {
 	hamming_lock_predicate(search->index, search->scan->xs_snapshot, centre,
 						   radius);
-	search->plan = hamming_cached_plan(search->index, radius);
+	search->plan = *hamming_cached_plan(search->index, radius);
 	begin(search, centre, radius, next_tree(search, 0));
 }
 
@@ -205,13 +246,16 @@ void
 hamming_search_begin_nulls(HammingSearch *search)
 {
 	hamming_lock_predicate_nulls(search->index, search->scan->xs_snapshot);
-	begin(search, 0, 0, HAMMING_NULLS);
+	/* no other tree comes after that */
+	memset(search->plan.block_radius, -1, sizeof(search->plan.block_radius));
+	begin(search, hamming_least_key, 0, HAMMING_NULLS);
 }
 
 /*
  * Return only matches within radius from here on.  The plan stays that for the
- * radius that the search began with.  So found_before() decides in each tree
- * as the search has done in the trees before.
+ * radius that the search began with.  So found_by_block() and found_by_word()
+ * decide in each tree as the search has done in the trees before, where its
+ * radius was no lower.
  */
 void
 hamming_search_lower_radius(HammingSearch *search, int radius)
@@ -238,31 +282,29 @@ queue_leaf(HammingSearch *search, Buffer buffer)
 {
 	Leaf	   *leaf = queued_leaf(search, search->queue_count++);
 	Page		page = BufferGetPage(buffer);
-	HammingBits block_end;
+	uint64		block_end;
 
 	leaf->tree = search->ahead_area.tree;
 	leaf->from = search->ahead;
-	leaf->blkno = BufferGetBlockNumber(buffer);
-	leaf->end = hamming_special(page)->high;
-	if (hamming_special(page)->level > 0)
+	if (hamming_special(page)->level == 0)
 	{
-		int			rank = hamming_inner_find(page, search->ahead);
-
-		leaf->blkno = hamming_inner_child(page, rank);
-		leaf->end = hamming_inner_end(page, rank);
+		leaf->blkno = BufferGetBlockNumber(buffer);
+		leaf->end = hamming_page_high(page);
 	}
-	leaf->last = leaf->end.rotated;
-	block_end = leaf->from.rotated | ~search->ahead_area.mask;
+	else
+		leaf->blkno = hamming_inner_look(page, &leaf->from, &leaf->end);
+	leaf->last = leaf->end.words[0];
+	block_end = leaf->from.words[0] | ~search->ahead_area.mask;
 	if (block_end < leaf->last)
 	{
-		advance(search, hamming_key(block_end + 1, 0));
+		advance(search, block_end + 1);
 		if (hamming_key_compare(search->ahead, leaf->end) >= 0)
 		{
 			leaf->last = block_end;
 			return;
 		}
 	}
-	advance(search, leaf->end);
+	advance_to_key(search, &leaf->end);
 }
 
 /* Queue leaves below one inner page, or go on to the next tree. */
@@ -271,11 +313,11 @@ fill_queue(HammingSearch *search)
 {
 	Buffer		parent;
 
-	if (hamming_key_compare(search->ahead, hamming_greatest_key) == 0)
+	if (hamming_is_greatest(search->ahead))
 	{
 		int			tree = next_tree(search, search->ahead_area.tree + 1);
 
-		if (tree < search->blocks)
+		if (tree < HAMMING_TREE(search->layout.words, 0))
 			start_tree(search, tree, hamming_least_key);
 		else
 			search->complete = true;
@@ -290,7 +332,7 @@ fill_queue(HammingSearch *search)
 	do
 		queue_leaf(search, parent);
 	while (search->queue_count < QUEUE &&
-		   hamming_page_covers(BufferGetPage(parent), search->ahead));
+		   hamming_page_covers(BufferGetPage(parent), &search->ahead));
 	UnlockReleaseBuffer(parent);
 }
 
@@ -310,7 +352,9 @@ cpu_prefetch_leaves(HammingSearch *search)
 		Leaf	   *leaf = queued_leaf(search, search->cpu_entries);
 
 		hamming_cpu_prefetch_entries(search->index, leaf->blkno,
-									 leaf->from.rotated, leaf->last);
+									 hamming_tree_width(search->layout,
+														leaf->tree),
+									 leaf->from.words[0], leaf->last);
 	}
 }
 
@@ -330,17 +374,22 @@ prefetch_leaves(HammingSearch *search)
 							  queued_leaf(search, search->prefetched)->blkno);
 }
 
-/* Take the next leaf from the queue.  Returns false after the last one. */
-static bool
-take_leaf(HammingSearch *search, Leaf *leaf)
+/*
+ * Take the next leaf from the queue, where it stays until the queue is filled
+ * again.  Returns NULL after the last one.
+ */
+static Leaf *
+take_leaf(HammingSearch *search)
 {
+	Leaf	   *leaf;
+
 	while (!search->complete &&
 		   search->queue_count <= Min(search->visited, QUEUE / 2))
 		fill_queue(search);
 	if (search->queue_count == 0)
-		return false;
+		return NULL;
 	cpu_prefetch_leaves(search);
-	*leaf = *queued_leaf(search, 0);
+	leaf = queued_leaf(search, 0);
 	search->queue_start = (search->queue_start + 1) % QUEUE;
 	search->queue_count--;
 	search->prefetched = Max(search->prefetched - 1, 0);
@@ -348,74 +397,148 @@ take_leaf(HammingSearch *search, Leaf *leaf)
 	search->cpu_entries = Max(search->cpu_entries - 1, 0);
 	prefetch_leaves(search);
 	search->visited++;
-	return true;
+	return leaf;
 }
 
 /*
- * Does the search of an earlier tree find a fingerprint that differs from the
- * centre by difference, not rotated?
+ * Does the search of an earlier tree of the same word find a word that differs
+ * from that of the centre by difference, not rotated?
  */
 static bool
-found_before(HammingSearch *search, Fingerprint difference)
+found_by_block(const HammingSearch *search, int tree, uint64 difference)
 {
+	const int16 *block_radius = search->plan.block_radius +
+	hamming_first_tree(tree);
 	int			j;
 
-	for (j = 0; j < search->area.tree; j++)
-		if (fingerprint_popcount(difference &
-								 hamming_block_mask(search->blocks, j)) <=
-			search->plan.block_radius[j])
+	for (j = 0; j < HAMMING_TREE_BLOCK(tree); j++)
+		if (pg_popcount64(difference &
+						  hamming_block_mask(search->layout.blocks, j)) <=
+			block_radius[j])
 			return true;
 	return false;
 }
 
-static HammingMatch
-make_match(HammingSearch *search, Buffer leaf, Fingerprint fingerprint,
-		   uint64 tid)
+/* Do the trees of an earlier word find a row? */
+static bool
+found_by_word(const HammingSearch *search, int tree, const HammingKey *row)
 {
-	HammingMatch match = {fingerprint, tid,
-	hamming_distance(fingerprint, search->centre)};
+	int			g;
 
-	hamming_check_tid(search->index, BufferGetBlockNumber(leaf), tid);
-	return match;
+	for (g = 0; g < HAMMING_TREE_WORD(tree); g++)
+		if (pg_popcount64(row->words[g] ^ search->centre.words[g]) <=
+			search->plan.word_radius[g])
+			return true;
+	return false;
+}
+
+/*
+ * Take those of count entries of a locked leaf of a first tree, or of NULLs,
+ * that are within the radius and in the range from .. last of keys, and that no
+ * earlier word finds: in trees with TIDs as search->matches from matched on, in
+ * others as fingerprints to look up.  places has the places of the entries,
+ * whose leading words are near enough.  Return the number of matches.
+ */
+static int
+take_entries(HammingSearch *search, Buffer leaf, int tree, uint16 *places,
+			 int count, const HammingKey *from, const HammingKey *last,
+			 int matched)
+{
+	HammingLayout layout = search->layout;
+	int			first = hamming_first_tree(tree);
+	Page		page = BufferGetPage(leaf);
+	HammingEntries entries = hamming_entries(page);
+	HammingKey	centre = hamming_tree_key(layout, 0, first, search->centre);
+	LookUp	   *fingerprints = &search->fingerprints;
+	uint16		distances[HAMMING_LEAF_CAPACITY];
+	int			i;
+
+	count = hamming_leaf_within(page, &centre, search->radius, places, count,
+								distances);
+	for (i = 0; i < count; i++)
+	{
+		HammingKey	key = hamming_entry_key(&entries, places[i]);
+		HammingKey	row = hamming_tree_key(layout, first, 0, key);
+
+		if (hamming_key_compare(key, *from) < 0 ||
+			hamming_key_compare(key, *last) > 0 ||
+			found_by_word(search, tree, &row))
+			continue;
+		if (hamming_tree_has_tids(tree))
+		{
+			HammingMatch match = {row, distances[i]};
+
+			hamming_check_tid(search->index, BufferGetBlockNumber(leaf),
+							  row.tid);
+			search->matches[matched++] = match;
+		}
+		else
+			fingerprints->keys[fingerprints->count++] = row;
+	}
+	return matched;
+}
+
+/*
+ * Take those of count entries of a locked leaf of a tree that is not the first
+ * of its word, not below from, that no earlier block finds: as words to look
+ * up.  places has their places.
+ */
+static void
+take_words(HammingSearch *search, Page page, const uint16 *places, int count,
+		   uint64 from)
+{
+	const Area *area = &search->area;
+	HammingEntries entries = hamming_entries(page);
+	LookUp	   *words = &search->words;
+	int			i;
+
+	for (i = 0; i < count; i++)
+	{
+		uint64		word = entries.words[places[i]];
+		uint64		difference = hamming_unrotate(word ^ area->centre,
+												  area->start);
+
+		if (word >= from && !found_by_block(search, area->tree, difference))
+			words->keys[words->count++] =
+				hamming_word_key(hamming_unrotate(word, area->start));
+	}
 }
 
 /*
  * Collect what a locked leaf has that is not below leaf->from, is within the
  * ball, and was found by no earlier tree: rows in search->matches, whose number
- * is returned, or fingerprints in search->found.
+ * is returned, or what is to be looked up.
  */
 static int
 collect_matches(HammingSearch *search, Buffer buffer, const Leaf *leaf)
 {
 	const Area *area = &search->area;
+	const HammingKey greatest = hamming_greatest_key;
 	Page		page = BufferGetPage(buffer);
-	bool		has_tids = hamming_page_has_tids(page);
+	const uint64 *words = hamming_entries(page).words;
 	uint16		near[HAMMING_LEAF_CAPACITY];
-	int			count = hamming_leaf_match(page, leaf->from.rotated, leaf->last,
-										   area->centre, search->radius, near);
+	int			count = hamming_leaf_match(page, leaf->from.words[0],
+										   leaf->last, area->centre,
+										   Min(area->radius, search->radius),
+										   near);
 	int			kept = 0;
 	int			i;
 
-	search->found_count = search->found_position = 0;
+	empty_look_up(&search->words, hamming_first_tree(area->tree), 1);
+	empty_look_up(&search->fingerprints, 0, search->layout.words);
 	for (i = 0; i < count; i++)
 	{
-		HammingKey	key = hamming_leaf_key(page, near[i]);
-		HammingBits difference = key.rotated ^ area->centre;
-		Fingerprint fingerprint = hamming_unrotate(key.rotated, area->start);
-
-		if (fingerprint_popcount(difference & area->mask) >
-			area->leading_radius ||
-			hamming_key_compare(key, leaf->from) < 0 ||
-			(area->tree != HAMMING_NULLS &&
-			 found_before(search, hamming_unrotate(difference, area->start))))
-			continue;
-		if (has_tids)
-			search->matches[kept++] = make_match(search, buffer, fingerprint,
-												 key.tid);
-		else
-			search->found[search->found_count++] = fingerprint;
+		near[kept] = near[i];
+		kept += pg_popcount64((words[near[i]] ^ area->centre) & area->mask) <=
+			area->leading_radius;
 	}
-	return kept;
+	if (kept == 0)
+		return 0;
+	if (area->tree == HAMMING_NULLS || HAMMING_TREE_BLOCK(area->tree) == 0)
+		return take_entries(search, buffer, area->tree, near, kept,
+							&leaf->from, &greatest, 0);
+	take_words(search, page, near, kept, leaf->from.words[0]);
+	return 0;
 }
 
 /*
@@ -429,20 +552,21 @@ find_leaf(HammingSearch *search, Leaf *leaf)
 {
 	Buffer		buffer = hamming_read(search->index, leaf->blkno,
 									  BUFFER_LOCK_SHARE, NULL);
-	HammingKey	end;
+	Page		page;
 
-	if (!hamming_page_is_for(BufferGetPage(buffer), leaf->tree, 0, leaf->from))
+	if (!hamming_page_is_for(BufferGetPage(buffer), leaf->tree, 0,
+							 &leaf->from))
 	{
 		UnlockReleaseBuffer(buffer);
 		buffer = hamming_find(search->index, leaf->tree, 0, leaf->from,
 							  BUFFER_LOCK_SHARE, NULL);
 	}
-	end = hamming_special(BufferGetPage(buffer))->high;
-	if (hamming_key_compare(end, leaf->end) != 0)
+	page = BufferGetPage(buffer);
+	if (!hamming_page_ends_at(page, &leaf->end))
 	{
-		leaf->last = end.rotated;
+		leaf->last = hamming_page_high(page).words[0];
 		empty_queue(search);
-		start_tree(search, leaf->tree, end);
+		start_tree(search, leaf->tree, hamming_page_high(page));
 	}
 	return buffer;
 }
@@ -454,77 +578,88 @@ find_leaf(HammingSearch *search, Leaf *leaf)
 static bool
 search_leaf(HammingSearch *search, int *count)
 {
-	Leaf		leaf;
+	Leaf	   *leaf;
 	Buffer		buffer;
 
 	CHECK_FOR_INTERRUPTS();
-	if (!take_leaf(search, &leaf))
+	leaf = take_leaf(search);
+	if (leaf == NULL)
 		return false;
-	if (leaf.tree != search->area.tree)
-		search->area = tree_area(search, leaf.tree);
-	buffer = find_leaf(search, &leaf);
+	if (leaf->tree != search->area.tree)
+		search->area = tree_area(search, leaf->tree);
+	buffer = find_leaf(search, leaf);
 	TestForOldSnapshot(search->scan->xs_snapshot, search->index,
 					   BufferGetPage(buffer));
-	*count = collect_matches(search, buffer, &leaf);
+	*count = collect_matches(search, buffer, leaf);
 	UnlockReleaseBuffer(buffer);
 	return true;
 }
 
 /*
- * Collect rows of the fingerprint that is to be looked up next, those of one
- * leaf of tree 0, from search->found_from on, in matches.  Returns the number
- * of rows: 0 of a fingerprint without rows.
+ * Take the entries of the key that is to be looked up next, those of one leaf.
+ * Return the number of matches: count, and how many were added.  A word or
+ * fingerprint may have no entry.
  */
 static int
-look_up(HammingSearch *search, HammingMatch *matches)
+look_up_next(HammingSearch *search, LookUp *look_up, int count)
 {
-	Fingerprint fingerprint = search->found[search->found_position];
-	HammingKey	from = hamming_key(fingerprint, search->found_from);
-	Buffer		leaf = hamming_find(search->index, 0, 0, from,
+	HammingKey	wanted = look_up->keys[look_up->position];
+	HammingKey	from = look_up->begun ? look_up->from : wanted;
+	HammingKey	last = hamming_last_key(wanted, look_up->width);
+	Buffer		leaf = hamming_find(search->index, look_up->tree, 0, from,
 									BUFFER_LOCK_SHARE, NULL);
 	Page		page = BufferGetPage(leaf);
 	uint16		equal[HAMMING_LEAF_CAPACITY];
-	int			count = hamming_leaf_match(page, fingerprint, fingerprint,
-										   fingerprint, 0, equal);
-	HammingKey	end = hamming_special(page)->high;
-	int			kept = 0;
-	int			i;
+	int			entries = hamming_leaf_match(page, wanted.words[0],
+											 wanted.words[0], wanted.words[0],
+											 0, equal);
 
 	TestForOldSnapshot(search->scan->xs_snapshot, search->index, page);
-	for (i = 0; i < count; i++)
-	{
-		HammingKey	key = hamming_leaf_key(page, equal[i]);
-
-		if (key.tid >= from.tid)
-			matches[kept++] = make_match(search, leaf, fingerprint, key.tid);
-	}
+	count = take_entries(search, leaf, look_up->tree, equal, entries, &from,
+						 &last, count);
+	look_up->from = hamming_page_high(page);
 	UnlockReleaseBuffer(leaf);
-	search->found_from = end.rotated == fingerprint ? end.tid : 0;
-	if (search->found_from == 0 || search->found_from > HAMMING_BEYOND_TIDS)
-	{
-		search->found_from = 0;
-		search->found_position++;
-	}
-	return kept;
+	look_up->begun = hamming_key_compare(look_up->from, last) <= 0;
+	if (!look_up->begun)
+		look_up->position++;
+	return count;
 }
 
 /*
- * Look up the rows of the fingerprints in search->found, as long as there is
- * room for those of one more leaf.  Returns the number of matches.
+ * Look up what was found, as long as there is room for the entries of one more
+ * leaf: fingerprints first, which come of words.  Returns the number of
+ * matches.
  */
 static int
 look_up_all(HammingSearch *search)
 {
+	LookUp	   *words = &search->words;
+	LookUp	   *fingerprints = &search->fingerprints;
 	int			count = 0;
 
 	test_stop("search: between trees");
-	while (search->found_position < search->found_count &&
-		   count <= HAMMING_MATCHES - HAMMING_TID_CAPACITY)
+	while (count <= HAMMING_MATCHES - HAMMING_TID_CAPACITY)
 	{
 		CHECK_FOR_INTERRUPTS();
-		count += look_up(search, search->matches + count);
+		if (fingerprints->position < fingerprints->count)
+			count = look_up_next(search, fingerprints, count);
+		else if (words->position < words->count)
+		{
+			fingerprints->count = fingerprints->position = 0;
+			count = look_up_next(search, words, count);
+		}
+		else
+			break;
 	}
 	return count;
+}
+
+/* Is something to be looked up? */
+static bool
+has_look_ups(const HammingSearch *search)
+{
+	return search->words.position < search->words.count ||
+		search->fingerprints.position < search->fingerprints.count;
 }
 
 /*
@@ -539,7 +674,7 @@ hamming_search_next(HammingSearch *search, HammingMatch **matches)
 
 	while (count == 0)
 	{
-		if (search->found_position < search->found_count)
+		if (has_look_ups(search))
 			count = look_up_all(search);
 		else if (!search_leaf(search, &count))
 			return -1;

@@ -18,6 +18,7 @@
 #include "am/sort.h"
 #include "type/compat.h"
 
+#define MOST_WORDS (HAMMING_MAX_WORDS + 1)	/* of an element */
 #define FIRST_ROOM 1024			/* elements */
 #define READ_AT_ONCE 512
 #define WRITTEN_AT_ONCE (1024 * 1024)	/* bytes */
@@ -165,7 +166,7 @@ exchange(uint64 *words, int width, Digit digit, Size *next, const Size *end)
 				uint64	   *element = words + i * width;
 				uint64	   *place = words + width *
 				next[digit_of(element, digit)]++;
-				uint64		moved[HAMMING_KEY_WORDS];
+				uint64		moved[MOST_WORDS];
 
 				done = false;
 				memcpy(moved, place, width * sizeof(uint64));
@@ -192,7 +193,7 @@ sort_bucket(HammingSorter *sorter, uint64 *words, Size count, int width,
 {
 	Size		next[1 << MAX_DIGIT_BITS];	/* place of each value */
 	Size		end[1 << MAX_DIGIT_BITS];
-	uint64		few[FEW * HAMMING_KEY_WORDS];
+	uint64		few[FEW * MOST_WORDS];
 	Digit		digit;
 	Size		start = 0;
 	Size		sorted = 1;		/* elements of a value, at most, that are */
@@ -232,17 +233,23 @@ sort_bucket(HammingSorter *sorter, uint64 *words, Size count, int width,
 				 digit.word + (digit.shift == 0));
 }
 
+/* Most elements have one word or two, and a function of their own. */
 static void
-sort_fingerprints(HammingSorter *sorter, uint64 *words, Size count, int word)
+sort_single(HammingSorter *sorter, uint64 *words, Size count, int word)
 {
-	sort_bucket(sorter, words, count, FINGERPRINT_WORDS, word,
-				sort_fingerprints);
+	sort_bucket(sorter, words, count, 1, word, sort_single);
 }
 
 static void
-sort_keys(HammingSorter *sorter, uint64 *words, Size count, int word)
+sort_double(HammingSorter *sorter, uint64 *words, Size count, int word)
 {
-	sort_bucket(sorter, words, count, HAMMING_KEY_WORDS, word, sort_keys);
+	sort_bucket(sorter, words, count, 2, word, sort_double);
+}
+
+static void
+sort_any(HammingSorter *sorter, uint64 *words, Size count, int word)
+{
+	sort_bucket(sorter, words, count, sorter->width, word, sort_any);
 }
 
 static void
@@ -250,30 +257,51 @@ sort_memory(HammingSorter *sorter)
 {
 	sorter->scratch = palloc(sorter->scratch_room * sorter->width *
 							 sizeof(uint64));
-	if (sorter->width == FINGERPRINT_WORDS)
-		sort_fingerprints(sorter, sorter->words, sorter->count, 0);
+	if (sorter->width == 1)
+		sort_single(sorter, sorter->words, sorter->count, 0);
+	else if (sorter->width == 2)
+		sort_double(sorter, sorter->words, sorter->count, 0);
 	else
-		sort_keys(sorter, sorter->words, sorter->count, 0);
+		sort_any(sorter, sorter->words, sorter->count, 0);
 	pfree(sorter->scratch);
 }
 
 /* Collecting */
 
 /*
- * Begin a sort of elements of width words, within a memory of kilobytes.
- * Memory grows with the number of elements.
+ * Begin a sort of keys of key_width words within a memory of kilobytes.  Memory
+ * grows with the number of keys.
  */
 HammingSorter *
-hamming_sorter_begin(int width, int kilobytes)
+hamming_sorter_begin(int key_width, bool has_tids, int kilobytes)
 {
 	HammingSorter *sorter = palloc0(sizeof(HammingSorter));
+	int			width = key_width + has_tids;
 	Size		room = kilobytes * (Size) 1024 / (width * sizeof(uint64));
 
+	sorter->key_width = key_width;
 	sorter->width = width;
 	sorter->scratch_room = Min(SCRATCH_ROOM, room / 8);
 	sorter->most = Max(room - sorter->scratch_room, FIRST_ROOM);
 	sorter->room = FIRST_ROOM;
 	sorter->words = palloc(FIRST_ROOM * width * sizeof(uint64));
+	return sorter;
+}
+
+/*
+ * Begin a sort of leading words, of no more than the keys that lender has in
+ * memory, where these were with TIDs: behind them.  It ends before lender does.
+ */
+HammingSorter *
+hamming_sorter_borrow(HammingSorter *lender)
+{
+	HammingSorter *sorter = palloc0(sizeof(HammingSorter));
+
+	sorter->key_width = sorter->width = 1;
+	sorter->scratch_room = lender->scratch_room;
+	sorter->most = sorter->room = lender->count;
+	sorter->words = lender->words + lender->width * lender->count;
+	sorter->borrowed = true;
 	return sorter;
 }
 
@@ -390,9 +418,9 @@ merge(HammingReader *reader)
 		uint64	   *to = reader->own + reader->count * width;
 		Size		most = READ_AT_ONCE - reader->count;
 
-		reader->count += width == FINGERPRINT_WORDS
-			? merge_some(a, b, to, most, FINGERPRINT_WORDS)
-			: merge_some(a, b, to, most, HAMMING_KEY_WORDS);
+		reader->count += width == 1 ? merge_some(a, b, to, most, 1)
+			: width == 2 ? merge_some(a, b, to, most, 2)
+			: merge_some(a, b, to, most, width);
 	}
 	if (reader->count == 0)
 	{
@@ -546,7 +574,7 @@ hamming_sorter_end(HammingSorter *sorter)
 	foreach(cell, sorter->runs)
 		BufFileClose(lfirst(cell));
 	list_free(sorter->runs);
-	if (sorter->words != NULL)
+	if (sorter->words != NULL && !sorter->borrowed)
 		pfree(sorter->words);
 	pfree(sorter);
 }

@@ -19,12 +19,13 @@ typedef struct HammingSharedRuns
 } HammingSharedRuns;
 
 /*
- * Sorts elements: rotated fingerprints, of FINGERPRINT_WORDS words of 64 bits,
- * or keys, of HAMMING_KEY_WORDS.  Elements are in the order of their words.
+ * Sorts keys.  An element is the first words of a key, and the TID if all are
+ * with TIDs, each as 64 bits.
  */
 typedef struct HammingSorter
 {
-	int			width;			/* words of an element */
+	int			key_width;		/* words that a key has, */
+	int			width;			/* and an element */
 	uint64	   *words;			/* elements in memory */
 	Size		count;
 	Size		room;			/* for elements */
@@ -37,11 +38,14 @@ typedef struct HammingSorter
 								 * elements are in memory */
 	struct HammingReader *reader;	/* of what is sorted, or NULL */
 	int			read_width;		/* of its elements */
+	bool		borrowed;		/* is the memory another sorter's? */
 	const uint64 *next;			/* of these, */
 	Size		left;			/* and how many are at hand */
 } HammingSorter;
 
-extern HammingSorter *hamming_sorter_begin(int width, int kilobytes);
+extern HammingSorter *hamming_sorter_begin(int key_width, bool has_tids,
+										   int kilobytes);
+extern HammingSorter *hamming_sorter_borrow(HammingSorter *lender);
 extern void hamming_sorter_make_room(HammingSorter *sorter);
 extern void hamming_sorter_finish(HammingSorter *sorter);
 extern void hamming_sorter_open_shared(HammingSorter *sorter);
@@ -49,32 +53,39 @@ extern void hamming_sorter_rewind(HammingSorter *sorter, int first, int count);
 extern void hamming_sorter_end(HammingSorter *sorter);
 extern bool hamming_sorter_read_on(HammingSorter *sorter);
 
-/* Add a key, or, where the elements are fingerprints, that of the key. */
+/* Add a key, or what elements have of it. */
 static inline void
 hamming_sorter_add_key(HammingSorter *sorter, HammingKey key)
 {
 	uint64	   *words;
+	int			i;
 
 	if (sorter->count == sorter->room)
 		hamming_sorter_make_room(sorter);
 	words = sorter->words + sorter->width * sorter->count++;
-	fingerprint_to_words(key.rotated, words);
-	if (sorter->width > FINGERPRINT_WORDS)
-		words[FINGERPRINT_WORDS] = key.tid;
+	words[0] = key.words[0];
+	for (i = 1; i < sorter->key_width; i++)
+		words[i] = key.words[i];
+	if (sorter->width > sorter->key_width)
+		words[sorter->key_width] = key.tid;
 }
 
 /*
- * Get the next element as a key, that of a fingerprint with the TID 0.  Return
- * false after the last.
+ * Get the next key.  What elements lack of it is 0.  Return false after the
+ * last.
  */
 static inline bool
 hamming_sorter_next_key(HammingSorter *sorter, HammingKey *key)
 {
+	int			i;
+
 	if (sorter->left == 0 && !hamming_sorter_read_on(sorter))
 		return false;
-	key->rotated = fingerprint_from_words(sorter->next);
-	key->tid = sorter->read_width > FINGERPRINT_WORDS
-		? sorter->next[FINGERPRINT_WORDS] : 0;
+	*key = hamming_word_key(sorter->next[0]);
+	for (i = 1; i < sorter->key_width; i++)
+		key->words[i] = sorter->next[i];
+	if (sorter->read_width > sorter->key_width)
+		key->tid = sorter->next[sorter->key_width];
 	sorter->next += sorter->read_width;
 	sorter->left--;
 	return true;

@@ -28,7 +28,7 @@ is_free(Relation index, Buffer buffer)
 	if (PageIsNew(page))
 		return true;
 	hamming_page_check(index, buffer);
-	return hamming_special(page)->kind == HAMMING_PAGE_FREE;
+	return hamming_page_kind(page) == HAMMING_PAGE_FREE;
 }
 
 /*
@@ -127,7 +127,7 @@ BlockNumber
 hamming_count_free(Relation index, BlockNumber pages, bool record,
 				   BufferAccessStrategy strategy)
 {
-	BlockNumber blkno = HAMMING_FIXED_PAGES(hamming_blocks(index));
+	BlockNumber blkno = HAMMING_FIXED_PAGES(hamming_layout(index));
 	BlockNumber count = 0;
 
 	for (; blkno < pages; blkno++)
@@ -165,7 +165,7 @@ count_children(Relation index, int tree, BufferAccessStrategy strategy)
 			Buffer		buffer = hamming_walk_find(&walk, BUFFER_LOCK_SHARE);
 
 			count += hamming_page_count(BufferGetPage(buffer));
-			walk.next = hamming_special(BufferGetPage(buffer))->high;
+			walk.next = hamming_page_high(BufferGetPage(buffer));
 			UnlockReleaseBuffer(buffer);
 			vacuum_delay_point(false);
 		}
@@ -177,12 +177,12 @@ count_children(Relation index, int tree, BufferAccessStrategy strategy)
 BlockNumber
 hamming_count_used(Relation index, BufferAccessStrategy strategy)
 {
-	int			blocks = hamming_blocks(index);
-	BlockNumber count = HAMMING_FIXED_PAGES(blocks);
+	HammingLayout layout = hamming_layout(index);
+	BlockNumber count = HAMMING_FIXED_PAGES(layout);
 	int			tree;
 
 	count += count_children(index, HAMMING_NULLS, strategy);
-	for (tree = 0; tree < blocks; tree++)
+	for (tree = 0; tree < HAMMING_TREES; tree = hamming_next_tree(layout, tree))
 		count += count_children(index, tree, strategy);
 	return count;
 }

@@ -112,7 +112,7 @@
 #include "am/test_stop.h"
 
 bool
-hamming_page_is_for(Page page, int tree, int level, HammingKey key)
+hamming_page_is_for(Page page, int tree, int level, const HammingKey *key)
 {
 	HammingSpecial *special = hamming_special(page);
 
@@ -129,8 +129,8 @@ static Buffer
 go_down(Relation index, int tree, int level, HammingKey key, int mode,
 		BufferAccessStrategy strategy)
 {
-	Buffer		buffer = hamming_read(index, HAMMING_ROOT(tree),
-									  BUFFER_LOCK_SHARE, strategy);
+	BlockNumber root = hamming_root(hamming_layout(index), tree);
+	Buffer		buffer = hamming_read(index, root, BUFFER_LOCK_SHARE, strategy);
 	Page		page = BufferGetPage(buffer);
 
 	if (hamming_special(page)->level <= level && mode != BUFFER_LOCK_SHARE)
@@ -139,13 +139,11 @@ go_down(Relation index, int tree, int level, HammingKey key, int mode,
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 		hamming_lock(index, buffer, mode);
 	}
-	if (!hamming_page_is_for(page, tree, hamming_special(page)->level, key))
-		hamming_corrupted(index, HAMMING_ROOT(tree),
-						  "page is not the root of a tree");
+	if (!hamming_page_is_for(page, tree, hamming_special(page)->level, &key))
+		hamming_corrupted(index, root, "page is not the root of a tree");
 	while (hamming_special(page)->level > level)
 	{
-		BlockNumber child = hamming_inner_child(page,
-												hamming_inner_find(page, key));
+		BlockNumber child = hamming_inner_look(page, &key, NULL);
 		int			height = hamming_special(page)->level - 1;
 
 		UnlockReleaseBuffer(buffer);
@@ -155,7 +153,7 @@ go_down(Relation index, int tree, int level, HammingKey key, int mode,
 							  height == level ? mode : BUFFER_LOCK_SHARE,
 							  strategy);
 		page = BufferGetPage(buffer);
-		if (!hamming_page_is_for(page, tree, height, key))
+		if (!hamming_page_is_for(page, tree, height, &key))
 		{
 			UnlockReleaseBuffer(buffer);
 			return InvalidBuffer;
@@ -197,7 +195,7 @@ hamming_find(Relation index, int tree, int level, HammingKey key, int mode,
 		}
 		CHECK_FOR_INTERRUPTS();
 	}
-	hamming_corrupted(index, HAMMING_ROOT(tree),
+	hamming_corrupted(index, hamming_root(hamming_layout(index), tree),
 					  "no page covers a key of the tree");
 }
 
@@ -218,7 +216,8 @@ pin(Relation index, int tree, int level, HammingKey key,
 int
 hamming_height(Relation index, int tree)
 {
-	Buffer		root = hamming_read(index, HAMMING_ROOT(tree),
+	Buffer		root = hamming_read(index,
+									hamming_root(hamming_layout(index), tree),
 									BUFFER_LOCK_SHARE, NULL);
 	int			height = hamming_special(BufferGetPage(root))->level + 1;
 
@@ -237,7 +236,7 @@ hamming_lock_pinned(Relation index, Buffer buffer, int tree, int level,
 					HammingKey key)
 {
 	hamming_lock(index, buffer, BUFFER_LOCK_EXCLUSIVE);
-	return hamming_page_is_for(BufferGetPage(buffer), tree, level, key);
+	return hamming_page_is_for(BufferGetPage(buffer), tree, level, &key);
 }
 
 /*
@@ -255,8 +254,8 @@ grow_root(Relation index, Buffer root, Buffer child)
 	int			level = hamming_special(root_page)->level;
 
 	memcpy(child_page, root_page, BLCKSZ);
-	hamming_tree_page_init(root_page, tree, level + 1,
-						   hamming_least_key, hamming_greatest_key);
+	hamming_tree_page_init(root_page, hamming_page_width(child_page), tree,
+						   level + 1, hamming_least_key, hamming_greatest_key);
 	hamming_inner_insert(root_page, 0, hamming_least_key,
 						 BufferGetBlockNumber(child));
 	GenericXLogFinish(state);
@@ -279,8 +278,8 @@ split(Relation index, Buffer left, Buffer right, Buffer parent,
 	HammingKey	cut;
 
 	hamming_page_split(left_page, right_page, added);
-	cut = hamming_special(right_page)->low;
-	hamming_inner_insert(parent_page, hamming_inner_find(parent_page, cut) + 1,
+	cut = hamming_page_low(right_page);
+	hamming_inner_insert(parent_page, hamming_inner_find(parent_page, &cut) + 1,
 						 cut, BufferGetBlockNumber(right));
 	GenericXLogFinish(state);
 }
@@ -313,7 +312,8 @@ hamming_make_room(Relation index, int tree, int level, HammingKey key)
 	}
 	/* before the first of several locks (rule 6) */
 	spare = hamming_find_spare(index);
-	if (BufferGetBlockNumber(full) != HAMMING_ROOT(tree))
+	if (BufferGetBlockNumber(full) !=
+		hamming_root(hamming_layout(index), tree))
 		parent = pin(index, tree, level + 1, key, NULL);
 	test_stop("make room");
 
@@ -361,12 +361,12 @@ merge(Relation index, Buffer left, Buffer right, Buffer parent,
 	Page		left_page = GenericXLogRegisterBuffer(state, left, 0);
 	Page		right_page = GenericXLogRegisterBuffer(state, right, 0);
 	Page		parent_page = GenericXLogRegisterBuffer(state, parent, 0);
-	HammingSpecial *special = hamming_special(right_page);
+	HammingKey	low = hamming_page_low(right_page);
 
-	hamming_inner_remove(parent_page,
-						 hamming_inner_find(parent_page, special->low));
+	hamming_inner_remove(parent_page, hamming_inner_find(parent_page, &low));
 	hamming_page_merge(left_page, right_page, keys, count);
-	hamming_page_init(right_page, HAMMING_PAGE_FREE, special->tree);
+	hamming_page_init(right_page, HAMMING_PAGE_FREE,
+					  hamming_special(right_page)->tree);
 	GenericXLogFinish(state);
 }
 
@@ -380,14 +380,16 @@ static bool
 may_merge(Relation index, Buffer left, Buffer right, Buffer parent, int count)
 {
 	Page		left_page = BufferGetPage(left);
-	HammingKey	low = hamming_special(BufferGetPage(right))->low;
+	HammingSpecial *special = hamming_special(left_page);
+	HammingKey	low = hamming_page_low(BufferGetPage(right));
+	int			capacity = hamming_capacity(hamming_layout(index),
+											special->tree, special->level);
 
 	/* the parent's first child has its left neighbour below another page */
-	return hamming_key_compare(hamming_special(left_page)->high, low) == 0 &&
-		hamming_key_compare(hamming_special(BufferGetPage(parent))->low,
-							low) < 0 &&
+	return hamming_key_compare(hamming_page_high(left_page), low) == 0 &&
+		hamming_key_compare(hamming_page_low(BufferGetPage(parent)), low) < 0 &&
 		hamming_page_count(left_page) + count <=
-		hamming_most_fill(index, hamming_capacity(left_page)) &&
+		hamming_most_fill(index, capacity) &&
 		IsBufferCleanupOK(right);
 }
 
@@ -417,7 +419,7 @@ hamming_merge(const HammingWalk *walk, HammingKey key, HammingKeep keep,
 	int			count;
 	int			merged = -1;
 
-	if (hamming_key_compare(next, hamming_greatest_key) >= 0)
+	if (hamming_is_greatest(next))
 		return -1;
 	left = pin(index, tree, level, key, walk->strategy);
 	right = pin(index, tree, level, next, walk->strategy);
@@ -433,7 +435,7 @@ hamming_merge(const HammingWalk *walk, HammingKey key, HammingKeep keep,
 	{
 		merge(index, left, right, parent, keys, count);
 		merged = hamming_page_count(BufferGetPage(left));
-		*high = hamming_special(BufferGetPage(left))->high;
+		*high = hamming_page_high(BufferGetPage(left));
 	}
 	UnlockReleaseBuffer(parent);
 	UnlockReleaseBuffer(left);

@@ -22,13 +22,16 @@ typedef struct Vacuum
 	IndexBulkDeleteResult *stats;
 	IndexBulkDeleteCallback callback;	/* is the row with a TID dead? */
 	void	   *callback_state;
-	int			blocks;			/* of the index */
+	HammingLayout layout;		/* of the index */
 	HammingSorter *list;		/* fingerprints that have lost their last row:
-								 * in memory, and during a sweep rotated as
-								 * the tree that is swept has them */
+								 * in memory, and during a sweep as the first
+								 * tree of the word that is swept has them */
+	HammingSorter *words;		/* of these, those that have lost their last
+								 * fingerprint, rotated as the tree that is
+								 * swept has them */
 
 	/* the last fingerprint of tree 0, whose rows may go on on the next leaf */
-	HammingBits last;
+	HammingKey	last;
 	bool		has_rows;		/* does a row live, */
 	bool		has_dead;		/* or was one removed, so far? */
 	HammingKey	swept;			/* the walk had come so far at the last sweep */
@@ -75,13 +78,13 @@ keep_rows(void *arg, Buffer leaf, HammingKey *keys)
 		if (!rows->is_dead[i])
 			keys[kept++] = key;
 	}
-	rows->end = hamming_special(BufferGetPage(leaf))->high;
+	rows->end = hamming_page_high(BufferGetPage(leaf));
 	rows->count = count;
 	rows->dead = count - kept;
 	return kept;
 }
 
-/* Fingerprints that a sweep takes out of a tree, 1 or up. */
+/* Keys that a sweep takes out of a tree, 1 or up. */
 typedef struct Swept
 {
 	int			count;			/* of keys.  Before a leaf is swept, keys is
@@ -94,7 +97,7 @@ typedef struct Swept
 static void
 find_covered(Swept *swept, Page leaf)
 {
-	HammingKey	high = hamming_special(leaf)->high;
+	HammingKey	high = hamming_page_high(leaf);
 
 	swept->covered = 0;
 	while (swept->covered < swept->count &&
@@ -117,9 +120,11 @@ keep_others(void *arg, Buffer leaf, HammingKey *keys)
 		return -1;
 	for (i = 0; i < count; i++)
 	{
-		while (j < swept->covered && swept->keys[j].rotated < keys[i].rotated)
+		while (j < swept->covered &&
+			   hamming_compare_words(&swept->keys[j], &keys[i]) < 0)
 			j++;
-		if (j == swept->covered || swept->keys[j].rotated != keys[i].rotated)
+		if (j == swept->covered ||
+			hamming_compare_words(&swept->keys[j], &keys[i]) != 0)
 			keys[kept++] = keys[i];
 	}
 	return kept;
@@ -134,12 +139,12 @@ keep_others(void *arg, Buffer leaf, HammingKey *keys)
 static void
 close_fingerprint(Vacuum *vacuum)
 {
-	HammingKey	first = hamming_key(vacuum->last, 0);
-	bool		may_live = hamming_key_compare(first, vacuum->swept) < 0;
+	bool		may_live = hamming_key_compare(vacuum->last, vacuum->swept) < 0;
 
 	if (vacuum->has_dead && !vacuum->has_rows &&
-		!(may_live && hamming_has(vacuum->info->index, 0, vacuum->last)))
-		hamming_sorter_add_key(vacuum->list, first);
+		!(may_live && hamming_has(vacuum->info->index, 0, vacuum->last,
+								  vacuum->layout.words)))
+		hamming_sorter_add_key(vacuum->list, vacuum->last);
 	vacuum->has_rows = vacuum->has_dead = false;
 }
 
@@ -154,17 +159,17 @@ list_fingerprints(Vacuum *vacuum, const LeafRows *rows)
 
 	for (i = 0; i < rows->count; i++)
 	{
-		HammingBits rotated = rows->keys[i].rotated;
-
-		if (vacuum->last != rotated)
+		if (hamming_compare_words(&vacuum->last, &rows->keys[i]) != 0)
 			close_fingerprint(vacuum);
-		vacuum->last = rotated;
+		vacuum->last = rows->keys[i];
+		vacuum->last.tid = 0;
 		vacuum->has_dead |= rows->is_dead[i];
 		vacuum->has_rows |= !rows->is_dead[i];
 	}
 	/* unless the next leaf begins within its TIDs */
-	if (hamming_key_compare(rows->end, hamming_key(vacuum->last,
-												   HAMMING_BEYOND_TIDS)) >= 0)
+	if (hamming_key_compare(rows->end,
+							hamming_last_key(vacuum->last,
+											 vacuum->layout.words)) >= 0)
 		close_fingerprint(vacuum);
 }
 
@@ -196,8 +201,7 @@ static LevelWalk
 begin_level(Vacuum *vacuum, int tree, int level)
 {
 	Relation	index = vacuum->info->index;
-	int			capacity = level > 0 ? HAMMING_INNER_CAPACITY
-	: hamming_leaf_capacity(tree);
+	int			capacity = hamming_capacity(vacuum->layout, tree, level);
 	LevelWalk	walk = {
 		.vacuum = vacuum,
 		.walk = {.index = index,.tree = tree,.level = level,
@@ -234,12 +238,13 @@ clean_page(LevelWalk *level, HammingKeep keep, void *arg)
 	Vacuum	   *vacuum = level->vacuum;
 	HammingKey	keys[HAMMING_LEAF_CAPACITY];
 	Buffer		buffer = hamming_walk_find(&level->walk, BUFFER_LOCK_SHARE);
-	HammingSpecial special = *hamming_special(BufferGetPage(buffer));
+	HammingKey	low = hamming_page_low(BufferGetPage(buffer));
+	HammingKey	high = hamming_page_high(BufferGetPage(buffer));
 	int			count = hamming_page_count(BufferGetPage(buffer));
 	int			kept = keep(arg, buffer, keys);
 	bool		is_small = kept >= 0 && level->count >= 0 &&
 	level->count + kept <= level->most &&
-	hamming_key_compare(level->high, special.low) == 0;
+	hamming_key_compare(level->high, low) == 0;
 
 	UnlockReleaseBuffer(buffer);
 	if (is_small && merge_next(level, keep, arg))
@@ -248,7 +253,8 @@ clean_page(LevelWalk *level, HammingKeep keep, void *arg)
 	if (is_small || kept != count)
 	{
 		buffer = hamming_walk_find(&level->walk, BUFFER_LOCK_EXCLUSIVE);
-		special = *hamming_special(BufferGetPage(buffer));
+		low = hamming_page_low(BufferGetPage(buffer));
+		high = hamming_page_high(BufferGetPage(buffer));
 		count = hamming_page_count(BufferGetPage(buffer));
 		kept = keep(arg, buffer, keys);
 		if (kept >= 0 && kept < count)
@@ -257,8 +263,8 @@ clean_page(LevelWalk *level, HammingKeep keep, void *arg)
 	}
 	if (kept < 0)
 		return false;
-	level->low = special.low;
-	level->high = special.high;
+	level->low = low;
+	level->high = high;
 	level->count = kept;
 	return true;
 }
@@ -283,16 +289,14 @@ merge_inner(Vacuum *vacuum, int tree)
 }
 
 /*
- * The leaf that a sweep comes to is marked, as a fingerprint on it may have a
- * row again.  Take the mark away, and then all fingerprints that have a row out
- * of swept, of those that the leaf covers.
+ * The leaf that a sweep comes to is marked, as a key on it may be needed again.
+ * Take the mark away, and then all keys that are needed out of swept, of those
+ * that the leaf covers.
  */
 static void
 spare_revived(LevelWalk *level, Swept *swept)
 {
 	Relation	index = level->vacuum->info->index;
-	int			start = hamming_block_start(level->vacuum->blocks,
-											level->walk.tree);
 	Buffer		leaf = hamming_walk_find(&level->walk, BUFFER_LOCK_EXCLUSIVE);
 	GenericXLogState *state = GenericXLogStart(index);
 	Page		page = GenericXLogRegisterBuffer(state, leaf, 0);
@@ -300,7 +304,7 @@ spare_revived(LevelWalk *level, Swept *swept)
 	int			i;
 
 	find_covered(swept, page);
-	hamming_special(page)->kind = HAMMING_PAGE_TREE;
+	hamming_page_set_marked(page, false);
 	GenericXLogFinish(state);
 	UnlockReleaseBuffer(leaf);
 	for (i = 0; i < swept->count; i++)
@@ -308,7 +312,7 @@ spare_revived(LevelWalk *level, Swept *swept)
 		HammingKey	key = swept->keys[i];
 
 		if (i >= swept->covered ||
-			!hamming_has(index, 0, hamming_unrotate(key.rotated, start)))
+			!hamming_is_needed(index, level->walk.tree, key))
 			swept->keys[kept++] = key;
 		vacuum_delay_point(false);
 	}
@@ -317,31 +321,31 @@ spare_revived(LevelWalk *level, Swept *swept)
 }
 
 /*
- * Take the fingerprints of the list, which is in the order of a tree, 1 or up,
- * out of that tree, and merge leaves that became small.
+ * Take the keys of a list, which is in the order of a tree, 1 or up, out of
+ * that tree, and merge leaves that became small.
  */
 static void
-sweep_tree(Vacuum *vacuum, int tree)
+sweep_tree(Vacuum *vacuum, HammingSorter *list, int tree)
 {
 	LevelWalk	level = begin_level(vacuum, tree, 0);
-	HammingShape shapes[HAMMING_MAX_BLOCKS];
+	double		leaves = hamming_measure(vacuum->info->index)[tree].leaves;
 	Swept		swept = {0};
 
-	hamming_measure(vacuum->info->index, shapes);
+	test_stop(tree == 1 ? "sweep: first tree" : "sweep: next tree");
 	for (;;)
 	{
 		HammingKey	end = level.high;
 
 		vacuum_delay_point(false);
 		while (swept.count < HAMMING_LEAF_CAPACITY &&
-			   hamming_sorter_next_key(vacuum->list, &swept.keys[swept.count]))
+			   hamming_sorter_next_key(list, &swept.keys[swept.count]))
 			swept.count++;
 		if (swept.count == 0)
 			break;
 		test_stop("sweep: a leaf");
 		level.walk.next = swept.keys[0];
 		/* else most leaves have none */
-		if (vacuum->list->count >= shapes[tree].leaves)
+		if (list->count >= leaves)
 			hamming_walk_read_ahead(&level.walk);
 		if (!clean_page(&level, keep_others, &swept))
 		{
@@ -360,7 +364,10 @@ sweep_tree(Vacuum *vacuum, int tree)
 		merge_inner(vacuum, tree);
 }
 
-/* Bring the list from the order of a tree into that of the next one. */
+/*
+ * Bring a list from the order of a tree into that of the next one of its kind:
+ * rotate words by width bits, and fingerprints of more words by a word.
+ */
 static void
 rotate_list(HammingSorter *list, int width)
 {
@@ -371,27 +378,93 @@ rotate_list(HammingSorter *list, int width)
 	list->count = 0;
 	/* in place: each is read before one is written over it */
 	while (hamming_sorter_next_key(list, &key))
-		hamming_sorter_add_key(list,
-							   hamming_key(hamming_rotate(key.rotated, width),
-										   0));
+	{
+		uint64		word = key.words[0];
+		int			last = list->key_width - 1;
+
+		memmove(key.words, key.words + 1, last * sizeof(uint64));
+		key.words[last] = last > 0 ? word : hamming_rotate(word, width);
+		hamming_sorter_add_key(list, key);
+	}
 	hamming_sorter_finish(list);
 }
 
 /*
- * Take the fingerprints of the list out of all trees but 0, and empty the list.
- * The walk through tree 0 has passed all row leaves of each of them.
+ * Set vacuum->words to the words of the list, which is in the order of the
+ * first tree of word g, that this tree has no entry of.
+ */
+static void
+list_words(Vacuum *vacuum, int g)
+{
+	Relation	index = vacuum->info->index;
+	int			tree = HAMMING_TREE(g, 0);
+	HammingKey	last = hamming_greatest_key;	/* no row has it */
+	HammingKey	key;
+	Buffer		leaf = InvalidBuffer;
+
+	vacuum->words->count = 0;
+	hamming_sorter_rewind(vacuum->list, 0, 0);
+	for (; hamming_sorter_next_key(vacuum->list, &key); last = key)
+	{
+		HammingKey	word = hamming_word_key(key.words[0]);
+		HammingKey	end = hamming_last_key(word, 1);
+		bool		found;
+		bool		seen = last.tid == 0 && last.words[0] == key.words[0];
+
+		if (BufferIsValid(leaf) &&
+			(seen || !hamming_page_covers(BufferGetPage(leaf), &word)))
+		{
+			UnlockReleaseBuffer(leaf);
+			leaf = InvalidBuffer;
+			vacuum_delay_point(false);
+		}
+		if (seen)
+			continue;
+		if (!BufferIsValid(leaf))
+			leaf = hamming_find(index, tree, 0, word, BUFFER_LOCK_SHARE,
+								vacuum->info->strategy);
+		found = hamming_leaf_has(BufferGetPage(leaf), word, 1);
+		if (!found && !hamming_page_covers(BufferGetPage(leaf), &end))
+		{
+			UnlockReleaseBuffer(leaf);
+			leaf = InvalidBuffer;
+			found = hamming_has(index, tree, word, 1);
+		}
+		if (!found)
+			hamming_sorter_add_key(vacuum->words, word);
+	}
+	if (BufferIsValid(leaf))
+		UnlockReleaseBuffer(leaf);
+}
+
+/*
+ * Take the fingerprints of the list out of the first trees but 0, and words
+ * that no fingerprint has any more out of the other trees.  Empty the list.
+ * The walk through tree 0 has passed all row leaves of each fingerprint.
  */
 static void
 sweep_trees(Vacuum *vacuum)
 {
-	int			tree;
+	HammingLayout layout = vacuum->layout;
+	HammingSorter *words = layout.words == 1 ? vacuum->list : vacuum->words;
+	int			g;
+	int			j;
 
-	for (tree = 1; tree < vacuum->blocks; tree++)
+	for (g = 0; g < layout.words; g++)
 	{
-		rotate_list(vacuum->list,
-					hamming_block_width(vacuum->blocks, tree - 1));
-		test_stop(tree == 1 ? "sweep: first tree" : "sweep: next tree");
-		sweep_tree(vacuum, tree);
+		if (g > 0)
+		{
+			rotate_list(vacuum->list, 64);
+			sweep_tree(vacuum, vacuum->list, HAMMING_TREE(g, 0));
+		}
+		/* of fingerprints of one word the walk has listed the right ones */
+		if (layout.words > 1)
+			list_words(vacuum, g);
+		for (j = 1; j < layout.blocks; j++)
+		{
+			rotate_list(words, hamming_block_width(layout.blocks, j - 1));
+			sweep_tree(vacuum, words, HAMMING_TREE(g, j));
+		}
 	}
 	vacuum->list->count = 0;
 }
@@ -440,9 +513,11 @@ hamming_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	Vacuum		vacuum = {
 		.info = info,.stats = stats,
 		.callback = callback,.callback_state = callback_state,
-		.blocks = hamming_blocks(info->index)
+		.layout = hamming_layout(info->index)
 	};
+	int			words = vacuum.layout.words;
 	int			memory = maintenance_work_mem;
+	int			list_memory;
 
 	if (stats == NULL)
 	{
@@ -455,10 +530,14 @@ hamming_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 
 	if (AmAutoVacuumWorkerProcess() && autovacuum_work_mem != -1)
 		memory = autovacuum_work_mem;
-	vacuum.list = hamming_sorter_begin(FINGERPRINT_WORDS, memory);
+	/* words has room for as many as the list: it gets what division leaves */
+	list_memory = words == 1 ? memory : memory / (words + 1) * words;
+	vacuum.list = hamming_sorter_begin(words, false, list_memory);
+	vacuum.words = hamming_sorter_begin(1, false, memory - list_memory);
 	vacuum_tree(&vacuum, 0);
 	sweep_trees(&vacuum);
 	hamming_sorter_end(vacuum.list);
+	hamming_sorter_end(vacuum.words);
 	vacuum_tree(&vacuum, HAMMING_NULLS);
 	return vacuum.stats;
 }

@@ -23,7 +23,8 @@
  * - GenericXLogFinish(): after XLogBeginInsert(), in one critical section, each
  *   page is changed, marked dirty and registered with REGBUF_STANDARD and its
  *   delta, XLogInsert() writes the record with info 0 and no other data, and
- *   the pages get its LSN.
+ *   the pages get its LSN.  A page that is to be logged whole is registered
+ *   with REGBUF_FORCE_IMAGE, too, and without a delta.
  *
  * Compared were the sources of 15.18, and those of 16 (June 2023), 17 (July
  * 2024), 18 (June 2025) and 19 (June 2026) when their branches were made.  In
@@ -45,6 +46,7 @@
 #include "am/am.h"
 
 #define LAST_COMPARED 19
+#define FEW 8
 
 #if PG_VERSION_NUM / 10000 <= LAST_COMPARED && !defined(SIMHASH_GENERIC_WAL)
 
@@ -59,10 +61,10 @@ add_fragment(char *record, Page page, void *start, uint16 length)
 	return record + sizeof(header) + length;
 }
 
-/* Fragments: pd_lower and pd_upper, a fingerprint, and a TID. */
+/* Fragments: pd_lower and pd_upper, a word, and what else the key has. */
 #define CHANGE_SIZE \
-	(3 * 2 * sizeof(uint16) + 2 * sizeof(uint16) + sizeof(HammingBits) + \
-	 sizeof(ItemPointerData))
+	(3 * 2 * sizeof(uint16) + 2 * sizeof(uint16) + \
+	 HAMMING_LEAF_ENTRY(HAMMING_MAX_WORDS, true))
 
 /*
  * Change a leaf, which is locked exclusively, and write to record the delta
@@ -72,8 +74,9 @@ static int
 apply_and_describe(Page page, const HammingChange *change, char *record)
 {
 	PageHeader	header = (PageHeader) page;
-	bool		has_tids = hamming_page_has_tids(page);
-	int			i = hamming_page_count(page);
+	HammingEntries entries = hamming_entries(page);
+	int			tail = entries.tail_size;
+	int			i = entries.count;
 	char	   *end = record;
 
 	StaticAssertStmt(offsetof(PageHeaderData, pd_upper) ==
@@ -84,16 +87,20 @@ apply_and_describe(Page page, const HammingChange *change, char *record)
 		return add_fragment(end, page, &hamming_special(page)->kind,
 							sizeof(uint16)) - record;
 	end = add_fragment(end, page, &header->pd_lower,
-					   (has_tids ? 2 : 1) * sizeof(uint16));
-	end = add_fragment(end, page, hamming_page_bits(page) + i,
-					   sizeof(HammingBits));
-	if (has_tids)
-		end = add_fragment(end, page, hamming_leaf_tid(page, i),
-						   sizeof(ItemPointerData));
+					   (tail > 0 ? 2 : 1) * sizeof(uint16));
+	end = add_fragment(end, page, entries.words + i, sizeof(uint64));
+	if (tail > 0)
+		end = add_fragment(end, page, hamming_entry_tail(&entries, i), tail);
 	return end - record;
 }
 
-/* Make and log changes, at most MAX_GENERIC_XLOG_PAGES, by one record. */
+/*
+ * Make and log changes, at most MAX_GENERIC_XLOG_PAGES, by one record.
+ *
+ * The first change of a page after a checkpoint logs all of it, if
+ * full_page_writes is on, whatever the order of its keys.  So such a leaf is
+ * sorted, for no WAL, if more than a FEW of its keys are not.
+ */
 static void
 log_record(Relation index, int count, const HammingChange *changes)
 {
@@ -108,15 +115,20 @@ log_record(Relation index, int count, const HammingChange *changes)
 	for (i = 0; i < count; i++)
 	{
 		Buffer		leaf = changes[i].leaf;
-		int			length = apply_and_describe(BufferGetPage(leaf),
-												&changes[i], records[i]);
+		Page		page = BufferGetPage(leaf);
+		int			length = apply_and_describe(page, &changes[i], records[i]);
+		bool		whole = logged &&
+		hamming_page_count(page) - hamming_special(page)->sorted > FEW &&
+		XLogCheckBufferNeedsBackup(leaf);
 
+		if (whole)
+			hamming_leaf_sort(page);
 		MarkBufferDirty(leaf);
 		if (logged)
-		{
-			XLogRegisterBuffer(i, leaf, REGBUF_STANDARD);
+			XLogRegisterBuffer(i, leaf, REGBUF_STANDARD |
+							   (whole ? REGBUF_FORCE_IMAGE : 0));
+		if (logged && !whole)
 			XLogRegisterBufData(i, records[i], length);
-		}
 	}
 	if (logged)
 	{

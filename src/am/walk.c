@@ -34,14 +34,14 @@ hamming_walk_read_ahead(HammingWalk *walk)
 	if (hamming_key_compare(from, walk->next) < 0)
 		from = walk->next;
 	walk->read_ahead_from = walk->prefetched = hamming_greatest_key;
-	if (hamming_key_compare(from, hamming_greatest_key) >= 0)
+	if (hamming_is_greatest(from))
 		return;
 	parent = hamming_find(walk->index, walk->tree, walk->level + 1, from,
 						  BUFFER_LOCK_SHARE, walk->strategy);
 	if (!BufferIsValid(parent))
 		return;
 	page = BufferGetPage(parent);
-	rank = hamming_inner_find(page, from);
+	rank = hamming_inner_find(page, &from);
 	last = Min(rank + distance, hamming_page_count(page));
 	walk->read_ahead_from = hamming_inner_key(page, (rank + last) / 2);
 	walk->prefetched = hamming_inner_end(page, last - 1);
@@ -66,7 +66,7 @@ bool
 hamming_walk_on(HammingWalk *walk)
 {
 	CHECK_FOR_INTERRUPTS();
-	if (hamming_key_compare(walk->next, hamming_greatest_key) >= 0)
+	if (hamming_is_greatest(walk->next))
 		return false;
 	hamming_walk_read_ahead(walk);
 	return true;
@@ -98,7 +98,7 @@ read_leaf(HammingKeys *keys)
 		return false;
 	leaf = hamming_walk_find(walk, BUFFER_LOCK_SHARE);
 	keys->count = hamming_page_keys(BufferGetPage(leaf), keys->keys);
-	walk->next = hamming_special(BufferGetPage(leaf))->high;
+	walk->next = hamming_page_high(BufferGetPage(leaf));
 	UnlockReleaseBuffer(leaf);
 	keys->position = 0;
 	while (keys->position < keys->count &&
@@ -119,23 +119,41 @@ hamming_keys_next(HammingKeys *keys, HammingKey *key)
 }
 
 /*
- * Has a block tree an entry of a rotated fingerprint, of any row?  The answer
- * may be out of date at once.
+ * Has a block tree an entry whose first width words are those of the key?  The
+ * answer may be out of date at once.
  */
 bool
-hamming_has(Relation index, int tree, HammingBits rotated)
+hamming_has(Relation index, int tree, HammingKey key, int width)
 {
-	HammingWalk walk = {.index = index,.tree = tree,.next.rotated = rotated};
+	HammingWalk walk = {.index = index,.tree = tree,.next = key};
+	HammingKey	last = hamming_last_key(key, width);
 	bool		found = false;
 
-	while (!found && walk.next.rotated == rotated &&
-		   hamming_key_compare(walk.next, hamming_greatest_key) < 0)
+	while (!found && hamming_key_compare(walk.next, last) <= 0)
 	{
 		Buffer		leaf = hamming_walk_find(&walk, BUFFER_LOCK_SHARE);
 
-		found = hamming_leaf_has(BufferGetPage(leaf), rotated);
-		walk.next = hamming_special(BufferGetPage(leaf))->high;
+		found = hamming_leaf_has(BufferGetPage(leaf), key, width);
+		walk.next = hamming_page_high(BufferGetPage(leaf));
 		UnlockReleaseBuffer(leaf);
 	}
 	return found;
+}
+
+/*
+ * Has the source tree of a block tree, 1 or up, an entry that the tree must
+ * have the key for?  The answer may be out of date at once.
+ */
+bool
+hamming_is_needed(Relation index, int tree, HammingKey key)
+{
+	HammingLayout layout = hamming_layout(index);
+	int			start = hamming_block_start(layout.blocks,
+											HAMMING_TREE_BLOCK(tree));
+	HammingKey	entry = HAMMING_TREE_BLOCK(tree) > 0
+	? hamming_word_key(hamming_unrotate(key.words[0], start))
+	: hamming_tree_key(layout, tree, 0, key);
+
+	return hamming_has(index, hamming_source_tree(tree), entry,
+					   hamming_tree_width(layout, tree));
 }

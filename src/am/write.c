@@ -26,6 +26,8 @@ struct HammingWriter
 {
 	Relation	index;
 	int			tree;
+	BlockNumber root;			/* of the tree */
+	int			width;			/* words of a key */
 	HammingKey	low;			/* of the leaf that is being filled */
 	HammingKey	keys[HAMMING_LEAF_CAPACITY + 1];	/* of that leaf and the
 													 * next one, sorted */
@@ -94,14 +96,16 @@ add_pages(Relation index, PGAlignedBlock *pages, int count)
 
 /* Begin to write a tree.  On entry its root is there, and is empty. */
 HammingWriter *
-hamming_writer_begin(Relation index, int tree)
+hamming_writer_begin(Relation index, HammingLayout layout, int tree)
 {
 	HammingWriter *writer = palloc0(sizeof(HammingWriter));
-	int			capacity = hamming_leaf_capacity(tree);
+	int			capacity = hamming_capacity(layout, tree, 0);
 	int			fill = hamming_fill(index, capacity);
 
 	writer->index = index;
 	writer->tree = tree;
+	writer->root = hamming_root(layout, tree);
+	writer->width = hamming_tree_width(layout, tree);
 	writer->most = hamming_most_fill(index, capacity);
 	writer->least = 2 * fill - writer->most;
 	writer->height = 1;
@@ -121,15 +125,15 @@ add_child(HammingWriter *writer, int level, HammingKey low, BlockNumber child)
 	if (first)
 		writer->height++;
 	else if (hamming_page_count(page) >=
-			 hamming_fill(writer->index, HAMMING_INNER_CAPACITY))
+			 hamming_fill(writer->index, HAMMING_INNER_ROOM(writer->width)))
 	{
-		hamming_special(page)->high = low;
-		add_child(writer, level + 1, hamming_special(page)->low,
+		hamming_page_set_high(page, low);
+		add_child(writer, level + 1, hamming_page_low(page),
 				  add_pages(writer->index, writer->inner + level, 1));
 		first = true;
 	}
 	if (first)
-		hamming_tree_page_init(page, writer->tree, level, low,
+		hamming_tree_page_init(page, writer->width, writer->tree, level, low,
 							   hamming_greatest_key);
 	hamming_inner_insert(page, hamming_page_count(page), low, child);
 }
@@ -143,8 +147,7 @@ write_leaves(HammingWriter *writer)
 	int			i;
 
 	for (i = 0; i < writer->filled; i++)
-		add_child(writer, 1,
-				  hamming_special((Page) writer->leaves[i].data)->low,
+		add_child(writer, 1, hamming_page_low((Page) writer->leaves[i].data),
 				  first + i);
 	writer->filled = 0;
 }
@@ -158,7 +161,8 @@ fill_leaf(HammingWriter *writer, int count, HammingKey high)
 	if (writer->filled == HAMMING_PAGES_TOGETHER)
 		write_leaves(writer);
 	page = (Page) writer->leaves[writer->filled++].data;
-	hamming_tree_page_init(page, writer->tree, 0, writer->low, high);
+	hamming_tree_page_init(page, writer->width, writer->tree, 0, writer->low,
+						   high);
 	hamming_leaf_fill(page, writer->keys, count);
 	writer->low = high;
 	writer->count -= count;
@@ -166,24 +170,34 @@ fill_leaf(HammingWriter *writer, int count, HammingKey high)
 			writer->count * sizeof(HammingKey));
 }
 
+/* Return where to put the next key, so that it need not be copied. */
+HammingKey *
+hamming_writer_next(HammingWriter *writer)
+{
+	return &writer->keys[writer->count];
+}
+
 /*
- * Write a key, which is not below those before, if it is another one.  A leaf
- * is filled with least to most keys, so that there is a choice where to cut.
+ * Write the key that was put at hamming_writer_next(), which is not below those
+ * before, if it is another one.  A leaf is filled with least to most keys, so
+ * that there is a choice where to cut.  Return hamming_writer_next().
  */
-void
-hamming_writer_add(HammingWriter *writer, HammingKey key)
+HammingKey *
+hamming_writer_add(HammingWriter *writer)
 {
 	HammingKey *keys = writer->keys;
+	HammingKey *key = &keys[writer->count];
 	int			cut;
 
-	if (writer->count > 0 &&
-		hamming_key_compare(key, keys[writer->count - 1]) == 0)
-		return;
-	keys[writer->count++] = key;
+	if (writer->count > 0 && hamming_compare_words(key, key - 1) == 0 &&
+		key->tid == key[-1].tid)
+		return key;
+	writer->count++;
 	if (writer->count <= writer->most)
-		return;
+		return key + 1;
 	cut = hamming_choose_cut(keys, writer->least, writer->most);
 	fill_leaf(writer, cut, hamming_separator(keys[cut - 1], keys[cut]));
+	return hamming_writer_next(writer);
 }
 
 /* Write the last leaves, and the inner pages up to the root. */
@@ -199,12 +213,11 @@ hamming_writer_end(HammingWriter *writer)
 		write_leaves(writer);
 		for (level = 1; level + 1 < writer->height; level++)
 			add_child(writer, level + 1,
-					  hamming_special((Page) writer->inner[level].data)->low,
+					  hamming_page_low((Page) writer->inner[level].data),
 					  add_pages(writer->index, writer->inner + level, 1));
 		root = (Page) writer->inner[level].data;
 	}
 	hamming_write_page(writer->index, MAIN_FORKNUM,
-					   ReadBuffer(writer->index,
-								  HAMMING_ROOT(writer->tree)), root);
+					   ReadBuffer(writer->index, writer->root), root);
 	pfree(writer);
 }

@@ -25,12 +25,12 @@ hamming_radius(int64 k)
 }
 
 /*
- * The access method cuts a fingerprint into 3 to 8 blocks of bits, which differ
- * in width by one bit at most.  Block 0 has the highest bits.  An index has a
- * tree for each block: tree j is in the order of the fingerprints rotated to
- * the left until block j is highest.
+ * The access method cuts a word of 64 bits into 2 to 8 blocks of bits, which
+ * differ in width by one bit at most.  Block 0 has the highest bits.  An index
+ * has a tree for each block of each word: it is in the order of the words
+ * rotated to the left until the block is highest.
  */
-#define HAMMING_MIN_BLOCKS 3
+#define HAMMING_MIN_BLOCKS 2
 #define HAMMING_MAX_BLOCKS 8
 
 /*
