@@ -332,8 +332,8 @@ hamming_last_key(HammingKey key, int width)
  * half of the keys.
  *
  * The special space begins with the least key of the page's range and the least
- * key beyond it, each as its words and its TID, of 8 bytes.  HammingSpecial is
- * the rest.  The keys of a page have as many words as it says.
+ * key beyond it, each as its words and its TID, of 8 bytes.  HammingSpecial
+ * follows, and says how many words the keys of the page have.
  */
 
 #define HAMMING_METAPAGE 0

@@ -61,10 +61,10 @@ look_at(InsertionLeaf *leaf)
 }
 
 /*
- * May a block tree, 1 or up, lack the key?  It may if the leaf of its source
- * tree lacks what the tree must have a key for.  What the leaf of the source
- * tree has is known; where the insertion has no leaf there, that tree has all
- * that it needs, and so has this one.
+ * May a block tree, 1 or up, lack its key of the insertion?  It may if the
+ * insertion has a leaf of the source tree, and this leaf has no entry that
+ * needs the key.  Without a leaf of the source tree, that tree has its own key,
+ * and so tree has one, too.
  */
 static bool
 may_lack(const Insertion *insertion, int tree)
@@ -170,7 +170,7 @@ append_keys(Insertion *insertion)
 	int			count = 0;
 	int			i;
 
-	/* a source tree is logged after the trees of which it is one */
+	/* the last tree first: so a tree is logged no later than its source tree */
 	for (i = insertion->pinned - 1; i >= 0; i--)
 	{
 		const InsertionLeaf *leaf = &insertion->leaves[i];

@@ -91,7 +91,7 @@ read_property(Oid index, int column, IndexAMProperty property, const char *name,
 	return true;
 }
 
-/* Return how many words a fingerprint of so many bytes has; 0 if none has. */
+/* Return how many words a fingerprint has that takes bytes; 0 if none does. */
 static int
 words_of_length(int bytes)
 {

@@ -530,7 +530,7 @@ hamming_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 
 	if (AmAutoVacuumWorkerProcess() && autovacuum_work_mem != -1)
 		memory = autovacuum_work_mem;
-	/* words has room for as many as the list: it gets what division leaves */
+	/* words gets what the division leaves, and so has no less room than list */
 	list_memory = words == 1 ? memory : memory / (words + 1) * words;
 	vacuum.list = hamming_sorter_begin(words, false, list_memory);
 	vacuum.words = hamming_sorter_begin(1, false, memory - list_memory);

@@ -151,18 +151,6 @@ hamming_in_ball(const HammingBall *ball, Fingerprint fingerprint)
 	return hamming_distance(ball->centre, fingerprint) <= ball->radius;
 }
 
-/* Is the fingerprint in all of balls[0 .. count)? */
-static inline bool
-hamming_in_balls(Fingerprint fingerprint, const HammingBall *balls, int count)
-{
-	int			i;
-
-	for (i = 0; i < count; i++)
-		if (!hamming_in_ball(&balls[i], fingerprint))
-			return false;
-	return true;
-}
-
 /*
  * Set half[0 .. count) to the centre of the ball that a datum of the type with
  * count halves has, and return its radius.

@@ -66,19 +66,7 @@ fingerprint_from_word(uint64 word, int i)
 	return (Fingerprint) word << (HAMMING_BITS - 64 - 64 * i);
 }
 
-/*
- * Set words[0 .. FINGERPRINT_WORDS) to the words of a fingerprint.  Compared
- * from word 0 on, the words have the order of the fingerprints.
- */
-static inline void
-fingerprint_to_words(Fingerprint fingerprint, uint64 *words)
-{
-	int			i;
-
-	for (i = 0; i < FINGERPRINT_WORDS; i++)
-		words[i] = fingerprint_word(fingerprint, i);
-}
-
+/* Compared from word 0 on, words have the order of their fingerprints. */
 static inline Fingerprint
 fingerprint_from_words(const uint64 *words)
 {
