@@ -120,7 +120,7 @@ page_fault(Page page, int words, int width)
 	if (special->page_id != HAMMING_PAGE_ID ||
 		PageGetPageSize(page) != BLCKSZ)
 		return "page is not of a hamming index";
-	/* no array is read: those of another format have other special spaces */
+	/* nobody reads arrays of these, and another format has another special */
 	if (hamming_page_kind(page) == HAMMING_PAGE_META ||
 		hamming_page_kind(page) == HAMMING_PAGE_FREE)
 		return NULL;

@@ -61,7 +61,10 @@ add_fragment(char *record, Page page, void *start, uint16 length)
 	return record + sizeof(header) + length;
 }
 
-/* Fragments: pd_lower and pd_upper, a word, and what else the key has. */
+/*
+ * Three fragments: pd_lower and pd_upper; the leading word of the key; and the
+ * other words and the TID.
+ */
 #define CHANGE_SIZE \
 	(3 * 2 * sizeof(uint16) + 2 * sizeof(uint16) + \
 	 HAMMING_LEAF_ENTRY(HAMMING_MAX_WORDS, true))
