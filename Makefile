@@ -8,43 +8,10 @@ DATA = sql/simhash--1.0.sql
 SCRIPTS_built = simhash_explore
 PGFILEDESC = "simhash - near-duplicate text"
 
-# compiled once for each width of a fingerprint (src/type/width.h)
-BOTH_WIDTHS = \
-	src/audit/near_rows \
-	src/dedup/cluster \
-	src/dedup/connect \
-	src/dedup/leaders \
-	src/dedup/pair_rows \
-	src/dedup/parts \
-	src/join/cost \
-	src/join/explain \
-	src/join/input \
-	src/join/node \
-	src/join/partners \
-	src/near/compare \
-	src/near/cut \
-	src/near/division \
-	src/near/filter \
-	src/near/fplist \
-	src/near/groups \
-	src/near/pairs src/near/partitions src/near/pass_team \
-	src/near/sample \
-	src/near/side \
-	src/near/together \
-	src/type/analyze \
-	src/type/ball \
-	src/type/cast \
-	src/type/distance_array \
-	src/type/hamming \
-	src/type/operators \
-	src/type/selectivity \
-	src/type/stored_values \
-	src/type/type \
-	src/within
-
-OBJS = $(BOTH_WIDTHS:=.o) $(BOTH_WIDTHS:=_128.o) \
+OBJS = \
 	src/module.o \
 	src/planner.o \
+	src/within.o \
 	src/am/buffer.o \
 	src/am/build.o \
 	src/am/cache.o \
@@ -69,19 +36,42 @@ OBJS = $(BOTH_WIDTHS:=.o) $(BOTH_WIDTHS:=_128.o) \
 	src/audit/audit.o \
 	src/audit/draw.o \
 	src/audit/estimate.o \
+	src/audit/near_rows.o \
 	src/audit/overlap.o \
 	src/audit/rows.o \
+	src/dedup/cluster.o \
 	src/dedup/components.o \
+	src/dedup/connect.o \
+	src/dedup/leaders.o \
 	src/dedup/pairs.o \
+	src/dedup/parts.o \
 	src/dedup/texts.o \
 	src/dedup/user_query.o \
 	src/join/adaptive.o \
 	src/join/clause.o \
+	src/join/cost.o \
+	src/join/explain.o \
+	src/join/input.o \
+	src/join/node.o \
+	src/join/partners.o \
 	src/join/path.o \
 	src/join/plan.o \
 	src/join/self.o \
+	src/near/compare.o \
+	src/near/cut.o \
+	src/near/division.o \
+	src/near/filter.o \
+	src/near/fplist.o \
+	src/near/groups.o \
+	src/near/pairs.o \
+	src/near/partitions.o \
+	src/near/pass.o \
+	src/near/pass_team.o \
 	src/near/progress.o \
+	src/near/sample.o \
+	src/near/side.o \
 	src/near/team.o \
+	src/near/together.o \
 	src/text/aggregate.o \
 	src/text/arguments.o \
 	src/text/construct.o \
@@ -103,12 +93,21 @@ OBJS = $(BOTH_WIDTHS:=.o) $(BOTH_WIDTHS:=_128.o) \
 	src/text/weights_json.o \
 	src/text/weights_table.o \
 	src/text/weights_type.o \
+	src/type/analyze.o \
+	src/type/ball.o \
+	src/type/cast.o \
 	src/type/catalog.o \
+	src/type/distance_array.o \
 	src/type/gist.o \
 	src/type/gist_cost.o \
+	src/type/hamming.o \
+	src/type/operators.o \
 	src/type/same_row.o \
 	src/type/secret.o \
+	src/type/selectivity.o \
+	src/type/stored_values.o \
 	src/type/tuples.o \
+	src/type/type.o \
 	src/type/workers.o
 
 # what script/test counts interrupts by, and hooks of other libraries: see
@@ -130,9 +129,7 @@ DOCUMENTS = CHANGELOG.md LICENSE README.md SECURITY.md \
 
 # also where the caller gives flags of his own
 override PG_CPPFLAGS += -I$(srcdir)/src -Isrc
-# what the library has once for each width: see src/type/width.h
-NAMES_128 = src/names_128.h
-EXTRA_CLEAN = $(NAMES_128) $(OBJS:.o=.d)
+EXTRA_CLEAN = $(OBJS:.o=.d)
 SHLIB_LINK = -lutf8proc
 
 # "make installcheck" runs the quick tests.  Those below that take longer, and the
@@ -174,6 +171,7 @@ REGRESS = \
 	pairs \
 	processes \
 	parts \
+	words \
 	join \
 	join_plans \
 	join_few \
@@ -241,28 +239,15 @@ endif
 # An object depends on the headers that it includes.  The compiler writes down which,
 # and needs these the first time.
 $(OBJS): CFLAGS += -MMD -MP
-$(BOTH_WIDTHS:=_128.o): | $(NAMES_128)
 $(OBJS:.o=.bc): %.bc: %.o
 -include $(OBJS:.o=.d)
-
-# of the functions that headers declare as hamming_...(), but for those that both widths
-# call; written only where it changes, as half of all depends on it
-$(NAMES_128): $(filter-out %/join/plan.h,$(wildcard $(srcdir)/src/*/*.h))
-	@names=$$(sed -n 's/.*extern .*[^a-z_]\(hamming_[a-z_]*\)(.*/#define \1 \1_128/p' $^); \
-		echo "$$names" | cmp -s - $@ || echo "$$names" >$@
 
 # a program of one file: the script, and behind it the page that it fills
 simhash_explore: $(addprefix $(srcdir)/script/, explore explore.html)
 	{ cat $< && echo ": <<'PAGE'" && cat $(word 2, $^) && echo PAGE; } >$@
 
-%_128.o: %.c
-	$(COMPILE.c) -DHAMMING_BITS=128 -include $(NAMES_128) -o $@ $<
-
-%_128.bc: %.c
-	$(COMPILE.c.bc) -DHAMMING_BITS=128 -include $(NAMES_128) -o $@ $<
-
 # what PostgreSQL builds its own inner loops with
-src/text/fingerprint.o src/text/sketch.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS) $(CFLAGS_VECTORIZE)
+src/text/fingerprint.o src/text/sketch.o src/type/analyze.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS) $(CFLAGS_VECTORIZE)
 
 # where the objects go in a build outside the source tree
 $(shell mkdir -p $(sort $(dir $(OBJS))))

@@ -86,24 +86,6 @@ SELECT sign, joins(format(query, sign), NULL, format(expected, sign)) FROM (VALU
 	'SELECT a.id, b.id AS other FROM a LEFT JOIN b ON a.fp <-> b.fp <= 1 WHERE current_setting(''work_mem'') %1$s ''x''
 		UNION ALL SELECT NULL, id FROM b WHERE NOT EXISTS (SELECT FROM a WHERE a.fp <-> b.fp <= 1)
 			AND current_setting(''work_mem'') %1$s ''x''')) v (query, expected), unnest(ARRAY['<>', '=']) sign;
--- without one the error of a full join says so, but not that of a join without a distance
-CREATE FUNCTION full_join(condition text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	hint text;
-BEGIN
-	RETURN result_of(format('SELECT a.id, b.id AS other FROM a FULL JOIN b ON %s
-		WHERE current_setting(''work_mem'') = ''x''', condition), NULL);
-EXCEPTION WHEN feature_not_supported THEN
-	GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
-	RETURN hint;
-END $$;
-SELECT full_join(condition) LIKE CASE
-		WHEN current_setting('server_version_num')::int < 170000 THEN '%Put the join into a subquery with OFFSET 0%'
-		ELSE '(0,)' END AS expected
-FROM unnest(ARRAY['a.fp <-> b.fp <= 1', 'b.fp % a.fp AND a.n <> b.n',
-	'md5(a.id::text)::uuid::simhash128 <-> md5(b.id::text)::uuid::simhash128 < 2']) condition;
-SELECT full_join('a.n < b.n') AS hint;
-DROP FUNCTION full_join;
 
 -- types of joins, one in another
 SELECT joins(query), joins_128(query), query FROM unnest(ARRAY[

@@ -13,8 +13,6 @@
 #include "type/selectivity.h"
 #include "type/simhash.h"
 
-PG_FUNCTION_INFO_V1(WIDE(simhash_within_support));
-
 /*
  * What the planner asks with a SupportRequestIndexCondition, node: the clause
  * simhash_within(a, b, k), where a or b is the indexed column, as the condition
@@ -22,17 +20,20 @@ PG_FUNCTION_INFO_V1(WIDE(simhash_within_support));
  * clause.  The condition is exact: both say that the distance is at most k.
  */
 static List *
-index_condition(Node *node)
+index_condition(Node *node, int words)
 {
 	SupportRequestIndexCondition *request = (void *) node;
 	FuncExpr   *clause = (FuncExpr *) request->node;
 	Oid			schema = get_func_namespace(request->funcid);
-	Oid			fingerprint = simhash_find_type(schema, SIMHASH_TYPE);
-	Oid			ball = simhash_find_type(schema, HAMMING_BALL_TYPE);
+	bool		is_wide = words > 1;
+	Oid			fingerprint = simhash_find_type(schema, is_wide ? "simhash128"
+												: "simhash64");
+	Oid			ball = simhash_find_type(schema, is_wide ? "hamming_ball128"
+										 : "hamming_ball");
 	Oid			types[] = {fingerprint, INT8OID};
-	Oid			make_ball = simhash_find_function(schema,
-												  WIDE_NAME("hamming_ball"), 2,
-												  types);
+	Oid			make_ball = simhash_find_function(schema, is_wide
+												  ? "hamming_ball_128"
+												  : "hamming_ball", 2, types);
 	Oid			opno = get_opfamily_member(request->opfamily, fingerprint, ball,
 										   SIMHASH_BALL_STRATEGY);
 	Expr	   *column;
@@ -60,18 +61,21 @@ index_condition(Node *node)
 									(Expr *) known_ball));
 }
 
-Datum
-WIDE(simhash_within_support) (PG_FUNCTION_ARGS)
+static Datum
+support_within(FunctionCallInfo fcinfo, int words)
 {
 	Node	   *request = (Node *) PG_GETARG_POINTER(0);
 	Node	   *result = NULL;
 
 	if (IsA(request, SupportRequestSelectivity))
 	{
-		hamming_within_selectivity((SupportRequestSelectivity *) request);
+		hamming_within_selectivity((SupportRequestSelectivity *) request,
+								   words);
 		result = request;
 	}
 	else if (IsA(request, SupportRequestIndexCondition))
-		result = (Node *) index_condition(request);
+		result = (Node *) index_condition(request, words);
 	PG_RETURN_POINTER(result);
 }
+
+SIMHASH_SQL_WIDTHS(simhash_within_support, support_within(fcinfo, words))

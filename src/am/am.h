@@ -53,11 +53,6 @@ typedef struct HammingOptions
 
 /* Keys */
 
-/* The most words of a fingerprint.  Pages and records have no such limit. */
-#ifndef HAMMING_MAX_WORDS
-#define HAMMING_MAX_WORDS 2
-#endif
-
 /*
  * A fingerprint, or a key of a tree.  Order: by the words, then by tid.  The
  * keys of a tree are unique.
@@ -124,12 +119,7 @@ hamming_key_compare(HammingKey a, HammingKey b)
 static inline int
 hamming_key_distance(const HammingKey *a, const HammingKey *b)
 {
-	int			distance = 0;
-	int			i;
-
-	for (i = 0; i < HAMMING_MAX_WORDS; i++)
-		distance += pg_popcount64(a->words[i] ^ b->words[i]);
-	return distance;
+	return words_distance(a->words, b->words, HAMMING_MAX_WORDS);
 }
 
 /* All fingerprints within a radius, -1 .. all bits, of a centre. */
@@ -633,6 +623,20 @@ hamming_page_covers(Page page, const HammingKey *key)
 }
 
 /*
+ * whole must not be 0, and part not above whole.  Return about part / whole: 32
+ * significant bits of whole or more count, and the same bits of part.  So both
+ * are converted from int64: other conversions are slow.
+ */
+static inline double
+hamming_quotient(uint64 part, uint64 whole)
+{
+	int			shift = whole >> 32 != 0;
+
+	Assert(part <= whole);
+	return (double) (int64) (part >> shift) / (double) (int64) (whole >> shift);
+}
+
+/*
  * Return about how many of count keys, which are spread evenly over a range of
  * words, low to high, are below word: 0 .. count.
  */
@@ -643,7 +647,7 @@ hamming_guess(uint64 low, uint64 high, uint64 word, int count)
 		return 0;
 	if (word >= high)
 		return count;
-	return fingerprint_quotient(word - low, high - low) * count;
+	return hamming_quotient(word - low, high - low) * count;
 }
 
 /*

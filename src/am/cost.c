@@ -66,14 +66,15 @@ read_clauses(PlannerInfo *root, IndexPath *path, List *searched)
 	ListCell   *lc;
 	int			column;
 
-	wanted.radius = hamming_words_of(path->indexinfo->opcintype[0]) == 1
-		? hamming_expected_radius(root, path, 0, &wanted.searches)
-		: hamming_expected_radius_128(root, path, 0, &wanted.searches);
+	wanted.radius =
+		hamming_expected_radius(root, path, 0,
+								hamming_words_of(path->indexinfo->opcintype[0]),
+								&wanted.searches);
 	for (column = 1; column < path->indexinfo->nkeycolumns; column++)
 	{
 		double		elements;
 
-		(void) hamming_expected_radius(root, path, column, &elements);
+		(void) hamming_expected_radius(root, path, column, 1, &elements);
 		wanted.scans *= elements;
 	}
 	foreach(lc, searched)

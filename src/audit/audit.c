@@ -43,7 +43,6 @@ typedef struct Audit
 	MemoryContext row_context;	/* of one row of the query */
 	bool		has_distance;	/* is max_distance given? */
 	int			max_distance;
-	const AuditMethods *methods;	/* for the width of the fingerprints */
 	AuditRows	rows;
 	Draw	   *draws;
 	int			draw_count;
@@ -60,7 +59,7 @@ typedef struct Audit
 	Size		text_bytes;		/* of what take() keeps for each */
 	Overlap		overlap;
 	AuditRow   *texts;
-	void	   *fingerprints;
+	uint64	   *words;			/* word 0 of each */
 	uint16	   *matches;
 } Audit;
 
@@ -77,8 +76,7 @@ begin_rows(TupleDesc description, int bits, void *arg)
 							   "not %s",
 							   format_type_be(type)),
 						errhint("Cast it to text.")));
-	audit->methods = bits == 64 ? &simhash_audit_methods
-		: &simhash_audit_methods_128;
+	audit->rows.word_count = bits / 64;
 	if (!audit->has_distance)
 		audit->max_distance = bits * 10 / 64;
 	simhash_check_range("max_distance", audit->max_distance, 0, bits);
@@ -91,7 +89,7 @@ receive_row(const Datum *values, void *arg)
 	MemoryContext old = MemoryContextSwitchTo(audit->row_context);
 	AuditRow	row = {.id = DatumGetInt64(values[0])};
 
-	simhash_datum_halves(values[1], row.half, audit->methods->bits / 64);
+	simhash_datum_halves(values[1], row.words, audit->rows.word_count);
 	simhash_audit_add_row(&audit->rows, &row, DatumGetTextPP(values[2]));
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(audit->row_context);
@@ -128,7 +126,7 @@ load_texts(Audit *audit)
 
 	simhash_overlap_begin(overlap, most);
 	audit->texts = palloc(most * sizeof(AuditRow));
-	audit->fingerprints = palloc(most * audit->methods->bits / 8);
+	audit->words = palloc(most * sizeof(uint64));
 	audit->matches = palloc(most * sizeof(uint16));
 	simhash_audit_rewind(rows);
 	do
@@ -141,7 +139,8 @@ load_texts(Audit *audit)
 		for (; place <= draw->place; place++)
 			simhash_audit_next_row(rows, text);
 		simhash_audit_seek(rows->features, text->file, text->offset);
-		audit->methods->set(audit->fingerprints, overlap->texts, text);
+		audit->words[overlap->texts] = text->words[0];
+
 		while ((count = simhash_audit_next_features(rows, hash)) > 0)
 			simhash_overlap_add(overlap, hash, count);
 		simhash_overlap_end_text(overlap);
@@ -173,14 +172,18 @@ static void
 compare_row(Audit *audit, uint32 place, const AuditRow *row, bool is_drawn)
 {
 	Overlap    *overlap = &audit->overlap;
-	int			count = audit->methods->match(audit->fingerprints,
-											  overlap->texts, row,
-											  audit->max_distance,
-											  audit->matches);
+
+	/* what is within the distance is so in word 0 */
+	int			count = hamming_match(audit->words, overlap->texts,
+									  row->words[0],
+									  Min(audit->max_distance, 64),
+									  audit->matches);
 	int			i;
 
 	for (i = 0; i < count; i++)
-		simhash_overlap_add_candidate(overlap, audit->matches[i]);
+		if (audit_distance(&audit->texts[audit->matches[i]], row) <=
+			audit->max_distance)
+			simhash_overlap_add_candidate(overlap, audit->matches[i]);
 	for (i = 0; i < overlap->candidate_count; i++)
 	{
 		uint32		number = overlap->candidates[i];
@@ -298,8 +301,7 @@ begin_audit(FunctionCallInfo fcinfo)
 				 errdetail("A sample may have at most %d rows, unless it has "
 						   "all rows of the query.",
 						   AUDIT_SAMPLE_MAX)));
-	audit->draws = simhash_audit_draw(&audit->rows, audit->methods,
-									  audit->max_distance, sample,
+	audit->draws = simhash_audit_draw(&audit->rows, audit->max_distance, sample,
 									  &audit->draw_count);
 	return audit;
 }

@@ -6,12 +6,12 @@
 #ifndef SIMHASH_AUDIT_H
 #define SIMHASH_AUDIT_H
 
-#include "port/pg_bitutils.h"
 #include "storage/buffile.h"
 
 #include "text/feature_set.h"
 #include "text/shingle.h"
 #include "text/sketch.h"
+#include "type/hamming.h"
 
 /* Bands of a text at most: see choose_bands(). */
 #define AUDIT_BANDS_MAX SKETCH_BINS
@@ -25,8 +25,7 @@
 typedef struct AuditRow
 {
 	int64		id;
-	uint64		half[2];		/* fingerprint, the higher half first; of 64
-								 * bits the other is 0 */
+	uint64		words[HAMMING_MAX_WORDS];	/* of the fingerprint, and zeros */
 	int			file;			/* where the features are, for BufFileSeek() */
 	off_t		offset;
 } AuditRow;
@@ -37,6 +36,7 @@ typedef struct AuditRows
 	double		threshold;		/* texts are alike from this similarity on */
 	uint64		seed;
 	uint32		count;			/* rows */
+	int			word_count;		/* of a fingerprint */
 	uint8	   *is_near;		/* a bit for each row: may it be in a pair? */
 
 	/*
@@ -52,22 +52,15 @@ typedef struct AuditRows
 	uint64		salt;			/* of the sketches, from the seed */
 } AuditRows;
 
-/* The functions for fingerprints of one width: near_rows.c describes them. */
-typedef struct AuditMethods
-{
-	int			bits;
-	void		(*mark_near) (AuditRows *rows, int radius, Size memory);
-	void		(*set) (void *fingerprints, int i, const AuditRow *row);
-	int			(*match) (const void *fingerprints, int count,
-						  const AuditRow *row, int radius, uint16 *matches);
-} AuditMethods;
-
-/* The distance of two fingerprints of either width. */
 static inline int
 audit_distance(const AuditRow *a, const AuditRow *b)
 {
-	return pg_popcount64(a->half[0] ^ b->half[0]) +
-		pg_popcount64(a->half[1] ^ b->half[1]);
+	int			distance = 0;
+	int			w;
+
+	for (w = 0; w < HAMMING_MAX_WORDS; w++)
+		distance += pg_popcount64(a->words[w] ^ b->words[w]);
+	return distance;
 }
 
 /* The binary heap of a sample has 8 bytes a row, and 1 GB at most. */
@@ -134,12 +127,11 @@ extern uint32 simhash_audit_next_features(AuditRows *rows, uint64 *hash);
 extern void simhash_audit_end_rows(AuditRows *rows);
 
 /* near_rows.c */
-extern const AuditMethods simhash_audit_methods;
-extern const AuditMethods simhash_audit_methods_128;
+extern void simhash_audit_mark_near(AuditRows *rows, int radius, Size memory);
 
 /* draw.c */
-extern Draw *simhash_audit_draw(AuditRows *rows, const AuditMethods *methods,
-								int radius, int sample, int *count);
+extern Draw *simhash_audit_draw(AuditRows *rows, int radius, int sample,
+								int *count);
 
 /* overlap.c */
 extern void simhash_overlap_begin(Overlap *overlap, int most);

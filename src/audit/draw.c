@@ -92,9 +92,6 @@ static void
 note_size(Drawing *d, const NearSide *side, uint32 from, uint32 end,
 		  uint32 size, int64 kind)
 {
-	CHECK_FOR_INTERRUPTS();
-	if (size == 1)
-		return;
 	for (; from < end; from++)
 	{
 		uint64		row = side->payloads[from];
@@ -116,24 +113,15 @@ note_groups(Drawing *d, NearSide *side, int64 kind)
 {
 	NearOptions options = {.radius = 0,.memory = d->memory};
 	NearPairs  *pairs = hamming_pairs_begin(side, side, &options);
-	const NearPass *pass;
+	NearPair	pair;
 
-	while ((pass = hamming_pairs_next_pass(pairs)) != NULL)
+	while (hamming_pairs_next(pairs, &pair))
 	{
-		const NearSide *x = pass->x;
-		NearPair	pair;
-		uint32		n;
+		uint32		others = pair.is_same ? 0 : pair.y_end - pair.y;
+		uint32		size = pair.x_end - pair.x + others;
 
-		for (n = 0; x == pass->y && n < x->list.count; n++)
-			note_size(d, x, x->starts[n], x->starts[n + 1],
-					  x->starts[n + 1] - x->starts[n], kind);
-		while (x != pass->y && hamming_pairs_next_of_pass(pairs, &pair))
-		{
-			uint32		size = pair.x_end - pair.x + pair.y_end - pair.y;
-
-			note_size(d, x, pair.x, pair.x_end, size, kind);
-			note_size(d, pair.y_side, pair.y, pair.y_end, size, kind);
-		}
+		note_size(d, pair.x_side, pair.x, pair.x_end, size, kind);
+		note_size(d, pair.y_side, pair.y, pair.y + others, size, kind);
 	}
 	hamming_pairs_end(pairs);
 	hamming_side_end(side);
@@ -142,7 +130,7 @@ note_groups(Drawing *d, NearSide *side, int64 kind)
 static void
 add_value(Drawing *d, NearSide *side, uint64 value, uint32 row)
 {
-	NearRow		near = {.fp = value,.payload = row};
+	NearRow		near = {.words = {value},.payload = row};
 
 	hamming_side_add_within(side, &near, d->memory);
 }
@@ -160,7 +148,7 @@ find_groups(Drawing *d)
 	for (band = 0; band < rows->band_count; band++)
 	{
 		simhash_progress_share(band, rows->band_count + 1);
-		hamming_side_begin(&side, false, false);
+		hamming_side_begin(&side, 1, false, false);
 		for (i = 0; i < rows->count; i++)
 		{
 			uint64		value;
@@ -172,12 +160,12 @@ find_groups(Drawing *d)
 		}
 		note_groups(d, &side, 0);
 	}
-	hamming_side_begin(&side, false, false);
+	hamming_side_begin(&side, 1, false, false);
 	for (i = 0; i < rows->count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		simhash_audit_next_row(rows, &row);
-		add_value(d, &side, seeded_hash(0, row.half, sizeof(row.half)), i);
+		add_value(d, &side, seeded_hash(0, row.words, sizeof(row.words)), i);
 	}
 	note_groups(d, &side, SAME_GROUP);
 }
@@ -383,8 +371,7 @@ draw_rows(Drawing *d, double scale, int sample, int *count)
  * rows that are drawn, and return them in the order of rows.
  */
 Draw *
-simhash_audit_draw(AuditRows *rows, const AuditMethods *methods, int radius,
-				   int sample, int *count)
+simhash_audit_draw(AuditRows *rows, int radius, int sample, int *count)
 {
 	/* a quarter is for what goes with the rows: groups, sets, buffers */
 	Drawing		d = {.rows = rows,.memory = get_hash_memory_limit() / 4 * 3};
@@ -397,7 +384,7 @@ simhash_audit_draw(AuditRows *rows, const AuditMethods *methods, int radius,
 									Min(d.memory / SORT_SHARE / 1024,
 										MAX_KILOBYTES), NULL, TUPLESORT_NONE);
 	find_groups(&d);
-	methods->mark_near(rows, radius, d.memory);
+	simhash_audit_mark_near(rows, radius, d.memory);
 	simhash_progress_phase("drawing rows");
 	count_others(&d);
 	draws = draw_rows(&d, find_scale(&d, sample), sample, count);

@@ -1,6 +1,6 @@
 /*
  * near_rows.c
- *	  Which rows are near, by their fingerprints of one width.
+ *	  Which rows are near another one, by their fingerprints.
  */
 #include "postgres.h"
 
@@ -21,25 +21,25 @@ read_sides(AuditRows *rows, NearSide *x, NearSide *y, Size memory)
 {
 	uint32		i;
 
-	hamming_side_begin(x, true, false);
-	hamming_side_begin(y, true, false);
+	hamming_side_begin(x, rows->word_count, true, false);
+	hamming_side_begin(y, rows->word_count, true, false);
 	simhash_audit_rewind(rows);
 	for (i = 0; i < rows->count; i++)
 	{
 		AuditRow	row;
 		NearRow		near = {.number = i};
-		bool		is_y = is_bit_set(rows->is_near, i);
+		NearSide   *side = is_bit_set(rows->is_near, i) ? y : x;
 
 		CHECK_FOR_INTERRUPTS();
 		simhash_audit_next_row(rows, &row);
-		near.fp = fingerprint_from_words(row.half);
-		if (!hamming_side_make_room(is_y ? y : x, memory -
-									side_memory(is_y ? x : y)))
+		memcpy(near.words, row.words, sizeof(near.words));
+		if (!hamming_side_make_room(side, memory -
+									side_memory(side == x ? y : x)))
 		{
 			hamming_side_to_file(x);
 			hamming_side_to_file(y);
 		}
-		hamming_side_add(is_y ? y : x, &near);
+		hamming_side_add(side, &near);
 	}
 }
 
@@ -53,22 +53,40 @@ mark_rows(const NearSide *side, uint32 from, uint32 end, uint8 *is_near)
 	}
 }
 
-/*
- * Mark the rows of a pass of one side that are near each other.  A fingerprint
- * is connected with another one if, and only if, another one is within the
- * radius.
- */
+/* Mark the rows of x that are near a row of y. */
 static void
-mark_connected(const NearPass *pass, int radius, Together *together,
+mark_by_others(NearSide *x, NearSide *y, const NearOptions *options,
 			   uint8 *is_near)
 {
-	NearSide   *side = pass->x;
-	const uint32 *starts = side->starts;
-	uint32		count = side->list.count;
-	uint32	   *sets = hamming_connect(&side->list, radius, together, NULL,
-									   pass->cut, pass->segment);
+	NearPairs  *pairs = hamming_pairs_begin(x, y, options);
+	NearPair	pair;
+
+	while (hamming_pairs_next(pairs, &pair))
+	{
+		mark_rows(pair.x_side, pair.x, pair.x_end, is_near);
+		settle_pair(pairs, &pair);
+	}
+	hamming_pairs_end(pairs);
+}
+
+/*
+ * Mark the rows of a side in memory that are near each other.  A fingerprint is
+ * connected with another one if, and only if, another one is within the radius.
+ */
+static void
+mark_connected(NearSide *side, int radius, uint8 *is_near)
+{
+	Together   *together = hamming_connect_begin(&side->list, side->list.count,
+												 radius);
+	const uint32 *starts;
+	uint32	   *sets;
+	uint32		count;
 	uint32		n;
 
+	hamming_side_group(side);
+	starts = side->starts;
+	count = side->list.count;
+	sets = hamming_connect(&side->list, radius, together, NULL);
 	for (n = 0; n < count; n++)
 	{
 		uint32		root = find_set(sets, n);
@@ -81,96 +99,36 @@ mark_connected(const NearPass *pass, int radius, Together *together,
 	}
 	if (together == NULL)
 		pfree(sets);
-}
-
-/* Mark the rows of x that are near a row of y. */
-static void
-mark_by_others(NearSide *x, NearSide *y, NearOptions options, uint8 *is_near)
-{
-	NearPairs  *pairs;
-	NearPair	pair;
-
-	options.settled_rows = is_near;
-	pairs = hamming_pairs_begin(x, y, &options);
-	while (hamming_pairs_next(pairs, &pair))
-	{
-		mark_rows(pair.x_side, pair.x, pair.x_end, is_near);
-		settle_pair(pairs, &pair);
-	}
-	hamming_pairs_end(pairs);
-}
-
-/* Mark the rows of the side that are near each other. */
-static void
-mark_each_other(NearSide *side, const NearOptions *options, uint8 *is_near)
-{
-	Together   *together = side->file != NULL ? NULL
-	: hamming_connect_begin(&side->list, options->radius);
-	NearPairs  *pairs = hamming_pairs_begin(side, side, options);
-	const NearPass *pass;
-
-	while ((pass = hamming_pairs_next_pass(pairs)) != NULL)
-	{
-		NearPair	pair;
-
-		if (unlikely(simhash_progress_due))
-			simhash_progress_show_share(pass->done);
-		if (pass->x == pass->y)
-			mark_connected(pass, options->radius, together, is_near);
-		else
-			while (hamming_pairs_next_of_pass(pairs, &pair))
-			{
-				mark_rows(pair.x_side, pair.x, pair.x_end, is_near);
-				mark_rows(pair.y_side, pair.y, pair.y_end, is_near);
-			}
-	}
-	hamming_pairs_end(pairs);
-	if (together != NULL)
+	else
 		hamming_together_end(together);
 }
 
 /*
  * The bits of some rows in rows->is_near are set.  Set that of each other row
- * that has a row within radius.  Rows take memory bytes at most.
+ * that has another row within radius.  Rows take memory bytes at most.
  */
-static void
-mark_near(AuditRows *rows, int radius, Size memory)
+void
+simhash_audit_mark_near(AuditRows *rows, int radius, Size memory)
 {
-	NearOptions options = {.radius = radius,.memory = memory};
+	NearOptions options = {
+		.radius = radius,.memory = memory,.settled_rows = rows->is_near
+	};
 	NearSide	x;
 	NearSide	y;
 
 	read_sides(rows, &x, &y, memory);
 	simhash_progress_phase("comparing fingerprints");
-	mark_by_others(&x, &y, options, rows->is_near);
-	simhash_progress_phase("connecting fingerprints");
-	mark_each_other(&x, &options, rows->is_near);
-	hamming_side_end(&x);
+	mark_by_others(&x, &y, &options, rows->is_near);
 	hamming_side_end(&y);
+	simhash_progress_phase("connecting fingerprints");
+	if (x.file == NULL)
+		mark_connected(&x, radius, rows->is_near);
+	else
+	{
+		/* the same file, as the other side */
+		y = x;
+		options.are_same_rows = true;
+		mark_by_others(&x, &y, &options, rows->is_near);
+	}
+	hamming_side_end(&x);
 }
-
-/* Set fingerprint number i of an array to that of row. */
-static void
-set(void *fingerprints, int i, const AuditRow *row)
-{
-	((Fingerprint *) fingerprints)[i] = fingerprint_from_words(row->half);
-}
-
-/*
- * Set matches[] to the numbers of those of fingerprints[0 .. count) that are
- * within radius of that of row.  Return how many these are.  count is 65536 at
- * most.
- */
-static int
-match(const void *fingerprints, int count, const AuditRow *row, int radius,
-	  uint16 *matches)
-{
-	return hamming_match(fingerprints, count, fingerprint_from_words(row->half),
-						 radius, matches);
-}
-
-const AuditMethods
-WIDE(simhash_audit_methods) =
-{
-	HAMMING_BITS, mark_near, set, match
-};

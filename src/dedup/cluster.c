@@ -17,8 +17,6 @@
 #include "near/progress.h"
 #include "text/shingle.h"
 
-PG_FUNCTION_INFO_V1(WIDE(simhash_cluster));
-
 /* The cluster of a row that has no fingerprint. */
 #define NO_CLUSTER 0
 
@@ -77,7 +75,7 @@ is_of_row(int argument)
 }
 
 static ClusterArguments
-get_arguments(WindowObject window, int64 row, int count)
+get_arguments(WindowObject window, int64 row, int count, int words)
 {
 	ClusterArguments arguments = {.has_texts = count > ARG_BODY};
 	Datum		values[ARGUMENTS];
@@ -99,7 +97,7 @@ get_arguments(WindowObject window, int64 row, int count)
 	arguments.radius =
 		simhash_check_range("max_distance",
 							DatumGetInt32(values[ARG_MAX_DISTANCE]), 0,
-							HAMMING_BITS);
+							64 * words);
 	arguments.method = check_method(values[ARG_METHOD]);
 	if (arguments.has_texts)
 	{
@@ -120,10 +118,10 @@ get_arguments(WindowObject window, int64 row, int count)
 }
 
 static void
-check_constant(WindowObject window, int64 row, int count,
+check_constant(WindowObject window, int64 row, int count, int words,
 			   const ClusterArguments *first)
 {
-	ClusterArguments here = get_arguments(window, row, count);
+	ClusterArguments here = get_arguments(window, row, count, words);
 
 	if (here.is_null != first->is_null || here.radius != first->radius ||
 		here.method != first->method ||
@@ -177,10 +175,11 @@ read_partition(WindowObject window, uint32 rows, int count,
 	{
 		bool		isnull;
 		Datum		value = get_argument(window, ARG_FINGERPRINT, row, &isnull);
+		uint64		fingerprint[HAMMING_MAX_WORDS];
 
 		/* at once: the next argument frees what the value may point to */
-		Fingerprint fingerprint = isnull ? 0 : DatumGetSimhash(value);
-
+		if (!isnull)
+			simhash_datum_halves(value, fingerprint, list->word_count);
 		members[row] = isnull ? NO_MEMBER : ALONE;
 		if (!isnull && texts != NULL)
 		{
@@ -192,7 +191,7 @@ read_partition(WindowObject window, uint32 rows, int count,
 		if (!isnull)
 			fplist_append(list, fingerprint, row);
 		if (may_vary)
-			check_constant(window, row, count, arguments);
+			check_constant(window, row, count, list->word_count, arguments);
 		MemoryContextReset(each_row);
 		simhash_progress_share(row, rows);
 		CHECK_FOR_INTERRUPTS();
@@ -217,19 +216,21 @@ merge_copies(const uint32 *rows, uint32 count, Texts *texts, uint32 *firsts)
 	bool		has_copy = false;
 	uint32		i;
 
-	hamming_fplist_allocate(&digests, count);
+	hamming_fplist_allocate(&digests, 1, count);
 	for (i = 0; i < count; i++)
 	{
+		uint64		digest = simhash_texts_digest(texts, rows[i]);
+
 		firsts[rows[i]] = rows[i];
-		fplist_append(&digests, simhash_texts_digest(texts, rows[i]), rows[i]);
+		fplist_append(&digests, &digest, rows[i]);
 	}
 	/* the sort is stable */
-	hamming_fplist_sort(&digests, 0, count, 0, HAMMING_BITS);
+	hamming_fplist_sort(&digests, 0, count, 0, 64);
 	for (i = 1; i < count; i++)
 	{
 		uint32		row = digests.numbers[first];
 
-		if (digests.fps[i] != digests.fps[first])
+		if (digests.current[i] != digests.current[first])
 		{
 			first = i;
 			has_copy = false;
@@ -261,12 +262,15 @@ merge_rows(FingerprintList *list, Texts *texts, uint32 *firsts)
 	uint32		i;
 
 	/* the sort is stable: the first of a run is the first row */
-	hamming_fplist_sort(list, 0, list->count, 0, HAMMING_BITS);
+	hamming_fplist_sort_words(list, 0, list->count, 0);
 	for (from = 0; from < list->count; from = to)
 	{
 		uint32	   *rows = list->numbers + from;
+		uint64		difference[HAMMING_MAX_WORDS];
 
-		to = fplist_end_of_run(list, from, list->count, FINGERPRINT_ALL_BITS);
+		for (to = from + 1; to < list->count &&
+			 fplist_differ(list, from, list, to, 0, difference) == 0; to++)
+			CHECK_FOR_INTERRUPTS();
 		if (texts != NULL && to - from > 1)
 			merge_copies(rows, to - from, texts, firsts);
 		else
@@ -284,14 +288,16 @@ merge_rows(FingerprintList *list, Texts *texts, uint32 *firsts)
 
 /*
  * On entry firsts has what read_partition() and merge_rows() have set.  On
- * return it has the member of each row, numbered in order of first rows.  If
- * texts is not NULL, number the texts by members, too.
+ * return it has the member of each row, numbered in order of first rows.  So
+ * has the list; number the texts by members, too, if texts is not NULL.
  */
 static void
-number_members(uint32 *firsts, uint32 rows, Texts *texts)
+number_members(FingerprintList *list, uint32 *firsts, uint32 rows,
+			   Texts *texts)
 {
 	uint32		members = 0;
 	uint32		i;
+	int			w;
 
 	for (i = 0; i < rows; i++)
 	{
@@ -300,10 +306,17 @@ number_members(uint32 *firsts, uint32 rows, Texts *texts)
 		{
 			if (texts != NULL)
 				simhash_texts_number(texts, i, members);
+			for (w = 0; list->word_count > 1 && w < list->word_count; w++)
+				list->words[w][members] = list->words[w][i];
 			firsts[i] = members++;
 		}
 		else if (firsts[i] < ALONE)
 			firsts[i] = firsts[firsts[i]];
+	}
+	for (i = 0; i < list->count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		list->numbers[i] = firsts[list->numbers[i]];
 	}
 }
 
@@ -354,21 +367,15 @@ number_rows(FingerprintList *list, uint32 rows, Texts *texts,
 	bool		is_leader = arguments->method == CLUSTER_LEADER;
 	Together   *together = NULL;
 	uint32	   *clusters;
-	uint32		i;
 
 	simhash_progress_phase("connecting fingerprints");
 	/* texts are compared by this process alone */
 	if (is_leader || texts == NULL)
-		together = hamming_connect_begin(list, arguments->radius);
+		together = hamming_connect_begin(list, rows, arguments->radius);
 	merge_rows(list, texts, numbers);
-	number_members(numbers, rows, texts);
-	for (i = 0; i < list->count; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		list->numbers[i] = numbers[list->numbers[i]];
-	}
+	number_members(list, numbers, rows, texts);
 	clusters = hamming_connect(list, arguments->radius, together,
-							   is_leader ? NULL : texts, NULL, 0);
+							   is_leader ? NULL : texts);
 	if (is_leader)
 		hamming_choose_leaders(list, arguments->radius, texts, clusters);
 	number_clusters(numbers, rows, clusters);
@@ -377,7 +384,7 @@ number_rows(FingerprintList *list, uint32 rows, Texts *texts,
 }
 
 static void
-number_partition(WindowObject window, int count, bool may_vary,
+number_partition(WindowObject window, int count, int words, bool may_vary,
 				 Partition *partition)
 {
 	MemoryContext call = AllocSetContextCreate(CurrentMemoryContext,
@@ -393,8 +400,8 @@ number_partition(WindowObject window, int count, bool may_vary,
 	simhash_progress_begin("simhash_cluster");
 	simhash_progress_phase("reading rows");
 	rows = count_rows(window);
-	arguments = get_arguments(window, 0, count);
-	hamming_fplist_allocate(&list, rows);
+	arguments = get_arguments(window, 0, count, words);
+	hamming_fplist_allocate(&list, words, rows);
 	numbers = MemoryContextAllocHuge(GetMemoryChunkContext(partition),
 									 (Size) rows * sizeof(uint32));
 	if (arguments.has_texts)
@@ -416,10 +423,10 @@ number_partition(WindowObject window, int count, bool may_vary,
 
 /*
  * simhash_cluster(fp, max_distance int, method text[, body text, min_similarity
- * float8, words int])
+ * float8, words int]), fp of that many words
  */
-Datum
-WIDE(simhash_cluster) (PG_FUNCTION_ARGS)
+static Datum
+cluster_of_row(FunctionCallInfo fcinfo, int words)
 {
 	WindowObject window = PG_WINDOW_OBJECT();
 
@@ -435,7 +442,7 @@ WIDE(simhash_cluster) (PG_FUNCTION_ARGS)
 		for (i = 0; i < PG_NARGS(); i++)
 			may_vary |= !is_of_row(i) &&
 				!get_fn_expr_arg_stable(fcinfo->flinfo, i);
-		number_partition(window, PG_NARGS(), may_vary, partition);
+		number_partition(window, PG_NARGS(), words, may_vary, partition);
 	}
 	if (partition->numbers != NULL)
 		number = partition->numbers[WinGetCurrentPosition(window)];
@@ -443,3 +450,5 @@ WIDE(simhash_cluster) (PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	PG_RETURN_INT64(number);
 }
+
+SIMHASH_SQL_WIDTHS(simhash_cluster, cluster_of_row(fcinfo, words))

@@ -62,8 +62,7 @@ typedef struct GreaterId
  *
  * Then the ids are grouped: the list has those that are in a group with others,
  * as bigints, in ascending order.  They stand for its fingerprints, which have
- * 64 bits in what is compiled once.  The number of each is the place of the
- * least id of its group.
+ * one word.  The number of each is the place of the least id of its group.
  */
 typedef struct IdGroups
 {
@@ -301,7 +300,7 @@ sort_ids(IdGroups *groups)
 
 	pfree(groups->slots);
 	list->count = groups->count;
-	list->fps = groups->ids;
+	list->current = groups->ids;
 	list->numbers = groups->links;
 	if (groups->method == CLUSTER_LEADER)
 		list->numbers = palloc_extended(numbers_size, MCXT_ALLOC_HUGE);
@@ -312,9 +311,9 @@ sort_ids(IdGroups *groups)
 		list->numbers[i] = groups->method == CLUSTER_LEADER ? i :
 			groups->links[groups->links[i]];
 	}
-	list->spare_fps = palloc_extended(2 * numbers_size, MCXT_ALLOC_HUGE);
+	list->spare = palloc_extended(2 * numbers_size, MCXT_ALLOC_HUGE);
 	list->spare_numbers = palloc_extended(numbers_size, MCXT_ALLOC_HUGE);
-	hamming_fplist_sort(list, 0, list->count, 0, HAMMING_BITS);
+	hamming_fplist_sort(list, 0, list->count, 0, 64);
 }
 
 /*
@@ -371,7 +370,7 @@ find_least(IdGroups *groups, uint32 *places)
 				!join_leader(groups, number, places))
 				continue;
 		}
-		list->fps[count] = list->fps[i] ^ SIGN_BIT;
+		list->current[count] = list->current[i] ^ SIGN_BIT;
 		list->numbers[count++] = places[number];
 	}
 	list->count = count;
@@ -386,7 +385,7 @@ finish_groups(IdGroups *groups)
 	add_waiting(groups);
 	sort_ids(groups);
 	find_least(groups, list->spare_numbers);
-	pfree(list->spare_fps);
+	pfree(list->spare);
 	pfree(list->spare_numbers);
 }
 
@@ -401,8 +400,8 @@ return_groups(const FingerprintList *ids, ReturnSetInfo *result)
 		bool		nulls[2] = {false, false};
 
 		CHECK_FOR_INTERRUPTS();
-		values[0] = Int64GetDatum(ids->fps[i]);
-		values[1] = Int64GetDatum(ids->fps[ids->numbers[i]]);
+		values[0] = Int64GetDatum(ids->current[i]);
+		values[1] = Int64GetDatum(ids->current[ids->numbers[i]]);
 		tuplestore_putvalues(result->setResult, result->setDesc, values,
 							 nulls);
 	}

@@ -35,50 +35,54 @@
  */
 #define MAJORITY_RATIO 4
 
-/* A ball that holds the fingerprints of a group that are not reached yet. */
+/*
+ * A ball that holds the words of the fingerprints of a group that are not
+ * reached yet.
+ */
 typedef struct Rest
 {
-	Fingerprint centre;
-	int			radius;			/* HAMMING_BITS while it is not measured */
+	uint64		centre;
+	int			radius;			/* 64 while it is not measured */
 	double		compared;		/* comparisons since the ball was measured */
 } Rest;
 
-/* Return the bits that more than half of a sample of the fingerprints have. */
-static Fingerprint
-find_centre(const Fingerprint *fps, uint32 count)
+/* Return the bits that more than half of a sample of the words have. */
+static uint64
+find_centre(const uint64 *words, uint32 count)
 {
 	uint32		stride = Max(count / 255, 1);
-	int			ones[HAMMING_BITS] = {0};
-	Fingerprint centre = 0;
+	int			ones[64] = {0};
+	uint64		centre = 0;
 	int			size = 0;
 	uint64		i;				/* may pass the largest count */
 	int			bit;
 
 	for (i = 0; i < count; i += stride, size++)
-		for (bit = 0; bit < HAMMING_BITS; bit++)
-			ones[bit] += fps[i] >> bit & 1;
-	for (bit = 0; bit < HAMMING_BITS; bit++)
-		centre |= (Fingerprint) (ones[bit] > size / 2) << bit;
+		for (bit = 0; bit < 64; bit++)
+			ones[bit] += words[i] >> bit & 1;
+	for (bit = 0; bit < 64; bit++)
+		centre |= (uint64) (ones[bit] > size / 2) << bit;
 	return centre;
 }
 
-/* count must be above 0.  Measure the ball of the rest, fps[0 .. count). */
+/* count must be above 0.  Measure the ball of the rest, words[0 .. count). */
 static void
-measure_rest(Rest *rest, const Fingerprint *fps, uint32 count)
+measure_rest(Rest *rest, const uint64 *words, uint32 count)
 {
-	int64		counts[HAMMING_BITS + 1] = {0}; /* for each distance */
+	int64		counts[65] = {0};	/* for each distance */
 
-	rest->centre = find_centre(fps, count);
-	hamming_count(fps, count, rest->centre, counts);
-	rest->radius = HAMMING_BITS;
+	rest->centre = find_centre(words, count);
+	hamming_count(words, count, rest->centre, counts);
+	rest->radius = 64;
 	while (counts[rest->radius] == 0)
 		rest->radius--;
 	rest->compared = 0;
 }
 
 /*
- * The fingerprints at i and j are within the radius.  Unite them, if their
- * texts are alike.  Return whether they are in one set then.
+ * The fingerprints at i and j are within the radius of the current word.  Unite
+ * them, if they are within the radius, and their texts alike.  Return whether
+ * they are in one set then.
  *
  * Texts that are not alike are compared once: a pair that was among the
  * candidates before, and is not in one set, was found not alike then.
@@ -86,19 +90,26 @@ measure_rest(Rest *rest, const Fingerprint *fps, uint32 count)
 static bool
 connect_pair(NearGroups *groups, uint32 i, uint32 j)
 {
-	const FingerprintList *list = groups->x;
+	const FingerprintList *list = groups->lists.x;
+	uint32	   *sets = groups->lists.sets;
 	uint32		a = list->numbers[i];
 	uint32		b = list->numbers[j];
 
-	if (groups->texts != NULL)
+	if (groups->texts != NULL || groups->word_count > 1)
 	{
-		if (find_set(groups->sets, a) == find_set(groups->sets, b))
+		uint64		difference[HAMMING_MAX_WORDS];
+
+		if (find_set(sets, a) == find_set(sets, b))
 			return true;
-		if (!hamming_groups_is_first(groups, list->fps[i] ^ list->fps[j]) ||
-			!simhash_texts_alike(groups->texts, a, b))
+		if (fplist_differ(list, i, list, j, current_word(groups), difference) >
+			groups->radius)
+			return false;
+		if (groups->texts != NULL &&
+			(!hamming_groups_is_first(groups, difference) ||
+			 !simhash_texts_alike(groups->texts, a, b)))
 			return false;
 	}
-	unite_sets(groups->sets, a, b);
+	unite_sets(sets, a, b);
 	return true;
 }
 
@@ -109,11 +120,12 @@ connect_pair(NearGroups *groups, uint32 i, uint32 j)
 static uint32
 reach_from(NearGroups *groups, uint32 i, uint32 reached, uint32 end)
 {
-	FingerprintList *list = groups->x;
+	FingerprintList *list = groups->lists.x;
 	Matches		matches;
 	uint32		place;
 
-	matches_begin(&matches, list, reached, end, list->fps[i], groups->radius);
+	matches_begin(&matches, list, reached, end, list->current[i],
+				  current_radius(groups));
 	while (matches_next(&matches, &place))
 	{
 		/* what this moves to place was compared already, or is the match */
@@ -140,7 +152,8 @@ find_majority(const NearGroups *groups, const Candidates *group,
 	{
 		uint32		place = i % 2 == 0 ? group->x + x_size * i / MAJORITY_SAMPLE
 		: group->y + y_size * i / MAJORITY_SAMPLE;
-		uint32		set = find_set(groups->sets, groups->x->numbers[place]);
+		uint32		set = find_set(groups->lists.sets,
+								   groups->lists.x->numbers[place]);
 
 		if (votes == 0)
 			*majority = set;
@@ -162,8 +175,8 @@ gather_set(NearGroups *groups, uint32 from, uint32 end, uint32 set)
 	for (i = from; i < end; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (find_set(groups->sets, groups->x->numbers[i]) == set)
-			fplist_swap(groups->x, others++, i);
+		if (find_set(groups->lists.sets, groups->lists.x->numbers[i]) == set)
+			fplist_swap(groups->lists.x, others++, i);
 	}
 	return others;
 }
@@ -173,14 +186,15 @@ static void
 connect_stretches(NearGroups *groups, uint32 a, uint32 a_end, uint32 b,
 				  uint32 b_end)
 {
-	FingerprintList *list = groups->x;
+	FingerprintList *list = groups->lists.x;
 
 	for (; a < a_end; a++)
 	{
 		Matches		matches;
 		uint32		place;
 
-		matches_begin(&matches, list, b, b_end, list->fps[a], groups->radius);
+		matches_begin(&matches, list, b, b_end, list->current[a],
+					  current_radius(groups));
 		while (matches_next(&matches, &place))
 			connect_pair(groups, a, place);
 	}
@@ -230,8 +244,8 @@ connect_to_majority(NearGroups *groups, const Candidates *group)
 static void
 connect_stretch(NearGroups *groups, uint32 from, uint32 end)
 {
-	FingerprintList *list = groups->x;
-	Rest		rest = {.radius = HAMMING_BITS};
+	FingerprintList *list = groups->lists.x;
+	Rest		rest = {.radius = 64};
 	uint32		reached = from;
 	uint32		i;
 
@@ -245,9 +259,9 @@ connect_stretch(NearGroups *groups, uint32 from, uint32 end)
 		fplist_swap(list, i, reached - 1);
 		if (left >= WORTH_MEASURING &&
 			rest.compared > (double) REMEASURE_AFTER * left)
-			measure_rest(&rest, list->fps + reached, end - reached);
-		if (hamming_distance(list->fps[i], rest.centre) >
-			rest.radius + groups->radius)
+			measure_rest(&rest, list->current + reached, end - reached);
+		if (pg_popcount64(list->current[i] ^ rest.centre) >
+			rest.radius + current_radius(groups))
 			continue;
 		rest.compared += left;
 		reached = reach_from(groups, i, reached, end);
@@ -280,37 +294,32 @@ connect_candidates(Together *together, NearGroups *groups)
 		connect_group(groups, &group);
 }
 
-/* In the leader: connect a large group, which no cut divides. */
-static void
-connect_large(Together *together)
-{
-	connect_group(together->groups, &together->search->group);
-}
-
 /*
- * Let a team connect the list, if that is worth it, and move the list to the
- * team's memory.  Else return NULL.
+ * The numbers of the list must be below that count.  Let a team connect the
+ * list, if that is worth it, and move the list to the team's memory.  Else
+ * return NULL.
  */
 Together *
-hamming_connect_begin(FingerprintList *list, int radius)
+hamming_connect_begin(FingerprintList *list, uint32 numbers, int radius)
 {
 	SearchOptions options = {
-		.radius = radius,.has_sets = true,.capacity = list->count
+		.radius = radius,.word_count = list->word_count,.has_sets = true,
+		.capacity = numbers
 	};
 	double		count = list->count;
 	int			workers =
-	simhash_team_workers(hamming_near_cost(count, count, radius), 0);
+	simhash_team_workers(hamming_near_cost(list->word_count, count, count,
+										   radius), 0);
 	Together   *together = workers == 0 ? NULL
 	: hamming_together_begin(&options);
 
 	if (together == NULL)
 		return NULL;
-	hamming_fplist_copy(&together->list, list, 0, list->count);
+	hamming_fplist_bring(&together->list, list, numbers);
 	hamming_fplist_free(list);
 	*list = together->list;
 	list->team = together->team;
 	together->take = connect_candidates;
-	together->take_large = connect_large;
 	simhash_team_launch(together->team, CppAsString2(hamming_connect_main),
 						workers);
 	return together;
@@ -336,13 +345,10 @@ hamming_connect_main(dsm_segment *segment, shm_toc *toc)
  *
  * If texts is not NULL, which has those of the numbers, the texts of each step
  * must be alike.  Then together must be NULL.
- *
- * If cut is not NULL, unite only pairs that agree in the segment of that
- * number: see hamming_groups_begin().  That shows no progress.
  */
 uint32 *
 hamming_connect(FingerprintList *list, int radius, Together *together,
-				Texts *texts, const NearCut *cut, int segment)
+				Texts *texts)
 {
 	uint32	   *sets = together != NULL ? together->sets
 	: palloc_extended((Size) list->count * sizeof(uint32),
@@ -361,10 +367,10 @@ hamming_connect(FingerprintList *list, int radius, Together *together,
 		return sets;
 	}
 	groups = hamming_groups_make(list, list, radius);
-	groups->sets = sets;
+	groups->lists.sets = sets;
 	groups->texts = texts;
-	groups->done_here = cut == NULL ? 1 : 0;
-	hamming_groups_begin(groups, &all, cut, segment);
+	groups->done_here = 1;
+	hamming_groups_begin(groups, &all, NULL);
 	connect_candidates(NULL, groups);
 	pfree(groups);
 	return sets;

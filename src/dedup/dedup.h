@@ -43,33 +43,16 @@ check_parts(int parts)
 	return parts;
 }
 
-/* pair_rows.c knows the struct, which differs from width to width. */
-typedef struct PairRows PairRows;
-
-/* The functions for fingerprints of one width: pair_rows.c describes them. */
-typedef struct PairMethods
-{
-	PairRows   *(*begin) (int max_distance, int part, int parts,
-						  bool needs_all);
-	void		(*add) (PairRows *rows, int64 id, Datum fingerprint);
-	bool		(*next) (PairRows *rows, Datum *values);
-	void		(*end) (PairRows *rows);
-} PairMethods;
-
 /* connect.c */
-extern Together *hamming_connect_begin(FingerprintList *list, int radius);
+extern Together *hamming_connect_begin(FingerprintList *list, uint32 numbers,
+									   int radius);
 extern uint32 *hamming_connect(FingerprintList *list, int radius,
-							   Together *together, Texts *texts,
-							   const NearCut *cut, int segment);
+							   Together *together, Texts *texts);
 extern PGDLLEXPORT void hamming_connect_main(dsm_segment *segment,
 											 shm_toc *toc);
 
 /* leaders.c */
 extern void hamming_choose_leaders(FingerprintList *list, int radius,
 								   Texts *texts, uint32 *clusters);
-
-/* pair_rows.c */
-extern const PairMethods simhash_pair_methods;
-extern const PairMethods simhash_pair_methods_128;
 
 #endif							/* SIMHASH_DEDUP_H */

@@ -38,9 +38,20 @@ typedef struct Leaders
 
 /* a and b are within the radius.  Are they partners? */
 static inline bool
-are_partners(const Leaders *l, uint32 a, uint32 b)
+are_alike(const Leaders *l, uint32 a, uint32 b)
 {
 	return l->texts == NULL || simhash_texts_alike(l->texts, a, b);
+}
+
+/* The fingerprints at i and j are within the radius of word 0. */
+static inline bool
+are_partners(const Leaders *l, uint32 i, uint32 j)
+{
+	const FingerprintList *list = l->list;
+	uint64		difference[HAMMING_MAX_WORDS];
+
+	return fplist_differ(list, i, list, j, 0, difference) <= l->radius &&
+		are_alike(l, list->numbers[i], list->numbers[j]);
 }
 
 /*
@@ -51,7 +62,7 @@ are_partners(const Leaders *l, uint32 a, uint32 b)
 static void
 sort_by_component(FingerprintList *list, uint32 *components)
 {
-	Fingerprint *fps = list->spare_fps;
+	uint64	   *words = list->spare;
 	uint32	   *places = list->spare_numbers;
 	uint32		place = 0;
 	uint32		i;
@@ -59,7 +70,7 @@ sort_by_component(FingerprintList *list, uint32 *components)
 	for (i = 0; i < list->count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		fps[list->numbers[i]] = list->fps[i];
+		words[list->numbers[i]] = list->current[i];
 		places[i] = 0;
 	}
 	for (i = 0; i < list->count; i++)
@@ -81,7 +92,7 @@ sort_by_component(FingerprintList *list, uint32 *components)
 	{
 		CHECK_FOR_INTERRUPTS();
 		place = places[components[i]]++;
-		list->fps[place] = fps[i];
+		list->current[place] = words[i];
 		list->numbers[place] = i;
 	}
 }
@@ -99,13 +110,13 @@ choose_among_few(Leaders *l, uint32 from, uint32 to)
 	for (i = from; i < to; i++)
 	{
 		uint32		number = list->numbers[i];
-		int			count = hamming_match(list->fps + from, end - from,
-										  list->fps[i], l->radius, matches);
+		int			count = hamming_match(list->current + from, end - from,
+										  list->current[i], Min(l->radius, 64),
+										  matches);
 		int			match = 0;
 
 		/* leaders ascend by number: the first partner is the least */
-		while (match < count &&
-			   !are_partners(l, list->numbers[from + matches[match]], number))
+		while (match < count && !are_partners(l, from + matches[match], i))
 			match++;
 		if (match < count)
 			l->leaders[number] = list->numbers[from + matches[match]];
@@ -115,35 +126,15 @@ choose_among_few(Leaders *l, uint32 from, uint32 to)
 	return end;
 }
 
-/*
- * Copy from .. to - 1 to the spare arrays of the list, as a comparison changes
- * the order.  The copy has spare arrays of its own.
- */
+/* Copy from .. to - 1, as a comparison changes the order. */
 static FingerprintList
-copy_stretch(Leaders *l, uint32 from, uint32 to)
+copy_stretch(const FingerprintList *list, uint32 from, uint32 to)
 {
-	FingerprintList *list = l->list;
-	Size		count = to - from;
-	FingerprintList copy = {
-		.fps = list->spare_fps + from,
-		.numbers = list->spare_numbers + from,
-		.count = count,
-		.spare_fps = palloc_extended(count * sizeof(Fingerprint),
-									 MCXT_ALLOC_HUGE),
-		.spare_numbers = palloc_extended(count * sizeof(uint32),
-										 MCXT_ALLOC_HUGE)
-	};
+	FingerprintList copy;
 
-	memcpy(copy.fps, list->fps + from, count * sizeof(Fingerprint));
-	memcpy(copy.numbers, list->numbers + from, count * sizeof(uint32));
+	hamming_fplist_allocate_beside(&copy, list, to - from);
+	hamming_fplist_copy(&copy, list, from, to);
 	return copy;
-}
-
-static void
-free_spare(FingerprintList *copy)
-{
-	pfree(copy->spare_fps);
-	pfree(copy->spare_numbers);
 }
 
 /*
@@ -153,32 +144,32 @@ free_spare(FingerprintList *copy)
 static void
 join_leaders(Leaders *l, uint32 from, uint32 end, uint32 middle, uint32 to)
 {
-	FingerprintList leaders = copy_stretch(l, from, end);
-	FingerprintList others = copy_stretch(l, middle, to);
+	FingerprintList leaders = copy_stretch(l->list, from, end);
+	FingerprintList others = copy_stretch(l->list, middle, to);
 	Comparison *c = hamming_compare_make(&leaders, &others, l->radius);
 	Candidates	all = {0, leaders.count, 0, others.count};
 	FoundPair	pair;
 
-	hamming_groups_begin(c->groups, &all, NULL, 0);
+	hamming_groups_begin(c->groups, &all, NULL);
 	while (hamming_compare_next(c, &pair))
 	{
 		/* before it joins one this is its own number, which is greater */
 		uint32	   *leader = &l->leaders[pair.y];
 
-		if (pair.x < *leader && are_partners(l, pair.x, pair.y))
+		if (pair.x < *leader && are_alike(l, pair.x, pair.y))
 			*leader = pair.x;
 	}
 	pfree(c->groups);
 	pfree(c);
-	free_spare(&leaders);
-	free_spare(&others);
+	hamming_fplist_free(&leaders);
+	hamming_fplist_free(&others);
 }
 
 /*
  * The fingerprints at from .. to - 1 must be of one component, ascend by
- * number, and be no partners of the leaders before from.  Move
- * their leaders to the front, still ascending, and return where the leaders
- * end.  All others join one of these leaders.
+ * number, and be no partners of the leaders before from.  Move their leaders to
+ * the front, still ascending, and return where the leaders end.  All others
+ * join one of these leaders.
  */
 static uint32
 choose_among(Leaders *l, uint32 from, uint32 to)

@@ -4,13 +4,17 @@
  */
 #include "postgres.h"
 
+#include <float.h>
+
 #include "access/htup_details.h"
 #include "funcapi.h"
+#include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "nodes/plannodes.h"
 
 #include "dedup/dedup.h"
 #include "dedup/user_query.h"
+#include "near/pairs.h"
 #include "near/progress.h"
 
 PG_FUNCTION_INFO_V1(simhash_pairs);
@@ -22,29 +26,55 @@ typedef struct PairCall
 	int			part;			/* 0 .. parts - 1 */
 	int			parts;			/* 1 for all pairs */
 	bool		needs_all;		/* are all pairs wanted? */
-	const PairMethods *methods; /* for the width of the fingerprints */
-	PairRows   *rows;
+
+	NearSide	rows;			/* their payloads are ids */
+	NearOptions options;
+	Shares		shares;
+	NearPairs  *pairs;			/* NULL while rows are added */
+	NearPair	pair;			/* the current two fingerprints */
+	uint32		a;				/* of these, the next two rows: see */
+	uint32		b;				/* find_rows() */
 } PairCall;
 
+/*
+ * Begin without rows.  If the caller wants all pairs, a team may find all
+ * before the first one is returned.  Error: 22023 for a max_distance out of
+ * range.
+ */
 static void
 begin_rows(TupleDesc description, int bits, void *arg)
 {
 	PairCall   *call = arg;
 	MemoryContext old = MemoryContextSwitchTo(call->context);
+	NearOptions *options = &call->options;
 
-	call->methods = bits == 64 ? &simhash_pair_methods
-		: &simhash_pair_methods_128;
-	call->rows = call->methods->begin(call->max_distance, call->part,
-									  call->parts, call->needs_all);
+	options->radius = simhash_check_range("max_distance", call->max_distance, 0,
+										  bits);
+	if (call->parts == 1 && call->needs_all)
+		options->workers = simhash_team_workers(DBL_MAX, 0);
+	options->memory = simhash_team_memory(options->workers);
+	if (call->parts > 1)
+	{
+		hamming_shares_begin(&call->shares, bits / 64, options->radius,
+							 call->parts);
+		call->shares.number = call->part;
+		options->share = &call->shares;
+	}
+	hamming_side_begin(&call->rows, bits / 64, false, false);
 	MemoryContextSwitchTo(old);
 }
 
+/* Add a row, unless its fingerprint is not in the share. */
 static void
 receive_row(const Datum *values, void *arg)
 {
 	PairCall   *call = arg;
+	NearRow		row = {.payload = DatumGetInt64(values[0])};
 
-	call->methods->add(call->rows, DatumGetInt64(values[0]), values[1]);
+	simhash_datum_halves(values[1], row.words, call->rows.list.word_count);
+	if (call->options.share == NULL ||
+		is_in_share(call->options.share, row.words))
+		hamming_side_add_within(&call->rows, &row, call->options.memory);
 }
 
 static const UserQuery rows_query = {
@@ -77,6 +107,9 @@ begin_call(FunctionCallInfo fcinfo)
 {
 	PairCall   *call = palloc0(sizeof(PairCall));
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	NearSide   *rows = &call->rows;
+	NearOptions *options = &call->options;
+	Cost		cost;
 
 	/* FROM wants all pairs */
 	call->needs_all =
@@ -91,7 +124,42 @@ begin_call(FunctionCallInfo fcinfo)
 	simhash_progress_begin("simhash_pairs");
 	simhash_read_user_query(fcinfo, &rows_query, call);
 	simhash_progress_phase("finding pairs");
+	cost = hamming_near_cost(rows->list.word_count, rows->count, rows->count,
+							 options->radius) / 2;
+	options->workers = Min(options->workers, simhash_team_workers(cost, 0));
+	call->pairs = hamming_pairs_begin(rows, rows, options);
 	return call;
+}
+
+/*
+ * Set values to the ids of two rows, the lesser one first, and to their
+ * distance.  Each pair of rows comes once, in no particular order.  Rows with
+ * the same id are no pair.  Return false after the last pair.
+ */
+static bool
+next_pair(PairCall *call, Datum *values)
+{
+	NearPair   *pair = &call->pair;
+	int64		x;
+	int64		y;
+
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		while (!find_rows(pair, &call->a, &call->b))
+		{
+			if (!hamming_pairs_next(call->pairs, pair))
+				return false;
+			call->a = pair->x;
+			call->b = pair->y;
+		}
+		x = pair->x_side->payloads[call->a];
+		y = pair->y_side->payloads[call->b++];
+	} while (x == y);
+	values[0] = Int64GetDatum(Min(x, y));
+	values[1] = Int64GetDatum(Max(x, y));
+	values[2] = Int32GetDatum(pair->distance);
+	return true;
 }
 
 /* A callback of the expression, which may end before the rows do. */
@@ -100,7 +168,8 @@ end_call(Datum arg)
 {
 	PairCall   *call = (PairCall *) DatumGetPointer(arg);
 
-	call->methods->end(call->rows);
+	hamming_pairs_end(call->pairs);
+	hamming_side_end(&call->rows);
 }
 
 /* simhash_pairs(query text, max_distance int[, part int, parts int]) */
@@ -130,7 +199,7 @@ simhash_pairs(PG_FUNCTION_ARGS)
 	}
 	context = SRF_PERCALL_SETUP();
 	call = context->user_fctx;
-	if (call->methods->next(call->rows, values))
+	if (next_pair(call, values))
 		SRF_RETURN_NEXT(context,
 						HeapTupleGetDatum(heap_form_tuple(context->tuple_desc,
 														  values, nulls)));

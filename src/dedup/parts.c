@@ -11,43 +11,43 @@
 #include "dedup/dedup.h"
 #include "near/cut.h"
 
-PG_FUNCTION_INFO_V1(WIDE(simhash_parts));
-
 /*
  * Return the shares of a call.  The rows of a query mostly ask for the same,
  * and the divisions of hamming_shares_begin() take as long as all the rest.
  */
 static const Shares *
-shares_of_call(int radius, int count)
+shares_of_call(int words, int radius, int count)
 {
 	static Shares last;			/* count is 0 before the first call */
 
-	if (last.radius != radius || last.count != count)
-		hamming_shares_begin(&last, radius, count);
+	if (last.segments.word_count != words || last.radius != radius ||
+		last.count != count)
+		hamming_shares_begin(&last, words, radius, count);
 	return &last;
 }
 
-/* simhash_parts(fp, max_distance int, parts int) */
-Datum
-WIDE(simhash_parts) (PG_FUNCTION_ARGS)
+/* simhash_parts(fp, max_distance int, parts int), fp of that many words */
+static Datum
+parts_of(FunctionCallInfo fcinfo, int words)
 {
 	FuncCallContext *context;
 	int		   *parts;
 
 	if (SRF_IS_FIRSTCALL())
 	{
-		Fingerprint fingerprint = PG_GETARG_SIMHASH(0);
+		uint64		fingerprint[HAMMING_MAX_WORDS];
 		int			radius = simhash_check_range("max_distance",
 												 PG_GETARG_INT32(1), 0,
-												 HAMMING_BITS);
+												 64 * words);
 		int			count = check_parts(PG_GETARG_INT32(2));
-		const Shares *shares = shares_of_call(radius, count);
+		const Shares *shares = shares_of_call(words, radius, count);
 		int			block;
 
+		simhash_datum_halves(PG_GETARG_DATUM(0), fingerprint, words);
 		context = SRF_FIRSTCALL_INIT();
 		parts = MemoryContextAlloc(context->multi_call_memory_ctx,
-								   shares->block_count * sizeof(int));
-		for (block = 0; block < shares->block_count; block++)
+								   shares->segments.count * sizeof(int));
+		for (block = 0; block < shares->segments.count; block++)
 			parts[block] = hamming_share_of(shares, fingerprint, block);
 		/* as unsigned numbers, since none is negative */
 		qsort(parts, block, sizeof(int), oid_cmp);
@@ -65,3 +65,5 @@ WIDE(simhash_parts) (PG_FUNCTION_ARGS)
 	}
 	SRF_RETURN_DONE(context);
 }
+
+SIMHASH_SQL_WIDTHS(simhash_parts, parts_of(fcinfo, words))

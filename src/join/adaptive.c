@@ -346,42 +346,33 @@ hamming_rows_tried(const PlanState *node)
 	return join->tried == NULL ? 0 : join->count;
 }
 
+/* CreateCustomScanState, of either node: OuterRows has no child. */
 static Node *
-create_state(Size size, const CustomExecMethods *methods)
+create_state(CustomScan *scan)
 {
-	CustomScanState *state = palloc0(size);
+	bool		is_outer = scan->custom_plans == NIL;
+	CustomScanState *state = palloc0(is_outer ? sizeof(OuterRowsState)
+									 : sizeof(AdaptiveJoinState));
 
 	NodeSetTag(state, T_CustomScanState);
-	state->methods = methods;
+	state->methods = is_outer ? &outer_rows_methods : &adaptive_join_methods;
 	return (Node *) state;
-}
-
-static Node *
-create_outer_rows(CustomScan *scan)
-{
-	return create_state(sizeof(OuterRowsState), &outer_rows_methods);
-}
-
-static Node *
-create_adaptive_join(CustomScan *scan)
-{
-	return create_state(sizeof(AdaptiveJoinState), &adaptive_join_methods);
 }
 
 static const CustomScanMethods outer_rows_scan_methods = {
 	.CustomName = "OuterRows",
-	.CreateCustomScanState = create_outer_rows
+	.CreateCustomScanState = create_state
 };
 
 static const CustomScanMethods adaptive_join_scan_methods = {
 	.CustomName = "AdaptiveJoin",
-	.CreateCustomScanState = create_adaptive_join
+	.CreateCustomScanState = create_state
 };
 
 /* PlanCustomPath, of either node: the rows of the children are its own. */
 static Plan *
-make_plan(CustomPath *path, List *target, List *children,
-		  const CustomScanMethods *methods)
+make_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *target,
+		  List *clauses, List *children)
 {
 	CustomScan *scan = makeNode(CustomScan);
 
@@ -389,32 +380,19 @@ make_plan(CustomPath *path, List *target, List *children,
 	scan->custom_scan_tlist = copyObject(target);
 	scan->custom_plans = children;
 	scan->custom_private = path->custom_private;
-	scan->methods = methods;
+	scan->methods = children == NIL ? &outer_rows_scan_methods
+		: &adaptive_join_scan_methods;
 	return &scan->scan.plan;
-}
-
-static Plan *
-plan_outer_rows(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
-				List *target, List *clauses, List *children)
-{
-	return make_plan(path, target, children, &outer_rows_scan_methods);
-}
-
-static Plan *
-plan_adaptive_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
-				   List *target, List *clauses, List *children)
-{
-	return make_plan(path, target, children, &adaptive_join_scan_methods);
 }
 
 static const CustomPathMethods outer_rows_path_methods = {
 	.CustomName = "OuterRows",
-	.PlanCustomPath = plan_outer_rows
+	.PlanCustomPath = make_plan
 };
 
 static const CustomPathMethods adaptive_join_path_methods = {
 	.CustomName = "AdaptiveJoin",
-	.PlanCustomPath = plan_adaptive_join
+	.PlanCustomPath = make_plan
 };
 
 /* Return a path that gets from an AdaptiveJoin the rows of outer. */

@@ -77,8 +77,8 @@ near_radius(int bits)
  * Does node say that two fingerprints are within a radius?  If so, set these,
  * in any order.
  */
-bool
-hamming_read_clause(Node *node, HammingClause *clause)
+static bool
+read_clause(Node *node, HammingClause *clause)
 {
 	Oid			function;
 	List	   *args = called_function(node, &function);
@@ -181,7 +181,7 @@ hamming_find_clause(const JoinSides *sides, HammingClause *best)
 	{
 		HammingClause clause = {.rinfo = lfirst_node(RestrictInfo, lc)};
 
-		if (!hamming_read_clause((Node *) clause.rinfo->clause, &clause) ||
+		if (!read_clause((Node *) clause.rinfo->clause, &clause) ||
 			!may_come_first(sides, clause.rinfo) ||
 			!match_sides(sides, &clause))
 			continue;

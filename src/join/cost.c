@@ -15,7 +15,6 @@
 #include "optimizer/optimizer.h"
 
 #include "join/join.h"
-#include "near/cut.h"
 
 /* Times cpu_operator_cost. */
 #define READ_ROW 2.0			/* to find the fingerprint of a row */
@@ -60,16 +59,17 @@ tuple_bytes(const Path *path, double kept)
 
 /* Return the filter of the smaller side as the join will make it. */
 static FilterPlan
-filter_plan(double less, double more, int radius, double memory)
+filter_plan(double less, double more, const JoinEstimate *join, double memory)
 {
 	FilterPlan	none = {.passes = 1};
 
 	/* as side.c doubles it */
 	double		room = exp2(ceil(log2(Max(less, 1))));
 
-	if (room * SIDE_ROW_BYTES >= memory)
+	if (room * SIDE_ROW_BYTES(join->word_count) >= memory)
 		return none;
-	return hamming_filter_plan(less, more, radius, memory / FILTER_SHARE);
+	return hamming_filter_plan(join->word_count, less, more, join->radius,
+							   memory);
 }
 
 /*
@@ -82,7 +82,7 @@ static double
 number_of_moves(double less, double more, const JoinEstimate *join,
 				double memory)
 {
-	double		at_once = Max(memory / SIDE_ROW_BYTES, 2);
+	double		at_once = Max(memory / SIDE_ROW_BYTES(join->word_count), 2);
 	double		rows = less + more;
 
 	if (rows <= at_once)
@@ -97,8 +97,8 @@ number_of_moves(double less, double more, const JoinEstimate *join,
 static Cost
 search_cost(double x, double y, const JoinEstimate *join)
 {
-	return hamming_near_cost(x / join->groups, y / join->groups,
-							 join->radius) * join->groups;
+	return hamming_near_cost(join->word_count, x / join->groups,
+							 y / join->groups, join->radius) * join->groups;
 }
 
 /*
@@ -157,7 +157,7 @@ most_cost(const CustomPath *path, const JoinEstimate *join, double sides)
  * compares each two of them once.
  */
 void
-WIDE(hamming_cost_join) (CustomPath *path, JoinEstimate *join)
+hamming_cost_join(CustomPath *path, JoinEstimate *join)
 {
 	const Path *outer = linitial(path->custom_paths);
 	const Path *inner = llast(path->custom_paths);
@@ -165,7 +165,7 @@ WIDE(hamming_cost_join) (CustomPath *path, JoinEstimate *join)
 	double		less = Min(outer->rows, inner->rows);
 	double		more = Max(outer->rows, inner->rows);
 	double		memory = simhash_team_memory(join->workers);
-	FilterPlan	plan = filter_plan(less, more, join->radius, memory);
+	FilterPlan	plan = filter_plan(less, more, join, memory);
 	double		joined = more * plan.passes;
 	double		kept = (less + joined) * sides;
 	double		moves = number_of_moves(less * sides, joined * sides, join,
@@ -182,14 +182,14 @@ WIDE(hamming_cost_join) (CustomPath *path, JoinEstimate *join)
 	startup += cpu_operator_cost *
 		((less + more) * (READ_ROW + plan.looks * LOOK_AT_FILTER) * sides +
 		 kept * KEEP_ROW);
-	join->has_files = kept * SIDE_ROW_BYTES + tuples > memory;
-	if (join->has_files)
+	if (kept * SIDE_ROW_BYTES(join->word_count) + tuples > memory)
 	{
 		startup += tuples / BLCKSZ * seq_page_cost;
 		from_file = Min(join->pairs, kept * PARTNERS_FROM_FILE);
 	}
-	startup += moves * kept * (2.0 * sizeof(NearRow) / BLCKSZ * seq_page_cost +
-							   MOVE_ROW * cpu_operator_cost);
+	startup += moves * kept *
+		(2.0 * near_row_bytes(join->word_count) / BLCKSZ * seq_page_cost +
+		 MOVE_ROW * cpu_operator_cost);
 	join->run = join->filter.startup +
 		(READ_PAIR * cpu_operator_cost + join->filter.per_tuple) * join->pairs +
 		READ_FROM_FILE * cpu_operator_cost * from_file;

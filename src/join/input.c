@@ -191,8 +191,8 @@ find_row(HammingJoinState *state, JoinInput *input, TupleTableSlot *slot,
 										  &isnull);
 	if (isnull)
 		return false;
-	row->fp = DatumGetSimhash(value);
-	if (filter != NULL && !hamming_filter_passes(filter, row->fp))
+	simhash_datum_halves(value, row->words, state->word_count);
+	if (filter != NULL && !hamming_filter_passes(filter, row->words))
 		return false;
 	return input->keys == NIL || find_key(state, input, slot, row);
 }
@@ -264,7 +264,8 @@ evaluate_radius(HammingJoinState *state)
 
 	ResetExprContext(context);
 	radius = ExecEvalExprSwitchContext(state->radius, context, &isnull);
-	return isnull ? -1 : hamming_radius(DatumGetInt64(radius));
+	return isnull ? -1 : hamming_radius(DatumGetInt64(radius),
+										64 * state->word_count);
 }
 
 /*
@@ -288,9 +289,8 @@ make_filter(HammingJoinState *state, const JoinInput *first, JoinInput *second)
 		return;
 	old = MemoryContextSwitchTo(state->context);
 	state->filter_of_first =
-		hamming_filter_make(list->fps, list->count,
-							Max(expected, second->read), state->known_radius,
-							state->memory / FILTER_SHARE);
+		hamming_filter_make(list, Max(expected, second->read),
+							state->known_radius, state->memory);
 	MemoryContextSwitchTo(old);
 	if (state->filter_of_first != NULL)
 		hamming_side_filter(&second->side, state->filter_of_first);
@@ -303,9 +303,6 @@ make_filter(HammingJoinState *state, const JoinInput *first, JoinInput *second)
  * there are fewer pairs than expected, fewer batches are best: the best number
  * is as the square root of the work for pairs.  Sides in files are divided
  * anew for each batch, which takes long: then the last one begins.
- *
- * Tuples that are not expected to have room go to files at once.  A large
- * memory that is filled first takes longer than a small one.
  */
 static void
 begin_batch(HammingJoinState *state)
@@ -316,11 +313,6 @@ begin_batch(HammingJoinState *state)
 
 	hamming_input_end(outer);
 	outer->read_end = PG_UINT64_MAX;
-	if (state->has_files)
-	{
-		move_tuples(state, outer);
-		move_tuples(state, &state->inner);
-	}
 	if (state->inner.side.file != NULL)
 	{
 		move_tuples(state, outer);

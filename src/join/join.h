@@ -83,6 +83,7 @@ typedef struct HammingJoinState
 {
 	CustomScanState custom;		/* must be first */
 	JoinType	type;
+	int			word_count;		/* of a fingerprint */
 	bool		shows_partners; /* a semi join, with inner columns? */
 	bool		is_self;		/* has the outer side the rows of both? */
 	bool		is_of_same_rows;	/* have two sides the same rows, and is
@@ -95,7 +96,6 @@ typedef struct HammingJoinState
 	MemoryContext context;		/* of all rows */
 	Size		memory;			/* what rows may take, in bytes */
 	int			team_workers;	/* that are launched for a search */
-	bool		has_files;		/* do tuples go to files at once? */
 	uint64		batch;			/* outer rows that are read at a time; 0: all */
 	uint64		batch_pairs;	/* that these are expected to have */
 	uint64		pairs_read;		/* of all batches so far */
@@ -114,9 +114,9 @@ typedef struct HammingJoinState
 	MemoryContext progress;		/* of what is shown of it */
 	NearPairs  *pairs;
 	NearPair	pair;			/* the rows of the current two fingerprints: x
-								 * of the outer side, y of the inner one */
-	NearPair	block;			/* the same, with the rows of y that all rows
-								 * of x are paired with before others are */
+								 * of the outer side, y of the inner one, of
+								 * which it has a block */
+	uint32		y_end;			/* the end of all of these */
 	uint32		a;				/* the current row of x */
 	uint32		b;				/* the next one of y */
 	uint32		in_slot;		/* the row of x in the outer slot */

@@ -111,8 +111,8 @@ begin_input(HammingJoinState *state, JoinInput *input, PlanState *child,
 												  ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(state->context);
 	/* of an inner join nobody asks which rows have a partner */
-	hamming_side_begin(&input->side, state->type != JOIN_INNER,
-					   input->keys != NIL);
+	hamming_side_begin(&input->side, state->word_count,
+					   state->type != JOIN_INNER, input->keys != NIL);
 	MemoryContextSwitchTo(old);
 }
 
@@ -145,6 +145,7 @@ begin_hamming_join(CustomScanState *node, EState *estate, int eflags)
 										   ALLOCSET_DEFAULT_SIZES);
 	state->work = palloc0(sizeof(JoinWork));
 	state->type = list_nth_int(scan->custom_private, JOIN_TYPE);
+	state->word_count = list_nth_int(scan->custom_private, JOIN_BITS) / 64;
 	if (add_parameters((Node *) distance, &state->parameters))
 		state->parameters = scan->scan.plan.allParam;
 	state->outer.keeps_all = IS_OUTER_JOIN(state->type);
@@ -179,7 +180,6 @@ begin_hamming_join(CustomScanState *node, EState *estate, int eflags)
 											"HammingJoin progress",
 											ALLOCSET_SMALL_SIZES);
 	state->team_workers = list_nth_int(scan->custom_private, JOIN_WORKERS);
-	state->has_files = list_nth_int(scan->custom_private, JOIN_FILES);
 	state->memory = simhash_team_memory(state->team_workers);
 	state->batch = list_nth_int(scan->custom_private, JOIN_BATCH);
 	state->batch_pairs = list_nth_int(scan->custom_private, JOIN_BATCH_PAIRS);
@@ -251,8 +251,7 @@ begin_pairs(HammingJoinState *state)
 										   : &state->inner.side, &options);
 	MemoryContextSwitchTo(old);
 	memset(&state->pair, 0, sizeof(NearPair));
-	state->block = state->pair;
-	state->a = state->b = 0;
+	state->a = state->b = state->y_end = 0;
 	state->phase = JOIN_PAIRING;
 }
 
@@ -260,7 +259,7 @@ static uint64
 disk_of(const JoinInput *input)
 {
 	uint64		side = input->side.file == NULL ? 0
-	: input->side.count * sizeof(NearRow);
+	: input->side.count * near_row_bytes(input->side.list.word_count);
 
 	return side + (input->tuples.has_file ? input->tuples.size : 0);
 }
@@ -279,15 +278,14 @@ hamming_join_count_work(CustomScanState *node)
 
 	if (pairs != NULL)
 	{
-		disk += pairs->work.partition_bytes + pairs->work.found_bytes;
-		work->most_memory = Max(work->most_memory, pairs->work.most_memory +
-								pairs->work.team_memory +
-								hamming_join_memory(state));
-		work->passes += pairs->work.passes;
-		work->compared += pairs->comparison->compared + pairs->work.compared;
-		work->launched = Max(work->launched, pairs->work.launched);
-		pairs->work.passes = 0;
-		pairs->comparison->compared = pairs->work.compared = 0;
+		NearWork	done = hamming_pairs_take_work(pairs);
+
+		disk += done.partition_bytes + done.found_bytes;
+		work->most_memory = Max(work->most_memory, done.most_memory +
+								done.team_memory + hamming_join_memory(state));
+		work->passes += done.passes;
+		work->compared += done.compared;
+		work->launched = Max(work->launched, done.launched);
 	}
 	work->most_disk = Max(work->most_disk, disk);
 }
@@ -463,7 +461,7 @@ static const CustomExecMethods exec_methods = {
 
 /* CreateCustomScanState */
 Node *
-WIDE(hamming_create_join) (CustomScan *scan)
+hamming_create_join(CustomScan *scan)
 {
 	HammingJoinState *state = palloc0(sizeof(HammingJoinState));
 

@@ -20,23 +20,26 @@ inner_tuples(HammingJoinState *state)
 }
 
 /*
- * Begin with the first row of x, and with a block of rows of y from row from
- * on.  Where tuples are in a file, a cache keeps those of a block while rows of
- * x come and go: most are read once for the block, and not for each row of x.
+ * Let the pair have its next rows of y, and begin with the first row of x.
+ * Return false if none is left.  Where tuples are in a file, a cache keeps
+ * those of a block while rows of x come and go: most are read once for the
+ * block, and not for each row of x.
  */
-static void
-begin_block(HammingJoinState *state, uint32 from)
+static bool
+next_block(HammingJoinState *state)
 {
-	const NearPair *pair = &state->pair;
+	NearPair   *pair = &state->pair;
 
-	state->block = *pair;
-	state->block.y = from;
-	state->block.y_end = from +
-		Min(pair->y_end - from, simhash_tuples_at_once(inner_tuples(state)));
+	if (pair->y_end == state->y_end)
+		return false;
+	pair->y = pair->y_end;
+	pair->y_end += Min(state->y_end - pair->y,
+					   simhash_tuples_at_once(inner_tuples(state)));
 	state->a = pair->x;
-	state->b = from;
+	state->b = pair->y;
 	state->in_slot = NO_ROW;
 	state->is_settled = true;
+	return true;
 }
 
 /* Get the next two fingerprints, and their rows. */
@@ -46,8 +49,9 @@ next_fingerprints(HammingJoinState *state)
 	if (state->pairs == NULL ||
 		!hamming_pairs_next(state->pairs, &state->pair))
 		return false;
-	begin_block(state, state->pair.y);
-	return true;
+	state->y_end = state->pair.y_end;
+	state->pair.y_end = state->pair.y;
+	return next_block(state);
 }
 
 /* Bring the tuple into the slot of the input. */
@@ -115,16 +119,16 @@ passes_filter(HammingJoinState *state)
 
 /*
  * Return the first partner of row a among the rows of the current block, or
- * block.y_end if there is none.
+ * pair.y_end if there is none.
  */
 static uint32
 find_partner(HammingJoinState *state, uint32 a)
 {
-	uint32		b = state->block.y;
+	uint32		b = state->pair.y;
 
 	if (state->filter == NULL)
 		return b;
-	for (; b < state->block.y_end; b++)
+	for (; b < state->pair.y_end; b++)
 	{
 		fetch_rows(state, a, b);
 		if (passes_filter(state))
@@ -157,7 +161,7 @@ next_partner(HammingJoinState *state)
 			if (is_bit_set(outer->matched, number))
 				continue;
 			b = find_partner(state, a);
-			if (b == state->block.y_end)
+			if (b == state->pair.y_end)
 			{
 				state->is_settled = false;
 				continue;
@@ -169,15 +173,12 @@ next_partner(HammingJoinState *state)
 				fetch_rows(state, a, b);
 			return true;
 		}
-		if (!state->is_settled && state->block.y_end < pair->y_end)
-			begin_block(state, state->block.y_end);
-		else
-		{
-			if (pair->x_end > 0 && state->is_settled)
-				settle_pair(state->pairs, pair);
-			if (!next_fingerprints(state))
-				return false;
-		}
+		if (!state->is_settled && next_block(state))
+			continue;
+		if (pair->x_end > 0 && state->is_settled)
+			settle_pair(state->pairs, pair);
+		if (!next_fingerprints(state))
+			return false;
 	}
 }
 
@@ -196,13 +197,9 @@ next_two(HammingJoinState *state)
 	}
 	if (state->is_swapped)
 		swap_rows(state);
-	while (!find_rows(&state->block, &state->a, &state->b))
-	{
-		if (state->block.y_end < state->pair.y_end)
-			begin_block(state, state->block.y_end);
-		else if (!next_fingerprints(state))
+	while (!find_rows(&state->pair, &state->a, &state->b))
+		if (!next_block(state) && !next_fingerprints(state))
 			return false;
-	}
 	fetch_rows(state, state->a, state->b++);
 	return true;
 }

@@ -14,7 +14,6 @@
 #include "access/htup_details.h"
 #include "nodes/extensible.h"
 #include "optimizer/cost.h"
-#include "optimizer/geqo.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
@@ -61,7 +60,6 @@
 
 static bool enable_hammingjoin = true;
 static set_join_pathlist_hook_type next_hook;
-static join_search_hook_type next_search;
 
 static const CustomPathMethods path_methods = {
 	.CustomName = "HammingJoin",
@@ -105,9 +103,12 @@ parallel_divisor(int workers)
 	return workers + (parallel_leader_participation ? Max(leader, 0) : 0);
 }
 
-/* Of a self-join outer and inner are one path. */
+/*
+ * Of a self-join outer and inner are one path.  A path whose search has workers
+ * is not parallel safe: below a Gather the leader alone would launch them.
+ */
 static CustomPath *
-make_path(JoinPaths *join, Path *outer, Path *inner)
+make_path(JoinPaths *join, Path *outer, Path *inner, int workers)
 {
 	CustomPath *path = makeNode(CustomPath);
 	Relids		required = calc_non_nestloop_required_outer(outer, inner);
@@ -123,14 +124,14 @@ make_path(JoinPaths *join, Path *outer, Path *inner)
 										 is_of_same_rows);
 
 	others = list_delete_ptr(others, join->clause.rinfo);
-	/* set_number() sets the other numbers */
-	numbers = list_concat(numbers, list_make4_int(0, 0, 0, 0));
+	/* partial_path() sets the batch */
+	numbers = list_concat(numbers, list_make3_int(0, 0, workers));
 	path->path.pathtype = T_CustomScan;
 	path->path.parent = join->sides.joinrel;
 	path->path.pathtarget = join->sides.joinrel->reltarget;
 	path->path.param_info = parameters;
 	path->path.parallel_safe = join->sides.joinrel->consider_parallel &&
-		outer->parallel_safe && inner->parallel_safe;
+		outer->parallel_safe && inner->parallel_safe && workers == 0;
 	path->path.rows = parameters == NULL ? join->sides.joinrel->rows
 		: parameters->ppi_rows;
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
@@ -208,9 +209,10 @@ cost_of_clauses(JoinPaths *join, List *clauses)
 
 /* Where the node launches no workers, workers is 0. */
 static JoinEstimate
-cost_path(JoinPaths *join, CustomPath *path, Path *outer, Path *inner,
-		  int workers)
+cost_path(JoinPaths *join, CustomPath *path, int workers)
 {
+	const Path *outer = linitial(path->custom_paths);
+	const Path *inner = llast(path->custom_paths);
 	List	   *others = list_nth(path->custom_private, PATH_CLAUSES);
 	List	   *ordered = hamming_order_clauses(join->sides.root, others);
 	List	   *filter = list_concat_copy(join->keys, ordered);
@@ -218,6 +220,7 @@ cost_path(JoinPaths *join, CustomPath *path, Path *outer, Path *inner,
 	Selectivity near = selectivity_of(join, list_make1(join->clause.rinfo));
 	JoinEstimate estimate = {
 		.type = join->sides.type,
+		.word_count = join->clause.bits / 64,
 		.radius = join->clause.likely_radius,
 		.groups = Max(1, Min(1 / equal, Min(outer->rows, inner->rows))),
 		.filter = cost_of_clauses(join, filter),
@@ -237,10 +240,7 @@ cost_path(JoinPaths *join, CustomPath *path, Path *outer, Path *inner,
 	}
 	estimate.near = outer->rows * inner->rows * near * equal;
 	estimate.pairs = pairs_read(join, estimate.near, filter);
-	if (join->clause.bits == 64)
-		hamming_cost_join(path, &estimate);
-	else
-		hamming_cost_join_128(path, &estimate);
+	hamming_cost_join(path, &estimate);
 	return estimate;
 }
 
@@ -266,50 +266,36 @@ may_end_early(const JoinPaths *join)
 		!root->parse->hasAggs && !root->parse->hasWindowFuncs;
 }
 
-/* Make a path that launches that many workers for its search. */
-static CustomPath *
-whole_path(JoinPaths *join, Path *outer, Path *inner, int workers,
-		   JoinEstimate *estimate)
-{
-	CustomPath *path = make_path(join, outer, inner);
-
-	*estimate = cost_path(join, path, outer, inner, workers);
-	set_number(path, JOIN_FILES, estimate->has_files);
-	set_number(path, JOIN_WORKERS, workers);
-	if (workers > 0)
-		path->path.parallel_safe = false;
-	return path;
-}
-
 /*
  * Return paths for the rows of both sides: one by this process alone, and
  * maybe one whose search has workers.  These find all pairs before the first
  * row comes, so there is none where the statement may end early, unless it is
- * a semi or anti join, which finds all pairs before its first row anyway.  It
- * is not parallel safe: below a Gather the leader alone would launch workers.
- * A semi or anti join has none for partitions: see hamming_partitions_pair().
+ * a semi or anti join, which finds all pairs before its first row anyway.  A
+ * semi or anti join has none for partitions: see hamming_partitions_pair().
  */
 static List *
 whole_paths(JoinPaths *join, Path *outer, Path *inner)
 {
-	List	   *paths = list_make1(whole_path(join, outer, inner, 0,
-											  &join->whole));
+	CustomPath *path = make_path(join, outer, inner, 0);
+	List	   *paths = list_make1(path);
 	bool		is_for_one = looks_for_one(join->sides.type);
-	Cost		search = join->whole.search;
 	JoinEstimate team;
-	CustomPath *path;
+	Cost		search;
 	int			workers;
 
+	join->whole = cost_path(join, path, 0);
+	join->least = Min(join->least, join->whole.startup);
+	search = join->whole.search;
 	/* what has a partner is searched for no more */
 	if (is_for_one)
 		search *= 1 - join->extra->semifactors.outer_match_frac;
-	join->least = Min(join->least, join->whole.startup);
 	workers = simhash_team_workers(search, join->whole.kept);
 	/* a team writes its pairs to files (pass_team.c) */
 	if (workers == 0 || temp_file_limit >= 0 ||
 		(may_end_early(join) && !is_for_one))
 		return paths;
-	path = whole_path(join, outer, inner, workers, &team);
+	path = make_path(join, outer, inner, workers);
+	team = cost_path(join, path, workers);
 	if (is_for_one && (team.is_divided ||
 					   (team.pairs > 0 &&
 						team.near > FEW_PAIRS * outer->rows)))
@@ -338,7 +324,7 @@ add_whole_paths(JoinPaths *join, Path *outer, Path *inner)
 static Path *
 partial_path(JoinPaths *join, Path *outer, Path *inner)
 {
-	CustomPath *path = make_path(join, outer, inner);
+	CustomPath *path = make_path(join, outer, inner, 0);
 	int			workers = outer->parallel_workers;
 	double		divisor = parallel_divisor(workers);
 	JoinEstimate estimate;
@@ -348,7 +334,7 @@ partial_path(JoinPaths *join, Path *outer, Path *inner)
 	path->path.parallel_aware = true;
 	path->path.parallel_workers = workers;
 	path->path.rows = clamp_row_est(path->path.rows / divisor);
-	estimate = cost_path(join, path, outer, inner, 0);
+	estimate = cost_path(join, path, 0);
 
 	/*
 	 * The leader has the same share, as it does not wait for rows meanwhile.
@@ -814,64 +800,6 @@ consider_hamming_join(PlannerInfo *root, RelOptInfo *joinrel,
 	add_joins(&join, partial_others, safe_inner, true);
 }
 
-static bool
-have_full_join(PlannerInfo *root, List *rels)
-{
-	HammingClause clause;
-	bool		is_full = false;
-	ListCell   *rel;
-	ListCell   *lc;
-
-	foreach(lc, root->join_info_list)
-		is_full |= lfirst_node(SpecialJoinInfo, lc)->jointype == JOIN_FULL;
-	if (!is_full)
-		return false;
-	foreach(rel, rels)
-	{
-		foreach(lc, lfirst_node(RelOptInfo, rel)->joininfo)
-		{
-			Node	   *node = (Node *) lfirst_node(RestrictInfo, lc)->clause;
-
-			if (hamming_read_clause(node, &clause))
-				return true;
-		}
-	}
-	return false;
-}
-
-/* An error context: PostgreSQL has found no plan for a full join. */
-static void
-add_hint(void *arg)
-{
-	if (geterrcode() == ERRCODE_FEATURE_NOT_SUPPORTED)
-		errhint("PostgreSQL 15 and 16 cannot run a full join on a distance "
-				"together with a condition without a column. Put the join into "
-				"a subquery with OFFSET 0, and the condition outside.");
-}
-
-/*
- * join_search_hook, where PostgreSQL does not ask consider_hamming_join() for
- * a join whose result has a condition without a column: tell what to write for
- * a full join, which nothing else serves.
- */
-static RelOptInfo *
-search_joins(PlannerInfo *root, int levels, List *rels)
-{
-	ErrorContextCallback context = {error_context_stack, add_hint, NULL};
-	RelOptInfo *result;
-
-	if (root->hasPseudoConstantQuals && have_full_join(root, rels))
-		error_context_stack = &context;
-	if (next_search != NULL)
-		result = next_search(root, levels, rels);
-	else if (enable_geqo && levels >= geqo_threshold)
-		result = geqo(root, levels, rels);
-	else
-		result = standard_join_search(root, levels, rels);
-	error_context_stack = context.previous;
-	return result;
-}
-
 void
 hamming_join_init(void)
 {
@@ -883,9 +811,4 @@ hamming_join_init(void)
 	hamming_adaptive_init();
 	next_hook = set_join_pathlist_hook;
 	set_join_pathlist_hook = consider_hamming_join;
-	if (!CHECKS_PSEUDOCONSTANTS)
-	{
-		next_search = join_search_hook;
-		join_search_hook = search_joins;
-	}
 }

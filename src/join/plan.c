@@ -22,11 +22,9 @@
 #include "type/compat.h"
 #include "type/same_row.h"
 
-static Node *create_state(CustomScan *scan);
-
 const CustomScanMethods hamming_join_scan_methods = {
 	.CustomName = "HammingJoin",
-	.CreateCustomScanState = create_state
+	.CreateCustomScanState = hamming_create_join
 };
 
 /* Are both the same column, or the same placeholder, maybe of two levels? */
@@ -270,12 +268,4 @@ hamming_plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	scan->custom_private = numbers;
 	scan->methods = &hamming_join_scan_methods;
 	return (Plan *) scan;
-}
-
-/* CreateCustomScanState */
-static Node *
-create_state(CustomScan *scan)
-{
-	return list_nth_int(scan->custom_private, JOIN_BITS) == 64
-		? hamming_create_join(scan) : hamming_create_join_128(scan);
 }

@@ -2,9 +2,6 @@
  * plan.h
  *	  The clauses that a HammingJoin serves, its path, and the plan that is made
  *	  of it.
- *
- * The planner knows one join method, and PostgreSQL one kind of plan node.  So
- * what plans is compiled once, for all widths of a fingerprint.
  */
 #ifndef SIMHASH_PLAN_H
 #define SIMHASH_PLAN_H
@@ -61,9 +58,7 @@ typedef enum JoinNumber
 	JOIN_BATCH,					/* outer rows that a process of a parallel
 								 * plan reads at a time; 0: all */
 	JOIN_BATCH_PAIRS,			/* that these are expected to have */
-	JOIN_WORKERS,				/* that the node is to launch for its search */
-	JOIN_FILES					/* 1: memory is not expected to have room for
-								 * the tuples of a whole join */
+	JOIN_WORKERS				/* that the node is to launch for its search */
 } JoinNumber;
 
 /* Is a pair of rows looked at only to learn whether the outer one has any? */
@@ -77,6 +72,7 @@ looks_for_one(JoinType type)
 typedef struct JoinEstimate
 {
 	JoinType	type;
+	int			word_count;		/* of a fingerprint */
 	int			radius;
 	double		groups;			/* of rows that have equal keys, 1 or more */
 	double		near;			/* pairs of rows that are near each other, and
@@ -95,23 +91,21 @@ typedef struct JoinEstimate
 	Cost		search;			/* of these: of the search, by one process */
 	double		kept;			/* rows that are searched */
 	bool		is_divided;		/* do these go to partitions in files? */
-	bool		has_files;		/* do tuples go to files? */
 	Cost		run;			/* of the work for all of these pairs */
 	int			batches;		/* in which a process reads its outer rows */
 } JoinEstimate;
 
-/* cost.c and node.c, which are compiled for each width */
+/* cost.c */
 extern void hamming_cost_join(CustomPath *path, JoinEstimate *join);
-extern void hamming_cost_join_128(CustomPath *path, JoinEstimate *join);
+
+/* node.c */
 extern Node *hamming_create_join(CustomScan *scan);
-extern Node *hamming_create_join_128(CustomScan *scan);
 
 /* path.c */
 extern IndexPath *hamming_index_scan(Path *path);
 extern void hamming_join_init(void);
 
 /* clause.c */
-extern bool hamming_read_clause(Node *node, HammingClause *clause);
 extern bool hamming_find_clause(const JoinSides *sides, HammingClause *best);
 extern List *hamming_find_keys(const JoinSides *sides, List **equalities);
 

@@ -24,7 +24,8 @@ hamming_compare_make(FingerprintList *x, FingerprintList *y, int radius)
 static void
 begin_piece(Comparison *c, uint32 place)
 {
-	uint32		most = c->groups->settled == NULL ? INNER_PIECE : MATCHES_PIECE;
+	bool		settles = c->groups->lists.settled != NULL;
+	uint32		most = settles ? MATCHES_PIECE : INNER_PIECE;
 
 	CHECK_FOR_INTERRUPTS();
 	c->piece = place;
@@ -40,13 +41,13 @@ begin_group(Comparison *c)
 	Candidates	group = c->group;
 	Candidates	swapped = {group.y, group.y_end, group.x, group.x_end};
 
-	c->is_swapped = groups->settled == NULL &&
+	c->is_swapped = groups->lists.settled == NULL &&
 		group.x_end - group.x > group.y_end - group.y;
-	c->outer = c->is_swapped ? groups->y : groups->x;
-	c->inner = c->is_swapped ? groups->x : groups->y;
+	c->outer = c->is_swapped ? groups->lists.y : groups->lists.x;
+	c->inner = c->is_swapped ? groups->lists.x : groups->lists.y;
 	if (c->is_swapped)
 		c->group = swapped;
-	c->is_one_stretch = is_one_stretch(groups, &group);
+	c->is_one_stretch = is_one_stretch(&groups->lists, &group);
 	begin_piece(c, c->group.y);
 }
 
@@ -54,24 +55,12 @@ begin_group(Comparison *c)
 static bool
 is_settled(const Comparison *c)
 {
-	const bool *settled = c->groups->settled;
+	const bool *settled = c->groups->lists.settled;
 
 	return settled != NULL && settled[c->outer->numbers[c->i]];
 }
 
-/* Go on to the next outer one for the current piece, if there is one. */
-static bool
-next_outer(Comparison *c)
-{
-	/* those of one stretch have only later ones for partners */
-	uint32		end = c->is_one_stretch ? c->piece_end : c->group.x_end;
-
-	if (c->i + 1 >= end)
-		return false;
-	c->i++;
-	return true;
-}
-
+/* Go on to the next outer one that is not settled; return false after all. */
 static bool
 next_element(Comparison *c)
 {
@@ -80,7 +69,9 @@ next_element(Comparison *c)
 
 	do
 	{
-		if (c->outer != NULL && next_outer(c))
+		/* those of one stretch have only later ones for partners */
+		if (c->outer != NULL &&
+			++c->i < (c->is_one_stretch ? c->piece_end : group->x_end))
 			continue;
 		if (c->outer != NULL && c->piece_end < group->y_end)
 			begin_piece(c, c->piece_end);
@@ -89,14 +80,14 @@ next_element(Comparison *c)
 		else
 		{
 			c->outer = NULL;
-			matches_begin(&c->matches, c->groups->x, 0, 0, 0, 0);
+			matches_begin(&c->matches, c->groups->lists.x, 0, 0, 0, 0);
 			return false;
 		}
 	} while (is_settled(c));
 	/* one stretch is compared with later places: so each pair comes once */
 	from = c->is_one_stretch ? Max(c->piece, c->i + 1) : c->piece;
 	matches_begin(&c->matches, c->inner, from, c->piece_end,
-				  c->outer->fps[c->i], c->groups->radius);
+				  c->outer->current[c->i], current_radius(c->groups));
 	c->compared += c->piece_end - from;
 	return true;
 }
@@ -109,7 +100,8 @@ next_element(Comparison *c)
 bool
 hamming_compare_next(Comparison *c, FoundPair *pair)
 {
-	Fingerprint difference;
+	uint64		difference[HAMMING_MAX_WORDS];
+	int			distance;
 	uint32		inner;
 	uint32		x;
 	uint32		y;
@@ -120,12 +112,15 @@ hamming_compare_next(Comparison *c, FoundPair *pair)
 			   !matches_next(&c->matches, &inner))
 			if (!next_element(c))
 				return false;
-		difference = c->outer->fps[c->i] ^ c->inner->fps[inner];
-	} while (!hamming_groups_is_first(c->groups, difference));
+		/* the match is one by the current word */
+		distance = fplist_differ(c->outer, c->i, c->inner, inner,
+								 current_word(c->groups), difference);
+	} while (distance > c->groups->radius ||
+			 !hamming_groups_is_first(c->groups, difference));
 	x = c->outer->numbers[c->i];
 	y = c->inner->numbers[inner];
 	pair->x = c->is_swapped ? y : x;
 	pair->y = c->is_swapped ? x : y;
-	pair->distance = fingerprint_popcount(difference);
+	pair->distance = distance;
 	return true;
 }

@@ -13,13 +13,14 @@
 #define MATCHES_PIECE 4096
 
 /*
- * The matches of one fingerprint in a stretch of a list.  hamming_match()
- * numbers them by uint16, so the stretch is compared piece by piece.
+ * The matches of the word of one fingerprint in a stretch of a list.
+ * hamming_match() numbers them by uint16, so the stretch is compared piece by
+ * piece.
  */
 typedef struct Matches
 {
-	const Fingerprint *fps;		/* fingerprints of the list */
-	Fingerprint centre;			/* the one that they are compared with */
+	const uint64 *words;		/* words of the list */
+	uint64		centre;			/* the one that they are compared with */
 	int			radius;
 	uint32		piece;			/* the current piece begins here, */
 	uint32		piece_end;		/* and ends here, where the next one begins */
@@ -31,9 +32,9 @@ typedef struct Matches
 
 static inline void
 matches_begin(Matches *m, const FingerprintList *list, uint32 from, uint32 end,
-			  Fingerprint centre, int radius)
+			  uint64 centre, int radius)
 {
-	m->fps = list->fps;
+	m->words = list->current;
 	m->centre = centre;
 	m->radius = radius;
 	m->piece_end = from;
@@ -50,7 +51,7 @@ matches_next_piece(Matches *m)
 	CHECK_FOR_INTERRUPTS();
 	m->piece = m->piece_end;
 	m->piece_end += Min(m->end - m->piece, MATCHES_PIECE);
-	m->count = hamming_match(m->fps + m->piece, m->piece_end - m->piece,
+	m->count = hamming_match(m->words + m->piece, m->piece_end - m->piece,
 							 m->centre, m->radius, m->matches);
 	m->next = 0;
 	return true;

@@ -33,45 +33,37 @@
 /* Rows of each side that choose the cut. */
 #define SAMPLE_ROWS 4096
 
-/* Begin with sides that are not divided; with a share, by its blocks' cut. */
+/* Begin with sides that are not divided; with a share, by its blocks. */
 void
 hamming_division_begin(Division *division, NearSide *x, NearSide *y,
 					   const Shares *share)
 {
-	int			i;
+	Segments	uncut = {.count = 1,.number = -1};
 
 	memset(division, 0, sizeof(Division));
 	division->x = division->x_partitions = x;
 	division->y = division->y_partitions = y;
 	division->partitions = 1;
-	division->segment = -1;
-	division->cut.segment_count = 1;
 	division->share = share;
-	if (share == NULL || share->radius == HAMMING_BITS)
-		return;
-	/* whose first segments are the blocks */
-	cut_begin(&division->cut, 1, share->radius, FINGERPRINT_ALL_BITS,
-			  FINGERPRINT_ALL_BITS);
-	for (i = 0; i < share->block_count; i++)
-		division->cut.segments[i] = share->blocks[i].mask;
-	division->is_cut = true;
+	division->segments = share != NULL ? share->segments : uncut;
 }
 
-/* Read fingerprints, and as numbers keys, spread evenly over a side. */
+/* Read fingerprints, and as spare numbers keys, spread evenly over a side. */
 static void
 read_sample(NearSide *side, FingerprintList *sample)
 {
 	uint64		count = Min(side->count, SAMPLE_ROWS);
 	uint64		i;
 
-	hamming_fplist_allocate(sample, count);
+	hamming_fplist_allocate(sample, side->list.word_count, count);
 	for (i = 0; i < count; i++)
 	{
 		NearRow		row;
 
 		hamming_side_seek(side, side->count * i / count);
 		hamming_side_read(side, &row);
-		fplist_append(sample, row.fp, row.key);
+		sample->spare_numbers[i] = row.key;
+		fplist_append(sample, row.words, i);
 	}
 }
 
@@ -96,42 +88,19 @@ number_of_partitions(const Division *division, Size memory)
 	return (int) Min(rows * 3 / 2 / at_once + 1, most);
 }
 
-/*
- * Memory has room for at_once rows.  Return how many of count rows of a side in
- * a file make a stretch, beside a stretch of a side of other_count rows.
- */
-double
-hamming_division_stretch(double count, double other_count, double at_once)
-{
-	return Min(count, at_once - Min(other_count, floor(at_once / 2)));
-}
-
-/*
- * Memory has room for at_once rows.  Are sides of x and of y rows in files
- * paired sooner stretch by stretch than partition by partition?  Then each
- * stretch of one side is read, and sorted by radius + 1 segments, for each
- * stretch of the other.  Partitions take these sorts once, but the rows are
- * divided and written as often.
- */
-bool
-hamming_prefers_stretches(double x, double y, double at_once)
-{
-	return x * ceil(y / hamming_division_stretch(y, x, at_once)) +
-		y * ceil(x / hamming_division_stretch(x, y, at_once)) <= 3 * (x + y);
-}
-
 /* Estimate how many of rows have the most frequent key, by a sample of them. */
 static double
 rows_of_one_key(const FingerprintList *sample, uint64 rows)
 {
+	uint32	   *keys = sample->spare_numbers;
 	uint32		most = 0;
 	uint32		begin = 0;
 	uint32		i;
 
-	qsort(sample->numbers, sample->count, sizeof(uint32), oid_cmp);
+	qsort(keys, sample->count, sizeof(uint32), oid_cmp);
 	for (i = 0; i < sample->count; i++)
 	{
-		if (sample->numbers[i] != sample->numbers[begin])
+		if (keys[i] != keys[begin])
 			begin = i;
 		most = Max(most, i + 1 - begin);
 	}
@@ -155,34 +124,87 @@ has_small_keys(const Division *division, const FingerprintList *x,
 }
 
 /*
+ * Cut each word into its radius + 1 segments, by the shapes of samples.  Return
+ * false if that does not pay for a word.
+ */
+static bool
+cut_words(Segments *segments, const GroupShape *shapes)
+{
+	int			w;
+
+	for (w = 0; w < segments->word_count; w++)
+		if (segments->radii[w] >= 0 &&
+			!hamming_cut_pays(&segments->cuts[w], &shapes[w],
+							  segments->radii[w]))
+			return false;
+	return true;
+}
+
+/*
+ * x and y are samples of the sides.  If it pays, cut the segments for a search
+ * within radius, segment by segment: of all words, or of one, where others tell
+ * too little.
+ */
+static void
+choose_cuts(Division *division, FingerprintList *x, FingerprintList *y,
+			int radius)
+{
+	int			words = x->word_count;
+	Segments	segments = {
+		.is_cut = true,.word_count = words,.count = radius + 1,.number = -1
+	};
+	NearLists	lists = {.x = x,.y = y};
+	Candidates	all = {0, x->count, 0, y->count};
+	GroupShape	shapes[HAMMING_MAX_WORDS];
+	bool		pays;
+	int			w;
+
+	for (w = 0; w < words; w++)
+		hamming_group_measure(&lists, &all, words == 1 ? -1 : w,
+							  division->x->varying[w] |
+							  division->y->varying[w] |
+							  (division->x->first[w] ^ division->y->first[w]),
+							  &shapes[w]);
+	hamming_radii_share(words, radius, segments.radii);
+	pays = cut_words(&segments, shapes);
+	for (w = 0; !pays && words > 1 && w < words; w++)
+	{
+		memset(segments.radii, -1, sizeof(segments.radii));
+		segments.radii[w] = radius;
+		pays = cut_words(&segments, shapes);
+	}
+	if (pays)
+		division->segments = segments;
+}
+
+/*
  * Are the sides, which are in files, to be divided into partitions?  If so by
- * segments, set the cut.
+ * segments, set the cuts.
  */
 bool
 hamming_division_choose(Division *division, const NearOptions *options)
 {
-	const NearSide *x = division->x;
-	const NearSide *y = division->y;
-	Fingerprint varying = x->varying | y->varying | (x->first ^ y->first);
+	NearSide   *x = division->x;
+	NearSide   *y = division->y;
+	Segments   *segments = &division->segments;
 	FingerprintList x_sample;
 	FingerprintList y_sample;
 	bool		has_small;
 
-	if (division->is_cut ||
+	if (segments->is_cut ||
 		(!options->are_same_rows &&
 		 hamming_prefers_stretches(x->count, y->count,
 								   side_rows_within(x, options->memory))))
-		return division->is_cut;
-	read_sample(division->x, &x_sample);
-	read_sample(division->y, &y_sample);
+		return segments->is_cut;
+	read_sample(x, &x_sample);
+	read_sample(y, &y_sample);
 	has_small = has_small_keys(division, &x_sample, &y_sample,
 							   options->memory);
-	division->is_cut = !has_small &&
-		hamming_groups_choose_cut(&x_sample, &y_sample, options->radius,
-								  varying, &division->cut);
+	if (!has_small)
+		choose_cuts(division, &x_sample, &y_sample, options->radius);
 	hamming_fplist_free(&x_sample);
 	hamming_fplist_free(&y_sample);
-	return has_small || division->is_cut;
+	return has_small || segments->is_cut;
 }
 
 void
@@ -197,15 +219,21 @@ hamming_division_make(Division *division, Size memory)
 		division->y_partitions = palloc0(size);
 }
 
+static bool
+is_divided(const Division *division)
+{
+	return division->x_partitions != division->x;
+}
+
 static int
 partition_of(const Division *division, const NearRow *row)
 {
 	/* spread over 64 bits; 0 for the key 0, that of a row without */
 	uint64		hash = row->key * UINT64CONST(0x9E3779B97F4A7C15);
 
-	if (division->is_cut)
-		hash ^= hamming_hash(row->fp &
-							 division->cut.segments[division->segment]);
+	/* 0 of a segment without bits */
+	hash ^= hamming_hash(row->words[division->segments.word] &
+						 current_segment(&division->segments));
 	return (hash >> 32) % division->partitions;
 }
 
@@ -227,8 +255,8 @@ divide_side(Division *division, NearSide *side, NearSide *partitions,
 
 	for (i = 0; i < (uint64) division->partitions; i++)
 	{
-		hamming_side_begin(&partitions[i], side->keeps_numbers,
-						   side->keeps_keys);
+		hamming_side_begin(&partitions[i], side->list.word_count,
+						   side->keeps_numbers, side->keeps_keys);
 		if (files != NULL)
 			partitions[i].file =
 				BufFileCreateFileSet(&files->fs,
@@ -243,7 +271,10 @@ divide_side(Division *division, NearSide *side, NearSide *partitions,
 
 		CHECK_FOR_INTERRUPTS();
 		hamming_side_read(side, &row);
-		if (!is_in_segment(division, row.fp))
+		if (division->share != NULL &&
+			hamming_share_of(division->share, row.words,
+							 division->segments.number) !=
+			division->share->number)
 			continue;
 		hamming_side_add(&partitions[partition_of(division, &row)], &row);
 		rows++;
@@ -252,24 +283,29 @@ divide_side(Division *division, NearSide *side, NearSide *partitions,
 }
 
 /*
- * The partitions have no rows.  Go on to the next segment, and divide the sides
- * for it, or the one, if they are divided.  If files is not NULL, the
- * partitions are among the files of a team.  Note in work what they take.
+ * Go on to the next segment, and divide the sides for it, or the one, if they
+ * are divided.  If files is not NULL, the partitions are among the files of a
+ * team.  Note in work what they take.  Return false if there is no segment.
  */
-void
+bool
 hamming_division_next(Division *division, SharedFileSet *files, NearWork *work)
 {
 	uint64		rows;
 
-	division->segment++;
+	hamming_division_end(division);
+	if (division->segments.number + 1 == division->segments.count)
+		return false;
+	segments_next(&division->segments);
 	if (!is_divided(division))
-		return;
+		return true;
 	rows = divide_side(division, division->x, division->x_partitions, files);
 	if (division->y != division->x)
 		rows += divide_side(division, division->y, division->y_partitions,
 							files);
-	work->partition_bytes = Max(work->partition_bytes,
-								rows * sizeof(NearRow));
+	work->partition_bytes =
+		Max(work->partition_bytes,
+			rows * near_row_bytes(division->x->list.word_count));
+	return true;
 }
 
 /* Free the rows of partitions. */

@@ -1,6 +1,6 @@
 /*
  * fplist.c
- *	  Lists of fingerprints, sorted by some of their bits, by radix.
+ *	  Lists of fingerprints, sorted by some bits of a word, by radix.
  *
  * A long list moves once as a whole: to buckets, by the highest digit in which
  * its fingerprints differ.  Each bucket is sorted in a cache, by one digit
@@ -49,83 +49,148 @@
 
 #define CACHE_LINE 64
 
-/* Make an empty list, in the current memory context. */
+/*
+ * Make an empty list of fingerprints of word_count words, in the current memory
+ * context.  Their numbers are to be below capacity.
+ */
 void
-hamming_fplist_allocate(FingerprintList *list, Size capacity)
+hamming_fplist_allocate(FingerprintList *list, int word_count, Size capacity)
 {
-	Size		fps_size = Max(capacity, 1) * sizeof(Fingerprint);
+	Size		words_size = Max(capacity, 1) * sizeof(uint64);
 	Size		numbers_size = Max(capacity, 1) * sizeof(uint32);
+	int			i;
 
-	list->fps = palloc_extended(fps_size, MCXT_ALLOC_HUGE);
+	list->current = palloc_extended(words_size, MCXT_ALLOC_HUGE);
 	list->numbers = palloc_extended(numbers_size, MCXT_ALLOC_HUGE);
-	list->spare_fps = palloc_extended(fps_size, MCXT_ALLOC_HUGE);
+	list->spare = palloc_extended(words_size, MCXT_ALLOC_HUGE);
 	list->spare_numbers = palloc_extended(numbers_size, MCXT_ALLOC_HUGE);
+	list->word_count = word_count;
+	for (i = 0; word_count > 1 && i < word_count; i++)
+		list->words[i] = palloc_extended(words_size, MCXT_ALLOC_HUGE);
 	list->count = 0;
+	list->borrows_words = false;
 	list->team = NULL;
+}
+
+/* The same, of some numbers of another list: the words stay with that one. */
+void
+hamming_fplist_allocate_beside(FingerprintList *list,
+							   const FingerprintList *other, Size capacity)
+{
+	hamming_fplist_allocate(list, 1, capacity);
+	list->borrows_words = true;
+	list->word_count = other->word_count;
+	memcpy(list->words, other->words, sizeof(list->words));
 }
 
 /* Free what the list holds, unless a team's memory has it. */
 void
 hamming_fplist_free(FingerprintList *list)
 {
+	int			words = list->borrows_words ? 1 : list->word_count;
+	int			i;
+
 	if (list->team != NULL)
 		return;
-	pfree(list->fps);
+	pfree(list->current);
 	pfree(list->numbers);
-	pfree(list->spare_fps);
+	pfree(list->spare);
 	pfree(list->spare_numbers);
+	for (i = 0; words > 1 && i < words; i++)
+		pfree(list->words[i]);
 }
 
 /*
  * Let the arrays of a list with room for capacity be in memory, which must have
- * the alignment of a fingerprint.  Return how many bytes they take.  memory may
- * be NULL, to learn that.
+ * the alignment of a word.  Return how many bytes they take.  memory may be
+ * NULL, to learn that.
  */
 Size
-hamming_fplist_map(FingerprintList *list, char *memory, Size capacity)
+hamming_fplist_map(FingerprintList *list, char *memory, int word_count,
+				   Size capacity)
 {
-	Size		fps_size = capacity * sizeof(Fingerprint);
+	Size		words_size = capacity * sizeof(uint64);
 	Size		numbers_size = TYPEALIGN(16, capacity * sizeof(uint32));
+	char	   *at = memory + 2 * words_size;
+	int			i;
 
-	list->fps = (Fingerprint *) memory;
-	list->spare_fps = (Fingerprint *) (memory + fps_size);
-	list->numbers = (uint32 *) (memory + 2 * fps_size);
-	list->spare_numbers = (uint32 *) (memory + 2 * fps_size + numbers_size);
-	list->places = (uint32 *) (memory + 2 * fps_size + 2 * numbers_size);
-	return 2 * fps_size + 2 * numbers_size +
-		FPLIST_PLACES * sizeof(uint32);
+	list->word_count = word_count;
+	list->current = (uint64 *) memory;
+	list->spare = (uint64 *) (memory + words_size);
+	for (i = 0; word_count > 1 && i < word_count; i++, at += words_size)
+		list->words[i] = (uint64 *) at;
+	list->numbers = (uint32 *) at;
+	list->spare_numbers = (uint32 *) (at + numbers_size);
+	list->places = (uint32 *) (at + 2 * numbers_size);
+	return at - memory + 2 * numbers_size + FPLIST_PLACES * sizeof(uint32);
 }
 
-/* Append what another list has at from .. end - 1: there must be room. */
+/*
+ * Let from .. to - 1 have that word of their fingerprints.  A list of
+ * fingerprints of one word has it anyway.
+ */
+void
+hamming_fplist_turn(FingerprintList *list, uint32 from, uint32 to, int word)
+{
+	const uint64 *words = list->words[word];
+
+	for (; list->word_count > 1 && from < to; from++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		list->current[from] = words[list->numbers[from]];
+	}
+}
+
+/*
+ * Append what another list has at from .. end - 1: there must be room, and
+ * both must have the same words by number.
+ */
 void
 hamming_fplist_copy(FingerprintList *list, const FingerprintList *other,
 					uint32 from, uint32 end)
 {
-	memcpy(list->fps + list->count, other->fps + from,
-		   (end - from) * sizeof(Fingerprint));
+	memcpy(list->current + list->count, other->current + from,
+		   (end - from) * sizeof(uint64));
 	memcpy(list->numbers + list->count, other->numbers + from,
 		   (end - from) * sizeof(uint32));
 	list->count += end - from;
 }
 
+/*
+ * Append another list, whose numbers are below that count.  Here they follow
+ * those of the list, and all have word 0: a search that was not taken to its
+ * end may have left another word to the other list.  There must be room.
+ */
+void
+hamming_fplist_bring(FingerprintList *list, const FingerprintList *other,
+					 uint32 numbers)
+{
+	uint32		first = list->count;
+	uint32		i;
+	int			w;
+
+	for (w = 0; list->word_count > 1 && w < list->word_count; w++)
+		memcpy(list->words[w] + first, other->words[w],
+			   numbers * sizeof(uint64));
+	hamming_fplist_copy(list, other, 0, other->count);
+	for (i = first; i < list->count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		list->numbers[i] += first;
+	}
+	hamming_fplist_turn(list, first, list->count, 0);
+}
+
 static void sort_range(FingerprintList *list, uint32 from, uint32 to, int low,
 					   int high, bool is_in_spare);
-
-/* Return the digit of fingerprint i; words has that word of each. */
-static inline uint32
-digit(const uint64 *words, uint32 i, int shift, uint64 mask)
-{
-	return words[(Size) i * FINGERPRINT_WORDS] >> shift & mask;
-}
 
 /* Set counts[digit] to how many of from .. to - 1 have the step's digit. */
 static void
 count_digits(const FingerprintList *list, const TeamStep *step, uint32 from,
 			 uint32 to, uint32 *counts)
 {
-	const Fingerprint *fps = step->is_in_spare ? list->spare_fps : list->fps;
-	const uint64 *words = fingerprint_words_at(fps, step->digit);
-	int			shift = step->digit % 64;
+	const uint64 *words = step->is_in_spare ? list->spare : list->current;
+	int			shift = step->digit;
 	uint64		mask = (UINT64CONST(1) << step->bits) - 1;
 	uint32		i;
 
@@ -133,7 +198,7 @@ count_digits(const FingerprintList *list, const TeamStep *step, uint32 from,
 	for (i = from; i < to; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		counts[digit(words, i, shift, mask)]++;
+		counts[words[i] >> shift & mask]++;
 	}
 }
 
@@ -145,14 +210,13 @@ static void
 move_digits(const FingerprintList *list, const TeamStep *step, uint32 from,
 			uint32 to, const uint32 *places)
 {
-	Fingerprint *fps = step->is_in_spare ? list->spare_fps : list->fps;
-	uint32	   *numbers = step->is_in_spare ? list->spare_numbers
+	const uint64 *words = step->is_in_spare ? list->spare : list->current;
+	const uint32 *numbers = step->is_in_spare ? list->spare_numbers
 	: list->numbers;
-	Fingerprint *to_fps = step->is_in_spare ? list->fps : list->spare_fps;
+	uint64	   *to_words = step->is_in_spare ? list->current : list->spare;
 	uint32	   *to_numbers = step->is_in_spare ? list->numbers
 	: list->spare_numbers;
-	const uint64 *words = fingerprint_words_at(fps, step->digit);
-	int			shift = step->digit % 64;
+	int			shift = step->digit;
 	uint64		mask = (UINT64CONST(1) << step->bits) - 1;
 	uint32		next[RADIX];
 	uint32		i;
@@ -160,10 +224,10 @@ move_digits(const FingerprintList *list, const TeamStep *step, uint32 from,
 	memcpy(next, places, sizeof(next));
 	for (i = from; i < to; i++)
 	{
-		uint32		place = next[digit(words, i, shift, mask)]++;
+		uint32		place = next[words[i] >> shift & mask]++;
 
 		CHECK_FOR_INTERRUPTS();
-		to_fps[place] = fps[i];
+		to_words[place] = words[i];
 		to_numbers[place] = numbers[i];
 	}
 }
@@ -172,8 +236,8 @@ move_digits(const FingerprintList *list, const TeamStep *step, uint32 from,
 static void
 copy_back(FingerprintList *list, uint32 from, uint32 to)
 {
-	memcpy(list->fps + from, list->spare_fps + from,
-		   (to - from) * sizeof(Fingerprint));
+	memcpy(list->current + from, list->spare + from,
+		   (to - from) * sizeof(uint64));
 	memcpy(list->numbers + from, list->spare_numbers + from,
 		   (to - from) * sizeof(uint32));
 }
@@ -213,8 +277,7 @@ place_slices(uint32 *places, uint32 count, const TeamStep *step)
 static void
 sort_few(FingerprintList *list, uint32 from, uint32 to, int low, int high)
 {
-	Fingerprint bits = FINGERPRINT_ALL_BITS >> (HAMMING_BITS - (high - low))
-	<< low;
+	uint64		bits = PG_UINT64_MAX >> (64 - (high - low)) << low;
 	uint32		i;
 
 	for (i = from + 1; i < to; i++)
@@ -222,26 +285,18 @@ sort_few(FingerprintList *list, uint32 from, uint32 to, int low, int high)
 		uint32		j;
 
 		for (j = i; j > from &&
-			 (list->fps[j] & bits) < (list->fps[j - 1] & bits); j--)
+			 (list->current[j] & bits) < (list->current[j - 1] & bits); j--)
 			fplist_swap(list, j, j - 1);
 	}
 }
 
-/*
- * Let the processor fetch the places that from .. to - 1 move to from the spare
- * arrays.  The move alone would begin with all digits at the same time, and
- * wait for the first lines of each.
- */
-static void
-fetch_places(const FingerprintList *list, uint32 from, uint32 to)
+/* Let the processor fetch the memory from .. to. */
+static inline void
+fetch(const void *from, const void *to)
 {
 	const char *at;
 
-	for (at = (char *) (list->fps + from); at < (char *) (list->fps + to);
-		 at += CACHE_LINE)
-		cpu_prefetch(at);
-	for (at = (char *) (list->numbers + from);
-		 at < (char *) (list->numbers + to); at += CACHE_LINE)
+	for (at = from; at < (const char *) to; at += CACHE_LINE)
 		cpu_prefetch(at);
 }
 
@@ -253,12 +308,15 @@ sort_bucket(FingerprintList *list, uint32 from, uint32 to, int low, int high,
 	TeamStep	step = {.from = from,.to = to,.is_in_spare = is_in_spare};
 	uint32		places[RADIX];
 
+	/* the move alone begins with all digits at once, and waits for each */
 	if (is_in_spare && low < high)
-		fetch_places(list, from, to);
+	{
+		fetch(list->current + from, list->current + to);
+		fetch(list->numbers + from, list->numbers + to);
+	}
 	for (; low < high; low += step.bits)
 	{
-		/* a digit is in one word */
-		step.bits = Min(Min(RADIX_BITS, high - low), 64 - low % 64);
+		step.bits = Min(RADIX_BITS, high - low);
 		step.digit = low;
 		count_digits(list, &step, from, to, places);
 		if (!place_slices(places, 1, &step))
@@ -345,9 +403,7 @@ sort_by_buckets(FingerprintList *list, uint32 from, uint32 to, int low,
 			list->places = places;
 			return;
 		}
-		/* a digit is in one word */
-		step.bits = Min(Min(RADIX_BITS, step.digit - low),
-						(step.digit - 1) % 64 + 1);
+		step.bits = Min(RADIX_BITS, step.digit - low);
 		step.digit -= step.bits;
 		step.kind = STEP_COUNT;
 		do_step(list, &step);
@@ -396,8 +452,8 @@ sort_range(FingerprintList *list, uint32 from, uint32 to, int low, int high,
 
 /*
  * Sort the elements at from .. to - 1, stably, by the bits low .. high - 1 of
- * their fingerprints, 0 <= low < high <= HAMMING_BITS.  Of the spare arrays,
- * use the same places only.
+ * their words, 0 <= low < high <= 64.  Of the spare arrays, use the same places
+ * only.
  */
 void
 hamming_fplist_sort(FingerprintList *list, uint32 from, uint32 to, int low,
@@ -407,26 +463,48 @@ hamming_fplist_sort(FingerprintList *list, uint32 from, uint32 to, int low,
 }
 
 /*
+ * The list is turned to word.  Sort the elements at from .. to - 1, stably, by
+ * this word and by all later ones of their fingerprints.
+ */
+void
+hamming_fplist_sort_words(FingerprintList *list, uint32 from, uint32 to,
+						  int word)
+{
+	uint32		end;
+
+	hamming_fplist_sort(list, from, to, 0, 64);
+	for (; word + 1 < list->word_count && from < to; from = end)
+	{
+		end = fplist_end_of_run(list, from, to, PG_UINT64_MAX);
+		if (end - from == 1)
+			continue;
+		hamming_fplist_turn(list, from, end, word + 1);
+		hamming_fplist_sort_words(list, from, end, word + 1);
+		hamming_fplist_turn(list, from, end, word);
+	}
+}
+
+/*
  * The places from .. end - 1 of the list must be sorted by bits.  Return the
  * first of them that is not below key in bits, or end if there is none.  It is
  * quickest if the place is near hint, from .. end.
  */
 uint32
 hamming_fplist_find(const FingerprintList *list, uint32 from, uint32 end,
-					uint32 hint, Fingerprint bits, Fingerprint key)
+					uint32 hint, uint64 bits, uint64 key)
 {
-	const Fingerprint *fps = list->fps;
+	const uint64 *words = list->current;
 	uint32		low = hint;
 	uint32		high = hint;
 	uint32		step;
 
 	/* farther and farther from hint, to either side */
-	for (step = 1; low > from && (fps[low - 1] & bits) >= key; step *= 2)
+	for (step = 1; low > from && (words[low - 1] & bits) >= key; step *= 2)
 	{
 		high = low - 1;
 		low -= Min(step, low - from);
 	}
-	for (step = 1; high < end && (fps[high] & bits) < key; step *= 2)
+	for (step = 1; high < end && (words[high] & bits) < key; step *= 2)
 	{
 		low = high + 1;
 		high += Min(step, end - high);
@@ -435,7 +513,7 @@ hamming_fplist_find(const FingerprintList *list, uint32 from, uint32 end,
 	{
 		uint32		middle = low + (high - low) / 2;
 
-		if ((fps[middle] & bits) < key)
+		if ((words[middle] & bits) < key)
 			low = middle + 1;
 		else
 			high = middle;

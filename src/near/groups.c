@@ -16,10 +16,10 @@
 #include "near/progress.h"
 
 /* Return the bits of the node's cut that come after the current segment. */
-static Fingerprint
+static uint64
 later_bits(const GroupNode *node)
 {
-	Fingerprint bits = node->cut.region;
+	uint64		bits = node->cut.region;
 	int			segment;
 
 	for (segment = 0; segment <= node->segment; segment++)
@@ -35,7 +35,7 @@ static int
 radius_later(const GroupNode *node)
 {
 	const NearCut *cut = &node->cut;
-	int			radius = cut->radius - fingerprint_popcount(node->flips);
+	int			radius = cut->radius - pg_popcount64(node->flips);
 	int			segment;
 
 	for (segment = 0; segment < node->segment; segment++)
@@ -48,43 +48,42 @@ radius_later(const GroupNode *node)
 	return radius + cut->levels - 1;
 }
 
-/* Return the bits in which all pairs of the node's smaller groups differ. */
-static Fingerprint
-flipped_below(const GroupNode *node)
+/*
+ * Set flipped to the bits of each word in which all pairs of the current group
+ * differ.
+ */
+static void
+find_flipped(const NearGroups *groups, uint64 *flipped)
 {
-	return node->flipped | node->flips;
+	const GroupNode *top = &groups->nodes[groups->depth - 1];
+
+	memset(flipped, 0, sizeof(uint64) * HAMMING_MAX_WORDS);
+	if (groups->depth == 0)
+		return;
+	memcpy(flipped, top->flipped, sizeof(top->flipped));
+	flipped[top->word] |= top->flips;
 }
 
-/*
- * above is NULL for the group of all.  Else the group is a smaller group of
- * the node above, and agrees in all levels of the cut of above.  Set *cut to a
- * cut of the group that takes the least time.  Return false if no cut pays.
- */
-static bool
-make_cut(NearGroups *groups, const Candidates *group, const GroupNode *above,
-		 NearCut *cut)
+/* Push a node that divides the group, and has no smaller group yet. */
+static GroupNode *
+push_node(NearGroups *groups, const Candidates *group, int first, int last)
 {
-	Fingerprint flipped;
-	int			radius;
-	GroupShape	shape;
-	double		least;
+	GroupNode  *node = &groups->nodes[groups->depth];
 
-	if (number_of_pairs(groups, group) <=
-		hamming_group_sort_cost(groups, group) * (groups->radius + 1))
-		return false;
-	flipped = above == NULL ? 0 : flipped_below(above);
-	radius = groups->radius - fingerprint_popcount(flipped);
-	hamming_group_measure(groups, group, flipped, &shape);
-	least = shape.pairs;
-	cut->levels = 0;
-	hamming_cut_choose(cut, &shape, radius, ~flipped, &least);
-	if (above != NULL)
-		hamming_cut_choose(cut, &shape, radius_later(above), later_bits(above),
-						   &least);
-	if (cut->levels == 0)
-		return false;
-	hamming_cut_bits(cut, &shape);
-	return true;
+	Assert(groups->depth < NODES_OF_WORD * groups->word_count);
+	find_flipped(groups, node->flipped);
+	node->word = current_word(groups);
+	node->radius = current_radius(groups);
+	groups->depth++;
+	node->all = *group;
+	node->is_turn = false;
+	node->first = first;
+	node->last = last;
+	node->segment = first - 1;
+	node->flips = 0;
+	node->x = group->x_end;
+	node->y = group->y_end;
+	return node;
 }
 
 /*
@@ -92,24 +91,141 @@ make_cut(NearGroups *groups, const Candidates *group, const GroupNode *above,
  * level of those up to the last one a pair agrees that is within the radius.
  */
 static void
-push_node(NearGroups *groups, const Candidates *group, const NearCut *cut,
-		  int level, int first)
+push_cut(NearGroups *groups, const Candidates *group, const NearCut *cut,
+		 int level, int first)
 {
-	GroupNode  *node = &groups->nodes[groups->depth];
+	GroupNode  *node = push_node(groups, group, first, cut->segment_count -
+								 cut->levels + level - 1);
 
-	Assert(groups->depth < HAMMING_BITS);
-	node->flipped = groups->depth == 0 ? 0 : flipped_below(node - 1);
-	groups->depth++;
-	node->all = *group;
 	node->cut = *cut;
 	node->level = level;
-	node->first = first;
-	node->last = cut->segment_count - cut->levels + level - 1;
-	node->segment = first - 1;
-	/* it is sorted by no segment, and so has no smaller group */
-	node->flips = 0;
-	node->x = group->x_end;
-	node->y = group->y_end;
+}
+
+/* Push a turn of the group, to each word that has a radius of 0 or more. */
+static void
+push_turn(NearGroups *groups, const Candidates *group, const int *radii)
+{
+	int			last = groups->word_count - 1;
+	GroupNode  *node;
+
+	while (radii[last] < 0)
+		last--;
+	node = push_node(groups, group, 0, last);
+	node->is_turn = true;
+	memcpy(node->radii, radii, groups->word_count * sizeof(int));
+}
+
+/* Let the lists have that word in the group. */
+static void
+turn_group(NearGroups *groups, const Candidates *group, int word)
+{
+	NearLists  *lists = &groups->lists;
+
+	hamming_fplist_turn(lists->x, group->x, group->x_end, word);
+	if (!is_one_stretch(lists, group))
+		hamming_fplist_turn(lists->y, group->y, group->y_end, word);
+}
+
+/* Set the shape of a word of the group, or of the current one for -1. */
+static void
+measure(const NearGroups *groups, const Candidates *group, int word,
+		uint64 flipped, GroupShape *shape)
+{
+	hamming_group_measure(&groups->lists, group, word,
+						  hamming_group_varying(&groups->lists, group, word) &
+						  ~flipped, shape);
+}
+
+/*
+ * Let a group have the shape current in the current word.  Choose radii of all
+ * words: the words of a pair within the radius differ in no more bits than that
+ * in one word at least.  Return false if no turn takes less time than *least.
+ */
+static bool
+choose_radii(const NearGroups *groups, const Candidates *group,
+			 const GroupShape *current, const uint64 *flipped, int *radii,
+			 double *least)
+{
+	GroupShape	shapes[HAMMING_MAX_WORDS];
+	int			radius = groups->radius;
+	int			w;
+
+	for (w = 0; w < groups->word_count; w++)
+	{
+		radius -= pg_popcount64(flipped[w]);
+		if (w == current_word(groups))
+			shapes[w] = *current;
+		else
+			measure(groups, group, w, flipped[w], &shapes[w]);
+	}
+	if (!hamming_radii_choose(shapes, radius, radii, least))
+		return false;
+	for (w = 0; w < groups->word_count; w++)
+		if (radii[w] >= 0)
+			radii[w] = Min(radii[w] + pg_popcount64(flipped[w]), 64);
+	return true;
+}
+
+/*
+ * May the group turn to other words?  Not right after a turn; and once for each
+ * word is enough.
+ */
+static bool
+may_turn(const NearGroups *groups)
+{
+	int			turns = 0;
+	int			depth;
+
+	for (depth = 0; depth < groups->depth; depth++)
+		turns += groups->nodes[depth].is_turn;
+	return turns < groups->word_count && groups->word_count > 1 &&
+		!(groups->depth > 0 && groups->nodes[groups->depth - 1].is_turn);
+}
+
+/*
+ * The group agrees in all levels of the cut of the node above it, if that is
+ * not NULL.  Push a node with a cut of the group that takes the least time, or
+ * a turn.  Return false if none pays.
+ */
+static bool
+divide_anew(NearGroups *groups, const Candidates *group, const GroupNode *above)
+{
+	uint64		flipped[HAMMING_MAX_WORDS];
+	int			word = current_word(groups);
+	int			radius = current_radius(groups);
+	int			radii[HAMMING_MAX_WORDS];
+	NearCut		cut = {.levels = 0};
+	GroupShape	shape;
+	double		least;
+
+	if (number_of_pairs(&groups->lists, group) <=
+		hamming_group_sort_cost(&groups->lists, group) * (radius + 1))
+	{
+		if (groups->depth > 0 || !groups->radii_pay)
+			return false;
+		hamming_radii_share(groups->word_count, groups->radius, radii);
+		push_turn(groups, group, radii);
+		return true;
+	}
+	find_flipped(groups, flipped);
+	radius -= pg_popcount64(flipped[word]);
+	measure(groups, group, -1, flipped[word], &shape);
+	least = hamming_comparing_cost(&shape, radius);
+	hamming_cut_choose(&cut, &shape, radius, ~flipped[word], &least);
+	if (above != NULL && !above->is_turn)
+		hamming_cut_choose(&cut, &shape, radius_later(above), later_bits(above),
+						   &least);
+	if (may_turn(groups) &&
+		choose_radii(groups, group, &shape, flipped, radii, &least))
+	{
+		push_turn(groups, group, radii);
+		return true;
+	}
+	if (cut.levels == 0)
+		return false;
+	hamming_cut_bits(&cut, &shape);
+	push_cut(groups, group, &cut, 1, 0);
+	return true;
 }
 
 /* Push a node that divides the group; return false if that does not pay. */
@@ -118,51 +234,68 @@ divide(NearGroups *groups, const Candidates *group)
 {
 	GroupNode  *top = groups->depth == 0 ? NULL
 	: &groups->nodes[groups->depth - 1];
-	NearCut		cut;
 
-	if (top != NULL && top->level < top->cut.levels)
-	{
-		if (hamming_group_is_compared_sooner(groups, group,
-											 top->cut.radius + top->level -
-											 top->segment))
-			return false;
-		push_node(groups, group, &top->cut, top->level + 1, top->segment + 1);
-		return true;
-	}
-	if (!make_cut(groups, group, top, &cut))
+	if (top == NULL || top->is_turn || top->level == top->cut.levels)
+		return divide_anew(groups, group, top);
+	if (hamming_group_is_compared_sooner(&groups->lists, group,
+										 top->cut.radius + top->level -
+										 top->segment))
 		return false;
-	push_node(groups, group, &cut, 1, 0);
+	push_cut(groups, group, &top->cut, top->level + 1, top->segment + 1);
 	return true;
 }
 
 /* Return the bits of the current segment that may differ in a smaller group. */
-static Fingerprint
+static uint64
 segment_bits(const GroupNode *node)
 {
 	return node->cut.segments[node->segment] & node->cut.varying;
 }
 
-/* On entry node->segment < node->last.  Sort node->all by the next segment. */
+/*
+ * On entry node->segment < node->last.  Sort node->all by the next segment; of
+ * a turn, let it have the next word that is searched.
+ */
 static void
-sort_by_next_segment(NearGroups *groups, GroupNode *node)
+next_segment(NearGroups *groups, GroupNode *node)
 {
 	const Candidates *all = &node->all;
-	Fingerprint bits;
-	int			low;
-	int			high;
+	NearLists  *lists = &groups->lists;
 
 	node->segment++;
-	bits = segment_bits(node);
-	low = fingerprint_rightmost_one(bits);
-	high = fingerprint_leftmost_one(bits) + 1;
-	hamming_fplist_sort(groups->x, all->x, all->x_end, low, high);
-	if (!is_one_stretch(groups, all))
-		hamming_fplist_sort(groups->y, all->y, all->y_end, low, high);
+	if (node->is_turn)
+	{
+		while (node->radii[node->segment] < 0)
+			node->segment++;
+		node->word = node->segment;
+		node->radius = node->radii[node->segment];
+		turn_group(groups, all, node->word);
+	}
+	else
+	{
+		uint64		bits = segment_bits(node);
+		int			low = pg_rightmost_one_pos64(bits);
+		int			high = pg_leftmost_one_pos64(bits) + 1;
+
+		hamming_fplist_sort(lists->x, all->x, all->x_end, low, high);
+		if (!is_one_stretch(lists, all))
+			hamming_fplist_sort(lists->y, all->y, all->y_end, low, high);
+	}
 	node->flips = 0;
 	node->passes = 0;
 	node->x = all->x;
 	node->y = all->y;
 	node->is_walked = false;
+}
+
+/* Leave the top node.  Its group has the word again that it had before. */
+static void
+pop_node(NearGroups *groups)
+{
+	const GroupNode *node = &groups->nodes[--groups->depth];
+
+	if (node->is_turn)
+		turn_group(groups, &node->all, current_word(groups));
 }
 
 /*
@@ -177,9 +310,9 @@ sort_by_next_segment(NearGroups *groups, GroupNode *node)
 static bool
 next_flips(GroupNode *node)
 {
-	Fingerprint bits = segment_bits(node);
-	Fingerprint flips = node->flips;
-	Fingerprint step = fingerprint_popcount(flips) <
+	uint64		bits = segment_bits(node);
+	uint64		flips = node->flips;
+	uint64		step = pg_popcount64(flips) <
 	cut_near(&node->cut, node->segment) ? 1 : flips & -flips;
 
 	node->flips = ((flips | ~bits) + step) & bits;
@@ -200,16 +333,16 @@ next_flips(GroupNode *node)
 static bool
 next_flipped(const NearGroups *groups, GroupNode *node, Candidates *group)
 {
-	const FingerprintList *x = groups->x;
-	const FingerprintList *y = groups->y;
+	const FingerprintList *x = groups->lists.x;
+	const FingerprintList *y = groups->lists.y;
 	const Candidates *all = &node->all;
-	Fingerprint bits = node->cut.segments[node->segment];
+	uint64		bits = node->cut.segments[node->segment];
 	bool		is_one = divides_one_stretch(groups, node);
 
 	while (node->x < all->x_end)
 	{
-		Fingerprint x_key = x->fps[node->x] & bits;
-		Fingerprint y_key = x_key ^ node->flips;
+		uint64		x_key = x->current[node->x] & bits;
+		uint64		y_key = x_key ^ node->flips;
 
 		CHECK_FOR_INTERRUPTS();
 		group->x = node->x;
@@ -226,12 +359,12 @@ next_flipped(const NearGroups *groups, GroupNode *node, Candidates *group)
 		{
 			node->y = hamming_fplist_find(y, all->y, all->y_end, node->y, bits,
 										  y_key);
-			if (node->y == all->y_end || (y->fps[node->y] & bits) != y_key)
+			if (node->y == all->y_end || (y->current[node->y] & bits) != y_key)
 				continue;
 			group->y = node->y;
 			group->y_end = fplist_end_of_run(y, node->y, all->y_end, bits);
 		}
-		if (number_of_pairs(groups, group) > 0)
+		if (number_of_pairs(&groups->lists, group) > 0)
 			return true;
 	}
 	return false;
@@ -246,6 +379,15 @@ bool
 hamming_groups_next_smaller(const NearGroups *groups, GroupNode *node,
 							Candidates *group)
 {
+	if (node->is_turn)
+	{
+		/* the whole group, once for each word */
+		bool		is_next = node->x < node->all.x_end;
+
+		*group = node->all;
+		node->x = group->x_end;
+		return is_next;
+	}
 	do
 	{
 		if (next_flipped(groups, node, group))
@@ -256,57 +398,75 @@ hamming_groups_next_smaller(const NearGroups *groups, GroupNode *node,
 
 /*
  * Make a search for the pairs of the lists x and y, which may be the same
- * list, within radius, 0 .. HAMMING_BITS.  The caller frees the result by
- * pfree(), and until then changes the lists only as hamming_groups_next()
- * allows.  The search changes their order.
+ * list, within radius, 0 .. all bits.  The caller frees the result by pfree(),
+ * and until then changes the lists only as hamming_groups_next() allows.  The
+ * search changes their order, and the word that they have: at the end it is
+ * word 0.
  *
- * If x and y are the same list, the caller may set groups->sets to sets (see
+ * If x and y are the same list, the caller may set lists.sets to sets (see
  * sets.h) of its numbers: members of one set need no comparison.  The caller
  * may unite sets meanwhile, as a pair that was left out stays in one set.
  *
  * If x and y are two lists, or two stretches of one are searched, the caller
- * may set groups->settled: pairs of number n of x need no comparison where
+ * may set lists.settled: pairs of number n of x need no comparison where
  * settled[n].  The caller may settle more numbers at any time.
  */
 NearGroups *
 hamming_groups_make(FingerprintList *x, FingerprintList *y, int radius)
 {
-	NearGroups *groups = palloc(sizeof(NearGroups));
+	NearGroups *groups = palloc(offsetof(NearGroups, nodes) +
+								x->word_count * NODES_OF_WORD *
+								sizeof(GroupNode));
 
 	memset(groups, 0, offsetof(NearGroups, nodes));
-	groups->x = x;
-	groups->y = y;
+	groups->lists.x = x;
+	groups->lists.y = y;
+	groups->word_count = x->word_count;
 	groups->radius = radius;
+	groups->radii_pay = x->word_count > 1 &&
+		hamming_radii_pay(x->word_count, radius);
 	return groups;
 }
 
 /*
  * Begin to search for the pairs of all, which are the lists or stretches of
  * them.  Where x and y are one list, all is one stretch, or two that have no
- * place in common.
+ * place in common.  A search before may have left any word to the lists.
  *
- * If cut is not NULL, which has one level and the radius of the search, then
- * restrict the search to pairs that agree in the segment of that number, and
- * in none before.  Pairs that agree in an earlier segment may be among the
- * candidates or not: hamming_groups_is_first() is false for them.  So searches
- * that are restricted to each of the radius + 1 segments of one cut find each
- * pair within the radius, and one of them finds it first.
+ * If only is cut, whose radii are for the radius of the search, then
+ * restrict the search to pairs that are within the radius of the current
+ * segment's word, and agree in this segment, and in none before.  Pairs that
+ * agree in an earlier segment of the word may be among the candidates or not:
+ * hamming_groups_is_first() is false for them.  So searches that are restricted
+ * to each of the segments find each pair within the radius, and one of them
+ * finds it first.
  */
 void
 hamming_groups_begin(NearGroups *groups, const Candidates *all,
-					 const NearCut *cut, int segment)
+					 const Segments *only)
 {
-	GroupNode  *node = &groups->nodes[0];
+	GroupNode  *node;
 
 	groups->base = 0;
 	hamming_groups_begin_above(groups, all, false);
-	if (cut == NULL)
+	turn_group(groups, all, 0);
+	if (only == NULL || !only->is_cut)
 		return;
 	groups->is_fresh = false;
-	push_node(groups, all, cut, 1, 0);
-	node->last = segment;
-	node->segment = segment - 1;
-	sort_by_next_segment(groups, node);
+	if (groups->word_count > 1)
+	{
+		push_turn(groups, all, only->radii);
+		node = &groups->nodes[0];
+		node->last = only->word;
+		node->segment = only->word - 1;
+		next_segment(groups, node);
+		node->x = all->x_end;
+	}
+	push_cut(groups, all, &only->cuts[only->word], 1, 0);
+	node = &groups->nodes[groups->depth - 1];
+	node->last = only->segment;
+	node->segment = only->segment - 1;
+	next_segment(groups, node);
 }
 
 /*
@@ -325,33 +485,40 @@ hamming_groups_begin_above(NearGroups *groups, const Candidates *all,
 }
 
 /*
- * Return which share of the phase is done, if of_segment of the current segment
- * of nodes[0] is, 0 .. 1.  Each segment counts alike.
+ * Show how much of a search is done, if a message is due.  Each word counts
+ * alike, and so does each segment of a cut.
  */
-double
-hamming_groups_done(const NearGroups *groups, double of_segment)
-{
-	const GroupNode *node = &groups->nodes[0];
-
-	return groups->done_before +
-		groups->done_here * (node->segment + of_segment) / (node->last + 1);
-}
-
-/* Show how much of a search by this process alone is done. */
 static void
 show_done(const NearGroups *groups)
 {
-	const GroupNode *node = &groups->nodes[0];
-	double		passes;
-	double		done;
+	double		done = 0;
+	double		part = groups->done_here;	/* of a segment of the node */
+	int			depth;
 
-	if (groups->done_here == 0 || node->segment < node->first)
+	if (likely(!simhash_progress_due) || part == 0)
 		return;
-	passes = hamming_ways_to_differ(fingerprint_popcount(segment_bits(node)),
-									cut_near(&node->cut, node->segment), 1);
-	done = node->passes + (double) (node->x - node->all.x) /
-		(node->all.x_end - node->all.x);
-	simhash_progress_show_share(hamming_groups_done(groups, done / passes));
+	for (depth = 0; depth < groups->depth; depth++)
+	{
+		const GroupNode *node = &groups->nodes[depth];
+		double		size = node->all.x_end - node->all.x;
+
+		part /= node->last - node->first + 1;
+		if (node->segment < node->first)
+			break;
+		done += part * (node->segment - node->first);
+		/* the word of a turn was searched, unless a node above is at that */
+		if (node->is_turn && depth + 1 < groups->depth)
+			continue;
+		if (node->is_turn)
+			done += node->x == node->all.x_end ? part : 0;
+		else
+			done += part /
+				hamming_ways_to_differ(pg_popcount64(segment_bits(node)),
+									   cut_near(&node->cut, node->segment), 1) *
+				(node->passes + (double) (node->x - node->all.x) / size);
+		break;
+	}
+	simhash_progress_show_share(groups->done_before + done);
 }
 
 /*
@@ -369,7 +536,7 @@ hamming_groups_next(NearGroups *groups, Candidates *candidates)
 		groups->is_fresh = false;
 		*candidates = groups->all;
 		if (groups->is_whole || !divide(groups, candidates))
-			return number_of_pairs(groups, candidates) > 0;
+			return number_of_pairs(&groups->lists, candidates) > 0;
 	}
 	while (groups->depth > groups->base)
 	{
@@ -377,23 +544,22 @@ hamming_groups_next(NearGroups *groups, Candidates *candidates)
 		bool		found = node->segment >= node->first;
 
 		CHECK_FOR_INTERRUPTS();
-		if (unlikely(simhash_progress_due))
-			show_done(groups);
+		show_done(groups);
 		if (found)
-			found = groups->next_left != NULL
+			found = groups->next_left != NULL && !node->is_turn
 				? groups->next_left(groups->arg, groups, candidates)
 				: hamming_groups_next_smaller(groups, node, candidates);
 		if (found)
 		{
-			if (!hamming_group_is_done(groups, candidates) &&
+			if (!hamming_group_is_done(&groups->lists, candidates) &&
 				!divide(groups, candidates))
 				return true;
 		}
 		else if (node->segment == node->last ||
-				 hamming_group_is_done(groups, &node->all))
-			groups->depth--;
+				 hamming_group_is_done(&groups->lists, &node->all))
+			pop_node(groups);
 		else
-			sort_by_next_segment(groups, node);
+			next_segment(groups, node);
 	}
 	return false;
 }
@@ -403,20 +569,36 @@ hamming_groups_next(NearGroups *groups, Candidates *candidates)
  * difference?
  */
 static inline bool
-nearly_agrees(Fingerprint difference, int near)
+nearly_agrees(uint64 difference, int near)
 {
 	return difference == 0 ||
-		(near > 0 && fingerprint_popcount(difference) <= near);
+		(near > 0 && pg_popcount64(difference) <= near);
 }
 
 /*
- * Is a pair of the current candidates, which differs in difference, among the
- * candidates for the first time (README, claim 3)?  The pair must be within the
- * radius: a farther one may get false each time.  In a search with sets that
- * time may be left out, but only for a pair in one set.
+ * Is the pair, which differs in these bits of each word, to be taken elsewhere:
+ * in a word that the turn has searched before, or not in the current one?
+ */
+static bool
+is_of_other_word(const GroupNode *turn, const uint64 *difference)
+{
+	int			w;
+
+	for (w = 0; w < turn->segment; w++)
+		if (turn->radii[w] >= 0 &&
+			pg_popcount64(difference[w]) <= turn->radii[w])
+			return true;
+	return pg_popcount64(difference[turn->word]) > turn->radius;
+}
+
+/*
+ * Is a pair of the current candidates, which differs in difference[w] in each
+ * word w, among the candidates for the first time (README, claim 3)?  The pair
+ * must be within the radius: a farther one may get false each time.  In a
+ * search with sets that time may be left out, but only for a pair in one set.
  */
 bool
-hamming_groups_is_first(const NearGroups *groups, Fingerprint difference)
+hamming_groups_is_first(const NearGroups *groups, const uint64 *difference)
 {
 	int			depth;
 	int			segment;
@@ -424,9 +606,16 @@ hamming_groups_is_first(const NearGroups *groups, Fingerprint difference)
 	for (depth = 0; depth < groups->depth; depth++)
 	{
 		const GroupNode *node = &groups->nodes[depth];
+		uint64		of_word = difference[node->word];
 
+		if (node->is_turn)
+		{
+			if (is_of_other_word(node, difference))
+				return false;
+			continue;
+		}
 		for (segment = node->first; segment < node->segment; segment++)
-			if (nearly_agrees(difference & node->cut.segments[segment],
+			if (nearly_agrees(of_word & node->cut.segments[segment],
 							  cut_near(&node->cut, segment)))
 				return false;
 	}

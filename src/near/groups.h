@@ -6,39 +6,59 @@
 #ifndef SIMHASH_GROUPS_H
 #define SIMHASH_GROUPS_H
 
-#include "near/fplist.h"
 #include "near/cut.h"
+#include "near/fplist.h"
 
-/*
- * Each fingerprint at the places x .. x_end - 1 of one list is to be compared
- * with each at y .. y_end - 1 of another.  In a search within one list both
- * are stretches of this list.  Such stretches are the same, or have no place
- * in common.
- */
-typedef struct Candidates
+/* Two lists whose pairs are wanted, or one. */
+typedef struct NearLists
 {
-	uint32		x;
-	uint32		x_end;
-	uint32		y;
-	uint32		y_end;
-} Candidates;
+	FingerprintList *x;
+	FingerprintList *y;			/* may be the same list */
+	uint32	   *sets;			/* see hamming_groups_make(); may be NULL */
+	const bool *settled;		/* the same */
+} NearLists;
+
+/* Is each member of the group to be compared with each other member? */
+static inline bool
+is_one_stretch(const NearLists *lists, const Candidates *group)
+{
+	return lists->x == lists->y && group->x == group->y;
+}
+
+static inline double
+number_of_pairs(const NearLists *lists, const Candidates *group)
+{
+	double		x = group->x_end - group->x;
+
+	if (is_one_stretch(lists, group))
+		return x * (x - 1) / 2;
+	return x * (group->y_end - group->y);
+}
 
 /*
- * A node divides a group by the segments first .. last of a cut, one after the
- * other: what agrees in the segment is a smaller group.
+ * A node divides a group, by one segment after the other: by the segments first
+ * .. last of a cut, where what agrees in the segment is a smaller group; or, as
+ * a turn, by the words first .. last, where the whole group is searched within
+ * the radius of the word.
  */
 typedef struct GroupNode
 {
 	Candidates	all;			/* the group that is divided */
-	NearCut		cut;
+	bool		is_turn;
+	int			word;			/* its smaller groups have this word, */
+	int			radius;			/* and wanted within this radius of it */
+	int			radii[HAMMING_MAX_WORDS];	/* of a turn: of each word; -1: it
+											 * is not searched */
+	NearCut		cut;			/* of the word */
 	int			level;			/* how many segments of the cut its smaller
 								 * groups agree in: 1 .. cut.levels */
 	int			first;
 	int			last;
-	Fingerprint flipped;		/* bits in which all pairs of all differ */
 	int			segment;		/* the stretches are sorted by this segment;
 								 * before the first sort, it is first - 1 */
-	Fingerprint flips;			/* bits of the segment in which all pairs of a
+	uint64		flipped[HAMMING_MAX_WORDS]; /* bits of each word in which all
+											 * pairs of all differ */
+	uint64		flips;			/* bits of the segment in which all pairs of a
 								 * smaller group differ */
 	uint32		passes;			/* over the sorted stretches, so far */
 	uint32		x;				/* the next smaller group has its x here */
@@ -50,18 +70,21 @@ typedef struct GroupNode
 	uint32		large;			/* where the node's large groups begin */
 } GroupNode;
 
+/* README, claim 2, proves that there are never more. */
+#define NODES_OF_WORD 65
+#define MAX_NODES (NODES_OF_WORD * HAMMING_MAX_WORDS)
+
 /*
  * The nodes are a stack: each divides a smaller group of the one below it.  A
- * group that agrees in all levels of its cut may get a cut of its own.
- * There are never more than HAMMING_BITS nodes: README, claim 2, has the proof.
+ * group that agrees in all levels of its cut may get a cut of its own, or turn
+ * to other words.
  */
 typedef struct NearGroups
 {
-	FingerprintList *x;
-	FingerprintList *y;			/* may be the same list */
+	NearLists	lists;
+	int			word_count;
 	int			radius;
-	uint32	   *sets;			/* see hamming_groups_make(); may be NULL */
-	const bool *settled;		/* the same */
+	bool		radii_pay;		/* hamming_radii_pay(), of several words */
 	void	   *texts;			/* that dedup/connect.c compares; NULL: none */
 
 	/*
@@ -82,24 +105,22 @@ typedef struct NearGroups
 	int			base;			/* nodes above which the search is: in a
 								 * process of a team, those of the leader */
 	int			depth;			/* nodes in use */
-	GroupNode	nodes[HAMMING_BITS];
+	GroupNode	nodes[FLEXIBLE_ARRAY_MEMBER];	/* NODES_OF_WORD a word */
 } NearGroups;
 
-/* Is each member of the group to be compared with each other member? */
-static inline bool
-is_one_stretch(const NearGroups *groups, const Candidates *group)
+/* Return the word that the lists have in the current group. */
+static inline int
+current_word(const NearGroups *groups)
 {
-	return groups->x == groups->y && group->x == group->y;
+	return groups->depth == 0 ? 0 : groups->nodes[groups->depth - 1].word;
 }
 
-static inline double
-number_of_pairs(const NearGroups *groups, const Candidates *group)
+/* Return within which radius of that word its pairs are wanted. */
+static inline int
+current_radius(const NearGroups *groups)
 {
-	double		x = group->x_end - group->x;
-
-	if (is_one_stretch(groups, group))
-		return x * (x - 1) / 2;
-	return x * (group->y_end - group->y);
+	return groups->depth == 0 ? Min(groups->radius, 64)
+		: groups->nodes[groups->depth - 1].radius;
 }
 
 /* Are the x of the node's groups among its y? */
@@ -108,36 +129,35 @@ divides_one_stretch(const NearGroups *groups, const GroupNode *node)
 {
 	const Candidates *all = &node->all;
 
-	return groups->x == groups->y && all->x >= all->y && all->x < all->y_end;
+	return groups->lists.x == groups->lists.y && all->x >= all->y &&
+		all->x < all->y_end;
 }
+
+/* sample.c */
+extern double hamming_group_sort_cost(const NearLists *lists,
+									  const Candidates *group);
+extern bool hamming_group_is_compared_sooner(const NearLists *lists,
+											 const Candidates *group,
+											 int sorts);
+extern uint64 hamming_group_varying(const NearLists *lists,
+									const Candidates *group, int word);
+extern void hamming_group_measure(const NearLists *lists,
+								  const Candidates *group, int word,
+								  uint64 varying, GroupShape *shape);
+extern bool hamming_group_is_done(const NearLists *lists,
+								  const Candidates *group);
 
 /* groups.c */
 extern NearGroups *hamming_groups_make(FingerprintList *x, FingerprintList *y,
 									   int radius);
 extern void hamming_groups_begin(NearGroups *groups, const Candidates *all,
-								 const NearCut *cut, int segment);
+								 const Segments *only);
 extern void hamming_groups_begin_above(NearGroups *groups,
 									   const Candidates *all, bool is_whole);
 extern bool hamming_groups_next(NearGroups *groups, Candidates *candidates);
-extern double hamming_groups_done(const NearGroups *groups, double of_segment);
 extern bool hamming_groups_next_smaller(const NearGroups *groups,
 										GroupNode *node, Candidates *group);
 extern bool hamming_groups_is_first(const NearGroups *groups,
-									Fingerprint difference);
-
-/* sample.c */
-extern double hamming_group_sort_cost(const NearGroups *groups,
-									  const Candidates *group);
-extern bool hamming_group_is_compared_sooner(const NearGroups *groups,
-											 const Candidates *group,
-											 int sorts);
-extern void hamming_group_measure(const NearGroups *groups,
-								  const Candidates *group,
-								  Fingerprint flipped, GroupShape *shape);
-extern bool hamming_group_is_done(const NearGroups *groups,
-								  const Candidates *group);
-extern bool hamming_groups_choose_cut(FingerprintList *x, FingerprintList *y,
-									  int radius, Fingerprint varying,
-									  NearCut *cut);
+									const uint64 *difference);
 
 #endif							/* SIMHASH_GROUPS_H */

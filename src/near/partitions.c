@@ -13,29 +13,20 @@
 #include "utils/memutils.h"
 
 #include "near/pairs.h"
+#include "near/progress.h"
 #include "type/compat.h"
 
 /* What all processes see. */
 typedef struct SharedPartitions
 {
 	NearOptions options;		/* radius, and memory of each process */
+	int			word_count;
 	bool		keeps_numbers;
 	bool		keeps_keys;
 	bool		is_of_one_side;
-	bool		is_cut;
-	NearCut		cut;
-	int			segment;		/* the current one */
+	Segments	segments;		/* with the current one */
 	uint64		counts[2][MAX_PARTITIONS];	/* rows of x and of y */
 } SharedPartitions;
-
-/* What a process has. */
-typedef struct PartitionWork
-{
-	SharedPartitions *shared;
-	NearSide	sides[2];		/* the partition of a unit */
-	NearPairs  *pairs;			/* of these */
-	TeamFile	file;			/* has what they found */
-} PartitionWork;
 
 /* What comes before the rows of a pair. */
 typedef struct PairHeader
@@ -74,90 +65,79 @@ write_pair(TeamFile *file, const NearPair *pair)
 static void
 pair_partition(void *arg, const TeamStep *step, uint32 unit)
 {
-	PartitionWork *work = arg;
-	const SharedPartitions *shared = work->shared;
-	NearPairs  *pairs = work->pairs;
-	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(pairs));
+	PartitionTeam *team = arg;
+	const SharedPartitions *shared = team->shared;
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(team));
+	NearSide	sides[2];		/* the partition */
 	int			count = shared->is_of_one_side ? 1 : 2;
 	int			i;
 	NearPair	pair;
 
 	for (i = 0; i < count; i++)
 	{
-		NearSide   *side = &work->sides[i];
-
-		hamming_side_begin(side, shared->keeps_numbers, shared->keeps_keys);
-		side->file = BufFileOpenFileSet(&work->file.team->files->fs,
-										hamming_division_file(i, unit),
-										O_RDONLY, false);
-		side->count = shared->counts[i][unit];
+		hamming_side_begin(&sides[i], shared->word_count, shared->keeps_numbers,
+						   shared->keeps_keys);
+		sides[i].file = BufFileOpenFileSet(&team->file.team->files->fs,
+										   hamming_division_file(i, unit),
+										   O_RDONLY, false);
+		sides[i].count = shared->counts[i][unit];
 	}
-	pairs->division.segment = shared->segment;
-	pairs->division.partition = 0;
-	while (hamming_pairs_next(pairs, &pair))
-		write_pair(&work->file, &pair);
+	hamming_passes_begin(&team->passes, &sides[0], &sides[count - 1],
+						 &shared->segments);
+	while (hamming_passes_next(&team->passes, &pair))
+		write_pair(&team->file, &pair);
 	for (i = 0; i < count; i++)
-		hamming_side_end(&work->sides[i]);
+		hamming_side_end(&sides[i]);
 	MemoryContextSwitchTo(old);
 }
 
-static PartitionWork *
-begin_work(Team *team)
+static PartitionTeam *
+begin_team(Team *processes)
 {
-	PartitionWork *work = palloc0(sizeof(PartitionWork));
-	SharedPartitions *shared = (SharedPartitions *) team->memory;
-	NearSide   *x = &work->sides[0];
-	NearSide   *y = shared->is_of_one_side ? x : &work->sides[1];
+	PartitionTeam *team = palloc0(sizeof(PartitionTeam));
 
-	work->shared = shared;
-	work->pairs = hamming_pairs_begin(x, y, &shared->options);
-	work->pairs->is_unit = true;
-	work->pairs->division.is_cut = shared->is_cut;
-	work->pairs->division.cut = shared->cut;
-	work->file.team = team;
-	team->work = pair_partition;
-	team->arg = work;
-	return work;
+	team->shared = (SharedPartitions *) processes->memory;
+	hamming_passes_make(&team->passes, team->shared->word_count,
+						&team->shared->options);
+	team->file.team = processes;
+	processes->work = pair_partition;
+	processes->arg = team;
+	return team;
 }
 
-/* Tell what this process has done, and let others read its file. */
+/* Tell what this process has done, and let the leader read its file. */
 static void
-end_work(PartitionWork *work)
+finish(PartitionTeam *team)
 {
-	NearPairs  *pairs = work->pairs;
-
-	simhash_team_file_finish(&work->file, pairs->work.passes,
-							 pairs->comparison->compared,
-							 pairs->work.most_memory);
-	hamming_pairs_end(pairs);
+	simhash_team_file_finish(&team->file, team->passes.work.passes,
+							 team->passes.comparison->compared,
+							 team->passes.work.most_memory);
+	hamming_passes_end(&team->passes);
 }
 
 /* What a worker does: PostgreSQL finds this function by its name. */
 void
 hamming_partitions_main(dsm_segment *segment, shm_toc *toc)
 {
-	Team	   *team = simhash_team_attach(toc);
-	PartitionWork *work = begin_work(team);
+	PartitionTeam *team = begin_team(simhash_team_attach(toc));
 
-	simhash_team_serve(team);
-	end_work(work);
-	simhash_team_end(team);
+	simhash_team_serve(team->file.team);
+	finish(team);
+	simhash_team_end(team->file.team);
 }
 
-/* Have all partitions of the next segment paired. */
+/* Have all partitions of the current segment paired. */
 static void
-pair_segment(NearPairs *pairs, PartitionWork *work)
+pair_segment(Division *division, PartitionTeam *team)
 {
-	Division   *division = &pairs->division;
-	SharedPartitions *shared = work->shared;
-	Team	   *team = work->file.team;
+	SharedPartitions *shared = team->shared;
+	Team	   *processes = team->file.team;
 	TeamStep	step = {.units = division->partitions};
 	NearSide   *sides[2] = {division->x_partitions, division->y_partitions};
 	int			count = shared->is_of_one_side ? 1 : 2;
 	int			side;
 	int			i;
 
-	hamming_division_next(division, team->files, &pairs->work);
 	for (side = 0; side < count; side++)
 	{
 		for (i = 0; i < division->partitions; i++)
@@ -167,60 +147,53 @@ pair_segment(NearPairs *pairs, PartitionWork *work)
 			hamming_side_end(&sides[side][i]);
 		}
 	}
-	shared->segment = division->segment;
-	team->done_before = (double) division->segment /
-		division->cut.segment_count;
-	team->done_after = (double) (division->segment + 1) /
-		division->cut.segment_count;
-	simhash_team_do(team, &step);
+	shared->segments = division->segments;
+	simhash_progress_share(division->segments.number, division->segments.count);
+	simhash_team_do(processes, &step);
 	for (side = 0; side < count; side++)
 		for (i = 0; i < division->partitions; i++)
-			BufFileDeleteFileSet(&team->files->fs,
+			BufFileDeleteFileSet(&processes->files->fs,
 								 hamming_division_file(side, i), false);
 }
 
 /*
  * The sides are to be divided.  Let a team pair all partitions of all segments,
- * each process in its part of the memory.  Return false if there is to be no
+ * each process in its part of the memory.  Return NULL if there is to be no
  * team, or if nothing can be shared: then the caller pairs them.  There is no
  * team where rows may be settled, as other processes would not know of it.
  */
-bool
-hamming_partitions_pair(NearPairs *pairs)
+PartitionTeam *
+hamming_partitions_pair(Division *division, NearOptions *options,
+						NearWork *work)
 {
-	Division   *division = &pairs->division;
-	int			workers = pairs->options.workers;
+	const NearSide *x = division->x;
+	Team	   *processes = NULL;
 	SharedPartitions *shared;
-	PartitionWork *work;
+	PartitionTeam *team;
 
-	if (workers > 0 && pairs->options.settled_rows == NULL)
-		pairs->team = simhash_team_make(sizeof(SharedPartitions));
-	if (pairs->team == NULL)
-		return false;
-	pairs->options.memory /= workers + 1;
-	hamming_division_make(division, pairs->options.memory);
-	shared = (SharedPartitions *) pairs->team->memory;
-	memset(shared, 0, sizeof(SharedPartitions));
-	shared->options.radius = pairs->options.radius;
-	shared->options.memory = pairs->options.memory;
-	shared->options.are_same_rows = pairs->options.are_same_rows;
-	shared->keeps_numbers = division->x->keeps_numbers;
-	shared->keeps_keys = division->x->keeps_keys;
-	shared->is_of_one_side = division->x == division->y;
-	shared->is_cut = division->is_cut;
-	shared->cut = division->cut;
-	work = begin_work(pairs->team);
-	simhash_team_launch(pairs->team, CppAsString2(hamming_partitions_main),
-						workers);
-	while (division->segment + 1 < division->cut.segment_count)
-		pair_segment(pairs, work);
-	end_work(work);
-	pairs->file = work->file;
-	simhash_team_take_over(&pairs->file, &pairs->work);
-	pfree(work);
-	hamming_side_begin(&pairs->rows[0], division->x->keeps_numbers, false);
-	hamming_side_begin(&pairs->rows[1], division->x->keeps_numbers, false);
-	return true;
+	if (options->workers > 0 && options->settled_rows == NULL)
+		processes = simhash_team_make(sizeof(SharedPartitions));
+	if (processes == NULL)
+		return NULL;
+	options->memory /= options->workers + 1;
+	hamming_division_make(division, options->memory);
+	shared = (SharedPartitions *) processes->memory;
+	shared->options = *options;
+	shared->options.workers = 0;
+	shared->word_count = x->list.word_count;
+	shared->keeps_numbers = x->keeps_numbers;
+	shared->keeps_keys = x->keeps_keys;
+	shared->is_of_one_side = x == division->y;
+	team = begin_team(processes);
+	simhash_team_launch(processes, CppAsString2(hamming_partitions_main),
+						options->workers);
+	while (hamming_division_next(division, processes->files, work))
+		pair_segment(division, team);
+	finish(team);
+	simhash_team_take_over(&team->file, work);
+	hamming_side_begin(&team->rows[0], 1, x->keeps_numbers, false);
+	hamming_side_begin(&team->rows[1], 1, x->keeps_numbers, false);
+	return team;
 }
 
 /* Read count rows to the side, whose list has none. */
@@ -238,10 +211,10 @@ read_rows(BufFile *file, NearSide *side, uint32 count)
 
 /* Get the next pair that the team has found; return false after the last. */
 bool
-hamming_partitions_next(NearPairs *pairs, NearPair *pair)
+hamming_partitions_next(PartitionTeam *team, NearPair *pair)
 {
-	NearSide   *rows = pairs->rows;
-	TeamFile   *file = &pairs->file;
+	NearSide   *rows = team->rows;
+	TeamFile   *file = &team->file;
 	PairHeader	header;
 
 	if (!simhash_team_file_read(file, &header, sizeof(header)))

@@ -14,36 +14,26 @@
 
 #include "utils/memutils.h"
 
-#include "near/pairs.h"
-#include "near/together.h"
+#include "near/pass.h"
 
-/* What a process of the team has. */
-typedef struct Found
-{
-	Comparison	comparison;
-	TeamFile	file;			/* has the pairs */
-} Found;
-
-/* Return how many other processes are worth their start for the pass. */
+/* Return how many workers are worth their start for the search. */
 static int
-workers_of_pass(NearPairs *pairs)
+useful_workers(const NearSide *x, const NearSide *y, const NearOptions *options)
 {
-	const NearSide *x = pairs->pass.x;
-	const NearSide *y = pairs->pass.y;
 	double		rows = x->list.count + (y == x ? 0 : y->list.count);
+	uint32		next[2] = {0};
 	Cost		cost = 0;
 	Candidates	key;
 
-	if (pairs->options.workers == 0 || is_divided(&pairs->division))
+	if (options->workers == 0)
 		return 0;
-	while (hamming_pairs_next_key(pairs, &key))
-		cost += hamming_near_cost(key.x_end - key.x, key.y_end - key.y,
-								  pairs->options.radius);
-	pairs->x_group = pairs->y_group = 0;
+	while (hamming_sides_next_key(x, y, next, &key))
+		cost += hamming_near_cost(x->list.word_count, key.x_end - key.x,
+								  key.y_end - key.y, options->radius);
 	/* of one side each two are compared once */
 	if (y == x)
 		cost /= 2;
-	return Min(simhash_team_workers(cost, rows), pairs->options.workers);
+	return Min(simhash_team_workers(cost, rows), options->workers);
 }
 
 /* Are these more pairs of rows that may be settled than a team should find? */
@@ -62,157 +52,135 @@ are_too_many(const SharedSearch *search, uint64 found)
 static void
 write_pairs(Together *together, NearGroups *groups)
 {
-	Found	   *found = together->arg;
-	Comparison *c = &found->comparison;
+	PassTeam   *team = together->arg;
 	SharedSearch *search = together->search;
 	FoundPair	pair;
 
-	c->groups = groups;
-	while (hamming_compare_next(c, &pair))
+	team->comparison.groups = groups;
+	while (hamming_compare_next(&team->comparison, &pair))
 	{
 		if (search->options.any_pair_settles)
 			together->settled[pair.x] = true;
 		if (together->settled != NULL &&
 			are_too_many(search, pg_atomic_add_fetch_u64(&search->found, 1)))
 			memset(together->settled, true, search->options.settled_count);
-		simhash_team_file_write(&found->file, &pair, sizeof(pair));
+		pair.y -= search->options.first_y;
+		simhash_team_file_write(&team->file, &pair, sizeof(pair));
 	}
 }
 
-static Found *
-make_found(Together *together)
+static void
+begin_team(PassTeam *team, Together *together)
 {
-	Found	   *found = palloc0(sizeof(Found));
-
-	found->file.team = together->team;
+	memset(team, 0, sizeof(PassTeam));
+	team->together = together;
+	team->file.team = together->team;
 	together->take = write_pairs;
-	together->arg = found;
-	return found;
+	together->arg = team;
 }
 
 /* What a worker does: PostgreSQL finds this function by its name. */
 void
 hamming_pass_team_main(dsm_segment *segment, shm_toc *toc)
 {
-	Together   *together = hamming_together_attach(toc);
-	Found	   *found = make_found(together);
+	PassTeam   *team = palloc(sizeof(PassTeam));
 
-	simhash_team_serve(together->team);
-	simhash_team_file_finish(&found->file, 0, found->comparison.compared, 0);
-	simhash_team_end(together->team);
+	begin_team(team, hamming_together_attach(toc));
+	simhash_team_serve(team->together->team);
+	simhash_team_file_finish(&team->file, 0, team->comparison.compared, 0);
+	simhash_team_end(team->together->team);
 }
 
 /*
- * Make the memory of a team, and bring the fingerprints of the pass to it: x,
- * and y behind x, if that is another side.  Return NULL if nothing can be
- * shared.
+ * Make the memory of a team, and bring the fingerprints to it: x, and y behind
+ * x, if that is another side.  There, the numbers of y follow those of x.
+ * Return NULL if nothing can be shared.
  */
 static Together *
-share_pass(NearPairs *pairs)
+share_sides(const NearSide *x, const NearSide *y, const bool *settled,
+			const NearOptions *near)
 {
-	const FingerprintList *x = &pairs->pass.x->list;
-	const FingerprintList *y = &pairs->pass.y->list;
 	SearchOptions options = {
-		.radius = pairs->options.radius,
-		.capacity = x->count + (y == x ? 0 : y->count),
-		.settled_count = pairs->settled == NULL ? 0 : x->count,
-		.any_pair_settles = pairs->options.any_pair_settles,
-		.key_capacity = Min(pairs->pass.x->group_count,
-							pairs->pass.y->group_count)
+		.radius = near->radius,
+		.word_count = x->list.word_count,
+		.capacity = x->list.count + (y == x ? 0 : y->list.count),
+		.first_y = y == x ? 0 : x->list.count,
+		.settled_count = settled == NULL ? 0 : x->list.count,
+		.any_pair_settles = near->any_pair_settles,
+		.key_capacity = Min(x->group_count, y->group_count)
 	};
 	Together   *together = hamming_together_begin(&options);
 
 	if (together == NULL)
 		return NULL;
-	hamming_fplist_copy(&together->list, x, 0, x->count);
+	hamming_fplist_bring(&together->list, &x->list, x->list.count);
 	if (y != x)
-		hamming_fplist_copy(&together->list, y, 0, y->count);
-	if (pairs->settled != NULL)
-		memcpy(together->settled, pairs->settled, x->count * sizeof(bool));
+		hamming_fplist_bring(&together->list, &y->list, y->list.count);
+	if (settled != NULL)
+		memcpy(together->settled, settled, x->list.count * sizeof(bool));
 	return together;
 }
 
-/*
- * Have the team search the stretches of each key that both sides have.  y of
- * another side begins behind x.
- */
+/* Have the team search the stretches of each key that both sides have. */
 static void
-search_keys(NearPairs *pairs, Together *together)
+search_keys(Together *together, const NearSide *x, const NearSide *y)
 {
-	uint32		y_place = pairs->pass.x == pairs->pass.y ? 0
-	: pairs->pass.x->list.count;
+	uint32		first_y = together->search->options.first_y;
 	Candidates *keys = together->keys;
+	uint32		next[2] = {0};
 	uint32		count = 0;
 
-	while (hamming_pairs_next_key(pairs, &keys[count]))
+	while (hamming_sides_next_key(x, y, next, &keys[count]))
 	{
-		keys[count].y += y_place;
-		keys[count++].y_end += y_place;
+		keys[count].y += first_y;
+		keys[count++].y_end += first_y;
 	}
 	hamming_together_search(together, keys, count);
 }
 
+/* Free all, if there is a team. */
 void
-hamming_pass_team_end(NearPairs *pairs)
+hamming_pass_team_end(PassTeam *team)
 {
-	if (pairs->together == NULL)
+	if (team->together == NULL)
 		return;
-	simhash_team_file_close(&pairs->file);
-	hamming_together_end(pairs->together);
-	pairs->together = NULL;
+	simhash_team_file_close(&team->file);
+	hamming_together_end(team->together);
+	team->together = NULL;
 }
 
 /*
- * Let a team find all pairs of the pass.  On return this process is alone
- * again, and the pairs are to be had.  If nothing can be shared, or if there
- * are too many pairs, this process is to find them.
+ * Let a team find all pairs of two sides that are grouped, if that is worth it,
+ * in place of the one that *team has.  On return this process is alone again,
+ * and the pairs are to be had.  If nothing can be shared, or if there are too
+ * many pairs, there is no team.  In the latter case options has no workers from
+ * then on: other sides would have too many, too.
  */
-static void
-search_by_team(NearPairs *pairs, int workers)
-{
-	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(pairs));
-	Together   *together = share_pass(pairs);
-
-	if (together != NULL)
-	{
-		Found	   *found = make_found(together);
-		bool		stopped;
-
-		simhash_team_launch(together->team,
-							CppAsString2(hamming_pass_team_main), workers);
-		search_keys(pairs, together);
-		stopped = are_too_many(together->search,
-							   pg_atomic_read_u64(&together->search->found));
-		/* nothing is copied any more, while pairs are read */
-		hamming_fplist_free(&together->own);
-		hamming_fplist_allocate(&together->own, 0);
-		simhash_team_file_finish(&found->file, 0, found->comparison.compared,
-								 together->team->size);
-		pairs->together = together;
-		pairs->file = found->file;
-		simhash_team_take_over(&pairs->file, &pairs->work);
-		pfree(found);
-		if (pairs->pass.x == pairs->pass.y)
-			pairs->same_end = pairs->pass.x->list.count;
-		if (stopped)
-		{
-			hamming_pass_team_end(pairs);
-			pairs->x_group = pairs->y_group = 0;
-			/* other passes would have too many pairs, too */
-			pairs->options.workers = 0;
-		}
-	}
-	MemoryContextSwitchTo(old);
-}
-
-/* In a new pass: let a team find all pairs, if that is worth it. */
 void
-hamming_pass_team_begin(NearPairs *pairs)
+hamming_pass_team_begin(PassTeam *team, const NearSide *x, const NearSide *y,
+						const bool *settled, NearOptions *options,
+						NearWork *work)
 {
-	int			workers;
+	int			workers = useful_workers(x, y, options);
+	Together   *together;
+	bool		stopped;
 
-	hamming_pass_team_end(pairs);
-	workers = workers_of_pass(pairs);
-	if (workers > 0)
-		search_by_team(pairs, workers);
+	hamming_pass_team_end(team);
+	together = workers == 0 ? NULL : share_sides(x, y, settled, options);
+	if (together == NULL)
+		return;
+	begin_team(team, together);
+	simhash_team_launch(together->team, CppAsString2(hamming_pass_team_main),
+						workers);
+	search_keys(together, x, y);
+	stopped = are_too_many(together->search,
+						   pg_atomic_read_u64(&together->search->found));
+	simhash_team_file_finish(&team->file, 0, team->comparison.compared,
+							 together->team->size);
+	simhash_team_take_over(&team->file, work);
+	if (stopped)
+	{
+		hamming_pass_team_end(team);
+		options->workers = 0;
+	}
 }

@@ -29,44 +29,61 @@
 
 /* Return what sorting a group by one segment takes, in comparisons. */
 double
-hamming_group_sort_cost(const NearGroups *groups, const Candidates *group)
+hamming_group_sort_cost(const NearLists *lists, const Candidates *group)
 {
 	double		x = group->x_end - group->x;
-	double		y = is_one_stretch(groups, group) ? 0 : group->y_end - group->y;
+	double		y = is_one_stretch(lists, group) ? 0 : group->y_end - group->y;
 
 	return (x + y) * hamming_comparisons();
 }
 
-static Fingerprint
-find_varying(const Fingerprint *fps, uint32 count, Fingerprint one)
+/* Return a word of the fingerprint at place i: the current one for -1. */
+static inline uint64
+word_at(const FingerprintList *list, uint32 i, int word)
 {
-	Fingerprint varying = 0;
-	uint32		i;
+	return word < 0 ? list->current[i] : list->words[word][list->numbers[i]];
+}
 
-	for (i = 0; i < count; i++)
-		varying |= fps[i] ^ one;
+/* Return the bits in which from .. end - 1 of the list differ from one. */
+static uint64
+find_varying(const FingerprintList *list, uint32 from, uint32 end, int word,
+			 uint64 one)
+{
+	uint64		varying = 0;
+
+	if (word < 0)
+		for (; from < end; from++)
+			varying |= list->current[from] ^ one;
+	for (; from < end; from++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		varying |= word_at(list, from, word) ^ one;
+	}
 	return varying;
 }
 
 /*
- * Does the pair of the fingerprints at x of groups->x and at y of groups->y
+ * Does the pair of the fingerprints at x of lists->x and at y of lists->y
  * need no comparison, as both are in one set, or as x is settled?
  */
 static inline bool
-is_left_out(const NearGroups *groups, uint32 x, uint32 y)
+is_left_out(const NearLists *lists, uint32 x, uint32 y)
 {
-	uint32	   *sets = groups->sets;
+	uint32	   *sets = lists->sets;
 
-	if (groups->settled != NULL)
-		return groups->settled[groups->x->numbers[x]];
-	return sets != NULL && find_set(sets, groups->x->numbers[x]) ==
-		find_set(sets, groups->y->numbers[y]);
+	if (lists->settled != NULL)
+		return lists->settled[lists->x->numbers[x]];
+	return sets != NULL && find_set(sets, lists->x->numbers[x]) ==
+		find_set(sets, lists->y->numbers[y]);
 }
 
-/* Get pair i of SAMPLE_SIZE; return false if it needs no comparison. */
+/*
+ * Set *x and *y to the places of pair i of SAMPLE_SIZE.  Return false if it
+ * needs no comparison.
+ */
 static bool
-sample_pair(const NearGroups *groups, const Candidates *group, int i,
-			Fingerprint *difference)
+sample_pair(const NearLists *lists, const Candidates *group, int i, uint32 *x,
+			uint32 *y)
 {
 	uint64		x_size = group->x_end - group->x;
 	uint32		y_size = group->y_end - group->y;
@@ -75,13 +92,11 @@ sample_pair(const NearGroups *groups, const Candidates *group, int i,
 	 * Both are spread evenly, in unrelated orders.  The factor is a prime
 	 * near 2^32 over the golden ratio, as in Knuth's multiplicative hashing.
 	 */
-	uint32		x = group->x + (uint32) (x_size * i / SAMPLE_SIZE);
-	uint32		y = group->y + (i * UINT64CONST(2654435761)) % y_size;
-
-	*difference = groups->x->fps[x] ^ groups->y->fps[y];
+	*x = group->x + (uint32) (x_size * i / SAMPLE_SIZE);
+	*y = group->y + (i * UINT64CONST(2654435761)) % y_size;
 	/* within one stretch, a fingerprint may meet itself: that is no pair */
-	return !(is_one_stretch(groups, group) && x == y) &&
-		!is_left_out(groups, x, y);
+	return !(is_one_stretch(lists, group) && *x == *y) &&
+		!is_left_out(lists, *x, *y);
 }
 
 /*
@@ -89,20 +104,21 @@ sample_pair(const NearGroups *groups, const Candidates *group, int i,
  * eighth or more of the sample do, as in most groups of most data.
  */
 static double
-number_needed(const NearGroups *groups, const Candidates *group)
+number_needed(const NearLists *lists, const Candidates *group)
 {
-	double		pairs = number_of_pairs(groups, group);
-	Fingerprint difference;
+	double		pairs = number_of_pairs(lists, group);
 	int			needed = 0;
+	uint32		x;
+	uint32		y;
 	int			i;
 
-	if ((groups->sets == NULL && groups->settled == NULL) ||
+	if ((lists->sets == NULL && lists->settled == NULL) ||
 		group->x_end - group->x < WORTH_ESTIMATING)
 		return pairs;
 	/* a quarter of the sample will do: it decides by a factor, no more */
 	for (i = 0; i < SAMPLE_SIZE; i += 4)
 	{
-		needed += sample_pair(groups, group, i, &difference);
+		needed += sample_pair(lists, group, i, &x, &y);
 		if (needed == SAMPLE_SIZE / 4 / 8)
 			return pairs;
 	}
@@ -111,74 +127,84 @@ number_needed(const NearGroups *groups, const Candidates *group)
 
 /* Do the pairs that need a comparison take no longer than sorts sorts? */
 bool
-hamming_group_is_compared_sooner(const NearGroups *groups,
+hamming_group_is_compared_sooner(const NearLists *lists,
 								 const Candidates *group, int sorts)
 {
-	double		sorting = hamming_group_sort_cost(groups, group) * sorts;
+	double		sorting = hamming_group_sort_cost(lists, group) * sorts;
 
-	return number_of_pairs(groups, group) <= sorting ||
-		number_needed(groups, group) <= sorting;
+	return number_of_pairs(lists, group) <= sorting ||
+		number_needed(lists, group) <= sorting;
 }
 
 /*
- * Measure the information of each bit by a sample: of n bits of information,
- * one pair in 2^n agrees in the bit.  A bit has some if and only if it varies.
- * Return which fraction of the pairs needs a comparison: it is above 0.  Set
- * *matches to the fraction that is also within the radius.
+ * Return the bits of a word, or of the current one for -1, that are not the
+ * same in all of a group.
  */
-static double
-measure_bits(const NearGroups *groups, const Candidates *group,
-			 Fingerprint varying, double *information, double *matches)
+uint64
+hamming_group_varying(const NearLists *lists, const Candidates *group, int word)
 {
-	int			differ[HAMMING_BITS] = {0};
+	uint64		one = word_at(lists->x, group->x, word);
+	uint64		varying = find_varying(lists->x, group->x, group->x_end, word,
+									   one);
+
+	if (!is_one_stretch(lists, group))
+		varying |= find_varying(lists->y, group->y, group->y_end, word, one);
+	return varying;
+}
+
+/*
+ * Set the shape of a word of a group, or of the current one for -1.  varying
+ * has its bits that are not the same in all of the group, but for those in
+ * which all of its pairs differ.
+ *
+ * Measure by a sample which part of the pairs needs a comparison, above 0,
+ * which of these is within each radius, and the information of each bit: of n
+ * bits of information, one pair in 2^n agrees in the bit.  A bit has some if
+ * and only if it varies.
+ */
+void
+hamming_group_measure(const NearLists *lists, const Candidates *group, int word,
+					  uint64 varying, GroupShape *shape)
+{
+	double		pairs = number_of_pairs(lists, group);
+	int			differ[64] = {0};
 	int			needed = 0;
 	int			within = 0;
+	int			at[65] = {0};	/* pairs, by distance */
 	int			bit;
 	int			i;
 
 	for (i = 0; i < SAMPLE_SIZE; i++)
 	{
-		Fingerprint difference;
+		uint64		difference;
+		uint32		x;
+		uint32		y;
 
-		if (!sample_pair(groups, group, i, &difference))
+		if (!sample_pair(lists, group, i, &x, &y))
 			continue;
+		difference = word_at(lists->x, x, word) ^ word_at(lists->y, y, word);
 		needed++;
-		within += fingerprint_popcount(difference) <= groups->radius;
-		for (bit = 0; bit < HAMMING_BITS; bit++)
+		at[pg_popcount64(difference & varying)]++;
+		for (bit = 0; bit < 64; bit++)
 			differ[bit] += difference >> bit & 1;
 	}
-	for (bit = 0; bit < HAMMING_BITS; bit++)
+	for (bit = 0; bit < 64; bit++)
 	{
 		/* none in the sample is not none at all: so count half a pair more */
 		double		agree = (needed - differ[bit] + 0.5) / (needed + 0.5);
 
-		information[bit] = varying >> bit & 1 ? Max(-log2(agree), 1e-3) : 0;
+		shape->information[bit] = varying >> bit & 1
+			? Max(-log2(agree), 1e-3) : 0;
 	}
-	*matches = (double) within / SAMPLE_SIZE;
-	return Max(needed, 0.5) / SAMPLE_SIZE;
-}
-
-/*
- * Set the shape of a group, which may be cut.  Leave out the bits of flipped,
- * in which all of its pairs differ.
- */
-void
-hamming_group_measure(const NearGroups *groups, const Candidates *group,
-					  Fingerprint flipped, GroupShape *shape)
-{
-	const Fingerprint *x = groups->x->fps;
-	double		pairs = number_of_pairs(groups, group);
-
-	shape->varying = find_varying(x + group->x, group->x_end - group->x,
-								  x[group->x]);
-	if (!is_one_stretch(groups, group))
-		shape->varying |= find_varying(groups->y->fps + group->y,
-									   group->y_end - group->y, x[group->x]);
-	shape->varying &= ~flipped;
-	shape->sort = hamming_group_sort_cost(groups, group);
-	shape->pairs = pairs * measure_bits(groups, group, shape->varying,
-										shape->information, &shape->matches);
-	shape->matches *= pairs;
+	for (i = 0; i < 65; i++)
+	{
+		within += at[i];
+		shape->within[i] = pairs * within / SAMPLE_SIZE;
+	}
+	shape->pairs = pairs * Max(needed, 0.5) / SAMPLE_SIZE;
+	shape->word_count = lists->x->word_count;
+	shape->varying = varying;
+	shape->sort = hamming_group_sort_cost(lists, group);
 }
 
 /*
@@ -186,57 +212,26 @@ hamming_group_measure(const NearGroups *groups, const Candidates *group,
  * if each x is in the set of the first y, and each y in the set of the first x.
  */
 bool
-hamming_group_is_done(const NearGroups *groups, const Candidates *group)
+hamming_group_is_done(const NearLists *lists, const Candidates *group)
 {
-	bool		has_y = groups->sets != NULL && !is_one_stretch(groups, group);
+	bool		has_y = lists->sets != NULL && !is_one_stretch(lists, group);
 	uint32		x;
 	uint32		y;
 
-	if ((groups->sets == NULL && groups->settled == NULL) ||
-		number_of_pairs(groups, group) < WORTH_ASKING)
+	if ((lists->sets == NULL && lists->settled == NULL) ||
+		number_of_pairs(lists, group) < WORTH_ASKING)
 		return false;
 	for (x = group->x; x < group->x_end; x++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!is_left_out(groups, x, group->y))
+		if (!is_left_out(lists, x, group->y))
 			return false;
 	}
 	for (y = group->y; has_y && y < group->y_end; y++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!is_left_out(groups, group->x, y))
+		if (!is_left_out(lists, group->x, y))
 			return false;
 	}
-	return true;
-}
-
-/*
- * Choose a cut into radius + 1 segments, for a search segment by segment: two
- * fingerprints within radius agree in at least one segment.  x and y are
- * samples of the lists, and varying has the bits in which fingerprints of the
- * lists differ.
- *
- * Return false if no cut pays.  Such a search compares a pair once for each
- * segment in which the pair agrees.  A cut pays if a random pair agrees in
- * half a segment at most, on average.
- */
-bool
-hamming_groups_choose_cut(FingerprintList *x, FingerprintList *y, int radius,
-						  Fingerprint varying, NearCut *cut)
-{
-	int			segments = radius + 1;
-	NearGroups *groups = hamming_groups_make(x, y, radius);
-	Candidates	all = {0, x->count, 0, y->count};
-	GroupShape	shape;
-	double		total;
-
-	measure_bits(groups, &all, varying, shape.information, &shape.matches);
-	pfree(groups);
-	total = sum_information(&shape, FINGERPRINT_ALL_BITS);
-	if (fingerprint_popcount(varying) < segments ||
-		segments * exp2(-total / segments) > 0.5)
-		return false;
-	cut_begin(cut, 1, radius, FINGERPRINT_ALL_BITS, varying);
-	hamming_cut_bits(cut, &shape);
 	return true;
 }

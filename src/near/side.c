@@ -16,10 +16,12 @@
 
 /* Make a side without rows, whose memory is that of the current context. */
 void
-hamming_side_begin(NearSide *side, bool keeps_numbers, bool keeps_keys)
+hamming_side_begin(NearSide *side, int word_count, bool keeps_numbers,
+				   bool keeps_keys)
 {
 	memset(side, 0, sizeof(NearSide));
 	side->context = CurrentMemoryContext;
+	side->list.word_count = word_count;
 	side->keeps_numbers = keeps_numbers;
 	side->keeps_keys = keeps_keys;
 }
@@ -37,11 +39,14 @@ void
 hamming_side_reserve(NearSide *side, Size rows)
 {
 	FingerprintList *list = &side->list;
+	int			w;
 
 	if (side->file != NULL || rows <= side->capacity)
 		return;
-	list->fps = resize(side, list->fps, rows, sizeof(Fingerprint));
-	list->spare_fps = resize(side, list->spare_fps, rows, sizeof(Fingerprint));
+	list->current = resize(side, list->current, rows, sizeof(uint64));
+	list->spare = resize(side, list->spare, rows, sizeof(uint64));
+	for (w = 0; list->word_count > 1 && w < list->word_count; w++)
+		list->words[w] = resize(side, list->words[w], rows, sizeof(uint64));
 	list->numbers = resize(side, list->numbers, rows, sizeof(uint32));
 	list->spare_numbers = resize(side, list->spare_numbers, rows,
 								 sizeof(uint32));
@@ -80,13 +85,16 @@ void
 hamming_side_add(NearSide *side, const NearRow *row)
 {
 	uint32		place = side->list.count;
+	int			w;
 
 	if (side->count++ == 0)
-		side->first = row->fp;
-	side->varying |= row->fp ^ side->first;
+		memcpy(side->first, row->words, sizeof(side->first));
+	for (w = 0; w < side->list.word_count; w++)
+		side->varying[w] |= row->words[w] ^ side->first[w];
 	if (side->file != NULL)
 	{
-		BufFileWrite(side->file, unconstify(NearRow *, row), sizeof(*row));
+		BufFileWrite(side->file, unconstify(NearRow *, row),
+					 near_row_bytes(side->list.word_count));
 		return;
 	}
 	if (place == PG_INT32_MAX)
@@ -95,7 +103,7 @@ hamming_side_add(NearSide *side, const NearRow *row)
 				 errmsg("cannot pair more than %d rows in memory",
 						PG_INT32_MAX)));
 	Assert(place < side->capacity);
-	fplist_append(&side->list, row->fp, place);
+	fplist_append(&side->list, row->words, place);
 	side->payloads[place] = row->payload;
 	if (side->keeps_numbers)
 		side->numbers[place] = row->number;
@@ -103,17 +111,17 @@ hamming_side_add(NearSide *side, const NearRow *row)
 		side->keys[place] = row->key;
 }
 
-/* Return the row with that fingerprint that memory has at place. */
-static NearRow
-row_at(const NearSide *side, Fingerprint fp, uint32 place)
+/*
+ * Set *row to the row that memory has at place, which has the fingerprint at
+ * place i of the list.
+ */
+static void
+get_row(const NearSide *side, uint32 i, uint32 place, NearRow *row)
 {
-	NearRow		row = {.fp = fp,
-		.payload = side->payloads[place],
-		.number = side->keeps_numbers ? side->numbers[place] : 0,
-		.key = side->keeps_keys ? side->keys[place] : 0
-	};
-
-	return row;
+	row->payload = side->payloads[place];
+	row->number = side->keeps_numbers ? side->numbers[place] : 0;
+	row->key = side->keeps_keys ? side->keys[place] : 0;
+	fplist_words(&side->list, i, row->words);
 }
 
 /*
@@ -126,13 +134,15 @@ hamming_side_filter(NearSide *side, const NearFilter *filter)
 	uint32		rows = side->list.count;
 	uint32		i;
 
-	side->list.count = side->count = side->varying = 0;
+	side->list.count = side->count = 0;
+	memset(side->varying, 0, sizeof(side->varying));
 	for (i = 0; i < rows; i++)
 	{
-		NearRow		row = row_at(side, side->list.fps[i], i);
+		NearRow		row;
 
 		CHECK_FOR_INTERRUPTS();
-		if (hamming_filter_passes(filter, row.fp))
+		get_row(side, i, i, &row);
+		if (hamming_filter_passes(filter, row.words))
 			hamming_side_add(side, &row);
 	}
 }
@@ -143,6 +153,7 @@ free_memory(NearSide *side)
 {
 	void	   *arrays[] = {side->payloads, side->numbers, side->keys,
 	side->starts, side->groups};
+	int			word_count = side->list.word_count;
 	int			i;
 
 	if (side->capacity > 0)
@@ -151,6 +162,7 @@ free_memory(NearSide *side)
 		if (arrays[i] != NULL)
 			pfree(arrays[i]);
 	memset(&side->list, 0, sizeof(NearSide) - offsetof(NearSide, list));
+	side->list.word_count = word_count;
 }
 
 /*
@@ -176,10 +188,11 @@ hamming_side_to_file(NearSide *side)
 
 		for (; place < end; place++)
 		{
-			NearRow		row = row_at(side, list->fps[i], place);
+			NearRow		row;
 
 			CHECK_FOR_INTERRUPTS();
-			BufFileWrite(side->file, &row, sizeof(row));
+			get_row(side, i, place, &row);
+			BufFileWrite(side->file, &row, near_row_bytes(list->word_count));
 		}
 	}
 	free_memory(side);
@@ -198,7 +211,9 @@ hamming_side_add_within(NearSide *side, const NearRow *row, Size memory)
 void
 hamming_side_seek(NearSide *side, uint64 place)
 {
-	if (BufFileSeek(side->file, 0, place * sizeof(NearRow), SEEK_SET) != 0)
+	Size		row = near_row_bytes(side->list.word_count);
+
+	if (BufFileSeek(side->file, 0, place * row, SEEK_SET) != 0)
 		ereport(ERROR, (errcode_for_file_access(),
 						errmsg("could not seek in a temporary file: %m")));
 }
@@ -207,39 +222,39 @@ hamming_side_seek(NearSide *side, uint64 place)
 void
 hamming_side_read(NearSide *side, NearRow *row)
 {
-	BufFileReadExact(side->file, row, sizeof(*row));
+	BufFileReadExact(side->file, row, near_row_bytes(side->list.word_count));
 }
 
 /*
  * Sort the list by the keys of its rows.  Then sort the rows of each key by
  * their fingerprints: those of most keys are in a cache.  While the list is
- * sorted by the keys, they stand in the place of the fingerprints.
+ * sorted by the keys, they stand in the place of words 0.
  */
 static void
 sort_by_keys(NearSide *side)
 {
 	FingerprintList *list = &side->list;
-	Size		size = list->count * sizeof(Fingerprint);
-	Fingerprint *fps = MemoryContextAllocHuge(side->context, Max(size, 1));
+	Size		size = list->count * sizeof(uint64);
+	uint64	   *words = MemoryContextAllocHuge(side->context, Max(size, 1));
 	uint32		from;
 	uint32		to;
 	uint32		i;
 
-	memcpy(fps, list->fps, size);
+	memcpy(words, list->current, size);
 	for (i = 0; i < list->count; i++)
-		list->fps[i] = side->keys[i];
+		list->current[i] = side->keys[i];
 	hamming_fplist_sort(list, 0, list->count, 0, 32);
 	for (from = 0; from < list->count; from = to)
 	{
-		to = fplist_end_of_run(list, from, list->count, FINGERPRINT_ALL_BITS);
+		to = fplist_end_of_run(list, from, list->count, PG_UINT64_MAX);
 		for (i = from; i < to; i++)
 		{
 			CHECK_FOR_INTERRUPTS();
-			list->fps[i] = fps[list->numbers[i]];
+			list->current[i] = words[list->numbers[i]];
 		}
-		hamming_fplist_sort(list, from, to, 0, HAMMING_BITS);
+		hamming_fplist_sort_words(list, from, to, 0);
 	}
-	pfree(fps);
+	pfree(words);
 }
 
 /*
@@ -250,7 +265,7 @@ static pg_attribute_always_inline void
 bring_into_order(NearSide *side, void *array, Size size)
 {
 	const FingerprintList *list = &side->list;
-	char	   *spare = (char *) list->spare_fps;
+	char	   *spare = (char *) list->spare;
 	uint32		i;
 
 	for (i = 0; i < list->count; i++)
@@ -262,44 +277,37 @@ bring_into_order(NearSide *side, void *array, Size size)
 	memcpy(array, spare, list->count * size);
 }
 
-/* Does the row have another key than the row before it? */
-static inline bool
-begins_group(const NearSide *side, uint32 row)
-{
-	return row == 0 ||
-		(side->keeps_keys && side->keys[row] != side->keys[row - 1]);
-}
-
 /*
- * The rows are sorted.  Leave each fingerprint of a key once on the list, and
- * set starts and groups.
+ * The rows are sorted, and stand in the order of the list.  Leave each
+ * fingerprint of a key once on the list, and set starts and groups.
  */
 static void
 make_groups(NearSide *side)
 {
 	FingerprintList *list = &side->list;
 	uint32		rows = list->count;
+	Size		most_groups = side->keeps_keys ? rows : 1;
+	uint64		last[HAMMING_MAX_WORDS];
 	uint32		row;
 
-	for (row = 0; row < rows; row++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		side->group_count += begins_group(side, row);
-	}
 	side->starts = resize(side, NULL, (Size) rows + 1, sizeof(uint32));
-	side->groups = resize(side, NULL, (Size) side->group_count + 1,
-						  sizeof(uint32));
-	side->group_count = 0;
+	side->groups = resize(side, NULL, most_groups + 1, sizeof(uint32));
 	list->count = 0;
 	for (row = 0; row < rows; row++)
 	{
+		uint64		words[HAMMING_MAX_WORDS];
+
 		CHECK_FOR_INTERRUPTS();
-		if (begins_group(side, row))
+		list->numbers[row] = row;
+		fplist_words(list, row, words);
+		if (row == 0 ||
+			(side->keeps_keys && side->keys[row] != side->keys[row - 1]))
 			side->groups[side->group_count++] = list->count;
-		else if (list->fps[row] == list->fps[list->count - 1])
+		else if (words_are_equal(words, last, list->word_count))
 			continue;
+		memcpy(last, words, sizeof(last));
 		side->starts[list->count] = row;
-		fplist_append(list, list->fps[row], list->count);
+		fplist_append(list, words, list->count);
 	}
 	side->starts[list->count] = rows;
 	side->groups[side->group_count] = list->count;
@@ -312,18 +320,59 @@ make_groups(NearSide *side)
 void
 hamming_side_group(NearSide *side)
 {
+	int			w;
+
 	if (side->starts != NULL)
 		return;
 	if (side->keeps_keys)
 		sort_by_keys(side);
 	else
-		hamming_fplist_sort(&side->list, 0, side->list.count, 0, HAMMING_BITS);
+		hamming_fplist_sort_words(&side->list, 0, side->list.count, 0);
 	bring_into_order(side, side->payloads, sizeof(uint64));
+	for (w = 0; side->list.word_count > 1 && w < side->list.word_count; w++)
+		bring_into_order(side, side->list.words[w], sizeof(uint64));
 	if (side->keeps_numbers)
 		bring_into_order(side, side->numbers, sizeof(uint32));
 	if (side->keeps_keys)
 		bring_into_order(side, side->keys, sizeof(uint32));
 	make_groups(side);
+}
+
+/* Return the key of the group of a side with that number; 0 if it has none. */
+static inline uint32
+key_of(const NearSide *side, uint32 group)
+{
+	return side->keeps_keys ? side->keys[side->starts[side->groups[group]]] : 0;
+}
+
+/*
+ * The sides are grouped.  Set *all to the fingerprints of the next key that
+ * both have, and go on to it: next has numbers of keys of x and of y, both 0
+ * before the first.  Without keys all rows have the same.  Return false if
+ * there is none.
+ */
+bool
+hamming_sides_next_key(const NearSide *x, const NearSide *y, uint32 *next,
+					   Candidates *all)
+{
+	while (next[0] < x->group_count && next[1] < y->group_count)
+	{
+		uint32		x_key = key_of(x, next[0]);
+		uint32		y_key = key_of(y, next[1]);
+
+		CHECK_FOR_INTERRUPTS();
+		if (x_key == y_key)
+		{
+			all->x = x->groups[next[0]++];
+			all->x_end = x->groups[next[0]];
+			all->y = y->groups[next[1]++];
+			all->y_end = y->groups[next[1]];
+			return true;
+		}
+		next[0] += x_key < y_key;
+		next[1] += y_key < x_key;
+	}
+	return false;
 }
 
 /* Free all rows.  The side is then one without rows. */
@@ -335,5 +384,5 @@ hamming_side_end(NearSide *side)
 		BufFileClose(side->file);
 	side->file = NULL;
 	side->count = 0;
-	side->varying = 0;
+	memset(side->varying, 0, sizeof(side->varying));
 }

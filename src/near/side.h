@@ -6,17 +6,23 @@
 #ifndef SIMHASH_SIDE_H
 #define SIMHASH_SIDE_H
 
-#include "near/cut.h"
 #include "near/fplist.h"
 
 typedef struct NearRow
 {
-	Fingerprint fp;				/* the fingerprint */
 	uint64		payload;		/* what the caller knows the row by */
 	uint32		number;			/* of the row, if the side keeps numbers */
 	uint32		key;			/* a hash of what must be equal in a pair, if
 								 * the side keeps keys */
+	uint64		words[HAMMING_MAX_WORDS];	/* of the fingerprint */
 } NearRow;
+
+/* What a row of that many words takes in a file, in bytes. */
+static inline Size
+near_row_bytes(int word_count)
+{
+	return offsetof(NearRow, words) + word_count * sizeof(uint64);
+}
 
 /*
  * In memory, while rows are added, the list has the fingerprint of each row,
@@ -32,8 +38,9 @@ typedef struct NearSide
 	bool		keeps_numbers;
 	bool		keeps_keys;
 	uint64		count;			/* of rows */
-	Fingerprint first;			/* fingerprint of the first row */
-	Fingerprint varying;		/* bits in which others differ from it */
+	uint64		first[HAMMING_MAX_WORDS];	/* fingerprint of the first row */
+	uint64		varying[HAMMING_MAX_WORDS]; /* bits in which others differ
+											 * from it */
 
 	BufFile    *file;			/* NULL: the rows are in memory */
 	FingerprintList list;
@@ -48,8 +55,37 @@ typedef struct NearSide
 	Size		capacity;		/* rows that memory has room for */
 } NearSide;
 
-extern void hamming_side_begin(NearSide *side, bool keeps_numbers,
-							   bool keeps_keys);
+/* A Bloom filter pays if it is asked WORTH_BLOOM times for each of its rows. */
+#define WORTH_BLOOM 2
+
+typedef struct FilterPlan
+{
+	double		looks;			/* what a fingerprint takes, in looks at a
+								 * mask; 0 for no filter */
+	int			levels;			/* segments that make a mask; 0: it is
+								 * compared with all of the list */
+	int			log_size;		/* the masks have 2^log_size bits */
+	double		passes;			/* the fraction of other fingerprints that
+								 * would pass, if they are random */
+} FilterPlan;
+
+typedef struct NearFilter
+{
+	int			word_count;
+	int			radius;
+	int			radii[HAMMING_MAX_WORDS];	/* of the words */
+	uint64	   *bits;			/* of the masks; NULL: there is a list */
+	int			shift;			/* of a hash, to the index of 64 bits */
+	int			count;			/* of the list */
+	int			ends[HAMMING_MAX_WORDS];	/* the masks of word w end here:
+											 * those of the next one follow */
+	uint64		values[FLEXIBLE_ARRAY_MEMBER];	/* the masks; or the list,
+												 * word by word */
+} NearFilter;
+
+/* side.c */
+extern void hamming_side_begin(NearSide *side, int word_count,
+							   bool keeps_numbers, bool keeps_keys);
 extern void hamming_side_add(NearSide *side, const NearRow *row);
 extern void hamming_side_reserve(NearSide *side, Size rows);
 extern bool hamming_side_make_room(NearSide *side, Size memory);
@@ -60,17 +96,28 @@ extern void hamming_side_add_within(NearSide *side, const NearRow *row,
 extern void hamming_side_seek(NearSide *side, uint64 place);
 extern void hamming_side_read(NearSide *side, NearRow *row);
 extern void hamming_side_group(NearSide *side);
+extern bool hamming_sides_next_key(const NearSide *x, const NearSide *y,
+								   uint32 *next, Candidates *all);
 extern void hamming_side_end(NearSide *side);
 
+/* filter.c */
+extern FilterPlan hamming_filter_plan(int word_count, double rows,
+									  double others, int radius, Size memory);
+extern NearFilter *hamming_filter_make(const FingerprintList *list,
+									   double others, int radius, Size memory);
+extern bool hamming_filter_passes(const NearFilter *filter,
+								  const uint64 *words);
+
 /* What a row takes in memory, in bytes, if the side keeps all. */
-#define SIDE_ROW_BYTES \
-	(FPLIST_BYTES + sizeof(uint64) + 4 * sizeof(uint32))
+#define SIDE_ROW_BYTES(word_count) \
+	(FPLIST_BYTES(word_count) + sizeof(uint64) + 4 * sizeof(uint32))
 
 /* Return what the side takes for each row that it has room for, in bytes. */
 static inline Size
 side_row_bytes(const NearSide *side)
 {
-	return SIDE_ROW_BYTES - (side->keeps_numbers ? 0 : sizeof(uint32)) -
+	return SIDE_ROW_BYTES(side->list.word_count) -
+		(side->keeps_numbers ? 0 : sizeof(uint32)) -
 		(side->keeps_keys ? 0 : 2 * sizeof(uint32));
 }
 

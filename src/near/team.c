@@ -215,10 +215,6 @@ take_units(Team *team, const TeamStep *step)
 		if (unit >= step->units)
 			break;
 		CHECK_FOR_INTERRUPTS();
-		if (unlikely(simhash_progress_due))
-			simhash_progress_show_share(team->done_before +
-										(team->done_after - team->done_before) *
-										unit / step->units);
 		team->work(team->arg, step, (uint32) unit);
 	}
 }

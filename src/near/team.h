@@ -48,9 +48,6 @@ typedef struct Team
 	/* do one unit of a step, 0 .. units - 1; on workers, too */
 	void		(*work) (void *arg, const TeamStep *step, uint32 unit);
 	void	   *arg;
-	/* of the leader: the shares of the phase before and after a step */
-	double		done_before;
-	double		done_after;
 	SharedFileSet *files;
 } Team;
 

@@ -33,7 +33,8 @@ map_memory(Together *together, char *memory, const SearchOptions *options)
 	Size		at = TYPEALIGN(16, sizeof(SharedSearch));
 
 	together->search = (SharedSearch *) memory;
-	at += hamming_fplist_map(&together->list, memory + at, options->capacity);
+	at += hamming_fplist_map(&together->list, memory + at, options->word_count,
+							 options->capacity);
 	together->sets = options->has_sets ? (uint32 *) (memory + at) : NULL;
 	at += options->has_sets ? options->capacity * sizeof(uint32) : 0;
 	together->keys = (Candidates *) (memory + at);
@@ -66,7 +67,8 @@ copy_group(Together *together, Candidates *group)
 	{
 		hamming_fplist_free(own);
 		together->capacity = Max(size, 2 * together->capacity);
-		hamming_fplist_allocate(own, together->capacity);
+		hamming_fplist_allocate_beside(own, &together->list,
+									   together->capacity);
 	}
 	own->count = 0;
 	hamming_fplist_copy(own, &together->list, group->x, group->x_end);
@@ -85,13 +87,13 @@ take_group(Together *together, Candidates group)
 	NearGroups *groups = together->groups;
 
 	copy_group(together, &group);
-	groups->x = groups->y = &together->own;
-	if (!hamming_group_is_done(groups, &group))
+	groups->lists.x = groups->lists.y = &together->own;
+	if (!hamming_group_is_done(&groups->lists, &group))
 	{
 		hamming_groups_begin_above(groups, &group, false);
 		together->take(together, groups);
 	}
-	groups->x = groups->y = &together->list;
+	groups->lists.x = groups->lists.y = &together->list;
 }
 
 /* Leave a large group of the top node for later; return false if it is none. */
@@ -99,7 +101,7 @@ static bool
 leave_large(Together *together, const GroupNode *node, const Candidates *group)
 {
 	SharedSearch *search = together->search;
-	double		pairs = number_of_pairs(together->groups, group);
+	double		pairs = number_of_pairs(&together->groups->lists, group);
 	uint32		place;
 
 	if (pairs < LARGE_PAIRS)
@@ -129,7 +131,7 @@ walk_slice(Together *together, uint32 slice, uint32 slices)
 	GroupNode  *node;
 	Candidates	all;
 	Candidates	group;
-	Fingerprint bits;
+	uint64		bits;
 	uint32		from;
 	uint32		to;
 
@@ -230,11 +232,11 @@ do_unit(void *arg, const TeamStep *step, uint32 unit)
 static void
 begin_own(Together *together)
 {
-	hamming_fplist_allocate(&together->own, 0);
+	hamming_fplist_allocate_beside(&together->own, &together->list, 0);
 	together->groups = hamming_groups_make(&together->list, &together->list,
 										   together->search->options.radius);
-	together->groups->sets = together->sets;
-	together->groups->settled = together->settled;
+	together->groups->lists.sets = together->sets;
+	together->groups->lists.settled = together->settled;
 	together->team->work = do_unit;
 	together->team->arg = together;
 }
@@ -307,7 +309,8 @@ prepare_large(SharedSearch *search, const GroupNode *node)
 
 	qsort(search->large + first, end - first, sizeof(LargeGroup),
 		  compare_large);
-	if (search->depth == 1)
+	/* the lowest node that is no turn */
+	if (search->depth == 1 + search->nodes[0].is_turn)
 	{
 		search->large_pairs = 0;
 		for (i = first; i < end; i++)
@@ -321,14 +324,6 @@ prepare_large(SharedSearch *search, const GroupNode *node)
 	return end - first;
 }
 
-/* Say which share of the phase the steps are that come. */
-static void
-set_done(Together *together, double before, double after)
-{
-	together->team->done_before = before;
-	together->team->done_after = after;
-}
-
 /* Have the team take the smaller groups of the node, but for the largest. */
 static void
 walk_together(Together *together, NearGroups *groups, GroupNode *node)
@@ -338,18 +333,13 @@ walk_together(Together *together, NearGroups *groups, GroupNode *node)
 		.units = number_of_slices(&node->all)
 	};
 
-	if (groups->depth == 1)
-		set_done(together, hamming_groups_done(groups, 0),
-				 hamming_groups_done(groups, 1));
 	node->is_walked = true;
 	node->large = pg_atomic_read_u32(&search->large_count);
 	publish_nodes(search, groups);
 	simhash_team_do(together->team, &step);
 	step.kind = STEP_LARGE;
 	step.units = prepare_large(search, node);
-	if (step.units > 0)
-		simhash_team_do(together->team, &step);
-	set_done(together, together->team->done_after, together->team->done_after);
+	simhash_team_do(together->team, &step);
 }
 
 /* NearGroups.next_left: one of the largest groups. */
@@ -377,30 +367,24 @@ static void
 search_groups(Together *together, NearGroups *groups, const Candidates *all)
 {
 	Candidates *group = &together->search->group;
+	TeamStep	step = {.kind = STEP_COMPARE};
 
-	hamming_groups_begin(groups, all, NULL, 0);
+	hamming_groups_begin(groups, all, NULL);
 	/* what no cut divides */
 	while (hamming_groups_next(groups, group))
 	{
-		TeamStep	step = {.kind = STEP_COMPARE,
-			.units = number_of_slices(group)
-		};
-
-		if (groups->depth == 0)
-			set_done(together, groups->done_before,
-					 groups->done_before + groups->done_here);
+		/* sets spare comparisons of a group as a whole */
+		step.units = together->sets != NULL ? 1 : number_of_slices(group);
 		publish_nodes(together->search, groups);
-		if (together->take_large != NULL)
-			together->take_large(together);
-		else
-			simhash_team_do(together->team, &step);
+		simhash_team_do(together->team, &step);
 	}
 }
 
 /*
  * Let the team take all pairs of each of count candidates, which are stretches
  * of the list.  A large one is divided by the team.  Each of the others is
- * taken by one process.  all may be together->keys.
+ * taken by one process.  all may be together->keys.  This is the only search of
+ * the team.
  */
 void
 hamming_together_search(Together *together, const Candidates *all,
@@ -416,15 +400,15 @@ hamming_together_search(Together *together, const Candidates *all,
 
 	/* of that of a unit, which may be a bucket, one process sorts all */
 	list.team = together->team;
-	groups->sets = together->sets;
-	groups->settled = together->settled;
+	groups->lists.sets = together->sets;
+	groups->lists.settled = together->settled;
 	groups->next_left = next_left;
 	groups->arg = together;
 	for (i = 0; i < count; i++)
-		pairs += number_of_pairs(groups, &all[i]);
+		pairs += number_of_pairs(&groups->lists, &all[i]);
 	for (i = 0; i < count; i++)
 	{
-		double		these = number_of_pairs(groups, &all[i]);
+		double		these = number_of_pairs(&groups->lists, &all[i]);
 
 		if (count > 1 &&
 			(these < LARGE_PAIRS || these < pairs / LARGE_SHARE))
@@ -437,20 +421,17 @@ hamming_together_search(Together *together, const Candidates *all,
 		groups->done_before += groups->done_here;
 	}
 	step.units = Min(together->search->key_count, MOST_KEY_UNITS);
-	set_done(together, groups->done_before, 1);
-	if (step.units > 0)
-		simhash_team_do(together->team, &step);
-	/* a later phase shows its own steps */
-	set_done(together, 0, 1);
+	simhash_team_do(together->team, &step);
+	/* nothing is copied any more */
+	hamming_fplist_free(&together->own);
 	pfree(groups);
 	MemoryContextSwitchTo(old);
 }
 
-/* Let the workers end, if there are any, and free all. */
+/* After the search: let the workers end, if there are any, and free all. */
 void
 hamming_together_end(Together *together)
 {
-	hamming_fplist_free(&together->own);
 	pfree(together->groups);
 	simhash_team_end(together->team);
 	pfree(together);

@@ -23,8 +23,10 @@
 typedef struct SearchOptions
 {
 	int			radius;
+	int			word_count;
 	bool		has_sets;
 	uint32		capacity;		/* of the list, and of the sets */
+	uint32		first_y;		/* the numbers of another side begin here */
 	uint32		settled_count;	/* numbers of x that may be settled; or 0 */
 	bool		any_pair_settles;	/* is no other pair of x needed then? */
 	uint32		key_capacity;	/* of keys */
@@ -34,7 +36,7 @@ typedef struct SearchOptions
 typedef struct LargeGroup
 {
 	Candidates	group;
-	Fingerprint flips;			/* of the node */
+	uint64		flips;			/* of the node */
 	double		pairs;
 } LargeGroup;
 
@@ -59,13 +61,13 @@ typedef struct SharedSearch
 
 	/* the nodes of the leader's search */
 	int			depth;
-	GroupNode	nodes[HAMMING_BITS];
+	GroupNode	nodes[MAX_NODES];
 
 	/* their large groups: a stack, but for a step */
 	pg_atomic_uint32 large_count;
 	LargeGroup	large[MAX_LARGE];
 	uint32		first_unit;		/* units of the step are from here to the top */
-	double		large_pairs;	/* of all large groups of nodes[0] */
+	double		large_pairs;	/* of the lowest node that is no turn */
 } SharedSearch;
 
 typedef struct Together
@@ -88,12 +90,6 @@ typedef struct Together
 	 */
 	void		(*take) (struct Together *together, NearGroups *groups);
 	void	   *arg;			/* for take */
-
-	/*
-	 * In the leader: take search->group.  NULL: the team compares it by
-	 * slices.
-	 */
-	void		(*take_large) (struct Together *together);
 } Together;
 
 extern Together *hamming_together_begin(const SearchOptions *options);

@@ -11,7 +11,6 @@
 #define SIMHASH_FINGERPRINT_H
 
 #include "text/feature.h"
-#include "type/width.h"			/* for uint128 */
 
 typedef enum TermFrequency
 {

@@ -90,5 +90,4 @@ list_passages(FunctionCallInfo fcinfo, int halves)
 	return (Datum) 0;
 }
 
-SIMHASH_SQL(simhash_minhash_passages, list_passages(fcinfo, 1))
-SIMHASH_SQL(simhash_minhash_passages_128, list_passages(fcinfo, 2))
+SIMHASH_SQL_WIDTHS(simhash_minhash_passages, list_passages(fcinfo, words))

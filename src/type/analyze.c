@@ -15,27 +15,30 @@
 #include "type/selectivity.h"
 #include "type/simhash.h"
 
-PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(analyze));
-
 /* What PostgreSQL has prepared for a column of any type. */
 typedef struct StandardAnalysis
 {
 	AnalyzeAttrComputeStatsFunc compute;
 	void	   *extra_data;
+	int			words;			/* of a fingerprint */
 } StandardAnalysis;
 
+/* One word of each of the fingerprints whose distances are counted. */
+typedef uint64 SampleWord[SIMHASH_STATISTIC_ROWS];
+
 /*
- * Set fingerprints[0 .. n) to those of a random choice of
- * SIMHASH_STATISTIC_ROWS rows of the sample that have a fingerprint, or of all
- * of these if they are fewer, and return n.  (Algorithm R of Vitter 1985.)
+ * Set sample[i][0 .. n) to word i of the fingerprints of a random choice of
+ * SIMHASH_STATISTIC_ROWS of the rows that have one, or of all of these if they
+ * are fewer, and return n.  (Algorithm R of Vitter 1985.)
  */
 static int
 choose_fingerprints(VacAttrStats *stats, AnalyzeAttrFetchFunc fetch, int rows,
-					Fingerprint *fingerprints)
+					SampleWord *sample, int words)
 {
 	pg_prng_state state;
 	int			seen = 0;
 	int			row;
+	int			i;
 
 	sampler_random_init_state(0, &state);
 	for (row = 0; row < rows; row++)
@@ -43,6 +46,7 @@ choose_fingerprints(VacAttrStats *stats, AnalyzeAttrFetchFunc fetch, int rows,
 		bool		isnull;
 		Datum		value = fetch(stats, row, &isnull);
 		int			place = seen;
+		uint64		fingerprint[HAMMING_MAX_WORDS];
 
 		vacuum_delay_point(true);
 		if (isnull)
@@ -50,51 +54,76 @@ choose_fingerprints(VacAttrStats *stats, AnalyzeAttrFetchFunc fetch, int rows,
 		seen++;
 		if (place >= SIMHASH_STATISTIC_ROWS)
 			place = seen * sampler_random_fract(&state);
-		if (place < SIMHASH_STATISTIC_ROWS)
-			fingerprints[place] = DatumGetSimhash(value);
+		if (place >= SIMHASH_STATISTIC_ROWS)
+			continue;
+		simhash_datum_halves(value, fingerprint, words);
+		for (i = 0; i < words; i++)
+			sample[i][place] = fingerprint[i];
 	}
 	return Min(seen, SIMHASH_STATISTIC_ROWS);
 }
 
 /*
- * Store the statistics of SIMHASH_STATISTIC_KIND of count fingerprints, 2 or
- * more, in a slot that has no others.
+ * Add to pairs[d] how many pairs of the rows, two or more, have the distance d,
+ * and to nearest[d] how many rows have their nearest other row there.
  */
 static void
-store_densities(VacAttrStats *stats, const Fingerprint *fingerprints,
-				int count)
+count_distances(SampleWord *sample, int words, int rows, int64 *pairs,
+				int *nearest)
 {
-	double		pairs[HAMMING_BITS + 1] = {0};	/* at each distance */
-	int			nearest[HAMMING_BITS + 1] = {0};	/* rows whose nearest
-													 * other row is there */
-	Size		size = SIMHASH_STATISTICS * sizeof(float4);
-	float4	   *numbers = MemoryContextAlloc(stats->anl_context, size);
-	double		possible = (double) count * (count - 1);
+	uint16		least[SIMHASH_STATISTIC_ROWS];	/* of each row */
+	int			i;
+	int			j;
+
+	/* each row with those before it */
+	for (i = 0; i < rows; i++)
+	{
+		uint16		distances[SIMHASH_STATISTIC_ROWS];
+		uint16		least_of_row = words * 64;
+
+		vacuum_delay_point(true);
+		memset(distances, 0, i * sizeof(uint16));
+		for (j = 0; j < words; j++)
+			hamming_add_distances(sample[j], i, sample[j][i], distances);
+		for (j = 0; j < i; j++)
+			pairs[distances[j]]++;
+		for (j = 0; j < i; j++)
+		{
+			least[j] = Min(least[j], distances[j]);
+			least_of_row = Min(least_of_row, distances[j]);
+		}
+		least[i] = least_of_row;
+	}
+	for (i = 0; i < rows; i++)
+		nearest[least[i]]++;
+}
+
+/*
+ * Store the statistics of SIMHASH_STATISTIC_KIND of the rows, two or more, in a
+ * slot that has no others.
+ */
+static void
+store_densities(VacAttrStats *stats, SampleWord *sample, int words, int rows)
+{
+	int			bits = words * 64;
+	int64		pairs[HAMMING_MAX_WORDS * 64 + 1] = {0};
+	int			nearest[HAMMING_MAX_WORDS * 64 + 1] = {0};
+	float4	   *numbers = MemoryContextAlloc(stats->anl_context,
+											 SIMHASH_STATISTICS(bits) *
+											 sizeof(float4));
+	double		possible = (double) rows * (rows - 1) / 2;
 	double		all_pairs = 0;
 	double		all_rows = 0;
 	int			slot = 0;
-	int			i;
 	int			d;
 
-	for (i = 0; i < count; i++)
-	{
-		int64		others[HAMMING_BITS + 1] = {0};
-
-		vacuum_delay_point(true);
-		hamming_count(fingerprints, count, fingerprints[i], others);
-		others[0]--;			/* itself */
-		for (d = 0; others[d] == 0; d++)
-			;
-		nearest[d]++;
-		for (; d <= HAMMING_BITS; d++)
-			pairs[d] += others[d];
-	}
-	for (d = 0; d <= HAMMING_BITS; d++)
+	count_distances(sample, words, rows, pairs, nearest);
+	for (d = 0; d <= bits; d++)
 	{
 		all_pairs += pairs[d];
 		all_rows += nearest[d];
 		SIMHASH_DENSITY(numbers, d) = all_pairs / possible;
-		SIMHASH_PARTNERED(numbers, d) = all_rows / count;
+		SIMHASH_PARTNERED(numbers, d) = all_rows / rows;
 	}
 	while (stats->stakind[slot] != 0)
 		slot++;
@@ -103,7 +132,7 @@ store_densities(VacAttrStats *stats, const Fingerprint *fingerprints,
 	stats->staop[slot] = InvalidOid;
 	stats->stacoll[slot] = InvalidOid;
 	stats->stanumbers[slot] = numbers;
-	stats->numnumbers[slot] = SIMHASH_STATISTICS;
+	stats->numnumbers[slot] = SIMHASH_STATISTICS(bits);
 }
 
 /*
@@ -115,23 +144,22 @@ compute_statistics(VacAttrStats *stats, AnalyzeAttrFetchFunc fetch, int rows,
 				   double total_rows)
 {
 	StandardAnalysis *standard = stats->extra_data;
-	Fingerprint *fingerprints = palloc(SIMHASH_STATISTIC_ROWS *
-									   sizeof(Fingerprint));
-	int			count;
+	SampleWord *sample = palloc(standard->words * sizeof(SampleWord));
+	int			chosen;
 
 	stats->extra_data = standard->extra_data;
 	standard->compute(stats, fetch, rows, total_rows);
 	stats->extra_data = standard;
 
-	count = choose_fingerprints(stats, fetch, rows, fingerprints);
-	if (count >= 2)
-		store_densities(stats, fingerprints, count);
-	pfree(fingerprints);
+	chosen = choose_fingerprints(stats, fetch, rows, sample, standard->words);
+	if (chosen >= 2)
+		store_densities(stats, sample, standard->words, chosen);
+	pfree(sample);
 }
 
-/* The typanalyze function of the type. */
-Datum
-SIMHASH_FUNCTION(analyze) (PG_FUNCTION_ARGS)
+/* The typanalyze function of a type whose fingerprints have that many words. */
+static Datum
+analyze(FunctionCallInfo fcinfo, int words)
 {
 	VacAttrStats *stats = (VacAttrStats *) PG_GETARG_POINTER(0);
 	StandardAnalysis *standard;
@@ -141,7 +169,10 @@ SIMHASH_FUNCTION(analyze) (PG_FUNCTION_ARGS)
 	standard = palloc(sizeof(StandardAnalysis));
 	standard->compute = stats->compute_stats;
 	standard->extra_data = stats->extra_data;
+	standard->words = words;
 	stats->compute_stats = compute_statistics;
 	stats->extra_data = standard;
 	PG_RETURN_BOOL(true);
 }
+
+SIMHASH_SQL_TYPES(analyze, analyze(fcinfo, words))

@@ -14,20 +14,20 @@
 
 #include "type/simhash.h"
 
-PG_FUNCTION_INFO_V1(WIDE(hamming_ball_in));
-PG_FUNCTION_INFO_V1(WIDE(hamming_ball_out));
-PG_FUNCTION_INFO_V1(WIDE(hamming_ball_recv));
-PG_FUNCTION_INFO_V1(WIDE(hamming_ball_send));
+/* what is behind hamming_ball in the name of the type */
+#define SUFFIX(words) ((words) == 1 ? "" : "128")
 
-static HammingBall *
-make_ball(Fingerprint centre, int32 radius)
+/* This overwrites the centre. */
+static Datum
+make_ball(uint64 *centre, int32 radius, int words)
 {
 	/* zeroed: constants are compared byte by byte */
-	HammingBall *ball = palloc0(sizeof(HammingBall));
+	uint64	   *ball = palloc0((words + 1) * sizeof(uint64));
 
-	ball->centre = centre;
-	ball->radius = radius;
-	return ball;
+	simhash_swap_halves(centre, words);
+	memcpy(ball, centre, words * sizeof(uint64));
+	memcpy(ball + words, &radius, sizeof(int32));
+	return PointerGetDatum(ball);
 }
 
 static const char *
@@ -43,7 +43,7 @@ skip_space(const char *input)
  * before and after each part.  strtol() clamps too large a radius.
  */
 static bool
-ball_from_text(const char *input, Fingerprint *centre, int32 *radius)
+ball_from_text(const char *input, uint64 *centre, int32 *radius, int words)
 {
 	const char *comma = strchr(input, ',');
 	const char *open = skip_space(input);
@@ -52,7 +52,7 @@ ball_from_text(const char *input, Fingerprint *centre, int32 *radius)
 	long		value;
 
 	if (comma == NULL || *open != '(' ||
-		!hamming_from_text(open + 1, comma - open - 1, centre))
+		!simhash_from_text(open + 1, comma - open - 1, centre, words))
 		return false;
 	value = strtol(comma + 1, &end, 10);
 	if (end == comma + 1)
@@ -60,69 +60,86 @@ ball_from_text(const char *input, Fingerprint *centre, int32 *radius)
 	close = skip_space(end);
 	if (*close != ')' || *skip_space(close + 1) != '\0')
 		return false;
-	*radius = hamming_radius(value);
+	*radius = hamming_radius(value, 64 * words);
 	return true;
 }
 
 /* Error: 22P02 for anything but (centre,radius). */
-Datum
-WIDE(hamming_ball_in) (PG_FUNCTION_ARGS)
+static Datum
+read_ball(FunctionCallInfo fcinfo, int words)
 {
 	char	   *text = PG_GETARG_CSTRING(0);
-	Fingerprint centre;
+	uint64		centre[HAMMING_MAX_WORDS];
 	int32		radius;
 
-	if (!ball_from_text(text, &centre, &radius))
+	if (!ball_from_text(text, centre, &radius, words))
 		ereturn(fcinfo->context, (Datum) 0,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("invalid input syntax for type %s: \"%s\"",
-						HAMMING_BALL_TYPE, text)));
-	PG_RETURN_POINTER(make_ball(centre, radius));
+				 errmsg("invalid input syntax for type hamming_ball%s: \"%s\"",
+						SUFFIX(words), text)));
+	return make_ball(centre, radius, words);
 }
 
-Datum
-WIDE(hamming_ball_out) (PG_FUNCTION_ARGS)
+static Datum
+show_ball(FunctionCallInfo fcinfo, int words)
 {
-	HammingBall *ball = PG_GETARG_HAMMING_BALL(0);
+	uint64		centre[HAMMING_MAX_WORDS];
+	int32		radius = simhash_ball_halves(PG_GETARG_DATUM(0), centre, words);
 
-	PG_RETURN_CSTRING(psprintf("(%s,%d)", hamming_to_hex(ball->centre),
-							   ball->radius));
+	PG_RETURN_CSTRING(psprintf("(%s,%d)", simhash_to_hex(centre, words),
+							   radius));
 }
 
 /*
  * The bytes of the centre, 2 of the radius.  Error: 22P03 for a radius that is
- * not in -1 .. HAMMING_BITS.
+ * not in -1 .. the bits of a fingerprint.
  */
-Datum
-WIDE(hamming_ball_recv) (PG_FUNCTION_ARGS)
+static Datum
+receive_ball(FunctionCallInfo fcinfo, int words)
 {
 	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);
-	const char *bytes = pq_getmsgbytes(buf, sizeof(Fingerprint));
-	int16		radius = pq_getmsgint(buf, sizeof(int16));
+	uint64		centre[HAMMING_MAX_WORDS];
+	int16		radius;
+	int			i;
 
-	if (radius != hamming_radius(radius))
+	for (i = 0; i < words; i++)
+		centre[i] = pq_getmsgint64(buf);
+	radius = pq_getmsgint(buf, sizeof(int16));
+	if (radius != hamming_radius(radius, 64 * words))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 						errmsg("invalid radius in external value of type "
-							   "%s: %d",
-							   HAMMING_BALL_TYPE, radius)));
-	PG_RETURN_POINTER(make_ball(simhash_read_bytes(bytes), radius));
+							   "hamming_ball%s: %d", SUFFIX(words), radius)));
+	return make_ball(centre, radius, words);
 }
 
-Datum
-WIDE(hamming_ball_send) (PG_FUNCTION_ARGS)
+static Datum
+send_ball(FunctionCallInfo fcinfo, int words)
 {
-	HammingBall *ball = PG_GETARG_HAMMING_BALL(0);
-	char		centre[sizeof(Fingerprint)];
+	uint64		centre[HAMMING_MAX_WORDS];
+	int32		radius = simhash_ball_halves(PG_GETARG_DATUM(0), centre, words);
 	StringInfoData buf;
+	int			i;
 
-	simhash_write_bytes(ball->centre, centre);
 	pq_begintypsend(&buf);
-	pq_sendbytes(&buf, centre, sizeof(centre));
-	pq_sendint16(&buf, ball->radius);
+	for (i = 0; i < words; i++)
+		pq_sendint64(&buf, centre[i]);
+	pq_sendint16(&buf, radius);
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
 }
 
 /* hamming_ball(centre simhash64, radius bigint), and hamming_ball_128() */
-SIMHASH_SQL(WIDE(hamming_ball_make),
-			PointerGetDatum(make_ball(PG_GETARG_SIMHASH(0),
-									  hamming_radius(PG_GETARG_INT64(1)))))
+static Datum
+ball_of_arguments(FunctionCallInfo fcinfo, int words)
+{
+	uint64		centre[HAMMING_MAX_WORDS];
+
+	simhash_datum_halves(PG_GETARG_DATUM(0), centre, words);
+	return make_ball(centre, hamming_radius(PG_GETARG_INT64(1), 64 * words),
+					 words);
+}
+
+SIMHASH_SQL_WIDTHS(hamming_ball_in, read_ball(fcinfo, words))
+SIMHASH_SQL_WIDTHS(hamming_ball_out, show_ball(fcinfo, words))
+SIMHASH_SQL_WIDTHS(hamming_ball_recv, receive_ball(fcinfo, words))
+SIMHASH_SQL_WIDTHS(hamming_ball_send, send_ball(fcinfo, words))
+SIMHASH_SQL_WIDTHS(hamming_ball_make, ball_of_arguments(fcinfo, words))

@@ -1,9 +1,9 @@
 /*
  * distance_array.c
- *	  Distances of an array of fingerprints: which are within a radius, and
- *	  how many are at each?
+ *	  Distances of an array of words: which are within a radius, and how many
+ *	  are at each?
  *
- * This is where a search spends its time: on hundreds of fingerprints a leaf.
+ * This is where a search spends its time: on hundreds of words a leaf.
  */
 #include "postgres.h"
 
@@ -13,10 +13,10 @@
 /* What there is for a kind of processor. */
 typedef struct MatchRoutines
 {
-	int			(*match) (const Fingerprint *, int, Fingerprint, int, uint16 *);
-	void		(*count) (const Fingerprint *, int, Fingerprint, int64 *);
-	void		(*add) (const Fingerprint *, int, Fingerprint, uint16 *);
-	int			comparisons;	/* of words: see hamming_comparisons() */
+	int			(*match) (const uint64 *, int, uint64, int, uint16 *);
+	void		(*count) (const uint64 *, int, uint64, int64 *);
+	void		(*add) (const uint64 *, int, uint64, uint16 *);
+	int			comparisons;	/* see hamming_comparisons() */
 } MatchRoutines;
 
 /*
@@ -33,17 +33,6 @@ count_bits(uint64 x)
 	return x * UINT64CONST(0x0101010101010101) >> 56;
 }
 
-static pg_attribute_always_inline int
-distance(Fingerprint a, Fingerprint b)
-{
-	int			result = 0;
-	int			i;
-
-	for (i = 0; i < FINGERPRINT_WORDS; i++)
-		result += count_bits(fingerprint_word(a ^ b, i));
-	return result;
-}
-
 /*
  * A loop of few instructions takes up to a tenth longer where it begins in the
  * middle of a cache line: so each has the same place in any build.
@@ -52,8 +41,8 @@ distance(Fingerprint a, Fingerprint b)
 
 /* match_each() and count_each() are compiled for each kind of processor. */
 static pg_attribute_always_inline int
-match_each(const Fingerprint *fingerprints, int count, Fingerprint centre,
-		   int radius, uint16 *matches)
+match_each(const uint64 *words, int count, uint64 centre, int radius,
+		   uint16 *matches)
 {
 	int			found = 0;
 	int			i;
@@ -62,35 +51,33 @@ match_each(const Fingerprint *fingerprints, int count, Fingerprint centre,
 	{
 		/* without a branch, which could not be predicted */
 		matches[found] = i;
-		found += distance(fingerprints[i], centre) <= radius;
+		found += count_bits(words[i] ^ centre) <= radius;
 	}
 	return found;
 }
 
 static pg_attribute_always_inline void
-count_each(const Fingerprint *fingerprints, int count, Fingerprint centre,
-		   int64 *counts)
+count_each(const uint64 *words, int count, uint64 centre, int64 *counts)
 {
 	int			i;
 
 	for (i = 0; i < count; i++)
-		counts[distance(fingerprints[i], centre)]++;
+		counts[count_bits(words[i] ^ centre)]++;
 }
 
 static pg_attribute_always_inline void
-add_each(const Fingerprint *fingerprints, int count, Fingerprint centre,
-		 uint16 *distances)
+add_each(const uint64 *words, int count, uint64 centre, uint16 *distances)
 {
 	int			i;
 
 	for (i = 0; i < count; i++)
-		distances[i] += distance(fingerprints[i], centre);
+		distances[i] += count_bits(words[i] ^ centre);
 }
 
 /*
- * Collect the matches among the fingerprints from i on.  within has width bits
- * for each fingerprint.  If a fingerprint matches, the lowest of its bits is
- * set.  All other bits are 0.  The portable way has no use for this.
+ * Collect the matches among the words from i on.  within has width bits for
+ * each word.  If a word matches, the lowest of its bits is set.  All other bits
+ * are 0.  The portable way has no use for this.
  */
 pg_attribute_unused() static inline int
 collect(uint64 within, int width, int i, uint16 *matches)
@@ -106,24 +93,22 @@ collect(uint64 within, int width, int i, uint16 *matches)
 }
 
 static int
-match_portable(const Fingerprint *fingerprints, int count, Fingerprint centre,
-			   int radius, uint16 *matches)
+match_portable(const uint64 *words, int count, uint64 centre, int radius,
+			   uint16 *matches)
 {
-	return match_each(fingerprints, count, centre, radius, matches);
+	return match_each(words, count, centre, radius, matches);
 }
 
 static void
-count_portable(const Fingerprint *fingerprints, int count, Fingerprint centre,
-			   int64 *counts)
+count_portable(const uint64 *words, int count, uint64 centre, int64 *counts)
 {
-	count_each(fingerprints, count, centre, counts);
+	count_each(words, count, centre, counts);
 }
 
 static void
-add_portable(const Fingerprint *fingerprints, int count, Fingerprint centre,
-			 uint16 *distances)
+add_portable(const uint64 *words, int count, uint64 centre, uint16 *distances)
 {
-	add_each(fingerprints, count, centre, distances);
+	add_each(words, count, centre, distances);
 }
 
 static const MatchRoutines portable = {
@@ -134,24 +119,22 @@ static const MatchRoutines portable = {
 #include <immintrin.h>
 
 TARGET_POPCNT static int
-match_popcnt(const Fingerprint *fingerprints, int count, Fingerprint centre,
-			 int radius, uint16 *matches)
+match_popcnt(const uint64 *words, int count, uint64 centre, int radius,
+			 uint16 *matches)
 {
-	return match_each(fingerprints, count, centre, radius, matches);
+	return match_each(words, count, centre, radius, matches);
 }
 
 TARGET_POPCNT static void
-count_popcnt(const Fingerprint *fingerprints, int count, Fingerprint centre,
-			 int64 *counts)
+count_popcnt(const uint64 *words, int count, uint64 centre, int64 *counts)
 {
-	count_each(fingerprints, count, centre, counts);
+	count_each(words, count, centre, counts);
 }
 
 TARGET_POPCNT static void
-add_popcnt(const Fingerprint *fingerprints, int count, Fingerprint centre,
-		   uint16 *distances)
+add_popcnt(const uint64 *words, int count, uint64 centre, uint16 *distances)
 {
-	add_each(fingerprints, count, centre, distances);
+	add_each(words, count, centre, distances);
 }
 
 static const MatchRoutines popcnt = {
@@ -159,45 +142,8 @@ static const MatchRoutines popcnt = {
 };
 
 /*
- * Of a fingerprint within the radius at least one word is within its share of
- * the radius.  Where no word is, as mostly, the words need not be added up.
- */
-#define word_share(radius) ((radius) / FINGERPRINT_WORDS)
-
-/* The first word of each fingerprint among eight words. */
-#if FINGERPRINT_WORDS == 1
-#define FIRST_WORDS 0xFF
-#else
-#define FIRST_WORDS 0x55
-#endif
-
-#if FINGERPRINT_WORDS == 2
-/*
- * Return a fingerprint from its two words: to load a fingerprint that has just
- * been stored would be slow.
- */
-static inline __m128i
-two_words(Fingerprint fingerprint)
-{
-	return _mm_set_epi64x((int64) fingerprint_word(fingerprint, 0),
-						  (int64) fingerprint_word(fingerprint, 1));
-}
-#endif
-
-/* Return four words: four copies of a fingerprint of 64 bits, or two of 128. */
-TARGET_AVX2 static inline __m256i
-all_four(Fingerprint fingerprint)
-{
-#if FINGERPRINT_WORDS == 1
-	return _mm256_set1_epi64x(fingerprint);
-#else
-	return _mm256_broadcastsi128_si256(two_words(fingerprint));
-#endif
-}
-
-/*
- * Return for each of four words how many of its bits differ from the word of
- * centres at its place (Mula, Kurz and Lemire 2018).
+ * Return for each of four words how many of its bits differ from the
+ * centre (Mula, Kurz and Lemire 2018).
  *
  * more[h] = 4 + bits of h, less[h] = 4 - bits of h.  So more[lower half] -
  * less[upper half] is the number of bits of the byte.  _mm256_sad_epu8() adds
@@ -230,25 +176,10 @@ four_below(__m256i numbers, __m256i limits)
 	return _mm256_movemask_pd(_mm256_castsi256_pd(below));
 }
 
-/*
- * differences has how many bits of each of four words differ.  Return a bit for
- * each word: that of a fingerprint's first word is set if the distance of the
- * fingerprint is below the limit, and all others are 0.
- */
-TARGET_AVX2 static inline unsigned
-four_within(__m256i differences, __m256i limits)
-{
-#if FINGERPRINT_WORDS == 2
-	differences = _mm256_add_epi64(differences,
-								   _mm256_shuffle_epi32(differences, 0x4E));
-#endif
-	return four_below(differences, limits) & FIRST_WORDS;
-}
-
 /* Collect the matches among sixteen words from place i on: most often none. */
 TARGET_AVX2 static inline int
-match_sixteen(const uint64 *from, __m256i centres, __m256i limits,
-			  __m256i word_limits, int i, uint16 *matches)
+match_sixteen(const uint64 *from, __m256i centres, __m256i limits, int i,
+			  uint16 *matches)
 {
 	const __m256i *words = (const __m256i *) from;
 	__m256i		a = differences_of_four(_mm256_loadu_si256(words), centres);
@@ -258,149 +189,142 @@ match_sixteen(const uint64 *from, __m256i centres, __m256i limits,
 	__m256i		least = _mm256_min_epi32(_mm256_min_epi32(a, b),
 										 _mm256_min_epi32(c, d));
 
-	if (likely(four_below(least, word_limits) == 0))
+	if (likely(four_below(least, limits) == 0))
 		return 0;
-	return collect(four_within(a, limits) | four_within(b, limits) << 4 |
-				   four_within(c, limits) << 8 | four_within(d, limits) << 12,
-				   FINGERPRINT_WORDS, i, matches);
+	return collect(four_below(a, limits) | four_below(b, limits) << 4 |
+				   four_below(c, limits) << 8 | four_below(d, limits) << 12,
+				   1, i, matches);
 }
 
 AT_CACHE_LINE TARGET_AVX2 static int
-match_avx2(const Fingerprint *fingerprints, int count, Fingerprint centre,
-		   int radius, uint16 *matches)
+match_avx2(const uint64 *words, int count, uint64 centre, int radius,
+		   uint16 *matches)
 {
-	const uint64 *words = (const uint64 *) fingerprints;
-	const __m256i centres = all_four(centre);
+	const __m256i centres = _mm256_set1_epi64x(centre);
 	const __m256i limits = _mm256_set1_epi64x(radius + 1);
-	const __m256i word_limits = _mm256_set1_epi64x(word_share(radius) + 1);
-	int			word_count = count * FINGERPRINT_WORDS;
 	int			found = 0;
 	int			i;
 
-	for (i = 0; i + 16 <= word_count; i += 16)
-		found += match_sixteen(words + i, centres, limits, word_limits,
-							   i / FINGERPRINT_WORDS, matches + found);
-	for (; i < word_count; i += 4)
+	for (i = 0; i + 16 <= count; i += 16)
+		found += match_sixteen(words + i, centres, limits, i, matches + found);
+	for (; i < count; i += 4)
 	{
-		__m256i		left = _mm256_set1_epi64x(word_count - i);
+		__m256i		left = _mm256_set1_epi64x(count - i);
 		__m256i		wanted = _mm256_cmpgt_epi64(left,
 												_mm256_setr_epi64x(0, 1, 2, 3));
 		const long long *rest = (const long long *) (words + i);
 		__m256i		four = _mm256_maskload_epi64(rest, wanted);
 
-		found += collect(four_within(differences_of_four(four, centres),
-									 _mm256_and_si256(limits, wanted)),
-						 FINGERPRINT_WORDS, i / FINGERPRINT_WORDS,
-						 matches + found);
+		found += collect(four_below(differences_of_four(four, centres),
+									_mm256_and_si256(limits, wanted)),
+						 1, i, matches + found);
 	}
 	return found;
 }
 
+TARGET_AVX2 static void
+add_avx2(const uint64 *words, int count, uint64 centre, uint16 *distances)
+{
+	const __m256i centres = _mm256_set1_epi64x(centre);
+	int			i;
+
+	for (i = 0; i + 8 <= count; i += 8)
+	{
+		const __m256i *from = (const __m256i *) (words + i);
+		__m128i    *to = (__m128i *) (distances + i);
+		__m256i		a = differences_of_four(_mm256_loadu_si256(from), centres);
+		__m256i		b = differences_of_four(_mm256_loadu_si256(from + 1),
+											centres);
+
+		/* in each half, two of a and two of b: first 32 bits each, then 16 */
+		__m256i		pairs = _mm256_packus_epi32(a, b);
+		__m256i		packed = _mm256_packus_epi32(pairs, pairs);
+		__m128i		more =
+		_mm_unpacklo_epi32(_mm256_castsi256_si128(packed),
+						   _mm256_extracti128_si256(packed, 1));
+
+		_mm_storeu_si128(to, _mm_add_epi16(_mm_loadu_si128(to), more));
+	}
+	add_popcnt(words + i, count - i, centre, distances + i);
+}
+
 /* Counting gains nothing: it waits for its counters. */
 static const MatchRoutines avx2 = {
-	match_avx2, count_popcnt, add_popcnt, 45
+	match_avx2, count_popcnt, add_avx2, 45
 };
 
 /*
- * Collect the matches among the fingerprints of eight words from place i on.
- * wanted has a bit for each word that there is.
+ * Collect the matches among eight words from place i on.  wanted has a bit for
+ * each word that there is.
  */
 TARGET_AVX512_POPCNT static inline int
-match_eight(__m512i words, __m512i centres, __m512i radii, __m512i word_radii,
-			__mmask8 wanted, int i, uint16 *matches)
+match_eight(__m512i words, __m512i centres, __m512i radii, __mmask8 wanted,
+			int i, uint16 *matches)
 {
 	__m512i		differences = _mm512_xor_si512(words, centres);
 	__m512i		distances = _mm512_popcnt_epi64(differences);
 
-#if FINGERPRINT_WORDS == 2
-	if (likely(_mm512_cmple_epi64_mask(distances, word_radii) == 0))
-		return 0;
-	distances = _mm512_add_epi64(distances,
-								 _mm512_shuffle_epi32(distances, 0x4E));
-#endif
-	return collect(_mm512_mask_cmple_epi64_mask(wanted & FIRST_WORDS, distances,
-												radii),
-				   FINGERPRINT_WORDS, i, matches);
+	return collect(_mm512_mask_cmple_epi64_mask(wanted, distances, radii),
+				   1, i, matches);
 }
 
 AT_CACHE_LINE TARGET_AVX512_POPCNT static int
-match_avx512(const Fingerprint *fingerprints, int count, Fingerprint centre,
-			 int radius, uint16 *matches)
+match_avx512(const uint64 *words, int count, uint64 centre, int radius,
+			 uint16 *matches)
 {
-	const uint64 *words = (const uint64 *) fingerprints;
-#if FINGERPRINT_WORDS == 1
 	const __m512i centres = _mm512_set1_epi64(centre);
-#else
-	const __m512i centres = _mm512_broadcast_i32x4(two_words(centre));
-#endif
 	const __m512i radii = _mm512_set1_epi64(radius);
-	const __m512i word_radii = _mm512_set1_epi64(word_share(radius));
-	int			word_count = count * FINGERPRINT_WORDS;
 	int			found = 0;
 	int			i;
 
-	for (i = 0; i + 8 <= word_count; i += 8)
+	for (i = 0; i + 8 <= count; i += 8)
 		found += match_eight(_mm512_loadu_si512(words + i), centres, radii,
-							 word_radii, 0xFF, i / FINGERPRINT_WORDS,
-							 matches + found);
-	if (i < word_count)
+							 0xFF, i, matches + found);
+	if (i < count)
 	{
-		__mmask8	wanted = (1 << (word_count - i)) - 1;
+		__mmask8	wanted = (1 << (count - i)) - 1;
 
 		found += match_eight(_mm512_maskz_loadu_epi64(wanted, words + i),
-							 centres, radii, word_radii, wanted,
-							 i / FINGERPRINT_WORDS, matches + found);
+							 centres, radii, wanted, i, matches + found);
 	}
 	return found;
 }
 
 static const MatchRoutines avx512 = {
-	match_avx512, count_popcnt, add_popcnt, 50
+	match_avx512, count_popcnt, add_avx2, 50
 };
 
 #elif defined(SIMHASH_NEON)
 
-/* Return how many bits of 16 bytes and the centre differ, in each byte. */
+/* Return how many bits of two words and the centre differ, in each byte. */
 static inline uint8x16_t
-byte_differences(const void *bytes, uint8x16_t centres)
+differences_of_two(const uint64 *two, uint8x16_t centres)
 {
-	return vcntq_u8(veorq_u8(vld1q_u8(bytes), centres));
+	return vcntq_u8(veorq_u8(vld1q_u8((const uint8 *) two), centres));
 }
 
-/* Return the same for two fingerprints, eight bytes of the result for each. */
+/* Return the same for four words, four bytes each: add neighbours. */
 static inline uint8x16_t
-differences_of_two(const Fingerprint *two, uint8x16_t centres)
-{
-#if FINGERPRINT_WORDS == 1
-	return byte_differences(two, centres);
-#else
-	return vpaddq_u8(byte_differences(two, centres),
-					 byte_differences(two + 1, centres));
-#endif
-}
-
-/* Return the same for four fingerprints, four bytes each: add neighbours. */
-static inline uint8x16_t
-differences_of_four(const Fingerprint *four, uint8x16_t centres)
+differences_of_four(const uint64 *four, uint8x16_t centres)
 {
 	return vpaddq_u8(differences_of_two(four, centres),
 					 differences_of_two(four + 2, centres));
 }
 
-/* Return the same for eight fingerprints, two bytes each. */
+/* Return the same for eight words, two bytes each. */
 static inline uint8x16_t
-differences_of_eight(const Fingerprint *eight, uint8x16_t centres)
+differences_of_eight(const uint64 *eight, uint8x16_t centres)
 {
 	return vpaddq_u8(differences_of_four(eight, centres),
 					 differences_of_four(eight + 4, centres));
 }
 
 /*
- * Compare sixteen fingerprints with the centre.  Of the result, bit 4 * i says
+ * Compare sixteen words with the centre.  Of the result, bit 4 * i says
  * that sixteen[i] is within the radius.  All other bits are 0.
  */
 static inline uint64
-sixteen_within(const Fingerprint *sixteen, uint8x16_t centres, uint8x16_t radii)
+sixteen_within(const uint64 *sixteen, uint8x16_t centres, uint8x16_t radii)
 {
 	uint8x16_t	distances = vpaddq_u8(differences_of_eight(sixteen, centres),
 									  differences_of_eight(sixteen + 8,
@@ -413,24 +337,24 @@ sixteen_within(const Fingerprint *sixteen, uint8x16_t centres, uint8x16_t radii)
 }
 
 static int
-match_neon(const Fingerprint *fingerprints, int count, Fingerprint centre,
-		   int radius, uint16 *matches)
+match_neon(const uint64 *words, int count, uint64 centre, int radius,
+		   uint16 *matches)
 {
-	const Fingerprint twice[2] = {centre, centre};
+	const uint64 twice[2] = {centre, centre};
 	const uint8x16_t centres = vld1q_u8((const uint8 *) twice);
 	const uint8x16_t radii = vdupq_n_u8(radius);
 	int			found = 0;
 	int			i;
 
 	for (i = 0; i + 16 <= count; i += 16)
-		found += collect(sixteen_within(fingerprints + i, centres, radii), 4, i,
+		found += collect(sixteen_within(words + i, centres, radii), 4, i,
 						 matches + found);
 	if (i < count)
 	{
 		uint64		wanted = (UINT64CONST(1) << (4 * (count - i))) - 1;
-		Fingerprint rest[16] = {0};
+		uint64		rest[16] = {0};
 
-		memcpy(rest, fingerprints + i, (count - i) * sizeof(Fingerprint));
+		memcpy(rest, words + i, (count - i) * sizeof(uint64));
 		found += collect(sixteen_within(rest, centres, radii) & wanted, 4, i,
 						 matches + found);
 	}
@@ -471,36 +395,36 @@ routines(void)
 }
 
 /*
- * Store in matches the indexes of the fingerprints within radius of the
- * centre, ascending, and return their number.  count is at most 65,536, and
- * radius 0 .. HAMMING_BITS.  matches has room for count indexes.
+ * Store in matches the indexes of the words within radius of the centre,
+ * ascending, and return their number.  count is at most 65,536, and radius 0 ..
+ * 64.  matches has room for count indexes.
  */
 int
-hamming_match(const Fingerprint *fingerprints, int count, Fingerprint centre,
-			  int radius, uint16 *matches)
+hamming_match(const uint64 *words, int count, uint64 centre, int radius,
+			  uint16 *matches)
 {
-	return routines()->match(fingerprints, count, centre, radius, matches);
+	return routines()->match(words, count, centre, radius, matches);
 }
 
-/* Add to counts[d] the number of fingerprints at distance d of the centre. */
+/* Add to counts[d] the number of words at distance d of the centre. */
 void
-hamming_count(const Fingerprint *fingerprints, int count, Fingerprint centre,
-			  int64 *counts)
+hamming_count(const uint64 *words, int count, uint64 centre, int64 *counts)
 {
-	routines()->count(fingerprints, count, centre, counts);
+	routines()->count(words, count, centre, counts);
 }
 
-/* Add to distances[i] the distance of fingerprint i from the centre. */
+/* Add to distances[i] the distance of words[i] from the centre. */
 void
-hamming_add_distances(const Fingerprint *fingerprints, int count,
-					  Fingerprint centre, uint16 *distances)
+hamming_add_distances(const uint64 *words, int count, uint64 centre,
+					  uint16 *distances)
 {
-	routines()->add(fingerprints, count, centre, distances);
+	routines()->add(words, count, centre, distances);
 }
 
 /*
- * Return about how many comparisons take as long as sorting a fingerprint by
- * some of its bits.  By this number the join chooses how often it cuts them.
+ * Return about how many comparisons of words take as long as sorting a
+ * fingerprint by some of its bits.  By this number the join chooses how often
+ * it cuts them.
  *
  * Measured with simhash_cluster at k = 8 and 1 M random fingerprints: a sort,
  * with all else that is done for a group, takes 12 to 30 ns a fingerprint.  A
@@ -509,12 +433,9 @@ hamming_add_distances(const Fingerprint *fingerprints, int count,
  *
  * For these fingerprints two levels of cuts are best; below 17 the join would
  * choose three, which take 1.3 to 3 times as long.
- *
- * Two words take a bit more than twice as long, and a sort takes about the same
- * time: with AVX-512, at k = 16 of 128 bits, as long as 15 to 20 comparisons.
  */
 int
 hamming_comparisons(void)
 {
-	return routines()->comparisons / FINGERPRINT_WORDS;
+	return routines()->comparisons;
 }

@@ -114,7 +114,7 @@ bounds_distance(const HammingBounds *b, uint64 q, int enough)
 
 	/* the bits below d, in which x may leave lo or hi */
 	below = (UINT64CONST(1) << pg_leftmost_one_pos64(span)) - 1;
-	best = one_sided_distance(b->lo, b->all, b->any, q, below, HAMMING_BITS);
+	best = one_sided_distance(b->lo, b->all, b->any, q, below, 64);
 	return one_sided_distance(~b->hi, ~b->any, ~b->all, ~q, below, best);
 }
 
@@ -166,7 +166,7 @@ gist_simhash64_compress(PG_FUNCTION_ARGS)
 
 	if (entry->leafkey)
 	{
-		uint64		fingerprint = DatumGetSimhash(entry->key);
+		uint64		fingerprint = DatumGetUInt64(entry->key);
 
 		result = palloc(sizeof(GISTENTRY));
 		gistentryinit(*result, make_key(&fingerprint, sizeof(fingerprint)),
@@ -181,7 +181,7 @@ gist_simhash64_fetch(PG_FUNCTION_ARGS)
 	GISTENTRY  *entry = (GISTENTRY *) PG_GETARG_POINTER(0);
 	GISTENTRY  *result = palloc(sizeof(GISTENTRY));
 
-	gistentryinit(*result, SimhashGetDatum(read_key(entry->key).lo), entry->rel,
+	gistentryinit(*result, UInt64GetDatum(read_key(entry->key).lo), entry->rel,
 				  entry->page, entry->offset, false);
 	PG_RETURN_POINTER(result);
 }
@@ -199,14 +199,11 @@ gist_simhash64_consistent(PG_FUNCTION_ARGS)
 
 	if (strategy == SIMHASH_NEAR_STRATEGY)
 	{
-		centre = PG_GETARG_SIMHASH(1);
+		centre = DatumGetUInt64(PG_GETARG_DATUM(1));
 		radius = SIMHASH_NEAR_RADIUS;
 	}
 	else if (strategy == SIMHASH_BALL_STRATEGY)
-	{
-		centre = PG_GETARG_HAMMING_BALL(1)->centre;
-		radius = PG_GETARG_HAMMING_BALL(1)->radius;
-	}
+		radius = simhash_ball_halves(PG_GETARG_DATUM(1), &centre, 1);
 	else
 		elog(ERROR, "unrecognized strategy number: %d", strategy);
 
@@ -224,8 +221,8 @@ gist_simhash64_distance(PG_FUNCTION_ARGS)
 
 	*recheck = false;
 	/* no distance is enough: the exact one is wanted */
-	PG_RETURN_FLOAT8(bounds_distance(&bounds, PG_GETARG_SIMHASH(1),
-									 HAMMING_BITS + 1));
+	PG_RETURN_FLOAT8(bounds_distance(&bounds,
+									 DatumGetUInt64(PG_GETARG_DATUM(1)), 65));
 }
 
 Datum

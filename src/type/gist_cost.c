@@ -71,11 +71,11 @@ pages_read(PlannerInfo *root, IndexPath *path, int column)
 	List	   *before = NIL;
 	double		searches;
 	double		bits;
-	int			radius = hamming_expected_radius(root, path, column,
+	int			radius = hamming_expected_radius(root, path, column, 1,
 												 &searches);
 	ListCell   *lc;
 
-	if (radius < 0 || radius == HAMMING_BITS)
+	if (radius < 0 || radius == 64)
 		return 0;
 	foreach(lc, path->indexclauses)
 	{

@@ -1,6 +1,6 @@
 /*
  * hamming.c
- *	  The number and the order of the fingerprints in a ball.
+ *	  How many words are in a ball, and their order.
  */
 #include "postgres.h"
 
@@ -30,29 +30,20 @@ hamming_ball_size(double bits, int radius)
  * Return mask without the highest *n of those that are set, or 0 if fewer are.
  * Subtract from *n how many were cleared.
  */
-static Fingerprint
-clear_highest(Fingerprint mask, int *n)
+static uint64
+clear_highest(uint64 mask, int *n)
 {
-	Fingerprint result = 0;
-	int			i;
-
-	for (i = 0; i < FINGERPRINT_WORDS; i++)
-	{
-		uint64		word = fingerprint_word(mask, i);
-
-		for (; word != 0 && *n > 0; (*n)--)
-			word ^= UINT64CONST(1) << pg_leftmost_one_pos64(word);
-		result |= fingerprint_from_word(word, i);
-	}
-	return result;
+	for (; mask != 0 && *n > 0; (*n)--)
+		mask ^= UINT64CONST(1) << pg_leftmost_one_pos64(mask);
+	return mask;
 }
 
 /* Return the number of the n-th highest bit of mask, which has n or more. */
 static int
-nth_highest_bit(Fingerprint mask, int n)
+nth_highest_bit(uint64 mask, int n)
 {
 	n--;
-	return fingerprint_leftmost_one(clear_highest(mask, &n));
+	return pg_leftmost_one_pos64(clear_highest(mask, &n));
 }
 
 /* Distances that are allowed. */
@@ -60,27 +51,27 @@ typedef struct Radii
 {
 	int			whole;			/* in all bits */
 	int			leading;		/* in the bits of block */
-	Fingerprint block;			/* the bits of the leading block */
+	uint64		block;			/* the bits of the leading block */
 } Radii;
 
 /*
  * Find the lowest bit i >= p at which an x within the radii *left may leave
  * from: from has 0 at i, x has 1, and x equals from above i.  Return i, and
  * subtract from *left the distances of x to the centre above i and at i.
- * Return HAMMING_BITS if there is no such bit.
+ * Return 64 if there is no such bit.
  */
 static int
-lowest_turn(Fingerprint centre, Fingerprint from, int p, Radii *left)
+lowest_turn(uint64 centre, uint64 from, int p, Radii *left)
 {
-	Fingerprint differs = from ^ centre;
-	Fingerprint bit = fingerprint_bit(p);
-	Fingerprint above = differs & ~(bit | (bit - 1));
-	int			whole = fingerprint_popcount(above);
-	int			leading = fingerprint_popcount(above & left->block);
+	uint64		differs = from ^ centre;
+	uint64		bit = UINT64CONST(1) << p;
+	uint64		above = differs & ~(bit | (bit - 1));
+	int			whole = pg_popcount64(above);
+	int			leading = pg_popcount64(above & left->block);
 	int			i;
 
 	/* whole and leading are the distances above i */
-	for (i = p; i < HAMMING_BITS; i++)
+	for (i = p; i < 64; i++)
 	{
 		int			leads = (left->block & bit) != 0;
 		int			turn = (centre & bit) == 0; /* the distance at i */
@@ -107,12 +98,12 @@ lowest_turn(Fingerprint centre, Fingerprint from, int p, Radii *left)
  * distance to bits is within the radii left: clear the highest bits that are
  * set, as long as the radii allow it.
  */
-static Fingerprint
-least_within(Fingerprint bits, Radii left)
+static uint64
+least_within(uint64 bits, Radii left)
 {
 	int			leading = Min(left.leading, left.whole);
 	int			rest = left.whole - leading;
-	Fingerprint block = clear_highest(bits & left.block, &leading);
+	uint64		block = clear_highest(bits & left.block, &leading);
 
 	rest += leading;
 	return block | clear_highest(bits & ~left.block, &rest);
@@ -137,32 +128,31 @@ least_within(Fingerprint bits, Radii left)
  * that are left: these zeros go to the highest ones.
  */
 bool
-hamming_ball_next(Fingerprint centre, Fingerprint leading, int leading_radius,
-				  int radius,
-				  Fingerprint from, Fingerprint *next)
+hamming_ball_next(uint64 centre, uint64 leading, int leading_radius,
+				  int radius, uint64 from, uint64 *next)
 {
-	Fingerprint differs = from ^ centre;
+	uint64		differs = from ^ centre;
 	Radii		left = {radius, leading_radius, leading};
-	Fingerprint bit;
+	uint64		bit;
 	int			p = -1;
 	int			i;
 
-	if (fingerprint_popcount(differs & leading) > leading_radius)
+	if (pg_popcount64(differs & leading) > leading_radius)
 	{
 		p = nth_highest_bit(differs & leading, leading_radius + 1);
-		bit = fingerprint_bit(p);
+		bit = UINT64CONST(1) << p;
 		differs &= ~(bit | (bit - 1));
 	}
-	if (fingerprint_popcount(differs) > radius)
+	if (pg_popcount64(differs) > radius)
 		p = nth_highest_bit(differs, radius + 1);
 	*next = from;
 	if (p < 0)
 		return true;
 
 	i = lowest_turn(centre, from, p, &left);
-	if (i == HAMMING_BITS)
+	if (i == 64)
 		return false;
-	bit = fingerprint_bit(i);
+	bit = UINT64CONST(1) << i;
 	*next = (from & ~(bit - 1)) | bit | least_within(centre & (bit - 1), left);
 	return true;
 }

@@ -5,23 +5,55 @@
 #ifndef SIMHASH_HAMMING_H
 #define SIMHASH_HAMMING_H
 
-#include "type/width.h"
+#include "port/pg_bitutils.h"
+
+/* in what every file includes, so that the first that make compiles stops it */
+#ifndef HAVE_INT128
+#error "simhash needs a 64-bit system: PostgreSQL has no integers of 128 bits"
+#endif
+
+/*
+ * A fingerprint is one or more words of 64 bits, one of simhash64 and two of
+ * simhash128.  Word 0 has the highest bits, whatever the byte order of the
+ * machine: compared from word 0 on, words have the order of their fingerprints.
+ * This is the most words of a fingerprint; pages and records of an index have
+ * no such limit.
+ */
+#ifndef HAMMING_MAX_WORDS
+#define HAMMING_MAX_WORDS 2
+#endif
 
 static inline int
-hamming_distance(Fingerprint a, Fingerprint b)
+words_distance(const uint64 *a, const uint64 *b, int words)
 {
-	return fingerprint_popcount(a ^ b);
+	int			distance = 0;
+	int			i;
+
+	for (i = 0; i < words; i++)
+		distance += pg_popcount64(a[i] ^ b[i]);
+	return distance;
+}
+
+static inline bool
+words_are_equal(const uint64 *a, const uint64 *b, int words)
+{
+	int			i;
+
+	for (i = 0; i < words; i++)
+		if (a[i] != b[i])
+			return false;
+	return true;
 }
 
 /*
- * A bound k of any size as a radius.  No distance is below 0 or above
- * HAMMING_BITS: so -1 stands for every negative bound, and HAMMING_BITS for
+ * A bound k of any size as a radius.  No distance is below 0 or above bits, the
+ * width of a fingerprint: so -1 stands for every negative bound, and bits for
  * every larger one.
  */
 static inline int32
-hamming_radius(int64 k)
+hamming_radius(int64 k, int bits)
 {
-	return (int32) Max(-1, Min(k, HAMMING_BITS));
+	return (int32) Max(-1, Min(k, bits));
 }
 
 /*
@@ -34,13 +66,13 @@ hamming_radius(int64 k)
 #define HAMMING_MAX_BLOCKS 8
 
 /*
- * blocks is 1 .. HAMMING_BITS, and block 0 .. blocks.
- * Return how many bits are higher than those of the block.
+ * blocks is 1 .. 64, and block 0 .. blocks.  Return how many bits are higher
+ * than those of the block.
  */
 static inline int
 hamming_block_start(int blocks, int block)
 {
-	return block * HAMMING_BITS / blocks;
+	return block * 64 / blocks;
 }
 
 static inline int
@@ -50,70 +82,61 @@ hamming_block_width(int blocks, int block)
 		hamming_block_start(blocks, block);
 }
 
-/* The fingerprint of the highest width bits, 1 .. HAMMING_BITS. */
-static inline Fingerprint
+/* The highest width bits of a word, 1 .. 64. */
+static inline uint64
 hamming_leading_bits(int width)
 {
-	return FINGERPRINT_ALL_BITS << (HAMMING_BITS - width);
+	return PG_UINT64_MAX << (64 - width);
 }
 
-/* The fingerprint of the bits of a block. */
-static inline Fingerprint
+/* The bits of a block. */
+static inline uint64
 hamming_block_mask(int blocks, int block)
 {
 	return hamming_leading_bits(hamming_block_width(blocks, block)) >>
 		hamming_block_start(blocks, block);
 }
 
-/* bits is 0 .. HAMMING_BITS.  Rotate a fingerprint to the left by bits. */
-static inline Fingerprint
-hamming_rotate(Fingerprint fingerprint, int bits)
+/* bits is 0 .. 64.  Rotate a word to the left by bits. */
+static inline uint64
+hamming_rotate(uint64 word, int bits)
 {
-	bits %= HAMMING_BITS;
-	return bits == 0 ? fingerprint
-		: (fingerprint << bits) | (fingerprint >> (HAMMING_BITS - bits));
+	bits %= 64;
+	return bits == 0 ? word : (word << bits) | (word >> (64 - bits));
 }
 
 /* Undo hamming_rotate() by the same number of bits. */
-static inline Fingerprint
-hamming_unrotate(Fingerprint rotated, int bits)
+static inline uint64
+hamming_unrotate(uint64 rotated, int bits)
 {
-	return hamming_rotate(rotated, HAMMING_BITS - bits);
+	return hamming_rotate(rotated, 64 - bits);
 }
 
 /*
- * Return a hash of a fingerprint, by Knuth's multiplicative hashing of each
- * word: times the golden ratio of 2^64.  All bits of the hash are of use, the
- * highest most.
+ * Return a hash of a word, by Knuth's multiplicative hashing: times the golden
+ * ratio of 2^64.  All bits of the hash are of use, the highest most.
  */
 static inline uint64
-hamming_hash(Fingerprint fingerprint)
+hamming_hash(uint64 word)
 {
-	uint64		hash = 0;
-	int			i;
+	uint64		hash = (word ^ word >> 32) * UINT64CONST(0x9e3779b97f4a7c15);
 
-	for (i = 0; i < FINGERPRINT_WORDS; i++)
-	{
-		hash ^= fingerprint_word(fingerprint, i);
-		hash = (hash ^ hash >> 32) * UINT64CONST(0x9e3779b97f4a7c15);
-		hash ^= hash >> 32;
-	}
-	return hash;
+	return hash ^ hash >> 32;
 }
 
 /* hamming.c */
-extern bool hamming_ball_next(Fingerprint centre, Fingerprint leading,
-							  int leading_radius, int radius,
-							  Fingerprint from, Fingerprint *next);
 extern double hamming_ball_size(double bits, int radius);
+extern bool hamming_ball_next(uint64 centre, uint64 leading,
+							  int leading_radius, int radius, uint64 from,
+							  uint64 *next);
 
 /* distance_array.c */
-extern int	hamming_match(const Fingerprint *fingerprints, int count,
-						  Fingerprint centre, int radius, uint16 *matches);
-extern void hamming_count(const Fingerprint *fingerprints, int count,
-						  Fingerprint centre, int64 *counts);
-extern void hamming_add_distances(const Fingerprint *fingerprints, int count,
-								  Fingerprint centre, uint16 *distances);
+extern int	hamming_match(const uint64 *words, int count, uint64 centre,
+						  int radius, uint16 *matches);
+extern void hamming_count(const uint64 *words, int count, uint64 centre,
+						  int64 *counts);
+extern void hamming_add_distances(const uint64 *words, int count,
+								  uint64 centre, uint16 *distances);
 extern int	hamming_comparisons(void);
 
 #endif							/* SIMHASH_HAMMING_H */

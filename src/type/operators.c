@@ -11,55 +11,74 @@
 
 #include "type/simhash.h"
 
-static inline int
-argument_distance(FunctionCallInfo fcinfo)
+static pg_attribute_always_inline int
+argument_distance(FunctionCallInfo fcinfo, int words)
 {
-	return hamming_distance(PG_GETARG_SIMHASH(0), PG_GETARG_SIMHASH(1));
+	uint64		a[HAMMING_MAX_WORDS];
+	uint64		b[HAMMING_MAX_WORDS];
+
+	simhash_datum_halves(PG_GETARG_DATUM(0), a, words);
+	simhash_datum_halves(PG_GETARG_DATUM(1), b, words);
+	return words_distance(a, b, words);
 }
 
-SIMHASH_SQL(WIDE(simhash_distance), Int32GetDatum(argument_distance(fcinfo)))
+SIMHASH_SQL_WIDTHS(simhash_distance,
+				   Int32GetDatum(argument_distance(fcinfo, words)))
 
-SIMHASH_SQL(WIDE(simhash_similarity),
-			Float8GetDatum(1.0 - argument_distance(fcinfo) /
-						   (double) HAMMING_BITS))
+SIMHASH_SQL_WIDTHS(simhash_similarity,
+				   Float8GetDatum(1.0 - argument_distance(fcinfo, words) /
+								  (64.0 * words)))
 
 /*
- * cos(pi * distance / HAMMING_BITS), an estimate of the cosine of the angle
- * between the two feature vectors: a random hyperplane parts them with
- * probability angle / pi (Charikar 2002, after Goemans and Williamson 1995).
+ * cos(pi * distance / bits), an estimate of the cosine of the angle between the
+ * two feature vectors: a random hyperplane parts them with probability angle /
+ * pi (Charikar 2002, after Goemans and Williamson 1995).
  */
 static double
-argument_cosine(FunctionCallInfo fcinfo)
+argument_cosine(FunctionCallInfo fcinfo, int words)
 {
-	int			distance = argument_distance(fcinfo);
+	int			distance = argument_distance(fcinfo, words);
 
 	/* cos() of the nearest double to pi / 2 is not 0 */
-	return distance == HAMMING_BITS / 2 ? 0.0 :
-		cos(M_PI * distance / HAMMING_BITS);
+	return distance == 32 * words ? 0.0 : cos(M_PI * distance / (64 * words));
 }
 
-SIMHASH_SQL(WIDE(simhash_cosine), Float8GetDatum(argument_cosine(fcinfo)))
+SIMHASH_SQL_WIDTHS(simhash_cosine,
+				   Float8GetDatum(argument_cosine(fcinfo, words)))
 
 /*
- * max(0, 1 - 2 * distance / HAMMING_BITS), an estimate of the Jaccard
- * similarity of the two sets of features.  A bit of two minhashes differs with
- * probability (1 - J) / 2: where the minima are of different features, and then
- * in half of all cases.
+ * max(0, 1 - 2 * distance / bits), an estimate of the Jaccard similarity of the
+ * two sets of features.  A bit of two minhashes differs with probability (1 -
+ * J) / 2: where the minima are of different features, and then in half of all
+ * cases.
  */
-SIMHASH_SQL(WIDE(simhash_minhash_jaccard),
-			Float8GetDatum(fmax(1 - argument_distance(fcinfo) /
-								(HAMMING_BITS / 2.0), 0)))
+SIMHASH_SQL_WIDTHS(simhash_minhash_jaccard,
+				   Float8GetDatum(fmax(1 - argument_distance(fcinfo, words) /
+									   (32.0 * words), 0)))
 
-SIMHASH_SQL(WIDE(simhash_within),
-			BoolGetDatum(argument_distance(fcinfo) <= PG_GETARG_INT64(2)))
+SIMHASH_SQL_WIDTHS(simhash_within,
+				   BoolGetDatum(argument_distance(fcinfo, words) <=
+								PG_GETARG_INT64(2)))
 
-SIMHASH_SQL(WIDE(simhash_near),
-			BoolGetDatum(argument_distance(fcinfo) <= SIMHASH_NEAR_RADIUS))
+SIMHASH_SQL_WIDTHS(simhash_near,
+				   BoolGetDatum(argument_distance(fcinfo, words) <=
+								words * SIMHASH_NEAR_RADIUS))
 
-SIMHASH_SQL(WIDE(simhash_in_ball),
-			BoolGetDatum(hamming_in_ball(PG_GETARG_HAMMING_BALL(1),
-										 PG_GETARG_SIMHASH(0))))
+/* Does the ball, the argument of that number, hold the other argument? */
+static pg_attribute_always_inline bool
+ball_contains(FunctionCallInfo fcinfo, int ball, int words)
+{
+	uint64		centre[HAMMING_MAX_WORDS];
+	uint64		half[HAMMING_MAX_WORDS];
+	int32		radius = simhash_ball_halves(PG_GETARG_DATUM(ball), centre,
+											 words);
 
-SIMHASH_SQL(WIDE(hamming_ball_contains),
-			BoolGetDatum(hamming_in_ball(PG_GETARG_HAMMING_BALL(0),
-										 PG_GETARG_SIMHASH(1))))
+	simhash_datum_halves(PG_GETARG_DATUM(1 - ball), half, words);
+	return words_distance(centre, half, words) <= radius;
+}
+
+SIMHASH_SQL_WIDTHS(simhash_in_ball,
+				   BoolGetDatum(ball_contains(fcinfo, 1, words)))
+
+SIMHASH_SQL_WIDTHS(hamming_ball_contains,
+				   BoolGetDatum(ball_contains(fcinfo, 0, words)))

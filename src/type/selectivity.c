@@ -31,9 +31,6 @@
 #include "type/selectivity.h"
 #include "type/simhash.h"
 
-PG_FUNCTION_INFO_V1(WIDE(simhash_restrict));
-PG_FUNCTION_INFO_V1(WIDE(simhash_join));
-
 /*
  * If a ball holds more than DENSE times the expected number of the histogram's
  * values, the ball is in a dense region: chance would not put them there.
@@ -43,22 +40,22 @@ PG_FUNCTION_INFO_V1(WIDE(simhash_join));
 /* What is known of a ball when a query is planned. */
 typedef struct KnownBall
 {
+	int			words;			/* of a fingerprint */
 	bool		has_centre;
-	Fingerprint centre;
-	int32		radius;			/* SIMHASH_NEAR_RADIUS if not known */
+	uint64		centre[HAMMING_MAX_WORDS];
+	int32		radius;			/* that of the operator % if not known */
 } KnownBall;
 
 /*
  * Return the volume of a ball as a part of all.  Rounding may take a size
- * close to 2^HAMMING_BITS above that, but the planner allows no selectivity
- * above 1.
+ * close to that of all above it, but the planner allows no selectivity above 1.
  */
 static double
-ball_volume(int32 radius)
+ball_volume(const KnownBall *ball)
 {
-	double		size = hamming_ball_size(HAMMING_BITS, radius);
+	int			bits = ball->words * 64;
 
-	return Min(ldexp(size, -HAMMING_BITS), 1);
+	return Min(ldexp(hamming_ball_size(bits, ball->radius), -bits), 1);
 }
 
 /*
@@ -66,10 +63,10 @@ ball_volume(int32 radius)
  * number of the column's values and nothing else is known.
  */
 static double
-ball_fraction(int32 radius, double distinct)
+ball_fraction(const KnownBall *ball, double distinct)
 {
-	double		volume = ball_volume(radius);
-	double		duplicates = Min((radius + 1) / Max(distinct, 1), 1);
+	double		volume = ball_volume(ball);
+	double		duplicates = Min((ball->radius + 1) / Max(distinct, 1), 1);
 
 	return volume + (1 - volume) * duplicates;
 }
@@ -104,29 +101,29 @@ pair_fraction(const Nearness *nearness)
 }
 
 /*
- * radius is -1 .. HAMMING_BITS.  Return how near a column's values are.  own is
- * the part of the pairs that are of a row and itself, where these are excluded;
- * ANALYZE counts none of them.
+ * Return how near a column's values are: of the ball, only the radius counts.
+ * own is the part of the pairs that are of a row and itself, where these are
+ * excluded; ANALYZE counts none of them.
  */
 static Nearness
-column_nearness(VariableStatData *variable, int32 radius, double own)
+column_nearness(VariableStatData *variable, const KnownBall *ball, double own)
 {
 	double		distinct = Max(distinct_values(variable), 1);
-	Nearness	result = {.is_known = radius < 0};
+	Nearness	result = {.is_known = ball->radius < 0};
 	AttStatsSlot slot;
 
-	if (radius < 0)
+	if (ball->radius < 0)
 		return result;
-	result.least = Max(ball_volume(radius), 1 / distinct - own);
+	result.least = Max(ball_volume(ball), 1 / distinct - own);
 	if (!HeapTupleIsValid(variable->statsTuple) ||
 		!get_attstatsslot(&slot, variable->statsTuple, SIMHASH_STATISTIC_KIND,
 						  InvalidOid, ATTSTATSSLOT_NUMBERS))
 		return result;
 	/* fingerprints of another width have another number of radii */
-	if (slot.nnumbers == SIMHASH_STATISTICS)
+	if (slot.nnumbers == SIMHASH_STATISTICS(ball->words * 64))
 	{
-		result.density = SIMHASH_DENSITY(slot.numbers, radius);
-		result.partnered = SIMHASH_PARTNERED(slot.numbers, radius);
+		result.density = SIMHASH_DENSITY(slot.numbers, ball->radius);
+		result.partnered = SIMHASH_PARTNERED(slot.numbers, ball->radius);
 		result.is_known = true;
 	}
 	free_attstatsslot(&slot);
@@ -162,8 +159,9 @@ pairs_of_values(VariableStatData *variable, const StoredValues *stored,
 		pairs += 4 * part * sqrt(part / SIMHASH_STATISTIC_ROWS);
 		for (j = 0; j < stored->count; j++)
 		{
-			if (hamming_distance(stored->values[i],
-								 stored->values[j]) <= radius)
+			if (words_distance(stored->values + i * stored->words,
+							   stored->values + j * stored->words,
+							   stored->words) <= radius)
 				pairs += part * stored->parts[j] / all *
 					(bms_is_member(j, set) ? 1 : 2);
 		}
@@ -176,10 +174,10 @@ pairs_of_values(VariableStatData *variable, const StoredValues *stored,
  * restrictions of its relation: without the pairs of common values that do not.
  */
 static Nearness
-remaining_nearness(PlannerInfo *root, VariableStatData *variable, int32 radius,
-				   double own)
+remaining_nearness(PlannerInfo *root, VariableStatData *variable,
+				   const KnownBall *ball, double own)
 {
-	Nearness	result = column_nearness(variable, radius, own);
+	Nearness	result = column_nearness(variable, ball, own);
 	StoredValues stored;
 	Bitmapset  *excluded;
 	double		rows = 0;		/* part that is excluded */
@@ -188,9 +186,9 @@ remaining_nearness(PlannerInfo *root, VariableStatData *variable, int32 radius,
 	if (result.density <= 0 || variable->rel == NULL ||
 		variable->rel->baserestrictinfo == NIL)
 		return result;
-	stored = hamming_read_values(variable);
+	stored = hamming_read_values(variable, ball->words);
 	excluded = hamming_excluded_values(root, variable, &stored);
-	pairs = pairs_of_values(variable, &stored, excluded, radius, &rows);
+	pairs = pairs_of_values(variable, &stored, excluded, ball->radius, &rows);
 	free_values(&stored);
 	if (rows > 0)
 	{
@@ -215,7 +213,9 @@ thin_out(StoredValues *stored)
 	stored->count = (stored->count + step - 1) / step;
 	for (i = 0; i < stored->count; i++)
 	{
-		stored->values[i] = stored->values[i * step];
+		memmove(stored->values + i * stored->words,
+				stored->values + i * step * stored->words,
+				stored->words * sizeof(uint64));
 		stored->parts[i] = stored->parts[i * step];
 	}
 }
@@ -226,10 +226,12 @@ thin_out(StoredValues *stored)
  * can be: the rule of three.
  */
 static double
-greatest_density(VariableStatData *a, VariableStatData *b, int32 radius)
+greatest_density(VariableStatData *a, VariableStatData *b,
+				 const KnownBall *ball)
 {
-	StoredValues x = hamming_read_values(a);
-	StoredValues y = hamming_read_values(b);
+	StoredValues x = hamming_read_values(a, ball->words);
+	StoredValues y = hamming_read_values(b, ball->words);
+	uint64		first_words[MOST_COMPARED]; /* of y */
 	double		x_all = 0;
 	double		y_all = 0;
 	double		within = 0;
@@ -241,16 +243,22 @@ greatest_density(VariableStatData *a, VariableStatData *b, int32 radius)
 	thin_out(&y);
 	pairs = (double) x.count * y.count;
 	for (j = 0; j < y.count; j++)
+	{
+		first_words[j] = y.values[j * y.words];
 		y_all += y.parts[j];
+	}
 	for (i = 0; i < x.count; i++)
 	{
+		uint64	   *value = x.values + i * x.words;
 		uint16		matches[MOST_COMPARED];
-		int			found = hamming_match(y.values, y.count, x.values[i],
-										  radius, matches);
+		int			found = hamming_match(first_words, y.count, *value,
+										  Min(ball->radius, 64), matches);
 
 		x_all += x.parts[i];
 		for (j = 0; j < found; j++)
-			within += x.parts[i] * y.parts[matches[j]];
+			if (words_distance(value, y.values + matches[j] * y.words,
+							   y.words) <= ball->radius)
+				within += x.parts[i] * y.parts[matches[j]];
 	}
 	free_values(&x);
 	free_values(&y);
@@ -267,10 +275,10 @@ greatest_density(VariableStatData *a, VariableStatData *b, int32 radius)
  */
 static Nearness
 nearness_of(PlannerInfo *root, VariableStatData *a, VariableStatData *b,
-			int32 radius, double own)
+			const KnownBall *ball, double own)
 {
-	Nearness	result = remaining_nearness(root, a, radius, own);
-	Nearness	other = remaining_nearness(root, b, radius, own);
+	Nearness	result = remaining_nearness(root, a, ball, own);
+	Nearness	other = remaining_nearness(root, b, ball, own);
 
 	if (pair_fraction(&other) < pair_fraction(&result))
 		result = other;
@@ -279,7 +287,7 @@ nearness_of(PlannerInfo *root, VariableStatData *a, VariableStatData *b,
 		return result;
 	if (result.density > 0)
 	{
-		double		most = greatest_density(a, b, radius);
+		double		most = greatest_density(a, b, ball);
 
 		if (most < result.density)
 		{
@@ -309,23 +317,23 @@ column_fraction(VariableStatData *variable, const KnownBall *ball)
 
 	if (!ball->has_centre)
 	{
-		nearness = column_nearness(variable, ball->radius, 0);
+		nearness = column_nearness(variable, ball, 0);
 		fraction = nearness.is_known ? pair_fraction(&nearness)
-			: ball_fraction(ball->radius, distinct_values(variable));
+			: ball_fraction(ball, distinct_values(variable));
 		return (1 - hamming_null_fraction(variable)) * fraction;
 	}
-	stored = hamming_read_values(variable);
+	stored = hamming_read_values(variable, ball->words);
 	for (i = 0; i < stored.count; i++)
 	{
-		if (hamming_distance(stored.values[i], ball->centre) > ball->radius)
+		if (words_distance(stored.values + i * stored.words, ball->centre,
+						   stored.words) > ball->radius)
 			continue;
 		if (i < stored.common)
 			common += stored.parts[i];
 		else
 			others++;
 	}
-	fraction = ball_fraction(ball->radius,
-							 distinct_values(variable) - stored.common);
+	fraction = ball_fraction(ball, distinct_values(variable) - stored.common);
 	if (others - 1 > DENSE * fraction * (stored.count - stored.common))
 		fraction = others / (stored.count - stored.common);
 	free_values(&stored);
@@ -351,7 +359,7 @@ restriction_selectivity_of(PlannerInfo *root, List *args, int varRelid,
 
 	if (!get_restriction_variable(root, args, varRelid, &variable, &other,
 								  &on_left))
-		return ball_fraction(known.radius, DEFAULT_NUM_DISTINCT);
+		return ball_fraction(&known, DEFAULT_NUM_DISTINCT);
 	learn(&known, other);
 	selectivity = column_fraction(&variable, &known);
 	ReleaseVariableStats(variable);
@@ -401,7 +409,7 @@ own_pairs(PlannerInfo *root, VariableStatData *a, VariableStatData *b)
  */
 static Selectivity
 join_selectivity_of(PlannerInfo *root, List *args, JoinType jointype,
-					SpecialJoinInfo *sjinfo, int32 radius)
+					SpecialJoinInfo *sjinfo, const KnownBall *ball)
 {
 	VariableStatData left;
 	VariableStatData right;
@@ -412,7 +420,7 @@ join_selectivity_of(PlannerInfo *root, List *args, JoinType jointype,
 
 	get_join_variables(root, args, sjinfo, &left, &right, &reversed);
 	own = own_pairs(root, &left, &right);
-	nearness = nearness_of(root, &left, &right, radius, own);
+	nearness = nearness_of(root, &left, &right, ball, own);
 	selectivity = pair_fraction(&nearness) *
 		(1 - hamming_null_fraction(&left)) *
 		(1 - hamming_null_fraction(&right));
@@ -458,10 +466,10 @@ learn_centre(KnownBall *ball, Node *other)
 {
 	Datum		value;
 
-	if (known_value(ball, other, sizeof(Fingerprint), &value))
+	if (known_value(ball, other, ball->words * sizeof(uint64), &value))
 	{
 		ball->has_centre = true;
-		ball->centre = DatumGetSimhash(value);
+		simhash_datum_halves(value, ball->centre, ball->words);
 	}
 }
 
@@ -472,7 +480,7 @@ learn_radius(KnownBall *ball, Node *radius)
 
 	if (exprType(radius) == INT8OID &&
 		known_value(ball, radius, sizeof(int64), &value))
-		ball->radius = hamming_radius(DatumGetInt64(value));
+		ball->radius = hamming_radius(DatumGetInt64(value), ball->words * 64);
 }
 
 /* other is a ball, or hamming_ball(centre, radius). */
@@ -486,23 +494,25 @@ learn_ball(KnownBall *ball, Node *other)
 		learn_radius(ball, lsecond(((FuncExpr *) other)->args));
 		learn_centre(ball, linitial(((FuncExpr *) other)->args));
 	}
-	else if (known_value(ball, other, sizeof(HammingBall), &value))
+	else if (known_value(ball, other, (ball->words + 1) * sizeof(uint64),
+						 &value))
 	{
 		ball->has_centre = true;
-		ball->centre = DatumGetHammingBall(value)->centre;
 		/* the constant may be of another type: see add_values() */
-		ball->radius = hamming_radius(DatumGetHammingBall(value)->radius);
+		ball->radius = hamming_radius(simhash_ball_halves(value, ball->centre,
+														  ball->words),
+									  ball->words * 64);
 	}
 }
 
 /*
  * Return the radius of the condition opno(args), the column first in args, for
- * an operator of the family; SIMHASH_NEAR_RADIUS if that is not known yet.
+ * an operator of the family; that of % if it is not known yet.
  */
 static int32
-operator_radius(Oid opfamily, Oid opno, List *args)
+operator_radius(Oid opfamily, Oid opno, List *args, int words)
 {
-	KnownBall	known = {.radius = SIMHASH_NEAR_RADIUS};
+	KnownBall	known = {.words = words,.radius = words * SIMHASH_NEAR_RADIUS};
 	int			strategy = get_op_opfamily_strategy(opno, opfamily);
 
 	if (strategy == SIMHASH_EQUAL_STRATEGY)
@@ -514,16 +524,16 @@ operator_radius(Oid opfamily, Oid opno, List *args)
 
 /*
  * Return the least radius of the conditions on a column of an index, whose
- * operators have the strategies of simhash.h: HAMMING_BITS if none has one, -1
- * if no row can match.  *searches gets how often the index is searched: once,
- * or once for each element of an array.
+ * fingerprints have that many words, and whose operators have the strategies of
+ * simhash.h: all bits if none has one, -1 if no row can match.  *searches gets
+ * how often the index is searched: once, or once for each element of an array.
  */
 int
 hamming_expected_radius(PlannerInfo *root, IndexPath *path, int column,
-						double *searches)
+						int words, double *searches)
 {
 	Oid			opfamily = path->indexinfo->opfamily[column];
-	int			radius = HAMMING_BITS;
+	int			radius = words * 64;
 	ListCell   *lc;
 	ListCell   *qual;
 
@@ -542,13 +552,13 @@ hamming_expected_radius(PlannerInfo *root, IndexPath *path, int column,
 				radius = Min(radius,
 							 operator_radius(opfamily,
 											 ((OpExpr *) clause)->opno,
-											 ((OpExpr *) clause)->args));
+											 ((OpExpr *) clause)->args, words));
 			else if (IsA(clause, ScalarArrayOpExpr))
 			{
 				ScalarArrayOpExpr *any = (ScalarArrayOpExpr *) clause;
 
 				radius = Min(radius, operator_radius(opfamily, any->opno,
-													 any->args));
+													 any->args, words));
 				*searches *= expected_array_length(root, lsecond(any->args));
 			}
 		}
@@ -557,19 +567,19 @@ hamming_expected_radius(PlannerInfo *root, IndexPath *path, int column,
 }
 
 void
-hamming_within_selectivity(SupportRequestSelectivity *request)
+hamming_within_selectivity(SupportRequestSelectivity *request, int words)
 {
 	PlannerInfo *root = request->root;
 	List	   *args = list_make2(linitial(request->args),
 								  lsecond(request->args));
 	Node	   *radius = estimate_expression_value(root, lthird(request->args));
-	KnownBall	ball = {.radius = SIMHASH_NEAR_RADIUS};
+	KnownBall	ball = {.words = words,.radius = words * SIMHASH_NEAR_RADIUS};
 
 	learn_radius(&ball, radius);
 	if (request->is_join)
 		request->selectivity =
 			join_selectivity_of(root, args, request->jointype, request->sjinfo,
-								ball.radius);
+								&ball);
 	else
 		request->selectivity =
 			restriction_selectivity_of(root, args, request->varRelid, &ball,
@@ -582,8 +592,8 @@ centre_of(Node *node)
 {
 	FuncExpr   *call = (FuncExpr *) node;
 
-	if (IsA(node, FuncExpr) && strcmp(simhash_c_name(call->funcid),
-									  WIDE_NAME("hamming_ball_make")) == 0)
+	if (IsA(node, FuncExpr) &&
+		strstr(simhash_c_name(call->funcid), "hamming_ball_make") != NULL)
 		return linitial(call->args);
 	return node;
 }
@@ -600,29 +610,31 @@ takes_ball(Oid opno)
 }
 
 /* Estimators of %, <@ and @>: for a restriction, and for a join. */
-Datum
-WIDE(simhash_restrict) (PG_FUNCTION_ARGS)
+static Datum
+estimate_restriction(FunctionCallInfo fcinfo, int words)
 {
 	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
 	Oid			opno = PG_GETARG_OID(1);
 	List	   *args = (List *) PG_GETARG_POINTER(2);
 	int			varRelid = PG_GETARG_INT32(3);
-	KnownBall	ball = {.radius = SIMHASH_NEAR_RADIUS};
+	KnownBall	ball = {.words = words,.radius = words * SIMHASH_NEAR_RADIUS};
 
 	PG_RETURN_FLOAT8(restriction_selectivity_of(root, args, varRelid, &ball,
 												takes_ball(opno) ? learn_ball :
 												learn_centre));
 }
 
-Datum
-WIDE(simhash_join) (PG_FUNCTION_ARGS)
+SIMHASH_SQL_WIDTHS(simhash_restrict, estimate_restriction(fcinfo, words))
+
+static Datum
+estimate_join(FunctionCallInfo fcinfo, int words)
 {
 	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
 	Oid			opno = PG_GETARG_OID(1);
 	List	   *args = (List *) PG_GETARG_POINTER(2);
 	JoinType	jointype = (JoinType) PG_GETARG_INT16(3);
 	SpecialJoinInfo *sjinfo = (SpecialJoinInfo *) PG_GETARG_POINTER(4);
-	KnownBall	ball = {.radius = SIMHASH_NEAR_RADIUS};
+	KnownBall	ball = {.words = words,.radius = words * SIMHASH_NEAR_RADIUS};
 
 	if (takes_ball(opno))
 	{
@@ -630,6 +642,7 @@ WIDE(simhash_join) (PG_FUNCTION_ARGS)
 		learn_ball(&ball, lsecond(args));
 		args = list_make2(centre_of(linitial(args)), centre_of(lsecond(args)));
 	}
-	PG_RETURN_FLOAT8(join_selectivity_of(root, args, jointype, sjinfo,
-										 ball.radius));
+	PG_RETURN_FLOAT8(join_selectivity_of(root, args, jointype, sjinfo, &ball));
 }
+
+SIMHASH_SQL_WIDTHS(simhash_join, estimate_join(fcinfo, words))

@@ -10,11 +10,11 @@
 #include "nodes/supportnodes.h"
 #include "utils/selfuncs.h"
 
-#include "type/width.h"
+#include "type/hamming.h"
 
 /*
  * The most rows of the sample of ANALYZE whose distances are counted.  Each is
- * compared with each other: that takes 50 ms, or 100 with 128 bits.  If one
+ * compared with each other: that takes 20 to 30 ms, for either width.  If one
  * pair of rows in 2,500,000 is within a radius, the sample is expected to have
  * ten such pairs.
  */
@@ -22,13 +22,14 @@
 
 /*
  * The kind of statistics that analyze.c stores, of the rows of a sample that
- * have fingerprints: for each radius, 0 .. HAMMING_BITS, the part of the pairs
- * of rows that is within the radius, and the part of the rows that has another
- * row there.  The number is of those that PostgreSQL leaves to everybody, 10000
- * to 30000: only columns of our own types have such statistics.
+ * have fingerprints of so many bits: for each radius, 0 .. bits, the part of
+ * the pairs of rows that is within the radius, and the part of the rows that
+ * has another row there.  The number is of those that PostgreSQL leaves to
+ * everybody, 10000 to 30000: only columns of our own types have such
+ * statistics.
  */
 #define SIMHASH_STATISTIC_KIND 21864
-#define SIMHASH_STATISTICS (2 * (HAMMING_BITS + 1))
+#define SIMHASH_STATISTICS(bits) (2 * ((bits) + 1))
 #define SIMHASH_DENSITY(numbers, radius) ((numbers)[2 * (radius)])
 #define SIMHASH_PARTNERED(numbers, radius) ((numbers)[2 * (radius) + 1])
 
@@ -40,7 +41,8 @@ typedef struct StoredValues
 {
 	int			common;			/* how many are most common */
 	int			count;			/* of all */
-	Fingerprint *values;
+	int			words;			/* of a fingerprint */
+	uint64	   *values;			/* words of the first, of the second, ... */
 	double	   *parts;			/* of the rows, for each value */
 	double		rest;			/* part of the rows that has none of the most
 								 * common ones */
@@ -55,14 +57,13 @@ probability(double number)
 
 /* selectivity.c */
 extern int	hamming_expected_radius(PlannerInfo *root, IndexPath *path,
-									int column, double *searches);
-extern int	hamming_expected_radius_128(PlannerInfo *root, IndexPath *path,
-										int column, double *searches);
-extern void hamming_within_selectivity(SupportRequestSelectivity *request);
+									int column, int words, double *searches);
+extern void hamming_within_selectivity(SupportRequestSelectivity *request,
+									   int words);
 
 /* stored_values.c */
 extern double hamming_null_fraction(VariableStatData *variable);
-extern StoredValues hamming_read_values(VariableStatData *variable);
+extern StoredValues hamming_read_values(VariableStatData *variable, int words);
 extern Bitmapset *hamming_excluded_values(PlannerInfo *root,
 										  VariableStatData *variable,
 										  const StoredValues *stored);

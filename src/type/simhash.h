@@ -20,6 +20,26 @@
 	}
 
 /*
+ * Define a SQL function of each width: name and name_128, or simhash64_name and
+ * simhash128_name.  They return result, an expression of fcinfo and of words,
+ * how many words a fingerprint has.
+ */
+#define SIMHASH_SQL_WIDTHS(name, result) \
+	SIMHASH_SQL_WORDS(name, 1, result) \
+	SIMHASH_SQL_WORDS(name##_128, 2, result)
+#define SIMHASH_SQL_TYPES(name, result) \
+	SIMHASH_SQL_WORDS(simhash64_##name, 1, result) \
+	SIMHASH_SQL_WORDS(simhash128_##name, 2, result)
+#define SIMHASH_SQL_WORDS(name, word_count, result) \
+	PG_FUNCTION_INFO_V1(name); \
+	Datum name(PG_FUNCTION_ARGS) \
+	{ \
+		const int	words = word_count; \
+\
+		return result; \
+	}
+
+/*
  * Return value, the argument of that name.  Error: 22023 unless it is
  * least .. most.
  */
@@ -33,89 +53,46 @@ simhash_check_range(const char *name, int32 value, int32 least, int32 most)
 	return value;
 }
 
-/* Read a fingerprint from its bytes in network order. */
-static inline Fingerprint
-simhash_read_bytes(const void *bytes)
-{
-	uint64		words[FINGERPRINT_WORDS];
-	int			i;
-
-	memcpy(words, bytes, sizeof(words));
-	for (i = 0; i < FINGERPRINT_WORDS; i++)
-		words[i] = pg_ntoh64(words[i]);
-	return fingerprint_from_words(words);
-}
-
-static inline void
-simhash_write_bytes(Fingerprint fingerprint, void *bytes)
-{
-	uint64		words[FINGERPRINT_WORDS];
-	int			i;
-
-	for (i = 0; i < FINGERPRINT_WORDS; i++)
-		words[i] = pg_hton64(fingerprint_word(fingerprint, i));
-	memcpy(bytes, words, sizeof(words));
-}
-
 /*
  * simhash64 is passed as int8 is.  A wider fingerprint is passed by reference,
  * as its bytes in network order, like a uuid.
+ *
+ * In what follows, a fingerprint is count halves of 64 bits, the higher one
+ * first.  count is 1 for simhash64, and 2 for simhash128.
  */
-#define SIMHASH_BY_VALUE (HAMMING_BITS == 64)
 
-#if HAMMING_BITS == 64
-static inline Fingerprint
-DatumGetSimhash(Datum d)
+/* Set half[0 .. count) to the fingerprint with these bytes in network order. */
+static inline void
+simhash_read_bytes(const void *bytes, uint64 *half, int count)
 {
-	return (uint64) DatumGetInt64(d);
+	int			i;
+
+	memcpy(half, bytes, count * sizeof(uint64));
+	for (i = 0; i < count; i++)
+		half[i] = pg_ntoh64(half[i]);
 }
 
-static inline Datum
-SimhashGetDatum(Fingerprint fingerprint)
+static inline void
+simhash_write_bytes(const uint64 *half, int count, void *bytes)
 {
-	return Int64GetDatum((int64) fingerprint);
+	int			i;
+
+	for (i = 0; i < count; i++)
+	{
+		uint64		swapped = pg_hton64(half[i]);
+
+		memcpy((char *) bytes + i * sizeof(uint64), &swapped, sizeof(uint64));
+	}
 }
-#else
-static inline Fingerprint
-DatumGetSimhash(Datum d)
-{
-	return simhash_read_bytes(DatumGetPointer(d));
-}
-
-/* The bytes are in the current memory context. */
-static inline Datum
-SimhashGetDatum(Fingerprint fingerprint)
-{
-	void	   *bytes = palloc(sizeof(Fingerprint));
-
-	simhash_write_bytes(fingerprint, bytes);
-	return PointerGetDatum(bytes);
-}
-#endif
-
-#define PG_GETARG_SIMHASH(n) DatumGetSimhash(PG_GETARG_DATUM(n))
-#define PG_RETURN_SIMHASH(x) return SimhashGetDatum(x)
-
-/*
- * A file that is compiled once learns the width of a fingerprint at run time.
- * There, a fingerprint is count halves of 64 bits, the higher one first.  count
- * is 1 for simhash64, and 2 for simhash128.
- */
 
 /* Set half[0 .. count) to the fingerprint that a datum of its type has. */
 static inline void
 simhash_datum_halves(Datum datum, uint64 *half, int count)
 {
-	int			i;
-
 	if (count == 1)
-	{
-		half[0] = (uint64) DatumGetInt64(datum);
-		return;
-	}
-	memcpy(half, DatumGetPointer(datum), count * sizeof(uint64));
-	for (i = 0; i < count; i++)
-		half[i] = pg_ntoh64(half[i]);
+		half[0] = DatumGetUInt64(datum);
+	else
+		simhash_read_bytes(DatumGetPointer(datum), half, count);
 }
 
 /*
@@ -125,47 +102,35 @@ simhash_datum_halves(Datum datum, uint64 *half, int count)
 static inline Datum
 simhash_halves_datum(const uint64 *half, int count)
 {
-	uint64	   *bytes;
-	int			i;
+	void	   *bytes;
 
 	if (count == 1)
-		return Int64GetDatum((int64) half[0]);
+		return UInt64GetDatum(half[0]);
 	bytes = palloc(count * sizeof(uint64));
-	for (i = 0; i < count; i++)
-		bytes[i] = pg_hton64(half[i]);
+	simhash_write_bytes(half, count, bytes);
 	return PointerGetDatum(bytes);
 }
 
-/* hamming_ball: all fingerprints within a radius of a centre. */
-typedef struct HammingBall
+/* Return the fingerprint with these bytes in network order. */
+static inline Datum
+simhash_bytes_datum(const void *bytes, int count)
 {
-	Fingerprint centre;
-	int32		radius;			/* -1, which holds nothing, .. HAMMING_BITS,
-								 * which holds all */
-	int32		unused;			/* zero */
-} HammingBall;
+	uint64		half[HAMMING_MAX_WORDS];
 
-static inline bool
-hamming_in_ball(const HammingBall *ball, Fingerprint fingerprint)
-{
-	return hamming_distance(ball->centre, fingerprint) <= ball->radius;
+	simhash_read_bytes(bytes, half, count);
+	return simhash_halves_datum(half, count);
 }
 
 /*
- * Set half[0 .. count) to the centre of the ball that a datum of the type with
- * count halves has, and return its radius.
+ * Make an integer of the machine of the halves of a fingerprint, or undo that.
+ * A ball has such an integer, and a hash is made of it.
  */
-static inline int32
-simhash_ball_halves(Datum datum, uint64 *half, int count)
+static inline void
+simhash_swap_halves(uint64 *half, int count)
 {
-	const char *ball = DatumGetPointer(datum);
-	int32		radius;
+#ifndef WORDS_BIGENDIAN
 	int			i;
 
-	memcpy(half, ball, count * sizeof(uint64));
-	memcpy(&radius, ball + count * sizeof(uint64), sizeof(int32));
-#ifndef WORDS_BIGENDIAN
-	/* the centre is an integer of the machine */
 	for (i = 0; i < count / 2; i++)
 	{
 		uint64		lower = half[i];
@@ -174,11 +139,26 @@ simhash_ball_halves(Datum datum, uint64 *half, int count)
 		half[count - 1 - i] = lower;
 	}
 #endif
-	return radius;
 }
 
-#define DatumGetHammingBall(d) ((HammingBall *) DatumGetPointer(d))
-#define PG_GETARG_HAMMING_BALL(n) DatumGetHammingBall(PG_GETARG_DATUM(n))
+/*
+ * A datum of hamming_ball or hamming_ball128 is the centre, the radius as an
+ * int32, and four bytes of 0.  The ball has all fingerprints within the radius:
+ * none if it is -1.
+ *
+ * Set half[0 .. count) to the centre, and return the radius.
+ */
+static inline int32
+simhash_ball_halves(Datum datum, uint64 *half, int count)
+{
+	const char *ball = DatumGetPointer(datum);
+	int32		radius;
+
+	memcpy(half, ball, count * sizeof(uint64));
+	simhash_swap_halves(half, count);
+	memcpy(&radius, ball + count * sizeof(uint64), sizeof(int32));
+	return radius;
+}
 
 /* Strategy numbers of the operators in every distance operator class. */
 #define SIMHASH_NEAR_STRATEGY 1 /* fingerprint % fingerprint */
@@ -186,8 +166,8 @@ simhash_ball_halves(Datum datum, uint64 *half, int count)
 #define SIMHASH_EQUAL_STRATEGY 3	/* =, not in GiST */
 #define SIMHASH_DISTANCE_STRATEGY 15	/* <->#, ordering */
 
-/* What the operator % takes as near, for minhashes: doc/choosing.md. */
-#define SIMHASH_NEAR_RADIUS (HAMMING_BITS / 8)
+/* What the operator % takes as near, a word, for minhashes: doc/choosing.md. */
+#define SIMHASH_NEAR_RADIUS 8
 
 /* White space of the text forms: that of isspace() in the locale C. */
 static inline bool
@@ -197,9 +177,8 @@ simhash_is_space(char c)
 }
 
 /* type.c */
-#define SIMHASH_HEX_DIGITS (HAMMING_BITS / 4)
-extern char *hamming_to_hex(Fingerprint fingerprint);
-extern bool hamming_from_text(const char *input, size_t length,
-							  Fingerprint *fingerprint);
+extern char *simhash_to_hex(const uint64 *half, int count);
+extern bool simhash_from_text(const char *input, int length, uint64 *half,
+							  int count);
 
 #endif							/* SIMHASH_H */

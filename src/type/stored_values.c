@@ -56,17 +56,18 @@ add_values(VariableStatData *variable, int kind, int flags,
 		return;
 	room = stored->count + slot.nvalues;
 	get_typlenbyval(slot.valuetype, &length, &by_value);
-	if (length == sizeof(Fingerprint) && by_value == SIMHASH_BY_VALUE &&
-		room > 0)
+	if (length == stored->words * (int) sizeof(uint64) &&
+		by_value == (stored->words == 1) && room > 0)
 	{
-		stored->values = repalloc(stored->values, room * sizeof(Fingerprint));
+		stored->values = repalloc(stored->values, room * length);
 		stored->parts = repalloc(stored->parts, room * sizeof(double));
 		for (i = 0; i < slot.nvalues; i++)
 		{
 			double		part = slot.numbers == NULL ? rest / slot.nvalues
 			: slot.numbers[i];
 
-			stored->values[stored->count] = DatumGetSimhash(slot.values[i]);
+			simhash_datum_halves(slot.values[i], stored->values +
+								 stored->count * stored->words, stored->words);
 			stored->parts[stored->count++] = part;
 			if (slot.numbers != NULL)
 				stored->rest -= part;
@@ -75,13 +76,17 @@ add_values(VariableStatData *variable, int kind, int flags,
 	free_attstatsslot(&slot);
 }
 
-/* Return the stored values of a column; the caller frees the two arrays. */
+/*
+ * Return the stored values of a column of fingerprints of that many words; the
+ * caller frees the two arrays.
+ */
 StoredValues
-hamming_read_values(VariableStatData *variable)
+hamming_read_values(VariableStatData *variable, int words)
 {
-	StoredValues stored = {.rest = 1 - hamming_null_fraction(variable)};
+	StoredValues stored = {.words = words,
+	.rest = 1 - hamming_null_fraction(variable)};
 
-	stored.values = palloc(sizeof(Fingerprint));
+	stored.values = palloc(sizeof(uint64));
 	stored.parts = palloc(sizeof(double));
 	add_values(variable, STATISTIC_KIND_MCV,
 			   ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS, &stored);
@@ -126,13 +131,15 @@ add_excluded(PlannerInfo *root, VariableStatData *variable, Node *clause,
 	if (contain_leaked_vars(clause) || contain_volatile_functions(clause))
 		return;
 	replacement.value = makeConst(variable->vartype, -1, InvalidOid,
-								  sizeof(Fingerprint), (Datum) 0, false,
-								  SIMHASH_BY_VALUE);
+								  stored->words * sizeof(uint64), (Datum) 0,
+								  false, stored->words == 1);
 	for (i = 0; i < count; i++)
 	{
 		Node	   *known;
 
-		replacement.value->constvalue = SimhashGetDatum(stored->values[i]);
+		replacement.value->constvalue =
+			simhash_halves_datum(stored->values + i * stored->words,
+								 stored->words);
 		known = replace_variable(clause, &replacement);
 		if (contain_var_clause(known))
 			return;

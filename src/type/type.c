@@ -11,25 +11,16 @@
 
 #include "type/simhash.h"
 
-PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(in));
-PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(recv));
-PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(sortsupport));
-PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(hash));
-PG_FUNCTION_INFO_V1(SIMHASH_FUNCTION(hash_extended));
-
 /* Return the lower-case digits. */
 char *
-hamming_to_hex(Fingerprint fingerprint)
+simhash_to_hex(const uint64 *half, int count)
 {
-	char	   *hex = palloc(SIMHASH_HEX_DIGITS + 1);
+	char	   *hex = palloc(16 * count + 1);
 	int			i;
 
-	hex[SIMHASH_HEX_DIGITS] = '\0';
-	for (i = SIMHASH_HEX_DIGITS - 1; i >= 0; i--)
-	{
-		hex[i] = "0123456789abcdef"[fingerprint & 0xF];
-		fingerprint >>= 4;
-	}
+	for (i = 0; i < 16 * count; i++)
+		hex[i] = "0123456789abcdef"[half[i / 16] >> (60 - 4 * (i % 16)) & 0xF];
+	hex[i] = '\0';
 	return hex;
 }
 
@@ -46,16 +37,35 @@ digit_value(char c, int base)
 	return -1;
 }
 
+/* Read 16 hexadecimal or 64 binary digits; return false for anything else. */
+static bool
+read_half(const char *input, int digits, uint64 *half)
+{
+	int			base = digits == 16 ? 16 : 2;
+	uint64		value = 0;
+	int			i;
+
+	for (i = 0; i < digits; i++)
+	{
+		int			digit = digit_value(input[i], base);
+
+		if (digit < 0)
+			return false;
+		value = value * base + digit;
+	}
+	*half = value;
+	return true;
+}
+
 /*
- * Read SIMHASH_HEX_DIGITS hexadecimal or HAMMING_BITS binary digits of the
- * input, which has length bytes.  White space may stand on either side.  Return
- * false if the input is anything else.
+ * Read 16 * count hexadecimal or 64 * count binary digits of the input, which
+ * has length bytes.  White space may stand on either side.  Return false if the
+ * input is anything else.
  */
 bool
-hamming_from_text(const char *input, size_t length, Fingerprint *fingerprint)
+simhash_from_text(const char *input, int length, uint64 *half, int count)
 {
-	int			base;
-	size_t		i;
+	int			i;
 
 	while (length > 0 && simhash_is_space(input[length - 1]))
 		length--;
@@ -65,90 +75,113 @@ hamming_from_text(const char *input, size_t length, Fingerprint *fingerprint)
 		length--;
 	}
 
-	if (length != SIMHASH_HEX_DIGITS && length != HAMMING_BITS)
+	if (length != 16 * count && length != 64 * count)
 		return false;
 
-	base = length == SIMHASH_HEX_DIGITS ? 16 : 2;
-	*fingerprint = 0;
-	for (i = 0; i < length; i++)
-	{
-		int			digit = digit_value(input[i], base);
-
-		if (digit < 0)
+	length /= count;
+	for (i = 0; i < count; i++)
+		if (!read_half(input + i * length, length, half + i))
 			return false;
-		*fingerprint = *fingerprint * base + digit;
-	}
 	return true;
 }
 
 /* Return a hint for an input that has twice the digits of a fingerprint. */
 static const char *
-width_hint(void)
+width_hint(int words)
 {
-	if (HAMMING_BITS == 64)
+	if (words == 1)
 		return "A fingerprint of 32 hexadecimal digits is a simhash128.";
 	return "Store 256 bits as two halves, left(hash, 32) and right(hash, 32).";
 }
 
-/* Error: 22P02 for anything that hamming_from_text() does not read. */
-Datum
-SIMHASH_FUNCTION(in) (PG_FUNCTION_ARGS)
+/* Error: 22P02 for anything that simhash_from_text() does not read. */
+static Datum
+read_text(FunctionCallInfo fcinfo, int words)
 {
 	char	   *text = PG_GETARG_CSTRING(0);
-	Fingerprint fingerprint;
+	const char *suffix = words == 1 ? "" : "_128";
+	uint64		half[HAMMING_MAX_WORDS];
 
-	if (!hamming_from_text(text, strlen(text), &fingerprint))
+	if (!simhash_from_text(text, strlen(text), half, words))
 		ereturn(fcinfo->context, (Datum) 0,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("invalid input syntax for type %s: \"%s\"",
-						SIMHASH_TYPE, text),
-				 strlen(text) == 2 * SIMHASH_HEX_DIGITS ?
-				 errhint("%s", width_hint()) :
-				 errhint("A fingerprint has %d hexadecimal digits. Use %s() or "
-						 "%s() for a text, and cast a number to numeric first.",
-						 SIMHASH_HEX_DIGITS,
-						 WIDE_NAME("simhash"), WIDE_NAME("minhash"))));
-	PG_RETURN_SIMHASH(fingerprint);
+				 errmsg("invalid input syntax for type simhash%d: \"%s\"",
+						64 * words, text),
+				 (int) strlen(text) == 32 * words ?
+				 errhint("%s", width_hint(words)) :
+				 errhint("A fingerprint has %d hexadecimal digits. Use "
+						 "simhash%s() or minhash%s() for a text, and cast a "
+						 "number to numeric first.",
+						 16 * words, suffix, suffix)));
+	return simhash_halves_datum(half, words);
 }
 
-SIMHASH_SQL(SIMHASH_FUNCTION(out),
-			CStringGetDatum(hamming_to_hex(PG_GETARG_SIMHASH(0))))
+SIMHASH_SQL_TYPES(in, read_text(fcinfo, words))
+
+static Datum
+show_text(FunctionCallInfo fcinfo, int words)
+{
+	uint64		half[HAMMING_MAX_WORDS];
+
+	simhash_datum_halves(PG_GETARG_DATUM(0), half, words);
+	PG_RETURN_CSTRING(simhash_to_hex(half, words));
+}
+
+SIMHASH_SQL_TYPES(out, show_text(fcinfo, words))
 
 /* The bytes in network order; core checks that there are no more. */
-Datum
-SIMHASH_FUNCTION(recv) (PG_FUNCTION_ARGS)
+static Datum
+receive(FunctionCallInfo fcinfo, int words)
 {
 	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);
 
-	PG_RETURN_SIMHASH(simhash_read_bytes(pq_getmsgbytes(buf,
-														sizeof(Fingerprint))));
+	return simhash_bytes_datum(pq_getmsgbytes(buf, words * sizeof(uint64)),
+							   words);
 }
 
-static Datum
-to_bytea(Fingerprint fingerprint)
-{
-	bytea	   *bytes = palloc(VARHDRSZ + sizeof(Fingerprint));
+SIMHASH_SQL_TYPES(recv, receive(fcinfo, words))
 
-	SET_VARSIZE(bytes, VARHDRSZ + sizeof(Fingerprint));
-	simhash_write_bytes(fingerprint, VARDATA(bytes));
-	return PointerGetDatum(bytes);
+static Datum
+to_bytea(FunctionCallInfo fcinfo, int words)
+{
+	bytea	   *bytes = palloc(VARHDRSZ + words * sizeof(uint64));
+	uint64		half[HAMMING_MAX_WORDS];
+
+	SET_VARSIZE(bytes, VARHDRSZ + words * sizeof(uint64));
+	simhash_datum_halves(PG_GETARG_DATUM(0), half, words);
+	simhash_write_bytes(half, words, VARDATA(bytes));
+	PG_RETURN_BYTEA_P(bytes);
 }
 
 /* The binary form, and the cast to bytea, are the same. */
-SIMHASH_SQL(SIMHASH_FUNCTION(send), to_bytea(PG_GETARG_SIMHASH(0)))
-SIMHASH_SQL(SIMHASH_FUNCTION(to_bytea), to_bytea(PG_GETARG_SIMHASH(0)))
+SIMHASH_SQL_TYPES(send, to_bytea(fcinfo, words))
+SIMHASH_SQL_TYPES(to_bytea, to_bytea(fcinfo, words))
 
 /* Comparison, in unsigned order. */
 
-static int
-simhash_compare(Fingerprint a, Fingerprint b)
+static pg_attribute_always_inline int
+compare(Datum a, Datum b, int words)
 {
-	return (a > b) - (a < b);
+	uint64		x[HAMMING_MAX_WORDS];
+	uint64		y[HAMMING_MAX_WORDS];
+	int			i;
+
+	simhash_datum_halves(a, x, words);
+	simhash_datum_halves(b, y, words);
+	for (i = 0; i < words; i++)
+		if (x[i] != y[i])
+			return x[i] < y[i] ? -1 : 1;
+	return 0;
+}
+
+static pg_attribute_always_inline int
+compare_arguments(FunctionCallInfo fcinfo, int words)
+{
+	return compare(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), words);
 }
 
 #define COMPARISON(name, op) \
-	SIMHASH_SQL(SIMHASH_FUNCTION(name), \
-				BoolGetDatum(PG_GETARG_SIMHASH(0) op PG_GETARG_SIMHASH(1)))
+	SIMHASH_SQL_TYPES(name, BoolGetDatum(compare_arguments(fcinfo, words) op 0))
 
 COMPARISON(eq, ==)
 COMPARISON(ne, !=)
@@ -156,76 +189,75 @@ COMPARISON(lt, <)
 COMPARISON(le, <=)
 COMPARISON(gt, >)
 COMPARISON(ge, >=)
+SIMHASH_SQL_TYPES(cmp, Int32GetDatum(compare_arguments(fcinfo, words)))
 
-SIMHASH_SQL(SIMHASH_FUNCTION(cmp),
-			Int32GetDatum(simhash_compare(PG_GETARG_SIMHASH(0),
-										  PG_GETARG_SIMHASH(1))))
-
-#if HAMMING_BITS > 64
 static int
-simhash_fast_compare(Datum a, Datum b, SortSupport ssup)
+compare_wide(Datum a, Datum b, SortSupport ssup)
 {
-	return simhash_compare(DatumGetSimhash(a), DatumGetSimhash(b));
+	return compare(a, b, 2);
 }
 
 /* Return the higher half, which settles nearly all comparisons. */
 static Datum
-simhash_abbreviate(Datum original, SortSupport ssup)
+abbreviate(Datum original, SortSupport ssup)
 {
-	return UInt64GetDatum(fingerprint_word(DatumGetSimhash(original), 0));
+	return simhash_bytes_datum(DatumGetPointer(original), 1);
 }
 
 /* To make an abbreviation costs nearly nothing. */
 static bool
-simhash_abort_abbreviation(int count, SortSupport ssup)
+abort_abbreviation(int count, SortSupport ssup)
 {
 	return false;
 }
-#endif
 
-Datum
-SIMHASH_FUNCTION(sortsupport) (PG_FUNCTION_ARGS)
+static Datum
+support_sort(SortSupport ssup, int words)
 {
-	SortSupport ssup = (SortSupport) PG_GETARG_POINTER(0);
-
 	/* core's sort is specialised for this comparator */
 	ssup->comparator = ssup_datum_unsigned_cmp;
-#if HAMMING_BITS > 64
-	if (ssup->abbreviate)
+	if (words > 1 && ssup->abbreviate)
 	{
-		ssup->abbrev_full_comparator = simhash_fast_compare;
-		ssup->abbrev_converter = simhash_abbreviate;
-		ssup->abbrev_abort = simhash_abort_abbreviation;
+		ssup->abbrev_full_comparator = compare_wide;
+		ssup->abbrev_converter = abbreviate;
+		ssup->abbrev_abort = abort_abbreviation;
 	}
-	else
-		ssup->comparator = simhash_fast_compare;
-#endif
+	else if (words > 1)
+		ssup->comparator = compare_wide;
 	PG_RETURN_VOID();
 }
 
-Datum
-SIMHASH_FUNCTION(hash) (PG_FUNCTION_ARGS)
-{
-	Fingerprint fingerprint = PG_GETARG_SIMHASH(0);
+SIMHASH_SQL_TYPES(sortsupport,
+				  support_sort((SortSupport) PG_GETARG_POINTER(0), words))
 
-	return hash_any((unsigned char *) &fingerprint, sizeof(fingerprint));
+/*
+ * Return a hash of the fingerprint as an integer of the machine.  With the seed
+ * 0, its lower half is what hash_any() makes.
+ */
+static uint64
+seeded_hash(Datum fingerprint, int words, uint64 seed)
+{
+	uint64		half[HAMMING_MAX_WORDS];
+
+	simhash_datum_halves(fingerprint, half, words);
+	simhash_swap_halves(half, words);
+	return hash_bytes_extended((unsigned char *) half, words * sizeof(uint64),
+							   seed);
 }
 
-Datum
-SIMHASH_FUNCTION(hash_extended) (PG_FUNCTION_ARGS)
-{
-	Fingerprint fingerprint = PG_GETARG_SIMHASH(0);
-
-	return hash_any_extended((unsigned char *) &fingerprint,
-							 sizeof(fingerprint), PG_GETARG_INT64(1));
-}
+SIMHASH_SQL_TYPES(hash,
+				  UInt32GetDatum((uint32) seeded_hash(PG_GETARG_DATUM(0), words,
+													  0)))
+SIMHASH_SQL_TYPES(hash_extended,
+				  UInt64GetDatum(seeded_hash(PG_GETARG_DATUM(0), words,
+											 PG_GETARG_INT64(1))))
 
 /* The least and the greatest are arguments, as they came: no copy is made. */
 
 #define CHOICE(name, op) \
-	SIMHASH_SQL(SIMHASH_FUNCTION(name), \
-				PG_GETARG_DATUM(PG_GETARG_SIMHASH(0) op PG_GETARG_SIMHASH(1) \
-								? 0 : 1))
+	SIMHASH_SQL_TYPES(name, \
+					  PG_GETARG_DATUM(compare_arguments(fcinfo, words) op 0 \
+									  ? 0 : 1))
 
 CHOICE(smaller, <=)
 CHOICE(larger, >=)
