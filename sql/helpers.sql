@@ -305,6 +305,23 @@ LANGUAGE sql IMMUTABLE AS $$
 		|| '0' || substr(h, 5, 7))::simhash64
 	FROM generate_series(1, n) i, LATERAL (SELECT md5(i::text) AS h) m
 $$;
+-- Fingerprints of two words.  Of each 9, the others are 1 to 24 bits from the first, of which 0, 3 .. 24
+-- are in word 0.
+CREATE FUNCTION many_words(shape text, n int) RETURNS TABLE (id int, fp simhash128)
+LANGUAGE sql IMMUTABLE AS $$
+	SELECT i, (CASE shape
+			WHEN 'half' THEN CASE WHEN i / 9 % 2 = 0 THEN '0123456789abcdef' ELSE w0 END || w1
+			WHEN 'last half' THEN w0 || CASE WHEN i / 9 % 2 = 0 THEN '0123456789abcdef' ELSE w1 END
+			WHEN 'constant' THEN '0123456789abcdef' || w1
+			WHEN 'few' THEN left(md5((i / 9 % 7)::text), 16) || w1
+			WHEN 'equal' THEN w1 || w1
+			WHEN 'swapped' THEN CASE WHEN i / 9 % 2 = 0 THEN w0 || w1 ELSE w1 || w0 END
+			WHEN 'ball' THEN bits(i / 9 * 7, 5, i / 9 % 5)::simhash64::text || w1
+			ELSE w0 || w1 END)::simhash128
+	FROM generate_series(0, n - 1) i, LATERAL (SELECT md5((i / 18)::text) AS h) m,
+		LATERAL (SELECT flipped(left(h, 16)::simhash64, bits(i, 11, i % 9 * 3))::text AS w0,
+			flipped(right(h, 16)::simhash64, bits(i * 3, 13, (i % 5 + 1) * (i % 9)::bool::int))::text AS w1) w
+$$;
 -- n words with half of k bits changed, and the same with k / 2 other bits
 -- changed: pairs that are k bits apart, and more than k from all others.
 CREATE FUNCTION many_pairs(k int, n int, of_all boolean) RETURNS TABLE (id int, fp simhash64)

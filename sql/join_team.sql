@@ -282,6 +282,30 @@ SELECT count(DISTINCT near_of), min(near_of) FROM (SELECT near_of(id) FROM tiny 
 SELECT sum(near_of(id)) / min(near_of(id)) FROM tiny;
 RESET min_parallel_table_scan_size;
 
+-- a search by one process that a row of o ended early, and one by a team for the next row
+CREATE TABLE o AS SELECT i FROM generate_series(1, 2) i;
+CREATE TABLE p AS SELECT id % 2 AS n, 0 AS v, (repeat('0', 16) || left(md5(id::text), 15) || '0')::simhash128 AS fp
+FROM generate_series(1, 6000) id;
+CREATE TABLE q AS SELECT id % 2 AS n, least(id, 2) AS v, (repeat('0', 16) || left(md5(id::text), 15) || 7 - id % 2 * 6)::simhash128 AS fp
+FROM generate_series(1, 6000) id;
+ANALYZE o, p, q;
+SET cursor_tuple_fraction = 1;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SET enable_material = off;
+BEGIN;
+DECLARE c CURSOR FOR SELECT i FROM o WHERE EXISTS (
+	SELECT FROM (SELECT p.v + q.v AS v FROM p JOIN q ON p.n = q.n AND p.fp <-> q.fp <= 1 OFFSET 0) s WHERE v >= i AND v <= i);
+SET LOCAL max_parallel_workers_per_gather = 0;
+FETCH 1 FROM c;
+SET LOCAL max_parallel_workers_per_gather = 2;
+FETCH ALL FROM c;
+COMMIT;
+RESET cursor_tuple_fraction;
+RESET enable_hashjoin;
+RESET enable_mergejoin;
+RESET enable_material;
+
 -- of a statement that is cancelled, here by the first of its pairs, nothing is left
 \set cancelled 'SELECT FROM more a JOIN more b ON a.fp <-> b.fp <= 14 AND a.id < b.id AND pg_cancel_backend(CASE WHEN a.id < b.id THEN pg_backend_pid() END)'
 :cancelled;
@@ -291,7 +315,7 @@ RESET work_mem;
 SELECT left_behind();
 
 DROP PROCEDURE fetch_from;
-DROP TABLE x, y, spread, big, u, v, more, dense, one_key, tiny, keys, nothing, fetched;
+DROP TABLE x, y, spread, big, u, v, more, dense, one_key, tiny, keys, nothing, fetched, o, p, q;
 DROP FUNCTION alone, together, planned_for, came, team_of, check_team, left_by, left_alone, near_of;
 \set ECHO none
 \set drop :directory '/sql/join_drop.sql'

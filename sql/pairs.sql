@@ -244,6 +244,10 @@ RESET temp_file_limit;
 -- in FROM, beyond work_mem in temporary files
 SET work_mem = '64kB';
 SELECT count(*), sum(distance), sum(b - a) FROM simhash_pairs('SELECT id, fp FROM equal WHERE id <= 1000', 3);
+-- equal fingerprints only, in stretches that memory has room for
+SET max_parallel_workers_per_gather = 0;
+SELECT count(*), sum(b - a) FROM simhash_pairs('SELECT id, (id % 2000)::bigint::simhash64 FROM generate_series(0, 3999) id', 0);
+RESET max_parallel_workers_per_gather;
 RESET work_mem;
 
 CALL for_each_table('DROP TABLE %1$s');

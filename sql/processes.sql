@@ -45,6 +45,9 @@ UPDATE team_uniform SET wide = widen(fp, 'twice');
 SELECT differing(relation, 'fp', radius)
 FROM unnest('{team_uniform,team_skewed}'::text[]) relation, unnest('{1,8}'::int[]) radius;
 SELECT differing('team_uniform', 'wide', 16);
+CREATE TABLE team_words AS SELECT row_number() OVER () AS id, fp
+	FROM unnest('{random,half,equal,ball}'::text[]) shape, many_words(shape, 2000);
+SELECT differing('team_words', 'fp', radius) FROM unnest('{8,21}'::int[]) radius;
 SELECT differing('team_dense', 'fp', 1);
 SELECT differing('team_few', 'fp', radius) FROM unnest('{0,5,64}'::int[]) radius;
 -- A group that no cut divides, of which one set has most, but not by far.
