@@ -55,12 +55,7 @@ typedef struct AuditRows
 static inline int
 audit_distance(const AuditRow *a, const AuditRow *b)
 {
-	int			distance = 0;
-	int			w;
-
-	for (w = 0; w < HAMMING_MAX_WORDS; w++)
-		distance += pg_popcount64(a->words[w] ^ b->words[w]);
-	return distance;
+	return words_distance(a->words, b->words, HAMMING_MAX_WORDS);
 }
 
 /* The binary heap of a sample has 8 bytes a row, and 1 GB at most. */

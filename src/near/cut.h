@@ -79,8 +79,9 @@ typedef struct GroupShape
 } GroupShape;
 
 /*
- * The segments of all words, of which pairs within the radius agree in one at
- * least: of word w the first radii[w] + 1 segments of its cut.
+ * The segments that a search goes through one after the other, word after word:
+ * of word w the first radii[w] + 1 segments of cuts[w].  Two fingerprints
+ * within the radius agree in at least one of these segments.
  */
 typedef struct Segments
 {
@@ -96,7 +97,7 @@ typedef struct Segments
 	int			segment;		/* of that word's cut */
 } Segments;
 
-/* Go on to the next segment, of which there must be one. */
+/* number must be less than count - 1.  Go on to the next segment. */
 static inline void
 segments_next(Segments *segments)
 {

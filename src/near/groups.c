@@ -55,11 +55,12 @@ radius_later(const GroupNode *node)
 static void
 find_flipped(const NearGroups *groups, uint64 *flipped)
 {
-	const GroupNode *top = &groups->nodes[groups->depth - 1];
+	const GroupNode *top;
 
 	memset(flipped, 0, sizeof(uint64) * HAMMING_MAX_WORDS);
 	if (groups->depth == 0)
 		return;
+	top = &groups->nodes[groups->depth - 1];
 	memcpy(flipped, top->flipped, sizeof(top->flipped));
 	flipped[top->word] |= top->flips;
 }
@@ -433,9 +434,9 @@ hamming_groups_make(FingerprintList *x, FingerprintList *y, int radius)
  * them.  Where x and y are one list, all is one stretch, or two that have no
  * place in common.  A search before may have left any word to the lists.
  *
- * If only is cut, whose radii are for the radius of the search, then
- * restrict the search to pairs that are within the radius of the current
- * segment's word, and agree in this segment, and in none before.  Pairs that
+ * If only->is_cut, restrict the search to pairs that are within the radius of
+ * the word of the current segment, and agree in this segment, and in none
+ * before.  only->radii must be for the radius of the search.  Pairs that
  * agree in an earlier segment of the word may be among the candidates or not:
  * hamming_groups_is_first() is false for them.  So searches that are restricted
  * to each of the segments find each pair within the radius, and one of them

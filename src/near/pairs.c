@@ -63,9 +63,10 @@ begin_passes(NearPairs *pairs)
 }
 
 /*
- * Begin to pair what comes next: a partition of the current segment, or the
- * first one of the next segment.  Return false if there is none.  Of sides in
- * files a team may pair all of them at once.
+ * Begin to pair the next partition of the current segment.  After the last
+ * partition, begin with the first partition of the next segment.  Return false
+ * after the last segment.  At the first call a team may pair all partitions of
+ * all segments, if the sides are in files.
  */
 static bool
 next_sides(NearPairs *pairs)

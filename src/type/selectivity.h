@@ -21,12 +21,12 @@
 #define SIMHASH_STATISTIC_ROWS 7000
 
 /*
- * The kind of statistics that analyze.c stores, of the rows of a sample that
- * have fingerprints of so many bits: for each radius, 0 .. bits, the part of
- * the pairs of rows that is within the radius, and the part of the rows that
- * has another row there.  The number is of those that PostgreSQL leaves to
- * everybody, 10000 to 30000: only columns of our own types have such
- * statistics.
+ * The kind of statistics that analyze.c stores.  A fingerprint has bits bits.
+ * There are two numbers for each radius, 0 .. bits: which part of the pairs of
+ * sampled rows is within the radius, and which part of the sampled rows has
+ * another row within the radius.  Rows without a fingerprint do not count.
+ * PostgreSQL leaves the kinds 10000 to 30000 to everybody: only columns of our
+ * own types have these statistics.
  */
 #define SIMHASH_STATISTIC_KIND 21864
 #define SIMHASH_STATISTICS(bits) (2 * ((bits) + 1))
