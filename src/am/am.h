@@ -177,7 +177,7 @@ hamming_row_key(Relation index, Datum fingerprint, bool isnull, ItemPointer tid)
 	HammingKey	key = {.tid = hamming_tid(tid)};
 
 	if (!isnull)
-		simhash_datum_halves(fingerprint, key.words, hamming_words(index));
+		simhash_datum_words(fingerprint, key.words, hamming_words(index));
 	return key;
 }
 

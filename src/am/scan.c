@@ -83,15 +83,15 @@ condition_ball(Relation index, ScanKey key)
 
 	if (key->sk_strategy == SIMHASH_BALL_STRATEGY)
 	{
-		ball.radius = simhash_ball_halves(key->sk_argument, ball.centre.words,
-										  words);
+		ball.radius = simhash_ball_words(key->sk_argument, ball.centre.words,
+										 words);
 		return ball;
 	}
 	if (key->sk_strategy == SIMHASH_NEAR_STRATEGY)
 		ball.radius = words * SIMHASH_NEAR_RADIUS;
 	else if (key->sk_strategy != SIMHASH_EQUAL_STRATEGY)
 		elog(ERROR, "unrecognized strategy number: %d", key->sk_strategy);
-	simhash_datum_halves(key->sk_argument, ball.centre.words, words);
+	simhash_datum_words(key->sk_argument, ball.centre.words, words);
 	return ball;
 }
 
@@ -197,8 +197,8 @@ start_scan(IndexScanDesc scan, bool ordered)
 	{
 		MemoryContext caller = MemoryContextSwitchTo(state->context);
 
-		simhash_datum_halves(scan->orderByData[0].sk_argument, centre.words,
-							 words);
+		simhash_datum_words(scan->orderByData[0].sk_argument, centre.words,
+							words);
 		state->nearest = hamming_nearest_begin(scan->indexRelation,
 											   state->search,
 											   centre, state->balls,

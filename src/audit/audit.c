@@ -89,7 +89,7 @@ receive_row(const Datum *values, void *arg)
 	MemoryContext old = MemoryContextSwitchTo(audit->row_context);
 	AuditRow	row = {.id = DatumGetInt64(values[0])};
 
-	simhash_datum_halves(values[1], row.words, audit->rows.word_count);
+	simhash_datum_words(values[1], row.words, audit->rows.word_count);
 	simhash_audit_add_row(&audit->rows, &row, DatumGetTextPP(values[2]));
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(audit->row_context);

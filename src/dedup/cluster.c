@@ -179,7 +179,7 @@ read_partition(WindowObject window, uint32 rows, int count,
 
 		/* at once: the next argument frees what the value may point to */
 		if (!isnull)
-			simhash_datum_halves(value, fingerprint, list->word_count);
+			simhash_datum_words(value, fingerprint, list->word_count);
 		members[row] = isnull ? NO_MEMBER : ALONE;
 		if (!isnull && texts != NULL)
 		{

@@ -71,7 +71,7 @@ receive_row(const Datum *values, void *arg)
 	PairCall   *call = arg;
 	NearRow		row = {.payload = DatumGetInt64(values[0])};
 
-	simhash_datum_halves(values[1], row.words, call->rows.list.word_count);
+	simhash_datum_words(values[1], row.words, call->rows.list.word_count);
 	if (call->options.share == NULL ||
 		is_in_share(call->options.share, row.words))
 		hamming_side_add_within(&call->rows, &row, call->options.memory);

@@ -43,7 +43,7 @@ parts_of(FunctionCallInfo fcinfo, int words)
 		const Shares *shares = shares_of_call(words, radius, count);
 		int			block;
 
-		simhash_datum_halves(PG_GETARG_DATUM(0), fingerprint, words);
+		simhash_datum_words(PG_GETARG_DATUM(0), fingerprint, words);
 		context = SRF_FIRSTCALL_INIT();
 		parts = MemoryContextAlloc(context->multi_call_memory_ctx,
 								   shares->segments.count * sizeof(int));

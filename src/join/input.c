@@ -191,7 +191,7 @@ find_row(HammingJoinState *state, JoinInput *input, TupleTableSlot *slot,
 										  &isnull);
 	if (isnull)
 		return false;
-	simhash_datum_halves(value, row->words, state->word_count);
+	simhash_datum_words(value, row->words, state->word_count);
 	if (filter != NULL && !hamming_filter_passes(filter, row->words))
 		return false;
 	return input->keys == NIL || find_key(state, input, slot, row);

@@ -179,7 +179,7 @@ simhash_fingerprint_datum(FunctionCallInfo fcinfo, const FeatureTarget *target)
 										  &fingerprint[half]))
 			PG_RETURN_NULL();
 	}
-	return simhash_halves_datum(fingerprint, target->halves);
+	return simhash_words_datum(fingerprint, target->halves);
 }
 
 typedef struct Elements
@@ -279,7 +279,7 @@ simhash_add_hash_feature(const FeatureTarget *target, Datum element,
 {
 	uint64		hash[HALVES_MAX];
 
-	simhash_datum_halves(element, hash, target->halves);
+	simhash_datum_words(element, hash, target->halves);
 	feature_add(target, NULL, 0, hash, weight);
 }
 

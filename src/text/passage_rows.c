@@ -47,7 +47,7 @@ emit_row(void *arg, const Passage *passage)
 	row[2] = Int32GetDatum(passage->end - passage->position);
 	row[3] = PointerGetDatum(shown);
 	nulls[3] = shown == NULL;
-	row[4] = simhash_halves_datum(fingerprint, rows->halves);
+	row[4] = simhash_words_datum(fingerprint, rows->halves);
 	tuplestore_putvalues(rows->rsinfo->setResult, rows->rsinfo->setDesc, row,
 						 nulls);
 	if (shown)

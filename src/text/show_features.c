@@ -175,7 +175,7 @@ list_features(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument,
 			name = simhash_utf8_to_text(feature->bytes, feature->length);
 		row[0] = PointerGetDatum(name);
 		nulls[0] = name == NULL;
-		row[1] = simhash_halves_datum(feature->hash, halves);
+		row[1] = simhash_words_datum(feature->hash, halves);
 		row[2] = Int32GetDatum(feature->count);
 		row[3] = Float8GetDatum((double) factor / WEIGHT_UNIT);
 		row[4] = Float8GetDatum((double) feature->weight / WEIGHT_UNIT);

@@ -56,7 +56,7 @@ choose_fingerprints(VacAttrStats *stats, AnalyzeAttrFetchFunc fetch, int rows,
 			place = seen * sampler_random_fract(&state);
 		if (place >= SIMHASH_STATISTIC_ROWS)
 			continue;
-		simhash_datum_halves(value, fingerprint, words);
+		simhash_datum_words(value, fingerprint, words);
 		for (i = 0; i < words; i++)
 			sample[i][place] = fingerprint[i];
 	}

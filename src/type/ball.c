@@ -24,7 +24,7 @@ make_ball(uint64 *centre, int32 radius, int words)
 	/* zeroed: constants are compared byte by byte */
 	uint64	   *ball = palloc0((words + 1) * sizeof(uint64));
 
-	simhash_swap_halves(centre, words);
+	simhash_swap_words(centre, words);
 	memcpy(ball, centre, words * sizeof(uint64));
 	memcpy(ball + words, &radius, sizeof(int32));
 	return PointerGetDatum(ball);
@@ -84,7 +84,7 @@ static Datum
 show_ball(FunctionCallInfo fcinfo, int words)
 {
 	uint64		centre[HAMMING_MAX_WORDS];
-	int32		radius = simhash_ball_halves(PG_GETARG_DATUM(0), centre, words);
+	int32		radius = simhash_ball_words(PG_GETARG_DATUM(0), centre, words);
 
 	PG_RETURN_CSTRING(psprintf("(%s,%d)", simhash_to_hex(centre, words),
 							   radius));
@@ -116,7 +116,7 @@ static Datum
 send_ball(FunctionCallInfo fcinfo, int words)
 {
 	uint64		centre[HAMMING_MAX_WORDS];
-	int32		radius = simhash_ball_halves(PG_GETARG_DATUM(0), centre, words);
+	int32		radius = simhash_ball_words(PG_GETARG_DATUM(0), centre, words);
 	StringInfoData buf;
 	int			i;
 
@@ -133,7 +133,7 @@ ball_of_arguments(FunctionCallInfo fcinfo, int words)
 {
 	uint64		centre[HAMMING_MAX_WORDS];
 
-	simhash_datum_halves(PG_GETARG_DATUM(0), centre, words);
+	simhash_datum_words(PG_GETARG_DATUM(0), centre, words);
 	return make_ball(centre, hamming_radius(PG_GETARG_INT64(1), 64 * words),
 					 words);
 }

@@ -34,12 +34,12 @@ static Datum
 to_bit(FunctionCallInfo fcinfo, int words)
 {
 	VarBit	   *bits = palloc(VARBITTOTALLEN(64 * words));
-	uint64		half[HAMMING_MAX_WORDS];
+	uint64		word[HAMMING_MAX_WORDS];
 
 	SET_VARSIZE(bits, VARBITTOTALLEN(64 * words));
 	VARBITLEN(bits) = 64 * words;
-	simhash_datum_halves(PG_GETARG_DATUM(0), half, words);
-	simhash_write_bytes(half, words, VARBITS(bits));
+	simhash_datum_words(PG_GETARG_DATUM(0), word, words);
+	simhash_write_bytes(word, words, VARBITS(bits));
 	PG_RETURN_VARBIT_P(bits);
 }
 
@@ -95,7 +95,7 @@ from_numeric(FunctionCallInfo fcinfo, int words)
 	Datum		rounded = DirectFunctionCall2(numeric_round, number,
 											  Int32GetDatum(0));
 	uint128		value;
-	uint64		half[HAMMING_MAX_WORDS];
+	uint64		word[HAMMING_MAX_WORDS];
 	int			i;
 
 	if (!read_integer(decimal(rounded), 64 * words, &value))
@@ -105,10 +105,10 @@ from_numeric(FunctionCallInfo fcinfo, int words)
 						decimal(number), 64 * words)));
 	for (i = words - 1; i >= 0; i--)
 	{
-		half[i] = (uint64) value;
+		word[i] = (uint64) value;
 		value >>= 64;
 	}
-	return simhash_halves_datum(half, words);
+	return simhash_words_datum(word, words);
 }
 
 static Datum
@@ -116,13 +116,13 @@ to_numeric(FunctionCallInfo fcinfo, int words)
 {
 	char		digits[40];		/* 2^128 < 10^39 */
 	char	   *first = digits + sizeof(digits);
-	uint64		half[HAMMING_MAX_WORDS];
+	uint64		word[HAMMING_MAX_WORDS];
 	uint128		value = 0;
 	int			i;
 
-	simhash_datum_halves(PG_GETARG_DATUM(0), half, words);
+	simhash_datum_words(PG_GETARG_DATUM(0), word, words);
 	for (i = 0; i < words; i++)
-		value = value << 64 | half[i];
+		value = value << 64 | word[i];
 	*--first = '\0';
 	do
 	{
@@ -163,6 +163,6 @@ SIMHASH_SQL_TYPES(from_bytea, from_bytea(fcinfo, words))
 SIMHASH_SQL(simhash64_from_smallint, Int64GetDatum(PG_GETARG_INT16(0)))
 SIMHASH_SQL(simhash64_from_integer, Int64GetDatum(PG_GETARG_INT32(0)))
 
-/* Return the higher half, whose bytes come first. */
+/* Return word 0, whose bytes come first. */
 SIMHASH_SQL(simhash64_from_simhash128,
 			simhash_bytes_datum(PG_GETARG_POINTER(0), 1))

@@ -203,7 +203,7 @@ gist_simhash64_consistent(PG_FUNCTION_ARGS)
 		radius = SIMHASH_NEAR_RADIUS;
 	}
 	else if (strategy == SIMHASH_BALL_STRATEGY)
-		radius = simhash_ball_halves(PG_GETARG_DATUM(1), &centre, 1);
+		radius = simhash_ball_words(PG_GETARG_DATUM(1), &centre, 1);
 	else
 		elog(ERROR, "unrecognized strategy number: %d", strategy);
 

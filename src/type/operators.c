@@ -17,8 +17,8 @@ argument_distance(FunctionCallInfo fcinfo, int words)
 	uint64		a[HAMMING_MAX_WORDS];
 	uint64		b[HAMMING_MAX_WORDS];
 
-	simhash_datum_halves(PG_GETARG_DATUM(0), a, words);
-	simhash_datum_halves(PG_GETARG_DATUM(1), b, words);
+	simhash_datum_words(PG_GETARG_DATUM(0), a, words);
+	simhash_datum_words(PG_GETARG_DATUM(1), b, words);
 	return words_distance(a, b, words);
 }
 
@@ -69,12 +69,12 @@ static pg_attribute_always_inline bool
 ball_contains(FunctionCallInfo fcinfo, int ball, int words)
 {
 	uint64		centre[HAMMING_MAX_WORDS];
-	uint64		half[HAMMING_MAX_WORDS];
-	int32		radius = simhash_ball_halves(PG_GETARG_DATUM(ball), centre,
-											 words);
+	uint64		word[HAMMING_MAX_WORDS];
+	int32		radius = simhash_ball_words(PG_GETARG_DATUM(ball), centre,
+											words);
 
-	simhash_datum_halves(PG_GETARG_DATUM(1 - ball), half, words);
-	return words_distance(centre, half, words) <= radius;
+	simhash_datum_words(PG_GETARG_DATUM(1 - ball), word, words);
+	return words_distance(centre, word, words) <= radius;
 }
 
 SIMHASH_SQL_WIDTHS(simhash_in_ball,

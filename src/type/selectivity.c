@@ -469,7 +469,7 @@ learn_centre(KnownBall *ball, Node *other)
 	if (known_value(ball, other, ball->words * sizeof(uint64), &value))
 	{
 		ball->has_centre = true;
-		simhash_datum_halves(value, ball->centre, ball->words);
+		simhash_datum_words(value, ball->centre, ball->words);
 	}
 }
 
@@ -499,8 +499,8 @@ learn_ball(KnownBall *ball, Node *other)
 	{
 		ball->has_centre = true;
 		/* the constant may be of another type: see add_values() */
-		ball->radius = hamming_radius(simhash_ball_halves(value, ball->centre,
-														  ball->words),
+		ball->radius = hamming_radius(simhash_ball_words(value, ball->centre,
+														 ball->words),
 									  ball->words * 64);
 	}
 }

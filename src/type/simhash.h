@@ -57,42 +57,41 @@ simhash_check_range(const char *name, int32 value, int32 least, int32 most)
  * simhash64 is passed as int8 is.  A wider fingerprint is passed by reference,
  * as its bytes in network order, like a uuid.
  *
- * In what follows, a fingerprint is count halves of 64 bits, the higher one
- * first.  count is 1 for simhash64, and 2 for simhash128.
+ * In what follows, count is the number of a fingerprint's words.
  */
 
-/* Set half[0 .. count) to the fingerprint with these bytes in network order. */
+/* Set word[0 .. count) to the fingerprint with these bytes in network order. */
 static inline void
-simhash_read_bytes(const void *bytes, uint64 *half, int count)
+simhash_read_bytes(const void *bytes, uint64 *word, int count)
 {
 	int			i;
 
-	memcpy(half, bytes, count * sizeof(uint64));
+	memcpy(word, bytes, count * sizeof(uint64));
 	for (i = 0; i < count; i++)
-		half[i] = pg_ntoh64(half[i]);
+		word[i] = pg_ntoh64(word[i]);
 }
 
 static inline void
-simhash_write_bytes(const uint64 *half, int count, void *bytes)
+simhash_write_bytes(const uint64 *word, int count, void *bytes)
 {
 	int			i;
 
 	for (i = 0; i < count; i++)
 	{
-		uint64		swapped = pg_hton64(half[i]);
+		uint64		swapped = pg_hton64(word[i]);
 
 		memcpy((char *) bytes + i * sizeof(uint64), &swapped, sizeof(uint64));
 	}
 }
 
-/* Set half[0 .. count) to the fingerprint that a datum of its type has. */
+/* Set word[0 .. count) to the fingerprint that a datum of its type has. */
 static inline void
-simhash_datum_halves(Datum datum, uint64 *half, int count)
+simhash_datum_words(Datum datum, uint64 *word, int count)
 {
 	if (count == 1)
-		half[0] = DatumGetUInt64(datum);
+		word[0] = DatumGetUInt64(datum);
 	else
-		simhash_read_bytes(DatumGetPointer(datum), half, count);
+		simhash_read_bytes(DatumGetPointer(datum), word, count);
 }
 
 /*
@@ -100,14 +99,14 @@ simhash_datum_halves(Datum datum, uint64 *half, int count)
  * current memory context.
  */
 static inline Datum
-simhash_halves_datum(const uint64 *half, int count)
+simhash_words_datum(const uint64 *word, int count)
 {
 	void	   *bytes;
 
 	if (count == 1)
-		return UInt64GetDatum(half[0]);
+		return UInt64GetDatum(word[0]);
 	bytes = palloc(count * sizeof(uint64));
-	simhash_write_bytes(half, count, bytes);
+	simhash_write_bytes(word, count, bytes);
 	return PointerGetDatum(bytes);
 }
 
@@ -115,28 +114,28 @@ simhash_halves_datum(const uint64 *half, int count)
 static inline Datum
 simhash_bytes_datum(const void *bytes, int count)
 {
-	uint64		half[HAMMING_MAX_WORDS];
+	uint64		word[HAMMING_MAX_WORDS];
 
-	simhash_read_bytes(bytes, half, count);
-	return simhash_halves_datum(half, count);
+	simhash_read_bytes(bytes, word, count);
+	return simhash_words_datum(word, count);
 }
 
 /*
- * Make an integer of the machine of the halves of a fingerprint, or undo that.
+ * Make an integer of the machine of the words of a fingerprint, or undo that.
  * A ball has such an integer, and a hash is made of it.
  */
 static inline void
-simhash_swap_halves(uint64 *half, int count)
+simhash_swap_words(uint64 *word, int count)
 {
 #ifndef WORDS_BIGENDIAN
 	int			i;
 
 	for (i = 0; i < count / 2; i++)
 	{
-		uint64		lower = half[i];
+		uint64		first = word[i];
 
-		half[i] = half[count - 1 - i];
-		half[count - 1 - i] = lower;
+		word[i] = word[count - 1 - i];
+		word[count - 1 - i] = first;
 	}
 #endif
 }
@@ -146,16 +145,16 @@ simhash_swap_halves(uint64 *half, int count)
  * int32, and four bytes of 0.  The ball has all fingerprints within the radius:
  * none if it is -1.
  *
- * Set half[0 .. count) to the centre, and return the radius.
+ * Set word[0 .. count) to the centre, and return the radius.
  */
 static inline int32
-simhash_ball_halves(Datum datum, uint64 *half, int count)
+simhash_ball_words(Datum datum, uint64 *word, int count)
 {
 	const char *ball = DatumGetPointer(datum);
 	int32		radius;
 
-	memcpy(half, ball, count * sizeof(uint64));
-	simhash_swap_halves(half, count);
+	memcpy(word, ball, count * sizeof(uint64));
+	simhash_swap_words(word, count);
 	memcpy(&radius, ball + count * sizeof(uint64), sizeof(int32));
 	return radius;
 }
@@ -177,8 +176,8 @@ simhash_is_space(char c)
 }
 
 /* type.c */
-extern char *simhash_to_hex(const uint64 *half, int count);
-extern bool simhash_from_text(const char *input, int length, uint64 *half,
+extern char *simhash_to_hex(const uint64 *word, int count);
+extern bool simhash_from_text(const char *input, int length, uint64 *word,
 							  int count);
 
 #endif							/* SIMHASH_H */

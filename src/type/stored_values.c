@@ -66,8 +66,8 @@ add_values(VariableStatData *variable, int kind, int flags,
 			double		part = slot.numbers == NULL ? rest / slot.nvalues
 			: slot.numbers[i];
 
-			simhash_datum_halves(slot.values[i], stored->values +
-								 stored->count * stored->words, stored->words);
+			simhash_datum_words(slot.values[i], stored->values +
+								stored->count * stored->words, stored->words);
 			stored->parts[stored->count++] = part;
 			if (slot.numbers != NULL)
 				stored->rest -= part;
@@ -138,8 +138,8 @@ add_excluded(PlannerInfo *root, VariableStatData *variable, Node *clause,
 		Node	   *known;
 
 		replacement.value->constvalue =
-			simhash_halves_datum(stored->values + i * stored->words,
-								 stored->words);
+			simhash_words_datum(stored->values + i * stored->words,
+								stored->words);
 		known = replace_variable(clause, &replacement);
 		if (contain_var_clause(known))
 			return;

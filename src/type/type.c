@@ -13,13 +13,13 @@
 
 /* Return the lower-case digits. */
 char *
-simhash_to_hex(const uint64 *half, int count)
+simhash_to_hex(const uint64 *word, int count)
 {
 	char	   *hex = palloc(16 * count + 1);
 	int			i;
 
 	for (i = 0; i < 16 * count; i++)
-		hex[i] = "0123456789abcdef"[half[i / 16] >> (60 - 4 * (i % 16)) & 0xF];
+		hex[i] = "0123456789abcdef"[word[i / 16] >> (60 - 4 * (i % 16)) & 0xF];
 	hex[i] = '\0';
 	return hex;
 }
@@ -39,7 +39,7 @@ digit_value(char c, int base)
 
 /* Read 16 hexadecimal or 64 binary digits; return false for anything else. */
 static bool
-read_half(const char *input, int digits, uint64 *half)
+read_word(const char *input, int digits, uint64 *word)
 {
 	int			base = digits == 16 ? 16 : 2;
 	uint64		value = 0;
@@ -53,7 +53,7 @@ read_half(const char *input, int digits, uint64 *half)
 			return false;
 		value = value * base + digit;
 	}
-	*half = value;
+	*word = value;
 	return true;
 }
 
@@ -63,7 +63,7 @@ read_half(const char *input, int digits, uint64 *half)
  * input is anything else.
  */
 bool
-simhash_from_text(const char *input, int length, uint64 *half, int count)
+simhash_from_text(const char *input, int length, uint64 *word, int count)
 {
 	int			i;
 
@@ -80,7 +80,7 @@ simhash_from_text(const char *input, int length, uint64 *half, int count)
 
 	length /= count;
 	for (i = 0; i < count; i++)
-		if (!read_half(input + i * length, length, half + i))
+		if (!read_word(input + i * length, length, word + i))
 			return false;
 	return true;
 }
@@ -100,9 +100,9 @@ read_text(FunctionCallInfo fcinfo, int words)
 {
 	char	   *text = PG_GETARG_CSTRING(0);
 	const char *suffix = words == 1 ? "" : "_128";
-	uint64		half[HAMMING_MAX_WORDS];
+	uint64		word[HAMMING_MAX_WORDS];
 
-	if (!simhash_from_text(text, strlen(text), half, words))
+	if (!simhash_from_text(text, strlen(text), word, words))
 		ereturn(fcinfo->context, (Datum) 0,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for type simhash%d: \"%s\"",
@@ -113,7 +113,7 @@ read_text(FunctionCallInfo fcinfo, int words)
 						 "simhash%s() or minhash%s() for a text, and cast a "
 						 "number to numeric first.",
 						 16 * words, suffix, suffix)));
-	return simhash_halves_datum(half, words);
+	return simhash_words_datum(word, words);
 }
 
 SIMHASH_SQL_TYPES(in, read_text(fcinfo, words))
@@ -121,10 +121,10 @@ SIMHASH_SQL_TYPES(in, read_text(fcinfo, words))
 static Datum
 show_text(FunctionCallInfo fcinfo, int words)
 {
-	uint64		half[HAMMING_MAX_WORDS];
+	uint64		word[HAMMING_MAX_WORDS];
 
-	simhash_datum_halves(PG_GETARG_DATUM(0), half, words);
-	PG_RETURN_CSTRING(simhash_to_hex(half, words));
+	simhash_datum_words(PG_GETARG_DATUM(0), word, words);
+	PG_RETURN_CSTRING(simhash_to_hex(word, words));
 }
 
 SIMHASH_SQL_TYPES(out, show_text(fcinfo, words))
@@ -145,11 +145,11 @@ static Datum
 to_bytea(FunctionCallInfo fcinfo, int words)
 {
 	bytea	   *bytes = palloc(VARHDRSZ + words * sizeof(uint64));
-	uint64		half[HAMMING_MAX_WORDS];
+	uint64		word[HAMMING_MAX_WORDS];
 
 	SET_VARSIZE(bytes, VARHDRSZ + words * sizeof(uint64));
-	simhash_datum_halves(PG_GETARG_DATUM(0), half, words);
-	simhash_write_bytes(half, words, VARDATA(bytes));
+	simhash_datum_words(PG_GETARG_DATUM(0), word, words);
+	simhash_write_bytes(word, words, VARDATA(bytes));
 	PG_RETURN_BYTEA_P(bytes);
 }
 
@@ -166,8 +166,8 @@ compare(Datum a, Datum b, int words)
 	uint64		y[HAMMING_MAX_WORDS];
 	int			i;
 
-	simhash_datum_halves(a, x, words);
-	simhash_datum_halves(b, y, words);
+	simhash_datum_words(a, x, words);
+	simhash_datum_words(b, y, words);
 	for (i = 0; i < words; i++)
 		if (x[i] != y[i])
 			return x[i] < y[i] ? -1 : 1;
@@ -197,7 +197,7 @@ compare_wide(Datum a, Datum b, SortSupport ssup)
 	return compare(a, b, 2);
 }
 
-/* Return the higher half, which settles nearly all comparisons. */
+/* Return word 0, which settles nearly all comparisons. */
 static Datum
 abbreviate(Datum original, SortSupport ssup)
 {
@@ -232,16 +232,16 @@ SIMHASH_SQL_TYPES(sortsupport,
 
 /*
  * Return a hash of the fingerprint as an integer of the machine.  With the seed
- * 0, its lower half is what hash_any() makes.
+ * 0, its lower 32 bits are what hash_any() makes.
  */
 static uint64
 seeded_hash(Datum fingerprint, int words, uint64 seed)
 {
-	uint64		half[HAMMING_MAX_WORDS];
+	uint64		word[HAMMING_MAX_WORDS];
 
-	simhash_datum_halves(fingerprint, half, words);
-	simhash_swap_halves(half, words);
-	return hash_bytes_extended((unsigned char *) half, words * sizeof(uint64),
+	simhash_datum_words(fingerprint, word, words);
+	simhash_swap_words(word, words);
+	return hash_bytes_extended((unsigned char *) word, words * sizeof(uint64),
 							   seed);
 }
 
