@@ -2,30 +2,22 @@
  * am.h
  *	  The access method "hamming": a block index.
  *
- * A fingerprint is one or more words of 64 bits, and a word is cut into blocks.
- * An index has a tree for each block of each word, and one for the rows without
- * a fingerprint.  Each tree is a B+tree.  The tree of a block is ordered by the
- * word rotated so that the block leads.
- *
- * The first tree of the first word, tree 0, has an entry for each row: the
- * fingerprint and the TID.  The first tree of each other word has each
- * fingerprint once, in the order of that word.  All further trees of a word
- * have each value of the word once.  What is in tree 0 is in all trees:
- * change.c keeps it so.
- *
- * Each page knows the range of keys that it answers for.  The range of a page
- * is within that of its parent.  src/README has a picture; tree.c has the
- * rules of locks.
+ * src/README has a picture, and says what each tree has; tree.c has the rules
+ * of locks.  Each page knows the range of keys that it answers for, which is
+ * within that of its parent.
  */
 #ifndef SIMHASH_AM_H
 #define SIMHASH_AM_H
 
 #include "access/amapi.h"
 #include "commands/progress.h"
+#include "fmgr.h"
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
 #include "storage/bufmgr.h"
 #include "storage/bufpage.h"
+#include "utils/fmgrprotos.h"
+#include "utils/guc.h"
 #include "utils/rel.h"
 
 #include "type/simhash.h"
@@ -53,10 +45,7 @@ typedef struct HammingOptions
 
 /* Keys */
 
-/*
- * A fingerprint, or a key of a tree.  Order: by the words, then by tid.  The
- * keys of a tree are unique.
- */
+/* A fingerprint, or a key of a tree, where keys are unique. */
 typedef struct HammingKey
 {
 	uint64		words[HAMMING_MAX_WORDS];	/* of a fingerprint from the
@@ -68,17 +57,11 @@ typedef struct HammingKey
 
 /* The least of all keys, and the greatest.  No row has either of them. */
 static const HammingKey hamming_least_key = {.tid = 0};
+static const HammingKey hamming_greatest_key = {
+	.words = {PG_UINT64_MAX, PG_UINT64_MAX},.tid = PG_UINT64_MAX
+};
 
-static inline HammingKey
-hamming_make_greatest_key(void)
-{
-	HammingKey	key;
-
-	memset(&key, 0xFF, sizeof(key));
-	return key;
-}
-
-#define hamming_greatest_key hamming_make_greatest_key()
+StaticAssertDecl(HAMMING_MAX_WORDS == 2, "hamming_greatest_key lacks words");
 
 static inline bool
 hamming_is_greatest(HammingKey key)
@@ -86,7 +69,6 @@ hamming_is_greatest(HammingKey key)
 	return key.tid == PG_UINT64_MAX;
 }
 
-/* Return the key of a word alone. */
 static inline HammingKey
 hamming_word_key(uint64 word)
 {
@@ -95,16 +77,21 @@ hamming_word_key(uint64 word)
 	return key;
 }
 
-/* Compare the words of two keys. */
 static inline int
-hamming_compare_words(const HammingKey *a, const HammingKey *b)
+hamming_compare(const uint64 *a, const uint64 *b, int words)
 {
 	int			i;
 
-	for (i = 0; i < HAMMING_MAX_WORDS; i++)
-		if (a->words[i] != b->words[i])
-			return a->words[i] < b->words[i] ? -1 : 1;
+	for (i = 0; i < words; i++)
+		if (a[i] != b[i])
+			return a[i] < b[i] ? -1 : 1;
 	return 0;
+}
+
+static inline int
+hamming_compare_words(const HammingKey *a, const HammingKey *b)
+{
+	return hamming_compare(a->words, b->words, HAMMING_MAX_WORDS);
 }
 
 static inline int
@@ -115,7 +102,6 @@ hamming_key_compare(HammingKey a, HammingKey b)
 	return order != 0 ? order : (a.tid > b.tid) - (a.tid < b.tid);
 }
 
-/* Return the distance of two fingerprints. */
 static inline int
 hamming_key_distance(const HammingKey *a, const HammingKey *b)
 {
@@ -143,10 +129,9 @@ hamming_in_all(const HammingKey *fingerprint, const HammingKeyBall *balls,
 	return true;
 }
 
-/* A TID, as hamming_tid() has it, is below this number. */
+/* Return a TID as a number, in the order of TIDs, below HAMMING_BEYOND_TIDS. */
 #define HAMMING_BEYOND_TIDS (UINT64CONST(1) << 48)
 
-/* Return a TID as a number.  The numbers are in the order of TIDs. */
 static inline uint64
 hamming_tid(const ItemPointerData *tid)
 {
@@ -163,7 +148,6 @@ hamming_item_pointer(uint64 tid)
 	return result;
 }
 
-/* Return how many words the fingerprints of an index have. */
 static inline int
 hamming_words(Relation index)
 {
@@ -216,14 +200,12 @@ hamming_next_tree(HammingLayout layout, int tree)
 	return word + 1 < layout.words ? HAMMING_TREE(word + 1, 0) : HAMMING_TREES;
 }
 
-/* Return how many block trees of an index come before a block tree. */
 static inline int
 hamming_tree_ordinal(HammingLayout layout, int tree)
 {
 	return HAMMING_TREE_WORD(tree) * layout.blocks + HAMMING_TREE_BLOCK(tree);
 }
 
-/* Return the first tree of the word that a block tree is of. */
 static inline int
 hamming_first_tree(int tree)
 {
@@ -231,9 +213,7 @@ hamming_first_tree(int tree)
 }
 
 /*
- * Return the tree whose entries say what a block tree, not 0, must have: a word
- * must be in all trees of the word while a fingerprint of the first tree has
- * it, and a fingerprint in all first trees while it has a row in tree 0.
+ * Return the tree whose entries say which keys a block tree, not 0, must have.
  */
 static inline int
 hamming_source_tree(int tree)
@@ -247,7 +227,6 @@ hamming_tree_has_tids(int tree)
 	return tree == 0 || tree == HAMMING_NULLS;
 }
 
-/* Return how many words the keys of a tree have. */
 static inline int
 hamming_tree_width(HammingLayout layout, int tree)
 {
@@ -258,7 +237,7 @@ hamming_tree_width(HammingLayout layout, int tree)
  * Return the key in a block tree of what the tree from has as key: the
  * fingerprint rotated to the left by words, until that of the tree leads, or
  * the word alone, rotated by bits.  If fingerprints have more words than one,
- * from is a first tree.
+ * from is a first tree, or a tree of the same word.
  */
 static inline HammingKey
 hamming_tree_key(HammingLayout layout, int from, int tree, HammingKey key)
@@ -441,7 +420,6 @@ hamming_page_kind(Page page)
 	return hamming_special(page)->kind & 0xFF;
 }
 
-/* Return how many words the keys of a page have. */
 static inline int
 hamming_page_width(Page page)
 {
@@ -462,7 +440,7 @@ hamming_range(Page page, bool end)
 
 /*
  * Return the least key of a page's range, or the least key beyond it, which is
- * the greatest key if there is none.  No other key has its TID.
+ * the greatest key if there is none.
  */
 static inline HammingKey
 hamming_range_key(Page page, bool end)
@@ -495,14 +473,6 @@ hamming_page_is_of_tree(Page page)
 		hamming_page_is_marked(page);
 }
 
-static inline bool
-hamming_page_has_tids(Page page)
-{
-	return hamming_special(page)->level == 0 &&
-		hamming_tree_has_tids(hamming_special(page)->tree);
-}
-
-/* Return where the array of leading words begins. */
 static inline int
 hamming_keys_offset(int level, int width)
 {
@@ -550,14 +520,12 @@ hamming_entries(Page page)
 	return entries;
 }
 
-/* Return element i of the array at the back: the other words, and the TID. */
 static inline char *
 hamming_entry_tail(const HammingEntries *entries, int i)
 {
 	return entries->end - (i + 1) * entries->tail_size;
 }
 
-/* Return the key of entry i. */
 static inline HammingKey
 hamming_entry_key(const HammingEntries *entries, int i)
 {
@@ -591,21 +559,10 @@ hamming_page_is_full(Page page)
 static inline int
 hamming_range_compare(const uint64 *words, int width, const HammingKey *key)
 {
-	int			i;
+	int			order = hamming_compare(words, key->words, width);
 
-	for (i = 0; i < width; i++)
-		if (words[i] != key->words[i])
-			return words[i] < key->words[i] ? -1 : 1;
-	return (words[width] > key->tid) - (words[width] < key->tid);
-}
-
-/* Is a key the least one beyond a page's range? */
-static inline bool
-hamming_page_ends_at(Page page, const HammingKey *key)
-{
-	int			width = hamming_page_width(page);
-
-	return hamming_range_compare(hamming_range(page, true), width, key) == 0;
+	return order != 0 ? order
+		: (words[width] > key->tid) - (words[width] < key->tid);
 }
 
 static inline bool
@@ -623,31 +580,21 @@ hamming_page_covers(Page page, const HammingKey *key)
 }
 
 /*
- * whole must not be 0, and part not above whole.  Return about part / whole: 32
- * significant bits of whole or more count, and the same bits of part.  So both
- * are converted from int64: other conversions are slow.
- */
-static inline double
-hamming_quotient(uint64 part, uint64 whole)
-{
-	int			shift = whole >> 32 != 0;
-
-	Assert(part <= whole);
-	return (double) (int64) (part >> shift) / (double) (int64) (whole >> shift);
-}
-
-/*
  * Return about how many of count keys, which are spread evenly over a range of
  * words, low to high, are below word: 0 .. count.
  */
 static inline int
 hamming_guess(uint64 low, uint64 high, uint64 word, int count)
 {
+	/* a conversion of more than 63 bits is slow */
+	int			shift = (high - low) >> 63;
+
 	if (word <= low)
 		return 0;
 	if (word >= high)
 		return count;
-	return hamming_quotient(word - low, high - low) * count;
+	return (double) (int64) ((word - low) >> shift) /
+		(double) (int64) ((high - low) >> shift) * count;
 }
 
 /*
@@ -672,8 +619,8 @@ hamming_guess_stretch(uint64 low, uint64 high, int sorted, uint64 first,
 }
 
 /*
- * Return how many entries a build puts on a page of index that has room for
- * capacity, about, as the option fillfactor says: 2 at least.
+ * Return how many entries a build puts on a page that has room for capacity,
+ * about: 2 at least.
  */
 static inline int
 hamming_fill(Relation index, int capacity)
@@ -709,10 +656,11 @@ typedef struct HammingChange
 } HammingChange;
 
 /* page.c */
-extern void hamming_page_init(Page page, HammingPageKind kind, int tree);
+extern void hamming_page_init(Page page, HammingPageKind kind, int width,
+							  int tree);
 extern void hamming_tree_page_init(Page page, int width, int tree, int level,
 								   HammingKey low, HammingKey high);
-extern void hamming_page_set_high(Page page, HammingKey high);
+extern void hamming_set_range_key(Page page, bool end, HammingKey key);
 extern void hamming_page_set_marked(Page page, bool marked);
 extern void hamming_page_check(Relation index, Buffer buffer);
 pg_noreturn extern void hamming_corrupted(Relation index, BlockNumber blkno,
@@ -720,13 +668,12 @@ pg_noreturn extern void hamming_corrupted(Relation index, BlockNumber blkno,
 extern void hamming_check_tid(Relation index, BlockNumber blkno, uint64 tid);
 extern void hamming_leaf_fill(Page page, const HammingKey *keys, int count);
 extern int	hamming_page_keys(Page page, HammingKey *keys);
-extern void hamming_leaf_sort(Page page);
 extern void hamming_leaf_change(Page page, const HammingChange *change);
 extern int	hamming_leaf_match(Page page, uint64 first, uint64 last,
 							   uint64 centre, int radius, uint16 *found);
 extern int	hamming_leaf_within(Page page, const HammingKey *centre, int radius,
 								uint16 *found, int count, uint16 *distances);
-extern bool hamming_leaf_has(Page page, HammingKey key, int width);
+extern int	hamming_leaf_shares(Page page, HammingKey key, int width);
 extern HammingKey hamming_inner_key(Page page, int rank);
 extern HammingKey hamming_inner_end(Page page, int rank);
 extern BlockNumber hamming_inner_look(Page page, const HammingKey *key,
@@ -740,7 +687,7 @@ extern void hamming_inner_remove(Page page, int rank);
 extern void hamming_page_split(Page left, Page right, HammingKey added);
 extern void hamming_page_merge(Page left, Page right, const HammingKey *keys,
 							   int count);
-extern int	hamming_choose_cut(const HammingKey *keys, int least, int most);
+extern int	hamming_page_cut(const HammingKey *keys, int least, int most);
 extern HammingKey hamming_separator(HammingKey left, HammingKey right);
 
 /* buffer.c */
@@ -848,8 +795,8 @@ typedef struct HammingKeys
 extern void hamming_walk_read_ahead(HammingWalk *walk);
 extern Buffer hamming_walk_find(const HammingWalk *walk, int mode);
 extern bool hamming_walk_on(HammingWalk *walk);
-extern void hamming_keys_begin(HammingKeys *keys, Relation index, int tree,
-							   BufferAccessStrategy strategy);
+extern void hamming_keys_begin(HammingKeys *keys, Relation index, int tree);
+extern const HammingKey *hamming_keys_seek(HammingKeys *keys, HammingKey from);
 extern bool hamming_keys_next(HammingKeys *keys, HammingKey *key);
 extern bool hamming_has(Relation index, int tree, HammingKey key, int width);
 extern bool hamming_is_needed(Relation index, int tree, HammingKey key);
@@ -885,13 +832,11 @@ extern bool hamming_insert(Relation index, Datum *values, bool *isnull,
 /* predicate.c */
 extern void hamming_lock_predicate(Relation index, Snapshot snapshot,
 								   HammingKey centre, int radius);
-extern void hamming_lock_predicate_nulls(Relation index, Snapshot snapshot);
 extern void hamming_check_conflicts(Relation index, HammingKey fingerprint,
 									bool isnull);
 
 /* search.c */
 
-/* A row that a search has found. */
 typedef struct HammingMatch
 {
 	HammingKey	row;
@@ -937,24 +882,7 @@ extern void hamming_cost_estimate(PlannerInfo *root, IndexPath *path,
 								  double *correlation, double *pages);
 
 /* check.c */
-
-/* What hamming_index_stats() returns, and reads of pages. */
-typedef struct HammingStats
-{
-	int64		rows;			/* with a fingerprint */
-	int64		nulls;			/* and without */
-	int64		fingerprints;
-	int			blocks;
-	int			height;			/* levels of tree 0 */
-	BlockNumber pages;
-	int64		free_pages;
-	double		average_block;	/* rows that share the value of a block, on
-								 * average of these values */
-	int64		largest_block;	/* the most rows that share one */
-} HammingStats;
-
 extern void hamming_check(Relation heap, Relation index);
-extern void hamming_read_stats(Relation index, HammingStats *stats);
 
 /* scan.c */
 extern IndexScanDesc hamming_begin_scan(Relation index, int keys,
@@ -967,8 +895,28 @@ extern void hamming_end_scan(IndexScanDesc scan);
 
 /* handler.c */
 extern void hamming_define_options(void);
-extern bool hamming_is_cost_function(amcostestimate_function function);
 extern int	hamming_words_of(Oid type);
 extern void hamming_check_columns(Relation index);
+
+#ifdef SIMHASH_TEST_STOPS
+/*
+ * Where a test in specs/ can hold a process: if the session has set
+ * simhash_test.stop to the name of this place, wait as long as another session
+ * holds the advisory lock 1.  The caller holds no buffer lock: a wait for a
+ * lightweight lock could not be canceled.
+ */
+static inline void
+test_stop(const char *place)
+{
+	const char *wanted = GetConfigOption("simhash_test.stop", true, false);
+
+	if (wanted == NULL || strcmp(wanted, place) != 0)
+		return;
+	DirectFunctionCall1(pg_advisory_lock_shared_int8, Int64GetDatum(1));
+	DirectFunctionCall1(pg_advisory_unlock_shared_int8, Int64GetDatum(1));
+}
+#else
+#define test_stop(place) ((void) 0)
+#endif
 
 #endif							/* SIMHASH_AM_H */

@@ -67,11 +67,10 @@ cpu_prefetch_ends(Page page)
  * Pin the page blkno.  strategy may be NULL.  On entry the caller may hold
  * pins, and no buffer lock.
  *
- * The buffer that the session has seen the page in last is tried first, as
- * that saves the look-up in the table of all buffers.  With that look-up for
- * every page, a search takes 1.06 to 1.45 times as long.  In searches within 3
- * of 10 million rows, 16 clients on two processors get 8 % fewer searches a
- * second done.
+ * The buffer that the session has seen the page in last is tried first.  With a
+ * look-up in the table of all buffers for every page, a search takes 1.06 to
+ * 1.45 times as long, and in searches within 3 of 10 million rows, 16 clients
+ * on two processors get 8 % fewer searches a second done.
  *
  * ReadRecentBuffer() does not count as a use of the page, which PostgreSQL may
  * evict earlier then.  So after a page was read from disk the next ones are
@@ -156,8 +155,8 @@ hamming_disk_prefetch(Relation index, BlockNumber blkno)
 /*
  * Let the processor fetch the two ends of the page blkno, which will be read
  * soon: in a large index a search waits for memory more than for anything else.
- * The page is sought in the buffer that it was in last.  Should another page be
- * there by now, nothing is lost but time: nothing of it is read.
+ * Should another page be in the buffer by now, nothing is lost but time:
+ * nothing of it is read.
  */
 void
 hamming_cpu_prefetch(Relation index, BlockNumber blkno)
@@ -181,10 +180,9 @@ fetch_lines(Page page, int from, int to)
 }
 
 /*
- * Let the processor fetch the sorted entries of the leaf blkno that
- * are first .. last, and a margin, and the others.  Keys of the leaf have width
- * words.  Searches within 6, 8 and 10 of 64 bits take 10
- * to 17 % longer without this.
+ * Let the processor fetch the sorted entries of the leaf blkno that are first
+ * .. last, and a margin, and the others.  Keys of the leaf have width words.
+ * Searches within 6, 8 and 10 of 64 bits take 10 to 17 % longer without this.
  *
  * The two ends of the page are read without a pin and without a lock, as
  * nothing else of this index is.  Another process may write to the page

@@ -9,8 +9,9 @@
  * block tree the fingerprints of the rows, or their words, are rotated, and
  * sorted again.
  *
- * A process that is alone leaves the rows in memory, if they fit there.
- * Otherwise all rows go to files: of shared memory there may be little.
+ * A process that is alone leaves the rows in memory, if they fit in the part
+ * that is not kept for sorting them again.  Otherwise all rows go to files: of
+ * shared memory there may be little.
  *
  * Nobody else reads or writes the index: before CREATE INDEX has committed, or
  * CREATE INDEX CONCURRENTLY has marked the index as ready, no session inserts
@@ -31,7 +32,6 @@
 #include "utils/wait_event.h"
 
 #include "am/sort.h"
-#include "am/test_stop.h"
 #include "type/compat.h"
 #include "type/workers.h"
 
@@ -60,11 +60,11 @@ typedef struct Build
 	Relation	index;
 	IndexInfo  *info;
 	int			memory;			/* kilobytes that this process may use */
+	int			rows_memory;	/* of these, for rows */
 	BuildShared *shared;
 	TableScanDesc scan;			/* of all processes; NULL if this is alone */
 	HammingLayout layout;		/* of the index; blocks from phase 1 on */
 	HammingSorter *rows;		/* (fingerprint, TID) */
-	int			order;			/* the tree in whose order they are */
 	double		added;			/* to rows, by this process */
 
 	/* of a leader, or NULL */
@@ -154,13 +154,11 @@ write_tree(Build *build, HammingSorter *sorter, int tree)
 
 /*
  * Add to sorter the keys of a tree, 1 or up, of the rows that are read, but
- * NULLs.  A key that is that of the row before is left out.  If sorter is rows,
- * each row has been read when a key is put in the same memory.
+ * NULLs.  A key that is that of the row before is left out.
  */
 static pg_attribute_always_inline void
 add_keys_of(Build *build, HammingSorter *sorter, int tree, HammingLayout layout)
 {
-	int			order = build->order;
 	HammingKey	last = hamming_greatest_key;	/* no row has it */
 	HammingKey	row;
 
@@ -170,7 +168,7 @@ add_keys_of(Build *build, HammingSorter *sorter, int tree, HammingLayout layout)
 
 		CHECK_FOR_INTERRUPTS();
 		row.tid = 0;
-		key = hamming_tree_key(layout, order, tree, row);
+		key = hamming_tree_key(layout, 0, tree, row);
 		if (hamming_compare_words(&key, &last) != 0 || last.tid != 0)
 			hamming_sorter_add_key(sorter, key);
 		last = key;
@@ -189,62 +187,28 @@ add_keys(Build *build, HammingSorter *sorter, int tree)
 		add_keys_of(build, sorter, tree, build->layout);
 }
 
-/*
- * Bring the rows in memory, without TIDs, in the order of a tree that has whole
- * fingerprints.
- */
-static void
-sort_fingerprints(Build *build, int tree)
-{
-	HammingSorter *rows = build->rows;
-
-	hamming_sorter_rewind(rows, 0, 0);
-	rows->width = build->layout.words;
-	rows->count = 0;
-	add_keys(build, rows, tree);
-	if (tree == build->order)
-		return;
-	build->order = tree;
-	hamming_sorter_finish(rows);
-}
-
-/*
- * Write a block tree, 1 or up.  Without runs no tree before it in the order of
- * trees is yet to be written, and the TIDs leave room for the words.
- */
+/* Write a block tree, 1 or up. */
 static void
 write_derived_tree(Build *build, int tree)
 {
 	HammingSorter *rows = build->rows;
-	HammingSorter *sorter;
 	int			runs = list_length(rows->runs);
-	int			order = build->layout.words == 1 ? tree
-	: hamming_first_tree(tree);
+	HammingSorter *sorter =
+	hamming_sorter_begin(hamming_tree_width(build->layout, tree), false,
+						 build->memory -
+						 (runs == 0 ? build->rows_memory : 0));
 	int			i;
 
 	report_phase(HAMMING_PHASE_SORT(hamming_tree_ordinal(build->layout, tree)));
-	if (runs == 0)
+	/* runs need not be merged: sorter sorts them anew */
+	for (i = 0; i < Max(runs, 1); i++)
 	{
-		if (rows->width > build->layout.words || build->order != order)
-			sort_fingerprints(build, order);
-		sorter = tree == order ? rows : hamming_sorter_borrow(rows);
+		hamming_sorter_rewind(rows, i, 1);
+		add_keys(build, sorter, tree);
 	}
-	else
-		sorter = hamming_sorter_begin(hamming_tree_width(build->layout, tree),
-									  false, build->memory);
-	if (sorter != rows)
-	{
-		/* runs need not be merged: sorter sorts them anew */
-		for (i = 0; i < Max(runs, 1); i++)
-		{
-			hamming_sorter_rewind(rows, i, 1);
-			add_keys(build, sorter, tree);
-		}
-		hamming_sorter_finish(sorter);
-	}
+	hamming_sorter_finish(sorter);
 	write_tree(build, sorter, tree);
-	if (sorter != rows)
-		hamming_sorter_end(sorter);
+	hamming_sorter_end(sorter);
 }
 
 /* Write the root of a tree without rows. */
@@ -268,7 +232,7 @@ write_fixed_pages(Relation index, ForkNumber fork, HammingLayout layout)
 	HammingMeta *meta = (HammingMeta *) PageGetContents(page);
 	int			tree;
 
-	hamming_page_init(page, HAMMING_PAGE_META, 0);
+	hamming_page_init(page, HAMMING_PAGE_META, 1, 0);
 	meta->magic = HAMMING_MAGIC;
 	meta->version = HAMMING_VERSION(layout.words);
 	meta->width = 64 * layout.words;
@@ -291,9 +255,8 @@ choose_blocks(Relation index, double rows)
 }
 
 /*
- * What each process of a build does: the only one, the leader, or a worker.  A
- * worker that attaches in phase 1 or 2 reads no rows, and takes the trees that
- * no process has taken.
+ * What each process of a build does.  A worker that attaches in phase 1 or 2
+ * reads no rows, and takes the trees that no process has taken.
  */
 static void
 build_together(Build *build)
@@ -301,11 +264,14 @@ build_together(Build *build)
 	BuildShared *shared = build->shared;
 	int			phase = IsParallelWorker()
 	? BarrierAttach(&shared->barrier) : 0;
+	int			words = build->layout.words;
 	int			trees;
 	int			n;
 
-	build->rows = hamming_sorter_begin(build->layout.words, true,
-									   build->memory);
+	/* the rest has room for as many fingerprints without TIDs */
+	build->rows_memory = build->scan != NULL ? build->memory
+		: (int64) build->memory * (words + 1) / (2 * words + 1);
+	build->rows = hamming_sorter_begin(words, true, build->rows_memory);
 	if (build->scan != NULL)
 		build->rows->shared = &shared->rows;
 	if (phase == 0)
@@ -330,7 +296,7 @@ build_together(Build *build)
 	build->layout.blocks = shared->blocks;
 	if (build->rows->shared != NULL)
 		hamming_sorter_open_shared(build->rows);
-	trees = build->layout.words * build->layout.blocks;
+	trees = words * build->layout.blocks;
 	while ((n = pg_atomic_fetch_add_u32(&shared->begun, 1)) < trees)
 		if (n == 0)
 			write_tree(build, build->rows, 0);
@@ -365,7 +331,6 @@ scan_of(BuildShared *shared)
 									MAXALIGN(sizeof(BuildShared)));
 }
 
-/* Let this process build with the others. */
 static void
 join_build(Build *build, BuildShared *shared, int memory)
 {
@@ -427,10 +392,8 @@ begin_processes(Build *build)
 }
 
 /*
- * ambuild.
- *
- * One page at a time is locked, but log_newpage_range() locks up to 32
- * together: no other process waits for a page of this index while it holds
+ * ambuild.  One page at a time is locked, but log_newpage_range() locks up to
+ * 32 together: no other process waits for a page of this index while it holds
  * another.
  */
 IndexBuildResult *

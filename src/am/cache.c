@@ -18,7 +18,7 @@ typedef struct HammingCache
 {
 	HammingLayout layout;
 	int			age;			/* how often shapes were wanted */
-	HammingShape shapes[HAMMING_TREES]; /* of the block trees */
+	HammingShape shapes[HAMMING_TREES]; /* of the trees, by their numbers */
 	HammingPlan plan;			/* of searches within plan_radius, by shapes */
 	int			plan_radius;	/* -1 without a plan */
 } HammingCache;
@@ -56,10 +56,6 @@ hamming_read_layout(Relation index)
 	return layout;
 }
 
-/*
- * Return how an index cuts fingerprints.  The metapage is read once for a
- * relation descriptor.
- */
 HammingLayout
 hamming_layout(Relation index)
 {
@@ -79,11 +75,10 @@ hamming_layout(Relation index)
 }
 
 /*
- * Return the shape of a block tree, as its root shows it.
- *
- * In uniform data the children of the root have different values of the
- * leading block, as long as there are enough of these.  Where some have the
- * same value, the block is nearly constant, as one of hashes of 32 bits is.
+ * Return the shape of a tree, as its root shows it.  In uniform data the
+ * children of the root have different values of the leading block, as long as
+ * there are enough of these.  Where some have the same value, the block is
+ * nearly constant, as one of hashes of 32 bits is.
  */
 static HammingShape
 measure_tree(Relation index, HammingLayout layout, int tree)
@@ -117,8 +112,8 @@ measure_tree(Relation index, HammingLayout layout, int tree)
 }
 
 /*
- * Return the shapes of the block trees, by their numbers.  They may be a little
- * old.  PostgreSQL may free them when it next looks for invalidation messages.
+ * Return the shapes of the trees.  They may be a little old.  PostgreSQL may
+ * free them when it next looks for invalidation messages.
  */
 const HammingShape *
 hamming_measure(Relation index)
@@ -133,6 +128,8 @@ hamming_measure(Relation index)
 		for (tree = 0; tree < HAMMING_TREES;
 			 tree = hamming_next_tree(layout, tree))
 			cache->shapes[tree] = measure_tree(index, layout, tree);
+		cache->shapes[HAMMING_NULLS] = measure_tree(index, layout,
+													HAMMING_NULLS);
 		cache->plan_radius = -1;
 	}
 	return cache->shapes;

@@ -1,16 +1,12 @@
 /*
  * change.c
- *	  Insertion of a row.
- *
- * src/README tells the steps, and why a fingerprint with an entry in tree 0 is
- * in all block trees throughout.
+ *	  Insertion of a row: src/README tells the steps, and why they are right.
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
 
 #include "am/am.h"
-#include "am/test_stop.h"
 
 /*
  * A search looks at all keys that were appended to a leaf since it was sorted.
@@ -28,8 +24,9 @@ typedef struct InsertionLeaf
 	int			tree;
 	HammingKey	key;			/* that goes there */
 	Buffer		buffer;			/* of the leaf that covers the key */
-	bool		has;			/* has the leaf the key, of any row? */
-	bool		has_word;		/* has it the key's leading word? */
+	int			width;			/* words of the key, */
+	int			shared;			/* and of these, what an entry of the leaf
+								 * has: see hamming_leaf_shares() */
 } InsertionLeaf;
 
 /*
@@ -45,26 +42,22 @@ typedef struct Insertion
 	InsertionLeaf leaves[HAMMING_MAX_WORDS * HAMMING_MAX_BLOCKS];
 } Insertion;
 
-/* See whether a leaf, which is locked, has its key. */
+/* See what of its key a leaf has, which is locked. */
 static void
 look_at(InsertionLeaf *leaf)
 {
 	Page		page = BufferGetPage(leaf->buffer);
-	int			width = hamming_page_width(page);
 
+	leaf->width = hamming_page_width(page);
 	/* of NULLs all keys are new */
-	if (leaf->tree == HAMMING_NULLS)
-		return;
-	leaf->has_word = hamming_leaf_has(page, leaf->key, 1);
-	leaf->has = leaf->has_word &&
-		(width == 1 || hamming_leaf_has(page, leaf->key, width));
+	if (leaf->tree != HAMMING_NULLS)
+		leaf->shared = hamming_leaf_shares(page, leaf->key, leaf->width);
 }
 
 /*
- * May a block tree, 1 or up, lack its key of the insertion?  It may if the
- * insertion has a leaf of the source tree, and this leaf has no entry that
- * needs the key.  Without a leaf of the source tree, that tree has its own key,
- * and so tree has one, too.
+ * May a block tree, 1 or up, lack its key of the insertion?  If the insertion
+ * has no leaf of the source tree, that tree has its own key, and so tree has
+ * one, too.
  */
 static bool
 may_lack(const Insertion *insertion, int tree)
@@ -77,12 +70,12 @@ may_lack(const Insertion *insertion, int tree)
 		const InsertionLeaf *leaf = &insertion->leaves[i];
 
 		if (leaf->tree == source)
-			return HAMMING_TREE_BLOCK(tree) > 0 ? !leaf->has_word : !leaf->has;
+			return leaf->shared < (HAMMING_TREE_BLOCK(tree) > 0 ? 1
+								   : leaf->width);
 	}
 	return false;
 }
 
-/* Pin the leaf of a tree that covers the key. */
 static void
 pin_leaf(Insertion *insertion, int tree, HammingKey key)
 {
@@ -92,7 +85,7 @@ pin_leaf(Insertion *insertion, int tree, HammingKey key)
 	leaf->key = key;
 	leaf->buffer = hamming_find(insertion->index, tree, 0, key,
 								BUFFER_LOCK_SHARE, NULL);
-	leaf->has = leaf->has_word = false;
+	leaf->shared = 0;
 	/* only first trees are source trees */
 	if (HAMMING_TREE_BLOCK(tree) == 0)
 		look_at(leaf);
@@ -102,9 +95,9 @@ pin_leaf(Insertion *insertion, int tree, HammingKey key)
 
 /*
  * Lock the pinned leaves exclusively, and see which of them have their keys.
- * Returns false, and sets *full to the place of a leaf without room, or -1, if
+ * Return false, and set *full to the place of a leaf without room, or -1, if
  * the insertion must start again.  On entry no leaf is locked.  On return
- * leaves[0] .. leaves[locked - 1] are locked.
+ * leaves[0] .. leaves[locked - 1] are.
  */
 static bool
 lock_leaves(Insertion *insertion, int *full)
@@ -115,8 +108,7 @@ lock_leaves(Insertion *insertion, int *full)
 	for (i = 0; i < insertion->pinned; i++)
 	{
 		InsertionLeaf *leaf = &insertion->leaves[i];
-		bool		had = leaf->has;
-		bool		had_word = leaf->has_word;
+		int			shared = leaf->shared;
 
 		insertion->locked++;
 		if (!hamming_lock_pinned(insertion->index, leaf->buffer, leaf->tree, 0,
@@ -124,9 +116,9 @@ lock_leaves(Insertion *insertion, int *full)
 			return false;
 		look_at(leaf);
 		/* what the leaf had was removed, and leaves are missing here now */
-		if ((had && !leaf->has) || (had_word && !leaf->has_word))
+		if (leaf->shared < shared)
 			return false;
-		if ((i == 0 || !leaf->has) &&
+		if ((i == 0 || leaf->shared < leaf->width) &&
 			hamming_page_is_full(BufferGetPage(leaf->buffer)))
 		{
 			*full = i;
@@ -176,7 +168,7 @@ append_keys(Insertion *insertion)
 		const InsertionLeaf *leaf = &insertion->leaves[i];
 		HammingChange change = {.leaf = leaf->buffer,.key = leaf->key};
 
-		change.is_mark = i > 0 && leaf->has;
+		change.is_mark = i > 0 && leaf->shared == leaf->width;
 		if (change.is_mark &&
 			(!may_lack(insertion, leaf->tree) ||
 			 hamming_page_is_marked(BufferGetPage(leaf->buffer))))

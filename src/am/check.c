@@ -1,13 +1,12 @@
 /*
  * check.c
- *	  What hamming_index_check() and hamming_index_stats() read of an index.
+ *	  What hamming_index_check() reads of an index.
  *
- * The check has two halves.  The structural half needs no lock but that of a
- * page at a time, so that it runs while others write, and on a standby.  Every
- * change of the tree is one WAL record, made under the locks of all pages that
- * it changes.  What the half verifies holds at each instant of a sound index:
+ * The structural half of the check needs no lock but that of a page at a time,
+ * so that it runs while others write, and on a standby.  What it verifies holds
+ * at each instant of a sound index:
  *
- * - what one page says of itself: the half looks at a copy of the page, made
+ * - what one page says of itself, of which the check looks at a copy, made
  *   under the page's lock;
  * - that a page and its parent agree on the page's range.  Both are locked one
  *   after the other, and a split or a merge may come between.  So where they
@@ -18,11 +17,8 @@
  *   the source tree, then the other one.
  *
  * Each time that something is read again in vain, another process must have
- * changed it between the two locks, and for a key have removed and inserted
- * it.  No sound index comes near the limit.
- *
- * Each level is walked by keys: see the head of tree.c.  No page has two
- * parents: each of them would have to begin where the page does.
+ * changed it between the two locks.  No sound index comes near the limit.  No
+ * page has two parents: each of them would have to begin where the page does.
  *
  * The other half compares the index with the heap, and needs an index that
  * stands still.  So do three checks that a writer would upset between two
@@ -39,7 +35,6 @@
 #include "utils/snapmgr.h"
 
 #include "am/sort.h"
-#include "am/test_stop.h"
 
 typedef struct Check
 {
@@ -85,7 +80,6 @@ leaf_fault(Check *check, BlockNumber blkno, Page page)
 	return NULL;
 }
 
-/* The same of a copy of an inner page. */
 static const char *
 inner_fault(Page page)
 {
@@ -122,11 +116,9 @@ agrees_with_parent(Relation index, BlockNumber blkno, Page copy)
 	if (BufferIsValid(buffer))
 	{
 		Page		page = BufferGetPage(buffer);
-		int			rank = hamming_inner_find(page, &begin);
 
-		child = hamming_inner_child(page, rank);
-		low = hamming_inner_key(page, rank);
-		high = hamming_inner_end(page, rank);
+		low = hamming_inner_key(page, hamming_inner_find(page, &begin));
+		child = hamming_inner_look(page, &begin, &high);
 		UnlockReleaseBuffer(buffer);
 	}
 	return child == blkno && hamming_key_compare(begin, low) == 0 &&
@@ -218,7 +210,7 @@ check_keys(Check *check, int tree, HammingSorter *sorter)
 	bool		more;
 	int64		others = 0;
 
-	hamming_keys_begin(&check->keys, check->index, tree, NULL);
+	hamming_keys_begin(&check->keys, check->index, tree);
 	more = hamming_keys_next(&check->keys, &key);
 	while (hamming_sorter_next_key(sorter, &wanted))
 	{
@@ -238,7 +230,7 @@ check_keys(Check *check, int tree, HammingSorter *sorter)
 
 /*
  * Check that a block tree, 1 or up, has a key for each entry of its source
- * tree.  What else it has is harmless: a crash or a canceled vacuum leaves it.
+ * tree.
  */
 static void
 check_derived_tree(Check *check, int tree)
@@ -251,7 +243,7 @@ check_derived_tree(Check *check, int tree)
 	HammingKey	entry;
 	int64		unused;
 
-	hamming_keys_begin(&check->keys, check->index, source, NULL);
+	hamming_keys_begin(&check->keys, check->index, source);
 	while (hamming_keys_next(&check->keys, &entry))
 	{
 		HammingKey	key = hamming_tree_key(check->layout, source, tree, entry);
@@ -293,7 +285,7 @@ check_tids(Check *check)
 
 	for (i = 0; i < lengthof(trees); i++)
 	{
-		hamming_keys_begin(&check->keys, check->index, trees[i], NULL);
+		hamming_keys_begin(&check->keys, check->index, trees[i]);
 		while (hamming_keys_next(&check->keys, &key))
 			hamming_sorter_add_key(sorter, hamming_word_key(key.tid));
 	}
@@ -309,7 +301,6 @@ check_tids(Check *check)
 	hamming_sorter_end(sorter);
 }
 
-/* Called for each row of the heap; see check_heap(). */
 static void
 add_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 			 bool alive, void *callback_state)
@@ -322,10 +313,9 @@ add_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 
 /*
  * Check that the index has the rows of the heap: those with a fingerprint in
- * tree 0, the others in that of NULLs.
- *
- * Error: 55000 where the snapshot is older than the index, which then may not
- * have all rows that the snapshot sees.
+ * tree 0, the others in that of NULLs.  Error: 55000 where the snapshot is
+ * older than the index, which then may not have all rows that the snapshot
+ * sees.
  */
 static void
 check_heap(Check *check)
@@ -368,10 +358,8 @@ check_heap(Check *check)
 
 /*
  * Verify an index, and if heap is not NULL, that it agrees with its table.
- * Errors: as check_heap(); XX002 for the first fault that is found.
- *
- * On entry the index is locked by AccessShareLock, or, with a heap, both by
- * ShareLock.
+ * Errors: as check_heap(); XX002 for the first fault that is found.  On entry
+ * the index is locked by AccessShareLock, or, with a heap, both by ShareLock.
  */
 void
 hamming_check(Relation heap, Relation index)
@@ -403,91 +391,4 @@ hamming_check(Relation heap, Relation index)
 		 tree = hamming_next_tree(check->layout, tree))
 		check_derived_tree(check, tree);
 	pfree(check);
-}
-
-/*
- * Add to the sorter, for each row of tree 0, the value that the leading block
- * of a block tree has in it.  Count the rows and their fingerprints.
- */
-static void
-sort_values(HammingSorter *sorter, Relation index, HammingKeys *keys, int tree,
-			HammingStats *stats)
-{
-	HammingLayout layout = hamming_layout(index);
-	int			width = hamming_block_width(layout.blocks,
-											HAMMING_TREE_BLOCK(tree));
-	HammingKey	last = hamming_least_key;	/* no row has it */
-	HammingKey	row;
-
-	stats->rows = stats->fingerprints = 0;
-	hamming_keys_begin(keys, index, 0, NULL);
-	for (; hamming_keys_next(keys, &row); last = row)
-	{
-		HammingKey	key = hamming_tree_key(layout, 0, tree, row);
-
-		stats->rows++;
-		if (last.tid == 0 || hamming_compare_words(&last, &row) != 0)
-			stats->fingerprints++;
-		hamming_sorter_add_key(sorter,
-							   hamming_word_key(key.words[0] &
-												hamming_leading_bits(width)));
-	}
-	hamming_sorter_finish(sorter);
-}
-
-/* Set the numbers of stats that are of rows with a fingerprint. */
-static void
-read_block_stats(Relation index, HammingKeys *keys, HammingStats *stats)
-{
-	HammingLayout layout = hamming_layout(index);
-	int64		all_rows = 0;	/* of all trees */
-	int64		values = 0;
-	int			tree;
-
-	for (tree = 0; tree < HAMMING_TREES; tree = hamming_next_tree(layout, tree))
-	{
-		HammingSorter *sorter = hamming_sorter_begin(1, false,
-													 maintenance_work_mem);
-		HammingKey	key;
-		uint64		last = 0;
-		int64		rows = 0;	/* that have the last value; 0 at first */
-
-		sort_values(sorter, index, keys, tree, stats);
-		while (hamming_sorter_next_key(sorter, &key))
-		{
-			if (rows == 0 || key.words[0] != last)
-			{
-				values++;
-				rows = 0;
-			}
-			last = key.words[0];
-			rows++;
-			stats->largest_block = Max(stats->largest_block, rows);
-		}
-		hamming_sorter_end(sorter);
-		all_rows += stats->rows;
-	}
-	stats->average_block = (double) all_rows / Max(values, 1);
-}
-
-/*
- * Read what hamming_index_stats() returns.  Error: XX002 where a page cannot
- * be used.
- */
-void
-hamming_read_stats(Relation index, HammingStats *stats)
-{
-	HammingKeys *keys = palloc(sizeof(HammingKeys));
-	HammingKey	key;
-
-	memset(stats, 0, sizeof(HammingStats));
-	stats->blocks = hamming_layout(index).blocks;
-	stats->pages = RelationGetNumberOfBlocks(index);
-	hamming_keys_begin(keys, index, HAMMING_NULLS, NULL);
-	while (hamming_keys_next(keys, &key))
-		stats->nulls++;
-	stats->height = hamming_height(index, 0);
-	stats->free_pages = hamming_count_free(index, stats->pages, false, NULL);
-	read_block_stats(index, keys, stats);
-	pfree(keys);
 }

@@ -58,7 +58,6 @@ search_conditions(IndexPath *path)
 	return conditions;
 }
 
-/* Read the conditions of a scan, as scan.c; searched: on the fingerprint. */
 static Wanted
 read_clauses(PlannerInfo *root, IndexPath *path, List *searched)
 {
@@ -109,45 +108,26 @@ page_io_cost(PlannerInfo *root, IndexOptInfo *index, bool sequential)
 	return (1 - cached) * (sequential ? sequential_cost : random_cost);
 }
 
-/* Return how many leaves the tree of NULLs has, about, by the statistics. */
-static double
-count_null_leaves(PlannerInfo *root, IndexOptInfo *index)
-{
-	NullTest   *is_null = makeNode(NullTest);
-	List	   *conditions;
-	double		nulls;
-
-	is_null->arg = linitial_node(TargetEntry, index->indextlist)->expr;
-	is_null->nulltesttype = IS_NULL;
-	is_null->location = -1;
-	conditions = add_predicate_to_index_quals(index, list_make1(is_null));
-	nulls = index->rel->tuples *
-		clauselist_selectivity(root, conditions, index->rel->relid, JOIN_INNER,
-							   NULL);
-	return Max(nulls / HAMMING_TID_CAPACITY, 1);
-}
-
 /*
- * Set shapes to the shapes of the block trees, by their numbers.  Return how
- * the index cuts fingerprints.  The roots show how many leaves the trees have
- * in proportion, and info->pages how many pages the index has.  Of these
- * null_leaves belong to the tree of NULLs.
+ * Set shapes to the shapes of the trees, by their numbers.  Return how the
+ * index cuts fingerprints.  The roots show how many leaves the trees have in
+ * proportion, and info->pages how many pages the index has.
  *
  * An index is hypothetical if an extension asks for a plan with an index that
  * is not there.  Then the trees are in the proportion that a build gives them
- * where all fingerprints differ.
+ * where all fingerprints differ, and none is NULL.
  */
 static HammingLayout
-measure_trees(IndexOptInfo *info, double null_leaves, HammingShape *shapes)
+measure_trees(IndexOptInfo *info, HammingShape *shapes)
 {
 	HammingLayout layout = {
 		.words = hamming_words_of(info->opcintype[0]),
 		.blocks = hamming_default_blocks(info->tuples)
 	};
-	double		pages = Max(info->pages - null_leaves, 1);
 	double		all = 0;
 	int			tree;
 
+	memset(shapes, 0, HAMMING_TREES * sizeof(HammingShape));
 	if (info->hypothetical)
 		for (tree = 0; tree < HAMMING_TREES;
 			 tree = hamming_next_tree(layout, tree))
@@ -165,27 +145,11 @@ measure_trees(IndexOptInfo *info, double null_leaves, HammingShape *shapes)
 			   HAMMING_TREES * sizeof(HammingShape));
 		index_close(index, NoLock);
 	}
-	for (tree = 0; tree < HAMMING_TREES; tree = hamming_next_tree(layout, tree))
+	for (tree = 0; tree < HAMMING_TREES; tree++)
 		all += shapes[tree].leaves;
-	for (tree = 0; tree < HAMMING_TREES; tree = hamming_next_tree(layout, tree))
-		shapes[tree].leaves = Max(shapes[tree].leaves * pages / all, 1);
+	for (tree = 0; tree < HAMMING_TREES; tree++)
+		shapes[tree].leaves = Max(shapes[tree].leaves * info->pages / all, 1);
 	return layout;
-}
-
-/*
- * PostgreSQL plans an index-only scan of any index where no column is wanted,
- * as for count(*).  A hamming index has none: nothing keeps a row that a scan
- * has seen in the index from being removed before the scan looks at the
- * visibility map.  So make such a path dearer than any sequential scan, even a
- * disabled one.  cost_index() makes the path's total cost NaN, so that neither
- * path is cheaper in total, and add_path() decides by the startup costs.  A
- * bitmap scan has its costs from *total_cost.
- */
-static void
-refuse_index_only(IndexPath *path, Cost *startup_cost)
-{
-	*startup_cost = get_float8_infinity();
-	disable_path(&path->path);
 }
 
 /*
@@ -203,9 +167,9 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	List	   *quals = get_quals_from_indexclauses(path->indexclauses);
 	List	   *searched = search_conditions(path);
 	List	   *conditions = add_predicate_to_index_quals(index, searched);
-	double		null_leaves = count_null_leaves(root, index);
 	HammingShape shapes[HAMMING_TREES];
-	HammingLayout layout = measure_trees(index, null_leaves, shapes);
+	HammingLayout layout = measure_trees(index, shapes);
+	double		null_leaves = shapes[HAMMING_NULLS].leaves;
 	double		leaves = shapes[0].leaves + null_leaves;
 	double		entries = index->tuples / leaves;
 	double		height = 1 + ceil(log(leaves) / log(HAMMING_INNER_CAPACITY));
@@ -250,6 +214,20 @@ hamming_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	 */
 	if (path->indexorderbys == NIL)
 		*startup_cost += search / 2;
+
+	/*
+	 * PostgreSQL plans an index-only scan of any index where no column is
+	 * wanted, as for count(*).  A hamming index has none: nothing keeps a row
+	 * that a scan has seen in the index from being removed before the scan
+	 * looks at the visibility map.  So make such a path dearer than any
+	 * sequential scan, even a disabled one.  cost_index() makes the path's
+	 * total cost NaN, so that neither path is cheaper in total, and
+	 * add_path() decides by the startup costs.  A bitmap scan has its costs
+	 * from *total_cost.
+	 */
 	if (path->path.pathtype == T_IndexOnlyScan)
-		refuse_index_only(path, startup_cost);
+	{
+		*startup_cost = get_float8_infinity();
+		disable_path(&path->path);
+	}
 }

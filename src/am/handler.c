@@ -25,7 +25,6 @@ PG_FUNCTION_INFO_V1(hamming_handler);
 
 static relopt_kind option_kind;
 
-/* Define the options of an index, when the library is loaded. */
 void
 hamming_define_options(void)
 {
@@ -40,7 +39,7 @@ hamming_define_options(void)
 					  AccessExclusiveLock);
 }
 
-/* amoptions: the options of an index, as HammingOptions. */
+/* amoptions */
 static bytea *
 read_options(Datum options, bool validate)
 {
@@ -58,7 +57,7 @@ read_options(Datum options, bool validate)
 									  lengthof(known));
 }
 
-/* ambuildphasename: the name of a phase; NULL if there is no such phase. */
+/* ambuildphasename */
 static char *
 name_phase(int64 phase)
 {
@@ -95,10 +94,8 @@ read_property(Oid index, int column, IndexAMProperty property, const char *name,
 static int
 words_of_length(int bytes)
 {
-	int			words = bytes / (int) sizeof(uint64);
-
-	return bytes > 0 && bytes % sizeof(uint64) == 0 &&
-		words <= HAMMING_MAX_WORDS ? words : 0;
+	return bytes > 0 && bytes % 8 == 0 && bytes / 8 <= HAMMING_MAX_WORDS
+		? bytes / 8 : 0;
 }
 
 /*
@@ -170,61 +167,32 @@ operator_fault(Form_pg_amop member, Oid type, bool fingerprints)
 	return NULL;
 }
 
-/*
- * Report a fault of the operators of a class as INFO, and return whether there
- * is none.  A class for further columns must have the operator of equality.
- */
+/* Report a fault of a class as INFO.  Return false. */
 static bool
-validate_operators(Form_pg_opclass opclass, bool fingerprints)
+report_fault(Form_pg_opclass opclass, const char *fault)
 {
-	Datum		family = ObjectIdGetDatum(opclass->opcfamily);
-	CatCList   *operators = SearchSysCacheList1(AMOPSTRATEGY, family);
-	const char *name = NameStr(opclass->opcname);
-	bool		valid = true;
-	bool		has_equality = false;
-	int			i;
-
-	for (i = 0; i < operators->n_members; i++)
-	{
-		HeapTuple	entry = &operators->members[i]->tuple;
-		Form_pg_amop member = (Form_pg_amop) GETSTRUCT(entry);
-		const char *fault = operator_fault(member, opclass->opcintype,
-										   fingerprints);
-
-		if (member->amopstrategy == SIMHASH_EQUAL_STRATEGY)
-			has_equality = true;
-		if (fault == NULL)
-			continue;
-		ereport(INFO, (errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-					   errmsg("operator class \"%s\" of access method %s "
-							  "contains operator %s with %s",
-							  name, "hamming",
-							  format_operator(member->amopopr), fault)));
-		valid = false;
-	}
-	ReleaseCatCacheList(operators);
-	if (fingerprints || has_equality)
-		return valid;
 	ereport(INFO, (errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-				   errmsg("operator class \"%s\" of access method %s is "
-						  "missing the operator with strategy %d or %d",
-						  name, "hamming", SIMHASH_BALL_STRATEGY,
-						  SIMHASH_EQUAL_STRATEGY)));
+				   errmsg("operator class \"%s\" of access method %s %s",
+						  NameStr(opclass->opcname), "hamming", fault)));
 	return false;
 }
 
 /*
- * amvalidate: report each fault as INFO, and return whether there is none.
- * The type of a class for the first column must be as long as a fingerprint.
+ * amvalidate: report each fault as INFO, and return whether there is none.  The
+ * type of a class for the first column must be as long as a fingerprint.  A
+ * class for further columns must have the operator of equality.
  */
 static bool
 validate(Oid oid)
 {
 	HeapTuple	tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(oid));
 	Form_pg_opclass opclass;
+	CatCList   *operators;
 	bool		fingerprints;
+	bool		has_equality = false;
 	bool		valid = true;
 	int			length;
+	int			i;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for operator class %u", oid);
@@ -232,25 +200,40 @@ validate(Oid oid)
 	length = get_typlen(opclass->opcintype);
 	fingerprints = has_fingerprints(opclass->opcfamily);
 	if (fingerprints && words_of_length(length) == 0)
+		valid = report_fault(opclass,
+							 psprintf("is for type %s of length %d, which no "
+									  "fingerprint has",
+									  format_type_be(opclass->opcintype),
+									  length));
+	operators = SearchSysCacheList1(AMOPSTRATEGY,
+									ObjectIdGetDatum(opclass->opcfamily));
+	for (i = 0; i < operators->n_members; i++)
 	{
-		ereport(INFO, (errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-					   errmsg("operator class \"%s\" of access method %s is "
-							  "for type %s of length %d, which no fingerprint "
-							  "has",
-							  NameStr(opclass->opcname), "hamming",
-							  format_type_be(opclass->opcintype), length)));
-		valid = false;
+		HeapTuple	entry = &operators->members[i]->tuple;
+		Form_pg_amop member = (Form_pg_amop) GETSTRUCT(entry);
+		const char *fault = operator_fault(member, opclass->opcintype,
+										   fingerprints);
+
+		has_equality |= member->amopstrategy == SIMHASH_EQUAL_STRATEGY;
+		if (fault != NULL)
+			valid = report_fault(opclass,
+								 psprintf("contains operator %s with %s",
+										  format_operator(member->amopopr),
+										  fault));
 	}
-	valid &= validate_operators(opclass, fingerprints);
+	if (!fingerprints && !has_equality)
+		valid = report_fault(opclass,
+							 psprintf("is missing the operator with strategy "
+									  "%d or %d", SIMHASH_BALL_STRATEGY,
+									  SIMHASH_EQUAL_STRATEGY));
+	ReleaseCatCacheList(operators);
 	ReleaseSysCache(tuple);
 	return valid;
 }
 
 /*
  * Error: 0A000 unless the first column of an index is a fingerprint, of a
- * length that there is, and no other one.  Pages have the first column alone.
- * A search looks at it, and the executor at the further columns of each row
- * that was found.
+ * length that there is, and no other one.
  */
 void
 hamming_check_columns(Relation index)
@@ -309,16 +292,6 @@ static const IndexAmRoutine routine = {
 	.amgetbitmap = hamming_get_bitmap,
 	.amendscan = hamming_end_scan,
 };
-
-/*
- * Is this our amcostestimate?  A name in pg_am would be wrong where the access
- * method was renamed, or where a second one has the same handler.
- */
-bool
-hamming_is_cost_function(amcostestimate_function function)
-{
-	return function == hamming_cost_estimate;
-}
 
 Datum
 hamming_handler(PG_FUNCTION_ARGS)

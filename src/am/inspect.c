@@ -16,8 +16,7 @@
 #include "utils/acl.h"
 #include "utils/guc.h"
 
-#include "am/am.h"
-#include "am/test_stop.h"
+#include "am/sort.h"
 #include "type/compat.h"
 
 PG_FUNCTION_INFO_V1(hamming_index_stats);
@@ -61,8 +60,9 @@ open_named(Oid oid, LOCKMODE mode, Oid role)
 	if (index == NULL)
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
 						errmsg("relation with OID %u does not exist", oid)));
+	/* whatever the name of the access method in pg_am */
 	if (index->rd_rel->relkind != RELKIND_INDEX ||
-		!hamming_is_cost_function(index->rd_indam->amcostestimate))
+		index->rd_indam->amcostestimate != hamming_cost_estimate)
 		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
 						errmsg("\"%s\" is not a hamming index",
 							   RelationGetRelationName(index)),
@@ -87,6 +87,64 @@ open_named(Oid oid, LOCKMODE mode, Oid role)
 	return index;
 }
 
+/* Count the keys of a tree with TIDs, and their fingerprints. */
+static int64
+count_rows(Relation index, HammingKeys *keys, int tree, int64 *fingerprints)
+{
+	HammingKey	last = hamming_least_key;	/* no row has it */
+	HammingKey	key;
+	int64		rows = 0;
+
+	*fingerprints = 0;
+	hamming_keys_begin(keys, index, tree);
+	for (; hamming_keys_next(keys, &key); last = key, rows++)
+		if (last.tid == 0 || hamming_compare_words(&last, &key) != 0)
+			++* fingerprints;
+	return rows;
+}
+
+/*
+ * Return how many rows share the value of a block, on average of these values.
+ * *largest gets the most rows that share one.
+ */
+static double
+measure_blocks(Relation index, HammingKeys *keys, int64 *largest)
+{
+	HammingLayout layout = hamming_layout(index);
+	int64		rows = 0;		/* of all trees */
+	int64		values = 0;
+	int			tree;
+
+	*largest = 0;
+	for (tree = 0; tree < HAMMING_TREES; tree = hamming_next_tree(layout, tree))
+	{
+		HammingSorter *sorter = hamming_sorter_begin(1, false,
+													 maintenance_work_mem);
+		int			width = hamming_block_width(layout.blocks,
+												HAMMING_TREE_BLOCK(tree));
+		uint64		last = 0;
+		int64		equal = 0;	/* rows that have it; 0 at first */
+		HammingKey	key;
+
+		hamming_keys_begin(keys, index, 0);
+		for (; hamming_keys_next(keys, &key); rows++)
+		{
+			key = hamming_tree_key(layout, 0, tree, key);
+			key.words[0] &= hamming_leading_bits(width);
+			hamming_sorter_add_key(sorter, key);
+		}
+		hamming_sorter_finish(sorter);
+		for (; hamming_sorter_next_key(sorter, &key); last = key.words[0])
+		{
+			equal = key.words[0] == last ? equal + 1 : 1;
+			values += equal == 1;
+			*largest = Max(*largest, equal);
+		}
+		hamming_sorter_end(sorter);
+	}
+	return (double) rows / Max(values, 1);
+}
+
 /*
  * hamming_index_stats(index regclass)
  *
@@ -98,28 +156,32 @@ hamming_index_stats(PG_FUNCTION_ARGS)
 {
 	Relation	index = open_named(PG_GETARG_OID(0), AccessShareLock,
 								   ROLE_PG_STAT_SCAN_TABLES);
-	HammingStats stats;
+	BlockNumber pages = RelationGetNumberOfBlocks(index);
+	HammingKeys *keys = palloc(sizeof(HammingKeys));
+	int64		unused;
+	int64		nulls = count_rows(index, keys, HAMMING_NULLS, &unused);
+	int64		fingerprints;
+	int64		rows = count_rows(index, keys, 0, &fingerprints);
+	int64		largest;
 	TupleDesc	description;
 	Datum		values[10];
 	bool		isnull[10] = {false};
-	HeapTuple	result;
 
 	if (get_call_result_type(fcinfo, NULL, &description) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	hamming_read_stats(index, &stats);
-	values[0] = Int64GetDatum(stats.rows + stats.nulls);
-	values[1] = Int64GetDatum(stats.nulls);
-	values[2] = Int64GetDatum(stats.fingerprints);
-	values[3] = Int32GetDatum(stats.blocks);
-	values[4] = Int32GetDatum(stats.height);
-	values[5] = Int64GetDatum(stats.pages);
-	values[6] = Int64GetDatum(stats.free_pages);
-	values[7] = Int64GetDatum((int64) stats.pages * BLCKSZ);
-	values[8] = Float8GetDatum(stats.average_block);
-	values[9] = Int64GetDatum(stats.largest_block);
+	values[0] = Int64GetDatum(rows + nulls);
+	values[1] = Int64GetDatum(nulls);
+	values[2] = Int64GetDatum(fingerprints);
+	values[3] = Int32GetDatum(hamming_layout(index).blocks);
+	values[4] = Int32GetDatum(hamming_height(index, 0));
+	values[5] = Int64GetDatum(pages);
+	values[6] = Int64GetDatum(hamming_count_free(index, pages, false, NULL));
+	values[7] = Int64GetDatum((int64) pages * BLCKSZ);
+	values[8] = Float8GetDatum(measure_blocks(index, keys, &largest));
+	values[9] = Int64GetDatum(largest);
 	relation_close(index, AccessShareLock);
-	result = heap_form_tuple(description, values, isnull);
-	PG_RETURN_DATUM(HeapTupleGetDatum(result));
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(description, values,
+													  isnull)));
 }
 
 /*

@@ -94,11 +94,10 @@ plan_word(HammingLayout layout, const HammingShape *shapes, int word,
 
 /*
  * Return how many leaves a search for all values of a word within radius, and
- * for their entries in the word's first tree, is expected to read.
- *
- * Where there is a choice of words, the search is taken to find a value, as the
- * query is often near one, and it reads all entries of the value.  These are
- * many where a word has few values.
+ * for their entries in the word's first tree, is expected to read.  Where there
+ * is a choice of words, the search is taken to find a value, as the query is
+ * often near one, and it reads all entries of the value: many where a word has
+ * few values.
  */
 static double
 word_leaves(HammingLayout layout, const HammingShape *shapes, int word,

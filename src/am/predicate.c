@@ -5,10 +5,9 @@
  * A search locks targets, and an insertion looks for locks of its own targets:
  * src/README has why and when, and README-SSI of PostgreSQL's sources what for.
  *
- * PostgreSQL knows a target by the index and the number of a page.  Other
- * access methods lock the pages that a search reads.  Here the number is that
- * of no page, though pg_locks shows it as one: it stands for a value of some
- * bits of a fingerprint.
+ * PostgreSQL knows a target by the index and the number of a page.  Here it is
+ * that of no page, though pg_locks shows it as one: it stands for a value of
+ * some bits of a fingerprint.
  *
  * Targets
  *
@@ -46,12 +45,11 @@
  *
  * When a transaction has more than max_pred_locks_per_relation locks of an
  * index, 31 with the settings of initdb, PostgreSQL locks all of it instead.
- * With five segments of 64 bits, a search locks up to 5 targets within 9, 18
- * within 10, and 31 within 11; with ten of 128 bits, 10 within 19, and 23
- * within 20.  An insertion of a random fingerprint meets a lock of one search
- * within 3 in 2,000, within 8 in 140, within 10 in 52: so often transactions
- * fail without need.  With four segments of 64 bits it is one in 350 within 8,
- * but a search within 10 locks 52 targets.
+ * With five segments of 64 bits, a search within 9 locks up to 5 targets,
+ * within 10 18, and within 11 31.  An insertion of a random fingerprint meets a
+ * lock of one search within 8 in 140, within 10 in 52: so often transactions
+ * fail without need.  With four segments it is one in 350 within 8, but a
+ * search within 10 locks 52 targets.
  */
 #include "postgres.h"
 
@@ -68,13 +66,6 @@
 
 /* The target of rows without a fingerprint, and beyond all others. */
 #define NULLS_TARGET(segments) ((BlockNumber) (2 * (segments)) << VALUE_BITS)
-
-/* Return how many segments fingerprints of an index are cut into. */
-static int
-count_segments(Relation index)
-{
-	return hamming_words(index) * WORD_SEGMENTS;
-}
 
 /*
  * List the targets of a segment that an insertion looks at, in the order that
@@ -101,17 +92,17 @@ list_targets(HammingKey fingerprint, int segments, int segment,
 }
 
 /*
- * Lock the targets of a search within radius of the centre, 0 ..
- * all bits, before it begins.  Nothing is done where the transaction is
- * not serializable, or the snapshot is not an MVCC snapshot, as that of an
- * exclusion constraint.  Error: 53200 where PostgreSQL has no memory left for
- * predicate locks.
+ * Lock the targets of a search within radius of the centre, 0 .. all bits,
+ * before it begins, or with -1 that of rows without a fingerprint.  Nothing is
+ * done where the transaction is not serializable, or the snapshot is not an
+ * MVCC snapshot, as that of an exclusion constraint.  Error: 53200 where
+ * PostgreSQL has no memory left for predicate locks.
  */
 void
 hamming_lock_predicate(Relation index, Snapshot snapshot, HammingKey centre,
 					   int radius)
 {
-	int			segments = count_segments(index);
+	int			segments = hamming_words(index) * WORD_SEGMENTS;
 	int			segment;
 
 	if (!IsolationIsSerializable())
@@ -121,6 +112,8 @@ hamming_lock_predicate(Relation index, Snapshot snapshot, HammingKey centre,
 		PredicateLockRelation(index, snapshot);
 		return;
 	}
+	if (radius < 0)
+		PredicateLockPage(index, NULLS_TARGET(segments), snapshot);
 	/* by Hermite's identity the sum of allowed + 1 is radius + 1 */
 	for (segment = 0; segment < segments; segment++)
 	{
@@ -135,13 +128,6 @@ hamming_lock_predicate(Relation index, Snapshot snapshot, HammingKey centre,
 	}
 }
 
-/* Lock the target of rows without a fingerprint.  Otherwise as above. */
-void
-hamming_lock_predicate_nulls(Relation index, Snapshot snapshot)
-{
-	PredicateLockPage(index, NULLS_TARGET(count_segments(index)), snapshot);
-}
-
 /*
  * Look for locks of the targets of a fingerprint, or of rows without one if
  * isnull, after a row was inserted.  Error: 40001 where PostgreSQL cancels the
@@ -150,7 +136,7 @@ hamming_lock_predicate_nulls(Relation index, Snapshot snapshot)
 void
 hamming_check_conflicts(Relation index, HammingKey fingerprint, bool isnull)
 {
-	int			segments = count_segments(index);
+	int			segments = hamming_words(index) * WORD_SEGMENTS;
 	int			segment;
 
 	if (!IsolationIsSerializable())

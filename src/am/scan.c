@@ -66,7 +66,6 @@ hamming_begin_scan(Relation index, int keys, int order_bys)
 	return scan;
 }
 
-/* End the ordered scan, if one is under way. */
 static void
 end_nearest(HammingScan *state)
 {
@@ -75,42 +74,34 @@ end_nearest(HammingScan *state)
 	state->nearest = NULL;
 }
 
-static HammingKeyBall
-condition_ball(Relation index, ScanKey key)
+/* Add a ball, so that the smallest is the first: the scan searches that one. */
+static void
+add_ball(HammingScan *state, int words, ScanKey key)
 {
-	int			words = hamming_words(index);
 	HammingKeyBall ball = {.radius = 0};
 
 	if (key->sk_strategy == SIMHASH_BALL_STRATEGY)
-	{
 		ball.radius = simhash_ball_words(key->sk_argument, ball.centre.words,
 										 words);
-		return ball;
-	}
+	else
+		simhash_datum_words(key->sk_argument, ball.centre.words, words);
 	if (key->sk_strategy == SIMHASH_NEAR_STRATEGY)
 		ball.radius = words * SIMHASH_NEAR_RADIUS;
-	else if (key->sk_strategy != SIMHASH_EQUAL_STRATEGY)
+	else if (key->sk_strategy != SIMHASH_BALL_STRATEGY &&
+			 key->sk_strategy != SIMHASH_EQUAL_STRATEGY)
 		elog(ERROR, "unrecognized strategy number: %d", key->sk_strategy);
-	simhash_datum_words(key->sk_argument, ball.centre.words, words);
-	return ball;
-}
-
-/* Add a ball, so that the smallest is the first: the scan searches that one. */
-static void
-add_ball(HammingScan *state, HammingKeyBall ball)
-{
-	state->balls[state->ball_count] = ball;
-	if (ball.radius < state->balls[0].radius)
+	if (state->ball_count > 0 && ball.radius < state->balls[0].radius)
 	{
-		state->balls[state->ball_count] = state->balls[0];
+		state->balls[state->ball_count++] = state->balls[0];
 		state->balls[0] = ball;
 	}
-	state->ball_count++;
+	else
+		state->balls[state->ball_count++] = ball;
 }
 
 /* All conditions must hold.  One with a NULL argument holds for no row. */
 static void
-read_conditions(Relation index, HammingScan *state, ScanKey keys, int count)
+read_conditions(HammingScan *state, int words, ScanKey keys, int count)
 {
 	int			i;
 
@@ -133,7 +124,7 @@ read_conditions(Relation index, HammingScan *state, ScanKey keys, int count)
 		else
 		{
 			state->want_nulls = false;
-			add_ball(state, condition_ball(index, &keys[i]));
+			add_ball(state, words, &keys[i]);
 		}
 	}
 	/* a ball with a negative radius holds nothing */
@@ -166,7 +157,7 @@ hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey order_bys,
 		memmove(scan->keyData, keys, nkeys * sizeof(ScanKeyData));
 	if (order_bys != NULL && norder_bys > 0)
 		memmove(scan->orderByData, order_bys, norder_bys * sizeof(ScanKeyData));
-	read_conditions(scan->indexRelation, state, scan->keyData,
+	read_conditions(state, hamming_words(scan->indexRelation), scan->keyData,
 					scan->numberOfKeys);
 }
 
@@ -195,15 +186,12 @@ start_scan(IndexScanDesc scan, bool ordered)
 		start_nulls(scan);
 	else if (ordered)
 	{
-		MemoryContext caller = MemoryContextSwitchTo(state->context);
-
 		simhash_datum_words(scan->orderByData[0].sk_argument, centre.words,
 							words);
 		state->nearest = hamming_nearest_begin(scan->indexRelation,
 											   state->search,
 											   centre, state->balls,
 											   state->ball_count);
-		MemoryContextSwitchTo(caller);
 	}
 	else if (state->ball_count > 0)
 		hamming_search_begin(state->search, state->balls[0].centre,
@@ -228,18 +216,16 @@ filter_matches(HammingScan *state, int count)
 	return kept;
 }
 
-/* Get the matches of the next leaf.  Returns false after the last leaf. */
 static bool
 next_leaf(IndexScanDesc scan)
 {
 	HammingScan *state = scan->opaque;
 
-	for (;;)
+	while (!state->in_nulls || state->want_nulls)
 	{
-		int			count = -1;
+		int			count = hamming_search_next(state->search,
+												&state->matches);
 
-		if (!state->in_nulls || state->want_nulls)
-			count = hamming_search_next(state->search, &state->matches);
 		if (count >= 0)
 		{
 			state->count = filter_matches(state, count);
@@ -247,29 +233,10 @@ next_leaf(IndexScanDesc scan)
 			return true;
 		}
 		if (state->in_nulls)
-			return false;
+			break;
 		start_nulls(scan);
 	}
-}
-
-/*
- * Get the next row with a fingerprint of an ordered scan.  After the last one,
- * go on with the rows without a fingerprint and return false.
- */
-static bool
-next_nearest(IndexScanDesc scan, uint64 *tid, int *distance)
-{
-	HammingScan *state = scan->opaque;
-	MemoryContext caller = MemoryContextSwitchTo(state->context);
-	bool		found = hamming_nearest_next(state->nearest, tid, distance);
-
-	MemoryContextSwitchTo(caller);
-	if (!found)
-	{
-		end_nearest(state);
-		start_nulls(scan);
-	}
-	return found;
+	return false;
 }
 
 /*
@@ -289,13 +256,39 @@ store_distance(IndexScanDesc scan, bool isnull, int distance)
 	scan->xs_recheckorderby = scan->numberOfOrderBys > 1;
 }
 
+/* Get the next row.  Return false after the last one. */
+static bool
+next_row(IndexScanDesc scan, uint64 *tid)
+{
+	HammingScan *state = scan->opaque;
+	int			distance;
+
+	if (state->nearest != NULL)
+	{
+		if (hamming_nearest_next(state->nearest, tid, &distance))
+		{
+			store_distance(scan, false, distance);
+			return true;
+		}
+		end_nearest(state);
+		start_nulls(scan);
+	}
+	while (state->position == state->count)
+		if (!next_leaf(scan))
+			return false;
+	store_distance(scan, true, 0);
+	*tid = state->matches[state->position++].row.tid;
+	return true;
+}
+
 /* amgettuple.  Between two calls the scan pins nothing. */
 bool
 hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
 {
 	HammingScan *state = scan->opaque;
+	MemoryContext caller = MemoryContextSwitchTo(state->context);
 	uint64		tid;
-	int			distance;
+	bool		found;
 
 	/* without a fingerprint to order by, all distances are NULL */
 	if (!state->started)
@@ -310,19 +303,11 @@ hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
 	 */
 	scan->xs_recheck = state->has_other ||
 		!IsMVCCSnapshot(scan->xs_snapshot);
-
-	if (state->nearest != NULL && next_nearest(scan, &tid, &distance))
-		store_distance(scan, false, distance);
-	else
-	{
-		while (state->position == state->count)
-			if (!next_leaf(scan))
-				return false;
-		store_distance(scan, true, 0);
-		tid = state->matches[state->position++].row.tid;
-	}
-	scan->xs_heaptid = hamming_item_pointer(tid);
-	return true;
+	found = next_row(scan, &tid);
+	if (found)
+		scan->xs_heaptid = hamming_item_pointer(tid);
+	MemoryContextSwitchTo(caller);
+	return found;
 }
 
 /* amgetbitmap */

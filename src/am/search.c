@@ -3,9 +3,7 @@
  *	  Search for all fingerprints within a radius.
  *
  * src/README tells which leaves a search reads, in which order, and why it
- * returns each row once.  Leaves wait in a queue until they are read.
- * search->ahead is the least key that can match and whose leaf has not been
- * queued: the leaf that covers it is queued next.
+ * returns each row once.
  *
  * With old_snapshot_threshold a vacuum may remove rows that the snapshot of a
  * search sees.  Then the search must fail: TestForOldSnapshot() looks whether a
@@ -23,7 +21,6 @@
 #include "utils/spccache.h"
 
 #include "am/am.h"
-#include "am/test_stop.h"
 #include "type/compat.h"
 
 /*
@@ -204,7 +201,6 @@ next_tree(const HammingSearch *search, int tree)
 	return tree;
 }
 
-/* Prepare to look up what will be found, in a first tree. */
 static void
 empty_look_up(LookUp *look_up, int tree, int width)
 {
@@ -214,7 +210,6 @@ empty_look_up(LookUp *look_up, int tree, int width)
 	look_up->begun = false;
 }
 
-/* Begin a search whose first tree is tree.  The search before is over. */
 static void
 begin(HammingSearch *search, HammingKey centre, int radius, int tree)
 {
@@ -241,11 +236,11 @@ hamming_search_begin(HammingSearch *search, HammingKey centre, int radius)
 	begin(search, centre, radius, next_tree(search, 0));
 }
 
-/* Begin a search for all rows without a fingerprint: all have the key 0. */
 void
 hamming_search_begin_nulls(HammingSearch *search)
 {
-	hamming_lock_predicate_nulls(search->index, search->scan->xs_snapshot);
+	hamming_lock_predicate(search->index, search->scan->xs_snapshot,
+						   hamming_least_key, -1);
 	/* no other tree comes after that */
 	memset(search->plan.block_radius, -1, sizeof(search->plan.block_radius));
 	begin(search, hamming_least_key, 0, HAMMING_NULLS);
@@ -254,8 +249,7 @@ hamming_search_begin_nulls(HammingSearch *search)
 /*
  * Return only matches within radius from here on.  The plan stays that for the
  * radius that the search began with.  So found_by_block() and found_by_word()
- * decide in each tree as the search has done in the trees before, where its
- * radius was no lower.
+ * decide in each tree as the search has done in the trees before.
  */
 void
 hamming_search_lower_radius(HammingSearch *search, int radius)
@@ -273,7 +267,6 @@ queued_leaf(HammingSearch *search, int i)
 /*
  * Queue the leaf below a locked page that covers search->ahead, or the page
  * itself if it is a leaf, and move search->ahead beyond what is wanted of it.
- *
  * A leaf far from the centre often has one value of the leading block that is
  * within the radius, among others.  Only keys with that value are wanted then.
  */
@@ -336,7 +329,6 @@ fill_queue(HammingSearch *search)
 	UnlockReleaseBuffer(parent);
 }
 
-/* Let the processor fetch the first leaves of the queue to its cache. */
 static void
 cpu_prefetch_leaves(HammingSearch *search)
 {
@@ -376,7 +368,7 @@ prefetch_leaves(HammingSearch *search)
 
 /*
  * Take the next leaf from the queue, where it stays until the queue is filled
- * again.  Returns NULL after the last one.
+ * again.  Return NULL after the last one.
  */
 static Leaf *
 take_leaf(HammingSearch *search)
@@ -401,8 +393,8 @@ take_leaf(HammingSearch *search)
 }
 
 /*
- * Does the search of an earlier tree of the same word find a word that differs
- * from that of the centre by difference, not rotated?
+ * Does an earlier tree of the same word find a word that differs from that of
+ * the centre by difference, not rotated?
  */
 static bool
 found_by_block(const HammingSearch *search, int tree, uint64 difference)
@@ -419,7 +411,6 @@ found_by_block(const HammingSearch *search, int tree, uint64 difference)
 	return false;
 }
 
-/* Do the trees of an earlier word find a row? */
 static bool
 found_by_word(const HammingSearch *search, int tree, const HammingKey *row)
 {
@@ -542,10 +533,10 @@ collect_matches(HammingSearch *search, Buffer buffer, const Leaf *leaf)
 }
 
 /*
- * Find a leaf that was queued.  Where another leaf covers leaf->from by now,
- * or the leaf ends elsewhere, after a split or a merge, set leaf->last to the
- * end, and fill the queue again from there on.  On return the leaf is locked
- * in share mode.
+ * Find a leaf that was queued.  Where another leaf covers leaf->from by now, or
+ * the leaf ends elsewhere, after a split or a merge, set leaf->last to the end,
+ * and fill the queue again from there on.  On return the leaf is locked in
+ * share mode.
  */
 static Buffer
 find_leaf(HammingSearch *search, Leaf *leaf)
@@ -562,7 +553,8 @@ find_leaf(HammingSearch *search, Leaf *leaf)
 							  BUFFER_LOCK_SHARE, NULL);
 	}
 	page = BufferGetPage(buffer);
-	if (!hamming_page_ends_at(page, &leaf->end))
+	if (hamming_range_compare(hamming_range(page, true),
+							  hamming_page_width(page), &leaf->end) != 0)
 	{
 		leaf->last = hamming_page_high(page).words[0];
 		empty_queue(search);
@@ -571,10 +563,7 @@ find_leaf(HammingSearch *search, Leaf *leaf)
 	return buffer;
 }
 
-/*
- * Read the next leaf of the queue.  Return false after the last one.  *count
- * gets the number of matches.
- */
+/* Read the next leaf of the queue.  Return false after the last one. */
 static bool
 search_leaf(HammingSearch *search, int *count)
 {
@@ -597,8 +586,7 @@ search_leaf(HammingSearch *search, int *count)
 
 /*
  * Take the entries of the key that is to be looked up next, those of one leaf.
- * Return the number of matches: count, and how many were added.  A word or
- * fingerprint may have no entry.
+ * Return the number of matches: count, and how many were added.
  */
 static int
 look_up_next(HammingSearch *search, LookUp *look_up, int count)
@@ -606,15 +594,18 @@ look_up_next(HammingSearch *search, LookUp *look_up, int count)
 	HammingKey	wanted = look_up->keys[look_up->position];
 	HammingKey	from = look_up->begun ? look_up->from : wanted;
 	HammingKey	last = hamming_last_key(wanted, look_up->width);
-	Buffer		leaf = hamming_find(search->index, look_up->tree, 0, from,
-									BUFFER_LOCK_SHARE, NULL);
-	Page		page = BufferGetPage(leaf);
+	Buffer		leaf;
+	Page		page;
 	uint16		equal[HAMMING_LEAF_CAPACITY];
-	int			entries = hamming_leaf_match(page, wanted.words[0],
-											 wanted.words[0], wanted.words[0],
-											 0, equal);
+	int			entries;
 
+	test_stop("search: between trees");
+	leaf = hamming_find(search->index, look_up->tree, 0, from,
+						BUFFER_LOCK_SHARE, NULL);
+	page = BufferGetPage(leaf);
 	TestForOldSnapshot(search->scan->xs_snapshot, search->index, page);
+	entries = hamming_leaf_match(page, wanted.words[0], wanted.words[0],
+								 wanted.words[0], 0, equal);
 	count = take_entries(search, leaf, look_up->tree, equal, entries, &from,
 						 &last, count);
 	look_up->from = hamming_page_high(page);
@@ -627,8 +618,7 @@ look_up_next(HammingSearch *search, LookUp *look_up, int count)
 
 /*
  * Look up what was found, as long as there is room for the entries of one more
- * leaf: fingerprints first, which come of words.  Returns the number of
- * matches.
+ * leaf: fingerprints first, which come of words.  Return the number of matches.
  */
 static int
 look_up_all(HammingSearch *search)
@@ -637,7 +627,6 @@ look_up_all(HammingSearch *search)
 	LookUp	   *fingerprints = &search->fingerprints;
 	int			count = 0;
 
-	test_stop("search: between trees");
 	while (count <= HAMMING_MATCHES - HAMMING_TID_CAPACITY)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -654,30 +643,22 @@ look_up_all(HammingSearch *search)
 	return count;
 }
 
-/* Is something to be looked up? */
-static bool
-has_look_ups(const HammingSearch *search)
-{
-	return search->words.position < search->words.count ||
-		search->fingerprints.position < search->fingerprints.count;
-}
-
 /*
  * Get the next matches, in no order: *matches, which the caller may change, are
- * there until the next call.  Returns their number, or -1 after the last ones.
+ * there until the next call.  Return their number, or -1 after the last ones.
  * On return the search pins nothing.
  */
 int
 hamming_search_next(HammingSearch *search, HammingMatch **matches)
 {
-	int			count = 0;
+	int			count;
 
-	while (count == 0)
+	while ((count = look_up_all(search)) == 0)
 	{
-		if (has_look_ups(search))
-			count = look_up_all(search);
-		else if (!search_leaf(search, &count))
+		if (!search_leaf(search, &count))
 			return -1;
+		if (count > 0)
+			break;
 	}
 	*matches = search->matches;
 	return count;

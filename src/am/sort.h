@@ -1,6 +1,6 @@
 /*
  * sort.h
- *	  What an index is built from, sorted within some memory.
+ *	  Keys and numbers, sorted within some memory.
  */
 #ifndef SIMHASH_AM_SORT_H
 #define SIMHASH_AM_SORT_H
@@ -17,6 +17,21 @@ typedef struct HammingSharedRuns
 	SharedFileSet files;		/* "0", "1", ... */
 	pg_atomic_uint32 count;		/* of files */
 } HammingSharedRuns;
+
+/*
+ * A sorted sequence that is being read: all in memory, in a file, or merged out
+ * of two others.
+ */
+typedef struct HammingReader
+{
+	int			width;			/* words of an element */
+	BufFile    *file;			/* or NULL */
+	Size		left;			/* elements of the file to be read yet */
+	struct HammingReader *merged[2];	/* or NULL */
+	const uint64 *words;		/* elements at hand, */
+	Size		count;			/* and how many */
+	uint64		own[FLEXIBLE_ARRAY_MEMBER]; /* room for READ_AT_ONCE */
+} HammingReader;
 
 /*
  * Sorts keys.  An element is the first words of a key, and the TID if all are
@@ -36,22 +51,18 @@ typedef struct HammingSorter
 								 * this process only */
 	List	   *runs;			/* open files, each sorted; NIL if all
 								 * elements are in memory */
-	struct HammingReader *reader;	/* of what is sorted, or NULL */
-	int			read_width;		/* of its elements */
-	bool		borrowed;		/* is the memory another sorter's? */
-	const uint64 *next;			/* of these, */
-	Size		left;			/* and how many are at hand */
+	MemoryContext readers;
+	HammingReader *reader;		/* of what is sorted, or NULL */
 } HammingSorter;
 
 extern HammingSorter *hamming_sorter_begin(int key_width, bool has_tids,
 										   int kilobytes);
-extern HammingSorter *hamming_sorter_borrow(HammingSorter *lender);
 extern void hamming_sorter_make_room(HammingSorter *sorter);
 extern void hamming_sorter_finish(HammingSorter *sorter);
 extern void hamming_sorter_open_shared(HammingSorter *sorter);
 extern void hamming_sorter_rewind(HammingSorter *sorter, int first, int count);
 extern void hamming_sorter_end(HammingSorter *sorter);
-extern bool hamming_sorter_read_on(HammingSorter *sorter);
+extern bool hamming_reader_refill(HammingReader *reader);
 
 /* Add a key, or what elements have of it. */
 static inline void
@@ -77,17 +88,20 @@ hamming_sorter_add_key(HammingSorter *sorter, HammingKey key)
 static inline bool
 hamming_sorter_next_key(HammingSorter *sorter, HammingKey *key)
 {
+	HammingReader *reader = sorter->reader;
+	const uint64 *words;
 	int			i;
 
-	if (sorter->left == 0 && !hamming_sorter_read_on(sorter))
+	if (reader->count == 0 && !hamming_reader_refill(reader))
 		return false;
-	*key = hamming_word_key(sorter->next[0]);
+	words = reader->words;
+	reader->words += reader->width;
+	reader->count--;
+	*key = hamming_word_key(words[0]);
 	for (i = 1; i < sorter->key_width; i++)
-		key->words[i] = sorter->next[i];
-	if (sorter->read_width > sorter->key_width)
-		key->tid = sorter->next[sorter->key_width];
-	sorter->next += sorter->read_width;
-	sorter->left--;
+		key->words[i] = words[i];
+	if (reader->width > sorter->key_width)
+		key->tid = words[sorter->key_width];
 	return true;
 }
 

@@ -39,15 +39,11 @@ is_free(Relation index, Buffer buffer)
 Buffer
 hamming_extend(Relation index, ForkNumber fork)
 {
-	/* can another process extend this fork at the same time? */
-	bool		others = fork == MAIN_FORKNUM && !RELATION_IS_LOCAL(index);
 	Buffer		buffer;
 
-	if (others)
-		LockRelationForExtension(index, ExclusiveLock);
+	LockRelationForExtension(index, ExclusiveLock);
 	buffer = ReadBufferExtended(index, fork, P_NEW, RBM_NORMAL, NULL);
-	if (others)
-		UnlockRelationForExtension(index, ExclusiveLock);
+	UnlockRelationForExtension(index, ExclusiveLock);
 	return buffer;
 }
 

@@ -3,28 +3,25 @@
  *	  Descents, splits and merges of the B+trees.
  *
  * A page covers a range of keys.  Each key is in the range of one page of each
- * level.  A change of the tree is a root that grows, a split with its
- * downlink, or a merge with its downlink.  Every change is one WAL record, and
- * is made while all pages that it changes are locked.  So there are no
- * incomplete states: a locked page that covers a key, at the wanted level of
- * the wanted tree, is the only one that does.  Therefore:
+ * level.  A root that grows, a split and a merge, each with its downlink, is
+ * one WAL record, made while all pages that it changes are locked.  So there
+ * are no incomplete states: a locked page that covers a key, at the wanted
+ * level of the wanted tree, is the only one that does.  Therefore:
  *
- * - A descent locks one page at a time.  If a page was changed before the
- *   descent comes to it, it no longer covers the key, and the descent begins
- *   again.
+ * - A descent locks one page at a time.  If a page no longer covers the key
+ *   when the descent comes to it, the descent begins again.
  * - A page that a merge has emptied can be used again at once.
  * - A walk along a level needs no links: the next page is the one that covers
  *   the end of the last page's range.  Entries never leave the key order, so
  *   that a walk meets each entry once, whatever is split or merged meanwhile.
  *
- * In the comments of this room a lock without a kind is the lock of a
- * buffer's content, and a locked page is pinned, too.  "On entry" and "on
- * return" name the locks and pins that the caller holds.  Where a comment says
- * nothing of one of these, the caller holds no lock then.  A function that
- * takes a Page and no Buffer locks nothing: the caller has locked the page,
- * exclusively if the function changes it, or the page is in the caller's own
- * memory.  A function that reads a page raises XX002 if the page cannot be
- * used.
+ * In the comments of this room a lock without a kind is the lock of a buffer's
+ * content, and a locked page is pinned, too.  "On entry" and "on return" name
+ * the locks and pins that the caller holds; where a comment is silent, the
+ * caller holds no lock.  A function that takes a Page and no Buffer locks
+ * nothing: the caller has locked the page, exclusively if the function changes
+ * it, or the page is in the caller's own memory.  A function that reads a page
+ * raises XX002 if the page cannot be used.
  *
  * The lock rule
  *
@@ -49,12 +46,10 @@
  *    last one.
  *
  * Three kinds of processes hold several locks.  All find and pin their pages
- * first, one after the other, as rule 2 demands.  Then they lock them in the
- * order of their roles, as rule 3 demands:
+ * first, and then lock them in the order of their roles:
  *
- * - an insertion (change.c) a leaf of tree 0, and then, if the fingerprint
- *   may be new, a leaf of tree 1, of tree 2 and so on; or one leaf of the
- *   tree of rows without a fingerprint;
+ * - an insertion (change.c) a leaf of tree 0, and leaves of trees that may
+ *   lack its key; or one leaf of the tree of rows without a fingerprint;
  * - a split a page, then its parent;
  * - a merge two neighbours, from left to right, and then their parent.
  *
@@ -93,11 +88,10 @@
  * and the wait for the page's lock, a vacuum can free the page, and a split
  * can take it for another tree or another place of the level.
  *
- * Searches, descents and walks hold the lock of one page at a time.  All go
- * down by hamming_find() alone, which states what it looks at under each
- * lock.  A search knows in advance which leaves come next, and reads them
- * without a descent: it looks at each as a descent does, and descends where
- * the leaf is another page by now.
+ * Searches, descents and walks hold the lock of one page at a time, and go down
+ * by hamming_find() alone.  A search knows in advance which leaves come next:
+ * it looks at each as a descent does, and descends where the leaf is another
+ * page by now.
  *
  * CREATE INDEX locks up to 32 pages together: see hamming_build() in
  * build.c.  On a standby, replay locks all pages of a record, and is the
@@ -109,7 +103,6 @@
 #include "miscadmin.h"
 
 #include "am/am.h"
-#include "am/test_stop.h"
 
 bool
 hamming_page_is_for(Page page, int tree, int level, const HammingKey *key)
@@ -122,8 +115,8 @@ hamming_page_is_for(Page page, int tree, int level, const HammingKey *key)
 
 /*
  * Go down from the root of a tree to the page of a level that covers the key,
- * or stay at a root below that level.  Locks: as hamming_find().  Returns
- * InvalidBuffer, and holds no lock, where a page is another one by now.
+ * or stay at a root below that level.  Locks: as hamming_find().  Return
+ * InvalidBuffer, and hold no lock, where a page is another one by now.
  */
 static Buffer
 go_down(Relation index, int tree, int level, HammingKey key, int mode,
@@ -164,12 +157,10 @@ go_down(Relation index, int tree, int level, HammingKey key, int mode,
 
 /*
  * Find the page of a tree's level, 0 for a leaf, that covers the key, below the
- * greatest one.  Returns InvalidBuffer if the tree has no such level.  strategy
- * may be NULL.
- *
- * On entry the caller holds no buffer lock.  On return the page is locked in
- * mode, BUFFER_LOCK_SHARE or BUFFER_LOCK_EXCLUSIVE.  Error: XX002, also where
- * no page covers the key.
+ * greatest one.  Return InvalidBuffer if the tree has no such level.  strategy
+ * may be NULL.  On entry the caller holds no buffer lock.  On return the page
+ * is locked in mode, BUFFER_LOCK_SHARE or BUFFER_LOCK_EXCLUSIVE.  Error: XX002,
+ * also where no page covers the key.
  *
  * This is the only descent.  It locks one page at a time: the parent is
  * unlocked before the wait for the child's lock.  The level and the child are
@@ -212,7 +203,6 @@ pin(Relation index, int tree, int level, HammingKey key,
 	return buffer;
 }
 
-/* Return how many levels a tree has, or had an instant ago. */
 int
 hamming_height(Relation index, int tree)
 {
@@ -226,7 +216,7 @@ hamming_height(Relation index, int tree)
 }
 
 /*
- * Lock exclusively a pinned page that hamming_find() has returned.  Returns
+ * Lock exclusively a pinned page that hamming_find() has returned.  Return
  * false if the page no longer covers the key.  On entry the pages whose locks
  * the caller holds have lower roles (rule 3).  On return the page is locked,
  * whatever the result.
@@ -241,7 +231,7 @@ hamming_lock_pinned(Relation index, Buffer buffer, int tree, int level,
 
 /*
  * Let a root grow by one level: its content goes to the child, which becomes
- * the root's only child.  Both pages are locked exclusively.
+ * its only child.  Both pages are locked exclusively.
  */
 static void
 grow_root(Relation index, Buffer root, Buffer child)
@@ -288,30 +278,20 @@ split(Relation index, Buffer left, Buffer right, Buffer parent,
  * Take one step towards a page of the level, 0 for a leaf, that covers the key
  * and has room: split the page, or let it grow if it is the root, or take a
  * step towards room in its parent.  The caller looks again, as another process
- * may have been faster, or fill the room first.
- *
- * On entry and on return the caller holds neither locks nor pins of the tree's
- * pages.
+ * may have been faster, or fill the room first.  On entry and on return the
+ * caller holds neither locks nor pins of the tree's pages.
  */
 void
 hamming_make_room(Relation index, int tree, int level, HammingKey key)
 {
-	Buffer		full = hamming_find(index, tree, level, key, BUFFER_LOCK_SHARE,
-									NULL);
-	bool		is_full = hamming_page_is_full(BufferGetPage(full));
-	Buffer		spare;
+	Buffer		full = pin(index, tree, level, key, NULL);
+
+	/* before the first of several locks (rule 6) */
+	Buffer		spare = hamming_find_spare(index);
 	Buffer		parent = InvalidBuffer;
 	bool		parent_full = false;
 	bool		used = false;
 
-	LockBuffer(full, BUFFER_LOCK_UNLOCK);
-	if (!is_full)
-	{
-		ReleaseBuffer(full);
-		return;
-	}
-	/* before the first of several locks (rule 6) */
-	spare = hamming_find_spare(index);
 	if (BufferGetBlockNumber(full) !=
 		hamming_root(hamming_layout(index), tree))
 		parent = pin(index, tree, level + 1, key, NULL);
@@ -350,8 +330,8 @@ hamming_make_room(Relation index, int tree, int level, HammingKey key)
 
 /*
  * Move count keys, which are kept of the page right, to the page left.  Take
- * right out of the parent, and make it a free page.  On entry may_merge() has
- * allowed it, and the three pages are locked exclusively.
+ * right out of the parent, and make it a free page.  may_merge() has allowed
+ * it, and the three pages are locked exclusively.
  */
 static void
 merge(Relation index, Buffer left, Buffer right, Buffer parent,
@@ -365,7 +345,7 @@ merge(Relation index, Buffer left, Buffer right, Buffer parent,
 
 	hamming_inner_remove(parent_page, hamming_inner_find(parent_page, &low));
 	hamming_page_merge(left_page, right_page, keys, count);
-	hamming_page_init(right_page, HAMMING_PAGE_FREE,
+	hamming_page_init(right_page, HAMMING_PAGE_FREE, 1,
 					  hamming_special(right_page)->tree);
 	GenericXLogFinish(state);
 }

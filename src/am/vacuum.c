@@ -13,7 +13,6 @@
 #include "postmaster/autovacuum.h"
 
 #include "am/sort.h"
-#include "am/test_stop.h"
 #include "type/compat.h"
 
 typedef struct Vacuum
@@ -93,29 +92,21 @@ typedef struct Swept
 	HammingKey	keys[HAMMING_LEAF_CAPACITY];	/* sorted */
 } Swept;
 
-/* Set swept->covered for a locked leaf, which covers the first key. */
-static void
-find_covered(Swept *swept, Page leaf)
-{
-	HammingKey	high = hamming_page_high(leaf);
-
-	swept->covered = 0;
-	while (swept->covered < swept->count &&
-		   hamming_key_compare(swept->keys[swept->covered], high) < 0)
-		swept->covered++;
-}
-
 /* A HammingKeep: keep what is not swept, or all if the leaf is marked. */
 static int
 keep_others(void *arg, Buffer leaf, HammingKey *keys)
 {
 	Swept	   *swept = arg;
 	int			count = hamming_page_keys(BufferGetPage(leaf), keys);
+	HammingKey	high = hamming_page_high(BufferGetPage(leaf));
 	int			kept = 0;
 	int			i;
 	int			j = 0;
 
-	find_covered(swept, BufferGetPage(leaf));
+	swept->covered = 0;
+	while (swept->covered < swept->count &&
+		   hamming_key_compare(swept->keys[swept->covered], high) < 0)
+		swept->covered++;
 	if (hamming_page_is_marked(BufferGetPage(leaf)))
 		return -1;
 	for (i = 0; i < count; i++)
@@ -173,7 +164,6 @@ list_fingerprints(Vacuum *vacuum, const LeafRows *rows)
 		close_fingerprint(vacuum);
 }
 
-/* A HammingKeep that keeps all. */
 static int
 keep_all(void *arg, Buffer buffer, HammingKey *keys)
 {
@@ -213,7 +203,6 @@ begin_level(Vacuum *vacuum, int tree, int level)
 	return walk;
 }
 
-/* Merge the page of level with its right neighbour, as hamming_merge(). */
 static bool
 merge_next(LevelWalk *level, HammingKeep keep, void *arg)
 {
@@ -235,38 +224,43 @@ merge_next(LevelWalk *level, HammingKeep keep, void *arg)
 static bool
 clean_page(LevelWalk *level, HammingKeep keep, void *arg)
 {
-	Vacuum	   *vacuum = level->vacuum;
 	HammingKey	keys[HAMMING_LEAF_CAPACITY];
-	Buffer		buffer = hamming_walk_find(&level->walk, BUFFER_LOCK_SHARE);
-	HammingKey	low = hamming_page_low(BufferGetPage(buffer));
-	HammingKey	high = hamming_page_high(BufferGetPage(buffer));
-	int			count = hamming_page_count(BufferGetPage(buffer));
-	int			kept = keep(arg, buffer, keys);
-	bool		is_small = kept >= 0 && level->count >= 0 &&
-	level->count + kept <= level->most &&
-	hamming_key_compare(level->high, low) == 0;
+	int			mode = BUFFER_LOCK_SHARE;
 
-	UnlockReleaseBuffer(buffer);
-	if (is_small && merge_next(level, keep, arg))
-		return true;
-	/* merge_next() may have called keep() for a page that was split since */
-	if (is_small || kept != count)
+	for (;;)
 	{
-		buffer = hamming_walk_find(&level->walk, BUFFER_LOCK_EXCLUSIVE);
-		low = hamming_page_low(BufferGetPage(buffer));
-		high = hamming_page_high(BufferGetPage(buffer));
-		count = hamming_page_count(BufferGetPage(buffer));
-		kept = keep(arg, buffer, keys);
-		if (kept >= 0 && kept < count)
-			hamming_log_leaf(vacuum->info->index, buffer, keys, kept);
+		Buffer		buffer = hamming_walk_find(&level->walk, mode);
+		HammingKey	low = hamming_page_low(BufferGetPage(buffer));
+		HammingKey	high = hamming_page_high(BufferGetPage(buffer));
+		int			count = hamming_page_count(BufferGetPage(buffer));
+		int			kept = keep(arg, buffer, keys);
+		bool		is_small = kept >= 0 && level->count >= 0 &&
+		level->count + kept <= level->most &&
+		hamming_key_compare(level->high, low) == 0;
+
+		if (mode == BUFFER_LOCK_EXCLUSIVE && kept >= 0 && kept < count)
+			hamming_log_leaf(level->walk.index, buffer, keys, kept);
 		UnlockReleaseBuffer(buffer);
+		if (mode == BUFFER_LOCK_SHARE)
+		{
+			if (is_small && merge_next(level, keep, arg))
+				return true;
+			mode = BUFFER_LOCK_EXCLUSIVE;
+
+			/*
+			 * merge_next() may have called keep() for a page that was split
+			 * since
+			 */
+			if (is_small || kept != count)
+				continue;
+		}
+		if (kept < 0)
+			return false;
+		level->low = low;
+		level->high = high;
+		level->count = kept;
+		return true;
 	}
-	if (kept < 0)
-		return false;
-	level->low = low;
-	level->high = high;
-	level->count = kept;
-	return true;
 }
 
 /* Merge neighbours on the inner levels of a tree: merges make room above. */
@@ -291,7 +285,7 @@ merge_inner(Vacuum *vacuum, int tree)
 /*
  * The leaf that a sweep comes to is marked, as a key on it may be needed again.
  * Take the mark away, and then all keys that are needed out of swept, of those
- * that the leaf covers.
+ * that the leaf covered when keep_others() looked at it.
  */
 static void
 spare_revived(LevelWalk *level, Swept *swept)
@@ -303,7 +297,6 @@ spare_revived(LevelWalk *level, Swept *swept)
 	int			kept = 0;
 	int			i;
 
-	find_covered(swept, page);
 	hamming_page_set_marked(page, false);
 	GenericXLogFinish(state);
 	UnlockReleaseBuffer(leaf);
@@ -364,12 +357,9 @@ sweep_tree(Vacuum *vacuum, HammingSorter *list, int tree)
 		merge_inner(vacuum, tree);
 }
 
-/*
- * Bring a list from the order of a tree into that of the next one of its kind:
- * rotate words by width bits, and fingerprints of more words by a word.
- */
+/* Bring a list from the order of a tree into that of another one. */
 static void
-rotate_list(HammingSorter *list, int width)
+rotate_list(HammingSorter *list, HammingLayout layout, int from, int tree)
 {
 	HammingKey	key;
 
@@ -378,14 +368,7 @@ rotate_list(HammingSorter *list, int width)
 	list->count = 0;
 	/* in place: each is read before one is written over it */
 	while (hamming_sorter_next_key(list, &key))
-	{
-		uint64		word = key.words[0];
-		int			last = list->key_width - 1;
-
-		memmove(key.words, key.words + 1, last * sizeof(uint64));
-		key.words[last] = last > 0 ? word : hamming_rotate(word, width);
-		hamming_sorter_add_key(list, key);
-	}
+		hamming_sorter_add_key(list, hamming_tree_key(layout, from, tree, key));
 	hamming_sorter_finish(list);
 }
 
@@ -396,45 +379,29 @@ rotate_list(HammingSorter *list, int width)
 static void
 list_words(Vacuum *vacuum, int g)
 {
-	Relation	index = vacuum->info->index;
-	int			tree = HAMMING_TREE(g, 0);
+	HammingKeys *keys = palloc(sizeof(HammingKeys));
 	HammingKey	last = hamming_greatest_key;	/* no row has it */
 	HammingKey	key;
-	Buffer		leaf = InvalidBuffer;
 
 	vacuum->words->count = 0;
+	hamming_keys_begin(keys, vacuum->info->index, HAMMING_TREE(g, 0));
+	keys->walk.strategy = vacuum->info->strategy;
+	/* the list may want few leaves: do not read ahead */
+	keys->walk.read_ahead_from = hamming_greatest_key;
 	hamming_sorter_rewind(vacuum->list, 0, 0);
 	for (; hamming_sorter_next_key(vacuum->list, &key); last = key)
 	{
 		HammingKey	word = hamming_word_key(key.words[0]);
-		HammingKey	end = hamming_last_key(word, 1);
-		bool		found;
-		bool		seen = last.tid == 0 && last.words[0] == key.words[0];
+		const HammingKey *entry;
 
-		if (BufferIsValid(leaf) &&
-			(seen || !hamming_page_covers(BufferGetPage(leaf), &word)))
-		{
-			UnlockReleaseBuffer(leaf);
-			leaf = InvalidBuffer;
-			vacuum_delay_point(false);
-		}
-		if (seen)
+		if (last.tid == 0 && last.words[0] == key.words[0])
 			continue;
-		if (!BufferIsValid(leaf))
-			leaf = hamming_find(index, tree, 0, word, BUFFER_LOCK_SHARE,
-								vacuum->info->strategy);
-		found = hamming_leaf_has(BufferGetPage(leaf), word, 1);
-		if (!found && !hamming_page_covers(BufferGetPage(leaf), &end))
-		{
-			UnlockReleaseBuffer(leaf);
-			leaf = InvalidBuffer;
-			found = hamming_has(index, tree, word, 1);
-		}
-		if (!found)
+		entry = hamming_keys_seek(keys, word);
+		if (entry == NULL || entry->words[0] != key.words[0])
 			hamming_sorter_add_key(vacuum->words, word);
+		vacuum_delay_point(false);
 	}
-	if (BufferIsValid(leaf))
-		UnlockReleaseBuffer(leaf);
+	pfree(keys);
 }
 
 /*
@@ -454,7 +421,8 @@ sweep_trees(Vacuum *vacuum)
 	{
 		if (g > 0)
 		{
-			rotate_list(vacuum->list, 64);
+			rotate_list(vacuum->list, layout, HAMMING_TREE(g - 1, 0),
+						HAMMING_TREE(g, 0));
 			sweep_tree(vacuum, vacuum->list, HAMMING_TREE(g, 0));
 		}
 		/* of fingerprints of one word the walk has listed the right ones */
@@ -462,7 +430,8 @@ sweep_trees(Vacuum *vacuum)
 			list_words(vacuum, g);
 		for (j = 1; j < layout.blocks; j++)
 		{
-			rotate_list(words, hamming_block_width(layout.blocks, j - 1));
+			rotate_list(words, layout, HAMMING_TREE(g, j - 1),
+						HAMMING_TREE(g, j));
 			sweep_tree(vacuum, words, HAMMING_TREE(g, j));
 		}
 	}
@@ -502,9 +471,8 @@ vacuum_tree(Vacuum *vacuum, int tree)
 }
 
 /*
- * ambulkdelete.  stats is NULL in the first call for a vacuum.
- *
- * On entry the caller holds ShareUpdateExclusiveLock or more on the table.
+ * ambulkdelete.  stats is NULL in the first call for a vacuum.  On entry the
+ * caller holds ShareUpdateExclusiveLock or more on the table.
  */
 IndexBulkDeleteResult *
 hamming_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,

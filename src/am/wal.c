@@ -71,7 +71,7 @@ add_fragment(char *record, Page page, void *start, uint16 length)
 
 /*
  * Change a leaf, which is locked exclusively, and write to record the delta
- * that does the same.  Returns the length of the delta.
+ * that does the same.  Return the length of the delta.
  */
 static int
 apply_and_describe(Page page, const HammingChange *change, char *record)
@@ -108,6 +108,7 @@ static void
 log_record(Relation index, int count, const HammingChange *changes)
 {
 	char		records[MAX_GENERIC_XLOG_PAGES][CHANGE_SIZE];
+	HammingKey	keys[HAMMING_LEAF_CAPACITY];
 	bool		logged = RelationNeedsWAL(index);
 	int			i;
 
@@ -125,7 +126,7 @@ log_record(Relation index, int count, const HammingChange *changes)
 		XLogCheckBufferNeedsBackup(leaf);
 
 		if (whole)
-			hamming_leaf_sort(page);
+			hamming_leaf_fill(page, keys, hamming_page_keys(page, keys));
 		MarkBufferDirty(leaf);
 		if (logged)
 			XLogRegisterBuffer(i, leaf, REGBUF_STANDARD |

@@ -2,8 +2,7 @@
  * walk.c
  *	  Walks along a level of a tree, page by page or key by key.
  *
- * The next page of a walk is the one that covers the end of the last page's
- * range.  The head of tree.c says why such a walk meets each entry once.
+ * The head of tree.c says why such a walk meets each entry once.
  */
 #include "postgres.h"
 
@@ -50,7 +49,6 @@ hamming_walk_read_ahead(HammingWalk *walk)
 	UnlockReleaseBuffer(parent);
 }
 
-/* Return the page that covers walk->next, locked in mode. */
 Buffer
 hamming_walk_find(const HammingWalk *walk, int mode)
 {
@@ -73,10 +71,9 @@ hamming_walk_on(HammingWalk *walk)
 }
 
 void
-hamming_keys_begin(HammingKeys *keys, Relation index, int tree,
-				   BufferAccessStrategy strategy)
+hamming_keys_begin(HammingKeys *keys, Relation index, int tree)
 {
-	HammingWalk walk = {.index = index,.tree = tree,.strategy = strategy};
+	HammingWalk walk = {.index = index,.tree = tree};
 
 	keys->walk = walk;
 	keys->count = keys->position = 0;
@@ -107,7 +104,22 @@ read_leaf(HammingKeys *keys)
 	return true;
 }
 
-/* Get the next key of the tree, in order.  Return false after the last. */
+/* Go on to the first key from a key on, and return it; NULL after the last. */
+const HammingKey *
+hamming_keys_seek(HammingKeys *keys, HammingKey from)
+{
+	for (;;)
+	{
+		for (; keys->position < keys->count; keys->position++)
+			if (hamming_key_compare(keys->keys[keys->position], from) >= 0)
+				return &keys->keys[keys->position];
+		if (hamming_key_compare(keys->walk.next, from) < 0)
+			keys->walk.next = from;
+		if (!read_leaf(keys))
+			return NULL;
+	}
+}
+
 bool
 hamming_keys_next(HammingKeys *keys, HammingKey *key)
 {
@@ -133,7 +145,7 @@ hamming_has(Relation index, int tree, HammingKey key, int width)
 	{
 		Buffer		leaf = hamming_walk_find(&walk, BUFFER_LOCK_SHARE);
 
-		found = hamming_leaf_has(BufferGetPage(leaf), key, width);
+		found = hamming_leaf_shares(BufferGetPage(leaf), key, width) == width;
 		walk.next = hamming_page_high(BufferGetPage(leaf));
 		UnlockReleaseBuffer(leaf);
 	}

@@ -43,8 +43,8 @@ struct HammingWriter
 };
 
 /*
- * Fill a page, log it, and release its pin.  On entry the page is not locked.
- * The initial fork of an unlogged index is logged.
+ * Fill a page, log it, also in the initial fork of an unlogged index, and
+ * release its pin.  On entry the page is not locked.
  */
 void
 hamming_write_page(Relation index, ForkNumber fork, Buffer buffer, Page page)
@@ -60,12 +60,9 @@ hamming_write_page(Relation index, ForkNumber fork, Buffer buffer, Page page)
 }
 
 /*
- * Add count pages at the end of the index, which follow on each other.  Return
- * the block number of the first. count is HAMMING_PAGES_TOGETHER at most.
- *
- * Other processes of the build may do the same.  hamming_extend() may see no
- * need for the lock: for the leader the index is one that only its own
- * transaction sees.
+ * Add count pages, HAMMING_PAGES_TOGETHER at most, at the end of the index.
+ * They follow on each other: other processes of the build that add pages wait
+ * for the lock.  Return the block number of the first.
  */
 static BlockNumber
 add_pages(Relation index, PGAlignedBlock *pages, int count)
@@ -74,7 +71,6 @@ add_pages(Relation index, PGAlignedBlock *pages, int count)
 	BlockNumber end = 0;
 	int			i;
 
-	CHECK_FOR_INTERRUPTS();
 	LockRelationForExtension(index, ExclusiveLock);
 	for (i = 0; i < count; i++)
 	{
@@ -127,7 +123,7 @@ add_child(HammingWriter *writer, int level, HammingKey low, BlockNumber child)
 	else if (hamming_page_count(page) >=
 			 hamming_fill(writer->index, HAMMING_INNER_ROOM(writer->width)))
 	{
-		hamming_page_set_high(page, low);
+		hamming_set_range_key(page, true, low);
 		add_child(writer, level + 1, hamming_page_low(page),
 				  add_pages(writer->index, writer->inner + level, 1));
 		first = true;
@@ -138,7 +134,6 @@ add_child(HammingWriter *writer, int level, HammingKey low, BlockNumber child)
 	hamming_inner_insert(page, hamming_page_count(page), low, child);
 }
 
-/* Write the leaves that are filled, and enter them in inner pages. */
 static void
 write_leaves(HammingWriter *writer)
 {
@@ -158,6 +153,7 @@ fill_leaf(HammingWriter *writer, int count, HammingKey high)
 {
 	Page		page;
 
+	CHECK_FOR_INTERRUPTS();
 	if (writer->filled == HAMMING_PAGES_TOGETHER)
 		write_leaves(writer);
 	page = (Page) writer->leaves[writer->filled++].data;
@@ -192,15 +188,13 @@ hamming_writer_add(HammingWriter *writer)
 	if (writer->count > 0 && hamming_compare_words(key, key - 1) == 0 &&
 		key->tid == key[-1].tid)
 		return key;
-	writer->count++;
-	if (writer->count <= writer->most)
+	if (++writer->count <= writer->most)
 		return key + 1;
-	cut = hamming_choose_cut(keys, writer->least, writer->most);
+	cut = hamming_page_cut(keys, writer->least, writer->most);
 	fill_leaf(writer, cut, hamming_separator(keys[cut - 1], keys[cut]));
 	return hamming_writer_next(writer);
 }
 
-/* Write the last leaves, and the inner pages up to the root. */
 void
 hamming_writer_end(HammingWriter *writer)
 {

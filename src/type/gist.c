@@ -282,34 +282,6 @@ compare_items(const void *a, const void *b)
 	return (x->hi > y->hi) - (x->hi < y->hi);
 }
 
-/*
- * items must be sorted by value.  Return where to cut: in the middle third,
- * between the two neighbours that differ in the highest bit.  So the members of
- * each side have many leading bits in common.  Of several such places, the one
- * nearest to the middle is taken.
- */
-static int
-choose_cut(const SplitItem *items, int count)
-{
-	int			cut = count / 2;
-	int			cut_bit = -1;
-	int			i;
-
-	for (i = Max(count / 3, 1); i <= Min(count - count / 3, count - 1); i++)
-	{
-		uint64		differs = items[i - 1].bounds.lo ^ items[i].bounds.lo;
-		int			bit = differs == 0 ? -1 : pg_leftmost_one_pos64(differs);
-
-		if (bit > cut_bit ||
-			(bit == cut_bit && abs(2 * i - count) < abs(2 * cut - count)))
-		{
-			cut = i;
-			cut_bit = bit;
-		}
-	}
-	return cut;
-}
-
 /* Collect one side of a split.  Return the key that bounds this side. */
 static Datum
 fill_side(const SplitItem *items, int count, OffsetNumber *offsets)
@@ -341,7 +313,11 @@ gist_simhash64_picksplit(PG_FUNCTION_ARGS)
 		items[i].bounds = read_key(entries->vector[items[i].offset].key);
 	}
 	qsort(items, count, sizeof(SplitItem), compare_items);
-	cut = choose_cut(items, count);
+	/* in the middle third */
+	cut = hamming_choose_cut(&items->bounds.lo,
+							 sizeof(SplitItem) / sizeof(uint64),
+							 Max(count / 3, 1),
+							 Min(count - count / 3, count - 1));
 
 	split->spl_nleft = cut;
 	split->spl_left = palloc(cut * sizeof(OffsetNumber));

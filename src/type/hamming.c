@@ -156,3 +156,33 @@ hamming_ball_next(uint64 centre, uint64 leading, int leading_radius,
 	*next = (from & ~(bit - 1)) | bit | least_within(centre & (bit - 1), left);
 	return true;
 }
+
+/*
+ * Return how many sorted words to put left of a cut, least .. most: where the
+ * two words beside the cut differ in the highest bit, or in the middle if all
+ * are equal.  So the members of each side have many leading bits in common.
+ * words has a word at each stride-th place, and more than most.  least is at
+ * least 1.
+ *
+ * One place alone has the highest bit of all: between two places that differ in
+ * the same bit is one that differs in a higher bit.
+ */
+int
+hamming_choose_cut(const uint64 *words, int stride, int least, int most)
+{
+	int			best = (least + most) / 2;
+	uint64		best_difference = 0;
+	int			i;
+
+	for (i = least; i <= most; i++)
+	{
+		uint64		difference = words[(i - 1) * stride] ^ words[i * stride];
+
+		if (difference > best_difference)
+		{
+			best = i;
+			best_difference = difference;
+		}
+	}
+	return best;
+}

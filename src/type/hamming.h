@@ -129,12 +129,12 @@ extern double hamming_ball_size(double bits, int radius);
 extern bool hamming_ball_next(uint64 centre, uint64 leading,
 							  int leading_radius, int radius, uint64 from,
 							  uint64 *next);
+extern int	hamming_choose_cut(const uint64 *words, int stride, int least,
+							   int most);
 
 /* distance_array.c */
 extern int	hamming_match(const uint64 *words, int count, uint64 centre,
 						  int radius, uint16 *matches);
-extern void hamming_count(const uint64 *words, int count, uint64 centre,
-						  int64 *counts);
 extern void hamming_add_distances(const uint64 *words, int count,
 								  uint64 centre, uint16 *distances);
 extern int	hamming_comparisons(void);
