@@ -8,107 +8,19 @@ DATA = sql/simhash--1.0.sql
 SCRIPTS_built = simhash_explore
 PGFILEDESC = "simhash - near-duplicate text"
 
-OBJS = \
-	src/module.o \
-	src/planner.o \
-	src/within.o \
-	src/am/buffer.o \
-	src/am/build.o \
-	src/am/cache.o \
-	src/am/change.o \
-	src/am/check.o \
-	src/am/cost.o \
-	src/am/handler.o \
-	src/am/inspect.o \
-	src/am/nearest.o \
-	src/am/page.o \
-	src/am/plan.o \
-	src/am/predicate.o \
-	src/am/scan.o \
-	src/am/search.o \
-	src/am/sort.o \
-	src/am/space.o \
-	src/am/tree.o \
-	src/am/vacuum.o \
-	src/am/wal.o \
-	src/am/walk.o \
-	src/am/write.o \
-	src/audit/audit.o \
-	src/audit/draw.o \
-	src/audit/estimate.o \
-	src/audit/near_rows.o \
-	src/audit/overlap.o \
-	src/audit/rows.o \
-	src/dedup/cluster.o \
-	src/dedup/components.o \
-	src/dedup/connect.o \
-	src/dedup/leaders.o \
-	src/dedup/pairs.o \
-	src/dedup/parts.o \
-	src/dedup/texts.o \
-	src/dedup/user_query.o \
-	src/join/adaptive.o \
-	src/join/clause.o \
-	src/join/cost.o \
-	src/join/explain.o \
-	src/join/input.o \
-	src/join/node.o \
-	src/join/partners.o \
-	src/join/path.o \
-	src/join/plan.o \
-	src/join/self.o \
-	src/near/compare.o \
-	src/near/cut.o \
-	src/near/division.o \
-	src/near/filter.o \
-	src/near/fplist.o \
-	src/near/groups.o \
-	src/near/pairs.o \
-	src/near/partitions.o \
-	src/near/pass.o \
-	src/near/pass_team.o \
-	src/near/progress.o \
-	src/near/sample.o \
-	src/near/side.o \
-	src/near/team.o \
-	src/near/together.o \
-	src/text/aggregate.o \
-	src/text/arguments.o \
-	src/text/construct.o \
-	src/text/feature_set.o \
-	src/text/feature_table.o \
-	src/text/fingerprint.o \
-	src/text/idf.o \
-	src/text/normalize.o \
-	src/text/passage_rows.o \
-	src/text/passages.o \
-	src/text/server_text.o \
-	src/text/shingle.o \
-	src/text/show_features.o \
-	src/text/similarity.o \
-	src/text/sketch.o \
-	src/text/tokens.o \
-	src/text/unicode_table.o \
-	src/text/weights_cache.o \
-	src/text/weights_json.o \
-	src/text/weights_table.o \
-	src/text/weights_type.o \
-	src/type/analyze.o \
-	src/type/ball.o \
-	src/type/cast.o \
-	src/type/catalog.o \
-	src/type/distance_array.o \
-	src/type/gist.o \
-	src/type/gist_cost.o \
-	src/type/hamming.o \
-	src/type/operators.o \
-	src/type/same_row.o \
-	src/type/secret.o \
-	src/type/selectivity.o \
-	src/type/stored_values.o \
-	src/type/tuples.o \
-	src/type/type.o \
-	src/type/workers.o
+OBJS = $(addprefix src/, $(addsuffix .o, module planner \
+	$(addprefix am/, buffer build cache change check cost handler inspect nearest page plan \
+		predicate scan search sort space tree vacuum wal walk write) \
+	$(addprefix audit/, audit draw estimate near_rows overlap rows) \
+	$(addprefix dedup/, cluster components connect leaders pairs texts user_query) \
+	$(addprefix join/, adaptive clause cost explain input node partners path plan self) \
+	$(addprefix near/, compare cut division filter fplist groups pairs partitions pass \
+		pass_team progress sample side team together) \
+	$(addprefix text/, aggregate arguments construct feature_set feature_table fingerprint idf \
+		normalize passage_rows passages server_text shingle show_features similarity sketch tokens \
+		unicode_table weights_cache weights_json weights_table weights_type) \
+	$(addprefix type/, analyze ball cast catalog distance_array gist gist_cost hamming \
+		operators same_row secret selectivity stored_values tuples type workers)))
 
 # what script/test counts interrupts by, and hooks of other libraries: see
 # t/interrupts.c and t/hooks.c
@@ -123,6 +35,12 @@ src/%.o: CFLAGS += -fsanitize-coverage=no-prune
 endif
 endif
 
+# memory that a sanitizer watches: see t/malloc.c
+ifneq ($(SIMHASH_TEST_MALLOC),)
+OBJS += t/malloc.o
+override PG_LDFLAGS += -Wl,--wrap=simhash_tokens_feed -Wl,--wrap=simhash_resize_array
+endif
+
 # what is for users
 DOCUMENTS = CHANGELOG.md LICENSE README.md SECURITY.md \
 	$(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/doc/*.md $(srcdir)/doc/*.svg $(srcdir)/doc/*.png))
@@ -132,64 +50,20 @@ override PG_CPPFLAGS += -I$(srcdir)/src -Isrc
 EXTRA_CLEAN = $(OBJS:.o=.d)
 SHLIB_LINK = -lutf8proc
 
-# "make installcheck" runs the quick tests.  Those below that take longer, and the
-# TAP tests that name SIMHASH_TEST_EXTRA, are run where that is not empty, as
-# script/test sets it.  "large" and the *_large tests need more rows, or compare all
-# radii: they are those of script/soak compare.
-#
-# A test needs "helpers" and no other one.  One test alone:
+# CONTRIBUTING.md has the sets of tests.  One test alone, which needs "helpers":
 #
 #     make installcheck REGRESS='helpers hamming' ISOLATION= TAP_TESTS=
 #     make installcheck REGRESS= ISOLATION=concurrency TAP_TESTS=
 #     make installcheck REGRESS= ISOLATION= PROVE_TESTS=t/001_encodings.pl
 #
 REGRESS = \
-	helpers \
-	install \
-	type \
-	type_128 \
-	integers \
-	vectors \
-	construct \
-	similarity \
-	minhash \
-	passages \
-	weights \
-	aggregates \
-	distance \
-	distance_128 \
-	audit \
-	plans \
-	estimates \
-	estimates_128 \
-	gist \
-	build \
-	build_128 \
-	hamming \
-	hamming_128 \
-	columns \
-	pairs \
-	processes \
-	parts \
-	words \
-	join \
-	join_plans \
-	join_few \
-	join_keys \
-	join_self \
-	join_adaptive \
-	join_memory \
-	join_parallel join_team \
-	join_changes \
-	jit \
-	components \
-	cluster \
-	cluster_texts \
-	fuzz
+	helpers install type type_128 integers vectors construct similarity minhash passages \
+	weights aggregates distance distance_128 audit plans estimates estimates_128 gist build \
+	build_128 hamming hamming_128 columns pairs processes parts words join join_plans \
+	join_few join_keys join_self join_adaptive join_memory join_parallel join_team \
+	join_changes jit components cluster cluster_texts fuzz
 ifneq ($(SIMHASH_TEST_EXTRA),)
-REGRESS += \
-	statistics \
-	statistics_128
+REGRESS += statistics statistics_128
 endif
 ISOLATION = exclude concurrency rechecks serializable
 TAP_TESTS = 1

@@ -11,7 +11,6 @@
 #include "join/plan.h"
 #include "near/progress.h"
 #include "type/catalog.h"
-#include "type/selectivity.h"
 #include "type/simhash.h"
 
 SIMHASH_MODULE_MAGIC;
@@ -20,7 +19,6 @@ void
 _PG_init(void)
 {
 	simhash_catalog_init();
-	simhash_gist_cost_init();
 	hamming_define_options();
 	simhash_progress_define_options();
 	hamming_join_init();

@@ -10,11 +10,11 @@
  *	(a <-># b) <= k	becomes	simhash_within(a, b, k)
  *	simhash_within	asks the index for	a <@ hamming_ball(b, k)
  *
- * within.c has the last step.  doc/algorithm.md proves that no step changes a
- * result.  Every type, function and operator is looked up in the schema of the
- * function that is being simplified.  Where one is missing, the clause stays as
- * it is.  The steps here are the same for each width of a fingerprint: its type
- * is that of the function's arguments.
+ * doc/algorithm.md proves that no step changes a result.  Every type, function
+ * and operator is looked up in the schema of the function that is being
+ * simplified.  Where one is missing, the clause stays as it is.  The steps are
+ * the same for each width of a fingerprint: its type is that of the function's
+ * arguments.
  */
 #include "postgres.h"
 
@@ -35,6 +35,7 @@
 #include "utils/syscache.h"
 
 #include "type/catalog.h"
+#include "type/selectivity.h"
 #include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_distance_support);
@@ -159,13 +160,6 @@ compare_distance(PlannerInfo *root, Oid schema, StrategyNumber strategy,
 	return (Node *) result;
 }
 
-/* Return the strategy with which "b op a" says what "a strategy b" says. */
-static StrategyNumber
-commute(StrategyNumber strategy)
-{
-	return BTGreaterStrategyNumber + BTLessStrategyNumber - strategy;
-}
-
 /*
  * Return arg as an integer, and store the integer's type in *integer_type.  A
  * hamming_distance is a domain over integer, and needs a relabelling.
@@ -206,9 +200,12 @@ simplify_comparison(SupportRequestSimplify *request, StrategyNumber strategy)
 		return compare_distance(request->root, schema, strategy, distance,
 								bigint_bound(right, right_type));
 	distance = distance_arguments((Node *) right, schema);
+	/* "k < distance" is "distance > k" */
 	if (distance != NIL)
-		return compare_distance(request->root, schema, commute(strategy),
-								distance, bigint_bound(left, left_type));
+		return compare_distance(request->root, schema,
+								BTGreaterStrategyNumber + BTLessStrategyNumber -
+								strategy, distance,
+								bigint_bound(left, left_type));
 
 	opno = get_opfamily_member(INTEGER_BTREE_FAM_OID, left_type, right_type,
 							   strategy);
@@ -234,6 +231,72 @@ COMPARISON_SUPPORT(hamming_distance_lt_support, BTLessStrategyNumber)
 COMPARISON_SUPPORT(hamming_distance_le_support, BTLessEqualStrategyNumber)
 COMPARISON_SUPPORT(hamming_distance_gt_support, BTGreaterStrategyNumber)
 COMPARISON_SUPPORT(hamming_distance_ge_support, BTGreaterEqualStrategyNumber)
+
+/*
+ * Return the clause simhash_within(a, b, k), where a or b is the indexed
+ * column, as the condition "column <@ hamming_ball(the other, k)"; NIL where
+ * the index cannot serve the clause.  The condition is exact: both say that the
+ * distance is at most k.
+ */
+static List *
+index_condition(SupportRequestIndexCondition *request, int words)
+{
+	FuncExpr   *clause = (FuncExpr *) request->node;
+	Oid			schema = get_func_namespace(request->funcid);
+	Oid			types[2] = {InvalidOid, INT8OID};
+	Oid			make_ball;
+	Oid			ball;
+	Oid			opno;
+	Expr	   *column;
+	Expr	   *centre;
+	Expr	   *radius;
+	Node	   *known_ball;
+
+	if (!IsA(clause, FuncExpr) || request->indexarg > 1)
+		return NIL;
+	column = list_nth(clause->args, request->indexarg);
+	centre = list_nth(clause->args, 1 - request->indexarg);
+	radius = lthird(clause->args);
+	types[0] = exprType((Node *) column);
+	make_ball = simhash_find_function(schema, words > 1 ? "hamming_ball_128"
+									  : "hamming_ball", 2, types);
+	if (!OidIsValid(make_ball) ||
+		!is_pseudo_constant_for_index(request->root, (Node *) centre,
+									  request->index) ||
+		!is_pseudo_constant_for_index(request->root, (Node *) radius,
+									  request->index))
+		return NIL;
+	ball = get_func_rettype(make_ball);
+	opno = get_opfamily_member(request->opfamily, types[0], ball,
+							   SIMHASH_BALL_STRATEGY);
+	if (!OidIsValid(opno))
+		return NIL;
+
+	request->lossy = false;
+	known_ball = (Node *) make_call(make_ball, ball,
+									list_make2(centre, radius));
+	known_ball = eval_const_expressions(request->root, known_ball);
+	return list_make1(make_operator(opno, BOOLOID, column,
+									(Expr *) known_ball));
+}
+
+static Datum
+within_support(FunctionCallInfo fcinfo, int words)
+{
+	void	   *request = PG_GETARG_POINTER(0);
+	void	   *result = NULL;
+
+	if (IsA(request, SupportRequestSelectivity))
+	{
+		hamming_within_selectivity(request, words);
+		result = request;
+	}
+	else if (IsA(request, SupportRequestIndexCondition))
+		result = index_condition(request, words);
+	PG_RETURN_POINTER(result);
+}
+
+SIMHASH_SQL_WIDTHS(simhash_within_support, within_support(fcinfo, words))
 
 /* The bytes of a text for which the functions of two texts have their COST. */
 #define USUAL_WIDTH 500

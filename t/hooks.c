@@ -24,7 +24,6 @@ static List *removed = NIL;		/* by the hook that was there before ours */
 static int	count = 0;			/* see simhash_test_hook() */
 static set_join_pathlist_hook_type ours;
 static bool makes_hypothetical = false;
-static rel_hook_type next_rel_hook;
 
 static List *
 without_hash_joins(List *paths)
@@ -82,13 +81,23 @@ last_hook(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 		joinrel->pathlist = removed;
 }
 
+/* The hook for when the indexes of a table are known. */
+#if PG_VERSION_NUM >= 190000
+#define rel_hook build_simple_rel_hook
+#define REL_HOOK_PARAMETERS \
+	PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte
+#else
+#define rel_hook get_relation_info_hook
+#define REL_HOOK_PARAMETERS \
+	PlannerInfo *root, Oid relation, bool inherits, RelOptInfo *rel
+#endif
+
 /* Let the indexes of a table be ones that are not there, but of their size. */
 static void
 hypothetical_hook(REL_HOOK_PARAMETERS)
 {
 	ListCell   *lc;
 
-	call_rel_hook(next_rel_hook);
 	if (!makes_hypothetical)
 		return;
 	foreach(lc, rel->indexlist)
@@ -122,7 +131,6 @@ simhash_test_hook(PG_FUNCTION_ARGS)
 	if (ours == NULL)
 	{
 		ours = set_join_pathlist_hook;
-		next_rel_hook = rel_hook;
 		rel_hook = hypothetical_hook;
 		explain_get_index_name_hook = name_index;
 	}

@@ -18,7 +18,7 @@
 #include "utils/tuplestore.h"
 
 #include "audit/audit.h"
-#include "dedup/user_query.h"
+#include "dedup/dedup.h"
 #include "near/pairs.h"
 #include "near/progress.h"
 #include "text/arguments.h"
@@ -114,16 +114,26 @@ has_room(const Audit *audit)
 		get_hash_memory_limit() / 2;
 }
 
-static void
-load_texts(Audit *audit)
+/*
+ * Put the texts of the next draws into memory, in place of those before.
+ * Return false if there is none left.
+ */
+static bool
+next_texts(Audit *audit)
 {
 	Overlap    *overlap = &audit->overlap;
 	AuditRows  *rows = &audit->rows;
 	uint64		hash[FEATURE_BATCH];
-	int			most = Min(audit->draw_count - audit->first_draw,
-						   TEXTS_AT_ONCE);
+	MemoryContext old;
 	uint32		place = 0;
+	int			most;
 
+	audit->first_draw += overlap->texts;
+	MemoryContextReset(audit->text_context);
+	most = Min(audit->draw_count - audit->first_draw, TEXTS_AT_ONCE);
+	if (most == 0)
+		return false;
+	old = MemoryContextSwitchTo(audit->text_context);
 	simhash_overlap_begin(overlap, most);
 	audit->texts = palloc(most * sizeof(AuditRow));
 	audit->words = palloc(most * sizeof(uint64));
@@ -138,31 +148,14 @@ load_texts(Audit *audit)
 		CHECK_FOR_INTERRUPTS();
 		for (; place <= draw->place; place++)
 			simhash_audit_next_row(rows, text);
-		simhash_audit_seek(rows->features, text->file, text->offset);
 		audit->words[overlap->texts] = text->words[0];
 
+		simhash_audit_seek(rows->features, text->file, text->offset);
 		while ((count = simhash_audit_next_features(rows, hash)) > 0)
 			simhash_overlap_add(overlap, hash, count);
 		simhash_overlap_end_text(overlap);
 	} while (overlap->texts < most && has_room(audit));
-	simhash_overlap_prepare(overlap, audit->rows.threshold);
-}
-
-/*
- * Put the texts of the next draws into memory, in place of those before.
- * Return false if there is none left.
- */
-static bool
-next_texts(Audit *audit)
-{
-	MemoryContext old;
-
-	audit->first_draw += audit->overlap.texts;
-	MemoryContextReset(audit->text_context);
-	if (audit->first_draw == audit->draw_count)
-		return false;
-	old = MemoryContextSwitchTo(audit->text_context);
-	load_texts(audit);
+	simhash_overlap_prepare(overlap, rows->threshold);
 	MemoryContextSwitchTo(old);
 	return true;
 }
@@ -322,15 +315,11 @@ typedef struct Counts
 	PairCount  *pairs;			/* distances for each text in memory */
 	BufFile   **files;			/* of PairCount; NULL: there is no pair */
 
-	/*
-	 * The pairs of each row that is drawn, within one distance.  In precision
-	 * and in related the whole are these, and the part those of them that are
-	 * alike, or related.  In recall the whole are its alike pairs at any
-	 * distance, and the part those of them within the distance.
-	 */
-	Sampled    *precision;
-	Sampled    *related;
-	Sampled    *recall;
+	/* of each row that is drawn: */
+	uint32	   *all_alike;		/* alike pairs at any distance */
+	uint32	   *near;			/* pairs within one distance; and of these */
+	uint32	   *alike;
+	uint32	   *related;
 } Counts;
 
 static void
@@ -342,7 +331,7 @@ count_pair(Audit *audit, int draw, const AuditRow *a, const AuditRow *b,
 	bool		is_alike = similarity >= audit->rows.threshold;
 	PairCount  *count;
 
-	counts->recall[draw].whole += is_alike;
+	counts->all_alike[draw] += is_alike;
 	if (distance >= counts->distances)
 		return;
 	count = &counts->pairs[first + distance];
@@ -381,21 +370,20 @@ read_counts(BufFile *file, const Counts *counts)
 	while (BufFileRead(file, &count, sizeof(count)) > 0)
 	{
 		CHECK_FOR_INTERRUPTS();
-		counts->precision[count.draw].whole += count.near;
-		counts->precision[count.draw].part += count.alike;
-		counts->related[count.draw].whole += count.near;
-		counts->related[count.draw].part += count.related;
-		counts->recall[count.draw].part += count.alike;
+		counts->near[count.draw] += count.near;
+		counts->alike[count.draw] += count.alike;
+		counts->related[count.draw] += count.related;
 	}
 	BufFileClose(file);
 }
 
 /* Set three columns: a share, and its interval.  Return the whole. */
 static double
-set_share(const Audit *audit, const Sampled *sample, Datum *values,
-		  bool *nulls)
+set_share(const Audit *audit, const uint32 *whole, const uint32 *part,
+		  Datum *values, bool *nulls)
 {
-	Proportion	p = simhash_estimate(sample, audit->draw_count);
+	Sample		sample = {audit->draw_count, audit->draws, whole, part};
+	Proportion	p = simhash_estimate(&sample);
 
 	values[0] = Float8GetDatum(p.value);
 	values[1] = Float8GetDatum(p.low);
@@ -404,18 +392,12 @@ set_share(const Audit *audit, const Sampled *sample, Datum *values,
 	return p.total;
 }
 
-/* Return a Sampled for each row that is drawn, without pairs. */
-static Sampled *
-begin_share(const Audit *audit)
+/* Return a 0 for each row that is drawn. */
+static uint32 *
+begin_count(const Audit *audit)
 {
-	Sampled    *sample = palloc_extended((audit->draw_count + 1) *
-										 sizeof(Sampled),
-										 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	int			i;
-
-	for (i = 0; i < audit->draw_count; i++)
-		sample[i].chance = audit->draws[i].chance;
-	return sample;
+	return palloc_extended((audit->draw_count + 1) * sizeof(uint32),
+						   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 }
 
 static void
@@ -433,11 +415,13 @@ return_counts(const Audit *audit, const Counts *counts, ReturnSetInfo *result)
 		if (counts->files[distance] != NULL)
 			read_counts(counts->files[distance], counts);
 		values[0] = Int32GetDatum(distance);
-		near = set_share(audit, counts->precision, values + 2, nulls + 2);
+		near = set_share(audit, counts->near, counts->alike, values + 2,
+						 nulls + 2);
 		/* each pair is one of either row */
 		values[1] = Int64GetDatum((int64) rint(near / 2));
-		set_share(audit, counts->related, values + 5, nulls + 5);
-		set_share(audit, counts->recall, values + 8, nulls + 8);
+		set_share(audit, counts->near, counts->related, values + 5, nulls + 5);
+		set_share(audit, counts->all_alike, counts->alike, values + 8,
+				  nulls + 8);
 		tuplestore_putvalues(result->setResult, result->setDesc, values,
 							 nulls);
 	}
@@ -447,7 +431,7 @@ static void
 audit_distances(Audit *audit, ReturnSetInfo *result)
 {
 	Counts		counts = {
-		.distances = audit->max_distance + 1,.recall = begin_share(audit)
+		.distances = audit->max_distance + 1,.all_alike = begin_count(audit)
 	};
 
 	counts.files = palloc0(counts.distances * sizeof(BufFile *));
@@ -463,8 +447,9 @@ audit_distances(Audit *audit, ReturnSetInfo *result)
 		write_counts(audit, &counts);
 	}
 	/* when the texts are freed */
-	counts.precision = begin_share(audit);
-	counts.related = begin_share(audit);
+	counts.near = begin_count(audit);
+	counts.alike = begin_count(audit);
+	counts.related = begin_count(audit);
 	return_counts(audit, &counts, result);
 }
 

@@ -42,11 +42,12 @@ typedef struct AuditRows
 	/*
 	 * Files by row: an AuditRow; the features, in batches of a uint32, their
 	 * number, and of their hashes, up to a batch of none; each band, a hash
-	 * of some bins of the sketch of the features.
+	 * of some bins of the sketch of the features; and behind these, at
+	 * band_count, a hash of the fingerprint.
 	 */
 	BufFile    *rows;
 	BufFile    *features;
-	BufFile    *bands[AUDIT_BANDS_MAX];
+	BufFile    *bands[AUDIT_BANDS_MAX + 1];
 	int			band_count;		/* 1 .. AUDIT_BANDS_MAX */
 	int			band_bins;		/* bins of a band */
 	uint64		salt;			/* of the sketches, from the seed */
@@ -68,16 +69,14 @@ typedef struct Draw
 	float		chance;			/* of being drawn, above 0, up to 1 */
 } Draw;
 
-/*
- * A unit of a sample: what it has of the whole, and of the part.  There may be
- * many, so they are small; all is computed as double.
- */
-typedef struct Sampled
+/* The units of a sample: what each has of the whole, and of the part. */
+typedef struct Sample
 {
-	uint32		whole;
-	uint32		part;			/* 0 .. whole */
-	float		chance;			/* of being drawn, above 0, up to 1 */
-} Sampled;
+	int			count;			/* of units */
+	const Draw *draws;
+	const uint32 *whole;
+	const uint32 *part;			/* 0 .. whole */
+} Sample;
 
 typedef struct Proportion
 {
@@ -142,6 +141,6 @@ extern void simhash_overlap_add_candidate(Overlap *overlap, uint32 number);
 extern double simhash_overlap_jaccard(const Overlap *overlap, uint32 number);
 
 /* estimate.c */
-extern Proportion simhash_estimate(const Sampled *sample, int count);
+extern Proportion simhash_estimate(const Sample *sample);
 
 #endif							/* SIMHASH_AUDIT_H */

@@ -128,46 +128,30 @@ note_groups(Drawing *d, NearSide *side, int64 kind)
 }
 
 static void
-add_value(Drawing *d, NearSide *side, uint64 value, uint32 row)
-{
-	NearRow		near = {.words = {value},.payload = row};
-
-	hamming_side_add_within(side, &near, d->memory);
-}
-
-static void
 find_groups(Drawing *d)
 {
 	AuditRows  *rows = d->rows;
-	NearSide	side;
-	AuditRow	row;
 	int			band;
 	uint32		i;
 
 	simhash_audit_rewind(rows);
-	for (band = 0; band < rows->band_count; band++)
+	for (band = 0; band <= rows->band_count; band++)
 	{
+		NearSide	side;
+
 		simhash_progress_share(band, rows->band_count + 1);
 		hamming_side_begin(&side, 1, false, false);
 		for (i = 0; i < rows->count; i++)
 		{
-			uint64		value;
+			NearRow		row = {.payload = i};
 
 			CHECK_FOR_INTERRUPTS();
-			BufFileReadExact(rows->bands[band], &value, sizeof(value));
-			if (value != NO_BAND)
-				add_value(d, &side, value, i);
+			BufFileReadExact(rows->bands[band], row.words, sizeof(uint64));
+			if (row.words[0] != NO_BAND || band == rows->band_count)
+				hamming_side_add_within(&side, &row, d->memory);
 		}
-		note_groups(d, &side, 0);
+		note_groups(d, &side, band == rows->band_count ? SAME_GROUP : 0);
 	}
-	hamming_side_begin(&side, 1, false, false);
-	for (i = 0; i < rows->count; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		simhash_audit_next_row(rows, &row);
-		add_value(d, &side, seeded_hash(0, row.words, sizeof(row.words)), i);
-	}
-	note_groups(d, &side, SAME_GROUP);
 }
 
 /* Set *size to the next size of a group.  Return false if there is none. */

@@ -39,11 +39,11 @@ upper_limit(double share, double n)
 			   share);
 }
 
-/* Return what value of a unit of the sample stands for among all units. */
+/* Return what value of unit i of the sample stands for among all units. */
 static inline double
-scale_up(const Sampled *unit, double value)
+scale_up(const Sample *sample, int i, double value)
 {
-	return value / unit->chance;
+	return value / sample->draws[i].chance;
 }
 
 /*
@@ -53,8 +53,8 @@ scale_up(const Sampled *unit, double value)
  * chance of a unit.  simhash_estimate() says why units are added.
  */
 static double
-effective_size(const Sampled *sample, int count, const Proportion *p,
-			   double least, bool is_part)
+effective_size(const Sample *sample, const Proportion *p, double least,
+			   bool is_part)
 {
 	double		random = 0;		/* weight that chance may have left out */
 	double		squares = 0;	/* of weights, likewise */
@@ -64,11 +64,11 @@ effective_size(const Sampled *sample, int count, const Proportion *p,
 	double		share;
 	int			i;
 
-	for (i = 0; i < count; i++)
+	for (i = 0; i < sample->count; i++)
 	{
-		weight = scale_up(&sample[i], sample[i].whole) / p->total;
-		random += (1.0 - sample[i].chance) * weight;
-		squares += (1.0 - sample[i].chance) * weight * weight;
+		weight = scale_up(sample, i, sample->whole[i]) / p->total;
+		random += (1.0 - sample->draws[i].chance) * weight;
+		squares += (1.0 - sample->draws[i].chance) * weight * weight;
 	}
 	weight = 1 / least / p->total;
 	if (random > 0)
@@ -77,12 +77,12 @@ effective_size(const Sampled *sample, int count, const Proportion *p,
 	share = (p->value + (is_part ? added : 0)) / (1 + added);
 	variance = (1 - least) * added * weight *
 		(is_part ? (1 - share) * (1 - share) : share * share);
-	for (i = 0; i < count; i++)
+	for (i = 0; i < sample->count; i++)
 	{
-		double		residual = scale_up(&sample[i], sample[i].part -
-										share * sample[i].whole) / p->total;
+		double		residual = scale_up(sample, i, sample->part[i] -
+										share * sample->whole[i]) / p->total;
 
-		variance += (1.0 - sample[i].chance) * residual * residual;
+		variance += (1.0 - sample->draws[i].chance) * residual * residual;
 	}
 	/* without those added: of n units of equal weight this leaves n */
 	return share * (1 - share) * (1 + added) / variance;
@@ -103,25 +103,24 @@ effective_size(const Sampled *sample, int count, const Proportion *p,
  * 1, of the least chance.
  */
 Proportion
-simhash_estimate(const Sampled *sample, int count)
+simhash_estimate(const Sample *sample)
 {
 	Proportion	p = {0};
 	double		part = 0;
 	double		least = 1;
 	int			i;
 
-	for (i = 0; i < count; i++)
+	for (i = 0; i < sample->count; i++)
 	{
-		p.total += scale_up(&sample[i], sample[i].whole);
-		part += scale_up(&sample[i], sample[i].part);
-		least = Min(least, sample[i].chance);
+		p.total += scale_up(sample, i, sample->whole[i]);
+		part += scale_up(sample, i, sample->part[i]);
+		least = Min(least, sample->draws[i].chance);
 	}
 	p.value = p.low = p.high = part / p.total;
 	if (p.total == 0 || least == 1)
 		return p;
 	p.low = 1 - upper_limit(1 - p.value,
-							effective_size(sample, count, &p, least, false));
-	p.high = upper_limit(p.value,
-						 effective_size(sample, count, &p, least, true));
+							effective_size(sample, &p, least, false));
+	p.high = upper_limit(p.value, effective_size(sample, &p, least, true));
 	return p;
 }

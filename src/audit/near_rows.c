@@ -86,7 +86,7 @@ mark_connected(NearSide *side, int radius, uint8 *is_near)
 	hamming_side_group(side);
 	starts = side->starts;
 	count = side->list.count;
-	sets = hamming_connect(&side->list, radius, together, NULL);
+	sets = hamming_connect(&side->list, count, radius, together, NULL);
 	for (n = 0; n < count; n++)
 	{
 		uint32		root = find_set(sets, n);

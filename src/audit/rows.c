@@ -54,7 +54,7 @@ simhash_audit_begin_rows(AuditRows *rows)
 	rows->salt = seeded_hash(rows->seed, NULL, 0);
 	rows->rows = BufFileCreateTemp(false);
 	rows->features = BufFileCreateTemp(false);
-	for (i = 0; i < rows->band_count; i++)
+	for (i = 0; i <= rows->band_count; i++)
 		rows->bands[i] = BufFileCreateTemp(false);
 }
 
@@ -77,20 +77,22 @@ add_features(AuditRows *rows, FeatureBatch *batch, Sketch *sketch)
 }
 
 static void
-write_bands(AuditRows *rows, Sketch *sketch)
+write_bands(AuditRows *rows, const AuditRow *row, Sketch *sketch)
 {
 	const uint64 *bins = simhash_sketch_bins(sketch);
+	uint64		band;
 	int			i;
 
 	for (i = 0; i < rows->band_count; i++)
 	{
-		uint64		band = NO_BAND;
-
+		band = NO_BAND;
 		if (bins[0] != PG_UINT64_MAX)
 			band = seeded_hash(0, bins + i * rows->band_bins,
 							   rows->band_bins * sizeof(uint64));
 		BufFileWrite(rows->bands[i], &band, sizeof(band));
 	}
+	band = seeded_hash(0, row->words, sizeof(row->words));
+	BufFileWrite(rows->bands[i], &band, sizeof(band));
 }
 
 /*
@@ -125,7 +127,7 @@ simhash_audit_add_row(AuditRows *rows, AuditRow *row,
 	batch.length = 0;
 	BufFileWrite(rows->features, &batch.length, sizeof(batch.length));
 	BufFileWrite(rows->rows, row, sizeof(*row));
-	write_bands(rows, &sketch);
+	write_bands(rows, row, &sketch);
 	rows->count++;
 }
 
@@ -143,7 +145,7 @@ simhash_audit_rewind(AuditRows *rows)
 	int			i;
 
 	simhash_audit_seek(rows->rows, 0, 0);
-	for (i = 0; i < rows->band_count; i++)
+	for (i = 0; i <= rows->band_count; i++)
 		simhash_audit_seek(rows->bands[i], 0, 0);
 }
 
@@ -172,6 +174,6 @@ simhash_audit_end_rows(AuditRows *rows)
 
 	BufFileClose(rows->rows);
 	BufFileClose(rows->features);
-	for (i = 0; i < rows->band_count; i++)
+	for (i = 0; i <= rows->band_count; i++)
 		BufFileClose(rows->bands[i]);
 }

@@ -4,8 +4,8 @@
  *
  * At the first row of a partition all of it is read and numbered.  Rows of
  * equal fingerprints, and of equal texts if these are compared, are one member
- * of a cluster.  Members are numbered in order of first appearance, and so are
- * clusters: the first row of a cluster is the first row of its least member.
+ * of a cluster: the first of these rows.  Clusters are numbered in order of
+ * first appearance: the first row of a cluster is its least member.
  */
 #include "postgres.h"
 
@@ -28,13 +28,6 @@
 #define NO_MEMBER PG_UINT32_MAX
 #define ALONE (PG_UINT32_MAX - 1)
 
-typedef struct Partition
-{
-	bool		is_numbered;
-	uint32	   *numbers;		/* number of each row's cluster; NULL where an
-								 * argument is null */
-} Partition;
-
 /* The numbers of the arguments. */
 enum
 {
@@ -53,17 +46,30 @@ typedef struct ClusterArguments
 	bool		is_null;		/* is one of them null? */
 	int			radius;
 	ClusterMethod method;
-	bool		has_texts;		/* are there the following, too? */
-	double		min_similarity;
+	double		min_similarity; /* 0 without texts, as words is */
 	int			words;
 } ClusterArguments;
 
+/* A partition that is numbered. */
+typedef struct Partition
+{
+	WindowObject window;
+	int			count;			/* arguments of the function */
+	bool		may_vary;		/* may arguments differ from row to row? */
+	ClusterArguments arguments; /* in the first row */
+	uint32		rows;
+	FingerprintList list;		/* of rows; then of members */
+	Texts	   *texts;			/* of rows, by number; NULL: none */
+	uint32	   *numbers;		/* of each row: NO_MEMBER, ALONE or its
+								 * member; in the end that of its cluster */
+} Partition;
+
 static Datum
-get_argument(WindowObject window, int argument, int64 row, bool *isnull)
+get_argument(const Partition *p, int argument, int64 row, bool *isnull)
 {
 	bool		isout;
 
-	return WinGetFuncArgInPartition(window, argument, row, WINDOW_SEEK_HEAD,
+	return WinGetFuncArgInPartition(p->window, argument, row, WINDOW_SEEK_HEAD,
 									false, isnull, &isout);
 }
 
@@ -75,31 +81,23 @@ is_of_row(int argument)
 }
 
 static ClusterArguments
-get_arguments(WindowObject window, int64 row, int count, int words)
+get_arguments(const Partition *p, int64 row)
 {
-	ClusterArguments arguments = {.has_texts = count > ARG_BODY};
+	ClusterArguments arguments = {0};
 	Datum		values[ARGUMENTS];
 	int			i;
 
-	for (i = 0; i < count; i++)
-	{
-		bool		isnull;
-
-		if (is_of_row(i))
-			continue;
-		values[i] = get_argument(window, i, row, &isnull);
-		if (isnull)
-			return (ClusterArguments)
-		{
-			.is_null = true
-		};
-	}
+	for (i = 0; i < p->count && !arguments.is_null; i++)
+		if (!is_of_row(i))
+			values[i] = get_argument(p, i, row, &arguments.is_null);
+	if (arguments.is_null)
+		return arguments;
 	arguments.radius =
 		simhash_check_range("max_distance",
 							DatumGetInt32(values[ARG_MAX_DISTANCE]), 0,
-							64 * words);
+							64 * p->list.word_count);
 	arguments.method = check_method(values[ARG_METHOD]);
-	if (arguments.has_texts)
+	if (p->count > ARG_BODY)
 	{
 		double		similarity = DatumGetFloat8(values[ARG_MIN_SIMILARITY]);
 
@@ -118,10 +116,10 @@ get_arguments(WindowObject window, int64 row, int count, int words)
 }
 
 static void
-check_constant(WindowObject window, int64 row, int count, int words,
-			   const ClusterArguments *first)
+check_constant(const Partition *p, int64 row)
 {
-	ClusterArguments here = get_arguments(window, row, count, words);
+	const ClusterArguments *first = &p->arguments;
+	ClusterArguments here = get_arguments(p, row);
 
 	if (here.is_null != first->is_null || here.radius != first->radius ||
 		here.method != first->method ||
@@ -130,7 +128,7 @@ check_constant(WindowObject window, int64 row, int count, int words,
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s must be the same in all rows of a partition",
-						count > ARG_BODY
+						p->count > ARG_BODY
 						? "max_distance, method, min_similarity and words"
 						: "max_distance and method")));
 }
@@ -153,17 +151,13 @@ count_rows(WindowObject window)
 }
 
 /*
- * Read the fingerprints of the partition into the list, and the texts if texts
- * is not NULL.  Set members[row] to NO_MEMBER or ALONE for each row that is not
- * on the list.  If may_vary, check in each row that the arguments are those of
- * the first row; count is the number of arguments of the function.
- * WinSetMarkPosition() is not called: a call would take longer than reading the
- * row, and free nothing.
+ * Read the fingerprints of the partition into the list, and the texts.  Set the
+ * numbers of rows that are not on the list.  If arguments may vary, check that
+ * they do not.  WinSetMarkPosition() is not called: a call would take longer
+ * than reading the row, and free nothing.
  */
 static void
-read_partition(WindowObject window, uint32 rows, int count,
-			   const ClusterArguments *arguments, bool may_vary,
-			   FingerprintList *list, Texts *texts, uint32 *members)
+read_partition(Partition *p)
 {
 	MemoryContext each_row = AllocSetContextCreate(CurrentMemoryContext,
 												   "simhash_cluster row",
@@ -171,29 +165,29 @@ read_partition(WindowObject window, uint32 rows, int count,
 	MemoryContext old = MemoryContextSwitchTo(each_row);
 	uint32		row;
 
-	for (row = 0; row < rows; row++)
+	for (row = 0; row < p->rows; row++)
 	{
 		bool		isnull;
-		Datum		value = get_argument(window, ARG_FINGERPRINT, row, &isnull);
+		Datum		value = get_argument(p, ARG_FINGERPRINT, row, &isnull);
 		uint64		fingerprint[HAMMING_MAX_WORDS];
 
 		/* at once: the next argument frees what the value may point to */
 		if (!isnull)
-			simhash_datum_words(value, fingerprint, list->word_count);
-		members[row] = isnull ? NO_MEMBER : ALONE;
-		if (!isnull && texts != NULL)
+			simhash_datum_words(value, fingerprint, p->list.word_count);
+		p->numbers[row] = isnull ? NO_MEMBER : ALONE;
+		if (!isnull && p->texts != NULL)
 		{
-			Datum		body = get_argument(window, ARG_BODY, row, &isnull);
+			Datum		body = get_argument(p, ARG_BODY, row, &isnull);
 
 			if (!isnull)
-				simhash_texts_add(texts, row, body);
+				simhash_texts_add(p->texts, row, body);
 		}
 		if (!isnull)
-			fplist_append(list, fingerprint, row);
-		if (may_vary)
-			check_constant(window, row, count, list->word_count, arguments);
+			fplist_append(&p->list, fingerprint, row);
+		if (p->may_vary)
+			check_constant(p, row);
 		MemoryContextReset(each_row);
-		simhash_progress_share(row, rows);
+		simhash_progress_share(row, p->rows);
 		CHECK_FOR_INTERRUPTS();
 	}
 	MemoryContextSwitchTo(old);
@@ -201,16 +195,17 @@ read_partition(WindowObject window, uint32 rows, int count,
 }
 
 /*
- * Let the rows have one fingerprint, and ascend.  Set firsts[row] to the first
- * row whose text is equal.  Where this text has no feature, the rows are no
- * partners of each other, and firsts[row] is ALONE.
+ * Let the rows have one fingerprint, and ascend.  Set the number of each to the
+ * first row whose text is equal.  Where this text has no feature, the rows are
+ * no partners of each other, and their number is ALONE.
  *
  * The rows of one digest are compared with the first of these only.  If another
  * text has the digest by chance, its copies stay apart, which is right, too.
  */
 static void
-merge_copies(const uint32 *rows, uint32 count, Texts *texts, uint32 *firsts)
+merge_copies(Partition *p, const uint32 *rows, uint32 count)
 {
+	uint32	   *numbers = p->numbers;
 	FingerprintList digests;
 	uint32		first = 0;
 	bool		has_copy = false;
@@ -219,9 +214,9 @@ merge_copies(const uint32 *rows, uint32 count, Texts *texts, uint32 *firsts)
 	hamming_fplist_allocate(&digests, 1, count);
 	for (i = 0; i < count; i++)
 	{
-		uint64		digest = simhash_texts_digest(texts, rows[i]);
+		uint64		digest = simhash_texts_digest(p->texts, rows[i]);
 
-		firsts[rows[i]] = rows[i];
+		numbers[rows[i]] = rows[i];
 		fplist_append(&digests, &digest, rows[i]);
 	}
 	/* the sort is stable */
@@ -235,27 +230,27 @@ merge_copies(const uint32 *rows, uint32 count, Texts *texts, uint32 *firsts)
 			first = i;
 			has_copy = false;
 		}
-		else if (simhash_texts_equal(texts, row, digests.numbers[i]))
+		else if (simhash_texts_equal(p->texts, row, digests.numbers[i]))
 		{
 			/* ask once: to read a large text takes long */
-			if (!has_copy && !simhash_texts_alike(texts, row, row))
-				firsts[row] = ALONE;
+			if (!has_copy && !simhash_texts_alike(p->texts, row, row))
+				numbers[row] = ALONE;
 			has_copy = true;
-			firsts[digests.numbers[i]] = firsts[row];
+			numbers[digests.numbers[i]] = numbers[row];
 		}
 	}
 	hamming_fplist_free(&digests);
 }
 
 /*
- * On entry the numbers of the list are those of rows, ascending.  Leave one of
- * each fingerprint, or of each fingerprint and text if texts is not NULL,
- * numbered by the first row that has it.  Set firsts[row] for the rows of the
- * list to that number, or to ALONE.
+ * On entry the list has rows, ascending.  Leave the first row of each
+ * fingerprint, or of each fingerprint and text.  Set the numbers of all rows of
+ * the list to that row, or to ALONE.
  */
 static void
-merge_rows(FingerprintList *list, Texts *texts, uint32 *firsts)
+merge_rows(Partition *p)
 {
+	FingerprintList *list = &p->list;
 	uint32		distinct = 0;
 	uint32		from;
 	uint32		to;
@@ -265,21 +260,21 @@ merge_rows(FingerprintList *list, Texts *texts, uint32 *firsts)
 	hamming_fplist_sort_words(list, 0, list->count, 0);
 	for (from = 0; from < list->count; from = to)
 	{
-		uint32	   *rows = list->numbers + from;
+		const uint32 *rows = list->numbers + from;
 		uint64		difference[HAMMING_MAX_WORDS];
 
 		for (to = from + 1; to < list->count &&
 			 fplist_differ(list, from, list, to, 0, difference) == 0; to++)
 			CHECK_FOR_INTERRUPTS();
-		if (texts != NULL && to - from > 1)
-			merge_copies(rows, to - from, texts, firsts);
+		if (p->texts != NULL && to - from > 1)
+			merge_copies(p, rows, to - from);
 		else
 			for (i = 0; i < to - from; i++)
-				firsts[rows[i]] = rows[0];
+				p->numbers[rows[i]] = rows[0];
 		for (i = from; i < to; i++)
 		{
 			CHECK_FOR_INTERRUPTS();
-			if (firsts[list->numbers[i]] == list->numbers[i])
+			if (p->numbers[list->numbers[i]] == list->numbers[i])
 				fplist_swap(list, distinct++, i);
 		}
 	}
@@ -287,138 +282,91 @@ merge_rows(FingerprintList *list, Texts *texts, uint32 *firsts)
 }
 
 /*
- * On entry firsts has what read_partition() and merge_rows() have set.  On
- * return it has the member of each row, numbered in order of first rows.  So
- * has the list; number the texts by members, too, if texts is not NULL.
+ * clusters[member] is an earlier member of its cluster, or itself if it is the
+ * first.  Set the number of each row to that of its cluster, in order of first
+ * rows.
  */
 static void
-number_members(FingerprintList *list, uint32 *firsts, uint32 rows,
-			   Texts *texts)
+number_clusters(Partition *p, uint32 *clusters)
 {
-	uint32		members = 0;
-	uint32		i;
-	int			w;
-
-	for (i = 0; i < rows; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (firsts[i] == i)
-		{
-			if (texts != NULL)
-				simhash_texts_number(texts, i, members);
-			for (w = 0; list->word_count > 1 && w < list->word_count; w++)
-				list->words[w][members] = list->words[w][i];
-			firsts[i] = members++;
-		}
-		else if (firsts[i] < ALONE)
-			firsts[i] = firsts[firsts[i]];
-	}
-	for (i = 0; i < list->count; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		list->numbers[i] = firsts[list->numbers[i]];
-	}
-}
-
-/*
- * members[row] is the member of each row, and clusters[member] an earlier one
- * of its cluster, or itself if it is the first.  Set members[row] to the number
- * of the row's cluster.  As members do, clusters come in order of first rows.
- */
-static void
-number_clusters(uint32 *members, uint32 rows, uint32 *clusters)
-{
-	uint32		next_member = 0;
 	uint32		next = NO_CLUSTER + 1;
 	uint32		i;
 
-	for (i = 0; i < rows; i++)
+	for (i = 0; i < p->rows; i++)
 	{
-		uint32		member = members[i];
+		uint32		member = p->numbers[i];
 
 		CHECK_FOR_INTERRUPTS();
 		if (member == NO_MEMBER)
-			members[i] = NO_CLUSTER;
+			p->numbers[i] = NO_CLUSTER;
 		else if (member == ALONE)
-			members[i] = next++;
+			p->numbers[i] = next++;
 		else
 		{
-			if (member == next_member)
-			{
-				clusters[member] = clusters[member] == member ? next++
-					: clusters[clusters[member]];
-				next_member++;
-			}
-			members[i] = clusters[member];
+			if (member == i)
+				clusters[i] = clusters[i] == i ? next++
+					: clusters[clusters[i]];
+			p->numbers[i] = clusters[member];
 		}
 	}
 }
 
-/*
- * On entry the numbers on the list are those of rows, ascending, and numbers
- * has what read_partition() has set.  Set numbers[row] for all rows to the
- * number of the cluster, from 1 on, or to NO_CLUSTER.  The list is changed.  If
- * texts is not NULL, it has the texts of the rows, which are compared.
- */
+/* The partition was read.  Number the cluster of each row. */
 static void
-number_rows(FingerprintList *list, uint32 rows, Texts *texts,
-			const ClusterArguments *arguments, uint32 *numbers)
+number_rows(Partition *p)
 {
-	bool		is_leader = arguments->method == CLUSTER_LEADER;
+	int			radius = p->arguments.radius;
+	bool		is_leader = p->arguments.method == CLUSTER_LEADER;
 	Together   *together = NULL;
 	uint32	   *clusters;
 
 	simhash_progress_phase("connecting fingerprints");
 	/* texts are compared by this process alone */
-	if (is_leader || texts == NULL)
-		together = hamming_connect_begin(list, rows, arguments->radius);
-	merge_rows(list, texts, numbers);
-	number_members(list, numbers, rows, texts);
-	clusters = hamming_connect(list, arguments->radius, together,
-							   is_leader ? NULL : texts);
+	if (is_leader || p->texts == NULL)
+		together = hamming_connect_begin(&p->list, p->rows, radius);
+	merge_rows(p);
+	clusters = hamming_connect(&p->list, p->rows, radius, together,
+							   is_leader ? NULL : p->texts);
 	if (is_leader)
-		hamming_choose_leaders(list, arguments->radius, texts, clusters);
-	number_clusters(numbers, rows, clusters);
+		hamming_choose_leaders(&p->list, p->rows, radius, p->texts, clusters);
+	number_clusters(p, clusters);
 	if (together != NULL)
 		hamming_together_end(together);
 }
 
-static void
-number_partition(WindowObject window, int count, int words, bool may_vary,
-				 Partition *partition)
+/*
+ * Return the number of each row's cluster, from 1 on, or NO_CLUSTER, in the
+ * current memory context.
+ */
+static uint32 *
+number_partition(WindowObject window, int count, int words, bool may_vary)
 {
-	MemoryContext call = AllocSetContextCreate(CurrentMemoryContext,
-											   "simhash_cluster",
-											   ALLOCSET_SMALL_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(call);
-	uint32		rows;
-	ClusterArguments arguments;
-	FingerprintList list;
-	uint32	   *numbers;
-	Texts	   *texts = NULL;
+	Partition	p = {.window = window,.count = count,.may_vary = may_vary};
+	MemoryContext call;
+	MemoryContext old;
 
 	simhash_progress_begin("simhash_cluster");
 	simhash_progress_phase("reading rows");
-	rows = count_rows(window);
-	arguments = get_arguments(window, 0, count, words);
-	hamming_fplist_allocate(&list, words, rows);
-	numbers = MemoryContextAllocHuge(GetMemoryChunkContext(partition),
-									 (Size) rows * sizeof(uint32));
-	if (arguments.has_texts)
-		texts = simhash_texts_begin(rows, arguments.min_similarity,
-									arguments.words);
-	read_partition(window, rows, count, &arguments, may_vary, &list, texts,
-				   numbers);
-	if (!arguments.is_null)
-	{
-		number_rows(&list, rows, texts, &arguments, numbers);
-		partition->numbers = numbers;
-	}
-	if (texts != NULL)
-		simhash_texts_end(texts);
+	p.rows = count_rows(window);
+	p.numbers = palloc_extended(p.rows * sizeof(uint32), MCXT_ALLOC_HUGE);
+	call = AllocSetContextCreate(CurrentMemoryContext, "simhash_cluster",
+								 ALLOCSET_SMALL_SIZES);
+	old = MemoryContextSwitchTo(call);
+	hamming_fplist_allocate(&p.list, words, p.rows);
+	p.arguments = get_arguments(&p, 0);
+	if (count > ARG_BODY && !p.arguments.is_null)
+		p.texts = simhash_texts_begin(p.rows, p.arguments.min_similarity,
+									  p.arguments.words);
+	read_partition(&p);
+	if (p.arguments.is_null)
+		memset(p.numbers, 0, p.rows * sizeof(uint32));
+	else
+		number_rows(&p);
+	if (p.texts != NULL)
+		simhash_texts_end(p.texts);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(call);
-	partition->is_numbered = true;
+	return p.numbers;
 }
 
 /*
@@ -430,22 +378,24 @@ cluster_of_row(FunctionCallInfo fcinfo, int words)
 {
 	WindowObject window = PG_WINDOW_OBJECT();
 
-	/* zeroed before the first row of a partition */
-	Partition  *partition = WinGetPartitionLocalMemory(window,
-													   sizeof(Partition));
-	uint32		number = NO_CLUSTER;
-	bool		may_vary = false;
-	int			i;
+	/* of each row; NULL before the first row of a partition */
+	uint32	  **numbers = WinGetPartitionLocalMemory(window, sizeof(uint32 *));
+	uint32		number;
 
-	if (!partition->is_numbered)
+	if (*numbers == NULL)
 	{
+		bool		may_vary = false;
+		MemoryContext old;
+		int			i;
+
 		for (i = 0; i < PG_NARGS(); i++)
 			may_vary |= !is_of_row(i) &&
 				!get_fn_expr_arg_stable(fcinfo->flinfo, i);
-		number_partition(window, PG_NARGS(), words, may_vary, partition);
+		old = MemoryContextSwitchTo(GetMemoryChunkContext(numbers));
+		*numbers = number_partition(window, PG_NARGS(), words, may_vary);
+		MemoryContextSwitchTo(old);
 	}
-	if (partition->numbers != NULL)
-		number = partition->numbers[WinGetCurrentPosition(window)];
+	number = (*numbers)[WinGetCurrentPosition(window)];
 	if (number == NO_CLUSTER)
 		PG_RETURN_NULL();
 	PG_RETURN_INT64(number);

@@ -15,7 +15,6 @@
 #include "utils/tuplestore.h"
 
 #include "dedup/dedup.h"
-#include "dedup/user_query.h"
 #include "near/progress.h"
 #include "near/sets.h"
 #include "type/cpu.h"
@@ -23,11 +22,8 @@
 
 PG_FUNCTION_INFO_V1(simhash_components);
 
-/* Ids that there is room for at first: 2 to the power of INITIAL_BITS. */
+/* Ids, and pairs, that there is room for at first: 2 to that power. */
 #define INITIAL_BITS 10
-
-/* Pairs that there is room for at first, by leader. */
-#define GREATER_CAPACITY 1024
 
 /* Ids between the prefetch of a slot and its use. */
 #define AHEAD 16
@@ -35,12 +31,8 @@ PG_FUNCTION_INFO_V1(simhash_components);
 /* Pairs that wait, to be added together: see find_numbers(). */
 #define MOST_WAITING 256
 
-/* A free slot, and the place of an id that is in no group: all bytes 255. */
-#define FREE_SLOT PG_UINT32_MAX
-#define NO_PLACE PG_UINT32_MAX
-
-/* The end of a list of greater ids. */
-#define NO_GREATER PG_UINT32_MAX
+/* In place of a number, a place or an index: all bytes 255. */
+#define NONE PG_UINT32_MAX
 
 #define SIGN_BIT (UINT64CONST(1) << 63)
 
@@ -72,11 +64,11 @@ typedef struct IdGroups
 	uint64	   *ids;			/* by number */
 	uint32	   *links;			/* by number: if connected, the parent in a
 								 * set (sets.h); if by leader, the first on
-								 * the list of greater ids, or NO_GREATER */
+								 * the list of greater ids, or NONE */
 	uint32		count;			/* ids that are numbered */
 	Size		capacity;		/* ids that there is room for; a power of two */
 	uint32	   *slots;			/* 2 * capacity numbers of ids, with a tag
-								 * above, or FREE_SLOT */
+								 * above, or NONE */
 	uint64		multiplier;		/* of the hash; odd, and secret */
 	int			shift;			/* brings a hash down to the slots */
 	GreaterId  *greater;		/* only if by leader */
@@ -99,8 +91,8 @@ begin_groups(ClusterMethod method)
 	memset(groups->slots, 0xFF, 2 * groups->capacity * sizeof(uint32));
 	groups->multiplier = simhash_secret() | 1;
 	groups->shift = 64 - (INITIAL_BITS + 1);
-	groups->greater_capacity = GREATER_CAPACITY;
-	groups->greater = palloc(GREATER_CAPACITY * sizeof(GreaterId));
+	groups->greater_capacity = groups->capacity;
+	groups->greater = palloc(groups->capacity * sizeof(GreaterId));
 	return groups;
 }
 
@@ -158,7 +150,7 @@ enlarge(IdGroups *groups)
 		CHECK_FOR_INTERRUPTS();
 		/* ids has room behind the last id, where any value will do */
 		cpu_prefetch(first_slot(groups, later));
-		while (*slot != FREE_SLOT)
+		while (*slot != NONE)
 			slot = next_slot(groups, slot);
 		*slot = get_tag(groups, hash) | i;
 	}
@@ -171,7 +163,7 @@ find_or_add(IdGroups *groups, uint64 id)
 	uint64		hash = hash_id(groups, id);
 	uint32	   *slot = first_slot(groups, hash);
 
-	for (; *slot != FREE_SLOT; slot = next_slot(groups, slot))
+	for (; *slot != NONE; slot = next_slot(groups, slot))
 	{
 		uint32		number = *slot ^ get_tag(groups, hash);
 
@@ -185,7 +177,7 @@ find_or_add(IdGroups *groups, uint64 id)
 				 errmsg("cannot group more than %d ids", PG_INT32_MAX)));
 	*slot = get_tag(groups, hash) | groups->count;
 	groups->ids[groups->count] = id;
-	groups->links[groups->count] = groups->method == CLUSTER_LEADER ? NO_GREATER
+	groups->links[groups->count] = groups->method == CLUSTER_LEADER ? NONE
 		: groups->count;
 	/* with the last number that there is room for, a slot could be free */
 	if (++groups->count == groups->capacity - 1 && groups->count < PG_INT32_MAX)
@@ -213,9 +205,9 @@ find_numbers(IdGroups *groups, const uint64 *ids, int count, uint32 *numbers)
 	/* of a slot that is free, or has another tag, no id has the number */
 	for (i = 0; i < count; i++)
 		if (numbers[i] >= groups->count || groups->ids[numbers[i]] != ids[i])
-			numbers[i] = FREE_SLOT;
+			numbers[i] = NONE;
 	for (i = 0; i < count; i++)
-		if (numbers[i] == FREE_SLOT)
+		if (numbers[i] == NONE)
 			numbers[i] = find_or_add(groups, ids[i]);
 }
 
@@ -326,12 +318,12 @@ join_leader(const IdGroups *groups, uint32 number, uint32 *places)
 	bool		joined = false;
 	uint32		i = groups->links[number];
 
-	for (; i != NO_GREATER; i = groups->greater[i].next)
+	for (; i != NONE; i = groups->greater[i].next)
 	{
 		uint32	   *place = &places[groups->greater[i].number];
 
 		CHECK_FOR_INTERRUPTS();
-		if (*place == NO_PLACE)
+		if (*place == NONE)
 		{
 			*place = places[number];
 			joined = true;
@@ -363,7 +355,7 @@ find_least(IdGroups *groups, uint32 *places)
 		uint32		number = list->numbers[i];
 
 		CHECK_FOR_INTERRUPTS();
-		if (places[number] == NO_PLACE)
+		if (places[number] == NONE)
 		{
 			places[number] = count;
 			if (groups->method == CLUSTER_LEADER &&
@@ -374,19 +366,6 @@ find_least(IdGroups *groups, uint32 *places)
 		list->numbers[count++] = places[number];
 	}
 	list->count = count;
-}
-
-/* Group the ids: see IdGroups.  No pairs can be added from then on. */
-static void
-finish_groups(IdGroups *groups)
-{
-	FingerprintList *list = &groups->list;
-
-	add_waiting(groups);
-	sort_ids(groups);
-	find_least(groups, list->spare_numbers);
-	pfree(list->spare);
-	pfree(list->spare_numbers);
 }
 
 static void
@@ -424,7 +403,11 @@ simhash_components(PG_FUNCTION_ARGS)
 	simhash_progress_begin("simhash_components");
 	simhash_read_user_query(fcinfo, &pairs_query, groups);
 	simhash_progress_phase("grouping ids");
-	finish_groups(groups);
+	add_waiting(groups);
+	sort_ids(groups);
+	find_least(groups, groups->list.spare_numbers);
+	pfree(groups->list.spare);
+	pfree(groups->list.spare_numbers);
 	return_groups(&groups->list, (ReturnSetInfo *) fcinfo->resultinfo);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(call);

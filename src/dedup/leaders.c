@@ -55,32 +55,34 @@ are_partners(const Leaders *l, uint32 i, uint32 j)
 }
 
 /*
- * On entry components has the sets of hamming_connect().  Sort the list by
- * component, and each component by number.  On return components[number] is
- * the least number of its component.
+ * On entry components has the sets of hamming_connect(), of so many numbers.
+ * Sort the list by component, and each component by number.  On return
+ * components[number] is the least number of its component.
  */
 static void
-sort_by_component(FingerprintList *list, uint32 *components)
+sort_by_component(FingerprintList *list, uint32 numbers, uint32 *components)
 {
 	uint64	   *words = list->spare;
 	uint32	   *places = list->spare_numbers;
 	uint32		place = 0;
 	uint32		i;
 
+	memset(places, 0, numbers * sizeof(uint32));
 	for (i = 0; i < list->count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		words[list->numbers[i]] = list->current[i];
-		places[i] = 0;
 	}
-	for (i = 0; i < list->count; i++)
+	for (i = 0; i < numbers; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
+		if (components[i] == NO_SET)
+			continue;
 		/* a parent comes before its child, and so has its root by now */
 		components[i] = components[components[i]];
 		places[components[i]]++;
 	}
-	for (i = 0; i < list->count; i++)
+	for (i = 0; i < numbers; i++)
 	{
 		uint32		size = places[i];
 
@@ -88,9 +90,11 @@ sort_by_component(FingerprintList *list, uint32 *components)
 		places[i] = place;
 		place += size;
 	}
-	for (i = 0; i < list->count; i++)
+	for (i = 0; i < numbers; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
+		if (components[i] == NO_SET)
+			continue;
 		place = places[components[i]]++;
 		list->current[place] = words[i];
 		list->numbers[place] = i;
@@ -196,14 +200,14 @@ choose_among(Leaders *l, uint32 from, uint32 to)
 }
 
 /*
- * The numbers of the list must be 0 .. count - 1, each once.  On entry
- * clusters has the sets that hamming_connect() made within radius; on return,
- * for each number the leader that it has joined, or itself.  The order of the
- * list changes.  If texts is not NULL, partners must be alike, too.
+ * On entry clusters has the sets that hamming_connect() made within radius; on
+ * return, for each number on the list the leader that it has joined, or itself.
+ * The order of the list changes.  If texts is not NULL, partners must be alike,
+ * too.
  */
 void
-hamming_choose_leaders(FingerprintList *list, int radius, Texts *texts,
-					   uint32 *clusters)
+hamming_choose_leaders(FingerprintList *list, uint32 numbers, int radius,
+					   Texts *texts, uint32 *clusters)
 {
 	Leaders		l = {
 		.list = list,.radius = radius,.texts = texts,.leaders = clusters
@@ -212,7 +216,7 @@ hamming_choose_leaders(FingerprintList *list, int radius, Texts *texts,
 	uint32		end;
 
 	simhash_progress_phase("choosing leaders");
-	sort_by_component(list, clusters);
+	sort_by_component(list, numbers, clusters);
 	for (from = 0; from < list->count; from = end)
 	{
 		uint32		component = clusters[list->numbers[from]];

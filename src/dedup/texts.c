@@ -15,7 +15,7 @@
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
-#include "dedup/texts.h"
+#include "dedup/dedup.h"
 #include "text/arguments.h"
 #include "text/feature_set.h"
 #include "type/compat.h"
@@ -37,8 +37,7 @@ struct Texts
 	FeatureOptions options;
 	double		min_similarity;
 	TupleStore	tuples;			/* t_len, and a text at TEXT_OFFSET */
-	uint64	   *positions;		/* in tuples, of each row that has a text; in
-								 * the end, of each member */
+	uint64	   *positions;		/* in tuples, of each row that has a text */
 	MemoryContext once;			/* of what is read for one comparison */
 	MemoryContext kept;			/* of features, which are kept in work_mem */
 	HTAB	   *features;		/* of texts, in kept; NULL: none yet */
@@ -129,17 +128,7 @@ simhash_texts_add(Texts *texts, uint32 row, Datum body)
 		simhash_tuples_to_file(&texts->tuples, memory_limit());
 }
 
-/*
- * Let the text of a row be that of a member, which is at most the row.  Members
- * must ascend, as their rows do.  From then on texts are those of members.
- */
-void
-simhash_texts_number(Texts *texts, uint32 row, uint32 member)
-{
-	texts->positions[member] = texts->positions[row];
-}
-
-/* Return the text of a row or member as it is kept, until the next call. */
+/* Return the text of a row as it is kept, until the next call. */
 static struct varlena *
 get_body(Texts *texts, uint32 row)
 {
@@ -195,10 +184,7 @@ keep_features(Texts *texts, TextFeatures *features, FeatureSet *set)
 	features->count = count;
 }
 
-/*
- * Return the features of a row or member, until make_room(): those that are
- * kept, or that are read.
- */
+/* Return the features of a row, until make_room(): kept ones, or read now. */
 static const TextFeatures *
 get_features(Texts *texts, uint32 row)
 {
@@ -244,7 +230,7 @@ simhash_texts_equal(Texts *texts, uint32 a, uint32 b)
 }
 
 /*
- * Are the texts of two members alike: is text_jaccard(a, b, words => words) at
+ * Are the texts of two rows alike: is text_jaccard(a, b, words => words) at
  * least min_similarity?  A text without a feature is not even like itself.
  */
 bool

@@ -16,7 +16,7 @@
 #include "utils/typcache.h"
 #include "utils/varlena.h"
 
-#include "dedup/user_query.h"
+#include "dedup/dedup.h"
 #include "near/progress.h"
 #include "type/catalog.h"
 

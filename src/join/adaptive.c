@@ -409,19 +409,6 @@ hamming_outer_rows_path(Path *outer)
 	return &path->path;
 }
 
-/* Return a copy of a path for a join that joins other outer rows. */
-static Path *
-with_outer_rows(const JoinPath *join, Path *outer_rows)
-{
-	Size		size = IsA(join, HashPath) ? sizeof(HashPath)
-	: sizeof(NestPath);
-	JoinPath   *copy = palloc(size);
-
-	memcpy(copy, join, size);
-	copy->outerjoinpath = outer_rows;
-	return &copy->path;
-}
-
 /*
  * Is each sort key a column of the target?  A Sort would add others, and its
  * rows would be longer than those of the first join.
@@ -463,7 +450,11 @@ hamming_adaptive_path(PlannerInfo *root, const JoinPath *first, Path *outer,
 	int			rows = Min(most / COST_OF_ROW, PG_INT32_MAX);
 	const IndexPath *scan = hamming_index_scan(first->innerjoinpath);
 	int			page = ACCESS_PAGE;
+	Size		size = IsA(first, HashPath) ? sizeof(HashPath)
+	: sizeof(NestPath);
+	JoinPath   *of_rows = memcpy(palloc(size), first, size);
 
+	of_rows->outerjoinpath = outer_rows;
 	if (scan != NULL && scan->indexinfo->relam == GIST_AM_OID)
 		page = ACCESS_GIST_PAGE;
 	path->path = first->path;
@@ -476,8 +467,7 @@ hamming_adaptive_path(PlannerInfo *root, const JoinPath *first, Path *outer,
 	if (path->path.pathkeys != NIL)
 		hamming = (Path *) create_sort_path(root, hamming->parent, hamming,
 											path->path.pathkeys, -1);
-	path->custom_paths = list_make3(outer, with_outer_rows(first, outer_rows),
-									hamming);
+	path->custom_paths = list_make3(outer, of_rows, hamming);
 	path->custom_private = list_make2_int(rows, page);
 	path->methods = &adaptive_join_path_methods;
 	set_join_clauses(path, first->joinrestrictinfo);

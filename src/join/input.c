@@ -299,10 +299,10 @@ make_filter(HammingJoinState *state, const JoinInput *first, JoinInput *second)
 /*
  * Have no outer row, and decide how many are read next.  A batch grows with
  * what this process has read, so that more rows than the planner expects do
- * not make many batches.  Each batch costs one pass over the inner rows.  If
- * there are fewer pairs than expected, fewer batches are best: the best number
- * is as the square root of the work for pairs.  Sides in files are divided
- * anew for each batch, which takes long: then the last one begins.
+ * not make many batches.  Each batch costs one pass over the inner rows.  With
+ * fewer pairs than expected the best number of batches falls as the square root
+ * of the pairs.  Sides in files are divided anew for each batch, which takes
+ * long: then the last one begins.
  */
 static void
 begin_batch(HammingJoinState *state)

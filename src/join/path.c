@@ -412,14 +412,6 @@ stands_alone(Path *path, RelOptInfo *other)
 		!bms_overlap(PATH_REQ_OUTER(path), other->top_parent_relids);
 }
 
-/* The planner offers right joins with their sides exchanged, too. */
-static bool
-is_known_type(JoinType type)
-{
-	return type == JOIN_INNER || type == JOIN_LEFT || type == JOIN_FULL ||
-		looks_for_one(type);
-}
-
 /* Take PostgreSQL's joins of the sides out of the list, and return them. */
 static List *
 take_joins(const JoinSides *sides, List **paths)
@@ -706,8 +698,11 @@ static bool
 prepare_join(JoinPaths *join)
 {
 	const JoinSides *sides = &join->sides;
+	JoinType	type = sides->type;
 
-	if (!is_known_type(sides->type) ||
+	/* the planner offers right joins with their sides exchanged, too */
+	if ((type != JOIN_INNER && type != JOIN_LEFT && type != JOIN_FULL &&
+		 !looks_for_one(type)) ||
 		!hamming_find_clause(sides, &join->clause) ||
 		!stands_alone(sides->outer->cheapest_total_path, sides->inner) ||
 		!stands_alone(sides->inner->cheapest_total_path, sides->outer))

@@ -3,11 +3,11 @@
  *	  Cuts of a word into segments, by the pigeonhole principle, and the radii
  *	  of words, by the same; the shares of all pairs.
  *
- * A level cut has radius + levels segments (Manku, Jain and Das Sarma 2007).
- * A near cut has fewer and longer ones, in which some bits may differ (Norouzi,
- * Punjani and Fleet 2014): that pays where the radius is large.  A cut is
- * chosen by the time that the join will take.  near/README, claim 1, proves
- * that no pair is lost, whichever is chosen.
+ * A cut has radius + 1 segments, in one of which a pair agrees (Manku, Jain and
+ * Das Sarma 2007); or fewer and longer ones, in which some bits may differ
+ * (Norouzi, Punjani and Fleet 2014): that pays where the radius is large.  A
+ * cut is chosen by the time that the search will take.  near/README, claim 1,
+ * proves that no pair is lost, whichever is chosen.
  */
 #include "postgres.h"
 
@@ -31,6 +31,13 @@
  * radius, in comparisons.
  */
 #define CHECK 64
+
+/*
+ * What it takes to pass over a group for one choice of bits that differ, in
+ * sorts: each fingerprint is compared with a few others.  Of 1 million random
+ * fingerprints within 7, 5 segments took .83 times as long as 4.
+ */
+#define PASS 1.5
 
 /* Times are estimates: a choice by less is one by chance. */
 #define CLEARLY_LESS 0.7
@@ -136,71 +143,26 @@ hamming_cut_bits(NearCut *cut, const GroupShape *shape)
 }
 
 /*
- * On entry *least is a time, in comparisons.  Choose the number of levels that
- * takes the least time, and set *least to that time.  Return 0 if no number
- * takes less than *least, or if there are fewer varying bits than segments.
- * varying is the number of varying bits, and information what they have in all.
+ * On entry *least is a time, in comparisons.  Choose the number of segments
+ * that takes the least time, and set *least to that time.  Return 0 if no
+ * number takes less than *least.  varying is the number of varying bits, and
+ * information what they have in all.
  *
- * By the bound of near/README, l of the radius + l segments are chosen in
- * C(radius + l, l) ways.  Each way takes a sort.
- *
- * Of several words, most pairs within the radius of one are farther apart.  All
- * come once at least; one that agrees in half of the segments, in about 1 of
- * 2^l ways.
+ * A pair within the radius comes once at least, and where bits may differ maybe
+ * once for each segment.  Of several words, most pairs within the radius of one
+ * are farther apart.
  */
 static int
-choose_levels(const GroupShape *shape, int radius, double information,
-			  int varying, double *least)
+choose_segments(const GroupShape *shape, int radius, double information,
+				int varying, double *least)
 {
-	double		sorting = 0;
-	double		ways = 1;
-	int			best = 0;
-	int			levels;
-
-	for (levels = 1; levels <= CUT_MAX_LEVELS && radius + levels <= varying;
-		 levels++)
-	{
-		double		cost;
-
-		ways *= (double) (radius + levels) / levels;
-		sorting += ways * shape->sort;
-		cost = sorting + shape->pairs * ways *
-			exp2(-information * levels / (radius + levels));
-		if (shape->word_count > 1)
-			cost += CHECK * (shape->within[radius] +
-							 shape->within[radius / 2] * ldexp(ways, -levels));
-		if (cost < *least)
-		{
-			*least = cost;
-			best = levels;
-		}
-	}
-	return best;
-}
-
-/*
- * The same for a near cut: choose the number of segments.
- *
- * For each choice of bits that differ, the group is passed over: each of its
- * fingerprints is compared with a few others.  That takes about as long as a
- * sort.  Measured with simhash_pairs of 10^6 random fingerprints: of 128 bits
- * within 16, 8, 9 and 10 segments took 1.3, 0.57 and 0.65 times as long as the
- * best levels; of 64 bits within 8, 4 and 5 segments took 1.3 and 0.8 to 1.0
- * times.
- *
- * A pair within the radius may come once for each segment.
- */
-static int
-choose_near_segments(const GroupShape *shape, int radius, double information,
-					 int varying, double *least)
-{
+	double		odds = odds_of_bits(information, varying);
 	int			best = 0;
 	int			segments;
 
 	for (segments = radius / (CUT_MAX_NEAR + 1) + 1;
-		 segments <= Min(radius, varying); segments++)
+		 segments <= Min(radius + 1, varying); segments++)
 	{
-		double		odds = odds_of_bits(information, varying);
 		double		bits = (double) varying / segments;
 		int			near = (radius + 1) / segments - 1;
 		int			nearer = (radius + 1) % segments;
@@ -215,10 +177,15 @@ choose_near_segments(const GroupShape *shape, int radius, double information,
 		more = bits + worth * varying / information;
 		passes = (segments - nearer) * hamming_ways_to_differ(bits, near, 1) +
 			nearer * hamming_ways_to_differ(more, near + 1, 1);
-		cost = passes * shape->sort +
+		cost = (segments + PASS * (passes - segments)) * shape->sort +
 			shape->pairs * segments * hamming_ways_to_differ(bits, near, odds) *
-			exp2(-each) + shape->within[radius] * segments *
-			(shape->word_count > 1 ? CHECK : MATCH);
+			exp2(-each);
+		if (segments <= radius)
+			cost += shape->within[radius] * segments *
+				(shape->word_count > 1 ? CHECK : MATCH);
+		else if (shape->word_count > 1)
+			cost += CHECK * (shape->within[radius] +
+							 shape->within[radius / 2] * segments / 2);
 		if (cost < *least)
 		{
 			*least = cost;
@@ -238,21 +205,12 @@ hamming_cut_choose(NearCut *cut, const GroupShape *shape, int radius,
 				   uint64 region, double *least)
 {
 	uint64		varying = shape->varying & region;
-	double		information = sum_information(shape, region);
-	int			bits = pg_popcount64(varying);
-	int			levels = choose_levels(shape, radius, information, bits, least);
-	int			segments = choose_near_segments(shape, radius, information,
-												bits, least);
+	int			segments = choose_segments(shape, radius,
+										   sum_information(shape, region),
+										   pg_popcount64(varying), least);
 
 	if (segments > 0)
-	{
-		cut_begin(cut, 1, radius, region, varying);
-		cut->segment_count = segments;
-		cut->near = (radius + 1) / segments - 1;
-		cut->nearer = (radius + 1) % segments;
-	}
-	else if (levels > 0)
-		cut_begin(cut, levels, radius, region, varying);
+		cut_begin(cut, radius, segments, region, varying);
 }
 
 /*
@@ -267,10 +225,9 @@ hamming_cut_pays(NearCut *cut, const GroupShape *shape, int radius)
 	int			segments = radius + 1;
 	double		total = sum_information(shape, PG_UINT64_MAX);
 
-	if (pg_popcount64(shape->varying) < segments ||
-		segments * exp2(-total / segments) > 0.5)
+	if (segments > 64 || segments * exp2(-total / segments) > 0.5)
 		return false;
-	cut_begin(cut, 1, radius, PG_UINT64_MAX, shape->varying);
+	cut_begin(cut, radius, segments, PG_UINT64_MAX, PG_UINT64_MAX);
 	hamming_cut_bits(cut, shape);
 	return true;
 }
@@ -331,8 +288,7 @@ find_costs(const GroupShape *shape, int radius, double most, double *costs)
 		if (cost < most && q <= 64)
 		{
 			cost = hamming_comparing_cost(shape, q);
-			choose_levels(shape, q, information, bits, &cost);
-			choose_near_segments(shape, q, information, bits, &cost);
+			choose_segments(shape, q, information, bits, &cost);
 			cost += shape->sort;
 		}
 		costs[q + 1] = cost < most && q <= 64 ? cost : INFINITY;
@@ -340,54 +296,39 @@ find_costs(const GroupShape *shape, int radius, double most, double *costs)
 }
 
 /*
- * The same as hamming_radii_share(), but choose other radii where these take
- * clearly less time, as where a word tells little.  shapes has those of the
- * words.  Return false if no radii take less than *least, else set *least to
- * their time.
- *
- * best[m] is the least time in which words before w are searched, where the sum
- * of their radii + 1 is m.
+ * The same as hamming_radii_share() of two words, but choose other radii where
+ * these take clearly less time, as where a word tells little.  shapes has those
+ * of the words.  Return false if no radii take less than *least, else set
+ * *least to their time.
  */
 bool
 hamming_radii_choose(const GroupShape *shapes, int radius, int *radii,
 					 double *least)
 {
-	int			word_count = shapes[0].word_count;
-	double		best[64 * HAMMING_MAX_WORDS + 2] = {0};
-	int			chosen[HAMMING_MAX_WORDS][64 * HAMMING_MAX_WORDS + 2];
-	double		shared = 0;
-	int			w;
-	int			m;
+	double		costs[2][64 * HAMMING_MAX_WORDS + 2];
+	double		best = INFINITY;
+	double		shared;
+	int			first = -1;		/* the best radius of word 0 */
+	int			q;
 
-	hamming_radii_share(word_count, radius, radii);
-	for (m = 1; m <= radius + 1; m++)
-		best[m] = INFINITY;
-	for (w = 0; w < word_count; w++)
+	StaticAssertStmt(HAMMING_MAX_WORDS == 2, "two words share the radius");
+	find_costs(&shapes[0], radius, *least, costs[0]);
+	find_costs(&shapes[1], radius, *least, costs[1]);
+	for (q = radius; q >= -1; q--)
 	{
-		double		costs[64 * HAMMING_MAX_WORDS + 2];
-
-		find_costs(&shapes[w], radius, *least, costs);
-		shared += costs[radii[w] + 1];
-		for (m = radius + 1; m >= 0; m--)
+		if (costs[0][q + 1] + costs[1][radius - q] < best)
 		{
-			int			i;
-
-			chosen[w][m] = -1;
-			for (i = 1; i <= m; i++)
-			{
-				if (best[m - i] + costs[i] < best[m])
-				{
-					best[m] = best[m - i] + costs[i];
-					chosen[w][m] = i - 1;
-				}
-			}
+			best = costs[0][q + 1] + costs[1][radius - q];
+			first = q;
 		}
 	}
-	if (best[radius + 1] < shared * CLEARLY_LESS)
+	hamming_radii_share(2, radius, radii);
+	shared = costs[0][radii[0] + 1] + costs[1][radii[1] + 1];
+	if (best < shared * CLEARLY_LESS)
 	{
-		shared = best[radius + 1];
-		for (m = radius + 1; w-- > 0; m -= radii[w] + 1)
-			radii[w] = chosen[w][m];
+		shared = best;
+		radii[0] = first;
+		radii[1] = radius - 1 - first;
 	}
 	if (shared >= *least)
 		return false;
@@ -417,8 +358,7 @@ hamming_near_cost(int word_count, double x, double y, int radius)
 	{
 		double		least = shape.pairs;
 
-		choose_levels(&shape, radii[w], 64, 64, &least);
-		choose_near_segments(&shape, radii[w], 64, 64, &least);
+		choose_segments(&shape, radii[w], 64, 64, &least);
 		cost += least;
 	}
 	return (w == 0 ? shape.pairs : Min(cost, shape.pairs)) * COMPARISON *
@@ -426,27 +366,18 @@ hamming_near_cost(int word_count, double x, double y, int radius)
 }
 
 /*
- * Return the number of equal blocks that make up all bits of a word, 64 of
- * which at most differ.  The first radius + 1 blocks are in shares.  Pairs of
- * the last of these have spent all their differences on the others, and are
- * told apart by the bits behind it: see radius_later() in groups.c.
- *
- * By the model of choose_levels() all shares take at most 1.3 times as long as
- * one search with its cuts, within 1 to 16.  With no block behind the others,
- * or with one more, they would take up to 1.7 to 3.8 times as long.  For a
- * large radius one search has near cuts, and may take a fifth of the time of
- * all shares.
- */
-static int
-all_blocks(int radius)
-{
-	return Min(radius + (radius < 4 ? 1 : 3), 64);
-}
-
-/*
  * Set up count shares, 1 or more.  If the radius is the number of all bits, any
  * two fingerprints are a pair, and need agree in nothing: so all are in share
  * 0, by one block without bits.
+ *
+ * Equal blocks make up all bits of a word, 64 of which at most differ.  The
+ * first radius + 1 blocks are in shares.  Pairs of the last of these have spent
+ * all their differences on the others, and are told apart by the bits behind
+ * it: see later_bits() in groups.c.  By a model, all shares take at most 1.3
+ * times as long as one search with its cuts, within 1 to 16.  With no block
+ * behind the others, or with one more, they would take up to 1.7 to 3.8 times
+ * as long.  For a large radius one search has fewer segments, and may take
+ * a fifth of the time of all shares.
  */
 void
 hamming_shares_begin(Shares *shares, int word_count, int radius, int count)
@@ -463,15 +394,19 @@ hamming_shares_begin(Shares *shares, int word_count, int radius, int count)
 	segments->number = -1;
 	hamming_radii_share(word_count, radius, segments->radii);
 	for (w = 0; w < word_count; w++)
-		cut_begin(&segments->cuts[w], 1, Max(segments->radii[w], 0),
-				  PG_UINT64_MAX, PG_UINT64_MAX);
+	{
+		int			q = Max(segments->radii[w], 0);
+
+		cut_begin(&segments->cuts[w], q, q + 1, PG_UINT64_MAX, PG_UINT64_MAX);
+	}
 	while (segments->is_cut && segments->number + 1 < segments->count)
 	{
 		ShareBlock *block = &shares->blocks[segments->number + 1];
 		int			blocks;
 
 		segments_next(segments);
-		blocks = all_blocks(segments->radii[segments->word]);
+		blocks = segments->radii[segments->word];
+		blocks = Min(blocks + (blocks < 4 ? 1 : 3), 64);
 		block->word = segments->word;
 		block->mask = hamming_block_mask(blocks, segments->segment);
 		block->low = pg_rightmost_one_pos64(block->mask);

@@ -8,26 +8,18 @@
 
 #include "type/hamming.h"
 
-/* The most segments that a cut asks to agree. */
-#define CUT_MAX_LEVELS 4
-
 /* The most bits in which fingerprints that nearly agree in a segment differ. */
 #define CUT_MAX_NEAR 2
 
 /*
  * A cut of some bits of a word, for one group.  Of the pairs that are wanted,
- * none differs in more than radius bits of the region.
- *
- * Of a level cut, each wanted pair agrees in levels segments at least.  Of a
- * near cut, whose levels is 1, each differs in at most cut_near() bits of some
- * segment.
+ * none differs in more than radius bits of the region: so each differs in at
+ * most cut_near() bits of some segment.
  */
 typedef struct NearCut
 {
-	int			levels;			/* 1 .. CUT_MAX_LEVELS */
 	int			radius;			/* 0 .. 64 */
-	int			segment_count;	/* radius + levels; of a near cut, radius or
-								 * less */
+	int			segment_count;	/* 1 .. radius + 1; 0: there is no cut */
 	int			near;			/* cut_near() of all segments, but */
 	int			nearer;			/* the first nearer segments have near + 1 */
 	uint64		region;			/* bits that the segments are made of; of a
@@ -38,15 +30,15 @@ typedef struct NearCut
 								 * varying bit */
 } NearCut;
 
-/* Begin a level cut.  The caller sets the segments themselves. */
+/* Begin a cut.  The caller sets the segments themselves. */
 static inline void
-cut_begin(NearCut *cut, int levels, int radius, uint64 region, uint64 varying)
+cut_begin(NearCut *cut, int radius, int segment_count, uint64 region,
+		  uint64 varying)
 {
-	cut->levels = levels;
 	cut->radius = radius;
-	cut->segment_count = radius + levels;
-	cut->near = 0;
-	cut->nearer = 0;
+	cut->segment_count = segment_count;
+	cut->near = (radius + 1) / segment_count - 1;
+	cut->nearer = (radius + 1) % segment_count;
 	cut->region = region;
 	cut->varying = varying;
 }
@@ -54,8 +46,8 @@ cut_begin(NearCut *cut, int levels, int radius, uint64 region, uint64 varying)
 /*
  * Return in how many bits of a segment fingerprints may differ that nearly
  * agree in the segment.  The sum of cut_near() + 1 over all segments is
- * radius + 1 if levels is 1: so of fingerprints that nearly agree in no
- * segment, at least radius + 1 bits of the region differ.
+ * radius + 1: so of fingerprints that nearly agree in no segment, at least
+ * radius + 1 bits of the region differ.
  */
 static inline int
 cut_near(const NearCut *cut, int segment)
@@ -110,13 +102,6 @@ segments_next(Segments *segments)
 		segments->word++;
 		segments->segment = 0;
 	}
-}
-
-/* The bits of the current segment. */
-static inline uint64
-current_segment(const Segments *segments)
-{
-	return segments->cuts[segments->word].segments[segments->segment];
 }
 
 /* A block of a fingerprint: see hamming_share_of(). */

@@ -108,22 +108,6 @@ rows_of_one_key(const FingerprintList *sample, uint64 rows)
 }
 
 /*
- * x and y are samples of the sides.  Does each key have so few rows that they
- * fit into half of the memory?
- */
-static bool
-has_small_keys(const Division *division, const FingerprintList *x,
-			   const FingerprintList *y, Size memory)
-{
-	double		most = rows_of_one_key(x, division->x->count);
-
-	if (division->x != division->y)
-		most += rows_of_one_key(y, division->y->count);
-	return division->x->keeps_keys &&
-		most <= side_rows_within(division->x, memory) / 2;
-}
-
-/*
  * Cut each word into its radius + 1 segments, by the shapes of samples.  Return
  * false if that does not pay for a word.
  */
@@ -160,10 +144,7 @@ choose_cuts(Division *division, FingerprintList *x, FingerprintList *y,
 	int			w;
 
 	for (w = 0; w < words; w++)
-		hamming_group_measure(&lists, &all, words == 1 ? -1 : w,
-							  division->x->varying[w] |
-							  division->y->varying[w] |
-							  (division->x->first[w] ^ division->y->first[w]),
+		hamming_group_measure(&lists, &all, words == 1 ? -1 : w, PG_UINT64_MAX,
 							  &shapes[w]);
 	hamming_radii_share(words, radius, segments.radii);
 	pays = cut_words(&segments, shapes);
@@ -178,8 +159,9 @@ choose_cuts(Division *division, FingerprintList *x, FingerprintList *y,
 }
 
 /*
- * Are the sides, which are in files, to be divided into partitions?  If so by
- * segments, set the cuts.
+ * Are the sides, which are in files, to be divided into partitions?  Divide by
+ * keys alone if each has so few rows that they fit into half of the memory.  If
+ * by segments, set the cuts.
  */
 bool
 hamming_division_choose(Division *division, const NearOptions *options)
@@ -189,6 +171,7 @@ hamming_division_choose(Division *division, const NearOptions *options)
 	Segments   *segments = &division->segments;
 	FingerprintList x_sample;
 	FingerprintList y_sample;
+	double		most;
 	bool		has_small;
 
 	if (segments->is_cut ||
@@ -198,8 +181,10 @@ hamming_division_choose(Division *division, const NearOptions *options)
 		return segments->is_cut;
 	read_sample(x, &x_sample);
 	read_sample(y, &y_sample);
-	has_small = has_small_keys(division, &x_sample, &y_sample,
-							   options->memory);
+	most = rows_of_one_key(&x_sample, x->count) +
+		(x == y ? 0 : rows_of_one_key(&y_sample, y->count));
+	has_small = x->keeps_keys &&
+		most <= side_rows_within(x, options->memory) / 2;
 	if (!has_small)
 		choose_cuts(division, &x_sample, &y_sample, options->radius);
 	hamming_fplist_free(&x_sample);
@@ -228,12 +213,15 @@ is_divided(const Division *division)
 static int
 partition_of(const Division *division, const NearRow *row)
 {
+	const Segments *segments = &division->segments;
+	const NearCut *cut = &segments->cuts[segments->word];
+
 	/* spread over 64 bits; 0 for the key 0, that of a row without */
 	uint64		hash = row->key * UINT64CONST(0x9E3779B97F4A7C15);
 
 	/* 0 of a segment without bits */
-	hash ^= hamming_hash(row->words[division->segments.word] &
-						 current_segment(&division->segments));
+	hash ^= hamming_hash(row->words[segments->word] &
+						 cut->segments[segments->segment]);
 	return (hash >> 32) % division->partitions;
 }
 

@@ -13,7 +13,6 @@
 #include "utils/memutils.h"
 
 #include "near/fplist.h"
-#include "type/cpu.h"
 
 /* The places of all digits take 1 kB, and stay in the first cache. */
 #define RADIX_BITS 8
@@ -37,17 +36,12 @@
 #define SLICE 16384
 #define MAX_SLICES (FPLIST_PLACES / RADIX)
 
-/* A team divides a bucket that has more than this share of a list: 1 / 32. */
-#define LARGE_SHARE 32
-
 #define STEP_COUNT 0			/* count the digits of a slice */
 #define STEP_MOVE 1				/* move a slice to the places of its digits */
-#define STEP_BUCKET 2			/* sort a bucket, unless it is large */
+#define STEP_BUCKET 2			/* sort a bucket */
 
 /* A sort of no more elements takes less time by insertion. */
 #define MOST_INSERTED 32
-
-#define CACHE_LINE 64
 
 /*
  * Make an empty list of fingerprints of word_count words, in the current memory
@@ -290,16 +284,6 @@ sort_few(FingerprintList *list, uint32 from, uint32 to, int low, int high)
 	}
 }
 
-/* Let the processor fetch the memory from .. to. */
-static inline void
-fetch(const void *from, const void *to)
-{
-	const char *at;
-
-	for (at = from; at < (const char *) to; at += CACHE_LINE)
-		cpu_prefetch(at);
-}
-
 /* The same as sort_range(), from the lowest digit to the highest. */
 static void
 sort_bucket(FingerprintList *list, uint32 from, uint32 to, int low, int high,
@@ -308,12 +292,6 @@ sort_bucket(FingerprintList *list, uint32 from, uint32 to, int low, int high,
 	TeamStep	step = {.from = from,.to = to,.is_in_spare = is_in_spare};
 	uint32		places[RADIX];
 
-	/* the move alone begins with all digits at once, and waits for each */
-	if (is_in_spare && low < high)
-	{
-		fetch(list->current + from, list->current + to);
-		fetch(list->numbers + from, list->numbers + to);
-	}
 	for (; low < high; low += step.bits)
 	{
 		step.bits = Min(RADIX_BITS, high - low);
@@ -326,14 +304,6 @@ sort_bucket(FingerprintList *list, uint32 from, uint32 to, int low, int high,
 	}
 	if (step.is_in_spare)
 		copy_back(list, from, to);
-}
-
-/* Is the bucket begin .. end - 1 not sorted by the step, but by the team? */
-static bool
-is_large(const TeamStep *step, uint32 begin, uint32 end)
-{
-	return step->digit > step->low && end - begin >= SORTED_TOGETHER &&
-		end - begin > (step->to - step->from) / LARGE_SHARE;
 }
 
 /*
@@ -358,9 +328,7 @@ hamming_fplist_work(FingerprintList *list, const TeamStep *step, uint32 unit)
 	{
 		from = places[unit];
 		to = unit + 1 < step->units ? places[unit + 1] : step->to;
-		if (!is_large(step, from, to))
-			sort_range(list, from, to, step->low, step->digit,
-					   step->is_in_spare);
+		sort_range(list, from, to, step->low, step->digit, step->is_in_spare);
 	}
 }
 
@@ -388,12 +356,11 @@ sort_by_buckets(FingerprintList *list, uint32 from, uint32 to, int low,
 		.units = slices,.from = from,.to = to,.low = low,.digit = high,
 		.is_in_spare = is_in_spare
 	};
-	uint32		begins[RADIX];	/* of the buckets; first, the places if alone */
+	uint32		own[RADIX];
 	uint32	   *places = list->places;
-	uint32		i;
 
 	if (list->team == NULL)
-		list->places = begins;
+		list->places = own;
 	do
 	{
 		if (step.digit == low)
@@ -414,16 +381,7 @@ sort_by_buckets(FingerprintList *list, uint32 from, uint32 to, int low,
 	step.units = 1 << step.bits;
 	step.is_in_spare = !is_in_spare;
 	do_step(list, &step);
-	/* the sort of a large bucket uses the same places */
-	memmove(begins, list->places, sizeof(begins));
 	list->places = places;
-	for (i = 0; i < step.units; i++)
-	{
-		uint32		end = i + 1 < step.units ? begins[i + 1] : to;
-
-		if (is_large(&step, begins[i], end))
-			sort_range(list, begins[i], end, low, step.digit, step.is_in_spare);
-	}
 }
 
 /*

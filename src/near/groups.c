@@ -4,9 +4,9 @@
  *	  pigeonhole principle.
  *
  * A list is sorted by one segment of a cut after the other (cut.c): what
- * agrees in the segment, or nearly, is a group then, and may be divided by
- * further segments, or by a cut of its own.  near/README, claim 1, proves that
- * no pair within the radius is lost.
+ * agrees in the segment, or nearly, is a group then, and may be divided by a
+ * cut of its own.  near/README, claim 1, proves that no pair within the radius
+ * is lost.
  */
 #include "postgres.h"
 
@@ -15,37 +15,25 @@
 #include "near/groups.h"
 #include "near/progress.h"
 
-/* Return the bits of the node's cut that come after the current segment. */
-static uint64
-later_bits(const GroupNode *node)
-{
-	uint64		bits = node->cut.region;
-	int			segment;
-
-	for (segment = 0; segment <= node->segment; segment++)
-		bits &= ~node->cut.segments[segment];
-	return bits;
-}
-
 /*
- * Let a smaller group of the node agree in all levels of its cut.  Return in
- * how many later bits a new pair of it may differ: near/README, "New cuts".
+ * Return the bits of the node's cut that come after the current segment.  Set
+ * *radius to how many of them may differ in a new pair of a smaller group:
+ * near/README, "New cuts".
  */
-static int
-radius_later(const GroupNode *node)
+static uint64
+later_bits(const GroupNode *node, int *radius)
 {
 	const NearCut *cut = &node->cut;
-	int			radius = cut->radius - pg_popcount64(node->flips);
+	uint64		bits = cut->region & ~cut->segments[node->segment];
 	int			segment;
 
+	*radius = cut->radius - pg_popcount64(node->flips);
 	for (segment = 0; segment < node->segment; segment++)
-		radius -= cut_near(cut, segment) + 1;
-
-	/*
-	 * A chosen segment agrees, and so used up none of the radius: give back 1
-	 * for each of the levels - 1 that were chosen before the current one.
-	 */
-	return radius + cut->levels - 1;
+	{
+		bits &= ~cut->segments[segment];
+		*radius -= cut_near(cut, segment) + 1;
+	}
+	return bits;
 }
 
 /*
@@ -67,7 +55,7 @@ find_flipped(const NearGroups *groups, uint64 *flipped)
 
 /* Push a node that divides the group, and has no smaller group yet. */
 static GroupNode *
-push_node(NearGroups *groups, const Candidates *group, int first, int last)
+push_node(NearGroups *groups, const Candidates *group, int last)
 {
 	GroupNode  *node = &groups->nodes[groups->depth];
 
@@ -78,28 +66,12 @@ push_node(NearGroups *groups, const Candidates *group, int first, int last)
 	groups->depth++;
 	node->all = *group;
 	node->is_turn = false;
-	node->first = first;
 	node->last = last;
-	node->segment = first - 1;
+	node->segment = -1;
 	node->flips = 0;
 	node->x = group->x_end;
 	node->y = group->y_end;
 	return node;
-}
-
-/*
- * Push a node that divides the group by segments of the cut, from first on: in
- * level of those up to the last one a pair agrees that is within the radius.
- */
-static void
-push_cut(NearGroups *groups, const Candidates *group, const NearCut *cut,
-		 int level, int first)
-{
-	GroupNode  *node = push_node(groups, group, first, cut->segment_count -
-								 cut->levels + level - 1);
-
-	node->cut = *cut;
-	node->level = level;
 }
 
 /* Push a turn of the group, to each word that has a radius of 0 or more. */
@@ -111,7 +83,7 @@ push_turn(NearGroups *groups, const Candidates *group, const int *radii)
 
 	while (radii[last] < 0)
 		last--;
-	node = push_node(groups, group, 0, last);
+	node = push_node(groups, group, last);
 	node->is_turn = true;
 	memcpy(node->radii, radii, groups->word_count * sizeof(int));
 }
@@ -184,18 +156,19 @@ may_turn(const NearGroups *groups)
 }
 
 /*
- * The group agrees in all levels of the cut of the node above it, if that is
- * not NULL.  Push a node with a cut of the group that takes the least time, or
- * a turn.  Return false if none pays.
+ * Push a node with a cut of the group that takes the least time, or a turn.
+ * Return false if none pays.
  */
 static bool
-divide_anew(NearGroups *groups, const Candidates *group, const GroupNode *above)
+divide(NearGroups *groups, const Candidates *group)
 {
+	const GroupNode *above = groups->depth == 0 ? NULL
+	: &groups->nodes[groups->depth - 1];
 	uint64		flipped[HAMMING_MAX_WORDS];
 	int			word = current_word(groups);
 	int			radius = current_radius(groups);
 	int			radii[HAMMING_MAX_WORDS];
-	NearCut		cut = {.levels = 0};
+	NearCut		cut = {.segment_count = 0};
 	GroupShape	shape;
 	double		least;
 
@@ -214,35 +187,21 @@ divide_anew(NearGroups *groups, const Candidates *group, const GroupNode *above)
 	least = hamming_comparing_cost(&shape, radius);
 	hamming_cut_choose(&cut, &shape, radius, ~flipped[word], &least);
 	if (above != NULL && !above->is_turn)
-		hamming_cut_choose(&cut, &shape, radius_later(above), later_bits(above),
-						   &least);
+	{
+		uint64		later = later_bits(above, &radius);
+
+		hamming_cut_choose(&cut, &shape, radius, later, &least);
+	}
 	if (may_turn(groups) &&
 		choose_radii(groups, group, &shape, flipped, radii, &least))
 	{
 		push_turn(groups, group, radii);
 		return true;
 	}
-	if (cut.levels == 0)
+	if (cut.segment_count == 0)
 		return false;
 	hamming_cut_bits(&cut, &shape);
-	push_cut(groups, group, &cut, 1, 0);
-	return true;
-}
-
-/* Push a node that divides the group; return false if that does not pay. */
-static bool
-divide(NearGroups *groups, const Candidates *group)
-{
-	GroupNode  *top = groups->depth == 0 ? NULL
-	: &groups->nodes[groups->depth - 1];
-
-	if (top == NULL || top->is_turn || top->level == top->cut.levels)
-		return divide_anew(groups, group, top);
-	if (hamming_group_is_compared_sooner(&groups->lists, group,
-										 top->cut.radius + top->level -
-										 top->segment))
-		return false;
-	push_cut(groups, group, &top->cut, top->level + 1, top->segment + 1);
+	push_node(groups, group, cut.segment_count - 1)->cut = cut;
 	return true;
 }
 
@@ -287,16 +246,6 @@ next_segment(NearGroups *groups, GroupNode *node)
 	node->x = all->x;
 	node->y = all->y;
 	node->is_walked = false;
-}
-
-/* Leave the top node.  Its group has the word again that it had before. */
-static void
-pop_node(NearGroups *groups)
-{
-	const GroupNode *node = &groups->nodes[--groups->depth];
-
-	if (node->is_turn)
-		turn_group(groups, &node->all, current_word(groups));
 }
 
 /*
@@ -438,9 +387,7 @@ hamming_groups_make(FingerprintList *x, FingerprintList *y, int radius)
  * the word of the current segment, and agree in this segment, and in none
  * before.  only->radii must be for the radius of the search.  Pairs that
  * agree in an earlier segment of the word may be among the candidates or not:
- * hamming_groups_is_first() is false for them.  So searches that are restricted
- * to each of the segments find each pair within the radius, and one of them
- * finds it first.
+ * hamming_groups_is_first() is false for them.
  */
 void
 hamming_groups_begin(NearGroups *groups, const Candidates *all,
@@ -463,9 +410,8 @@ hamming_groups_begin(NearGroups *groups, const Candidates *all,
 		next_segment(groups, node);
 		node->x = all->x_end;
 	}
-	push_cut(groups, all, &only->cuts[only->word], 1, 0);
-	node = &groups->nodes[groups->depth - 1];
-	node->last = only->segment;
+	node = push_node(groups, all, only->segment);
+	node->cut = only->cuts[only->word];
 	node->segment = only->segment - 1;
 	next_segment(groups, node);
 }
@@ -503,20 +449,16 @@ show_done(const NearGroups *groups)
 		const GroupNode *node = &groups->nodes[depth];
 		double		size = node->all.x_end - node->all.x;
 
-		part /= node->last - node->first + 1;
-		if (node->segment < node->first)
+		part /= node->last + 1;
+		if (node->segment < 0)
 			break;
-		done += part * (node->segment - node->first);
-		/* the word of a turn was searched, unless a node above is at that */
-		if (node->is_turn && depth + 1 < groups->depth)
-			continue;
+		done += part * node->segment;
 		if (node->is_turn)
-			done += node->x == node->all.x_end ? part : 0;
-		else
-			done += part /
-				hamming_ways_to_differ(pg_popcount64(segment_bits(node)),
-									   cut_near(&node->cut, node->segment), 1) *
-				(node->passes + (double) (node->x - node->all.x) / size);
+			continue;
+		done += part /
+			hamming_ways_to_differ(pg_popcount64(segment_bits(node)),
+								   cut_near(&node->cut, node->segment), 1) *
+			(node->passes + (double) (node->x - node->all.x) / size);
 		break;
 	}
 	simhash_progress_show_share(groups->done_before + done);
@@ -542,7 +484,7 @@ hamming_groups_next(NearGroups *groups, Candidates *candidates)
 	while (groups->depth > groups->base)
 	{
 		GroupNode  *node = &groups->nodes[groups->depth - 1];
-		bool		found = node->segment >= node->first;
+		bool		found = node->segment >= 0;
 
 		CHECK_FOR_INTERRUPTS();
 		show_done(groups);
@@ -558,22 +500,15 @@ hamming_groups_next(NearGroups *groups, Candidates *candidates)
 		}
 		else if (node->segment == node->last ||
 				 hamming_group_is_done(&groups->lists, &node->all))
-			pop_node(groups);
+		{
+			groups->depth--;
+			if (node->is_turn)
+				turn_group(groups, &node->all, current_word(groups));
+		}
 		else
 			next_segment(groups, node);
 	}
 	return false;
-}
-
-/*
- * Do fingerprints nearly agree in a segment, of whose bits they differ in
- * difference?
- */
-static inline bool
-nearly_agrees(uint64 difference, int near)
-{
-	return difference == 0 ||
-		(near > 0 && pg_popcount64(difference) <= near);
 }
 
 /*
@@ -615,10 +550,14 @@ hamming_groups_is_first(const NearGroups *groups, const uint64 *difference)
 				return false;
 			continue;
 		}
-		for (segment = node->first; segment < node->segment; segment++)
-			if (nearly_agrees(of_word & node->cut.segments[segment],
-							  cut_near(&node->cut, segment)))
+		for (segment = 0; segment < node->segment; segment++)
+		{
+			uint64		differ = of_word & node->cut.segments[segment];
+			int			near = cut_near(&node->cut, segment);
+
+			if (differ == 0 || (near > 0 && pg_popcount64(differ) <= near))
 				return false;
+		}
 	}
 	return true;
 }

@@ -36,10 +36,10 @@ number_of_pairs(const NearLists *lists, const Candidates *group)
 }
 
 /*
- * A node divides a group, by one segment after the other: by the segments first
- * .. last of a cut, where what agrees in the segment is a smaller group; or, as
- * a turn, by the words first .. last, where the whole group is searched within
- * the radius of the word.
+ * A node divides a group, by one segment after the other: by the segments 0 ..
+ * last of a cut, where what agrees in the segment is a smaller group; or, as a
+ * turn, by the words 0 .. last, where the whole group is searched within the
+ * radius of the word.
  */
 typedef struct GroupNode
 {
@@ -50,12 +50,9 @@ typedef struct GroupNode
 	int			radii[HAMMING_MAX_WORDS];	/* of a turn: of each word; -1: it
 											 * is not searched */
 	NearCut		cut;			/* of the word */
-	int			level;			/* how many segments of the cut its smaller
-								 * groups agree in: 1 .. cut.levels */
-	int			first;
 	int			last;
 	int			segment;		/* the stretches are sorted by this segment;
-								 * before the first sort, it is first - 1 */
+								 * before the first sort, it is -1 */
 	uint64		flipped[HAMMING_MAX_WORDS]; /* bits of each word in which all
 											 * pairs of all differ */
 	uint64		flips;			/* bits of the segment in which all pairs of a
@@ -75,9 +72,8 @@ typedef struct GroupNode
 #define MAX_NODES (NODES_OF_WORD * HAMMING_MAX_WORDS)
 
 /*
- * The nodes are a stack: each divides a smaller group of the one below it.  A
- * group that agrees in all levels of its cut may get a cut of its own, or turn
- * to other words.
+ * The nodes are a stack: each divides a smaller group of the one below it, by a
+ * cut of its own, or turns it to other words.
  */
 typedef struct NearGroups
 {
@@ -136,9 +132,6 @@ divides_one_stretch(const NearGroups *groups, const GroupNode *node)
 /* sample.c */
 extern double hamming_group_sort_cost(const NearLists *lists,
 									  const Candidates *group);
-extern bool hamming_group_is_compared_sooner(const NearLists *lists,
-											 const Candidates *group,
-											 int sorts);
 extern uint64 hamming_group_varying(const NearLists *lists,
 									const Candidates *group, int word);
 extern void hamming_group_measure(const NearLists *lists,

@@ -45,23 +45,6 @@ hamming_pairs_begin(NearSide *x, NearSide *y, const NearOptions *options)
 	return pairs;
 }
 
-/* Begin to pair the current partition. */
-static void
-begin_passes(NearPairs *pairs)
-{
-	Division   *division = &pairs->division;
-	const Segments *segments = &division->segments;
-	NearGroups *groups = pairs->passes.comparison->groups;
-	int			partition = pairs->partition;
-
-	hamming_passes_begin(&pairs->passes, &division->x_partitions[partition],
-						 &division->y_partitions[partition], segments);
-	/* a segment is as much of the work as any other, as is its partition */
-	groups->done_here = 1.0 / segments->count / division->partitions;
-	groups->done_before = (segments->number * division->partitions +
-						   partition) * groups->done_here;
-}
-
 /*
  * Begin to pair the next partition of the current segment.  After the last
  * partition, begin with the first partition of the next segment.  Return false
@@ -72,7 +55,9 @@ static bool
 next_sides(NearPairs *pairs)
 {
 	Division   *division = &pairs->division;
-	bool		is_first = division->segments.number < 0;
+	const Segments *segments = &division->segments;
+	NearGroups *groups = pairs->passes.comparison->groups;
+	bool		is_first = segments->number < 0;
 
 	if (division->x->count == 0 || division->y->count == 0)
 		return false;
@@ -93,7 +78,13 @@ next_sides(NearPairs *pairs)
 		pairs->partition = 0;
 	else
 		return false;
-	begin_passes(pairs);
+	hamming_passes_begin(&pairs->passes,
+						 &division->x_partitions[pairs->partition],
+						 &division->y_partitions[pairs->partition], segments);
+	/* a segment is as much of the work as any other, as is its partition */
+	groups->done_here = 1.0 / segments->count / division->partitions;
+	groups->done_before = (segments->number * division->partitions +
+						   pairs->partition) * groups->done_here;
 	return true;
 }
 

@@ -10,7 +10,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "near/pass.h"
+#include "near/pairs.h"
 
 /*
  * Memory has room for at_once rows.  Return how many of count rows of a side in
@@ -133,14 +133,6 @@ begin_pass(NearPasses *p, NearSide *y)
 		p->same_end = y->list.count;
 }
 
-/* Are all fingerprints of x in memory settled, so that no other pass is due? */
-static bool
-is_x_settled(const NearPasses *p)
-{
-	return p->settled != NULL &&
-		memchr(p->settled, false, p->x->list.count) == NULL;
-}
-
 /* Let no row of x be in memory. */
 static void
 leave_x(NearPasses *p)
@@ -181,7 +173,10 @@ next_pass(NearPasses *p)
 	if (y == NULL)
 		return false;
 	hamming_side_end(&p->loaded[1]);
-	if (p->x == NULL || p->y_next == y->count || is_x_settled(p))
+	/* where all of x is settled no other pass is due */
+	if (p->x == NULL || p->y_next == y->count ||
+		(p->settled != NULL &&
+		 memchr(p->settled, false, p->x->list.count) == NULL))
 	{
 		if (!next_x(p))
 			return false;
@@ -282,14 +277,13 @@ static bool
 next_near(NearPasses *p, NearPair *pair)
 {
 	FoundPair	two;
-	bool		found;
 
-	found = p->team.together != NULL
-		? simhash_team_file_read(&p->team.file, &two, sizeof(two))
-		: hamming_compare_next(p->comparison, &two);
-	if (found)
-		set_pair(p, &two, pair);
-	return found;
+	if (p->team.together != NULL
+		? !simhash_team_file_read(&p->team.file, &two, sizeof(two))
+		: !hamming_compare_next(p->comparison, &two))
+		return false;
+	set_pair(p, &two, pair);
+	return true;
 }
 
 /*

@@ -14,7 +14,7 @@
 
 #include "utils/memutils.h"
 
-#include "near/pass.h"
+#include "near/pairs.h"
 
 /* Return how many workers are worth their start for the search. */
 static int
@@ -46,8 +46,7 @@ are_too_many(const SharedSearch *search, uint64 found)
 /*
  * Write the pairs of a search to the file of this process.  Where the first
  * pair of x settles x, other processes may write a pair of x at the same time.
- * Where the team has found too many pairs, settle all x, which ends the search
- * of all processes.
+ * To settle all x ends the search of all processes.
  */
 static void
 write_pairs(Together *together, NearGroups *groups)
@@ -153,8 +152,7 @@ hamming_pass_team_end(PassTeam *team)
  * Let a team find all pairs of two sides that are grouped, if that is worth it,
  * in place of the one that *team has.  On return this process is alone again,
  * and the pairs are to be had.  If nothing can be shared, or if there are too
- * many pairs, there is no team.  In the latter case options has no workers from
- * then on: other sides would have too many, too.
+ * many pairs, there is no team; in the latter case, nor for any other sides.
  */
 void
 hamming_pass_team_begin(PassTeam *team, const NearSide *x, const NearSide *y,

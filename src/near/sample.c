@@ -16,12 +16,6 @@
 #define SAMPLE_SIZE 256
 
 /*
- * A group of fewer than WORTH_ESTIMATING is sorted too quickly for the sample
- * of number_needed(), up to 64 looks at a pair and its two sets.
- */
-#define WORTH_ESTIMATING 2048
-
-/*
  * A group of fewer than WORTH_ASKING pairs is compared sooner than its sets are
  * looked up, which may be anywhere in memory.
  */
@@ -97,43 +91,6 @@ sample_pair(const NearLists *lists, const Candidates *group, int i, uint32 *x,
 	/* within one stretch, a fingerprint may meet itself: that is no pair */
 	return !(is_one_stretch(lists, group) && *x == *y) &&
 		!is_left_out(lists, *x, *y);
-}
-
-/*
- * Estimate, above 0, how many pairs of a group need a comparison: all, if an
- * eighth or more of the sample do, as in most groups of most data.
- */
-static double
-number_needed(const NearLists *lists, const Candidates *group)
-{
-	double		pairs = number_of_pairs(lists, group);
-	int			needed = 0;
-	uint32		x;
-	uint32		y;
-	int			i;
-
-	if ((lists->sets == NULL && lists->settled == NULL) ||
-		group->x_end - group->x < WORTH_ESTIMATING)
-		return pairs;
-	/* a quarter of the sample will do: it decides by a factor, no more */
-	for (i = 0; i < SAMPLE_SIZE; i += 4)
-	{
-		needed += sample_pair(lists, group, i, &x, &y);
-		if (needed == SAMPLE_SIZE / 4 / 8)
-			return pairs;
-	}
-	return pairs * Max(needed, 0.5) / (SAMPLE_SIZE / 4);
-}
-
-/* Do the pairs that need a comparison take no longer than sorts sorts? */
-bool
-hamming_group_is_compared_sooner(const NearLists *lists,
-								 const Candidates *group, int sorts)
-{
-	double		sorting = hamming_group_sort_cost(lists, group) * sorts;
-
-	return number_of_pairs(lists, group) <= sorting ||
-		number_needed(lists, group) <= sorting;
 }
 
 /*

@@ -85,12 +85,8 @@ void
 hamming_side_add(NearSide *side, const NearRow *row)
 {
 	uint32		place = side->list.count;
-	int			w;
 
-	if (side->count++ == 0)
-		memcpy(side->first, row->words, sizeof(side->first));
-	for (w = 0; w < side->list.word_count; w++)
-		side->varying[w] |= row->words[w] ^ side->first[w];
+	side->count++;
 	if (side->file != NULL)
 	{
 		BufFileWrite(side->file, unconstify(NearRow *, row),
@@ -135,7 +131,6 @@ hamming_side_filter(NearSide *side, const NearFilter *filter)
 	uint32		i;
 
 	side->list.count = side->count = 0;
-	memset(side->varying, 0, sizeof(side->varying));
 	for (i = 0; i < rows; i++)
 	{
 		NearRow		row;
@@ -384,5 +379,4 @@ hamming_side_end(NearSide *side)
 		BufFileClose(side->file);
 	side->file = NULL;
 	side->count = 0;
-	memset(side->varying, 0, sizeof(side->varying));
 }

@@ -38,9 +38,6 @@ typedef struct NearSide
 	bool		keeps_numbers;
 	bool		keeps_keys;
 	uint64		count;			/* of rows */
-	uint64		first[HAMMING_MAX_WORDS];	/* fingerprint of the first row */
-	uint64		varying[HAMMING_MAX_WORDS]; /* bits in which others differ
-											 * from it */
 
 	BufFile    *file;			/* NULL: the rows are in memory */
 	FingerprintList list;

@@ -104,7 +104,7 @@ typedef struct KnownFunction
 	char		c_name[NAMEDATALEN];	/* empty if the function is not ours */
 } KnownFunction;
 
-static HTAB * known_functions;	/* NULL before the first look-up */
+static HTAB *known_functions;	/* NULL before the first look-up */
 static bool is_stale = true;	/* may a function have changed since? */
 
 /* A SyscacheCallbackFunction. */

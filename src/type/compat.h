@@ -168,13 +168,6 @@ extern PGDLLEXPORT void _PG_init(void);
 /* What is joined may be groups of rows, aggregated in part before the join. */
 #define is_grouped_rel(rel) IS_GROUPED_REL(rel)
 
-/* There is another hook for when the indexes of a table are known. */
-#define rel_hook_type build_simple_rel_hook_type
-#define rel_hook build_simple_rel_hook
-#define REL_HOOK_PARAMETERS \
-	PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte
-#define call_rel_hook(hook) hook(root, rel, rte)
-
 /* Do the conditions on a relation say which row is meant, by a unique index? */
 #define is_one_row(root, rel) \
 	relation_has_unique_index_for(root, rel, NIL, NULL)
@@ -189,11 +182,6 @@ extern PGDLLEXPORT void _PG_init(void);
 		PG_RETURN_POINTER(allocated); \
 	} while (0)
 #define is_grouped_rel(rel) false
-#define rel_hook_type get_relation_info_hook_type
-#define rel_hook get_relation_info_hook
-#define REL_HOOK_PARAMETERS \
-	PlannerInfo *root, Oid relation, bool inherits, RelOptInfo *rel
-#define call_rel_hook(hook) hook(root, relation, inherits, rel)
 #define is_one_row(root, rel) \
 	relation_has_unique_index_for(root, rel, NIL, NIL, NIL)
 

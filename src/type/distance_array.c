@@ -1,7 +1,7 @@
 /*
  * distance_array.c
- *	  Distances of an array of words: which are within a radius, and how many
- *	  are at each?
+ *	  Distances of an array of words: which are within a radius, and what are
+ *	  they?
  *
  * This is where a search spends its time: on hundreds of words a leaf.
  */
@@ -14,7 +14,6 @@
 typedef struct MatchRoutines
 {
 	int			(*match) (const uint64 *, int, uint64, int, uint16 *);
-	void		(*count) (const uint64 *, int, uint64, int64 *);
 	void		(*add) (const uint64 *, int, uint64, uint16 *);
 	int			comparisons;	/* see hamming_comparisons() */
 } MatchRoutines;
@@ -39,40 +38,37 @@ count_bits(uint64 x)
  */
 #define AT_CACHE_LINE pg_attribute_aligned(64)
 
-/* match_each() and count_each() are compiled for each kind of processor. */
-static pg_attribute_always_inline int
-match_each(const uint64 *words, int count, uint64 centre, int radius,
-		   uint16 *matches)
-{
-	int			found = 0;
-	int			i;
-
-	for (i = 0; i < count; i++)
-	{
-		/* without a branch, which could not be predicted */
-		matches[found] = i;
-		found += count_bits(words[i] ^ centre) <= radius;
-	}
-	return found;
-}
-
-static pg_attribute_always_inline void
-count_each(const uint64 *words, int count, uint64 centre, int64 *counts)
-{
-	int			i;
-
-	for (i = 0; i < count; i++)
-		counts[count_bits(words[i] ^ centre)]++;
-}
-
-static pg_attribute_always_inline void
-add_each(const uint64 *words, int count, uint64 centre, uint16 *distances)
-{
-	int			i;
-
-	for (i = 0; i < count; i++)
-		distances[i] += count_bits(words[i] ^ centre);
-}
+/*
+ * Define match_NAME() and add_NAME(), and their routines, as the compiler makes
+ * them where it may use the instructions of target.
+ */
+#define COMPILED_FOR(target, name, comparisons) \
+target static int \
+match_##name(const uint64 *words, int count, uint64 centre, int radius, \
+			 uint16 *matches) \
+{ \
+	int			found = 0; \
+	int			i; \
+\
+	for (i = 0; i < count; i++) \
+	{ \
+		/* without a branch, which could not be predicted */ \
+		matches[found] = i; \
+		found += count_bits(words[i] ^ centre) <= radius; \
+	} \
+	return found; \
+} \
+\
+target static void \
+add_##name(const uint64 *words, int count, uint64 centre, uint16 *distances) \
+{ \
+	int			i; \
+\
+	for (i = 0; i < count; i++) \
+		distances[i] += count_bits(words[i] ^ centre); \
+} \
+\
+static const MatchRoutines name = {match_##name, add_##name, comparisons};
 
 /*
  * Collect the matches among the words from i on.  within has width bits for
@@ -92,54 +88,12 @@ collect(uint64 within, int width, int i, uint16 *matches)
 	return found;
 }
 
-static int
-match_portable(const uint64 *words, int count, uint64 centre, int radius,
-			   uint16 *matches)
-{
-	return match_each(words, count, centre, radius, matches);
-}
-
-static void
-count_portable(const uint64 *words, int count, uint64 centre, int64 *counts)
-{
-	count_each(words, count, centre, counts);
-}
-
-static void
-add_portable(const uint64 *words, int count, uint64 centre, uint16 *distances)
-{
-	add_each(words, count, centre, distances);
-}
-
-static const MatchRoutines portable = {
-	match_portable, count_portable, add_portable, 10
-};
+COMPILED_FOR(, portable, 10)
 
 #ifdef SIMHASH_X86
 #include <immintrin.h>
 
-TARGET_POPCNT static int
-match_popcnt(const uint64 *words, int count, uint64 centre, int radius,
-			 uint16 *matches)
-{
-	return match_each(words, count, centre, radius, matches);
-}
-
-TARGET_POPCNT static void
-count_popcnt(const uint64 *words, int count, uint64 centre, int64 *counts)
-{
-	count_each(words, count, centre, counts);
-}
-
-TARGET_POPCNT static void
-add_popcnt(const uint64 *words, int count, uint64 centre, uint16 *distances)
-{
-	add_each(words, count, centre, distances);
-}
-
-static const MatchRoutines popcnt = {
-	match_popcnt, count_popcnt, add_popcnt, 20
-};
+COMPILED_FOR(TARGET_POPCNT, popcnt, 20)
 
 /*
  * Return for each of four words how many of its bits differ from the
@@ -248,9 +202,8 @@ add_avx2(const uint64 *words, int count, uint64 centre, uint16 *distances)
 	add_popcnt(words + i, count - i, centre, distances + i);
 }
 
-/* Counting gains nothing: it waits for its counters. */
 static const MatchRoutines avx2 = {
-	match_avx2, count_popcnt, add_avx2, 45
+	match_avx2, add_avx2, 45
 };
 
 /*
@@ -291,7 +244,7 @@ match_avx512(const uint64 *words, int count, uint64 centre, int radius,
 }
 
 static const MatchRoutines avx512 = {
-	match_avx512, count_popcnt, add_avx2, 50
+	match_avx512, add_avx2, 50
 };
 
 #elif defined(SIMHASH_NEON)
@@ -362,7 +315,7 @@ match_neon(const uint64 *words, int count, uint64 centre, int radius,
 }
 
 static const MatchRoutines neon = {
-	match_neon, count_portable, add_portable, 40
+	match_neon, add_portable, 40
 };
 
 #endif
@@ -404,13 +357,6 @@ hamming_match(const uint64 *words, int count, uint64 centre, int radius,
 			  uint16 *matches)
 {
 	return routines()->match(words, count, centre, radius, matches);
-}
-
-/* Add to counts[d] the number of words at distance d of the centre. */
-void
-hamming_count(const uint64 *words, int count, uint64 centre, int64 *counts)
-{
-	routines()->count(words, count, centre, counts);
 }
 
 /* Add to distances[i] the distance of words[i] from the centre. */

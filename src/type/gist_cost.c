@@ -26,8 +26,6 @@
 
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
-#include "optimizer/pathnode.h"
-#include "optimizer/plancat.h"
 #include "utils/index_selfuncs.h"
 #include "utils/lsyscache.h"
 
@@ -47,8 +45,6 @@
  */
 #define TIMES_SELECTIVITY 1.5
 #define LEAST_PAGES 2.0
-
-static rel_hook_type next_hook;
 
 /* Is the column of our operator class? */
 static bool
@@ -96,7 +92,7 @@ pages_read(PlannerInfo *root, IndexPath *path, int column)
 	return searches * Min(hamming_ball_size(bits, radius), pages);
 }
 
-/* amcostestimate of a GiST index that has a column of ours. */
+/* amcostestimate of a GiST index, which may have columns of ours. */
 static void
 cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 			  Cost *startup_cost, Cost *total_cost, Selectivity *selectivity,
@@ -125,38 +121,26 @@ cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	}
 }
 
-/* The hook, called when the indexes of rel are known. */
-static void
-choose_cost_functions(REL_HOOK_PARAMETERS)
+/*
+ * Have a search of a GiST index of the table cost what is said here.
+ *
+ * The estimators of selectivity.c call this, which loads the library where
+ * nothing did before.  PostgreSQL asks them before it asks for the cost of an
+ * index: when it estimates the rows of a table; or, where a join gives what is
+ * searched for, those of a scan of the table with such parameters.  It does not
+ * where arms of an OR are searched for what different tables give: then the
+ * first arm has PostgreSQL's own cost, which is lower.
+ */
+void
+simhash_set_gist_costs(RelOptInfo *rel)
 {
 	ListCell   *lc;
-	int			column;
 
-	if (next_hook != NULL)
-		call_rel_hook(next_hook);
 	foreach(lc, rel->indexlist)
 	{
 		IndexOptInfo *index = lfirst(lc);
 
-		if (index->amcostestimate != gistcostestimate)
-			continue;
-		for (column = 0; column < index->nkeycolumns; column++)
-		{
-			if (is_ours(index, column))
-				index->amcostestimate = cost_estimate;
-		}
+		if (index->amcostestimate == gistcostestimate)
+			index->amcostestimate = cost_estimate;
 	}
-}
-
-/*
- * Set the hook, when the library is loaded.  A hamming index, a call of <-> or
- * a constant of our types loads it before the planner looks at the indexes of a
- * table.  A join by % or <@ alone loads it later: as the first statement of a
- * session, it is planned without the hook.
- */
-void
-simhash_gist_cost_init(void)
-{
-	next_hook = rel_hook;
-	rel_hook = choose_cost_functions;
 }

@@ -200,25 +200,8 @@ remaining_nearness(PlannerInfo *root, VariableStatData *variable,
 	return result;
 }
 
-/* The most stored values that are compared with others. */
+/* Of more than that many stored values, every n-th is compared with others. */
 #define MOST_COMPARED 511
-
-/* Leave every n-th stored value alone, so that MOST_COMPARED at most remain. */
-static void
-thin_out(StoredValues *stored)
-{
-	int			step = stored->count / (MOST_COMPARED + 1) + 1;
-	int			i;
-
-	stored->count = (stored->count + step - 1) / step;
-	for (i = 0; i < stored->count; i++)
-	{
-		memmove(stored->values + i * stored->words,
-				stored->values + i * step * stored->words,
-				stored->words * sizeof(uint64));
-		stored->parts[i] = stored->parts[i * step];
-	}
-}
 
 /*
  * Return the greatest part of the pairs of two columns' values that can be
@@ -231,40 +214,45 @@ greatest_density(VariableStatData *a, VariableStatData *b,
 {
 	StoredValues x = hamming_read_values(a, ball->words);
 	StoredValues y = hamming_read_values(b, ball->words);
+	int			x_step = (x.count + MOST_COMPARED - 1) / MOST_COMPARED;
+	int			y_step = (y.count + MOST_COMPARED - 1) / MOST_COMPARED;
 	uint64		first_words[MOST_COMPARED]; /* of y */
+	int			y_count = 0;
+	int			x_count = 0;
 	double		x_all = 0;
 	double		y_all = 0;
 	double		within = 0;
-	double		pairs;
 	int			i;
 	int			j;
 
-	thin_out(&x);
-	thin_out(&y);
-	pairs = (double) x.count * y.count;
-	for (j = 0; j < y.count; j++)
+	for (j = 0; j < y.count; j += y_step)
 	{
-		first_words[j] = y.values[j * y.words];
+		first_words[y_count++] = y.values[j * y.words];
 		y_all += y.parts[j];
 	}
-	for (i = 0; i < x.count; i++)
+	for (i = 0; i < x.count; i += x_step)
 	{
 		uint64	   *value = x.values + i * x.words;
 		uint16		matches[MOST_COMPARED];
-		int			found = hamming_match(first_words, y.count, *value,
+		int			found = hamming_match(first_words, y_count, *value,
 										  Min(ball->radius, 64), matches);
 
+		x_count++;
 		x_all += x.parts[i];
 		for (j = 0; j < found; j++)
-			if (words_distance(value, y.values + matches[j] * y.words,
-							   y.words) <= ball->radius)
-				within += x.parts[i] * y.parts[matches[j]];
+		{
+			int			other = matches[j] * y_step;
+
+			if (words_distance(value, y.values + other * y.words, y.words) <=
+				ball->radius)
+				within += x.parts[i] * y.parts[other];
+		}
 	}
 	free_values(&x);
 	free_values(&y);
 	if (x_all * y_all <= 0)
 		return 1;
-	return Max(within / (x_all * y_all), Min(3 / pairs, 1));
+	return Max(within / (x_all * y_all), Min(3.0 / x_count / y_count, 1));
 }
 
 /*
@@ -360,6 +348,8 @@ restriction_selectivity_of(PlannerInfo *root, List *args, int varRelid,
 	if (!get_restriction_variable(root, args, varRelid, &variable, &other,
 								  &on_left))
 		return ball_fraction(&known, DEFAULT_NUM_DISTINCT);
+	if (variable.rel != NULL)
+		simhash_set_gist_costs(variable.rel);
 	learn(&known, other);
 	selectivity = column_fraction(&variable, &known);
 	ReleaseVariableStats(variable);
@@ -392,18 +382,6 @@ partner_fraction(const Nearness *nearness, double rows)
 }
 
 /*
- * Return the part of the pairs of two columns' values that are of a row and
- * itself, and excluded by a clause of the join.
- */
-static double
-own_pairs(PlannerInfo *root, VariableStatData *a, VariableStatData *b)
-{
-	if (!simhash_excludes_own_pairs(root, a, b))
-		return 0;
-	return 1 / Max(a->rel->tuples * (1 - hamming_null_fraction(a)), 1);
-}
-
-/*
  * Return the selectivity of a join, like that of an equality join but for the
  * ball.
  */
@@ -414,12 +392,14 @@ join_selectivity_of(PlannerInfo *root, List *args, JoinType jointype,
 	VariableStatData left;
 	VariableStatData right;
 	bool		reversed;
-	double		own;
+	double		own = 0;		/* part of the pairs that are of a row and
+								 * itself, and excluded by another clause */
 	Nearness	nearness;
 	Selectivity selectivity;
 
 	get_join_variables(root, args, sjinfo, &left, &right, &reversed);
-	own = own_pairs(root, &left, &right);
+	if (simhash_excludes_own_pairs(root, &left, &right))
+		own = 1 / Max(left.rel->tuples * (1 - hamming_null_fraction(&left)), 1);
 	nearness = nearness_of(root, &left, &right, ball, own);
 	selectivity = pair_fraction(&nearness) *
 		(1 - hamming_null_fraction(&left)) *
@@ -547,16 +527,14 @@ hamming_expected_radius(PlannerInfo *root, IndexPath *path, int column,
 		foreach(qual, condition->indexquals)
 		{
 			Expr	   *clause = lfirst_node(RestrictInfo, qual)->clause;
+			OpExpr	   *operator = (OpExpr *) clause;
+			ScalarArrayOpExpr *any = (ScalarArrayOpExpr *) clause;
 
 			if (IsA(clause, OpExpr))
-				radius = Min(radius,
-							 operator_radius(opfamily,
-											 ((OpExpr *) clause)->opno,
-											 ((OpExpr *) clause)->args, words));
+				radius = Min(radius, operator_radius(opfamily, operator->opno,
+													 operator->args, words));
 			else if (IsA(clause, ScalarArrayOpExpr))
 			{
-				ScalarArrayOpExpr *any = (ScalarArrayOpExpr *) clause;
-
 				radius = Min(radius, operator_radius(opfamily, any->opno,
 													 any->args, words));
 				*searches *= expected_array_length(root, lsecond(any->args));

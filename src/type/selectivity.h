@@ -69,6 +69,6 @@ extern Bitmapset *hamming_excluded_values(PlannerInfo *root,
 										  const StoredValues *stored);
 
 /* gist_cost.c */
-extern void simhash_gist_cost_init(void);
+extern void simhash_set_gist_costs(RelOptInfo *rel);
 
 #endif							/* SIMHASH_SELECTIVITY_H */

@@ -189,17 +189,6 @@ read_bytes(TupleStore *store, char *buffer, uint64 offset, Size size)
 	pgBufferUsage.temp_blks_read += BLOCKS(size);
 }
 
-/* Read size bytes of the file, from offset on, or fewer if it ends before. */
-static void
-read_file(TupleStore *store, uint64 offset, Size size)
-{
-	size = Min(size, store->size - offset);
-	store->read = enlarge(store, store->read, &store->read_capacity, size);
-	read_bytes(store, store->read, offset, size);
-	store->read_from = offset;
-	store->read_size = size;
-}
-
 /* The ring has a tuple until as much as all of it was written since. */
 static bool
 is_in_ring(const TupleStore *store, const CachedTuple *place)
@@ -238,14 +227,21 @@ find_place(TupleStore *store, uint64 position)
 
 /*
  * The tuples are in a file.  Return the one at offset, with its first size
- * bytes.  If these have not been read, read piece bytes: size or more.
+ * bytes.  If these have not been read, read piece bytes: size or more, as far
+ * as there are.
  */
 static MinimalTuple
 tuple_at(TupleStore *store, uint64 offset, Size size, Size piece)
 {
 	if (offset < store->read_from ||
 		offset + size > store->read_from + store->read_size)
-		read_file(store, offset, piece);
+	{
+		piece = Min(piece, store->size - offset);
+		store->read = enlarge(store, store->read, &store->read_capacity, piece);
+		read_bytes(store, store->read, offset, piece);
+		store->read_from = offset;
+		store->read_size = piece;
+	}
 	return (MinimalTuple) (store->read + (offset - store->read_from));
 }
 

@@ -85,15 +85,6 @@ simhash_from_text(const char *input, int length, uint64 *word, int count)
 	return true;
 }
 
-/* Return a hint for an input that has twice the digits of a fingerprint. */
-static const char *
-width_hint(int words)
-{
-	if (words == 1)
-		return "A fingerprint of 32 hexadecimal digits is a simhash128.";
-	return "Store 256 bits as two halves, left(hash, 32) and right(hash, 32).";
-}
-
 /* Error: 22P02 for anything that simhash_from_text() does not read. */
 static Datum
 read_text(FunctionCallInfo fcinfo, int words)
@@ -108,7 +99,9 @@ read_text(FunctionCallInfo fcinfo, int words)
 				 errmsg("invalid input syntax for type simhash%d: \"%s\"",
 						64 * words, text),
 				 (int) strlen(text) == 32 * words ?
-				 errhint("%s", width_hint(words)) :
+				 errhint(words == 1 ? "A fingerprint of 32 hexadecimal digits "
+						 "is a simhash128." : "Store 256 bits as two halves, "
+						 "left(hash, 32) and right(hash, 32).") :
 				 errhint("A fingerprint has %d hexadecimal digits. Use "
 						 "simhash%s() or minhash%s() for a text, and cast a "
 						 "number to numeric first.",
