@@ -202,35 +202,25 @@ static const HalfMethods sums_methods = {
 	.fingerprint = simhash_sums_fingerprint
 };
 
-#define TRANSITION(name, methods, add, halves, sign) \
-	SIMHASH_SQL(name, take_row(fcinfo, methods, add, halves, sign))
-
 /* simhash_agg(), simhash_agg_128() and simhash_centroid() */
-TRANSITION(simhash_agg_token, &sums_methods, simhash_add_token_feature, 1, 1)
-TRANSITION(simhash_agg_token_inverse, &sums_methods, simhash_add_token_feature,
-		   1, -1)
-TRANSITION(simhash_agg_token_128, &sums_methods, simhash_add_token_feature,
-		   2, 1)
-TRANSITION(simhash_agg_token_inverse_128, &sums_methods,
-		   simhash_add_token_feature, 2, -1)
-TRANSITION(simhash_agg_hash, &sums_methods, simhash_add_hash_feature, 1, 1)
-TRANSITION(simhash_agg_hash_inverse, &sums_methods, simhash_add_hash_feature,
-		   1, -1)
-TRANSITION(simhash_agg_hash_128, &sums_methods, simhash_add_hash_feature, 2, 1)
-TRANSITION(simhash_agg_hash_inverse_128, &sums_methods,
-		   simhash_add_hash_feature, 2, -1)
+#define SUM_ROWS(name, add, sign) \
+	SIMHASH_SQL_WIDTHS(name, take_row(fcinfo, &sums_methods, add, words, sign))
+
+SUM_ROWS(simhash_agg_token, simhash_add_token_feature, 1)
+SUM_ROWS(simhash_agg_token_inverse, simhash_add_token_feature, -1)
+SUM_ROWS(simhash_agg_hash, simhash_add_hash_feature, 1)
+SUM_ROWS(simhash_agg_hash_inverse, simhash_add_hash_feature, -1)
 SIMHASH_SQL(simhash_agg_combine, combine(fcinfo, &sums_methods))
 SIMHASH_SQL(simhash_agg_serialize, serialize(fcinfo, &sums_methods))
 SIMHASH_SQL(simhash_agg_final, finish(fcinfo, &sums_methods))
 
 /* minhash_agg() and minhash_agg_128() */
-#define SKETCH_TRANSITION(name, add, halves) \
-	TRANSITION(name, &simhash_sketch_methods, add, halves, 1)
+#define SKETCH_ROWS(name, add) \
+	SIMHASH_SQL_WIDTHS(name, take_row(fcinfo, &simhash_sketch_methods, add, \
+									  words, 1))
 
-SKETCH_TRANSITION(simhash_minhash_agg_token, simhash_add_token_feature, 1)
-SKETCH_TRANSITION(simhash_minhash_agg_token_128, simhash_add_token_feature, 2)
-SKETCH_TRANSITION(simhash_minhash_agg_hash, simhash_add_hash_feature, 1)
-SKETCH_TRANSITION(simhash_minhash_agg_hash_128, simhash_add_hash_feature, 2)
+SKETCH_ROWS(simhash_minhash_agg_token, simhash_add_token_feature)
+SKETCH_ROWS(simhash_minhash_agg_hash, simhash_add_hash_feature)
 SIMHASH_SQL(simhash_minhash_agg_combine,
 			combine(fcinfo, &simhash_sketch_methods))
 SIMHASH_SQL(simhash_minhash_agg_serialize,

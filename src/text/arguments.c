@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "tsearch/ts_type.h"
@@ -221,37 +222,6 @@ array_elements(ArrayType *array, const char *name)
 	return result;
 }
 
-/*
- * Call add() for each element of (elements anyarray[, weights float8[]]).
- * Messages call the first array name.
- */
-static void
-make_element_features(FunctionCallInfo fcinfo, const FeatureTarget *target,
-					  const char *name, FeatureAdder add)
-{
-	Elements	elements = array_elements(PG_GETARG_ARRAYTYPE_P(0), name);
-	Elements	weights = {NULL, 0};
-	int			i;
-
-	if (PG_NARGS() > 1 && !PG_ARGISNULL(1))
-	{
-		weights = array_elements(PG_GETARG_ARRAYTYPE_P(1), "weights");
-		if (weights.count != elements.count)
-			ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-							errmsg("number of weights must match the %d "
-								   "elements of %s, not be %d",
-								   elements.count, name, weights.count)));
-	}
-	feature_begin(target, weights.values != NULL);
-	for (i = 0; i < elements.count; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		add(target, elements.values[i],
-			weights.values ? simhash_weight_from_datum(weights.values[i])
-			: WEIGHT_UNIT);
-	}
-}
-
 /* A FeatureAdder: a text, which is one token as it is, not normalised. */
 INLINE_HASHES void
 simhash_add_token_feature(const FeatureTarget *target, Datum element,
@@ -283,19 +253,37 @@ simhash_add_hash_feature(const FeatureTarget *target, Datum element,
 	feature_add(target, NULL, 0, hash, weight);
 }
 
-/* (tokens text[][, weights float8[]]) */
+/* (tokens text[], or hashes bigint[] or uuid[][, weights float8[]]) */
 void
-simhash_make_token_features(FunctionCallInfo fcinfo,
+simhash_make_array_features(FunctionCallInfo fcinfo,
 							const FeatureTarget *target)
 {
-	make_element_features(fcinfo, target, "tokens", simhash_add_token_feature);
-}
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(0);
+	bool		are_tokens = ARR_ELEMTYPE(array) == TEXTOID;
+	const char *name = are_tokens ? "tokens" : "hashes";
+	FeatureAdder add = are_tokens ? simhash_add_token_feature
+	: simhash_add_hash_feature;
+	Elements	elements = array_elements(array, name);
+	Elements	weights = {NULL, 0};
+	int			i;
 
-/* (hashes bigint[], or uuid[][, weights float8[]]) */
-void
-simhash_make_hash_features(FunctionCallInfo fcinfo, const FeatureTarget *target)
-{
-	make_element_features(fcinfo, target, "hashes", simhash_add_hash_feature);
+	if (PG_NARGS() > 1 && !PG_ARGISNULL(1))
+	{
+		weights = array_elements(PG_GETARG_ARRAYTYPE_P(1), "weights");
+		if (weights.count != elements.count)
+			ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+							errmsg("number of weights must match the %d "
+								   "elements of %s, not be %d",
+								   elements.count, name, weights.count)));
+	}
+	feature_begin(target, weights.values != NULL);
+	for (i = 0; i < elements.count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		add(target, elements.values[i],
+			weights.values ? simhash_weight_from_datum(weights.values[i])
+			: WEIGHT_UNIT);
+	}
 }
 
 /*

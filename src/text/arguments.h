@@ -33,10 +33,8 @@ extern uint32 simhash_make_features(const struct varlena *body,
 									const FeatureTarget *target);
 extern void simhash_make_text_features(FunctionCallInfo fcinfo,
 									   const FeatureTarget *target);
-extern void simhash_make_token_features(FunctionCallInfo fcinfo,
+extern void simhash_make_array_features(FunctionCallInfo fcinfo,
 										const FeatureTarget *target);
-extern void simhash_make_hash_features(FunctionCallInfo fcinfo,
-									   const FeatureTarget *target);
 extern void simhash_make_tsvector_features(FunctionCallInfo fcinfo,
 										   const FeatureTarget *target);
 extern void simhash_add_token_feature(const FeatureTarget *target, Datum token,

@@ -74,24 +74,21 @@ elect(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument, int halves)
 	return simhash_fingerprint_datum(fcinfo, &target);
 }
 
-#define SIMHASH(name, make, tf_argument, halves) \
-	SIMHASH_SQL(name, elect(fcinfo, make, tf_argument, halves))
+#define SIMHASH(name, make, tf_argument) \
+	SIMHASH_SQL_WIDTHS(name, elect(fcinfo, make, tf_argument, words))
 
 /* simhash(body text, weights simhash_weights, words int, chars int, tf text) */
-SIMHASH(simhash_text, simhash_make_text_features, 4, 1)
-SIMHASH(simhash_text_128, simhash_make_text_features, 4, 2)
+SIMHASH(simhash_text, simhash_make_text_features, 4)
 
-/* simhash_tokens(tokens text[], weights float8[]) */
-SIMHASH(simhash_tokens, simhash_make_token_features, 0, 1)
-SIMHASH(simhash_tokens_128, simhash_make_token_features, 0, 2)
-
-/* simhash_hashes(hashes bigint[], weights float8[]); with 128 bits, uuid[] */
-SIMHASH(simhash_hashes, simhash_make_hash_features, 0, 1)
-SIMHASH(simhash_hashes_128, simhash_make_hash_features, 0, 2)
+/*
+ * simhash_tokens(tokens text[], weights float8[]); simhash_hashes(hashes
+ * bigint[], weights float8[]), with 128 bits, uuid[]
+ */
+SIMHASH(simhash_tokens, simhash_make_array_features, 0)
+SIMHASH(simhash_hashes, simhash_make_array_features, 0)
 
 /* simhash(doc tsvector, weights float4[], tf text) */
-SIMHASH(simhash_tsvector, simhash_make_tsvector_features, 2, 1)
-SIMHASH(simhash_tsvector_128, simhash_make_tsvector_features, 2, 2)
+SIMHASH(simhash_tsvector, simhash_make_tsvector_features, 2)
 
 /* Return the fingerprint of the set of features, or NULL if it is empty. */
 static Datum
@@ -110,17 +107,13 @@ sketch(FunctionCallInfo fcinfo, FeatureMaker make, int halves)
 	return simhash_fingerprint_datum(fcinfo, &target);
 }
 
-#define MINHASH(name, make, halves) \
-	SIMHASH_SQL(name, sketch(fcinfo, make, halves))
+#define MINHASH(name, make) \
+	SIMHASH_SQL_WIDTHS(name, sketch(fcinfo, make, words))
 
 /* minhash(body text, weights simhash_weights, words int, chars int) */
-MINHASH(simhash_minhash_text, simhash_make_text_features, 1)
-MINHASH(simhash_minhash_text_128, simhash_make_text_features, 2)
+MINHASH(simhash_minhash_text, simhash_make_text_features)
 
 /* minhash_tokens(tokens text[]), minhash_hashes(), minhash(doc tsvector) */
-MINHASH(simhash_minhash_tokens, simhash_make_token_features, 1)
-MINHASH(simhash_minhash_tokens_128, simhash_make_token_features, 2)
-MINHASH(simhash_minhash_hashes, simhash_make_hash_features, 1)
-MINHASH(simhash_minhash_hashes_128, simhash_make_hash_features, 2)
-MINHASH(simhash_minhash_tsvector, simhash_make_tsvector_features, 1)
-MINHASH(simhash_minhash_tsvector_128, simhash_make_tsvector_features, 2)
+MINHASH(simhash_minhash_tokens, simhash_make_array_features)
+MINHASH(simhash_minhash_hashes, simhash_make_array_features)
+MINHASH(simhash_minhash_tsvector, simhash_make_tsvector_features)

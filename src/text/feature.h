@@ -78,8 +78,7 @@ first_slot(uint64 hash, uint64 multiplier, int shift)
 
 /*
  * Allocate bytes if array is NULL, free array if bytes is 0, or else enlarge
- * array to bytes.  server_text.c has this function, and t/fuzz, which needs no
- * server, one of its own.
+ * array to bytes.  server_text.c has this function, and t/malloc.c another one.
  */
 extern void *simhash_resize_array(void *array, size_t bytes);
 
@@ -105,8 +104,8 @@ typedef struct Shingles
 	const uint64 (*hash)[FEATURES_AT_ONCE]; /* hash[half][i] of feature i */
 	const uint8 *bytes;			/* the tokens in UTF-8, joined */
 	const size_t *start;		/* of token i in bytes */
-	size_t		end;			/* of the last token, with the joint that
-								 * would precede another one */
+	size_t		end;			/* of the last token, with the space that
+								 * would precede another word */
 	const uint32 *position;		/* character of the text that token i begins
 								 * with, from 0 */
 } Shingles;

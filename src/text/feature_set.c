@@ -65,13 +65,6 @@ begin_set(void *state, bool weighted)
 	set->vote_at_once = set->votes != NULL && !weighted && !counted;
 }
 
-/* A weight, 0 .. 2^47, and a side as the second number of a pair. */
-static inline uint64
-pack(int64 weight, int side)
-{
-	return (uint64) weight * FEATURE_SIDES + side;
-}
-
 /*
  * Give an occurrence of a feature to the sort, unless the table, which is full,
  * has the feature.
@@ -83,7 +76,8 @@ pack(int64 weight, int side)
 static void
 spill(FeatureSet *set, uint64 hash, int64 weight)
 {
-	uint64		pair[] = {pg_hton64(hash), pg_hton64(pack(weight, set->side))};
+	uint64		use = (uint64) weight * FEATURE_SIDES + set->side;
+	uint64		pair[] = {pg_hton64(hash), pg_hton64(use)};
 
 	StaticAssertStmt(sizeof(pair) == UUID_LEN, "a uuid has a pair's length");
 	if (simhash_table_count(&set->table, set->side, hash, weight))

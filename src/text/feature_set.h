@@ -15,8 +15,8 @@
 /*
  * Features with one hash are one feature.  A table, in memory, has columns: the
  * hash of a feature; how often it occurs in the text of each side; its weight.
- * Counts and weights are there only if they are asked for.  A slot is a place
- * in each column.  A hash of 0 says that the slot is free.  The feature whose
+ * Counts and weights are there only if they are asked for.  A slot is a row
+ * of the columns.  A hash of 0 says that the slot is free.  The feature whose
  * hash is 0 has a slot of its own, number slots, where the hash is 1 if there
  * is such a feature.
  */
@@ -60,7 +60,8 @@ typedef struct FeatureSet
 	uint64		next;
 	bool		is_sorted;		/* has reading the sort begun? */
 	bool		has_pair;
-	uint64		pair[2];		/* a hash, and the result of pack() */
+	uint64		pair[2];		/* a hash; and a weight, 0 .. 2^47, times
+								 * FEATURE_SIDES, plus a side */
 
 	uint64		space[TABLE_SPACE]; /* of the table */
 } FeatureSet;

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "port/pg_bitutils.h"
 
 #include "text/feature_set.h"
@@ -121,6 +122,7 @@ enlarge(FeatureTable *table)
 	{
 		uint64		to;
 
+		CHECK_FOR_INTERRUPTS();
 		if (hash[from] == 0)
 			continue;
 		to = find_slot(table, from < slots ? hash[from] : 0);
@@ -180,7 +182,7 @@ add_hashes(FeatureTable *table, const uint64 *hash, uint32 count,
 	 * that: with such a branch, simhash() of texts of 4,000 different words
 	 * takes 9 % longer, and that of English as long.  Where another feature
 	 * has the first slot, the feature waits at the end of fresh.  Each
-	 * feature takes one place of fresh at most, at the front or at the end.
+	 * feature takes one element of fresh at most, at the front or at the end.
 	 * So the two ends cannot overlap, but for the last feature, which both
 	 * may write.
 	 */

@@ -33,10 +33,10 @@ simhash_votes_begin(void *votes, bool weighted)
 static inline uint64
 add_planes(uint64 *low, uint64 a, uint64 b)
 {
-	uint64		half = *low ^ a;
-	uint64		high = (*low & a) | (half & b);
+	uint64		sum = *low ^ a;
+	uint64		high = (*low & a) | (sum & b);
 
-	*low = half ^ b;
+	*low = sum ^ b;
 	return high;
 }
 
@@ -116,21 +116,21 @@ simhash_votes_add_all(void *votes, const uint64 *hash, const int64 *weight,
  * v->count must be at least 1.  Return the bits that more than half of the
  * features have set.
  *
- * half is v->count / 2 rounded down: an integer above v->count / 2 is above
- * half.  From the highest plane down, equal has the bits whose count agrees
- * with half in all planes so far; more has the bits whose count is greater.
+ * threshold is v->count / 2 rounded down: an integer above one is above the
+ * other.  From the highest plane down, equal has the bits whose count agrees
+ * with threshold in all planes so far; more has those whose count is greater.
  */
 static uint64
 majority(const Votes *v)
 {
-	uint64		half = v->count / 2;
+	uint64		threshold = v->count / 2;
 	uint64		more = 0;
 	uint64		equal = ~UINT64CONST(0);
 	int			i;
 
 	for (i = pg_leftmost_one_pos64(v->count); i >= 0; i--)
 	{
-		if (half >> i & 1)
+		if (threshold >> i & 1)
 			equal &= v->plane[i];
 		else
 		{
@@ -245,12 +245,12 @@ sums_add_narrow(WeightSums *sums, const uint64 *hash, const int64 *weight,
 	}
 	for (j = 0; j < 8; j++)
 	{
-		__m256i		half = _mm512_extracti64x4_epi64(ones[j / 2], 0);
+		__m256i		lanes = _mm512_extracti64x4_epi64(ones[j / 2], 0);
 		__m512i		sum = _mm512_loadu_si512(sums->ones + 8 * j);
 
 		if (j % 2 == 1)
-			half = _mm512_extracti64x4_epi64(ones[j / 2], 1);
-		sum = _mm512_add_epi64(sum, _mm512_cvtepu32_epi64(half));
+			lanes = _mm512_extracti64x4_epi64(ones[j / 2], 1);
+		sum = _mm512_add_epi64(sum, _mm512_cvtepu32_epi64(lanes));
 		_mm512_storeu_si512(sums->ones + 8 * j, sum);
 	}
 }

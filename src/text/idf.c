@@ -26,23 +26,18 @@ PG_FUNCTION_INFO_V1(simhash_idf_final);
 
 typedef struct DocumentToken
 {
+	uint64		hash;
 	int64		documents;		/* number of texts with this token */
 	int64		last;			/* number of the last text that has it, from 1
 								 * on */
+	const uint8 *bytes;
 	uint32		length;
-	uint8		bytes[FLEXIBLE_ARRAY_MEMBER];
-} DocumentToken;
-
-typedef struct DocumentSlot
-{
-	uint64		hash;
-	DocumentToken *token;
 	char		status;
-} DocumentSlot;
+} DocumentToken;
 
 /* Two tokens with one hash are one token, as they are for a fingerprint. */
 #define SH_PREFIX document
-#define SH_ELEMENT_TYPE DocumentSlot
+#define SH_ELEMENT_TYPE DocumentToken
 #define SH_KEY_TYPE uint64
 #define SH_KEY hash
 #define SH_HASH_KEY(tb, key) \
@@ -72,24 +67,24 @@ create_idf_state(MemoryContext context)
 }
 
 /*
- * Return the token with the hash.  If there is none, make one of bytes[0 ..
- * length), which is in no text yet.
+ * Return the token with the hash, until the next call.  If there is none, make
+ * one of bytes[0 .. length), which is in no text yet.
  */
 static DocumentToken *
 find_token(IdfState *state, const uint8 *bytes, size_t length, uint64 hash)
 {
+	uint8	   *copy;
 	bool		found;
-	DocumentSlot *slot = document_insert(state->tokens, hash, &found);
-	size_t		size = offsetof(DocumentToken, bytes) + length;
+	DocumentToken *token = document_insert(state->tokens, hash, &found);
 
 	if (!found)
 	{
-		slot->token = MemoryContextAllocHuge(state->context, size);
-		memset(slot->token, 0, offsetof(DocumentToken, bytes));
-		slot->token->length = length;
-		memcpy(slot->token->bytes, bytes, length);
+		copy = MemoryContextAllocHuge(state->context, Max(length, 1));
+		token->bytes = memcpy(copy, bytes, length);
+		token->length = length;
+		token->documents = token->last = 0;
 	}
-	return slot->token;
+	return token;
 }
 
 /* A FeatureSink: count a token of the last text of target->arg, an IdfState. */
@@ -162,7 +157,6 @@ simhash_idf_combine(PG_FUNCTION_ARGS)
 	IdfState   *state = get_idf_state(fcinfo);
 	IdfState   *other;
 	document_iterator iterator;
-	DocumentSlot *slot;
 	DocumentToken *token;
 
 	if (PG_ARGISNULL(1))
@@ -172,37 +166,23 @@ simhash_idf_combine(PG_FUNCTION_ARGS)
 		set_min_df(state, other->min_df);
 	state->documents += other->documents;
 	document_start_iterate(other->tokens, &iterator);
-	while ((slot = document_iterate(other->tokens, &iterator)) != NULL)
+	while ((token = document_iterate(other->tokens, &iterator)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		token = find_token(state, slot->token->bytes, slot->token->length,
-						   slot->hash);
-		token->documents += slot->token->documents;
+		find_token(state, token->bytes, token->length,
+				   token->hash)->documents += token->documents;
 	}
 	PG_RETURN_POINTER(state);
 }
 
-/*
- * Error: 54000 if size bytes and one more token, of token_length bytes, are
- * more than a bytea may have.
- */
-static void
-check_state_size(size_t size, size_t token_length)
-{
-	if (size + sizeof(int64) + sizeof(int32) + token_length < MaxAllocSize)
-		return;
-	ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					errmsg("too many distinct words for a parallel worker"),
-					errhint("Set max_parallel_workers_per_gather to 0.")));
-}
-
+/* Error: 54000 for a state of more bytes than a bytea may have. */
 Datum
 simhash_idf_serialize(PG_FUNCTION_ARGS)
 {
 	IdfState   *state = (IdfState *) PG_GETARG_POINTER(0);
 	StringInfoData buf;
 	document_iterator iterator;
-	DocumentSlot *slot;
+	DocumentToken *token;
 
 	(void) simhash_aggregate_context(fcinfo);
 	pq_begintypsend(&buf);
@@ -210,14 +190,18 @@ simhash_idf_serialize(PG_FUNCTION_ARGS)
 	pq_sendint32(&buf, state->min_df);
 	pq_sendint32(&buf, state->tokens->members);
 	document_start_iterate(state->tokens, &iterator);
-	while ((slot = document_iterate(state->tokens, &iterator)) != NULL)
+	while ((token = document_iterate(state->tokens, &iterator)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		check_state_size(buf.len, slot->token->length);
-		pq_sendint64(&buf, slot->token->documents);
-		pq_sendint32(&buf, slot->token->length);
-		pq_sendbytes(&buf, (const char *) slot->token->bytes,
-					 slot->token->length);
+		if (buf.len + sizeof(int64) + sizeof(int32) + token->length >=
+			MaxAllocSize)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("too many distinct words for a parallel worker"),
+					 errhint("Set max_parallel_workers_per_gather to 0.")));
+		pq_sendint64(&buf, token->documents);
+		pq_sendint32(&buf, token->length);
+		pq_sendbytes(&buf, (const char *) token->bytes, token->length);
 	}
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
 }
@@ -241,12 +225,10 @@ simhash_idf_deserialize(PG_FUNCTION_ARGS)
 		int64		documents = pq_getmsgint64(&buf);
 		uint32		length = pq_getmsgint(&buf, 4);
 		const char *bytes = pq_getmsgbytes(&buf, length);
-		DocumentToken *token;
 
 		CHECK_FOR_INTERRUPTS();
-		token = find_token(state, (const uint8 *) bytes, length,
-						   XXH3_64bits(bytes, length));
-		token->documents = documents;
+		find_token(state, (const uint8 *) bytes, length,
+				   XXH3_64bits(bytes, length))->documents = documents;
 	}
 	pq_getmsgend(&buf);
 	PG_RETURN_POINTER(state);
@@ -277,7 +259,7 @@ simhash_idf_final(PG_FUNCTION_ARGS)
 	TokenWeight *tokens;
 	size_t		count = 0;
 	document_iterator iterator;
-	DocumentSlot *slot;
+	DocumentToken *token;
 
 	(void) simhash_aggregate_context(fcinfo);
 	if (!PG_ARGISNULL(0))
@@ -288,10 +270,8 @@ simhash_idf_final(PG_FUNCTION_ARGS)
 									Max(state->tokens->members, 1) *
 									sizeof(TokenWeight));
 	document_start_iterate(state->tokens, &iterator);
-	while ((slot = document_iterate(state->tokens, &iterator)) != NULL)
+	while ((token = document_iterate(state->tokens, &iterator)) != NULL)
 	{
-		DocumentToken *token = slot->token;
-
 		CHECK_FOR_INTERRUPTS();
 		if (token->documents >= state->min_df)
 		{

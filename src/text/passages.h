@@ -29,6 +29,17 @@ typedef struct Passage
 /*
  * The features of a text are numbered from 0.  What is known of feature number
  * i, p->base <= i < p->base + p->count, is element i - p->base of the arrays.
+ *
+ * Between two batches, the numbers of features, and where their tokens are in
+ * p->bytes:
+ *
+ *		first           base = sketched                 base + count
+ *		  | in the sketch | a cut may still divide these  |
+ *		head                                            next       end
+ *		  | the tokens that these features begin with     | others |
+ *
+ * least is the number of a feature that is not in the sketch, and since stands
+ * at least or before it.
  */
 typedef struct Passages
 {
@@ -55,7 +66,7 @@ typedef struct Passages
 	size_t		capacity;
 	size_t		head;			/* where those of the passage begin */
 	size_t		next;			/* where those of feature base + count begin */
-	size_t		end;			/* where all tokens end, with their joints */
+	size_t		end;			/* where all tokens end, with their glue */
 	Sketch		sketch[HALVES_MAX];
 
 	/* What is known of features: see above. */

@@ -19,7 +19,7 @@ simhash_shingle_init(Shingler *s, const FeatureOptions *options,
 {
 	Assert(options->size >= 1 && options->size <= SHINGLE_MAX);
 	s->options = *options;
-	s->joint = options->chars ? 0 : 1;
+	s->glue = options->chars ? 0 : 1;
 	s->complete = false;
 	s->target = target;
 	s->bytes = s->space;
@@ -31,9 +31,9 @@ simhash_shingle_init(Shingler *s, const FeatureOptions *options,
 
 /* Return the length of the tokens i .. i + n - 1, which must have ended. */
 static inline size_t
-stretch_length(const Shingler *s, uint32 i, uint32 n)
+joined_length(const Shingler *s, uint32 i, uint32 n)
 {
-	return s->start[i + n] - s->joint - s->start[i];
+	return s->start[i + n] - s->glue - s->start[i];
 }
 
 /*
@@ -41,11 +41,11 @@ stretch_length(const Shingler *s, uint32 i, uint32 n)
  * on that.  Set hash[half][i] to the hash of these tokens for each half.
  */
 static pg_attribute_always_inline void
-hash_stretch(const Shingler *s, uint32 i, uint32 n, size_t least, size_t most,
-			 int halves, uint64 (*hash)[SHINGLE_TOKENS])
+hash_joined(const Shingler *s, uint32 i, uint32 n, size_t least, size_t most,
+			int halves, uint64 (*hash)[SHINGLE_TOKENS])
 {
 	const uint8 *bytes = s->bytes + s->start[i];
-	size_t		length = stretch_length(s, i, n);
+	size_t		length = joined_length(s, i, n);
 	int			half;
 
 	if (length < least || length > most)
@@ -61,33 +61,33 @@ hash_stretch(const Shingler *s, uint32 i, uint32 n, size_t least, size_t most,
  * the order of the text, simhash() of English takes 11 % longer.
  */
 static pg_attribute_always_inline void
-hash_stretches_by(const Shingler *s, uint32 n, uint32 count, int halves,
-				  uint64 (*hash)[SHINGLE_TOKENS])
+hash_all_by(const Shingler *s, uint32 n, uint32 count, int halves,
+			uint64 (*hash)[SHINGLE_TOKENS])
 {
 	uint16		order[3][SHINGLE_TOKENS];
 	uint32		filled[3] = {0};
 	uint32		i;
 
-	if (n > 1 || !s->joint)
+	if (n > 1 || !s->glue)
 	{
 		for (i = 0; i < count; i++)
 		{
-			size_t		length = stretch_length(s, i, n);
+			size_t		length = joined_length(s, i, n);
 
 			if (length >= 4 && length <= 8)
-				hash_stretch(s, i, n, 4, 8, halves, hash);
+				hash_joined(s, i, n, 4, 8, halves, hash);
 			else
 			{
 				/* the buffer may have a word of 1 GB, and n shingles with it */
 				CHECK_FOR_INTERRUPTS();
-				hash_stretch(s, i, n, 0, SIZE_MAX, halves, hash);
+				hash_joined(s, i, n, 0, SIZE_MAX, halves, hash);
 			}
 		}
 		return;
 	}
 	for (i = 0; i < count; i++)
 	{
-		size_t		length = stretch_length(s, i, 1);
+		size_t		length = joined_length(s, i, 1);
 
 		/* without a branch */
 		order[0][filled[0]] = i;
@@ -98,22 +98,22 @@ hash_stretches_by(const Shingler *s, uint32 n, uint32 count, int halves,
 		filled[2] += length > 8;
 	}
 	for (i = 0; i < filled[0]; i++)
-		hash_stretch(s, order[0][i], 1, 0, 3, halves, hash);
+		hash_joined(s, order[0][i], 1, 0, 3, halves, hash);
 	for (i = 0; i < filled[1]; i++)
-		hash_stretch(s, order[1][i], 1, 4, 8, halves, hash);
+		hash_joined(s, order[1][i], 1, 4, 8, halves, hash);
 	for (i = 0; i < filled[2]; i++)
-		hash_stretch(s, order[2][i], 1, 9, SIZE_MAX, halves, hash);
+		hash_joined(s, order[2][i], 1, 9, SIZE_MAX, halves, hash);
 }
 
-/* Compile hash_stretches_by() for each number of halves, for constant seeds. */
+/* Compile hash_all_by() for each number of halves, for constant seeds. */
 static INLINE_HASHES void
-hash_stretches(const Shingler *s, uint32 n, uint32 count, int halves,
-			   uint64 (*hash)[SHINGLE_TOKENS])
+hash_all(const Shingler *s, uint32 n, uint32 count, int halves,
+		 uint64 (*hash)[SHINGLE_TOKENS])
 {
 	if (halves == 1)
-		hash_stretches_by(s, n, count, 1, hash);
+		hash_all_by(s, n, count, 1, hash);
 	else
-		hash_stretches_by(s, n, count, HALVES_MAX, hash);
+		hash_all_by(s, n, count, HALVES_MAX, hash);
 }
 
 /*
@@ -135,7 +135,7 @@ weigh_shingles(const Shingler *s, uint32 shingles, const uint64 *hash,
 		simhash_weights_of(s->options.weights, hash, weight, shingles);
 		return;
 	}
-	hash_stretches(s, 1, shingles + size - 1, 1, token_hash);
+	hash_all(s, 1, shingles + size - 1, 1, token_hash);
 	simhash_weights_of(s->options.weights, token_hash[0], weight,
 					   shingles + size - 1);
 	for (i = 0; i < size - 1; i++)
@@ -159,7 +159,7 @@ emit_shingles(Shingler *s, uint32 shingles)
 	uint32		i;
 	int			half;
 
-	hash_stretches(s, s->options.size, shingles, s->target->halves, hash);
+	hash_all(s, s->options.size, shingles, s->target->halves, hash);
 	if (s->options.weights)
 		weigh_shingles(s, shingles, hash[0], weight);
 	if (s->target->take_shingles)
@@ -184,7 +184,7 @@ emit_shingles(Shingler *s, uint32 shingles)
 		for (half = 0; half < s->target->halves; half++)
 			one[half] = hash[half][i];
 		s->target->sink(s->target, s->bytes + s->start[i],
-						stretch_length(s, i, s->options.size), one,
+						joined_length(s, i, s->options.size), one,
 						s->options.weights ? weight[i] : WEIGHT_UNIT);
 	}
 }

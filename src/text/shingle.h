@@ -50,19 +50,19 @@ typedef struct FeatureOptions
 
 /*
  * A shingle is size tokens in a row.  Tokens gather in a buffer, joined as in a
- * shingle, so that each shingle is a stretch of the buffer.  Whenever the
+ * shingle, so that each shingle is a part of the buffer.  Whenever the
  * buffer is full, its shingles become features, and all but its last size - 1
  * tokens are dropped.  If even that leaves no room, the buffer grows.
  */
 typedef struct Shingler
 {
 	FeatureOptions options;		/* size: of a shingle */
-	uint32		joint;			/* bytes between two tokens: 1, a space, or 0 */
+	uint32		glue;			/* bytes between two tokens: 1, a space, or 0 */
 	bool		complete;		/* has there been a shingle of size tokens? */
 	const FeatureTarget *target;
 
 	/*
-	 * The buffer.  Token i begins at start[i], and ends joint bytes before
+	 * The buffer.  Token i begins at start[i], and ends glue bytes before
 	 * start[i + 1].  The open token begins at start[count].
 	 */
 	uint8	   *bytes;			/* space, unless it has grown */
@@ -137,7 +137,7 @@ shingle_end(Shingler *s)
 		return;
 	}
 	s->bytes[s->length] = ' ';
-	s->length += s->joint;
+	s->length += s->glue;
 	s->position[s->count] = s->open_position;
 	s->start[++s->count] = s->length;
 	if (unlikely(s->count == SHINGLE_TOKENS))
@@ -145,7 +145,7 @@ shingle_end(Shingler *s)
 }
 
 /*
- * s->joint must be 0, and no token open.  length is SHINGLE_PIECE at most, and
+ * s->glue must be 0, and no token open.  length is SHINGLE_PIECE at most, and
  * SHINGLE_PIECE bytes must be readable.  Add a token for each of bytes[0 ..
  * length), which are ASCII.  s->open_position is that of the first.  The
  * buffer stays short of SHINGLE_TOKENS: only shingle_end() may reach that

@@ -117,28 +117,10 @@ list_feature(const FeatureTarget *target, const uint8 *bytes, size_t length,
 	}
 }
 
-/* Error: 22003 if simhash() of these features raises 22003. */
-static void
-check_total(const FeatureList *list)
-{
-	uint128		total = 0;
-	size_t		i;
-
-	for (i = 0; i < list->length; i++)
-	{
-		const Feature *feature = &list->features[i];
-
-		CHECK_FOR_INTERRUPTS();
-		total += simhash_exact_vote(list->tf, feature->count,
-									feature->weight) / WEIGHT_UNIT;
-	}
-	if (total > PG_INT64_MAX)
-		simhash_weight_overflow((double) total);
-}
-
 /*
  * The parameters are those of elect() in construct.c.  halves is 1 where the
- * column hash is a bigint, and 2 where it is a uuid.
+ * column hash is a bigint, and 2 where it is a uuid.  Error: 22003 if simhash()
+ * of these features raises 22003.
  */
 static Datum
 list_features(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument,
@@ -148,6 +130,7 @@ list_features(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument,
 	FeatureList list = {0};
 	FeatureTarget target = {.halves = halves,.sink = list_feature,
 	.arg = &list};
+	uint128		total = 0;
 	size_t		i;
 
 	/* the executor frees its own description of the rows, and no other */
@@ -160,7 +143,6 @@ list_features(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument,
 	list.capacity = 256;
 	list.features = palloc(list.capacity * sizeof(Feature));
 	make(fcinfo, &target);
-	check_total(&list);
 
 	for (i = 0; i < list.length; i++)
 	{
@@ -171,6 +153,8 @@ list_features(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument,
 		bool		nulls[5] = {false};
 
 		CHECK_FOR_INTERRUPTS();
+		total += simhash_exact_vote(list.tf, feature->count,
+									feature->weight) / WEIGHT_UNIT;
 		if (feature->bytes != NULL)
 			name = simhash_utf8_to_text(feature->bytes, feature->length);
 		row[0] = PointerGetDatum(name);
@@ -185,6 +169,8 @@ list_features(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument,
 		if (halves > 1)
 			pfree(DatumGetPointer(row[1]));
 	}
+	if (total > PG_INT64_MAX)
+		simhash_weight_overflow((double) total);
 	return (Datum) 0;
 }
 
@@ -192,7 +178,7 @@ list_features(FunctionCallInfo fcinfo, FeatureMaker make, int tf_argument,
 	SIMHASH_SQL(name, list_features(fcinfo, make, tf_argument, halves))
 
 LIST_FEATURES(simhash_features_text, simhash_make_text_features, 4, 1)
-LIST_FEATURES(simhash_features_tokens, simhash_make_token_features, 0, 1)
-LIST_FEATURES(simhash_features_hashes, simhash_make_hash_features, 0, 1)
-LIST_FEATURES(simhash_features_hashes_128, simhash_make_hash_features, 0, 2)
+LIST_FEATURES(simhash_features_tokens, simhash_make_array_features, 0, 1)
+LIST_FEATURES(simhash_features_hashes, simhash_make_array_features, 0, 1)
+LIST_FEATURES(simhash_features_hashes_128, simhash_make_array_features, 0, 2)
 LIST_FEATURES(simhash_features_tsvector, simhash_make_tsvector_features, 2, 1)

@@ -170,23 +170,23 @@ are_many(uint64 open)
 static uint32
 drop_copies(uint64 *mixed, uint32 count)
 {
-	/* a hash table of places in mixed, from 1 on; 0 if free */
-	uint8		place[4 * COPIES_MAX] = {0};
+	/* a hash table of numbers kept, counted from 1 on; 0: the slot is free */
+	uint8		slots[4 * COPIES_MAX] = {0};
 	uint32		kept = 0;
 	uint32		i;
 
 	for (i = 0; i < count; i++)
 	{
 		uint64		number = mixed[i];
-		uint32		at = number % lengthof(place);
+		uint32		slot = number % lengthof(slots);
 
-		while (place[at] > 0 && mixed[place[at] - 1] != number)
-			at = (at + 1) % lengthof(place);
-		if (place[at] > 0)
+		while (slots[slot] > 0 && mixed[slots[slot] - 1] != number)
+			slot = (slot + 1) % lengthof(slots);
+		if (slots[slot] > 0)
 			continue;
 		mixed[kept++] = number;
 		if (kept <= COPIES_MAX)
-			place[at] = kept;
+			slots[slot] = kept;
 	}
 	return kept;
 }
@@ -289,7 +289,7 @@ simhash_sketch_fingerprint(void *state, uint64 *fingerprint)
 {
 	Sketch	   *sketch = state;
 	uint64		even = 0;		/* bits 0, 2, 4 .. */
-	uint64		odd = 0;		/* bits 1, 3, 5 .., each one place lower */
+	uint64		odd = 0;		/* bits 1, 3, 5 .., each one bit lower */
 	int			bin;
 
 	finish(sketch);

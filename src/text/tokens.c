@@ -98,7 +98,7 @@ enter_spaced(Tokenizer *t)
 	{
 		end_run(t);
 		t->run = RUN_SPACED;
-		t->shingler.open_position = t->at;
+		t->shingler.open_position = t->token_position;
 	}
 }
 
@@ -121,7 +121,7 @@ add_unspaced(Tokenizer *t, const uint8 bytes[UTF8_MAX], size_t length)
 	memcpy(t->previous, bytes, UTF8_MAX);
 	t->previous_length = length;
 	/* the next token begins with this code point */
-	t->shingler.open_position = t->at;
+	t->shingler.open_position = t->token_position;
 }
 
 /* Chars: a letter, mark or digit is about to be added. */
@@ -130,7 +130,7 @@ close_gap(Tokenizer *t)
 {
 	static const uint8 space[UTF8_MAX] = " ";
 
-	t->shingler.open_position = t->at;
+	t->shingler.open_position = t->token_position;
 	if (t->gap)
 		add_char_token(&t->shingler, space, 1);
 	t->started = true;
@@ -175,7 +175,7 @@ add_codepoint(void *arg, uint32 cp)
 	size_t		length = utf8_encode(cp, bytes);
 	Tokenizer  *t = arg;
 
-	t->at = t->normalizer.position;
+	t->token_position = t->normalizer.position;
 	add_utf8(t, unicode_class(cp), bytes, length);
 }
 
@@ -244,7 +244,7 @@ feed_ascii(Tokenizer *t, const uint8 *from, const uint8 *end, bool last)
 		words >>= skipped;
 		after = ~words;
 		length = after == 0 ? FOLD_BYTES : pg_rightmost_one_pos64(after);
-		t->at = t->position + offset;
+		t->token_position = t->position + offset;
 		/* below FOLD_BYTES: SHINGLE_PIECE bytes of folded follow offset */
 		add_ascii(t, folded + offset, length);
 		offset += length;
@@ -322,7 +322,7 @@ feed_codepoints(Tokenizer *t, const uint8 *from, const uint8 *end, bool last)
 				memcpy(bytes, from, UTF8_MAX);
 			else
 				memcpy(bytes, from, this.length);
-			t->at = t->position;
+			t->token_position = t->position;
 			add_utf8(t, this.properties, bytes, this.length);
 		}
 		else

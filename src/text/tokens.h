@@ -42,7 +42,7 @@ typedef struct Tokenizer
 {
 	bool		bytewise;		/* is each byte a character of the text? */
 	uint32		position;		/* number of the next character, from 0 */
-	uint32		at;				/* that of the code point to be added */
+	uint32		token_position; /* that of the code point to be added */
 
 	/* If not chars: */
 	TokenRun	run;			/* the run that the last code point is in */

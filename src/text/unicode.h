@@ -18,6 +18,10 @@
 extern const uint8 simhash_unicode_blocks[0x110000 >> UC_BLOCK_SHIFT];
 extern const uint8 simhash_unicode_classes[];
 
+/*
+ * A class is a set of these bits.  The table has it as a letter: that adds a
+ * bit, 64, without a meaning.
+ */
 #define UC_ASSIGNED 1			/* assigned in Unicode 15.0 */
 #define UC_WORD 2				/* letter, mark or number: category L, M or N */
 #define UC_UNSPACED 4			/* UC_WORD in a script written without spaces */
@@ -25,7 +29,7 @@ extern const uint8 simhash_unicode_classes[];
 #define UC_INERT 16				/* UC_STARTS, and NFKC_Casefold maps it to
 								 * itself */
 
-/* The UC_ bits of a code point, or of any other value below 0x110000. */
+/* The class of a code point, or of any other value below 0x110000. */
 static inline uint8
 unicode_class(uint32 cp)
 {
