@@ -137,41 +137,22 @@ sub quality
 
 my @millions = (1, 10, 100);
 
-# Powers of ten: a decade is a step.
-sub log_axes
-{
-	my ($left, $right, $top, $bottom, $from, $names) = @_;    # names of powers of ten
-	my $step = ($bottom - $top) / $#$names;
-	my @parts;
-
-	for my $i (0 .. $#$names)
-	{
-		push @parts, line('line', [ $left, $bottom - $i * $step ], [ $right, $bottom - $i * $step ]),
-		  text($left - 8, $bottom - $i * $step + 4, 'ink small', $names->[$i], 'end');
-	}
-	push @parts, text($left + $_ * ($right - $left) / 2, $bottom + 20, 'ink small', "$millions[$_] million", 'middle')
-	  for 0 .. $#millions;
-	my $down = sub { $bottom - (log($_[0]) / log(10) - $from) * $step };
-	return ($down, @parts, text(($left + $right) / 2, $bottom + 42, 'ink', 'rows', 'middle'));
-}
-
 # Curves over the rows, with labels.
 sub curves
 {
-	my ($left, $right, $down, @series) = @_;    # of [source, key, factor, colour, label, dash]
+	my ($left, $right, $down, @series) = @_;    # of [key, factor, colour, label, dash]
 	my (@parts, @labels);
 
 	for my $series (@series)
 	{
-		my ($source, $key, $factor, $colour, $label, $dash) = @$series;
+		my ($key, $factor, $colour, $label, $dash) = @$series;
 		my @points;
 
 		for my $i (0 .. $#millions)
 		{
-			my $figure = figure($source, $key, "$millions[$i] million");
-			my $scale = ref $factor ? $factor->($millions[$i]) : $factor;
+			my $figure = figure('readme', $key, "$millions[$i] million");
 
-			push @points, [ $left + $i * ($right - $left) / 2, $down->($figure * $scale) ] if $figure =~ /^[\d.]+$/;
+			push @points, [ $left + $i * ($right - $left) / 2, $down->($figure * $factor) ] if $figure ne '';
 		}
 		push @parts, line("curve $colour" . ($dash ? '" stroke-dasharray="6 4' : ''), @points),
 		  map { dot(@$_, 3.5, "f-$colour") } @points;
@@ -184,44 +165,39 @@ sub curves
 	return @parts;
 }
 
-# Times by rows: look-ups, scans, joins.
+# Times by rows: look-ups, scans, joins.  A step of the axes is a power of ten.
 sub times_by_rows
 {
 	my ($left, $right, $top, $bottom) = (80, 440, 40, 440);
-	my ($down, @axes) = log_axes($left, $right, $top, $bottom, -5,
-		[ '10 µs', '0.1 ms', '1 ms', '10 ms', '0.1 s', '1 s', '10 s', '100 s', '1,000 s' ]);
+	my @steps = ('10 µs', '0.1 ms', '1 ms', '10 ms', '0.1 s', '1 s', '10 s', '100 s', '1,000 s');
+	my $height = ($bottom - $top) / $#steps;
+	my $down = sub { $bottom - (log($_[0] / 1e-5) / log(10)) * $height };
+	my @axes;
 
+	for my $i (0 .. $#steps)
+	{
+		push @axes, line('line', [ $left, $bottom - $i * $height ], [ $right, $bottom - $i * $height ]),
+		  text($left - 8, $bottom - $i * $height + 4, 'ink small', $steps[$i], 'end');
+	}
+	push @axes, text($left + $_ * ($right - $left) / 2, $bottom + 20, 'ink small', "$millions[$_] million", 'middle')
+	  for 0 .. $#millions;
 	return picture(700, 500, 'Time of a search and of a join by the number of rows', @axes,
+		text(($left + $right) / 2, $bottom + 42, 'ink', 'rows', 'middle'),
 		text($left, 24, 'ink', 'Time of one statement, random fingerprints, one process'),
 		curves($left, $right, $down,
-			[ 'join#Times, s', 'self-join, k = 8, work_mem = 1GB', 1, 'orange', 'join within 8', 1 ],
-			[ 'join#Times, s', 'self-join, work_mem = 1GB', 1, 'orange', 'join within 3' ],
-			[ 'join#Times, s', 'hash join, work_mem = 1GB', 1, 'grey', 'hash join, a.fp = b.fp' ],
-			[ 'index', 'sequential scan, k = 3', 1e-6, 'pink', 'search by a full scan' ],
-			[ 'index', 'hamming, k = 8', 1e-6, 'blue', 'search by the index, within 8', 1 ],
-			[ 'index', 'hamming, k = 3', 1e-6, 'blue', 'search by the index, within 3' ],
-			[ 'index', 'primary key', 1e-6, 'grey', 'look-up by primary key' ]));
-}
-
-# Sizes of indexes by rows.
-sub sizes
-{
-	my ($left, $right, $top, $bottom) = (80, 440, 40, 300);
-	my ($down, @axes) = log_axes($left, $right, $top, $bottom, 7, [ '10 MB', '100 MB', '1 GB', '10 GB', '100 GB' ]);
-	my $rows = sub { 1e6 * $_[0] };
-
-	return picture(700, 360, 'Size of an index by the number of rows', @axes,
-		text($left, 24, 'ink', 'Size of the index, random fingerprints'),
-		curves($left, $right, $down,
-			[ 'index', 'size: hamming', $rows, 'blue', 'hamming, 64 bits' ],
-			[ 'index', 'size: GiST', $rows, 'pink', 'GiST' ],
-			[ 'index', 'size: four B-trees', $rows, 'grey', 'four B-trees on 16 bits each' ]));
+			[ 'self-join, k = 8, s', 1, 'orange', 'join within 8', 1 ],
+			[ 'self-join, k = 3, s', 1, 'orange', 'join within 3' ],
+			[ 'hash join, s', 1, 'grey', 'hash join, a.fp = b.fp' ],
+			[ 'sequential scan, k = 3', 1e-6, 'pink', 'search by a full scan' ],
+			[ 'hamming, k = 8', 1e-6, 'blue', 'search by the index, within 8', 1 ],
+			[ 'hamming, k = 3', 1e-6, 'blue', 'search by the index, within 3' ],
+			[ 'primary key', 1e-6, 'grey', 'look-up by primary key' ]));
 }
 
 # All of them, by their names.
 sub pictures
 {
-	return (quality => quality(), times => times_by_rows(), sizes => sizes());
+	return (quality => quality(), times => times_by_rows());
 }
 
 1;

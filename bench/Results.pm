@@ -29,18 +29,26 @@ sub key
 	my ($text) = @_;
 
 	$text =~ tr/`*//d;
-	$text =~ s/^(\d[\d.]*) million$/uniform, $1 M/;
 	$text =~ s/ \(\d+\)$//;
 	return $text;
 }
 
-# The tables of a file of results.
+# The tables of a file of results, and of those with other numbers of rows.
 sub read_results
+{
+	my ($name) = @_;
+	my @files = (grep({ -e } "$folder/$name.md"), glob "$folder/$name-[0-9]*.md");
+
+	return [ map { @{ tables_of($_) } } @files ] if @files;
+	die "no bench/results/$name.md\n";
+}
+
+sub tables_of
 {
 	my ($file) = @_;
 	my ($caption, @headings, @columns, @tables, $labels) = ('');
 
-	open my $in, '<:encoding(UTF-8)', "$folder/$file.md" or die "no bench/results/$file.md\n";
+	open my $in, '<:encoding(UTF-8)', $file or die "$file: $!\n";
 	local $_;
 	while (<$in>)
 	{
@@ -116,7 +124,7 @@ sub figure
 			{
 				my $cell = $table->{cells}{$row} && $table->{cells}{$row}{$column};
 				push @found, $cell if defined $cell;
-				$known = 1 if $table->{cells}{$row} && $column =~ /^uniform, \d+ M$/;
+				$known = 1 if $table->{cells}{$row} && $column =~ /^\d+ million$/;
 			}
 		}
 	}

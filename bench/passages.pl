@@ -1,5 +1,5 @@
 # Texts that share parts: descriptions from standard input (rows of COPY: name,
-# body), rows of COPY to standard output (id, kind, source, body).  Each text
+# body), rows of COPY to standard output (id, body).  Each text
 # has 65 words drawn from those of the descriptions, as often as these have them.
 # Of 100 texts 10 have 30 words in a row of another text, the source, among
 # their own; 20 end with one of 5 boilerplates of 40 words more; and one of
@@ -28,7 +28,7 @@ for my $id (0 .. $rows - 1)
 	# a text after another one, so that a source is never made of its copy
 	my $draw = $id < 1000 ? 99 : rand 100;
 	my $kind = $draw < 10 ? 'excerpt' : $draw < 10.5 ? 'copy' : $draw < 30.5 ? 'boilerplate' : 'own';
-	my $source = $kind =~ /excerpt|copy/ ? int rand $id : '\N';
+	my $source = $kind =~ /excerpt|copy/ ? int rand $id : undef;
 	my @body = map { $words[ rand @words ] } 1 .. $length;
 
 	if ($kind eq 'excerpt')
@@ -50,5 +50,5 @@ for my $id (0 .. $rows - 1)
 		push @body, @{ $boilerplates[ rand @boilerplates ] };
 	}
 	$texts[$id] = "@body";
-	print "$id\t$kind\t$source\t$texts[$id]\n";
+	print "$id\t$texts[$id]\n";
 }

@@ -1,6 +1,5 @@
 # Passages: the statements of doc/passages.md on texts that share parts.  Sourced by
-# script/bench, which lists the variables that they share; measures by time_sql() of
-# index.sh.
+# script/bench; measures by the functions of measure.sh.
 #
 # On texts of random words of package descriptions, some of which have parts of
 # others (passages.pl).
@@ -18,16 +17,10 @@ timed()
 	show "$passages" "$1, s" "$(calculate "$ms / 1000")"
 }
 
-# count_of TITLE QUERY: what it returns
-count_of()
-{
-	show "$passages" "$1" "$(sql -c "$2")"
-}
-
 # per_text TITLE BYTES
 per_text()
 {
-	count_of "$1" "SELECT round($2::numeric / $rows)"
+	show "$passages" "$1" "$(sql -c "SELECT round($2::numeric / $rows)")"
 }
 
 make_table()
@@ -35,26 +28,21 @@ make_table()
 	timed 'the table' 'CREATE UNLOGGED TABLE passages AS
 		SELECT id AS doc, p.place, p.start, p.length, p.fp FROM stories, minhash_passages(body) p'
 	sql -c 'VACUUM ANALYZE passages'
-	count_of passages 'SELECT count(*) FROM passages'
 	per_text 'bytes a text' "pg_table_size('passages')"
-	per_text 'texts: bytes a text' "pg_table_size('stories')"
 }
 
 # What is left of the table is written anew.
 leave_out_common()
 {
-	timed 'common ones: counting equal ones' "CREATE UNLOGGED TABLE common AS
-		SELECT fp FROM passages GROUP BY fp HAVING count(DISTINCT doc) > $common_from"
-	sql -c 'ANALYZE common'
-	count_of 'common fingerprints' 'SELECT count(*) FROM common'
-	timed 'deleting what is within 12' 'DELETE FROM passages p USING common c WHERE c.fp <-> p.fp <= 12'
-	sql -c 'VACUUM FULL passages' -c 'ANALYZE passages'
-	count_of 'passages that stay' 'SELECT count(*) FROM passages'
+	sql -c "CREATE UNLOGGED TABLE common AS
+		SELECT fp FROM passages GROUP BY fp HAVING count(DISTINCT doc) > $common_from" -c 'ANALYZE common' \
+		-c 'DELETE FROM passages p USING common c WHERE c.fp <-> p.fp <= 12' \
+		-c 'VACUUM FULL passages' -c 'ANALYZE passages'
 }
 
 index_table()
 {
-	timed 'primary key' 'ALTER TABLE passages ADD PRIMARY KEY (doc, place)'
+	sql -c 'ALTER TABLE passages ADD PRIMARY KEY (doc, place)'
 	timed 'hamming index' 'CREATE INDEX passages_fp ON passages USING hamming (fp)'
 	sql -c 'CREATE INDEX ON common USING hamming (fp)' -c 'VACUUM ANALYZE'
 	per_text 'primary key, bytes a text' "pg_relation_size('passages_pkey')"
@@ -66,9 +54,7 @@ index_table()
 find_origins()
 {
 	sql >"$work/origins" <<-SQL
-		CREATE TABLE asked AS
-		SELECT id, source, body, 0.0::float8 AS ms, 0::bigint AS answers, false AS found
-		FROM stories WHERE id % ($rows / $queries) = 7;
+		CREATE TABLE asked AS SELECT id, body, 0.0::float8 AS ms FROM stories WHERE id % ($rows / $queries) = 7;
 
 		CREATE FUNCTION origins(asked_for text) RETURNS TABLE (id int, part text, my_part text)
 		LANGUAGE plpgsql AS \$\$
@@ -95,47 +81,30 @@ find_origins()
 		DECLARE
 			a record;
 			began timestamptz;
-			spent float8;
-			ids int[];
 		BEGIN
 			FOR round IN 1 .. 2 LOOP
 				FOR a IN SELECT * FROM asked LOOP
 					began := clock_timestamp();
-					ids := ARRAY(SELECT id FROM origins(a.body));
-					spent := extract(epoch FROM clock_timestamp() - began) * 1000;
-					UPDATE asked SET ms = spent, answers = cardinality(ids), found = source = ANY (ids)
-					WHERE id = a.id;
+					PERFORM * FROM origins(a.body);
+					UPDATE asked SET ms = extract(epoch FROM clock_timestamp() - began) * 1000 WHERE id = a.id;
 				END LOOP;
 			END LOOP;
 		END \$\$;
 
-		SELECT round(percentile_cont(0.5) WITHIN GROUP (ORDER BY ms)::numeric, 2),
-			round(percentile_cont(0.99) WITHIN GROUP (ORDER BY ms)::numeric, 2),
-			round(avg(found::int), 3) FROM asked;
+		SELECT round(percentile_cont(0.5) WITHIN GROUP (ORDER BY ms)::numeric, 2) FROM asked;
 	SQL
-	show "$passages" 'where does this text come from: median, ms' "$(cut -d '|' -f 1 "$work/origins")"
-	show "$passages" 'the same, 99th percentile, ms' "$(cut -d '|' -f 2 "$work/origins")"
-	show "$passages" 'of the texts with a source, it is found' "$(cut -d '|' -f 3 "$work/origins")"
+	show "$passages" 'where does this text come from: median, ms' "$(<"$work/origins")"
 }
 
-# All pairs, and their check, each in processes that PostgreSQL chooses and with
-# its default work_mem.
+# In processes that PostgreSQL chooses and with its default work_mem.
 find_pairs()
 {
-	timed 'all pairs' 'CREATE UNLOGGED TABLE pairs AS
-		SELECT a.doc AS a, b.doc AS b
+	local pairs='SELECT a.doc AS a, b.doc AS b
 		FROM passages a JOIN passages b ON a.fp <-> b.fp <= 6 AND a.doc < b.doc
 		GROUP BY a.doc, b.doc'
-	sql -c 'ANALYZE pairs'
-	timed 'the check' "CREATE UNLOGGED TABLE checked AS
-		SELECT a, b FROM pairs JOIN stories x ON x.id = a JOIN stories y ON y.id = b
-		WHERE text_containment(x.body, y.body) >= $least
-			OR text_containment(y.body, x.body) >= $least"
-	count_of pairs 'SELECT count(*) FROM pairs'
-	count_of 'pairs that pass' 'SELECT count(*) FROM checked'
-	sql -c "EXPLAIN (COSTS OFF) SELECT a.doc, b.doc
-		FROM passages a JOIN passages b ON a.fp <-> b.fp <= 6 AND a.doc < b.doc
-		GROUP BY a.doc, b.doc" | grep -q HammingJoin || fail 'the pairs are not found by HammingJoin'
+
+	timed 'all pairs' "CREATE UNLOGGED TABLE pairs AS $pairs"
+	sql -c "EXPLAIN (COSTS OFF) $pairs" | grep -q HammingJoin || fail 'the pairs are not found by HammingJoin'
 }
 
 # Questions of 25 words in a row of texts, doc/passages.md, 5.
@@ -151,19 +120,13 @@ find_questions()
 		SELECT DISTINCT question_id, s.id AS story_id
 		FROM stories s, minhash_passages(body, mean_length => 5) p
 			JOIN question_passages q ON p.fp <-> q.fp <= 6'
-	sql -c 'ANALYZE hits'
-	count_of candidates 'SELECT count(*) FROM hits'
-	timed 'their check' 'CREATE UNLOGGED TABLE contained AS SELECT question_id, story_id
-		FROM hits JOIN questions q ON q.id = question_id JOIN stories s ON s.id = story_id
-		WHERE text_containment(question, body) >= 0.8'
-	count_of 'questions that are found in their texts' 'SELECT count(*) FROM contained WHERE question_id = story_id'
 }
 
 # Single rows, with the trigger of doc/passages.md, 1, and without it.
 insert_stories()
 {
 	local without insert='DO $$ BEGIN FOR i IN 1 .. 2000 LOOP
-		INSERT INTO stories SELECT id + 100000000, kind, source, body FROM stories WHERE id = 7 * i;
+		INSERT INTO stories SELECT id + 100000000, body FROM stories WHERE id = 7 * i;
 		END LOOP; END $$'
 
 	time_sql "SELECT minhash('a')" "$insert"
@@ -186,19 +149,33 @@ insert_stories()
 	show "$passages" 'INSERT of a row: what the trigger adds, µs' "$(calculate "($ms - $without) / 2" %.0f)"
 }
 
-measure_passages()
+method_passages()
 {
-	column="texts $millions"
-	columns+=("$column")
-	rows=$(calculate "$millions * 1000000" %.0f)
-	say "$column million: making the texts"
+	cat <<-METHOD
+		Texts of 65 words, drawn from those of package descriptions, as often as these have them. 10 % have
+		30 words in a row of another text among their own, 20 % end with one of 5 boilerplates of 40
+		words more, and 0.5 % are copies with 3 words replaced. The statements are those of
+		doc/passages.md, with the default mean length and k = 6. Passages that more than $common_from texts share
+		are left out, and what is within 12 of them. Where a text comes from is checked by
+		text_containment() >= $least in either direction, as 30 words are .45 of such a text.
+
+		All tables are unlogged, and all data is in memory. Statements are run once, with the default
+		work_mem and as many parallel workers as PostgreSQL chooses. The origins are looked for in
+		PL/pgSQL, of $queries texts, the second time.
+	METHOD
+}
+
+bench_passages()
+{
+	start_column "$millions million"
+	[ -f "$work/descriptions" ] || read_descriptions en >"$work/descriptions"
+	say "$column: making the texts"
 	sql -c 'DROP SCHEMA public CASCADE; CREATE SCHEMA public; CREATE EXTENSION simhash' 2>/dev/null
 	perl "$root/bench/passages.pl" "$rows" <"$work/descriptions" >"$work/stories"
-	sql -c 'CREATE UNLOGGED TABLE stories (id int, kind text, source int, body text)' \
+	sql -c 'CREATE UNLOGGED TABLE stories (id int, body text)' \
 		-c "\\copy stories FROM '$work/stories' (ENCODING 'UTF8')" \
 		-c 'ALTER TABLE stories ADD PRIMARY KEY (id)' -c 'VACUUM ANALYZE stories'
 	rm "$work/stories"
-	timed 'minhash(body) of all' 'SELECT count(minhash(body)) FROM stories'
 	make_table
 	leave_out_common
 	index_table
@@ -206,32 +183,4 @@ measure_passages()
 	find_pairs
 	find_questions
 	insert_stories
-}
-
-print_passages()
-{
-	cat <<-METHOD
-		Texts of 65 words, drawn from those of package descriptions, as often as these have them. 10 % have
-		30 words in a row of another text among their own, 20 % end with one of 5 boilerplates of 40
-		words more, and 0.5 % are copies with 3 words replaced. The statements are those of
-		doc/passages.md, with the default mean length and k = 6. Passages that more than $common_from texts share
-		are left out, and what is within 12 of them. A pair passes the check by text_containment() >=
-		$least in either direction, as 30 words are .45 of such a text.
-
-		All tables are unlogged, and all data is in memory. Statements are run once, with the default
-		work_mem and as many parallel workers as PostgreSQL chooses. The origins are looked for in
-		PL/pgSQL, of $queries texts, the second time.
-	METHOD
-	section "$passages" ''
-}
-
-bench_passages()
-{
-	local millions
-
-	say 'Reading package descriptions'
-	read_descriptions en >"$work/descriptions"
-	for millions; do
-		measure_passages
-	done
 }

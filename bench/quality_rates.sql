@@ -44,7 +44,6 @@ SELECT size, id, kind,
 		END || gap, '' ORDER BY place) AS body
 FROM turns t JOIN pool p USING (n),
 	LATERAL (VALUES ('5 % of the words', round(words * 0.05), 'whole'), ('10 % of the words', round(words * 0.1), 'whole'),
-		('10 % of the words, a letter of each', round(words * 0.1), 'whole'),
 		('a word', 1, 'title'), ('a letter of a word', 1, 'title')) v (kind, most, what)
 WHERE (what = 'whole') = (size = 'whole')
 GROUP BY size, id, kind;
@@ -57,7 +56,7 @@ FROM unnest('{whole,10 words,5 words}'::text[]) WITH ORDINALITY s (size, n),
 	LATERAL (VALUES ('minhash(body)', 'words => 3', 'whole'), ('minhash_128(body)', 'words => 3', 'whole'),
 		('simhash(body)', 'words => 3', 'whole'), ('simhash_128(body)', 'words => 3', 'whole'),
 		('minhash(body, chars => 3)', 'chars => 3', 'title'), ('minhash_128(body, chars => 3)', 'chars => 3', 'title'),
-		('minhash(body)', 'chars => 3', 'title'), ('minhash_128(body)', 'chars => 3', 'title')) v (name, features, what)
+		('minhash(body)', 'chars => 3', 'title')) v (name, features, what)
 WHERE (what = 'whole') = (size = 'whole') ORDER BY n;
 
 -- false candidates of a million pairs, by k; what is found of the copies
@@ -81,13 +80,11 @@ FROM ways ORDER BY way \gexec
 CREATE VIEW equal_rates AS
 SELECT way, size, name, kind, most, k, (SELECT share FROM found f WHERE f.way = ways.way AND f.kind = kinds.kind AND f.k = best.k)
 FROM ways JOIN (SELECT DISTINCT way, kind FROM found) kinds USING (way),
-	unnest('{0.1,1,10}'::float8[]) most,
+	unnest('{1,10}'::float8[]) most,
 	LATERAL (SELECT max(k) AS k FROM rates WHERE rates.way = ways.way AND rate <= most) best;
 
-\pset tuples_only on
-\pset format unaligned
-SELECT format(E'\n%s\n\n| fingerprint | change | k at 0.1 | found at 0.1 | k at 1 | found at 1 | k at 10 | found at 10 |'
-	'\n|---|---|--:|--:|--:|--:|--:|--:|\n%s', CASE size WHEN 'whole' THEN 'Whole texts' ELSE 'Titles of ' || size END,
+SELECT format(E'\n%s\n\n| fingerprint | change | k at 1 | found at 1 | k at 10 | found at 10 |'
+	'\n|---|---|--:|--:|--:|--:|\n%s', CASE size WHEN 'whole' THEN 'Whole texts' ELSE 'Titles of ' || size END,
 	string_agg(line, E'\n' ORDER BY way, length(kind)))
 FROM (SELECT size, way, kind, format('| `%s` | %s | %s |', name, kind, string_agg(
 		format('%s | %s', coalesce(k::text, '-'), coalesce(to_char(share, 'FM0.00'), '-')), ' | ' ORDER BY most)) AS line

@@ -1,6 +1,6 @@
--- Uniformly random fingerprints, of one word or, where :wide, of two as well.
--- Every tenth row differs in 1 to 6 bits of a word from another one, which is
--- none of those.
+-- Uniformly random fingerprints in the order of their ids, of one word or, where :wide, of
+-- two as well: :rows rows, and :more.  Every tenth differs in 1 to 6 bits of a word from
+-- another one, which is none of those.
 
 CREATE FUNCTION word(id bigint, stream int) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -14,4 +14,4 @@ SELECT id, word(id, 1)::simhash64 AS fp
 \if :wide
 	, two_words(word(id, 1), word(id, 5)) AS wide
 \endif
-FROM ids;
+FROM (SELECT generate_series(1, :rows + :more) AS id) ids;
