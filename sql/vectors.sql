@@ -2,6 +2,7 @@
 -- shares no code with the extension; do not edit.
 --
 -- The first 16 digits of a fingerprint of 128 bits are that of 64 bits.
+\set ECHO none
 
 -- texts, without weights or with a stop list
 CREATE TABLE texts (body text, words int, chars int, weights simhash_weights,
