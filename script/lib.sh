@@ -9,6 +9,7 @@ trap 'say_error "${BASH_SOURCE[0]##*/}" "$LINENO"' ERR
 server_environment=()    # NAME=VALUE for the server only
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 work=
+kept=    # is $work a folder that stays?
 watcher=
 installed=()    # the Debian packages that the script has installed
 
@@ -30,8 +31,8 @@ watched()
 	local show=$1 status=0 shell=$BASHPID
 
 	shift
-	# a sleep that outlives its shell must not keep a pipe open
-	while sleep 10 >/dev/null 2>&1 && kill -0 "$shell" 2>/dev/null; do
+	# a sleep that outlives its shell must not keep a pipe open, nor the lock of keep_work
+	while sleep 10 >/dev/null 2>&1 8<&- && kill -0 "$shell" 2>/dev/null; do
 		step "... $($show)"
 	done &
 	watcher=$!
@@ -421,7 +422,36 @@ end_work()
 	# a test that was interrupted may have been about to start a server
 	sleep 0.2
 	stop_server
-	rm -rf "$work"
+	clear_work
+}
+
+# keep_work NAME: after begin_work, have a $work that stays for the next run of that name
+# which looks for it, with the copies and what is built of them, unless another run has it
+# now.  Nobody else can write there.
+keep_work()
+{
+	local folder=${work%/*}/simhash-$(id -u)-$1
+
+	mkdir -m 700 "$folder" 2>/dev/null || true
+	if [ ! -L "$folder" ] &&
+		[[ $(stat -c '%u %a' "$folder") =~ ^($(id -u)|$(unprivileged id -u))\ 700$ ]] &&
+		exec 8<"$folder" && flock -n 8; then
+		clear_work
+		work=$folder
+		kept=yes
+		clear_work
+	fi
+}
+
+# Remove $work, or, of a folder that stays, what a run leaves there besides.
+clear_work()
+{
+	if [ -n "$kept" ]; then
+		find "$work" -mindepth 1 -maxdepth 1 ! -name 'src*' ! -name 'pg*' -exec rm -rf {} +
+		rm -rf "$work"/src/{tmp_check,results,output_iso}
+	else
+		rm -rf "$work"
+	fi
 }
 
 # Copy the PostgreSQL installation of the named pg_config to $work/pg.  The
@@ -468,26 +498,59 @@ make_copy()
 
 # Copy the sources and the PostgreSQL installation, so that neither the clone
 # nor the system is written to; then build and install.  Arguments go to make.  What
-# the sources have that was built may be for another PostgreSQL, unless t/scripts.sh
-# says that it is not.
+# the sources have that was built may be for another PostgreSQL.  A $work that stays
+# has what the last run has built: make finds out what has changed since.
 build()
 {
-	local built=(--exclude='*.o' --exclude='*.bc' --exclude='*.d' --exclude='*.so')
+	local pg_config commands
 
-	[ -z "${SIMHASH_TEST_BUILT:-}" ] || built=()
-	step "Copying $("$(find_pg_config)" --version)"
-	mkdir "$work/src"
-	tar -C "$root" --exclude=.git "${built[@]}" --exclude=tmp_check -cf - . |
-		tar -C "$work/src" -xf -
-	copy_postgresql "$(find_pg_config)"
+	pg_config=$(find_pg_config)
+	step "Copying $("$pg_config" --version)"
+	mkdir -p "$work/src"
+	find "$work/src" -type f ! -regex "$built" -delete
+	tar -C "$root" --exclude=.git --exclude='*.o' --exclude='*.bc' --exclude='*.d' --exclude='*.so' \
+		--exclude=tmp_check -cf - . | tar -C "$work/src" -xf -
+	bindir=$work/pg$("$pg_config" --bindir)
+	if [ "$(identify "$pg_config")" != "$(cat "$work/pg.copied" 2>/dev/null)" ]; then
+		[ -z "$kept" ] || rm -rf "$work/pg"
+		copy_postgresql "$pg_config"
+		identify "$pg_config" >"$work/pg.copied"
+	fi
 	if [ "$(id -u)" -eq 0 ]; then
 		chown -R "$(unprivileged id -u):$(unprivileged id -g)" "$work"
 	fi
 	step "Building simhash"
-	objects=$(unprivileged make -C "$work/src" PG_CONFIG="$bindir/pg_config" -nB "$@" all |
-		grep -c -- ' -c .*\.\(o\|bc\) ' || true)
+	commands=$(unprivileged make -C "$work/src" PG_CONFIG="$bindir/pg_config" ${CC:+"CC=$CC"} -nB "$@" all || true)
+	objects=$(grep -c -- ' -c .*\.\(o\|bc\) ' <<<"$commands" || true)
+	[ -z "$kept" ] || (cd "$work/src" && mark_outdated <<<"$commands")
 	watched compiled make_copy -j2 "$@" all
 	make_copy "$@" install
+	[ -z "$kept" ] || mv "$work/src.new" "$work/src.sums"
+}
+
+built='.*\.\(o\|bc\|d\|so\)'    # what make builds in the sources
+
+# What tells one PostgreSQL from another, or from a newer one in its place.
+identify()
+{
+	stat -L -c '%n %s %Y' "$("$1" --bindir)/postgres"
+}
+
+# Remove what was built by other commands than those of standard input, or for another
+# PostgreSQL.  Else touch the sources that have changed since the last build: one that
+# changed while that ran is older than its object.
+mark_outdated()
+{
+	local commands
+
+	commands=$({ cat - "$work/pg.copied" && "${CC:-gcc}" --version; } | cksum)
+	if [ "$commands" != "$(cat "$work/src.commands" 2>/dev/null)" ]; then
+		find . -regex "$built" -delete
+		printf '%s\n' "$commands" >"$work/src.commands"
+	fi
+	find . -type f ! -regex "$built" -exec cksum {} + >"$work/src.new"
+	[ -f "$work/src.sums" ] || : >"$work/src.sums"
+	sort "$work/src.sums" "$work/src.sums" "$work/src.new" | uniq -u | cut -d ' ' -f 3- | xargs -rd '\n' touch
 }
 
 # How far that is.
@@ -507,6 +570,13 @@ build_match()
 		cat "$work/build.log" >&2
 		fail "the build failed"
 	}
+}
+
+# What is measured, for the results of script/bench and script/quality.
+measured_commit()
+{
+	git -C "$root" rev-parse --short=10 HEAD | tr -d '\n'
+	[ -z "$(git -C "$root" status --porcelain src sql)" ] || printf ', modified'
 }
 
 # start_server [NAME PORT]: a server in $work, with its data in the directory

@@ -1,8 +1,8 @@
 -- Hashes and rows as features, of both widths.
-\pset footer off
+\pset format unaligned \pset tuples_only on \set ECHO queries
 
 \getenv directory PG_ABS_SRCDIR
-\set of_width :directory '/sql/aggregates_width.sql'
+\set of_width :directory '/sql/include/aggregates_width.sql'
 
 -- hashes of the caller's own: each bit is what more than half of the weight says
 SELECT simhash_hashes('{1,2,3}'::bigint[]) AS majority, simhash_hashes('{1,2}'::bigint[]) AS ties,
@@ -66,7 +66,7 @@ DROP FUNCTION uuids;
 -- the same statements
 \set ECHO none
 \i :of_width
-\set ECHO all
+\set ECHO queries
 -- aggregates of both widths see the same rows
 SELECT count(*), count(*) FILTER (WHERE g::simhash64 IS DISTINCT FROM h) AS wrong_high,
 	count(*) FILTER (WHERE i::simhash64 IS DISTINCT FROM j) AS wrong_weighted_high, count(*) FILTER (WHERE k::simhash64 IS DISTINCT FROM l) AS wrong_minhash_high

@@ -1,5 +1,5 @@
 -- simhash_audit and simhash_audit_pairs: what each distance finds and misses
-\pset footer off
+\pset format unaligned \pset tuples_only on \set ECHO queries
 
 SET jit = off;
 
@@ -161,6 +161,7 @@ RESET hash_mem_multiplier;
 
 -- Types of the columns; NULLs; nothing to compare.
 CREATE DOMAIN some_text AS varchar(1000);
+\set ECHO none
 SELECT query, count(*) AS distances, sum(pairs) AS pairs, round(sum(recall)::numeric, 9) AS recall
 FROM unnest(ARRAY[
 	'SELECT id::smallint, fp, body::some_text FROM prints WHERE id <= 300',
@@ -172,6 +173,7 @@ FROM unnest(ARRAY[
 	'SELECT id, fp, body FROM prints LIMIT 0',
 	'SELECT id, fp, body FROM prints LIMIT 1']) query, simhash_audit(query, 10000)
 GROUP BY query ORDER BY query;
+\set ECHO queries
 SELECT count(*) FROM simhash_audit(NULL);
 SELECT count(*) FROM simhash_audit('TABLE prints', seed => NULL);
 SELECT * FROM simhash_audit('SELECT id, fp, body FROM prints WHERE id <= 3', max_distance => 0);

@@ -1,9 +1,10 @@
 -- CREATE INDEX: in memory and on disk, by one process and by several.
+\pset format unaligned \pset tuples_only on \set ECHO queries
 
 \set type simhash64
 \set radii '{0, 3, 8, 20}'
 \getenv directory PG_ABS_SRCDIR
-\set index_build :directory '/sql/index_build.sql'
+\set index_build :directory '/sql/include/index_build.sql'
 \i :index_build
 
 -- an expression and a predicate; in a worker as in the leader an error is one

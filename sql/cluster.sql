@@ -1,4 +1,5 @@
 -- simhash_cluster: near-duplicates have the same number
+\pset format unaligned \pset tuples_only on \set ECHO queries
 
 -- 1 and 2 are near each other, 2 and 3 are, 1 and 3 are not
 CREATE TABLE chain (id int, fp simhash64);
@@ -174,7 +175,6 @@ SELECT id, part, connected FROM clusters ORDER BY part, id LIMIT 2;
 SELECT id, part, connected FROM clusters ORDER BY part, id LIMIT 2 OFFSET 17250;
 BEGIN;
 DECLARE c SCROLL CURSOR FOR SELECT id, part, connected FROM clusters;
-SELECT array_agg(r) AS all FROM (SELECT id, part, connected FROM clusters) r \gset
 FETCH 2 FROM c;
 FETCH ABSOLUTE 15001 FROM c;
 FETCH BACKWARD 1 FROM c;

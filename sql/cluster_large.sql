@@ -1,5 +1,5 @@
 -- simhash_cluster of more rows, and within every distance.
-\pset footer off
+\pset format unaligned \pset tuples_only on \set ECHO none
 
 CALL make_tables(3000);
 SELECT check_clusters(source, '{0,1,2,3,4,5,6,7,8,10,12,14,16,20,24,32,48,63,64}'),

@@ -1,5 +1,5 @@
 -- simhash_cluster of near-duplicates whose texts are alike, too
-\pset footer off
+\pset format unaligned \pset tuples_only on \set ECHO queries
 
 -- 1 to 4 are near each other, and 1 is like 2, 2 like 4, and 3 like none of them; nobody is like
 -- a row without a word
@@ -111,7 +111,7 @@ $$;
 CREATE FUNCTION draw(what text, n int) RETURNS int LANGUAGE sql IMMUTABLE AS $$
 	SELECT ('x' || md5(what || n))::bit(31)::int
 $$;
-\set ECHO all
+\set ECHO queries
 
 -- Texts of 14 words, each with copies, and others that are equal but for case, or have less or more
 -- of it, or other words in between; and none.  Each two texts have one fingerprint, of which most
@@ -208,6 +208,7 @@ CREATE FUNCTION of_text(body text) RETURNS text LANGUAGE sql AS $$
 $$;
 SELECT body, as_expected(of_text(body)) AS same FROM unnest(ARRAY['lower(body)', 'body || ''''', 'upper(body)::varchar',
 	'CASE WHEN id % 2 = 0 THEN body ELSE '' '' || body END', '(SELECT d.body FROM docs d WHERE d.id = docs.id OFFSET 0)']) body;
+\set ECHO none
 -- in less memory than the texts of a partition, so that these go to a file; and stored in other ways
 CREATE FUNCTION written(query text) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
@@ -221,6 +222,7 @@ BEGIN
 	PERFORM set_config('work_mem', memory, true);
 	RETURN as_expected(of_text(body));
 END $$;
+\set ECHO queries
 SELECT memory, body, with_memory(memory, body) AS same FROM unnest('{64kB,1MB}'::text[]) memory, unnest('{body,lower(body)}'::text[]) body;
 SET work_mem = '64kB';
 SELECT written(of_text('lower(body)')) > 2 * written('SELECT id, part, lower(body), simhash_cluster(fp, 3) OVER (PARTITION BY part ORDER BY id) FROM docs')
@@ -277,11 +279,10 @@ DEALLOCATE checked;
 SELECT id, leader, connected FROM clusters ORDER BY part, id LIMIT 2 OFFSET 199;
 BEGIN;
 DECLARE c SCROLL CURSOR FOR SELECT id, part, leader, connected FROM clusters;
-SELECT array_agg(r::text) AS all FROM (SELECT id, part, leader, connected FROM clusters) r \gset
 FETCH 1 FROM c;
 FETCH ABSOLUTE 300 FROM c;
 FETCH BACKWARD 1 FROM c;
-SELECT (:'all'::text[])[299] AS expected;
+SELECT (array_agg(r::text))[299] AS expected FROM (SELECT id, part, leader, connected FROM clusters) r;
 DECLARE d CURSOR FOR SELECT id, connected FROM clusters;
 FETCH 1 FROM d;
 ROLLBACK;

@@ -1,5 +1,5 @@
 -- Further columns of a hamming index: the executor compares them.
-\pset footer off
+\pset format unaligned \pset tuples_only on \set ECHO queries
 SET max_parallel_workers_per_gather = 0;
 
 -- near fingerprints of 40 sites, of which the last are NULL, as some fingerprints are
@@ -86,6 +86,7 @@ FROM unnest(ARRAY['site', 'site, fp', '(id::bigint), fp', 'fp, wide', 'fp, site,
 
 -- constraints: only of the same site, of which NULL is none
 CREATE TYPE mood AS ENUM ('sad', 'glad');
+\set ECHO none
 CREATE FUNCTION refuses(type text, one text, two text) RETURNS TABLE (same text, other text, nulls text)
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -101,6 +102,7 @@ BEGIN
 	DROP TABLE scoped;
 	RETURN NEXT;
 END $$;
+\set ECHO queries
 SELECT type, regexp_count(same, '23P01') AS same, other ~ '^no error' AS other, nulls ~ '^no error' AS nulls
 FROM (VALUES ('smallint', '1', '2'), ('int', '1', '2'), ('bigint', '1', '2'), ('oid', '1', '2'), ('text', 'a', 'A'),
 	('varchar(9)', 'a', 'b'), ('char(3)', 'a', 'b'), ('uuid', md5('a'), md5('b')), ('date', '2026-01-01', '2026-01-02'),

@@ -1,5 +1,5 @@
 -- simhash_components: the groups of ids that pairs make
-\pset footer off
+\pset format unaligned \pset tuples_only on \set ECHO queries
 
 CREATE TABLE pairs (a int, b int);
 INSERT INTO pairs VALUES (7, 5), (2, 3), (NULL, 2), (3, 4), (5, 7), (9, 9), (2, 3), (8, NULL), (4, 1);
@@ -72,7 +72,6 @@ END $$;
 -- one of n numbers, from 0 on, for each i
 CREATE FUNCTION pick(i bigint, n int, seed int) RETURNS bigint LANGUAGE sql IMMUTABLE AS
 	$$SELECT (hashint8extended(i, seed) & 9223372036854775807) % n$$;
-\set ECHO all
 CREATE TABLE graphs (graph text, source text);
 INSERT INTO graphs VALUES
 	('sparse', 'SELECT pick(i, 6000, 1), pick(i, 6000, 2) FROM generate_series(1, 1500) i'),
@@ -116,6 +115,7 @@ INSERT INTO graphs VALUES
 	('NULLs', 'SELECT nullif(pick(i, 20, 19), 7), CASE WHEN i % 9 > 0 THEN i END
 		FROM generate_series(1, 1500) i');
 SELECT graph, c.* FROM graphs, LATERAL check_components(source) c;
+\set ECHO queries
 -- numbers of pairs at which tables grow
 SELECT count(*), sum(c.ids) AS ids, sum(c.wrong) AS wrong
 FROM unnest('{1,255,256,257,511,512,513,1023,1024,1025,2047,2048,2049}'::int[]) n,
@@ -154,6 +154,7 @@ CALL for_each_table('DROP TABLE %1$s');
 CREATE DOMAIN doc_id AS smallint;
 CREATE DOMAIN stored_id AS doc_id NOT NULL;
 CREATE VIEW all_pairs AS SELECT a AS "A", b AS "B" FROM pairs;
+\set ECHO none
 SELECT source, (SELECT array_agg(cluster) FROM simhash_components(source)) FROM unnest(ARRAY[
 	'SELECT a, b FROM pairs;', ' ; TABLE all_pairs ; ;', 'VALUES (1, 2), (2::bigint, 5)',
 	'(SELECT * FROM pairs ORDER BY a, b LIMIT 3) -- three',
@@ -162,6 +163,7 @@ SELECT source, (SELECT array_agg(cluster) FROM simhash_components(source)) FROM 
 	'SELECT count(*), max(a) FROM pairs GROUP BY b',
 	-- itself
 	'SELECT id, cluster FROM simhash_components(''TABLE pairs'')']) source;
+\set ECHO queries
 -- the ends of smaller types
 SELECT * FROM simhash_components('SELECT (-32768)::smallint, 2147483647');
 SELECT * FROM simhash_components('SELECT (-2147483648)::int, 32767::smallint');
@@ -197,6 +199,7 @@ DROP ROLE simhash_reader;
 -- errors
 SELECT error_of(format('SELECT simhash_components(''TABLE pairs'', %L)', method))
 FROM unnest(ARRAY['', 'Leader', 'connected ', 'components']) method;
+\set ECHO none
 SELECT q AS query, error_of(format('SELECT simhash_components(%L)', q)) FROM unnest(ARRAY[
 	-- columns
 	'SELECT a FROM pairs', 'SELECT FROM pairs', 'SELECT a, b, 1 FROM pairs', 'SELECT pairs FROM pairs',
@@ -211,6 +214,7 @@ SELECT q AS query, error_of(format('SELECT simhash_components(%L)', q)) FROM unn
 	'', ';', '-- nothing', 'SELECT 1, 2; SELECT 3, 4', 'SET work_mem = 1000',
 	-- wrong by itself
 	'SELEC', 'TABLE nowhere', 'SELECT a, 1 / (a - 9) FROM pairs', 'SELECT $1, $2']) q;
+\set ECHO queries
 SELECT count(*) FROM pairs;
 -- the hints are what works
 SELECT * FROM simhash_components('SELECT a::numeric, b FROM pairs');

@@ -1,9 +1,9 @@
 -- The constructors simhash(...) and simhash_128(...).
-\pset footer off
+\pset format unaligned \pset tuples_only on \set ECHO queries
 
 CREATE EXTENSION citext;
 \getenv directory PG_ABS_SRCDIR
-\set of_width :directory '/sql/construct_width.sql'
+\set of_width :directory '/sql/include/construct_width.sql'
 \set suffix ''
 \set type simhash64
 \i :of_width
@@ -12,7 +12,7 @@ CREATE EXTENSION citext;
 -- the same statements
 \set ECHO none
 \i :of_width
-\set ECHO all
+\set ECHO queries
 DROP EXTENSION citext;
 
 -- The words of 128 bits.  A feature alone has its two hashes for a fingerprint, so
@@ -68,6 +68,7 @@ BEGIN
 	DEALLOCATE untyped;
 	RETURN types;
 END $$;
+\set ECHO none
 SELECT call, parameter_types(call) FROM unnest(ARRAY[
 	'simhash($1)', 'simhash($1, $2)', 'simhash($1, $2, $3, $4, $5)', 'simhash($1, words => $2)', 'simhash($1, chars => $2)',
 	'simhash($1, tf => $2)', 'simhash_128($1)', 'simhash_128($1, $2)', 'minhash($1)', 'minhash($1, $2, $3, $4)', 'minhash_128($1)',
@@ -83,4 +84,5 @@ SELECT call, parameter_types(call) FROM unnest(ARRAY[
 	'simhash_pairs($1, $2)', 'simhash_pairs($1, $2, $3, $4)', 'simhash_components($1, $2)', 'simhash_parts($1, $2, $3)',
 	'simhash_cluster($1, $2, $3) OVER ()', 'simhash_agg($1, $2)', 'simhash_agg_128($1, $2)', 'minhash_agg($1)', 'minhash_agg_128($1)',
 	'simhash_idf($1, $2)', 'hamming_index_stats($1)', 'hamming_index_check($1)']) call;
+\set ECHO queries
 DROP FUNCTION parameter_types;

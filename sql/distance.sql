@@ -1,12 +1,13 @@
 -- Distances and balls of 64 bits, or of as many as a file asks for that includes
 -- this one.
-\pset footer off
+\pset format unaligned \pset tuples_only on
 
 \if :{?bits}
 	\set ball hamming_ball :bits
 	\set make_ball hamming_ball_128
 \else
 	\set bits 64
+	\set ECHO queries
 	\set ball hamming_ball
 	\set make_ball hamming_ball
 \endif

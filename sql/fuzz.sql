@@ -1,5 +1,5 @@
 -- Hostile input, bounded and seeded: nothing but the documented errors.
-\pset footer off
+\pset format unaligned \pset tuples_only on \set ECHO queries
 SELECT setseed(0.64);
 
 \set ECHO none
@@ -47,7 +47,7 @@ BEGIN
 	END LOOP;
 	RETURN CASE WHEN accepted < 50 THEN 'too few valid inputs' ELSE 'as documented' END;
 END $$;
-\set ECHO all
+\set ECHO queries
 SELECT fuzz_input('simhash64', '0123456789abcdef', 3000);
 SELECT fuzz_input('simhash128', '0123456789abcdeffedcba9876543210', 3000);
 SELECT fuzz_input('hamming_ball', '(0123456789abcdef,3)', 3000);
@@ -100,7 +100,7 @@ BEGIN
 	END LOOP;
 	RETURN 'all agree';
 END $$;
-\set ECHO all
+\set ECHO queries
 SELECT fuzz_texts(3000);
 
 -- arrays
@@ -130,7 +130,7 @@ BEGIN
 	RETURN QUERY SELECT s, s = ANY (states) FROM unnest('{00000,22004,22023,2202E}'::text[]) s
 		UNION SELECT s, true FROM unnest(states) s ORDER BY 1;
 END $$;
-\set ECHO all
+\set ECHO queries
 SELECT * FROM fuzz_arrays(3000);
 
 -- casts from bytea and numeric
@@ -171,5 +171,5 @@ BEGIN
 	END LOOP;
 	RETURN 'as documented';
 END $$;
-\set ECHO all
+\set ECHO queries
 SELECT fuzz_casts(3000);

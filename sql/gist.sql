@@ -1,4 +1,5 @@
 -- The GiST index gives exactly the rows of a sequential scan.
+\pset format unaligned \pset tuples_only on \set ECHO queries
 
 \set type simhash64
 \set method gist
@@ -7,7 +8,7 @@
 \set other_options 'WITH (buffering = on)'
 \set radii '{-1,0,1,3,6,16,64}'
 \getenv directory PG_ABS_SRCDIR
-\set life :directory '/sql/index_life.sql'
+\set life :directory '/sql/include/index_life.sql'
 \i :life
 
 -- index-only scans, INCLUDE

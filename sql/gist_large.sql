@@ -1,5 +1,6 @@
 -- The GiST index gives exactly the rows of a sequential scan, of
 -- more rows and within every radius.
+\pset format unaligned \pset tuples_only on \set ECHO none
 
 \set type simhash64
 \set method gist
@@ -8,6 +9,6 @@
 \set other_options 'WITH (buffering = on)'
 SELECT array(SELECT generate_series(-1, 65)) AS radii \gset
 \getenv directory PG_ABS_SRCDIR
-\set life :directory '/sql/index_life.sql'
+\set life :directory '/sql/include/index_life.sql'
 \i :life
 CALL for_each_table('DROP TABLE %1$s');

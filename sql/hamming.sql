@@ -1,4 +1,5 @@
 -- The hamming index gives exactly the rows of a sequential scan.
+\pset format unaligned \pset tuples_only on \set ECHO queries
 
 \set VERBOSITY terse
 \set type simhash64
@@ -8,11 +9,11 @@
 \set other_options 'WITH (blocks = %3$s)'
 \set radii '{-1,0,1,3,6,16,64}'
 \getenv directory PG_ABS_SRCDIR
-\set life :directory '/sql/index_life.sql'
+\set life :directory '/sql/include/index_life.sql'
 \i :life
 -- entries of a leaf with TIDs
 \set leaf 580
-\set searches :directory '/sql/index_searches.sql'
+\set searches :directory '/sql/include/index_searches.sql'
 \set plan_radii '{0, 3, 10, 20, 32, 64}'
 \i :searches
 
@@ -21,6 +22,7 @@ CREATE INDEX many_gist ON many USING gist (fp);
 VACUUM ANALYZE many;
 CREATE FUNCTION index_names(query text) RETURNS SETOF text LANGUAGE sql AS
 	$$SELECT substring(line FROM 'many_\w+') FROM plan_lines(query, 'many_') line$$;
+\set ECHO none
 SELECT form, index_names('SELECT id FROM many ' || form)
 FROM (VALUES ('WHERE fp <-> ''0123456789abcdef'' <= 0'),
 	('WHERE fp <-> ''0123456789abcdef'' <= 3'), ('WHERE fp <-> ''0123456789abcdef'' < 11'),
@@ -29,6 +31,7 @@ FROM (VALUES ('WHERE fp <-> ''0123456789abcdef'' <= 0'),
 	('ORDER BY fp <-> ''0123456789abcdef'' LIMIT 500'),
 	('WHERE fp <-> ''0123456789abcdef'' <= 12 ORDER BY fp <-> ''0123456789abcdef'' LIMIT 3'))
 	f(form);
+\set ECHO queries
 SELECT index_names('SELECT count(*) FROM many WHERE fp <-> ''0123456789abcdef'' <= 3');
 -- also of one with another column, unless a condition on that one leaves much less
 DROP INDEX many_gist;
@@ -37,6 +40,7 @@ ALTER TABLE many ADD site int;
 UPDATE many SET site = id / 10 % 100, fp = CASE WHEN id % 10 = 0 THEN 'fedcba9876543210' ELSE fp END;
 CREATE INDEX many_gist ON many USING gist (site, fp);
 VACUUM ANALYZE many;
+\set ECHO none
 SELECT form, index_names('SELECT id FROM many ' || form)
 FROM (VALUES ('WHERE fp <-> ''0123456789abcdef'' <= 3'), ('WHERE fp <-> ''0123456789abcdef'' <= 8'),
 	('WHERE fp <-> ''0123456789abcdef'' <= 12'), ('WHERE fp % ''0123456789abcdef'''),
@@ -47,6 +51,7 @@ FROM (VALUES ('WHERE fp <-> ''0123456789abcdef'' <= 3'), ('WHERE fp <-> ''012345
 	('m WHERE NOT EXISTS (SELECT FROM many n WHERE n.fp <-> m.fp <= 8 AND n.id < m.id) AND id < 5'),
 	('ORDER BY fp <-> ''0123456789abcdef'' LIMIT 10'))
 	f(form);
+\set ECHO queries
 -- a condition on a column before leaves little to read, and one on a column behind leaves all
 UPDATE many SET site = id % 1000;
 CREATE INDEX many_behind ON many USING gist (fp, site);
@@ -235,7 +240,7 @@ BEGIN
 	END LOOP;
 	RETURN same;
 END $$;
-\set ECHO all
+\set ECHO queries
 CREATE TABLE partial_rows AS SELECT i AS id, left(md5(i::text), 16)::simhash64 AS fp
 FROM generate_series(1, 1500) i;
 CREATE INDEX partial_fp ON partial_rows USING hamming (fp) WHERE id < 100;

@@ -1,4 +1,5 @@
 -- The hamming index of simhash128 gives exactly the rows of a sequential scan.
+\pset format unaligned \pset tuples_only on \set ECHO queries
 
 \set VERBOSITY terse
 \set type simhash128
@@ -8,18 +9,18 @@
 \set other_options 'WITH (blocks = %3$s)'
 \set radii '{-1,0,1,7,14,32,64,127,128}'
 \getenv directory PG_ABS_SRCDIR
-\set life :directory '/sql/index_life.sql'
+\set life :directory '/sql/include/index_life.sql'
 -- the same statements as in hamming.sql
 \set ECHO none
 \i :life
-\set ECHO all
+\set ECHO queries
 -- entries of a leaf with TIDs
 \set leaf 368
-\set searches :directory '/sql/index_searches.sql'
+\set searches :directory '/sql/include/index_searches.sql'
 \set plan_radii '{0, 7, 16, 32, 64, 128}'
 \set ECHO none
 \i :searches
-\set ECHO all
+\set ECHO queries
 
 -- exclusion constraints
 CREATE TABLE refusing (id int, fp simhash128,

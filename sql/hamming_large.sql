@@ -1,11 +1,12 @@
 -- The hamming index gives exactly the rows of a sequential scan, of
 -- more rows and within every radius.
+\pset format unaligned \pset tuples_only on \set ECHO none
 
 \set type simhash64
 \set method hamming
 SELECT array(SELECT generate_series(-1, 65)) AS radii \gset
 \getenv directory PG_ABS_SRCDIR
-\set life :directory '/sql/index_life.sql'
+\set life :directory '/sql/include/index_life.sql'
 -- small pages make high tables
 \set options 'WITH (fillfactor = 10, blocks = 3)'
 \set other_options 'WITH (blocks = 8)'

@@ -1,5 +1,5 @@
 -- HammingJoin's hook beside those of other libraries, which t/hooks.c has.
-\pset footer off
+\pset format unaligned \pset tuples_only on \set ECHO queries
 
 CREATE FUNCTION hook(kind text) RETURNS int LANGUAGE c STRICT AS '$libdir/simhash', 'simhash_test_hook';
 CREATE TABLE sites AS
@@ -15,6 +15,7 @@ INSERT INTO queries VALUES
 	(3, 'SELECT FROM few a WHERE NOT EXISTS (SELECT FROM sites b WHERE a.fp <-> b.fp <= 8 AND a.site = b.site)'),
 	(4, 'SELECT FROM few a LEFT JOIN sites b ON a.fp <-> b.fp <= 8 AND a.site = b.site'),
 	(5, 'SELECT FROM sites a WHERE EXISTS (SELECT FROM sites b WHERE a.fp <-> b.fp <= 8 AND a.id = b.id AND b.site < 30)');
+\set ECHO none
 CREATE FUNCTION plan_with(kind text, query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -32,6 +33,7 @@ BEGIN
 	PERFORM plan_with(kind, query);
 	RETURN hook('ours');
 END $$;
+\set ECHO queries
 SELECT n, count_with('first', query) AS came_back, plan_with('ours', query) ~ 'Hash' AS by_itself FROM queries ORDER BY n;
 -- with simhash.enable_hammingjoin = off, PostgreSQL's paths are as it made them
 SET simhash.enable_hammingjoin = off;
@@ -44,9 +46,11 @@ SELECT n, count_with('last', query) =
 -- a join that was planned before looks nothing up in pg_depend
 BEGIN;
 SELECT plan_with('ours', query) IS NOT NULL FROM queries WHERE n = 2;
+\set ECHO none
 SELECT idx_scan AS before FROM pg_stat_xact_sys_tables WHERE relname = 'pg_depend' \gset
 SELECT plan_with('ours', query) IS NOT NULL FROM queries WHERE n = 2;
 SELECT idx_scan - :before AS more FROM pg_stat_xact_sys_tables WHERE relname = 'pg_depend';
+\set ECHO queries
 ROLLBACK;
 -- an index that is not there costs about as much as one that is
 SELECT k, plan ~ 'hypothetical' AS taken, cost / real_cost BETWEEN 0.7 AND 1.4 AS same

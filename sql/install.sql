@@ -1,5 +1,5 @@
 -- What CREATE EXTENSION has made.
-\pset footer off
+\pset format unaligned \pset tuples_only on \set ECHO queries
 
 CREATE VIEW members AS
 SELECT classid, objid, obj_description(objid, classid::regclass::name) AS description

@@ -1,5 +1,5 @@
 -- What simhash64 has and no wider type: casts from and to integers.
-\pset footer off
+\pset format unaligned \pset tuples_only on \set ECHO queries
 
 SELECT v::simhash64, v::simhash64::bigint = v AS same
 FROM (VALUES (0), (1), (-1), (9223372036854775807),

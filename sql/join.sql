@@ -1,11 +1,11 @@
 -- The join method HammingJoin gives what nested loops give: every form of a query.
-\pset footer off
+\pset format unaligned \pset tuples_only on \set ECHO queries
 
 \getenv directory PG_ABS_SRCDIR
-\set setup :directory '/sql/join_setup.sql'
+\set setup :directory '/sql/include/join_setup.sql'
 \set ECHO none
 \i :setup
-\set ECHO all
+\set ECHO queries
 
 -- each with itself, and with rows of which few, or none, are near
 SELECT check_joins('TABLE ' || tab, format('SELECT id + 3 AS id, fp FROM %s
@@ -51,6 +51,7 @@ FROM unnest(ARRAY['simhash(a.body) <-> b.fp <= 1', 'a.fp <-> simhash(b.body) <= 
 	'minhash(a.body) <-> minhash(b.body) <= 1']) form;
 -- what no join by distance can serve: core's methods do
 CREATE FUNCTION volatile_k() RETURNS int LANGUAGE plpgsql VOLATILE AS 'BEGIN RETURN 1; END';
+\set ECHO none
 SELECT form, joins('SELECT a.id, b.id AS other FROM a JOIN b ON ' || form),
 	joins_128('SELECT a.id, b.id AS other FROM a JOIN b ON ' || form)
 FROM unnest(ARRAY['a.fp <-> b.fp <= a.n', 'a.fp <-> b.fp <= b.id', 'a.fp <-># b.fp <= 3',
@@ -68,6 +69,7 @@ FROM unnest(ARRAY['AND a.n = b.n', 'AND a.n = 3', 'AND b.n = 3', 'AND b.n IS NUL
 	'WHERE a.n IS DISTINCT FROM b.n', 'WHERE b.fp IS NULL OR a.id = 31', 'WHERE a.id = 31',
 	'WHERE a.id > ALL (SELECT n FROM c WHERE n > 0)', 'WHERE volatile_true()',
 	'WHERE coalesce(b.fp, a.fp) <-> a.fp <= 0']) form;
+\set ECHO queries
 -- without a column: each query has a gate that is open or shut
 SELECT form, same_result('SELECT a.id, b.id AS other FROM a LEFT JOIN b ON a.fp <-> b.fp <= 1 ' || form),
 	same_result('SELECT a.id, b.id AS other FROM a JOIN b ON a.fp <-> b.fp <= 1 ' || form),
@@ -87,6 +89,7 @@ SELECT sign, joins(format(query, sign), NULL, format(expected, sign)) FROM (VALU
 		UNION ALL SELECT NULL, id FROM b WHERE NOT EXISTS (SELECT FROM a WHERE a.fp <-> b.fp <= 1)
 			AND current_setting(''work_mem'') %1$s ''x''')) v (query, expected), unnest(ARRAY['<>', '=']) sign;
 
+\set ECHO none
 -- types of joins, one in another
 SELECT joins(query), joins_128(query), query FROM unnest(ARRAY[
 	'SELECT a.id, b.id AS b, c.id AS c FROM a JOIN b ON a.fp <-> b.fp <= 1 JOIN c ON b.fp <-> c.fp <= 1',
@@ -116,12 +119,14 @@ SELECT joins(query), joins_128(query), query FROM unnest(ARRAY[
 	'SELECT a.id, x.id AS x, y.id AS y FROM a JOIN a x ON a.fp <-> x.fp <= 1
 		LEFT JOIN a y ON x.fp <-> y.fp <= 0 AND x.id <> y.id'])
 	query;
+\set ECHO queries
 SELECT same_result('SELECT a.id FROM a WHERE n IN (SELECT n FROM b WHERE a.fp <-> b.fp <= 1)'),
 	same_result('SELECT a.id FROM a WHERE n NOT IN (SELECT n FROM b WHERE a.fp <-> b.fp <= 1)');
 
 -- columns of every kind: computed on the nullable side, whole rows, of the system
 CREATE VIEW near AS SELECT a.id, b.id AS other, a AS a_row, b AS b_row, a.fp <-> b.fp AS distance
 FROM a LEFT JOIN b ON a.fp <-> b.fp <= 1;
+\set ECHO none
 SELECT joins(query), query FROM unnest(ARRAY[
 	'SELECT a.id, s.v FROM a LEFT JOIN (SELECT *, coalesce(n, -1) AS v FROM b) s ON a.fp <-> s.fp <= 1',
 	'SELECT a.id, s.v FROM a LEFT JOIN (SELECT coalesce(fp, ''0000000000000000'') AS fp, 1 AS v
@@ -155,6 +160,7 @@ SELECT joins(query), query FROM unnest(ARRAY[
 	'SELECT a.id FROM a JOIN (SELECT fp FROM b UNION ALL SELECT fp FROM c UNION SELECT NULL) s ON a.fp <-> s.fp <= 1',
 	'SELECT a.id, v.i FROM a JOIN (VALUES (1, simhash(''text 1'')), (2, NULL)) v (i, fp) ON a.fp <-> v.fp <= 1',
 	'SELECT a.id, f.fp FROM a LEFT JOIN unnest(ARRAY(SELECT fp FROM b)) f (fp) ON a.fp <-> f.fp <= 1']) query;
+\set ECHO queries
 SELECT (SELECT string_agg(line, E'\n') FROM join_plan(query) line) AS plan FROM unnest(ARRAY[
 	'SELECT a.id, s.v FROM a LEFT JOIN (SELECT *, coalesce(n, -1) AS v FROM b) s ON a.fp <-> s.fp <= 1
 		WHERE s.v IS NULL',
@@ -162,6 +168,7 @@ SELECT (SELECT string_agg(line, E'\n') FROM join_plan(query) line) AS plan FROM 
 
 -- again and again: k, or a side, depends on an outer row, or neither does
 SET enable_material = off;
+\set ECHO none
 SELECT joins(query), joins_128(query), query FROM unnest(ARRAY[
 	'SELECT k, (SELECT count(*) FROM a JOIN b ON a.fp <-> b.fp <= k) FROM generate_series(-1, 4) k',
 	'SELECT k, (SELECT count(*) FROM a LEFT JOIN b ON a.fp <-> b.fp <= k AND a.id < k * 20)
@@ -182,6 +189,7 @@ SELECT joins(query), joins_128(query), query FROM unnest(ARRAY[
 	'SELECT k, s.* FROM generate_series(0, 4) k LEFT JOIN (SELECT a.id FROM a WHERE NOT EXISTS (SELECT FROM b
 		WHERE a.fp <-> b.fp <= 1) OFFSET 0) s ON s.id % 5 = k',
 	'SELECT a.id, s.* FROM a, LATERAL (SELECT b.id AS other, a.n AS k FROM b WHERE a.fp <-> b.fp <= 1) s']) query;
+\set ECHO queries
 SELECT joins('SELECT k, (SELECT count(*) FROM a FULL JOIN b ON a.fp <-> b.fp <= k) FROM generate_series(-1, 4) k', NULL,
 	'SELECT k, (SELECT count(*) FROM a LEFT JOIN b ON a.fp <-> b.fp <= k) + (SELECT count(*) FROM b
 		WHERE NOT EXISTS (SELECT FROM a WHERE a.fp <-> b.fp <= k)) FROM generate_series(-1, 4) k');
@@ -224,5 +232,5 @@ DROP VIEW near;
 DROP TABLE ascending_bits, two;
 DROP FUNCTION ball_of(simhash64), ball_of(simhash128), volatile_k;
 \set ECHO none
-\set drop :directory '/sql/join_drop.sql'
+\set drop :directory '/sql/include/join_drop.sql'
 \i :drop

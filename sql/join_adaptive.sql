@@ -1,10 +1,9 @@
 -- AdaptiveJoin: PostgreSQL's join for the first outer rows, and a HammingJoin for all others.
-\pset footer off
+\pset format unaligned \pset tuples_only on \set ECHO queries
 \getenv directory PG_ABS_SRCDIR
-\set setup :directory '/sql/join_setup.sql'
+\set setup :directory '/sql/include/join_setup.sql'
 \set ECHO none
 \i :setup
-\set ECHO queries
 
 -- What has joined outer rows.
 CREATE FUNCTION joined_by(query text) RETURNS text LANGUAGE plpgsql AS $$
@@ -27,6 +26,7 @@ END $$;
 CREATE FUNCTION adapts(query text) RETURNS text LANGUAGE sql SET jit = off AS $$
 	SELECT joined_by(query) || CASE WHEN result_of(query, NULL) = result_by_loop(query, NULL) THEN '' ELSE ', WRONG' END
 $$;
+\set ECHO queries
 
 -- The planner expects one row that is chosen, or none: then nearly all are.
 CREATE TABLE docs (id int, fp simhash64, n int, chosen bool) WITH (autovacuum_enabled = off);
@@ -55,6 +55,7 @@ SELECT adapts(query) FROM unnest(ARRAY[
 	'WITH w AS MATERIALIZED (SELECT * FROM docs WHERE chosen) SELECT w.id, y.id AS other FROM w JOIN docs y ON w.fp % y.fp',
 	'SELECT s.id FROM (SELECT x.id, y.n FROM docs x JOIN docs y ON x.fp <-> y.fp <= 3 WHERE x.chosen OFFSET 0) s',
 	'SELECT id, (SELECT count(*) FROM docs y WHERE y.fp <-> x.fp <= 3) AS near FROM docs x WHERE id < 20']) query;
+\set ECHO none
 -- The order of the outer rows holds, in both joins together.
 CREATE FUNCTION in_order(query text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
@@ -68,6 +69,7 @@ BEGIN
 	END LOOP;
 	RETURN ordered;
 END $$;
+\set ECHO queries
 CREATE UNIQUE INDEX ON docs (id);
 SET enable_sort = off;
 SELECT joined_by(query), in_order(query), adapts(query), query FROM unnest(ARRAY[
@@ -93,12 +95,14 @@ SELECT joined_by(query), query FROM unnest(ARRAY[
 -- Where the pairs are gone since, few of the outer rows are compared with all inner ones.
 UPDATE dense SET fp = docs.fp FROM docs WHERE docs.id = dense.id;
 CREATE FUNCTION limited(query text) RETURNS text LANGUAGE sql AS $$ SELECT adapts(format('SELECT * FROM (%s LIMIT 4000) s', query)) $$;
+\set ECHO none
 SELECT limited(query), query FROM unnest(ARRAY[
 	'SELECT x.id, y.id AS other FROM dense x JOIN dense y ON x.fp <-> y.fp <= 3 AND x.id < y.id',
 	'SELECT x, y FROM dense x JOIN dense y ON x.fp <-> y.fp <= 2 AND x.id <> y.id',
 	'SELECT x.id, y.id AS other FROM dense x JOIN dense y ON x.fp <-> y.fp <= 3 AND x.n = y.n AND x.id > y.id',
 	'SELECT x.id, y.id AS other FROM dense x JOIN dense y ON x.fp <-> y.fp <= 3',
 	'SELECT x.id, y.id AS other FROM dense x LEFT JOIN dense y ON x.fp <-> y.fp <= 3 AND x.id <> y.id']) query;
+\set ECHO queries
 SELECT adapts('SELECT * FROM (SELECT x.id FROM dense x WHERE EXISTS (SELECT FROM dense y WHERE x.fp <-> y.fp <= 3 AND x.id <> y.id) LIMIT 1000) s');
 SET work_mem = '64kB';
 SELECT limited('SELECT x, y FROM dense x JOIN dense y ON x.fp <-> y.fp <= 2 AND x.id <> y.id');
@@ -190,6 +194,7 @@ ANALYZE same;
 CREATE SEQUENCE calls;
 CREATE FUNCTION called() RETURNS SETOF simhash64 LANGUAGE plpgsql VOLATILE ROWS 100000 AS $$
 	BEGIN PERFORM nextval('calls'); RETURN QUERY SELECT fp FROM docs WHERE id < 9; END $$;
+\set ECHO none
 SELECT adapts(query), query FROM unnest(ARRAY[
 	'SELECT x.fp FROM same x JOIN (SELECT fp FROM same OFFSET 0) y ON x.fp <-> y.fp <= 3 LIMIT 9',
 	'SELECT x.fp FROM same x JOIN (SELECT fp FROM same ORDER BY id FOR UPDATE) y ON x.fp <-> y.fp <= 3 LIMIT 9',
@@ -197,6 +202,7 @@ SELECT adapts(query), query FROM unnest(ARRAY[
 		ON x.fp <-> y.fp <= 3 LIMIT 9',
 	'SELECT x.fp FROM same x TABLESAMPLE BERNOULLI (99) LEFT JOIN same y TABLESAMPLE BERNOULLI (99) ON x.fp <-> y.fp <= 3 LIMIT 9'])
 	query;
+\set ECHO queries
 SELECT count(*) FROM (SELECT FROM same x LEFT JOIN called() y (fp) ON x.fp <-> y.fp <= 3 LIMIT 100) s;
 SELECT last_value FROM calls;
 -- A nested loop stays where a row of another table says which outer row it joins.
@@ -218,5 +224,5 @@ DROP TABLE docs, dense, keyed, longer, narrow, wide, few, same;
 DROP SEQUENCE calls;
 DROP FUNCTION joined_by, adapts, in_order, limited, called, tried;
 \set ECHO none
-\set drop :directory '/sql/join_drop.sql'
+\set drop :directory '/sql/include/join_drop.sql'
 \i :drop

@@ -1,12 +1,12 @@
 -- HammingJoin in cursors and in statements that change tables, with partitions and
 -- the rights of the caller.
-\pset footer off
+\pset format unaligned \pset tuples_only on \set ECHO queries
 
 \getenv directory PG_ABS_SRCDIR
-\set setup :directory '/sql/join_setup.sql'
+\set setup :directory '/sql/include/join_setup.sql'
 \set ECHO none
 \i :setup
-\set ECHO all
+\set ECHO queries
 
 -- cursors
 DO $$
@@ -51,6 +51,7 @@ CLOSE held;
 
 -- statements that change tables
 CREATE TABLE log (id int, other int);
+\set ECHO none
 SELECT joins('SELECT * FROM ' || tab, statement), statement FROM (VALUES
 	('a', 'DELETE FROM a USING a b WHERE a.fp <-> b.fp <= 1 AND a.id > b.id'),
 	('a', 'DELETE FROM a USING b WHERE a.fp <-> b.fp <= 1'),
@@ -70,6 +71,7 @@ SELECT joins('SELECT * FROM ' || tab, statement), statement FROM (VALUES
 		FROM d'),
 	('log', 'WITH u AS (UPDATE a SET n = 1 RETURNING fp) INSERT INTO log SELECT u.fp <-> b.fp, b.id FROM u JOIN b
 		ON u.fp <-> b.fp <= 1')) v (tab, statement);
+\set ECHO queries
 SELECT joins('SELECT a.id, b.id AS other FROM a JOIN b ON a.fp <-> b.fp <= 1 FOR UPDATE'),
 	joins('SELECT a.id, b.id AS other FROM a LEFT JOIN b ON a.fp <-> b.fp <= 1 FOR SHARE OF a');
 
@@ -85,6 +87,7 @@ CREATE TABLE pb_2 PARTITION OF pb DEFAULT;
 INSERT INTO pa TABLE a;
 INSERT INTO pb TABLE b;
 ANALYZE pa, pb;
+\set ECHO none
 -- a join whose result has rows to be changed of all partitions is by a nested loop
 CREATE FUNCTION check_partitions() RETURNS SETOF text LANGUAGE sql AS $$
 	SELECT joins(query) FROM unnest(ARRAY[
@@ -104,6 +107,7 @@ CREATE FUNCTION check_partitions() RETURNS SETOF text LANGUAGE sql AS $$
 		'DELETE FROM pa WHERE id IN (SELECT a.id FROM pa a JOIN pb b ON a.n = b.n AND a.fp <-> b.fp <= 1)',
 		'UPDATE pa SET n = 1 FROM b WHERE pa.fp <-> b.fp <= 1']) statement
 $$;
+\set ECHO queries
 SELECT check_partitions();
 SET enable_partitionwise_join = on;
 SELECT check_partitions();
@@ -135,5 +139,5 @@ DROP VIEW even;
 DROP TABLE log, pa, pb;
 DROP FUNCTION check_partitions;
 \set ECHO none
-\set drop :directory '/sql/join_drop.sql'
+\set drop :directory '/sql/include/join_drop.sql'
 \i :drop

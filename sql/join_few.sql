@@ -1,11 +1,11 @@
 -- HammingJoin with few rows on a side, however many the planner expects.
-\pset footer off
+\pset format unaligned \pset tuples_only on \set ECHO queries
 
 \getenv directory PG_ABS_SRCDIR
-\set setup :directory '/sql/join_setup.sql'
+\set setup :directory '/sql/include/join_setup.sql'
 \set ECHO none
 \i :setup
-\set ECHO all
+\set ECHO queries
 
 -- Few rows are compared with each row of the other side, more by a Bloom filter, and
 -- most by none: where one begins differs with k and with the processor.  Every fifth
@@ -73,6 +73,7 @@ SELECT type, candidates, kilobytes < 64 AS few_are_kept FROM (VALUES
 	('inner, the other way round', 'SELECT x.id FROM (%2$s) x JOIN (%1$s) y ON x.fp <-> y.fp <= 3')) t (type, query),
 	work_of(format(query, 'SELECT id, flipped(fp, -1) AS fp FROM deleted', 'TABLE random'));
 
+\set ECHO none
 -- No estimate has all rows compared with all.
 CREATE FUNCTION compares_all(query text) RETURNS boolean LANGUAGE sql AS
 	$$SELECT bool_or(line ~ 'Nested Loop') FROM plan_lines(query, '') line$$;
@@ -89,6 +90,7 @@ BEGIN
 		EXECUTE format('ANALYZE far_%1$s, near_%1$s', n);
 	END LOOP;
 END $$;
+\set ECHO queries
 CALL make_sides('{1,3,64,1000,20000}');
 SELECT type, count(*) AS queries, count(*) FILTER (WHERE compares_all(q)) AS quadratic
 FROM (VALUES ('inner', 'SELECT x.id, y.id FROM %s x JOIN %s y ON x.fp <-> y.fp <= %s'),
@@ -109,5 +111,5 @@ DO $$BEGIN EXECUTE (SELECT 'DROP TABLE ' || string_agg(relname, ', ') FROM pg_cl
 	WHERE relname ~ '^(far|near|new)_\d+$'); END$$;
 RESET client_min_messages;
 \set ECHO none
-\set drop :directory '/sql/join_drop.sql'
+\set drop :directory '/sql/include/join_drop.sql'
 \i :drop

@@ -1,8 +1,8 @@
 -- HammingJoin with equality beside the distance: rows are grouped by what must be
 -- equal.
-\pset footer off
+\pset format unaligned \pset tuples_only on \set ECHO queries
 \getenv directory PG_ABS_SRCDIR
-\set setup :directory '/sql/join_setup.sql'
+\set setup :directory '/sql/include/join_setup.sql'
 \set ECHO none
 \i :setup
 \set ECHO queries
@@ -96,5 +96,5 @@ DROP TABLE keyed;
 DROP FUNCTION check_keys, with_keys, check_keyed;
 DROP TYPE pair_of_keys;
 \set ECHO none
-\set drop :directory '/sql/join_drop.sql'
+\set drop :directory '/sql/include/join_drop.sql'
 \i :drop

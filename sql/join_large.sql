@@ -1,8 +1,7 @@
 -- HammingJoin of more rows, within every distance, and with little memory and much.
-\pset footer off
+\pset format unaligned \pset tuples_only on \set ECHO none
 
 -- Joins of x and y, compared with what near says, all pairs by brute force.
-\set ECHO none
 CREATE FUNCTION check_joins_of(k int, memory text) RETURNS SETOF text LANGUAGE plpgsql
 SET enable_nestloop = off SET jit = off
 SET hash_mem_multiplier = 1 AS $$
@@ -57,7 +56,6 @@ BEGIN
 	RETURN QUERY SELECT r, count(*) FROM unnest(ks) k, unnest(memories) memory, LATERAL check_joins_of(k, memory) r GROUP BY 1;
 	DROP TABLE x, y, near;
 END $$;
-\set ECHO all
 
 CALL make_tables(2400);
 SELECT tab, r.* FROM tables, check_large_joins(tab, format('(SELECT id + 7 AS id, fp FROM %s

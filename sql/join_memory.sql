@@ -1,11 +1,11 @@
 -- HammingJoin with little memory, or with nothing to join.
-\pset footer off
+\pset format unaligned \pset tuples_only on \set ECHO queries
 
 \getenv directory PG_ABS_SRCDIR
-\set setup :directory '/sql/join_setup.sql'
+\set setup :directory '/sql/include/join_setup.sql'
 \set ECHO none
 \i :setup
-\set ECHO all
+\set ECHO queries
 
 -- More rows than fit into memory: tuples go to files, or fingerprints, too.  Some
 -- rows are wide, and many have the same fingerprint.
@@ -76,7 +76,7 @@ BEGIN
 		RETURN NEXT;
 	END LOOP;
 END $$;
-\set ECHO all
+\set ECHO queries
 SELECT * FROM check_large();
 CREATE TABLE bits_128.large AS SELECT id, widen(fp, 'last') AS fp, body FROM large;
 CREATE TABLE bits_128.wide AS SELECT id, widen(fp, 'last') AS fp, body FROM wide;
@@ -161,5 +161,5 @@ SELECT error_of('SELECT FROM a JOIN b ON a.fp <-> b.fp <= 1 / (SELECT count(*) F
 DROP TABLE large, wide, equal, many;
 DROP FUNCTION check_large, work_of;
 \set ECHO none
-\set drop :directory '/sql/join_drop.sql'
+\set drop :directory '/sql/include/join_drop.sql'
 \i :drop

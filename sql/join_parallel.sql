@@ -1,11 +1,11 @@
 -- HammingJoin in parallel plans, whose processes share the outer rows.
-\pset footer off
+\pset format unaligned \pset tuples_only on \set ECHO queries
 
 \getenv directory PG_ABS_SRCDIR
-\set setup :directory '/sql/join_setup.sql'
+\set setup :directory '/sql/include/join_setup.sql'
 \set ECHO none
 \i :setup
-\set ECHO all
+\set ECHO queries
 
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
@@ -23,6 +23,7 @@ CREATE TABLE bits_128.other AS SELECT id, n, widen(fp, 'spread') AS fp FROM othe
 CREATE TABLE bits_128.few AS SELECT id, n, widen(fp, 'spread') AS fp FROM few;
 CREATE TABLE bits_128.none AS SELECT id, n, widen(fp, 'spread') AS fp FROM none;
 ANALYZE many, other, few, none, bits_128.many, bits_128.other, bits_128.few, bits_128.none;
+\set ECHO none
 -- All types of joins of one or of all pairs of tables.  Each type comes with each pair, and
 -- each of both with keys and without; which with which depends on k, too.
 CREATE FUNCTION parallel_queries(k int, pairs int) RETURNS SETOF text LANGUAGE sql AS $$
@@ -62,6 +63,7 @@ CREATE FUNCTION check_parallel(k int, pairs int DEFAULT 1) RETURNS text LANGUAGE
 		string_agg(query, E'\n') FILTER (WHERE parallel_differs(query)))
 	FROM parallel_queries(k, pairs) query
 $$;
+\set ECHO queries
 SET max_parallel_workers_per_gather = 3;
 CALL set_workers(3);
 SELECT check_parallel(8, 4);
@@ -149,5 +151,5 @@ DROP TABLE many, other, few, none, grown, far, grouped, outer_rows;
 DROP FUNCTION parallel_queries, is_parallel, serial_result, parallel_differs, check_parallel, passes;
 DROP PROCEDURE set_workers;
 \set ECHO none
-\set drop :directory '/sql/join_drop.sql'
+\set drop :directory '/sql/include/join_drop.sql'
 \i :drop

@@ -1,11 +1,10 @@
 -- HammingJoin: plans, parameters, processes, and what EXPLAIN shows.
-\pset footer off
+\pset format unaligned \pset tuples_only on \set ECHO queries
 
 \getenv directory PG_ABS_SRCDIR
-\set setup :directory '/sql/join_setup.sql'
+\set setup :directory '/sql/include/join_setup.sql'
 \set ECHO none
 \i :setup
-\set ECHO all
 
 -- The plans.  Neither side has an index.
 SELECT query, (SELECT string_agg(line, E'\n') FROM join_plan(query) line) AS plan FROM unnest(ARRAY[
@@ -15,6 +14,7 @@ SELECT query, (SELECT string_agg(line, E'\n') FROM join_plan(query) line) AS pla
 	'SELECT * FROM a WHERE EXISTS (SELECT FROM b WHERE a.fp <-> b.fp <= 3 AND a.id <> b.id)',
 	'SELECT * FROM a WHERE NOT EXISTS (SELECT FROM b WHERE a.fp <-> b.fp <= 3)',
 	'SELECT a.* FROM a LEFT JOIN b ON a.fp <-> b.fp <= 3 WHERE b.fp IS NULL']) query;
+\set ECHO queries
 SELECT join_plan('SELECT * FROM bits_128.a a JOIN bits_128.b b ON a.fp <-> b.fp <= 3 AND a.id < b.id');
 -- and without force
 SELECT plan_lines('SELECT * FROM uniform a JOIN uniform b ON a.fp <-> b.fp <= 3', 'Join');
@@ -113,6 +113,7 @@ SET enable_nestloop = off;
 CREATE TABLE thirty AS SELECT id, fp, repeat('x', 1000) AS wide FROM many_uniform(30);
 ALTER TABLE thirty SET (parallel_workers = 2);
 ANALYZE thirty;
+\set ECHO none
 CREATE FUNCTION work_of(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	plan jsonb;
@@ -125,9 +126,11 @@ BEGIN
 		work -> 'Candidates', (work ->> 'Passes')::int > 0, (work ->> 'Memory Usage')::int > 0,
 		(work ->> 'Disk Usage')::int > 0);
 END $$;
+\set ECHO queries
 SELECT work_of('SELECT FROM thirty a JOIN thirty b ON a.fp <-> b.fp <= 30 AND costly(a.id + b.id)');
 SELECT work_of('SELECT FROM thirty a JOIN thirty b ON a.fp <-> b.fp <= 30 AND costly(a.id + b.id) LIMIT 1') ~ '^parallel, [1-9].* passes t, memory t'
 	AS below_limit;
+\set ECHO none
 -- until the transaction ends, no more of a statement is kept than of PostgreSQL's own parallel plans
 CREATE FUNCTION kept(query text) RETURNS bigint LANGUAGE plpgsql SET max_parallel_workers = 0 AS $$
 DECLARE
@@ -141,6 +144,7 @@ BEGIN
 	END LOOP;
 	RETURN bytes - before;
 END $$;
+\set ECHO queries
 SELECT kept('SELECT FROM thirty a JOIN thirty b ON a.fp <-> b.fp <= 30 AND costly(a.id + b.id)')
 	- kept('SELECT FROM thirty WHERE costly(id)') AS kept;
 DROP FUNCTION kept;
@@ -193,5 +197,5 @@ ROLLBACK;
 
 DROP FUNCTION near_rows;
 \set ECHO none
-\set drop :directory '/sql/join_drop.sql'
+\set drop :directory '/sql/include/join_drop.sql'
 \i :drop

@@ -1,10 +1,11 @@
 -- HammingJoin with workers of its own, which search together.
+\pset format unaligned \pset tuples_only on \set ECHO queries
 
 \getenv directory PG_ABS_SRCDIR
-\set setup :directory '/sql/join_setup.sql'
+\set setup :directory '/sql/include/join_setup.sql'
 \set ECHO none
 \i :setup
-\set ECHO all
+\set ECHO queries
 
 SET jit = off;
 SET parallel_setup_cost = 0;
@@ -20,6 +21,7 @@ CREATE TABLE bits_128.x AS SELECT id, n, widen(fp, 'spread') AS fp, body FROM x;
 CREATE TABLE bits_128.y AS SELECT id, n, widen(fp, 'spread') AS fp, body FROM y;
 ANALYZE x, y, bits_128.x, bits_128.y;
 
+\set ECHO none
 -- How many rows a query has, and a hash of them, by one process and by a team; how many
 -- workers are planned.
 CREATE FUNCTION alone(query text) RETURNS text LANGUAGE sql SET max_parallel_workers_per_gather = 0
@@ -84,6 +86,7 @@ CREATE FUNCTION check_team(k int, every int DEFAULT 1) RETURNS text LANGUAGE sql
 		'SELECT x.id FROM x WHERE NOT EXISTS (SELECT FROM y WHERE x.fp <-> y.fp <= %s AND x.n = y.n)'])
 		WITH ORDINALITY t (q, number) WHERE number % every = 0) s
 $$;
+\set ECHO queries
 SELECT k, check_team(k, every) FROM (VALUES (0, 3), (3, 1), (8, 3)) v (k, every);
 SET max_parallel_workers_per_gather = 8;
 SELECT check_team(3, 5);
@@ -114,6 +117,7 @@ FROM generate_series(1, 12000) id;
 INSERT INTO big SELECT 30000 + i, 1, '0123456789abcdef' FROM generate_series(1, 300) i;
 ANALYZE big;
 ALTER TABLE big SET (parallel_workers = 0);	-- processes share no outer rows
+\set ECHO none
 SELECT query, result = alone(query) AS same, came(launched, wanted) AS launched, passes > 50 AS partitions FROM unnest(ARRAY[
 	'SELECT a.id, b.id AS partner FROM big a JOIN big b ON a.fp <-> b.fp <= 8 AND a.id < b.id',
 	'SELECT x.id, b.id AS partner FROM big x FULL JOIN big b ON x.fp <-> b.fp <= 4 AND x.id <> b.id',
@@ -122,6 +126,7 @@ SELECT query, result = alone(query) AS same, came(launched, wanted) AS launched,
 	'SELECT count(*) FROM big a JOIN big b ON a.fp <-> b.fp <= 8 AND a.id < b.id LIMIT 1',
 	'SELECT x.id FROM big x WHERE EXISTS (SELECT FROM big y WHERE x.fp <-> y.fp <= 4 AND x.id <> y.id)'],
 	'{t,t,t,NULL,t,NULL}'::boolean[]) t (query, wanted), team_of(query);
+\set ECHO queries
 RESET work_mem;
 RESET hash_mem_multiplier;
 
@@ -136,6 +141,7 @@ CREATE TABLE u AS SELECT i AS id, hashint8extended(i, 1)::simhash64 AS fp FROM g
 CREATE TABLE v AS SELECT i AS id, hashint8extended(i, 2)::simhash64 AS fp FROM generate_series(1, 30000) i;
 CREATE TABLE more AS SELECT i AS id, hashint8extended(i, 3)::simhash64 AS fp FROM generate_series(1, 150000) i;
 ANALYZE u, v, more;
+\set ECHO none
 SELECT query, result = alone(query) AS same, came(launched, wanted) AS launched FROM unnest(ARRAY[
 	'SELECT m.id FROM more m WHERE EXISTS (SELECT FROM v WHERE m.fp <-> v.fp <= 14)',
 	'SELECT u.id FROM u WHERE EXISTS (SELECT FROM v WHERE u.fp <-> v.fp <= 17)',
@@ -144,6 +150,7 @@ SELECT query, result = alone(query) AS same, came(launched, wanted) AS launched 
 	'SELECT m.id FROM more m WHERE NOT EXISTS (SELECT FROM v WHERE m.fp <-> v.fp <= 14 AND (m.id + v.id) % 5 > 0)',
 	'SELECT m.id, m.fp FROM more m WHERE EXISTS (SELECT FROM v WHERE m.fp <-> v.fp <= 14 AND (m.id + v.id) % 5 > 0)'],
 	'{t,t,f,f,t,t}'::boolean[]) t (query, wanted), team_of(query);
+\set ECHO queries
 -- A team whose rows have too many partners stops, and one process finds them: the planner,
 -- without ANALYZE, knows of none.  All pairs of dense take 105 MB of files.
 SET work_mem = '64MB';
@@ -170,6 +177,7 @@ SELECT planned, disk > 0 AS by_team FROM team_of(
 	'SELECT a.id, b.id AS other FROM one_key a JOIN one_key b ON a.fp <-> b.fp <= 12 AND a.n = b.n AND a.id < b.id');
 SET parallel_setup_cost = 0;
 RESET work_mem;
+\set ECHO none
 -- Where a statement may end early, one process finds the pairs: but not where it needs all
 -- of them before its first row.
 SELECT query, planned_for(replace(query, '%s', 'u JOIN v ON u.fp <-> v.fp <= 16')) AS planned FROM unnest(ARRAY[
@@ -189,6 +197,7 @@ SELECT query, planned_for(replace(query, '%s', 'u JOIN v ON u.fp <-> v.fp <= 16'
 	'SELECT EXISTS (SELECT count(*) FROM %s HAVING count(*) > 9)',
 	'DECLARE c CURSOR FOR SELECT u.id FROM %s ORDER BY 1',
 	'SELECT u.id FROM u WHERE NOT EXISTS (SELECT FROM v WHERE u.fp <-> v.fp <= 16) LIMIT 10']) query;
+\set ECHO queries
 SET cursor_tuple_fraction = 1;
 SELECT planned_for('DECLARE c CURSOR FOR SELECT u.id FROM u JOIN v ON u.fp <-> v.fp <= 16');
 RESET cursor_tuple_fraction;
@@ -200,6 +209,7 @@ CREATE TABLE tiny AS SELECT * FROM x WHERE id IN (11, 12, 14);
 CREATE TABLE keys AS SELECT id % 1500 AS one, 1 AS all_rows, fp FROM x;
 CREATE TABLE nothing AS SELECT * FROM x WHERE fp IS NULL;
 ANALYZE tiny, keys, nothing;
+\set ECHO none
 SELECT query, together(query) = alone(query) AS same, planned FROM unnest(ARRAY[
 	'SELECT t.id, x.id AS partner FROM tiny t JOIN x ON t.fp <-> x.fp <= 9',
 	'SELECT t.id, x.id AS partner FROM x JOIN tiny t ON t.fp <-> x.fp <= 30',
@@ -207,6 +217,7 @@ SELECT query, together(query) = alone(query) AS same, planned FROM unnest(ARRAY[
 	'SELECT a.one, b.fp FROM keys a JOIN keys b ON a.all_rows = b.all_rows AND a.fp <-> b.fp <= 3',
 	'SELECT x.id FROM x LEFT JOIN nothing n ON n.fp <-> x.fp <= 3',
 	'SELECT x.id FROM x WHERE NOT EXISTS (SELECT FROM nothing n WHERE n.fp <-> x.fp <= 3)']) query, planned_for(query) planned;
+\set ECHO queries
 
 -- scans that are repeated, with other parameters and with the same
 SET enable_material = off;
@@ -318,5 +329,5 @@ DROP PROCEDURE fetch_from;
 DROP TABLE x, y, spread, big, u, v, more, dense, one_key, tiny, keys, nothing, fetched, o, p, q;
 DROP FUNCTION alone, together, planned_for, came, team_of, check_team, left_by, left_alone, near_of;
 \set ECHO none
-\set drop :directory '/sql/join_drop.sql'
+\set drop :directory '/sql/include/join_drop.sql'
 \i :drop

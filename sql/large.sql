@@ -1,6 +1,5 @@
--- What needs many rows, and one radius and one shape of each comparison that
--- script/soak compare makes with all of them.
-\pset footer off
+-- What needs many rows, beside the comparisons of the other tests of script/soak compare.
+\pset format unaligned \pset tuples_only on \set ECHO none
 
 -- GiST: 20,000 equal fingerprints, inserted one by one and sorted
 CREATE TABLE equal (id int, fp simhash64);
@@ -92,7 +91,6 @@ CREATE INDEX churned_wide_8 ON churned USING hamming (wide) WITH (blocks = 8);
 CREATE VIEW churned_stats AS SELECT c.oid::regclass::text AS index, s.*
 FROM pg_class c, hamming_index_stats(c.oid) s WHERE relname ~ '^churned_.*\d$';
 CREATE TABLE fresh AS SELECT index, pages FROM churned_stats;
-\set ECHO none
 SELECT format(statement, part * 2400 + 1, (part + 1) * 2400, round)
 FROM generate_series(1, 8) round, generate_series(0, 4) part, (VALUES
 	(1, 'DELETE FROM churned WHERE id BETWEEN %1$s AND %2$s'),
@@ -100,25 +98,14 @@ FROM generate_series(1, 8) round, generate_series(0, 4) part, (VALUES
 	(3, 'INSERT INTO churned SELECT i, churned_fp(%3$s, i)
 		FROM generate_series(%1$s, %2$s) i')) s(step, statement)
 ORDER BY round, part, step \gexec
-\set ECHO all
 SELECT index, rows, fingerprints, blocks, s.pages < 2 * fresh.pages AS small,
 	hamming_index_check(index) FROM churned_stats s JOIN fresh USING (index) ORDER BY 1;
 DROP VIEW churned_stats;
 DROP TABLE churned, fresh;
 DROP FUNCTION churned_fp;
 
--- as many pairs as there are
-CREATE TABLE many (id int, fp simhash64);
-INSERT INTO many SELECT * FROM many_uniform(20000);
-SELECT count(*) AS distances, bool_and(d.pairs = f.pairs) AS as_many, bool_and(right_ones) AS right_ones
-FROM count_distances('TABLE many', 8) d FULL JOIN (
-	SELECT distance, count(*) AS pairs, bool_and(a < b AND distance = x.fp <-># y.fp) AS right_ones
-	FROM simhash_pairs('TABLE many', 8) p JOIN many x ON x.id = a JOIN many y ON y.id = b
-	GROUP BY 1) f USING (distance)
-WHERE distance <= 8;
-
 -- tuples of 9 million bytes, in memory and in files
-CREATE TABLE few AS SELECT * FROM many WHERE id < 10;
+CREATE TABLE few AS SELECT * FROM many_uniform(9);
 SET enable_nestloop = off;
 SET work_mem = '64kB';
 SELECT sum(length(b.body)) FROM few a JOIN (SELECT id, fp, id || repeat('x', 9000000 + id) AS body
@@ -129,25 +116,8 @@ SELECT sum(length(b.body)) FROM few a JOIN (SELECT id, fp, id || repeat('x', 900
 RESET work_mem;
 RESET enable_nestloop;
 DROP TABLE few;
--- HammingJoin, as simhash_pairs has it, with little memory
-ANALYZE many;
-SET enable_nestloop = off;
-SET work_mem = '64kB';
-SELECT (SELECT count(*) FROM many a JOIN many b ON a.fp <-> b.fp <= 6 AND a.id < b.id) = pairs AS inner_pairs,
-	(SELECT count(*) FROM many a WHERE EXISTS (SELECT FROM many b WHERE a.fp <-> b.fp <= 6 AND a.id <> b.id)) = ids AS semi,
-	(SELECT count(*) FROM many a LEFT JOIN many b ON a.fp <-> b.fp <= 6 AND a.id < b.id) = 20000 + pairs - firsts AS outer_rows
-FROM (SELECT count(*) AS pairs, count(DISTINCT a) AS firsts FROM simhash_pairs('TABLE many', 6)) p,
-	(SELECT count(DISTINCT id) AS ids FROM simhash_pairs('TABLE many', 6) p, unnest(ARRAY[a, b]) id) i;
-RESET work_mem;
-RESET enable_nestloop;
-DROP TABLE many;
 
--- Clusters, of more rows; simhash_pairs has its own tests.
-SELECT check_clusters('SELECT fp FROM many_uniform(10000)', '{6}',
-	'SELECT * FROM simhash_pairs(''SELECT place, fp FROM input'', 6)', 6);
--- dense balls, all of whose members are within 12 of each other
-SELECT * FROM check_dense_balls(200, 40, '{12}');
--- a ball, and the sphere around it, 8 bits away: they meet in one pair
+-- Clusters: a ball, and the sphere around it, 8 bits away: they meet in one pair
 WITH words AS MATERIALIZED (SELECT i, bit_count(i::bit(14)) AS ones,
 		row_number() OVER (PARTITION BY bit_count(i::bit(14)) ORDER BY i) AS n
 	FROM generate_series(0, 16383) i)

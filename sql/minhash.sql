@@ -1,8 +1,9 @@
 -- minhash, of both widths: the estimate is without bias, the bits are independent,
 -- and one set of features has one fingerprint, however it is handed in.
+\pset format unaligned \pset tuples_only on \set ECHO queries
 
 \getenv directory PG_ABS_SRCDIR
-\set of_width :directory '/sql/minhash_width.sql'
+\set of_width :directory '/sql/include/minhash_width.sql'
 
 -- A set of hashes of each trial, good ones or poor ones.
 CREATE FUNCTION draw(source text, n int, trial int) RETURNS bigint[] LANGUAGE sql AS $$
@@ -34,7 +35,7 @@ $$;
 -- the same statements
 \set ECHO none
 \i :of_width
-\set ECHO all
+\set ECHO queries
 DROP FUNCTION draw;
 
 -- The high word is the fingerprint of 64 bits.

@@ -1,5 +1,5 @@
 -- simhash_pairs: the pairs of near-duplicates among the rows of a query
-\pset footer off
+\pset format unaligned \pset tuples_only on \set ECHO queries
 
 CREATE TABLE docs (id int, fp simhash64);
 INSERT INTO docs VALUES (1, '0000000000000000'), (2, '0000000000000007'), (3, NULL),
@@ -63,6 +63,7 @@ CREATE DOMAIN fingerprint AS simhash64;
 CREATE DOMAIN stored_fingerprint AS fingerprint NOT NULL;
 CREATE DOMAIN doc_id AS smallint;
 CREATE VIEW all_docs AS SELECT id AS "Id", fp AS "fp" FROM docs;
+\set ECHO none
 SELECT source, (SELECT count(*) FROM simhash_pairs(source, 3)) FROM unnest(ARRAY[
 	'SELECT id, fp FROM docs;', ' ; SELECT id, fp FROM docs ; ;', 'TABLE docs', 'TABLE all_docs;',
 	'(SELECT * FROM docs ORDER BY fp LIMIT 5) -- five',
@@ -74,6 +75,7 @@ SELECT source, (SELECT count(*) FROM simhash_pairs(source, 3)) FROM unnest(ARRAY
 	-- itself
 	'SELECT 100 * a + b, fp FROM simhash_pairs(''SELECT id, fp FROM docs'', 3) JOIN docs ON id = a'])
 	source;
+\set ECHO queries
 -- two at once
 SELECT simhash_pairs('SELECT id, fp FROM docs', 0), simhash_pairs('SELECT -id, fp FROM docs', 0),
 	simhash_pairs('SELECT id, fp FROM docs WHERE id IN (1, 2, 6)', 2);
@@ -135,6 +137,7 @@ CREATE FUNCTION errors_of(queries text[]) RETURNS TABLE (query text, error text)
 LANGUAGE sql AS $$
 	SELECT q, error_of(format('SELECT simhash_pairs(%L, 3)', q)) FROM unnest(queries) q
 $$;
+\set ECHO none
 -- columns
 SELECT * FROM errors_of(ARRAY['SELECT id FROM docs', 'SELECT FROM docs', 'SELECT id, fp, 1 FROM docs',
 	'SELECT fp, id FROM docs', 'SELECT id::numeric, fp FROM docs', 'SELECT id::text, fp FROM docs',
@@ -143,6 +146,7 @@ SELECT * FROM errors_of(ARRAY['SELECT id FROM docs', 'SELECT FROM docs', 'SELECT
 	'SELECT id, ''0123456789abcdef'' FROM docs', 'SELECT id, ARRAY[fp] FROM docs',
 	'SELECT widen(fp, ''first''), id FROM docs',
 	'SELECT id::text, fp FROM docs WHERE false']);
+\set ECHO queries
 -- the hint is what works
 SELECT * FROM simhash_pairs('SELECT fp, id FROM docs', 3);
 SELECT * FROM simhash_pairs('SELECT id::numeric, fp FROM docs', 3);
@@ -160,6 +164,7 @@ SELECT count(*) FROM simhash_pairs('SELECT id, simhash(fp::text) FROM docs', 3);
 -- more than reading
 CREATE PROCEDURE nothing() LANGUAGE sql AS '';
 PREPARE of_docs AS SELECT id, fp FROM docs;
+\set ECHO none
 SELECT * FROM errors_of(ARRAY['INSERT INTO docs VALUES (10, NULL) RETURNING *',
 	'INSERT INTO docs VALUES (10, NULL)', 'UPDATE docs SET id = id RETURNING *',
 	'DELETE FROM docs RETURNING *', 'MERGE INTO docs USING docs d ON d.id = docs.id WHEN MATCHED THEN DELETE',
@@ -170,6 +175,7 @@ SELECT * FROM errors_of(ARRAY['INSERT INTO docs VALUES (10, NULL) RETURNING *',
 	'DECLARE c CURSOR FOR TABLE docs', 'DO ''BEGIN END''', 'COMMIT', 'BEGIN', 'ROLLBACK', 'SAVEPOINT s',
 	'COPY docs TO STDOUT', 'VACUUM docs', 'LISTEN x',
 	'SELECT * FROM docs; DELETE FROM docs']);
+\set ECHO queries
 DEALLOCATE of_docs;
 DROP PROCEDURE nothing;
 SELECT count(*) FROM docs;

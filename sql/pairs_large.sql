@@ -1,5 +1,5 @@
 -- simhash_pairs of more rows, and within every distance.
-\pset footer off
+\pset format unaligned \pset tuples_only on \set ECHO none
 
 CALL make_tables(3000);
 -- ids in no order, some of them negative
@@ -17,7 +17,6 @@ SELECT check_pairs('SELECT nullif(id % 20, 7) AS id, fp FROM ' || tab || ' WHERE
 
 -- More rows: as many pairs as there are; no pair is wrong and none comes twice.
 CREATE TABLE many (id int, fp simhash64);
-\set ECHO none
 CREATE FUNCTION check_many(ks int[]) RETURNS TABLE (k int, pairs bigint, not_as_many bigint,
 	wrong bigint, twice bigint) LANGUAGE plpgsql SET jit = off AS $$
 BEGIN
@@ -38,7 +37,6 @@ BEGIN
 	END LOOP;
 	DROP TABLE counted;
 END $$;
-\set ECHO all
 INSERT INTO many SELECT * FROM many_uniform(60000);
 SELECT * FROM check_many('{0,1,3,4,6,8,12,16}');
 TRUNCATE many;

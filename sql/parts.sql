@@ -1,5 +1,5 @@
 -- simhash_parts, and the pairs of one part: all parts together have each pair once
-\pset footer off
+\pset format unaligned \pset tuples_only on \set ECHO queries
 
 CALL make_tables(200);
 SELECT check_parts(source || ' LIMIT 150', '{0,3,20}', '{1,13}'), string_agg(shape, ', ' ORDER BY shape) AS shapes

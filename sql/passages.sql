@@ -1,5 +1,5 @@
 -- minhash_passages() and minhash_passages_128(): where a text is cut, and what of.
-\pset footer off
+\pset format unaligned \pset tuples_only on \set ECHO queries
 
 CREATE TABLE speech AS SELECT 'Four score and seven years ago our fathers brought forth, on this continent, a new nation, '
 	'conceived in Liberty, and dedicated to the proposition that all men are created equal. Now we are engaged in a great civil war, '

@@ -1,10 +1,12 @@
 -- The literal query uses an index, however it is written: an index of GiST, whose
 -- plans are shown, and hamming indexes of 64 and of 128 bits, of which only what
 -- differs is.
+\pset format unaligned \pset tuples_only on \set ECHO queries
 
 \set VERBOSITY terse
 CREATE TABLE shown (run int, query text, plan text);
 GRANT SELECT, INSERT ON shown TO public;
+\set ECHO none
 -- The fingerprints and names of each width alike.
 CREATE FUNCTION of_any_width(plan text) RETURNS text LANGUAGE sql AS $$
 	SELECT regexp_replace(regexp_replace(replace(plan, 'simhash128', 'simhash64'),
@@ -30,11 +32,10 @@ CREATE FUNCTION use_as_before(query text) RETURNS SETOF text LANGUAGE sql AS
 	'SELECT as_before(query, ARRAY(SELECT index_use(query)))';
 CREATE FUNCTION rows_as_before(query text) RETURNS SETOF text LANGUAGE sql AS
 	'SELECT as_before(query, ARRAY[same_rows(query)::text])';
+\set ECHO queries
 
 \getenv directory PG_ABS_SRCDIR
-\set plans :directory '/sql/index_plans.sql'
-\pset format unaligned
-\pset tuples_only on
+\set plans :directory '/sql/include/index_plans.sql'
 \set ECHO none
 \set method gist
 \set bits 64
@@ -52,7 +53,7 @@ SET simhash_test.run = 2;
 \set ball hamming_ball_128
 SET simhash_test.run = 3;
 \i :plans
-\set ECHO all
+\set ECHO queries
 -- each run has shown as many
 SELECT count(*) FROM shown GROUP BY run ORDER BY run;
 DROP FUNCTION plan_as_before, use_as_before, rows_as_before, as_before, of_any_width;

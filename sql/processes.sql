@@ -1,6 +1,8 @@
 -- simhash_cluster, simhash_pairs and simhash_audit by several processes: the rows of
 -- one process
+\pset format unaligned \pset tuples_only on \set ECHO queries
 
+\set ECHO none
 -- The same with no worker, and by a team: with two workers where these are
 -- granted, and with none.
 CREATE FUNCTION by_one(query text) RETURNS text[] LANGUAGE sql
@@ -29,6 +31,7 @@ CREATE FUNCTION differing(relation text, fp text, radius int) RETURNS SETOF text
 		LATERAL (VALUES ('workers', by_team(query)), ('no worker', by_team_alone(query))) v (way, found)
 	WHERE found IS DISTINCT FROM expected
 $$;
+\set ECHO queries
 
 CREATE TABLE team_uniform AS SELECT * FROM many_uniform(9000);
 CREATE TABLE team_skewed AS SELECT * FROM many_skewed(9000);

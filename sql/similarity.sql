@@ -1,5 +1,6 @@
 -- text_jaccard, text_containment, text_cosine, against SQL over what
 -- simhash_features says.
+\pset format unaligned \pset tuples_only on \set ECHO queries
 
 -- by hand
 SELECT text_jaccard('a b c d', 'b c d e') AS jaccard,
@@ -166,6 +167,7 @@ INSERT INTO calls
 SELECT n, one[1 + draw % 3], one[1 + draw / 3 % 3], 1 + n / (1 + n / 100 % 7) % 9, ('{once,log,count}'::text[])[1 + n / 30 % 3]
 FROM generate_series(3000, 3699) n, LATERAL (SELECT ('x' || md5('few ' || n))::bit(31)::int AS draw,
 	ARRAY(SELECT 1 + ('x' || md5(n / 35 || ' one ' || i))::bit(31)::int % 27 FROM generate_series(1, 3) i) AS one) d;
+\set ECHO none
 CREATE FUNCTION similarities(x text, y text, stops simhash_weights, weights simhash_weights, words int, chars int,
 	tf text) RETURNS float8[] LANGUAGE plpgsql AS $$
 DECLARE
@@ -184,6 +186,7 @@ CREATE FUNCTION kept_and_not(most int, OUT compared bigint, OUT values_found big
 			FROM (SELECT (SELECT k FROM kinds k WHERE k.kind = c.kind).*, a, b, tf FROM calls c WHERE n < most ORDER BY n OFFSET 0) c OFFSET 0) t
 		OFFSET 0) t
 $$;
+\set ECHO queries
 SELECT * FROM kept_and_not(3700);
 SET work_mem = '64kB';
 SELECT * FROM kept_and_not(1200);

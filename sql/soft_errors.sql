@@ -1,5 +1,5 @@
 -- PostgreSQL 16 and later: input errors are soft
-\pset footer off
+\pset format unaligned \pset tuples_only on
 SELECT type, pg_input_is_valid(good, type) AS good, pg_input_is_valid(left(good, -1), type) AS bad
 FROM (VALUES ('simhash64', '0123456789abcdef'), ('simhash128', '0123456789abcdef0123456789abcdef'),
 	('hamming_ball', '(0123456789abcdef,3)'),

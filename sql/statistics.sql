@@ -2,6 +2,7 @@
 -- bits theta / pi, every bit is balanced, and no two bits are correlated.  The
 -- vectors are made of counters and md5, the same every time.  Fingerprints have 64
 -- bits, or as many as a file asks for that includes this one.
+\pset format unaligned \pset tuples_only on \set ECHO none
 
 \if :{?bits}
 	\set suffix _128

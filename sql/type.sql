@@ -1,10 +1,11 @@
 -- The type of a fingerprint of 64 bits, or of as many as a file asks for that
 -- includes this one.
-\pset footer off
+\pset format unaligned \pset tuples_only on
 
 \if :{?bits}
 \else
 	\set bits 64
+	\set ECHO queries
 \endif
 \set type simhash :bits
 \set send :type _send

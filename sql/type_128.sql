@@ -6,7 +6,7 @@
 -- the same statements as there
 \set ECHO none
 \i :type_test
-\set ECHO all
+\set ECHO queries
 
 -- A uuid is the same 16 bytes.  It is assigned, both ways, but nowhere else taken
 -- for a fingerprint.

@@ -1,5 +1,5 @@
 -- the text form: a JSON object, in one order, without what is the default
-\pset footer off
+\pset format unaligned \pset tuples_only on \set ECHO queries
 SELECT '{"the": 0, "postgres": 2.5, "": 1}'::simhash_weights,
 	'{}'::simhash_weights, ' { } '::simhash_weights, '{"":0.25}'::simhash_weights,
 	E'\t{"b" :1e0,\n"a":-0 ,"c":1E-3}'::simhash_weights;

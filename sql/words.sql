@@ -1,5 +1,5 @@
 -- Pairs, clusters, joins and parts of fingerprints of two words that repeat, are equal to each other, or lie dense
-\pset footer off
+\pset format unaligned \pset tuples_only on \set ECHO queries
 
 CREATE TABLE shapes_of_words AS SELECT shape, format('SELECT * FROM many_words(%L, 270)', shape) AS source
 FROM unnest('{random,half,last half,constant,few,equal,swapped,ball}'::text[]) shape;

@@ -13,7 +13,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 use lib $FindBin::Bin;
-use Documents;
+use Statements;
 
 my $node = PostgreSQL::Test::Cluster->new('readme');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
@@ -32,16 +32,6 @@ my (undef, %beside) = split /^## (.*)\n/m, slurp_file("$FindBin::Bin/neighbours.
 my $blocks = 0;
 my $rows = 0;
 my $links = 0;
-
-# The values of examples, in one session; several rows have commas between them.
-sub values_of
-{
-	my ($database, @examples) = @_;
-	my $out = run_sql($node, $database, join "\n", '\pset tuples_only on', '\pset format unaligned',
-		map { ("SELECT $_;", '\echo ==') } @examples);
-
-	return map { join ', ', split /\n/ } split /^==\n/m, $out, -1;
-}
 
 # The blocks of SQL in a text, and what it shows below them.
 sub blocks_of
@@ -99,7 +89,7 @@ for my $document (@shown)
 	push @blocks, blocks_of(delete $beside{$document} // '');
 	$node->safe_psql('postgres', qq(CREATE DATABASE "$database"));
 	$_->[0] =~ s/^-- as shown: (.*)$/statement($sql, $1)/gem for @blocks;
-	for my $printed (run_blocks($node, $database, map { $_->[0] } @blocks))
+	for my $printed (run_shown($node, $database, map { $_->[0] } @blocks))
 	{
 		my ($run, $shown) = @{ shift @blocks };
 
@@ -109,7 +99,9 @@ for my $document (@shown)
 		$blocks++;
 	}
 	my @examples = $text{$document} =~ /^\| .* \| `([^|]+?)` \| `([^|]+)` \|$/mg;
-	my @values = values_of($database, @examples[ grep { $_ % 2 == 0 } 0 .. $#examples ]);
+	# several rows have commas between them
+	my @values = map { join(', ', split /\n/, $_->[0]) . $_->[1] }
+	  run_batch($node, map { [ $database, "SELECT $_" ] } @examples[ grep { $_ % 2 == 0 } 0 .. $#examples ]);
 	while (my ($example, $result) = splice @examples, 0, 2)
 	{
 		is(shift @values, $result, "example: $example");

@@ -11,7 +11,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 use lib $FindBin::Bin;
-use Steps;
+use Statements;
 
 plan skip_all => 'needs a build that counts steps' if !$ENV{SIMHASH_TEST_INTERRUPTS};
 
@@ -155,7 +155,7 @@ my %statements = (
 		CREATE INDEX ON docs USING hamming (fp); ROLLBACK');
 
 my @names = sort keys %statements;
-my @runs = run_statements($node, 0, @statements{@names});
+my @runs = run_counted($node, 0, @statements{@names});
 for my $name (@names)
 {
 	my ($said, $steps, $gap) = @{ shift @runs };
@@ -183,7 +183,7 @@ my @endless = (
 	"$team; SELECT max(c) FROM (SELECT simhash_cluster(fp, 12, 'leader', id::text, 0.5) OVER () AS c FROM many) s",
 	"SET work_mem = '64kB'; SELECT max(c) FROM (SELECT simhash_cluster(fp, 3, 'leader', id::text, 0.5) OVER () AS c FROM equal) s",
 	"SET work_mem = '64kB'; SELECT max(c) FROM (SELECT simhash_cluster(fp, 3, 'connected', id::text, 0.5) OVER () AS c FROM equal) s");
-for my $run (run_statements($node, 100_000, @endless))
+for my $run (run_counted($node, 100_000, @endless))
 {
 	my ($said) = @$run;
 	my $statement = shift @endless;
@@ -212,7 +212,7 @@ DELETE FROM vacuumed WHERE id % 4 < 2;
 SQL
 	for (my $thousands = 50; $said =~ /ERROR:  57014/; $thousands *= 2)
 	{
-		my ($run) = run_statements($node, $thousands, 'VACUUM (INDEX_CLEANUP on, TRUNCATE off) vacuumed');
+		my ($run) = run_counted($node, $thousands, 'VACUUM (INDEX_CLEANUP on, TRUNCATE off) vacuumed');
 		$said = $run->[0];
 		$canceled++;
 		($code, $out, $err) = $node->psql('postgres', "SET temp_file_limit = -1; SELECT hamming_index_check('vacuumed_fp')");

@@ -11,7 +11,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 use lib $FindBin::Bin;
-use Batch;
+use Statements;
 
 my $node = PostgreSQL::Test::Cluster->new('join');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);

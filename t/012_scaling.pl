@@ -11,7 +11,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 use lib $FindBin::Bin;
-use Documents;
+use Statements;
 
 my $shards = 4;
 my $document = slurp_file('doc/scaling.md');
@@ -53,10 +53,10 @@ sub query
 # one of each shard, and to start these takes longer than what they do.
 sub queries
 {
-	my @results = split /^==\n/m, query(join ";\n\\echo ==\n", @_) . "\n", -1;
+	my @results = run_session($coordinator, 'postgres', @_);
 
-	chomp @results;
-	return @results;
+	$_->[1] =~ /ERROR/ && die $_->[1] for @results;
+	return map { $_->[0] } @results;
 }
 
 # The statements of the document, each where its first line says.
@@ -67,8 +67,8 @@ while ($document =~ /^```sql\n-- on (each shard|the coordinator)\n(.*?)^```\n(?:
 
 	$sql =~ s/\bhost 'shard/service 'shard/g;
 	my @results =
-	  $where eq 'each shard' ? map { run_sql($_, 'docs', $sql) } @nodes
-	  : run_sql($coordinator, 'postgres', $sql);
+	  $where eq 'each shard' ? map { run_shown($_, 'docs', $sql) } @nodes
+	  : run_shown($coordinator, 'postgres', $sql);
 
 	is(trimmed($_), trimmed($shown), "on $where: " . substr $sql, 0, 60) for @results;
 	$blocks{$where}++;

@@ -10,7 +10,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 use lib $FindBin::Bin;
-use Batch;
+use Statements;
 
 my $node = PostgreSQL::Test::Cluster->new('privileges');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);

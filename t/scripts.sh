@@ -121,7 +121,7 @@ shows_usage()
 		! "$root/script/$1" --nothing 2>"$work/usage.wrong" && diff "$work/usage" "$work/usage.wrong"
 }
 
-# What prove says where each test is skipped, as t/020_released.pl on most versions.
+# What prove says where each test is skipped, as some are on some versions.
 skipped_tests()
 {
 	local passed=0 failed=0
@@ -131,12 +131,43 @@ skipped_tests()
 	[ "$passed $failed" = '0 0' ]
 }
 
+# A folder stays, without the data of its server.  A second run at the same time has another.
+keeps_folder()
+{
+	local lines="TMPDIR=$work
+begin_work
+keep_work kept
+say \"folder \$kept\""
+
+	printf '%s\n' ". '$root/script/lib.sh'" "$lines" >"$work/second"
+	script "$lines" 'mkdir "$work/src" "$work/data"' "bash '$work/second'" | diff - <(printf '%s\n' 'folder yes' 'folder ') &&
+		diff <(ls "$work"/simhash-*-kept) <(echo src) && silent find "$work" -mindepth 1 -maxdepth 1 -name 'simhash.??????' &&
+		rm -r "$work"/simhash-*-kept
+}
+
+# A source that changed while its object was made is newer than that afterwards, and no other
+# one is.  Other commands make all objects anew.
+finds_outdated()
+{
+	mkdir -p "$work/outdated/src" && echo 15 >"$work/outdated/pg.copied" &&
+		script "work=$work/outdated" 'cd "$work/src"' 'touch a.c b.c' 'mark_outdated <<<"gcc -c"' 'touch a.o b.o' \
+			'mv "$work/src.new" "$work/src.sums"' 'echo changed >a.c' 'touch -r b.c a.c' 'mark_outdated <<<"gcc -c"' \
+			'find . -newer a.o' 'mark_outdated <<<"clang -c"' 'ls' | diff - <(printf '%s\n' ./a.c a.c b.c)
+}
+
+# Take what is built here in place of building it anew, and keep nothing of it.
+use_built()
+{
+	sed -i "s/ --exclude='\*\.[a-z]*'//g" "$work/src/script/lib.sh" &&
+		sed -i '/ || keep_work /d' "$work/src/script/test"
+}
+
 # Of a new test in the copied sources, which needs nothing to be built.
 accepts_output()
 {
 	echo 'SELECT 6 * 7 AS answer;' >"$work/src/sql/answer.sql"
 	! "$work/src/script/test" answer && sed -i '/^REGRESS = /s/ \\$/ answer \\/' "$work/src/Makefile" &&
-		PG_CONFIG="$bindir/pg_config" SIMHASH_TEST_BUILT=1 "$work/src/script/test" --accept answer >"$work/accept.log" &&
+		PG_CONFIG="$bindir/pg_config" "$work/src/script/test" --accept answer >"$work/accept.log" &&
 		grep '^accepted: answer$' "$work/accept.log" && silent grep FAILED "$work/accept.log" &&
 		[ "$(tail -n 1 "$work/accept.log")" = '2 passed, 0 failed' ] &&
 		grep '^     42$' "$work/src/expected/answer.out"
@@ -177,7 +208,7 @@ make_page()
 	"$bindir/simhash_explore" "$1" 2>&1 | sed 's/.* id="data">//'
 }
 
-# Keys of a type are shown as they are, of pairs, of groups and where there is none.
+# Keys of a type are shown as they are, of pairs and where there is none.
 any_key()
 {
 	local data
@@ -243,7 +274,7 @@ write_texts()
 demo()
 {
 	mkdir -m 700 "$work/closed"
-	(cd "$work/closed" && PG_CONFIG="$bindir/pg_config" SIMHASH_TEST_BUILT=1 \
+	(cd "$work/closed" && PG_CONFIG="$bindir/pg_config" \
 		"$work/src/script/demo" "$work/texts") >"$work/demo.log" 2>&1 ||
 		{ cat "$work/demo.log"; return 1; }
 }
@@ -297,6 +328,9 @@ check 'script/demo --help' shows_usage demo
 check 'a name that is no test' not_a_test nothing
 check 'a file that others include is no test' not_a_test construct_width
 check 'skipped tests have not failed' skipped_tests
+check 'a folder stays for the next run' keeps_folder
+check 'what has changed is built anew' finds_outdated
+use_built
 check 'script/test --accept' accepts_output
 check 'the copy of PostgreSQL has no links' silent find "$work/pg" -type l
 check 'simhash_explore shows how to call it' explore_help

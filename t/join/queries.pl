@@ -12,6 +12,7 @@ use strict;
 use warnings;
 
 use FindBin;
+use JSON::PP;
 use List::Util qw(min);
 
 use lib $FindBin::Bin;
@@ -33,18 +34,11 @@ my ($names, @values);
 # Tables
 #
 
-sub bits
-{
-	my ($count) = @_;
-
-	return map { 1 << below(64) } 1 .. $count;
-}
-
 sub flip
 {
 	my ($value, $count) = @_;
 
-	$value ^= $_ for bits($count);
+	$value ^= 1 << below(64) for 1 .. $count;
 	return $value;
 }
 
@@ -142,21 +136,14 @@ sub create_table
 	if (chance(0.3))
 	{
 		$dbh->do("CREATE TABLE $table (id int, gone text, fp $type, fq $type, n int)");
-		fill_dropped($table, $rows);
+		$dbh->do("INSERT INTO $table (id) SELECT 1 FROM generate_series(1, 3)") if $rows;
+		$dbh->do("ALTER TABLE $table DROP gone, ADD s text DEFAULT 'new'");
 	}
 	else
 	{
 		$dbh->do("CREATE TABLE $table (id int NOT NULL, fp $type, fq $type, n int, s text)");
 	}
 	fill_wrongly($table, $rows);
-}
-
-sub fill_dropped
-{
-	my ($table, $rows) = @_;
-
-	$dbh->do("INSERT INTO $table (id) SELECT 1 FROM generate_series(1, 3)") if $rows;
-	$dbh->do("ALTER TABLE $table DROP gone, ADD s text DEFAULT 'new'");
 }
 
 sub create_partitioned
@@ -771,6 +758,13 @@ sub team_settings
 		chance(0.1) ? 'max_parallel_workers = ' . below(2) : ());
 }
 
+# How likely some settings are.
+my @likely = (
+	[ 0.7, 'enable_nestloop = off' ], [ 0.4, 'enable_hashjoin = off' ], [ 0.4, 'enable_mergejoin = off' ],
+	[ 0.3, 'enable_indexscan = off', 'enable_bitmapscan = off' ], [ 0.1, 'enable_seqscan = off' ],
+	[ 0.7, 'min_eager_agg_group_size = 0' ], [ 0.2, 'cpu_tuple_cost = 1' ], [ 0.2, 'join_collapse_limit = 1' ],
+	[ 0.1, 'from_collapse_limit = 1' ], [ 0.1, 'geqo_threshold = 2' ]);
+
 # For the run with HammingJoin.  Without methods of PostgreSQL's own it is chosen
 # where it can be.
 sub settings
@@ -778,25 +772,16 @@ sub settings
 	my @settings = (
 		'work_mem = ' . pick("'64kB'", "'64kB'", "'128kB'", "'4MB'", "'64MB'"),
 		'hash_mem_multiplier = ' . pick(1, 1, 2),
-		'plan_cache_mode = ' . pick('auto', 'force_generic_plan', 'force_custom_plan'));
+		'plan_cache_mode = ' . pick('auto', 'force_generic_plan', 'force_custom_plan'),
+		'enable_eager_aggregate = ' . pick('on', 'on', 'off'));
 
-	push @settings, 'enable_nestloop = off' if chance(0.7);
-	push @settings, 'enable_hashjoin = off' if chance(0.4);
-	push @settings, 'enable_mergejoin = off' if chance(0.4);
+	push @settings, @$_[ 1 .. $#$_ ] for grep { chance($_->[0]) } @likely;
 	push @settings, 'enable_hashjoin = off', 'enable_mergejoin = off' if of_partitions() && chance(0.6);
-	push @settings, 'enable_indexscan = off', 'enable_bitmapscan = off' if chance(0.3);
-	push @settings, 'enable_seqscan = off' if chance(0.1);
 	push @settings, 'enable_' . pick(qw(hashagg sort material memoize incremental_sort)) . ' = off'
 		if chance(0.3);
 	push @settings, 'enable_partitionwise_join = on', 'enable_partitionwise_aggregate = on'
 		if chance(of_partitions() ? 0.9 : 0.4);
-	push @settings, 'enable_eager_aggregate = ' . pick('on', 'on', 'off');
-	push @settings, 'min_eager_agg_group_size = 0' if chance(0.7);
 	push @settings, 'random_page_cost = ' . pick(0.1, 1, 100) if chance(0.3);
-	push @settings, 'cpu_tuple_cost = 1' if chance(0.2);
-	push @settings, 'join_collapse_limit = 1' if chance(0.2);
-	push @settings, 'from_collapse_limit = 1' if chance(0.1);
-	push @settings, 'geqo_threshold = 2' if chance(0.1);
 	push @settings, chance(0.5) ? parallel_settings() : team_settings() if chance(0.7);
 	return grep { my ($name) = /^(\w+)/; grep { $_ eq $name } @known_settings } @settings;
 }
@@ -841,78 +826,59 @@ sub expected
 			@{ $statement->{common} }, @settings
 		],
 		sub {
-			if ($statement->{table})
-			{
-				my $rows = rows_of($sql);
-
-				return [ ($statement->{sql} =~ /\x01MERGE/ ? () : @$rows), '--',
-					@{ rows_of("SELECT * FROM $statement->{table}") } ];
-			}
+			return changed_rows($statement, $sql) if $statement->{table};
 			$dbh->do("DECLARE expected NO SCROLL CURSOR FOR $sql");
 			return rows_of("FETCH $most_rows FROM expected");
 		});
 }
 
+# What a statement that changes a table returns, where both forms do, and leaves in it.
+sub changed_rows
+{
+	my ($statement, $sql) = @_;
+	my $rows = rows_of($sql);
+
+	return [ ($statement->{sql} =~ /\x01MERGE/ ? () : @$rows), '--',
+		@{ rows_of("SELECT * FROM $statement->{table}") } ];
+}
+
+# Note the kinds of the HammingJoins in a plan, below nodes of these names, innermost
+# first.  Return the names of its nodes.
+sub note_node
+{
+	my ($node, $seen, @above) = @_;
+	my $name = join ' ', grep { defined } @$node{ 'Partial Mode', 'Custom Plan Provider', 'Node Type' };
+	my @below = map { note_node($_, $seen, $name, @above) } @{ $node->{Plans} // [] };
+	my $above = join ', ', @above;
+
+	return ($name, @below) if $name !~ /HammingJoin/;
+	my %kinds = (
+		$node->{'Join Type'} => 1,
+		'two or more' => $seen->{statements},
+		'in workers' => !!($above =~ /Gather/),
+		'in partial groups' => !!("@below" =~ /Partial/),
+		'partitionwise' => !!($above =~ /^Append/),
+		'partitionwise, inside a loop' => !!($above =~ /^(?:(?!Append).)*Nested Loop, Append/),
+		'more passes' => ($node->{Passes} // 0) > 1,
+		'by a team' => $node->{'Workers Planned'},
+		'on disk' => $node->{'Disk Usage'},
+		'keys' => $node->{Keys},
+		'two or more keys' => !!(($node->{Keys} // '') =~ /\) AND \(/),
+		'reads rows once' => 1 == grep({ $_->{'Parent Relationship'} eq 'child' } @{ $node->{Plans} }),
+		'rescans' => ($node->{'Actual Loops'} // 0) > 1);
+	$seen->{$_} = 1 for 'statements', grep { $kinds{$_} } keys %kinds;
+	return ($name, @below);
+}
+
 # Count the plans that have a HammingJoin, and of what kinds these are.
 sub note_plan
 {
-	my ($explain) = @_;
-	my $plan = join "\n", map { $_->[0] } @{ $dbh->selectall_arrayref($explain) };
-	my @kinds = $plan =~ /HammingJoin\).*\n(?:\s*Output:.*\n)?\s*Join Type: (\w+)/g;
+	my ($statement, $analyze) = @_;
+	my ($json) = $dbh->selectrow_array("EXPLAIN (ANALYZE $analyze, COSTS OFF, FORMAT JSON) $statement");
+	my %seen;
 
-	return if !@kinds;
-	$used{$_}++ for @kinds;
-	$used{statements}++;
-	$used{'two or more'} += @kinds > 1;
-	$used{'in workers'} += is_in_workers($plan);
-	$used{'in partial groups'} += $plan =~ /HammingJoin(?s:.*)Partial \w*Aggregate/;
-	$used{'partitionwise'} += $plan =~ /Append\n\s*->  (?:Parallel )?Custom Scan/;
-	$used{'partitionwise, inside a loop'} +=
-		$plan =~ /Append\n\s*->  Nested Loop(?:(?!Append)(?s:.))*Custom Scan/;
-	$used{'more passes'} += $plan =~ /Passes: (?:[2-9]|\d\d)/;
-	$used{'by a team'} += $plan =~ /HammingJoin(?:(?!->  )(?s:.))*Workers Planned/;
-	$used{'on disk'} += $plan =~ /Candidates.*Disk/;
-	$used{keys} += $plan =~ /Keys: /;
-	$used{'two or more keys'} += $plan =~ /Keys: .*\) AND \(/;
-	$used{'reads rows once'} += has_one_child($plan);
-	$used{rescans} += $plan =~ /HammingJoin.*loops=(?:[2-9]|\d\d)/;
-}
-
-# Is there a HammingJoin with one child?
-sub has_one_child
-{
-	my ($plan) = @_;
-	my %children;
-
-	for (split /\n/, $plan)
-	{
-		my ($indent) = /^( *)->/;
-
-		next if !defined $indent && !/^Custom Scan/;
-		my $depth = defined $indent ? length $indent : -4;
-		return 1 if grep { $_ >= $depth && $children{$_} == 1 } keys %children;
-		delete $children{$_} for grep { $_ >= $depth } keys %children;
-		$children{$depth - 6}++ if exists $children{ $depth - 6 };
-		$children{$depth} = 0 if /HammingJoin/;
-	}
-	return 0 + grep { $_ == 1 } values %children;
-}
-
-# Is there a HammingJoin below a Gather?
-sub is_in_workers
-{
-	my ($plan) = @_;
-	my $gather;
-
-	for (split /\n/, $plan)
-	{
-		my ($indent) = /^( *)(?:->|Custom Scan|Gather)/ or next;
-
-		undef $gather if defined $gather && length $indent <= $gather;
-		return 1 if defined $gather && /HammingJoin/;
-		$gather = length $indent if /Gather/ && !defined $gather;
-	}
-	return 0;
+	note_node(decode_json($json)->[0]{Plan}, \%seen);
+	$used{$_}++ for keys %seen;
 }
 
 sub actual_fetched
@@ -968,25 +934,16 @@ sub actual_held
 sub actual_prepared
 {
 	my ($sql, $set, $is_called_before) = @_;
-	my $call = 'EXECUTE actual'
-		. (@values ? '(' . join(', ', map { $_->[$set] } @values) . ')' : '');
-	my $other = 'EXECUTE actual'
-		. (@values ? '(' . join(', ', map { $_->[ 1 - $set ] } @values) . ')' : '');
+	my ($call, $other) = map {
+		my $values = $_;
+		'EXECUTE actual' . (@values ? '(' . join(', ', map { $_->[$values] } @values) . ')' : '')
+	} $set, 1 - $set;
 
 	$dbh->do('DEALLOCATE ALL');
 	$dbh->do('PREPARE actual' . (@values ? '(' . join(', ', ('int') x @values) . ')' : '') . " AS $sql");
-	note_plan("EXPLAIN (COSTS OFF) $call");
+	note_plan($call, 'off');
 	rows_of($other) if $is_called_before;
 	return rows_of($call);
-}
-
-sub actual_table
-{
-	my ($statement, $sql) = @_;
-	my $rows = rows_of($sql);
-
-	return [ ($statement->{sql} =~ /\x01MERGE/ ? () : @$rows), '--',
-		@{ rows_of("SELECT * FROM $statement->{table}") } ];
 }
 
 sub actual
@@ -1006,10 +963,10 @@ sub actual
 		],
 		sub {
 			return actual_prepared(with_parameters($sql), $set, $statement->{is_called_before}) if $how eq 'prepared';
-			note_plan("EXPLAIN (COSTS OFF) $with_values") if $how ne 'explain';
-			return actual_table($statement, $with_values) if $statement->{table};
-			note_plan("EXPLAIN (ANALYZE, VERBOSE, COSTS OFF) $with_values") if $how eq 'explain';
-			rows_of("EXPLAIN (ANALYZE, FORMAT JSON) $with_values") if $how eq 'explain';
+			note_plan($with_values, 'off') if $how ne 'explain';
+			return changed_rows($statement, $with_values) if $statement->{table};
+			rows_of("EXPLAIN (ANALYZE, VERBOSE, COSTS OFF) $with_values") if $how eq 'explain';
+			note_plan($with_values, 'on') if $how eq 'explain';
 			return actual_cursor($with_values) if $how eq 'cursor';
 			return actual_held($with_values) if $how eq 'held';
 			return actual_fetched($with_values, $statement->{few}) if $how eq 'fetch';

@@ -81,6 +81,15 @@ sub with_megabytes
 	  . "$statement;\n\\! prlimit --pid \$PID --as=unlimited:";
 }
 
+# Run lines of a session, which goes on after an error; return what they print, and errors.
+sub run
+{
+	my ($out, $err) = ('', '');
+
+	$node->psql('postgres', join("\n", $begin, @_, ''), on_error_stop => 0, stdout => \$out, stderr => \$err);
+	return ($out, $err);
+}
+
 # Run the statement without and with each limit, in one session: each time it has
 # the expected result or runs out of memory, which does occur.
 for my $name (sort keys %statements)
@@ -88,10 +97,7 @@ for my $name (sort keys %statements)
 	my $statement = $statements{$name};
 	my $expected = $node->safe_psql('postgres', $statement);
 	my @runs = map { with_megabytes($statement, $_) } @megabytes;
-	my ($out, $err) = ('', '');
-
-	$node->psql('postgres', join("\n", $begin, "$statement;", @runs, "$statement;", ''),
-		on_error_stop => 0, stdout => \$out, stderr => \$err);
+	my ($out, $err) = run("$statement;", @runs, "$statement;");
 	my @results = split /\n/, $out;
 	my @errors = split /\n/, $err;
 
@@ -120,11 +126,9 @@ my @needs = (
 for my $needs (@needs)
 {
 	my ($millions, $bytes, $statement) = @$needs;
-	my ($out, $err) = ('', '');
 
-	$node->psql('postgres', join("\n", $begin, with_megabytes($statement, $millions * $bytes + 8), ''),
-		on_error_stop => 0, stdout => \$out, stderr => \$err);
-	is("$out$err", $node->safe_psql('postgres', $statement), "$bytes bytes a row: " . $statement =~ s/\s+/ /gr);
+	is(join('', run(with_megabytes($statement, $millions * $bytes + 8))), $node->safe_psql('postgres', $statement),
+		"$bytes bytes a row: " . $statement =~ s/\s+/ /gr);
 }
 
 # With less memory than that, simhash_pairs takes no more than it may, 1 MB, and a
@@ -134,11 +138,8 @@ for my $statement (
 	"SELECT count(*) FROM (SELECT simhash_pairs('TABLE million', 1, 0, 2)) s",
 	"SELECT count(*) FROM (SELECT simhash_pairs('TABLE wide_half', 1)) s")
 {
-	my ($out, $err) = ('', '');
-
-	$node->psql('postgres', join("\n", $begin, 'SET hash_mem_multiplier = 1;', with_megabytes($statement, 1 + 8), ''),
-		on_error_stop => 0, stdout => \$out, stderr => \$err);
-	is("$out$err", $node->safe_psql('postgres', $statement), "within work_mem: $statement");
+	is(join('', run('SET hash_mem_multiplier = 1;', with_megabytes($statement, 1 + 8))),
+		$node->safe_psql('postgres', $statement), "within work_mem: $statement");
 }
 
 # What a statement takes for a row it gives back before the next one: 30,000
@@ -190,11 +191,8 @@ for my $statement (
 	"SELECT count(*) FROM source, LATERAL (SELECT simhash_idf(t), simhash_agg(t), simhash_agg_128(t)
 		FROM unnest(ARRAY[id::text, 'a']) t) s")
 {
-	my ($out, $err) = ('', '');
+	my (undef, $err) = run('SET enable_seqscan = off;', with_megabytes($statement, 8));
 
-	$node->psql('postgres',
-		join("\n", $begin, 'SET enable_seqscan = off;', with_megabytes($statement, 8), ''),
-		on_error_stop => 0, stdout => \$out, stderr => \$err);
 	is($err, '', 'memory of each row is given back: ' . $statement =~ s/\s+/ /gr);
 }
 
@@ -210,13 +208,8 @@ for my $call (
 	'simhash(body)', "simhash_128(body, tf => 'log')", 'simhash(body, \'{"1": 2}\')',
 	'minhash_128(body)', '(SELECT count(*) FROM minhash_passages(body))', 'text_jaccard(body, $$a$$)', 'text_cosine(body, $$a$$)')
 {
-	my ($out, $err) = ('', '');
-
-	$node->psql('postgres',
-		join("\n", $begin, with_megabytes("SELECT $call FROM long", $megabytes + 8), ''),
-		on_error_stop => 0, stdout => \$out, stderr => \$err);
-	is("$out$err", $node->safe_psql('postgres', "SET work_mem = '256MB'; SELECT $call FROM long"),
-		"within work_mem: $call");
+	is(join('', run(with_megabytes("SELECT $call FROM long", $megabytes + 8))),
+		$node->safe_psql('postgres', "SET work_mem = '256MB'; SELECT $call FROM long"), "within work_mem: $call");
 }
 
 # A text that might be too long for a row is not shown.
@@ -245,11 +238,9 @@ my $memory = "\\! grep -E 'VmHWM|RssShmem' /proc/\$PID/status";
 sub run_within
 {
 	my ($work_mem, $small, $statement) = @_;
-	my ($out, $errors) = ('', '');
-
-	$node->psql('postgres', join("\n", $begin, "SET work_mem = '$work_mem'; SET hash_mem_multiplier = 1;",
-			'SET enable_nestloop = off;', "$small;", '\! echo 5 > /proc/$PID/clear_refs', $memory, 'BEGIN;',
-			"$statement;", 'ROLLBACK;', $memory, ''), stdout => \$out, stderr => \$errors);
+	my ($out, $errors) = run("SET work_mem = '$work_mem'; SET hash_mem_multiplier = 1;",
+		'SET enable_nestloop = off;', "$small;", '\! echo 5 > /proc/$PID/clear_refs', $memory, 'BEGIN;',
+		"$statement;", 'ROLLBACK;', $memory);
 	my @kilobytes = $out =~ /^\w+:\s+(\d+) kB$/mg;
 	is($errors, '', 'no error');
 	is(scalar @kilobytes, 4, 'the memory is known');

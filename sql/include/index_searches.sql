@@ -180,12 +180,12 @@ CREATE FUNCTION accesses(index regclass) RETURNS bigint LANGUAGE sql AS
 	$$ SELECT idx_blks_read + idx_blks_hit FROM pg_statio_all_indexes WHERE indexrelid = index $$;
 DELETE FROM swept WHERE id = 1;
 SELECT pg_stat_force_next_flush();
-SELECT accesses('swept_fp') \gset before_
+CREATE TEMP TABLE before AS SELECT accesses('swept_fp');
 VACUUM (INDEX_CLEANUP on) swept;
 SELECT pg_stat_force_next_flush();
-SELECT free_pages > pages * 0.9 AS mostly_free, accesses('swept_fp') - :before_accesses < pages / 4 AS few_read
-FROM hamming_index_stats('swept_fp');
-DROP TABLE swept;
+SELECT free_pages > pages * 0.9 AS mostly_free, accesses('swept_fp') - before.accesses < pages / 4 AS few_read
+FROM hamming_index_stats('swept_fp'), before;
+DROP TABLE swept, before;
 DROP FUNCTION accesses;
 
 -- a look-up of many rows that ends early, and then that of another fingerprint

@@ -2,7 +2,6 @@
 -- scans whenever something has happened to it.  For the tests that include this
 -- file, which set the type, the method, the options of the first and of the second
 -- index, and the radii.
-\pset footer off
 
 SELECT 2 * typlen AS digits FROM pg_type WHERE oid = :'type'::regtype \gset
 CALL make_tables(3000, :'type');
