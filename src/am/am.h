@@ -78,20 +78,9 @@ hamming_word_key(uint64 word)
 }
 
 static inline int
-hamming_compare(const uint64 *a, const uint64 *b, int words)
-{
-	int			i;
-
-	for (i = 0; i < words; i++)
-		if (a[i] != b[i])
-			return a[i] < b[i] ? -1 : 1;
-	return 0;
-}
-
-static inline int
 hamming_compare_words(const HammingKey *a, const HammingKey *b)
 {
-	return hamming_compare(a->words, b->words, HAMMING_MAX_WORDS);
+	return words_compare(a->words, b->words, HAMMING_MAX_WORDS);
 }
 
 static inline int
@@ -559,7 +548,7 @@ hamming_page_is_full(Page page)
 static inline int
 hamming_range_compare(const uint64 *words, int width, const HammingKey *key)
 {
-	int			order = hamming_compare(words, key->words, width);
+	int			order = words_compare(words, key->words, width);
 
 	return order != 0 ? order
 		: (words[width] > key->tid) - (words[width] < key->tid);

@@ -268,7 +268,11 @@ build_together(Build *build)
 	int			trees;
 	int			n;
 
-	/* the rest has room for as many fingerprints without TIDs */
+	/*
+	 * If this process is alone, the rows stay in memory while the
+	 * fingerprints of another tree, which have no TIDs, are sorted.  There is
+	 * room for equally many of both.
+	 */
 	build->rows_memory = build->scan != NULL ? build->memory
 		: (int64) build->memory * (words + 1) / (2 * words + 1);
 	build->rows = hamming_sorter_begin(words, true, build->rows_memory);

@@ -6,8 +6,8 @@
  * so that it runs while others write, and on a standby.  What it verifies holds
  * at each instant of a sound index:
  *
- * - what one page says of itself, of which the check looks at a copy, made
- *   under the page's lock;
+ * - what one page says of itself.  The check copies the page under its lock,
+ *   and looks at the copy;
  * - that a page and its parent agree on the page's range.  Both are locked one
  *   after the other, and a split or a merge may come between.  So where they
  *   disagree both are read again, HAMMING_MAX_DESCENTS times at most;

@@ -162,7 +162,7 @@ next_round(HammingNearest *nearest)
 		nearest->from = (uint64) (nearest->radius + 1) << TID_BITS;
 		nearest->radius = next_radius(nearest);
 	}
-	/* up to twice the capacity is in memory, and what the sort needs beside */
+	/* a round keeps up to 2 * capacity ranks, of 8 bytes; a sort takes more */
 	if (nearest->capacity > work_mem * (Size) 1024 / 24)
 		nearest->capacity = SIZE_MAX / 2;
 

@@ -112,7 +112,7 @@ page_fault(Page page, int words, int width)
 	if (hamming_page_is_marked(page) &&
 		(special->level > 0 || hamming_tree_has_tids(special->tree)))
 		return "page has the mark of another kind of leaf";
-	if (hamming_compare(low, low + width + 1, width + 1) >= 0)
+	if (words_compare(low, low + width + 1, width + 1) >= 0)
 		return "key range is empty";
 	if (header->pd_lower < offset || header->pd_lower > header->pd_special)
 		return "end of the keys is out of range";

@@ -80,23 +80,28 @@ add_ball(HammingScan *state, int words, ScanKey key)
 {
 	HammingKeyBall ball = {.radius = 0};
 
-	if (key->sk_strategy == SIMHASH_BALL_STRATEGY)
-		ball.radius = simhash_ball_words(key->sk_argument, ball.centre.words,
-										 words);
-	else
-		simhash_datum_words(key->sk_argument, ball.centre.words, words);
-	if (key->sk_strategy == SIMHASH_NEAR_STRATEGY)
-		ball.radius = words * SIMHASH_NEAR_RADIUS;
-	else if (key->sk_strategy != SIMHASH_BALL_STRATEGY &&
-			 key->sk_strategy != SIMHASH_EQUAL_STRATEGY)
-		elog(ERROR, "unrecognized strategy number: %d", key->sk_strategy);
-	if (state->ball_count > 0 && ball.radius < state->balls[0].radius)
+	switch (key->sk_strategy)
 	{
-		state->balls[state->ball_count++] = state->balls[0];
+		case SIMHASH_BALL_STRATEGY:
+			ball.radius = simhash_ball_words(key->sk_argument,
+											 ball.centre.words, words);
+			break;
+		case SIMHASH_NEAR_STRATEGY:
+			ball.radius = words * SIMHASH_NEAR_RADIUS;
+			/* FALLTHROUGH */
+		case SIMHASH_EQUAL_STRATEGY:
+			simhash_datum_words(key->sk_argument, ball.centre.words, words);
+			break;
+		default:
+			elog(ERROR, "unrecognized strategy number: %d", key->sk_strategy);
+	}
+	state->balls[state->ball_count] = ball;
+	if (ball.radius < state->balls[0].radius)
+	{
+		state->balls[state->ball_count] = state->balls[0];
 		state->balls[0] = ball;
 	}
-	else
-		state->balls[state->ball_count++] = ball;
+	state->ball_count++;
 }
 
 /* All conditions must hold.  One with a NULL argument holds for no row. */

@@ -55,9 +55,10 @@ are_partners(const Leaders *l, uint32 i, uint32 j)
 }
 
 /*
- * On entry components has the sets of hamming_connect(), of so many numbers.
- * Sort the list by component, and each component by number.  On return
- * components[number] is the least number of its component.
+ * On entry components[number] has the set that hamming_connect() made, for each
+ * of the numbers 0 .. numbers - 1.  Sort the list by component, and each
+ * component by number.  On return components[number] is the least number of its
+ * component.
  */
 static void
 sort_by_component(FingerprintList *list, uint32 numbers, uint32 *components)

@@ -3,11 +3,12 @@
  *	  Cuts of a word into segments, by the pigeonhole principle, and the radii
  *	  of words, by the same; the shares of all pairs.
  *
- * A cut has radius + 1 segments, in one of which a pair agrees (Manku, Jain and
- * Das Sarma 2007); or fewer and longer ones, in which some bits may differ
- * (Norouzi, Punjani and Fleet 2014): that pays where the radius is large.  A
- * cut is chosen by the time that the search will take.  near/README, claim 1,
- * proves that no pair is lost, whichever is chosen.
+ * A cut has radius + 1 segments or fewer.  With radius + 1 segments, a pair
+ * within the radius agrees in one of them (Manku, Jain and Das Sarma 2007).
+ * With fewer and longer segments, it may differ in some bits of that one
+ * (Norouzi, Punjani and Fleet 2014), which pays where the radius is large.  The
+ * cut is chosen that takes the search the least time.  near/README, claim 1,
+ * proves that no cut loses a pair.
  */
 #include "postgres.h"
 
@@ -370,14 +371,14 @@ hamming_near_cost(int word_count, double x, double y, int radius)
  * two fingerprints are a pair, and need agree in nothing: so all are in share
  * 0, by one block without bits.
  *
- * Equal blocks make up all bits of a word, 64 of which at most differ.  The
- * first radius + 1 blocks are in shares.  Pairs of the last of these have spent
- * all their differences on the others, and are told apart by the bits behind
- * it: see later_bits() in groups.c.  By a model, all shares take at most 1.3
- * times as long as one search with its cuts, within 1 to 16.  With no block
- * behind the others, or with one more, they would take up to 1.7 to 3.8 times
- * as long.  For a large radius one search has fewer segments, and may take
- * a fifth of the time of all shares.
+ * A word is cut into blocks of equal length, which cover all of its bits.  Two
+ * words differ in 64 bits at most.  The first radius + 1 blocks are in shares.
+ * Pairs of the last of these have spent all their differences on the others,
+ * and are told apart by the bits behind it: see later_bits() in groups.c.  By
+ * a model, all shares take at most 1.3 times as long as one search with its
+ * cuts, within 1 to 16.  With no block behind the others, or with one more,
+ * they would take up to 1.7 to 3.8 times as long.  For a large radius one
+ * search has fewer segments, and may take a fifth of the time of all shares.
  */
 void
 hamming_shares_begin(Shares *shares, int word_count, int radius, int count)

@@ -298,7 +298,7 @@ make_groups(NearSide *side)
 		if (row == 0 ||
 			(side->keeps_keys && side->keys[row] != side->keys[row - 1]))
 			side->groups[side->group_count++] = list->count;
-		else if (words_are_equal(words, last, list->word_count))
+		else if (words_compare(words, last, list->word_count) == 0)
 			continue;
 		memcpy(last, words, sizeof(last));
 		side->starts[list->count] = row;

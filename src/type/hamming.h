@@ -34,15 +34,16 @@ words_distance(const uint64 *a, const uint64 *b, int words)
 	return distance;
 }
 
-static inline bool
-words_are_equal(const uint64 *a, const uint64 *b, int words)
+/* Return -1, 0 or 1, as a is below b, equal, or above it. */
+static inline int
+words_compare(const uint64 *a, const uint64 *b, int words)
 {
 	int			i;
 
 	for (i = 0; i < words; i++)
 		if (a[i] != b[i])
-			return false;
-	return true;
+			return a[i] < b[i] ? -1 : 1;
+	return 0;
 }
 
 /*

@@ -157,14 +157,10 @@ compare(Datum a, Datum b, int words)
 {
 	uint64		x[HAMMING_MAX_WORDS];
 	uint64		y[HAMMING_MAX_WORDS];
-	int			i;
 
 	simhash_datum_words(a, x, words);
 	simhash_datum_words(b, y, words);
-	for (i = 0; i < words; i++)
-		if (x[i] != y[i])
-			return x[i] < y[i] ? -1 : 1;
-	return 0;
+	return words_compare(x, y, words);
 }
 
 static pg_attribute_always_inline int
