@@ -26,6 +26,7 @@ method_sizes()
 
 stock()
 {
+	buffers=128
 	sql -c "ALTER SYSTEM SET shared_buffers = '128MB'" -c "ALTER SYSTEM SET effective_cache_size = '4GB'" \
 		-c "ALTER SYSTEM SET max_wal_size = '1GB'" -c "ALTER SYSTEM SET checkpoint_timeout = '5min'" \
 		-c 'ALTER SYSTEM SET autovacuum = on' -c 'ALTER SYSTEM SET jit = on' \
