@@ -26,7 +26,7 @@ bench_text()
 		-c 'VACUUM ANALYZE pieces'
 	count=$(sql -c 'SELECT count(b) FROM pieces')
 	pin
-	for call in 'minhash(a)' 'simhash(a)' 'text_jaccard(a, b, words => 3)'; do
+	for call in 'minhash(a)' 'minhash_128(a)' 'simhash(a)' 'text_jaccard(a, b, words => 3)'; do
 		times=()
 		for ((round = 0; round < rounds; round++)); do
 			time_sql "SET max_parallel_workers_per_gather = 0; SELECT count(a), minhash('a') FROM pieces" \
