@@ -84,28 +84,28 @@ sub labels
 }
 
 # Recall of minhash(body) by k, and related matches, means and ranges of the kinds of
-# text, and once more between 0.9 and 1.
+# text: from 0 to 1, and once more from 0.9.
 sub quality
 {
 	my @kinds = ('English package descriptions', 'Japanese package descriptions', 'Files', 'HTML pages');
 	my ($name, @parts) = ('minhash(body, words => 2)');
 
-	for my $panel ([ 60, 0.3 ], [ 430, 0.9 ])
+	for my $panel ([ 60, 0 ], [ 430, 0.9 ])
 	{
 		my ($left, $least) = @$panel;
 		my ($right, $top, $bottom) = ($left + 280, 50, 330);
 		my $across = sub { $left + ($_[0] - 1) / 15 * ($right - $left) };
 		my $down = sub { $bottom - ($_[0] - $least) / (1 - $least) * ($bottom - $top) };
-		my $step = $least < 0.5 ? 0.1 : 0.02;
+		my $step = $least ? 0.02 : 0.2;
 
-		push @parts, text($left, 30, 'ink', $least < 0.5 ? 'All' : 'Enlarged: 0.9 to 1');
+		push @parts, text($left, 30, 'ink', $least ? 'Share, enlarged: from 0.9 to 1' : 'Share, from 0 to 1');
 		for (my $at = $least; $at < 1.001; $at += $step)
 		{
 			push @parts, line('line', [ $left, $down->($at) ], [ $right, $down->($at) ]),
-			  text($left - 8, $down->($at) + 4, 'ink small', sprintf($least < 0.5 ? '%.1f' : '%.2f', $at), 'end');
+			  text($left - 8, $down->($at) + 4, 'ink small', sprintf($least ? '%.2f' : '%.1f', $at), 'end');
 		}
 		push @parts, text($across->($_), $bottom + 20, 'ink small', $_, 'middle') for 2, 4, 6, 8, 10, 12, 14, 16;
-		push @parts, text(($left + $right) / 2, $bottom + 42, 'ink', 'k, bits', 'middle'),
+		push @parts, text(($left + $right) / 2, $bottom + 42, 'ink', 'k, in bits', 'middle'),
 		  line('frame', [ $across->(8), $top ], [ $across->(8), $bottom ]),
 		  text($across->(8) + 6, $bottom - 8, 'ink small', 'k = 8');
 		push @parts, sprintf('<clipPath id="at%d"><rect x="%d" y="%d" width="%d" height="%d"/></clipPath>',
@@ -127,35 +127,41 @@ sub quality
 				join ' ', map { sprintf '%.1f,%.1f', @$_ } @high, reverse @low), line("curve $colour", @mean);
 		}
 		push @parts, '</g>';
-		push @parts, text($across->(2.4), $down->(0.66), 'bold f-blue', 'recall'),
-		  text($across->(8.4), $down->(0.60), 'bold f-orange', 'related')
-		  if $least < 0.5;
+		# where the curves have room for them
+		push @parts, text($across->($least ? 5.3 : 3.6), $down->($least ? 0.923 : 0.55), 'bold halo f-blue', 'recall'),
+		  text($across->($least ? 11.4 : 9), $down->($least ? 0.952 : 0.55), 'bold halo f-orange', 'related');
 	}
-	return picture(740, 410, 'Recall of minhash(body), and how many matches are related, for k from 1 to 16', @parts,
-		text(60, 398, 'ink small', 'Lines: means of descriptions, files, HTML and Japanese. Areas: from the worst to the best.'));
+	return picture(740, 436, 'minhash(body): recall, and the share of related matches, for k from 1 to 16', @parts,
+		text(60, 400, 'ink small', 'Recall: the share of the alike pairs that are within k. Related: the share of the pairs '
+			  . 'within k that are related.'),
+		text(60, 420, 'ink small', 'Lines: the means of four kinds of texts. Areas: from the worst kind to the best.'));
 }
 
 my @millions = (1, 10, 100);
 
-# Curves over the rows, with labels.
+# Curves over the rows, with labels.  What does not depend on the rows is one level line,
+# at the mean: its differences are those of the runs.
 sub curves
 {
-	my ($left, $right, $down, @series) = @_;    # of [key, factor, colour, label, dash]
+	my ($left, $right, $down, @series) = @_;    # of [key, factor, colour, label, dash, level]
 	my (@parts, @labels);
 
 	for my $series (@series)
 	{
-		my ($key, $factor, $colour, $label, $dash) = @$series;
+		my ($key, $factor, $colour, $label, $dash, $level) = @$series;
+		my @figures = map { figure('readme', $key, "$_ million") } @millions;
 		my @points;
 
-		for my $i (0 .. $#millions)
+		if ($level)
 		{
-			my $figure = figure('readme', $key, "$millions[$i] million");
+			my @known = grep { $_ ne '' } @figures;
 
-			push @points, [ $left + $i * ($right - $left) / 2, $down->($figure * $factor) ] if $figure ne '';
+			@figures = (sum(@known) / @known) x @millions;
 		}
-		push @parts, line("curve $colour" . ($dash ? '" stroke-dasharray="6 4' : ''), @points),
-		  map { dot(@$_, 3.5, "f-$colour") } @points;
+		@points = map { [ $left + $_ * ($right - $left) / 2, $down->($figures[$_] * $factor) ] }
+		  grep { $figures[$_] ne '' } 0 .. $#millions;
+		push @parts, line("curve $colour" . ($dash ? '" stroke-dasharray="6 4' : ''), @points);
+		push @parts, map { dot(@$_, 3.5, "f-$colour") } @points if !$level;
 		push @labels, [ $points[-1][1], $colour, $label, $points[-1][0] ];
 	}
 	for my $end (map { $left + $_ * ($right - $left) / 2 } 1, 2)
@@ -165,7 +171,7 @@ sub curves
 	return @parts;
 }
 
-# Times by rows: look-ups, scans, joins.  A step of the axes is a power of ten.
+# Times by rows: look-ups, scans, joins.  A step of either axis is a power of ten.
 sub times_by_rows
 {
 	my ($left, $right, $top, $bottom) = (80, 440, 40, 440);
@@ -181,17 +187,17 @@ sub times_by_rows
 	}
 	push @axes, text($left + $_ * ($right - $left) / 2, $bottom + 20, 'ink small', "$millions[$_] million", 'middle')
 	  for 0 .. $#millions;
-	return picture(700, 500, 'Time of a search and of a join by the number of rows', @axes,
-		text(($left + $right) / 2, $bottom + 42, 'ink', 'rows', 'middle'),
-		text($left, 24, 'ink', 'Time of one statement, random fingerprints, one process'),
+	return picture(720, 500, 'Time of a search and of a join, for 1, 10 and 100 million rows', @axes,
+		text(($left + $right) / 2, $bottom + 42, 'ink', 'rows, logarithmic scale', 'middle'),
+		text(20, 24, 'ink', 'Time of one statement in one process, logarithmic scale; random fingerprints'),
 		curves($left, $right, $down,
-			[ 'self-join, k = 8, s', 1, 'orange', 'join within 8', 1 ],
-			[ 'self-join, k = 3, s', 1, 'orange', 'join within 3' ],
+			[ 'self-join, k = 8, s', 1, 'orange', 'all pairs, k = 8', 1 ],
+			[ 'self-join, k = 3, s', 1, 'orange', 'all pairs, k = 3' ],
 			[ 'hash join, s', 1, 'grey', 'hash join, a.fp = b.fp' ],
-			[ 'sequential scan, k = 3', 1e-6, 'pink', 'search by a full scan' ],
-			[ 'hamming, k = 8', 1e-6, 'blue', 'search by the index, within 8', 1 ],
-			[ 'hamming, k = 3', 1e-6, 'blue', 'search by the index, within 3' ],
-			[ 'primary key', 1e-6, 'grey', 'look-up by primary key' ]));
+			[ 'sequential scan, k = 3', 1e-6, 'pink', 'search with a full scan, k = 3' ],
+			[ 'hamming, k = 8', 1e-6, 'blue', 'search with the index, k = 8', 1 ],
+			[ 'hamming, k = 3', 1e-6, 'blue', 'search with the index, k = 3' ],
+			[ 'primary key', 1e-6, 'grey', 'look-up by primary key, mean', 0, 1 ]));
 }
 
 # All of them, by their names.

@@ -351,9 +351,9 @@ check 'it says first what it does' demo_begins
 check 'it says which step begins' demo_says '^\[ *[0-9]* s\] Building simhash$'
 check 'it says in one line what it skips' demo_skips
 check 'it finds the groups' \
-	demo_says '^15 of 17 files have near-duplicates; they form groups: 1\.$'
+	demo_says '^15 of 17 files have near-duplicates, in 1 group\.$'
 check 'it compares the texts' \
-	demo_says '^Of 4 different texts, 2 are alike with the first of a group\.$'
+	demo_says '^Of 4 different texts, 2 are near-duplicates of the first text of their group\.$'
 check 'it shows by which statement' \
 	demo_says "^    FROM (SELECT id, simhash_cluster(fp, 10, 'leader', body, 0\.8) OVER (ORDER BY id) AS cluster FROM texts) clustered$"
 check 'it says how similar they are' demo_says '^ 99 %, [0-8] bits\? '

@@ -119,7 +119,7 @@ class Page(unittest.TestCase):
             marks = self.run_js("[...document.querySelectorAll('mark')].map((mark) => mark.textContent)")
             self.assertEqual(sorted(marks), sorted(set(a.split()) ^ set(b.split())))
             self.send_keys("body", "n")
-        self.assertEqual(kinds, sorted(kinds, key=["Missed", "False", "Right"].index))
+        self.assertEqual(kinds, sorted(kinds, key=["Missed", "Not", "Found"].index))
         self.assertEqual(len(set(kinds)), 3)
 
     def test_copies(self):
