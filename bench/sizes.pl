@@ -1,7 +1,7 @@
 # Texts of a table of any size: descriptions from standard input (rows of COPY: name,
 # body), rows of COPY to standard output (id, body).  Each text has 65 words drawn from
 # those of the descriptions, as often as these have them.  Every tenth is a copy of an
-# earlier one that is none, with 0 to 3 words replaced.  A text depends on its number
+# earlier text that is no copy, with 0 to 3 words replaced.  A text depends on its number
 # alone, so that none is kept.
 #
 #     perl bench/sizes.pl FIRST LAST
@@ -9,7 +9,7 @@
 use strict;
 use warnings;
 
-my ($first, $last) = splice @ARGV;
+my ($first, $last) = @ARGV;
 my @words;
 
 while (<STDIN>)
@@ -19,7 +19,7 @@ while (<STDIN>)
 }
 
 srand 1;
-@words = @words[ map { rand @words } 1 .. 1 << 16 ];    # in a processor's cache
+@words = @words[ map { rand @words } 1 .. 1 << 16 ];    # so few that a processor's cache holds them
 
 # The seeds are mixed, as perl's generator makes similar numbers of similar seeds.
 sub body
