@@ -1,6 +1,8 @@
 # 128 bits against 64, in the same run.  Sourced by script/bench; measures by the functions
 # of measure.sh and readme.sh.
 
+longest=200             # seconds of all pairs
+
 method_width()
 {
 	cat <<-METHOD
@@ -15,8 +17,6 @@ method_width()
 	METHOD
 }
 
-longest=200             # seconds of all pairs
-
 # all_pairs TABLE BITS K...: in growing order
 all_pairs()
 {
@@ -25,7 +25,8 @@ all_pairs()
 	for k in "${@:3}"; do
 		if [ $late = no ] && ! ms=$(PGOPTIONS="$settings -c statement_timeout=${longest}s" sql \
 			-c "SELECT count(fp IS NULL) FROM $1" -c '\timing on' \
-			-c "SELECT count(*) FROM (SELECT simhash_pairs('SELECT id, fp FROM $1', $k)) s" 2>/dev/null | times); then
+			-c "SELECT count(*) FROM (SELECT simhash_pairs('SELECT id, fp FROM $1', $k)) s" 2>"$work/late" | times); then
+			grep -q 'due to statement timeout' "$work/late" || fail "$(<"$work/late")"
 			late=yes
 		fi
 		if [ $late = yes ]; then
