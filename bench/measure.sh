@@ -7,6 +7,7 @@ settings='-c max_parallel_workers_per_gather=0 -c work_mem=1GB -c enable_mergejo
 one_process='SET max_parallel_maintenance_workers = 0'
 by_index='-c max_parallel_workers_per_gather=0 -c enable_seqscan=off'
 by_scan='-c max_parallel_workers_per_gather=0 -c enable_indexscan=off -c enable_bitmapscan=off'
+most_memory="SELECT substring(pg_read_file('/proc/self/status') FROM 'VmHWM:\s+(\d+)')"     # kB
 declare -A sums=()      # of the rows that "COLUMN, KEY" has found
 declare -A answers=()   # of "TITLE, MILLIONS"
 declare -A growth=()    # of the memory of a title, in kB
@@ -155,10 +156,10 @@ lookup()
 # the backend has had in $grown.
 run_once()
 {
-	local output peak="SELECT substring(pg_read_file('/proc/self/status') FROM 'VmHWM:\s+(\d+)')"
+	local output
 
-	output=$(PGOPTIONS=$settings sql -c "SELECT count(fp IS NULL) FROM $scanned" -c "$peak" -c BEGIN \
-		-c '\timing on' -c "$1" -c '\timing off' -c "$peak")
+	output=$(PGOPTIONS=$settings sql -c "SELECT count(fp IS NULL) FROM $scanned" -c "$most_memory" -c BEGIN \
+		-c '\timing on' -c "$1" -c '\timing off' -c "$most_memory")
 	answer=$(sed -n 3p <<<"$output")
 	grown=$(($(sed -n 5p <<<"$output") - $(sed -n 2p <<<"$output")))
 	ms=$(times <<<"$output")

@@ -25,12 +25,13 @@ method_sizes()
 
 stock()
 {
+	local setting
+
 	buffers=128
-	sql -c 'ALTER SYSTEM SET fsync = on' -c "ALTER SYSTEM SET maintenance_work_mem = '64MB'" \
-		-c "ALTER SYSTEM SET shared_buffers = '128MB'" -c "ALTER SYSTEM SET effective_cache_size = '4GB'" \
-		-c "ALTER SYSTEM SET max_wal_size = '1GB'" -c "ALTER SYSTEM SET checkpoint_timeout = '5min'" \
-		-c 'ALTER SYSTEM SET autovacuum = on' -c 'ALTER SYSTEM SET jit = on' \
-		-c 'ALTER SYSTEM SET max_worker_processes = 8'
+	for setting in fsync=on autovacuum=on jit=on shared_buffers=128MB maintenance_work_mem=64MB max_wal_size=1GB \
+		effective_cache_size=4GB checkpoint_timeout=5min max_worker_processes=8; do
+		sql -c "ALTER SYSTEM SET ${setting%=*} = '${setting#*=}'"
+	done
 	restart
 }
 
@@ -39,8 +40,7 @@ timed_statement()
 {
 	local output
 
-	output=$(sql -c '\timing on' -c "$2" -c '\timing off' \
-		-c "SELECT substring(pg_read_file('/proc/self/status') FROM 'VmHWM:\s+(\d+)')")
+	output=$(sql -c '\timing on' -c "$2" -c '\timing off' -c "$most_memory")
 	show 'From texts to copies' "$1, s" "$(calculate "$(times <<<"$output") / 1000")"
 	peak=$(calculate "$(tail -n 1 <<<"$output") * 1024 / 1e9")
 }
